@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The slice of the kernel's types that pebsd reads, for CO-RE: names and shapes are the kernel's, offsets are
+ * fixed up at load from its BTF. Only what is read stands here. Checked against Linux 6.1, 6.12 and 6.18.
+ * What follows ___ in a name is left out of the comparison: it keeps apart what UAPI headers or older kernels
+ * define.
+ */
+#ifndef PEBSD_KERNEL_TYPES_H
+#define PEBSD_KERNEL_TYPES_H
+
+#include "pebsd/types.h"
+
+#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+
+union perf_mem_data_src___slice {
+	u64 val;
+};
+
+/* Little-endian order of include/uapi/linux/perf_event.h, since 5.12. */
+union perf_sample_weight___slice {
+	u64 full;
+	struct {
+		u32 var1_dw; /* latency; from Alder Lake and Sapphire Rapids on cache latency */
+		u16 var2_w;  /* instruction latency */
+		u16 var3_w;
+	};
+};
+
+struct perf_sample_data {
+	u64 sample_flags; /* since 6.1: the bits of the fields that were filled; the others are garbage */
+	u64 addr;
+	union perf_sample_weight___slice weight;
+	union perf_mem_data_src___slice data_src;
+};
+
+/* What a perf_event program's context really is (include/linux/bpf_perf_event.h). */
+struct bpf_perf_event_data_kern {
+	void *regs;
+	struct perf_sample_data *data;
+	void *event;
+};
+
+struct kernfs_node {
+	const char *name;
+	u64 id;
+	struct kernfs_node *__parent; /* RCU, since 6.15 */
+};
+
+struct kernfs_node___before_6_15 {
+	struct kernfs_node *parent;
+};
+
+struct cgroup_root {
+	int hierarchy_id;
+};
+
+struct cgroup {
+	struct kernfs_node *kn;
+	struct cgroup_root *root;
+};
+
+#pragma clang attribute pop
+
+#endif

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The doors through which samples and cgroups enter. What they do stands in account.h, read_sample.h and
+ * slots.h.
+ */
+#include <linux/bpf.h>
+#include <linux/bpf_perf_event.h>
+
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_tracing.h>
+
+#include "account.h"
+#include "kernel_types.h"
+#include "read_sample.h"
+#include "slots.h"
+
+char LICENSE[] SEC("license") = "GPL";
+
+/* Samples that user space hands over; one writer, the daemon, which fills it before it runs `inject`. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, INJECT_MAX);
+	__type(key, u32);
+	__type(value, struct sample);
+} injected SEC(".maps");
+
+/* `number` is below EVENTS_MAX and `event` its settings: both known at load on the hardware's path. */
+static __always_inline void account(const struct sample *sample, u16 number,
+				    const struct event_settings *event)
+{
+	u32 stripe = slot_stripe() & (STRIPES_MAX - 1);
+	u32 index = slot_record(event, stripe, slot_of(sample->cgroup_id));
+
+	if (account_malformed(sample)) {
+		ACCOUNT_ADD(losses[number][stripe].malformed, 1);
+		return;
+	}
+	if (event->has_latency) {
+		struct latency_record *record = bpf_map_lookup_elem(&latency_records, &index);
+
+		if (record)
+			account_latency(record, sample);
+	} else {
+		struct plain_record *record = bpf_map_lookup_elem(&plain_records, &index);
+
+		if (record)
+			account_plain(record, sample);
+	}
+}
+
+/*
+ * One program an event, so that its number is a constant and the verifier drops what the event does not
+ * measure; an event's program can be replaced alone. Only those of the events in use are loaded.
+ */
+#define PERF_EVENT_DOOR(number)                                                                      \
+	SEC("perf_event")                                                                            \
+	int event_##number(struct bpf_perf_event_data *context)                                      \
+	{                                                                                            \
+		const struct event_settings *event = (const struct event_settings *)&events[number]; \
+		struct sample sample;                                                                \
+                                                                                                     \
+		read_sample(context, event, number, &sample);                                        \
+		account(&sample, number, event);                                                     \
+		return 0; /* no record to a ring, no signal: kernel/events/core.c */                 \
+	}
+
+PERF_EVENT_DOOR(0)
+PERF_EVENT_DOOR(1)
+PERF_EVENT_DOOR(2)
+PERF_EVENT_DOOR(3)
+PERF_EVENT_DOOR(4)
+PERF_EVENT_DOOR(5)
+PERF_EVENT_DOOR(6)
+PERF_EVENT_DOOR(7)
+
+_Static_assert(EVENTS_MAX == 8, "a door for each event");
+
+static long inject_one(u32 index, void *unused)
+{
+	const struct event_settings *event;
+	struct sample *sample;
+	u32 number;
+
+	(void)unused;
+	sample = bpf_map_lookup_elem(&injected, &index);
+	if (!sample)
+		return 1;
+	number = sample->event;
+	if (number >= EVENTS_MAX) {
+		ACCOUNT_ADD(losses[0][0].malformed, 1);
+		return 0;
+	}
+	event = (const struct event_settings *)&events[number];
+	account(sample, (u16)number, event);
+	return 0;
+}
+
+SEC("syscall")
+int inject(struct inject_request *request)
+{
+	u32 count = request->count;
+	long done;
+
+	if (count > INJECT_MAX)
+		count = INJECT_MAX;
+	done = bpf_loop(count, inject_one, NULL, 0);
+	request->done = done < 0 ? 0 : (u32)done;
+	return 0;
+}
+
+/* The tracepoints fire for v1 hierarchies too, whose ids are their own: only the default one counts. */
+static __always_inline int in_default_hierarchy(struct cgroup *cgroup)
+{
+	return cgroup->root->hierarchy_id == 0;
+}
+
+static __always_inline u64 parent_id_of(struct kernfs_node *node)
+{
+	struct kernfs_node *parent;
+
+	if (bpf_core_field_exists(node->__parent)) {
+		parent = node->__parent;
+	} else {
+		struct kernfs_node___before_6_15 *older = (void *)node;
+
+		parent = BPF_CORE_READ(older, parent);
+	}
+	return BPF_CORE_READ(parent, id);
+}
+
+SEC("tp_btf/cgroup_mkdir")
+int BPF_PROG(cgroup_born, struct cgroup *cgroup)
+{
+	struct kernfs_node *node = cgroup->kn;
+	struct slot_owner *owner;
+	int slot;
+
+	if (!in_default_hierarchy(cgroup))
+		return 0;
+	__sync_fetch_and_add(&slot_counters.births, 1);
+	slot = slot_take(node->id, parent_id_of(node), &owner);
+	if (slot < 0) {
+		if (slot != -EEXIST)
+			__sync_fetch_and_add(&slot_counters.births_without_slot, 1);
+		return 0;
+	}
+	if (bpf_probe_read_kernel_str(owner->name, sizeof(owner->name), node->name) < 0) {
+		owner->name[0] = '\0';
+		__sync_fetch_and_add(&slot_counters.names_unread, 1);
+	}
+	slot = slot_enter((u32)slot, owner);
+	if (slot < 0 && slot != -EEXIST)
+		__sync_fetch_and_add(&slot_counters.births_without_slot, 1);
+	return 0;
+}
+
+SEC("tp_btf/cgroup_rmdir")
+int BPF_PROG(cgroup_died, struct cgroup *cgroup)
+{
+	if (!in_default_hierarchy(cgroup))
+		return 0;
+	__sync_fetch_and_add(&slot_counters.deaths, 1);
+	slot_bury(cgroup->kn->id);
+	return 0;
+}
+
+static __always_inline int slot_adopt(struct slot_request *request)
+{
+	u64 cgroup_id = request->cgroup_id;
+	struct slot_owner *owner;
+	u32 *present;
+	int slot;
+
+	slot = slot_take(cgroup_id, request->parent_id, &owner);
+	if (slot >= 0) {
+		__builtin_memcpy(owner->name, request->name, sizeof(owner->name));
+		owner->name[sizeof(owner->name) - 1] = '\0';
+		slot = slot_enter((u32)slot, owner);
+	}
+	if (slot != -EEXIST)
+		return slot;
+	present = bpf_map_lookup_elem(&slot_index, &cgroup_id);
+	return present ? (int)*present : -EAGAIN;
+}
+
+SEC("syscall")
+int slot_table(struct slot_request *request)
+{
+	switch (request->kind) {
+	case SLOT_ADOPT:
+		request->result = slot_adopt(request);
+		break;
+	case SLOT_BURY:
+		request->result = slot_bury(request->cgroup_id);
+		break;
+	case SLOT_RETIRE:
+		request->result = slot_retire(request->slot, request->generation);
+		break;
+	case SLOT_GIVE:
+		request->result = slot_give(request->slot, request->generation);
+		break;
+	default:
+		request->result = -EINVAL;
+	}
+	return 0;
+}

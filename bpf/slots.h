@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The slot table: which cgroup has which slot, and where a slot's records are.
+ *
+ * The NMI path only looks up. Slots are handed out when a cgroup is born (cgroup_mkdir, before any task can
+ * be in it) or adopted by the daemon's walk at start, and given back in two steps: retired (the index no
+ * longer leads to it), then free. Both trace points run under cgroup_mutex (kernel/cgroup/cgroup.c, Linux 6.1
+ * to 6.18); the daemon's requests may run beside them, so the index, which refuses a second entry, decides.
+ */
+#ifndef PEBSD_SLOTS_H
+#define PEBSD_SLOTS_H
+
+#include <linux/bpf.h>
+#include <linux/errno.h>
+
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_helpers.h>
+
+#include "kernel_types.h"
+#include "pebsd/records.h"
+
+/* Settings, fixed at load. */
+const volatile u32 slot_count = 1;
+const volatile u32 stripe_mask = 0;
+const volatile struct event_settings events[EVENTS_MAX] = {};
+
+struct slot_counters slot_counters = {};
+struct loss_record losses[EVENTS_MAX][STRIPES_MAX] = {};
+
+/* Sizes are set at load: slots x stripes x events of the kind. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct latency_record);
+} latency_records SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct plain_record);
+} plain_records SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct slot_owner);
+} slot_owners SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 1);
+	__type(key, u64);
+	__type(value, u32);
+} slot_index SEC(".maps");
+
+/* First in, first out: a slot rests as long as can be before it is used again. */
+struct {
+	__uint(type, BPF_MAP_TYPE_QUEUE);
+	__uint(max_entries, 1);
+	__type(value, u32);
+} free_slots SEC(".maps");
+
+/* The cgroup's slot, or SLOT_UNATTRIBUTED. */
+static __always_inline u32 slot_of(u64 cgroup_id)
+{
+	u32 *slot = bpf_map_lookup_elem(&slot_index, &cgroup_id);
+
+	return slot ? *slot : SLOT_UNATTRIBUTED;
+}
+
+static __always_inline u32 slot_stripe(void)
+{
+	return bpf_get_smp_processor_id() & stripe_mask;
+}
+
+/* Index of a record in the array of its kind: event, then stripe, then slot, so that a reader streams. */
+static __always_inline u32 slot_record(const struct event_settings *event, u32 stripe, u32 slot)
+{
+	return event->first_record + stripe * slot_count + slot;
+}
+
+static __always_inline struct slot_owner *slot_owner_of(u32 slot)
+{
+	return bpf_map_lookup_elem(&slot_owners, &slot);
+}
+
+/* The state is what readers go by: everything written before it is there when they see it. */
+static __always_inline void slot_publish(struct slot_owner *owner, u32 state)
+{
+	__sync_lock_test_and_set(&owner->state, state);
+}
+
+/* A free slot made the cgroup's, its name still empty. Returns the slot, or -errno; -EEXIST if it has one. */
+static __always_inline int slot_take(u64 cgroup_id, u64 parent_id, struct slot_owner **ret_owner)
+{
+	struct slot_owner *owner;
+	u32 slot;
+
+	if (bpf_map_lookup_elem(&slot_index, &cgroup_id))
+		return -EEXIST;
+	if (bpf_map_pop_elem(&free_slots, &slot))
+		return -ENOSPC;
+	owner = slot_owner_of(slot);
+	if (!owner)
+		return -ENOENT;
+
+	owner->cgroup_id = cgroup_id;
+	owner->parent_id = parent_id;
+	owner->died_ns = 0;
+	owner->generation++;
+	*ret_owner = owner;
+	return (int)slot;
+}
+
+/*
+ * Makes a taken slot the one that samples find; on failure it is free again. Entered before it is published:
+ * a sample may be counted in a slot that still looks free, and the first reading of it has that sample too.
+ */
+static __always_inline int slot_enter(u32 slot, struct slot_owner *owner)
+{
+	u64 cgroup_id = owner->cgroup_id;
+	long r;
+
+	r = bpf_map_update_elem(&slot_index, &cgroup_id, &slot, BPF_NOEXIST);
+	if (r) {
+		bpf_map_push_elem(&free_slots, &slot, 0);
+		return (int)r;
+	}
+	slot_publish(owner, SLOT_ALIVE);
+	return (int)slot;
+}
+
+static __always_inline int slot_bury(u64 cgroup_id)
+{
+	struct slot_owner *owner;
+	u32 *slot;
+
+	slot = bpf_map_lookup_elem(&slot_index, &cgroup_id);
+	if (!slot)
+		return -ENOENT;
+	owner = slot_owner_of(*slot);
+	if (!owner || owner->cgroup_id != cgroup_id || owner->state != SLOT_ALIVE)
+		return -ENOENT;
+	owner->died_ns = bpf_ktime_get_ns();
+	slot_publish(owner, SLOT_DEAD);
+	return 0;
+}
+
+static __always_inline int slot_retire(u32 slot, u32 generation)
+{
+	struct slot_owner *owner = slot_owner_of(slot);
+	u64 cgroup_id;
+	long r;
+
+	if (!owner)
+		return -EINVAL;
+	if (owner->generation != generation || owner->state != SLOT_DEAD)
+		return -ESTALE;
+	cgroup_id = owner->cgroup_id;
+	r = bpf_map_delete_elem(&slot_index, &cgroup_id);
+	/* -ENOENT is done already; a busy bucket is the caller's to try again. */
+	if (r && r != -ENOENT)
+		return (int)r;
+	slot_publish(owner, SLOT_RETIRED);
+	return 0;
+}
+
+static __always_inline int slot_give(u32 slot, u32 generation)
+{
+	struct slot_owner *owner = slot_owner_of(slot);
+	long r;
+
+	if (!owner)
+		return -EINVAL;
+	if (owner->generation != generation || owner->state != SLOT_RETIRED)
+		return -ESTALE;
+	/* Free before it can be taken, or a taker's mark would be overwritten. */
+	slot_publish(owner, SLOT_FREE);
+	r = bpf_map_push_elem(&free_slots, &slot, 0);
+	if (r)
+		slot_publish(owner, SLOT_RETIRED);
+	return (int)r;
+}
+
+#endif

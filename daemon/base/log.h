@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Messages: to the journal with their fields when standard error leads there, else as lines on standard
+ * error. A message says what failed, on what, why, and what to do.
+ */
+#ifndef PEBSD_LOG_H
+#define PEBSD_LOG_H
+
+#include <stdarg.h>
+#include <syslog.h>
+
+/* One journal field, e.g. {"PEBSD_CGROUP", "/system.slice"}; a list of them ends with {NULL, NULL}. */
+struct log_field {
+	const char *name;
+	const char *value;
+};
+
+/* Finds out where standard error leads ($JOURNAL_STREAM, sd_journal_stream_fd(3)). Call once, first. */
+void log_open(const char *program);
+
+/* Messages above this priority are dropped; default LOG_INFO. */
+void log_set_level(int priority);
+
+/*
+ * Writes one message. `error` is 0 or -errno; where it is not 0, ": " and its text are appended and the field
+ * ERRNO is set. `fields` may be NULL. Returns `error`, so that `return log_error(r, ...)` reads well.
+ */
+int log_write(int priority, int error, const struct log_field *fields, const char *file, int line,
+	      const char *function, const char *format, ...) __attribute__((format(printf, 7, 8)));
+
+#define log_full(priority, error, fields, ...) \
+	log_write(priority, error, fields, __FILE__, __LINE__, __func__, __VA_ARGS__)
+#define log_error(error, ...)   log_full(LOG_ERR, error, NULL, __VA_ARGS__)
+#define log_warning(error, ...) log_full(LOG_WARNING, error, NULL, __VA_ARGS__)
+#define log_notice(...)         ((void)log_full(LOG_NOTICE, 0, NULL, __VA_ARGS__))
+#define log_info(...)           ((void)log_full(LOG_INFO, 0, NULL, __VA_ARGS__))
+#define log_debug(...)          ((void)log_full(LOG_DEBUG, 0, NULL, __VA_ARGS__))
+
+#endif

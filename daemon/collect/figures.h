@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Figures: what was counted of one event, for one cgroup or a sum of cgroups, over some time. All 64-bit, so
+ * that they can be added for as long as the daemon lives; made from the differences of map records
+ * (records.h).
+ */
+#ifndef PEBSD_FIGURES_H
+#define PEBSD_FIGURES_H
+
+#include <stdbool.h>
+
+#include "pebsd/records.h"
+
+struct figures {
+	u64 samples[SOURCE_SLOTS];
+	u64 weight[SOURCE_SLOTS];           /* sum of periods */
+	u64 latency_sum[SOURCE_SLOTS];      /* cycles */
+	u64 weighted_latency[SOURCE_SLOTS]; /* cycles x period; stays at 2^64 - 1 once there */
+	u64 snoop[SNOOP_SLOTS];
+	u64 tlb[TLB_SLOTS];
+	u64 locked;
+	u64 blocked;
+	u64 instruction_latency_sum; /* cycles */
+	u64 latency[FINE_BUCKETS];
+	u64 source_latency[SOURCE_SLOTS][OCTAVE_BUCKETS];
+	u64 instruction_latency[COARSE_BUCKETS];
+};
+
+/* The same as a row of counters: every member is an u64. */
+#define FIGURES_COUNTERS (sizeof(struct figures) / sizeof(u64))
+
+/* sum += addend, each counter saturating at 2^64 - 1. */
+void figures_add(struct figures *sum, const struct figures *addend);
+
+/*
+ * difference = now - before, counter by counter: 32-bit ones modulo 2^32, 64-bit ones modulo 2^64. `now` and
+ * `before` are sums over the stripes of one slot and event, as struct latency_record holds them. Returns
+ * whether any sample is in it.
+ */
+bool figures_difference(const struct latency_record *now, const struct latency_record *before,
+			struct figures *ret);
+
+/* The same for an event without latency. */
+bool figures_plain_difference(const struct sample_counts *now, const struct sample_counts *before,
+			      struct figures *ret);
+
+/* Sums over the sources. */
+u64 figures_samples(const struct figures *figures);
+u64 figures_weight(const struct figures *figures);
+u64 figures_latency_sum(const struct figures *figures);
+u64 figures_weighted_latency(const struct figures *figures);
+
+/* Samples that have a latency: those in the histogram; never more than figures_samples(). */
+u64 figures_latency_samples(const struct figures *figures);
+u64 figures_instruction_latency_samples(const struct figures *figures);
+
+/* Samples whose translation needed a page walk: TLB results walk, miss (Intel's only word for it) and fault.
+ */
+u64 figures_tlb_walk(const struct figures *figures);
+
+#endif

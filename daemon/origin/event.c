@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "event.h"
+
+#include <stdio.h>
+
+const char *event_role_name(enum event_role role)
+{
+	static const char *const names[EVENT_ROLES] = {
+		[EVENT_LOADS] = "loads",
+		[EVENT_STORES] = "stores",
+		[EVENT_INSTRUCTIONS] = "instructions",
+		[EVENT_OFFCORE] = "offcore",
+	};
+
+	return role < EVENT_ROLES ? names[role] : "unknown";
+}
+
+const char *event_latency_kind_name(enum latency_kind kind)
+{
+	switch (kind) {
+	case LATENCY_USE:
+		return "use";
+	case LATENCY_CACHE:
+		return "cache";
+	case LATENCY_DC_MISS:
+		return "dc_miss";
+	case LATENCY_NONE:
+		break;
+	}
+	return NULL;
+}
+
+void event_key(const struct event *events, size_t n, size_t index, char *ret)
+{
+	const struct event *event = &events[index];
+	size_t same = 0;
+
+	for (size_t i = 0; i < n; i++)
+		if (events[i].role == event->role)
+			same++;
+	if (same > 1 && event->pmu[0])
+		(void)snprintf(ret, EVENT_KEY_MAX, "%s:%s", event_role_name(event->role), event->pmu);
+	else
+		(void)snprintf(ret, EVENT_KEY_MAX, "%s", event_role_name(event->role));
+}

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What every exporter reads: the state of the books at one collection, for the whole time or for a window.
+ * Plain data. It is built by the collection and never changed after; exporters take nothing from anywhere
+ * else.
+ */
+#ifndef PEBSD_SNAPSHOT_H
+#define PEBSD_SNAPSHOT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <time.h>
+
+#include "collect/figures.h"
+#include "origin/event.h"
+
+/* A count or a time that may not be known. What is not known is not printed. */
+struct maybe_u64 {
+	bool known;
+	u64 value;
+};
+
+struct maybe_double {
+	bool known;
+	double value;
+};
+
+/* The state of one event. Index: as in `events` of the snapshot. */
+struct snapshot_event {
+	struct event event;
+	char key[EVENT_KEY_MAX]; /* see event_key() */
+	char cpus[128];          /* CPUs it is open on, as a list "0-3,8"; "" for a replay */
+	struct figures total;    /* all cgroups and `unattributed` */
+	u64 unattributed;        /* samples of slot 0 */
+	u64 lost_malformed;
+	struct maybe_u64 lost_unexplained; /* event count / period - seen - lost, where the count is known */
+	struct maybe_double multiplexed_seconds; /* enabled but not running, summed over CPUs */
+	struct maybe_double running_ratio;       /* running / enabled time, 0 to 1 */
+};
+
+struct snapshot_cgroup {
+	const char *path; /* below the cgroup2 root; "comm:NAME" or "cgroup:ID" in a replay */
+	u64 id;           /* 0 where there is none */
+	bool alive;
+	const struct figures *figures[EVENTS_MAX]; /* NULL: no sample of that event */
+};
+
+struct snapshot {
+	const char *origin;                 /* "perf", "replay", "model" */
+	u64 sequence;                       /* number of the collection; grows */
+	struct timespec since;              /* CLOCK_REALTIME of the first moment covered */
+	struct timespec taken;              /* CLOCK_REALTIME of the collection */
+	struct maybe_double window_seconds; /* not known: everything since `since` */
+
+	size_t n_events;
+	struct snapshot_event events[EVENTS_MAX];
+
+	/* By descending weighted latency sum (then samples, then path), each with at least one sample.
+	 * Without `unattributed`, which stands in the events. */
+	size_t n_cgroups;
+	struct snapshot_cgroup *cgroups;
+
+	/* The daemon itself. */
+	u64 cgroups_alive; /* with a slot */
+	u64 slots;         /* in the table */
+	u64 slots_free;
+	u64 stripes;
+	u64 map_bytes; /* memory of the BPF maps */
+	u64 births_without_slot;
+	double collection_seconds; /* how long the last collection took */
+	double interval_seconds;
+	bool config_reloaded; /* the last reload was successful (or there was none) */
+	struct timespec config_time;
+	bool replay_done; /* every recording was read to its end */
+	const char *const
+		*notes; /* what a reader must know, e.g. a recording that was cut; NULL-terminated */
+};
+
+#endif

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The records of the BPF maps. BPF writes them, the daemon reads them through mmap(2).
+ *
+ * Counters only grow, and nothing resets them: a reader takes differences. Those of 32 bits may wrap; the
+ * difference of two readings is taken modulo 2^32, sums modulo 2^64.
+ */
+#ifndef PEBSD_RECORDS_H
+#define PEBSD_RECORDS_H
+
+#include "data_source.h"
+#include "histogram.h"
+#include "sample.h"
+
+/* What every event has. `samples` is written last: a record whose samples did not move did not change. */
+struct sample_counts {
+	u64 weight[SOURCE_SLOTS];  /* sum of periods, by source */
+	u32 samples[SOURCE_SLOTS]; /* by source */
+	u32 snoop[SNOOP_SLOTS];
+	u32 tlb[TLB_SLOTS];
+	u32 locked;
+	u32 blocked;
+};
+
+/* One slot, stripe and event without latency. */
+struct plain_record {
+	struct sample_counts counts;
+} __attribute__((aligned(64)));
+
+/* One slot, stripe and event with latency. */
+struct latency_record {
+	struct sample_counts counts;
+	u64 latency_sum[SOURCE_SLOTS];      /* cycles, by source */
+	u64 weighted_latency[SOURCE_SLOTS]; /* sum of latency x period, by source */
+	u64 instruction_latency_sum;        /* cycles */
+	u32 latency[FINE_BUCKETS];
+	u32 source_latency[SOURCE_SLOTS][OCTAVE_BUCKETS];
+	u32 instruction_latency[COARSE_BUCKETS];
+} __attribute__((aligned(64)));
+
+_Static_assert(sizeof(struct plain_record) == 320, "at most 512 bytes");
+_Static_assert(sizeof(struct latency_record) == 2560, "at most 2.5 KiB");
+
+/* Slot 0 takes the samples of cgroups that have no slot of their own. */
+#define SLOT_UNATTRIBUTED 0
+
+/* Stripes of a slot, at most: CPU number modulo stripes picks one. */
+#define STRIPES_MAX 16
+
+enum slot_state {
+	SLOT_FREE,    /* nobody's */
+	SLOT_ALIVE,   /* its cgroup exists */
+	SLOT_DEAD,    /* its cgroup is removed; tasks on their way out may still be counted here */
+	SLOT_RETIRED, /* the index no longer leads here; what was under way may still arrive */
+};
+
+#define CGROUP_NAME_MAX 256 /* a directory name and its NUL: NAME_MAX + 1 */
+
+/* Who has a slot. Written by BPF; `state` is written last. */
+struct slot_owner {
+	u64 cgroup_id;
+	u64 parent_id;              /* 0 for the root */
+	u64 died_ns;                /* CLOCK_MONOTONIC, 0 while alive */
+	u32 generation;             /* grows each time the slot changes hands */
+	u32 state;                  /* enum slot_state */
+	char name[CGROUP_NAME_MAX]; /* one path component, empty for the root */
+	u8 reserved[32];
+};
+
+_Static_assert(sizeof(struct slot_owner) == 320, "crosses the kernel boundary");
+
+/* What a stripe of an event lost, by name; one cache line each. */
+struct loss_record {
+	u64 malformed; /* a latency above SAMPLE_LATENCY_MAX, or an event number that does not exist */
+	u64 reserved[7];
+};
+
+_Static_assert(sizeof(struct loss_record) == 64, "one cache line");
+
+/* How slots came and went. */
+struct slot_counters {
+	u64 births;
+	u64 deaths;
+	u64 births_without_slot; /* the table was full: the cgroup's samples are unattributed */
+	u64 names_unread;        /* the kernel did not let the name be read */
+};
+
+/* What user space asks of the slot table; each is done inside BPF, never by a map system call. */
+enum slot_request_kind {
+	SLOT_ADOPT,  /* give `cgroup_id` a slot; an existing one is kept */
+	SLOT_BURY,   /* `cgroup_id` was gone before its adoption ended: mark its slot dead */
+	SLOT_RETIRE, /* take `slot`, dead, out of the index, if `generation` is still its */
+	SLOT_GIVE,   /* hand `slot`, retired, back to the free ones, if `generation` is still its */
+};
+
+struct slot_request {
+	u32 kind;
+	u32 slot;
+	u64 cgroup_id;
+	u64 parent_id;
+	u32 generation;
+	s32 result; /* out: slot number for SLOT_ADOPT, else 0; -errno */
+	char name[CGROUP_NAME_MAX];
+};
+
+_Static_assert(sizeof(struct slot_request) == 288, "crosses the kernel boundary");
+
+/* Samples of one call of the inject program lie in the map `injected`; this is its context. */
+#define INJECT_MAX 1024
+
+struct inject_request {
+	u32 count; /* at most INJECT_MAX */
+	u32 done;  /* out */
+};
+
+#endif

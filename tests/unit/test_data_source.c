@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <criterion/criterion.h>
+
+#include "pebsd/data_source.h"
+
+Test(data_source, nothing_known_has_three_spellings)
+{
+	static const u64 spellings[] = {0, 0x5080021, 0x1e05080021};
+
+	for (size_t i = 0; i < sizeof(spellings) / sizeof(spellings[0]); i++) {
+		cr_expect_eq(data_source_source(spellings[i]), SOURCE_UNKNOWN);
+		cr_expect_eq(data_source_snoop(spellings[i]), SNOOP_NA);
+		cr_expect_eq(data_source_tlb(spellings[i]), TLB_NA);
+		cr_expect_eq(data_source_locked(spellings[i]), 0);
+		cr_expect_eq(data_source_blocked(spellings[i]), 0);
+	}
+}
+
+Test(data_source, level_number_goes_before_level_bits)
+{
+	cr_expect_eq(data_source_source(0x10268100142), SOURCE_L1); /* Skylake-SP, Alder Lake */
+	cr_expect_eq(data_source_source(0x11868100242), SOURCE_LFB);
+	cr_expect_eq(data_source_source(0x3a68100042), SOURCE_REMOTE_DRAM); /* lvl says HIT only */
+	cr_expect_eq(data_source_source(0x1c68200042), SOURCE_PMEM);
+	cr_expect_eq(data_source_source(0x1206080002), SOURCE_CXL);
+}
+
+Test(data_source, level_bits_decide_where_the_number_is_missing)
+{
+	cr_expect_eq(data_source_source(0x68100142), SOURCE_L1); /* Ivy Bridge-EP, kernel 4.4 */
+	cr_expect_eq(data_source_source(0x49080142), SOURCE_L1); /* AMD before 6.12 */
+	cr_expect_eq(data_source_source(0x1e6a120042), SOURCE_IO);
+	cr_expect_eq(data_source_source(0x1e68140042), SOURCE_UNCACHED);
+	cr_expect_eq(data_source_source(0x5088842), SOURCE_LOCAL_CACHE); /* L3 or another core's, Zen 3 */
+	cr_expect_eq(data_source_source(0x5088042), SOURCE_REMOTE_CACHE);
+}
+
+Test(data_source, remote_l3_with_a_remote_ram_bit_is_dram)
+{
+	cr_expect_eq(data_source_source(0x2668202042), SOURCE_REMOTE_DRAM);
+	cr_expect_eq(data_source_source(0x2668208042), SOURCE_REMOTE_CACHE);
+}
+
+Test(data_source, any_cache_by_hops_then_remote)
+{
+	const u64 any_cache = 0x42 | (11ULL << 33);
+	const u64 remote = 1ULL << 37;
+
+	cr_expect_eq(data_source_source(any_cache), SOURCE_LOCAL_CACHE);
+	cr_expect_eq(data_source_source(any_cache | remote), SOURCE_REMOTE_CACHE);
+	cr_expect_eq(data_source_source(any_cache | remote | (1ULL << 43)), SOURCE_LOCAL_CACHE);
+	cr_expect_eq(data_source_source(any_cache | (2ULL << 43)), SOURCE_REMOTE_CACHE);
+}
+
+Test(data_source, a_miss_without_a_hit_is_unknown)
+{
+	cr_expect_eq(data_source_source(0x605080082), SOURCE_UNKNOWN);   /* "unknown L3" */
+	cr_expect_eq(data_source_source(0x5080184), SOURCE_UNKNOWN);     /* store, L1 missed */
+	cr_expect_eq(data_source_source(0x10650080082), SOURCE_UNKNOWN); /* L3 missed, Skylake */
+}
+
+Test(data_source, unknown_high_bits_change_nothing)
+{
+	const u64 high = ~0ULL << 46;
+	const u64 value = 0x1026a100142;
+
+	cr_expect_eq(data_source_source(value | high), data_source_source(value));
+	cr_expect_eq(data_source_snoop(value | high), data_source_snoop(value));
+	cr_expect_eq(data_source_tlb(value | high), data_source_tlb(value));
+	cr_expect_eq(data_source_locked(value | high), 1);
+	cr_expect_eq(data_source_blocked(value | high), 0);
+}
+
+Test(data_source, every_value_of_every_field_lands_in_a_class)
+{
+	for (u64 number = 0; number < 16; number++)
+		for (u64 lvl = 0; lvl < 1 << 14; lvl++)
+			for (u64 where = 0; where < 16; where++) {
+				u64 value = lvl << 5 | number << 33 | (where & 1) << 37 | (where >> 1) << 43;
+
+				cr_assert_lt(data_source_source(value), SOURCE_COUNT, "%#llx",
+					     (unsigned long long)value);
+			}
+	for (u64 bits = 0; bits < 1 << 7; bits++) {
+		cr_assert_lt(data_source_tlb(bits << 26), TLB_COUNT);
+		cr_assert_lt(data_source_snoop((bits & 31) << 19 | (bits >> 5) << 38), SNOOP_COUNT);
+	}
+}
+
+Test(data_source, snoops_and_translations)
+{
+	cr_expect_eq(data_source_snoop(0x29800842), SNOOP_HITM);
+	cr_expect_eq(data_source_snoop(0x7668000042), SNOOP_FWD);
+	cr_expect_eq(data_source_snoop(0x8688000842), SNOOP_PEER);
+	cr_expect_eq(data_source_snoop(0x1a68501042), SNOOP_MISS); /* none or miss */
+	cr_expect_eq(data_source_tlb(0x68100142), TLB_HIT);
+	cr_expect_eq(data_source_tlb(0x29080142), TLB_L1_HIT);
+	cr_expect_eq(data_source_tlb(0x49080142), TLB_L2_HIT);
+	cr_expect_eq(data_source_tlb(0x50080144), TLB_MISS);
+	cr_expect_eq(data_source_tlb(0x288100144), TLB_WALK);
+	cr_expect_eq(data_source_blocked(0x40268100142), 1);
+	cr_expect_eq(data_source_blocked(0x20268100142), 1);
+}
