@@ -6,7 +6,7 @@ BPFTOOL ?= $(firstword $(wildcard /usr/sbin/bpftool /usr/local/sbin/bpftool) bpf
 
 LIBRARIES = libbpf libsystemd libmicrohttpd json-c inih libzstd zlib
 WARNINGS = -Wall -Wextra -Wshadow -Wconversion -Wvla -Wstrict-prototypes -Wmissing-prototypes $(WERROR)
-CPPFLAGS += -D_GNU_SOURCE -Iinclude -Idaemon -Ibpf -I$(OUT)
+CPPFLAGS += -D_GNU_SOURCE -Iinclude -Idaemon -Ibpf -isystem $(OUT)
 CFLAGS ?= -O2 -g
 PEBSD_CFLAGS = -std=gnu17 $(WARNINGS) -fno-strict-aliasing -fstack-protector-strong $(SANITIZE_FLAGS) \
 	$(shell pkg-config --cflags $(LIBRARIES))

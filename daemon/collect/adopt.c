@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "adopt.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "cgroup/names.h"
+#include "cgroup/walk.h"
+
+struct adoption {
+	struct kernel *kernel;
+	struct names *names; /* of this walk, to look a second time by path */
+	u64 *adopted;        /* ids */
+	size_t n;
+	size_t allocated;
+	struct adopt_counts counts;
+};
+
+static int remember(struct adoption *adoption, u64 id)
+{
+	if (adoption->n == adoption->allocated) {
+		size_t allocated = adoption->allocated ? adoption->allocated * 2 : 256;
+		u64 *adopted = reallocarray(adoption->adopted, allocated, sizeof(*adopted));
+
+		if (!adopted)
+			return -ENOMEM;
+		adoption->adopted = adopted;
+		adoption->allocated = allocated;
+	}
+	adoption->adopted[adoption->n++] = id;
+	return 0;
+}
+
+static int adopt_one(u64 id, u64 parent_id, const char *name, void *userdata)
+{
+	struct adoption *adoption = userdata;
+	int r = kernel_adopt(adoption->kernel, id, parent_id, name);
+
+	if (r == -ENOSPC) {
+		adoption->counts.without_slot++;
+		return 0;
+	}
+	if (r < 0)
+		return r;
+	adoption->counts.adopted++;
+	/* Without a name there is no second look; the slot then lives on until the cgroup dies. */
+	if (names_add(adoption->names, id, parent_id, name) < 0)
+		return 0;
+	return remember(adoption, id);
+}
+
+/* The tracepoint may have seen a removal before the adoption: nobody would ever bury that slot. */
+static int bury_vanished(struct adoption *adoption, int root_fd)
+{
+	for (size_t i = 0; i < adoption->n; i++) {
+		_cleanup_free_ char *path = NULL;
+
+		if (names_path(adoption->names, adoption->adopted[i], &path) < 0)
+			return -ENOMEM;
+		if (cgroup_walk_exists(root_fd, path, adoption->adopted[i]) != 0)
+			continue;
+		(void)kernel_bury(adoption->kernel, adoption->adopted[i]);
+		adoption->counts.vanished++;
+	}
+	return 0;
+}
+
+int adopt_existing(struct kernel *kernel, const char *mount, struct adopt_counts *ret)
+{
+	_cleanup_(names_freep) struct names *names = NULL;
+	_cleanup_close_ int root_fd = open(mount, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	struct cgroup_walk_counts walked = {0};
+	struct adoption adoption = {.kernel = kernel};
+	int r;
+
+	if (root_fd < 0)
+		return -errno;
+	r = names_new(KERNEL_SLOTS_MAX, &names);
+	if (r < 0)
+		return r;
+	adoption.names = names;
+	r = cgroup_walk(root_fd, adopt_one, &adoption, &walked);
+	if (r == 0)
+		r = bury_vanished(&adoption, root_fd);
+	free(adoption.adopted);
+	adoption.counts.vanished += walked.vanished;
+	adoption.counts.unentered = walked.unentered;
+	*ret = adoption.counts;
+	return r;
+}

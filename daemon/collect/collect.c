@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "collect.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "collect/read_slot.h"
+
+/* What the collection knows of a slot. */
+struct slot_view {
+	u32 generation;
+	bool learned; /* its owner's name is in the tree of names */
+	bool owned;   /* has an owner that was noticed and not yet let go */
+	bool alive;
+	u64 cgroup_id;
+	u64 retired_ns;
+	char *path;
+	struct ledger_entry *entry; /* NULL until the first sample, unless the path has one already */
+	struct slot_base bases[EVENTS_MAX];
+};
+
+struct collect {
+	struct collect_settings settings;
+	size_t n_events;
+	u32 n_slots;
+	struct slot_view *slots;
+	u64 slots_free;
+	u64 cgroups_alive;
+};
+
+int collect_new(const struct collect_settings *settings, struct collect **ret)
+{
+	_cleanup_(collect_freep) struct collect *collect = calloc(1, sizeof(*collect));
+
+	if (!collect)
+		return -ENOMEM;
+	collect->settings = *settings;
+	collect->n_events = kernel_settings(settings->kernel)->n_events;
+	collect->slots = calloc(kernel_settings(settings->kernel)->slots, sizeof(*collect->slots));
+	if (!collect->slots)
+		return -ENOMEM;
+	collect->n_slots = kernel_settings(settings->kernel)->slots;
+	collect->slots[SLOT_UNATTRIBUTED].entry = ledger_unattributed(settings->ledger);
+	*ret = TAKE_PTR(collect);
+	return 0;
+}
+
+struct collect *collect_free(struct collect *collect)
+{
+	if (!collect)
+		return NULL;
+	for (u32 slot = 0; slot < collect->n_slots; slot++) {
+		free(collect->slots[slot].path);
+		for (size_t event = 0; event < EVENTS_MAX; event++)
+			slot_base_free(&collect->slots[slot].bases[event]);
+	}
+	free(collect->slots);
+	free(collect);
+	return NULL;
+}
+
+static enum slot_state state_of(const struct slot_owner *owner)
+{
+	return __atomic_load_n(&owner->state, __ATOMIC_ACQUIRE);
+}
+
+static void hold(struct slot_view *view, struct ledger_entry *entry)
+{
+	view->entry = entry;
+	entry->id = view->cgroup_id;
+	entry->holders++;
+	if (view->alive)
+		entry->living++;
+}
+
+static void let_die(struct slot_view *view, u64 now_ns)
+{
+	view->alive = false;
+	if (view->entry && --view->entry->living == 0)
+		view->entry->died_ns = now_ns;
+}
+
+/* Enters the names of all new owners first, so that a child's path can be built whatever its slot's number.
+ */
+static int learn_names(struct collect *collect)
+{
+	for (u32 slot = 1; slot < collect->n_slots; slot++) {
+		const struct slot_owner *owner = kernel_owner(collect->settings.kernel, slot);
+		int r;
+
+		if (state_of(owner) == SLOT_FREE || collect->slots[slot].learned)
+			continue;
+		r = names_add(collect->settings.names, owner->cgroup_id, owner->parent_id, owner->name);
+		if (r == -ENOMEM)
+			return r;
+		if (r < 0)
+			(void)log_warning(r, "cannot enter the name of cgroup %llu; it is shown by its id",
+					  (unsigned long long)owner->cgroup_id);
+		collect->slots[slot].learned = true;
+	}
+	return 0;
+}
+
+static int notice_birth(struct collect *collect, u32 slot, const struct slot_owner *owner)
+{
+	const struct collect_listener *listener = &collect->settings.listener;
+	struct slot_view *view = &collect->slots[slot];
+	struct ledger_entry *entry;
+	char *path;
+	int r;
+
+	r = names_path(collect->settings.names, owner->cgroup_id, &path);
+	if (r < 0)
+		return r;
+	free(view->path);
+	view->path = path;
+	view->owned = true;
+	view->alive = true;
+	view->cgroup_id = owner->cgroup_id;
+	view->generation = owner->generation;
+	entry = ledger_find(collect->settings.ledger, path);
+	if (entry)
+		hold(view, entry);
+	if (listener->born)
+		listener->born(listener->userdata, view->path, view->cgroup_id);
+	return 0;
+}
+
+static void notice_death(struct collect *collect, struct slot_view *view, u64 now_ns)
+{
+	const struct collect_listener *listener = &collect->settings.listener;
+
+	let_die(view, now_ns);
+	if (listener->gone)
+		listener->gone(listener->userdata, view->path, view->cgroup_id);
+}
+
+static int enter(struct collect *collect, struct slot_view *view, unsigned event,
+		 const struct figures *figures)
+{
+	if (!view->entry) {
+		struct ledger_entry *entry;
+		int r = ledger_get(collect->settings.ledger, view->path, &entry);
+
+		if (r < 0)
+			return r;
+		hold(view, entry);
+	}
+	return ledger_add(view->entry, event, figures);
+}
+
+static int read_events(struct collect *collect, u32 slot)
+{
+	struct slot_view *view = &collect->slots[slot];
+	struct figures figures;
+
+	for (unsigned event = 0; event < collect->n_events; event++) {
+		int r = read_slot(collect->settings.kernel, event, slot, &view->bases[event], &figures);
+
+		if (r > 0)
+			r = enter(collect, view, event, &figures);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+enum slot_step collect_next_step(enum slot_state state, u64 since_ns, u64 now_ns, u64 grace_ns)
+{
+	u64 elapsed = now_ns > since_ns ? now_ns - since_ns : 0;
+
+	if (state == SLOT_DEAD && elapsed >= grace_ns)
+		return SLOT_STEP_RETIRE;
+	if (state == SLOT_RETIRED && elapsed >= COLLECT_REST_NS)
+		return SLOT_STEP_GIVE;
+	return SLOT_STEP_NONE;
+}
+
+static void let_go(struct collect *collect, struct slot_view *view)
+{
+	if (view->entry)
+		view->entry->holders--;
+	names_remove(collect->settings.names, view->cgroup_id);
+	free(view->path);
+	view->path = NULL;
+	view->entry = NULL;
+	view->owned = view->learned = false;
+}
+
+/* A step that the kernel refuses for now (a busy bucket) is taken at a later collection. */
+static void lead_back(struct collect *collect, u32 slot, const struct slot_owner *owner,
+		      enum slot_state state, u64 now_ns)
+{
+	struct slot_view *view = &collect->slots[slot];
+	u64 since_ns = state == SLOT_DEAD ? owner->died_ns : view->retired_ns;
+
+	switch (collect_next_step(state, since_ns, now_ns, collect->settings.grace_ns)) {
+	case SLOT_STEP_RETIRE:
+		if (kernel_retire(collect->settings.kernel, slot, view->generation) == 0)
+			view->retired_ns = now_ns;
+		break;
+	case SLOT_STEP_GIVE:
+		if (kernel_give(collect->settings.kernel, slot, view->generation) == 0)
+			let_go(collect, view);
+		break;
+	case SLOT_STEP_NONE:
+		break;
+	}
+}
+
+static int visit(struct collect *collect, u32 slot, u64 now_ns)
+{
+	const struct slot_owner *owner = kernel_owner(collect->settings.kernel, slot);
+	struct slot_view *view = &collect->slots[slot];
+	/* Read before the counters: a slot that is retired here gets no sample after they are read. */
+	enum slot_state state = state_of(owner);
+	int r;
+
+	if (state == SLOT_FREE) {
+		collect->slots_free++;
+		return 0;
+	}
+	if (!view->owned) {
+		/* Born since the names were learned: the next collection has both. */
+		if (collect->settings.names_from_slots && !view->learned)
+			return 0;
+		r = notice_birth(collect, slot, owner);
+		if (r < 0)
+			return r;
+	}
+	if (view->alive && state != SLOT_ALIVE)
+		notice_death(collect, view, now_ns);
+	if (view->alive)
+		collect->cgroups_alive++;
+	r = read_events(collect, slot);
+	if (r < 0)
+		return r;
+	lead_back(collect, slot, owner, state, now_ns);
+	return 0;
+}
+
+int collect_run(struct collect *collect, u64 now_ns)
+{
+	int r = 0;
+
+	ledger_begin(collect->settings.ledger);
+	collect->slots_free = collect->cgroups_alive = 0;
+	if (collect->settings.names_from_slots)
+		r = learn_names(collect);
+	if (r == 0)
+		r = read_events(collect, SLOT_UNATTRIBUTED);
+	for (u32 slot = 1; r == 0 && slot < collect->n_slots; slot++)
+		r = visit(collect, slot, now_ns);
+	if (r < 0)
+		return log_error(r, "cannot enter all figures of this collection; the next one takes them");
+	return 0;
+}
+
+u64 collect_slots_free(const struct collect *collect)
+{
+	return collect->slots_free;
+}
+
+u64 collect_cgroups_alive(const struct collect *collect)
+{
+	return collect->cgroups_alive;
+}

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The collection: slots to differences to totals. Reads every slot through the mapping, enters what came into
+ * the ledger under the cgroup's path, notices births and deaths, and leads the slots of removed cgroups back
+ * to use.
+ */
+#ifndef PEBSD_COLLECT_H
+#define PEBSD_COLLECT_H
+
+#include "cgroup/names.h"
+#include "collect/ledger.h"
+#include "kernel/kernel.h"
+
+/* Told of cgroups as the collection notices them; `path` is valid during the call. Any may be NULL. */
+struct collect_listener {
+	void (*born)(void *userdata, const char *path, u64 id);
+	void (*gone)(void *userdata, const char *path, u64 id);
+	void *userdata;
+};
+
+struct collect_settings {
+	struct kernel *kernel; /* not owned, nor are the others; they outlive the collection */
+	struct names *names;
+	struct ledger *ledger;
+	bool names_from_slots; /* names come with births; else whoever adopts also names (a replay) */
+	u64 grace_ns;          /* how long a removed cgroup keeps its slot in the index */
+	struct collect_listener listener;
+};
+
+/* Tasks on their way out still run under a removed cgroup's id for a moment. */
+#define COLLECT_GRACE_NS (2 * NSEC_PER_SEC)
+
+/* What a slot that nobody can find any more rests, so that programs under way have ended. */
+#define COLLECT_REST_NS (100 * NSEC_PER_MSEC)
+
+struct collect;
+
+/* 0 or -ENOMEM; free with collect_free(). */
+int collect_new(const struct collect_settings *settings, struct collect **ret);
+struct collect *collect_free(struct collect *collect);
+DEFINE_CLEANUP(struct collect *, collect_free)
+
+/*
+ * One collection at `now_ns` (CLOCK_MONOTONIC). The ledger then has its differences. 0 or -ENOMEM: what could
+ * not be entered is taken by the next.
+ */
+int collect_run(struct collect *collect, u64 now_ns);
+
+/* As of the last collection. */
+u64 collect_slots_free(const struct collect *collect);
+u64 collect_cgroups_alive(const struct collect *collect);
+
+enum slot_step { SLOT_STEP_NONE, SLOT_STEP_RETIRE, SLOT_STEP_GIVE };
+
+/*
+ * What is next on the way back of a slot that has just been read. Pure. Times are CLOCK_MONOTONIC; `since_ns`
+ * is when its cgroup died (SLOT_DEAD) or when it was retired (SLOT_RETIRED).
+ */
+enum slot_step collect_next_step(enum slot_state state, u64 since_ns, u64 now_ns, u64 grace_ns);
+
+#endif

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The ledger: what was counted for each cgroup since the start, by path. A path keeps its entry when its
+ * cgroup is removed and made again; an entry whose cgroup is long gone is folded into `other`, so that memory
+ * is bounded and no sample ever leaves the total. Pure.
+ */
+#ifndef PEBSD_LEDGER_H
+#define PEBSD_LEDGER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/cleanup.h"
+#include "collect/figures.h"
+#include "pebsd/sample.h"
+
+struct ledger_entry {
+	char *path;
+	u32 number;  /* of this entry; never used twice in a ledger's life */
+	u64 id;      /* of the cgroup that last had the path; 0: none */
+	u32 holders; /* slots that have this path: more than one while a removed cgroup's slot rests */
+	u32 living;  /* those of them whose cgroup exists */
+	u64 died_ns; /* CLOCK_MONOTONIC; when `living` last fell to 0 */
+	struct figures *total[EVENTS_MAX];      /* NULL until the event's first sample */
+	struct figures *difference[EVENTS_MAX]; /* of the collection under way; NULL: none */
+};
+
+struct ledger;
+
+/* 0 or -ENOMEM; free with ledger_free(). `other` and `unattributed` exist from the start. */
+int ledger_new(struct ledger **ret);
+struct ledger *ledger_free(struct ledger *ledger);
+DEFINE_CLEANUP(struct ledger *, ledger_free)
+
+/* The entry of a path, made if there is none. The ledger's. 0 or -ENOMEM. */
+int ledger_get(struct ledger *ledger, const char *path, struct ledger_entry **ret);
+
+/* NULL if there is none. */
+struct ledger_entry *ledger_find(const struct ledger *ledger, const char *path);
+
+/* What stays when an entry is folded, and the samples of slot 0. */
+struct ledger_entry *ledger_other(const struct ledger *ledger);
+struct ledger_entry *ledger_unattributed(const struct ledger *ledger);
+
+/* Adds to the entry's difference and total. 0 or -ENOMEM, which adds nothing. */
+int ledger_add(struct ledger_entry *entry, unsigned event, const struct figures *difference);
+
+/* Begins a collection: drops the differences of the last one. */
+void ledger_begin(struct ledger *ledger);
+
+/*
+ * Folds entries that nobody holds and whose cgroup died before `before_ns`: their totals go to `other`, and
+ * they are freed. Pointers to them end. 0 or -ENOMEM, which folds no more.
+ */
+int ledger_fold(struct ledger *ledger, u64 before_ns);
+
+/* All entries but `other` and `unattributed`, in no order. The ledger's, valid until it changes. */
+struct ledger_entry *const *ledger_entries(const struct ledger *ledger, size_t *ret_n);
+
+#endif

@@ -1,0 +1,346 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "kernel.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+
+#include "base/log.h"
+#include "load_failure.h"
+#include "pebsd.skel.h"
+
+struct mapping {
+	void *memory;
+	size_t bytes;
+};
+
+struct kernel {
+	struct kernel_settings settings;
+	struct pebsd_bpf *skeleton;
+	struct mapping latency_records;
+	struct mapping plain_records;
+	struct mapping slot_owners;
+	struct mapping injected;
+};
+
+u32 kernel_stripes_for(int possible_cpus)
+{
+	u32 stripes = 1;
+
+	while (stripes < STRIPES_MAX && (int)stripes < possible_cpus)
+		stripes *= 2;
+	return stripes;
+}
+
+static void place_events(struct kernel_settings *settings, u32 *ret_latency, u32 *ret_plain)
+{
+	u32 records = settings->slots * settings->stripes;
+
+	*ret_latency = *ret_plain = 0;
+	for (size_t i = 0; i < settings->n_events; i++) {
+		u32 *next = settings->events[i].has_latency ? ret_latency : ret_plain;
+
+		settings->events[i].first_record = *next;
+		*next += records;
+	}
+}
+
+/* The perf_event program of an event's door. */
+static struct bpf_program *door(const struct pebsd_bpf *skeleton, unsigned event)
+{
+	struct bpf_program *const doors[EVENTS_MAX] = {
+		skeleton->progs.event_0, skeleton->progs.event_1, skeleton->progs.event_2,
+		skeleton->progs.event_3, skeleton->progs.event_4, skeleton->progs.event_5,
+		skeleton->progs.event_6, skeleton->progs.event_7,
+	};
+
+	return event < EVENTS_MAX ? doors[event] : NULL;
+}
+
+static int size_map(struct bpf_map *map, u32 entries)
+{
+	return bpf_map__set_max_entries(map, entries ? entries : 1);
+}
+
+static int configure(struct kernel *kernel)
+{
+	struct kernel_settings *settings = &kernel->settings;
+	struct pebsd_bpf *skeleton = kernel->skeleton;
+	u32 latency, plain;
+	int r;
+
+	place_events(settings, &latency, &plain);
+	skeleton->rodata->slot_count = settings->slots;
+	skeleton->rodata->stripe_mask = settings->stripes - 1;
+	memcpy((void *)skeleton->rodata->events, settings->events, sizeof(settings->events));
+
+	if ((r = size_map(skeleton->maps.latency_records, latency)) < 0 ||
+	    (r = size_map(skeleton->maps.plain_records, plain)) < 0 ||
+	    (r = size_map(skeleton->maps.slot_owners, settings->slots)) < 0 ||
+	    (r = size_map(skeleton->maps.slot_index, settings->slots)) < 0 ||
+	    (r = size_map(skeleton->maps.free_slots, settings->slots)) < 0)
+		return r;
+
+	for (unsigned i = 0; i < EVENTS_MAX; i++)
+		bpf_program__set_autoload(door(skeleton, i), settings->hardware && i < settings->n_events);
+	bpf_program__set_autoload(skeleton->progs.cgroup_born, settings->births);
+	bpf_program__set_autoload(skeleton->progs.cgroup_died, settings->births);
+	return 0;
+}
+
+static int map_records(const struct bpf_map *map, int protection, struct mapping *ret)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	size_t bytes = (size_t)bpf_map__value_size(map) * bpf_map__max_entries(map);
+	void *memory;
+
+	bytes = (bytes + page - 1) / page * page;
+	memory = mmap(NULL, bytes, protection, MAP_SHARED, bpf_map__fd(map), 0);
+	if (memory == MAP_FAILED)
+		return -errno;
+	*ret = (struct mapping){.memory = memory, .bytes = bytes};
+	return 0;
+}
+
+static int map_all(struct kernel *kernel)
+{
+	struct pebsd_bpf *skeleton = kernel->skeleton;
+	int r;
+
+	if ((r = map_records(skeleton->maps.latency_records, PROT_READ, &kernel->latency_records)) < 0 ||
+	    (r = map_records(skeleton->maps.plain_records, PROT_READ, &kernel->plain_records)) < 0 ||
+	    (r = map_records(skeleton->maps.slot_owners, PROT_READ, &kernel->slot_owners)) < 0 ||
+	    (r = map_records(skeleton->maps.injected, PROT_READ | PROT_WRITE, &kernel->injected)) < 0)
+		return r;
+	return 0;
+}
+
+/* Slot 0 is `unattributed` and never handed out. Before any event runs, so map calls blind nobody. */
+static int fill_free_slots(const struct kernel *kernel)
+{
+	int fd = bpf_map__fd(kernel->skeleton->maps.free_slots);
+
+	for (u32 slot = 1; slot < kernel->settings.slots; slot++)
+		if (bpf_map_update_elem(fd, NULL, &slot, BPF_ANY) < 0)
+			return -errno;
+	return 0;
+}
+
+int kernel_open(const struct kernel_settings *settings, struct kernel **ret, char **ret_message)
+{
+	_cleanup_(kernel_freep) struct kernel *kernel = NULL;
+	_cleanup_(load_log_freep) struct load_log *load_log = NULL;
+	const char *step;
+	int r;
+
+	*ret_message = NULL;
+	if (settings->slots < 2 || settings->slots > KERNEL_SLOTS_MAX || settings->n_events > EVENTS_MAX ||
+	    settings->stripes == 0 || settings->stripes > STRIPES_MAX ||
+	    (settings->stripes & (settings->stripes - 1)))
+		return -EINVAL;
+
+	kernel = calloc(1, sizeof(*kernel));
+	if (!kernel)
+		return -ENOMEM;
+	kernel->settings = *settings;
+	r = load_log_start(&load_log);
+	if (r < 0)
+		return r;
+
+	step = "open the BPF object";
+	kernel->skeleton = pebsd_bpf__open();
+	if (!kernel->skeleton) {
+		r = -errno;
+		goto fail;
+	}
+	step = "size the BPF maps";
+	r = configure(kernel);
+	if (r < 0)
+		goto fail;
+	step = "load the BPF programs";
+	r = pebsd_bpf__load(kernel->skeleton);
+	if (r < 0)
+		goto fail;
+	step = "map the BPF records";
+	r = map_all(kernel);
+	if (r < 0)
+		goto fail;
+	step = "fill the table of free slots";
+	r = fill_free_slots(kernel);
+	if (r < 0)
+		goto fail;
+	if (settings->births) {
+		step = "attach to the cgroup tracepoints";
+		r = pebsd_bpf__attach(kernel->skeleton);
+		if (r < 0)
+			goto fail;
+	}
+	*ret = TAKE_PTR(kernel);
+	return 0;
+
+fail:
+	*ret_message = load_failure(step, r, load_log);
+	return r;
+}
+
+static void unmap(struct mapping *mapping)
+{
+	if (mapping->memory)
+		(void)munmap(mapping->memory, mapping->bytes);
+}
+
+struct kernel *kernel_free(struct kernel *kernel)
+{
+	if (!kernel)
+		return NULL;
+	unmap(&kernel->latency_records);
+	unmap(&kernel->plain_records);
+	unmap(&kernel->slot_owners);
+	unmap(&kernel->injected);
+	pebsd_bpf__destroy(kernel->skeleton);
+	free(kernel);
+	return NULL;
+}
+
+int kernel_program_fd(const struct kernel *kernel, unsigned event)
+{
+	int fd;
+
+	if (event >= kernel->settings.n_events || !kernel->settings.hardware)
+		return -ENOENT;
+	fd = bpf_program__fd(door(kernel->skeleton, event));
+	return fd < 0 ? -ENOENT : fd;
+}
+
+/* Runs a syscall program; the kernel writes its context back (net/bpf/test_run.c, bpf_prog_test_run_syscall).
+ */
+static int run(const struct bpf_program *program, void *context, u32 bytes)
+{
+	LIBBPF_OPTS(bpf_test_run_opts, options, .ctx_in = context, .ctx_size_in = bytes);
+
+	return bpf_prog_test_run_opts(bpf_program__fd(program), &options) < 0 ? -errno : 0;
+}
+
+int kernel_inject(struct kernel *kernel, const struct sample *samples, size_t n)
+{
+	while (n > 0) {
+		size_t batch = n < INJECT_MAX ? n : INJECT_MAX;
+		struct inject_request request = {.count = (u32)batch};
+		int r;
+
+		memcpy(kernel->injected.memory, samples, batch * sizeof(*samples));
+		r = run(kernel->skeleton->progs.inject, &request, sizeof(request));
+		if (r < 0)
+			return r;
+		if (request.done != batch)
+			return -EIO;
+		samples += batch;
+		n -= batch;
+	}
+	return 0;
+}
+
+static int ask(struct kernel *kernel, struct slot_request *request)
+{
+	int r = run(kernel->skeleton->progs.slot_table, request, sizeof(*request));
+
+	return r < 0 ? r : request->result;
+}
+
+int kernel_adopt(struct kernel *kernel, u64 cgroup_id, u64 parent_id, const char *name)
+{
+	struct slot_request request = {.kind = SLOT_ADOPT, .cgroup_id = cgroup_id, .parent_id = parent_id};
+
+	memcpy(request.name, name, strnlen(name, sizeof(request.name) - 1));
+	return ask(kernel, &request);
+}
+
+int kernel_bury(struct kernel *kernel, u64 cgroup_id)
+{
+	struct slot_request request = {.kind = SLOT_BURY, .cgroup_id = cgroup_id};
+
+	return ask(kernel, &request);
+}
+
+int kernel_retire(struct kernel *kernel, u32 slot, u32 generation)
+{
+	struct slot_request request = {.kind = SLOT_RETIRE, .slot = slot, .generation = generation};
+
+	return ask(kernel, &request);
+}
+
+int kernel_give(struct kernel *kernel, u32 slot, u32 generation)
+{
+	struct slot_request request = {.kind = SLOT_GIVE, .slot = slot, .generation = generation};
+
+	return ask(kernel, &request);
+}
+
+const struct slot_owner *kernel_owner(const struct kernel *kernel, u32 slot)
+{
+	return (const struct slot_owner *)kernel->slot_owners.memory + slot;
+}
+
+static size_t record_index(const struct kernel *kernel, unsigned event, u32 stripe, u32 slot)
+{
+	return (size_t)kernel->settings.events[event].first_record + (size_t)stripe * kernel->settings.slots +
+	       slot;
+}
+
+const struct latency_record *kernel_latency_record(const struct kernel *kernel, unsigned event, u32 stripe,
+						   u32 slot)
+{
+	return (const struct latency_record *)kernel->latency_records.memory +
+	       record_index(kernel, event, stripe, slot);
+}
+
+const struct plain_record *kernel_plain_record(const struct kernel *kernel, unsigned event, u32 stripe,
+					       u32 slot)
+{
+	return (const struct plain_record *)kernel->plain_records.memory +
+	       record_index(kernel, event, stripe, slot);
+}
+
+u64 kernel_malformed(const struct kernel *kernel, unsigned event)
+{
+	u64 sum = 0;
+
+	for (u32 stripe = 0; stripe < kernel->settings.stripes; stripe++)
+		sum += __atomic_load_n(&kernel->skeleton->bss->losses[event][stripe].malformed,
+				       __ATOMIC_RELAXED);
+	return sum;
+}
+
+struct slot_counters kernel_slot_counters(const struct kernel *kernel)
+{
+	return kernel->skeleton->bss->slot_counters;
+}
+
+const struct kernel_settings *kernel_settings(const struct kernel *kernel)
+{
+	return &kernel->settings;
+}
+
+u64 kernel_map_bytes(const struct kernel *kernel)
+{
+	return kernel->latency_records.bytes + kernel->plain_records.bytes + kernel->slot_owners.bytes +
+	       kernel->injected.bytes;
+}
+
+int kernel_verified_instructions(const struct kernel *kernel, const char *program, u32 *ret)
+{
+	const struct bpf_program *found = bpf_object__find_program_by_name(kernel->skeleton->obj, program);
+	struct bpf_prog_info info = {0};
+	u32 bytes = sizeof(info);
+
+	if (!found || bpf_program__fd(found) < 0)
+		return -ENOENT;
+	if (bpf_obj_get_info_by_fd(bpf_program__fd(found), &info, &bytes) < 0)
+		return -errno;
+	*ret = info.verified_insns;
+	return 0;
+}

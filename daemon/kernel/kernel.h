@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The kernel side, seen from user space: loads the BPF programs, maps their records, runs the syscall door.
+ *
+ * After kernel_open() no map system call is made any more: such a call disables perf_event programs on its
+ * CPU and loses their samples without a trace (kernel/bpf/syscall.c, bpf_disable_instrumentation, Linux 6.1
+ * to 6.18).
+ */
+#ifndef PEBSD_KERNEL_H
+#define PEBSD_KERNEL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/cleanup.h"
+#include "pebsd/records.h"
+
+struct kernel_settings {
+	u32 slots;     /* slots of the table, `unattributed` among them; 2 to KERNEL_SLOTS_MAX */
+	u32 stripes;   /* see kernel_stripes_for() */
+	bool births;   /* follow cgroups of the running kernel as they are born and removed */
+	bool hardware; /* load the perf_event programs of the events */
+	size_t n_events;
+	struct event_settings events[EVENTS_MAX]; /* `first_record` is set by kernel_open() */
+};
+
+#define KERNEL_SLOTS_MAX 65536
+
+struct kernel;
+
+/*
+ * Loads and attaches. On success the caller owns `*ret` and frees it with kernel_free(). On failure returns
+ * -errno (-EPERM and -EACCES: rights are missing; -ENOENT, -ESRCH, -EOPNOTSUPP: the kernel lacks something),
+ * and
+ * `*ret_message` says what, why and what to do; the caller frees it.
+ */
+int kernel_open(const struct kernel_settings *settings, struct kernel **ret, char **ret_message);
+struct kernel *kernel_free(struct kernel *kernel);
+DEFINE_CLEANUP(struct kernel *, kernel_free)
+
+/* Stripes for so many possible CPUs: a power of two, one a CPU up to STRIPES_MAX. */
+u32 kernel_stripes_for(int possible_cpus);
+
+/* The program of an event's door, for PERF_EVENT_IOC_SET_BPF. The kernel's; do not close. -ENOENT if not
+ * loaded. */
+int kernel_program_fd(const struct kernel *kernel, unsigned event);
+
+/* Counts samples through the syscall door. All or none of a call of up to INJECT_MAX; returns 0 or -errno. */
+int kernel_inject(struct kernel *kernel, const struct sample *samples, size_t n);
+
+/* Gives a cgroup a slot, or finds the one it has. `name`: one component, cut at CGROUP_NAME_MAX - 1 bytes.
+ * Returns the slot, -ENOSPC where none is free, -errno. */
+int kernel_adopt(struct kernel *kernel, u64 cgroup_id, u64 parent_id, const char *name);
+
+/* The steps of a slot's way back, see enum slot_request_kind. -ESTALE: it is no longer that generation's. */
+int kernel_bury(struct kernel *kernel, u64 cgroup_id);
+int kernel_retire(struct kernel *kernel, u32 slot, u32 generation);
+int kernel_give(struct kernel *kernel, u32 slot, u32 generation);
+
+/* What the kernel side counts, as it is now: shared memory, changing under the reader, owned by `kernel`. */
+const struct slot_owner *kernel_owner(const struct kernel *kernel, u32 slot);
+const struct latency_record *kernel_latency_record(const struct kernel *kernel, unsigned event, u32 stripe,
+						   u32 slot);
+const struct plain_record *kernel_plain_record(const struct kernel *kernel, unsigned event, u32 stripe,
+					       u32 slot);
+u64 kernel_malformed(const struct kernel *kernel, unsigned event);
+struct slot_counters kernel_slot_counters(const struct kernel *kernel);
+
+/* As opened, `first_record` filled in. */
+const struct kernel_settings *kernel_settings(const struct kernel *kernel);
+
+/* Bytes of the maps that are allocated whole. */
+u64 kernel_map_bytes(const struct kernel *kernel);
+
+/* Instructions the verifier went through for a program, by its name in bpf/pebsd.bpf.c; -ENOENT, -errno. */
+int kernel_verified_instructions(const struct kernel *kernel, const char *program, u32 *ret);
+
+#endif

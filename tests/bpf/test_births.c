@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Births, deaths, names and slots in the running kernel. */
+#include <criterion/criterion.h>
+
+#include <linux/perf_event.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "books.h"
+#include "cgroup_fixture.h"
+#include "collect/adopt.h"
+#include "software_event.h"
+
+#define CROWD 500
+
+static struct books books;
+static struct cgroup_fixture fixture;
+
+static void open_with_slots(u32 slots, u64 grace_ns)
+{
+	struct kernel_settings settings = books_settings(false);
+	struct adopt_counts counts;
+
+	settings.births = settings.hardware = true;
+	settings.slots = slots;
+	books_open(&books, &settings, grace_ns);
+	cr_assert_eq(adopt_existing(books.kernel, fixture.mount, &counts), 0);
+	cr_assert_eq(counts.without_slot, 0);
+}
+
+static void setup(void)
+{
+	cgroup_fixture_setup(&fixture);
+}
+
+static void teardown(void)
+{
+	books_close(&books);
+	cgroup_fixture_teardown(&fixture);
+}
+
+TestSuite(births, .init = setup, .fini = teardown);
+
+static char *path_of(const char *name)
+{
+	char *path;
+
+	cr_assert_geq(asprintf(&path, "%s/%s", fixture.path, name), 0);
+	return path;
+}
+
+/* A cgroup that lives for one child, whose page faults are counted; returns how many there were. */
+static u64 short_life(const char *name, unsigned pages)
+{
+	struct cgroup_child child;
+	_cleanup_close_ int fd = -1;
+
+	cgroup_fixture_make(&fixture, name);
+	child = cgroup_fixture_child(&fixture, name, touch_pages, &pages);
+	fd = software_event_open(
+		&(struct software_event){
+			.config = PERF_COUNT_SW_PAGE_FAULTS, .period = 1, .pid = child.pid, .cpu = -1},
+		kernel_program_fd(books.kernel, 0));
+	software_event_enable(fd);
+	cgroup_fixture_go(&child);
+	cgroup_fixture_remove(&fixture, name);
+	return software_event_count(fd);
+}
+
+Test(births, a_crowd_of_short_lived_cgroups_is_named_and_kept_apart, .timeout = 120)
+{
+	static u64 counts[CROWD];
+	char name[32];
+
+	/* One collection after all of them are gone: what is known then was kept by the slots alone. */
+	open_with_slots(CROWD + 512, COLLECT_GRACE_NS);
+	for (unsigned i = 0; i < CROWD; i++) {
+		(void)snprintf(name, sizeof(name), "crowd-%u", i);
+		counts[i] = short_life(name, 10 + i % 7);
+	}
+	books_collect(&books);
+	for (unsigned i = 0; i < CROWD; i++) {
+		_cleanup_free_ char *path = NULL;
+
+		(void)snprintf(name, sizeof(name), "crowd-%u", i);
+		path = path_of(name);
+		cr_assert_eq(books_samples(&books, path, 0), counts[i], "%s: %llu counted, %llu happened",
+			     path, (unsigned long long)books_samples(&books, path, 0),
+			     (unsigned long long)counts[i]);
+	}
+	cr_expect_eq(books_unattributed(&books, 0), 0);
+	cr_expect_eq(kernel_slot_counters(books.kernel).births, CROWD);
+	cr_expect_eq(kernel_slot_counters(books.kernel).deaths, CROWD);
+	cr_expect_eq(kernel_slot_counters(books.kernel).births_without_slot, 0);
+}
+
+Test(births, slots_are_used_again_without_mixing, .timeout = 120)
+{
+	u64 total = 0, alive;
+	char name[32];
+
+	/* Far fewer slots than cgroups: each is used many times over. */
+	open_with_slots(64, 0);
+	books_collect(&books);
+	alive = collect_cgroups_alive(books.collect);
+	for (unsigned i = 0; i < 100; i++) {
+		_cleanup_free_ char *path = NULL;
+		u64 count;
+
+		(void)snprintf(name, sizeof(name), "again-%u", i);
+		path = path_of(name);
+		count = short_life(name, 5 + i);
+		total += count;
+		books_collect(&books);
+		cr_assert_eq(books_samples(&books, path, 0), count, "%s", path);
+		/* Retired by the collection above; given back by one after the rest. */
+		if (i % 8 == 7) {
+			(void)usleep(COLLECT_REST_NS / NSEC_PER_USEC + 1000);
+			books_collect(&books);
+		}
+	}
+	cr_expect_eq(books_unattributed(&books, 0), 0);
+	cr_expect_eq(kernel_slot_counters(books.kernel).births_without_slot, 0);
+	cr_expect_eq(collect_cgroups_alive(books.collect), alive);
+	cr_expect_gt(total, 0);
+}
+
+Test(births, without_a_free_slot_samples_are_unattributed_and_counted)
+{
+	struct kernel_settings settings = books_settings(false);
+	u64 count;
+
+	settings.births = settings.hardware = true;
+	settings.slots = 2;
+	books_open(&books, &settings, COLLECT_GRACE_NS);
+	cgroup_fixture_make(&fixture, "first");
+	count = short_life("second", 50);
+	books_collect(&books);
+	cr_expect_eq(books_unattributed(&books, 0), count);
+	cr_expect_eq(kernel_slot_counters(books.kernel).births_without_slot, 1);
+	cgroup_fixture_remove(&fixture, "first");
+}
+
+Test(births, a_dead_cgroups_tasks_are_still_its_own_until_the_grace_is_over)
+{
+	_cleanup_free_ char *path = path_of("leaving");
+	const struct sample late = {.cgroup_id = 0};
+	struct sample sample = late;
+
+	open_with_slots(256, COLLECT_GRACE_NS);
+	sample.cgroup_id = cgroup_fixture_make(&fixture, "leaving");
+	cgroup_fixture_remove(&fixture, "leaving");
+	books_collect(&books);
+	cr_assert_eq(kernel_inject(books.kernel, &sample, 1), 0);
+	books_collect(&books);
+	cr_expect_eq(books_samples(&books, path, 0), 1);
+	cr_expect_eq(books_unattributed(&books, 0), 0);
+}
+
+Test(births, names_ten_levels_of_two_hundred_bytes_deep_are_whole)
+{
+	char component[201];
+	char *name = strdup("");
+	_cleanup_free_ char *path = NULL;
+	unsigned pages = 20;
+	struct cgroup_child child;
+	_cleanup_close_ int fd = -1;
+
+	open_with_slots(256, COLLECT_GRACE_NS);
+	memset(component, 'n', sizeof(component) - 1);
+	component[200] = '\0';
+	for (unsigned level = 0; level < 10; level++) {
+		char *deeper;
+
+		component[0] = (char)('0' + level);
+		cr_assert_geq(asprintf(&deeper, "%s%s%s", name, level ? "/" : "", component), 0);
+		free(name);
+		name = deeper;
+		cgroup_fixture_make(&fixture, name);
+	}
+	child = cgroup_fixture_child(&fixture, name, touch_pages, &pages);
+	fd = software_event_open(
+		&(struct software_event){
+			.config = PERF_COUNT_SW_PAGE_FAULTS, .period = 1, .pid = child.pid, .cpu = -1},
+		kernel_program_fd(books.kernel, 0));
+	software_event_enable(fd);
+	cgroup_fixture_go(&child);
+
+	path = path_of(name);
+	cr_assert_gt(strlen(path), 2000);
+	while (*name) {
+		char *slash = strrchr(name, '/');
+
+		cgroup_fixture_remove(&fixture, name);
+		*(slash ? slash : name) = '\0';
+	}
+	free(name);
+	/* All of it is gone when it is collected: the path is built from the births. */
+	books_collect(&books);
+	cr_expect_eq(books_samples(&books, path, 0), software_event_count(fd));
+}
+
+/* A v1 hierarchy numbers its cgroups on its own: make cgroups there until an id is met that v2 has too. */
+Test(births, equal_ids_of_a_v1_hierarchy_are_not_confused)
+{
+	char directory[] = "/tmp/pebsd-v1-XXXXXX";
+	_cleanup_free_ char *path = path_of("ours");
+	struct slot_counters before;
+	bool collided = false;
+	u64 id;
+
+	if (!mkdtemp(directory))
+		cr_skip_test("no temporary directory");
+	if (mount("none", directory, "cgroup", 0, "none,name=pebsd-test") < 0) {
+		(void)rmdir(directory);
+		open_with_slots(256, COLLECT_GRACE_NS);
+		cr_skip_test("this kernel mounts no cgroup v1 hierarchy");
+	}
+	open_with_slots(256, COLLECT_GRACE_NS);
+	id = cgroup_fixture_make(&fixture, "ours");
+	before = kernel_slot_counters(books.kernel);
+	for (unsigned i = 0; i < 4096 && !collided; i++) {
+		_cleanup_free_ char *child = NULL;
+		struct stat st;
+
+		cr_assert_geq(asprintf(&child, "%s/%u", directory, i), 0);
+		cr_assert_eq(mkdir(child, 0755), 0);
+		cr_assert_eq(stat(child, &st), 0);
+		collided = st.st_ino >= id;
+		/* A removal of that id there must not bury the one here. */
+		cr_assert_eq(rmdir(child), 0);
+	}
+	(void)umount(directory);
+	(void)rmdir(directory);
+	cr_expect_eq(kernel_slot_counters(books.kernel).births, before.births);
+	cr_expect_eq(kernel_slot_counters(books.kernel).deaths, before.deaths);
+	books_collect(&books);
+	cr_assert_eq(kernel_inject(books.kernel, &(struct sample){.cgroup_id = id}, 1), 0);
+	books_collect(&books);
+	cr_expect_eq(books_samples(&books, path, 0), 1);
+	printf("an equal id %s met in the v1 hierarchy\n", collided ? "was" : "was not");
+	cgroup_fixture_remove(&fixture, "ours");
+}
+
+Test(births, what_existed_before_is_adopted_once)
+{
+	struct adopt_counts counts;
+	u64 alive;
+
+	cgroup_fixture_make(&fixture, "before");
+	open_with_slots(256, COLLECT_GRACE_NS);
+	books_collect(&books);
+	alive = collect_cgroups_alive(books.collect);
+	cr_assert_eq(adopt_existing(books.kernel, fixture.mount, &counts), 0);
+	cr_expect_eq(counts.adopted, alive);
+	books_collect(&books);
+	cr_expect_eq(collect_cgroups_alive(books.collect), alive, "adopting again makes no second slot");
+	cgroup_fixture_remove(&fixture, "before");
+	books_collect(&books);
+	cr_expect_eq(collect_cgroups_alive(books.collect), alive - 1);
+}

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The syscall door: samples of known values come out as they went in, through the maps and the collector. */
+#include <criterion/criterion.h>
+
+#include <string.h>
+
+#include "books.h"
+#include "bpf/account.h"
+
+#define MEMORY_FIELDS (SAMPLE_LATENCY | SAMPLE_DATA_SOURCE | SAMPLE_ADDRESS)
+
+static struct books books;
+
+static void name_and_adopt(u64 id, const char *path)
+{
+	cr_assert_eq(names_add_path(books.names, id, path), 0);
+	cr_assert_gt(kernel_adopt(books.kernel, id, 0, path), 0);
+}
+
+static void setup(void)
+{
+	struct kernel_settings settings = books_settings(true);
+
+	settings.stripes = 1;
+	settings.n_events = 2;
+	settings.events[1] = (struct event_settings){.has_source = 1};
+	books_open(&books, &settings, COLLECT_GRACE_NS);
+}
+
+static void teardown(void)
+{
+	books_close(&books);
+}
+
+TestSuite(inject, .init = setup, .fini = teardown);
+
+Test(inject, counts_sums_and_weights_are_exact)
+{
+	const struct sample samples[] = {
+		{.cgroup_id = 7,
+		 .latency = 100,
+		 .data_source = 0x10268100142,
+		 .period = 1000,
+		 .fields = MEMORY_FIELDS},
+		{.cgroup_id = 7,
+		 .latency = 200,
+		 .data_source = 0x11868100242,
+		 .period = 3000,
+		 .fields = MEMORY_FIELDS},
+		{.cgroup_id = 7,
+		 .latency = 64,
+		 .data_source = 0x1026a100142,
+		 .period = 1000,
+		 .fields = MEMORY_FIELDS},
+		{.cgroup_id = 8, .latency = 1, .data_source = 0, .period = 5, .fields = SAMPLE_LATENCY},
+		{.cgroup_id = 9, .latency = 5, .period = 1, .fields = SAMPLE_LATENCY}, /* has no slot */
+	};
+	const struct figures *figures;
+
+	name_and_adopt(7, "seven");
+	name_and_adopt(8, "eight");
+	cr_assert_eq(kernel_inject(books.kernel, samples, ARRAY_SIZE(samples)), 0);
+	books_collect(&books);
+
+	cr_assert_eq(books_samples(&books, "seven", 0), 3);
+	cr_assert_eq(books_samples(&books, "eight", 0), 1);
+	cr_assert_eq(books_unattributed(&books, 0), 1);
+
+	figures = ledger_find(books.ledger, "seven")->total[0];
+	cr_expect_eq(figures_latency_sum(figures), 364);
+	cr_expect_eq(figures->samples[SOURCE_L1], 2);
+	cr_expect_eq(figures->latency_sum[SOURCE_L1], 164);
+	cr_expect_eq(figures->samples[SOURCE_LFB], 1);
+	cr_expect_eq(figures->weight[SOURCE_L1], 2000);
+	cr_expect_eq(figures->weighted_latency[SOURCE_L1], 164000);
+	cr_expect_eq(figures->weighted_latency[SOURCE_LFB], 600000);
+	cr_expect_eq(figures->locked, 1);
+	cr_expect_eq(figures->tlb[TLB_HIT], 3);
+	cr_expect_eq(figures->snoop[SNOOP_NONE], 3);
+	cr_expect_eq(figures->latency[histogram_fine_index(64)], 1);
+	cr_expect_eq(figures->source_latency[SOURCE_LFB][histogram_octave_index(200)], 1);
+	cr_expect_eq(ledger_find(books.ledger, "eight")->total[0]->samples[SOURCE_UNKNOWN], 1);
+}
+
+Test(inject, what_a_field_bit_does_not_vouch_for_is_not_taken)
+{
+	const struct sample sample = {
+		.cgroup_id = 7,
+		.latency = 999,
+		.instruction_latency = 777,
+		.data_source = 0x11868100242,
+		.period = 1,
+		.fields = 0,
+	};
+	const struct figures *figures;
+
+	name_and_adopt(7, "seven");
+	cr_assert_eq(kernel_inject(books.kernel, &sample, 1), 0);
+	books_collect(&books);
+	figures = ledger_find(books.ledger, "seven")->total[0];
+	cr_expect_eq(figures->samples[SOURCE_UNKNOWN], 1);
+	cr_expect_eq(figures->snoop[SNOOP_NA], 1);
+	cr_expect_eq(figures->tlb[TLB_NA], 1);
+	cr_expect_eq(figures_latency_samples(figures), 0);
+	cr_expect_eq(figures_latency_sum(figures), 0);
+	cr_expect_eq(figures_instruction_latency_samples(figures), 0);
+}
+
+Test(inject, an_event_without_latency_has_its_small_record)
+{
+	const struct sample sample = {.cgroup_id = 7,
+				      .latency = 10,
+				      .data_source = 0x5080144,
+				      .period = 2,
+				      .event = 1,
+				      .fields = MEMORY_FIELDS};
+	const struct ledger_entry *entry;
+
+	name_and_adopt(7, "seven");
+	cr_assert_eq(kernel_inject(books.kernel, &sample, 1), 0);
+	books_collect(&books);
+	entry = ledger_find(books.ledger, "seven");
+	cr_expect_null(entry->total[0]);
+	cr_assert_not_null(entry->total[1]);
+	cr_expect_eq(entry->total[1]->samples[SOURCE_L1], 1);
+	cr_expect_eq(entry->total[1]->weight[SOURCE_L1], 2);
+	cr_expect_eq(figures_latency_samples(entry->total[1]), 0);
+}
+
+Test(inject, malformed_samples_are_a_loss_by_name)
+{
+	const struct sample samples[] = {
+		{.cgroup_id = 7, .latency = SAMPLE_LATENCY_MAX + 1, .period = 1, .fields = SAMPLE_LATENCY},
+		{.cgroup_id = 7, .latency = 1, .period = 1, .event = EVENTS_MAX, .fields = SAMPLE_LATENCY},
+		{.cgroup_id = 7, .latency = SAMPLE_LATENCY_MAX, .period = 1, .fields = SAMPLE_LATENCY},
+	};
+
+	name_and_adopt(7, "seven");
+	cr_assert_eq(kernel_inject(books.kernel, samples, ARRAY_SIZE(samples)), 0);
+	books_collect(&books);
+	cr_expect_eq(kernel_malformed(books.kernel, 0), 2);
+	cr_expect_eq(books_samples(&books, "seven", 0), 1);
+	cr_expect_eq(ledger_find(books.ledger, "seven")->total[0]->latency[FINE_OVERFLOW], 1);
+}
+
+Test(inject, a_batch_is_as_long_as_it_is)
+{
+	static struct sample samples[3 * INJECT_MAX + 17];
+
+	for (size_t i = 0; i < ARRAY_SIZE(samples); i++)
+		samples[i] = (struct sample){
+			.cgroup_id = 7, .latency = i + 1, .period = 2, .fields = SAMPLE_LATENCY};
+	name_and_adopt(7, "seven");
+	cr_assert_eq(kernel_inject(books.kernel, samples, ARRAY_SIZE(samples)), 0);
+	books_collect(&books);
+	cr_expect_eq(books_samples(&books, "seven", 0), ARRAY_SIZE(samples));
+	cr_expect_eq(figures_latency_sum(ledger_find(books.ledger, "seven")->total[0]),
+		     ARRAY_SIZE(samples) * (ARRAY_SIZE(samples) + 1) / 2);
+}
+
+Test(inject, huge_factors_cannot_wrap_a_weighted_sum_within_a_batch)
+{
+	static struct sample samples[INJECT_MAX];
+	const struct figures *figures;
+
+	for (size_t i = 0; i < ARRAY_SIZE(samples); i++)
+		samples[i] = (struct sample){.cgroup_id = 7,
+					     .latency = SAMPLE_LATENCY_MAX,
+					     .period = ~0ULL,
+					     .fields = SAMPLE_LATENCY};
+	name_and_adopt(7, "seven");
+	cr_assert_eq(kernel_inject(books.kernel, samples, ARRAY_SIZE(samples)), 0);
+	books_collect(&books);
+	figures = ledger_find(books.ledger, "seven")->total[0];
+	cr_expect_eq(figures->weighted_latency[SOURCE_UNKNOWN],
+		     (u64)ARRAY_SIZE(samples) * SAMPLE_WEIGHED_LATENCY_MAX * SAMPLE_WEIGHED_PERIOD_MAX);
+	cr_expect_eq(figures->weight[SOURCE_UNKNOWN], (u64)ARRAY_SIZE(samples) * SAMPLE_WEIGHED_PERIOD_MAX);
+}
+
+Test(inject, the_plain_c_door_counts_the_same)
+{
+	static struct latency_record record;
+	static struct sample samples[4096];
+	struct figures plain;
+	u64 state = 88172645463325252ULL;
+
+	for (size_t i = 0; i < ARRAY_SIZE(samples); i++) {
+		state ^= state << 13;
+		state ^= state >> 7;
+		state ^= state << 17;
+		samples[i] = (struct sample){
+			.cgroup_id = 7,
+			.latency = state % (1U << 21) + 1,
+			.instruction_latency = (u32)(state >> 21) & 0xffff,
+			.data_source = state,
+			.period = state >> 50,
+			.fields = (u16)(state >> 60) & 0xf,
+		};
+		account_latency(&record, &samples[i]);
+	}
+	name_and_adopt(7, "seven");
+	cr_assert_eq(kernel_inject(books.kernel, samples, ARRAY_SIZE(samples)), 0);
+	books_collect(&books);
+	figures_difference(&record, &(struct latency_record){0}, &plain);
+	cr_expect_eq(memcmp(&plain, ledger_find(books.ledger, "seven")->total[0], sizeof(plain)), 0);
+}

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The perf_event door in the running kernel, on software events: every run is counted, in the right cgroup,
+ * and no memory field is invented. Software events do not run in NMI context.
+ */
+#include <criterion/criterion.h>
+
+#include <linux/perf_event.h>
+#include <sched.h>
+#include <string.h>
+#include <time.h>
+
+#include <bpf/bpf.h>
+
+#include "books.h"
+#include "cgroup_fixture.h"
+#include "software_event.h"
+
+static struct books books;
+static struct cgroup_fixture fixture;
+
+static void setup(void)
+{
+	struct kernel_settings settings = books_settings(true);
+
+	settings.births = settings.hardware = true;
+	cgroup_fixture_setup(&fixture);
+	books_open(&books, &settings, COLLECT_GRACE_NS);
+}
+
+static void teardown(void)
+{
+	books_close(&books);
+	cgroup_fixture_teardown(&fixture);
+}
+
+TestSuite(perf_door, .init = setup, .fini = teardown);
+
+static u64 program_runs(int program_fd)
+{
+	struct bpf_prog_info info = {0};
+	u32 bytes = sizeof(info);
+
+	cr_assert_eq(bpf_obj_get_info_by_fd(program_fd, &info, &bytes), 0);
+	return info.run_cnt;
+}
+
+static const struct figures *figures_of(const char *name)
+{
+	_cleanup_free_ char *path = NULL;
+	const struct ledger_entry *entry;
+
+	cr_assert_geq(asprintf(&path, "%s/%s", fixture.path, name), 0);
+	entry = ledger_find(books.ledger, path);
+	cr_assert_not_null(entry, "nothing was counted for %s", path);
+	return entry->total[0];
+}
+
+/* The fixture's own folder is older than the tracepoints: adopted, as the walk at start does. */
+static void adopt_fixture(void)
+{
+	cr_assert_gt(kernel_adopt(books.kernel, 1, 0, ""), 0);
+	cr_assert_gt(kernel_adopt(books.kernel, cgroup_fixture_id(&fixture), 1, fixture.path + 1), 0);
+}
+
+/* Page faults at period 1: event count, program runs and pebsd's own figure are one number. */
+static void every_page_fault_is_counted(u64 sample_type)
+{
+	int program_fd = kernel_program_fd(books.kernel, 0);
+	_cleanup_close_ int statistics = bpf_enable_stats(BPF_STATS_RUN_TIME);
+	unsigned pages = 5000;
+	struct cgroup_child child;
+	const struct figures *figures;
+	_cleanup_close_ int fd = -1;
+	u64 count, runs, seen;
+
+	cr_assert_geq(statistics, 0);
+	adopt_fixture();
+	cgroup_fixture_make(&fixture, "worker");
+	child = cgroup_fixture_child(&fixture, "worker", touch_pages, &pages);
+	fd = software_event_open(&(struct software_event){.config = PERF_COUNT_SW_PAGE_FAULTS,
+							  .period = 1,
+							  .sample_type = sample_type,
+							  .pid = child.pid,
+							  .cpu = -1},
+				 program_fd);
+	software_event_enable(fd);
+	cgroup_fixture_go(&child);
+	count = software_event_count(fd);
+	runs = program_runs(program_fd);
+	books_collect(&books);
+
+	figures = figures_of("worker");
+	seen = figures_samples(figures);
+	printf("page faults: %llu events, %llu program runs, %llu seen, difference %lld\n",
+	       (unsigned long long)count, (unsigned long long)runs, (unsigned long long)seen,
+	       (long long)(count - seen));
+	cr_expect_geq(count, pages);
+	cr_expect_eq(runs, count);
+	cr_expect_eq(seen, count);
+	cr_expect_eq(figures_weight(figures), count, "each sample's weight is its period, 1");
+	cr_expect_eq(books_unattributed(&books, 0), 0);
+
+	/* This event measures no latency and no source, whatever lies in the kernel's fields. */
+	cr_expect_eq(figures->samples[SOURCE_UNKNOWN], seen);
+	cr_expect_eq(figures->snoop[SNOOP_NA], seen);
+	cr_expect_eq(figures->tlb[TLB_NA], seen);
+	cr_expect_eq(figures->locked + figures->blocked, 0);
+	cr_expect_eq(figures_latency_samples(figures), 0);
+	cr_expect_eq(figures_latency_sum(figures), 0);
+	cgroup_fixture_remove(&fixture, "worker");
+}
+
+Test(perf_door, fields_that_were_not_asked_for_are_not_read)
+{
+	every_page_fault_is_counted(0);
+}
+
+Test(perf_door, fields_that_the_event_does_not_fill_are_not_invented)
+{
+	every_page_fault_is_counted(PERF_SAMPLE_ADDR | PERF_SAMPLE_WEIGHT_STRUCT | PERF_SAMPLE_DATA_SRC);
+}
+
+static int spin(void *userdata)
+{
+	const struct timespec *how_long = userdata;
+	struct timespec now;
+
+	do {
+		if (clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now) < 0)
+			return 1;
+	} while (now.tv_sec < how_long->tv_sec ||
+		 (now.tv_sec == how_long->tv_sec && now.tv_nsec < how_long->tv_nsec));
+	return 0;
+}
+
+Test(perf_door, timer_samples_land_in_the_cgroup_that_ran)
+{
+	struct timespec half_a_second = {.tv_nsec = 500000000};
+	struct cgroup_child child;
+	_cleanup_close_ int fd = -1;
+	u64 seen;
+
+	adopt_fixture();
+	cgroup_fixture_make(&fixture, "spinner");
+	child = cgroup_fixture_child(&fixture, "spinner", spin, &half_a_second);
+	fd = software_event_open(&(struct software_event){.config = PERF_COUNT_SW_CPU_CLOCK,
+							  .period = NSEC_PER_MSEC,
+							  .pid = child.pid,
+							  .cpu = -1},
+				 kernel_program_fd(books.kernel, 0));
+	software_event_enable(fd);
+	cgroup_fixture_go(&child);
+	books_collect(&books);
+	seen = figures_samples(figures_of("spinner"));
+	printf("cpu-clock: %llu samples of 1 ms in half a second of CPU time\n", (unsigned long long)seen);
+	cr_expect_gt(seen, 250);
+	cr_expect_eq(books_unattributed(&books, 0), 0);
+	cgroup_fixture_remove(&fixture, "spinner");
+}
+
+Test(perf_door, two_cgroups_at_once_are_not_mixed)
+{
+	unsigned few = 300, many = 4000;
+	struct cgroup_child children[2];
+	int fds[2];
+	const unsigned *pages[2] = {&few, &many};
+	const char *names[2] = {"few", "many"};
+
+	adopt_fixture();
+	for (size_t i = 0; i < 2; i++) {
+		cgroup_fixture_make(&fixture, names[i]);
+		children[i] = cgroup_fixture_child(&fixture, names[i], touch_pages, (void *)pages[i]);
+		fds[i] = software_event_open(&(struct software_event){.config = PERF_COUNT_SW_PAGE_FAULTS,
+								      .period = 1,
+								      .pid = children[i].pid,
+								      .cpu = -1},
+					     kernel_program_fd(books.kernel, 0));
+		software_event_enable(fds[i]);
+	}
+	for (size_t i = 0; i < 2; i++)
+		cgroup_fixture_go(&children[i]);
+	books_collect(&books);
+	for (size_t i = 0; i < 2; i++) {
+		cr_expect_eq(figures_samples(figures_of(names[i])), software_event_count(fds[i]));
+		(void)close(fds[i]);
+		cgroup_fixture_remove(&fixture, names[i]);
+	}
+}
