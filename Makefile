@@ -45,7 +45,7 @@ $(OUT)/%.skel.h: $(OUT)/bpf/%.bpf.o
 
 $(OUT)/obj/%.o: %.c | $(OUT)/pebsd.skel.h
 	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS) $(PEBSD_CFLAGS) $(CFLAGS) -MMD -MP -c $< -o $@
+	$(CC) $(CPPFLAGS) $(PEBSD_CFLAGS) $(CFLAGS) -MD -MP -c $< -o $@
 
 $(OUT)/libpebsd.a: $(call objects,$(LIBRARY_SOURCES))
 	@rm -f $@
@@ -70,5 +70,5 @@ clean:
 	rm -rf $(BUILD)
 
 .PHONY: all clean unit-tests bpf-tests
-.SECONDARY:
+.PRECIOUS: $(OUT)/obj/%.o $(OUT)/bpf/%.bpf.o $(OUT)/%.skel.h
 -include $(shell find $(OUT)/obj -name '*.d' 2>/dev/null)

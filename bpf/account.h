@@ -30,51 +30,76 @@ static inline int account_malformed(const struct sample *sample)
 	return (sample->fields & SAMPLE_LATENCY) && sample->latency > SAMPLE_LATENCY_MAX;
 }
 
-/* The source, or `unknown` where the sample has none; below SOURCE_SLOTS. */
-static inline u32 account_source(const struct sample *sample)
+/*
+ * Functions that BPF verifies once, on their own: to their caller the result is any number, so that the many
+ * paths through them do not multiply with each other. In plain C they are ordinary.
+ */
+#ifdef __bpf__
+#define ACCOUNT_FUNCTION __attribute__((noinline, weak))
+#else
+#define ACCOUNT_FUNCTION static inline
+#endif
+
+/* A decoded data source in one word. */
+#define DECODED_SOURCE(decoded)  ((decoded) & (SOURCE_SLOTS - 1))
+#define DECODED_SNOOP(decoded)   ((decoded) >> 4 & (SNOOP_SLOTS - 1))
+#define DECODED_TLB(decoded)     ((decoded) >> 8 & (TLB_SLOTS - 1))
+#define DECODED_LOCKED(decoded)  ((decoded) >> 12 & 1)
+#define DECODED_BLOCKED(decoded) ((decoded) >> 13 & 1)
+#define DECODED_NOTHING          ((u32)SOURCE_UNKNOWN | SNOOP_NA << 4 | TLB_NA << 8)
+
+ACCOUNT_FUNCTION u32 account_decode(u64 value)
 {
-	if (!(sample->fields & SAMPLE_DATA_SOURCE))
-		return SOURCE_UNKNOWN;
-	return (u32)data_source_source(sample->data_source) & (SOURCE_SLOTS - 1);
+	return (u32)data_source_source(value) | (u32)data_source_snoop(value) << 4 |
+	       (u32)data_source_tlb(value) << 8 | data_source_locked(value) << 12 |
+	       data_source_blocked(value) << 13;
+}
+
+/* The fine bucket of a latency, and above it the octave. */
+#define BUCKETS_FINE(buckets)   ((buckets)&0xff)
+#define BUCKETS_OCTAVE(buckets) ((buckets) >> 8 & 0xff)
+
+ACCOUNT_FUNCTION u32 account_buckets(u32 cycles)
+{
+	return histogram_fine_index(cycles) | histogram_octave_index(cycles) << 8;
+}
+
+static inline u32 account_decoded(const struct sample *sample)
+{
+	return sample->fields & SAMPLE_DATA_SOURCE ? account_decode(sample->data_source) : DECODED_NOTHING;
 }
 
 /* Adds what every event has. Call it last: a reader takes unmoved `samples` for an unchanged record. */
-static inline void account_counts(struct sample_counts *counts, const struct sample *sample, u32 source)
+static inline void account_counts(struct sample_counts *counts, const struct sample *sample, u32 decoded)
 {
-	u64 period = account_at_most(sample->period, SAMPLE_WEIGHED_PERIOD_MAX);
-
-	if (sample->fields & SAMPLE_DATA_SOURCE) {
-		u64 value = sample->data_source;
-
-		ACCOUNT_ADD(counts->snoop[(u32)data_source_snoop(value) & (SNOOP_SLOTS - 1)], 1);
-		ACCOUNT_ADD(counts->tlb[(u32)data_source_tlb(value) & (TLB_SLOTS - 1)], 1);
-		if (data_source_locked(value))
-			ACCOUNT_ADD(counts->locked, 1);
-		if (data_source_blocked(value))
-			ACCOUNT_ADD(counts->blocked, 1);
-	} else {
-		ACCOUNT_ADD(counts->snoop[SNOOP_NA], 1);
-		ACCOUNT_ADD(counts->tlb[TLB_NA], 1);
-	}
-	ACCOUNT_ADD(counts->weight[source], period);
-	ACCOUNT_ADD(counts->samples[source], 1);
+	ACCOUNT_ADD(counts->snoop[DECODED_SNOOP(decoded)], 1);
+	ACCOUNT_ADD(counts->tlb[DECODED_TLB(decoded)], 1);
+	if (DECODED_LOCKED(decoded))
+		ACCOUNT_ADD(counts->locked, 1);
+	if (DECODED_BLOCKED(decoded))
+		ACCOUNT_ADD(counts->blocked, 1);
+	ACCOUNT_ADD(counts->weight[DECODED_SOURCE(decoded)],
+		    account_at_most(sample->period, SAMPLE_WEIGHED_PERIOD_MAX));
+	ACCOUNT_ADD(counts->samples[DECODED_SOURCE(decoded)], 1);
 }
 
 static inline void account_plain(struct plain_record *record, const struct sample *sample)
 {
-	account_counts(&record->counts, sample, account_source(sample));
+	account_counts(&record->counts, sample, account_decoded(sample));
 }
 
 static inline void account_latency(struct latency_record *record, const struct sample *sample)
 {
-	u32 source = account_source(sample);
+	u32 decoded = account_decoded(sample);
+	u32 source = DECODED_SOURCE(decoded);
 
 	if (sample->fields & SAMPLE_LATENCY) {
 		u32 cycles = (u32)sample->latency;
-		u32 fine = histogram_fine_index(cycles);
-		u32 octave = histogram_octave_index(cycles);
+		u32 buckets = account_buckets(cycles);
+		u32 fine = BUCKETS_FINE(buckets);
+		u32 octave = BUCKETS_OCTAVE(buckets);
 
-		/* The verifier wants the bound in sight. */
+		/* The verifier wants the bounds in sight. */
 		if (fine >= FINE_BUCKETS || octave >= OCTAVE_BUCKETS)
 			return;
 		ACCOUNT_ADD(record->latency_sum[source], cycles);
@@ -91,7 +116,7 @@ static inline void account_latency(struct latency_record *record, const struct s
 		ACCOUNT_ADD(record->instruction_latency_sum, sample->instruction_latency);
 		ACCOUNT_ADD(record->instruction_latency[coarse], 1);
 	}
-	account_counts(&record->counts, sample, source);
+	account_counts(&record->counts, sample, decoded);
 }
 
 #endif

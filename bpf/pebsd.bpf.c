@@ -28,7 +28,7 @@ struct {
 
 /* `number` is below EVENTS_MAX and `event` its settings: both known at load on the hardware's path. */
 static __always_inline void account(const struct sample *sample, u16 number,
-				    const struct event_settings *event)
+				    const volatile struct event_settings *event)
 {
 	u32 stripe = slot_stripe() & (STRIPES_MAX - 1);
 	u32 index = slot_record(event, stripe, slot_of(sample->cgroup_id));
@@ -54,16 +54,16 @@ static __always_inline void account(const struct sample *sample, u16 number,
  * One program an event, so that its number is a constant and the verifier drops what the event does not
  * measure; an event's program can be replaced alone. Only those of the events in use are loaded.
  */
-#define PERF_EVENT_DOOR(number)                                                                      \
-	SEC("perf_event")                                                                            \
-	int event_##number(struct bpf_perf_event_data *context)                                      \
-	{                                                                                            \
-		const struct event_settings *event = (const struct event_settings *)&events[number]; \
-		struct sample sample;                                                                \
-                                                                                                     \
-		read_sample(context, event, number, &sample);                                        \
-		account(&sample, number, event);                                                     \
-		return 0; /* no record to a ring, no signal: kernel/events/core.c */                 \
+#define PERF_EVENT_DOOR(number)                                                      \
+	SEC("perf_event")                                                            \
+	int event_##number(struct bpf_perf_event_data *context)                      \
+	{                                                                            \
+		const volatile struct event_settings *event = &events[number];       \
+		struct sample sample;                                                \
+                                                                                     \
+		read_sample(context, event, number, &sample);                        \
+		account(&sample, number, event);                                     \
+		return 0; /* no record to a ring, no signal: kernel/events/core.c */ \
 	}
 
 PERF_EVENT_DOOR(0)
@@ -79,7 +79,7 @@ _Static_assert(EVENTS_MAX == 8, "a door for each event");
 
 static long inject_one(u32 index, void *unused)
 {
-	const struct event_settings *event;
+	const volatile struct event_settings *event;
 	struct sample *sample;
 	u32 number;
 
@@ -92,7 +92,7 @@ static long inject_one(u32 index, void *unused)
 		ACCOUNT_ADD(losses[0][0].malformed, 1);
 		return 0;
 	}
-	event = (const struct event_settings *)&events[number];
+	event = &events[number];
 	account(sample, (u16)number, event);
 	return 0;
 }

@@ -62,8 +62,8 @@ static __always_inline void read_raw_sample(struct bpf_perf_event_data *context,
  * access takes no time, and drivers leave 0 where they have nothing to say (a store, an IBS load that hit
  * L1).
  */
-static __always_inline void select_fields(const struct raw_sample *raw, const struct event_settings *event,
-					  struct sample *ret)
+static __always_inline void select_fields(const struct raw_sample *raw,
+					  const volatile struct event_settings *event, struct sample *ret)
 {
 	ret->latency = 0;
 	ret->instruction_latency = 0;
@@ -93,7 +93,8 @@ static __always_inline void select_fields(const struct raw_sample *raw, const st
 }
 
 static __always_inline void read_sample(struct bpf_perf_event_data *context,
-					const struct event_settings *event, u16 number, struct sample *ret)
+					const volatile struct event_settings *event, u16 number,
+					struct sample *ret)
 {
 	struct raw_sample raw;
 

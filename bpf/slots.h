@@ -19,7 +19,8 @@
 #include "kernel_types.h"
 #include "pebsd/records.h"
 
-/* Settings, fixed at load. */
+/* Settings, fixed at load; volatile in every use, or the compiler would take the zeros here for their values.
+ */
 const volatile u32 slot_count = 1;
 const volatile u32 stripe_mask = 0;
 const volatile struct event_settings events[EVENTS_MAX] = {};
@@ -80,7 +81,7 @@ static __always_inline u32 slot_stripe(void)
 }
 
 /* Index of a record in the array of its kind: event, then stripe, then slot, so that a reader streams. */
-static __always_inline u32 slot_record(const struct event_settings *event, u32 stripe, u32 slot)
+static __always_inline u32 slot_record(const volatile struct event_settings *event, u32 stripe, u32 slot)
 {
 	return event->first_record + stripe * slot_count + slot;
 }

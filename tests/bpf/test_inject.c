@@ -4,8 +4,8 @@
 
 #include <string.h>
 
+#include "account.h"
 #include "books.h"
-#include "bpf/account.h"
 
 #define MEMORY_FIELDS (SAMPLE_LATENCY | SAMPLE_DATA_SOURCE | SAMPLE_ADDRESS)
 

@@ -2,6 +2,8 @@
 /* The programs load in this kernel; what the verifier went through is printed. */
 #include <criterion/criterion.h>
 
+#include <errno.h>
+
 #include <string.h>
 #include <sys/utsname.h>
 

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <ftw.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -40,11 +41,24 @@ void cgroup_fixture_setup(struct cgroup_fixture *fixture)
 		cr_skip_test("cannot make %s: %s", path, strerror(errno));
 }
 
+static int remove_directory(const char *path, const struct stat *st, int type, struct FTW *where)
+{
+	(void)st;
+	(void)where;
+	if (type == FTW_DP)
+		(void)rmdir(path);
+	return 0;
+}
+
 void cgroup_fixture_teardown(struct cgroup_fixture *fixture)
 {
 	_cleanup_free_ char *path = full_path(fixture, NULL);
+	bool removed;
 
-	cr_assert_eq(rmdir(path), 0, "%s: %s", path, strerror(errno));
+	/* A test that failed half way leaves its cgroups. */
+	(void)nftw(path, remove_directory, 32, FTW_DEPTH | FTW_PHYS);
+	removed = access(path, F_OK) < 0;
+	cr_assert(removed, "%s is still there: %s", path, strerror(errno));
 	free(fixture->mount);
 	free(fixture->path);
 }
