@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "cgroup/names.h"
+
+static void expect_path(const struct names *names, u64 id, const char *path, int known)
+{
+	_cleanup_free_ char *found = NULL;
+
+	cr_expect_eq(names_path(names, id, &found), known, "%s", path);
+	cr_expect_str_eq(found, path);
+}
+
+static struct names *with_root(size_t max)
+{
+	struct names *names;
+
+	cr_assert_eq(names_new(max, &names), 0);
+	cr_assert_eq(names_add(names, 1, 0, ""), 0);
+	return names;
+}
+
+Test(names, paths)
+{
+	_cleanup_(names_freep) struct names *names = with_root(16);
+
+	cr_assert_eq(names_add(names, 10, 1, "system.slice"), 0);
+	cr_assert_eq(names_add(names, 20, 10, "nginx.service"), 0);
+	expect_path(names, 1, "/", 1);
+	expect_path(names, 10, "/system.slice", 1);
+	expect_path(names, 20, "/system.slice/nginx.service", 1);
+	cr_expect_eq(names_count(names), 3);
+}
+
+Test(names, ten_levels_of_two_hundred_bytes_are_whole)
+{
+	_cleanup_(names_freep) struct names *names = with_root(16);
+	char expected[10 * 201 + 1] = "";
+	char component[201] = "";
+
+	for (u64 level = 0; level < 10; level++) {
+		memset(component, 'a' + (char)level, 200);
+		strcat(expected, "/");
+		strcat(expected, component);
+		cr_assert_eq(names_add(names, level + 2, level + 1, component), 0);
+	}
+	expect_path(names, 11, expected, 1);
+}
+
+Test(names, children_may_be_told_before_their_parents)
+{
+	_cleanup_(names_freep) struct names *names;
+
+	cr_assert_eq(names_new(16, &names), 0);
+	cr_assert_eq(names_add(names, 30, 20, "c"), 0);
+	expect_path(names, 30, "cgroup:20/c", 0);
+	expect_path(names, 20, "cgroup:20", 0);
+	cr_assert_eq(names_add(names, 20, 10, "b"), 0);
+	expect_path(names, 30, "cgroup:10/b/c", 0);
+	cr_assert_eq(names_add(names, 10, 1, "a"), 0);
+	cr_assert_eq(names_add(names, 1, 0, ""), 0);
+	expect_path(names, 30, "/a/b/c", 1);
+	cr_expect_eq(names_count(names), 4);
+}
+
+Test(names, what_is_not_known_is_an_id)
+{
+	_cleanup_(names_freep) struct names *names = with_root(16);
+
+	expect_path(names, 18446744073709551615ULL, "cgroup:18446744073709551615", 0);
+	cr_assert_eq(names_add(names, 5, 1, ""), 0);
+	cr_assert_eq(names_add(names, 6, 5, "x"), 0);
+	expect_path(names, 5, "/cgroup:5", 0);
+	expect_path(names, 6, "/cgroup:5/x", 0);
+	/* The walk may read what BPF could not; and what is known is not forgotten. */
+	cr_assert_eq(names_add(names, 5, 1, "five"), 0);
+	expect_path(names, 6, "/five/x", 1);
+	cr_assert_eq(names_add(names, 5, 1, ""), 0);
+	expect_path(names, 6, "/five/x", 1);
+}
+
+Test(names, told_twice_changes_nothing)
+{
+	_cleanup_(names_freep) struct names *names = with_root(16);
+
+	for (size_t i = 0; i < 3; i++) {
+		cr_assert_eq(names_add(names, 2, 1, "a"), 0);
+		cr_assert_eq(names_add(names, 3, 2, "b"), 0);
+		cr_assert_eq(names_add(names, 1, 0, ""), 0);
+	}
+	cr_expect_eq(names_count(names), 3);
+	names_remove(names, 3);
+	names_remove(names, 2);
+	cr_expect_eq(names_count(names), 1);
+}
+
+Test(names, a_dead_ancestor_is_kept_for_those_below)
+{
+	_cleanup_(names_freep) struct names *names = with_root(16);
+
+	cr_assert_eq(names_add(names, 2, 1, "a"), 0);
+	cr_assert_eq(names_add(names, 3, 2, "b"), 0);
+	cr_assert_eq(names_add(names, 4, 3, "c"), 0);
+	names_remove(names, 2);
+	names_remove(names, 3);
+	expect_path(names, 4, "/a/b/c", 1);
+	expect_path(names, 3, "/a/b", 1);
+	cr_expect_eq(names_count(names), 4);
+	names_remove(names, 4);
+	cr_expect_eq(names_count(names), 1);
+	expect_path(names, 3, "cgroup:3", 0);
+	names_remove(names, 4);
+	names_remove(names, 77);
+	cr_expect_eq(names_count(names), 1);
+}
+
+Test(names, an_id_used_again_is_another_cgroup)
+{
+	_cleanup_(names_freep) struct names *names = with_root(16);
+
+	cr_assert_eq(names_add(names, 2, 1, "old"), 0);
+	cr_assert_eq(names_add(names, 3, 2, "child"), 0);
+	names_remove(names, 2);
+	cr_assert_eq(names_add(names, 2, 1, "new"), 0);
+	cr_assert_eq(names_add(names, 4, 2, "other"), 0);
+	expect_path(names, 2, "/new", 1);
+	expect_path(names, 3, "/old/child", 1);
+	expect_path(names, 4, "/new/other", 1);
+	cr_expect_eq(names_count(names), 5);
+	names_remove(names, 3);
+	cr_expect_eq(names_count(names), 3);
+	expect_path(names, 2, "/new", 1);
+
+	/* Also where the removal was never told, and where the parent is another. */
+	cr_assert_eq(names_add(names, 4, 1, "other"), 0);
+	expect_path(names, 4, "/other", 1);
+	cr_expect_eq(names_count(names), 3);
+	names_remove(names, 2);
+	names_remove(names, 4);
+	cr_expect_eq(names_count(names), 1);
+}
+
+/* The parent of the old and the new one is dead, and only the old one keeps it. */
+Test(names, superseding_keeps_the_shared_parent)
+{
+	_cleanup_(names_freep) struct names *names = with_root(16);
+
+	cr_assert_eq(names_add(names, 2, 1, "a"), 0);
+	cr_assert_eq(names_add(names, 3, 2, "old"), 0);
+	names_remove(names, 2);
+	cr_assert_eq(names_add(names, 3, 2, "new"), 0);
+	expect_path(names, 3, "/a/new", 1);
+	cr_expect_eq(names_count(names), 3);
+}
+
+Test(names, whole_paths_of_a_recording)
+{
+	_cleanup_(names_freep) struct names *names;
+
+	cr_assert_eq(names_new(16, &names), 0);
+	cr_assert_eq(names_add_path(names, 1, "comm:foo"), 0);
+	cr_assert_eq(names_add_path(names, 2, "/a/b"), 0);
+	cr_assert_eq(names_add_path(names, 3, "/"), 0);
+	cr_assert_eq(names_add(names, 4, 3, "c"), 0);
+	expect_path(names, 1, "comm:foo", 1);
+	expect_path(names, 2, "/a/b", 1);
+	expect_path(names, 3, "/", 1);
+	expect_path(names, 4, "/c", 1);
+	cr_expect_eq(names_add_path(names, 5, ""), -EINVAL);
+	cr_expect_eq(names_add_path(names, 0, "/x"), -EINVAL);
+	cr_expect_eq(names_count(names), 4);
+}
+
+Test(names, what_is_no_component_is_refused)
+{
+	_cleanup_(names_freep) struct names *names = with_root(16);
+	char component[257] = "";
+
+	cr_expect_eq(names_add(names, 2, 1, "a/b"), -EINVAL);
+	cr_expect_eq(names_add(names, 2, 1, "."), -EINVAL);
+	cr_expect_eq(names_add(names, 2, 1, ".."), -EINVAL);
+	cr_expect_eq(names_add(names, 0, 1, "a"), -EINVAL);
+	memset(component, 'x', 256);
+	cr_expect_eq(names_add(names, 2, 1, component), -ENAMETOOLONG);
+	component[255] = '\0';
+	cr_expect_eq(names_add(names, 2, 1, component), 0);
+	cr_expect_eq(names_count(names), 2);
+}
+
+Test(names, no_cgroup_is_below_itself)
+{
+	_cleanup_(names_freep) struct names *names = with_root(16);
+
+	cr_expect_eq(names_add(names, 2, 2, "a"), -EINVAL);
+	cr_assert_eq(names_add(names, 3, 2, "b"), 0);
+	cr_assert_eq(names_add(names, 4, 3, "c"), 0);
+	cr_expect_eq(names_add(names, 2, 4, "a"), -EINVAL);
+	cr_expect_eq(names_count(names), 4);
+	expect_path(names, 4, "cgroup:2/b/c", 0);
+}
+
+Test(names, bounded)
+{
+	_cleanup_(names_freep) struct names *names = with_root(4);
+
+	cr_assert_eq(names_add(names, 2, 1, "a"), 0);
+	cr_assert_eq(names_add(names, 3, 2, "b"), 0);
+	/* Needs two: itself and the parent that is not known. Neither stays. */
+	cr_expect_eq(names_add(names, 5, 4, "c"), -ENOSPC);
+	cr_expect_eq(names_count(names), 3);
+	cr_assert_eq(names_add(names, 4, 3, "c"), 0);
+	cr_expect_eq(names_add(names, 5, 4, "d"), -ENOSPC);
+	/* Another cgroup in the place of one that must stay needs room too; else not. */
+	cr_expect_eq(names_add(names, 2, 1, "other"), -ENOSPC);
+	expect_path(names, 4, "/a/b/c", 1);
+	cr_expect_eq(names_add(names, 4, 3, "other"), 0);
+	expect_path(names, 4, "/a/b/other", 1);
+	cr_expect_eq(names_count(names), 4);
+	names_remove(names, 4);
+	cr_expect_eq(names_add(names, 5, 3, "d"), 0);
+}
+
+/* A model that never forgets: each birth has a fixed path, written down when it is told. */
+#define BIRTHS 10000
+
+struct birth {
+	u64 id;
+	size_t parent;
+	size_t children;
+	bool alive;
+	char *path;
+};
+
+static u64 random_state = 88172645463325252ULL;
+
+static size_t random_below(size_t n)
+{
+	random_state ^= random_state << 13;
+	random_state ^= random_state >> 7;
+	random_state ^= random_state << 17;
+	return (size_t)(random_state % n);
+}
+
+static bool is_held(const struct birth *birth)
+{
+	return birth->alive || birth->children;
+}
+
+static void model_remove(struct birth *births, size_t i, size_t *held)
+{
+	births[i].alive = false;
+	for (; !is_held(&births[i]); i = births[i].parent) {
+		(*held)--;
+		births[births[i].parent].children--;
+	}
+}
+
+Test(names, random_births_and_deaths)
+{
+	_cleanup_(names_freep) struct names *names = with_root(BIRTHS + 1);
+	_cleanup_free_ struct birth *births = calloc(BIRTHS + 1, sizeof(*births));
+	_cleanup_free_ size_t *alive = calloc(BIRTHS + 1, sizeof(*alive));
+	size_t n_alive = 0;
+	size_t held = 1;
+	size_t next;
+
+	births[0] = (struct birth){.id = 1, .alive = true, .path = strdup("")};
+	for (next = 1; next <= BIRTHS; next++) {
+		struct birth *birth = &births[next];
+		char component[32];
+
+		/* Grows over the first half, shrinks and grows at random after it. */
+		while (next > BIRTHS / 2 && n_alive && random_below(2)) {
+			size_t pick = random_below(n_alive);
+			size_t i = alive[pick];
+
+			alive[pick] = alive[--n_alive];
+			model_remove(births, i, &held);
+			names_remove(names, births[i].id);
+		}
+		birth->parent = n_alive && random_below(8) ? alive[random_below(n_alive)] : 0;
+		birth->id = next + 1;
+		birth->alive = true;
+		births[birth->parent].children++;
+		alive[n_alive++] = next;
+		held++;
+		(void)snprintf(component, sizeof(component), "c%zu", random_below(50));
+		cr_assert_gt(asprintf(&birth->path, "%s/%s", births[birth->parent].path, component), 0);
+		cr_assert_eq(names_add(names, birth->id, births[birth->parent].id, component), 0);
+		cr_assert_eq(names_count(names), held);
+	}
+	for (size_t i = 1; i <= BIRTHS; i++) {
+		char gone[32];
+
+		(void)snprintf(gone, sizeof(gone), "cgroup:%zu", i + 1);
+		if (is_held(&births[i]))
+			expect_path(names, births[i].id, births[i].path, 1);
+		else
+			expect_path(names, births[i].id, gone, 0);
+	}
+	cr_expect_gt(n_alive, 1000);
+	while (n_alive) {
+		size_t pick = random_below(n_alive);
+
+		model_remove(births, alive[pick], &held);
+		names_remove(names, births[alive[pick]].id);
+		alive[pick] = alive[--n_alive];
+		cr_assert_eq(names_count(names), held);
+	}
+	cr_expect_eq(names_count(names), 1);
+	for (size_t i = 0; i <= BIRTHS; i++)
+		free(births[i].path);
+}
