@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "listen_address.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "number.h"
+
+int listen_address_parse(const char *text, struct listen_address *ret)
+{
+	struct listen_address result = {0};
+	char host[INET6_ADDRSTRLEN];
+	const char *colon = strrchr(text, ':');
+	const char *begin = text;
+	const char *end = colon;
+	bool ipv6 = *text == '[';
+	u64 port;
+
+	if (strcmp(text, "none") == 0) {
+		result.none = true;
+		(void)snprintf(result.text, sizeof(result.text), "none");
+		*ret = result;
+		return 0;
+	}
+	if (!colon || number_parse(colon + 1, 1, UINT16_MAX, &port) < 0)
+		return -EINVAL;
+	if (ipv6) {
+		if (colon[-1] != ']')
+			return -EINVAL;
+		begin++;
+		end--;
+	}
+	if (end <= begin || (size_t)(end - begin) >= sizeof(host))
+		return -EINVAL;
+	memcpy(host, begin, (size_t)(end - begin));
+	host[end - begin] = '\0';
+
+	result.port = (u16)port;
+	if (ipv6) {
+		result.address.ipv6.sin6_family = AF_INET6;
+		result.address.ipv6.sin6_port = htons(result.port);
+		result.length = sizeof(result.address.ipv6);
+		if (inet_pton(AF_INET6, host, &result.address.ipv6.sin6_addr) != 1)
+			return -EINVAL;
+		(void)snprintf(result.text, sizeof(result.text), "[%s]:%u", host, result.port);
+	} else {
+		result.address.ipv4.sin_family = AF_INET;
+		result.address.ipv4.sin_port = htons(result.port);
+		result.length = sizeof(result.address.ipv4);
+		if (inet_pton(AF_INET, host, &result.address.ipv4.sin_addr) != 1)
+			return -EINVAL;
+		(void)snprintf(result.text, sizeof(result.text), "%s:%u", host, result.port);
+	}
+	*ret = result;
+	return 0;
+}
+
+bool listen_address_equal(const struct listen_address *a, const struct listen_address *b)
+{
+	if (a->none || b->none)
+		return a->none == b->none;
+	return a->length == b->length && memcmp(&a->address, &b->address, a->length) == 0;
+}

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "number.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cleanup.h"
+
+#define NSEC_PER_MINUTE (60 * NSEC_PER_SEC)
+#define NSEC_PER_HOUR   (60 * NSEC_PER_MINUTE)
+#define NSEC_PER_DAY    (24 * NSEC_PER_HOUR)
+
+/*
+ * Reads the digits at the start of `text`. Returns what follows them, NULL where there are none; `*ret_large`
+ * says that the number is more than an u64 holds.
+ */
+static const char *read_digits(const char *text, u64 *ret, bool *ret_large)
+{
+	const char *at = text;
+	u64 value = 0;
+	bool large = false;
+
+	for (; *at >= '0' && *at <= '9'; at++)
+		if (__builtin_mul_overflow(value, 10, &value) ||
+		    __builtin_add_overflow(value, (u64)(*at - '0'), &value))
+			large = true;
+	if (at == text)
+		return NULL;
+	*ret = value;
+	*ret_large = large;
+	return at;
+}
+
+int number_parse(const char *text, u64 min, u64 max, u64 *ret)
+{
+	u64 value;
+	bool large;
+	const char *rest = read_digits(text, &value, &large);
+
+	if (!rest || *rest)
+		return -EINVAL;
+	if (large || value < min || value > max)
+		return -ERANGE;
+	*ret = value;
+	return 0;
+}
+
+int duration_parse(const char *text, u64 min_ns, u64 max_ns, u64 *ret_ns)
+{
+	static const struct {
+		const char *name;
+		u64 ns;
+	} units[] = {
+		{"", NSEC_PER_SEC},     {"ms", NSEC_PER_MSEC}, {"s", NSEC_PER_SEC},
+		{"m", NSEC_PER_MINUTE}, {"h", NSEC_PER_HOUR},  {"d", NSEC_PER_DAY},
+	};
+	u64 value;
+	bool large;
+	const char *rest = read_digits(text, &value, &large);
+
+	if (!rest)
+		return -EINVAL;
+	for (size_t i = 0; i < ARRAY_SIZE(units); i++) {
+		u64 ns;
+
+		if (strcmp(rest, units[i].name) != 0)
+			continue;
+		if (large || __builtin_mul_overflow(value, units[i].ns, &ns) || ns < min_ns || ns > max_ns)
+			return -ERANGE;
+		*ret_ns = ns;
+		return 0;
+	}
+	return -EINVAL;
+}
+
+/* "12.3" + unit: one digit after the point, and none where it would be 0 or the number has three digits. */
+static const char *format_tenths(u64 value, u64 unit, const char *name, char *ret)
+{
+	u64 whole = value / unit;
+	u64 tenth = (u64)((unsigned __int128)(value % unit) * 10 / unit);
+
+	if (tenth && whole < 100)
+		(void)snprintf(ret, NUMBER_TEXT_MAX, "%llu.%llu%s", (unsigned long long)whole,
+			       (unsigned long long)tenth, name);
+	else
+		(void)snprintf(ret, NUMBER_TEXT_MAX, "%llu%s", (unsigned long long)whole, name);
+	return ret;
+}
+
+static const char *format_pair(u64 ns, u64 large, char large_name, u64 small, char small_name, char *ret)
+{
+	u64 rest = ns % large / small;
+
+	if (rest)
+		(void)snprintf(ret, NUMBER_TEXT_MAX, "%llu%c %llu%c", (unsigned long long)(ns / large),
+			       large_name, (unsigned long long)rest, small_name);
+	else
+		(void)snprintf(ret, NUMBER_TEXT_MAX, "%llu%c", (unsigned long long)(ns / large), large_name);
+	return ret;
+}
+
+const char *duration_format(u64 ns, char ret[static NUMBER_TEXT_MAX])
+{
+	if (ns >= NSEC_PER_DAY)
+		return format_pair(ns, NSEC_PER_DAY, 'd', NSEC_PER_HOUR, 'h', ret);
+	if (ns >= NSEC_PER_HOUR)
+		return format_pair(ns, NSEC_PER_HOUR, 'h', NSEC_PER_MINUTE, 'm', ret);
+	if (ns >= NSEC_PER_MINUTE)
+		return format_pair(ns, NSEC_PER_MINUTE, 'm', NSEC_PER_SEC, 's', ret);
+	if (ns >= NSEC_PER_SEC)
+		return format_tenths(ns, NSEC_PER_SEC, "s", ret);
+	if (ns >= NSEC_PER_MSEC)
+		return format_tenths(ns, NSEC_PER_MSEC, "ms", ret);
+	if (ns >= NSEC_PER_USEC)
+		return format_tenths(ns, NSEC_PER_USEC, "us", ret);
+	return format_tenths(ns, 1, "ns", ret);
+}
+
+const char *bytes_format(u64 bytes, char ret[static NUMBER_TEXT_MAX])
+{
+	static const char *const names[] = {" B", " KiB", " MiB", " GiB", " TiB", " PiB", " EiB"};
+	size_t i = 0;
+	u64 unit = 1;
+
+	for (; i + 1 < ARRAY_SIZE(names) && bytes / unit >= 1024; i++)
+		unit *= 1024;
+	return format_tenths(bytes, unit, names[i], ret);
+}
+
+const char *count_format(u64 count, char ret[static NUMBER_TEXT_MAX])
+{
+	static const char *const names[] = {"", "k", "M", "G", "T", "P", "E"};
+	size_t i = 0;
+	u64 unit = 1;
+
+	if (count < 10000)
+		return format_tenths(count, 1, "", ret);
+	for (; i + 1 < ARRAY_SIZE(names) && count / unit >= 1000; i++)
+		unit *= 1000;
+	return format_tenths(count, unit, names[i], ret);
+}

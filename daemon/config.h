@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The configuration: plain data, and how it comes from files. Which keys there are, with their ranges and
+ * defaults, stands in config_keys.c alone.
+ */
+#ifndef PEBSD_CONFIG_H
+#define PEBSD_CONFIG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/cleanup.h"
+#include "base/listen_address.h"
+#include "config_mistakes.h"
+#include "pebsd/types.h"
+
+/* In the order of the choices of `origin`. */
+enum config_origin { CONFIG_ORIGIN_AUTO, CONFIG_ORIGIN_PERF, CONFIG_ORIGIN_REPLAY };
+
+/*
+ * What `period = auto` stands for: a prime, so that no loop whose trip count divides it is always sampled at
+ * the same load.
+ */
+#define CONFIG_PERIOD_AUTO 10007
+
+#define CONFIG_CGROUPS_MAX_AUTO 0
+#define CONFIG_GROUP_MAX        256
+
+struct config_patterns {
+	char **list;
+	size_t n;
+};
+
+struct config {
+	/* [sampling] */
+	enum config_origin origin;
+	unsigned int events; /* bit 1 << enum event_role */
+	u64 ldlat;           /* cycles */
+	u64 period;          /* loads a sample stands for */
+	u64 interval_ns;     /* from one collection to the next */
+
+	/* [cgroups] */
+	u64 cgroups_max; /* slots; CONFIG_CGROUPS_MAX_AUTO: by the cgroups there are at start */
+	struct config_patterns include;
+	struct config_patterns exclude;
+
+	/* [export] */
+	struct listen_address listen;
+	u64 top; /* cgroups with series of their own */
+	bool detail_metrics;
+
+	/* [control] */
+	char group[CONFIG_GROUP_MAX]; /* whose members may ask; "": root alone */
+};
+
+/* Defaults. Returns 0 or -ENOMEM; free with config_free(). */
+int config_new(struct config **ret);
+struct config *config_free(struct config *config);
+DEFINE_CLEANUP(struct config *, config_free)
+
+/*
+ * Reads /etc/pebsd/pebsd.conf (defaults where it is missing), then every *.conf of /etc/pebsd/pebsd.conf.d in
+ * the order of their names' bytes, each below `root` where that is not NULL. With `file`, reads that alone.
+ *
+ * Returns 0; -EINVAL with every mistake in `*ret_mistakes`, which the caller clears; -ENOMEM. `*ret` is
+ * written with 0 only. `*ret_mistakes` is written in every case.
+ */
+int config_load(const char *file, const char *root, struct config **ret,
+		struct config_mistakes *ret_mistakes);
+
+/*
+ * Whether the cgroup has a series of its own and is judged: one of `include` matches its path, and none of
+ * `exclude`. What is not below the root ("comm:NAME", "cgroup:ID" of a replay) is matched as if it were a
+ * child of it.
+ */
+bool config_exports(const struct config *config, const char *path);
+
+/* At least as many as there are keys. */
+#define CONFIG_KEYS_MAX 32
+
+/*
+ * The names of the keys whose values differ and that only a restart applies, or of those that a reload
+ * applies. Returns how many; the strings are constants.
+ */
+size_t config_restart_keys(const struct config *running, const struct config *loaded,
+			   const char *ret[static CONFIG_KEYS_MAX]);
+size_t config_reload_keys(const struct config *running, const struct config *loaded,
+			  const char *ret[static CONFIG_KEYS_MAX]);
+
+/*
+ * A reload: gives `running` the values of `loaded` that apply without a restart, in exchange for its own. The
+ * others stay, so that `running` goes on to say what is true.
+ */
+void config_reload(struct config *running, struct config *loaded);
+
+#endif

@@ -1,0 +1,406 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "config_keys.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/glob.h"
+#include "base/number.h"
+#include "origin/event.h"
+
+#define BLANKS " \t"
+
+static const char *const origin_names[] = {
+	[CONFIG_ORIGIN_AUTO] = "auto",
+	[CONFIG_ORIGIN_PERF] = "perf",
+	[CONFIG_ORIGIN_REPLAY] = "replay",
+};
+
+#define FIELD(member) .offset = offsetof(struct config, member)
+
+static const struct config_key keys[] = {
+	{"sampling", "origin", CONFIG_KEY_ORIGIN, .needs_restart = true, FIELD(origin),
+	 .default_text = "auto", .meaning = "where samples come from"},
+	{"sampling", "events", CONFIG_KEY_EVENTS, .needs_restart = true, FIELD(events),
+	 .default_text = "loads", .meaning = "what is sampled"},
+	{"sampling", "ldlat", CONFIG_KEY_NUMBER, .needs_restart = true, FIELD(ldlat), .default_text = "30",
+	 .min = 3, .max = 65535, .meaning = "cycles a load must take to be sampled"},
+	{"sampling", "period", CONFIG_KEY_NUMBER, .needs_restart = true, FIELD(period),
+	 .default_text = "auto", .min = 100, .max = INT32_MAX, .has_auto = true,
+	 .auto_value = CONFIG_PERIOD_AUTO, .meaning = "loads from one sample to the next"},
+	{"sampling", "interval", CONFIG_KEY_DURATION, .needs_restart = false, FIELD(interval_ns),
+	 .default_text = "1s", .min = 100 * NSEC_PER_MSEC, .max = 60 * NSEC_PER_SEC,
+	 .meaning = "time from one collection to the next"},
+	{"cgroups", "max", CONFIG_KEY_NUMBER, .needs_restart = true, FIELD(cgroups_max),
+	 .default_text = "auto", .min = 16, .max = 65536, .has_auto = true,
+	 .auto_value = CONFIG_CGROUPS_MAX_AUTO, .meaning = "slots, one for each cgroup that is accounted"},
+	{"cgroups", "include", CONFIG_KEY_PATTERNS, .needs_restart = false, FIELD(include),
+	 .default_text = "/**", .meaning = "cgroups that are exported by name"},
+	{"cgroups", "exclude", CONFIG_KEY_PATTERNS, .needs_restart = false, FIELD(exclude),
+	 .default_text = "", .meaning = "cgroups that are not, though included"},
+	{"export", "listen", CONFIG_KEY_LISTEN, .needs_restart = true, FIELD(listen),
+	 .default_text = "127.0.0.1:9754", .meaning = "where /metrics is served"},
+	{"export", "top", CONFIG_KEY_NUMBER, .needs_restart = false, FIELD(top), .default_text = "50",
+	 .min = 0, .max = 10000, .meaning = "costliest cgroups, which have series of their own"},
+	{"export", "detail-metrics", CONFIG_KEY_YES_NO, .needs_restart = false, FIELD(detail_metrics),
+	 .default_text = "no", .meaning = "whether all snoop and TLB results are exported"},
+	{"control", "group", CONFIG_KEY_GROUP, .needs_restart = true, FIELD(group), .default_text = "pebsd",
+	 .meaning = "whose members may ask over the control socket"},
+};
+
+_Static_assert(ARRAY_SIZE(keys) <= CONFIG_KEYS_MAX, "lists of keys are CONFIG_KEYS_MAX long");
+
+/* What interfaces and manuals of later versions name. `name` NULL: the section; `value` NULL: the key. */
+static const struct {
+	const char *section;
+	const char *name;
+	const char *value;
+	const char *part;
+} later[] = {
+	{"model", NULL, NULL, "the model origin"},
+	{"rule", NULL, NULL, "alert rules"},
+	{"sampling", "origin", "model", "the model origin"},
+	{"sampling", "events", "stores", "store latency"},
+	{"sampling", "events", "instructions", "precise distribution"},
+	{"sampling", "events", "offcore", "off-core response"},
+	{"sampling", "budget", NULL, "the governor of the period"},
+	{"cgroups", "hot", NULL, "tables of hot code and data"},
+	{"export", "profiles", NULL, "profiles"},
+	{"control", "detail", NULL, "the verbs zoom, hot, profile and pause"},
+};
+
+const struct config_key *config_keys(size_t *ret_n)
+{
+	*ret_n = ARRAY_SIZE(keys);
+	return keys;
+}
+
+size_t config_sections(const char *ret[static CONFIG_KEYS_MAX])
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
+		if (n == 0 || strcmp(ret[n - 1], keys[i].section) != 0)
+			ret[n++] = keys[i].section;
+	return n;
+}
+
+size_t config_key_names(const char *section, const char *ret[static CONFIG_KEYS_MAX])
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
+		if (!section || strcmp(keys[i].section, section) == 0)
+			ret[n++] = keys[i].name;
+	return n;
+}
+
+const struct config_key *config_key_find(const char *section, const char *name)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(keys); i++)
+		if (strcmp(keys[i].section, section) == 0 && strcmp(keys[i].name, name) == 0)
+			return &keys[i];
+	return NULL;
+}
+
+/* Two names that may both be absent. */
+static bool same_name(const char *a, const char *b)
+{
+	return a && b ? strcmp(a, b) == 0 : a == b;
+}
+
+const char *config_comes_with(const char *section, const char *name, const char *value)
+{
+	/* [rule NAME]: the name is the user's. */
+	size_t length = strcspn(section, BLANKS);
+
+	for (size_t i = 0; i < ARRAY_SIZE(later); i++)
+		if (strncmp(later[i].section, section, length) == 0 && !later[i].section[length] &&
+		    same_name(later[i].name, name) && same_name(later[i].value, value))
+			return later[i].part;
+	return NULL;
+}
+
+static void *field_of(const struct config_key *key, struct config *config)
+{
+	return (char *)config + key->offset;
+}
+
+static const void *field_in(const struct config_key *key, const struct config *config)
+{
+	return (const char *)config + key->offset;
+}
+
+static size_t field_size(const struct config_key *key)
+{
+	switch (key->type) {
+	case CONFIG_KEY_ORIGIN:
+		return sizeof(enum config_origin);
+	case CONFIG_KEY_EVENTS:
+		return sizeof(unsigned int);
+	case CONFIG_KEY_NUMBER:
+	case CONFIG_KEY_DURATION:
+		return sizeof(u64);
+	case CONFIG_KEY_YES_NO:
+		return sizeof(bool);
+	case CONFIG_KEY_PATTERNS:
+		return sizeof(struct config_patterns);
+	case CONFIG_KEY_LISTEN:
+		return sizeof(struct listen_address);
+	case CONFIG_KEY_GROUP:
+		return CONFIG_GROUP_MAX;
+	}
+	return 0;
+}
+
+/* Returns -EINVAL with the text, or -ENOMEM. */
+__attribute__((format(printf, 2, 3))) static int refuse(char **ret_problem, const char *format, ...)
+{
+	va_list arguments;
+	int length;
+
+	va_start(arguments, format);
+	length = vasprintf(ret_problem, format, arguments);
+	va_end(arguments);
+	return length < 0 ? -ENOMEM : -EINVAL;
+}
+
+static int refuse_value(const struct config_key *key, const char *value, const char *wanted,
+			char **ret_problem)
+{
+	const char *part = config_comes_with(key->section, key->name, value);
+
+	if (part)
+		return refuse(ret_problem, "%s = %s: not known to this version (comes with %s); give %s (%s)",
+			      key->name, value, part, wanted, key->meaning);
+	return refuse(ret_problem, "%s = %s: give %s (%s)", key->name, value, wanted, key->meaning);
+}
+
+static int set_origin(const struct config_key *key, void *field, const char *text, char **ret_problem)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(origin_names); i++)
+		if (strcmp(text, origin_names[i]) == 0) {
+			*(enum config_origin *)field = (enum config_origin)i;
+			return 0;
+		}
+	return refuse_value(key, text, "auto, perf or replay", ret_problem);
+}
+
+static int set_events(const struct config_key *key, void *field, const char *text, char **ret_problem)
+{
+	_cleanup_free_ char *words = strdup(text);
+	unsigned int events = 0;
+	char *rest = words;
+	char *word;
+
+	if (!words)
+		return -ENOMEM;
+	while ((word = strsep(&rest, BLANKS))) {
+		if (!*word)
+			continue;
+		if (strcmp(word, event_role_name(EVENT_LOADS)) != 0)
+			return refuse_value(key, word, event_role_name(EVENT_LOADS), ret_problem);
+		events |= 1U << EVENT_LOADS;
+	}
+	*(unsigned int *)field = events;
+	return 0;
+}
+
+static int set_number(const struct config_key *key, void *field, const char *text, char **ret_problem)
+{
+	char wanted[96];
+
+	if (key->has_auto && strcmp(text, "auto") == 0) {
+		*(u64 *)field = key->auto_value;
+		return 0;
+	}
+	if (number_parse(text, key->min, key->max, field) == 0)
+		return 0;
+	(void)snprintf(wanted, sizeof(wanted), "%sa whole number from %llu to %llu",
+		       key->has_auto ? "auto or " : "", (unsigned long long)key->min,
+		       (unsigned long long)key->max);
+	return refuse_value(key, text, wanted, ret_problem);
+}
+
+static int set_duration(const struct config_key *key, void *field, const char *text, char **ret_problem)
+{
+	char min[NUMBER_TEXT_MAX];
+	char max[NUMBER_TEXT_MAX];
+	char wanted[sizeof(min) + sizeof(max) + 64];
+
+	if (duration_parse(text, key->min, key->max, field) == 0)
+		return 0;
+	(void)snprintf(wanted, sizeof(wanted), "a time from %s to %s, a whole number with ms, s, m, h or d",
+		       duration_format(key->min, min), duration_format(key->max, max));
+	return refuse_value(key, text, wanted, ret_problem);
+}
+
+static int set_yes_no(const struct config_key *key, void *field, const char *text, char **ret_problem)
+{
+	bool yes = strcmp(text, "yes") == 0;
+
+	if (!yes && strcmp(text, "no") != 0)
+		return refuse_value(key, text, "yes or no", ret_problem);
+	*(bool *)field = yes;
+	return 0;
+}
+
+/* A pattern that could never match is a mistake: paths begin with a `/`, names of a replay with their kind.
+ */
+static bool pattern_can_match(const char *pattern)
+{
+	return *pattern == '/' || strncmp(pattern, "**", 2) == 0 || strncmp(pattern, "comm:", 5) == 0 ||
+	       strncmp(pattern, "cgroup:", 7) == 0;
+}
+
+void config_patterns_clear(struct config_patterns *patterns)
+{
+	for (size_t i = 0; i < patterns->n; i++)
+		free(patterns->list[i]);
+	free(patterns->list);
+	*patterns = (struct config_patterns){0};
+}
+
+static int add_pattern(struct config_patterns *patterns, const char *pattern)
+{
+	char **list = reallocarray(patterns->list, patterns->n + 1, sizeof(*list));
+
+	if (!list)
+		return -ENOMEM;
+	patterns->list = list;
+	list[patterns->n] = strdup(pattern);
+	if (!list[patterns->n])
+		return -ENOMEM;
+	patterns->n++;
+	return 0;
+}
+
+static int set_patterns(const struct config_key *key, void *field, const char *text, char **ret_problem)
+{
+	_cleanup_(config_patterns_clear) struct config_patterns patterns = {0};
+	_cleanup_free_ char *words = strdup(text);
+	struct config_patterns *place = field;
+	struct config_patterns before;
+	char *rest = words;
+	char *word;
+	int r;
+
+	if (!words)
+		return -ENOMEM;
+	while ((word = strsep(&rest, BLANKS))) {
+		if (!*word)
+			continue;
+		if (!pattern_can_match(word))
+			return refuse(
+				ret_problem,
+				"%s: the pattern %s matches no cgroup: begin it with / or ** (or comm: or "
+				"cgroup: for a recording)",
+				key->name, word);
+		if (strlen(word) > GLOB_PATTERN_MAX)
+			return refuse(ret_problem, "%s: a pattern has at most %d bytes; shorten it with **",
+				      key->name, GLOB_PATTERN_MAX);
+		r = add_pattern(&patterns, word);
+		if (r < 0)
+			return r;
+	}
+	before = *place;
+	*place = patterns;
+	patterns = before;
+	return 0;
+}
+
+static int set_listen(const struct config_key *key, void *field, const char *text, char **ret_problem)
+{
+	if (listen_address_parse(text, field) < 0)
+		return refuse_value(key, text, LISTEN_ADDRESS_FORM, ret_problem);
+	return 0;
+}
+
+static int set_group(const struct config_key *key, void *field, const char *text, char **ret_problem)
+{
+	size_t length = strlen(text);
+
+	if (strspn(text, "0123456789") == length && length > 0)
+		return refuse_value(key, text, "a group by its name, not by its number", ret_problem);
+	if (strpbrk(text, BLANKS ":,/") || *text == '-' || length >= CONFIG_GROUP_MAX)
+		return refuse_value(key, text, "the name of one group", ret_problem);
+	memcpy(field, text, length + 1);
+	return 0;
+}
+
+int config_key_set(const struct config_key *key, struct config *config, const char *text, char **ret_problem)
+{
+	void *field = field_of(key, config);
+	const char *value = *text ? text : key->default_text;
+
+	switch (key->type) {
+	case CONFIG_KEY_ORIGIN:
+		return set_origin(key, field, value, ret_problem);
+	case CONFIG_KEY_EVENTS:
+		return set_events(key, field, value, ret_problem);
+	case CONFIG_KEY_NUMBER:
+		return set_number(key, field, value, ret_problem);
+	case CONFIG_KEY_DURATION:
+		return set_duration(key, field, value, ret_problem);
+	case CONFIG_KEY_YES_NO:
+		return set_yes_no(key, field, value, ret_problem);
+	case CONFIG_KEY_PATTERNS:
+		return set_patterns(key, field, text, ret_problem);
+	case CONFIG_KEY_LISTEN:
+		return set_listen(key, field, value, ret_problem);
+	case CONFIG_KEY_GROUP:
+		return set_group(key, field, text, ret_problem);
+	}
+	return -EINVAL;
+}
+
+static bool patterns_equal(const struct config_patterns *a, const struct config_patterns *b)
+{
+	if (a->n != b->n)
+		return false;
+	for (size_t i = 0; i < a->n; i++)
+		if (strcmp(a->list[i], b->list[i]) != 0)
+			return false;
+	return true;
+}
+
+bool config_key_equal(const struct config_key *key, const struct config *a, const struct config *b)
+{
+	const void *left = field_in(key, a);
+	const void *right = field_in(key, b);
+
+	switch (key->type) {
+	case CONFIG_KEY_PATTERNS:
+		return patterns_equal(left, right);
+	case CONFIG_KEY_LISTEN:
+		return listen_address_equal(left, right);
+	case CONFIG_KEY_GROUP:
+		return strcmp(left, right) == 0;
+	case CONFIG_KEY_ORIGIN:
+	case CONFIG_KEY_EVENTS:
+	case CONFIG_KEY_NUMBER:
+	case CONFIG_KEY_DURATION:
+	case CONFIG_KEY_YES_NO:
+		break;
+	}
+	return memcmp(left, right, field_size(key)) == 0;
+}
+
+void config_key_swap(const struct config_key *key, struct config *a, struct config *b)
+{
+	char *left = field_of(key, a);
+	char *right = field_of(key, b);
+
+	for (size_t i = 0; i < field_size(key); i++) {
+		char byte = left[i];
+
+		left[i] = right[i];
+		right[i] = byte;
+	}
+}

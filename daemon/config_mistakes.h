@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: GPL-2.0
+/* What is wrong with a configuration: all of it, not the first thing only. */
+#ifndef PEBSD_CONFIG_MISTAKES_H
+#define PEBSD_CONFIG_MISTAKES_H
+
+#include <stddef.h>
+#include <stdio.h>
+
+struct config_mistake {
+	char *file;
+	unsigned int line; /* from 1; 0: the file as a whole */
+	char *message;     /* what is wrong and what to do; UTF-8, no line break */
+};
+
+/* {0} is an empty list. */
+struct config_mistakes {
+	struct config_mistake *list;
+	size_t n;
+};
+
+/* Adds a copy of what it is given. Returns 0 or -ENOMEM. */
+int config_mistakes_add(struct config_mistakes *mistakes, const char *file, unsigned int line,
+			const char *format, ...) __attribute__((format(printf, 4, 5)));
+
+/* One line each: "FILE:LINE: message", or "FILE: message". */
+void config_mistakes_print(const struct config_mistakes *mistakes, FILE *out);
+
+/* Frees what is in it and leaves it empty. */
+void config_mistakes_clear(struct config_mistakes *mistakes);
+
+#endif

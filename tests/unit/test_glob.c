@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/cleanup.h"
+#include "base/glob.h"
+
+Test(glob, patterns_of_the_contract)
+{
+	cr_expect(glob_match("/**", "/system.slice/nginx.service"));
+	cr_expect(glob_match("/**", "/"));
+	cr_expect(glob_match("/system.slice/postgres*.service", "/system.slice/postgresql@15-main.service"));
+	cr_expect(glob_match("/system.slice/postgres*.service", "/system.slice/postgres.service"));
+	cr_expect_not(glob_match("/system.slice/postgres*.service", "/system.slice/postgres/x.service"));
+	cr_expect_not(glob_match("/system.slice/postgres*.service", "/system.slice/postgres.service/x"));
+	cr_expect(glob_match("/user.slice/**", "/user.slice/user-0.slice/session-1.scope"));
+	cr_expect_not(glob_match("/user.slice/**", "/user.slice"));
+	cr_expect(glob_match("**.service", "/a/b/c.service"));
+	cr_expect(glob_match("/a/**/c", "/a/b/b/c"));
+	cr_expect_not(glob_match("/a/**/c", "/a/c"));
+}
+
+Test(glob, one_byte_but_no_slash)
+{
+	cr_expect(glob_match("/a?c", "/abc"));
+	cr_expect_not(glob_match("/a?c", "/a/c"));
+	cr_expect_not(glob_match("/a?c", "/ac"));
+}
+
+Test(glob, nothing_else_is_special)
+{
+	cr_expect(glob_match("/system-getty\\x2d1.slice", "/system-getty\\x2d1.slice"));
+	cr_expect_not(glob_match("/[ab]", "/a"));
+	cr_expect(glob_match("/[ab]", "/[ab]"));
+	cr_expect(glob_match("", ""));
+	cr_expect_not(glob_match("", "/"));
+	cr_expect_not(glob_match("/", ""));
+}
+
+/* The definition, word by word, at exponential cost. */
+static bool match_slowly(const char *pattern, const char *path)
+{
+	if (!*pattern)
+		return !*path;
+	if (pattern[0] == '*' && pattern[1] == '*')
+		return match_slowly(pattern + 2, path) || (*path && match_slowly(pattern, path + 1));
+	if (pattern[0] == '*')
+		return match_slowly(pattern + 1, path) ||
+		       (*path && *path != '/' && match_slowly(pattern, path + 1));
+	return *path && (*pattern == *path || (*pattern == '?' && *path != '/')) &&
+	       match_slowly(pattern + 1, path + 1);
+}
+
+/* Writes the word of number `index` over `alphabet`: every word up to some length has one. */
+static void nth_word(size_t index, const char *alphabet, char *ret)
+{
+	size_t letters = strlen(alphabet);
+
+	for (; index; index = (index - 1) / letters)
+		*ret++ = alphabet[(index - 1) % letters];
+	*ret = '\0';
+}
+
+Test(glob, every_short_pattern_agrees_with_the_definition)
+{
+	size_t patterns = 1 + 4 + 16 + 64 + 256 + 1024 + 4096;
+	size_t paths = 1 + 3 + 9 + 27 + 81;
+	size_t matches = 0;
+
+	for (size_t i = 0; i < patterns; i++)
+		for (size_t j = 0; j < paths; j++) {
+			char pattern[16];
+			char path[16];
+
+			nth_word(i, "*/?a", pattern);
+			nth_word(j, "/ab", path);
+			cr_assert_eq(glob_match(pattern, path), match_slowly(pattern, path), "%s on %s",
+				     pattern, path);
+			matches += glob_match(pattern, path);
+		}
+	cr_expect_gt(matches, 1000);
+}
+
+Test(glob, hostile_patterns_take_bounded_time, .timeout = 10)
+{
+	char pattern[GLOB_PATTERN_MAX + 1];
+	char path[4096];
+	struct timespec before;
+	struct timespec after;
+
+	for (size_t i = 0; i < GLOB_PATTERN_MAX; i++)
+		pattern[i] = "*a**"[i % 4];
+	pattern[GLOB_PATTERN_MAX - 1] = 'b';
+	pattern[GLOB_PATTERN_MAX] = '\0';
+	memset(path, 'a', sizeof(path) - 1);
+	path[sizeof(path) - 1] = '\0';
+
+	clock_gettime(CLOCK_MONOTONIC, &before);
+	cr_expect_not(glob_match(pattern, path));
+	clock_gettime(CLOCK_MONOTONIC, &after);
+	cr_expect_lt(after.tv_sec - before.tv_sec, 5);
+}
+
+Test(glob, a_pattern_that_is_too_long_matches_nothing)
+{
+	char pattern[GLOB_PATTERN_MAX + 2];
+
+	memset(pattern, '*', sizeof(pattern));
+	pattern[GLOB_PATTERN_MAX + 1] = '\0';
+	cr_expect_not(glob_match(pattern, "/a"));
+	pattern[GLOB_PATTERN_MAX] = '\0';
+	cr_expect(glob_match(pattern, "/a"));
+}

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <stdint.h>
+
+#include "base/cleanup.h"
+#include "base/number.h"
+
+Test(number, digits_alone_are_a_number)
+{
+	u64 value = 7;
+
+	cr_expect_eq(number_parse("0", 0, UINT64_MAX, &value), 0);
+	cr_expect_eq(value, 0);
+	cr_expect_eq(number_parse("18446744073709551615", 0, UINT64_MAX, &value), 0);
+	cr_expect_eq(value, UINT64_MAX);
+	cr_expect_eq(number_parse("010", 0, UINT64_MAX, &value), 0);
+	cr_expect_eq(value, 10, "a leading 0 is no octal number");
+}
+
+Test(number, anything_else_is_refused_and_writes_nothing)
+{
+	static const char *const bad[] = {"",    " 1",  "1 ", "+1",  "-1",      "0x10",
+					  "1.0", "1e3", "1k", "ten", "\xd9\xa1"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
+		u64 value = 7;
+
+		cr_expect_eq(number_parse(bad[i], 0, UINT64_MAX, &value), -EINVAL, "\"%s\"", bad[i]);
+		cr_expect_eq(value, 7);
+	}
+}
+
+Test(number, range_is_inclusive)
+{
+	u64 value = 7;
+
+	cr_expect_eq(number_parse("3", 3, 65535, &value), 0);
+	cr_expect_eq(number_parse("65535", 3, 65535, &value), 0);
+	cr_expect_eq(number_parse("2", 3, 65535, &value), -ERANGE);
+	cr_expect_eq(number_parse("65536", 3, 65535, &value), -ERANGE);
+	cr_expect_eq(number_parse("18446744073709551616", 0, UINT64_MAX, &value), -ERANGE);
+	cr_expect_eq(number_parse("184467440737095516160000000", 0, UINT64_MAX, &value), -ERANGE);
+	cr_expect_eq(value, 65535);
+}
+
+Test(number, durations)
+{
+	static const struct {
+		const char *text;
+		u64 ns;
+	} good[] = {
+		{"250ms", 250 * NSEC_PER_MSEC},
+		{"1s", NSEC_PER_SEC},
+		{"5", 5 * NSEC_PER_SEC},
+		{"10m", 600 * NSEC_PER_SEC},
+		{"1h", 3600 * NSEC_PER_SEC},
+		{"1d", 86400 * NSEC_PER_SEC},
+		{"0", 0},
+		{"213503d", 213503ULL * 86400 * NSEC_PER_SEC},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(good); i++) {
+		u64 ns = 7;
+
+		cr_expect_eq(duration_parse(good[i].text, 0, UINT64_MAX, &ns), 0, "%s", good[i].text);
+		cr_expect_eq(ns, good[i].ns, "%s", good[i].text);
+	}
+}
+
+Test(number, durations_that_are_none)
+{
+	static const char *const bad[] = {"",    "s",     "ms",   "1 s", "1S",  "1.5s",
+					  "-1s", "1m30s", "1min", "1us", "1msx"};
+	u64 ns = 7;
+
+	for (size_t i = 0; i < ARRAY_SIZE(bad); i++)
+		cr_expect_eq(duration_parse(bad[i], 0, UINT64_MAX, &ns), -EINVAL, "\"%s\"", bad[i]);
+	cr_expect_eq(duration_parse("99ms", 100 * NSEC_PER_MSEC, 60 * NSEC_PER_SEC, &ns), -ERANGE);
+	cr_expect_eq(duration_parse("61", 100 * NSEC_PER_MSEC, 60 * NSEC_PER_SEC, &ns), -ERANGE);
+	cr_expect_eq(duration_parse("213504d", 0, UINT64_MAX, &ns), -ERANGE, "more than 2^64 ns");
+	cr_expect_eq(duration_parse("18446744073709551616ms", 0, UINT64_MAX, &ns), -ERANGE);
+	cr_expect_eq(ns, 7);
+}
+
+#define expect_text(call, expected)                 \
+	do {                                        \
+		char _text[NUMBER_TEXT_MAX];        \
+		cr_expect_str_eq((call), expected); \
+	} while (0)
+
+Test(number, durations_for_people)
+{
+	expect_text(duration_format(0, _text), "0ns");
+	expect_text(duration_format(999, _text), "999ns");
+	expect_text(duration_format(1500, _text), "1.5us");
+	expect_text(duration_format(250 * NSEC_PER_MSEC, _text), "250ms");
+	expect_text(duration_format(NSEC_PER_SEC - 1, _text), "999ms");
+	expect_text(duration_format(NSEC_PER_SEC, _text), "1s");
+	expect_text(duration_format(12345 * NSEC_PER_MSEC, _text), "12.3s");
+	expect_text(duration_format(60 * NSEC_PER_SEC - 1, _text), "59.9s");
+	expect_text(duration_format(312 * NSEC_PER_SEC, _text), "5m 12s");
+	expect_text(duration_format(600 * NSEC_PER_SEC, _text), "10m");
+	expect_text(duration_format(3600 * NSEC_PER_SEC - 1, _text), "59m 59s");
+	expect_text(duration_format(3900 * NSEC_PER_SEC, _text), "1h 5m");
+	expect_text(duration_format(97200 * NSEC_PER_SEC, _text), "1d 3h");
+	expect_text(duration_format(UINT64_MAX, _text), "213503d 23h");
+}
+
+Test(number, bytes_for_people)
+{
+	expect_text(bytes_format(0, _text), "0 B");
+	expect_text(bytes_format(1023, _text), "1023 B");
+	expect_text(bytes_format(1024, _text), "1 KiB");
+	expect_text(bytes_format(2560, _text), "2.5 KiB");
+	expect_text(bytes_format(1024 * 1024 - 1, _text), "1023 KiB");
+	expect_text(bytes_format(151ULL << 20, _text), "151 MiB");
+	expect_text(bytes_format(UINT64_MAX, _text), "15.9 EiB");
+}
+
+Test(number, counts_for_people)
+{
+	expect_text(count_format(0, _text), "0");
+	expect_text(count_format(9999, _text), "9999");
+	expect_text(count_format(10000, _text), "10k");
+	expect_text(count_format(15676, _text), "15.6k");
+	expect_text(count_format(999999, _text), "999k");
+	expect_text(count_format(1234567, _text), "1.2M");
+	expect_text(count_format(UINT64_MAX, _text), "18.4E");
+}
