@@ -4,8 +4,24 @@
  *
  * At each collection a cgroup's difference goes either to its own series or to `other`, and never moves
  * between them: every series only grows, and their increases sum to the total. A series belongs to a path, so
- * a service that is stopped and started goes on in the same one. The costliest N paths have series; a path
- * keeps its own for `keep_ns` after it left the N or died.
+ * a service that is stopped and started goes on in the same one.
+ *
+ * Which: the N costliest exported paths. Cost decays with a half-life, so that one loud second does not buy a
+ * series for long and one quiet second does not lose it. Where no latency or period is measured the samples
+ * decide, decayed alike; then the path, so that equal inputs give equal series.
+ *
+ * How long: a path counts among the N for at most SERIES_KEEP_NS after its last sample. A series takes its
+ * path's differences for SERIES_KEEP_NS after the path was last among the N. Then they go to `other` again,
+ * and the series is exported unchanged for SERIES_LINGER_NS more, so that a scraper sees its last increase
+ * before it ends.
+ *
+ * Coming back: the figures of an ended series are kept, and a path that is among the N again goes on where it
+ * was.
+ *
+ * Memory is bounded by N, whatever comes and goes: at most SERIES_LIVE_FACTOR x N series are exported (a path
+ * that comes to the N beyond that waits in `other` until one ends), and the figures of at most
+ * SERIES_ENDED_FACTOR x N ended ones are kept, those that were among the N last. A path whose figures were
+ * dropped starts at 0 when it comes back, which a scraper reads as the counter reset that it is.
  */
 #ifndef PEBSD_SERIES_H
 #define PEBSD_SERIES_H
@@ -19,11 +35,18 @@
 #define SERIES_OTHER        "other"
 #define SERIES_UNATTRIBUTED "unattributed"
 #define SERIES_KEEP_NS      (600ULL * 1000000000ULL)
+#define SERIES_LINGER_NS    (120ULL * 1000000000ULL)
+#define SERIES_HALF_LIFE_NS (60ULL * 1000000000ULL)
+#define SERIES_LIVE_FACTOR  4
+#define SERIES_ENDED_FACTOR 4
+
+/* Paths without a series whose cost is remembered, beyond those that have samples in a collection. */
+#define SERIES_WAITING_MAX 16384
 
 /* One cgroup's difference at a collection. */
 struct series_input {
 	const char *path;
-	bool exported; /* include and exclude of the configuration let it have a series */
+	bool exported; /* include and exclude let it have a series; else its differences go to `other` */
 	const struct figures *differences[EVENTS_MAX]; /* NULL: no sample of that event */
 };
 
@@ -35,21 +58,20 @@ struct series {
 	struct figures *figures[EVENTS_MAX];
 };
 
-#define SERIES_HALF_LIFE_NS (60ULL * 1000000000ULL)
-
 struct series_table;
 
 /* `top`: how many paths have series of their own. Returns 0 or -ENOMEM; free with series_table_free(). */
 int series_table_new(size_t top, struct series_table **ret);
 struct series_table *series_table_free(struct series_table *table);
 
-/* For a reload. Takes effect with the next update. */
+/* For a reload. Takes effect with the next update; series beyond a smaller N are kept as if they left it. */
 void series_table_set_top(struct series_table *table, size_t top);
 
 /*
- * Takes the differences of one collection at `now_ns` (CLOCK_MONOTONIC, not before the last one's). `inputs`
- * has each path at most once; `unattributed` has slot 0's. Paths without a difference need not be in it.
- * First decides who has series, then adds. Returns 0 or -ENOMEM, which leaves the table as it was.
+ * Takes the differences of one collection at `now_ns` (CLOCK_MONOTONIC; an earlier one than the last counts
+ * as the last). A path may be in `inputs` more than once, as a service stopped and started within one
+ * collection is; `unattributed` has slot 0's. Paths without a difference need not be in it. First decides who
+ * has series, then adds. Returns 0 or -ENOMEM, which leaves the series as they were.
  */
 int series_table_update(struct series_table *table, u64 now_ns, const struct series_input *inputs, size_t n,
 			const struct figures *const unattributed[EVENTS_MAX]);
