@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A snapshot as JSON: what `pebsctl --json`, `pebsd --once --json` and the control socket say. Pure. Within
+ * one JSON_VERSION fields are only added. What was not measured is absent. The types are written out in
+ * control_interface.c. Each function returns a new object that the caller owns, NULL where memory is short.
+ */
+#ifndef PEBSD_EXPORT_JSON_H
+#define PEBSD_EXPORT_JSON_H
+
+#include <json-c/json.h>
+
+#include "snapshot.h"
+
+#define JSON_VERSION 1
+
+/* The sum over all cgroups, and each cgroup. */
+json_object *json_top(const struct snapshot *snapshot);
+
+/* The same with the `n` cgroups alone whose indexes are in `cgroups`, in that order. */
+json_object *json_top_of(const struct snapshot *snapshot, const size_t *cgroups, size_t n);
+
+/* One cgroup with its histograms. */
+json_object *json_cgroup(const struct snapshot *snapshot, size_t index);
+
+/* The same of a cgroup that has no sample in the snapshot: its `events` are empty. */
+json_object *json_cgroup_without_samples(const struct snapshot *snapshot, const char *path, u64 id,
+					 bool alive);
+
+/* What is sampled and how, what was lost, and how the daemon itself does. */
+json_object *json_status(const struct snapshot *snapshot);
+
+/* The part of json_status() that says which configuration is in force. */
+json_object *json_config(const struct snapshot *snapshot);
+
+#endif

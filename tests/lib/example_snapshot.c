@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "example_snapshot.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void example_add(struct figures *figures, u64 n, enum source source, u32 latency, u64 period,
+		 enum snoop snoop, enum tlb tlb)
+{
+	figures->samples[source] += n;
+	figures->weight[source] += n * period;
+	figures->latency_sum[source] += n * latency;
+	figures->weighted_latency[source] += n * latency * period;
+	figures->latency[histogram_fine_index(latency)] += n;
+	figures->source_latency[source][histogram_octave_index(latency)] += n;
+	figures->snoop[snoop] += n;
+	figures->tlb[tlb] += n;
+}
+
+struct snapshot *example_replay(void)
+{
+	static struct snapshot snapshot;
+	static struct snapshot_cgroup cgroups[2];
+	static struct figures kstaled, evil;
+
+	memset(&kstaled, 0, sizeof(kstaled));
+	memset(&evil, 0, sizeof(evil));
+	example_add(&kstaled, 3, SOURCE_L1, 100, 0, SNOOP_NONE, TLB_HIT);
+	example_add(&kstaled, 1, SOURCE_L2, 77, 0, SNOOP_NONE, TLB_HIT);
+	example_add(&kstaled, 4, SOURCE_LFB, 140, 0, SNOOP_NONE, TLB_HIT);
+	example_add(&kstaled, 1, SOURCE_LFB, 169, 0, SNOOP_NONE, TLB_MISS);
+	example_add(&kstaled, 3, SOURCE_L3, 120, 0, SNOOP_NONE, TLB_HIT);
+	example_add(&kstaled, 1, SOURCE_L3, 147, 0, SNOOP_NONE, TLB_HIT);
+	kstaled.locked = 2;
+	example_add(&evil, 1, SOURCE_L1, 112, 0, SNOOP_NONE, TLB_HIT);
+
+	cgroups[0] =
+		(struct snapshot_cgroup){.path = "comm:kstaled", .alive = true, .figures = {[0] = &kstaled}};
+	cgroups[1] =
+		(struct snapshot_cgroup){.path = "comm:evil\033[2J", .alive = true, .figures = {[0] = &evil}};
+	snapshot = (struct snapshot){
+		.origin = "replay",
+		.since = {.tv_sec = 1795240800},
+		.taken = {.tv_sec = 1795240860},
+		.n_events = 1,
+		.events[0] = {.event = {.role = EVENT_LOADS,
+					.pmu = "cpu",
+					.ldlat = 64,
+					.latency_kind = LATENCY_USE,
+					.settings = {.has_latency = 1, .has_source = 1}},
+			      .key = "loads"},
+		.n_cgroups = 2,
+		.cgroups = cgroups,
+		.cgroups_alive = 2,
+		.slots = 512,
+		.slots_free = 509,
+		.stripes = 1,
+		.map_bytes = 1310720,
+		.collection_seconds = 0.0004,
+		.interval_seconds = 1,
+		.config_reloaded = true,
+		.config_time = {.tv_sec = 1795240799},
+		.replay_done = true,
+	};
+	figures_add(&snapshot.events[0].total, &kstaled);
+	figures_add(&snapshot.events[0].total, &evil);
+	return &snapshot;
+}
+
+struct snapshot *example_perf(void)
+{
+	static const char *const notes[] = {"cpu_atom: no counter was free on CPU 4", NULL};
+	static struct snapshot snapshot;
+	static struct snapshot_cgroup cgroups[2];
+	static struct figures database, database_atom, root, lost;
+
+	memset(&database, 0, sizeof(database));
+	memset(&database_atom, 0, sizeof(database_atom));
+	memset(&root, 0, sizeof(root));
+	memset(&lost, 0, sizeof(lost));
+	example_add(&database, 5, SOURCE_REMOTE_DRAM, 400, 1009, SNOOP_MISS, TLB_WALK);
+	example_add(&database, 5, SOURCE_REMOTE_CACHE, 400, 1009, SNOOP_HITM, TLB_L1_HIT);
+	database.blocked = 1;
+	example_add(&database_atom, 1, SOURCE_L2, 30, 2003, SNOOP_NA, TLB_NA);
+	example_add(&root, 90, SOURCE_L1, 20, 1009, SNOOP_NONE, TLB_L1_HIT);
+	example_add(&lost, 2, SOURCE_L1, 2000000, 1009, SNOOP_NONE, TLB_L1_HIT);
+
+	cgroups[0] = (struct snapshot_cgroup){.path = "/system.slice/db.service",
+					      .id = 1234,
+					      .alive = true,
+					      .figures = {[0] = &database, [1] = &database_atom}};
+	cgroups[1] = (struct snapshot_cgroup){.path = "/", .id = 1, .alive = true, .figures = {[0] = &root}};
+	snapshot = (struct snapshot){
+		.origin = "perf",
+		.sequence = 17,
+		.since = {.tv_sec = 1795240800},
+		.taken = {.tv_sec = 1795240860},
+		.n_events = 2,
+		.events[0] = {.event = {.role = EVENT_LOADS,
+					.pmu = "cpu_core",
+					.ldlat = 30,
+					.latency_kind = LATENCY_CACHE,
+					.period = 1009,
+					.settings = {.has_latency = 1, .has_source = 1}},
+			      .key = "loads:cpu_core",
+			      .cpus = "0-3",
+			      .unattributed = 2,
+			      .lost_unexplained = {.known = true, .value = 3},
+			      .multiplexed_seconds = {.known = true, .value = 1.5},
+			      .running_ratio = {.known = true, .value = 0.975}},
+		.events[1] = {.event = {.role = EVENT_LOADS,
+					.pmu = "cpu_atom",
+					.ldlat = 30,
+					.latency_kind = LATENCY_CACHE,
+					.period = 2003,
+					.settings = {.has_latency = 1, .has_source = 1}},
+			      .key = "loads:cpu_atom",
+			      .cpus = "4-7",
+			      .lost_malformed = 1,
+			      .multiplexed_seconds = {.known = true, .value = 0}},
+		.n_cgroups = 2,
+		.cgroups = cgroups,
+		.cgroups_alive = 57,
+		.slots = 512,
+		.slots_free = 454,
+		.stripes = 4,
+		.map_bytes = 10485760,
+		.births_without_slot = 3,
+		.collection_seconds = 0.000412,
+		.interval_seconds = 1,
+		.config_reloaded = false,
+		.config_time = {.tv_sec = 1795240799},
+		.notes = notes,
+	};
+	figures_add(&snapshot.events[0].total, &database);
+	figures_add(&snapshot.events[0].total, &root);
+	figures_add(&snapshot.events[0].total, &lost);
+	figures_add(&snapshot.events[1].total, &database_atom);
+	return &snapshot;
+}

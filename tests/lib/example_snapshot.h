@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: GPL-2.0
+/* A small snapshot that exporters are tested with. */
+#ifndef PEBSD_EXAMPLE_SNAPSHOT_H
+#define PEBSD_EXAMPLE_SNAPSHOT_H
+
+#include "snapshot.h"
+
+/* Counts `n` samples with all their fields, as the kernel side would; `period` 0: has no weight. */
+void example_add(struct figures *figures, u64 n, enum source source, u32 latency, u64 period,
+		 enum snoop snoop, enum tlb tlb);
+
+/*
+ * A replay of 14 loads of 1,725 cycles without periods: comm:kstaled has 13 of them, the other is
+ * comm:evil\e[2J's. Lives as long as the process; the caller may change it and is alone in that.
+ */
+struct snapshot *example_replay(void);
+
+/*
+ * The same on a live machine: two core PMUs, weights, losses, and the cgroups /system.slice/db.service
+ * (10 loads of 400 cycles from remote memory, half of them HITM, and 1 on cpu_atom) and / (90 loads of 20
+ * cycles from the first level).
+ */
+struct snapshot *example_perf(void);
+
+#endif

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <criterion/criterion.h>
+#include <string.h>
+
+#include "base/json_get.h"
+#include "example_snapshot.h"
+#include "export/json.h"
+
+/* Compares what is printed, with nothing more and nothing less in it than in `expected`. Takes `got`. */
+static void expect_json(json_object *got, const char *expected)
+{
+	_cleanup_json_ json_object *object = got;
+	_cleanup_json_ json_object *printed = NULL;
+	_cleanup_json_ json_object *wanted = NULL;
+	const char *text;
+
+	cr_assert_not_null(object);
+	text = json_object_to_json_string_ext(object, JSON_C_TO_STRING_PLAIN);
+	cr_assert_eq(json_parse(text, strlen(text), 32, &printed), 0);
+	cr_assert_eq(json_parse(expected, strlen(expected), 32, &wanted), 0, "the test's own JSON is broken");
+	cr_expect(json_object_equal(printed, wanted), "got      %s\nexpected %s", text,
+		  json_object_to_json_string_ext(wanted, JSON_C_TO_STRING_PLAIN));
+}
+
+#define KSTALED                                                                                             \
+	"\"pmu\":\"cpu\",\"ldlat\":64,\"latency_kind\":\"use\",\"samples\":13,"                             \
+	"\"latency\":{\"sum\":1613,\"mean\":124.1,"                                                         \
+	"\"p50\":{\"value\":118.7,\"low\":112,\"high\":120},\"p90\":{\"value\":155.2,\"low\":144,\"high\":" \
+	"160},"                                                                                             \
+	"\"p95\":{\"value\":165.6,\"low\":160,\"high\":176},\"p99\":{\"value\":173.9,\"low\":160,\"high\":" \
+	"176},"                                                                                             \
+	"\"p999\":{\"value\":175.8,\"low\":160,\"high\":176}},"
+
+Test(json, top_of_a_replay_in_full)
+{
+	struct snapshot *snapshot = example_replay();
+
+	snapshot->n_cgroups = 1; /* the second is as the first */
+	expect_json(
+		json_top(snapshot),
+		"{\"version\":1,\"origin\":\"replay\",\"since\":\"2026-11-21T06:00:00Z\",\"window_s\":null,"
+		"\"samples\":{\"seen\":14,\"attributed\":14,\"unattributed\":0,\"lost\":{},"
+		"\"unsampled_seconds\":{}},"
+		"\"total\":{\"events\":{\"loads\":{"
+		"\"pmu\":\"cpu\",\"ldlat\":64,\"latency_kind\":\"use\",\"samples\":14,"
+		"\"latency\":{\"sum\":1725,\"mean\":123.2,"
+		"\"p50\":{\"value\":117.3,\"low\":112,\"high\":120},"
+		"\"p90\":{\"value\":153.6,\"low\":144,\"high\":160},"
+		"\"p95\":{\"value\":164.8,\"low\":160,\"high\":176},"
+		"\"p99\":{\"value\":173.8,\"low\":160,\"high\":176},"
+		"\"p999\":{\"value\":175.8,\"low\":160,\"high\":176}},"
+		"\"sources\":{\"l1\":{\"samples\":4,\"latency_sum\":412},\"l2\":{\"samples\":1,\"latency_"
+		"sum\":77},"
+		"\"lfb\":{\"samples\":5,\"latency_sum\":729},\"l3\":{\"samples\":4,\"latency_sum\":507}},"
+		"\"snoop\":{\"none\":14},\"tlb\":{\"hit\":13,\"miss\":1},\"locked\":2,\"blocked\":0}}},"
+		"\"cgroups\":[{\"cgroup\":\"comm:kstaled\",\"id\":0,\"events\":{\"loads\":{" KSTALED
+		"\"sources\":{\"l1\":{\"samples\":3,\"latency_sum\":300},\"l2\":{\"samples\":1,\"latency_"
+		"sum\":77},"
+		"\"lfb\":{\"samples\":5,\"latency_sum\":729},\"l3\":{\"samples\":4,\"latency_sum\":507}},"
+		"\"snoop\":{\"none\":13},\"tlb\":{\"hit\":12,\"miss\":1},\"locked\":2,\"blocked\":0}}}]}");
+}
+
+Test(json, cgroup_adds_its_histograms)
+{
+	expect_json(
+		json_cgroup(example_replay(), 0),
+		"{\"version\":1,\"origin\":\"replay\",\"since\":\"2026-11-21T06:00:00Z\",\"window_s\":null,"
+		"\"cgroup\":\"comm:kstaled\",\"id\":0,\"alive\":true,\"events\":{\"loads\":{" KSTALED
+		"\"histogram\":[{\"le\":80,\"samples\":1},{\"le\":104,\"samples\":3},{\"le\":120,\"samples\":"
+		"3},"
+		"{\"le\":144,\"samples\":4},{\"le\":160,\"samples\":1},{\"le\":176,\"samples\":1}],"
+		"\"sources\":{"
+		"\"l1\":{\"samples\":3,\"latency_sum\":300,\"histogram\":[{\"le\":128,\"samples\":3}]},"
+		"\"l2\":{\"samples\":1,\"latency_sum\":77,\"histogram\":[{\"le\":128,\"samples\":1}]},"
+		"\"lfb\":{\"samples\":5,\"latency_sum\":729,\"histogram\":[{\"le\":256,\"samples\":5}]},"
+		"\"l3\":{\"samples\":4,\"latency_sum\":507,"
+		"\"histogram\":[{\"le\":128,\"samples\":3},{\"le\":256,\"samples\":1}]}},"
+		"\"snoop\":{\"none\":13},\"tlb\":{\"hit\":12,\"miss\":1},\"locked\":2,\"blocked\":0}}}");
+}
+
+Test(json, a_cgroup_without_samples_has_no_event)
+{
+	expect_json(
+		json_cgroup_without_samples(example_replay(), "/idle", 7, false),
+		"{\"version\":1,\"origin\":\"replay\",\"since\":\"2026-11-21T06:00:00Z\",\"window_s\":null,"
+		"\"cgroup\":\"/idle\",\"id\":7,\"alive\":false,\"events\":{}}");
+}
+
+Test(json, status_of_a_live_machine_in_full)
+{
+	expect_json(
+		json_status(example_perf()),
+		"{\"version\":1,\"origin\":\"perf\",\"since\":\"2026-11-21T06:00:00Z\","
+		"\"taken\":\"2026-11-21T06:01:00Z\",\"events\":{"
+		"\"loads:cpu_core\":{\"role\":\"loads\",\"pmu\":\"cpu_core\",\"period\":1009,\"ldlat\":30,"
+		"\"latency_kind\":\"cache\",\"cpus\":\"0-3\",\"running_ratio\":0.975,"
+		"\"samples\":{\"seen\":102,\"attributed\":100,\"unattributed\":2,"
+		"\"lost\":{\"malformed\":0,\"unexplained\":3},\"unsampled_seconds\":{\"multiplexed\":1.5}}},"
+		"\"loads:cpu_atom\":{\"role\":\"loads\",\"pmu\":\"cpu_atom\",\"period\":2003,\"ldlat\":30,"
+		"\"latency_kind\":\"cache\",\"cpus\":\"4-7\","
+		"\"samples\":{\"seen\":1,\"attributed\":1,\"unattributed\":0,"
+		"\"lost\":{\"malformed\":1},\"unsampled_seconds\":{\"multiplexed\":0.0}}}},"
+		"\"samples\":{\"seen\":103,\"attributed\":101,\"unattributed\":2,"
+		"\"lost\":{\"malformed\":1},\"unsampled_seconds\":{\"multiplexed\":1.5}},"
+		"\"cgroups_alive\":57,\"slots\":512,\"slots_free\":454,\"stripes\":4,\"births_without_slot\":"
+		"3,"
+		"\"map_bytes\":10485760,\"interval_s\":1.0,\"collection_s\":0.000412,"
+		"\"config\":{\"reloaded\":false,\"time\":\"2026-11-21T05:59:59Z\"},"
+		"\"notes\":[\"cpu_atom: no counter was free on CPU 4\"]}");
+}
+
+Test(json, what_is_not_known_is_absent)
+{
+	struct snapshot *snapshot = example_perf();
+	struct snapshot_event *event = &snapshot->events[0];
+	struct figures *figures = &event->total;
+
+	memset(figures, 0, sizeof(*figures));
+	figures->samples[SOURCE_UNKNOWN] = 5;
+	event->event = (struct event){.role = EVENT_STORES};
+	(void)snprintf(event->key, sizeof(event->key), "stores");
+	snapshot->n_events = 1;
+	snapshot->n_cgroups = 0;
+	snapshot->window_seconds = (struct maybe_double){.known = true, .value = 10};
+	event->unattributed = 0;
+	event->lost_unexplained.known = false;
+	event->multiplexed_seconds.known = false;
+	expect_json(json_top(snapshot),
+		    "{\"version\":1,\"origin\":\"perf\",\"since\":\"2026-11-21T06:00:00Z\",\"window_s\":10.0,"
+		    "\"samples\":{\"seen\":5,\"attributed\":5,\"unattributed\":0,\"lost\":{\"malformed\":0},"
+		    "\"unsampled_seconds\":{}},"
+		    "\"total\":{\"events\":{\"stores\":{\"samples\":5}}},\"cgroups\":[]}");
+}
+
+Test(json, weights_are_there_when_known_and_whole)
+{
+	struct snapshot *snapshot = example_perf();
+	_cleanup_json_ json_object *top = json_top(snapshot);
+	json_object *first = json_object_array_get_idx(json_get_array(top, "cgroups"), 0);
+	json_object *event = json_get_object(json_get_object(first, "events"), "loads:cpu_core");
+	_cleanup_json_ json_object *saturated = NULL;
+	json_object *weighted;
+	u64 value;
+
+	weighted = json_get_object(event, "weighted");
+	cr_assert(json_get_u64(weighted, "samples", &value));
+	cr_expect_eq(value, 10090);
+	cr_assert(json_get_u64(weighted, "latency_sum", &value));
+	cr_expect_eq(value, 4036000);
+
+	snapshot->events[0].total.weighted_latency[SOURCE_L1] = ~0ULL;
+	saturated = json_top(snapshot);
+	event = json_get_object(json_get_object(json_get_object(saturated, "total"), "events"),
+				"loads:cpu_core");
+	weighted = json_get_object(event, "weighted");
+	cr_expect(json_get_u64(weighted, "samples", &value));
+	cr_expect_not(json_get_u64(weighted, "latency_sum", &value), "a sum at its end is not known");
+}
+
+Test(json, integers_are_exact)
+{
+	struct snapshot *snapshot = example_perf();
+	_cleanup_json_ json_object *top = NULL;
+
+	snapshot->events[0].total.latency_sum[SOURCE_L1] = 18446744073709551557ULL;
+	snapshot->cgroups[0].id = 9007199254740993ULL;
+	top = json_top(snapshot);
+	cr_expect_not_null(strstr(json_object_to_json_string_ext(top, JSON_C_TO_STRING_PLAIN),
+				  "\"latency_sum\":18446744073709551557"));
+	cr_expect_not_null(strstr(json_object_to_json_string_ext(top, JSON_C_TO_STRING_PLAIN),
+				  "\"id\":9007199254740993"));
+}
+
+Test(json, overflow_has_the_widest_bounds)
+{
+	struct snapshot *snapshot = example_perf();
+	_cleanup_json_ json_object *top = json_top(snapshot);
+	json_object *events = json_get_object(json_get_object(top, "total"), "events");
+	json_object *latency = json_get_object(json_get_object(events, "loads:cpu_core"), "latency");
+	u64 low, high;
+
+	cr_assert(json_get_u64(json_get_object(latency, "p999"), "low", &low));
+	cr_assert(json_get_u64(json_get_object(latency, "p999"), "high", &high));
+	cr_expect_eq(low, 1048576);
+	cr_expect_eq(high, 4294967295);
+}
+
+Test(json, instruction_latency_where_reported)
+{
+	struct snapshot *snapshot = example_perf();
+	_cleanup_json_ json_object *top = NULL;
+	json_object *events, *latency;
+	u64 sum;
+
+	snapshot->events[0].total.instruction_latency[3] = 2;
+	snapshot->events[0].total.instruction_latency_sum = 230;
+	top = json_top(snapshot);
+	events = json_get_object(json_get_object(top, "total"), "events");
+	latency = json_get_object(json_get_object(events, "loads:cpu_core"), "instruction_latency");
+	cr_assert(json_get_u64(latency, "sum", &sum));
+	cr_expect_eq(sum, 230);
+	cr_expect_null(json_get_object(json_get_object(events, "loads:cpu_atom"), "instruction_latency"));
+}
+
+Test(json, chosen_cgroups_in_the_chosen_order)
+{
+	static const size_t chosen[] = {1, 0};
+	_cleanup_json_ json_object *top = json_top_of(example_perf(), chosen, 2);
+	_cleanup_json_ json_object *none = json_top_of(example_perf(), NULL, 0);
+	json_object *list = json_get_array(top, "cgroups");
+
+	cr_assert_eq(json_object_array_length(list), 2);
+	cr_expect_str_eq(json_get_text(json_object_array_get_idx(list, 0), "cgroup"), "/");
+	cr_expect_str_eq(json_get_text(json_object_array_get_idx(list, 1), "cgroup"),
+			 "/system.slice/db.service");
+	cr_expect_eq(json_object_array_length(json_get_array(none, "cgroups")), 0);
+}

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <criterion/criterion.h>
+#include <errno.h>
+
+#include "base/cleanup.h"
+#include "example_snapshot.h"
+#include "export/order.h"
+
+static size_t first_by(const char *word)
+{
+	_cleanup_free_ size_t *indexes = NULL;
+	struct order order;
+
+	cr_assert_eq(order_parse(word, &order), 0, "%s", word);
+	cr_assert_eq(order_cgroups(example_perf(), &order, &indexes), 0);
+	cr_expect_neq(indexes[0], indexes[1]);
+	return indexes[0];
+}
+
+/* Of the example, 0 is slow and remote, 1 is busy and near. */
+Test(order, each_word_has_its_figure)
+{
+	cr_expect_eq(first_by("latency"), 0);
+	cr_expect_eq(first_by("samples"), 1);
+	cr_expect_eq(first_by("mean"), 0);
+	cr_expect_eq(first_by("p99"), 0);
+	cr_expect_eq(first_by("share:l1"), 1);
+	cr_expect_eq(first_by("share:remote_dram"), 0);
+	cr_expect_eq(first_by("share:hitm"), 0);
+	cr_expect_eq(first_by("share:cxl"), 0, "equal figures stay as they are");
+}
+
+Test(order, other_words_are_refused)
+{
+	static const char *const words[] = {"",      "Latency",  "latency ", "p50",  "share:",
+					    "share", "share:l9", "share:L1", "hitm", "mean:l1"};
+	struct order order;
+
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
+		cr_expect_eq(order_parse(words[i], &order), -EINVAL, "'%s'", words[i]);
+}
+
+Test(order, those_without_the_figure_come_last)
+{
+	struct snapshot *snapshot = example_perf();
+	static const struct figures stores = {.samples[SOURCE_UNKNOWN] = 1000};
+	const struct order by_mean = {.by = ORDER_MEAN};
+	const struct order by_samples = {.by = ORDER_SAMPLES};
+	_cleanup_free_ size_t *mean = NULL;
+	_cleanup_free_ size_t *samples = NULL;
+
+	snapshot->cgroups[0].figures[0] = &stores;
+	snapshot->cgroups[0].figures[1] = NULL;
+	cr_assert_eq(order_cgroups(snapshot, &by_mean, &mean), 0);
+	cr_expect_eq(mean[0], 1);
+	cr_assert_eq(order_cgroups(snapshot, &by_samples, &samples), 0);
+	cr_expect_eq(samples[0], 0);
+}
+
+/* cpu_atom's mean is not mixed into cpu_core's, and counts alone where there is no other. */
+Test(order, events_are_not_mixed)
+{
+	struct snapshot *snapshot = example_perf();
+	struct figures slow_atom = {.samples[SOURCE_L1] = 1};
+	const struct order by_mean = {.by = ORDER_MEAN};
+	_cleanup_free_ size_t *indexes = NULL;
+
+	example_add(&slow_atom, 1000, SOURCE_CXL, 9000, 1, SNOOP_NONE, TLB_HIT);
+	snapshot->cgroups[1].figures[1] = &slow_atom;
+	cr_assert_eq(order_cgroups(snapshot, &by_mean, &indexes), 0);
+	cr_expect_eq(indexes[0], 0, "20 cycles on cpu_core stand for the second");
+	free(TAKE_PTR(indexes));
+
+	snapshot->cgroups[1].figures[0] = NULL;
+	cr_assert_eq(order_cgroups(snapshot, &by_mean, &indexes), 0);
+	cr_expect_eq(indexes[0], 1);
+}
+
+Test(order, of_nothing)
+{
+	struct snapshot *snapshot = example_perf();
+	const struct order order = {.by = ORDER_P99};
+	_cleanup_free_ size_t *indexes = NULL;
+
+	snapshot->n_cgroups = 0;
+	cr_expect_eq(order_cgroups(snapshot, &order, &indexes), 0);
+	cr_expect_not_null(indexes);
+}
