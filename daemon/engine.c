@@ -1,0 +1,339 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "engine.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "snapshot_build.h"
+#include "window/window.h"
+
+/* How far back a window reaches: as long as the entry of a removed cgroup is kept. */
+#define WINDOW_NS    SERIES_KEEP_NS
+#define WINDOW_BYTES ((size_t)16 << 20)
+
+struct engine {
+	struct engine_settings settings;
+	struct kernel *kernel;
+	struct names *names;
+	struct ledger *ledger;
+	struct collect *collect;
+	struct series_table *series;
+	struct window *window;
+	struct readings *readings;
+	struct reading now[EVENTS_MAX]; /* of the last collection */
+	u64 collected_ns;               /* CLOCK_MONOTONIC of the last collection */
+	struct snapshot head;
+	struct snapshot *all;      /* of the last collection; NULL: not asked for yet */
+	struct snapshot *windowed; /* the last one asked for */
+	u64 births_without_slot;   /* at the last adoption */
+};
+
+static u64 to_ns(const struct timespec *time)
+{
+	return (u64)time->tv_sec * NSEC_PER_SEC + (u64)time->tv_nsec;
+}
+
+static u64 monotonic_ns(void)
+{
+	struct timespec now;
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &now);
+	return to_ns(&now);
+}
+
+static void describe_events(struct engine *engine)
+{
+	struct snapshot *head = &engine->head;
+
+	head->n_events = engine->settings.n_events;
+	for (size_t i = 0; i < head->n_events; i++) {
+		head->events[i].event = engine->settings.events[i];
+		event_key(engine->settings.events, head->n_events, i, head->events[i].key);
+	}
+}
+
+static int open_books(struct engine *engine)
+{
+	const struct engine_settings *settings = &engine->settings;
+	size_t collections = (size_t)(WINDOW_NS / (settings->interval_ns ? settings->interval_ns : 1)) + 2;
+	int r;
+
+	(void)clock_gettime(CLOCK_REALTIME, &engine->head.since);
+	if ((r = names_new(2 * (size_t)settings->slots + 1024, &engine->names)) < 0 ||
+	    (r = ledger_new(&engine->ledger)) < 0 ||
+	    (r = series_table_new(settings->top, &engine->series)) < 0 ||
+	    (r = window_new(WINDOW_BYTES, WINDOW_NS, monotonic_ns(), &engine->head.since, &engine->window)) <
+		    0 ||
+	    (r = readings_new(collections, settings->n_events, &engine->readings)) < 0)
+		return r;
+	return collect_new(
+		&(struct collect_settings){
+			.kernel = engine->kernel,
+			.names = engine->names,
+			.ledger = engine->ledger,
+			.names_from_slots = settings->births,
+			.grace_ns = COLLECT_GRACE_NS,
+			.listener = settings->listener,
+		},
+		&engine->collect);
+}
+
+int engine_open(const struct engine_settings *settings, struct engine **ret, char **ret_message)
+{
+	_cleanup_(engine_freep) struct engine *engine = calloc(1, sizeof(*engine));
+	struct kernel_settings kernel = {
+		.slots = settings->slots,
+		.stripes = settings->stripes,
+		.births = settings->births,
+		.hardware = settings->hardware,
+		.n_events = settings->n_events,
+	};
+	int r;
+
+	*ret_message = NULL;
+	if (!engine)
+		return -ENOMEM;
+	engine->settings = *settings;
+	for (size_t i = 0; i < settings->n_events; i++)
+		kernel.events[i] = settings->events[i].settings;
+	r = kernel_open(&kernel, &engine->kernel, ret_message);
+	if (r < 0)
+		return r;
+	r = open_books(engine);
+	if (r < 0)
+		return r;
+	engine->head.origin = settings->origin;
+	engine->head.slots = settings->slots;
+	engine->head.stripes = settings->stripes;
+	engine->head.map_bytes = kernel_map_bytes(engine->kernel);
+	engine->head.interval_seconds = (double)settings->interval_ns / (double)NSEC_PER_SEC;
+	describe_events(engine);
+	*ret = TAKE_PTR(engine);
+	return 0;
+}
+
+struct engine *engine_free(struct engine *engine)
+{
+	if (!engine)
+		return NULL;
+	snapshot_free(engine->all);
+	snapshot_free(engine->windowed);
+	readings_free(engine->readings);
+	window_free(engine->window);
+	series_table_free(engine->series);
+	collect_free(engine->collect);
+	ledger_free(engine->ledger);
+	names_free(engine->names);
+	kernel_free(engine->kernel);
+	free(engine);
+	return NULL;
+}
+
+struct kernel *engine_kernel(const struct engine *engine)
+{
+	return engine->kernel;
+}
+
+struct names *engine_names(const struct engine *engine)
+{
+	return engine->names;
+}
+
+static void forget_snapshots(struct engine *engine)
+{
+	engine->all = snapshot_free(engine->all);
+	engine->windowed = snapshot_free(engine->windowed);
+}
+
+static void put_differences(struct engine *engine, const struct ledger_entry *entry)
+{
+	for (unsigned event = 0; event < engine->settings.n_events; event++) {
+		if (!entry->difference[event])
+			continue;
+		engine->now[event].seen += figures_samples(entry->difference[event]);
+		window_put(engine->window, entry->number, event, entry->difference[event]);
+	}
+}
+
+static int fill_window(struct engine *engine, const struct timespec *realtime)
+{
+	struct ledger_entry *const *entries;
+	size_t n;
+	int r;
+
+	window_begin(engine->window, engine->collected_ns, realtime);
+	entries = ledger_entries(engine->ledger, &n);
+	for (size_t i = 0; i < n; i++)
+		put_differences(engine, entries[i]);
+	put_differences(engine, ledger_unattributed(engine->ledger));
+	r = window_end(engine->window);
+	/* Less of a window is no loss of figures. */
+	if (r < 0 && r != -ENOMEM)
+		return log_warning(r, "cannot keep this collection for windows; they begin anew");
+	return r;
+}
+
+static bool has_difference(const struct ledger_entry *entry)
+{
+	for (size_t event = 0; event < EVENTS_MAX; event++)
+		if (entry->difference[event])
+			return true;
+	return false;
+}
+
+static int fill_series(struct engine *engine)
+{
+	const struct ledger_entry *unattributed = ledger_unattributed(engine->ledger);
+	_cleanup_free_ struct series_input *inputs = NULL;
+	const struct figures *slot_0[EVENTS_MAX];
+	struct ledger_entry *const *entries;
+	size_t n, n_inputs = 0;
+
+	entries = ledger_entries(engine->ledger, &n);
+	inputs = calloc(n + 1, sizeof(*inputs));
+	if (!inputs)
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++) {
+		struct series_input *input = &inputs[n_inputs];
+
+		if (!has_difference(entries[i]))
+			continue;
+		input->path = entries[i]->path;
+		input->exported = engine->settings.exported(input->path, engine->settings.userdata);
+		memcpy(input->differences, entries[i]->difference, sizeof(input->differences));
+		n_inputs++;
+	}
+	memcpy(slot_0, unattributed->difference, sizeof(slot_0));
+	return series_table_update(engine->series, engine->collected_ns, inputs, n_inputs, slot_0);
+}
+
+static void read_events(struct engine *engine)
+{
+	if (engine->settings.count)
+		engine->settings.count(engine->now, engine->settings.userdata);
+	for (unsigned event = 0; event < engine->settings.n_events; event++)
+		engine->now[event].malformed = kernel_malformed(engine->kernel, event);
+}
+
+int engine_collect(struct engine *engine)
+{
+	struct snapshot *head = &engine->head;
+	u64 began_ns = monotonic_ns();
+	int r;
+
+	forget_snapshots(engine);
+	engine->collected_ns = began_ns;
+	(void)clock_gettime(CLOCK_REALTIME, &head->taken);
+	/* The origin's count first: samples that come while the slots are read are seen, not lost. */
+	read_events(engine);
+	r = collect_run(engine->collect, began_ns);
+	if (r < 0)
+		return r;
+	r = fill_window(engine, &head->taken);
+	if (r == 0)
+		r = fill_series(engine);
+	if (r < 0)
+		return log_error(r, "cannot enter all figures of this collection");
+	readings_push(engine->readings, began_ns, engine->now);
+	if (began_ns > WINDOW_NS)
+		r = ledger_fold(engine->ledger, began_ns - WINDOW_NS);
+
+	head->sequence++;
+	head->cgroups_alive = collect_cgroups_alive(engine->collect);
+	head->slots_free = collect_slots_free(engine->collect);
+	head->births_without_slot = kernel_slot_counters(engine->kernel).births_without_slot;
+	head->collection_seconds = (double)(monotonic_ns() - began_ns) / (double)NSEC_PER_SEC;
+	return r;
+}
+
+static int snapshot_of(struct engine *engine, struct window_sums *sums, const struct reading *readings,
+		       struct snapshot **ret)
+{
+	return snapshot_build(
+		&(struct snapshot_sources){
+			.head = &engine->head,
+			.ledger = engine->ledger,
+			.sums = sums,
+			.readings = readings,
+			.synthetic = engine->settings.synthetic,
+		},
+		ret);
+}
+
+static int windowed_snapshot(struct engine *engine, double seconds)
+{
+	struct reading readings[EVENTS_MAX] = {0};
+	struct window_sums *sums;
+	u64 since_ns;
+	int r;
+
+	/* Longer than is ever held is all that is held. */
+	if (seconds > (double)WINDOW_NS / (double)NSEC_PER_SEC)
+		seconds = (double)WINDOW_NS / (double)NSEC_PER_SEC;
+	r = window_sum(engine->window, (u64)(seconds * (double)NSEC_PER_SEC), &sums);
+	if (r < 0)
+		return r;
+	since_ns = engine->collected_ns > sums->span.covered_ns ? engine->collected_ns - sums->span.covered_ns
+								: 0;
+	for (unsigned event = 0; event < engine->settings.n_events; event++) {
+		struct reading before = readings_at(engine->readings, event, since_ns);
+
+		readings[event] = reading_difference(&engine->now[event], &before);
+	}
+	engine->windowed = snapshot_free(engine->windowed);
+	return snapshot_of(engine, sums, readings, &engine->windowed);
+}
+
+int engine_snapshot(struct engine *engine, const struct maybe_double *window_seconds,
+		    const struct snapshot **ret)
+{
+	int r;
+
+	if (engine->head.sequence == 0)
+		return -ENODATA;
+	if (window_seconds->known) {
+		r = windowed_snapshot(engine, window_seconds->value);
+		*ret = engine->windowed;
+		return r;
+	}
+	if (!engine->all) {
+		r = snapshot_of(engine, NULL, engine->now, &engine->all);
+		if (r < 0)
+			return r;
+	}
+	*ret = engine->all;
+	return 0;
+}
+
+const struct series *const *engine_series(const struct engine *engine, size_t *ret_n)
+{
+	return series_table_list(engine->series, ret_n);
+}
+
+const struct ledger_entry *engine_find(const struct engine *engine, const char *path)
+{
+	return ledger_find(engine->ledger, path);
+}
+
+struct snapshot *engine_head(struct engine *engine)
+{
+	return &engine->head;
+}
+
+void engine_set_top(struct engine *engine, size_t top)
+{
+	engine->settings.top = top;
+	series_table_set_top(engine->series, top);
+}
+
+bool engine_should_adopt(const struct engine *engine)
+{
+	return engine->head.births_without_slot > engine->births_without_slot &&
+	       engine->head.slots_free > engine->head.slots / 8;
+}
+
+void engine_adopted(struct engine *engine)
+{
+	engine->births_without_slot = kernel_slot_counters(engine->kernel).births_without_slot;
+}

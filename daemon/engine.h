@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Everything that counts, without an event loop: the kernel side, the collection over it, what the
+ * collections add up to (ledger, window, series), and snapshots of it. main.c's modes and the tests drive it.
+ */
+#ifndef PEBSD_ENGINE_H
+#define PEBSD_ENGINE_H
+
+#include "collect/collect.h"
+#include "collect/series.h"
+#include "origin/event.h"
+#include "snapshot.h"
+#include "window/readings.h"
+
+struct engine_settings {
+	const char *origin; /* "perf", "replay"; a constant */
+	size_t n_events;
+	struct event events[EVENTS_MAX];
+	u32 slots;
+	u32 stripes;
+	bool births;   /* follow the running kernel's cgroups */
+	bool hardware; /* load the perf_event programs */
+	size_t top;
+	u64 interval_ns; /* between collections; bounds how many the window holds */
+	bool (*exported)(const char *path, void *userdata); /* whether a path may have a series */
+	bool (*synthetic)(u64 id);                          /* see snapshot_build.h; may be NULL */
+	/* Fills in what the origin counts of its events: `counted` and what follows it. May be NULL. */
+	void (*count)(struct reading readings[EVENTS_MAX], void *userdata);
+	struct collect_listener listener;
+	void *userdata; /* of `exported` and `count` */
+};
+
+struct engine;
+
+/* Like kernel_open(): -errno and a message that the caller frees. */
+int engine_open(const struct engine_settings *settings, struct engine **ret, char **ret_message);
+struct engine *engine_free(struct engine *engine);
+DEFINE_CLEANUP(struct engine *, engine_free)
+
+/* The kernel side and the names, for the origin. The engine's. */
+struct kernel *engine_kernel(const struct engine *engine);
+struct names *engine_names(const struct engine *engine);
+
+/* One collection. Pointers of earlier snapshots end. 0 or -ENOMEM. */
+int engine_collect(struct engine *engine);
+
+/*
+ * The books as of the last collection, for the whole time (`window_seconds` not known) or the last so many
+ * seconds, as far back as is held. The engine's, valid until the next call or collection. 0, -ENODATA before
+ * the first collection, -ENOMEM.
+ */
+int engine_snapshot(struct engine *engine, const struct maybe_double *window_seconds,
+		    const struct snapshot **ret);
+
+/* The exported series. The engine's, valid until the next collection. */
+const struct series *const *engine_series(const struct engine *engine, size_t *ret_n);
+
+/* A cgroup's entry by its path; NULL where it is not known (or had no sample). The engine's. */
+const struct ledger_entry *engine_find(const struct engine *engine, const char *path);
+
+/* What a snapshot says of the daemon itself; the engine fills in the rest. The engine's to change by the
+ * caller. */
+struct snapshot *engine_head(struct engine *engine);
+
+/* For a reload. */
+void engine_set_top(struct engine *engine, size_t top);
+
+/* Births that found no slot, and slots that are free now: whether adopting anew is worth a walk. */
+bool engine_should_adopt(const struct engine *engine);
+void engine_adopted(struct engine *engine);
+
+#endif

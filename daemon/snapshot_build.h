@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Makes a snapshot of the books: for the whole time, or for a window. Pure. */
+#ifndef PEBSD_SNAPSHOT_BUILD_H
+#define PEBSD_SNAPSHOT_BUILD_H
+
+#include "collect/ledger.h"
+#include "snapshot.h"
+#include "window/readings.h"
+#include "window/window.h"
+
+/* What a snapshot is made of. Nothing is taken over: all of it outlives the snapshot, but for `sums`. */
+struct snapshot_sources {
+	const struct snapshot
+		*head; /* all plain members but window, events' figures and cgroups are copied */
+	const struct ledger *ledger;
+	const struct window_sums *sums; /* NULL: the whole time; else it is the snapshot's from here on */
+	const struct reading *readings; /* an event's figures over the same time, head->n_events of them */
+	bool (*synthetic)(u64 id);      /* whether an id is made up and stands for no cgroup; NULL: none is */
+};
+
+/* 0 or -ENOMEM; free with snapshot_free(). A window's `sums` are freed in either case. */
+int snapshot_build(const struct snapshot_sources *sources, struct snapshot **ret);
+struct snapshot *snapshot_free(struct snapshot *snapshot);
+DEFINE_CLEANUP(struct snapshot *, snapshot_free)
+
+#endif

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "readings.h"
+
+#include <errno.h>
+#include <string.h>
+
+struct moment {
+	u64 at_ns;
+	struct reading events[];
+};
+
+struct readings {
+	size_t length;
+	size_t n_events;
+	size_t n;    /* kept */
+	size_t next; /* where the next is put */
+	bool forgot;
+	unsigned char *moments;
+};
+
+static size_t moment_bytes(size_t n_events)
+{
+	return sizeof(struct moment) + n_events * sizeof(struct reading);
+}
+
+static struct moment *moment_at(const struct readings *readings, size_t index)
+{
+	return (struct moment *)(void *)(readings->moments + index * moment_bytes(readings->n_events));
+}
+
+int readings_new(size_t length, size_t n_events, struct readings **ret)
+{
+	_cleanup_(readings_freep) struct readings *readings = NULL;
+
+	if (length == 0 || n_events > EVENTS_MAX)
+		return -EINVAL;
+	readings = calloc(1, sizeof(*readings));
+	if (!readings)
+		return -ENOMEM;
+	readings->length = length;
+	readings->n_events = n_events;
+	readings->moments = calloc(length, moment_bytes(n_events));
+	if (!readings->moments)
+		return -ENOMEM;
+	*ret = TAKE_PTR(readings);
+	return 0;
+}
+
+struct readings *readings_free(struct readings *readings)
+{
+	if (!readings)
+		return NULL;
+	free(readings->moments);
+	free(readings);
+	return NULL;
+}
+
+void readings_push(struct readings *readings, u64 now_ns, const struct reading events[])
+{
+	struct moment *moment = moment_at(readings, readings->next);
+
+	moment->at_ns = now_ns;
+	memcpy(moment->events, events, readings->n_events * sizeof(*events));
+	readings->next = (readings->next + 1) % readings->length;
+	if (readings->n < readings->length)
+		readings->n++;
+	else
+		readings->forgot = true;
+}
+
+struct reading readings_at(const struct readings *readings, unsigned event, u64 at_ns)
+{
+	size_t oldest = (readings->next + readings->length - readings->n) % readings->length;
+
+	/* Newest first: windows are short. */
+	for (size_t i = readings->n; i > 0; i--) {
+		const struct moment *moment = moment_at(readings, (oldest + i - 1) % readings->length);
+
+		if (moment->at_ns <= at_ns)
+			return moment->events[event];
+	}
+	if (readings->forgot)
+		return moment_at(readings, oldest)->events[event];
+	return (struct reading){0};
+}
+
+struct reading reading_difference(const struct reading *now, const struct reading *before)
+{
+	return (struct reading){
+		.seen = now->seen - before->seen,
+		.malformed = now->malformed - before->malformed,
+		.counted = now->counted,
+		.expected = now->expected - before->expected,
+		.enabled_ns = now->enabled_ns - before->enabled_ns,
+		.running_ns = now->running_ns - before->running_ns,
+	};
+}
+
+bool reading_unexplained(const struct reading *reading, u64 *ret)
+{
+	u64 explained = reading->seen + reading->malformed;
+
+	if (!reading->counted)
+		return false;
+	*ret = reading->expected > explained ? reading->expected - explained : 0;
+	return true;
+}
+
+bool reading_running_ratio(const struct reading *reading, double *ret)
+{
+	if (!reading->counted || reading->enabled_ns == 0)
+		return false;
+	*ret = (double)reading->running_ns / (double)reading->enabled_ns;
+	if (*ret > 1)
+		*ret = 1;
+	return true;
+}

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What each collection read of the events as a whole, kept so that losses and times can be told for a window,
+ * too. Cumulative figures in a ring of bounded length. Pure.
+ */
+#ifndef PEBSD_READINGS_H
+#define PEBSD_READINGS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/cleanup.h"
+#include "pebsd/sample.h"
+
+/* One event since the start. */
+struct reading {
+	u64 seen;       /* samples in the books, `unattributed` among them */
+	u64 malformed;  /* samples lost for being malformed */
+	bool counted;   /* the origin knows the following (perf does, a replay does not) */
+	u64 expected;   /* event count / period */
+	u64 enabled_ns; /* summed over CPUs */
+	u64 running_ns;
+};
+
+struct readings;
+
+/* Keeps `length` collections of `n_events` events. 0, -EINVAL, -ENOMEM; free with readings_free(). */
+int readings_new(size_t length, size_t n_events, struct readings **ret);
+struct readings *readings_free(struct readings *readings);
+DEFINE_CLEANUP(struct readings *, readings_free)
+
+/* Enters one collection at `now_ns` (CLOCK_MONOTONIC, growing); forgets the oldest when full. */
+void readings_push(struct readings *readings, u64 now_ns, const struct reading events[]);
+
+/*
+ * What an event had at the last collection not after `at_ns`: all zero where that is before the first kept
+ * one and nothing was forgotten yet, else the oldest kept.
+ */
+struct reading readings_at(const struct readings *readings, unsigned event, u64 at_ns);
+
+/* now - before, member by member; `counted` as in `now`. */
+struct reading reading_difference(const struct reading *now, const struct reading *before);
+
+/*
+ * Samples that should have come and did not, for no reason that is known: expected - seen - malformed, not
+ * below 0. Uncertain by one sample a CPU. False where the origin does not count.
+ */
+bool reading_unexplained(const struct reading *reading, u64 *ret);
+
+/* Running over enabled time, 0 to 1. False where not counted or never enabled. */
+bool reading_running_ratio(const struct reading *reading, double *ret);
+
+#endif

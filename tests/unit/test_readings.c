@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <criterion/criterion.h>
+
+#include <errno.h>
+
+#include "window/readings.h"
+
+static void push(struct readings *readings, u64 at_ns, u64 seen)
+{
+	readings_push(readings, at_ns,
+		      &(struct reading){.seen = seen, .counted = true, .expected = seen + 1});
+}
+
+Test(readings, the_last_collection_not_after_a_moment)
+{
+	_cleanup_(readings_freep) struct readings *readings = NULL;
+
+	cr_assert_eq(readings_new(4, 1, &readings), 0);
+	cr_expect_eq(readings_at(readings, 0, 100).seen, 0, "nothing was read yet");
+	push(readings, 10, 1);
+	push(readings, 20, 2);
+	cr_expect_eq(readings_at(readings, 0, 9).seen, 0, "before the first, all began at 0");
+	cr_expect_eq(readings_at(readings, 0, 10).seen, 1);
+	cr_expect_eq(readings_at(readings, 0, 19).seen, 1);
+	cr_expect_eq(readings_at(readings, 0, 1000).seen, 2);
+}
+
+Test(readings, what_is_forgotten_is_not_taken_for_zero)
+{
+	_cleanup_(readings_freep) struct readings *readings = NULL;
+
+	cr_assert_eq(readings_new(3, 1, &readings), 0);
+	for (u64 i = 1; i <= 5; i++)
+		push(readings, i * 10, i);
+	cr_expect_eq(readings_at(readings, 0, 5).seen, 3, "the oldest that is kept");
+	cr_expect_eq(readings_at(readings, 0, 45).seen, 4);
+}
+
+Test(readings, what_is_missing_is_unexplained)
+{
+	const struct reading reading = {.seen = 90, .malformed = 4, .counted = true, .expected = 100};
+	const struct reading ahead = {.seen = 101, .counted = true, .expected = 100};
+	const struct reading replayed = {.seen = 90};
+	u64 lost = 77;
+
+	cr_expect(reading_unexplained(&reading, &lost));
+	cr_expect_eq(lost, 6);
+	cr_expect(reading_unexplained(&ahead, &lost));
+	cr_expect_eq(lost, 0, "a sample in flight is no loss");
+	cr_expect_not(reading_unexplained(&replayed, &lost), "what is not counted is not known");
+}
+
+Test(readings, running_ratio_is_absent_before_any_time_passed)
+{
+	double ratio;
+
+	cr_expect_not(reading_running_ratio(&(struct reading){.counted = true}, &ratio));
+	cr_expect_not(reading_running_ratio(&(struct reading){.enabled_ns = 5}, &ratio));
+	cr_expect(reading_running_ratio(&(struct reading){.counted = true, .enabled_ns = 4, .running_ns = 1},
+					&ratio));
+	cr_expect_float_eq(ratio, 0.25, 1e-9);
+}
+
+Test(readings, a_length_of_nothing_is_refused)
+{
+	struct readings *readings;
+
+	cr_expect_eq(readings_new(0, 1, &readings), -EINVAL);
+	cr_expect_eq(readings_new(1, EVENTS_MAX + 1, &readings), -EINVAL);
+}
