@@ -69,7 +69,7 @@ int config_load(const char *file, const char *root, struct config **ret,
 		struct config_mistakes *ret_mistakes);
 
 /*
- * Whether the cgroup has a series of its own and is judged: one of `include` matches its path, and none of
+ * Whether the cgroup may have a series of its own: one of `include` matches its path, and none of
  * `exclude`. What is not below the root ("comm:NAME", "cgroup:ID" of a replay) is matched as if it were a
  * child of it.
  */

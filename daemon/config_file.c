@@ -215,7 +215,13 @@ static void read_text(struct reader *reader, const char *begin, const char *end,
 		line++;
 	indented = line > begin;
 	length = (size_t)(end - line);
-	if (length == 0 || !check_bytes(reader, line, end) || *line == '#' || *line == ';')
+	if (length == 0)
+		return;
+	if (!check_bytes(reader, line, end)) {
+		reader->section_filled = true;
+		return;
+	}
+	if (*line == '#' || *line == ';')
 		return;
 	if (length + sizeof("\n") > size) {
 		reader->section_filled = true;
@@ -253,6 +259,7 @@ static char *read_line(char *ret, int size, void *stream)
 		end = reader->end;
 	if (memchr(begin, '\0', (size_t)(end - begin))) {
 		mistake(reader, "a NUL byte: this is no text file; name the right one, or save it as UTF-8");
+		reader->section_filled = true;
 		reader->at = reader->end;
 		end = begin;
 	}

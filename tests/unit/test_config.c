@@ -1,0 +1,563 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <ftw.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "config.h"
+#include "config_file.h"
+#include "config_keys.h"
+#include "origin/event.h"
+
+static struct config *config;
+static struct config_mistakes mistakes;
+
+static void begin(void)
+{
+	cr_assert_eq(config_new(&config), 0);
+}
+
+static void end(void)
+{
+	config = config_free(config);
+	config_mistakes_clear(&mistakes);
+}
+
+TestSuite(config, .init = begin, .fini = end);
+
+static void parse(const char *text)
+{
+	cr_assert_eq(config_file_parse("x.conf", text, strlen(text), config, &mistakes), 0);
+}
+
+/* The mistakes of `text`, as they are printed. */
+static const char *printed(const char *text)
+{
+	static char buffer[8192];
+	_cleanup_fclose_ FILE *out = fmemopen(buffer, sizeof(buffer), "w");
+
+	config_mistakes_clear(&mistakes);
+	parse(text);
+	cr_assert(out);
+	config_mistakes_print(&mistakes, out);
+	(void)fflush(out);
+	return mistakes.n ? buffer : "";
+}
+
+#define expect_mistakes(text, expected)                               \
+	do {                                                          \
+		const char *_printed = printed(text);                 \
+		cr_expect_str_eq(_printed, expected, "%s", _printed); \
+	} while (0)
+
+static bool all_equal(const struct config *a, const struct config *b)
+{
+	const char *names[CONFIG_KEYS_MAX];
+
+	return config_restart_keys(a, b, names) == 0 && config_reload_keys(a, b, names) == 0;
+}
+
+Test(config, defaults)
+{
+	cr_expect_eq(config->origin, CONFIG_ORIGIN_AUTO);
+	cr_expect_eq(config->events, 1U << EVENT_LOADS);
+	cr_expect_eq(config->ldlat, 30);
+	cr_expect_eq(config->period, 10007);
+	cr_expect_eq(config->interval_ns, NSEC_PER_SEC);
+	cr_expect_eq(config->cgroups_max, CONFIG_CGROUPS_MAX_AUTO);
+	cr_assert_eq(config->include.n, 1);
+	cr_expect_str_eq(config->include.list[0], "/**");
+	cr_expect_eq(config->exclude.n, 0);
+	cr_expect_not(config->listen.none);
+	cr_expect_str_eq(config->listen.text, "127.0.0.1:9754");
+	cr_expect_eq(config->top, 50);
+	cr_expect_not(config->detail_metrics);
+	cr_expect_str_eq(config->group, "pebsd");
+}
+
+Test(config, every_key_is_read)
+{
+	parse("; comment\n"
+	      "# comment\n"
+	      "[sampling]\r\n"
+	      "\torigin = replay\r\n"
+	      "events=loads\n"
+	      "ldlat = 64\n"
+	      "period = 2003\n"
+	      "interval = 250ms\n"
+	      "\n"
+	      "[cgroups]\n"
+	      "max = 1024\n"
+	      "include = /a/**  /b/*\t/c\n"
+	      "exclude = /a/x\n"
+	      "[export]\n"
+	      "listen = [::1]:80\n"
+	      "top = 0\n"
+	      "detail-metrics = yes\n"
+	      "[control]\n"
+	      "group = adm");
+	cr_assert_eq(mistakes.n, 0, "%s", mistakes.n ? mistakes.list[0].message : "");
+	cr_expect_eq(config->origin, CONFIG_ORIGIN_REPLAY);
+	cr_expect_eq(config->ldlat, 64);
+	cr_expect_eq(config->period, 2003);
+	cr_expect_eq(config->interval_ns, 250 * NSEC_PER_MSEC);
+	cr_expect_eq(config->cgroups_max, 1024);
+	cr_assert_eq(config->include.n, 3);
+	cr_expect_str_eq(config->include.list[1], "/b/*");
+	cr_expect_str_eq(config->include.list[2], "/c");
+	cr_assert_eq(config->exclude.n, 1);
+	cr_expect_eq(config->listen.port, 80);
+	cr_expect_eq(config->listen.address.any.sa_family, AF_INET6);
+	cr_expect_eq(config->listen.address.ipv6.sin6_port, htons(80));
+	cr_expect_eq(config->top, 0);
+	cr_expect(config->detail_metrics);
+	cr_expect_str_eq(config->group, "adm");
+}
+
+Test(config, an_empty_value_empties_or_goes_back_to_the_default)
+{
+	parse("[sampling]\nldlat = 64\n[cgroups]\nexclude = /a\n[export]\nlisten = none\n");
+	parse("[sampling]\nldlat =\n[cgroups]\ninclude =\nexclude =\n[export]\nlisten =\n[control]\ngroup "
+	      "=\n");
+	cr_assert_eq(mistakes.n, 0);
+	cr_expect_eq(config->ldlat, 30);
+	cr_expect_eq(config->include.n, 0);
+	cr_expect_eq(config->exclude.n, 0);
+	cr_expect_str_eq(config->listen.text, "127.0.0.1:9754");
+	cr_expect_str_eq(config->group, "");
+}
+
+Test(config, sections_and_keys_that_are_not_known)
+{
+	expect_mistakes("[samplng]\nldlat = 3\n",
+			"x.conf:1: unknown section [samplng]; did you mean [sampling]?\n");
+	expect_mistakes(
+		"[network]\nx = 3\n",
+		"x.conf:1: unknown section [network]; there are sampling, cgroups, export, control\n");
+	expect_mistakes("[]\nx = 3\n",
+			"x.conf:1: unknown section []; there are sampling, cgroups, export, control\n");
+	expect_mistakes("[export]\ntpo = 3\n", "x.conf:2: unknown key tpo in [export]; did you mean top?\n");
+	expect_mistakes("[export]\nTop = 3\n", "x.conf:2: unknown key Top in [export]; did you mean top?\n");
+	expect_mistakes(
+		"[export]\nwhatever = 3\n",
+		"x.conf:2: unknown key whatever in [export]; there are listen, top, detail-metrics\n");
+	expect_mistakes("[export]\ninterval = 3\n",
+			"x.conf:2: interval belongs in [sampling]; move it there\n");
+}
+
+Test(config, what_comes_later_is_refused_with_its_reason)
+{
+	expect_mistakes(
+		"[rule slow database]\ncgroup = /\n[model]\nseed = 1\n",
+		"x.conf:1: [rule slow database] is not known to this version (comes with alert rules); "
+		"remove the section\n"
+		"x.conf:3: [model] is not known to this version (comes with the model origin); remove the "
+		"section\n");
+	expect_mistakes(
+		"[sampling]\nbudget = 0.5%\norigin = model\nevents = loads stores\n",
+		"x.conf:2: budget is not known to this version (comes with the governor of the period); "
+		"remove the line\n"
+		"x.conf:3: origin = model: not known to this version (comes with the model origin); give "
+		"auto, perf or replay (where samples come from)\n"
+		"x.conf:4: events = stores: not known to this version (comes with store latency); give "
+		"loads (what is sampled)\n");
+	cr_expect(strstr(printed("[cgroups]\nhot = /a\n"), "x.conf:2: hot is not known to this version"));
+	cr_expect(strstr(printed("[export]\nprofiles = no\n"),
+			 "x.conf:2: profiles is not known to this version"));
+	cr_expect(strstr(printed("[control]\ndetail = root\n"),
+			 "x.conf:2: detail is not known to this version"));
+}
+
+Test(config, values_out_of_range)
+{
+	static const struct {
+		const char *section;
+		const char *good;
+		const char *bad;
+	} values[] = {
+		{"sampling", "ldlat = 3", "ldlat = 2"},
+		{"sampling", "ldlat = 65535", "ldlat = 65536"},
+		{"sampling", "ldlat = 30", "ldlat = auto"},
+		{"sampling", "period = 100", "period = 99"},
+		{"sampling", "period = 2147483647", "period = 2147483648"},
+		{"sampling", "interval = 100ms", "interval = 99ms"},
+		{"sampling", "interval = 60", "interval = 61"},
+		{"sampling", "interval = 1m", "interval = 1 s"},
+		{"cgroups", "max = 16", "max = 15"},
+		{"cgroups", "max = 65536", "max = 65537"},
+		{"cgroups", "include = **", "include = /a b"},
+		{"cgroups", "include = comm:*", "include = *.service"},
+		{"export", "listen = none", "listen = localhost:9754"},
+		{"export", "listen = 0.0.0.0:1", "listen = 0.0.0.0:0"},
+		{"export", "listen = 0.0.0.0:65535", "listen = 0.0.0.0:65536"},
+		{"export", "listen = [::]:9754", "listen = :::9754"},
+		{"export", "listen = [fe80::1]:9754", "listen = [fe80::1:9754"},
+		{"export", "listen = 127.0.0.1:1", "listen = 127.0.0.1"},
+		{"export", "listen = 127.0.0.1:1", "listen = :9754"},
+		{"export", "listen = 127.0.0.1:1", "listen = []:9754"},
+		{"export", "listen = 127.0.0.1:1", "listen = [127.0.0.1]:1"},
+		{"export", "top = 10000", "top = 10001"},
+		{"export", "top = 0", "top = -1"},
+		{"export", "detail-metrics = yes", "detail-metrics = true"},
+		{"control", "group = systemd-journal", "group = 1000"},
+		{"control", "group = _x", "group = a b"},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(values); i++) {
+		char text[128];
+
+		(void)snprintf(text, sizeof(text), "[%s]\n%s\n", values[i].section, values[i].good);
+		cr_expect_str_eq(printed(text), "", "%s", text);
+		(void)snprintf(text, sizeof(text), "[%s]\n%s\n", values[i].section, values[i].bad);
+		printed(text);
+		cr_expect_eq(mistakes.n, 1, "%s", text);
+		cr_expect_eq(mistakes.n ? mistakes.list[0].line : 0, 2);
+	}
+	expect_mistakes(
+		"[sampling]\nperiod = 5\ninterval = 5h\n",
+		"x.conf:2: period = 5: give auto or a whole number from 100 to 2147483647 (loads from one "
+		"sample to the next)\n"
+		"x.conf:3: interval = 5h: give a time from 100ms to 1m, a whole number with ms, s, m, h or "
+		"d (time from one collection to the next)\n");
+}
+
+Test(config, lines_that_are_wrong)
+{
+	expect_mistakes(
+		"ldlat = 30\n[sampling\nldlat = 2\n[export] # x\nlisten\n= 5\ntop: 5\n/a\n  /b\n",
+		"x.conf:1: a key outside a section; put a header above it: [NAME] with one of sampling, "
+		"cgroups, export, control\n"
+		"x.conf:2: the section header is not closed; write [NAME]\n"
+		"x.conf:3: ldlat = 2: give a whole number from 3 to 65535 (cycles a load must take to be "
+		"sampled)\n"
+		"x.conf:4: there is text after the section header; put it on a line of its own\n"
+		"x.conf:5: neither a [section], nor key = value, nor a # comment; correct or remove it\n"
+		"x.conf:6: neither a [section], nor key = value, nor a # comment; correct or remove it\n"
+		"x.conf:7: a colon stands after the key; write key = value\n"
+		"x.conf:8: neither a [section], nor key = value, nor a # comment; correct or remove it\n"
+		"x.conf:9: neither a [section], nor key = value, nor a # comment; a value does not go on "
+		"in the next line\n");
+}
+
+Test(config, comments_stand_on_lines_of_their_own)
+{
+	expect_mistakes("[export]\ntop = 5 ; five\ndetail-metrics = no\t# none\n",
+			"x.conf:2: a comment after a value; put it on a line of its own\n"
+			"x.conf:3: a comment after a value; put it on a line of its own\n");
+	cr_expect_eq(config->top, 50);
+	expect_mistakes("[cgroups]\ninclude = /a#b;c\n", "");
+	cr_expect_str_eq(config->include.list[0], "/a#b;c");
+}
+
+Test(config, repeated_keys_and_empty_sections)
+{
+	expect_mistakes("[export]\ntop = 5\n[control]\n# nothing\n[export]\ntop = 6\n[cgroups]\n",
+			"x.conf:3: the section [control] is empty; give it a key or remove it\n"
+			"x.conf:6: top is in line 2 already; keep one of the two\n"
+			"x.conf:7: the section [cgroups] is empty; give it a key or remove it\n");
+	expect_mistakes("", "");
+	expect_mistakes("# all is as it was\n", "");
+}
+
+Test(config, a_continued_line_never_becomes_a_value)
+{
+	expect_mistakes("[cgroups]\ninclude = /a\n    exclude = /b\n\t/c=d\n",
+			"x.conf:4: unknown key /c in [cgroups]; there are max, include, exclude\n");
+	cr_assert_eq(config->include.n, 1);
+	cr_expect_str_eq(config->include.list[0], "/a");
+	cr_assert_eq(config->exclude.n, 1);
+}
+
+/* "[cgroups]", then "include = /aaa..." of `length` bytes, then the key that follows it. */
+static void parse_length(size_t length)
+{
+	char text[512];
+	int used = snprintf(text, sizeof(text), "[cgroups]\ninclude = /");
+
+	memset(text + used, 'a', length - strlen("include = /"));
+	(void)snprintf(text + (size_t)used + length - strlen("include = /"), 64, "   \r\nmax = 16\n");
+	config_mistakes_clear(&mistakes);
+	parse(text);
+}
+
+Test(config, the_longest_line)
+{
+	parse_length(198);
+	cr_expect_eq(mistakes.n, 0);
+	cr_expect_eq(strlen(config->include.list[0]), 198 - strlen("include = "));
+
+	parse_length(199);
+	cr_assert_eq(mistakes.n, 1);
+	cr_expect_eq(mistakes.list[0].line, 2);
+	cr_expect_str_eq(mistakes.list[0].message,
+			 "the line has 199 bytes, 198 are the most; shorten it (patterns: with * or **)");
+	cr_expect_eq(strlen(config->include.list[0]), 198 - strlen("include = "), "nothing is cut");
+	cr_expect_eq(config->cgroups_max, 16, "the next line is read as one");
+}
+
+Test(config, a_comment_may_be_of_any_length)
+{
+	char text[1024];
+
+	memset(text, '#', sizeof(text));
+	(void)snprintf(text + 900, 100, "\n[export]\ntop = 7\n");
+	expect_mistakes(text, "");
+	cr_expect_eq(config->top, 7);
+}
+
+Test(config, bytes_that_are_no_text)
+{
+	static const char nul[] = "[export]\ntop = 7\nlisten = \0none\ntop = -1\n";
+
+	cr_assert_eq(config_file_parse("x.conf", nul, sizeof(nul) - 1, config, &mistakes), 0);
+	cr_assert_eq(mistakes.n, 1);
+	cr_expect_eq(mistakes.list[0].line, 3);
+	cr_expect(strstr(mistakes.list[0].message, "NUL"));
+
+	expect_mistakes("[export]\ntop = \x1b[31m5\n",
+			"x.conf:2: byte 7 is a control character (0x1b); take it out\n");
+	expect_mistakes("[export]\ntop = \xc2\x9b"
+			"5\n",
+			"x.conf:2: byte 7 is a control character (0x9b); take it out\n");
+	expect_mistakes("[cgroups]\ninclude = /\xe9\n",
+			"x.conf:2: byte 12 is not UTF-8; save the file as UTF-8\n");
+	expect_mistakes("[cgroups]\ninclude = /\xed\xa0\x80\n",
+			"x.conf:2: byte 12 is not UTF-8; save the file as UTF-8\n");
+	expect_mistakes("\xef\xbb\xbf[cgroups]\ninclude = /\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80\n", "");
+}
+
+Test(config, exports)
+{
+	parse("[cgroups]\ninclude = /system.slice/* /user.slice/**\nexclude = **.mount\n");
+	cr_expect(config_exports(config, "/system.slice/nginx.service"));
+	cr_expect_not(config_exports(config, "/system.slice/nginx.service/worker"));
+	cr_expect_not(config_exports(config, "/system.slice/tmp.mount"));
+	cr_expect(config_exports(config, "/user.slice/a/b"));
+	cr_expect_not(config_exports(config, "/init.scope"));
+	cr_expect_not(config_exports(config, "comm:kstaled"));
+	parse("[cgroups]\ninclude = \n");
+	cr_expect_not(config_exports(config, "/user.slice/a/b"));
+}
+
+Test(config, names_of_a_recording_are_exported_by_default)
+{
+	cr_expect(config_exports(config, "/"));
+	cr_expect(config_exports(config, "comm:kstaled"));
+	cr_expect(config_exports(config, "comm:kworker/0:1"));
+	cr_expect(config_exports(config, "cgroup:17"));
+	parse("[cgroups]\nexclude = comm:k*\n");
+	cr_expect_not(config_exports(config, "comm:kstaled"));
+	cr_expect(config_exports(config, "comm:bash"));
+}
+
+Test(config, what_a_reload_applies_and_what_waits_for_a_restart)
+{
+	_cleanup_(config_freep) struct config *loaded = NULL;
+	const char *names[CONFIG_KEYS_MAX];
+
+	cr_assert_eq(config_new(&loaded), 0);
+	cr_expect_eq(config_restart_keys(config, loaded, names), 0);
+	cr_expect_eq(config_reload_keys(config, loaded, names), 0);
+
+	parse("[sampling]\norigin = perf\nldlat = 64\nperiod = 2003\ninterval = 2s\n"
+	      "[cgroups]\nmax = 99\ninclude = /a\nexclude = /b\n"
+	      "[export]\nlisten = none\ntop = 7\ndetail-metrics = yes\n[control]\ngroup = adm\n");
+	cr_assert_eq(config_restart_keys(loaded, config, names), 6);
+	cr_expect_str_eq(names[0], "origin");
+	cr_expect_str_eq(names[1], "ldlat");
+	cr_expect_str_eq(names[2], "period");
+	cr_expect_str_eq(names[3], "max");
+	cr_expect_str_eq(names[4], "listen");
+	cr_expect_str_eq(names[5], "group");
+	cr_assert_eq(config_reload_keys(loaded, config, names), 5);
+	cr_expect_str_eq(names[0], "interval");
+	cr_expect_str_eq(names[1], "include");
+	cr_expect_str_eq(names[2], "exclude");
+	cr_expect_str_eq(names[3], "top");
+	cr_expect_str_eq(names[4], "detail-metrics");
+
+	/* `loaded` plays the running one. */
+	config_reload(loaded, config);
+	cr_expect_eq(loaded->interval_ns, 2 * NSEC_PER_SEC);
+	cr_expect_str_eq(loaded->include.list[0], "/a");
+	cr_expect_eq(loaded->top, 7);
+	cr_expect(loaded->detail_metrics);
+	cr_expect_eq(loaded->ldlat, 30);
+	cr_expect_str_eq(loaded->group, "pebsd");
+	cr_expect_not(loaded->listen.none);
+}
+
+/* Files below a root of their own. */
+static char root[] = "/tmp/pebsd-test-config-XXXXXX";
+
+static int remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
+{
+	(void)st;
+	(void)type;
+	(void)ftw;
+	return remove(path);
+}
+
+static void make_root(void)
+{
+	begin();
+	cr_assert(mkdtemp(root));
+}
+
+static void remove_root(void)
+{
+	end();
+	(void)nftw(root, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+}
+
+static const char *below_root(const char *name)
+{
+	static char path[256];
+
+	(void)snprintf(path, sizeof(path), "%s%s", root, name);
+	return path;
+}
+
+static void make_directories(void)
+{
+	static const char *const names[] = {"/etc", "/etc/pebsd", "/etc/pebsd/pebsd.conf.d"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		cr_assert_eq(mkdir(below_root(names[i]), 0755), 0);
+}
+
+static void write_file(const char *name, const char *text)
+{
+	_cleanup_fclose_ FILE *file = fopen(below_root(name), "we");
+
+	cr_assert(file);
+	(void)fputs(text, file);
+}
+
+TestSuite(config_load, .init = make_root, .fini = remove_root);
+
+Test(config_load, without_files_there_are_the_defaults)
+{
+	_cleanup_(config_freep) struct config *loaded = NULL;
+
+	cr_assert_eq(config_load(NULL, root, &loaded, &mistakes), 0);
+	cr_expect(all_equal(loaded, config));
+}
+
+Test(config_load, drop_ins_follow_in_the_order_of_their_names)
+{
+	_cleanup_(config_freep) struct config *loaded = NULL;
+
+	make_directories();
+	write_file("/etc/pebsd/pebsd.conf",
+		   "[export]\ntop = 1\n[sampling]\nldlat = 40\n[cgroups]\nexclude = /a\n");
+	write_file("/etc/pebsd/pebsd.conf.d/20-b.conf", "[export]\ntop = 3\n");
+	write_file("/etc/pebsd/pebsd.conf.d/10-a.conf", "[export]\ntop = 2\n[cgroups]\nexclude =\n");
+	write_file("/etc/pebsd/pebsd.conf.d/30-c.conf~", "[export]\ntop = 4\n");
+	write_file("/etc/pebsd/pebsd.conf.d/.40-d.conf", "[export]\ntop = 5\n");
+	cr_assert_eq(config_load(NULL, root, &loaded, &mistakes), 0);
+	cr_expect_eq(loaded->top, 3);
+	cr_expect_eq(loaded->ldlat, 40);
+	cr_expect_eq(loaded->exclude.n, 0);
+}
+
+Test(config_load, mistakes_of_all_files_are_collected)
+{
+	_cleanup_(config_freep) struct config *loaded = NULL;
+
+	make_directories();
+	write_file("/etc/pebsd/pebsd.conf", "[export]\ntop = x\nlisten = y\n");
+	write_file("/etc/pebsd/pebsd.conf.d/a.conf", "[sampling]\nldlat = 1\n");
+	cr_assert_eq(mkdir(below_root("/etc/pebsd/pebsd.conf.d/b.conf"), 0755), 0);
+	cr_assert_eq(symlink("/nonexistent", below_root("/etc/pebsd/pebsd.conf.d/c.conf")), 0);
+	cr_assert_eq(config_load(NULL, root, &loaded, &mistakes), -EINVAL);
+	cr_expect_null(loaded);
+	cr_assert_eq(mistakes.n, 5);
+	cr_expect_str_eq(mistakes.list[1].file, below_root("/etc/pebsd/pebsd.conf"));
+	cr_expect_eq(mistakes.list[1].line, 3);
+	cr_expect_str_eq(mistakes.list[2].file, below_root("/etc/pebsd/pebsd.conf.d/a.conf"));
+	cr_expect_eq(mistakes.list[2].line, 2);
+	cr_expect_str_eq(mistakes.list[3].message, "cannot be read: Is a directory; name a file");
+	cr_expect_str_eq(mistakes.list[4].message,
+			 "cannot be read: No such file or directory; create it, or name another file");
+}
+
+Test(config_load, a_named_file_stands_in_the_place_of_all)
+{
+	_cleanup_(config_freep) struct config *loaded = NULL;
+	char named[256];
+
+	make_directories();
+	write_file("/etc/pebsd/pebsd.conf", "[export]\ntop = 1\n");
+	write_file("/named", "[sampling]\nldlat = 40\n");
+	(void)snprintf(named, sizeof(named), "%s", below_root("/named"));
+	cr_assert_eq(config_load(named, root, &loaded, &mistakes), 0);
+	cr_expect_eq(loaded->top, 50);
+	cr_expect_eq(loaded->ldlat, 40);
+	loaded = config_free(loaded);
+
+	cr_assert_eq(unlink(named), 0);
+	cr_assert_eq(config_load(named, root, &loaded, &mistakes), -EINVAL);
+	cr_assert_eq(mistakes.n, 1);
+	cr_expect_str_eq(mistakes.list[0].file, named);
+	cr_expect_eq(mistakes.list[0].line, 0);
+}
+
+Test(config_load, a_file_without_end_is_refused)
+{
+	_cleanup_(config_freep) struct config *loaded = NULL;
+
+	cr_assert_eq(config_load("/dev/zero", NULL, &loaded, &mistakes), -EINVAL);
+	cr_assert_eq(mistakes.n, 1);
+	cr_expect(strstr(mistakes.list[0].message, "larger than"));
+}
+
+/* The unit tests run in the top of the tree. */
+Test(config_load, the_installed_file_says_the_defaults_and_names_every_key)
+{
+	_cleanup_(config_freep) struct config *loaded = NULL;
+	_cleanup_fclose_ FILE *file = fopen("config/pebsd.conf", "re");
+	bool named[CONFIG_KEYS_MAX] = {false};
+	const struct config_key *keys;
+	char line[256];
+	size_t n;
+
+	cr_assert_eq(config_load("config/pebsd.conf", NULL, &loaded, &mistakes), 0, "%s",
+		     mistakes.n ? mistakes.list[0].message : "");
+	cr_expect(all_equal(loaded, config));
+
+	cr_assert(file);
+	keys = config_keys(&n);
+	while (fgets(line, sizeof(line), file))
+		for (size_t i = 0; i < n; i++) {
+			size_t length = strlen(keys[i].name);
+
+			if (strncmp(line, keys[i].name, length) == 0 && strncmp(line + length, " =", 2) == 0)
+				named[i] = true;
+		}
+	for (size_t i = 0; i < n; i++)
+		cr_expect(named[i], "%s", keys[i].name);
+}
+
+Test(config_load, the_manual_has_every_key_with_its_default)
+{
+	_cleanup_fclose_ FILE *file = fopen("daemon/man/pebsd.conf.5", "re");
+	const struct config_key *keys;
+	static char text[65536];
+	size_t n;
+
+	cr_assert(file);
+	text[fread(text, 1, sizeof(text) - 1, file)] = '\0';
+	keys = config_keys(&n);
+	for (size_t i = 0; i < n; i++) {
+		char item[128];
+
+		(void)snprintf(item, sizeof(item), ".It Ic %s%s%s\n", keys[i].name,
+			       *keys[i].default_text ? " = " : " =", keys[i].default_text);
+		cr_expect(strstr(text, item), "%s", item);
+	}
+}

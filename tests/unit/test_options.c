@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "config.h"
+#include "options.h"
+
+#define ARGUMENTS_MAX 16
+
+static struct options options;
+static char *problem;
+static char *copy;
+
+static void end(void)
+{
+	options_clear(&options);
+	free(problem);
+	free(copy);
+	problem = copy = NULL;
+}
+
+TestSuite(options, .fini = end);
+
+/* `line`: the arguments, with blanks between them; '' is an empty one. */
+static int parse(const char *line)
+{
+	char *arguments[ARGUMENTS_MAX + 1] = {(char *)"pebsd"};
+	int n = 1;
+	char *rest;
+	char *word;
+
+	end();
+	rest = copy = strdup(line);
+	cr_assert(rest);
+	while (n < ARGUMENTS_MAX && (word = strsep(&rest, " ")))
+		if (*word)
+			arguments[n++] = strcmp(word, "''") == 0 ? word + 2 : word;
+	return options_parse(n, arguments, &options, &problem);
+}
+
+#define expect_problem(line, expected)                                             \
+	do {                                                                       \
+		cr_expect_eq(parse(line), -EINVAL, "%s", line);                    \
+		cr_expect_str_eq(problem ? problem : "", expected, "%s", problem); \
+	} while (0)
+
+Test(options, nothing_is_the_service)
+{
+	cr_assert_eq(parse(""), 0);
+	cr_expect_eq(options.action, OPTIONS_RUN);
+	cr_expect_null(options.config);
+	cr_expect_not(options.has_origin);
+	cr_expect_not(options.has_listen);
+	cr_expect_not(options.once);
+	cr_expect_eq(options.once_ns, 10 * NSEC_PER_SEC);
+	cr_expect_str_eq(options.socket, "/run/pebsd/control.sock");
+}
+
+Test(options, a_service_with_everything)
+{
+	cr_assert_eq(parse("--config /c --origin=perf --socket /s --listen [::1]:80"), 0);
+	cr_expect_str_eq(options.config, "/c");
+	cr_expect(options.has_origin);
+	cr_expect_eq(options.origin, CONFIG_ORIGIN_PERF);
+	cr_expect_str_eq(options.socket, "/s");
+	cr_expect(options.has_listen);
+	cr_expect_eq(options.listen.port, 80);
+}
+
+Test(options, recordings_imply_the_origin)
+{
+	cr_assert_eq(parse("--replay a --replay - --once --json --listen none"), 0);
+	cr_expect(options.has_origin);
+	cr_expect_eq(options.origin, CONFIG_ORIGIN_REPLAY);
+	cr_assert_eq(options.n_recordings, 2);
+	cr_expect_str_eq(options.recordings[0], "a");
+	cr_expect_str_eq(options.recordings[1], "-");
+	cr_expect(options.once);
+	cr_expect(options.json);
+	cr_expect(options.listen.none);
+	cr_expect_eq(parse("--origin replay --replay a"), 0);
+}
+
+Test(options, once_for_a_while)
+{
+	cr_assert_eq(parse("--for 250ms --once"), 0);
+	cr_expect_eq(options.once_ns, 250 * NSEC_PER_MSEC);
+}
+
+Test(options, other_actions)
+{
+	cr_assert_eq(parse("--probe --sysfs-root /x --json --config /c"), 0);
+	cr_expect_eq(options.action, OPTIONS_PROBE);
+	cr_expect_str_eq(options.sysfs_root, "/x");
+	cr_expect(options.json);
+	cr_assert_eq(parse("--check-config --config /c"), 0);
+	cr_expect_eq(options.action, OPTIONS_CHECK_CONFIG);
+	cr_assert_eq(parse("--version"), 0);
+	cr_expect_eq(options.action, OPTIONS_VERSION);
+	cr_assert_eq(parse("--once --help --nonsense"), 0);
+	cr_expect_eq(options.action, OPTIONS_HELP);
+}
+
+Test(options, what_is_wrong_by_itself)
+{
+	expect_problem("--onec", "unknown option --onec; did you mean --once?");
+	expect_problem("--once --nonsense=3", "unknown option --nonsense; see pebsd --help");
+	expect_problem("--test-rules", "unknown option --test-rules; see pebsd --help");
+	expect_problem("-xy", "unknown option -xy; see pebsd --help");
+	expect_problem("-:", "unknown option -:; see pebsd --help");
+	expect_problem("--once perf.data",
+		       "perf.data is no option; pebsd takes options alone, see pebsd --help");
+	expect_problem("-- x", "x is no option; pebsd takes options alone, see pebsd --help");
+	expect_problem("--once=1", "--once takes no value; leave it out");
+	expect_problem("--config", "--config has no value; give FILE");
+	expect_problem("--replay ''", "--replay has no value; give FILE");
+	expect_problem("--origin ''", "--origin has no value; give auto|perf|replay");
+	expect_problem("--origin pref",
+		       "--origin = pref: give auto, perf or replay (where samples come from)");
+	expect_problem("--origin model", "--origin = model: not known to this version (comes with the model "
+					 "origin); give auto, perf or replay (where samples come from)");
+	expect_problem("--listen 9754",
+		       "--listen 9754: give a numeric address and a port from 1 to 65535, as "
+		       "127.0.0.1:9754 or [::1]:9754, or none");
+	expect_problem("--once --for 5x",
+		       "--for 5x: give a time from 100ms to 7d, a whole number with ms, s, m, h "
+		       "or d");
+	cr_expect_eq(parse("--once --for 0"), -EINVAL);
+	cr_expect_eq(parse("--once --for 8d"), -EINVAL);
+	expect_problem("--replay - --replay -", "--replay - is given twice; standard input can be read once");
+}
+
+Test(options, a_socket_path_fits_its_address)
+{
+	char line[160] = "--socket /";
+
+	memset(line + strlen(line), 'a', 106);
+	cr_expect_eq(parse(line), 0);
+	(void)strcat(line, "a");
+	cr_expect_eq(parse(line), -EINVAL);
+	cr_expect(strstr(problem, "at most 107 bytes"));
+}
+
+Test(options, what_makes_no_sense_together)
+{
+	expect_problem("--probe --check-config",
+		       "--probe and --check-config exclude each other; run one after the other");
+	expect_problem("--probe --once", "--once has no meaning with --probe; leave it out");
+	expect_problem("--check-config --json", "--json has no meaning with --check-config; leave it out");
+	expect_problem("--sysfs-root /x", "--sysfs-root has no meaning without --probe; leave it out");
+	expect_problem("--origin perf --replay a",
+		       "--replay reads recordings, --origin asks for another origin; leave one of them out");
+	expect_problem("--replay a --origin auto",
+		       "--replay reads recordings, --origin asks for another origin; leave one of them out");
+	expect_problem("--for 5s", "--for has no meaning without --once; add --once or leave it out");
+	expect_problem("--once --for 5s --replay a",
+		       "--for has no meaning with --replay: a recording is read whole; leave it out");
+	expect_problem("--json", "--json has no meaning without --once or --probe; add one of them");
+}
+
+Test(options, the_command_line_goes_before_the_configuration)
+{
+	_cleanup_(config_freep) struct config *config = NULL;
+
+	cr_assert_eq(config_new(&config), 0);
+	cr_assert_eq(parse(""), 0);
+	cr_expect_eq(options_override(&options, config, &problem), 0);
+	cr_expect_eq(config->origin, CONFIG_ORIGIN_AUTO);
+	cr_expect_str_eq(config->listen.text, "127.0.0.1:9754");
+
+	config->origin = CONFIG_ORIGIN_PERF;
+	cr_assert_eq(parse("--replay a --listen none"), 0);
+	cr_expect_eq(options_override(&options, config, &problem), 0);
+	cr_expect_eq(config->origin, CONFIG_ORIGIN_REPLAY);
+	cr_expect(config->listen.none);
+
+	cr_assert_eq(parse(""), 0);
+	cr_expect_eq(options_override(&options, config, &problem), -EINVAL);
+	cr_expect_str_eq(problem, "the origin is replay, and no recording is named; add --replay FILE");
+	cr_assert_eq(parse("--probe"), 0);
+	cr_expect_eq(options_override(&options, config, &problem), 0);
+}
+
+Test(options, help_names_every_option_and_fits_a_terminal)
+{
+	static const char *const names[] = {
+		"--config FILE",  "--origin auto|perf|replay",
+		"--replay FILE",  "--once",
+		"--for DUR",      "--json",
+		"--socket PATH",  "--listen ADDR:PORT|none",
+		"--probe",        "--sysfs-root DIR",
+		"--check-config", "--version",
+		"--help",
+	};
+	char text[8192] = "";
+	FILE *out = fmemopen(text, sizeof(text), "w");
+	char *line;
+	char *rest = text;
+
+	cr_assert(out);
+	options_print_help(out);
+	(void)fclose(out);
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		cr_expect(strstr(text, names[i]), "%s", names[i]);
+	while ((line = strsep(&rest, "\n")))
+		cr_expect_leq(strlen(line), 80, "%s", line);
+}
+
+Test(options, version)
+{
+	char text[64] = "";
+	FILE *out = fmemopen(text, sizeof(text), "w");
+
+	cr_assert(out);
+	options_print_version(out);
+	(void)fclose(out);
+	cr_expect_str_eq(text, "pebsd " PEBSD_VERSION "\n");
+}
