@@ -61,15 +61,13 @@ int names_new(size_t max, struct names **ret)
 	return 0;
 }
 
-static void name_forget(struct names *names, struct name *name)
+static void name_free(struct name *name)
 {
-	LIST_REMOVE(name, all);
-	names->count--;
 	free(name->text);
 	free(name);
 }
 
-static void keep(void *name)
+static void leave_to_list(void *name)
 {
 	(void)name;
 }
@@ -78,9 +76,11 @@ struct names *names_free(struct names *names)
 {
 	if (!names)
 		return NULL;
-	tdestroy(names->index, keep);
-	while (!LIST_EMPTY(&names->all))
-		name_forget(names, LIST_FIRST(&names->all));
+	tdestroy(names->index, leave_to_list);
+	for (struct name *name = LIST_FIRST(&names->all), *next; name; name = next) {
+		next = LIST_NEXT(name, all);
+		name_free(name);
+	}
 	free(names);
 	return NULL;
 }
@@ -93,7 +93,9 @@ static void release(struct names *names, struct name *name)
 
 		if (name->indexed)
 			tdelete(&name->id, &names->index, compare_ids);
-		name_forget(names, name);
+		LIST_REMOVE(name, all);
+		names->count--;
+		name_free(name);
 		if (parent)
 			parent->children--;
 		name = parent;
@@ -267,9 +269,10 @@ int names_path(const struct names *names, u64 id, char **ret)
 	path = malloc(length + sizeof("/"));
 	if (!path)
 		return -ENOMEM;
-	path[length] = '\0';
-	if (!length)
-		strcpy(path, "/");
+	/* Nothing but the root adds nothing. */
+	memcpy(path, "/", sizeof("/"));
+	if (length)
+		path[length] = '\0';
 	for (const struct name *n = name; n; n = n->parent) {
 		const char *text = text_of(n, buffer);
 		size_t n_text = strlen(text);

@@ -1,0 +1,396 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "window/window.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/queue.h>
+
+#define VARINT_MAX 10 /* bytes, with 7 of 64 bits in each */
+#define HEADER_MAX (3 * VARINT_MAX)
+#define PAIRS_MAX  (FIGURES_COUNTERS * 2 * VARINT_MAX)
+
+/*
+ * Data: records one after another, their numbers as varints (7 bits a byte, low ones first, the high bit set
+ * in all but the last): entry, event, length in bytes of what follows; then for each counter that moved, how
+ * many were passed over since the one before, and its difference.
+ */
+struct collection {
+	TAILQ_ENTRY(collection) list;
+	u64 begin_ns;
+	u64 end_ns;
+	struct timespec begin;
+	size_t records;
+	size_t size; /* of data */
+	u8 data[];
+};
+
+_Static_assert(sizeof(struct collection) <= WINDOW_COLLECTION_BYTES, "what an idle one is said to cost");
+
+struct window {
+	size_t max_bytes;
+	u64 max_ns;
+	TAILQ_HEAD(collections, collection) collections; /* oldest first, each ending where the next begins */
+	size_t n;
+	size_t bytes;            /* of all, and of `open` with its spare room */
+	struct collection *open; /* between begin and end; `end_ns` is its own already */
+	size_t room;             /* for data in `open` */
+	int error;               /* of the open one */
+	u64 last_ns;             /* where the next collection begins */
+	struct timespec last;    /* the same in CLOCK_REALTIME */
+	struct timespec now;     /* what `last` becomes at the end */
+};
+
+int window_new(size_t max_bytes, u64 max_ns, u64 start_ns, const struct timespec *start, struct window **ret)
+{
+	struct window *window = calloc(1, sizeof(*window));
+
+	if (!window)
+		return -ENOMEM;
+	TAILQ_INIT(&window->collections);
+	window->max_bytes = max_bytes;
+	window->max_ns = max_ns;
+	window->last_ns = start_ns;
+	window->last = *start;
+	*ret = window;
+	return 0;
+}
+
+static void drop_oldest(struct window *window)
+{
+	struct collection *oldest = TAILQ_FIRST(&window->collections);
+
+	TAILQ_REMOVE(&window->collections, oldest, list);
+	window->bytes -= WINDOW_COLLECTION_BYTES + oldest->size;
+	window->n--;
+	free(oldest);
+}
+
+static void drop_open(struct window *window)
+{
+	if (window->open)
+		window->bytes -= WINDOW_COLLECTION_BYTES + window->room;
+	free(window->open);
+	window->open = NULL;
+	window->room = 0;
+}
+
+struct window *window_free(struct window *window)
+{
+	if (!window)
+		return NULL;
+	while (window->n)
+		drop_oldest(window);
+	drop_open(window);
+	free(window);
+	return NULL;
+}
+
+/* Gives the open collection, created if there is none, room for `room` bytes of data; older ones make way. */
+static int set_room(struct window *window, size_t room)
+{
+	size_t held = window->open ? WINDOW_COLLECTION_BYTES + window->room : 0;
+	struct collection *open;
+
+	if (window->max_bytes < WINDOW_COLLECTION_BYTES || room > window->max_bytes - WINDOW_COLLECTION_BYTES)
+		return -ENOSPC;
+	while (window->n && window->bytes - held > window->max_bytes - WINDOW_COLLECTION_BYTES - room)
+		drop_oldest(window);
+	open = realloc(window->open, sizeof(*open) + room);
+	if (!open)
+		return -ENOMEM;
+	window->open = open;
+	window->room = room;
+	window->bytes += WINDOW_COLLECTION_BYTES + room - held;
+	return 0;
+}
+
+void window_begin(struct window *window, u64 now_ns, const struct timespec *now)
+{
+	bool in_order = !window->open && now_ns >= window->last_ns;
+
+	drop_open(window);
+	window->error = in_order ? set_room(window, 0) : -EINVAL;
+	if (!window->error)
+		*window->open = (struct collection){
+			.begin_ns = window->last_ns, .end_ns = now_ns, .begin = window->last};
+	window->last_ns = now_ns;
+	window->now = *now;
+}
+
+static u8 *put_varint(u8 *to, u64 value)
+{
+	for (; value >> 7; value >>= 7)
+		*to++ = (u8)(value | 0x80);
+	*to++ = (u8)value;
+	return to;
+}
+
+static const u8 *get_varint(const u8 *from, u64 *ret)
+{
+	u64 value = 0;
+
+	for (unsigned shift = 0;; shift += 7) {
+		value |= (u64)(*from & 0x7f) << shift;
+		if (!(*from++ & 0x80))
+			break;
+	}
+	*ret = value;
+	return from;
+}
+
+/* The counters that moved. */
+static u8 *put_pairs(u8 *to, const struct figures *difference)
+{
+	const u64 *counters = (const u64 *)difference;
+	size_t next = 0;
+
+	for (size_t i = 0; i < FIGURES_COUNTERS; i++) {
+		if (!counters[i])
+			continue;
+		to = put_varint(to, i - next);
+		to = put_varint(to, counters[i]);
+		next = i + 1;
+	}
+	return to;
+}
+
+/* A sum stays at 2^64 - 1 once there. */
+static void add_pairs(struct figures *sum, const u8 *from, const u8 *end)
+{
+	u64 *counter = (u64 *)sum;
+
+	while (from < end) {
+		u64 passed;
+		u64 value;
+
+		from = get_varint(from, &passed);
+		from = get_varint(from, &value);
+		counter += passed;
+		if (__builtin_add_overflow(*counter, value, counter))
+			*counter = ~0ULL;
+		counter++;
+	}
+}
+
+static int append(struct window *window, const u8 *bytes, size_t n)
+{
+	size_t needed = window->open->size + n;
+	int r;
+
+	if (needed > window->room) {
+		size_t most = window->max_bytes - WINDOW_COLLECTION_BYTES;
+		size_t spare = needed < most ? (most - needed) / 2 : 0;
+
+		r = set_room(window, needed + (spare < needed ? spare : needed));
+		if (r < 0)
+			return r;
+	}
+	memcpy(window->open->data + window->open->size, bytes, n);
+	window->open->size = needed;
+	return 0;
+}
+
+void window_put(struct window *window, u32 entry, unsigned event, const struct figures *difference)
+{
+	u8 header[HEADER_MAX];
+	u8 pairs[PAIRS_MAX];
+	size_t n_pairs;
+	u8 *end;
+
+	if (window->error || !window->open)
+		return;
+	if (event >= EVENTS_MAX) {
+		window->error = -EINVAL;
+		return;
+	}
+	n_pairs = (size_t)(put_pairs(pairs, difference) - pairs);
+	if (!n_pairs)
+		return;
+	end = put_varint(header, entry);
+	end = put_varint(end, event);
+	end = put_varint(end, n_pairs);
+	window->error = append(window, header, (size_t)(end - header));
+	if (!window->error)
+		window->error = append(window, pairs, n_pairs);
+	window->open->records++;
+}
+
+int window_end(struct window *window)
+{
+	int r = window->error;
+
+	if (!r && window->open)
+		r = set_room(window, window->open->size);
+	else if (!r)
+		r = -EINVAL;
+	window->last = window->now;
+	if (r < 0) {
+		drop_open(window);
+		while (window->n)
+			drop_oldest(window);
+		return r;
+	}
+	TAILQ_INSERT_TAIL(&window->collections, window->open, list);
+	window->n++;
+	while (window->n > 1 &&
+	       window->open->end_ns - TAILQ_FIRST(&window->collections)->end_ns >= window->max_ns)
+		drop_oldest(window);
+	window->open = NULL;
+	window->room = 0;
+	return 0;
+}
+
+/* A record where it lies. */
+struct record {
+	u32 entry;
+	u32 event;
+	const u8 *pairs;
+	const u8 *end;
+};
+
+static int compare_records(const void *a, const void *b)
+{
+	const struct record *left = a;
+	const struct record *right = b;
+
+	if (left->entry != right->entry)
+		return left->entry < right->entry ? -1 : 1;
+	return left->event < right->event ? -1 : left->event > right->event;
+}
+
+static struct record *find_records(const struct collection *collection, struct record *to)
+{
+	const u8 *from = collection->data;
+
+	while (from < collection->data + collection->size) {
+		u64 entry;
+		u64 event;
+		u64 length;
+
+		from = get_varint(from, &entry);
+		from = get_varint(from, &event);
+		from = get_varint(from, &length);
+		*to++ = (struct record){
+			.entry = (u32)entry, .event = (u32)event, .pairs = from, .end = from + length};
+		from += length;
+	}
+	return to;
+}
+
+/* From the newest back until the span is covered. */
+static const struct collection *first_of(const struct collection *newest, u64 span_ns)
+{
+	const struct collection *first = newest;
+	const struct collection *before;
+
+	while (newest->end_ns - first->begin_ns < span_ns && (before = TAILQ_PREV(first, collections, list)))
+		first = before;
+	return first;
+}
+
+int window_each(const struct window *window, u64 span_ns, window_callback callback, void *userdata,
+		struct window_span *ret_span)
+{
+	_cleanup_free_ struct record *records = NULL;
+	const struct collection *newest;
+	const struct collection *first;
+	struct record *end;
+	size_t n = 0;
+
+	if (!window->n)
+		return -ENODATA;
+	newest = TAILQ_LAST(&window->collections, collections);
+	first = first_of(newest, span_ns);
+	for (const struct collection *c = first; c; c = TAILQ_NEXT(c, list))
+		n += c->records;
+	records = calloc(n + 1, sizeof(*records));
+	if (!records)
+		return -ENOMEM;
+	end = records;
+	for (const struct collection *c = first; c; c = TAILQ_NEXT(c, list))
+		end = find_records(c, end);
+	qsort(records, n, sizeof(*records), compare_records);
+
+	*ret_span =
+		(struct window_span){.covered_ns = newest->end_ns - first->begin_ns, .since = first->begin};
+	for (const struct record *record = records; record < end;) {
+		const struct record *group = record;
+		struct figures sum = {0};
+		int r;
+
+		for (; record < end && compare_records(record, group) == 0; record++)
+			add_pairs(&sum, record->pairs, record->end);
+		r = callback(group->entry, group->event, &sum, userdata);
+		if (r)
+			return r;
+	}
+	return 0;
+}
+
+size_t window_bytes(const struct window *window)
+{
+	return window->bytes;
+}
+
+size_t window_collections(const struct window *window)
+{
+	return window->n;
+}
+
+struct window_sums *window_sums_free(struct window_sums *sums)
+{
+	if (!sums)
+		return NULL;
+	for (size_t i = 0; i < sums->n; i++)
+		for (size_t event = 0; event < EVENTS_MAX; event++)
+			free(sums->sums[i].figures[event]);
+	free(sums->sums);
+	free(sums);
+	return NULL;
+}
+
+struct keeping {
+	struct window_sums *sums;
+	size_t room;
+};
+
+static int keep(u32 entry, unsigned event, const struct figures *figures, void *userdata)
+{
+	struct keeping *keeping = userdata;
+	struct window_sums *sums = keeping->sums;
+	struct figures *copy;
+
+	if (!sums->n || sums->sums[sums->n - 1].entry != entry) {
+		if (sums->n == keeping->room) {
+			size_t room = 2 * keeping->room + 16;
+			struct window_sum *grown = reallocarray(sums->sums, room, sizeof(*grown));
+
+			if (!grown)
+				return -ENOMEM;
+			sums->sums = grown;
+			keeping->room = room;
+		}
+		sums->sums[sums->n++] = (struct window_sum){.entry = entry};
+	}
+	copy = malloc(sizeof(*copy));
+	if (!copy)
+		return -ENOMEM;
+	*copy = *figures;
+	sums->sums[sums->n - 1].figures[event] = copy;
+	return 0;
+}
+
+int window_sum(const struct window *window, u64 span_ns, struct window_sums **ret)
+{
+	_cleanup_(window_sums_freep) struct window_sums *sums = calloc(1, sizeof(*sums));
+	struct keeping keeping = {.sums = sums};
+	int r;
+
+	if (!sums)
+		return -ENOMEM;
+	r = window_each(window, span_ns, keep, &keeping, &sums->span);
+	if (r < 0)
+		return r;
+	*ret = TAKE_PTR(sums);
+	return 0;
+}

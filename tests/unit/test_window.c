@@ -1,0 +1,432 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <string.h>
+
+#include "window/window.h"
+
+#define START_NS (5 * NSEC_PER_SEC)
+
+static const struct timespec start = {.tv_sec = 1000};
+
+static struct window *new_window(size_t max_bytes, u64 max_ns)
+{
+	struct window *window;
+
+	cr_assert_eq(window_new(max_bytes, max_ns, START_NS, &start, &window), 0);
+	return window;
+}
+
+/* The two clocks run alike here; CLOCK_REALTIME is 995 s ahead. */
+static struct timespec realtime(u64 ns)
+{
+	return (struct timespec){.tv_sec = (time_t)(ns / NSEC_PER_SEC) + 995,
+				 .tv_nsec = (long)(ns % NSEC_PER_SEC)};
+}
+
+static void begin(struct window *window, u64 now_ns)
+{
+	struct timespec now = realtime(now_ns);
+
+	window_begin(window, now_ns, &now);
+}
+
+/* A collection with one sample of L1 with `weight`, for one entry. */
+static int collect_one(struct window *window, u64 now_ns, u32 entry, u64 weight)
+{
+	struct figures figures = {.samples[SOURCE_L1] = 1, .weight[SOURCE_L1] = weight};
+
+	begin(window, now_ns);
+	window_put(window, entry, 0, &figures);
+	return window_end(window);
+}
+
+static int collect_none(struct window *window, u64 now_ns)
+{
+	begin(window, now_ns);
+	return window_end(window);
+}
+
+static void expect_span(const struct window_span *span, u64 covered_ns, u64 since_ns)
+{
+	struct timespec since = realtime(since_ns);
+
+	cr_expect_eq(span->covered_ns, covered_ns, "%llu", (unsigned long long)span->covered_ns);
+	cr_expect_eq(span->since.tv_sec, since.tv_sec);
+	cr_expect_eq(span->since.tv_nsec, since.tv_nsec);
+}
+
+/* Weight of entry 7 over the last `span_ns`. */
+static u64 weight_over(const struct window *window, u64 span_ns, u64 covered_ns, u64 since_ns)
+{
+	_cleanup_(window_sums_freep) struct window_sums *sums = NULL;
+
+	cr_assert_eq(window_sum(window, span_ns, &sums), 0);
+	expect_span(&sums->span, covered_ns, since_ns);
+	if (!sums->n)
+		return 0;
+	cr_assert_eq(sums->n, 1);
+	cr_assert_eq(sums->sums[0].entry, 7);
+	return sums->sums[0].figures[0]->weight[SOURCE_L1];
+}
+
+Test(window, collections_are_taken_newest_first_and_whole)
+{
+	_cleanup_(window_freep) struct window *window = new_window(1 << 20, 3600 * NSEC_PER_SEC);
+
+	for (u64 i = 1; i <= 4; i++)
+		cr_assert_eq(collect_one(window, START_NS + i * 1000, 7, 1ULL << (8 * i)), 0);
+	cr_expect_eq(weight_over(window, 0, 1000, START_NS + 3000), 1ULL << 32);
+	cr_expect_eq(weight_over(window, 1, 1000, START_NS + 3000), 1ULL << 32);
+	cr_expect_eq(weight_over(window, 1000, 1000, START_NS + 3000), 1ULL << 32);
+	cr_expect_eq(weight_over(window, 1001, 2000, START_NS + 2000), 0x101000000);
+	cr_expect_eq(weight_over(window, 3500, 4000, START_NS), 0x101010100);
+	cr_expect_eq(weight_over(window, ~0ULL, 4000, START_NS), 0x101010100);
+}
+
+Test(window, empty)
+{
+	_cleanup_(window_freep) struct window *window = new_window(1 << 20, 3600 * NSEC_PER_SEC);
+	struct window_sums *sums;
+
+	cr_expect_eq(window_sum(window, 1, &sums), -ENODATA);
+	cr_assert_eq(collect_none(window, START_NS + 5), 0);
+	cr_expect_eq(weight_over(window, 1, 5, START_NS), 0);
+	/* A clock that stood still. */
+	cr_assert_eq(collect_none(window, START_NS + 5), 0);
+	cr_expect_eq(weight_over(window, 1, 5, START_NS), 0);
+	cr_expect_eq(weight_over(window, 0, 0, START_NS + 5), 0);
+}
+
+Test(window, idle_time_costs_little_and_counts)
+{
+	_cleanup_(window_freep) struct window *window = new_window(1 << 20, ~0ULL);
+
+	cr_assert_eq(collect_one(window, START_NS + NSEC_PER_SEC, 7, 3), 0);
+	for (u64 i = 2; i <= 1001; i++)
+		cr_assert_eq(collect_none(window, START_NS + i * NSEC_PER_SEC), 0);
+	cr_expect_eq(window_collections(window), 1001);
+	cr_expect_leq(window_bytes(window), 1001 * WINDOW_COLLECTION_BYTES + 32);
+	cr_expect_eq(weight_over(window, 1000 * NSEC_PER_SEC, 1000 * NSEC_PER_SEC, START_NS + NSEC_PER_SEC),
+		     0);
+	cr_expect_eq(weight_over(window, 1001 * NSEC_PER_SEC, 1001 * NSEC_PER_SEC, START_NS), 3);
+
+	/* One long gap, as after a suspend. */
+	cr_assert_eq(collect_one(window, START_NS + 5000 * NSEC_PER_SEC, 7, 4), 0);
+	cr_expect_eq(weight_over(window, NSEC_PER_SEC, 3999 * NSEC_PER_SEC, START_NS + 1001 * NSEC_PER_SEC),
+		     4);
+}
+
+Test(window, older_than_max_ns_is_dropped)
+{
+	_cleanup_(window_freep) struct window *window = new_window(1 << 20, 10 * NSEC_PER_SEC);
+
+	for (u64 i = 1; i <= 100; i++) {
+		cr_assert_eq(collect_one(window, START_NS + i * NSEC_PER_SEC, 7, 1), 0);
+		cr_expect_eq(window_collections(window), i < 10 ? i : 10);
+	}
+	cr_expect_eq(weight_over(window, ~0ULL, 10 * NSEC_PER_SEC, START_NS + 90 * NSEC_PER_SEC), 10);
+	/* One collection longer than all that is to be held stays whole. */
+	cr_assert_eq(collect_one(window, START_NS + 500 * NSEC_PER_SEC, 7, 5), 0);
+	cr_expect_eq(window_collections(window), 1);
+	cr_expect_eq(weight_over(window, 1, 400 * NSEC_PER_SEC, START_NS + 100 * NSEC_PER_SEC), 5);
+}
+
+Test(window, every_counter_and_every_magnitude)
+{
+	_cleanup_(window_freep) struct window *window = new_window(1 << 20, 3600 * NSEC_PER_SEC);
+	_cleanup_(window_sums_freep) struct window_sums *sums = NULL;
+	struct figures figures;
+	u64 *counters = (u64 *)&figures;
+
+	begin(window, START_NS + 1);
+	for (size_t i = 0; i < FIGURES_COUNTERS; i++)
+		counters[i] = ~0ULL >> (i % 64);
+	window_put(window, ~0U, EVENTS_MAX - 1, &figures);
+	cr_assert_eq(window_end(window), 0);
+	cr_assert_eq(window_sum(window, 1, &sums), 0);
+	cr_assert_eq(sums->n, 1);
+	cr_expect_eq(sums->sums[0].entry, ~0U);
+	for (size_t event = 0; event < EVENTS_MAX - 1; event++)
+		cr_expect_null(sums->sums[0].figures[event]);
+	cr_expect_eq(memcmp(sums->sums[0].figures[EVENTS_MAX - 1], &figures, sizeof(figures)), 0);
+
+	/* Sums stay at 2^64 - 1: the second collection overflows the large ones. */
+	begin(window, START_NS + 2);
+	window_put(window, ~0U, EVENTS_MAX - 1, &figures);
+	cr_assert_eq(window_end(window), 0);
+	sums = window_sums_free(sums);
+	cr_assert_eq(window_sum(window, ~0ULL, &sums), 0);
+	for (size_t i = 0; i < FIGURES_COUNTERS; i++)
+		cr_expect_eq(((const u64 *)sums->sums[0].figures[EVENTS_MAX - 1])[i],
+			     i % 64 ? 2 * counters[i] : ~0ULL, "%zu", i);
+}
+
+Test(window, a_difference_of_nothing_is_not_held)
+{
+	_cleanup_(window_freep) struct window *window = new_window(1 << 20, 3600 * NSEC_PER_SEC);
+	_cleanup_(window_sums_freep) struct window_sums *sums = NULL;
+	static const struct figures nothing;
+
+	begin(window, START_NS + 1);
+	window_put(window, 1, 0, &nothing);
+	cr_assert_eq(window_end(window), 0);
+	cr_assert_eq(window_sum(window, 1, &sums), 0);
+	cr_expect_eq(sums->n, 0);
+}
+
+struct calls {
+	u32 entries[8];
+	unsigned events[8];
+	size_t n;
+	size_t stop_at;
+};
+
+static int count_call(u32 entry, unsigned event, const struct figures *figures, void *userdata)
+{
+	struct calls *calls = userdata;
+
+	cr_expect_eq(figures->locked, 2, "entry %u, event %u", entry, event);
+	calls->entries[calls->n] = entry;
+	calls->events[calls->n++] = event;
+	return calls->n == calls->stop_at ? -EPIPE : 0;
+}
+
+Test(window, each_is_called_once_in_order)
+{
+	_cleanup_(window_freep) struct window *window = new_window(1 << 20, 3600 * NSEC_PER_SEC);
+	const struct figures figures = {.locked = 1};
+	struct calls calls = {.n = 0};
+	struct window_span span;
+
+	for (u64 i = 1; i <= 2; i++) {
+		begin(window, START_NS + i);
+		window_put(window, 300, 0, &figures);
+		window_put(window, 20, 1, &figures);
+		window_put(window, 70000, 2, &figures);
+		window_put(window, 20, 0, &figures);
+		cr_assert_eq(window_end(window), 0);
+	}
+	cr_expect_eq(window_each(window, 2, count_call, &calls, &span), 0);
+	cr_assert_eq(calls.n, 4);
+	cr_expect_eq(memcmp(calls.entries, (const u32[]){20, 20, 300, 70000}, 4 * sizeof(u32)), 0);
+	cr_expect_eq(memcmp(calls.events, (const unsigned[]){0, 1, 0, 2}, 4 * sizeof(unsigned)), 0);
+
+	calls = (struct calls){.stop_at = 2};
+	cr_expect_eq(window_each(window, 2, count_call, &calls, &span), -EPIPE);
+	cr_expect_eq(calls.n, 2);
+	expect_span(&span, 2, START_NS);
+}
+
+Test(window, what_can_not_be_held_leaves_no_hole)
+{
+	_cleanup_(window_freep) struct window *window = new_window(4096, 3600 * NSEC_PER_SEC);
+	struct figures large;
+	struct window_sums *sums;
+
+	memset(&large, 0xff, sizeof(large));
+	cr_assert_eq(collect_one(window, START_NS + 1, 7, 1), 0);
+	begin(window, START_NS + 2);
+	window_put(window, 7, 0, &large);
+	window_put(window, 8, 0, &large);
+	cr_expect_eq(window_end(window), -ENOSPC);
+	cr_expect_eq(window_collections(window), 0);
+	cr_expect_eq(window_bytes(window), 0);
+	cr_expect_eq(window_sum(window, ~0ULL, &sums), -ENODATA);
+	cr_assert_eq(collect_one(window, START_NS + 5, 7, 2), 0);
+	cr_expect_eq(weight_over(window, ~0ULL, 3, START_NS + 2), 2);
+}
+
+Test(window, wrong_order_and_wrong_events_are_refused)
+{
+	_cleanup_(window_freep) struct window *window = new_window(4096, 3600 * NSEC_PER_SEC);
+	const struct figures figures = {.locked = 1};
+
+	window_put(window, 1, 0, &figures);
+	cr_expect_eq(window_end(window), -EINVAL);
+	begin(window, START_NS + 10);
+	window_put(window, 1, EVENTS_MAX, &figures);
+	cr_expect_eq(window_end(window), -EINVAL);
+	cr_assert_eq(collect_one(window, START_NS + 20, 7, 1), 0);
+	cr_expect_eq(collect_one(window, START_NS + 19, 7, 2), -EINVAL);
+	cr_expect_eq(window_collections(window), 0);
+	cr_assert_eq(collect_one(window, START_NS + 20, 7, 4), 0);
+	cr_expect_eq(weight_over(window, ~0ULL, 1, START_NS + 19), 4);
+	begin(window, START_NS + 21);
+	cr_expect_eq(collect_one(window, START_NS + 22, 7, 4), -EINVAL);
+	/* Left open. */
+	begin(window, START_NS + 23);
+	window_put(window, 1, 0, &figures);
+}
+
+/* A window that holds everything, dense. */
+#define ENTRIES     12
+#define EVENTS_USED 3
+#define COLLECTIONS 400
+
+struct model {
+	u64 end_ns[COLLECTIONS];
+	struct figures *figures[COLLECTIONS][ENTRIES][EVENTS_USED];
+	size_t n;
+};
+
+static u64 random_state = 88172645463325252ULL;
+
+static u64 random_below(u64 n)
+{
+	random_state ^= random_state << 13;
+	random_state ^= random_state >> 7;
+	random_state ^= random_state << 17;
+	return random_state % n;
+}
+
+/* Entry numbers of any size, in no order. */
+static u32 number_of(size_t entry)
+{
+	return (u32)(entry * 2654435761U);
+}
+
+static void model_collect(struct model *model, struct window *window, u64 now_ns)
+{
+	model->end_ns[model->n] = now_ns;
+	begin(window, now_ns);
+	for (size_t entry = 0; entry < ENTRIES; entry++)
+		for (unsigned event = 0; event < EVENTS_USED; event++) {
+			struct figures *figures;
+
+			if (random_below(4))
+				continue;
+			figures = calloc(1, sizeof(*figures));
+			for (u64 moved = 1 + random_below(30); moved; moved--)
+				((u64 *)figures)[random_below(FIGURES_COUNTERS)] =
+					1 + (random_below(1ULL << 60) >> random_below(60));
+			model->figures[model->n][entry][event] = figures;
+			window_put(window, number_of(entry), event, figures);
+		}
+	cr_assert_eq(window_end(window), 0);
+	model->n++;
+}
+
+static void add(struct figures *sum, const struct figures *addend)
+{
+	for (size_t i = 0; i < FIGURES_COUNTERS; i++) {
+		u64 before = ((u64 *)sum)[i];
+
+		((u64 *)sum)[i] = before + ((const u64 *)addend)[i];
+		if (((u64 *)sum)[i] < before)
+			((u64 *)sum)[i] = ~0ULL;
+	}
+}
+
+static const struct window_sum *sum_of(const struct window_sums *sums, u32 number)
+{
+	for (size_t i = 0; i < sums->n; i++)
+		if (sums->sums[i].entry == number)
+			return &sums->sums[i];
+	return NULL;
+}
+
+/* The last `held` collections of the model, against what the window says of the last `span_ns`. */
+static void compare(const struct model *model, size_t held, const struct window *window, u64 span_ns)
+{
+	_cleanup_(window_sums_freep) struct window_sums *sums = NULL;
+	u64 newest = model->end_ns[model->n - 1];
+	size_t first = model->n - 1;
+	u64 since;
+
+	while (first > model->n - held && newest - model->end_ns[first - 1] < span_ns)
+		first--;
+	since = first ? model->end_ns[first - 1] : START_NS;
+	cr_assert_eq(window_sum(window, span_ns, &sums), 0);
+	expect_span(&sums->span, newest - since, since);
+	for (size_t i = 1; i < sums->n; i++)
+		cr_assert_lt(sums->sums[i - 1].entry, sums->sums[i].entry);
+	for (size_t entry = 0; entry < ENTRIES; entry++) {
+		const struct window_sum *found = sum_of(sums, number_of(entry));
+
+		for (unsigned event = 0; event < EVENTS_USED; event++) {
+			struct figures expected = {0};
+			bool any = false;
+
+			for (size_t i = first; i < model->n; i++)
+				if (model->figures[i][entry][event]) {
+					add(&expected, model->figures[i][entry][event]);
+					any = true;
+				}
+			cr_assert_eq(found && found->figures[event], any);
+			if (any)
+				cr_assert_eq(memcmp(found->figures[event], &expected, sizeof(expected)), 0);
+		}
+	}
+}
+
+static void model_free(struct model *model)
+{
+	for (size_t i = 0; i < model->n; i++)
+		for (size_t entry = 0; entry < ENTRIES; entry++)
+			for (size_t event = 0; event < EVENTS_USED; event++)
+				free(model->figures[i][entry][event]);
+	free(model);
+}
+
+static void run_model(size_t max_bytes)
+{
+	_cleanup_(window_freep) struct window *window = new_window(max_bytes, ~0ULL);
+	struct model *model = calloc(1, sizeof(*model));
+	u64 now_ns = START_NS;
+	size_t held = 0;
+
+	for (size_t i = 0; i < COLLECTIONS; i++) {
+		now_ns += 1 + random_below(2 * NSEC_PER_SEC);
+		model_collect(model, window, now_ns);
+		cr_assert_leq(window_bytes(window), max_bytes);
+		cr_assert_leq(window_collections(window), held + 1);
+		held = window_collections(window);
+		cr_assert_geq(held, 1);
+		if (i % 10 == 0) {
+			compare(model, held, window, random_below(30 * NSEC_PER_SEC));
+			compare(model, held, window, ~0ULL);
+		}
+	}
+	if (max_bytes >= 1 << 20) {
+		cr_expect_eq(held, COLLECTIONS);
+	} else {
+		/* A collection here is under 2 KiB, growth included under 4. */
+		cr_expect_lt(held, COLLECTIONS);
+		cr_expect_gt(held, max_bytes / 4096);
+	}
+	model_free(model);
+}
+
+Test(window, agrees_with_a_model_that_holds_everything)
+{
+	run_model(16 << 20);
+}
+
+Test(window, agrees_with_it_when_memory_is_short)
+{
+	run_model(64 << 10);
+}
+
+Test(window, memory_is_bounded_at_every_moment)
+{
+	_cleanup_(window_freep) struct window *window = new_window(20000, ~0ULL);
+	struct figures figures = {0};
+
+	for (u64 i = 1; i < 300; i++) {
+		u64 n = random_below(200);
+
+		begin(window, START_NS + i);
+		for (u32 entry = 0; entry < n; entry++) {
+			figures.latency[random_below(FINE_BUCKETS)] = random_below(1000);
+			window_put(window, entry, 0, &figures);
+			cr_assert_leq(window_bytes(window), 20000);
+		}
+		(void)window_end(window);
+		cr_assert_leq(window_bytes(window), 20000);
+	}
+	/* Even less than one collection needs. */
+	window = window_free(window);
+	window = new_window(WINDOW_COLLECTION_BYTES - 1, ~0ULL);
+	cr_expect_eq(collect_none(window, START_NS + 1), -ENOSPC);
+}
