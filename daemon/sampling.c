@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "sampling.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+#include "base/log.h"
+#include "sampling_origin.h"
+
+struct sampling {
+	const struct origin *origin;
+	struct origin_state *state;
+	struct engine *engine;
+};
+
+static bool exported(const char *path, void *userdata)
+{
+	return config_exports(userdata, path);
+}
+
+int sampling_open(const struct sampling_settings *settings, struct sampling **ret,
+		  struct failure *ret_failure)
+{
+	_cleanup_(sampling_freep) struct sampling *sampling = calloc(1, sizeof(*sampling));
+	struct engine_settings engine = {
+		.top = settings->config->top,
+		.interval_ns = settings->config->interval_ns,
+		.exported = exported,
+		.listener = settings->listener,
+		.userdata = (void *)settings->config,
+	};
+	int r;
+
+	*ret_failure = (struct failure){.code = EXIT_FAILED};
+	if (!sampling)
+		return -ENOMEM;
+	sampling->origin = settings->config->origin == CONFIG_ORIGIN_REPLAY ? &origin_replay : &origin_perf;
+	engine.origin = sampling->origin->name;
+	r = sampling->origin->open(settings, &engine, &sampling->engine, &sampling->state, ret_failure);
+	if (r < 0)
+		return r;
+	*ret = TAKE_PTR(sampling);
+	return 0;
+}
+
+struct sampling *sampling_free(struct sampling *sampling)
+{
+	if (!sampling)
+		return NULL;
+	/* Events stop before the maps that they count in go. */
+	if (sampling->state)
+		sampling->origin->free(sampling->state);
+	engine_free(sampling->engine);
+	free(sampling);
+	return NULL;
+}
+
+struct engine *sampling_engine(const struct sampling *sampling)
+{
+	return sampling->engine;
+}
+
+int sampling_step(struct sampling *sampling)
+{
+	return sampling->origin->step ? sampling->origin->step(sampling->state) : 0;
+}
+
+int sampling_tick(struct sampling *sampling)
+{
+	int r = sampling->origin->tick ? sampling->origin->tick(sampling->state) : 0;
+	int collected = engine_collect(sampling->engine);
+
+	return r < 0 ? r : collected;
+}
+
+bool sampling_complete(const struct sampling *sampling, const char **ret_message)
+{
+	*ret_message = NULL;
+	return !sampling->origin->complete || sampling->origin->complete(sampling->state, ret_message);
+}
+
+int sampling_health(const struct sampling *sampling, const char **ret_reason)
+{
+	*ret_reason = NULL;
+	return sampling->origin->health ? sampling->origin->health(sampling->state, ret_reason) : 0;
+}
+
+char *sampling_status(const struct sampling *sampling)
+{
+	const struct snapshot *head = engine_head(sampling->engine);
+	char *status;
+
+	if (asprintf(&status, "Origin %s: %s of %llu cgroups, every %.3g s", head->origin,
+		     head->n_events ? head->events[0].key : "nothing",
+		     (unsigned long long)head->cgroups_alive, head->interval_seconds) < 0)
+		return NULL;
+	return status;
+}

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * An origin and the engine that it feeds: `perf` samples this machine, `replay` reads recordings. Which of
+ * them it is makes no difference to whoever serves the figures.
+ */
+#ifndef PEBSD_SAMPLING_H
+#define PEBSD_SAMPLING_H
+
+#include "config.h"
+#include "engine.h"
+#include "failure.h"
+
+struct sampling_settings {
+	const struct config *config;   /* outlives the sampling; its `include` and `exclude` may change */
+	const char *const *recordings; /* with the origin `replay` */
+	size_t n_recordings;
+	struct collect_listener listener;
+};
+
+struct sampling;
+
+/*
+ * Opens the origin that the configuration names, and starts it. With `auto` that is `perf`. Returns 0, or
+ * -errno with `ret_failure` filled in.
+ */
+int sampling_open(const struct sampling_settings *settings, struct sampling **ret,
+		  struct failure *ret_failure);
+struct sampling *sampling_free(struct sampling *sampling);
+DEFINE_CLEANUP(struct sampling *, sampling_free)
+
+struct engine *sampling_engine(const struct sampling *sampling);
+
+/*
+ * Reads on in the recordings, some milliseconds' worth. Returns 1 while there is more, 0 at the end (and
+ * always for a live origin), -errno where a recording is damaged: what was read before that stands.
+ */
+int sampling_step(struct sampling *sampling);
+
+/*
+ * One interval: CPUs that came or went, cgroups that found no slot, a collection. Returns 0 or -errno, which
+ * the next interval may mend.
+ */
+int sampling_tick(struct sampling *sampling);
+
+/* Whether every recording was whole and is read to its end; for a live origin true. `ret_message`, which may
+ * be NULL, says what is amiss; the sampling's. */
+bool sampling_complete(const struct sampling *sampling, const char **ret_message);
+
+/* Whether samples can come: 0, or -errno and in `ret_reason`, the sampling's, why not. */
+int sampling_health(const struct sampling *sampling, const char **ret_reason);
+
+/* One line for the service manager: what is sampled. The caller frees; NULL: no memory. */
+char *sampling_status(const struct sampling *sampling);
+
+#endif

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: GPL-2.0
+/* What sampling.c needs of an origin: one table of functions each. */
+#ifndef PEBSD_SAMPLING_ORIGIN_H
+#define PEBSD_SAMPLING_ORIGIN_H
+
+#include "sampling.h"
+
+struct origin_state; /* the origin's own */
+
+struct origin {
+	const char *name;
+
+	/* Finds out what can be sampled, opens the engine (of which `settings` holds what is the same for
+	 * every origin), and starts. On failure frees what it made but for the engine. */
+	int (*open)(const struct sampling_settings *settings, struct engine_settings *engine_settings,
+		    struct engine **ret_engine, struct origin_state **ret, struct failure *ret_failure);
+	void (*free)(struct origin_state *state);
+
+	/* As in sampling.h; NULL: nothing to do, and all is well. */
+	int (*step)(struct origin_state *state);
+	int (*tick)(struct origin_state *state);
+	bool (*complete)(const struct origin_state *state, const char **ret_message);
+	int (*health)(const struct origin_state *state, const char **ret_reason);
+};
+
+extern const struct origin origin_perf;
+extern const struct origin origin_replay;
+
+#endif

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "sampling_origin.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "origin/replay.h"
+
+/* A recording's groups are not known before it is read: room for as many as a busy host has. */
+#define SLOTS_AUTO 4096
+
+#define RECORDS_A_STEP 20000
+
+struct origin_state {
+	struct engine *engine; /* not owned */
+	struct replay *replay;
+	u64 since_collection; /* samples */
+	int result;           /* of the last step */
+};
+
+static void free_state(struct origin_state *state)
+{
+	if (!state)
+		return;
+	replay_free(state->replay);
+	free(state);
+}
+
+static void free_statep(struct origin_state **state)
+{
+	free_state(*state);
+}
+
+/* A recording's cgroup gets a slot as a living one does; without a free slot its samples are `unattributed`.
+ */
+static int name_cgroup(void *userdata, u64 cgroup_id, const char *name)
+{
+	struct origin_state *state = userdata;
+	int r = names_add_path(engine_names(state->engine), cgroup_id, name);
+
+	if (r == 0)
+		r = kernel_adopt(engine_kernel(state->engine), cgroup_id, 0, name);
+	if (r == -ENOSPC)
+		return log_warning(
+			       r, "no slot is left for %s: its samples are unattributed; raise [cgroups] max",
+			       name),
+		       0;
+	return r < 0 ? r : 0;
+}
+
+/*
+ * Sums are collected before they can wrap even if every sample is the worst that sample.h lets through, which
+ * a hostile recording's may be.
+ */
+static int take_samples(void *userdata, const struct sample *samples, size_t n)
+{
+	struct origin_state *state = userdata;
+	int r = 0;
+
+	if (state->since_collection + n > INJECT_MAX) {
+		r = engine_collect(state->engine);
+		state->since_collection = 0;
+	}
+	state->since_collection += n;
+	return r < 0 ? r : kernel_inject(engine_kernel(state->engine), samples, n);
+}
+
+static void note_progress(struct origin_state *state)
+{
+	struct snapshot *head = engine_head(state->engine);
+	struct replay_report report;
+
+	replay_report(state->replay, &report);
+	head->notes = report.notes;
+	head->replay_done = state->result <= 0;
+}
+
+static int step(struct origin_state *state)
+{
+	const struct replay_target target = {.name = name_cgroup, .samples = take_samples, .userdata = state};
+
+	if (state->result <= 0)
+		return state->result;
+	state->result = replay_step(state->replay, &target, RECORDS_A_STEP);
+	note_progress(state);
+	return state->result;
+}
+
+static bool complete(const struct origin_state *state, const char **ret_message)
+{
+	struct replay_report report;
+
+	if (state->result < 0) {
+		*ret_message = replay_message(state->replay);
+		return false;
+	}
+	replay_report(state->replay, &report);
+	if (report.cut)
+		*ret_message = report.notes[0];
+	return !report.cut;
+}
+
+static int open_replay(const struct sampling_settings *settings, struct engine_settings *engine_settings,
+		       struct engine **ret_engine, struct origin_state **ret, struct failure *ret_failure)
+{
+	_cleanup_(free_statep) struct origin_state *state = calloc(1, sizeof(*state));
+	const struct event *events;
+	int r;
+
+	if (!state)
+		return -ENOMEM;
+	r = replay_open(settings->recordings, settings->n_recordings, &state->replay, &ret_failure->message);
+	if (r < 0) {
+		ret_failure->code = EXIT_INPUT;
+		return r;
+	}
+	events = replay_events(state->replay, &engine_settings->n_events);
+	memcpy(engine_settings->events, events, engine_settings->n_events * sizeof(*events));
+	engine_settings->slots =
+		settings->config->cgroups_max ? (u32)settings->config->cgroups_max : SLOTS_AUTO;
+	engine_settings->stripes = 1; /* one writer */
+	engine_settings->synthetic = replay_synthetic_id;
+	r = engine_open(engine_settings, ret_engine, &ret_failure->message);
+	if (r < 0) {
+		ret_failure->code = EXIT_CANNOT;
+		return r;
+	}
+	state->engine = *ret_engine;
+	state->result = 1;
+	note_progress(state);
+	*ret = TAKE_PTR(state);
+	return 0;
+}
+
+const struct origin origin_replay = {
+	.name = "replay",
+	.open = open_replay,
+	.free = free_state,
+	.step = step,
+	.complete = complete,
+};
