@@ -333,7 +333,7 @@ static u64 handle_of(int root_fd, const char *path)
 	return id;
 }
 
-Test(cgroup_walk, real_cgroups)
+Test(cgroup_walk_real, ids_are_the_kernels_and_removals_are_survived)
 {
 	_cleanup_free_ char *path = NULL;
 	struct cgroup_walk_counts counts;
@@ -363,7 +363,6 @@ Test(cgroup_walk, real_cgroups)
 
 	/* The child goes while its parent is told, the parent while the child's place is. */
 	list.n = 0;
-	(void)close(list.root_fd);
 	list.root_fd = mount_fd;
 	list.remove = child;
 	list.remove_at = parent;
