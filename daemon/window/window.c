@@ -297,9 +297,9 @@ int window_each(const struct window *window, u64 span_ns, window_callback callba
 	struct record *end;
 	size_t n = 0;
 
-	if (!window->n)
-		return -ENODATA;
 	newest = TAILQ_LAST(&window->collections, collections);
+	if (!newest)
+		return -ENODATA;
 	first = first_of(newest, span_ns);
 	for (const struct collection *c = first; c; c = TAILQ_NEXT(c, list))
 		n += c->records;
