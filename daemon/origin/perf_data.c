@@ -1,0 +1,378 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "origin/perf_data.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "origin/bytes.h"
+#include "origin/perf_data_fail.h"
+#include "origin/perf_data_head.h"
+#include "origin/perf_data_inflate.h"
+#include "origin/perf_data_input.h"
+
+/* Records that perf itself writes, and the kernel's of after Linux 6.1 (tools/lib/perf/include/perf/event.h).
+ */
+enum {
+	RECORD_USER_FIRST = 64,
+	RECORD_HEADER_ATTR = 64,
+	RECORD_HEADER_TRACING_DATA = 66,
+	RECORD_FINISHED_ROUND = 68,
+	RECORD_AUXTRACE = 71,
+	RECORD_EVENT_UPDATE = 78,
+	RECORD_HEADER_FEATURE = 80,
+	RECORD_COMPRESSED = 81,
+	RECORD_COMPRESSED2 = 83,
+};
+
+struct perf_data {
+	struct perf_data_input input;
+	struct perf_data_events events;
+	struct perf_data_head head;
+	struct perf_data_inflate *inflate;
+	u64 to_consume; /* the last record, which is still the caller's to look at, and what follows it */
+	bool cut;
+	char *message;
+};
+
+/* At the end of the input where more should be. */
+static int end_cut(struct perf_data *data)
+{
+	data->cut = true;
+	return 0;
+}
+
+int perf_data_open(int fd, struct perf_data **ret, char **ret_message)
+{
+	struct perf_data *data;
+	int r;
+
+	*ret_message = NULL;
+	data = calloc(1, sizeof(*data));
+	if (!data) {
+		(void)close(fd);
+		return -ENOMEM;
+	}
+	r = perf_data_input_open(&data->input, fd);
+	if (r < 0)
+		r = perf_data_fail_to_read(ret_message, r);
+	else
+		r = perf_data_head_read(&data->input, &data->events, &data->head, ret_message);
+	if (r < 0) {
+		perf_data_free(data);
+		return r;
+	}
+	data->cut = data->head.cut;
+	data->to_consume = data->head.data_start;
+	*ret = data;
+	return 0;
+}
+
+struct perf_data *perf_data_free(struct perf_data *data)
+{
+	if (!data)
+		return NULL;
+	perf_data_input_close(&data->input);
+	perf_data_events_clear(&data->events);
+	perf_data_inflate_free(data->inflate);
+	free(data->message);
+	free(data);
+	return NULL;
+}
+
+const char *perf_data_message(const struct perf_data *data)
+{
+	return data->message ? data->message : "cannot be read: out of memory";
+}
+
+const struct perf_data_events *perf_data_events(const struct perf_data *data)
+{
+	return &data->events;
+}
+
+bool perf_data_cut(const struct perf_data *data, u64 *ret_position)
+{
+	if (data->cut)
+		*ret_position = perf_data_input_seen(&data->input);
+	return data->cut;
+}
+
+bool perf_data_unfinished(const struct perf_data *data)
+{
+	return data->head.unfinished;
+}
+
+/* A record as it stands in the recording, or in its compressed part. */
+struct raw_record {
+	u32 type;
+	const u8 *body;
+	size_t size; /* of the body */
+	u64 position;
+};
+
+/* Bytes between here and the end of the data section. */
+static u64 data_left(const struct perf_data *data)
+{
+	u64 position = data->input.position;
+
+	if (!data->head.bounded)
+		return ~0ULL;
+	return position < data->head.data_end ? data->head.data_end - position : 0;
+}
+
+/* Bytes that follow a record in the recording without being part of it. */
+static u64 payload_of(const struct raw_record *raw)
+{
+	struct bytes bytes = {.at = raw->body, .left = raw->size};
+
+	if (raw->type == RECORD_AUXTRACE)
+		return bytes_u64(&bytes);
+	if (raw->type == RECORD_HEADER_TRACING_DATA)
+		return ((u64)bytes_u32(&bytes) + 7) & ~7ULL;
+	return 0;
+}
+
+static int next_outer(struct perf_data *data, struct raw_record *ret)
+{
+	struct perf_event_header header;
+	const u8 *at;
+	u64 payload;
+	int r;
+
+	r = perf_data_input_skip(&data->input, data->to_consume);
+	data->to_consume = 0;
+	if (r < 0)
+		return perf_data_fail_to_read(&data->message, r);
+	if (r == 0)
+		return end_cut(data);
+	if (!data_left(data))
+		return 0;
+
+	r = perf_data_input_peek(&data->input, 1, &at);
+	if (r > 0) {
+		r = perf_data_input_peek(&data->input, sizeof(header), &at);
+		if (r == 0)
+			return end_cut(data);
+	}
+	if (r < 0)
+		return perf_data_fail_to_read(&data->message, r);
+	/* A bounded one has data left; of any other, the end of the input is the end. */
+	if (r == 0)
+		return data->head.bounded ? end_cut(data) : 0;
+
+	memcpy(&header, at, sizeof(header));
+	ret->position = data->input.position;
+	if (header.size < sizeof(header))
+		return perf_data_fail_damaged(&data->message, ret->position,
+					      "a record is shorter than its own header");
+	if (header.size > data_left(data))
+		return perf_data_fail_damaged(&data->message, ret->position,
+					      "a record is longer than what is left of the data");
+	r = perf_data_input_peek(&data->input, header.size, &at);
+	if (r < 0)
+		return perf_data_fail_to_read(&data->message, r);
+	if (r == 0)
+		return end_cut(data);
+
+	ret->type = header.type;
+	ret->body = at + sizeof(header);
+	ret->size = header.size - sizeof(header);
+	payload = payload_of(ret);
+	if (payload > data_left(data) - header.size)
+		return perf_data_fail_damaged(&data->message, ret->position,
+					      "a record announces more bytes than are left of the data");
+	data->to_consume = header.size + payload;
+	return 1;
+}
+
+/* Hands a compressed record to the decompression. */
+static int begin_inflate(struct perf_data *data, const struct raw_record *raw)
+{
+	struct bytes bytes = {.at = raw->body, .left = raw->size};
+	u64 size = raw->size;
+	int r;
+
+	/* The second kind is padded, and says how much of it is data. */
+	if (raw->type == RECORD_COMPRESSED2) {
+		size = bytes_u64(&bytes);
+		if (bytes.overrun || size > bytes.left)
+			return perf_data_fail_damaged(&data->message, raw->position,
+						      "a compressed record holds less than it announces");
+	}
+	if (!data->inflate) {
+		r = perf_data_inflate_new(&data->inflate);
+		if (r < 0)
+			return perf_data_fail_to_read(&data->message, r);
+	}
+	perf_data_inflate_input(data->inflate, bytes.at, (size_t)size);
+	return 0;
+}
+
+static int next_inflated(struct perf_data *data, struct raw_record *ret)
+{
+	struct perf_event_header header;
+	const u8 *at;
+	int r;
+
+	if (!data->inflate)
+		return 0;
+	ret->position = data->input.position;
+	r = perf_data_inflate_next(data->inflate, &header, &at);
+	if (r == -EBADMSG)
+		return perf_data_fail_damaged(&data->message, ret->position,
+					      "a compressed record does not decompress to records");
+	if (r <= 0)
+		return r;
+	/* perf compresses what the kernel writes, nothing of its own. */
+	if (header.type >= RECORD_USER_FIRST)
+		return perf_data_fail_damaged(&data->message, ret->position,
+					      "a record stands compressed that perf does not compress");
+	ret->type = header.type;
+	ret->body = at + sizeof(header);
+	ret->size = header.size - sizeof(header);
+	return 1;
+}
+
+static int next_raw(struct perf_data *data, struct raw_record *ret)
+{
+	for (;;) {
+		int r = next_inflated(data, ret);
+
+		if (r)
+			return r;
+		r = next_outer(data, ret);
+		if (r == 0 && data->inflate && perf_data_inflate_pending(data->inflate))
+			return end_cut(data);
+		if (r <= 0)
+			return r;
+		if (ret->type != RECORD_COMPRESSED && ret->type != RECORD_COMPRESSED2)
+			return r;
+		r = begin_inflate(data, ret);
+		if (r < 0)
+			return r;
+	}
+}
+
+/* What records about the recording itself, as pipes have them, say of its events. */
+static int take_head_record(struct perf_data *data, const struct raw_record *raw)
+{
+	struct bytes bytes = {.at = raw->body, .left = raw->size};
+	u64 feature;
+	int r = 0;
+
+	if (raw->type == RECORD_HEADER_ATTR && data->head.pipe) {
+		r = perf_data_events_add_record(&data->events, raw->body, raw->size);
+	} else if (raw->type == RECORD_EVENT_UPDATE) {
+		r = perf_data_events_update(&data->events, raw->body, raw->size);
+	} else if (raw->type == RECORD_HEADER_FEATURE) {
+		feature = bytes_u64(&bytes);
+		r = perf_data_events_feature(&data->events, feature, bytes.at, bytes.left);
+	}
+	if (r == -EBADMSG)
+		return perf_data_fail_damaged(&data->message, raw->position,
+					      "a record about the events is not as long as it says");
+	if (r < 0)
+		return perf_data_fail_to_read(&data->message, r);
+	return 0;
+}
+
+static int read_sample(struct perf_data *data, const struct raw_record *raw, struct perf_data_record *ret)
+{
+	const struct perf_event_attr *attr;
+	int r;
+
+	ret->event = perf_data_events_of_sample(&data->events, raw->body, raw->size);
+	if (ret->event < 0)
+		return 1;
+	attr = &data->events.list[ret->event].attr;
+	r = perf_data_sample_decode(attr, raw->body, raw->size, &ret->sample);
+	if (r < 0)
+		return perf_data_fail_damaged(&data->message, raw->position,
+					      "a sample is not as long as its event says");
+	ret->timed = attr->sample_type & PERF_SAMPLE_TIME;
+	ret->time = ret->sample.time;
+	return 1;
+}
+
+/* The fields before the trailer of a record that is not a sample. */
+static bool read_fields(const struct raw_record *raw, struct perf_data_record *ret)
+{
+	struct bytes bytes = {.at = raw->body, .left = raw->size};
+
+	switch (ret->kind) {
+	case PERF_DATA_COMM:
+		(void)bytes_u32(&bytes); /* pid */
+		ret->comm.tid = bytes_u32(&bytes);
+		ret->comm.name = (const char *)bytes.at;
+		ret->comm.length = strnlen(ret->comm.name, bytes.left);
+		break;
+	case PERF_DATA_FORK:
+		(void)bytes_u64(&bytes); /* pid, parent's pid */
+		ret->fork.tid = bytes_u32(&bytes);
+		ret->fork.parent_tid = bytes_u32(&bytes);
+		break;
+	case PERF_DATA_CGROUP:
+		ret->cgroup.id = bytes_u64(&bytes);
+		ret->cgroup.path = (const char *)bytes.at;
+		ret->cgroup.length = strnlen(ret->cgroup.path, bytes.left);
+		break;
+	case PERF_DATA_LOST:
+		if (raw->type == PERF_RECORD_LOST)
+			(void)bytes_u64(&bytes); /* id */
+		ret->lost = bytes_u64(&bytes);
+		break;
+	default:
+		break;
+	}
+	return !bytes.overrun;
+}
+
+static enum perf_data_kind kind_of(u32 type)
+{
+	switch (type) {
+	case PERF_RECORD_SAMPLE:
+		return PERF_DATA_SAMPLE;
+	case PERF_RECORD_COMM:
+		return PERF_DATA_COMM;
+	case PERF_RECORD_FORK:
+		return PERF_DATA_FORK;
+	case PERF_RECORD_CGROUP:
+		return PERF_DATA_CGROUP;
+	case PERF_RECORD_LOST:
+	case PERF_RECORD_LOST_SAMPLES:
+		return PERF_DATA_LOST;
+	case RECORD_FINISHED_ROUND:
+		return PERF_DATA_ROUND;
+	default:
+		return PERF_DATA_OTHER;
+	}
+}
+
+int perf_data_next(struct perf_data *data, struct perf_data_record *ret)
+{
+	struct raw_record raw = {};
+	int event;
+	int r;
+
+	r = next_raw(data, &raw);
+	if (r <= 0)
+		return r;
+	*ret = (struct perf_data_record){.kind = kind_of(raw.type), .event = -1};
+	if (ret->kind == PERF_DATA_SAMPLE)
+		return read_sample(data, &raw, ret);
+	if (raw.type >= RECORD_USER_FIRST) {
+		r = take_head_record(data, &raw);
+		return r < 0 ? r : 1;
+	}
+	if (!read_fields(&raw, ret))
+		return perf_data_fail_damaged(&data->message, raw.position,
+					      "a record is too short for its kind");
+	event = perf_data_events_of_trailer(&data->events, raw.body, raw.size);
+	/* perf leaves the trailer of records it makes up at 0. */
+	if (event >= 0)
+		ret->timed = perf_data_trailer_time(&data->events.list[event].attr, raw.body, raw.size,
+						    &ret->time) &&
+			     ret->time;
+	return 1;
+}

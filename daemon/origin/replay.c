@@ -1,0 +1,588 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "origin/replay.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "origin/perf_data.h"
+#include "origin/replay_event.h"
+#include "origin/replay_names.h"
+#include "origin/replay_queue.h"
+
+/* What becomes of a recorded event's samples, where it is not an index of the replay's events. */
+enum {
+	NO_MEMORY_DATA = -1,
+	NOT_MIXED = -2,  /* `clash` says with which */
+	COMES_LATE = -3, /* announced after the events were settled */
+};
+
+struct recorded_event {
+	int event;
+	size_t clash;
+	u64 left_out;
+};
+
+struct recording {
+	const char *name; /* for messages */
+	struct perf_data *data;
+	bool has_pending; /* its first sample, read when it was opened */
+	struct perf_data_record pending;
+	struct recorded_event *events; /* as those of `data` */
+	size_t n_events;
+	struct replay_machine machine;
+	struct replay_queue queue;
+	u64 samples; /* taken or in the queue */
+};
+
+struct replay {
+	struct recording *recordings;
+	size_t n;
+	size_t current;
+	bool settled; /* `events` may not grow any more */
+	struct event events[EVENTS_MAX];
+	size_t n_events;
+	struct replay_names names;
+	struct replay_report report;
+	char **notes; /* NULL-terminated */
+	size_t n_notes;
+	char *message;
+	struct sample batch[INJECT_MAX];
+	size_t n_batch;
+};
+
+bool replay_synthetic_id(u64 id)
+{
+	return (id & REPLAY_SYNTHETIC_ID) != 0;
+}
+
+static int note(struct replay *replay, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static int note(struct replay *replay, const char *format, ...)
+{
+	va_list arguments;
+	char **notes;
+	int r;
+
+	notes = reallocarray(replay->notes, replay->n_notes + 2, sizeof(*notes));
+	if (!notes)
+		return -ENOMEM;
+	replay->notes = notes;
+	va_start(arguments, format);
+	r = vasprintf(&notes[replay->n_notes], format, arguments);
+	va_end(arguments);
+	if (r >= 0)
+		replay->n_notes++;
+	notes[replay->n_notes] = NULL;
+	return r < 0 ? -ENOMEM : 0;
+}
+
+/* Keeps `message` as "NAME message". Returns `error`. */
+static int keep_message(struct replay *replay, const struct recording *recording, int error,
+			const char *message)
+{
+	free(replay->message);
+	if (asprintf(&replay->message, "%s %s", recording->name, message) < 0)
+		replay->message = NULL;
+	return error;
+}
+
+/* Looks for the event that a recorded one's samples are counted under; adds it while there is time. */
+static int find_event(struct replay *replay, const struct event *event, size_t *ret_clash)
+{
+	for (size_t i = 0; i < replay->n_events; i++) {
+		switch (replay_event_match(&replay->events[i], event)) {
+		case REPLAY_SAME:
+			if (replay->events[i].period != event->period)
+				replay->events[i].period = 0;
+			return (int)i;
+		case REPLAY_CLASHES:
+			*ret_clash = i;
+			return NOT_MIXED;
+		case REPLAY_OTHER:
+			break;
+		}
+	}
+	if (replay->settled || replay->n_events == EVENTS_MAX)
+		return COMES_LATE;
+	replay->events[replay->n_events] = *event;
+	return (int)replay->n_events++;
+}
+
+/* Decides what becomes of the events that the recording announced since the last time. */
+static int settle_events(struct replay *replay, struct recording *recording)
+{
+	const struct perf_data_events *recorded = perf_data_events(recording->data);
+	struct recorded_event *events;
+
+	if (recording->n_events == recorded->n)
+		return 0;
+	events = reallocarray(recording->events, recorded->n, sizeof(*events));
+	if (!events)
+		return -ENOMEM;
+	recording->events = events;
+	for (; recording->n_events < recorded->n; recording->n_events++) {
+		struct recorded_event *settled = &events[recording->n_events];
+		struct event event;
+
+		*settled = (struct recorded_event){.event = NO_MEMORY_DATA};
+		if (replay_event_describe(recorded, recording->n_events, &event))
+			settled->event = find_event(replay, &event, &settled->clash);
+	}
+	return 0;
+}
+
+static int flush_batch(struct replay *replay, const struct replay_target *target)
+{
+	size_t n = replay->n_batch;
+
+	replay->n_batch = 0;
+	return n ? target->samples(target->userdata, replay->batch, n) : 0;
+}
+
+static int deliver(struct replay *replay, const struct recording *recording, const struct replay_item *item,
+		   const struct replay_target *target)
+{
+	struct sample sample = item->sample;
+	const struct replay_name *name;
+	bool is_new;
+	u32 index;
+	int r;
+
+	if (item->has_cgroup)
+		r = replay_machine_cgroup(&recording->machine, &replay->names, sample.cgroup_id, &index);
+	else
+		r = replay_machine_comm(&recording->machine, &replay->names, item->tid, &index);
+	if (r < 0)
+		return r;
+	r = replay_names_id(&replay->names, index, item->has_cgroup ? sample.cgroup_id : 0, &is_new);
+	if (r < 0)
+		return r;
+	name = &replay->names.list[index];
+	if (is_new) {
+		r = target->name(target->userdata, name->id, name->text);
+		if (r < 0)
+			return r;
+	}
+	sample.cgroup_id = name->id;
+	replay->batch[replay->n_batch++] = sample;
+	replay->report.samples++;
+	return replay->n_batch == INJECT_MAX ? flush_batch(replay, target) : 0;
+}
+
+/* Lets an item happen, now that all before it has. */
+static int apply(struct replay *replay, struct recording *recording, const struct replay_item *item,
+		 const struct replay_target *target)
+{
+	switch (item->kind) {
+	case REPLAY_SAMPLE:
+		return deliver(replay, recording, item, target);
+	case REPLAY_COMM:
+		return number_map_set(&recording->machine.comms, item->tid, item->name);
+	case REPLAY_FORK:
+		return replay_machine_fork(&recording->machine, item->tid, item->parent_tid);
+	case REPLAY_CGROUP:
+		return number_map_set(&recording->machine.cgroups, item->cgroup_id, item->path);
+	}
+	return 0;
+}
+
+/* Applies what has its turn: all of it where `any` is set. */
+static int drain(struct replay *replay, struct recording *recording, const struct replay_target *target,
+		 bool any)
+{
+	struct replay_item item;
+
+	while (replay_queue_take(&recording->queue, any, &item)) {
+		int r = apply(replay, recording, &item, target);
+
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+static int enter(struct replay *replay, struct recording *recording, const struct replay_target *target,
+		 const struct replay_item *item, bool timed)
+{
+	struct replay_item oldest;
+	int r;
+
+	if (!timed)
+		return apply(replay, recording, item, target);
+	r = replay_queue_put(&recording->queue, item);
+	if (r != -ENOBUFS)
+		return r;
+	if (replay_queue_take(&recording->queue, true, &oldest)) {
+		r = apply(replay, recording, &oldest, target);
+		if (r < 0)
+			return r;
+	}
+	return replay_queue_put(&recording->queue, item);
+}
+
+/* Whether the sample is to be counted; if not, it is counted among those left out. */
+static bool select_sample(struct replay *replay, struct recording *recording,
+			  const struct perf_data_record *record, struct sample *ret)
+{
+	struct replay_report *report = &replay->report;
+	struct recorded_event *event;
+	const struct event *described;
+
+	if (record->event < 0) {
+		report->unknown_event++;
+		return false;
+	}
+	event = &recording->events[record->event];
+	switch (event->event) {
+	case NO_MEMORY_DATA:
+		report->without_memory_data++;
+		return false;
+	case COMES_LATE:
+		report->unknown_event++;
+		event->left_out++;
+		return false;
+	case NOT_MIXED:
+		report->not_mixed++;
+		event->left_out++;
+		return false;
+	default:
+		break;
+	}
+	described = &replay->events[event->event];
+	replay_sample(described, (u16)event->event,
+		      &perf_data_events(recording->data)->list[record->event].attr, &record->sample, ret);
+	if (!replay_sample_counts(described, ret)) {
+		report->other_operations++;
+		return false;
+	}
+	return true;
+}
+
+static int take_sample(struct replay *replay, struct recording *recording, const struct replay_target *target,
+		       const struct perf_data_record *record, bool timed)
+{
+	struct replay_report *report = &replay->report;
+	struct replay_item item = {.time = record->time, .kind = REPLAY_SAMPLE, .tid = record->sample.tid};
+	int r;
+
+	r = settle_events(replay, recording);
+	if (r < 0)
+		return r;
+	if (!select_sample(replay, recording, record, &item.sample))
+		return 0;
+	if (record->sample.sample_type & PERF_SAMPLE_CGROUP) {
+		item.has_cgroup = true;
+		item.sample.cgroup_id = record->sample.cgroup_id;
+	}
+	if (!(record->sample.sample_type & PERF_SAMPLE_TID))
+		item.tid = ~0U;
+	if (record->timed) {
+		if (!report->time_known || record->time < report->first_time)
+			report->first_time = record->time;
+		if (!report->time_known || record->time > report->last_time)
+			report->last_time = record->time;
+		report->time_known = true;
+	}
+	recording->samples++;
+	return enter(replay, recording, target, &item, timed);
+}
+
+/* `target` may be NULL before the first sample: until then nothing goes there. */
+static int take_record(struct replay *replay, struct recording *recording, const struct replay_target *target,
+		       const struct perf_data_record *record)
+{
+	/* perf sorts by time only where all records have one. */
+	bool timed = record->timed && perf_data_events(recording->data)->timed;
+	struct replay_item item = {.time = record->time};
+	int r = 0;
+
+	switch (record->kind) {
+	case PERF_DATA_SAMPLE:
+		return take_sample(replay, recording, target, record, timed);
+	case PERF_DATA_ROUND:
+		replay_queue_round(&recording->queue);
+		return drain(replay, recording, target, false);
+	case PERF_DATA_LOST:
+		replay->report.lost += record->lost;
+		return 0;
+	case PERF_DATA_COMM:
+		item.kind = REPLAY_COMM;
+		item.tid = record->comm.tid;
+		r = replay_names_index(&replay->names, "comm:", record->comm.name, record->comm.length,
+				       &item.name);
+		break;
+	case PERF_DATA_FORK:
+		item.kind = REPLAY_FORK;
+		item.tid = record->fork.tid;
+		item.parent_tid = record->fork.parent_tid;
+		break;
+	case PERF_DATA_CGROUP:
+		/* A name that is no path could pass for one of ours. */
+		if (!record->cgroup.length || record->cgroup.path[0] != '/')
+			return 0;
+		item.kind = REPLAY_CGROUP;
+		item.cgroup_id = record->cgroup.id;
+		r = replay_names_index(&replay->names, "", record->cgroup.path, record->cgroup.length,
+				       &item.path);
+		break;
+	case PERF_DATA_OTHER:
+		return 0;
+	}
+	return r < 0 ? r : enter(replay, recording, target, &item, timed);
+}
+
+static int open_recording(struct replay *replay, struct recording *recording, const char *path)
+{
+	_cleanup_free_ char *message = NULL;
+	bool is_stdin = strcmp(path, "-") == 0;
+	int fd;
+	int r;
+
+	recording->name = is_stdin ? "standard input" : path;
+	fd = is_stdin ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3) : open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0) {
+		r = -errno;
+		free(replay->message);
+		if (asprintf(&replay->message, "cannot open %s: %s; check its name and its permissions",
+			     recording->name, strerror(-r)) < 0)
+			replay->message = NULL;
+		return r;
+	}
+	r = perf_data_open(fd, &recording->data, &message);
+	if (r < 0)
+		return keep_message(replay, recording, r,
+				    message ? message : "cannot be read: out of memory");
+
+	while (!recording->has_pending) {
+		r = perf_data_next(recording->data, &recording->pending);
+		if (r < 0)
+			return keep_message(replay, recording, r, perf_data_message(recording->data));
+		if (r == 0)
+			break;
+		recording->has_pending = recording->pending.kind == PERF_DATA_SAMPLE;
+		if (recording->has_pending)
+			break;
+		replay->report.records++;
+		r = take_record(replay, recording, NULL, &recording->pending);
+		if (r < 0)
+			return r;
+	}
+	return settle_events(replay, recording);
+}
+
+/* None of the recordings has an event that could be counted: says so of the first. */
+static int fail_without_events(struct replay *replay)
+{
+	const struct recording *recording = &replay->recordings[0];
+	const char *others = replay->n > 1 ? ", and neither do the other recordings" : "";
+	char cut[80] = "";
+	u64 position;
+	int r;
+
+	if (perf_data_cut(recording->data, &position))
+		(void)snprintf(cut, sizeof(cut), " (it is cut at byte %" PRIu64 ")", position);
+	r = asprintf(&replay->message,
+		     "%s has no event with memory data%s%s: none of its events records a data source or a "
+		     "weight; record with perf mem record",
+		     recording->name, cut, others);
+	if (r < 0)
+		replay->message = NULL;
+	return -EBADMSG;
+}
+
+static int open_all(struct replay *replay, const char *const *paths, size_t n)
+{
+	size_t n_stdin = 0;
+
+	for (size_t i = 0; i < n; i++)
+		n_stdin += strcmp(paths[i], "-") == 0;
+	if (!n || n_stdin > 1) {
+		replay->message = strdup(n ? "standard input can be replayed only once: give \"-\" once"
+					   : "no recording to replay: name at least one file");
+		return -EINVAL;
+	}
+	replay->recordings = calloc(n, sizeof(*replay->recordings));
+	if (!replay->recordings)
+		return -ENOMEM;
+	replay->n = n;
+	for (size_t i = 0; i < n; i++) {
+		int r = open_recording(replay, &replay->recordings[i], paths[i]);
+
+		if (r < 0)
+			return r;
+	}
+	replay->settled = true;
+	return replay->n_events ? 0 : fail_without_events(replay);
+}
+
+int replay_open(const char *const *paths, size_t n, struct replay **ret, char **ret_message)
+{
+	struct replay *replay;
+	int r;
+
+	*ret_message = NULL;
+	replay = calloc(1, sizeof(*replay));
+	if (!replay)
+		return -ENOMEM;
+	r = open_all(replay, paths, n);
+	if (r < 0) {
+		*ret_message = TAKE_PTR(replay->message);
+		replay_free(replay);
+		return r;
+	}
+	*ret = replay;
+	return 0;
+}
+
+static void close_recording(struct recording *recording)
+{
+	recording->data = perf_data_free(recording->data);
+	replay_machine_clear(&recording->machine);
+	replay_queue_clear(&recording->queue);
+	free(recording->events);
+	recording->events = NULL;
+	recording->n_events = 0;
+}
+
+struct replay *replay_free(struct replay *replay)
+{
+	if (!replay)
+		return NULL;
+	for (size_t i = 0; i < replay->n; i++)
+		close_recording(&replay->recordings[i]);
+	free(replay->recordings);
+	for (size_t i = 0; i < replay->n_notes; i++)
+		free(replay->notes[i]);
+	free(replay->notes);
+	replay_names_clear(&replay->names);
+	free(replay->message);
+	free(replay);
+	return NULL;
+}
+
+const struct event *replay_events(const struct replay *replay, size_t *ret_n)
+{
+	*ret_n = replay->n_events;
+	return replay->events;
+}
+
+static int note_left_out(struct replay *replay, const struct recording *recording,
+			 const struct recorded_event *event, size_t index)
+{
+	const struct perf_data_event *recorded = &perf_data_events(recording->data)->list[index];
+	const char *name = recorded->name ? recorded->name : "without a name";
+	const struct event *clash = &replay->events[event->clash];
+
+	if (!event->left_out)
+		return 0;
+	if (event->event == COMES_LATE)
+		return note(replay,
+			    "%s: %" PRIu64 " samples of its event %s are left out: it is announced after the "
+			    "first sample, or there are more than %d events; replay it separately",
+			    recording->name, event->left_out, name, EVENTS_MAX);
+	return note(
+		replay,
+		"%s: %" PRIu64 " samples of its event %s are left out: its ldlat, its PMU or the fields it "
+		"records are not those of the %s already counted (ldlat %u), and figures of the two must not "
+		"be mixed; replay it separately",
+		recording->name, event->left_out, name, event_role_name(clash->role), clash->ldlat);
+}
+
+/* Everything is read: what must be said of it. */
+static int finish_recording(struct replay *replay, struct recording *recording)
+{
+	u64 position;
+	int r = 0;
+
+	if (perf_data_cut(recording->data, &position)) {
+		replay->report.cut = true;
+		r = note(replay,
+			 "%s is cut at byte %" PRIu64 ": the %" PRIu64
+			 " samples before that are counted, what "
+			 "came after is not there; copy it again, whole, or record it again",
+			 recording->name, position, recording->samples);
+	} else if (perf_data_unfinished(recording->data)) {
+		r = note(replay,
+			 "%s was never completed, as when perf is killed: all it holds is read, but neither "
+			 "its "
+			 "CPU nor its events' names are known; end perf with Ctrl-C",
+			 recording->name);
+	}
+	for (size_t i = 0; r >= 0 && i < recording->n_events; i++)
+		r = note_left_out(replay, recording, &recording->events[i], i);
+	close_recording(recording);
+	return r;
+}
+
+/* One more record of the recording: 1, 0 at its end, -errno. */
+static int step_recording(struct replay *replay, struct recording *recording,
+			  const struct replay_target *target)
+{
+	struct perf_data_record record;
+	int r = 1;
+
+	if (recording->has_pending) {
+		recording->has_pending = false;
+		record = recording->pending;
+	} else {
+		r = perf_data_next(recording->data, &record);
+	}
+	if (r < 0)
+		return keep_message(replay, recording, r, perf_data_message(recording->data));
+	if (r == 0)
+		return 0;
+	replay->report.records++;
+	r = take_record(replay, recording, target, &record);
+	return r < 0 ? r : 1;
+}
+
+int replay_step(struct replay *replay, const struct replay_target *target, size_t max_records)
+{
+	int r = 0;
+
+	for (size_t n = 0; n < max_records && replay->current < replay->n; n++) {
+		struct recording *recording = &replay->recordings[replay->current];
+
+		r = step_recording(replay, recording, target);
+		if (r > 0)
+			continue;
+		/* At the end as where it is damaged, what came before that counts. */
+		if (r == 0 || r == -EBADMSG) {
+			int drained = drain(replay, recording, target, true);
+
+			r = drained < 0 ? drained : r;
+		}
+		if (r == 0)
+			r = finish_recording(replay, recording);
+		if (r < 0)
+			break;
+		replay->current++;
+	}
+	if (r >= 0 || r == -EBADMSG) {
+		int flushed = flush_batch(replay, target);
+
+		r = flushed < 0 ? flushed : r;
+	}
+	if (r < 0)
+		return r;
+	return replay->current < replay->n;
+}
+
+const char *replay_message(const struct replay *replay)
+{
+	return replay->message;
+}
+
+void replay_report(const struct replay *replay, struct replay_report *ret)
+{
+	static const char *const none[] = {NULL};
+
+	*ret = replay->report;
+	ret->notes = replay->n_notes ? (const char *const *)replay->notes : none;
+}

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The origin `replay`: samples out of perf.data recordings made elsewhere.
+ *
+ * A sample counts where its event records a data source or a weight. Its cgroup is the recorded one where
+ * there is one (PERF_SAMPLE_CGROUP), by path, or "cgroup:ID" where the path was not recorded; else
+ * "comm:NAME", NAME being what its thread was called at that time, as perf script prints it.
+ */
+#ifndef PEBSD_REPLAY_H
+#define PEBSD_REPLAY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "origin/event.h"
+#include "pebsd/records.h"
+
+struct replay;
+
+/* Where the samples go. Both return 0 or -errno, which ends the step. */
+struct replay_target {
+	/* A cgroup's name, once, before its first sample. `name` is the replay's, until replay_free(). */
+	int (*name)(void *userdata, u64 cgroup_id, const char *name);
+	/* 1 to INJECT_MAX samples, valid during the call. */
+	int (*samples)(void *userdata, const struct sample *samples, size_t n);
+	void *userdata;
+};
+
+/* What came of the recordings so far; nothing is counted twice. */
+struct replay_report {
+	u64 records;             /* read */
+	u64 samples;             /* taken */
+	u64 without_memory_data; /* samples of events that record none: left out */
+	u64 unknown_event;       /* samples whose event the recording does not tell: left out */
+	u64 not_mixed;           /* samples of an event that must not be counted with another: left out */
+	u64 other_operations;    /* IBS samples that are no loads: left out */
+	u64 lost;                /* samples and records that the recording says it lost */
+	bool cut;                /* a recording ends before its end; `notes` say which, and where */
+	bool time_known;
+	u64 first_time; /* of the samples taken, the recording's clock, ns; of several files, the least */
+	u64 last_time;
+	const char *const *notes; /* NULL-terminated; what a reader of the figures must know; the replay's,
+				     valid until the next step */
+};
+
+/*
+ * Opens the recordings `paths`, "-" being standard input, and reads each up to its first sample, so that the
+ * events are known. Waits for pipes. Returns 0; -EBADMSG where one can not be read for what is in it, or none
+ * has an event with memory data; -EINVAL for "-" more than once; -errno. Then *ret_message, the caller's
+ * (NULL where memory is short), says what failed, on which file, why, and what to do.
+ */
+int replay_open(const char *const *paths, size_t n, struct replay **ret, char **ret_message);
+struct replay *replay_free(struct replay *replay);
+
+/* The events, at least one and at most EVENTS_MAX; their settings but for `first_record`. The replay's. */
+const struct event *replay_events(const struct replay *replay, size_t *ret_n);
+
+/*
+ * Reads at most `max_records` further records, over all files in order, and hands over the samples. May wait
+ * for a pipe. Returns 1 while there is more, 0 when all is read; -EBADMSG where a recording is damaged (its
+ * records before that have been handed over), else the target's or the system's -errno. After an error it is
+ * not to be called again.
+ */
+int replay_step(struct replay *replay, const struct replay_target *target, size_t max_records);
+
+/* Of an error that replay_step() found itself: as that of replay_open(); NULL where there is none. */
+const char *replay_message(const struct replay *replay);
+
+void replay_report(const struct replay *replay, struct replay_report *ret);
+
+/* Whether a cgroup id is no recorded one, but the replay's own numbering: it is shown as 0. */
+bool replay_synthetic_id(u64 id);
+
+#endif

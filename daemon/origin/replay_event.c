@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "origin/replay_event.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+
+/* Event select and unit mask, the low 16 bits of a core PMU's config (arch/x86/events/intel/core.c). */
+enum {
+	LOADS_CORE = 0x01cd,    /* MEM_TRANS_RETIRED.LOAD_LATENCY, Sandy Bridge and later */
+	LOADS_ATOM = 0x05d0,    /* MEM_UOPS_RETIRED.LOAD_LATENCY, Gracemont and later */
+	LOADS_NEHALEM = 0x100b, /* MEM_INST_RETIRED.LATENCY_ABOVE_THRESHOLD */
+	STORES_CORE = 0x02cd,   /* store latency; before Alder Lake precise store, without latency */
+	STORES_ATOM = 0x06d0,
+	STORES_ALL = 0x82d0, /* MEM_INST_RETIRED.ALL_STORES: what it has for a weight is no latency */
+};
+
+#define IBS_LDLAT_MASK   0xfff /* config1:0-11 (arch/x86/events/amd/ibs.c, Linux 6.15) */
+#define INTEL_LDLAT_MASK 0xffff
+
+/* Intel family 6 models whose weight is the latency of the cache access (intel_pmu_init(),
+ * PMU_FL_INSTR_LATENCY, Linux 6.1 to 7.3). */
+static const unsigned int cache_latency_models[] = {
+	0x97, 0x9a, 0xbe,       /* Alder Lake, Alder Lake-N */
+	0xb7, 0xba, 0xbf,       /* Raptor Lake */
+	0x8f, 0xcf, 0xad, 0xae, /* Sapphire, Emerald, Granite Rapids */
+	0xaf, 0xb6, 0xdd,       /* Sierra Forest, Grand Ridge, Clearwater Forest */
+	0xaa, 0xac, 0xb5,       /* Meteor Lake, Arrow Lake-U */
+	0xc5, 0xc6, 0xbd, 0xcc, /* Arrow Lake, Lunar Lake, Panther Lake */
+};
+
+enum latency_kind replay_latency_kind(const char *cpuid)
+{
+	unsigned int family;
+	unsigned int model;
+
+	if (!cpuid)
+		return LATENCY_NONE;
+	if (strncmp(cpuid, "AuthenticAMD,", strlen("AuthenticAMD,")) == 0)
+		return LATENCY_DC_MISS;
+	if (sscanf(cpuid, "GenuineIntel,%u,%u,", &family, &model) != 2 || family != 6)
+		return LATENCY_NONE;
+	for (size_t i = 0; i < ARRAY_SIZE(cache_latency_models); i++)
+		if (cache_latency_models[i] == model)
+			return LATENCY_CACHE;
+	return LATENCY_USE;
+}
+
+/* The event code where the event is a PMU's own, else 0: other types number other things. */
+static u32 event_code(const struct perf_event_attr *attr)
+{
+	return attr->type == PERF_TYPE_RAW || attr->type >= PERF_TYPE_MAX ? (u32)(attr->config & 0xffff) : 0;
+}
+
+static bool is_store(const struct perf_data_event *recorded)
+{
+	u32 code = event_code(&recorded->attr);
+
+	return code == STORES_CORE || code == STORES_ATOM || code == STORES_ALL ||
+	       (recorded->name && strcasestr(recorded->name, "store"));
+}
+
+static u32 ldlat_of(const struct perf_event_attr *attr, const char *pmu)
+{
+	u32 code = event_code(attr);
+
+	if (strcmp(pmu, "ibs_op") == 0)
+		return (u32)(attr->config1 & IBS_LDLAT_MASK);
+	if (code == LOADS_CORE || code == LOADS_ATOM || code == LOADS_NEHALEM)
+		return (u32)(attr->config1 & INTEL_LDLAT_MASK);
+	return 0;
+}
+
+bool replay_event_describe(const struct perf_data_events *events, size_t index, struct event *ret)
+{
+	const struct perf_data_event *recorded = &events->list[index];
+	const struct perf_event_attr *attr = &recorded->attr;
+	enum latency_kind kind = replay_latency_kind(events->cpuid);
+	const char *pmu = perf_data_events_pmu(events, attr->type);
+	bool has_weight = attr->sample_type & PERF_SAMPLE_WEIGHT_TYPE;
+	bool has_latency = has_weight;
+
+	if (!has_weight && !(attr->sample_type & PERF_SAMPLE_DATA_SRC))
+		return false;
+	if (!pmu)
+		pmu = attr->type == PERF_TYPE_RAW ? "cpu" : "";
+
+	*ret = (struct event){.period = attr->freq ? 0 : attr->sample_period};
+	(void)snprintf(ret->pmu, sizeof(ret->pmu), "%s", pmu);
+	if (is_store(recorded)) {
+		u32 code = event_code(attr);
+
+		ret->role = EVENT_STORES;
+		has_latency =
+			has_weight && (code == STORES_CORE || code == STORES_ATOM) && kind != LATENCY_USE;
+	} else {
+		ret->role = EVENT_LOADS;
+		ret->ldlat = ldlat_of(attr, pmu);
+	}
+	ret->latency_kind = has_latency ? kind : LATENCY_NONE;
+	ret->settings.has_latency = has_latency;
+	ret->settings.weight_struct = (attr->sample_type & PERF_SAMPLE_WEIGHT_STRUCT) != 0;
+	ret->settings.has_instruction_latency =
+		has_latency && ret->settings.weight_struct && kind == LATENCY_CACHE;
+	ret->settings.has_source = (attr->sample_type & PERF_SAMPLE_DATA_SRC) != 0;
+	ret->settings.has_address = (attr->sample_type & PERF_SAMPLE_ADDR) != 0;
+	return true;
+}
+
+enum replay_match replay_event_match(const struct event *a, const struct event *b)
+{
+	if (a->role != b->role || strcmp(a->pmu, b->pmu) != 0)
+		return REPLAY_OTHER;
+	if (a->ldlat != b->ldlat || a->latency_kind != b->latency_kind ||
+	    a->settings.has_latency != b->settings.has_latency ||
+	    a->settings.has_instruction_latency != b->settings.has_instruction_latency ||
+	    a->settings.has_source != b->settings.has_source)
+		return REPLAY_CLASHES;
+	return REPLAY_SAME;
+}
+
+void replay_sample(const struct event *event, u16 number, const struct perf_event_attr *attr,
+		   const struct perf_data_sample *recorded, struct sample *ret)
+{
+	const struct event_settings *settings = &event->settings;
+	u64 type = recorded->sample_type;
+
+	*ret = (struct sample){.event = number};
+	if (type & PERF_SAMPLE_PERIOD)
+		ret->period = recorded->period;
+	else if (!attr->freq)
+		ret->period = attr->sample_period;
+	if (settings->has_latency && (type & PERF_SAMPLE_WEIGHT_TYPE)) {
+		/* WEIGHT_STRUCT packs three figures in one word (uapi perf_sample_weight). */
+		ret->latency = type & PERF_SAMPLE_WEIGHT_STRUCT ? (u32)recorded->weight : recorded->weight;
+		if (ret->latency)
+			ret->fields |= SAMPLE_LATENCY;
+		if (settings->has_instruction_latency && (type & PERF_SAMPLE_WEIGHT_STRUCT)) {
+			ret->instruction_latency = (u16)(recorded->weight >> 32);
+			if (ret->instruction_latency)
+				ret->fields |= SAMPLE_INSTRUCTION_LATENCY;
+		}
+	}
+	if (settings->has_source && (type & PERF_SAMPLE_DATA_SRC)) {
+		ret->data_source = recorded->data_source;
+		ret->fields |= SAMPLE_DATA_SOURCE;
+	}
+	if (settings->has_address && (type & PERF_SAMPLE_ADDR)) {
+		ret->address = recorded->address;
+		ret->fields |= SAMPLE_ADDRESS;
+	}
+}
+
+bool replay_sample_counts(const struct event *event, const struct sample *sample)
+{
+	if (strcmp(event->pmu, "ibs_op") != 0 || !(sample->fields & SAMPLE_DATA_SOURCE))
+		return true;
+	return (sample->data_source & PERF_MEM_OP_LOAD) != 0;
+}

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "origin/replay_names.h"
+
+#include <errno.h>
+#include <search.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+
+/* What perf itself calls the task that runs where none does. */
+#define IDLE_COMM    "swapper"
+#define UNKNOWN_COMM "unknown"
+
+struct node {
+	const char *text; /* a name's own */
+	u32 index;
+};
+
+static int compare(const void *a, const void *b)
+{
+	return strcmp(((const struct node *)a)->text, ((const struct node *)b)->text);
+}
+
+void replay_names_clear(struct replay_names *names)
+{
+	tdestroy(names->by_text, free);
+	for (size_t i = 0; i < names->n; i++)
+		free(names->list[i].text);
+	free(names->list);
+	number_map_clear(&names->ids);
+	*names = (struct replay_names){};
+}
+
+void replay_machine_clear(struct replay_machine *machine)
+{
+	number_map_clear(&machine->comms);
+	number_map_clear(&machine->cgroups);
+}
+
+/* Adds a name that is not there. Takes over `text` where it succeeds. */
+static int add_name(struct replay_names *names, char *text)
+{
+	_cleanup_free_ struct node *node = NULL;
+	struct replay_name *list;
+
+	list = reallocarray(names->list, names->n + 1, sizeof(*list));
+	if (!list)
+		return -ENOMEM;
+	names->list = list;
+	node = malloc(sizeof(*node));
+	if (!node)
+		return -ENOMEM;
+	*node = (struct node){.text = text, .index = (u32)names->n};
+	if (!tsearch(node, &names->by_text, compare))
+		return -ENOMEM;
+	TAKE_PTR(node);
+	list[names->n++] = (struct replay_name){.text = text};
+	return 0;
+}
+
+int replay_names_index(struct replay_names *names, const char *prefix, const char *text, size_t length,
+		       u32 *ret)
+{
+	_cleanup_free_ char *name = NULL;
+	struct node wanted;
+	struct node *const *found;
+	int r;
+
+	if (asprintf(&name, "%s%.*s", prefix, (int)length, text) < 0) {
+		name = NULL;
+		return -ENOMEM;
+	}
+	wanted = (struct node){.text = name};
+	found = tfind(&wanted, &names->by_text, compare);
+	if (found) {
+		*ret = (*found)->index;
+		return 0;
+	}
+	r = add_name(names, name);
+	if (r < 0)
+		return r;
+	TAKE_PTR(name);
+	*ret = (u32)names->n - 1;
+	return 0;
+}
+
+int replay_names_id(struct replay_names *names, u32 index, u64 recorded, bool *ret_new)
+{
+	struct replay_name *name = &names->list[index];
+	u64 id = recorded;
+	u64 taken;
+	int r;
+
+	*ret_new = false;
+	if (name->id)
+		return 0;
+	if (!id || (id & REPLAY_SYNTHETIC_ID) || number_map_get(&names->ids, id, &taken))
+		id = REPLAY_SYNTHETIC_ID | (names->n_synthetic + 1);
+	r = number_map_set(&names->ids, id, index);
+	if (r < 0)
+		return r;
+	if (id & REPLAY_SYNTHETIC_ID)
+		names->n_synthetic++;
+	name->id = id;
+	*ret_new = true;
+	return 0;
+}
+
+int replay_machine_fork(struct replay_machine *machine, u32 tid, u32 parent_tid)
+{
+	u64 comm;
+
+	if (tid == parent_tid)
+		return 0;
+	if (number_map_get(&machine->comms, parent_tid, &comm))
+		return number_map_set(&machine->comms, tid, comm);
+	/* What is known of this tid was said of a task before it. */
+	number_map_remove(&machine->comms, tid);
+	return 0;
+}
+
+int replay_machine_cgroup(const struct replay_machine *machine, struct replay_names *names, u64 id, u32 *ret)
+{
+	char number[32];
+	u64 index;
+	int length;
+
+	if (number_map_get(&machine->cgroups, id, &index)) {
+		*ret = (u32)index;
+		return 0;
+	}
+	length = snprintf(number, sizeof(number), "%llu", (unsigned long long)id);
+	return replay_names_index(names, "cgroup:", number, (size_t)length, ret);
+}
+
+int replay_machine_comm(const struct replay_machine *machine, struct replay_names *names, u32 tid, u32 *ret)
+{
+	const char *comm = tid ? UNKNOWN_COMM : IDLE_COMM;
+	u64 index;
+
+	if (number_map_get(&machine->comms, tid, &index)) {
+		*ret = (u32)index;
+		return 0;
+	}
+	return replay_names_index(names, "comm:", comm, strlen(comm), ret);
+}

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Whose a recorded sample is. A cgroup is known by its name: its path, "cgroup:ID" or "comm:NAME". The same
+ * name in two recordings is one cgroup, and the same id under two names is two: ids are those of a machine
+ * and its boot, and recordings may be of several.
+ */
+#ifndef PEBSD_REPLAY_NAMES_H
+#define PEBSD_REPLAY_NAMES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "origin/number_map.h"
+
+struct replay_name {
+	char *text;
+	u64 id; /* under which its samples are delivered; 0 until the first */
+};
+
+/* Set in the ids that are ours: a cgroup's own is an inode number, which never comes near it. */
+#define REPLAY_SYNTHETIC_ID (1ULL << 63)
+
+/* All names of a replay. All zero is an empty one. */
+struct replay_names {
+	void *by_text; /* tsearch(3) */
+	struct replay_name *list;
+	size_t n;
+	u64 n_synthetic;
+	struct number_map ids; /* delivered ids that are taken */
+};
+
+/* The tasks and cgroups of one recording at one time, by index of their names. All zero is an empty one. */
+struct replay_machine {
+	struct number_map comms;   /* by tid */
+	struct number_map cgroups; /* by recorded id */
+};
+
+void replay_names_clear(struct replay_names *names);
+void replay_machine_clear(struct replay_machine *machine);
+
+/* The index of the name `prefix` and `text` (not terminated); a new one is added. Returns 0 or -ENOMEM. */
+int replay_names_index(struct replay_names *names, const char *prefix, const char *text, size_t length,
+		       u32 *ret);
+
+/*
+ * Gives a name its id where it has none yet, in which case *ret_new is set: `recorded`, its id in the
+ * recording, where that is not 0, not synthetic, and no other
+ * name has it, else a synthetic one. Returns 0 or -ENOMEM.
+ */
+int replay_names_id(struct replay_names *names, u32 index, u64 recorded, bool *ret_new);
+
+/* A new task: it goes by its parent's comm until it has one of its own. Returns 0 or -ENOMEM. */
+int replay_machine_fork(struct replay_machine *machine, u32 tid, u32 parent_tid);
+
+/* The name of a sample's cgroup, by the id that was recorded with it, or by its task. Returns 0 or -ENOMEM.
+ */
+int replay_machine_cgroup(const struct replay_machine *machine, struct replay_names *names, u64 id, u32 *ret);
+int replay_machine_comm(const struct replay_machine *machine, struct replay_names *names, u32 tid, u32 *ret);
+
+#endif

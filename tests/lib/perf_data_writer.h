@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Writes perf.data recordings, in memory: test inputs, and the demonstration of `make run`. Written from the
+ * format's description (tools/perf/Documentation/perf.data-file-format.txt), apart from the code that reads
+ * it. For tests: it aborts where memory is short.
+ */
+#ifndef PEBSD_PERF_DATA_WRITER_H
+#define PEBSD_PERF_DATA_WRITER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "pebsd/types.h"
+
+/* Not in Linux 6.1's perf_event.h. */
+#define WRITER_BRANCH_COUNTERS (1U << 19)
+
+/* Types of records that perf itself writes. */
+enum {
+	WRITER_TRACING_DATA = 66,
+	WRITER_BUILD_ID = 67,
+	WRITER_ROUND = 68,
+	WRITER_AUXTRACE = 71,
+	WRITER_EVENT_UPDATE = 78,
+	WRITER_COMPRESSED = 81,
+	WRITER_COMPRESSED2 = 83,
+};
+
+enum writer_layout {
+	WRITER_FILE,
+	WRITER_PIPE,
+	WRITER_FILE_UNFINISHED, /* as perf leaves it when it is killed: no data size, no features */
+};
+
+struct writer_event {
+	u32 type;
+	u64 config;
+	u64 config1; /* ldlat */
+	u64 period;
+	bool freq;
+	u64 sample_type;
+	u64 read_format;
+	u64 branch_sample_type;
+	u64 registers_user;
+	u64 registers_intr;
+	bool no_trailer; /* sample_id_all off */
+	const char *name;
+	bool name_by_update; /* told by an EVENT_UPDATE record, not by the EVENT_DESC feature */
+	const u64 *ids;
+	size_t n_ids;
+};
+
+/* Fields that the event's sample_type lacks are not written; those not named here are filled with 0xa5. */
+struct writer_sample {
+	u64 id; /* 0: the event's first */
+	u32 pid;
+	u32 tid;
+	u64 time;
+	u64 address;
+	u64 period;
+	u64 weight;
+	u64 data_source;
+	u64 cgroup_id;
+	u64 branches;
+	bool no_branch_stack; /* 0 branches, and no hardware index, as when the PMU gave none */
+};
+
+struct writer;
+
+/* `attr_size`: bytes of an attribute in it, 64 to 4096 and a multiple of 8; 0: this system's. */
+struct writer *writer_new(enum writer_layout layout, size_t attr_size);
+void writer_free(struct writer *writer);
+
+/* All of these before the first record. */
+void writer_cpuid(struct writer *writer, const char *cpuid);
+void writer_pmu(struct writer *writer, u32 type, const char *name);
+size_t writer_event(struct writer *writer, const struct writer_event *event);
+
+/* Records, in their order. `time` 0 leaves the trailer empty, as in those that perf makes up. */
+void writer_sample(struct writer *writer, size_t event, const struct writer_sample *sample);
+void writer_comm(struct writer *writer, size_t event, u64 time, u32 pid, u32 tid, const char *comm);
+void writer_fork(struct writer *writer, size_t event, u64 time, u32 tid, u32 parent_tid);
+void writer_exit(struct writer *writer, size_t event, u64 time, u32 tid);
+void writer_cgroup(struct writer *writer, size_t event, u64 time, u64 id, const char *path);
+void writer_lost(struct writer *writer, size_t event, u64 time, u64 lost);
+void writer_round(struct writer *writer);
+
+/* Any record, and any bytes. */
+void writer_record(struct writer *writer, u32 type, const void *body, size_t size);
+void writer_bytes(struct writer *writer, const void *bytes, size_t size);
+
+/*
+ * What is written between the two is compressed, as one more piece of the recording's one zstd stream, into
+ * records of `type` with at most `piece` bytes of it each.
+ */
+void writer_begin_compressed(struct writer *writer);
+void writer_end_compressed(struct writer *writer, u32 type, size_t piece);
+
+/* The recording, the caller's to free. Once. */
+u8 *writer_finish(struct writer *writer, size_t *ret_size);
+
+/* A recording in a memory file, at its start. Takes nothing over. */
+int writer_memfd(const u8 *bytes, size_t size);
+
+#endif
