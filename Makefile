@@ -192,23 +192,26 @@ fuzz: ## each fuzzer for FUZZ_SECONDS=20
 run-fuzzers:
 	@$(RUN_TESTS) -t $$(($(FUZZ_SECONDS) + 60)) -c $(FUZZERS:%='tests/tools/fuzz.sh % $(FUZZ_SECONDS)')
 
-# git's list: what is checked is what is kept.
-SOURCES = $(shell git ls-files 'bpf/*.[ch]' 'daemon/*.[ch]' 'include/*.h' 'tests/*.[ch]')
-SCRIPTS = $(shell git ls-files '*.sh' .ci)
+SOURCES = $(wildcard bpf/*.[ch] daemon/*.[ch] daemon/*/*.[ch] include/pebsd/*.h tests/*/*.[ch])
+SCRIPTS = $(wildcard tests/*.sh tests/*/*.sh .ci/run)
 MANUALS = $(wildcard daemon/man/*.[1-8])
 TIDY_SOURCES = $(filter-out bpf/%,$(filter %.c,$(SOURCES)))
 
 lint: ## formatting, static analysis, scripts, manual pages
-	@$(RUN_TESTS) -t 1200 -c '$(SUBMAKE) lint-format' '$(SUBMAKE) lint-tidy' '$(SUBMAKE) lint-scripts' \
+	@$(RUN_TESTS) -t 1200 -c '$(SUBMAKE) lint-format' '$(SUBMAKE) -j2 lint-tidy' '$(SUBMAKE) lint-scripts' \
 		'$(SUBMAKE) lint-manuals'
 
 lint-format:
 	clang-format --dry-run -Werror $(SOURCES)
 
-lint-tidy: $(OUT)/pebsd.skel.h
+lint-tidy: lint-tidy-bpf lint-tidy-daemon
+
+lint-tidy-bpf:
 	clang-tidy --quiet $(wildcard bpf/*.bpf.c) -- $(BPF_CFLAGS)
-	printf '%s\n' $(TIDY_SOURCES) | xargs -P $(shell nproc) -n 4 sh -c \
-		'clang-tidy --quiet "$$@" -- -std=gnu17 $(subst ',"'"'"',$(CPPFLAGS)) -Itests/lib $(PKG_CFLAGS)' clang-tidy
+
+lint-tidy-daemon: $(OUT)/pebsd.skel.h
+	printf '%s\n' $(TIDY_SOURCES) | xargs -P $(shell nproc) -I FILE \
+		clang-tidy --quiet FILE -- -std=gnu17 $(CPPFLAGS) -Itests/lib $(PKG_CFLAGS)
 
 lint-scripts:
 	shellcheck $(SCRIPTS)
@@ -250,7 +253,7 @@ help: ## this list
 
 .PHONY: all unit-tests bpf-tests e2e-tests corpus-tests fuzzers tools deps deps-test deps-develop run test test-unit \
 	test-bpf test-e2e test-sanitize run-sanitized test-corpus test-fresh fuzz run-fuzzers lint lint-format \
-	lint-tidy lint-scripts lint-manuals install uninstall clean help
+	lint-tidy lint-tidy-bpf lint-tidy-daemon lint-scripts lint-manuals install uninstall clean help
 .SECONDARY:
 -include $(shell find $(OUT)/obj -name '*.d' 2>/dev/null)
 endif
