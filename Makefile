@@ -12,8 +12,7 @@ BUILD_PACKAGES = bpftool clang gcc libbpf-dev libc6-dev libinih-dev libjson-c-de
 	libsystemd-dev libzstd-dev make pkg-config zlib1g-dev
 RUN_PACKAGES = curl
 TEST_PACKAGES = jq libcriterion-dev prometheus
-LINT_PACKAGES = clang-format clang-tidy groff-base shellcheck
-FUZZ_PACKAGES = libclang-rt-14-dev
+DEVELOP_PACKAGES = clang-format clang-tidy git groff-base libclang-rt-14-dev mmdebstrap shellcheck
 
 # Under sudo what lies in build/ belongs to the caller in the end, whatever became of the build.
 HAND_OVER = if [ -n "$$SUDO_UID" ] && [ -e $(BUILD) ] && [ "$$(id -u)" = 0 ]; then \
@@ -143,8 +142,8 @@ deps: ## install what building and running takes (Debian packages; needs root)
 deps-test: ## install what the tests take
 	@$(DEPS) $(BUILD_PACKAGES) $(RUN_PACKAGES) $(TEST_PACKAGES)
 
-deps-develop: ## install what lint and the fuzzers take
-	@$(DEPS) $(BUILD_PACKAGES) $(RUN_PACKAGES) $(TEST_PACKAGES) $(LINT_PACKAGES) $(FUZZ_PACKAGES)
+deps-develop: ## install what lint, the fuzzers and test-fresh take
+	@$(DEPS) $(BUILD_PACKAGES) $(RUN_PACKAGES) $(TEST_PACKAGES) $(DEVELOP_PACKAGES)
 
 run: ## build, then profile this machine, or show a recording where it cannot be profiled (needs root)
 	@$(DEPS) --if-debian $(BUILD_PACKAGES) $(RUN_PACKAGES)

@@ -44,7 +44,8 @@ trap 'exit 143' TERM HUP
 run() {
 	local limit=$1 log=$2 start=$SECONDS
 	shift 2
-	timeout --kill-after=3 "$limit" "$@" </dev/null >"$log" 2>&1 &
+	# The shell starts what runs beside it with these signals ignored.
+	env --default-signal=INT,QUIT timeout --kill-after=3 "$limit" "$@" </dev/null >"$log" 2>&1 &
 	group=$!
 	wait "$group" 2>/dev/null
 	status=$?

@@ -46,6 +46,7 @@ script crash 'kill -SEGV $$'
 script killed 'kill -KILL $$'
 script slow 'sleep 60'
 script deaf 'trap "" TERM; sleep 60 & wait; sleep 60'
+script interrupted 'kill -INT $$; sleep 60'
 script parent 'sleep 61 & echo $! >child; exit 0'
 
 expect 0 '1 passed, 0 failed, 0 skipped' 'passed   good.sh' -- good.sh
@@ -54,6 +55,7 @@ expect 0 '1 passed, 0 failed, 1 skipped' '^skipped: lacking.sh: needs a PMU$' --
 expect 1 '0 passed, 0 failed, 1 skipped' '^no test ran$' -- lacking.sh
 expect 1 '0 passed, 0 failed, 0 skipped' '^no test ran$' --
 expect 1 '0 passed, 2 failed, 0 skipped' 'crash.sh: exit status 139' 'killed.sh: exit status 137' -- crash.sh killed.sh
+expect 1 '0 passed, 1 failed, 0 skipped' 'interrupted.sh: exit status 130' -- interrupted.sh
 expect 1 '0 passed, 1 failed, 0 skipped' 'slow.sh: not done after 1 seconds' -- slow.sh
 expect 1 '0 passed, 1 failed, 0 skipped' 'absent.sh: exit status 127' -- absent.sh
 expect 0 '1 passed, 0 failed, 0 skipped' -- parent.sh
