@@ -231,9 +231,10 @@ install: all ## install below DESTDIR= with PREFIX=/usr; a configuration that is
 	$(INSTALL) -m 755 $(OUT)/pebsd $(DESTDIR)$(PREFIX)/sbin/pebsd
 	$(INSTALL) -m 755 $(OUT)/pebsctl $(DESTDIR)$(PREFIX)/bin/pebsctl
 	$(INSTALL) -m 644 units/pebsd.service $(UNIT_DIRECTORY)/pebsd.service
-	sed -i 's,/usr/\(s\?bin\)/pebs,$(PREFIX)/\1/pebs,' $(UNIT_DIRECTORY)/pebsd.service
 	$(INSTALL) -m 644 units/pebsd.sysusers.conf $(DESTDIR)$(PREFIX)/lib/sysusers.d/pebsd.conf
 	$(INSTALL) -m 644 units/mixed-fleet.conf $(DESTDIR)$(PREFIX)/share/doc/pebsd/mixed-fleet.conf
+	sed -i 's,/usr/\(s\?bin\)/pebs,$(PREFIX)/\1/pebs,; s,/usr/share/,$(PREFIX)/share/,' \
+		$(UNIT_DIRECTORY)/pebsd.service $(DESTDIR)$(PREFIX)/share/doc/pebsd/mixed-fleet.conf
 	$(INSTALL) -m 644 LICENSE $(DESTDIR)$(PREFIX)/share/doc/pebsd/LICENSE
 	[ -e $(CONFIG_FILE) ] || $(INSTALL) -m 644 config/pebsd.conf $(CONFIG_FILE)
 	$(foreach place,$(MANUAL_PLACES),$(INSTALL) -m 644 daemon/man/$(notdir $(place)) $(place) &&) true
