@@ -1,21 +1,53 @@
 # pebsd: build, test, install. `make help` lists the targets.
+VERSION = 0.1.0
 BUILD ?= build
+PREFIX ?= /usr
+DESTDIR ?=
 CC ?= cc
 CLANG ?= clang
 BPFTOOL ?= $(firstword $(wildcard /usr/sbin/bpftool /usr/local/sbin/bpftool) bpftool)
+FUZZ_SECONDS ?= 20
+
+BUILD_PACKAGES = bpftool clang gcc libbpf-dev libc6-dev libinih-dev libjson-c-dev libmicrohttpd-dev \
+	libsystemd-dev libzstd-dev make pkg-config zlib1g-dev
+RUN_PACKAGES = curl
+TEST_PACKAGES = jq libcriterion-dev prometheus
+DEVELOP_PACKAGES = clang-format clang-tidy git groff-base libclang-rt-14-dev mmdebstrap shellcheck
+
+# Under sudo what lies in build/ belongs to the caller in the end, whatever became of the build.
+HAND_OVER = if [ -n "$$SUDO_UID" ] && [ -e $(BUILD) ] && [ "$$(id -u)" = 0 ]; then \
+	chown -Rh "$$SUDO_UID:$${SUDO_GID:-$$SUDO_UID}" $(BUILD); fi
+ifeq ($(if $(SUDO_UID),$(if $(HANDED_OVER),,$(shell id -u))),0)
+.PHONY: $(MAKECMDGOALS) hand-over
+$(or $(MAKECMDGOALS),all): hand-over ;
+
+hand-over:
+	@trap : INT; HANDED_OVER=yes $(MAKE) --no-print-directory $(MAKECMDGOALS); status=$$?; $(HAND_OVER); exit $$status
+else
 
 LIBRARIES = libbpf libsystemd libmicrohttpd json-c inih libzstd zlib
 WARNINGS = -Wall -Wextra -Wshadow -Wconversion -Wvla -Wstrict-prototypes -Wmissing-prototypes $(WERROR)
-CPPFLAGS += -D_GNU_SOURCE -Iinclude -Idaemon -Ibpf -isystem $(OUT)
+CPPFLAGS += -D_GNU_SOURCE -DPEBSD_VERSION='"$(VERSION)"' -Iinclude -Idaemon -Ibpf -isystem $(OUT)
 CFLAGS ?= -O2 -g
-PEBSD_CFLAGS = -std=gnu17 $(WARNINGS) -fno-strict-aliasing -fstack-protector-strong $(SANITIZE_FLAGS) \
-	$(shell pkg-config --cflags $(LIBRARIES))
-LIBS = $(shell pkg-config --libs $(LIBRARIES)) -lm
+PEBSD_CFLAGS = -std=gnu17 $(WARNINGS) -fno-strict-aliasing -fstack-protector-strong $(SANITIZE_FLAGS) $(PKG_CFLAGS)
+LIBS = $(PKG_LIBS) -lm
 
-# SANITIZE=1 builds all of it with address and undefined behaviour checks, beside the plain build.
+# Asked once, and only when something is compiled: without pkg-config `make deps` must still work.
+PKG_CFLAGS = $(eval PKG_CFLAGS := $$(call pkg_config,--cflags))$(PKG_CFLAGS)
+PKG_LIBS = $(eval PKG_LIBS := $$(call pkg_config,--libs))$(PKG_LIBS)
+pkg_config = $(if $(filter FAILED,$(shell pkg-config --exists $(LIBRARIES) 2>/dev/null || echo FAILED)),$(error \
+	not all of these libraries are here: $(LIBRARIES). "make deps" installs them),$(shell pkg-config $(1) $(LIBRARIES)))
+need = $(if $(shell command -v $(1) 2>/dev/null),,$(error $(1) is not here. "make deps" installs it))
+
+# SANITIZE=1 builds all of it with address and undefined behaviour checks, FUZZ=1 for the fuzzers, each beside the
+# plain build.
 ifdef SANITIZE
 OUT = $(BUILD)/sanitize
 SANITIZE_FLAGS = -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
+else ifdef FUZZ
+OUT = $(BUILD)/fuzz
+CC = $(CLANG)
+SANITIZE_FLAGS = -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
 else
 OUT = $(BUILD)
 endif
@@ -27,23 +59,33 @@ BPF_CFLAGS = -g -O2 -target bpf -mcpu=v3 -D__TARGET_ARCH_$(BPF_ARCH) -Wall -Wext
 DAEMON_MAINS = daemon/main.c
 CTL_SOURCES = $(wildcard daemon/ctl/*.c)
 LIBRARY_SOURCES = $(filter-out $(DAEMON_MAINS) $(CTL_SOURCES),$(wildcard daemon/*.c daemon/*/*.c))
-TEST_LIBRARY_SOURCES = $(wildcard tests/lib/*.c)
-UNIT_TESTS = $(patsubst tests/%.c,$(OUT)/tests/%,$(wildcard tests/unit/test_*.c))
-BPF_TESTS = $(patsubst tests/%.c,$(OUT)/tests/%,$(wildcard tests/bpf/test_*.c))
+TEST_LIBRARY_SOURCES = $(filter-out tests/lib/time_limit.c,$(wildcard tests/lib/*.c))
+
+programs = $(patsubst tests/%.c,$(OUT)/tests/%,$(wildcard tests/$(1)))
+UNIT_TESTS = $(call programs,unit/test_*.c)
+BPF_TESTS = $(call programs,bpf/test_*.c)
+E2E_PROGRAMS = $(call programs,e2e/test_*.c)
+E2E_TESTS = $(E2E_PROGRAMS) $(wildcard tests/e2e/test_*.sh)
+CORPUS_PROGRAMS = $(call programs,corpus/test_*.c)
+CORPUS_TESTS = $(CORPUS_PROGRAMS) $(wildcard tests/corpus/test_*.sh)
+TOOLS = $(call programs,tools/*.c)
+FUZZERS = $(call programs,fuzz/fuzz_*.c)
 
 objects = $(patsubst %.c,$(OUT)/obj/%.o,$(1))
 
-all: $(OUT)/pebsd $(OUT)/pebsctl
+all: $(OUT)/pebsd $(OUT)/pebsctl ## build pebsd and pebsctl (the default)
 
 $(OUT)/bpf/%.bpf.o: bpf/%.bpf.c $(wildcard bpf/*.h include/pebsd/*.h)
+	$(call need,$(CLANG))
 	@mkdir -p $(@D)
 	$(CLANG) $(BPF_CFLAGS) -c $< -o $@
 
 $(OUT)/%.skel.h: $(OUT)/bpf/%.bpf.o
+	$(call need,$(BPFTOOL))
 	$(BPFTOOL) gen skeleton $< name $*_bpf > $@.new
 	mv $@.new $@
 
-$(OUT)/obj/%.o: %.c | $(OUT)/pebsd.skel.h
+$(OUT)/obj/%.o: %.c Makefile | $(OUT)/pebsd.skel.h
 	@mkdir -p $(@D)
 	$(CC) $(CPPFLAGS) $(PEBSD_CFLAGS) $(CFLAGS) -MD -MP -c $< -o $@
 
@@ -57,18 +99,161 @@ $(OUT)/pebsd: $(call objects,$(DAEMON_MAINS)) $(OUT)/libpebsd.a
 $(OUT)/pebsctl: $(call objects,$(CTL_SOURCES)) $(OUT)/libpebsd.a
 	$(CC) $(SANITIZE_FLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 
-$(OUT)/tests/%: $(OUT)/obj/tests/%.o $(call objects,$(TEST_LIBRARY_SOURCES)) $(OUT)/libpebsd.a
+$(OUT)/libtests.a: $(call objects,$(TEST_LIBRARY_SOURCES))
+	@rm -f $@
+	$(AR) rcs $@ $^
+
+# Tests are Criterion programs; tools and fuzzers have a main() of their own, and no test's time limit.
+TEST_OBJECTS = $(OUT)/libtests.a $(OUT)/libpebsd.a
+TIME_LIMIT = $(OUT)/obj/tests/lib/time_limit.o
+link_test = $(CC) $(SANITIZE_FLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
+
+$(OUT)/tests/%: $(OUT)/obj/tests/%.o $(TIME_LIMIT) $(TEST_OBJECTS)
 	@mkdir -p $(@D)
-	$(CC) $(SANITIZE_FLAGS) $(LDFLAGS) -o $@ $^ $(LIBS) -lcriterion
+	$(link_test) -lcriterion
+
+$(OUT)/tests/tools/%: $(OUT)/obj/tests/tools/%.o $(TEST_OBJECTS)
+	@mkdir -p $(@D)
+	$(link_test)
+
+$(OUT)/tests/fuzz/%: $(OUT)/obj/tests/fuzz/%.o $(TEST_OBJECTS)
+	@mkdir -p $(@D)
+	$(link_test) -fsanitize=fuzzer
 
 $(OUT)/obj/tests/%.o: CPPFLAGS += -Itests/lib
 
 unit-tests: $(UNIT_TESTS)
 bpf-tests: $(BPF_TESTS)
+e2e-tests: all $(E2E_PROGRAMS) $(TOOLS)
+corpus-tests: all $(CORPUS_PROGRAMS) $(TOOLS)
+fuzzers: $(FUZZERS)
+tools: $(TOOLS)
 
-clean:
+# What installs, builds and then runs does so one after the other, each with a fresh look at what is there.
+DEPS = tests/tools/install_deps.sh
+SUBMAKE = $(MAKE) --no-print-directory
+PARALLEL = $(SUBMAKE) $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(shell nproc))
+RUN_TESTS = PEBSD=$(abspath $(OUT)/pebsd) PEBSCTL=$(abspath $(OUT)/pebsctl) TOOLS=$(abspath $(OUT)/tests/tools) \
+	tests/run.sh -o $(OUT)/test-results
+
+deps: ## install what building and running takes (Debian packages; needs root)
+	@$(DEPS) $(BUILD_PACKAGES) $(RUN_PACKAGES)
+
+deps-test: ## install what the tests take
+	@$(DEPS) $(BUILD_PACKAGES) $(RUN_PACKAGES) $(TEST_PACKAGES)
+
+deps-develop: ## install what lint, the fuzzers and test-fresh take
+	@$(DEPS) $(BUILD_PACKAGES) $(RUN_PACKAGES) $(TEST_PACKAGES) $(DEVELOP_PACKAGES)
+
+run: ## build, then profile this machine, or show a recording where it cannot be profiled (needs root)
+	@$(DEPS) --if-debian $(BUILD_PACKAGES) $(RUN_PACKAGES)
+	@$(PARALLEL) all tools
+	@$(HAND_OVER)
+	@tests/tools/run.sh $(BUILD)
+
+test: ## all tests below in one run, their packages installed first
+	@$(DEPS) --if-debian $(BUILD_PACKAGES) $(RUN_PACKAGES) $(TEST_PACKAGES)
+	@$(PARALLEL) unit-tests bpf-tests e2e-tests
+	@$(RUN_TESTS) $(UNIT_TESTS) $(BPF_TESTS) $(E2E_TESTS)
+
+test-unit: ## pure functions and modules
+	@$(PARALLEL) unit-tests
+	@$(RUN_TESTS) $(UNIT_TESTS)
+
+test-bpf: ## the BPF programs in the running kernel (needs root)
+	@$(PARALLEL) bpf-tests
+	@$(RUN_TESTS) $(BPF_TESTS)
+
+test-e2e: ## daemon, command line and endpoint from outside (needs root)
+	@$(PARALLEL) e2e-tests
+	@$(RUN_TESTS) $(E2E_TESTS)
+
+test-sanitize: ## the same tests built with address and undefined behaviour checks
+	@$(PARALLEL) SANITIZE=1 unit-tests bpf-tests e2e-tests
+	@$(SUBMAKE) SANITIZE=1 run-sanitized
+
+run-sanitized:
+	@ASAN_OPTIONS=abort_on_error=1 UBSAN_OPTIONS=print_stacktrace=1 $(RUN_TESTS) $(UNIT_TESTS) $(BPF_TESTS) \
+		$(filter-out tests/e2e/test_runner.sh tests/e2e/test_install.sh,$(E2E_TESTS))
+
+test-corpus: ## real recordings and tables: CORPUS=DIR
+	$(if $(CORPUS),,$(error say where the recordings are: make test-corpus CORPUS=DIR))
+	@$(PARALLEL) corpus-tests
+	@CORPUS=$(abspath $(CORPUS)) $(RUN_TESTS) $(CORPUS_TESTS)
+
+test-fresh: ## the README's two commands in a new, minimal Debian 12 root (needs root, mmdebstrap, some minutes)
+	@$(RUN_TESTS) -t 1800 tests/tools/fresh_root.sh
+
+fuzz: ## each fuzzer for FUZZ_SECONDS=20
+	@$(PARALLEL) FUZZ=1 fuzzers
+	@$(SUBMAKE) FUZZ=1 run-fuzzers
+
+run-fuzzers:
+	@$(RUN_TESTS) -t $$(($(FUZZ_SECONDS) + 60)) -c $(FUZZERS:%='tests/tools/fuzz.sh % $(FUZZ_SECONDS)')
+
+SOURCES = $(wildcard bpf/*.[ch] daemon/*.[ch] daemon/*/*.[ch] include/pebsd/*.h tests/*/*.[ch])
+SCRIPTS = $(wildcard tests/*.sh tests/*/*.sh .ci/run)
+MANUALS = $(wildcard daemon/man/*.[1-8])
+TIDY_SOURCES = $(filter-out bpf/%,$(filter %.c,$(SOURCES)))
+
+lint: ## formatting, static analysis, scripts, manual pages
+	@$(RUN_TESTS) -t 1200 -c '$(SUBMAKE) lint-format' '$(SUBMAKE) -j2 lint-tidy' '$(SUBMAKE) lint-scripts' \
+		'$(SUBMAKE) lint-manuals'
+
+lint-format:
+	clang-format --dry-run -Werror $(SOURCES)
+
+lint-tidy: lint-tidy-bpf lint-tidy-daemon
+
+lint-tidy-bpf:
+	clang-tidy --quiet $(wildcard bpf/*.bpf.c) -- $(BPF_CFLAGS)
+
+lint-tidy-daemon: $(OUT)/pebsd.skel.h
+	printf '%s\n' $(TIDY_SOURCES) | xargs -P $(shell nproc) -I FILE \
+		clang-tidy --quiet FILE -- -std=gnu17 $(CPPFLAGS) -Itests/lib $(PKG_CFLAGS)
+
+lint-scripts:
+	shellcheck $(SCRIPTS)
+
+lint-manuals:
+	@for page in $(MANUALS); do \
+		warnings=$$(groff -man -Tutf8 -ww -z "$$page" 2>&1); \
+		[ -z "$$warnings" ] || { printf '%s\n' "$$warnings"; failed=yes; }; \
+	done; [ -z "$$failed" ]
+
+# The unit names the programs by their place.
+INSTALL = install -D
+UNIT_DIRECTORY = $(DESTDIR)$(PREFIX)/lib/systemd/system
+CONFIG_FILE = $(DESTDIR)/etc/pebsd/pebsd.conf
+MANUAL_PLACES = $(foreach page,$(MANUALS),$(DESTDIR)$(PREFIX)/share/man/man$(subst .,,$(suffix $(page)))/$(notdir $(page)))
+
+install: all ## install below DESTDIR= with PREFIX=/usr; a configuration that is there is kept
+	$(INSTALL) -m 755 $(OUT)/pebsd $(DESTDIR)$(PREFIX)/sbin/pebsd
+	$(INSTALL) -m 755 $(OUT)/pebsctl $(DESTDIR)$(PREFIX)/bin/pebsctl
+	$(INSTALL) -m 644 units/pebsd.service $(UNIT_DIRECTORY)/pebsd.service
+	$(INSTALL) -m 644 units/pebsd.sysusers.conf $(DESTDIR)$(PREFIX)/lib/sysusers.d/pebsd.conf
+	$(INSTALL) -m 644 units/mixed-fleet.conf $(DESTDIR)$(PREFIX)/share/doc/pebsd/mixed-fleet.conf
+	sed -i 's,/usr/\(s\?bin\)/pebs,$(PREFIX)/\1/pebs,; s,/usr/share/,$(PREFIX)/share/,' \
+		$(UNIT_DIRECTORY)/pebsd.service $(DESTDIR)$(PREFIX)/share/doc/pebsd/mixed-fleet.conf
+	$(INSTALL) -m 644 LICENSE $(DESTDIR)$(PREFIX)/share/doc/pebsd/LICENSE
+	[ -e $(CONFIG_FILE) ] || $(INSTALL) -m 644 config/pebsd.conf $(CONFIG_FILE)
+	$(foreach place,$(MANUAL_PLACES),$(INSTALL) -m 644 daemon/man/$(notdir $(place)) $(place) &&) true
+
+uninstall: ## remove what install put there, but for the configuration
+	rm -f $(DESTDIR)$(PREFIX)/sbin/pebsd $(DESTDIR)$(PREFIX)/bin/pebsctl $(UNIT_DIRECTORY)/pebsd.service \
+		$(DESTDIR)$(PREFIX)/lib/sysusers.d/pebsd.conf $(MANUAL_PLACES)
+	rm -rf $(DESTDIR)$(PREFIX)/share/doc/pebsd
+	@! [ -e $(CONFIG_FILE) ] || echo "kept: $(CONFIG_FILE)"
+
+clean: ## remove build/
 	rm -rf $(BUILD)
 
-.PHONY: all clean unit-tests bpf-tests
+help: ## this list
+	@sed -n 's/^\([a-z0-9-]*\):[^#]*## \(.*\)/\1\t\2/p' Makefile | expand -t 16
+
+.PHONY: all unit-tests bpf-tests e2e-tests corpus-tests fuzzers tools deps deps-test deps-develop run test test-unit \
+	test-bpf test-e2e test-sanitize run-sanitized test-corpus test-fresh fuzz run-fuzzers lint lint-format \
+	lint-tidy lint-tidy-bpf lint-tidy-daemon lint-scripts lint-manuals install uninstall clean help
 .PRECIOUS: $(OUT)/obj/%.o $(OUT)/bpf/%.bpf.o $(OUT)/%.skel.h
 -include $(shell find $(OUT)/obj -name '*.d' 2>/dev/null)
+endif

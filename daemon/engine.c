@@ -211,7 +211,7 @@ static int fill_series(struct engine *engine)
 static void read_events(struct engine *engine)
 {
 	if (engine->settings.count)
-		engine->settings.count(engine->now, engine->settings.userdata);
+		engine->settings.count(engine->now, engine->settings.count_userdata);
 	for (unsigned event = 0; event < engine->settings.n_events; event++)
 		engine->now[event].malformed = kernel_malformed(engine->kernel, event);
 }

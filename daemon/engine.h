@@ -24,10 +24,11 @@ struct engine_settings {
 	u64 interval_ns; /* between collections; bounds how many the window holds */
 	bool (*exported)(const char *path, void *userdata); /* whether a path may have a series */
 	bool (*synthetic)(u64 id);                          /* see snapshot_build.h; may be NULL */
+	void *userdata;                                     /* of `exported` */
 	/* Fills in what the origin counts of its events: `counted` and what follows it. May be NULL. */
 	void (*count)(struct reading readings[EVENTS_MAX], void *userdata);
+	void *count_userdata;
 	struct collect_listener listener;
-	void *userdata; /* of `exported` and `count` */
 };
 
 struct engine;

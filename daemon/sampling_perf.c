@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "sampling_origin.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <bpf/libbpf.h>
+
+#include "base/log.h"
+#include "cgroup/mount.h"
+#include "cgroup/walk.h"
+#include "collect/adopt.h"
+#include "origin/perf.h"
+#include "origin/pmu.h"
+
+/* `max = auto`: twice the cgroups there are, and at least so many. */
+#define SLOTS_AUTO_MIN 512
+
+struct origin_state {
+	struct engine *engine; /* not owned */
+	char *mount;           /* of the cgroup2 hierarchy */
+	size_t n_sets;
+	struct perf_event_set *sets[EVENTS_MAX]; /* in the order of the engine's events */
+	struct perf_counts counts[EVENTS_MAX];   /* as of the last collection */
+	bool in_error[EVENTS_MAX];               /* told of already */
+};
+
+static void free_state(struct origin_state *state)
+{
+	if (!state)
+		return;
+	for (size_t i = 0; i < state->n_sets; i++)
+		perf_set_free(state->sets[i]);
+	free(state->mount);
+	free(state);
+}
+
+static void free_statep(struct origin_state **state)
+{
+	free_state(*state);
+}
+
+static int cannot(struct failure *failure, int error, const char *format, const char *what)
+{
+	failure->code = EXIT_CANNOT;
+	if (asprintf(&failure->message, format, what) < 0)
+		failure->message = NULL;
+	return error;
+}
+
+static int find_mount(struct origin_state *state, struct failure *failure)
+{
+	bool subtree;
+	int r = cgroup_mount_find(&state->mount, &subtree);
+
+	if (r == -ENOENT)
+		return cannot(failure, r, "cannot tell cgroups apart: %s",
+			      "no cgroup2 file system is mounted, and v1 hierarchies number their cgroups "
+			      "each on their "
+			      "own; mount it: mount -t cgroup2 none /sys/fs/cgroup/unified, or boot with "
+			      "systemd.unified_cgroup_hierarchy=1");
+	if (r < 0)
+		return cannot(failure, r,
+			      "cannot read /proc/self/mountinfo to find the cgroup2 mount: %s; mount /proc",
+			      strerror(-r));
+	if (subtree)
+		log_notice("%s shows only a part of the cgroup tree: cgroups outside of it are named as they "
+			   "are born, "
+			   "those older than pebsd are unattributed",
+			   state->mount);
+	return 0;
+}
+
+static int count_one(u64 id, u64 parent_id, const char *name, void *userdata)
+{
+	(void)id;
+	(void)parent_id;
+	(void)name;
+	(void)userdata;
+	return 0;
+}
+
+static u32 slots_for(const struct config *config, const char *mount)
+{
+	_cleanup_close_ int root_fd = open(mount, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	struct cgroup_walk_counts counts = {0};
+	size_t slots;
+
+	if (config->cgroups_max != CONFIG_CGROUPS_MAX_AUTO)
+		return (u32)config->cgroups_max;
+	if (root_fd >= 0)
+		(void)cgroup_walk(root_fd, count_one, NULL, &counts);
+	slots = 2 * counts.cgroups;
+	if (slots < SLOTS_AUTO_MIN)
+		return SLOTS_AUTO_MIN;
+	return slots > KERNEL_SLOTS_MAX ? KERNEL_SLOTS_MAX : (u32)slots;
+}
+
+static int open_sets(struct origin_state *state, const struct config *config, struct failure *failure)
+{
+	const struct pmu_wish wish = {
+		.ldlat = (u32)config->ldlat, .period = config->period, .roles = config->events};
+	struct pmu_plan plan = {0};
+	int r = pmu_plan("/sys", &wish, &plan);
+
+	if (r < 0)
+		return cannot(failure, r, "cannot plan what to sample from /sys: %s", strerror(-r));
+	if (plan.n_openings == 0)
+		r = cannot(failure, -ENODEV,
+			   "this machine cannot sample memory loads: %s. `pebsd --probe` tells more; a "
+			   "recording made "
+			   "elsewhere is shown by `pebsd --replay FILE`",
+			   plan.n_refusals ? plan.refusals[0].reason : "it has no PMU that is known to");
+	for (size_t i = 0; r == 0 && i < plan.n_openings; i++) {
+		r = perf_open(&plan.openings[i], config->period, PERF_ONLINE_PATH,
+			      &state->sets[state->n_sets], &failure->message);
+		if (r < 0)
+			failure->code = EXIT_CANNOT;
+		else
+			state->n_sets++;
+	}
+	pmu_plan_done(&plan);
+	return r;
+}
+
+static int adopt(struct origin_state *state)
+{
+	struct adopt_counts counts;
+	int r = adopt_existing(engine_kernel(state->engine), state->mount, &counts);
+
+	if (r < 0)
+		return log_warning(
+			r, "cannot read the cgroup tree at %s: cgroups older than pebsd are unattributed",
+			state->mount);
+	if (counts.without_slot)
+		(void)log_warning(
+			0,
+			"%zu cgroups found no free slot, their samples are unattributed; raise [cgroups] max",
+			counts.without_slot);
+	engine_adopted(state->engine);
+	return 0;
+}
+
+static int start_sets(struct origin_state *state, struct failure *failure)
+{
+	for (size_t i = 0; i < state->n_sets; i++) {
+		int fd = kernel_program_fd(engine_kernel(state->engine), (unsigned)i);
+		int r = fd < 0 ? fd : perf_start(state->sets[i], fd, &failure->message);
+
+		if (r < 0) {
+			failure->code = EXIT_CANNOT;
+			return r;
+		}
+	}
+	return 0;
+}
+
+static void name_cpus(struct origin_state *state)
+{
+	struct snapshot *head = engine_head(state->engine);
+
+	for (size_t i = 0; i < state->n_sets; i++) {
+		_cleanup_free_ char *cpus = cpu_list_format(perf_cpus(state->sets[i]));
+
+		(void)snprintf(head->events[i].cpus, sizeof(head->events[i].cpus), "%s", cpus ? cpus : "");
+	}
+}
+
+static void count(struct reading readings[EVENTS_MAX], void *userdata)
+{
+	struct origin_state *state = userdata;
+
+	for (size_t i = 0; i < state->n_sets; i++) {
+		struct perf_counts *counts = &state->counts[i];
+
+		perf_count(state->sets[i], counts);
+		readings[i].counted = true;
+		readings[i].expected = counts->count / perf_event(state->sets[i])->period;
+		readings[i].enabled_ns = counts->enabled_ns;
+		readings[i].running_ns = counts->running_ns;
+	}
+}
+
+static void tell_errors(struct origin_state *state)
+{
+	const struct snapshot *head = engine_head(state->engine);
+
+	for (size_t i = 0; i < state->n_sets; i++) {
+		const struct perf_counts *counts = &state->counts[i];
+		bool in_error = counts->cpus_in_error > 0;
+
+		if (in_error && !state->in_error[i])
+			(void)log_warning(0,
+					  "%s does not count on %zu of %zu CPUs: another pinned event, or "
+					  "the NMI watchdog, "
+					  "holds the counter it needs; it is tried again each interval",
+					  head->events[i].key, counts->cpus_in_error, counts->cpus);
+		if (!in_error && state->in_error[i])
+			log_notice("%s counts again on all its CPUs", head->events[i].key);
+		state->in_error[i] = in_error;
+	}
+}
+
+static int tick(struct origin_state *state)
+{
+	int result = 0;
+
+	tell_errors(state);
+	for (size_t i = 0; i < state->n_sets; i++) {
+		_cleanup_free_ char *message = NULL;
+		int r = perf_hotplug(state->sets[i], &message);
+
+		if (r < 0) {
+			(void)log_warning(0, "%s", message ? message : strerror(-r));
+			result = r;
+		} else if (r > 0)
+			log_notice("CPUs came or went: %d", r);
+	}
+	name_cpus(state);
+	if (engine_should_adopt(state->engine))
+		(void)adopt(state);
+	return result;
+}
+
+static int health(const struct origin_state *state, const char **ret_reason)
+{
+	for (size_t i = 0; i < state->n_sets; i++)
+		if (state->counts[i].cpus > state->counts[i].cpus_in_error)
+			return 0;
+	*ret_reason = "no CPU counts: other events hold every counter that the sampled ones need";
+	return -EBUSY;
+}
+
+static int open_perf(const struct sampling_settings *settings, struct engine_settings *engine_settings,
+		     struct engine **ret_engine, struct origin_state **ret, struct failure *ret_failure)
+{
+	_cleanup_(free_statep) struct origin_state *state = calloc(1, sizeof(*state));
+	int r;
+
+	if (!state)
+		return -ENOMEM;
+	r = find_mount(state, ret_failure);
+	if (r == 0)
+		r = open_sets(state, settings->config, ret_failure);
+	if (r < 0)
+		return r;
+	engine_settings->n_events = state->n_sets;
+	for (size_t i = 0; i < state->n_sets; i++)
+		engine_settings->events[i] = *perf_event(state->sets[i]);
+	engine_settings->slots = slots_for(settings->config, state->mount);
+	engine_settings->stripes = kernel_stripes_for(libbpf_num_possible_cpus());
+	engine_settings->births = engine_settings->hardware = true;
+	engine_settings->count = count;
+	engine_settings->count_userdata = state;
+	r = engine_open(engine_settings, ret_engine, &ret_failure->message);
+	if (r < 0) {
+		ret_failure->code = EXIT_CANNOT;
+		return r;
+	}
+	state->engine = *ret_engine;
+	(void)adopt(state);
+	r = start_sets(state, ret_failure);
+	if (r < 0)
+		return r;
+	name_cpus(state);
+	*ret = TAKE_PTR(state);
+	return 0;
+}
+
+const struct origin origin_perf = {
+	.name = "perf",
+	.open = open_perf,
+	.free = free_state,
+	.tick = tick,
+	.health = health,
+};

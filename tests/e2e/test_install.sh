@@ -1,0 +1,63 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# `make install` puts everything where a package would, keeps a configuration that is there, names the programs by
+# their place in the unit; systemd takes the unit; `make uninstall` leaves the configuration alone.
+set -eu
+
+fail() {
+	echo "$*"
+	exit 1
+}
+
+root=$(mktemp -d)
+trap 'rm -rf "$root"' EXIT
+# What is installed is what the tests run, in whatever tree it was built.
+install=(make --no-print-directory --silent DESTDIR="$root" BUILD="$(dirname "$PEBSD")")
+
+"${install[@]}" install
+expected='etc/pebsd/pebsd.conf 644
+usr/bin/pebsctl 755
+usr/lib/systemd/system/pebsd.service 644
+usr/lib/sysusers.d/pebsd.conf 644
+usr/sbin/pebsd 755
+usr/share/doc/pebsd/LICENSE 644
+usr/share/doc/pebsd/mixed-fleet.conf 644'
+for page in daemon/man/*.[1-8]; do
+	expected+=$'\n'"usr/share/man/man${page##*.}/${page##*/} 644"
+done
+found=$(find "$root" -type f -printf '%P %m\n' | sort)
+[ "$found" = "$(sort <<<"$expected")" ] || fail "installed: $found"
+cmp "$PEBSD" "$root/usr/sbin/pebsd"
+cmp units/pebsd.service "$root/usr/lib/systemd/system/pebsd.service"
+
+echo '# mine' >"$root/etc/pebsd/pebsd.conf"
+"${install[@]}" install
+[ "$(cat "$root/etc/pebsd/pebsd.conf")" = '# mine' ] || fail "install replaced the configuration"
+kept=$("${install[@]}" uninstall)
+[ "$kept" = "kept: $root/etc/pebsd/pebsd.conf" ] || fail "uninstall says: $kept"
+[ "$(find "$root" -type f)" = "$root/etc/pebsd/pebsd.conf" ] || fail "uninstall left $(find "$root" -type f)"
+
+"${install[@]}" PREFIX=/usr/local install
+unit=$root/usr/local/lib/systemd/system/pebsd.service
+started=$(grep -E '^Exec(Start|Reload)=' "$unit")
+[ "$started" = $'ExecStart=/usr/local/sbin/pebsd\nExecReload=/usr/local/bin/pebsctl reload' ] ||
+	fail "with PREFIX=/usr/local the unit has $started"
+grep -q 'ExecCondition=/usr/local/sbin/pebsd --probe' "$root/usr/local/share/doc/pebsd/mixed-fleet.conf" ||
+	fail "with PREFIX=/usr/local the drop-in starts another pebsd"
+
+command -v systemd-analyze >/dev/null || {
+	echo 'needs systemd-analyze to check the units'
+	exit 77
+}
+"${install[@]}" install
+units=$root/usr/lib/systemd/system
+mkdir -p "$units/pebsd.service.d"
+cp "$root/usr/share/doc/pebsd/mixed-fleet.conf" "$units/pebsd.service.d/"
+# The targets and sockets that every service hangs on.
+cp -a /lib/systemd/system/*.target /lib/systemd/system/*.socket /lib/systemd/system/*.slice "$units/"
+complaints=$(systemd-analyze verify --man=no --root="$root" pebsd.service 2>&1 | grep pebsd || :)
+[ -z "$complaints" ] || fail "systemd-analyze verify: $complaints"
+# 0 is closed, 100 is open.
+systemd-analyze security --offline=true --threshold=28 --no-pager "$units/pebsd.service" >"$root/security" ||
+	fail "the service is more exposed than it was: $(tail -n 1 "$root/security")"
+tail -n 1 "$root/security"

@@ -1,0 +1,116 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# The test runner counts a pass, a failure, a crash, a time out and a skip as what they are, and trusts no program
+# that reports less than it planned.
+set -eu
+
+runner=$PWD/tests/run.sh
+time_limit=$PWD/tests/lib/time_limit.c
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work"
+
+# expect STATUS LAST_LINE [PATTERN...] -- RUNNER_ARGUMENT...: each pattern stands in the output.
+expect() {
+	local status=0 want=$1 last=$2 output
+	local -a patterns=()
+	shift 2
+	while [ "$1" != -- ]; do
+		patterns+=("$1")
+		shift
+	done
+	shift
+	output=$("$runner" -o "$work/logs" -t 1 "$@") || status=$?
+	for pattern in "${patterns[@]}"; do
+		grep -q -- "$pattern" <<<"$output" || {
+			printf 'no "%s" in the output of: %s\n%s\n' "$pattern" "$*" "$output"
+			exit 1
+		}
+	done
+	if [ "$status" != "$want" ] || [ "$(tail -n 1 <<<"$output")" != "$last" ]; then
+		printf 'wanted status %s and "%s" of: %s\ngot status %s and:\n%s\n' "$want" "$last" "$*" "$status" \
+			"$output"
+		exit 1
+	fi
+}
+
+script() {
+	printf '#!/bin/sh\n%s\n' "$2" >"$1.sh"
+	chmod +x "$1.sh"
+}
+
+script good 'exit 0'
+script bad 'echo why it failed; exit 1'
+script lacking 'echo starting; echo needs a PMU; exit 77'
+script crash 'kill -SEGV $$'
+script killed 'kill -KILL $$'
+script slow 'sleep 60'
+script deaf 'trap "" TERM; sleep 60 & wait; sleep 60'
+script interrupted 'kill -INT $$; sleep 60'
+script parent 'sleep 61 & echo $! >child; exit 0'
+
+expect 0 '1 passed, 0 failed, 0 skipped' 'passed   good.sh' -- good.sh
+expect 1 '1 passed, 1 failed, 0 skipped' '^why it failed$' 'failed: bad.sh: exit status 1' -- bad.sh good.sh
+expect 0 '1 passed, 0 failed, 1 skipped' '^skipped: lacking.sh: needs a PMU$' -- good.sh lacking.sh
+expect 1 '0 passed, 0 failed, 1 skipped' '^no test ran$' -- lacking.sh
+expect 1 '0 passed, 0 failed, 0 skipped' '^no test ran$' --
+expect 1 '0 passed, 2 failed, 0 skipped' 'crash.sh: exit status 139' 'killed.sh: exit status 137' -- crash.sh killed.sh
+expect 1 '0 passed, 1 failed, 0 skipped' 'interrupted.sh: exit status 130' -- interrupted.sh
+expect 1 '0 passed, 1 failed, 0 skipped' 'slow.sh: not done after 1 seconds' -- slow.sh
+expect 1 '0 passed, 1 failed, 0 skipped' 'absent.sh: exit status 127' -- absent.sh
+expect 0 '1 passed, 0 failed, 0 skipped' -- parent.sh
+for ((tries = 0; tries < 50; tries++)); do
+	grep -qs '^State:[[:space:]]*[^ZX[:space:]]' "/proc/$(cat child)/status" || break
+	sleep 0.1
+done
+[ "$tries" -lt 50 ] || {
+	echo 'what a test started outlived it'
+	exit 1
+}
+expect 1 '1 passed, 1 failed, 1 skipped' 'failed: exit 4: exit status 4' 'skipped: echo no clang; exit 77: no clang' \
+	-- -c true 'exit 4' 'echo no clang; exit 77'
+
+cat >criterion.c <<'EOF'
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#if defined(MIXED)
+Test(mixed, good) { cr_assert(1); }
+Test(mixed, bad) { cr_expect(0, "the reason"); }
+Test(mixed, crash) { abort(); }
+Test(mixed, leaves) { _exit(3); }
+Test(mixed, lacking) { cr_skip_test("needs root"); }
+Test(mixed, slow) { sleep(60); }
+#elif defined(GOOD)
+Test(good, one) { cr_assert(1); }
+Test(good, two) { cr_assert(1); }
+#elif defined(HANGS)
+static void __attribute__((constructor)) hang(void) { sleep(60); }
+Test(hangs, one) { cr_assert(1); }
+#endif
+EOF
+for variant in MIXED GOOD HANGS NONE; do
+	"${CC:-cc}" -D$variant -o "$(tr "[:upper:]" "[:lower:]" <<<$variant)" criterion.c "$time_limit" -lcriterion
+done
+# Programs that are no full account of themselves: one stops before its report, one reports less than it planned.
+printf '#!/bin/sh\nexit 0\n' >silent
+cat >short <<'EOF'
+#!/bin/sh
+for argument; do
+	case $argument in
+	--tap=*) printf '1..3\nok - a::one (0.00s)\n' >"${argument#--tap=}" ;;
+	esac
+done
+EOF
+chmod +x silent short
+
+expect 0 '2 passed, 0 failed, 0 skipped' 'passed   good (2)' -- good
+expect 1 '1 passed, 4 failed, 1 skipped' 'the reason' 'failed: mixed mixed::bad' 'failed: mixed mixed::crash' \
+	'failed: mixed mixed::leaves' 'failed: mixed mixed::slow timed out' 'skipped: mixed mixed::lacking: needs root' \
+	-- mixed
+expect 1 '2 passed, 1 failed, 0 skipped' 'hangs: not done after 5 seconds' -- good hangs
+expect 1 '0 passed, 1 failed, 0 skipped' 'none: exit status 0 after 0 of 0 tests' -- none
+expect 1 '0 passed, 1 failed, 0 skipped' 'silent: exit status 0 after 0 of 0 tests' -- silent
+expect 1 '1 passed, 1 failed, 0 skipped' 'short: exit status 0 after 1 of 3 tests' -- short
+expect 1 '0 passed, 1 failed, 0 skipped' 'deaf.sh: not done after 1 seconds' -- deaf.sh

@@ -1,0 +1,161 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# Runs tests and ends with the line "N passed, N failed, N skipped".
+#   tests/run.sh [-t SECONDS] [-o DIRECTORY] [-c] TEST...
+# A TEST is a Criterion program, each of whose tests counts, or a script (*.sh), which counts as one; with -c each
+# is a command line, which counts as one. Scripts and commands exit with 0: passed, 77: skipped, the last line of
+# their output says what was lacking; else: failed. -t: what one test may take, default 120. Logs go to DIRECTORY.
+# Exits with 1 when a test failed or none ran.
+set -u
+
+usage() {
+	sed -n '3,9s/^# \{0,1\}//p' "$0" >&2
+	exit 2
+}
+
+seconds=120 directory=build/test-results commands=''
+while getopts t:o:c option; do
+	case $option in
+	t) seconds=$OPTARG ;;
+	o) directory=$OPTARG ;;
+	c) commands=yes ;;
+	*) usage ;;
+	esac
+done
+shift $((OPTIND - 1))
+mkdir -p "$directory" || exit 1
+TMPDIR=$(mktemp -d) || exit 1
+export TMPDIR
+export TEST_SECONDS=$seconds # tests/lib/time_limit.c
+
+passed=0 failed=0 skipped=0 group='' timed_out=''
+failures=() skips=()
+
+# What a test leaves running ends with it: timeout(1) put it all into one process group.
+end_group() {
+	[ -z "$group" ] || kill -KILL -- "-$group" 2>/dev/null
+	group=''
+}
+trap 'end_group; rm -rf --one-file-system "$TMPDIR"' EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM HUP
+
+# Runs the arguments for at most $1 seconds with their output in $2; sets `status` and `timed_out`.
+run() {
+	local limit=$1 log=$2 start=$SECONDS
+	shift 2
+	# The shell starts what runs beside it with these signals ignored.
+	env --default-signal=INT,QUIT timeout --kill-after=3 "$limit" "$@" </dev/null >"$log" 2>&1 &
+	group=$!
+	wait "$group" 2>/dev/null
+	status=$?
+	timed_out=''
+	case $status in
+	124 | 137) [ $((SECONDS - start)) -lt "$limit" ] || timed_out=yes ;;
+	esac
+	end_group
+}
+
+fail() {
+	failed=$((failed + 1))
+	failures+=("$1")
+}
+
+skip() {
+	skipped=$((skipped + 1))
+	skips+=("$1")
+}
+
+show() {
+	printf -- '---- %s\n' "$1"
+	tail -n 200 "$2"
+	printf -- '----\n'
+}
+
+# One test whose exit status tells.
+run_single() {
+	local name=$1 log=$2
+	shift 2
+	run "$seconds" "$log" "$@"
+	case $status in
+	0)
+		passed=$((passed + 1))
+		printf 'passed   %s\n' "$name"
+		;;
+	77)
+		skip "$name: $(tail -n 1 "$log")"
+		printf 'skipped  %s\n' "$name"
+		;;
+	*)
+		if [ -n "$timed_out" ]; then
+			fail "$name: not done after $seconds seconds"
+		else
+			fail "$name: exit status $status"
+		fi
+		printf 'FAILED   %s\n' "$name"
+		show "$name" "$log"
+		;;
+	esac
+}
+
+# A Criterion program: its report (Test Anything Protocol) names each test, and tells how many there should be.
+run_criterion() {
+	local program=$1 name=$2 log=$3 report=$3.tap
+	local planned=0 reported=0 ok=0 line before=$failed
+	rm -f "$report"
+	run $((seconds * 5)) "$log" "$program" --jobs 1 --color=never --tap="$report"
+	[ -e "$report" ] || : >"$report"
+	while IFS= read -r line; do
+		case $line in
+		1..*) planned=${line#1..} ;;
+		'ok - '*'# SKIP'*)
+			reported=$((reported + 1))
+			line=${line#ok - }
+			skip "$name ${line%% *}:${line##*# SKIP}"
+			;;
+		'ok - '*)
+			reported=$((reported + 1))
+			ok=$((ok + 1))
+			;;
+		'not ok - '*)
+			reported=$((reported + 1))
+			fail "$name ${line#not ok - }"
+			;;
+		esac
+	done <"$report"
+	passed=$((passed + ok))
+	if [ -n "$timed_out" ]; then
+		fail "$name: not done after $((seconds * 5)) seconds"
+	elif [ "$reported" -lt "$planned" ] || [ "$planned" = 0 ]; then
+		fail "$name: exit status $status after $reported of $planned tests"
+	elif [ "$status" != 0 ] && [ "$failed" = "$before" ]; then
+		fail "$name: exit status $status, though no test of it failed"
+	fi
+	if [ "$failed" = "$before" ]; then
+		printf 'passed   %s (%s)\n' "$name" "$ok"
+	else
+		printf 'FAILED   %s\n' "$name"
+		show "$name" "$log"
+	fi
+}
+
+for test; do
+	name=${test#build/}
+	program=$test
+	[ "${test#/}" != "$test" ] || program=./$test
+	log=$directory/$(printf '%s' "$name" | tr -c 'A-Za-z0-9._-' '_').log
+	if [ -n "$commands" ]; then
+		run_single "$name" "$log" bash -c "$test"
+	elif [ "${test%.sh}" != "$test" ]; then
+		run_single "$name" "$log" "$program"
+	else
+		run_criterion "$program" "$name" "$log"
+	fi
+done
+
+[ ${#skips[@]} = 0 ] || printf 'skipped: %s\n' "${skips[@]}"
+[ ${#failures[@]} = 0 ] || printf 'failed: %s\n' "${failures[@]}"
+ran=$((passed + failed))
+[ "$ran" != 0 ] || printf 'no test ran\n'
+printf '%d passed, %d failed, %d skipped\n' "$passed" "$failed" "$skipped"
+[ "$failed" = 0 ] && [ "$ran" != 0 ]

@@ -1,0 +1,100 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# Installs the Debian packages named as arguments, without recommended ones and without starting a service.
+#   install_deps.sh [--if-debian] PACKAGE...
+# Nothing is done, and no root is needed, where all are installed. --if-debian: elsewhere only say what is needed.
+set -eu
+
+POLICY=/usr/sbin/policy-rc.d
+
+say() {
+	printf '%s\n' "$*"
+}
+
+fail() {
+	printf 'deps: %s\n' "$*" >&2
+	exit 1
+}
+
+missing_of() {
+	for package; do
+		# shellcheck disable=SC2016 # dpkg-query's own variable
+		case $(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null) in
+		installed) ;;
+		*) printf '%s ' "$package" ;;
+		esac
+	done
+}
+
+# A policy that refuses every start for as long as the process $1 lives: one left behind by a kill does no harm.
+write_policy() {
+	printf '#!/bin/sh\n# Made by "make deps" of pebsd for the time of one installation.\n'
+	# shellcheck disable=SC2016
+	printf '[ -d /proc/%s ] && exit 101\nexit 0\n' "$1"
+}
+
+# Runs the arguments while no package can start a service. A policy that is there already is not touched: ours
+# is laid over it in a mount namespace of the command's own; where that is not permitted (a container), the
+# present one decides.
+without_services() {
+	policy=$(mktemp)
+	write_policy $$ >"$policy"
+	chmod 755 "$policy"
+	if [ ! -e "$POLICY" ]; then
+		# Not a link: another installation's policy is never replaced, even one made just now.
+		(set -C && write_policy $$ >"$POLICY") && made_policy=yes && chmod 755 "$POLICY"
+	elif unshare --mount true 2>/dev/null; then
+		# shellcheck disable=SC2016
+		set -- unshare --mount sh -c 'mount --bind "$0" '"$POLICY"' && exec "$@"' "$policy" "$@"
+	fi
+	status=0
+	"$@" || status=$?
+	clean_up
+	return $status
+}
+
+clean_up() {
+	[ -z "$policy" ] || rm -f "$policy"
+	[ -z "$made_policy" ] || rm -f "$POLICY"
+	policy='' made_policy=''
+}
+
+install() {
+	without_services env DEBIAN_FRONTEND=noninteractive \
+		apt-get install --yes --no-install-recommends "$@" </dev/null
+}
+
+policy='' made_policy='' if_debian=''
+if [ "${1:-}" = --if-debian ]; then
+	if_debian=yes
+	shift
+fi
+[ $# -gt 0 ] || fail "no packages named"
+
+if ! command -v dpkg-query >/dev/null 2>&1 || ! command -v apt-get >/dev/null 2>&1; then
+	say "This is not Debian; pebsd needs what these Debian 12 packages hold: $*"
+	[ -z "$if_debian" ] || exit 0
+	fail "install their equivalents with this system's package manager"
+fi
+
+missing=$(missing_of "$@")
+[ -n "$missing" ] || exit 0
+say "installs: $missing(and what these depend on; nothing recommended, no service started)"
+[ "$(id -u)" = 0 ] || fail "installing packages needs root: run \"sudo make deps\", or the same as root"
+
+trap clean_up EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM HUP
+# shellcheck disable=SC2086 # a list of words
+{
+	# The lists are fetched only when they cannot tell where a package is, or lead to one that is gone.
+	if ! apt-get install --simulate --no-install-recommends $missing >/dev/null 2>&1; then
+		apt-get update
+		install $missing
+	elif ! install $missing; then
+		apt-get update
+		install $missing
+	fi
+}
+still=$(missing_of "$@")
+[ -z "$still" ] || fail "apt-get did not install: $still"

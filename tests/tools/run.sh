@@ -1,0 +1,103 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# Serves the built pebsd in the foreground until Ctrl-C, on this machine's own samples, or where it has none, on a
+# recording made for the purpose.
+#   run.sh [BUILD_DIRECTORY]
+# Whatever it made is gone when it ends.
+set -eu
+
+say() {
+	printf '%s\n' "$*"
+}
+
+fail() {
+	printf 'make run: %s\n' "$*" >&2
+	exit 1
+}
+
+# Somebody listens on TCP port $1, at whatever address: /proc/net/tcp has ports in hexadecimal, 0A is LISTEN.
+port_is_taken() {
+	cat /proc/net/tcp /proc/net/tcp6 2>/dev/null |
+		awk -v port="$(printf ':%04X' "$1")" \
+			'$4 == "0A" && substr($2, length($2) - 4) == port { found = 1 } END { exit !found }'
+}
+
+free_port() {
+	port=$1
+	while port_is_taken "$port"; do
+		port=$((port + 1))
+		[ "$port" -le 65535 ] || fail "no free TCP port from $1 on: end what listens there"
+	done
+	printf '%s\n' "$port"
+}
+
+# shellcheck disable=SC2317 # called by the trap
+end() {
+	trap '' INT TERM HUP
+	if [ -n "$daemon" ]; then
+		kill "$daemon" 2>/dev/null || :
+		wait "$daemon" 2>/dev/null || :
+	fi
+	[ -z "$directory" ] || rm -rf "$directory"
+}
+
+top=$(cd "$(dirname "$0")/../.." && pwd)
+build=$(cd "${1:-$top/build}" && pwd)
+daemon='' directory=''
+
+[ "$(id -u)" = 0 ] || fail "loading BPF programs needs root: run \"sudo make run\", or the same as root"
+for program in pebsd pebsctl tests/tools/make_recording; do
+	[ -x "$build/$program" ] || fail "$build/$program is not built: run \"make run\" in $top"
+done
+
+trap end EXIT
+trap 'say; say "Stopping."; exit 0' INT
+trap 'exit 143' TERM HUP
+directory=$(mktemp -d /tmp/pebsd-run.XXXXXX)
+chmod 711 "$directory"
+socket=$directory/control.sock
+port=$(free_port 9754)
+[ "$port" = 9754 ] || say "Port 9754 is taken; using $port."
+set -- --socket "$socket" --listen "127.0.0.1:$port"
+# The default configuration, so that one in /etc changes nothing here.
+[ ! -e "$top/config/pebsd.conf" ] || set -- --config "$top/config/pebsd.conf" "$@"
+
+if reason=$("$build/pebsd" --probe 2>&1); then
+	say "This machine can sample memory accesses; pebsd profiles it."
+else
+	say "This machine cannot sample memory accesses. pebsd --probe says:"
+	say "$reason" | sed 's/^/    /'
+	say "So the whole path is shown on a recording that was made up for it: its figures are no measurement."
+	"$build/tests/tools/make_recording" "$directory/recording.perf.data"
+	set -- --replay "$directory/recording.perf.data" "$@"
+fi
+
+# It ends with this script even where no trap can run.
+setpriv --pdeathsig TERM "$build/pebsd" "$@" &
+daemon=$!
+tries=0
+until "$build/pebsctl" --socket "$socket" status >"$directory/status" 2>&1; do
+	tries=$((tries + 1))
+	if ! kill -0 "$daemon" 2>/dev/null; then
+		status=0
+		wait "$daemon" || status=$?
+		daemon=''
+		fail "pebsd ended with status $status; its own message stands above"
+	fi
+	[ "$tries" -lt 100 ] || fail "pebsd did not answer on $socket in 10 seconds: $(cat "$directory/status")"
+	sleep 0.1
+done
+
+# The socket is root's: who came by sudo asks by sudo.
+as_root=${SUDO_UID:+sudo }
+say
+sed 's/^/    /' "$directory/status"
+say
+say "pebsd is serving until Ctrl-C. In a second terminal:"
+say "    $as_root$build/pebsctl --socket $socket top"
+say "    $as_root$build/pebsctl --socket $socket status"
+say "    curl http://127.0.0.1:$port/metrics"
+status=0
+wait "$daemon" || status=$?
+daemon=''
+fail "pebsd ended by itself with status $status"
