@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: GPL-2.0
+/* pebsd: options, and which of its modes they ask for. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <systemd/sd-daemon.h>
+
+#include "base/log.h"
+#include "config.h"
+#include "failure.h"
+#include "once.h"
+#include "options.h"
+#include "origin/probe.h"
+#include "serve.h"
+
+static int check_config(const struct options *options)
+{
+	_cleanup_(config_mistakes_clear) struct config_mistakes mistakes = {0};
+	_cleanup_(config_freep) struct config *config = NULL;
+	int r = config_load(options->config, NULL, &config, &mistakes);
+
+	config_mistakes_print(&mistakes, stdout);
+	if (r == -EINVAL)
+		return EXIT_INPUT;
+	if (r < 0) {
+		(void)log_error(r, "cannot read the configuration");
+		return EXIT_FAILED;
+	}
+	(void)printf("The configuration is free of mistakes.\n");
+	return EXIT_DONE;
+}
+
+static int load_config(const struct options *options, struct config **ret)
+{
+	_cleanup_(config_mistakes_clear) struct config_mistakes mistakes = {0};
+	_cleanup_free_ char *problem = NULL;
+	int r = config_load(options->config, NULL, ret, &mistakes);
+
+	for (size_t i = 0; i < mistakes.n; i++)
+		(void)log_error(0, "%s:%u: %s", mistakes.list[i].file, mistakes.list[i].line,
+				mistakes.list[i].message);
+	if (r == 0)
+		r = options_override(options, *ret, &problem);
+	if (problem)
+		(void)log_error(0, "%s", problem);
+	if (r == -EINVAL)
+		return EXIT_INPUT;
+	if (r < 0) {
+		(void)log_error(r, "cannot read the configuration");
+		return EXIT_FAILED;
+	}
+	return EXIT_DONE;
+}
+
+static int probe(const struct options *options, const struct config *config)
+{
+	const struct pmu_wish wish = {
+		.ldlat = (u32)config->ldlat, .period = config->period, .roles = config->events};
+	int r = probe_run(options->sysfs_root ? options->sysfs_root : "/sys", &wish, options->json, stdout);
+
+	if (r < 0) {
+		(void)log_error(r, "cannot tell what can be sampled below %s",
+				options->sysfs_root ? options->sysfs_root : "/sys");
+		return EXIT_FAILED;
+	}
+	return r;
+}
+
+static int run(const struct options *options, struct config *config)
+{
+	struct failure failure = {0};
+	int r = options->once ? once(options, config, &failure) : serve(options, config, &failure);
+	_cleanup_free_ char *message = failure.message;
+
+	if (r >= 0)
+		return r;
+	if (message)
+		(void)log_error(0, "%s", message);
+	else
+		(void)log_error(r, "cannot go on");
+	/* The unit does not restart what can't work; its status then says why. */
+	(void)sd_notifyf(false, "STATUS=%s\nERRNO=%d", message ? message : strerror(-r), -r);
+	return (int)failure.code;
+}
+
+int main(int argc, char *argv[])
+{
+	_cleanup_(options_clear) struct options options = {0};
+	_cleanup_(config_freep) struct config *config = NULL;
+	_cleanup_free_ char *problem = NULL;
+	int r;
+
+	log_open("pebsd");
+	r = options_parse(argc, argv, &options, &problem);
+	if (r < 0) {
+		(void)log_error(problem ? 0 : r, "%s", problem ? problem : "cannot read the command line");
+		return r == -EINVAL ? EXIT_INPUT : EXIT_FAILED;
+	}
+	if (options.action == OPTIONS_HELP) {
+		options_print_help(stdout);
+		return EXIT_DONE;
+	}
+	if (options.action == OPTIONS_VERSION) {
+		options_print_version(stdout);
+		return EXIT_DONE;
+	}
+	if (options.action == OPTIONS_CHECK_CONFIG)
+		return check_config(&options);
+	r = load_config(&options, &config);
+	if (r != EXIT_DONE)
+		return r;
+	return options.action == OPTIONS_PROBE ? probe(&options, config) : run(&options, config);
+}

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "once.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/log.h"
+#include "ctl/page.h"
+#include "export/json.h"
+#include "sampling.h"
+
+/* Collects each interval until `ns` are over, or somebody interrupts: what was sampled until then is the
+ * result. */
+static int sample_for(struct sampling *sampling, u64 ns, u64 interval_ns)
+{
+	sigset_t signals;
+	int r = 0;
+
+	sigemptyset(&signals);
+	sigaddset(&signals, SIGINT);
+	sigaddset(&signals, SIGTERM);
+	if (sigprocmask(SIG_BLOCK, &signals, NULL) < 0)
+		return -errno;
+	while (r == 0 && ns > 0) {
+		u64 nap = ns < interval_ns ? ns : interval_ns;
+		const struct timespec timeout = {.tv_sec = (time_t)(nap / NSEC_PER_SEC),
+						 .tv_nsec = (long)(nap % NSEC_PER_SEC)};
+		bool interrupted = sigtimedwait(&signals, NULL, &timeout) > 0;
+
+		r = sampling_tick(sampling);
+		ns = interrupted ? 0 : ns - nap;
+	}
+	return r;
+}
+
+static int print(const struct snapshot *snapshot, bool json)
+{
+	json_object *top = json_top(snapshot);
+	int r = 0;
+
+	if (!top)
+		return -ENOMEM;
+	if (json)
+		r = puts(json_object_to_json_string_ext(top, JSON_C_TO_STRING_PLAIN)) < 0 ? -EIO : 0;
+	else
+		r = page_top(top, stdout);
+	json_object_put(top);
+	return fflush(stdout) == 0 ? r : -errno;
+}
+
+int once(const struct options *options, const struct config *config, struct failure *ret_failure)
+{
+	_cleanup_(sampling_freep) struct sampling *sampling = NULL;
+	const struct sampling_settings settings = {
+		.config = config,
+		.recordings = options->recordings,
+		.n_recordings = options->n_recordings,
+	};
+	const struct maybe_double all = {0};
+	const struct snapshot *snapshot;
+	const char *message;
+	bool complete;
+	int r;
+
+	*ret_failure = (struct failure){.code = EXIT_FAILED};
+	r = sampling_open(&settings, &sampling, ret_failure);
+	if (r < 0)
+		return r;
+	if (config->origin == CONFIG_ORIGIN_REPLAY) {
+		while (sampling_step(sampling) > 0)
+			;
+		r = sampling_tick(sampling);
+	} else {
+		r = sample_for(sampling, options->once_ns, config->interval_ns);
+	}
+	if (r == 0)
+		r = engine_snapshot(sampling_engine(sampling), &all, &snapshot);
+	if (r == 0)
+		r = print(snapshot, options->json);
+	if (r < 0)
+		return r;
+	complete = sampling_complete(sampling, &message);
+	if (!complete)
+		(void)log_error(0, "%s", message ? message : "a recording could not be read to its end");
+	return complete ? EXIT_DONE : EXIT_INPUT;
+}

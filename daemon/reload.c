@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "reload.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/log.h"
+
+void reload_free_lines(char **lines)
+{
+	for (size_t i = 0; lines && lines[i]; i++)
+		free(lines[i]);
+	free(lines);
+}
+
+/* Takes `line`. Room for every line was made by the caller. */
+static void add_line(char **lines, char *line)
+{
+	size_t n = 0;
+
+	if (!line)
+		return;
+	while (lines[n])
+		n++;
+	lines[n] = line;
+}
+
+static char *join(const char *before, const char *const *keys, size_t n, const char *after)
+{
+	char *text = NULL;
+	size_t bytes;
+	FILE *stream = open_memstream(&text, &bytes);
+
+	if (!stream)
+		return NULL;
+	(void)fputs(before, stream);
+	for (size_t i = 0; i < n; i++)
+		(void)fprintf(stream, "%s%s", i ? ", " : " ", keys[i]);
+	(void)fputs(after, stream);
+	if (fclose(stream) != 0) {
+		free(text);
+		return NULL;
+	}
+	return text;
+}
+
+static int refuse(const struct config_mistakes *mistakes, char **problem, char ***ret_lines)
+{
+	char **lines = calloc(mistakes->n + 2, sizeof(*lines));
+
+	if (!lines)
+		return -ENOMEM;
+	for (size_t i = 0; i < mistakes->n; i++) {
+		const struct config_mistake *mistake = &mistakes->list[i];
+		char *line;
+
+		if (asprintf(&line, "%s:%u: %s", mistake->file, mistake->line, mistake->message) < 0)
+			line = NULL;
+		add_line(lines, line);
+	}
+	if (*problem) {
+		add_line(lines, *problem);
+		*problem = NULL;
+	}
+	for (size_t i = 0; lines[i]; i++)
+		(void)log_error(0, "%s", lines[i]);
+	(void)log_error(0, "the configuration has mistakes; the old one stays in force");
+	*ret_lines = lines;
+	return -EINVAL;
+}
+
+static int accept(struct config *running, struct config *loaded, char ***ret_lines)
+{
+	const char *keys[CONFIG_KEYS_MAX];
+	char **lines = calloc(3, sizeof(*lines));
+	size_t n;
+
+	if (!lines)
+		return -ENOMEM;
+	n = config_reload_keys(running, loaded, keys);
+	if (n)
+		add_line(lines, join("taken over:", keys, n, ""));
+	n = config_restart_keys(running, loaded, keys);
+	if (n)
+		add_line(lines, join("waiting for a restart:", keys, n, ""));
+	config_reload(running, loaded);
+	log_notice("configuration read again%s", lines[0] ? "" : "; nothing in it changed");
+	for (size_t i = 0; lines[i]; i++)
+		log_notice("%s", lines[i]);
+	*ret_lines = lines;
+	return 0;
+}
+
+int reload_config(const struct options *options, struct config *running, char ***ret_lines)
+{
+	_cleanup_(config_mistakes_clear) struct config_mistakes mistakes = {0};
+	_cleanup_(config_freep) struct config *loaded = NULL;
+	_cleanup_free_ char *problem = NULL;
+	int r;
+
+	*ret_lines = NULL;
+	r = config_load(options->config, NULL, &loaded, &mistakes);
+	if (r == 0)
+		r = options_override(options, loaded, &problem);
+	if (r == -EINVAL)
+		return refuse(&mistakes, &problem, ret_lines);
+	if (r < 0)
+		return log_error(r, "cannot read the configuration again; the old one stays in force");
+	return accept(running, loaded, ret_lines);
+}

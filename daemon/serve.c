@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "serve.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <systemd/sd-daemon.h>
+#include <systemd/sd-event.h>
+
+#include "base/log.h"
+#include "export/control.h"
+#include "export/http.h"
+#include "export/process.h"
+#include "export/prometheus.h"
+#include "reload.h"
+#include "sampling.h"
+#include "watch.h"
+
+/* Late by so much, a collection still shares a wakeup with others. */
+#define TICK_ACCURACY_USEC 1000
+
+struct server {
+	const struct options *options;
+	struct config *config;
+	sd_event *event;
+	sd_event_source *tick;
+	sd_event_source *step;
+	struct sampling *sampling;
+	struct control *control;
+	struct http *http;
+	struct watch watch;
+	int collection_error; /* of the last tick */
+};
+
+static void server_close(struct server *server)
+{
+	http_free(server->http);
+	/* Whoever watches is told until the end of the sampling, and no longer. */
+	sampling_free(server->sampling);
+	control_free(server->control);
+	sd_event_source_unref(server->tick);
+	sd_event_source_unref(server->step);
+	sd_event_unref(server->event);
+}
+
+static void notify_status(const struct server *server)
+{
+	_cleanup_free_ char *status = sampling_status(server->sampling);
+
+	if (status)
+		(void)sd_notifyf(false, "STATUS=%s", status);
+}
+
+static void tick_once(struct server *server)
+{
+	const struct maybe_double all = {0};
+	const struct snapshot *snapshot;
+
+	server->collection_error = sampling_tick(server->sampling);
+	if (engine_snapshot(sampling_engine(server->sampling), &all, &snapshot) == 0)
+		watch_losses(&server->watch, snapshot);
+}
+
+static int on_tick(sd_event_source *source, uint64_t usec, void *userdata)
+{
+	struct server *server = userdata;
+	uint64_t interval = server->config->interval_ns / NSEC_PER_USEC, now, next;
+
+	tick_once(server);
+	notify_status(server);
+	if (sd_event_now(server->event, CLOCK_MONOTONIC, &now) < 0)
+		now = usec;
+	/* A loop that was held up (a suspended machine) does not make up for missed collections. */
+	next = usec + interval > now ? usec + interval : now + interval;
+	(void)sd_event_source_set_time(source, next);
+	return sd_event_source_set_enabled(source, SD_EVENT_ON);
+}
+
+/* Recordings are read in steps, so that those who ask in the meantime are answered. */
+static int on_step(sd_event_source *source, void *userdata)
+{
+	struct server *server = userdata;
+	const char *message;
+	int r = sampling_step(server->sampling);
+
+	if (r > 0)
+		return 0;
+	tick_once(server);
+	if (sampling_complete(server->sampling, &message))
+		log_info("every record is read; serving the figures until SIGTERM");
+	else
+		(void)log_error(r, "%s", message ? message : "the recording can't be read on");
+	return sd_event_source_set_enabled(source, SD_EVENT_OFF);
+}
+
+static int reload(void *userdata, char ***ret_lines)
+{
+	struct server *server = userdata;
+	struct snapshot *head = engine_head(sampling_engine(server->sampling));
+	int r;
+
+	(void)sd_notify(false, "RELOADING=1\nSTATUS=Reading the configuration");
+	r = reload_config(server->options, server->config, ret_lines);
+	head->config_reloaded = r >= 0;
+	if (r >= 0) {
+		(void)clock_gettime(CLOCK_REALTIME, &head->config_time);
+		head->interval_seconds = (double)server->config->interval_ns / (double)NSEC_PER_SEC;
+		engine_set_top(sampling_engine(server->sampling), server->config->top);
+	}
+	watch_reload(&server->watch, r);
+	(void)sd_notify(false, "READY=1");
+	notify_status(server);
+	return r;
+}
+
+static int on_hangup(sd_event_source *source, const struct signalfd_siginfo *info, void *userdata)
+{
+	char **lines;
+
+	(void)source;
+	(void)info;
+	if (reload(userdata, &lines) >= -EINVAL && lines)
+		reload_free_lines(lines);
+	return 0;
+}
+
+static int get_snapshot(void *userdata, const struct maybe_double *window_seconds,
+			const struct snapshot **ret)
+{
+	struct server *server = userdata;
+
+	return engine_snapshot(sampling_engine(server->sampling), window_seconds, ret);
+}
+
+static u64 get_sequence(void *userdata)
+{
+	struct server *server = userdata;
+
+	return engine_head(sampling_engine(server->sampling))->sequence;
+}
+
+static int get_metrics(void *userdata, bool openmetrics, char **ret_text, size_t *ret_length)
+{
+	struct server *server = userdata;
+	struct engine *engine = sampling_engine(server->sampling);
+	const struct prometheus_options options = {.openmetrics = openmetrics,
+						   .detail = server->config->detail_metrics};
+	const struct maybe_double all = {0};
+	struct process_figures process;
+	const struct series *const *series;
+	const struct snapshot *snapshot;
+	size_t n;
+	int r = engine_snapshot(engine, &all, &snapshot);
+
+	if (r < 0)
+		return r;
+	process_read(&process);
+	series = engine_series(engine, &n);
+	return prometheus_render(snapshot, series, n, &options, &process, ret_text, ret_length);
+}
+
+static int get_health(void *userdata, const char **ret_reason)
+{
+	struct server *server = userdata;
+
+	if (server->collection_error < 0) {
+		*ret_reason = "the last collection failed; the log says why";
+		return server->collection_error;
+	}
+	return sampling_health(server->sampling, ret_reason);
+}
+
+static int open_endpoints(struct server *server, struct failure *failure)
+{
+	const struct control_backend backend = {
+		.snapshot = get_snapshot, .reload = reload, .userdata = server};
+	const struct http_source source = {
+		.userdata = server,
+		.version = PEBSD_VERSION,
+		.origin = engine_head(sampling_engine(server->sampling))->origin,
+		.sequence = get_sequence,
+		.metrics = get_metrics,
+		.health = get_health,
+	};
+	const char *group = server->config->group[0] ? server->config->group : NULL;
+	int r = control_new(server->event, server->options->socket, group, &backend, &server->control,
+			    &failure->message);
+
+	if (r < 0 || server->config->listen.none)
+		return r;
+	return http_new(server->event, server->config->listen.text, &source, &server->http,
+			&failure->message);
+}
+
+static int arm(struct server *server)
+{
+	sigset_t signals;
+	uint64_t now;
+	int r;
+
+	sigemptyset(&signals);
+	sigaddset(&signals, SIGTERM);
+	sigaddset(&signals, SIGINT);
+	sigaddset(&signals, SIGHUP);
+	if (sigprocmask(SIG_BLOCK, &signals, NULL) < 0)
+		return -errno;
+	if ((r = sd_event_default(&server->event)) < 0 ||
+	    (r = sd_event_add_signal(server->event, NULL, SIGTERM, NULL, NULL)) < 0 ||
+	    (r = sd_event_add_signal(server->event, NULL, SIGINT, NULL, NULL)) < 0 ||
+	    (r = sd_event_add_signal(server->event, NULL, SIGHUP, on_hangup, server)) < 0 ||
+	    (r = sd_event_now(server->event, CLOCK_MONOTONIC, &now)) < 0 ||
+	    (r = sd_event_add_time(server->event, &server->tick, CLOCK_MONOTONIC,
+				   now + server->config->interval_ns / NSEC_PER_USEC, TICK_ACCURACY_USEC,
+				   on_tick, server)) < 0 ||
+	    (r = sd_event_add_defer(server->event, &server->step, on_step, server)) < 0 ||
+	    (r = sd_event_set_watchdog(server->event, true)) < 0)
+		return r;
+	(void)sd_event_source_set_priority(server->step, SD_EVENT_PRIORITY_IDLE);
+	return sd_event_source_set_enabled(
+		server->step, server->config->origin == CONFIG_ORIGIN_REPLAY ? SD_EVENT_ON : SD_EVENT_OFF);
+}
+
+static int start(struct server *server, struct failure *failure)
+{
+	const struct sampling_settings settings = {
+		.config = server->config,
+		.recordings = server->options->recordings,
+		.n_recordings = server->options->n_recordings,
+		.listener = {.born = watch_born, .gone = watch_gone, .userdata = &server->watch},
+	};
+	struct snapshot *head;
+	int r = arm(server);
+
+	if (r < 0)
+		return log_error(r, "cannot set up the event loop");
+	r = sampling_open(&settings, &server->sampling, failure);
+	if (r < 0)
+		return r;
+	head = engine_head(sampling_engine(server->sampling));
+	head->config_reloaded = true;
+	head->config_time = head->since;
+	/* Whoever asks before the first interval is over is answered. */
+	tick_once(server);
+	r = open_endpoints(server, failure);
+	server->watch.control = server->control;
+	return r;
+}
+
+int serve(const struct options *options, struct config *config, struct failure *ret_failure)
+{
+	_cleanup_(server_close) struct server server = {.options = options, .config = config};
+	int r;
+
+	*ret_failure = (struct failure){.code = EXIT_FAILED};
+	r = start(&server, ret_failure);
+	if (r < 0)
+		return r;
+	log_info("serving: control socket %s, endpoint %s%s", options->socket,
+		 config->listen.none ? "" : "http://", config->listen.text);
+	(void)sd_notify(false, "READY=1");
+	notify_status(&server);
+	r = sd_event_loop(server.event);
+	(void)sd_notify(false, "STOPPING=1\nSTATUS=Stopping");
+	return r < 0 ? log_error(r, "the event loop failed") : 0;
+}

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "watch.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/log.h"
+
+static void publish(struct watch *watch, const char *kind, const char *text, json_object *fields)
+{
+	if (watch->control)
+		control_publish(watch->control, kind, text, fields);
+	else
+		json_object_put(fields);
+}
+
+static void publish_cgroup(struct watch *watch, const char *kind, const char *path, u64 id)
+{
+	_cleanup_free_ char *text = NULL;
+	json_object *fields;
+
+	/* Thousands may come and go in a second: nothing is made that nobody sees. */
+	if (!watch->control)
+		return;
+	fields = json_object_new_object();
+	if (asprintf(&text, "%s %s", kind, path) < 0)
+		text = NULL;
+	if (fields) {
+		(void)json_object_object_add(fields, "cgroup", json_object_new_string(path));
+		(void)json_object_object_add(fields, "id", json_object_new_uint64(id));
+	}
+	publish(watch, kind, text ? text : kind, fields);
+}
+
+void watch_born(void *userdata, const char *path, u64 id)
+{
+	publish_cgroup(userdata, "born", path, id);
+}
+
+void watch_gone(void *userdata, const char *path, u64 id)
+{
+	publish_cgroup(userdata, "gone", path, id);
+}
+
+static void tell_loss(struct watch *watch, const char *key, const char *reason, u64 lost)
+{
+	_cleanup_free_ char *text = NULL;
+	json_object *fields = json_object_new_object();
+
+	if (asprintf(&text, "lost %llu samples of %s: %s", (unsigned long long)lost, key, reason) < 0)
+		text = NULL;
+	if (text)
+		log_full(LOG_WARNING, 0,
+			 ((const struct log_field[]){{"PEBSD_EVENT", key}, {"PEBSD_REASON", reason}, {0}}),
+			 "%s", text);
+	if (fields) {
+		(void)json_object_object_add(fields, "source", json_object_new_string(key));
+		(void)json_object_object_add(fields, "reason", json_object_new_string(reason));
+		(void)json_object_object_add(fields, "samples", json_object_new_uint64(lost));
+	}
+	publish(watch, "loss", text ? text : reason, fields);
+}
+
+/* Samples that may be counted by the event and not yet by the program: one a CPU. */
+static u64 under_way(const struct snapshot_event *event)
+{
+	u64 cpus = 0;
+
+	for (const char *c = event->cpus; *c; c++)
+		cpus += *c == ',' || *c == '-';
+	return cpus * 8 + 8;
+}
+
+void watch_losses(struct watch *watch, const struct snapshot *snapshot)
+{
+	for (size_t i = 0; i < snapshot->n_events; i++) {
+		const struct snapshot_event *event = &snapshot->events[i];
+		u64 unexplained = event->lost_unexplained.known ? event->lost_unexplained.value : 0;
+
+		if (event->lost_malformed > watch->malformed[i])
+			tell_loss(watch, event->key, "malformed",
+				  event->lost_malformed - watch->malformed[i]);
+		watch->malformed[i] = event->lost_malformed;
+		if (unexplained > watch->unexplained[i] + under_way(event)) {
+			tell_loss(watch, event->key, "unexplained", unexplained - watch->unexplained[i]);
+			watch->unexplained[i] = unexplained;
+		}
+	}
+}
+
+void watch_reload(struct watch *watch, int result)
+{
+	publish(watch, "reload",
+		result < 0 ? "the configuration has mistakes; the old one stays" : "configuration read",
+		NULL);
+}

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: GPL-2.0
+/* What `pebsctl watch` shows, and the log where it matters: births, deaths, losses, reloads. */
+#ifndef PEBSD_WATCH_H
+#define PEBSD_WATCH_H
+
+#include "export/control.h"
+#include "snapshot.h"
+
+struct watch {
+	struct control *control;   /* not owned; NULL: nobody can watch yet */
+	u64 malformed[EVENTS_MAX]; /* told of so far */
+	u64 unexplained[EVENTS_MAX];
+};
+
+/* For struct collect_listener; userdata: struct watch. */
+void watch_born(void *userdata, const char *path, u64 id);
+void watch_gone(void *userdata, const char *path, u64 id);
+
+/* Tells of samples lost since the last call. One sample a CPU may be under way: that is no loss to tell of.
+ */
+void watch_losses(struct watch *watch, const struct snapshot *snapshot);
+
+/* `result`: 0, or -errno where the old configuration stays. */
+void watch_reload(struct watch *watch, int result);
+
+#endif
