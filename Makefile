@@ -29,6 +29,7 @@ CTL_SOURCES = $(wildcard daemon/ctl/*.c)
 LIBRARY_SOURCES = $(filter-out $(DAEMON_MAINS) $(CTL_SOURCES),$(wildcard daemon/*.c daemon/*/*.c))
 TEST_LIBRARY_SOURCES = $(wildcard tests/lib/*.c)
 UNIT_TESTS = $(patsubst tests/%.c,$(OUT)/tests/%,$(wildcard tests/unit/test_*.c))
+CORPUS_TESTS = $(patsubst tests/%.c,$(OUT)/tests/%,$(wildcard tests/corpus/test_*.c))
 BPF_TESTS = $(patsubst tests/%.c,$(OUT)/tests/%,$(wildcard tests/bpf/test_*.c))
 
 objects = $(patsubst %.c,$(OUT)/obj/%.o,$(1))
@@ -61,14 +62,31 @@ $(OUT)/tests/%: $(OUT)/obj/tests/%.o $(call objects,$(TEST_LIBRARY_SOURCES)) $(O
 	@mkdir -p $(@D)
 	$(CC) $(SANITIZE_FLAGS) $(LDFLAGS) -o $@ $^ $(LIBS) -lcriterion
 
+# What tests and `make run` use and nobody installs.
+$(OUT)/tests/tools/%: $(OUT)/obj/tests/tools/%.o $(OUT)/obj/tests/lib/perf_data_writer.o
+	@mkdir -p $(@D)
+	$(CC) $(SANITIZE_FLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
+
+# libFuzzer is clang's: the library is built once more for it.
+FUZZ_FLAGS = -std=gnu17 -O1 -g -fno-strict-aliasing -fno-sanitize-recover=undefined
+$(OUT)/obj/fuzz/%.o: %.c | $(OUT)/pebsd.skel.h
+	@mkdir -p $(@D)
+	$(CLANG) $(CPPFLAGS) $(FUZZ_FLAGS) -fsanitize=fuzzer-no-link,address,undefined \
+		$(shell pkg-config --cflags $(LIBRARIES)) -MMD -MP -c $< -o $@
+
+$(OUT)/tests/fuzz/%: $(OUT)/obj/fuzz/tests/fuzz/%.o $(patsubst %.c,$(OUT)/obj/fuzz/%.o,$(LIBRARY_SOURCES))
+	@mkdir -p $(@D)
+	$(CLANG) -fsanitize=fuzzer,address,undefined $(LDFLAGS) -o $@ $^ $(LIBS)
+
 $(OUT)/obj/tests/%.o: CPPFLAGS += -Itests/lib
 
 unit-tests: $(UNIT_TESTS)
 bpf-tests: $(BPF_TESTS)
+corpus-tests: $(CORPUS_TESTS)
 
 clean:
 	rm -rf $(BUILD)
 
-.PHONY: all clean unit-tests bpf-tests
+.PHONY: all clean unit-tests bpf-tests corpus-tests
 .SECONDARY:
 -include $(shell find $(OUT)/obj -name '*.d' 2>/dev/null)
