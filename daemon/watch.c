@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/cpu_list.h"
 #include "base/log.h"
 
 static void publish(struct watch *watch, const char *kind, const char *text, json_object *fields)
@@ -65,11 +66,9 @@ static void tell_loss(struct watch *watch, const char *key, const char *reason, 
 /* Samples that may be counted by the event and not yet by the program: one a CPU. */
 static u64 under_way(const struct snapshot_event *event)
 {
-	u64 cpus = 0;
+	struct cpu_list cpus;
 
-	for (const char *c = event->cpus; *c; c++)
-		cpus += *c == ',' || *c == '-';
-	return cpus * 8 + 8;
+	return cpu_list_parse(event->cpus, &cpus) == 0 ? cpu_list_count(&cpus) : 0;
 }
 
 void watch_losses(struct watch *watch, const struct snapshot *snapshot)

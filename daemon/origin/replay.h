@@ -2,9 +2,9 @@
 /*
  * The origin `replay`: samples out of perf.data recordings made elsewhere.
  *
- * A sample counts where its event records a data source or a weight. Its cgroup is the recorded one where
- * there is one (PERF_SAMPLE_CGROUP), by path, or "cgroup:ID" where the path was not recorded; else
- * "comm:NAME", NAME being what its thread was called at that time, as perf script prints it.
+ * A sample counts where its event is one of loads or stores and records a data source or a weight. Its cgroup
+ * is the recorded one where there is one (PERF_SAMPLE_CGROUP), by path, or "cgroup:ID" where the path was not
+ * recorded; else "comm:NAME", NAME being what its thread was called at that time, as perf script prints it.
  */
 #ifndef PEBSD_REPLAY_H
 #define PEBSD_REPLAY_H
@@ -30,7 +30,7 @@ struct replay_target {
 struct replay_report {
 	u64 records;             /* read */
 	u64 samples;             /* taken */
-	u64 without_memory_data; /* samples of events that record none: left out */
+	u64 without_memory_data; /* samples of events that measure no loads or stores: left out */
 	u64 unknown_event;       /* samples whose event the recording does not tell: left out */
 	u64 not_mixed;           /* samples of an event that must not be counted with another: left out */
 	u64 other_operations;    /* IBS samples that are no loads: left out */

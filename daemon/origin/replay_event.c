@@ -14,6 +14,7 @@ enum {
 	STORES_CORE = 0x02cd,   /* store latency; before Alder Lake precise store, without latency */
 	STORES_ATOM = 0x06d0,
 	STORES_ALL = 0x82d0, /* MEM_INST_RETIRED.ALL_STORES: what it has for a weight is no latency */
+	LOADS_AUX = 0x8203,  /* leads the loads' group on some parts, and measures nothing itself */
 };
 
 #define IBS_LDLAT_MASK   0xfff /* config1:0-11 (arch/x86/events/amd/ibs.c, Linux 6.15) */
@@ -47,10 +48,19 @@ enum latency_kind replay_latency_kind(const char *cpuid)
 	return LATENCY_USE;
 }
 
-/* The event code where the event is a PMU's own, else 0: other types number other things. */
 static u32 event_code(const struct perf_event_attr *attr)
 {
-	return attr->type == PERF_TYPE_RAW || attr->type >= PERF_TYPE_MAX ? (u32)(attr->config & 0xffff) : 0;
+	return (u32)(attr->config & 0xffff);
+}
+
+static bool is_load_latency(u32 code)
+{
+	return code == LOADS_CORE || code == LOADS_ATOM || code == LOADS_NEHALEM;
+}
+
+static bool name_has(const struct perf_data_event *recorded, const char *word)
+{
+	return recorded->name && strcasestr(recorded->name, word);
 }
 
 static bool is_store(const struct perf_data_event *recorded)
@@ -58,7 +68,29 @@ static bool is_store(const struct perf_data_event *recorded)
 	u32 code = event_code(&recorded->attr);
 
 	return code == STORES_CORE || code == STORES_ATOM || code == STORES_ALL ||
-	       (recorded->name && strcasestr(recorded->name, "store"));
+	       name_has(recorded, "store");
+}
+
+/*
+ * Whether it is an event of loads or stores. That its samples have a data source or a weight is not enough:
+ * `perf record -d` and -W ask that of every event, and the kernel then fills in "nothing known", or, on newer
+ * parts, some latency that is not of a load (arch/x86/events/intel/ds.c, Linux 6.1).
+ */
+static bool is_memory_event(const struct perf_data_event *recorded, enum latency_kind kind)
+{
+	const struct perf_event_attr *attr = &recorded->attr;
+	u32 code = event_code(attr);
+
+	if (!(attr->sample_type & (PERF_SAMPLE_WEIGHT_TYPE | PERF_SAMPLE_DATA_SRC)))
+		return false;
+	/* Generic, software, trace point and break point events. */
+	if (attr->type < PERF_TYPE_MAX && attr->type != PERF_TYPE_RAW)
+		return false;
+	if (code == LOADS_AUX)
+		return false;
+	if (kind == LATENCY_USE || kind == LATENCY_CACHE)
+		return is_load_latency(code) || is_store(recorded) || name_has(recorded, "load");
+	return true;
 }
 
 static u32 ldlat_of(const struct perf_event_attr *attr, const char *pmu)
@@ -67,9 +99,21 @@ static u32 ldlat_of(const struct perf_event_attr *attr, const char *pmu)
 
 	if (strcmp(pmu, "ibs_op") == 0)
 		return (u32)(attr->config1 & IBS_LDLAT_MASK);
-	if (code == LOADS_CORE || code == LOADS_ATOM || code == LOADS_NEHALEM)
+	if (is_load_latency(code))
 		return (u32)(attr->config1 & INTEL_LDLAT_MASK);
 	return 0;
+}
+
+/* Whether the event's weight is a latency. What an unknown CPU's is, is not known, but that it is one. */
+static bool has_latency(const struct perf_data_event *recorded, enum event_role role, enum latency_kind kind)
+{
+	u32 code = event_code(&recorded->attr);
+
+	if (!(recorded->attr.sample_type & PERF_SAMPLE_WEIGHT_TYPE))
+		return false;
+	if (role == EVENT_STORES)
+		return (code == STORES_CORE || code == STORES_ATOM) && kind != LATENCY_USE;
+	return is_load_latency(code) || (kind != LATENCY_USE && kind != LATENCY_CACHE);
 }
 
 bool replay_event_describe(const struct perf_data_events *events, size_t index, struct event *ret)
@@ -78,33 +122,25 @@ bool replay_event_describe(const struct perf_data_events *events, size_t index, 
 	const struct perf_event_attr *attr = &recorded->attr;
 	enum latency_kind kind = replay_latency_kind(events->cpuid);
 	const char *pmu = perf_data_events_pmu(events, attr->type);
-	bool has_weight = attr->sample_type & PERF_SAMPLE_WEIGHT_TYPE;
-	bool has_latency = has_weight;
+	struct event_settings *settings = &ret->settings;
 
-	if (!has_weight && !(attr->sample_type & PERF_SAMPLE_DATA_SRC))
+	if (!is_memory_event(recorded, kind))
 		return false;
 	if (!pmu)
 		pmu = attr->type == PERF_TYPE_RAW ? "cpu" : "";
 
 	*ret = (struct event){.period = attr->freq ? 0 : attr->sample_period};
 	(void)snprintf(ret->pmu, sizeof(ret->pmu), "%s", pmu);
-	if (is_store(recorded)) {
-		u32 code = event_code(attr);
-
-		ret->role = EVENT_STORES;
-		has_latency =
-			has_weight && (code == STORES_CORE || code == STORES_ATOM) && kind != LATENCY_USE;
-	} else {
-		ret->role = EVENT_LOADS;
+	ret->role = is_store(recorded) ? EVENT_STORES : EVENT_LOADS;
+	if (ret->role == EVENT_LOADS)
 		ret->ldlat = ldlat_of(attr, pmu);
-	}
-	ret->latency_kind = has_latency ? kind : LATENCY_NONE;
-	ret->settings.has_latency = has_latency;
-	ret->settings.weight_struct = (attr->sample_type & PERF_SAMPLE_WEIGHT_STRUCT) != 0;
-	ret->settings.has_instruction_latency =
-		has_latency && ret->settings.weight_struct && kind == LATENCY_CACHE;
-	ret->settings.has_source = (attr->sample_type & PERF_SAMPLE_DATA_SRC) != 0;
-	ret->settings.has_address = (attr->sample_type & PERF_SAMPLE_ADDR) != 0;
+	settings->has_latency = has_latency(recorded, ret->role, kind);
+	settings->weight_struct = (attr->sample_type & PERF_SAMPLE_WEIGHT_STRUCT) != 0;
+	settings->has_instruction_latency =
+		settings->has_latency && settings->weight_struct && kind == LATENCY_CACHE;
+	settings->has_source = (attr->sample_type & PERF_SAMPLE_DATA_SRC) != 0;
+	settings->has_address = (attr->sample_type & PERF_SAMPLE_ADDR) != 0;
+	ret->latency_kind = settings->has_latency ? kind : LATENCY_NONE;
 	return true;
 }
 

@@ -11,7 +11,8 @@
 #include "origin/perf_data_sample.h"
 
 /*
- * What the recorded event `index` is to us; false where its samples have neither a data source nor a weight.
+ * What the recorded event `index` is to us; false where it is none of loads or stores with a
+ * data source or a weight.
  * What the recording does not tell is left empty: pmu "", ldlat 0, LATENCY_NONE, period 0.
  */
 bool replay_event_describe(const struct perf_data_events *events, size_t index, struct event *ret);
