@@ -16,7 +16,7 @@
 #define DROP_IN_PATH "/etc/pebsd/pebsd.conf.d"
 
 /* Far above what all keys and their comments fill; what is larger is no configuration. */
-#define FILE_BYTES_MAX (256 * 1024)
+#define FILE_BYTES_MAX 262144
 
 int config_new(struct config **ret)
 {

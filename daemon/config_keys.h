@@ -21,11 +21,11 @@ struct config_key {
 	const char *name; /* unique among all sections */
 	enum config_key_type type;
 	bool needs_restart;
+	bool has_auto;            /* a number that may be `auto`: `auto_value` */
 	size_t offset;            /* in struct config */
 	const char *default_text; /* as it would stand in a file */
 	u64 min;                  /* of a number or a duration */
 	u64 max;
-	bool has_auto; /* a number that may be `auto`: */
 	u64 auto_value;
 	const char *meaning; /* what the value is, with its unit; goes on from "... 3 to 65535 (" */
 };

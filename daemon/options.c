@@ -14,7 +14,7 @@
 #include "config_keys.h"
 
 #define ONCE_NS_MIN (100 * NSEC_PER_MSEC)
-#define ONCE_NS_MAX (7 * 86400 * NSEC_PER_SEC)
+#define ONCE_NS_MAX (7ULL * 86400 * NSEC_PER_SEC)
 
 enum option_id {
 	OPTION_CONFIG,
@@ -136,7 +136,7 @@ static int take_origin(struct options *options, const char *name, char **ret_pro
 
 static int take_option(struct options *options, enum option_id id, const char *value, char **ret_problem)
 {
-	if (value && !*value)
+	if (table[id].argument && (!value || !*value))
 		return refuse(ret_problem, "--%s has no value; give %s", table[id].name, table[id].argument);
 	switch (id) {
 	case OPTION_CONFIG:

@@ -356,39 +356,39 @@ Test(config, names_of_a_recording_are_exported_by_default)
 
 Test(config, what_a_reload_applies_and_what_waits_for_a_restart)
 {
-	_cleanup_(config_freep) struct config *loaded = NULL;
+	_cleanup_(config_freep) struct config *running = NULL;
+	struct config *loaded = config; /* what parse() reads into */
 	const char *names[CONFIG_KEYS_MAX];
 
-	cr_assert_eq(config_new(&loaded), 0);
-	cr_expect_eq(config_restart_keys(config, loaded, names), 0);
-	cr_expect_eq(config_reload_keys(config, loaded, names), 0);
+	cr_assert_eq(config_new(&running), 0);
+	cr_expect_eq(config_restart_keys(running, loaded, names), 0);
+	cr_expect_eq(config_reload_keys(running, loaded, names), 0);
 
 	parse("[sampling]\norigin = perf\nldlat = 64\nperiod = 2003\ninterval = 2s\n"
 	      "[cgroups]\nmax = 99\ninclude = /a\nexclude = /b\n"
 	      "[export]\nlisten = none\ntop = 7\ndetail-metrics = yes\n[control]\ngroup = adm\n");
-	cr_assert_eq(config_restart_keys(loaded, config, names), 6);
+	cr_assert_eq(config_restart_keys(running, loaded, names), 6);
 	cr_expect_str_eq(names[0], "origin");
 	cr_expect_str_eq(names[1], "ldlat");
 	cr_expect_str_eq(names[2], "period");
 	cr_expect_str_eq(names[3], "max");
 	cr_expect_str_eq(names[4], "listen");
 	cr_expect_str_eq(names[5], "group");
-	cr_assert_eq(config_reload_keys(loaded, config, names), 5);
+	cr_assert_eq(config_reload_keys(running, loaded, names), 5);
 	cr_expect_str_eq(names[0], "interval");
 	cr_expect_str_eq(names[1], "include");
 	cr_expect_str_eq(names[2], "exclude");
 	cr_expect_str_eq(names[3], "top");
 	cr_expect_str_eq(names[4], "detail-metrics");
 
-	/* `loaded` plays the running one. */
-	config_reload(loaded, config);
-	cr_expect_eq(loaded->interval_ns, 2 * NSEC_PER_SEC);
-	cr_expect_str_eq(loaded->include.list[0], "/a");
-	cr_expect_eq(loaded->top, 7);
-	cr_expect(loaded->detail_metrics);
-	cr_expect_eq(loaded->ldlat, 30);
-	cr_expect_str_eq(loaded->group, "pebsd");
-	cr_expect_not(loaded->listen.none);
+	config_reload(running, loaded);
+	cr_expect_eq(running->interval_ns, 2 * NSEC_PER_SEC);
+	cr_expect_str_eq(running->include.list[0], "/a");
+	cr_expect_eq(running->top, 7);
+	cr_expect(running->detail_metrics);
+	cr_expect_eq(running->ldlat, 30);
+	cr_expect_str_eq(running->group, "pebsd");
+	cr_expect_not(running->listen.none);
 }
 
 /* Files below a root of their own. */

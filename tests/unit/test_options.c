@@ -136,10 +136,11 @@ Test(options, what_is_wrong_by_itself)
 Test(options, a_socket_path_fits_its_address)
 {
 	char line[160] = "--socket /";
+	char *end_of_line = line + strlen(line);
 
-	memset(line + strlen(line), 'a', 106);
+	memset(end_of_line, 'a', 106);
 	cr_expect_eq(parse(line), 0);
-	(void)strcat(line, "a");
+	memset(end_of_line, 'a', 107);
 	cr_expect_eq(parse(line), -EINVAL);
 	cr_expect(strstr(problem, "at most 107 bytes"));
 }
