@@ -48,22 +48,20 @@ static enum pmu_class pmu_class_of(const char *name)
 	return PMU_OTHER;
 }
 
-/* CPUs of the PMU that are online, as far as the tree tells. */
+/* The PMU's own CPUs where it has a list of them, and those online as far as the tree tells. */
 static void find_cpus(const struct planner *planner, const char *pmu, struct pmu_opening *opening)
 {
+	const struct pmu_tree *tree = planner->tree;
 	_cleanup_free_ char *text = NULL;
 
 	/* `cpus`: the members of a hybrid core PMU; `cpumask`: where any PMU wants its events opened. */
-	if ((pmu_tree_text(planner->tree, pmu, "cpus", &text) >= 0 ||
-	     pmu_tree_text(planner->tree, pmu, "cpumask", &text) >= 0) &&
-	    cpu_list_parse(text, &opening->cpus) >= 0) {
-		opening->cpus_known = true;
-		if (planner->tree->online_known)
-			cpu_list_keep(&opening->cpus, &planner->tree->online);
-		return;
-	}
-	opening->cpus_known = planner->tree->online_known;
-	opening->cpus = planner->tree->online;
+	opening->has_members = (pmu_tree_text(tree, pmu, "cpus", &text) >= 0 ||
+				pmu_tree_text(tree, pmu, "cpumask", &text) >= 0) &&
+			       cpu_list_parse(text, &opening->members) >= 0;
+	opening->cpus_known = tree->online_known || opening->has_members;
+	opening->cpus = tree->online_known ? tree->online : opening->members;
+	if (tree->online_known && opening->has_members)
+		cpu_list_keep(&opening->cpus, &opening->members);
 }
 
 /*
@@ -209,8 +207,11 @@ static int plan_loads(const struct planner *planner, const char *pmu)
 	bool use_latency;
 	int r;
 
-	if (pmu_tree_text(planner->tree, pmu, "caps/pmu_name", &pmu_name) == -ENOMEM)
-		return -ENOMEM;
+	if (pmu_tree_text(planner->tree, pmu, "caps/pmu_name", &pmu_name) >= 0 &&
+	    !pmu_tree_plain_name(pmu_name)) {
+		free(pmu_name);
+		pmu_name = NULL;
+	}
 	if (!pmu_tree_has(planner->tree, pmu, "events/mem-loads"))
 		return refuse_without_mem_loads(planner, pmu, pmu_name);
 	r = pmu_tree_number(planner->tree, pmu, "type", &opening.type);

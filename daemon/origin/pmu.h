@@ -28,7 +28,9 @@ struct pmu_opening {
 	u8 precise_ip;
 	bool has_leader; /* a counting event that must lead the group: mem-loads-aux */
 	u64 leader_config;
-	bool cpus_known; /* else: every CPU that is online */
+	bool has_members; /* the PMU has CPUs of its own; else it has all */
+	struct cpu_list members;
+	bool cpus_known; /* the tree tells which of them are online */
 	struct cpu_list cpus;
 };
 

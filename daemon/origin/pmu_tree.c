@@ -110,9 +110,19 @@ int pmu_tree_event(const struct pmu_tree *tree, const char *pmu, const char *fil
 	return r;
 }
 
+bool pmu_tree_plain_name(const char *name)
+{
+	if (!isalnum((unsigned char)*name))
+		return false;
+	for (; *name; name++)
+		if (!isalnum((unsigned char)*name) && !strchr("_-.", *name))
+			return false;
+	return true;
+}
+
 static int is_pmu(const struct dirent *entry)
 {
-	return entry->d_name[0] != '.' && strlen(entry->d_name) < EVENT_PMU_MAX;
+	return pmu_tree_plain_name(entry->d_name) && strlen(entry->d_name) < EVENT_PMU_MAX;
 }
 
 /* Returns 0, or -errno of opening the folder of PMUs. */

@@ -18,11 +18,15 @@ struct pmu_tree {
 };
 
 /*
- * Lists the PMUs below `root`, and the online CPUs (those of all nodes where a copy has no more). Returns 0,
- * -ENOMEM, or -errno of reading the folder of PMUs; the tree is to be closed in every case.
+ * Lists the PMUs below `root` that have plain names, and the online CPUs (those of all nodes where a copy has
+ * no more). Returns 0, -ENOMEM, or -errno of reading the folder of PMUs; the tree is to be closed in every
+ * case.
  */
 int pmu_tree_open(const char *root, struct pmu_tree *ret);
 void pmu_tree_close(struct pmu_tree *tree);
+
+/* Whether it is a word as the kernel names things, safe to print: a copied tree may hold anything. */
+bool pmu_tree_plain_name(const char *name);
 
 /* Whether a PMU's name starts so. */
 bool pmu_tree_has_pmu(const struct pmu_tree *tree, const char *prefix);
