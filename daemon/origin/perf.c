@@ -3,27 +3,10 @@
 
 #include <errno.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <sys/mman.h>
-#include <sys/syscall.h>
 
 #include "base/descriptor_limit.h"
-#include "perf_attr.h"
+#include "perf_cpu.h"
 #include "perf_diagnose.h"
-#include "perf_page.h"
-
-/* The event on one CPU. */
-struct perf_cpu {
-	int cpu;
-	int leader_fd; /* -1 where there is none */
-	int fd;
-	struct perf_event_mmap_page *page; /* NULL where the kernel did not let it be mapped */
-	struct perf_reading last;
-	u64 page_enabled_ns; /* enabled time when the page was last looked at */
-	u64 read_enabled_ns; /* enabled time at the last read(2), 0 where the page has moved since */
-	bool in_error;
-	bool detached; /* its CPU went offline: the kernel does not bring it back with the CPU */
-};
 
 struct perf_event_set {
 	struct pmu_opening opening;
@@ -35,70 +18,6 @@ struct perf_event_set {
 	struct perf_cpu *events;
 	struct perf_counts gone; /* of CPUs that went */
 };
-
-static int event_open(const struct perf_event_attr *attr, int cpu, int group_fd)
-{
-	long fd = syscall(SYS_perf_event_open, attr, -1, cpu, group_fd, PERF_FLAG_FD_CLOEXEC);
-
-	return fd < 0 ? -errno : (int)fd;
-}
-
-static void cpu_close(struct perf_cpu *event)
-{
-	if (event->page)
-		(void)munmap(event->page, (size_t)sysconf(_SC_PAGESIZE));
-	cleanup_close(&event->fd);
-	cleanup_close(&event->leader_fd);
-}
-
-static int cpu_open(const struct pmu_opening *opening, u64 period, int cpu, struct perf_cpu *ret)
-{
-	_cleanup_close_ int leader_fd = -1;
-	struct perf_event_attr attr;
-	void *page;
-	int fd;
-
-	if (opening->has_leader) {
-		perf_attr_leader(opening, &attr);
-		leader_fd = event_open(&attr, cpu, -1);
-		if (leader_fd < 0)
-			return leader_fd;
-	}
-	perf_attr(opening, period, &attr);
-	fd = event_open(&attr, cpu, leader_fd);
-	if (fd < 0)
-		return fd;
-	/* Without it (kernel.perf_event_mlock_kb) the count costs a read(2). */
-	page = mmap(NULL, (size_t)sysconf(_SC_PAGESIZE), PROT_READ, MAP_SHARED, fd, 0);
-	*ret = (struct perf_cpu){
-		.cpu = cpu,
-		.leader_fd = TAKE_FD(leader_fd),
-		.fd = fd,
-		.page = page == MAP_FAILED ? NULL : page,
-	};
-	return 0;
-}
-
-/* Finds the way that the kernel takes; leaves the first refusal as the error, the later ones say less. */
-static int cpu_open_relaxed(struct pmu_opening *opening, u64 period, int cpu, struct perf_cpu *ret)
-{
-	struct pmu_opening attempt = *opening;
-	int first = 0;
-	int r;
-
-	for (;;) {
-		r = cpu_open(&attempt, period, cpu, ret);
-		if (r >= 0) {
-			*opening = attempt;
-			return 0;
-		}
-		/* Told to bring a leader, what counts is how it then goes on. */
-		if (first == 0 || first == -ENODATA)
-			first = r;
-		if (!perf_attr_relax(opening, r, &attempt))
-			return first;
-	}
-}
 
 static int diagnosed(int error,
 		     char *(*diagnose)(int, const struct pmu_opening *, int, const struct perf_facts *),
@@ -116,79 +35,11 @@ int perf_try(struct pmu_opening *opening, u64 period, int cpu, char **ret_messag
 	struct perf_cpu event;
 	int r;
 
-	r = cpu_open_relaxed(opening, period, cpu, &event);
+	r = perf_cpu_open_relaxed(opening, period, cpu, &event);
 	if (r < 0)
 		return diagnosed(r, perf_diagnose_open, opening, cpu, ret_message);
-	cpu_close(&event);
+	perf_cpu_close(&event);
 	return 0;
-}
-
-static int cpu_start(const struct perf_event_set *set, const struct perf_cpu *event)
-{
-	int first_fd = event->leader_fd >= 0 ? event->leader_fd : event->fd;
-
-	if (ioctl(event->fd, PERF_EVENT_IOC_SET_BPF, set->program_fd) < 0)
-		return -errno;
-	if (ioctl(first_fd, PERF_EVENT_IOC_ENABLE, PERF_IOC_FLAG_GROUP) < 0)
-		return -errno;
-	return 0;
-}
-
-/* Takes a later reading; a count that leaves out a part of a period never goes back behind an exact one. */
-static void cpu_take(struct perf_cpu *event, const struct perf_reading *reading)
-{
-	struct perf_reading *last = &event->last;
-
-	if (reading->count > last->count)
-		last->count = reading->count;
-	if (reading->enabled_ns > last->enabled_ns)
-		last->enabled_ns = reading->enabled_ns;
-	if (reading->running_ns > last->running_ns)
-		last->running_ns = reading->running_ns;
-}
-
-static void cpu_read(struct perf_cpu *event, bool started)
-{
-	struct {
-		u64 count;
-		u64 enabled_ns;
-		u64 running_ns;
-	} values;
-	ssize_t n;
-
-	/* A pinned event that finds no counter reads as nothing; in a group it is the leader that does. */
-	n = event->leader_fd >= 0 ? read(event->leader_fd, &values, sizeof(values)) : (ssize_t)sizeof(values);
-	if (n == (ssize_t)sizeof(values))
-		n = read(event->fd, &values, sizeof(values));
-	event->in_error = n == 0;
-	if (n != (ssize_t)sizeof(values))
-		return;
-	/* The time of an enabled event never stands still, on a counter or not. */
-	event->detached = started && values.enabled_ns == event->read_enabled_ns;
-	event->read_enabled_ns = values.enabled_ns;
-	cpu_take(event, &(struct perf_reading){
-				.count = values.count,
-				.enabled_ns = values.enabled_ns,
-				.running_ns = values.running_ns,
-			});
-}
-
-static void cpu_update(const struct perf_event_set *set, struct perf_cpu *event)
-{
-	struct perf_reading reading;
-
-	if (event->page && perf_page_read(event->page, set->period, &reading) == 0) {
-		bool moved = reading.enabled_ns != event->page_enabled_ns;
-
-		event->page_enabled_ns = reading.enabled_ns;
-		if (moved || reading.running) {
-			cpu_take(event, &reading);
-			event->read_enabled_ns = 0;
-			event->in_error = false;
-			return;
-		}
-	}
-	cpu_read(event, set->program_fd >= 0);
 }
 
 void perf_count(struct perf_event_set *set, struct perf_counts *ret)
@@ -198,7 +49,7 @@ void perf_count(struct perf_event_set *set, struct perf_counts *ret)
 	for (size_t i = 0; i < set->n; i++) {
 		struct perf_cpu *event = &set->events[i];
 
-		cpu_update(set, event);
+		perf_cpu_update(event, set->period, set->program_fd >= 0);
 		counts.count += event->last.count;
 		counts.enabled_ns += event->last.enabled_ns;
 		counts.running_ns += event->last.running_ns;
@@ -228,11 +79,11 @@ static int close_gone(struct perf_event_set *set, const struct cpu_list *wanted)
 			set->events[kept++] = *event;
 			continue;
 		}
-		cpu_read(event, false);
+		perf_cpu_read(event, false);
 		set->gone.count += event->last.count;
 		set->gone.enabled_ns += event->last.enabled_ns;
 		set->gone.running_ns += event->last.running_ns;
-		cpu_close(event);
+		perf_cpu_close(event);
 	}
 	closed = (int)(set->n - kept);
 	set->n = kept;
@@ -246,16 +97,17 @@ static int open_one(struct perf_event_set *set, int cpu, char **ret_message)
 	int r;
 
 	/* What the first CPU took goes for all: the program is made for one kind of sample. */
-	r = set->n == 0 && set->program_fd < 0 ? cpu_open_relaxed(&set->opening, set->period, cpu, &event)
-					       : cpu_open(&set->opening, set->period, cpu, &event);
+	r = set->n == 0 && set->program_fd < 0
+		    ? perf_cpu_open_relaxed(&set->opening, set->period, cpu, &event)
+		    : perf_cpu_open(&set->opening, set->period, cpu, &event);
 	if (r == -ENODEV) /* gone again since the list was read */
 		return 0;
 	if (r < 0)
 		return diagnosed(r, perf_diagnose_open, &set->opening, cpu, ret_message);
 	if (set->program_fd >= 0) {
-		r = cpu_start(set, &event);
+		r = perf_cpu_start(&event, set->program_fd);
 		if (r < 0) {
-			cpu_close(&event);
+			perf_cpu_close(&event);
 			return diagnosed(r, perf_diagnose_attach, &set->opening, cpu, ret_message);
 		}
 	}
@@ -358,7 +210,7 @@ struct perf_event_set *perf_set_free(struct perf_event_set *set)
 	if (!set)
 		return NULL;
 	for (size_t i = 0; i < set->n; i++)
-		cpu_close(&set->events[i]);
+		perf_cpu_close(&set->events[i]);
 	free(set->events);
 	free(set->online_path);
 	free(set);
@@ -387,7 +239,7 @@ int perf_start(struct perf_event_set *set, int program_fd, char **ret_message)
 	*ret_message = NULL;
 	set->program_fd = program_fd;
 	for (size_t i = 0; i < set->n; i++) {
-		r = cpu_start(set, &set->events[i]);
+		r = perf_cpu_start(&set->events[i], program_fd);
 		if (r < 0)
 			return diagnosed(r, perf_diagnose_attach, &set->opening, set->events[i].cpu,
 					 ret_message);
@@ -409,13 +261,8 @@ int perf_hotplug(struct perf_event_set *set, char **ret_message)
 	r = open_new(set, &wanted, ret_message);
 	if (r < 0)
 		return r;
-	for (size_t i = 0; i < set->n; i++) {
-		const struct perf_cpu *event = &set->events[i];
-
-		/* Enabling clears the error; where the counter is still taken it comes back. */
-		if (event->in_error)
-			(void)ioctl(event->leader_fd >= 0 ? event->leader_fd : event->fd,
-				    PERF_EVENT_IOC_ENABLE, PERF_IOC_FLAG_GROUP);
-	}
+	/* Where the counter is still taken the error comes back. */
+	for (size_t i = 0; i < set->n; i++)
+		perf_cpu_revive(&set->events[i]);
 	return closed + r;
 }

@@ -33,7 +33,7 @@ void perf_attr(const struct pmu_opening *opening, u64 period, struct perf_event_
 		.disabled = 1,
 		/* Only a leader may be pinned; its group then is. */
 		.pinned = !opening->has_leader,
-		.precise_ip = opening->precise_ip & 3,
+		.precise_ip = opening->precise_ip & 3U,
 		/* PEBS counters are off in a guest anyway (intel_guest_get_msrs), and with a mediated
 		 * virtual PMU (7.x) events that do not exclude guests fail. */
 		.exclude_guest = opening->precise_ip > 0,
