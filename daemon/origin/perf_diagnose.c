@@ -58,7 +58,7 @@ static char *reason_of_permission(int error, const struct perf_facts *facts)
 {
 	enum privilege needed = privilege_needed(facts);
 
-	if (facts->user_namespace)
+	if (needed != PRIVILEGE_NONE && facts->user_namespace)
 		return text("this process runs in a user namespace (a rootless container?), whose "
 			    "capabilities do "
 			    "not count for CPU-wide events. Run pebsd outside of it, " REPLAY);
