@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Small text files, as sysfs and procfs have them. */
+#ifndef PEBSD_TEXT_FILE_H
+#define PEBSD_TEXT_FILE_H
+
+#define TEXT_FILE_MAX (1024 * 1024)
+
+/*
+ * The whole file as a string without the line ends that close it; the caller's to free. Returns 0, -errno of
+ * opening or reading, -EFBIG above TEXT_FILE_MAX bytes, -EINVAL where a NUL byte is in it.
+ */
+int text_file_read(const char *path, char **ret);
+
+#endif

@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "perf.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/descriptor_limit.h"
+#include "perf_cpu.h"
+#include "perf_diagnose.h"
+
+struct perf_event_set {
+	struct pmu_opening opening;
+	u64 period;
+	char *online_path;
+	int program_fd; /* the caller's; -1 until started */
+	struct cpu_list cpus;
+	size_t n;
+	struct perf_cpu *events;
+	struct perf_counts gone; /* of CPUs that went */
+};
+
+static int diagnosed(int error,
+		     char *(*diagnose)(int, const struct pmu_opening *, int, const struct perf_facts *),
+		     const struct pmu_opening *opening, int cpu, char **ret_message)
+{
+	struct perf_facts facts;
+
+	perf_facts_gather(&facts);
+	*ret_message = diagnose(error, opening, cpu, &facts);
+	return error;
+}
+
+int perf_try(struct pmu_opening *opening, u64 period, int cpu, char **ret_message)
+{
+	struct perf_cpu event;
+	int r;
+
+	r = perf_cpu_open_relaxed(opening, period, cpu, &event);
+	if (r < 0)
+		return diagnosed(r, perf_diagnose_open, opening, cpu, ret_message);
+	perf_cpu_close(&event);
+	return 0;
+}
+
+void perf_count(struct perf_event_set *set, struct perf_counts *ret)
+{
+	struct perf_counts counts = set->gone;
+
+	for (size_t i = 0; i < set->n; i++) {
+		struct perf_cpu *event = &set->events[i];
+
+		perf_cpu_update(event, set->period, set->program_fd >= 0);
+		counts.count += event->last.count;
+		counts.enabled_ns += event->last.enabled_ns;
+		counts.running_ns += event->last.running_ns;
+		counts.cpus_in_error += event->in_error;
+	}
+	counts.cpus = set->n;
+	*ret = counts;
+}
+
+static void set_note_cpus(struct perf_event_set *set)
+{
+	set->cpus = (struct cpu_list){0};
+	for (size_t i = 0; i < set->n; i++)
+		cpu_list_add(&set->cpus, set->events[i].cpu);
+}
+
+/* Closes those that are not wanted, or were detached, and keeps what they counted. Returns how many. */
+static int close_gone(struct perf_event_set *set, const struct cpu_list *wanted)
+{
+	size_t kept = 0;
+	int closed;
+
+	for (size_t i = 0; i < set->n; i++) {
+		struct perf_cpu *event = &set->events[i];
+
+		if (cpu_list_has(wanted, event->cpu) && !event->detached) {
+			set->events[kept++] = *event;
+			continue;
+		}
+		perf_cpu_read(event, false);
+		set->gone.count += event->last.count;
+		set->gone.enabled_ns += event->last.enabled_ns;
+		set->gone.running_ns += event->last.running_ns;
+		perf_cpu_close(event);
+	}
+	closed = (int)(set->n - kept);
+	set->n = kept;
+	set_note_cpus(set);
+	return closed;
+}
+
+static int open_one(struct perf_event_set *set, int cpu, char **ret_message)
+{
+	struct perf_cpu event;
+	int r;
+
+	/* What the first CPU took goes for all: the program is made for one kind of sample. */
+	r = set->n == 0 && set->program_fd < 0
+		    ? perf_cpu_open_relaxed(&set->opening, set->period, cpu, &event)
+		    : perf_cpu_open(&set->opening, set->period, cpu, &event);
+	if (r == -ENODEV) /* gone again since the list was read */
+		return 0;
+	if (r < 0)
+		return diagnosed(r, perf_diagnose_open, &set->opening, cpu, ret_message);
+	if (set->program_fd >= 0) {
+		r = perf_cpu_start(&event, set->program_fd);
+		if (r < 0) {
+			perf_cpu_close(&event);
+			return diagnosed(r, perf_diagnose_attach, &set->opening, cpu, ret_message);
+		}
+	}
+	set->events[set->n++] = event;
+	cpu_list_add(&set->cpus, cpu);
+	return 1;
+}
+
+/* Opens on the wanted CPUs that are not open. Returns how many, or -errno of the first that failed. */
+static int open_new(struct perf_event_set *set, const struct cpu_list *wanted, char **ret_message)
+{
+	size_t n_wanted = cpu_list_count(wanted);
+	struct perf_cpu *longer;
+	int opened = 0;
+	int error = 0;
+	int r;
+
+	if (n_wanted <= set->n)
+		return 0;
+	longer = reallocarray(set->events, n_wanted, sizeof(*longer));
+	if (!longer)
+		return -ENOMEM;
+	set->events = longer;
+	/* Two a CPU even without a leader: the kernel may still demand one. */
+	r = descriptor_limit_reserve((n_wanted - set->n) * 2);
+	if (r < 0)
+		return diagnosed(r, perf_diagnose_open, &set->opening, cpu_list_next(wanted, -1),
+				 ret_message);
+	for (int cpu = cpu_list_next(wanted, -1); cpu >= 0; cpu = cpu_list_next(wanted, cpu)) {
+		_cleanup_free_ char *message = NULL;
+
+		if (cpu_list_has(&set->cpus, cpu))
+			continue;
+		r = open_one(set, cpu, &message);
+		if (r > 0)
+			opened++;
+		if (r < 0 && error == 0) {
+			error = r;
+			*ret_message = TAKE_PTR(message);
+		}
+		/* At the start one failure is enough; what is running goes on without the CPU. */
+		if (r < 0 && set->program_fd < 0)
+			break;
+	}
+	return error < 0 ? error : opened;
+}
+
+static int wanted_cpus(const struct perf_event_set *set, struct cpu_list *ret, char **ret_message)
+{
+	int r = cpu_list_read(set->online_path, ret);
+
+	if (r < 0) {
+		if (asprintf(ret_message,
+			     "cannot read the list of online CPUs from %s: %s. Mount sysfs there",
+			     set->online_path, strerror(-r)) < 0)
+			*ret_message = NULL;
+		return r;
+	}
+	if (set->opening.has_members)
+		cpu_list_keep(ret, &set->opening.members);
+	return 0;
+}
+
+int perf_open(const struct pmu_opening *opening, u64 period, const char *online_path,
+	      struct perf_event_set **ret, char **ret_message)
+{
+	_cleanup_(perf_set_freep) struct perf_event_set *set = NULL;
+	struct cpu_list wanted;
+	int r;
+
+	*ret_message = NULL;
+	set = calloc(1, sizeof(*set));
+	if (!set)
+		return -ENOMEM;
+	set->opening = *opening;
+	set->opening.event.period = period;
+	set->period = period;
+	set->program_fd = -1;
+	set->online_path = strdup(online_path);
+	if (!set->online_path)
+		return -ENOMEM;
+	r = wanted_cpus(set, &wanted, ret_message);
+	if (r < 0)
+		return r;
+	r = open_new(set, &wanted, ret_message);
+	if (r < 0)
+		return r;
+	if (set->n == 0) {
+		if (asprintf(ret_message, "cannot open %s on PMU %s: none of its CPUs is online by %s",
+			     event_role_name(opening->event.role), opening->event.pmu, online_path) < 0)
+			*ret_message = NULL;
+		return -ENODEV;
+	}
+	*ret = TAKE_PTR(set);
+	return 0;
+}
+
+struct perf_event_set *perf_set_free(struct perf_event_set *set)
+{
+	if (!set)
+		return NULL;
+	for (size_t i = 0; i < set->n; i++)
+		perf_cpu_close(&set->events[i]);
+	free(set->events);
+	free(set->online_path);
+	free(set);
+	return NULL;
+}
+
+const struct event *perf_event(const struct perf_event_set *set)
+{
+	return &set->opening.event;
+}
+
+const struct pmu_opening *perf_opened(const struct perf_event_set *set)
+{
+	return &set->opening;
+}
+
+const struct cpu_list *perf_cpus(const struct perf_event_set *set)
+{
+	return &set->cpus;
+}
+
+int perf_start(struct perf_event_set *set, int program_fd, char **ret_message)
+{
+	int r;
+
+	*ret_message = NULL;
+	set->program_fd = program_fd;
+	for (size_t i = 0; i < set->n; i++) {
+		r = perf_cpu_start(&set->events[i], program_fd);
+		if (r < 0)
+			return diagnosed(r, perf_diagnose_attach, &set->opening, set->events[i].cpu,
+					 ret_message);
+	}
+	return 0;
+}
+
+int perf_hotplug(struct perf_event_set *set, char **ret_message)
+{
+	struct cpu_list wanted;
+	int closed;
+	int r;
+
+	*ret_message = NULL;
+	r = wanted_cpus(set, &wanted, ret_message);
+	if (r < 0)
+		return r;
+	closed = close_gone(set, &wanted);
+	r = open_new(set, &wanted, ret_message);
+	if (r < 0)
+		return r;
+	/* Where the counter is still taken the error comes back. */
+	for (size_t i = 0; i < set->n; i++)
+		perf_cpu_revive(&set->events[i]);
+	return closed + r;
+}

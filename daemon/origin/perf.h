@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The origin `perf`: an event open on every online CPU of its PMU, with a BPF program that runs for each of
+ * its samples. One set an event; loads and stores are never in one group (a throttled group of two PEBS
+ * events crashes Linux 6.16 to 6.17, commit 7e772a93eb61).
+ *
+ *   perf_open() -> perf_event() says what is measured -> load the program -> perf_start() -> each interval:
+ *   perf_count(), perf_hotplug() -> perf_set_free()
+ */
+#ifndef PEBSD_PERF_H
+#define PEBSD_PERF_H
+
+#include "base/cleanup.h"
+#include "origin/pmu.h"
+
+#define PERF_ONLINE_PATH "/sys/devices/system/cpu/online"
+
+struct perf_event_set;
+
+/* Summed over the CPUs, those gone since included. */
+struct perf_counts {
+	u64 count;            /* events; while running, short of a part of a period on each CPU */
+	u64 enabled_ns;       /* time enabled */
+	u64 running_ns;       /* time on a counter; less than enabled_ns: multiplexed or in error */
+	size_t cpus;          /* open now */
+	size_t cpus_in_error; /* of these, not counting: another pinned event holds the counter */
+};
+
+/*
+ * Opens, disabled, a sample every `period` events, on the opening's CPUs that the file `online_path`
+ * (PERF_ONLINE_PATH) lists. Weakens the attributes as the kernel demands (perf_attr_relax()), the same on all
+ * CPUs. Raises the soft limit of file descriptors where needed. Returns 0, or -errno with `ret_message` set,
+ * the caller's to free (NULL when out of memory).
+ */
+int perf_open(const struct pmu_opening *opening, u64 period, const char *online_path,
+	      struct perf_event_set **ret, char **ret_message);
+struct perf_event_set *perf_set_free(struct perf_event_set *set);
+DEFINE_CLEANUP(struct perf_event_set *, perf_set_free)
+
+/*
+ * Opens one event on `cpu` and closes it again: whether the kernel takes it. In `opening` stands after how.
+ * Returns and sets `ret_message` as perf_open().
+ */
+int perf_try(struct pmu_opening *opening, u64 period, int cpu, char **ret_message);
+
+/* The event as opened: its settings tell what each sample holds. The set's. */
+const struct event *perf_event(const struct perf_event_set *set);
+
+/* How it was opened in the end; `cpus` of it are those of the plan. The set's. */
+const struct pmu_opening *perf_opened(const struct perf_event_set *set);
+
+/* CPUs that it is open on now. The set's, until the next perf_hotplug(). */
+const struct cpu_list *perf_cpus(const struct perf_event_set *set);
+
+/*
+ * Attaches the program to each event and enables them. `program_fd` stays the caller's, and open as long as
+ * the set lives. Returns 0, or -errno with `ret_message` set; the set can then only be freed.
+ */
+int perf_start(struct perf_event_set *set, int program_fd, char **ret_message);
+
+/*
+ * Sums up. Reads mapped pages; read(2), which interrupts the event's CPU, is called only where an event is on
+ * no counter and its page has not moved since the last call, to tell an error from quiet.
+ */
+void perf_count(struct perf_event_set *set, struct perf_counts *ret);
+
+/*
+ * Opens the event on CPUs that came online (started, if the set is), closes it on those that went, and opens
+ * anew what the kernel took off its CPU when that was away in between. Events in error are enabled again.
+ * Returns how many CPUs came or went, or -errno with `ret_message` set, after doing what could be done.
+ */
+int perf_hotplug(struct perf_event_set *set, char **ret_message);
+
+#endif

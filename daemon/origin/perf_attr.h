@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The perf_event_attr of a planned event. Pure.
+ *
+ * Each field is chosen so that EVERY record runs the BPF program. A plain fixed period makes the kernel
+ * collect PEBS records in a large buffer, and only the last of each buffer reaches the program; a period with
+ * wakeup_events and without watermark does not (intel_pmu_hw_config, arch/x86/events/intel/core.c, Linux 6.1,
+ * 6.12 and 7.3).
+ */
+#ifndef PEBSD_PERF_ATTR_H
+#define PEBSD_PERF_ATTR_H
+
+#include <linux/perf_event.h>
+
+#include "origin/pmu.h"
+
+/* The sampling event, a fixed `period` of events a sample. Disabled; in a group where it has a leader. */
+void perf_attr(const struct pmu_opening *opening, u64 period, struct perf_event_attr *ret);
+
+/* The leader of its group, which only counts. For openings that have one. */
+void perf_attr_leader(const struct pmu_opening *opening, struct perf_event_attr *ret);
+
+/*
+ * The next weaker way to open the same event after the kernel refused one with `error` (-errno): a leader
+ * where it wants one, WEIGHT where it does not know WEIGHT_STRUCT (before 5.12), a lower precise_ip, not
+ * below 1: without PEBS there is no latency. `planned` is the opening as planned. Returns whether there is
+ * one.
+ */
+bool perf_attr_relax(const struct pmu_opening *planned, int error, struct pmu_opening *opening);
+
+#endif

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "perf_cpu.h"
+
+#include <errno.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+
+#include "base/cleanup.h"
+#include "perf_attr.h"
+
+static int event_open(const struct perf_event_attr *attr, int cpu, int group_fd)
+{
+	long fd = syscall(SYS_perf_event_open, attr, -1, cpu, group_fd, PERF_FLAG_FD_CLOEXEC);
+
+	return fd < 0 ? -errno : (int)fd;
+}
+
+void perf_cpu_close(struct perf_cpu *event)
+{
+	if (event->page)
+		(void)munmap(event->page, (size_t)sysconf(_SC_PAGESIZE));
+	cleanup_close(&event->fd);
+	cleanup_close(&event->leader_fd);
+}
+
+int perf_cpu_open(const struct pmu_opening *opening, u64 period, int cpu, struct perf_cpu *ret)
+{
+	_cleanup_close_ int leader_fd = -1;
+	struct perf_event_attr attr;
+	void *page;
+	int fd;
+
+	if (opening->has_leader) {
+		perf_attr_leader(opening, &attr);
+		leader_fd = event_open(&attr, cpu, -1);
+		if (leader_fd < 0)
+			return leader_fd;
+	}
+	perf_attr(opening, period, &attr);
+	fd = event_open(&attr, cpu, leader_fd);
+	if (fd < 0)
+		return fd;
+	/* Without it (kernel.perf_event_mlock_kb) the count costs a read(2). */
+	page = mmap(NULL, (size_t)sysconf(_SC_PAGESIZE), PROT_READ, MAP_SHARED, fd, 0);
+	*ret = (struct perf_cpu){
+		.cpu = cpu,
+		.leader_fd = TAKE_FD(leader_fd),
+		.fd = fd,
+		.page = page == MAP_FAILED ? NULL : page,
+	};
+	return 0;
+}
+
+/* Finds the way that the kernel takes; leaves the first refusal as the error, the later ones say less. */
+int perf_cpu_open_relaxed(struct pmu_opening *opening, u64 period, int cpu, struct perf_cpu *ret)
+{
+	struct pmu_opening attempt = *opening;
+	int first = 0;
+	int r;
+
+	for (;;) {
+		r = perf_cpu_open(&attempt, period, cpu, ret);
+		if (r >= 0) {
+			*opening = attempt;
+			return 0;
+		}
+		/* Told to bring a leader, what counts is how it then goes on. */
+		if (first == 0 || first == -ENODATA)
+			first = r;
+		if (!perf_attr_relax(opening, r, &attempt))
+			return first;
+	}
+}
+
+static int cpu_enable(const struct perf_cpu *event)
+{
+	int first_fd = event->leader_fd >= 0 ? event->leader_fd : event->fd;
+
+	return ioctl(first_fd, PERF_EVENT_IOC_ENABLE, PERF_IOC_FLAG_GROUP) < 0 ? -errno : 0;
+}
+
+int perf_cpu_start(const struct perf_cpu *event, int program_fd)
+{
+	if (ioctl(event->fd, PERF_EVENT_IOC_SET_BPF, program_fd) < 0)
+		return -errno;
+	return cpu_enable(event);
+}
+
+void perf_cpu_revive(const struct perf_cpu *event)
+{
+	if (event->in_error)
+		(void)cpu_enable(event);
+}
+
+/* Takes a later reading; a count that leaves out a part of a period never goes back behind an exact one. */
+static void cpu_take(struct perf_cpu *event, const struct perf_reading *reading)
+{
+	struct perf_reading *last = &event->last;
+
+	if (reading->count > last->count)
+		last->count = reading->count;
+	if (reading->enabled_ns > last->enabled_ns)
+		last->enabled_ns = reading->enabled_ns;
+	if (reading->running_ns > last->running_ns)
+		last->running_ns = reading->running_ns;
+}
+
+void perf_cpu_read(struct perf_cpu *event, bool started)
+{
+	struct {
+		u64 count;
+		u64 enabled_ns;
+		u64 running_ns;
+	} values;
+	ssize_t n;
+
+	/* A pinned event that finds no counter reads as nothing; in a group it is the leader that does. */
+	n = event->leader_fd >= 0 ? read(event->leader_fd, &values, sizeof(values)) : (ssize_t)sizeof(values);
+	if (n == (ssize_t)sizeof(values))
+		n = read(event->fd, &values, sizeof(values));
+	event->in_error = n == 0;
+	if (n != (ssize_t)sizeof(values))
+		return;
+	/* The time of an enabled event never stands still, on a counter or not. */
+	event->detached = started && values.enabled_ns == event->read_enabled_ns;
+	event->read_enabled_ns = values.enabled_ns;
+	cpu_take(event, &(struct perf_reading){
+				.count = values.count,
+				.enabled_ns = values.enabled_ns,
+				.running_ns = values.running_ns,
+			});
+}
+
+void perf_cpu_update(struct perf_cpu *event, u64 period, bool started)
+{
+	struct perf_reading reading;
+
+	if (event->page && perf_page_read(event->page, period, &reading) == 0) {
+		bool moved = reading.enabled_ns != event->page_enabled_ns;
+
+		event->page_enabled_ns = reading.enabled_ns;
+		if (moved || reading.running) {
+			cpu_take(event, &reading);
+			event->read_enabled_ns = 0;
+			event->in_error = false;
+			return;
+		}
+	}
+	perf_cpu_read(event, started);
+}

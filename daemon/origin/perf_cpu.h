@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: GPL-2.0
+/* An event on one CPU: opening, starting and reading it. */
+#ifndef PEBSD_PERF_CPU_H
+#define PEBSD_PERF_CPU_H
+
+#include "origin/perf_page.h"
+#include "origin/pmu.h"
+
+struct perf_cpu {
+	int cpu;
+	int leader_fd; /* -1 where there is none */
+	int fd;
+	struct perf_event_mmap_page *page; /* NULL where the kernel did not let it be mapped */
+	struct perf_reading last;          /* latest known; none of it ever decreases */
+	u64 page_enabled_ns;               /* enabled time when the page was last looked at */
+	u64 read_enabled_ns; /* the same of the last read(2), 0 where the page has moved since */
+	bool in_error;       /* pinned, and found no counter: it does not count */
+	bool detached;       /* its CPU went offline: the kernel does not bring it back with the CPU */
+};
+
+/* Opens it, disabled; perf_cpu_close() closes it. Returns 0, or -errno of perf_event_open(2). */
+int perf_cpu_open(const struct pmu_opening *opening, u64 period, int cpu, struct perf_cpu *ret);
+void perf_cpu_close(struct perf_cpu *event);
+
+/*
+ * The same, weakening the attributes as the kernel demands (perf_attr_relax()): what it took is then in
+ * `opening`. Returns 0, or the first refusal; then `opening` is as it was.
+ */
+int perf_cpu_open_relaxed(struct pmu_opening *opening, u64 period, int cpu, struct perf_cpu *ret);
+
+/* Attaches the program and enables the event, its leader too. Returns 0 or -errno. */
+int perf_cpu_start(const struct perf_cpu *event, int program_fd);
+
+/* Enables an event in error again. */
+void perf_cpu_revive(const struct perf_cpu *event);
+
+/*
+ * Brings `last`, `in_error` and `detached` up to date; `started`: perf_cpu_start() was called. The first
+ * reads the mapped page, and calls the second only where the event is on no counter and its page has not
+ * moved since the last time. The second always calls read(2).
+ */
+void perf_cpu_update(struct perf_cpu *event, u64 period, bool started);
+void perf_cpu_read(struct perf_cpu *event, bool started);
+
+#endif

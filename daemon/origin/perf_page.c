@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "perf_page.h"
+
+#include <errno.h>
+
+#define TRIES 100
+
+int perf_page_read(const struct perf_event_mmap_page *page, u64 period, struct perf_reading *ret)
+{
+	for (int i = 0; i < TRIES; i++) {
+		u32 before = __atomic_load_n(&page->lock, __ATOMIC_ACQUIRE);
+		u32 index = __atomic_load_n(&page->index, __ATOMIC_RELAXED);
+		s64 offset = __atomic_load_n(&page->offset, __ATOMIC_RELAXED);
+		u64 enabled = __atomic_load_n(&page->time_enabled, __ATOMIC_RELAXED);
+		u64 running = __atomic_load_n(&page->time_running, __ATOMIC_RELAXED);
+
+		__atomic_thread_fence(__ATOMIC_ACQUIRE);
+		if ((before & 1) || before != __atomic_load_n(&page->lock, __ATOMIC_RELAXED))
+			continue;
+		/*
+		 * On a counter, what the counter was loaded with is subtracted from the count; after a sample
+		 * that is minus what is left of the period, so `offset` is where the next sample lies
+		 * (x86_perf_event_set_period, arch/x86/events/core.c, Linux 6.1).
+		 */
+		if (index)
+			offset = (u64)offset < period ? 0 : offset - (s64)period;
+		*ret = (struct perf_reading){
+			.count = offset < 0 ? 0 : (u64)offset,
+			.enabled_ns = enabled,
+			.running_ns = running,
+			.running = index != 0,
+		};
+		return 0;
+	}
+	return -EAGAIN;
+}

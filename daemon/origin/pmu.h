@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What a machine can sample, read from its sysfs tree alone: which events to open on which PMU, how, and what
+ * cannot be had and why. Reads files, opens no event; a copy of a tree is as good as /sys.
+ */
+#ifndef PEBSD_PMU_H
+#define PEBSD_PMU_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/cpu_list.h"
+#include "origin/event.h"
+
+struct pmu_wish {
+	u32 ldlat;      /* cycles, 3 to 65535 */
+	u64 period;     /* events a sample */
+	unsigned roles; /* 1 << EVENT_LOADS; others are not planned by this version */
+};
+
+/* One event as it is to be opened, on each CPU of its list. */
+struct pmu_opening {
+	struct event event; /* settings say what is asked of each sample */
+	u32 type;           /* perf_event_attr.type; dynamic, never a constant */
+	u64 config;
+	u64 config1;
+	u64 config2;
+	u8 precise_ip;
+	bool has_leader; /* a counting event that must lead the group: mem-loads-aux */
+	u64 leader_config;
+	bool has_members; /* the PMU has CPUs of its own; else it has all */
+	struct cpu_list members;
+	bool cpus_known; /* the tree tells which of them are online */
+	struct cpu_list cpus;
+};
+
+struct pmu_refusal {
+	char pmu[EVENT_PMU_MAX];
+	enum event_role role;
+	char *reason;
+};
+
+struct pmu_plan {
+	size_t n_openings;
+	struct pmu_opening openings[EVENTS_MAX];
+	size_t n_refusals;
+	struct pmu_refusal *refusals;
+	size_t n_notes;
+	char **notes;
+};
+
+/*
+ * Plans what to open below `sysfs_root` ("/sys", or a copy's root), in the order of the PMUs' names. A
+ * machine that can sample nothing is a plan without openings, with the reasons as refusals. Returns 0,
+ * -EINVAL for a wish out of range, -ENOMEM; pmu_plan_done() frees what a plan holds.
+ */
+int pmu_plan(const char *sysfs_root, const struct pmu_wish *wish, struct pmu_plan *ret);
+void pmu_plan_done(struct pmu_plan *plan);
+
+/* Adds a refusal or a note; for those who find out by opening. Return 0 or -ENOMEM. */
+int pmu_plan_refuse(struct pmu_plan *plan, const char *pmu, enum event_role role, const char *format, ...)
+	__attribute__((format(printf, 4, 5)));
+int pmu_plan_note(struct pmu_plan *plan, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Takes the opening at `index` out of the plan. */
+void pmu_plan_drop(struct pmu_plan *plan, size_t index);
+
+#endif

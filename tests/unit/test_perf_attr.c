@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <errno.h>
+#include <string.h>
+
+#include <criterion/criterion.h>
+
+#include "origin/perf_attr.h"
+
+static const struct pmu_opening skylake = {
+	.event = {.role = EVENT_LOADS,
+		  .pmu = "cpu",
+		  .ldlat = 30,
+		  .latency_kind = LATENCY_USE,
+		  .settings = {.has_latency = 1, .has_source = 1, .has_address = 1, .weight_struct = 1}},
+	.type = 4,
+	.config = 0x1cd,
+	.config1 = 30,
+	.config2 = 7,
+	.precise_ip = 2,
+};
+
+/* What makes the kernel keep a record from the program (intel_pmu_hw_config, Linux 6.1): must never be. */
+static bool large_pebs(const struct perf_event_attr *attr)
+{
+	return !(attr->freq || (attr->wakeup_events && !attr->watermark));
+}
+
+Test(perf_attr, every_record_runs_the_program)
+{
+	struct perf_event_attr attr;
+
+	perf_attr(&skylake, 10007, &attr);
+	cr_expect_not(large_pebs(&attr));
+	cr_expect_eq(attr.wakeup_events, 1);
+	cr_expect_eq(attr.watermark, 0);
+	cr_expect_eq(attr.freq, 0);
+	cr_expect_eq(attr.sample_period, 10007);
+	/* Nothing that asks for an unwinder, for registers or for more than is read. */
+	cr_expect_eq(attr.sample_type, PERF_SAMPLE_ADDR | PERF_SAMPLE_DATA_SRC | PERF_SAMPLE_WEIGHT_STRUCT);
+	cr_expect_eq(attr.inherit, 0);
+	cr_expect_eq(attr.mmap, 0);
+	cr_expect_eq(attr.comm, 0);
+}
+
+Test(perf_attr, the_event_and_how_it_runs)
+{
+	struct perf_event_attr attr;
+
+	perf_attr(&skylake, 10007, &attr);
+	cr_expect_eq(attr.type, 4);
+	cr_expect_eq(attr.size, sizeof(attr));
+	cr_expect_eq(attr.config, 0x1cd);
+	cr_expect_eq(attr.config1, 30);
+	cr_expect_eq(attr.config2, 7);
+	cr_expect_eq(attr.precise_ip, 2);
+	cr_expect_eq(attr.disabled, 1);
+	cr_expect_eq(attr.pinned, 1);
+	cr_expect_eq(attr.exclusive, 0);
+	cr_expect_eq(attr.exclude_guest, 1);
+	cr_expect_eq(attr.exclude_kernel, 0);
+	cr_expect_eq(attr.exclude_user, 0);
+	cr_expect_eq(attr.read_format, PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING);
+}
+
+Test(perf_attr, only_the_leader_of_a_group_is_pinned)
+{
+	struct pmu_opening opening = skylake;
+	struct perf_event_attr attr;
+
+	opening.has_leader = true;
+	opening.leader_config = 0x8203;
+	perf_attr(&opening, 10007, &attr);
+	cr_expect_eq(attr.pinned, 0);
+	cr_expect_not(large_pebs(&attr));
+	perf_attr_leader(&opening, &attr);
+	cr_expect_eq(attr.type, 4);
+	cr_expect_eq(attr.size, sizeof(attr));
+	cr_expect_eq(attr.config, 0x8203);
+	cr_expect_eq(attr.config1, 0);
+	cr_expect_eq(attr.pinned, 1);
+	cr_expect_eq(attr.disabled, 1);
+	cr_expect_eq(attr.sample_period, 0);
+	cr_expect_eq(attr.sample_type, 0);
+	cr_expect_eq(attr.precise_ip, 0);
+	cr_expect_eq(attr.exclude_guest, 1);
+	cr_expect_eq(attr.read_format, PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING);
+}
+
+Test(perf_attr, what_is_not_measured_is_not_asked_for)
+{
+	struct pmu_opening opening = skylake;
+	struct perf_event_attr attr;
+
+	opening.event.settings = (struct event_settings){0};
+	opening.precise_ip = 0;
+	perf_attr(&opening, 1, &attr);
+	cr_expect_eq(attr.sample_type, 0);
+	cr_expect_eq(attr.exclude_guest, 0);
+	opening.event.settings = (struct event_settings){.has_latency = 1};
+	perf_attr(&opening, 1, &attr);
+	cr_expect_eq(attr.sample_type, PERF_SAMPLE_WEIGHT);
+}
+
+Test(perf_attr, a_leader_is_brought_where_the_kernel_demands_it)
+{
+	struct pmu_opening opening = skylake;
+
+	cr_assert(perf_attr_relax(&skylake, -ENODATA, &opening));
+	cr_expect(opening.has_leader);
+	cr_expect_eq(opening.leader_config, 0x8203);
+	cr_expect_eq(opening.event.latency_kind, LATENCY_CACHE);
+	cr_expect_eq(opening.event.settings.has_instruction_latency, 1);
+	cr_expect_not(perf_attr_relax(&skylake, -ENODATA, &opening));
+}
+
+Test(perf_attr, weight_struct_goes_before_precision)
+{
+	struct pmu_opening planned = skylake;
+	struct pmu_opening opening;
+
+	planned.event.latency_kind = LATENCY_CACHE;
+	planned.event.settings.has_instruction_latency = 1;
+	opening = planned;
+	cr_assert(perf_attr_relax(&planned, -EINVAL, &opening));
+	cr_expect_eq(opening.event.settings.weight_struct, 0);
+	cr_expect_eq(opening.event.settings.has_instruction_latency, 0);
+	cr_expect_eq(opening.precise_ip, 2);
+	cr_assert(perf_attr_relax(&planned, -EINVAL, &opening));
+	cr_expect_eq(opening.event.settings.weight_struct, 1);
+	cr_expect_eq(opening.event.settings.has_instruction_latency, 1);
+	cr_expect_eq(opening.precise_ip, 1);
+	cr_assert(perf_attr_relax(&planned, -EINVAL, &opening));
+	cr_expect_eq(opening.event.settings.weight_struct, 0);
+	cr_expect_eq(opening.precise_ip, 1);
+	cr_expect_not(perf_attr_relax(&planned, -EINVAL, &opening));
+}
+
+Test(perf_attr, precision_never_falls_to_0)
+{
+	struct pmu_opening opening = skylake;
+
+	cr_assert(perf_attr_relax(&skylake, -EOPNOTSUPP, &opening));
+	cr_expect_eq(opening.precise_ip, 1);
+	cr_expect_eq(opening.event.settings.weight_struct, 1);
+	cr_expect_not(perf_attr_relax(&skylake, -EOPNOTSUPP, &opening));
+}
+
+Test(perf_attr, other_refusals_stand)
+{
+	static const int errors[] = {-EACCES, -EPERM, -ENOENT, -ENODEV, -EMFILE, -EBUSY, -ENOSYS};
+
+	for (size_t i = 0; i < sizeof(errors) / sizeof(errors[0]); i++) {
+		struct pmu_opening opening = skylake;
+
+		cr_expect_not(perf_attr_relax(&skylake, errors[i], &opening));
+		cr_expect_eq(memcmp(&opening, &skylake, sizeof(opening)), 0);
+	}
+}

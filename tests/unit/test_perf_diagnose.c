@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <errno.h>
+#include <linux/capability.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <criterion/criterion.h>
+
+#include "base/cleanup.h"
+#include "origin/perf_diagnose.h"
+
+#define CAP(capability) (1ULL << (capability))
+#define ROOT            (CAP(CAP_SYS_ADMIN) | CAP(CAP_PERFMON) | CAP(CAP_BPF))
+
+static const struct pmu_opening opening = {
+	.event = {.role = EVENT_LOADS, .pmu = "cpu", .ldlat = 30},
+	.type = 4,
+	.config = 0x1cd,
+	.config1 = 0x1e,
+	.precise_ip = 2,
+};
+
+/* A root process on a machine with PEBS: each test changes what it is about. */
+static struct perf_facts sound(void)
+{
+	return (struct perf_facts){
+		.paranoid_known = true,
+		.paranoid = 2,
+		.capabilities_known = true,
+		.capabilities = ROOT,
+		.has_btf = true,
+		.has_core_pmu = true,
+		.max_precise_known = true,
+		.max_precise = 3,
+	};
+}
+
+/* The message says what failed on what, and holds `words` but not `never`. */
+static void expect(int error, const struct perf_facts *facts, const char *words, const char *never)
+{
+	_cleanup_free_ char *message = perf_diagnose_open(error, &opening, 5, facts);
+
+	cr_assert_not_null(message);
+	cr_expect_eq(strncmp(message, "cannot open loads on PMU cpu, CPU 5", 35), 0, "%s", message);
+	cr_expect_not_null(strstr(message, "config 0x1cd"), "%s", message);
+	cr_expect_not_null(strstr(message, strerror(-error)), "%s", message);
+	cr_expect_not_null(strstr(message, words), "%s", message);
+	if (never)
+		cr_expect_null(strstr(message, never), "%s", message);
+}
+
+Test(perf_diagnose, the_capability_that_this_level_wants)
+{
+	struct perf_facts facts = sound();
+
+	facts.capabilities = 0;
+	facts.paranoid = 1;
+	expect(-EACCES, &facts, "perf_event_paranoid is 1, and this process has neither CAP_PERFMON", NULL);
+	facts.paranoid = 2;
+	expect(-EACCES, &facts, "give it CAP_PERFMON and CAP_BPF", "demands CAP_SYS_ADMIN");
+	facts.capabilities_known = false;
+	expect(-EACCES, &facts, "CAP_PERFMON", NULL);
+	facts.paranoid_known = false;
+	expect(-EACCES, &facts, "CAP_PERFMON", "paranoid is");
+}
+
+Test(perf_diagnose, debian_above_2_wants_sys_admin)
+{
+	struct perf_facts facts = sound();
+
+	facts.paranoid = 3;
+	facts.capabilities = CAP(CAP_PERFMON) | CAP(CAP_BPF);
+	facts.debian_kernel = true;
+	expect(-EACCES, &facts, "above 2 Debian's kernel demands CAP_SYS_ADMIN; CAP_PERFMON is not enough",
+	       NULL);
+	facts.debian_kernel = false;
+	expect(-EACCES, &facts, "some distributions' kernels", "Debian");
+	facts.paranoid = 2;
+	expect(-EACCES, &facts, "security module", "CAP_SYS_ADMIN");
+}
+
+Test(perf_diagnose, who_refuses_in_spite_of_the_privileges)
+{
+	struct perf_facts facts = sound();
+
+	expect(-EACCES, &facts, "security module", "seccomp filter is");
+	facts.seccomp_filter = true;
+	expect(-EPERM, &facts, "seccomp filter", NULL);
+	expect(-EACCES, &facts, "security module", NULL);
+	facts.user_namespace = true;
+	expect(-EPERM, &facts, "user namespace", NULL);
+	facts = sound();
+	facts.capabilities = 0;
+	facts.paranoid = 0;
+	expect(-EACCES, &facts, "security module", "give it CAP_PERFMON");
+}
+
+Test(perf_diagnose, what_the_machine_lacks)
+{
+	struct perf_facts facts = sound();
+
+	expect(-ENOENT, &facts, "no such PMU or event on this CPU", NULL);
+	facts.has_core_pmu = false;
+	expect(-ENOENT, &facts, "does not know this CPU", "virtual machine");
+	facts.hypervisor = true;
+	expect(-ENOENT, &facts, "a virtual machine without a virtual PMU", NULL);
+
+	facts = sound();
+	expect(-EOPNOTSUPP, &facts, "caps/max_precise", "this is a virtual machine");
+	facts.max_precise = 0;
+	expect(-EOPNOTSUPP, &facts, "microcode", "this is a virtual machine");
+	facts.hypervisor = true;
+	expect(-EOPNOTSUPP, &facts, "whose virtual PMU has no PEBS (caps/max_precise is 0)", NULL);
+	facts.max_precise_known = false;
+	expect(-EOPNOTSUPP, &facts, "this is a virtual machine", "is 0");
+}
+
+Test(perf_diagnose, the_other_errors_have_words_of_their_own)
+{
+	struct perf_facts facts = sound();
+
+	expect(-EMFILE, &facts, "LimitNOFILE=", "fs.file-max");
+	expect(-ENFILE, &facts, "fs.file-max", "LimitNOFILE=");
+	expect(-ENODEV, &facts, "offline", NULL);
+	expect(-EBUSY, &facts, "holds the counters", NULL);
+	expect(-ENODATA, &facts, "leader", NULL);
+	expect(-EINVAL, &facts, "ldlat (30)", NULL);
+	expect(-ENOMEM, &facts, "memory", NULL);
+	expect(-EIO, &facts, "not a cause that pebsd knows", NULL);
+	expect(-ENOSYS, &facts, "CONFIG_PERF_EVENTS", "seccomp");
+	facts.seccomp_filter = true;
+	expect(-ENOSYS, &facts, "seccomp", "CONFIG_PERF_EVENTS");
+}
+
+Test(perf_diagnose, attaching)
+{
+	struct perf_facts facts = sound();
+	_cleanup_free_ char *exists = perf_diagnose_attach(-EEXIST, &opening, 0, &facts);
+	_cleanup_free_ char *stacks = perf_diagnose_attach(-EPROTO, &opening, 0, &facts);
+
+	cr_expect_not_null(strstr(exists, "cannot attach the BPF program to loads on PMU cpu, CPU 0"), "%s",
+			   exists);
+	cr_expect_not_null(strstr(exists, "already attached"), "%s", exists);
+	cr_expect_not_null(strstr(stacks, "stacks"), "%s", stacks);
+}
+
+static void expect_bpf(const struct perf_facts *facts, const char *words)
+{
+	_cleanup_free_ char *message = NULL;
+
+	cr_assert_eq(perf_diagnose_bpf(facts, &message), 0);
+	if (!words) {
+		cr_expect_null(message, "%s", message);
+		return;
+	}
+	cr_assert_not_null(message);
+	cr_expect_not_null(strstr(message, words), "%s", message);
+}
+
+Test(perf_diagnose, what_keeps_programs_from_loading)
+{
+	struct perf_facts facts = sound();
+
+	expect_bpf(&facts, NULL);
+	facts.capabilities = CAP(CAP_PERFMON) | CAP(CAP_BPF);
+	expect_bpf(&facts, NULL);
+	facts.capabilities = CAP(CAP_PERFMON);
+	expect_bpf(&facts, "CAP_BPF and CAP_PERFMON");
+	facts.capabilities = CAP(CAP_BPF);
+	expect_bpf(&facts, "CAP_BPF and CAP_PERFMON");
+	facts.capabilities_known = false; /* then nothing is known to stand in the way */
+	expect_bpf(&facts, NULL);
+	facts = sound();
+	facts.user_namespace = true;
+	expect_bpf(&facts, "user namespace");
+	facts.has_btf = false;
+	expect_bpf(&facts, "/sys/kernel/btf/vmlinux");
+}
+
+Test(perf_diagnose, lockdown_is_a_remark)
+{
+	struct perf_facts facts = sound();
+	_cleanup_free_ char *none = NULL;
+	_cleanup_free_ char *remark = NULL;
+
+	cr_assert_eq(perf_diagnose_remark(&facts, &none), 0);
+	cr_expect_null(none);
+	facts.lockdown_confidential = true;
+	cr_assert_eq(perf_diagnose_remark(&facts, &remark), 0);
+	cr_assert_not_null(remark);
+	cr_expect_not_null(strstr(remark, "bpf_cast_to_kern_ctx"));
+}
+
+Test(perf_facts, the_kernels_maker_not_the_compilers)
+{
+	cr_expect(perf_facts_debian_kernel("Linux version 6.1.0-21-amd64 (debian-kernel@lists.debian.org) "
+					   "(gcc-12 (Debian 12.2.0-14) 12.2.0, "
+					   "GNU ld (GNU Binutils for Debian) 2.40) #1 SMP PREEMPT_DYNAMIC "
+					   "Debian 6.1.90-1 (2024-05-03)"));
+	cr_expect_not(perf_facts_debian_kernel(
+		"Linux version 6.9.0 (me@here) (gcc (Debian 12.2.0-14) 12.2.0) #1 SMP PREEMPT_DYNAMIC"));
+}
+
+Test(perf_facts, status_lines)
+{
+	static const char status[] =
+		"Name:\tpebsd\nCapEff:\t000001ffffffffff\nNoSeccomp:\t7\nSeccomp:\t2\nUid:\tx\n";
+	u64 value = 0;
+
+	cr_assert(perf_facts_status(status, "CapEff", 16, &value));
+	cr_expect_eq(value, 0x1ffffffffffULL);
+	cr_assert(perf_facts_status(status, "Seccomp", 10, &value));
+	cr_expect_eq(value, 2);
+	cr_expect_not(perf_facts_status(status, "Uid", 10, &value));
+	cr_expect_not(perf_facts_status(status, "Cap", 16, &value));
+	cr_expect_not(perf_facts_status("", "Cap", 16, &value));
+}
+
+Test(perf_facts, namespaces)
+{
+	cr_expect(perf_facts_initial_namespace("         0          0 4294967295"));
+	cr_expect_not(perf_facts_initial_namespace("         0       1000          1"));
+	cr_expect_not(perf_facts_initial_namespace(""));
+}
