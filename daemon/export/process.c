@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "export/process.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/cleanup.h"
+
+#define STAT_START_FIELD 22 /* proc(5); the command's name is field 2 */
+
+static inline void cleanup_closedir(DIR *const *directory)
+{
+	if (*directory)
+		(void)closedir(*directory);
+}
+
+int process_start_ticks(const char *stat, u64 *ret)
+{
+	const char *at = strrchr(stat, ')');
+	unsigned long long ticks;
+
+	for (int field = 2; at && field < STAT_START_FIELD; field++) {
+		at = strchr(at, ' ');
+		if (at)
+			at++;
+	}
+	if (!at || sscanf(at, "%llu", &ticks) != 1)
+		return -EBADMSG;
+	*ret = ticks;
+	return 0;
+}
+
+static struct maybe_double read_start(void)
+{
+	_cleanup_fclose_ FILE *self = fopen("/proc/self/stat", "re");
+	_cleanup_fclose_ FILE *system = fopen("/proc/stat", "re");
+	_cleanup_free_ char *line = NULL;
+	unsigned long long booted;
+	char text[1024];
+	size_t size = 0;
+	u64 ticks;
+
+	if (!self || !system || !fgets(text, sizeof(text), self) || process_start_ticks(text, &ticks) < 0)
+		return (struct maybe_double){0};
+	while (getline(&line, &size, system) > 0)
+		if (sscanf(line, "btime %llu", &booted) == 1)
+			return (struct maybe_double){
+				true, (double)booted + (double)ticks / (double)sysconf(_SC_CLK_TCK)};
+	return (struct maybe_double){0};
+}
+
+static struct maybe_double read_cpu(void)
+{
+	struct timespec used;
+
+	if (clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used) < 0)
+		return (struct maybe_double){0};
+	return (struct maybe_double){true, (double)used.tv_sec + (double)used.tv_nsec / (double)NSEC_PER_SEC};
+}
+
+static struct maybe_u64 read_resident(void)
+{
+	_cleanup_fclose_ FILE *file = fopen("/proc/self/statm", "re");
+	unsigned long long pages;
+
+	if (!file || fscanf(file, "%*u %llu", &pages) != 1)
+		return (struct maybe_u64){0};
+	return (struct maybe_u64){true, pages * (u64)sysconf(_SC_PAGESIZE)};
+}
+
+static struct maybe_u64 count_fds(void)
+{
+	_cleanup_(cleanup_closedir) DIR *directory = opendir("/proc/self/fd");
+	const struct dirent *entry;
+	u64 n = 0;
+
+	if (!directory)
+		return (struct maybe_u64){0};
+	while ((entry = readdir(directory)))
+		if (entry->d_name[0] != '.')
+			n++;
+	/* One of them is the directory's own. */
+	return (struct maybe_u64){n > 0, n - 1};
+}
+
+void process_read(struct process_figures *figures)
+{
+	figures->cpu_seconds = read_cpu();
+	figures->resident_bytes = read_resident();
+	figures->open_fds = count_fds();
+	if (!figures->start_seconds.known)
+		figures->start_seconds = read_start();
+}
