@@ -70,7 +70,7 @@ static int refuse(const struct config_mistakes *mistakes, char **problem, char *
 	return -EINVAL;
 }
 
-static int accept(struct config *running, struct config *loaded, char ***ret_lines)
+static int take_over(struct config *running, struct config *loaded, char ***ret_lines)
 {
 	const char *keys[CONFIG_KEYS_MAX];
 	char **lines = calloc(3, sizeof(*lines));
@@ -107,5 +107,5 @@ int reload_config(const struct options *options, struct config *running, char **
 		return refuse(&mistakes, &problem, ret_lines);
 	if (r < 0)
 		return log_error(r, "cannot read the configuration again; the old one stays in force");
-	return accept(running, loaded, ret_lines);
+	return take_over(running, loaded, ret_lines);
 }
