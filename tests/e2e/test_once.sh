@@ -1,0 +1,52 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# `pebsd --once` reads a recording whole and prints it; a recording that is cut, foreign, empty or no recording at all
+# is told as such, with exit code 2, and no sample is invented.
+# shellcheck source=tests/e2e/daemon.sh
+. "$(dirname "$0")/daemon.sh"
+need jq
+file=$(recording)
+
+exits 'a whole recording' 0 "$PEBSD" --replay "$file" --once --json
+json=$work/whole.json
+cp "$work/said" "$json"
+expect 'samples seen' "$(jq '[.cgroups[].events[].samples] | add' "$json")" "$(jq .samples.seen "$json")"
+expect 'seen = attributed + unattributed' true "$(jq '.samples | .seen == .attributed + .unattributed' "$json")"
+expect 'sources partition the samples' true \
+	"$(jq '[.total.events[] | .samples == ([.sources[].samples] | add)] | all' "$json")"
+expect 'sources partition the latency' true \
+	"$(jq '[.total.events[] | .latency.sum == ([.sources[].latency_sum] | add)] | all' "$json")"
+expect 'cgroups by descending weighted latency' true \
+	"$(jq '[.cgroups[] | [.events[].weighted.latency_sum] | add] | . == (sort | reverse)' "$json")"
+expect 'paths as recorded' true "$(jq '[.cgroups[].cgroup] | index("/system.slice/postgresql.service") != null' "$json")"
+expect 'origin' '"replay"' "$(jq .origin "$json")"
+
+exits 'as text' 0 "$PEBSD" --replay "$file" --once
+grep -q /system.slice/postgresql.service "$work/said" || fail "the text lacks a cgroup: $(cat "$work/said")"
+
+# The same bytes through a pipe.
+"$PEBSD" --replay - --once --json <"$file" >"$work/piped.json" || fail 'a recording on standard input'
+expect 'the same from a pipe' "$(jq -c '.cgroups' "$json")" "$(jq -c '.cgroups' "$work/piped.json")"
+
+# Cut: what is whole is counted and printed, the cut is told, exit code 2.
+size=$(stat -c %s "$file")
+head -c $((size * 2 / 3)) "$file" >"$work/cut.perf.data"
+status=0
+"$PEBSD" --replay "$work/cut.perf.data" --once --json >"$work/cut.json" 2>"$work/log" || status=$?
+expect 'exit code of a cut recording' 2 "$status"
+grep -q cut.perf.data "$work/log" || fail "the cut is not told"
+expect 'fewer samples than in the whole, and some' true \
+	"$(jq --argjson whole "$(jq .samples.seen "$json")" '.samples.seen > 0 and .samples.seen < $whole' "$work/cut.json")"
+
+: >"$work/empty"
+head -c 4096 /dev/urandom >"$work/noise"
+{
+	printf '2ELIFREP' | rev
+	head -c 200 /dev/zero
+} >"$work/foreign"
+printf 'PERFILE2' >"$work/stump"
+for bad in empty noise foreign stump missing; do
+	exits "$bad" 2 "$PEBSD" --replay "$work/$bad" --once --json
+	grep -q "$work/$bad" "$work/said" || fail "$bad: the message does not name the file: $(cat "$work/said")"
+	! grep -q '"samples"' "$work/said" || fail "$bad: samples were invented"
+done

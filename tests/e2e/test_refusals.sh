@@ -1,0 +1,47 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# What pebsd does not take is told by name, on the right line, with the right exit code.
+# shellcheck source=tests/e2e/daemon.sh
+. "$(dirname "$0")/daemon.sh"
+need jq
+
+exits 'an unknown option' 2 "$PEBSD" --frobnicate
+exits 'an origin of a later version' 2 "$PEBSD" --origin model
+exits 'help' 0 "$PEBSD" --help
+exits 'version' 0 "$PEBSD" --version
+
+cat >"$work/pebsd.conf" <<'C'
+[sampling]
+ldlat = 2
+buget = 1%
+[nonsense]
+a = 1
+[rule slow]
+metric = p99
+C
+exits 'a configuration with mistakes' 2 "$PEBSD" --check-config --config "$work/pebsd.conf"
+for line in 2 3 4 6; do
+	grep -q "pebsd.conf:$line: " "$work/said" || fail "line $line is not told: $(cat "$work/said")"
+done
+exits 'the same to run with' 2 "$PEBSD" --config "$work/pebsd.conf" --once
+exits 'a configuration that is not there' 2 "$PEBSD" --check-config --config "$work/none.conf"
+exits 'the default configuration' 0 "$PEBSD" --check-config --config config/pebsd.conf
+
+"$PEBSD" --probe --json >"$work/probe.json" || :
+jq -e 'has("usable") and has("events") and has("refused") and has("notes")' "$work/probe.json" >/dev/null ||
+	fail "--probe --json: $(cat "$work/probe.json")"
+if [ "$(jq .usable "$work/probe.json")" = false ]; then
+	exits '--probe where nothing can be sampled' 3 "$PEBSD" --probe
+	exits 'the daemon where nothing can be sampled' 3 "$PEBSD" --socket "$socket" --listen none
+	grep -q -- '--replay' "$work/said" || fail "the way out is not told: $(cat "$work/said")"
+	expect 'one line' 1 "$(wc -l <"$work/said")"
+else
+	exits '--probe where something can be sampled' 0 "$PEBSD" --probe
+fi
+
+# Too few rights: BPF can't be loaded.
+need setpriv
+file=$(recording)
+chmod 755 "$work"
+exits 'without rights' 3 setpriv --reuid=65534 --regid=65534 --clear-groups "$PEBSD" --replay "$file" --once
+grep -q CAP_BPF "$work/said" || fail "the missing capability is not named: $(cat "$work/said")"

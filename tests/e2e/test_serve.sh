@@ -1,0 +1,61 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# The served figures are those of --once, whichever way they are asked for; pebsctl's exit codes; reload; the end.
+# shellcheck source=tests/e2e/daemon.sh
+. "$(dirname "$0")/daemon.sh"
+need jq curl
+file=$(recording)
+"$PEBSD" --replay "$file" --once --json >"$work/once.json"
+printf '[export]\ntop = 50\n' >"$work/pebsd.conf"
+
+exits 'without a daemon' 3 ctl status
+start --replay "$file" --config "$work/pebsd.conf"
+replayed
+
+same='del(.since, .window_s)'
+ctl --json top >"$work/top.json"
+expect 'pebsctl --json top' "$(jq -cS "$same" "$work/once.json")" "$(jq -cS "$same" "$work/top.json")"
+
+# The endpoint counts the same.
+get /metrics >"$work/metrics"
+expect 'samples by cgroup and source' "$(jq '.samples.attributed' "$work/once.json")" \
+	"$(awk '/^pebsd_source_samples_total/ && !/cgroup="unattributed"/ { sum += $NF } END { print sum }' "$work/metrics")"
+expect 'latency by cgroup and source' "$(jq '.total.events.loads.latency.sum' "$work/once.json")" \
+	"$(awk '/^pebsd_source_latency_cycles_total/ { sum += $NF } END { printf "%d\n", sum }' "$work/metrics")"
+expect 'healthz' ok "$(get /healthz)"
+expect 'gzip is the same text' "$(get /metrics | grep -v '^process_' | cksum)" \
+	"$(get /metrics --compressed | grep -v '^process_' | cksum)"
+
+ctl top | grep -q /system.slice/postgresql.service || fail 'top lacks a cgroup'
+ctl show /system.slice/postgresql.service | grep -q 'local_dram' || fail 'show lacks a source'
+ctl status | grep -q replay || fail 'status does not name the origin'
+ctl --json show /system.slice/postgresql.service | jq -e .cgroup >/dev/null || fail 'show --json'
+exits 'an unknown cgroup' 4 ctl show /no/such.service
+exits 'an unknown verb' 2 ctl frobnicate
+exits 'no verb' 2 ctl
+ctl top | head -n 1 >/dev/null || fail 'a closed pipe'
+
+# A reload applies what it can, refuses mistakes whole, and says either.
+printf '[export]\ntop = 1\n' >"$work/pebsd.conf"
+exits 'reload' 0 ctl reload
+printf '[export]\ntop = many\nnonsense = 1\n' >"$work/pebsd.conf"
+exits 'reload with mistakes' 1 ctl reload
+grep -q ':2:' "$work/said" || fail "the first mistake is not told: $(cat "$work/said")"
+grep -q ':3:' "$work/said" || fail "the second mistake is not told: $(cat "$work/said")"
+expect 'the failed reload is exported' 0 \
+	"$(sleep 1.2; get /metrics | awk '/^pebsd_config_last_reload_successful / { print $2 }')"
+
+# Somebody else's junk on the socket ends nobody.
+head -c 100000 /dev/urandom | timeout 5 curl --silent --unix-socket "$socket" --data-binary @- http://x/ >/dev/null 2>&1 || :
+ctl status >/dev/null || fail 'junk ended the daemon'
+exits 'a second daemon on the same socket' 1 "$PEBSD" --replay "$file" --socket "$socket" --listen none
+grep -q "$socket" "$work/said" || fail "the message does not name the socket: $(cat "$work/said")"
+exits 'a taken port' 1 "$PEBSD" --replay "$file" --socket "$work/other.sock" --listen "127.0.0.1:$port"
+grep -q "$port" "$work/said" || fail "the message does not name the port: $(cat "$work/said")"
+
+kill -TERM "$daemon"
+status=0
+wait "$daemon" || status=$?
+daemon=''
+expect 'exit code after SIGTERM' 0 "$status"
+[ ! -e "$socket" ] || fail 'the socket is left behind'
