@@ -2,8 +2,8 @@
 /*
  * An event's count and times. read(2) interrupts the CPU that the event runs on; the header page that an
  * event maps (without data pages) costs nothing and holds them as of the event's last sample, or its last
- * coming or going on its CPU (perf_event_update_userpage, kernel/events/core.c and arch/x86/events/core.c,
- * Linux 6.1). Software events write theirs only when they come and go. Pure.
+ * coming or going on its CPU (perf_event_update_userpage, kernel/events/core.c and arch/x86/events/core.c).
+ * Software events write theirs only when they come and go. Pure.
  */
 #ifndef PEBSD_PERF_PAGE_H
 #define PEBSD_PERF_PAGE_H
