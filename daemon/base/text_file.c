@@ -7,7 +7,7 @@
 
 #include "cleanup.h"
 
-#define CHUNK 4096
+#define CHUNK ((size_t)4096)
 
 int text_file_read(const char *path, char **ret)
 {

@@ -59,8 +59,9 @@ const struct cpu_list *perf_cpus(const struct perf_event_set *set);
 int perf_start(struct perf_event_set *set, int program_fd, char **ret_message);
 
 /*
- * Sums up. Reads mapped pages; read(2), which interrupts the event's CPU, is called only where an event is on
- * no counter and its page has not moved since the last call, to tell an error from quiet.
+ * Sums up. On a running event this reads its mapped page, which is as of its last sample. read(2), which
+ * interrupts the CPU of a running event, is called where the page shows the event on no counter: to tell
+ * waiting from error, for PMUs without a counter number (software), and with /sys/.../cpu/rdpmc at 0.
  */
 void perf_count(struct perf_event_set *set, struct perf_counts *ret);
 

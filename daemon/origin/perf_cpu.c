@@ -136,16 +136,11 @@ void perf_cpu_update(struct perf_cpu *event, u64 period, bool started)
 {
 	struct perf_reading reading;
 
-	if (event->page && perf_page_read(event->page, period, &reading) == 0) {
-		bool moved = reading.enabled_ns != event->page_enabled_ns;
-
-		event->page_enabled_ns = reading.enabled_ns;
-		if (moved || reading.running) {
-			cpu_take(event, &reading);
-			event->read_enabled_ns = 0;
-			event->in_error = false;
-			return;
-		}
+	if (event->page && perf_page_read(event->page, period, &reading) == 0 && reading.running) {
+		cpu_take(event, &reading);
+		event->read_enabled_ns = 0;
+		event->in_error = false;
+		return;
 	}
 	perf_cpu_read(event, started);
 }

@@ -36,8 +36,9 @@ void perf_cpu_revive(const struct perf_cpu *event);
 
 /*
  * Brings `last`, `in_error` and `detached` up to date; `started`: perf_cpu_start() was called. The first
- * reads the mapped page, and calls the second only where the event is on no counter and its page has not
- * moved since the last time. The second always calls read(2).
+ * looks at the mapped page, and calls the second only where that shows the event on no counter: it is waiting
+ * for one, in error, or of a PMU that keeps its page no more up to date than that. The second always calls
+ * read(2).
  */
 void perf_cpu_update(struct perf_cpu *event, u64 period, bool started);
 void perf_cpu_read(struct perf_cpu *event, bool started);

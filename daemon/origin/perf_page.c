@@ -20,7 +20,7 @@ int perf_page_read(const struct perf_event_mmap_page *page, u64 period, struct p
 		/*
 		 * On a counter, what the counter was loaded with is subtracted from the count; after a sample
 		 * that is minus what is left of the period, so `offset` is where the next sample lies
-		 * (x86_perf_event_set_period, arch/x86/events/core.c, Linux 6.1).
+		 * (x86_perf_event_set_period in arch/x86/events/core.c).
 		 */
 		if (index)
 			offset = (u64)offset < period ? 0 : offset - (s64)period;

@@ -68,7 +68,7 @@ static void find_cpus(const struct planner *planner, const char *pmu, struct pmu
  * Up to Ice Lake the latency is the load's use latency. From Alder Lake and Sapphire Rapids on
  * (PMU_FL_INSTR_LATENCY in arch/x86/events/intel/core.c, Linux 6.1 to 7.3) it is the cache latency, and the
  * instruction latency comes beside it. sysfs does not tell directly, but the older names are a closed set and
- * every later one is of the new kind. No name: the kernel is older than 4.14 and knows no new part.
+ * every later one is of the new kind. No name: a kernel from before caps/, which knows no new part.
  */
 static bool has_use_latency(const char *pmu_name)
 {

@@ -102,12 +102,13 @@ int probe_print_text(const struct pmu_plan *plan, FILE *out)
 			out,
 			"  %s on PMU %s\n"
 			"    attributes  type %u, config %#llx, config1 %#llx, config2 %#llx, precise_ip %u\n"
-			"    threshold   loads of more than %u cycles (ldlat)\n"
+			"    threshold   loads of more than %u cycles of %s latency (ldlat)\n"
 			"    latency     %s%s\n"
 			"    CPUs        %s\n",
 			event_role_name(opening->event.role), opening->event.pmu, opening->type,
 			(unsigned long long)opening->config, (unsigned long long)opening->config1,
 			(unsigned long long)opening->config2, opening->precise_ip, opening->event.ldlat,
+			opening->event.settings.has_instruction_latency ? "instruction" : "use",
 			event_latency_kind_name(opening->event.latency_kind),
 			opening->event.settings.has_instruction_latency ? ", and instruction latency" : "",
 			opening->cpus_known ? cpus : "all that are online");

@@ -135,6 +135,7 @@ Test(probe, text_for_people)
 	good = probe(false, PROBE_USABLE);
 	cr_expect_not_null(strstr(good, "can sample memory accesses here"), "%s", good);
 	cr_expect_not_null(strstr(good, "config 0x1cd, config1 0x1e"), "%s", good);
+	cr_expect_not_null(strstr(good, "more than 30 cycles of use latency"), "%s", good);
 	cr_expect_not_null(strstr(good, "nothing was opened"), "%s", good);
 	tree_remove(root);
 	root = tree_new();
