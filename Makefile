@@ -47,6 +47,7 @@ SANITIZE_FLAGS = -fsanitize=address,undefined -fno-sanitize-recover=undefined -f
 else ifdef FUZZ
 OUT = $(BUILD)/fuzz
 CC = $(CLANG)
+override WERROR = # another compiler's opinions, which are not what a fuzzer is for
 SANITIZE_FLAGS = -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
 else
 OUT = $(BUILD)

@@ -52,13 +52,13 @@ install() {
 		overlaid=''
 	elif policy_refuses "$@"; then
 		overlaid=''
-	elif unshare --mount true 2>/dev/null; then
+	else
 		policy=$(mktemp)
 		write_policy $$ >"$policy"
 		chmod 755 "$policy"
 		overlaid=yes
-	else
-		fail "$POLICY lets services start, and is not mine to change: move it away for the time of this"
+		unshare --mount mount --bind "$policy" "$POLICY" 2>/dev/null ||
+			fail "$POLICY lets services start, and is not mine to change: move it away for the time of this"
 	fi
 	set -- env DEBIAN_FRONTEND=noninteractive apt-get install --yes --no-install-recommends "$@"
 	if [ -n "$overlaid" ]; then
