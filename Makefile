@@ -47,6 +47,7 @@ SANITIZE_FLAGS = -fsanitize=address,undefined -fno-sanitize-recover=undefined -f
 else ifdef FUZZ
 OUT = $(BUILD)/fuzz
 CC = $(CLANG)
+override WERROR = # another compiler's opinions, which are not what a fuzzer is for
 SANITIZE_FLAGS = -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
 else
 OUT = $(BUILD)
@@ -131,6 +132,7 @@ tools: $(TOOLS)
 
 # What installs, builds and then runs does so one after the other, each with a fresh look at what is there.
 DEPS = tests/tools/install_deps.sh
+# + in the recipes: make sees that they call make, and hands its jobs on.
 SUBMAKE = $(MAKE) --no-print-directory
 PARALLEL = $(SUBMAKE) $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(shell nproc))
 RUN_TESTS = PEBSD=$(abspath $(OUT)/pebsd) PEBSCTL=$(abspath $(OUT)/pebsctl) TOOLS=$(abspath $(OUT)/tests/tools) \
@@ -147,30 +149,30 @@ deps-develop: ## install what lint, the fuzzers and test-fresh take
 
 run: ## build, then profile this machine, or show a recording where it cannot be profiled (needs root)
 	@$(DEPS) --if-debian $(BUILD_PACKAGES) $(RUN_PACKAGES)
-	@$(PARALLEL) all tools
+	+@$(PARALLEL) all tools
 	@$(HAND_OVER)
 	@tests/tools/run.sh $(BUILD)
 
 test: ## all tests below in one run, their packages installed first
 	@$(DEPS) --if-debian $(BUILD_PACKAGES) $(RUN_PACKAGES) $(TEST_PACKAGES)
-	@$(PARALLEL) unit-tests bpf-tests e2e-tests
+	+@$(PARALLEL) unit-tests bpf-tests e2e-tests
 	@$(RUN_TESTS) $(UNIT_TESTS) $(BPF_TESTS) $(E2E_TESTS)
 
 test-unit: ## pure functions and modules
-	@$(PARALLEL) unit-tests
+	+@$(PARALLEL) unit-tests
 	@$(RUN_TESTS) $(UNIT_TESTS)
 
 test-bpf: ## the BPF programs in the running kernel (needs root)
-	@$(PARALLEL) bpf-tests
+	+@$(PARALLEL) bpf-tests
 	@$(RUN_TESTS) $(BPF_TESTS)
 
 test-e2e: ## daemon, command line and endpoint from outside (needs root)
-	@$(PARALLEL) e2e-tests
+	+@$(PARALLEL) e2e-tests
 	@$(RUN_TESTS) $(E2E_TESTS)
 
 test-sanitize: ## the same tests built with address and undefined behaviour checks
-	@$(PARALLEL) SANITIZE=1 unit-tests bpf-tests e2e-tests
-	@$(SUBMAKE) SANITIZE=1 run-sanitized
+	+@$(PARALLEL) SANITIZE=1 unit-tests bpf-tests e2e-tests
+	+@$(SUBMAKE) SANITIZE=1 run-sanitized
 
 run-sanitized:
 	@ASAN_OPTIONS=abort_on_error=1 UBSAN_OPTIONS=print_stacktrace=1 $(RUN_TESTS) $(UNIT_TESTS) $(BPF_TESTS) \
@@ -178,15 +180,15 @@ run-sanitized:
 
 test-corpus: ## real recordings and tables: CORPUS=DIR
 	$(if $(CORPUS),,$(error say where the recordings are: make test-corpus CORPUS=DIR))
-	@$(PARALLEL) corpus-tests
+	+@$(PARALLEL) corpus-tests
 	@CORPUS=$(abspath $(CORPUS)) $(RUN_TESTS) $(CORPUS_TESTS)
 
 test-fresh: ## the README's two commands in a new, minimal Debian 12 root (needs root, mmdebstrap, some minutes)
 	@$(RUN_TESTS) -t 1800 tests/tools/fresh_root.sh
 
 fuzz: ## each fuzzer for FUZZ_SECONDS=20
-	@$(PARALLEL) FUZZ=1 fuzzers
-	@$(SUBMAKE) FUZZ=1 run-fuzzers
+	+@$(PARALLEL) FUZZ=1 fuzzers
+	+@$(SUBMAKE) FUZZ=1 run-fuzzers
 
 run-fuzzers:
 	@$(RUN_TESTS) -t $$(($(FUZZ_SECONDS) + 60)) -c $(FUZZERS:%='tests/tools/fuzz.sh % $(FUZZ_SECONDS)')
@@ -197,7 +199,7 @@ MANUALS = $(wildcard daemon/man/*.[1-8])
 TIDY_SOURCES = $(filter-out bpf/%,$(filter %.c,$(SOURCES)))
 
 lint: ## formatting, static analysis, scripts, manual pages
-	@$(RUN_TESTS) -t 1200 -c '$(SUBMAKE) lint-format' '$(SUBMAKE) -j2 lint-tidy' '$(SUBMAKE) lint-scripts' \
+	+@$(RUN_TESTS) -t 1200 -c '$(SUBMAKE) lint-format' '$(PARALLEL) lint-tidy' '$(SUBMAKE) lint-scripts' \
 		'$(SUBMAKE) lint-manuals'
 
 lint-format:

@@ -11,8 +11,8 @@ fail() {
 
 root=$(mktemp -d)
 trap 'rm -rf "$root"' EXIT
-# What is installed is what the tests run, in whatever tree it was built.
-install=(make --no-print-directory --silent DESTDIR="$root" BUILD="$(dirname "$PEBSD")")
+# What is installed is what the tests run; the settings of the make that runs them are not this one's.
+install=(env -u MAKEFLAGS make --no-print-directory --silent DESTDIR="$root" BUILD="$(dirname "$PEBSD")")
 
 "${install[@]}" install
 expected='etc/pebsd/pebsd.conf 644

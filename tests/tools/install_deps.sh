@@ -29,26 +29,44 @@ missing_of() {
 # A policy that refuses every start for as long as the process $1 lives: one left behind by a kill does no harm.
 write_policy() {
 	printf '#!/bin/sh\n# Made by "make deps" of pebsd for the time of one installation.\n'
-	# shellcheck disable=SC2016
-	printf '[ -d /proc/%s ] && exit 101\nexit 0\n' "$1"
+	printf 'kill -0 %s 2>/dev/null && exit 101\nexit 0\n' "$1"
 }
 
-# Runs the arguments while no package can start a service. A policy that is there already is not touched: ours
-# is laid over it in a mount namespace of the command's own; where that is not permitted (a container), the
-# present one decides.
-without_services() {
-	policy=$(mktemp)
-	write_policy $$ >"$policy"
-	chmod 755 "$policy"
+# The policy that is there refuses to start services of the names given.
+policy_refuses() {
+	for service; do
+		status=0
+		"$POLICY" "$service" start >/dev/null 2>&1 || status=$?
+		[ "$status" = 101 ] || return 1
+	done
+}
+
+# Runs apt-get install for the packages given while no package can start a service. A policy that is there already
+# is not touched: unless it refuses by itself, ours is laid over it in a mount namespace of the command's own.
+install() {
 	if [ ! -e "$POLICY" ]; then
-		# Not a link: another installation's policy is never replaced, even one made just now.
-		(set -C && write_policy $$ >"$POLICY") && made_policy=yes && chmod 755 "$POLICY"
-	elif unshare --mount true 2>/dev/null; then
-		# shellcheck disable=SC2016
-		set -- unshare --mount sh -c 'mount --bind "$0" '"$POLICY"' && exec "$@"' "$policy" "$@"
+		# noclobber: one that another installation made just now is not replaced.
+		(set -C && write_policy $$ >"$POLICY") || fail "$POLICY cannot be made"
+		made_policy=yes
+		chmod 755 "$POLICY"
+		overlaid=''
+	elif policy_refuses "$@"; then
+		overlaid=''
+	else
+		policy=$(mktemp)
+		write_policy $$ >"$policy"
+		chmod 755 "$policy"
+		overlaid=yes
+		unshare --mount mount --bind "$policy" "$POLICY" 2>/dev/null ||
+			fail "$POLICY lets services start, and is not mine to change: move it away for the time of this"
+	fi
+	set -- env DEBIAN_FRONTEND=noninteractive apt-get install --yes --no-install-recommends "$@"
+	if [ -n "$overlaid" ]; then
+		# shellcheck disable=SC2016 # the inner shell's
+		set -- unshare --mount sh -c 'mount --bind "$1" "$2" && shift 2 && exec "$@"' sh "$policy" "$POLICY" "$@"
 	fi
 	status=0
-	"$@" || status=$?
+	"$@" </dev/null || status=$?
 	clean_up
 	return $status
 }
@@ -57,11 +75,6 @@ clean_up() {
 	[ -z "$policy" ] || rm -f "$policy"
 	[ -z "$made_policy" ] || rm -f "$POLICY"
 	policy='' made_policy=''
-}
-
-install() {
-	without_services env DEBIAN_FRONTEND=noninteractive \
-		apt-get install --yes --no-install-recommends "$@" </dev/null
 }
 
 policy='' made_policy='' if_debian=''
