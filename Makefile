@@ -81,6 +81,10 @@ $(OUT)/bpf/%.bpf.o: bpf/%.bpf.c $(wildcard bpf/*.h include/pebsd/*.h)
 	@mkdir -p $(@D)
 	$(CLANG) $(BPF_CFLAGS) -c $< -o $@
 
+$(OUT)/bpf/%.bpf.o: tests/bpf/%.bpf.c $(wildcard bpf/*.h include/pebsd/*.h)
+	@mkdir -p $(@D)
+	$(CLANG) $(BPF_CFLAGS) -c $< -o $@
+
 $(OUT)/%.skel.h: $(OUT)/bpf/%.bpf.o
 	$(call need,$(BPFTOOL))
 	$(BPFTOOL) gen skeleton $< name $*_bpf > $@.new
@@ -122,6 +126,7 @@ $(OUT)/tests/fuzz/%: $(OUT)/obj/tests/fuzz/%.o $(TEST_OBJECTS)
 	$(link_test) -fsanitize=fuzzer
 
 $(OUT)/obj/tests/%.o: CPPFLAGS += -Itests/lib
+$(OUT)/obj/tests/bpf/test_read_sample.o: | $(OUT)/last_sample.skel.h
 
 unit-tests: $(UNIT_TESTS)
 bpf-tests: $(BPF_TESTS)

@@ -22,6 +22,9 @@
 #include "kernel_types.h"
 #include "pebsd/sample.h"
 
+/* Reads the older way even where the newer is to be had; set by tests, so that one kernel runs both. */
+const volatile u8 read_by_probe = 0;
+
 extern void *bpf_cast_to_kern_ctx(void *context) __ksym __weak;
 
 #define SAMPLE_FLAGS_WEIGHT (PERF_SAMPLE_WEIGHT | PERF_SAMPLE_WEIGHT_STRUCT)
@@ -39,7 +42,7 @@ static __always_inline void read_raw_sample(struct bpf_perf_event_data *context,
 	struct bpf_perf_event_data_kern *kernel;
 	struct perf_sample_data *data;
 
-	if (bpf_cast_to_kern_ctx) {
+	if (bpf_cast_to_kern_ctx && !read_by_probe) {
 		kernel = bpf_cast_to_kern_ctx(context);
 		data = kernel->data;
 		ret->flags = data->sample_flags;

@@ -98,6 +98,35 @@ static u32 slots_for(const struct config *config, const char *mount)
 	return slots > KERNEL_SLOTS_MAX ? KERNEL_SLOTS_MAX : (u32)slots;
 }
 
+/* "cpu: WHY; ibs_op: WHY". The caller frees; NULL: no memory. */
+static char *join_refusals(const struct pmu_plan *plan)
+{
+	char *text = NULL;
+	size_t bytes;
+	FILE *stream = open_memstream(&text, &bytes);
+
+	if (!stream)
+		return NULL;
+	for (size_t i = 0; i < plan->n_refusals; i++)
+		(void)fprintf(stream, "%s%s: %s", i ? " " : "", plan->refusals[i].pmu,
+			      plan->refusals[i].reason);
+	if (fclose(stream) == 0)
+		return text;
+	free(text);
+	return NULL;
+}
+
+static int refuse(const struct pmu_plan *plan, struct failure *failure)
+{
+	_cleanup_free_ char *reasons = join_refusals(plan);
+
+	return cannot(failure, -ENODEV,
+		      "memory loads cannot be sampled here. %s Look at a recording made elsewhere with pebsd "
+		      "--replay "
+		      "FILE; pebsd --probe lists what was looked at",
+		      reasons && *reasons ? reasons : "No PMU is known to.");
+}
+
 static int open_sets(struct origin_state *state, const struct config *config, struct failure *failure)
 {
 	const struct pmu_wish wish = {
@@ -108,11 +137,7 @@ static int open_sets(struct origin_state *state, const struct config *config, st
 	if (r < 0)
 		return cannot(failure, r, "cannot plan what to sample from /sys: %s", strerror(-r));
 	if (plan.n_openings == 0)
-		r = cannot(failure, -ENODEV,
-			   "this machine cannot sample memory loads: %s. `pebsd --probe` tells more; a "
-			   "recording made "
-			   "elsewhere is shown by `pebsd --replay FILE`",
-			   plan.n_refusals ? plan.refusals[0].reason : "it has no PMU that is known to");
+		r = refuse(&plan, failure);
 	for (size_t i = 0; r == 0 && i < plan.n_openings; i++) {
 		r = perf_open(&plan.openings[i], config->period, PERF_ONLINE_PATH,
 			      &state->sets[state->n_sets], &failure->message);

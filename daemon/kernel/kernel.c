@@ -74,6 +74,7 @@ static int configure(struct kernel *kernel)
 	int r;
 
 	place_events(settings, &latency, &plain);
+	skeleton->rodata->read_by_probe = settings->read_by_probe;
 	skeleton->rodata->slot_count = settings->slots;
 	skeleton->rodata->stripe_mask = settings->stripes - 1;
 	memcpy((void *)skeleton->rodata->events, settings->events, sizeof(settings->events));

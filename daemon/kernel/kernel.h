@@ -16,10 +16,11 @@
 #include "pebsd/records.h"
 
 struct kernel_settings {
-	u32 slots;     /* slots of the table, `unattributed` among them; 2 to KERNEL_SLOTS_MAX */
-	u32 stripes;   /* see kernel_stripes_for() */
-	bool births;   /* follow cgroups of the running kernel as they are born and removed */
-	bool hardware; /* load the perf_event programs of the events */
+	u32 slots;          /* slots of the table, `unattributed` among them; 2 to KERNEL_SLOTS_MAX */
+	u32 stripes;        /* see kernel_stripes_for() */
+	bool births;        /* follow cgroups of the running kernel as they are born and removed */
+	bool hardware;      /* load the perf_event programs of the events */
+	bool read_by_probe; /* read samples as on a kernel before 6.2; for tests */
 	size_t n_events;
 	struct event_settings events[EVENTS_MAX]; /* `first_record` is set by kernel_open() */
 };

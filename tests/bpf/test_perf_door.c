@@ -19,13 +19,18 @@
 static struct books books;
 static struct cgroup_fixture fixture;
 
-static void setup(void)
+static void open_door(bool read_by_probe)
 {
 	struct kernel_settings settings = books_settings(true);
 
 	settings.births = settings.hardware = true;
-	cgroup_fixture_setup(&fixture);
+	settings.read_by_probe = read_by_probe;
 	books_open(&books, &settings, COLLECT_GRACE_NS);
+}
+
+static void setup(void)
+{
+	cgroup_fixture_setup(&fixture);
 }
 
 static void teardown(void)
@@ -64,17 +69,19 @@ static void adopt_fixture(void)
 }
 
 /* Page faults at period 1: event count, program runs and pebsd's own figure are one number. */
-static void every_page_fault_is_counted(u64 sample_type)
+static void every_page_fault_is_counted(u64 sample_type, bool read_by_probe)
 {
-	int program_fd = kernel_program_fd(books.kernel, 0);
 	_cleanup_close_ int statistics = bpf_enable_stats(BPF_STATS_RUN_TIME);
 	unsigned pages = 5000;
 	struct cgroup_child child;
 	const struct figures *figures;
 	_cleanup_close_ int fd = -1;
 	u64 count, runs, seen;
+	int program_fd;
 
 	cr_assert_geq(statistics, 0);
+	open_door(read_by_probe);
+	program_fd = kernel_program_fd(books.kernel, 0);
 	adopt_fixture();
 	cgroup_fixture_make(&fixture, "worker");
 	child = cgroup_fixture_child(&fixture, "worker", touch_pages, &pages);
@@ -111,14 +118,26 @@ static void every_page_fault_is_counted(u64 sample_type)
 	cgroup_fixture_remove(&fixture, "worker");
 }
 
+#define MEMORY_FIELDS (PERF_SAMPLE_ADDR | PERF_SAMPLE_WEIGHT_STRUCT | PERF_SAMPLE_DATA_SRC)
+
 Test(perf_door, fields_that_were_not_asked_for_are_not_read)
 {
-	every_page_fault_is_counted(0);
+	every_page_fault_is_counted(0, false);
 }
 
 Test(perf_door, fields_that_the_event_does_not_fill_are_not_invented)
 {
-	every_page_fault_is_counted(PERF_SAMPLE_ADDR | PERF_SAMPLE_WEIGHT_STRUCT | PERF_SAMPLE_DATA_SRC);
+	every_page_fault_is_counted(MEMORY_FIELDS, false);
+}
+
+Test(perf_door, a_kernel_before_6_2_reads_no_more_than_that)
+{
+	every_page_fault_is_counted(0, true);
+}
+
+Test(perf_door, a_kernel_before_6_2_invents_no_more_than_that)
+{
+	every_page_fault_is_counted(MEMORY_FIELDS, true);
 }
 
 static int spin(void *userdata)
@@ -141,6 +160,7 @@ Test(perf_door, timer_samples_land_in_the_cgroup_that_ran)
 	_cleanup_close_ int fd = -1;
 	u64 seen;
 
+	open_door(false);
 	adopt_fixture();
 	cgroup_fixture_make(&fixture, "spinner");
 	child = cgroup_fixture_child(&fixture, "spinner", spin, &half_a_second);
@@ -167,6 +187,7 @@ Test(perf_door, two_cgroups_at_once_are_not_mixed)
 	const unsigned *pages[2] = {&few, &many};
 	const char *names[2] = {"few", "many"};
 
+	open_door(false);
 	adopt_fixture();
 	for (size_t i = 0; i < 2; i++) {
 		cgroup_fixture_make(&fixture, names[i]);
