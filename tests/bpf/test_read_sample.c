@@ -93,7 +93,9 @@ Test(read_sample, what_was_not_asked_for_is_left_out)
 	struct last_sample_bpf *skeleton;
 
 	(void)fault(&skeleton, &measures_all, 0, true);
-	cr_expect_eq(skeleton->bss->last.fields, 0);
+	/* A page fault hands its address over unasked (perf_sample_data_init(), include/linux/perf_event.h).
+	 */
+	cr_expect_eq(skeleton->bss->last.fields & ~SAMPLE_ADDRESS, 0);
 	cr_expect_eq(skeleton->bss->last.latency, 0);
 	cr_expect_eq(skeleton->bss->last.data_source, 0);
 	last_sample_bpf__destroy(skeleton);
