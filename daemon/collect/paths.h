@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The cgroup paths that the series table knows: those with samples lately, with a series, or that had one. */
+#ifndef PEBSD_PATHS_H
+#define PEBSD_PATHS_H
+
+#include "collect/series.h"
+
+enum path_standing {
+	PATH_WAITING,  /* no series and no figures: its samples are in `other` */
+	PATH_EXPORTED, /* has a series */
+	PATH_ENDED,    /* had one; its figures wait for its return */
+};
+
+struct path {
+	struct series series;
+	struct path *next; /* in its bucket */
+	u64 hash;
+	enum path_standing standing;
+	double samples; /* decayed as the cost is */
+	u64 seen_ns;    /* when it last had a sample */
+
+	/* The plan of the update under way. */
+	double next_cost;
+	double next_samples;
+	bool has_input;
+	bool excluded;
+	bool in_top;
+	bool owns;   /* takes its differences itself */
+	bool forget; /* for paths_sweep() */
+};
+
+struct paths {
+	struct path **buckets;
+	size_t n_buckets; /* a power of two */
+	size_t n;
+};
+
+/* Returns 0 or -ENOMEM. */
+int paths_init(struct paths *paths);
+void paths_done(struct paths *paths);
+
+/* NULL: not known. */
+struct path *paths_find(const struct paths *paths, const char *name);
+
+/* Finds or adds, WAITING and without cost. NULL: no memory. */
+struct path *paths_get(struct paths *paths, const char *name);
+
+/* Removes and frees those marked with `forget`. */
+void paths_sweep(struct paths *paths);
+
+void path_free_figures(struct series *series);
+
+/* Iteration, in no particular order. Start with `*bucket` 0 and `path` NULL. */
+struct path *paths_next(const struct paths *paths, size_t *bucket, struct path *path);
+
+/* Nothing may be added or removed inside the loop. */
+#define FOREACH_PATH(paths, path)                                                 \
+	for (size_t _bucket = 0, _once = 1; _once; _once = 0)                     \
+		for (struct path *path = paths_next(paths, &_bucket, NULL); path; \
+		     path = paths_next(paths, &_bucket, path))
+
+#endif

@@ -1,0 +1,359 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "collect/series.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/param.h>
+
+#include "collect/paths.h"
+
+struct series_table {
+	size_t top;
+	size_t top_largest;
+	u64 now_ns;
+
+	struct paths paths;
+	struct series other;
+	struct series unattributed;
+	const struct series **list;
+	size_t n_list;
+
+	/* Scratch of the update under way. */
+	struct path **owners; /* of each input; NULL: not exported */
+	struct path **best;   /* the N, the costliest first */
+	size_t n_best;
+	struct figures **spare; /* zeroed */
+	size_t n_spare;
+};
+
+int series_table_new(size_t top, struct series_table **ret)
+{
+	struct series_table *table = calloc(1, sizeof(*table));
+	int r;
+
+	if (!table)
+		return -ENOMEM;
+	r = paths_init(&table->paths);
+	table->list = calloc(2, sizeof(struct series *));
+	table->other.path = strdup(SERIES_OTHER);
+	table->unattributed.path = strdup(SERIES_UNATTRIBUTED);
+	if (r < 0 || !table->list || !table->other.path || !table->unattributed.path) {
+		series_table_free(table);
+		return -ENOMEM;
+	}
+	table->list[table->n_list++] = &table->other;
+	table->list[table->n_list++] = &table->unattributed;
+	series_table_set_top(table, top);
+	*ret = table;
+	return 0;
+}
+
+static void free_spare(struct series_table *table)
+{
+	while (table->n_spare)
+		free(table->spare[--table->n_spare]);
+}
+
+struct series_table *series_table_free(struct series_table *table)
+{
+	if (!table)
+		return NULL;
+	paths_done(&table->paths);
+	path_free_figures(&table->other);
+	free(table->other.path);
+	path_free_figures(&table->unattributed);
+	free(table->unattributed.path);
+	free_spare(table);
+	free(table->spare);
+	free(table->owners);
+	free(table->best);
+	free(table->list);
+	free(table);
+	return NULL;
+}
+
+void series_table_set_top(struct series_table *table, size_t top)
+{
+	table->top = top;
+	if (top > table->top_largest)
+		table->top_largest = top;
+}
+
+/* Makes `array`, a pointer to an array's pointer, hold `n` elements; the first ones are kept. */
+static int reserve(void *array, size_t n, size_t size)
+{
+	void *bigger = reallocarray(*(void **)array, n ? n : 1, size);
+
+	if (!bigger)
+		return -ENOMEM;
+	*(void **)array = bigger;
+	return 0;
+}
+
+static bool costlier(const struct path *a, const struct path *b)
+{
+	if (a->next_cost != b->next_cost)
+		return a->next_cost > b->next_cost;
+	if (a->next_samples != b->next_samples)
+		return a->next_samples > b->next_samples;
+	return strcmp(a->series.path, b->series.path) < 0;
+}
+
+/* Puts `path` in its place among the `top` costliest so far, if it has one. */
+static void rank(struct series_table *table, struct path *path)
+{
+	size_t at = table->n_best;
+
+	if (at == table->top && (at == 0 || !costlier(path, table->best[at - 1])))
+		return;
+	if (at == table->top)
+		at--;
+	else
+		table->n_best++;
+	for (; at > 0 && costlier(path, table->best[at - 1]); at--)
+		table->best[at] = table->best[at - 1];
+	table->best[at] = path;
+}
+
+static bool kept(const struct path *path, u64 now_ns, u64 for_ns)
+{
+	return path->in_top || now_ns - path->series.wanted_ns < for_ns;
+}
+
+/* What `inputs` add to each path's cost, on top of what is left of it. */
+static int plan_costs(struct series_table *table, u64 now_ns, const struct series_input *inputs, size_t n)
+{
+	double left = exp2(-(double)(now_ns - table->now_ns) / (double)SERIES_HALF_LIFE_NS);
+
+	FOREACH_PATH (&table->paths, path) {
+		path->next_cost = path->series.cost * left;
+		path->next_samples = path->samples * left;
+		path->has_input = path->excluded = path->in_top = path->owns = false;
+	}
+	for (size_t i = 0; i < n; i++) {
+		const struct series_input *input = &inputs[i];
+		struct path *path;
+
+		table->owners[i] = NULL;
+		if (!input->exported) {
+			path = paths_find(&table->paths, input->path);
+			if (path)
+				path->excluded = true;
+			continue;
+		}
+		table->owners[i] = path = paths_get(&table->paths, input->path);
+		if (!path)
+			return -ENOMEM;
+		for (size_t event = 0; event < EVENTS_MAX; event++) {
+			const struct figures *difference = input->differences[event];
+			u64 samples = difference ? figures_samples(difference) : 0;
+
+			if (!samples)
+				continue;
+			path->next_cost += (double)figures_weighted_latency(difference);
+			path->next_samples += (double)samples;
+			path->has_input = true;
+		}
+	}
+	return 0;
+}
+
+/* Who is among the N, and whose series takes its differences. */
+static size_t plan_series(struct series_table *table, u64 now_ns)
+{
+	size_t exported = 0;
+	size_t promoted = 0;
+	size_t room;
+
+	table->n_best = 0;
+	FOREACH_PATH (&table->paths, path)
+		if (!path->excluded && path->next_samples > 0 &&
+		    (path->has_input || now_ns - path->seen_ns < SERIES_KEEP_NS))
+			rank(table, path);
+	for (size_t i = 0; i < table->n_best; i++)
+		table->best[i]->in_top = true;
+
+	FOREACH_PATH (&table->paths, path) {
+		if (path->standing != PATH_EXPORTED)
+			continue;
+		path->owns = !path->excluded && kept(path, now_ns, SERIES_KEEP_NS);
+		if (kept(path, now_ns, SERIES_KEEP_NS + SERIES_LINGER_NS))
+			exported++;
+	}
+	room = table->top * SERIES_LIVE_FACTOR;
+	room = room > exported ? room - exported : 0;
+	for (size_t i = 0; i < table->n_best && promoted < room; i++)
+		if (table->best[i]->standing != PATH_EXPORTED) {
+			table->best[i]->owns = true;
+			promoted++;
+		}
+	return exported + promoted;
+}
+
+static struct series *owner_of(struct series_table *table, size_t input)
+{
+	struct path *path = table->owners[input];
+
+	return path && path->owns ? &path->series : &table->other;
+}
+
+static size_t count_missing(const struct series *series, const struct figures *const differences[EVENTS_MAX])
+{
+	size_t missing = 0;
+
+	for (size_t event = 0; event < EVENTS_MAX; event++)
+		if (differences[event] && !series->figures[event])
+			missing++;
+	return missing;
+}
+
+/* All memory that the plan takes, so that carrying it out cannot fail. */
+static int reserve_for_plan(struct series_table *table, size_t exported, const struct series_input *inputs,
+			    size_t n, const struct figures *const unattributed[EVENTS_MAX])
+{
+	size_t missing = count_missing(&table->unattributed, unattributed);
+	int r;
+
+	for (size_t event = 0; event < EVENTS_MAX; event++)
+		if (!table->other.figures[event])
+			missing++;
+	for (size_t i = 0; i < n; i++) {
+		const struct series *owner = owner_of(table, i);
+
+		if (owner != &table->other)
+			missing += count_missing(owner, inputs[i].differences);
+	}
+	r = reserve(&table->list, MAX(exported + 2, table->n_list), sizeof(struct series *));
+	if (r < 0)
+		return r;
+	r = reserve(&table->spare, MAX(missing, table->n_spare), sizeof(struct figures *));
+	if (r < 0)
+		return r;
+	while (table->n_spare < missing) {
+		struct figures *figures = calloc(1, sizeof(*figures));
+
+		if (!figures)
+			return -ENOMEM;
+		table->spare[table->n_spare++] = figures;
+	}
+	return 0;
+}
+
+static void add(struct series_table *table, struct series *series,
+		const struct figures *const differences[EVENTS_MAX])
+{
+	for (size_t event = 0; event < EVENTS_MAX; event++) {
+		if (!differences[event] || !figures_samples(differences[event]))
+			continue;
+		if (!series->figures[event])
+			series->figures[event] = table->spare[--table->n_spare];
+		figures_add(series->figures[event], differences[event]);
+	}
+}
+
+static void carry_out(struct series_table *table, u64 now_ns)
+{
+	table->n_list = 2; /* `other` and `unattributed` come first */
+	FOREACH_PATH (&table->paths, path) {
+		path->series.cost = path->excluded ? 0 : path->next_cost;
+		path->samples = path->excluded ? 0 : path->next_samples;
+		if (path->has_input)
+			path->seen_ns = now_ns;
+		if (path->owns)
+			path->standing = PATH_EXPORTED;
+		if (path->standing != PATH_EXPORTED)
+			continue;
+		if (path->in_top)
+			path->series.wanted_ns = now_ns;
+		if (kept(path, now_ns, SERIES_KEEP_NS + SERIES_LINGER_NS))
+			table->list[table->n_list++] = &path->series;
+		else
+			path->standing = PATH_ENDED;
+	}
+}
+
+static void drop_oldest_ended(struct series_table *table)
+{
+	struct path *oldest = NULL;
+
+	FOREACH_PATH (&table->paths, path) {
+		u64 wanted_ns = path->series.wanted_ns;
+
+		if (path->standing != PATH_ENDED)
+			continue;
+		if (!oldest || wanted_ns < oldest->series.wanted_ns ||
+		    (wanted_ns == oldest->series.wanted_ns &&
+		     strcmp(path->series.path, oldest->series.path) < 0))
+			oldest = path;
+	}
+	if (!oldest)
+		return;
+	path_free_figures(&oldest->series);
+	oldest->standing = PATH_WAITING;
+}
+
+static void forget(struct series_table *table, u64 now_ns)
+{
+	size_t ended = 0;
+	size_t waiting = 0;
+
+	FOREACH_PATH (&table->paths, path)
+		if (path->standing == PATH_ENDED)
+			ended++;
+	for (; ended > table->top_largest * SERIES_ENDED_FACTOR; ended--)
+		drop_oldest_ended(table);
+
+	FOREACH_PATH (&table->paths, path)
+		if (path->standing == PATH_WAITING)
+			waiting++;
+	FOREACH_PATH (&table->paths, path) {
+		bool idle = now_ns - path->seen_ns >= SERIES_KEEP_NS || waiting > SERIES_WAITING_MAX;
+
+		path->forget = path->standing == PATH_WAITING && !path->has_input && idle;
+		if (path->forget)
+			waiting--;
+	}
+	paths_sweep(&table->paths);
+}
+
+int series_table_update(struct series_table *table, u64 now_ns, const struct series_input *inputs, size_t n,
+			const struct figures *const unattributed[EVENTS_MAX])
+{
+	size_t exported;
+	int r;
+
+	if (now_ns < table->now_ns)
+		now_ns = table->now_ns;
+	r = reserve(&table->owners, n, sizeof(struct path *));
+	if (r < 0)
+		return r;
+	r = plan_costs(table, now_ns, inputs, n);
+	if (r < 0)
+		return r;
+	r = reserve(&table->best, table->paths.n < table->top ? table->paths.n : table->top,
+		    sizeof(struct path *));
+	if (r < 0)
+		return r;
+	exported = plan_series(table, now_ns);
+	r = reserve_for_plan(table, exported, inputs, n, unattributed);
+	if (r < 0)
+		return r;
+
+	for (size_t i = 0; i < n; i++)
+		add(table, owner_of(table, i), inputs[i].differences);
+	add(table, &table->unattributed, unattributed);
+	table->other.wanted_ns = table->unattributed.wanted_ns = now_ns;
+	carry_out(table, now_ns);
+	table->now_ns = now_ns;
+	forget(table, now_ns);
+	free_spare(table);
+	return 0;
+}
+
+const struct series *const *series_table_list(const struct series_table *table, size_t *ret_n)
+{
+	*ret_n = table->n_list;
+	return table->list;
+}

@@ -1,0 +1,411 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "collect/series.h"
+
+#define SECOND          NSEC_PER_SEC
+#define EVENT           0
+#define PLAIN           1
+#define PATH_MAX_LENGTH 64
+
+static const struct figures *const nothing[EVENTS_MAX];
+
+/* `samples` of 100 cycles each, weighing `period`. */
+static struct figures figures_of(u64 samples, u64 period)
+{
+	struct figures figures = {0};
+
+	figures.samples[SOURCE_L3] = samples;
+	figures.weight[SOURCE_L3] = samples * period;
+	figures.latency_sum[SOURCE_L3] = samples * 100;
+	figures.weighted_latency[SOURCE_L3] = samples * 100 * period;
+	figures.latency[histogram_fine_index(100)] = samples;
+	return figures;
+}
+
+static struct series_input input_of(const char *path, const struct figures *figures)
+{
+	return (struct series_input){.path = path, .exported = true, .differences = {[EVENT] = figures}};
+}
+
+static const struct series *find(const struct series_table *table, const char *path)
+{
+	const struct series *found = NULL;
+	size_t n;
+	const struct series *const *list = series_table_list(table, &n);
+
+	for (size_t i = 0; i < n; i++)
+		if (strcmp(list[i]->path, path) == 0) {
+			cr_assert_null(found, "%s is there twice", path);
+			found = list[i];
+		}
+	return found;
+}
+
+static size_t length(const struct series_table *table)
+{
+	size_t n;
+
+	(void)series_table_list(table, &n);
+	return n;
+}
+
+/* Samples of the event in a path's series; -1: it has no series. */
+static long samples(const struct series_table *table, const char *path)
+{
+	const struct series *series = find(table, path);
+
+	if (!series)
+		return -1;
+	return series->figures[EVENT] ? (long)figures_samples(series->figures[EVENT]) : 0;
+}
+
+static struct series_table *new_table(size_t top)
+{
+	struct series_table *table = NULL;
+
+	cr_assert_eq(series_table_new(top, &table), 0);
+	return table;
+}
+
+/* One collection in which one path has `n` samples. */
+static void update_one(struct series_table *table, u64 now_ns, const char *path, u64 n)
+{
+	struct figures figures = figures_of(n, 1000);
+	struct series_input input = input_of(path, &figures);
+
+	cr_assert_eq(series_table_update(table, now_ns, &input, 1, nothing), 0);
+}
+
+Test(series, the_costliest_have_their_own_and_the_rest_is_other)
+{
+	struct series_table *table = new_table(2);
+	struct figures figures[] = {figures_of(5, 1000), figures_of(9, 1000), figures_of(7, 1000)};
+	struct series_input inputs[] = {input_of("/a", &figures[0]), input_of("/b", &figures[1]),
+					input_of("/c", &figures[2])};
+	struct figures lost = figures_of(3, 1000);
+	const struct figures *unattributed[EVENTS_MAX] = {[EVENT] = &lost};
+
+	cr_assert_eq(series_table_update(table, SECOND, inputs, 3, unattributed), 0);
+	cr_expect_eq(samples(table, "/a"), -1);
+	cr_expect_eq(samples(table, "/b"), 9);
+	cr_expect_eq(samples(table, "/c"), 7);
+	cr_expect_eq(samples(table, SERIES_OTHER), 5);
+	cr_expect_eq(samples(table, SERIES_UNATTRIBUTED), 3);
+	cr_expect_null(find(table, "/b")->figures[PLAIN], "no sample of that event");
+	cr_expect_eq(memcmp(find(table, "/b")->figures[EVENT], &figures[1], sizeof(struct figures)), 0);
+	series_table_free(table);
+}
+
+Test(series, equal_cost_goes_by_path)
+{
+	struct series_table *table = new_table(1);
+	struct figures figures = figures_of(5, 1000);
+	struct series_input inputs[] = {input_of("/c", &figures), input_of("/a", &figures),
+					input_of("/b", &figures)};
+
+	cr_assert_eq(series_table_update(table, SECOND, inputs, 3, nothing), 0);
+	cr_expect_eq(samples(table, "/a"), 5);
+	cr_expect_eq(samples(table, SERIES_OTHER), 10);
+	series_table_free(table);
+}
+
+Test(series, where_no_period_is_known_samples_decide)
+{
+	struct series_table *table = new_table(1);
+	struct figures few = figures_of(5, 0);
+	struct figures many = figures_of(6, 0);
+	struct series_input inputs[] = {input_of("/a", &few), input_of("/b", &many)};
+
+	cr_assert_eq(series_table_update(table, SECOND, inputs, 2, nothing), 0);
+	cr_expect_eq(samples(table, "/b"), 6);
+	cr_expect_eq(samples(table, "/a"), -1);
+	series_table_free(table);
+}
+
+Test(series, what_was_counted_in_other_stays_there)
+{
+	struct series_table *table = new_table(1);
+	struct figures small = figures_of(1, 1000);
+	struct figures large = figures_of(100, 1000);
+	struct series_input first[] = {input_of("/a", &small), input_of("/b", &large)};
+	struct series_input second[] = {input_of("/a", &large), input_of("/b", &small)};
+
+	cr_assert_eq(series_table_update(table, SECOND, first, 2, nothing), 0);
+	cr_assert_eq(series_table_update(table, 301 * SECOND, second, 2, nothing), 0);
+	cr_expect_eq(samples(table, "/a"), 100, "from its promotion on");
+	cr_expect_eq(samples(table, "/b"), 101, "keeps its own after it left the N");
+	cr_expect_eq(samples(table, SERIES_OTHER), 1);
+	series_table_free(table);
+}
+
+Test(series, cost_has_a_half_life)
+{
+	struct series_table *table = new_table(1);
+
+	update_one(table, SECOND, "/a", 100);
+	update_one(table, SECOND + SERIES_HALF_LIFE_NS, "/b", 49);
+	cr_expect_eq(samples(table, "/b"), -1, "49 is less than half of 100");
+	cr_expect_float_eq(find(table, "/a")->cost, 100 * 100 * 1000 / 2.0, 1);
+	update_one(table, SECOND + SERIES_HALF_LIFE_NS, "/c", 51);
+	cr_expect_eq(samples(table, "/c"), 51);
+	series_table_free(table);
+}
+
+Test(series, kept_then_frozen_then_ended_then_continued)
+{
+	struct series_table *table = new_table(1);
+	const u64 left = SECOND; /* when /a was last among the N */
+	const u64 keep = left + SERIES_KEEP_NS;
+	const u64 end = keep + SERIES_LINGER_NS;
+
+	update_one(table, left, "/a", 10);
+	update_one(table, left + 1, "/loud", 1000000);
+	update_one(table, keep - 1, "/a", 1);
+	cr_expect_eq(samples(table, "/a"), 11, "kept");
+	update_one(table, keep - 1, "/loud", 1000000);
+	update_one(table, keep, "/a", 1);
+	cr_expect_eq(samples(table, "/a"), 11, "frozen, still shown");
+	cr_expect_eq(samples(table, SERIES_OTHER), 1);
+	update_one(table, end - 1, "/a", 1);
+	cr_expect_eq(samples(table, "/a"), 11);
+	update_one(table, end, "/a", 1);
+	cr_expect_eq(samples(table, "/a"), -1, "ended");
+	cr_expect_eq(samples(table, SERIES_OTHER), 3, "and not moved to other");
+	update_one(table, end + 1, "/a", 100000000);
+	cr_expect_eq(samples(table, "/a"), 100000011, "goes on where it was");
+	series_table_free(table);
+}
+
+Test(series, a_quiet_path_does_not_stay_for_ever)
+{
+	struct series_table *table = new_table(50);
+
+	update_one(table, SECOND, "/a", 10);
+	for (u64 minute = 1; minute <= 10; minute++)
+		cr_assert_eq(series_table_update(table, SECOND + minute * 60 * SECOND, NULL, 0, nothing), 0);
+	cr_expect_eq(samples(table, "/a"), 10, "at least ten minutes");
+	for (u64 minute = 11; minute <= 30; minute++)
+		cr_assert_eq(series_table_update(table, SECOND + minute * 60 * SECOND, NULL, 0, nothing), 0);
+	cr_expect_eq(samples(table, "/a"), -1);
+	series_table_free(table);
+}
+
+Test(series, a_service_started_again_goes_on_in_its_series)
+{
+	struct series_table *table = new_table(1);
+	struct figures before = figures_of(4, 1000);
+	struct figures after = figures_of(5, 1000);
+	struct series_input both[] = {input_of("/s", &before), input_of("/s", &after)};
+
+	update_one(table, SECOND, "/s", 10);
+	update_one(table, 200 * SECOND, "/s", 1); /* another cgroup, the same path */
+	cr_expect_eq(samples(table, "/s"), 11);
+	cr_assert_eq(series_table_update(table, 201 * SECOND, both, 2, nothing), 0);
+	cr_expect_eq(samples(table, "/s"), 20, "old and new within one collection");
+	cr_expect_eq(length(table), 3);
+	cr_expect_eq(samples(table, SERIES_OTHER), 0);
+	series_table_free(table);
+}
+
+Test(series, top_of_zero)
+{
+	struct series_table *table = new_table(0);
+
+	update_one(table, SECOND, "/a", 10);
+	cr_expect_eq(length(table), 2);
+	cr_expect_eq(samples(table, SERIES_OTHER), 10);
+	series_table_free(table);
+}
+
+Test(series, a_smaller_top_lets_series_run_out)
+{
+	struct series_table *table = new_table(2);
+
+	update_one(table, SECOND, "/a", 10);
+	update_one(table, SECOND, "/b", 20);
+	series_table_set_top(table, 0);
+	update_one(table, 2 * SECOND, "/a", 1);
+	cr_expect_eq(samples(table, "/a"), 11);
+	update_one(table, 2 * SECOND + SERIES_KEEP_NS + SERIES_LINGER_NS, "/a", 1);
+	cr_expect_eq(length(table), 2);
+	cr_expect_eq(samples(table, SERIES_OTHER), 1);
+	series_table_set_top(table, 2);
+	update_one(table, 3 * SECOND + SERIES_KEEP_NS + SERIES_LINGER_NS, "/b", 1);
+	cr_expect_eq(samples(table, "/b"), 21, "a top of 0 in between forgets nothing");
+	series_table_free(table);
+}
+
+Test(series, the_excluded_are_other)
+{
+	struct series_table *table = new_table(5);
+	struct figures figures = figures_of(10, 1000);
+	struct series_input input = input_of("/a", &figures);
+
+	input.exported = false;
+	cr_assert_eq(series_table_update(table, SECOND, &input, 1, nothing), 0);
+	cr_expect_eq(samples(table, "/a"), -1);
+	cr_expect_eq(samples(table, SERIES_OTHER), 10);
+
+	input.exported = true;
+	cr_assert_eq(series_table_update(table, 2 * SECOND, &input, 1, nothing), 0);
+	cr_expect_eq(samples(table, "/a"), 10);
+
+	/* Excluded by a reload: what it has is shown till its time is over, but takes no more. */
+	input.exported = false;
+	cr_assert_eq(series_table_update(table, 3 * SECOND, &input, 1, nothing), 0);
+	cr_expect_eq(samples(table, "/a"), 10);
+	cr_expect_eq(samples(table, SERIES_OTHER), 20);
+	cr_assert_eq(series_table_update(table, 4 * SECOND + SERIES_KEEP_NS + SERIES_LINGER_NS, &input, 1,
+					 nothing),
+		     0);
+	cr_expect_eq(samples(table, "/a"), -1);
+	series_table_free(table);
+}
+
+Test(series, ten_thousand_promotions_are_bounded)
+{
+	struct series_table *table = new_table(5);
+	long total = 0;
+
+	for (u64 i = 0; i < 10000; i++) {
+		char path[PATH_MAX_LENGTH];
+
+		/* Each is louder than all before: each would have a series. */
+		(void)snprintf(path, sizeof(path), "/job-%llu", (unsigned long long)i);
+		update_one(table, SECOND + i * 50 * NSEC_PER_MSEC, path, 10 + i);
+		total += (long)(10 + i);
+		cr_assert_leq(length(table), 2 + 5 * SERIES_LIVE_FACTOR);
+	}
+	cr_expect_eq(length(table), 2 + 5 * SERIES_LIVE_FACTOR);
+	for (u64 i = 0; i < 10000; i++) {
+		char path[PATH_MAX_LENGTH];
+		long n;
+
+		(void)snprintf(path, sizeof(path), "/job-%llu", (unsigned long long)i);
+		n = samples(table, path);
+		total -= n > 0 ? n : 0;
+	}
+	cr_expect_eq(total, samples(table, SERIES_OTHER), "those that waited are in other");
+	series_table_free(table);
+}
+
+/* Reproducible numbers: xorshift64. */
+static u64 next_random(u64 *state)
+{
+	*state ^= *state << 13;
+	*state ^= *state >> 7;
+	*state ^= *state << 17;
+	return *state;
+}
+
+/* No more than the figures that a top of TOP keeps: then nothing is ever dropped. */
+#define TOP   8
+#define PATHS ((size_t)TOP * SERIES_ENDED_FACTOR)
+
+/* What a scraper remembers of one series: what it last saw. */
+struct seen {
+	char path[PATH_MAX_LENGTH];
+	struct figures figures;
+};
+
+static struct seen *seen_of(struct seen *seen, size_t *n, const char *path)
+{
+	for (size_t i = 0; i < *n; i++)
+		if (strcmp(seen[i].path, path) == 0)
+			return &seen[i];
+	cr_assert_lt(*n, PATHS + 2);
+	(void)snprintf(seen[*n].path, sizeof(seen[*n].path), "%s", path);
+	return &seen[(*n)++];
+}
+
+/* Compares all series with what was last seen of them; returns the sum of the increases. */
+static void scrape(const struct series_table *table, struct seen *seen, size_t *n_seen,
+		   struct figures *increases, u64 step)
+{
+	size_t n;
+	const struct series *const *list = series_table_list(table, &n);
+
+	for (size_t i = 0; i < n; i++) {
+		struct seen *last = seen_of(seen, n_seen, list[i]->path);
+		const u64 *now = (const u64 *)list[i]->figures[EVENT];
+		u64 *before = (u64 *)&last->figures;
+
+		cr_assert_eq(find(table, list[i]->path), list[i]);
+		for (size_t k = 0; now && k < FIGURES_COUNTERS; k++) {
+			cr_assert_geq(now[k], before[k], "step %llu: %s fell", (unsigned long long)step,
+				      list[i]->path);
+			((u64 *)increases)[k] += now[k] - before[k];
+			before[k] = now[k];
+		}
+	}
+}
+
+/*
+ * A scraper that comes at each step, over 1,000 steps in which the loud ones change, paths are born, die and
+ * come back, and up to 20 minutes pass between two: nothing it sees ever falls, and it sees all of it.
+ */
+Test(series, a_thousand_random_promotions_births_and_deaths)
+{
+	struct series_table *table = new_table(TOP);
+	struct seen *seen = calloc(PATHS + 2, sizeof(*seen));
+	struct figures increases = {0};
+	struct figures total = {0};
+	size_t n_seen = 0;
+	size_t ends = 0, returns = 0, promotions = 0;
+	bool alive[PATHS] = {false}, shown[PATHS] = {false}, ended[PATHS] = {false};
+	u64 random = 20261121;
+	u64 now_ns = SECOND;
+
+	for (u64 step = 0; step < 1000; step++) {
+		struct figures differences[PATHS];
+		struct series_input inputs[PATHS];
+		char paths[PATHS][PATH_MAX_LENGTH];
+		struct figures stray = figures_of(next_random(&random) % 3, 1000);
+		const struct figures *unattributed[EVENTS_MAX] = {[EVENT] = &stray};
+		size_t n = 0;
+
+		for (size_t i = 0; i < PATHS; i++) {
+			u64 dice = next_random(&random) % 100;
+			u64 loud = next_random(&random) % 8 ? 10 : 100000;
+
+			if (dice < 10)
+				alive[i] = !alive[i];
+			if (!alive[i] || dice > 70)
+				continue;
+			(void)snprintf(paths[n], sizeof(paths[n]), "/unit-%zu", i);
+			differences[n] = figures_of(1 + next_random(&random) % loud, 1 + dice);
+			inputs[n] = input_of(paths[n], &differences[n]);
+			inputs[n].exported = i % 13 != 12;
+			figures_add(&total, &differences[n]);
+			n++;
+		}
+		figures_add(&total, &stray);
+		now_ns += next_random(&random) % 20 ? SECOND : next_random(&random) % (1200 * SECOND);
+		cr_assert_eq(series_table_update(table, now_ns, inputs, n, unattributed), 0);
+		scrape(table, seen, &n_seen, &increases, step);
+		cr_assert_eq(memcmp(&increases, &total, sizeof(total)), 0, "step %llu",
+			     (unsigned long long)step);
+
+		for (size_t i = 0; i < PATHS; i++) {
+			char path[PATH_MAX_LENGTH];
+			bool is;
+
+			(void)snprintf(path, sizeof(path), "/unit-%zu", i);
+			is = find(table, path) != NULL;
+			promotions += is && !shown[i];
+			returns += is && !shown[i] && ended[i];
+			ends += !is && shown[i];
+			ended[i] |= !is && shown[i];
+			shown[i] = is;
+		}
+	}
+	cr_expect_gt(promotions, 50, "the test promotes");
+	cr_expect_gt(ends, 20, "the test ends series");
+	cr_expect_gt(returns, 20, "the test brings paths back");
+	free(seen);
+	series_table_free(table);
+}
