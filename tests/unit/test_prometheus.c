@@ -1,0 +1,403 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <criterion/criterion.h>
+#include <locale.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "export/label.h"
+#include "export/prometheus.h"
+#include "parse_metrics.h"
+
+/* What is rendered in these tests, with room for three series. */
+struct books {
+	struct snapshot snapshot;
+	struct series series[3];
+	struct figures figures[3][2];
+	const struct series *list[3];
+	size_t n;
+	struct process_figures process;
+};
+
+static void add_sample(struct figures *figures, enum source source, u32 cycles, u64 period)
+{
+	figures->samples[source]++;
+	figures->weight[source] += period;
+	figures->latency_sum[source] += cycles;
+	figures->weighted_latency[source] += cycles * period;
+	figures->latency[histogram_fine_index(cycles)]++;
+	figures->snoop[SNOOP_NONE]++;
+	figures->tlb[TLB_HIT]++;
+}
+
+static void setup(struct books *books)
+{
+	static const char *const paths[] = {"/system.slice/a.service", "other", "unattributed"};
+
+	*books = (struct books){0};
+	books->n = ARRAY_SIZE(paths);
+	books->snapshot = (struct snapshot){
+		.origin = "perf",
+		.n_events = 2,
+		.cgroups_alive = 7,
+		.slots = 512,
+		.collection_seconds = 0.00025,
+		.config_reloaded = true,
+		.config_time = {1795240000, 250000000},
+	};
+	books->snapshot.events[0] = (struct snapshot_event){
+		.event = {.role = EVENT_LOADS,
+			  .pmu = "cpu",
+			  .ldlat = 30,
+			  .latency_kind = LATENCY_USE,
+			  .period = 10007,
+			  .settings = {.has_latency = 1, .has_source = 1}},
+		.unattributed = 2,
+		.lost_malformed = 1,
+	};
+	books->snapshot.events[1] = (struct snapshot_event){
+		.event = {.role = EVENT_STORES, .pmu = "cpu", .settings = {.has_source = 1}},
+	};
+	for (size_t i = 0; i < books->n; i++) {
+		books->series[i].path = (char *)paths[i];
+		books->list[i] = &books->series[i];
+	}
+	books->series[0].figures[0] = &books->figures[0][0];
+}
+
+static char *render_all(const struct books *books, bool openmetrics, bool detail)
+{
+	const struct prometheus_options options = {.openmetrics = openmetrics, .detail = detail};
+	char *text = NULL;
+	size_t length = 0;
+
+	cr_assert_eq(prometheus_render(&books->snapshot, books->list, books->n, &options, &books->process,
+				       &text, &length),
+		     0);
+	cr_assert_eq(strlen(text), length);
+	return text;
+}
+
+/* Renders in a format, has it checked by the strict reader, and gives what that read. */
+static struct metrics read_all(const struct books *books, bool openmetrics, bool detail)
+{
+	_cleanup_free_ char *text = render_all(books, openmetrics, detail);
+	struct metrics metrics;
+	char mistake[256];
+
+	(void)setlocale(LC_CTYPE, "C.UTF-8");
+	cr_assert_null(metrics_parse(text, openmetrics, &metrics, mistake), "%s in\n%s", mistake, text);
+	return metrics;
+}
+
+static void expect(const struct metrics *metrics, const char *series, const char *value)
+{
+	const char *found = metrics_value(metrics, series);
+
+	if (!value)
+		cr_expect_null(found, "%s is there", series);
+	else if (!found)
+		cr_expect_fail("%s is not there", series);
+	else
+		cr_expect_str_eq(found, value, "%s is %s, not %s", series, found, value);
+}
+
+#define LOADS_OF_A "cgroup=\"/system.slice/a.service\",event=\"loads\",pmu=\"cpu\""
+
+Test(prometheus, each_le_is_an_exact_edge)
+{
+	for (int openmetrics = 0; openmetrics < 2; openmetrics++)
+		for (u32 edge = 16; edge <= 8192; edge *= 2) {
+			struct books books;
+			struct metrics metrics;
+
+			setup(&books);
+			add_sample(&books.figures[0][0], SOURCE_L1, edge, 1);
+			add_sample(&books.figures[0][0], SOURCE_L1, edge + 1, 1);
+			metrics = read_all(&books, openmetrics, false);
+			for (u32 le = 16; le <= 8192; le *= 2) {
+				char series[256];
+
+				(void)snprintf(series, sizeof(series),
+					       "pebsd_latency_cycles_bucket{" LOADS_OF_A ",le=\"%u.0\"}", le);
+				expect(&metrics, series, le < edge ? "0" : le == edge ? "1" : "2");
+			}
+			expect(&metrics, "pebsd_latency_cycles_bucket{" LOADS_OF_A ",le=\"+Inf\"}", "2");
+			expect(&metrics, "pebsd_latency_cycles_count{" LOADS_OF_A "}", "2");
+			metrics_free(&metrics);
+		}
+}
+
+Test(prometheus, instruction_latency_where_it_is_reported)
+{
+	struct books books;
+	struct metrics metrics;
+
+	setup(&books);
+	add_sample(&books.figures[0][0], SOURCE_L1, 5, 1);
+	books.figures[0][0].instruction_latency[histogram_coarse_index(64)]++;
+	books.figures[0][0].instruction_latency[histogram_coarse_index(9000)]++;
+	books.figures[0][0].instruction_latency_sum = 9064;
+	metrics = read_all(&books, true, false);
+	expect(&metrics, "pebsd_instruction_latency_cycles_count{" LOADS_OF_A "}", NULL);
+	metrics_free(&metrics);
+
+	books.snapshot.events[0].event.settings.has_instruction_latency = 1;
+	metrics = read_all(&books, true, false);
+	expect(&metrics, "pebsd_instruction_latency_cycles_bucket{" LOADS_OF_A ",le=\"32.0\"}", "0");
+	expect(&metrics, "pebsd_instruction_latency_cycles_bucket{" LOADS_OF_A ",le=\"64.0\"}", "1");
+	expect(&metrics, "pebsd_instruction_latency_cycles_bucket{" LOADS_OF_A ",le=\"8192.0\"}", "1");
+	expect(&metrics, "pebsd_instruction_latency_cycles_bucket{" LOADS_OF_A ",le=\"+Inf\"}", "2");
+	expect(&metrics, "pebsd_instruction_latency_cycles_sum{" LOADS_OF_A "}", "9064");
+	expect(&metrics, "pebsd_instruction_latency_cycles_count{" LOADS_OF_A "}", "2");
+	metrics_free(&metrics);
+}
+
+Test(prometheus, counters_of_a_cgroup)
+{
+	struct books books;
+	struct metrics metrics;
+	struct figures *figures;
+
+	setup(&books);
+	figures = &books.figures[0][0];
+	add_sample(figures, SOURCE_L3, 60, 1000);
+	add_sample(figures, SOURCE_L3, 70, 3000);
+	add_sample(figures, SOURCE_LOCAL_DRAM, 300, 1000);
+	figures->snoop[SNOOP_HITM] = 4;
+	figures->tlb[TLB_WALK] = 3;
+	figures->tlb[TLB_MISS] = 2;
+	figures->locked = 9;
+	/* A sum above 2^53 must not go through a double. */
+	figures->weight[SOURCE_IO] = 9007199254740993 - 5000;
+	metrics = read_all(&books, false, false);
+	expect(&metrics, "pebsd_source_samples_total{" LOADS_OF_A ",source=\"l3\"}", "2");
+	expect(&metrics, "pebsd_source_samples_total{" LOADS_OF_A ",source=\"local_dram\"}", "1");
+	expect(&metrics, "pebsd_source_samples_total{" LOADS_OF_A ",source=\"l1\"}", NULL);
+	expect(&metrics, "pebsd_source_latency_cycles_total{" LOADS_OF_A ",source=\"l3\"}", "130");
+	expect(&metrics, "pebsd_weighted_samples_total{" LOADS_OF_A "}", "9007199254740993");
+	expect(&metrics, "pebsd_weighted_latency_cycles_total{" LOADS_OF_A "}", "570000");
+	expect(&metrics, "pebsd_latency_cycles_sum{" LOADS_OF_A "}", "430");
+	expect(&metrics, "pebsd_hitm_samples_total{" LOADS_OF_A "}", "4");
+	expect(&metrics, "pebsd_tlb_walk_samples_total{" LOADS_OF_A "}", "5");
+	expect(&metrics, "pebsd_locked_samples_total{" LOADS_OF_A "}", "9");
+	expect(&metrics, "pebsd_blocked_samples_total{" LOADS_OF_A "}", NULL);
+	expect(&metrics, "pebsd_snoop_samples_total{" LOADS_OF_A ",snoop=\"hitm\"}", NULL);
+	metrics_free(&metrics);
+
+	metrics = read_all(&books, true, true);
+	expect(&metrics, "pebsd_snoop_samples_total{" LOADS_OF_A ",snoop=\"hitm\"}", "4");
+	expect(&metrics, "pebsd_snoop_samples_total{" LOADS_OF_A ",snoop=\"none\"}", "3");
+	expect(&metrics, "pebsd_tlb_samples_total{" LOADS_OF_A ",tlb=\"walk\"}", "3");
+	expect(&metrics, "pebsd_tlb_samples_total{" LOADS_OF_A ",tlb=\"miss\"}", "2");
+	metrics_free(&metrics);
+}
+
+Test(prometheus, no_latency_where_the_event_has_none)
+{
+	struct books books;
+	struct metrics metrics;
+	const char *stores = "cgroup=\"other\",event=\"stores\",pmu=\"cpu\"";
+	char series[256];
+
+	setup(&books);
+	books.series[1].figures[1] = &books.figures[1][1];
+	books.figures[1][1].samples[SOURCE_L1] = 5;
+	metrics = read_all(&books, true, false);
+	(void)snprintf(series, sizeof(series), "pebsd_source_samples_total{%s,source=\"l1\"}", stores);
+	expect(&metrics, series, "5");
+	(void)snprintf(series, sizeof(series), "pebsd_latency_cycles_count{%s}", stores);
+	expect(&metrics, series, NULL);
+	(void)snprintf(series, sizeof(series), "pebsd_source_latency_cycles_total{%s,source=\"l1\"}", stores);
+	expect(&metrics, series, NULL);
+	expect(&metrics, "pebsd_sampler_info{origin=\"perf\",pmu=\"cpu\",latency_kind=\"use\"}", "1");
+	expect(&metrics, "pebsd_sampler_info{origin=\"perf\",pmu=\"cpu\"}", NULL);
+	metrics_free(&metrics);
+}
+
+Test(prometheus, what_is_not_known_is_absent)
+{
+	struct books books;
+	struct metrics metrics;
+
+	setup(&books);
+	books.snapshot.events[0].total.samples[SOURCE_L2] = 11;
+	metrics = read_all(&books, false, false);
+	expect(&metrics, "pebsd_samples_seen_total{event=\"loads\",pmu=\"cpu\"}", "11");
+	expect(&metrics, "pebsd_samples_seen_total{event=\"stores\",pmu=\"cpu\"}", "0");
+	expect(&metrics, "pebsd_samples_unattributed_total{event=\"loads\",pmu=\"cpu\"}", "2");
+	expect(&metrics, "pebsd_samples_lost_total{event=\"loads\",pmu=\"cpu\",reason=\"malformed\"}", "1");
+	expect(&metrics, "pebsd_samples_lost_total{event=\"loads\",pmu=\"cpu\",reason=\"unexplained\"}",
+	       NULL);
+	expect(&metrics, "pebsd_unsampled_seconds_total{event=\"loads\",pmu=\"cpu\",reason=\"multiplexed\"}",
+	       NULL);
+	expect(&metrics, "pebsd_running_ratio{event=\"loads\",pmu=\"cpu\"}", NULL);
+	expect(&metrics, "pebsd_sample_period{event=\"loads\",pmu=\"cpu\"}", "10007");
+	expect(&metrics, "pebsd_sample_period{event=\"stores\",pmu=\"cpu\"}", NULL);
+	expect(&metrics, "pebsd_ldlat_cycles{event=\"loads\",pmu=\"cpu\"}", "30");
+	expect(&metrics, "pebsd_ldlat_cycles{event=\"stores\",pmu=\"cpu\"}", NULL);
+	expect(&metrics, "pebsd_cgroups", "7");
+	expect(&metrics, "pebsd_cgroup_slots", "512");
+	expect(&metrics, "pebsd_collection_duration_seconds", "0.00025");
+	expect(&metrics, "pebsd_config_last_reload_successful", "1");
+	expect(&metrics, "pebsd_config_last_reload_success_timestamp_seconds", "1795240000.25");
+	expect(&metrics, "pebsd_build_info{version=\"" PEBSD_VERSION "\"}", "1");
+	expect(&metrics, "process_open_fds", NULL);
+	metrics_free(&metrics);
+
+	books.snapshot.events[0].lost_unexplained = (struct maybe_u64){true, 0};
+	books.snapshot.events[0].multiplexed_seconds = (struct maybe_double){true, 1.5};
+	books.snapshot.events[0].running_ratio = (struct maybe_double){true, 0.1};
+	books.process = (struct process_figures){
+		.cpu_seconds = {true, 0.25}, .resident_bytes = {true, 4096}, .open_fds = {true, 12}};
+	metrics = read_all(&books, true, false);
+	expect(&metrics, "pebsd_samples_lost_total{event=\"loads\",pmu=\"cpu\",reason=\"unexplained\"}", "0");
+	expect(&metrics, "pebsd_unsampled_seconds_total{event=\"loads\",pmu=\"cpu\",reason=\"multiplexed\"}",
+	       "1.5");
+	expect(&metrics, "pebsd_running_ratio{event=\"loads\",pmu=\"cpu\"}", "0.1");
+	expect(&metrics, "process_cpu_seconds_total", "0.25");
+	expect(&metrics, "process_resident_memory_bytes", "4096");
+	expect(&metrics, "process_open_fds", "12");
+	expect(&metrics, "process_start_time_seconds", NULL);
+	metrics_free(&metrics);
+}
+
+Test(prometheus, a_recording_that_does_not_name_its_pmu)
+{
+	struct books books;
+	struct metrics metrics;
+
+	setup(&books);
+	books.snapshot.origin = "replay";
+	for (size_t i = 0; i < 2; i++) {
+		books.snapshot.events[i].event.role = EVENT_LOADS;
+		books.snapshot.events[i].event.pmu[0] = '\0';
+		books.snapshot.events[i].event.latency_kind = LATENCY_NONE;
+	}
+	metrics = read_all(&books, true, false);
+	expect(&metrics, "pebsd_samples_seen_total{event=\"loads\"}", "0");
+	expect(&metrics, "pebsd_samples_seen_total{event=\"loads\",pmu=\"#2\"}", "0");
+	expect(&metrics, "pebsd_sampler_info{origin=\"replay\"}", "1");
+	metrics_free(&metrics);
+}
+
+Test(prometheus, several_pmus_stay_apart)
+{
+	struct books books;
+	struct metrics metrics;
+
+	setup(&books);
+	books.snapshot.events[1].event = books.snapshot.events[0].event;
+	(void)snprintf(books.snapshot.events[0].event.pmu, EVENT_PMU_MAX, "cpu_core");
+	(void)snprintf(books.snapshot.events[1].event.pmu, EVENT_PMU_MAX, "cpu_atom");
+	books.snapshot.events[1].event.latency_kind = LATENCY_CACHE;
+	books.series[0].figures[1] = &books.figures[0][1];
+	add_sample(&books.figures[0][0], SOURCE_L1, 5, 1);
+	add_sample(&books.figures[0][1], SOURCE_L1, 6, 1);
+	metrics = read_all(&books, true, false);
+	expect(&metrics,
+	       "pebsd_latency_cycles_sum{cgroup=\"/system.slice/"
+	       "a.service\",event=\"loads\",pmu=\"cpu_core\"}",
+	       "5");
+	expect(&metrics,
+	       "pebsd_latency_cycles_sum{cgroup=\"/system.slice/"
+	       "a.service\",event=\"loads\",pmu=\"cpu_atom\"}",
+	       "6");
+	expect(&metrics, "pebsd_sampler_info{origin=\"perf\",pmu=\"cpu_core\",latency_kind=\"use\"}", "1");
+	expect(&metrics, "pebsd_sampler_info{origin=\"perf\",pmu=\"cpu_atom\",latency_kind=\"cache\"}", "1");
+	metrics_free(&metrics);
+}
+
+/* Names that a person with a cgroup of their own can choose. */
+Test(prometheus, hostile_names_stay_apart_and_valid)
+{
+	static const char *const paths[] = {"/\"},up{a=\"\n\\", "/caf\xe9", "/caf\xef\xbf\xbd"};
+	static const char *const labels[] = {"/\\\"},up{a=\\\"\\n\\\\",
+					     "/caf\xef\xbf\xbd"
+					     "e9",
+					     "/caf\xef\xbf\xbd"
+					     "ef\xef\xbf\xbd"
+					     "bf\xef\xbf\xbd"
+					     "bd"};
+
+	for (int openmetrics = 0; openmetrics < 2; openmetrics++) {
+		struct books books;
+		struct metrics metrics;
+
+		setup(&books);
+		for (size_t i = 0; i < ARRAY_SIZE(paths); i++) {
+			books.series[i].path = (char *)paths[i];
+			books.series[i].figures[0] = &books.figures[i][0];
+			books.figures[i][0].locked = i + 1;
+		}
+		metrics = read_all(&books, openmetrics, false);
+		for (size_t i = 0; i < ARRAY_SIZE(paths); i++) {
+			char series[256];
+			char value[] = {(char)('1' + i), '\0'};
+
+			(void)snprintf(
+				series, sizeof(series),
+				"pebsd_locked_samples_total{cgroup=\"%s\",event=\"loads\",pmu=\"cpu\"}",
+				labels[i]);
+			expect(&metrics, series, value);
+		}
+		metrics_free(&metrics);
+	}
+}
+
+Test(prometheus, labels_are_valid_utf8_and_never_one_for_two)
+{
+	static const struct {
+		const char *value;
+		const char *label;
+	} cases[] = {
+		{"", ""},
+		{"/system.slice/system-getty\\x2d1.slice", "/system.slice/system-getty\\\\x2d1.slice"},
+		{"/\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80", "/\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80"},
+		{"\xc0\xaf", "\xef\xbf\xbd"
+			     "c0\xef\xbf\xbd"
+			     "af"}, /* overlong */
+		{"\xed\xa0\x80", "\xef\xbf\xbd"
+				 "ed\xef\xbf\xbd"
+				 "a0\xef\xbf\xbd"
+				 "80"}, /* surrogate */
+		{"\xf4\x90\x80\x80", "\xef\xbf\xbd"
+				     "f4\xef\xbf\xbd"
+				     "90\xef\xbf\xbd"
+				     "80\xef\xbf\xbd"
+				     "80"},
+		{"a\xe2\x82", "a\xef\xbf\xbd"
+			      "e2\xef\xbf\xbd"
+			      "82"}, /* cut */
+		{"\xe2\x82\"", "\xef\xbf\xbd"
+			       "e2\xef\xbf\xbd"
+			       "82\\\""},
+		{"\xff\xfe", "\xef\xbf\xbd"
+			     "ff\xef\xbf\xbd"
+			     "fe"},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		_cleanup_free_ char *label = NULL;
+
+		cr_assert_eq(label_escape(cases[i].value, &label), 0);
+		cr_expect_str_eq(label, cases[i].label, "case %zu: %s", i, label);
+	}
+}
+
+Test(prometheus, openmetrics_names_families_its_own_way)
+{
+	struct books books;
+	_cleanup_free_ char *text = NULL;
+	_cleanup_free_ char *openmetrics = NULL;
+
+	setup(&books);
+	books.figures[0][0].locked = 1;
+	text = render_all(&books, false, false);
+	openmetrics = render_all(&books, true, false);
+	cr_expect(strstr(text, "# TYPE pebsd_locked_samples_total counter\n"));
+	cr_expect(strstr(text, "# TYPE pebsd_build_info gauge\n"));
+	cr_expect_not(strstr(text, "# EOF"));
+	cr_expect(strstr(openmetrics, "# TYPE pebsd_locked_samples counter\npebsd_locked_samples_total{"));
+	cr_expect(strstr(openmetrics, "# TYPE pebsd_build info\npebsd_build_info{"));
+	cr_expect_str_eq(openmetrics + strlen(openmetrics) - 6, "# EOF\n");
+}
