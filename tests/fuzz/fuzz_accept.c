@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Accept and Accept-Encoding of any bytes. */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "export/negotiate.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	char *header = strndup((const char *)data, size);
+
+	if (!header)
+		return 0;
+	/* Neither is welcome to a client that does not speak of it. */
+	if (negotiate_openmetrics(header) && !strchr(header, '*') && !strcasestr(header, "openmetrics"))
+		abort();
+	if (negotiate_gzip(header) && !strchr(header, '*') && !strcasestr(header, "gzip"))
+		abort();
+	free(header);
+	return 0;
+}
