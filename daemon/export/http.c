@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "export/http.h"
+
+#include <errno.h>
+#include <microhttpd.h>
+#include <stdarg.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/cleanup.h"
+#include "base/log.h"
+#include "export/listen.h"
+#include "export/negotiate.h"
+#include "export/scrape.h"
+
+#define USEC_PER_MSEC     1000
+#define TIMER_ACCURACY_US 50000 /* deadlines of idle clients need no better */
+
+struct http {
+	struct http_source source;
+	struct MHD_Daemon *daemon;
+	struct scrape *scrape;
+	sd_event_source *io;
+	sd_event_source *timer;
+	unsigned int port;
+};
+
+static void log_library(void *userdata, const char *format, va_list arguments)
+{
+	_cleanup_free_ char *text = NULL;
+
+	(void)userdata;
+	if (vasprintf(&text, format, arguments) < 0) {
+		text = NULL;
+		return;
+	}
+	text[strcspn(text, "\n")] = '\0';
+	/* What the library reports is what clients do wrong: theirs to notice. */
+	log_debug("HTTP endpoint: %s", text);
+}
+
+/* Sends `response` and gives up the caller's reference to it. */
+static enum MHD_Result send_and_drop(struct MHD_Connection *connection, unsigned int status,
+				     struct MHD_Response *response)
+{
+	enum MHD_Result sent = MHD_queue_response(connection, status, response);
+
+	MHD_destroy_response(response);
+	return sent;
+}
+
+/* `text` is copied. */
+static struct MHD_Response *make_text(const char *type, const char *text)
+{
+	struct MHD_Response *response =
+		MHD_create_response_from_buffer(strlen(text), (void *)text, MHD_RESPMEM_MUST_COPY);
+
+	if (!response)
+		return NULL;
+	if (MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, type) != MHD_YES ||
+	    MHD_add_response_header(response, MHD_HTTP_HEADER_CONNECTION, "close") != MHD_YES) {
+		MHD_destroy_response(response);
+		return NULL;
+	}
+	return response;
+}
+
+static enum MHD_Result send_text(struct MHD_Connection *connection, unsigned int status, const char *text)
+{
+	struct MHD_Response *response = make_text("text/plain; charset=utf-8", text);
+
+	return response ? send_and_drop(connection, status, response) : MHD_NO;
+}
+
+static enum MHD_Result send_not_allowed(struct MHD_Connection *connection)
+{
+	struct MHD_Response *response =
+		make_text("text/plain; charset=utf-8", "Only GET and HEAD are served here.\n");
+
+	if (!response)
+		return MHD_NO;
+	(void)MHD_add_response_header(response, MHD_HTTP_HEADER_ALLOW, "GET, HEAD");
+	return send_and_drop(connection, MHD_HTTP_METHOD_NOT_ALLOWED, response);
+}
+
+static enum MHD_Result send_metrics(struct http *http, struct MHD_Connection *connection)
+{
+	const char *accept = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_ACCEPT);
+	const char *encoding =
+		MHD_lookup_connection_value(connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_ACCEPT_ENCODING);
+	struct MHD_Response *response;
+	_cleanup_free_ char *text = NULL;
+	struct timespec now;
+	int r;
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &now);
+	r = scrape_get(http->scrape, http->source.sequence(http->source.userdata),
+		       (u64)now.tv_sec * NSEC_PER_SEC + (u64)now.tv_nsec, negotiate_openmetrics(accept),
+		       negotiate_gzip(encoding), &response);
+	if (r >= 0)
+		return MHD_queue_response(connection, MHD_HTTP_OK, response);
+	log_warning(r, "Cannot render the metrics for a scrape; the next one is tried anew");
+	if (asprintf(&text, "The metrics could not be rendered: %s. The daemon's log says more.\n",
+		     strerror(-r)) < 0) {
+		text = NULL;
+		return MHD_NO;
+	}
+	return send_text(connection, MHD_HTTP_INTERNAL_SERVER_ERROR, text);
+}
+
+static enum MHD_Result send_health(struct http *http, struct MHD_Connection *connection)
+{
+	_cleanup_free_ char *text = NULL;
+	const char *reason = NULL;
+	int r;
+
+	r = http->source.health(http->source.userdata, &reason);
+	if (r >= 0)
+		return send_text(connection, MHD_HTTP_OK, "ok\n");
+	if (asprintf(&text, "%s\n", reason ? reason : strerror(-r)) < 0) {
+		text = NULL;
+		return MHD_NO;
+	}
+	return send_text(connection, MHD_HTTP_SERVICE_UNAVAILABLE, text);
+}
+
+static enum MHD_Result send_page(struct http *http, struct MHD_Connection *connection)
+{
+	struct MHD_Response *response;
+	_cleanup_free_ char *page = NULL;
+
+	if (asprintf(&page,
+		     "<!DOCTYPE html>\n"
+		     "<html lang=\"en\"><head><meta charset=\"utf-8\"><title>pebsd</title></head><body>\n"
+		     "<h1>pebsd %s</h1>\n"
+		     "<p>Memory access latency of every cgroup. Origin of the samples: %s.</p>\n"
+		     "<ul><li><a href=\"/metrics\">/metrics</a> for Prometheus</li>\n"
+		     "<li><a href=\"/healthz\">/healthz</a></li></ul>\n"
+		     "</body></html>\n",
+		     http->source.version, http->source.origin) < 0) {
+		page = NULL;
+		return MHD_NO;
+	}
+	response = make_text("text/html; charset=utf-8", page);
+	return response ? send_and_drop(connection, MHD_HTTP_OK, response) : MHD_NO;
+}
+
+/* An MHD_AccessHandlerCallback. NOLINTBEGIN(readability-non-const-parameter) */
+static enum MHD_Result answer(void *userdata, struct MHD_Connection *connection, const char *path,
+			      const char *method, const char *version, const char *upload,
+			      size_t *upload_length, void **state)
+/* NOLINTEND(readability-non-const-parameter) */
+{
+	struct http *http = userdata;
+
+	(void)version;
+	(void)upload;
+	(void)upload_length;
+	(void)state;
+	/* Answered before a body is read: nothing here has use for one. */
+	if (strcmp(method, MHD_HTTP_METHOD_GET) != 0 && strcmp(method, MHD_HTTP_METHOD_HEAD) != 0)
+		return send_not_allowed(connection);
+	if (strcmp(path, "/metrics") == 0)
+		return send_metrics(http, connection);
+	if (strcmp(path, "/healthz") == 0)
+		return send_health(http, connection);
+	if (strcmp(path, "/") == 0)
+		return send_page(http, connection);
+	return send_text(connection, MHD_HTTP_NOT_FOUND,
+			 "There is no such page. There are /, /metrics and /healthz.\n");
+}
+
+/* Asks the library when it wants to run again without a socket's becoming ready. */
+static int arm_timer(struct http *http)
+{
+	MHD_UNSIGNED_LONG_LONG wait_ms;
+	int r;
+
+	if (MHD_get_timeout(http->daemon, &wait_ms) != MHD_YES)
+		return sd_event_source_set_enabled(http->timer, SD_EVENT_OFF);
+	r = sd_event_source_set_time_relative(http->timer, wait_ms * USEC_PER_MSEC);
+	if (r < 0)
+		return r;
+	return sd_event_source_set_enabled(http->timer, SD_EVENT_ONESHOT);
+}
+
+static int run(struct http *http)
+{
+	int r;
+
+	(void)MHD_run(http->daemon);
+	r = arm_timer(http);
+	return r < 0 ? log_error(r, "Cannot set the timer of the HTTP endpoint; it stops serving") : 0;
+}
+
+static int on_io(sd_event_source *source, int fd, uint32_t revents, void *userdata)
+{
+	(void)source;
+	(void)fd;
+	(void)revents;
+	return run(userdata);
+}
+
+static int on_timer(sd_event_source *source, uint64_t usec, void *userdata)
+{
+	(void)source;
+	(void)usec;
+	return run(userdata);
+}
+
+static int attach(struct http *http, sd_event *event)
+{
+	const union MHD_DaemonInfo *info = MHD_get_daemon_info(http->daemon, MHD_DAEMON_INFO_EPOLL_FD);
+	int r;
+
+	if (!info || info->epoll_fd < 0)
+		return -ENOTSUP;
+	r = sd_event_add_io(event, &http->io, info->epoll_fd, EPOLLIN, on_io, http);
+	if (r < 0)
+		return r;
+	r = sd_event_add_time_relative(event, &http->timer, CLOCK_MONOTONIC, 0, TIMER_ACCURACY_US, on_timer,
+				       http);
+	if (r < 0)
+		return r;
+	(void)sd_event_source_set_description(http->io, "http");
+	(void)sd_event_source_set_description(http->timer, "http-timer");
+	r = sd_event_source_set_priority(http->io, SD_EVENT_PRIORITY_NORMAL + HTTP_PRIORITY_BELOW_REST);
+	if (r < 0)
+		return r;
+	return sd_event_source_set_priority(http->timer, SD_EVENT_PRIORITY_NORMAL + HTTP_PRIORITY_BELOW_REST);
+}
+
+static int start(struct http *http, sd_event *event, const char *listen, char **ret_message)
+{
+	_cleanup_close_ int fd = -1;
+	int port;
+	int r;
+
+	r = listen_open(listen, &fd, ret_message);
+	if (r < 0)
+		return r;
+	port = listen_port(fd);
+	if (port < 0)
+		return port;
+	http->port = (unsigned int)port;
+	r = scrape_new(http->source.metrics, http->source.userdata, &http->scrape);
+	if (r < 0)
+		return r;
+	http->daemon = MHD_start_daemon(
+		MHD_USE_EPOLL | MHD_USE_ERROR_LOG, 0, NULL, NULL, answer, http, MHD_OPTION_EXTERNAL_LOGGER,
+		log_library, NULL, MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_CONNECTION_LIMIT,
+		(unsigned int)HTTP_CONNECTIONS_MAX, MHD_OPTION_CONNECTION_TIMEOUT,
+		(unsigned int)HTTP_TIMEOUT_SECONDS, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
+		(size_t)HTTP_CONNECTION_BYTES, MHD_OPTION_END);
+	if (!http->daemon)
+		return errno > 0 ? -errno : -ENOMEM;
+	TAKE_FD(fd); /* closed by MHD_stop_daemon() */
+	return attach(http, event);
+}
+
+int http_new(sd_event *event, const char *listen, const struct http_source *source, struct http **ret,
+	     char **ret_message)
+{
+	struct http *http;
+	int r;
+
+	*ret_message = NULL;
+	http = calloc(1, sizeof(*http));
+	if (!http)
+		return -ENOMEM;
+	http->source = *source;
+	r = start(http, event, listen, ret_message);
+	if (r < 0) {
+		http_free(http);
+		if (!*ret_message &&
+		    asprintf(ret_message,
+			     "cannot serve HTTP on %s: %s; `listen = none` in [export] does without it",
+			     listen, strerror(-r)) < 0)
+			*ret_message = NULL;
+		return r;
+	}
+	*ret = http;
+	return 0;
+}
+
+struct http *http_free(struct http *http)
+{
+	if (!http)
+		return NULL;
+	sd_event_source_disable_unref(http->io);
+	sd_event_source_disable_unref(http->timer);
+	if (http->daemon)
+		MHD_stop_daemon(http->daemon);
+	scrape_free(http->scrape);
+	free(http);
+	return NULL;
+}
+
+unsigned int http_port(const struct http *http)
+{
+	return http->port;
+}
