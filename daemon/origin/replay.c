@@ -29,7 +29,7 @@ struct recorded_event {
 };
 
 struct recording {
-	const char *name; /* for messages */
+	char *name; /* for messages */
 	struct perf_data *data;
 	bool has_pending; /* its first sample, read when it was opened */
 	struct perf_data_record pending;
@@ -344,7 +344,9 @@ static int open_recording(struct replay *replay, struct recording *recording, co
 	int fd;
 	int r;
 
-	recording->name = is_stdin ? "standard input" : path;
+	recording->name = strdup(is_stdin ? "standard input" : path);
+	if (!recording->name)
+		return -ENOMEM;
 	fd = is_stdin ? fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3) : open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0) {
 		r = -errno;
@@ -359,12 +361,7 @@ static int open_recording(struct replay *replay, struct recording *recording, co
 		return keep_message(replay, recording, r,
 				    message ? message : "cannot be read: out of memory");
 
-	while (!recording->has_pending) {
-		r = perf_data_next(recording->data, &recording->pending);
-		if (r < 0)
-			return keep_message(replay, recording, r, perf_data_message(recording->data));
-		if (r == 0)
-			break;
+	while ((r = perf_data_next(recording->data, &recording->pending)) > 0) {
 		recording->has_pending = recording->pending.kind == PERF_DATA_SAMPLE;
 		if (recording->has_pending)
 			break;
@@ -373,6 +370,8 @@ static int open_recording(struct replay *replay, struct recording *recording, co
 		if (r < 0)
 			return r;
 	}
+	if (r < 0)
+		return keep_message(replay, recording, r, perf_data_message(recording->data));
 	return settle_events(replay, recording);
 }
 
@@ -454,8 +453,10 @@ struct replay *replay_free(struct replay *replay)
 {
 	if (!replay)
 		return NULL;
-	for (size_t i = 0; i < replay->n; i++)
+	for (size_t i = 0; i < replay->n; i++) {
 		close_recording(&replay->recordings[i]);
+		free(replay->recordings[i].name);
+	}
 	free(replay->recordings);
 	for (size_t i = 0; i < replay->n_notes; i++)
 		free(replay->notes[i]);

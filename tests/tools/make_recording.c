@@ -33,9 +33,9 @@ static const struct {
 	[L2] = {0x10468100442, 15, 18},
 	[L3] = {0x10668100842, 68, 130},
 	[L3_HITM] = {0x10668800842, 118, 160},
-	[LOCAL_DRAM] = {0x11a68501042, 205, 620},
+	[LOCAL_DRAM] = {0x11a68201042, 205, 620},
 	[REMOTE_CACHE] = {0x13668800042, 245, 380},
-	[REMOTE_DRAM] = {0x13a68502042, 340, 1300},
+	[REMOTE_DRAM] = {0x13a68100042, 340, 1300},
 };
 
 /* One busy cgroup: its share of the samples, and of a thousand of them, how many come from each place. */

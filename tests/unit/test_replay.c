@@ -1,0 +1,783 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <criterion/criterion.h>
+
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "origin/replay_event.h"
+#include "origin/replay_names.h"
+#include "origin/replay_queue.h"
+#include "perf_data_writer.h"
+#include "replayed.h"
+
+#define L1_HIT 0x10268100142ULL
+
+#define LOAD_FIELDS                                                                       \
+	(PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_ADDR | \
+	 PERF_SAMPLE_WEIGHT | PERF_SAMPLE_DATA_SRC)
+
+static const u64 first_ids[] = {1, 2};
+static const u64 second_ids[] = {3};
+
+static const struct writer_event load_event = {
+	.type = PERF_TYPE_RAW,
+	.config = 0x1cd,
+	.config1 = 30,
+	.period = 1009,
+	.sample_type = LOAD_FIELDS,
+	.name = "cpu/mem-loads,ldlat=30/P",
+	.ids = first_ids,
+	.n_ids = ARRAY_SIZE(first_ids),
+};
+
+/* A recording under a path, kept open for as long as the test runs. */
+struct file {
+	int fd;
+	char path[64];
+};
+
+/* Frees the writer. */
+static struct file finish(struct writer *writer)
+{
+	_cleanup_free_ u8 *bytes = NULL;
+	struct file file;
+	size_t size;
+
+	bytes = writer_finish(writer, &size);
+	writer_free(writer);
+	file.fd = writer_memfd(bytes, size);
+	(void)snprintf(file.path, sizeof(file.path), "/proc/self/fd/%d", file.fd);
+	return file;
+}
+
+static struct replay *open_files(const struct file *files, size_t n)
+{
+	_cleanup_free_ char *message = NULL;
+	struct replay *replay = NULL;
+	const char *paths[4];
+
+	for (size_t i = 0; i < n; i++)
+		paths[i] = files[i].path;
+	cr_assert_eq(replay_open(paths, n, &replay, &message), 0, "%s", message);
+	return replay;
+}
+
+static struct replay *open_file(struct writer *writer)
+{
+	struct file file = finish(writer);
+
+	return open_files(&file, 1);
+}
+
+static struct writer_sample sample_of(u32 tid, u64 time)
+{
+	return (struct writer_sample){
+		.pid = tid, .tid = tid, .time = time, .address = 0x1000, .weight = 77, .data_source = L1_HIT};
+}
+
+static void write_load(struct writer *writer, size_t event, u32 tid, u64 time)
+{
+	struct writer_sample sample = sample_of(tid, time);
+
+	writer_sample(writer, event, &sample);
+}
+
+static struct writer *load_writer(const char *cpuid, const struct writer_event *event)
+{
+	struct writer *writer = writer_new(WRITER_FILE, 0);
+
+	writer_cpuid(writer, cpuid);
+	(void)writer_event(writer, event);
+	return writer;
+}
+
+static const char *name_of(const struct replayed *replayed, size_t sample)
+{
+	cr_assert_lt(sample, replayed->n);
+	return replayed_name(replayed, replayed->samples[sample].cgroup_id);
+}
+
+Test(replay, samples_as_they_were_recorded)
+{
+	struct writer_event event = load_event;
+	struct writer_sample sample = sample_of(5, 100);
+	struct replayed replayed = {};
+	struct replay_report report;
+	struct writer *writer;
+	struct replay *replay;
+
+	event.sample_type |= PERF_SAMPLE_PERIOD;
+	writer = load_writer("GenuineIntel,6,85,4", &event);
+	sample.period = 313;
+	writer_sample(writer, 0, &sample);
+	sample.time = 200;
+	sample.weight = 0; /* no latency */
+	writer_sample(writer, 0, &sample);
+	writer_lost(writer, 0, 201, 12);
+	replay = open_file(writer);
+	cr_assert_eq(replayed_all(&replayed, replay, 1), 0);
+	cr_assert_eq(replayed.n, 2);
+	cr_expect_eq(replayed.samples[0].latency, 77);
+	cr_expect_eq(replayed.samples[0].address, 0x1000);
+	cr_expect_eq(replayed.samples[0].data_source, L1_HIT);
+	cr_expect_eq(replayed.samples[0].period, 313);
+	cr_expect_eq(replayed.samples[0].event, 0);
+	cr_expect_eq(replayed.samples[0].fields, SAMPLE_LATENCY | SAMPLE_DATA_SOURCE | SAMPLE_ADDRESS);
+	cr_expect_eq(replayed.samples[1].fields, SAMPLE_DATA_SOURCE | SAMPLE_ADDRESS);
+	replay_report(replay, &report);
+	cr_expect_eq(report.samples, 2);
+	cr_expect_eq(report.records, 3);
+	cr_expect_eq(report.lost, 12);
+	cr_expect(report.time_known);
+	cr_expect_eq(report.first_time, 100);
+	cr_expect_eq(report.last_time, 200);
+	cr_expect_not(report.cut);
+	cr_expect_null(report.notes[0]);
+	replayed_clear(&replayed);
+	replay_free(replay);
+}
+
+Test(replay, the_period_is_the_samples_or_the_fixed_one_or_not_known)
+{
+	struct writer_event events[] = {load_event, load_event};
+	static const u64 expected[] = {1009, 0};
+
+	events[1].freq = true;
+	for (size_t i = 0; i < ARRAY_SIZE(events); i++) {
+		struct writer *writer = load_writer("GenuineIntel,6,85,4", &events[i]);
+		struct replayed replayed = {};
+		struct replay *replay;
+		size_t n;
+
+		write_load(writer, 0, 1, 1);
+		replay = open_file(writer);
+		cr_assert_eq(replayed_all(&replayed, replay, 100), 0);
+		cr_assert_eq(replayed.n, 1);
+		cr_expect_eq(replayed.samples[0].period, expected[i]);
+		cr_expect_eq(replay_events(replay, &n)[0].period, expected[i]);
+		replayed_clear(&replayed);
+		replay_free(replay);
+	}
+}
+
+Test(replay, weight_struct_is_not_one_number)
+{
+	struct writer_event event = load_event;
+	struct writer_sample sample = sample_of(1, 1);
+	struct replayed replayed = {};
+	const struct event *events;
+	struct writer *writer;
+	struct replay *replay;
+	size_t n;
+
+	event.sample_type &= ~(u64)PERF_SAMPLE_WEIGHT;
+	event.sample_type |= PERF_SAMPLE_WEIGHT_STRUCT;
+	writer = load_writer("GenuineIntel,6,151,2", &event);
+	sample.weight = 0x2100000005; /* Alder Lake: 5 cycles of cache access, 33 from dispatch on */
+	writer_sample(writer, 0, &sample);
+	replay = open_file(writer);
+	events = replay_events(replay, &n);
+	cr_assert_eq(n, 1);
+	cr_expect_eq(events[0].latency_kind, LATENCY_CACHE);
+	cr_expect(events[0].settings.has_instruction_latency);
+	cr_expect(events[0].settings.weight_struct);
+	cr_assert_eq(replayed_all(&replayed, replay, 100), 0);
+	cr_expect_eq(replayed.samples[0].latency, 5);
+	cr_expect_eq(replayed.samples[0].instruction_latency, 33);
+	cr_expect(replayed.samples[0].fields & SAMPLE_INSTRUCTION_LATENCY);
+	replayed_clear(&replayed);
+	replay_free(replay);
+}
+
+Test(replay, a_task_goes_by_its_comm_of_that_time)
+{
+	struct writer *writer = load_writer("GenuineIntel,6,85,4", &load_event);
+	static const char *const expected[] = {"comm:swapper", "comm:unknown", "comm:bash", "comm:bash",
+					       "comm:cc1",     "comm:bash",    "comm:cc1",  "comm:unknown"};
+	struct replayed replayed = {};
+	struct replay *replay;
+
+	writer_comm(writer, 0, 0, 10, 10, "bash");
+	write_load(writer, 0, 0, 100);
+	write_load(writer, 0, 99, 101);
+	write_load(writer, 0, 10, 102);
+	writer_fork(writer, 0, 103, 11, 10);
+	write_load(writer, 0, 11, 104);
+	writer_comm(writer, 0, 105, 11, 11, "cc1");
+	write_load(writer, 0, 11, 106);
+	write_load(writer, 0, 10, 107);
+	writer_exit(writer, 0, 108, 11);
+	write_load(writer, 0, 11, 109); /* still on its way out */
+	writer_fork(writer, 0, 110, 11, 99);
+	write_load(writer, 0, 11, 111); /* another task of that number, its parent not known */
+	replay = open_file(writer);
+	cr_assert_eq(replayed_all(&replayed, replay, 100), 0);
+	cr_assert_eq(replayed.n, ARRAY_SIZE(expected));
+	for (size_t i = 0; i < ARRAY_SIZE(expected); i++) {
+		cr_expect_str_eq(name_of(&replayed, i), expected[i], "sample %zu", i);
+		cr_expect(replay_synthetic_id(replayed.samples[i].cgroup_id));
+	}
+	/* Two tasks of one comm are one cgroup, named once. */
+	cr_expect_eq(replayed.samples[2].cgroup_id, replayed.samples[3].cgroup_id);
+	cr_expect_eq(replayed.n_names, 4);
+	replayed_clear(&replayed);
+	replay_free(replay);
+}
+
+/* Two CPUs' buffers, one written after the other: the comm is behind the sample in the file, and before it in
+ * time. What a round has passed is handed over without waiting for the end. */
+Test(replay, records_are_put_in_the_order_of_time)
+{
+	struct writer *writer = load_writer("GenuineIntel,6,85,4", &load_event);
+	struct replayed replayed = {};
+	struct replay_target target = replayed_target(&replayed);
+	struct replay *replay;
+
+	writer_comm(writer, 0, 0, 10, 10, "before");
+	write_load(writer, 0, 10, 300);
+	write_load(writer, 0, 10, 500);
+	writer_comm(writer, 0, 400, 10, 10, "after");
+	writer_round(writer);
+	write_load(writer, 0, 10, 450);
+	writer_round(writer);
+	write_load(writer, 0, 10, 900);
+	replay = open_file(writer);
+	cr_assert_eq(replay_step(replay, &target, 4), 1); /* up to the first round */
+	cr_expect_eq(replayed.n, 0);
+	cr_assert_eq(replay_step(replay, &target, 2), 1);
+	cr_expect_eq(replayed.n, 3);
+	cr_assert_eq(replayed_all(&replayed, replay, 100), 0);
+	cr_assert_eq(replayed.n, 4);
+	cr_expect_str_eq(name_of(&replayed, 0), "comm:before");
+	cr_expect_str_eq(name_of(&replayed, 1), "comm:after");
+	cr_expect_str_eq(name_of(&replayed, 2), "comm:after");
+	cr_expect_str_eq(name_of(&replayed, 3), "comm:after");
+	replayed_clear(&replayed);
+	replay_free(replay);
+}
+
+Test(replay, without_time_the_order_is_the_files)
+{
+	struct writer_event event = load_event;
+	struct replayed replayed = {};
+	struct replay_report report;
+	struct writer *writer;
+	struct replay *replay;
+
+	event.sample_type &= ~(u64)PERF_SAMPLE_TIME;
+	writer = load_writer("GenuineIntel,6,85,4", &event);
+	write_load(writer, 0, 10, 0);
+	writer_comm(writer, 0, 1, 10, 10, "late");
+	write_load(writer, 0, 10, 0);
+	replay = open_file(writer);
+	cr_assert_eq(replayed_all(&replayed, replay, 100), 0);
+	cr_expect_str_eq(name_of(&replayed, 0), "comm:unknown");
+	cr_expect_str_eq(name_of(&replayed, 1), "comm:late");
+	replay_report(replay, &report);
+	cr_expect_not(report.time_known);
+	replayed_clear(&replayed);
+	replay_free(replay);
+}
+
+Test(replay, recorded_cgroups_by_path_or_by_id)
+{
+	struct writer_event event = load_event;
+	struct replayed replayed = {};
+	struct writer *writer;
+	struct replay *replay;
+
+	event.sample_type |= PERF_SAMPLE_CGROUP;
+	writer = load_writer("GenuineIntel,6,85,4", &event);
+	writer_cgroup(writer, 0, 0, 41, "/system.slice/a.service");
+	writer_cgroup(writer, 0, 0, 43, "comm:forged");
+	for (u64 id = 41; id <= 43; id++) {
+		struct writer_sample sample = sample_of(10, 100 + id);
+
+		sample.cgroup_id = id;
+		writer_sample(writer, 0, &sample);
+	}
+	replay = open_file(writer);
+	cr_assert_eq(replayed_all(&replayed, replay, 100), 0);
+	cr_assert_eq(replayed.n, 3);
+	cr_expect_eq(replayed.samples[0].cgroup_id, 41);
+	cr_expect_str_eq(name_of(&replayed, 0), "/system.slice/a.service");
+	cr_expect_str_eq(name_of(&replayed, 1), "cgroup:42");
+	cr_expect_str_eq(name_of(&replayed, 2), "cgroup:43");
+	cr_expect_not(replay_synthetic_id(replayed.samples[1].cgroup_id));
+	replayed_clear(&replayed);
+	replay_free(replay);
+}
+
+/* Two machines: 41 is one cgroup here and another there; /b is one, by two numbers. */
+Test(replay, ids_of_two_machines_are_kept_apart)
+{
+	struct writer_event event = load_event;
+	struct replayed replayed = {};
+	struct file files[2];
+	struct replay *replay;
+
+	event.sample_type |= PERF_SAMPLE_CGROUP;
+	for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
+		struct writer *writer = load_writer("GenuineIntel,6,85,4", &event);
+		struct writer_sample sample = sample_of(10, 100);
+
+		writer_cgroup(writer, 0, 0, 41, i ? "/b" : "/a");
+		writer_cgroup(writer, 0, 0, 42, i ? "/c" : "/b");
+		for (u64 id = 41; id <= 42; id++) {
+			sample.cgroup_id = id;
+			writer_sample(writer, 0, &sample);
+		}
+		files[i] = finish(writer);
+	}
+	replay = open_files(files, ARRAY_SIZE(files));
+	cr_assert_eq(replayed_all(&replayed, replay, 100), 0);
+	cr_assert_eq(replayed.n, 4);
+	cr_expect_str_eq(name_of(&replayed, 0), "/a");
+	cr_expect_str_eq(name_of(&replayed, 1), "/b");
+	cr_expect_str_eq(name_of(&replayed, 2), "/b");
+	cr_expect_str_eq(name_of(&replayed, 3), "/c");
+	cr_expect_eq(replayed.samples[0].cgroup_id, 41);
+	cr_expect_eq(replayed.samples[2].cgroup_id, 42);
+	cr_expect(replay_synthetic_id(replayed.samples[3].cgroup_id));
+	cr_expect_eq(replayed.n_names, 3);
+	replayed_clear(&replayed);
+	replay_free(replay);
+}
+
+Test(replay, other_events_are_left_out_and_counted)
+{
+	static const struct writer_event dummy = {.type = PERF_TYPE_SOFTWARE,
+						  .config = PERF_COUNT_SW_DUMMY,
+						  .sample_type = LOAD_FIELDS, /* perf record -d -W asks all */
+						  .ids = second_ids,
+						  .n_ids = 1};
+	struct writer *writer = load_writer("GenuineIntel,6,85,4", &load_event);
+	struct writer_sample stranger = sample_of(1, 5);
+	struct replayed replayed = {};
+	struct replay_report report;
+	struct replay *replay;
+
+	(void)writer_event(writer, &dummy);
+	write_load(writer, 0, 1, 1);
+	write_load(writer, 1, 1, 2);
+	write_load(writer, 1, 1, 3);
+	stranger.id = 99;
+	writer_sample(writer, 0, &stranger);
+	replay = open_file(writer);
+	cr_assert_eq(replayed_all(&replayed, replay, 100), 0);
+	cr_expect_eq(replayed.n, 1);
+	replay_report(replay, &report);
+	cr_expect_eq(report.samples, 1);
+	cr_expect_eq(report.without_memory_data, 2);
+	cr_expect_eq(report.unknown_event, 1);
+	replayed_clear(&replayed);
+	replay_free(replay);
+}
+
+Test(replay, loads_and_stores_are_two_events)
+{
+	static const struct writer_event stores = {.type = PERF_TYPE_RAW,
+						   .config = 0x82d0,
+						   .period = 101,
+						   .sample_type = LOAD_FIELDS,
+						   .ids = second_ids,
+						   .n_ids = 1};
+	struct writer *writer = load_writer("GenuineIntel,6,85,4", &load_event);
+	struct replayed replayed = {};
+	const struct event *events;
+	struct replay *replay;
+	size_t n;
+
+	(void)writer_event(writer, &stores);
+	write_load(writer, 1, 1, 1);
+	write_load(writer, 0, 1, 2);
+	replay = open_file(writer);
+	events = replay_events(replay, &n);
+	cr_assert_eq(n, 2);
+	cr_expect_eq(events[0].role, EVENT_LOADS);
+	cr_expect_eq(events[0].ldlat, 30);
+	cr_expect_eq(events[0].latency_kind, LATENCY_USE);
+	cr_expect_eq(events[1].role, EVENT_STORES);
+	cr_expect_eq(events[1].ldlat, 0);
+	cr_expect_eq(events[1].latency_kind, LATENCY_NONE);
+	cr_expect_not(events[1].settings.has_latency);
+	cr_assert_eq(replayed_all(&replayed, replay, 100), 0);
+	cr_expect_eq(replayed.samples[0].event, 1);
+	cr_expect_eq(replayed.samples[0].fields, SAMPLE_DATA_SOURCE | SAMPLE_ADDRESS);
+	cr_expect_eq(replayed.samples[1].event, 0);
+	replayed_clear(&replayed);
+	replay_free(replay);
+}
+
+Test(replay, figures_of_another_threshold_are_not_mixed_in)
+{
+	struct writer_event other = load_event;
+	struct replayed replayed = {};
+	struct replay_report report;
+	struct file files[3];
+	struct replay *replay;
+	size_t n;
+
+	other.config1 = 64;
+	for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
+		struct writer *writer = load_writer("GenuineIntel,6,85,4", i == 1 ? &other : &load_event);
+
+		write_load(writer, 0, 1, 1);
+		write_load(writer, 0, 1, 2);
+		files[i] = finish(writer);
+	}
+	replay = open_files(files, ARRAY_SIZE(files));
+	cr_expect_eq(replay_events(replay, &n)[0].ldlat, 30);
+	cr_expect_eq(n, 1);
+	cr_assert_eq(replayed_all(&replayed, replay, 100), 0);
+	replay_report(replay, &report);
+	cr_expect_eq(replayed.n, 4);
+	cr_expect_eq(report.not_mixed, 2);
+	cr_assert_not_null(report.notes[0]);
+	cr_expect_not_null(strstr(report.notes[0], files[1].path));
+	cr_expect_not_null(strstr(report.notes[0], "replay it separately"));
+	cr_expect_null(report.notes[1]);
+	replayed_clear(&replayed);
+	replay_free(replay);
+}
+
+Test(replay, ibs_samples_that_are_no_loads_are_left_out)
+{
+	static const struct writer_event ibs = {.type = 10,
+						.period = 100000,
+						.sample_type = LOAD_FIELDS,
+						.name = "ibs_op//",
+						.ids = first_ids,
+						.n_ids = 1};
+	struct writer *writer = load_writer("AuthenticAMD,25,17,1", &ibs);
+	static const u64 sources[] = {0x49080142, 0x229080144, 0x5080021};
+	struct replayed replayed = {};
+	struct replay_report report;
+	struct replay *replay;
+	size_t n;
+
+	writer_pmu(writer, 10, "ibs_op");
+	for (size_t i = 0; i < ARRAY_SIZE(sources); i++) {
+		struct writer_sample sample = sample_of(1, i + 1);
+
+		sample.data_source = sources[i];
+		writer_sample(writer, 0, &sample);
+	}
+	replay = open_file(writer);
+	cr_expect_eq(replay_events(replay, &n)[0].latency_kind, LATENCY_DC_MISS);
+	cr_expect_str_eq(replay_events(replay, &n)[0].pmu, "ibs_op");
+	cr_assert_eq(replayed_all(&replayed, replay, 100), 0);
+	replay_report(replay, &report);
+	cr_expect_eq(replayed.n, 1);
+	cr_expect_eq(report.other_operations, 2);
+	replayed_clear(&replayed);
+	replay_free(replay);
+}
+
+Test(replay, an_event_announced_after_the_first_sample)
+{
+	struct writer_event attrs = load_event;
+	struct writer *writer = writer_new(WRITER_PIPE, 0);
+	struct perf_event_attr late = {.type = PERF_TYPE_RAW,
+				       .size = sizeof(late),
+				       .config = 0x2cd,
+				       .sample_type = LOAD_FIELDS,
+				       .sample_id_all = 1};
+	struct {
+		struct perf_event_attr attr;
+		u64 id;
+	} body = {.attr = late, .id = 7};
+	struct writer_sample sample = sample_of(1, 3);
+	struct replayed replayed = {};
+	struct replay_report report;
+	struct replay *replay;
+
+	(void)writer_event(writer, &attrs);
+	write_load(writer, 0, 1, 1);
+	writer_record(writer, 64, &body, sizeof(body));
+	write_load(writer, 0, 1, 2);
+	sample.id = 7;
+	writer_sample(writer, 0, &sample);
+	replay = open_file(writer);
+	cr_assert_eq(replayed_all(&replayed, replay, 100), 0);
+	replay_report(replay, &report);
+	cr_expect_eq(replayed.n, 2);
+	cr_expect_eq(report.unknown_event, 1);
+	cr_expect_not_null(report.notes[0]);
+	replayed_clear(&replayed);
+	replay_free(replay);
+}
+
+/* Every length of the file: what is counted was in it, in its order, and the cut is told. */
+Test(replay, cut_at_every_byte)
+{
+	struct writer *writer = load_writer("GenuineIntel,6,85,4", &load_event);
+	_cleanup_free_ u8 *bytes = NULL;
+	size_t most = 0;
+	size_t size;
+
+	writer_comm(writer, 0, 0, 1, 1, "one");
+	for (u64 i = 0; i < 5; i++) {
+		struct writer_sample sample = sample_of(1, 1 + i);
+
+		sample.weight = 40 + i;
+		writer_sample(writer, 0, &sample);
+		writer_round(writer);
+	}
+	bytes = writer_finish(writer, &size);
+	writer_free(writer);
+	for (size_t cut = 0; cut < size; cut++) {
+		_cleanup_free_ char *message = NULL;
+		struct replayed replayed = {};
+		struct replay *replay = NULL;
+		struct replay_report report;
+		const char *paths[1];
+		char path[64];
+		char place[64];
+		int fd = writer_memfd(bytes, cut);
+
+		(void)snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+		(void)snprintf(place, sizeof(place), "cut at byte %zu: the %zu samples", cut, most);
+		paths[0] = path;
+		if (replay_open(paths, 1, &replay, &message) < 0) {
+			cr_expect_eq(most, 0);
+			cr_expect_eq(strncmp(message, path, strlen(path)), 0, "%s", message);
+			(void)close(fd);
+			continue;
+		}
+		cr_assert_eq(replayed_all(&replayed, replay, 3), 0);
+		replay_report(replay, &report);
+		cr_expect_geq(replayed.n, most);
+		most = replayed.n;
+		for (size_t i = 0; i < replayed.n; i++)
+			cr_expect_eq(replayed.samples[i].latency, 40 + i);
+		(void)snprintf(place, sizeof(place), "cut at byte %zu: the %zu samples", cut, most);
+		cr_expect(report.cut);
+		cr_assert_not_null(report.notes[0]);
+		cr_expect_not_null(strstr(report.notes[0], place), "%s", report.notes[0]);
+		replayed_clear(&replayed);
+		replay_free(replay);
+		(void)close(fd);
+	}
+	cr_expect_eq(most, 5);
+}
+
+Test(replay, what_came_before_damage_is_handed_over)
+{
+	static const u8 garbage[8] = {9}; /* a record of 0 bytes */
+	struct writer *writer = load_writer("GenuineIntel,6,85,4", &load_event);
+	struct replayed replayed = {};
+	struct replay *replay;
+
+	write_load(writer, 0, 1, 1);
+	write_load(writer, 0, 1, 2);
+	writer_bytes(writer, garbage, sizeof(garbage));
+	replay = open_file(writer);
+	cr_expect_eq(replayed_all(&replayed, replay, 100), -EBADMSG);
+	cr_expect_eq(replayed.n, 2);
+	cr_expect_not_null(strstr(replay_message(replay), "is damaged at byte"));
+	replayed_clear(&replayed);
+	replay_free(replay);
+}
+
+Test(replay, an_unfinished_file_is_read_and_noted)
+{
+	struct writer *writer = writer_new(WRITER_FILE_UNFINISHED, 0);
+	struct replayed replayed = {};
+	struct replay_report report;
+	struct replay *replay;
+	size_t n;
+
+	writer_cpuid(writer, "GenuineIntel,6,85,4");
+	(void)writer_event(writer, &load_event);
+	write_load(writer, 0, 1, 1);
+	replay = open_file(writer);
+	cr_expect_eq(replay_events(replay, &n)[0].latency_kind, LATENCY_NONE);
+	cr_expect(replay_events(replay, &n)[0].settings.has_latency);
+	cr_assert_eq(replayed_all(&replayed, replay, 100), 0);
+	replay_report(replay, &report);
+	cr_expect_eq(replayed.n, 1);
+	cr_expect_not(report.cut);
+	cr_expect_not_null(strstr(report.notes[0], "never completed"));
+	replayed_clear(&replayed);
+	replay_free(replay);
+}
+
+Test(replay, standard_input)
+{
+	struct writer *writer = writer_new(WRITER_PIPE, 0);
+	const char *paths[] = {"-", "-"};
+	struct replayed replayed = {};
+	struct replay *replay = NULL;
+	char *message = NULL;
+	u8 *bytes;
+	int ends[2];
+	size_t size;
+
+	(void)writer_event(writer, &load_event);
+	write_load(writer, 0, 1, 1);
+	bytes = writer_finish(writer, &size);
+	writer_free(writer);
+	cr_assert_eq(pipe(ends), 0);
+	cr_assert_eq(write(ends[1], bytes, size), (ssize_t)size);
+	(void)close(ends[1]);
+	cr_assert_geq(dup2(ends[0], STDIN_FILENO), 0);
+	cr_assert_eq(replay_open(paths, 2, &replay, &message), -EINVAL);
+	cr_expect_not_null(strstr(message, "only once"));
+	free(message);
+	cr_assert_eq(replay_open(paths, 1, &replay, &message), 0, "%s", message);
+	cr_assert_eq(replayed_all(&replayed, replay, 100), 0);
+	cr_expect_eq(replayed.n, 1);
+	replayed_clear(&replayed);
+	replay_free(replay);
+	free(bytes);
+}
+
+Test(replay, files_that_can_not_be_replayed)
+{
+	static const struct writer_event cycles = {.type = PERF_TYPE_HARDWARE, .sample_type = LOAD_FIELDS};
+	struct writer *writer = load_writer("GenuineIntel,6,85,4", &cycles);
+	const char *missing = "/nonexistent/recording";
+	const char *useless;
+	struct file without;
+	_cleanup_free_ char *first = NULL;
+	_cleanup_free_ char *second = NULL;
+	_cleanup_free_ char *third = NULL;
+	struct replay *replay = NULL;
+
+	writer_comm(writer, 0, 1, 1, 1, "comm");
+	without = finish(writer);
+	useless = without.path;
+	cr_expect_eq(replay_open(&missing, 1, &replay, &first), -ENOENT);
+	cr_expect_not_null(strstr(first, "cannot open /nonexistent/recording: No such file"));
+	cr_expect_eq(replay_open(&useless, 1, &replay, &second), -EBADMSG);
+	cr_expect_not_null(strstr(second, "no event with memory data"), "%s", second);
+	cr_expect_not_null(strstr(second, "perf mem record"));
+	cr_expect_eq(replay_open(NULL, 0, &replay, &third), -EINVAL);
+	cr_expect_null(replay);
+}
+
+Test(replay, an_error_of_the_target_ends_the_step)
+{
+	struct writer *writer = load_writer("GenuineIntel,6,85,4", &load_event);
+	struct replayed replayed = {.name_error = -ENOSPC};
+	struct replay *replay;
+
+	write_load(writer, 0, 1, 1);
+	replay = open_file(writer);
+	cr_expect_eq(replayed_all(&replayed, replay, 100), -ENOSPC);
+	cr_expect_null(replay_message(replay));
+	replay_free(replay);
+}
+
+Test(replay_event, latency_kinds)
+{
+	cr_expect_eq(replay_latency_kind("GenuineIntel,6,85,4"), LATENCY_USE);
+	cr_expect_eq(replay_latency_kind("GenuineIntel,6,106,6"), LATENCY_USE);
+	cr_expect_eq(replay_latency_kind("GenuineIntel,6,143,8"), LATENCY_CACHE);
+	cr_expect_eq(replay_latency_kind("GenuineIntel,6,173,1"), LATENCY_CACHE);
+	cr_expect_eq(replay_latency_kind("AuthenticAMD,25,17,1"), LATENCY_DC_MISS);
+	cr_expect_eq(replay_latency_kind("GenuineIntel,19,1,0"), LATENCY_NONE);
+	cr_expect_eq(replay_latency_kind("0x00000000410fd0c0"), LATENCY_NONE);
+	cr_expect_eq(replay_latency_kind("GenuineIntel,"), LATENCY_NONE);
+	cr_expect_eq(replay_latency_kind(NULL), LATENCY_NONE);
+}
+
+static bool describe(u64 config, const char *name, const char *cpuid, struct event *ret)
+{
+	char text[64];
+	char cpu[64];
+	struct perf_data_event recorded = {
+		.attr = {.type = PERF_TYPE_RAW,
+			 .config = config,
+			 .config1 = 0x1e,
+			 .sample_type = PERF_SAMPLE_WEIGHT | PERF_SAMPLE_DATA_SRC}};
+	struct perf_data_events events = {.list = &recorded, .n = 1};
+
+	(void)snprintf(text, sizeof(text), "%s", name);
+	(void)snprintf(cpu, sizeof(cpu), "%s", cpuid ? cpuid : "");
+	recorded.name = text;
+	events.cpuid = cpuid ? cpu : NULL;
+	return replay_event_describe(&events, 0, ret);
+}
+
+Test(replay_event, which_are_ours)
+{
+	static const struct {
+		u64 config;
+		const char *name;
+		const char *cpuid;
+		enum event_role role;
+		bool has_latency;
+		u32 ldlat;
+	} cases[] = {
+		{0x1cd, "r1cd", "GenuineIntel,6,85,4", EVENT_LOADS, true, 30},
+		{0x5d0, "cpu_atom/mem-loads/P", "GenuineIntel,6,151,2", EVENT_LOADS, true, 30},
+		{0x100b, "mem-loads", "GenuineIntel,6,26,5", EVENT_LOADS, true, 30},
+		{0x2cd, "mem-stores", "GenuineIntel,6,143,8", EVENT_STORES, true, 0},
+		{0x2cd, "mem-stores", "GenuineIntel,6,62,4", EVENT_STORES, false, 0}, /* precise store */
+		{0x6d0, "", "GenuineIntel,6,175,3", EVENT_STORES, true, 0},
+		{0x82d0, "", "GenuineIntel,6,85,4", EVENT_STORES, false, 0},
+		{0x34, "MEM_TRANS_RETIRED.STORE_SAMPLE", NULL, EVENT_STORES, false, 0},
+		{0x20d1, "MEM_LOAD_RETIRED.L3_MISS", "GenuineIntel,6,85,4", EVENT_LOADS, false, 0},
+		{0x1e0, "cpu/mem-loads/", NULL, EVENT_LOADS, true, 0},
+	};
+	struct event event;
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		cr_assert(describe(cases[i].config, cases[i].name, cases[i].cpuid, &event), "case %zu", i);
+		cr_expect_eq(event.role, cases[i].role, "case %zu", i);
+		cr_expect_eq(event.settings.has_latency, cases[i].has_latency, "case %zu", i);
+		cr_expect_eq(event.ldlat, cases[i].ldlat, "case %zu", i);
+		cr_expect_str_eq(event.pmu, "cpu");
+	}
+	cr_expect_not(describe(0xc0, "instructions:ppp", "GenuineIntel,6,85,4", &event));
+	cr_expect_not(describe(0x8203, "cpu/mem-loads-aux/", "GenuineIntel,6,143,8", &event));
+}
+
+Test(replay_queue, sorts_and_is_bounded)
+{
+	struct replay_queue queue = {};
+	struct replay_item item = {.kind = REPLAY_FORK};
+	u64 last = 0;
+	u64 state = 1;
+	size_t n = 0;
+
+	while (true) {
+		state = state * 6364136223846793005ULL + 1;
+		item.time = (state >> 48) + 1;
+		if (replay_queue_put(&queue, &item) < 0)
+			break;
+		n++;
+	}
+	cr_expect_eq(n, REPLAY_QUEUE_MAX);
+	cr_expect_not(replay_queue_take(&queue, false, &item)); /* no round has passed */
+	while (replay_queue_take(&queue, true, &item)) {
+		cr_assert_geq(item.time, last);
+		last = item.time;
+		n--;
+	}
+	cr_expect_eq(n, 0);
+	replay_queue_clear(&queue);
+}
+
+Test(replay_queue, equal_times_keep_their_order)
+{
+	struct replay_queue queue = {};
+	struct replay_item item = {.kind = REPLAY_FORK, .time = 5};
+
+	for (u32 i = 0; i < 100; i++) {
+		item.tid = i;
+		cr_assert_eq(replay_queue_put(&queue, &item), 0);
+	}
+	for (u32 i = 0; i < 100; i++) {
+		cr_assert(replay_queue_take(&queue, true, &item));
+		cr_assert_eq(item.tid, i);
+	}
+	replay_queue_clear(&queue);
+}
