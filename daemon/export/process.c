@@ -19,44 +19,26 @@ static inline void cleanup_closedir(DIR *const *directory)
 int process_start_ticks(const char *stat, u64 *ret)
 {
 	const char *at = strrchr(stat, ')');
-<<<<<<< HEAD
-	unsigned long long ticks;
-=======
 	char *end;
->>>>>>> export
 
 	for (int field = 2; at && field < STAT_START_FIELD; field++) {
 		at = strchr(at, ' ');
 		if (at)
 			at++;
 	}
-<<<<<<< HEAD
-	if (!at || sscanf(at, "%llu", &ticks) != 1)
-		return -EBADMSG;
-	*ret = ticks;
-	return 0;
-=======
 	if (!at || *at < '0' || *at > '9')
 		return -EBADMSG;
 	errno = 0;
 	*ret = strtoull(at, &end, 10);
 	return errno || (*end && *end != ' ') ? -EBADMSG : 0;
->>>>>>> export
 }
 
 static struct maybe_double read_start(void)
 {
-<<<<<<< HEAD
-	_cleanup_fclose_ FILE *self = fopen("/proc/self/stat", "re");
-	_cleanup_fclose_ FILE *system = fopen("/proc/stat", "re");
-	_cleanup_free_ char *line = NULL;
-	unsigned long long booted;
-=======
 	static const char key[] = "btime "; /* when the system was started, in seconds since the epoch */
 	_cleanup_fclose_ FILE *self = fopen("/proc/self/stat", "re");
 	_cleanup_fclose_ FILE *system = fopen("/proc/stat", "re");
 	_cleanup_free_ char *line = NULL;
->>>>>>> export
 	char text[1024];
 	size_t size = 0;
 	u64 ticks;
@@ -64,18 +46,12 @@ static struct maybe_double read_start(void)
 	if (!self || !system || !fgets(text, sizeof(text), self) || process_start_ticks(text, &ticks) < 0)
 		return (struct maybe_double){0};
 	while (getline(&line, &size, system) > 0)
-<<<<<<< HEAD
-		if (sscanf(line, "btime %llu", &booted) == 1)
-			return (struct maybe_double){
-				true, (double)booted + (double)ticks / (double)sysconf(_SC_CLK_TCK)};
-=======
 		if (strncmp(line, key, strlen(key)) == 0) {
 			double booted = strtod(line + strlen(key), NULL);
 
 			return (struct maybe_double){true,
 						     booted + (double)ticks / (double)sysconf(_SC_CLK_TCK)};
 		}
->>>>>>> export
 	return (struct maybe_double){0};
 }
 
@@ -91,13 +67,6 @@ static struct maybe_double read_cpu(void)
 static struct maybe_u64 read_resident(void)
 {
 	_cleanup_fclose_ FILE *file = fopen("/proc/self/statm", "re");
-<<<<<<< HEAD
-	unsigned long long pages;
-
-	if (!file || fscanf(file, "%*u %llu", &pages) != 1)
-		return (struct maybe_u64){0};
-	return (struct maybe_u64){true, pages * (u64)sysconf(_SC_PAGESIZE)};
-=======
 	const char *pages;
 	char text[128];
 
@@ -107,7 +76,6 @@ static struct maybe_u64 read_resident(void)
 	if (!pages)
 		return (struct maybe_u64){0};
 	return (struct maybe_u64){true, strtoull(pages, NULL, 10) * (u64)sysconf(_SC_PAGESIZE)};
->>>>>>> export
 }
 
 static struct maybe_u64 count_fds(void)

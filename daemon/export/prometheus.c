@@ -2,10 +2,6 @@
 #include "export/prometheus.h"
 
 #include <errno.h>
-<<<<<<< HEAD
-#include <math.h>
-=======
->>>>>>> export
 #include <string.h>
 
 #include "base/cleanup.h"
@@ -21,20 +17,12 @@ static const char *const tlb_words[] = {TLBS(WORD_)};
 /* The figures of one series and event, under their labels. */
 struct cell {
 	const struct figures *figures;
-<<<<<<< HEAD
-	const struct event *event;
-=======
 	struct event_settings settings;
->>>>>>> export
 	char *labels; /* cgroup="...",event="...",pmu="..." */
 };
 
 struct rendering {
-<<<<<<< HEAD
-	struct exposition out;
-=======
 	struct exposition *out;
->>>>>>> export
 	const struct snapshot *snapshot;
 	char *event_labels[EVENTS_MAX]; /* event="...",pmu="..." */
 	struct cell *cells;
@@ -103,11 +91,7 @@ static int add_cells(struct rendering *rendering, const struct series *series)
 		if (asprintf(&cell->labels, "cgroup=\"%s\",%s", path, rendering->event_labels[event]) < 0)
 			return -ENOMEM;
 		cell->figures = series->figures[event];
-<<<<<<< HEAD
-		cell->event = &rendering->snapshot->events[event].event;
-=======
 		cell->settings = rendering->snapshot->events[event].event.settings;
->>>>>>> export
 		rendering->n_cells++;
 	}
 	return 0;
@@ -184,26 +168,16 @@ static void write_histograms(struct rendering *rendering)
 	for (size_t i = 0; i < rendering->n_cells; i++) {
 		const struct cell *cell = &rendering->cells[i];
 
-<<<<<<< HEAD
-		if (cell->event->settings.has_latency)
-			write_histogram(&rendering->out, &latency, cell->labels, cell->figures, latency_below,
-=======
 		if (cell->settings.has_latency)
 			write_histogram(rendering->out, &latency, cell->labels, cell->figures, latency_below,
->>>>>>> export
 					figures_latency_sum(cell->figures),
 					figures_latency_samples(cell->figures));
 	}
 	for (size_t i = 0; i < rendering->n_cells; i++) {
 		const struct cell *cell = &rendering->cells[i];
 
-<<<<<<< HEAD
-		if (cell->event->settings.has_instruction_latency)
-			write_histogram(&rendering->out, &instruction_latency, cell->labels, cell->figures,
-=======
 		if (cell->settings.has_instruction_latency)
 			write_histogram(rendering->out, &instruction_latency, cell->labels, cell->figures,
->>>>>>> export
 					instruction_latency_below, cell->figures->instruction_latency_sum,
 					figures_instruction_latency_samples(cell->figures));
 	}
@@ -211,39 +185,24 @@ static void write_histograms(struct rendering *rendering)
 
 /* Counters that are an array of figures, under one label's words. */
 static void write_words(struct rendering *rendering, const struct family *family, const char *label,
-<<<<<<< HEAD
-			const char *const *words, size_t n_words, size_t offset)
-=======
 			const char *const *words, size_t n_words,
 			const u64 *(*counters_of)(const struct figures *))
->>>>>>> export
 {
 	char extra[64];
 
 	for (size_t i = 0; i < rendering->n_cells; i++) {
 		const struct cell *cell = &rendering->cells[i];
-<<<<<<< HEAD
-		const u64 *counters = (const u64 *)((const char *)cell->figures + offset);
-=======
 		const u64 *counters = counters_of(cell->figures);
->>>>>>> export
 
 		for (size_t word = 0; word < n_words; word++) {
 			if (!counters[word])
 				continue;
 			(void)snprintf(extra, sizeof(extra), "%s=\"%s\"", label, words[word]);
-<<<<<<< HEAD
-			exposition_u64(&rendering->out, family, "_total", cell->labels, extra,
-				       counters[word]);
-=======
 			exposition_u64(rendering->out, family, "_total", cell->labels, extra, counters[word]);
->>>>>>> export
 		}
 	}
 }
 
-<<<<<<< HEAD
-=======
 static const u64 *samples_of(const struct figures *figures)
 {
 	return figures->samples;
@@ -264,7 +223,6 @@ static const u64 *tlb_of(const struct figures *figures)
 	return figures->tlb;
 }
 
->>>>>>> export
 static u64 hitm_of(const struct figures *figures)
 {
 	return figures->snoop[SNOOP_HITM];
@@ -312,39 +270,22 @@ static void write_counters(struct rendering *rendering, bool detail)
 		 blocked_of},
 	};
 
-<<<<<<< HEAD
-	write_words(rendering, &source_samples, "source", source_words, ARRAY_SIZE(source_words),
-		    offsetof(struct figures, samples));
-	write_words(rendering, &source_latency, "source", source_words, ARRAY_SIZE(source_words),
-		    offsetof(struct figures, latency_sum));
-=======
 	write_words(rendering, &source_samples, "source", source_words, ARRAY_SIZE(source_words), samples_of);
 	write_words(rendering, &source_latency, "source", source_words, ARRAY_SIZE(source_words),
 		    latency_sum_of);
->>>>>>> export
 	for (size_t k = 0; k < ARRAY_SIZE(simple); k++)
 		for (size_t i = 0; i < rendering->n_cells; i++) {
 			const struct cell *cell = &rendering->cells[i];
 			u64 value = simple[k].value(cell->figures);
 
 			if (value)
-<<<<<<< HEAD
-				exposition_u64(&rendering->out, &simple[k].family, "_total", cell->labels,
-=======
 				exposition_u64(rendering->out, &simple[k].family, "_total", cell->labels,
->>>>>>> export
 					       NULL, value);
 		}
 	if (!detail)
 		return;
-<<<<<<< HEAD
-	write_words(rendering, &snoop, "snoop", snoop_words, ARRAY_SIZE(snoop_words),
-		    offsetof(struct figures, snoop));
-	write_words(rendering, &tlb, "tlb", tlb_words, ARRAY_SIZE(tlb_words), offsetof(struct figures, tlb));
-=======
 	write_words(rendering, &snoop, "snoop", snoop_words, ARRAY_SIZE(snoop_words), snoop_of);
 	write_words(rendering, &tlb, "tlb", tlb_words, ARRAY_SIZE(tlb_words), tlb_of);
->>>>>>> export
 }
 
 static struct maybe_u64 known_where_not_0(u64 value)
@@ -372,11 +313,7 @@ static void write_events(struct rendering *rendering)
 	static const struct family running = {"pebsd_running_ratio", FAMILY_GAUGE,
 					      "Share of its enabled time in which the event was counting."};
 	const struct snapshot *snapshot = rendering->snapshot;
-<<<<<<< HEAD
-	struct exposition *out = &rendering->out;
-=======
 	struct exposition *out = rendering->out;
->>>>>>> export
 	char *const *labels = rendering->event_labels;
 
 	for (size_t i = 0; i < snapshot->n_events; i++)
@@ -405,8 +342,6 @@ static void write_events(struct rendering *rendering)
 					snapshot->events[i].running_ratio);
 }
 
-<<<<<<< HEAD
-=======
 static struct maybe_double seconds_of(const struct timespec *time)
 {
 	double seconds = (double)time->tv_sec + (double)time->tv_nsec / (double)NSEC_PER_SEC;
@@ -414,7 +349,6 @@ static struct maybe_double seconds_of(const struct timespec *time)
 	return (struct maybe_double){time->tv_sec != 0, seconds};
 }
 
->>>>>>> export
 /* The daemon itself: its books, its configuration, its process. */
 static void write_daemon(struct rendering *rendering, const struct process_figures *process)
 {
@@ -438,26 +372,14 @@ static void write_daemon(struct rendering *rendering, const struct process_figur
 	static const struct family fds = {"process_open_fds", FAMILY_GAUGE,
 					  "File descriptors that the daemon has open."};
 	const struct snapshot *snapshot = rendering->snapshot;
-<<<<<<< HEAD
-	const struct timespec *read = &snapshot->config_time;
-	struct exposition *out = &rendering->out;
-=======
 	struct exposition *out = rendering->out;
->>>>>>> export
 
 	exposition_u64(out, &cgroups, "", NULL, NULL, snapshot->cgroups_alive);
 	exposition_u64(out, &slots, "", NULL, NULL, snapshot->slots);
 	exposition_maybe_double(out, &duration, "", NULL, NULL,
 				(struct maybe_double){true, snapshot->collection_seconds});
 	exposition_u64(out, &reloaded, "", NULL, NULL, snapshot->config_reloaded);
-<<<<<<< HEAD
-	exposition_maybe_double(
-		out, &reload_time, "", NULL, NULL,
-		(struct maybe_double){read->tv_sec != 0,
-				      (double)read->tv_sec + (double)(read->tv_nsec / 1000000) / 1000});
-=======
 	exposition_maybe_double(out, &reload_time, "", NULL, NULL, seconds_of(&snapshot->config_time));
->>>>>>> export
 	if (!process)
 		return;
 	exposition_maybe_double(out, &cpu, "_total", NULL, NULL, process->cpu_seconds);
@@ -493,11 +415,7 @@ static int write_infos(struct rendering *rendering)
 	const struct snapshot *snapshot = rendering->snapshot;
 	int r;
 
-<<<<<<< HEAD
-	exposition_u64(&rendering->out, &build, "_info", "version=\"" PEBSD_VERSION "\"", NULL, 1);
-=======
 	exposition_u64(rendering->out, &build, "_info", "version=\"" PEBSD_VERSION "\"", NULL, 1);
->>>>>>> export
 	for (size_t i = 0; i < snapshot->n_events; i++) {
 		const struct event *event = &snapshot->events[i].event;
 		const char *kind = event_latency_kind_name(event->latency_kind);
@@ -515,11 +433,7 @@ static int write_infos(struct rendering *rendering)
 			labels = NULL;
 			return -ENOMEM;
 		}
-<<<<<<< HEAD
-		exposition_u64(&rendering->out, &sampler, "_info", labels, NULL, 1);
-=======
 		exposition_u64(rendering->out, &sampler, "_info", labels, NULL, 1);
->>>>>>> export
 	}
 	return 0;
 }
@@ -528,14 +442,6 @@ int prometheus_render(const struct snapshot *snapshot, const struct series *cons
 		      const struct prometheus_options *options, const struct process_figures *process,
 		      char **ret_text, size_t *ret_length)
 {
-<<<<<<< HEAD
-	_cleanup_(rendering_done) struct rendering rendering = {.snapshot = snapshot};
-	int r, ended;
-
-	r = exposition_begin(&rendering.out, options->openmetrics);
-	if (r < 0)
-		return r;
-=======
 	struct rendering rendering = {.snapshot = snapshot};
 	struct exposition out;
 	int r, ended;
@@ -544,7 +450,6 @@ int prometheus_render(const struct snapshot *snapshot, const struct series *cons
 	if (r < 0)
 		return r;
 	rendering.out = &out;
->>>>>>> export
 	r = label_all(&rendering, series, n_series);
 	if (r >= 0) {
 		write_histograms(&rendering);
@@ -553,12 +458,8 @@ int prometheus_render(const struct snapshot *snapshot, const struct series *cons
 		write_daemon(&rendering, process);
 		r = write_infos(&rendering);
 	}
-<<<<<<< HEAD
-	ended = exposition_end(&rendering.out, ret_text, ret_length);
-=======
 	rendering_done(&rendering);
 	ended = exposition_end(&out, ret_text, ret_length);
->>>>>>> export
 	if (r < 0 && ended >= 0) {
 		free(*ret_text);
 		*ret_text = NULL;

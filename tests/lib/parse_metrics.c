@@ -14,8 +14,6 @@
 #define FAMILIES_MAX      128
 #define LABELS_MAX        16
 #define LABELS_MAX_LENGTH 16384
-<<<<<<< HEAD
-=======
 #define LINE_MAX_LENGTH   20000
 
 struct labels {
@@ -24,15 +22,11 @@ struct labels {
 	char le[64];                  /* "" where there is none */
 	char rest[LABELS_MAX_LENGTH]; /* all but le */
 };
->>>>>>> export
 
 struct parser {
 	bool openmetrics;
 	struct metrics *metrics;
-<<<<<<< HEAD
-=======
 	struct labels labels;                         /* of the sample under way */
->>>>>>> export
 	char families[FAMILIES_MAX][NAME_MAX_LENGTH]; /* all so far; the last is the current one */
 	size_t n_families;
 	char type[32];  /* of the current one; "" before its TYPE */
@@ -40,11 +34,7 @@ struct parser {
 	/* The histogram under way. */
 	char histogram[LABELS_MAX_LENGTH]; /* its labels without le */
 	double last_edge, last_count;
-<<<<<<< HEAD
-	bool has_infinity, has_sum;
-=======
 	bool in_histogram, has_infinity, has_sum;
->>>>>>> export
 };
 
 static bool ends_with(const char *text, const char *end)
@@ -70,15 +60,9 @@ static const char *current(const struct parser *parser)
 
 static const char *end_histogram(struct parser *parser)
 {
-<<<<<<< HEAD
-	bool open = parser->histogram[0];
-
-	parser->histogram[0] = '\0';
-=======
 	bool open = parser->in_histogram;
 
 	parser->in_histogram = false;
->>>>>>> export
 	return open ? "a histogram without its _count" : NULL;
 }
 
@@ -144,16 +128,6 @@ static bool goes_with_type(const struct parser *parser, const char *suffix)
 	return strcmp(suffix, strcmp(parser->type, "info") == 0 ? "_info" : "") == 0;
 }
 
-<<<<<<< HEAD
-struct labels {
-	char names[LABELS_MAX][NAME_MAX_LENGTH];
-	size_t n;
-	char le[64];                  /* "" where there is none */
-	char rest[LABELS_MAX_LENGTH]; /* all but le */
-};
-
-=======
->>>>>>> export
 /* Reads from behind the opening brace; *ret_end is behind the closing one. */
 static const char *parse_labels(const char *at, struct labels *labels, const char **ret_end)
 {
@@ -208,12 +182,8 @@ static const char *check_histogram(struct parser *parser, const char *suffix, co
 	char *end;
 	double edge;
 
-<<<<<<< HEAD
-	if (!parser->histogram[0]) {
-=======
 	if (!parser->in_histogram) {
 		parser->in_histogram = true;
->>>>>>> export
 		(void)snprintf(parser->histogram, sizeof(parser->histogram), "%s", labels->rest);
 		parser->last_edge = parser->last_count = -1;
 		parser->has_infinity = parser->has_sum = false;
@@ -240,11 +210,7 @@ static const char *check_histogram(struct parser *parser, const char *suffix, co
 	}
 	if (!parser->has_sum || value != parser->last_count)
 		return "a count without a sum, or not that of +Inf";
-<<<<<<< HEAD
-	parser->histogram[0] = '\0';
-=======
 	parser->in_histogram = false;
->>>>>>> export
 	return NULL;
 }
 
@@ -273,24 +239,14 @@ static const char *parse_sample(struct parser *parser, const char *line)
 {
 	size_t length = name_length(line);
 	char name[NAME_MAX_LENGTH];
-<<<<<<< HEAD
-	struct labels *labels;
-	_cleanup_free_ void *memory = calloc(1, sizeof(*labels));
-=======
 	struct labels *labels = &parser->labels;
->>>>>>> export
 	const char *at = line + length;
 	const char *mistake, *suffix;
 	char *end;
 	double value;
 
-<<<<<<< HEAD
-	labels = memory;
-	if (!labels || length == 0 || length >= sizeof(name))
-=======
 	memset(labels, 0, sizeof(*labels));
 	if (length == 0 || length >= sizeof(name))
->>>>>>> export
 		return "no name";
 	(void)snprintf(name, sizeof(name), "%.*s", (int)length, line);
 	suffix = suffix_of(parser, name);
@@ -330,42 +286,13 @@ static const char *parse_line(struct parser *parser, const char *line)
 
 const char *metrics_parse(const char *text, bool openmetrics, struct metrics *ret, char mistake[256])
 {
-<<<<<<< HEAD
-	_cleanup_free_ struct parser *parser = calloc(1, sizeof(*parser));
-	const char *what = parser ? NULL : "no memory";
-=======
 	struct parser parser = {.openmetrics = openmetrics, .metrics = ret};
 	const char *what = NULL;
 	char line[LINE_MAX_LENGTH];
->>>>>>> export
 	bool ended = false;
 	size_t number = 0;
 
 	*ret = (struct metrics){0};
-<<<<<<< HEAD
-	if (parser) {
-		parser->openmetrics = openmetrics;
-		parser->metrics = ret;
-	}
-	while (!what && *text) {
-		const char *newline = strchr(text, '\n');
-		_cleanup_free_ char *line = NULL;
-
-		number++;
-		if (!newline) {
-			what = "a line without end";
-			break;
-		}
-		line = strndup(text, (size_t)(newline - text));
-		text = newline + 1;
-		if (ended)
-			what = "something behind the end";
-		else if (line && openmetrics && strcmp(line, "# EOF") == 0) {
-			what = end_histogram(parser);
-			ended = true;
-		} else
-			what = line ? parse_line(parser, line) : "no memory";
-=======
 	while (!what && *text) {
 		size_t length = strcspn(text, "\n");
 
@@ -384,16 +311,11 @@ const char *metrics_parse(const char *text, bool openmetrics, struct metrics *re
 			ended = true;
 		} else
 			what = parse_line(&parser, line);
->>>>>>> export
 	}
 	if (!what && openmetrics && !ended)
 		what = "no # EOF";
 	if (!what && !openmetrics)
-<<<<<<< HEAD
-		what = end_histogram(parser);
-=======
 		what = end_histogram(&parser);
->>>>>>> export
 	if (!what)
 		return NULL;
 	(void)snprintf(mistake, 256, "line %zu: %s", number, what);

@@ -304,11 +304,7 @@ static u64 next_random(u64 *state)
 
 /* No more than the figures that a top of TOP keeps: then nothing is ever dropped. */
 #define TOP   8
-<<<<<<< HEAD
-#define PATHS (TOP * SERIES_ENDED_FACTOR)
-=======
 #define PATHS ((size_t)TOP * SERIES_ENDED_FACTOR)
->>>>>>> export
 
 /* What a scraper remembers of one series: what it last saw. */
 struct seen {
