@@ -219,9 +219,11 @@ static void read_events(struct engine *engine)
 int engine_collect(struct engine *engine)
 {
 	struct snapshot *head = &engine->head;
+	struct reading before[EVENTS_MAX];
 	u64 began_ns = monotonic_ns();
 	int r;
 
+	memcpy(before, engine->now, sizeof(before));
 	forget_snapshots(engine);
 	engine->collected_ns = began_ns;
 	(void)clock_gettime(CLOCK_REALTIME, &head->taken);
@@ -235,6 +237,8 @@ int engine_collect(struct engine *engine)
 		r = fill_series(engine);
 	if (r < 0)
 		return log_error(r, "cannot enter all figures of this collection");
+	for (unsigned event = 0; event < engine->settings.n_events; event++)
+		reading_settle(&engine->now[event], &before[event]);
 	readings_push(engine->readings, began_ns, engine->now);
 	if (began_ns > WINDOW_NS)
 		r = ledger_fold(engine->ledger, began_ns - WINDOW_NS);

@@ -30,7 +30,8 @@ struct server {
 	struct control *control;
 	struct http *http;
 	struct watch watch;
-	int collection_error; /* of the last tick */
+	struct process_figures process; /* kept from scrape to scrape, as process_read() wants */
+	int collection_error;           /* of the last tick */
 };
 
 static void server_close(struct server *server)
@@ -147,7 +148,6 @@ static int get_metrics(void *userdata, bool openmetrics, char **ret_text, size_t
 	const struct prometheus_options options = {.openmetrics = openmetrics,
 						   .detail = server->config->detail_metrics};
 	const struct maybe_double all = {0};
-	struct process_figures process;
 	const struct series *const *series;
 	const struct snapshot *snapshot;
 	size_t n;
@@ -155,9 +155,9 @@ static int get_metrics(void *userdata, bool openmetrics, char **ret_text, size_t
 
 	if (r < 0)
 		return r;
-	process_read(&process);
+	process_read(&server->process);
 	series = engine_series(engine, &n);
-	return prometheus_render(snapshot, series, n, &options, &process, ret_text, ret_length);
+	return prometheus_render(snapshot, series, n, &options, &server->process, ret_text, ret_length);
 }
 
 static int get_health(void *userdata, const char **ret_reason)

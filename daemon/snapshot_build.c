@@ -121,12 +121,10 @@ static void take_readings(struct snapshot *snapshot, const struct reading *readi
 		const struct reading *reading = &readings[i];
 
 		event->lost_malformed = reading->malformed;
-		event->lost_unexplained.known = reading_unexplained(reading, &event->lost_unexplained.value);
+		event->lost_unexplained = (struct maybe_u64){reading->counted, reading->unexplained};
+		event->multiplexed_seconds = (struct maybe_double){
+			reading->counted, (double)reading->waiting_ns / (double)NSEC_PER_SEC};
 		event->running_ratio.known = reading_running_ratio(reading, &event->running_ratio.value);
-		event->multiplexed_seconds.known = reading->counted;
-		if (reading->counted && reading->enabled_ns > reading->running_ns)
-			event->multiplexed_seconds.value =
-				(double)(reading->enabled_ns - reading->running_ns) / (double)NSEC_PER_SEC;
 	}
 }
 

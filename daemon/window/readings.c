@@ -93,17 +93,23 @@ struct reading reading_difference(const struct reading *now, const struct readin
 		.expected = now->expected - before->expected,
 		.enabled_ns = now->enabled_ns - before->enabled_ns,
 		.running_ns = now->running_ns - before->running_ns,
+		.unexplained = now->unexplained - before->unexplained,
+		.waiting_ns = now->waiting_ns - before->waiting_ns,
 	};
 }
 
-bool reading_unexplained(const struct reading *reading, u64 *ret)
+void reading_settle(struct reading *now, const struct reading *before)
 {
-	u64 explained = reading->seen + reading->malformed;
+	u64 explained = now->seen + now->malformed;
 
-	if (!reading->counted)
-		return false;
-	*ret = reading->expected > explained ? reading->expected - explained : 0;
-	return true;
+	now->unexplained = before->unexplained;
+	now->waiting_ns = before->waiting_ns;
+	if (!now->counted)
+		return;
+	if (now->expected > explained && now->expected - explained > now->unexplained)
+		now->unexplained = now->expected - explained;
+	if (now->enabled_ns > now->running_ns && now->enabled_ns - now->running_ns > now->waiting_ns)
+		now->waiting_ns = now->enabled_ns - now->running_ns;
 }
 
 bool reading_running_ratio(const struct reading *reading, double *ret)

@@ -20,6 +20,10 @@ struct reading {
 	u64 expected;   /* event count / period */
 	u64 enabled_ns; /* summed over CPUs */
 	u64 running_ns;
+
+	/* What follows from the above, and never falls: see reading_settle(). */
+	u64 unexplained; /* samples that should have come and did not, for no reason that is known */
+	u64 waiting_ns;  /* enabled and not running */
 };
 
 struct readings;
@@ -42,10 +46,10 @@ struct reading readings_at(const struct readings *readings, unsigned event, u64 
 struct reading reading_difference(const struct reading *now, const struct reading *before);
 
 /*
- * Samples that should have come and did not, for no reason that is known: expected - seen - malformed, not
- * below 0. Uncertain by one sample a CPU. False where the origin does not count.
+ * Derives `unexplained` = expected - seen - malformed, uncertain by one sample a CPU, and `waiting_ns`. Both
+ * are counters to those who read them: where this moment's figures say less than `before` did, that stays.
  */
-bool reading_unexplained(const struct reading *reading, u64 *ret);
+void reading_settle(struct reading *now, const struct reading *before);
 
 /* Running over enabled time, 0 to 1. False where not counted or never enabled. */
 bool reading_running_ratio(const struct reading *reading, double *ret);

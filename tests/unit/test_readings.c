@@ -38,16 +38,29 @@ Test(readings, what_is_forgotten_is_not_taken_for_zero)
 
 Test(readings, what_is_missing_is_unexplained)
 {
-	const struct reading reading = {.seen = 90, .malformed = 4, .counted = true, .expected = 100};
-	const struct reading ahead = {.seen = 101, .counted = true, .expected = 100};
-	const struct reading replayed = {.seen = 90};
-	u64 lost = 77;
+	const struct reading before = {0};
+	struct reading now = {.seen = 90, .malformed = 4, .counted = true, .expected = 100};
+	struct reading replayed = {.seen = 90, .malformed = 1};
 
-	cr_expect(reading_unexplained(&reading, &lost));
-	cr_expect_eq(lost, 6);
-	cr_expect(reading_unexplained(&ahead, &lost));
-	cr_expect_eq(lost, 0, "a sample in flight is no loss");
-	cr_expect_not(reading_unexplained(&replayed, &lost), "what is not counted is not known");
+	reading_settle(&now, &before);
+	cr_expect_eq(now.unexplained, 6);
+	reading_settle(&replayed, &before);
+	cr_expect_eq(replayed.unexplained, 0, "what is not counted is not missing");
+}
+
+Test(readings, a_loss_that_was_told_is_not_taken_back)
+{
+	const struct reading before = {.counted = true, .unexplained = 5, .waiting_ns = 70};
+	struct reading now = {
+		.seen = 101, .counted = true, .expected = 100, .enabled_ns = 1000, .running_ns = 950};
+
+	/* A sample under way then has come since. */
+	reading_settle(&now, &before);
+	cr_expect_eq(now.unexplained, 5);
+	cr_expect_eq(now.waiting_ns, 70);
+	now.running_ns = 900;
+	reading_settle(&now, &before);
+	cr_expect_eq(now.waiting_ns, 100);
 }
 
 Test(readings, running_ratio_is_absent_before_any_time_passed)
