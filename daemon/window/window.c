@@ -301,6 +301,8 @@ int window_each(const struct window *window, u64 span_ns, window_callback callba
 	if (!newest)
 		return -ENODATA;
 	first = first_of(newest, span_ns);
+	if (!first)
+		return -ENODATA;
 	for (const struct collection *c = first; c; c = TAILQ_NEXT(c, list))
 		n += c->records;
 	records = calloc(n + 1, sizeof(*records));
