@@ -92,6 +92,17 @@ static int keep_message(struct replay *replay, const struct recording *recording
 	return error;
 }
 
+/* An error of the names' functions, with its message where it is the recording's fault. */
+static int explain_names(struct replay *replay, const struct recording *recording, int r)
+{
+	if (r != -E2BIG)
+		return r;
+	return keep_message(
+		replay, recording, -EBADMSG,
+		"has more names of tasks and cgroups than any machine: it is damaged; copy it again, or "
+		"record it again");
+}
+
 /* Looks for the event that a recorded one's samples are counted under; adds it while there is time. */
 static int find_event(struct replay *replay, const struct event *event, size_t *ret_clash)
 {
@@ -159,7 +170,7 @@ static int deliver(struct replay *replay, const struct recording *recording, con
 	else
 		r = replay_machine_comm(&recording->machine, &replay->names, item->tid, &index);
 	if (r < 0)
-		return r;
+		return explain_names(replay, recording, r);
 	r = replay_names_id(&replay->names, index, item->has_cgroup ? sample.cgroup_id : 0, &is_new);
 	if (r < 0)
 		return r;
@@ -183,11 +194,13 @@ static int apply(struct replay *replay, struct recording *recording, const struc
 	case REPLAY_SAMPLE:
 		return deliver(replay, recording, item, target);
 	case REPLAY_COMM:
-		return number_map_set(&recording->machine.comms, item->tid, item->name);
+		return replay_machine_set_comm(&recording->machine, item->tid, item->name);
 	case REPLAY_FORK:
 		return replay_machine_fork(&recording->machine, item->tid, item->parent_tid);
 	case REPLAY_CGROUP:
-		return number_map_set(&recording->machine.cgroups, item->cgroup_id, item->path);
+		return explain_names(
+			replay, recording,
+			replay_machine_set_path(&recording->machine, item->cgroup_id, item->path));
 	}
 	return 0;
 }
@@ -334,7 +347,9 @@ static int take_record(struct replay *replay, struct recording *recording, const
 	case PERF_DATA_OTHER:
 		return 0;
 	}
-	return r < 0 ? r : enter(replay, recording, target, &item, timed);
+	if (r < 0)
+		return explain_names(replay, recording, r);
+	return enter(replay, recording, target, &item, timed);
 }
 
 static int open_recording(struct replay *replay, struct recording *recording, const char *path)

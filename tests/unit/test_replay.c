@@ -740,6 +740,29 @@ Test(replay_event, which_are_ours)
 	cr_expect_not(describe(0x8203, "cpu/mem-loads-aux/", "GenuineIntel,6,143,8", &event));
 }
 
+Test(replay_names, what_is_remembered_is_bounded)
+{
+	struct replay_machine machine = {};
+	struct replay_names names = {};
+	char text[60000];
+	u32 index;
+	u64 n = 0;
+	int r;
+
+	memset(text, 'x', sizeof(text));
+	do {
+		(void)snprintf(text, 9, "%08llu", (unsigned long long)n++);
+		text[8] = 'x';
+		r = replay_names_index(&names, "", text, sizeof(text), &index);
+	} while (r == 0);
+	cr_expect_eq(r, -E2BIG);
+	cr_expect_leq(n, REPLAY_NAMES_BYTES_MAX / sizeof(text) + 2);
+	cr_expect_eq(replay_machine_set_comm(&machine, ~0U, 0), 0);
+	cr_expect_eq(machine.comms.n, 0);
+	replay_machine_clear(&machine);
+	replay_names_clear(&names);
+}
+
 Test(replay_queue, sorts_and_is_bounded)
 {
 	struct replay_queue queue = {};
