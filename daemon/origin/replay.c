@@ -402,8 +402,9 @@ static int fail_without_events(struct replay *replay)
 	if (perf_data_cut(recording->data, &position))
 		(void)snprintf(cut, sizeof(cut), " (it is cut at byte %" PRIu64 ")", position);
 	r = asprintf(&replay->message,
-		     "%s has no event with memory data%s%s: none of its events records a data source or a "
-		     "weight; record with perf mem record",
+		     "%s has no event with memory data%s%s: none of its events is of loads or stores and "
+		     "records a "
+		     "data source or a weight; record with perf mem record",
 		     recording->name, cut, others);
 	if (r < 0)
 		replay->message = NULL;
