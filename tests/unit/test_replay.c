@@ -446,6 +446,58 @@ Test(replay, figures_of_another_threshold_are_not_mixed_in)
 	replay_free(replay);
 }
 
+Test(replay, pmus_without_names_are_not_mixed)
+{
+	struct writer_event events[] = {load_event, load_event};
+	struct writer *writer = writer_new(WRITER_FILE, 0);
+	struct replayed replayed = {};
+	struct replay_report report;
+	struct replay *replay;
+	size_t n;
+
+	events[0].type = 10;
+	events[1].type = 11;
+	events[1].ids = second_ids;
+	events[1].n_ids = 1;
+	for (size_t i = 0; i < ARRAY_SIZE(events); i++)
+		(void)writer_event(writer, &events[i]);
+	write_load(writer, 0, 1, 1);
+	write_load(writer, 1, 1, 2);
+	replay = open_file(writer);
+	cr_expect_str_eq(replay_events(replay, &n)[0].pmu, "");
+	cr_expect_eq(n, 1);
+	cr_assert_eq(replayed_all(&replayed, replay, 100), 0);
+	replay_report(replay, &report);
+	cr_expect_eq(replayed.n, 1);
+	cr_expect_eq(report.not_mixed, 1);
+	replayed_clear(&replayed);
+	replay_free(replay);
+}
+
+Test(replay, core_pmus_with_names_are_two_events)
+{
+	struct writer_event events[] = {load_event, load_event};
+	struct writer *writer = writer_new(WRITER_PIPE, 0);
+	struct replay *replay;
+	size_t n;
+
+	events[1].type = 10;
+	events[1].config = 0x5d0;
+	events[1].ids = second_ids;
+	events[1].n_ids = 1;
+	writer_cpuid(writer, "GenuineIntel,6,151,2");
+	writer_pmu(writer, 4, "cpu_core");
+	writer_pmu(writer, 10, "cpu_atom");
+	for (size_t i = 0; i < ARRAY_SIZE(events); i++)
+		(void)writer_event(writer, &events[i]);
+	write_load(writer, 1, 1, 2);
+	replay = open_file(writer);
+	cr_expect_str_eq(replay_events(replay, &n)[0].pmu, "cpu_core");
+	cr_assert_eq(n, 2);
+	cr_expect_str_eq(replay_events(replay, &n)[1].pmu, "cpu_atom");
+	replay_free(replay);
+}
+
 Test(replay, ibs_samples_that_are_no_loads_are_left_out)
 {
 	static const struct writer_event ibs = {.type = 10,
