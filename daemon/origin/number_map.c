@@ -35,6 +35,8 @@ int number_map_set(struct number_map *map, u64 key, u64 value)
 	if (*place != pair) {
 		(*place)->value = value;
 		free(pair);
+	} else {
+		map->n++;
 	}
 	return 0;
 }
@@ -61,10 +63,11 @@ void number_map_remove(struct number_map *map, u64 key)
 	pair = *place;
 	(void)tdelete(&wanted, &map->root, compare);
 	free(pair);
+	map->n--;
 }
 
 void number_map_clear(struct number_map *map)
 {
 	tdestroy(map->root, free);
-	map->root = NULL;
+	*map = (struct number_map){};
 }

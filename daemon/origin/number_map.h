@@ -7,12 +7,14 @@
 #define PEBSD_NUMBER_MAP_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "pebsd/types.h"
 
 /* All zero is an empty map. */
 struct number_map {
 	void *root;
+	size_t n;
 };
 
 /* Enters `key`, or gives it another value. Returns 0 or -ENOMEM. */

@@ -295,6 +295,15 @@ static int read_sample(struct perf_data *data, const struct raw_record *raw, str
 	return 1;
 }
 
+/* A name up to its NUL, or to the record's end. */
+static const char *take_text(const struct bytes *bytes, size_t *ret_length)
+{
+	const char *text = (const char *)bytes->at;
+
+	*ret_length = bytes->left ? strnlen(text, bytes->left) : 0;
+	return text;
+}
+
 /* The fields before the trailer of a record that is not a sample. */
 static bool read_fields(const struct raw_record *raw, struct perf_data_record *ret)
 {
@@ -304,8 +313,7 @@ static bool read_fields(const struct raw_record *raw, struct perf_data_record *r
 	case PERF_DATA_COMM:
 		(void)bytes_u32(&bytes); /* pid */
 		ret->comm.tid = bytes_u32(&bytes);
-		ret->comm.name = (const char *)bytes.at;
-		ret->comm.length = strnlen(ret->comm.name, bytes.left);
+		ret->comm.name = take_text(&bytes, &ret->comm.length);
 		break;
 	case PERF_DATA_FORK:
 		(void)bytes_u64(&bytes); /* pid, parent's pid */
@@ -314,8 +322,7 @@ static bool read_fields(const struct raw_record *raw, struct perf_data_record *r
 		break;
 	case PERF_DATA_CGROUP:
 		ret->cgroup.id = bytes_u64(&bytes);
-		ret->cgroup.path = (const char *)bytes.at;
-		ret->cgroup.length = strnlen(ret->cgroup.path, bytes.left);
+		ret->cgroup.path = take_text(&bytes, &ret->cgroup.length);
 		break;
 	case PERF_DATA_LOST:
 		if (raw->type == PERF_RECORD_LOST)

@@ -29,8 +29,7 @@ enum perf_data_kind {
 /* One record; what it points to is valid until the next one is read. */
 struct perf_data_record {
 	enum perf_data_kind kind;
-	int event; /* index of the event that it is of; -1: not known. Known, where it is a sample, else it is
-		      not filled. */
+	int event;  /* of a sample: index of its event; -1: not known, as for all others */
 	bool timed; /* `time` is known */
 	u64 time;   /* the recording's clock, ns */
 	union {

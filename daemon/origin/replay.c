@@ -3,8 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,29 +10,17 @@
 #include "base/cleanup.h"
 #include "origin/perf_data.h"
 #include "origin/replay_event.h"
+#include "origin/replay_event_set.h"
 #include "origin/replay_names.h"
+#include "origin/replay_notes.h"
 #include "origin/replay_queue.h"
-
-/* What becomes of a recorded event's samples, where it is not an index of the replay's events. */
-enum {
-	NO_MEMORY_DATA = -1,
-	NOT_MIXED = -2,  /* `clash` says with which */
-	COMES_LATE = -3, /* announced after the events were settled */
-};
-
-struct recorded_event {
-	int event;
-	size_t clash;
-	u64 left_out;
-};
 
 struct recording {
 	char *name; /* for messages */
 	struct perf_data *data;
 	bool has_pending; /* its first sample, read when it was opened */
 	struct perf_data_record pending;
-	struct recorded_event *events; /* as those of `data` */
-	size_t n_events;
+	struct replay_event_map events; /* as those of `data` */
 	struct replay_machine machine;
 	struct replay_queue queue;
 	u64 samples; /* taken or in the queue */
@@ -44,13 +30,10 @@ struct replay {
 	struct recording *recordings;
 	size_t n;
 	size_t current;
-	bool settled; /* `events` may not grow any more */
-	struct event events[EVENTS_MAX];
-	size_t n_events;
+	struct replay_event_set events;
 	struct replay_names names;
 	struct replay_report report;
-	char **notes; /* NULL-terminated */
-	size_t n_notes;
+	struct replay_notes notes;
 	char *message;
 	struct sample batch[INJECT_MAX];
 	size_t n_batch;
@@ -59,27 +42,6 @@ struct replay {
 bool replay_synthetic_id(u64 id)
 {
 	return (id & REPLAY_SYNTHETIC_ID) != 0;
-}
-
-static int note(struct replay *replay, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-static int note(struct replay *replay, const char *format, ...)
-{
-	va_list arguments;
-	char **notes;
-	int r;
-
-	notes = reallocarray(replay->notes, replay->n_notes + 2, sizeof(*notes));
-	if (!notes)
-		return -ENOMEM;
-	replay->notes = notes;
-	va_start(arguments, format);
-	r = vasprintf(&notes[replay->n_notes], format, arguments);
-	va_end(arguments);
-	if (r >= 0)
-		replay->n_notes++;
-	notes[replay->n_notes] = NULL;
-	return r < 0 ? -ENOMEM : 0;
 }
 
 /* Keeps `message` as "NAME message". Returns `error`. */
@@ -92,49 +54,21 @@ static int keep_message(struct replay *replay, const struct recording *recording
 	return error;
 }
 
-/* Looks for the event that a recorded one's samples are counted under; adds it while there is time. */
-static int find_event(struct replay *replay, const struct event *event, size_t *ret_clash)
+/* An error of the names' functions, with its message where it is the recording's fault. */
+static int explain_names(struct replay *replay, const struct recording *recording, int r)
 {
-	for (size_t i = 0; i < replay->n_events; i++) {
-		switch (replay_event_match(&replay->events[i], event)) {
-		case REPLAY_SAME:
-			if (replay->events[i].period != event->period)
-				replay->events[i].period = 0;
-			return (int)i;
-		case REPLAY_CLASHES:
-			*ret_clash = i;
-			return NOT_MIXED;
-		case REPLAY_OTHER:
-			break;
-		}
-	}
-	if (replay->settled || replay->n_events == EVENTS_MAX)
-		return COMES_LATE;
-	replay->events[replay->n_events] = *event;
-	return (int)replay->n_events++;
+	if (r != -E2BIG)
+		return r;
+	return keep_message(
+		replay, recording, -EBADMSG,
+		"has more names of tasks and cgroups than any machine: it is damaged; copy it again, or "
+		"record it again");
 }
 
 /* Decides what becomes of the events that the recording announced since the last time. */
-static int settle_events(struct replay *replay, struct recording *recording)
+static int map_events(struct replay *replay, struct recording *recording)
 {
-	const struct perf_data_events *recorded = perf_data_events(recording->data);
-	struct recorded_event *events;
-
-	if (recording->n_events == recorded->n)
-		return 0;
-	events = reallocarray(recording->events, recorded->n, sizeof(*events));
-	if (!events)
-		return -ENOMEM;
-	recording->events = events;
-	for (; recording->n_events < recorded->n; recording->n_events++) {
-		struct recorded_event *settled = &events[recording->n_events];
-		struct event event;
-
-		*settled = (struct recorded_event){.event = NO_MEMORY_DATA};
-		if (replay_event_describe(recorded, recording->n_events, &event))
-			settled->event = find_event(replay, &event, &settled->clash);
-	}
-	return 0;
+	return replay_event_set_map(&replay->events, &recording->events, perf_data_events(recording->data));
 }
 
 static int flush_batch(struct replay *replay, const struct replay_target *target)
@@ -159,7 +93,7 @@ static int deliver(struct replay *replay, const struct recording *recording, con
 	else
 		r = replay_machine_comm(&recording->machine, &replay->names, item->tid, &index);
 	if (r < 0)
-		return r;
+		return explain_names(replay, recording, r);
 	r = replay_names_id(&replay->names, index, item->has_cgroup ? sample.cgroup_id : 0, &is_new);
 	if (r < 0)
 		return r;
@@ -183,11 +117,13 @@ static int apply(struct replay *replay, struct recording *recording, const struc
 	case REPLAY_SAMPLE:
 		return deliver(replay, recording, item, target);
 	case REPLAY_COMM:
-		return number_map_set(&recording->machine.comms, item->tid, item->name);
+		return replay_machine_set_comm(&recording->machine, item->tid, item->name);
 	case REPLAY_FORK:
 		return replay_machine_fork(&recording->machine, item->tid, item->parent_tid);
 	case REPLAY_CGROUP:
-		return number_map_set(&recording->machine.cgroups, item->cgroup_id, item->path);
+		return explain_names(
+			replay, recording,
+			replay_machine_set_path(&recording->machine, item->cgroup_id, item->path));
 	}
 	return 0;
 }
@@ -231,31 +167,31 @@ static bool select_sample(struct replay *replay, struct recording *recording,
 			  const struct perf_data_record *record, struct sample *ret)
 {
 	struct replay_report *report = &replay->report;
-	struct recorded_event *event;
+	struct replay_event_use *use;
 	const struct event *described;
 
 	if (record->event < 0) {
 		report->unknown_event++;
 		return false;
 	}
-	event = &recording->events[record->event];
-	switch (event->event) {
-	case NO_MEMORY_DATA:
+	use = &recording->events.list[record->event];
+	switch (use->event) {
+	case REPLAY_NO_MEMORY_DATA:
 		report->without_memory_data++;
 		return false;
-	case COMES_LATE:
+	case REPLAY_LATE:
 		report->unknown_event++;
-		event->left_out++;
+		use->left_out++;
 		return false;
-	case NOT_MIXED:
+	case REPLAY_NOT_MIXED:
 		report->not_mixed++;
-		event->left_out++;
+		use->left_out++;
 		return false;
 	default:
 		break;
 	}
-	described = &replay->events[event->event];
-	replay_sample(described, (u16)event->event,
+	described = &replay->events.list[use->event];
+	replay_sample(described, (u16)use->event,
 		      &perf_data_events(recording->data)->list[record->event].attr, &record->sample, ret);
 	if (!replay_sample_counts(described, ret)) {
 		report->other_operations++;
@@ -271,7 +207,7 @@ static int take_sample(struct replay *replay, struct recording *recording, const
 	struct replay_item item = {.time = record->time, .kind = REPLAY_SAMPLE, .tid = record->sample.tid};
 	int r;
 
-	r = settle_events(replay, recording);
+	r = map_events(replay, recording);
 	if (r < 0)
 		return r;
 	if (!select_sample(replay, recording, record, &item.sample))
@@ -334,7 +270,9 @@ static int take_record(struct replay *replay, struct recording *recording, const
 	case PERF_DATA_OTHER:
 		return 0;
 	}
-	return r < 0 ? r : enter(replay, recording, target, &item, timed);
+	if (r < 0)
+		return explain_names(replay, recording, r);
+	return enter(replay, recording, target, &item, timed);
 }
 
 static int open_recording(struct replay *replay, struct recording *recording, const char *path)
@@ -372,7 +310,7 @@ static int open_recording(struct replay *replay, struct recording *recording, co
 	}
 	if (r < 0)
 		return keep_message(replay, recording, r, perf_data_message(recording->data));
-	return settle_events(replay, recording);
+	return map_events(replay, recording);
 }
 
 /* None of the recordings has an event that could be counted: says so of the first. */
@@ -385,10 +323,11 @@ static int fail_without_events(struct replay *replay)
 	int r;
 
 	if (perf_data_cut(recording->data, &position))
-		(void)snprintf(cut, sizeof(cut), " (it is cut at byte %" PRIu64 ")", position);
+		(void)snprintf(cut, sizeof(cut), " (it is cut at byte %llu)", (unsigned long long)position);
 	r = asprintf(&replay->message,
-		     "%s has no event with memory data%s%s: none of its events records a data source or a "
-		     "weight; record with perf mem record",
+		     "%s has no event with memory data%s%s: none of its events is of loads or stores and "
+		     "records a "
+		     "data source or a weight; record with perf mem record",
 		     recording->name, cut, others);
 	if (r < 0)
 		replay->message = NULL;
@@ -416,8 +355,8 @@ static int open_all(struct replay *replay, const char *const *paths, size_t n)
 		if (r < 0)
 			return r;
 	}
-	replay->settled = true;
-	return replay->n_events ? 0 : fail_without_events(replay);
+	replay->events.settled = true;
+	return replay->events.n ? 0 : fail_without_events(replay);
 }
 
 int replay_open(const char *const *paths, size_t n, struct replay **ret, char **ret_message)
@@ -444,9 +383,7 @@ static void close_recording(struct recording *recording)
 	recording->data = perf_data_free(recording->data);
 	replay_machine_clear(&recording->machine);
 	replay_queue_clear(&recording->queue);
-	free(recording->events);
-	recording->events = NULL;
-	recording->n_events = 0;
+	replay_event_map_clear(&recording->events);
 }
 
 struct replay *replay_free(struct replay *replay)
@@ -458,9 +395,7 @@ struct replay *replay_free(struct replay *replay)
 		free(replay->recordings[i].name);
 	}
 	free(replay->recordings);
-	for (size_t i = 0; i < replay->n_notes; i++)
-		free(replay->notes[i]);
-	free(replay->notes);
+	replay_notes_clear(&replay->notes);
 	replay_names_clear(&replay->names);
 	free(replay->message);
 	free(replay);
@@ -469,30 +404,32 @@ struct replay *replay_free(struct replay *replay)
 
 const struct event *replay_events(const struct replay *replay, size_t *ret_n)
 {
-	*ret_n = replay->n_events;
-	return replay->events;
+	*ret_n = replay->events.n;
+	return replay->events.list;
 }
 
-static int note_left_out(struct replay *replay, const struct recording *recording,
-			 const struct recorded_event *event, size_t index)
+static int note_left_out(struct replay *replay, const struct recording *recording, size_t index)
 {
+	const struct replay_event_use *use = &recording->events.list[index];
 	const struct perf_data_event *recorded = &perf_data_events(recording->data)->list[index];
 	const char *name = recorded->name ? recorded->name : "without a name";
-	const struct event *clash = &replay->events[event->clash];
+	const struct event *clash = &replay->events.list[use->clash];
 
-	if (!event->left_out)
+	if (!use->left_out)
 		return 0;
-	if (event->event == COMES_LATE)
-		return note(replay,
-			    "%s: %" PRIu64 " samples of its event %s are left out: it is announced after the "
-			    "first sample, or there are more than %d events; replay it separately",
-			    recording->name, event->left_out, name, EVENTS_MAX);
-	return note(
-		replay,
-		"%s: %" PRIu64 " samples of its event %s are left out: its ldlat, its PMU or the fields it "
-		"records are not those of the %s already counted (ldlat %u), and figures of the two must not "
-		"be mixed; replay it separately",
-		recording->name, event->left_out, name, event_role_name(clash->role), clash->ldlat);
+	if (use->event == REPLAY_LATE)
+		return replay_note(
+			&replay->notes,
+			"%s: %llu samples of its event %s are left out: it is announced after the first "
+			"sample, or there are more than %d events; replay it separately",
+			recording->name, (unsigned long long)use->left_out, name, EVENTS_MAX);
+	return replay_note(
+		&replay->notes,
+		"%s: %llu samples of its event %s are left out: its ldlat, its PMU or the fields it "
+		"records are not those of the %s already counted (ldlat %u), and figures of the two must "
+		"not be mixed; replay it separately",
+		recording->name, (unsigned long long)use->left_out, name, event_role_name(clash->role),
+		clash->ldlat);
 }
 
 /* Everything is read: what must be said of it. */
@@ -503,20 +440,20 @@ static int finish_recording(struct replay *replay, struct recording *recording)
 
 	if (perf_data_cut(recording->data, &position)) {
 		replay->report.cut = true;
-		r = note(replay,
-			 "%s is cut at byte %" PRIu64 ": the %" PRIu64
-			 " samples before that are counted, what "
-			 "came after is not there; copy it again, whole, or record it again",
-			 recording->name, position, recording->samples);
+		r = replay_note(&replay->notes,
+				"%s is cut at byte %llu: the %llu samples before that are counted, what came "
+				"after is not there; copy it again, whole, or record it again",
+				recording->name, (unsigned long long)position,
+				(unsigned long long)recording->samples);
 	} else if (perf_data_unfinished(recording->data)) {
-		r = note(replay,
-			 "%s was never completed, as when perf is killed: all it holds is read, but neither "
-			 "its "
-			 "CPU nor its events' names are known; end perf with Ctrl-C",
-			 recording->name);
+		r = replay_note(
+			&replay->notes,
+			"%s was never completed, as when perf is killed: all it holds is read, but its "
+			"CPU and its events' names are not in it; end perf with Ctrl-C",
+			recording->name);
 	}
-	for (size_t i = 0; r >= 0 && i < recording->n_events; i++)
-		r = note_left_out(replay, recording, &recording->events[i], i);
+	for (size_t i = 0; r >= 0 && i < recording->events.n; i++)
+		r = note_left_out(replay, recording, i);
 	close_recording(recording);
 	return r;
 }
@@ -582,8 +519,6 @@ const char *replay_message(const struct replay *replay)
 
 void replay_report(const struct replay *replay, struct replay_report *ret)
 {
-	static const char *const none[] = {NULL};
-
 	*ret = replay->report;
-	ret->notes = replay->n_notes ? (const char *const *)replay->notes : none;
+	ret->notes = replay_notes_list(&replay->notes);
 }

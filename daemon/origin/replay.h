@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/cleanup.h"
 #include "origin/event.h"
 #include "pebsd/records.h"
 
@@ -51,6 +52,7 @@ struct replay_report {
  */
 int replay_open(const char *const *paths, size_t n, struct replay **ret, char **ret_message);
 struct replay *replay_free(struct replay *replay);
+DEFINE_CLEANUP(struct replay *, replay_free);
 
 /* The events, at least one and at most EVENTS_MAX; their settings but for `first_record`. The replay's. */
 const struct event *replay_events(const struct replay *replay, size_t *ret_n);

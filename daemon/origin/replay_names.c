@@ -56,6 +56,7 @@ static int add_name(struct replay_names *names, char *text)
 	if (!tsearch(node, &names->by_text, compare))
 		return -ENOMEM;
 	TAKE_PTR(node);
+	names->bytes += strlen(text) + 1;
 	list[names->n++] = (struct replay_name){.text = text};
 	return 0;
 }
@@ -78,6 +79,8 @@ int replay_names_index(struct replay_names *names, const char *prefix, const cha
 		*ret = (*found)->index;
 		return 0;
 	}
+	if (names->bytes > REPLAY_NAMES_BYTES_MAX)
+		return -E2BIG;
 	r = add_name(names, name);
 	if (r < 0)
 		return r;
@@ -108,6 +111,21 @@ int replay_names_id(struct replay_names *names, u32 index, u64 recorded, bool *r
 	return 0;
 }
 
+int replay_machine_set_comm(struct replay_machine *machine, u32 tid, u32 name)
+{
+	/* The kernel's number for a task that is gone already, and what no kernel writes. */
+	if (tid > REPLAY_TID_MAX)
+		return 0;
+	return number_map_set(&machine->comms, tid, name);
+}
+
+int replay_machine_set_path(struct replay_machine *machine, u64 id, u32 name)
+{
+	if (machine->cgroups.n >= REPLAY_CGROUPS_MAX)
+		return -E2BIG;
+	return number_map_set(&machine->cgroups, id, name);
+}
+
 int replay_machine_fork(struct replay_machine *machine, u32 tid, u32 parent_tid)
 {
 	u64 comm;
@@ -115,7 +133,7 @@ int replay_machine_fork(struct replay_machine *machine, u32 tid, u32 parent_tid)
 	if (tid == parent_tid)
 		return 0;
 	if (number_map_get(&machine->comms, parent_tid, &comm))
-		return number_map_set(&machine->comms, tid, comm);
+		return replay_machine_set_comm(machine, tid, (u32)comm);
 	/* What is known of this tid was said of a task before it. */
 	number_map_remove(&machine->comms, tid);
 	return 0;

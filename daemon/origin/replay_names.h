@@ -25,6 +25,7 @@ struct replay_names {
 	void *by_text; /* tsearch(3) */
 	struct replay_name *list;
 	size_t n;
+	size_t bytes;
 	u64 n_synthetic;
 	struct number_map ids; /* delivered ids that are taken */
 };
@@ -38,22 +39,34 @@ struct replay_machine {
 void replay_names_clear(struct replay_names *names);
 void replay_machine_clear(struct replay_machine *machine);
 
-/* The index of the name `prefix` and `text` (not terminated); a new one is added. Returns 0 or -ENOMEM. */
+/* Bounds on what a hostile recording makes us remember: more than any machine has had. */
+#define REPLAY_NAMES_BYTES_MAX ((size_t)64 << 20)
+#define REPLAY_CGROUPS_MAX     ((size_t)1 << 20)
+#define REPLAY_TID_MAX         (1U << 22) /* PID_MAX_LIMIT, include/linux/threads.h */
+
+/*
+ * The index of the name `prefix` and `text` (not terminated); a new one is added. Returns 0, -ENOMEM, or
+ * -E2BIG where all names are longer than REPLAY_NAMES_BYTES_MAX together.
+ */
 int replay_names_index(struct replay_names *names, const char *prefix, const char *text, size_t length,
 		       u32 *ret);
 
 /*
  * Gives a name its id where it has none yet, in which case *ret_new is set: `recorded`, its id in the
- * recording, where that is not 0, not synthetic, and no other
- * name has it, else a synthetic one. Returns 0 or -ENOMEM.
+ * recording, where that is not 0, not synthetic, and no other name has it, else a synthetic one. Returns 0 or
+ * -ENOMEM.
  */
 int replay_names_id(struct replay_names *names, u32 index, u64 recorded, bool *ret_new);
+
+/* A task or a cgroup has a name. Returns 0, -ENOMEM, or -E2BIG for more than REPLAY_CGROUPS_MAX cgroups. */
+int replay_machine_set_comm(struct replay_machine *machine, u32 tid, u32 name);
+int replay_machine_set_path(struct replay_machine *machine, u64 id, u32 name);
 
 /* A new task: it goes by its parent's comm until it has one of its own. Returns 0 or -ENOMEM. */
 int replay_machine_fork(struct replay_machine *machine, u32 tid, u32 parent_tid);
 
-/* The name of a sample's cgroup, by the id that was recorded with it, or by its task. Returns 0 or -ENOMEM.
- */
+/* The name of a sample's cgroup, by the id that was recorded with it, or by its task. Returns as
+ * replay_names_index(). */
 int replay_machine_cgroup(const struct replay_machine *machine, struct replay_names *names, u64 id, u32 *ret);
 int replay_machine_comm(const struct replay_machine *machine, struct replay_names *names, u32 tid, u32 *ret);
 

@@ -714,6 +714,34 @@ Test(perf_data, lengths_that_leave_a_sample_are_refused)
 	perf_data_free(data);
 }
 
+/* The ids of the one event lie where only a file can be read: far behind the data. */
+Test(perf_data, a_head_that_is_out_of_reach)
+{
+	static const char *const says[] = {"ends within its header", "a pipe can not reach"};
+	struct writer *writer = writer_new(WRITER_FILE, 0);
+	const size_t place = 104 + sizeof(load_ids) + sizeof(struct perf_event_attr);
+	_cleanup_free_ u8 *bytes = NULL;
+	u64 far;
+	size_t size;
+
+	(void)writer_event(writer, &load_event);
+	write_numbered(writer, 0, 0);
+	bytes = writer_finish(writer, &size);
+	writer_free(writer);
+	memcpy(&far, bytes + place, sizeof(far));
+	cr_assert_eq(far, 104);
+	far = 1 << 20;
+	memcpy(bytes + place, &far, sizeof(far));
+	for (enum way way = BY_FILE; way <= BY_PIPE; way++) {
+		_cleanup_free_ char *message = NULL;
+		struct perf_data *data = NULL;
+
+		cr_expect_eq(perf_data_open(offer(bytes, size, way), &data, &message), -EBADMSG);
+		cr_assert_not_null(message);
+		cr_expect_not_null(strstr(message, says[way]), "%s", message);
+	}
+}
+
 Test(perf_data, directories_and_closed_descriptors)
 {
 	_cleanup_free_ char *directory = NULL;

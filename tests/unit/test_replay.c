@@ -446,6 +446,58 @@ Test(replay, figures_of_another_threshold_are_not_mixed_in)
 	replay_free(replay);
 }
 
+Test(replay, pmus_without_names_are_not_mixed)
+{
+	struct writer_event events[] = {load_event, load_event};
+	struct writer *writer = writer_new(WRITER_FILE, 0);
+	struct replayed replayed = {};
+	struct replay_report report;
+	struct replay *replay;
+	size_t n;
+
+	events[0].type = 10;
+	events[1].type = 11;
+	events[1].ids = second_ids;
+	events[1].n_ids = 1;
+	for (size_t i = 0; i < ARRAY_SIZE(events); i++)
+		(void)writer_event(writer, &events[i]);
+	write_load(writer, 0, 1, 1);
+	write_load(writer, 1, 1, 2);
+	replay = open_file(writer);
+	cr_expect_str_eq(replay_events(replay, &n)[0].pmu, "");
+	cr_expect_eq(n, 1);
+	cr_assert_eq(replayed_all(&replayed, replay, 100), 0);
+	replay_report(replay, &report);
+	cr_expect_eq(replayed.n, 1);
+	cr_expect_eq(report.not_mixed, 1);
+	replayed_clear(&replayed);
+	replay_free(replay);
+}
+
+Test(replay, core_pmus_with_names_are_two_events)
+{
+	struct writer_event events[] = {load_event, load_event};
+	struct writer *writer = writer_new(WRITER_PIPE, 0);
+	struct replay *replay;
+	size_t n;
+
+	events[1].type = 10;
+	events[1].config = 0x5d0;
+	events[1].ids = second_ids;
+	events[1].n_ids = 1;
+	writer_cpuid(writer, "GenuineIntel,6,151,2");
+	writer_pmu(writer, 4, "cpu_core");
+	writer_pmu(writer, 10, "cpu_atom");
+	for (size_t i = 0; i < ARRAY_SIZE(events); i++)
+		(void)writer_event(writer, &events[i]);
+	write_load(writer, 1, 1, 2);
+	replay = open_file(writer);
+	cr_expect_str_eq(replay_events(replay, &n)[0].pmu, "cpu_core");
+	cr_assert_eq(n, 2);
+	cr_expect_str_eq(replay_events(replay, &n)[1].pmu, "cpu_atom");
+	replay_free(replay);
+}
+
 Test(replay, ibs_samples_that_are_no_loads_are_left_out)
 {
 	static const struct writer_event ibs = {.type = 10,
@@ -738,6 +790,29 @@ Test(replay_event, which_are_ours)
 	}
 	cr_expect_not(describe(0xc0, "instructions:ppp", "GenuineIntel,6,85,4", &event));
 	cr_expect_not(describe(0x8203, "cpu/mem-loads-aux/", "GenuineIntel,6,143,8", &event));
+}
+
+Test(replay_names, what_is_remembered_is_bounded)
+{
+	struct replay_machine machine = {};
+	struct replay_names names = {};
+	char text[60000];
+	u32 index;
+	u64 n = 0;
+	int r;
+
+	memset(text, 'x', sizeof(text));
+	do {
+		(void)snprintf(text, 9, "%08llu", (unsigned long long)n++);
+		text[8] = 'x';
+		r = replay_names_index(&names, "", text, sizeof(text), &index);
+	} while (r == 0);
+	cr_expect_eq(r, -E2BIG);
+	cr_expect_leq(n, REPLAY_NAMES_BYTES_MAX / sizeof(text) + 2);
+	cr_expect_eq(replay_machine_set_comm(&machine, ~0U, 0), 0);
+	cr_expect_eq(machine.comms.n, 0);
+	replay_machine_clear(&machine);
+	replay_names_clear(&names);
 }
 
 Test(replay_queue, sorts_and_is_bounded)
