@@ -26,6 +26,11 @@ const volatile u32 stripe_mask = 0;
 const volatile struct event_settings events[EVENTS_MAX] = {};
 
 struct slot_counters slot_counters = {};
+
+/* Where the next search for a free slot begins, so that a slot rests as long as can be before it is used
+ * again. */
+u32 slot_cursor = 0;
+
 struct loss_record losses[EVENTS_MAX][STRIPES_MAX] = {};
 
 /* Sizes are set at load: slots x stripes x events of the kind. */
@@ -60,13 +65,6 @@ struct {
 	__type(value, u32);
 } slot_index SEC(".maps");
 
-/* First in, first out: a slot rests as long as can be before it is used again. */
-struct {
-	__uint(type, BPF_MAP_TYPE_QUEUE);
-	__uint(max_entries, 1);
-	__type(value, u32);
-} free_slots SEC(".maps");
-
 /* The cgroup's slot, or SLOT_UNATTRIBUTED. */
 static __always_inline u32 slot_of(u64 cgroup_id)
 {
@@ -97,6 +95,47 @@ static __always_inline void slot_publish(struct slot_owner *owner, u32 state)
 	__sync_lock_test_and_set(&owner->state, state);
 }
 
+struct slot_search {
+	u32 first;
+	u32 found;
+};
+
+static long slot_try(u32 step, void *context)
+{
+	struct slot_search *search = context;
+	u32 slot = (search->first + step) % slot_count;
+	struct slot_owner *owner;
+
+	if (slot == SLOT_UNATTRIBUTED)
+		return 0;
+	owner = slot_owner_of(slot);
+	if (!owner)
+		return 1;
+	if (__sync_val_compare_and_swap(&owner->state, SLOT_FREE, SLOT_TAKEN) != SLOT_FREE)
+		return 0;
+	search->found = slot;
+	return 1;
+}
+
+/* A slot that nobody else has taken, or SLOT_UNATTRIBUTED. A full table is not searched. */
+static __always_inline u32 slot_find(void)
+{
+	struct slot_search search = {.first = __sync_fetch_and_add(&slot_cursor, 1)};
+
+	if (slot_counters.free == 0)
+		return SLOT_UNATTRIBUTED;
+	bpf_loop(slot_count, slot_try, &search, 0);
+	if (search.found)
+		__sync_fetch_and_add(&slot_counters.free, -1);
+	return search.found;
+}
+
+static __always_inline void slot_release(struct slot_owner *owner)
+{
+	slot_publish(owner, SLOT_FREE);
+	__sync_fetch_and_add(&slot_counters.free, 1);
+}
+
 /* A free slot made the cgroup's, its name still empty. Returns the slot, or -errno; -EEXIST if it has one. */
 static __always_inline int slot_take(u64 cgroup_id, u64 parent_id, struct slot_owner **ret_owner)
 {
@@ -105,7 +144,8 @@ static __always_inline int slot_take(u64 cgroup_id, u64 parent_id, struct slot_o
 
 	if (bpf_map_lookup_elem(&slot_index, &cgroup_id))
 		return -EEXIST;
-	if (bpf_map_pop_elem(&free_slots, &slot))
+	slot = slot_find();
+	if (slot == SLOT_UNATTRIBUTED)
 		return -ENOSPC;
 	owner = slot_owner_of(slot);
 	if (!owner)
@@ -121,7 +161,7 @@ static __always_inline int slot_take(u64 cgroup_id, u64 parent_id, struct slot_o
 
 /*
  * Makes a taken slot the one that samples find; on failure it is free again. Entered before it is published:
- * a sample may be counted in a slot that still looks free, and the first reading of it has that sample too.
+ * a sample may be counted in a slot that is not alive yet, and the first reading of it has that sample too.
  */
 static __always_inline int slot_enter(u32 slot, struct slot_owner *owner)
 {
@@ -130,7 +170,7 @@ static __always_inline int slot_enter(u32 slot, struct slot_owner *owner)
 
 	r = bpf_map_update_elem(&slot_index, &cgroup_id, &slot, BPF_NOEXIST);
 	if (r) {
-		bpf_map_push_elem(&free_slots, &slot, 0);
+		slot_release(owner);
 		return (int)r;
 	}
 	slot_publish(owner, SLOT_ALIVE);
@@ -175,18 +215,13 @@ static __always_inline int slot_retire(u32 slot, u32 generation)
 static __always_inline int slot_give(u32 slot, u32 generation)
 {
 	struct slot_owner *owner = slot_owner_of(slot);
-	long r;
 
 	if (!owner)
 		return -EINVAL;
 	if (owner->generation != generation || owner->state != SLOT_RETIRED)
 		return -ESTALE;
-	/* Free before it can be taken, or a taker's mark would be overwritten. */
-	slot_publish(owner, SLOT_FREE);
-	r = bpf_map_push_elem(&free_slots, &slot, 0);
-	if (r)
-		slot_publish(owner, SLOT_RETIRED);
-	return (int)r;
+	slot_release(owner);
+	return 0;
 }
 
 #endif

@@ -81,6 +81,11 @@ static void let_die(struct slot_view *view, u64 now_ns)
 		view->entry->died_ns = now_ns;
 }
 
+static bool has_owner(enum slot_state state)
+{
+	return state != SLOT_FREE && state != SLOT_TAKEN;
+}
+
 /* Enters the names of all new owners first, so that a child's path can be built whatever its slot's number.
  */
 static int learn_names(struct collect *collect)
@@ -89,7 +94,7 @@ static int learn_names(struct collect *collect)
 		const struct slot_owner *owner = kernel_owner(collect->settings.kernel, slot);
 		int r;
 
-		if (state_of(owner) == SLOT_FREE || collect->slots[slot].learned)
+		if (!has_owner(state_of(owner)) || collect->slots[slot].learned)
 			continue;
 		r = names_add(collect->settings.names, owner->cgroup_id, owner->parent_id, owner->name);
 		if (r == -ENOMEM)
@@ -217,7 +222,7 @@ static int visit(struct collect *collect, u32 slot, u64 now_ns)
 	enum slot_state state = state_of(owner);
 	int r;
 
-	if (state == SLOT_FREE) {
+	if (!has_owner(state)) {
 		collect->slots_free++;
 		return 0;
 	}

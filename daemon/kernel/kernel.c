@@ -76,14 +76,14 @@ static int configure(struct kernel *kernel)
 	place_events(settings, &latency, &plain);
 	skeleton->rodata->read_by_probe = settings->read_by_probe;
 	skeleton->rodata->slot_count = settings->slots;
+	skeleton->bss->slot_counters.free = settings->slots - 1; /* slot 0 is never handed out */
 	skeleton->rodata->stripe_mask = settings->stripes - 1;
 	memcpy((void *)skeleton->rodata->events, settings->events, sizeof(settings->events));
 
 	if ((r = size_map(skeleton->maps.latency_records, latency)) < 0 ||
 	    (r = size_map(skeleton->maps.plain_records, plain)) < 0 ||
 	    (r = size_map(skeleton->maps.slot_owners, settings->slots)) < 0 ||
-	    (r = size_map(skeleton->maps.slot_index, settings->slots)) < 0 ||
-	    (r = size_map(skeleton->maps.free_slots, settings->slots)) < 0)
+	    (r = size_map(skeleton->maps.slot_index, settings->slots)) < 0)
 		return r;
 
 	for (unsigned i = 0; i < EVENTS_MAX; i++)
@@ -117,17 +117,6 @@ static int map_all(struct kernel *kernel)
 	    (r = map_records(skeleton->maps.slot_owners, PROT_READ, &kernel->slot_owners)) < 0 ||
 	    (r = map_records(skeleton->maps.injected, PROT_READ | PROT_WRITE, &kernel->injected)) < 0)
 		return r;
-	return 0;
-}
-
-/* Slot 0 is `unattributed` and never handed out. Before any event runs, so map calls blind nobody. */
-static int fill_free_slots(const struct kernel *kernel)
-{
-	int fd = bpf_map__fd(kernel->skeleton->maps.free_slots);
-
-	for (u32 slot = 1; slot < kernel->settings.slots; slot++)
-		if (bpf_map_update_elem(fd, NULL, &slot, BPF_ANY) < 0)
-			return -errno;
 	return 0;
 }
 
@@ -168,10 +157,6 @@ int kernel_open(const struct kernel_settings *settings, struct kernel **ret, cha
 		goto fail;
 	step = "map the BPF records";
 	r = map_all(kernel);
-	if (r < 0)
-		goto fail;
-	step = "fill the table of free slots";
-	r = fill_free_slots(kernel);
 	if (r < 0)
 		goto fail;
 	if (settings->births) {

@@ -49,6 +49,7 @@ _Static_assert(sizeof(struct latency_record) == 2560, "at most 2.5 KiB");
 
 enum slot_state {
 	SLOT_FREE,    /* nobody's */
+	SLOT_TAKEN,   /* being handed out: its owner is not written yet */
 	SLOT_ALIVE,   /* its cgroup exists */
 	SLOT_DEAD,    /* its cgroup is removed; tasks on their way out may still be counted here */
 	SLOT_RETIRED, /* the index no longer leads here; what was under way may still arrive */
@@ -83,6 +84,7 @@ struct slot_counters {
 	u64 deaths;
 	u64 births_without_slot; /* the table was full: the cgroup's samples are unattributed */
 	u64 names_unread;        /* the kernel did not let the name be read */
+	u64 free;                /* slots, as of now; no counter */
 };
 
 /* What user space asks of the slot table; each is done inside BPF, never by a map system call. */
