@@ -74,39 +74,46 @@ FUZZERS = $(call programs,fuzz/fuzz_*.c)
 
 objects = $(patsubst %.c,$(OUT)/obj/%.o,$(1))
 
+# A line a file; V=1 shows the commands.
+ifndef V
+say = @printf '  %-5s %s\n' $(1) $(@:$(BUILD)/%=%);
+else
+say =
+endif
+
 all: $(OUT)/pebsd $(OUT)/pebsctl ## build pebsd and pebsctl (the default)
 
 $(OUT)/bpf/%.bpf.o: bpf/%.bpf.c $(wildcard bpf/*.h include/pebsd/*.h)
 	$(call need,$(CLANG))
 	@mkdir -p $(@D)
-	$(CLANG) $(BPF_CFLAGS) -c $< -o $@
+	$(call say,BPF)$(CLANG) $(BPF_CFLAGS) -c $< -o $@
 
 $(OUT)/bpf/%.bpf.o: tests/bpf/%.bpf.c $(wildcard bpf/*.h include/pebsd/*.h)
 	@mkdir -p $(@D)
-	$(CLANG) $(BPF_CFLAGS) -c $< -o $@
+	$(call say,BPF)$(CLANG) $(BPF_CFLAGS) -c $< -o $@
 
 $(OUT)/%.skel.h: $(OUT)/bpf/%.bpf.o
 	$(call need,$(BPFTOOL))
-	$(BPFTOOL) gen skeleton $< name $*_bpf > $@.new
-	mv $@.new $@
+	$(call say,SKEL)$(BPFTOOL) gen skeleton $< name $*_bpf > $@.new
+	@mv $@.new $@
 
 $(OUT)/obj/%.o: %.c Makefile | $(OUT)/pebsd.skel.h
 	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS) $(PEBSD_CFLAGS) $(CFLAGS) -MD -MP -c $< -o $@
+	$(call say,CC)$(CC) $(CPPFLAGS) $(PEBSD_CFLAGS) $(CFLAGS) -MD -MP -c $< -o $@
 
 $(OUT)/libpebsd.a: $(call objects,$(LIBRARY_SOURCES))
 	@rm -f $@
-	$(AR) rcs $@ $^
+	$(call say,AR)$(AR) rcs $@ $^
 
 $(OUT)/pebsd: $(call objects,$(DAEMON_MAINS)) $(OUT)/libpebsd.a
-	$(CC) $(SANITIZE_FLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
+	$(call say,LINK)$(CC) $(SANITIZE_FLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 
 $(OUT)/pebsctl: $(call objects,$(CTL_SOURCES)) $(OUT)/libpebsd.a
-	$(CC) $(SANITIZE_FLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
+	$(call say,LINK)$(CC) $(SANITIZE_FLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 
 $(OUT)/libtests.a: $(call objects,$(TEST_LIBRARY_SOURCES))
 	@rm -f $@
-	$(AR) rcs $@ $^
+	$(call say,AR)$(AR) rcs $@ $^
 
 # Tests are Criterion programs; tools and fuzzers have a main() of their own, and no test's time limit.
 TEST_OBJECTS = $(OUT)/libtests.a $(OUT)/libpebsd.a
@@ -115,15 +122,15 @@ link_test = $(CC) $(SANITIZE_FLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 
 $(OUT)/tests/%: $(OUT)/obj/tests/%.o $(TIME_LIMIT) $(TEST_OBJECTS)
 	@mkdir -p $(@D)
-	$(link_test) -lcriterion
+	$(call say,LINK)$(link_test) -lcriterion
 
 $(OUT)/tests/tools/%: $(OUT)/obj/tests/tools/%.o $(TEST_OBJECTS)
 	@mkdir -p $(@D)
-	$(link_test)
+	$(call say,LINK)$(link_test)
 
 $(OUT)/tests/fuzz/%: $(OUT)/obj/tests/fuzz/%.o $(TEST_OBJECTS)
 	@mkdir -p $(@D)
-	$(link_test) -fsanitize=fuzzer
+	$(call say,LINK)$(link_test) -fsanitize=fuzzer
 
 $(OUT)/obj/tests/%.o: CPPFLAGS += -Itests/lib
 $(OUT)/obj/tests/bpf/test_read_sample.o: | $(OUT)/last_sample.skel.h
