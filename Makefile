@@ -27,7 +27,8 @@ BPF_CFLAGS = -g -O2 -target bpf -mcpu=v3 -D__TARGET_ARCH_$(BPF_ARCH) -Wall -Wext
 DAEMON_MAINS = daemon/main.c
 CTL_SOURCES = $(wildcard daemon/ctl/*.c)
 LIBRARY_SOURCES = $(filter-out $(DAEMON_MAINS) $(CTL_SOURCES),$(wildcard daemon/*.c daemon/*/*.c))
-TEST_LIBRARY_SOURCES = $(wildcard tests/lib/*.c)
+# pebsctl's parts are no part of the library; tests get them, too.
+TEST_LIBRARY_SOURCES = $(wildcard tests/lib/*.c) $(filter-out daemon/ctl/main.c,$(CTL_SOURCES))
 UNIT_TESTS = $(patsubst tests/%.c,$(OUT)/tests/%,$(wildcard tests/unit/test_*.c))
 BPF_TESTS = $(patsubst tests/%.c,$(OUT)/tests/%,$(wildcard tests/bpf/test_*.c))
 
