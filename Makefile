@@ -30,7 +30,7 @@ WARNINGS = -Wall -Wextra -Wshadow -Wconversion -Wvla -Wstrict-prototypes -Wmissi
 CPPFLAGS += -D_GNU_SOURCE -DPEBSD_VERSION='"$(VERSION)"' -Iinclude -Idaemon -Ibpf -isystem $(OUT)
 CFLAGS ?= -O2 -g
 PEBSD_CFLAGS = -std=gnu17 $(WARNINGS) -fno-strict-aliasing -fstack-protector-strong $(SANITIZE_FLAGS) $(PKG_CFLAGS)
-LIBS = $(PKG_LIBS) -lm
+LIBS = -Wl,--as-needed $(PKG_LIBS) -lm
 
 # Asked once, and only when something is compiled: without pkg-config `make deps` must still work.
 PKG_CFLAGS = $(eval PKG_CFLAGS := $$(call pkg_config,--cflags))$(PKG_CFLAGS)
@@ -57,9 +57,8 @@ BPF_ARCH = $(shell uname -m | sed 's/x86_64/x86/; s/aarch64/arm64/')
 BPF_CFLAGS = -g -O2 -target bpf -mcpu=v3 -D__TARGET_ARCH_$(BPF_ARCH) -Wall -Wextra -Wshadow -Werror \
 	-Wno-unused-parameter -Iinclude -Ibpf -I/usr/include/$(shell uname -m)-linux-gnu
 
-DAEMON_MAINS = daemon/main.c
-CTL_SOURCES = $(wildcard daemon/ctl/*.c)
-LIBRARY_SOURCES = $(filter-out $(DAEMON_MAINS) $(CTL_SOURCES),$(wildcard daemon/*.c daemon/*/*.c))
+MAINS = daemon/main.c daemon/ctl/main.c
+LIBRARY_SOURCES = $(filter-out $(MAINS),$(wildcard daemon/*.c daemon/*/*.c))
 TEST_LIBRARY_SOURCES = $(filter-out tests/lib/time_limit.c,$(wildcard tests/lib/*.c))
 
 programs = $(patsubst tests/%.c,$(OUT)/tests/%,$(wildcard tests/$(1)))
@@ -105,10 +104,10 @@ $(OUT)/libpebsd.a: $(call objects,$(LIBRARY_SOURCES))
 	@rm -f $@
 	$(call say,AR)$(AR) rcs $@ $^
 
-$(OUT)/pebsd: $(call objects,$(DAEMON_MAINS)) $(OUT)/libpebsd.a
+$(OUT)/pebsd: $(call objects,daemon/main.c) $(OUT)/libpebsd.a
 	$(call say,LINK)$(CC) $(SANITIZE_FLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 
-$(OUT)/pebsctl: $(call objects,$(CTL_SOURCES)) $(OUT)/libpebsd.a
+$(OUT)/pebsctl: $(call objects,daemon/ctl/main.c) $(OUT)/libpebsd.a
 	$(call say,LINK)$(CC) $(SANITIZE_FLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 
 $(OUT)/libtests.a: $(call objects,$(TEST_LIBRARY_SOURCES))

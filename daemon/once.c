@@ -2,13 +2,15 @@
 #include "once.h"
 
 #include <errno.h>
+#include <locale.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 
 #include "base/log.h"
-#include "ctl/page.h"
+#include "ctl/format.h"
+#include "ctl/output.h"
 #include "export/json.h"
 #include "sampling.h"
 
@@ -39,16 +41,22 @@ static int sample_for(struct sampling *sampling, u64 ns, u64 interval_ns)
 static int print(const struct snapshot *snapshot, bool json)
 {
 	json_object *top = json_top(snapshot);
-	int r = 0;
+	json_object *status = json_status(snapshot);
+	struct format_style style;
+	int r = top && status ? 0 : -ENOMEM;
 
-	if (!top)
-		return -ENOMEM;
-	if (json)
-		r = puts(json_object_to_json_string_ext(top, JSON_C_TO_STRING_PLAIN)) < 0 ? -EIO : 0;
-	else
-		r = page_top(top, stdout);
+	(void)setlocale(LC_CTYPE, "");
+	style = output_style();
+
+	if (r == 0 && json)
+		(void)puts(json_object_to_json_string_ext(top, JSON_C_TO_STRING_PLAIN));
+	else if (r == 0)
+		format_top(stdout, status, top, &style);
 	json_object_put(top);
-	return fflush(stdout) == 0 ? r : -errno;
+	json_object_put(status);
+	if (r == 0 && fflush(stdout) != 0)
+		r = -errno;
+	return r;
 }
 
 int once(const struct options *options, const struct config *config, struct failure *ret_failure)

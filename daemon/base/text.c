@@ -214,6 +214,28 @@ char *text_tail(const char *text, size_t width, bool utf8)
 	return asprintf(&tail, "%s%s", ellipsis, text) < 0 ? NULL : tail;
 }
 
+size_t text_cut(const char *text, size_t width)
+{
+	const char *at = text;
+	size_t columns = 0;
+
+	while (*at) {
+		size_t character_width = 1;
+		size_t length;
+
+		if (strncmp(at, "\033[", 2) == 0 && strchr(at, 'm')) {
+			at = strchr(at, 'm') + 1;
+			continue;
+		}
+		length = visible_character(at, &character_width);
+		if (columns + character_width > width)
+			break;
+		columns += character_width;
+		at += length ? length : 1;
+	}
+	return (size_t)(at - text);
+}
+
 void text_bar(double share, size_t width, bool utf8, char ret[TEXT_BAR_MAX])
 {
 	static const char *const eighths[] = {"▏", "▎", "▍", "▌", "▋", "▊", "▉", "█"};

@@ -50,6 +50,9 @@ size_t text_width(const char *text);
  */
 char *text_tail(const char *text, size_t width, bool utf8);
 
+/* Bytes of `text` that fit in `width` columns; "\033[...m", which this program writes, takes none. */
+size_t text_cut(const char *text, size_t width);
+
 /*
  * A bar of `share` (0 to 1) of `width` columns, in eighths of a column with UTF-8, else in whole ones; some
  * mark is shown for all that is above 0. `ret` holds TEXT_BAR_MAX bytes.

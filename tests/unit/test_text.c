@@ -154,6 +154,17 @@ Test(text, tail_keeps_the_end, .init = use_utf8)
 	}
 }
 
+Test(text, lines_are_cut_by_columns, .init = use_utf8)
+{
+	cr_expect_eq(text_cut("abcdef", 4), 4);
+	cr_expect_eq(text_cut("abc", 4), 3);
+	cr_expect_eq(text_cut("\033[1mabcdef\033[0m", 4), 8);
+	cr_expect_eq(text_cut("\033[1mabcd\033[0m", 4), 12, "the end of the style is kept");
+	cr_expect_eq(text_cut("漢漢", 3), 3);
+	cr_expect_eq(text_cut("…ab", 2), 4);
+	cr_expect_eq(text_cut("a", 0), 0);
+}
+
 Test(text, bars)
 {
 	char bar[TEXT_BAR_MAX];

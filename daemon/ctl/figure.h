@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The figures in an event of a reply (type Event of the interface). Pure; all return whether it is there. */
+#ifndef PEBSD_CTL_FIGURE_H
+#define PEBSD_CTL_FIGURE_H
+
+#include <json-c/json.h>
+#include <stdbool.h>
+
+#include "pebsd/types.h"
+
+struct figure_quantile {
+	double value; /* cycles */
+	u64 low;      /* exclusive */
+	u64 high;     /* inclusive */
+	bool over;    /* in the overflow: only that it is above `low` is known */
+};
+
+bool figure_samples(const json_object *event, u64 *ret);
+bool figure_mean(const json_object *event, double *ret);
+bool figure_quantile(const json_object *event, const char *name, struct figure_quantile *ret);
+
+/* The latency sum to compare cgroups by: the weighted one, or the plain one where no weight is known. */
+bool figure_latency_sum(const json_object *event, double *ret);
+bool figure_is_weighted(const json_object *event);
+
+/* Samples of one result in "snoop" or "tlb": 0 where these were measured and the result did not occur. */
+bool figure_result(const json_object *event, const char *kind, const char *result, u64 *ret);
+
+/* The groups of sources that a narrow table shows. They partition the samples. */
+enum figure_group {
+	FIGURE_L1,
+	FIGURE_LFB,
+	FIGURE_L2,
+	FIGURE_L3,
+	FIGURE_LOCAL,  /* this node's memory */
+	FIGURE_REMOTE, /* another node's cache or memory */
+	FIGURE_OTHER,
+	FIGURE_GROUPS,
+};
+
+bool figure_source_groups(const json_object *event, u64 ret[FIGURE_GROUPS]);
+
+#endif

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The daemon's replies as text for people. Pure: JSON in, text out. What is absent is shown as "-" or not at
+ * all, and what is not known never as 0. Every text from outside is made visible first.
+ */
+#ifndef PEBSD_CTL_FORMAT_H
+#define PEBSD_CTL_FORMAT_H
+
+#include <json-c/json.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+struct format_style {
+	size_t width; /* columns; 0: as many as it takes */
+	bool utf8;
+	bool bold; /* heads stand out; nothing is told by it alone */
+};
+
+/* Of the replies of GetStatus, and of GetTop over the last seconds (NULL where there is none). */
+void format_status(FILE *out, json_object *status, json_object *recent, const struct format_style *style);
+
+/* Of the replies of GetStatus and GetTop. */
+void format_top(FILE *out, json_object *status, json_object *top, const struct format_style *style);
+
+/*
+ * Of the replies of GetStatus and GetCgroup, and of GetCgroup over all the time, to compare with (NULL where
+ * it is not wanted).
+ */
+void format_cgroup(FILE *out, json_object *status, json_object *cgroup, json_object *whole,
+		   const struct format_style *style);
+
+/* One item of Watch, in one line. */
+void format_item(FILE *out, json_object *item);
+
+#endif

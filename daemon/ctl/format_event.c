@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "ctl/format_event.h"
+
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/json_get.h"
+
+void format_origin(FILE *out, const struct format_style *style, const char *label, json_object *reply)
+{
+	char since[TEXT_TIME_MAX + 8];
+	char window[TEXT_NUMBER_MAX];
+	_cleanup_free_ char *kept = NULL;
+	double seconds;
+
+	if (json_get_double(reply, "window_s", &seconds))
+		text_span(seconds, window);
+	else
+		(void)snprintf(window, sizeof(window), "all");
+	line_put(out, style, label, "%s since %s, window %s",
+		 line_visible(json_get_text(reply, "origin"), &kept),
+		 line_time(json_get_text(reply, "since"), since), window);
+}
+
+/* What the hardware's number counts; the words of interfaces.md for people. */
+static const char *kind_in_words(const char *kind)
+{
+	if (kind && strcmp(kind, "use") == 0)
+		return "use latency";
+	if (kind && strcmp(kind, "cache") == 0)
+		return "cache latency";
+	if (kind && strcmp(kind, "dc_miss") == 0)
+		return "data cache miss latency";
+	return "latency of a kind that is not known";
+}
+
+void format_event(FILE *out, const struct format_style *style, const char *label, const char *key,
+		  json_object *event)
+{
+	const char *kind = json_get_text(event, "latency_kind");
+	const char *role = json_get_text(event, "role");
+	const char *accesses;
+	_cleanup_free_ char *shown_key = NULL;
+	_cleanup_free_ char *shown_role = NULL;
+	char period[TEXT_NUMBER_MAX] = "not known or not fixed";
+	char condition[96] = "; which threshold it passed is not known";
+	u64 value;
+
+	if (json_get_u64(event, "period", &value))
+		text_count(value, period);
+	/* From Alder Lake and Sapphire Rapids on the threshold is on another latency than the one reported.
+	 */
+	if (json_get_u64(event, "ldlat", &value))
+		(void)snprintf(condition, sizeof(condition), " above %llu cycles%s",
+			       (unsigned long long)value,
+			       kind && strcmp(kind, "cache") == 0 ? " of instruction latency" : "");
+	else if (role && strcmp(role, "loads") != 0)
+		condition[0] = '\0';
+	accesses = line_visible(role, &shown_role);
+	line_put(out, style, label,
+		 "%s: period %s; %s, in core cycles, of sampled %s%s; not a count of all %s",
+		 line_visible(key, &shown_key), period, kind_in_words(kind), accesses, condition, accesses);
+}
+
+char *format_counts(json_object *counts, const char *none)
+{
+	_cleanup_fclose_ FILE *out = NULL;
+	const char *separator = "";
+	char *text = NULL;
+	size_t length;
+
+	if (!counts || json_object_object_length(counts) == 0)
+		return strdup(none);
+	out = open_memstream(&text, &length);
+	if (!out)
+		return NULL;
+	json_object_object_foreach (counts, name, count) {
+		_cleanup_free_ char *kept = NULL;
+		char number[TEXT_NUMBER_MAX];
+
+		text_count(json_object_get_uint64(count), number);
+		(void)fprintf(out, "%s%s %s", separator, number, line_visible(name, &kept));
+		separator = ", ";
+	}
+	if (fclose(TAKE_PTR(out)) != 0) {
+		free(text);
+		return NULL;
+	}
+	return text;
+}
+
+static void format_unsampled(FILE *out, const struct format_style *style, json_object *unsampled)
+{
+	json_object_object_foreach (unsampled, name, value) {
+		_cleanup_free_ char *kept = NULL;
+		char span[TEXT_NUMBER_MAX];
+
+		text_span(json_object_get_double(value), span);
+		line_put(out, style, "Unsampled", "%s of CPU time %s", span, line_visible(name, &kept));
+	}
+}
+
+void format_samples(FILE *out, const struct format_style *style, json_object *samples, double seconds)
+{
+	json_object *unsampled = json_get_object(samples, "unsampled_seconds");
+	_cleanup_free_ char *lost = format_counts(json_get_object(samples, "lost"), "not known");
+	char seen_text[TEXT_NUMBER_MAX], unattributed_text[TEXT_NUMBER_MAX], percent[TEXT_NUMBER_MAX];
+	char per_second[TEXT_NUMBER_MAX], rate[TEXT_NUMBER_MAX + 16] = "";
+	u64 seen = 0, unattributed = 0;
+
+	if (!json_get_u64(samples, "seen", &seen) || !json_get_u64(samples, "unattributed", &unattributed)) {
+		line_put(out, style, "Samples", "not known");
+		return;
+	}
+	text_count(seen, seen_text);
+	text_count(unattributed, unattributed_text);
+	line_percent((double)unattributed, (double)seen, percent);
+	if (seconds > 0) {
+		line_rate((double)seen / seconds, per_second);
+		(void)snprintf(rate, sizeof(rate), " (%s a second)", per_second);
+	}
+	line_put(out, style, "Samples", "%s seen%s, %s unattributed%s%s%s; lost: %s", seen_text, rate,
+		 unattributed_text, unattributed ? " (" : "", unattributed ? percent : "",
+		 unattributed ? ")" : "", lost ? lost : "?");
+	if (unsampled)
+		format_unsampled(out, style, unsampled);
+}

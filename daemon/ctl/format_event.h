@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: GPL-2.0
+/* What must stand over any figure: where it comes from, what it is a figure of, and what was lost. Pure. */
+#ifndef PEBSD_CTL_FORMAT_EVENT_H
+#define PEBSD_CTL_FORMAT_EVENT_H
+
+#include "ctl/line.h"
+
+/* "perf since 2026-11-21 06:00:00 UTC, window 10s". */
+void format_origin(FILE *out, const struct format_style *style, const char *label, json_object *reply);
+
+/* The event's period and ldlat, and what a latency of it is. `event` is its entry in GetStatus. */
+void format_event(FILE *out, const struct format_style *style, const char *label, const char *key,
+		  json_object *event);
+
+/* What became of the samples: an object of type Samples. `seconds`: the time they took, 0 for no rate. */
+void format_samples(FILE *out, const struct format_style *style, json_object *samples, double seconds);
+
+/* "0 malformed, 3 unexplained"; `none` where `counts` is NULL or empty. NULL: no memory. The caller frees. */
+char *format_counts(json_object *counts, const char *none);
+
+#endif

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "base/cleanup.h"
+#include "base/json_get.h"
+#include "ctl/format_event.h"
+
+static void put_event(FILE *out, const struct format_style *style, const char *key, json_object *event)
+{
+	_cleanup_free_ char *pmu = NULL;
+	_cleanup_free_ char *cpus = NULL;
+	char percent[TEXT_NUMBER_MAX], counting[TEXT_NUMBER_MAX + 32] = "";
+	double running;
+
+	format_event(out, style, "Event", key, event);
+	if (!json_get_text(event, "cpus"))
+		return;
+	if (json_get_double(event, "running_ratio", &running)) {
+		line_percent(running, 1, percent);
+		(void)snprintf(counting, sizeof(counting), ", counting %s of the time", percent);
+	}
+	line_put(out, style, "", "on %s, CPUs %s%s", line_visible(json_get_text(event, "pmu"), &pmu),
+		 line_visible(json_get_text(event, "cpus"), &cpus), counting);
+}
+
+static void put_recent(FILE *out, const struct format_style *style, json_object *recent)
+{
+	u64 seen;
+	double seconds;
+	char span[TEXT_NUMBER_MAX], rate[TEXT_NUMBER_MAX];
+
+	if (!json_get_double(recent, "window_s", &seconds) || seconds <= 0 ||
+	    !json_get_u64(json_get_object(recent, "samples"), "seen", &seen))
+		return;
+	text_span(seconds, span);
+	line_rate((double)seen / seconds, rate);
+	line_put(out, style, "Rate", "%s samples a second in the last %s", rate, span);
+}
+
+static void put_slots(FILE *out, const struct format_style *style, json_object *status)
+{
+	u64 alive, slots, unused, stripes, without, bytes;
+	char memory[TEXT_NUMBER_MAX];
+
+	if (json_get_u64(status, "cgroups_alive", &alive) && json_get_u64(status, "slots", &slots) &&
+	    json_get_u64(status, "slots_free", &unused))
+		line_put(out, style, "Cgroups", "%llu; %llu of %llu slots are free",
+			 (unsigned long long)alive, (unsigned long long)unused, (unsigned long long)slots);
+	if (json_get_u64(status, "births_without_slot", &without) && without > 0)
+		line_put(out, style, "",
+			 "%llu cgroups found no slot: their samples are unattributed; raise `max` in "
+			 "[cgroups]",
+			 (unsigned long long)without);
+	if (json_get_u64(status, "map_bytes", &bytes) && json_get_u64(status, "stripes", &stripes)) {
+		text_bytes(bytes, memory);
+		line_put(out, style, "Memory", "%s of BPF maps; %llu stripe%s a slot", memory,
+			 (unsigned long long)stripes, stripes == 1 ? "" : "s");
+	}
+}
+
+static void put_config(FILE *out, const struct format_style *style, json_object *config)
+{
+	char time[TEXT_TIME_MAX + 8];
+	bool reloaded;
+
+	if (json_get_bool(config, "reloaded", &reloaded))
+		line_put(out, style, "Config", "of %s%s", line_time(json_get_text(config, "time"), time),
+			 reloaded ? ""
+				  : "; the last reload failed, and it stays in force: see the journal, or "
+				    "`pebsd --check-config`");
+}
+
+void format_status(FILE *out, json_object *status, json_object *recent, const struct format_style *style)
+{
+	json_object *events = json_get_object(status, "events");
+	json_object *notes = json_get_array(status, "notes");
+	char since[TEXT_TIME_MAX + 8], interval[TEXT_NUMBER_MAX], collection[TEXT_NUMBER_MAX];
+	_cleanup_free_ char *origin = NULL;
+	double interval_s, collection_s;
+	bool done;
+
+	line_put(out, style, "Origin", "%s since %s%s",
+		 line_visible(json_get_text(status, "origin"), &origin),
+		 line_time(json_get_text(status, "since"), since),
+		 !json_get_bool(status, "replay_done", &done) ? ""
+		 : done                                       ? "; every recording was read"
+							      : "; still reading");
+	if (events) {
+		json_object_object_foreach (events, key, event)
+			put_event(out, style, key, event);
+	}
+	format_samples(out, style, json_get_object(status, "samples"), 0);
+	put_recent(out, style, recent);
+	put_slots(out, style, status);
+	if (json_get_double(status, "interval_s", &interval_s) &&
+	    json_get_double(status, "collection_s", &collection_s)) {
+		text_span(interval_s, interval);
+		text_span(collection_s, collection);
+		line_put(out, style, "Collection", "each %s; the last took %s", interval, collection);
+	}
+	put_config(out, style, json_get_object(status, "config"));
+	for (size_t i = 0; notes && i < json_object_array_length(notes); i++) {
+		_cleanup_free_ char *kept = NULL;
+
+		line_put(out, style, "Note", "%s",
+			 line_visible(json_object_get_string(json_object_array_get_idx(notes, i)), &kept));
+	}
+}

@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: GPL-2.0
+/* pebsctl: what is asked for, from tables that parsing, checking and help have in common. */
+#include <errno.h>
+#include <getopt.h>
+#include <locale.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/text.h"
+#include "base/version.h"
+#include "ctl/failure.h"
+#include "ctl/verbs.h"
+
+enum option_id {
+	OPTION_SOCKET,
+	OPTION_JSON,
+	OPTION_LIMIT,
+	OPTION_SORT,
+	OPTION_WINDOW,
+	OPTION_HELP,
+	OPTION_VERSION
+};
+
+struct option_spec {
+	const char *name;
+	char letter; /* 0: none */
+	const char *argument;
+	const char *help;
+	int (*set)(struct options *options, const char *value); /* NULL: ends the program at once */
+};
+
+static int set_socket(struct options *options, const char *value)
+{
+	options->socket = value;
+	return 0;
+}
+
+static int set_json(struct options *options, const char *value)
+{
+	(void)value;
+	options->json = true;
+	return 0;
+}
+
+static int set_limit(struct options *options, const char *value)
+{
+	char *end;
+
+	errno = 0;
+	options->limit = strtoul(value, &end, 10);
+	if (errno || *end || strspn(value, "0123456789") == 0 || options->limit == 0 ||
+	    options->limit > 1000000)
+		return -EINVAL;
+	options->has_limit = true;
+	return 0;
+}
+
+static int set_sort(struct options *options, const char *value)
+{
+	options->sort = value;
+	return 0;
+}
+
+static int set_window(struct options *options, const char *value)
+{
+	if (strcmp(value, "all") == 0) {
+		options->window = WINDOW_ALL;
+		return 0;
+	}
+	options->window = WINDOW_SECONDS;
+	return text_parse_span(value, &options->window_seconds);
+}
+
+static const struct option_spec option_specs[] = {
+	[OPTION_SOCKET] = {"socket", 0, "PATH", "the daemon's control socket (" VERB_SOCKET ")", set_socket},
+	[OPTION_JSON] = {"json", 0, NULL, "complete and stable, for programs", set_json},
+	[OPTION_LIMIT] = {"limit", 'n', "N", "at most N cgroups (1 to 1000000)", set_limit},
+	[OPTION_SORT] = {"sort", 0, "ORDER", "latency, samples, mean, p99, share:SOURCE or share:hitm",
+			 set_sort},
+	[OPTION_WINDOW] = {"window", 0, "DUR", "the last DUR, such as 500ms, 10s or 5min; or all",
+			   set_window},
+	[OPTION_HELP] = {"help", 'h', NULL, "this", NULL},
+	[OPTION_VERSION] = {"version", 0, NULL, "the version of pebsctl", NULL},
+};
+
+#define USES(option) (1U << (option))
+#define USES_ALWAYS  (USES(OPTION_SOCKET) | USES(OPTION_JSON))
+
+struct verb {
+	const char *name;
+	const char *argument; /* NULL: takes none */
+	const char *help;
+	unsigned int options; /* those it heeds; others are refused */
+	verb_function run;
+};
+
+static const struct verb verbs[] = {
+	{"status", NULL, "origin, events, periods, losses, memory", USES_ALWAYS, verb_status},
+	{"top", NULL, "cgroups by the latency of their sampled accesses; live on a terminal",
+	 USES_ALWAYS | USES(OPTION_LIMIT) | USES(OPTION_SORT) | USES(OPTION_WINDOW), verb_top},
+	{"show", "CGROUP", "one cgroup: latency, sources, snoop, TLB, histogram",
+	 USES_ALWAYS | USES(OPTION_WINDOW), verb_show},
+	{"watch", NULL, "a line for each cgroup born or gone, loss, period change, reload", USES_ALWAYS,
+	 verb_watch},
+	{"reload", NULL, "have the configuration read again (root)", USES_ALWAYS, verb_reload},
+};
+
+static void print_help(FILE *out)
+{
+	(void)fprintf(out, "pebsctl [OPTION]... VERB\n\nVerbs:\n");
+	for (size_t i = 0; i < ARRAY_SIZE(verbs); i++) {
+		char name[32];
+
+		(void)snprintf(name, sizeof(name), "%s %s", verbs[i].name,
+			       verbs[i].argument ? verbs[i].argument : "");
+		(void)fprintf(out, "  %-16s %s\n", name, verbs[i].help);
+	}
+	(void)fprintf(out, "\nOptions:\n");
+	for (size_t i = 0; i < ARRAY_SIZE(option_specs); i++) {
+		const struct option_spec *spec = &option_specs[i];
+		char name[32];
+
+		if (spec->letter)
+			(void)snprintf(name, sizeof(name), "-%c, --%s %s", spec->letter, spec->name,
+				       spec->argument ? spec->argument : "");
+		else
+			(void)snprintf(name, sizeof(name), "--%s %s", spec->name,
+				       spec->argument ? spec->argument : "");
+		(void)fprintf(out, "  %-16s %s\n", name, spec->help);
+	}
+	(void)fprintf(out,
+		      "\nWithout --window, text covers the last 10s (of a replay: all), JSON all the time.\n"
+		      "Exit codes: 0 done, 1 failed, 2 usage, 3 no daemon answers, 4 no such cgroup,\n"
+		      "5 not permitted. See pebsctl(1).\n");
+}
+
+__attribute__((format(printf, 1, 2))) static enum ctl_exit usage(const char *format, ...)
+{
+	va_list arguments;
+
+	(void)fputs("pebsctl: ", stderr);
+	va_start(arguments, format);
+	(void)vfprintf(stderr, format, arguments);
+	va_end(arguments);
+	(void)fputs("; see `pebsctl --help`\n", stderr);
+	return CTL_USAGE;
+}
+
+static const struct verb *find_verb(const char *name)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(verbs); i++)
+		if (strcmp(verbs[i].name, name) == 0)
+			return &verbs[i];
+	return NULL;
+}
+
+/* Returns whether all went well; else `ret_result` says how to end. */
+static bool parse_options(int argc, char **argv, struct options *options, unsigned int *ret_used,
+			  enum ctl_exit *ret_result)
+{
+	struct option table[ARRAY_SIZE(option_specs) + 1] = {0};
+	char letters[2 * ARRAY_SIZE(option_specs) + 2] = ":";
+	size_t n_letters = 1;
+	int id;
+
+	for (size_t i = 0; i < ARRAY_SIZE(option_specs); i++) {
+		const struct option_spec *spec = &option_specs[i];
+
+		table[i] = (struct option){.name = spec->name,
+					   .has_arg = spec->argument ? required_argument : no_argument,
+					   .val = 256 + (int)i};
+		if (spec->letter)
+			letters[n_letters++] = spec->letter;
+		if (spec->letter && spec->argument)
+			letters[n_letters++] = ':';
+	}
+	while ((id = getopt_long(argc, argv, letters, table, NULL)) != -1) {
+		const struct option_spec *spec = NULL;
+		size_t i;
+
+		for (i = 0; i < ARRAY_SIZE(option_specs); i++)
+			if (id == 256 + (int)i || (id < 256 && id == option_specs[i].letter))
+				break;
+		if (i == ARRAY_SIZE(option_specs)) {
+			*ret_result = id == ':' ? usage("%s wants a value", argv[optind - 1])
+						: usage("there is no option %s", argv[optind - 1]);
+			return false;
+		}
+		spec = &option_specs[i];
+		if (!spec->set) {
+			if (i == OPTION_HELP)
+				print_help(stdout);
+			else
+				(void)printf("pebsctl %s\n", PEBSD_VERSION);
+			*ret_result = failure_of_output(fflush(stdout) != 0 ? -errno : 0);
+			return false;
+		}
+		if (spec->set(options, optarg) < 0) {
+			*ret_result = usage("--%s '%s' is not taken; --%s %s: %s", spec->name, optarg,
+					    spec->name, spec->argument, spec->help);
+			return false;
+		}
+		*ret_used |= USES(i);
+	}
+	return true;
+}
+
+int main(int argc, char **argv)
+{
+	struct options options = {.socket = VERB_SOCKET};
+	enum ctl_exit result = CTL_USAGE;
+	const struct verb *verb;
+	unsigned int used = 0;
+	int wanted;
+
+	(void)setlocale(LC_CTYPE, "");
+	(void)signal(SIGPIPE, SIG_IGN);
+	if (!parse_options(argc, argv, &options, &used, &result))
+		return result;
+	if (optind == argc)
+		return usage("a verb is needed");
+	verb = find_verb(argv[optind]);
+	if (!verb)
+		return usage("there is no verb '%s'", argv[optind]);
+	wanted = verb->argument ? 1 : 0;
+	if (argc - optind - 1 < wanted)
+		return usage("%s wants a %s", verb->name, verb->argument);
+	if (argc - optind - 1 > wanted)
+		return usage("%s does not know what to do with '%s'", verb->name, argv[optind + 1 + wanted]);
+	for (size_t i = 0; i < ARRAY_SIZE(option_specs); i++)
+		if (used & ~verb->options & USES(i))
+			return usage("%s does not heed --%s", verb->name, option_specs[i].name);
+	return verb->run(&options, argv + optind + 1);
+}

@@ -1,0 +1,341 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "ctl/verbs.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/json_get.h"
+#include "base/text.h"
+#include "ctl/client.h"
+#include "ctl/failure.h"
+#include "ctl/format.h"
+#include "ctl/output.h"
+#include "ctl/screen.h"
+
+#define DEFAULT_WINDOW_SECONDS 10
+#define REFRESH_MS             1000
+
+DEFINE_CLEANUP(struct client *, client_close)
+DEFINE_CLEANUP(struct screen *, screen_close)
+
+static enum ctl_exit open_client(const struct options *options, struct client **ret)
+{
+	int r = client_connect(options->socket, ret);
+
+	return r < 0 ? failure_of_connection(options, r) : CTL_DONE;
+}
+
+/* Calls and takes the reply's parameters, which the caller puts; reports what fails. */
+static enum ctl_exit call(const struct options *options, struct client *client, const char *method,
+			  json_object *parameters, json_object **ret)
+{
+	struct client_reply reply = {0};
+	enum ctl_exit result = CTL_DONE;
+	int r;
+
+	r = client_call(client, method, parameters, &reply);
+	if (r < 0)
+		result = failure_of_connection(options, r);
+	else if (reply.error)
+		result = failure_of_call(options, &reply);
+	else
+		*ret = json_object_get(reply.parameters);
+	json_object_put(reply.root);
+	return result;
+}
+
+static enum ctl_exit print_json(json_object *object)
+{
+	int flags = JSON_C_TO_STRING_NOSLASHESCAPE |
+		    (screen_possible() ? JSON_C_TO_STRING_PRETTY : JSON_C_TO_STRING_PLAIN);
+	_cleanup_free_ char *line = NULL;
+	int length = asprintf(&line, "%s\n", json_object_to_json_string_ext(object, flags));
+
+	if (length < 0) {
+		line = NULL;
+		return failure_of_memory();
+	}
+	return failure_of_output(output_write(line, (size_t)length));
+}
+
+static enum ctl_exit print_text(FILE *stream, char *const *text, const size_t *length)
+{
+	if (fclose(stream) != 0)
+		return failure_of_memory();
+	return failure_of_output(output_write(*text, *length));
+}
+
+/* The window in seconds, 0 for all: what was asked for, or the default for people. */
+static double text_window(const struct options *options, const json_object *status)
+{
+	const char *origin = json_get_text(status, "origin");
+
+	if (options->window == WINDOW_SECONDS)
+		return options->window_seconds;
+	if (options->window == WINDOW_ALL || (origin && strcmp(origin, "replay") == 0))
+		return 0;
+	return DEFAULT_WINDOW_SECONDS;
+}
+
+static double json_window(const struct options *options)
+{
+	return options->window == WINDOW_SECONDS ? options->window_seconds : 0;
+}
+
+/* {"window_s", ...}; NULL where memory is short. 0 is all the time. */
+static json_object *window_parameters(double seconds)
+{
+	_cleanup_json_ json_object *parameters = json_object_new_object();
+
+	if (!parameters || (seconds > 0 && json_object_object_add(parameters, "window_s",
+								  json_object_new_double(seconds)) < 0))
+		return NULL;
+	return TAKE_PTR(parameters);
+}
+
+static enum ctl_exit get_top(const struct options *options, struct client *client, double seconds,
+			     bool has_limit, u64 limit, json_object **ret)
+{
+	json_object *parameters = window_parameters(seconds);
+
+	if (!parameters ||
+	    (options->sort &&
+	     json_object_object_add(parameters, "sort", json_object_new_string(options->sort)) < 0) ||
+	    (has_limit && json_object_object_add(parameters, "limit", json_object_new_uint64(limit)) < 0)) {
+		json_object_put(parameters);
+		return failure_of_memory();
+	}
+	return call(options, client, "io.pebsd.GetTop", parameters, ret);
+}
+
+enum ctl_exit verb_status(const struct options *options, char *const *arguments)
+{
+	const struct format_style style = output_style();
+	_cleanup_(client_closep) struct client *client = NULL;
+	_cleanup_json_ json_object *status = NULL;
+	_cleanup_json_ json_object *recent = NULL;
+	_cleanup_free_ char *text = NULL;
+	enum ctl_exit result;
+	double seconds;
+	size_t length;
+	FILE *stream;
+
+	(void)arguments;
+	result = open_client(options, &client);
+	if (result == CTL_DONE)
+		result = call(options, client, "io.pebsd.GetStatus", NULL, &status);
+	if (result != CTL_DONE)
+		return result;
+	if (options->json)
+		return print_json(status);
+	seconds = text_window(options, status);
+	if (seconds > 0)
+		result = get_top(options, client, seconds, true, 0, &recent);
+	if (result != CTL_DONE)
+		return result;
+	stream = open_memstream(&text, &length);
+	if (!stream)
+		return failure_of_memory();
+	format_status(stream, status, recent, &style);
+	return print_text(stream, &text, &length);
+}
+
+/* Status and top in one text, which the caller frees. */
+static enum ctl_exit top_page(const struct options *options, struct client *client, bool has_limit, u64 limit,
+			      char **ret_text, size_t *ret_length)
+{
+	const struct format_style style = output_style();
+	_cleanup_json_ json_object *status = NULL;
+	_cleanup_json_ json_object *top = NULL;
+	enum ctl_exit result;
+	FILE *stream;
+
+	result = call(options, client, "io.pebsd.GetStatus", NULL, &status);
+	if (result == CTL_DONE)
+		result = get_top(options, client, text_window(options, status), has_limit, limit, &top);
+	if (result != CTL_DONE)
+		return result;
+	stream = open_memstream(ret_text, ret_length);
+	if (!stream)
+		return failure_of_memory();
+	format_top(stream, status, top, &style);
+	return fclose(stream) == 0 ? CTL_DONE : failure_of_memory();
+}
+
+static enum ctl_exit live_top(const struct options *options, struct client *client)
+{
+	_cleanup_(screen_closep) struct screen *screen = NULL;
+	enum screen_event event;
+	int r;
+
+	r = screen_open(&screen);
+	if (r < 0)
+		return failure_of_output(r);
+	do {
+		_cleanup_free_ char *text = NULL;
+		enum ctl_exit result;
+		size_t columns, rows, length;
+
+		screen_size(&columns, &rows);
+		result = top_page(options, client, true, options->has_limit ? options->limit : rows, &text,
+				  &length);
+		if (result != CTL_DONE)
+			return result;
+		r = screen_draw(screen, text);
+		if (r < 0)
+			return failure_of_output(r);
+		event = screen_wait(screen, REFRESH_MS);
+	} while (event != SCREEN_END);
+	return CTL_DONE;
+}
+
+enum ctl_exit verb_top(const struct options *options, char *const *arguments)
+{
+	_cleanup_(client_closep) struct client *client = NULL;
+	_cleanup_json_ json_object *top = NULL;
+	_cleanup_free_ char *text = NULL;
+	enum ctl_exit result;
+	size_t length;
+
+	(void)arguments;
+	result = open_client(options, &client);
+	if (result != CTL_DONE)
+		return result;
+	if (options->json) {
+		result = get_top(options, client, json_window(options), options->has_limit, options->limit,
+				 &top);
+		return result == CTL_DONE ? print_json(top) : result;
+	}
+	if (screen_possible())
+		return live_top(options, client);
+	result = top_page(options, client, options->has_limit, options->limit, &text, &length);
+	return result == CTL_DONE ? failure_of_output(output_write(text, length)) : result;
+}
+
+static enum ctl_exit get_cgroup(const struct options *options, struct client *client, const char *path,
+				double seconds, json_object **ret)
+{
+	json_object *parameters = window_parameters(seconds);
+
+	if (!parameters || json_object_object_add(parameters, "cgroup", json_object_new_string(path)) < 0) {
+		json_object_put(parameters);
+		return failure_of_memory();
+	}
+	return call(options, client, "io.pebsd.GetCgroup", parameters, ret);
+}
+
+enum ctl_exit verb_show(const struct options *options, char *const *arguments)
+{
+	const struct format_style style = output_style();
+	_cleanup_(client_closep) struct client *client = NULL;
+	_cleanup_json_ json_object *status = NULL;
+	_cleanup_json_ json_object *cgroup = NULL;
+	_cleanup_json_ json_object *whole = NULL;
+	_cleanup_free_ char *text = NULL;
+	enum ctl_exit result;
+	double seconds;
+	size_t length;
+	FILE *stream;
+
+	result = open_client(options, &client);
+	if (result != CTL_DONE)
+		return result;
+	if (options->json) {
+		result = get_cgroup(options, client, arguments[0], json_window(options), &cgroup);
+		return result == CTL_DONE ? print_json(cgroup) : result;
+	}
+	result = call(options, client, "io.pebsd.GetStatus", NULL, &status);
+	seconds = text_window(options, status);
+	if (result == CTL_DONE)
+		result = get_cgroup(options, client, arguments[0], seconds, &cgroup);
+	if (result == CTL_DONE && seconds > 0)
+		result = get_cgroup(options, client, arguments[0], 0, &whole);
+	if (result != CTL_DONE)
+		return result;
+	stream = open_memstream(&text, &length);
+	if (!stream)
+		return failure_of_memory();
+	format_cgroup(stream, status, cgroup, whole, &style);
+	return print_text(stream, &text, &length);
+}
+
+static enum ctl_exit print_item(const struct options *options, json_object *item)
+{
+	_cleanup_free_ char *text = NULL;
+	size_t length;
+	FILE *stream = open_memstream(&text, &length);
+
+	if (!stream)
+		return failure_of_memory();
+	if (options->json)
+		(void)fprintf(stream, "%s\n",
+			      json_object_to_json_string_ext(item, JSON_C_TO_STRING_PLAIN |
+									   JSON_C_TO_STRING_NOSLASHESCAPE));
+	else
+		format_item(stream, item);
+	if (fclose(stream) != 0)
+		return failure_of_memory();
+	return failure_of_output(output_write(text, length));
+}
+
+/* Until it is interrupted, the reader of its output goes away, or the daemon ends. */
+enum ctl_exit verb_watch(const struct options *options, char *const *arguments)
+{
+	_cleanup_(client_closep) struct client *client = NULL;
+	enum ctl_exit result;
+	int r;
+
+	(void)arguments;
+	result = open_client(options, &client);
+	if (result != CTL_DONE)
+		return result;
+	r = client_stream(client, "io.pebsd.Watch");
+	while (r >= 0) {
+		struct client_reply reply = {0};
+
+		r = client_next(client, STDOUT_FILENO, &reply);
+		if (r < 0)
+			break;
+		result = reply.error ? failure_of_call(options, &reply)
+				     : print_item(options, reply.parameters);
+		if (reply.error || result != CTL_DONE)
+			r = -ECANCELED;
+		json_object_put(reply.root);
+	}
+	if (r == -ECANCELED)
+		return result;
+	return r == -EPIPE ? CTL_DONE : failure_of_connection(options, r);
+}
+
+enum ctl_exit verb_reload(const struct options *options, char *const *arguments)
+{
+	_cleanup_(client_closep) struct client *client = NULL;
+	_cleanup_json_ json_object *reply = NULL;
+	_cleanup_free_ char *text = NULL;
+	json_object *remarks;
+	enum ctl_exit result;
+	size_t length;
+	FILE *stream;
+
+	(void)arguments;
+	result = open_client(options, &client);
+	if (result == CTL_DONE)
+		result = call(options, client, "io.pebsd.Reload", NULL, &reply);
+	if (result != CTL_DONE)
+		return result;
+	if (options->json)
+		return print_json(reply);
+	stream = open_memstream(&text, &length);
+	if (!stream)
+		return failure_of_memory();
+	(void)fprintf(stream, "The configuration was read again and is in force.\n");
+	remarks = json_get_array(reply, "remarks");
+	for (size_t i = 0; remarks && i < json_object_array_length(remarks); i++) {
+		const char *remark = json_object_get_string(json_object_array_get_idx(remarks, i));
+		_cleanup_free_ char *visible = remark ? text_visible(remark) : NULL;
+
+		(void)fprintf(stream, "  %s\n", visible ? visible : "?");
+	}
+	return print_text(stream, &text, &length);
+}

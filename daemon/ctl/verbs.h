@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: GPL-2.0
+/* What pebsctl can be asked to do. */
+#ifndef PEBSD_CTL_VERBS_H
+#define PEBSD_CTL_VERBS_H
+
+#include <stdbool.h>
+
+#include "ctl/exit.h"
+#include "pebsd/types.h"
+
+#define VERB_SOCKET "/run/pebsd/control.sock"
+
+enum window_kind {
+	WINDOW_DEFAULT, /* text: 10 s, of a replay all; JSON: all */
+	WINDOW_ALL,
+	WINDOW_SECONDS,
+};
+
+struct options {
+	const char *socket;
+	bool json;
+	bool has_limit;
+	u64 limit;
+	const char *sort; /* NULL: the daemon's default */
+	enum window_kind window;
+	double window_seconds;
+};
+
+/* Each takes its arguments, as many as it wants and NULL after them, and reports its own failures. */
+typedef enum ctl_exit (*verb_function)(const struct options *options, char *const *arguments);
+
+enum ctl_exit verb_status(const struct options *options, char *const *arguments);
+enum ctl_exit verb_top(const struct options *options, char *const *arguments);
+enum ctl_exit verb_show(const struct options *options, char *const *arguments);
+enum ctl_exit verb_watch(const struct options *options, char *const *arguments);
+enum ctl_exit verb_reload(const struct options *options, char *const *arguments);
+
+#endif

@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "export/control.h"
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/json_get.h"
+#include "base/log.h"
+#include "base/text.h"
+#include "base/version.h"
+#include "export/control_interface.h"
+#include "export/control_socket.h"
+#include "export/json.h"
+#include "export/order.h"
+#include "export/varlink.h"
+
+#define ERROR(name) CONTROL_INTERFACE "." name
+
+struct control {
+	struct control_backend backend;
+	struct varlink_service service;
+	struct varlink_server *server;
+	struct control_socket socket;
+};
+
+static int reply(struct varlink_call *call, json_object *parameters)
+{
+	return parameters ? varlink_reply(call, parameters) : -ENOMEM;
+}
+
+static int not_measured(struct varlink_call *call, int error)
+{
+	_cleanup_json_ json_object *parameters = json_object_new_object();
+	const char *reason = error == -ENODATA ? "nothing was collected yet; try again in a few seconds"
+					       : strerror(-error);
+
+	if (!parameters ||
+	    json_object_object_add(parameters, "what", json_object_new_string("samples")) < 0 ||
+	    json_object_object_add(parameters, "reason", json_object_new_string(reason)) < 0)
+		return -ENOMEM;
+	return varlink_error(call, ERROR("NotMeasured"), TAKE_PTR(parameters));
+}
+
+static int take_snapshot(const struct control *control, const struct maybe_double *window,
+			 const struct snapshot **ret)
+{
+	return control->backend.snapshot(control->backend.userdata, window, ret);
+}
+
+/* Absent and null mean all the time. */
+static int get_window(const json_object *parameters, struct maybe_double *ret)
+{
+	struct maybe_double window = {0};
+
+	if (json_get(parameters, "window_s")) {
+		window.known = true;
+		if (!json_get_double(parameters, "window_s", &window.value) || !isfinite(window.value) ||
+		    window.value <= 0)
+			return -EINVAL;
+	}
+	*ret = window;
+	return 0;
+}
+
+static int get_status(struct varlink_call *call, json_object *parameters, void *userdata)
+{
+	const char *surplus = varlink_surplus_parameter(parameters, (const char *const[]){NULL});
+	const struct snapshot *snapshot;
+	int r;
+
+	if (surplus)
+		return varlink_invalid_parameter(call, surplus);
+	r = take_snapshot(userdata, &(struct maybe_double){0}, &snapshot);
+	return r < 0 ? not_measured(call, r) : reply(call, json_status(snapshot));
+}
+
+static int get_top(struct varlink_call *call, json_object *parameters, void *userdata)
+{
+	const char *surplus = varlink_surplus_parameter(
+		parameters, (const char *const[]){"window_s", "sort", "limit", NULL});
+	struct order order = {.by = ORDER_LATENCY};
+	_cleanup_free_ size_t *cgroups = NULL;
+	const struct snapshot *snapshot;
+	struct maybe_double window;
+	u64 limit = ~0ULL;
+	int r;
+
+	if (surplus)
+		return varlink_invalid_parameter(call, surplus);
+	if (get_window(parameters, &window) < 0)
+		return varlink_invalid_parameter(call, "window_s");
+	if (json_get(parameters, "sort")) {
+		const char *sort = json_get_text(parameters, "sort");
+
+		if (!sort || order_parse(sort, &order) < 0)
+			return varlink_invalid_parameter(call, "sort");
+	}
+	if (json_get(parameters, "limit") && !json_get_u64(parameters, "limit", &limit))
+		return varlink_invalid_parameter(call, "limit");
+
+	r = take_snapshot(userdata, &window, &snapshot);
+	if (r < 0)
+		return not_measured(call, r);
+	r = order_cgroups(snapshot, &order, &cgroups);
+	if (r < 0)
+		return r;
+	return reply(call, json_top_of(snapshot, cgroups,
+				       limit < snapshot->n_cgroups ? limit : snapshot->n_cgroups));
+}
+
+static const struct snapshot_cgroup *find_cgroup(const struct snapshot *snapshot, const char *path)
+{
+	for (size_t i = 0; i < snapshot->n_cgroups; i++)
+		if (strcmp(snapshot->cgroups[i].path, path) == 0)
+			return &snapshot->cgroups[i];
+	return NULL;
+}
+
+static int get_cgroup(struct varlink_call *call, json_object *parameters, void *userdata)
+{
+	const char *surplus =
+		varlink_surplus_parameter(parameters, (const char *const[]){"cgroup", "window_s", NULL});
+	const char *path = json_get_text(parameters, "cgroup");
+	const struct snapshot_cgroup *cgroup;
+	const struct snapshot *snapshot;
+	struct maybe_double window;
+	json_object *error;
+	bool alive = false;
+	u64 id = 0;
+	int r;
+
+	if (surplus)
+		return varlink_invalid_parameter(call, surplus);
+	if (!path)
+		return varlink_invalid_parameter(call, "cgroup");
+	if (get_window(parameters, &window) < 0)
+		return varlink_invalid_parameter(call, "window_s");
+
+	/* A cgroup that was quiet in the window is still known from the time before. */
+	r = take_snapshot(userdata, &(struct maybe_double){0}, &snapshot);
+	if (r < 0)
+		return not_measured(call, r);
+	cgroup = find_cgroup(snapshot, path);
+	if (!cgroup) {
+		error = json_object_new_object();
+		if (!error || json_object_object_add(error, "cgroup", json_object_new_string(path)) < 0) {
+			json_object_put(error);
+			return -ENOMEM;
+		}
+		return varlink_error(call, ERROR("NoSuchCgroup"), error);
+	}
+	if (window.known) {
+		id = cgroup->id;
+		alive = cgroup->alive;
+		r = take_snapshot(userdata, &window, &snapshot);
+		if (r < 0)
+			return not_measured(call, r);
+		cgroup = find_cgroup(snapshot, path);
+	}
+	return reply(call, cgroup ? json_cgroup(snapshot, (size_t)(cgroup - snapshot->cgroups))
+				  : json_cgroup_without_samples(snapshot, path, id, alive));
+}
+
+static void free_lines(char **lines)
+{
+	for (char **line = lines; line && *line; line++)
+		free(*line);
+	free(lines);
+}
+
+static json_object *lines_array(char *const *lines)
+{
+	_cleanup_json_ json_object *array = json_object_new_array();
+
+	for (; array && lines && *lines; lines++)
+		if (json_object_array_add(array, json_object_new_string(*lines)) < 0)
+			return NULL;
+	return TAKE_PTR(array);
+}
+
+static int reply_reload(struct varlink_call *call, const struct control *control, int error,
+			char *const *lines)
+{
+	char *const failure[] = {(char *)strerror(-error), NULL};
+	_cleanup_json_ json_object *parameters = json_object_new_object();
+	const struct snapshot *snapshot;
+
+	if (!parameters)
+		return -ENOMEM;
+	if (error < 0) {
+		if (json_object_object_add(parameters, "mistakes",
+					   lines_array(lines && *lines ? lines : failure)) < 0)
+			return -ENOMEM;
+		return varlink_error(call, ERROR("ConfigInvalid"), TAKE_PTR(parameters));
+	}
+	if (json_object_object_add(parameters, "remarks", lines_array(lines)) < 0)
+		return -ENOMEM;
+	if (take_snapshot(control, &(struct maybe_double){0}, &snapshot) >= 0 &&
+	    json_object_object_add(parameters, "config", json_config(snapshot)) < 0)
+		return -ENOMEM;
+	return varlink_reply(call, TAKE_PTR(parameters));
+}
+
+static int reload(struct varlink_call *call, json_object *parameters, void *userdata)
+{
+	const char *surplus = varlink_surplus_parameter(parameters, (const char *const[]){NULL});
+	const struct control *control = userdata;
+	char **lines = NULL;
+	int r;
+
+	if (surplus)
+		return varlink_invalid_parameter(call, surplus);
+	if (varlink_peer(call)->uid != 0)
+		return varlink_error(call, VARLINK_PERMISSION_DENIED, NULL);
+	r = control->backend.reload(control->backend.userdata, &lines);
+	r = reply_reload(call, control, r, lines);
+	free_lines(lines);
+	return r;
+}
+
+static int watch(struct varlink_call *call, json_object *parameters, void *userdata)
+{
+	const char *surplus = varlink_surplus_parameter(parameters, (const char *const[]){NULL});
+
+	(void)userdata;
+	return surplus ? varlink_invalid_parameter(call, surplus) : varlink_subscribe(call);
+}
+
+static const struct varlink_method methods[] = {
+	{.name = "GetStatus", .handle = get_status},
+	{.name = "GetTop", .handle = get_top},
+	{.name = "GetCgroup", .handle = get_cgroup},
+	{.name = "Reload", .handle = reload},
+	{.name = "Watch", .handle = watch, .needs_more = true},
+};
+
+int control_new(sd_event *event, const char *socket_path, const char *group,
+		const struct control_backend *backend, struct control **ret, char **ret_message)
+{
+	struct control *control = calloc(1, sizeof(*control));
+	_cleanup_close_ int fd = -1;
+	int r;
+
+	*ret_message = NULL;
+	if (!control)
+		return -ENOMEM;
+	control->backend = *backend;
+	control->service = (struct varlink_service){
+		.vendor = "pebsd",
+		.product = "pebsd",
+		.version = PEBSD_VERSION,
+		.url = "",
+		.interface = CONTROL_INTERFACE,
+		.description = control_interface_description,
+		.methods = methods,
+		.n_methods = ARRAY_SIZE(methods),
+		.userdata = control,
+	};
+	r = control_socket_listen(socket_path, group, &control->socket, &fd, ret_message);
+	if (r >= 0)
+		r = varlink_server_new(event, fd, &control->service, &control->server);
+	if (r < 0) {
+		control_free(control);
+		return r;
+	}
+	(void)TAKE_FD(fd);
+	*ret = control;
+	return 0;
+}
+
+struct control *control_free(struct control *control)
+{
+	if (!control)
+		return NULL;
+	varlink_server_free(control->server);
+	control_socket_remove(&control->socket);
+	free(control);
+	return NULL;
+}
+
+void control_publish(struct control *control, const char *kind, const char *text, json_object *fields)
+{
+	_cleanup_json_ json_object *item = fields ? fields : json_object_new_object();
+	char time[TEXT_TIME_MAX];
+	struct timespec now;
+
+	if (varlink_server_subscribers(control->server) == 0)
+		return;
+	(void)clock_gettime(CLOCK_REALTIME, &now);
+	text_time(&now, time);
+	if (!item || json_object_object_add(item, "time", json_object_new_string(time)) < 0 ||
+	    json_object_object_add(item, "event", json_object_new_string(kind)) < 0 ||
+	    json_object_object_add(item, "text", json_object_new_string(text)) < 0) {
+		(void)log_warning(-ENOMEM, "control socket: the watchers miss '%s'", text);
+		return;
+	}
+	varlink_server_publish(control->server, item);
+}

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The control socket: status and figures for pebsctl and for anything that speaks Varlink
+ * (control_interface.c). Who may call is decided by the socket's mode; Reload is for root alone.
+ */
+#ifndef PEBSD_CONTROL_H
+#define PEBSD_CONTROL_H
+
+#include <json-c/json.h>
+#include <systemd/sd-event.h>
+
+#include "snapshot.h"
+
+struct control_backend {
+	/*
+	 * The books over the last `window_seconds` (not known: all since the start), as near as they are
+	 * kept. `ret` is the backend's and is used only until the next call. Returns 0, or -ENODATA where
+	 * nothing was collected yet.
+	 */
+	int (*snapshot)(void *userdata, const struct maybe_double *window_seconds,
+			const struct snapshot **ret);
+
+	/*
+	 * Reads the configuration again. Returns 0, with remarks on what could be taken over only in part; or
+	 * -EINVAL with the mistakes, or another -errno, and then the old configuration stays. `ret_lines` is
+	 * a NULL-terminated list of texts, or NULL; it and they are malloc'ed and the caller frees them.
+	 */
+	int (*reload)(void *userdata, char ***ret_lines);
+
+	void *userdata;
+};
+
+struct control;
+
+/*
+ * Listens on `socket_path`, whose directory is made (0755) where it is missing. A socket that nobody answers
+ * on is replaced. The mode is 0660 with `group`; 0600, and a warning, where there is no such group or it
+ * cannot be given; 0600 where `group` is NULL. Returns 0, -EADDRINUSE where another daemon answers, or
+ * another -errno; on failure `ret_message`, which the caller frees, says what to do.
+ */
+int control_new(sd_event *event, const char *socket_path, const char *group,
+		const struct control_backend *backend, struct control **ret, char **ret_message);
+
+/* Closes all connections, and removes the socket where it is still this one's. */
+struct control *control_free(struct control *control);
+
+/*
+ * Sends {"time": now, "event": kind, "text": text, ...fields} to every watcher. Takes `fields`, which may be
+ * NULL.
+ */
+void control_publish(struct control *control, const char *kind, const char *text, json_object *fields);
+
+#endif

@@ -1,0 +1,365 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "export/varlink.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+
+#include "base/json_get.h"
+#include "base/log.h"
+#include "export/varlink_call.h"
+#include "pebsd/types.h"
+
+/* A flood of connections, or a process out of descriptors, must not take the whole loop. */
+#define ACCEPT_INTERVAL_US 1000000
+#define ACCEPT_BURST       256
+
+struct connection {
+	struct varlink_server *server;
+	struct connection *next, *previous;
+	int fd;
+	struct ucred peer;
+	sd_event_source *io;
+	sd_event_source *work;  /* answers the next call; on while there is one that can be answered */
+	sd_event_source *stall; /* on while something waits to be sent */
+	struct varlink_buffer in, out;
+	bool input_ended;
+	bool closing; /* after what waits is sent */
+	bool subscribed;
+};
+
+struct varlink_server {
+	sd_event *event;
+	sd_event_source *listening;
+	int fd;
+	const struct varlink_service *service;
+	struct connection *connections;
+	size_t n_connections;
+};
+
+static void connection_free(struct connection *connection)
+{
+	struct varlink_server *server = connection->server;
+
+	if (connection->previous)
+		connection->previous->next = connection->next;
+	else
+		server->connections = connection->next;
+	if (connection->next)
+		connection->next->previous = connection->previous;
+	server->n_connections--;
+
+	sd_event_source_disable_unref(connection->io);
+	sd_event_source_disable_unref(connection->work);
+	sd_event_source_disable_unref(connection->stall);
+	varlink_buffer_done(&connection->in);
+	varlink_buffer_done(&connection->out);
+	(void)close(connection->fd);
+	free(connection);
+}
+
+/* What cannot be read as a call says nothing of what follows it either: the connection ends. */
+static int refuse(struct connection *connection, const char *what)
+{
+	struct varlink_call call = {.peer = &connection->peer, .out = &connection->out};
+
+	log_debug("control socket: closing the connection of pid %d: its message %s", connection->peer.pid,
+		  what);
+	connection->closing = true;
+	return varlink_invalid_parameter(&call, "message");
+}
+
+/* Returns 0, or -errno where the connection must go at once. */
+static int answer(struct connection *connection, size_t length)
+{
+	struct varlink_message message = {0};
+	struct varlink_call call = {.message = &message, .peer = &connection->peer, .out = &connection->out};
+	int r;
+
+	r = varlink_message_parse(varlink_buffer_data(&connection->in), length, &message);
+	varlink_buffer_consume(&connection->in, length + 1);
+	if (r == -EBADMSG)
+		return refuse(connection, "is not JSON");
+	if (r == -EPROTO)
+		return refuse(connection, "is not a Varlink call");
+	if (r < 0)
+		return r;
+
+	r = varlink_call_dispatch(&call, connection->server->service);
+	connection->subscribed = call.subscribed;
+	if (r >= 0 && !call.answered)
+		r = log_error(-ENOMSG, "control socket: method %s gave no answer", message.method);
+	varlink_message_done(&message);
+	return r;
+}
+
+static bool has_call(const struct connection *connection, size_t *ret_length)
+{
+	const char *data, *end;
+
+	if (connection->closing || connection->subscribed || connection->out.length > 0 ||
+	    connection->in.length == 0)
+		return false;
+	data = varlink_buffer_data(&connection->in);
+	end = memchr(data, '\0', connection->in.length);
+	if (!end)
+		return false;
+	*ret_length = (size_t)(end - data);
+	return true;
+}
+
+static int restart_stall(struct connection *connection)
+{
+	return sd_event_source_set_time_relative(connection->stall, VARLINK_STALL_SECONDS * 1000000ULL);
+}
+
+/* Sends what can be sent. Returns 0 or -errno where nobody will ever read it. */
+static int flush(struct connection *connection)
+{
+	struct varlink_buffer *out = &connection->out;
+
+	while (out->length > 0) {
+		ssize_t sent = send(connection->fd, varlink_buffer_data(out), out->length,
+				    MSG_NOSIGNAL | MSG_DONTWAIT);
+
+		if (sent < 0 && errno == EINTR)
+			continue;
+		if (sent < 0)
+			return errno == EAGAIN ? 0 : -errno;
+		varlink_buffer_consume(out, (size_t)sent);
+		(void)restart_stall(connection);
+	}
+	return 0;
+}
+
+/*
+ * Sets what to wait for after anything happened. Frees the connection where it has come to its end. Returns
+ * 0: an event source of one client never stops the loop.
+ */
+static int settle(struct connection *connection, int error)
+{
+	bool input_full = connection->in.length > VARLINK_MESSAGE_MAX;
+	bool waiting;
+	bool work;
+	size_t length;
+	u32 events = 0;
+
+	if (error >= 0)
+		error = flush(connection);
+	waiting = connection->out.length > 0;
+	work = has_call(connection, &length);
+	if (error < 0 || (!waiting && !work &&
+			  (connection->closing || (connection->input_ended && !connection->subscribed)))) {
+		connection_free(connection);
+		return 0;
+	}
+
+	if (!connection->input_ended && !connection->closing && !input_full)
+		events |= EPOLLIN;
+	if (waiting)
+		events |= EPOLLOUT;
+	error = sd_event_source_set_io_events(connection->io, events);
+	if (error >= 0)
+		error = sd_event_source_set_enabled(connection->work, work ? SD_EVENT_ONESHOT : SD_EVENT_OFF);
+	if (error >= 0 && waiting && sd_event_source_get_enabled(connection->stall, NULL) == 0)
+		error = restart_stall(connection);
+	if (error >= 0)
+		error = sd_event_source_set_enabled(connection->stall,
+						    waiting ? SD_EVENT_ONESHOT : SD_EVENT_OFF);
+	if (error < 0)
+		connection_free(connection);
+	return 0;
+}
+
+static int on_work(sd_event_source *source, void *userdata)
+{
+	struct connection *connection = userdata;
+	size_t length;
+
+	(void)source;
+	return settle(connection, has_call(connection, &length) ? answer(connection, length) : 0);
+}
+
+static int on_stall(sd_event_source *source, u64 now, void *userdata)
+{
+	struct connection *connection = userdata;
+
+	(void)source;
+	(void)now;
+	log_debug("control socket: dropping pid %d: it has not read for %d s", connection->peer.pid,
+		  VARLINK_STALL_SECONDS);
+	connection_free(connection);
+	return 0;
+}
+
+/* Returns 0 or -errno where the connection must go at once. */
+static int receive(struct connection *connection)
+{
+	struct varlink_buffer *in = &connection->in;
+	ssize_t got;
+	int r;
+
+	r = varlink_buffer_reserve(in, VARLINK_MESSAGE_MAX + 1 - in->length);
+	if (r < 0)
+		return r;
+	got = recv(connection->fd, varlink_buffer_end(in), VARLINK_MESSAGE_MAX + 1 - in->length,
+		   MSG_DONTWAIT);
+	if (got < 0)
+		return errno == EAGAIN || errno == EINTR ? 0 : -errno;
+	if (got == 0) {
+		connection->input_ended = true;
+		return 0;
+	}
+	in->length += (size_t)got;
+	if (in->length > VARLINK_MESSAGE_MAX && !connection->subscribed &&
+	    !memchr(varlink_buffer_data(in), '\0', in->length))
+		return refuse(connection, "is longer than 64 KiB");
+	return 0;
+}
+
+static int on_io(sd_event_source *source, int fd, u32 events, void *userdata)
+{
+	struct connection *connection = userdata;
+	bool room = connection->in.length <= VARLINK_MESSAGE_MAX;
+	int r = 0;
+
+	(void)source;
+	(void)fd;
+	if ((events & (EPOLLHUP | EPOLLERR)) && (connection->subscribed || connection->closing || !room))
+		r = -ECONNRESET;
+	else if ((events & (EPOLLIN | EPOLLHUP | EPOLLERR)) && !connection->input_ended && room)
+		r = receive(connection);
+	return settle(connection, r);
+}
+
+static int connection_new(struct varlink_server *server, int fd)
+{
+	struct connection *connection;
+	socklen_t length = sizeof(connection->peer);
+	int r;
+
+	connection = calloc(1, sizeof(*connection));
+	if (!connection) {
+		(void)close(fd);
+		return -ENOMEM;
+	}
+	connection->server = server;
+	connection->fd = fd;
+	connection->next = server->connections;
+	if (connection->next)
+		connection->next->previous = connection;
+	server->connections = connection;
+	server->n_connections++;
+
+	r = getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &connection->peer, &length) < 0 ? -errno : 0;
+	if (r >= 0)
+		r = sd_event_add_io(server->event, &connection->io, fd, EPOLLIN, on_io, connection);
+	if (r >= 0)
+		r = sd_event_add_defer(server->event, &connection->work, on_work, connection);
+	if (r >= 0)
+		r = sd_event_source_set_enabled(connection->work, SD_EVENT_OFF);
+	if (r >= 0)
+		r = sd_event_add_time_relative(server->event, &connection->stall, CLOCK_MONOTONIC,
+					       VARLINK_STALL_SECONDS * 1000000ULL, 1000000, on_stall,
+					       connection);
+	if (r >= 0)
+		r = sd_event_source_set_enabled(connection->stall, SD_EVENT_OFF);
+	if (r < 0)
+		connection_free(connection);
+	return r;
+}
+
+static int on_connection(sd_event_source *source, int listening, u32 events, void *userdata)
+{
+	struct varlink_server *server = userdata;
+	int fd = accept4(listening, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+	int r;
+
+	(void)source;
+	(void)events;
+	if (fd < 0) {
+		if (errno != EAGAIN && errno != EINTR && errno != ECONNABORTED)
+			(void)log_warning(-errno, "control socket: cannot accept a connection");
+		return 0;
+	}
+	if (server->n_connections >= VARLINK_CONNECTIONS_MAX) {
+		log_debug("control socket: refusing a connection: there are %d", VARLINK_CONNECTIONS_MAX);
+		(void)close(fd);
+		return 0;
+	}
+	r = connection_new(server, fd);
+	if (r < 0)
+		(void)log_warning(r, "control socket: cannot serve a connection");
+	return 0;
+}
+
+int varlink_server_new(sd_event *event, int fd, const struct varlink_service *service,
+		       struct varlink_server **ret)
+{
+	struct varlink_server *server = calloc(1, sizeof(*server));
+	int r;
+
+	if (!server)
+		return -ENOMEM;
+	server->fd = -1;
+	server->service = service;
+	server->event = sd_event_ref(event);
+	r = sd_event_add_io(event, &server->listening, fd, EPOLLIN, on_connection, server);
+	if (r >= 0)
+		r = sd_event_source_set_ratelimit(server->listening, ACCEPT_INTERVAL_US, ACCEPT_BURST);
+	if (r < 0) {
+		varlink_server_free(server);
+		return r;
+	}
+	server->fd = fd;
+	*ret = server;
+	return 0;
+}
+
+struct varlink_server *varlink_server_free(struct varlink_server *server)
+{
+	if (!server)
+		return NULL;
+	while (server->connections)
+		connection_free(server->connections);
+	sd_event_source_disable_unref(server->listening);
+	sd_event_unref(server->event);
+	if (server->fd >= 0)
+		(void)close(server->fd);
+	free(server);
+	return NULL;
+}
+
+void varlink_server_publish(struct varlink_server *server, json_object *parameters)
+{
+	struct varlink_buffer item = {0};
+	int encoded = varlink_encode_item(parameters, &item);
+
+	for (struct connection *connection = server->connections, *next; connection; connection = next) {
+		int r = encoded;
+
+		next = connection->next;
+		if (!connection->subscribed)
+			continue;
+		/* Who misses an item must know: the stream ends. */
+		if (connection->out.length > VARLINK_QUEUE_MAX) {
+			log_debug("control socket: dropping pid %d: it does not read", connection->peer.pid);
+			r = -ENOBUFS;
+		} else if (r >= 0) {
+			r = varlink_buffer_append(&connection->out, varlink_buffer_data(&item), item.length);
+		}
+		(void)settle(connection, r);
+	}
+	varlink_buffer_done(&item);
+}
+
+size_t varlink_server_subscribers(const struct varlink_server *server)
+{
+	size_t n = 0;
+
+	for (const struct connection *connection = server->connections; connection;
+	     connection = connection->next)
+		n += connection->subscribed;
+	return n;
+}

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Bytes in a queue: appended at the end, consumed at the start. A zeroed one is empty. */
+#ifndef PEBSD_VARLINK_BUFFER_H
+#define PEBSD_VARLINK_BUFFER_H
+
+#include <stddef.h>
+
+struct varlink_buffer {
+	char *bytes;
+	size_t capacity;
+	size_t start; /* consumed bytes before the first */
+	size_t length;
+};
+
+/* Makes room for `more` bytes at varlink_buffer_end(); add what was written there to `length`. */
+int varlink_buffer_reserve(struct varlink_buffer *buffer, size_t more);
+
+/* Both return 0 or -ENOMEM, which leaves the buffer as it was. */
+int varlink_buffer_append(struct varlink_buffer *buffer, const void *bytes, size_t length);
+
+/* `length` is at most the buffer's. An empty buffer gives its memory back. */
+void varlink_buffer_consume(struct varlink_buffer *buffer, size_t length);
+
+void varlink_buffer_done(struct varlink_buffer *buffer);
+
+static inline char *varlink_buffer_data(const struct varlink_buffer *buffer)
+{
+	return buffer->bytes + buffer->start;
+}
+
+static inline char *varlink_buffer_end(const struct varlink_buffer *buffer)
+{
+	return varlink_buffer_data(buffer) + buffer->length;
+}
+
+#endif

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: GPL-2.0
+/* One call on its way through a service: who called, what, and where the answer goes. Knows no socket. */
+#ifndef PEBSD_VARLINK_CALL_H
+#define PEBSD_VARLINK_CALL_H
+
+#include "export/varlink.h"
+#include "export/varlink_buffer.h"
+#include "export/varlink_message.h"
+
+struct varlink_call {
+	const struct varlink_message *message; /* NULL for what could not be read as a call */
+	const struct ucred *peer;
+	struct varlink_buffer *out; /* gets the answer */
+	bool answered;              /* out */
+	bool subscribed;            /* out */
+};
+
+/*
+ * Runs the method that the message names, or answers with the error of org.varlink.service that says why not.
+ * Returns 0, or -errno of the method or -ENOMEM.
+ */
+int varlink_call_dispatch(struct varlink_call *call, const struct varlink_service *service);
+
+/* Appends {"parameters": parameters, "continues": true} to `ret`. Returns 0 or -ENOMEM. */
+int varlink_encode_item(json_object *parameters, struct varlink_buffer *ret);
+
+#endif

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Serves figures made up on the spot on a control socket, to look at pebsctl's screens by hand:
+ *
+ *     fake_daemon SOCKET [replay|live|perf]
+ *
+ * `replay` and `perf` are the example snapshots of the tests; `live` moves. Ends with SIGTERM or SIGINT.
+ */
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/log.h"
+#include "example_snapshot.h"
+#include "export/control.h"
+
+static const char *const paths[] = {
+	"/system.slice/postgresql@15-main.service",
+	"/kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod2f1c.slice/cri-containerd-77ab.scope",
+	"/system.slice/nginx.service",
+	"/user.slice/user-1000.slice/session-2.scope",
+	"/system.slice/with space\033[31m and colour.service",
+	"/system.slice/caf\xc3\xa9.service",
+	"/init.scope",
+	"/system.slice/systemd-journald.service",
+};
+
+struct fake {
+	const char *kind;
+	struct snapshot snapshot;
+	struct snapshot_cgroup cgroups[ARRAY_SIZE(paths)];
+	struct figures figures[ARRAY_SIZE(paths)];
+	struct control *control;
+	u64 ticks;
+};
+
+static int take_snapshot(void *userdata, const struct maybe_double *window_seconds,
+			 const struct snapshot **ret)
+{
+	struct fake *fake = userdata;
+
+	if (strcmp(fake->kind, "replay") == 0) {
+		*ret = example_replay();
+		return 0;
+	}
+	if (strcmp(fake->kind, "perf") == 0) {
+		struct snapshot *snapshot = example_perf();
+
+		snapshot->window_seconds = *window_seconds;
+		*ret = snapshot;
+		return 0;
+	}
+	fake->snapshot.window_seconds = *window_seconds;
+	*ret = &fake->snapshot;
+	return 0;
+}
+
+static int reload(void *userdata, char ***ret_lines)
+{
+	struct fake *fake = userdata;
+
+	control_publish(fake->control, "reload", "the configuration was read again", NULL);
+	*ret_lines = calloc(2, sizeof(char *));
+	if (*ret_lines)
+		(*ret_lines)[0] = strdup("max: takes effect at the next start");
+	return 0;
+}
+
+/* Costliest first, as the contract of the snapshot has it. */
+static void invent(struct fake *fake)
+{
+	static const struct {
+		enum source source;
+		u32 latency;
+		u64 share;
+	} kinds[] = {{SOURCE_L1, 33, 500},         {SOURCE_LFB, 60, 200},
+		     {SOURCE_L2, 41, 90},          {SOURCE_L3, 110, 120},
+		     {SOURCE_LOCAL_DRAM, 350, 60}, {SOURCE_REMOTE_DRAM, 700, 20},
+		     {SOURCE_REMOTE_CACHE, 500, 5}};
+	struct snapshot_event *event = &fake->snapshot.events[0];
+	u64 random = fake->ticks * 2654435761U + 12345;
+
+	memset(&event->total, 0, sizeof(event->total));
+	memset(fake->figures, 0, sizeof(fake->figures));
+	for (size_t i = 0; i < ARRAY_SIZE(paths); i++) {
+		for (size_t j = 0; j < ARRAY_SIZE(kinds); j++) {
+			for (u32 spread = 0; spread < 8; spread++) {
+				random = random * 6364136223846793005ULL + 1442695040888963407ULL;
+				example_add(&fake->figures[i],
+					    kinds[j].share * 5 / (i + 1) / (1 + spread * spread) +
+						    (random >> 60),
+					    kinds[j].source,
+					    kinds[j].latency * (8 + spread * ((u32)i + 2)) / 8, 10007,
+					    kinds[j].source == SOURCE_REMOTE_CACHE ? SNOOP_HITM : SNOOP_NONE,
+					    spread > 6 ? TLB_WALK : TLB_L1_HIT);
+			}
+		}
+		figures_add(&event->total, &fake->figures[i]);
+	}
+}
+
+static int on_second(sd_event_source *source, u64 now, void *userdata)
+{
+	struct fake *fake = userdata;
+
+	(void)now;
+	fake->ticks++;
+	invent(fake);
+	control_publish(fake->control, fake->ticks % 2 ? "born" : "gone", "/system.slice/run-u1.service",
+			NULL);
+	(void)sd_event_source_set_time_relative(source, 1000000);
+	return sd_event_source_set_enabled(source, SD_EVENT_ONESHOT);
+}
+
+int main(int argc, char **argv)
+{
+	static struct fake fake;
+	const struct control_backend backend = {
+		.snapshot = take_snapshot, .reload = reload, .userdata = &fake};
+	_cleanup_free_ char *message = NULL;
+	sd_event *event = NULL;
+	sigset_t mask;
+
+	log_open("fake_daemon");
+	if (argc < 2)
+		return 2;
+	fake.kind = argc > 2 ? argv[2] : "live";
+	fake.snapshot = *example_perf();
+	fake.snapshot.n_events = 1;
+	(void)strcpy(fake.snapshot.events[0].key, "loads");
+	(void)strcpy(fake.snapshot.events[0].event.pmu, "cpu");
+	fake.snapshot.events[0].event.latency_kind = LATENCY_USE;
+	fake.snapshot.events[0].event.period = 10007;
+	fake.snapshot.cgroups = fake.cgroups;
+	fake.snapshot.n_cgroups = ARRAY_SIZE(paths);
+	for (size_t i = 0; i < ARRAY_SIZE(paths); i++)
+		fake.cgroups[i] = (struct snapshot_cgroup){
+			.path = paths[i], .id = 100 + i, .alive = true, .figures = {&fake.figures[i]}};
+	invent(&fake);
+
+	(void)sigemptyset(&mask);
+	(void)sigaddset(&mask, SIGTERM);
+	(void)sigaddset(&mask, SIGINT);
+	(void)sigprocmask(SIG_BLOCK, &mask, NULL);
+	if (sd_event_default(&event) < 0 || sd_event_add_signal(event, NULL, SIGTERM, NULL, NULL) < 0 ||
+	    sd_event_add_signal(event, NULL, SIGINT, NULL, NULL) < 0)
+		return 1;
+	if (control_new(event, argv[1], NULL, &backend, &fake.control, &message) < 0)
+		return log_error(0, "%s", message), 1;
+	if (sd_event_add_time_relative(event, NULL, CLOCK_MONOTONIC, 1000000, 0, on_second, &fake) < 0)
+		return 1;
+	(void)sd_event_loop(event);
+	control_free(fake.control);
+	sd_event_unref(event);
+	return 0;
+}

@@ -1,0 +1,413 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <grp.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+
+#include "base/json_get.h"
+#include "example_snapshot.h"
+#include "export/control.h"
+#include "export/control_interface.h"
+#include "varlink_peer.h"
+
+struct backend {
+	int snapshot_error;
+	int reload_error;
+	const char *reload_line;
+	int reloads;
+	struct maybe_double window; /* of the last call */
+};
+
+static sd_event *event;
+static struct control *control;
+static struct backend backend;
+static char directory[] = "/tmp/pebsd-control-XXXXXX";
+static char socket_path[128];
+
+/* In a window / was quiet. */
+static int snapshot(void *userdata, const struct maybe_double *window_seconds, const struct snapshot **ret)
+{
+	struct backend *books = userdata;
+	struct snapshot *example = example_perf();
+
+	books->window = *window_seconds;
+	if (books->snapshot_error)
+		return books->snapshot_error;
+	example->window_seconds = *window_seconds;
+	if (window_seconds->known)
+		example->n_cgroups = 1;
+	*ret = example;
+	return 0;
+}
+
+static int reload(void *userdata, char ***ret_lines)
+{
+	struct backend *books = userdata;
+
+	books->reloads++;
+	if (books->reload_line) {
+		*ret_lines = calloc(2, sizeof(char *));
+		(*ret_lines)[0] = strdup(books->reload_line);
+	}
+	return books->reload_error;
+}
+
+static int open_control(const char *group, char **ret_message)
+{
+	const struct control_backend callbacks = {
+		.snapshot = snapshot, .reload = reload, .userdata = &backend};
+
+	return control_new(event, socket_path, group, &callbacks, &control, ret_message);
+}
+
+static void start(void)
+{
+	_cleanup_free_ char *message = NULL;
+
+	cr_assert_not_null(mkdtemp(directory));
+	(void)snprintf(socket_path, sizeof(socket_path), "%s/run/control.sock", directory);
+	cr_assert_geq(sd_event_new(&event), 0);
+	cr_assert_eq(open_control(NULL, &message), 0, "%s", message);
+}
+
+static void stop(void)
+{
+	char command[160];
+
+	control = control_free(control);
+	event = sd_event_unref(event);
+	(void)snprintf(command, sizeof(command), "rm -r %s", directory);
+	cr_expect_eq(system(command), 0);
+}
+
+TestSuite(control, .init = start, .fini = stop, .timeout = 60);
+
+/* The reply's parameters, or of an error itself; the caller puts it. */
+static json_object *call(int fd, const char *text)
+{
+	_cleanup_free_ char *reply = NULL;
+	_cleanup_json_ json_object *message = NULL;
+
+	peer_call(event, fd, text);
+	reply = peer_receive(event, fd, NULL);
+	cr_assert_not_null(reply, "%s", text);
+	cr_assert_eq(json_parse(reply, strlen(reply), 32, &message), 0);
+	return json_object_get(json_get(message, "error") ? message : json_get(message, "parameters"));
+}
+
+static void expect_invalid(int fd, const char *text, const char *parameter)
+{
+	_cleanup_json_ json_object *reply = call(fd, text);
+
+	cr_assert_not_null(json_get_text(reply, "error"), "%s was taken", text);
+	cr_expect_str_eq(json_get_text(reply, "error"), "org.varlink.service.InvalidParameter");
+	cr_expect_str_eq(json_get_text(json_get(reply, "parameters"), "parameter"), parameter);
+}
+
+static const char *cgroup_of(json_object *top, size_t index)
+{
+	return json_get_text(json_object_array_get_idx(json_get_array(top, "cgroups"), index), "cgroup");
+}
+
+Test(control, status)
+{
+	_cleanup_close_ int fd = peer_connect(socket_path);
+	_cleanup_json_ json_object *status = call(fd, "{\"method\":\"io.pebsd.GetStatus\"}");
+	u64 slots;
+
+	cr_expect_str_eq(json_get_text(status, "origin"), "perf");
+	cr_expect(json_get_u64(status, "slots", &slots) && slots == 512);
+	expect_invalid(fd, "{\"method\":\"io.pebsd.GetStatus\",\"parameters\":{\"x\":null}}", "x");
+}
+
+Test(control, before_the_first_collection)
+{
+	_cleanup_close_ int fd = peer_connect(socket_path);
+
+	backend.snapshot_error = -ENODATA;
+	peer_expect(event, fd, "{\"method\":\"io.pebsd.GetTop\"}",
+		    "{\"error\":\"io.pebsd.NotMeasured\",\"parameters\":{\"what\":\"samples\","
+		    "\"reason\":\"nothing was collected yet; try again in a few seconds\"}}");
+}
+
+Test(control, top_with_window_order_and_limit)
+{
+	_cleanup_close_ int fd = peer_connect(socket_path);
+	_cleanup_json_ json_object *all = call(fd, "{\"method\":\"io.pebsd.GetTop\"}");
+	_cleanup_json_ json_object *sorted = NULL;
+	_cleanup_json_ json_object *limited = NULL;
+	_cleanup_json_ json_object *window = NULL;
+	double seconds;
+
+	cr_expect_not(backend.window.known);
+	cr_expect_eq(json_object_array_length(json_get_array(all, "cgroups")), 2);
+	cr_expect_str_eq(cgroup_of(all, 0), "/system.slice/db.service");
+
+	sorted = call(fd, "{\"method\":\"io.pebsd.GetTop\",\"parameters\":{\"sort\":\"samples\","
+			  "\"window_s\":null,\"limit\":null}}");
+	cr_expect_str_eq(cgroup_of(sorted, 0), "/");
+	cr_expect_str_eq(cgroup_of(sorted, 1), "/system.slice/db.service");
+
+	limited = call(fd,
+		       "{\"method\":\"io.pebsd.GetTop\",\"parameters\":{\"sort\":\"share:l1\",\"limit\":1}}");
+	cr_expect_eq(json_object_array_length(json_get_array(limited, "cgroups")), 1);
+	cr_expect_str_eq(cgroup_of(limited, 0), "/");
+
+	window = call(fd, "{\"method\":\"io.pebsd.GetTop\",\"parameters\":{\"window_s\":10}}");
+	cr_expect(backend.window.known && backend.window.value == 10);
+	cr_expect(json_get_double(window, "window_s", &seconds) && seconds == 10);
+}
+
+Test(control, parameters_out_of_range_are_named)
+{
+	_cleanup_close_ int fd = peer_connect(socket_path);
+
+	expect_invalid(fd, "{\"method\":\"io.pebsd.GetTop\",\"parameters\":{\"window_s\":0}}", "window_s");
+	expect_invalid(fd, "{\"method\":\"io.pebsd.GetTop\",\"parameters\":{\"window_s\":-1.5}}", "window_s");
+	expect_invalid(fd, "{\"method\":\"io.pebsd.GetTop\",\"parameters\":{\"window_s\":1e999}}",
+		       "window_s");
+	expect_invalid(fd, "{\"method\":\"io.pebsd.GetTop\",\"parameters\":{\"window_s\":\"10\"}}",
+		       "window_s");
+	expect_invalid(fd, "{\"method\":\"io.pebsd.GetTop\",\"parameters\":{\"sort\":\"rate\"}}", "sort");
+	expect_invalid(fd, "{\"method\":\"io.pebsd.GetTop\",\"parameters\":{\"sort\":1}}", "sort");
+	expect_invalid(fd, "{\"method\":\"io.pebsd.GetTop\",\"parameters\":{\"limit\":-1}}", "limit");
+	expect_invalid(fd, "{\"method\":\"io.pebsd.GetTop\",\"parameters\":{\"limit\":1.5}}", "limit");
+	expect_invalid(fd, "{\"method\":\"io.pebsd.GetTop\",\"parameters\":{\"window\":1}}", "window");
+	expect_invalid(fd, "{\"method\":\"io.pebsd.GetCgroup\"}", "cgroup");
+	expect_invalid(fd, "{\"method\":\"io.pebsd.GetCgroup\",\"parameters\":{\"cgroup\":[\"/\"]}}",
+		       "cgroup");
+	expect_invalid(fd, "{\"method\":\"io.pebsd.GetCgroup\",\"parameters\":{\"cgroup\":\"/\\u0000\"}}",
+		       "cgroup");
+	expect_invalid(fd, "{\"method\":\"io.pebsd.Reload\",\"parameters\":{\"now\":true}}", "now");
+	cr_expect_eq(backend.reloads, 0);
+}
+
+Test(control, cgroup)
+{
+	_cleanup_close_ int fd = peer_connect(socket_path);
+	_cleanup_json_ json_object *busy = NULL;
+	_cleanup_json_ json_object *quiet = NULL;
+	json_object *events;
+	u64 id = 0;
+
+	busy = call(fd, "{\"method\":\"io.pebsd.GetCgroup\",\"parameters\":{\"cgroup\":\"/\"}}");
+	events = json_get_object(busy, "events");
+	cr_expect_not_null(json_get_array(json_get_object(events, "loads:cpu_core"), "histogram"));
+
+	quiet = call(
+		fd, "{\"method\":\"io.pebsd.GetCgroup\",\"parameters\":{\"cgroup\":\"/\",\"window_s\":2.5}}");
+	cr_expect_str_eq(json_get_text(quiet, "cgroup"), "/");
+	cr_expect(json_get_u64(quiet, "id", &id) && id == 1, "it is known, though quiet");
+	cr_expect_eq(json_object_object_length(json_get_object(quiet, "events")), 0);
+
+	peer_expect(event, fd, "{\"method\":\"io.pebsd.GetCgroup\",\"parameters\":{\"cgroup\":\"/no\"}}",
+		    "{\"error\":\"io.pebsd.NoSuchCgroup\",\"parameters\":{\"cgroup\":\"/no\"}}");
+}
+
+Test(control, every_method_is_described)
+{
+	static const char *const names[] = {"GetStatus", "GetTop", "GetCgroup", "Reload", "Watch"};
+	_cleanup_close_ int fd = peer_connect(socket_path);
+	_cleanup_json_ json_object *reply = NULL;
+	const char *description;
+
+	reply = call(fd, "{\"method\":\"org.varlink.service.GetInterfaceDescription\","
+			 "\"parameters\":{\"interface\":\"" CONTROL_INTERFACE "\"}}");
+	description = json_get_text(reply, "description");
+	cr_assert_not_null(description);
+	cr_expect_not_null(strstr(description, "\ninterface io.pebsd\n"));
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		char line[64];
+
+		(void)snprintf(line, sizeof(line), "\nmethod %s(", names[i]);
+		cr_expect_not_null(strstr(description, line), "%s", names[i]);
+	}
+}
+
+Test(control, reload_by_root)
+{
+	_cleanup_close_ int fd = peer_connect(socket_path);
+
+	if (getuid() != 0)
+		cr_skip("only root may reload");
+	backend.reload_line = "interval: taken over at the next start";
+	peer_expect(event, fd, "{\"method\":\"io.pebsd.Reload\"}",
+		    "{\"parameters\":{\"remarks\":[\"interval: taken over at the next start\"],"
+		    "\"config\":{\"reloaded\":false,\"time\":\"2026-11-21T05:59:59Z\"}}}");
+
+	backend.reload_error = -EINVAL;
+	backend.reload_line = "pebsd.conf:3: unknown key";
+	peer_expect(event, fd, "{\"method\":\"io.pebsd.Reload\"}",
+		    "{\"error\":\"io.pebsd.ConfigInvalid\",\"parameters\":{\"mistakes\":"
+		    "[\"pebsd.conf:3: unknown key\"]}}");
+
+	backend.reload_error = -EACCES;
+	backend.reload_line = NULL;
+	peer_expect(event, fd, "{\"method\":\"io.pebsd.Reload\"}",
+		    "{\"error\":\"io.pebsd.ConfigInvalid\",\"parameters\":{\"mistakes\":"
+		    "[\"Permission denied\"]}}");
+	cr_expect_eq(backend.reloads, 3);
+}
+
+Test(control, reload_by_others_is_refused)
+{
+	static const char text[] = "{\"method\":\"io.pebsd.Reload\"}";
+	int pair_answer[2];
+	char answer[256] = {0};
+	ssize_t n;
+	pid_t child;
+
+	if (getuid() != 0)
+		cr_skip("needs root to become someone else");
+	cr_assert_eq(pipe(pair_answer), 0);
+	cr_assert_eq(chmod(socket_path, 0666) | chmod(directory, 0755), 0);
+	child = fork();
+	if (child == 0) {
+		struct sockaddr_un address = {.sun_family = AF_UNIX};
+		int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+
+		(void)strcpy(address.sun_path, socket_path);
+		if (setresuid(65534, 65534, 65534) < 0 ||
+		    connect(fd, (struct sockaddr *)&address, sizeof(address)) < 0 ||
+		    send(fd, text, sizeof(text), 0) < 0)
+			_exit(1);
+		n = recv(fd, answer, sizeof(answer), 0);
+		_exit(write(pair_answer[1], answer, (size_t)n) != n);
+	}
+	(void)close(pair_answer[1]);
+	for (int i = 0; i < 20 && waitpid(child, NULL, WNOHANG) == 0; i++)
+		(void)sd_event_run(event, 100000);
+	n = read(pair_answer[0], answer, sizeof(answer) - 1);
+	cr_assert_gt(n, 0);
+	cr_expect_str_eq(answer, "{\"error\":\"org.varlink.service.PermissionDenied\"}");
+	cr_expect_eq(backend.reloads, 0);
+}
+
+Test(control, watchers_get_each_item)
+{
+	_cleanup_close_ int first = peer_connect(socket_path);
+	_cleanup_close_ int second = peer_connect(socket_path);
+	json_object *fields = json_object_new_object();
+
+	peer_expect(event, first, "{\"method\":\"io.pebsd.Watch\"}",
+		    "{\"error\":\"org.varlink.service.ExpectedMore\"}");
+	control_publish(control, "reload", "nobody hears this", json_object_new_object());
+	peer_call(event, first, "{\"method\":\"io.pebsd.Watch\",\"more\":true}");
+	peer_call(event, second, "{\"method\":\"io.pebsd.Watch\",\"more\":true,\"parameters\":{}}");
+	peer_settle(event);
+	json_object_object_add(fields, "cgroup", json_object_new_string("/a"));
+	control_publish(control, "born", "cgroup /a", fields);
+	control_publish(control, "loss", "3 samples", NULL);
+
+	for (int i = 0; i < 2; i++) {
+		for (int j = 0; j < 2; j++) {
+			_cleanup_free_ char *got = peer_receive(event, i ? second : first, NULL);
+			_cleanup_json_ json_object *message = NULL;
+			json_object *item;
+			bool more = false;
+
+			cr_assert_not_null(got);
+			cr_assert_eq(json_parse(got, strlen(got), 8, &message), 0);
+			item = json_get_object(message, "parameters");
+			cr_expect(json_get_bool(message, "continues", &more) && more);
+			cr_expect_str_eq(json_get_text(item, "event"), j ? "loss" : "born");
+			cr_expect_str_eq(json_get_text(item, "text"), j ? "3 samples" : "cgroup /a");
+			cr_expect_eq(strlen(json_get_text(item, "time")), strlen("2026-11-21T06:00:00Z"));
+			if (!j)
+				cr_expect_str_eq(json_get_text(item, "cgroup"), "/a");
+		}
+	}
+}
+
+Test(control, another_daemon_is_not_pushed_aside)
+{
+	_cleanup_free_ char *message = NULL;
+	struct control *mine = control;
+
+	cr_expect_eq(open_control(NULL, &message), -EADDRINUSE);
+	cr_expect_not_null(strstr(message, "another daemon answers on the control socket"));
+	cr_expect_not_null(strstr(message, socket_path));
+	control = mine;
+	_cleanup_close_ int fd = peer_connect(socket_path);
+
+	peer_expect(event, fd, "{\"method\":\"io.pebsd.Nothing\"}",
+		    "{\"error\":\"org.varlink.service.MethodNotFound\","
+		    "\"parameters\":{\"method\":\"io.pebsd.Nothing\"}}");
+}
+
+Test(control, a_stale_socket_is_replaced_and_ours_is_removed)
+{
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	_cleanup_close_ int stale = socket(AF_UNIX, SOCK_STREAM, 0);
+	_cleanup_free_ char *message = NULL;
+
+	control = control_free(control);
+	cr_expect_eq(access(socket_path, F_OK), -1, "the socket is left behind");
+
+	(void)strcpy(address.sun_path, socket_path);
+	cr_assert_eq(bind(stale, (struct sockaddr *)&address, sizeof(address)), 0);
+	cr_assert_eq(open_control(NULL, &message), 0, "%s", message);
+	_cleanup_close_ int fd = peer_connect(socket_path);
+
+	/* Somebody else took the name meanwhile: it is theirs. */
+	cr_assert_eq(unlink(socket_path), 0);
+	_cleanup_close_ int theirs = socket(AF_UNIX, SOCK_STREAM, 0);
+
+	cr_assert_eq(bind(theirs, (struct sockaddr *)&address, sizeof(address)), 0);
+	control = control_free(control);
+	cr_expect_eq(access(socket_path, F_OK), 0);
+}
+
+Test(control, a_file_in_its_place_is_kept)
+{
+	_cleanup_free_ char *message = NULL;
+	FILE *file;
+
+	control = control_free(control);
+	file = fopen(socket_path, "w");
+	cr_assert_not_null(file);
+	(void)fclose(file);
+	cr_expect_eq(open_control(NULL, &message), -EEXIST);
+	cr_expect_not_null(strstr(message, "is no socket"));
+	cr_expect_eq(access(socket_path, F_OK), 0);
+}
+
+Test(control, a_path_that_cannot_be_is_explained)
+{
+	_cleanup_free_ char *message = NULL;
+
+	control = control_free(control);
+	memset(socket_path, 'a', sizeof(socket_path) - 1);
+	cr_expect_eq(open_control(NULL, &message), -ENAMETOOLONG);
+	cr_expect_not_null(strstr(message, "1 to 107 bytes"));
+}
+
+static mode_t mode_with(const char *group, gid_t *ret_gid)
+{
+	_cleanup_free_ char *message = NULL;
+	struct stat st;
+
+	control = control_free(control);
+	cr_assert_eq(open_control(group, &message), 0, "%s", message);
+	cr_assert_eq(stat(socket_path, &st), 0);
+	*ret_gid = st.st_gid;
+	return st.st_mode & 07777;
+}
+
+Test(control, the_group_may_use_it)
+{
+	const struct group *group = getgrnam("daemon");
+	gid_t gid;
+
+	if (getuid() != 0 || !group)
+		cr_skip("needs root and a group 'daemon'");
+	cr_expect_eq(mode_with(NULL, &gid), 0600);
+	cr_expect_eq(mode_with("no-such-group", &gid), 0600);
+	cr_expect_eq(mode_with("daemon", &gid), 0660);
+	cr_expect_eq(gid, group->gr_gid);
+}

@@ -1,0 +1,455 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/un.h>
+
+#include "base/json_get.h"
+#include "export/varlink.h"
+#include "export/varlink_message.h"
+#include "varlink_peer.h"
+
+static sd_event *event;
+static struct varlink_server *server;
+static char path[] = "/tmp/pebsd-varlink-XXXXXX";
+static char socket_path[64];
+static int calls;
+
+static int echo(struct varlink_call *call, json_object *parameters, void *userdata)
+{
+	(*(int *)userdata)++;
+	return varlink_reply(call, json_object_get(parameters));
+}
+
+static int big(struct varlink_call *call, json_object *parameters, void *userdata)
+{
+	_cleanup_free_ char *text = NULL;
+	json_object *reply = json_object_new_object();
+	u64 bytes = 0;
+
+	(*(int *)userdata)++;
+	cr_assert(json_get_u64(parameters, "bytes", &bytes));
+	text = malloc(bytes + 1);
+	memset(text, 'x', bytes);
+	text[bytes] = '\0';
+	json_object_object_add(reply, "text", json_object_new_string(text));
+	return varlink_reply(call, reply);
+}
+
+static int who(struct varlink_call *call, json_object *parameters, void *userdata)
+{
+	json_object *reply = json_object_new_object();
+
+	(void)parameters;
+	(void)userdata;
+	json_object_object_add(reply, "mine",
+			       json_object_new_boolean(varlink_peer(call)->pid == getpid() &&
+						       varlink_peer(call)->uid == getuid()));
+	return varlink_reply(call, reply);
+}
+
+static int silent(struct varlink_call *call, json_object *parameters, void *userdata)
+{
+	(void)call;
+	(void)parameters;
+	(void)userdata;
+	return 0;
+}
+
+static int listen_in(struct varlink_call *call, json_object *parameters, void *userdata)
+{
+	(void)parameters;
+	(void)userdata;
+	return varlink_subscribe(call);
+}
+
+static const struct varlink_method methods[] = {
+	{.name = "Echo", .handle = echo},
+	{.name = "Big", .handle = big},
+	{.name = "Who", .handle = who},
+	{.name = "Silent", .handle = silent},
+	{.name = "Later"},
+	{.name = "Listen", .handle = listen_in, .needs_more = true},
+};
+
+static const struct varlink_service service = {
+	.vendor = "v",
+	.product = "p",
+	.version = "1",
+	.url = "u",
+	.interface = "org.example.test",
+	.description = "interface org.example.test\n",
+	.methods = methods,
+	.n_methods = ARRAY_SIZE(methods),
+	.userdata = &calls,
+};
+
+static void start(void)
+{
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
+	cr_assert_not_null(mkdtemp(path));
+	(void)snprintf(socket_path, sizeof(socket_path), "%s/socket", path);
+	(void)strcpy(address.sun_path, socket_path);
+	cr_assert_eq(bind(fd, (struct sockaddr *)&address, sizeof(address)), 0);
+	cr_assert_eq(listen(fd, 100), 0);
+	cr_assert_geq(sd_event_new(&event), 0);
+	cr_assert_eq(varlink_server_new(event, fd, &service, &server), 0);
+}
+
+static void stop(void)
+{
+	server = varlink_server_free(server);
+	event = sd_event_unref(event);
+	(void)unlink(socket_path);
+	(void)rmdir(path);
+}
+
+TestSuite(varlink, .init = start, .fini = stop, .timeout = 60);
+
+#define ECHO(text)   "{\"method\":\"org.example.test.Echo\",\"parameters\":{\"a\":\"" text "\"}}"
+#define ECHOED(text) "{\"parameters\":{\"a\":\"" text "\"}}"
+#define REFUSED \
+	"{\"error\":\"org.varlink.service.InvalidParameter\",\"parameters\":{\"parameter\":\"message\"}}"
+
+Test(varlink, a_call_and_its_reply)
+{
+	_cleanup_close_ int fd = peer_connect(socket_path);
+
+	peer_expect(event, fd, ECHO("1"), ECHOED("1"));
+	peer_expect(event, fd, " {\"method\":\"org.example.test.Echo\"}\n", "{\"parameters\":{}}");
+	peer_expect(event, fd, "{\"method\":\"org.example.test.Echo\",\"more\":true,\"parameters\":null}",
+		    "{\"parameters\":{}}");
+	peer_expect(event, fd, "{\"method\":\"org.example.test.Who\"}", "{\"parameters\":{\"mine\":true}}");
+}
+
+Test(varlink, introspection)
+{
+	_cleanup_close_ int fd = peer_connect(socket_path);
+	_cleanup_free_ char *description = NULL;
+
+	peer_expect(event, fd, "{\"method\":\"org.varlink.service.GetInfo\"}",
+		    "{\"parameters\":{\"interfaces\":[\"org.varlink.service\",\"org.example.test\"],"
+		    "\"vendor\":\"v\",\"product\":\"p\",\"version\":\"1\",\"url\":\"u\"}}");
+	peer_expect(event, fd,
+		    "{\"method\":\"org.varlink.service.GetInterfaceDescription\","
+		    "\"parameters\":{\"interface\":\"org.example.test\"}}",
+		    "{\"parameters\":{\"description\":\"interface org.example.test\\n\"}}");
+	peer_expect(event, fd,
+		    "{\"method\":\"org.varlink.service.GetInterfaceDescription\","
+		    "\"parameters\":{\"interface\":\"org.example.other\"}}",
+		    "{\"error\":\"org.varlink.service.InterfaceNotFound\","
+		    "\"parameters\":{\"interface\":\"org.example.other\"}}");
+	peer_expect(event, fd, "{\"method\":\"org.varlink.service.GetInterfaceDescription\"}",
+		    "{\"error\":\"org.varlink.service.InvalidParameter\","
+		    "\"parameters\":{\"parameter\":\"interface\"}}");
+	peer_expect(
+		event, fd, "{\"method\":\"org.varlink.service.GetInfo\",\"parameters\":{\"x\":1}}",
+		"{\"error\":\"org.varlink.service.InvalidParameter\",\"parameters\":{\"parameter\":\"x\"}}");
+
+	peer_call(event, fd,
+		  "{\"method\":\"org.varlink.service.GetInterfaceDescription\","
+		  "\"parameters\":{\"interface\":\"org.varlink.service\"}}");
+	description = peer_receive(event, fd, NULL);
+	cr_assert_not_null(description);
+	cr_expect_not_null(strstr(description, "method GetInfo() -> ("));
+}
+
+Test(varlink, what_does_not_exist_is_named)
+{
+	_cleanup_close_ int fd = peer_connect(socket_path);
+
+	peer_expect(event, fd, "{\"method\":\"org.example.test.Nothing\"}",
+		    "{\"error\":\"org.varlink.service.MethodNotFound\","
+		    "\"parameters\":{\"method\":\"org.example.test.Nothing\"}}");
+	peer_expect(event, fd, "{\"method\":\"org.example.tes.Echo\"}",
+		    "{\"error\":\"org.varlink.service.InterfaceNotFound\","
+		    "\"parameters\":{\"interface\":\"org.example.tes\"}}");
+	peer_expect(event, fd, "{\"method\":\"org.example.test.Later\"}",
+		    "{\"error\":\"org.varlink.service.MethodNotImplemented\","
+		    "\"parameters\":{\"method\":\"org.example.test.Later\"}}");
+	peer_expect(event, fd, "{\"method\":\"org.example.test.Listen\"}",
+		    "{\"error\":\"org.varlink.service.ExpectedMore\"}");
+	peer_expect(event, fd, "{\"method\":\"org.example.test.Echo\",\"upgrade\":true}",
+		    "{\"error\":\"org.varlink.service.InvalidParameter\","
+		    "\"parameters\":{\"parameter\":\"upgrade\"}}");
+	peer_expect(event, fd, ECHO("still served"), ECHOED("still served"));
+}
+
+Test(varlink, what_is_no_call_ends_the_connection)
+{
+	static const char *const texts[] = {
+		"",
+		"hello",
+		"{\"method\":\"org.example.test.Echo\"",
+		"{\"method\":\"org.example.test.Echo\"} {}",
+		"[]",
+		"null",
+		"{}",
+		"{\"method\":1}",
+		"{\"method\":\"Echo\"}",
+		"{\"method\":\".Echo\"}",
+		"{\"method\":\"org.example.test.\"}",
+		"{\"method\":\"org.example.test.Echo\\u0000\"}",
+		"{\"method\":\"org.example.test.Echo\",\"parameters\":[]}",
+		"{\"method\":\"org.example.test.Echo\",\"more\":1}",
+		"{\"method\":\"org.example.test.\xff\"}",
+		"{\"method\":\"org.example.test.Echo\",\"parameters\":"
+		"{\"a\":[[[[[[[[[[[[[[[[[[1]]]]]]]]]]]]]]]]]]}}",
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
+		_cleanup_close_ int fd = peer_connect(socket_path);
+		int closed = 0;
+
+		peer_expect(event, fd, texts[i], REFUSED);
+		cr_expect_null(peer_receive(event, fd, &closed));
+		cr_expect(closed, "the connection lives on after '%s'", texts[i]);
+	}
+	cr_expect_eq(calls, 0);
+}
+
+Test(varlink, half_a_message_waits_for_the_other)
+{
+	static const char text[] = ECHO("slow");
+	_cleanup_close_ int fd = peer_connect(socket_path);
+	_cleanup_free_ char *reply = NULL;
+
+	for (size_t i = 0; i < sizeof(text); i++) {
+		cr_expect_eq(calls, 0);
+		peer_send(event, fd, text + i, 1);
+		peer_settle(event);
+	}
+	reply = peer_receive(event, fd, NULL);
+	cr_expect_str_eq(reply, ECHOED("slow"));
+}
+
+Test(varlink, calls_in_one_write_are_answered_in_order)
+{
+	static const char text[] = ECHO("1") "\0" ECHO(
+		"2") "\0"
+		     "{\"method\":\"org.example.test.Echo\",\"oneway\":true}\0"
+		     "{\"method\":\"org.example.test.Nothing\",\"oneway\":true}\0" ECHO("3");
+	_cleanup_close_ int fd = peer_connect(socket_path);
+
+	peer_send(event, fd, text, sizeof(text));
+	for (int i = 1; i <= 3; i++) {
+		_cleanup_free_ char *reply = peer_receive(event, fd, NULL);
+		char expected[64];
+
+		(void)snprintf(expected, sizeof(expected), "{\"parameters\":{\"a\":\"%d\"}}", i);
+		cr_expect_str_eq(reply, expected);
+	}
+	cr_expect_eq(calls, 4, "the oneway call was made, and not answered");
+	cr_expect_null(peer_receive(event, fd, NULL));
+}
+
+Test(varlink, answers_reach_who_shut_down_its_writing_end)
+{
+	static const char text[] = ECHO("1") "\0" ECHO("2");
+	_cleanup_close_ int fd = peer_connect(socket_path);
+	_cleanup_free_ char *first = NULL;
+	_cleanup_free_ char *second = NULL;
+	int closed;
+
+	peer_send(event, fd, text, sizeof(text));
+	cr_assert_eq(shutdown(fd, SHUT_WR), 0);
+	first = peer_receive(event, fd, NULL);
+	second = peer_receive(event, fd, NULL);
+	cr_expect_str_eq(first, ECHOED("1"));
+	cr_expect_str_eq(second, ECHOED("2"));
+	cr_expect_null(peer_receive(event, fd, &closed));
+	cr_expect(closed);
+}
+
+Test(varlink, the_largest_message_is_taken_and_a_larger_one_is_not)
+{
+	_cleanup_free_ char *text = malloc(VARLINK_MESSAGE_MAX + 2);
+	static const char call[] = "{\"method\":\"org.example.test.Echo\"}";
+	_cleanup_close_ int fd = peer_connect(socket_path);
+	_cleanup_free_ char *largest = NULL;
+	_cleanup_free_ char *larger = NULL;
+	int closed;
+
+	memset(text, ' ', VARLINK_MESSAGE_MAX + 1);
+	memcpy(text, call, strlen(call));
+	text[VARLINK_MESSAGE_MAX] = '\0';
+	peer_call(event, fd, text);
+	largest = peer_receive(event, fd, NULL);
+	cr_expect_str_eq(largest, "{\"parameters\":{}}");
+
+	text[VARLINK_MESSAGE_MAX] = ' ';
+	peer_send(event, fd, text, VARLINK_MESSAGE_MAX + 1);
+	larger = peer_receive(event, fd, NULL);
+	cr_expect_str_eq(larger, REFUSED);
+	cr_expect_null(peer_receive(event, fd, &closed));
+	cr_expect(closed);
+}
+
+Test(varlink, who_does_not_read_is_not_served_further_and_holds_nobody_up)
+{
+	static const char call[] = "{\"method\":\"org.example.test.Big\",\"parameters\":{\"bytes\":2000000}}";
+	_cleanup_close_ int lazy = peer_connect(socket_path);
+	_cleanup_close_ int busy = peer_connect(socket_path);
+
+	for (int i = 0; i < 100; i++)
+		peer_call(event, lazy, call);
+	peer_settle(event);
+	cr_expect_eq(calls, 1, "the next call waits until the reply is read");
+	peer_expect(event, busy, ECHO("1"), ECHOED("1"));
+
+	for (int i = 0; i < 100; i++) {
+		_cleanup_free_ char *reply = peer_receive(event, lazy, NULL);
+
+		cr_assert_not_null(reply);
+		cr_assert_gt(strlen(reply), 2000000);
+	}
+	cr_expect_eq(calls, 101);
+}
+
+Test(varlink, who_goes_away_is_forgotten)
+{
+	for (int i = 0; i < 3 * VARLINK_CONNECTIONS_MAX; i++) {
+		int fd = peer_connect(socket_path);
+
+		peer_call(event, fd,
+			  "{\"method\":\"org.example.test.Big\",\"parameters\":{\"bytes\":500000}}");
+		if (i % 2)
+			peer_settle(event);
+		(void)close(fd);
+		peer_settle(event);
+	}
+	_cleanup_close_ int fd = peer_connect(socket_path);
+
+	peer_expect(event, fd, ECHO("1"), ECHOED("1"));
+}
+
+Test(varlink, a_oneway_call_counts_when_its_caller_is_gone)
+{
+	int fd = peer_connect(socket_path);
+
+	peer_call(event, fd, "{\"method\":\"org.example.test.Echo\",\"oneway\":true}");
+	(void)close(fd);
+	peer_settle(event);
+	cr_expect_eq(calls, 1);
+}
+
+Test(varlink, connections_are_limited)
+{
+	int fds[VARLINK_CONNECTIONS_MAX];
+	int closed;
+
+	for (int i = 0; i < VARLINK_CONNECTIONS_MAX; i++) {
+		fds[i] = peer_connect(socket_path);
+		peer_settle(event);
+	}
+	_cleanup_close_ int refused = peer_connect(socket_path);
+
+	cr_expect_null(peer_receive(event, refused, &closed));
+	cr_expect(closed);
+	peer_expect(event, fds[VARLINK_CONNECTIONS_MAX - 1], ECHO("1"), ECHOED("1"));
+
+	(void)close(fds[0]);
+	peer_settle(event);
+	_cleanup_close_ int next = peer_connect(socket_path);
+
+	peer_expect(event, next, ECHO("1"), ECHOED("1"));
+	for (int i = 1; i < VARLINK_CONNECTIONS_MAX; i++)
+		(void)close(fds[i]);
+}
+
+Test(varlink, a_method_without_an_answer_ends_the_connection)
+{
+	_cleanup_close_ int fd = peer_connect(socket_path);
+	int closed;
+
+	peer_call(event, fd, "{\"method\":\"org.example.test.Silent\"}");
+	cr_expect_null(peer_receive(event, fd, &closed));
+	cr_expect(closed);
+}
+
+static void subscribe(int fd)
+{
+	size_t before = varlink_server_subscribers(server);
+
+	peer_call(event, fd, "{\"method\":\"org.example.test.Listen\",\"more\":true}");
+	peer_settle(event);
+	cr_assert_eq(varlink_server_subscribers(server), before + 1);
+}
+
+Test(varlink, subscribers_get_what_is_published)
+{
+	_cleanup_json_ json_object *item = json_object_new_object();
+	_cleanup_close_ int first = peer_connect(socket_path);
+	_cleanup_close_ int other = peer_connect(socket_path);
+	int second = peer_connect(socket_path);
+
+	subscribe(first);
+	subscribe(second);
+	peer_expect(event, other, ECHO("1"), ECHOED("1"));
+	json_object_object_add(item, "n", json_object_new_int(1));
+	varlink_server_publish(server, item);
+	for (int i = 0; i < 2; i++) {
+		_cleanup_free_ char *got = peer_receive(event, i ? second : first, NULL);
+
+		cr_expect_str_eq(got, "{\"parameters\":{\"n\":1},\"continues\":true}");
+	}
+	cr_expect_null(peer_receive(event, other, NULL), "who did not subscribe gets nothing");
+
+	(void)close(second);
+	peer_settle(event);
+	cr_expect_eq(varlink_server_subscribers(server), 1);
+	varlink_server_publish(server, item);
+	_cleanup_free_ char *got = peer_receive(event, first, NULL);
+
+	cr_expect_str_eq(got, "{\"parameters\":{\"n\":1},\"continues\":true}");
+}
+
+Test(varlink, a_subscriber_that_does_not_read_is_dropped)
+{
+	_cleanup_json_ json_object *item = json_object_new_object();
+	_cleanup_close_ int lazy = peer_connect(socket_path);
+	_cleanup_close_ int eager = peer_connect(socket_path);
+	size_t published = 0;
+	char text[1001];
+
+	memset(text, 'x', 1000);
+	text[1000] = '\0';
+	json_object_object_add(item, "text", json_object_new_string(text));
+	subscribe(lazy);
+	subscribe(eager);
+	while (varlink_server_subscribers(server) == 2 && published < 3 * VARLINK_QUEUE_MAX) {
+		char *got;
+
+		varlink_server_publish(server, item);
+		published += 1000;
+		got = peer_receive(event, eager, NULL);
+		cr_assert_not_null(got);
+		free(got);
+	}
+	cr_expect_eq(varlink_server_subscribers(server), 1);
+	cr_expect_gt(published, VARLINK_QUEUE_MAX, "some delay in reading is forgiven");
+}
+
+Test(varlink, calls_behind_a_subscription_wait_and_do_not_grow)
+{
+	_cleanup_close_ int fd = peer_connect(socket_path);
+	_cleanup_free_ char *flood = malloc(10 * VARLINK_MESSAGE_MAX);
+	size_t sent = 0;
+
+	memset(flood, ' ', 10 * VARLINK_MESSAGE_MAX);
+	subscribe(fd);
+	for (;;) {
+		ssize_t n = send(fd, flood, VARLINK_MESSAGE_MAX, MSG_NOSIGNAL);
+
+		if (n < 0)
+			break;
+		sent += (size_t)n;
+		peer_settle(event);
+		cr_assert_lt(sent, 10 * VARLINK_MESSAGE_MAX, "the server reads without an end");
+	}
+	cr_expect_eq(errno, EAGAIN);
+	cr_expect_eq(varlink_server_subscribers(server), 1);
+}
