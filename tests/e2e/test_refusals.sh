@@ -42,6 +42,7 @@ fi
 # Too few rights: BPF can't be loaded.
 need setpriv
 file=$(recording)
-chmod 755 "$work"
-exits 'without rights' 3 setpriv --reuid=65534 --regid=65534 --clear-groups "$PEBSD" --replay "$file" --once
+status=0
+setpriv --reuid=65534 --regid=65534 --clear-groups "$PEBSD" --replay - --once <"$file" >"$work/said" 2>&1 || status=$?
+expect 'exit code without rights' 3 "$status"
 grep -q CAP_BPF "$work/said" || fail "the missing capability is not named: $(cat "$work/said")"
