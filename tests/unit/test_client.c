@@ -24,7 +24,7 @@ static void serve(const char *bytes, size_t length, size_t piece, bool stay)
 
 	cr_assert_not_null(mkdtemp(directory));
 	(void)snprintf(path, sizeof(path), "%s/socket", directory);
-	(void)strcpy(address.sun_path, path);
+	(void)stpcpy(address.sun_path, path);
 	cr_assert_eq(bind(listening, (struct sockaddr *)&address, sizeof(address)), 0);
 	cr_assert_eq(listen(listening, 1), 0);
 	child = fork();
