@@ -54,8 +54,11 @@ void text_short_count(double count, char ret[TEXT_NUMBER_MAX])
 		return;
 	}
 	/* Up in thousands until three digits are left, as they will be rounded. */
-	for (count /= 1000; count >= 999.5 && units[unit + 1]; count /= 1000)
+	count /= 1000;
+	while (count >= 999.5 && units[unit + 1]) {
+		count /= 1000;
 		unit++;
+	}
 	(void)snprintf(ret, TEXT_NUMBER_MAX, "%.*f%c",
 		       count < 9.995   ? 2
 		       : count < 99.95 ? 1
@@ -73,8 +76,10 @@ void text_bytes(u64 bytes, char ret[TEXT_NUMBER_MAX])
 		(void)snprintf(ret, TEXT_NUMBER_MAX, "%llu B", (unsigned long long)bytes);
 		return;
 	}
-	for (; value >= 1023.95 && unit + 1 < ARRAY_SIZE(units); value /= 1024)
+	while (value >= 1023.95 && unit + 1 < ARRAY_SIZE(units)) {
+		value /= 1024;
 		unit++;
+	}
 	(void)snprintf(ret, TEXT_NUMBER_MAX, "%.1f %s", value, units[unit]);
 }
 

@@ -140,13 +140,14 @@ static void print_help(FILE *out)
 
 __attribute__((format(printf, 1, 2))) static enum ctl_exit usage(const char *format, ...)
 {
+	_cleanup_free_ char *text = NULL;
 	va_list arguments;
 
-	(void)fputs("pebsctl: ", stderr);
 	va_start(arguments, format);
-	(void)vfprintf(stderr, format, arguments);
+	if (vasprintf(&text, format, arguments) < 0)
+		text = NULL;
 	va_end(arguments);
-	(void)fputs("; see `pebsctl --help`\n", stderr);
+	(void)fprintf(stderr, "pebsctl: %s; see `pebsctl --help`\n", text ? text : "wrong usage");
 	return CTL_USAGE;
 }
 

@@ -77,12 +77,14 @@ static void start(void)
 
 static void stop(void)
 {
-	char command[160];
+	char parent[64];
 
 	control = control_free(control);
 	event = sd_event_unref(event);
-	(void)snprintf(command, sizeof(command), "rm -r %s", directory);
-	cr_expect_eq(system(command), 0);
+	(void)unlink(socket_path);
+	(void)snprintf(parent, sizeof(parent), "%s/run", directory);
+	cr_expect_eq(rmdir(parent), 0);
+	cr_expect_eq(rmdir(directory), 0);
 }
 
 TestSuite(control, .init = start, .fini = stop, .timeout = 60);
@@ -271,7 +273,7 @@ Test(control, reload_by_others_is_refused)
 		struct sockaddr_un address = {.sun_family = AF_UNIX};
 		int fd = socket(AF_UNIX, SOCK_STREAM, 0);
 
-		(void)strcpy(address.sun_path, socket_path);
+		(void)stpcpy(address.sun_path, socket_path);
 		if (setresuid(65534, 65534, 65534) < 0 ||
 		    connect(fd, (struct sockaddr *)&address, sizeof(address)) < 0 ||
 		    send(fd, text, sizeof(text), 0) < 0)
@@ -349,7 +351,7 @@ Test(control, a_stale_socket_is_replaced_and_ours_is_removed)
 	control = control_free(control);
 	cr_expect_eq(access(socket_path, F_OK), -1, "the socket is left behind");
 
-	(void)strcpy(address.sun_path, socket_path);
+	(void)stpcpy(address.sun_path, socket_path);
 	cr_assert_eq(bind(stale, (struct sockaddr *)&address, sizeof(address)), 0);
 	cr_assert_eq(open_control(NULL, &message), 0, "%s", message);
 	_cleanup_close_ int fd = peer_connect(socket_path);

@@ -105,9 +105,7 @@ Test(text, names_cannot_drive_a_terminal, .init = use_utf8)
 		     {"a\nb\tc\x7f", "a\\x0ab\\x09c\\x7f"},
 		     {"caf\xc3\xa9", "caf\xc3\xa9"},
 		     {"c1 \xc2\x9b", "c1 \\xc2\\x9b"}, /* CSI in one code point */
-		     {"\xe2\x80\xae"
-		      "abc",
-		      "\\xe2\\x80\\xaeabc"}, /* right-to-left override */
+		     {"\xe2\x80\xaexyz\xe2\x80\xac", "\\xe2\\x80\\xaexyz\\xe2\\x80\\xac"}, /* right to left */
 		     {"broken \xc3(", "broken \\xc3("},
 		     {"cut \xe2\x82", "cut \\xe2\\x82"}};
 
@@ -184,7 +182,7 @@ Test(text, bars)
 	text_bar(NAN, 10, false, bar);
 	cr_expect_str_eq(bar, "");
 	text_bar(7, 1000, true, bar);
-	cr_expect_eq(strlen(bar), 3 * TEXT_BAR_COLUMNS);
+	cr_expect_eq(strlen(bar), 3UL * TEXT_BAR_COLUMNS);
 }
 
 Test(text, cells_are_divided_whole)

@@ -92,7 +92,7 @@ static void start(void)
 
 	cr_assert_not_null(mkdtemp(path));
 	(void)snprintf(socket_path, sizeof(socket_path), "%s/socket", path);
-	(void)strcpy(address.sun_path, socket_path);
+	(void)stpcpy(address.sun_path, socket_path);
 	cr_assert_eq(bind(fd, (struct sockaddr *)&address, sizeof(address)), 0);
 	cr_assert_eq(listen(fd, 100), 0);
 	cr_assert_geq(sd_event_new(&event), 0);
@@ -196,8 +196,8 @@ Test(varlink, what_is_no_call_ends_the_connection)
 		"{\"method\":\"org.example.test.Echo\",\"parameters\":[]}",
 		"{\"method\":\"org.example.test.Echo\",\"more\":1}",
 		"{\"method\":\"org.example.test.\xff\"}",
-		"{\"method\":\"org.example.test.Echo\",\"parameters\":"
-		"{\"a\":[[[[[[[[[[[[[[[[[[1]]]]]]]]]]]]]]]]]]}}",
+		("{\"method\":\"org.example.test.Echo\",\"parameters\":"
+		 "{\"a\":[[[[[[[[[[[[[[[[[[1]]]]]]]]]]]]]]]]]]}}"),
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
@@ -420,7 +420,7 @@ Test(varlink, a_subscriber_that_does_not_read_is_dropped)
 	json_object_object_add(item, "text", json_object_new_string(text));
 	subscribe(lazy);
 	subscribe(eager);
-	while (varlink_server_subscribers(server) == 2 && published < 3 * VARLINK_QUEUE_MAX) {
+	while (varlink_server_subscribers(server) == 2 && published < 3UL * VARLINK_QUEUE_MAX) {
 		char *got;
 
 		varlink_server_publish(server, item);
@@ -436,10 +436,10 @@ Test(varlink, a_subscriber_that_does_not_read_is_dropped)
 Test(varlink, calls_behind_a_subscription_wait_and_do_not_grow)
 {
 	_cleanup_close_ int fd = peer_connect(socket_path);
-	_cleanup_free_ char *flood = malloc(10 * VARLINK_MESSAGE_MAX);
+	_cleanup_free_ char *flood = malloc(10UL * VARLINK_MESSAGE_MAX);
 	size_t sent = 0;
 
-	memset(flood, ' ', 10 * VARLINK_MESSAGE_MAX);
+	memset(flood, ' ', 10UL * VARLINK_MESSAGE_MAX);
 	subscribe(fd);
 	for (;;) {
 		ssize_t n = send(fd, flood, VARLINK_MESSAGE_MAX, MSG_NOSIGNAL);
@@ -448,7 +448,7 @@ Test(varlink, calls_behind_a_subscription_wait_and_do_not_grow)
 			break;
 		sent += (size_t)n;
 		peer_settle(event);
-		cr_assert_lt(sent, 10 * VARLINK_MESSAGE_MAX, "the server reads without an end");
+		cr_assert_lt(sent, 10UL * VARLINK_MESSAGE_MAX, "the server reads without an end");
 	}
 	cr_expect_eq(errno, EAGAIN);
 	cr_expect_eq(varlink_server_subscribers(server), 1);

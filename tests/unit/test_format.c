@@ -1,0 +1,334 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <criterion/criterion.h>
+#include <locale.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json_get.h"
+#include "ctl/format.h"
+#include "ctl/line.h"
+#include "example_snapshot.h"
+#include "export/json.h"
+
+static const struct format_style wide = {0};
+static const struct format_style narrow = {.width = 80};
+
+/* The text of one call of a formatter, which the caller frees. */
+#define TEXT_OF(call)                                         \
+	({                                                    \
+		char *_text = NULL;                           \
+		size_t _length;                               \
+		FILE *out = open_memstream(&_text, &_length); \
+		cr_assert_not_null(out);                      \
+		call;                                         \
+		(void)fclose(out);                            \
+		_text;                                        \
+	})
+
+static void expect_width(const char *text, size_t width)
+{
+	while (*text) {
+		size_t length = strcspn(text, "\n");
+		_cleanup_free_ char *line = strndup(text, length);
+
+		cr_expect_leq(text_width(line), width, "too wide: %s", line);
+		cr_expect(length == 0 || line[length - 1] != ' ', "blanks at the end: '%s'", line);
+		text += length + 1;
+	}
+}
+
+Test(format, top_of_a_replay)
+{
+	_cleanup_json_ json_object *status = json_status(example_replay());
+	_cleanup_json_ json_object *top = json_top(example_replay());
+	_cleanup_free_ char *text = TEXT_OF(format_top(out, status, top, &wide));
+
+	cr_expect_str_eq(
+		text,
+		"     Origin: replay since 2026-11-21 06:00:00 UTC, window all\n"
+		"    Samples: 14 seen, 0 unattributed; lost: not known\n"
+		"      Event: loads: period not known or not fixed; use latency, in core cycles, of sampled "
+		"loads above 64 cycles; not a count of all loads\n"
+		"             LAT% is of unweighted latency: the periods are not known\n"
+		"\n"
+		"CGROUP           SAMPLES  LAT%   MEAN    P50    P99  L1 LFB  L2  L3 LOCAL REMOTE OTHER "
+		"HITM%\n"
+		"comm:kstaled          13  93.5    124    119    174  23  38   8  31     0      0     0     "
+		"0\n"
+		"comm:evil\\x1b[2J       1   6.5    112    108    112 100   0   0   0     0      0     0     "
+		"0\n");
+}
+
+Test(format, top_of_a_live_machine_on_80_columns)
+{
+	struct snapshot *snapshot = example_perf();
+	_cleanup_json_ json_object *status = NULL;
+	_cleanup_json_ json_object *top = NULL;
+	_cleanup_free_ char *text = NULL;
+
+	snapshot->window_seconds = (struct maybe_double){.known = true, .value = 10};
+	status = json_status(snapshot);
+	top = json_top(snapshot);
+	text = TEXT_OF(format_top(out, status, top, &narrow));
+	cr_expect_str_eq(text,
+			 "     Origin: perf since 2026-11-21 06:00:00 UTC, window 10s\n"
+			 "    Samples: 103 seen (10.3 a second), 2 unattributed (1.9%); lost: 1 malformed\n"
+			 "  Unsampled: 1.5s of CPU time multiplexed\n"
+			 "      Event: loads:cpu_core: period 1,009; cache latency, in core cycles, of\n"
+			 "             sampled loads above 30 cycles of instruction latency; not a count\n"
+			 "             of all loads\n"
+			 "             SOURCES: 1 L1  F LFB  2 L2  3 L3  D local DRAM  R remote  o other\n"
+			 "\n"
+			 "CGROUP                   SAMPLES  LAT%   MEAN    P50    P99 SOURCES      HITM%\n"
+			 "/system.slice/db.service      10   0.1    400    400    416 RRRRRRRRRRRR    50\n"
+			 "/                             90   0.0     20     19     20 111111111111     0\n"
+			 "\n"
+			 "      Event: loads:cpu_atom: period 2,003; cache latency, in core cycles, of\n"
+			 "             sampled loads above 30 cycles of instruction latency; not a count\n"
+			 "             of all loads\n"
+			 "             SOURCES: 1 L1  F LFB  2 L2  3 L3  D local DRAM  R remote  o other\n"
+			 "\n"
+			 "CGROUP                   SAMPLES  LAT%   MEAN    P50    P99 SOURCES      HITM%\n"
+			 "/system.slice/db.service       1 100.0     30     29     30 222222222222     0\n");
+	expect_width(text, 80);
+}
+
+Test(format, top_cuts_names_at_their_start)
+{
+	static const char path[] =
+		"/kubepods.slice/kubepods-burstable.slice/kubepods-pod1.slice/cri-77ab.scope";
+	struct snapshot *snapshot = example_perf();
+	_cleanup_json_ json_object *status = NULL;
+	_cleanup_json_ json_object *top = NULL;
+	_cleanup_free_ char *cut = NULL;
+	_cleanup_free_ char *whole = NULL;
+
+	snapshot->cgroups[0].path = path;
+	status = json_status(snapshot);
+	top = json_top(snapshot);
+	cut = TEXT_OF(format_top(out, status, top, &narrow));
+	cr_expect_not_null(strstr(cut, "\n...d1.slice/cri-77ab.scope "));
+	expect_width(cut, 80);
+	whole = TEXT_OF(format_top(out, status, top, &wide));
+	cr_expect_not_null(strstr(whole, path), "what is not a terminal gets whole names");
+}
+
+Test(format, what_is_absent_is_a_dash)
+{
+	static const char reply[] =
+		"{\"origin\":\"perf\",\"samples\":{\"seen\":5,\"unattributed\":0,\"lost\":{\"malformed\":0}},"
+		"\"total\":{\"events\":{\"stores\":{\"samples\":5}}},"
+		"\"cgroups\":[{\"cgroup\":\"/a\",\"id\":1,\"events\":{\"stores\":{\"samples\":5}}}]}";
+	_cleanup_json_ json_object *top = NULL;
+	_cleanup_free_ char *text = NULL;
+	_cleanup_free_ char *bar = NULL;
+
+	cr_assert_eq(json_parse(reply, strlen(reply), 16, &top), 0);
+	text = TEXT_OF(format_top(out, NULL, top, &wide));
+	cr_expect_not_null(strstr(text, "/a                 5     -      -      -      -   -   -   -   -     "
+					"-      -     -     -\n"));
+	cr_expect_not_null(strstr(text, "perf since an unknown time"));
+	cr_expect_not_null(strstr(text, "lost: 0 malformed\n"));
+	bar = TEXT_OF(format_top(out, NULL, top, &narrow));
+	cr_expect_not_null(
+		strstr(bar, "/a                 5     -      -      -      - -                -\n"));
+}
+
+Test(format, an_overflow_is_no_number)
+{
+	struct snapshot *snapshot = example_perf();
+	struct figures far = {0};
+	_cleanup_json_ json_object *status = NULL;
+	_cleanup_json_ json_object *top = NULL;
+	_cleanup_json_ json_object *cgroup = NULL;
+	_cleanup_free_ char *text = NULL;
+	_cleanup_free_ char *shown = NULL;
+
+	example_add(&far, 3, SOURCE_CXL, 2000000, 1, SNOOP_NONE, TLB_WALK);
+	snapshot->cgroups[1].figures[0] = &far;
+	status = json_status(snapshot);
+	top = json_top(snapshot);
+	text = TEXT_OF(format_top(out, status, top, &wide));
+	cr_expect_not_null(strstr(text, "  2.00M >1.05M >1.05M "));
+	cgroup = json_cgroup(snapshot, 1);
+	shown = TEXT_OF(format_cgroup(out, status, cgroup, NULL, &wide));
+	cr_expect_not_null(strstr(shown, "p99 above 1048576, "));
+	cr_expect_not_null(strstr(shown, "\n    above 1048576        3 100.0%  ###"));
+}
+
+Test(format, cgroup_of_a_replay)
+{
+	_cleanup_json_ json_object *status = json_status(example_replay());
+	_cleanup_json_ json_object *cgroup = json_cgroup(example_replay(), 0);
+	_cleanup_free_ char *text = TEXT_OF(format_cgroup(out, status, cgroup, NULL, &narrow));
+
+	cr_expect_str_eq(text,
+			 "     Cgroup: comm:kstaled\n"
+			 "     Origin: replay since 2026-11-21 06:00:00 UTC, window all\n"
+			 "\n"
+			 "      Event: loads: period not known or not fixed; use latency, in core cycles,\n"
+			 "             of sampled loads above 64 cycles; not a count of all loads\n"
+			 "    Samples: 13\n"
+			 "    Latency: mean 124.1, p50 119 (113-120), p90 155 (145-160), p95 166\n"
+			 "             (161-176), p99 174 (161-176), p999 176 (161-176) cycles\n"
+			 "      Snoop: none 13 (100.0%)\n"
+			 "        TLB: hit 12 (92.3%), miss 1 (7.7%)\n"
+			 "      Flags: locked 2 (15.4%), blocked 0 (0.0%)\n"
+			 "\n"
+			 "SOURCE        SAMPLES  SHARE    LAT%   MEAN\n"
+			 "l1                  3  23.1%   18.6%    100  ########\n"
+			 "lfb                 5  38.5%   45.2%    146  #############\n"
+			 "l2                  1   7.7%    4.8%     77  ###\n"
+			 "l3                  4  30.8%   31.4%    127  ###########\n"
+			 "\n"
+			 "        CYCLES     SAMPLES  SHARE\n"
+			 "          73 - 80        1   7.7%  ###########\n"
+			 "          81 - 88        0   0.0%\n"
+			 "          89 - 96        0   0.0%\n"
+			 "         97 - 104        3  23.1%  #################################\n"
+			 "        105 - 112        0   0.0%\n"
+			 "        113 - 120        3  23.1%  #################################\n"
+			 "        121 - 128        0   0.0%\n"
+			 "        129 - 144        4  30.8%  ############################################\n"
+			 "        145 - 160        1   7.7%  ###########\n"
+			 "        161 - 176        1   7.7%  ###########\n");
+	expect_width(text, 80);
+}
+
+Test(format, a_wide_histogram_is_in_octaves)
+{
+	struct snapshot *snapshot = example_perf();
+	struct figures spread = {0};
+	_cleanup_json_ json_object *cgroup = NULL;
+	_cleanup_free_ char *text = NULL;
+
+	example_add(&spread, 4, SOURCE_L1, 1, 1, SNOOP_NONE, TLB_HIT);
+	example_add(&spread, 2, SOURCE_L1, 65, 1, SNOOP_NONE, TLB_HIT);
+	example_add(&spread, 1, SOURCE_L1, 128, 1, SNOOP_NONE, TLB_HIT);
+	example_add(&spread, 1, SOURCE_L1, 129, 1, SNOOP_NONE, TLB_HIT);
+	snapshot->cgroups[1].figures[0] = &spread;
+	cgroup = json_cgroup(snapshot, 1);
+	text = TEXT_OF(format_cgroup(out, NULL, cgroup, NULL, &narrow));
+	cr_expect_not_null(strstr(text, "                1        4  50.0%  ####"));
+	cr_expect_not_null(strstr(text, "         65 - 128        3  37.5%  ####"));
+	cr_expect_not_null(strstr(text, "        129 - 256        1  12.5%  ####"));
+	cr_expect_null(strstr(text, "257"));
+}
+
+Test(format, trend_and_quiet_windows)
+{
+	struct snapshot *snapshot = example_perf();
+	struct figures slower = {0};
+	_cleanup_json_ json_object *whole = json_cgroup(snapshot, 1);
+	_cleanup_json_ json_object *window = NULL;
+	_cleanup_json_ json_object *quiet = json_cgroup_without_samples(snapshot, "/quiet", 3, false);
+	_cleanup_free_ char *text = NULL;
+	_cleanup_free_ char *nothing = NULL;
+
+	example_add(&slower, 1, SOURCE_L1, 30, 1, SNOOP_NONE, TLB_HIT);
+	snapshot->cgroups[1].figures[0] = &slower;
+	window = json_cgroup(snapshot, 1);
+	text = TEXT_OF(format_cgroup(out, NULL, window, whole, &wide));
+	cr_expect_not_null(
+		strstr(text, "      Trend: the mean is 30.0, and 20.0 over all the time: +50.0%\n"));
+	nothing = TEXT_OF(format_cgroup(out, NULL, quiet, NULL, &wide));
+	cr_expect_not_null(strstr(nothing, "Cgroup: /quiet (id 3), removed\n"));
+	cr_expect_not_null(strstr(nothing, "none in this window"));
+}
+
+Test(format, status_of_a_live_machine)
+{
+	struct snapshot *snapshot = example_perf();
+	_cleanup_json_ json_object *status = json_status(snapshot);
+	_cleanup_json_ json_object *recent = NULL;
+	_cleanup_free_ char *text = NULL;
+
+	snapshot->window_seconds = (struct maybe_double){.known = true, .value = 10};
+	recent = json_top_of(snapshot, NULL, 0);
+	text = TEXT_OF(format_status(out, status, recent, &wide));
+	cr_expect_str_eq(text, "     Origin: perf since 2026-11-21 06:00:00 UTC\n"
+			       "      Event: loads:cpu_core: period 1,009; cache latency, in core cycles, of "
+			       "sampled loads above "
+			       "30 cycles of instruction latency; not a count of all loads\n"
+			       "             on cpu_core, CPUs 0-3, counting 97.5% of the time\n"
+			       "      Event: loads:cpu_atom: period 2,003; cache latency, in core cycles, of "
+			       "sampled loads above "
+			       "30 cycles of instruction latency; not a count of all loads\n"
+			       "             on cpu_atom, CPUs 4-7\n"
+			       "    Samples: 103 seen, 2 unattributed (1.9%); lost: 1 malformed\n"
+			       "  Unsampled: 1.5s of CPU time multiplexed\n"
+			       "       Rate: 10.3 samples a second in the last 10s\n"
+			       "    Cgroups: 57; 454 of 512 slots are free\n"
+			       "             3 cgroups found no slot: their samples are unattributed; raise "
+			       "`max` in [cgroups]\n"
+			       "     Memory: 10.0 MiB of BPF maps; 4 stripes a slot\n"
+			       " Collection: each 1s; the last took 0.412ms\n"
+			       "     Config: of 2026-11-21 05:59:59 UTC; the last reload failed, and it "
+			       "stays in force: see the "
+			       "journal, or `pebsd --check-config`\n"
+			       "       Note: cpu_atom: no counter was free on CPU 4\n");
+}
+
+Test(format, watched_items_are_one_line)
+{
+	static const char item[] =
+		"{\"time\":\"2026-11-21T06:00:00Z\",\"event\":\"born\",\"text\":\"/a\\nb\"}";
+	_cleanup_json_ json_object *object = NULL;
+	_cleanup_free_ char *text = NULL;
+
+	cr_assert_eq(json_parse(item, strlen(item), 4, &object), 0);
+	text = TEXT_OF(format_item(out, object));
+	cr_expect_str_eq(text, "2026-11-21T06:00:00Z born    /a\\x0ab\n");
+}
+
+/* A daemon gone mad: no shape of reply makes the formatters fail. */
+Test(format, replies_of_any_shape)
+{
+	static const char *const replies[] = {
+		"{}",
+		"[]",
+		"{\"samples\":7,\"events\":[],\"total\":{\"events\":{\"loads\":3}},\"cgroups\":{\"a\":1}}",
+		"{\"total\":{\"events\":{\"loads\":{}}},\"cgroups\":[1,null,{\"cgroup\":\"/\"},"
+		"{\"cgroup\":\"/"
+		"x\",\"events\":{\"loads\":{\"samples\":-1,\"latency\":{\"p50\":1,\"mean\":\"x\"},"
+		"\"sources\":{\"l1\":{}},\"snoop\":[]}}}]}",
+		"{\"events\":{\"loads\":{\"samples\":1,\"histogram\":[{},{\"le\":-1},{\"le\":99999999999,"
+		"\"samples\":1},{\"le\":5,\"samples\":0}],\"sources\":{\"\\u001b\":{\"samples\":9}}}}}",
+		"{\"notes\":[1,null,{}],\"events\":{\"\":null},\"config\":{\"reloaded\":true,\"time\":\"x\"}"
+		"}",
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(replies); i++) {
+		_cleanup_json_ json_object *reply = NULL;
+		_cleanup_free_ char *text = NULL;
+
+		cr_assert_eq(json_parse(replies[i], strlen(replies[i]), 16, &reply), 0, "%s", replies[i]);
+		text = TEXT_OF({
+			format_top(out, reply, reply, &narrow);
+			format_status(out, reply, reply, &narrow);
+			format_cgroup(out, reply, reply, reply, &narrow);
+			format_item(out, reply);
+		});
+		cr_expect_not_null(text);
+		cr_expect_null(strchr(text, '\033'));
+	}
+}
+
+Test(format, words_are_never_split_and_long_ones_stay_whole)
+{
+	static const struct format_style tight = {.width = 20};
+	_cleanup_free_ char *text = TEXT_OF({
+		line_put(out, &tight, "Label", "%s", "one two three");
+		line_put(out, &tight, "Label", "%s", "unbreakable-thing a");
+		line_put(out, &tight, NULL, "%s", "at the left edge of it all");
+		line_put(out, &tight, "", "%s", "");
+	});
+
+	cr_expect_str_eq(text, "      Label: one two\n"
+			       "             three\n"
+			       "      Label: unbreakable-thing\n"
+			       "             a\n"
+			       "at the left edge of\n"
+			       "it all\n"
+			       "             \n");
+}
