@@ -26,12 +26,15 @@ const volatile u32 stripe_mask = 0;
 const volatile struct event_settings events[EVENTS_MAX] = {};
 
 struct slot_counters slot_counters = {};
-
-/* Where the next search for a free slot begins, so that a slot rests as long as can be before it is used
- * again. */
-u32 slot_cursor = 0;
-
 struct loss_record losses[EVENTS_MAX][STRIPES_MAX] = {};
+
+/*
+ * Free slots: first those never used, from 1 on, then a stack of those given back, linked by `next_free`. Its
+ * head is a slot number below a tag that changes with each push and pop, or a slot that was taken and given
+ * back in between would look untouched. No BPF queue: Linux 6.1 lets a syscall program use none.
+ */
+u32 slots_used = 0;
+u64 free_head = 0;
 
 /* Sizes are set at load: slots x stripes x events of the kind. */
 struct {
@@ -95,45 +98,49 @@ static __always_inline void slot_publish(struct slot_owner *owner, u32 state)
 	__sync_lock_test_and_set(&owner->state, state);
 }
 
-struct slot_search {
-	u32 first;
-	u32 found;
-};
+/* How often a push or pop is tried against others: births are one at a time, and the daemon is one more. */
+#define FREE_TRIES 16
 
-static long slot_try(u32 step, void *context)
+static __always_inline u64 free_head_with(u64 head, u32 slot)
 {
-	struct slot_search *search = context;
-	u32 slot = (search->first + step) % slot_count;
-	struct slot_owner *owner;
-
-	if (slot == SLOT_UNATTRIBUTED)
-		return 0;
-	owner = slot_owner_of(slot);
-	if (!owner)
-		return 1;
-	if (__sync_val_compare_and_swap(&owner->state, SLOT_FREE, SLOT_TAKEN) != SLOT_FREE)
-		return 0;
-	search->found = slot;
-	return 1;
+	return ((head >> 32) + 1) << 32 | slot;
 }
 
-/* A slot that nobody else has taken, or SLOT_UNATTRIBUTED. A full table is not searched. */
-static __always_inline u32 slot_find(void)
+/* A free slot, now the caller's alone; SLOT_UNATTRIBUTED where there is none. */
+static __always_inline u32 slot_pop(void)
 {
-	struct slot_search search = {.first = __sync_fetch_and_add(&slot_cursor, 1)};
+	if (slots_used < slot_count - 1) {
+		u32 slot = __sync_fetch_and_add(&slots_used, 1) + 1;
 
-	if (slot_counters.free == 0)
-		return SLOT_UNATTRIBUTED;
-	bpf_loop(slot_count, slot_try, &search, 0);
-	if (search.found)
-		__sync_fetch_and_add(&slot_counters.free, -1);
-	return search.found;
+		if (slot < slot_count)
+			return slot;
+	}
+	for (u32 i = 0; i < FREE_TRIES; i++) {
+		u64 head = *(volatile u64 *)&free_head;
+		struct slot_owner *owner;
+
+		if ((u32)head == SLOT_UNATTRIBUTED)
+			return SLOT_UNATTRIBUTED;
+		owner = slot_owner_of((u32)head);
+		if (!owner)
+			return SLOT_UNATTRIBUTED;
+		if (__sync_val_compare_and_swap(&free_head, head, free_head_with(head, owner->next_free)) ==
+		    head)
+			return (u32)head;
+	}
+	return SLOT_UNATTRIBUTED;
 }
 
-static __always_inline void slot_release(struct slot_owner *owner)
+static __always_inline int slot_push(u32 slot, struct slot_owner *owner)
 {
-	slot_publish(owner, SLOT_FREE);
-	__sync_fetch_and_add(&slot_counters.free, 1);
+	for (u32 i = 0; i < FREE_TRIES; i++) {
+		u64 head = *(volatile u64 *)&free_head;
+
+		owner->next_free = (u32)head;
+		if (__sync_val_compare_and_swap(&free_head, head, free_head_with(head, slot)) == head)
+			return 0;
+	}
+	return -EAGAIN;
 }
 
 /* A free slot made the cgroup's, its name still empty. Returns the slot, or -errno; -EEXIST if it has one. */
@@ -144,7 +151,7 @@ static __always_inline int slot_take(u64 cgroup_id, u64 parent_id, struct slot_o
 
 	if (bpf_map_lookup_elem(&slot_index, &cgroup_id))
 		return -EEXIST;
-	slot = slot_find();
+	slot = slot_pop();
 	if (slot == SLOT_UNATTRIBUTED)
 		return -ENOSPC;
 	owner = slot_owner_of(slot);
@@ -170,7 +177,7 @@ static __always_inline int slot_enter(u32 slot, struct slot_owner *owner)
 
 	r = bpf_map_update_elem(&slot_index, &cgroup_id, &slot, BPF_NOEXIST);
 	if (r) {
-		slot_release(owner);
+		slot_push(slot, owner);
 		return (int)r;
 	}
 	slot_publish(owner, SLOT_ALIVE);
@@ -215,13 +222,18 @@ static __always_inline int slot_retire(u32 slot, u32 generation)
 static __always_inline int slot_give(u32 slot, u32 generation)
 {
 	struct slot_owner *owner = slot_owner_of(slot);
+	int r;
 
 	if (!owner)
 		return -EINVAL;
 	if (owner->generation != generation || owner->state != SLOT_RETIRED)
 		return -ESTALE;
-	slot_release(owner);
-	return 0;
+	/* Free before it can be taken, or a taker's mark would be overwritten. */
+	slot_publish(owner, SLOT_FREE);
+	r = slot_push(slot, owner);
+	if (r)
+		slot_publish(owner, SLOT_RETIRED);
+	return r;
 }
 
 #endif

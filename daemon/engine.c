@@ -12,6 +12,9 @@
 #define WINDOW_NS    SERIES_KEEP_NS
 #define WINDOW_BYTES ((size_t)16 << 20)
 
+/* Removed cgroups whose figures are kept apart for that long: at least so many, or twice the slots. */
+#define DEAD_MIN 1024
+
 struct engine {
 	struct engine_settings settings;
 	struct kernel *kernel;
@@ -26,7 +29,8 @@ struct engine {
 	struct snapshot head;
 	struct snapshot *all;      /* of the last collection; NULL: not asked for yet */
 	struct snapshot *windowed; /* the last one asked for */
-	u64 births_without_slot;   /* at the last adoption */
+	u64 births_without_slot;   /* when the last adoption began */
+	bool adoption_incomplete;  /* it found too few free slots */
 };
 
 static u64 to_ns(const struct timespec *time)
@@ -56,7 +60,6 @@ static void describe_events(struct engine *engine)
 static int open_books(struct engine *engine)
 {
 	const struct engine_settings *settings = &engine->settings;
-	size_t collections = (size_t)(WINDOW_NS / (settings->interval_ns ? settings->interval_ns : 1)) + 2;
 	int r;
 
 	(void)clock_gettime(CLOCK_REALTIME, &engine->head.since);
@@ -65,7 +68,7 @@ static int open_books(struct engine *engine)
 	    (r = series_table_new(settings->top, &engine->series)) < 0 ||
 	    (r = window_new(WINDOW_BYTES, WINDOW_NS, monotonic_ns(), &engine->head.since, &engine->window)) <
 		    0 ||
-	    (r = readings_new(collections, settings->n_events, &engine->readings)) < 0)
+	    (r = readings_new(WINDOW_NS, settings->n_events, &engine->readings)) < 0)
 		return r;
 	return collect_new(
 		&(struct collect_settings){
@@ -156,7 +159,8 @@ static void put_differences(struct engine *engine, const struct ledger_entry *en
 	}
 }
 
-static int fill_window(struct engine *engine, const struct timespec *realtime)
+/* Less of a window is no loss of figures: a failure is told and no more. */
+static void fill_window(struct engine *engine, const struct timespec *realtime)
 {
 	struct ledger_entry *const *entries;
 	size_t n;
@@ -168,10 +172,8 @@ static int fill_window(struct engine *engine, const struct timespec *realtime)
 		put_differences(engine, entries[i]);
 	put_differences(engine, ledger_unattributed(engine->ledger));
 	r = window_end(engine->window);
-	/* Less of a window is no loss of figures. */
-	if (r < 0 && r != -ENOMEM)
-		return log_warning(r, "cannot keep this collection for windows; they begin anew");
-	return r;
+	if (r < 0)
+		(void)log_warning(r, "cannot keep this collection for windows; they begin anew");
 }
 
 static bool has_difference(const struct ledger_entry *entry)
@@ -216,39 +218,55 @@ static void read_events(struct engine *engine)
 		engine->now[event].malformed = kernel_malformed(engine->kernel, event);
 }
 
-int engine_collect(struct engine *engine)
+static int enter_differences(struct engine *engine)
 {
-	struct snapshot *head = &engine->head;
 	struct reading before[EVENTS_MAX];
-	u64 began_ns = monotonic_ns();
 	int r;
 
 	memcpy(before, engine->now, sizeof(before));
-	forget_snapshots(engine);
-	engine->collected_ns = began_ns;
-	(void)clock_gettime(CLOCK_REALTIME, &head->taken);
 	/* The origin's count first: samples that come while the slots are read are seen, not lost. */
 	read_events(engine);
-	r = collect_run(engine->collect, began_ns);
-	if (r < 0)
-		return r;
-	r = fill_window(engine, &head->taken);
+	r = collect_run(engine->collect, engine->collected_ns);
+	/* Also where it ended early: what it has entered is in this collection's differences alone. */
+	fill_window(engine, &engine->head.taken);
 	if (r == 0)
 		r = fill_series(engine);
-	if (r < 0)
-		return log_error(r, "cannot enter all figures of this collection");
+	else
+		(void)fill_series(engine);
 	for (unsigned event = 0; event < engine->settings.n_events; event++)
 		reading_settle(&engine->now[event], &before[event]);
-	readings_push(engine->readings, began_ns, engine->now);
-	if (began_ns > WINDOW_NS)
-		r = ledger_fold(engine->ledger, began_ns - WINDOW_NS);
+	readings_push(engine->readings, engine->collected_ns, engine->now);
+	return r;
+}
+
+/* Entries of cgroups long gone, or of more of them than there ever were slots, are folded. */
+static int fold(struct engine *engine)
+{
+	u64 before_ns = engine->collected_ns > WINDOW_NS ? engine->collected_ns - WINDOW_NS : 0;
+	size_t most = 2 * (size_t)engine->settings.slots;
+
+	return ledger_fold(engine->ledger, before_ns, most < DEAD_MIN ? DEAD_MIN : most);
+}
+
+int engine_collect(struct engine *engine)
+{
+	struct snapshot *head = &engine->head;
+	int r, folded;
+
+	forget_snapshots(engine);
+	engine->collected_ns = monotonic_ns();
+	(void)clock_gettime(CLOCK_REALTIME, &head->taken);
+	r = enter_differences(engine);
+	folded = fold(engine);
+	if (r == 0)
+		r = folded;
 
 	head->sequence++;
 	head->cgroups_alive = collect_cgroups_alive(engine->collect);
 	head->slots_free = collect_slots_free(engine->collect);
 	head->births_without_slot = kernel_slot_counters(engine->kernel).births_without_slot;
-	head->collection_seconds = (double)(monotonic_ns() - began_ns) / (double)NSEC_PER_SEC;
-	return r;
+	head->collection_seconds = (double)(monotonic_ns() - engine->collected_ns) / (double)NSEC_PER_SEC;
+	return r < 0 ? log_error(r, "not all figures of this collection are entered") : 0;
 }
 
 static int snapshot_of(struct engine *engine, struct window_sums *sums, const struct reading *readings,
@@ -289,6 +307,16 @@ static int windowed_snapshot(struct engine *engine, double seconds)
 	return snapshot_of(engine, sums, readings, &engine->windowed);
 }
 
+/* What may have changed since the collection that a snapshot was built from. */
+static void refresh(struct snapshot *snapshot, const struct snapshot *head)
+{
+	snapshot->notes = head->notes;
+	snapshot->replay_done = head->replay_done;
+	snapshot->config_reloaded = head->config_reloaded;
+	snapshot->config_time = head->config_time;
+	snapshot->interval_seconds = head->interval_seconds;
+}
+
 int engine_snapshot(struct engine *engine, const struct maybe_double *window_seconds,
 		    const struct snapshot **ret)
 {
@@ -306,8 +334,14 @@ int engine_snapshot(struct engine *engine, const struct maybe_double *window_sec
 		if (r < 0)
 			return r;
 	}
+	refresh(engine->all, &engine->head);
 	*ret = engine->all;
 	return 0;
+}
+
+struct reading engine_reading(const struct engine *engine, unsigned event)
+{
+	return engine->now[event];
 }
 
 const struct series *const *engine_series(const struct engine *engine, size_t *ret_n)
@@ -333,11 +367,18 @@ void engine_set_top(struct engine *engine, size_t top)
 
 bool engine_should_adopt(const struct engine *engine)
 {
-	return engine->head.births_without_slot > engine->births_without_slot &&
-	       engine->head.slots_free > engine->head.slots / 8;
+	bool wanted =
+		engine->adoption_incomplete || engine->head.births_without_slot > engine->births_without_slot;
+
+	return wanted && engine->head.slots_free > engine->head.slots / 8;
 }
 
-void engine_adopted(struct engine *engine)
+void engine_adopting(struct engine *engine)
 {
 	engine->births_without_slot = kernel_slot_counters(engine->kernel).births_without_slot;
+}
+
+void engine_adopted(struct engine *engine, bool complete)
+{
+	engine->adoption_incomplete = !complete;
 }

@@ -21,7 +21,7 @@ struct engine_settings {
 	bool births;   /* follow the running kernel's cgroups */
 	bool hardware; /* load the perf_event programs */
 	size_t top;
-	u64 interval_ns; /* between collections; bounds how many the window holds */
+	u64 interval_ns;                                    /* between collections */
 	bool (*exported)(const char *path, void *userdata); /* whether a path may have a series */
 	bool (*synthetic)(u64 id);                          /* see snapshot_build.h; may be NULL */
 	void *userdata;                                     /* of `exported` */
@@ -42,7 +42,7 @@ DEFINE_CLEANUP(struct engine *, engine_free)
 struct kernel *engine_kernel(const struct engine *engine);
 struct names *engine_names(const struct engine *engine);
 
-/* One collection. Pointers of earlier snapshots end. 0 or -ENOMEM. */
+/* One collection. Pointers of earlier snapshots end. 0, or -ENOMEM with some of it left to the next. */
 int engine_collect(struct engine *engine);
 
 /*
@@ -52,6 +52,9 @@ int engine_collect(struct engine *engine);
  */
 int engine_snapshot(struct engine *engine, const struct maybe_double *window_seconds,
 		    const struct snapshot **ret);
+
+/* An event's figures as a whole, as of the last collection. */
+struct reading engine_reading(const struct engine *engine, unsigned event);
 
 /* The exported series. The engine's, valid until the next collection. */
 const struct series *const *engine_series(const struct engine *engine, size_t *ret_n);
@@ -66,8 +69,13 @@ struct snapshot *engine_head(struct engine *engine);
 /* For a reload. */
 void engine_set_top(struct engine *engine, size_t top);
 
-/* Births that found no slot, and slots that are free now: whether adopting anew is worth a walk. */
+/*
+ * Whether adopting anew is worth a walk: a cgroup found no slot, at its birth or in the last walk, and slots
+ * are free now. Around the walk call engine_adopting(), and engine_adopted(): `complete` where every cgroup
+ * has a slot.
+ */
 bool engine_should_adopt(const struct engine *engine);
-void engine_adopted(struct engine *engine);
+void engine_adopting(struct engine *engine);
+void engine_adopted(struct engine *engine, bool complete);
 
 #endif

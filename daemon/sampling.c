@@ -67,10 +67,9 @@ int sampling_step(struct sampling *sampling)
 
 int sampling_tick(struct sampling *sampling)
 {
-	int r = sampling->origin->tick ? sampling->origin->tick(sampling->state) : 0;
-	int collected = engine_collect(sampling->engine);
-
-	return r < 0 ? r : collected;
+	if (sampling->origin->tick)
+		sampling->origin->tick(sampling->state);
+	return engine_collect(sampling->engine);
 }
 
 bool sampling_complete(const struct sampling *sampling, const char **ret_message)

@@ -25,14 +25,17 @@ struct origin_state {
 	struct perf_event_set *sets[EVENTS_MAX]; /* in the order of the engine's events */
 	struct perf_counts counts[EVENTS_MAX];   /* as of the last collection */
 	bool in_error[EVENTS_MAX];               /* told of already */
+	char *hotplug_message[EVENTS_MAX];       /* the failure told of last; NULL: none since */
 };
 
 static void free_state(struct origin_state *state)
 {
 	if (!state)
 		return;
-	for (size_t i = 0; i < state->n_sets; i++)
+	for (size_t i = 0; i < state->n_sets; i++) {
 		perf_set_free(state->sets[i]);
+		free(state->hotplug_message[i]);
+	}
 	free(state->mount);
 	free(state);
 }
@@ -42,9 +45,16 @@ static void free_statep(struct origin_state **state)
 	free_state(*state);
 }
 
+/* What another try may mend is no verdict on the machine: the unit is then started again. */
+static enum exit_code code_of(int error)
+{
+	return error == -ENOMEM || error == -ENFILE || error == -EBUSY || error == -EAGAIN ? EXIT_FAILED
+											   : EXIT_CANNOT;
+}
+
 static int cannot(struct failure *failure, int error, const char *format, const char *what)
 {
-	failure->code = EXIT_CANNOT;
+	failure->code = code_of(error);
 	if (asprintf(&failure->message, format, what) < 0)
 		failure->message = NULL;
 	return error;
@@ -142,7 +152,7 @@ static int open_sets(struct origin_state *state, const struct config *config, st
 		r = perf_open(&plan.openings[i], config->period, PERF_ONLINE_PATH,
 			      &state->sets[state->n_sets], &failure->message);
 		if (r < 0)
-			failure->code = EXIT_CANNOT;
+			failure->code = code_of(r);
 		else
 			state->n_sets++;
 	}
@@ -150,13 +160,15 @@ static int open_sets(struct origin_state *state, const struct config *config, st
 	return r;
 }
 
-static int adopt(struct origin_state *state)
+static void adopt(struct origin_state *state)
 {
-	struct adopt_counts counts;
-	int r = adopt_existing(engine_kernel(state->engine), state->mount, &counts);
+	struct adopt_counts counts = {0};
+	int r;
 
+	engine_adopting(state->engine);
+	r = adopt_existing(engine_kernel(state->engine), state->mount, &counts);
 	if (r < 0)
-		return log_warning(
+		(void)log_warning(
 			r, "cannot read the cgroup tree at %s: cgroups older than pebsd are unattributed",
 			state->mount);
 	if (counts.without_slot)
@@ -164,8 +176,13 @@ static int adopt(struct origin_state *state)
 			0,
 			"%zu cgroups found no free slot, their samples are unattributed; raise [cgroups] max",
 			counts.without_slot);
-	engine_adopted(state->engine);
-	return 0;
+	if (counts.unentered)
+		(void)log_warning(
+			0,
+			"%zu cgroups could not be looked into (too deep, or not permitted): those below that "
+			"are older than pebsd are unattributed; CAP_DAC_READ_SEARCH lets it look",
+			counts.unentered);
+	engine_adopted(state->engine, counts.without_slot == 0);
 }
 
 static int start_sets(struct origin_state *state, struct failure *failure)
@@ -175,7 +192,7 @@ static int start_sets(struct origin_state *state, struct failure *failure)
 		int r = fd < 0 ? fd : perf_start(state->sets[i], fd, &failure->message);
 
 		if (r < 0) {
-			failure->code = EXIT_CANNOT;
+			failure->code = code_of(r);
 			return r;
 		}
 	}
@@ -190,6 +207,7 @@ static void name_cpus(struct origin_state *state)
 		_cleanup_free_ char *cpus = cpu_list_format(perf_cpus(state->sets[i]));
 
 		(void)snprintf(head->events[i].cpus, sizeof(head->events[i].cpus), "%s", cpus ? cpus : "");
+		head->events[i].n_cpus = cpu_list_count(perf_cpus(state->sets[i]));
 	}
 }
 
@@ -228,25 +246,29 @@ static void tell_errors(struct origin_state *state)
 	}
 }
 
-static int tick(struct origin_state *state)
+/* A failure that goes on is told once. */
+static void follow_hotplug(struct origin_state *state, size_t set)
 {
-	int result = 0;
+	_cleanup_free_ char *message = NULL;
+	const char *before = state->hotplug_message[set];
+	int r = perf_hotplug(state->sets[set], &message);
 
+	if (r > 0)
+		log_notice("CPUs came or went: %d", r);
+	if (r < 0 && (!before || !message || strcmp(before, message) != 0))
+		(void)log_warning(0, "%s", message ? message : strerror(-r));
+	free(state->hotplug_message[set]);
+	state->hotplug_message[set] = r < 0 ? TAKE_PTR(message) : NULL;
+}
+
+static void tick(struct origin_state *state)
+{
 	tell_errors(state);
-	for (size_t i = 0; i < state->n_sets; i++) {
-		_cleanup_free_ char *message = NULL;
-		int r = perf_hotplug(state->sets[i], &message);
-
-		if (r < 0) {
-			(void)log_warning(0, "%s", message ? message : strerror(-r));
-			result = r;
-		} else if (r > 0)
-			log_notice("CPUs came or went: %d", r);
-	}
+	for (size_t i = 0; i < state->n_sets; i++)
+		follow_hotplug(state, i);
 	name_cpus(state);
 	if (engine_should_adopt(state->engine))
-		(void)adopt(state);
-	return result;
+		adopt(state);
 }
 
 static int health(const struct origin_state *state, const char **ret_reason)
@@ -281,11 +303,11 @@ static int open_perf(const struct sampling_settings *settings, struct engine_set
 	engine_settings->count_userdata = state;
 	r = engine_open(engine_settings, ret_engine, &ret_failure->message);
 	if (r < 0) {
-		ret_failure->code = EXIT_CANNOT;
+		ret_failure->code = code_of(r);
 		return r;
 	}
 	state->engine = *ret_engine;
-	(void)adopt(state);
+	adopt(state);
 	r = start_sets(state, ret_failure);
 	if (r < 0)
 		return r;

@@ -55,12 +55,15 @@ static void notify_status(const struct server *server)
 
 static void tick_once(struct server *server)
 {
-	const struct maybe_double all = {0};
-	const struct snapshot *snapshot;
+	const struct engine *engine = sampling_engine(server->sampling);
+	const struct snapshot *head = engine_head(sampling_engine(server->sampling));
 
 	server->collection_error = sampling_tick(server->sampling);
-	if (engine_snapshot(sampling_engine(server->sampling), &all, &snapshot) == 0)
-		watch_losses(&server->watch, snapshot);
+	for (unsigned event = 0; event < head->n_events; event++) {
+		struct reading reading = engine_reading(engine, event);
+
+		watch_losses(&server->watch, event, &head->events[event], &reading);
+	}
 }
 
 static int on_tick(sd_event_source *source, uint64_t usec, void *userdata)
@@ -108,6 +111,9 @@ static int reload(void *userdata, char ***ret_lines)
 		(void)clock_gettime(CLOCK_REALTIME, &head->config_time);
 		head->interval_seconds = (double)server->config->interval_ns / (double)NSEC_PER_SEC;
 		engine_set_top(sampling_engine(server->sampling), server->config->top);
+		/* A shorter interval does not wait for the end of a longer one. */
+		(void)sd_event_source_set_time_relative(server->tick,
+							server->config->interval_ns / NSEC_PER_USEC);
 	}
 	watch_reload(&server->watch, r);
 	(void)sd_notify(false, "READY=1");
@@ -121,8 +127,8 @@ static int on_hangup(sd_event_source *source, const struct signalfd_siginfo *inf
 
 	(void)source;
 	(void)info;
-	if (reload(userdata, &lines) >= -EINVAL && lines)
-		reload_free_lines(lines);
+	(void)reload(userdata, &lines);
+	reload_free_lines(lines);
 	return 0;
 }
 

@@ -29,9 +29,10 @@ struct maybe_double {
 struct snapshot_event {
 	struct event event;
 	char key[EVENT_KEY_MAX]; /* see event_key() */
-	char cpus[128];          /* CPUs it is open on, as a list "0-3,8"; "" for a replay */
-	struct figures total;    /* all cgroups and `unattributed` */
-	u64 unattributed;        /* samples of slot 0 */
+	char cpus[2048]; /* CPUs it is open on, as a list "0-3,8", cut where it is longer; "" for a replay */
+	u64 n_cpus;      /* how many they are */
+	struct figures total; /* all cgroups and `unattributed` */
+	u64 unattributed;     /* samples of slot 0 */
 	u64 lost_malformed;
 	struct maybe_u64 lost_unexplained; /* event count / period - seen - lost, where the count is known */
 	struct maybe_double multiplexed_seconds; /* enabled but not running, summed over CPUs */

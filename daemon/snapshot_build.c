@@ -8,110 +8,132 @@
 struct owned_snapshot {
 	struct snapshot snapshot; /* first: the caller's pointer */
 	struct window_sums *sums;
+	struct figures
+		*other[EVENTS_MAX]; /* of a window: what `other` has, folded entries' figures among it */
 };
 
-static u64 cost_of(const struct snapshot_cgroup *cgroup)
-{
-	u64 cost = 0;
+/* A cgroup with what it is ordered by. */
+struct ranked {
+	struct snapshot_cgroup cgroup;
+	u64 cost;
+	u64 samples;
+};
 
+static void rank(struct ranked *ranked)
+{
 	for (size_t event = 0; event < EVENTS_MAX; event++) {
-		u64 more = cgroup->figures[event] ? figures_weighted_latency(cgroup->figures[event]) : 0;
+		const struct figures *figures = ranked->cgroup.figures[event];
+		u64 cost = figures ? figures_weighted_latency(figures) : 0;
 
-		cost = cost + more < cost ? ~0ULL : cost + more;
+		ranked->cost = ranked->cost + cost < ranked->cost ? ~0ULL : ranked->cost + cost;
+		ranked->samples += figures ? figures_samples(figures) : 0;
 	}
-	return cost;
 }
 
-static u64 samples_of(const struct snapshot_cgroup *cgroup)
+static int compare_ranked(const void *a, const void *b)
 {
-	u64 samples = 0;
+	const struct ranked *left = a, *right = b;
 
-	for (size_t event = 0; event < EVENTS_MAX; event++)
-		samples += cgroup->figures[event] ? figures_samples(cgroup->figures[event]) : 0;
-	return samples;
+	if (left->cost != right->cost)
+		return left->cost < right->cost ? 1 : -1;
+	if (left->samples != right->samples)
+		return left->samples < right->samples ? 1 : -1;
+	return strcmp(left->cgroup.path, right->cgroup.path);
 }
 
-static int compare_cgroups(const void *a, const void *b)
+static void add_total(struct snapshot *snapshot, struct figures *const figures[EVENTS_MAX])
 {
-	const struct snapshot_cgroup *left = a, *right = b;
-	u64 left_cost = cost_of(left), right_cost = cost_of(right);
-	u64 left_samples, right_samples;
-
-	if (left_cost != right_cost)
-		return left_cost < right_cost ? 1 : -1;
-	left_samples = samples_of(left);
-	right_samples = samples_of(right);
-	if (left_samples != right_samples)
-		return left_samples < right_samples ? 1 : -1;
-	return strcmp(left->path, right->path);
+	for (size_t event = 0; event < snapshot->n_events; event++)
+		if (figures[event])
+			figures_add(&snapshot->events[event].total, figures[event]);
 }
 
-static const struct window_sum *sum_of(const struct window_sums *sums, u32 number)
+/* Whether there are any figures to take. */
+static bool take_cgroup(struct snapshot *snapshot, const struct snapshot_sources *sources,
+			const struct ledger_entry *entry, struct figures *const figures[EVENTS_MAX],
+			struct ranked *ret)
 {
-	size_t low = 0, high = sums->n;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (sums->sums[middle].entry == number)
-			return &sums->sums[middle];
-		if (sums->sums[middle].entry < number)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return NULL;
-}
-
-/* The entry's figures over the time of the snapshot; whether it has any. */
-static bool take_figures(const struct snapshot_sources *sources, const struct ledger_entry *entry,
-			 const struct figures *ret[EVENTS_MAX])
-{
-	struct figures *const *figures = entry->total;
 	bool any = false;
 
-	if (sources->sums) {
-		const struct window_sum *sum = sum_of(sources->sums, entry->number);
-
-		if (!sum)
-			return false;
-		figures = sum->figures;
-	}
+	*ret = (struct ranked){.cgroup = {.path = entry->path, .alive = entry->living > 0}};
+	ret->cgroup.id = sources->synthetic && sources->synthetic(entry->id) ? 0 : entry->id;
 	for (size_t event = 0; event < EVENTS_MAX; event++) {
-		ret[event] = figures[event];
-		any = any || ret[event];
+		ret->cgroup.figures[event] = figures[event];
+		any = any || figures[event];
+	}
+	if (any) {
+		add_total(snapshot, figures);
+		rank(ret);
 	}
 	return any;
 }
 
-static void take_cgroup(struct snapshot *snapshot, const struct snapshot_sources *sources,
-			const struct ledger_entry *entry)
+static void take_unattributed(struct snapshot *snapshot, struct figures *const figures[EVENTS_MAX])
 {
-	struct snapshot_cgroup *cgroup = &snapshot->cgroups[snapshot->n_cgroups];
-
-	if (!take_figures(sources, entry, cgroup->figures))
-		return;
-	cgroup->path = entry->path;
-	cgroup->id = sources->synthetic && sources->synthetic(entry->id) ? 0 : entry->id;
-	cgroup->alive = entry->living > 0;
+	add_total(snapshot, figures);
 	for (size_t event = 0; event < snapshot->n_events; event++)
-		if (cgroup->figures[event])
-			figures_add(&snapshot->events[event].total, cgroup->figures[event]);
-	snapshot->n_cgroups++;
+		snapshot->events[event].unattributed = figures[event] ? figures_samples(figures[event]) : 0;
 }
 
-static void take_unattributed(struct snapshot *snapshot, const struct snapshot_sources *sources)
+static size_t take_all(struct snapshot *snapshot, const struct snapshot_sources *sources, struct ranked *ret)
 {
-	const struct figures *figures[EVENTS_MAX];
+	const struct ledger_entry *other = ledger_other(sources->ledger);
+	struct ledger_entry *const *entries;
+	size_t n_entries, n = 0;
 
-	if (!take_figures(sources, ledger_unattributed(sources->ledger), figures))
-		return;
-	for (size_t event = 0; event < snapshot->n_events; event++) {
-		if (!figures[event])
+	entries = ledger_entries(sources->ledger, &n_entries);
+	for (size_t i = 0; i < n_entries; i++)
+		n += take_cgroup(snapshot, sources, entries[i], entries[i]->total, &ret[n]);
+	n += take_cgroup(snapshot, sources, other, other->total, &ret[n]);
+	take_unattributed(snapshot, ledger_unattributed(sources->ledger)->total);
+	return n;
+}
+
+static int add_other(struct owned_snapshot *owned, const struct window_sum *sum)
+{
+	for (size_t event = 0; event < EVENTS_MAX; event++) {
+		if (!sum->figures[event])
 			continue;
-		figures_add(&snapshot->events[event].total, figures[event]);
-		snapshot->events[event].unattributed = figures_samples(figures[event]);
+		if (!owned->other[event])
+			owned->other[event] = calloc(1, sizeof(*owned->other[event]));
+		if (!owned->other[event])
+			return -ENOMEM;
+		figures_add(owned->other[event], sum->figures[event]);
 	}
+	return 0;
+}
+
+/* Sums and entries are both by ascending number: one walk along both. Figures of folded entries are
+ * `other`'s. */
+static int take_window(struct owned_snapshot *owned, const struct snapshot_sources *sources,
+		       struct ranked *ret, size_t *ret_n)
+{
+	const struct ledger_entry *other = ledger_other(sources->ledger);
+	const struct ledger_entry *unattributed = ledger_unattributed(sources->ledger);
+	struct snapshot *snapshot = &owned->snapshot;
+	struct ledger_entry *const *entries;
+	size_t n_entries, entry = 0, n = 0;
+	int r;
+
+	entries = ledger_entries(sources->ledger, &n_entries);
+	for (size_t i = 0; i < owned->sums->n; i++) {
+		const struct window_sum *sum = &owned->sums->sums[i];
+
+		while (entry < n_entries && entries[entry]->number < sum->entry)
+			entry++;
+		if (sum->entry == unattributed->number) {
+			take_unattributed(snapshot, sum->figures);
+		} else if (entry < n_entries && entries[entry]->number == sum->entry) {
+			n += take_cgroup(snapshot, sources, entries[entry], sum->figures, &ret[n]);
+		} else {
+			r = add_other(owned, sum);
+			if (r < 0)
+				return r;
+		}
+	}
+	n += take_cgroup(snapshot, sources, other, owned->other, &ret[n]);
+	*ret_n = n;
+	return 0;
 }
 
 static void take_readings(struct snapshot *snapshot, const struct reading *readings)
@@ -128,21 +150,43 @@ static void take_readings(struct snapshot *snapshot, const struct reading *readi
 	}
 }
 
+static int take_cgroups(struct owned_snapshot *owned, const struct snapshot_sources *sources)
+{
+	_cleanup_free_ struct ranked *ranked = NULL;
+	struct snapshot *snapshot = &owned->snapshot;
+	size_t n;
+	int r = 0;
+
+	(void)ledger_entries(sources->ledger, &n);
+	ranked = calloc(n + 1, sizeof(*ranked));
+	snapshot->cgroups = calloc(n + 1, sizeof(*snapshot->cgroups));
+	if (!ranked || !snapshot->cgroups)
+		return -ENOMEM;
+	if (owned->sums)
+		r = take_window(owned, sources, ranked, &n);
+	else
+		n = take_all(snapshot, sources, ranked);
+	if (r < 0)
+		return r;
+	qsort(ranked, n, sizeof(*ranked), compare_ranked);
+	for (size_t i = 0; i < n; i++)
+		snapshot->cgroups[i] = ranked[i].cgroup;
+	snapshot->n_cgroups = n;
+	return 0;
+}
+
 int snapshot_build(const struct snapshot_sources *sources, struct snapshot **ret)
 {
 	struct owned_snapshot *owned = calloc(1, sizeof(*owned));
 	_cleanup_(snapshot_freep) struct snapshot *snapshot = owned ? &owned->snapshot : NULL;
-	struct ledger_entry *const *entries;
-	size_t n;
+	int r;
 
 	if (!snapshot) {
-		window_sums_free((struct window_sums *)sources->sums);
+		window_sums_free(sources->sums);
 		return -ENOMEM;
 	}
 	*snapshot = *sources->head;
-	snapshot->cgroups = NULL;
-	snapshot->n_cgroups = 0;
-	owned->sums = (struct window_sums *)sources->sums;
+	owned->sums = sources->sums;
 	if (owned->sums) {
 		snapshot->since = owned->sums->span.since;
 		snapshot->window_seconds = (struct maybe_double){
@@ -150,17 +194,10 @@ int snapshot_build(const struct snapshot_sources *sources, struct snapshot **ret
 			.value = (double)owned->sums->span.covered_ns / (double)NSEC_PER_SEC,
 		};
 	}
-
-	entries = ledger_entries(sources->ledger, &n);
-	snapshot->cgroups = calloc(n + 1, sizeof(*snapshot->cgroups));
-	if (!snapshot->cgroups)
-		return -ENOMEM;
-	for (size_t i = 0; i < n; i++)
-		take_cgroup(snapshot, sources, entries[i]);
-	take_cgroup(snapshot, sources, ledger_other(sources->ledger));
-	take_unattributed(snapshot, sources);
+	r = take_cgroups(owned, sources);
+	if (r < 0)
+		return r;
 	take_readings(snapshot, sources->readings);
-	qsort(snapshot->cgroups, snapshot->n_cgroups, sizeof(*snapshot->cgroups), compare_cgroups);
 	*ret = TAKE_PTR(snapshot);
 	return 0;
 }
@@ -172,6 +209,8 @@ struct snapshot *snapshot_free(struct snapshot *snapshot)
 	if (!snapshot)
 		return NULL;
 	window_sums_free(owned->sums);
+	for (size_t event = 0; event < EVENTS_MAX; event++)
+		free(owned->other[event]);
 	free(snapshot->cgroups);
 	free(owned);
 	return NULL;

@@ -13,7 +13,7 @@ struct snapshot_sources {
 	const struct snapshot
 		*head; /* all plain members but window, events' figures and cgroups are copied */
 	const struct ledger *ledger;
-	const struct window_sums *sums; /* NULL: the whole time; else it is the snapshot's from here on */
+	struct window_sums *sums;       /* NULL: the whole time; else it is the snapshot's from here on */
 	const struct reading *readings; /* an event's figures over the same time, head->n_events of them */
 	bool (*synthetic)(u64 id);      /* whether an id is made up and stands for no cgroup; NULL: none is */
 };

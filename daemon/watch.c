@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "base/cpu_list.h"
 #include "base/log.h"
 
 static void publish(struct watch *watch, const char *kind, const char *text, json_object *fields)
@@ -63,28 +62,16 @@ static void tell_loss(struct watch *watch, const char *key, const char *reason, 
 	publish(watch, "loss", text ? text : reason, fields);
 }
 
-/* Samples that may be counted by the event and not yet by the program: one a CPU. */
-static u64 under_way(const struct snapshot_event *event)
+void watch_losses(struct watch *watch, unsigned event, const struct snapshot_event *description,
+		  const struct reading *reading)
 {
-	struct cpu_list cpus;
-
-	return cpu_list_parse(event->cpus, &cpus) == 0 ? cpu_list_count(&cpus) : 0;
-}
-
-void watch_losses(struct watch *watch, const struct snapshot *snapshot)
-{
-	for (size_t i = 0; i < snapshot->n_events; i++) {
-		const struct snapshot_event *event = &snapshot->events[i];
-		u64 unexplained = event->lost_unexplained.known ? event->lost_unexplained.value : 0;
-
-		if (event->lost_malformed > watch->malformed[i])
-			tell_loss(watch, event->key, "malformed",
-				  event->lost_malformed - watch->malformed[i]);
-		watch->malformed[i] = event->lost_malformed;
-		if (unexplained > watch->unexplained[i] + under_way(event)) {
-			tell_loss(watch, event->key, "unexplained", unexplained - watch->unexplained[i]);
-			watch->unexplained[i] = unexplained;
-		}
+	if (reading->malformed > watch->malformed[event])
+		tell_loss(watch, description->key, "malformed", reading->malformed - watch->malformed[event]);
+	watch->malformed[event] = reading->malformed;
+	if (reading->unexplained > watch->unexplained[event] + description->n_cpus) {
+		tell_loss(watch, description->key, "unexplained",
+			  reading->unexplained - watch->unexplained[event]);
+		watch->unexplained[event] = reading->unexplained;
 	}
 }
 

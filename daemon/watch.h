@@ -5,6 +5,7 @@
 
 #include "export/control.h"
 #include "snapshot.h"
+#include "window/readings.h"
 
 struct watch {
 	struct control *control;   /* not owned; NULL: nobody can watch yet */
@@ -16,9 +17,10 @@ struct watch {
 void watch_born(void *userdata, const char *path, u64 id);
 void watch_gone(void *userdata, const char *path, u64 id);
 
-/* Tells of samples lost since the last call. One sample a CPU may be under way: that is no loss to tell of.
+/* Tells of samples of an event lost since the last call. One sample a CPU may be under way: that is no loss.
  */
-void watch_losses(struct watch *watch, const struct snapshot *snapshot);
+void watch_losses(struct watch *watch, unsigned event, const struct snapshot_event *description,
+		  const struct reading *reading);
 
 /* `result`: 0, or -errno where the old configuration stays. */
 void watch_reload(struct watch *watch, int result);

@@ -65,13 +65,15 @@ static enum slot_state state_of(const struct slot_owner *owner)
 	return __atomic_load_n(&owner->state, __ATOMIC_ACQUIRE);
 }
 
-static void hold(struct slot_view *view, struct ledger_entry *entry)
+static void hold(struct slot_view *view, struct ledger_entry *entry, u64 now_ns)
 {
 	view->entry = entry;
 	entry->id = view->cgroup_id;
 	entry->holders++;
 	if (view->alive)
 		entry->living++;
+	else if (!entry->living)
+		entry->died_ns = now_ns; /* born and removed since the last collection */
 }
 
 static void let_die(struct slot_view *view, u64 now_ns)
@@ -79,11 +81,6 @@ static void let_die(struct slot_view *view, u64 now_ns)
 	view->alive = false;
 	if (view->entry && --view->entry->living == 0)
 		view->entry->died_ns = now_ns;
-}
-
-static bool has_owner(enum slot_state state)
-{
-	return state != SLOT_FREE && state != SLOT_TAKEN;
 }
 
 /* Enters the names of all new owners first, so that a child's path can be built whatever its slot's number.
@@ -94,7 +91,7 @@ static int learn_names(struct collect *collect)
 		const struct slot_owner *owner = kernel_owner(collect->settings.kernel, slot);
 		int r;
 
-		if (!has_owner(state_of(owner)) || collect->slots[slot].learned)
+		if (state_of(owner) == SLOT_FREE || collect->slots[slot].learned)
 			continue;
 		r = names_add(collect->settings.names, owner->cgroup_id, owner->parent_id, owner->name);
 		if (r == -ENOMEM)
@@ -107,7 +104,7 @@ static int learn_names(struct collect *collect)
 	return 0;
 }
 
-static int notice_birth(struct collect *collect, u32 slot, const struct slot_owner *owner)
+static int notice_birth(struct collect *collect, u32 slot, const struct slot_owner *owner, u64 now_ns)
 {
 	const struct collect_listener *listener = &collect->settings.listener;
 	struct slot_view *view = &collect->slots[slot];
@@ -126,7 +123,7 @@ static int notice_birth(struct collect *collect, u32 slot, const struct slot_own
 	view->generation = owner->generation;
 	entry = ledger_find(collect->settings.ledger, path);
 	if (entry)
-		hold(view, entry);
+		hold(view, entry, now_ns);
 	if (listener->born)
 		listener->born(listener->userdata, view->path, view->cgroup_id);
 	return 0;
@@ -141,8 +138,8 @@ static void notice_death(struct collect *collect, struct slot_view *view, u64 no
 		listener->gone(listener->userdata, view->path, view->cgroup_id);
 }
 
-static int enter(struct collect *collect, struct slot_view *view, unsigned event,
-		 const struct figures *figures)
+/* Where a slot's samples of an event go, with room for them: from there on nothing can fail. */
+static int make_room(struct collect *collect, struct slot_view *view, unsigned event, u64 now_ns)
 {
 	if (!view->entry) {
 		struct ledger_entry *entry;
@@ -150,23 +147,28 @@ static int enter(struct collect *collect, struct slot_view *view, unsigned event
 
 		if (r < 0)
 			return r;
-		hold(view, entry);
+		hold(view, entry, now_ns);
 	}
-	return ledger_add(view->entry, event, figures);
+	return ledger_reserve(view->entry, event);
 }
 
-static int read_events(struct collect *collect, u32 slot)
+static int read_events(struct collect *collect, u32 slot, u64 now_ns)
 {
+	const struct kernel *kernel = collect->settings.kernel;
 	struct slot_view *view = &collect->slots[slot];
 	struct figures figures;
 
 	for (unsigned event = 0; event < collect->n_events; event++) {
-		int r = read_slot(collect->settings.kernel, event, slot, &view->bases[event], &figures);
+		int r;
 
-		if (r > 0)
-			r = enter(collect, view, event, &figures);
+		if (!read_slot_moved(kernel, event, slot, &view->bases[event]))
+			continue;
+		r = make_room(collect, view, event, now_ns);
+		if (r == 0)
+			r = read_slot(kernel, event, slot, &view->bases[event], &figures);
 		if (r < 0)
 			return r;
+		ledger_add(view->entry, event, &figures);
 	}
 	return 0;
 }
@@ -222,7 +224,7 @@ static int visit(struct collect *collect, u32 slot, u64 now_ns)
 	enum slot_state state = state_of(owner);
 	int r;
 
-	if (!has_owner(state)) {
+	if (state == SLOT_FREE) {
 		collect->slots_free++;
 		return 0;
 	}
@@ -230,7 +232,7 @@ static int visit(struct collect *collect, u32 slot, u64 now_ns)
 		/* Born since the names were learned: the next collection has both. */
 		if (collect->settings.names_from_slots && !view->learned)
 			return 0;
-		r = notice_birth(collect, slot, owner);
+		r = notice_birth(collect, slot, owner, now_ns);
 		if (r < 0)
 			return r;
 	}
@@ -238,7 +240,7 @@ static int visit(struct collect *collect, u32 slot, u64 now_ns)
 		notice_death(collect, view, now_ns);
 	if (view->alive)
 		collect->cgroups_alive++;
-	r = read_events(collect, slot);
+	r = read_events(collect, slot, now_ns);
 	if (r < 0)
 		return r;
 	lead_back(collect, slot, owner, state, now_ns);
@@ -254,7 +256,7 @@ int collect_run(struct collect *collect, u64 now_ns)
 	if (collect->settings.names_from_slots)
 		r = learn_names(collect);
 	if (r == 0)
-		r = read_events(collect, SLOT_UNATTRIBUTED);
+		r = read_events(collect, SLOT_UNATTRIBUTED, now_ns);
 	for (u32 slot = 1; r == 0 && slot < collect->n_slots; slot++)
 		r = visit(collect, slot, now_ns);
 	if (r < 0)

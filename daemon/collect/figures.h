@@ -50,7 +50,8 @@ u64 figures_weight(const struct figures *figures);
 u64 figures_latency_sum(const struct figures *figures);
 u64 figures_weighted_latency(const struct figures *figures);
 
-/* Samples that have a latency: those in the histogram; never more than figures_samples(). */
+/* Samples that have a latency: those in the histogram. A sample in flight may be in here one reading early.
+ */
 u64 figures_latency_samples(const struct figures *figures);
 u64 figures_instruction_latency_samples(const struct figures *figures);
 

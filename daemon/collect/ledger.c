@@ -149,13 +149,15 @@ static int need(struct figures **figures)
 	return *figures ? 0 : -ENOMEM;
 }
 
-int ledger_add(struct ledger_entry *entry, unsigned event, const struct figures *difference)
+int ledger_reserve(struct ledger_entry *entry, unsigned event)
 {
-	if (need(&entry->total[event]) < 0 || need(&entry->difference[event]) < 0)
-		return -ENOMEM;
+	return need(&entry->total[event]) < 0 || need(&entry->difference[event]) < 0 ? -ENOMEM : 0;
+}
+
+void ledger_add(struct ledger_entry *entry, unsigned event, const struct figures *difference)
+{
 	figures_add(entry->total[event], difference);
 	figures_add(entry->difference[event], difference);
-	return 0;
 }
 
 static void forget_difference(struct ledger_entry *entry)
@@ -187,11 +189,47 @@ static int fold_one(struct ledger *ledger, struct ledger_entry *entry)
 	return 0;
 }
 
-int ledger_fold(struct ledger *ledger, u64 before_ns)
+static int compare_times(const void *a, const void *b)
+{
+	u64 left = *(const u64 *)a, right = *(const u64 *)b;
+
+	return left < right ? -1 : left > right;
+}
+
+/* The moment before which the dead fold, so that no more than three quarters of `most` are left; 0: all may
+ * stay. */
+static int crowded_before(const struct ledger *ledger, size_t most, u64 *ret)
+{
+	_cleanup_free_ u64 *died = NULL;
+	size_t n = 0, keep = most - most / 4;
+
+	*ret = 0;
+	for (size_t i = 0; i < ledger->n; i++)
+		n += !ledger->entries[i]->holders;
+	if (n <= most)
+		return 0;
+	died = calloc(n, sizeof(*died));
+	if (!died)
+		return -ENOMEM;
+	n = 0;
+	for (size_t i = 0; i < ledger->n; i++)
+		if (!ledger->entries[i]->holders)
+			died[n++] = ledger->entries[i]->died_ns;
+	qsort(died, n, sizeof(*died), compare_times);
+	*ret = keep ? died[n - keep] : died[n - 1] + 1;
+	return 0;
+}
+
+int ledger_fold(struct ledger *ledger, u64 before_ns, size_t most)
 {
 	size_t kept = 0;
-	int r = 0;
+	u64 crowded_ns;
+	int r = crowded_before(ledger, most, &crowded_ns);
 
+	if (r < 0)
+		return r;
+	if (crowded_ns > before_ns)
+		before_ns = crowded_ns;
 	for (size_t i = 0; i < ledger->n; i++) {
 		struct ledger_entry *entry = ledger->entries[i];
 		bool folds = r == 0 && !entry->holders && entry->died_ns < before_ns;

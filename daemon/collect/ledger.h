@@ -42,19 +42,23 @@ struct ledger_entry *ledger_find(const struct ledger *ledger, const char *path);
 struct ledger_entry *ledger_other(const struct ledger *ledger);
 struct ledger_entry *ledger_unattributed(const struct ledger *ledger);
 
-/* Adds to the entry's difference and total. 0 or -ENOMEM, which adds nothing. */
-int ledger_add(struct ledger_entry *entry, unsigned event, const struct figures *difference);
+/* Makes room for an event's figures in an entry. 0 or -ENOMEM. */
+int ledger_reserve(struct ledger_entry *entry, unsigned event);
+
+/* Adds to the entry's difference and total. ledger_reserve() has been called since ledger_begin(). */
+void ledger_add(struct ledger_entry *entry, unsigned event, const struct figures *difference);
 
 /* Begins a collection: drops the differences of the last one. */
 void ledger_begin(struct ledger *ledger);
 
 /*
- * Folds entries that nobody holds and whose cgroup died before `before_ns`: their totals go to `other`, and
- * they are freed. Pointers to them end. 0 or -ENOMEM, which folds no more.
+ * Folds entries that nobody holds: those whose cgroup died before `before_ns`, and of the others, where there
+ * are more than `most`, the longest dead until three quarters of that are left. Their totals go to `other`,
+ * and they are freed: pointers to them end. 0 or -ENOMEM, which folds no more.
  */
-int ledger_fold(struct ledger *ledger, u64 before_ns);
+int ledger_fold(struct ledger *ledger, u64 before_ns, size_t most);
 
-/* All entries but `other` and `unattributed`, in no order. The ledger's, valid until it changes. */
+/* All entries but `other` and `unattributed`, by ascending number. The ledger's, valid until it changes. */
 struct ledger_entry *const *ledger_entries(const struct ledger *ledger, size_t *ret_n);
 
 #endif

@@ -12,7 +12,7 @@
 	(sum)[_i] += SHARED((counters)[_i])
 
 static const struct latency_record no_latency_record;
-static const struct sample_counts no_counts;
+static const u32 no_samples[SOURCE_SLOTS];
 
 void slot_base_free(struct slot_base *base)
 {
@@ -29,8 +29,9 @@ static const struct sample_counts *counts_of(const struct kernel *kernel, unsign
 	return &kernel_plain_record(kernel, event, stripe, slot)->counts;
 }
 
-static bool moved(const struct kernel *kernel, unsigned event, u32 slot, const struct sample_counts *before)
+bool read_slot_moved(const struct kernel *kernel, unsigned event, u32 slot, const struct slot_base *base)
 {
+	const struct sample_counts *before = base->latency ? &base->latency->counts : base->plain;
 	u32 stripes = kernel_settings(kernel)->stripes;
 	u32 samples[SOURCE_SLOTS] = {0};
 
@@ -38,7 +39,7 @@ static bool moved(const struct kernel *kernel, unsigned event, u32 slot, const s
 		ADD_ALL(samples, counts_of(kernel, event, stripe, slot)->samples);
 	/* What is read from here on was written before these samples were counted. */
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
-	return memcmp(samples, before->samples, sizeof(samples)) != 0;
+	return memcmp(samples, before ? before->samples : no_samples, sizeof(samples)) != 0;
 }
 
 static void add_counts(struct sample_counts *sum, const struct sample_counts *shared)
@@ -66,12 +67,9 @@ static void add_latency(struct latency_record *sum, const struct latency_record 
 static int read_latency(const struct kernel *kernel, unsigned event, u32 slot, struct slot_base *base,
 			struct figures *ret)
 {
-	const struct latency_record *before = base->latency ? base->latency : &no_latency_record;
 	u32 stripes = kernel_settings(kernel)->stripes;
 	struct latency_record now = {0};
 
-	if (!moved(kernel, event, slot, &before->counts))
-		return 0;
 	for (u32 stripe = 0; stripe < stripes; stripe++)
 		add_latency(&now, kernel_latency_record(kernel, event, stripe, slot));
 	if (!base->latency) {
@@ -82,18 +80,15 @@ static int read_latency(const struct kernel *kernel, unsigned event, u32 slot, s
 	}
 	(void)figures_difference(&now, base->latency, ret);
 	*base->latency = now;
-	return 1;
+	return 0;
 }
 
 static int read_plain(const struct kernel *kernel, unsigned event, u32 slot, struct slot_base *base,
 		      struct figures *ret)
 {
-	const struct sample_counts *before = base->plain ? base->plain : &no_counts;
 	u32 stripes = kernel_settings(kernel)->stripes;
 	struct sample_counts now = {0};
 
-	if (!moved(kernel, event, slot, before))
-		return 0;
 	for (u32 stripe = 0; stripe < stripes; stripe++)
 		add_counts(&now, &kernel_plain_record(kernel, event, stripe, slot)->counts);
 	if (!base->plain) {
@@ -103,7 +98,7 @@ static int read_plain(const struct kernel *kernel, unsigned event, u32 slot, str
 	}
 	(void)figures_plain_difference(&now, base->plain, ret);
 	*base->plain = now;
-	return 1;
+	return 0;
 }
 
 int read_slot(const struct kernel *kernel, unsigned event, u32 slot, struct slot_base *base,

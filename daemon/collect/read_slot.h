@@ -18,9 +18,12 @@ struct slot_base {
 void slot_base_free(struct slot_base *base);
 
 /*
- * The difference since the last reading, which `base` holds and takes over. A record whose samples did not
- * move is left after its first cache lines; what a sample in flight has half added comes with the next
- * reading. Returns 1 if a sample came, 0 if none, -ENOMEM with nothing taken.
+ * Whether a sample came since the last reading: the first cache lines of each stripe's record tell. What a
+ * sample in flight has half added comes with the next reading.
+ */
+bool read_slot_moved(const struct kernel *kernel, unsigned event, u32 slot, const struct slot_base *base);
+
+/* The difference since the last reading, which `base` holds and takes over. 0, or -ENOMEM with nothing taken.
  */
 int read_slot(const struct kernel *kernel, unsigned event, u32 slot, struct slot_base *base,
 	      struct figures *ret);

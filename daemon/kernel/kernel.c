@@ -76,7 +76,6 @@ static int configure(struct kernel *kernel)
 	place_events(settings, &latency, &plain);
 	skeleton->rodata->read_by_probe = settings->read_by_probe;
 	skeleton->rodata->slot_count = settings->slots;
-	skeleton->bss->slot_counters.free = settings->slots - 1; /* slot 0 is never handed out */
 	skeleton->rodata->stripe_mask = settings->stripes - 1;
 	memcpy((void *)skeleton->rodata->events, settings->events, sizeof(settings->events));
 
@@ -120,6 +119,16 @@ static int map_all(struct kernel *kernel)
 	return 0;
 }
 
+/* Deaths first: one without a birth is nothing, but a birth whose death is missed holds its slot for ever. */
+static int follow_cgroups(struct pebsd_bpf *skeleton)
+{
+	skeleton->links.cgroup_died = bpf_program__attach(skeleton->progs.cgroup_died);
+	if (!skeleton->links.cgroup_died)
+		return -errno;
+	skeleton->links.cgroup_born = bpf_program__attach(skeleton->progs.cgroup_born);
+	return skeleton->links.cgroup_born ? 0 : -errno;
+}
+
 int kernel_open(const struct kernel_settings *settings, struct kernel **ret, char **ret_message)
 {
 	_cleanup_(kernel_freep) struct kernel *kernel = NULL;
@@ -161,7 +170,7 @@ int kernel_open(const struct kernel_settings *settings, struct kernel **ret, cha
 		goto fail;
 	if (settings->births) {
 		step = "attach to the cgroup tracepoints";
-		r = pebsd_bpf__attach(kernel->skeleton);
+		r = follow_cgroups(kernel->skeleton);
 		if (r < 0)
 			goto fail;
 	}

@@ -28,11 +28,12 @@ static struct moment *moment_at(const struct readings *readings, size_t index)
 	return (struct moment *)(void *)(readings->moments + index * moment_bytes(readings->n_events));
 }
 
-int readings_new(size_t length, size_t n_events, struct readings **ret)
+int readings_new(u64 span_ns, size_t n_events, struct readings **ret)
 {
 	_cleanup_(readings_freep) struct readings *readings = NULL;
+	size_t length = (size_t)(span_ns / READINGS_GAP_NS) + 2;
 
-	if (length == 0 || n_events > EVENTS_MAX)
+	if (n_events > EVENTS_MAX)
 		return -EINVAL;
 	readings = calloc(1, sizeof(*readings));
 	if (!readings)
@@ -55,32 +56,46 @@ struct readings *readings_free(struct readings *readings)
 	return NULL;
 }
 
-void readings_push(struct readings *readings, u64 now_ns, const struct reading events[])
+/* The `back`th of the kept moments, 1 being the newest. */
+static struct moment *moment_back(const struct readings *readings, size_t back)
 {
-	struct moment *moment = moment_at(readings, readings->next);
+	return moment_at(readings, (readings->next + readings->length - back) % readings->length);
+}
 
-	moment->at_ns = now_ns;
-	memcpy(moment->events, events, readings->n_events * sizeof(*events));
+static struct moment *place_for(struct readings *readings, u64 now_ns)
+{
+	struct moment *place;
+
+	if (readings->n >= 2 && now_ns - moment_back(readings, 2)->at_ns < READINGS_GAP_NS)
+		return moment_back(readings, 1);
+	place = moment_at(readings, readings->next);
 	readings->next = (readings->next + 1) % readings->length;
 	if (readings->n < readings->length)
 		readings->n++;
 	else
 		readings->forgot = true;
+	return place;
+}
+
+void readings_push(struct readings *readings, u64 now_ns, const struct reading events[])
+{
+	struct moment *moment = place_for(readings, now_ns);
+
+	moment->at_ns = now_ns;
+	memcpy(moment->events, events, readings->n_events * sizeof(*events));
 }
 
 struct reading readings_at(const struct readings *readings, unsigned event, u64 at_ns)
 {
-	size_t oldest = (readings->next + readings->length - readings->n) % readings->length;
-
 	/* Newest first: windows are short. */
-	for (size_t i = readings->n; i > 0; i--) {
-		const struct moment *moment = moment_at(readings, (oldest + i - 1) % readings->length);
+	for (size_t back = 1; back <= readings->n; back++) {
+		const struct moment *moment = moment_back(readings, back);
 
 		if (moment->at_ns <= at_ns)
 			return moment->events[event];
 	}
 	if (readings->forgot)
-		return moment_at(readings, oldest)->events[event];
+		return moment_back(readings, readings->n)->events[event];
 	return (struct reading){0};
 }
 

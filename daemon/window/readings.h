@@ -28,12 +28,15 @@ struct reading {
 
 struct readings;
 
-/* Keeps `length` collections of `n_events` events. 0, -EINVAL, -ENOMEM; free with readings_free(). */
-int readings_new(size_t length, size_t n_events, struct readings **ret);
+#define READINGS_GAP_NS (100 * NSEC_PER_MSEC)
+
+/* Keeps the last `span_ns` of `n_events` events. 0, -EINVAL, -ENOMEM; free with readings_free(). */
+int readings_new(u64 span_ns, size_t n_events, struct readings **ret);
 struct readings *readings_free(struct readings *readings);
 DEFINE_CLEANUP(struct readings *, readings_free)
 
-/* Enters one collection at `now_ns` (CLOCK_MONOTONIC, growing); forgets the oldest when full. */
+/* Enters one collection at `now_ns` (CLOCK_MONOTONIC, growing); in the place of the last one where that is
+ * less than the gap after the one before. Forgets the oldest when full. */
 void readings_push(struct readings *readings, u64 now_ns, const struct reading events[]);
 
 /*

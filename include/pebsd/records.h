@@ -49,7 +49,6 @@ _Static_assert(sizeof(struct latency_record) == 2560, "at most 2.5 KiB");
 
 enum slot_state {
 	SLOT_FREE,    /* nobody's */
-	SLOT_TAKEN,   /* being handed out: its owner is not written yet */
 	SLOT_ALIVE,   /* its cgroup exists */
 	SLOT_DEAD,    /* its cgroup is removed; tasks on their way out may still be counted here */
 	SLOT_RETIRED, /* the index no longer leads here; what was under way may still arrive */
@@ -65,7 +64,8 @@ struct slot_owner {
 	u32 generation;             /* grows each time the slot changes hands */
 	u32 state;                  /* enum slot_state */
 	char name[CGROUP_NAME_MAX]; /* one path component, empty for the root */
-	u8 reserved[32];
+	u32 next_free;              /* while free: the next free slot, SLOT_UNATTRIBUTED for none */
+	u8 reserved[28];
 };
 
 _Static_assert(sizeof(struct slot_owner) == 320, "crosses the kernel boundary");
@@ -84,7 +84,6 @@ struct slot_counters {
 	u64 deaths;
 	u64 births_without_slot; /* the table was full: the cgroup's samples are unattributed */
 	u64 names_unread;        /* the kernel did not let the name be read */
-	u64 free;                /* slots, as of now; no counter */
 };
 
 /* What user space asks of the slot table; each is done inside BPF, never by a map system call. */

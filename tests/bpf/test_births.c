@@ -202,46 +202,43 @@ Test(births, names_ten_levels_of_two_hundred_bytes_deep_are_whole)
 	cr_expect_eq(books_samples(&books, path, 0), software_event_count(fd));
 }
 
-/* A v1 hierarchy numbers its cgroups on its own: make cgroups there until an id is met that v2 has too. */
+/*
+ * A v1 hierarchy numbers its cgroups on its own, so the same id stands for a cgroup there and another one
+ * here. Which ids it will give is its business: the cgroup here is a made-up one, adopted under the id that
+ * was just given there.
+ */
 Test(births, equal_ids_of_a_v1_hierarchy_are_not_confused)
 {
 	char directory[] = "/tmp/pebsd-v1-XXXXXX";
-	_cleanup_free_ char *path = path_of("ours");
+	_cleanup_free_ char *theirs = NULL;
 	struct slot_counters before;
-	bool collided = false;
-	u64 id;
+	struct stat st;
 
+	open_with_slots(256, COLLECT_GRACE_NS);
 	if (!mkdtemp(directory))
 		cr_skip_test("no temporary directory");
 	if (mount("none", directory, "cgroup", 0, "none,name=pebsd-test") < 0) {
 		(void)rmdir(directory);
-		open_with_slots(256, COLLECT_GRACE_NS);
 		cr_skip_test("this kernel mounts no cgroup v1 hierarchy");
 	}
-	open_with_slots(256, COLLECT_GRACE_NS);
-	id = cgroup_fixture_make(&fixture, "ours");
 	before = kernel_slot_counters(books.kernel);
-	for (unsigned i = 0; i < 4096 && !collided; i++) {
-		_cleanup_free_ char *child = NULL;
-		struct stat st;
-
-		cr_assert_geq(asprintf(&child, "%s/%u", directory, i), 0);
-		cr_assert_eq(mkdir(child, 0755), 0);
-		cr_assert_eq(stat(child, &st), 0);
-		collided = st.st_ino >= id;
-		/* A removal of that id there must not bury the one here. */
-		cr_assert_eq(rmdir(child), 0);
-	}
+	cr_assert_geq(asprintf(&theirs, "%s/theirs", directory), 0);
+	cr_assert_eq(mkdir(theirs, 0755), 0);
+	cr_assert_eq(stat(theirs, &st), 0);
+	cr_expect_lt(kernel_adopt(books.kernel, st.st_ino, 1, "ours"), 256,
+		     "its birth there gave it no slot here");
+	books_collect(&books);
+	cr_assert_eq(rmdir(theirs), 0);
 	(void)umount(directory);
 	(void)rmdir(directory);
+
 	cr_expect_eq(kernel_slot_counters(books.kernel).births, before.births);
 	cr_expect_eq(kernel_slot_counters(books.kernel).deaths, before.deaths);
+	cr_assert_eq(kernel_inject(books.kernel, &(struct sample){.cgroup_id = st.st_ino}, 1), 0);
 	books_collect(&books);
-	cr_assert_eq(kernel_inject(books.kernel, &(struct sample){.cgroup_id = id}, 1), 0);
-	books_collect(&books);
-	cr_expect_eq(books_samples(&books, path, 0), 1);
-	printf("an equal id %s met in the v1 hierarchy\n", collided ? "was" : "was not");
-	cgroup_fixture_remove(&fixture, "ours");
+	cr_expect_eq(books_samples(&books, "/ours", 0), 1);
+	cr_assert_not_null(ledger_find(books.ledger, "/ours"));
+	cr_expect_eq(ledger_find(books.ledger, "/ours")->living, 1, "a removal there buried it here");
 }
 
 Test(births, what_existed_before_is_adopted_once)

@@ -14,6 +14,12 @@ static struct figures some(u64 samples)
 	return figures;
 }
 
+static void add(struct ledger_entry *entry, const struct figures *figures)
+{
+	cr_assert_eq(ledger_reserve(entry, 0), 0);
+	ledger_add(entry, 0, figures);
+}
+
 static u64 total(const struct ledger_entry *entry)
 {
 	return entry->total[0] ? figures_samples(entry->total[0]) : 0;
@@ -32,8 +38,8 @@ Test(ledger, a_path_has_one_entry_and_differences_last_one_collection)
 	cr_expect_eq(entry, again);
 	cr_expect_eq(ledger_find(ledger, "/a"), entry);
 
-	cr_assert_eq(ledger_add(entry, 0, &three), 0);
-	cr_assert_eq(ledger_add(entry, 0, &four), 0);
+	add(entry, &three);
+	add(entry, &four);
 	cr_expect_eq(figures_samples(entry->difference[0]), 7);
 	ledger_begin(ledger);
 	cr_expect_null(entry->difference[0]);
@@ -55,11 +61,11 @@ Test(ledger, folding_moves_totals_and_loses_nothing)
 
 		(void)snprintf(path, sizeof(path), "/c%u", i);
 		cr_assert_eq(ledger_get(ledger, path, &entry), 0);
-		cr_assert_eq(ledger_add(entry, 0, &one), 0);
+		add(entry, &one);
 		entry->died_ns = i;
 		entry->holders = i % 2; /* every second one still rests in a slot */
 	}
-	cr_assert_eq(ledger_fold(ledger, 500), 0);
+	cr_assert_eq(ledger_fold(ledger, 500, 10000), 0);
 	entries = ledger_entries(ledger, &n);
 	cr_expect_eq(n, 750);
 	sum = total(ledger_other(ledger));
@@ -72,6 +78,40 @@ Test(ledger, folding_moves_totals_and_loses_nothing)
 	cr_expect_not_null(ledger_find(ledger, "/c500"));
 }
 
+Test(ledger, a_crowd_of_dead_folds_oldest_first)
+{
+	_cleanup_(ledger_freep) struct ledger *ledger = NULL;
+	const struct figures one = some(1);
+	char path[32];
+	size_t n;
+
+	cr_assert_eq(ledger_new(&ledger), 0);
+	for (unsigned i = 0; i < 1001; i++) {
+		struct ledger_entry *entry;
+
+		(void)snprintf(path, sizeof(path), "/c%u", i);
+		cr_assert_eq(ledger_get(ledger, path, &entry), 0);
+		add(entry, &one);
+		entry->died_ns = 1000 + (i * 5) % 1001; /* in another order than their numbers */
+	}
+	cr_assert_eq(ledger_fold(ledger, 0, 1001), 0);
+	(void)ledger_entries(ledger, &n);
+	cr_expect_eq(n, 1001, "as many as may be");
+	cr_assert_eq(ledger_fold(ledger, 0, 1000), 0);
+	(void)ledger_entries(ledger, &n);
+	cr_expect_eq(n, 750);
+	for (size_t i = 0; i < n; i++) {
+		cr_expect_geq(ledger_entries(ledger, &n)[i]->died_ns, 1000 + 251);
+		if (i)
+			cr_expect_gt(ledger_entries(ledger, &n)[i]->number,
+				     ledger_entries(ledger, &n)[i - 1]->number);
+	}
+	cr_expect_eq(total(ledger_other(ledger)), 251);
+	cr_assert_eq(ledger_fold(ledger, 0, 0), 0);
+	(void)ledger_entries(ledger, &n);
+	cr_expect_eq(n, 0);
+}
+
 Test(ledger, numbers_are_never_used_twice)
 {
 	_cleanup_(ledger_freep) struct ledger *ledger = NULL;
@@ -81,7 +121,7 @@ Test(ledger, numbers_are_never_used_twice)
 	cr_assert_eq(ledger_new(&ledger), 0);
 	cr_assert_eq(ledger_get(ledger, "/a", &entry), 0);
 	first = entry->number;
-	cr_assert_eq(ledger_fold(ledger, 1), 0);
+	cr_assert_eq(ledger_fold(ledger, 1, 10), 0);
 	cr_assert_eq(ledger_get(ledger, "/a", &entry), 0);
 	cr_expect_gt(entry->number, first);
 }

@@ -5,9 +5,12 @@
 
 #include "window/readings.h"
 
-static void push(struct readings *readings, u64 at_ns, u64 seen)
+#define GAP READINGS_GAP_NS
+
+/* `at` in gaps. */
+static void push(struct readings *readings, u64 at, u64 seen)
 {
-	readings_push(readings, at_ns,
+	readings_push(readings, at * GAP,
 		      &(struct reading){.seen = seen, .counted = true, .expected = seen + 1});
 }
 
@@ -15,25 +18,25 @@ Test(readings, the_last_collection_not_after_a_moment)
 {
 	_cleanup_(readings_freep) struct readings *readings = NULL;
 
-	cr_assert_eq(readings_new(4, 1, &readings), 0);
-	cr_expect_eq(readings_at(readings, 0, 100).seen, 0, "nothing was read yet");
+	cr_assert_eq(readings_new(4 * GAP, 1, &readings), 0);
+	cr_expect_eq(readings_at(readings, 0, 100 * GAP).seen, 0, "nothing was read yet");
 	push(readings, 10, 1);
 	push(readings, 20, 2);
-	cr_expect_eq(readings_at(readings, 0, 9).seen, 0, "before the first, all began at 0");
-	cr_expect_eq(readings_at(readings, 0, 10).seen, 1);
-	cr_expect_eq(readings_at(readings, 0, 19).seen, 1);
-	cr_expect_eq(readings_at(readings, 0, 1000).seen, 2);
+	cr_expect_eq(readings_at(readings, 0, 9 * GAP).seen, 0, "before the first, all began at 0");
+	cr_expect_eq(readings_at(readings, 0, 10 * GAP).seen, 1);
+	cr_expect_eq(readings_at(readings, 0, 19 * GAP).seen, 1);
+	cr_expect_eq(readings_at(readings, 0, 1000 * GAP).seen, 2);
 }
 
 Test(readings, what_is_forgotten_is_not_taken_for_zero)
 {
 	_cleanup_(readings_freep) struct readings *readings = NULL;
 
-	cr_assert_eq(readings_new(3, 1, &readings), 0);
+	cr_assert_eq(readings_new(GAP, 1, &readings), 0);
 	for (u64 i = 1; i <= 5; i++)
 		push(readings, i * 10, i);
-	cr_expect_eq(readings_at(readings, 0, 5).seen, 3, "the oldest that is kept");
-	cr_expect_eq(readings_at(readings, 0, 45).seen, 4);
+	cr_expect_eq(readings_at(readings, 0, 5 * GAP).seen, 3, "the oldest that is kept");
+	cr_expect_eq(readings_at(readings, 0, 45 * GAP).seen, 4);
 }
 
 Test(readings, what_is_missing_is_unexplained)
@@ -74,10 +77,25 @@ Test(readings, running_ratio_is_absent_before_any_time_passed)
 	cr_expect_float_eq(ratio, 0.25, 1e-9);
 }
 
-Test(readings, a_length_of_nothing_is_refused)
+Test(readings, however_often_is_collected_the_span_is_held)
+{
+	_cleanup_(readings_freep) struct readings *readings = NULL;
+
+	cr_assert_eq(readings_new(10 * GAP, 1, &readings), 0);
+	for (u64 i = 0; i <= 100000; i++)
+		readings_push(readings, i * GAP / 1000, &(struct reading){.seen = i});
+	cr_expect_eq(readings_at(readings, 0, 100 * GAP).seen, 100000, "the newest is always there");
+	for (u64 back = 1; back <= 10; back++) {
+		u64 seen = readings_at(readings, 0, (100 - back) * GAP).seen;
+
+		cr_expect_leq(seen, (100 - back) * 1000);
+		cr_expect_gt(seen, (100 - back - 2) * 1000);
+	}
+}
+
+Test(readings, more_events_than_there_are_is_refused)
 {
 	struct readings *readings;
 
-	cr_expect_eq(readings_new(0, 1, &readings), -EINVAL);
 	cr_expect_eq(readings_new(1, EVENTS_MAX + 1, &readings), -EINVAL);
 }

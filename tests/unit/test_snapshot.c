@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <criterion/criterion.h>
+
+#include <string.h>
+
+#include "snapshot_build.h"
+
+#define SECOND NSEC_PER_SEC
+
+static struct ledger *ledger;
+static struct window *window;
+static struct snapshot head;
+static struct reading readings[EVENTS_MAX];
+
+static void setup(void)
+{
+	const struct timespec start = {.tv_sec = 1000};
+
+	cr_assert_eq(ledger_new(&ledger), 0);
+	cr_assert_eq(window_new(1 << 20, 600 * SECOND, 0, &start, &window), 0);
+	head = (struct snapshot){.origin = "replay", .sequence = 1, .n_events = 1};
+	memset(readings, 0, sizeof(readings));
+}
+
+static void teardown(void)
+{
+	window_free(window);
+	ledger_free(ledger);
+}
+
+TestSuite(snapshot, .init = setup, .fini = teardown);
+
+/* Samples of L2 at 10 cycles each, of period 1, entered as a collection would. */
+static void count(struct ledger_entry *entry, u64 samples)
+{
+	struct figures figures = {0};
+
+	figures.samples[SOURCE_L2] = samples;
+	figures.latency_sum[SOURCE_L2] = figures.weighted_latency[SOURCE_L2] = 10 * samples;
+	cr_assert_eq(ledger_reserve(entry, 0), 0);
+	ledger_add(entry, 0, &figures);
+	window_put(window, entry->number, 0, &figures);
+}
+
+static struct ledger_entry *entry_of(const char *path)
+{
+	struct ledger_entry *entry;
+
+	cr_assert_eq(ledger_get(ledger, path, &entry), 0);
+	return entry;
+}
+
+static struct snapshot *build(u64 window_ns)
+{
+	struct snapshot_sources sources = {.head = &head, .ledger = ledger, .readings = readings};
+	struct snapshot *snapshot;
+
+	if (window_ns)
+		cr_assert_eq(window_sum(window, window_ns, &sources.sums), 0);
+	cr_assert_eq(snapshot_build(&sources, &snapshot), 0);
+	return snapshot;
+}
+
+static u64 samples_of(const struct snapshot *snapshot, const char *path)
+{
+	for (size_t i = 0; i < snapshot->n_cgroups; i++)
+		if (strcmp(snapshot->cgroups[i].path, path) == 0)
+			return figures_samples(snapshot->cgroups[i].figures[0]);
+	return 0;
+}
+
+Test(snapshot, cgroups_come_by_weighted_latency_and_add_up)
+{
+	struct snapshot *snapshot;
+
+	window_begin(window, SECOND, &(struct timespec){.tv_sec = 1001});
+	count(entry_of("/few"), 1);
+	count(entry_of("/many"), 5);
+	count(entry_of("/some"), 3);
+	count(ledger_unattributed(ledger), 7);
+	entry_of("/none");
+	cr_assert_eq(window_end(window), 0);
+
+	snapshot = build(0);
+	cr_assert_eq(snapshot->n_cgroups, 3, "one without samples is not in it");
+	cr_expect_str_eq(snapshot->cgroups[0].path, "/many");
+	cr_expect_str_eq(snapshot->cgroups[1].path, "/some");
+	cr_expect_str_eq(snapshot->cgroups[2].path, "/few");
+	cr_expect_eq(figures_samples(&snapshot->events[0].total), 16);
+	cr_expect_eq(snapshot->events[0].unattributed, 7);
+	cr_expect_not(snapshot->window_seconds.known);
+	snapshot_free(snapshot);
+}
+
+Test(snapshot, a_window_has_what_came_in_it)
+{
+	struct snapshot *snapshot;
+
+	window_begin(window, SECOND, &(struct timespec){.tv_sec = 1001});
+	count(entry_of("/a"), 100);
+	count(ledger_unattributed(ledger), 7);
+	cr_assert_eq(window_end(window), 0);
+	window_begin(window, 2 * SECOND, &(struct timespec){.tv_sec = 1002});
+	count(entry_of("/a"), 1);
+	count(entry_of("/b"), 2);
+	cr_assert_eq(window_end(window), 0);
+
+	snapshot = build(SECOND);
+	cr_expect_eq(samples_of(snapshot, "/a"), 1);
+	cr_expect_eq(samples_of(snapshot, "/b"), 2);
+	cr_expect_eq(figures_samples(&snapshot->events[0].total), 3);
+	cr_expect_eq(snapshot->events[0].unattributed, 0);
+	cr_expect(snapshot->window_seconds.known);
+	cr_expect_float_eq(snapshot->window_seconds.value, 1.0, 1e-9);
+	cr_expect_eq(snapshot->since.tv_sec, 1001);
+	snapshot_free(snapshot);
+
+	snapshot = build(2 * SECOND);
+	cr_expect_eq(samples_of(snapshot, "/a"), 101);
+	cr_expect_eq(figures_samples(&snapshot->events[0].total), 110);
+	snapshot_free(snapshot);
+}
+
+/* The window outlives the entries of removed cgroups: what they had is in `other`, and in the total. */
+Test(snapshot, a_folded_entry_does_not_take_its_samples_out_of_a_window)
+{
+	struct snapshot *snapshot;
+
+	window_begin(window, SECOND, &(struct timespec){.tv_sec = 1001});
+	count(entry_of("/gone-1"), 4);
+	count(entry_of("/stays"), 8);
+	count(entry_of("/gone-2"), 16);
+	cr_assert_eq(window_end(window), 0);
+	entry_of("/stays")->holders = 1;
+	cr_assert_eq(ledger_fold(ledger, 1, 100), 0);
+	cr_assert_null(ledger_find(ledger, "/gone-1"));
+
+	snapshot = build(SECOND);
+	cr_expect_eq(samples_of(snapshot, "/stays"), 8);
+	cr_expect_eq(samples_of(snapshot, "other"), 20);
+	cr_expect_eq(figures_samples(&snapshot->events[0].total), 28);
+	snapshot_free(snapshot);
+	snapshot = build(0);
+	cr_expect_eq(samples_of(snapshot, "other"), 20);
+	cr_expect_eq(figures_samples(&snapshot->events[0].total), 28);
+	snapshot_free(snapshot);
+}
+
+Test(snapshot, what_the_origin_does_not_count_is_not_known)
+{
+	struct snapshot *snapshot;
+
+	window_begin(window, SECOND, &(struct timespec){.tv_sec = 1001});
+	cr_assert_eq(window_end(window), 0);
+	snapshot = build(0);
+	cr_expect_not(snapshot->events[0].lost_unexplained.known);
+	cr_expect_not(snapshot->events[0].running_ratio.known);
+	cr_expect_not(snapshot->events[0].multiplexed_seconds.known);
+	snapshot_free(snapshot);
+
+	readings[0] = (struct reading){.malformed = 2,
+				       .counted = true,
+				       .enabled_ns = 4 * SECOND,
+				       .running_ns = 3 * SECOND,
+				       .waiting_ns = SECOND,
+				       .unexplained = 9};
+	snapshot = build(0);
+	cr_expect_eq(snapshot->events[0].lost_malformed, 2);
+	cr_expect_eq(snapshot->events[0].lost_unexplained.value, 9);
+	cr_expect_float_eq(snapshot->events[0].running_ratio.value, 0.75, 1e-9);
+	cr_expect_float_eq(snapshot->events[0].multiplexed_seconds.value, 1.0, 1e-9);
+	snapshot_free(snapshot);
+}
