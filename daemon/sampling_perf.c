@@ -25,6 +25,7 @@ struct origin_state {
 	struct perf_event_set *sets[EVENTS_MAX]; /* in the order of the engine's events */
 	struct perf_counts counts[EVENTS_MAX];   /* as of the last collection */
 	bool in_error[EVENTS_MAX];               /* told of already */
+	u64 names_unread;                        /* told of already */
 	char *hotplug_message[EVENTS_MAX];       /* the failure told of last; NULL: none since */
 };
 
@@ -261,9 +262,23 @@ static void follow_hotplug(struct origin_state *state, size_t set)
 	state->hotplug_message[set] = r < 0 ? TAKE_PTR(message) : NULL;
 }
 
+static void tell_unread_names(struct origin_state *state)
+{
+	u64 unread = kernel_slot_counters(engine_kernel(state->engine)).names_unread;
+
+	if (unread > state->names_unread)
+		(void)log_warning(
+			0,
+			"the kernel did not let the names of %llu new cgroups be read (lockdown?); they are "
+			"shown by their ids",
+			(unsigned long long)(unread - state->names_unread));
+	state->names_unread = unread;
+}
+
 static void tick(struct origin_state *state)
 {
 	tell_errors(state);
+	tell_unread_names(state);
 	for (size_t i = 0; i < state->n_sets; i++)
 		follow_hotplug(state, i);
 	name_cpus(state);

@@ -16,23 +16,65 @@
 
 struct load_log {
 	libbpf_print_fn_t before;
-	char last_words[LAST_WORDS_MAX];
+	char last_words[LAST_WORDS_MAX]; /* the cause, and where it is known the verifier's reason */
+	bool has_verdict;
 };
 
 /* libbpf's callback has no user data: the one state that it forces on us. */
 static struct load_log *listening;
 
+static bool starts_with(const char *text, const char *beginning)
+{
+	return strncmp(text, beginning, strlen(beginning)) == 0;
+}
+
+char *load_failure_verdict(const char *text)
+{
+	const char *line = strstr(text, "BEGIN PROG LOAD LOG --\n");
+	const char *verdict = NULL;
+	size_t length = 0;
+
+	if (!line)
+		return NULL;
+	for (line = strchr(line, '\n') + 1; *line; line += *line == '\n') {
+		size_t bytes = strcspn(line, "\n");
+
+		if (starts_with(line, "processed ") || starts_with(line, "-- END PROG LOAD LOG"))
+			break;
+		if (bytes) {
+			verdict = line;
+			length = bytes;
+		}
+		line += bytes;
+	}
+	return verdict ? strndup(verdict, length) : NULL;
+}
+
+/* The first warning is the cause; of those after it only the verifier's reason adds to that. */
+static void keep_words(struct load_log *log, const char *text)
+{
+	_cleanup_free_ char *verdict = load_failure_verdict(text);
+	size_t used = strlen(log->last_words);
+
+	if (!used)
+		(void)snprintf(log->last_words, sizeof(log->last_words), "%.*s", (int)strcspn(text, "\n"),
+			       text);
+	else if (verdict && !log->has_verdict)
+		(void)snprintf(log->last_words + used, sizeof(log->last_words) - used, "; %s", verdict);
+	log->has_verdict = log->has_verdict || verdict;
+}
+
 static int listen_to_libbpf(enum libbpf_print_level level, const char *format, va_list arguments)
 {
-	char line[LAST_WORDS_MAX];
+	_cleanup_free_ char *text = NULL;
 
-	if (vsnprintf(line, sizeof(line), format, arguments) < 0)
+	if (vasprintf(&text, format, arguments) < 0) {
+		text = NULL;
 		return 0;
-	line[strcspn(line, "\n")] = '\0';
-	log_debug("%s", line);
-	/* The first warning is the cause; those after it are its consequences. */
-	if (level == LIBBPF_WARN && listening && !listening->last_words[0])
-		memcpy(listening->last_words, line, sizeof(line));
+	}
+	log_debug("%.*s", (int)strcspn(text, "\n"), text);
+	if (level == LIBBPF_WARN && listening)
+		keep_words(listening, text);
 	return 0;
 }
 

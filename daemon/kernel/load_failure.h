@@ -24,6 +24,12 @@ struct load_facts {
 	const char *kernel;   /* release */
 };
 
+/*
+ * Pure: what the verifier had against a program: the last line of its log before its figures, in what libbpf
+ * prints of it. NULL where `text` is no such log, or an empty one. The caller frees.
+ */
+char *load_failure_verdict(const char *text);
+
 /* Pure: the message for a failed step. `last_words` is libbpf's, may be NULL. The caller frees; NULL: no
  * memory. */
 char *load_failure_message(const char *step, int error, const struct load_facts *facts,

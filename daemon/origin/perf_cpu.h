@@ -12,7 +12,6 @@ struct perf_cpu {
 	int fd;
 	struct perf_event_mmap_page *page; /* NULL where the kernel did not let it be mapped */
 	struct perf_reading last;          /* latest known; none of it ever decreases */
-	u64 page_enabled_ns;               /* enabled time when the page was last looked at */
 	u64 read_enabled_ns; /* the same of the last read(2), 0 where the page has moved since */
 	bool in_error;       /* pinned, and found no counter: it does not count */
 	bool detached;       /* its CPU went offline: the kernel does not bring it back with the CPU */

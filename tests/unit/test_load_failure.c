@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <criterion/criterion.h>
+
+#include <errno.h>
+#include <string.h>
+
+#include "kernel/load_failure.h"
+
+static const struct load_facts as_root = {
+	.has_btf = true, .root = true, .lockdown = "none", .kernel = "6.1.0"};
+
+static void expect_words(int error, const struct load_facts *facts, const char *words)
+{
+	_cleanup_free_ char *message =
+		load_failure_message("load the BPF programs", error, facts, "libbpf: said so");
+
+	cr_assert_not_null(message);
+	cr_expect_not_null(strstr(message, "cannot load the BPF programs on kernel 6.1.0"), "%s", message);
+	cr_expect_not_null(strstr(message, "libbpf: said so"), "%s", message);
+	cr_expect_not_null(strstr(message, words), "\"%s\" is not in: %s", words, message);
+}
+
+Test(load_failure, each_cause_has_its_remedy)
+{
+	const struct load_facts nobody = {.has_btf = true, .kernel = "6.1.0"};
+	const struct load_facts confined = {
+		.has_btf = true, .root = true, .lockdown = "confidentiality", .kernel = "6.1.0"};
+	const struct load_facts without_btf = {.root = true, .kernel = "6.1.0"};
+
+	expect_words(-EPERM, &nobody, "as root, or with CAP_BPF and CAP_PERFMON");
+	expect_words(-EPERM, &as_root, "seccomp");
+	expect_words(-EPERM, &confined, "lockdown=integrity");
+	expect_words(-EINVAL, &without_btf, "CONFIG_DEBUG_INFO_BTF");
+	expect_words(-EINVAL, &as_root, "Linux 6.1");
+	expect_words(-ENOMEM, &as_root, "[cgroups] max");
+	expect_words(-ENOSYS, &as_root, "bpf(2)");
+}
+
+Test(load_failure, the_verifiers_reason_is_the_line_before_its_figures)
+{
+	_cleanup_free_ char *verdict =
+		load_failure_verdict("libbpf: prog 'x': -- BEGIN PROG LOAD LOG --\n"
+				     "0: R1=ctx(off=0,imm=0) R10=fp0\n"
+				     "Sleepable programs can only use array, hash, and ringbuf maps\n"
+				     "processed 0 insns (limit 1000000)\n"
+				     "-- END PROG LOAD LOG --\n");
+
+	cr_expect_str_eq(verdict, "Sleepable programs can only use array, hash, and ringbuf maps");
+}
+
+Test(load_failure, a_log_without_figures_ends_at_its_end)
+{
+	_cleanup_free_ char *verdict = load_failure_verdict("libbpf: prog 'x': -- BEGIN PROG LOAD LOG --\n"
+							    "btf_vmlinux is malformed\n"
+							    "-- END PROG LOAD LOG --\n");
+
+	cr_expect_str_eq(verdict, "btf_vmlinux is malformed");
+}
+
+Test(load_failure, what_is_no_log_has_no_verdict)
+{
+	cr_expect_null(load_failure_verdict("libbpf: prog 'x': BPF program load failed: Invalid argument\n"));
+	cr_expect_null(load_failure_verdict("-- BEGIN PROG LOAD LOG --\n-- END PROG LOAD LOG --\n"));
+	cr_expect_null(load_failure_verdict(""));
+}
