@@ -45,8 +45,8 @@ int control_new(sd_event *event, const char *socket_path, const char *group,
 struct control *control_free(struct control *control);
 
 /*
- * Sends {"time": now, "event": kind, "text": text, ...fields} to every watcher. Takes `fields`, which may be
- * NULL.
+ * Sends {"time": now, "event": kind, "text": text, ...fields} to every watcher, with the texts in their shown
+ * form (base/utf8.h). Takes `fields`, which may be NULL.
  */
 void control_publish(struct control *control, const char *kind, const char *text, json_object *fields);
 
