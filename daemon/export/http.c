@@ -29,6 +29,8 @@ struct connection {
 struct http {
 	struct http_source source;
 	TAILQ_HEAD(, connection) connections; /* the oldest first */
+	unsigned int n_connections;
+	bool was_full; /* and a connection was closed since */
 	struct MHD_Daemon *daemon;
 	struct scrape *scrape;
 	sd_event_source *io;
@@ -71,12 +73,15 @@ static void on_connection(void *userdata, struct MHD_Connection *library, void *
 	struct http *http = userdata;
 
 	if (what == MHD_CONNECTION_NOTIFY_CLOSED) {
+		if (http->n_connections-- == HTTP_CONNECTIONS_MAX)
+			http->was_full = true;
 		if (connection)
 			TAILQ_REMOVE(&http->connections, connection, entry);
 		free(connection);
 		*place = NULL;
 		return;
 	}
+	http->n_connections++;
 	connection = calloc(1, sizeof(*connection));
 	if (!connection || !info) {
 		/* Without a deadline there is no connection. */
@@ -247,6 +252,11 @@ static int arm_timer(struct http *http)
 
 	if (MHD_get_timeout(http->daemon, &wait_ms) == MHD_YES)
 		wait_us = MIN(wait_us, wait_ms * USEC_PER_MSEC);
+	/* Only in its next turn does it take in again those who wait outside, and nothing else may bring
+	 * that. */
+	if (http->was_full)
+		wait_us = 0;
+	http->was_full = false;
 	if (wait_us == UINT64_MAX)
 		return sd_event_source_set_enabled(http->timer, SD_EVENT_OFF);
 	r = sd_event_source_set_time_relative(http->timer, wait_us);
