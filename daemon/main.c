@@ -36,9 +36,11 @@ static int load_config(const struct options *options, struct config **ret)
 	_cleanup_free_ char *problem = NULL;
 	int r = config_load(options->config, NULL, ret, &mistakes);
 
-	for (size_t i = 0; i < mistakes.n; i++)
-		(void)log_error(0, "%s:%u: %s", mistakes.list[i].file, mistakes.list[i].line,
-				mistakes.list[i].message);
+	for (size_t i = 0; i < mistakes.n; i++) {
+		_cleanup_free_ char *text = config_mistake_text(&mistakes.list[i]);
+
+		(void)log_error(0, "%s", text ? text : mistakes.list[i].message);
+	}
 	if (r == 0)
 		r = options_override(options, *ret, &problem);
 	if (problem)

@@ -24,7 +24,10 @@ for line in 2 3 4 6; do
 	grep -q "pebsd.conf:$line: " "$work/said" || fail "line $line is not told: $(cat "$work/said")"
 done
 exits 'the same to run with' 2 "$PEBSD" --config "$work/pebsd.conf" --once
-exits 'a configuration that is not there' 2 "$PEBSD" --check-config --config "$work/none.conf"
+for mode in --check-config --once; do
+	exits "$mode with a configuration that is not there" 2 "$PEBSD" $mode --config "$work/none.conf"
+	grep -q "$work/none.conf: " "$work/said" || fail "a file as a whole has no line: $(cat "$work/said")"
+done
 exits 'the default configuration' 0 "$PEBSD" --check-config --config config/pebsd.conf
 
 "$PEBSD" --probe --json >"$work/probe.json" || :
