@@ -30,7 +30,15 @@ for mode in --check-config --once; do
 done
 exits 'the default configuration' 0 "$PEBSD" --check-config --config config/pebsd.conf
 
-"$PEBSD" --probe --json >"$work/probe.json" || :
+# The probe answers whatever the configuration is, and with the same exit code.
+expected=0
+"$PEBSD" --probe --json --config config/pebsd.conf >"$work/probe.json" || expected=$?
+status=0
+"$PEBSD" --probe --json --config "$work/pebsd.conf" >"$work/same.json" 2>"$work/said" || status=$?
+expect 'exit code of --probe with mistakes in the configuration' "$expected" "$status"
+cmp "$work/probe.json" "$work/same.json" || fail 'mistakes in the configuration change what the machine can do'
+grep -q 'pebsd.conf:2: ' "$work/said" || fail "the mistakes are not told: $(cat "$work/said")"
+
 jq -e 'has("usable") and has("events") and has("refused") and has("notes")' "$work/probe.json" >/dev/null ||
 	fail "--probe --json: $(cat "$work/probe.json")"
 if [ "$(jq .usable "$work/probe.json")" = false ]; then
