@@ -22,7 +22,10 @@ int label_escape(const char *value, char **ret)
 	for (const char *from = shown; *from; from++) {
 		if (*from == '\\' || *from == '"' || *from == '\n')
 			*to++ = '\\';
-		*to++ = *from == '\n' ? 'n' : *from;
+		*to = *from;
+		if (*from == '\n')
+			*to = 'n';
+		to++;
 	}
 	*ret = escaped;
 	return 0;
