@@ -37,15 +37,22 @@ int config_mistakes_add(struct config_mistakes *mistakes, const char *file, unsi
 	return 0;
 }
 
+char *config_mistake_text(const struct config_mistake *mistake)
+{
+	char *text;
+	int length = mistake->line
+			     ? asprintf(&text, "%s:%u: %s", mistake->file, mistake->line, mistake->message)
+			     : asprintf(&text, "%s: %s", mistake->file, mistake->message);
+
+	return length < 0 ? NULL : text;
+}
+
 void config_mistakes_print(const struct config_mistakes *mistakes, FILE *out)
 {
 	for (size_t i = 0; i < mistakes->n; i++) {
-		const struct config_mistake *mistake = &mistakes->list[i];
+		_cleanup_free_ char *text = config_mistake_text(&mistakes->list[i]);
 
-		if (mistake->line)
-			(void)fprintf(out, "%s:%u: %s\n", mistake->file, mistake->line, mistake->message);
-		else
-			(void)fprintf(out, "%s: %s\n", mistake->file, mistake->message);
+		(void)fprintf(out, "%s\n", text ? text : mistakes->list[i].message);
 	}
 }
 

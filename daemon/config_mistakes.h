@@ -22,7 +22,11 @@ struct config_mistakes {
 int config_mistakes_add(struct config_mistakes *mistakes, const char *file, unsigned int line,
 			const char *format, ...) __attribute__((format(printf, 4, 5)));
 
-/* One line each: "FILE:LINE: message", or "FILE: message". */
+/* "FILE:LINE: message", or "FILE: message" of a file as a whole. NULL where memory is short; the caller
+ * frees. */
+char *config_mistake_text(const struct config_mistake *mistake);
+
+/* One line each. */
 void config_mistakes_print(const struct config_mistakes *mistakes, FILE *out);
 
 /* Frees what is in it and leaves it empty. */

@@ -30,15 +30,22 @@ static int check_config(const struct options *options)
 	return EXIT_DONE;
 }
 
+static void log_mistakes(const struct config_mistakes *mistakes)
+{
+	for (size_t i = 0; i < mistakes->n; i++) {
+		_cleanup_free_ char *text = config_mistake_text(&mistakes->list[i]);
+
+		(void)log_error(0, "%s", text ? text : mistakes->list[i].message);
+	}
+}
+
 static int load_config(const struct options *options, struct config **ret)
 {
 	_cleanup_(config_mistakes_clear) struct config_mistakes mistakes = {0};
 	_cleanup_free_ char *problem = NULL;
 	int r = config_load(options->config, NULL, ret, &mistakes);
 
-	for (size_t i = 0; i < mistakes.n; i++)
-		(void)log_error(0, "%s:%u: %s", mistakes.list[i].file, mistakes.list[i].line,
-				mistakes.list[i].message);
+	log_mistakes(&mistakes);
 	if (r == 0)
 		r = options_override(options, *ret, &problem);
 	if (problem)
@@ -52,12 +59,27 @@ static int load_config(const struct options *options, struct config **ret)
 	return EXIT_DONE;
 }
 
-static int probe(const struct options *options, const struct config *config)
+/* What the machine can do is no matter of the configuration: with mistakes in it the defaults are tried. */
+static int probe(const struct options *options)
 {
-	const struct pmu_wish wish = {
-		.ldlat = (u32)config->ldlat, .period = config->period, .roles = config->events};
-	int r = probe_run(options->sysfs_root ? options->sysfs_root : "/sys", &wish, options->json, stdout);
+	_cleanup_(config_mistakes_clear) struct config_mistakes mistakes = {0};
+	_cleanup_(config_freep) struct config *config = NULL;
+	struct pmu_wish wish;
+	int r = config_load(options->config, NULL, &config, &mistakes);
 
+	if (r == -EINVAL) {
+		log_mistakes(&mistakes);
+		log_notice(
+			"the configuration has mistakes; what follows is for the default events, ldlat and "
+			"period");
+		r = config_new(&config);
+	}
+	if (r >= 0) {
+		wish = (struct pmu_wish){
+			.ldlat = (u32)config->ldlat, .period = config->period, .roles = config->events};
+		r = probe_run(options->sysfs_root ? options->sysfs_root : "/sys", &wish, options->json,
+			      stdout);
+	}
 	if (r < 0) {
 		(void)log_error(r, "cannot tell what can be sampled below %s",
 				options->sysfs_root ? options->sysfs_root : "/sys");
@@ -106,8 +128,8 @@ int main(int argc, char *argv[])
 	}
 	if (options.action == OPTIONS_CHECK_CONFIG)
 		return check_config(&options);
+	if (options.action == OPTIONS_PROBE)
+		return probe(&options);
 	r = load_config(&options, &config);
-	if (r != EXIT_DONE)
-		return r;
-	return options.action == OPTIONS_PROBE ? probe(&options, config) : run(&options, config);
+	return r == EXIT_DONE ? run(&options, config) : r;
 }

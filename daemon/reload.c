@@ -51,14 +51,8 @@ static int refuse(const struct config_mistakes *mistakes, char **problem, char *
 
 	if (!lines)
 		return -ENOMEM;
-	for (size_t i = 0; i < mistakes->n; i++) {
-		const struct config_mistake *mistake = &mistakes->list[i];
-		char *line;
-
-		if (asprintf(&line, "%s:%u: %s", mistake->file, mistake->line, mistake->message) < 0)
-			line = NULL;
-		add_line(lines, line);
-	}
+	for (size_t i = 0; i < mistakes->n; i++)
+		add_line(lines, config_mistake_text(&mistakes->list[i]));
 	if (*problem) {
 		add_line(lines, *problem);
 		*problem = NULL;

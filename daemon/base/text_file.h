@@ -3,7 +3,7 @@
 #ifndef PEBSD_TEXT_FILE_H
 #define PEBSD_TEXT_FILE_H
 
-#define TEXT_FILE_MAX (1024 * 1024)
+#define TEXT_FILE_MAX (1024UL * 1024)
 
 /*
  * The whole file as a string without the line ends that close it; the caller's to free. Returns 0, -errno of

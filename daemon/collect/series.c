@@ -22,7 +22,7 @@ struct series_table {
 
 	/* Scratch of the update under way. */
 	struct path **owners; /* of each input; NULL: not exported */
-	struct path **best;   /* the N, the costliest first */
+	struct path **best;   /* the N, the costliest first; room for all that could be */
 	size_t n_best;
 	struct figures **spare; /* zeroed */
 	size_t n_spare;
@@ -92,29 +92,16 @@ static int reserve(void *array, size_t n, size_t size)
 	return 0;
 }
 
-static bool costlier(const struct path *a, const struct path *b)
+static int compare(const void *a, const void *b)
 {
-	if (a->next_cost != b->next_cost)
-		return a->next_cost > b->next_cost;
-	if (a->next_samples != b->next_samples)
-		return a->next_samples > b->next_samples;
-	return strcmp(a->series.path, b->series.path) < 0;
-}
+	const struct path *left = *(struct path *const *)a;
+	const struct path *right = *(struct path *const *)b;
 
-/* Puts `path` in its place among the `top` costliest so far, if it has one. */
-static void rank(struct series_table *table, struct path *path)
-{
-	size_t at = table->n_best;
-
-	if (at == table->top && (at == 0 || !costlier(path, table->best[at - 1])))
-		return;
-	if (at == table->top)
-		at--;
-	else
-		table->n_best++;
-	for (; at > 0 && costlier(path, table->best[at - 1]); at--)
-		table->best[at] = table->best[at - 1];
-	table->best[at] = path;
+	if (left->next_cost != right->next_cost)
+		return left->next_cost > right->next_cost ? -1 : 1;
+	if (left->next_samples != right->next_samples)
+		return left->next_samples > right->next_samples ? -1 : 1;
+	return strcmp(left->series.path, right->series.path);
 }
 
 static bool kept(const struct path *path, u64 now_ns, u64 for_ns)
@@ -171,7 +158,9 @@ static size_t plan_series(struct series_table *table, u64 now_ns)
 	FOREACH_PATH (&table->paths, path)
 		if (!path->excluded && path->next_samples > 0 &&
 		    (path->has_input || now_ns - path->seen_ns < SERIES_KEEP_NS))
-			rank(table, path);
+			table->best[table->n_best++] = path;
+	qsort(table->best, table->n_best, sizeof(*table->best), compare);
+	table->n_best = MIN(table->n_best, table->top);
 	for (size_t i = 0; i < table->n_best; i++)
 		table->best[i]->in_top = true;
 
@@ -332,8 +321,7 @@ int series_table_update(struct series_table *table, u64 now_ns, const struct ser
 	r = plan_costs(table, now_ns, inputs, n);
 	if (r < 0)
 		return r;
-	r = reserve(&table->best, table->paths.n < table->top ? table->paths.n : table->top,
-		    sizeof(struct path *));
+	r = reserve(&table->best, table->paths.n, sizeof(struct path *));
 	if (r < 0)
 		return r;
 	exported = plan_series(table, now_ns);

@@ -7,6 +7,7 @@
 #include "base/cleanup.h"
 #include "base/json_get.h"
 #include "base/text.h"
+#include "base/utf8.h"
 #include "ctl/client.h"
 #include "ctl/failure.h"
 #include "ctl/format.h"
@@ -217,8 +218,16 @@ static enum ctl_exit get_cgroup(const struct options *options, struct client *cl
 				double seconds, json_object **ret)
 {
 	json_object *parameters = window_parameters(seconds);
+	_cleanup_free_ char *shown = NULL;
 
-	if (!parameters || json_object_object_add(parameters, "cgroup", json_object_new_string(path)) < 0) {
+	/* What is valid was copied from what pebsctl shows; a shell's file name may be the cgroup's own
+	 * bytes. */
+	if (!utf8_is_valid(path) && utf8_show(path, &shown) < 0)
+		shown = NULL;
+	else if (!shown)
+		shown = strdup(path);
+	if (!parameters || !shown ||
+	    json_object_object_add(parameters, "cgroup", json_object_new_string(shown)) < 0) {
 		json_object_put(parameters);
 		return failure_of_memory();
 	}

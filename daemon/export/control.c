@@ -8,6 +8,7 @@
 #include "base/json_get.h"
 #include "base/log.h"
 #include "base/text.h"
+#include "base/utf8.h"
 #include "base/version.h"
 #include "export/control_interface.h"
 #include "export/control_socket.h"
@@ -109,10 +110,11 @@ static int get_top(struct varlink_call *call, json_object *parameters, void *use
 				       limit < snapshot->n_cgroups ? limit : snapshot->n_cgroups));
 }
 
-static const struct snapshot_cgroup *find_cgroup(const struct snapshot *snapshot, const char *path)
+/* By the form of its path that the replies show. */
+static const struct snapshot_cgroup *find_cgroup(const struct snapshot *snapshot, const char *shown)
 {
 	for (size_t i = 0; i < snapshot->n_cgroups; i++)
-		if (strcmp(snapshot->cgroups[i].path, path) == 0)
+		if (utf8_is_shown_as(snapshot->cgroups[i].path, shown))
 			return &snapshot->cgroups[i];
 	return NULL;
 }
@@ -121,8 +123,9 @@ static int get_cgroup(struct varlink_call *call, json_object *parameters, void *
 {
 	const char *surplus =
 		varlink_surplus_parameter(parameters, (const char *const[]){"cgroup", "window_s", NULL});
-	const char *path = json_get_text(parameters, "cgroup");
+	const char *shown = json_get_text(parameters, "cgroup");
 	const struct snapshot_cgroup *cgroup;
+	_cleanup_free_ char *path = NULL;
 	const struct snapshot *snapshot;
 	struct maybe_double window;
 	json_object *error;
@@ -132,7 +135,7 @@ static int get_cgroup(struct varlink_call *call, json_object *parameters, void *
 
 	if (surplus)
 		return varlink_invalid_parameter(call, surplus);
-	if (!path)
+	if (!shown)
 		return varlink_invalid_parameter(call, "cgroup");
 	if (get_window(parameters, &window) < 0)
 		return varlink_invalid_parameter(call, "window_s");
@@ -141,22 +144,25 @@ static int get_cgroup(struct varlink_call *call, json_object *parameters, void *
 	r = take_snapshot(userdata, &(struct maybe_double){0}, &snapshot);
 	if (r < 0)
 		return not_measured(call, r);
-	cgroup = find_cgroup(snapshot, path);
+	cgroup = find_cgroup(snapshot, shown);
 	if (!cgroup) {
 		error = json_object_new_object();
-		if (!error || json_object_object_add(error, "cgroup", json_object_new_string(path)) < 0) {
+		if (!error || json_object_object_add(error, "cgroup", json_object_new_string(shown)) < 0) {
 			json_object_put(error);
 			return -ENOMEM;
 		}
 		return varlink_error(call, ERROR("NoSuchCgroup"), error);
 	}
 	if (window.known) {
+		path = strdup(cgroup->path); /* the next snapshot ends this one */
+		if (!path)
+			return -ENOMEM;
 		id = cgroup->id;
 		alive = cgroup->alive;
 		r = take_snapshot(userdata, &window, &snapshot);
 		if (r < 0)
 			return not_measured(call, r);
-		cgroup = find_cgroup(snapshot, path);
+		cgroup = find_cgroup(snapshot, shown);
 	}
 	return reply(call, cgroup ? json_cgroup(snapshot, (size_t)(cgroup - snapshot->cgroups))
 				  : json_cgroup_without_samples(snapshot, path, id, alive));
@@ -174,7 +180,7 @@ static json_object *lines_array(char *const *lines)
 	_cleanup_json_ json_object *array = json_object_new_array();
 
 	for (; array && lines && *lines; lines++)
-		if (json_object_array_add(array, json_object_new_string(*lines)) < 0)
+		if (json_object_array_add(array, json_name(*lines)) < 0)
 			return NULL;
 	return TAKE_PTR(array);
 }
@@ -279,6 +285,22 @@ struct control *control_free(struct control *control)
 	return NULL;
 }
 
+/* The texts in `item` are names, or have names in them. */
+static int show_names(json_object *item)
+{
+	json_object_object_foreach (item, key, value) {
+		_cleanup_free_ char *shown = NULL;
+
+		(void)key;
+		if (!json_object_is_type(value, json_type_string))
+			continue;
+		if (utf8_show(json_object_get_string(value), &shown) < 0 ||
+		    !json_object_set_string(value, shown))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
 void control_publish(struct control *control, const char *kind, const char *text, json_object *fields)
 {
 	_cleanup_json_ json_object *item = fields ? fields : json_object_new_object();
@@ -291,7 +313,7 @@ void control_publish(struct control *control, const char *kind, const char *text
 	text_time(&now, time);
 	if (!item || json_object_object_add(item, "time", json_object_new_string(time)) < 0 ||
 	    json_object_object_add(item, "event", json_object_new_string(kind)) < 0 ||
-	    json_object_object_add(item, "text", json_object_new_string(text)) < 0) {
+	    json_object_object_add(item, "text", json_object_new_string(text)) < 0 || show_names(item) < 0) {
 		(void)log_warning(-ENOMEM, "control socket: the watchers miss '%s'", text);
 		return;
 	}

@@ -5,6 +5,9 @@
 #include <microhttpd.h>
 #include <stdarg.h>
 #include <string.h>
+#include <sys/param.h>
+#include <sys/queue.h>
+#include <sys/socket.h>
 #include <time.h>
 
 #include "base/cleanup.h"
@@ -14,10 +17,20 @@
 #include "export/scrape.h"
 
 #define USEC_PER_MSEC     1000
-#define TIMER_ACCURACY_US 50000 /* deadlines of idle clients need no better */
+#define TIMER_ACCURACY_US 50000 /* deadlines of slow clients need no better */
+
+struct connection {
+	TAILQ_ENTRY(connection) entry;
+	int fd; /* the library's */
+	u64 deadline_ns;
+	bool hung_up;
+};
 
 struct http {
 	struct http_source source;
+	TAILQ_HEAD(, connection) connections; /* the oldest first */
+	unsigned int n_connections;
+	bool was_full; /* and a connection was closed since */
 	struct MHD_Daemon *daemon;
 	struct scrape *scrape;
 	sd_event_source *io;
@@ -37,6 +50,66 @@ static void log_library(void *userdata, const char *format, va_list arguments)
 	text[strcspn(text, "\n")] = '\0';
 	/* What the library reports is what clients do wrong: theirs to notice. */
 	log_debug("HTTP endpoint: %s", text);
+}
+
+static u64 now_ns(void)
+{
+	struct timespec now;
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &now);
+	return (u64)now.tv_sec * NSEC_PER_SEC + (u64)now.tv_nsec;
+}
+
+/*
+ * An MHD_NotifyConnectionCallback. The library's own timeout starts again with each byte: who sends one now
+ * and then could keep a connection, and enough of them all connections, for good.
+ */
+static void on_connection(void *userdata, struct MHD_Connection *library, void **place,
+			  enum MHD_ConnectionNotificationCode what)
+{
+	const union MHD_ConnectionInfo *info =
+		MHD_get_connection_info(library, MHD_CONNECTION_INFO_CONNECTION_FD);
+	struct connection *connection = *place;
+	struct http *http = userdata;
+
+	if (what == MHD_CONNECTION_NOTIFY_CLOSED) {
+		if (http->n_connections-- == HTTP_CONNECTIONS_MAX)
+			http->was_full = true;
+		if (connection)
+			TAILQ_REMOVE(&http->connections, connection, entry);
+		free(connection);
+		*place = NULL;
+		return;
+	}
+	http->n_connections++;
+	connection = calloc(1, sizeof(*connection));
+	if (!connection || !info) {
+		/* Without a deadline there is no connection. */
+		if (info)
+			(void)shutdown(info->connect_fd, SHUT_RDWR);
+		free(connection);
+		return;
+	}
+	connection->fd = info->connect_fd;
+	connection->deadline_ns = now_ns() + HTTP_TIMEOUT_SECONDS * NSEC_PER_SEC;
+	TAILQ_INSERT_TAIL(&http->connections, connection, entry);
+	*place = connection;
+}
+
+/* The library sees the end of the stream and closes the connection. Returns the next deadline, 0: there is
+ * none. */
+static u64 hang_up_on_the_late(struct http *http, u64 now)
+{
+	struct connection *connection;
+
+	TAILQ_FOREACH (connection, &http->connections, entry) {
+		if (connection->deadline_ns > now)
+			return connection->deadline_ns;
+		if (!connection->hung_up)
+			(void)shutdown(connection->fd, SHUT_RDWR);
+		connection->hung_up = true;
+	}
+	return 0;
 }
 
 /* Sends `response` and gives up the caller's reference to it. */
@@ -90,13 +163,10 @@ static enum MHD_Result send_metrics(struct http *http, struct MHD_Connection *co
 		MHD_lookup_connection_value(connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_ACCEPT_ENCODING);
 	struct MHD_Response *response;
 	_cleanup_free_ char *text = NULL;
-	struct timespec now;
 	int r;
 
-	(void)clock_gettime(CLOCK_MONOTONIC, &now);
-	r = scrape_get(http->scrape, http->source.sequence(http->source.userdata),
-		       (u64)now.tv_sec * NSEC_PER_SEC + (u64)now.tv_nsec, negotiate_openmetrics(accept),
-		       negotiate_gzip(encoding), &response);
+	r = scrape_get(http->scrape, http->source.sequence(http->source.userdata), now_ns(),
+		       negotiate_openmetrics(accept), negotiate_gzip(encoding), &response);
 	if (r >= 0)
 		return MHD_queue_response(connection, MHD_HTTP_OK, response);
 	log_warning(r, "Cannot render the metrics for a scrape; the next one is tried anew");
@@ -170,15 +240,26 @@ static enum MHD_Result answer(void *userdata, struct MHD_Connection *connection,
 			 "There is no such page. There are /, /metrics and /healthz.\n");
 }
 
-/* Asks the library when it wants to run again without a socket's becoming ready. */
+/* For the library, which tells when it wants to run again without a socket's becoming ready, and for
+ * deadlines. */
 static int arm_timer(struct http *http)
 {
+	u64 now = now_ns();
+	u64 deadline_ns = hang_up_on_the_late(http, now);
+	u64 wait_us = deadline_ns ? (deadline_ns - now) / NSEC_PER_USEC + 1 : UINT64_MAX;
 	MHD_UNSIGNED_LONG_LONG wait_ms;
 	int r;
 
-	if (MHD_get_timeout(http->daemon, &wait_ms) != MHD_YES)
+	if (MHD_get_timeout(http->daemon, &wait_ms) == MHD_YES)
+		wait_us = MIN(wait_us, wait_ms * USEC_PER_MSEC);
+	/* Only in its next turn does it take in again those who wait outside, and nothing else may bring
+	 * that. */
+	if (http->was_full)
+		wait_us = 0;
+	http->was_full = false;
+	if (wait_us == UINT64_MAX)
 		return sd_event_source_set_enabled(http->timer, SD_EVENT_OFF);
-	r = sd_event_source_set_time_relative(http->timer, wait_ms * USEC_PER_MSEC);
+	r = sd_event_source_set_time_relative(http->timer, wait_us);
 	if (r < 0)
 		return r;
 	return sd_event_source_set_enabled(http->timer, SD_EVENT_ONESHOT);
@@ -249,9 +330,8 @@ static int start(struct http *http, sd_event *event, const char *listen, char **
 	http->daemon = MHD_start_daemon(
 		MHD_USE_EPOLL | MHD_USE_ERROR_LOG, 0, NULL, NULL, answer, http, MHD_OPTION_EXTERNAL_LOGGER,
 		log_library, NULL, MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_CONNECTION_LIMIT,
-		(unsigned int)HTTP_CONNECTIONS_MAX, MHD_OPTION_CONNECTION_TIMEOUT,
-		(unsigned int)HTTP_TIMEOUT_SECONDS, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
-		(size_t)HTTP_CONNECTION_BYTES, MHD_OPTION_END);
+		(unsigned int)HTTP_CONNECTIONS_MAX, MHD_OPTION_NOTIFY_CONNECTION, on_connection, http,
+		MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)HTTP_CONNECTION_BYTES, MHD_OPTION_END);
 	if (!http->daemon)
 		return errno > 0 ? -errno : -ENOMEM;
 	TAKE_FD(fd); /* closed by MHD_stop_daemon() */
@@ -268,6 +348,7 @@ int http_new(sd_event *event, const char *listen, const struct http_source *sour
 	http = calloc(1, sizeof(*http));
 	if (!http)
 		return -ENOMEM;
+	TAILQ_INIT(&http->connections);
 	http->source = *source;
 	r = start(http, event, listen, ret_message);
 	if (r < 0) {

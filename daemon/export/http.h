@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The HTTP endpoint: /metrics, /healthz, and a page at / that leads there. It runs on the daemon's event loop
- * without a thread of its own; no client can hold the loop up, and each connection serves one request.
+ * without a thread of its own; no client can hold the loop up, each connection serves one request, and none
+ * lasts longer than HTTP_TIMEOUT_SECONDS, however busy it keeps itself.
  */
 #ifndef PEBSD_HTTP_H
 #define PEBSD_HTTP_H
@@ -13,7 +14,7 @@
 #include "pebsd/types.h"
 
 #define HTTP_CONNECTIONS_MAX     64
-#define HTTP_TIMEOUT_SECONDS     10
+#define HTTP_TIMEOUT_SECONDS     10          /* of a connection, from its first moment to its last */
 #define HTTP_CONNECTION_BYTES    (16 * 1024) /* a request's head must fit in less */
 #define HTTP_PRIORITY_BELOW_REST 10          /* of its event sources: a scrape can wait for a collection */
 

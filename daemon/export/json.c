@@ -5,8 +5,16 @@
 
 #include "base/json_get.h"
 #include "base/text.h"
+#include "base/utf8.h"
 #include "export/names.h"
 #include "window/quantile.h"
+
+json_object *json_name(const char *name)
+{
+	_cleanup_free_ char *shown = NULL;
+
+	return utf8_show(name, &shown) < 0 ? NULL : json_object_new_string(shown);
+}
 
 /* Collects failures, so that each object is built straight on and judged once, at its end. */
 struct writer {
@@ -53,7 +61,7 @@ static void put_u64(struct writer *writer, json_object *object, const char *key,
 
 static void put_text(struct writer *writer, json_object *object, const char *key, const char *text)
 {
-	put(writer, object, key, json_object_new_string(text));
+	put(writer, object, key, json_name(text));
 }
 
 static void put_number(struct writer *writer, json_object *object, const char *key, double value,
@@ -302,6 +310,20 @@ static void put_window(struct writer *writer, json_object *object, const struct 
 		writer->failed = true;
 }
 
+/* Takes `value`. The key has the PMU's name in it, which in a replay is a recording's word. */
+static void put_event(struct writer *writer, json_object *events, const struct snapshot_event *event,
+		      json_object *value)
+{
+	_cleanup_free_ char *key = NULL;
+
+	if (utf8_show(event->key, &key) < 0) {
+		json_object_put(value);
+		writer->failed = true;
+		return;
+	}
+	put(writer, events, key, value);
+}
+
 static void put_cgroup_events(struct writer *writer, json_object *object, const struct snapshot *snapshot,
 			      const struct figures *const *figures, bool detailed)
 {
@@ -309,8 +331,8 @@ static void put_cgroup_events(struct writer *writer, json_object *object, const 
 
 	for (size_t i = 0; i < snapshot->n_events; i++)
 		if (figures[i])
-			put(writer, events, snapshot->events[i].key,
-			    event_object(writer, &snapshot->events[i], figures[i], detailed));
+			put_event(writer, events, &snapshot->events[i],
+				  event_object(writer, &snapshot->events[i], figures[i], detailed));
 	put(writer, object, "events", events);
 }
 
@@ -440,8 +462,8 @@ json_object *json_status(const struct snapshot *snapshot)
 	if (strcmp(snapshot->origin, "replay") == 0)
 		put(&writer, object, "replay_done", json_object_new_boolean(snapshot->replay_done));
 	for (size_t i = 0; i < snapshot->n_events; i++)
-		put(&writer, events, snapshot->events[i].key,
-		    status_event_object(&writer, snapshot, &snapshot->events[i]));
+		put_event(&writer, events, &snapshot->events[i],
+			  status_event_object(&writer, snapshot, &snapshot->events[i]));
 	put(&writer, object, "events", events);
 	put(&writer, object, "samples",
 	    samples_object(&writer, snapshot, snapshot->events, snapshot->n_events));
@@ -455,7 +477,7 @@ json_object *json_status(const struct snapshot *snapshot)
 	put_seconds(&writer, object, "collection_s", snapshot->collection_seconds);
 	put(&writer, object, "config", config_object(&writer, snapshot));
 	for (const char *const *note = snapshot->notes; note && *note; note++)
-		append(&writer, notes, json_object_new_string(*note));
+		append(&writer, notes, json_name(*note));
 	put(&writer, object, "notes", notes);
 	return finish(&writer, object);
 }

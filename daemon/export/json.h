@@ -2,7 +2,8 @@
 /*
  * A snapshot as JSON: what `pebsctl --json`, `pebsd --once --json` and the control socket say. Pure. Within
  * one JSON_VERSION fields are only added. What was not measured is absent. The types are written out in
- * control_interface.c. Each function returns a new object that the caller owns, NULL where memory is short.
+ * control_interface.c. Names stand in their shown form (base/utf8.h). Each function returns a new object that
+ * the caller owns, NULL where memory is short.
  */
 #ifndef PEBSD_EXPORT_JSON_H
 #define PEBSD_EXPORT_JSON_H
@@ -12,6 +13,9 @@
 #include "snapshot.h"
 
 #define JSON_VERSION 1
+
+/* A string: `name`, which may hold any byte, in its shown form. */
+json_object *json_name(const char *name);
 
 /* The sum over all cgroups, and each cgroup. */
 json_object *json_top(const struct snapshot *snapshot);

@@ -307,9 +307,9 @@ static void write_events(struct rendering *rendering)
 		"Time in which the event was not sampled, summed over its CPUs, by reason."};
 	static const struct family period = {"pebsd_sample_period", FAMILY_GAUGE,
 					     "Events that one sample stands for."};
-	static const struct family ldlat = {
-		"pebsd_ldlat_cycles", FAMILY_GAUGE,
-		"Loads of at least this latency can be sampled; every latency figure is conditional on it."};
+	static const struct family ldlat = {"pebsd_ldlat_cycles", FAMILY_GAUGE,
+					    "Only loads of more cycles than this are sampled; every latency "
+					    "figure is conditional on it."};
 	static const struct family running = {"pebsd_running_ratio", FAMILY_GAUGE,
 					      "Share of its enabled time in which the event was counting."};
 	const struct snapshot *snapshot = rendering->snapshot;

@@ -13,8 +13,8 @@
 #include "origin/event.h"
 
 struct pmu_wish {
-	u32 ldlat;      /* cycles, 3 to 65535 */
 	u64 period;     /* events a sample */
+	u32 ldlat;      /* cycles, 3 to 65535 */
 	unsigned roles; /* 1 << EVENT_LOADS; others are not planned by this version */
 };
 

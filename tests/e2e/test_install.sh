@@ -42,8 +42,19 @@ unit=$root/usr/local/lib/systemd/system/pebsd.service
 started=$(grep -E '^Exec(Start|Reload)=' "$unit")
 [ "$started" = $'ExecStart=/usr/local/sbin/pebsd\nExecReload=/usr/local/bin/pebsctl reload' ] ||
 	fail "with PREFIX=/usr/local the unit has $started"
-grep -q 'ExecCondition=/usr/local/sbin/pebsd --probe' "$root/usr/local/share/doc/pebsd/mixed-fleet.conf" ||
-	fail "with PREFIX=/usr/local the drop-in starts another pebsd"
+condition=$(sed -n "s/^ExecCondition=//p" "$root/usr/local/share/doc/pebsd/mixed-fleet.conf")
+[ "$condition" = "/bin/sh -c '/usr/local/sbin/pebsd --probe || [ \$\$? -ne 3 ]'" ] ||
+	fail "with PREFIX=/usr/local the drop-in has $condition"
+# The machine that cannot sample is skipped (1 to 254), and that one alone.
+for status in 0 1 3 139; do
+	printf '#!/bin/sh\nexit %s\n' $status >"$root/probe"
+	chmod +x "$root/probe"
+	skipped=''
+	command=${condition//\/usr\/local\/sbin\/pebsd/$root\/probe}
+	eval "${command//\$\$/\$}" || skipped=yes
+	[ "$skipped" = "$([ $status != 3 ] || echo yes)" ] || fail "after exit status $status: skipped '$skipped'"
+done
+rm "$root/probe"
 
 command -v systemd-analyze >/dev/null || {
 	echo 'needs systemd-analyze to check the units'
@@ -53,7 +64,8 @@ command -v systemd-analyze >/dev/null || {
 units=$root/usr/lib/systemd/system
 mkdir -p "$units/pebsd.service.d"
 cp "$root/usr/share/doc/pebsd/mixed-fleet.conf" "$units/pebsd.service.d/"
-# The targets and sockets that every service hangs on.
+# The targets and sockets that every service hangs on, and the shell of the drop-in.
+install -D /bin/sh "$root/bin/sh"
 cp -a /lib/systemd/system/*.target /lib/systemd/system/*.socket /lib/systemd/system/*.slice "$units/"
 complaints=$(systemd-analyze verify --man=no --root="$root" pebsd.service 2>&1 | grep pebsd || :)
 [ -z "$complaints" ] || fail "systemd-analyze verify: $complaints"

@@ -24,10 +24,21 @@ for line in 2 3 4 6; do
 	grep -q "pebsd.conf:$line: " "$work/said" || fail "line $line is not told: $(cat "$work/said")"
 done
 exits 'the same to run with' 2 "$PEBSD" --config "$work/pebsd.conf" --once
-exits 'a configuration that is not there' 2 "$PEBSD" --check-config --config "$work/none.conf"
+for mode in --check-config --once; do
+	exits "$mode with a configuration that is not there" 2 "$PEBSD" $mode --config "$work/none.conf"
+	grep -q "$work/none.conf: " "$work/said" || fail "a file as a whole has no line: $(cat "$work/said")"
+done
 exits 'the default configuration' 0 "$PEBSD" --check-config --config config/pebsd.conf
 
-"$PEBSD" --probe --json >"$work/probe.json" || :
+# The probe answers whatever the configuration is, and with the same exit code.
+expected=0
+"$PEBSD" --probe --json --config config/pebsd.conf >"$work/probe.json" || expected=$?
+status=0
+"$PEBSD" --probe --json --config "$work/pebsd.conf" >"$work/same.json" 2>"$work/said" || status=$?
+expect 'exit code of --probe with mistakes in the configuration' "$expected" "$status"
+cmp "$work/probe.json" "$work/same.json" || fail 'mistakes in the configuration change what the machine can do'
+grep -q 'pebsd.conf:2: ' "$work/said" || fail "the mistakes are not told: $(cat "$work/said")"
+
 jq -e 'has("usable") and has("events") and has("refused") and has("notes")' "$work/probe.json" >/dev/null ||
 	fail "--probe --json: $(cat "$work/probe.json")"
 if [ "$(jq .usable "$work/probe.json")" = false ]; then

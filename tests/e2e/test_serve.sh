@@ -38,12 +38,19 @@ ctl top | head -n 1 >/dev/null || fail 'a closed pipe'
 # A reload applies what it can, refuses mistakes whole, and says either.
 printf '[export]\ntop = 1\n' >"$work/pebsd.conf"
 exits 'reload' 0 ctl reload
+grep -q 'taken over: top' "$work/said" || fail "what changed is not told: $(cat "$work/said")"
 printf '[export]\ntop = many\nnonsense = 1\n' >"$work/pebsd.conf"
 exits 'reload with mistakes' 1 ctl reload
 grep -q ':2:' "$work/said" || fail "the first mistake is not told: $(cat "$work/said")"
 grep -q ':3:' "$work/said" || fail "the second mistake is not told: $(cat "$work/said")"
 expect 'the failed reload is exported' 0 \
 	"$(sleep 1.2; get /metrics | awk '/^pebsd_config_last_reload_successful / { print $2 }')"
+
+printf '[sampling]\ninterval = 2s\nldlat = 50\n[export]\ntop = 1\n' >"$work/pebsd.conf"
+exits 'reload of the interval' 0 ctl reload
+grep -q 'taken over: interval' "$work/said" || fail "the new interval is not told: $(cat "$work/said")"
+grep -q 'waiting for a restart: ldlat' "$work/said" || fail "what waits is not told: $(cat "$work/said")"
+expect 'the interval in force' 2 "$(sleep 1.2; ctl --json status | jq .interval_s)"
 
 # Somebody else's junk on the socket ends nobody.
 head -c 100000 /dev/urandom | timeout 5 curl --silent --unix-socket "$socket" --data-binary @- http://x/ >/dev/null 2>&1 || :

@@ -101,6 +101,10 @@ job=''
 left=$(find "$work/run/tmp" -mindepth 1 -name '*pebsd*')
 [ -z "$left" ] || fail "make run left behind: $left"
 [ ! -e "$work/run/usr/sbin/policy-rc.d" ] || fail "make deps left its policy-rc.d behind"
+case $status in
+0 | 130) ;; # make ends by the signal, whatever its recipe made of it
+*) fail "make run ended with status $status after an interrupt: $(cat "$work/run.log")" ;;
+esac
 say_time "make run ended by an interrupt, status $status"
 
 make_root test

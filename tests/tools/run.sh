@@ -60,10 +60,15 @@ port=$(free_port 9754)
 [ "$port" = 9754 ] || say "Port 9754 is taken; using $port."
 set -- --socket "$socket" --listen "127.0.0.1:$port"
 # The default configuration, so that one in /etc changes nothing here.
-[ ! -e "$top/config/pebsd.conf" ] || set -- --config "$top/config/pebsd.conf" "$@"
+config=$top/config/pebsd.conf
+set -- --config "$config" "$@"
 
-if reason=$("$build/pebsd" --probe 2>&1); then
+status=0
+reason=$("$build/pebsd" --probe --config "$config" 2>&1) || status=$?
+if [ "$status" = 0 ]; then
 	say "This machine can sample memory accesses; pebsd profiles it."
+elif [ "$status" != 3 ]; then
+	fail "pebsd --probe failed with status $status: $reason"
 else
 	say "This machine cannot sample memory accesses. pebsd --probe says:"
 	say "$reason" | sed 's/^/    /'

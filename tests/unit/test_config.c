@@ -561,3 +561,20 @@ Test(config_load, the_manual_has_every_key_with_its_default)
 		cr_expect(strstr(text, item), "%s", item);
 	}
 }
+
+Test(config, a_mistake_as_text)
+{
+	static const struct {
+		struct config_mistake mistake;
+		const char *text;
+	} cases[] = {
+		{{.file = (char *)"a.conf", .line = 3, .message = (char *)"no"}, "a.conf:3: no"},
+		{{.file = (char *)"a.conf", .message = (char *)"cannot be read"}, "a.conf: cannot be read"},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		_cleanup_free_ char *text = config_mistake_text(&cases[i].mistake);
+
+		cr_expect_str_eq(text, cases[i].text);
+	}
+}

@@ -20,6 +20,7 @@ struct backend {
 	int reload_error;
 	const char *reload_line;
 	int reloads;
+	const char *path;           /* of the second cgroup, NULL: as it is */
 	struct maybe_double window; /* of the last call */
 };
 
@@ -38,6 +39,8 @@ static int snapshot(void *userdata, const struct maybe_double *window_seconds, c
 	books->window = *window_seconds;
 	if (books->snapshot_error)
 		return books->snapshot_error;
+	if (books->path)
+		example->cgroups[1].path = books->path;
 	example->window_seconds = *window_seconds;
 	if (window_seconds->known)
 		example->n_cgroups = 1;
@@ -211,6 +214,34 @@ Test(control, cgroup)
 		    "{\"error\":\"io.pebsd.NoSuchCgroup\",\"parameters\":{\"cgroup\":\"/no\"}}");
 }
 
+/* The name that is shown is the one to ask with, in a window without its samples too. */
+Test(control, a_cgroup_whose_name_is_not_utf8)
+{
+	static const char *const asked[] = {"\"cgroup\":\"/r2\xef\xbf\xbd"
+					    "ff\"",
+					    "\"window_s\":2.5,\"cgroup\":\"/r2\xef\xbf\xbd"
+					    "ff\""};
+	_cleanup_close_ int fd = peer_connect(socket_path);
+	_cleanup_json_ json_object *top = NULL;
+
+	backend.path = "/r2\xff";
+	top = call(fd, "{\"method\":\"io.pebsd.GetTop\"}");
+	cr_expect_str_eq(cgroup_of(top, 1), "/r2\xef\xbf\xbd"
+					    "ff");
+	for (size_t i = 0; i < ARRAY_SIZE(asked); i++) {
+		_cleanup_free_ char *text = NULL;
+		_cleanup_json_ json_object *got = NULL;
+
+		cr_assert_gt(
+			asprintf(&text, "{\"method\":\"io.pebsd.GetCgroup\",\"parameters\":{%s}}", asked[i]),
+			0);
+		got = call(fd, text);
+		cr_assert_not_null(json_get_text(got, "cgroup"), "%s", json_object_to_json_string(got));
+		cr_expect_str_eq(json_get_text(got, "cgroup"), "/r2\xef\xbf\xbd"
+							       "ff");
+	}
+}
+
 Test(control, every_method_is_described)
 {
 	static const char *const names[] = {"GetStatus", "GetTop", "GetCgroup", "Reload", "Watch"};
@@ -324,6 +355,27 @@ Test(control, watchers_get_each_item)
 				cr_expect_str_eq(json_get_text(item, "cgroup"), "/a");
 		}
 	}
+}
+
+Test(control, watchers_get_names_of_any_bytes)
+{
+	_cleanup_close_ int fd = peer_connect(socket_path);
+	json_object *fields = json_object_new_object();
+	_cleanup_free_ char *got = NULL;
+	_cleanup_json_ json_object *message = NULL;
+
+	peer_call(event, fd, "{\"method\":\"io.pebsd.Watch\",\"more\":true}");
+	peer_settle(event);
+	json_object_object_add(fields, "cgroup", json_object_new_string("/\xff"));
+	json_object_object_add(fields, "id", json_object_new_uint64(7));
+	control_publish(control, "born", "born /\xff", fields);
+	got = peer_receive(event, fd, NULL);
+	cr_assert_not_null(got);
+	cr_assert_eq(json_parse(got, strlen(got), 8, &message), 0, "%s", got);
+	cr_expect_str_eq(json_get_text(json_get(message, "parameters"), "cgroup"), "/\xef\xbf\xbd"
+										   "ff");
+	cr_expect_str_eq(json_get_text(json_get(message, "parameters"), "text"), "born /\xef\xbf\xbd"
+										 "ff");
 }
 
 Test(control, another_daemon_is_not_pushed_aside)

@@ -526,20 +526,26 @@ static double cpu_seconds(void)
 	       (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6;
 }
 
-/* Idle clients cost no time, and are hung up on after the timeout. */
-Test(http, idle_clients_are_hung_up_on, .timeout = 30)
+/*
+ * Clients that never come to the end of a request, whether they send nothing or a byte each second, cost no
+ * time and are hung up on after the timeout, so that who waits behind them is served.
+ */
+Test(http, endless_clients_are_hung_up_on, .timeout = 30)
 {
 	struct server server;
-	struct client clients[HTTP_CONNECTIONS_MAX + 4];
+	struct client clients[HTTP_CONNECTIONS_MAX];
+	struct client waiting;
 	double cpu = cpu_seconds();
 	unsigned int turns = 0;
 	u64 begun = now_ns();
 	u64 limit = (HTTP_TIMEOUT_SECONDS + 4) * NSEC_PER_SEC;
+	u64 sent_ns = begun;
 	size_t ended = 0;
 
 	start(&server);
 	for (size_t i = 0; i < ARRAY_SIZE(clients); i++)
 		clients[i] = (struct client){.fd = connect_to(&server)};
+	waiting = (struct client){.fd = connect_to(&server)};
 	while (ended < HTTP_CONNECTIONS_MAX && now_ns() - begun < limit) {
 		cr_assert_geq(sd_event_run(server.event, 100000), 0);
 		turns++;
@@ -549,11 +555,20 @@ Test(http, idle_clients_are_hung_up_on, .timeout = 30)
 				(void)receive(&clients[i]);
 			ended += clients[i].ended;
 		}
+		if (now_ns() - sent_ns < NSEC_PER_SEC)
+			continue;
+		sent_ns = now_ns();
+		for (size_t i = 0; i < ARRAY_SIZE(clients); i += 2)
+			(void)send(clients[i].fd, "G", 1, MSG_NOSIGNAL | MSG_DONTWAIT);
 	}
 	cr_expect_geq(ended, HTTP_CONNECTIONS_MAX);
 	cr_expect_geq(now_ns() - begun, (HTTP_TIMEOUT_SECONDS - 1) * NSEC_PER_SEC);
 	cr_expect_lt(turns, 2000, "%u turns: the loop does not spin", turns);
 	cr_expect_lt(cpu_seconds() - cpu, 2);
+	send_text(&server, &waiting, "GET /healthz HTTP/1.1\r\nHost: test\r\n\r\n");
+	receive_all(&server, &waiting);
+	cr_expect_eq(status_of(&waiting), 200);
+	client_done(&waiting);
 	for (size_t i = 0; i < ARRAY_SIZE(clients); i++)
 		client_done(&clients[i]);
 	stop(&server);

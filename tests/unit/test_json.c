@@ -215,3 +215,35 @@ Test(json, chosen_cgroups_in_the_chosen_order)
 			 "/system.slice/db.service");
 	cr_expect_eq(json_object_array_length(json_get_array(none, "cgroups")), 0);
 }
+
+/* A command's name cut within a character, a cgroup's directory, and what a recording calls its PMU. */
+Test(json, names_of_any_bytes_are_valid_json)
+{
+	struct snapshot *snapshot = example_replay();
+	static const char *const notes[] = {"cannot read /tmp/\xff", NULL};
+	json_object *printed[3] = {NULL};
+	json_object *top[3];
+
+	snapshot->cgroups[0].path = "comm:caf\xc3";
+	(void)strcpy(snapshot->events[0].event.pmu, "cpu\xfe");
+	(void)strcpy(snapshot->events[0].key, "loads:cpu\xfe");
+	snapshot->notes = notes;
+	top[0] = json_top(snapshot);
+	top[1] = json_status(snapshot);
+	top[2] = json_cgroup(snapshot, 0);
+	for (size_t i = 0; i < ARRAY_SIZE(top); i++) {
+		const char *text = json_object_to_json_string(top[i]);
+
+		cr_expect_eq(json_parse(text, strlen(text), 32, &printed[i]), 0, "%s", text);
+		json_object_put(top[i]);
+	}
+	cr_expect_str_eq(json_get_text(printed[2], "cgroup"), "comm:caf\xef\xbf\xbd"
+							      "c3");
+	cr_expect_not_null(json_get(json_get(printed[2], "events"), "loads:cpu\xef\xbf\xbd"
+								    "fe"));
+	cr_expect_str_eq(json_object_get_string(json_object_array_get_idx(json_get(printed[1], "notes"), 0)),
+			 "cannot read /tmp/\xef\xbf\xbd"
+			 "ff");
+	for (size_t i = 0; i < ARRAY_SIZE(printed); i++)
+		json_object_put(printed[i]);
+}

@@ -2,6 +2,7 @@
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/cleanup.h"
 #include "collect/series.h"
@@ -408,4 +409,47 @@ Test(series, a_thousand_random_promotions_births_and_deaths)
 	cr_expect_gt(returns, 20, "the test brings paths back");
 	free(seen);
 	series_table_free(table);
+}
+
+static double cpu_seconds(void)
+{
+	struct timespec now;
+
+	(void)clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+/* What three collections of many paths take. */
+static double collections_take(const struct series_input *inputs, size_t n, size_t top)
+{
+	struct series_table *table = new_table(top);
+	double begun;
+
+	cr_assert_eq(series_table_update(table, SECOND, inputs, n, nothing), 0);
+	begun = cpu_seconds();
+	for (u64 i = 2; i < 5; i++)
+		cr_assert_eq(series_table_update(table, i * SECOND, inputs, n, nothing), 0);
+	begun = cpu_seconds() - begun;
+	series_table_free(table);
+	return begun;
+}
+
+/* As many as a large machine may have: a collection's time does not grow with how many of them are listed. */
+Test(series, many_series_take_no_long_time)
+{
+	enum { MANY = 40000 };
+	static char paths[MANY][16];
+	static struct series_input inputs[MANY];
+	struct figures figures[64];
+	double few, many;
+
+	for (u64 i = 0; i < ARRAY_SIZE(figures); i++)
+		figures[i] = figures_of(1 + i, 1000);
+	for (size_t i = 0; i < MANY; i++) {
+		(void)snprintf(paths[i], sizeof(paths[i]), "/%zu", i);
+		inputs[i] = input_of(paths[i], &figures[i % ARRAY_SIZE(figures)]);
+	}
+	few = collections_take(inputs, MANY, 10);
+	many = collections_take(inputs, MANY, 10000);
+	cr_expect_lt(many, 4 * few, "%f s with 10 series, %f s with 10,000", few, many);
 }

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "base/utf8.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pebsd/types.h"
+
+#define REPLACEMENT "\xef\xbf\xbd" /* U+FFFD */
+
+/* What one byte becomes at most: U+FFFD and two digits; a character that stays is no longer. */
+#define SHOWN_MAX 5
+
+static bool is_continuation(unsigned char byte)
+{
+	return (byte & 0xc0) == 0x80;
+}
+
+/* Length of the UTF-8 character at `name` (NUL-terminated), 0 where there is none. */
+static size_t character_length(const char *name)
+{
+	static const u32 smallest[] = {0, 0, 0x80, 0x800, 0x10000};
+	const unsigned char *text = (const unsigned char *)name;
+	size_t length;
+	u32 character;
+
+	if (text[0] < 0x80)
+		return 1;
+	if ((text[0] & 0xe0) == 0xc0)
+		length = 2;
+	else if ((text[0] & 0xf0) == 0xe0)
+		length = 3;
+	else if ((text[0] & 0xf8) == 0xf0)
+		length = 4;
+	else
+		return 0;
+	character = text[0] & (0x7fU >> length);
+	for (size_t i = 1; i < length; i++) {
+		if (!is_continuation(text[i]))
+			return 0;
+		character = character << 6 | (text[i] & 0x3f);
+	}
+	if (character < smallest[length] || character > 0x10ffff)
+		return 0;
+	return character >= 0xd800 && character <= 0xdfff ? 0 : length;
+}
+
+/* The shown form of the first character or byte of `*name`, which is moved past it. Returns its length. */
+static size_t show_next(const char **name, char ret[SHOWN_MAX + 1])
+{
+	size_t length = character_length(*name);
+
+	/* The second and third byte of a U+FFFD are no characters, and follow in the same form. */
+	if (length == 0 || strncmp(*name, REPLACEMENT, strlen(REPLACEMENT)) == 0)
+		return (size_t)sprintf(ret, REPLACEMENT "%02x", (unsigned char)*(*name)++);
+	memcpy(ret, *name, length);
+	*name += length;
+	return length;
+}
+
+int utf8_show(const char *name, char **ret)
+{
+	char *shown = calloc(strlen(name) + 1, SHOWN_MAX);
+	char *to = shown;
+
+	if (!shown)
+		return -ENOMEM;
+	while (*name) {
+		char next[SHOWN_MAX + 1];
+		size_t length = show_next(&name, next);
+
+		memcpy(to, next, length);
+		to += length;
+	}
+	*ret = shown;
+	return 0;
+}
+
+bool utf8_is_shown_as(const char *name, const char *shown)
+{
+	while (*name) {
+		char next[SHOWN_MAX + 1];
+		size_t length = show_next(&name, next);
+
+		if (strncmp(next, shown, length) != 0)
+			return false;
+		shown += length;
+	}
+	return !*shown;
+}
+
+bool utf8_is_valid(const char *text)
+{
+	while (*text) {
+		size_t length = character_length(text);
+
+		if (length == 0)
+			return false;
+		text += length;
+	}
+	return true;
+}

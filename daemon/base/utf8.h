@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Names as JSON and Prometheus can carry them. A cgroup's name or a command's may hold any byte; in its shown
+ * form a byte that is no UTF-8 stands as U+FFFD and its two hexadecimal digits, and so do the bytes of a
+ * U+FFFD that was there before: two different names never become one. Pure.
+ */
+#ifndef PEBSD_UTF8_H
+#define PEBSD_UTF8_H
+
+#include <stdbool.h>
+
+/* The shown form of `name`. Returns 0 or -ENOMEM; the caller frees *ret. */
+int utf8_show(const char *name, char **ret);
+
+/* Whether `shown` is the shown form of `name`. */
+bool utf8_is_shown_as(const char *name, const char *shown);
+
+/* Valid UTF-8 (RFC 3629), in whatever form. */
+bool utf8_is_valid(const char *text);
+
+#endif

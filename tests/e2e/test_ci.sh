@@ -1,0 +1,44 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# .ci/run adds up what its stages count: a stage whose tests were all skipped has not failed, one that breaks off
+# without a count has.
+set -eu
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+mkdir -p "$work/checkout/.ci"
+cp .ci/run "$work/checkout/.ci/"
+cd "$work/checkout"
+echo 'true && make test' >README.md
+
+# ends STATUS LAST_LINE PATTERN...: with these targets in the Makefile.
+ends() {
+	local status=0 want=$1 last=$2 output pattern
+	shift 2
+	output=$(env -u MAKEFLAGS -u MAKELEVEL .ci/run 2>&1) || status=$?
+	for pattern; do
+		grep -q -- "$pattern" <<<"$output" || {
+			printf 'no "%s" in:\n%s\n' "$pattern" "$output"
+			exit 1
+		}
+	done
+	if [ "$status" != "$want" ] || [ "$(tail -n 1 <<<"$output")" != "$last" ]; then
+		printf 'wanted status %s and "%s", got %s and:\n%s\n' "$want" "$last" "$status" "$output"
+		exit 1
+	fi
+}
+
+cat >Makefile <<'M'
+test: ; @echo 7 passed, 0 failed, 1 skipped
+deps-develop: ; @true
+lint: ; @echo 4 passed, 0 failed, 0 skipped
+test-sanitize: ; @echo 0 passed, 0 failed, 3 skipped; false
+fuzz test-fresh: ; @echo 1 passed, 0 failed, 0 skipped
+M
+ends 0 '14 passed, 0 failed, 5 skipped' 'sanitizers: 0 passed, 0 failed, 3 skipped' 'corpus: left out: .*not there'
+
+sed -i 's/^lint: .*/lint: ; @echo no clang-tidy; false/' Makefile
+ends 1 '10 passed, 1 failed, 5 skipped' 'lint: 0 passed, 1 failed, 0 skipped'
+
+sed -i 's/^test: .*/test: ; @echo 7 passed, 2 failed, 0 skipped; false/' Makefile
+ends 1 '10 passed, 3 failed, 4 skipped' 'tests: 7 passed, 2 failed, 0 skipped'

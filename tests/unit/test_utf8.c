@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <criterion/criterion.h>
+
+#include "base/cleanup.h"
+#include "base/utf8.h"
+
+#define REPLACED "\xef\xbf\xbd"
+
+/* Not UTF-8: a byte of none, overlong, a surrogate, beyond the last character, cut; and U+FFFD itself. */
+Test(utf8, names_and_how_they_are_shown)
+{
+	static const struct {
+		const char *name;
+		const char *shown;
+		bool valid;
+	} cases[] = {
+		{"", "", true},
+		{"/a b\n\"\\", "/a b\n\"\\", true},
+		{"/\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80", "/\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80", true},
+		{"r2\xff", "r2" REPLACED "ff", false},
+		{"\xc0\xaf", REPLACED "c0" REPLACED "af", false},
+		{"\xed\xa0\x80", REPLACED "ed" REPLACED "a0" REPLACED "80", false},
+		{"\xf4\x90\x80\x80", REPLACED "f4" REPLACED "90" REPLACED "80" REPLACED "80", false},
+		{"caf\xc3", "caf" REPLACED "c3", false},
+		{REPLACED "ff",
+		 REPLACED "ef" REPLACED "bf" REPLACED "bd"
+			  "ff",
+		 true},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		_cleanup_free_ char *shown = NULL;
+
+		cr_assert_eq(utf8_show(cases[i].name, &shown), 0);
+		cr_expect_str_eq(shown, cases[i].shown, "case %zu", i);
+		cr_expect_eq(utf8_is_valid(cases[i].name), cases[i].valid, "case %zu", i);
+		cr_expect(utf8_is_valid(shown), "case %zu", i);
+		for (size_t j = 0; j < ARRAY_SIZE(cases); j++)
+			cr_expect_eq(utf8_is_shown_as(cases[j].name, shown), i == j, "%zu as %zu", j, i);
+	}
+	cr_expect_not(utf8_is_shown_as("r2\xff", "r2" REPLACED));
+	cr_expect_not(utf8_is_shown_as("r2", "r2" REPLACED "ff"));
+	cr_expect_not(utf8_is_shown_as("r2\xff", "r2\xff"));
+}
