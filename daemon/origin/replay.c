@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -61,8 +62,8 @@ static int explain_names(struct replay *replay, const struct recording *recordin
 		return r;
 	return keep_message(
 		replay, recording, -EBADMSG,
-		"has more names of tasks and cgroups than any machine: it is damaged; copy it again, or "
-		"record it again");
+		"has more cgroups, or names of cgroups and tasks, than any machine: it is damaged; copy it "
+		"again, or record it again");
 }
 
 /* Decides what becomes of the events that the recording announced since the last time. */
@@ -250,8 +251,7 @@ static int take_record(struct replay *replay, struct recording *recording, const
 	case PERF_DATA_COMM:
 		item.kind = REPLAY_COMM;
 		item.tid = record->comm.tid;
-		r = replay_names_index(&replay->names, "comm:", record->comm.name, record->comm.length,
-				       &item.name);
+		r = replay_names_comm(&replay->names, record->comm.name, record->comm.length, &item.name);
 		break;
 	case PERF_DATA_FORK:
 		item.kind = REPLAY_FORK;
@@ -262,6 +262,11 @@ static int take_record(struct replay *replay, struct recording *recording, const
 		/* A name that is no path could pass for one of ours. */
 		if (!record->cgroup.length || record->cgroup.path[0] != '/')
 			return 0;
+		if (record->cgroup.length >= PATH_MAX)
+			return keep_message(replay, recording, -EBADMSG,
+					    "names a cgroup by a path longer than any kernel gives: it is "
+					    "damaged; copy it "
+					    "again, or record it again");
 		item.kind = REPLAY_CGROUP;
 		item.cgroup_id = record->cgroup.id;
 		r = replay_names_index(&replay->names, "", record->cgroup.path, record->cgroup.length,

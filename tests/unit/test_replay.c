@@ -2,6 +2,7 @@
 #include <criterion/criterion.h>
 
 #include <errno.h>
+#include <limits.h>
 #include <linux/perf_event.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -810,9 +811,70 @@ Test(replay_names, what_is_remembered_is_bounded)
 	cr_expect_eq(r, -E2BIG);
 	cr_expect_leq(n, REPLAY_NAMES_BYTES_MAX / sizeof(text) + 2);
 	cr_expect_eq(replay_machine_set_comm(&machine, ~0U, 0), 0);
-	cr_expect_eq(machine.comms.n, 0);
+	cr_expect_eq(machine.n_comms, 0);
+	cr_expect_eq(replay_machine_set_comm(&machine, REPLAY_TID_MAX, 0), 0);
+	cr_expect_eq(machine.n_comms, REPLAY_TID_MAX + 1);
 	replay_machine_clear(&machine);
 	replay_names_clear(&names);
+}
+
+/* Short names take more than their text. */
+Test(replay_names, many_short_names_are_bounded)
+{
+	struct replay_names names = {};
+	size_t most = REPLAY_NAMES_BYTES_MAX / REPLAY_NAME_OVERHEAD;
+	char text[16];
+	u32 index;
+	int r = 0;
+
+	for (size_t n = 0; r == 0 && n <= most; n++)
+		r = replay_names_comm(&names, text, (size_t)snprintf(text, sizeof(text), "%zu", n), &index);
+	cr_expect_eq(r, -E2BIG);
+	cr_expect_leq(names.n, most);
+	replay_names_clear(&names);
+}
+
+/* The same 15 bytes are one comm, however much a file says. */
+Test(replay, a_comm_is_cut_where_the_kernel_cuts_it)
+{
+	struct writer *writer = load_writer("GenuineIntel,6,85,4", &load_event);
+	struct replayed replayed = {};
+	struct replay *replay;
+
+	writer_comm(writer, 0, 0, 1, 1, "fifteen-bytes-a and no more");
+	writer_comm(writer, 0, 0, 2, 2, "fifteen-bytes-a whatever comes");
+	write_load(writer, 0, 1, 1);
+	write_load(writer, 0, 2, 2);
+	replay = open_file(writer);
+	cr_assert_eq(replayed_all(&replayed, replay, 100), 0);
+	cr_expect_str_eq(name_of(&replayed, 0), "comm:fifteen-bytes-a");
+	cr_expect_eq(replayed.n_names, 1);
+	replayed_clear(&replayed);
+	replay_free(replay);
+}
+
+Test(replay, a_path_that_no_kernel_gives_is_damage)
+{
+	struct writer *writer = load_writer("GenuineIntel,6,85,4", &load_event);
+	struct replayed replayed = {};
+	char path[PATH_MAX + 1];
+	struct replay *replay;
+
+	memset(path, 'x', sizeof(path) - 1);
+	path[0] = '/';
+	path[PATH_MAX] = '\0';
+	write_load(writer, 0, 1, 1);
+	writer_cgroup(writer, 0, 0, 1, path + 1); /* no path: left out */
+	path[PATH_MAX - 1] = '\0';
+	writer_cgroup(writer, 0, 0, 1, path);
+	path[PATH_MAX - 1] = 'x';
+	writer_cgroup(writer, 0, 0, 1, path);
+	replay = open_file(writer);
+	cr_expect_eq(replayed_all(&replayed, replay, 3), -EBADMSG);
+	cr_expect_eq(replayed.n, 1);
+	cr_expect_not_null(strstr(replay_message(replay), "path longer than"));
+	replayed_clear(&replayed);
+	replay_free(replay);
 }
 
 Test(replay_queue, sorts_and_is_bounded)
