@@ -776,9 +776,11 @@ Test(replay_event, which_are_ours)
 		{0x2cd, "mem-stores", "GenuineIntel,6,62,4", EVENT_STORES, false, 0}, /* precise store */
 		{0x6d0, "", "GenuineIntel,6,175,3", EVENT_STORES, true, 0},
 		{0x82d0, "", "GenuineIntel,6,85,4", EVENT_STORES, false, 0},
-		{0x34, "MEM_TRANS_RETIRED.STORE_SAMPLE", NULL, EVENT_STORES, false, 0},
+		{0x34, "MEM_TRANS_RETIRED.STORE_SAMPLE", "GenuineIntel,6,85,4", EVENT_STORES, false, 0},
 		{0x20d1, "MEM_LOAD_RETIRED.L3_MISS", "GenuineIntel,6,85,4", EVENT_LOADS, false, 0},
 		{0x1e0, "cpu/mem-loads/", NULL, EVENT_LOADS, true, 0},
+		{0x1cd, "", NULL, EVENT_LOADS, true, 30},
+		{0x82d0, "", NULL, EVENT_STORES, false, 0},
 	};
 	struct event event;
 
@@ -791,6 +793,53 @@ Test(replay_event, which_are_ours)
 	}
 	cr_expect_not(describe(0xc0, "instructions:ppp", "GenuineIntel,6,85,4", &event));
 	cr_expect_not(describe(0x8203, "cpu/mem-loads-aux/", "GenuineIntel,6,143,8", &event));
+	/* A weight and a data source are recorded of any event, if asked for. */
+	cr_expect_not(describe(0xc0, "r00c0", NULL, &event));
+	cr_expect_not(describe(0xc0, "r00c0", "AuthenticAMD,25,1,1", &event));
+	cr_expect_not(describe(0x1cd, "r1cd", "AuthenticAMD,25,1,1", &event));
+	cr_expect_not(describe(0x2c41, "ls_refills_from_sys.store", "AuthenticAMD,25,1,1", &event));
+}
+
+/* Of a PMU with a number of its own. */
+static bool describe_dynamic(u64 config, u64 sample_type, const char *pmu, const char *cpuid,
+			     struct event *ret)
+{
+	char name[16];
+	char cpu[64];
+	struct perf_data_pmu named = {.type = 10, .name = name};
+	struct perf_data_event recorded = {
+		.attr = {.type = 10, .config = config, .sample_type = sample_type}};
+	struct perf_data_events events = {.list = &recorded, .n = 1};
+
+	(void)snprintf(name, sizeof(name), "%s", pmu ? pmu : "");
+	(void)snprintf(cpu, sizeof(cpu), "%s", cpuid ? cpuid : "");
+	events.cpuid = cpuid ? cpu : NULL;
+	events.pmus = &named;
+	events.n_pmus = pmu ? 1 : 0;
+	return replay_event_describe(&events, 0, ret);
+}
+
+Test(replay_event, which_of_other_pmus_are_ours)
+{
+	static const char amd[] = "AuthenticAMD,25,1,1";
+	static const u64 both = PERF_SAMPLE_WEIGHT | PERF_SAMPLE_DATA_SRC;
+	static const u64 load = 0x142;
+	static const u64 nothing = 0x21;
+	struct sample sample = {.fields = SAMPLE_DATA_SOURCE};
+	struct event event;
+
+	cr_expect(describe_dynamic(1 << 19, both, "ibs_op", amd, &event));
+	cr_expect_not(describe_dynamic(1 << 19, PERF_SAMPLE_WEIGHT, "ibs_op", amd, &event));
+	cr_expect_not(describe_dynamic(0, both, "ibs_fetch", amd, &event));
+	cr_expect_not(describe_dynamic(0x3c, both, "cpu_atom", NULL, &event));
+	cr_expect_not(describe_dynamic(0x3c, both, NULL, NULL, &event));
+	cr_expect(describe_dynamic(0x5d0, both, NULL, NULL, &event));
+	/* Which PMU it is was not recorded: what its samples say of their operation decides. */
+	cr_assert(describe_dynamic(1 << 19, both, NULL, NULL, &event));
+	sample.data_source = nothing;
+	cr_expect_not(replay_sample_counts(&event, &sample));
+	sample.data_source = load;
+	cr_expect(replay_sample_counts(&event, &sample));
 }
 
 Test(replay_names, what_is_remembered_is_bounded)
