@@ -287,6 +287,10 @@ static int read_sample(struct perf_data *data, const struct raw_record *raw, str
 		return 1;
 	attr = &data->events.list[ret->event].attr;
 	r = perf_data_sample_decode(attr, raw->body, raw->size, &ret->sample);
+	if (r == -ENOTUNIQ) {
+		*ret = (struct perf_data_record){.kind = PERF_DATA_UNREADABLE, .event = -1};
+		return 1;
+	}
 	if (r < 0)
 		return perf_data_fail_damaged(&data->message, raw->position,
 					      "a sample is not as long as its event says");

@@ -18,6 +18,7 @@
 
 enum perf_data_kind {
 	PERF_DATA_SAMPLE,
+	PERF_DATA_UNREADABLE, /* a sample that can be read in two ways, so that what it says is not known */
 	PERF_DATA_COMM,
 	PERF_DATA_FORK,
 	PERF_DATA_CGROUP,

@@ -242,6 +242,9 @@ static int take_record(struct replay *replay, struct recording *recording, const
 	switch (record->kind) {
 	case PERF_DATA_SAMPLE:
 		return take_sample(replay, recording, target, record, timed);
+	case PERF_DATA_UNREADABLE:
+		replay->report.unreadable++;
+		return 0;
 	case PERF_DATA_ROUND:
 		replay_queue_round(&recording->queue);
 		return drain(replay, recording, target, false);

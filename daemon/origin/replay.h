@@ -34,6 +34,7 @@ struct replay_report {
 	u64 without_memory_data; /* samples of events that measure no loads or stores: left out */
 	u64 unknown_event;       /* samples whose event the recording does not tell: left out */
 	u64 not_mixed;           /* samples of an event that must not be counted with another: left out */
+	u64 unreadable;          /* samples that fields of a newer kernel let be read in two ways: left out */
 	u64 other_operations;    /* IBS samples that are no loads: left out */
 	u64 lost;                /* samples and records that the recording says it lost */
 	bool cut;                /* a recording ends before its end; `notes` say which, and where */

@@ -566,6 +566,32 @@ Test(replay, an_event_announced_after_the_first_sample)
 	replay_free(replay);
 }
 
+Test(replay, a_sample_that_can_be_read_in_two_ways_is_left_out_and_counted)
+{
+	struct writer_event event = load_event;
+	struct writer_sample sample = sample_of(1, 1);
+	struct replayed replayed = {};
+	struct replay_report report;
+	struct writer *writer;
+	struct replay *replay;
+	u64 body[] = {1, 1, 1, 0x1000, 0, 77, L1_HIT, 5};
+
+	event.sample_type |= PERF_SAMPLE_BRANCH_STACK | 1ULL << 40;
+	event.branch_sample_type = PERF_SAMPLE_BRANCH_HW_INDEX;
+	writer = load_writer("GenuineIntel,6,85,4", &event);
+	writer_record(writer, PERF_RECORD_SAMPLE, body, sizeof(body));
+	sample.branches = 2;
+	writer_sample(writer, 0, &sample);
+	replay = open_file(writer);
+	cr_assert_eq(replayed_all(&replayed, replay, 100), 0);
+	cr_assert_eq(replayed.n, 1);
+	cr_expect_eq(replayed.samples[0].latency, 77);
+	replay_report(replay, &report);
+	cr_expect_eq(report.unreadable, 1);
+	replayed_clear(&replayed);
+	replay_free(replay);
+}
+
 /* Every length of the file: what is counted was in it, in its order, and the cut is told. */
 Test(replay, cut_at_every_byte)
 {
