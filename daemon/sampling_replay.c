@@ -96,8 +96,7 @@ static bool complete(const struct origin_state *state, const char **ret_message)
 		return false;
 	}
 	replay_report(state->replay, &report);
-	if (report.cut)
-		*ret_message = report.notes[0];
+	*ret_message = report.cut;
 	return !report.cut;
 }
 

@@ -133,12 +133,14 @@ Test(replay, samples_as_they_were_recorded)
 	replay_report(replay, &report);
 	cr_expect_eq(report.samples, 2);
 	cr_expect_eq(report.records, 3);
-	cr_expect_eq(report.lost, 12);
+	cr_expect_eq(report.left_out.lost, 12);
 	cr_expect(report.time_known);
 	cr_expect_eq(report.first_time, 100);
 	cr_expect_eq(report.last_time, 200);
-	cr_expect_not(report.cut);
-	cr_expect_null(report.notes[0]);
+	cr_expect_null(report.cut);
+	cr_assert_not_null(report.notes[0]);
+	cr_expect_not_null(strstr(report.notes[0], "12 samples or other records are not in it"));
+	cr_expect_null(report.notes[1]);
 	replayed_clear(&replayed);
 	replay_free(replay);
 }
@@ -374,8 +376,13 @@ Test(replay, other_events_are_left_out_and_counted)
 	cr_expect_eq(replayed.n, 1);
 	replay_report(replay, &report);
 	cr_expect_eq(report.samples, 1);
-	cr_expect_eq(report.without_memory_data, 2);
-	cr_expect_eq(report.unknown_event, 1);
+	cr_expect_eq(report.left_out.without_memory_data, 2);
+	cr_expect_eq(report.left_out.unknown_event, 1);
+	cr_assert_not_null(report.notes[0]);
+	cr_expect_not_null(strstr(report.notes[0], ": 2 samples of events that measure no loads or stores"));
+	cr_assert_not_null(report.notes[1]);
+	cr_expect_not_null(strstr(report.notes[1], ": 1 samples are left out"));
+	cr_expect_null(report.notes[2]);
 	replayed_clear(&replayed);
 	replay_free(replay);
 }
@@ -438,10 +445,103 @@ Test(replay, figures_of_another_threshold_are_not_mixed_in)
 	cr_assert_eq(replayed_all(&replayed, replay, 100), 0);
 	replay_report(replay, &report);
 	cr_expect_eq(replayed.n, 4);
-	cr_expect_eq(report.not_mixed, 2);
+	cr_expect_eq(report.left_out.not_mixed, 2);
 	cr_assert_not_null(report.notes[0]);
 	cr_expect_not_null(strstr(report.notes[0], files[1].path));
 	cr_expect_not_null(strstr(report.notes[0], "replay it separately"));
+	cr_expect_null(report.notes[1]);
+	replayed_clear(&replayed);
+	replay_free(replay);
+}
+
+/* A name is anybody's choice: it goes to terminals and logs. And a file may have thousands of events. */
+Test(replay, notes_of_events_are_visible_and_few)
+{
+	struct writer *writer = load_writer("GenuineIntel,6,85,4", &load_event);
+	struct replayed replayed = {};
+	struct replay_report report;
+	struct replay *replay;
+	u64 ids[100];
+	size_t n = 0;
+
+	for (u64 i = 0; i < ARRAY_SIZE(ids); i++) {
+		struct writer_event other = load_event;
+		struct writer_sample sample = sample_of(1, i + 1);
+
+		other.config1 = 64 + i;
+		other.name = "evil\033]0;owned\a";
+		ids[i] = 100 + i;
+		other.ids = &ids[i];
+		other.n_ids = 1;
+		writer_sample(writer, writer_event(writer, &other), &sample);
+	}
+	replay = open_file(writer);
+	cr_assert_eq(replayed_all(&replayed, replay, 100), 0);
+	replay_report(replay, &report);
+	cr_expect_eq(report.left_out.not_mixed, 100);
+	for (; report.notes[n]; n++)
+		cr_expect_null(strchr(report.notes[n], '\033'), "%s", report.notes[n]);
+	cr_expect_geq(n, 2);
+	cr_expect_leq(n, 20);
+	cr_expect_not_null(strstr(report.notes[0], "evil\\x1b]0;owned"), "%s", report.notes[0]);
+	cr_expect_not_null(strstr(report.notes[n - 1], "84 samples of further events"), "%s",
+			   report.notes[n - 1]);
+	replayed_clear(&replayed);
+	replay_free(replay);
+}
+
+/* The first note is another recording's. Notes stay where they are until the next step. */
+Test(replay, the_note_of_the_cut_is_told)
+{
+	struct writer_event other = load_event;
+	const struct writer_event *const events[] = {&load_event, &other, &load_event};
+	struct replayed replayed = {};
+	struct replay_target target = replayed_target(&replayed);
+	struct replay_report report;
+	struct file files[3];
+	struct replay *replay;
+
+	other.config1 = 64;
+	for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
+		struct writer *writer = load_writer("GenuineIntel,6,85,4", events[i]);
+
+		write_load(writer, 0, 1, 1);
+		files[i] = finish(writer);
+	}
+	cr_assert_eq(ftruncate(files[2].fd, lseek(files[2].fd, 0, SEEK_END) - 8), 0);
+	replay = open_files(files, 3);
+	while (true) {
+		int r = replay_step(replay, &target, 1);
+
+		cr_assert_geq(r, 0);
+		replay_report(replay, &report);
+		for (size_t i = 0; report.notes[i]; i++)
+			cr_expect_gt(strlen(report.notes[i]), 0);
+		if (r == 0)
+			break;
+	}
+	cr_assert_not_null(report.cut);
+	cr_expect_not_null(strstr(report.cut, "is cut at byte"), "%s", report.cut);
+	cr_expect_eq(strncmp(report.cut, files[2].path, strlen(files[2].path)), 0, "%s", report.cut);
+	cr_expect_neq(report.cut, report.notes[0]);
+	replayed_clear(&replayed);
+	replay_free(replay);
+}
+
+Test(replay, latencies_of_an_unknown_cpu_are_noted)
+{
+	struct writer *writer = writer_new(WRITER_PIPE, 0);
+	struct replayed replayed = {};
+	struct replay_report report;
+	struct replay *replay;
+
+	(void)writer_event(writer, &load_event);
+	write_load(writer, 0, 1, 1);
+	replay = open_file(writer);
+	cr_assert_eq(replayed_all(&replayed, replay, 100), 0);
+	replay_report(replay, &report);
+	cr_assert_not_null(report.notes[0]);
+	cr_expect_not_null(strstr(report.notes[0], "what its latencies count"), "%s", report.notes[0]);
 	cr_expect_null(report.notes[1]);
 	replayed_clear(&replayed);
 	replay_free(replay);
@@ -470,7 +570,7 @@ Test(replay, pmus_without_names_are_not_mixed)
 	cr_assert_eq(replayed_all(&replayed, replay, 100), 0);
 	replay_report(replay, &report);
 	cr_expect_eq(replayed.n, 1);
-	cr_expect_eq(report.not_mixed, 1);
+	cr_expect_eq(report.left_out.not_mixed, 1);
 	replayed_clear(&replayed);
 	replay_free(replay);
 }
@@ -527,7 +627,7 @@ Test(replay, ibs_samples_that_are_no_loads_are_left_out)
 	cr_assert_eq(replayed_all(&replayed, replay, 100), 0);
 	replay_report(replay, &report);
 	cr_expect_eq(replayed.n, 1);
-	cr_expect_eq(report.other_operations, 2);
+	cr_expect_eq(report.left_out.other_operations, 2);
 	replayed_clear(&replayed);
 	replay_free(replay);
 }
@@ -560,7 +660,8 @@ Test(replay, an_event_announced_after_the_first_sample)
 	cr_assert_eq(replayed_all(&replayed, replay, 100), 0);
 	replay_report(replay, &report);
 	cr_expect_eq(replayed.n, 2);
-	cr_expect_eq(report.unknown_event, 1);
+	cr_expect_eq(report.left_out.late, 1);
+	cr_expect_eq(report.left_out.unknown_event, 0);
 	cr_expect_not_null(report.notes[0]);
 	replayed_clear(&replayed);
 	replay_free(replay);
@@ -587,7 +688,7 @@ Test(replay, a_sample_that_can_be_read_in_two_ways_is_left_out_and_counted)
 	cr_assert_eq(replayed.n, 1);
 	cr_expect_eq(replayed.samples[0].latency, 77);
 	replay_report(replay, &report);
-	cr_expect_eq(report.unreadable, 1);
+	cr_expect_eq(report.left_out.unreadable, 1);
 	replayed_clear(&replayed);
 	replay_free(replay);
 }
@@ -636,7 +737,7 @@ Test(replay, cut_at_every_byte)
 		for (size_t i = 0; i < replayed.n; i++)
 			cr_expect_eq(replayed.samples[i].latency, 40 + i);
 		(void)snprintf(place, sizeof(place), "cut at byte %zu: the %zu samples", cut, most);
-		cr_expect(report.cut);
+		cr_expect_not_null(report.cut);
 		cr_assert_not_null(report.notes[0]);
 		cr_expect_not_null(strstr(report.notes[0], place), "%s", report.notes[0]);
 		replayed_clear(&replayed);
@@ -681,7 +782,7 @@ Test(replay, an_unfinished_file_is_read_and_noted)
 	cr_assert_eq(replayed_all(&replayed, replay, 100), 0);
 	replay_report(replay, &report);
 	cr_expect_eq(replayed.n, 1);
-	cr_expect_not(report.cut);
+	cr_expect_null(report.cut);
 	cr_expect_not_null(strstr(report.notes[0], "never completed"));
 	replayed_clear(&replayed);
 	replay_free(replay);
@@ -737,6 +838,7 @@ Test(replay, files_that_can_not_be_replayed)
 	cr_expect_eq(replay_open(&useless, 1, &replay, &second), -EBADMSG);
 	cr_expect_not_null(strstr(second, "no event with memory data"), "%s", second);
 	cr_expect_not_null(strstr(second, "perf mem record"));
+	cr_expect_not_null(strstr(second, "its events record a data source or a weight"), "%s", second);
 	cr_expect_eq(replay_open(NULL, 0, &replay, &third), -EINVAL);
 	cr_expect_null(replay);
 }
