@@ -6,6 +6,7 @@
 
 #include "base/log.h"
 #include "origin/replay.h"
+#include "origin/replay_sum.h"
 
 /* A recording's groups are not known before it is read: room for as many as a busy host has. */
 #define SLOTS_AUTO 4096
@@ -15,8 +16,8 @@
 struct origin_state {
 	struct engine *engine; /* not owned */
 	struct replay *replay;
-	u64 since_collection; /* samples */
-	int result;           /* of the last step */
+	struct replay_sum since_collection;
+	int result; /* of the last step */
 };
 
 static void free_state(struct origin_state *state)
@@ -49,20 +50,18 @@ static int name_cgroup(void *userdata, u64 cgroup_id, const char *name)
 	return r < 0 ? r : 0;
 }
 
-/*
- * Sums are collected before they can wrap even if every sample is the worst that sample.h lets through, which
- * a hostile recording's may be.
- */
+/* Sums are collected before they can wrap. A collection walks all slots: one for each call would take most of
+ * the time. */
 static int take_samples(void *userdata, const struct sample *samples, size_t n)
 {
 	struct origin_state *state = userdata;
 	int r = 0;
 
-	if (state->since_collection + n > INJECT_MAX) {
+	if (!replay_sum_add(&state->since_collection, samples, n)) {
 		r = engine_collect(state->engine);
-		state->since_collection = 0;
+		state->since_collection = (struct replay_sum){};
+		(void)replay_sum_add(&state->since_collection, samples, n);
 	}
-	state->since_collection += n;
 	return r < 0 ? r : kernel_inject(engine_kernel(state->engine), samples, n);
 }
 

@@ -13,6 +13,7 @@
 #include "origin/replay_event.h"
 #include "origin/replay_names.h"
 #include "origin/replay_queue.h"
+#include "origin/replay_sum.h"
 #include "perf_data_writer.h"
 #include "replayed.h"
 
@@ -1094,4 +1095,23 @@ Test(replay_queue, equal_times_keep_their_order)
 		cr_assert_eq(item.tid, i);
 	}
 	replay_queue_clear(&queue);
+}
+
+Test(replay_sum, is_collected_before_it_can_wrap)
+{
+	static struct sample worst[INJECT_MAX];
+	struct sample real = {.latency = 300, .period = 10007};
+	struct replay_sum sum = {};
+
+	for (size_t i = 0; i < INJECT_MAX; i++)
+		worst[i] = (struct sample){.latency = SAMPLE_LATENCY_MAX, .period = ~0ULL};
+	cr_expect(replay_sum_add(&sum, worst, INJECT_MAX));
+	cr_expect_not(replay_sum_add(&sum, worst, INJECT_MAX));
+	cr_expect_eq(sum.samples, INJECT_MAX);
+	sum = (struct replay_sum){};
+	for (u64 i = 0; i < 1000000; i++)
+		cr_assert(replay_sum_add(&sum, &real, 1));
+	sum.samples = REPLAY_SUM_SAMPLES_MAX - 1;
+	cr_expect(replay_sum_add(&sum, &real, 1));
+	cr_expect_not(replay_sum_add(&sum, &real, 1));
 }
