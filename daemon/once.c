@@ -38,6 +38,25 @@ static int sample_for(struct sampling *sampling, u64 ns, u64 interval_ns)
 	return r;
 }
 
+/* Reads the recordings to their end, or to where one is damaged: what was read until then is the result. */
+static int replay_all(struct sampling *sampling, struct failure *failure)
+{
+	const char *message;
+	int r;
+
+	do
+		r = sampling_step(sampling);
+	while (r > 0);
+	if (r < 0 && !sampling_complete(sampling, &message) && !message) {
+		if (asprintf(&failure->message,
+			     "cannot count what was recorded: %s; the figures so far are not printed",
+			     strerror(-r)) < 0)
+			failure->message = NULL;
+		return r;
+	}
+	return sampling_tick(sampling);
+}
+
 static int print(const struct snapshot *snapshot, bool json)
 {
 	json_object *top = json_top(snapshot);
@@ -77,13 +96,10 @@ int once(const struct options *options, const struct config *config, struct fail
 	r = sampling_open(&settings, &sampling, ret_failure);
 	if (r < 0)
 		return r;
-	if (config->origin == CONFIG_ORIGIN_REPLAY) {
-		while (sampling_step(sampling) > 0)
-			;
-		r = sampling_tick(sampling);
-	} else {
+	if (config->origin == CONFIG_ORIGIN_REPLAY)
+		r = replay_all(sampling, ret_failure);
+	else
 		r = sample_for(sampling, options->once_ns, config->interval_ns);
-	}
 	if (r == 0)
 		r = engine_snapshot(sampling_engine(sampling), &all, &snapshot);
 	if (r == 0)

@@ -42,8 +42,8 @@ int sampling_step(struct sampling *sampling);
  */
 int sampling_tick(struct sampling *sampling);
 
-/* Whether every recording was whole and is read to its end; for a live origin true. `ret_message`, which may
- * be NULL, says what is amiss; the sampling's. */
+/* Whether every recording was whole and is read to its end; for a live origin true. `ret_message`, which is
+ * NULL where that is not a recording's fault, says what is amiss; the sampling's. */
 bool sampling_complete(const struct sampling *sampling, const char **ret_message);
 
 /* Whether samples can come: 0, or -errno and in `ret_reason`, the sampling's, why not. */

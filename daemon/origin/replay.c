@@ -51,11 +51,14 @@ bool replay_synthetic_id(u64 id)
 	return (id & REPLAY_SYNTHETIC_ID) != 0;
 }
 
-/* Keeps `message` as "NAME message". Returns `error`. */
+/* Keeps `message` as "NAME message", if it is of the recording. Returns `error`. */
 static int keep_message(struct replay *replay, const struct recording *recording, int error,
 			const char *message)
 {
 	free(replay->message);
+	replay->message = NULL;
+	if (error == -ENOMEM)
+		return error;
 	if (asprintf(&replay->message, "%s %s", recording->name, message) < 0)
 		replay->message = NULL;
 	return error;

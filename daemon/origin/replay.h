@@ -63,7 +63,8 @@ const struct event *replay_events(const struct replay *replay, size_t *ret_n);
  */
 int replay_step(struct replay *replay, const struct replay_target *target, size_t max_records);
 
-/* Of an error that replay_step() found itself: as that of replay_open(); NULL where there is none. */
+/* Of an error of a recording, or of reading it: as that of replay_open(). NULL where there is none, and where
+ * replay_step() failed for another reason: its target, or the lack of memory. */
 const char *replay_message(const struct replay *replay);
 
 void replay_report(const struct replay *replay, struct replay_report *ret);

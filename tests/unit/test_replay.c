@@ -853,7 +853,7 @@ Test(replay, an_error_of_the_target_ends_the_step)
 	write_load(writer, 0, 1, 1);
 	replay = open_file(writer);
 	cr_expect_eq(replayed_all(&replayed, replay, 100), -ENOSPC);
-	cr_expect_null(replay_message(replay));
+	cr_expect_null(replay_message(replay)); /* by this the fault is not the recording's */
 	replay_free(replay);
 }
 
