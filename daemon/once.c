@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <locale.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -44,9 +45,12 @@ static int replay_all(struct sampling *sampling, struct failure *failure)
 	const char *message;
 	int r;
 
-	do
-		r = sampling_step(sampling);
-	while (r > 0);
+	while ((r = sampling_step(sampling)) > 0 || r == -EAGAIN) {
+		struct pollfd input = {.fd = sampling_input(sampling), .events = POLLIN};
+
+		if (r == -EAGAIN)
+			(void)poll(&input, 1, -1);
+	}
 	if (r < 0 && !sampling_complete(sampling, &message) && !message) {
 		if (asprintf(&failure->message,
 			     "cannot count what was recorded: %s; the figures so far are not printed",

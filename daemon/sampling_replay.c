@@ -114,12 +114,20 @@ static void note_progress(struct origin_state *state)
 static int step(struct origin_state *state)
 {
 	const struct replay_target target = {.name = name_cgroup, .samples = take_samples, .userdata = state};
+	int r;
 
 	if (state->result <= 0)
 		return state->result;
-	state->result = replay_step(state->replay, &target, RECORDS_A_STEP);
+	r = replay_step(state->replay, &target, RECORDS_A_STEP);
+	if (r != -EAGAIN)
+		state->result = r;
 	note_progress(state);
-	return state->result;
+	return r;
+}
+
+static int input(const struct origin_state *state)
+{
+	return replay_fd(state->replay);
 }
 
 static bool complete(const struct origin_state *state, const char **ret_message)
@@ -172,5 +180,6 @@ const struct origin origin_replay = {
 	.open = open_replay,
 	.free = free_state,
 	.step = step,
+	.input = input,
 	.complete = complete,
 };

@@ -327,6 +327,7 @@ static int open_recording(struct replay *replay, struct recording *recording, co
 	}
 	if (r < 0)
 		return keep_message(replay, recording, r, perf_data_message(recording->data));
+	perf_data_no_wait(recording->data);
 	return map_events(replay, recording);
 }
 
@@ -551,6 +552,8 @@ static int step_recording(struct replay *replay, struct recording *recording,
 	} else {
 		r = perf_data_next(recording->data, &record);
 	}
+	if (r == -EAGAIN)
+		return r;
 	if (r < 0)
 		return keep_message(replay, recording, r, perf_data_message(recording->data));
 	if (r == 0)
@@ -582,7 +585,7 @@ int replay_step(struct replay *replay, const struct replay_target *target, size_
 			break;
 		replay->current++;
 	}
-	if (r >= 0 || r == -EBADMSG) {
+	if (r >= 0 || r == -EBADMSG || r == -EAGAIN) {
 		int flushed = flush_batch(replay, target);
 
 		r = flushed < 0 ? flushed : r;
@@ -590,6 +593,11 @@ int replay_step(struct replay *replay, const struct replay_target *target, size_
 	if (r < 0)
 		return r;
 	return replay->current < replay->n;
+}
+
+int replay_fd(const struct replay *replay)
+{
+	return replay->current < replay->n ? perf_data_fd(replay->recordings[replay->current].data) : -1;
 }
 
 const char *replay_message(const struct replay *replay)

@@ -56,12 +56,16 @@ DEFINE_CLEANUP(struct replay *, replay_free);
 const struct event *replay_events(const struct replay *replay, size_t *ret_n);
 
 /*
- * Reads at most `max_records` further records, over all files in order, and hands over the samples. May wait
- * for a pipe. Returns 1 while there is more, 0 when all is read; -EBADMSG where a recording is damaged (its
- * records before that have been handed over), else the target's or the system's -errno. After an error it is
+ * Reads at most `max_records` further records, over all files in order, and hands over the samples. Returns 1
+ * while there is more, 0 when all is read; -EAGAIN where a pipe does not have the next record yet: to be
+ * called again when replay_fd() can be read; -EBADMSG where a recording is damaged (its records before that
+ * have been handed over), else the target's or the system's -errno. After any other error than -EAGAIN it is
  * not to be called again.
  */
 int replay_step(struct replay *replay, const struct replay_target *target, size_t max_records);
+
+/* What the next step reads; -1 where all is read. The replay's. */
+int replay_fd(const struct replay *replay);
 
 /* Of an error of a recording, or of reading it: as that of replay_open(). NULL where there is none, and where
  * replay_step() failed for another reason: its target, or the lack of memory. */
