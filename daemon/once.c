@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <locale.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,7 +11,7 @@
 
 #include "base/log.h"
 #include "ctl/format.h"
-#include "ctl/output.h"
+#include "ctl/style.h"
 #include "export/json.h"
 #include "sampling.h"
 
@@ -38,6 +39,28 @@ static int sample_for(struct sampling *sampling, u64 ns, u64 interval_ns)
 	return r;
 }
 
+/* Reads the recordings to their end, or to where one is damaged: what was read until then is the result. */
+static int replay_all(struct sampling *sampling, struct failure *failure)
+{
+	const char *message;
+	int r;
+
+	while ((r = sampling_step(sampling)) > 0 || r == -EAGAIN) {
+		struct pollfd input = {.fd = sampling_input(sampling), .events = POLLIN};
+
+		if (r == -EAGAIN)
+			(void)poll(&input, 1, -1);
+	}
+	if (r < 0 && !sampling_complete(sampling, &message) && !message) {
+		if (asprintf(&failure->message,
+			     "cannot count what was recorded: %s; the figures so far are not printed",
+			     strerror(-r)) < 0)
+			failure->message = NULL;
+		return r;
+	}
+	return sampling_tick(sampling);
+}
+
 static int print(const struct snapshot *snapshot, bool json)
 {
 	json_object *top = json_top(snapshot);
@@ -46,7 +69,7 @@ static int print(const struct snapshot *snapshot, bool json)
 	int r = top && status ? 0 : -ENOMEM;
 
 	(void)setlocale(LC_CTYPE, "");
-	style = output_style();
+	style = style_of_output();
 
 	if (r == 0 && json)
 		(void)puts(json_object_to_json_string_ext(top, JSON_C_TO_STRING_PLAIN));
@@ -77,13 +100,10 @@ int once(const struct options *options, const struct config *config, struct fail
 	r = sampling_open(&settings, &sampling, ret_failure);
 	if (r < 0)
 		return r;
-	if (config->origin == CONFIG_ORIGIN_REPLAY) {
-		while (sampling_step(sampling) > 0)
-			;
-		r = sampling_tick(sampling);
-	} else {
+	if (config->origin == CONFIG_ORIGIN_REPLAY)
+		r = replay_all(sampling, ret_failure);
+	else
 		r = sample_for(sampling, options->once_ns, config->interval_ns);
-	}
 	if (r == 0)
 		r = engine_snapshot(sampling_engine(sampling), &all, &snapshot);
 	if (r == 0)

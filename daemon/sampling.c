@@ -65,6 +65,11 @@ int sampling_step(struct sampling *sampling)
 	return sampling->origin->step ? sampling->origin->step(sampling->state) : 0;
 }
 
+int sampling_input(const struct sampling *sampling)
+{
+	return sampling->origin->input ? sampling->origin->input(sampling->state) : -1;
+}
+
 int sampling_tick(struct sampling *sampling)
 {
 	if (sampling->origin->tick)

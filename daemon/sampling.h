@@ -32,9 +32,13 @@ struct engine *sampling_engine(const struct sampling *sampling);
 
 /*
  * Reads on in the recordings, some milliseconds' worth. Returns 1 while there is more, 0 at the end (and
- * always for a live origin), -errno where a recording is damaged: what was read before that stands.
+ * always for a live origin), -EAGAIN where a pipe has nothing to read until sampling_input() has, -errno
+ * where a recording is damaged: what was read before that stands.
  */
 int sampling_step(struct sampling *sampling);
+
+/* The descriptor that the next step reads; -1: none. The sampling's. */
+int sampling_input(const struct sampling *sampling);
 
 /*
  * One interval: CPUs that came or went, cgroups that found no slot, a collection. Returns 0 or -errno, which
@@ -42,8 +46,8 @@ int sampling_step(struct sampling *sampling);
  */
 int sampling_tick(struct sampling *sampling);
 
-/* Whether every recording was whole and is read to its end; for a live origin true. `ret_message`, which may
- * be NULL, says what is amiss; the sampling's. */
+/* Whether every recording was whole and is read to its end; for a live origin true. `ret_message`, which is
+ * NULL where that is not a recording's fault, says what is amiss; the sampling's. */
 bool sampling_complete(const struct sampling *sampling, const char **ret_message);
 
 /* Whether samples can come: 0, or -errno and in `ret_reason`, the sampling's, why not. */

@@ -18,6 +18,7 @@ struct origin {
 
 	/* As in sampling.h; NULL: nothing to do, and all is well. */
 	int (*step)(struct origin_state *state);
+	int (*input)(const struct origin_state *state);
 	void (*tick)(struct origin_state *state);
 	bool (*complete)(const struct origin_state *state, const char **ret_message);
 	int (*health)(const struct origin_state *state, const char **ret_reason);

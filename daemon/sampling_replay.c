@@ -2,10 +2,13 @@
 #include "sampling_origin.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/log.h"
+#include "base/text.h"
 #include "origin/replay.h"
+#include "origin/replay_sum.h"
 
 /* A recording's groups are not known before it is read: room for as many as a busy host has. */
 #define SLOTS_AUTO 4096
@@ -15,8 +18,10 @@
 struct origin_state {
 	struct engine *engine; /* not owned */
 	struct replay *replay;
-	u64 since_collection; /* samples */
-	int result;           /* of the last step */
+	struct replay_sum since_collection;
+	u64 without_slot; /* cgroups */
+	size_t notes_logged;
+	int result; /* of the last step */
 };
 
 static void free_state(struct origin_state *state)
@@ -32,6 +37,18 @@ static void free_statep(struct origin_state **state)
 	free_state(*state);
 }
 
+/* A recording may have any number of them: the first is named, all are counted. */
+static void miss_slot(struct origin_state *state, const char *name)
+{
+	_cleanup_free_ char *visible = text_visible(name);
+
+	if (!state->without_slot++)
+		(void)log_warning(-ENOSPC,
+				  "no slot is left for %s: its samples and those of further cgroups are "
+				  "unattributed; raise [cgroups] max",
+				  visible ? visible : "a cgroup");
+}
+
 /* A recording's cgroup gets a slot as a living one does; without a free slot its samples are `unattributed`.
  */
 static int name_cgroup(void *userdata, u64 cgroup_id, const char *name)
@@ -41,37 +58,55 @@ static int name_cgroup(void *userdata, u64 cgroup_id, const char *name)
 
 	if (r == 0)
 		r = kernel_adopt(engine_kernel(state->engine), cgroup_id, 0, name);
-	if (r == -ENOSPC)
-		return log_warning(
-			       r, "no slot is left for %s: its samples are unattributed; raise [cgroups] max",
-			       name),
-		       0;
+	if (r == -ENOSPC) {
+		miss_slot(state, name);
+		return 0;
+	}
 	return r < 0 ? r : 0;
 }
 
-/*
- * Sums are collected before they can wrap even if every sample is the worst that sample.h lets through, which
- * a hostile recording's may be.
- */
+/* Sums are collected before they can wrap. A collection walks all slots: one for each call would take most of
+ * the time. */
 static int take_samples(void *userdata, const struct sample *samples, size_t n)
 {
 	struct origin_state *state = userdata;
 	int r = 0;
 
-	if (state->since_collection + n > INJECT_MAX) {
+	if (!replay_sum_add(&state->since_collection, samples, n)) {
 		r = engine_collect(state->engine);
-		state->since_collection = 0;
+		state->since_collection = (struct replay_sum){};
+		(void)replay_sum_add(&state->since_collection, samples, n);
 	}
-	state->since_collection += n;
 	return r < 0 ? r : kernel_inject(engine_kernel(state->engine), samples, n);
 }
 
+static void note_missing_slots(struct origin_state *state)
+{
+	char count[TEXT_NUMBER_MAX];
+	char note[256];
+
+	if (!state->without_slot)
+		return;
+	text_count(state->without_slot, count);
+	(void)snprintf(note, sizeof(note),
+		       "cgroups that found no slot: %s; their samples are unattributed; raise [cgroups] max",
+		       count);
+	(void)replay_add_note(state->replay, note);
+	state->without_slot = 0;
+}
+
+/* What must be known of the figures is told once, when it is known. What complete() tells is the caller's. */
 static void note_progress(struct origin_state *state)
 {
 	struct snapshot *head = engine_head(state->engine);
 	struct replay_report report;
 
+	if (state->result <= 0)
+		note_missing_slots(state);
 	replay_report(state->replay, &report);
+	for (; report.notes[state->notes_logged]; state->notes_logged++)
+		if (report.notes[state->notes_logged] != report.cut)
+			(void)log_warning(0, "%s", report.notes[state->notes_logged]);
 	head->notes = report.notes;
 	head->replay_done = state->result <= 0;
 }
@@ -79,12 +114,20 @@ static void note_progress(struct origin_state *state)
 static int step(struct origin_state *state)
 {
 	const struct replay_target target = {.name = name_cgroup, .samples = take_samples, .userdata = state};
+	int r;
 
 	if (state->result <= 0)
 		return state->result;
-	state->result = replay_step(state->replay, &target, RECORDS_A_STEP);
+	r = replay_step(state->replay, &target, RECORDS_A_STEP);
+	if (r != -EAGAIN)
+		state->result = r;
 	note_progress(state);
-	return state->result;
+	return r;
+}
+
+static int input(const struct origin_state *state)
+{
+	return replay_fd(state->replay);
 }
 
 static bool complete(const struct origin_state *state, const char **ret_message)
@@ -96,8 +139,7 @@ static bool complete(const struct origin_state *state, const char **ret_message)
 		return false;
 	}
 	replay_report(state->replay, &report);
-	if (report.cut)
-		*ret_message = report.notes[0];
+	*ret_message = report.cut;
 	return !report.cut;
 }
 
@@ -112,7 +154,7 @@ static int open_replay(const struct sampling_settings *settings, struct engine_s
 		return -ENOMEM;
 	r = replay_open(settings->recordings, settings->n_recordings, &state->replay, &ret_failure->message);
 	if (r < 0) {
-		ret_failure->code = EXIT_INPUT;
+		ret_failure->code = r == -ENOMEM ? EXIT_FAILED : EXIT_INPUT;
 		return r;
 	}
 	events = replay_events(state->replay, &engine_settings->n_events);
@@ -123,7 +165,7 @@ static int open_replay(const struct sampling_settings *settings, struct engine_s
 	engine_settings->synthetic = replay_synthetic_id;
 	r = engine_open(engine_settings, ret_engine, &ret_failure->message);
 	if (r < 0) {
-		ret_failure->code = EXIT_CANNOT;
+		ret_failure->code = r == -ENOMEM ? EXIT_FAILED : EXIT_CANNOT;
 		return r;
 	}
 	state->engine = *ret_engine;
@@ -138,5 +180,6 @@ const struct origin origin_replay = {
 	.open = open_replay,
 	.free = free_state,
 	.step = step,
+	.input = input,
 	.complete = complete,
 };

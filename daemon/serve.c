@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <systemd/sd-daemon.h>
 #include <systemd/sd-event.h>
 
@@ -26,6 +27,7 @@ struct server {
 	sd_event *event;
 	sd_event_source *tick;
 	sd_event_source *step;
+	sd_event_source *input; /* what the steps wait for, where they do */
 	struct sampling *sampling;
 	struct control *control;
 	struct http *http;
@@ -37,6 +39,8 @@ struct server {
 static void server_close(struct server *server)
 {
 	http_free(server->http);
+	/* Before the descriptor that it is of. */
+	sd_event_source_unref(server->input);
 	/* Whoever watches is told until the end of the sampling, and no longer. */
 	sampling_free(server->sampling);
 	control_free(server->control);
@@ -81,6 +85,28 @@ static int on_tick(sd_event_source *source, uint64_t usec, void *userdata)
 	return sd_event_source_set_enabled(source, SD_EVENT_ON);
 }
 
+static int on_input(sd_event_source *source, int fd, uint32_t events, void *userdata)
+{
+	struct server *server = userdata;
+
+	(void)source;
+	(void)fd;
+	(void)events;
+	server->input = sd_event_source_unref(server->input);
+	return sd_event_source_set_enabled(server->step, SD_EVENT_ON);
+}
+
+/* Steps go on when the pipe has more. */
+static int wait_for_input(struct server *server)
+{
+	int r = sd_event_add_io(server->event, &server->input, sampling_input(server->sampling), EPOLLIN,
+				on_input, server);
+
+	if (r < 0)
+		return log_error(r, "cannot wait for the pipe that is replayed");
+	return sd_event_source_set_enabled(server->step, SD_EVENT_OFF);
+}
+
 /* Recordings are read in steps, so that those who ask in the meantime are answered. */
 static int on_step(sd_event_source *source, void *userdata)
 {
@@ -90,6 +116,8 @@ static int on_step(sd_event_source *source, void *userdata)
 
 	if (r > 0)
 		return 0;
+	if (r == -EAGAIN)
+		return wait_for_input(server);
 	tick_once(server);
 	if (sampling_complete(server->sampling, &message))
 		log_info("every record is read; serving the figures until SIGTERM");
@@ -236,13 +264,14 @@ static int start(struct server *server, struct failure *failure)
 		.listener = {.born = watch_born, .gone = watch_gone, .userdata = &server->watch},
 	};
 	struct snapshot *head;
-	int r = arm(server);
+	int r = sampling_open(&settings, &server->sampling, failure);
 
 	if (r < 0)
-		return log_error(r, "cannot set up the event loop");
-	r = sampling_open(&settings, &server->sampling, failure);
-	if (r < 0)
 		return r;
+	/* Not before: a signal ends the wait for a pipe's first bytes. */
+	r = arm(server);
+	if (r < 0)
+		return log_error(r, "cannot set up the event loop");
 	head = engine_head(sampling_engine(server->sampling));
 	head->config_reloaded = true;
 	head->config_time = head->since;

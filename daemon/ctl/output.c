@@ -2,21 +2,7 @@
 #include "ctl/output.h"
 
 #include <errno.h>
-#include <langinfo.h>
-#include <string.h>
 #include <unistd.h>
-
-#include "ctl/screen.h"
-
-struct format_style output_style(void)
-{
-	struct format_style style = {.utf8 = strcmp(nl_langinfo(CODESET), "UTF-8") == 0,
-				     .bold = screen_possible()};
-	size_t rows;
-
-	screen_size(&style.width, &rows);
-	return style;
-}
 
 int output_write(const char *bytes, size_t length)
 {

@@ -13,6 +13,7 @@
 #include "ctl/format.h"
 #include "ctl/output.h"
 #include "ctl/screen.h"
+#include "ctl/style.h"
 
 #define DEFAULT_WINDOW_SECONDS 10
 #define REFRESH_MS             1000
@@ -112,7 +113,7 @@ static enum ctl_exit get_top(const struct options *options, struct client *clien
 
 enum ctl_exit verb_status(const struct options *options, char *const *arguments)
 {
-	const struct format_style style = output_style();
+	const struct format_style style = style_of_output();
 	_cleanup_(client_closep) struct client *client = NULL;
 	_cleanup_json_ json_object *status = NULL;
 	_cleanup_json_ json_object *recent = NULL;
@@ -146,7 +147,7 @@ enum ctl_exit verb_status(const struct options *options, char *const *arguments)
 static enum ctl_exit top_page(const struct options *options, struct client *client, bool has_limit, u64 limit,
 			      char **ret_text, size_t *ret_length)
 {
-	const struct format_style style = output_style();
+	const struct format_style style = style_of_output();
 	_cleanup_json_ json_object *status = NULL;
 	_cleanup_json_ json_object *top = NULL;
 	enum ctl_exit result;
@@ -236,7 +237,7 @@ static enum ctl_exit get_cgroup(const struct options *options, struct client *cl
 
 enum ctl_exit verb_show(const struct options *options, char *const *arguments)
 {
-	const struct format_style style = output_style();
+	const struct format_style style = style_of_output();
 	_cleanup_(client_closep) struct client *client = NULL;
 	_cleanup_json_ json_object *status = NULL;
 	_cleanup_json_ json_object *cgroup = NULL;

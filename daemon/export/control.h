@@ -36,8 +36,8 @@ struct control;
  * Listens on `socket_path`, whose directory is made (0755) where it is missing. A socket that nobody answers
  * on is replaced. The mode is 0660 with `group`; 0600, and a warning, where there is no such group or it
  * cannot be given; 0600 where `group` is NULL. Two that start in the same moment may both find nobody
- * answering; who binds last has the path then, or the other fails. Returns 0, -EADDRINUSE where another daemon answers, or
- * another -errno; on failure `ret_message`, which the caller frees, says what to do.
+ * answering; who binds last has the path then, or the other fails. Returns 0, -EADDRINUSE where another
+ * daemon answers, or another -errno; on failure `ret_message`, which the caller frees, says what to do.
  */
 int control_new(sd_event *event, const char *socket_path, const char *group,
 		const struct control_backend *backend, struct control **ret, char **ret_message);

@@ -358,6 +358,15 @@ static json_object *cgroup_object(struct writer *writer, const struct snapshot *
 	return object;
 }
 
+static json_object *notes_array(struct writer *writer, const struct snapshot *snapshot)
+{
+	json_object *notes = checked(writer, json_object_new_array());
+
+	for (const char *const *note = snapshot->notes; note && *note; note++)
+		append(writer, notes, json_name(*note));
+	return notes;
+}
+
 static json_object *top_object(const struct snapshot *snapshot, const size_t *chosen, size_t n)
 {
 	struct writer writer = {0};
@@ -372,6 +381,8 @@ static json_object *top_object(const struct snapshot *snapshot, const size_t *ch
 		append(&writer, cgroups,
 		       cgroup_object(&writer, snapshot, &snapshot->cgroups[chosen ? chosen[i] : i]));
 	put(&writer, object, "cgroups", cgroups);
+	if (snapshot->notes && *snapshot->notes)
+		put(&writer, object, "notes", notes_array(&writer, snapshot));
 	return finish(&writer, object);
 }
 
@@ -456,7 +467,6 @@ json_object *json_status(const struct snapshot *snapshot)
 	struct writer writer = {0};
 	json_object *object = start(&writer, snapshot);
 	json_object *events = checked(&writer, json_object_new_object());
-	json_object *notes = checked(&writer, json_object_new_array());
 
 	put_time(&writer, object, "taken", &snapshot->taken);
 	if (strcmp(snapshot->origin, "replay") == 0)
@@ -476,8 +486,6 @@ json_object *json_status(const struct snapshot *snapshot)
 	put_seconds(&writer, object, "interval_s", snapshot->interval_seconds);
 	put_seconds(&writer, object, "collection_s", snapshot->collection_seconds);
 	put(&writer, object, "config", config_object(&writer, snapshot));
-	for (const char *const *note = snapshot->notes; note && *note; note++)
-		append(&writer, notes, json_name(*note));
-	put(&writer, object, "notes", notes);
+	put(&writer, object, "notes", notes_array(&writer, snapshot));
 	return finish(&writer, object);
 }

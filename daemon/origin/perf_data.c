@@ -69,6 +69,16 @@ int perf_data_open(int fd, struct perf_data **ret, char **ret_message)
 	return 0;
 }
 
+void perf_data_no_wait(struct perf_data *data)
+{
+	data->input.no_wait = true;
+}
+
+int perf_data_fd(const struct perf_data *data)
+{
+	return data->input.fd;
+}
+
 struct perf_data *perf_data_free(struct perf_data *data)
 {
 	if (!data)
@@ -133,6 +143,11 @@ static u64 payload_of(const struct raw_record *raw)
 	return 0;
 }
 
+static int fail_to_read(struct perf_data *data, int error)
+{
+	return error == -EAGAIN ? error : perf_data_fail_to_read(&data->message, error);
+}
+
 static int next_outer(struct perf_data *data, struct raw_record *ret)
 {
 	struct perf_event_header header;
@@ -140,10 +155,9 @@ static int next_outer(struct perf_data *data, struct raw_record *ret)
 	u64 payload;
 	int r;
 
-	r = perf_data_input_skip(&data->input, data->to_consume);
-	data->to_consume = 0;
+	r = perf_data_input_skip(&data->input, &data->to_consume);
 	if (r < 0)
-		return perf_data_fail_to_read(&data->message, r);
+		return fail_to_read(data, r);
 	if (r == 0)
 		return end_cut(data);
 	if (!data_left(data))
@@ -156,7 +170,7 @@ static int next_outer(struct perf_data *data, struct raw_record *ret)
 			return end_cut(data);
 	}
 	if (r < 0)
-		return perf_data_fail_to_read(&data->message, r);
+		return fail_to_read(data, r);
 	/* A bounded one has data left; of any other, the end of the input is the end. */
 	if (r == 0)
 		return data->head.bounded ? end_cut(data) : 0;
@@ -171,7 +185,7 @@ static int next_outer(struct perf_data *data, struct raw_record *ret)
 					      "a record is longer than what is left of the data");
 	r = perf_data_input_peek(&data->input, header.size, &at);
 	if (r < 0)
-		return perf_data_fail_to_read(&data->message, r);
+		return fail_to_read(data, r);
 	if (r == 0)
 		return end_cut(data);
 
@@ -287,6 +301,10 @@ static int read_sample(struct perf_data *data, const struct raw_record *raw, str
 		return 1;
 	attr = &data->events.list[ret->event].attr;
 	r = perf_data_sample_decode(attr, raw->body, raw->size, &ret->sample);
+	if (r == -ENOTUNIQ) {
+		*ret = (struct perf_data_record){.kind = PERF_DATA_UNREADABLE, .event = -1};
+		return 1;
+	}
 	if (r < 0)
 		return perf_data_fail_damaged(&data->message, raw->position,
 					      "a sample is not as long as its event says");

@@ -18,6 +18,7 @@
 
 enum perf_data_kind {
 	PERF_DATA_SAMPLE,
+	PERF_DATA_UNREADABLE, /* a sample that can be read in two ways, so that what it says is not known */
 	PERF_DATA_COMM,
 	PERF_DATA_FORK,
 	PERF_DATA_CGROUP,
@@ -64,9 +65,15 @@ struct perf_data *perf_data_free(struct perf_data *data);
 
 /*
  * Reads the next record. Returns 1; 0 at the end, also where the recording was cut; -EBADMSG where it is
- * damaged, -errno; perf_data_message() then says why and what to do. Not to be called again after an error.
+ * damaged, -errno; perf_data_message() then says why and what to do. Not to be called again after an error,
+ * but for -EAGAIN, see perf_data_no_wait().
  */
 int perf_data_next(struct perf_data *data, struct perf_data_record *ret);
+
+/* From now on perf_data_next() returns -EAGAIN, in the place of waiting, where a pipe does not have the whole
+ * next record yet; perf_data_fd() can be polled for more. */
+void perf_data_no_wait(struct perf_data *data);
+int perf_data_fd(const struct perf_data *data);
 
 /* Of the last error of perf_data_next(), as that of perf_data_open(). */
 const char *perf_data_message(const struct perf_data *data);

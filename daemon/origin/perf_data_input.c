@@ -2,6 +2,7 @@
 #include "origin/perf_data_input.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/types.h>
@@ -40,17 +41,27 @@ u64 perf_data_input_seen(const struct perf_data_input *input)
 	return input->seekable ? input->size : input->position + (input->end - input->start);
 }
 
+/* Whether a read would return at once: with bytes, with the end, or with an error. */
+static bool readable(int fd, int timeout)
+{
+	struct pollfd poll_fd = {.fd = fd, .events = POLLIN};
+
+	return poll(&poll_fd, 1, timeout) != 0;
+}
+
 /* Bytes read, 0 at the end of the input, -errno. */
 static ssize_t read_some(const struct perf_data_input *input, u64 position, void *ret, size_t n)
 {
 	ssize_t r;
 
 	do {
+		if (!input->seekable && !readable(input->fd, input->no_wait ? 0 : -1))
+			return -EAGAIN;
 		if (input->seekable)
 			r = pread(input->fd, ret, n, (off_t)position);
 		else
 			r = read(input->fd, ret, n);
-	} while (r < 0 && errno == EINTR);
+	} while (r < 0 && (errno == EINTR || (errno == EAGAIN && !input->no_wait)));
 	return r < 0 ? -errno : r;
 }
 
@@ -99,23 +110,24 @@ int perf_data_input_peek(struct perf_data_input *input, size_t n, const u8 **ret
 	return 1;
 }
 
-int perf_data_input_skip(struct perf_data_input *input, u64 n)
+int perf_data_input_skip(struct perf_data_input *input, u64 *n)
 {
-	while (n) {
+	while (*n) {
 		size_t buffered = input->end - input->start;
-		size_t now = n < buffered ? (size_t)n : buffered;
+		size_t now = *n < buffered ? (size_t)*n : buffered;
 		const u8 *next;
 		int r;
 
 		input->start += now;
 		input->position += now;
-		n -= now;
-		if (!n)
+		*n -= now;
+		if (!*n)
 			break;
 		if (input->seekable) {
-			if (n > input->size - input->position)
+			if (*n > input->size - input->position)
 				return 0;
-			input->position += n;
+			input->position += *n;
+			*n = 0;
 			break;
 		}
 		r = perf_data_input_peek(input, 1, &next);

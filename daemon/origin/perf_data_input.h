@@ -14,6 +14,7 @@
 struct perf_data_input {
 	int fd;
 	bool seekable;
+	bool no_wait; /* see perf_data_input_peek(); the caller's to set */
 	u64 size;     /* of the whole recording where it is seekable, else 2^64 - 1 */
 	u64 position; /* of the next byte to be consumed */
 	u8 *buffer;
@@ -31,12 +32,14 @@ u64 perf_data_input_seen(const struct perf_data_input *input);
 
 /*
  * Makes the next `n` bytes available at *ret until the next call. Returns 1, 0 where the recording ends
- * before that, -errno. What it is given to hold it allocates: bound `n`.
+ * before that, -errno. What it is given to hold it allocates: bound `n`. With `no_wait` it returns -EAGAIN
+ * where a pipe does not have them yet, and keeps what it has: the same call may follow when `fd` has more.
  */
 int perf_data_input_peek(struct perf_data_input *input, size_t n, const u8 **ret);
 
-/* Leaves out the next `n` bytes, buffered or not. Returns as perf_data_input_peek(). */
-int perf_data_input_skip(struct perf_data_input *input, u64 n);
+/* Leaves out the next *n bytes, buffered or not, and subtracts from *n those that are left out. Returns as
+ * perf_data_input_peek(). */
+int perf_data_input_skip(struct perf_data_input *input, u64 *n);
 
 /*
  * Copies `n` bytes from `position`, without moving: anywhere in a seekable recording, in a pipe only of what

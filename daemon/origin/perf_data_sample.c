@@ -126,17 +126,29 @@ static int decode(const struct perf_event_attr *attr, const u8 *body, size_t siz
 	return 0;
 }
 
+static bool same(const struct perf_data_sample *a, const struct perf_data_sample *b)
+{
+	return a->weight == b->weight && a->data_source == b->data_source && a->cgroup_id == b->cgroup_id;
+}
+
 int perf_data_sample_decode(const struct perf_event_attr *attr, const u8 *body, size_t size,
 			    struct perf_data_sample *ret)
 {
+	struct perf_data_sample other;
 	int r = decode(attr, body, size, true, ret);
 
+	if (!(attr->sample_type & PERF_SAMPLE_BRANCH_STACK) ||
+	    !(attr->branch_sample_type & PERF_SAMPLE_BRANCH_HW_INDEX))
+		return r;
 	/* The kernel leaves out the index where the sample has no branch stack, and keeps it where the stack
-	 * is empty; both say 0 branches. Only one of them fits the record. */
-	if (r < 0 && (attr->sample_type & PERF_SAMPLE_BRANCH_STACK) &&
-	    (attr->branch_sample_type & PERF_SAMPLE_BRANCH_HW_INDEX))
-		r = decode(attr, body, size, false, ret);
-	return r;
+	 * is empty; both say 0 branches. The length tells which, but for fields at the end whose length is
+	 * not known. */
+	if (r < 0)
+		return decode(attr, body, size, false, ret);
+	if ((attr->sample_type & ~KNOWN_FIELDS) && decode(attr, body, size, false, &other) == 0 &&
+	    !same(ret, &other))
+		return -ENOTUNIQ;
+	return 0;
 }
 
 int perf_data_sample_id_word(u64 sample_type)

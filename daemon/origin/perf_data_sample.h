@@ -28,7 +28,8 @@ struct perf_data_sample {
 
 /*
  * Reads the `size` bytes behind a sample's record header as `attr` says they are laid out. Returns 0, or
- * -EBADMSG where they are shorter or longer than that.
+ * -EBADMSG where they are shorter or longer than that, -ENOTUNIQ where fields that are not known here let
+ * them be read in two ways.
  */
 int perf_data_sample_decode(const struct perf_event_attr *attr, const u8 *body, size_t size,
 			    struct perf_data_sample *ret);

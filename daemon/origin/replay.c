@@ -3,17 +3,22 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/text.h"
 #include "origin/perf_data.h"
 #include "origin/replay_event.h"
 #include "origin/replay_event_set.h"
 #include "origin/replay_names.h"
 #include "origin/replay_notes.h"
 #include "origin/replay_queue.h"
+
+/* Of one recording: a hostile one could have thousands. */
+#define EVENT_NOTES_MAX 16
 
 struct recording {
 	char *name; /* for messages */
@@ -24,6 +29,7 @@ struct recording {
 	struct replay_machine machine;
 	struct replay_queue queue;
 	u64 samples; /* taken or in the queue */
+	struct replay_left_out left_out;
 };
 
 struct replay {
@@ -34,6 +40,7 @@ struct replay {
 	struct replay_names names;
 	struct replay_report report;
 	struct replay_notes notes;
+	size_t cut_note; /* 1 + index in `notes`; 0: no recording is cut */
 	char *message;
 	struct sample batch[INJECT_MAX];
 	size_t n_batch;
@@ -44,11 +51,14 @@ bool replay_synthetic_id(u64 id)
 	return (id & REPLAY_SYNTHETIC_ID) != 0;
 }
 
-/* Keeps `message` as "NAME message". Returns `error`. */
+/* Keeps `message` as "NAME message", if it is of the recording. Returns `error`. */
 static int keep_message(struct replay *replay, const struct recording *recording, int error,
 			const char *message)
 {
 	free(replay->message);
+	replay->message = NULL;
+	if (error == -ENOMEM)
+		return error;
 	if (asprintf(&replay->message, "%s %s", recording->name, message) < 0)
 		replay->message = NULL;
 	return error;
@@ -61,8 +71,8 @@ static int explain_names(struct replay *replay, const struct recording *recordin
 		return r;
 	return keep_message(
 		replay, recording, -EBADMSG,
-		"has more names of tasks and cgroups than any machine: it is damaged; copy it again, or "
-		"record it again");
+		"has more cgroups, or names of cgroups and tasks, than any machine: it is damaged; copy it "
+		"again, or record it again");
 }
 
 /* Decides what becomes of the events that the recording announced since the last time. */
@@ -163,28 +173,28 @@ static int enter(struct replay *replay, struct recording *recording, const struc
 }
 
 /* Whether the sample is to be counted; if not, it is counted among those left out. */
-static bool select_sample(struct replay *replay, struct recording *recording,
+static bool select_sample(const struct replay *replay, struct recording *recording,
 			  const struct perf_data_record *record, struct sample *ret)
 {
-	struct replay_report *report = &replay->report;
+	struct replay_left_out *left_out = &recording->left_out;
 	struct replay_event_use *use;
 	const struct event *described;
 
 	if (record->event < 0) {
-		report->unknown_event++;
+		left_out->unknown_event++;
 		return false;
 	}
 	use = &recording->events.list[record->event];
 	switch (use->event) {
 	case REPLAY_NO_MEMORY_DATA:
-		report->without_memory_data++;
+		left_out->without_memory_data++;
 		return false;
 	case REPLAY_LATE:
-		report->unknown_event++;
+		left_out->late++;
 		use->left_out++;
 		return false;
 	case REPLAY_NOT_MIXED:
-		report->not_mixed++;
+		left_out->not_mixed++;
 		use->left_out++;
 		return false;
 	default:
@@ -194,7 +204,7 @@ static bool select_sample(struct replay *replay, struct recording *recording,
 	replay_sample(described, (u16)use->event,
 		      &perf_data_events(recording->data)->list[record->event].attr, &record->sample, ret);
 	if (!replay_sample_counts(described, ret)) {
-		report->other_operations++;
+		left_out->other_operations++;
 		return false;
 	}
 	return true;
@@ -241,17 +251,19 @@ static int take_record(struct replay *replay, struct recording *recording, const
 	switch (record->kind) {
 	case PERF_DATA_SAMPLE:
 		return take_sample(replay, recording, target, record, timed);
+	case PERF_DATA_UNREADABLE:
+		recording->left_out.unreadable++;
+		return 0;
 	case PERF_DATA_ROUND:
 		replay_queue_round(&recording->queue);
 		return drain(replay, recording, target, false);
 	case PERF_DATA_LOST:
-		replay->report.lost += record->lost;
+		recording->left_out.lost += record->lost;
 		return 0;
 	case PERF_DATA_COMM:
 		item.kind = REPLAY_COMM;
 		item.tid = record->comm.tid;
-		r = replay_names_index(&replay->names, "comm:", record->comm.name, record->comm.length,
-				       &item.name);
+		r = replay_names_comm(&replay->names, record->comm.name, record->comm.length, &item.name);
 		break;
 	case PERF_DATA_FORK:
 		item.kind = REPLAY_FORK;
@@ -262,6 +274,11 @@ static int take_record(struct replay *replay, struct recording *recording, const
 		/* A name that is no path could pass for one of ours. */
 		if (!record->cgroup.length || record->cgroup.path[0] != '/')
 			return 0;
+		if (record->cgroup.length >= PATH_MAX)
+			return keep_message(replay, recording, -EBADMSG,
+					    "names a cgroup by a path longer than any kernel gives: it is "
+					    "damaged; copy it "
+					    "again, or record it again");
 		item.kind = REPLAY_CGROUP;
 		item.cgroup_id = record->cgroup.id;
 		r = replay_names_index(&replay->names, "", record->cgroup.path, record->cgroup.length,
@@ -310,7 +327,16 @@ static int open_recording(struct replay *replay, struct recording *recording, co
 	}
 	if (r < 0)
 		return keep_message(replay, recording, r, perf_data_message(recording->data));
+	perf_data_no_wait(recording->data);
 	return map_events(replay, recording);
+}
+
+static bool records_memory_data(const struct perf_data_events *events)
+{
+	for (size_t i = 0; i < events->n; i++)
+		if (events->list[i].attr.sample_type & (PERF_SAMPLE_WEIGHT_TYPE | PERF_SAMPLE_DATA_SRC))
+			return true;
+	return false;
 }
 
 /* None of the recordings has an event that could be counted: says so of the first. */
@@ -318,6 +344,11 @@ static int fail_without_events(struct replay *replay)
 {
 	const struct recording *recording = &replay->recordings[0];
 	const char *others = replay->n > 1 ? ", and neither do the other recordings" : "";
+	const char *why =
+		records_memory_data(perf_data_events(recording->data))
+			? "its events record a data source or a weight, but none of them is known to "
+			  "measure loads or stores with it"
+			: "none of its events records a data source or a weight";
 	char cut[80] = "";
 	u64 position;
 	int r;
@@ -325,10 +356,8 @@ static int fail_without_events(struct replay *replay)
 	if (perf_data_cut(recording->data, &position))
 		(void)snprintf(cut, sizeof(cut), " (it is cut at byte %llu)", (unsigned long long)position);
 	r = asprintf(&replay->message,
-		     "%s has no event with memory data%s%s: none of its events is of loads or stores and "
-		     "records a "
-		     "data source or a weight; record with perf mem record",
-		     recording->name, cut, others);
+		     "%s has no event with memory data%s%s: %s; record with perf mem record", recording->name,
+		     cut, others, why);
 	if (r < 0)
 		replay->message = NULL;
 	return -EBADMSG;
@@ -408,15 +437,15 @@ const struct event *replay_events(const struct replay *replay, size_t *ret_n)
 	return replay->events.list;
 }
 
-static int note_left_out(struct replay *replay, const struct recording *recording, size_t index)
+static int note_left_out_event(struct replay *replay, const struct recording *recording, size_t index)
 {
 	const struct replay_event_use *use = &recording->events.list[index];
 	const struct perf_data_event *recorded = &perf_data_events(recording->data)->list[index];
-	const char *name = recorded->name ? recorded->name : "without a name";
 	const struct event *clash = &replay->events.list[use->clash];
+	_cleanup_free_ char *name = text_visible(recorded->name ? recorded->name : "without a name");
 
-	if (!use->left_out)
-		return 0;
+	if (!name)
+		return -ENOMEM;
 	if (use->event == REPLAY_LATE)
 		return replay_note(
 			&replay->notes,
@@ -432,28 +461,80 @@ static int note_left_out(struct replay *replay, const struct recording *recordin
 		clash->ldlat);
 }
 
-/* Everything is read: what must be said of it. */
-static int finish_recording(struct replay *replay, struct recording *recording)
+/* Those of its events that were left out, each with its reason; of a great many only the first. */
+static int note_left_out_events(struct replay *replay, const struct recording *recording)
+{
+	size_t told = 0;
+	u64 others = 0;
+
+	for (size_t i = 0; i < recording->events.n; i++) {
+		u64 left_out = recording->events.list[i].left_out;
+
+		if (!left_out)
+			continue;
+		if (told == EVENT_NOTES_MAX)
+			others += left_out;
+		else if (told++, note_left_out_event(replay, recording, i) < 0)
+			return -ENOMEM;
+	}
+	if (!others)
+		return 0;
+	return replay_note(&replay->notes,
+			   "%s: %llu samples of further events are left out for the like reasons",
+			   recording->name, (unsigned long long)others);
+}
+
+static bool has_latency_of_unknown_kind(const struct replay *replay, const struct recording *recording)
+{
+	for (size_t i = 0; i < recording->events.n; i++) {
+		int event = recording->events.list[i].event;
+
+		if (event >= 0 && replay->events.list[event].settings.has_latency &&
+		    replay->events.list[event].latency_kind == LATENCY_NONE)
+			return true;
+	}
+	return false;
+}
+
+static int note_end(struct replay *replay, const struct recording *recording)
 {
 	u64 position;
-	int r = 0;
+	int r;
 
 	if (perf_data_cut(recording->data, &position)) {
-		replay->report.cut = true;
 		r = replay_note(&replay->notes,
 				"%s is cut at byte %llu: the %llu samples before that are counted, what came "
 				"after is not there; copy it again, whole, or record it again",
 				recording->name, (unsigned long long)position,
 				(unsigned long long)recording->samples);
-	} else if (perf_data_unfinished(recording->data)) {
-		r = replay_note(
+		if (r == 0 && !replay->cut_note)
+			replay->cut_note = replay->notes.n;
+		return r;
+	}
+	if (perf_data_unfinished(recording->data))
+		return replay_note(
 			&replay->notes,
 			"%s was never completed, as when perf is killed: all it holds is read, but its "
 			"CPU and its events' names are not in it; end perf with Ctrl-C",
 			recording->name);
-	}
-	for (size_t i = 0; r >= 0 && i < recording->events.n; i++)
-		r = note_left_out(replay, recording, i);
+	return 0;
+}
+
+/* Everything is read: what must be said of it. */
+static int finish_recording(struct replay *replay, struct recording *recording)
+{
+	int r = note_end(replay, recording);
+
+	if (r == 0 && has_latency_of_unknown_kind(replay, recording))
+		r = replay_note(
+			&replay->notes,
+			"%s does not tell a CPU that is known here: what its latencies count, the use "
+			"of the data or the access to the cache, is not known either",
+			recording->name);
+	if (r == 0)
+		r = note_left_out_events(replay, recording);
+	if (r == 0)
+		r = replay_note_left_out(&replay->notes, recording->name, &recording->left_out);
 	close_recording(recording);
 	return r;
 }
@@ -471,6 +552,8 @@ static int step_recording(struct replay *replay, struct recording *recording,
 	} else {
 		r = perf_data_next(recording->data, &record);
 	}
+	if (r == -EAGAIN)
+		return r;
 	if (r < 0)
 		return keep_message(replay, recording, r, perf_data_message(recording->data));
 	if (r == 0)
@@ -502,7 +585,7 @@ int replay_step(struct replay *replay, const struct replay_target *target, size_
 			break;
 		replay->current++;
 	}
-	if (r >= 0 || r == -EBADMSG) {
+	if (r >= 0 || r == -EBADMSG || r == -EAGAIN) {
 		int flushed = flush_batch(replay, target);
 
 		r = flushed < 0 ? flushed : r;
@@ -512,13 +595,38 @@ int replay_step(struct replay *replay, const struct replay_target *target, size_
 	return replay->current < replay->n;
 }
 
+int replay_fd(const struct replay *replay)
+{
+	return replay->current < replay->n ? perf_data_fd(replay->recordings[replay->current].data) : -1;
+}
+
 const char *replay_message(const struct replay *replay)
 {
 	return replay->message;
 }
 
+int replay_add_note(struct replay *replay, const char *note)
+{
+	return replay_note(&replay->notes, "%s", note);
+}
+
+static void add_left_out(struct replay_left_out *sum, const struct replay_left_out *one)
+{
+	sum->without_memory_data += one->without_memory_data;
+	sum->unknown_event += one->unknown_event;
+	sum->late += one->late;
+	sum->not_mixed += one->not_mixed;
+	sum->unreadable += one->unreadable;
+	sum->other_operations += one->other_operations;
+	sum->lost += one->lost;
+}
+
 void replay_report(const struct replay *replay, struct replay_report *ret)
 {
 	*ret = replay->report;
+	for (size_t i = 0; i < replay->n; i++)
+		add_left_out(&ret->left_out, &replay->recordings[i].left_out);
 	ret->notes = replay_notes_list(&replay->notes);
+	if (replay->cut_note)
+		ret->cut = ret->notes[replay->cut_note - 1];
 }

@@ -14,6 +14,7 @@
 
 #include "base/cleanup.h"
 #include "origin/event.h"
+#include "origin/replay_notes.h"
 #include "pebsd/records.h"
 
 struct replay;
@@ -29,19 +30,16 @@ struct replay_target {
 
 /* What came of the recordings so far; nothing is counted twice. */
 struct replay_report {
-	u64 records;             /* read */
-	u64 samples;             /* taken */
-	u64 without_memory_data; /* samples of events that measure no loads or stores: left out */
-	u64 unknown_event;       /* samples whose event the recording does not tell: left out */
-	u64 not_mixed;           /* samples of an event that must not be counted with another: left out */
-	u64 other_operations;    /* IBS samples that are no loads: left out */
-	u64 lost;                /* samples and records that the recording says it lost */
-	bool cut;                /* a recording ends before its end; `notes` say which, and where */
+	u64 records; /* read */
+	u64 samples; /* taken */
+	struct replay_left_out left_out;
+	const char
+		*cut; /* one of `notes`: the first recording that ends before its end, and where; else NULL */
 	bool time_known;
 	u64 first_time; /* of the samples taken, the recording's clock, ns; of several files, the least */
 	u64 last_time;
 	const char *const *notes; /* NULL-terminated; what a reader of the figures must know; the replay's,
-				     valid until the next step */
+				     valid until the next step or replay_add_note() */
 };
 
 /*
@@ -58,17 +56,25 @@ DEFINE_CLEANUP(struct replay *, replay_free);
 const struct event *replay_events(const struct replay *replay, size_t *ret_n);
 
 /*
- * Reads at most `max_records` further records, over all files in order, and hands over the samples. May wait
- * for a pipe. Returns 1 while there is more, 0 when all is read; -EBADMSG where a recording is damaged (its
- * records before that have been handed over), else the target's or the system's -errno. After an error it is
+ * Reads at most `max_records` further records, over all files in order, and hands over the samples. Returns 1
+ * while there is more, 0 when all is read; -EAGAIN where a pipe does not have the next record yet: to be
+ * called again when replay_fd() can be read; -EBADMSG where a recording is damaged (its records before that
+ * have been handed over), else the target's or the system's -errno. After any other error than -EAGAIN it is
  * not to be called again.
  */
 int replay_step(struct replay *replay, const struct replay_target *target, size_t max_records);
 
-/* Of an error that replay_step() found itself: as that of replay_open(); NULL where there is none. */
+/* What the next step reads; -1 where all is read. The replay's. */
+int replay_fd(const struct replay *replay);
+
+/* Of an error of a recording, or of reading it: as that of replay_open(). NULL where there is none, and where
+ * replay_step() failed for another reason: its target, or the lack of memory. */
 const char *replay_message(const struct replay *replay);
 
 void replay_report(const struct replay *replay, struct replay_report *ret);
+
+/* Adds a note of the caller's to those of the report. Returns 0 or -ENOMEM. */
+int replay_add_note(struct replay *replay, const char *note);
 
 /* Whether a cgroup id is no recorded one, but the replay's own numbering: it is shown as 0. */
 bool replay_synthetic_id(u64 id);

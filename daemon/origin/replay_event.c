@@ -71,12 +71,19 @@ static bool is_store(const struct perf_data_event *recorded)
 	       name_has(recorded, "store");
 }
 
+/* AMD's PMU that samples operations with their data source; where the recording does not name its PMUs,
+ * one that could be it: the bits that core PMUs have their event in are 0 there. */
+static bool may_be_ibs(const struct perf_event_attr *attr, const char *pmu)
+{
+	return pmu ? strcmp(pmu, "ibs_op") == 0 : attr->type != PERF_TYPE_RAW && !event_code(attr);
+}
+
 /*
  * Whether it is an event of loads or stores. That its samples have a data source or a weight is not enough:
  * `perf record -d` and -W ask that of every event, and the kernel then fills in "nothing known", or, on newer
- * parts, some latency that is not of a load (arch/x86/events/intel/ds.c, Linux 6.1).
+ * parts, some latency that is not of a load (arch/x86/events/intel/ds.c, Linux 6.1). `pmu` may be NULL.
  */
-static bool is_memory_event(const struct perf_data_event *recorded, enum latency_kind kind)
+static bool is_memory_event(const struct perf_data_event *recorded, enum latency_kind kind, const char *pmu)
 {
 	const struct perf_event_attr *attr = &recorded->attr;
 	u32 code = event_code(attr);
@@ -90,7 +97,14 @@ static bool is_memory_event(const struct perf_data_event *recorded, enum latency
 		return false;
 	if (kind == LATENCY_USE || kind == LATENCY_CACHE)
 		return is_load_latency(code) || is_store(recorded) || name_has(recorded, "load");
-	return true;
+	/* Which of IBS's operations are loads is told by their data source alone. */
+	if (may_be_ibs(attr, pmu))
+		return (attr->sample_type & PERF_SAMPLE_DATA_SRC) != 0;
+	if (kind == LATENCY_DC_MISS)
+		return false;
+	/* perf's own names for them, on whatever CPU. */
+	return is_load_latency(code) || code == STORES_CORE || code == STORES_ATOM || code == STORES_ALL ||
+	       name_has(recorded, "mem-loads") || name_has(recorded, "mem-stores");
 }
 
 static u32 ldlat_of(const struct perf_event_attr *attr, const char *pmu)
@@ -124,7 +138,7 @@ bool replay_event_describe(const struct perf_data_events *events, size_t index, 
 	const char *pmu = perf_data_events_pmu(events, attr->type);
 	struct event_settings *settings = &ret->settings;
 
-	if (!is_memory_event(recorded, kind))
+	if (!is_memory_event(recorded, kind, pmu))
 		return false;
 	if (!pmu)
 		pmu = attr->type == PERF_TYPE_RAW ? "cpu" : "";
@@ -190,7 +204,9 @@ void replay_sample(const struct event *event, u16 number, const struct perf_even
 
 bool replay_sample_counts(const struct event *event, const struct sample *sample)
 {
-	if (strcmp(event->pmu, "ibs_op") != 0 || !(sample->fields & SAMPLE_DATA_SOURCE))
+	bool may_be_ibs = !event->pmu[0] || strcmp(event->pmu, "ibs_op") == 0;
+
+	if (!may_be_ibs || event->role != EVENT_LOADS || !(sample->fields & SAMPLE_DATA_SOURCE))
 		return true;
 	return (sample->data_source & PERF_MEM_OP_LOAD) != 0;
 }

@@ -35,8 +35,9 @@ void replay_names_clear(struct replay_names *names)
 
 void replay_machine_clear(struct replay_machine *machine)
 {
-	number_map_clear(&machine->comms);
+	free(machine->comms);
 	number_map_clear(&machine->cgroups);
+	*machine = (struct replay_machine){};
 }
 
 /* Adds a name that is not there. Takes over `text` where it succeeds. */
@@ -56,7 +57,7 @@ static int add_name(struct replay_names *names, char *text)
 	if (!tsearch(node, &names->by_text, compare))
 		return -ENOMEM;
 	TAKE_PTR(node);
-	names->bytes += strlen(text) + 1;
+	names->bytes += strlen(text) + REPLAY_NAME_OVERHEAD;
 	list[names->n++] = (struct replay_name){.text = text};
 	return 0;
 }
@@ -89,6 +90,12 @@ int replay_names_index(struct replay_names *names, const char *prefix, const cha
 	return 0;
 }
 
+int replay_names_comm(struct replay_names *names, const char *comm, size_t length, u32 *ret)
+{
+	return replay_names_index(names, "comm:", comm, length < REPLAY_COMM_MAX ? length : REPLAY_COMM_MAX,
+				  ret);
+}
+
 int replay_names_id(struct replay_names *names, u32 index, u64 recorded, bool *ret_new)
 {
 	struct replay_name *name = &names->list[index];
@@ -111,12 +118,36 @@ int replay_names_id(struct replay_names *names, u32 index, u64 recorded, bool *r
 	return 0;
 }
 
-int replay_machine_set_comm(struct replay_machine *machine, u32 tid, u32 name)
+static u32 comm_of(const struct replay_machine *machine, u32 tid)
 {
+	return tid < machine->n_comms ? machine->comms[tid] : 0;
+}
+
+static int set_comm(struct replay_machine *machine, u32 tid, u32 comm)
+{
+	u32 *comms;
+	size_t n;
+
 	/* The kernel's number for a task that is gone already, and what no kernel writes. */
 	if (tid > REPLAY_TID_MAX)
 		return 0;
-	return number_map_set(&machine->comms, tid, name);
+	if (tid >= machine->n_comms) {
+		/* Twice as many as there were, so that growing takes little of the time. */
+		n = tid + 1 > 2 * machine->n_comms ? tid + 1 : 2 * machine->n_comms;
+		comms = reallocarray(machine->comms, n, sizeof(*comms));
+		if (!comms)
+			return -ENOMEM;
+		memset(comms + machine->n_comms, 0, (n - machine->n_comms) * sizeof(*comms));
+		machine->comms = comms;
+		machine->n_comms = n;
+	}
+	machine->comms[tid] = comm;
+	return 0;
+}
+
+int replay_machine_set_comm(struct replay_machine *machine, u32 tid, u32 name)
+{
+	return set_comm(machine, tid, name + 1);
 }
 
 int replay_machine_set_path(struct replay_machine *machine, u64 id, u32 name)
@@ -128,15 +159,8 @@ int replay_machine_set_path(struct replay_machine *machine, u64 id, u32 name)
 
 int replay_machine_fork(struct replay_machine *machine, u32 tid, u32 parent_tid)
 {
-	u64 comm;
-
-	if (tid == parent_tid)
-		return 0;
-	if (number_map_get(&machine->comms, parent_tid, &comm))
-		return replay_machine_set_comm(machine, tid, (u32)comm);
-	/* What is known of this tid was said of a task before it. */
-	number_map_remove(&machine->comms, tid);
-	return 0;
+	/* Where the parent's is not known, what is known of this tid was said of a task before it. */
+	return set_comm(machine, tid, comm_of(machine, parent_tid));
 }
 
 int replay_machine_cgroup(const struct replay_machine *machine, struct replay_names *names, u64 id, u32 *ret)
@@ -156,11 +180,11 @@ int replay_machine_cgroup(const struct replay_machine *machine, struct replay_na
 int replay_machine_comm(const struct replay_machine *machine, struct replay_names *names, u32 tid, u32 *ret)
 {
 	const char *comm = tid ? UNKNOWN_COMM : IDLE_COMM;
-	u64 index;
+	u32 known = comm_of(machine, tid);
 
-	if (number_map_get(&machine->comms, tid, &index)) {
-		*ret = (u32)index;
+	if (known) {
+		*ret = known - 1;
 		return 0;
 	}
-	return replay_names_index(names, "comm:", comm, strlen(comm), ret);
+	return replay_names_comm(names, comm, strlen(comm), ret);
 }

@@ -32,24 +32,33 @@ struct replay_names {
 
 /* The tasks and cgroups of one recording at one time, by index of their names. All zero is an empty one. */
 struct replay_machine {
-	struct number_map comms;   /* by tid */
+	u32 *comms; /* by tid: 1 + the name's index, 0 where it is not known */
+	size_t n_comms;
 	struct number_map cgroups; /* by recorded id */
 };
 
 void replay_names_clear(struct replay_names *names);
 void replay_machine_clear(struct replay_machine *machine);
 
-/* Bounds on what a hostile recording makes us remember: more than any machine has had. */
+/*
+ * Bounds on what a hostile recording makes us remember: more than any machine has had, and some 100 MiB. The
+ * kernel cuts a comm (TASK_COMM_LEN) and gives no path of PATH_MAX or more.
+ */
 #define REPLAY_NAMES_BYTES_MAX ((size_t)64 << 20)
-#define REPLAY_CGROUPS_MAX     ((size_t)1 << 20)
+#define REPLAY_NAME_OVERHEAD   200 /* bytes that a name takes besides its text */
+#define REPLAY_CGROUPS_MAX     ((size_t)1 << 19)
 #define REPLAY_TID_MAX         (1U << 22) /* PID_MAX_LIMIT, include/linux/threads.h */
+#define REPLAY_COMM_MAX        15
 
 /*
  * The index of the name `prefix` and `text` (not terminated); a new one is added. Returns 0, -ENOMEM, or
- * -E2BIG where all names are longer than REPLAY_NAMES_BYTES_MAX together.
+ * -E2BIG where all names take more than REPLAY_NAMES_BYTES_MAX together.
  */
 int replay_names_index(struct replay_names *names, const char *prefix, const char *text, size_t length,
 		       u32 *ret);
+
+/* The index of "comm:NAME", NAME cut where the kernel cuts it. Returns as above. */
+int replay_names_comm(struct replay_names *names, const char *comm, size_t length, u32 *ret);
 
 /*
  * Gives a name its id where it has none yet, in which case *ret_new is set: `recorded`, its id in the

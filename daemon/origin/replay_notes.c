@@ -6,6 +6,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/cleanup.h"
+#include "base/text.h"
+
 int replay_note(struct replay_notes *notes, const char *format, ...)
 {
 	va_list arguments;
@@ -30,6 +33,39 @@ const char *const *replay_notes_list(const struct replay_notes *notes)
 	static const char *const none[] = {NULL};
 
 	return notes->list ? (const char *const *)notes->list : none;
+}
+
+int replay_note_left_out(struct replay_notes *notes, const char *recording,
+			 const struct replay_left_out *left_out)
+{
+	const struct {
+		u64 count;
+		const char *what;
+	} kinds[] = {
+		{left_out->without_memory_data,
+		 "samples of events that measure no loads or stores are left out"},
+		{left_out->unknown_event,
+		 "samples are left out: the recording does not tell which of its events they are of"},
+		{left_out->unreadable, "samples are left out: they have fields that this pebsd does not "
+				       "know, and can be read in two "
+				       "ways; replay them with a newer pebsd"},
+		{left_out->other_operations,
+		 "samples are left out: IBS samples every operation, and these are no loads"},
+		{left_out->lost, "samples or other records are not in it: perf was too slow to take them; "
+				 "record with a larger "
+				 "buffer (-m) or a longer period (-c)"},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++) {
+		char count[TEXT_NUMBER_MAX];
+
+		if (!kinds[i].count)
+			continue;
+		text_count(kinds[i].count, count);
+		if (replay_note(notes, "%s: %s %s", recording, count, kinds[i].what) < 0)
+			return -ENOMEM;
+	}
+	return 0;
 }
 
 void replay_notes_clear(struct replay_notes *notes)

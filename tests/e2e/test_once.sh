@@ -50,3 +50,15 @@ for bad in empty noise foreign stump missing; do
 	grep -q "$work/$bad" "$work/said" || fail "$bad: the message does not name the file: $(cat "$work/said")"
 	! grep -q '"samples"' "$work/said" || fail "$bad: samples were invented"
 done
+
+# What is left out is told, in the JSON too; names from outside reach nobody's terminal raw, and are not told one by one.
+"$TOOLS/make_hostile" "$work/hostile" 1000
+printf '[cgroups]\nmax = 16\n' >"$work/few.conf"
+"$PEBSD" --config "$work/few.conf" --replay "$work/hostile" --once --json >"$work/hostile.json" 2>"$work/log" ||
+	fail 'a recording of 1000 tasks'
+! grep -q "$(printf '\033')" "$work/log" || fail 'a name reached the terminal raw'
+[ "$(wc -l <"$work/log")" -le 5 ] || fail "the log is flooded: $(wc -l <"$work/log") lines"
+expect 'samples are all seen' '[1000,true]' "$(jq -c '.samples | [.seen, .unattributed > 980]' "$work/hostile.json")"
+expect 'notes' '[2,true,true]' "$(jq -c '.notes | [length, any(contains("its event")), any(contains("found no slot"))]' \
+	"$work/hostile.json")"
+expect 'no notes where nothing is left out' null "$(jq .notes "$json")"

@@ -66,3 +66,51 @@ wait "$daemon" || status=$?
 daemon=''
 expect 'exit code after SIGTERM' 0 "$status"
 [ ! -e "$socket" ] || fail 'the socket is left behind'
+
+# A pipe whose writer takes its time: what came so far is served, the rest when it comes, and SIGTERM ends it.
+size=$(stat -c %s "$file")
+mkfifo "$work/pipe" "$work/more"
+{
+	head -c $((size / 2)) "$file"
+	read -r _ <"$work/more"
+	tail -c +$((size / 2 + 1)) "$file"
+	exec sleep 100
+} >"$work/pipe" &
+others=$!
+start --replay "$work/pipe"
+seen() {
+	ctl --json top | jq .samples.seen
+}
+sleep 1.5
+expect 'healthz during the wait' ok "$(get /healthz)"
+half=$(seen)
+[ "$half" -gt 0 ] || fail 'nothing of what came is served'
+[ "$half" -lt "$(jq .samples.seen "$work/once.json")" ] || fail 'more is served than came'
+cpu() {
+	awk '{ print $14 + $15 }' "/proc/$daemon/stat"
+}
+before=$(cpu)
+sleep 1
+[ $(($(cpu) - before)) -le 20 ] || fail "waiting costs $(($(cpu) - before)) hundredths of a second's CPU time"
+echo >"$work/more"
+sleep 2
+[ "$(seen)" -gt "$half" ] || fail 'what came later is not served'
+kill -TERM "$daemon"
+status=0
+wait "$daemon" || status=$?
+daemon=''
+expect 'exit code after SIGTERM during the wait' 0 "$status"
+
+# Before the first byte it does not serve yet, and ends all the same.
+sleep 100 >"$work/pipe" &
+others="$others $!"
+"$PEBSD" --socket "$socket" --listen none --replay - <"$work/pipe" 2>"$work/log" &
+daemon=$!
+sleep 0.5
+kill -TERM "$daemon"
+for _ in $(seq 30); do
+	kill -0 "$daemon" 2>/dev/null || break
+	sleep 0.1
+done
+! kill -0 "$daemon" 2>/dev/null || fail 'it cannot be stopped while it waits for its first byte'
+daemon=''

@@ -125,6 +125,7 @@ Test(json, what_is_not_known_is_absent)
 	event->unattributed = 0;
 	event->lost_unexplained.known = false;
 	event->multiplexed_seconds.known = false;
+	snapshot->notes = NULL;
 	expect_json(json_top(snapshot),
 		    "{\"version\":1,\"origin\":\"perf\",\"since\":\"2026-11-21T06:00:00Z\",\"window_s\":10.0,"
 		    "\"samples\":{\"seen\":5,\"attributed\":5,\"unattributed\":0,\"lost\":{\"malformed\":0},"
@@ -246,4 +247,16 @@ Test(json, names_of_any_bytes_are_valid_json)
 			 "ff");
 	for (size_t i = 0; i < ARRAY_SIZE(printed); i++)
 		json_object_put(printed[i]);
+}
+
+Test(json, notes_where_there_are_some)
+{
+	_cleanup_json_ json_object *noted = json_top(example_perf());
+	_cleanup_json_ json_object *plain = json_top(example_replay());
+	json_object *notes = json_get_array(noted, "notes");
+
+	cr_assert_eq(json_object_array_length(notes), 1);
+	cr_expect_str_eq(json_object_get_string(json_object_array_get_idx(notes, 0)),
+			 "cpu_atom: no counter was free on CPU 4");
+	cr_expect_null(json_get_array(plain, "notes"));
 }

@@ -299,6 +299,32 @@ Test(perf_data, branch_stacks_with_index_and_counters)
 	}
 }
 
+/* With fields behind it whose length is not known, an empty branch stack may or may not have had an index. */
+Test(perf_data, a_sample_that_can_be_read_in_two_ways_is_refused)
+{
+	struct perf_event_attr attr = {.sample_type = PERF_SAMPLE_WEIGHT | PERF_SAMPLE_DATA_SRC |
+						      PERF_SAMPLE_BRANCH_STACK,
+				       .branch_sample_type = PERF_SAMPLE_BRANCH_HW_INDEX};
+	static const u64 empty[] = {0, 77, 0x142, 5};
+	static const u64 one_branch[] = {1, 99, 1, 2, 3, 77, 0x142, 5};
+	static const u64 alike[] = {0, 77, 77, 77};
+	struct perf_data_sample sample;
+
+	/* All fields known: the length tells. */
+	cr_expect_eq(perf_data_sample_decode(&attr, (const u8 *)empty, 24, &sample), 0);
+	cr_expect_eq(sample.weight, 77);
+	cr_expect_eq(perf_data_sample_decode(&attr, (const u8 *)empty, 32, &sample), 0);
+	cr_expect_eq(sample.weight, 0x142);
+
+	attr.sample_type |= 1ULL << 40;
+	cr_expect_eq(perf_data_sample_decode(&attr, (const u8 *)empty, sizeof(empty), &sample), -ENOTUNIQ);
+	cr_expect_eq(perf_data_sample_decode(&attr, (const u8 *)one_branch, sizeof(one_branch), &sample), 0);
+	cr_expect_eq(sample.weight, 77);
+	cr_expect_eq(sample.data_source, 0x142);
+	cr_expect_eq(perf_data_sample_decode(&attr, (const u8 *)alike, sizeof(alike), &sample), 0);
+	cr_expect_eq(sample.weight, 77);
+}
+
 /* A second event with another layout: only the id says which a sample is of. */
 static void expect_told_apart(u64 id_field)
 {

@@ -2,6 +2,7 @@
 #include <criterion/criterion.h>
 
 #include <errno.h>
+#include <limits.h>
 #include <linux/perf_event.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +13,7 @@
 #include "origin/replay_event.h"
 #include "origin/replay_names.h"
 #include "origin/replay_queue.h"
+#include "origin/replay_sum.h"
 #include "perf_data_writer.h"
 #include "replayed.h"
 
@@ -132,12 +134,14 @@ Test(replay, samples_as_they_were_recorded)
 	replay_report(replay, &report);
 	cr_expect_eq(report.samples, 2);
 	cr_expect_eq(report.records, 3);
-	cr_expect_eq(report.lost, 12);
+	cr_expect_eq(report.left_out.lost, 12);
 	cr_expect(report.time_known);
 	cr_expect_eq(report.first_time, 100);
 	cr_expect_eq(report.last_time, 200);
-	cr_expect_not(report.cut);
-	cr_expect_null(report.notes[0]);
+	cr_expect_null(report.cut);
+	cr_assert_not_null(report.notes[0]);
+	cr_expect_not_null(strstr(report.notes[0], "12 samples or other records are not in it"));
+	cr_expect_null(report.notes[1]);
 	replayed_clear(&replayed);
 	replay_free(replay);
 }
@@ -373,8 +377,13 @@ Test(replay, other_events_are_left_out_and_counted)
 	cr_expect_eq(replayed.n, 1);
 	replay_report(replay, &report);
 	cr_expect_eq(report.samples, 1);
-	cr_expect_eq(report.without_memory_data, 2);
-	cr_expect_eq(report.unknown_event, 1);
+	cr_expect_eq(report.left_out.without_memory_data, 2);
+	cr_expect_eq(report.left_out.unknown_event, 1);
+	cr_assert_not_null(report.notes[0]);
+	cr_expect_not_null(strstr(report.notes[0], ": 2 samples of events that measure no loads or stores"));
+	cr_assert_not_null(report.notes[1]);
+	cr_expect_not_null(strstr(report.notes[1], ": 1 samples are left out"));
+	cr_expect_null(report.notes[2]);
 	replayed_clear(&replayed);
 	replay_free(replay);
 }
@@ -437,10 +446,103 @@ Test(replay, figures_of_another_threshold_are_not_mixed_in)
 	cr_assert_eq(replayed_all(&replayed, replay, 100), 0);
 	replay_report(replay, &report);
 	cr_expect_eq(replayed.n, 4);
-	cr_expect_eq(report.not_mixed, 2);
+	cr_expect_eq(report.left_out.not_mixed, 2);
 	cr_assert_not_null(report.notes[0]);
 	cr_expect_not_null(strstr(report.notes[0], files[1].path));
 	cr_expect_not_null(strstr(report.notes[0], "replay it separately"));
+	cr_expect_null(report.notes[1]);
+	replayed_clear(&replayed);
+	replay_free(replay);
+}
+
+/* A name is anybody's choice: it goes to terminals and logs. And a file may have thousands of events. */
+Test(replay, notes_of_events_are_visible_and_few)
+{
+	struct writer *writer = load_writer("GenuineIntel,6,85,4", &load_event);
+	struct replayed replayed = {};
+	struct replay_report report;
+	struct replay *replay;
+	u64 ids[100];
+	size_t n = 0;
+
+	for (u64 i = 0; i < ARRAY_SIZE(ids); i++) {
+		struct writer_event other = load_event;
+		struct writer_sample sample = sample_of(1, i + 1);
+
+		other.config1 = 64 + i;
+		other.name = "evil\033]0;owned\a";
+		ids[i] = 100 + i;
+		other.ids = &ids[i];
+		other.n_ids = 1;
+		writer_sample(writer, writer_event(writer, &other), &sample);
+	}
+	replay = open_file(writer);
+	cr_assert_eq(replayed_all(&replayed, replay, 100), 0);
+	replay_report(replay, &report);
+	cr_expect_eq(report.left_out.not_mixed, 100);
+	for (; report.notes[n]; n++)
+		cr_expect_null(strchr(report.notes[n], '\033'), "%s", report.notes[n]);
+	cr_expect_geq(n, 2);
+	cr_expect_leq(n, 20);
+	cr_expect_not_null(strstr(report.notes[0], "evil\\x1b]0;owned"), "%s", report.notes[0]);
+	cr_expect_not_null(strstr(report.notes[n - 1], "84 samples of further events"), "%s",
+			   report.notes[n - 1]);
+	replayed_clear(&replayed);
+	replay_free(replay);
+}
+
+/* The first note is another recording's. Notes stay where they are until the next step. */
+Test(replay, the_note_of_the_cut_is_told)
+{
+	struct writer_event other = load_event;
+	const struct writer_event *const events[] = {&load_event, &other, &load_event};
+	struct replayed replayed = {};
+	struct replay_target target = replayed_target(&replayed);
+	struct replay_report report;
+	struct file files[3];
+	struct replay *replay;
+
+	other.config1 = 64;
+	for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
+		struct writer *writer = load_writer("GenuineIntel,6,85,4", events[i]);
+
+		write_load(writer, 0, 1, 1);
+		files[i] = finish(writer);
+	}
+	cr_assert_eq(ftruncate(files[2].fd, lseek(files[2].fd, 0, SEEK_END) - 8), 0);
+	replay = open_files(files, 3);
+	while (true) {
+		int r = replay_step(replay, &target, 1);
+
+		cr_assert_geq(r, 0);
+		replay_report(replay, &report);
+		for (size_t i = 0; report.notes[i]; i++)
+			cr_expect_gt(strlen(report.notes[i]), 0);
+		if (r == 0)
+			break;
+	}
+	cr_assert_not_null(report.cut);
+	cr_expect_not_null(strstr(report.cut, "is cut at byte"), "%s", report.cut);
+	cr_expect_eq(strncmp(report.cut, files[2].path, strlen(files[2].path)), 0, "%s", report.cut);
+	cr_expect_neq(report.cut, report.notes[0]);
+	replayed_clear(&replayed);
+	replay_free(replay);
+}
+
+Test(replay, latencies_of_an_unknown_cpu_are_noted)
+{
+	struct writer *writer = writer_new(WRITER_PIPE, 0);
+	struct replayed replayed = {};
+	struct replay_report report;
+	struct replay *replay;
+
+	(void)writer_event(writer, &load_event);
+	write_load(writer, 0, 1, 1);
+	replay = open_file(writer);
+	cr_assert_eq(replayed_all(&replayed, replay, 100), 0);
+	replay_report(replay, &report);
+	cr_assert_not_null(report.notes[0]);
+	cr_expect_not_null(strstr(report.notes[0], "what its latencies count"), "%s", report.notes[0]);
 	cr_expect_null(report.notes[1]);
 	replayed_clear(&replayed);
 	replay_free(replay);
@@ -469,7 +571,7 @@ Test(replay, pmus_without_names_are_not_mixed)
 	cr_assert_eq(replayed_all(&replayed, replay, 100), 0);
 	replay_report(replay, &report);
 	cr_expect_eq(replayed.n, 1);
-	cr_expect_eq(report.not_mixed, 1);
+	cr_expect_eq(report.left_out.not_mixed, 1);
 	replayed_clear(&replayed);
 	replay_free(replay);
 }
@@ -526,7 +628,7 @@ Test(replay, ibs_samples_that_are_no_loads_are_left_out)
 	cr_assert_eq(replayed_all(&replayed, replay, 100), 0);
 	replay_report(replay, &report);
 	cr_expect_eq(replayed.n, 1);
-	cr_expect_eq(report.other_operations, 2);
+	cr_expect_eq(report.left_out.other_operations, 2);
 	replayed_clear(&replayed);
 	replay_free(replay);
 }
@@ -559,8 +661,35 @@ Test(replay, an_event_announced_after_the_first_sample)
 	cr_assert_eq(replayed_all(&replayed, replay, 100), 0);
 	replay_report(replay, &report);
 	cr_expect_eq(replayed.n, 2);
-	cr_expect_eq(report.unknown_event, 1);
+	cr_expect_eq(report.left_out.late, 1);
+	cr_expect_eq(report.left_out.unknown_event, 0);
 	cr_expect_not_null(report.notes[0]);
+	replayed_clear(&replayed);
+	replay_free(replay);
+}
+
+Test(replay, a_sample_that_can_be_read_in_two_ways_is_left_out_and_counted)
+{
+	struct writer_event event = load_event;
+	struct writer_sample sample = sample_of(1, 1);
+	struct replayed replayed = {};
+	struct replay_report report;
+	struct writer *writer;
+	struct replay *replay;
+	u64 body[] = {1, 1, 1, 0x1000, 0, 77, L1_HIT, 5};
+
+	event.sample_type |= PERF_SAMPLE_BRANCH_STACK | 1ULL << 40;
+	event.branch_sample_type = PERF_SAMPLE_BRANCH_HW_INDEX;
+	writer = load_writer("GenuineIntel,6,85,4", &event);
+	writer_record(writer, PERF_RECORD_SAMPLE, body, sizeof(body));
+	sample.branches = 2;
+	writer_sample(writer, 0, &sample);
+	replay = open_file(writer);
+	cr_assert_eq(replayed_all(&replayed, replay, 100), 0);
+	cr_assert_eq(replayed.n, 1);
+	cr_expect_eq(replayed.samples[0].latency, 77);
+	replay_report(replay, &report);
+	cr_expect_eq(report.left_out.unreadable, 1);
 	replayed_clear(&replayed);
 	replay_free(replay);
 }
@@ -609,7 +738,7 @@ Test(replay, cut_at_every_byte)
 		for (size_t i = 0; i < replayed.n; i++)
 			cr_expect_eq(replayed.samples[i].latency, 40 + i);
 		(void)snprintf(place, sizeof(place), "cut at byte %zu: the %zu samples", cut, most);
-		cr_expect(report.cut);
+		cr_expect_not_null(report.cut);
 		cr_assert_not_null(report.notes[0]);
 		cr_expect_not_null(strstr(report.notes[0], place), "%s", report.notes[0]);
 		replayed_clear(&replayed);
@@ -654,7 +783,7 @@ Test(replay, an_unfinished_file_is_read_and_noted)
 	cr_assert_eq(replayed_all(&replayed, replay, 100), 0);
 	replay_report(replay, &report);
 	cr_expect_eq(replayed.n, 1);
-	cr_expect_not(report.cut);
+	cr_expect_null(report.cut);
 	cr_expect_not_null(strstr(report.notes[0], "never completed"));
 	replayed_clear(&replayed);
 	replay_free(replay);
@@ -690,6 +819,78 @@ Test(replay, standard_input)
 	free(bytes);
 }
 
+static struct writer *piped_writer(void)
+{
+	struct writer *writer = writer_new(WRITER_PIPE, 0);
+
+	writer_cpuid(writer, "GenuineIntel,6,85,4");
+	(void)writer_event(writer, &load_event);
+	writer_comm(writer, 0, 0, 1, 1, "one");
+	write_load(writer, 0, 1, 1);
+	return writer;
+}
+
+/* Each byte comes by itself: no step waits, and none of the records is lost or read twice. */
+Test(replay, a_pipe_is_not_waited_for)
+{
+	static const u8 payload[24];
+	const u64 announced = sizeof(payload);
+	_cleanup_free_ u8 *first = NULL;
+	_cleanup_free_ u8 *all = NULL;
+	_cleanup_free_ char *message = NULL;
+	struct writer *writer = piped_writer();
+	struct replayed replayed = {};
+	struct replay_target target = replayed_target(&replayed);
+	const char *path = "-";
+	struct replay_report report;
+	struct replay *replay = NULL;
+	size_t waited = 0;
+	size_t n_first;
+	size_t n;
+	int ends[2];
+
+	first = writer_finish(writer, &n_first);
+	writer_free(writer);
+	writer = piped_writer();
+	write_load(writer, 0, 1, 2);
+	writer_record(writer, WRITER_AUXTRACE, &announced, sizeof(announced));
+	writer_bytes(writer, payload, sizeof(payload));
+	writer_round(writer);
+	writer_begin_compressed(writer);
+	for (u64 i = 3; i < 20; i++)
+		write_load(writer, 0, 1, i);
+	writer_end_compressed(writer, WRITER_COMPRESSED, 50);
+	write_load(writer, 0, 1, 20);
+	all = writer_finish(writer, &n);
+	writer_free(writer);
+	cr_assert_eq(memcmp(first, all, n_first), 0);
+
+	cr_assert_eq(pipe(ends), 0);
+	cr_assert_eq(write(ends[1], all, n_first), (ssize_t)n_first);
+	cr_assert_geq(dup2(ends[0], STDIN_FILENO), 0);
+	cr_assert_eq(replay_open(&path, 1, &replay, &message), 0, "%s", message);
+	for (size_t at = n_first; at < n; at++) {
+		int r = replay_step(replay, &target, 100);
+
+		cr_assert_eq(r, -EAGAIN, "at byte %zu: %d", at, r);
+		cr_assert_geq(replay_fd(replay), 0);
+		waited++;
+		cr_assert_eq(write(ends[1], all + at, 1), 1);
+	}
+	cr_expect_gt(waited, 100);
+	(void)close(ends[1]);
+	cr_assert_eq(replayed_all(&replayed, replay, 100), 0);
+	cr_expect_eq(replay_fd(replay), -1);
+	cr_assert_eq(replayed.n, 20);
+	for (size_t i = 0; i < replayed.n; i++)
+		cr_expect_str_eq(name_of(&replayed, i), "comm:one");
+	replay_report(replay, &report);
+	cr_expect_null(report.notes[0], "%s", report.notes[0]);
+	cr_expect_eq(report.last_time, 20);
+	replayed_clear(&replayed);
+	replay_free(replay);
+}
+
 Test(replay, files_that_can_not_be_replayed)
 {
 	static const struct writer_event cycles = {.type = PERF_TYPE_HARDWARE, .sample_type = LOAD_FIELDS};
@@ -710,6 +911,7 @@ Test(replay, files_that_can_not_be_replayed)
 	cr_expect_eq(replay_open(&useless, 1, &replay, &second), -EBADMSG);
 	cr_expect_not_null(strstr(second, "no event with memory data"), "%s", second);
 	cr_expect_not_null(strstr(second, "perf mem record"));
+	cr_expect_not_null(strstr(second, "its events record a data source or a weight"), "%s", second);
 	cr_expect_eq(replay_open(NULL, 0, &replay, &third), -EINVAL);
 	cr_expect_null(replay);
 }
@@ -723,7 +925,7 @@ Test(replay, an_error_of_the_target_ends_the_step)
 	write_load(writer, 0, 1, 1);
 	replay = open_file(writer);
 	cr_expect_eq(replayed_all(&replayed, replay, 100), -ENOSPC);
-	cr_expect_null(replay_message(replay));
+	cr_expect_null(replay_message(replay)); /* by this the fault is not the recording's */
 	replay_free(replay);
 }
 
@@ -775,9 +977,11 @@ Test(replay_event, which_are_ours)
 		{0x2cd, "mem-stores", "GenuineIntel,6,62,4", EVENT_STORES, false, 0}, /* precise store */
 		{0x6d0, "", "GenuineIntel,6,175,3", EVENT_STORES, true, 0},
 		{0x82d0, "", "GenuineIntel,6,85,4", EVENT_STORES, false, 0},
-		{0x34, "MEM_TRANS_RETIRED.STORE_SAMPLE", NULL, EVENT_STORES, false, 0},
+		{0x34, "MEM_TRANS_RETIRED.STORE_SAMPLE", "GenuineIntel,6,85,4", EVENT_STORES, false, 0},
 		{0x20d1, "MEM_LOAD_RETIRED.L3_MISS", "GenuineIntel,6,85,4", EVENT_LOADS, false, 0},
 		{0x1e0, "cpu/mem-loads/", NULL, EVENT_LOADS, true, 0},
+		{0x1cd, "", NULL, EVENT_LOADS, true, 30},
+		{0x82d0, "", NULL, EVENT_STORES, false, 0},
 	};
 	struct event event;
 
@@ -790,6 +994,53 @@ Test(replay_event, which_are_ours)
 	}
 	cr_expect_not(describe(0xc0, "instructions:ppp", "GenuineIntel,6,85,4", &event));
 	cr_expect_not(describe(0x8203, "cpu/mem-loads-aux/", "GenuineIntel,6,143,8", &event));
+	/* A weight and a data source are recorded of any event, if asked for. */
+	cr_expect_not(describe(0xc0, "r00c0", NULL, &event));
+	cr_expect_not(describe(0xc0, "r00c0", "AuthenticAMD,25,1,1", &event));
+	cr_expect_not(describe(0x1cd, "r1cd", "AuthenticAMD,25,1,1", &event));
+	cr_expect_not(describe(0x2c41, "ls_refills_from_sys.store", "AuthenticAMD,25,1,1", &event));
+}
+
+/* Of a PMU with a number of its own. */
+static bool describe_dynamic(u64 config, u64 sample_type, const char *pmu, const char *cpuid,
+			     struct event *ret)
+{
+	char name[16];
+	char cpu[64];
+	struct perf_data_pmu named = {.type = 10, .name = name};
+	struct perf_data_event recorded = {
+		.attr = {.type = 10, .config = config, .sample_type = sample_type}};
+	struct perf_data_events events = {.list = &recorded, .n = 1};
+
+	(void)snprintf(name, sizeof(name), "%s", pmu ? pmu : "");
+	(void)snprintf(cpu, sizeof(cpu), "%s", cpuid ? cpuid : "");
+	events.cpuid = cpuid ? cpu : NULL;
+	events.pmus = &named;
+	events.n_pmus = pmu ? 1 : 0;
+	return replay_event_describe(&events, 0, ret);
+}
+
+Test(replay_event, which_of_other_pmus_are_ours)
+{
+	static const char amd[] = "AuthenticAMD,25,1,1";
+	static const u64 both = PERF_SAMPLE_WEIGHT | PERF_SAMPLE_DATA_SRC;
+	static const u64 load = 0x142;
+	static const u64 nothing = 0x21;
+	struct sample sample = {.fields = SAMPLE_DATA_SOURCE};
+	struct event event;
+
+	cr_expect(describe_dynamic(1 << 19, both, "ibs_op", amd, &event));
+	cr_expect_not(describe_dynamic(1 << 19, PERF_SAMPLE_WEIGHT, "ibs_op", amd, &event));
+	cr_expect_not(describe_dynamic(0, both, "ibs_fetch", amd, &event));
+	cr_expect_not(describe_dynamic(0x3c, both, "cpu_atom", NULL, &event));
+	cr_expect_not(describe_dynamic(0x3c, both, NULL, NULL, &event));
+	cr_expect(describe_dynamic(0x5d0, both, NULL, NULL, &event));
+	/* Which PMU it is was not recorded: what its samples say of their operation decides. */
+	cr_assert(describe_dynamic(1 << 19, both, NULL, NULL, &event));
+	sample.data_source = nothing;
+	cr_expect_not(replay_sample_counts(&event, &sample));
+	sample.data_source = load;
+	cr_expect(replay_sample_counts(&event, &sample));
 }
 
 Test(replay_names, what_is_remembered_is_bounded)
@@ -810,9 +1061,70 @@ Test(replay_names, what_is_remembered_is_bounded)
 	cr_expect_eq(r, -E2BIG);
 	cr_expect_leq(n, REPLAY_NAMES_BYTES_MAX / sizeof(text) + 2);
 	cr_expect_eq(replay_machine_set_comm(&machine, ~0U, 0), 0);
-	cr_expect_eq(machine.comms.n, 0);
+	cr_expect_eq(machine.n_comms, 0);
+	cr_expect_eq(replay_machine_set_comm(&machine, REPLAY_TID_MAX, 0), 0);
+	cr_expect_eq(machine.n_comms, REPLAY_TID_MAX + 1);
 	replay_machine_clear(&machine);
 	replay_names_clear(&names);
+}
+
+/* Short names take more than their text. */
+Test(replay_names, many_short_names_are_bounded)
+{
+	struct replay_names names = {};
+	size_t most = REPLAY_NAMES_BYTES_MAX / REPLAY_NAME_OVERHEAD;
+	char text[16];
+	u32 index;
+	int r = 0;
+
+	for (size_t n = 0; r == 0 && n <= most; n++)
+		r = replay_names_comm(&names, text, (size_t)snprintf(text, sizeof(text), "%zu", n), &index);
+	cr_expect_eq(r, -E2BIG);
+	cr_expect_leq(names.n, most);
+	replay_names_clear(&names);
+}
+
+/* The same 15 bytes are one comm, however much a file says. */
+Test(replay, a_comm_is_cut_where_the_kernel_cuts_it)
+{
+	struct writer *writer = load_writer("GenuineIntel,6,85,4", &load_event);
+	struct replayed replayed = {};
+	struct replay *replay;
+
+	writer_comm(writer, 0, 0, 1, 1, "fifteen-bytes-a and no more");
+	writer_comm(writer, 0, 0, 2, 2, "fifteen-bytes-a whatever comes");
+	write_load(writer, 0, 1, 1);
+	write_load(writer, 0, 2, 2);
+	replay = open_file(writer);
+	cr_assert_eq(replayed_all(&replayed, replay, 100), 0);
+	cr_expect_str_eq(name_of(&replayed, 0), "comm:fifteen-bytes-a");
+	cr_expect_eq(replayed.n_names, 1);
+	replayed_clear(&replayed);
+	replay_free(replay);
+}
+
+Test(replay, a_path_that_no_kernel_gives_is_damage)
+{
+	struct writer *writer = load_writer("GenuineIntel,6,85,4", &load_event);
+	struct replayed replayed = {};
+	char path[PATH_MAX + 1];
+	struct replay *replay;
+
+	memset(path, 'x', sizeof(path) - 1);
+	path[0] = '/';
+	path[PATH_MAX] = '\0';
+	write_load(writer, 0, 1, 1);
+	writer_cgroup(writer, 0, 0, 1, path + 1); /* no path: left out */
+	path[PATH_MAX - 1] = '\0';
+	writer_cgroup(writer, 0, 0, 1, path);
+	path[PATH_MAX - 1] = 'x';
+	writer_cgroup(writer, 0, 0, 1, path);
+	replay = open_file(writer);
+	cr_expect_eq(replayed_all(&replayed, replay, 3), -EBADMSG);
+	cr_expect_eq(replayed.n, 1);
+	cr_expect_not_null(strstr(replay_message(replay), "path longer than"));
+	replayed_clear(&replayed);
+	replay_free(replay);
 }
 
 Test(replay_queue, sorts_and_is_bounded)
@@ -855,4 +1167,23 @@ Test(replay_queue, equal_times_keep_their_order)
 		cr_assert_eq(item.tid, i);
 	}
 	replay_queue_clear(&queue);
+}
+
+Test(replay_sum, is_collected_before_it_can_wrap)
+{
+	static struct sample worst[INJECT_MAX];
+	struct sample real = {.latency = 300, .period = 10007};
+	struct replay_sum sum = {};
+
+	for (size_t i = 0; i < INJECT_MAX; i++)
+		worst[i] = (struct sample){.latency = SAMPLE_LATENCY_MAX, .period = ~0ULL};
+	cr_expect(replay_sum_add(&sum, worst, INJECT_MAX));
+	cr_expect_not(replay_sum_add(&sum, worst, INJECT_MAX));
+	cr_expect_eq(sum.samples, INJECT_MAX);
+	sum = (struct replay_sum){};
+	for (u64 i = 0; i < 1000000; i++)
+		cr_assert(replay_sum_add(&sum, &real, 1));
+	sum.samples = REPLAY_SUM_SAMPLES_MAX - 1;
+	cr_expect(replay_sum_add(&sum, &real, 1));
+	cr_expect_not(replay_sum_add(&sum, &real, 1));
 }

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "ctl/style.h"
+
+#include <langinfo.h>
+#include <string.h>
+
+#include "ctl/screen.h"
+
+struct format_style style_of_output(void)
+{
+	struct format_style style = {.utf8 = strcmp(nl_langinfo(CODESET), "UTF-8") == 0,
+				     .bold = screen_possible()};
+	size_t rows;
+
+	screen_size(&style.width, &rows);
+	return style;
+}
