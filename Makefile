@@ -58,7 +58,7 @@ BPF_CFLAGS = -g -O2 -target bpf -mcpu=v3 -D__TARGET_ARCH_$(BPF_ARCH) -Wall -Wext
 	-Wno-unused-parameter -Iinclude -Ibpf -I/usr/include/$(shell uname -m)-linux-gnu
 
 MAINS = daemon/main.c daemon/ctl/main.c
-LIBRARY_SOURCES = $(filter-out $(MAINS),$(wildcard daemon/*.c daemon/*/*.c))
+LIBRARY_SOURCES = $(filter-out $(MAINS),$(wildcard daemon/*.c daemon/*/*.c daemon/*/*/*.c))
 TEST_LIBRARY_SOURCES = $(filter-out tests/lib/time_limit.c,$(wildcard tests/lib/*.c))
 
 programs = $(patsubst tests/%.c,$(OUT)/tests/%,$(wildcard tests/$(1)))
@@ -204,7 +204,7 @@ fuzz: ## each fuzzer for FUZZ_SECONDS=20
 run-fuzzers:
 	@$(RUN_TESTS) -t $$(($(FUZZ_SECONDS) + 60)) -c $(FUZZERS:%='tests/tools/fuzz.sh % $(FUZZ_SECONDS)')
 
-SOURCES = $(wildcard bpf/*.[ch] daemon/*.[ch] daemon/*/*.[ch] include/pebsd/*.h tests/*/*.[ch])
+SOURCES = $(wildcard bpf/*.[ch] daemon/*.[ch] daemon/*/*.[ch] daemon/*/*/*.[ch] include/pebsd/*.h tests/*/*.[ch])
 SCRIPTS = $(wildcard tests/*.sh tests/*/*.sh .ci/run)
 MANUALS = $(wildcard daemon/man/*.[1-8])
 TIDY_SOURCES = $(filter-out bpf/%,$(filter %.c,$(SOURCES)))

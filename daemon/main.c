@@ -10,7 +10,7 @@
 #include "failure.h"
 #include "once.h"
 #include "options.h"
-#include "origin/probe.h"
+#include "origin/perf/probe.h"
 #include "serve.h"
 
 static int check_config(const struct options *options)

@@ -12,8 +12,8 @@
 #include "cgroup/mount.h"
 #include "cgroup/walk.h"
 #include "collect/adopt.h"
-#include "origin/perf.h"
-#include "origin/pmu.h"
+#include "origin/perf/perf.h"
+#include "origin/perf/pmu.h"
 
 /* `max = auto`: twice the cgroups there are, and at least so many. */
 #define SLOTS_AUTO_MIN 512

@@ -7,8 +7,8 @@
 
 #include "base/log.h"
 #include "base/text.h"
-#include "origin/replay.h"
-#include "origin/replay_sum.h"
+#include "origin/replay/replay.h"
+#include "origin/replay/replay_sum.h"
 
 /* A recording's groups are not known before it is read: room for as many as a busy host has. */
 #define SLOTS_AUTO 4096

@@ -16,8 +16,8 @@
 #include <bpf/bpf.h>
 #include <criterion/criterion.h>
 
-#include "origin/perf.h"
-#include "origin/perf_cpu.h"
+#include "origin/perf/perf.h"
+#include "origin/perf/perf_cpu.h"
 #include "tree.h"
 
 #define FAULTS 2000

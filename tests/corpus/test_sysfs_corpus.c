@@ -9,7 +9,7 @@
 #include <criterion/criterion.h>
 
 #include "base/cleanup.h"
-#include "origin/pmu.h"
+#include "origin/perf/pmu.h"
 
 static const struct pmu_wish wish = {.ldlat = 64, .period = 10007, .roles = 1U << EVENT_LOADS};
 

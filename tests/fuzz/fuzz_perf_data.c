@@ -10,7 +10,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "origin/replay.h"
+#include "origin/replay/replay.h"
 
 int LLVMFuzzerTestOneInput(const u8 *bytes, size_t size);
 

@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-#include "origin/replay.h"
+#include "origin/replay/replay.h"
 
 struct replayed {
 	struct sample *samples;

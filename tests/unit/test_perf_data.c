@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "origin/perf_data.h"
+#include "origin/replay/perf_data.h"
 #include "perf_data_writer.h"
 
 #define MEMORY_FIELDS                                                                              \

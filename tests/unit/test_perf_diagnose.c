@@ -7,7 +7,7 @@
 #include <criterion/criterion.h>
 
 #include "base/cleanup.h"
-#include "origin/perf_diagnose.h"
+#include "origin/perf/perf_diagnose.h"
 
 #define CAP(capability) (1ULL << (capability))
 #define ROOT            (CAP(CAP_SYS_ADMIN) | CAP(CAP_PERFMON) | CAP(CAP_BPF))

@@ -3,7 +3,7 @@
 
 #include <criterion/criterion.h>
 
-#include "origin/perf_page.h"
+#include "origin/perf/perf_page.h"
 
 Test(perf_page, off_its_counter_the_offset_is_the_count)
 {

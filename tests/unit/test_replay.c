@@ -10,10 +10,10 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "origin/replay_event.h"
-#include "origin/replay_names.h"
-#include "origin/replay_queue.h"
-#include "origin/replay_sum.h"
+#include "origin/replay/replay_event.h"
+#include "origin/replay/replay_names.h"
+#include "origin/replay/replay_queue.h"
+#include "origin/replay/replay_sum.h"
 #include "perf_data_writer.h"
 #include "replayed.h"
 

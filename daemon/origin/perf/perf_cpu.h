@@ -3,8 +3,8 @@
 #ifndef PEBSD_PERF_CPU_H
 #define PEBSD_PERF_CPU_H
 
-#include "origin/perf_page.h"
-#include "origin/pmu.h"
+#include "origin/perf/perf_page.h"
+#include "origin/perf/pmu.h"
 
 struct perf_cpu {
 	int cpu;

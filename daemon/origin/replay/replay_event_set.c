@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "origin/replay_event_set.h"
+#include "origin/replay/replay_event_set.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-#include "origin/replay_event.h"
+#include "origin/replay/replay_event.h"
 
 /* Looks for the event that a recorded one's samples are counted under; adds it while there is time. */
 static int find_event(struct replay_event_set *set, const struct event *event, u32 type, size_t *ret_clash)

@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-#include "origin/pmu.h"
+#include "origin/perf/pmu.h"
 
 #define PROBE_USABLE   0
 #define PROBE_UNUSABLE 3

@@ -8,8 +8,8 @@
 
 #include <stdbool.h>
 
-#include "origin/perf_data_events.h"
-#include "origin/perf_data_input.h"
+#include "origin/replay/perf_data_events.h"
+#include "origin/replay/perf_data_input.h"
 
 struct perf_data_head {
 	bool pipe;       /* events and features come as records, in the data */

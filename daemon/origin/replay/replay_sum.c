@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "origin/replay_sum.h"
+#include "origin/replay/replay_sum.h"
 
 #include "account.h"
 

@@ -12,7 +12,7 @@
 
 #include <linux/perf_event.h>
 
-#include "origin/pmu.h"
+#include "origin/perf/pmu.h"
 
 /* The sampling event, a fixed `period` of events a sample. Disabled; in a group where it has a leader. */
 void perf_attr(const struct pmu_opening *opening, u64 period, struct perf_event_attr *ret);

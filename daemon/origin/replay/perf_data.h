@@ -13,8 +13,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "origin/perf_data_events.h"
-#include "origin/perf_data_sample.h"
+#include "origin/replay/perf_data_events.h"
+#include "origin/replay/perf_data_sample.h"
 
 enum perf_data_kind {
 	PERF_DATA_SAMPLE,

@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "origin/number_map.h"
+#include "origin/replay/number_map.h"
 
 /* Numbers of the feature sections that are read (enum in tools/perf/util/header.h). */
 enum {

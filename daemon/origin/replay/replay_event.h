@@ -7,8 +7,8 @@
 #include <stddef.h>
 
 #include "origin/event.h"
-#include "origin/perf_data_events.h"
-#include "origin/perf_data_sample.h"
+#include "origin/replay/perf_data_events.h"
+#include "origin/replay/perf_data_sample.h"
 
 /*
  * What the recorded event `index` is to us; false where it is none of loads or stores with a

@@ -10,7 +10,7 @@
 
 #include "base/cleanup.h"
 #include "base/text_file.h"
-#include "event.h"
+#include "origin/event.h"
 
 /* Path of a PMU's file, "" for `file` being the folder itself; -ENAMETOOLONG where it does not fit. */
 static int pmu_path(const struct pmu_tree *tree, const char *pmu, const char *file, char ret[PATH_MAX])

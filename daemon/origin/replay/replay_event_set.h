@@ -7,7 +7,7 @@
 #include <stddef.h>
 
 #include "origin/event.h"
-#include "origin/perf_data_events.h"
+#include "origin/replay/perf_data_events.h"
 
 /* All zero is an empty one. */
 struct replay_event_set {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "origin/replay_event.h"
+#include "origin/replay/replay_event.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "origin/perf_data_sample.h"
+#include "origin/replay/perf_data_sample.h"
 
 #include <errno.h>
 #include <string.h>
 
-#include "origin/bytes.h"
+#include "origin/replay/bytes.h"
 
 /* Not in Linux 6.1's header: a word of counters for each branch (Linux 6.8). */
 #define BRANCH_COUNTERS (1U << 19)

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "origin/perf_data.h"
+#include "origin/replay/perf_data.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "origin/bytes.h"
-#include "origin/perf_data_fail.h"
-#include "origin/perf_data_head.h"
-#include "origin/perf_data_inflate.h"
-#include "origin/perf_data_input.h"
+#include "origin/replay/bytes.h"
+#include "origin/replay/perf_data_fail.h"
+#include "origin/replay/perf_data_head.h"
+#include "origin/replay/perf_data_inflate.h"
+#include "origin/replay/perf_data_input.h"
 
 /* Records that perf itself writes, and the kernel's of after Linux 6.1 (tools/lib/perf/include/perf/event.h).
  */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "origin/perf_data_head.h"
+#include "origin/replay/perf_data_head.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "origin/perf_data_fail.h"
+#include "origin/replay/perf_data_fail.h"
 
 /* Bytes of the file header without and with the feature bits; of a pipe's; of a section. */
 #define FILE_HEADER_MIN  72

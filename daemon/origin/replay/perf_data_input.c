@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "origin/perf_data_input.h"
+#include "origin/replay/perf_data_input.h"
 
 #include <errno.h>
 #include <poll.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "origin/replay.h"
+#include "origin/replay/replay.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -10,12 +10,12 @@
 
 #include "base/cleanup.h"
 #include "base/text.h"
-#include "origin/perf_data.h"
-#include "origin/replay_event.h"
-#include "origin/replay_event_set.h"
-#include "origin/replay_names.h"
-#include "origin/replay_notes.h"
-#include "origin/replay_queue.h"
+#include "origin/replay/perf_data.h"
+#include "origin/replay/replay_event.h"
+#include "origin/replay/replay_event_set.h"
+#include "origin/replay/replay_names.h"
+#include "origin/replay/replay_notes.h"
+#include "origin/replay/replay_queue.h"
 
 /* Of one recording: a hostile one could have thousands. */
 #define EVENT_NOTES_MAX 16

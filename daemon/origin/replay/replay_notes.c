@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "origin/replay_notes.h"
+#include "origin/replay/replay_notes.h"
 
 #include <errno.h>
 #include <stdarg.h>

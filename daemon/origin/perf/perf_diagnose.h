@@ -3,8 +3,8 @@
 #ifndef PEBSD_PERF_DIAGNOSE_H
 #define PEBSD_PERF_DIAGNOSE_H
 
-#include "origin/perf_facts.h"
-#include "origin/pmu.h"
+#include "origin/perf/perf_facts.h"
+#include "origin/perf/pmu.h"
 
 /*
  * Why perf_event_open(2) of `opening` on `cpu` failed with `error` (-errno): what failed, on what, why, and

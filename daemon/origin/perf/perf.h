@@ -11,7 +11,7 @@
 #define PEBSD_PERF_H
 
 #include "base/cleanup.h"
-#include "origin/pmu.h"
+#include "origin/perf/pmu.h"
 
 #define PERF_ONLINE_PATH "/sys/devices/system/cpu/online"
 

@@ -14,7 +14,7 @@
 
 #include "base/cleanup.h"
 #include "origin/event.h"
-#include "origin/replay_notes.h"
+#include "origin/replay/replay_notes.h"
 #include "pebsd/records.h"
 
 struct replay;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "origin/number_map.h"
+#include "origin/replay/number_map.h"
 
 #include <errno.h>
 #include <search.h>

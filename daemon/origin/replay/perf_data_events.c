@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "origin/perf_data_events.h"
+#include "origin/replay/perf_data_events.h"
 
 #include <errno.h>
 #include <stddef.h>
@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "origin/bytes.h"
-#include "origin/perf_data_sample.h"
+#include "origin/replay/bytes.h"
+#include "origin/replay/perf_data_sample.h"
 
 #define EVENT_UPDATE_NAME 2 /* PERF_EVENT_UPDATE__NAME, tools/lib/perf/include/perf/event.h */
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "origin/replay_queue.h"
+#include "origin/replay/replay_queue.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "origin/replay_names.h"
+#include "origin/replay/replay_names.h"
 
 #include <errno.h>
 #include <search.h>
