@@ -9,28 +9,13 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "base/text.h"
 #include "origin/replay/perf_data.h"
+#include "origin/replay/recording.h"
 #include "origin/replay/replay_event.h"
 #include "origin/replay/replay_event_set.h"
 #include "origin/replay/replay_names.h"
 #include "origin/replay/replay_notes.h"
 #include "origin/replay/replay_queue.h"
-
-/* Of one recording: a hostile one could have thousands. */
-#define EVENT_NOTES_MAX 16
-
-struct recording {
-	char *name; /* for messages */
-	struct perf_data *data;
-	bool has_pending; /* its first sample, read when it was opened */
-	struct perf_data_record pending;
-	struct replay_event_map events; /* as those of `data` */
-	struct replay_machine machine;
-	struct replay_queue queue;
-	u64 samples; /* taken or in the queue */
-	struct replay_left_out left_out;
-};
 
 struct replay {
 	struct recording *recordings;
@@ -437,104 +422,15 @@ const struct event *replay_events(const struct replay *replay, size_t *ret_n)
 	return replay->events.list;
 }
 
-static int note_left_out_event(struct replay *replay, const struct recording *recording, size_t index)
-{
-	const struct replay_event_use *use = &recording->events.list[index];
-	const struct perf_data_event *recorded = &perf_data_events(recording->data)->list[index];
-	const struct event *clash = &replay->events.list[use->clash];
-	_cleanup_free_ char *name = text_visible(recorded->name ? recorded->name : "without a name");
-
-	if (!name)
-		return -ENOMEM;
-	if (use->event == REPLAY_LATE)
-		return replay_note(
-			&replay->notes,
-			"%s: %llu samples of its event %s are left out: it is announced after the first "
-			"sample, or there are more than %d events; replay it separately",
-			recording->name, (unsigned long long)use->left_out, name, EVENTS_MAX);
-	return replay_note(
-		&replay->notes,
-		"%s: %llu samples of its event %s are left out: its ldlat, its PMU or the fields it "
-		"records are not those of the %s already counted (ldlat %u), and figures of the two must "
-		"not be mixed; replay it separately",
-		recording->name, (unsigned long long)use->left_out, name, event_role_name(clash->role),
-		clash->ldlat);
-}
-
-/* Those of its events that were left out, each with its reason; of a great many only the first. */
-static int note_left_out_events(struct replay *replay, const struct recording *recording)
-{
-	size_t told = 0;
-	u64 others = 0;
-
-	for (size_t i = 0; i < recording->events.n; i++) {
-		u64 left_out = recording->events.list[i].left_out;
-
-		if (!left_out)
-			continue;
-		if (told == EVENT_NOTES_MAX)
-			others += left_out;
-		else if (told++, note_left_out_event(replay, recording, i) < 0)
-			return -ENOMEM;
-	}
-	if (!others)
-		return 0;
-	return replay_note(&replay->notes,
-			   "%s: %llu samples of further events are left out for the like reasons",
-			   recording->name, (unsigned long long)others);
-}
-
-static bool has_latency_of_unknown_kind(const struct replay *replay, const struct recording *recording)
-{
-	for (size_t i = 0; i < recording->events.n; i++) {
-		int event = recording->events.list[i].event;
-
-		if (event >= 0 && replay->events.list[event].settings.has_latency &&
-		    replay->events.list[event].latency_kind == LATENCY_NONE)
-			return true;
-	}
-	return false;
-}
-
-static int note_end(struct replay *replay, const struct recording *recording)
-{
-	u64 position;
-	int r;
-
-	if (perf_data_cut(recording->data, &position)) {
-		r = replay_note(&replay->notes,
-				"%s is cut at byte %llu: the %llu samples before that are counted, what came "
-				"after is not there; copy it again, whole, or record it again",
-				recording->name, (unsigned long long)position,
-				(unsigned long long)recording->samples);
-		if (r == 0 && !replay->cut_note)
-			replay->cut_note = replay->notes.n;
-		return r;
-	}
-	if (perf_data_unfinished(recording->data))
-		return replay_note(
-			&replay->notes,
-			"%s was never completed, as when perf is killed: all it holds is read, but its "
-			"CPU and its events' names are not in it; end perf with Ctrl-C",
-			recording->name);
-	return 0;
-}
-
 /* Everything is read: what must be said of it. */
 static int finish_recording(struct replay *replay, struct recording *recording)
 {
-	int r = note_end(replay, recording);
+	bool cut;
+	size_t first = replay->notes.n;
+	int r = recording_notes(recording, &replay->events, &replay->notes, &cut);
 
-	if (r == 0 && has_latency_of_unknown_kind(replay, recording))
-		r = replay_note(
-			&replay->notes,
-			"%s does not tell a CPU that is known here: what its latencies count, the use "
-			"of the data or the access to the cache, is not known either",
-			recording->name);
-	if (r == 0)
-		r = note_left_out_events(replay, recording);
-	if (r == 0)
-		r = replay_note_left_out(&replay->notes, recording->name, &recording->left_out);
+	if (cut && !replay->cut_note)
+		replay->cut_note = first + 1;
 	close_recording(recording);
 	return r;
 }
