@@ -46,10 +46,15 @@ static int add_name(struct replay_names *names, char *text)
 	_cleanup_free_ struct node *node = NULL;
 	struct replay_name *list;
 
-	list = reallocarray(names->list, names->n + 1, sizeof(*list));
-	if (!list)
-		return -ENOMEM;
-	names->list = list;
+	if (names->n == names->capacity) {
+		size_t capacity = names->capacity ? 2 * names->capacity : 64;
+
+		list = reallocarray(names->list, capacity, sizeof(*list));
+		if (!list)
+			return -ENOMEM;
+		names->list = list;
+		names->capacity = capacity;
+	}
 	node = malloc(sizeof(*node));
 	if (!node)
 		return -ENOMEM;
@@ -58,7 +63,7 @@ static int add_name(struct replay_names *names, char *text)
 		return -ENOMEM;
 	TAKE_PTR(node);
 	names->bytes += strlen(text) + REPLAY_NAME_OVERHEAD;
-	list[names->n++] = (struct replay_name){.text = text};
+	names->list[names->n++] = (struct replay_name){.text = text};
 	return 0;
 }
 

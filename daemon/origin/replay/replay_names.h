@@ -25,6 +25,7 @@ struct replay_names {
 	void *by_text; /* tsearch(3) */
 	struct replay_name *list;
 	size_t n;
+	size_t capacity;
 	size_t bytes;
 	u64 n_synthetic;
 	struct number_map ids; /* delivered ids that are taken */
