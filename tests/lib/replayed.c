@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "replayed.h"
 
+#include <criterion/criterion.h>
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -46,6 +48,12 @@ const char *replayed_name(const struct replayed *replayed, u64 cgroup_id)
 		if (replayed->names[i].id == cgroup_id)
 			return replayed->names[i].text;
 	return NULL;
+}
+
+const char *replayed_sample_name(const struct replayed *replayed, size_t sample)
+{
+	cr_assert_lt(sample, replayed->n);
+	return replayed_name(replayed, replayed->samples[sample].cgroup_id);
 }
 
 int replayed_all(struct replayed *replayed, struct replay *replay, size_t max_records)

@@ -24,6 +24,10 @@ struct replay_target replayed_target(struct replayed *replayed);
 /* The name that came before its first sample; NULL where none did. */
 const char *replayed_name(const struct replayed *replayed, u64 cgroup_id);
 
+/* The name of the cgroup that a sample, counted from 0, is of. Fails the test where there is no such sample.
+ */
+const char *replayed_sample_name(const struct replayed *replayed, size_t sample);
+
 /* Steps to the end, `max_records` at a time. Returns 0 or the error of replay_step(). */
 int replayed_all(struct replayed *replayed, struct replay *replay, size_t max_records);
 

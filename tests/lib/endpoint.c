@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "endpoint.h"
+
+#include <criterion/criterion.h>
+
+#include <stdlib.h>
+#include <time.h>
+
+#include "base/cleanup.h"
+
+static u64 sequence_of(void *userdata)
+{
+	const struct endpoint_figures *source = userdata;
+
+	return source->sequence;
+}
+
+static int render(void *userdata, bool openmetrics, char **ret_text, size_t *ret_length)
+{
+	struct endpoint_figures *source = userdata;
+	char *text;
+
+	source->rendered++;
+	if (source->metrics_error)
+		return source->metrics_error;
+	text = malloc(ENDPOINT_BODY_LENGTH + 1);
+	cr_assert_not_null(text);
+	for (size_t i = 0; i < ENDPOINT_BODY_LENGTH; i++)
+		text[i] = (char)('a' + (i * i + source->sequence) % 23);
+	text[0] = openmetrics ? 'O' : 'T';
+	text[ENDPOINT_BODY_LENGTH] = '\0';
+	*ret_text = text;
+	*ret_length = ENDPOINT_BODY_LENGTH;
+	return 0;
+}
+
+static int health(void *userdata, const char **ret_reason)
+{
+	const struct endpoint_figures *source = userdata;
+
+	*ret_reason = "every event was refused";
+	return source->health_error;
+}
+
+struct http_source endpoint_source(struct endpoint *server)
+{
+	return (struct http_source){.userdata = &server->source,
+				    .version = "1.2.3",
+				    .origin = "replay",
+				    .sequence = sequence_of,
+				    .metrics = render,
+				    .health = health};
+}
+
+void endpoint_start_on(struct endpoint *server, const char *listen)
+{
+	struct http_source source = endpoint_source(server);
+	_cleanup_free_ char *message = NULL;
+
+	*server = (struct endpoint){.source.sequence = 1};
+	cr_assert_geq(sd_event_new(&server->event), 0);
+	cr_assert_eq(http_new(server->event, listen, &source, &server->http, &message), 0, "%s", message);
+	cr_assert_gt(http_port(server->http), 0);
+}
+
+void endpoint_start(struct endpoint *server)
+{
+	endpoint_start_on(server, "127.0.0.1:0");
+}
+
+void endpoint_stop(struct endpoint *server)
+{
+	server->http = http_free(server->http);
+	server->event = sd_event_unref(server->event);
+}
+
+void endpoint_turn(struct endpoint *server)
+{
+	cr_assert_geq(sd_event_run(server->event, 1000), 0);
+}
+
+u64 endpoint_now_ns(void)
+{
+	struct timespec now;
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &now);
+	return (u64)now.tv_sec * NSEC_PER_SEC + (u64)now.tv_nsec;
+}

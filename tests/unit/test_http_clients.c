@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Clients that send garbage, are slow, many, or leave: over loopback, in the thread and loop of the server.
+ */
+#include <criterion/criterion.h>
+
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+
+#include "base/cleanup.h"
+#include "endpoint.h"
+#include "export/http.h"
+#include "http_client.h"
+
+Test(http, garbage_harms_nobody)
+{
+	static const char *const garbage[] = {
+		"\r\n\r\nwhat\r\n\r\n",
+		"GET\r\n\r\n",
+		"GET /metrics\r\n\r\n",
+		"GET /metrics HTTP/9.9\r\n\r\n",
+		"\x16\x03\x01\x02\x01\x01\xff\xfe\x80\r\n\r\n",
+		"GET /metrics HTTP/1.1\r\nHost: a\r\nContent-Length: -1\r\n\r\n",
+		"GET / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nfffffffffffffffff\r\n",
+		"GET /metrics HTTP/1.1\r\nHost: a\r\nAccept: ;;;\"\"\\\r\nAccept-Encoding: ;q=,,,\r\n\r\n",
+	};
+	struct endpoint server;
+	struct http_client client;
+	_cleanup_free_ char *head = malloc(200001);
+
+	endpoint_start(&server);
+	for (size_t i = 0; i < ARRAY_SIZE(garbage); i++) {
+		client = (struct http_client){.fd = http_client_connect(&server)};
+		http_client_send(&server, &client, garbage[i]);
+		(void)shutdown(client.fd, SHUT_WR);
+		http_client_receive_all(&server, &client);
+		http_client_done(&client);
+	}
+	/* A head without end, of one header or many. */
+	memset(head, 'a', 200000);
+	head[200000] = '\0';
+	client = http_client_exchange(&server, "GET / HTTP/1.1\r\nX: %s", head);
+	cr_expect(!client.length || http_client_status(&client) == 431 || http_client_status(&client) == 413,
+		  "%.100s", client.data);
+	http_client_done(&client);
+	client = http_client_exchange(&server, "GET /%s HTTP/1.1\r\n\r\n", head);
+	cr_expect(!client.length || http_client_status(&client) == 414, "%.100s", client.data);
+	http_client_done(&client);
+
+	client = http_client_get(&server, "/healthz", "");
+	cr_expect_eq(http_client_status(&client), 200);
+	http_client_done(&client);
+	endpoint_stop(&server);
+}
+
+/* One that sends nothing, one that sends by the byte, one that does not read: the next is served at once. */
+Test(http, slow_clients_hold_up_nobody)
+{
+	static const char trickle[] = "GET /healthz HTTP/1.1\r\nHost: test\r\n\r\n";
+	struct endpoint server;
+	struct http_client silent, slow, deaf, quick;
+	int small = 16384;
+	u64 begun;
+
+	endpoint_start(&server);
+	silent = (struct http_client){.fd = http_client_connect(&server)};
+	slow = (struct http_client){.fd = http_client_connect(&server)};
+	deaf = (struct http_client){.fd = http_client_connect(&server)};
+	(void)setsockopt(deaf.fd, SOL_SOCKET, SO_RCVBUF, &small, sizeof(small));
+	http_client_send(&server, &deaf, "GET /metrics HTTP/1.1\r\nHost: test\r\n\r\n");
+	for (size_t i = 0; i + 1 < sizeof(trickle); i++) {
+		const char one[] = {trickle[i], '\0'};
+
+		http_client_send(&server, &slow, one);
+		begun = endpoint_now_ns();
+		quick = http_client_get(&server, "/healthz", "");
+		cr_expect_eq(http_client_status(&quick), 200);
+		cr_expect_lt(endpoint_now_ns() - begun, NSEC_PER_SEC);
+		http_client_done(&quick);
+	}
+	http_client_receive_all(&server, &slow);
+	cr_expect_eq(http_client_status(&slow), 200);
+	/* Figures that changed meanwhile do not change what the deaf one is being sent. */
+	server.source.sequence++;
+	quick = http_client_get(&server, "/metrics", "");
+	http_client_receive_all(&server, &deaf);
+	cr_expect_eq(http_client_status(&deaf), 200);
+	{
+		size_t deaf_length, quick_length;
+		const char *deaf_body = http_client_body(&deaf, &deaf_length);
+		const char *quick_body = http_client_body(&quick, &quick_length);
+
+		cr_expect_eq(deaf_length, ENDPOINT_BODY_LENGTH);
+		cr_expect_neq(memcmp(deaf_body, quick_body, ENDPOINT_BODY_LENGTH), 0);
+	}
+	http_client_done(&quick);
+	http_client_done(&silent);
+	http_client_done(&slow);
+	http_client_done(&deaf);
+	endpoint_stop(&server);
+}
+
+static double cpu_seconds(void)
+{
+	struct rusage usage;
+
+	(void)getrusage(RUSAGE_SELF, &usage);
+	return (double)usage.ru_utime.tv_sec + (double)usage.ru_stime.tv_sec +
+	       (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6;
+}
+
+/*
+ * Clients that never come to the end of a request, whether they send nothing or a byte each second, cost no
+ * time and are hung up on after the timeout, so that who waits behind them is served.
+ */
+Test(http, endless_clients_are_hung_up_on, .timeout = 30)
+{
+	struct endpoint server;
+	struct http_client clients[HTTP_CONNECTIONS_MAX];
+	struct http_client waiting;
+	double cpu = cpu_seconds();
+	unsigned int turns = 0;
+	u64 begun = endpoint_now_ns();
+	u64 limit = (HTTP_TIMEOUT_SECONDS + 4) * NSEC_PER_SEC;
+	u64 sent_ns = begun;
+	size_t ended = 0;
+
+	endpoint_start(&server);
+	for (size_t i = 0; i < ARRAY_SIZE(clients); i++)
+		clients[i] = (struct http_client){.fd = http_client_connect(&server)};
+	waiting = (struct http_client){.fd = http_client_connect(&server)};
+	while (ended < HTTP_CONNECTIONS_MAX && endpoint_now_ns() - begun < limit) {
+		cr_assert_geq(sd_event_run(server.event, 100000), 0);
+		turns++;
+		ended = 0;
+		for (size_t i = 0; i < ARRAY_SIZE(clients); i++) {
+			if (!clients[i].ended)
+				(void)http_client_receive(&clients[i]);
+			ended += clients[i].ended;
+		}
+		if (endpoint_now_ns() - sent_ns < NSEC_PER_SEC)
+			continue;
+		sent_ns = endpoint_now_ns();
+		for (size_t i = 0; i < ARRAY_SIZE(clients); i += 2)
+			(void)send(clients[i].fd, "G", 1, MSG_NOSIGNAL | MSG_DONTWAIT);
+	}
+	cr_expect_geq(ended, HTTP_CONNECTIONS_MAX);
+	cr_expect_geq(endpoint_now_ns() - begun, (HTTP_TIMEOUT_SECONDS - 1) * NSEC_PER_SEC);
+	cr_expect_lt(turns, 2000, "%u turns: the loop does not spin", turns);
+	cr_expect_lt(cpu_seconds() - cpu, 2);
+	http_client_send(&server, &waiting, "GET /healthz HTTP/1.1\r\nHost: test\r\n\r\n");
+	http_client_receive_all(&server, &waiting);
+	cr_expect_eq(http_client_status(&waiting), 200);
+	http_client_done(&waiting);
+	for (size_t i = 0; i < ARRAY_SIZE(clients); i++)
+		http_client_done(&clients[i]);
+	endpoint_stop(&server);
+}
+
+Test(http, a_hundred_at_once)
+{
+	struct endpoint server;
+	struct http_client clients[100];
+	u64 deadline;
+	size_t ended = 0;
+
+	endpoint_start(&server);
+	for (size_t i = 0; i < ARRAY_SIZE(clients); i++)
+		clients[i] = (struct http_client){.fd = http_client_connect(&server)};
+	for (size_t i = 0; i < ARRAY_SIZE(clients); i++)
+		http_client_send(
+			&server, &clients[i],
+			i % 2 ? "GET /metrics HTTP/1.1\r\nHost: test\r\nAccept-Encoding: gzip\r\n\r\n"
+			      : "GET /metrics HTTP/1.1\r\nHost: test\r\n\r\n");
+	deadline = endpoint_now_ns() + HTTP_CLIENT_DEADLINE_NS;
+	while (ended < ARRAY_SIZE(clients) && endpoint_now_ns() < deadline) {
+		endpoint_turn(&server);
+		ended = 0;
+		for (size_t i = 0; i < ARRAY_SIZE(clients); i++) {
+			if (!clients[i].ended)
+				(void)http_client_receive(&clients[i]);
+			ended += clients[i].ended;
+		}
+	}
+	cr_expect_eq(ended, ARRAY_SIZE(clients));
+	for (size_t i = 0; i < ARRAY_SIZE(clients); i++) {
+		cr_expect_eq(http_client_status(&clients[i]), 200);
+		http_client_done(&clients[i]);
+	}
+	cr_expect_leq(server.source.rendered, 1 + HTTP_CLIENT_DEADLINE_NS / NSEC_PER_SEC);
+	endpoint_stop(&server);
+}
+
+Test(http, a_client_that_leaves_in_the_middle)
+{
+	struct endpoint server;
+	struct http_client client;
+
+	endpoint_start(&server);
+	for (int i = 0; i < 20; i++) {
+		const struct linger reset = {.l_onoff = 1, .l_linger = 0};
+
+		client = (struct http_client){.fd = http_client_connect(&server)};
+		http_client_send(&server, &client, "GET /metrics HTTP/1.1\r\nHost: test\r\n\r\n");
+		(void)setsockopt(client.fd, SOL_SOCKET, SO_LINGER, &reset, sizeof(reset));
+		http_client_done(&client);
+	}
+	client = http_client_get(&server, "/metrics", "");
+	cr_expect_eq(http_client_status(&client), 200);
+	http_client_done(&client);
+	/* And one that is still being served when the endpoint ends. */
+	client = (struct http_client){.fd = http_client_connect(&server)};
+	http_client_send(&server, &client, "GET /metrics HTTP/1.1\r\nHost: test\r\n\r\n");
+	endpoint_stop(&server);
+	http_client_done(&client);
+}

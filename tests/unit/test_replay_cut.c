@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <criterion/criterion.h>
+
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "recorded.h"
+#include "replayed.h"
+
+/* The first note is another recording's. Notes stay where they are until the next step. */
+Test(replay, the_note_of_the_cut_is_told)
+{
+	struct writer_event other = recorded_event;
+	const struct writer_event *const events[] = {&recorded_event, &other, &recorded_event};
+	struct replayed replayed = {};
+	struct replay_target target = replayed_target(&replayed);
+	struct replay_report report;
+	struct recorded files[3];
+	struct replay *replay;
+
+	other.config1 = 64;
+	for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
+		struct writer *writer = recorded_writer("GenuineIntel,6,85,4", events[i]);
+
+		recorded_load(writer, 0, 1, 1);
+		files[i] = recorded_finish(writer);
+	}
+	cr_assert_eq(ftruncate(files[2].fd, lseek(files[2].fd, 0, SEEK_END) - 8), 0);
+	replay = recorded_open_all(files, 3);
+	while (true) {
+		int r = replay_step(replay, &target, 1);
+
+		cr_assert_geq(r, 0);
+		replay_report(replay, &report);
+		for (size_t i = 0; report.notes[i]; i++)
+			cr_expect_gt(strlen(report.notes[i]), 0);
+		if (r == 0)
+			break;
+	}
+	cr_assert_not_null(report.cut);
+	cr_expect_not_null(strstr(report.cut, "is cut at byte"), "%s", report.cut);
+	cr_expect_eq(strncmp(report.cut, files[2].path, strlen(files[2].path)), 0, "%s", report.cut);
+	cr_expect_neq(report.cut, report.notes[0]);
+	replayed_clear(&replayed);
+	replay_free(replay);
+}
+
+/* Every length of the file: what is counted was in it, in its order, and the cut is told. */
+Test(replay, cut_at_every_byte)
+{
+	struct writer *writer = recorded_writer("GenuineIntel,6,85,4", &recorded_event);
+	_cleanup_free_ u8 *bytes = NULL;
+	size_t most = 0;
+	size_t size;
+
+	writer_comm(writer, 0, 0, 1, 1, "one");
+	for (u64 i = 0; i < 5; i++) {
+		struct writer_sample sample = recorded_sample(1, 1 + i);
+
+		sample.weight = 40 + i;
+		writer_sample(writer, 0, &sample);
+		writer_round(writer);
+	}
+	bytes = writer_finish(writer, &size);
+	writer_free(writer);
+	for (size_t cut = 0; cut < size; cut++) {
+		_cleanup_free_ char *message = NULL;
+		struct replayed replayed = {};
+		struct replay *replay = NULL;
+		struct replay_report report;
+		const char *paths[1];
+		char path[64];
+		char place[64];
+		int fd = writer_memfd(bytes, cut);
+
+		(void)snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+		(void)snprintf(place, sizeof(place), "cut at byte %zu: the %zu samples", cut, most);
+		paths[0] = path;
+		if (replay_open(paths, 1, &replay, &message) < 0) {
+			cr_expect_eq(most, 0);
+			cr_expect_eq(strncmp(message, path, strlen(path)), 0, "%s", message);
+			(void)close(fd);
+			continue;
+		}
+		cr_assert_eq(replayed_all(&replayed, replay, 3), 0);
+		replay_report(replay, &report);
+		cr_expect_geq(replayed.n, most);
+		most = replayed.n;
+		for (size_t i = 0; i < replayed.n; i++)
+			cr_expect_eq(replayed.samples[i].latency, 40 + i);
+		(void)snprintf(place, sizeof(place), "cut at byte %zu: the %zu samples", cut, most);
+		cr_expect_not_null(report.cut);
+		cr_assert_not_null(report.notes[0]);
+		cr_expect_not_null(strstr(report.notes[0], place), "%s", report.notes[0]);
+		replayed_clear(&replayed);
+		replay_free(replay);
+		(void)close(fd);
+	}
+	cr_expect_eq(most, 5);
+}
+
+Test(replay, what_came_before_damage_is_handed_over)
+{
+	static const u8 garbage[8] = {9}; /* a record of 0 bytes */
+	struct writer *writer = recorded_writer("GenuineIntel,6,85,4", &recorded_event);
+	struct replayed replayed = {};
+	struct replay *replay;
+
+	recorded_load(writer, 0, 1, 1);
+	recorded_load(writer, 0, 1, 2);
+	writer_bytes(writer, garbage, sizeof(garbage));
+	replay = recorded_open(writer);
+	cr_expect_eq(replayed_all(&replayed, replay, 100), -EBADMSG);
+	cr_expect_eq(replayed.n, 2);
+	cr_expect_not_null(strstr(replay_message(replay), "is damaged at byte"));
+	replayed_clear(&replayed);
+	replay_free(replay);
+}
+
+Test(replay, an_unfinished_file_is_read_and_noted)
+{
+	struct writer *writer = writer_new(WRITER_FILE_UNFINISHED, 0);
+	struct replayed replayed = {};
+	struct replay_report report;
+	struct replay *replay;
+	size_t n;
+
+	writer_cpuid(writer, "GenuineIntel,6,85,4");
+	(void)writer_event(writer, &recorded_event);
+	recorded_load(writer, 0, 1, 1);
+	replay = recorded_open(writer);
+	cr_expect_eq(replay_events(replay, &n)[0].latency_kind, LATENCY_NONE);
+	cr_expect(replay_events(replay, &n)[0].settings.has_latency);
+	cr_assert_eq(replayed_all(&replayed, replay, 100), 0);
+	replay_report(replay, &report);
+	cr_expect_eq(replayed.n, 1);
+	cr_expect_null(report.cut);
+	cr_expect_not_null(strstr(report.notes[0], "never completed"));
+	replayed_clear(&replayed);
+	replay_free(replay);
+}
+
+Test(replay, files_that_can_not_be_replayed)
+{
+	static const struct writer_event cycles = {.type = PERF_TYPE_HARDWARE,
+						   .sample_type = RECORDED_FIELDS};
+	struct writer *writer = recorded_writer("GenuineIntel,6,85,4", &cycles);
+	const char *missing = "/nonexistent/recording";
+	const char *useless;
+	struct recorded without;
+	_cleanup_free_ char *first = NULL;
+	_cleanup_free_ char *second = NULL;
+	_cleanup_free_ char *third = NULL;
+	struct replay *replay = NULL;
+
+	writer_comm(writer, 0, 1, 1, 1, "comm");
+	without = recorded_finish(writer);
+	useless = without.path;
+	cr_expect_eq(replay_open(&missing, 1, &replay, &first), -ENOENT);
+	cr_expect_not_null(strstr(first, "cannot open /nonexistent/recording: No such file"));
+	cr_expect_eq(replay_open(&useless, 1, &replay, &second), -EBADMSG);
+	cr_expect_not_null(strstr(second, "no event with memory data"), "%s", second);
+	cr_expect_not_null(strstr(second, "perf mem record"));
+	cr_expect_not_null(strstr(second, "its events record a data source or a weight"), "%s", second);
+	cr_expect_eq(replay_open(NULL, 0, &replay, &third), -EINVAL);
+	cr_expect_null(replay);
+}
+
+Test(replay, an_error_of_the_target_ends_the_step)
+{
+	struct writer *writer = recorded_writer("GenuineIntel,6,85,4", &recorded_event);
+	struct replayed replayed = {.name_error = -ENOSPC};
+	struct replay *replay;
+
+	recorded_load(writer, 0, 1, 1);
+	replay = recorded_open(writer);
+	cr_expect_eq(replayed_all(&replayed, replay, 100), -ENOSPC);
+	cr_expect_null(replay_message(replay)); /* by this the fault is not the recording's */
+	replay_free(replay);
+}

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <criterion/criterion.h>
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "recorded.h"
+#include "replayed.h"
+
+Test(replay, standard_input)
+{
+	struct writer *writer = writer_new(WRITER_PIPE, 0);
+	const char *paths[] = {"-", "-"};
+	struct replayed replayed = {};
+	struct replay *replay = NULL;
+	char *message = NULL;
+	u8 *bytes;
+	int ends[2];
+	size_t size;
+
+	(void)writer_event(writer, &recorded_event);
+	recorded_load(writer, 0, 1, 1);
+	bytes = writer_finish(writer, &size);
+	writer_free(writer);
+	cr_assert_eq(pipe(ends), 0);
+	cr_assert_eq(write(ends[1], bytes, size), (ssize_t)size);
+	(void)close(ends[1]);
+	cr_assert_geq(dup2(ends[0], STDIN_FILENO), 0);
+	cr_assert_eq(replay_open(paths, 2, &replay, &message), -EINVAL);
+	cr_expect_not_null(strstr(message, "only once"));
+	free(message);
+	cr_assert_eq(replay_open(paths, 1, &replay, &message), 0, "%s", message);
+	cr_assert_eq(replayed_all(&replayed, replay, 100), 0);
+	cr_expect_eq(replayed.n, 1);
+	replayed_clear(&replayed);
+	replay_free(replay);
+	free(bytes);
+}
+
+static struct writer *piped_writer(void)
+{
+	struct writer *writer = writer_new(WRITER_PIPE, 0);
+
+	writer_cpuid(writer, "GenuineIntel,6,85,4");
+	(void)writer_event(writer, &recorded_event);
+	writer_comm(writer, 0, 0, 1, 1, "one");
+	recorded_load(writer, 0, 1, 1);
+	return writer;
+}
+
+/* Each byte comes by itself: no step waits, and none of the records is lost or read twice. */
+Test(replay, a_pipe_is_not_waited_for)
+{
+	static const u8 payload[24];
+	const u64 announced = sizeof(payload);
+	_cleanup_free_ u8 *first = NULL;
+	_cleanup_free_ u8 *all = NULL;
+	_cleanup_free_ char *message = NULL;
+	struct writer *writer = piped_writer();
+	struct replayed replayed = {};
+	struct replay_target target = replayed_target(&replayed);
+	const char *path = "-";
+	struct replay_report report;
+	struct replay *replay = NULL;
+	size_t waited = 0;
+	size_t n_first;
+	size_t n;
+	int ends[2];
+
+	first = writer_finish(writer, &n_first);
+	writer_free(writer);
+	writer = piped_writer();
+	recorded_load(writer, 0, 1, 2);
+	writer_record(writer, WRITER_AUXTRACE, &announced, sizeof(announced));
+	writer_bytes(writer, payload, sizeof(payload));
+	writer_round(writer);
+	writer_begin_compressed(writer);
+	for (u64 i = 3; i < 20; i++)
+		recorded_load(writer, 0, 1, i);
+	writer_end_compressed(writer, WRITER_COMPRESSED, 50);
+	recorded_load(writer, 0, 1, 20);
+	all = writer_finish(writer, &n);
+	writer_free(writer);
+	cr_assert_eq(memcmp(first, all, n_first), 0);
+
+	cr_assert_eq(pipe(ends), 0);
+	cr_assert_eq(write(ends[1], all, n_first), (ssize_t)n_first);
+	cr_assert_geq(dup2(ends[0], STDIN_FILENO), 0);
+	cr_assert_eq(replay_open(&path, 1, &replay, &message), 0, "%s", message);
+	for (size_t at = n_first; at < n; at++) {
+		int r = replay_step(replay, &target, 100);
+
+		cr_assert_eq(r, -EAGAIN, "at byte %zu: %d", at, r);
+		cr_assert_geq(replay_fd(replay), 0);
+		waited++;
+		cr_assert_eq(write(ends[1], all + at, 1), 1);
+	}
+	cr_expect_gt(waited, 100);
+	(void)close(ends[1]);
+	cr_assert_eq(replayed_all(&replayed, replay, 100), 0);
+	cr_expect_eq(replay_fd(replay), -1);
+	cr_assert_eq(replayed.n, 20);
+	for (size_t i = 0; i < replayed.n; i++)
+		cr_expect_str_eq(replayed_sample_name(&replayed, i), "comm:one");
+	replay_report(replay, &report);
+	cr_expect_null(report.notes[0], "%s", report.notes[0]);
+	cr_expect_eq(report.last_time, 20);
+	replayed_clear(&replayed);
+	replay_free(replay);
+}

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <criterion/criterion.h>
+
+#include <linux/perf_event.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "recorded.h"
+#include "replayed.h"
+
+Test(replay, samples_as_they_were_recorded)
+{
+	struct writer_event event = recorded_event;
+	struct writer_sample sample = recorded_sample(5, 100);
+	struct replayed replayed = {};
+	struct replay_report report;
+	struct writer *writer;
+	struct replay *replay;
+
+	event.sample_type |= PERF_SAMPLE_PERIOD;
+	writer = recorded_writer("GenuineIntel,6,85,4", &event);
+	sample.period = 313;
+	writer_sample(writer, 0, &sample);
+	sample.time = 200;
+	sample.weight = 0; /* no latency */
+	writer_sample(writer, 0, &sample);
+	writer_lost(writer, 0, 201, 12);
+	replay = recorded_open(writer);
+	cr_assert_eq(replayed_all(&replayed, replay, 1), 0);
+	cr_assert_eq(replayed.n, 2);
+	cr_expect_eq(replayed.samples[0].latency, 77);
+	cr_expect_eq(replayed.samples[0].address, 0x1000);
+	cr_expect_eq(replayed.samples[0].data_source, RECORDED_L1_HIT);
+	cr_expect_eq(replayed.samples[0].period, 313);
+	cr_expect_eq(replayed.samples[0].event, 0);
+	cr_expect_eq(replayed.samples[0].fields, SAMPLE_LATENCY | SAMPLE_DATA_SOURCE | SAMPLE_ADDRESS);
+	cr_expect_eq(replayed.samples[1].fields, SAMPLE_DATA_SOURCE | SAMPLE_ADDRESS);
+	replay_report(replay, &report);
+	cr_expect_eq(report.samples, 2);
+	cr_expect_eq(report.records, 3);
+	cr_expect_eq(report.left_out.lost, 12);
+	cr_expect(report.time_known);
+	cr_expect_eq(report.first_time, 100);
+	cr_expect_eq(report.last_time, 200);
+	cr_expect_null(report.cut);
+	cr_assert_not_null(report.notes[0]);
+	cr_expect_not_null(strstr(report.notes[0], "12 samples or other records are not in it"));
+	cr_expect_null(report.notes[1]);
+	replayed_clear(&replayed);
+	replay_free(replay);
+}
+
+Test(replay, the_period_is_the_samples_or_the_fixed_one_or_not_known)
+{
+	struct writer_event events[] = {recorded_event, recorded_event};
+	static const u64 expected[] = {1009, 0};
+
+	events[1].freq = true;
+	for (size_t i = 0; i < ARRAY_SIZE(events); i++) {
+		struct writer *writer = recorded_writer("GenuineIntel,6,85,4", &events[i]);
+		struct replayed replayed = {};
+		struct replay *replay;
+		size_t n;
+
+		recorded_load(writer, 0, 1, 1);
+		replay = recorded_open(writer);
+		cr_assert_eq(replayed_all(&replayed, replay, 100), 0);
+		cr_assert_eq(replayed.n, 1);
+		cr_expect_eq(replayed.samples[0].period, expected[i]);
+		cr_expect_eq(replay_events(replay, &n)[0].period, expected[i]);
+		replayed_clear(&replayed);
+		replay_free(replay);
+	}
+}
+
+Test(replay, weight_struct_is_not_one_number)
+{
+	struct writer_event event = recorded_event;
+	struct writer_sample sample = recorded_sample(1, 1);
+	struct replayed replayed = {};
+	const struct event *events;
+	struct writer *writer;
+	struct replay *replay;
+	size_t n;
+
+	event.sample_type &= ~(u64)PERF_SAMPLE_WEIGHT;
+	event.sample_type |= PERF_SAMPLE_WEIGHT_STRUCT;
+	writer = recorded_writer("GenuineIntel,6,151,2", &event);
+	sample.weight = 0x2100000005; /* Alder Lake: 5 cycles of cache access, 33 from dispatch on */
+	writer_sample(writer, 0, &sample);
+	replay = recorded_open(writer);
+	events = replay_events(replay, &n);
+	cr_assert_eq(n, 1);
+	cr_expect_eq(events[0].latency_kind, LATENCY_CACHE);
+	cr_expect(events[0].settings.has_instruction_latency);
+	cr_expect(events[0].settings.weight_struct);
+	cr_assert_eq(replayed_all(&replayed, replay, 100), 0);
+	cr_expect_eq(replayed.samples[0].latency, 5);
+	cr_expect_eq(replayed.samples[0].instruction_latency, 33);
+	cr_expect(replayed.samples[0].fields & SAMPLE_INSTRUCTION_LATENCY);
+	replayed_clear(&replayed);
+	replay_free(replay);
+}
