@@ -59,6 +59,8 @@ BPF_CFLAGS = -g -O2 -target bpf -mcpu=v3 -D__TARGET_ARCH_$(BPF_ARCH) -Wall -Wext
 
 MAINS = daemon/main.c daemon/ctl/main.c
 LIBRARY_SOURCES = $(filter-out $(MAINS),$(wildcard daemon/*.c daemon/*/*.c daemon/*/*/*.c))
+# What tools use of the tests' library: made without Criterion, for `make run` installs none.
+TOOL_LIBRARY_SOURCES = tests/lib/example_snapshot.c tests/lib/perf_data_writer.c
 TEST_LIBRARY_SOURCES = $(filter-out tests/lib/time_limit.c,$(wildcard tests/lib/*.c))
 
 programs = $(patsubst tests/%.c,$(OUT)/tests/%,$(wildcard tests/$(1)))
@@ -110,6 +112,10 @@ $(OUT)/pebsd: $(call objects,daemon/main.c) $(OUT)/libpebsd.a
 $(OUT)/pebsctl: $(call objects,daemon/ctl/main.c) $(OUT)/libpebsd.a
 	$(call say,LINK)$(CC) $(SANITIZE_FLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 
+$(OUT)/libtools.a: $(call objects,$(TOOL_LIBRARY_SOURCES))
+	@rm -f $@
+	$(call say,AR)$(AR) rcs $@ $^
+
 $(OUT)/libtests.a: $(call objects,$(TEST_LIBRARY_SOURCES))
 	@rm -f $@
 	$(call say,AR)$(AR) rcs $@ $^
@@ -123,11 +129,11 @@ $(OUT)/tests/%: $(OUT)/obj/tests/%.o $(TIME_LIMIT) $(TEST_OBJECTS)
 	@mkdir -p $(@D)
 	$(call say,LINK)$(link_test) -lcriterion
 
-$(OUT)/tests/tools/%: $(OUT)/obj/tests/tools/%.o $(TEST_OBJECTS)
+$(OUT)/tests/tools/%: $(OUT)/obj/tests/tools/%.o $(OUT)/libtools.a $(OUT)/libpebsd.a
 	@mkdir -p $(@D)
 	$(call say,LINK)$(link_test)
 
-$(OUT)/tests/fuzz/%: $(OUT)/obj/tests/fuzz/%.o $(TEST_OBJECTS)
+$(OUT)/tests/fuzz/%: $(OUT)/obj/tests/fuzz/%.o $(OUT)/libtools.a $(OUT)/libpebsd.a
 	@mkdir -p $(@D)
 	$(call say,LINK)$(link_test) -fsanitize=fuzzer
 
