@@ -262,7 +262,9 @@ static void write_counters(struct rendering *rendering, bool detail)
 		 figures_weighted_latency},
 		{{"pebsd_hitm_samples", FAMILY_COUNTER, "Samples that hit a modified line in another cache."},
 		 hitm_of},
-		{{"pebsd_tlb_walk_samples", FAMILY_COUNTER, "Samples whose address translation took a walk."},
+		{{"pebsd_tlb_walk_samples", FAMILY_COUNTER,
+		  "Samples whose address translation took a page walk: TLB results walk, miss (all that "
+		  "Intel tells) and fault."},
 		 figures_tlb_walk},
 		{{"pebsd_locked_samples", FAMILY_COUNTER, "Samples of locked accesses."}, locked_of},
 		{{"pebsd_blocked_samples", FAMILY_COUNTER,
