@@ -8,12 +8,9 @@
 #include <stdio.h>
 
 #include "base/listen_address.h"
+#include "base/version.h"
 #include "config.h"
 #include "pebsd/types.h"
-
-#ifndef PEBSD_VERSION
-#define PEBSD_VERSION "0.1.0"
-#endif
 
 #define OPTIONS_SOCKET_DEFAULT  "/run/pebsd/control.sock"
 #define OPTIONS_ONCE_NS_DEFAULT (10 * NSEC_PER_SEC)

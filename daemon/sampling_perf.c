@@ -76,6 +76,11 @@ static int find_mount(struct origin_state *state, struct failure *failure)
 		return cannot(failure, r,
 			      "cannot read /proc/self/mountinfo to find the cgroup2 mount: %s; mount /proc",
 			      strerror(-r));
+	if (cgroup_mount_in_use(state->mount) == 0)
+		(void)log_warning(0,
+				  "no cgroup is below the root of %s: every sample is the root's; boot with "
+				  "systemd.unified_cgroup_hierarchy=1 to have services there",
+				  state->mount);
 	if (subtree)
 		log_notice("%s shows only a part of the cgroup tree: cgroups outside of it are named as they "
 			   "are born, "
@@ -254,8 +259,10 @@ static void follow_hotplug(struct origin_state *state, size_t set)
 	const char *before = state->hotplug_message[set];
 	int r = perf_hotplug(state->sets[set], &message);
 
-	if (r > 0)
+	if (r > 0) {
 		log_notice("CPUs came or went: %d", r);
+		name_cpus(state);
+	}
 	if (r < 0 && (!before || !message || strcmp(before, message) != 0))
 		(void)log_warning(0, "%s", message ? message : strerror(-r));
 	free(state->hotplug_message[set]);
@@ -281,7 +288,6 @@ static void tick(struct origin_state *state)
 	tell_unread_names(state);
 	for (size_t i = 0; i < state->n_sets; i++)
 		follow_hotplug(state, i);
-	name_cpus(state);
 	if (engine_should_adopt(state->engine))
 		adopt(state);
 }
@@ -303,9 +309,9 @@ static int open_perf(const struct sampling_settings *settings, struct engine_set
 
 	if (!state)
 		return -ENOMEM;
-	r = find_mount(state, ret_failure);
+	r = open_sets(state, settings->config, ret_failure);
 	if (r == 0)
-		r = open_sets(state, settings->config, ret_failure);
+		r = find_mount(state, ret_failure);
 	if (r < 0)
 		return r;
 	engine_settings->n_events = state->n_sets;

@@ -223,8 +223,7 @@ static int open_endpoints(struct server *server, struct failure *failure)
 
 	if (r < 0 || server->config->listen.none)
 		return r;
-	return http_new(server->event, server->config->listen.text, &source, &server->http,
-			&failure->message);
+	return http_new(server->event, &server->config->listen, &source, &server->http, &failure->message);
 }
 
 static int arm(struct server *server)

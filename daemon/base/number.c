@@ -117,27 +117,3 @@ const char *duration_format(u64 ns, char ret[static NUMBER_TEXT_MAX])
 		return format_tenths(ns, NSEC_PER_USEC, "us", ret);
 	return format_tenths(ns, 1, "ns", ret);
 }
-
-const char *bytes_format(u64 bytes, char ret[static NUMBER_TEXT_MAX])
-{
-	static const char *const names[] = {" B", " KiB", " MiB", " GiB", " TiB", " PiB", " EiB"};
-	size_t i = 0;
-	u64 unit = 1;
-
-	for (; i + 1 < ARRAY_SIZE(names) && bytes / unit >= 1024; i++)
-		unit *= 1024;
-	return format_tenths(bytes, unit, names[i], ret);
-}
-
-const char *count_format(u64 count, char ret[static NUMBER_TEXT_MAX])
-{
-	static const char *const names[] = {"", "k", "M", "G", "T", "P", "E"};
-	size_t i = 0;
-	u64 unit = 1;
-
-	if (count < 10000)
-		return format_tenths(count, 1, "", ret);
-	for (; i + 1 < ARRAY_SIZE(names) && count / unit >= 1000; i++)
-		unit *= 1000;
-	return format_tenths(count, unit, names[i], ret);
-}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Numbers that people write and read: strict parsers, and short forms for the terminal. Pure, and independent
- * of the locale.
+ * Numbers and durations that people write: strict parsers, and the form that messages about them use. Pure,
+ * and independent of the locale.
  */
 #ifndef PEBSD_NUMBER_H
 #define PEBSD_NUMBER_H
@@ -22,19 +22,13 @@ int number_parse(const char *text, u64 min, u64 max, u64 *ret);
  */
 int duration_parse(const char *text, u64 min_ns, u64 max_ns, u64 *ret_ns);
 
-/* Enough for each of the forms below. */
 #define NUMBER_TEXT_MAX 32
 
 /*
- * The forms for people. Each writes at most NUMBER_TEXT_MAX bytes to `ret` and returns it. What does not fit
- * the form is cut off, never rounded up: a value never looks larger than it is.
- *
- * duration: "90ns", "1.5ms", "250ms", "12.3s", "5m 12s", "1h 5m", "1d 3h"
- * bytes:    "512 B", "2.5 KiB", "16 EiB"
- * count:    "9999", "15.6k", "1.2M"
+ * "90ns", "1.5ms", "250ms", "12.3s", "5m 12s", "1h 5m", "1d 3h". Writes at most NUMBER_TEXT_MAX bytes to
+ * `ret` and returns it. What does not fit the form is cut off, never rounded up: a value never looks larger
+ * than it is.
  */
 const char *duration_format(u64 ns, char ret[static NUMBER_TEXT_MAX]);
-const char *bytes_format(u64 bytes, char ret[static NUMBER_TEXT_MAX]);
-const char *count_format(u64 count, char ret[static NUMBER_TEXT_MAX]);
 
 #endif

@@ -115,34 +115,6 @@ void text_span(double seconds, char ret[TEXT_NUMBER_MAX])
 			       (unsigned long long)whole / 3600 % 24);
 }
 
-int text_parse_span(const char *text, double *ret)
-{
-	static const struct {
-		const char *word;
-		double seconds;
-	} units[] = {{"", 1}, {"ms", 0.001}, {"s", 1}, {"m", 60}, {"min", 60}, {"h", 3600}, {"d", 86400}};
-	size_t digits = strspn(text, "0123456789.");
-	char number[32];
-	double value;
-	char *end;
-
-	/* Digits and a point only: strtod() alone would take signs, exponents, hexadecimal and "inf". */
-	if (digits == 0 || digits >= sizeof(number))
-		return -EINVAL;
-	memcpy(number, text, digits);
-	number[digits] = '\0';
-	value = strtod(number, &end);
-	if (*end || value <= 0)
-		return -EINVAL;
-	for (size_t i = 0; i < ARRAY_SIZE(units); i++) {
-		if (strcmp(text + digits, units[i].word) == 0) {
-			*ret = value * units[i].seconds;
-			return 0;
-		}
-	}
-	return -EINVAL;
-}
-
 /* Bytes of the visible character at `text`, 0 where there is none; its columns in `ret_width`. */
 static size_t visible_character(const char *text, size_t *ret_width)
 {

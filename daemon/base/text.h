@@ -30,12 +30,6 @@ void text_bytes(u64 bytes, char ret[TEXT_NUMBER_MAX]);
 void text_span(double seconds, char ret[TEXT_NUMBER_MAX]);
 
 /*
- * Seconds from "10s", "500ms", "5min", "5m", "1h", "2d", or a plain number of seconds; fractions are
- * allowed. Returns 0, or -EINVAL for anything else, for nothing and for what is not above 0.
- */
-int text_parse_span(const char *text, double *ret);
-
-/*
  * `name` as it can go to a terminal: what is not a visible character of the current locale (controls,
  * invalid or invisible code points) becomes \xNN. Returns NULL where memory is short; the caller frees.
  */

@@ -10,10 +10,13 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "base/text.h"
+#include "base/number.h"
 #include "base/version.h"
 #include "ctl/failure.h"
 #include "ctl/verbs.h"
+
+/* A window reaches no further than a daemon runs. */
+#define WINDOW_NS_MAX (365 * 86400 * NSEC_PER_SEC)
 
 enum option_id {
 	OPTION_SOCKET,
@@ -67,12 +70,17 @@ static int set_sort(struct options *options, const char *value)
 
 static int set_window(struct options *options, const char *value)
 {
+	u64 ns;
+
 	if (strcmp(value, "all") == 0) {
 		options->window = WINDOW_ALL;
 		return 0;
 	}
 	options->window = WINDOW_SECONDS;
-	return text_parse_span(value, &options->window_seconds);
+	if (duration_parse(value, NSEC_PER_MSEC, WINDOW_NS_MAX, &ns) < 0)
+		return -EINVAL;
+	options->window_seconds = (double)ns / (double)NSEC_PER_SEC;
+	return 0;
 }
 
 static const struct option_spec option_specs[] = {

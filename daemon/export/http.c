@@ -311,7 +311,7 @@ static int attach(struct http *http, sd_event *event)
 	return sd_event_source_set_priority(http->timer, SD_EVENT_PRIORITY_NORMAL + HTTP_PRIORITY_BELOW_REST);
 }
 
-static int start(struct http *http, sd_event *event, const char *listen, char **ret_message)
+static int start(struct http *http, sd_event *event, const struct listen_address *listen, char **ret_message)
 {
 	_cleanup_close_ int fd = -1;
 	int port;
@@ -338,8 +338,8 @@ static int start(struct http *http, sd_event *event, const char *listen, char **
 	return attach(http, event);
 }
 
-int http_new(sd_event *event, const char *listen, const struct http_source *source, struct http **ret,
-	     char **ret_message)
+int http_new(sd_event *event, const struct listen_address *listen, const struct http_source *source,
+	     struct http **ret, char **ret_message)
 {
 	struct http *http;
 	int r;
@@ -356,7 +356,7 @@ int http_new(sd_event *event, const char *listen, const struct http_source *sour
 		if (!*ret_message &&
 		    asprintf(ret_message,
 			     "cannot serve HTTP on %s: %s; `listen = none` in [export] does without it",
-			     listen, strerror(-r)) < 0)
+			     listen->text, strerror(-r)) < 0)
 			*ret_message = NULL;
 		return r;
 	}

@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <systemd/sd-event.h>
 
+#include "base/listen_address.h"
 #include "pebsd/types.h"
 
 #define HTTP_CONNECTIONS_MAX     64
@@ -38,11 +39,11 @@ struct http_source {
 struct http;
 
 /*
- * Listens on `listen`, see listen_parse(), and serves on `event`. `source` is copied. Returns 0; or -errno
+ * Listens on `listen`, which is an address, and serves on `event`. `source` is copied. Returns 0; or -errno
  * and *ret_message (the caller frees it; NULL without memory): what failed, and what to do.
  */
-int http_new(sd_event *event, const char *listen, const struct http_source *source, struct http **ret,
-	     char **ret_message);
+int http_new(sd_event *event, const struct listen_address *listen, const struct http_source *source,
+	     struct http **ret, char **ret_message);
 struct http *http_free(struct http *http);
 
 /* The port it is bound to. */

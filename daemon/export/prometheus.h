@@ -8,13 +8,10 @@
 #ifndef PEBSD_PROMETHEUS_H
 #define PEBSD_PROMETHEUS_H
 
+#include "base/version.h"
 #include "collect/series.h"
 #include "export/process.h"
 #include "snapshot.h"
-
-#ifndef PEBSD_VERSION
-#define PEBSD_VERSION "0.1.0"
-#endif
 
 #define PROMETHEUS_TEXT_TYPE        "text/plain; version=0.0.4; charset=utf-8"
 #define PROMETHEUS_OPENMETRICS_TYPE "application/openmetrics-text; version=1.0.0; charset=utf-8"

@@ -33,6 +33,8 @@ ctl --json show /system.slice/postgresql.service | jq -e .cgroup >/dev/null || f
 exits 'an unknown cgroup' 4 ctl show /no/such.service
 exits 'an unknown verb' 2 ctl frobnicate
 exits 'no verb' 2 ctl
+exits 'a window as durations are written elsewhere' 0 ctl top --window 500ms
+exits 'a window that is no duration' 2 ctl top --window 5x
 ctl top | head -n 1 >/dev/null || fail 'a closed pipe'
 
 # A reload applies what it can, refuses mistakes whole, and says either.

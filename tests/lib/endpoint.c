@@ -52,7 +52,18 @@ struct http_source endpoint_source(struct endpoint *server)
 				    .health = health};
 }
 
-void endpoint_start_on(struct endpoint *server, const char *listen)
+struct listen_address endpoint_loopback(u16 port)
+{
+	struct listen_address loopback;
+
+	cr_assert_eq(listen_address_parse("127.0.0.1:1", &loopback), 0);
+	loopback.port = port;
+	loopback.address.ipv4.sin_port = htons(port);
+	(void)snprintf(loopback.text, sizeof(loopback.text), "127.0.0.1:%u", port);
+	return loopback;
+}
+
+void endpoint_start_on(struct endpoint *server, const struct listen_address *listen)
 {
 	struct http_source source = endpoint_source(server);
 	_cleanup_free_ char *message = NULL;
@@ -65,7 +76,9 @@ void endpoint_start_on(struct endpoint *server, const char *listen)
 
 void endpoint_start(struct endpoint *server)
 {
-	endpoint_start_on(server, "127.0.0.1:0");
+	const struct listen_address any_port = endpoint_loopback(0);
+
+	endpoint_start_on(server, &any_port);
 }
 
 void endpoint_stop(struct endpoint *server)

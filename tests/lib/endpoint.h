@@ -26,7 +26,8 @@ struct endpoint {
 
 /* Starts on a free port of loopback, or where `listen` says. Fails the test on error. */
 void endpoint_start(struct endpoint *server);
-void endpoint_start_on(struct endpoint *server, const char *listen);
+struct listen_address endpoint_loopback(u16 port);
+void endpoint_start_on(struct endpoint *server, const struct listen_address *listen);
 void endpoint_stop(struct endpoint *server);
 
 /* What the endpoint serves, for another one. */

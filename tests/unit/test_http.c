@@ -231,15 +231,15 @@ Test(http, addresses)
 	struct endpoint server;
 	struct http_source source = endpoint_source(&server);
 	struct http *second = NULL;
-	char listen[32];
+	struct listen_address listen;
 
 	endpoint_start(&server);
-	(void)snprintf(listen, sizeof(listen), "127.0.0.1:%u", http_port(server.http));
-	cr_expect_eq(http_new(server.event, listen, &source, &second, &message), -EADDRINUSE);
-	cr_expect(strstr(message, listen) && strstr(message, "--listen"), "%s", message);
+	listen = endpoint_loopback((u16)http_port(server.http));
+	cr_expect_eq(http_new(server.event, &listen, &source, &second, &message), -EADDRINUSE);
+	cr_expect(strstr(message, listen.text) && strstr(message, "--listen"), "%s", message);
 	cr_expect_null(second);
 	endpoint_stop(&server);
 	/* Its port is free again at once. */
-	endpoint_start_on(&server, listen);
+	endpoint_start_on(&server, &listen);
 	endpoint_stop(&server);
 }

@@ -106,25 +106,3 @@ Test(number, durations_for_people)
 	expect_text(duration_format(97200 * NSEC_PER_SEC, _text), "1d 3h");
 	expect_text(duration_format(UINT64_MAX, _text), "213503d 23h");
 }
-
-Test(number, bytes_for_people)
-{
-	expect_text(bytes_format(0, _text), "0 B");
-	expect_text(bytes_format(1023, _text), "1023 B");
-	expect_text(bytes_format(1024, _text), "1 KiB");
-	expect_text(bytes_format(2560, _text), "2.5 KiB");
-	expect_text(bytes_format(1024 * 1024 - 1, _text), "1023 KiB");
-	expect_text(bytes_format(151ULL << 20, _text), "151 MiB");
-	expect_text(bytes_format(UINT64_MAX, _text), "15.9 EiB");
-}
-
-Test(number, counts_for_people)
-{
-	expect_text(count_format(0, _text), "0");
-	expect_text(count_format(9999, _text), "9999");
-	expect_text(count_format(10000, _text), "10k");
-	expect_text(count_format(15676, _text), "15.6k");
-	expect_text(count_format(999999, _text), "999k");
-	expect_text(count_format(1234567, _text), "1.2M");
-	expect_text(count_format(UINT64_MAX, _text), "18.4E");
-}

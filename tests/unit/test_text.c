@@ -75,27 +75,6 @@ Test(text, spans)
 	}
 }
 
-Test(text, parsed_spans)
-{
-	static const struct {
-		const char *text;
-		double seconds;
-	} good[] = {{"10", 10},  {"10s", 10},   {"500ms", 0.5}, {"1.5s", 1.5},
-		    {"5m", 300}, {"5min", 300}, {"2h", 7200},   {"1d", 86400}};
-	static const char *const bad[] = {
-		"",     "s",     "0",      "0s",   "-1s",
-		"+1",   "1e3",   "0x10",   "inf",  "nan",
-		"10 s", "10sec", "1.2.3s", "10s ", "9999999999999999999999999999999999999s"};
-	double seconds;
-
-	for (size_t i = 0; i < ARRAY_SIZE(good); i++) {
-		cr_assert_eq(text_parse_span(good[i].text, &seconds), 0, "%s", good[i].text);
-		cr_expect(fabs(seconds - good[i].seconds) < 1e-9, "%s", good[i].text);
-	}
-	for (size_t i = 0; i < ARRAY_SIZE(bad); i++)
-		cr_expect_eq(text_parse_span(bad[i], &seconds), -EINVAL, "'%s'", bad[i]);
-}
-
 Test(text, names_cannot_drive_a_terminal, .init = use_utf8)
 {
 	static const struct {

@@ -222,11 +222,6 @@ const struct event *perf_event(const struct perf_event_set *set)
 	return &set->opening.event;
 }
 
-const struct pmu_opening *perf_opened(const struct perf_event_set *set)
-{
-	return &set->opening;
-}
-
 const struct cpu_list *perf_cpus(const struct perf_event_set *set)
 {
 	return &set->cpus;

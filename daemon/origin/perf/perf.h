@@ -46,9 +46,6 @@ int perf_try(struct pmu_opening *opening, u64 period, int cpu, char **ret_messag
 /* The event as opened: its settings tell what each sample holds. The set's. */
 const struct event *perf_event(const struct perf_event_set *set);
 
-/* How it was opened in the end; `cpus` of it are those of the plan. The set's. */
-const struct pmu_opening *perf_opened(const struct perf_event_set *set);
-
 /* CPUs that it is open on now. The set's, until the next perf_hotplug(). */
 const struct cpu_list *perf_cpus(const struct perf_event_set *set);
 

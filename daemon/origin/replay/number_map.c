@@ -52,20 +52,6 @@ bool number_map_get(const struct number_map *map, u64 key, u64 *ret)
 	return true;
 }
 
-void number_map_remove(struct number_map *map, u64 key)
-{
-	const struct pair wanted = {.key = key};
-	struct pair *const *place = tfind(&wanted, &map->root, compare);
-	struct pair *pair;
-
-	if (!place)
-		return;
-	pair = *place;
-	(void)tdelete(&wanted, &map->root, compare);
-	free(pair);
-	map->n--;
-}
-
 void number_map_clear(struct number_map *map)
 {
 	tdestroy(map->root, free);

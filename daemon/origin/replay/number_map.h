@@ -23,8 +23,6 @@ int number_map_set(struct number_map *map, u64 key, u64 value);
 /* Whether `key` is there; `ret` is left alone where it is not. */
 bool number_map_get(const struct number_map *map, u64 key, u64 *ret);
 
-void number_map_remove(struct number_map *map, u64 key);
-
 /* Removes all and frees their memory. */
 void number_map_clear(struct number_map *map);
 
