@@ -16,7 +16,7 @@
 #include "ctl/verbs.h"
 
 /* A window reaches no further than a daemon runs. */
-#define WINDOW_NS_MAX (365 * 86400 * NSEC_PER_SEC)
+#define WINDOW_NS_MAX (365ULL * 86400 * NSEC_PER_SEC)
 
 enum option_id {
 	OPTION_SOCKET,
