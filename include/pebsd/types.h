@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The integer names that both sides of the kernel boundary use. Built from the compiler's own types, so that
- * neither libc's nor the kernel's headers are needed here.
+ * neither libc's nor the kernel's headers are needed here; only code of the kernel itself has them already.
  */
 #ifndef PEBSD_TYPES_H
 #define PEBSD_TYPES_H
 
+#ifdef __KERNEL__
+#include <linux/types.h>
+#else
 typedef __UINT8_TYPE__ u8;
 typedef __UINT16_TYPE__ u16;
 typedef __UINT32_TYPE__ u32;
 typedef __UINT64_TYPE__ u64;
 typedef __INT32_TYPE__ s32;
 typedef __INT64_TYPE__ s64;
+#endif
 
 #endif

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A core's performance monitoring unit with PEBS, Core to Sapphire Rapids, as software sees it: registers, a
+ * DS save area in memory, interrupts. NetBurst's is in netburst.h.
+ *
+ * A counter that overflows arms its PEBS; the next event of that counter makes the assist: a record is
+ * written at the area's index, the counters that overflowed and are enabled for PEBS are reloaded from their
+ * reset fields, and the index is held against the interrupt threshold (manual, "PEBS Counter X Reset" and
+ * "Performance Counter Prioritization").
+ */
+#ifndef PEBSD_MODEL_PEBS_H
+#define PEBSD_MODEL_PEBS_H
+
+#include "ds_area.h"
+#include "msr.h"
+#include "random.h"
+#include "record.h"
+
+#define PEBS_GENERAL 8
+#define PEBS_FIXED   4
+/* Index of a counter: general-purpose ones from 0, fixed ones from 32, as in the status registers. */
+#define PEBS_FIXED_0 32
+
+/* Interrupts that one retired instruction can raise, at most. */
+#define PEBS_INTERRUPTS_MAX 8
+
+enum interrupt_cause { INTERRUPT_OVERFLOW, INTERRUPT_DS_THRESHOLD, INTERRUPT_UNCORE };
+
+struct interrupt {
+	enum interrupt_cause cause; /* which software does not see: it reads the status registers */
+	u64 status;                 /* IA32_PERF_GLOBAL_STATUS bits that this interrupt stands for */
+};
+
+struct pebs_counter {
+	u64 select; /* IA32_PERFEVTSELx; a fixed counter's four bits of IA32_FIXED_CTR_CTRL */
+	u64 count;
+	bool armed; /* overflowed: the next event makes the assist */
+	u8 early;   /* instructions until the overflow that PDIR and reduced skid told of; the unit's own */
+};
+
+/* A tagged load's or store's last update, which the next assist captures (18.8.1.2). */
+struct pebs_tagged {
+	bool valid;
+	u64 address;
+	u64 source;
+	u64 latency;
+};
+
+struct pebs_unit {
+	const struct machine *machine;
+	struct linear_memory memory;
+	struct random random;
+	/* Hardware picks loads to tag at random; one in so many on average. 1 tags all. Default 80: real
+	 * counts at the lowest threshold are 66 to 111 times below those of all loads. */
+	u32 tag_interval;
+
+	struct pebs_counter general[PEBS_GENERAL];
+	struct pebs_counter fixed[PEBS_FIXED];
+	u64 global_ctrl, global_status, uncore_status;
+	u64 pebs_enable, data_cfg, threshold, ds_area;
+	u64 offcore[2];
+	struct pebs_tagged tagged;
+	u64 previous_address; /* data linear address of the previous instruction (Goldmont, 18.7.1.1) */
+	/* Between overflow and record; what PDIR and reduced skid take away. */
+	u32 skid_left;
+
+	struct interrupt pending[PEBS_INTERRUPTS_MAX];
+	u8 pending_count;
+
+	u64 records;     /* written */
+	u64 not_written; /* assists that found no room or no area */
+};
+
+/* All registers 0, as after reset. `machine` stays the caller's; `memory` is copied, its bytes stay the
+ * caller's. */
+void pebs_open(struct pebs_unit *unit, const struct machine *machine, struct linear_memory memory, u64 seed);
+
+/* WRMSR, RDMSR. -EINVAL stands for the general protection fault: no such register, reserved bits set. What
+ * the manual leaves undefined (CMASK or INV with load latency, PDIR beside other counters on 06_2A) is taken,
+ * and told by pebs_undefined(). */
+int pebs_write(struct pebs_unit *unit, u32 msr, u64 value);
+int pebs_read(const struct pebs_unit *unit, u32 msr, u64 *ret);
+
+/* Why the unit as programmed would be undefined on the machine: a constant text naming the rule; NULL: it is
+ * not. Counters that it concerns count nothing. */
+const char *pebs_undefined(const struct pebs_unit *unit);
+
+/* One instruction retires. Returns how many interrupts are pending now. */
+u32 pebs_retire(struct pebs_unit *unit, const struct retired *retired);
+
+/*
+ * `events` more of what counter `counter` counts pass, at once, as that many instructions would have it: but
+ * none past the last one before the counter overflows, so that what matters is always retired one by one.
+ * Returns how many passed.
+ */
+u64 pebs_pass(struct pebs_unit *unit, u32 counter, u64 events);
+
+/* The uncore's counters overflow and post their interrupt to this core (18.8.2). */
+void pebs_uncore_overflow(struct pebs_unit *unit);
+
+/* Takes the next pending interrupt, in the order in which the hardware raises them. False: none. */
+bool pebs_take_interrupt(struct pebs_unit *unit, struct interrupt *ret);
+
+#endif

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Programs that the model runs: streams of retired instructions, each with a memory behaviour of a name. */
+#ifndef PEBSD_MODEL_WORKLOAD_H
+#define PEBSD_MODEL_WORKLOAD_H
+
+#include "memory.h"
+
+#define WORKLOADS(X)                                                                                         \
+	X(STREAMING, "streaming", "reads a large array from its start to its end")                           \
+	X(POINTER_CHASE, "pointer-chase", "follows pointers through more memory than the caches hold")       \
+	X(REMOTE_NUMA, "remote-numa", "follows pointers through memory of the other socket")                 \
+	X(FALSE_SHARING, "false-sharing", "writes beside words that another core writes, in the same lines") \
+	X(TLB_THRASH, "tlb-thrash", "touches one line in each of more pages than the TLBs hold")             \
+	X(LOCKED_COUNTERS, "locked-counters", "counts with locked instructions, some of them shared")        \
+	X(MIX, "mix", "a bit of each, mostly in the first level cache")
+
+#define WORKLOAD_ENUM_(name, word, text) WORKLOAD_##name,
+enum workload_kind { WORKLOADS(WORKLOAD_ENUM_) WORKLOAD_COUNT };
+#undef WORKLOAD_ENUM_
+
+extern const char *const workload_names[WORKLOAD_COUNT];
+extern const char *const workload_texts[WORKLOAD_COUNT];
+
+/* By name; -EINVAL. */
+int workload_find(const char *name);
+
+/* Plain data but for its memory, which stays the caller's. */
+struct workload {
+	enum workload_kind kind;
+	const struct memory_shape *shape;
+	struct memory *memory;
+	struct random random;
+	u64 tsc;         /* core clock cycles; memory level parallelism and all */
+	u64 position[4]; /* the kind's own */
+	u32 phase;
+};
+
+void workload_open(struct workload *workload, enum workload_kind kind, const struct memory_shape *shape,
+		   struct memory *memory, u64 seed);
+
+/* The next instruction. Believable: roughly every third to fourth accesses memory. */
+void workload_step(struct workload *workload, struct retired *ret);
+
+/* The next load, for who cannot afford the rest: the same memory behaviour. */
+void workload_next_load(struct workload *workload, struct retired *ret);
+
+#endif
