@@ -14,15 +14,15 @@
 
 /* One event since the start. */
 struct reading {
-	u64 seen;       /* samples in the books, `unattributed` among them */
-	u64 malformed;  /* samples lost for being malformed */
-	bool counted;   /* the origin knows the following (perf does, a replay does not) */
-	u64 expected;   /* event count / period */
-	u64 enabled_ns; /* summed over CPUs */
+	u64 seen;            /* samples in the books, `unattributed` among them */
+	u64 malformed;       /* samples lost for being malformed */
+	bool counted;        /* the origin knows the following (perf does, a replay does not) */
+	bool throttle_known; /* and of these, what is said of throttling */
+	u64 expected;        /* event count / period */
+	u64 enabled_ns;      /* summed over CPUs */
 	u64 running_ns;
-	bool throttle_known; /* the origin knows the following */
-	u64 throttled_ns;    /* stopped by the kernel for coming too often, summed over CPUs */
-	u64 throttles;       /* how often */
+	u64 throttled_ns; /* stopped by the kernel for coming too often, summed over CPUs */
+	u64 throttles;    /* how often */
 
 	/* What follows from the above, and never falls: see reading_settle(). */
 	u64 unexplained; /* samples that should have come and did not, for no reason that is known */

@@ -25,8 +25,10 @@ static bool has_room(const struct ring *ring, size_t n)
 
 static void put_bytes(struct ring *ring, const void *bytes, size_t n)
 {
-	for (size_t i = 0; i < n; i++)
-		ring->data[(ring->head + i) % SIZE] = ((const unsigned char *)bytes)[i];
+	size_t at = ring->head % SIZE, first = n < SIZE - at ? n : SIZE - at;
+
+	memcpy(ring->data + at, bytes, first);
+	memcpy(ring->data, (const char *)bytes + first, n - first);
 	ring->head += n;
 }
 
@@ -280,7 +282,7 @@ Test(perf_ring, records_too_short_for_what_they_say_are_passed_over)
 
 Test(perf_ring, positions_that_cannot_be_tell_nothing)
 {
-	static const u64 heads[] = {SIZE + 1, SIZE * 3, UINT64_MAX, UINT64_MAX - SIZE};
+	static const u64 heads[] = {SIZE + 1, SIZE * 3ULL, UINT64_MAX, UINT64_MAX - SIZE};
 	struct ring ring = {0};
 
 	stop(&ring, 100);

@@ -63,7 +63,7 @@ int perf_start(struct perf_event_set *set, int program_fd, char **ret_message);
  * Sums up. On a running event this reads its mapped page, which is as of its last sample. read(2), which
  * interrupts the CPU of a running event, is called where the page shows the event on no counter: to tell
  * waiting from error, for PMUs without a counter number (software), and with /sys/.../cpu/rdpmc at 0.
- * Throttling is read from the events' rings, which have room for about a second of it.
+ * Throttling is read from the events' rings, which have room for a second of it or more.
  */
 void perf_count(struct perf_event_set *set, struct perf_counts *ret);
 
