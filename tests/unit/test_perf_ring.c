@@ -121,7 +121,7 @@ Test(perf_ring, an_end_that_was_counted_past_takes_nothing_back)
 	expect(&ring, 600, 2);
 }
 
-/* Its CPU was taken away, or the end was not logged: no tick is so far off. */
+/* Its CPU was taken away, or the end was not logged. */
 Test(perf_ring, a_stop_without_an_end_does_not_go_on_for_ever)
 {
 	struct ring ring = {0};
@@ -131,6 +131,19 @@ Test(perf_ring, a_stop_without_an_end_does_not_go_on_for_ever)
 	read_ring(&ring, 1000 + 10 * PERF_THROTTLE_MAX_NS);
 	read_ring(&ring, 1000 + 20 * PERF_THROTTLE_MAX_NS);
 	expect(&ring, PERF_THROTTLE_MAX_NS, 1);
+}
+
+/* A CPU that went idle had no tick. */
+Test(perf_ring, a_late_end_makes_a_long_stop_whole)
+{
+	struct ring ring = {0};
+
+	stop(&ring, 1000);
+	read_ring(&ring, 1000 + 5 * PERF_THROTTLE_MAX_NS);
+	expect(&ring, PERF_THROTTLE_MAX_NS, 1);
+	go(&ring, 1000 + 6 * PERF_THROTTLE_MAX_NS);
+	read_ring(&ring, 1000 + 7 * PERF_THROTTLE_MAX_NS);
+	expect(&ring, 6 * PERF_THROTTLE_MAX_NS, 1);
 }
 
 Test(perf_ring, of_a_stop_whose_end_is_missing_nothing_is_said)

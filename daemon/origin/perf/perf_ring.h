@@ -27,8 +27,10 @@ struct perf_throttle {
 };
 
 /*
- * A throttled event goes on at its CPU's next tick, 10 ms away at most (CONFIG_HZ=100): one that has been
- * stopped for this long without a word was taken off its CPU, or its record was lost.
+ * A throttled event goes on at its CPU's next tick, 10 ms away at most (CONFIG_HZ=100), but for a CPU that
+ * goes idle and stops its tick (can_stop_idle_tick, kernel/time/tick-sched.c, Linux 6.12, minds no throttled
+ * event). A stop is counted as it goes on for so long; the rest of a longer one when its end is logged. It
+ * may never be: the CPU went offline, or the record was lost.
  */
 #define PERF_THROTTLE_MAX_NS (100 * NSEC_PER_MSEC)
 
