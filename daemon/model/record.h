@@ -10,17 +10,18 @@
 #include "machine.h"
 #include "retired.h"
 
-#define RECORD_FIELDS(X)                                                                                \
-	X(FLAGS)                                                                                        \
-	X(IP)                                                                                           \
-	X(AX)                                                                                           \
-	X(BX) X(CX) X(DX) X(SI) X(DI) X(BP) X(SP) X(R8) X(R9) X(R10) X(R11) X(R12) X(R13) X(R14) X(R15) \
-		X(GLOBAL_STATUS) /* at 90H; from 0011b on the applicable counters */                    \
-		X(ADDRESS)       /* 98H: data linear address */                                         \
-		X(SOURCE)        /* A0H: data source encoding; a precise store's status */              \
-		X(LATENCY)       /* A8H: core clock cycles */                                           \
-		X(EVENTING_IP)   /* B0H */                                                              \
-		X(TSX)           /* B8H */                                                              \
+#define RECORD_FIELDS(X)                                                                          \
+	X(FLAGS)                                                                                  \
+	X(IP)                                                                                     \
+	X(AX)                                                                                     \
+	X(BX)                                                                                     \
+	X(CX) X(DX) X(SI) X(DI) X(BP) X(SP) X(R8) X(R9) X(R10) X(R11) X(R12) X(R13) X(R14) X(R15) \
+		X(GLOBAL_STATUS) /* at 90H; from 0011b on the applicable counters */              \
+		X(ADDRESS)       /* 98H: data linear address */                                   \
+		X(SOURCE)        /* A0H: data source encoding; a precise store's status */        \
+		X(LATENCY)       /* A8H: core clock cycles */                                     \
+		X(EVENTING_IP)   /* B0H */                                                        \
+		X(TSX)           /* B8H */                                                        \
 		X(TSC)           /* C0H */
 
 #define RECORD_ENUM_(name) RECORD_##name,
