@@ -46,7 +46,11 @@ enum source_encoding {
 	ENCODING_ICE_LAKE, /* as Skylake server's, with block bits */
 };
 
-/* Core clock cycles from dispatch to data, unloaded. */
+/*
+ * Sizes are powers of two times the ways; a cache of 0 bytes, a TLB of 0 pages is one that the CPU does not
+ * have. Cycles are core clock cycles from dispatch to data, unloaded. Parts that are sold for one socket only
+ * are given a second one as far away as their server sibling's, so that a workload means the same everywhere.
+ */
 struct memory_shape {
 	u32 l1_bytes, l1_ways;
 	u32 l2_bytes, l2_ways;
@@ -72,7 +76,7 @@ struct machine {
 	u8 counters;    /* general-purpose */
 	u8 fixed_counters;
 	u8 counter_bits;        /* width: 40 (NetBurst), 48 */
-	u32 pebs_counters;      /* bits of the counters that IA32_PEBS_ENABLE knows; fixed ones from bit 32 */
+	u64 pebs_counters;      /* bits of the counters that IA32_PEBS_ENABLE knows; fixed ones from bit 32 */
 	u16 load_latency_event; /* event select | unit mask << 8; 0: none */
 	u32 load_latency_counters;
 	u16 store_event; /* precise store, store latency or MEM_INST_RETIRED.ALL_STORES; 0: none */
@@ -82,6 +86,7 @@ struct machine {
 	const char *kernel_name;   /* caps/pmu_name */
 	const char *loads_string;  /* events/mem-loads, as Linux 6.1 has it */
 	const char *stores_string; /* events/mem-stores */
+	const char *aux_string;    /* events/mem-loads-aux */
 	u16 smallest_period;       /* that the kernel allows; 1: none is too small */
 	struct memory_shape memory;
 };
