@@ -27,7 +27,7 @@ struct access {
 	bool remote; /* the page's home is the other socket */
 	bool locked;
 	bool large_page; /* the page is one of 2 MB */
-	bool uncached; /* PLACE_UNCACHED; with `io` PLACE_IO */
+	bool uncached;   /* PLACE_UNCACHED; with `io` PLACE_IO */
 	bool io;
 };
 
