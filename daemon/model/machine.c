@@ -266,7 +266,7 @@ const struct machine machines[] = {
 		.family = 0x06,
 		.model = 0x7e,
 		.format = RECORD_ADAPTIVE,
-		.encoding = ENCODING_ICE_LAKE,
+		.encoding = ENCODING_SKYLAKE, /* intel_pmu_pebs_data_source_skl(false): a client part */
 		.mechanisms = ICE_LAKE_MECHANISMS,
 		TWELVE_COUNTERS,
 		.load_latency_event = LOAD_LATENCY,
@@ -307,7 +307,7 @@ const struct machine machines[] = {
 		.family = 0x06,
 		.model = 0x8f,
 		.format = RECORD_ADAPTIVE,
-		.encoding = ENCODING_ICE_LAKE,
+		.encoding = ENCODING_GOLDEN_COVE,
 		.mechanisms = ICE_LAKE_MECHANISMS | MECHANISM_STORE_LATENCY | MECHANISM_LATENCY_SPLIT,
 		TWELVE_COUNTERS,
 		.load_latency_event = LOAD_LATENCY,
