@@ -73,7 +73,7 @@ struct machine {
 	u8 counters;    /* general-purpose */
 	u8 fixed_counters;
 	u8 counter_bits;        /* width: 40 (NetBurst), 48 */
-	u32 pebs_counters;      /* bits of the counters that IA32_PEBS_ENABLE knows; fixed ones from bit 32 */
+	u64 pebs_counters;      /* bits of the counters that IA32_PEBS_ENABLE knows; fixed ones from bit 32 */
 	u16 load_latency_event; /* event select | unit mask << 8; 0: none */
 	u32 load_latency_counters;
 	u16 store_event; /* precise store, store latency or MEM_INST_RETIRED.ALL_STORES; 0: none */
