@@ -156,11 +156,11 @@ Test(model_load_source, beyond_l3_since_skylake)
 Test(model_load_source, no_machine_writes_reserved_bits_or_codes)
 {
 	for (size_t i = 0; i < COUNT(all); i++)
-		for (u8 place = 0; place < PLACE_COUNT; place++)
-			for (u8 asked = 0; asked < ASKED_COUNT; asked++) {
+		for (u32 place = 0; place < PLACE_COUNT; place++)
+			for (u32 asked = 0; asked < ASKED_COUNT; asked++) {
 				struct retired load = {.operation = OPERATION_LOAD,
-						       .place = place,
-						       .asked = asked,
+						       .place = (u8)place,
+						       .asked = (u8)asked,
 						       .translated = TRANSLATED_WALK,
 						       .locked = true,
 						       .data_blocked = true,

@@ -118,8 +118,8 @@ Test(model_netburst, records_of_64_bits_have_sixteen_registers)
 	start(&bench, &netburst_64, 8, 8, 1);
 	miss(&bench, 0x7f0000001000);
 	miss(&bench, 0x7f0000002000);
-	cr_expect_eq(area_of(&bench).index, BUFFER + 2 * 0x90);
-	drain_open(&drain, RECORD_CORE, bench.bytes + 0x100, 2 * 0x90, get(&bench, 0x3f1));
+	cr_expect_eq(area_of(&bench).index, BUFFER + 2ULL * 0x90);
+	drain_open(&drain, RECORD_CORE, bench.bytes + 0x100, 2ULL * 0x90, get(&bench, 0x3f1));
 	cr_assert(drain_next(&drain, &delivery));
 	cr_expect_eq(delivery.record.values[RECORD_IP], 0x7f0000001004);
 	cr_expect_eq(delivery.record.values[RECORD_R15], 0x10f);
@@ -148,10 +148,10 @@ Test(model_netburst, the_buffer_is_not_circular)
 		miss(&bench, 0x1000 * (i + 1));
 	cr_expect_eq(bench.netburst.records, 2);
 	cr_expect_eq(bench.netburst.not_written, 3);
-	cr_expect_eq(area_of(&bench).index, BUFFER + 2 * 0x28);
+	cr_expect_eq(area_of(&bench).index, BUFFER + 2ULL * 0x28);
 	cr_expect_eq(bench.bytes[0x100 + 0x04], 0x04); /* the first record, 0x1004, is still there */
 	cr_expect_eq(bench.bytes[0x100 + 0x05], 0x10);
-	for (u32 i = 0x100 + 2 * 0x28; i < sizeof(bench.bytes); i++)
+	for (u64 i = 0x100 + 2ULL * 0x28; i < sizeof(bench.bytes); i++)
 		cr_assert_eq(bench.bytes[i], 0);
 
 	/* Software sets the index back, and it goes on. */
