@@ -181,6 +181,7 @@ Test(model_netburst, an_index_outside_the_buffer_or_the_memory_writes_nothing)
 		/* base, index, maximum */
 		{BUFFER + 0x28, BUFFER, BUFFER + 0x1000},
 		{BUFFER, BUFFER + 0x1000, BUFFER + 0x800},
+		{BUFFER, BUFFER + 0x400, BUFFER + 0x200},
 		{0, 0, 0xffffffff},
 		{MEMORY_BASE, MEMORY_BASE + 0x1000, 0xffffffff},
 		{MEMORY_BASE, MEMORY_BASE + 0x1000 - 0x27, 0xffffffff},
