@@ -210,10 +210,11 @@ fuzz: ## each fuzzer for FUZZ_SECONDS=20
 run-fuzzers:
 	@$(RUN_TESTS) -t $$(($(FUZZ_SECONDS) + 60)) -c $(FUZZERS:%='tests/tools/fuzz.sh % $(FUZZ_SECONDS)')
 
-SOURCES = $(wildcard bpf/*.[ch] daemon/*.[ch] daemon/*/*.[ch] daemon/*/*/*.[ch] include/pebsd/*.h tests/*/*.[ch])
-SCRIPTS = $(wildcard tests/*.sh tests/*/*.sh .ci/run)
+SOURCES = $(wildcard bpf/*.[ch] daemon/*.[ch] daemon/*/*.[ch] daemon/*/*/*.[ch] include/pebsd/*.h tests/*/*.[ch] \
+	tests/guest/module/*.[ch])
+SCRIPTS = $(wildcard tests/*.sh tests/*/*.sh tests/guest/inside/*.sh .ci/run)
 MANUALS = $(wildcard daemon/man/*.[1-8])
-TIDY_SOURCES = $(filter-out bpf/%,$(filter %.c,$(SOURCES)))
+TIDY_SOURCES = $(filter-out bpf/% tests/guest/module/%,$(filter %.c,$(SOURCES)))
 
 lint: ## formatting, static analysis, scripts, manual pages
 	+@$(RUN_TESTS) -t 1200 -c '$(SUBMAKE) lint-format' '$(PARALLEL) lint-tidy' '$(SUBMAKE) lint-scripts' \
