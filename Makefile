@@ -71,6 +71,7 @@ E2E_TESTS = $(E2E_PROGRAMS) $(wildcard tests/e2e/test_*.sh)
 CORPUS_PROGRAMS = $(call programs,corpus/test_*.c)
 CORPUS_TESTS = $(CORPUS_PROGRAMS) $(wildcard tests/corpus/test_*.sh)
 TOOLS = $(call programs,tools/*.c)
+GUEST_PROGRAMS = $(call programs,guest/*.c)
 FUZZERS = $(call programs,fuzz/fuzz_*.c)
 
 objects = $(patsubst %.c,$(OUT)/obj/%.o,$(1))
@@ -133,6 +134,11 @@ $(OUT)/tests/tools/%: $(OUT)/obj/tests/tools/%.o $(OUT)/libtools.a $(OUT)/libpeb
 	@mkdir -p $(@D)
 	$(call say,LINK)$(link_test)
 
+# What runs in a guest, whose root may lack this system's libraries.
+$(OUT)/tests/guest/%: $(OUT)/obj/tests/guest/%.o
+	@mkdir -p $(@D)
+	$(call say,LINK)$(CC) $(LDFLAGS) -static -pthread -o $@ $^
+
 $(OUT)/tests/fuzz/%: $(OUT)/obj/tests/fuzz/%.o $(OUT)/libtools.a $(OUT)/libpebsd.a
 	@mkdir -p $(@D)
 	$(call say,LINK)$(link_test) -fsanitize=fuzzer
@@ -144,6 +150,7 @@ unit-tests: $(UNIT_TESTS)
 bpf-tests: $(BPF_TESTS)
 e2e-tests: all $(E2E_PROGRAMS) $(TOOLS)
 corpus-tests: all $(CORPUS_PROGRAMS) $(TOOLS)
+guest-programs: all $(GUEST_PROGRAMS)
 fuzzers: $(FUZZERS)
 tools: $(TOOLS)
 

@@ -22,10 +22,10 @@ hash=$(hash_of "$0" "${0%/*}/common.sh" -- "$series")
 ! made "$root" "$hash" || exit 0
 [ "$(id -u)" = 0 ] || skip "needs root: it makes a Debian root"
 
-suites=$release
-[ "$suite" = "$release" ] || suites="$release $suite"
+from=$release
+[ "$suite" = "$release" ] || from="$release $suite"
 rm -rf --one-file-system "$root"
-make_root "$root" "$suites" --variant=extract --include=$TOOLS,linux-image-cloud-amd64,linux-headers-cloud-amd64 ||
+make_root "$root" "$from" --variant=extract --include=$TOOLS,linux-image-cloud-amd64,linux-headers-cloud-amd64 ||
 	skip "Debian's suite $suite cannot be had from the mirror that apt uses here"
 found=$(basename "$root"/usr/src/linux-headers-*-cloud-amd64)
 found=${found#linux-headers-}
