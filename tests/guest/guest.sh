@@ -28,6 +28,9 @@ if [ $# = 0 ]; then
 		[ "$script" = boot ] || tests+=("$script")
 	done
 fi
+for name in "${tests[@]}"; do
+	[ -x "$here/inside/test_$name.sh" ] || fail "there is no test \"$name\": $here/inside/test_$name.sh is not there"
+done
 output=$guest/$series
 serial=$output/serial.log
 
@@ -41,7 +44,7 @@ report() {
 # serial-getty would wait for a device that only udev could tell of.
 words="console=ttyS0 rdinit=/sbin/init panic=-1 oops=panic mitigations=off systemd.show_status=no"
 words+=" systemd.mask=serial-getty@ttyS0.service"
-machine=(qemu-system-x86_64 -accel "tcg,thread=${GUEST_THREAD:-single}" -cpu max,-cx16 -smp 2 -m 1024
+machine=(qemu-system-x86_64 -accel "tcg,thread=${GUEST_THREAD:-single}" -cpu "max,-cx16" -smp 2 -m 1024
 	-nodefaults -no-user-config -no-reboot -display none -kernel "$guest/kernel-$series.vmlinuz"
 	-initrd "$output/initrd" -append "$words${shell:+ guest.shell systemd.debug_shell=ttyS0}")
 
@@ -65,7 +68,7 @@ case $status in
 	;;
 esac
 
-report "1..${#tests[@]}"
+report "1..$((${#tests[@]} + 1))" # the last is what the kernel's log tells
 rm -f "$serial" "$output/ended"
 done=0 running=0 explanation=()
 
@@ -93,6 +96,16 @@ done < <(
 		status=$?
 	echo "$status" >"$output/ended"
 )
+
+# What a kernel complains of is a failure, whatever test it was in.
+if grep -a -q -E 'WARNING: |BUG: |Oops: |Kernel panic' "$serial"; then
+	mapfile -t explanation < <(grep -a -A 40 -E -m 1 'WARNING: |BUG: |Oops: |Kernel panic' "$serial" | tr -d '\r' |
+		sed 's/^/# /')
+	report "not ok - $series: the kernel complained: $serial" "${explanation[@]}"
+	explanation=()
+else
+	report "ok - $series: the kernel had nothing to complain of"
+fi
 [ "$done" -lt ${#tests[@]} ] || exit 0
 
 # The guest is gone, and tests are left.
