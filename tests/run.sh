@@ -178,14 +178,15 @@ run_criterion() {
 
 # A command line that reports several tests on its standard output while it runs.
 run_reporting() {
-	local name=$1 log=$2 planned=0 reported=0 before=$failed
+	local name=$1 log=$2 planned=0 reported=0 before=$failed counted
 	shift 2
 	: >"$log"
 	start "$seconds" "$log" "$@"
 	count_report '' shown < <(tail --pid="$group" --lines=+1 --follow "$log" 2>/dev/null)
 	finish
+	counted=$failed
 	check_report "$name" "$before" "$seconds"
-	[ "$failed" = "$before" ] || printf 'all of its output is in %s\n' "$log"
+	[ "$failed" = "$counted" ] || show "$name" "$log"
 }
 
 for test; do

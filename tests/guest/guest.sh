@@ -98,24 +98,22 @@ done < <(
 )
 
 # What a kernel complains of is a failure, whatever test it was in.
-if grep -a -q -E 'WARNING: |BUG: |Oops: |Kernel panic' "$serial"; then
-	mapfile -t explanation < <(grep -a -A 40 -E -m 1 'WARNING: |BUG: |Oops: |Kernel panic' "$serial" | tr -d '\r' |
-		sed 's/^/# /')
-	report "not ok - $series: the kernel complained: $serial" "${explanation[@]}"
+COMPLAINT='WARNING: |BUG: |Oops: |Kernel panic'
+complaint=$(grep -a -o -m 1 -E "($COMPLAINT).*" "$serial" | tr -d '\r') || :
+if [ -n "$complaint" ]; then
+	mapfile -t explanation < <(grep -a -A 50 -m 1 -E "$COMPLAINT" "$serial" | tr -d '\r' | sed 's/^/# /')
+	report "not ok - $series: the kernel complained, $complaint: $serial" "${explanation[@]}"
 	explanation=()
 else
-	report "ok - $series: the kernel had nothing to complain of"
+	report "ok - $series: the kernel has no complaint"
 fi
 [ "$done" -lt ${#tests[@]} ] || exit 0
 
 # The guest is gone, and tests are left.
-if [ "$(cat "$output/ended")" = 124 ]; then
-	why="the guest was not done after $GUEST_SECONDS seconds"
-else
-	why=$(grep -a -m 1 -o -E 'Kernel panic.*|BUG: .*|Oops: .*' "$serial" || echo 'the guest ended')
-fi
+why=${complaint:-the guest ended}
+[ "$(cat "$output/ended")" != 124 ] || why="the guest was not done after $GUEST_SECONDS seconds"
 if [ "$running" = 1 ]; then
-	mapfile -t -O ${#explanation[@]} explanation < <(tail -n 60 "$serial" | tr -d '\r' | sed 's/^/# /')
+	mapfile -t -O ${#explanation[@]} explanation < <(tail -n 20 "$serial" | tr -d '\r' | sed 's/^/# /')
 	result 'not ok' ": $why while it ran: $serial"
 fi
 while [ "$done" -lt ${#tests[@]} ]; do

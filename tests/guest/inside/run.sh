@@ -11,10 +11,10 @@ cd /usr/lib/pebsd-tests || exit 1
 stty -F /dev/ttyS1 raw -echo
 exec 3>/dev/ttyS1
 
-# Runs the arguments, and sends what they print.
+# explain WHAT COMMAND...: sends what the command prints.
 explain() {
-	printf '| ---- %s\n' "$*"
-	"$@" 2>&1 | tail -n 100 | sed 's/^/| /'
+	printf '| ---- %s\n' "$1"
+	"${@:2}" 2>&1 | tail -n 100 | sed 's/^/| /'
 } >&3
 
 while read -r name; do
@@ -40,9 +40,10 @@ while read -r name; do
 	124 | 137) why="not done after $limit seconds" ;;
 	*) why="exit status $status" ;;
 	esac
-	explain cat "$log"
-	explain journalctl --quiet --no-pager --output=short-monotonic --unit=pebsd.service "--since=@$since"
-	explain dmesg
+	explain 'what it printed' cat "$log"
+	explain 'the journal of pebsd' journalctl --quiet --no-pager --output=short-monotonic --unit=pebsd.service \
+		"--since=@$since"
+	explain "the kernel's log" sed -n "/guest-tests: $name begins/,\$p" <(dmesg)
 	printf 'failed %s %s %s\n' "$name" "$took" "$why" >&3
 done <order
 printf 'end\n' >&3
