@@ -5,6 +5,7 @@
 . "${0%/*}/lib.sh"
 
 for _ in 1 2; do
+	# shellcheck disable=SC2119 # without parameters
 	load_module
 	module_is_loaded || fail "$module is not in /proc/modules"
 	unload_module
