@@ -59,7 +59,7 @@ BPF_CFLAGS = -g -O2 -target bpf -mcpu=v3 -D__TARGET_ARCH_$(BPF_ARCH) -Wall -Wext
 
 MAINS = daemon/main.c daemon/ctl/main.c
 LIBRARY_SOURCES = $(filter-out $(MAINS),$(wildcard daemon/*.c daemon/*/*.c daemon/*/*/*.c))
-# What tools use of the tests' library: made without Criterion, for `make run` installs none.
+# What tools and fuzzers use of the tests' library: made without Criterion, which they have no need of.
 TOOL_LIBRARY_SOURCES = tests/lib/example_snapshot.c tests/lib/perf_data_writer.c
 TEST_LIBRARY_SOURCES = $(filter-out tests/lib/time_limit.c,$(wildcard tests/lib/*.c))
 
@@ -164,9 +164,9 @@ deps-test: ## install what the tests take
 deps-develop: ## install what lint, the fuzzers and test-fresh take
 	@$(DEPS) $(BUILD_PACKAGES) $(RUN_PACKAGES) $(TEST_PACKAGES) $(DEVELOP_PACKAGES)
 
-run: ## build, then profile this machine, or show a recording where it cannot be profiled (needs root)
+run: ## build, then profile this machine, or show a model where it cannot be profiled (needs root)
 	@$(DEPS) --if-debian $(BUILD_PACKAGES) $(RUN_PACKAGES)
-	+@$(PARALLEL) all tools
+	+@$(PARALLEL) all
 	@$(HAND_OVER)
 	@tests/tools/run.sh $(BUILD)
 

@@ -282,7 +282,7 @@ static void tell_unread_names(struct origin_state *state)
 	state->names_unread = unread;
 }
 
-static void tick(struct origin_state *state)
+static int tick(struct origin_state *state)
 {
 	tell_errors(state);
 	tell_unread_names(state);
@@ -290,6 +290,7 @@ static void tick(struct origin_state *state)
 		follow_hotplug(state, i);
 	if (engine_should_adopt(state->engine))
 		adopt(state);
+	return 0;
 }
 
 static int health(const struct origin_state *state, const char **ret_reason)
