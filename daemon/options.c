@@ -33,6 +33,9 @@ enum option_id {
 	OPTIONS_COUNT,
 };
 
+/* Columns of the options in the help, before what is said of them. */
+#define HELP_HEAD 25
+
 #define BIT(n) (1U << (n))
 
 /* `goes_with`: BIT() of each action that the option says something to. */
@@ -315,14 +318,18 @@ void options_print_help(FILE *out)
 			   "\n");
 	for (size_t i = 0; i < OPTIONS_COUNT; i++) {
 		const char *line = table[i].help;
-		char head[32];
+		char head[48];
 
 		(void)snprintf(head, sizeof(head), "--%s%s%s", table[i].name, table[i].argument ? " " : "",
 			       table[i].argument ? table[i].argument : "");
+		if (strlen(head) > HELP_HEAD) {
+			(void)fprintf(out, "  %s\n", head);
+			head[0] = '\0';
+		}
 		for (;;) {
 			int length = (int)strcspn(line, "\n");
 
-			(void)fprintf(out, "  %-25s %.*s\n", head, length, line);
+			(void)fprintf(out, "  %-*s %.*s\n", HELP_HEAD, head, length, line);
 			if (!line[length])
 				break;
 			line += length + 1;

@@ -164,19 +164,37 @@ static int open_computer(struct origin_state *state, const struct config *config
 		.ldlat = (u32)config->ldlat,
 		.period = config->period,
 	};
-	const struct event *event;
+	u64 period;
 	int r = computer_new(&settings, &state->computer);
 
 	if (r == -ENOMEM)
 		return r;
 	if (r < 0)
 		return fail_to_open(failure, r, config->cpu->title);
-	event = computer_event(state->computer);
-	if (event->period != config->period)
-		log_notice("a %s samples each %llu loads at the most often: period = %llu is taken for that",
-			   config->cpu->title, (unsigned long long)event->period,
+	period = computer_period(state->computer);
+	if (period != config->period)
+		log_notice("a %s samples one of %llu loads at most: period = %llu is taken for that",
+			   config->cpu->title, (unsigned long long)period,
 			   (unsigned long long)config->period);
 	return 0;
+}
+
+static void describe_event(const struct config *config, u64 period, struct event *ret)
+{
+	bool split = config->cpu->mechanisms & MECHANISM_LATENCY_SPLIT;
+
+	*ret = (struct event){
+		.role = EVENT_LOADS,
+		.ldlat = (u32)config->ldlat,
+		.latency_kind = split ? LATENCY_CACHE : LATENCY_USE,
+		.period = period,
+		.settings = {.has_latency = 1,
+			     .has_instruction_latency = split,
+			     .has_source = 1,
+			     .has_address = 1},
+	};
+	/* No label of a figure is to be taken for a machine's. */
+	(void)snprintf(ret->pmu, sizeof(ret->pmu), "model-%s", config->cpu->name);
 }
 
 /* Nothing that is printed may be taken for what a machine does. */
@@ -246,7 +264,7 @@ static int open_model(const struct sampling_settings *settings, struct engine_se
 	if (r < 0)
 		return r;
 	engine_settings->n_events = 1;
-	engine_settings->events[0] = *computer_event(state->computer);
+	describe_event(config, computer_period(state->computer), &engine_settings->events[0]);
 	engine_settings->slots = config->cgroups_max ? (u32)config->cgroups_max : SLOTS_AUTO;
 	engine_settings->stripes = 1; /* one writer */
 	engine_settings->synthetic = synthetic;

@@ -138,8 +138,8 @@ static int refuse(const struct pmu_plan *plan, struct failure *failure)
 
 	return cannot(failure, -ENODEV,
 		      "memory loads cannot be sampled here. %s Look at a recording made elsewhere with pebsd "
-		      "--replay "
-		      "FILE; pebsd --probe lists what was looked at",
+		      "--replay FILE, or at what pebsd shows of a model with pebsd --origin model; pebsd "
+		      "--probe lists what was looked at",
 		      reasons && *reasons ? reasons : "No PMU is known to.");
 }
 

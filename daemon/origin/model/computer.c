@@ -5,8 +5,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "origin/model/core.h"
+
 struct computer {
-	struct event event;
+	u64 period;
 	size_t n;
 	struct core *cores[WORKLOAD_COUNT];
 	enum workload_kind workloads[WORKLOAD_COUNT];
@@ -20,38 +22,20 @@ static u64 cgroup_of(enum workload_kind workload)
 	return 1 + (u64)workload;
 }
 
-static void describe(struct event *event, const struct computer_settings *settings)
-{
-	bool split = settings->machine->mechanisms & MECHANISM_LATENCY_SPLIT;
-
-	*event = (struct event){
-		.role = EVENT_LOADS,
-		.ldlat = settings->ldlat,
-		.latency_kind = split ? LATENCY_CACHE : LATENCY_USE,
-		.period = driver_period(settings->machine, settings->period),
-		.settings = {.has_latency = 1,
-			     .has_instruction_latency = split,
-			     .has_source = 1,
-			     .has_address = 1},
-	};
-	/* No label of a figure is to be taken for a machine's. */
-	(void)snprintf(event->pmu, sizeof(event->pmu), "model-%s", settings->machine->name);
-}
-
 int computer_new(const struct computer_settings *settings, struct computer **ret)
 {
 	_cleanup_(computer_freep) struct computer *computer = calloc(1, sizeof(*computer));
 
 	if (!computer)
 		return -ENOMEM;
-	describe(&computer->event, settings);
+	computer->period = driver_period(settings->machine, settings->period);
 	for (unsigned int i = 0; i < WORKLOAD_COUNT; i++) {
 		struct core_settings core = {
 			.machine = settings->machine,
 			.workload = (enum workload_kind)i,
 			.seed = settings->seed,
 			.ldlat = settings->ldlat,
-			.period = computer->event.period,
+			.period = computer->period,
 			.cgroup_id = cgroup_of((enum workload_kind)i),
 		};
 		int r;
@@ -77,9 +61,9 @@ struct computer *computer_free(struct computer *computer)
 	return NULL;
 }
 
-const struct event *computer_event(const struct computer *computer)
+u64 computer_period(const struct computer *computer)
 {
-	return &computer->event;
+	return computer->period;
 }
 
 size_t computer_cores(const struct computer *computer)
@@ -95,7 +79,7 @@ u64 computer_cgroup(const struct computer *computer, size_t core, char ret_name[
 	return cgroup_of(workload);
 }
 
-int computer_run(struct computer *computer, u64 ns, driver_take take, void *userdata)
+int computer_run(struct computer *computer, u64 ns, model_take take, void *userdata)
 {
 	u64 cycles;
 	int r = 0;
@@ -109,7 +93,7 @@ int computer_run(struct computer *computer, u64 ns, driver_take take, void *user
 	return r;
 }
 
-int computer_drain(struct computer *computer, driver_take take, void *userdata)
+int computer_drain(struct computer *computer, model_take take, void *userdata)
 {
 	int r = 0;
 

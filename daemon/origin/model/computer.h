@@ -3,9 +3,9 @@
 #ifndef PEBSD_MODEL_COMPUTER_H
 #define PEBSD_MODEL_COMPUTER_H
 
+#include "base/cleanup.h"
 #include "model/workload.h"
-#include "origin/event.h"
-#include "origin/model/core.h"
+#include "origin/model/take.h"
 
 /* A cycle of its cores takes so long: of some 1,000 samples a second and core with the default ldlat and
  * period, a core's share of a real one's time stays below a hundredth. */
@@ -28,8 +28,8 @@ int computer_new(const struct computer_settings *settings, struct computer **ret
 struct computer *computer_free(struct computer *computer);
 DEFINE_CLEANUP(struct computer *, computer_free)
 
-/* What its samples measure. The computer's. */
-const struct event *computer_event(const struct computer *computer);
+/* The period in force: as driver_period() of the one asked for. */
+u64 computer_period(const struct computer *computer);
 
 /* Its cores, and of each (from 0 on) the id of its samples' cgroup, and that cgroup's name "model:WORKLOAD". */
 size_t computer_cores(const struct computer *computer);
@@ -37,8 +37,8 @@ u64 computer_cgroup(const struct computer *computer, size_t core, char ret_name[
 
 /* Time passes. Samples go to `take` as interrupts come, those that wait in buffers with computer_drain(). As
  * driver_interrupt(). */
-int computer_run(struct computer *computer, u64 ns, driver_take take, void *userdata);
-int computer_drain(struct computer *computer, driver_take take, void *userdata);
+int computer_run(struct computer *computer, u64 ns, model_take take, void *userdata);
+int computer_drain(struct computer *computer, model_take take, void *userdata);
 
 /* As core_expected(), of all cores. */
 u64 computer_expected(const struct computer *computer);

@@ -50,8 +50,12 @@ static int build(struct core *core, const struct core_settings *settings)
 	workload_open(&core->workload, settings->workload, shape, memory, seed);
 	pebs_open(&core->unit, settings->machine,
 		  (struct linear_memory){.base = AREA_ADDRESS, .size = size, .bytes = core->area}, seed);
-	/* The loads that the hardware would not have tagged are among those that are passed over. */
+	/*
+	 * The loads that the hardware would not have tagged are among those that are passed over, and what
+	 * passes before an overflow has taken effect passes among them.
+	 */
 	core->unit.tag_interval = 1;
+	core->unit.skid = 0;
 	return 0;
 }
 
@@ -96,7 +100,7 @@ static void pass(struct core *core)
 	core->owed -= pebs_pass(&core->unit, core->driver.counter, core->owed);
 }
 
-int core_run(struct core *core, u64 cycles, driver_take take, void *userdata)
+int core_run(struct core *core, u64 cycles, model_take take, void *userdata)
 {
 	const struct pebs_counter *counter = &core->unit.general[core->driver.counter];
 	struct retired retired;
@@ -117,7 +121,7 @@ int core_run(struct core *core, u64 cycles, driver_take take, void *userdata)
 	return 0;
 }
 
-int core_drain(struct core *core, driver_take take, void *userdata)
+int core_drain(struct core *core, model_take take, void *userdata)
 {
 	return driver_drain(&core->driver, core->cgroup_id, take, userdata);
 }

@@ -38,10 +38,10 @@ struct core *core_free(struct core *core);
 DEFINE_CLEANUP(struct core *, core_free)
 
 /* Runs for `cycles` of its clock. Samples go to `take` as the unit's interrupts come. As driver_interrupt(). */
-int core_run(struct core *core, u64 cycles, driver_take take, void *userdata);
+int core_run(struct core *core, u64 cycles, model_take take, void *userdata);
 
 /* Hands over what waits in the buffer. */
-int core_drain(struct core *core, driver_take take, void *userdata);
+int core_drain(struct core *core, model_take take, void *userdata);
 
 /* Samples that there should be, by the unit's own books: records, and those it found no room for. */
 u64 core_expected(const struct core *core);

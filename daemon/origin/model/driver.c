@@ -70,6 +70,13 @@ static void put(struct pebs_unit *unit, u32 msr, u64 value, int *r)
 		*r = pebs_write(unit, msr, value);
 }
 
+/* With adaptive PEBS fixed counters stand where the load latency bits were: the event is enough. */
+static u64 pebs_enable(const struct machine *machine, u32 counter)
+{
+	return MODEL_BIT(counter) |
+	       (machine->format == RECORD_ADAPTIVE ? 0 : PEBS_ENABLE_LOAD_LATENCY(counter));
+}
+
 /* The event that must run beside load latency, in a counter of its own. */
 static void program_aux(struct driver *driver, int *r)
 {
@@ -112,8 +119,7 @@ int driver_start(struct driver *driver, struct pebs_unit *unit, u32 ldlat, u64 p
 	/* No EVTSEL_INT: the interrupt is the buffer's, not the counter's. */
 	put(unit, MSR_IA32_PMC0 + driver->counter, (u32)(0 - period), &r);
 	put(unit, MSR_IA32_PERFEVTSEL0 + driver->counter, select, &r);
-	put(unit, MSR_IA32_PEBS_ENABLE,
-	    MODEL_BIT(driver->counter) | PEBS_ENABLE_LOAD_LATENCY(driver->counter), &r);
+	put(unit, MSR_IA32_PEBS_ENABLE, pebs_enable(machine, driver->counter), &r);
 	put(unit, MSR_IA32_PERF_GLOBAL_CTRL, driver->enabled, &r);
 	if (r == 0 && pebs_undefined(unit))
 		r = -EINVAL;
@@ -142,7 +148,7 @@ void driver_sample(const struct machine *machine, const struct record *record, u
 	}
 }
 
-int driver_drain(struct driver *driver, u64 cgroup_id, driver_take take, void *userdata)
+int driver_drain(struct driver *driver, u64 cgroup_id, model_take take, void *userdata)
 {
 	struct pebs_unit *unit = driver->unit;
 	struct delivery delivery;
@@ -171,7 +177,7 @@ int driver_drain(struct driver *driver, u64 cgroup_id, driver_take take, void *u
 	return ds_area_set_index(unit->machine, &unit->memory, driver->area, area.base);
 }
 
-int driver_interrupt(struct driver *driver, u64 cgroup_id, driver_take take, void *userdata)
+int driver_interrupt(struct driver *driver, u64 cgroup_id, model_take take, void *userdata)
 {
 	struct pebs_unit *unit = driver->unit;
 	struct interrupt interrupt;

@@ -8,7 +8,7 @@
 #define PEBSD_MODEL_DRIVER_H
 
 #include "model/pebs.h"
-#include "pebsd/sample.h"
+#include "origin/model/take.h"
 
 /*
  * Records that the buffer holds, and after how many the unit interrupts. Each record is read, so that many may
@@ -24,9 +24,6 @@ struct driver {
 	u64 area;    /* linear address of the DS area */
 	u64 enabled; /* IA32_PERF_GLOBAL_CTRL while it samples */
 };
-
-/* Where samples go. */
-typedef void (*driver_take)(void *userdata, const struct sample *sample);
 
 /* Bytes of the memory that the DS area and its buffer take. */
 u64 driver_memory_size(const struct machine *machine);
@@ -44,11 +41,11 @@ int driver_start(struct driver *driver, struct pebs_unit *unit, u32 ldlat, u64 p
 
 /* Empties the buffer: each of its records becomes a sample with the cgroup's id. 0, or -EFAULT where somebody
  * moved the DS area out of the memory. */
-int driver_drain(struct driver *driver, u64 cgroup_id, driver_take take, void *userdata);
+int driver_drain(struct driver *driver, u64 cgroup_id, model_take take, void *userdata);
 
 /* Answers the unit's pending interrupts as a handler does: by the status registers, not by their cause. As
  * driver_drain(). */
-int driver_interrupt(struct driver *driver, u64 cgroup_id, driver_take take, void *userdata);
+int driver_interrupt(struct driver *driver, u64 cgroup_id, model_take take, void *userdata);
 
 /* What a record says, as a sample of event 0 with no cgroup. What the record does not have stays unmarked. */
 void driver_sample(const struct machine *machine, const struct record *record, u64 period,

@@ -3,6 +3,7 @@
 #ifndef PEBSD_MODEL_PACE_H
 #define PEBSD_MODEL_PACE_H
 
+#include "base/cleanup.h"
 #include "pebsd/types.h"
 
 /* What a step runs at most, so that those who ask in the meantime are answered. */
