@@ -44,7 +44,8 @@ enum source_encoding {
 	ENCODING_SKYLAKE,
 	ENCODING_SKYLAKE_SERVER,
 	ENCODING_ICE_LAKE,    /* as Skylake server's; bits 6 and 7 mean nothing yet */
-	ENCODING_GOLDEN_COVE, /* Sapphire Rapids: with block bits (x86_pmu.pebs_block, core.c) */
+	ENCODING_GOLDEN_COVE, /* Alder Lake P, Sapphire Rapids: with block bits (x86_pmu.pebs_block, core.c)
+			       */
 };
 
 /*
