@@ -241,11 +241,12 @@ static int start_timer(struct origin_state *state)
 static void describe(struct origin_state *state)
 {
 	struct snapshot *head = engine_head(state->engine);
+	size_t cores = computer_cores(state->computer);
 
 	head->notes = state->notes;
-	head->events[0].n_cpus = computer_cores(state->computer);
-	(void)snprintf(head->events[0].cpus, sizeof(head->events[0].cpus), "0-%llu",
-		       (unsigned long long)head->events[0].n_cpus - 1);
+	head->events[0].n_cpus = cores;
+	(void)snprintf(head->events[0].cpus, sizeof(head->events[0].cpus), cores > 1 ? "0-%zu" : "%zu",
+		       cores - 1);
 }
 
 static int open_model(const struct sampling_settings *settings, struct engine_settings *engine_settings,

@@ -303,7 +303,7 @@ Test(config, lines_that_are_wrong)
 {
 	expect_mistakes(
 		"ldlat = 30\n[sampling\nldlat = 2\n[export] # x\nlisten\n= 5\ntop: 5\n/a\n  /b\n",
-		"x.conf:1: a key outside a section; put a header above it: [NAME] with one of sampling, "
+		"x.conf:1: a key outside a section; put a header above it: [NAME] with one of sampling, model, "
 		"cgroups, export, control\n"
 		"x.conf:2: the section header is not closed; write [NAME]\n"
 		"x.conf:3: ldlat = 2: give a whole number from 3 to 65535 (cycles a load must take to be "

@@ -13,7 +13,6 @@ struct computer {
 	struct core *cores[WORKLOAD_COUNT];
 	enum workload_kind workloads[WORKLOAD_COUNT];
 	u64 ns;
-	u64 cycles; /* that each core was given */
 };
 
 /* 0 is no cgroup. */
@@ -81,15 +80,11 @@ u64 computer_cgroup(const struct computer *computer, size_t core, char ret_name[
 
 int computer_run(struct computer *computer, u64 ns, model_take take, void *userdata)
 {
-	u64 cycles;
 	int r = 0;
 
 	computer->ns += ns;
-	/* Of the whole time, so that no part of a cycle gets lost. */
-	cycles = computer->ns / COMPUTER_NS_PER_CYCLE - computer->cycles;
-	computer->cycles += cycles;
 	for (size_t i = 0; r == 0 && i < computer->n; i++)
-		r = core_run(computer->cores[i], cycles, take, userdata);
+		r = core_run(computer->cores[i], ns, take, userdata);
 	return r;
 }
 

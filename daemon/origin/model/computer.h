@@ -7,10 +7,6 @@
 #include "model/workload.h"
 #include "origin/model/take.h"
 
-/* A cycle of its cores takes so long: of some 1,000 samples a second and core with the default ldlat and
- * period, a core's share of a real one's time stays below a hundredth. */
-#define COMPUTER_NS_PER_CYCLE 400
-
 #define COMPUTER_NAME_MAX 64
 
 struct computer_settings {
@@ -35,7 +31,7 @@ u64 computer_period(const struct computer *computer);
 size_t computer_cores(const struct computer *computer);
 u64 computer_cgroup(const struct computer *computer, size_t core, char ret_name[static COMPUTER_NAME_MAX]);
 
-/* Time passes. Samples go to `take` as interrupts come, those that wait in buffers with computer_drain(). As
+/* Time passes, at most 60 s. Samples go to `take` as interrupts come, those that wait in buffers with computer_drain(). As
  * driver_interrupt(). */
 int computer_run(struct computer *computer, u64 ns, model_take take, void *userdata);
 int computer_drain(struct computer *computer, model_take take, void *userdata);

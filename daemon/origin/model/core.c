@@ -20,7 +20,9 @@ struct core {
 	struct random random;
 	void *memory; /* the memory system's storage */
 	void *area;   /* what the DS area and its buffer lie in */
-	u64 until;    /* the workload's clock, at the end of what was asked for so far */
+	u64 hertz;    /* of the workload's clock */
+	u64 until;    /* that clock, at the end of the time that it was given */
+	u64 rest;     /* of that time: parts of a cycle, in 1 / NSEC_PER_SEC */
 	u64 owed;     /* events that are to be passed and did not fit before an overflow */
 	u64 cgroup_id;
 };
@@ -59,10 +61,32 @@ static int build(struct core *core, const struct core_settings *settings)
 	return 0;
 }
 
+/* The latency that ldlat is held against. */
+static u32 threshold_latency(const struct machine *machine, const struct retired *load)
+{
+	return machine->mechanisms & MECHANISM_LATENCY_SPLIT ? load->instruction_latency : load->latency;
+}
+
+static void warm_up(struct core *core)
+{
+	const struct machine *machine = core->unit.machine;
+	u64 since = core->workload.tsc, counted = 0;
+	struct retired retired;
+
+	for (u32 i = 0; i < CORE_WARM_UP; i++) {
+		if (i == CORE_WARM_UP / 2)
+			since = core->workload.tsc;
+		workload_next_load(&core->workload, &retired);
+		if (i >= CORE_WARM_UP / 2)
+			counted += threshold_latency(machine, &retired) > CORE_USUAL;
+	}
+	core->until = core->workload.tsc;
+	core->hertz = (core->until - since) * CORE_LOADS / (counted ? counted : 1);
+}
+
 int core_new(const struct core_settings *settings, struct core **ret)
 {
 	_cleanup_(core_freep) struct core *core = calloc(1, sizeof(*core));
-	struct retired retired;
 	int r;
 
 	if (!core)
@@ -70,9 +94,7 @@ int core_new(const struct core_settings *settings, struct core **ret)
 	r = build(core, settings);
 	if (r < 0)
 		return r;
-	for (u32 i = 0; i < CORE_WARM_UP; i++)
-		workload_next_load(&core->workload, &retired);
-	core->until = core->workload.tsc;
+	warm_up(core);
 	core->cgroup_id = settings->cgroup_id;
 	r = driver_start(&core->driver, &core->unit, settings->ldlat, settings->period);
 	if (r < 0)
@@ -100,12 +122,14 @@ static void pass(struct core *core)
 	core->owed -= pebs_pass(&core->unit, core->driver.counter, core->owed);
 }
 
-int core_run(struct core *core, u64 cycles, model_take take, void *userdata)
+int core_run(struct core *core, u64 ns, model_take take, void *userdata)
 {
 	const struct pebs_counter *counter = &core->unit.general[core->driver.counter];
 	struct retired retired;
 
-	core->until += cycles;
+	core->rest += ns * core->hertz;
+	core->until += core->rest / NSEC_PER_SEC;
+	core->rest %= NSEC_PER_SEC;
 	while (core->workload.tsc < core->until) {
 		u64 before = counter->count;
 		int r = 0;

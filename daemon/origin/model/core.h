@@ -3,10 +3,10 @@
  * One core of the model's computer: a workload, the memory system under it, a PEBS unit that watches it, and
  * a driver that samples it.
  *
- * A core is slower than a real one by far. So that it is sampled as often as a real one is or more, a load
- * that counts stands for many: those between are passed over, by a number drawn anew each time, so that no
- * loop falls into step with it. What is recorded is always a load that was run, with the caches and TLBs as
- * the loads before it left them.
+ * A core does far fewer loads than a real one. So that it is sampled as often all the same, one that counts
+ * stands for many: those between are passed over, by a number drawn anew each time, so that no loop falls into
+ * step with it. What is recorded is always a load that was run, with the caches and TLBs as the loads before
+ * it left them. A core's clock goes as fast as it takes for what it runs.
  */
 #ifndef PEBSD_MODEL_CORE_H
 #define PEBSD_MODEL_CORE_H
@@ -15,11 +15,18 @@
 #include "model/workload.h"
 #include "origin/model/driver.h"
 
-/* Loads above ldlat that one of them stands for, on average. */
-#define CORE_SCALE 2500
+/*
+ * Loads a second that a core does of those above CORE_USUAL cycles, and how many one of them stands for on
+ * average. With the default ldlat and period that is some 1,000 samples a second, of which each is the tenth
+ * such load after the last one, and one to four milliseconds of CPU time.
+ */
+#define CORE_USUAL 30
+#define CORE_LOADS 10000
+#define CORE_SCALE 1000
 
-/* Loads that a core does before it is sampled: its caches are as full then as they will ever be. */
-#define CORE_WARM_UP 300000
+/* Loads that a core does before it is sampled: half of them until its caches are as full as they will ever
+ * be, the others to see how fast its clock has to go. */
+#define CORE_WARM_UP 200000
 
 struct core_settings {
 	const struct machine *machine; /* one that machine_refusal() has nothing against; stays the caller's */
@@ -37,8 +44,8 @@ int core_new(const struct core_settings *settings, struct core **ret);
 struct core *core_free(struct core *core);
 DEFINE_CLEANUP(struct core *, core_free)
 
-/* Runs for `cycles` of its clock. Samples go to `take` as the unit's interrupts come. As driver_interrupt(). */
-int core_run(struct core *core, u64 cycles, model_take take, void *userdata);
+/* Runs for `ns`, at most 60 s. Samples go to `take` as the unit's interrupts come. As driver_interrupt(). */
+int core_run(struct core *core, u64 ns, model_take take, void *userdata);
 
 /* Hands over what waits in the buffer. */
 int core_drain(struct core *core, model_take take, void *userdata);
