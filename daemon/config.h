@@ -76,8 +76,8 @@ int config_load(const char *file, const char *root, struct config **ret,
 
 /*
  * Whether the cgroup may have a series of its own: one of `include` matches its path, and none of
- * `exclude`. What is not below the root ("comm:NAME", "cgroup:ID" of a replay, "model:WORKLOAD") is matched as
- * if it were a child of it.
+ * `exclude`. What is not below the root ("comm:NAME", "cgroup:ID" of a replay, "model:WORKLOAD") is matched
+ * as if it were a child of it.
  */
 bool config_exports(const struct config *config, const char *path);
 

@@ -6,8 +6,8 @@
 #include "config_keys.h"
 
 /*
- * One of the CPUs that can be sampled. Returns 0; -EINVAL with `*ret_problem`, the caller's, for a CPU that is
- * not known (with those that are) or that machine_refusal() has something against (with what); -ENOMEM.
+ * One of the CPUs that can be sampled. Returns 0; -EINVAL with `*ret_problem`, the caller's, for a CPU that
+ * is not known (with those that are) or that machine_refusal() has something against (with what); -ENOMEM.
  * `*ret` is written with 0 only.
  */
 int config_model_cpu(const struct config_key *key, const char *text, const struct machine **ret,

@@ -49,7 +49,8 @@ static const struct {
 		{"config", "FILE", BIT(OPTIONS_RUN) | BIT(OPTIONS_PROBE) | BIT(OPTIONS_CHECK_CONFIG),
 		 "read FILE in the place of /etc/pebsd/pebsd.conf\nand /etc/pebsd/pebsd.conf.d/*.conf"},
 	[OPTION_ORIGIN] = {"origin", "auto|perf|replay|model", BIT(OPTIONS_RUN),
-			   "where samples come from; auto: perf where this\nmachine can, else exit with 3; model: a PEBS unit\nin software, whose figures are no measurement"},
+			   "where samples come from; auto: perf where this\nmachine can, else exit with 3; "
+			   "model: a PEBS unit\nin software, whose figures are no measurement"},
 	[OPTION_REPLAY] =
 		{"replay", "FILE", BIT(OPTIONS_RUN),
 		 "read a recording (perf.data; - for a pipe);\nmay be repeated; implies --origin replay"},

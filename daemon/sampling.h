@@ -35,8 +35,8 @@ bool sampling_has_steps(const struct sampling *sampling);
 
 /*
  * Reads on in the recordings, or runs the model on, some milliseconds' worth. Returns 1 while there is more,
- * 0 at the end (which a model has not, and where there are no steps always), -EAGAIN where there is nothing to
- * do until sampling_input() can be read, -errno where a recording is damaged: what was read before that
+ * 0 at the end (which a model has not, and where there are no steps always), -EAGAIN where there is nothing
+ * to do until sampling_input() can be read, -errno where a recording is damaged: what was read before that
  * stands.
  */
 int sampling_step(struct sampling *sampling);

@@ -22,7 +22,7 @@ struct origin_state {
 	int timer; /* of the steps */
 	struct sample batch[INJECT_MAX];
 	size_t n_batch;
-	int result; /* of the first failure since the last tick */
+	int result;  /* of the first failure since the last tick */
 	bool failed; /* told of already */
 	char *note;
 	const char *notes[2];
@@ -52,7 +52,8 @@ static u64 monotonic_ns(void)
 	return (u64)now.tv_sec * NSEC_PER_SEC + (u64)now.tv_nsec;
 }
 
-/* A failure that goes on is told once. What it cost is seen in the figures: it was expected and did not come. */
+/* A failure that goes on is told once. What it cost is seen in the figures: it was expected and did not come.
+ */
 static void fail(struct origin_state *state, int error, const char *what)
 {
 	if (!state->failed)
@@ -64,7 +65,8 @@ static void fail(struct origin_state *state, int error, const char *what)
 
 static void flush(struct origin_state *state)
 {
-	int r = state->n_batch ? kernel_inject(engine_kernel(state->engine), state->batch, state->n_batch) : 0;
+	int r = state->n_batch ? kernel_inject(engine_kernel(state->engine), state->batch, state->n_batch)
+			       : 0;
 
 	state->n_batch = 0;
 	if (r < 0)
@@ -201,7 +203,8 @@ static void describe_event(const struct config *config, u64 period, struct event
 static int note(struct origin_state *state, const struct config *config)
 {
 	if (asprintf(&state->note,
-		     "these are figures of a model, no measurement: a %s in software, seed %llu, runs workloads "
+		     "these are figures of a model, no measurement: a %s in software, seed %llu, runs "
+		     "workloads "
 		     "of its own",
 		     config->cpu->title, (unsigned long long)config->seed) < 0) {
 		state->note = NULL;

@@ -250,8 +250,8 @@ static int arm(struct server *server)
 	    (r = sd_event_set_watchdog(server->event, true)) < 0)
 		return r;
 	(void)sd_event_source_set_priority(server->step, SD_EVENT_PRIORITY_IDLE);
-	return sd_event_source_set_enabled(
-		server->step, sampling_has_steps(server->sampling) ? SD_EVENT_ON : SD_EVENT_OFF);
+	return sd_event_source_set_enabled(server->step,
+					   sampling_has_steps(server->sampling) ? SD_EVENT_ON : SD_EVENT_OFF);
 }
 
 static int start(struct server *server, struct failure *failure)

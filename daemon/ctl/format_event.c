@@ -24,8 +24,7 @@ void format_origin(FILE *out, const struct format_style *style, const char *labe
 		text_span(seconds, window);
 	else
 		(void)snprintf(window, sizeof(window), "all");
-	line_put(out, style, label, "%s since %s, window %s",
-		 format_origin_name(reply, &kept),
+	line_put(out, style, label, "%s since %s, window %s", format_origin_name(reply, &kept),
 		 line_time(json_get_text(reply, "since"), since), window);
 }
 

@@ -144,8 +144,9 @@ Test(config, sections_and_keys_that_are_not_known)
 	expect_mistakes(
 		"[network]\nx = 3\n",
 		"x.conf:1: unknown section [network]; there are sampling, model, cgroups, export, control\n");
-	expect_mistakes("[]\nx = 3\n",
-			"x.conf:1: unknown section []; there are sampling, model, cgroups, export, control\n");
+	expect_mistakes(
+		"[]\nx = 3\n",
+		"x.conf:1: unknown section []; there are sampling, model, cgroups, export, control\n");
 	expect_mistakes("[export]\ntpo = 3\n", "x.conf:2: unknown key tpo in [export]; did you mean top?\n");
 	expect_mistakes("[export]\nTop = 3\n", "x.conf:2: unknown key Top in [export]; did you mean top?\n");
 	expect_mistakes(
@@ -303,7 +304,8 @@ Test(config, lines_that_are_wrong)
 {
 	expect_mistakes(
 		"ldlat = 30\n[sampling\nldlat = 2\n[export] # x\nlisten\n= 5\ntop: 5\n/a\n  /b\n",
-		"x.conf:1: a key outside a section; put a header above it: [NAME] with one of sampling, model, "
+		"x.conf:1: a key outside a section; put a header above it: [NAME] with one of sampling, "
+		"model, "
 		"cgroups, export, control\n"
 		"x.conf:2: the section header is not closed; write [NAME]\n"
 		"x.conf:3: ldlat = 2: give a whole number from 3 to 65535 (cycles a load must take to be "

@@ -91,13 +91,14 @@ static u64 read_register(u32 msr)
 	return value;
 }
 
-#define for_each_able(machine)                                                                \
+#define for_each_able(machine)                                                                         \
 	for (const struct machine *machine = machines; machine < machines + machines_count; machine++) \
 		if (!machine_refusal(machine))
 
 Test(driver, programs_every_cpu_that_can)
 {
-	for_each_able (machine) {
+	for_each_able(machine)
+	{
 		struct ds_area area;
 		u64 enabled;
 
@@ -144,7 +145,8 @@ Test(driver, takes_the_smallest_period_that_linux_takes)
 /* A period's loads and one more make a record: the counter overflows, and the next one is the record's. */
 Test(driver, each_record_becomes_a_sample_of_what_was_loaded)
 {
-	for_each_able (machine) {
+	for_each_able(machine)
+	{
 		bool split = machine->mechanisms & MECHANISM_LATENCY_SPLIT;
 
 		start(machine, PERIOD);
@@ -182,7 +184,8 @@ Test(driver, short_loads_are_none)
 
 Test(driver, drains_at_the_threshold_and_goes_on)
 {
-	for_each_able (machine) {
+	for_each_able(machine)
+	{
 		u64 left = 100000;
 
 		start(machine, 1);

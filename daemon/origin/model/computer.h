@@ -27,12 +27,13 @@ DEFINE_CLEANUP(struct computer *, computer_free)
 /* The period in force: as driver_period() of the one asked for. */
 u64 computer_period(const struct computer *computer);
 
-/* Its cores, and of each (from 0 on) the id of its samples' cgroup, and that cgroup's name "model:WORKLOAD". */
+/* Its cores, and of each (from 0 on) the id of its samples' cgroup, and that cgroup's name "model:WORKLOAD".
+ */
 size_t computer_cores(const struct computer *computer);
 u64 computer_cgroup(const struct computer *computer, size_t core, char ret_name[static COMPUTER_NAME_MAX]);
 
-/* Time passes, at most 60 s. Samples go to `take` as interrupts come, those that wait in buffers with computer_drain(). As
- * driver_interrupt(). */
+/* Time passes, at most 60 s. Samples go to `take` as interrupts come, those that wait in buffers with
+ * computer_drain(). As driver_interrupt(). */
 int computer_run(struct computer *computer, u64 ns, model_take take, void *userdata);
 int computer_drain(struct computer *computer, model_take take, void *userdata);
 

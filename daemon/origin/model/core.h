@@ -4,9 +4,9 @@
  * a driver that samples it.
  *
  * A core does far fewer loads than a real one. So that it is sampled as often all the same, one that counts
- * stands for many: those between are passed over, by a number drawn anew each time, so that no loop falls into
- * step with it. What is recorded is always a load that was run, with the caches and TLBs as the loads before
- * it left them. A core's clock goes as fast as it takes for what it runs.
+ * stands for many: those between are passed over, by a number drawn anew each time, so that no loop falls
+ * into step with it. What is recorded is always a load that was run, with the caches and TLBs as the loads
+ * before it left them. A core's clock goes as fast as it takes for what it runs.
  */
 #ifndef PEBSD_MODEL_CORE_H
 #define PEBSD_MODEL_CORE_H
@@ -29,7 +29,8 @@
 #define CORE_WARM_UP 200000
 
 struct core_settings {
-	const struct machine *machine; /* one that machine_refusal() has nothing against; stays the caller's */
+	const struct machine
+		*machine; /* one that machine_refusal() has nothing against; stays the caller's */
 	enum workload_kind workload;
 	u64 seed; /* cores of different workloads draw from it independently */
 	u32 ldlat;

@@ -27,8 +27,7 @@ static u64 buffer_offset(const struct machine *machine)
 
 u64 driver_memory_size(const struct machine *machine)
 {
-	return buffer_offset(machine) +
-	       (u64)DRIVER_RECORDS * record_size(machine->format, data_cfg(machine));
+	return buffer_offset(machine) + (u64)DRIVER_RECORDS * record_size(machine->format, data_cfg(machine));
 }
 
 u64 driver_period(const struct machine *machine, u64 period)

@@ -11,8 +11,8 @@
 #include "origin/model/take.h"
 
 /*
- * Records that the buffer holds, and after how many the unit interrupts. Each record is read, so that many may
- * wait: there is no perf_event_overflow() here, which gets only the last of them.
+ * Records that the buffer holds, and after how many the unit interrupts. Each record is read, so that many
+ * may wait: there is no perf_event_overflow() here, which gets only the last of them.
  */
 #define DRIVER_RECORDS   128
 #define DRIVER_THRESHOLD 96
