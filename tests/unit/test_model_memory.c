@@ -143,6 +143,20 @@ Test(model_memory, a_line_on_its_way_is_a_fill_buffer_hit_with_what_remains)
 	expect_found(load(&bench, 0x1018), PLACE_L1, ASKED_NONE);
 }
 
+Test(model_memory, one_line_comes_while_the_next_is_on_its_way)
+{
+	_cleanup_(bench_close) struct bench bench;
+
+	bench_open(&bench, "skylake");
+	load_later(&bench, 0);
+	bench.now += LONG;
+	bench.now += load(&bench, 0x1000).latency - 1;
+	expect_found(load(&bench, 0x2000), PLACE_LOCAL_DRAM, ASKED_MISS);
+	bench.now += 1;
+	expect_found(load(&bench, 0x2000), PLACE_FILL_BUFFER, ASKED_NONE);
+	expect_found(load(&bench, 0x1000), PLACE_L1, ASKED_NONE);
+}
+
 Test(model_memory, a_miss_waits_for_a_fill_buffer)
 {
 	_cleanup_(bench_close) struct bench bench;
@@ -223,6 +237,50 @@ Test(model_memory, a_store_asks_for_the_line_and_has_it_alone_then)
 	expect_found(store(&bench, 0), PLACE_L3, ASKED_MODIFIED);
 	bench.now += LONG;
 	expect_found(store(&bench, 0), PLACE_L1, ASKED_NONE);
+	/* Who had it modified keeps a clean copy when this core has loaded it. */
+	memory_other_writes(bench.memory, 0, true);
+	expect_found(load_later(&bench, 0), PLACE_REMOTE_CACHE, ASKED_MODIFIED);
+	bench.now += LONG;
+	expect_found(store(&bench, 0), PLACE_REMOTE_CACHE, ASKED_HIT);
+}
+
+Test(model_memory, a_line_that_the_other_socket_wrote_is_not_in_this_l3)
+{
+	_cleanup_(bench_close) struct bench bench;
+
+	bench_open(&bench, "skylake");
+	load_later(&bench, 0);
+	load_later(&bench, LINE);
+	memory_other_writes(bench.memory, 0, false);
+	memory_other_writes(bench.memory, LINE, true);
+	/* Many lines later nobody remembers who had them. */
+	for (u64 i = 0; i < 20000; i++)
+		memory_other_reads(bench.memory, LARGE_PAGE + i * LINE, true);
+	expect_found(load_later(&bench, 0), PLACE_L3, ASKED_NONE);
+	expect_found(load_later(&bench, LINE), PLACE_LOCAL_DRAM, ASKED_MISS);
+}
+
+Test(model_memory, what_asking_another_core_takes)
+{
+	_cleanup_(bench_close) struct bench bench;
+	u32 least[ASKED_COUNT] = {~0U, ~0U, ~0U, ~0U};
+
+	bench_open(&bench, "skylake-server");
+	for (u64 i = 0; i < 3000; i++) {
+		struct retired found;
+
+		memory_warm(bench.memory, 0, LINE);
+		memory_other_writes(bench.memory, 0, false);
+		if (i % 2)
+			memory_other_reads(bench.memory, 0, false);
+		found = load_later(&bench, 0);
+		cr_assert_eq(found.place, PLACE_L3);
+		if (found.latency < least[found.asked])
+			least[found.asked] = found.latency;
+	}
+	cr_expect_eq(least[ASKED_HIT], (u32)bench.shape->l3_cycles + bench.shape->snoop_cycles);
+	cr_expect_eq(least[ASKED_MISS], (u32)bench.shape->l3_cycles + bench.shape->snoop_cycles);
+	cr_expect_eq(least[ASKED_MODIFIED], (u32)bench.shape->l3_cycles + bench.shape->modified_cycles);
 }
 
 Test(model_memory, a_clean_copy_elsewhere_is_found_there_or_was_dropped)
@@ -313,6 +371,26 @@ Test(model_memory, two_tlbs_and_walks)
 			     ASKED_NONE);
 	cr_expect_eq(found.translated, TRANSLATED_WALK);
 	cr_expect_geq(found.latency, (u32)bench.shape->walk_cycles + bench.shape->l1_cycles);
+}
+
+Test(model_memory, a_hit_in_the_second_tlb_takes_seven_cycles)
+{
+	_cleanup_(bench_close) struct bench bench;
+	u32 least = ~0U;
+
+	bench_open(&bench, "skylake");
+	/* Twice the pages of the first TLB, over and over, with a line of its own in each. */
+	for (u64 i = 0; i < 10000; i++) {
+		u64 page = i % (2ULL * bench.shape->l1_tlb_pages);
+		struct access access = {.address = page * SMALL_PAGE + page % 64 * LINE};
+		struct retired found;
+
+		bench.now += LONG;
+		found = do_access(&bench, access);
+		if (found.place == PLACE_L1 && found.translated == TRANSLATED_L2 && found.latency < least)
+			least = found.latency;
+	}
+	cr_expect_eq(least, bench.shape->l1_cycles + 7U);
 }
 
 Test(model_memory, a_locked_access_takes_longer)
