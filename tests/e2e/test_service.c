@@ -155,8 +155,7 @@ Test(service, the_model_says_what_it_is)
 	_cleanup_free_ char *path = in_directory("notify");
 	_cleanup_free_ char *socket_path = in_directory("control.sock");
 	_cleanup_close_ int fd = bind_datagrams(path);
-	char *arguments[] = {"pebsd",     "--origin", "model", "--socket",
-			     socket_path, "--listen", "none",  NULL};
+	char *arguments[] = {"pebsd", "--origin", "model", "--socket", socket_path, "--listen", "none", NULL};
 	char message[4096];
 	pid_t pid;
 
