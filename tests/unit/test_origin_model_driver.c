@@ -177,7 +177,7 @@ Test(driver, each_record_becomes_a_sample_of_what_was_loaded)
 Test(driver, short_loads_are_none)
 {
 	start(machine_find("skylake"), PERIOD);
-	cr_expect_eq(loads(10 * PERIOD, 30), 0);
+	cr_expect_eq(loads(10ULL * PERIOD, 30), 0);
 	cr_expect_eq(driver_drain(&driver, 7, take, &taken), 0);
 	cr_expect_eq(taken.n, 0, "30 cycles are not above 30");
 }
