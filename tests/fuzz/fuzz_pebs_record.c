@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Any bytes as a PEBS buffer: byte 0 is the format, byte 1 what is enabled, the rest records. Each walk ends,
+ * Any bytes as a PEBS buffer: byte 0 is the format (its highest bit: adaptive records are given first words
+ * that fit, which are seldom hit upon), byte 1 what is enabled, the rest records. Each walk ends,
  * delivers to each counter what names it and what was counted, and what was read is written to the same
  * bytes.
  */
@@ -66,8 +67,23 @@ static bool is_of(const struct delivery *delivery, enum record_format format, u6
 	return named & bit;
 }
 
+/* Makes records of what may be none: their choices as they are, but for groups that do not exist. */
+static void make_adaptive(u8 *bytes, size_t size)
+{
+	for (size_t offset = 0; offset + sizeof(u64) <= size;) {
+		u64 word;
+
+		memcpy(&word, bytes + offset, sizeof(word));
+		word &= DATA_CFG_GROUPS | 0x1fULL << DATA_CFG_ENTRIES_SHIFT;
+		word |= (u64)record_size(RECORD_ADAPTIVE, word) << 48;
+		memcpy(bytes + offset, &word, sizeof(word));
+		offset += word >> 48;
+	}
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+	u8 bytes[0x2000];
 	u32 delivered[DRAIN_COUNTERS] = {0};
 	enum record_format format;
 	struct delivery delivery;
@@ -75,15 +91,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	u32 counter = 0;
 	u64 enabled;
 
-	if (size < 2)
+	if (size < 2 || size - 2 > sizeof(bytes))
 		return 0;
-	format = data[0] % (RECORD_FORMATS + 1);
+	format = (data[0] & 0x7f) % (RECORD_FORMATS + 1);
 	enabled = (data[1] & 0xf) | (u64)(data[1] >> 4) << 32;
-	data += 2;
 	size -= 2;
-	one_record(format, data, size);
+	memcpy(bytes, data + 2, size);
+	if (format == RECORD_ADAPTIVE && data[0] & 0x80)
+		make_adaptive(bytes, size);
+	one_record(format, bytes, size);
 
-	drain_open(&drain, format, data, size, enabled);
+	drain_open(&drain, format, bytes, size, enabled);
 	while (drain_next(&drain, &delivery)) {
 		check(delivery.counter >= counter && delivery.counter < DRAIN_COUNTERS);
 		check(is_of(&delivery, format, enabled));

@@ -103,9 +103,9 @@ Test(model_memory, what_l1_drops_is_in_l2_and_what_l2_drops_in_l3)
 	load_lines(&bench, l1_set_stride, bench.shape->l1_ways, l1_set_stride);
 	expect_found(load_later(&bench, 0), PLACE_L2, ASKED_NONE);
 	/* Twice what L2 holds, which is less than L3 does. */
-	load_lines(&bench, LARGE_PAGE, 2 * bench.shape->l2_bytes / LINE, LINE);
+	load_lines(&bench, LARGE_PAGE, 2ULL * bench.shape->l2_bytes / LINE, LINE);
 	expect_found(load_later(&bench, 0), PLACE_L3, ASKED_NONE);
-	load_lines(&bench, 64 * LARGE_PAGE, 2 * bench.shape->l3_bytes / LINE, LINE);
+	load_lines(&bench, 64 * LARGE_PAGE, 2ULL * bench.shape->l3_bytes / LINE, LINE);
 	expect_found(load_later(&bench, 0), PLACE_LOCAL_DRAM, ASKED_MISS);
 }
 
