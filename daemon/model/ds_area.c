@@ -11,7 +11,7 @@
 enum { WORD_BASE = 4, WORD_INDEX, WORD_MAXIMUM, WORD_THRESHOLD, WORD_RESETS };
 
 struct layout {
-	u32 word; /* bytes of an address */
+	size_t word; /* bytes of an address */
 	u32 size;
 	u32 general, fixed; /* reset fields; those of fixed counters follow */
 };
@@ -44,29 +44,29 @@ u64 ds_area_size(const struct machine *machine)
 	return layout_of(machine).size;
 }
 
-static u64 get(const u8 *bytes, u32 size)
+static u64 get(const u8 *bytes, size_t size)
 {
 	u64 value = 0;
 
-	for (u32 i = size; i > 0; i--)
+	for (size_t i = size; i > 0; i--)
 		value = value << 8 | bytes[i - 1];
 	return value;
 }
 
-static void put(u8 *bytes, u32 size, u64 value)
+static void put(u8 *bytes, size_t size, u64 value)
 {
-	for (u32 i = 0; i < size; i++)
+	for (size_t i = 0; i < size; i++)
 		bytes[i] = (u8)(value >> (8 * i));
 }
 
 /* Where reset[i] stands; 0: the layout has no such field. */
-static u32 reset_offset(const struct layout *layout, u32 i)
+static size_t reset_offset(const struct layout *layout, u32 i)
 {
-	u32 resets = WORD_RESETS * layout->word;
+	size_t resets = WORD_RESETS * layout->word;
 
 	if (i < DS_GENERAL)
-		return i < layout->general ? resets + 8 * i : 0;
-	return i - DS_GENERAL < layout->fixed ? resets + 8 * (layout->general + i - DS_GENERAL) : 0;
+		return i < layout->general ? resets + 8 * (size_t)i : 0;
+	return i - DS_GENERAL < layout->fixed ? resets + 8 * (size_t)(layout->general + i - DS_GENERAL) : 0;
 }
 
 int ds_area_read(const struct machine *machine, const struct linear_memory *memory, u64 address,
@@ -82,7 +82,7 @@ int ds_area_read(const struct machine *machine, const struct linear_memory *memo
 	ret->maximum = get(bytes + WORD_MAXIMUM * layout.word, layout.word);
 	ret->threshold = get(bytes + WORD_THRESHOLD * layout.word, layout.word);
 	for (u32 i = 0; i < DS_RESETS; i++) {
-		u32 offset = reset_offset(&layout, i);
+		size_t offset = reset_offset(&layout, i);
 
 		ret->reset[i] = offset ? get(bytes + offset, 8) : 0;
 	}
@@ -102,7 +102,7 @@ int ds_area_write(const struct machine *machine, const struct linear_memory *mem
 	put(bytes + WORD_MAXIMUM * layout.word, layout.word, area->maximum);
 	put(bytes + WORD_THRESHOLD * layout.word, layout.word, area->threshold);
 	for (u32 i = 0; i < DS_RESETS; i++) {
-		u32 offset = reset_offset(&layout, i);
+		size_t offset = reset_offset(&layout, i);
 
 		if (offset)
 			put(bytes + offset, 8, area->reset[i]);

@@ -55,6 +55,27 @@ Test(model_address_only, goldmont_has_no_data_source_and_no_latency)
 	cr_expect_eq(pebs_write(&fixture.unit, MSR_IA32_PEBS_ENABLE, 0x100000001), -EINVAL);
 }
 
+/* Whatever the event: an instruction counted as such has its access in the record, a store no L1D bit. */
+Test(model_address_only, goldmont_records_it_for_any_precise_event)
+{
+	static const u64 selects[] = {0x00c0, 0x82d0, 0x83d0};
+
+	for (size_t i = 0; i < 3; i++) {
+		struct pebs_fixture fixture;
+		struct retired store = STORE;
+
+		store.place = PLACE_L1;
+		pebs_fixture_open(&fixture, "goldmont");
+		pebs_fixture_program(&fixture, 0, selects[i] | COUNTING, 1);
+		pebs_fixture_write(&fixture, MSR_IA32_PEBS_ENABLE, 1);
+		pebs_fixture_write(&fixture, MSR_IA32_PERF_GLOBAL_CTRL, 1);
+		pebs_fixture_retire(&fixture, store, 1);
+		cr_assert_eq(pebs_fixture_records(&fixture), 1);
+		cr_expect_eq(pebs_fixture_record(&fixture, 0).values[RECORD_ADDRESS], store.address);
+		cr_expect_eq(pebs_fixture_record(&fixture, 0).values[RECORD_SOURCE], 0);
+	}
+}
+
 /* An instruction without an access has no address. */
 Test(model_address_only, an_instruction_without_an_access_has_no_address)
 {

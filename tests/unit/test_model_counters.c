@@ -197,6 +197,52 @@ Test(model_counters, an_armed_counter_stays_armed_while_counting_is_off)
 	cr_expect_eq(fixture.unit.records, 1);
 }
 
+/* ...and without PEBS it is a counter like any other: it interrupts, and another one's assist leaves it
+ * alone. */
+Test(model_counters, an_armed_counter_without_pebs_is_a_plain_one)
+{
+	struct pebs_fixture fixture;
+
+	pebs_fixture_open(&fixture, "nehalem");
+	pebs_fixture_program(&fixture, 0, LOADS | EVTSEL_INT, 1);
+	pebs_fixture_program(&fixture, 1, INSTRUCTIONS, 3);
+	pebs_fixture_write(&fixture, MSR_IA32_PEBS_ENABLE, 3);
+	pebs_fixture_write(&fixture, MSR_IA32_PERF_GLOBAL_CTRL, 3);
+	pebs_fixture_retire(&fixture, LOAD(10), 1);
+	cr_expect(fixture.unit.general[0].armed);
+	pebs_fixture_write(&fixture, MSR_IA32_PEBS_ENABLE, 2);
+	fixture.unit.general[0].count = WIDTH_48;
+	cr_expect_eq(pebs_fixture_retire(&fixture, LOAD(10), 1), 1);
+	cr_expect_eq(pebs_fixture_interrupt(&fixture).status, 1);
+	pebs_fixture_retire(&fixture, INSTRUCTION, 2);
+	cr_assert_eq(pebs_fixture_records(&fixture), 1);
+	cr_expect(pebs_fixture_read(&fixture, MSR_IA32_PERF_GLOBAL_STATUS) & 1);
+	cr_expect_eq(pebs_fixture_read(&fixture, MSR_IA32_PMC0), 0);
+	cr_expect(fixture.unit.general[0].armed);
+}
+
+/* The counter off and on again keeps its overflow; another event has none. */
+Test(model_counters, another_event_forgets_the_overflow)
+{
+	static const struct {
+		u64 select, records;
+	} table[] = {{LOADS & ~EVTSEL_ENABLE, 1}, {0x020b | COUNTING, 0}};
+
+	for (size_t i = 0; i < 2; i++) {
+		struct pebs_fixture fixture;
+
+		pebs_fixture_open(&fixture, "nehalem");
+		pebs_fixture_program(&fixture, 0, LOADS, 1);
+		pebs_fixture_write(&fixture, MSR_IA32_PEBS_ENABLE, 1);
+		pebs_fixture_write(&fixture, MSR_IA32_PERF_GLOBAL_CTRL, 1);
+		pebs_fixture_retire(&fixture, LOAD(10), 1);
+		pebs_fixture_write(&fixture, MSR_IA32_PERFEVTSEL0, table[i].select);
+		pebs_fixture_write(&fixture, MSR_IA32_PERFEVTSEL0, LOADS);
+		pebs_fixture_retire(&fixture, LOAD(10), 2);
+		cr_expect_eq(fixture.unit.records, table[i].records, "%zu", i);
+	}
+}
+
 /* A counter that is written anew has not overflowed. */
 Test(model_counters, writing_a_counter_forgets_its_overflow)
 {

@@ -7,7 +7,7 @@
 
 #define LOADS (0x010b | COUNTING)
 
-static u64 field(const u8 *bytes, u32 width)
+static u64 field(const u8 *bytes, size_t width)
 {
 	u64 value = 0;
 
@@ -20,7 +20,7 @@ Test(model_ds_area, layouts_32_bit_64_bit_and_a_reset_field_each_counter)
 {
 	static const struct {
 		const char *machine;
-		u32 size, width, base, threshold, resets, general;
+		size_t size, width, base, threshold, resets, general;
 	} table[] = {
 		{"netburst", 0x30, 4, 0x10, 0x1c, 0x20, 1}, {"core", 0x50, 8, 0x20, 0x38, 0x40, 1},
 		{"nehalem", 0x60, 8, 0x20, 0x38, 0x40, 4},  {"skylake", 0x60, 8, 0x20, 0x38, 0x40, 4},
@@ -45,9 +45,9 @@ Test(model_ds_area, layouts_32_bit_64_bit_and_a_reset_field_each_counter)
 		cr_expect_eq(field(bytes + 0x10 + table[i].base + 2 * table[i].width, table[i].width),
 			     0x3333);
 		cr_expect_eq(field(bytes + 0x10 + table[i].threshold, table[i].width), 0x4444);
-		for (u32 n = 0; n < table[i].general; n++)
+		for (size_t n = 0; n < table[i].general; n++)
 			cr_expect_eq(field(bytes + 0x10 + table[i].resets + 8 * n, 8), 0x8000000000ULL + n,
-				     "%s, counter %u", table[i].machine, n);
+				     "%s, counter %zu", table[i].machine, n);
 		cr_expect_eq(bytes[0x10], 0xee, "the BTS half is not touched");
 		cr_expect_eq(bytes[0x10 + table[i].size], 0xee, "and nothing past the area");
 
@@ -87,7 +87,7 @@ Test(model_ds_area, an_area_outside_of_memory_is_refused)
 Test(model_ds_area, nothing_is_written_past_the_absolute_maximum)
 {
 	struct pebs_fixture fixture;
-	u32 size;
+	size_t size;
 
 	pebs_fixture_open(&fixture, "nehalem");
 	size = record_size(RECORD_NEHALEM, 0);
@@ -100,7 +100,7 @@ Test(model_ds_area, nothing_is_written_past_the_absolute_maximum)
 	cr_expect_eq(pebs_fixture_records(&fixture), 2);
 	cr_expect_eq(fixture.unit.records, 2);
 	cr_expect_gt(fixture.unit.not_written, 0);
-	for (u32 i = 0; i < size; i++)
+	for (size_t i = 0; i < size; i++)
 		cr_assert_eq(fixture.bytes[0x1000 + 2 * size + i], 0);
 	cr_expect_not(pebs_fixture_read(&fixture, MSR_IA32_PERF_GLOBAL_STATUS) & STATUS_DS_BUFFER);
 }
@@ -113,7 +113,7 @@ Test(model_ds_area, a_record_that_would_reach_past_the_maximum_is_not_written)
 
 	pebs_fixture_open(&fixture, "nehalem");
 	area = pebs_fixture_area(&fixture);
-	area.maximum = area.base + 2 * record_size(RECORD_NEHALEM, 0) - 1;
+	area.maximum = area.base + 2ULL * record_size(RECORD_NEHALEM, 0) - 1;
 	area.reset[0] = (u64)-1;
 	pebs_fixture_set_area(&fixture, &area);
 	pebs_fixture_program(&fixture, 0, LOADS, 1);
@@ -140,6 +140,22 @@ Test(model_ds_area, software_resets_the_index_to_continue)
 	pebs_fixture_retire(&fixture, LOAD(10), 1);
 	cr_expect_eq(fixture.unit.records, FIXTURE_RECORDS + 1, "the next event makes a record");
 	cr_expect_eq(pebs_fixture_records(&fixture), 1);
+}
+
+/* The counter's own interrupt comes once, not with each event that finds no room. */
+Test(model_ds_area, a_full_buffer_interrupts_once_for_the_overflow)
+{
+	struct pebs_fixture fixture;
+
+	pebs_fixture_open(&fixture, "nehalem");
+	pebs_fixture_buffer(&fixture, 0, 0);
+	pebs_fixture_program(&fixture, 0, LOADS | EVTSEL_INT, 1);
+	pebs_fixture_write(&fixture, MSR_IA32_PEBS_ENABLE, 1);
+	pebs_fixture_write(&fixture, MSR_IA32_PERF_GLOBAL_CTRL, 1);
+	cr_expect_eq(pebs_fixture_retire(&fixture, LOAD(10), 2), 1);
+	cr_expect_eq(pebs_fixture_interrupt(&fixture).cause, INTERRUPT_OVERFLOW);
+	cr_expect_eq(pebs_fixture_retire(&fixture, LOAD(10), 5), 0);
+	cr_expect_eq(fixture.unit.not_written, 6);
 }
 
 /* No area, or one that is not in memory: the assist finds nowhere to write, and the counter runs on. */

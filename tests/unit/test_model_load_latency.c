@@ -226,6 +226,23 @@ Test(model_load_latency, the_last_tagged_load_is_captured)
 	cr_expect_eq(record.values[RECORD_IP], 0x1004, "the registers are the other counter's instruction's");
 }
 
+/* With the facility off there is no tagged load to capture. */
+Test(model_load_latency, a_record_without_the_facility_has_no_load)
+{
+	struct pebs_fixture fixture;
+
+	open_facility(&fixture, "nehalem", NEHALEM_EVENT, 0x100000001, 30, 1ULL << 20);
+	pebs_fixture_program(&fixture, 1, 0x00c0 | COUNTING, 4);
+	pebs_fixture_write(&fixture, MSR_IA32_PERF_GLOBAL_CTRL, 3);
+	pebs_fixture_retire(&fixture, LOAD(200), 2);
+	cr_expect(fixture.unit.tagged.valid);
+	pebs_fixture_write(&fixture, MSR_IA32_PEBS_ENABLE, 2);
+	pebs_fixture_retire(&fixture, INSTRUCTION, 3);
+	cr_assert_eq(pebs_fixture_records(&fixture), 1);
+	cr_expect_eq(pebs_fixture_record(&fixture, 0).values[RECORD_ADDRESS], 0);
+	cr_expect_eq(pebs_fixture_record(&fixture, 0).values[RECORD_LATENCY], 0);
+}
+
 /* Bytes AFH:98H of a record that the facility itself makes. */
 Test(model_load_latency, a_record_has_address_latency_and_source_of_the_load)
 {

@@ -4,6 +4,7 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
+#include "model/skid.h"
 #include "pebs_fixture.h"
 
 #define INST_RETIRED_ALL (0x01c0 | COUNTING)
@@ -26,7 +27,7 @@ static u64 sampled(struct pebs_fixture *fixture, struct retired instruction)
 {
 	u64 before = fixture->unit.records;
 
-	for (u64 n = 1; n <= 10 * PERIOD; n++) {
+	for (u64 n = 1; n <= 10ULL * PERIOD; n++) {
 		instruction.ip = n << 4;
 		instruction.next_ip = (n + 1) << 4;
 		pebs_fixture_retire(fixture, instruction, 1);
@@ -54,6 +55,26 @@ Test(model_skid, a_finite_and_variable_delay_after_the_overflow)
 	cr_expect_geq(least, PERIOD + 1, "%llu", (unsigned long long)least);
 	cr_expect_leq(most, PERIOD + 1 + SKID, "%llu", (unsigned long long)most);
 	cr_expect_gt(most - least, SKID / 4, "%llu", (unsigned long long)first);
+}
+
+/* From none to all of it. */
+Test(model_skid, the_delay_is_from_0_to_the_skid)
+{
+	struct pebs_fixture fixture;
+	u32 seen[3] = {0};
+
+	open_skidding(&fixture, "nehalem", 0, 0x00c0 | COUNTING);
+	pebs_fixture_buffer(&fixture, 60, 60);
+	fixture.unit.skid = 2;
+	for (u32 i = 0; i < 60; i++) {
+		u64 at = sampled(&fixture, INSTRUCTION) - (PERIOD + 1);
+
+		cr_assert_leq(at, 2);
+		seen[at]++;
+	}
+	cr_expect_gt(seen[0], 5);
+	cr_expect_gt(seen[1], 5);
+	cr_expect_gt(seen[2], 5);
 }
 
 /* "Trap on the instruction that actually caused the counter overflow thus eliminating skid": counter 1,
@@ -84,6 +105,30 @@ Test(model_skid, pdir_is_inst_retired_all_and_counter_1_alone)
 	/* Another counter does not have the event. */
 	open_skidding(&fixture, "sandybridge", 2, INST_RETIRED_ALL);
 	cr_expect_eq(sampled(&fixture, INSTRUCTION), 0);
+}
+
+Test(model_skid, pdir_needs_counter_event_and_enable_bit)
+{
+	static const struct {
+		const char *machine;
+		u32 counter;
+		u64 select, enable;
+		bool pdir;
+	} table[] = {
+		{"sandybridge", 1, INST_RETIRED_ALL, 2, true},
+		{"sandybridge", 1, INST_RETIRED_ALL, 0xf, true},
+		{"sandybridge", 1, INST_RETIRED_ALL, 0xd, false},
+		{"sandybridge", 0, INST_RETIRED_ALL, 0xf, false},
+		{"sandybridge", 2, INST_RETIRED_ALL, 0xf, false},
+		{"sandybridge", 1, 0x00c0 | COUNTING, 2, false},
+		{"sandybridge", 1, INST_RETIRED_ALL | EVTSEL_INV | 10ULL << 24, 2, false},
+		{"nehalem", 1, INST_RETIRED_ALL, 2, false},
+	};
+
+	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++)
+		cr_expect_eq(skid_pdir(machine_find(table[i].machine), table[i].counter, table[i].select,
+				       table[i].enable),
+			     table[i].pdir, "row %zu", i);
 }
 
 /* "On processors with CPUID DisplayFamily_DisplayModel signatures of 06_2A and 06_2D, the tool that programs
