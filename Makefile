@@ -64,7 +64,7 @@ BPF_CFLAGS = -g -O2 -target bpf -mcpu=v3 -D__TARGET_ARCH_$(BPF_ARCH) -Wall -Wext
 
 MAINS = daemon/main.c daemon/ctl/main.c
 LIBRARY_SOURCES = $(filter-out $(MAINS),$(wildcard daemon/*.c daemon/*/*.c daemon/*/*/*.c))
-# What tools use of the tests' library: made without Criterion, for `make run` installs none.
+# What tools and fuzzers use of the tests' library: made without Criterion, which they have no need of.
 TOOL_LIBRARY_SOURCES = tests/lib/example_snapshot.c tests/lib/perf_data_writer.c tests/lib/world.c
 TEST_LIBRARY_SOURCES = $(filter-out tests/lib/time_limit.c,$(wildcard tests/lib/*.c))
 
@@ -179,9 +179,9 @@ deps-develop: ## install what lint, the fuzzers and test-fresh take
 deps-guest: ## install what test-guest takes
 	@$(DEPS) $(BUILD_PACKAGES) $(GUEST_PACKAGES)
 
-run: ## build, then profile this machine, or show a recording where it cannot be profiled (needs root)
+run: ## build, then profile this machine, or show a model where it cannot be profiled (needs root)
 	@$(DEPS) --if-debian $(BUILD_PACKAGES) $(RUN_PACKAGES)
-	+@$(PARALLEL) all tools
+	+@$(PARALLEL) all
 	@$(HAND_OVER)
 	@tests/tools/run.sh $(BUILD)
 

@@ -12,10 +12,11 @@
 #include "base/cleanup.h"
 #include "base/listen_address.h"
 #include "config_mistakes.h"
+#include "model/machine.h"
 #include "pebsd/types.h"
 
 /* In the order of the choices of `origin`. */
-enum config_origin { CONFIG_ORIGIN_AUTO, CONFIG_ORIGIN_PERF, CONFIG_ORIGIN_REPLAY };
+enum config_origin { CONFIG_ORIGIN_AUTO, CONFIG_ORIGIN_PERF, CONFIG_ORIGIN_REPLAY, CONFIG_ORIGIN_MODEL };
 
 /*
  * What `period = auto` stands for: a prime, so that no loop whose trip count divides it is always sampled at
@@ -38,6 +39,11 @@ struct config {
 	u64 ldlat;           /* cycles */
 	u64 period;          /* loads a sample stands for */
 	u64 interval_ns;     /* from one collection to the next */
+
+	/* [model] */
+	const struct machine *cpu; /* that the model plays; one that machine_refusal() has nothing against */
+	u64 seed;
+	unsigned int workloads; /* bit 1 << enum workload_kind; at least one */
 
 	/* [cgroups] */
 	u64 cgroups_max; /* slots; CONFIG_CGROUPS_MAX_AUTO: by the cgroups there are at start */
@@ -70,8 +76,8 @@ int config_load(const char *file, const char *root, struct config **ret,
 
 /*
  * Whether the cgroup may have a series of its own: one of `include` matches its path, and none of
- * `exclude`. What is not below the root ("comm:NAME", "cgroup:ID" of a replay) is matched as if it were a
- * child of it.
+ * `exclude`. What is not below the root ("comm:NAME", "cgroup:ID" of a replay, "model:WORKLOAD") is matched
+ * as if it were a child of it.
  */
 bool config_exports(const struct config *config, const char *path);
 

@@ -12,6 +12,7 @@
 
 #include "base/glob.h"
 #include "base/number.h"
+#include "config_model.h"
 #include "origin/event.h"
 
 #define BLANKS " \t"
@@ -20,6 +21,7 @@ static const char *const origin_names[] = {
 	[CONFIG_ORIGIN_AUTO] = "auto",
 	[CONFIG_ORIGIN_PERF] = "perf",
 	[CONFIG_ORIGIN_REPLAY] = "replay",
+	[CONFIG_ORIGIN_MODEL] = "model",
 };
 
 #define FIELD(member) .offset = offsetof(struct config, member)
@@ -37,6 +39,12 @@ static const struct config_key keys[] = {
 	{"sampling", "interval", CONFIG_KEY_DURATION, .needs_restart = false, FIELD(interval_ns),
 	 .default_text = "1s", .min = 100 * NSEC_PER_MSEC, .max = 60 * NSEC_PER_SEC,
 	 .meaning = "time from one collection to the next"},
+	{"model", "cpu", CONFIG_KEY_MACHINE, .needs_restart = true, FIELD(cpu), .default_text = "skylake",
+	 .meaning = "the CPU that the model plays"},
+	{"model", "seed", CONFIG_KEY_NUMBER, .needs_restart = true, FIELD(seed), .default_text = "1",
+	 .min = 0, .max = UINT64_MAX, .meaning = "what the model's chance is drawn from"},
+	{"model", "workloads", CONFIG_KEY_WORKLOADS, .needs_restart = true, FIELD(workloads),
+	 .default_text = "all", .meaning = "what the model runs, each in a cgroup of its own"},
 	{"cgroups", "max", CONFIG_KEY_NUMBER, .needs_restart = true, FIELD(cgroups_max),
 	 .default_text = "auto", .min = 16, .max = 65536, .has_auto = true,
 	 .auto_value = CONFIG_CGROUPS_MAX_AUTO, .meaning = "slots, one for each cgroup that is accounted"},
@@ -63,9 +71,7 @@ static const struct {
 	const char *value;
 	const char *part;
 } later[] = {
-	{"model", NULL, NULL, "the model origin"},
 	{"rule", NULL, NULL, "alert rules"},
-	{"sampling", "origin", "model", "the model origin"},
 	{"sampling", "events", "stores", "store latency"},
 	{"sampling", "events", "instructions", "precise distribution"},
 	{"sampling", "events", "offcore", "off-core response"},
@@ -143,7 +149,10 @@ static size_t field_size(const struct config_key *key)
 	case CONFIG_KEY_ORIGIN:
 		return sizeof(enum config_origin);
 	case CONFIG_KEY_EVENTS:
+	case CONFIG_KEY_WORKLOADS:
 		return sizeof(unsigned int);
+	case CONFIG_KEY_MACHINE:
+		return sizeof(const struct machine *);
 	case CONFIG_KEY_NUMBER:
 	case CONFIG_KEY_DURATION:
 		return sizeof(u64);
@@ -189,7 +198,7 @@ static int set_origin(const struct config_key *key, void *field, const char *tex
 			*(enum config_origin *)field = (enum config_origin)i;
 			return 0;
 		}
-	return refuse_value(key, text, "auto, perf or replay", ret_problem);
+	return refuse_value(key, text, "auto, perf, replay or model", ret_problem);
 }
 
 static int set_events(const struct config_key *key, void *field, const char *text, char **ret_problem)
@@ -251,12 +260,13 @@ static int set_yes_no(const struct config_key *key, void *field, const char *tex
 	return 0;
 }
 
-/* A pattern that could never match is a mistake: paths begin with a `/`, names of a replay with their kind.
+/* A pattern that could never match is a mistake: paths begin with a `/`, names of a replay or the model with
+ * their kind.
  */
 static bool pattern_can_match(const char *pattern)
 {
 	return *pattern == '/' || strncmp(pattern, "**", 2) == 0 || strncmp(pattern, "comm:", 5) == 0 ||
-	       strncmp(pattern, "cgroup:", 7) == 0;
+	       strncmp(pattern, "cgroup:", 7) == 0 || strncmp(pattern, "model:", 6) == 0;
 }
 
 void config_patterns_clear(struct config_patterns *patterns)
@@ -300,7 +310,7 @@ static int set_patterns(const struct config_key *key, void *field, const char *t
 			return refuse(
 				ret_problem,
 				"%s: the pattern %s matches no cgroup: begin it with / or ** (or comm: or "
-				"cgroup: for a recording)",
+				"cgroup: for a recording, model: for the model)",
 				key->name, word);
 		if (strlen(word) > GLOB_PATTERN_MAX)
 			return refuse(ret_problem, "%s: a pattern has at most %d bytes; shorten it with **",
@@ -356,6 +366,10 @@ int config_key_set(const struct config_key *key, struct config *config, const ch
 		return set_listen(key, field, value, ret_problem);
 	case CONFIG_KEY_GROUP:
 		return set_group(key, field, text, ret_problem);
+	case CONFIG_KEY_MACHINE:
+		return config_model_cpu(key, value, field, ret_problem);
+	case CONFIG_KEY_WORKLOADS:
+		return config_model_workloads(key, value, field, ret_problem);
 	}
 	return -EINVAL;
 }
@@ -387,6 +401,8 @@ bool config_key_equal(const struct config_key *key, const struct config *a, cons
 	case CONFIG_KEY_NUMBER:
 	case CONFIG_KEY_DURATION:
 	case CONFIG_KEY_YES_NO:
+	case CONFIG_KEY_MACHINE:
+	case CONFIG_KEY_WORKLOADS:
 		break;
 	}
 	return memcmp(left, right, field_size(key)) == 0;

@@ -6,14 +6,16 @@
 #include "config.h"
 
 enum config_key_type {
-	CONFIG_KEY_ORIGIN,   /* enum config_origin */
-	CONFIG_KEY_EVENTS,   /* unsigned int, bits */
-	CONFIG_KEY_NUMBER,   /* u64 */
-	CONFIG_KEY_DURATION, /* u64, nanoseconds */
-	CONFIG_KEY_YES_NO,   /* bool */
-	CONFIG_KEY_PATTERNS, /* struct config_patterns */
-	CONFIG_KEY_LISTEN,   /* struct listen_address */
-	CONFIG_KEY_GROUP,    /* char[CONFIG_GROUP_MAX] */
+	CONFIG_KEY_ORIGIN,    /* enum config_origin */
+	CONFIG_KEY_EVENTS,    /* unsigned int, bits */
+	CONFIG_KEY_NUMBER,    /* u64 */
+	CONFIG_KEY_DURATION,  /* u64, nanoseconds */
+	CONFIG_KEY_YES_NO,    /* bool */
+	CONFIG_KEY_PATTERNS,  /* struct config_patterns */
+	CONFIG_KEY_LISTEN,    /* struct listen_address */
+	CONFIG_KEY_GROUP,     /* char[CONFIG_GROUP_MAX] */
+	CONFIG_KEY_MACHINE,   /* const struct machine * */
+	CONFIG_KEY_WORKLOADS, /* unsigned int, bits */
 };
 
 struct config_key {

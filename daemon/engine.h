@@ -14,7 +14,7 @@
 #include "window/readings.h"
 
 struct engine_settings {
-	const char *origin; /* "perf", "replay"; a constant */
+	const char *origin; /* "perf", "replay", "model"; a constant */
 	size_t n_events;
 	struct event events[EVENTS_MAX];
 	u32 slots;

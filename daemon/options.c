@@ -33,6 +33,9 @@ enum option_id {
 	OPTIONS_COUNT,
 };
 
+/* Columns of the options in the help, before what is said of them. */
+#define HELP_HEAD 25
+
 #define BIT(n) (1U << (n))
 
 /* `goes_with`: BIT() of each action that the option says something to. */
@@ -45,8 +48,9 @@ static const struct {
 	[OPTION_CONFIG] =
 		{"config", "FILE", BIT(OPTIONS_RUN) | BIT(OPTIONS_PROBE) | BIT(OPTIONS_CHECK_CONFIG),
 		 "read FILE in the place of /etc/pebsd/pebsd.conf\nand /etc/pebsd/pebsd.conf.d/*.conf"},
-	[OPTION_ORIGIN] = {"origin", "auto|perf|replay", BIT(OPTIONS_RUN),
-			   "where samples come from; auto: perf where this\nmachine can, else exit with 3"},
+	[OPTION_ORIGIN] = {"origin", "auto|perf|replay|model", BIT(OPTIONS_RUN),
+			   "where samples come from; auto: perf where this\nmachine can, else exit with 3; "
+			   "model: a PEBS unit\nin software, whose figures are no measurement"},
 	[OPTION_REPLAY] =
 		{"replay", "FILE", BIT(OPTIONS_RUN),
 		 "read a recording (perf.data; - for a pipe);\nmay be repeated; implies --origin replay"},
@@ -315,14 +319,18 @@ void options_print_help(FILE *out)
 			   "\n");
 	for (size_t i = 0; i < OPTIONS_COUNT; i++) {
 		const char *line = table[i].help;
-		char head[32];
+		char head[48];
 
 		(void)snprintf(head, sizeof(head), "--%s%s%s", table[i].name, table[i].argument ? " " : "",
 			       table[i].argument ? table[i].argument : "");
+		if (strlen(head) > HELP_HEAD) {
+			(void)fprintf(out, "  %s\n", head);
+			head[0] = '\0';
+		}
 		for (;;) {
 			int length = (int)strcspn(line, "\n");
 
-			(void)fprintf(out, "  %-25s %.*s\n", head, length, line);
+			(void)fprintf(out, "  %-*s %.*s\n", HELP_HEAD, head, length, line);
 			if (!line[length])
 				break;
 			line += length + 1;

@@ -18,6 +18,20 @@ static bool exported(const char *path, void *userdata)
 	return config_exports(userdata, path);
 }
 
+static const struct origin *origin_for(enum config_origin origin)
+{
+	switch (origin) {
+	case CONFIG_ORIGIN_REPLAY:
+		return &origin_replay;
+	case CONFIG_ORIGIN_MODEL:
+		return &origin_model;
+	case CONFIG_ORIGIN_AUTO: /* never the model: its figures are no measurement */
+	case CONFIG_ORIGIN_PERF:
+		break;
+	}
+	return &origin_perf;
+}
+
 int sampling_open(const struct sampling_settings *settings, struct sampling **ret,
 		  struct failure *ret_failure)
 {
@@ -34,7 +48,7 @@ int sampling_open(const struct sampling_settings *settings, struct sampling **re
 	*ret_failure = (struct failure){.code = EXIT_FAILED};
 	if (!sampling)
 		return -ENOMEM;
-	sampling->origin = settings->config->origin == CONFIG_ORIGIN_REPLAY ? &origin_replay : &origin_perf;
+	sampling->origin = origin_for(settings->config->origin);
 	engine.origin = sampling->origin->name;
 	r = sampling->origin->open(settings, &engine, &sampling->engine, &sampling->state, ret_failure);
 	if (r < 0)
@@ -60,6 +74,11 @@ struct engine *sampling_engine(const struct sampling *sampling)
 	return sampling->engine;
 }
 
+bool sampling_has_steps(const struct sampling *sampling)
+{
+	return sampling->origin->step != NULL;
+}
+
 int sampling_step(struct sampling *sampling)
 {
 	return sampling->origin->step ? sampling->origin->step(sampling->state) : 0;
@@ -72,9 +91,10 @@ int sampling_input(const struct sampling *sampling)
 
 int sampling_tick(struct sampling *sampling)
 {
-	if (sampling->origin->tick)
-		sampling->origin->tick(sampling->state);
-	return engine_collect(sampling->engine);
+	int ticked = sampling->origin->tick ? sampling->origin->tick(sampling->state) : 0;
+	int r = engine_collect(sampling->engine);
+
+	return ticked < 0 ? ticked : r;
 }
 
 bool sampling_complete(const struct sampling *sampling, const char **ret_message)
@@ -94,9 +114,10 @@ char *sampling_status(const struct sampling *sampling)
 	const struct snapshot *head = engine_head(sampling->engine);
 	char *status;
 
-	if (asprintf(&status, "Origin %s: %s of %llu cgroups, every %.3g s", head->origin,
+	if (asprintf(&status, "Origin %s: %s of %llu cgroups, every %.3g s%s", head->origin,
 		     head->n_events ? head->events[0].key : "nothing",
-		     (unsigned long long)head->cgroups_alive, head->interval_seconds) < 0)
+		     (unsigned long long)head->cgroups_alive, head->interval_seconds,
+		     sampling->origin == &origin_model ? "; no measurement" : "") < 0)
 		return NULL;
 	return status;
 }

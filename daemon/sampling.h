@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * An origin and the engine that it feeds: `perf` samples this machine, `replay` reads recordings. Which of
- * them it is makes no difference to whoever serves the figures.
+ * An origin and the engine that it feeds: `perf` samples this machine, `replay` reads recordings, `model`
+ * samples a computer in software. Which of them it is makes no difference to whoever serves the figures.
  */
 #ifndef PEBSD_SAMPLING_H
 #define PEBSD_SAMPLING_H
@@ -30,19 +30,23 @@ DEFINE_CLEANUP(struct sampling *, sampling_free)
 
 struct engine *sampling_engine(const struct sampling *sampling);
 
+/* Whether there is anything to do between the ticks: recordings to read, a model to run. */
+bool sampling_has_steps(const struct sampling *sampling);
+
 /*
- * Reads on in the recordings, some milliseconds' worth. Returns 1 while there is more, 0 at the end (and
- * always for a live origin), -EAGAIN where a pipe has nothing to read until sampling_input() has, -errno
- * where a recording is damaged: what was read before that stands.
+ * Reads on in the recordings, or runs the model on, some milliseconds' worth. Returns 1 while there is more,
+ * 0 at the end (which a model has not, and where there are no steps always), -EAGAIN where there is nothing
+ * to do until sampling_input() can be read, -errno where a recording is damaged: what was read before that
+ * stands.
  */
 int sampling_step(struct sampling *sampling);
 
-/* The descriptor that the next step reads; -1: none. The sampling's. */
+/* The descriptor that the next step waits for; -1: none. The sampling's. */
 int sampling_input(const struct sampling *sampling);
 
 /*
- * One interval: CPUs that came or went, cgroups that found no slot, a collection. Returns 0 or -errno, which
- * the next interval may mend.
+ * One interval: CPUs that came or went, cgroups that found no slot, the model's time until now, a collection.
+ * Returns 0 or -errno, which the next interval may mend.
  */
 int sampling_tick(struct sampling *sampling);
 

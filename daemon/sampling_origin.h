@@ -19,12 +19,13 @@ struct origin {
 	/* As in sampling.h; NULL: nothing to do, and all is well. */
 	int (*step)(struct origin_state *state);
 	int (*input)(const struct origin_state *state);
-	void (*tick)(struct origin_state *state);
+	int (*tick)(struct origin_state *state); /* before the collection; 0 or -errno */
 	bool (*complete)(const struct origin_state *state, const char **ret_message);
 	int (*health)(const struct origin_state *state, const char **ret_reason);
 };
 
 extern const struct origin origin_perf;
 extern const struct origin origin_replay;
+extern const struct origin origin_model;
 
 #endif

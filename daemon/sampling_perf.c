@@ -143,8 +143,8 @@ static int refuse(const struct pmu_plan *plan, struct failure *failure)
 
 	return cannot(failure, -ENODEV,
 		      "memory loads cannot be sampled here. %s Look at a recording made elsewhere with pebsd "
-		      "--replay "
-		      "FILE; pebsd --probe lists what was looked at",
+		      "--replay FILE, or at what pebsd shows of a model with pebsd --origin model; pebsd "
+		      "--probe lists what was looked at",
 		      reasons && *reasons ? reasons : "No PMU is known to.");
 }
 
@@ -306,13 +306,14 @@ static void tell_unread_names(struct origin_state *state)
 	state->names_unread = unread;
 }
 
-static void tick(struct origin_state *state)
+static int tick(struct origin_state *state)
 {
 	tell_unread_names(state);
 	for (size_t i = 0; i < state->n_sets; i++)
 		follow_hotplug(state, i);
 	if (engine_should_adopt(state->engine))
 		adopt(state);
+	return 0;
 }
 
 static int health(const struct origin_state *state, const char **ret_reason)

@@ -103,11 +103,11 @@ static int wait_for_input(struct server *server)
 				on_input, server);
 
 	if (r < 0)
-		return log_error(r, "cannot wait for the pipe that is replayed");
+		return log_error(r, "cannot wait for what the origin reads");
 	return sd_event_source_set_enabled(server->step, SD_EVENT_OFF);
 }
 
-/* Recordings are read in steps, so that those who ask in the meantime are answered. */
+/* Recordings are read, and the model is run, in steps, so that those who ask in the meantime are answered. */
 static int on_step(sd_event_source *source, void *userdata)
 {
 	struct server *server = userdata;
@@ -250,8 +250,8 @@ static int arm(struct server *server)
 	    (r = sd_event_set_watchdog(server->event, true)) < 0)
 		return r;
 	(void)sd_event_source_set_priority(server->step, SD_EVENT_PRIORITY_IDLE);
-	return sd_event_source_set_enabled(
-		server->step, server->config->origin == CONFIG_ORIGIN_REPLAY ? SD_EVENT_ON : SD_EVENT_OFF);
+	return sd_event_source_set_enabled(server->step,
+					   sampling_has_steps(server->sampling) ? SD_EVENT_ON : SD_EVENT_OFF);
 }
 
 static int start(struct server *server, struct failure *failure)
@@ -290,7 +290,8 @@ int serve(const struct options *options, struct config *config, struct failure *
 	r = start(&server, ret_failure);
 	if (r < 0)
 		return r;
-	log_info("serving: control socket %s, endpoint %s%s", options->socket,
+	log_info("serving: origin %s, control socket %s, endpoint %s%s",
+		 engine_head(sampling_engine(server.sampling))->origin, options->socket,
 		 config->listen.none ? "" : "http://", config->listen.text);
 	(void)sd_notify(false, "READY=1");
 	notify_status(&server);

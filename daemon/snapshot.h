@@ -56,8 +56,9 @@ struct snapshot_event {
 };
 
 struct snapshot_cgroup {
-	const char *path; /* below the cgroup2 root; "comm:NAME" or "cgroup:ID" in a replay */
-	u64 id;           /* 0 where there is none */
+	const char
+		*path; /* below the cgroup2 root; "comm:NAME" or "cgroup:ID" in a replay, "model:WORKLOAD" */
+	u64 id;        /* 0 where there is none */
 	bool alive;
 	const struct figures *figures[EVENTS_MAX]; /* NULL: no sample of that event */
 };

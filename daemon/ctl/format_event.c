@@ -6,6 +6,13 @@
 #include "base/cleanup.h"
 #include "base/json_get.h"
 
+const char *format_origin_name(json_object *reply, char **kept)
+{
+	const char *origin = json_get_text(reply, "origin");
+
+	return origin && strcmp(origin, "model") == 0 ? "model (no measurement)" : line_visible(origin, kept);
+}
+
 void format_origin(FILE *out, const struct format_style *style, const char *label, json_object *reply)
 {
 	char since[TEXT_TIME_MAX + 8];
@@ -17,8 +24,7 @@ void format_origin(FILE *out, const struct format_style *style, const char *labe
 		text_span(seconds, window);
 	else
 		(void)snprintf(window, sizeof(window), "all");
-	line_put(out, style, label, "%s since %s, window %s",
-		 line_visible(json_get_text(reply, "origin"), &kept),
+	line_put(out, style, label, "%s since %s, window %s", format_origin_name(reply, &kept),
 		 line_time(json_get_text(reply, "since"), since), window);
 }
 

@@ -5,6 +5,9 @@
 
 #include "ctl/line.h"
 
+/* A reply's origin: "perf", "replay", or "model (no measurement)". `kept`: as line_visible(). */
+const char *format_origin_name(json_object *reply, char **kept);
+
 /* "perf since 2026-11-21 06:00:00 UTC, window 10s". */
 void format_origin(FILE *out, const struct format_style *style, const char *label, json_object *reply);
 

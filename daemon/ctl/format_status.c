@@ -107,8 +107,7 @@ void format_status(FILE *out, json_object *status, json_object *recent, const st
 	double interval_s, collection_s;
 	bool done;
 
-	line_put(out, style, "Origin", "%s since %s%s",
-		 line_visible(json_get_text(status, "origin"), &origin),
+	line_put(out, style, "Origin", "%s since %s%s", format_origin_name(status, &origin),
 		 line_time(json_get_text(status, "since"), since),
 		 !json_get_bool(status, "replay_done", &done) ? ""
 		 : done                                       ? "; every recording was read"

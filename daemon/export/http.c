@@ -203,11 +203,12 @@ static enum MHD_Result send_page(struct http *http, struct MHD_Connection *conne
 		     "<!DOCTYPE html>\n"
 		     "<html lang=\"en\"><head><meta charset=\"utf-8\"><title>pebsd</title></head><body>\n"
 		     "<h1>pebsd %s</h1>\n"
-		     "<p>Memory access latency of every cgroup. Origin of the samples: %s.</p>\n"
+		     "<p>Memory access latency of every cgroup. Origin of the samples: %s%s.</p>\n"
 		     "<ul><li><a href=\"/metrics\">/metrics</a> for Prometheus</li>\n"
 		     "<li><a href=\"/healthz\">/healthz</a></li></ul>\n"
 		     "</body></html>\n",
-		     http->source.version, http->source.origin) < 0) {
+		     http->source.version, http->source.origin,
+		     strcmp(http->source.origin, "model") == 0 ? ", which is no measurement" : "") < 0) {
 		page = NULL;
 		return MHD_NO;
 	}

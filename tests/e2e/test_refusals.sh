@@ -6,7 +6,7 @@
 need jq
 
 exits 'an unknown option' 2 "$PEBSD" --frobnicate
-exits 'an origin of a later version' 2 "$PEBSD" --origin model
+exits 'an origin that there is not' 2 "$PEBSD" --origin modell
 exits 'help' 0 "$PEBSD" --help
 exits 'version' 0 "$PEBSD" --version
 

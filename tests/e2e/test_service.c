@@ -149,6 +149,29 @@ Test(service, readiness_status_watchdog_and_stopping)
 	cr_expect(receive(fd, "STOPPING=1", message, sizeof(message)));
 }
 
+/* Its time is run between the watchdog's notifications, and no status of it can be taken for a machine's. */
+Test(service, the_model_says_what_it_is)
+{
+	_cleanup_free_ char *path = in_directory("notify");
+	_cleanup_free_ char *socket_path = in_directory("control.sock");
+	_cleanup_close_ int fd = bind_datagrams(path);
+	char *arguments[] = {"pebsd", "--origin", "model", "--socket", socket_path, "--listen", "none", NULL};
+	char message[4096];
+	pid_t pid;
+
+	cr_assert_eq(setenv("NOTIFY_SOCKET", path, 1), 0);
+	cr_assert_eq(setenv("WATCHDOG_USEC", "1000000", 1), 0);
+	pid = start(arguments, -1);
+	cr_expect(receive(fd, "READY=1", message, sizeof(message)));
+	for (int i = 0; i < 3; i++) {
+		cr_expect(receive(fd, "STATUS=Origin model: loads of 7 cgroups", message, sizeof(message)));
+		cr_expect_not_null(strstr(message, "no measurement"), "%s", message);
+		cr_expect(receive(fd, "WATCHDOG=1", message, sizeof(message)));
+	}
+	cr_expect_eq(stop(pid), 0);
+	cr_expect(receive(fd, "STOPPING=1", message, sizeof(message)));
+}
+
 /* On a machine that can't sample, the reason is the unit's status text, and the exit code stops the restarts.
  */
 Test(service, the_reason_for_not_starting_is_the_status)

@@ -87,6 +87,9 @@ until grep -q '^ *curl http' "$work/run.log"; do
 	sleep 1
 done
 say_time "make run serves"
+grep -q 'NO MEASUREMENT' "$work/run.log" || [ -e /sys/bus/event_source/devices/cpu/events/mem-loads ] ||
+	fail "\"$command\" does not say that it shows a model: $(cat "$work/run.log")"
+sleep 3 # some collections
 sed -n 's/^ *\(.*\(pebsctl --socket\|curl http\).*\)/\1/p' "$work/run.log" >"$work/printed"
 while read -r line; do
 	inside run "$line" >"$work/output" 2>&1 || fail "\"$line\", as printed, failed: $(cat "$work/output")"

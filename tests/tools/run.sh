@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# Serves the built pebsd in the foreground until Ctrl-C, on this machine's own samples, or where it has none, on a
-# recording made for the purpose.
+# Serves the built pebsd in the foreground until Ctrl-C, on this machine's own samples, or where it has none, on the
+# model's.
 #   run.sh [BUILD_DIRECTORY]
 # Whatever it made is gone when it ends.
 set -eu
@@ -46,7 +46,7 @@ build=$(cd "${1:-$top/build}" && pwd)
 daemon='' directory=''
 
 [ "$(id -u)" = 0 ] || fail "loading BPF programs needs root: run \"sudo make run\", or the same as root"
-for program in pebsd pebsctl tests/tools/make_recording; do
+for program in pebsd pebsctl; do
 	[ -x "$build/$program" ] || fail "$build/$program is not built: run \"make run\" in $top"
 done
 
@@ -72,9 +72,9 @@ elif [ "$status" != 3 ]; then
 else
 	say "This machine cannot sample memory accesses. pebsd --probe says:"
 	say "$reason" | sed 's/^/    /'
-	say "So the whole path is shown on a recording that was made up for it: its figures are no measurement."
-	"$build/tests/tools/make_recording" "$directory/recording.perf.data"
-	set -- --replay "$directory/recording.perf.data" "$@"
+	say "So the whole path is shown live on a model: a CPU in software that runs a few workloads under a PEBS unit of"
+	say "its own. ITS FIGURES ARE NO MEASUREMENT, of this machine or of any other; every output says \"model\"."
+	set -- --origin model "$@"
 fi
 
 # It ends with this script even where no trap can run.

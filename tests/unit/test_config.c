@@ -11,7 +11,10 @@
 #include "config.h"
 #include "config_file.h"
 #include "config_keys.h"
+#include "model/workload.h"
 #include "origin/event.h"
+
+#define ALL_WORKLOADS ((1U << WORKLOAD_COUNT) - 1)
 
 static struct config *config;
 static struct config_mistakes mistakes;
@@ -68,6 +71,9 @@ Test(config, defaults)
 	cr_expect_eq(config->ldlat, 30);
 	cr_expect_eq(config->period, 10007);
 	cr_expect_eq(config->interval_ns, NSEC_PER_SEC);
+	cr_expect_str_eq(config->cpu->name, "skylake");
+	cr_expect_eq(config->seed, 1);
+	cr_expect_eq(config->workloads, ALL_WORKLOADS);
 	cr_expect_eq(config->cgroups_max, CONFIG_CGROUPS_MAX_AUTO);
 	cr_assert_eq(config->include.n, 1);
 	cr_expect_str_eq(config->include.list[0], "/**");
@@ -137,9 +143,10 @@ Test(config, sections_and_keys_that_are_not_known)
 			"x.conf:1: unknown section [samplng]; did you mean [sampling]?\n");
 	expect_mistakes(
 		"[network]\nx = 3\n",
-		"x.conf:1: unknown section [network]; there are sampling, cgroups, export, control\n");
-	expect_mistakes("[]\nx = 3\n",
-			"x.conf:1: unknown section []; there are sampling, cgroups, export, control\n");
+		"x.conf:1: unknown section [network]; there are sampling, model, cgroups, export, control\n");
+	expect_mistakes(
+		"[]\nx = 3\n",
+		"x.conf:1: unknown section []; there are sampling, model, cgroups, export, control\n");
 	expect_mistakes("[export]\ntpo = 3\n", "x.conf:2: unknown key tpo in [export]; did you mean top?\n");
 	expect_mistakes("[export]\nTop = 3\n", "x.conf:2: unknown key Top in [export]; did you mean top?\n");
 	expect_mistakes(
@@ -152,24 +159,82 @@ Test(config, sections_and_keys_that_are_not_known)
 Test(config, what_comes_later_is_refused_with_its_reason)
 {
 	expect_mistakes(
-		"[rule slow database]\ncgroup = /\n[model]\nseed = 1\n",
+		"[rule slow database]\ncgroup = /\n",
 		"x.conf:1: [rule slow database] is not known to this version (comes with alert rules); "
-		"remove the section\n"
-		"x.conf:3: [model] is not known to this version (comes with the model origin); remove the "
-		"section\n");
+		"remove the section\n");
 	expect_mistakes(
-		"[sampling]\nbudget = 0.5%\norigin = model\nevents = loads stores\n",
+		"[sampling]\nbudget = 0.5%\nevents = loads stores\n",
 		"x.conf:2: budget is not known to this version (comes with the governor of the period); "
 		"remove the line\n"
-		"x.conf:3: origin = model: not known to this version (comes with the model origin); give "
-		"auto, perf or replay (where samples come from)\n"
-		"x.conf:4: events = stores: not known to this version (comes with store latency); give "
+		"x.conf:3: events = stores: not known to this version (comes with store latency); give "
 		"loads (what is sampled)\n");
 	cr_expect(strstr(printed("[cgroups]\nhot = /a\n"), "x.conf:2: hot is not known to this version"));
 	cr_expect(strstr(printed("[export]\nprofiles = no\n"),
 			 "x.conf:2: profiles is not known to this version"));
 	cr_expect(strstr(printed("[control]\ndetail = root\n"),
 			 "x.conf:2: detail is not known to this version"));
+}
+
+Test(config, the_model)
+{
+	expect_mistakes("[sampling]\norigin = model\n[model]\ncpu = icelake-server\nseed = 42\n"
+			"workloads = mix  false-sharing\n",
+			"");
+	cr_expect_eq(config->origin, CONFIG_ORIGIN_MODEL);
+	cr_expect_str_eq(config->cpu->name, "icelake-server");
+	cr_expect_eq(config->seed, 42);
+	cr_expect_eq(config->workloads, 1U << WORKLOAD_MIX | 1U << WORKLOAD_FALSE_SHARING);
+	expect_mistakes("[model]\nworkloads = mix all\n", "");
+	cr_expect_eq(config->workloads, ALL_WORKLOADS);
+	expect_mistakes("[model]\nworkloads = mix\n", "");
+	expect_mistakes("[model]\nworkloads =\ncpu =\nseed =\n", "");
+	cr_expect_eq(config->workloads, ALL_WORKLOADS);
+	cr_expect_str_eq(config->cpu->name, "skylake");
+	cr_expect_eq(config->seed, 1);
+}
+
+Test(config, names_of_the_model_that_are_not_known)
+{
+	const char *text;
+
+	expect_mistakes("[model]\nworkloads = streaming pointer-chaes\n",
+			"x.conf:2: workloads = pointer-chaes: unknown; did you mean pointer-chase? There are "
+			"all, streaming, pointer-chase, remote-numa, false-sharing, tlb-thrash, "
+			"locked-counters, mix (what the model runs, each in a cgroup of its own)\n");
+	cr_expect_eq(config->workloads, ALL_WORKLOADS, "a mistake changes nothing");
+	expect_mistakes("[model]\nworkloads = database\n",
+			"x.conf:2: workloads = database: unknown; there are all, streaming, pointer-chase, "
+			"remote-numa, false-sharing, tlb-thrash, locked-counters, mix (what the model runs, "
+			"each in a cgroup of its own)\n");
+	text = printed("[model]\ncpu = skylaek\n");
+	cr_expect(strstr(text, "x.conf:2: cpu = skylaek: unknown; did you mean skylake? There are nehalem, "),
+		  "%s", text);
+	/* All that could be given are told, and none that could not. */
+	text = printed("[model]\ncpu = z80\n");
+	for (size_t i = 0; i < machines_count; i++)
+		cr_expect_eq(!strstr(text, machines[i].name), machine_refusal(&machines[i]) != NULL,
+			     "%s in %s", machines[i].name, text);
+}
+
+Test(config, a_cpu_that_cannot_is_refused_with_its_reason)
+{
+	size_t refused = 0;
+
+	for (size_t i = 0; i < machines_count; i++) {
+		const char *reason = machine_refusal(&machines[i]);
+		char text[64];
+
+		(void)snprintf(text, sizeof(text), "[model]\ncpu = %s\n", machines[i].name);
+		if (!reason) {
+			expect_mistakes(text, "");
+			cr_expect_eq(config->cpu, &machines[i]);
+		} else {
+			refused++;
+			cr_expect(strstr(printed(text), reason), "%s: %s", machines[i].name, printed(text));
+			cr_expect(strstr(printed(text), "give one of nehalem, "));
+		}
+	}
+	cr_expect_eq(refused, 3, "NetBurst, Core and Goldmont");
 }
 
 Test(config, values_out_of_range)
@@ -191,6 +256,16 @@ Test(config, values_out_of_range)
 		{"cgroups", "max = 65536", "max = 65537"},
 		{"cgroups", "include = **", "include = /a b"},
 		{"cgroups", "include = comm:*", "include = *.service"},
+		{"cgroups", "include = model:*", "include = mode:*"},
+		{"sampling", "origin = model", "origin = modell"},
+		{"model", "cpu = skylake-server", "cpu = Skylake"},
+		{"model", "cpu = sapphirerapids", "cpu = goldmont"},
+		{"model", "cpu = nehalem", "cpu = core"},
+		{"model", "cpu = icelake", "cpu = netburst"},
+		{"model", "seed = 18446744073709551615", "seed = 18446744073709551616"},
+		{"model", "seed = 0", "seed = -1"},
+		{"model", "workloads = streaming mix", "workloads = streaming, mix"},
+		{"model", "workloads = all", "workloads = none"},
 		{"export", "listen = none", "listen = localhost:9754"},
 		{"export", "listen = 0.0.0.0:1", "listen = 0.0.0.0:0"},
 		{"export", "listen = 0.0.0.0:65535", "listen = 0.0.0.0:65536"},
@@ -230,6 +305,7 @@ Test(config, lines_that_are_wrong)
 	expect_mistakes(
 		"ldlat = 30\n[sampling\nldlat = 2\n[export] # x\nlisten\n= 5\ntop: 5\n/a\n  /b\n",
 		"x.conf:1: a key outside a section; put a header above it: [NAME] with one of sampling, "
+		"model, "
 		"cgroups, export, control\n"
 		"x.conf:2: the section header is not closed; write [NAME]\n"
 		"x.conf:3: ldlat = 2: give a whole number from 3 to 65535 (cycles a load must take to be "
@@ -365,15 +441,19 @@ Test(config, what_a_reload_applies_and_what_waits_for_a_restart)
 	cr_expect_eq(config_reload_keys(running, loaded, names), 0);
 
 	parse("[sampling]\norigin = perf\nldlat = 64\nperiod = 2003\ninterval = 2s\n"
+	      "[model]\ncpu = nehalem\nseed = 2\nworkloads = mix\n"
 	      "[cgroups]\nmax = 99\ninclude = /a\nexclude = /b\n"
 	      "[export]\nlisten = none\ntop = 7\ndetail-metrics = yes\n[control]\ngroup = adm\n");
-	cr_assert_eq(config_restart_keys(running, loaded, names), 6);
+	cr_assert_eq(config_restart_keys(running, loaded, names), 9);
 	cr_expect_str_eq(names[0], "origin");
 	cr_expect_str_eq(names[1], "ldlat");
 	cr_expect_str_eq(names[2], "period");
-	cr_expect_str_eq(names[3], "max");
-	cr_expect_str_eq(names[4], "listen");
-	cr_expect_str_eq(names[5], "group");
+	cr_expect_str_eq(names[3], "cpu");
+	cr_expect_str_eq(names[4], "seed");
+	cr_expect_str_eq(names[5], "workloads");
+	cr_expect_str_eq(names[6], "max");
+	cr_expect_str_eq(names[7], "listen");
+	cr_expect_str_eq(names[8], "group");
 	cr_assert_eq(config_reload_keys(running, loaded, names), 5);
 	cr_expect_str_eq(names[0], "interval");
 	cr_expect_str_eq(names[1], "include");
@@ -387,6 +467,7 @@ Test(config, what_a_reload_applies_and_what_waits_for_a_restart)
 	cr_expect_eq(running->top, 7);
 	cr_expect(running->detail_metrics);
 	cr_expect_eq(running->ldlat, 30);
+	cr_expect_str_eq(running->cpu->name, "skylake");
 	cr_expect_str_eq(running->group, "pebsd");
 	cr_expect_not(running->listen.none);
 }

@@ -236,6 +236,29 @@ Test(format, trend_and_quiet_windows)
 	cr_expect_not_null(strstr(nothing, "none in this window"));
 }
 
+/* Whatever is printed of a model says that it is one. */
+Test(format, a_model_is_no_measurement)
+{
+	struct snapshot *snapshot = example_perf();
+	_cleanup_json_ json_object *status = NULL;
+	_cleanup_json_ json_object *top = NULL;
+	_cleanup_json_ json_object *cgroup = NULL;
+	const char *begin = "     Origin: model (no measurement) since 2026-11-21 06:00:00 UTC";
+	char *texts[3];
+
+	snapshot->origin = "model";
+	status = json_status(snapshot);
+	top = json_top(snapshot);
+	cgroup = json_cgroup(snapshot, 0);
+	texts[0] = TEXT_OF(format_status(out, status, NULL, &wide));
+	texts[1] = TEXT_OF(format_top(out, status, top, &wide));
+	texts[2] = TEXT_OF(format_cgroup(out, status, cgroup, NULL, &wide));
+	for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
+		cr_expect_not_null(strstr(texts[i], begin), "%s", texts[i]);
+		free(texts[i]);
+	}
+}
+
 Test(format, status_of_a_live_machine)
 {
 	struct snapshot *snapshot = example_perf();

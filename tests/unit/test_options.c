@@ -70,6 +70,15 @@ Test(options, a_service_with_everything)
 	cr_expect_eq(options.listen.port, 80);
 }
 
+Test(options, the_model_for_a_while)
+{
+	cr_assert_eq(parse("--origin model --once --for 5s"), 0);
+	cr_expect_eq(options.origin, CONFIG_ORIGIN_MODEL);
+	cr_expect_eq(options.once_ns, 5 * NSEC_PER_SEC);
+	expect_problem("--origin model --replay a",
+		       "--replay reads recordings, --origin asks for another origin; leave one of them out");
+}
+
 Test(options, recordings_imply_the_origin)
 {
 	cr_assert_eq(parse("--replay a --replay - --once --json --listen none"), 0);
@@ -117,11 +126,9 @@ Test(options, what_is_wrong_by_itself)
 	expect_problem("--once=1", "--once takes no value; leave it out");
 	expect_problem("--config", "--config has no value; give FILE");
 	expect_problem("--replay ''", "--replay has no value; give FILE");
-	expect_problem("--origin ''", "--origin has no value; give auto|perf|replay");
+	expect_problem("--origin ''", "--origin has no value; give auto|perf|replay|model");
 	expect_problem("--origin pref",
-		       "--origin = pref: give auto, perf or replay (where samples come from)");
-	expect_problem("--origin model", "--origin = model: not known to this version (comes with the model "
-					 "origin); give auto, perf or replay (where samples come from)");
+		       "--origin = pref: give auto, perf, replay or model (where samples come from)");
 	expect_problem("--listen 9754",
 		       "--listen 9754: give a numeric address and a port from 1 to 65535, as "
 		       "127.0.0.1:9754 or [::1]:9754, or none");
@@ -188,7 +195,7 @@ Test(options, the_command_line_goes_before_the_configuration)
 Test(options, help_names_every_option_and_fits_a_terminal)
 {
 	static const char *const names[] = {
-		"--config FILE",  "--origin auto|perf|replay",
+		"--config FILE",  "--origin auto|perf|replay|model",
 		"--replay FILE",  "--once",
 		"--for DUR",      "--json",
 		"--socket PATH",  "--listen ADDR:PORT|none",

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "origin/model/core.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+/* Where the kernel has its DS areas, roughly: any canonical address would do. */
+#define AREA_ADDRESS 0xfffffe0000000000ULL
+
+/* Streams of chance beside those of the world and the unit. */
+#define STREAM_SEEDS 0x636f7265
+#define STREAM_SCALE 0x7363616c
+
+#define STORAGE_ALIGNMENT 64
+
+struct core {
+	struct pebs_unit unit;
+	struct driver driver;
+	struct workload workload;
+	struct random random;
+	void *memory; /* the memory system's storage */
+	void *area;   /* what the DS area and its buffer lie in */
+	u64 hertz;    /* of the workload's clock */
+	u64 until;    /* that clock, at the end of the time that it was given */
+	u64 rest;     /* of that time: parts of a cycle, in 1 / NSEC_PER_SEC */
+	u64 owed;     /* events that are to be passed and did not fit before an overflow */
+	u64 cgroup_id;
+};
+
+static int allocate(size_t size, void **ret)
+{
+	/* aligned_alloc() wants whole multiples. */
+	*ret = aligned_alloc(STORAGE_ALIGNMENT,
+			     (size + STORAGE_ALIGNMENT - 1) / STORAGE_ALIGNMENT * STORAGE_ALIGNMENT);
+	return *ret ? 0 : -ENOMEM;
+}
+
+static int build(struct core *core, const struct core_settings *settings)
+{
+	const struct memory_shape *shape = &settings->machine->memory;
+	u64 size = driver_memory_size(settings->machine);
+	struct memory *memory;
+	u64 seed;
+
+	/* One workload's chance is not another's, and the same whichever others run. */
+	random_seed(&core->random, settings->seed, STREAM_SEEDS + (u64)settings->workload);
+	seed = random_next(&core->random);
+	random_seed(&core->random, seed, STREAM_SCALE);
+	if (allocate(memory_size(shape), &core->memory) < 0 || allocate(size, &core->area) < 0)
+		return -ENOMEM;
+	memory = memory_open(core->memory, shape, seed);
+	workload_open(&core->workload, settings->workload, shape, memory, seed);
+	pebs_open(&core->unit, settings->machine,
+		  (struct linear_memory){.base = AREA_ADDRESS, .size = size, .bytes = core->area}, seed);
+	/*
+	 * The loads that the hardware would not have tagged are among those that are passed over, and what
+	 * passes before an overflow has taken effect passes among them.
+	 */
+	core->unit.tag_interval = 1;
+	core->unit.skid = 0;
+	return 0;
+}
+
+/* The latency that ldlat is held against. */
+static u32 threshold_latency(const struct machine *machine, const struct retired *load)
+{
+	return machine->mechanisms & MECHANISM_LATENCY_SPLIT ? load->instruction_latency : load->latency;
+}
+
+static void warm_up(struct core *core)
+{
+	const struct machine *machine = core->unit.machine;
+	u64 since = core->workload.tsc, counted = 0;
+	struct retired retired;
+
+	for (u32 i = 0; i < CORE_WARM_UP; i++) {
+		if (i == CORE_WARM_UP / 2)
+			since = core->workload.tsc;
+		workload_next_load(&core->workload, &retired);
+		if (i >= CORE_WARM_UP / 2)
+			counted += threshold_latency(machine, &retired) > CORE_USUAL;
+	}
+	core->until = core->workload.tsc;
+	core->hertz = (core->until - since) * CORE_LOADS / (counted ? counted : 1);
+}
+
+int core_new(const struct core_settings *settings, struct core **ret)
+{
+	_cleanup_(core_freep) struct core *core = calloc(1, sizeof(*core));
+	int r;
+
+	if (!core)
+		return -ENOMEM;
+	r = build(core, settings);
+	if (r < 0)
+		return r;
+	warm_up(core);
+	core->cgroup_id = settings->cgroup_id;
+	r = driver_start(&core->driver, &core->unit, settings->ldlat, settings->period);
+	if (r < 0)
+		return r;
+	*ret = TAKE_PTR(core);
+	return 0;
+}
+
+struct core *core_free(struct core *core)
+{
+	if (!core)
+		return NULL;
+	free(core->memory);
+	free(core->area);
+	free(core);
+	return NULL;
+}
+
+/* With a short period there is less to pass than one load stands for: what is owed does not pile up. */
+static void pass(struct core *core)
+{
+	core->owed += random_below(&core->random, 2 * CORE_SCALE + 1);
+	if (core->owed > core->driver.period)
+		core->owed = core->driver.period;
+	core->owed -= pebs_pass(&core->unit, core->driver.counter, core->owed);
+}
+
+int core_run(struct core *core, u64 ns, model_take take, void *userdata)
+{
+	const struct pebs_counter *counter = &core->unit.general[core->driver.counter];
+	struct retired retired;
+
+	core->rest += ns * core->hertz;
+	core->until += core->rest / NSEC_PER_SEC;
+	core->rest %= NSEC_PER_SEC;
+	while (core->workload.tsc < core->until) {
+		u64 before = counter->count;
+		int r = 0;
+
+		workload_next_load(&core->workload, &retired);
+		if (pebs_retire(&core->unit, &retired) > 0)
+			r = driver_interrupt(&core->driver, core->cgroup_id, take, userdata);
+		if (r < 0)
+			return r;
+		if (counter->count != before)
+			pass(core);
+	}
+	return 0;
+}
+
+int core_drain(struct core *core, model_take take, void *userdata)
+{
+	return driver_drain(&core->driver, core->cgroup_id, take, userdata);
+}
+
+u64 core_expected(const struct core *core)
+{
+	return core->unit.records + core->unit.not_written;
+}

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Where the model's samples go. */
+#ifndef PEBSD_MODEL_TAKE_H
+#define PEBSD_MODEL_TAKE_H
+
+#include "pebsd/sample.h"
+
+/* `sample` is valid during the call. */
+typedef void (*model_take)(void *userdata, const struct sample *sample);
+
+#endif

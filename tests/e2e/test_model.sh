@@ -1,0 +1,157 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# `pebsd --origin model` in the running kernel: what it reports of each workload is what tools/model_truth says of all
+# the workload's loads, within the confidence that the count of samples allows; no sample is missing; every output says
+# that it is a model's.
+# shellcheck source=tests/e2e/daemon.sh
+. "$(dirname "$0")/daemon.sh"
+need jq curl
+
+# once NAME SECONDS: runs it by $work/NAME.conf; leaves $work/NAME.json.
+once() {
+	"$PEBSD" --config "$work/$1.conf" --origin model --once --for "$2" --json >"$work/$1.json" 2>"$work/log" ||
+		fail "--once with $1.conf"
+}
+
+accounted() {
+	expect "$1: origin" '"model"' "$(jq .origin "$work/$1.json")"
+	expect "$1: losses" '{"malformed":0,"unexplained":0}' "$(jq -c .samples.lost "$work/$1.json")"
+	expect "$1: all samples are a workload's" true \
+		"$(jq '.samples | .seen > 0 and .unattributed == 0 and .attributed == .seen' "$work/$1.json")"
+	expect "$1: the cgroups have them all" "$(jq .samples.seen "$work/$1.json")" \
+		"$(jq '[.cgroups[].events.loads.samples] | add' "$work/$1.json")"
+	expect "$1: only the model's cgroups, and no id of this machine's" true \
+		"$(jq 'all(.cgroups[]; (.cgroup | startswith("model:")) and .id == 0)' "$work/$1.json")"
+	expect "$1: a note says what it is" true "$(jq 'any(.notes[]; contains("no measurement"))' "$work/$1.json")"
+}
+
+# Both are samples of one population: x of n here, X of N there. 3.29 standard deviations are 99.9 %; the last term is
+# for counts that are too small to be normal. Samples of one workload are as good as independent, but for `mix`, which
+# does one thing for a while: there the variance is up to three times as high.
+cat >"$work/compare.jq" <<'J'
+def z: 3.2905;
+def spread($cgroup): if $cgroup == "mix" then 4 else 1 end;
+def far($x; $n; $X; $N; $d): ($X / $N) as $p |
+	($x / $n - $p | fabs) > z * ($d * $p * (1 - $p) * (1 / $n + 1 / $N) | sqrt) + z * z / 2 * (1 / $n + 1 / $N);
+def shares($what; $found; $true; $cgroup; $n; $N):
+	(($found + $true) | keys[]) as $key | ($found[$key] // 0) as $x | ($true[$key] // 0) as $X |
+	select(far($x; $n; $X; $N; spread($cgroup))) | "\($cgroup): \($what) \($key): \($x) of \($n), not \($X) of \($N)";
+def variance: .latency_squares / .above - (.latency_sum / .above | . * .);
+def error($true; $n): z * (spread($true.workload) * ($true | variance) * (1 / $n + 1 / $true.above) | sqrt);
+
+($truth[0].workloads | map({(.workload): .}) | add) as $true |
+($found[0].cgroups | map({(.cgroup | ltrimstr("model:")): .events.loads}) | add) as $seen |
+if ($true | keys) != ($seen | keys) then "workloads \($seen | keys), not \($true | keys)" else empty end,
+($true | keys[] | . as $name | $true[$name] as $t | $seen[$name] as $s |
+	if $s.samples < $least then "\($name): \($s.samples) samples are too few" else empty end,
+	shares("source"; $s.sources | map_values(.samples); $t.sources; $name; $s.samples; $t.above),
+	shares("snoop"; $s.snoop; $t.snoops; $name; $s.samples; $t.above),
+	shares("tlb"; $s.tlb; $t.tlbs; $name; $s.samples; $t.above),
+	shares("flag"; {locked: $s.locked}; {locked: $t.locked}; $name; $s.samples; $t.above),
+	if ($s.latency.sum / $s.samples - $t.latency_mean | fabs) > error($t; $s.samples) then
+		"\($name): mean latency \($s.latency.sum / $s.samples), not \($t.latency_mean)" else empty end),
+# The order: every two whose means are apart by more than chance can move them.
+([($true | keys) as $names | $names[] as $a | $names[] as $b | select($a < $b) |
+	($true[$a].latency_mean - $true[$b].latency_mean) as $apart |
+	([error($true[$a]; $seen[$a].samples), error($true[$b]; $seen[$b].samples)] | map(. * .) | add | sqrt) as $error |
+	select(($apart | fabs) > $error) |
+	{a: $a, b: $b, right: (($apart > 0) == ($seen[$a].latency.mean > $seen[$b].latency.mean))}]) as $pairs |
+(if ($pairs | length) < $pairs_least then "only \($pairs | length) pairs have an order" else empty end),
+($pairs[] | select(.right | not) | "\(.a) and \(.b) are in the wrong order")
+J
+
+# agrees NAME CPU LDLAT SAMPLES PAIRS: with the truth of another seed; so many samples of each workload, and pairs of
+# workloads with an order, at least.
+agrees() {
+	local differences
+	"$TOOLS/model_truth" "$2" all 20261 "$3" 2000000 >"$work/truth.json"
+	differences=$(jq -rn --slurpfile truth "$work/truth.json" --slurpfile found "$work/$1.json" --argjson least "$4" \
+		--argjson pairs_least "$5" -f "$work/compare.jq") || fail "$1: cannot be compared"
+	[ -z "$differences" ] || fail "$1: $differences"
+}
+
+cp config/pebsd.conf "$work/default.conf"
+once default 10s
+accounted default
+agrees default skylake 30 3000 15
+expect 'the PMU is named for what it is' '"model-skylake"' "$(jq '.total.events.loads.pmu' "$work/default.json")"
+
+# Another CPU: adaptive records, two latencies, the threshold on the second, another encoding.
+printf '[model]\ncpu = sapphirerapids\nseed = 7\n' >"$work/split.conf"
+once split 4s
+accounted split
+agrees split sapphirerapids 30 1000 15
+expect 'which latency it is' '"cache"' "$(jq .total.events.loads.latency_kind "$work/split.json")"
+
+# ldlat, period and workloads are honoured.
+printf '[sampling]\nldlat = 100\nperiod = 5003\n[model]\ncpu = nehalem\nworkloads = pointer-chase false-sharing\n' \
+	>"$work/few.conf"
+once few 3s
+accounted few
+expect 'the workloads asked for' '["model:false-sharing","model:pointer-chase"]' \
+	"$(jq -c '[.cgroups[].cgroup] | sort' "$work/few.json")"
+expect 'ldlat' 100 "$(jq .total.events.loads.ldlat "$work/few.json")"
+expect 'all loads took longer' true "$(jq 'all(.cgroups[].events.loads.latency.p50; .low >= 100 - 4)' "$work/few.json")"
+expect 'weights are periods' 5003 "$(jq '.total.events.loads | .weighted.samples / .samples' "$work/few.json")"
+
+# Live.
+printf '[sampling]\norigin = model\ninterval = 200ms\n' >"$work/live.conf"
+exits 'a configuration of the model' 0 "$PEBSD" --check-config --config "$work/live.conf"
+start --config "$work/live.conf"
+sleep 2
+for output in 'status' 'top' 'show model:mix' '--json status' '--json top' '--json show model:mix'; do
+	# shellcheck disable=SC2086 # words
+	ctl $output >"$work/output" || fail "pebsctl $output"
+	case $output in
+	--json*) expect "pebsctl $output: origin" model "$(jq -r .origin "$work/output")" ;;
+	*) grep -q 'Origin: model (no measurement)' "$work/output" ||
+		fail "pebsctl $output does not say model: $(cat "$work/output")" ;;
+	esac
+done
+ctl status | grep -q 'Note: .*no measurement' || fail 'status has no note'
+expect 'the interval in force' 0.2 "$(ctl --json status | jq .interval_s)"
+expect 'healthz' ok "$(get /healthz)"
+get / | grep -q 'model, which is no measurement' || fail 'the page does not say model'
+grep -q 'serving: origin model' "$work/log" || fail 'the log does not say model'
+get /metrics >"$work/metrics"
+grep -q '^pebsd_sampler_info{origin="model",pmu="model-skylake",' "$work/metrics" || fail 'sampler_info does not say model'
+expect 'series that do not say model' '' "$(grep 'event="' "$work/metrics" | grep -v 'pmu="model-skylake"' || :)"
+expect 'lost samples' 0 "$(awk '/^pebsd_samples_lost_total/ { sum += $2 } END { print sum + 0 }' "$work/metrics")"
+expect 'series of each workload' 7 \
+	"$(sed -n 's/^pebsd_weighted_samples_total{cgroup="model:\([^"]*\)".*/\1/p' "$work/metrics" | sort -u | wc -l)"
+before=$(ctl --json top | jq .samples.seen)
+sleep 1
+[ "$(ctl --json top | jq .samples.seen)" -gt "$before" ] || fail 'no more samples come'
+
+# A reload takes what can be taken, tells what waits, and refuses what cannot be.
+printf '[sampling]\norigin = model\ninterval = 300ms\n[model]\ncpu = icelake\nworkloads = mix\n' >"$work/live.conf"
+exits 'reload' 0 ctl reload
+grep -q 'taken over: interval' "$work/said" || fail "what changed is not told: $(cat "$work/said")"
+grep -q 'waiting for a restart: cpu, workloads' "$work/said" || fail "what waits is not told: $(cat "$work/said")"
+printf '[sampling]\norigin = model\n[model]\ncpu = goldmont\n' >"$work/live.conf"
+exits 'reload with a CPU that cannot' 1 ctl reload
+grep -q ':4: cpu = goldmont: .*no latency' "$work/said" || fail "why it cannot is not told: $(cat "$work/said")"
+expect 'still the old one' '"model-skylake"' "$(ctl --json status | jq .events.loads.pmu)"
+exits 'the same at the start' 2 "$PEBSD" --config "$work/live.conf" --once
+printf '[model]\ncpu = skylaek\nworkloads = steraming\n' >"$work/live.conf"
+exits 'names that there are not' 2 "$PEBSD" --check-config --config "$work/live.conf"
+grep -q 'did you mean skylake?' "$work/said" || fail "no CPU is suggested: $(cat "$work/said")"
+grep -q 'did you mean streaming?' "$work/said" || fail "no workload is suggested: $(cat "$work/said")"
+exits 'a recording beside it' 2 "$PEBSD" --origin model --replay "$work/x"
+
+kill -TERM "$daemon"
+status=0
+wait "$daemon" || status=$?
+daemon=''
+expect 'exit code after SIGTERM' 0 "$status"
+
+# It is asked for, or it is not there.
+need setpriv
+status=0
+setpriv --reuid=65534 --regid=65534 --clear-groups "$PEBSD" --origin model --once >"$work/said" 2>&1 || status=$?
+expect 'exit code without rights' 3 "$status"
+grep -q CAP_BPF "$work/said" || fail "the missing capability is not named: $(cat "$work/said")"
+if [ "$("$PEBSD" --probe --json | jq .usable)" = false ]; then
+	exits 'auto never is the model' 3 "$PEBSD" --once --for 1s
+	grep -q -- '--origin model' "$work/said" || fail "the way out is not told: $(cat "$work/said")"
+fi

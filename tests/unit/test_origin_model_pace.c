@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <criterion/criterion.h>
+
+#include "origin/model/pace.h"
+
+#define START (7 * NSEC_PER_SEC)
+
+static u64 run_all(struct pace *pace, u64 clock_ns, u64 *ret_slices)
+{
+	u64 ns, sum = 0;
+
+	*ret_slices = 0;
+	while ((ns = pace_next(pace, clock_ns)) > 0) {
+		cr_expect_leq(ns, PACE_SLICE_NS);
+		sum += ns;
+		++*ret_slices;
+	}
+	return sum;
+}
+
+Test(pace, as_much_as_the_clock_went_on)
+{
+	struct pace pace = {START};
+	u64 slices;
+
+	cr_expect_eq(pace_next(&pace, START), 0);
+	cr_expect_eq(pace_next(&pace, START + 1), 1);
+	cr_expect_eq(pace_next(&pace, START + 1), 0);
+	cr_expect_eq(run_all(&pace, START + NSEC_PER_SEC, &slices), NSEC_PER_SEC - 1);
+	cr_expect_eq(slices, NSEC_PER_SEC / PACE_SLICE_NS);
+}
+
+Test(pace, never_back)
+{
+	struct pace pace = {START};
+
+	cr_expect_eq(pace_next(&pace, START - 1), 0);
+	cr_expect_eq(pace_next(&pace, START + 5), 5);
+}
+
+Test(pace, what_is_too_long_ago_is_not_made_up_for)
+{
+	struct pace pace = {START};
+	u64 slices;
+
+	cr_expect_eq(run_all(&pace, START + 3600 * NSEC_PER_SEC, &slices), PACE_BACKLOG_NS);
+	cr_expect_eq(pace.now_ns, START + 3600 * NSEC_PER_SEC);
+	cr_expect_eq(run_all(&pace, START + 3661 * NSEC_PER_SEC, &slices), PACE_BACKLOG_NS);
+	/* The longest interval is, whole. */
+	cr_expect_eq(run_all(&pace, START + 3721 * NSEC_PER_SEC, &slices), 60 * NSEC_PER_SEC);
+}
