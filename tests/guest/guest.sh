@@ -40,8 +40,7 @@ report() {
 }
 
 # thread=single: with a thread for each CPU, QEMU 7.2 lets one run code while another patches it (static branches):
-#   6.12 died in an int3 (6.1 stood still) within 20 seconds of patching and load; with one thread none of them did. A
-#   boot is as fast, and two guests share two CPUs better.
+#   6.12 died of an int3 that was patched out. A boot takes 1 to 3 s more, and two guests share two CPUs better.
 # -cx16: QEMU 7.2 corrupts the flags where an NMI lands on cmpxchg16b.
 # panic, oops: whatever goes wrong in the kernel ends QEMU at once.
 # serial-getty would wait for a device that only udev could tell of.
