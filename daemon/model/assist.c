@@ -145,13 +145,14 @@ u64 assist(struct pebs_unit *unit, const struct retired *retired, u64 triggered,
 	    (area.index < area.base || area.index > area.maximum)) {
 		unit->not_written++;
 		settle(unit, &covered, NULL);
+		unit->global_status &= ~covered.counters; /* whether they interrupt or not */
 		raise_buffer(unit, older);
 		return covered.due;
 	}
 	/* Full: nothing is written, nothing told, and the counters stay armed, so that it goes on by itself
 	 * once software has moved the index back ("PEBS Absolute Maximum"). */
-	bytes = linear_at(&unit->memory, area.index, size);
-	if (!bytes || area.index > area.maximum || size > area.maximum - area.index) {
+	bytes = ds_area_room(&unit->memory, &area, size);
+	if (!bytes) {
 		unit->not_written++;
 		return covered.due;
 	}
