@@ -11,19 +11,18 @@
 #include "freestanding.h"
 
 enum mechanism {
-	MECHANISM_LOAD_LATENCY = 1 << 0,  /* 18.8.1.2 */
-	MECHANISM_PRECISE_STORE = 1 << 1, /* 18.9.4.3: counter 3, enable bits 3 and 63 */
-	MECHANISM_STORE_LATENCY = 1 << 2, /* Sapphire Rapids: stores carry a latency */
-	MECHANISM_PDIR = 1 << 3,          /* 18.9.4.4: counter 1 */
-	MECHANISM_PDIR_ALONE = 1 << 4,    /* 06_2A, 06_2D: the other counters must be quiet */
-	MECHANISM_REDUCED_SKID = 1 << 5,  /* 18.7.1.2 */
-	MECHANISM_OUT_OF_BOUNDS = 1 << 6, /* 18.7.1.3: OvfDSBuffer set by an index out of bounds */
-	MECHANISM_OFFCORE_RESPONSE = 1 << 7,
-	MECHANISM_OFFCORE_AVERAGE = 1 << 8, /* bit 38: average latency of outstanding requests */
-	MECHANISM_ADDRESS_ONLY = 1 << 9,    /* 18.7.1.1: data linear address, no source, no latency */
-	MECHANISM_AT_RETIREMENT = 1 << 10,  /* NetBurst: tags, MSR_IQ_COUNTER4 alone does PEBS */
+	MECHANISM_LOAD_LATENCY = 1 << 0,    /* 18.8.1.2 */
+	MECHANISM_PRECISE_STORE = 1 << 1,   /* 18.9.4.3: counter 3, enable bits 3 and 63 */
+	MECHANISM_STORE_LATENCY = 1 << 2,   /* Sapphire Rapids: stores carry a latency */
+	MECHANISM_PDIR = 1 << 3,            /* 18.9.4.4: counter 1 */
+	MECHANISM_PDIR_ALONE = 1 << 4,      /* 06_2A, 06_2D: the other counters must be quiet */
+	MECHANISM_REDUCED_SKID = 1 << 5,    /* 18.7.1.2 */
+	MECHANISM_OUT_OF_BOUNDS = 1 << 6,   /* 18.7.1.3: OvfDSBuffer set by an index out of bounds */
+	MECHANISM_OFFCORE_AVERAGE = 1 << 7, /* bit 38: average latency of outstanding requests */
+	MECHANISM_ADDRESS_ONLY = 1 << 8,    /* 18.7.1.1: data linear address, no source, no latency */
+	MECHANISM_AT_RETIREMENT = 1 << 9,   /* NetBurst: tags, MSR_IQ_COUNTER4 alone does PEBS */
 	MECHANISM_LATENCY_SPLIT =
-		1 << 11, /* cache and instruction latency; the threshold acts on the latter */
+		1 << 10, /* cache and instruction latency; the threshold acts on the latter */
 };
 
 enum record_format {
@@ -77,7 +76,9 @@ struct machine {
 	u8 family, model; /* CPUID DisplayFamily, DisplayModel */
 	u8 counters;      /* general-purpose */
 	u8 fixed_counters;
-	u64 pebs_counters; /* bits of the counters that IA32_PEBS_ENABLE knows; fixed ones from bit 32 */
+	u64 pebs_counters;     /* bits of the counters that IA32_PEBS_ENABLE knows; fixed ones from bit 32 */
+	u64 offcore_bits[2];   /* that MSR_OFFCORE_RSP_0 and _1 take (intel_*_extra_regs); 0: no such one */
+	u16 offcore_events[2]; /* the event of each: event select | unit mask << 8 */
 	u32 load_latency_counters;
 	u32 store_counters;
 	u16 load_latency_event; /* event select | unit mask << 8; 0: none */

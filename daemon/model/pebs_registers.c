@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
 /* WRMSR and RDMSR: which registers a machine has, and which of their bits (volume 4; 18.2 to 18.9). */
-#include "offcore.h"
 #include "pebs.h"
 #include "program.h"
 #include "skid.h"
@@ -100,7 +99,7 @@ static u64 *plain_register(struct pebs_unit *unit, u32 msr, u64 *valid)
 		return &unit->ds_area;
 	case MSR_OFFCORE_RSP_0:
 	case MSR_OFFCORE_RSP_1:
-		*valid = offcore_bits(machine, msr - MSR_OFFCORE_RSP_0);
+		*valid = machine->offcore_bits[msr - MSR_OFFCORE_RSP_0];
 		return *valid ? &unit->offcore[msr - MSR_OFFCORE_RSP_0] : NULL;
 	default:
 		return NULL;

@@ -112,10 +112,11 @@ Test(model_events, precise_events)
 		const char *machine;
 		u16 code;
 		bool precise;
-	} table[] = {{"nehalem", 0x00c0, true},     {"skylake", 0x00c0, false},    {"skylake", 0x01c0, true},
-		     {"goldmont", 0x00c0, true},    {"skylake", 0x003c, false},    {"icelake", 0x003c, true},
-		     {"skylake", 0x01b7, false},    {"sandybridge", 0x02cd, true}, {"haswell", 0x81d0, true},
-		     {"sandybridge", 0x01cd, true}, {"nehalem", 0x100b, true}};
+	} table[] = {{"core", 0x00c0, true},    {"core", 0x01c0, false},       {"core", 0x02c0, false},
+		     {"core", 0x04cb, true},    {"nehalem", 0x00c0, true},     {"skylake", 0x00c0, false},
+		     {"skylake", 0x01c0, true}, {"goldmont", 0x00c0, true},    {"skylake", 0x003c, false},
+		     {"icelake", 0x003c, true}, {"skylake", 0x01b7, false},    {"sandybridge", 0x02cd, true},
+		     {"haswell", 0x81d0, true}, {"sandybridge", 0x01cd, true}, {"nehalem", 0x100b, true}};
 
 	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
 		struct event event;
