@@ -82,8 +82,7 @@ Test(model_ds_area, an_area_outside_of_memory_is_refused)
 	cr_expect_null(linear_at(&memory, (u64)-1, 2));
 }
 
-/* "The processor will not write any PEBS record beyond the end of PEBS buffer, when PEBS Index equals PEBS
- * Absolute Maximum. No signaling is generated." */
+/* PEBS Absolute Maximum: at the maximum writing ends, and a full buffer is told to nobody. */
 Test(model_ds_area, nothing_is_written_past_the_absolute_maximum)
 {
 	struct pebs_fixture fixture;
@@ -124,7 +123,7 @@ Test(model_ds_area, a_record_that_would_reach_past_the_maximum_is_not_written)
 	cr_expect_eq(fixture.bytes[0x1000 + record_size(RECORD_NEHALEM, 0) + 8], 0);
 }
 
-/* "Software must reset the PEBS Index field to the beginning of the PEBS buffer address to continue." */
+/* PEBS Absolute Maximum: it goes on when software has moved the index back to the base. */
 Test(model_ds_area, software_resets_the_index_to_continue)
 {
 	struct pebs_fixture fixture;

@@ -38,7 +38,7 @@ Test(model_offcore, request_supplier_and_snoop_fields)
 		{0xffff | OFFCORE_ANY_RESPONSE, LOAD_, PLACE_FILL_BUFFER, ASKED_NONE, false},
 		{0xffff | OFFCORE_ANY_RESPONSE, LOAD_, PLACE_L2, ASKED_NONE, false},
 		{0xffff | OFFCORE_ANY_RESPONSE, OPERATION_NONE, PLACE_L3, ASKED_NONE, false},
-		/* "Must set at least one request type bit and a valid response type pattern." */
+		/* 18.9.5: without a request type or without a response nothing counts */
 		{OFFCORE_ANY_RESPONSE, LOAD_, PLACE_L3, ASKED_NONE, false},
 		{READ, LOAD_, PLACE_L3, ASKED_NONE, false},
 		{READ | (OFFCORE_SUPPLIERS & ~OFFCORE_ANY_RESPONSE), LOAD_, PLACE_L3, ASKED_NONE, false},
