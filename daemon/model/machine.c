@@ -346,13 +346,6 @@ const struct machine machines[] = {
 
 const size_t machines_count = sizeof(machines) / sizeof(machines[0]);
 
-static bool same_text(const char *one, const char *other)
-{
-	for (; *one && *one == *other; one++, other++)
-		;
-	return *one == *other;
-}
-
 const struct machine *machine_find(const char *name)
 {
 	for (size_t i = 0; i < machines_count; i++)

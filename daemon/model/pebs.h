@@ -126,7 +126,8 @@ u32 pebs_retire(struct pebs_unit *unit, const struct retired *retired);
  */
 u64 pebs_pass(struct pebs_unit *unit, u32 counter, u64 events);
 
-/* The uncore's counters overflow and post their interrupt to this core (18.8.2). */
+/* The uncore's counters overflow and post their interrupt to this core (18.8.2). Before Nehalem there is no
+ * uncore, and nothing happens. */
 void pebs_uncore_overflow(struct pebs_unit *unit);
 
 /* Takes the next pending interrupt, in the order in which the hardware raises them. False: none. The status

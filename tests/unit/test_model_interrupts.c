@@ -280,3 +280,16 @@ Test(model_interrupts, uncore_interrupt_beside_a_core_overflow_told_apart_by_the
 	cr_expect_eq(pebs_fixture_read(&fixture, MSR_IA32_PERF_GLOBAL_STATUS),
 		     STATUS_UNCORE | STATUS_CONDITIONS);
 }
+
+/* Core has no uncore, neither its register nor its bit. */
+Test(model_interrupts, before_nehalem_no_uncore_interrupts)
+{
+	struct pebs_fixture fixture;
+	u64 value;
+
+	pebs_fixture_open(&fixture, "core");
+	pebs_uncore_overflow(&fixture.unit);
+	cr_expect_eq(pebs_fixture_read(&fixture, MSR_IA32_PERF_GLOBAL_STATUS), 0);
+	cr_expect_eq(pebs_read(&fixture.unit, MSR_UNCORE_PERF_GLOBAL_STATUS, &value), -EINVAL);
+	expect_none(&fixture);
+}
