@@ -61,7 +61,7 @@ static const struct event core_events[] = {
 	END,
 };
 
-/* Table 18-22 and 19.7: MEM_INST_RETIRED, MEM_LOAD_RETIRED, MEM_UNCORE_RETIRED. */
+/* 18.8.1.1 and 19.7: MEM_INST_RETIRED, MEM_LOAD_RETIRED, MEM_UNCORE_RETIRED. */
 static const struct event nehalem_events[] = {
 	PRECISE(0x00c0, EVENT_INSTRUCTIONS),
 	PRECISE(0x01c0, EVENT_INSTRUCTIONS),
@@ -148,7 +148,8 @@ static const struct event *events_of(const struct machine *machine)
 	return machine->encoding == ENCODING_NEHALEM ? nehalem_events : sandy_bridge_events;
 }
 
-/* Facilities with an event code of their own, which the machine's description names. */
+/* Facilities with an event code of their own, which the machine's description names, and its counters: the
+ * last one alone on Sandy Bridge (18.9.4.2, 18.9.4.3). */
 static bool find_facility(const struct machine *machine, u16 code, struct event *ret)
 {
 	u32 mechanisms = machine->mechanisms;
@@ -175,7 +176,8 @@ static bool find_facility(const struct machine *machine, u16 code, struct event 
 	return false;
 }
 
-/* Off-core response, tables 18-14 (Goldmont), 18-25 (Nehalem) and 18-35: each register has an event. */
+/* Off-core response, tables 18-14 (Goldmont, 18.7.2), 18-25 (Nehalem) and 18-35 (18.9.5): each register has
+ * an event. */
 static bool find_offcore(const struct machine *machine, u16 code, struct event *ret)
 {
 	for (u8 which = 0; which < 2; which++) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Events and what a counter makes of them: manual 18.2.1.1, tables 18-22, 18-32, 18-56, chapter 19. */
+/* Events and what a counter makes of them: manual 18.2.1.1, 18.8.1.1, tables 18-32 and 18-56, chapter 19. */
 #include <criterion/criterion.h>
 
 #include "pebs_fixture.h"
