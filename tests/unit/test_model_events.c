@@ -209,6 +209,22 @@ Test(model_events, cmask_inv_and_edge)
 	}
 }
 
+/* A counter that is programmed anew has its condition's beginning before it. */
+Test(model_events, a_counter_programmed_anew_sees_the_next_edge)
+{
+	static const u64 select = 0x81d0 | COUNTING | EVTSEL_EDGE;
+	struct pebs_fixture fixture;
+
+	pebs_fixture_open(&fixture, "skylake");
+	pebs_fixture_write(&fixture, MSR_IA32_PERFEVTSEL0, select);
+	pebs_fixture_write(&fixture, MSR_IA32_PERF_GLOBAL_CTRL, 1);
+	pebs_fixture_retire(&fixture, LOAD(10), 3);
+	cr_expect_eq(pebs_fixture_read(&fixture, MSR_IA32_PMC0), 1);
+	pebs_fixture_write(&fixture, MSR_IA32_PERFEVTSEL0, select);
+	pebs_fixture_retire(&fixture, LOAD(10), 3);
+	cr_expect_eq(pebs_fixture_read(&fixture, MSR_IA32_PMC0), 2);
+}
+
 /* INST_RETIRED with CMASK 16 and INV counts cycles: Linux's alias of precise cycles (core.c, 6.1). */
 Test(model_events, instructions_with_cmask_16_and_inv_are_cycles)
 {
