@@ -16,6 +16,8 @@
 /* Mostly what means something: an address near the memory's borders, a few bits, all ones. */
 static u64 any_value(struct random *random, u64 base)
 {
+	u64 bits;
+
 	switch (random_below(random, 7)) {
 	case 0:
 		return random_next(random);
@@ -24,7 +26,8 @@ static u64 any_value(struct random *random, u64 base)
 	case 2:
 		return base + random_below(random, MEMORY_BYTES);
 	case 3:
-		return MODEL_BIT(random_below(random, 64)) | MODEL_BIT(random_below(random, 64));
+		bits = MODEL_BIT(random_below(random, 64));
+		return bits | MODEL_BIT(random_below(random, 64));
 	case 4:
 		return -(u64)random_below(random, 6);
 	default:
@@ -74,9 +77,11 @@ static u64 any_select(struct random *random)
 {
 	static const u64 codes[] = {0x00c0, 0x01c0, 0x81d0, 0x82d0, 0x010b,
 				    0x100b, 0x01cd, 0x02cd, 0x003c, 0x01b7};
+	u64 fields = random_next(random) & 0x4ffff0000ULL;
 
+	fields &= random_next(random);
 	return codes[random_below(random, sizeof(codes) / sizeof(codes[0]))] | EVTSEL_USR | EVTSEL_ENABLE |
-	       (random_next(random) & random_next(random) & 0x4ffff0000ULL);
+	       fields;
 }
 
 static void any_register(struct random *random, struct pebs_unit *unit)
