@@ -46,11 +46,12 @@
 #define OFFCORE(first, second) .offcore_bits = {(first), (second)}
 #define OFFCORE_TWICE(bits)    OFFCORE(bits, bits), .offcore_events = {EVENT(0xb7, 0x01), EVENT(0xbb, 0x01)}
 
-#define SANDY_BRIDGE_MECHANISMS (MECHANISM_LOAD_LATENCY | MECHANISM_PRECISE_STORE | MECHANISM_PDIR)
+#define SANDY_BRIDGE_MECHANISMS \
+	(MECHANISM_LOAD_LATENCY | MECHANISM_PRECISE_STORE | MECHANISM_PDIR | MECHANISM_OFFCORE_RESPONSE)
 /* Stores are sampled by the data linear address that any memory event has from Haswell on. */
-#define HASWELL_MECHANISMS (MECHANISM_LOAD_LATENCY | MECHANISM_PDIR)
+#define HASWELL_MECHANISMS (MECHANISM_LOAD_LATENCY | MECHANISM_PDIR | MECHANISM_OFFCORE_RESPONSE)
 /* PDIR went to fixed counter 0, another mechanism ("PDist"). */
-#define ICE_LAKE_MECHANISMS MECHANISM_LOAD_LATENCY
+#define ICE_LAKE_MECHANISMS (MECHANISM_LOAD_LATENCY | MECHANISM_OFFCORE_RESPONSE)
 
 const struct machine machines[] = {
 	{
@@ -92,7 +93,7 @@ const struct machine machines[] = {
 		.model = 0x1a,
 		.format = RECORD_NEHALEM,
 		.encoding = ENCODING_NEHALEM,
-		.mechanisms = MECHANISM_LOAD_LATENCY,
+		.mechanisms = MECHANISM_LOAD_LATENCY | MECHANISM_OFFCORE_RESPONSE,
 		FOUR_COUNTERS,
 		OFFCORE(0xffff, 0),
 		.offcore_events = {EVENT(0xb7, 0x01)},
@@ -260,8 +261,8 @@ const struct machine machines[] = {
 		.model = 0x5c,
 		.format = RECORD_SKYLAKE,
 		.encoding = ENCODING_NONE,
-		.mechanisms = MECHANISM_REDUCED_SKID | MECHANISM_OUT_OF_BOUNDS | MECHANISM_OFFCORE_AVERAGE |
-			      MECHANISM_ADDRESS_ONLY,
+		.mechanisms = MECHANISM_REDUCED_SKID | MECHANISM_OUT_OF_BOUNDS | MECHANISM_OFFCORE_RESPONSE |
+			      MECHANISM_OFFCORE_AVERAGE | MECHANISM_ADDRESS_ONLY,
 		.counters = 4,
 		.fixed_counters = 3,
 		.counter_bits = 48,

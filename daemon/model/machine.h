@@ -11,18 +11,19 @@
 #include "freestanding.h"
 
 enum mechanism {
-	MECHANISM_LOAD_LATENCY = 1 << 0,    /* 18.8.1.2 */
-	MECHANISM_PRECISE_STORE = 1 << 1,   /* 18.9.4.3: counter 3, enable bits 3 and 63 */
-	MECHANISM_STORE_LATENCY = 1 << 2,   /* Sapphire Rapids: stores carry a latency */
-	MECHANISM_PDIR = 1 << 3,            /* 18.9.4.4: counter 1 */
-	MECHANISM_PDIR_ALONE = 1 << 4,      /* 06_2A, 06_2D: the other counters must be quiet */
-	MECHANISM_REDUCED_SKID = 1 << 5,    /* 18.7.1.2 */
-	MECHANISM_OUT_OF_BOUNDS = 1 << 6,   /* 18.7.1.3: OvfDSBuffer set by an index out of bounds */
-	MECHANISM_OFFCORE_AVERAGE = 1 << 7, /* bit 38: average latency of outstanding requests */
-	MECHANISM_ADDRESS_ONLY = 1 << 8,    /* 18.7.1.1: data linear address, no source, no latency */
-	MECHANISM_AT_RETIREMENT = 1 << 9,   /* NetBurst: tags, MSR_IQ_COUNTER4 alone does PEBS */
+	MECHANISM_LOAD_LATENCY = 1 << 0,  /* 18.8.1.2 */
+	MECHANISM_PRECISE_STORE = 1 << 1, /* 18.9.4.3: counter 3, enable bits 3 and 63 */
+	MECHANISM_STORE_LATENCY = 1 << 2, /* Sapphire Rapids: stores carry a latency */
+	MECHANISM_PDIR = 1 << 3,          /* 18.9.4.4: counter 1 */
+	MECHANISM_PDIR_ALONE = 1 << 4,    /* 06_2A, 06_2D: the other counters must be quiet */
+	MECHANISM_REDUCED_SKID = 1 << 5,  /* 18.7.1.2 */
+	MECHANISM_OUT_OF_BOUNDS = 1 << 6, /* 18.7.1.3: OvfDSBuffer set by an index out of bounds */
+	MECHANISM_OFFCORE_RESPONSE = 1 << 7,
+	MECHANISM_OFFCORE_AVERAGE = 1 << 8, /* bit 38: average latency of outstanding requests */
+	MECHANISM_ADDRESS_ONLY = 1 << 9,    /* 18.7.1.1: data linear address, no source, no latency */
+	MECHANISM_AT_RETIREMENT = 1 << 10,  /* NetBurst: tags, MSR_IQ_COUNTER4 alone does PEBS */
 	MECHANISM_LATENCY_SPLIT =
-		1 << 10, /* cache and instruction latency; the threshold acts on the latter */
+		1 << 11, /* cache and instruction latency; the threshold acts on the latter */
 };
 
 enum record_format {
@@ -85,13 +86,13 @@ struct machine {
 	u16 store_event;        /* precise store, store latency or MEM_INST_RETIRED.ALL_STORES; 0: none */
 	u16 aux_event;          /* the load latency event's auxiliary, which must lead its group; 0: none */
 	u16 smallest_period;    /* that the kernel allows; 1: none is too small */
+	u8 counter_bits;        /* width: 40 (NetBurst, Core), 48 */
 	/* What the kernel's driver shows of it; NULL: nothing of the kind. */
 	const char *kernel_name;   /* caps/pmu_name */
 	const char *loads_string;  /* events/mem-loads, as Linux 6.1 has it */
 	const char *stores_string; /* events/mem-stores */
 	const char *aux_string;    /* events/mem-loads-aux */
 	struct memory_shape memory;
-	u8 counter_bits; /* width: 40 (NetBurst, Core), 48 */
 };
 
 /* All of them, oldest first. */
