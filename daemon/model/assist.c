@@ -29,13 +29,13 @@ static void put_access(struct record *record, u64 address, u64 source, u64 laten
 	record->values[RECORD_LATENCY] = latency;
 }
 
-/* Bytes AFH:98H: what the record says of a memory access. */
+/* Bytes AFH:98H: what the record says of a memory access (18.8.1.2). */
 static void record_access(struct pebs_unit *unit, const struct retired *retired, u64 kinds,
 			  struct record *record)
 {
 	const struct machine *machine = unit->machine;
-	bool own =
-		machine->format >= RECORD_HASWELL; /* any memory event's access, not the facilities' alone */
+	bool own = machine->format >=
+		   RECORD_HASWELL; /* any memory event's access, not the facilities' alone (18.11.3) */
 
 	/* The record's IP is that of the next instruction: the previous one is this one (18.7.1.1). The other
 	 * two fields are reserved there. */
@@ -59,7 +59,7 @@ static void record_access(struct pebs_unit *unit, const struct retired *retired,
 static void record_fill(struct pebs_unit *unit, const struct retired *retired, u64 kinds, u64 covered,
 			struct record *record)
 {
-	bool applicable = unit->machine->format >= RECORD_SKYLAKE;
+	bool applicable = unit->machine->format >= RECORD_SKYLAKE; /* 18.7.1 */
 
 	*record = (struct record){
 		.present =
@@ -145,13 +145,14 @@ u64 assist(struct pebs_unit *unit, const struct retired *retired, u64 triggered,
 	    (area.index < area.base || area.index > area.maximum)) {
 		unit->not_written++;
 		settle(unit, &covered, NULL);
+		unit->global_status &= ~covered.counters; /* whether they interrupt or not */
 		raise_buffer(unit, older);
 		return covered.due;
 	}
 	/* Full: nothing is written, nothing told, and the counters stay armed, so that it goes on by itself
 	 * once software has moved the index back ("PEBS Absolute Maximum"). */
-	bytes = linear_at(&unit->memory, area.index, size);
-	if (!bytes || area.index > area.maximum || size > area.maximum - area.index) {
+	bytes = ds_area_room(&unit->memory, &area, size);
+	if (!bytes) {
 		unit->not_written++;
 		return covered.due;
 	}

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The PEBS assist: one record, the counters reloaded, the index held against the threshold. */
+/* The PEBS assist (manual 18.8.1.1): one record, the counters reloaded, the index held against the threshold.
+ */
 #ifndef PEBSD_MODEL_ASSIST_H
 #define PEBSD_MODEL_ASSIST_H
 

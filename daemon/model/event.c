@@ -37,16 +37,22 @@
 	{                                                         \
 		.code = (code_), .kind = (kind_), .counters = ~0U \
 	}
+#define COUNTED_ALL(code_, operations_)                                                                 \
+	{                                                                                               \
+		.code = (code_), .kind = EVENT_ACCESS, .operations = (operations_), .places = ANYWHERE, \
+		.asked = WHATEVER, .translated = ANYHOW, .counters = ~0U                                \
+	}
 #define END                        \
 	{                          \
 		.kind = EVENT_NONE \
 	}
 
-/* 19.6 (Core): INST_RETIRED, its loads and stores; MEM_LOAD_RETIRED names what was missed. */
+/* 19.6 (Core): INST_RETIRED, its loads and stores, which are not precise (intel_core2_pebs_event_constraints
+ * in ds.c, Linux 6.1); MEM_LOAD_RETIRED names what was missed. */
 static const struct event core_events[] = {
 	PRECISE(0x00c0, EVENT_INSTRUCTIONS),
-	ALL(0x01c0, LOADS),
-	ALL(0x02c0, STORES),
+	COUNTED_ALL(0x01c0, LOADS),
+	COUNTED_ALL(0x02c0, STORES),
 	FOUND(0x01cb, (ANYWHERE & ~(IN(L1) | IN(UNCACHED) | IN(IO)))),
 	FOUND(0x02cb, (ANYWHERE & ~(IN(L1) | IN(FILL_BUFFER) | IN(UNCACHED) | IN(IO)))),
 	FOUND(0x04cb, MISSED_L2),
@@ -55,7 +61,7 @@ static const struct event core_events[] = {
 	END,
 };
 
-/* Table 18-22 and 19.7: MEM_INST_RETIRED, MEM_LOAD_RETIRED, MEM_UNCORE_RETIRED. */
+/* 18.8.1.1 and 19.7: MEM_INST_RETIRED, MEM_LOAD_RETIRED, MEM_UNCORE_RETIRED. */
 static const struct event nehalem_events[] = {
 	PRECISE(0x00c0, EVENT_INSTRUCTIONS),
 	PRECISE(0x01c0, EVENT_INSTRUCTIONS),
@@ -142,7 +148,8 @@ static const struct event *events_of(const struct machine *machine)
 	return machine->encoding == ENCODING_NEHALEM ? nehalem_events : sandy_bridge_events;
 }
 
-/* Facilities with an event code of their own, which the machine's description names. */
+/* Facilities with an event code of their own, which the machine's description names, and its counters: the
+ * last one alone on Sandy Bridge (18.9.4.2, 18.9.4.3). */
 static bool find_facility(const struct machine *machine, u16 code, struct event *ret)
 {
 	u32 mechanisms = machine->mechanisms;
@@ -169,19 +176,18 @@ static bool find_facility(const struct machine *machine, u16 code, struct event 
 	return false;
 }
 
-/* Off-core response, tables 18-14 (Goldmont: one event, two unit masks) and 18-35. Nehalem has one register,
- * table 18-25. */
+/* Off-core response, tables 18-14 (Goldmont, 18.7.2), 18-25 (Nehalem) and 18-35 (18.9.5): each register has
+ * an event. */
 static bool find_offcore(const struct machine *machine, u16 code, struct event *ret)
 {
-	u16 second = machine->mechanisms & MECHANISM_OFFCORE_AVERAGE ? 0x02b7 : 0x01bb;
-
-	if (!(machine->mechanisms & MECHANISM_OFFCORE_RESPONSE))
-		return false;
-	if (code != 0x01b7 && (code != second || machine->encoding == ENCODING_NEHALEM))
-		return false;
-	*ret = (struct event)COUNTED(code, EVENT_OFFCORE);
-	ret->offcore = code != 0x01b7;
-	return true;
+	for (u8 which = 0; which < 2; which++) {
+		if (!machine->offcore_bits[which] || code != machine->offcore_events[which])
+			continue;
+		*ret = (struct event)COUNTED(code, EVENT_OFFCORE);
+		ret->offcore = which;
+		return true;
+	}
+	return false;
 }
 
 void event_find(const struct machine *machine, u16 code, struct event *ret)

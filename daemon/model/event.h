@@ -2,7 +2,7 @@
 /*
  * What the events of IA32_PERFEVTSELx count of a retired instruction, per microarchitecture: event select and
  * unit mask to sets of places, snoop results and translations. Sources: manual 18.8.1.1 and 18.9.4 (precise
- * events of Nehalem and Sandy Bridge), 18.13.1.3 (Skylake), chapter 19 (event lists), 18.7 (Goldmont).
+ * events of Nehalem and Sandy Bridge), 18.13.1.2 (Skylake), chapter 19 (event lists), 18.7 (Goldmont).
  */
 #ifndef PEBSD_MODEL_EVENT_H
 #define PEBSD_MODEL_EVENT_H

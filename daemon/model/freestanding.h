@@ -17,4 +17,11 @@
 
 #define MODEL_BIT(n) (1ULL << (n))
 
+static inline bool same_text(const char *one, const char *other)
+{
+	for (; *one && *one == *other; one++, other++)
+		;
+	return *one == *other;
+}
+
 #endif

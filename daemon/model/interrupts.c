@@ -14,8 +14,15 @@ void interrupt_raise(struct pebs_unit *unit, u8 older, enum interrupt_cause caus
 		unit->pending[unit->pending_count++] = (struct interrupt){cause, status};
 }
 
+bool interrupt_has_uncore(const struct machine *machine)
+{
+	return machine->format >= RECORD_NEHALEM;
+}
+
 void pebs_uncore_overflow(struct pebs_unit *unit)
 {
+	if (!interrupt_has_uncore(unit->machine))
+		return;
 	unit->uncore_status |= MODEL_BIT(0) | UNCORE_STATUS_PMI | UNCORE_STATUS_CHANGED;
 	unit->global_status |= STATUS_UNCORE | STATUS_CONDITIONS;
 	interrupt_raise(unit, unit->pending_count, INTERRUPT_UNCORE, STATUS_UNCORE);

@@ -16,4 +16,8 @@
  */
 void interrupt_raise(struct pebs_unit *unit, u8 older, enum interrupt_cause cause, u64 status);
 
+/* Whether the machine has an uncore that posts interrupts (18.8.2): from Nehalem on, whose registers stand
+ * here for those of any later one. */
+bool interrupt_has_uncore(const struct machine *machine);
+
 #endif

@@ -42,6 +42,10 @@
 #define DRAM(local, remote) .local_dram_cycles = (local), .remote_dram_cycles = (remote)
 #define LOCKED(cycles)      .locked_cycles = (cycles)
 
+/* Off-core response: the bits of both registers. */
+#define OFFCORE(first, second) .offcore_bits = {(first), (second)}
+#define OFFCORE_TWICE(bits)    OFFCORE(bits, bits), .offcore_events = {EVENT(0xb7, 0x01), EVENT(0xbb, 0x01)}
+
 #define SANDY_BRIDGE_MECHANISMS \
 	(MECHANISM_LOAD_LATENCY | MECHANISM_PRECISE_STORE | MECHANISM_PDIR | MECHANISM_OFFCORE_RESPONSE)
 /* Stores are sampled by the data linear address that any memory event has from Haswell on. */
@@ -91,6 +95,8 @@ const struct machine machines[] = {
 		.encoding = ENCODING_NEHALEM,
 		.mechanisms = MECHANISM_LOAD_LATENCY | MECHANISM_OFFCORE_RESPONSE,
 		FOUR_COUNTERS,
+		OFFCORE(0xffff, 0),
+		.offcore_events = {EVENT(0xb7, 0x01)},
 		.load_latency_event = LATENCY_ABOVE_THRESHOLD,
 		.load_latency_counters = 0xf,
 		.kernel_name = "nehalem",
@@ -108,6 +114,7 @@ const struct machine machines[] = {
 		.encoding = ENCODING_SANDY_BRIDGE,
 		.mechanisms = SANDY_BRIDGE_MECHANISMS | MECHANISM_PDIR_ALONE,
 		FOUR_COUNTERS,
+		OFFCORE_TWICE(0x3f807f8fff),
 		.load_latency_event = LOAD_LATENCY,
 		.load_latency_counters = 0x8,
 		.store_event = PRECISE_STORE,
@@ -128,6 +135,7 @@ const struct machine machines[] = {
 		.encoding = ENCODING_SANDY_BRIDGE,
 		.mechanisms = SANDY_BRIDGE_MECHANISMS | MECHANISM_PDIR_ALONE,
 		FOUR_COUNTERS,
+		OFFCORE_TWICE(0x3fffff8fff),
 		.load_latency_event = LOAD_LATENCY,
 		.load_latency_counters = 0x8,
 		.store_event = PRECISE_STORE,
@@ -148,6 +156,7 @@ const struct machine machines[] = {
 		.encoding = ENCODING_SANDY_BRIDGE,
 		.mechanisms = SANDY_BRIDGE_MECHANISMS,
 		FOUR_COUNTERS,
+		OFFCORE_TWICE(0x3fffff8fff),
 		.load_latency_event = LOAD_LATENCY,
 		.load_latency_counters = 0x8,
 		.store_event = PRECISE_STORE,
@@ -168,6 +177,7 @@ const struct machine machines[] = {
 		.encoding = ENCODING_SANDY_BRIDGE,
 		.mechanisms = HASWELL_MECHANISMS,
 		FOUR_COUNTERS,
+		OFFCORE_TWICE(0x3fffff8fff),
 		.load_latency_event = LOAD_LATENCY,
 		/* As Linux schedules it; Intel's event table of the part names counter 3 alone. */
 		.load_latency_counters = 0xf,
@@ -189,6 +199,7 @@ const struct machine machines[] = {
 		.encoding = ENCODING_SANDY_BRIDGE,
 		.mechanisms = HASWELL_MECHANISMS,
 		FOUR_COUNTERS,
+		OFFCORE_TWICE(0x3fffff8fff),
 		.load_latency_event = LOAD_LATENCY,
 		.load_latency_counters = 0xf,
 		.store_event = ALL_STORES,
@@ -209,6 +220,7 @@ const struct machine machines[] = {
 		.encoding = ENCODING_SKYLAKE,
 		.mechanisms = HASWELL_MECHANISMS,
 		FOUR_COUNTERS,
+		OFFCORE_TWICE(0x3fffff8fff),
 		.load_latency_event = LOAD_LATENCY,
 		.load_latency_counters = 0xf,
 		.store_event = ALL_STORES,
@@ -229,6 +241,7 @@ const struct machine machines[] = {
 		.encoding = ENCODING_SKYLAKE_SERVER,
 		.mechanisms = HASWELL_MECHANISMS,
 		FOUR_COUNTERS,
+		OFFCORE_TWICE(0x3fffff8fff),
 		.load_latency_event = LOAD_LATENCY,
 		.load_latency_counters = 0xf,
 		.store_event = ALL_STORES,
@@ -254,6 +267,8 @@ const struct machine machines[] = {
 		.fixed_counters = 3,
 		.counter_bits = 48,
 		.pebs_counters = MODEL_BIT(0), /* intel_glm_pebs_event_constraints */
+		OFFCORE(0x760005ffbf, 0x360005ffbf),
+		.offcore_events = {EVENT(0xb7, 0x01), EVENT(0xb7, 0x02)},
 		.kernel_name = "goldmont",
 		.smallest_period = 1,
 		/* L1: the part has 24 KB in six ways */
@@ -269,6 +284,7 @@ const struct machine machines[] = {
 		.encoding = ENCODING_SKYLAKE, /* intel_pmu_pebs_data_source_skl(false): a client part */
 		.mechanisms = ICE_LAKE_MECHANISMS,
 		TWELVE_COUNTERS,
+		OFFCORE_TWICE(0x3fffffbfff),
 		.load_latency_event = LOAD_LATENCY,
 		.load_latency_counters = 0xff,
 		.store_event = ALL_STORES,
@@ -289,6 +305,7 @@ const struct machine machines[] = {
 		.encoding = ENCODING_ICE_LAKE,
 		.mechanisms = ICE_LAKE_MECHANISMS,
 		TWELVE_COUNTERS,
+		OFFCORE_TWICE(0x3fffffbfff),
 		.load_latency_event = LOAD_LATENCY,
 		.load_latency_counters = 0xff,
 		.store_event = ALL_STORES,
@@ -310,6 +327,8 @@ const struct machine machines[] = {
 		.encoding = ENCODING_GOLDEN_COVE,
 		.mechanisms = ICE_LAKE_MECHANISMS | MECHANISM_STORE_LATENCY | MECHANISM_LATENCY_SPLIT,
 		TWELVE_COUNTERS,
+		OFFCORE(0x3fffffffff, 0x3fffffffff),
+		.offcore_events = {EVENT(0x2a, 0x01), EVENT(0x2b, 0x01)},
 		.load_latency_event = LOAD_LATENCY,
 		.load_latency_counters = 0xfe,
 		.store_event = PRECISE_STORE,
@@ -327,13 +346,6 @@ const struct machine machines[] = {
 };
 
 const size_t machines_count = sizeof(machines) / sizeof(machines[0]);
-
-static bool same_text(const char *one, const char *other)
-{
-	for (; *one && *one == *other; one++, other++)
-		;
-	return *one == *other;
-}
 
 const struct machine *machine_find(const char *name)
 {

@@ -77,20 +77,22 @@ struct machine {
 	u8 family, model; /* CPUID DisplayFamily, DisplayModel */
 	u8 counters;      /* general-purpose */
 	u8 fixed_counters;
-	u64 pebs_counters; /* bits of the counters that IA32_PEBS_ENABLE knows; fixed ones from bit 32 */
+	u64 pebs_counters;     /* bits of the counters that IA32_PEBS_ENABLE knows; fixed ones from bit 32 */
+	u64 offcore_bits[2];   /* that MSR_OFFCORE_RSP_0 and _1 take (intel_*_extra_regs); 0: no such one */
+	u16 offcore_events[2]; /* the event of each: event select | unit mask << 8 */
 	u32 load_latency_counters;
 	u32 store_counters;
 	u16 load_latency_event; /* event select | unit mask << 8; 0: none */
 	u16 store_event;        /* precise store, store latency or MEM_INST_RETIRED.ALL_STORES; 0: none */
 	u16 aux_event;          /* the load latency event's auxiliary, which must lead its group; 0: none */
 	u16 smallest_period;    /* that the kernel allows; 1: none is too small */
+	u8 counter_bits;        /* width: 40 (NetBurst, Core), 48 */
 	/* What the kernel's driver shows of it; NULL: nothing of the kind. */
 	const char *kernel_name;   /* caps/pmu_name */
 	const char *loads_string;  /* events/mem-loads, as Linux 6.1 has it */
 	const char *stores_string; /* events/mem-stores */
 	const char *aux_string;    /* events/mem-loads-aux */
 	struct memory_shape memory;
-	u8 counter_bits; /* width: 40 (NetBurst, Core), 48 */
 };
 
 /* All of them, oldest first. */

@@ -94,14 +94,6 @@ static void fill(struct record *record, const struct netburst_uop *uop)
 
 _Static_assert(RECORD_R15 - RECORD_AX + 1 == RETIRED_REGISTERS, "a uop's registers are a record's");
 
-/* Where a record fits at the index; NULL: nowhere. */
-static void *room(const struct netburst *netburst, const struct ds_area *area, u32 size)
-{
-	if (area->index < area->base || area->index > area->maximum || area->maximum - area->index < size)
-		return NULL;
-	return linear_at(&netburst->memory, area->index, size);
-}
-
 /* The PEBS counter overflowed: the record, then the reload. Without an area there is nothing to reload from.
  */
 static void assist(struct netburst *netburst, const struct netburst_uop *uop)
@@ -116,7 +108,7 @@ static void assist(struct netburst *netburst, const struct netburst_uop *uop)
 		netburst->not_written++;
 		return;
 	}
-	at = room(netburst, &area, size);
+	at = ds_area_room(&netburst->memory, &area, size);
 	if (at) {
 		fill(&record, uop);
 		record_write(machine->format, 0, &record, at);

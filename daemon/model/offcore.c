@@ -3,7 +3,6 @@
 
 #define REQUESTS         0xffffULL
 #define NEHALEM_REQUESTS 0xffULL
-#define NEHALEM_BITS     0xffffULL
 
 /* Table 18-26, bits 15:8. */
 #define NEHALEM_UNCORE_HIT      (1ULL << 8)
@@ -17,17 +16,6 @@
 static bool is_goldmont(const struct machine *machine)
 {
 	return machine->mechanisms & MECHANISM_OFFCORE_AVERAGE;
-}
-
-u64 offcore_bits(const struct machine *machine, u32 which)
-{
-	u64 bits = REQUESTS | OFFCORE_SUPPLIERS | OFFCORE_SNOOPS;
-
-	if (!(machine->mechanisms & MECHANISM_OFFCORE_RESPONSE))
-		return 0;
-	if (machine->encoding == ENCODING_NEHALEM)
-		return which == 0 ? NEHALEM_BITS : 0;
-	return is_goldmont(machine) && which == 0 ? bits | OFFCORE_OUTSTANDING : bits;
 }
 
 /* The request type of an access that leaves the core; 0: it does not. Goldmont's L2 is outside of its cores.
@@ -137,7 +125,7 @@ u64 offcore_occurrences(const struct machine *machine, u32 which, u64 config, co
 {
 	u64 requests = machine->encoding == ENCODING_NEHALEM ? NEHALEM_REQUESTS : REQUESTS;
 
-	config &= offcore_bits(machine, which);
+	config &= machine->offcore_bits[which];
 	if (!(config & requests & request_of(machine, retired)))
 		return 0;
 	if (config & OFFCORE_OUTSTANDING)

@@ -39,9 +39,6 @@
 /* MSR_OFFCORE_RSP_0 alone: the counter sums the core clock cycles for which the requests are outstanding. */
 #define OFFCORE_OUTSTANDING (1ULL << 38)
 
-/* Bits that register 0 or 1 has; 0: the machine has no such register. */
-u64 offcore_bits(const struct machine *machine, u32 which);
-
 /*
  * What the event counts of the instruction with `config` in register `which`: 1 for a request that is of a
  * type and has a response asked for; with OFFCORE_OUTSTANDING its latency, whatever the response. No request

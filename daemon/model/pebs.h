@@ -5,9 +5,9 @@
  *
  * A counter that overflows arms its PEBS; the next event of that counter makes the assist: a record is
  * written at the area's index, the counters that overflowed and are enabled for PEBS are reloaded from their
- * reset fields, and the index is held against the interrupt threshold (manual, "PEBS Counter X Reset" and
- * "Performance Counter Prioritization"). A record's period is thus the events to the overflow and one more,
- * but for PDIR and reduced skid, where the overflow itself makes the assist.
+ * reset fields, and the index is held against the interrupt threshold (manual 18.8.1.1, "PEBS Counter X
+ * Reset" and "Performance Counter Prioritization"). A record's period is thus the events to the overflow and
+ * one more, but for PDIR and reduced skid, where the overflow itself makes the assist.
  *
  * Of an overflow of a counter that PEBS is on for, the status bit is set until the assist; with the INT bit
  * set its interrupt comes after the assist, and the status bit stays for it. Events that are not precise arm
@@ -126,7 +126,8 @@ u32 pebs_retire(struct pebs_unit *unit, const struct retired *retired);
  */
 u64 pebs_pass(struct pebs_unit *unit, u32 counter, u64 events);
 
-/* The uncore's counters overflow and post their interrupt to this core (18.8.2). */
+/* The uncore's counters overflow and post their interrupt to this core (18.8.2). Before Nehalem there is no
+ * uncore, and nothing happens. */
 void pebs_uncore_overflow(struct pebs_unit *unit);
 
 /* Takes the next pending interrupt, in the order in which the hardware raises them. False: none. The status

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* WRMSR and RDMSR: which registers a machine has, and which of their bits (volume 4; 18.2 to 18.9). */
-#include "offcore.h"
+#include "interrupts.h"
 #include "pebs.h"
 #include "program.h"
 #include "skid.h"
@@ -28,11 +28,6 @@ static bool in_row(u32 msr, u32 first, u64 counters, u32 *ret)
 static bool has_full_width(const struct machine *machine)
 {
 	return machine->format >= RECORD_HASWELL || machine->encoding >= ENCODING_SANDY_BRIDGE;
-}
-
-static bool has_uncore(const struct machine *machine)
-{
-	return machine->format >= RECORD_NEHALEM;
 }
 
 static u64 select_bits(const struct machine *machine)
@@ -100,7 +95,7 @@ static u64 *plain_register(struct pebs_unit *unit, u32 msr, u64 *valid)
 		return &unit->ds_area;
 	case MSR_OFFCORE_RSP_0:
 	case MSR_OFFCORE_RSP_1:
-		*valid = offcore_bits(machine, msr - MSR_OFFCORE_RSP_0);
+		*valid = machine->offcore_bits[msr - MSR_OFFCORE_RSP_0];
 		return *valid ? &unit->offcore[msr - MSR_OFFCORE_RSP_0] : NULL;
 	default:
 		return NULL;
@@ -201,7 +196,7 @@ static int write_special(struct pebs_unit *unit, u32 msr, u64 value)
 		unit->global_status &= ~value;
 		return 0;
 	case MSR_UNCORE_PERF_GLOBAL_OVF_CTRL:
-		if (!has_uncore(machine) || value & ~UNCORE_STATUS)
+		if (!interrupt_has_uncore(machine) || value & ~UNCORE_STATUS)
 			return -EINVAL;
 		unit->uncore_status &= ~value;
 		return 0;
@@ -252,7 +247,7 @@ int pebs_read(const struct pebs_unit *unit, u32 msr, u64 *ret)
 		*ret = unit->global_status;
 	else if (msr == MSR_IA32_PERF_GLOBAL_OVF_CTRL)
 		*ret = 0;
-	else if (msr == MSR_UNCORE_PERF_GLOBAL_STATUS && has_uncore(machine))
+	else if (msr == MSR_UNCORE_PERF_GLOBAL_STATUS && interrupt_has_uncore(machine))
 		*ret = unit->uncore_status;
 	else if (in_row(msr, MSR_IA32_PMC0, counters, &i) ||
 		 (has_full_width(machine) && in_row(msr, MSR_IA32_A_PMC0, counters, &i)))

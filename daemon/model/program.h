@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What the registers as they stand come to: which counters count what, and what of it is undefined. */
+/* What the registers as they stand come to (manual 18.2.2): which counters count what, and what of it is
+ * undefined. */
 #ifndef PEBSD_MODEL_PROGRAM_H
 #define PEBSD_MODEL_PROGRAM_H
 

@@ -4,7 +4,7 @@
 
 /*
  * The formats with 64-bit fields: each later one has the fields of the one before it, and more of them after
- * those. Offsets: manual table 18-23 (to A8H), 18.13's table of the 0010b format (B0H, B8H), 18.7.1 (C0H).
+ * those. Offsets: manual table 18-23 (to A8H), 18.11.2, table 18-44 (B0H, B8H), 18.7.1 (C0H).
  */
 #define PLACES_64(X)              \
 	X(FLAGS, 0x00, 8)         \

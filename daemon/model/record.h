@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * PEBS records. A format's layout stands in one table (record.c), from which records are written and read;
- * the adaptive format's is worked out from MSR_PEBS_DATA_CFG (adaptive.h). Manual tables 18-23 (Nehalem),
- * 18-34 (precise store), 18.7.1 (Skylake, Goldmont), 18.13 (Haswell), chapter 18's adaptive PEBS (Ice Lake).
+ * PEBS records (manual 18.8.1.1). A format's layout stands in one table (record.c), from which records are
+ * written and read; the adaptive format's is worked out from MSR_PEBS_DATA_CFG (adaptive.h). Manual tables
+ * 18-23 (Nehalem), 18-34 (precise store, 18.9.4.3), 18.7.1 (Skylake, Goldmont), 18.11.2 (Haswell), chapter
+ * 18's adaptive PEBS (Ice Lake).
  */
 #ifndef PEBSD_MODEL_RECORD_H
 #define PEBSD_MODEL_RECORD_H

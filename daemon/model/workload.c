@@ -94,13 +94,6 @@ const char *const workload_names[WORKLOAD_COUNT] = {WORKLOADS(WORKLOAD_WORD_)};
 const char *const workload_texts[WORKLOAD_COUNT] = {WORKLOADS(WORKLOAD_TEXT_)};
 #undef WORKLOAD_TEXT_
 
-static bool same_text(const char *one, const char *other)
-{
-	for (; *one && *one == *other; one++, other++)
-		;
-	return *one == *other;
-}
-
 int workload_find(const char *name)
 {
 	for (int kind = 0; kind < WORKLOAD_COUNT; kind++)

@@ -4,9 +4,8 @@
 
 #include "pebs_fixture.h"
 
-/* "The Data Linear Address field will record the linear address of memory accesses in the previous
- * instruction (the one that triggered a precise event that caused the PEBS record to be generated)": previous
- * to the one that the record's IP is of. */
+/* 18.7.1.1: a record's IP is past the instruction that made it; the address is what that one, the previous,
+ * accessed. */
 Test(model_address_only, goldmont_records_the_address_of_the_previous_instruction)
 {
 	struct pebs_fixture fixture;
@@ -32,7 +31,7 @@ Test(model_address_only, goldmont_records_the_address_of_the_previous_instructio
 	cr_expect_eq(record.values[RECORD_EVENTING_IP], 0x9000);
 }
 
-/* "The fields are present in the record but are reserved." */
+/* 18.7.1.1: source and latency have their places in the record and nothing in them. */
 Test(model_address_only, goldmont_has_no_data_source_and_no_latency)
 {
 	struct pebs_fixture fixture;

@@ -9,8 +9,8 @@
 #define LOADS        (0x010b | COUNTING) /* MEM_INST_RETIRED.LOADS */
 #define WIDTH_48     0xffffffffffffULL
 
-/* "This same transition will cause PEBS hardware to arm, but not trigger. PEBS hardware triggers upon
- * detection of the first PEBS event after." */
+/* The wrap to zero makes PEBS ready; not it but the event after it makes the record (Performance Counter
+ * Prioritization). */
 Test(model_counters, overflow_arms_and_the_next_event_triggers_the_assist)
 {
 	struct pebs_fixture fixture;
@@ -70,7 +70,7 @@ Test(model_counters, a_reset_field_of_0_makes_one_record_until_software_rewrites
 	cr_expect_eq(pebs_fixture_records(&fixture), 2);
 }
 
-/* "If a counter is not enabled for PEBS, its value will not be modified by the PEBS assist." */
+/* PEBS Counter X Reset: a counter without its bit in IA32_PEBS_ENABLE goes on counting across the assist. */
 Test(model_counters, a_counter_not_enabled_for_pebs_is_not_reloaded_by_the_assist)
 {
 	struct pebs_fixture fixture;
@@ -90,7 +90,7 @@ Test(model_counters, a_counter_not_enabled_for_pebs_is_not_reloaded_by_the_assis
 	cr_expect(pebs_fixture_read(&fixture, MSR_IA32_PERF_GLOBAL_STATUS) & 2, "and its bit stays");
 }
 
-/* "The processor checks each counter to see if it overflowed and was enabled for PEBS": all of them. */
+/* PEBS Counter X Reset: one record reloads all counters that overflowed with PEBS on. */
 Test(model_counters, each_overflowed_pebs_counter_is_reloaded_by_one_assist)
 {
 	struct pebs_fixture fixture;

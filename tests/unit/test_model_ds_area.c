@@ -82,8 +82,7 @@ Test(model_ds_area, an_area_outside_of_memory_is_refused)
 	cr_expect_null(linear_at(&memory, (u64)-1, 2));
 }
 
-/* "The processor will not write any PEBS record beyond the end of PEBS buffer, when PEBS Index equals PEBS
- * Absolute Maximum. No signaling is generated." */
+/* PEBS Absolute Maximum: at the maximum writing ends, and a full buffer is told to nobody. */
 Test(model_ds_area, nothing_is_written_past_the_absolute_maximum)
 {
 	struct pebs_fixture fixture;
@@ -124,7 +123,7 @@ Test(model_ds_area, a_record_that_would_reach_past_the_maximum_is_not_written)
 	cr_expect_eq(fixture.bytes[0x1000 + record_size(RECORD_NEHALEM, 0) + 8], 0);
 }
 
-/* "Software must reset the PEBS Index field to the beginning of the PEBS buffer address to continue." */
+/* PEBS Absolute Maximum: it goes on when software has moved the index back to the base. */
 Test(model_ds_area, software_resets_the_index_to_continue)
 {
 	struct pebs_fixture fixture;
@@ -224,5 +223,67 @@ Test(model_ds_area, goldmont_tells_an_index_out_of_bounds_clears_status_and_does
 		cr_expect_eq(pebs_fixture_area(&fixture).index != table[i].index, table[i].written);
 		if (table[i].told)
 			cr_expect_eq(pebs_fixture_interrupt(&fixture).cause, INTERRUPT_DS_THRESHOLD);
+	}
+}
+
+/* All of the applicable counters' bits, also of one that is programmed to interrupt: its interrupt comes
+ * after the buffer's and finds nothing. */
+Test(model_ds_area, goldmont_out_of_bounds_clears_the_bit_of_a_counter_that_interrupts)
+{
+	struct pebs_fixture fixture;
+	struct ds_area area;
+
+	pebs_fixture_open(&fixture, "goldmont");
+	area = pebs_fixture_area(&fixture);
+	area.index = area.base - 1;
+	pebs_fixture_set_area(&fixture, &area);
+	pebs_fixture_program(&fixture, 0, 0x81d0 | COUNTING | EVTSEL_INT, 1);
+	pebs_fixture_write(&fixture, MSR_IA32_PEBS_ENABLE, 1);
+	pebs_fixture_write(&fixture, MSR_IA32_PERF_GLOBAL_CTRL, 1);
+	cr_expect_eq(pebs_fixture_retire(&fixture, LOAD(10), 2), 2);
+	cr_expect_eq(pebs_fixture_read(&fixture, MSR_IA32_PERF_GLOBAL_STATUS),
+		     STATUS_DS_BUFFER | STATUS_CONDITIONS);
+	cr_expect_eq(pebs_fixture_interrupt(&fixture).cause, INTERRUPT_DS_THRESHOLD);
+	cr_expect_eq(pebs_fixture_interrupt(&fixture).cause, INTERRUPT_OVERFLOW);
+}
+
+/* Whatever software wrote into the area: the memory beside the buffer stays as it is. */
+Test(model_ds_area, an_index_outside_the_buffer_or_the_memory_writes_nothing)
+{
+	static const u64 wrong[][3] = {
+		/* base, index, maximum */
+		{FIXTURE_BUFFER + 0x100, FIXTURE_BUFFER, FIXTURE_BUFFER + 0x1000},
+		{FIXTURE_BUFFER, FIXTURE_BUFFER + 0x400, FIXTURE_BUFFER + 0x200},
+		{FIXTURE_BUFFER, FIXTURE_BUFFER, 0},
+		{0, 0, (u64)-1},
+		{0, (u64)-1, (u64)-1},
+		{0, (u64)-0x100, (u64)-1},
+		{0, FIXTURE_AREA - 1, (u64)-1},
+		{0, FIXTURE_AREA + FIXTURE_BYTES - 1, (u64)-1},
+		{0, FIXTURE_AREA + FIXTURE_BYTES, (u64)-1},
+	};
+	static const char *const names[] = {"core", "nehalem", "skylake", "goldmont", "icelake"};
+
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]) * 5; i++) {
+		const u64 *fields = wrong[i / 5];
+		struct pebs_fixture fixture;
+		struct ds_area area;
+
+		pebs_fixture_open(&fixture, names[i % 5]);
+		area = pebs_fixture_area(&fixture);
+		area.base = fields[0];
+		area.index = fields[1];
+		area.maximum = fields[2];
+		area.threshold = (u64)-1;
+		pebs_fixture_set_area(&fixture, &area);
+		pebs_fixture_program(&fixture, 0, (i % 5 == 2 || i % 5 == 4 ? 0x81d0 : 0x00c0) | COUNTING, 1);
+		pebs_fixture_write(&fixture, MSR_IA32_PEBS_ENABLE, 1);
+		pebs_fixture_write(&fixture, MSR_IA32_PERF_GLOBAL_CTRL, 1);
+		pebs_fixture_retire(&fixture, LOAD(10), 2);
+		cr_expect_eq(fixture.unit.records, 0, "row %zu, %s", i / 5, names[i % 5]);
+		cr_expect_geq(fixture.unit.not_written, 1, "row %zu, %s", i / 5, names[i % 5]);
+		cr_expect_eq(pebs_fixture_area(&fixture).index, fields[1]);
+		for (size_t n = 0x100; n < FIXTURE_BYTES; n++)
+			cr_assert_eq(fixture.bytes[n], 0, "row %zu, %s: byte %#zx", i / 5, names[i % 5], n);
 	}
 }

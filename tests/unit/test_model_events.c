@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Events and what a counter makes of them: manual 18.2.1.1, tables 18-22, 18-32, 18-56, chapter 19. */
+/* Events and what a counter makes of them: manual 18.2.1.1, 18.8.1.1, tables 18-32 and 18-56, chapter 19. */
 #include <criterion/criterion.h>
 
 #include "pebs_fixture.h"
@@ -112,10 +112,11 @@ Test(model_events, precise_events)
 		const char *machine;
 		u16 code;
 		bool precise;
-	} table[] = {{"nehalem", 0x00c0, true},     {"skylake", 0x00c0, false},    {"skylake", 0x01c0, true},
-		     {"goldmont", 0x00c0, true},    {"skylake", 0x003c, false},    {"icelake", 0x003c, true},
-		     {"skylake", 0x01b7, false},    {"sandybridge", 0x02cd, true}, {"haswell", 0x81d0, true},
-		     {"sandybridge", 0x01cd, true}, {"nehalem", 0x100b, true}};
+	} table[] = {{"core", 0x00c0, true},    {"core", 0x01c0, false},       {"core", 0x02c0, false},
+		     {"core", 0x04cb, true},    {"nehalem", 0x00c0, true},     {"skylake", 0x00c0, false},
+		     {"skylake", 0x01c0, true}, {"goldmont", 0x00c0, true},    {"skylake", 0x003c, false},
+		     {"icelake", 0x003c, true}, {"skylake", 0x01b7, false},    {"sandybridge", 0x02cd, true},
+		     {"haswell", 0x81d0, true}, {"sandybridge", 0x01cd, true}, {"nehalem", 0x100b, true}};
 
 	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
 		struct event event;
@@ -206,6 +207,22 @@ Test(model_events, cmask_inv_and_edge)
 						  &asserted);
 		cr_expect_eq(counted, table[i].counted, "row %zu: %llu", i, (unsigned long long)counted);
 	}
+}
+
+/* A counter that is programmed anew has its condition's beginning before it. */
+Test(model_events, a_counter_programmed_anew_sees_the_next_edge)
+{
+	static const u64 select = 0x81d0 | COUNTING | EVTSEL_EDGE;
+	struct pebs_fixture fixture;
+
+	pebs_fixture_open(&fixture, "skylake");
+	pebs_fixture_write(&fixture, MSR_IA32_PERFEVTSEL0, select);
+	pebs_fixture_write(&fixture, MSR_IA32_PERF_GLOBAL_CTRL, 1);
+	pebs_fixture_retire(&fixture, LOAD(10), 3);
+	cr_expect_eq(pebs_fixture_read(&fixture, MSR_IA32_PMC0), 1);
+	pebs_fixture_write(&fixture, MSR_IA32_PERFEVTSEL0, select);
+	pebs_fixture_retire(&fixture, LOAD(10), 3);
+	cr_expect_eq(pebs_fixture_read(&fixture, MSR_IA32_PMC0), 2);
 }
 
 /* INST_RETIRED with CMASK 16 and INV counts cycles: Linux's alias of precise cycles (core.c, 6.1). */

@@ -23,8 +23,8 @@ static void expect_none(struct pebs_fixture *fixture)
 	cr_expect_not(pebs_take_interrupt(&fixture->unit, &interrupt));
 }
 
-/* "IA32_PMC1 causes an overflow interrupt and IA32_PMC2 causes a PEBS assist simultaneously: the overflow
- * interrupt will be serviced first." */
+/* Performance Counter Prioritization, its example: counter 1 overflows at the instruction at which counter 2
+ * has its assist, and is served first. */
 Test(model_interrupts, priority_by_index_overflow_of_1_before_assist_of_2)
 {
 	struct pebs_fixture fixture;
@@ -57,7 +57,7 @@ Test(model_interrupts, priority_by_index_assist_of_1_before_overflow_of_2)
 	expect_none(&fixture);
 }
 
-/* "General-purpose performance counters are prioritized over fixed counters." */
+/* Performance Counter Prioritization: fixed counters come after all general-purpose ones. */
 Test(model_interrupts, priority_by_index_general_purpose_over_fixed)
 {
 	struct pebs_fixture fixture;
@@ -89,9 +89,8 @@ Test(model_interrupts, priority_by_index_general_purpose_over_fixed)
 	expect_none(&fixture);
 }
 
-/* "The PEBS assist is serviced before the counter overflow interrupt. If in addition the PEBS interrupt
- * threshold is met, the threshold interrupt is generated after the PEBS assist completes, followed by the
- * counter overflow interrupt (two separate interrupts are generated)." */
+/* Performance Counter Prioritization: of a counter with PEBS and its INT bit set first comes the record, then
+ * the threshold's interrupt, then the counter's own. */
 Test(model_interrupts, assist_then_threshold_then_overflow_two_separate_interrupts)
 {
 	struct pebs_fixture fixture;
@@ -143,7 +142,7 @@ Test(model_interrupts, an_overflow_on_each_side_of_the_threshold_stays_apart)
 	expect_none(&fixture);
 }
 
-/* "Hardware will not generate separate interrupts for each counter that simultaneously overflows." */
+/* Performance Counter Prioritization: one interrupt, however many counters wrap at the same instruction. */
 Test(model_interrupts, counters_that_overflow_together_make_one_interrupt)
 {
 	struct pebs_fixture fixture;
@@ -199,8 +198,7 @@ Test(model_interrupts, an_interrupt_that_waits_is_not_raised_twice)
 	expect_none(&fixture);
 }
 
-/* "After the processor writes a PEBS record and updates PEBS Index, if the PEBS Index reaches the threshold
- * value, the processor will generate a performance interrupt": the third record here. */
+/* PEBS Interrupt Threshold: the record after which the index stands there interrupts, here the third. */
 Test(model_interrupts, threshold_interrupt_when_the_index_reaches_it)
 {
 	struct pebs_fixture fixture;
@@ -251,8 +249,7 @@ Test(model_interrupts, global_ovf_ctrl_clears_the_bits_written)
 	cr_expect_eq(pebs_write(&fixture.unit, MSR_IA32_PERF_GLOBAL_STATUS, 0), -EINVAL, "read only");
 }
 
-/* "It is possible for interrupts posted from the uncore facility to occur coincident with counter overflow
- * interrupts from the processor core. Software must check core and uncore status registers." */
+/* 18.8.1.1: both may come together, and a handler reads core and uncore status to know who it was. */
 Test(model_interrupts, uncore_interrupt_beside_a_core_overflow_told_apart_by_the_status_registers)
 {
 	struct pebs_fixture fixture;
@@ -282,4 +279,17 @@ Test(model_interrupts, uncore_interrupt_beside_a_core_overflow_told_apart_by_the
 	pebs_uncore_overflow(&fixture.unit);
 	cr_expect_eq(pebs_fixture_read(&fixture, MSR_IA32_PERF_GLOBAL_STATUS),
 		     STATUS_UNCORE | STATUS_CONDITIONS);
+}
+
+/* Core has no uncore, neither its register nor its bit. */
+Test(model_interrupts, before_nehalem_no_uncore_interrupts)
+{
+	struct pebs_fixture fixture;
+	u64 value;
+
+	pebs_fixture_open(&fixture, "core");
+	pebs_uncore_overflow(&fixture.unit);
+	cr_expect_eq(pebs_fixture_read(&fixture, MSR_IA32_PERF_GLOBAL_STATUS), 0);
+	cr_expect_eq(pebs_read(&fixture.unit, MSR_UNCORE_PERF_GLOBAL_STATUS, &value), -EINVAL);
+	expect_none(&fixture);
 }

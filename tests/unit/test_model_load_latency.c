@@ -22,7 +22,7 @@ static void open_facility(struct pebs_fixture *fixture, const char *machine, u64
 	pebs_fixture_write(fixture, MSR_IA32_PERF_GLOBAL_CTRL, 1);
 }
 
-/* "Loads with latencies greater than this value are eligible for counting." Stores are ignored. */
+/* 18.8.1.2: over the threshold, not at it. Stores are ignored. */
 Test(model_load_latency, latency_strictly_greater_than_the_threshold_counts)
 {
 	struct pebs_fixture fixture;
@@ -40,8 +40,8 @@ Test(model_load_latency, latency_strictly_greater_than_the_threshold_counts)
 	cr_expect_eq(pebs_fixture_read(&fixture, MSR_IA32_PMC0), 10);
 }
 
-/* "The minimum value that may be programmed in this register is 3 (the minimum detectable load latency is 4
- * core clock cycles)." Linux writes 0 for ldlat=0, and hardware takes it. */
+/* 18.8.1.2: 3 is the least that makes sense, for no load takes less than 4 cycles. Linux writes 0 for
+ * ldlat=0, and hardware takes it. */
 Test(model_load_latency, threshold_below_the_minimum_acts_as_3)
 {
 	for (u64 threshold = 0; threshold <= 3; threshold++) {
@@ -56,7 +56,7 @@ Test(model_load_latency, threshold_below_the_minimum_acts_as_3)
 	}
 }
 
-/* "Both the PEBS_EN_CTRX and LL_EN_CTRX bits must be set": 00000001_00000001H for counter 0. */
+/* 18.8.1.2: the counter's bit and its LL_EN bit, 00000001_00000001H for counter 0. */
 Test(model_load_latency, both_pebs_en_and_ll_en_bits_are_required)
 {
 	static const struct {
@@ -101,7 +101,7 @@ Test(model_load_latency, the_event_counts_on_the_counters_of_its_generation)
 	}
 }
 
-/* "The CMASK or INV fields ... must be 0. Writing other values will result in undefined behavior." */
+/* 18.8.1.2: undefined with a counter mask or inversion; told as such, and it counts nothing. */
 Test(model_load_latency, cmask_and_inv_must_be_0)
 {
 	static const u64 wrong[] = {EVTSEL_INV, 1ULL << 24, EVTSEL_CMASK, EVTSEL_INV | 1ULL << 24};
@@ -121,8 +121,8 @@ Test(model_load_latency, cmask_and_inv_must_be_0)
 	cr_expect_null(pebs_undefined(&fixture.unit), "a counter mask is another event's right");
 }
 
-/* "The SAV operates orthogonally to the tagging mechanism. Loads are randomly tagged. The SAV controls the
- * number of tagged loads with latency information that will be written." */
+/* 18.8.1.2: the sample-after value says how many tagged loads make a record, and not which loads are tagged:
+ * as many are, whatever it is. */
 Test(model_load_latency, sav_is_orthogonal_to_tagging)
 {
 	struct pebs_fixture fixture;
@@ -196,8 +196,8 @@ Test(model_load_latency, one_tagged_load_in_flight_at_a_time)
 	cr_expect_eq(pebs_fixture_read(&fixture, MSR_IA32_PMC0), 10);
 }
 
-/* "The load latency data written to the PEBS record will be for the last tagged load operation which retired
- * just before the PEBS assist was invoked." Another counter's assist captures it too. */
+/* 18.8.1.2: what a record says is of the tagged load over the threshold that retired last before the assist.
+ * Another counter's assist captures it too. */
 Test(model_load_latency, the_last_tagged_load_is_captured)
 {
 	struct pebs_fixture fixture;

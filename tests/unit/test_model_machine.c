@@ -176,6 +176,14 @@ Test(model_machine, mechanisms_of_each_generation)
 			     machine->name);
 		cr_expect_eq(has(machine, MECHANISM_OUT_OF_BOUNDS), machine->model == 0x5c, "%s",
 			     machine->name);
+		/* 18.8.1.3, 18.9.5, 18.7.2: a register, and an event of its own. */
+		cr_expect_eq(has(machine, MECHANISM_OFFCORE_RESPONSE), machine->offcore_bits[0] != 0, "%s",
+			     machine->name);
+		for (u32 i = 0; i < 2; i++)
+			cr_expect_eq(!machine->offcore_bits[i], !machine->offcore_events[i], "%s",
+				     machine->name);
+		cr_expect_eq(has(machine, MECHANISM_OFFCORE_AVERAGE),
+			     (machine->offcore_bits[0] >> 38 & 1) != 0, "%s", machine->name);
 		/* 18.18.8: one counter. */
 		cr_expect_eq(has(machine, MECHANISM_AT_RETIREMENT), machine->family == 0xf, "%s",
 			     machine->name);

@@ -15,9 +15,10 @@ static struct retired access_to(u8 operation, u8 place, u8 asked)
 	return retired;
 }
 
-#define READ  OFFCORE_DEMAND_DATA_READ
-#define RFO   OFFCORE_DEMAND_RFO
-#define LOAD_ OPERATION_LOAD
+#define READ     OFFCORE_DEMAND_DATA_READ
+#define RFO      OFFCORE_DEMAND_RFO
+#define LOAD_    OPERATION_LOAD
+#define READ_ANY (READ | OFFCORE_ANY_RESPONSE)
 
 /* Bits 15:0 the request type, bits 30:16 the supplier, bits 37:31 the snoop response: ANY, or one of each. */
 Test(model_offcore, request_supplier_and_snoop_fields)
@@ -37,7 +38,7 @@ Test(model_offcore, request_supplier_and_snoop_fields)
 		{0xffff | OFFCORE_ANY_RESPONSE, LOAD_, PLACE_FILL_BUFFER, ASKED_NONE, false},
 		{0xffff | OFFCORE_ANY_RESPONSE, LOAD_, PLACE_L2, ASKED_NONE, false},
 		{0xffff | OFFCORE_ANY_RESPONSE, OPERATION_NONE, PLACE_L3, ASKED_NONE, false},
-		/* "Must set at least one request type bit and a valid response type pattern." */
+		/* 18.9.5: without a request type or without a response nothing counts */
 		{OFFCORE_ANY_RESPONSE, LOAD_, PLACE_L3, ASKED_NONE, false},
 		{READ, LOAD_, PLACE_L3, ASKED_NONE, false},
 		{READ | (OFFCORE_SUPPLIERS & ~OFFCORE_ANY_RESPONSE), LOAD_, PLACE_L3, ASKED_NONE, false},
@@ -57,7 +58,7 @@ Test(model_offcore, request_supplier_and_snoop_fields)
 		{OFFCORE_OTHER | OFFCORE_NO_SUPPLIER | OFFCORE_NON_DRAM, LOAD_, PLACE_IO, ASKED_NONE, true},
 		{READ | OFFCORE_NO_SUPPLIER | OFFCORE_NON_DRAM, LOAD_, PLACE_IO, ASKED_NONE, false},
 	};
-	const struct machine *machine = machine_find("sandybridge");
+	const struct machine *machine = machine_find("sandybridge-ep");
 
 	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
 		struct retired retired = access_to(table[i].operation, table[i].place, table[i].asked);
@@ -98,20 +99,26 @@ Test(model_offcore, nehalem_has_one_register_with_fields_of_8_bits)
 	cr_expect_eq(pebs_write(&fixture.unit, MSR_OFFCORE_RSP_1, 1), -EINVAL);
 }
 
-/* Table 18-35: B7H/01H with MSR_OFFCORE_RSP_0, BBH/01H with _1. Goldmont: B7H, 01H and 02H (18.7.2). */
+/* Table 18-35: B7H/01H with MSR_OFFCORE_RSP_0, BBH/01H with _1. Goldmont: B7H, 01H and 02H (18.7.2). Golden
+ * Cove: 2AH and 2BH (intel_spr_extra_regs in core.c, Linux 6.1). */
 Test(model_offcore, event_codes_and_their_registers)
 {
 	static const struct {
 		const char *machine;
-		u64 select;
+		u64 select, config;
 		u32 msr; /* that makes it count; 0: none */
 	} table[] = {
-		{"sandybridge", 0x01b7, MSR_OFFCORE_RSP_0},
-		{"sandybridge", 0x01bb, MSR_OFFCORE_RSP_1},
-		{"sandybridge", 0x02b7, 0},
-		{"goldmont", 0x01b7, MSR_OFFCORE_RSP_0},
-		{"goldmont", 0x02b7, MSR_OFFCORE_RSP_1},
-		{"goldmont", 0x01bb, 0},
+		{"sandybridge", 0x01b7, READ_ANY, MSR_OFFCORE_RSP_0},
+		{"sandybridge", 0x01bb, READ_ANY, MSR_OFFCORE_RSP_1},
+		{"sandybridge", 0x02b7, READ_ANY, 0},
+		{"goldmont", 0x01b7, READ_ANY, MSR_OFFCORE_RSP_0},
+		{"goldmont", 0x02b7, READ_ANY, MSR_OFFCORE_RSP_1},
+		{"goldmont", 0x01bb, READ_ANY, 0},
+		{"nehalem", 0x01b7, 0x4001, MSR_OFFCORE_RSP_0},
+		{"nehalem", 0x01bb, 0x4001, 0},
+		{"sapphirerapids", 0x012a, READ_ANY, MSR_OFFCORE_RSP_0},
+		{"sapphirerapids", 0x012b, READ_ANY, MSR_OFFCORE_RSP_1},
+		{"sapphirerapids", 0x01b7, READ_ANY, 0},
 	};
 
 	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
@@ -121,7 +128,7 @@ Test(model_offcore, event_codes_and_their_registers)
 			pebs_fixture_open(&fixture, table[i].machine);
 			pebs_fixture_program(&fixture, 2, table[i].select | COUNTING, 1ULL << 20);
 			pebs_write(&fixture.unit, MSR_IA32_PMC0 + 2, 0);
-			pebs_fixture_write(&fixture, msr, READ | OFFCORE_ANY_RESPONSE);
+			pebs_write(&fixture.unit, msr, table[i].config); /* Nehalem has but one */
 			pebs_fixture_write(&fixture, MSR_IA32_PERF_GLOBAL_CTRL, 4);
 			pebs_fixture_retire(&fixture, access_to(LOAD_, PLACE_LOCAL_DRAM, ASKED_MISS), 7);
 			pebs_fixture_retire(&fixture, LOAD(4), 7);

@@ -7,7 +7,7 @@
 #define PRECISE_STORE (0x02cd | COUNTING)
 #define BITS_3_AND_63 (1ULL << 3 | 1ULL << 63)
 
-/* "Only counter 3 (IA32_PMC3) supports collection of precise store information." */
+/* 18.9.4.3: no other counter than the fourth one has it. */
 Test(model_precise_store, counter_3_only)
 {
 	for (u32 counter = 0; counter < 4; counter++) {
@@ -22,7 +22,7 @@ Test(model_precise_store, counter_3_only)
 	}
 }
 
-/* "Set IA32_PEBS_ENABLE[3] and IA32_PEBS_ENABLE[63]." */
+/* 18.9.4.3: one bit for the counter's PEBS, one for the facility. */
 Test(model_precise_store, enable_bits_3_and_63_are_both_needed)
 {
 	static const u64 enables[] = {0, 1ULL << 3, 1ULL << 63, 1ULL << 35 | 1ULL << 3, BITS_3_AND_63};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* PEBS records of the fixed formats: manual tables 18-23 and 18-34, 18.7.1, 18.13, 18.18.5. */
+/* PEBS records of the fixed formats: manual tables 18-23 and 18-34, 18.7.1, 18.11.2, 18.18.5. */
 #include <string.h>
 
 #include <criterion/criterion.h>

@@ -31,8 +31,13 @@ Test(model_registers, reserved_bits_fault)
 		{"sandybridge", MSR_IA32_A_PMC0 + 3, 1ULL << 48, 0xffffffffffffULL},
 		{"nehalem", MSR_IA32_DS_AREA, 1ULL << 47, 0xffff800000000000ULL},
 		{"icelake", MSR_PEBS_DATA_CFG, 0x10, 0x1f00000f},
-		{"sandybridge", MSR_OFFCORE_RSP_1, 1ULL << 38, 0x3fffffffffULL},
-		{"goldmont", MSR_OFFCORE_RSP_0, 1ULL << 39, 0x7fffffffffULL},
+		{"sandybridge", MSR_OFFCORE_RSP_1, 1ULL << 23, 0x3f807f8fffULL},
+		{"sandybridge-ep", MSR_OFFCORE_RSP_1, 1ULL << 38, 0x3fffff8fffULL},
+		{"skylake", MSR_OFFCORE_RSP_0, 1ULL << 12, 0x3fffff8fffULL},
+		{"icelake", MSR_OFFCORE_RSP_0, 1ULL << 14, 0x3fffffbfffULL},
+		{"sapphirerapids", MSR_OFFCORE_RSP_1, 1ULL << 38, 0x3fffffffffULL},
+		{"goldmont", MSR_OFFCORE_RSP_0, 1ULL << 6, 0x760005ffbfULL},
+		{"goldmont", MSR_OFFCORE_RSP_1, 1ULL << 38, 0x360005ffbfULL},
 	};
 
 	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {

@@ -37,8 +37,8 @@ static u64 sampled(struct pebs_fixture *fixture, struct retired instruction)
 	return 0;
 }
 
-/* "There will be a finite delay between the time the counter overflows and when the microcode starts to carry
- * out its data collection obligations": variable, and no longer than the unit's skid. */
+/* 18.9.4.4: PEBS takes a while from the overflow until it is ready, as many instructions as happen to pass:
+ * variable, and no longer than the unit's skid. */
 Test(model_skid, a_finite_and_variable_delay_after_the_overflow)
 {
 	struct pebs_fixture fixture;
@@ -77,8 +77,8 @@ Test(model_skid, the_delay_is_from_0_to_the_skid)
 	cr_expect_gt(seen[2], 5);
 }
 
-/* "Trap on the instruction that actually caused the counter overflow thus eliminating skid": counter 1,
- * IA32_PEBS_ENABLE bit 1, INST_RETIRED.ALL. */
+/* 18.9.4.4: the record is of the very instruction that overflowed the counter: counter 1, IA32_PEBS_ENABLE
+ * bit 1, INST_RETIRED.ALL. */
 Test(model_skid, pdir_on_counter_1_samples_the_instruction_that_overflowed)
 {
 	static const char *const names[] = {"sandybridge", "ivybridge", "haswell", "skylake"};
@@ -96,7 +96,7 @@ Test(model_skid, pdir_is_inst_retired_all_and_counter_1_alone)
 {
 	struct pebs_fixture fixture;
 
-	/* "It is not supported in prior generation microarchitectures." */
+	/* Before Sandy Bridge there is no such mechanism. */
 	open_skidding(&fixture, "nehalem", 1, INST_RETIRED_ALL);
 	cr_expect_gt(sampled(&fixture, INSTRUCTION), PERIOD);
 	/* Another event of counter 1 has its skid. */
@@ -131,8 +131,7 @@ Test(model_skid, pdir_needs_counter_event_and_enable_bit)
 			     table[i].pdir, "row %zu", i);
 }
 
-/* "On processors with CPUID DisplayFamily_DisplayModel signatures of 06_2A and 06_2D, the tool that programs
- * PDIR should quiesce the rest of the programmable counters in the core when PDIR is active." */
+/* 18.9.4.4: Sandy Bridge (06_2A, 06_2D) wants PDIR to be alone among the programmable counters. */
 Test(model_skid, pdir_wants_the_other_counters_quiet_on_06_2a_and_06_2d)
 {
 	static const struct {
@@ -170,7 +169,7 @@ Test(model_skid, pdir_wants_the_other_counters_quiet_on_06_2a_and_06_2d)
 	}
 }
 
-/* "In the Goldmont microarchitecture, the mechanism applies to all precise events including INST_RETIRED." */
+/* 18.7.1.2: unlike PDIR it is for any precise event, INST_RETIRED among them. */
 Test(model_skid, reduced_skid_applies_to_all_precise_events)
 {
 	static const struct {
@@ -187,7 +186,7 @@ Test(model_skid, reduced_skid_applies_to_all_precise_events)
 	}
 }
 
-/* "The Reduced Skid mechanism is disabled for any counter when the INV, ANY, E, or CMASK fields are set." */
+/* 18.7.1.2: what makes something else of the event, or counts the other thread too, takes it away. */
 Test(model_skid, reduced_skid_is_off_with_inv_any_e_or_cmask)
 {
 	static const u64 fields[] = {EVTSEL_INV, EVTSEL_ANY, 1ULL << 24, EVTSEL_EDGE | 1ULL << 24};
@@ -212,8 +211,8 @@ Test(model_skid, reduced_skid_is_off_with_inv_any_e_or_cmask)
 	}
 }
 
-/* "Disable PEBS via the IA32_PEBS_ENABLE or IA32_PERF_GLOBAL_CTRL MSRs before writing to the configuration
- * registers or to the counters." */
+/* 18.7.1.2: a configuration register or a counter (either of its addresses) that is written to while PEBS is
+ * on in both IA32_PEBS_ENABLE and IA32_PERF_GLOBAL_CTRL takes it away. */
 Test(model_skid, reduced_skid_needs_pebs_disabled_before_configuration_or_counters_are_written)
 {
 	static const struct {

@@ -1,0 +1,48 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# README.md's table of the model: in each row a file of daemon/model/ that is there and whose comments, or its
+# header's, name the section, and a test that is there; the sections in order; and no test file left out.
+set -eu
+
+cd "$(dirname "$0")/../.."
+table=$(sed -n '/^### The model and the manual$/,/^#\|^Licence/p' README.md | grep '^| ' | tail -n +2) || table=''
+wrong=0 rows=0
+
+complain() {
+	echo "README.md, \"The model and the manual\": $*"
+	wrong=1
+}
+
+while IFS='|' read -r _ section mechanism file test rest; do
+	rows=$((rows + 1))
+	read -r section <<<"$section"
+	read -r mechanism <<<"$mechanism"
+	read -r file <<<"${file//\`/}"
+	read -r program name <<<"${test//\`/}"
+	row="$section, $mechanism:"
+	[ -z "$rest" ] || complain "$row the row has more than four columns"
+	if [ ! -f "daemon/model/$file" ]; then
+		complain "$row there is no daemon/model/$file"
+	elif [[ $section == [0-9]* ]]; then
+		cat "daemon/model/${file%.c}".[ch] | grep -Eq "(^|[^0-9.])${section//./\\.}([^0-9.]|\.?\$|\.[^0-9])" ||
+			complain "$row no comment of daemon/model/${file%.c}.[ch] names section $section"
+	fi
+	if [ ! -f "tests/unit/$program" ]; then
+		complain "$row there is no tests/unit/$program"
+	else
+		suite=${program#test_}
+		grep -Fqx "Test(${suite%.c}, $name)" "tests/unit/$program" ||
+			complain "$row tests/unit/$program has no test \"$name\""
+	fi
+done <<<"$table"
+
+[ "$rows" -gt 50 ] || complain "only $rows rows were found"
+sections=$(awk -F'|' '$2 ~ /^ [0-9]/ { print $2 }' <<<"$table")
+[ "$sections" = "$(sort -s -V <<<"$sections")" ] || complain 'the sections are not in order'
+for program in tests/unit/test_model_*.c; do
+	case $program in
+	*_machine.c | *_random.c | *_registers.c) continue ;; # no mechanism, but what all of them stand on
+	esac
+	grep -q "${program##*/}" <<<"$table" || complain "$program is in no row"
+done
+exit "$wrong"

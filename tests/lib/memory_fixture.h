@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: GPL-2.0
+/* A memory system on its own, with a clock, for tests. */
+#ifndef PEBSD_TESTS_MEMORY_FIXTURE_H
+#define PEBSD_TESTS_MEMORY_FIXTURE_H
+
+#include "model/machine.h"
+#include "model/memory.h"
+
+#define LINE       64ULL
+#define SMALL_PAGE 4096ULL
+#define LARGE_PAGE (2ULL << 20)
+#define LONG       100000 /* cycles in which all that was under way has come */
+
+struct memory_fixture {
+	const struct memory_shape *shape;
+	struct memory *memory;
+	u64 now;
+};
+
+/* Opens an empty one of the machine's shape; to be closed. */
+void memory_fixture_open(struct memory_fixture *fixture, const char *machine);
+void memory_fixture_close(struct memory_fixture *fixture);
+
+/* Does the access as of now. */
+struct retired memory_fixture_access(struct memory_fixture *fixture, struct access access);
+
+/* A load and a store in a large page: the TLBs have no part in it once the page was used. */
+struct retired memory_fixture_load(struct memory_fixture *fixture, u64 address);
+struct retired memory_fixture_store(struct memory_fixture *fixture, u64 address);
+
+/* A load long after all others. */
+struct retired memory_fixture_later(struct memory_fixture *fixture, u64 address);
+
+/* Loads so many lines from `address` on, one long after the other. */
+void memory_fixture_lines(struct memory_fixture *fixture, u64 address, u64 lines, u64 stride);
+
+/* Where an access found its line, and what the other cores said; the access itself again. */
+#define expect_found(load, at, found)                                                                  \
+	({                                                                                             \
+		struct retired _load = (load);                                                         \
+		cr_expect(_load.place == (at) && _load.asked == (found), "place %u, asked %u instead", \
+			  _load.place, _load.asked);                                                   \
+		_load;                                                                                 \
+	})
+
+#endif

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: GPL-2.0
+/* What other cores and the other socket have of a line. */
+#include <criterion/criterion.h>
+
+#include "base/cleanup.h"
+#include "memory_fixture.h"
+
+Test(model_memory_cores, what_another_core_wrote_is_modified_there)
+{
+	_cleanup_(memory_fixture_close) struct memory_fixture bench;
+
+	memory_fixture_open(&bench, "skylake-server");
+	memory_fixture_later(&bench, 0);
+	memory_other_writes(bench.memory, 8, false);
+	expect_found(memory_fixture_later(&bench, 0), PLACE_L3, ASKED_MODIFIED);
+	expect_found(memory_fixture_later(&bench, 0), PLACE_L1, ASKED_NONE);
+	memory_other_writes(bench.memory, 8, true);
+	expect_found(memory_fixture_later(&bench, 0), PLACE_REMOTE_CACHE, ASKED_MODIFIED);
+	/* Under way to this core, and taken away again. */
+	bench.now += LONG;
+	expect_found(memory_fixture_load(&bench, 0x4000), PLACE_LOCAL_DRAM, ASKED_MISS);
+	memory_other_writes(bench.memory, 0x4000, false);
+	expect_found(memory_fixture_load(&bench, 0x4000), PLACE_L3, ASKED_MODIFIED);
+}
+
+Test(model_memory_cores, a_store_asks_for_the_line_and_has_it_alone_then)
+{
+	_cleanup_(memory_fixture_close) struct memory_fixture bench;
+
+	memory_fixture_open(&bench, "skylake");
+	memory_fixture_later(&bench, 0);
+	memory_other_reads(bench.memory, 0, false);
+	expect_found(memory_fixture_later(&bench, 0), PLACE_L1,
+		     ASKED_NONE); /* a copy is good enough for a load */
+	bench.now += LONG;
+	expect_found(memory_fixture_store(&bench, 0), PLACE_L3, ASKED_HIT);
+	bench.now += LONG;
+	expect_found(memory_fixture_store(&bench, 0), PLACE_L1, ASKED_NONE);
+	memory_other_writes(bench.memory, 0, false);
+	bench.now += LONG;
+	expect_found(memory_fixture_store(&bench, 0), PLACE_L3, ASKED_MODIFIED);
+	bench.now += LONG;
+	expect_found(memory_fixture_store(&bench, 0), PLACE_L1, ASKED_NONE);
+	/* Who had it modified keeps a clean copy when this core has loaded it. */
+	memory_other_writes(bench.memory, 0, true);
+	expect_found(memory_fixture_later(&bench, 0), PLACE_REMOTE_CACHE, ASKED_MODIFIED);
+	bench.now += LONG;
+	expect_found(memory_fixture_store(&bench, 0), PLACE_REMOTE_CACHE, ASKED_HIT);
+}
+
+Test(model_memory_cores, a_line_that_the_other_socket_wrote_is_not_in_this_l3)
+{
+	_cleanup_(memory_fixture_close) struct memory_fixture bench;
+
+	memory_fixture_open(&bench, "skylake");
+	memory_fixture_later(&bench, 0);
+	memory_fixture_later(&bench, LINE);
+	memory_other_writes(bench.memory, 0, false);
+	memory_other_writes(bench.memory, LINE, true);
+	/* Many lines later nobody remembers who had them. */
+	for (u64 i = 0; i < 20000; i++)
+		memory_other_reads(bench.memory, LARGE_PAGE + i * LINE, true);
+	expect_found(memory_fixture_later(&bench, 0), PLACE_L3, ASKED_NONE);
+	expect_found(memory_fixture_later(&bench, LINE), PLACE_LOCAL_DRAM, ASKED_MISS);
+}
+
+Test(model_memory_cores, what_asking_another_core_takes)
+{
+	_cleanup_(memory_fixture_close) struct memory_fixture bench;
+	u32 least[ASKED_COUNT] = {~0U, ~0U, ~0U, ~0U};
+
+	memory_fixture_open(&bench, "skylake-server");
+	for (u64 i = 0; i < 3000; i++) {
+		struct retired found;
+
+		memory_warm(bench.memory, 0, LINE);
+		memory_other_writes(bench.memory, 0, false);
+		if (i % 2)
+			memory_other_reads(bench.memory, 0, false);
+		found = memory_fixture_later(&bench, 0);
+		cr_assert_eq(found.place, PLACE_L3);
+		if (found.latency < least[found.asked])
+			least[found.asked] = found.latency;
+	}
+	cr_expect_eq(least[ASKED_HIT], (u32)bench.shape->l3_cycles + bench.shape->snoop_cycles);
+	cr_expect_eq(least[ASKED_MISS], (u32)bench.shape->l3_cycles + bench.shape->snoop_cycles);
+	cr_expect_eq(least[ASKED_MODIFIED], (u32)bench.shape->l3_cycles + bench.shape->modified_cycles);
+}
+
+Test(model_memory_cores, a_clean_copy_elsewhere_is_found_there_or_was_dropped)
+{
+	_cleanup_(memory_fixture_close) struct memory_fixture bench;
+	unsigned hits = 0, misses = 0, remote = 0, dram = 0;
+
+	memory_fixture_open(&bench, "skylake-server");
+	for (u64 i = 0; i < 800; i++) {
+		u64 address = i * LINE;
+		struct retired found;
+
+		memory_warm(bench.memory, address, LINE);
+		memory_other_writes(bench.memory, address, false); /* out of this core's own caches */
+		memory_other_reads(bench.memory, address, false);
+		found = memory_fixture_later(&bench, address);
+		cr_expect_eq(found.place, PLACE_L3);
+		hits += found.asked == ASKED_HIT;
+		misses += found.asked == ASKED_MISS;
+
+		memory_other_reads(bench.memory, LARGE_PAGE + address, true);
+		found = memory_fixture_later(&bench, LARGE_PAGE + address);
+		remote += found.place == PLACE_REMOTE_CACHE && found.asked == ASKED_HIT;
+		dram += found.place == PLACE_LOCAL_DRAM && found.asked == ASKED_MISS;
+	}
+	cr_expect_eq(hits + misses, 800);
+	cr_expect_eq(remote + dram, 800);
+	/* One in eight; five standard deviations of 9.4. */
+	cr_expect(misses > 53 && misses < 147, "%u", misses);
+	cr_expect(dram > 53 && dram < 147, "%u", dram);
+}

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: GPL-2.0
+/* How long accesses take, beyond where they are served. */
+#include <criterion/criterion.h>
+
+#include "base/cleanup.h"
+#include "memory_fixture.h"
+#include "world.h"
+
+Test(model_memory_latency, a_locked_access_takes_longer)
+{
+	_cleanup_(memory_fixture_close) struct memory_fixture bench;
+	u32 least[2] = {~0U, ~0U};
+
+	memory_fixture_open(&bench, "skylake");
+	memory_fixture_later(&bench, 0);
+	for (unsigned i = 0; i < 1000; i++) {
+		struct access access = {.address = 0, .large_page = true, .kind = ACCESS_STORE};
+		u32 latency;
+
+		bench.now += LONG;
+		access.locked = i % 2;
+		latency = memory_fixture_access(&bench, access).latency;
+		if (least[i % 2] > latency)
+			least[i % 2] = latency;
+	}
+	cr_expect_eq(least[0], bench.shape->l1_cycles);
+	cr_expect_eq(least[1] - least[0], bench.shape->locked_cycles);
+}
+
+static int by_number(const void *one, const void *other)
+{
+	u32 a = *(const u32 *)one, b = *(const u32 *)other;
+
+	return (a > b) - (a < b);
+}
+
+Test(model_memory_latency, latencies_are_skewed_to_the_right)
+{
+	enum { LOADS = 20000 };
+	static u32 latencies[LOADS];
+	_cleanup_(memory_fixture_close) struct memory_fixture bench;
+	u64 sum = 0;
+	u32 median;
+
+	memory_fixture_open(&bench, "skylake-server");
+	memory_fixture_later(&bench, 0);
+	for (u64 i = 0; i < LOADS; i++) {
+		latencies[i] = memory_fixture_later(&bench, (i + 1) * 4 * LINE).latency;
+		sum += latencies[i];
+	}
+	qsort(latencies, LOADS, sizeof(latencies[0]), by_number);
+	median = latencies[LOADS / 2];
+	cr_expect_geq(latencies[0], bench.shape->local_dram_cycles);
+	cr_expect_lt(median, bench.shape->local_dram_cycles * 5 / 4);
+	cr_expect_gt(sum / LOADS, median + median / 10);
+	cr_expect_gt(latencies[LOADS - LOADS / 200], 1000U, "one in two hundred is very long");
+	cr_expect_lt(latencies[LOADS - 1], 5000U);
+}
+
+/* No load of any workload is below what its place takes, or beyond what a record's field of 16 bits holds. */
+Test(model_memory_latency, latencies_are_within_the_bounds_of_their_place)
+{
+	for (const struct machine *machine = machines; machine < machines + machines_count; machine++) {
+		const struct memory_shape *shape = &machine->memory;
+		const u32 least[PLACE_COUNT] = {[PLACE_L1] = shape->l1_cycles,
+						[PLACE_FILL_BUFFER] = shape->l1_cycles,
+						[PLACE_L2] = shape->l2_cycles,
+						[PLACE_L3] = shape->l3_cycles,
+						[PLACE_REMOTE_CACHE] = shape->remote_cache_cycles,
+						[PLACE_LOCAL_DRAM] = shape->local_dram_cycles,
+						[PLACE_REMOTE_DRAM] = shape->remote_dram_cycles};
+
+		for (unsigned kind = 0; kind < WORKLOAD_COUNT; kind++) {
+			_cleanup_(world_close) struct world world;
+
+			cr_assert_eq(world_open(machine, kind, 3, &world), 0);
+			for (unsigned i = 0; i < 20000; i++) {
+				struct retired load;
+
+				workload_next_load(&world.workload, &load);
+				cr_assert_geq(load.latency, least[load.place], "%s, %s: place %u",
+					      machine->name, workload_names[kind], load.place);
+				cr_assert_geq(load.instruction_latency, load.latency);
+				cr_assert_lt(load.instruction_latency, 65536);
+			}
+		}
+	}
+}
