@@ -12,7 +12,7 @@
 
 #define STORE_L1D_HIT 1ULL
 
-/* The kinds of the events that triggered, as a set of enum event_kind. */
+/* The kinds of the events that triggered, as a set of enum machine_event_kind. */
 static u64 kinds_of(struct pebs_unit *unit, u64 counters)
 {
 	u64 kinds = 0;
@@ -41,14 +41,14 @@ static void record_access(struct pebs_unit *unit, const struct retired *retired,
 	 * two fields are reserved there. */
 	if (machine->mechanisms & MECHANISM_ADDRESS_ONLY)
 		put_access(record, retired->address, 0, 0);
-	else if (kinds & MODEL_BIT(EVENT_PRECISE_STORE))
+	else if (kinds & MODEL_BIT(MACHINE_EVENT_PRECISE_STORE))
 		precise_store_record(retired, record);
-	else if (kinds & MODEL_BIT(EVENT_STORE_LATENCY))
+	else if (kinds & MODEL_BIT(MACHINE_EVENT_STORE_LATENCY))
 		put_access(record, retired->address, store_source_encode(machine, retired),
 			   load_latency_field(machine, retired));
-	else if (unit->tagged.valid && (!own || kinds & MODEL_BIT(EVENT_LOAD_LATENCY)))
+	else if (unit->tagged.valid && (!own || kinds & MODEL_BIT(MACHINE_EVENT_LOAD_LATENCY)))
 		put_access(record, unit->tagged.address, unit->tagged.source, unit->tagged.latency);
-	else if (own && kinds & MODEL_BIT(EVENT_ACCESS))
+	else if (own && kinds & MODEL_BIT(MACHINE_EVENT_ACCESS))
 		put_access(record, retired->address,
 			   retired->operation == OPERATION_STORE
 				   ? store_status_encode(retired) & STORE_L1D_HIT

@@ -35,7 +35,7 @@ u64 counter_filter(const struct counter_program *program, u64 ip, u64 occurrence
 		return occurrences;
 
 	/* An event that is cycles occurs in each of them, and none is idle. */
-	if (program->event.kind == EVENT_CYCLES) {
+	if (program->event.kind == MACHINE_EVENT_CYCLES) {
 		idle = occurrences > 1 ? occurrences - 1 : 0;
 		idly = condition(program, 1);
 		now = occurrences && idly;

@@ -6,11 +6,11 @@
 #ifndef PEBSD_MODEL_COUNTER_H
 #define PEBSD_MODEL_COUNTER_H
 
-#include "event.h"
+#include "machine_event.h"
 
 /* A counter as programmed, worked out when a register is written. */
 struct counter_program {
-	struct event event;
+	struct machine_event event;
 	bool counts;     /* enabled here and in IA32_PERF_GLOBAL_CTRL, available, defined */
 	bool pebs;       /* enabled for PEBS, and the event is precise */
 	bool no_skid;    /* PDIR or reduced skid */

@@ -37,18 +37,19 @@ struct passing {
 	u64 triggered;  /* counters that trigger the assist */
 };
 
-static u64 occurrences(const struct pebs_unit *unit, const struct event *event, const struct passing *passing)
+static u64 occurrences(const struct pebs_unit *unit, const struct machine_event *event,
+		       const struct passing *passing)
 {
 	switch (event->kind) {
-	case EVENT_LOAD_LATENCY:
+	case MACHINE_EVENT_LOAD_LATENCY:
 		return passing->tagged;
-	case EVENT_PRECISE_STORE:
+	case MACHINE_EVENT_PRECISE_STORE:
 		return passing->retired->operation == OPERATION_STORE;
-	case EVENT_OFFCORE:
+	case MACHINE_EVENT_OFFCORE:
 		return offcore_occurrences(unit->machine, event->offcore, unit->offcore[event->offcore],
 					   passing->retired);
 	default:
-		return event_occurrences(unit->machine, event, passing->retired, passing->cycles);
+		return machine_event_occurrences(unit->machine, event, passing->retired, passing->cycles);
 	}
 }
 

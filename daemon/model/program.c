@@ -23,15 +23,15 @@ struct pebs_counter *program_counter(struct pebs_unit *unit, u32 counter)
 }
 
 /* Whether the facility that the event belongs to is on for the counter. */
-static bool facility_on(const struct pebs_unit *unit, const struct event *event, u32 counter)
+static bool facility_on(const struct pebs_unit *unit, const struct machine_event *event, u32 counter)
 {
 	switch (event->kind) {
-	case EVENT_LOAD_LATENCY:
+	case MACHINE_EVENT_LOAD_LATENCY:
 		return load_latency_enabled(unit->machine, unit->pebs_enable, counter);
-	case EVENT_PRECISE_STORE:
+	case MACHINE_EVENT_PRECISE_STORE:
 		return precise_store_enabled(unit->machine, unit->pebs_enable);
 	default:
-		return event->kind != EVENT_NONE;
+		return event->kind != MACHINE_EVENT_NONE;
 	}
 }
 
@@ -48,14 +48,14 @@ static void program_general(struct pebs_unit *unit, u32 counter)
 		.edge = select & EVTSEL_EDGE,
 		.mask = (u8)((select & EVTSEL_CMASK) >> 24),
 	};
-	event_find(unit->machine, (u16)(select & (EVTSEL_EVENT | EVTSEL_UMASK)), &program->event);
+	machine_event_find(unit->machine, (u16)(select & (EVTSEL_EVENT | EVTSEL_UMASK)), &program->event);
 	program->counts = select & EVTSEL_ENABLE && unit->global_ctrl & MODEL_BIT(counter) &&
 			  program->event.counters >> counter & 1 &&
 			  facility_on(unit, &program->event, counter);
 	program->pebs = unit->pebs_enable & MODEL_BIT(counter) && program->event.precise;
 	program->no_skid = skid_pdir(unit->machine, counter, select, unit->pebs_enable) ||
 			   skid_reduced(unit->machine, select);
-	if (program->event.kind == EVENT_LOAD_LATENCY && program->counts &&
+	if (program->event.kind == MACHINE_EVENT_LOAD_LATENCY && program->counts &&
 	    select & (EVTSEL_CMASK | EVTSEL_INV)) {
 		unit->undefined = "CMASK and INV of a counter with the load latency event must be 0 "
 				  "(18.8.1.2)";
@@ -74,8 +74,8 @@ static void program_fixed(struct pebs_unit *unit, u32 i)
 		.os = control & FIXED_CTRL_OS,
 		.user = control & FIXED_CTRL_USR,
 	};
-	event_find_fixed(unit->machine, i, &program->event);
-	program->counts = unit->global_ctrl & bit && program->event.kind != EVENT_NONE;
+	machine_event_find_fixed(unit->machine, i, &program->event);
+	program->counts = unit->global_ctrl & bit && program->event.kind != MACHINE_EVENT_NONE;
 	program->pebs = unit->pebs_enable & bit && program->event.precise;
 }
 
@@ -119,7 +119,7 @@ void program_unit(struct pebs_unit *unit)
 		if (!program->counts)
 			continue;
 		unit->counting |= MODEL_BIT(counter);
-		unit->tagging |= program->event.kind == EVENT_LOAD_LATENCY;
+		unit->tagging |= program->event.kind == MACHINE_EVENT_LOAD_LATENCY;
 		unit->auxiliary |= program->event.auxiliary;
 	}
 	if (!unit->tagging)

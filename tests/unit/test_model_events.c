@@ -17,10 +17,10 @@ static struct retired load_from(u8 place, u8 asked, u8 translated)
 static u64 counts(const char *machine, u16 code, struct retired retired)
 {
 	const struct machine *found = machine_find(machine);
-	struct event event;
+	struct machine_event event;
 
-	event_find(found, code, &event);
-	return event_occurrences(found, &event, &retired, 0);
+	machine_event_find(found, code, &event);
+	return machine_event_occurrences(found, &event, &retired, 0);
 }
 
 Test(model_events, loads_and_stores_of_each_generation)
@@ -119,10 +119,10 @@ Test(model_events, precise_events)
 		     {"haswell", 0x81d0, true}, {"sandybridge", 0x01cd, true}, {"nehalem", 0x100b, true}};
 
 	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
-		struct event event;
+		struct machine_event event;
 
-		event_find(machine_find(table[i].machine), table[i].code, &event);
-		cr_expect_neq(event.kind, EVENT_NONE, "row %zu", i);
+		machine_event_find(machine_find(table[i].machine), table[i].code, &event);
+		cr_expect_neq(event.kind, MACHINE_EVENT_NONE, "row %zu", i);
 		cr_expect_eq(event.precise, table[i].precise, "row %zu", i);
 	}
 }

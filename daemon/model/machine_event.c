@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "event.h"
+#include "machine_event.h"
 
 #define LOADS  MODEL_BIT(OPERATION_LOAD)
 #define STORES MODEL_BIT(OPERATION_STORE)
@@ -15,17 +15,17 @@
 #define MISSED_L1TLB (MODEL_BIT(TRANSLATED_L2) | WALKED)
 #define ANYHOW       (MODEL_BIT(TRANSLATED_COUNT) - 1)
 
-#define ACCESS(code_, operations_, places_, asked_, translated_)                                     \
-	{                                                                                            \
-		.code = (code_), .kind = EVENT_ACCESS, .precise = true, .operations = (operations_), \
-		.places = (places_), .asked = (asked_), .translated = (translated_), .counters = ~0U \
+#define ACCESS(code_, operations_, places_, asked_, translated_)                                             \
+	{                                                                                                    \
+		.code = (code_), .kind = MACHINE_EVENT_ACCESS, .precise = true, .operations = (operations_), \
+		.places = (places_), .asked = (asked_), .translated = (translated_), .counters = ~0U         \
 	}
 #define FOUND(code, places)        ACCESS(code, LOADS, places, WHATEVER, ANYHOW)
 #define FOUND_ASKED(code, in, who) ACCESS(code, LOADS, in, who, ANYHOW)
 #define ALL(code, operations)      ACCESS(code, operations, ANYWHERE, WHATEVER, ANYHOW)
 #define LOCKED(code_)                                                                                      \
 	{                                                                                                  \
-		.code = (code_), .kind = EVENT_ACCESS, .precise = true, .locked = true,                    \
+		.code = (code_), .kind = MACHINE_EVENT_ACCESS, .precise = true, .locked = true,            \
 		.operations = LOADS | STORES, .places = ANYWHERE, .asked = WHATEVER, .translated = ANYHOW, \
 		.counters = ~0U                                                                            \
 	}
@@ -37,20 +37,20 @@
 	{                                                         \
 		.code = (code_), .kind = (kind_), .counters = ~0U \
 	}
-#define COUNTED_ALL(code_, operations_)                                                                 \
-	{                                                                                               \
-		.code = (code_), .kind = EVENT_ACCESS, .operations = (operations_), .places = ANYWHERE, \
-		.asked = WHATEVER, .translated = ANYHOW, .counters = ~0U                                \
+#define COUNTED_ALL(code_, operations_)                                                      \
+	{                                                                                    \
+		.code = (code_), .kind = MACHINE_EVENT_ACCESS, .operations = (operations_),  \
+		.places = ANYWHERE, .asked = WHATEVER, .translated = ANYHOW, .counters = ~0U \
 	}
-#define END                        \
-	{                          \
-		.kind = EVENT_NONE \
+#define END                                \
+	{                                  \
+		.kind = MACHINE_EVENT_NONE \
 	}
 
 /* 19.6 (Core): INST_RETIRED, its loads and stores, which are not precise (intel_core2_pebs_event_constraints
  * in ds.c, Linux 6.1); MEM_LOAD_RETIRED names what was missed. */
-static const struct event core_events[] = {
-	PRECISE(0x00c0, EVENT_INSTRUCTIONS),
+static const struct machine_event core_events[] = {
+	PRECISE(0x00c0, MACHINE_EVENT_INSTRUCTIONS),
 	COUNTED_ALL(0x01c0, LOADS),
 	COUNTED_ALL(0x02c0, STORES),
 	FOUND(0x01cb, (ANYWHERE & ~(IN(L1) | IN(UNCACHED) | IN(IO)))),
@@ -62,10 +62,10 @@ static const struct event core_events[] = {
 };
 
 /* 18.8.1.1 and 19.7: MEM_INST_RETIRED, MEM_LOAD_RETIRED, MEM_UNCORE_RETIRED. */
-static const struct event nehalem_events[] = {
-	PRECISE(0x00c0, EVENT_INSTRUCTIONS),
-	PRECISE(0x01c0, EVENT_INSTRUCTIONS),
-	PRECISE(0x01c2, EVENT_UOPS),
+static const struct machine_event nehalem_events[] = {
+	PRECISE(0x00c0, MACHINE_EVENT_INSTRUCTIONS),
+	PRECISE(0x01c0, MACHINE_EVENT_INSTRUCTIONS),
+	PRECISE(0x01c2, MACHINE_EVENT_UOPS),
 	ALL(0x010b, LOADS),
 	ALL(0x020b, STORES),
 	ACCESS(0x010c, STORES, ANYWHERE, WHATEVER, WALKED),
@@ -88,10 +88,10 @@ static const struct event nehalem_events[] = {
  * Tables 18-32 and 18-56: MEM_UOPS_RETIRED (later MEM_INST_RETIRED), MEM_LOAD_UOPS_RETIRED and their kin.
  * Where an access fits two rows with the same code, the later generation's meaning stands here.
  */
-static const struct event sandy_bridge_events[] = {
-	COUNTED(0x00c0, EVENT_INSTRUCTIONS),
-	PRECISE(0x01c0, EVENT_INSTRUCTIONS),
-	PRECISE(0x01c2, EVENT_UOPS),
+static const struct machine_event sandy_bridge_events[] = {
+	COUNTED(0x00c0, MACHINE_EVENT_INSTRUCTIONS),
+	PRECISE(0x01c0, MACHINE_EVENT_INSTRUCTIONS),
+	PRECISE(0x01c2, MACHINE_EVENT_UOPS),
 	ACCESS(0x11d0, LOADS, ANYWHERE, WHATEVER, WALKED),
 	ACCESS(0x12d0, STORES, ANYWHERE, WHATEVER, WALKED),
 	LOCKED(0x21d0),
@@ -117,9 +117,9 @@ static const struct event sandy_bridge_events[] = {
 };
 
 /* Table 19-24. No L3: what misses L2 is in another module's cache or in memory. */
-static const struct event goldmont_events[] = {
-	PRECISE(0x00c0, EVENT_INSTRUCTIONS),
-	PRECISE(0x00c2, EVENT_UOPS),
+static const struct machine_event goldmont_events[] = {
+	PRECISE(0x00c0, MACHINE_EVENT_INSTRUCTIONS),
+	PRECISE(0x00c2, MACHINE_EVENT_UOPS),
 	ACCESS(0x11d0, LOADS, ANYWHERE, WHATEVER, WALKED),
 	ACCESS(0x12d0, STORES, ANYWHERE, WHATEVER, WALKED),
 	ACCESS(0x13d0, LOADS | STORES, ANYWHERE, WHATEVER, WALKED),
@@ -137,7 +137,7 @@ static const struct event goldmont_events[] = {
 	END,
 };
 
-static const struct event *events_of(const struct machine *machine)
+static const struct machine_event *events_of(const struct machine *machine)
 {
 	if (machine->mechanisms & MECHANISM_AT_RETIREMENT)
 		return NULL;
@@ -150,25 +150,25 @@ static const struct event *events_of(const struct machine *machine)
 
 /* Facilities with an event code of their own, which the machine's description names, and its counters: the
  * last one alone on Sandy Bridge (18.9.4.2, 18.9.4.3). */
-static bool find_facility(const struct machine *machine, u16 code, struct event *ret)
+static bool find_facility(const struct machine *machine, u16 code, struct machine_event *ret)
 {
 	u32 mechanisms = machine->mechanisms;
 
 	if (mechanisms & MECHANISM_LOAD_LATENCY && code == machine->load_latency_event) {
-		*ret = (struct event)PRECISE(code, EVENT_LOAD_LATENCY);
+		*ret = (struct machine_event)PRECISE(code, MACHINE_EVENT_LOAD_LATENCY);
 		ret->counters = machine->load_latency_counters;
 		return true;
 	}
 	if (mechanisms & (MECHANISM_PRECISE_STORE | MECHANISM_STORE_LATENCY) &&
 	    code == machine->store_event) {
-		*ret = (struct event)PRECISE(code, mechanisms & MECHANISM_STORE_LATENCY
-							   ? EVENT_STORE_LATENCY
-							   : EVENT_PRECISE_STORE);
+		*ret = (struct machine_event)PRECISE(code, mechanisms & MECHANISM_STORE_LATENCY
+								   ? MACHINE_EVENT_STORE_LATENCY
+								   : MACHINE_EVENT_PRECISE_STORE);
 		ret->counters = machine->store_counters;
 		return true;
 	}
 	if (machine->aux_event && code == machine->aux_event) {
-		*ret = (struct event)ALL(code, LOADS);
+		*ret = (struct machine_event)ALL(code, LOADS);
 		ret->precise = false;
 		ret->auxiliary = true;
 		return true;
@@ -178,33 +178,33 @@ static bool find_facility(const struct machine *machine, u16 code, struct event 
 
 /* Off-core response, tables 18-14 (Goldmont, 18.7.2), 18-25 (Nehalem) and 18-35 (18.9.5): each register has
  * an event. */
-static bool find_offcore(const struct machine *machine, u16 code, struct event *ret)
+static bool find_offcore(const struct machine *machine, u16 code, struct machine_event *ret)
 {
 	for (u8 which = 0; which < 2; which++) {
 		if (!machine->offcore_bits[which] || code != machine->offcore_events[which])
 			continue;
-		*ret = (struct event)COUNTED(code, EVENT_OFFCORE);
+		*ret = (struct machine_event)COUNTED(code, MACHINE_EVENT_OFFCORE);
 		ret->offcore = which;
 		return true;
 	}
 	return false;
 }
 
-void event_find(const struct machine *machine, u16 code, struct event *ret)
+void machine_event_find(const struct machine *machine, u16 code, struct machine_event *ret)
 {
-	const struct event *event = events_of(machine);
+	const struct machine_event *event = events_of(machine);
 
-	*ret = (struct event){.code = code, .kind = EVENT_NONE};
+	*ret = (struct machine_event){.code = code, .kind = MACHINE_EVENT_NONE};
 	if (!event)
 		return;
 	if (!find_facility(machine, code, ret) && !find_offcore(machine, code, ret)) {
 		/* Architectural: unhalted core and reference cycles (18.2.1.1). */
 		if (code == 0x003c || code == 0x013c) {
-			*ret = (struct event)COUNTED(code, EVENT_CYCLES);
+			*ret = (struct machine_event)COUNTED(code, MACHINE_EVENT_CYCLES);
 		} else {
-			while (event->kind != EVENT_NONE && event->code != code)
+			while (event->kind != MACHINE_EVENT_NONE && event->code != code)
 				event++;
-			if (event->kind != EVENT_NONE)
+			if (event->kind != MACHINE_EVENT_NONE)
 				*ret = *event;
 		}
 	}
@@ -212,37 +212,39 @@ void event_find(const struct machine *machine, u16 code, struct event *ret)
 	if (code == 0x01c0 && machine->mechanisms & MECHANISM_PDIR && machine->format != RECORD_ADAPTIVE)
 		ret->counters = MODEL_BIT(1);
 	/* Ice Lake's PEBS takes any event. */
-	if (ret->kind != EVENT_NONE && machine->format == RECORD_ADAPTIVE)
+	if (ret->kind != MACHINE_EVENT_NONE && machine->format == RECORD_ADAPTIVE)
 		ret->precise = true;
 }
 
-void event_find_fixed(const struct machine *machine, u32 counter, struct event *ret)
+void machine_event_find_fixed(const struct machine *machine, u32 counter, struct machine_event *ret)
 {
-	static const u8 kinds[] = {EVENT_INSTRUCTIONS, EVENT_CYCLES, EVENT_CYCLES, EVENT_SLOTS};
+	static const u8 kinds[] = {MACHINE_EVENT_INSTRUCTIONS, MACHINE_EVENT_CYCLES, MACHINE_EVENT_CYCLES,
+				   MACHINE_EVENT_SLOTS};
 
-	*ret = (struct event){.kind = EVENT_NONE, .precise = machine->format == RECORD_ADAPTIVE};
+	*ret = (struct machine_event){.kind = MACHINE_EVENT_NONE,
+				      .precise = machine->format == RECORD_ADAPTIVE};
 	if (counter < sizeof(kinds) && counter < machine->fixed_counters)
 		ret->kind = kinds[counter];
 }
 
-u64 event_occurrences(const struct machine *machine, const struct event *event, const struct retired *retired,
-		      u64 cycles)
+u64 machine_event_occurrences(const struct machine *machine, const struct machine_event *event,
+			      const struct retired *retired, u64 cycles)
 {
 	switch (event->kind) {
-	case EVENT_INSTRUCTIONS:
+	case MACHINE_EVENT_INSTRUCTIONS:
 		return 1;
-	case EVENT_UOPS:
+	case MACHINE_EVENT_UOPS:
 		return retired->uops ? retired->uops : 1;
-	case EVENT_CYCLES:
+	case MACHINE_EVENT_CYCLES:
 		return cycles;
-	case EVENT_SLOTS:
+	case MACHINE_EVENT_SLOTS:
 		/* Golden Cove issues six a cycle, Sunny Cove five. */
 		return cycles * (machine->mechanisms & MECHANISM_STORE_LATENCY ? 6 : 5);
-	case EVENT_ACCESS:
-		return event->operations >> retired->operation & event->places >> retired->place &
-		       event->asked >> retired->asked & event->translated >> retired->translated &
-		       (u32)(!event->locked || retired->locked) & 1U;
-	case EVENT_STORE_LATENCY:
+	case MACHINE_EVENT_ACCESS:
+		return (event->operations >> retired->operation & 1) &&
+		       (event->places >> retired->place & 1) && (event->asked >> retired->asked & 1) &&
+		       (event->translated >> retired->translated & 1) && (!event->locked || retired->locked);
+	case MACHINE_EVENT_STORE_LATENCY:
 		return retired->operation == OPERATION_STORE;
 	default:
 		return 0;
