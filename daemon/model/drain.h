@@ -8,17 +8,19 @@
 
 #include "record.h"
 
-/* Counters as in drain_next(): general-purpose ones 0 to 7, fixed ones 32 to 35. */
+/* Counters as in drain_next(): general-purpose ones 0 to 7, fixed ones 32 to 35. Of the formats without a
+ * status it is 0: Core's IA32_PMC0, NetBurst's MSR_IQ_COUNTER4, the only ones that do PEBS there. */
 #define DRAIN_COUNTERS 36
 
 struct drain {
 	enum record_format format;
 	const u8 *bytes;
-	u64 size;                       /* of the buffer's filled part, in bytes */
-	u64 enabled;                    /* IA32_PEBS_ENABLE's counters */
-	u32 counts[DRAIN_COUNTERS];     /* records of each counter */
+	u64 size;                   /* of the buffer's filled part, in bytes */
+	u64 enabled;                /* IA32_PEBS_ENABLE, whole: the load latency bits too, as the driver */
+	u32 counts[DRAIN_COUNTERS]; /* records of each counter */
 	u32 collisions[DRAIN_COUNTERS]; /* records that named several counters and were dropped (before 0011b)
 					 */
+	u32 unclaimed;                  /* records that named no enabled counter: nobody's */
 	u32 broken;                     /* 1: the rest of the buffer is no record */
 	/* where it stands */
 	u32 counter;

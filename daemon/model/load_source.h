@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The data source field of a PEBS record (bits 3:0 source, 4 STLB miss, 5 locked, 6 data blocked, 7 address
- * blocked; manual 18.8.1.2 and 18.9.4, tables of each generation) and what Linux's driver makes of it
- * (pebs_data_source in arch/x86/events/intel/ds.c, Linux 6.1, 6.12, 7.3). One table each generation.
+ * blocked, from Golden Cove on; manual 18.8.1.2 and 18.9.4, tables of each generation) and what Linux's
+ * driver makes of it (pebs_data_source in arch/x86/events/intel/ds.c, Linux 6.1, 6.12, 7.3). One table each
+ * generation.
  */
 #ifndef PEBSD_MODEL_LOAD_SOURCE_H
 #define PEBSD_MODEL_LOAD_SOURCE_H
@@ -34,5 +35,14 @@ void load_source_decode(const struct machine *machine, u64 encoded, struct load_
  * perf_mem_data_src. */
 u64 store_status_encode(const struct retired *store);
 u64 store_status_data_src(u64 encoded);
+
+/*
+ * A store as the machine tells it: a precise store's status; with store latency the data source as of a load;
+ * else (Haswell to Ice Lake, MEM_UOPS_RETIRED.ALL_STORES and its successors) bit 0, L1D hit, alone. 0 for a
+ * machine without store events.
+ */
+u64 store_source_encode(const struct machine *machine, const struct retired *store);
+u64 store_source_data_src(const struct machine *machine, u64 encoded);
+void store_source_decode(const struct machine *machine, u64 encoded, struct load_source *ret);
 
 #endif

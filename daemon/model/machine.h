@@ -43,7 +43,8 @@ enum source_encoding {
 	ENCODING_SANDY_BRIDGE, /* to Broadwell */
 	ENCODING_SKYLAKE,
 	ENCODING_SKYLAKE_SERVER,
-	ENCODING_ICE_LAKE, /* as Skylake server's, with block bits */
+	ENCODING_ICE_LAKE,    /* as Skylake server's; bits 6 and 7 mean nothing yet */
+	ENCODING_GOLDEN_COVE, /* Sapphire Rapids: with block bits (x86_pmu.pebs_block, core.c) */
 };
 
 /* Core clock cycles from dispatch to data, unloaded. */
@@ -72,7 +73,7 @@ struct machine {
 	u8 counters;    /* general-purpose */
 	u8 fixed_counters;
 	u8 counter_bits;        /* width: 40 (NetBurst), 48 */
-	u32 pebs_counters;      /* bits of the counters that IA32_PEBS_ENABLE knows; fixed ones from bit 32 */
+	u64 pebs_counters;      /* bits of the counters that IA32_PEBS_ENABLE knows; fixed ones from bit 32 */
 	u16 load_latency_event; /* event select | unit mask << 8; 0: none */
 	u32 load_latency_counters;
 	u16 store_event; /* precise store, store latency or MEM_INST_RETIRED.ALL_STORES; 0: none */

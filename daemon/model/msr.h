@@ -34,11 +34,25 @@ enum msr {
 #define EVTSEL_ENABLE (1ULL << 22)
 #define EVTSEL_INV    (1ULL << 23)
 #define EVTSEL_CMASK  (0xffULL << 24)
+/* Adaptive PEBS: the counter's records have MSR_PEBS_DATA_CFG's groups; else the basic group alone. The same
+ * for fixed counter n is bit 32 + 4 n of IA32_FIXED_CTR_CTRL. */
+#define EVTSEL_ADAPTIVE        (1ULL << 34)
+#define FIXED_CTRL_ADAPTIVE(n) (1ULL << (32 + 4 * (n)))
+
+/* IA32_FIXED_CTR_CTRL: four bits a counter. */
+#define FIXED_CTRL_OS  (1ULL << 0)
+#define FIXED_CTRL_USR (1ULL << 1)
+#define FIXED_CTRL_ANY (1ULL << 2)
+#define FIXED_CTRL_PMI (1ULL << 3)
 
 /* IA32_PERF_GLOBAL_STATUS and _OVF_CTRL; counters in bits 7:0, fixed ones from bit 32 on. */
 #define STATUS_UNCORE     (1ULL << 61)
 #define STATUS_DS_BUFFER  (1ULL << 62)
 #define STATUS_CONDITIONS (1ULL << 63)
+
+/* MSR_UNCORE_PERF_GLOBAL_STATUS: uncore counters in bits 7:0, the fixed one in bit 32. */
+#define UNCORE_STATUS_PMI     (1ULL << 61)
+#define UNCORE_STATUS_CHANGED (1ULL << 63)
 
 /* IA32_PEBS_ENABLE: counters in bits 7:0 (adaptive PEBS: fixed ones from bit 32 on). */
 #define PEBS_ENABLE_LOAD_LATENCY(counter) (1ULL << (32 + (counter)))

@@ -11,6 +11,7 @@
 #ifndef PEBSD_MODEL_PEBS_H
 #define PEBSD_MODEL_PEBS_H
 
+#include "counter.h"
 #include "ds_area.h"
 #include "msr.h"
 #include "random.h"
@@ -20,6 +21,8 @@
 #define PEBS_FIXED   4
 /* Index of a counter: general-purpose ones from 0, fixed ones from 32, as in the status registers. */
 #define PEBS_FIXED_0 32
+
+#define SKID_DEFAULT 6
 
 /* Interrupts that one retired instruction can raise, at most. */
 #define PEBS_INTERRUPTS_MAX 8
@@ -32,10 +35,16 @@ struct interrupt {
 };
 
 struct pebs_counter {
-	u64 select; /* IA32_PERFEVTSELx; a fixed counter's four bits of IA32_FIXED_CTR_CTRL */
+	u64 select; /* IA32_PERFEVTSELx; a fixed counter's four bits of IA32_FIXED_CTR_CTRL, and
+		       EVTSEL_ADAPTIVE */
 	u64 count;
-	bool armed; /* overflowed: the next event makes the assist */
-	u8 early;   /* instructions until the overflow that PDIR and reduced skid told of; the unit's own */
+	bool armed;     /* overflowed: the next event makes the assist */
+	bool disturbed; /* written to while PEBS was on: no early indication before the next reload (skid.h)
+			 */
+	bool interrupt_due;             /* its overflow interrupt waits for the assist */
+	bool asserted;                  /* edge detection: the condition held in the last cycle */
+	u8 skid_left;                   /* instructions that an armed counter lets pass yet */
+	struct counter_program program; /* what `select` comes to on this unit as programmed */
 };
 
 /* A tagged load's or store's last update, which the next assist captures (18.8.1.2). */
@@ -53,6 +62,9 @@ struct pebs_unit {
 	/* Hardware picks loads to tag at random; one in so many on average. 1 tags all. Default 80: real
 	 * counts at the lowest threshold are 66 to 111 times below those of all loads. */
 	u32 tag_interval;
+	/* Instructions between an overflow and PEBS being ready for the next event: 0 to `skid`, evenly. PDIR
+	 * and reduced skid take it away. Default SKID_DEFAULT, the model's own figure. */
+	u8 skid;
 
 	struct pebs_counter general[PEBS_GENERAL];
 	struct pebs_counter fixed[PEBS_FIXED];
@@ -60,9 +72,13 @@ struct pebs_unit {
 	u64 pebs_enable, data_cfg, threshold, ds_area;
 	u64 offcore[2];
 	struct pebs_tagged tagged;
-	u64 previous_address; /* data linear address of the previous instruction (Goldmont, 18.7.1.1) */
-	/* Between overflow and record; what PDIR and reduced skid take away. */
-	u32 skid_left;
+	u32 tag_left;   /* loads until the next one is tagged */
+	u64 tag_free;   /* when the tagged load retired: until then no other one could be */
+	u64 tsc;        /* of the last instruction; 0: none yet */
+	u64 counting;   /* counters that count as programmed, as bits of the status registers */
+	bool tagging;   /* the load latency facility is on, and for a counter that counts */
+	bool auxiliary; /* the load latency event's auxiliary counts too, where the machine wants it */
+	const char *undefined;
 
 	struct interrupt pending[PEBS_INTERRUPTS_MAX];
 	u8 pending_count;

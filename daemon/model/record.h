@@ -10,17 +10,18 @@
 #include "machine.h"
 #include "retired.h"
 
-#define RECORD_FIELDS(X)                                                                                \
-	X(FLAGS)                                                                                        \
-	X(IP)                                                                                           \
-	X(AX)                                                                                           \
-	X(BX) X(CX) X(DX) X(SI) X(DI) X(BP) X(SP) X(R8) X(R9) X(R10) X(R11) X(R12) X(R13) X(R14) X(R15) \
-		X(GLOBAL_STATUS) /* at 90H; from 0011b on the applicable counters */                    \
-		X(ADDRESS)       /* 98H: data linear address */                                         \
-		X(SOURCE)        /* A0H: data source encoding; a precise store's status */              \
-		X(LATENCY)       /* A8H: core clock cycles */                                           \
-		X(EVENTING_IP)   /* B0H */                                                              \
-		X(TSX)           /* B8H */                                                              \
+#define RECORD_FIELDS(X)                                                                          \
+	X(FLAGS)                                                                                  \
+	X(IP)                                                                                     \
+	X(AX)                                                                                     \
+	X(BX)                                                                                     \
+	X(CX) X(DX) X(SI) X(DI) X(BP) X(SP) X(R8) X(R9) X(R10) X(R11) X(R12) X(R13) X(R14) X(R15) \
+		X(GLOBAL_STATUS) /* at 90H; from 0011b on the applicable counters */              \
+		X(ADDRESS)       /* 98H: data linear address */                                   \
+		X(SOURCE)        /* A0H: data source encoding; a precise store's status */        \
+		X(LATENCY)       /* A8H: core clock cycles */                                     \
+		X(EVENTING_IP)   /* B0H */                                                        \
+		X(TSX)           /* B8H */                                                        \
 		X(TSC)           /* C0H */
 
 #define RECORD_ENUM_(name) RECORD_##name,
@@ -35,15 +36,16 @@ struct record {
 /* Adaptive records are no longer than this: all groups with 32 branch entries. */
 #define RECORD_SIZE_MAX 1280
 
-/* Bytes of a record. `data_cfg` is MSR_PEBS_DATA_CFG, of the adaptive format alone. */
+/* Bytes of a record. `data_cfg` is MSR_PEBS_DATA_CFG, of the adaptive format alone; more branch entries than
+ * 32 count as 32. */
 u32 record_size(enum record_format format, u64 data_cfg);
 
 /* Writes record_size() bytes: fields that the format does not have are left out, those not present are 0. */
 void record_write(enum record_format format, u64 data_cfg, const struct record *record, void *bytes);
 
 /*
- * Reads a record of at most `size` bytes; an adaptive one tells its own format and size. Sets `ret_size`.
- * Returns 0, or -EINVAL where it is longer than `size` or, adaptive, not a record.
+ * Reads a record of at most `size` bytes; an adaptive one tells its own format and size. Sets `ret_size`, 0
+ * on failure. Returns 0, or -EINVAL where it is longer than `size` or, adaptive, not a record.
  */
 int record_read(enum record_format format, const void *bytes, u32 size, struct record *ret, u32 *ret_size);
 

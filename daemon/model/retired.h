@@ -46,7 +46,7 @@ struct retired {
 	u8 asked;                /* enum asked */
 	u8 translated;           /* enum translated */
 	bool locked;
-	bool data_blocked;    /* waited for a store's data (Ice Lake's block bits) */
+	bool data_blocked;    /* waited for a store's data (Golden Cove's block bits) */
 	bool address_blocked; /* waited for a store's address */
 	u8 uops;              /* 1 where 0 */
 };

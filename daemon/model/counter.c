@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "counter.h"
+
+u64 counter_highest(const struct machine *machine)
+{
+	return machine->counter_bits < 64 ? MODEL_BIT(machine->counter_bits) - 1 : ~0ULL;
+}
+
+bool counter_add(const struct machine *machine, u64 *count, u64 events)
+{
+	u64 highest = counter_highest(machine);
+	bool overflowed = events > highest - *count;
+
+	*count = (*count + events) & highest;
+	return overflowed;
+}
+
+/* Whether the counter mask's condition holds in a cycle with so many occurrences. */
+static bool condition(const struct counter_program *program, u64 occurrences)
+{
+	if (!program->mask)
+		return occurrences > 0;
+	return program->inverted ? occurrences < program->mask : occurrences >= program->mask;
+}
+
+u64 counter_filter(const struct counter_program *program, u64 ip, u64 occurrences, u64 cycles, bool *asserted)
+{
+	u64 idle = cycles > 1 ? cycles - 1 : 0;
+	bool idly, now;
+	u64 added;
+
+	if (!(ip >> 63 ? program->os : program->user))
+		return 0;
+	if (!program->mask && !program->edge)
+		return occurrences;
+
+	/* An event that is cycles occurs in each of them, and none is idle. */
+	if (program->event.kind == EVENT_CYCLES) {
+		idle = occurrences > 1 ? occurrences - 1 : 0;
+		idly = condition(program, 1);
+		now = occurrences && idly;
+	} else {
+		idly = condition(program, 0);
+		now = condition(program, occurrences);
+	}
+	if (!program->edge)
+		return (idly ? idle : 0) + now;
+
+	added = idle && idly && !*asserted;
+	if (idle)
+		*asserted = idly;
+	added += now && !*asserted;
+	*asserted = now;
+	return added;
+}

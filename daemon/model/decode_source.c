@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The third side of load_source.h: an encoding in pebsd's words, from the manual's tables (data source
+ * encodings of 18.8.1.2, bits of 18.9.4, what Skylake server and Golden Cove changed) and not from the
+ * driver's. Where the driver says less than the manual, its words are meant; the comments name those places.
+ */
+#include "load_source.h"
+
+struct words {
+	u8 source; /* enum source */
+	u8 snoop;  /* enum snoop */
+};
+
+#define CODES 16
+
+static const struct words nehalem[CODES] = {
+	[0x0] = {SOURCE_UNKNOWN, SNOOP_NA}, /* not in L3, and not known where */
+	[0x1] = {SOURCE_L1, SNOOP_NONE},
+	[0x2] = {SOURCE_LFB, SNOOP_NONE}, /* a miss of the line was under way */
+	[0x3] = {SOURCE_L2, SNOOP_NONE},
+	[0x4] = {SOURCE_L3, SNOOP_NONE}, /* no coherency action */
+	[0x5] = {SOURCE_L3, SNOOP_HIT},  /* another core had it, clean */
+	[0x6] = {SOURCE_L3, SNOOP_HITM}, /* another core had it modified */
+	[0x7] = {SOURCE_L3, SNOOP_HITM}, /* reserved; the driver takes it for 6 */
+	[0x8] = {SOURCE_REMOTE_CACHE, SNOOP_HIT},
+	[0x9] = {SOURCE_REMOTE_CACHE, SNOOP_HITM}, /* reserved; the driver takes it for Sandy Bridge's */
+	[0xa] = {SOURCE_LOCAL_DRAM, SNOOP_HIT},    /* to shared state */
+	[0xb] = {SOURCE_REMOTE_DRAM, SNOOP_HIT},
+	[0xc] = {SOURCE_LOCAL_DRAM, SNOOP_MISS}, /* to exclusive state */
+	[0xd] = {SOURCE_REMOTE_DRAM, SNOOP_MISS},
+	[0xe] = {SOURCE_IO, SNOOP_NONE},
+	[0xf] = {SOURCE_UNCACHED, SNOOP_NONE},
+};
+
+static const struct words sandy_bridge[CODES] = {
+	[0x0] = {SOURCE_UNKNOWN, SNOOP_NA},       [0x1] = {SOURCE_L1, SNOOP_NONE},
+	[0x2] = {SOURCE_LFB, SNOOP_NONE},         [0x3] = {SOURCE_L2, SNOOP_NONE},
+	[0x4] = {SOURCE_L3, SNOOP_NONE},          [0x5] = {SOURCE_L3, SNOOP_MISS},
+	[0x6] = {SOURCE_L3, SNOOP_HIT},           [0x7] = {SOURCE_L3, SNOOP_HITM},
+	[0x8] = {SOURCE_REMOTE_CACHE, SNOOP_HIT}, [0x9] = {SOURCE_REMOTE_CACHE, SNOOP_HITM},
+	[0xa] = {SOURCE_LOCAL_DRAM, SNOOP_HIT},   [0xb] = {SOURCE_REMOTE_DRAM, SNOOP_HIT},
+	[0xc] = {SOURCE_LOCAL_DRAM, SNOOP_MISS},  [0xd] = {SOURCE_REMOTE_DRAM, SNOOP_MISS},
+	[0xe] = {SOURCE_IO, SNOOP_NONE},          [0xf] = {SOURCE_UNCACHED, SNOOP_NONE},
+};
+
+static const struct words skylake[CODES] = {
+	[0x0] = {SOURCE_UNKNOWN, SNOOP_NA},
+	[0x1] = {SOURCE_L1, SNOOP_NONE},
+	[0x2] = {SOURCE_LFB, SNOOP_NONE},
+	[0x3] = {SOURCE_L2, SNOOP_NONE},
+	[0x4] = {SOURCE_L3, SNOOP_NONE},
+	[0x5] = {SOURCE_L3, SNOOP_MISS},
+	[0x6] = {SOURCE_L3, SNOOP_HIT},
+	[0x7] = {SOURCE_L3, SNOOP_HITM},
+	[0x8] = {SOURCE_L4, SNOOP_HIT},           /* embedded DRAM */
+	[0x9] = {SOURCE_REMOTE_CACHE, SNOOP_HIT}, /* another socket's embedded DRAM: no part has one */
+	[0xa] = {SOURCE_LOCAL_DRAM, SNOOP_HIT},   /* whatever state it comes in */
+	[0xb] = {SOURCE_REMOTE_DRAM, SNOOP_NONE},
+	[0xc] = {SOURCE_REMOTE_CACHE, SNOOP_FWD},
+	[0xd] = {SOURCE_REMOTE_CACHE, SNOOP_HITM},
+	[0xe] = {SOURCE_IO, SNOOP_NONE},
+	[0xf] = {SOURCE_UNCACHED, SNOOP_NONE},
+};
+
+static const struct words skylake_server[CODES] = {
+	[0x0] = {SOURCE_UNKNOWN, SNOOP_NA},       [0x1] = {SOURCE_L1, SNOOP_NONE},
+	[0x2] = {SOURCE_LFB, SNOOP_NONE},         [0x3] = {SOURCE_L2, SNOOP_NONE},
+	[0x4] = {SOURCE_L3, SNOOP_NONE},          [0x5] = {SOURCE_L3, SNOOP_MISS},
+	[0x6] = {SOURCE_L3, SNOOP_HIT},           [0x7] = {SOURCE_L3, SNOOP_HITM},
+	[0x8] = {SOURCE_PMEM, SNOOP_HIT},         [0x9] = {SOURCE_PMEM, SNOOP_HIT}, /* another socket's */
+	[0xa] = {SOURCE_LOCAL_DRAM, SNOOP_HIT},   [0xb] = {SOURCE_REMOTE_DRAM, SNOOP_NONE},
+	[0xc] = {SOURCE_REMOTE_CACHE, SNOOP_FWD}, [0xd] = {SOURCE_REMOTE_CACHE, SNOOP_HITM},
+	[0xe] = {SOURCE_IO, SNOOP_NONE},          [0xf] = {SOURCE_UNCACHED, SNOOP_NONE},
+};
+
+static const struct load_source nothing = {SOURCE_UNKNOWN, SNOOP_NA, TLB_NA, false, false};
+
+static const struct words *words_of(const struct machine *machine)
+{
+	switch (machine->encoding) {
+	case ENCODING_NEHALEM:
+		return nehalem;
+	case ENCODING_SANDY_BRIDGE:
+		return sandy_bridge;
+	case ENCODING_SKYLAKE:
+		return skylake;
+	case ENCODING_SKYLAKE_SERVER:
+	case ENCODING_ICE_LAKE:
+	case ENCODING_GOLDEN_COVE:
+		return skylake_server;
+	default:
+		return NULL;
+	}
+}
+
+void load_source_decode(const struct machine *machine, u64 encoded, struct load_source *ret)
+{
+	const struct words *words = words_of(machine);
+
+	*ret = nothing;
+	if (!words)
+		return;
+	ret->source = (enum source)words[encoded % CODES].source;
+	ret->snoop = (enum snoop)words[encoded % CODES].snoop;
+	if (machine->encoding == ENCODING_NEHALEM)
+		return; /* no TLB, no lock: bits 63:4 are reserved */
+	/* The bit tells the second level's miss from a hit in either level. */
+	ret->tlb = encoded >> 4 & 1 ? TLB_MISS : TLB_HIT;
+	ret->locked = encoded >> 5 & 1;
+	ret->blocked = machine->encoding == ENCODING_GOLDEN_COVE && (encoded >> 6 & 3);
+}
+
+void store_source_decode(const struct machine *machine, u64 encoded, struct load_source *ret)
+{
+	*ret = nothing;
+	if (!machine->store_event)
+		return;
+	if (machine->mechanisms & MECHANISM_STORE_LATENCY && words_of(machine)) {
+		load_source_decode(machine, encoded, ret);
+		ret->blocked = false;
+		return;
+	}
+	/* A store that missed L1D: where it went is not told. */
+	ret->source = encoded & 1 ? SOURCE_L1 : SOURCE_UNKNOWN;
+	if (machine->mechanisms & MECHANISM_PRECISE_STORE) {
+		ret->tlb = encoded >> 4 & 1 ? TLB_MISS : TLB_L2_HIT;
+		ret->locked = encoded >> 5 & 1;
+	}
+}

@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "event.h"
+
+#define LOADS  MODEL_BIT(OPERATION_LOAD)
+#define STORES MODEL_BIT(OPERATION_STORE)
+
+#define IN(place)    MODEL_BIT(PLACE_##place)
+#define ANYWHERE     (MODEL_BIT(PLACE_COUNT) - 1)
+#define DRAM         (IN(LOCAL_DRAM) | IN(REMOTE_DRAM))
+#define MISSED_L3    (IN(REMOTE_CACHE) | DRAM)
+#define MISSED_L2    (IN(L3) | MISSED_L3)
+#define ASKED(found) MODEL_BIT(ASKED_##found)
+#define WHATEVER     (MODEL_BIT(ASKED_COUNT) - 1)
+#define WALKED       MODEL_BIT(TRANSLATED_WALK)
+#define MISSED_L1TLB (MODEL_BIT(TRANSLATED_L2) | WALKED)
+#define ANYHOW       (MODEL_BIT(TRANSLATED_COUNT) - 1)
+
+#define ACCESS(code_, operations_, places_, asked_, translated_)                                     \
+	{                                                                                            \
+		.code = (code_), .kind = EVENT_ACCESS, .precise = true, .operations = (operations_), \
+		.places = (places_), .asked = (asked_), .translated = (translated_), .counters = ~0U \
+	}
+#define FOUND(code, places)        ACCESS(code, LOADS, places, WHATEVER, ANYHOW)
+#define FOUND_ASKED(code, in, who) ACCESS(code, LOADS, in, who, ANYHOW)
+#define ALL(code, operations)      ACCESS(code, operations, ANYWHERE, WHATEVER, ANYHOW)
+#define LOCKED(code_)                                                                                      \
+	{                                                                                                  \
+		.code = (code_), .kind = EVENT_ACCESS, .precise = true, .locked = true,                    \
+		.operations = LOADS | STORES, .places = ANYWHERE, .asked = WHATEVER, .translated = ANYHOW, \
+		.counters = ~0U                                                                            \
+	}
+#define PRECISE(code_, kind_)                                                      \
+	{                                                                          \
+		.code = (code_), .kind = (kind_), .precise = true, .counters = ~0U \
+	}
+#define COUNTED(code_, kind_)                                     \
+	{                                                         \
+		.code = (code_), .kind = (kind_), .counters = ~0U \
+	}
+#define END                        \
+	{                          \
+		.kind = EVENT_NONE \
+	}
+
+/* 19.6 (Core): INST_RETIRED, its loads and stores; MEM_LOAD_RETIRED names what was missed. */
+static const struct event core_events[] = {
+	PRECISE(0x00c0, EVENT_INSTRUCTIONS),
+	ALL(0x01c0, LOADS),
+	ALL(0x02c0, STORES),
+	FOUND(0x01cb, (ANYWHERE & ~(IN(L1) | IN(UNCACHED) | IN(IO)))),
+	FOUND(0x02cb, (ANYWHERE & ~(IN(L1) | IN(FILL_BUFFER) | IN(UNCACHED) | IN(IO)))),
+	FOUND(0x04cb, MISSED_L2),
+	FOUND(0x08cb, MISSED_L2),
+	ACCESS(0x10cb, LOADS, ANYWHERE, WHATEVER, WALKED),
+	END,
+};
+
+/* Table 18-22 and 19.7: MEM_INST_RETIRED, MEM_LOAD_RETIRED, MEM_UNCORE_RETIRED. */
+static const struct event nehalem_events[] = {
+	PRECISE(0x00c0, EVENT_INSTRUCTIONS),
+	PRECISE(0x01c0, EVENT_INSTRUCTIONS),
+	PRECISE(0x01c2, EVENT_UOPS),
+	ALL(0x010b, LOADS),
+	ALL(0x020b, STORES),
+	ACCESS(0x010c, STORES, ANYWHERE, WHATEVER, WALKED),
+	FOUND(0x01cb, IN(L1)),
+	FOUND(0x02cb, IN(L2)),
+	FOUND_ASKED(0x04cb, IN(L3), ASKED(NONE) | ASKED(MISS)),
+	FOUND_ASKED(0x08cb, IN(L3), ASKED(HIT) | ASKED(MODIFIED)),
+	FOUND(0x10cb, MISSED_L3),
+	FOUND(0x40cb, IN(FILL_BUFFER)),
+	ACCESS(0x80cb, LOADS, ANYWHERE, WHATEVER, WALKED),
+	FOUND_ASKED(0x020f, IN(L3), ASKED(MODIFIED)),
+	FOUND(0x080f, IN(REMOTE_CACHE)),
+	FOUND(0x100f, IN(REMOTE_DRAM)),
+	FOUND(0x200f, IN(LOCAL_DRAM)),
+	FOUND(0x800f, IN(UNCACHED)),
+	END,
+};
+
+/*
+ * Tables 18-32 and 18-56: MEM_UOPS_RETIRED (later MEM_INST_RETIRED), MEM_LOAD_UOPS_RETIRED and their kin.
+ * Where an access fits two rows with the same code, the later generation's meaning stands here.
+ */
+static const struct event sandy_bridge_events[] = {
+	COUNTED(0x00c0, EVENT_INSTRUCTIONS),
+	PRECISE(0x01c0, EVENT_INSTRUCTIONS),
+	PRECISE(0x01c2, EVENT_UOPS),
+	ACCESS(0x11d0, LOADS, ANYWHERE, WHATEVER, WALKED),
+	ACCESS(0x12d0, STORES, ANYWHERE, WHATEVER, WALKED),
+	LOCKED(0x21d0),
+	ALL(0x81d0, LOADS),
+	ALL(0x82d0, STORES),
+	ALL(0x83d0, LOADS | STORES),
+	FOUND(0x01d1, IN(L1)),
+	FOUND(0x02d1, IN(L2)),
+	FOUND(0x04d1, IN(L3)),
+	FOUND(0x08d1, IN(L2) | MISSED_L2),
+	FOUND(0x10d1, MISSED_L2),
+	FOUND(0x20d1, MISSED_L3),
+	FOUND(0x40d1, IN(FILL_BUFFER)),
+	FOUND_ASKED(0x01d2, IN(L3), ASKED(MISS)),
+	FOUND_ASKED(0x02d2, IN(L3), ASKED(HIT)),
+	FOUND_ASKED(0x04d2, IN(L3), ASKED(MODIFIED)),
+	FOUND_ASKED(0x08d2, IN(L3), ASKED(NONE)),
+	FOUND(0x01d3, IN(LOCAL_DRAM)),
+	FOUND(0x02d3, IN(REMOTE_DRAM)),
+	FOUND_ASKED(0x04d3, IN(REMOTE_CACHE), ASKED(MODIFIED)),
+	FOUND_ASKED(0x08d3, IN(REMOTE_CACHE), ASKED(HIT)),
+	END,
+};
+
+/* Table 19-24. No L3: what misses L2 is in another module's cache or in memory. */
+static const struct event goldmont_events[] = {
+	PRECISE(0x00c0, EVENT_INSTRUCTIONS),
+	PRECISE(0x00c2, EVENT_UOPS),
+	ACCESS(0x11d0, LOADS, ANYWHERE, WHATEVER, WALKED),
+	ACCESS(0x12d0, STORES, ANYWHERE, WHATEVER, WALKED),
+	ACCESS(0x13d0, LOADS | STORES, ANYWHERE, WHATEVER, WALKED),
+	LOCKED(0x21d0),
+	ALL(0x81d0, LOADS),
+	ALL(0x82d0, STORES),
+	ALL(0x83d0, LOADS | STORES),
+	FOUND(0x01d1, IN(L1)),
+	FOUND(0x02d1, IN(L2)),
+	FOUND(0x08d1, IN(L2) | MISSED_L2),
+	FOUND(0x10d1, MISSED_L2),
+	FOUND_ASKED(0x20d1, MISSED_L2, ASKED(MODIFIED)),
+	FOUND(0x40d1, IN(FILL_BUFFER)),
+	FOUND(0x80d1, DRAM),
+	END,
+};
+
+static const struct event *events_of(const struct machine *machine)
+{
+	if (machine->mechanisms & MECHANISM_AT_RETIREMENT)
+		return NULL;
+	if (machine->format == RECORD_CORE)
+		return core_events;
+	if (machine->mechanisms & MECHANISM_ADDRESS_ONLY)
+		return goldmont_events;
+	return machine->encoding == ENCODING_NEHALEM ? nehalem_events : sandy_bridge_events;
+}
+
+/* Facilities with an event code of their own, which the machine's description names. */
+static bool find_facility(const struct machine *machine, u16 code, struct event *ret)
+{
+	u32 mechanisms = machine->mechanisms;
+
+	if (mechanisms & MECHANISM_LOAD_LATENCY && code == machine->load_latency_event) {
+		*ret = (struct event)PRECISE(code, EVENT_LOAD_LATENCY);
+		ret->counters = machine->load_latency_counters;
+		return true;
+	}
+	if (mechanisms & (MECHANISM_PRECISE_STORE | MECHANISM_STORE_LATENCY) &&
+	    code == machine->store_event) {
+		*ret = (struct event)PRECISE(code, mechanisms & MECHANISM_STORE_LATENCY
+							   ? EVENT_STORE_LATENCY
+							   : EVENT_PRECISE_STORE);
+		ret->counters = machine->store_counters;
+		return true;
+	}
+	if (machine->aux_event && code == machine->aux_event) {
+		*ret = (struct event)ALL(code, LOADS);
+		ret->precise = false;
+		ret->auxiliary = true;
+		return true;
+	}
+	return false;
+}
+
+/* Off-core response, tables 18-14 (Goldmont: one event, two unit masks) and 18-35. Nehalem has one register,
+ * table 18-25. */
+static bool find_offcore(const struct machine *machine, u16 code, struct event *ret)
+{
+	u16 second = machine->mechanisms & MECHANISM_OFFCORE_AVERAGE ? 0x02b7 : 0x01bb;
+
+	if (!(machine->mechanisms & MECHANISM_OFFCORE_RESPONSE))
+		return false;
+	if (code != 0x01b7 && (code != second || machine->encoding == ENCODING_NEHALEM))
+		return false;
+	*ret = (struct event)COUNTED(code, EVENT_OFFCORE);
+	ret->offcore = code != 0x01b7;
+	return true;
+}
+
+void event_find(const struct machine *machine, u16 code, struct event *ret)
+{
+	const struct event *event = events_of(machine);
+
+	*ret = (struct event){.code = code, .kind = EVENT_NONE};
+	if (!event)
+		return;
+	if (!find_facility(machine, code, ret) && !find_offcore(machine, code, ret)) {
+		/* Architectural: unhalted core and reference cycles (18.2.1.1). */
+		if (code == 0x003c || code == 0x013c) {
+			*ret = (struct event)COUNTED(code, EVENT_CYCLES);
+		} else {
+			while (event->kind != EVENT_NONE && event->code != code)
+				event++;
+			if (event->kind != EVENT_NONE)
+				*ret = *event;
+		}
+	}
+	/* PDIR's INST_RETIRED is to be had on counter 1 alone (18.9.4.4). */
+	if (code == 0x01c0 && machine->mechanisms & MECHANISM_PDIR && machine->format != RECORD_ADAPTIVE)
+		ret->counters = MODEL_BIT(1);
+	/* Ice Lake's PEBS takes any event. */
+	if (ret->kind != EVENT_NONE && machine->format == RECORD_ADAPTIVE)
+		ret->precise = true;
+}
+
+void event_find_fixed(const struct machine *machine, u32 counter, struct event *ret)
+{
+	static const u8 kinds[] = {EVENT_INSTRUCTIONS, EVENT_CYCLES, EVENT_CYCLES, EVENT_SLOTS};
+
+	*ret = (struct event){.kind = EVENT_NONE, .precise = machine->format == RECORD_ADAPTIVE};
+	if (counter < sizeof(kinds) && counter < machine->fixed_counters)
+		ret->kind = kinds[counter];
+}
+
+u64 event_occurrences(const struct machine *machine, const struct event *event, const struct retired *retired,
+		      u64 cycles)
+{
+	switch (event->kind) {
+	case EVENT_INSTRUCTIONS:
+		return 1;
+	case EVENT_UOPS:
+		return retired->uops ? retired->uops : 1;
+	case EVENT_CYCLES:
+		return cycles;
+	case EVENT_SLOTS:
+		/* Golden Cove issues six a cycle, Sunny Cove five. */
+		return cycles * (machine->mechanisms & MECHANISM_STORE_LATENCY ? 6 : 5);
+	case EVENT_ACCESS:
+		return event->operations >> retired->operation & event->places >> retired->place &
+		       event->asked >> retired->asked & event->translated >> retired->translated &
+		       (u32)(!event->locked || retired->locked) & 1U;
+	case EVENT_STORE_LATENCY:
+		return retired->operation == OPERATION_STORE;
+	default:
+		return 0;
+	}
+}

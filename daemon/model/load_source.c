@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "load_source.h"
+
+/* The encodings of a load's data source, bits 3:0. */
+enum {
+	CODE_UNKNOWN = 0x0,
+	CODE_L1 = 0x1,
+	CODE_FILL_BUFFER = 0x2,
+	CODE_L2 = 0x3,
+	CODE_L3 = 0x4, /* nobody was asked */
+	/* Nehalem: another core had it clean, another core had it modified; 7 is reserved. */
+	CODE_NEHALEM_L3_HIT = 0x5,
+	CODE_NEHALEM_L3_MODIFIED = 0x6,
+	/* Sandy Bridge and later. */
+	CODE_L3_SNOOP_MISS = 0x5,
+	CODE_L3_SNOOP_HIT = 0x6,
+	CODE_L3_SNOOP_MODIFIED = 0x7,
+	/* Nehalem to Broadwell; Nehalem has no word for a line that the other socket has modified. */
+	CODE_REMOTE_CACHE = 0x8,
+	CODE_REMOTE_CACHE_MODIFIED = 0x9,
+	CODE_LOCAL_DRAM_SHARED = 0xa,
+	CODE_REMOTE_DRAM_SHARED = 0xb,
+	CODE_LOCAL_DRAM_EXCLUSIVE = 0xc,
+	CODE_REMOTE_DRAM_EXCLUSIVE = 0xd,
+	/* Skylake and later; 8 and 9 are memory beside DRAM, which the model does not have. */
+	CODE_SKYLAKE_LOCAL_DRAM = 0xa,
+	CODE_SKYLAKE_REMOTE_DRAM = 0xb,
+	CODE_SKYLAKE_REMOTE_FORWARD = 0xc,
+	CODE_SKYLAKE_REMOTE_MODIFIED = 0xd,
+	CODE_IO = 0xe,
+	CODE_UNCACHED = 0xf,
+	CODES = 0x10,
+};
+
+#define BIT_STLB_MISS     MODEL_BIT(4)
+#define BIT_LOCKED        MODEL_BIT(5)
+#define BIT_DATA_BLOCKED  MODEL_BIT(6)
+#define BIT_ADDRESS_BLOCK MODEL_BIT(7)
+#define BIT_STORE_L1D_HIT MODEL_BIT(0)
+
+static u64 flags_of(const struct machine *machine, const struct retired *access)
+{
+	u64 flags = 0;
+
+	if (machine->encoding <= ENCODING_NEHALEM) /* bits 63:4 are reserved there */
+		return 0;
+	if (access->translated == TRANSLATED_WALK)
+		flags |= BIT_STLB_MISS;
+	if (access->locked)
+		flags |= BIT_LOCKED;
+	return flags;
+}
+
+static u64 nehalem_l3(u8 asked)
+{
+	switch (asked) {
+	case ASKED_HIT:
+		return CODE_NEHALEM_L3_HIT;
+	case ASKED_MODIFIED:
+		return CODE_NEHALEM_L3_MODIFIED;
+	default: /* L3 served it, asked in vain or not */
+		return CODE_L3;
+	}
+}
+
+static u64 later_l3(u8 asked)
+{
+	switch (asked) {
+	case ASKED_MISS:
+		return CODE_L3_SNOOP_MISS;
+	case ASKED_HIT:
+		return CODE_L3_SNOOP_HIT;
+	case ASKED_MODIFIED:
+		return CODE_L3_SNOOP_MODIFIED;
+	default:
+		return CODE_L3;
+	}
+}
+
+/* Past L3, Nehalem to Broadwell: a line that others have too comes in shared, else exclusive. */
+static u64 beyond_to_broadwell(enum source_encoding encoding, const struct retired *access)
+{
+	bool shared = access->asked == ASKED_HIT || access->asked == ASKED_MODIFIED;
+
+	switch (access->place) {
+	case PLACE_REMOTE_CACHE:
+		if (access->asked != ASKED_MODIFIED)
+			return CODE_REMOTE_CACHE;
+		return encoding == ENCODING_NEHALEM ? CODE_UNKNOWN : CODE_REMOTE_CACHE_MODIFIED;
+	case PLACE_LOCAL_DRAM:
+		return shared ? CODE_LOCAL_DRAM_SHARED : CODE_LOCAL_DRAM_EXCLUSIVE;
+	case PLACE_REMOTE_DRAM:
+		return shared ? CODE_REMOTE_DRAM_SHARED : CODE_REMOTE_DRAM_EXCLUSIVE;
+	default:
+		return CODE_UNKNOWN;
+	}
+}
+
+static u64 beyond_from_skylake(const struct retired *access)
+{
+	switch (access->place) {
+	case PLACE_REMOTE_CACHE:
+		return access->asked == ASKED_MODIFIED ? CODE_SKYLAKE_REMOTE_MODIFIED
+						       : CODE_SKYLAKE_REMOTE_FORWARD;
+	case PLACE_LOCAL_DRAM:
+		return CODE_SKYLAKE_LOCAL_DRAM;
+	case PLACE_REMOTE_DRAM:
+		return CODE_SKYLAKE_REMOTE_DRAM;
+	default:
+		return CODE_UNKNOWN;
+	}
+}
+
+static u64 code_of(const struct machine *machine, const struct retired *access)
+{
+	switch (access->place) {
+	case PLACE_L1:
+		return CODE_L1;
+	case PLACE_FILL_BUFFER:
+		return CODE_FILL_BUFFER;
+	case PLACE_L2:
+		return CODE_L2;
+	case PLACE_L3:
+		return machine->encoding == ENCODING_NEHALEM ? nehalem_l3(access->asked)
+							     : later_l3(access->asked);
+	case PLACE_IO:
+		return CODE_IO;
+	case PLACE_UNCACHED:
+		return CODE_UNCACHED;
+	default:
+		return machine->encoding <= ENCODING_SANDY_BRIDGE
+			       ? beyond_to_broadwell(machine->encoding, access)
+			       : beyond_from_skylake(access);
+	}
+}
+
+u64 load_source_encode(const struct machine *machine, const struct retired *load)
+{
+	u64 encoded;
+
+	if (machine->encoding == ENCODING_NONE)
+		return 0;
+	encoded = code_of(machine, load) | flags_of(machine, load);
+	if (machine->encoding == ENCODING_GOLDEN_COVE) {
+		if (load->data_blocked)
+			encoded |= BIT_DATA_BLOCKED;
+		if (load->address_blocked)
+			encoded |= BIT_ADDRESS_BLOCK;
+	}
+	return encoded;
+}
+
+u64 store_status_encode(const struct retired *store)
+{
+	return (store->place == PLACE_L1 ? BIT_STORE_L1D_HIT : 0) |
+	       (store->translated == TRANSLATED_WALK ? BIT_STLB_MISS : 0) | (store->locked ? BIT_LOCKED : 0);
+}
+
+u64 store_source_encode(const struct machine *machine, const struct retired *store)
+{
+	if (!machine->store_event)
+		return 0;
+	if (machine->mechanisms & MECHANISM_STORE_LATENCY)
+		return machine->encoding == ENCODING_NONE
+			       ? 0
+			       : code_of(machine, store) | flags_of(machine, store);
+	if (machine->mechanisms & MECHANISM_PRECISE_STORE)
+		return store_status_encode(store);
+	return store->place == PLACE_L1 ? BIT_STORE_L1D_HIT : 0;
+}

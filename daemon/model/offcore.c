@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "offcore.h"
+
+#define REQUESTS         0xffffULL
+#define NEHALEM_REQUESTS 0xffULL
+#define NEHALEM_BITS     0xffffULL
+
+/* Table 18-26, bits 15:8. */
+#define NEHALEM_UNCORE_HIT      (1ULL << 8)
+#define NEHALEM_OTHER_CORE_HIT  (1ULL << 9)
+#define NEHALEM_OTHER_CORE_HITM (1ULL << 10)
+#define NEHALEM_REMOTE_CACHE    (1ULL << 12)
+#define NEHALEM_REMOTE_DRAM     (1ULL << 13)
+#define NEHALEM_LOCAL_DRAM      (1ULL << 14)
+#define NEHALEM_NON_DRAM        (1ULL << 15)
+
+static bool is_goldmont(const struct machine *machine)
+{
+	return machine->mechanisms & MECHANISM_OFFCORE_AVERAGE;
+}
+
+u64 offcore_bits(const struct machine *machine, u32 which)
+{
+	u64 bits = REQUESTS | OFFCORE_SUPPLIERS | OFFCORE_SNOOPS;
+
+	if (!(machine->mechanisms & MECHANISM_OFFCORE_RESPONSE))
+		return 0;
+	if (machine->encoding == ENCODING_NEHALEM)
+		return which == 0 ? NEHALEM_BITS : 0;
+	return is_goldmont(machine) && which == 0 ? bits | OFFCORE_OUTSTANDING : bits;
+}
+
+/* The request type of an access that leaves the core; 0: it does not. Goldmont's L2 is outside of its cores.
+ * A line that is on its way already is asked for once. */
+static u64 request_of(const struct machine *machine, const struct retired *retired)
+{
+	bool store = retired->operation == OPERATION_STORE;
+	bool nehalem = machine->encoding == ENCODING_NEHALEM;
+
+	if (retired->operation == OPERATION_NONE)
+		return 0;
+	switch (retired->place) {
+	case PLACE_L1:
+	case PLACE_FILL_BUFFER:
+		return 0;
+	case PLACE_L2:
+		if (!is_goldmont(machine))
+			return 0;
+		break;
+	case PLACE_IO:
+	case PLACE_UNCACHED:
+		if (is_goldmont(machine))
+			return store ? OFFCORE_PARTIAL_WRITE : OFFCORE_PARTIAL_READ;
+		return nehalem ? OFFCORE_NEHALEM_OTHER : OFFCORE_OTHER;
+	default:
+		break;
+	}
+	return store ? OFFCORE_DEMAND_RFO : OFFCORE_DEMAND_DATA_READ;
+}
+
+static u64 nehalem_response(const struct retired *retired)
+{
+	switch (retired->place) {
+	case PLACE_L3:
+		if (retired->asked == ASKED_MODIFIED)
+			return NEHALEM_OTHER_CORE_HITM;
+		return retired->asked == ASKED_HIT ? NEHALEM_OTHER_CORE_HIT : NEHALEM_UNCORE_HIT;
+	case PLACE_REMOTE_CACHE:
+		return NEHALEM_REMOTE_CACHE;
+	case PLACE_REMOTE_DRAM:
+		return NEHALEM_REMOTE_DRAM;
+	case PLACE_LOCAL_DRAM:
+		return NEHALEM_LOCAL_DRAM;
+	default:
+		return NEHALEM_NON_DRAM;
+	}
+}
+
+/* Any of these bits asks for the place. Table 18-37. */
+static u64 suppliers_of(const struct retired *retired)
+{
+	switch (retired->place) {
+	case PLACE_L3:
+		if (retired->asked == ASKED_MODIFIED)
+			return OFFCORE_L3_MODIFIED;
+		return retired->asked == ASKED_HIT ? OFFCORE_L3_SHARED : OFFCORE_L3_EXCLUSIVE;
+	case PLACE_LOCAL_DRAM:
+		return OFFCORE_LOCAL;
+	case PLACE_REMOTE_CACHE:
+	case PLACE_REMOTE_DRAM:
+		return OFFCORE_REMOTE;
+	default:
+		return OFFCORE_NO_SUPPLIER;
+	}
+}
+
+static u64 snoops_of(const struct retired *retired)
+{
+	if (retired->place == PLACE_IO || retired->place == PLACE_UNCACHED)
+		return OFFCORE_NON_DRAM;
+	switch (retired->asked) {
+	case ASKED_MISS:
+		return OFFCORE_SNOOP_MISS;
+	case ASKED_HIT:
+		return retired->place == PLACE_REMOTE_CACHE ? OFFCORE_HIT_FORWARD : OFFCORE_HIT_NO_FORWARD;
+	case ASKED_MODIFIED:
+		return OFFCORE_HITM;
+	default:
+		return OFFCORE_SNOOP_NONE | OFFCORE_SNOOP_NOT_NEEDED;
+	}
+}
+
+/* Whether the response is one that `config` asks for. */
+static bool responds(const struct machine *machine, u64 config, const struct retired *retired)
+{
+	u64 snoops = snoops_of(retired);
+
+	if (machine->encoding == ENCODING_NEHALEM)
+		return config & nehalem_response(retired);
+	if (config & OFFCORE_ANY_RESPONSE)
+		return true;
+	if (is_goldmont(machine)) {
+		/* Tables 18-16 and 18-22: L2 is the one supplier, past it the snoop response tells. Bit 33
+		 * is "missed, or no snoop needed", and bits 31, 32 and 35 are reserved. */
+		if (retired->place == PLACE_L2)
+			return config & OFFCORE_GOLDMONT_L2_HIT;
+		if (snoops & (OFFCORE_SNOOP_NONE | OFFCORE_SNOOP_NOT_NEEDED))
+			snoops = OFFCORE_SNOOP_MISS;
+		if (snoops & OFFCORE_HIT_FORWARD)
+			snoops = OFFCORE_HIT_NO_FORWARD;
+		return config & snoops;
+	}
+	return config & suppliers_of(retired) && config & snoops;
+}
+
+u64 offcore_occurrences(const struct machine *machine, u32 which, u64 config, const struct retired *retired)
+{
+	u64 requests = machine->encoding == ENCODING_NEHALEM ? NEHALEM_REQUESTS : REQUESTS;
+
+	config &= offcore_bits(machine, which);
+	if (!(config & requests & request_of(machine, retired)))
+		return 0;
+	if (config & OFFCORE_OUTSTANDING)
+		return retired->latency;
+	return responds(machine, config, retired);
+}

@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Data source encodings: manual 18.8.1.2 and 18.9.4, and pebs_data_source of Linux's driver. */
+#include <criterion/criterion.h>
+
+#include "model/load_source.h"
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+static const struct machine goldmont = {.encoding = ENCODING_NONE};
+static const struct machine nehalem = {.encoding = ENCODING_NEHALEM};
+static const struct machine sandy_bridge = {
+	.encoding = ENCODING_SANDY_BRIDGE, .mechanisms = MECHANISM_PRECISE_STORE, .store_event = 0x2cd};
+static const struct machine haswell = {.encoding = ENCODING_SANDY_BRIDGE, .store_event = 0x82d0};
+static const struct machine skylake = {.encoding = ENCODING_SKYLAKE, .store_event = 0x82d0};
+static const struct machine skylake_server = {.encoding = ENCODING_SKYLAKE_SERVER, .store_event = 0x82d0};
+static const struct machine ice_lake = {.encoding = ENCODING_ICE_LAKE, .store_event = 0x82d0};
+static const struct machine sapphire_rapids = {
+	.encoding = ENCODING_GOLDEN_COVE, .mechanisms = MECHANISM_STORE_LATENCY, .store_event = 0x2cd};
+
+static const struct machine *const all[] = {&goldmont, &nehalem,        &sandy_bridge, &haswell,
+					    &skylake,  &skylake_server, &ice_lake,     &sapphire_rapids};
+
+/* What pebsd's own decoding says, against what the manual's tables say. */
+static void expect_same(u64 value, const struct load_source *words, u64 encoded, size_t machine)
+{
+	cr_expect_eq(data_source_source(value), words->source, "%zu: %#llx", machine,
+		     (unsigned long long)encoded);
+	cr_expect_eq(data_source_snoop(value), words->snoop, "%zu: %#llx", machine,
+		     (unsigned long long)encoded);
+	cr_expect_eq(data_source_tlb(value), words->tlb, "%zu: %#llx", machine, (unsigned long long)encoded);
+	cr_expect_eq(data_source_locked(value), words->locked, "%zu: %#llx", machine,
+		     (unsigned long long)encoded);
+	cr_expect_eq(data_source_blocked(value), words->blocked, "%zu: %#llx", machine,
+		     (unsigned long long)encoded);
+}
+
+/* All 256 encodings, and the same with the reserved bits set. */
+Test(model_load_source, each_encoding_of_each_generation_reads_alike_through_the_driver_and_the_manual)
+{
+	for (size_t i = 0; i < COUNT(all); i++)
+		for (u64 encoded = 0; encoded < 512; encoded++) {
+			u64 hostile = encoded < 256 ? encoded : encoded | 0xffffffffffffff00;
+			struct load_source words;
+
+			load_source_decode(all[i], hostile, &words);
+			expect_same(load_source_data_src(all[i], hostile), &words, hostile, i);
+		}
+}
+
+Test(model_load_source, each_store_of_each_generation_reads_alike_through_the_driver_and_the_manual)
+{
+	for (size_t i = 0; i < COUNT(all); i++)
+		for (u64 encoded = 0; encoded < 512; encoded++) {
+			u64 hostile = encoded < 256 ? encoded : encoded | 0xffffffffffffff00;
+			struct load_source words;
+
+			store_source_decode(all[i], hostile, &words);
+			expect_same(store_source_data_src(all[i], hostile), &words, hostile, i);
+		}
+}
+
+/* Values that real machines gave, or would have given with the driver of Linux 6.1. */
+Test(model_load_source, the_driver_gives_known_values)
+{
+	cr_expect_eq(load_source_data_src(&skylake_server, 0x1), 0x10268100142); /* Skylake-SP, recorded */
+	cr_expect_eq(load_source_data_src(&skylake_server, 0x2), 0x11868100242);
+	cr_expect_eq(load_source_data_src(&skylake_server, 0x8), 0x11c68200042);
+	cr_expect_eq(load_source_data_src(&skylake_server, 0xb), 0x13a68100042);
+	cr_expect_eq(load_source_data_src(&skylake_server, 0xc), 0x17668000042);
+	cr_expect_eq(load_source_data_src(&skylake, 0x8), 0x10868200042);
+	cr_expect_eq(load_source_data_src(&sandy_bridge, 0xb), 0x12668202042);
+	cr_expect_eq(load_source_data_src(&sandy_bridge, 0x31), 0x10252100142);
+	cr_expect_eq(load_source_data_src(&nehalem, 0x31), 0x205100142);
+	cr_expect_eq(load_source_data_src(&goldmont, 0x31), 0x1e05080021);
+	cr_expect_eq(load_source_data_src(&sapphire_rapids, 0xc1), 0x60268100142);
+	cr_expect_eq(load_source_data_src(&ice_lake, 0xc1), 0x10268100142);
+}
+
+Test(model_load_source, every_value_is_that_of_a_load)
+{
+	for (size_t i = 1; i < COUNT(all); i++)
+		for (u64 encoded = 0; encoded < 256; encoded++)
+			cr_expect_eq(load_source_data_src(all[i], encoded) & 0x1f, 0x2);
+}
+
+static u64 encode(const struct machine *machine, u8 place, u8 asked)
+{
+	struct retired load = {.operation = OPERATION_LOAD, .place = place, .asked = asked};
+
+	return load_source_encode(machine, &load);
+}
+
+Test(model_load_source, near_places_are_encoded_alike_since_nehalem)
+{
+	for (size_t i = 1; i < COUNT(all); i++) {
+		cr_expect_eq(encode(all[i], PLACE_L1, ASKED_NONE), 0x1);
+		cr_expect_eq(encode(all[i], PLACE_FILL_BUFFER, ASKED_NONE), 0x2);
+		cr_expect_eq(encode(all[i], PLACE_L2, ASKED_NONE), 0x3);
+		cr_expect_eq(encode(all[i], PLACE_L3, ASKED_NONE), 0x4);
+		cr_expect_eq(encode(all[i], PLACE_IO, ASKED_NONE), 0xe);
+		cr_expect_eq(encode(all[i], PLACE_UNCACHED, ASKED_NONE), 0xf);
+		cr_expect_eq(encode(all[i], PLACE_COUNT, ASKED_NONE), 0x0);
+	}
+}
+
+Test(model_load_source, nehalem_l3_snoops)
+{
+	cr_expect_eq(encode(&nehalem, PLACE_L3, ASKED_MISS), 0x4);
+	cr_expect_eq(encode(&nehalem, PLACE_L3, ASKED_HIT), 0x5);
+	cr_expect_eq(encode(&nehalem, PLACE_L3, ASKED_MODIFIED), 0x6);
+}
+
+Test(model_load_source, l3_snoops_since_sandy_bridge)
+{
+	for (size_t i = 2; i < COUNT(all); i++) {
+		cr_expect_eq(encode(all[i], PLACE_L3, ASKED_MISS), 0x5);
+		cr_expect_eq(encode(all[i], PLACE_L3, ASKED_HIT), 0x6);
+		cr_expect_eq(encode(all[i], PLACE_L3, ASKED_MODIFIED), 0x7);
+	}
+}
+
+Test(model_load_source, beyond_l3_nehalem_to_broadwell)
+{
+	static const struct machine *const machines_here[] = {&nehalem, &sandy_bridge, &haswell};
+
+	for (size_t i = 0; i < COUNT(machines_here); i++) {
+		const struct machine *machine = machines_here[i];
+
+		cr_expect_eq(encode(machine, PLACE_REMOTE_CACHE, ASKED_HIT), 0x8);
+		cr_expect_eq(encode(machine, PLACE_LOCAL_DRAM, ASKED_HIT), 0xa);
+		cr_expect_eq(encode(machine, PLACE_REMOTE_DRAM, ASKED_HIT), 0xb);
+		cr_expect_eq(encode(machine, PLACE_LOCAL_DRAM, ASKED_NONE), 0xc);
+		cr_expect_eq(encode(machine, PLACE_LOCAL_DRAM, ASKED_MISS), 0xc);
+		cr_expect_eq(encode(machine, PLACE_REMOTE_DRAM, ASKED_MISS), 0xd);
+	}
+	cr_expect_eq(encode(&sandy_bridge, PLACE_REMOTE_CACHE, ASKED_MODIFIED), 0x9);
+	cr_expect_eq(encode(&nehalem, PLACE_REMOTE_CACHE, ASKED_MODIFIED), 0x0); /* 9 is reserved */
+}
+
+Test(model_load_source, beyond_l3_since_skylake)
+{
+	static const struct machine *const machines_here[] = {&skylake, &skylake_server, &ice_lake,
+							      &sapphire_rapids};
+
+	for (size_t i = 0; i < COUNT(machines_here); i++) {
+		const struct machine *machine = machines_here[i];
+
+		cr_expect_eq(encode(machine, PLACE_LOCAL_DRAM, ASKED_NONE), 0xa);
+		cr_expect_eq(encode(machine, PLACE_LOCAL_DRAM, ASKED_HIT), 0xa);
+		cr_expect_eq(encode(machine, PLACE_REMOTE_DRAM, ASKED_MISS), 0xb);
+		cr_expect_eq(encode(machine, PLACE_REMOTE_CACHE, ASKED_HIT), 0xc);
+		cr_expect_eq(encode(machine, PLACE_REMOTE_CACHE, ASKED_MODIFIED), 0xd);
+	}
+}
+
+Test(model_load_source, no_machine_writes_reserved_bits_or_codes)
+{
+	for (size_t i = 0; i < COUNT(all); i++)
+		for (u8 place = 0; place < PLACE_COUNT; place++)
+			for (u8 asked = 0; asked < ASKED_COUNT; asked++) {
+				struct retired load = {.operation = OPERATION_LOAD,
+						       .place = place,
+						       .asked = asked,
+						       .translated = TRANSLATED_WALK,
+						       .locked = true,
+						       .data_blocked = true,
+						       .address_blocked = true};
+				u64 encoded = load_source_encode(all[i], &load);
+				u64 flags = encoded & ~0xfULL;
+
+				switch (all[i]->encoding) {
+				case ENCODING_NONE:
+					cr_expect_eq(encoded, 0);
+					break;
+				case ENCODING_NEHALEM:
+					cr_expect_eq(flags, 0);
+					cr_expect_neq(encoded, 0x7);
+					cr_expect_neq(encoded, 0x9);
+					break;
+				case ENCODING_GOLDEN_COVE:
+					cr_expect_eq(flags, 0xf0);
+					break;
+				default:
+					cr_expect_eq(flags, 0x30);
+				}
+			}
+}
+
+Test(model_load_source, stlb_miss_is_bit_4_and_locked_bit_5)
+{
+	struct retired load = {.operation = OPERATION_LOAD, .place = PLACE_L2};
+
+	load.translated = TRANSLATED_L2; /* a hit in the STLB */
+	cr_expect_eq(load_source_encode(&sandy_bridge, &load), 0x03);
+	load.translated = TRANSLATED_WALK;
+	cr_expect_eq(load_source_encode(&sandy_bridge, &load), 0x13);
+	load.locked = true;
+	cr_expect_eq(load_source_encode(&sandy_bridge, &load), 0x33);
+	load.translated = TRANSLATED_L1;
+	cr_expect_eq(load_source_encode(&sandy_bridge, &load), 0x23);
+	cr_expect_eq(load_source_encode(&nehalem, &load), 0x03);
+}
+
+Test(model_load_source, block_bits_are_6_for_data_and_7_for_the_address)
+{
+	struct retired load = {.operation = OPERATION_LOAD, .place = PLACE_L1, .data_blocked = true};
+
+	cr_expect_eq(load_source_encode(&sapphire_rapids, &load), 0x41);
+	cr_expect_eq(load_source_encode(&ice_lake, &load), 0x01);
+	load = (struct retired){.operation = OPERATION_LOAD, .place = PLACE_L1, .address_blocked = true};
+	cr_expect_eq(load_source_encode(&sapphire_rapids, &load), 0x81);
+}
+
+/* Table 18-34. */
+Test(model_load_source, precise_store_status_tells_l1d_hit_stlb_miss_locked)
+{
+	struct retired store = {.operation = OPERATION_STORE, .place = PLACE_L1};
+
+	cr_expect_eq(store_status_encode(&store), 0x01);
+	store.translated = TRANSLATED_L2;
+	cr_expect_eq(store_status_encode(&store), 0x01);
+	store.translated = TRANSLATED_WALK;
+	cr_expect_eq(store_status_encode(&store), 0x11);
+	store.locked = true;
+	cr_expect_eq(store_status_encode(&store), 0x31);
+	store.place = PLACE_FILL_BUFFER;
+	cr_expect_eq(store_status_encode(&store), 0x30);
+	cr_expect_eq(store_source_encode(&sandy_bridge, &store), 0x30);
+
+	cr_expect_eq(store_status_data_src(0x01), 0x48080144);
+	cr_expect_eq(store_status_data_src(0x30), 0x52080184);
+}
+
+Test(model_load_source, stores_from_haswell_to_ice_lake_tell_the_l1d_hit_alone)
+{
+	struct retired store = {.operation = OPERATION_STORE,
+				.place = PLACE_L1,
+				.translated = TRANSLATED_WALK,
+				.locked = true};
+
+	cr_expect_eq(store_source_encode(&haswell, &store), 0x1);
+	store.place = PLACE_LOCAL_DRAM;
+	cr_expect_eq(store_source_encode(&haswell, &store), 0x0);
+	cr_expect_eq(store_source_data_src(&haswell, 0x1), 0x1e05080144);
+	cr_expect_eq(store_source_data_src(&haswell, 0x30), 0x1e05080184);
+	cr_expect_eq(store_source_encode(&nehalem, &store), 0x0); /* no store event */
+	cr_expect_eq(store_source_data_src(&nehalem, 0x1), 0x1e05080021);
+}
+
+Test(model_load_source, store_latency_has_the_source_of_a_load)
+{
+	struct retired store = {.operation = OPERATION_STORE,
+				.place = PLACE_REMOTE_DRAM,
+				.translated = TRANSLATED_WALK,
+				.data_blocked = true};
+
+	cr_expect_eq(store_source_encode(&sapphire_rapids, &store), 0x1b);
+	cr_expect_eq(store_source_data_src(&sapphire_rapids, 0x1b), 0x13a50100044);
+}
