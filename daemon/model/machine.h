@@ -44,10 +44,15 @@ enum source_encoding {
 	ENCODING_SKYLAKE,
 	ENCODING_SKYLAKE_SERVER,
 	ENCODING_ICE_LAKE,    /* as Skylake server's; bits 6 and 7 mean nothing yet */
-	ENCODING_GOLDEN_COVE, /* Sapphire Rapids: with block bits (x86_pmu.pebs_block, core.c) */
+	ENCODING_GOLDEN_COVE, /* Alder Lake P, Sapphire Rapids: with block bits (x86_pmu.pebs_block, core.c)
+			       */
 };
 
-/* Core clock cycles from dispatch to data, unloaded. */
+/*
+ * Sizes are powers of two times the ways; a cache of 0 bytes, a TLB of 0 pages is one that the CPU does not
+ * have. Cycles are core clock cycles from dispatch to data, unloaded. Parts that are sold for one socket only
+ * are given a second one as far away as their server sibling's, so that a workload means the same everywhere.
+ */
 struct memory_shape {
 	u32 l1_bytes, l1_ways;
 	u32 l2_bytes, l2_ways;
@@ -66,25 +71,26 @@ struct memory_shape {
 struct machine {
 	const char *name;  /* as in [model] cpu: "skylake" */
 	const char *title; /* "Skylake" */
-	u8 family, model;  /* CPUID DisplayFamily, DisplayModel */
 	enum record_format format;
 	enum source_encoding encoding;
-	u32 mechanisms; /* enum mechanism */
-	u8 counters;    /* general-purpose */
+	u32 mechanisms;   /* enum mechanism */
+	u8 family, model; /* CPUID DisplayFamily, DisplayModel */
+	u8 counters;      /* general-purpose */
 	u8 fixed_counters;
-	u8 counter_bits;        /* width: 40 (NetBurst), 48 */
-	u64 pebs_counters;      /* bits of the counters that IA32_PEBS_ENABLE knows; fixed ones from bit 32 */
-	u16 load_latency_event; /* event select | unit mask << 8; 0: none */
+	u64 pebs_counters; /* bits of the counters that IA32_PEBS_ENABLE knows; fixed ones from bit 32 */
 	u32 load_latency_counters;
-	u16 store_event; /* precise store, store latency or MEM_INST_RETIRED.ALL_STORES; 0: none */
 	u32 store_counters;
-	u16 aux_event; /* the load latency event's auxiliary, which must lead its group; 0: none */
+	u16 load_latency_event; /* event select | unit mask << 8; 0: none */
+	u16 store_event;        /* precise store, store latency or MEM_INST_RETIRED.ALL_STORES; 0: none */
+	u16 aux_event;          /* the load latency event's auxiliary, which must lead its group; 0: none */
+	u16 smallest_period;    /* that the kernel allows; 1: none is too small */
 	/* What the kernel's driver shows of it; NULL: nothing of the kind. */
 	const char *kernel_name;   /* caps/pmu_name */
 	const char *loads_string;  /* events/mem-loads, as Linux 6.1 has it */
 	const char *stores_string; /* events/mem-stores */
-	u16 smallest_period;       /* that the kernel allows; 1: none is too small */
+	const char *aux_string;    /* events/mem-loads-aux */
 	struct memory_shape memory;
+	u8 counter_bits; /* width: 40 (NetBurst, Core), 48 */
 };
 
 /* All of them, oldest first. */

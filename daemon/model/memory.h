@@ -26,13 +26,18 @@ struct access {
 	u8 kind;     /* enum access_kind */
 	bool remote; /* the page's home is the other socket */
 	bool locked;
-	bool uncached; /* PLACE_UNCACHED; with `io` PLACE_IO */
+	bool large_page; /* the page is one of 2 MB */
+	bool uncached;   /* PLACE_UNCACHED; with `io` PLACE_IO */
 	bool io;
 };
 
 /* Does the access; sets place, asked, translated, latency, instruction_latency, locked and address of `ret`.
  */
 void memory_access(struct memory *memory, const struct access *access, struct retired *ret);
+
+/* The lines of this range were read long ago: they are in L3, as far as it has room, the last ones in L2 too.
+ * Costs no time. */
+void memory_warm(struct memory *memory, u64 address, u64 bytes);
 
 /* Another core stores to the line: it is gone from this core's caches and modified there, on this socket or
  * the other one. */

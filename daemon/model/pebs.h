@@ -6,7 +6,16 @@
  * A counter that overflows arms its PEBS; the next event of that counter makes the assist: a record is
  * written at the area's index, the counters that overflowed and are enabled for PEBS are reloaded from their
  * reset fields, and the index is held against the interrupt threshold (manual, "PEBS Counter X Reset" and
- * "Performance Counter Prioritization").
+ * "Performance Counter Prioritization"). A record's period is thus the events to the overflow and one more,
+ * but for PDIR and reduced skid, where the overflow itself makes the assist.
+ *
+ * Of an overflow of a counter that PEBS is on for, the status bit is set until the assist; with the INT bit
+ * set its interrupt comes after the assist, and the status bit stays for it. Events that are not precise arm
+ * nothing: they count and interrupt as ever.
+ *
+ * A buffer without room for the record: nothing is written, reloaded or told, and the counters stay armed, so
+ * that the next event after software has moved the index makes the record. No area at all: the overflow is
+ * forgotten.
  */
 #ifndef PEBSD_MODEL_PEBS_H
 #define PEBSD_MODEL_PEBS_H
@@ -22,9 +31,10 @@
 /* Index of a counter: general-purpose ones from 0, fixed ones from 32, as in the status registers. */
 #define PEBS_FIXED_0 32
 
+/* Instructions, see `skid`. */
 #define SKID_DEFAULT 6
 
-/* Interrupts that one retired instruction can raise, at most. */
+/* More than can wait at once: interrupts of a cause that wait already are one. */
 #define PEBS_INTERRUPTS_MAX 8
 
 enum interrupt_cause { INTERRUPT_OVERFLOW, INTERRUPT_DS_THRESHOLD, INTERRUPT_UNCORE };
@@ -47,7 +57,7 @@ struct pebs_counter {
 	struct counter_program program; /* what `select` comes to on this unit as programmed */
 };
 
-/* A tagged load's or store's last update, which the next assist captures (18.8.1.2). */
+/* The last tagged load over the threshold, which the next assist captures (18.8.1.2). */
 struct pebs_tagged {
 	bool valid;
 	u64 address;
@@ -91,9 +101,13 @@ struct pebs_unit {
  * caller's. */
 void pebs_open(struct pebs_unit *unit, const struct machine *machine, struct linear_memory memory, u64 seed);
 
-/* WRMSR, RDMSR. -EINVAL stands for the general protection fault: no such register, reserved bits set. What
- * the manual leaves undefined (CMASK or INV with load latency, PDIR beside other counters on 06_2A) is taken,
- * and told by pebs_undefined(). */
+/*
+ * WRMSR, RDMSR. -EINVAL stands for the general protection fault: no such register, reserved bits set, a read
+ * only one written. What the manual leaves undefined (CMASK or INV with load latency, PDIR beside other
+ * counters on 06_2A) is taken, and told by pebs_undefined(). MSR_PEBS_LD_LAT_THRESHOLD takes values below its
+ * minimum of 3, as Linux writes them (ldlat=0), and they act as 3. Adaptive records have MSR_PEBS_DATA_CFG's
+ * groups where the counter has EVTSEL_ADAPTIVE set (FIXED_CTRL_ADAPTIVE), else the basic one alone.
+ */
 int pebs_write(struct pebs_unit *unit, u32 msr, u64 value);
 int pebs_read(const struct pebs_unit *unit, u32 msr, u64 *ret);
 
@@ -105,16 +119,18 @@ const char *pebs_undefined(const struct pebs_unit *unit);
 u32 pebs_retire(struct pebs_unit *unit, const struct retired *retired);
 
 /*
- * `events` more of what counter `counter` counts pass, at once, as that many instructions would have it: but
- * none past the last one before the counter overflows, so that what matters is always retired one by one.
- * Returns how many passed.
+ * `events` more of what counter `counter` counts (PEBS_FIXED_0 + n: a fixed one) pass, at once, as that many
+ * instructions would have it: but none past the last one before the counter overflows, and none while it
+ * waits for its assist, so that what matters is always retired one by one. Returns how many passed; all of
+ * them where the counter counts nothing. Other counters stand still, and no load is tagged.
  */
 u64 pebs_pass(struct pebs_unit *unit, u32 counter, u64 events);
 
 /* The uncore's counters overflow and post their interrupt to this core (18.8.2). */
 void pebs_uncore_overflow(struct pebs_unit *unit);
 
-/* Takes the next pending interrupt, in the order in which the hardware raises them. False: none. */
+/* Takes the next pending interrupt, in the order in which the hardware raises them. False: none. The status
+ * registers are as of now: who clears them all at the first one finds nothing at the second. */
 bool pebs_take_interrupt(struct pebs_unit *unit, struct interrupt *ret);
 
 #endif

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "assist.h"
+
+#include "interrupts.h"
+#include "load_latency.h"
+#include "load_source.h"
+#include "precise_store.h"
+#include "program.h"
+
+/* IF and the bit that is always set: the flags of a program that runs undisturbed. */
+#define RECORD_EFLAGS 0x202
+
+#define STORE_L1D_HIT 1ULL
+
+/* The kinds of the events that triggered, as a set of enum event_kind. */
+static u64 kinds_of(struct pebs_unit *unit, u64 counters)
+{
+	u64 kinds = 0;
+
+	for (; counters; counters &= counters - 1)
+		kinds |= MODEL_BIT(program_counter(unit, (u32)__builtin_ctzll(counters))->program.event.kind);
+	return kinds;
+}
+
+static void put_access(struct record *record, u64 address, u64 source, u64 latency)
+{
+	record->values[RECORD_ADDRESS] = address;
+	record->values[RECORD_SOURCE] = source;
+	record->values[RECORD_LATENCY] = latency;
+}
+
+/* Bytes AFH:98H: what the record says of a memory access. */
+static void record_access(struct pebs_unit *unit, const struct retired *retired, u64 kinds,
+			  struct record *record)
+{
+	const struct machine *machine = unit->machine;
+	bool own =
+		machine->format >= RECORD_HASWELL; /* any memory event's access, not the facilities' alone */
+
+	/* The record's IP is that of the next instruction: the previous one is this one (18.7.1.1). The other
+	 * two fields are reserved there. */
+	if (machine->mechanisms & MECHANISM_ADDRESS_ONLY)
+		put_access(record, retired->address, 0, 0);
+	else if (kinds & MODEL_BIT(EVENT_PRECISE_STORE))
+		precise_store_record(retired, record);
+	else if (kinds & MODEL_BIT(EVENT_STORE_LATENCY))
+		put_access(record, retired->address, load_source_encode(machine, retired),
+			   load_latency_field(machine, retired));
+	else if (unit->tagged.valid && (!own || kinds & MODEL_BIT(EVENT_LOAD_LATENCY)))
+		put_access(record, unit->tagged.address, unit->tagged.source, unit->tagged.latency);
+	else if (own && kinds & MODEL_BIT(EVENT_ACCESS))
+		put_access(record, retired->address,
+			   retired->operation == OPERATION_STORE
+				   ? store_status_encode(retired) & STORE_L1D_HIT
+				   : 0,
+			   0);
+}
+
+static void record_fill(struct pebs_unit *unit, const struct retired *retired, u64 kinds, u64 covered,
+			struct record *record)
+{
+	bool applicable = unit->machine->format >= RECORD_SKYLAKE;
+
+	*record = (struct record){
+		.present =
+			(u32)(MODEL_BIT(RECORD_FLAGS) | MODEL_BIT(RECORD_IP) |
+			      MODEL_BIT(RECORD_GLOBAL_STATUS) | MODEL_BIT(RECORD_ADDRESS) |
+			      MODEL_BIT(RECORD_SOURCE) | MODEL_BIT(RECORD_LATENCY) |
+			      MODEL_BIT(RECORD_EVENTING_IP) | MODEL_BIT(RECORD_TSX) | MODEL_BIT(RECORD_TSC)),
+	};
+	record->values[RECORD_FLAGS] = RECORD_EFLAGS;
+	record->values[RECORD_IP] = retired->next_ip;
+	record->values[RECORD_GLOBAL_STATUS] = applicable ? covered : unit->global_status;
+	record->values[RECORD_EVENTING_IP] = retired->ip;
+	record->values[RECORD_TSC] = retired->tsc;
+	record_access(unit, retired, kinds, record);
+}
+
+struct covered {
+	u64 counters;
+	u64 due;     /* of these, those whose overflow interrupt waits */
+	bool chosen; /* at least one asks for adaptive records */
+};
+
+static struct covered find_covered(struct pebs_unit *unit)
+{
+	struct covered covered = {0};
+
+	for (u64 left = program_counters(unit->machine); left; left &= left - 1) {
+		u32 i = (u32)__builtin_ctzll(left);
+		struct pebs_counter *counter = program_counter(unit, i);
+
+		if (!counter->armed || !counter->program.pebs)
+			continue;
+		covered.counters |= MODEL_BIT(i);
+		covered.chosen |= (counter->select & EVTSEL_ADAPTIVE) != 0;
+		if (counter->interrupt_due)
+			covered.due |= MODEL_BIT(i);
+		counter->interrupt_due = false;
+	}
+	return covered;
+}
+
+/* The counters' overflows are dealt with. The status bits of those that interrupt stay for their handler.
+ * `area`: they are reloaded from there. */
+static void settle(struct pebs_unit *unit, const struct covered *covered, const struct ds_area *area)
+{
+	for (u64 left = covered->counters; left; left &= left - 1) {
+		u32 i = (u32)__builtin_ctzll(left);
+		struct pebs_counter *counter = program_counter(unit, i);
+
+		counter->armed = false;
+		counter->skid_left = 0;
+		if (!area)
+			continue;
+		counter->count = area->reset[i < PEBS_FIXED_0 ? i : i - PEBS_FIXED_0 + PEBS_GENERAL] &
+				 counter_highest(unit->machine);
+		counter->disturbed = false;
+	}
+	unit->global_status &= ~(covered->counters & ~covered->due);
+}
+
+static void raise_buffer(struct pebs_unit *unit, u8 older)
+{
+	unit->global_status |= STATUS_DS_BUFFER | STATUS_CONDITIONS;
+	interrupt_raise(unit, older, INTERRUPT_DS_THRESHOLD, STATUS_DS_BUFFER);
+}
+
+u64 assist(struct pebs_unit *unit, const struct retired *retired, u64 triggered, u8 older)
+{
+	const struct machine *machine = unit->machine;
+	struct covered covered = find_covered(unit);
+	u64 data_cfg = covered.chosen ? unit->data_cfg : 0;
+	u32 size = record_size(machine->format, data_cfg);
+	struct ds_area area;
+	struct record record;
+	void *bytes;
+
+	if (!unit->ds_area || ds_area_read(machine, &unit->memory, unit->ds_area, &area)) {
+		unit->not_written++;
+		settle(unit, &covered, NULL);
+		return covered.due;
+	}
+	/* 18.7.1.3: told like a full buffer, the counters' bits cleared, the counters not reloaded. */
+	if (machine->mechanisms & MECHANISM_OUT_OF_BOUNDS &&
+	    (area.index < area.base || area.index > area.maximum)) {
+		unit->not_written++;
+		settle(unit, &covered, NULL);
+		raise_buffer(unit, older);
+		return covered.due;
+	}
+	/* Full: nothing is written, nothing told, and the counters stay armed, so that it goes on by itself
+	 * once software has moved the index back ("PEBS Absolute Maximum"). */
+	bytes = linear_at(&unit->memory, area.index, size);
+	if (!bytes || area.index > area.maximum || size > area.maximum - area.index) {
+		unit->not_written++;
+		return covered.due;
+	}
+
+	record_fill(unit, retired, kinds_of(unit, triggered), covered.counters, &record);
+	record_write(machine->format, data_cfg, &record, bytes);
+	unit->records++;
+	area.index += size;
+	(void)ds_area_set_index(machine, &unit->memory, unit->ds_area, area.index);
+	settle(unit, &covered, &area);
+	if (area.index >= area.threshold)
+		raise_buffer(unit, older);
+	return covered.due;
+}

@@ -1,0 +1,356 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Where the facts are from. Mechanisms and record formats: the manual's volume 3B, 18.7 (Goldmont), 18.8
+ * (Nehalem), 18.9 (Sandy Bridge), 18.18 (NetBurst), and chapter 18's parts on the later ones. Event codes and
+ * the counters that they may use: pebs_constraints of arch/x86/events/intel/ds.c, Linux 6.1. Texts of sysfs,
+ * names and smallest periods: EVENT_ATTR_STR, intel_pmu_init() and *_limit_period() of
+ * arch/x86/events/intel/core.c, Linux 6.1.
+ */
+#include "machine.h"
+
+#define EVENT(select, umask) ((select) | (umask) << 8)
+
+/* MEM_INST_RETIRED.LATENCY_ABOVE_THRESHOLD, later MEM_TRANS_RETIRED.LOAD_LATENCY. Section 18.8.1.2 prints the
+ * former as 100H: a slip of the page, for the event is 0BH with unit mask 10H. */
+#define LATENCY_ABOVE_THRESHOLD EVENT(0x0b, 0x10)
+#define LOAD_LATENCY            EVENT(0xcd, 0x01)
+#define PRECISE_STORE           EVENT(0xcd, 0x02)
+#define ALL_STORES              EVENT(0xd0, 0x82)
+#define LOADS_AUX               EVENT(0x03, 0x82)
+
+#define LOADS_NEHALEM       "event=0x0b,umask=0x10,ldlat=3"
+#define LOADS_SANDY_BRIDGE  "event=0xcd,umask=0x1,ldlat=3"
+#define STORES_SANDY_BRIDGE "event=0xcd,umask=0x2"
+#define STORES_HASWELL      "event=0xd0,umask=0x82"
+#define AUX_SAPPHIRE_RAPIDS "event=0x03,umask=0x82"
+
+#define KB(n) ((n) << 10)
+
+#define FOUR_COUNTERS .counters = 4, .fixed_counters = 3, .counter_bits = 48, .pebs_counters = 0xf
+/* With adaptive PEBS ("extended PEBS") the fixed ones sample too. */
+#define TWELVE_COUNTERS \
+	.counters = 8, .fixed_counters = 4, .counter_bits = 48, .pebs_counters = 0xf000000ffULL
+
+/* Kilobytes, ways, cycles; pages of the first and the second TLB, cycles of a walk. */
+#define L1(size, ways, cycles)   .l1_bytes = KB(size), .l1_ways = (ways), .l1_cycles = (cycles)
+#define L2(size, ways, cycles)   .l2_bytes = KB(size), .l2_ways = (ways), .l2_cycles = (cycles)
+#define L3(size, ways, cycles)   .l3_bytes = KB(size), .l3_ways = (ways), .l3_cycles = (cycles)
+#define TLB(first, second, walk) .l1_tlb_pages = (first), .l2_tlb_pages = (second), .walk_cycles = (walk)
+#define BUFFERS(count)           .fill_buffers = (count)
+#define OTHER_CORES(clean, modified, remote) \
+	.snoop_cycles = (clean), .modified_cycles = (modified), .remote_cache_cycles = (remote)
+#define DRAM(local, remote) .local_dram_cycles = (local), .remote_dram_cycles = (remote)
+#define LOCKED(cycles)      .locked_cycles = (cycles)
+
+#define SANDY_BRIDGE_MECHANISMS \
+	(MECHANISM_LOAD_LATENCY | MECHANISM_PRECISE_STORE | MECHANISM_PDIR | MECHANISM_OFFCORE_RESPONSE)
+/* Stores are sampled by the data linear address that any memory event has from Haswell on. */
+#define HASWELL_MECHANISMS (MECHANISM_LOAD_LATENCY | MECHANISM_PDIR | MECHANISM_OFFCORE_RESPONSE)
+/* PDIR went to fixed counter 0, another mechanism ("PDist"). */
+#define ICE_LAKE_MECHANISMS (MECHANISM_LOAD_LATENCY | MECHANISM_OFFCORE_RESPONSE)
+
+const struct machine machines[] = {
+	{
+		/* Northwood, without 64-bit extensions. Linux' driver of it has no PEBS for sampling. */
+		.name = "netburst",
+		.title = "NetBurst",
+		.family = 0x0f,
+		.model = 0x02,
+		.format = RECORD_NETBURST_32,
+		.encoding = ENCODING_NONE,
+		.mechanisms = MECHANISM_AT_RETIREMENT,
+		.counters = 18,
+		.counter_bits = 40,
+		.pebs_counters = MODEL_BIT(16), /* MSR_IQ_COUNTER4, the 17th of the eighteen, alone */
+		.smallest_period = 1,
+		.memory = {L1(8, 4, 2), L2(512, 8, 18), L3(0, 0, 18), TLB(64, 0, 55), BUFFERS(8),
+			   OTHER_CORES(250, 300, 330), DRAM(280, 420), LOCKED(80)},
+	},
+	{
+		.name = "core",
+		.title = "Core",
+		.family = 0x06,
+		.model = 0x0f,
+		.format = RECORD_CORE,
+		.encoding = ENCODING_NONE,
+		.counters = 2,
+		.fixed_counters = 3,
+		.counter_bits = 40,
+		.pebs_counters = MODEL_BIT(0), /* intel_core2_pebs_event_constraints */
+		.kernel_name = "core2",
+		.smallest_period = 1,
+		.memory = {L1(32, 8, 3), L2(4096, 16, 14), L3(0, 0, 14), TLB(16, 256, 20), BUFFERS(8),
+			   OTHER_CORES(90, 110, 240), DRAM(200, 320), LOCKED(20)},
+	},
+	{
+		.name = "nehalem",
+		.title = "Nehalem",
+		.family = 0x06,
+		.model = 0x1a,
+		.format = RECORD_NEHALEM,
+		.encoding = ENCODING_NEHALEM,
+		.mechanisms = MECHANISM_LOAD_LATENCY | MECHANISM_OFFCORE_RESPONSE,
+		FOUR_COUNTERS,
+		.load_latency_event = LATENCY_ABOVE_THRESHOLD,
+		.load_latency_counters = 0xf,
+		.kernel_name = "nehalem",
+		.loads_string = LOADS_NEHALEM,
+		.smallest_period = 32, /* nhm_limit_period() */
+		.memory = {L1(32, 8, 4), L2(256, 8, 10), L3(4096, 16, 40), TLB(64, 512, 28), BUFFERS(10),
+			   OTHER_CORES(25, 36, 220), DRAM(190, 310), LOCKED(20)},
+	},
+	{
+		.name = "sandybridge",
+		.title = "Sandy Bridge",
+		.family = 0x06,
+		.model = 0x2a,
+		.format = RECORD_NEHALEM,
+		.encoding = ENCODING_SANDY_BRIDGE,
+		.mechanisms = SANDY_BRIDGE_MECHANISMS | MECHANISM_PDIR_ALONE,
+		FOUR_COUNTERS,
+		.load_latency_event = LOAD_LATENCY,
+		.load_latency_counters = 0x8,
+		.store_event = PRECISE_STORE,
+		.store_counters = 0x8,
+		.kernel_name = "sandybridge",
+		.loads_string = LOADS_SANDY_BRIDGE,
+		.stores_string = STORES_SANDY_BRIDGE,
+		.smallest_period = 1,
+		.memory = {L1(32, 8, 4), L2(256, 8, 12), L3(4096, 16, 30), TLB(64, 512, 28), BUFFERS(10),
+			   OTHER_CORES(18, 32, 230), DRAM(190, 310), LOCKED(20)},
+	},
+	{
+		.name = "sandybridge-ep",
+		.title = "Sandy Bridge-EP",
+		.family = 0x06,
+		.model = 0x2d,
+		.format = RECORD_NEHALEM,
+		.encoding = ENCODING_SANDY_BRIDGE,
+		.mechanisms = SANDY_BRIDGE_MECHANISMS | MECHANISM_PDIR_ALONE,
+		FOUR_COUNTERS,
+		.load_latency_event = LOAD_LATENCY,
+		.load_latency_counters = 0x8,
+		.store_event = PRECISE_STORE,
+		.store_counters = 0x8,
+		.kernel_name = "sandybridge",
+		.loads_string = LOADS_SANDY_BRIDGE,
+		.stores_string = STORES_SANDY_BRIDGE,
+		.smallest_period = 1,
+		.memory = {L1(32, 8, 4), L2(256, 8, 12), L3(5120, 20, 38), TLB(64, 512, 28), BUFFERS(10),
+			   OTHER_CORES(24, 40, 240), DRAM(210, 330), LOCKED(20)},
+	},
+	{
+		.name = "ivybridge",
+		.title = "Ivy Bridge-EP",
+		.family = 0x06,
+		.model = 0x3e,
+		.format = RECORD_NEHALEM,
+		.encoding = ENCODING_SANDY_BRIDGE,
+		.mechanisms = SANDY_BRIDGE_MECHANISMS,
+		FOUR_COUNTERS,
+		.load_latency_event = LOAD_LATENCY,
+		.load_latency_counters = 0x8,
+		.store_event = PRECISE_STORE,
+		.store_counters = 0x8,
+		.kernel_name = "ivybridge",
+		.loads_string = LOADS_SANDY_BRIDGE,
+		.stores_string = STORES_SANDY_BRIDGE,
+		.smallest_period = 1,
+		.memory = {L1(32, 8, 4), L2(256, 8, 12), L3(5120, 20, 40), TLB(64, 512, 28), BUFFERS(10),
+			   OTHER_CORES(24, 40, 240), DRAM(210, 330), LOCKED(20)},
+	},
+	{
+		.name = "haswell",
+		.title = "Haswell-EP",
+		.family = 0x06,
+		.model = 0x3f,
+		.format = RECORD_HASWELL,
+		.encoding = ENCODING_SANDY_BRIDGE,
+		.mechanisms = HASWELL_MECHANISMS,
+		FOUR_COUNTERS,
+		.load_latency_event = LOAD_LATENCY,
+		/* As Linux schedules it; Intel's event table of the part names counter 3 alone. */
+		.load_latency_counters = 0xf,
+		.store_event = ALL_STORES,
+		.store_counters = 0xf,
+		.kernel_name = "haswell",
+		.loads_string = LOADS_SANDY_BRIDGE,
+		.stores_string = STORES_HASWELL,
+		.smallest_period = 32, /* hsw_limit_period() */
+		.memory = {L1(32, 8, 4), L2(256, 8, 12), L3(5120, 20, 46), TLB(64, 1024, 30), BUFFERS(10),
+			   OTHER_CORES(26, 44, 260), DRAM(220, 350), LOCKED(19)},
+	},
+	{
+		.name = "broadwell",
+		.title = "Broadwell-EP",
+		.family = 0x06,
+		.model = 0x4f,
+		.format = RECORD_HASWELL,
+		.encoding = ENCODING_SANDY_BRIDGE,
+		.mechanisms = HASWELL_MECHANISMS,
+		FOUR_COUNTERS,
+		.load_latency_event = LOAD_LATENCY,
+		.load_latency_counters = 0xf,
+		.store_event = ALL_STORES,
+		.store_counters = 0xf,
+		.kernel_name = "broadwell",
+		.loads_string = LOADS_SANDY_BRIDGE,
+		.stores_string = STORES_HASWELL,
+		.smallest_period = 1, /* bdw_limit_period() is about INST_RETIRED.ALL alone */
+		.memory = {L1(32, 8, 4), L2(256, 8, 12), L3(5120, 20, 50), TLB(64, 1536, 28), BUFFERS(10),
+			   OTHER_CORES(26, 46, 270), DRAM(225, 355), LOCKED(19)},
+	},
+	{
+		.name = "skylake",
+		.title = "Skylake",
+		.family = 0x06,
+		.model = 0x4e,
+		.format = RECORD_SKYLAKE,
+		.encoding = ENCODING_SKYLAKE,
+		.mechanisms = HASWELL_MECHANISMS,
+		FOUR_COUNTERS,
+		.load_latency_event = LOAD_LATENCY,
+		.load_latency_counters = 0xf,
+		.store_event = ALL_STORES,
+		.store_counters = 0xf,
+		.kernel_name = "skylake",
+		.loads_string = LOADS_SANDY_BRIDGE,
+		.stores_string = STORES_HASWELL,
+		.smallest_period = 1,
+		.memory = {L1(32, 8, 5), L2(256, 4, 12), L3(4096, 16, 42), TLB(64, 1536, 27), BUFFERS(12),
+			   OTHER_CORES(24, 40, 270), DRAM(220, 350), LOCKED(18)},
+	},
+	{
+		.name = "skylake-server",
+		.title = "Skylake-SP",
+		.family = 0x06,
+		.model = 0x55,
+		.format = RECORD_SKYLAKE,
+		.encoding = ENCODING_SKYLAKE_SERVER,
+		.mechanisms = HASWELL_MECHANISMS,
+		FOUR_COUNTERS,
+		.load_latency_event = LOAD_LATENCY,
+		.load_latency_counters = 0xf,
+		.store_event = ALL_STORES,
+		.store_counters = 0xf,
+		.kernel_name = "skylake",
+		.loads_string = LOADS_SANDY_BRIDGE,
+		.stores_string = STORES_HASWELL,
+		.smallest_period = 1,
+		/* L3: four slices of 1.375 MB, eleven ways */
+		.memory = {L1(32, 8, 5), L2(1024, 16, 14), L3(5632, 11, 68), TLB(64, 1536, 27), BUFFERS(12),
+			   OTHER_CORES(28, 52, 310), DRAM(240, 390), LOCKED(18)},
+	},
+	{
+		.name = "goldmont",
+		.title = "Goldmont",
+		.family = 0x06,
+		.model = 0x5c,
+		.format = RECORD_SKYLAKE,
+		.encoding = ENCODING_NONE,
+		.mechanisms = MECHANISM_REDUCED_SKID | MECHANISM_OUT_OF_BOUNDS | MECHANISM_OFFCORE_RESPONSE |
+			      MECHANISM_OFFCORE_AVERAGE | MECHANISM_ADDRESS_ONLY,
+		.counters = 4,
+		.fixed_counters = 3,
+		.counter_bits = 48,
+		.pebs_counters = MODEL_BIT(0), /* intel_glm_pebs_event_constraints */
+		.kernel_name = "goldmont",
+		.smallest_period = 1,
+		/* L1: the part has 24 KB in six ways */
+		.memory = {L1(32, 8, 3), L2(1024, 16, 17), L3(0, 0, 17), TLB(32, 512, 32), BUFFERS(8),
+			   OTHER_CORES(60, 80, 260), DRAM(210, 340), LOCKED(17)},
+	},
+	{
+		.name = "icelake",
+		.title = "Ice Lake",
+		.family = 0x06,
+		.model = 0x7e,
+		.format = RECORD_ADAPTIVE,
+		.encoding = ENCODING_SKYLAKE, /* intel_pmu_pebs_data_source_skl(false): a client part */
+		.mechanisms = ICE_LAKE_MECHANISMS,
+		TWELVE_COUNTERS,
+		.load_latency_event = LOAD_LATENCY,
+		.load_latency_counters = 0xff,
+		.store_event = ALL_STORES,
+		.store_counters = 0xf,
+		.kernel_name = "icelake",
+		.loads_string = LOADS_SANDY_BRIDGE,
+		.stores_string = STORES_HASWELL,
+		.smallest_period = 1,
+		.memory = {L1(48, 12, 5), L2(512, 8, 13), L3(4096, 16, 45), TLB(64, 2048, 27), BUFFERS(12),
+			   OTHER_CORES(24, 42, 280), DRAM(240, 380), LOCKED(18)},
+	},
+	{
+		.name = "icelake-server",
+		.title = "Ice Lake-SP",
+		.family = 0x06,
+		.model = 0x6a,
+		.format = RECORD_ADAPTIVE,
+		.encoding = ENCODING_ICE_LAKE,
+		.mechanisms = ICE_LAKE_MECHANISMS,
+		TWELVE_COUNTERS,
+		.load_latency_event = LOAD_LATENCY,
+		.load_latency_counters = 0xff,
+		.store_event = ALL_STORES,
+		.store_counters = 0xf,
+		.kernel_name = "icelake",
+		.loads_string = LOADS_SANDY_BRIDGE,
+		.stores_string = STORES_HASWELL,
+		.smallest_period = 1,
+		/* L3: four slices of 1.5 MB, twelve ways */
+		.memory = {L1(48, 12, 5), L2(1280, 20, 14), L3(6144, 12, 70), TLB(64, 2048, 27), BUFFERS(12),
+			   OTHER_CORES(30, 56, 330), DRAM(250, 410), LOCKED(18)},
+	},
+	{
+		.name = "sapphirerapids",
+		.title = "Sapphire Rapids",
+		.family = 0x06,
+		.model = 0x8f,
+		.format = RECORD_ADAPTIVE,
+		.encoding = ENCODING_GOLDEN_COVE,
+		.mechanisms = ICE_LAKE_MECHANISMS | MECHANISM_STORE_LATENCY | MECHANISM_LATENCY_SPLIT,
+		TWELVE_COUNTERS,
+		.load_latency_event = LOAD_LATENCY,
+		.load_latency_counters = 0xfe,
+		.store_event = PRECISE_STORE,
+		.store_counters = 0x1,
+		.aux_event = LOADS_AUX,
+		.kernel_name = "sapphire_rapids",
+		.loads_string = LOADS_SANDY_BRIDGE,
+		.stores_string = STORES_SANDY_BRIDGE,
+		.aux_string = AUX_SAPPHIRE_RAPIDS,
+		.smallest_period = 1, /* spr_limit_period(): 128 with precise_ip 3, which loads cannot have */
+		/* L3: four slices of 1.875 MB, fifteen ways */
+		.memory = {L1(48, 12, 5), L2(2048, 16, 16), L3(7680, 15, 74), TLB(96, 2048, 29), BUFFERS(16),
+			   OTHER_CORES(34, 60, 360), DRAM(280, 460), LOCKED(18)},
+	},
+};
+
+const size_t machines_count = sizeof(machines) / sizeof(machines[0]);
+
+static bool same_text(const char *one, const char *other)
+{
+	for (; *one && *one == *other; one++, other++)
+		;
+	return *one == *other;
+}
+
+const struct machine *machine_find(const char *name)
+{
+	for (size_t i = 0; i < machines_count; i++)
+		if (same_text(machines[i].name, name))
+			return &machines[i];
+	return NULL;
+}
+
+const char *machine_refusal(const struct machine *machine)
+{
+	if (machine->mechanisms & MECHANISM_LOAD_LATENCY)
+		return NULL;
+	if (machine->mechanisms & MECHANISM_ADDRESS_ONLY) /* 18.7.1.1 */
+		return "Goldmont's PEBS records have a data linear address, but no latency and no data "
+		       "source";
+	if (machine->mechanisms & MECHANISM_AT_RETIREMENT) /* 18.18.5, 18.18.8 */
+		return "NetBurst's PEBS records have registers alone: no address, no latency, no data source";
+	return "Core's PEBS records have registers alone: no address, no latency, no data source";
+}
