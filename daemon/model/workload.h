@@ -1,5 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Programs that the model runs: streams of retired instructions, each with a memory behaviour of a name. */
+/*
+ * Programs that the model runs: streams of retired instructions, each with a memory behaviour of a name.
+ *
+ * By mean latency of the loads above 30 cycles, on every machine that has load latency: remote-numa, then
+ * pointer-chase, then false-sharing, locked-counters and mix, then streaming, then tlb-thrash. What shows
+ * each: streaming is in fill buffers, pointer-chase in local DRAM (three of four) and L3, remote-numa in
+ * remote DRAM with some of the other socket's caches, false-sharing HITM, a quarter of it remote, tlb-thrash
+ * page walks, locked-counters locked.
+ */
 #ifndef PEBSD_MODEL_WORKLOAD_H
 #define PEBSD_MODEL_WORKLOAD_H
 
@@ -24,24 +32,35 @@ extern const char *const workload_texts[WORKLOAD_COUNT];
 /* By name; -EINVAL. */
 int workload_find(const char *name);
 
-/* Plain data but for its memory, which stays the caller's. */
+/*
+ * Plain data but for its memory, which stays the caller's. Instructions have addresses of their own in
+ * WORKLOAD_TEXT, data in WORKLOAD_DATA, both by kind.
+ */
+#define WORKLOAD_TEXT      0x401000ULL
+#define WORKLOAD_TEXT_SIZE 0x1000ULL
+#define WORKLOAD_DATA      0x7f0000000000ULL
+#define WORKLOAD_DATA_SIZE 0x1000000000ULL
+
 struct workload {
 	enum workload_kind kind;
 	const struct memory_shape *shape;
 	struct memory *memory;
 	struct random random;
-	u64 tsc;         /* core clock cycles; memory level parallelism and all */
+	u64 tsc;         /* when the next instruction is dispatched, core clock cycles */
+	u64 retired;     /* when the last one retired */
 	u64 position[4]; /* the kind's own */
-	u32 phase;
+	u32 phase;       /* in the loop's body */
 };
 
+/* Starts with the caches warm, as if it had run for long: its shares are the same from the first load on.
+ * Sets each field. */
 void workload_open(struct workload *workload, enum workload_kind kind, const struct memory_shape *shape,
 		   struct memory *memory, u64 seed);
 
 /* The next instruction. Believable: roughly every third to fourth accesses memory. */
 void workload_step(struct workload *workload, struct retired *ret);
 
-/* The next load, for who cannot afford the rest: the same memory behaviour. */
+/* The next load, and all instructions before it: the loads of workload_step(), one after the other. */
 void workload_next_load(struct workload *workload, struct retired *ret);
 
 #endif

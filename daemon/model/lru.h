@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Set-associative storage with true LRU: what a cache, a TLB and a directory have in common. A set is kept in
+ * the order of its use, so that its last entry is the one to go. Inline, for it is most of the work.
+ */
+#ifndef PEBSD_MODEL_LRU_H
+#define PEBSD_MODEL_LRU_H
+
+#include "freestanding.h"
+
+/* Two bits of an entry are its owner's; the rest is its key. A key is not 0: that is an empty place. */
+#define LRU_KEY     (~0ULL >> 2)
+#define LRU_FLAG(n) (1ULL << (62 + (n)))
+
+struct lru {
+	u64 *entries; /* set by set; the caller's */
+	u64 multiplier;
+	u32 mask; /* sets - 1 */
+	u8 shift;
+	u8 ways; /* 0: holds nothing */
+};
+
+static inline u64 *lru_set(const struct lru *lru, u64 key)
+{
+	size_t set = (u32)(key * lru->multiplier >> lru->shift) & lru->mask;
+
+	return &lru->entries[set * lru->ways];
+}
+
+/* The entry of `key`, now the most recently used one; NULL where there is none. Good until the next call. */
+static inline u64 *lru_find(const struct lru *lru, u64 key)
+{
+	u64 *set = lru_set(lru, key);
+
+	for (u32 way = 0; way < lru->ways; way++) {
+		u64 entry = set[way];
+
+		if ((entry & LRU_KEY) != key)
+			continue;
+		for (; way > 0; way--)
+			set[way] = set[way - 1];
+		set[0] = entry;
+		return set;
+	}
+	return NULL;
+}
+
+/* Puts in an entry that is not there; the least recently used one of its set goes. */
+static inline void lru_put(const struct lru *lru, u64 entry)
+{
+	u64 *set = lru_set(lru, entry & LRU_KEY);
+
+	if (!lru->ways)
+		return;
+	for (u32 way = lru->ways - 1U; way > 0; way--)
+		set[way] = set[way - 1];
+	set[0] = entry;
+}
+
+/* Takes the entry of `key` out, where there is one. */
+static inline void lru_remove(const struct lru *lru, u64 key)
+{
+	u64 *set = lru_find(lru, key);
+
+	if (!set)
+		return;
+	for (u32 way = 1; way < lru->ways; way++)
+		set[way - 1] = set[way];
+	set[lru->ways - 1] = 0;
+}
+
+#endif

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A workload is a loop; a table has its body. What its instructions access is in workload_data.c.
+ *
+ * Time is that of a core which dispatches an instruction a cycle, ahead of retirement as far as its reorder
+ * buffer goes, so that loads that need not wait for each other are under way together.
+ */
+#include "workload.h"
+
+#include "workload_data.h"
+
+/* Cycles that dispatch can be ahead of retirement. */
+#define WINDOW_CYCLES 128
+
+/* A load that comes soon after a store may have to wait for that store's data (Golden Cove's block bits): one
+ * in so many, for so many cycles. */
+#define BLOCKED_ONE_IN 64
+#define BLOCKED_CYCLES 12
+
+#define LOCKED_UOPS 8
+
+enum flavour {
+	FLAVOUR_PLAIN,
+	FLAVOUR_CHAINED,     /* what follows needs its data */
+	FLAVOUR_LOCKED,      /* read, modify and write, locked: counted among the loads; chained */
+	FLAVOUR_AFTER_STORE, /* a load that may be blocked by a store */
+};
+
+struct slot {
+	u8 operation; /* enum operation */
+	u8 data;      /* enum data */
+	u8 flavour;   /* enum flavour */
+};
+
+#define ALU                                              \
+	{                                                \
+		OPERATION_NONE, DATA_NONE, FLAVOUR_PLAIN \
+	}
+#define LOAD(data)                                         \
+	{                                                  \
+		OPERATION_LOAD, DATA_##data, FLAVOUR_PLAIN \
+	}
+#define FOLLOW(data)                                         \
+	{                                                    \
+		OPERATION_LOAD, DATA_##data, FLAVOUR_CHAINED \
+	}
+#define ADD_TO(data)                                        \
+	{                                                   \
+		OPERATION_LOAD, DATA_##data, FLAVOUR_LOCKED \
+	}
+#define RELOAD(data)                                             \
+	{                                                        \
+		OPERATION_LOAD, DATA_##data, FLAVOUR_AFTER_STORE \
+	}
+#define STORE(data)                                         \
+	{                                                   \
+		OPERATION_STORE, DATA_##data, FLAVOUR_PLAIN \
+	}
+
+#define SLOT_BYTES 4 /* of an instruction */
+#define SLOTS_MAX  16
+
+struct body {
+	u32 count;
+	struct slot slots[SLOTS_MAX];
+};
+
+static const struct body bodies[WORKLOAD_COUNT] = {
+	[WORKLOAD_STREAMING] = {14,
+				{LOAD(ARRAY), ALU, ALU, LOAD(ARRAY), ALU, ALU, ALU, LOAD(ARRAY), ALU, ALU,
+				 LOAD(ARRAY), ALU, ALU, ALU}},
+	[WORKLOAD_POINTER_CHASE] = {10,
+				    {FOLLOW(NODE), ALU, ALU, LOAD(PAYLOAD), ALU, ALU, LOAD(STACK), ALU, ALU,
+				     ALU}},
+	[WORKLOAD_REMOTE_NUMA] = {10,
+				  {FOLLOW(REMOTE_NODE), ALU, ALU, LOAD(PAYLOAD), ALU, ALU, LOAD(STACK), ALU,
+				   ALU, ALU}},
+	[WORKLOAD_FALSE_SHARING] = {10,
+				    {FOLLOW(SHARED), ALU, ALU, STORE(SHARED_AGAIN), ALU, ALU, LOAD(STACK),
+				     ALU, ALU, ALU}},
+	[WORKLOAD_TLB_THRASH] = {8, {LOAD(PAGE), ALU, ALU, ALU, LOAD(STACK), ALU, ALU, ALU}},
+	[WORKLOAD_LOCKED_COUNTERS] = {14,
+				      {ADD_TO(OWN_COUNTER), ALU, ALU, LOAD(STACK), ALU, ALU, ALU,
+				       ADD_TO(SHARED_COUNTER), ALU, ALU, LOAD(STACK), ALU, ALU, ALU}},
+	[WORKLOAD_MIX] = {13,
+			  {LOAD(HOT), ALU, ALU, LOAD(ANY), ALU, ALU, STORE(HOT), ALU, RELOAD(HOT), ALU, ALU,
+			   ALU, ALU}},
+};
+
+#define WORKLOAD_WORD_(name, word, text) word,
+const char *const workload_names[WORKLOAD_COUNT] = {WORKLOADS(WORKLOAD_WORD_)};
+#undef WORKLOAD_WORD_
+#define WORKLOAD_TEXT_(name, word, text) text,
+const char *const workload_texts[WORKLOAD_COUNT] = {WORKLOADS(WORKLOAD_TEXT_)};
+#undef WORKLOAD_TEXT_
+
+static bool same_text(const char *one, const char *other)
+{
+	for (; *one && *one == *other; one++, other++)
+		;
+	return *one == *other;
+}
+
+int workload_find(const char *name)
+{
+	for (int kind = 0; kind < WORKLOAD_COUNT; kind++)
+		if (same_text(workload_names[kind], name))
+			return kind;
+	return -EINVAL;
+}
+
+void workload_open(struct workload *workload, enum workload_kind kind, const struct memory_shape *shape,
+		   struct memory *memory, u64 seed)
+{
+	*workload = (struct workload){.kind = kind, .shape = shape, .memory = memory};
+	random_seed(&workload->random, seed, (u64)kind);
+	workload_data_warm(workload);
+}
+
+/* Does a slot's access as of now. Returns whether what follows has to wait for it. */
+static bool access_memory(struct workload *workload, const struct slot *slot, struct retired *ret)
+{
+	struct access access = {.tsc = workload->tsc};
+
+	access.locked = slot->flavour == FLAVOUR_LOCKED;
+	access.kind = slot->operation == OPERATION_STORE || access.locked ? ACCESS_STORE : ACCESS_LOAD;
+	workload_data_locate(workload, (enum data)slot->data, &access);
+	memory_access(workload->memory, &access, ret);
+	ret->operation = slot->operation;
+	if (access.locked)
+		ret->uops = LOCKED_UOPS;
+	if (slot->flavour == FLAVOUR_AFTER_STORE && random_chance(&workload->random, 1, BLOCKED_ONE_IN)) {
+		ret->data_blocked = true;
+		ret->latency += BLOCKED_CYCLES;
+		ret->instruction_latency += BLOCKED_CYCLES;
+	}
+	return slot->flavour == FLAVOUR_CHAINED || slot->flavour == FLAVOUR_LOCKED;
+}
+
+void workload_step(struct workload *workload, struct retired *ret)
+{
+	const struct body *body = &bodies[workload->kind];
+	u64 text = WORKLOAD_TEXT + (u64)workload->kind * WORKLOAD_TEXT_SIZE;
+	const struct slot *slot = &body->slots[workload->phase];
+	u64 done;
+
+	*ret = (struct retired){.ip = text + (u64)workload->phase * SLOT_BYTES, .uops = 1};
+	workload->phase = workload->phase + 1 < body->count ? workload->phase + 1 : 0;
+	ret->next_ip = text + (u64)workload->phase * SLOT_BYTES;
+
+	done = workload->tsc + 1;
+	if (slot->operation != OPERATION_NONE) {
+		bool chained = access_memory(workload, slot, ret);
+
+		/* A store retires when it can be done, not when it is. */
+		if (ret->operation == OPERATION_LOAD)
+			done = workload->tsc + ret->instruction_latency;
+		if (chained)
+			workload->tsc += ret->latency;
+	}
+	workload->tsc++;
+	if (workload->retired < done)
+		workload->retired = done;
+	if (workload->tsc + WINDOW_CYCLES < workload->retired)
+		workload->tsc = workload->retired - WINDOW_CYCLES;
+	ret->tsc = workload->retired;
+}
+
+void workload_next_load(struct workload *workload, struct retired *ret)
+{
+	do
+		workload_step(workload, ret);
+	while (ret->operation != OPERATION_LOAD);
+}

@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The figures are the design: tests/unit/test_model_workload.c holds what comes out against them. */
+#include "workload_data.h"
+
+#define WORD 8UL
+#define LINE 64UL
+#define PAGE 4096UL
+
+#define STACK_BYTES 1024UL
+#define HOT_BYTES   (16UL << 10)
+
+/* Sizes in largest caches. A quarter of the chase's nodes is in L3, an eighth of the remote ones. */
+#define ARRAY_CACHES  8U
+#define CHASE_CACHES  4U
+#define REMOTE_CACHES 8U
+#define COLD_CACHES   8U
+
+/* The array's prefetcher: so many lines ahead in the same page, so many for each line that is read. */
+#define PREFETCH_LINES   16UL
+#define PREFETCH_AT_ONCE 2U
+
+/* TLB thrash: pages for each entry of the second TLB. One in four is then found there. */
+#define THRASH_TLBS 4U
+
+#define OWN_COUNTERS    16UL
+#define SHARED_COUNTERS 4UL
+#define SHARED_LINES    8UL
+
+/* Chances in sixty. Remote nodes that the other socket's caches have, modified and clean; shared lines and
+ * counters that another core has written since, and of these on the other socket. */
+#define CHANCES         60U
+#define REMOTE_MODIFIED 2U
+#define REMOTE_CLEAN    4U
+#define SHARED_WRITTEN  40U
+#define SHARED_REMOTE   15U
+#define COUNTER_WRITTEN 30U
+#define COUNTER_REMOTE  12U
+
+/* What DATA_ANY is, in 64 cases; the rest are lines that another core writes. */
+#define ANY_CASES  64U
+#define ANY_HOT    44U
+#define ANY_SECOND 9U
+#define ANY_THIRD  6U
+#define ANY_COLD   3U
+#define ANY_REMOTE 1U
+
+/* Each workload has these ranges in its room. */
+enum range {
+	RANGE_MAIN,
+	RANGE_STACK,
+	RANGE_SHARED,
+	RANGE_SECOND, /* half of L2 */
+	RANGE_THIRD,  /* half of L3 */
+	RANGE_COLD,
+	RANGE_REMOTE,
+	RANGE_COUNT,
+};
+
+static u64 range_base(const struct workload *workload, enum range range)
+{
+	return WORKLOAD_DATA + (u64)workload->kind * WORKLOAD_DATA_SIZE +
+	       (u64)range * (WORKLOAD_DATA_SIZE / RANGE_COUNT / PAGE * PAGE);
+}
+
+/* A word at random in the range's first `bytes`. */
+static u64 word_in(struct workload *workload, enum range range, u64 bytes)
+{
+	return range_base(workload, range) + random_below(&workload->random, (u32)(bytes / WORD)) * WORD;
+}
+
+static u64 line_in(struct workload *workload, enum range range, u64 lines)
+{
+	return range_base(workload, range) + random_below(&workload->random, (u32)lines) * LINE;
+}
+
+static u32 largest_cache(const struct memory_shape *shape)
+{
+	return shape->l3_bytes ? shape->l3_bytes : shape->l2_bytes;
+}
+
+static u32 thrash_pages(const struct memory_shape *shape)
+{
+	return (shape->l2_tlb_pages ? shape->l2_tlb_pages : shape->l1_tlb_pages) * THRASH_TLBS;
+}
+
+/* Not the same line in all pages: they must not be rivals for one set of the first level. */
+static u64 thrash_address(const struct workload *workload, u32 page)
+{
+	return range_base(workload, RANGE_MAIN) + page * PAGE + page % (PAGE / LINE) * LINE;
+}
+
+static void prefetch_ahead(struct workload *workload, u64 address)
+{
+	u64 *next = &workload->position[1];
+	u64 line = address / LINE * LINE;
+	u64 end = address / PAGE * PAGE + PAGE;
+	struct access access = {.tsc = workload->tsc, .kind = ACCESS_PREFETCH};
+	struct retired nobody;
+
+	if (end > line + (PREFETCH_LINES + 1) * LINE)
+		end = line + (PREFETCH_LINES + 1) * LINE;
+	if (*next <= line || *next > end)
+		*next = line + LINE;
+	for (u32 i = 0; i < PREFETCH_AT_ONCE && *next < end; i++, *next += LINE) {
+		access.address = *next;
+		memory_access(workload->memory, &access, &nobody);
+	}
+}
+
+static u64 next_of_array(struct workload *workload)
+{
+	u64 address = range_base(workload, RANGE_MAIN) + workload->position[0];
+
+	if (address % LINE == 0)
+		prefetch_ahead(workload, address);
+	workload->position[0] += WORD;
+	if (workload->position[0] >= (u64)largest_cache(workload->shape) * ARRAY_CACHES)
+		workload->position[0] = 0;
+	return address;
+}
+
+static u64 next_node(struct workload *workload, u32 caches)
+{
+	workload->position[0] = line_in(workload, RANGE_MAIN, largest_cache(workload->shape) / LINE * caches);
+	return workload->position[0];
+}
+
+static u64 next_remote_node(struct workload *workload)
+{
+	u64 address = next_node(workload, REMOTE_CACHES);
+	u32 luck = random_below(&workload->random, CHANCES);
+
+	if (luck < REMOTE_MODIFIED)
+		memory_other_writes(workload->memory, address, true);
+	else if (luck < REMOTE_MODIFIED + REMOTE_CLEAN)
+		memory_other_reads(workload->memory, address, true);
+	return address;
+}
+
+/* One of `lines` lines, which in so many of sixty cases another core has written meanwhile. */
+static u64 next_shared(struct workload *workload, u64 lines, u32 written, u32 remote)
+{
+	u64 address = line_in(workload, RANGE_SHARED, lines);
+
+	workload->position[0] = address;
+	if (random_chance(&workload->random, written, CHANCES))
+		memory_other_writes(workload->memory, address,
+				    random_chance(&workload->random, remote, CHANCES));
+	return address;
+}
+
+static void locate_any(struct workload *workload, struct access *access)
+{
+	u32 largest = largest_cache(workload->shape);
+	u32 luck = random_below(&workload->random, ANY_CASES);
+
+	if (luck < ANY_HOT) {
+		access->address = word_in(workload, RANGE_MAIN, HOT_BYTES);
+	} else if (luck < ANY_HOT + ANY_SECOND) {
+		access->address = word_in(workload, RANGE_SECOND, workload->shape->l2_bytes / 2);
+	} else if (luck < ANY_HOT + ANY_SECOND + ANY_THIRD) {
+		access->address = word_in(workload, RANGE_THIRD, largest / 2);
+	} else if (luck < ANY_HOT + ANY_SECOND + ANY_THIRD + ANY_COLD) {
+		access->address = line_in(workload, RANGE_COLD, largest / LINE * COLD_CACHES);
+	} else if (luck < ANY_HOT + ANY_SECOND + ANY_THIRD + ANY_COLD + ANY_REMOTE) {
+		access->address = line_in(workload, RANGE_REMOTE, largest / LINE * COLD_CACHES);
+		access->remote = true;
+	} else {
+		access->address = next_shared(workload, SHARED_LINES, CHANCES, SHARED_REMOTE);
+	}
+}
+
+void workload_data_locate(struct workload *workload, enum data data, struct access *access)
+{
+	switch (data) {
+	case DATA_NONE:
+		break;
+	case DATA_STACK:
+		access->address = word_in(workload, RANGE_STACK, STACK_BYTES);
+		break;
+	case DATA_ARRAY:
+		access->address = next_of_array(workload);
+		break;
+	case DATA_NODE:
+		access->address = next_node(workload, CHASE_CACHES);
+		access->large_page = true;
+		break;
+	case DATA_REMOTE_NODE:
+		access->address = next_remote_node(workload);
+		access->large_page = true;
+		access->remote = true;
+		break;
+	case DATA_PAYLOAD:
+		access->address = workload->position[0] + WORD;
+		access->large_page = true;
+		break;
+	case DATA_SHARED:
+		access->address = next_shared(workload, SHARED_LINES, SHARED_WRITTEN, SHARED_REMOTE);
+		break;
+	case DATA_SHARED_AGAIN:
+		access->address = workload->position[0];
+		break;
+	case DATA_PAGE:
+		access->address = thrash_address(
+			workload, random_below(&workload->random, thrash_pages(workload->shape)));
+		break;
+	case DATA_OWN_COUNTER:
+		access->address = line_in(workload, RANGE_MAIN, OWN_COUNTERS);
+		break;
+	case DATA_SHARED_COUNTER:
+		access->address = next_shared(workload, SHARED_COUNTERS, COUNTER_WRITTEN, COUNTER_REMOTE);
+		break;
+	case DATA_HOT:
+		access->address = word_in(workload, RANGE_MAIN, HOT_BYTES);
+		break;
+	case DATA_ANY:
+		locate_any(workload, access);
+		break;
+	}
+}
+
+void workload_data_warm(struct workload *workload)
+{
+	u32 largest = largest_cache(workload->shape);
+	u64 main = range_base(workload, RANGE_MAIN);
+
+	switch (workload->kind) {
+	case WORKLOAD_POINTER_CHASE:
+	case WORKLOAD_REMOTE_NUMA:
+		memory_warm(workload->memory, main, largest);
+		break;
+	case WORKLOAD_FALSE_SHARING:
+		memory_warm(workload->memory, range_base(workload, RANGE_SHARED), SHARED_LINES * LINE);
+		break;
+	case WORKLOAD_TLB_THRASH:
+		for (u32 page = 0; page < thrash_pages(workload->shape); page++)
+			memory_warm(workload->memory, thrash_address(workload, page), LINE);
+		break;
+	case WORKLOAD_LOCKED_COUNTERS:
+		memory_warm(workload->memory, main, OWN_COUNTERS * LINE);
+		memory_warm(workload->memory, range_base(workload, RANGE_SHARED), SHARED_COUNTERS * LINE);
+		break;
+	case WORKLOAD_MIX:
+		memory_warm(workload->memory, range_base(workload, RANGE_THIRD), largest / 2);
+		memory_warm(workload->memory, range_base(workload, RANGE_SECOND),
+			    workload->shape->l2_bytes / 2);
+		memory_warm(workload->memory, main, HOT_BYTES);
+		break;
+	case WORKLOAD_STREAMING: /* what it reads it has not read for long */
+	case WORKLOAD_COUNT:
+		break;
+	}
+}
