@@ -13,6 +13,11 @@ BUILD_PACKAGES = bpftool clang gcc libbpf-dev libc6-dev libinih-dev libjson-c-de
 RUN_PACKAGES = curl
 TEST_PACKAGES = jq libcriterion-dev prometheus
 DEVELOP_PACKAGES = clang-format clang-tidy git groff-base libclang-rt-14-dev mmdebstrap shellcheck
+GUEST_PACKAGES = apt cpio debian-archive-keyring mmdebstrap qemu-system-x86 zstd
+# What test-guest runs: kernels, and those of tests/guest/inside/test_*.sh by their names (all, unless some are given).
+KERNELS ?= 6.1 6.12 7
+GUEST_TESTS ?=
+KERNEL ?= 6.12
 
 # Under sudo what lies in build/ belongs to the caller in the end, whatever became of the build.
 HAND_OVER = if [ -n "$$SUDO_UID" ] && [ -e $(BUILD) ] && [ "$$(id -u)" = 0 ]; then \
@@ -71,6 +76,7 @@ E2E_TESTS = $(E2E_PROGRAMS) $(wildcard tests/e2e/test_*.sh)
 CORPUS_PROGRAMS = $(call programs,corpus/test_*.c)
 CORPUS_TESTS = $(CORPUS_PROGRAMS) $(wildcard tests/corpus/test_*.sh)
 TOOLS = $(call programs,tools/*.c)
+GUEST_PROGRAMS = $(call programs,guest/*.c)
 FUZZERS = $(call programs,fuzz/fuzz_*.c)
 
 objects = $(patsubst %.c,$(OUT)/obj/%.o,$(1))
@@ -133,6 +139,11 @@ $(OUT)/tests/tools/%: $(OUT)/obj/tests/tools/%.o $(OUT)/libtools.a $(OUT)/libpeb
 	@mkdir -p $(@D)
 	$(call say,LINK)$(link_test)
 
+# What runs in a guest, whose root may lack this system's libraries.
+$(OUT)/tests/guest/%: $(OUT)/obj/tests/guest/%.o
+	@mkdir -p $(@D)
+	$(call say,LINK)$(CC) $(LDFLAGS) -static -pthread -o $@ $^
+
 $(OUT)/tests/fuzz/%: $(OUT)/obj/tests/fuzz/%.o $(OUT)/libtools.a $(OUT)/libpebsd.a
 	@mkdir -p $(@D)
 	$(call say,LINK)$(link_test) -fsanitize=fuzzer
@@ -144,6 +155,7 @@ unit-tests: $(UNIT_TESTS)
 bpf-tests: $(BPF_TESTS)
 e2e-tests: all $(E2E_PROGRAMS) $(TOOLS)
 corpus-tests: all $(CORPUS_PROGRAMS) $(TOOLS)
+guest-programs: all $(GUEST_PROGRAMS)
 fuzzers: $(FUZZERS)
 tools: $(TOOLS)
 
@@ -163,6 +175,9 @@ deps-test: ## install what the tests take
 
 deps-develop: ## install what lint, the fuzzers and test-fresh take
 	@$(DEPS) $(BUILD_PACKAGES) $(RUN_PACKAGES) $(TEST_PACKAGES) $(DEVELOP_PACKAGES)
+
+deps-guest: ## install what test-guest takes
+	@$(DEPS) $(BUILD_PACKAGES) $(GUEST_PACKAGES)
 
 run: ## build, then profile this machine, or show a recording where it cannot be profiled (needs root)
 	@$(DEPS) --if-debian $(BUILD_PACKAGES) $(RUN_PACKAGES)
@@ -203,6 +218,15 @@ test-corpus: ## real recordings and tables: CORPUS=DIR
 test-fresh: ## the README's two commands in a new, minimal Debian 12 root (needs root, mmdebstrap, some minutes)
 	@$(RUN_TESTS) -t 1800 tests/tools/fresh_root.sh
 
+test-guest: ## pebsd in virtual machines: KERNELS="6.1 6.12 7" GUEST_TESTS= (needs root, some minutes)
+	@$(DEPS) --if-debian $(BUILD_PACKAGES) $(GUEST_PACKAGES)
+	+@$(PARALLEL) guest-programs
+	@BUILD=$(BUILD) $(RUN_TESTS) -t 3600 -p 'tests/guest/run.sh "$(KERNELS)" $(GUEST_TESTS)'
+
+guest-shell: ## a root shell in such a virtual machine: KERNEL=6.12
+	+@$(PARALLEL) guest-programs
+	@BUILD=$(BUILD) tests/guest/guest.sh --shell $(KERNEL)
+
 fuzz: ## each fuzzer for FUZZ_SECONDS=20
 	+@$(PARALLEL) FUZZ=1 fuzzers
 	+@$(SUBMAKE) FUZZ=1 run-fuzzers
@@ -210,10 +234,11 @@ fuzz: ## each fuzzer for FUZZ_SECONDS=20
 run-fuzzers:
 	@$(RUN_TESTS) -t $$(($(FUZZ_SECONDS) + 60)) -c $(FUZZERS:%='tests/tools/fuzz.sh % $(FUZZ_SECONDS)')
 
-SOURCES = $(wildcard bpf/*.[ch] daemon/*.[ch] daemon/*/*.[ch] daemon/*/*/*.[ch] include/pebsd/*.h tests/*/*.[ch])
-SCRIPTS = $(wildcard tests/*.sh tests/*/*.sh .ci/run)
+SOURCES = $(wildcard bpf/*.[ch] daemon/*.[ch] daemon/*/*.[ch] daemon/*/*/*.[ch] include/pebsd/*.h tests/*/*.[ch] \
+	tests/guest/module/*.[ch])
+SCRIPTS = $(wildcard tests/*.sh tests/*/*.sh tests/guest/inside/*.sh .ci/run)
 MANUALS = $(wildcard daemon/man/*.[1-8])
-TIDY_SOURCES = $(filter-out bpf/%,$(filter %.c,$(SOURCES)))
+TIDY_SOURCES = $(filter-out bpf/% tests/guest/module/%,$(filter %.c,$(SOURCES)))
 
 lint: ## formatting, static analysis, scripts, manual pages
 	+@$(RUN_TESTS) -t 1200 -c '$(SUBMAKE) lint-format' '$(PARALLEL) lint-tidy' '$(SUBMAKE) lint-scripts' \
@@ -270,8 +295,8 @@ clean: ## remove build/
 help: ## this list
 	@sed -n 's/^\([a-z0-9-]*\):[^#]*## \(.*\)/\1\t\2/p' Makefile | expand -t 16
 
-.PHONY: all unit-tests bpf-tests e2e-tests corpus-tests fuzzers tools deps deps-test deps-develop run test test-unit \
-	test-bpf test-e2e test-sanitize run-sanitized test-corpus test-fresh fuzz run-fuzzers lint lint-format \
+.PHONY: all unit-tests bpf-tests e2e-tests corpus-tests guest-programs fuzzers tools deps deps-test deps-develop deps-guest run test test-unit \
+	test-bpf test-e2e test-sanitize run-sanitized test-corpus test-fresh test-guest guest-shell fuzz run-fuzzers lint lint-format \
 	lint-tidy lint-tidy-bpf lint-tidy-daemon lint-scripts lint-manuals install uninstall clean help
 .PRECIOUS: $(OUT)/obj/%.o $(OUT)/bpf/%.bpf.o $(OUT)/%.skel.h
 -include $(shell find $(OUT)/obj -name '*.d' 2>/dev/null)

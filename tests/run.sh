@@ -1,24 +1,27 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # Runs tests and ends with the line "N passed, N failed, N skipped".
-#   tests/run.sh [-t SECONDS] [-o DIRECTORY] [-c] TEST...
+#   tests/run.sh [-t SECONDS] [-o DIRECTORY] [-c|-p] TEST...
 # A TEST is a Criterion program, each of whose tests counts, or a script (*.sh), which counts as one; with -c each
 # is a command line, which counts as one. Scripts and commands exit with 0: passed, 77: skipped, the last line of
-# their output says what was lacking; else: failed. -t: what one test may take, default 120. Logs go to DIRECTORY.
-# Exits with 1 when a test failed or none ran.
+# their output says what was lacking; else: failed. With -p each is a command line that prints a report of several
+# tests (Test Anything Protocol) as they end, shown as it comes: "1..N" each time that N more are to be expected,
+# "ok - NAME", "ok - NAME # SKIP WHY" or "not ok - NAME" for each, and "# TEXT" to explain the one before.
+# -t: what one test may take, default 120. Logs go to DIRECTORY. Exits with 1 when a test failed or none ran.
 set -u
 
 usage() {
-	sed -n '3,9s/^# \{0,1\}//p' "$0" >&2
+	sed -n '3,11s/^# \{0,1\}//p' "$0" >&2
 	exit 2
 }
 
-seconds=120 directory=build/test-results commands=''
-while getopts t:o:c option; do
+seconds=120 directory=build/test-results commands='' reports=''
+while getopts t:o:cp option; do
 	case $option in
 	t) seconds=$OPTARG ;;
 	o) directory=$OPTARG ;;
 	c) commands=yes ;;
+	p) reports=yes ;;
 	*) usage ;;
 	esac
 done
@@ -40,20 +43,30 @@ trap 'end_group; rm -rf --one-file-system "$TMPDIR"' EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM HUP
 
-# Runs the arguments for at most $1 seconds with their output in $2; sets `status` and `timed_out`.
-run() {
-	local limit=$1 log=$2 start=$SECONDS
+# Starts the arguments, for at most $1 seconds, with their output in $2.
+start() {
+	limit=$1 begun=$SECONDS
+	local log=$2
 	shift 2
 	# The shell starts what runs beside it with these signals ignored.
 	env --default-signal=INT,QUIT timeout --kill-after=3 "$limit" "$@" </dev/null >"$log" 2>&1 &
 	group=$!
+}
+
+# Waits for what was started; sets `status` and `timed_out`.
+finish() {
 	wait "$group" 2>/dev/null
 	status=$?
 	timed_out=''
 	case $status in
-	124 | 137) [ $((SECONDS - start)) -lt "$limit" ] || timed_out=yes ;;
+	124 | 137) [ $((SECONDS - begun)) -lt "$limit" ] || timed_out=yes ;;
 	esac
 	end_group
+}
+
+run() {
+	start "$@"
+	finish
 }
 
 fail() {
@@ -98,39 +111,63 @@ run_single() {
 	esac
 }
 
-# A Criterion program: its report (Test Anything Protocol) names each test, and tells how many there should be.
-run_criterion() {
-	local program=$1 name=$2 log=$3 report=$3.tap
-	local planned=0 reported=0 ok=0 line before=$failed
-	rm -f "$report"
-	run $((seconds * 5)) "$log" "$program" --jobs 1 --color=never --tap="$report"
-	[ -e "$report" ] || : >"$report"
+# Counts what the report (Test Anything Protocol) on standard input tells, of tests whose names get $1 in front; adds
+# to `planned` and `reported`. With $2 each is shown too.
+count_report() {
+	local prefix=$1 shown=${2:-} line name
 	while IFS= read -r line; do
 		case $line in
-		1..*) planned=${line#1..} ;;
+		1..*)
+			planned=$((planned + ${line#1..}))
+			continue
+			;;
 		'ok - '*'# SKIP'*)
-			reported=$((reported + 1))
 			line=${line#ok - }
-			skip "$name ${line%% *}:${line##*# SKIP}"
+			name=${line%%# SKIP*} name=${name%"${name##*[! ]}"}
+			skip "$prefix$name:${line##*# SKIP}"
+			set -- skipped "$name"
 			;;
 		'ok - '*)
-			reported=$((reported + 1))
-			ok=$((ok + 1))
+			passed=$((passed + 1))
+			set -- passed "${line#ok - }"
 			;;
 		'not ok - '*)
-			reported=$((reported + 1))
-			fail "$name ${line#not ok - }"
+			fail "$prefix${line#not ok - }"
+			set -- FAILED "${line#not ok - }"
 			;;
+		'# '*)
+			[ -z "$shown" ] || printf '         %s\n' "${line#\# }"
+			continue
+			;;
+		*) continue ;;
 		esac
-	done <"$report"
-	passed=$((passed + ok))
+		reported=$((reported + 1))
+		[ -z "$shown" ] || printf '%-8s %s\n' "$@"
+	done
+}
+
+# What reports several tests has ended within so many seconds or not, and said about each of those it planned or not.
+check_report() {
+	local name=$1 before=$2
 	if [ -n "$timed_out" ]; then
-		fail "$name: not done after $((seconds * 5)) seconds"
+		fail "$name: not done after $3 seconds"
 	elif [ "$reported" -lt "$planned" ] || [ "$planned" = 0 ]; then
 		fail "$name: exit status $status after $reported of $planned tests"
 	elif [ "$status" != 0 ] && [ "$failed" = "$before" ]; then
 		fail "$name: exit status $status, though no test of it failed"
 	fi
+}
+
+# A Criterion program: its report names each test, and tells how many there should be.
+run_criterion() {
+	local program=$1 name=$2 log=$3 report=$3.tap
+	local planned=0 reported=0 before=$failed passed_before=$passed ok
+	rm -f "$report"
+	run $((seconds * 5)) "$log" "$program" --jobs 1 --color=never --tap="$report"
+	[ -e "$report" ] || : >"$report"
+	count_report "$name " <"$report"
+	ok=$((passed - passed_before))
+	check_report "$name" "$before" $((seconds * 5))
 	if [ "$failed" = "$before" ]; then
 		printf 'passed   %s (%s)\n' "$name" "$ok"
 	else
@@ -139,12 +176,27 @@ run_criterion() {
 	fi
 }
 
+# A command line that reports several tests on its standard output while it runs.
+run_reporting() {
+	local name=$1 log=$2 planned=0 reported=0 before=$failed counted
+	shift 2
+	: >"$log"
+	start "$seconds" "$log" "$@"
+	count_report '' shown < <(tail --pid="$group" --lines=+1 --follow "$log" 2>/dev/null)
+	finish
+	counted=$failed
+	check_report "$name" "$before" "$seconds"
+	[ "$failed" = "$counted" ] || show "$name" "$log"
+}
+
 for test; do
 	name=${test#build/}
 	program=$test
 	[ "${test#/}" != "$test" ] || program=./$test
 	log=$directory/$(printf '%s' "$name" | tr -c 'A-Za-z0-9._-' '_').log
-	if [ -n "$commands" ]; then
+	if [ -n "$reports" ]; then
+		run_reporting "$name" "$log" bash -c "$test"
+	elif [ -n "$commands" ]; then
 		run_single "$name" "$log" bash -c "$test"
 	elif [ "${test%.sh}" != "$test" ]; then
 		run_single "$name" "$log" "$program"

@@ -70,6 +70,35 @@ done
 expect 1 '1 passed, 1 failed, 1 skipped' 'failed: exit 4: exit status 4' 'skipped: echo no clang; exit 77: no clang' \
 	-- -c true 'exit 4' 'echo no clang; exit 77'
 
+cat >report.sh <<'EOF'
+echo '1..2'
+echo 'ok - 6.1: first (2 s)'
+echo 'ok - 6.1: second # SKIP no such thing'
+echo 'not a line of a report'
+echo '1..1'
+echo 'not ok - 7: third'
+echo '# the reason'
+EOF
+expect 1 '1 passed, 1 failed, 1 skipped' '^passed   6.1: first (2 s)$' '^skipped  6.1: second$' '^FAILED   7: third$' \
+	'^         the reason$' '^skipped: 6.1: second: no such thing$' '^failed: 7: third$' -- -p 'sh report.sh'
+expect 1 '1 passed, 1 failed, 0 skipped' 'exit status 0 after 1 of 2 tests' -- -p 'echo 1..2; echo ok - one'
+expect 1 '0 passed, 1 failed, 0 skipped' '^why not$' 'exit status 0 after 0 of 0 tests' -- -p 'echo why not'
+expect 1 '1 passed, 1 failed, 0 skipped' 'exit status 3, though no test of it failed' \
+	-- -p 'echo 1..1; echo ok - one; exit 3'
+expect 1 '1 passed, 1 failed, 0 skipped' 'not done after 1 seconds' -- -p 'echo 1..1; echo ok - one; sleep 60'
+# It is shown when it comes.
+"$runner" -o logs -t 20 -p 'echo 1..2; echo ok - early; until [ -e seen ]; do sleep 0.1; done; echo ok - late' |
+	while read -r line; do
+		case $line in
+		*early) : >seen ;;
+		*', 0 failed, '*) echo "$line" >last ;;
+		esac
+	done
+[ "$(cat last)" = '2 passed, 0 failed, 0 skipped' ] || {
+	echo "a report that goes on after its first line was read ends with: $(cat last)"
+	exit 1
+}
+
 cat >criterion.c <<'EOF'
 #include <criterion/criterion.h>
 #include <stdlib.h>

@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+# For the scripts beside it: which kernels there are, where Debian's packages come from, and what is kept between
+# runs. They run in the top directory of the checkout; BUILD is where all they make goes.
+set -eu
+
+: "${BUILD:=build}"
+case $BUILD in
+/*) ;;
+*) BUILD=$PWD/$BUILD ;;
+esac
+export BUILD
+guest=$BUILD/guest
+
+KEYRING=/usr/share/keyrings/debian-archive-keyring.gpg
+# What cannot be had here is skipped, as tests/run.sh understands it.
+EXIT_SKIP=77
+
+say() {
+	printf '%s\n' "$*"
+}
+
+fail() {
+	printf '%s\n' "$*" >&2
+	exit 1
+}
+
+skip() {
+	printf '%s\n' "$*" >&2
+	exit $EXIT_SKIP
+}
+
+# The series of kernels: the Debian release whose root they run under, and the suite that they come from.
+release_of() {
+	case $1 in
+	6.1 | 6.12) echo bookworm ;;
+	7) echo trixie ;;
+	*) fail "there is no kernel series \"$1\" here: known are 6.1, 6.12 and 7" ;;
+	esac
+}
+
+suite_of() {
+	case $1 in
+	6.1) echo bookworm ;;
+	6.12) echo bookworm-backports ;;
+	7) echo trixie-backports ;;
+	esac
+}
+
+# The addresses that this system's own apt gets Debian from, without the suite: of the release, or of its security
+# updates where $1 is -security.
+mirror() {
+	# shellcheck disable=SC2016 # apt's own variables
+	apt-get indextargets --format '$(REPO_URI) $(RELEASE) $(COMPONENT)' 'Created-By: Packages' |
+		awk -v suffix="${1:-}" '$3 == "main" &&
+			$2 ~ "^(bookworm|trixie|forky|sid|oldstable|stable|testing|unstable)" suffix "$" { print $1; exit }'
+}
+
+# The lines of a sources.list for the release $1 and the further suites named.
+sources() {
+	local release=$1 main security suite
+	main=$(mirror)
+	[ -n "$main" ] || skip "needs a source of Debian in this system's apt configuration"
+	security=$(mirror -security)
+	for suite; do
+		printf 'deb [signed-by=%s] %s %s main\n' $KEYRING "$main" "$suite"
+	done
+	[ -z "$security" ] || printf 'deb [signed-by=%s] %s %s-security main\n' $KEYRING "$security" "$release"
+}
+
+# make_root DIRECTORY_OR_ARCHIVE "SUITE..." MMDEBSTRAP_OPTION...: the first suite is the release; packages come from
+# the last one where it has them.
+make_root() {
+	local target=$1 log status=0 proxy=''
+	local -a suites
+	read -r -a suites <<<"$2"
+	shift 2
+	[ ${#suites[@]} = 1 ] || set -- "$@" --aptopt="APT::Default-Release \"${suites[-1]}\""
+	eval "$(apt-config shell proxy Acquire::http::Proxy)"
+	log=$(mktemp)
+	sources "${suites[@]}" |
+		mmdebstrap --quiet --architectures=amd64 --aptopt='Acquire::Check-Valid-Until "false"' \
+			--hook-dir=/usr/share/mmdebstrap/hooks/merged-usr \
+			${proxy:+--aptopt="Acquire::http::Proxy \"$proxy\""} "$@" "${suites[0]}" "$target" - >"$log" 2>&1 ||
+		status=$?
+	[ "$status" = 0 ] || tail -n 20 "$log" >&2
+	rm -f "$log"
+	return $status
+}
+
+# hash_of FILE... -- WORD...: of names, contents and words.
+hash_of() {
+	local -a files=()
+	while [ $# -gt 0 ] && [ "$1" != -- ]; do
+		files+=("$1")
+		shift
+	done
+	{
+		[ ${#files[@]} = 0 ] || sha256sum "${files[@]}"
+		printf '%s\n' "$@"
+	} | sha256sum | cut -d ' ' -f 1
+}
+
+# made THING HASH: THING is there and was made from what has this hash. remember THING HASH: it is from now on.
+made() {
+	[ -e "$1" ] && [ "$(cat "$1.made-from" 2>/dev/null)" = "$2" ]
+}
+
+remember() {
+	printf '%s\n' "$2" >"$1.made-from"
+}
+
+# lock THING: nobody else makes it while this shell and what it started live.
+lock() {
+	mkdir -p "$guest"
+	exec {lock_fd}>"$1.lock"
+	flock "$lock_fd"
+}

@@ -1,0 +1,38 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# Makes all that a guest boots: a kernel of a series, its root, and over that root pebsd as `make install` leaves it,
+# the module, the tests and what they run. pebsd must be built. What is there already and made from the same is kept.
+#   image.sh SERIES [TEST...]
+# TESTs are those to run, all of tests/guest/inside/ without. Leaves $BUILD/guest/SERIES/initrd.
+# shellcheck source=tests/guest/common.sh
+. "${0%/*}/common.sh"
+
+[ $# -ge 1 ] || fail "usage: image.sh SERIES [TEST...]"
+series=$1
+shift
+here=${0%/*}
+release=$(release_of "$series")
+output=$guest/$series
+"$here/kernel.sh" "$series"
+"$here/module.sh" "$series"
+"$here/root.sh" "$release"
+
+tree=$(mktemp -d "$output/overlay.XXXXXX")
+trap 'rm -rf "$tree"' EXIT
+place=$tree/usr/lib/pebsd-tests
+units=$tree/usr/lib/systemd/system
+env -u MAKEFLAGS make --no-print-directory --silent install DESTDIR="$tree" BUILD="$BUILD"
+mkdir -p "$place" "$units/multi-user.target.wants"
+install "$here"/inside/*.sh "$BUILD/tests/guest/workload" "$place/"
+cp "$output"/module/*.ko "$guest/kernel-$series.release" "$place/"
+mv "$place/kernel-$series.release" "$place/release"
+printf '%s\n' "$@" >"$place/order"
+install -m 644 "$here/inside/guest-tests.service" "$units/"
+ln -s ../guest-tests.service "$units/multi-user.target.wants/"
+chmod 755 "$tree"
+{
+	cat "$guest/root-$release.cpio.zst"
+	(cd "$tree" && find . -mindepth 1 -print0 | LC_ALL=C sort -z |
+		cpio --null --create --format=newc --owner=0:0 --quiet) | zstd -q -1
+} >"$output/initrd.new"
+mv "$output/initrd.new" "$output/initrd"

@@ -1,0 +1,50 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# In the guest: runs the tests that stand in `order` one after the other, and switches the machine off.
+# To the second serial line go, for tests/guest/guest.sh: "begin NAME" before each test; then, of one that did not pass,
+# what it printed as "| LINE" and what else may explain it; then its result as "passed NAME SECONDS",
+# "failed NAME SECONDS WHY" or "skipped NAME SECONDS WHY"; "end" after the last.
+# A test may take 120 seconds, or what a line of it says: "# time limit: 300 s".
+set -u
+
+cd /usr/lib/pebsd-tests || exit 1
+stty -F /dev/ttyS1 raw -echo
+exec 3>/dev/ttyS1
+
+# explain WHAT COMMAND...: sends what the command prints.
+explain() {
+	printf '| ---- %s\n' "$1"
+	"${@:2}" 2>&1 | tail -n 100 | sed 's/^/| /'
+} >&3
+
+while read -r name; do
+	script=./test_$name.sh
+	log=/run/test_$name.log
+	limit=$(sed -n 's/^# time limit: \([0-9]*\) s$/\1/p' "$script")
+	limit=${limit:-120}
+	printf 'begin %s\n' "$name" >&3
+	echo "guest-tests: $name begins" >/dev/kmsg
+	since=$(date +%s)
+	timeout --kill-after=5 "$limit" "$script" </dev/null >"$log" 2>&1 3>&-
+	status=$?
+	took=$(($(date +%s) - since))
+	case $status in
+	0)
+		printf 'passed %s %s\n' "$name" "$took" >&3
+		continue
+		;;
+	77)
+		printf 'skipped %s %s %s\n' "$name" "$took" "$(tail -n 1 "$log")" >&3
+		continue
+		;;
+	124 | 137) why="not done after $limit seconds" ;;
+	*) why="exit status $status" ;;
+	esac
+	explain 'what it printed' cat "$log"
+	explain 'the journal of pebsd' journalctl --quiet --no-pager --output=short-monotonic --unit=pebsd.service \
+		"--since=@$since"
+	explain "the kernel's log" sed -n "/guest-tests: $name begins/,\$p" <(dmesg)
+	printf 'failed %s %s %s\n' "$name" "$took" "$why" >&3
+done <order
+printf 'end\n' >&3
+systemctl poweroff --force --force

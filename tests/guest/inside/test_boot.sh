@@ -1,0 +1,16 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# The guest is what the other tests take it for: systemd's machine with one cgroup hierarchy of version 2, no PMU of its
+# own, everything started, and pebsd installed but not running.
+# shellcheck source=tests/guest/inside/lib.sh
+. "${0%/*}/lib.sh"
+
+expect 'process 1' systemd "$(cat /proc/1/comm)"
+expect 'the file system of cgroups' cgroup2fs "$(stat --file-system --format=%T /sys/fs/cgroup)"
+expect 'the kernel' "$(cat "$here/release")" "$(uname -r)"
+expect 'multi-user.target' active "$(systemctl is-active multi-user.target || :)"
+expect 'failed units' '' "$(systemctl list-units --failed --plain --no-legend)"
+[ ! -e /sys/bus/event_source/devices/cpu ] || fail 'there is a core PMU without the module'
+[ -r /sys/kernel/btf/vmlinux ] || fail 'the kernel has no BTF'
+expect 'CPUs' 2 "$(nproc)"
+expect 'pebsd.service' inactive "$(systemctl is-active pebsd.service || :)"

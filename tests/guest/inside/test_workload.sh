@@ -1,0 +1,30 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# A workload runs in a service of its own, all its threads have its name and work, and it ends when told.
+# shellcheck source=tests/guest/inside/lib.sh
+. "${0%/*}/lib.sh"
+
+start_workload pointer-chase chase.service --slice=play-inner.slice -- --threads 2
+expect 'its cgroup' /play.slice/play-inner.slice/chase.service "$(cgroup_of chase.service)"
+tasks=/sys/fs/cgroup$(cgroup_of chase.service)/cgroup.threads
+have_threads() {
+	[ "$(wc -l <"$tasks")" = 2 ]
+}
+wait_until 'two threads' 10 have_threads
+while read -r task; do
+	expect "the name of thread $task" pointer-chase "$(cat "/proc/$task/comm")"
+done <"$tasks"
+used() {
+	awk '$1 == "usage_usec" { print $2 }' "/sys/fs/cgroup$(cgroup_of chase.service)/cpu.stat"
+}
+before=$(used)
+sleep 2
+[ $(($(used) - before)) -gt 500000 ] || fail "the workload used $(($(used) - before)) us of CPU time in 2 s"
+systemctl stop chase.service
+expect 'its end' '' "$(pgrep -x pointer-chase || :)"
+start_workload streaming short.service -- --for 1
+stopped() {
+	! systemctl is-active --quiet short.service
+}
+wait_until 'the end of a short one' 20 stopped
+exits 'a name that is too long' 2 "$here/workload" 0123456789abcdef

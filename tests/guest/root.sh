@@ -1,0 +1,38 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# Makes the root that guests boot from: a minimal Debian with systemd and the libraries that pebsd takes, as an archive
+# for the kernel to unpack at boot. Nothing of this project is in it.
+#   root.sh RELEASE
+# Leaves $BUILD/guest/root-RELEASE.cpio.zst. Needs root.
+# shellcheck source=tests/guest/common.sh
+. "${0%/*}/common.sh"
+
+[ $# = 1 ] || fail "usage: root.sh RELEASE"
+release=$1
+archive=$guest/root-$release.cpio.zst
+packages=curl,dbus,jq,kmod,procps,systemd,systemd-sysv
+case $release in
+bookworm) packages+=,libmicrohttpd12 ;;
+*) packages+=,libmicrohttpd12t64 ;;
+esac
+packages+=,libbpf1,libinih1,libjson-c5,libsystemd0,libzstd1,zlib1g
+
+lock "$archive"
+hash=$(hash_of "$0" "${0%/*}/common.sh" -- "$release")
+! made "$archive" "$hash" || exit 0
+[ "$(id -u)" = 0 ] || skip "needs root: it makes a Debian root"
+
+tree=$(mktemp -d "$guest/root.XXXXXX")
+trap 'rm -rf --one-file-system "$tree"' EXIT
+make_root "$tree" "$release" --variant=essential --include="$packages" \
+	--dpkgopt='path-exclude=/usr/share/doc/*' --dpkgopt='path-exclude=/usr/share/man/*' \
+	--dpkgopt='path-exclude=/usr/share/locale/*' --dpkgopt='path-exclude=/usr/share/zoneinfo/*' ||
+	skip "Debian $release cannot be had from the mirror that apt uses here"
+rm -rf --one-file-system "$tree"/var/lib/apt/lists/* "$tree"/var/cache/* "$tree"/usr/share/{doc,man,locale,zoneinfo}
+# Not a machine's first boot, which would ask questions and take its time.
+echo 00000000000000000000000000000001 >"$tree/etc/machine-id"
+echo guest >"$tree/etc/hostname"
+: >"$tree/etc/fstab"
+(cd "$tree" && find . -xdev -print0 | cpio --null --create --format=newc --quiet) | zstd -q -T0 -9 >"$archive.new"
+mv "$archive.new" "$archive"
+remember "$archive" "$hash"
