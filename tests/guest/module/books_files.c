@@ -62,7 +62,7 @@ static void put_book(struct seq_file *file, int cpu, const struct book *book)
 	seq_printf(file, ",\"ring\":{\"samples\":%llu,\"latency\":%llu}}\n", book->ring_samples, book->ring_latency);
 }
 
-static int books_show(struct seq_file *file, void *unused)
+static int books_file_show(struct seq_file *file, void *unused)
 {
 	int cpu;
 
@@ -75,7 +75,7 @@ static int books_show(struct seq_file *file, void *unused)
 	}
 	return 0;
 }
-DEFINE_SHOW_ATTRIBUTE(books);
+DEFINE_SHOW_ATTRIBUTE(books_file);
 
 static void put_event(struct seq_file *file, const struct book_event *event)
 {
@@ -155,7 +155,7 @@ int books_files_open(void)
 		pr_err("pebs_machine: cannot make its directory in debugfs: error %ld\n", PTR_ERR(directory));
 		return (int)PTR_ERR(directory);
 	}
-	debugfs_create_file("books", 0444, directory, NULL, &books_fops);
+	debugfs_create_file("books", 0444, directory, NULL, &books_file_fops);
 	debugfs_create_file("totals", 0444, directory, NULL, &totals_fops);
 	debugfs_create_file("reset", 0200, directory, NULL, &reset_fops);
 	return 0;

@@ -60,7 +60,7 @@ static struct core *core_new(const struct machine *machine, int cpu)
 	pebs_open(&core->unit, machine, memory, (u64)cpu + 1);
 	/* Each load over the threshold counts: the world is told how many those are. */
 	core->unit.tag_interval = 1;
-	core->full_width = pebs_write(&core->unit, MSR_IA32_A_PMC0, 0) == 0;
+	core->full_width = pebs_write(&core->unit, COUNTER_FULL_WIDTH, 0) == 0;
 	if (core_lay_out_buffer(core, machine) < 0)
 		goto fail;
 	core_write(core, MSR_IA32_DS_AREA, (u64)core->area);

@@ -6,13 +6,16 @@
  * All of it is touched by its own CPU alone: by perf core's calls and the world's timer with interrupts off, and by
  * the handler of the non-maskable interrupt, which core_enter() keeps away from a unit that is being worked on.
  *
- * The model's headers stand before the kernel's: its names of registers are an enum, the kernel's are macros.
+ * To be included first: the model's names of registers are an enum, and the kernel's the same names as macros.
  */
 #ifndef PEBS_MACHINE_CORE_H
 #define PEBS_MACHINE_CORE_H
 
 #include "model/pebs.h"
 #include "model/workload.h"
+
+/* General-purpose counter 0 by either of its numbers; asm/msr-index.h calls the other one MSR_IA32_PMC0. */
+enum { COUNTER_31_BITS = MSR_IA32_PMC0, COUNTER_FULL_WIDTH = MSR_IA32_A_PMC0 };
 
 #include <linux/hrtimer.h>
 #include <linux/percpu.h>

@@ -9,6 +9,9 @@
 #include "kernel_symbols.h"
 #include "sample.h"
 
+/* Of a throttled event until it is started again (MAX_INTERRUPTS in kernel/events/core.c). */
+#define INTERRUPTS_THROTTLED (~0ULL)
+
 bool drain_restart(struct core *core, struct perf_event *event)
 {
 	driver_update(core, event);
@@ -22,7 +25,7 @@ void drain_overflow(struct core *core, struct perf_event *event, struct perf_sam
 
 	if (over && DRIVER_STOPS_THROTTLED)
 		driver_stop(core, event, 0);
-	if (event->hw.interrupts == MAX_INTERRUPTS)
+	if (event->hw.interrupts == INTERRUPTS_THROTTLED)
 		books_throttled(&core->books, event);
 }
 

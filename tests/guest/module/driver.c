@@ -34,7 +34,7 @@ static u64 counter_read(struct core *core, int counter)
 {
 	if (counter_is_fixed(counter))
 		return core_read(core, MSR_IA32_FIXED_CTR0 + (u32)(counter - PEBS_FIXED_0));
-	return core_read(core, MSR_IA32_PMC0 + (u32)counter);
+	return core_read(core, COUNTER_31_BITS + (u32)counter);
 }
 
 static void counter_write(struct core *core, int counter, u64 value)
@@ -42,9 +42,9 @@ static void counter_write(struct core *core, int counter, u64 value)
 	if (counter_is_fixed(counter))
 		core_write(core, MSR_IA32_FIXED_CTR0 + (u32)(counter - PEBS_FIXED_0), value & counter_mask());
 	else if (core->full_width)
-		core_write(core, MSR_IA32_A_PMC0 + (u32)counter, value & counter_mask());
+		core_write(core, COUNTER_FULL_WIDTH + (u32)counter, value & counter_mask());
 	else
-		core_write(core, MSR_IA32_PMC0 + (u32)counter, (u32)value);
+		core_write(core, COUNTER_31_BITS + (u32)counter, (u32)value);
 }
 
 /* intel_ctrl without the counters that count in guests alone (exclude_host). */

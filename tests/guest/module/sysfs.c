@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
+#include "core.h"
+
 #include "sysfs.h"
 
 #include <linux/device.h>
@@ -55,16 +57,16 @@ static ssize_t max_precise_show(struct device *device, struct device_attribute *
 }
 static DEVICE_ATTR_RO(max_precise);
 
-static unsigned int rdpmc = 1;
+static unsigned int rdpmc_setting = 1;
 
 bool sysfs_rdpmc(void)
 {
-	return READ_ONCE(rdpmc);
+	return READ_ONCE(rdpmc_setting);
 }
 
 static ssize_t rdpmc_show(struct device *device, struct device_attribute *attribute, char *buffer)
 {
-	return sysfs_emit(buffer, "%u\n", rdpmc);
+	return sysfs_emit(buffer, "%u\n", rdpmc_setting);
 }
 
 static ssize_t rdpmc_store(struct device *device, struct device_attribute *attribute, const char *buffer, size_t count)
@@ -76,7 +78,7 @@ static ssize_t rdpmc_store(struct device *device, struct device_attribute *attri
 		return r;
 	if (value > 2)
 		return -EINVAL;
-	WRITE_ONCE(rdpmc, value);
+	WRITE_ONCE(rdpmc_setting, value);
 	return (ssize_t)count;
 }
 static DEVICE_ATTR_RW(rdpmc);

@@ -184,9 +184,7 @@ void world_start(struct core *core)
 		core->passed_at_ns = ktime_get_ns();
 		core->ticking = true;
 	}
-	/* In the timer's own interrupt the next interval is worked out anyway. */
-	if (!hrtimer_callback_running(&core->timer))
-		hrtimer_start(&core->timer, ns_to_ktime(next_interval(core)), HRTIMER_MODE_REL_PINNED_HARD);
+	hrtimer_start(&core->timer, ns_to_ktime(next_interval(core)), HRTIMER_MODE_REL_PINNED_HARD);
 }
 
 static int cpu_comes(unsigned int cpu)
