@@ -45,7 +45,7 @@ report() {
 # -cx16: QEMU 7.2 corrupts the flags where an NMI lands on cmpxchg16b.
 # panic, oops: whatever goes wrong in the kernel ends QEMU at once.
 # serial-getty would wait for a device that only udev could tell of.
-words="console=ttyS0 rdinit=/sbin/init panic=-1 oops=panic mitigations=off tsc=reliable systemd.show_status=no"
+words="console=ttyS0 rdinit=/sbin/init panic=-1 oops=panic mitigations=off systemd.show_status=no"
 words+=" systemd.mask=serial-getty@ttyS0.service"
 machine=(qemu-system-x86_64 -accel "tcg,thread=single" -cpu "max,-cx16" -smp 2 -m 1024
 	-nodefaults -no-user-config -no-reboot -display none -kernel "$guest/kernel-$series.vmlinuz"
