@@ -65,7 +65,7 @@ BPF_CFLAGS = -g -O2 -target bpf -mcpu=v3 -D__TARGET_ARCH_$(BPF_ARCH) -Wall -Wext
 MAINS = daemon/main.c daemon/ctl/main.c
 LIBRARY_SOURCES = $(filter-out $(MAINS),$(wildcard daemon/*.c daemon/*/*.c daemon/*/*/*.c))
 # What tools use of the tests' library: made without Criterion, for `make run` installs none.
-TOOL_LIBRARY_SOURCES = tests/lib/example_snapshot.c tests/lib/perf_data_writer.c
+TOOL_LIBRARY_SOURCES = tests/lib/example_snapshot.c tests/lib/perf_data_writer.c tests/lib/world.c
 TEST_LIBRARY_SOURCES = $(filter-out tests/lib/time_limit.c,$(wildcard tests/lib/*.c))
 
 programs = $(patsubst tests/%.c,$(OUT)/tests/%,$(wildcard tests/$(1)))
