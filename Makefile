@@ -13,7 +13,7 @@ BUILD_PACKAGES = bpftool clang gcc libbpf-dev libc6-dev libinih-dev libjson-c-de
 RUN_PACKAGES = curl
 TEST_PACKAGES = jq libcriterion-dev prometheus
 DEVELOP_PACKAGES = clang-format clang-tidy git groff-base libclang-rt-14-dev mmdebstrap shellcheck
-GUEST_PACKAGES = apt cpio debian-archive-keyring mmdebstrap qemu-system-x86 zstd
+GUEST_PACKAGES = apt cpio debian-archive-keyring mmdebstrap mount qemu-system-x86 zstd
 # What test-guest runs: kernels, and those of tests/guest/inside/test_*.sh by their names (all, unless some are given).
 KERNELS ?= 6.1 6.12 7
 GUEST_TESTS ?=

@@ -7,8 +7,8 @@
 # shellcheck source=tests/guest/inside/lib.sh
 . "${0%/*}/lib.sh"
 
-parameters=/sys/module/pebs_machine/parameters
-books=/sys/kernel/debug/pebs_machine
+parameters=/sys/module/$module/parameters
+books=/sys/kernel/debug/$module
 
 # What a pebsd that does not see each sample would be compared with: a list of what differs.
 # shellcheck disable=SC2016 # jq's variables
@@ -57,7 +57,8 @@ compare() {
 	[ "$(jq .books "$work/result")" -gt 500 ] || fail "$1: too few samples to tell"
 }
 
-insmod "$here/pebs_machine.ko" || fail 'the module does not load'
+# shellcheck disable=SC2119 # without parameters
+load_module
 systemctl start pebsd
 for rate in 10000000:1kHz 50000000:5kHz 1000000000:full; do
 	echo "${rate%:*}" >$parameters/loads_per_second
@@ -72,4 +73,4 @@ for rate in 10000000:1kHz 50000000:5kHz 1000000000:full; do
 	compare "${rate#*:}"
 done
 systemctl stop pebsd
-rmmod pebs_machine
+unload_module

@@ -6,19 +6,15 @@
 # shellcheck source=tests/guest/inside/lib.sh
 . "${0%/*}/lib.sh"
 
-parameters=/sys/module/pebs_machine/parameters
-books=/sys/kernel/debug/pebs_machine
+parameters=/sys/module/$module/parameters
+books=/sys/kernel/debug/$module
 device=/sys/bus/event_source/devices/cpu
 # ADDR, WEIGHT, DATA_SRC
 types=0xc008
 loads=(--config 0x1cd --config1 30 --precise 2 --sample-type "$types")
 
 load() {
-	insmod "$here/pebs_machine.ko" cpu="$1" "${@:2}"
-}
-
-unload() {
-	rmmod pebs_machine
+	load_module cpu="$1" "${@:2}"
 }
 
 open_event() {
@@ -117,7 +113,7 @@ start_workload mix mix.service -p CPUAffinity=1
 open_event "${loads[@]}" --cpu 1 --wakeup 1 --for 2 >/dev/null
 at_least 'samples of the CPU that came back' 50 "$(total overflow)"
 systemctl stop mix.service
-unload
+unload_module
 [ ! -e $device ] || fail 'the PMU stays after rmmod'
 
 load sapphirerapids
@@ -125,7 +121,7 @@ refused 'load latency without its auxiliary' ENODATA "${loads[@]}" --wakeup 1
 refused 'load latency with precise distribution' EINVAL "${loads[@]}" --precise 3 --leader 0x8203
 open_event "${loads[@]}" --wakeup 1 --leader 0x8203 --for 2 >"$work/led"
 at_least 'samples beside the auxiliary' 100 "$(jq .ring "$work/led")"
-unload
+unload_module
 
 # Both on counter 3.
 load ivybridge
@@ -138,13 +134,13 @@ for of in one stores; do
 	jq -e '.running < .enabled * 9 / 10 and .ring > 0' "$work/$of" >"$work/said" ||
 		fail "turns of $of on counter 3: $(cat "$work/$of")"
 done
-unload
+unload_module
 
 for machine in nehalem:0x100b haswell:0x1cd icelake:0x1cd; do
 	event=${machine#*:} machine=${machine%:*}
 	load "$machine"
 	open_event "${loads[@]}" --config "$event" --wakeup 1 >"$work/any"
 	at_least "samples of $machine" 50 "$(jq .ring "$work/any")"
-	unload
+	unload_module
 done
-exits 'a machine that the model does not have' 1 load none
+exits 'a machine that the model does not have' 1 insmod "$here/$module.ko" cpu=none
