@@ -37,7 +37,7 @@ def some: with_entries(select(.value > 0));
 # compare WHAT
 compare() {
 	local seen=-1 before
-	echo Y >$parameters/paused
+	echo Y >"$parameters"/paused
 	# Until pebsd has collected all.
 	for _ in $(seq 20); do
 		sleep 1.2
@@ -46,11 +46,11 @@ compare() {
 		seen=$(jq .samples.seen "$work/top")
 		[ "$seen" != "$before" ] || break
 	done
-	cat $books/books >"$work/books"
+	cat "$books"/books >"$work/books"
 	jq -n --slurpfile books "$work/books" --slurpfile tops "$work/top" \
 		"(\$tops[0]) as \$top | $differences" >"$work/result"
 	say "$1: $(jq -c . "$work/result")"
-	say "$(cat $books/totals)"
+	say "$(cat "$books"/totals)"
 	jq -e '.over == [] and .unattributed == 0 and .books - .seen <= .lost and
 		(.books != .seen or (.differing == [] and .latency[0] == .latency[1]))' "$work/result" >"$work/said" ||
 		fail "$1: the books and pebsd differ"
@@ -61,12 +61,12 @@ compare() {
 load_module
 systemctl start pebsd
 for rate in 10000000:1kHz 50000000:5kHz 1000000000:full; do
-	echo "${rate%:*}" >$parameters/loads_per_second
+	echo "${rate%:*}" >"$parameters"/loads_per_second
 	for name in pointer-chase streaming false-sharing locked-counters; do
 		# Another cgroup each time: pebsd takes those of one name for one.
 		start_workload $name "$name-${rate#*:}.service"
 	done
-	echo N >$parameters/paused
+	echo N >"$parameters"/paused
 	sleep 6
 	systemctl stop "${workloads[@]}"
 	workloads=()
