@@ -3,7 +3,8 @@
 #ifndef PEBSD_MODEL_MSR_H
 #define PEBSD_MODEL_MSR_H
 
-enum msr {
+/* Without a tag: the kernel has a struct of the name. */
+enum {
 	MSR_IA32_PMC0 = 0xc1,    /* + counter; writes are sign-extended from bit 31 */
 	MSR_IA32_A_PMC0 = 0x4c1, /* + counter; full width */
 	MSR_IA32_PERFEVTSEL0 = 0x186,

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: GPL-2.0
+/* What the machine's driver takes of perf_event_open(2): x86_pmu_event_init() and intel_pmu_hw_config(). */
+#ifndef PEBS_MACHINE_INIT_EVENT_H
+#define PEBS_MACHINE_INIT_EVENT_H
+
+#include "core.h"
+
+int init_event(struct perf_event *event);
+
+/* perf_event_open(2) and PERF_EVENT_IOC_PERIOD: -EINVAL where the period is too small for the event. */
+int init_event_check_period(struct perf_event *event, u64 period);
+
+/* caps/max_precise. */
+unsigned int init_event_max_precise(void);
+
+#endif

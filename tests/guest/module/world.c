@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "core.h"
+
+#include <asm/irq_regs.h>
+#include <linux/cpuhotplug.h>
+#include <linux/sched.h>
+#include <linux/sched/clock.h>
+#include <linux/smp.h>
+
+#include "compat.h"
+#include "driver.h"
+#include "parameters.h"
+#include "world.h"
+
+/* Instructions retired one by one for a record, at most: loads over a high threshold may be rare. */
+#define STEPS_MAX 4096
+
+/* The timer's own shortest interval, with what a timer's interrupt takes around it under emulation; and how
+ * often it looks while nothing may happen. */
+#define INTERVAL_MIN_NS 50000ULL
+#define INTERVAL_MAX_NS (100ULL * NSEC_PER_MSEC)
+#define STARVING_NS     (10ULL * NSEC_PER_MSEC)
+
+/* Time that passes at once, at most: whoever was kept from running for long has not executed all the while.
+ */
+#define PASS_MAX_NS NSEC_PER_SEC
+
+static u64 events_a_second(void)
+{
+	return clamp_t(u64, READ_ONCE(parameters.loads_per_second), 1, NSEC_PER_SEC);
+}
+
+static u64 count_of(struct core *core, int counter)
+{
+	return counter_is_fixed(counter) ? core->unit.fixed[counter - PEBS_FIXED_0].count
+					 : core->unit.general[counter].count;
+}
+
+/* Events until the counter overflows. */
+static u64 events_left(struct core *core, int counter)
+{
+	return (1ULL << played->counter_bits) - count_of(core, counter);
+}
+
+static struct workload *workload_of(struct core *core, const struct task_struct *task)
+{
+	int kind = workload_find(task->comm);
+
+	return &core->workloads[kind < 0 ? WORKLOAD_MIX : kind];
+}
+
+/* The counters that time goes on for. */
+static u64 counting(struct core *core)
+{
+	return core->active & core->unit.global_ctrl;
+}
+
+/* What a counter needs: loads, or all kinds of instructions. */
+static bool wants_loads(struct core *core, u64 due)
+{
+	for (int i = 0; i < COUNTERS_END; i++)
+		if ((due >> i & 1) && core->events[i] && !(core->events[i]->hw.flags & FLAG_LOAD_LATENCY))
+			return false;
+	return true;
+}
+
+/* Passes `events` on to each counter; returns those that are about to overflow. */
+static u64 pass(struct core *core, u64 events)
+{
+	u64 due = 0;
+
+	for (int i = 0; i < COUNTERS_END; i++) {
+		if (!(counting(core) >> i & 1) || !core->events[i])
+			continue;
+		if (pebs_pass(&core->unit, (u32)i, events) < events)
+			due |= 1ULL << i;
+	}
+	return due;
+}
+
+/* Whether the counter's overflow has shown: by a record, or in the status. */
+static bool has_shown(struct core *core, int counter)
+{
+	const struct pebs_counter *of = counter_is_fixed(counter) ? &core->unit.fixed[counter - PEBS_FIXED_0]
+								  : &core->unit.general[counter];
+
+	return !of->armed && events_left(core, counter) > 1;
+}
+
+static void retire(struct core *core, struct workload *workload, u64 due)
+{
+	bool loads = wants_loads(core, due);
+	struct retired retired;
+
+	for (int step = 0; step < STEPS_MAX && due; step++) {
+		if (loads)
+			workload_next_load(workload, &retired);
+		else
+			workload_step(workload, &retired);
+		(void)pebs_retire(&core->unit, &retired);
+		for (int i = 0; i < COUNTERS_END; i++)
+			if ((due >> i & 1) && has_shown(core, i))
+				due &= ~(1ULL << i);
+	}
+	core->books.starved += hweight64(due);
+	core->starving = due;
+}
+
+/* Events of each counter that the time since the last call stands for. */
+static u64 events_of_time(struct core *core, u64 now)
+{
+	u64 ns = min(now - core->passed_at_ns, PASS_MAX_NS);
+	u64 product = ns * events_a_second() + core->remainder;
+
+	core->passed_at_ns = now;
+	core->remainder = product % NSEC_PER_SEC;
+	return product / NSEC_PER_SEC;
+}
+
+/* True: the hardware wants to interrupt. */
+static bool live(struct core *core, const struct pt_regs *interrupted)
+{
+	u64 events = events_of_time(core, local_clock());
+	struct interrupt interrupt;
+	bool any = false;
+	u64 due;
+
+	if (READ_ONCE(parameters.paused) || is_idle_task(current))
+		return false;
+	core->starving = false;
+	due = pass(core, events);
+	if (due)
+		retire(core, workload_of(core, current), due);
+	while (pebs_take_interrupt(&core->unit, &interrupt))
+		any = true;
+	if (!any)
+		return false;
+	core->interrupted_known = interrupted;
+	if (interrupted)
+		core->interrupted = *interrupted;
+	return true;
+}
+
+/* How long until the next counter overflows, as far as can be seen. */
+static u64 next_interval(struct core *core)
+{
+	u64 left = U64_MAX;
+
+	/* Nothing that this task does is counted, as it seems: not worth looking each time. */
+	if (core->starving)
+		return STARVING_NS;
+	for (int i = 0; i < COUNTERS_END; i++)
+		if (core->events[i] && is_sampling_event(core->events[i]))
+			left = min(left, events_left(core, i));
+	if (left > U64_MAX / NSEC_PER_SEC)
+		return INTERVAL_MAX_NS;
+	return clamp_t(u64, left * NSEC_PER_SEC / events_a_second(), INTERVAL_MIN_NS, INTERVAL_MAX_NS);
+}
+
+static enum hrtimer_restart world_tick(struct hrtimer *timer)
+{
+	struct core *core = container_of(timer, struct core, timer);
+	u64 start = local_clock();
+	bool interrupt;
+	u64 spent;
+
+	/* Its CPU went away, and another one has taken its timers over. */
+	if (core->cpu != smp_processor_id() || !core->active || core->offline) {
+		core->ticking = false;
+		return HRTIMER_NORESTART;
+	}
+	core_enter(core);
+	interrupt = live(core, get_irq_regs());
+	core_leave(core);
+	if (interrupt)
+		core_signal(core);
+	/* The handler has run in between. At least as much time as all of it takes is left to the tasks. */
+	spent = local_clock() - start + INTERVAL_MIN_NS;
+	core->tick_ns += local_clock() - start;
+	hrtimer_set_expires(timer, ns_to_ktime(ktime_get_ns() + max(next_interval(core), spent)));
+	return HRTIMER_RESTART;
+}
+
+void world_setup(struct core *core)
+{
+	timer_setup_hard(&core->timer, world_tick);
+}
+
+void world_start(struct core *core)
+{
+	if (core->offline)
+		return;
+	if (!core->ticking) {
+		core->passed_at_ns = local_clock();
+		core->ticking = true;
+	}
+	hrtimer_start(&core->timer, ns_to_ktime(next_interval(core)), HRTIMER_MODE_REL_PINNED_HARD);
+}
+
+static int cpu_comes(unsigned int cpu)
+{
+	per_cpu(cores, cpu)->offline = false;
+	return 0;
+}
+
+/* Perf core takes its events off the CPU later on; none of them starts the timer again. */
+static int cpu_goes(unsigned int cpu)
+{
+	struct core *core = per_cpu(cores, cpu);
+
+	core->offline = true;
+	hrtimer_cancel(&core->timer);
+	core->ticking = false;
+	return 0;
+}
+
+int world_open(void)
+{
+	return cpuhp_setup_state(CPUHP_AP_ONLINE_DYN, "pebs_machine:online", cpu_comes, cpu_goes);
+}
+
+void world_close(int state)
+{
+	cpuhp_remove_state(state);
+}
+
+static void nothing(void *unused)
+{
+}
+
+void world_settle(void)
+{
+	/* The interrupt waits for the timer's. */
+	on_each_cpu(nothing, NULL, 1);
+}
