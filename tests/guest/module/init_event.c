@@ -12,9 +12,6 @@
 #define RAW_MASK        (EVTSEL_EVENT | EVTSEL_UMASK | EVTSEL_EDGE | EVTSEL_INV | EVTSEL_CMASK)
 #define EVENT_AND_UMASK 0xffffULL
 
-#define OFFCORE_0 0x01b7 /* OFFCORE_RESPONSE_0, _1 */
-#define OFFCORE_1 0x01bb
-
 #define LDLAT_MASK 0xffffULL
 
 /* LARGE_PEBS_FLAGS in arch/x86/events/perf_event.h: what the hardware itself writes into a record. */
@@ -59,26 +56,33 @@ int init_event_check_period(struct perf_event *event, u64 period)
 	return period < smallest_period(event) ? -EINVAL : 0;
 }
 
+/* The register that goes with an event's code, and the bits that it takes; 0: none does. */
+static u32 extra_register(u16 code, u64 *ret_valid)
+{
+	u32 i;
+
+	if (played->load_latency_event && code == played->load_latency_event) {
+		*ret_valid = LDLAT_MASK;
+		return MSR_PEBS_LD_LAT_THRESHOLD;
+	}
+	for (i = 0; i < ARRAY_SIZE(played->offcore_events); i++)
+		if (played->offcore_bits[i] && code == played->offcore_events[i]) {
+			*ret_valid = played->offcore_bits[i];
+			return MSR_OFFCORE_RSP_0 + i;
+		}
+	return 0;
+}
+
 /* x86_pmu_extra_regs(). */
 static int set_extra_register(struct perf_event *event)
 {
 	struct hw_perf_event_extra *extra = &event->hw.extra_reg;
 	u64 value = event->attr.config1;
-	u16 code = event_code(event);
 	u64 valid;
-	u32 msr;
+	u32 msr = extra_register(event_code(event), &valid);
 
-	if (played->load_latency_event && code == played->load_latency_event) {
-		msr = MSR_PEBS_LD_LAT_THRESHOLD;
-		valid = LDLAT_MASK;
-	} else if (code == OFFCORE_0 || code == OFFCORE_1) {
-		if (!(played->mechanisms & MECHANISM_OFFCORE_RESPONSE))
-			return 0;
-		msr = code == OFFCORE_0 ? MSR_OFFCORE_RSP_0 : MSR_OFFCORE_RSP_1;
-		valid = 0x3fffffffffULL;
-	} else {
+	if (!msr)
 		return 0;
-	}
 	if (value & ~valid)
 		return -EINVAL;
 	extra->reg = msr;
