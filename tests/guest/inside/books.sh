@@ -22,6 +22,8 @@ trap leave EXIT
 
 # play [PARAMETER=VALUE...]: the machine is there, with empty books.
 play() {
+	# A test that was ended for its time has left it.
+	! module_is_loaded || unplay
 	load_module "$@"
 	: >"$cgroups"
 }
@@ -145,7 +147,7 @@ agree() {
 sum_of() {
 	local names
 	names=$(printf '\\|%s' "$@")
-	grep -o "\"\\(${names:2}\\)\":[0-9]*" "$debug/totals" | awk -F : '{ sum += $2 } END { printf "%d\n", sum }'
+	grep -o "\"\\(${names:2}\\)\":[0-9]*" "$debug/totals" | awk -F : '{ sum += $2 } END { printf "%.0f\n", sum }'
 }
 
 delivered() {

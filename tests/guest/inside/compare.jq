@@ -110,8 +110,8 @@ def metrics($event):
 	| $top[0].total.events[$event] as $total
 	| ["pebsd_samples_seen_total", $all, $samples.seen],
 		["pebsd_samples_unattributed_total", $all, $samples.unattributed],
-		["pebsd_samples_lost_total", "reason=\"unexplained\$all, $samples.lost.unexplained],
-		["pebsd_samples_lost_total", "reason=\"malformed\$all, $samples.lost.malformed],
+		["pebsd_samples_lost_total", "reason=\"unexplained\"", $samples.lost.unexplained],
+		["pebsd_samples_lost_total", "reason=\"malformed\"", $samples.lost.malformed],
 		["pebsd_latency_cycles_count", $all, $total.samples],
 		["pebsd_latency_cycles_sum", $all, $total.latency.sum],
 		["pebsd_weighted_samples_total", $all, $total.weighted.samples],
@@ -120,8 +120,8 @@ def metrics($event):
 		["pebsd_locked_samples_total", $all, $total.locked],
 		["pebsd_tlb_walk_samples_total", $all, sum($total.tlb | .walk, .miss, .fault | . // 0)],
 		($total.sources | to_entries[]
-		| ["pebsd_source_samples_total", "source=\"\(.key)\$all, .value.samples],
-			["pebsd_source_latency_cycles_total", "source=\"\(.key)\$all, .value.latency_sum // 0]);
+		| ["pebsd_source_samples_total", "source=\"\(.key)\"", .value.samples],
+			["pebsd_source_latency_cycles_total", "source=\"\(.key)\"", .value.latency_sum // 0]);
 
 (reduce $cgroups[] as $one ({}; .[$one[0]] = $one[1])) as $paths
 | ($codes | with_entries(.value as $code | .key as $event | .value = compare_event($event; $code; $paths))) as $events

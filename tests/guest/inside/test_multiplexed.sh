@@ -15,6 +15,14 @@ is_in_error() {
 	[ "$(in_error)" = "$1 " ]
 }
 
+ratios() {
+	status | tr -d ' \n' | sed 's/.*"per_cpu"//' | grep -o '"running_ratio":[0-9.]*' | sed 's/.*://' | paste -s -d ' '
+}
+
+unsampled_us() {
+	metric pebsd_unsampled_seconds_total 'reason="multiplexed"' | awk '{ printf "%.0f\n", $1 * 1e6 }'
+}
+
 is_open() {
 	readlink /proc/"$1"/fd/* | grep -q perf_event
 }
@@ -41,8 +49,10 @@ grep -q 'loads does not count on CPUs 0: another pinned event holds the counter'
 settle
 agree 'one CPU held'
 expect 'samples of CPU 0' 0 "$(awk -F '[,:]' '/"cpu":0,/ { print $4 }' "$debug/totals")"
+# Its time is told: half of the CPUs', and none that one's that counts.
+expect 'share of the time that CPU 0 and CPU 1 count' '0.000000 1.000000' "$(ratios)"
 scrape
-held_us=$(metric pebsd_unsampled_seconds_total 'reason="multiplexed"' | awk '{ printf "%d\n", $1 * 1e6 }')
+held_us=$(unsampled_us)
 [ "$held_us" -gt 0 ] || fail 'no time is told in which CPU 0 was not sampled'
 
 systemctl stop holder.service
@@ -52,10 +62,14 @@ wait_until 'the event of CPU 0 counts again' 30 is_in_error 'false false'
 await_samples 2000
 
 # pebsd's event is pinned: who shares waits.
+scrape
+before_us=$(unsampled_us)
 hold sharer.service
 await_samples 4000
 systemctl stop sharer.service
 settle
 agree "the holder gone, $held_us us without"
+scrape
+[ $(($(unsampled_us) - before_us)) -lt 10000 ] || fail "with a sharer $(($(unsampled_us) - before_us)) us are told"
 expect 'CPUs in error' 'false false ' "$(in_error)"
 [ "$(awk -F '[,:]' '/"cpu":0,/ { print $4 }' "$debug/totals")" -gt 1000 ] || fail 'CPU 0 is not sampled'

@@ -23,12 +23,15 @@ at() {
 	resume
 	since=$(date +%s%N) before=$(delivered)
 	await_samples "$3"
-	rate=$((($(delivered) - before) * 1000000000 / ($(date +%s%N) - since) / 2))
+	rate=$((($(delivered) - before) * 1000000000 / ($(date +%s%N) - since)))
 	settle
-	agree "$1: $rate a second and CPU"
+	agree "$1: $rate a second"
 	expect 'throttlings' 0 "$(sum_of throttles)"
 }
 
-at '1 kHz' $((PERIOD * 1000)) 6000
+at '1 kHz on two CPUs' $((PERIOD * 1000)) 6000
+# One emulator thread plays both CPUs: to reach that much, one has to be idle.
+systemctl stop mix.service chase.service
+load pointer-chase chase1.service --property=CPUAffinity=0
 at '5 kHz' $((PERIOD * 5000)) 20000
 at 'as fast as it goes' 1000000000 20000

@@ -7,7 +7,9 @@
 # shellcheck source=tests/guest/inside/books.sh
 . "${0%/*}/books.sh"
 
+# A ring for what the kernel logs begins with one page: all of 100 ms has room in it, so that each throttling is told.
 play
+settings '[sampling]' 'interval = 100ms'
 load pointer-chase chase.service -- --threads 2
 start_pebsd
 await_samples 1000
@@ -25,7 +27,7 @@ throttles=$(sum_of throttles)
 books_us=$(($(sum_of throttled_ns) / 1000))
 said=$(sed -n 's/.*"throttles": *\([0-9]*\).*/\1/p' "$work/status" | head -n 1)
 # The event's and the sum of events; here there is one.
-said_us=$(sed -n 's/.*"throttled": *\([0-9.]*\).*/\1/p' "$work/status" | head -n 1 | awk '{ printf "%d\n", $1 * 1e6 }')
+said_us=$(sed -n 's/.*"throttled": *\([0-9.]*\).*/\1/p' "$work/status" | head -n 1 | awk '{ printf "%.0f\n", $1 * 1e6 }')
 agree "throttles $throttles by the books and $said by pebsd, $books_us and $said_us us"
 [ "$throttles" -gt 100 ] || fail "the kernel throttled $throttles times"
 expect 'throttlings' "$throttles" "$said"
@@ -42,4 +44,4 @@ grep -q "kernel.perf_event_max_sample_rate ($sample_rate); raise .period. in .sa
 	fail "no note names the remedy: $(cat "$work/text")"
 scrape
 expect 'pebsd_unsampled_seconds_total, throttled' "$said_us" \
-	"$(metric pebsd_unsampled_seconds_total 'reason="throttled"' | awk '{ printf "%d\n", $1 * 1e6 }')"
+	"$(metric pebsd_unsampled_seconds_total 'reason="throttled"' | awk '{ printf "%.0f\n", $1 * 1e6 }')"
