@@ -12,7 +12,7 @@ struct cpu_counts {
 	bool open;           /* now; else the CPU went, and these are the figures it left */
 	bool in_error;       /* open, and not counting: another pinned event holds the counter */
 	u64 count;           /* events; while running, short of a part of a period */
-	u64 enabled_ns;      /* time enabled */
+	u64 enabled_ns;      /* time enabled, that in error included */
 	u64 running_ns;      /* time on a counter; less than enabled_ns: multiplexed or in error */
 	bool throttle_known; /* for all of that time; else the following are of a part of it */
 	u64 throttled_ns; /* time in which the kernel had stopped it for coming too often; see perf_ring.h */

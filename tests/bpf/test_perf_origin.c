@@ -583,7 +583,7 @@ Test(perf_origin, an_event_that_stands_still_is_noticed)
 		perf_cpu_update(&event, 1, true);
 	}
 	cr_expect(event.detached);
-	cr_expect_not(event.in_error);
+	cr_expect_not(event.outage.in_error);
 	perf_cpu_close(&event);
 }
 

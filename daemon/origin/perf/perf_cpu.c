@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
+#include <time.h>
 
 #include "base/cleanup.h"
 #include "perf_attr.h"
@@ -68,6 +69,14 @@ int perf_cpu_open_relaxed(struct pmu_opening *opening, u64 period, int cpu, stru
 	}
 }
 
+static u64 now_ns(void)
+{
+	struct timespec now;
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &now);
+	return (u64)now.tv_sec * NSEC_PER_SEC + (u64)now.tv_nsec;
+}
+
 static int cpu_enable(const struct perf_cpu *event)
 {
 	int first_fd = event->leader_fd >= 0 ? event->leader_fd : event->fd;
@@ -75,16 +84,17 @@ static int cpu_enable(const struct perf_cpu *event)
 	return ioctl(first_fd, PERF_EVENT_IOC_ENABLE, PERF_IOC_FLAG_GROUP) < 0 ? -errno : 0;
 }
 
-int perf_cpu_start(const struct perf_cpu *event, int program_fd)
+int perf_cpu_start(struct perf_cpu *event, int program_fd)
 {
 	if (ioctl(event->fd, PERF_EVENT_IOC_SET_BPF, program_fd) < 0)
 		return -errno;
+	perf_outage_start(&event->outage, now_ns());
 	return cpu_enable(event);
 }
 
 void perf_cpu_revive(const struct perf_cpu *event)
 {
-	if (event->in_error)
+	if (event->outage.in_error)
 		(void)cpu_enable(event);
 }
 
@@ -114,7 +124,7 @@ void perf_cpu_read(struct perf_cpu *event, bool started)
 	n = event->leader_fd >= 0 ? read(event->leader_fd, &values, sizeof(values)) : (ssize_t)sizeof(values);
 	if (n == (ssize_t)sizeof(values))
 		n = read(event->fd, &values, sizeof(values));
-	event->in_error = n == 0;
+	perf_outage_note(&event->outage, n == 0, now_ns());
 	if (n != (ssize_t)sizeof(values))
 		return;
 	/* The time of an enabled event never stands still, on a counter or not. */
@@ -134,7 +144,7 @@ void perf_cpu_update(struct perf_cpu *event, u64 period, bool started)
 	if (event->map.page && perf_page_read(event->map.page, period, &reading) == 0 && reading.running) {
 		cpu_take(event, &reading);
 		event->read_enabled_ns = 0;
-		event->in_error = false;
+		perf_outage_note(&event->outage, false, now_ns());
 		return;
 	}
 	perf_cpu_read(event, started);
@@ -154,9 +164,9 @@ struct cpu_counts perf_cpu_counts(const struct perf_cpu *event)
 	return (struct cpu_counts){
 		.cpu = event->cpu,
 		.open = true,
-		.in_error = event->in_error,
+		.in_error = event->outage.in_error,
 		.count = event->last.count,
-		.enabled_ns = event->last.enabled_ns,
+		.enabled_ns = event->last.enabled_ns + event->outage.ns,
 		.running_ns = event->last.running_ns,
 		.throttle_known = event->map.data_pages > 0 &&
 				  (event->leader_fd < 0 || event->leader_map.data_pages > 0),

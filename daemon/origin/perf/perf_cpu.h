@@ -5,6 +5,7 @@
 
 #include "origin/cpu_counts.h"
 #include "origin/perf/perf_map.h"
+#include "origin/perf/perf_outage.h"
 #include "origin/perf/perf_page.h"
 #include "origin/perf/pmu.h"
 
@@ -18,7 +19,7 @@ struct perf_cpu {
 	struct perf_map leader_map; /* empty where there is no leader */
 	struct perf_reading last;   /* latest known; none of it ever decreases */
 	u64 read_enabled_ns;        /* the same of the last read(2), 0 where the page has moved since */
-	bool in_error;              /* pinned, and found no counter: it does not count */
+	struct perf_outage outage;  /* pinned, and found no counter: it does not count */
 	bool detached;              /* its CPU went offline: the kernel does not bring it back with the CPU */
 };
 
@@ -33,13 +34,13 @@ void perf_cpu_close(struct perf_cpu *event);
 int perf_cpu_open_relaxed(struct pmu_opening *opening, u64 period, int cpu, struct perf_cpu *ret);
 
 /* Attaches the program and enables the event, its leader too. Returns 0 or -errno. */
-int perf_cpu_start(const struct perf_cpu *event, int program_fd);
+int perf_cpu_start(struct perf_cpu *event, int program_fd);
 
 /* Enables an event in error again. */
 void perf_cpu_revive(const struct perf_cpu *event);
 
 /*
- * Brings `last`, `in_error` and `detached` up to date; `started`: perf_cpu_start() was called. The first
+ * Brings `last`, `outage` and `detached` up to date; `started`: perf_cpu_start() was called. The first
  * looks at the mapped page, and calls the second only where that shows the event on no counter: it is waiting
  * for one, in error, or of a PMU that keeps its page no more up to date than that. The second always calls
  * read(2).

@@ -174,8 +174,9 @@ static enum hrtimer_restart world_tick(struct hrtimer *timer)
 	core_leave(core);
 	if (interrupt)
 		core_signal(core);
-	/* The handler has run in between. At least as much time as all of it takes is left to the tasks. */
-	spent = local_clock() - start + INTERVAL_MIN_NS;
+	/* The handler has run in between. Time is left to the tasks: one emulator thread plays all CPUs in turn, and while
+	 * this one waits each other may sample for as long as this one did, and the tasks then run as long. */
+	spent = (local_clock() - start + INTERVAL_MIN_NS) * num_online_cpus();
 	core->tick_ns += local_clock() - start;
 	hrtimer_set_expires(timer, ns_to_ktime(ktime_get_ns() + max(next_interval(core), spent)));
 	return HRTIMER_RESTART;

@@ -1,0 +1,58 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# 100 services that start and stop at once: each is named by its path, and has all its samples and no other's.
+# shellcheck source=tests/guest/inside/lib.sh
+. "${0%/*}/lib.sh"
+# shellcheck source=tests/guest/inside/books.sh
+. "${0%/*}/books.sh"
+
+SERVICES=100
+
+# shellcheck disable=SC2317 # called by the trap
+end_services() {
+	systemctl stop 'burst@*.service' 2>/dev/null || :
+	leave
+	rm -f /run/systemd/system/burst@.service
+}
+trap end_services EXIT
+
+# The cgroups of those that run.
+running() {
+	find /sys/fs/cgroup -type d -name 'burst@*.service' | wc -l
+}
+
+are_running() {
+	[ "$(running)" = "$1" ]
+}
+
+# They wait at a gate: else those that run would take the time in which the others start.
+gate=$work/gate
+mkfifo "$gate"
+cat >/run/systemd/system/burst@.service <<UNIT
+[Service]
+Slice=burst.slice
+CPUSchedulingPolicy=idle
+ExecStart=/bin/sh -c 'read -r go <$gate; exec $here/workload mix'
+UNIT
+play
+start_pebsd
+mapfile -t units < <(seq -f 'burst@%g.service' $SERVICES)
+systemctl start "${units[@]}"
+wait_until "$SERVICES services" 100 are_running $SERVICES
+note_cgroups
+: >"$gate"
+await_samples 8000
+systemctl stop "${units[@]}"
+expect 'services that are left' 0 "$(running)"
+settle
+agree "$SERVICES services"
+# What is gone is still there by its path.
+grep -o '"cgroup": *"[^"]*"' "$work/top" | tr -d '\\' >"$work/paths"
+least=
+for unit in "${units[@]}"; do
+	samples=$(samples_of "/burst.slice/$unit")
+	[ "$samples" -gt 0 ] || fail "$unit has no sample"
+	[ -n "$least" ] && [ "$least" -le "$samples" ] || least=$samples
+	grep -qF "\"/burst.slice/$unit\"" "$work/paths" || fail "$unit is not named"
+done
+say "$least samples in the least of them"
