@@ -6,6 +6,7 @@
 
 #include "base/log.h"
 #include "snapshot_build.h"
+#include "snapshot_cpus.h"
 #include "window/window.h"
 
 /* How far back a window reaches: as long as the entry of a removed cgroup is kept. */
@@ -24,8 +25,9 @@ struct engine {
 	struct series_table *series;
 	struct window *window;
 	struct readings *readings;
-	struct reading now[EVENTS_MAX]; /* of the last collection */
-	u64 collected_ns;               /* CLOCK_MONOTONIC of the last collection */
+	struct reading now[EVENTS_MAX];           /* of the last collection */
+	struct snapshot_cpu *per_cpu[EVENTS_MAX]; /* the head's */
+	u64 collected_ns;                         /* CLOCK_MONOTONIC of the last collection */
 	struct snapshot head;
 	struct snapshot *all;      /* of the last collection; NULL: not asked for yet */
 	struct snapshot *windowed; /* the last one asked for */
@@ -122,6 +124,8 @@ struct engine *engine_free(struct engine *engine)
 		return NULL;
 	snapshot_free(engine->all);
 	snapshot_free(engine->windowed);
+	for (size_t event = 0; event < EVENTS_MAX; event++)
+		free(engine->per_cpu[event]);
 	readings_free(engine->readings);
 	window_free(engine->window);
 	series_table_free(engine->series);
@@ -218,6 +222,28 @@ static void read_events(struct engine *engine)
 		engine->now[event].malformed = kernel_malformed(engine->kernel, event);
 }
 
+/* After the slots were read. Without memory for it an event has no figures by CPU this time. */
+static void fill_cpus(struct engine *engine, unsigned event)
+{
+	struct snapshot_event *head = &engine->head.events[event];
+	const struct cpu_counts *counts;
+	struct snapshot_cpu *longer;
+	size_t n;
+
+	head->n_per_cpu = 0;
+	if (!engine->settings.count_cpus || head->event.period == 0)
+		return;
+	counts = engine->settings.count_cpus(event, &n, engine->settings.count_userdata);
+	longer = n ? reallocarray(engine->per_cpu[event], n, sizeof(*longer)) : NULL;
+	if (!longer)
+		return;
+	engine->per_cpu[event] = longer;
+	snapshot_cpus(counts, n, head->event.period, collect_seen_by_stripe(engine->collect, event),
+		      engine->settings.stripes, longer);
+	head->per_cpu = longer;
+	head->n_per_cpu = n;
+}
+
 static int enter_differences(struct engine *engine)
 {
 	struct reading before[EVENTS_MAX];
@@ -233,8 +259,10 @@ static int enter_differences(struct engine *engine)
 		r = fill_series(engine);
 	else
 		(void)fill_series(engine);
-	for (unsigned event = 0; event < engine->settings.n_events; event++)
+	for (unsigned event = 0; event < engine->settings.n_events; event++) {
 		reading_settle(&engine->now[event], &before[event]);
+		fill_cpus(engine, event);
+	}
 	readings_push(engine->readings, engine->collected_ns, engine->now);
 	return r;
 }

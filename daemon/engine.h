@@ -8,6 +8,7 @@
 
 #include "collect/collect.h"
 #include "collect/series.h"
+#include "origin/cpu_counts.h"
 #include "origin/event.h"
 #include "snapshot.h"
 #include "window/readings.h"
@@ -27,7 +28,9 @@ struct engine_settings {
 	void *userdata;                                     /* of `exported` */
 	/* Fills in what the origin counts of its events: `counted` and what follows it. May be NULL. */
 	void (*count)(struct reading readings[EVENTS_MAX], void *userdata);
-	void *count_userdata;
+	/* The same by CPU, as of that call, every CPU that ever had the event: the origin's. May be NULL. */
+	const struct cpu_counts *(*count_cpus)(unsigned event, size_t *ret_n, void *userdata);
+	void *count_userdata; /* of both */
 	struct collect_listener listener;
 };
 

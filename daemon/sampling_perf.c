@@ -13,6 +13,7 @@
 #include "cgroup/walk.h"
 #include "collect/adopt.h"
 #include "origin/perf/perf.h"
+#include "origin/perf/perf_notes.h"
 #include "origin/perf/pmu.h"
 
 /* `max = auto`: twice the cgroups there are, and at least so many. */
@@ -24,7 +25,8 @@ struct origin_state {
 	size_t n_sets;
 	struct perf_event_set *sets[EVENTS_MAX]; /* in the order of the engine's events */
 	struct perf_counts counts[EVENTS_MAX];   /* as of the last collection */
-	bool in_error[EVENTS_MAX];               /* told of already */
+	u64 rate_at_start;                       /* kernel.perf_event_max_sample_rate; 0: not known */
+	struct perf_notes notes;                 /* in the head; what came is told once */
 	u64 names_unread;                        /* told of already */
 	char *hotplug_message[EVENTS_MAX];       /* the failure told of last; NULL: none since */
 };
@@ -37,6 +39,9 @@ static void free_state(struct origin_state *state)
 		perf_set_free(state->sets[i]);
 		free(state->hotplug_message[i]);
 	}
+	if (state->engine)
+		engine_head(state->engine)->notes = NULL;
+	perf_notes_done(&state->notes);
 	free(state->mount);
 	free(state);
 }
@@ -217,6 +222,34 @@ static void name_cpus(struct origin_state *state)
 	}
 }
 
+static enum perf_note_change set_note(struct origin_state *state, size_t index, char *text)
+{
+	enum perf_note_change change = perf_notes_set(&state->notes, index, text);
+
+	if (change == PERF_NOTE_CAME)
+		(void)log_warning(0, "%s", text);
+	return change;
+}
+
+static void take_notes(struct origin_state *state)
+{
+	struct snapshot *head = engine_head(state->engine);
+	u64 rate = perf_note_read_rate();
+
+	for (size_t i = 0; i < state->n_sets; i++) {
+		const char *key = head->events[i].key;
+		const struct cpu_counts *cpus;
+		size_t n;
+
+		cpus = perf_count_cpus(state->sets[i], &n);
+		if (set_note(state, 2 * i, perf_note_in_error(key, cpus, n)) == PERF_NOTE_WENT)
+			log_notice("%s counts again on all its CPUs", key);
+		(void)set_note(state, 2 * i + 1, perf_note_throttled(key, cpus, n, rate));
+	}
+	(void)set_note(state, PERF_NOTES_MAX - 1, perf_note_rate(state->rate_at_start, rate));
+	head->notes = state->notes.list;
+}
+
 static void count(struct reading readings[EVENTS_MAX], void *userdata)
 {
 	struct origin_state *state = userdata;
@@ -229,27 +262,18 @@ static void count(struct reading readings[EVENTS_MAX], void *userdata)
 		readings[i].expected = counts->count / perf_event(state->sets[i])->period;
 		readings[i].enabled_ns = counts->enabled_ns;
 		readings[i].running_ns = counts->running_ns;
+		readings[i].throttle_known = counts->throttle_known;
+		readings[i].throttled_ns = counts->throttled_ns;
+		readings[i].throttles = counts->throttles;
 	}
+	take_notes(state);
 }
 
-static void tell_errors(struct origin_state *state)
+static const struct cpu_counts *count_cpus(unsigned event, size_t *ret_n, void *userdata)
 {
-	const struct snapshot *head = engine_head(state->engine);
+	const struct origin_state *state = userdata;
 
-	for (size_t i = 0; i < state->n_sets; i++) {
-		const struct perf_counts *counts = &state->counts[i];
-		bool in_error = counts->cpus_in_error > 0;
-
-		if (in_error && !state->in_error[i])
-			(void)log_warning(0,
-					  "%s does not count on %zu of %zu CPUs: another pinned event, or "
-					  "the NMI watchdog, "
-					  "holds the counter it needs; it is tried again each interval",
-					  head->events[i].key, counts->cpus_in_error, counts->cpus);
-		if (!in_error && state->in_error[i])
-			log_notice("%s counts again on all its CPUs", head->events[i].key);
-		state->in_error[i] = in_error;
-	}
+	return perf_count_cpus(state->sets[event], ret_n);
 }
 
 /* A failure that goes on is told once. */
@@ -284,7 +308,6 @@ static void tell_unread_names(struct origin_state *state)
 
 static void tick(struct origin_state *state)
 {
-	tell_errors(state);
 	tell_unread_names(state);
 	for (size_t i = 0; i < state->n_sets; i++)
 		follow_hotplug(state, i);
@@ -309,6 +332,7 @@ static int open_perf(const struct sampling_settings *settings, struct engine_set
 
 	if (!state)
 		return -ENOMEM;
+	state->rate_at_start = perf_note_read_rate();
 	r = open_sets(state, settings->config, ret_failure);
 	if (r == 0)
 		r = find_mount(state, ret_failure);
@@ -321,6 +345,7 @@ static int open_perf(const struct sampling_settings *settings, struct engine_set
 	engine_settings->stripes = kernel_stripes_for(libbpf_num_possible_cpus());
 	engine_settings->births = engine_settings->hardware = true;
 	engine_settings->count = count;
+	engine_settings->count_cpus = count_cpus;
 	engine_settings->count_userdata = state;
 	r = engine_open(engine_settings, ret_engine, &ret_failure->message);
 	if (r < 0) {

@@ -25,6 +25,17 @@ struct maybe_double {
 	double value;
 };
 
+/* An event on one CPU, since the start. */
+struct snapshot_cpu {
+	int cpu;
+	bool online;                       /* the event is open there; else these are the figures it left */
+	bool in_error;                     /* open, and another pinned event holds the counter */
+	u64 expected;                      /* samples: event count / period; uncertain by one */
+	struct maybe_u64 seen;             /* samples; known where no other CPU writes to its stripe */
+	struct maybe_double running_ratio; /* as of the event */
+	struct maybe_double throttled_seconds; /* as of the event */
+};
+
 /* The state of one event. Index: as in `events` of the snapshot. */
 struct snapshot_event {
 	struct event event;
@@ -37,6 +48,11 @@ struct snapshot_event {
 	struct maybe_u64 lost_unexplained; /* event count / period - seen - lost, where the count is known */
 	struct maybe_double multiplexed_seconds; /* enabled but not running, summed over CPUs */
 	struct maybe_double running_ratio;       /* running / enabled time, 0 to 1 */
+	struct maybe_double
+		throttled_seconds;          /* stopped by the kernel for coming too often, summed over CPUs */
+	struct maybe_u64 throttles;         /* how often it was */
+	size_t n_per_cpu;                   /* 0: not known by CPU, or of a window */
+	const struct snapshot_cpu *per_cpu; /* ascending; the engine's */
 };
 
 struct snapshot_cgroup {

@@ -146,6 +146,9 @@ static void take_readings(struct snapshot *snapshot, const struct reading *readi
 		event->lost_unexplained = (struct maybe_u64){reading->counted, reading->unexplained};
 		event->multiplexed_seconds = (struct maybe_double){
 			reading->counted, (double)reading->waiting_ns / (double)NSEC_PER_SEC};
+		event->throttled_seconds = (struct maybe_double){
+			reading->throttle_known, (double)reading->throttled_ns / (double)NSEC_PER_SEC};
+		event->throttles = (struct maybe_u64){reading->throttle_known, reading->throttles};
 		event->running_ratio.known = reading_running_ratio(reading, &event->running_ratio.value);
 	}
 }
@@ -193,6 +196,11 @@ int snapshot_build(const struct snapshot_sources *sources, struct snapshot **ret
 			.known = true,
 			.value = (double)owned->sums->span.covered_ns / (double)NSEC_PER_SEC,
 		};
+		/* They are kept since the start alone. */
+		for (size_t event = 0; event < EVENTS_MAX; event++) {
+			snapshot->events[event].n_per_cpu = 0;
+			snapshot->events[event].per_cpu = NULL;
+		}
 	}
 	r = take_cgroups(owned, sources);
 	if (r < 0)

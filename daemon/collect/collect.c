@@ -27,6 +27,7 @@ struct collect {
 	struct slot_view *slots;
 	u64 slots_free;
 	u64 cgroups_alive;
+	u64 seen_by_stripe[EVENTS_MAX][STRIPES_MAX];
 };
 
 int collect_new(const struct collect_settings *settings, struct collect **ret)
@@ -165,7 +166,8 @@ static int read_events(struct collect *collect, u32 slot, u64 now_ns)
 			continue;
 		r = make_room(collect, view, event, now_ns);
 		if (r == 0)
-			r = read_slot(kernel, event, slot, &view->bases[event], &figures);
+			r = read_slot(kernel, event, slot, &view->bases[event], &figures,
+				      collect->seen_by_stripe[event]);
 		if (r < 0)
 			return r;
 		ledger_add(view->entry, event, &figures);
@@ -262,6 +264,11 @@ int collect_run(struct collect *collect, u64 now_ns)
 	if (r < 0)
 		return log_error(r, "cannot enter all figures of this collection; the next one takes them");
 	return 0;
+}
+
+const u64 *collect_seen_by_stripe(const struct collect *collect, unsigned event)
+{
+	return collect->seen_by_stripe[event];
 }
 
 u64 collect_slots_free(const struct collect *collect)

@@ -46,6 +46,9 @@ DEFINE_CLEANUP(struct collect *, collect_free)
  */
 int collect_run(struct collect *collect, u64 now_ns);
 
+/* Samples of an event since the start, by stripe: the collection's, STRIPES_MAX of them. */
+const u64 *collect_seen_by_stripe(const struct collect *collect, unsigned event);
+
 /* As of the last collection. */
 u64 collect_slots_free(const struct collect *collect);
 u64 collect_cgroups_alive(const struct collect *collect);

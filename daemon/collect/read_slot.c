@@ -18,6 +18,7 @@ void slot_base_free(struct slot_base *base)
 {
 	free(base->latency);
 	free(base->plain);
+	free(base->stripes);
 	*base = (struct slot_base){0};
 }
 
@@ -64,47 +65,86 @@ static void add_latency(struct latency_record *sum, const struct latency_record 
 	ADD_ALL(sum->instruction_latency, shared->instruction_latency);
 }
 
-static int read_latency(const struct kernel *kernel, unsigned event, u32 slot, struct slot_base *base,
-			struct figures *ret)
+static u32 samples_of(const struct sample_counts *counts)
 {
-	u32 stripes = kernel_settings(kernel)->stripes;
-	struct latency_record now = {0};
+	u32 samples = 0;
 
-	for (u32 stripe = 0; stripe < stripes; stripe++)
-		add_latency(&now, kernel_latency_record(kernel, event, stripe, slot));
+	for (size_t source = 0; source < SOURCE_SLOTS; source++)
+		samples += counts->samples[source];
+	return samples;
+}
+
+/* Of one stripe: what it had added to `now` since it held `before` samples. */
+static void note_stripe(u32 *base, u32 before, const struct sample_counts *now, u64 *by_stripe)
+{
+	u32 samples = samples_of(now) - before;
+
+	*by_stripe += samples - *base;
+	*base = samples;
+}
+
+static int need(const struct kernel *kernel, unsigned event, struct slot_base *base)
+{
+	if (!base->stripes)
+		base->stripes = calloc(kernel_settings(kernel)->stripes, sizeof(*base->stripes));
+	if (!base->stripes)
+		return -ENOMEM;
+	if (!kernel_settings(kernel)->events[event].has_latency) {
+		if (!base->plain)
+			base->plain = calloc(1, sizeof(*base->plain));
+		return base->plain ? 0 : -ENOMEM;
+	}
 	if (!base->latency) {
-		base->latency = aligned_alloc(_Alignof(struct latency_record), sizeof(now));
+		base->latency = aligned_alloc(_Alignof(struct latency_record), sizeof(*base->latency));
 		if (!base->latency)
 			return -ENOMEM;
 		*base->latency = no_latency_record;
 	}
-	(void)figures_difference(&now, base->latency, ret);
-	*base->latency = now;
 	return 0;
 }
 
-static int read_plain(const struct kernel *kernel, unsigned event, u32 slot, struct slot_base *base,
-		      struct figures *ret)
+static void read_latency(const struct kernel *kernel, unsigned event, u32 slot, struct slot_base *base,
+			 struct figures *ret, u64 *by_stripe)
+{
+	u32 stripes = kernel_settings(kernel)->stripes;
+	struct latency_record now = {0};
+
+	for (u32 stripe = 0; stripe < stripes; stripe++) {
+		u32 before = samples_of(&now.counts);
+
+		add_latency(&now, kernel_latency_record(kernel, event, stripe, slot));
+		note_stripe(&base->stripes[stripe], before, &now.counts, &by_stripe[stripe]);
+	}
+	(void)figures_difference(&now, base->latency, ret);
+	*base->latency = now;
+}
+
+static void read_plain(const struct kernel *kernel, unsigned event, u32 slot, struct slot_base *base,
+		       struct figures *ret, u64 *by_stripe)
 {
 	u32 stripes = kernel_settings(kernel)->stripes;
 	struct sample_counts now = {0};
 
-	for (u32 stripe = 0; stripe < stripes; stripe++)
+	for (u32 stripe = 0; stripe < stripes; stripe++) {
+		u32 before = samples_of(&now);
+
 		add_counts(&now, &kernel_plain_record(kernel, event, stripe, slot)->counts);
-	if (!base->plain) {
-		base->plain = calloc(1, sizeof(now));
-		if (!base->plain)
-			return -ENOMEM;
+		note_stripe(&base->stripes[stripe], before, &now, &by_stripe[stripe]);
 	}
 	(void)figures_plain_difference(&now, base->plain, ret);
 	*base->plain = now;
-	return 0;
 }
 
 int read_slot(const struct kernel *kernel, unsigned event, u32 slot, struct slot_base *base,
-	      struct figures *ret)
+	      struct figures *ret, u64 by_stripe[STRIPES_MAX])
 {
+	int r = need(kernel, event, base);
+
+	if (r < 0)
+		return r;
 	if (kernel_settings(kernel)->events[event].has_latency)
-		return read_latency(kernel, event, slot, base, ret);
-	return read_plain(kernel, event, slot, base, ret);
+		read_latency(kernel, event, slot, base, ret, by_stripe);
+	else
+		read_plain(kernel, event, slot, base, ret, by_stripe);
+	return 0;
 }

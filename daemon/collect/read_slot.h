@@ -13,6 +13,7 @@
 struct slot_base {
 	struct latency_record *latency; /* of an event with latency; NULL: zero */
 	struct sample_counts *plain;    /* of one without */
+	u32 *stripes;                   /* samples by stripe, modulo 2^32; NULL: zero */
 };
 
 void slot_base_free(struct slot_base *base);
@@ -23,9 +24,11 @@ void slot_base_free(struct slot_base *base);
  */
 bool read_slot_moved(const struct kernel *kernel, unsigned event, u32 slot, const struct slot_base *base);
 
-/* The difference since the last reading, which `base` holds and takes over. 0, or -ENOMEM with nothing taken.
+/*
+ * The difference since the last reading, which `base` holds and takes over; its samples are added to those of
+ * their stripes. 0, or -ENOMEM with nothing taken.
  */
 int read_slot(const struct kernel *kernel, unsigned event, u32 slot, struct slot_base *base,
-	      struct figures *ret);
+	      struct figures *ret, u64 by_stripe[STRIPES_MAX]);
 
 #endif

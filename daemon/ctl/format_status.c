@@ -1,7 +1,36 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "base/cleanup.h"
+#include "base/cpu_list.h"
 #include "base/json_get.h"
 #include "ctl/format_event.h"
+
+/* CPUs of an event that are not as the others, in one line; the notes say what to do. */
+static void put_deviating(FILE *out, const struct format_style *style, json_object *per_cpu)
+{
+	_cleanup_free_ char *in_error = NULL;
+	_cleanup_free_ char *throttled = NULL;
+	struct cpu_list error_cpus = {0}, throttled_cpus = {0};
+
+	for (size_t i = 0; per_cpu && i < json_object_array_length(per_cpu); i++) {
+		json_object *cpu = json_object_array_get_idx(per_cpu, i);
+		double seconds;
+		bool error;
+		u64 number;
+
+		if (!json_get_u64(cpu, "cpu", &number) || number >= CPU_LIST_MAX)
+			continue;
+		if (json_get_bool(cpu, "in_error", &error) && error)
+			cpu_list_add(&error_cpus, (int)number);
+		if (json_get_double(cpu, "throttled_seconds", &seconds) && seconds > 0)
+			cpu_list_add(&throttled_cpus, (int)number);
+	}
+	in_error = cpu_list_format(&error_cpus);
+	throttled = cpu_list_format(&throttled_cpus);
+	if (in_error && *in_error)
+		line_put(out, style, "", "in error, not counting: CPUs %s", in_error);
+	if (throttled && *throttled)
+		line_put(out, style, "", "throttled since the start: CPUs %s", throttled);
+}
 
 static void put_event(FILE *out, const struct format_style *style, const char *key, json_object *event)
 {
@@ -19,6 +48,7 @@ static void put_event(FILE *out, const struct format_style *style, const char *k
 	}
 	line_put(out, style, "", "on %s, CPUs %s%s", line_visible(json_get_text(event, "pmu"), &pmu),
 		 line_visible(json_get_text(event, "cpus"), &cpus), counting);
+	put_deviating(out, style, json_get_array(event, "per_cpu"));
 }
 
 static void put_recent(FILE *out, const struct format_style *style, json_object *recent)

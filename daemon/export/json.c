@@ -265,7 +265,7 @@ static json_object *samples_object(struct writer *writer, const struct snapshot 
 	json_object *unsampled = checked(writer, json_object_new_object());
 	bool replay = strcmp(snapshot->origin, "replay") == 0;
 	struct maybe_u64 unexplained = {.known = n > 0};
-	struct maybe_double multiplexed = {.known = n > 0};
+	struct maybe_double multiplexed = {.known = n > 0}, throttled = {.known = n > 0};
 	u64 seen = 0, unattributed = 0, malformed = 0;
 
 	for (size_t i = 0; i < n; i++) {
@@ -276,6 +276,8 @@ static json_object *samples_object(struct writer *writer, const struct snapshot 
 		unexplained.value += events[i].lost_unexplained.value;
 		multiplexed.known = multiplexed.known && events[i].multiplexed_seconds.known;
 		multiplexed.value += events[i].multiplexed_seconds.value;
+		throttled.known = throttled.known && events[i].throttled_seconds.known;
+		throttled.value += events[i].throttled_seconds.value;
 	}
 
 	put_u64(writer, object, "seen", seen);
@@ -286,6 +288,8 @@ static json_object *samples_object(struct writer *writer, const struct snapshot 
 	if (unexplained.known)
 		put_u64(writer, lost, "unexplained", unexplained.value);
 	put(writer, object, "lost", lost);
+	if (throttled.known)
+		put_seconds(writer, unsampled, "throttled", throttled.value);
 	if (multiplexed.known)
 		put_seconds(writer, unsampled, "multiplexed", multiplexed.value);
 	put(writer, object, "unsampled_seconds", unsampled);
@@ -422,6 +426,35 @@ json_object *json_cgroup_without_samples(const struct snapshot *snapshot, const 
 	return detail_object(snapshot, &(struct snapshot_cgroup){.path = path, .id = id, .alive = alive});
 }
 
+static json_object *cpu_object(struct writer *writer, const struct snapshot_cpu *cpu)
+{
+	json_object *object = checked(writer, json_object_new_object());
+
+	put_u64(writer, object, "cpu", (u64)cpu->cpu);
+	put(writer, object, "online", json_object_new_boolean(cpu->online));
+	put(writer, object, "in_error", json_object_new_boolean(cpu->in_error));
+	put_u64(writer, object, "expected", cpu->expected);
+	if (cpu->seen.known)
+		put_u64(writer, object, "seen", cpu->seen.value);
+	if (cpu->running_ratio.known)
+		put_number(writer, object, "running_ratio", cpu->running_ratio.value, 6);
+	if (cpu->throttled_seconds.known)
+		put_seconds(writer, object, "throttled_seconds", cpu->throttled_seconds.value);
+	return object;
+}
+
+static void put_per_cpu(struct writer *writer, json_object *object, const struct snapshot_event *event)
+{
+	json_object *list;
+
+	if (event->n_per_cpu == 0)
+		return;
+	list = checked(writer, json_object_new_array());
+	for (size_t i = 0; i < event->n_per_cpu; i++)
+		append(writer, list, cpu_object(writer, &event->per_cpu[i]));
+	put(writer, object, "per_cpu", list);
+}
+
 static json_object *status_event_object(struct writer *writer, const struct snapshot *snapshot,
 					const struct snapshot_event *event)
 {
@@ -441,7 +474,10 @@ static json_object *status_event_object(struct writer *writer, const struct snap
 		put_text(writer, object, "cpus", event->cpus);
 	if (event->running_ratio.known)
 		put_number(writer, object, "running_ratio", event->running_ratio.value, 6);
+	if (event->throttles.known)
+		put_u64(writer, object, "throttles", event->throttles.value);
 	put(writer, object, "samples", samples_object(writer, snapshot, event, 1));
+	put_per_cpu(writer, object, event);
 	return object;
 }
 

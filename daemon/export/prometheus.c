@@ -330,9 +330,12 @@ static void write_events(struct rendering *rendering)
 		exposition_maybe_u64(out, &lost, "_total", labels[i], "reason=\"unexplained\"",
 				     snapshot->events[i].lost_unexplained);
 	}
-	for (size_t i = 0; i < snapshot->n_events; i++)
+	for (size_t i = 0; i < snapshot->n_events; i++) {
+		exposition_maybe_double(out, &unsampled, "_total", labels[i], "reason=\"throttled\"",
+					snapshot->events[i].throttled_seconds);
 		exposition_maybe_double(out, &unsampled, "_total", labels[i], "reason=\"multiplexed\"",
 					snapshot->events[i].multiplexed_seconds);
+	}
 	for (size_t i = 0; i < snapshot->n_events; i++)
 		exposition_maybe_u64(out, &period, "", labels[i], NULL,
 				     known_where_not_0(snapshot->events[i].event.period));

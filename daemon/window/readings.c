@@ -108,6 +108,9 @@ struct reading reading_difference(const struct reading *now, const struct readin
 		.expected = now->expected - before->expected,
 		.enabled_ns = now->enabled_ns - before->enabled_ns,
 		.running_ns = now->running_ns - before->running_ns,
+		.throttle_known = now->throttle_known,
+		.throttled_ns = now->throttled_ns - before->throttled_ns,
+		.throttles = now->throttles - before->throttles,
 		.unexplained = now->unexplained - before->unexplained,
 		.waiting_ns = now->waiting_ns - before->waiting_ns,
 	};

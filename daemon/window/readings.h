@@ -14,12 +14,15 @@
 
 /* One event since the start. */
 struct reading {
-	u64 seen;       /* samples in the books, `unattributed` among them */
-	u64 malformed;  /* samples lost for being malformed */
-	bool counted;   /* the origin knows the following (perf does, a replay does not) */
-	u64 expected;   /* event count / period */
-	u64 enabled_ns; /* summed over CPUs */
+	u64 seen;            /* samples in the books, `unattributed` among them */
+	u64 malformed;       /* samples lost for being malformed */
+	bool counted;        /* the origin knows the following (perf does, a replay does not) */
+	bool throttle_known; /* and of these, what is said of throttling */
+	u64 expected;        /* event count / period */
+	u64 enabled_ns;      /* summed over CPUs */
 	u64 running_ns;
+	u64 throttled_ns; /* stopped by the kernel for coming too often, summed over CPUs */
+	u64 throttles;    /* how often */
 
 	/* What follows from the above, and never falls: see reading_settle(). */
 	u64 unexplained; /* samples that should have come and did not, for no reason that is known */
@@ -45,7 +48,7 @@ void readings_push(struct readings *readings, u64 now_ns, const struct reading e
  */
 struct reading readings_at(const struct readings *readings, unsigned event, u64 at_ns);
 
-/* now - before, member by member; `counted` as in `now`. */
+/* now - before, member by member; `counted` and `throttle_known` as in `now`. */
 struct reading reading_difference(const struct reading *now, const struct reading *before);
 
 /*

@@ -3,6 +3,7 @@
  * short. */
 #include <criterion/criterion.h>
 
+#include <sched.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -101,6 +102,96 @@ Test(engine, a_short_life_is_kept_as_long_as_a_long_one)
 	cr_expect_neq(entry->died_ns, 0);
 	cr_expect_eq(samples_in(engine, 60, path), 1);
 	cr_expect_eq(samples_in(engine, 0, path), 1);
+}
+
+/* What each of two CPUs had counted, ten samples a time. */
+static u64 counted[2];
+
+static void count(struct reading readings[EVENTS_MAX], void *userdata)
+{
+	(void)userdata;
+	readings[0].counted = true;
+	readings[0].expected = (counted[0] + counted[1]) / 10;
+}
+
+static const struct cpu_counts *count_cpus(unsigned event, size_t *ret_n, void *userdata)
+{
+	static struct cpu_counts cpus[2];
+
+	(void)event;
+	(void)userdata;
+	for (int cpu = 0; cpu < 2; cpu++)
+		cpus[cpu] = (struct cpu_counts){.cpu = cpu, .open = true, .count = counted[cpu]};
+	*ret_n = 2;
+	return cpus;
+}
+
+static void sample_on(struct engine *engine, size_t cpu, u64 cgroup_id, unsigned n)
+{
+	cpu_set_t cpus;
+
+	CPU_ZERO(&cpus);
+	CPU_SET(cpu, &cpus);
+	cr_assert_eq(sched_setaffinity(0, sizeof(cpus), &cpus), 0);
+	for (unsigned i = 0; i < n; i++)
+		sample(engine, cgroup_id);
+	counted[cpu] += 10ULL * n;
+}
+
+static void expect_seen(struct engine *engine, u64 on_0, u64 on_1)
+{
+	const struct snapshot *snapshot;
+
+	cr_assert_eq(engine_collect(engine), 0);
+	cr_assert_eq(engine_snapshot(engine, &(struct maybe_double){0}, &snapshot), 0);
+	cr_assert_eq(snapshot->events[0].n_per_cpu, 2);
+	cr_expect(snapshot->events[0].per_cpu[0].seen.known);
+	cr_expect_eq(snapshot->events[0].per_cpu[0].seen.value, on_0);
+	cr_expect_eq(snapshot->events[0].per_cpu[0].expected, on_0);
+	cr_expect_eq(snapshot->events[0].per_cpu[1].seen.value, on_1);
+	cr_expect_eq(snapshot->events[0].per_cpu[1].expected, on_1);
+	cr_expect_eq(figures_samples(&snapshot->events[0].total), on_0 + on_1);
+}
+
+/* Over several slots and collections, with and without a cgroup of their own. */
+Test(engine, samples_are_known_by_the_cpu_that_saw_them)
+{
+	const struct engine_settings settings = {
+		.origin = "perf",
+		.n_events = 1,
+		.events[0] = {.role = EVENT_LOADS,
+			      .pmu = "cpu",
+			      .period = 10,
+			      .settings = {.has_latency = 1}},
+		.slots = 512,
+		.stripes = 2,
+		.births = true,
+		.top = 50,
+		.interval_ns = NSEC_PER_SEC,
+		.exported = every_path,
+		.count = count,
+		.count_cpus = count_cpus,
+	};
+	_cleanup_(engine_freep) struct engine *engine = NULL;
+	_cleanup_free_ char *message = NULL;
+	u64 first, second;
+
+	if (sysconf(_SC_NPROCESSORS_ONLN) < 2)
+		cr_skip_test("needs CPUs 0 and 1");
+	cr_assert_eq(engine_open(&settings, &engine, &message), 0, "%s", message);
+	first = cgroup_fixture_make(&fixture, "first");
+	second = cgroup_fixture_make(&fixture, "second");
+	expect_seen(engine, 0, 0);
+	sample_on(engine, 0, first, 3);
+	sample_on(engine, 1, first, 4);
+	expect_seen(engine, 3, 4);
+	expect_seen(engine, 3, 4);
+	sample_on(engine, 1, second, 5);
+	sample_on(engine, 1, 0xdeadbeefULL << 32, 2);
+	expect_seen(engine, 3, 11);
+	sample_on(engine, 0, first, 1);
+	sample_on(engine, 0, second, 1);
+	expect_seen(engine, 5, 11);
 }
 
 /* Slots that a cgroup of this name holds, as far as the kernel side knows. */

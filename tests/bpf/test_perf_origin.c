@@ -4,9 +4,12 @@
  * same. As root.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <sched.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -240,6 +243,281 @@ Test(perf_origin, a_pmu_with_cpus_of_its_own_stays_on_them)
 	tree_write(root, "online", "1\n");
 	cr_expect_eq(perf_hotplug(set, &message), 1);
 	expect_cpus(set, "");
+}
+
+Test(perf_origin, each_cpu_has_its_own_figures_also_when_it_went)
+{
+	_cleanup_(perf_set_freep) struct perf_event_set *set = NULL;
+	const struct cpu_counts *cpus;
+	struct perf_counts counts;
+	struct cpu_list list;
+	char *message = NULL;
+	u64 first;
+	size_t n;
+
+	cr_assert_eq(cpu_list_read(PERF_ONLINE_PATH, &list), 0);
+	if (!cpu_list_has(&list, 0) || !cpu_list_has(&list, 1))
+		cr_skip_test("needs CPUs 0 and 1");
+	tree_write(root, "online", "1\n");
+	set = open_set(&page_faults, online);
+	start(set);
+	tree_write(root, "online", "0-1\n");
+	cr_assert_eq(perf_hotplug(set, &message), 1, "%s", message);
+	fault_on(1);
+	perf_count(set, &counts);
+	cpus = perf_count_cpus(set, &n);
+	cr_assert_eq(n, 2);
+	cr_expect_eq(cpus[0].cpu, 0, "in order of their numbers");
+	cr_expect_eq(cpus[1].cpu, 1);
+	cr_expect(cpus[0].open && cpus[1].open);
+	cr_expect_geq(cpus[1].count, FAULTS);
+	cr_expect_eq(cpus[0].count + cpus[1].count, counts.count);
+	cr_expect(cpus[0].throttle_known && counts.throttle_known, "the rings could not be mapped");
+
+	tree_write(root, "online", "0\n");
+	cr_assert_eq(perf_hotplug(set, &message), 1, "%s", message);
+	perf_count(set, &counts);
+	cpus = perf_count_cpus(set, &n);
+	cr_assert_eq(n, 2);
+	cr_expect_not(cpus[1].open);
+	first = cpus[1].count;
+	cr_expect_geq(first, FAULTS);
+
+	tree_write(root, "online", "0-1\n");
+	cr_assert_eq(perf_hotplug(set, &message), 1, "%s", message);
+	fault_on(1);
+	perf_count(set, &counts);
+	cpus = perf_count_cpus(set, &n);
+	cr_assert_eq(n, 2, "a CPU that came back is one CPU");
+	cr_expect(cpus[1].open);
+	cr_expect_geq(cpus[1].count, first + FAULTS);
+	cr_expect_eq(cpus[0].count + cpus[1].count, counts.count);
+}
+
+/* A sample each 10 us of a busy CPU, the most that the timer behind it gives. */
+#define CLOCK_PERIOD 10000
+
+static const struct pmu_opening cpu_clock = {
+	.event = {.role = EVENT_LOADS, .pmu = "software"},
+	.type = PERF_TYPE_SOFTWARE,
+	.config = PERF_COUNT_SW_CPU_CLOCK,
+};
+
+/* The sysctl is the whole machine's: it is low only while a CPU is kept busy for a moment. */
+#define RATE_PATH "/proc/sys/kernel/perf_event_max_sample_rate"
+#define LOW_RATE  20000ULL
+
+static u64 rate_before;
+static int rate_lock = -1; /* one test at a time changes it, in whatever process */
+
+static int write_rate(u64 rate)
+{
+	FILE *file = fopen(RATE_PATH, "we");
+	int r;
+
+	if (!file)
+		return -errno;
+	(void)fprintf(file, "%llu\n", (unsigned long long)rate);
+	r = fclose(file) == 0 ? 0 : -errno;
+	return r;
+}
+
+static u64 read_rate(void)
+{
+	unsigned long long rate = 0;
+	FILE *file = fopen(RATE_PATH, "re");
+
+	if (file) {
+		if (fscanf(file, "%llu", &rate) != 1)
+			rate = 0;
+		(void)fclose(file);
+	}
+	return rate;
+}
+
+static void restore_rate(void)
+{
+	if (rate_before)
+		(void)write_rate(rate_before);
+	rate_before = 0;
+	cleanup_close(&rate_lock);
+}
+
+static void throttle_teardown(void)
+{
+	restore_rate();
+	teardown();
+}
+
+TestSuite(perf_throttling, .init = setup, .fini = throttle_teardown);
+
+static u64 now_ns(void)
+{
+	struct timespec now;
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &now);
+	return (u64)now.tv_sec * NSEC_PER_SEC + (u64)now.tv_nsec;
+}
+
+static void lower_rate(void)
+{
+	u64 rate;
+
+	rate_lock = open(RATE_PATH, O_RDONLY | O_CLOEXEC);
+	if (rate_lock < 0 || flock(rate_lock, LOCK_EX) < 0)
+		cr_skip_test("cannot lock kernel.perf_event_max_sample_rate");
+	rate = read_rate();
+	if (rate <= LOW_RATE)
+		cr_skip_test("kernel.perf_event_max_sample_rate is not above 20000");
+	rate_before = rate;
+	if (write_rate(LOW_RATE) < 0) {
+		rate_before = 0;
+		cr_skip_test("cannot write kernel.perf_event_max_sample_rate (a container, or "
+			     "perf_cpu_time_max_percent is 0 or 100)");
+	}
+}
+
+static void burn(u64 ns)
+{
+	u64 end = now_ns() + ns;
+
+	while (now_ns() < end)
+		;
+}
+
+/* Keeps `cpu` busy; the event there is throttled for some of it. */
+static void burn_throttled(int cpu, u64 ns)
+{
+	cpu_set_t cpus;
+
+	CPU_ZERO(&cpus);
+	CPU_SET((size_t)cpu, &cpus);
+	cr_assert_eq(sched_setaffinity(0, sizeof(cpus), &cpus), 0);
+	lower_rate();
+	burn(ns);
+	restore_rate();
+}
+
+static void expect_throttled(const struct perf_counts *counts, u64 elapsed)
+{
+	cr_expect(counts->throttle_known);
+	/* One in a tick, of 1 to 10 ms; the CPU may be shared with others. */
+	cr_expect_geq(counts->throttles, 3);
+	cr_expect_gt(counts->throttled_ns, 100 * NSEC_PER_USEC);
+	cr_expect_leq(counts->throttled_ns, elapsed);
+}
+
+static struct perf_event_set *open_clock(const struct pmu_opening *opening)
+{
+	struct perf_event_set *set = NULL;
+	char *message = NULL;
+
+	tree_write(root, "online", "0\n");
+	cr_assert_eq(perf_open(opening, CLOCK_PERIOD, online, &set, &message), 0, "%s", message);
+	return set;
+}
+
+Test(perf_throttling, time_that_the_kernel_stopped_an_event_is_counted)
+{
+	_cleanup_(perf_set_freep) struct perf_event_set *set = open_clock(&cpu_clock);
+	struct perf_counts first, second, gone;
+	char *message = NULL;
+	u64 begun = now_ns(), counted;
+
+	start(set);
+	burn_throttled(0, 60 * NSEC_PER_MSEC);
+	perf_count(set, &first);
+	counted = now_ns();
+	expect_throttled(&first, counted - begun);
+
+	/* What is in the books stays, and no more comes to it than can have passed. */
+	burn(20 * NSEC_PER_MSEC);
+	perf_count(set, &second);
+	cr_expect_geq(second.throttled_ns, first.throttled_ns);
+	cr_expect_leq(second.throttled_ns - first.throttled_ns, now_ns() - counted + NSEC_PER_MSEC);
+
+	/* A CPU that goes takes nothing with it. */
+	tree_write(root, "online", "\n");
+	cr_assert_eq(perf_hotplug(set, &message), 1, "%s", message);
+	perf_count(set, &gone);
+	cr_expect_geq(gone.throttled_ns, second.throttled_ns);
+	cr_expect_geq(gone.throttles, second.throttles);
+	cr_expect(gone.throttle_known);
+}
+
+/* From Linux 6.16 on only the leader's ring tells; before, only the event's. */
+Test(perf_throttling, in_a_group_it_is_counted_once)
+{
+	struct pmu_opening opening = cpu_clock;
+	_cleanup_(perf_set_freep) struct perf_event_set *set = NULL;
+	struct perf_counts counts;
+	u64 begun, ticks;
+
+	opening.has_leader = true;
+	opening.leader_config = PERF_COUNT_SW_CPU_CLOCK;
+	set = open_clock(&opening);
+	start(set);
+	begun = now_ns();
+	burn_throttled(0, 60 * NSEC_PER_MSEC);
+	ticks = (now_ns() - begun) / NSEC_PER_MSEC + 2;
+	perf_count(set, &counts);
+	expect_throttled(&counts, now_ns() - begun);
+	cr_expect_leq(counts.throttles, ticks, "more often than there can be ticks");
+}
+
+/* A ring of one page holds 63 stops: it is found full, and is large enough the next time. */
+Test(perf_throttling, a_full_ring_grows)
+{
+	struct perf_cpu event;
+	u64 first;
+
+	cr_assert_eq(perf_cpu_open(&cpu_clock, CLOCK_PERIOD, 0, &event), 0);
+	cr_assert_eq(perf_cpu_start(&event, program_fd), 0);
+	cr_expect_eq(event.map.data_pages, 1);
+	burn_throttled(0, 400 * NSEC_PER_MSEC);
+	perf_cpu_read_throttling(&event);
+	first = event.map.throttle.throttles;
+	if (first < 60) {
+		perf_cpu_close(&event);
+		cr_skip_test("the CPU has too few ticks a second to fill a ring in this time");
+	}
+	cr_expect_eq(event.map.data_pages, 2);
+	cr_expect_leq(first, 64);
+	burn_throttled(0, 30 * NSEC_PER_MSEC);
+	perf_cpu_read_throttling(&event);
+	cr_expect_gt(event.map.throttle.throttles, first, "the larger ring tells nothing");
+	cr_expect(perf_cpu_counts(&event).throttle_known);
+	perf_cpu_close(&event);
+}
+
+/* The program returns 0: the ring holds throttling alone, however many samples there are. */
+Test(perf_throttling, no_sample_is_written_to_the_ring)
+{
+	struct perf_cpu event;
+
+	cr_assert_eq(perf_cpu_open(&page_faults, 1, 0, &event), 0);
+	cr_assert_eq(perf_cpu_start(&event, program_fd), 0);
+	fault_on(0);
+	cr_assert_geq(program_runs(), FAULTS * 99 / 100);
+	cr_assert_eq(event.map.data_pages, 1);
+	cr_expect_eq(event.map.page->data_head, 0);
+	perf_cpu_read_throttling(&event);
+	cr_expect_eq(perf_cpu_counts(&event).throttles, 0);
+	cr_expect_eq(event.map.throttle.lost, 0);
+	perf_cpu_close(&event);
+}
+
+/* Without rings (kernel.perf_event_mlock_kb, RLIMIT_MEMLOCK) throttling is not known, which is not 0. */
+Test(perf_throttling, without_a_ring_it_is_not_known)
+{
+	struct perf_cpu event;
+
+	cr_assert_eq(perf_cpu_open(&page_faults, 1, 0, &event), 0);
+	cr_expect(perf_cpu_counts(&event).throttle_known);
+	perf_map_close(&event.map);
+	perf_cpu_read_throttling(&event);
+	cr_expect_not(perf_cpu_counts(&event).throttle_known);
+	perf_cpu_close(&event);
 }
 
 Test(perf_origin, a_broken_list_of_cpus_changes_nothing)

@@ -72,6 +72,7 @@ struct snapshot *example_perf(void)
 	static const char *const notes[] = {"cpu_atom: no counter was free on CPU 4", NULL};
 	static struct snapshot snapshot;
 	static struct snapshot_cgroup cgroups[2];
+	static struct snapshot_cpu per_cpu[4];
 	static struct figures database, database_atom, root, lost;
 
 	memset(&database, 0, sizeof(database));
@@ -90,6 +91,19 @@ struct snapshot *example_perf(void)
 					      .alive = true,
 					      .figures = {[0] = &database, [1] = &database_atom}};
 	cgroups[1] = (struct snapshot_cgroup){.path = "/", .id = 1, .alive = true, .figures = {[0] = &root}};
+	per_cpu[0] = (struct snapshot_cpu){.cpu = 0,
+					   .online = true,
+					   .expected = 70,
+					   .seen = {.known = true, .value = 69},
+					   .running_ratio = {.known = true, .value = 1},
+					   .throttled_seconds = {.known = true, .value = 0.25}};
+	per_cpu[1] = (struct snapshot_cpu){.cpu = 1,
+					   .online = true,
+					   .expected = 35,
+					   .running_ratio = {.known = true, .value = 0.9},
+					   .throttled_seconds = {.known = true, .value = 0}};
+	per_cpu[2] = (struct snapshot_cpu){.cpu = 2, .online = true, .in_error = true};
+	per_cpu[3] = (struct snapshot_cpu){.cpu = 3, .online = true, .in_error = true};
 	snapshot = (struct snapshot){
 		.origin = "perf",
 		.sequence = 17,
@@ -107,7 +121,11 @@ struct snapshot *example_perf(void)
 			      .unattributed = 2,
 			      .lost_unexplained = {.known = true, .value = 3},
 			      .multiplexed_seconds = {.known = true, .value = 1.5},
-			      .running_ratio = {.known = true, .value = 0.975}},
+			      .running_ratio = {.known = true, .value = 0.975},
+			      .throttled_seconds = {.known = true, .value = 0.25},
+			      .throttles = {.known = true, .value = 63},
+			      .n_per_cpu = 4,
+			      .per_cpu = per_cpu},
 		.events[1] = {.event = {.role = EVENT_LOADS,
 					.pmu = "cpu_atom",
 					.ldlat = 30,

@@ -251,6 +251,8 @@ Test(format, status_of_a_live_machine)
 			       "sampled loads above "
 			       "30 cycles of instruction latency; not a count of all loads\n"
 			       "             on cpu_core, CPUs 0-3, counting 97.5% of the time\n"
+			       "             in error, not counting: CPUs 2-3\n"
+			       "             throttled since the start: CPUs 0\n"
 			       "      Event: loads:cpu_atom: period 2,003; cache latency, in core cycles, of "
 			       "sampled loads above "
 			       "30 cycles of instruction latency; not a count of all loads\n"

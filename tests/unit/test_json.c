@@ -93,9 +93,17 @@ Test(json, status_of_a_live_machine_in_full)
 		"{\"version\":1,\"origin\":\"perf\",\"since\":\"2026-11-21T06:00:00Z\","
 		"\"taken\":\"2026-11-21T06:01:00Z\",\"events\":{"
 		"\"loads:cpu_core\":{\"role\":\"loads\",\"pmu\":\"cpu_core\",\"period\":1009,\"ldlat\":30,"
-		"\"latency_kind\":\"cache\",\"cpus\":\"0-3\",\"running_ratio\":0.975,"
+		"\"latency_kind\":\"cache\",\"cpus\":\"0-3\",\"running_ratio\":0.975,\"throttles\":63,"
 		"\"samples\":{\"seen\":102,\"attributed\":100,\"unattributed\":2,"
-		"\"lost\":{\"malformed\":0,\"unexplained\":3},\"unsampled_seconds\":{\"multiplexed\":1.5}}},"
+		"\"lost\":{\"malformed\":0,\"unexplained\":3},"
+		"\"unsampled_seconds\":{\"throttled\":0.25,\"multiplexed\":1.5}},"
+		"\"per_cpu\":["
+		"{\"cpu\":0,\"online\":true,\"in_error\":false,\"expected\":70,\"seen\":69,"
+		"\"running_ratio\":1.0,\"throttled_seconds\":0.25},"
+		"{\"cpu\":1,\"online\":true,\"in_error\":false,\"expected\":35,"
+		"\"running_ratio\":0.9,\"throttled_seconds\":0.0},"
+		"{\"cpu\":2,\"online\":true,\"in_error\":true,\"expected\":0},"
+		"{\"cpu\":3,\"online\":true,\"in_error\":true,\"expected\":0}]},"
 		"\"loads:cpu_atom\":{\"role\":\"loads\",\"pmu\":\"cpu_atom\",\"period\":2003,\"ldlat\":30,"
 		"\"latency_kind\":\"cache\",\"cpus\":\"4-7\","
 		"\"samples\":{\"seen\":1,\"attributed\":1,\"unattributed\":0,"
@@ -107,6 +115,30 @@ Test(json, status_of_a_live_machine_in_full)
 		"\"map_bytes\":10485760,\"interval_s\":1.0,\"collection_s\":0.000412,"
 		"\"config\":{\"reloaded\":false,\"time\":\"2026-11-21T05:59:59Z\"},"
 		"\"notes\":[\"cpu_atom: no counter was free on CPU 4\"]}");
+}
+
+/* A sum is known where all its parts are. */
+Test(json, throttled_time_of_all_events_together)
+{
+	struct snapshot *snapshot = example_perf();
+	json_object *unsampled;
+	double seconds;
+
+	snapshot->events[1].throttled_seconds = (struct maybe_double){.known = true, .value = 0.5};
+	{
+		_cleanup_json_ json_object *top = json_top(snapshot);
+
+		unsampled = json_get_object(json_get_object(top, "samples"), "unsampled_seconds");
+		cr_assert(json_get_double(unsampled, "throttled", &seconds));
+		cr_expect_float_eq(seconds, 0.75, 1e-9);
+	}
+	snapshot->events[1].throttled_seconds.known = false;
+	{
+		_cleanup_json_ json_object *top = json_top(snapshot);
+
+		unsampled = json_get_object(json_get_object(top, "samples"), "unsampled_seconds");
+		cr_expect_not(json_get_double(unsampled, "throttled", &seconds));
+	}
 }
 
 Test(json, what_is_not_known_is_absent)
@@ -125,6 +157,7 @@ Test(json, what_is_not_known_is_absent)
 	event->unattributed = 0;
 	event->lost_unexplained.known = false;
 	event->multiplexed_seconds.known = false;
+	event->throttled_seconds.known = false;
 	snapshot->notes = NULL;
 	expect_json(json_top(snapshot),
 		    "{\"version\":1,\"origin\":\"perf\",\"since\":\"2026-11-21T06:00:00Z\",\"window_s\":10.0,"

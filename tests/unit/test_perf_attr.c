@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <errno.h>
 #include <string.h>
+#include <time.h>
 
 #include <criterion/criterion.h>
 
@@ -40,6 +41,21 @@ Test(perf_attr, every_record_runs_the_program)
 	cr_expect_eq(attr.inherit, 0);
 	cr_expect_eq(attr.mmap, 0);
 	cr_expect_eq(attr.comm, 0);
+}
+
+/* The records of throttling: no trailer, and times that the reader can compare with its own. */
+Test(perf_attr, the_ring_holds_bare_records_with_monotonic_times)
+{
+	struct perf_event_attr attr;
+
+	perf_attr(&skylake, 10007, &attr);
+	cr_expect_eq(attr.sample_id_all, 0);
+	cr_expect_eq(attr.use_clockid, 1);
+	cr_expect_eq(attr.clockid, CLOCK_MONOTONIC);
+	perf_attr_leader(&skylake, &attr);
+	cr_expect_eq(attr.sample_id_all, 0);
+	cr_expect_eq(attr.use_clockid, 1, "a group has one clock");
+	cr_expect_eq(attr.clockid, CLOCK_MONOTONIC);
 }
 
 Test(perf_attr, the_event_and_how_it_runs)

@@ -230,6 +230,8 @@ Test(prometheus, what_is_not_known_is_absent)
 	       NULL);
 	expect(&metrics, "pebsd_unsampled_seconds_total{event=\"loads\",pmu=\"cpu\",reason=\"multiplexed\"}",
 	       NULL);
+	expect(&metrics, "pebsd_unsampled_seconds_total{event=\"loads\",pmu=\"cpu\",reason=\"throttled\"}",
+	       NULL);
 	expect(&metrics, "pebsd_running_ratio{event=\"loads\",pmu=\"cpu\"}", NULL);
 	expect(&metrics, "pebsd_sample_period{event=\"loads\",pmu=\"cpu\"}", "10007");
 	expect(&metrics, "pebsd_sample_period{event=\"stores\",pmu=\"cpu\"}", NULL);
@@ -246,6 +248,7 @@ Test(prometheus, what_is_not_known_is_absent)
 
 	books.snapshot.events[0].lost_unexplained = (struct maybe_u64){true, 0};
 	books.snapshot.events[0].multiplexed_seconds = (struct maybe_double){true, 1.5};
+	books.snapshot.events[0].throttled_seconds = (struct maybe_double){true, 0.25};
 	books.snapshot.events[0].running_ratio = (struct maybe_double){true, 0.1};
 	books.process = (struct process_figures){
 		.cpu_seconds = {true, 0.25}, .resident_bytes = {true, 4096}, .open_fds = {true, 12}};
@@ -253,6 +256,8 @@ Test(prometheus, what_is_not_known_is_absent)
 	expect(&metrics, "pebsd_samples_lost_total{event=\"loads\",pmu=\"cpu\",reason=\"unexplained\"}", "0");
 	expect(&metrics, "pebsd_unsampled_seconds_total{event=\"loads\",pmu=\"cpu\",reason=\"multiplexed\"}",
 	       "1.5");
+	expect(&metrics, "pebsd_unsampled_seconds_total{event=\"loads\",pmu=\"cpu\",reason=\"throttled\"}",
+	       "0.25");
 	expect(&metrics, "pebsd_running_ratio{event=\"loads\",pmu=\"cpu\"}", "0.1");
 	expect(&metrics, "process_cpu_seconds_total", "0.25");
 	expect(&metrics, "process_resident_memory_bytes", "4096");

@@ -156,6 +156,8 @@ Test(snapshot, what_the_origin_does_not_count_is_not_known)
 	cr_expect_not(snapshot->events[0].lost_unexplained.known);
 	cr_expect_not(snapshot->events[0].running_ratio.known);
 	cr_expect_not(snapshot->events[0].multiplexed_seconds.known);
+	cr_expect_not(snapshot->events[0].throttled_seconds.known);
+	cr_expect_not(snapshot->events[0].throttles.known);
 	snapshot_free(snapshot);
 
 	readings[0] = (struct reading){.malformed = 2,
@@ -163,11 +165,37 @@ Test(snapshot, what_the_origin_does_not_count_is_not_known)
 				       .enabled_ns = 4 * SECOND,
 				       .running_ns = 3 * SECOND,
 				       .waiting_ns = SECOND,
+				       .throttle_known = true,
+				       .throttled_ns = SECOND / 4,
+				       .throttles = 63,
 				       .unexplained = 9};
 	snapshot = build(0);
 	cr_expect_eq(snapshot->events[0].lost_malformed, 2);
 	cr_expect_eq(snapshot->events[0].lost_unexplained.value, 9);
 	cr_expect_float_eq(snapshot->events[0].running_ratio.value, 0.75, 1e-9);
 	cr_expect_float_eq(snapshot->events[0].multiplexed_seconds.value, 1.0, 1e-9);
+	cr_expect(snapshot->events[0].throttled_seconds.known);
+	cr_expect_float_eq(snapshot->events[0].throttled_seconds.value, 0.25, 1e-9);
+	cr_expect_eq(snapshot->events[0].throttles.value, 63);
+	snapshot_free(snapshot);
+}
+
+/* They are since the start: a window does not show them as its own. */
+Test(snapshot, figures_by_cpu_are_of_the_whole_time_alone)
+{
+	const struct snapshot_cpu cpus[] = {{.cpu = 0, .online = true, .expected = 7}};
+	struct snapshot *snapshot;
+
+	head.events[0].per_cpu = cpus;
+	head.events[0].n_per_cpu = 1;
+	window_begin(window, SECOND, &(struct timespec){.tv_sec = 1001});
+	cr_assert_eq(window_end(window), 0);
+	snapshot = build(0);
+	cr_assert_eq(snapshot->events[0].n_per_cpu, 1);
+	cr_expect_eq(snapshot->events[0].per_cpu[0].expected, 7);
+	snapshot_free(snapshot);
+	snapshot = build(SECOND);
+	cr_expect_eq(snapshot->events[0].n_per_cpu, 0);
+	cr_expect_null(snapshot->events[0].per_cpu);
 	snapshot_free(snapshot);
 }

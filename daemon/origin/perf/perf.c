@@ -16,7 +16,11 @@ struct perf_event_set {
 	struct cpu_list cpus;
 	size_t n;
 	struct perf_cpu *events;
-	struct perf_counts gone; /* of CPUs that went */
+	/* By CPU, ascending: of events that were closed, and with the open ones as of the last perf_count().
+	 */
+	size_t n_books;
+	struct cpu_counts *closed;
+	struct cpu_counts *books;
 };
 
 static int diagnosed(int error,
@@ -42,21 +46,84 @@ int perf_try(struct pmu_opening *opening, u64 period, int cpu, char **ret_messag
 	return 0;
 }
 
+static int compare_cpus(const void *key, const void *member)
+{
+	return *(const int *)key - ((const struct cpu_counts *)member)->cpu;
+}
+
+static struct cpu_counts *book_of(struct cpu_counts *books, size_t n, int cpu)
+{
+	return n ? bsearch(&cpu, books, n, sizeof(*books), compare_cpus) : NULL;
+}
+
+/* Makes sure that a CPU has an entry: from then on keeping its figures cannot fail. */
+static int add_book(struct perf_event_set *set, int cpu)
+{
+	struct cpu_counts *closed, *books;
+	size_t at = set->n_books;
+
+	if (book_of(set->closed, set->n_books, cpu))
+		return 0;
+	closed = reallocarray(set->closed, at + 1, sizeof(*closed));
+	if (!closed)
+		return -ENOMEM;
+	set->closed = closed;
+	books = reallocarray(set->books, at + 1, sizeof(*books));
+	if (!books)
+		return -ENOMEM;
+	set->books = books;
+	for (; at > 0 && closed[at - 1].cpu > cpu; at--)
+		closed[at] = closed[at - 1];
+	closed[at] = (struct cpu_counts){.cpu = cpu, .throttle_known = true};
+	set->n_books++;
+	memcpy(books, closed, set->n_books * sizeof(*books));
+	return 0;
+}
+
+static void sum_up(const struct perf_event_set *set, struct perf_counts *ret)
+{
+	struct cpu_counts sum = {.throttle_known = true};
+	size_t in_error = 0;
+
+	for (size_t i = 0; i < set->n_books; i++) {
+		cpu_counts_add(&sum, &set->books[i]);
+		in_error += set->books[i].in_error;
+	}
+	*ret = (struct perf_counts){
+		.count = sum.count,
+		.enabled_ns = sum.enabled_ns,
+		.running_ns = sum.running_ns,
+		.cpus = set->n,
+		.cpus_in_error = in_error,
+		.throttle_known = sum.throttle_known,
+		.throttled_ns = sum.throttled_ns,
+		.throttles = sum.throttles,
+	};
+}
+
 void perf_count(struct perf_event_set *set, struct perf_counts *ret)
 {
-	struct perf_counts counts = set->gone;
-
+	if (set->n_books > 0)
+		memcpy(set->books, set->closed, set->n_books * sizeof(*set->books));
 	for (size_t i = 0; i < set->n; i++) {
 		struct perf_cpu *event = &set->events[i];
+		struct cpu_counts *book = book_of(set->books, set->n_books, event->cpu);
+		struct cpu_counts counts;
 
 		perf_cpu_update(event, set->period, set->program_fd >= 0);
-		counts.count += event->last.count;
-		counts.enabled_ns += event->last.enabled_ns;
-		counts.running_ns += event->last.running_ns;
-		counts.cpus_in_error += event->in_error;
+		perf_cpu_read_throttling(event);
+		counts = perf_cpu_counts(event);
+		cpu_counts_add(book, &counts);
+		book->open = true;
+		book->in_error = counts.in_error;
 	}
-	counts.cpus = set->n;
-	*ret = counts;
+	sum_up(set, ret);
+}
+
+const struct cpu_counts *perf_count_cpus(const struct perf_event_set *set, size_t *ret_n)
+{
+	*ret_n = set->n_books;
+	return set->books;
 }
 
 static void set_note_cpus(struct perf_event_set *set)
@@ -74,15 +141,16 @@ static int close_gone(struct perf_event_set *set, const struct cpu_list *wanted)
 
 	for (size_t i = 0; i < set->n; i++) {
 		struct perf_cpu *event = &set->events[i];
+		struct cpu_counts counts;
 
 		if (cpu_list_has(wanted, event->cpu) && !event->detached) {
 			set->events[kept++] = *event;
 			continue;
 		}
 		perf_cpu_read(event, false);
-		set->gone.count += event->last.count;
-		set->gone.enabled_ns += event->last.enabled_ns;
-		set->gone.running_ns += event->last.running_ns;
+		perf_cpu_read_throttling(event);
+		counts = perf_cpu_counts(event);
+		cpu_counts_add(book_of(set->closed, set->n_books, event->cpu), &counts);
 		perf_cpu_close(event);
 	}
 	closed = (int)(set->n - kept);
@@ -104,6 +172,11 @@ static int open_one(struct perf_event_set *set, int cpu, char **ret_message)
 		return 0;
 	if (r < 0)
 		return diagnosed(r, perf_diagnose_open, &set->opening, cpu, ret_message);
+	r = add_book(set, cpu);
+	if (r < 0) {
+		perf_cpu_close(&event);
+		return r;
+	}
 	if (set->program_fd >= 0) {
 		r = perf_cpu_start(&event, set->program_fd);
 		if (r < 0) {
@@ -212,6 +285,8 @@ struct perf_event_set *perf_set_free(struct perf_event_set *set)
 	for (size_t i = 0; i < set->n; i++)
 		perf_cpu_close(&set->events[i]);
 	free(set->events);
+	free(set->closed);
+	free(set->books);
 	free(set->online_path);
 	free(set);
 	return NULL;

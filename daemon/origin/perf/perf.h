@@ -11,6 +11,7 @@
 #define PEBSD_PERF_H
 
 #include "base/cleanup.h"
+#include "origin/cpu_counts.h"
 #include "origin/perf/pmu.h"
 
 #define PERF_ONLINE_PATH "/sys/devices/system/cpu/online"
@@ -24,6 +25,9 @@ struct perf_counts {
 	u64 running_ns;       /* time on a counter; less than enabled_ns: multiplexed or in error */
 	size_t cpus;          /* open now */
 	size_t cpus_in_error; /* of these, not counting: another pinned event holds the counter */
+	bool throttle_known;  /* on all CPUs, all the time; else what follows is of a part */
+	u64 throttled_ns;     /* time in which the kernel had stopped it; while it runs on, see perf_ring.h */
+	u64 throttles;        /* how often */
 };
 
 /*
@@ -59,8 +63,15 @@ int perf_start(struct perf_event_set *set, int program_fd, char **ret_message);
  * Sums up. On a running event this reads its mapped page, which is as of its last sample. read(2), which
  * interrupts the CPU of a running event, is called where the page shows the event on no counter: to tell
  * waiting from error, for PMUs without a counter number (software), and with /sys/.../cpu/rdpmc at 0.
+ * Throttling is read from the events' rings, which have room for a second of it or more.
  */
 void perf_count(struct perf_event_set *set, struct perf_counts *ret);
+
+/*
+ * The same by CPU, as of the last perf_count(): every CPU that it was ever open on, ascending; one that went
+ * and came back has one entry. The set's, until the next perf_count().
+ */
+const struct cpu_counts *perf_count_cpus(const struct perf_event_set *set, size_t *ret_n);
 
 /*
  * Opens the event on CPUs that came online (started, if the set is), closes it on those that went, and opens

@@ -2,6 +2,7 @@
 #include "perf_attr.h"
 
 #include <errno.h>
+#include <time.h>
 
 /* event=0x03,umask=0x82: is_mem_loads_aux_event() in arch/x86/events/intel/core.c, Linux 6.1 to 7.3. */
 #define MEM_LOADS_AUX 0x8203
@@ -39,6 +40,9 @@ void perf_attr(const struct pmu_opening *opening, u64 period, struct perf_event_
 		.exclude_guest = opening->precise_ip > 0,
 		/* Neither freq nor watermark: see the header. */
 		.wakeup_events = 1,
+		/* Of what the kernel logs in the ring, which is throttling; no sample asks for a time. */
+		.use_clockid = 1,
+		.clockid = CLOCK_MONOTONIC,
 	};
 }
 
@@ -52,6 +56,9 @@ void perf_attr_leader(const struct pmu_opening *opening, struct perf_event_attr 
 		.disabled = 1,
 		.pinned = 1,
 		.exclude_guest = 1,
+		/* One clock for a group (perf_event_open in kernel/events/core.c). */
+		.use_clockid = 1,
+		.clockid = CLOCK_MONOTONIC,
 	};
 }
 

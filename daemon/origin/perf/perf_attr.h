@@ -6,6 +6,12 @@
  * collect PEBS records in a large buffer, and only the last of each buffer reaches the program; a period with
  * wakeup_events and without watermark does not (intel_pmu_hw_config, arch/x86/events/intel/core.c, Linux 6.1,
  * 6.12 and 7.3).
+ *
+ * The ring that an event maps is for throttling alone (perf_ring.h). Without sample_id_all its records have
+ * no trailer; their times are of CLOCK_MONOTONIC, which the kernel can read in an NMI, and which the reader
+ * has too. A clock of its own takes PERF_SAMPLE_TIME out of what a large buffer allows, and changes nothing
+ * else of a PEBS event (intel_pmu_large_pebs_flags). A throttling record is no sample for `wakeup_events`; a
+ * ring half full wakes its pollers, of which there are none.
  */
 #ifndef PEBSD_PERF_ATTR_H
 #define PEBSD_PERF_ATTR_H

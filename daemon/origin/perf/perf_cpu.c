@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <sys/ioctl.h>
-#include <sys/mman.h>
 #include <sys/syscall.h>
 
 #include "base/cleanup.h"
@@ -18,8 +17,8 @@ static int event_open(const struct perf_event_attr *attr, int cpu, int group_fd)
 
 void perf_cpu_close(struct perf_cpu *event)
 {
-	if (event->page)
-		(void)munmap(event->page, (size_t)sysconf(_SC_PAGESIZE));
+	perf_map_close(&event->map);
+	perf_map_close(&event->leader_map);
 	cleanup_close(&event->fd);
 	cleanup_close(&event->leader_fd);
 }
@@ -28,7 +27,6 @@ int perf_cpu_open(const struct pmu_opening *opening, u64 period, int cpu, struct
 {
 	_cleanup_close_ int leader_fd = -1;
 	struct perf_event_attr attr;
-	void *page;
 	int fd;
 
 	if (opening->has_leader) {
@@ -41,14 +39,11 @@ int perf_cpu_open(const struct pmu_opening *opening, u64 period, int cpu, struct
 	fd = event_open(&attr, cpu, leader_fd);
 	if (fd < 0)
 		return fd;
-	/* Without it (kernel.perf_event_mlock_kb) the count costs a read(2). */
-	page = mmap(NULL, (size_t)sysconf(_SC_PAGESIZE), PROT_READ, MAP_SHARED, fd, 0);
-	*ret = (struct perf_cpu){
-		.cpu = cpu,
-		.leader_fd = TAKE_FD(leader_fd),
-		.fd = fd,
-		.page = page == MAP_FAILED ? NULL : page,
-	};
+	*ret = (struct perf_cpu){.cpu = cpu, .leader_fd = TAKE_FD(leader_fd), .fd = fd};
+	/* Without them the count costs a read(2), and throttling is not known. */
+	perf_map_open(ret->fd, &ret->map);
+	if (ret->leader_fd >= 0)
+		perf_map_open(ret->leader_fd, &ret->leader_map);
 	return 0;
 }
 
@@ -136,11 +131,36 @@ void perf_cpu_update(struct perf_cpu *event, u64 period, bool started)
 {
 	struct perf_reading reading;
 
-	if (event->page && perf_page_read(event->page, period, &reading) == 0 && reading.running) {
+	if (event->map.page && perf_page_read(event->map.page, period, &reading) == 0 && reading.running) {
 		cpu_take(event, &reading);
 		event->read_enabled_ns = 0;
 		event->in_error = false;
 		return;
 	}
 	perf_cpu_read(event, started);
+}
+
+void perf_cpu_read_throttling(struct perf_cpu *event)
+{
+	perf_map_read(&event->map, event->fd);
+	perf_map_read(&event->leader_map, event->leader_fd);
+}
+
+struct cpu_counts perf_cpu_counts(const struct perf_cpu *event)
+{
+	const struct perf_throttle *own = &event->map.throttle;
+	const struct perf_throttle *leader = &event->leader_map.throttle;
+
+	return (struct cpu_counts){
+		.cpu = event->cpu,
+		.open = true,
+		.in_error = event->in_error,
+		.count = event->last.count,
+		.enabled_ns = event->last.enabled_ns,
+		.running_ns = event->last.running_ns,
+		.throttle_known = event->map.data_pages > 0 &&
+				  (event->leader_fd < 0 || event->leader_map.data_pages > 0),
+		.throttled_ns = own->throttled_ns + leader->throttled_ns,
+		.throttles = own->throttles + leader->throttles,
+	};
 }

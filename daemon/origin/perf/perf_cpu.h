@@ -3,6 +3,8 @@
 #ifndef PEBSD_PERF_CPU_H
 #define PEBSD_PERF_CPU_H
 
+#include "origin/cpu_counts.h"
+#include "origin/perf/perf_map.h"
 #include "origin/perf/perf_page.h"
 #include "origin/perf/pmu.h"
 
@@ -10,11 +12,14 @@ struct perf_cpu {
 	int cpu;
 	int leader_fd; /* -1 where there is none */
 	int fd;
-	struct perf_event_mmap_page *page; /* NULL where the kernel did not let it be mapped */
-	struct perf_reading last;          /* latest known; none of it ever decreases */
-	u64 read_enabled_ns; /* the same of the last read(2), 0 where the page has moved since */
-	bool in_error;       /* pinned, and found no counter: it does not count */
-	bool detached;       /* its CPU went offline: the kernel does not bring it back with the CPU */
+	/* Each its own: in a group Linux logs throttling in the event's ring, from 6.16 on in the leader's.
+	 * One ring for both (PERF_EVENT_IOC_SET_OUTPUT) would have both write one header page. */
+	struct perf_map map;
+	struct perf_map leader_map; /* empty where there is no leader */
+	struct perf_reading last;   /* latest known; none of it ever decreases */
+	u64 read_enabled_ns;        /* the same of the last read(2), 0 where the page has moved since */
+	bool in_error;              /* pinned, and found no counter: it does not count */
+	bool detached;              /* its CPU went offline: the kernel does not bring it back with the CPU */
 };
 
 /* Opens it, disabled; perf_cpu_close() closes it. Returns 0, or -errno of perf_event_open(2). */
@@ -41,5 +46,11 @@ void perf_cpu_revive(const struct perf_cpu *event);
  */
 void perf_cpu_update(struct perf_cpu *event, u64 period, bool started);
 void perf_cpu_read(struct perf_cpu *event, bool started);
+
+/* Brings what is known of throttling up to date, from the rings: no system call but to make one larger. */
+void perf_cpu_read_throttling(struct perf_cpu *event);
+
+/* All that the event has counted since it was opened, as of the last of these calls. */
+struct cpu_counts perf_cpu_counts(const struct perf_cpu *event);
 
 #endif

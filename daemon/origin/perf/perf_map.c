@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "perf_map.h"
+
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+static size_t page_size(void)
+{
+	return (size_t)sysconf(_SC_PAGESIZE);
+}
+
+/* Writable: else the kernel writes over what was not read (rb->overwrite), and records may come torn. */
+static bool map_pages(int fd, unsigned data_pages, struct perf_map *map)
+{
+	int protection = data_pages ? PROT_READ | PROT_WRITE : PROT_READ;
+	void *page = mmap(NULL, page_size() * (1 + data_pages), protection, MAP_SHARED, fd, 0);
+
+	if (page == MAP_FAILED)
+		return false;
+	map->page = page;
+	map->data_pages = data_pages;
+	return true;
+}
+
+void perf_map_open(int fd, struct perf_map *ret)
+{
+	*ret = (struct perf_map){0};
+	if (!map_pages(fd, 1, ret))
+		(void)map_pages(fd, 0, ret);
+}
+
+void perf_map_close(struct perf_map *map)
+{
+	if (map->page)
+		(void)munmap(map->page, page_size() * (1 + map->data_pages));
+	map->page = NULL;
+	map->data_pages = 0;
+}
+
+/* The kernel takes another size only once the old mapping is gone (perf_mmap). */
+static void grow(struct perf_map *map, int fd)
+{
+	unsigned data_pages = map->data_pages;
+
+	if (data_pages >= PERF_MAP_DATA_PAGES_MAX)
+		return;
+	perf_map_close(map);
+	if (!map_pages(fd, data_pages * 2, map) && !map_pages(fd, data_pages, map))
+		(void)map_pages(fd, 0, map);
+}
+
+static u64 now_ns(void)
+{
+	struct timespec now;
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &now);
+	return (u64)now.tv_sec * NSEC_PER_SEC + (u64)now.tv_nsec;
+}
+
+void perf_map_read(struct perf_map *map, int fd)
+{
+	struct perf_event_mmap_page *page = map->page;
+	u64 head;
+
+	if (!map->data_pages)
+		return;
+	head = __atomic_load_n(&page->data_head, __ATOMIC_ACQUIRE);
+	perf_ring_read((const unsigned char *)page + page_size(), page_size() * map->data_pages,
+		       page->data_tail, head, now_ns(), &map->throttle);
+	__atomic_store_n(&page->data_tail, head, __ATOMIC_RELEASE);
+	if (map->throttle.full)
+		grow(map, fd);
+}

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "perf_notes.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/cleanup.h"
+#include "base/cpu_list.h"
+#include "base/text.h"
+#include "base/text_file.h"
+
+#define RATE      "kernel.perf_event_max_sample_rate"
+#define RATE_PATH "/proc/sys/kernel/perf_event_max_sample_rate"
+
+char *perf_note_in_error(const char *key, const struct cpu_counts *cpus, size_t n)
+{
+	_cleanup_free_ char *names = NULL;
+	struct cpu_list list = {0};
+	char *text;
+
+	for (size_t i = 0; i < n; i++)
+		if (cpus[i].in_error)
+			cpu_list_add(&list, cpus[i].cpu);
+	if (cpu_list_count(&list) == 0)
+		return NULL;
+	names = cpu_list_format(&list);
+	if (!names || asprintf(&text,
+			       "%s does not count on CPUs %s: another pinned event holds the counter that it "
+			       "needs, most "
+			       "often the NMI watchdog (sysctl kernel.nmi_watchdog=0 frees it) or another "
+			       "profiler, such "
+			       "as perf; it is tried again each interval",
+			       key, names) < 0)
+		return NULL;
+	return text;
+}
+
+char *perf_note_throttled(const char *key, const struct cpu_counts *cpus, size_t n, u64 rate)
+{
+	_cleanup_free_ char *names = NULL;
+	struct cpu_list list = {0};
+	char span[TEXT_NUMBER_MAX], times[TEXT_NUMBER_MAX], value[TEXT_NUMBER_MAX + 4] = "";
+	u64 ns = 0, throttles = 0;
+	char *text;
+
+	for (size_t i = 0; i < n; i++) {
+		if (cpus[i].throttles == 0)
+			continue;
+		cpu_list_add(&list, cpus[i].cpu);
+		ns += cpus[i].throttled_ns;
+		throttles += cpus[i].throttles;
+	}
+	if (throttles == 0)
+		return NULL;
+	names = cpu_list_format(&list);
+	text_span((double)ns / (double)NSEC_PER_SEC, span);
+	text_count(throttles, times);
+	if (rate)
+		(void)snprintf(value, sizeof(value), " (%llu)", (unsigned long long)rate);
+	if (!names ||
+	    asprintf(&text,
+		     "%s was throttled on CPUs %s, %s time%s since the start, for %s of CPU time: the "
+		     "kernel stops an event that samples a CPU more often a second than " RATE
+		     "%s; raise `period` in [sampling], or that sysctl",
+		     key, names, times, throttles == 1 ? "" : "s", span, value) < 0)
+		return NULL;
+	return text;
+}
+
+char *perf_note_rate(u64 start, u64 now)
+{
+	char *text;
+
+	if (now == 0 || now >= start)
+		return NULL;
+	if (asprintf(
+		    &text,
+		    RATE
+		    " fell from %llu to %llu since the start; the kernel lowers it where sampling interrupts "
+		    "took too long (its log says so): an event that samples a CPU more often a second is "
+		    "throttled; raise `period` in [sampling], or set it back: sysctl " RATE "=%llu",
+		    (unsigned long long)start, (unsigned long long)now, (unsigned long long)start) < 0)
+		return NULL;
+	return text;
+}
+
+u64 perf_note_read_rate(void)
+{
+	_cleanup_free_ char *text = NULL;
+	char *end;
+	u64 rate;
+
+	if (text_file_read(RATE_PATH, &text) < 0)
+		return 0;
+	rate = strtoull(text, &end, 10);
+	return end != text && *text != '-' ? rate : 0;
+}
+
+enum perf_note_change perf_notes_set(struct perf_notes *notes, size_t index, char *text)
+{
+	char *before = notes->texts[index];
+	bool had = before != NULL;
+	size_t n = 0;
+
+	notes->texts[index] = text;
+	for (size_t i = 0; i < PERF_NOTES_MAX; i++)
+		if (notes->texts[i])
+			notes->list[n++] = notes->texts[i];
+	notes->list[n] = NULL;
+	free(before);
+	if (had == (text != NULL))
+		return PERF_NOTE_STAYS;
+	return text ? PERF_NOTE_CAME : PERF_NOTE_WENT;
+}
+
+void perf_notes_done(struct perf_notes *notes)
+{
+	for (size_t i = 0; i < PERF_NOTES_MAX; i++)
+		free(notes->texts[i]);
+	*notes = (struct perf_notes){0};
+}

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "snapshot_cpus.h"
+
+#include "base/cleanup.h"
+
+static struct maybe_double ratio(u64 part, u64 whole)
+{
+	if (whole == 0)
+		return (struct maybe_double){0};
+	return (struct maybe_double){true, part < whole ? (double)part / (double)whole : 1};
+}
+
+void snapshot_cpus(const struct cpu_counts *counts, size_t n, u64 period,
+		   const u64 seen_by_stripe[STRIPES_MAX], u32 stripes, struct snapshot_cpu *ret)
+{
+	u32 writers[STRIPES_MAX] = {0};
+
+	for (size_t i = 0; i < n; i++)
+		writers[(u32)counts[i].cpu % stripes]++;
+	for (size_t i = 0; i < n; i++) {
+		u32 stripe = (u32)counts[i].cpu % stripes;
+
+		ret[i] = (struct snapshot_cpu){
+			.cpu = counts[i].cpu,
+			.online = counts[i].open,
+			.in_error = counts[i].in_error,
+			.expected = counts[i].count / period,
+			.seen = {writers[stripe] == 1, writers[stripe] == 1 ? seen_by_stripe[stripe] : 0},
+			.running_ratio = ratio(counts[i].running_ns, counts[i].enabled_ns),
+			.throttled_seconds = {counts[i].throttle_known,
+					      (double)counts[i].throttled_ns / (double)NSEC_PER_SEC},
+		};
+	}
+}

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <stdlib.h>
+#include <string.h>
+
+#include <criterion/criterion.h>
+
+#include "base/cleanup.h"
+#include "origin/perf/perf_notes.h"
+
+static const struct cpu_counts calm[] = {
+	{.cpu = 0, .open = true, .throttle_known = true},
+	{.cpu = 1, .open = true, .throttle_known = true},
+};
+
+static const struct cpu_counts troubled[] = {
+	{.cpu = 0, .open = true, .throttle_known = true, .throttles = 400, .throttled_ns = 1500000000},
+	{.cpu = 1, .open = true, .throttle_known = true, .throttles = 12, .throttled_ns = 500000000},
+	{.cpu = 2, .open = true, .in_error = true, .throttle_known = true},
+	{.cpu = 3, .open = true, .in_error = true},
+	{.cpu = 9, .open = false, .throttle_known = true},
+};
+
+static void expect_note(char *note, const char *expected)
+{
+	cr_expect_str_eq(note, expected);
+	free(note);
+}
+
+Test(perf_notes, where_all_is_well_there_is_none)
+{
+	cr_expect_null(perf_note_in_error("loads", calm, 2));
+	cr_expect_null(perf_note_throttled("loads", calm, 2, 100000));
+	cr_expect_null(perf_note_in_error("loads", NULL, 0));
+	cr_expect_null(perf_note_throttled("loads", NULL, 0, 0));
+	cr_expect_null(perf_note_rate(100000, 100000));
+	cr_expect_null(perf_note_rate(63000, 100000));
+	cr_expect_null(perf_note_rate(100000, 0), "a value that cannot be read did not fall");
+	cr_expect_null(perf_note_rate(0, 100000));
+}
+
+Test(perf_notes, an_event_in_error_names_its_cpus_and_who_may_hold_the_counter)
+{
+	expect_note(
+		perf_note_in_error("loads:cpu_core", troubled, 5),
+		"loads:cpu_core does not count on CPUs 2-3: another pinned event holds the counter that it "
+		"needs, most often the NMI watchdog (sysctl kernel.nmi_watchdog=0 frees it) or another "
+		"profiler, such as perf; it is tried again each interval");
+}
+
+Test(perf_notes, a_throttled_event_is_named_with_its_cpus_and_the_remedy)
+{
+	expect_note(
+		perf_note_throttled("loads", troubled, 5, 100000),
+		"loads was throttled on CPUs 0-1, 412 times since the start, for 2s of CPU time: the kernel "
+		"stops an event that samples a CPU more often a second than "
+		"kernel.perf_event_max_sample_rate (100000); raise `period` in [sampling], or that sysctl");
+	expect_note(
+		perf_note_throttled("loads", &troubled[1], 1, 0),
+		"loads was throttled on CPUs 1, 12 times since the start, for 500ms of CPU time: the kernel "
+		"stops an event that samples a CPU more often a second than "
+		"kernel.perf_event_max_sample_rate; raise `period` in [sampling], or that sysctl");
+}
+
+Test(perf_notes, a_sysctl_that_fell_says_from_where)
+{
+	expect_note(
+		perf_note_rate(100000, 63000),
+		"kernel.perf_event_max_sample_rate fell from 100000 to 63000 since the start; the kernel "
+		"lowers it where sampling interrupts took too long (its log says so): an event that samples "
+		"a CPU more often a second is throttled; raise `period` in [sampling], or set it back: "
+		"sysctl kernel.perf_event_max_sample_rate=100000");
+	cr_expect_gt(perf_note_read_rate(), 0);
+}
+
+Test(perf_notes, what_comes_is_told_once_and_stands_until_it_goes)
+{
+	struct perf_notes notes = {0};
+
+	cr_expect_eq(perf_notes_set(&notes, 3, NULL), PERF_NOTE_STAYS);
+	cr_expect_null(notes.list[0]);
+	cr_expect_eq(perf_notes_set(&notes, 3, strdup("a")), PERF_NOTE_CAME);
+	cr_expect_eq(perf_notes_set(&notes, 3, strdup("a, changed")), PERF_NOTE_STAYS);
+	cr_expect_eq(perf_notes_set(&notes, 0, strdup("b")), PERF_NOTE_CAME);
+	cr_expect_str_eq(notes.list[0], "b");
+	cr_expect_str_eq(notes.list[1], "a, changed");
+	cr_expect_null(notes.list[2]);
+	cr_expect_eq(perf_notes_set(&notes, 0, NULL), PERF_NOTE_WENT);
+	cr_expect_str_eq(notes.list[0], "a, changed");
+	cr_expect_null(notes.list[1]);
+	perf_notes_done(&notes);
+	cr_expect_null(notes.list[0]);
+}

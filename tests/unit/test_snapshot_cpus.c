@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <criterion/criterion.h>
+
+#include "base/cleanup.h"
+#include "snapshot_cpus.h"
+
+static const struct cpu_counts counts[] = {
+	{.cpu = 0,
+	 .open = true,
+	 .count = 10999,
+	 .enabled_ns = 4000,
+	 .running_ns = 3000,
+	 .throttle_known = true,
+	 .throttled_ns = 250 * NSEC_PER_MSEC},
+	{.cpu = 1, .open = true, .in_error = true},
+	{.cpu = 3, .count = 5000, .enabled_ns = 1000, .running_ns = 1001, .throttled_ns = 7},
+	{.cpu = 4, .open = true, .count = 999, .enabled_ns = 1000, .throttle_known = true},
+};
+
+static const u64 seen[STRIPES_MAX] = {8, 1, 2, 5, 4};
+
+Test(snapshot_cpus, each_has_what_it_expected_and_saw)
+{
+	struct snapshot_cpu cpus[4];
+
+	snapshot_cpus(counts, 4, 1000, seen, 8, cpus);
+	cr_expect_eq(cpus[0].cpu, 0);
+	cr_expect(cpus[0].online);
+	cr_expect_not(cpus[0].in_error);
+	cr_expect_eq(cpus[0].expected, 10);
+	cr_expect(cpus[0].seen.known);
+	cr_expect_eq(cpus[0].seen.value, 8);
+	cr_expect_float_eq(cpus[0].running_ratio.value, 0.75, 1e-9);
+	cr_expect_float_eq(cpus[0].throttled_seconds.value, 0.25, 1e-9);
+	cr_expect(cpus[1].in_error);
+	cr_expect_not(cpus[1].running_ratio.known, "no time has passed");
+	cr_expect_not(cpus[1].throttled_seconds.known, "throttling was not known");
+	cr_expect_eq(cpus[2].cpu, 3);
+	cr_expect_not(cpus[2].online);
+	cr_expect_eq(cpus[2].expected, 5);
+	cr_expect_eq(cpus[2].seen.value, 5);
+	cr_expect_float_eq(cpus[2].running_ratio.value, 1, 1e-9);
+	cr_expect_not(cpus[2].throttled_seconds.known);
+	cr_expect_eq(cpus[3].expected, 0);
+	cr_expect(cpus[3].throttled_seconds.known);
+}
+
+/* CPUs 0 and 4 write to stripe 0 of four: neither has it for its own. */
+Test(snapshot_cpus, samples_of_a_shared_stripe_are_no_cpus_own)
+{
+	struct snapshot_cpu cpus[4];
+
+	snapshot_cpus(counts, 4, 1000, seen, 4, cpus);
+	cr_expect_not(cpus[0].seen.known);
+	cr_expect(cpus[1].seen.known);
+	cr_expect_eq(cpus[2].seen.value, 5);
+	cr_expect_not(cpus[3].seen.known);
+	snapshot_cpus(&counts[2], 1, 1000, seen, 1, cpus);
+	cr_expect(cpus[0].seen.known);
+	cr_expect_eq(cpus[0].seen.value, 8);
+}
