@@ -8,6 +8,11 @@
 
 #include "world.h"
 
+/* Where the kernel has the areas, in the CPU entry areas: not where the module's memory is, whose addresses are no
+ * 48-bit ones where the CPU has five levels of page tables. */
+#define AREA_BASE   0xfffffe0000000000ULL
+#define AREA_STRIDE (1ULL << 20)
+
 DEFINE_PER_CPU(struct core *, cores);
 const struct machine *played;
 
@@ -18,20 +23,19 @@ static void core_free(struct core *core)
 	for (int i = 0; i < WORKLOAD_COUNT; i++)
 		vfree(core->memories[i]);
 	books_close(&core->books);
-	vfree(core->area);
+	vfree(core->memory);
 	vfree(core);
 }
 
 /* alloc_pebs_buffer() in arch/x86/events/intel/ds.c: as many records as fit, of the machine's smallest. */
 static int core_lay_out_buffer(struct core *core, const struct machine *machine)
 {
-	u64 base = (u64)core->area;
-	struct ds_area area = {.base = base + PAGE_SIZE, .index = base + PAGE_SIZE};
+	struct ds_area area = {.base = core->area + PAGE_SIZE, .index = core->area + PAGE_SIZE};
 
 	core->record_bytes = record_size(machine->format, 0);
 	area.maximum = area.base + BUFFER_BYTES / core->record_bytes * core->record_bytes;
 	area.threshold = area.base + core->record_bytes;
-	return ds_area_write(machine, &core->unit.memory, base, &area);
+	return ds_area_write(machine, &core->unit.memory, core->area, &area);
 }
 
 static struct core *core_new(const struct machine *machine, int cpu)
@@ -43,8 +47,9 @@ static struct core *core_new(const struct machine *machine, int cpu)
 	if (!core)
 		return NULL;
 	core->cpu = cpu;
-	core->area = vzalloc_node(PAGE_SIZE + BUFFER_BYTES, node);
-	if (!core->area || books_open(&core->books) < 0)
+	core->area = AREA_BASE + (u64)cpu * AREA_STRIDE;
+	core->memory = vzalloc_node(PAGE_SIZE + BUFFER_BYTES, node);
+	if (!core->memory || books_open(&core->books) < 0)
 		goto fail;
 	for (int i = 0; i < WORKLOAD_COUNT; i++) {
 		u64 seed = (u64)cpu * WORKLOAD_COUNT + (u64)i + 1;
@@ -56,14 +61,14 @@ static struct core *core_new(const struct machine *machine, int cpu)
 			      memory_open(core->memories[i], &machine->memory, seed), seed);
 	}
 	memory = (struct linear_memory){
-		.base = (u64)core->area, .size = PAGE_SIZE + BUFFER_BYTES, .bytes = core->area};
+		.base = core->area, .size = PAGE_SIZE + BUFFER_BYTES, .bytes = core->memory};
 	pebs_open(&core->unit, machine, memory, (u64)cpu + 1);
 	/* Each load over the threshold counts: the world is told how many those are. */
 	core->unit.tag_interval = 1;
 	core->full_width = pebs_write(&core->unit, COUNTER_FULL_WIDTH, 0) == 0;
 	if (core_lay_out_buffer(core, machine) < 0)
 		goto fail;
-	core_write(core, MSR_IA32_DS_AREA, (u64)core->area);
+	core_write(core, MSR_IA32_DS_AREA, core->area);
 	world_setup(core);
 	return core;
 fail:

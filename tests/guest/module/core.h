@@ -34,7 +34,8 @@ enum { COUNTER_31_BITS = MSR_IA32_PMC0, COUNTER_FULL_WIDTH = MSR_IA32_A_PMC0 };
 struct core {
 	int cpu;
 	struct pebs_unit unit;
-	void *area;      /* the DS save area, then, a page on, the PEBS buffer */
+	void *memory;    /* what the unit can reach: the DS save area, then, a page on, the PEBS buffer */
+	u64 area;        /* linear address of it to the unit */
 	bool full_width; /* counters take 48 bits (MSR_IA32_A_PMC0), not 31 */
 
 	/* The driver's. */

@@ -101,13 +101,12 @@ static void deliver(struct core *core, struct drain *drain, const struct pt_regs
 
 void drain(struct core *core, const struct pt_regs *interrupted)
 {
-	u64 address = (u64)core->area;
 	struct ds_area area;
 	struct drain drain;
 
-	if (ds_area_read(played, &core->unit.memory, address, &area) < 0)
+	if (ds_area_read(played, &core->unit.memory, core->area, &area) < 0)
 		return;
-	(void)ds_area_set_index(played, &core->unit.memory, address, area.base);
+	(void)ds_area_set_index(played, &core->unit.memory, core->area, area.base);
 	if (area.index <= area.base) {
 		update_reloaded(core);
 		return;

@@ -74,7 +74,6 @@ static void pebs_enable(struct core *core, struct perf_event *event)
 {
 	struct hw_perf_event *hardware = &event->hw;
 	int counter = hardware->idx;
-	u64 address = (u64)core->area;
 	struct ds_area area;
 	int reset = counter;
 
@@ -93,12 +92,12 @@ static void pebs_enable(struct core *core, struct perf_event *event)
 	}
 	if (counter_is_fixed(counter))
 		reset = PEBS_GENERAL + counter - PEBS_FIXED_0;
-	if (ds_area_read(played, &core->unit.memory, address, &area) < 0)
+	if (ds_area_read(played, &core->unit.memory, core->area, &area) < 0)
 		return;
 	/* With 0 the counter starts anew at the assist, and is far from a second record when the handler loads
 	 * it. */
 	area.reset[reset] = hardware->flags & FLAG_AUTO_RELOAD ? -hardware->sample_period & counter_mask() : 0;
-	(void)ds_area_write(played, &core->unit.memory, address, &area);
+	(void)ds_area_write(played, &core->unit.memory, core->area, &area);
 }
 
 static void pebs_disable(struct core *core, struct perf_event *event)
@@ -264,17 +263,16 @@ static u64 data_cfg_of(const struct perf_event *event)
 /* pebs_update_threshold(): the buffer's end, with a record to spare for each counter, or the first record. */
 static void update_threshold(struct core *core)
 {
-	u64 address = (u64)core->area;
 	struct ds_area area;
 	u32 spare = hweight64(played->pebs_counters);
 
-	if (ds_area_read(played, &core->unit.memory, address, &area) < 0)
+	if (ds_area_read(played, &core->unit.memory, core->area, &area) < 0)
 		return;
 	if (core->n_pebs == core->n_large)
 		area.threshold = area.maximum - spare * core->record_bytes;
 	else
 		area.threshold = area.base + core->record_bytes;
-	(void)ds_area_write(played, &core->unit.memory, address, &area);
+	(void)ds_area_write(played, &core->unit.memory, core->area, &area);
 }
 
 static void pebs_update(struct core *core, struct perf_event *event, bool was_large, bool add)
