@@ -77,6 +77,13 @@ int sampling_tick(struct sampling *sampling)
 	return engine_collect(sampling->engine);
 }
 
+int sampling_stop(struct sampling *sampling)
+{
+	if (sampling->origin->stop)
+		sampling->origin->stop(sampling->state);
+	return engine_collect(sampling->engine);
+}
+
 bool sampling_complete(const struct sampling *sampling, const char **ret_message)
 {
 	*ret_message = NULL;

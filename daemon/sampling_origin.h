@@ -20,6 +20,7 @@ struct origin {
 	int (*step)(struct origin_state *state);
 	int (*input)(const struct origin_state *state);
 	void (*tick)(struct origin_state *state);
+	void (*stop)(struct origin_state *state);
 	bool (*complete)(const struct origin_state *state, const char **ret_message);
 	int (*health)(const struct origin_state *state, const char **ret_reason);
 };

@@ -119,7 +119,7 @@ static u32 slots_for(const struct config *config, const char *mount)
 	return slots > KERNEL_SLOTS_MAX ? KERNEL_SLOTS_MAX : (u32)slots;
 }
 
-/* "cpu: WHY; ibs_op: WHY". The caller frees; NULL: no memory. */
+/* "cpu: WHY. ibs_op: WHY". The caller frees; NULL: no memory. */
 static char *join_refusals(const struct pmu_plan *plan)
 {
 	char *text = NULL;
@@ -129,7 +129,7 @@ static char *join_refusals(const struct pmu_plan *plan)
 	if (!stream)
 		return NULL;
 	for (size_t i = 0; i < plan->n_refusals; i++)
-		(void)fprintf(stream, "%s%s: %s", i ? " " : "", plan->refusals[i].pmu,
+		(void)fprintf(stream, "%s%s: %s", i ? ". " : "", plan->refusals[i].pmu,
 			      plan->refusals[i].reason);
 	if (fclose(stream) == 0)
 		return text;
@@ -142,10 +142,9 @@ static int refuse(const struct pmu_plan *plan, struct failure *failure)
 	_cleanup_free_ char *reasons = join_refusals(plan);
 
 	return cannot(failure, -ENODEV,
-		      "memory loads cannot be sampled here. %s Look at a recording made elsewhere with pebsd "
-		      "--replay "
-		      "FILE; pebsd --probe lists what was looked at",
-		      reasons && *reasons ? reasons : "No PMU is known to.");
+		      "memory loads cannot be sampled here. %s. pebsd --probe lists all that was looked at, and "
+		      "pebsd --replay FILE shows a recording made elsewhere",
+		      reasons && *reasons ? reasons : "No PMU is known to");
 }
 
 static int open_sets(struct origin_state *state, const struct config *config, struct failure *failure)
@@ -315,6 +314,12 @@ static void tick(struct origin_state *state)
 		adopt(state);
 }
 
+static void stop(struct origin_state *state)
+{
+	for (size_t i = 0; i < state->n_sets; i++)
+		perf_stop(state->sets[i]);
+}
+
 static int health(const struct origin_state *state, const char **ret_reason)
 {
 	for (size_t i = 0; i < state->n_sets; i++)
@@ -367,5 +372,6 @@ const struct origin origin_perf = {
 	.open = open_perf,
 	.free = free_state,
 	.tick = tick,
+	.stop = stop,
 	.health = health,
 };

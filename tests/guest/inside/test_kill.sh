@@ -1,0 +1,46 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# A pebsd that dies, or no longer answers its watchdog, is started again by systemd, and its figures are exact from that
+# start on. What died with the one before is counted by the books.
+# shellcheck source=tests/guest/inside/lib.sh
+. "${0%/*}/lib.sh"
+# shellcheck source=tests/guest/inside/books.sh
+. "${0%/*}/books.sh"
+# shellcheck source=tests/guest/inside/lifetime.sh
+. "${0%/*}/lifetime.sh"
+
+play_slowly
+settings
+# As in the unit, but sooner.
+adapt_unit RestartSec=100ms WatchdogSec=6
+start_workload pointer-chase chase.service
+start_workload mix mix.service
+systemctl start pebsd.service
+
+is_another() {
+	is_active && [ "${unit[MainPID]}" != "$pid" ]
+}
+
+# dies WHY SIGNAL: of it, and is there again.
+dies() {
+	local restarts read_last all
+	look
+	restarts=${unit[NRestarts]} pid=${unit[MainPID]}
+	more "before its end: $1"
+	read_last=$(taken)
+	kill "-$2" "$pid"
+	wait_until 'pebsd is there again' 60 is_another
+	expect 'how the one before ended, and restarts that systemd counts' "$1/$((restarts + 1))" \
+		"$(<"$openings/result")/${unit[NRestarts]}"
+	all=$(samples_of "$spent")
+	[ "$all" -ge "$read_last" ] || fail "$read_last samples were read, and $all delivered"
+	measured "$1: $(readiness) ms from its start to READY, not sampled for $(absence) ms;" \
+		"of $all samples $((all - read_last)) came after the last reading and died with it"
+	more "after its return: $1"
+	exact "after its return: $1"
+	resume
+}
+
+dies signal KILL
+dies watchdog STOP
+expect_told 'Watchdog timeout'
