@@ -76,7 +76,8 @@ E2E_TESTS = $(E2E_PROGRAMS) $(wildcard tests/e2e/test_*.sh)
 CORPUS_PROGRAMS = $(call programs,corpus/test_*.c)
 CORPUS_TESTS = $(CORPUS_PROGRAMS) $(wildcard tests/corpus/test_*.sh)
 TOOLS = $(call programs,tools/*.c)
-GUEST_PROGRAMS = $(call programs,guest/*.c)
+GUEST_PROGRAMS = $(call programs,guest/*.c) $(patsubst tests/guest/preload/%.c,$(OUT)/tests/guest/%.so,\
+	$(wildcard tests/guest/preload/*.c))
 FUZZERS = $(call programs,fuzz/fuzz_*.c)
 
 objects = $(patsubst %.c,$(OUT)/obj/%.o,$(1))
@@ -143,6 +144,13 @@ $(OUT)/tests/tools/%: $(OUT)/obj/tests/tools/%.o $(OUT)/libtools.a $(OUT)/libpeb
 $(OUT)/tests/guest/%: $(OUT)/obj/tests/guest/%.o
 	@mkdir -p $(@D)
 	$(call say,LINK)$(CC) $(LDFLAGS) -static -pthread -o $@ $^
+
+# What is loaded into a program there before the C library, and takes nothing of it but errno.
+$(OUT)/tests/guest/%.so: $(OUT)/obj/tests/guest/preload/%.o
+	@mkdir -p $(@D)
+	$(call say,LINK)$(CC) $(LDFLAGS) -shared -nostdlib -o $@ $^
+
+$(OUT)/obj/tests/guest/preload/%.o: CFLAGS += -fPIC -fno-stack-protector
 
 $(OUT)/tests/fuzz/%: $(OUT)/obj/tests/fuzz/%.o $(OUT)/libtools.a $(OUT)/libpebsd.a
 	@mkdir -p $(@D)

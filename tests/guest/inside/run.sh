@@ -30,6 +30,7 @@ while read -r name; do
 	took=$(($(date +%s) - since))
 	case $status in
 	0)
+		sed -n 's/^measured: /| /p' "$log" >&3
 		printf 'passed %s %s\n' "$name" "$took" >&3
 		continue
 		;;

@@ -165,8 +165,9 @@ static enum hrtimer_restart world_tick(struct hrtimer *timer)
 	core_leave(core);
 	if (interrupt)
 		core_signal(core);
-	/* At least as much time as sampling takes is left to the tasks. */
-	spent = ktime_get_ns() - start + core->handler_ns;
+	/* At least as much time as sampling takes is left to the tasks; one emulator thread plays all CPUs in turn, and
+	 * time goes on for this one while others sample. */
+	spent = (ktime_get_ns() - start + core->handler_ns) * (2 * num_online_cpus() - 1);
 	hrtimer_set_expires(timer, ns_to_ktime(ktime_get_ns() + max(next_interval(core), spent)));
 	return HRTIMER_RESTART;
 }

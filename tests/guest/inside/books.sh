@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+# For tests of accounting, after lib.sh: a machine of the module's, and whether pebsd's figures are those of its books.
+# shellcheck disable=SC2154 # lib.sh's: here, work
+
+parameters=/sys/module/pebs_machine/parameters
+debug=/sys/kernel/debug/pebs_machine
+endpoint=http://127.0.0.1:9754/metrics
+# The ids of cgroups that were there at any time, as lines of ["ID","/PATH"].
+cgroups=$work/cgroups
+sample_rate=$(cat /proc/sys/kernel/perf_event_max_sample_rate)
+
+# shellcheck disable=SC2317 # called by the trap
+leave() {
+	systemctl stop pebsd.service 2>/dev/null || :
+	end
+	rm -f /etc/pebsd/pebsd.conf.d/guest.conf
+	echo "$sample_rate" >/proc/sys/kernel/perf_event_max_sample_rate
+	[ ! -d "$parameters" ] || rmmod pebs_machine
+}
+trap leave EXIT
+
+# play [PARAMETER=VALUE...]: the machine is there, with empty books.
+play() {
+	insmod "$here/pebs_machine.ko" "$@"
+	: >"$cgroups"
+}
+
+# The machine goes, so that another can be played.
+unplay() {
+	systemctl stop pebsd.service
+	rmmod pebs_machine
+}
+
+# What is in the cgroups at this moment will be known by its path when it is gone.
+note_cgroups() {
+	find /sys/fs/cgroup -type d -printf '["%i","/%P"]\n' >>"$cgroups"
+}
+
+# settings [SECTION_AND_KEY_LINE...]: pebsd's.
+settings() {
+	printf '%s\n' "$@" | configure
+}
+
+# load NAME UNIT ...: a workload, as start_workload has it, that leaves the CPU to the test where that wants it.
+load() {
+	local name=$1 unit=$2
+	shift 2
+	start_workload "$name" "$unit" --property=CPUSchedulingPolicy=idle "$@"
+}
+
+start_pebsd() {
+	systemctl start pebsd.service
+	expect 'pebsd.service' active "$(systemctl is-active pebsd.service || :)"
+}
+
+status() {
+	pebsctl --json status
+}
+
+# The second in which pebsd last collected. (jq takes a second to start here.)
+taken() {
+	status | sed -n 's/.*"taken": *"\([^"]*\)".*/\1/p'
+}
+
+collected_since() {
+	[ "$(taken)" != "$1" ]
+}
+
+# await_collections N
+await_collections() {
+	local last i
+	for ((i = 0; i < $1; i++)); do
+		last=$(taken)
+		wait_until 'a collection' 60 collected_since "$last"
+	done
+}
+
+# No time passes for the counters any more, and pebsd knows all that happened before: of two collections after the
+# pause the second began after it.
+settle() {
+	note_cgroups
+	echo Y >"$parameters/paused"
+	await_collections 2
+}
+
+resume() {
+	echo N >"$parameters/paused"
+}
+
+# The code of an event that the machine offers, as the books have it.
+code_of() {
+	local text event mask
+	text=$(cat "/sys/bus/event_source/devices/cpu/events/$1")
+	event=${text#event=} event=${event%%,*}
+	mask=${text#*,umask=} mask=${mask%%,*}
+	printf '0x%x\n' $((mask << 8 | event))
+}
+
+# Leaves $work/compared, see compare.jq.
+compare() {
+	cp "$debug/books" "$work/books"
+	cp "$debug/totals" "$work/totals"
+	pebsctl --json top --window all >"$work/top"
+	status >"$work/status"
+	jq --null-input --raw-output --from-file "$here/compare.jq" --slurpfile books "$work/books" \
+		--slurpfile totals "$work/totals" --slurpfile top "$work/top" --slurpfile status "$work/status" \
+		--slurpfile cgroups "$cgroups" --argjson codes "{\"loads\":\"$(code_of mem-loads)\"}" \
+		>"$work/compared"
+}
+
+differences() {
+	sed -n 's/^differs\t//p' "$work/compared"
+}
+
+# figure NAME: of the last comparison's loads.
+figure() {
+	awk -v name="$1" '$1 == "figure" && $2 == "loads" && $3 == name { print $4 }' "$work/compared"
+}
+
+# samples_of PATH: of that cgroup, by the books of the last comparison.
+samples_of() {
+	awk -F '\t' -v path="$1" '$1 == "cgroup" && $3 == path { print $4; found = 1 }
+		END { if (!found) print 0 }' "$work/compared"
+}
+
+# measured [TEXT...]: the last comparison's figures and TEXT, in a line. To the tester even where the test passes: it
+# goes to the kernel's log, which is kept.
+measured() {
+	local line
+	line=$(awk -F '\t' '$1 == "figure" { line = line ", " $3 " " $4 } END { print substr(line, 3) }' "$work/compared")
+	line="measured: $*${*:+, }$line"
+	say "$line"
+	printf 'guest-tests: %s: %s\n' "${0##*/}" "$line" >/dev/kmsg
+}
+
+# agree [TEXT...]: every figure is the books', or short by exactly what pebsd reports as lost. TEXT is for measured().
+agree() {
+	compare
+	measured "$@"
+	[ -z "$(differences)" ] || fail "pebsd and the books differ, $*:" "$(differences | head -n 40)"
+}
+
+# Sums of figures of all CPUs in the module's totals: of "overflow" and "ring" samples, "throttles", "throttled_ns".
+sum_of() {
+	local names
+	names=$(printf '\\|%s' "$@")
+	grep -o "\"\\(${names:2}\\)\":[0-9]*" "$debug/totals" | awk -F : '{ sum += $2 } END { printf "%d\n", sum }'
+}
+
+delivered() {
+	sum_of overflow ring
+}
+
+has_delivered() {
+	[ "$(delivered)" -ge "$1" ]
+}
+
+# await_samples N: the machine delivers so many more, from all its CPUs.
+await_samples() {
+	wait_until "$1 samples" 100 has_delivered $(($(delivered) + $1))
+}
+
+# Leaves $work/metrics.
+scrape() {
+	curl --silent --show-error --fail "$endpoint" >"$work/metrics"
+}
+
+# metric NAME [LABEL]: the sum of the last scrape's series that have it.
+metric() {
+	awk -v name="$1" -v label="${2:-}" '
+		(index($0, name "{") == 1 || index($0, name " ") == 1) && index($0, label) { sum += $NF }
+		END { printf "%.6f\n", sum }' "$work/metrics"
+}

@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: GPL-2.0
+# Holds what pebsd says against the books of the module that played the PMU (tests/guest/module/main.c), when no time
+# passes for its counters and pebsd has collected twice since.
+#   jq --null-input --from-file compare.jq --slurpfile books --slurpfile totals
+#      --slurpfile top     pebsctl --json top --window all
+#      --slurpfile status  pebsctl --json status, of the same collection
+#      --slurpfile cgroups lines of ["ID", "/PATH"] (an id may be one of several of a path)
+#      --argjson codes     {"loads": "0x1cd"}
+# Every sample that the hardware delivered is to be in pebsd's figures, under its cgroup's path, with all that the
+# hardware said of it. Missing may be those alone for which the kernel left out the program ("guarded"), and pebsd has
+# to report exactly these as lost.
+# What comes out, a line each, fields separated by tabs:
+#   differs  TEXT                   none where all is as it must be
+#   figure   EVENT NAME VALUE
+#   cgroup   EVENT PATH SAMPLES     of the books
+#   metric   NAME LABEL VALUE       what the sum of such series of /metrics must be
+
+def sum(stream): reduce stream as $value (0; . + $value);
+
+# Objects of numbers, added field by field.
+def total(stream): reduce stream as $one ({}; reduce ($one | to_entries[]) as $field (.; .[$field.key] += $field.value));
+
+def prefixed(name): (. // {}) | with_entries(.key = name + "." + .key);
+
+def differ(what; expected; found):
+	if expected == found then empty else "\(what): \(expected) by the books, \(found) by pebsd" end;
+
+# Of a book: the figures by the names that they have here.
+def delivered_figures:
+	{samples: (.samples + .ring.samples), latency: (.latency + .ring.latency), guarded, ring: .ring.samples, period,
+		instruction_latency, locked, blocked}
+	+ (.sources | prefixed("source")) + (.source_latency | prefixed("source_latency"))
+	+ (.snoops | prefixed("snoop")) + (.tlbs | prefixed("tlb"));
+
+# Of an event in `top`.
+def seen_figures:
+	{samples, latency: (.latency.sum // 0), period: (.weighted.samples // 0), locked: (.locked // 0),
+		blocked: (.blocked // 0), instruction_latency: (.instruction_latency.sum // 0)}
+	+ (.sources // {} | map_values(.samples) | prefixed("source"))
+	+ (.sources // {} | map_values(.latency_sum // 0) | prefixed("source_latency"))
+	+ (.snoop | prefixed("snoop")) + (.tlb | prefixed("tlb"));
+
+# Of one cgroup, what differs. $slack: samples that are not in their cgroup's figures, for it had no slot yet.
+def compare_cgroup($what; $book; $seen; $slack):
+	($book.samples - $book.guarded - $seen.samples) as $missing
+	| if $missing < 0 or $missing > $slack then
+		"\($what): \($seen.samples) samples of \($book.samples), of which \($book.guarded) guarded"
+	else empty end,
+	(($book + $seen | keys_unsorted | unique - ["samples", "guarded", "ring"])[] as $name
+	| (($book[$name] // 0) - ($seen[$name] // 0)) as $short
+	| if $book.samples == $seen.samples and $short != 0 then
+		"\($what), \($name): \($book[$name] // 0) by the books, \($seen[$name] // 0) by pebsd"
+	elif $short < 0 then
+		"\($what), \($name): \($seen[$name]), over the books' \($book[$name] // 0)"
+	elif ($name | test("^(source|snoop|tlb)\\.|^(locked|blocked)$")) and $short > $book.samples - $seen.samples then
+		"\($what), \($name): short by \($short), and samples by \($book.samples - $seen.samples)"
+	else empty end);
+
+def compare_event($event; $code; $paths):
+	$status[0].events[$event] as $said
+	| [$books[] | select(.event == $code)] as $mine
+	| [$top[0].cgroups[] | select(.events[$event]) | {key: .cgroup, value: (.events[$event] | seen_figures)}] as $rows
+	| ($rows | from_entries) as $seen
+	| ([$top[0].cgroups[] | {key: (.id | tostring), value: .cgroup}] | from_entries) as $named
+	| (reduce $mine[] as $book ({};
+		($paths[$book.cgroup | tostring] // $named[$book.cgroup | tostring] // "cgroup:\($book.cgroup)") as $path
+		| .[$path] = total(.[$path] // {}, ($book | delivered_figures)))) as $delivered
+	| total($delivered[]) as $all
+	| total($seen[]) as $all_seen
+	| ($said.samples.unattributed) as $unattributed
+	| ($rows | length) as $n
+	| {
+		differences: [
+			differ("\($event), rows of a path"; 1; ([$rows | group_by(.key)[] | length] | max // 1)),
+			(($delivered + $seen | keys_unsorted)[] as $path
+			| compare_cgroup("\($event), \($path)";
+				$delivered[$path] // {samples: 0, guarded: 0}; $seen[$path] // {samples: 0}; $unattributed)),
+			# No sample is in two places, none in no place.
+			differ("\($event), all cgroups and unattributed"; ($all.samples // 0) - ($all.guarded // 0);
+				($all_seen.samples // 0) + $unattributed),
+			differ("\($event), seen"; ($all.samples // 0) - ($all.guarded // 0); $said.samples.seen),
+			differ("\($event), lost"; ($all.guarded // 0); $said.samples.lost.unexplained),
+			differ("\($event), malformed"; 0; $said.samples.lost.malformed),
+			differ("\($event), samples that went to the ring alone"; $all.ring // 0; 0),
+			(reduce $said.per_cpu[] as $cpu ({}; .[$cpu.cpu | tostring] = $cpu)) as $by_cpu
+			| ($totals[] | select(.events[$code])) as $core
+			| ($core.events[$code].overflow + $core.events[$code].ring) as $due
+			| sum($mine[] | select(.cpu == $core.cpu) | .guarded) as $guarded
+			| $by_cpu[$core.cpu | tostring] as $cpu
+			| differ("\($event), CPU \($core.cpu), expected"; $due; $cpu.expected),
+				differ("\($event), CPU \($core.cpu), seen"; $due - $guarded; $cpu.seen),
+				differ("\($event), CPU \($core.cpu), the books themselves"; $due;
+					sum($mine[] | select(.cpu == $core.cpu) | .samples + .ring.samples))
+		],
+		cgroups: ($delivered | map_values(.samples)),
+		figures: {
+			delivered: ($all.samples // 0), seen: $said.samples.seen, guarded: ($all.guarded // 0),
+			lost: $said.samples.lost.unexplained, ring: ($all.ring // 0), unattributed: $unattributed,
+			cgroups: ($delivered | length), processes: ([$mine[].pid] | unique | length),
+			latency: ($all.latency // 0),
+			batch: (if $said.samples.seen > 0 then ($all.samples // 0) / $said.samples.seen * 10 | round / 10 else null end),
+			unnamed: ([$mine[].cgroup | tostring] | unique | map(select($paths[.] | not)) | length)
+		}
+	};
+
+# What the endpoint must have, taken from `top` and `status`: sums over cgroups.
+def metrics($event):
+	"event=\"\($event)\"" as $all
+	| $status[0].events[$event].samples as $samples
+	| $top[0].total.events[$event] as $total
+	| ["pebsd_samples_seen_total", $all, $samples.seen],
+		["pebsd_samples_unattributed_total", $all, $samples.unattributed],
+		["pebsd_samples_lost_total", "reason=\"unexplained\$all, $samples.lost.unexplained],
+		["pebsd_samples_lost_total", "reason=\"malformed\$all, $samples.lost.malformed],
+		["pebsd_latency_cycles_count", $all, $total.samples],
+		["pebsd_latency_cycles_sum", $all, $total.latency.sum],
+		["pebsd_weighted_samples_total", $all, $total.weighted.samples],
+		["pebsd_weighted_latency_cycles_total", $all, $total.weighted.latency_sum],
+		["pebsd_hitm_samples_total", $all, $total.snoop.hitm // 0],
+		["pebsd_locked_samples_total", $all, $total.locked],
+		["pebsd_tlb_walk_samples_total", $all, sum($total.tlb | .walk, .miss, .fault | . // 0)],
+		($total.sources | to_entries[]
+		| ["pebsd_source_samples_total", "source=\"\(.key)\$all, .value.samples],
+			["pebsd_source_latency_cycles_total", "source=\"\(.key)\$all, .value.latency_sum // 0]);
+
+(reduce $cgroups[] as $one ({}; .[$one[0]] = $one[1])) as $paths
+| ($codes | with_entries(.value as $code | .key as $event | .value = compare_event($event; $code; $paths))) as $events
+| [
+	$events[].differences[],
+	($totals[] | . as $core
+	| ("stopped", "early", "unclaimed", "broken", "full", "events_full", "not_written") as $what
+	| select($core[$what] != 0) | "CPU \($core.cpu) of the module: \($what) is \($core[$what])"),
+	($totals[] | .cpu as $cpu | .events | to_entries[] | select(.key as $code | [$codes[]] | index($code) | not)
+	| select(.value.overflow + .value.ring > 0) | "CPU \($cpu): samples of an event \(.key) that nobody asked for"),
+	differ("samples seen by top and by status"; $top[0].samples.seen; $status[0].samples.seen),
+	differ("samples lost, all events"; sum($events[].figures.guarded); $status[0].samples.lost.unexplained),
+	($events | to_entries[] | select(.value.figures.delivered == 0) | "\(.key): nothing was delivered")
+] as $differences
+| ($differences[] | ["differs", .]),
+	($events | to_entries[] | .key as $event | .value
+	| (.figures | to_entries[] | ["figure", $event, .key, .value]),
+		(.cgroups | to_entries[] | ["cgroup", $event, .key, .value]),
+		(metrics($event) | ["metric"] + .))
+| map(tostring) | join("\t")

@@ -1,0 +1,56 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# Others who want the same hardware: an event of another latency threshold that holds it keeps pebsd's from counting,
+# which is named, and ends when the other goes; one that shares leaves pebsd's on it.
+# shellcheck source=tests/guest/inside/lib.sh
+. "${0%/*}/lib.sh"
+# shellcheck source=tests/guest/inside/books.sh
+. "${0%/*}/books.sh"
+
+in_error() {
+	status | tr -d ' \n' | grep -o '"in_error":[a-z]*' | sed 's/.*://' | tr '\n' ' '
+}
+
+is_in_error() {
+	[ "$(in_error)" = "$1 " ]
+}
+
+# hold UNIT OPTION...
+hold() {
+	local unit=$1
+	shift
+	systemd-run --quiet --collect --unit="$unit" --property=Type=notify --property=NotifyAccess=all \
+		"$here/hold_event" "$@"
+	workloads+=("$unit")
+}
+
+play
+load pointer-chase chase.service -- --threads 2
+hold holder.service --cpu 0 --ldlat 100 --pinned
+start_pebsd
+await_samples 2000
+wait_until 'the event of CPU 0 in error' 30 is_in_error 'true false'
+pebsctl status | tr -s '[:space:]' ' ' >"$work/line"
+grep -q 'loads does not count on CPUs 0: another pinned event holds the counter' "$work/line" ||
+	fail "no note names the CPU: $(pebsctl status)"
+settle
+agree 'one CPU held'
+expect 'samples of CPU 0' 0 "$(awk -F '[,:]' '/"cpu":0,/ { print $4 }' "$debug/totals")"
+scrape
+held_us=$(metric pebsd_unsampled_seconds_total 'reason="multiplexed"' | awk '{ printf "%d\n", $1 * 1e6 }')
+[ "$held_us" -gt 0 ] || fail 'no time is told in which CPU 0 was not sampled'
+
+systemctl stop holder.service
+resume
+wait_until 'the event of CPU 0 counts again' 30 is_in_error 'false false'
+! pebsctl status | grep -q 'does not count' || fail "the note stays: $(pebsctl status)"
+await_samples 2000
+
+# pebsd's event is pinned: who shares waits.
+hold sharer.service --cpu 0 --ldlat 100
+await_samples 4000
+systemctl stop sharer.service
+settle
+agree "the holder gone, $held_us us without"
+expect 'CPUs in error' 'false false ' "$(in_error)"
+[ "$(awk -F '[,:]' '/"cpu":0,/ { print $4 }' "$debug/totals")" -gt 1000 ] || fail 'CPU 0 is not sampled'

@@ -1,0 +1,45 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# An event that the kernel throttles is noticed and named, with how often and for how long, and the samples that there
+# were are all accounted.
+# shellcheck source=tests/guest/inside/lib.sh
+. "${0%/*}/lib.sh"
+# shellcheck source=tests/guest/inside/books.sh
+. "${0%/*}/books.sh"
+
+play
+load pointer-chase chase.service -- --threads 2
+start_pebsd
+await_samples 1000
+expect 'throttlings before' 0 "$(sum_of throttles)"
+! pebsctl status | grep -q 'was throttled' || fail 'status speaks of throttling where there was none'
+# Two samples a tick where the kernel ticks 250 times a second, of the four that there would be.
+echo 500 >/proc/sys/kernel/perf_event_max_sample_rate
+await_samples 3000
+# The last of it ends with the next tick.
+echo "$sample_rate" >/proc/sys/kernel/perf_event_max_sample_rate
+await_samples 200
+settle
+compare
+throttles=$(sum_of throttles)
+books_us=$(($(sum_of throttled_ns) / 1000))
+said=$(sed -n 's/.*"throttles": *\([0-9]*\).*/\1/p' "$work/status" | head -n 1)
+# The event's and the sum of events; here there is one.
+said_us=$(sed -n 's/.*"throttled": *\([0-9.]*\).*/\1/p' "$work/status" | head -n 1 | awk '{ printf "%d\n", $1 * 1e6 }')
+agree "throttles $throttles by the books and $said by pebsd, $books_us and $said_us us"
+[ "$throttles" -gt 100 ] || fail "the kernel throttled $throttles times"
+expect 'throttlings' "$throttles" "$said"
+# A throttling is logged some instructions after the event stops, and the end of it some before the event starts.
+difference=$((books_us > said_us ? books_us - said_us : said_us - books_us))
+[ $((difference * 20)) -le "$books_us" ] ||
+	fail "pebsd says $said_us us of throttling, the books $books_us us"
+
+pebsctl status >"$work/text"
+grep -q 'of CPU time throttled' "$work/text" || fail "status does not tell the time: $(cat "$work/text")"
+tr -s '[:space:]' ' ' <"$work/text" >"$work/line"
+grep -q 'loads was throttled on CPUs 0-1' "$work/line" || fail "no note names the CPUs: $(cat "$work/text")"
+grep -q "kernel.perf_event_max_sample_rate ($sample_rate); raise .period. in .sampling., or that sysctl" "$work/line" ||
+	fail "no note names the remedy: $(cat "$work/text")"
+scrape
+expect 'pebsd_unsampled_seconds_total, throttled' "$said_us" \
+	"$(metric pebsd_unsampled_seconds_total 'reason="throttled"' | awk '{ printf "%d\n", $1 * 1e6 }')"

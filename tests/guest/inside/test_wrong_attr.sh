@@ -1,0 +1,51 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# Without wakeup_events the kernel collects records in a buffer, and of each buffer one sample reaches pebsd: the same
+# comparison that all other tests make fails then by that factor, and pebsd itself reports the loss. With what pebsd
+# asks for, no sample goes that way.
+# shellcheck source=tests/guest/inside/lib.sh
+. "${0%/*}/lib.sh"
+# shellcheck source=tests/guest/inside/books.sh
+. "${0%/*}/books.sh"
+
+drop_in=/run/systemd/system/pebsd.service.d/wrong_attr.conf
+
+# shellcheck disable=SC2317 # called by the trap
+set_right() {
+	leave
+	rm -f "$drop_in"
+	systemctl daemon-reload
+}
+trap set_right EXIT
+
+# The buffer fills between two context switches, which empty it before it has.
+play loads_per_second=200000000
+load pointer-chase chase.service -- --threads 2
+mkdir -p "${drop_in%/*}"
+printf '[Service]\nEnvironment=LD_PRELOAD=%s\n' "$here/no_wakeup.so" >"$drop_in"
+systemctl daemon-reload
+start_pebsd
+sleep 5
+settle
+compare
+measured 'without wakeup_events'
+delivered=$(figure delivered) seen=$(figure seen) ring=$(figure ring) lost=$(figure lost)
+differences | grep -q '^loads, seen:' || fail "the comparison does not fail: $(differences)"
+differences | grep -q '^loads, /system.slice/chase.service: [0-9]* samples of' ||
+	fail "no cgroup is short: $(differences)"
+expect 'samples that reached pebsd, or went to the ring' "$delivered" $((seen + ring))
+[ "$seen" -gt 0 ] || fail 'no buffer ever filled'
+[ $((seen * 50)) -le "$delivered" ] || fail "$seen of $delivered samples reached pebsd: no batches"
+# What is still in a buffer is counted by nobody but the counter.
+[ "$lost" -ge $((delivered - seen - 2)) ] || fail "pebsd reports $lost lost of $((delivered - seen))"
+
+# The product.
+unplay
+rm "$drop_in"
+systemctl daemon-reload
+play
+start_pebsd
+await_samples 4000
+settle
+agree 'with wakeup_events'
+expect 'samples that went to the ring alone' 0 "$(figure ring)"
