@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
+# shellcheck disable=SC2154 # of lib.sh and books.sh: here, work, debug, parameters
 # For tests of pebsd's life as a service, after lib.sh and books.sh: what systemd and the journal say of it, and the
 # books of one opening of its events after the other. A program takes a third of a second to start in a guest: what the
 # shell can do itself it does.
@@ -63,8 +64,8 @@ play_slowly() {
 	play loads_per_second=2000000
 }
 
-# samples_of FILE [CPU]: what a copy of the machine's totals has in all.
-samples_of() {
+# delivered_by FILE [CPU]: what a copy of the machine's totals has in all.
+delivered_by() {
 	local line sum=0
 	while read -r line; do
 		[[ $line == "{\"cpu\":${2:-}"* ]] || continue
@@ -77,12 +78,12 @@ samples_of() {
 }
 
 has_more() {
-	[ "$(samples_of "$debug/totals" "${2:-}")" -ge "$1" ]
+	[ "$(delivered_by "$debug/totals" "${2:-}")" -ge "$1" ]
 }
 
 # more WHAT [CPU]: the machine delivers some more samples, on a CPU.
 more() {
-	wait_until "samples, $1" 60 has_more $(($(samples_of "$debug/totals" "${2:-}") + 40)) "${2:-}"
+	wait_until "samples, $1" 60 has_more $(($(delivered_by "$debug/totals" "${2:-}") + 40)) "${2:-}"
 }
 
 # The journal of pebsd and of systemd on it, since this test began.
@@ -138,6 +139,12 @@ exact() {
 	[ ! -s "$work/said" ] || fail "$1: $(<"$work/said")"
 }
 
+# figures TEXT...: what was measured, to the tester even where the test passes: the kernel's log is kept.
+figures() {
+	say "measured: $*"
+	printf 'guest-tests: %s: measured: %s\n' "${0##*/}" "$*" >/dev/kmsg
+}
+
 # BPF programs in the kernel besides systemd's own; each holds its maps.
 programs() {
 	awk '/\[bpf\]$/ && !/_sd_/ { n++ } END { print n + 0 }' /proc/kallsyms
@@ -148,6 +155,6 @@ no_programs() {
 }
 
 # The samples, lost or not, that pebsd has of this opening by its last collection.
-taken() {
+counted() {
 	status | jq '.samples.seen + (.samples.lost.unexplained // 0)'
 }

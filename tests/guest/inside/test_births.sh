@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# Hundreds of short-lived cgroups and scopes while pebsd samples: each is named, nothing is left unattributed, and
-# the figures stay exact for each.
+# Hundreds of short-lived cgroups, and scopes, while pebsd samples: those that were sampled are there by their names,
+# nothing is left unattributed, and the sums stay exact.
 # shellcheck source=tests/guest/inside/lib.sh
 . "${0%/*}/lib.sh"
 # shellcheck source=tests/guest/inside/books.sh
@@ -23,9 +23,8 @@ end_births() {
 trap end_births EXIT
 
 play_slowly
-settings
-start_workload pointer-chase chase.service
-systemctl start pebsd.service
+load pointer-chase chase.service
+start_pebsd
 mkdir "$top"
 
 # Goes into the cgroup, and does something there.
@@ -55,12 +54,12 @@ sleep 0.5
 note_cgroups
 wait
 exact "over $((ROUNDS * CGROUPS)) cgroups and $SCOPES scopes"
-agree
+pebsctl --json top --window all >"$work/top"
 sampled=$(jq '[.cgroups[] | select(.cgroup | startswith("/births/"))] | length' "$work/top")
 scopes=$(jq '[.cgroups[] | select(.cgroup | test("^/system.slice/birth-[0-9]+.scope$"))] | length' "$work/top")
 [ "$sampled" -gt $((ROUNDS * CGROUPS / 2)) ] || fail "of $((ROUNDS * CGROUPS)) cgroups $sampled have samples"
 expect 'scopes that have samples' $SCOPES "$scopes"
 look
 expect 'its restarts' 0 "${unit[NRestarts]}"
-measured "$(jq .samples.seen "$work/status") samples, $(jq .samples.unattributed "$work/status") of them unattributed;" \
+figures "$(jq .samples.seen "$work/status") samples, $(jq .samples.unattributed "$work/status") of them unattributed;" \
 	"$sampled of $((ROUNDS * CGROUPS)) short-lived cgroups and $scopes of $SCOPES scopes have some"

@@ -24,30 +24,28 @@ samples_cpus() {
 }
 
 play_slowly
-settings
-start_workload pointer-chase chase.service -- --threads 2
-start_workload mix mix.service
-systemctl start pebsd.service
+load pointer-chase chase.service -- --threads 2
+load mix mix.service
+start_pebsd
 look
 pid=${unit[MainPID]}
 more 'on CPU 1' 1
 for round in 1 2; do
 	echo 0 >"$online"
 	wait_until "round $round: CPU 0 alone is sampled" 60 samples_cpus 0
-	more "round $round, on CPU 0" 0
 	echo 1 >"$online"
 	wait_until "round $round: CPU 1 is sampled again" 60 samples_cpus 0-1
 	more "round $round, on CPU 1" 1
 done
 # So fast that pebsd does not see it away.
-for round in 3 4; do
+for round in 3 4 5; do
 	echo 0 >"$online"
 	echo 1 >"$online"
 	more "round $round, on CPU 1" 1
 done
-exact 'over four times offline'
+exact 'over five times offline'
 look
 expect 'the process, and its restarts' "$pid/0" "${unit[MainPID]}/${unit[NRestarts]}"
 expect_told 'CPUs came or went'
-measured "$(samples_of "$debug/totals" 0) samples on CPU 0, $(samples_of "$debug/totals" 1) on CPU 1;" \
+figures "$(delivered_by "$debug/totals" 0) samples on CPU 0, $(delivered_by "$debug/totals" 1) on CPU 1;" \
 	"$(jq .samples.lost.unexplained "$work/status") lost"

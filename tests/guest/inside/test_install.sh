@@ -5,6 +5,8 @@
 . "${0%/*}/lib.sh"
 # shellcheck source=tests/guest/inside/books.sh
 . "${0%/*}/books.sh"
+# shellcheck source=tests/guest/inside/lifetime.sh
+. "${0%/*}/lifetime.sh"
 
 exits 'systemd-analyze verify' 0 systemd-analyze verify --man=no pebsd.service
 expect 'what it says' '' "$(cat "$work/said")"
@@ -17,6 +19,6 @@ exits 'pebsd --check-config' 0 pebsd --check-config
 exits 'systemd-analyze security' 0 systemd-analyze security --no-pager pebsd.service
 score=$(sed -n 's/.*Overall exposure level for pebsd.service: \([0-9.]*\).*/\1/p' "$work/said")
 [ -n "$score" ] || fail "no score: $(tail -n 3 "$work/said")"
-measured "systemd $(systemctl --version | awk 'NR == 1 { print $2 }'), exposure $score of 10"
+figures "systemd $(systemctl --version | awk 'NR == 1 { print $2 }'), exposure $score of 10"
 # That of a service with no hardening at all is above 9.
 [ "${score%.*}" -lt 4 ] || fail "the unit's hardening is gone: $score"

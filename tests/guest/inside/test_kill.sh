@@ -10,12 +10,11 @@
 . "${0%/*}/lifetime.sh"
 
 play_slowly
-settings
 # As in the unit, but sooner.
 adapt_unit RestartSec=100ms WatchdogSec=6
-start_workload pointer-chase chase.service
-start_workload mix mix.service
-systemctl start pebsd.service
+load pointer-chase chase.service
+load mix mix.service
+start_pebsd
 
 is_another() {
 	is_active && [ "${unit[MainPID]}" != "$pid" ]
@@ -27,14 +26,14 @@ dies() {
 	look
 	restarts=${unit[NRestarts]} pid=${unit[MainPID]}
 	more "before its end: $1"
-	read_last=$(taken)
+	read_last=$(counted)
 	kill "-$2" "$pid"
 	wait_until 'pebsd is there again' 60 is_another
 	expect 'how the one before ended, and restarts that systemd counts' "$1/$((restarts + 1))" \
 		"$(<"$openings/result")/${unit[NRestarts]}"
-	all=$(samples_of "$spent")
+	all=$(delivered_by "$spent")
 	[ "$all" -ge "$read_last" ] || fail "$read_last samples were read, and $all delivered"
-	measured "$1: $(readiness) ms from its start to READY, not sampled for $(absence) ms;" \
+	figures "$1: $(readiness) ms from its start to READY, not sampled for $(absence) ms;" \
 		"of $all samples $((all - read_last)) came after the last reading and died with it"
 	more "after its return: $1"
 	exact "after its return: $1"

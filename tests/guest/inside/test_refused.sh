@@ -42,14 +42,14 @@ expect_told "Skipped due to 'exec-condition'"
 
 # A mistake in the configuration.
 play_slowly
-settings 'ldlat = many'
+settings '[sampling]' 'ldlat = many'
 exits 'pebsd --check-config' 2 pebsd --check-config
-where=/etc/pebsd/pebsd.conf.d/guest.conf:3
+where=/etc/pebsd/pebsd.conf.d/guest.conf:2
 [[ $(<"$work/said") == *"$where: ldlat = many: "* ]] || fail "pebsd --check-config: $(<"$work/said")"
 refused 2 "$where: ldlat = many: "
 
 # And with neither it works, also with the drop-in.
-settings
-systemctl start pebsd.service
+rm /etc/pebsd/pebsd.conf.d/guest.conf
+start_pebsd
 is_active || fail "the unit on a machine of the fleet that can sample is ${unit[ActiveState]}"
 more 'after all that was refused'

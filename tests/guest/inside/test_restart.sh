@@ -11,11 +11,11 @@
 . "${0%/*}/lifetime.sh"
 
 play_slowly
-settings
+# shellcheck disable=SC2119 # nothing more
 adapt_unit
-start_workload pointer-chase chase.service
-start_workload mix mix.service
-systemctl start pebsd.service
+load pointer-chase chase.service
+load mix mix.service
+start_pebsd
 look
 pid=${unit[MainPID]}
 more 'before the reload'
@@ -32,23 +32,23 @@ settings '[export]' 'top = 9' 'listen = nowhere'
 exits 'systemctl reload of a mistake' 1 systemctl reload pebsd.service
 look
 expect 'the unit after a refusal' "active/running/$pid" "${unit[ActiveState]}/${unit[SubState]}/${unit[MainPID]}"
-expect_told 'taken over: top' '/etc/pebsd/pebsd.conf.d/guest.conf:5:' 'the old one stays in force'
-said=$(curl --silent --show-error --fail "$metrics")
-[[ $said == *$'\npebsd_config_last_reload_successful 0\n'* ]] || fail 'the metrics have no failed reload'
-settings
+expect_told 'taken over: top' '/etc/pebsd/pebsd.conf.d/guest.conf:3:' 'the old one stays in force'
+scrape
+expect 'pebsd_config_last_reload_successful' 0.000000 "$(metric pebsd_config_last_reload_successful)"
+rm /etc/pebsd/pebsd.conf.d/guest.conf
 more 'after the reloads'
 exact 'over two reloads'
 resume
 
 more 'before the restart'
-read_last=$(taken)
+read_last=$(counted)
 systemctl restart pebsd.service
 look
 [ "${unit[MainPID]}" != "$pid" ] || fail 'a restart leaves the same process'
 expect 'how the one before ended, and restarts that systemd counts' success/0 "$(<"$openings/result")/${unit[NRestarts]}"
-all=$(samples_of "$spent")
+all=$(delivered_by "$spent")
 expect 'samples of the one before, by the books and by its last words' "$all" "$(last_words)"
-measured "restart: $(readiness) ms from its start to READY, not sampled for $(absence) ms;" \
+figures "restart: $(readiness) ms from its start to READY, not sampled for $(absence) ms;" \
 	"of $all samples $((all - read_last)) came after the last reading, all of them in the journal"
 more 'after the restart'
 exact 'after a restart'

@@ -10,8 +10,8 @@
 . "${0%/*}/lifetime.sh"
 
 play_slowly
-start_workload pointer-chase chase.service
-systemctl start pebsd.service
+load pointer-chase chase.service
+start_pebsd
 look
 # Nobody else may tell: with Type=notify a start is over at READY=1, which systemd takes of the main process alone.
 expect 'the unit' 'active/running/notify/main/0//' \
@@ -21,7 +21,7 @@ pid=${unit[MainPID]}
 expect 'the main process' /usr/sbin/pebsd "$(readlink "/proc/$pid/exe")"
 [[ ${unit[StatusText]} =~ ^Origin\ perf:\ loads\ of\ [0-9]+\ cgroups,\ every\ 1\ s$ ]] ||
 	fail "the status text: ${unit[StatusText]}"
-measured "$(readiness) ms from its start to READY"
+figures "$(readiness) ms from its start to READY"
 
 more 'of the started service'
 expect 'healthz' ok "$(curl --silent --max-time 10 http://127.0.0.1:9754/healthz)"

@@ -11,8 +11,7 @@ command -v varlinkctl >/dev/null || skip 'needs varlinkctl, which comes with sys
 
 socket=/run/pebsd/control.sock
 play_slowly
-settings
-systemctl start pebsd.service
+start_pebsd
 exits 'varlinkctl info' 0 varlinkctl info "$socket"
 [[ $(<"$work/said") == *io.pebsd* ]] || fail "varlinkctl info: $(<"$work/said")"
 exits 'varlinkctl list-interfaces' 0 varlinkctl list-interfaces "$socket"
