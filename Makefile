@@ -13,7 +13,7 @@ BUILD_PACKAGES = bpftool clang gcc libbpf-dev libc6-dev libinih-dev libjson-c-de
 RUN_PACKAGES = curl
 TEST_PACKAGES = jq libcriterion-dev prometheus
 DEVELOP_PACKAGES = clang-format clang-tidy git groff-base libclang-rt-14-dev mmdebstrap shellcheck
-GUEST_PACKAGES = apt cpio debian-archive-keyring mmdebstrap qemu-system-x86 zstd
+GUEST_PACKAGES = apt cpio debian-archive-keyring mmdebstrap mount qemu-system-x86 zstd
 # What test-guest runs: kernels, and those of tests/guest/inside/test_*.sh by their names (all, unless some are given).
 KERNELS ?= 6.1 6.12 7
 GUEST_TESTS ?=
@@ -65,7 +65,7 @@ BPF_CFLAGS = -g -O2 -target bpf -mcpu=v3 -D__TARGET_ARCH_$(BPF_ARCH) -Wall -Wext
 MAINS = daemon/main.c daemon/ctl/main.c
 LIBRARY_SOURCES = $(filter-out $(MAINS),$(wildcard daemon/*.c daemon/*/*.c daemon/*/*/*.c))
 # What tools use of the tests' library: made without Criterion, for `make run` installs none.
-TOOL_LIBRARY_SOURCES = tests/lib/example_snapshot.c tests/lib/perf_data_writer.c
+TOOL_LIBRARY_SOURCES = tests/lib/example_snapshot.c tests/lib/perf_data_writer.c tests/lib/world.c
 TEST_LIBRARY_SOURCES = $(filter-out tests/lib/time_limit.c,$(wildcard tests/lib/*.c))
 
 programs = $(patsubst tests/%.c,$(OUT)/tests/%,$(wildcard tests/$(1)))

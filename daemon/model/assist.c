@@ -44,7 +44,7 @@ static void record_access(struct pebs_unit *unit, const struct retired *retired,
 	else if (kinds & MODEL_BIT(EVENT_PRECISE_STORE))
 		precise_store_record(retired, record);
 	else if (kinds & MODEL_BIT(EVENT_STORE_LATENCY))
-		put_access(record, retired->address, load_source_encode(machine, retired),
+		put_access(record, retired->address, store_source_encode(machine, retired),
 			   load_latency_field(machine, retired));
 	else if (unit->tagged.valid && (!own || kinds & MODEL_BIT(EVENT_LOAD_LATENCY)))
 		put_access(record, unit->tagged.address, unit->tagged.source, unit->tagged.latency);
@@ -110,7 +110,6 @@ static void settle(struct pebs_unit *unit, const struct covered *covered, const 
 		struct pebs_counter *counter = program_counter(unit, i);
 
 		counter->armed = false;
-		counter->skid_left = 0;
 		if (!area)
 			continue;
 		counter->count = area->reset[i < PEBS_FIXED_0 ? i : i - PEBS_FIXED_0 + PEBS_GENERAL] &

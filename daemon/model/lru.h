@@ -16,8 +16,8 @@ struct lru {
 	u64 *entries; /* set by set; the caller's */
 	u64 multiplier;
 	u32 mask; /* sets - 1 */
+	u32 ways; /* 0: holds nothing */
 	u8 shift;
-	u8 ways; /* 0: holds nothing */
 };
 
 static inline u64 *lru_set(const struct lru *lru, u64 key)
@@ -52,7 +52,7 @@ static inline void lru_put(const struct lru *lru, u64 entry)
 
 	if (!lru->ways)
 		return;
-	for (u32 way = lru->ways - 1U; way > 0; way--)
+	for (u32 way = lru->ways - 1; way > 0; way--)
 		set[way] = set[way - 1];
 	set[0] = entry;
 }

@@ -23,12 +23,16 @@
 #define OTHERS_MODIFIED LRU_FLAG(0)
 #define OTHERS_SOCKET   LRU_FLAG(1) /* on the other socket */
 
-struct memory {
-	struct memory_shape shape;
-	struct random random;
+struct tables {
 	struct lru l1, l2, l3;
 	struct lru first_tlb, second_tlb;
 	struct lru others;
+};
+
+struct memory {
+	struct memory_shape shape;
+	struct random random;
+	struct tables tables;
 	struct flights flights;
 };
 
@@ -52,7 +56,7 @@ static u32 power_of_two_below(u32 number)
 	return power;
 }
 
-/* Takes `entries` off the storage at `*used`; only counts where there is none. */
+/* Takes the table's room off the storage at `*used`; only counts it where there is no storage. */
 static void lay_out(struct lru *lru, void *storage, size_t *used, u32 sets, u32 ways)
 {
 	if (storage) {
@@ -60,7 +64,7 @@ static void lay_out(struct lru *lru, void *storage, size_t *used, u32 sets, u32 
 				    .multiplier = 0x9e3779b97f4a7c15ULL,
 				    .mask = sets - 1,
 				    .shift = 32,
-				    .ways = (u8)ways};
+				    .ways = ways};
 		for (size_t i = 0; i < (size_t)sets * ways; i++)
 			lru->entries[i] = 0;
 	}
@@ -85,25 +89,24 @@ static void lay_out_tlb(struct lru *lru, void *storage, size_t *used, u32 pages,
 }
 
 /* Bytes used; `storage` NULL: just that. */
-static size_t lay_out_all(struct memory *memory, void *storage, const struct memory_shape *shape)
+static size_t lay_out_all(struct tables *tables, void *storage, const struct memory_shape *shape)
 {
-	struct memory none;
-	size_t used = (sizeof(none) + 63) & ~(size_t)63;
+	size_t used = (sizeof(struct memory) + 63) & ~(size_t)63;
 
-	if (!memory)
-		memory = &none;
-	lay_out_cache(&memory->l1, storage, &used, shape->l1_bytes, shape->l1_ways);
-	lay_out_cache(&memory->l2, storage, &used, shape->l2_bytes, shape->l2_ways);
-	lay_out_cache(&memory->l3, storage, &used, shape->l3_bytes, shape->l3_ways);
-	lay_out_tlb(&memory->first_tlb, storage, &used, shape->l1_tlb_pages, FIRST_TLB_SETS);
-	lay_out_tlb(&memory->second_tlb, storage, &used, shape->l2_tlb_pages, SECOND_TLB_SETS);
-	lay_out(&memory->others, storage, &used, OTHERS_SETS, OTHERS_WAYS);
+	lay_out_cache(&tables->l1, storage, &used, shape->l1_bytes, shape->l1_ways);
+	lay_out_cache(&tables->l2, storage, &used, shape->l2_bytes, shape->l2_ways);
+	lay_out_cache(&tables->l3, storage, &used, shape->l3_bytes, shape->l3_ways);
+	lay_out_tlb(&tables->first_tlb, storage, &used, shape->l1_tlb_pages, FIRST_TLB_SETS);
+	lay_out_tlb(&tables->second_tlb, storage, &used, shape->l2_tlb_pages, SECOND_TLB_SETS);
+	lay_out(&tables->others, storage, &used, OTHERS_SETS, OTHERS_WAYS);
 	return used;
 }
 
 size_t memory_size(const struct memory_shape *shape)
 {
-	return lay_out_all(NULL, NULL, shape);
+	struct tables none;
+
+	return lay_out_all(&none, NULL, shape);
 }
 
 struct memory *memory_open(void *storage, const struct memory_shape *shape, u64 seed)
@@ -114,10 +117,10 @@ struct memory *memory_open(void *storage, const struct memory_shape *shape, u64 
 	memory->flights.buffers =
 		shape->fill_buffers < FLIGHTS_BUFFERS_MAX ? shape->fill_buffers : FLIGHTS_BUFFERS_MAX;
 	random_seed(&memory->random, seed, 0x6d656d6f7279); /* a stream of its own: "memory" */
-	lay_out_all(memory, storage, shape);
+	lay_out_all(&memory->tables, storage, shape);
 	/* The first level is indexed by the address as it is; the others by a hash, as pages lie anywhere. */
-	memory->l1.multiplier = 1;
-	memory->l1.shift = 0;
+	memory->tables.l1.multiplier = 1;
+	memory->tables.l1.shift = 0;
 	return memory;
 }
 
@@ -150,13 +153,13 @@ static u32 translate(struct memory *memory, const struct access *access, u8 *ret
 	u32 walk = memory->shape.walk_cycles;
 
 	*ret_translated = TRANSLATED_L1;
-	if (lru_find(&memory->first_tlb, key))
+	if (lru_find(&memory->tables.first_tlb, key))
 		return 0;
-	lru_put(&memory->first_tlb, key);
+	lru_put(&memory->tables.first_tlb, key);
 	*ret_translated = TRANSLATED_L2;
-	if (lru_find(&memory->second_tlb, key))
+	if (lru_find(&memory->tables.second_tlb, key))
 		return SECOND_TLB_CYCLES;
-	lru_put(&memory->second_tlb, key);
+	lru_put(&memory->tables.second_tlb, key);
 	*ret_translated = TRANSLATED_WALK;
 	return walk + queueing((u32)(random_next(&memory->random) >> 32), walk / 4, 4);
 }
@@ -220,15 +223,15 @@ static struct outcome ask_others(struct memory *memory, u64 *entry, const struct
 	u64 was = *entry;
 
 	if (access->kind == ACCESS_STORE)
-		lru_remove(&memory->others, line);
+		lru_remove(&memory->tables.others, line);
 	else
 		*entry &= ~OTHERS_MODIFIED;
 	if (was & OTHERS_MODIFIED)
 		return in_another_cache(memory, was, ASKED_MODIFIED);
 	if (!own && random_chance(&memory->random, 1, SILENT_DROP)) {
-		lru_remove(&memory->others, line);
-		return lru_find(&memory->l3, line) ? in_l3(memory, ASKED_MISS)
-						   : in_dram(memory, access->remote);
+		lru_remove(&memory->tables.others, line);
+		return lru_find(&memory->tables.l3, line) ? in_l3(memory, ASKED_MISS)
+							  : in_dram(memory, access->remote);
 	}
 	return in_another_cache(memory, was, ASKED_HIT);
 }
@@ -237,32 +240,32 @@ static struct outcome ask_others(struct memory *memory, u64 *entry, const struct
 static struct outcome find_line(struct memory *memory, u64 line, const struct access *access)
 {
 	bool demand = access->kind != ACCESS_PREFETCH;
-	bool hit1 = lru_find(&memory->l1, line);
-	bool hit2 = !hit1 && lru_find(&memory->l2, line);
+	bool hit1 = lru_find(&memory->tables.l1, line);
+	bool hit2 = !hit1 && lru_find(&memory->tables.l2, line);
 	u64 *others = NULL;
 	bool hit3 = false;
 	struct outcome outcome;
 
 	/* Own copies are good for loads; a store has to ask who else has one. */
 	if (!(hit1 || hit2) || access->kind == ACCESS_STORE)
-		others = lru_find(&memory->others, line);
+		others = lru_find(&memory->tables.others, line);
 	if (others) {
 		outcome = ask_others(memory, others, access, hit1 || hit2);
-		hit3 = lru_find(&memory->l3, line);
+		hit3 = lru_find(&memory->tables.l3, line);
 	} else if (hit1) {
 		outcome = in_l1(memory);
 	} else if (hit2) {
 		outcome = in_l2(memory);
 	} else {
-		hit3 = lru_find(&memory->l3, line);
+		hit3 = lru_find(&memory->tables.l3, line);
 		outcome = hit3 ? in_l3(memory, ASKED_NONE) : in_dram(memory, access->remote);
 	}
 	if (!hit1 && demand)
-		lru_put(&memory->l1, line);
+		lru_put(&memory->tables.l1, line);
 	if (!hit1 && !hit2)
-		lru_put(&memory->l2, line);
+		lru_put(&memory->tables.l2, line);
 	if (!hit1 && !hit2 && !hit3)
-		lru_put(&memory->l3, line);
+		lru_put(&memory->tables.l3, line);
 	return outcome;
 }
 
@@ -339,8 +342,8 @@ void memory_access(struct memory *memory, const struct access *access, struct re
 		outcome = (struct outcome){PLACE_FILL_BUFFER, ASKED_NONE, 0, 0, 0};
 		latency += memory->shape.l1_cycles;
 		latency = latency > remaining ? latency : remaining;
-		if (!lru_find(&memory->l1, line))
-			lru_put(&memory->l1, line); /* a prefetch brings it to L2 alone */
+		if (!lru_find(&memory->tables.l1, line))
+			lru_put(&memory->tables.l1, line); /* a prefetch brings it to L2 alone */
 	} else {
 		outcome = find_line(memory, line, access);
 		if (outcome.place != PLACE_L1)
@@ -357,28 +360,28 @@ void memory_warm(struct memory *memory, u64 address, u64 bytes)
 	u64 last = line_of(address + bytes - 1);
 
 	for (u64 line = line_of(address); bytes && line <= last; line++) {
-		if (!lru_find(&memory->l2, line))
-			lru_put(&memory->l2, line);
-		if (!lru_find(&memory->l3, line))
-			lru_put(&memory->l3, line);
+		if (!lru_find(&memory->tables.l2, line))
+			lru_put(&memory->tables.l2, line);
+		if (!lru_find(&memory->tables.l3, line))
+			lru_put(&memory->tables.l3, line);
 	}
 }
 
 /* Notes who else has the line. */
 static void note_other(struct memory *memory, u64 line, u64 flags)
 {
-	lru_remove(&memory->others, line);
-	lru_put(&memory->others, line | flags);
+	lru_remove(&memory->tables.others, line);
+	lru_put(&memory->tables.others, line | flags);
 }
 
 void memory_other_writes(struct memory *memory, u64 address, bool other_socket)
 {
 	u64 line = line_of(address);
 
-	lru_remove(&memory->l1, line);
-	lru_remove(&memory->l2, line);
+	lru_remove(&memory->tables.l1, line);
+	lru_remove(&memory->tables.l2, line);
 	if (other_socket)
-		lru_remove(&memory->l3, line);
+		lru_remove(&memory->tables.l3, line);
 	flights_forget(&memory->flights, line);
 	note_other(memory, line, OTHERS_MODIFIED | (other_socket ? OTHERS_SOCKET : 0));
 }

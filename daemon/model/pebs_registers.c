@@ -115,7 +115,6 @@ static void store_count(struct pebs_unit *unit, u32 index, u64 value)
 
 	counter->count = value & counter_highest(unit->machine);
 	counter->armed = false;
-	counter->interrupt_due = false;
 	skid_written(unit, index, counter);
 }
 
@@ -123,10 +122,8 @@ static void store_select(struct pebs_unit *unit, u32 index, u64 value)
 {
 	struct pebs_counter *counter = program_counter(unit, index);
 
-	if ((counter->select ^ value) & (EVTSEL_EVENT | EVTSEL_UMASK) && index < PEBS_FIXED_0) {
+	if ((counter->select ^ value) & (EVTSEL_EVENT | EVTSEL_UMASK) && index < PEBS_FIXED_0)
 		counter->armed = false;
-		counter->interrupt_due = false;
-	}
 	counter->select = value;
 	counter->asserted = false;
 	skid_written(unit, index, counter);

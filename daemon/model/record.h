@@ -10,19 +10,37 @@
 #include "machine.h"
 #include "retired.h"
 
-#define RECORD_FIELDS(X)                                                                          \
-	X(FLAGS)                                                                                  \
-	X(IP)                                                                                     \
-	X(AX)                                                                                     \
-	X(BX)                                                                                     \
-	X(CX) X(DX) X(SI) X(DI) X(BP) X(SP) X(R8) X(R9) X(R10) X(R11) X(R12) X(R13) X(R14) X(R15) \
-		X(GLOBAL_STATUS) /* at 90H; from 0011b on the applicable counters */              \
-		X(ADDRESS)       /* 98H: data linear address */                                   \
-		X(SOURCE)        /* A0H: data source encoding; a precise store's status */        \
-		X(LATENCY)       /* A8H: core clock cycles */                                     \
-		X(EVENTING_IP)   /* B0H */                                                        \
-		X(TSX)           /* B8H */                                                        \
-		X(TSC)           /* C0H */
+/*
+ * GLOBAL_STATUS is at 90H, from 0011b on the applicable counters; ADDRESS (98H) the data linear address;
+ * SOURCE (A0H) the data source encoding, or a store's status; LATENCY (A8H) in core clock cycles; EVENTING_IP
+ * at B0H, TSX at B8H, TSC at C0H.
+ */
+#define RECORD_FIELDS(X) \
+	X(FLAGS)         \
+	X(IP)            \
+	X(AX)            \
+	X(BX)            \
+	X(CX)            \
+	X(DX)            \
+	X(SI)            \
+	X(DI)            \
+	X(BP)            \
+	X(SP)            \
+	X(R8)            \
+	X(R9)            \
+	X(R10)           \
+	X(R11)           \
+	X(R12)           \
+	X(R13)           \
+	X(R14)           \
+	X(R15)           \
+	X(GLOBAL_STATUS) \
+	X(ADDRESS)       \
+	X(SOURCE)        \
+	X(LATENCY)       \
+	X(EVENTING_IP)   \
+	X(TSX)           \
+	X(TSC)
 
 #define RECORD_ENUM_(name) RECORD_##name,
 enum record_field { RECORD_FIELDS(RECORD_ENUM_) RECORD_FIELD_COUNT };

@@ -227,7 +227,8 @@ void workload_data_warm(struct workload *workload)
 	switch (workload->kind) {
 	case WORKLOAD_POINTER_CHASE:
 	case WORKLOAD_REMOTE_NUMA:
-		memory_warm(workload->memory, main, largest);
+		/* More than L3 holds, so that each of its sets is full. */
+		memory_warm(workload->memory, main, largest + largest / 2);
 		break;
 	case WORKLOAD_FALSE_SHARING:
 		memory_warm(workload->memory, range_base(workload, RANGE_SHARED), SHARED_LINES * LINE);

@@ -23,9 +23,8 @@ place=$tree/usr/lib/pebsd-tests
 units=$tree/usr/lib/systemd/system
 env -u MAKEFLAGS make --no-print-directory --silent install DESTDIR="$tree" BUILD="$BUILD"
 mkdir -p "$place" "$units/multi-user.target.wants"
-install "$here"/inside/*.sh "$BUILD"/tests/guest/{workload,hold_event} "$place/"
+install "$here"/inside/*.sh "$BUILD"/tests/guest/{workload,open_event} "$place/"
 install -m 644 "$here"/inside/*.jq "$BUILD"/tests/guest/*.so "$place/"
-install -m 644 "$here"/inside/*.jq "$place/"
 cp "$output"/module/*.ko "$guest/kernel-$series.release" "$place/"
 mv "$place/kernel-$series.release" "$place/release"
 printf '%s\n' "$@" >"$place/order"

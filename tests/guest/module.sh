@@ -32,11 +32,13 @@ mkdir -p "$tree"
 for file in "${sources[@]}"; do
 	install -D -m 644 "$file" "$tree/${file#"$here/module/"}"
 done
-# objtool reads /proc.
+# The objtool of 7.x reads /proc, which is mounted for this alone. Where nothing may be mounted, the others do without.
+enter=(chroot "$root")
 # shellcheck disable=SC2016 # the inner shell's
-unshare --mount sh -c 'mount -t proc proc "$1/proc" && exec chroot "$@"' sh "$root" \
-	/usr/bin/env -i PATH=/usr/sbin:/usr/bin make -j"$(nproc)" -C "/usr/src/linux-headers-$release" M=/module modules \
-	>"$output/log" 2>&1 || {
+! unshare --mount true 2>/dev/null ||
+	enter=(unshare --mount sh -c 'mount -t proc proc "$1/proc" && exec chroot "$@"' sh "$root")
+"${enter[@]}" /usr/bin/env -i PATH=/usr/sbin:/usr/bin \
+	make -j"$(nproc)" -C "/usr/src/linux-headers-$release" M=/module modules >"$output/log" 2>&1 || {
 	tail -n 60 "$output/log" >&2
 	fail "the module does not build for $release: all of it is in $output/log"
 }

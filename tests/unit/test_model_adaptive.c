@@ -153,6 +153,7 @@ Test(model_adaptive, bytes_that_are_no_record_are_refused)
 		56ULL << 48 | 8 | 1ULL << 24,              /* two entries in the space of one */
 		0xffffULL << 48 | 8,                       /* as long as can be said */
 		(32 + 33 * 24ULL) << 48 | 8 | 32ULL << 24, /* 33 entries */
+		(32 + 32 * 24ULL) << 48 | 8 | 32ULL << 24, /* 33 entries in the space of 32 */
 		~0ULL,
 	};
 	u8 bytes[RECORD_SIZE_MAX + 64] = {0};

@@ -76,6 +76,37 @@ Test(model_load_source, the_driver_gives_known_values)
 	cr_expect_eq(load_source_data_src(&ice_lake, 0xc1), 0x10268100142);
 }
 
+/* pebs_data_source with the flags of none set, as the driver of Linux 6.1 and 6.12 has it. */
+Test(model_load_source, the_drivers_tables)
+{
+	static const struct {
+		const struct machine *machine;
+		u64 values[16];
+	} tables[] = {
+		{&nehalem,
+		 {0x605080082, 0x205100142, 0x1805100242, 0x405100442, 0x605100842, 0x605200842, 0x605800842,
+		  0x605800842, 0x2605208042, 0x2605808042, 0x1a05201042, 0x2605202042, 0x1a05501042,
+		  0x3a05502042, 0x1e05120042, 0x1e05140042}},
+		{&sandy_bridge,
+		 {0x10668080082, 0x10268100142, 0x11868100242, 0x10468100442, 0x10668100842, 0x10668400842,
+		  0x10668200842, 0x10668800842, 0x12668208042, 0x12668808042, 0x11a68201042, 0x12668202042,
+		  0x11a68501042, 0x13a68502042, 0x11e68120042, 0x11e68140042}},
+		{&skylake,
+		 {0x10668080082, 0x10268100142, 0x11868100242, 0x10468100442, 0x10668100842, 0x10668400842,
+		  0x10668200842, 0x10668800842, 0x10868200042, 0x12868200042, 0x11a68201042, 0x13a68100042,
+		  0x17668000042, 0x13668800042, 0x11e68120042, 0x11e68140042}},
+		{&skylake_server,
+		 {0x10668080082, 0x10268100142, 0x11868100242, 0x10468100442, 0x10668100842, 0x10668400842,
+		  0x10668200842, 0x10668800842, 0x11c68200042, 0x13c68200042, 0x11a68201042, 0x13a68100042,
+		  0x17668000042, 0x13668800042, 0x11e68120042, 0x11e68140042}},
+	};
+
+	for (size_t i = 0; i < COUNT(tables); i++)
+		for (u64 code = 0; code < 16; code++)
+			cr_expect_eq(load_source_data_src(tables[i].machine, code), tables[i].values[code],
+				     "%zu: %#llx", i, (unsigned long long)code);
+}
+
 Test(model_load_source, every_value_is_that_of_a_load)
 {
 	for (size_t i = 1; i < COUNT(all); i++)
@@ -156,11 +187,11 @@ Test(model_load_source, beyond_l3_since_skylake)
 Test(model_load_source, no_machine_writes_reserved_bits_or_codes)
 {
 	for (size_t i = 0; i < COUNT(all); i++)
-		for (u8 place = 0; place < PLACE_COUNT; place++)
-			for (u8 asked = 0; asked < ASKED_COUNT; asked++) {
+		for (u32 place = 0; place < PLACE_COUNT; place++)
+			for (u32 asked = 0; asked < ASKED_COUNT; asked++) {
 				struct retired load = {.operation = OPERATION_LOAD,
-						       .place = place,
-						       .asked = asked,
+						       .place = (u8)place,
+						       .asked = (u8)asked,
 						       .translated = TRANSLATED_WALK,
 						       .locked = true,
 						       .data_blocked = true,
@@ -243,6 +274,7 @@ Test(model_load_source, stores_from_haswell_to_ice_lake_tell_the_l1d_hit_alone)
 	cr_expect_eq(store_source_encode(&haswell, &store), 0x0);
 	cr_expect_eq(store_source_data_src(&haswell, 0x1), 0x1e05080144);
 	cr_expect_eq(store_source_data_src(&haswell, 0x30), 0x1e05080184);
+	store.place = PLACE_L1;
 	cr_expect_eq(store_source_encode(&nehalem, &store), 0x0); /* no store event */
 	cr_expect_eq(store_source_data_src(&nehalem, 0x1), 0x1e05080021);
 }

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 # For tests of accounting, after lib.sh: a machine of the module's, and whether pebsd's figures are those of its books.
-# shellcheck disable=SC2154 # lib.sh's: here, work
+# shellcheck disable=SC2154 # lib.sh's: here, module, work
 
-parameters=/sys/module/pebs_machine/parameters
-debug=/sys/kernel/debug/pebs_machine
+parameters=/sys/module/$module/parameters
+debug=/sys/kernel/debug/$module
 endpoint=http://127.0.0.1:9754/metrics
 # The ids of cgroups that were there at any time, as lines of ["ID","/PATH"].
 cgroups=$work/cgroups
@@ -16,20 +16,20 @@ leave() {
 	end
 	rm -f /etc/pebsd/pebsd.conf.d/guest.conf
 	echo "$sample_rate" >/proc/sys/kernel/perf_event_max_sample_rate
-	[ ! -d "$parameters" ] || rmmod pebs_machine
+	! module_is_loaded || unload_module
 }
 trap leave EXIT
 
 # play [PARAMETER=VALUE...]: the machine is there, with empty books.
 play() {
-	insmod "$here/pebs_machine.ko" "$@"
+	load_module "$@"
 	: >"$cgroups"
 }
 
 # The machine goes, so that another can be played.
 unplay() {
 	systemctl stop pebsd.service
-	rmmod pebs_machine
+	unload_module
 }
 
 # What is in the cgroups at this moment will be known by its path when it is gone.

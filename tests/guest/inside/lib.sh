@@ -4,8 +4,23 @@
 set -eu
 
 here=/usr/lib/pebsd-tests
+# The one of tests/guest/module/.
+module=$(basename "$here"/*.ko .ko)
 work=$(mktemp -d)
 workloads=()
+
+module_is_loaded() {
+	grep -q "^$module " /proc/modules
+}
+
+# load_module [PARAMETER=VALUE...]
+load_module() {
+	insmod "$here/$module.ko" "$@"
+}
+
+unload_module() {
+	rmmod "$module"
+}
 
 # shellcheck disable=SC2317 # called by the trap
 end() {

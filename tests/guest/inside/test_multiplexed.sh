@@ -15,18 +15,23 @@ is_in_error() {
 	[ "$(in_error)" = "$1 " ]
 }
 
-# hold UNIT OPTION...
+is_open() {
+	readlink /proc/"$1"/fd/* | grep -q perf_event
+}
+
+# hold UNIT OPTION...: somebody else's event on CPU 0, with another latency threshold. It has no sample.
 hold() {
 	local unit=$1
 	shift
-	systemd-run --quiet --collect --unit="$unit" --property=Type=notify --property=NotifyAccess=all \
-		"$here/hold_event" "$@"
+	systemd-run --quiet --collect --unit="$unit" "$here/open_event" --config "$(code_of mem-loads)" --config1 100 \
+		--precise 2 --sample-type "$((1 << 14))" --wakeup 1 --period $((0x7fffffff)) --for 1000 "$@"
 	workloads+=("$unit")
+	wait_until "the event of $unit" 30 is_open "$(systemctl show --property=MainPID --value "$unit")"
 }
 
 play
 load pointer-chase chase.service -- --threads 2
-hold holder.service --cpu 0 --ldlat 100 --pinned
+hold holder.service --pinned 1
 start_pebsd
 await_samples 2000
 wait_until 'the event of CPU 0 in error' 30 is_in_error 'true false'
@@ -47,7 +52,7 @@ wait_until 'the event of CPU 0 counts again' 30 is_in_error 'false false'
 await_samples 2000
 
 # pebsd's event is pinned: who shares waits.
-hold sharer.service --cpu 0 --ldlat 100
+hold sharer.service
 await_samples 4000
 systemctl stop sharer.service
 settle

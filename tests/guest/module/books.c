@@ -95,8 +95,8 @@ static struct book *books_find(struct core_books *books, const struct perf_event
 			smp_store_release(&book->used, true);
 			return book;
 		}
-		if (book->key.cgroup == key.cgroup && book->key.pid == key.pid && book->key.event == key.event &&
-		    memcmp(book->key.comm, key.comm, sizeof(key.comm)) == 0)
+		if (book->key.cgroup == key.cgroup && book->key.pid == key.pid &&
+		    book->key.event == key.event && memcmp(book->key.comm, key.comm, sizeof(key.comm)) == 0)
 			return book;
 	}
 	return NULL;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What was handed to perf core: the oracle of tests. Counted in the interrupt's handler (or the drain outside of it),
- * at the same place and for the same task and cgroup as the sample itself, on each CPU for itself. Counts only grow,
- * over closing and opening of events, until they are reset.
+ * What was handed to perf core: the oracle of tests. Counted in the interrupt's handler (or the drain outside
+ * of it), at the same place and for the same task and cgroup as the sample itself, on each CPU for itself.
+ * Counts only grow, over closing and opening of events, until they are reset.
  */
 #ifndef PEBS_MACHINE_BOOKS_H
 #define PEBS_MACHINE_BOOKS_H
@@ -29,7 +29,8 @@ struct book_sums {
 	u64 latency_true; /* as the record had it */
 	u64 instruction_latency;
 	u64 locked, blocked;
-	u64 guarded; /* while a BPF program or map operation on this CPU kept perf event programs from running */
+	u64 guarded; /* while a BPF program or map operation on this CPU kept perf event programs from running
+		      */
 	u64 source_samples[SOURCE_SLOTS], source_latency[SOURCE_SLOTS];
 	u64 snoop[SNOOP_SLOTS], tlb[TLB_SLOTS];
 };
@@ -37,7 +38,7 @@ struct book_sums {
 struct book {
 	bool used;
 	struct book_key key;
-	struct book_sums overflow; /* to perf_event_overflow() */
+	struct book_sums overflow;      /* to perf_event_overflow() */
 	u64 ring_samples, ring_latency; /* to perf_event_output() alone */
 };
 

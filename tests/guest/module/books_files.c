@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-/* debugfs: pebs_machine/books, totals, reset. JSON, one object a line; figures that are 0 throughout are left out. */
+/* debugfs: pebs_machine/books, totals, reset. JSON, one object a line; figures that are 0 throughout are left
+ * out. */
 #include "core.h"
 
 #include <linux/debugfs.h>
@@ -30,7 +31,8 @@ static void put_text(struct seq_file *file, const char *text)
 	seq_putc(file, '"');
 }
 
-static void put_counts(struct seq_file *file, const char *name, const char *const *words, const u64 *counts, size_t n)
+static void put_counts(struct seq_file *file, const char *name, const char *const *words, const u64 *counts,
+		       size_t n)
 {
 	const char *separator = "";
 
@@ -48,25 +50,27 @@ static void put_book(struct seq_file *file, int cpu, const struct book *book)
 {
 	const struct book_sums *sums = &book->overflow;
 
-	seq_printf(file, "{\"cpu\":%d,\"event\":\"0x%x\",\"cgroup\":%llu,\"pid\":%u,\"comm\":", cpu, book->key.event,
-		   book->key.cgroup, book->key.pid);
+	seq_printf(file, "{\"cpu\":%d,\"event\":\"0x%x\",\"cgroup\":%llu,\"pid\":%u,\"comm\":", cpu,
+		   book->key.event, book->key.cgroup, book->key.pid);
 	put_text(file, book->key.comm);
-	seq_printf(file, ",\"samples\":%llu,\"period\":%llu,\"latency\":%llu,\"latency_true\":%llu", sums->samples,
-		   sums->period, sums->latency, sums->latency_true);
+	seq_printf(file, ",\"samples\":%llu,\"period\":%llu,\"latency\":%llu,\"latency_true\":%llu",
+		   sums->samples, sums->period, sums->latency, sums->latency_true);
 	seq_printf(file, ",\"instruction_latency\":%llu,\"locked\":%llu,\"blocked\":%llu,\"guarded\":%llu",
 		   sums->instruction_latency, sums->locked, sums->blocked, sums->guarded);
 	put_counts(file, "sources", source_words, sums->source_samples, ARRAY_SIZE(source_words));
 	put_counts(file, "source_latency", source_words, sums->source_latency, ARRAY_SIZE(source_words));
 	put_counts(file, "snoops", snoop_words, sums->snoop, ARRAY_SIZE(snoop_words));
 	put_counts(file, "tlbs", tlb_words, sums->tlb, ARRAY_SIZE(tlb_words));
-	seq_printf(file, ",\"ring\":{\"samples\":%llu,\"latency\":%llu}}\n", book->ring_samples, book->ring_latency);
+	seq_printf(file, ",\"ring\":{\"samples\":%llu,\"latency\":%llu}}\n", book->ring_samples,
+		   book->ring_latency);
 }
 
 static int books_file_show(struct seq_file *file, void *unused)
 {
 	int cpu;
 
-	for_each_possible_cpu(cpu) {
+	for_each_possible_cpu(cpu)
+	{
 		const struct core_books *books = &per_cpu(cores, cpu)->books;
 
 		for (unsigned int i = 0; i < books_size(); i++)
@@ -96,9 +100,12 @@ static void put_totals(struct seq_file *file, int cpu, const struct core *core)
 
 	seq_printf(file, "{\"cpu\":%d,\"records\":%llu,\"not_written\":%llu", cpu, core->unit.records,
 		   core->unit.not_written);
-	seq_printf(file, ",\"interrupts\":%llu,\"deferred\":%llu,\"drains\":%llu,\"handler_ns\":%llu",
-		   books->interrupts, books->deferred, books->drains, core->handler_ns);
-	seq_printf(file, ",\"stopped\":%llu,\"early\":%llu,\"unclaimed\":%llu,\"broken\":%llu,\"starved\":%llu",
+	seq_printf(
+		file,
+		",\"interrupts\":%llu,\"deferred\":%llu,\"drains\":%llu,\"handler_ns\":%llu,\"tick_ns\":%llu",
+		books->interrupts, books->deferred, books->drains, core->handler_ns, core->tick_ns);
+	seq_printf(file,
+		   ",\"stopped\":%llu,\"early\":%llu,\"unclaimed\":%llu,\"broken\":%llu,\"starved\":%llu",
 		   books->stopped, books->early, books->unclaimed, books->broken, books->starved);
 	seq_printf(file, ",\"full\":%llu,\"events_full\":%llu,\"events\":{", books->full, books->events_full);
 	for (int i = 0; i < BOOKS_EVENTS; i++) {
@@ -115,8 +122,7 @@ static int totals_show(struct seq_file *file, void *unused)
 {
 	int cpu;
 
-	for_each_possible_cpu(cpu)
-		put_totals(file, cpu, per_cpu(cores, cpu));
+	for_each_possible_cpu(cpu) put_totals(file, cpu, per_cpu(cores, cpu));
 	return 0;
 }
 DEFINE_SHOW_ATTRIBUTE(totals);
@@ -125,6 +131,8 @@ static void reset_core(struct core *core)
 {
 	core->unit.records = 0;
 	core->unit.not_written = 0;
+	core->handler_ns = 0;
+	core->tick_ns = 0;
 	books_reset(&core->books);
 }
 
@@ -139,9 +147,7 @@ static ssize_t reset_write(struct file *file, const char __user *text, size_t si
 
 	cpus_read_lock();
 	on_each_cpu(reset_here, NULL, 1);
-	for_each_possible_cpu(cpu)
-		if (!cpu_online(cpu))
-			reset_core(per_cpu(cores, cpu));
+	for_each_possible_cpu(cpu) if (!cpu_online(cpu)) reset_core(per_cpu(cores, cpu));
 	cpus_read_unlock();
 	return (ssize_t)size;
 }

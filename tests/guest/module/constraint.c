@@ -93,7 +93,8 @@ struct matching {
 	u64 seen;
 };
 
-/* Finds a counter for the demand, moving others where that makes room. Fixed counters first, as the kernel. */
+/* Finds a counter for the demand, moving others where that makes room. Fixed counters first, as the kernel.
+ */
 static bool matching_place(struct matching *matching, int demand)
 {
 	for (int i = 0; i < COUNTERS_END; i++) {
@@ -115,13 +116,15 @@ static bool extra_registers_agree(const struct demand *demands, unsigned int n)
 {
 	for (unsigned int i = 0; i < n; i++)
 		for (unsigned int j = 0; j < i; j++)
-			if (demands[i].extra_register && demands[i].extra_register == demands[j].extra_register &&
+			if (demands[i].extra_register &&
+			    demands[i].extra_register == demands[j].extra_register &&
 			    demands[i].extra_value != demands[j].extra_value)
 				return false;
 	return true;
 }
 
-bool constraint_schedule(const struct machine *machine, const struct demand *demands, unsigned int n, int *counters)
+bool constraint_schedule(const struct machine *machine, const struct demand *demands, unsigned int n,
+			 int *counters)
 {
 	struct matching matching;
 

@@ -14,14 +14,16 @@ struct demand {
 };
 
 /* Bits of the counters, fixed ones from bit 32; 0: none can. intel_*_pebs_event_constraints[] in
- * arch/x86/events/intel/ds.c, intel_*_event_constraints[] in core.c (6.1), as far as the model's machines go. */
+ * arch/x86/events/intel/ds.c, intel_*_event_constraints[] in core.c (6.1), as far as the model's machines go.
+ */
 u64 constraint_counters(const struct machine *machine, const struct demand *demand);
 
 /*
- * Gives each demand a counter of its own. In `counters` stand those that the first ones have, -1 for none; they
- * keep them where they can. False, with `counters` as it was: not all of them fit, or two want different things
- * of one extra register.
+ * Gives each demand a counter of its own. In `counters` stand those that the first ones have, -1 for none;
+ * they keep them where they can. False, with `counters` as it was: not all of them fit, or two want different
+ * things of one extra register.
  */
-bool constraint_schedule(const struct machine *machine, const struct demand *demands, unsigned int n, int *counters);
+bool constraint_schedule(const struct machine *machine, const struct demand *demands, unsigned int n,
+			 int *counters);
 
 #endif

@@ -8,8 +8,8 @@
 
 #include "world.h"
 
-/* Where the kernel has the areas, in the CPU entry areas: not where the module's memory is, whose addresses are no
- * 48-bit ones where the CPU has five levels of page tables. */
+/* Where the kernel has the areas, in the CPU entry areas: not where the module's memory is, whose addresses
+ * are no 48-bit ones where the CPU has five levels of page tables. */
 #define AREA_BASE   0xfffffe0000000000ULL
 #define AREA_STRIDE (1ULL << 20)
 
@@ -80,7 +80,8 @@ int cores_open(const struct machine *machine)
 {
 	int cpu;
 
-	for_each_possible_cpu(cpu) {
+	for_each_possible_cpu(cpu)
+	{
 		struct core *core = core_new(machine, cpu);
 
 		if (!core) {
@@ -96,7 +97,8 @@ void cores_close(void)
 {
 	int cpu;
 
-	for_each_possible_cpu(cpu) {
+	for_each_possible_cpu(cpu)
+	{
 		if (per_cpu(cores, cpu))
 			hrtimer_cancel(&per_cpu(cores, cpu)->timer);
 		core_free(per_cpu(cores, cpu));
@@ -133,7 +135,8 @@ void core_write(struct core *core, u32 msr, u64 value)
 {
 	int r = pebs_write(&core->unit, msr, value);
 
-	WARN_ONCE(r < 0, "pebs_machine: the model of %s refuses %#llx in register %#x\n", played->title, value, msr);
+	WARN_ONCE(r < 0, "pebs_machine: the model of %s refuses %#llx in register %#x\n", played->title,
+		  value, msr);
 }
 
 u64 core_read(struct core *core, u32 msr)

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * One CPU's core, as the module plays it: the model's PEBS unit, the memory that its DS area lies in, what the
- * driver keeps of it (struct cpu_hw_events in arch/x86/events/perf_event.h), and the world around.
+ * One CPU's core, as the module plays it: the model's PEBS unit, the memory that its DS area lies in, what
+ * the driver keeps of it (struct cpu_hw_events in arch/x86/events/perf_event.h), and the world around.
  *
- * All of it is touched by its own CPU alone: by perf core's calls and the world's timer with interrupts off, and by
- * the handler of the non-maskable interrupt, which core_enter() keeps away from a unit that is being worked on.
+ * All of it is touched by its own CPU alone: by perf core's calls and the world's timer with interrupts off,
+ * and by the handler of the non-maskable interrupt, which core_enter() keeps away from a unit that is being
+ * worked on.
  *
- * To be included first: the model's names of registers are an enum, and the kernel's the same names as macros.
+ * To be included first: the model's names of registers are an enum, and the kernel's the same names as
+ * macros.
  */
 #ifndef PEBS_MACHINE_CORE_H
 #define PEBS_MACHINE_CORE_H
@@ -25,7 +27,7 @@ enum { COUNTER_31_BITS = MSR_IA32_PMC0, COUNTER_FULL_WIDTH = MSR_IA32_A_PMC0 };
 #include "books.h"
 
 /* Counter numbers as in the status registers: general-purpose ones from 0, fixed ones from 32. */
-#define COUNTERS_END 36
+#define COUNTERS_END   36
 #define EVENTS_AT_ONCE (PEBS_GENERAL + PEBS_FIXED)
 
 /* PEBS_BUFFER_SIZE in arch/x86/events/intel/ds.c: 64 KiB. */
@@ -53,6 +55,7 @@ struct core {
 	struct hrtimer timer;
 	bool ticking, offline;
 	u64 passed_at_ns; /* up to which time has been passed on to the counters */
+	u64 tick_ns;      /* that the timer's interrupts took, the handler in them included */
 	u64 remainder;    /* of an event, in nanoseconds times events a second */
 	struct workload workloads[WORKLOAD_COUNT];
 	void *memories[WORKLOAD_COUNT];
@@ -63,7 +66,7 @@ struct core {
 	bool deferred;  /* came while busy */
 	bool interrupted_known;
 	struct pt_regs interrupted; /* the registers of what the timer interrupted */
-	u64 handler_ns;             /* that the last one took */
+	u64 handler_ns;             /* that all of them took */
 
 	struct core_books books;
 };

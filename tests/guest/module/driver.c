@@ -8,7 +8,7 @@
 #include "world.h"
 
 /* What a record of an adaptive machine must hold (PERF_PEBS_MEMINFO_TYPE). */
-#define SAMPLE_MEMORY                                                                               \
+#define SAMPLE_MEMORY                                                                                \
 	(PERF_SAMPLE_ADDR | PERF_SAMPLE_DATA_SRC | PERF_SAMPLE_PHYS_ADDR | PERF_SAMPLE_WEIGHT_TYPE | \
 	 PERF_SAMPLE_TRANSACTION | PERF_SAMPLE_DATA_PAGE_SIZE)
 
@@ -94,9 +94,10 @@ static void pebs_enable(struct core *core, struct perf_event *event)
 		reset = PEBS_GENERAL + counter - PEBS_FIXED_0;
 	if (ds_area_read(played, &core->unit.memory, core->area, &area) < 0)
 		return;
-	/* With 0 the counter starts anew at the assist, and is far from a second record when the handler loads
-	 * it. */
-	area.reset[reset] = hardware->flags & FLAG_AUTO_RELOAD ? -hardware->sample_period & counter_mask() : 0;
+	/* With 0 the counter starts anew at the assist, and is far from a second record when the handler
+	 * loads it. */
+	area.reset[reset] =
+		hardware->flags & FLAG_AUTO_RELOAD ? -hardware->sample_period & counter_mask() : 0;
 	(void)ds_area_write(played, &core->unit.memory, core->area, &area);
 }
 

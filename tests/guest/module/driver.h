@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The driver's work on one counter: programming it, counting on, reloading it; and its share of the PEBS setup. What
- * x86_pmu_start(), _stop(), x86_perf_event_update(), _set_period() in arch/x86/events/core.c, intel_pmu_*() in
- * intel/core.c and intel_pmu_pebs_*() in intel/ds.c do (Linux 6.1, 6.12, 7.3), on the model's registers. All of them
- * run on the event's own CPU with interrupts off, inside core_enter() or in the interrupt's handler.
+ * The driver's work on one counter: programming it, counting on, reloading it; and its share of the PEBS
+ * setup. What x86_pmu_start(), _stop(), x86_perf_event_update(), _set_period() in arch/x86/events/core.c,
+ * intel_pmu_*() in intel/core.c and intel_pmu_pebs_*() in intel/ds.c do (Linux 6.1, 6.12, 7.3), on the
+ * model's registers. All of them run on the event's own CPU with interrupts off, inside core_enter() or in
+ * the interrupt's handler.
  */
 #ifndef PEBS_MACHINE_DRIVER_H
 #define PEBS_MACHINE_DRIVER_H
@@ -14,7 +15,7 @@
 #define FLAG_AUTO_RELOAD  0x1 /* the hardware reloads the counter, and goes on without the handler */
 #define FLAG_LARGE        0x2 /* records may wait in the buffer */
 #define FLAG_LOAD_LATENCY 0x4
-#define FLAG_STORE        0x8 /* the machine's store event, precise */
+#define FLAG_STORE        0x8  /* the machine's store event, precise */
 #define FLAG_MACHINE_READ 0x10 /* shows its counter's number in the mapped page (/sys/.../cpu/rdpmc) */
 
 /* Stops counting altogether and goes on; nests as pmu_disable and pmu_enable do not. */

@@ -18,10 +18,10 @@
 #define LDLAT_MASK 0xffffULL
 
 /* LARGE_PEBS_FLAGS in arch/x86/events/perf_event.h: what the hardware itself writes into a record. */
-#define LARGE_TYPES                                                                                               \
-	(PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_ADDR | PERF_SAMPLE_ID | PERF_SAMPLE_CPU |                  \
-	 PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_DATA_SRC | PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TRANSACTION |         \
-	 PERF_SAMPLE_PHYS_ADDR | PERF_SAMPLE_REGS_INTR | PERF_SAMPLE_REGS_USER | PERF_SAMPLE_PERIOD |              \
+#define LARGE_TYPES                                                                                        \
+	(PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_ADDR | PERF_SAMPLE_ID | PERF_SAMPLE_CPU |          \
+	 PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_DATA_SRC | PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TRANSACTION | \
+	 PERF_SAMPLE_PHYS_ADDR | PERF_SAMPLE_REGS_INTR | PERF_SAMPLE_REGS_USER | PERF_SAMPLE_PERIOD |      \
 	 PERF_SAMPLE_CODE_PAGE_SIZE | PERF_SAMPLE_WEIGHT_TYPE)
 
 /* intel_perfmon_event_map[] in intel/core.c, without the stalls. */
@@ -37,7 +37,8 @@ static u16 event_code(const struct perf_event *event)
 	return (u16)(event->hw.config & EVENT_AND_UMASK);
 }
 
-/* x86_pmu_max_precise(): 1 with PEBS, 2 with branch records (and so a corrected IP), 3 with a precise distribution. */
+/* x86_pmu_max_precise(): 1 with PEBS, 2 with branch records (and so a corrected IP), 3 with a precise
+ * distribution. */
 unsigned int init_event_max_precise(void)
 {
 	bool distribution = (played->mechanisms & MECHANISM_PDIR) || played->format == RECORD_ADAPTIVE;
@@ -114,7 +115,8 @@ static void set_batching(struct perf_event *event)
 	if (attr->freq || (attr->wakeup_events && !attr->watermark))
 		return;
 	event->hw.flags |= FLAG_AUTO_RELOAD;
-	/* Records of Skylake and later tell the time (x86_pmu.large_pebs_flags), if the clock is the kernel's. */
+	/* Records of Skylake and later tell the time (x86_pmu.large_pebs_flags), if the clock is the
+	 * kernel's. */
 	if (played->format >= RECORD_SKYLAKE && !attr->use_clockid)
 		large |= PERF_SAMPLE_TIME;
 	if (!attr->exclude_kernel)
@@ -140,9 +142,7 @@ static bool has_auxiliary(struct perf_event *event)
 		return false;
 	if (is_auxiliary(leader))
 		return true;
-	for_each_sibling_event(sibling, leader)
-		if (is_auxiliary(sibling))
-			return true;
+	for_each_sibling_event(sibling, leader) if (is_auxiliary(sibling)) return true;
 	return false;
 }
 
@@ -233,9 +233,8 @@ static int validate(struct perf_event *event)
 	if (leader != event) {
 		if (!collect(leader, demands, &n, true))
 			return -EINVAL;
-		for_each_sibling_event(sibling, leader)
-			if (!collect(sibling, demands, &n, false))
-				return -EINVAL;
+		for_each_sibling_event(sibling,
+				       leader) if (!collect(sibling, demands, &n, false)) return -EINVAL;
 	}
 	if (!collect(event, demands, &n, true))
 		return -EINVAL;

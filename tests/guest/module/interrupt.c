@@ -65,7 +65,7 @@ static void handle(struct core *core, const struct pt_regs *interrupted)
 static int interrupt_handler(unsigned int type, struct pt_regs *registers)
 {
 	struct core *core = this_core();
-	u64 start;
+	u64 start, took;
 
 	/* Somebody else's. */
 	if (!core || !READ_ONCE(core->signalled))
@@ -80,9 +80,10 @@ static int interrupt_handler(unsigned int type, struct pt_regs *registers)
 	core->books.interrupts++;
 	handle(core, core->interrupted_known ? &core->interrupted : registers);
 	core->interrupted_known = false;
-	core->handler_ns = local_clock() - start;
+	took = local_clock() - start;
+	core->handler_ns += took;
 	if (parameters.time_samples)
-		kernel_symbols.perf_sample_event_took(core->handler_ns);
+		kernel_symbols.perf_sample_event_took(took);
 	return NMI_HANDLED;
 }
 

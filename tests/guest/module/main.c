@@ -1,38 +1,37 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * pebs_machine: a CPU with PEBS for a machine that has none. Perf core is given a core PMU `cpu` whose hardware is the
- * model in daemon/model/; samples come as real ones do, through a PEBS record, a non-maskable interrupt and
- * perf_event_overflow(), and are counted on the way. For tests in a virtual machine: it refuses one that has a PMU.
+ * pebs_machine: a CPU with PEBS for a machine that has none. Perf core is given a core PMU `cpu` whose
+ * hardware is the model in daemon/model/; samples come as real ones do, through a PEBS record, a non-maskable
+ * interrupt and perf_event_overflow(), and are counted on the way. For tests in a virtual machine: it refuses
+ * one that has a PMU.
  *
  *   insmod pebs_machine.ko cpu=skylake
  *
  * Parameters (/sys/module/pebs_machine/parameters/; w: can be written at any time)
  *   cpu               which of the model's machines, by its name
- *   loads_per_second  w  events of each counter, a second of running tasks on each CPU. Divided by an event's period it
- *                        is the sampling rate: at the daemon's own period, 10007, 10000000 makes 1 kHz. Rates that the
- *                        machine cannot keep up with are cut to what leaves half of the time to tasks: 1000000000 is
- *                        as fast as the guest can go
- *   paused            w  Y: no time passes for the counters. When the write returns, all that was under way is delivered
- *   time_samples      w  Y: perf core is told how long the handler took, as the real driver does, and lowers
- *                        kernel.perf_event_max_sample_rate by it. Under emulation that is the emulator's time
- *   books             entries of each CPU's table
+ *   loads_per_second  w  events of each counter, a second of running tasks on each CPU. Divided by an event's
+ * period it is the sampling rate: at the daemon's own period, 10007, 10000000 makes 1 kHz. Rates that the
+ *                        machine cannot keep up with are cut to what leaves half of the time to tasks:
+ * 1000000000 is as fast as the guest can go paused            w  Y: no time passes for the counters. When the
+ * write returns, all that was under way is delivered time_samples      w  Y: perf core is told how long the
+ * handler took, as the real driver does, and lowers kernel.perf_event_max_sample_rate by it. Under emulation
+ * that is the emulator's time books             entries of each CPU's table
  *
  * /sys/kernel/debug/pebs_machine/, JSON, an object a line
- *   books   for each CPU, event, cgroup, thread and name: what went to perf_event_overflow(), and as "ring" what went
- *           to perf_event_output() alone, where no BPF program sees it. `latency` is what was handed over, `latency_true`
- *           what the record had. "guarded": of the samples, those for which the kernel left out BPF programs
- *           (bpf_prog_active)
- *   totals  for each CPU: the same by event, collisions, how often and for how long it was throttled; and what should
- *           be 0: stopped, unclaimed, broken, full, events_full
- *   reset   write to forget all of it
+ *   books   for each CPU, event, cgroup, thread and name: what went to perf_event_overflow(), and as "ring"
+ * what went to perf_event_output() alone, where no BPF program sees it. `latency` is what was handed over,
+ * `latency_true` what the record had. "guarded": of the samples, those for which the kernel left out BPF
+ * programs (bpf_prog_active) totals  for each CPU: the same by event, collisions, how often and for how long
+ * it was throttled; and what should be 0: stopped, unclaimed, broken, full, events_full reset   write to
+ * forget all of it
  *
  * A task's name says what it does: that of a workload (streaming, pointer-chase, remote-numa, false-sharing,
  * tlb-thrash, locked-counters, mix), else mix. The idle task does nothing.
  *
- * Not as the real kernel and machine: generic events of PERF_TYPE_HW_CACHE are refused (ENOENT), branch records too
- * (EOPNOTSUPP), and XMM registers; TSX, top-down and freeze_on_smi are not shown; user space cannot read counters by
- * RDPMC (cap_user_rdpmc is 0, the page's index is real); instructions' addresses are the model's. The buffer is the
- * driver's, 64 KiB.
+ * Not as the real kernel and machine: generic events of PERF_TYPE_HW_CACHE are refused (ENOENT), branch
+ * records too (EOPNOTSUPP), and XMM registers; TSX, top-down and freeze_on_smi are not shown; user space
+ * cannot read counters by RDPMC (cap_user_rdpmc is 0, the page's index is real); instructions' addresses are
+ * the model's. The buffer is the driver's, 64 KiB.
  */
 #include "core.h"
 
@@ -85,7 +84,8 @@ static int choose_machine(void)
 		return -EINVAL;
 	}
 	if (!played->kernel_name || played->format < RECORD_NEHALEM) {
-		pr_err("pebs_machine: %s cannot be played here, its PEBS is not of Nehalem's kind\n", played->title);
+		pr_err("pebs_machine: %s cannot be played here, its PEBS is not of Nehalem's kind\n",
+		       played->title);
 		return -EINVAL;
 	}
 	return 0;
@@ -96,7 +96,8 @@ static int __init pebs_machine_init(void)
 	int r;
 
 	if (boot_cpu_has(X86_FEATURE_ARCH_PERFMON)) {
-		pr_err("pebs_machine: this CPU has performance counters of its own; load it in a virtual machine "
+		pr_err("pebs_machine: this CPU has performance counters of its own; load it in a virtual "
+		       "machine "
 		       "without\n");
 		return -EBUSY;
 	}

@@ -128,7 +128,8 @@ int pmu_open(void)
 	int r = perf_pmu_register(&machine_pmu, "cpu", PERF_TYPE_RAW);
 
 	if (r < 0)
-		pr_err("pebs_machine: cannot register the PMU \"cpu\" of type %d: error %d%s\n", PERF_TYPE_RAW, r,
+		pr_err("pebs_machine: cannot register the PMU \"cpu\" of type %d: error %d%s\n",
+		       PERF_TYPE_RAW, r,
 		       r == -ENOSPC || r == -EEXIST ? "; this machine has a core PMU of its own" : "");
 	return r;
 }

@@ -58,7 +58,8 @@ static void set_up_ip(const struct perf_event *event, const struct record *recor
 		registers->flags &= ~FLAGS_EXACT;
 	}
 	if (!adaptive || has_field(record, RECORD_AX))
-		if (event->attr.sample_type & (PERF_SAMPLE_REGS_INTR | (adaptive ? PERF_SAMPLE_REGS_USER : 0)))
+		if (event->attr.sample_type &
+		    (PERF_SAMPLE_REGS_INTR | (adaptive ? PERF_SAMPLE_REGS_USER : 0)))
 			set_registers(record, registers);
 }
 
@@ -77,8 +78,8 @@ static u64 data_source_of(const struct perf_event *event, u64 encoded, struct sa
 	return PERF_MEM_NA;
 }
 
-/* Up to Skylake: one figure, of load latency events alone. Others get a transaction's cycles, of which there are
- * none here. */
+/* Up to Skylake: one figure, of load latency events alone. Others get a transaction's cycles, of which there
+ * are none here. */
 static void set_fixed_weight(const struct perf_event *event, u64 latency, struct perf_sample_data *data,
 			     struct sample_figures *ret)
 {
@@ -90,7 +91,8 @@ static void set_fixed_weight(const struct perf_event *event, u64 latency, struct
 	data->sample_flags |= event->attr.sample_type & PERF_SAMPLE_WEIGHT_TYPE;
 	ret->latency_true = data->weight.full;
 	/* PERF_SAMPLE_WEIGHT_STRUCT's first figure has 32 bits. */
-	ret->latency = event->attr.sample_type & PERF_SAMPLE_WEIGHT ? data->weight.full : (u32)data->weight.full;
+	ret->latency =
+		event->attr.sample_type & PERF_SAMPLE_WEIGHT ? data->weight.full : (u32)data->weight.full;
 }
 
 static void set_adaptive_weight(const struct perf_event *event, u64 latency, struct perf_sample_data *data,
@@ -133,7 +135,8 @@ void sample_set_up(struct perf_event *event, const struct pt_regs *interrupted, 
 
 	/* The interrupt's registers, not the record's, for the unwinder to stay on the stack. */
 	if (type & PERF_SAMPLE_CALLCHAIN)
-		sample_save_callchain(data, kernel_symbols.perf_callchain(event, (struct pt_regs *)interrupted));
+		sample_save_callchain(data,
+				      kernel_symbols.perf_callchain(event, (struct pt_regs *)interrupted));
 	*registers = *interrupted;
 	registers->flags = adaptive ? FLAGS_EXACT : record->values[RECORD_FLAGS] & ~FLAGS_EXACT;
 	set_up_ip(event, record, registers);

@@ -19,8 +19,8 @@ struct sample_figures {
 	u64 period;
 };
 
-/* `interrupted`: the registers at the interrupt. `data` and `registers` are filled as far as the driver would;
- * the rest of `data` is made to hold nonsense, as it does in the kernel. */
+/* `interrupted`: the registers at the interrupt. `data` and `registers` are filled as far as the driver
+ * would; the rest of `data` is made to hold nonsense, as it does in the kernel. */
 void sample_set_up(struct perf_event *event, const struct pt_regs *interrupted, const struct record *record,
 		   struct perf_sample_data *data, struct pt_regs *registers, struct sample_figures *ret);
 

@@ -19,11 +19,12 @@ static ssize_t text_show(struct device *device, struct device_attribute *attribu
 	return sysfs_emit(buffer, "%s\n", container_of(attribute, struct text_attribute, attribute)->text);
 }
 
-#define TEXT_ATTRIBUTE(identifier, file, value)                               \
-	static struct text_attribute identifier = {                           \
+#define TEXT_ATTRIBUTE(identifier, file, value)     \
+	static struct text_attribute identifier = { \
 		.attribute = {.attr = {.name = (file), .mode = 0444}, .show = text_show}, .text = (value)}
 
-/* format/: intel_arch_formats_attr, intel_arch3_formats_attr, nhm_, hsw_ and skl_format_attr in intel/core.c. */
+/* format/: intel_arch_formats_attr, intel_arch3_formats_attr, nhm_, hsw_ and skl_format_attr in intel/core.c.
+ */
 TEXT_ATTRIBUTE(format_event, "event", "config:0-7");
 TEXT_ATTRIBUTE(format_umask, "umask", "config:8-15");
 TEXT_ATTRIBUTE(format_edge, "edge", "config:18");
@@ -69,7 +70,8 @@ static ssize_t rdpmc_show(struct device *device, struct device_attribute *attrib
 	return sysfs_emit(buffer, "%u\n", rdpmc_setting);
 }
 
-static ssize_t rdpmc_store(struct device *device, struct device_attribute *attribute, const char *buffer, size_t count)
+static ssize_t rdpmc_store(struct device *device, struct device_attribute *attribute, const char *buffer,
+			   size_t count)
 {
 	unsigned int value;
 	int r = kstrtouint(buffer, 0, &value);
@@ -97,7 +99,8 @@ static const struct attribute_group settings_group = {.attrs = settings};
 static const struct attribute_group format_group = {.name = "format", .attrs = formats.attributes};
 static const struct attribute_group events_group = {.name = "events", .attrs = events.attributes};
 static const struct attribute_group caps_group = {.name = "caps", .attrs = caps.attributes};
-const struct attribute_group *sysfs_groups[] = {&settings_group, &format_group, &events_group, &caps_group, NULL};
+const struct attribute_group *sysfs_groups[] = {&settings_group, &format_group, &events_group, &caps_group,
+						NULL};
 
 static void show(struct attributes *attributes, struct text_attribute *attribute)
 {

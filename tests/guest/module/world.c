@@ -4,6 +4,7 @@
 #include <asm/irq_regs.h>
 #include <linux/cpuhotplug.h>
 #include <linux/sched.h>
+#include <linux/sched/clock.h>
 #include <linux/smp.h>
 
 #include "compat.h"
@@ -14,11 +15,13 @@
 /* Instructions retired one by one for a record, at most: loads over a high threshold may be rare. */
 #define STEPS_MAX 4096
 
-/* The timer's own shortest interval, and how often it looks while nothing may happen. */
-#define INTERVAL_MIN_NS 20000ULL
+/* The timer's own shortest interval, with what a timer's interrupt takes around it under emulation; and how
+ * often it looks while nothing may happen. */
+#define INTERVAL_MIN_NS 50000ULL
 #define INTERVAL_MAX_NS (100ULL * NSEC_PER_MSEC)
 
-/* Time that passes at once, at most: whoever was kept from running for long has not executed all the while. */
+/* Time that passes at once, at most: whoever was kept from running for long has not executed all the while.
+ */
 #define PASS_MAX_NS NSEC_PER_SEC
 
 static u64 events_a_second(void)
@@ -77,8 +80,8 @@ static u64 pass(struct core *core, u64 events)
 /* Whether the counter's overflow has shown: by a record, or in the status. */
 static bool has_shown(struct core *core, int counter)
 {
-	const struct pebs_counter *of =
-		counter_is_fixed(counter) ? &core->unit.fixed[counter - PEBS_FIXED_0] : &core->unit.general[counter];
+	const struct pebs_counter *of = counter_is_fixed(counter) ? &core->unit.fixed[counter - PEBS_FIXED_0]
+								  : &core->unit.general[counter];
 
 	return !of->armed && events_left(core, counter) > 1;
 }
@@ -115,7 +118,7 @@ static u64 events_of_time(struct core *core, u64 now)
 /* True: the hardware wants to interrupt. */
 static bool live(struct core *core, const struct pt_regs *interrupted)
 {
-	u64 events = events_of_time(core, ktime_get_ns());
+	u64 events = events_of_time(core, local_clock());
 	struct interrupt interrupt;
 	bool any = false;
 	u64 due;
@@ -151,7 +154,7 @@ static u64 next_interval(struct core *core)
 static enum hrtimer_restart world_tick(struct hrtimer *timer)
 {
 	struct core *core = container_of(timer, struct core, timer);
-	u64 start = ktime_get_ns();
+	u64 start = local_clock();
 	bool interrupt;
 	u64 spent;
 
@@ -165,9 +168,10 @@ static enum hrtimer_restart world_tick(struct hrtimer *timer)
 	core_leave(core);
 	if (interrupt)
 		core_signal(core);
-	/* At least as much time as sampling takes is left to the tasks; one emulator thread plays all CPUs in turn, and
-	 * time goes on for this one while others sample. */
-	spent = (ktime_get_ns() - start + core->handler_ns) * (2 * num_online_cpus() - 1);
+	/* The handler has run in between. At least as much time as all of it takes is left to the tasks; one emulator
+	 * thread plays all CPUs in turn, and time goes on for this one while others sample. */
+	spent = (local_clock() - start + INTERVAL_MIN_NS) * (2 * num_online_cpus() - 1);
+	core->tick_ns += local_clock() - start;
 	hrtimer_set_expires(timer, ns_to_ktime(ktime_get_ns() + max(next_interval(core), spent)));
 	return HRTIMER_RESTART;
 }
@@ -182,7 +186,7 @@ void world_start(struct core *core)
 	if (core->offline)
 		return;
 	if (!core->ticking) {
-		core->passed_at_ns = ktime_get_ns();
+		core->passed_at_ns = local_clock();
 		core->ticking = true;
 	}
 	hrtimer_start(&core->timer, ns_to_ktime(next_interval(core)), HRTIMER_MODE_REL_PINNED_HARD);

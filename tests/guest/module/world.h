@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What happens on a CPU: time passes, and with it events of each counter, so many a second; then, where a counter is
- * about to overflow, instructions of the workload that the running task's name stands for retire one by one, until
- * the record is written. The idle task executes nothing.
+ * What happens on a CPU: time passes, and with it events of each counter, so many a second; then, where a
+ * counter is about to overflow, instructions of the workload that the running task's name stands for retire
+ * one by one, until the record is written. The idle task executes nothing.
  */
 #ifndef PEBS_MACHINE_WORLD_H
 #define PEBS_MACHINE_WORLD_H

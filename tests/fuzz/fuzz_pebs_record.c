@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Any bytes as a PEBS buffer: byte 0 is the format (its highest bit: adaptive records are given first words
+ * that fit, which are seldom hit upon), byte 1 what is enabled, the rest records. Each walk ends,
+ * delivers to each counter what names it and what was counted, and what was read is written to the same
+ * bytes.
+ */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/adaptive.h"
+#include "model/drain.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void check(bool holds)
+{
+	if (!holds)
+		abort();
+}
+
+/* What was read, written again: the same bytes, but where the model writes zeros, and the same record. */
+static void write_again(enum record_format format, const struct record *record, const uint8_t *data,
+			u32 length)
+{
+	struct record again;
+	u8 bytes[RECORD_SIZE_MAX];
+	u64 data_cfg = 0;
+	u32 from = 0, size;
+
+	if (format == RECORD_ADAPTIVE) {
+		memcpy(&data_cfg, data, sizeof(u32));
+		from = 8;
+	}
+	record_write(format, data_cfg, record, bytes);
+	check(record_read(format, bytes, sizeof(bytes), &again, &size) == 0);
+	check(size == length && size == record_size(format, data_cfg) && again.present == record->present);
+	check(!memcmp(again.values, record->values, sizeof(again.values)));
+	if (!(data_cfg & (DATA_CFG_XMM | DATA_CFG_BRANCHES)))
+		check(!memcmp(bytes + from, data + from, length - from));
+}
+
+static void one_record(enum record_format format, const uint8_t *data, size_t size)
+{
+	struct record record;
+	u32 length;
+
+	if (record_read(format, data, (u32)size, &record, &length) < 0) {
+		check(length == 0);
+		return;
+	}
+	check(length > 0 && length <= size && length <= RECORD_SIZE_MAX);
+	write_again(format, &record, data, length);
+}
+
+/* Whether the record may be the counter's: it names it, and before 0011b no other enabled one. */
+static bool is_of(const struct delivery *delivery, enum record_format format, u64 enabled)
+{
+	u64 bit = 1ULL << delivery->counter;
+	u64 named = delivery->record.values[RECORD_GLOBAL_STATUS] & enabled;
+
+	if (format < RECORD_NEHALEM)
+		return delivery->counter == 0 && enabled;
+	if (format < RECORD_SKYLAKE)
+		return (named & 0xff) == bit || (!(named & 0xff) && enabled == bit);
+	return named & bit;
+}
+
+/* Makes records of what may be none: their choices as they are, but for groups that do not exist. */
+static void make_adaptive(u8 *bytes, size_t size)
+{
+	for (size_t offset = 0; offset + sizeof(u64) <= size;) {
+		u64 word;
+
+		memcpy(&word, bytes + offset, sizeof(word));
+		word &= DATA_CFG_GROUPS | 0x1fULL << DATA_CFG_ENTRIES_SHIFT;
+		word |= (u64)record_size(RECORD_ADAPTIVE, word) << 48;
+		memcpy(bytes + offset, &word, sizeof(word));
+		offset += word >> 48;
+	}
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	u8 bytes[0x2000];
+	u32 delivered[DRAIN_COUNTERS] = {0};
+	enum record_format format;
+	struct delivery delivery;
+	struct drain drain;
+	u32 counter = 0;
+	u64 enabled;
+
+	if (size < 2 || size - 2 > sizeof(bytes))
+		return 0;
+	format = (data[0] & 0x7f) % (RECORD_FORMATS + 1);
+	enabled = (data[1] & 0xf) | (u64)(data[1] >> 4) << 32;
+	size -= 2;
+	memcpy(bytes, data + 2, size);
+	if (format == RECORD_ADAPTIVE && data[0] & 0x80)
+		make_adaptive(bytes, size);
+	one_record(format, bytes, size);
+
+	drain_open(&drain, format, bytes, size, enabled);
+	while (drain_next(&drain, &delivery)) {
+		check(delivery.counter >= counter && delivery.counter < DRAIN_COUNTERS);
+		check(is_of(&delivery, format, enabled));
+		counter = delivery.counter;
+		delivered[counter]++;
+		check(delivery.last == (delivered[counter] == drain.counts[counter]));
+	}
+	check(!memcmp(delivered, drain.counts, sizeof(delivered)));
+	return 0;
+}

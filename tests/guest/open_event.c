@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * open_event [OPTION...]: opens an event of the PMU `cpu` with just these attributes, runs it for a while on
+ * one CPU, and tells what came of it, as JSON on a line: {"error":"EINVAL"} where the kernel refuses it; else
+ * its count and times (absent where read(2) has nothing: a pinned event in error), and what was in its ring
+ * buffer.
+ *   --cpu N  --config N  --config1 N  --period N  --freq N  --precise N  --sample-type N  --wakeup N --pinned
+ * N
+ *   --leader CONFIG: a counting event that leads the group  --for SECONDS (1)
+ * Linked statically: it runs in whatever root.
+ */
+#include <err.h>
+#include <errno.h>
+#include <getopt.h>
+#include <linux/perf_event.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#define USAGE      2
+#define RING_PAGES 64
+#define ONCE_NS    20000000L
+
+enum option_key {
+	CPU,
+	CONFIG,
+	CONFIG1,
+	PERIOD,
+	FREQ,
+	PRECISE,
+	SAMPLE_TYPE,
+	WAKEUP,
+	PINNED,
+	LEADER,
+	FOR,
+	OPTIONS
+};
+
+static const char *const names[OPTIONS] = {"cpu",         "config", "config1", "period", "freq", "precise",
+					   "sample-type", "wakeup", "pinned",  "leader", "for"};
+
+struct wish {
+	uint64_t values[OPTIONS];
+	bool given[OPTIONS];
+};
+
+struct found {
+	uint64_t samples, lost, throttles;
+};
+
+static uint64_t number(const char *option, const char *text)
+{
+	char *end;
+	unsigned long long value = strtoull(text, &end, 0);
+
+	if (end == text || *end)
+		errx(USAGE, "--%s: \"%s\" is no number", option, text);
+	return value;
+}
+
+static struct wish read_options(int argc, char **argv)
+{
+	struct wish wish = {.values = {[PERIOD] = 10007, [FOR] = 1}};
+	struct option options[OPTIONS + 1] = {0};
+	int option;
+
+	for (int i = 0; i < OPTIONS; i++)
+		options[i] = (struct option){names[i], required_argument, NULL, i + 1};
+	while ((option = getopt_long(argc, argv, "", options, NULL)) > 0) {
+		if (option > OPTIONS)
+			exit(USAGE);
+		wish.values[option - 1] = number(names[option - 1], optarg);
+		wish.given[option - 1] = true;
+	}
+	if (optind != argc)
+		errx(USAGE, "\"%s\" is no option", argv[optind]);
+	return wish;
+}
+
+static int event_open(struct perf_event_attr *attr, int cpu, int group)
+{
+	int fd = (int)syscall(SYS_perf_event_open, attr, -1, cpu, group, PERF_FLAG_FD_CLOEXEC);
+
+	if (fd >= 0)
+		return fd;
+	printf("{\"error\":\"%s\"}\n", strerrorname_np(errno));
+	exit(0);
+}
+
+static int open_wish(const struct wish *wish, int *ret_leader)
+{
+	const uint64_t *values = wish->values;
+	struct perf_event_attr leader = {
+		.type = PERF_TYPE_RAW,
+		.size = sizeof(leader),
+		.config = values[LEADER],
+		.disabled = 1,
+		.pinned = values[PINNED] != 0,
+	};
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_RAW,
+		.size = sizeof(attr),
+		.config = values[CONFIG],
+		.config1 = values[CONFIG1],
+		.sample_period = values[PERIOD],
+		.sample_type = values[SAMPLE_TYPE],
+		.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING,
+		.disabled = 1,
+		.pinned = values[PINNED] && !wish->given[LEADER],
+		.precise_ip = values[PRECISE] & 3,
+		.wakeup_events = (uint32_t)values[WAKEUP],
+	};
+
+	if (wish->given[FREQ]) {
+		attr.freq = 1;
+		attr.sample_freq = values[FREQ];
+	}
+	*ret_leader = wish->given[LEADER] ? event_open(&leader, (int)values[CPU], -1) : -1;
+	return event_open(&attr, (int)values[CPU], *ret_leader);
+}
+
+static void count_records(struct perf_event_mmap_page *page, struct found *found)
+{
+	const char *data = (const char *)page + page->data_offset;
+	uint64_t head = __atomic_load_n(&page->data_head, __ATOMIC_ACQUIRE);
+	uint64_t tail = page->data_tail;
+
+	while (tail < head) {
+		/* Headers are never split: records are multiples of their size. */
+		const struct perf_event_header *header = (const void *)(data + tail % page->data_size);
+
+		if (header->type == PERF_RECORD_SAMPLE)
+			found->samples++;
+		else if (header->type == PERF_RECORD_LOST || header->type == PERF_RECORD_LOST_SAMPLES)
+			found->lost++;
+		else if (header->type == PERF_RECORD_THROTTLE)
+			found->throttles++;
+		tail += header->size;
+	}
+	__atomic_store_n(&page->data_tail, tail, __ATOMIC_RELEASE);
+}
+
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000U + (uint64_t)now.tv_nsec;
+}
+
+static void tell(int fd, const struct found *found)
+{
+	struct {
+		uint64_t count, enabled, running;
+	} values;
+
+	printf("{");
+	if (read(fd, &values, sizeof(values)) == (ssize_t)sizeof(values))
+		printf("\"count\":%llu,\"enabled\":%llu,\"running\":%llu,", (unsigned long long)values.count,
+		       (unsigned long long)values.enabled, (unsigned long long)values.running);
+	printf("\"ring\":%llu,\"lost\":%llu,\"throttles\":%llu}\n", (unsigned long long)found->samples,
+	       (unsigned long long)found->lost, (unsigned long long)found->throttles);
+}
+
+int main(int argc, char **argv)
+{
+	struct wish wish = read_options(argc, argv);
+	size_t page_size = (size_t)sysconf(_SC_PAGESIZE);
+	const struct timespec once = {.tv_nsec = ONCE_NS};
+	struct found found = {0};
+	int leader, fd;
+	void *page;
+	uint64_t end;
+
+	fd = open_wish(&wish, &leader);
+	page = mmap(NULL, (RING_PAGES + 1) * page_size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (page == MAP_FAILED)
+		err(1, "cannot map the event's ring buffer");
+	if (ioctl(leader >= 0 ? leader : fd, PERF_EVENT_IOC_ENABLE, PERF_IOC_FLAG_GROUP) < 0)
+		err(1, "cannot enable the event");
+	end = now_ns() + wish.values[FOR] * 1000000000U;
+	do {
+		(void)nanosleep(&once, NULL);
+		count_records(page, &found);
+	} while (now_ns() < end);
+	(void)ioctl(leader >= 0 ? leader : fd, PERF_EVENT_IOC_DISABLE, PERF_IOC_FLAG_GROUP);
+	count_records(page, &found);
+	tell(fd, &found);
+	return 0;
+}

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: GPL-2.0
+/* A PEBS unit with a DS save area and a buffer in memory of its own, for tests. */
+#ifndef PEBSD_TESTS_PEBS_FIXTURE_H
+#define PEBSD_TESTS_PEBS_FIXTURE_H
+
+#include "model/pebs.h"
+
+#define FIXTURE_AREA    0x100000ULL
+#define FIXTURE_BUFFER  (FIXTURE_AREA + 0x1000)
+#define FIXTURE_BYTES   0x8000
+#define FIXTURE_RECORDS 8
+
+/* A counter that counts in user space. */
+#define COUNTING (EVTSEL_USR | EVTSEL_ENABLE)
+
+/* Instructions, some with an access. */
+#define INSTRUCTION                \
+	((const struct retired){   \
+		.ip = 0x1000,      \
+		.next_ip = 0x1004, \
+		.tsc = 100,        \
+	})
+#define LOAD(cycles)                                         \
+	((const struct retired){.ip = 0x2000,                \
+				.next_ip = 0x2004,           \
+				.tsc = 100,                  \
+				.address = 0x7f0000001000,   \
+				.operation = OPERATION_LOAD, \
+				.latency = (cycles),         \
+				.instruction_latency = (cycles)})
+#define STORE                                 \
+	((const struct retired){              \
+		.ip = 0x3000,                 \
+		.next_ip = 0x3004,            \
+		.tsc = 100,                   \
+		.address = 0x7f0000002000,    \
+		.operation = OPERATION_STORE, \
+	})
+
+struct pebs_fixture {
+	struct pebs_unit unit;
+	u8 bytes[FIXTURE_BYTES];
+};
+
+/* Opens a unit of the machine: no skid, each load tagged, a buffer for FIXTURE_RECORDS that no threshold
+ * interrupts before it is full. */
+void pebs_fixture_open(struct pebs_fixture *fixture, const char *machine);
+
+/* Moves maximum and threshold to so many records past the buffer's base, and the index to its base. */
+void pebs_fixture_buffer(struct pebs_fixture *fixture, u32 records, u32 threshold);
+
+/* Reads the area, or writes it back. */
+struct ds_area pebs_fixture_area(const struct pebs_fixture *fixture);
+void pebs_fixture_set_area(struct pebs_fixture *fixture, const struct ds_area *area);
+
+/* The reset field of a counter: as many events before the next overflow. */
+void pebs_fixture_reset(struct pebs_fixture *fixture, u32 counter, u64 events);
+
+/* A register's value; both fail the test where the unit refuses. */
+void pebs_fixture_write(struct pebs_fixture *fixture, u32 msr, u64 value);
+u64 pebs_fixture_read(const struct pebs_fixture *fixture, u32 msr);
+
+/* Programs a general-purpose counter that overflows with the `events`-th event from now. */
+void pebs_fixture_program(struct pebs_fixture *fixture, u32 counter, u64 select, u64 events);
+
+/* So many instructions of a kind. Returns the interrupts pending. */
+u32 pebs_fixture_retire(struct pebs_fixture *fixture, struct retired retired, u32 times);
+
+/* Records in the buffer, and one of them. */
+u32 pebs_fixture_records(const struct pebs_fixture *fixture);
+struct record pebs_fixture_record(const struct pebs_fixture *fixture, u32 index);
+
+/* Takes the next interrupt, which there must be. */
+struct interrupt pebs_fixture_interrupt(struct pebs_fixture *fixture);
+
+#endif

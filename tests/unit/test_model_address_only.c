@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Goldmont's data linear address profiling: manual 18.7.1.1. */
+#include <criterion/criterion.h>
+
+#include "pebs_fixture.h"
+
+/* "The Data Linear Address field will record the linear address of memory accesses in the previous
+ * instruction (the one that triggered a precise event that caused the PEBS record to be generated)": previous
+ * to the one that the record's IP is of. */
+Test(model_address_only, goldmont_records_the_address_of_the_previous_instruction)
+{
+	struct pebs_fixture fixture;
+	struct retired load = LOAD(200);
+	struct record record;
+
+	pebs_fixture_open(&fixture, "goldmont");
+	pebs_fixture_reset(&fixture, 0, 1);
+	pebs_fixture_program(&fixture, 0, 0x81d0 | COUNTING, 2);
+	pebs_fixture_write(&fixture, MSR_IA32_PEBS_ENABLE, 1);
+	pebs_fixture_write(&fixture, MSR_IA32_PERF_GLOBAL_CTRL, 1);
+	pebs_fixture_retire(&fixture, load, 1);
+	load.address = 0x7f00ccccddd0;
+	load.place = PLACE_LOCAL_DRAM;
+	load.ip = 0x9000;
+	load.next_ip = 0x9007;
+	pebs_fixture_retire(&fixture, load, 1);
+	pebs_fixture_retire(&fixture, STORE, 1);
+	cr_assert_eq(pebs_fixture_records(&fixture), 1);
+	record = pebs_fixture_record(&fixture, 0);
+	cr_expect_eq(record.values[RECORD_ADDRESS], 0x7f00ccccddd0);
+	cr_expect_eq(record.values[RECORD_IP], 0x9007, "the instruction after it");
+	cr_expect_eq(record.values[RECORD_EVENTING_IP], 0x9000);
+}
+
+/* "The fields are present in the record but are reserved." */
+Test(model_address_only, goldmont_has_no_data_source_and_no_latency)
+{
+	struct pebs_fixture fixture;
+	struct retired load = LOAD(200);
+	struct record record;
+
+	load.place = PLACE_LOCAL_DRAM;
+	pebs_fixture_open(&fixture, "goldmont");
+	pebs_fixture_program(&fixture, 0, 0x81d0 | COUNTING, 1);
+	pebs_fixture_write(&fixture, MSR_IA32_PEBS_ENABLE, 1);
+	pebs_fixture_write(&fixture, MSR_IA32_PERF_GLOBAL_CTRL, 1);
+	pebs_fixture_retire(&fixture, load, 1);
+	cr_assert_eq(pebs_fixture_records(&fixture), 1);
+	record = pebs_fixture_record(&fixture, 0);
+	cr_expect_eq(record.values[RECORD_SOURCE], 0);
+	cr_expect_eq(record.values[RECORD_LATENCY], 0);
+	cr_expect_eq(record.values[RECORD_GLOBAL_STATUS], 1, "applicable counters");
+	cr_expect_eq(record.values[RECORD_TSC], load.tsc);
+	cr_expect_eq(pebs_write(&fixture.unit, MSR_PEBS_LD_LAT_THRESHOLD, 30), -EINVAL, "no such facility");
+	cr_expect_eq(pebs_write(&fixture.unit, MSR_IA32_PEBS_ENABLE, 0x100000001), -EINVAL);
+}
+
+/* Whatever the event: an instruction counted as such has its access in the record, a store no L1D bit. */
+Test(model_address_only, goldmont_records_it_for_any_precise_event)
+{
+	static const u64 selects[] = {0x00c0, 0x82d0, 0x83d0};
+
+	for (size_t i = 0; i < 3; i++) {
+		struct pebs_fixture fixture;
+		struct retired store = STORE;
+
+		store.place = PLACE_L1;
+		pebs_fixture_open(&fixture, "goldmont");
+		pebs_fixture_program(&fixture, 0, selects[i] | COUNTING, 1);
+		pebs_fixture_write(&fixture, MSR_IA32_PEBS_ENABLE, 1);
+		pebs_fixture_write(&fixture, MSR_IA32_PERF_GLOBAL_CTRL, 1);
+		pebs_fixture_retire(&fixture, store, 1);
+		cr_assert_eq(pebs_fixture_records(&fixture), 1);
+		cr_expect_eq(pebs_fixture_record(&fixture, 0).values[RECORD_ADDRESS], store.address);
+		cr_expect_eq(pebs_fixture_record(&fixture, 0).values[RECORD_SOURCE], 0);
+	}
+}
+
+/* An instruction without an access has no address. */
+Test(model_address_only, an_instruction_without_an_access_has_no_address)
+{
+	struct pebs_fixture fixture;
+
+	pebs_fixture_open(&fixture, "goldmont");
+	pebs_fixture_program(&fixture, 0, 0x00c0 | COUNTING, 2);
+	pebs_fixture_write(&fixture, MSR_IA32_PEBS_ENABLE, 1);
+	pebs_fixture_write(&fixture, MSR_IA32_PERF_GLOBAL_CTRL, 1);
+	pebs_fixture_retire(&fixture, LOAD(10), 1);
+	pebs_fixture_retire(&fixture, INSTRUCTION, 1);
+	cr_assert_eq(pebs_fixture_records(&fixture), 1);
+	cr_expect_eq(pebs_fixture_record(&fixture, 0).values[RECORD_ADDRESS], 0);
+}

@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Interrupts and their order: manual 18.8.1.1, "Performance Counter Prioritization", and 18.8.2 (uncore). */
+#include <criterion/criterion.h>
+
+#include "pebs_fixture.h"
+
+#define INSTRUCTIONS (0x00c0 | COUNTING)
+#define LOADS        (0x010b | COUNTING)
+#define STORES       (0x020b | COUNTING)
+
+static void expect_interrupt(struct pebs_fixture *fixture, enum interrupt_cause cause, u64 status)
+{
+	struct interrupt interrupt = pebs_fixture_interrupt(fixture);
+
+	cr_expect_eq(interrupt.cause, cause);
+	cr_expect_eq(interrupt.status, status, "%#llx", (unsigned long long)interrupt.status);
+}
+
+static void expect_none(struct pebs_fixture *fixture)
+{
+	struct interrupt interrupt;
+
+	cr_expect_not(pebs_take_interrupt(&fixture->unit, &interrupt));
+}
+
+/* "IA32_PMC1 causes an overflow interrupt and IA32_PMC2 causes a PEBS assist simultaneously: the overflow
+ * interrupt will be serviced first." */
+Test(model_interrupts, priority_by_index_overflow_of_1_before_assist_of_2)
+{
+	struct pebs_fixture fixture;
+
+	pebs_fixture_open(&fixture, "nehalem");
+	pebs_fixture_buffer(&fixture, FIXTURE_RECORDS, 1);
+	pebs_fixture_program(&fixture, 1, INSTRUCTIONS | EVTSEL_INT, 2);
+	pebs_fixture_program(&fixture, 2, INSTRUCTIONS, 1);
+	pebs_fixture_write(&fixture, MSR_IA32_PEBS_ENABLE, 4);
+	pebs_fixture_write(&fixture, MSR_IA32_PERF_GLOBAL_CTRL, 6);
+	cr_expect_eq(pebs_fixture_retire(&fixture, INSTRUCTION, 2), 2);
+	expect_interrupt(&fixture, INTERRUPT_OVERFLOW, 2);
+	expect_interrupt(&fixture, INTERRUPT_DS_THRESHOLD, STATUS_DS_BUFFER);
+	expect_none(&fixture);
+}
+
+Test(model_interrupts, priority_by_index_assist_of_1_before_overflow_of_2)
+{
+	struct pebs_fixture fixture;
+
+	pebs_fixture_open(&fixture, "nehalem");
+	pebs_fixture_buffer(&fixture, FIXTURE_RECORDS, 1);
+	pebs_fixture_program(&fixture, 1, INSTRUCTIONS, 1);
+	pebs_fixture_program(&fixture, 2, INSTRUCTIONS | EVTSEL_INT, 2);
+	pebs_fixture_write(&fixture, MSR_IA32_PEBS_ENABLE, 2);
+	pebs_fixture_write(&fixture, MSR_IA32_PERF_GLOBAL_CTRL, 6);
+	cr_expect_eq(pebs_fixture_retire(&fixture, INSTRUCTION, 2), 2);
+	expect_interrupt(&fixture, INTERRUPT_DS_THRESHOLD, STATUS_DS_BUFFER);
+	expect_interrupt(&fixture, INTERRUPT_OVERFLOW, 4);
+	expect_none(&fixture);
+}
+
+/* "General-purpose performance counters are prioritized over fixed counters." */
+Test(model_interrupts, priority_by_index_general_purpose_over_fixed)
+{
+	struct pebs_fixture fixture;
+
+	/* A general-purpose counter's assist goes before a fixed one's overflow... */
+	pebs_fixture_open(&fixture, "nehalem");
+	pebs_fixture_buffer(&fixture, FIXTURE_RECORDS, 1);
+	pebs_fixture_program(&fixture, 3, INSTRUCTIONS, 1);
+	pebs_fixture_write(&fixture, MSR_IA32_FIXED_CTR_CTRL, FIXED_CTRL_USR | FIXED_CTRL_PMI);
+	pebs_fixture_write(&fixture, MSR_IA32_FIXED_CTR0, 0xfffffffffffeULL);
+	pebs_fixture_write(&fixture, MSR_IA32_PEBS_ENABLE, 8);
+	pebs_fixture_write(&fixture, MSR_IA32_PERF_GLOBAL_CTRL, 8 | MODEL_BIT(32));
+	pebs_fixture_retire(&fixture, INSTRUCTION, 2);
+	expect_interrupt(&fixture, INTERRUPT_DS_THRESHOLD, STATUS_DS_BUFFER);
+	expect_interrupt(&fixture, INTERRUPT_OVERFLOW, MODEL_BIT(32));
+	expect_none(&fixture);
+
+	/* ...and a general-purpose counter's overflow before a fixed one's assist. */
+	pebs_fixture_open(&fixture, "icelake");
+	pebs_fixture_buffer(&fixture, FIXTURE_RECORDS, 1);
+	pebs_fixture_program(&fixture, 7, INSTRUCTIONS | EVTSEL_INT, 2);
+	pebs_fixture_write(&fixture, MSR_IA32_FIXED_CTR_CTRL, FIXED_CTRL_USR);
+	pebs_fixture_write(&fixture, MSR_IA32_FIXED_CTR0, 0xffffffffffffULL);
+	pebs_fixture_write(&fixture, MSR_IA32_PEBS_ENABLE, MODEL_BIT(32));
+	pebs_fixture_write(&fixture, MSR_IA32_PERF_GLOBAL_CTRL, 0x80 | MODEL_BIT(32));
+	pebs_fixture_retire(&fixture, INSTRUCTION, 2);
+	expect_interrupt(&fixture, INTERRUPT_OVERFLOW, 0x80);
+	expect_interrupt(&fixture, INTERRUPT_DS_THRESHOLD, STATUS_DS_BUFFER);
+	expect_none(&fixture);
+}
+
+/* "The PEBS assist is serviced before the counter overflow interrupt. If in addition the PEBS interrupt
+ * threshold is met, the threshold interrupt is generated after the PEBS assist completes, followed by the
+ * counter overflow interrupt (two separate interrupts are generated)." */
+Test(model_interrupts, assist_then_threshold_then_overflow_two_separate_interrupts)
+{
+	struct pebs_fixture fixture;
+
+	pebs_fixture_open(&fixture, "nehalem");
+	pebs_fixture_buffer(&fixture, FIXTURE_RECORDS, 1);
+	pebs_fixture_program(&fixture, 0, INSTRUCTIONS | EVTSEL_INT, 1);
+	pebs_fixture_write(&fixture, MSR_IA32_PEBS_ENABLE, 1);
+	pebs_fixture_write(&fixture, MSR_IA32_PERF_GLOBAL_CTRL, 1);
+	cr_expect_eq(pebs_fixture_retire(&fixture, INSTRUCTION, 1), 0, "the overflow's waits for the assist");
+	cr_expect_eq(pebs_fixture_retire(&fixture, INSTRUCTION, 1), 2);
+	cr_expect_eq(pebs_fixture_records(&fixture), 1);
+	cr_expect_eq(pebs_fixture_read(&fixture, MSR_IA32_PERF_GLOBAL_STATUS),
+		     1 | STATUS_DS_BUFFER | STATUS_CONDITIONS);
+	expect_interrupt(&fixture, INTERRUPT_DS_THRESHOLD, STATUS_DS_BUFFER);
+	expect_interrupt(&fixture, INTERRUPT_OVERFLOW, 1);
+	expect_none(&fixture);
+}
+
+Test(model_interrupts, assist_then_overflow_where_the_threshold_is_not_met)
+{
+	struct pebs_fixture fixture;
+
+	pebs_fixture_open(&fixture, "nehalem");
+	pebs_fixture_program(&fixture, 0, INSTRUCTIONS | EVTSEL_INT, 1);
+	pebs_fixture_write(&fixture, MSR_IA32_PEBS_ENABLE, 1);
+	pebs_fixture_write(&fixture, MSR_IA32_PERF_GLOBAL_CTRL, 1);
+	cr_expect_eq(pebs_fixture_retire(&fixture, INSTRUCTION, 2), 1);
+	cr_expect_eq(pebs_fixture_records(&fixture), 1);
+	expect_interrupt(&fixture, INTERRUPT_OVERFLOW, 1);
+	expect_none(&fixture);
+}
+
+/* Three interrupts of one instruction: another counter's, the threshold's, the sampling counter's own. */
+Test(model_interrupts, an_overflow_on_each_side_of_the_threshold_stays_apart)
+{
+	struct pebs_fixture fixture;
+
+	pebs_fixture_open(&fixture, "nehalem");
+	pebs_fixture_buffer(&fixture, FIXTURE_RECORDS, 1);
+	pebs_fixture_program(&fixture, 0, INSTRUCTIONS | EVTSEL_INT, 2);
+	pebs_fixture_program(&fixture, 1, INSTRUCTIONS | EVTSEL_INT, 1);
+	pebs_fixture_write(&fixture, MSR_IA32_PEBS_ENABLE, 2);
+	pebs_fixture_write(&fixture, MSR_IA32_PERF_GLOBAL_CTRL, 3);
+	pebs_fixture_retire(&fixture, INSTRUCTION, 2);
+	expect_interrupt(&fixture, INTERRUPT_OVERFLOW, 1);
+	expect_interrupt(&fixture, INTERRUPT_DS_THRESHOLD, STATUS_DS_BUFFER);
+	expect_interrupt(&fixture, INTERRUPT_OVERFLOW, 2);
+	expect_none(&fixture);
+}
+
+/* "Hardware will not generate separate interrupts for each counter that simultaneously overflows." */
+Test(model_interrupts, counters_that_overflow_together_make_one_interrupt)
+{
+	struct pebs_fixture fixture;
+
+	pebs_fixture_open(&fixture, "nehalem");
+	pebs_fixture_program(&fixture, 0, INSTRUCTIONS | EVTSEL_INT, 3);
+	pebs_fixture_program(&fixture, 2, INSTRUCTIONS | EVTSEL_INT, 3);
+	pebs_fixture_program(&fixture, 3, INSTRUCTIONS, 3);
+	pebs_fixture_write(&fixture, MSR_IA32_FIXED_CTR_CTRL, FIXED_CTRL_USR | FIXED_CTRL_PMI);
+	pebs_fixture_write(&fixture, MSR_IA32_FIXED_CTR0, 0xfffffffffffdULL);
+	pebs_fixture_write(&fixture, MSR_IA32_PERF_GLOBAL_CTRL, 0xd | MODEL_BIT(32));
+	cr_expect_eq(pebs_fixture_retire(&fixture, INSTRUCTION, 3), 1);
+	expect_interrupt(&fixture, INTERRUPT_OVERFLOW, 5 | MODEL_BIT(32));
+	cr_expect_eq(pebs_fixture_read(&fixture, MSR_IA32_PERF_GLOBAL_STATUS),
+		     0xd | MODEL_BIT(32) | STATUS_CONDITIONS, "counter 3 does not interrupt, its bit is set");
+	expect_none(&fixture);
+}
+
+/* The same across the assist: two of them overflow beside an assist between them by index. */
+Test(model_interrupts, counters_that_overflow_together_round_an_assist_make_one_interrupt)
+{
+	struct pebs_fixture fixture;
+
+	pebs_fixture_open(&fixture, "nehalem");
+	pebs_fixture_buffer(&fixture, FIXTURE_RECORDS, 1);
+	pebs_fixture_program(&fixture, 0, INSTRUCTIONS | EVTSEL_INT, 2);
+	pebs_fixture_program(&fixture, 1, INSTRUCTIONS, 1);
+	pebs_fixture_program(&fixture, 2, INSTRUCTIONS | EVTSEL_INT, 2);
+	pebs_fixture_write(&fixture, MSR_IA32_PEBS_ENABLE, 2);
+	pebs_fixture_write(&fixture, MSR_IA32_PERF_GLOBAL_CTRL, 7);
+	pebs_fixture_retire(&fixture, INSTRUCTION, 2);
+	expect_interrupt(&fixture, INTERRUPT_OVERFLOW, 5);
+	expect_interrupt(&fixture, INTERRUPT_DS_THRESHOLD, STATUS_DS_BUFFER);
+	expect_none(&fixture);
+}
+
+/* What waits untaken is one interrupt, however often it is raised again. */
+Test(model_interrupts, an_interrupt_that_waits_is_not_raised_twice)
+{
+	struct pebs_fixture fixture;
+
+	pebs_fixture_open(&fixture, "nehalem");
+	pebs_fixture_buffer(&fixture, FIXTURE_RECORDS, 1);
+	pebs_fixture_reset(&fixture, 0, 2);
+	pebs_fixture_program(&fixture, 0, INSTRUCTIONS | EVTSEL_INT, 2);
+	pebs_fixture_program(&fixture, 1, INSTRUCTIONS | EVTSEL_INT, 20);
+	pebs_fixture_write(&fixture, MSR_IA32_PEBS_ENABLE, 1);
+	pebs_fixture_write(&fixture, MSR_IA32_PERF_GLOBAL_CTRL, 3);
+	cr_expect_eq(pebs_fixture_retire(&fixture, INSTRUCTION, 100), 2);
+	cr_expect_eq(pebs_fixture_records(&fixture), FIXTURE_RECORDS);
+	expect_interrupt(&fixture, INTERRUPT_DS_THRESHOLD, STATUS_DS_BUFFER);
+	expect_interrupt(&fixture, INTERRUPT_OVERFLOW, 3);
+	expect_none(&fixture);
+}
+
+/* "After the processor writes a PEBS record and updates PEBS Index, if the PEBS Index reaches the threshold
+ * value, the processor will generate a performance interrupt": the third record here. */
+Test(model_interrupts, threshold_interrupt_when_the_index_reaches_it)
+{
+	struct pebs_fixture fixture;
+
+	pebs_fixture_open(&fixture, "nehalem");
+	pebs_fixture_buffer(&fixture, FIXTURE_RECORDS, 3);
+	pebs_fixture_reset(&fixture, 0, 1);
+	pebs_fixture_program(&fixture, 0, LOADS, 1);
+	pebs_fixture_write(&fixture, MSR_IA32_PEBS_ENABLE, 1);
+	pebs_fixture_write(&fixture, MSR_IA32_PERF_GLOBAL_CTRL, 1);
+	cr_expect_eq(pebs_fixture_retire(&fixture, LOAD(10), 5), 0);
+	cr_expect_eq(pebs_fixture_records(&fixture), 2);
+	cr_expect_not(pebs_fixture_read(&fixture, MSR_IA32_PERF_GLOBAL_STATUS) & STATUS_DS_BUFFER);
+	cr_expect_eq(pebs_fixture_retire(&fixture, LOAD(10), 1), 1);
+	expect_interrupt(&fixture, INTERRUPT_DS_THRESHOLD, STATUS_DS_BUFFER);
+	cr_expect_eq(pebs_fixture_read(&fixture, MSR_IA32_PERF_GLOBAL_STATUS),
+		     STATUS_DS_BUFFER | STATUS_CONDITIONS, "the counter's own bit is cleared by the assist");
+}
+
+/* The counter's bit of the status register is set from its overflow to its assist. */
+Test(model_interrupts, the_assist_clears_the_overflow_bit)
+{
+	struct pebs_fixture fixture;
+
+	pebs_fixture_open(&fixture, "nehalem");
+	pebs_fixture_program(&fixture, 2, STORES, 1);
+	pebs_fixture_write(&fixture, MSR_IA32_PEBS_ENABLE, 4);
+	pebs_fixture_write(&fixture, MSR_IA32_PERF_GLOBAL_CTRL, 4);
+	cr_expect_eq(pebs_fixture_retire(&fixture, STORE, 1), 0);
+	cr_expect(pebs_fixture_read(&fixture, MSR_IA32_PERF_GLOBAL_STATUS) & 4);
+	pebs_fixture_retire(&fixture, STORE, 1);
+	cr_expect_not(pebs_fixture_read(&fixture, MSR_IA32_PERF_GLOBAL_STATUS) & 4);
+}
+
+Test(model_interrupts, global_ovf_ctrl_clears_the_bits_written)
+{
+	struct pebs_fixture fixture;
+
+	pebs_fixture_open(&fixture, "nehalem");
+	pebs_fixture_program(&fixture, 0, INSTRUCTIONS, 1);
+	pebs_fixture_program(&fixture, 1, INSTRUCTIONS, 1);
+	pebs_fixture_write(&fixture, MSR_IA32_PERF_GLOBAL_CTRL, 3);
+	pebs_fixture_retire(&fixture, INSTRUCTION, 1);
+	pebs_fixture_write(&fixture, MSR_IA32_PERF_GLOBAL_OVF_CTRL, 2 | STATUS_CONDITIONS);
+	cr_expect_eq(pebs_fixture_read(&fixture, MSR_IA32_PERF_GLOBAL_STATUS), 1);
+	pebs_fixture_write(&fixture, MSR_IA32_PERF_GLOBAL_OVF_CTRL, 0);
+	cr_expect_eq(pebs_fixture_read(&fixture, MSR_IA32_PERF_GLOBAL_STATUS), 1);
+	cr_expect_eq(pebs_write(&fixture.unit, MSR_IA32_PERF_GLOBAL_STATUS, 0), -EINVAL, "read only");
+}
+
+/* "It is possible for interrupts posted from the uncore facility to occur coincident with counter overflow
+ * interrupts from the processor core. Software must check core and uncore status registers." */
+Test(model_interrupts, uncore_interrupt_beside_a_core_overflow_told_apart_by_the_status_registers)
+{
+	struct pebs_fixture fixture;
+	u64 core, uncore;
+
+	pebs_fixture_open(&fixture, "nehalem");
+	pebs_fixture_program(&fixture, 0, INSTRUCTIONS | EVTSEL_INT, 1);
+	pebs_fixture_write(&fixture, MSR_IA32_PERF_GLOBAL_CTRL, 1);
+	cr_expect_eq(pebs_fixture_read(&fixture, MSR_UNCORE_PERF_GLOBAL_STATUS), 0);
+
+	pebs_fixture_retire(&fixture, INSTRUCTION, 1);
+	pebs_uncore_overflow(&fixture.unit);
+	core = pebs_fixture_read(&fixture, MSR_IA32_PERF_GLOBAL_STATUS);
+	uncore = pebs_fixture_read(&fixture, MSR_UNCORE_PERF_GLOBAL_STATUS);
+	cr_expect_eq(core, 1 | STATUS_UNCORE | STATUS_CONDITIONS, "both");
+	cr_expect_eq(uncore, 1 | UNCORE_STATUS_PMI | UNCORE_STATUS_CHANGED);
+	expect_interrupt(&fixture, INTERRUPT_OVERFLOW, 1);
+	expect_interrupt(&fixture, INTERRUPT_UNCORE, STATUS_UNCORE);
+
+	/* The uncore's own register is cleared on its own. */
+	pebs_fixture_write(&fixture, MSR_IA32_PERF_GLOBAL_OVF_CTRL, core);
+	cr_expect_eq(pebs_fixture_read(&fixture, MSR_UNCORE_PERF_GLOBAL_STATUS), uncore);
+	pebs_fixture_write(&fixture, MSR_UNCORE_PERF_GLOBAL_OVF_CTRL, uncore);
+	cr_expect_eq(pebs_fixture_read(&fixture, MSR_UNCORE_PERF_GLOBAL_STATUS), 0);
+
+	/* Alone: no core counter's bit. */
+	pebs_uncore_overflow(&fixture.unit);
+	cr_expect_eq(pebs_fixture_read(&fixture, MSR_IA32_PERF_GLOBAL_STATUS),
+		     STATUS_UNCORE | STATUS_CONDITIONS);
+}

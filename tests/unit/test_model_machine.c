@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <criterion/criterion.h>
+
+#include "base/cleanup.h"
+#include "model/machine.h"
+#include "model/memory.h"
+#include "origin/perf/pmu_format.h"
+
+#define FOREACH_MACHINE(machine) \
+	for (const struct machine *machine = machines; machine < machines + machines_count; machine++)
+
+static bool has(const struct machine *machine, enum mechanism mechanism)
+{
+	return machine->mechanisms & mechanism;
+}
+
+/* Reads an event's text with the daemon's own parser; returns event | umask << 8. */
+static u16 parse_event(const char *text, u64 *ret_ldlat)
+{
+	struct pmu_term term;
+	u16 event = 0;
+	int r;
+
+	*ret_ldlat = 0;
+	while ((r = pmu_term_next(&text, &term)) > 0) {
+		cr_expect_lt(term.value, 256);
+		if (!strcmp(term.name, "event"))
+			event |= (u16)term.value;
+		else if (!strcmp(term.name, "umask"))
+			event |= (u16)(term.value << 8);
+		else if (!strcmp(term.name, "ldlat"))
+			*ret_ldlat = term.value;
+		else
+			cr_expect_fail("no such term is known: %s", term.name);
+	}
+	cr_expect_eq(r, 0, "not a list of terms");
+	return event;
+}
+
+Test(model_machine, each_is_found_by_its_name)
+{
+	cr_assert_gt(machines_count, 0);
+	FOREACH_MACHINE(machine)
+	cr_expect_eq(machine_find(machine->name), machine, "%s", machine->name);
+	cr_expect_null(machine_find("pentium"));
+	cr_expect_null(machine_find(""));
+	cr_expect_null(machine_find("sky"));
+	cr_expect_null(machine_find("skylake "));
+}
+
+/* Linux 6.1: constraints of ds.c, texts and names of core.c; DisplayFamily_DisplayModel of the manual. */
+Test(model_machine, facts_of_linux_and_of_the_manual)
+{
+	static const struct {
+		const char *name;
+		u8 family, model;
+		enum record_format format;
+		const char *kernel_name, *loads, *stores, *aux;
+		u32 load_counters, store_counters;
+		u16 smallest_period;
+	} facts[] = {
+		{"netburst", 0x0f, 0x02, RECORD_NETBURST_32, NULL, NULL, NULL, NULL, 0, 0, 1},
+		{"core", 0x06, 0x0f, RECORD_CORE, "core2", NULL, NULL, NULL, 0, 0, 1},
+		{"nehalem", 0x06, 0x1a, RECORD_NEHALEM, "nehalem", "event=0x0b,umask=0x10,ldlat=3", NULL,
+		 NULL, 0xf, 0, 32},
+		{"sandybridge", 0x06, 0x2a, RECORD_NEHALEM, "sandybridge", "event=0xcd,umask=0x1,ldlat=3",
+		 "event=0xcd,umask=0x2", NULL, 0x8, 0x8, 1},
+		{"sandybridge-ep", 0x06, 0x2d, RECORD_NEHALEM, "sandybridge", "event=0xcd,umask=0x1,ldlat=3",
+		 "event=0xcd,umask=0x2", NULL, 0x8, 0x8, 1},
+		{"ivybridge", 0x06, 0x3e, RECORD_NEHALEM, "ivybridge", "event=0xcd,umask=0x1,ldlat=3",
+		 "event=0xcd,umask=0x2", NULL, 0x8, 0x8, 1},
+		{"haswell", 0x06, 0x3f, RECORD_HASWELL, "haswell", "event=0xcd,umask=0x1,ldlat=3",
+		 "event=0xd0,umask=0x82", NULL, 0xf, 0xf, 32},
+		{"broadwell", 0x06, 0x4f, RECORD_HASWELL, "broadwell", "event=0xcd,umask=0x1,ldlat=3",
+		 "event=0xd0,umask=0x82", NULL, 0xf, 0xf, 1},
+		{"skylake", 0x06, 0x4e, RECORD_SKYLAKE, "skylake", "event=0xcd,umask=0x1,ldlat=3",
+		 "event=0xd0,umask=0x82", NULL, 0xf, 0xf, 1},
+		{"skylake-server", 0x06, 0x55, RECORD_SKYLAKE, "skylake", "event=0xcd,umask=0x1,ldlat=3",
+		 "event=0xd0,umask=0x82", NULL, 0xf, 0xf, 1},
+		{"goldmont", 0x06, 0x5c, RECORD_SKYLAKE, "goldmont", NULL, NULL, NULL, 0, 0, 1},
+		{"icelake", 0x06, 0x7e, RECORD_ADAPTIVE, "icelake", "event=0xcd,umask=0x1,ldlat=3",
+		 "event=0xd0,umask=0x82", NULL, 0xff, 0xf, 1},
+		{"icelake-server", 0x06, 0x6a, RECORD_ADAPTIVE, "icelake", "event=0xcd,umask=0x1,ldlat=3",
+		 "event=0xd0,umask=0x82", NULL, 0xff, 0xf, 1},
+		{"sapphirerapids", 0x06, 0x8f, RECORD_ADAPTIVE, "sapphire_rapids",
+		 "event=0xcd,umask=0x1,ldlat=3", "event=0xcd,umask=0x2", "event=0x03,umask=0x82", 0xfe, 0x1,
+		 1},
+	};
+
+	cr_assert_eq(machines_count, ARRAY_SIZE(facts));
+	for (size_t i = 0; i < ARRAY_SIZE(facts); i++) {
+		const struct machine *machine = &machines[i];
+
+		cr_expect_str_eq(machine->name, facts[i].name);
+		cr_expect_eq(machine->family, facts[i].family, "%s", machine->name);
+		cr_expect_eq(machine->model, facts[i].model, "%s", machine->name);
+		cr_expect_eq(machine->format, facts[i].format, "%s", machine->name);
+		cr_expect_eq(machine->load_latency_counters, facts[i].load_counters, "%s", machine->name);
+		cr_expect_eq(machine->store_counters, facts[i].store_counters, "%s", machine->name);
+		cr_expect_eq(machine->smallest_period, facts[i].smallest_period, "%s", machine->name);
+#define SAME_TEXT(field, fact)                                                                      \
+	cr_expect(!machine->field == !(fact) && (!machine->field || !strcmp(machine->field, fact)), \
+		  "%s: " #field " is %s", machine->name, machine->field ? machine->field : "none")
+		SAME_TEXT(kernel_name, facts[i].kernel_name);
+		SAME_TEXT(loads_string, facts[i].loads);
+		SAME_TEXT(stores_string, facts[i].stores);
+		SAME_TEXT(aux_string, facts[i].aux);
+	}
+}
+
+Test(model_machine, texts_of_sysfs_say_the_events_of_the_table)
+{
+	FOREACH_MACHINE(machine)
+	{
+		u64 ldlat;
+
+		cr_expect_eq(!machine->loads_string, !machine->load_latency_event, "%s", machine->name);
+		cr_expect_eq(!machine->stores_string, !machine->store_event, "%s", machine->name);
+		cr_expect_eq(!machine->aux_string, !machine->aux_event, "%s", machine->name);
+		if (machine->loads_string) {
+			cr_expect_eq(parse_event(machine->loads_string, &ldlat), machine->load_latency_event,
+				     "%s", machine->name);
+			cr_expect_eq(ldlat, 3, "%s: the least that the register takes", machine->name);
+		}
+		if (machine->stores_string)
+			cr_expect_eq(parse_event(machine->stores_string, &ldlat), machine->store_event, "%s",
+				     machine->name);
+		if (machine->aux_string)
+			cr_expect_eq(parse_event(machine->aux_string, &ldlat), machine->aux_event, "%s",
+				     machine->name);
+	}
+}
+
+Test(model_machine, counters_are_there_and_do_pebs)
+{
+	FOREACH_MACHINE(machine)
+	{
+		u64 there = (MODEL_BIT(machine->counters) - 1) | (MODEL_BIT(machine->fixed_counters) - 1)
+									 << 32;
+
+		cr_expect_neq(machine->pebs_counters, 0, "%s", machine->name);
+		cr_expect_eq(machine->pebs_counters & ~there, 0, "%s", machine->name);
+		cr_expect_eq(machine->load_latency_counters & ~machine->pebs_counters, 0, "%s",
+			     machine->name);
+		cr_expect_eq(machine->store_counters & ~machine->pebs_counters, 0, "%s", machine->name);
+		cr_expect_eq(has(machine, MECHANISM_LOAD_LATENCY), machine->load_latency_event != 0, "%s",
+			     machine->name);
+		cr_expect_eq(!machine->load_latency_counters, !machine->load_latency_event, "%s",
+			     machine->name);
+		cr_expect_eq(!machine->store_counters, !machine->store_event, "%s", machine->name);
+		cr_expect_eq(has(machine, MECHANISM_LOAD_LATENCY), machine->encoding != ENCODING_NONE, "%s",
+			     machine->name);
+		cr_expect_eq(machine->counter_bits, machine->format < RECORD_NEHALEM ? 40 : 48, "%s",
+			     machine->name);
+		cr_expect_geq(machine->smallest_period, 1, "%s", machine->name);
+	}
+}
+
+Test(model_machine, mechanisms_of_each_generation)
+{
+	FOREACH_MACHINE(machine)
+	{
+		bool sandy_bridge = machine->model == 0x2a || machine->model == 0x2d;
+
+		/* 18.9.4.3: counter 3 alone. */
+		if (has(machine, MECHANISM_PRECISE_STORE))
+			cr_expect_eq(machine->store_counters, 0x8, "%s", machine->name);
+		/* 18.9.4.4: counter 1; the other counters quiet on 06_2A and 06_2D. */
+		if (has(machine, MECHANISM_PDIR))
+			cr_expect(machine->pebs_counters & MODEL_BIT(1), "%s", machine->name);
+		cr_expect_eq(has(machine, MECHANISM_PDIR_ALONE), sandy_bridge, "%s", machine->name);
+		/* 18.7.1 */
+		cr_expect_eq(has(machine, MECHANISM_ADDRESS_ONLY), machine->model == 0x5c, "%s",
+			     machine->name);
+		cr_expect_eq(has(machine, MECHANISM_REDUCED_SKID), machine->model == 0x5c, "%s",
+			     machine->name);
+		cr_expect_eq(has(machine, MECHANISM_OUT_OF_BOUNDS), machine->model == 0x5c, "%s",
+			     machine->name);
+		/* 18.18.8: one counter. */
+		cr_expect_eq(has(machine, MECHANISM_AT_RETIREMENT), machine->family == 0xf, "%s",
+			     machine->name);
+		/* Sapphire Rapids alone asks for an auxiliary event, and splits its latency. */
+		cr_expect_eq(has(machine, MECHANISM_LATENCY_SPLIT), machine->aux_event != 0, "%s",
+			     machine->name);
+	}
+}
+
+Test(model_machine, who_can_not_be_the_origin_is_told_why)
+{
+	static const struct {
+		const char *name, *part;
+	} refused[] = {{"netburst", "NetBurst"}, {"core", "Core"}, {"goldmont", "Goldmont"}};
+
+	FOREACH_MACHINE(machine)
+	cr_expect_eq(!machine_refusal(machine), has(machine, MECHANISM_LOAD_LATENCY), "%s", machine->name);
+	for (size_t i = 0; i < ARRAY_SIZE(refused); i++) {
+		const char *reason = machine_refusal(machine_find(refused[i].name));
+
+		cr_assert_not_null(reason, "%s", refused[i].name);
+		cr_expect(strstr(reason, refused[i].part) == reason, "%s", reason);
+		cr_expect(strstr(reason, "no data source"), "%s", reason);
+	}
+}
+
+static void expect_cache(const struct machine *machine, u32 bytes, u32 ways)
+{
+	u32 sets = ways ? bytes / 64 / ways : 0;
+
+	cr_expect_eq(bytes, sets * ways * 64, "%s: %u bytes in %u ways", machine->name, bytes, ways);
+	cr_expect_eq(sets & (sets - 1), 0, "%s: %u sets", machine->name, sets);
+}
+
+Test(model_machine, farther_memory_is_larger_and_slower)
+{
+	FOREACH_MACHINE(machine)
+	{
+		const struct memory_shape *shape = &machine->memory;
+
+		expect_cache(machine, shape->l1_bytes, shape->l1_ways);
+		expect_cache(machine, shape->l2_bytes, shape->l2_ways);
+		expect_cache(machine, shape->l3_bytes, shape->l3_ways);
+		cr_expect_lt(shape->l1_bytes, shape->l2_bytes, "%s", machine->name);
+		cr_expect_lt(shape->l1_cycles, shape->l2_cycles, "%s", machine->name);
+		cr_expect_leq(shape->l2_cycles, shape->l3_cycles, "%s", machine->name);
+		cr_expect_lt(shape->l3_cycles + shape->snoop_cycles, shape->local_dram_cycles, "%s",
+			     machine->name);
+		cr_expect_lt(shape->snoop_cycles, shape->modified_cycles, "%s", machine->name);
+		cr_expect_lt(shape->l3_cycles + shape->modified_cycles, shape->remote_cache_cycles, "%s",
+			     machine->name);
+		cr_expect_lt(shape->local_dram_cycles, shape->remote_dram_cycles, "%s", machine->name);
+		cr_expect_lt(shape->remote_cache_cycles, shape->remote_dram_cycles, "%s", machine->name);
+		cr_expect(shape->walk_cycles && shape->locked_cycles && shape->fill_buffers, "%s",
+			  machine->name);
+		/* Some of these are in a kernel module's memory at once. */
+		cr_expect_leq(memory_size(shape), 5 << 19, "%s", machine->name);
+	}
+}

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Off-core response: manual 18.9.5 (tables 18-35 to 18-38), 18.7.2 and 18.6.3 (Goldmont), 18.8.1.3. */
+#include <criterion/criterion.h>
+
+#include "model/offcore.h"
+#include "pebs_fixture.h"
+
+static struct retired access_to(u8 operation, u8 place, u8 asked)
+{
+	struct retired retired = LOAD(200);
+
+	retired.operation = operation;
+	retired.place = place;
+	retired.asked = asked;
+	return retired;
+}
+
+#define READ  OFFCORE_DEMAND_DATA_READ
+#define RFO   OFFCORE_DEMAND_RFO
+#define LOAD_ OPERATION_LOAD
+
+/* Bits 15:0 the request type, bits 30:16 the supplier, bits 37:31 the snoop response: ANY, or one of each. */
+Test(model_offcore, request_supplier_and_snoop_fields)
+{
+	static const struct {
+		u64 config;
+		u8 operation, place, asked;
+		bool counts;
+	} table[] = {
+		{READ | OFFCORE_ANY_RESPONSE, LOAD_, PLACE_L3, ASKED_NONE, true},
+		{READ | OFFCORE_ANY_RESPONSE, LOAD_, PLACE_REMOTE_DRAM, ASKED_MISS, true},
+		{READ | OFFCORE_ANY_RESPONSE, OPERATION_STORE, PLACE_L3, ASKED_NONE, false},
+		{RFO | OFFCORE_ANY_RESPONSE, OPERATION_STORE, PLACE_L3, ASKED_NONE, true},
+		{RFO | OFFCORE_ANY_RESPONSE, LOAD_, PLACE_L3, ASKED_NONE, false},
+		/* what stays in the core is no request */
+		{0xffff | OFFCORE_ANY_RESPONSE, LOAD_, PLACE_L1, ASKED_NONE, false},
+		{0xffff | OFFCORE_ANY_RESPONSE, LOAD_, PLACE_FILL_BUFFER, ASKED_NONE, false},
+		{0xffff | OFFCORE_ANY_RESPONSE, LOAD_, PLACE_L2, ASKED_NONE, false},
+		{0xffff | OFFCORE_ANY_RESPONSE, OPERATION_NONE, PLACE_L3, ASKED_NONE, false},
+		/* "Must set at least one request type bit and a valid response type pattern." */
+		{OFFCORE_ANY_RESPONSE, LOAD_, PLACE_L3, ASKED_NONE, false},
+		{READ, LOAD_, PLACE_L3, ASKED_NONE, false},
+		{READ | (OFFCORE_SUPPLIERS & ~OFFCORE_ANY_RESPONSE), LOAD_, PLACE_L3, ASKED_NONE, false},
+		{READ | OFFCORE_SNOOPS, LOAD_, PLACE_L3, ASKED_NONE, false},
+		/* supplier and snoop */
+		{READ | OFFCORE_L3_MODIFIED | OFFCORE_HITM, LOAD_, PLACE_L3, ASKED_MODIFIED, true},
+		{READ | OFFCORE_L3_MODIFIED | OFFCORE_HITM, LOAD_, PLACE_L3, ASKED_HIT, false},
+		{READ | OFFCORE_L3_MODIFIED | OFFCORE_HIT_FORWARD, LOAD_, PLACE_L3, ASKED_MODIFIED, false},
+		{READ | OFFCORE_L3_SHARED | OFFCORE_HIT_NO_FORWARD, LOAD_, PLACE_L3, ASKED_HIT, true},
+		{READ | OFFCORE_L3_EXCLUSIVE | OFFCORE_SNOOP_NOT_NEEDED, LOAD_, PLACE_L3, ASKED_NONE, true},
+		{READ | OFFCORE_LOCAL | OFFCORE_SNOOPS, LOAD_, PLACE_LOCAL_DRAM, ASKED_MISS, true},
+		{READ | OFFCORE_LOCAL | OFFCORE_SNOOP_MISS, LOAD_, PLACE_LOCAL_DRAM, ASKED_MISS, true},
+		{READ | OFFCORE_LOCAL | OFFCORE_SNOOPS, LOAD_, PLACE_REMOTE_DRAM, ASKED_MISS, false},
+		{READ | OFFCORE_REMOTE | OFFCORE_SNOOPS, LOAD_, PLACE_REMOTE_DRAM, ASKED_MISS, true},
+		{READ | OFFCORE_REMOTE | OFFCORE_HIT_FORWARD, LOAD_, PLACE_REMOTE_CACHE, ASKED_HIT, true},
+		{READ | OFFCORE_REMOTE | OFFCORE_HITM, LOAD_, PLACE_REMOTE_CACHE, ASKED_MODIFIED, true},
+		{OFFCORE_OTHER | OFFCORE_NO_SUPPLIER | OFFCORE_NON_DRAM, LOAD_, PLACE_IO, ASKED_NONE, true},
+		{READ | OFFCORE_NO_SUPPLIER | OFFCORE_NON_DRAM, LOAD_, PLACE_IO, ASKED_NONE, false},
+	};
+	const struct machine *machine = machine_find("sandybridge");
+
+	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+		struct retired retired = access_to(table[i].operation, table[i].place, table[i].asked);
+
+		cr_expect_eq(offcore_occurrences(machine, 0, table[i].config, &retired), table[i].counts,
+			     "row %zu", i);
+		cr_expect_eq(offcore_occurrences(machine, 1, table[i].config, &retired), table[i].counts,
+			     "row %zu", i);
+	}
+}
+
+/* Nehalem: request type in bits 7:0, response in bits 15:8; one register. */
+Test(model_offcore, nehalem_has_one_register_with_fields_of_8_bits)
+{
+	static const struct {
+		u64 config;
+		u8 place, asked;
+		bool counts;
+	} table[] = {
+		{0x0101, PLACE_L3, ASKED_NONE, true},          {0x0101, PLACE_L3, ASKED_HIT, false},
+		{0x0201, PLACE_L3, ASKED_HIT, true},           {0x0401, PLACE_L3, ASKED_MODIFIED, true},
+		{0x1001, PLACE_REMOTE_CACHE, ASKED_HIT, true}, {0x2001, PLACE_REMOTE_DRAM, ASKED_MISS, true},
+		{0x4001, PLACE_LOCAL_DRAM, ASKED_MISS, true},  {0x2001, PLACE_LOCAL_DRAM, ASKED_MISS, false},
+		{0x8080, PLACE_UNCACHED, ASKED_NONE, true},    {0xff02, PLACE_LOCAL_DRAM, ASKED_MISS, false},
+		{0xff00, PLACE_LOCAL_DRAM, ASKED_MISS, false},
+	};
+	struct pebs_fixture fixture;
+
+	pebs_fixture_open(&fixture, "nehalem");
+	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+		struct retired retired = access_to(LOAD_, table[i].place, table[i].asked);
+
+		cr_expect_eq(offcore_occurrences(fixture.unit.machine, 0, table[i].config, &retired),
+			     table[i].counts, "row %zu", i);
+	}
+	pebs_fixture_write(&fixture, MSR_OFFCORE_RSP_0, 0xffff);
+	cr_expect_eq(pebs_write(&fixture.unit, MSR_OFFCORE_RSP_0, 0x10000), -EINVAL);
+	cr_expect_eq(pebs_write(&fixture.unit, MSR_OFFCORE_RSP_1, 1), -EINVAL);
+}
+
+/* Table 18-35: B7H/01H with MSR_OFFCORE_RSP_0, BBH/01H with _1. Goldmont: B7H, 01H and 02H (18.7.2). */
+Test(model_offcore, event_codes_and_their_registers)
+{
+	static const struct {
+		const char *machine;
+		u64 select;
+		u32 msr; /* that makes it count; 0: none */
+	} table[] = {
+		{"sandybridge", 0x01b7, MSR_OFFCORE_RSP_0},
+		{"sandybridge", 0x01bb, MSR_OFFCORE_RSP_1},
+		{"sandybridge", 0x02b7, 0},
+		{"goldmont", 0x01b7, MSR_OFFCORE_RSP_0},
+		{"goldmont", 0x02b7, MSR_OFFCORE_RSP_1},
+		{"goldmont", 0x01bb, 0},
+	};
+
+	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+		for (u32 msr = MSR_OFFCORE_RSP_0; msr <= MSR_OFFCORE_RSP_1; msr++) {
+			struct pebs_fixture fixture;
+
+			pebs_fixture_open(&fixture, table[i].machine);
+			pebs_fixture_program(&fixture, 2, table[i].select | COUNTING, 1ULL << 20);
+			pebs_write(&fixture.unit, MSR_IA32_PMC0 + 2, 0);
+			pebs_fixture_write(&fixture, msr, READ | OFFCORE_ANY_RESPONSE);
+			pebs_fixture_write(&fixture, MSR_IA32_PERF_GLOBAL_CTRL, 4);
+			pebs_fixture_retire(&fixture, access_to(LOAD_, PLACE_LOCAL_DRAM, ASKED_MISS), 7);
+			pebs_fixture_retire(&fixture, LOAD(4), 7);
+			cr_expect_eq(pebs_fixture_read(&fixture, MSR_IA32_PMC0 + 2),
+				     msr == table[i].msr ? 7 : 0, "row %zu, %#x", i, msr);
+		}
+	}
+}
+
+/* Goldmont: an L2 hit is a supplier (bit 18); past L2 the snoop response tells (bits 37:31). */
+Test(model_offcore, goldmont_l2_hit_is_a_supplier_and_a_miss_has_a_snoop_response)
+{
+	static const struct {
+		u64 config;
+		u8 place, asked;
+		bool counts;
+	} table[] = {
+		{READ | OFFCORE_GOLDMONT_L2_HIT, PLACE_L2, ASKED_NONE, true},
+		{READ | OFFCORE_SNOOPS, PLACE_L2, ASKED_NONE, false},
+		{READ | OFFCORE_GOLDMONT_L2_HIT, PLACE_LOCAL_DRAM, ASKED_MISS, false},
+		{READ | OFFCORE_SNOOP_MISS, PLACE_LOCAL_DRAM, ASKED_MISS, true},
+		{READ | OFFCORE_SNOOP_MISS, PLACE_LOCAL_DRAM, ASKED_NONE, true},
+		{READ | OFFCORE_HITM, PLACE_REMOTE_CACHE, ASKED_MODIFIED, true},
+		{READ | OFFCORE_HITM, PLACE_LOCAL_DRAM, ASKED_MISS, false},
+		{OFFCORE_PARTIAL_READ | OFFCORE_NON_DRAM, PLACE_UNCACHED, ASKED_NONE, true},
+	};
+	const struct machine *machine = machine_find("goldmont");
+
+	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+		struct retired retired = access_to(LOAD_, table[i].place, table[i].asked);
+
+		cr_expect_eq(offcore_occurrences(machine, 0, table[i].config, &retired), table[i].counts,
+			     "row %zu", i);
+	}
+}
+
+/* 18.6.3: MSR_OFFCORE_RSP0 with a request type and bit 38 counts weighted cycles, MSR_OFFCORE_RSP1 with the
+ * same type and ANY_RESPONSE the requests; the quotient is the average latency. */
+Test(model_offcore, bit_38_average_latency_with_two_counters)
+{
+	struct pebs_fixture fixture;
+	struct retired load = access_to(LOAD_, PLACE_LOCAL_DRAM, ASKED_MISS);
+	u64 cycles, requests;
+
+	pebs_fixture_open(&fixture, "goldmont");
+	pebs_fixture_write(&fixture, MSR_OFFCORE_RSP_0, READ | OFFCORE_OUTSTANDING);
+	pebs_fixture_write(&fixture, MSR_OFFCORE_RSP_1, READ | OFFCORE_ANY_RESPONSE);
+	pebs_fixture_write(&fixture, MSR_IA32_PERFEVTSEL0, 0x01b7 | COUNTING);
+	pebs_fixture_write(&fixture, MSR_IA32_PERFEVTSEL0 + 1, 0x02b7 | COUNTING);
+	pebs_fixture_write(&fixture, MSR_IA32_PERF_GLOBAL_CTRL, 3);
+	for (u32 i = 0; i < 10; i++) {
+		load.latency = 100 + 20 * i;
+		pebs_fixture_retire(&fixture, load, 1);
+		pebs_fixture_retire(&fixture, LOAD(3), 1); /* an L1 hit asks nobody */
+		pebs_fixture_retire(&fixture, access_to(OPERATION_STORE, PLACE_L2, ASKED_NONE), 1);
+	}
+	cycles = pebs_fixture_read(&fixture, MSR_IA32_PMC0);
+	requests = pebs_fixture_read(&fixture, MSR_IA32_PMC0 + 1);
+	cr_expect_eq(requests, 10);
+	cr_expect_eq(cycles, 1900);
+	cr_expect_eq(cycles / requests, 190);
+	cr_expect_eq(pebs_write(&fixture.unit, MSR_OFFCORE_RSP_1, OFFCORE_OUTSTANDING), -EINVAL,
+		     "register 0 alone has the bit");
+	pebs_fixture_open(&fixture, "sandybridge");
+	cr_expect_eq(pebs_write(&fixture.unit, MSR_OFFCORE_RSP_0, OFFCORE_OUTSTANDING), -EINVAL);
+}

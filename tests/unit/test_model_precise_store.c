@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Precise store: manual 18.9.4.3 and table 18-34. */
+#include <criterion/criterion.h>
+
+#include "pebs_fixture.h"
+
+#define PRECISE_STORE (0x02cd | COUNTING)
+#define BITS_3_AND_63 (1ULL << 3 | 1ULL << 63)
+
+/* "Only counter 3 (IA32_PMC3) supports collection of precise store information." */
+Test(model_precise_store, counter_3_only)
+{
+	for (u32 counter = 0; counter < 4; counter++) {
+		struct pebs_fixture fixture;
+
+		pebs_fixture_open(&fixture, "sandybridge");
+		pebs_fixture_program(&fixture, counter, PRECISE_STORE, 1);
+		pebs_fixture_write(&fixture, MSR_IA32_PEBS_ENABLE, 0xf | 1ULL << 63);
+		pebs_fixture_write(&fixture, MSR_IA32_PERF_GLOBAL_CTRL, 0xf);
+		pebs_fixture_retire(&fixture, STORE, 5);
+		cr_expect_eq(fixture.unit.records, counter == 3, "counter %u", counter);
+	}
+}
+
+/* "Set IA32_PEBS_ENABLE[3] and IA32_PEBS_ENABLE[63]." */
+Test(model_precise_store, enable_bits_3_and_63_are_both_needed)
+{
+	static const u64 enables[] = {0, 1ULL << 3, 1ULL << 63, 1ULL << 35 | 1ULL << 3, BITS_3_AND_63};
+
+	for (size_t i = 0; i < 5; i++) {
+		struct pebs_fixture fixture;
+
+		pebs_fixture_open(&fixture, "sandybridge");
+		pebs_fixture_program(&fixture, 3, PRECISE_STORE, 1);
+		pebs_fixture_write(&fixture, MSR_IA32_PEBS_ENABLE, enables[i]);
+		pebs_fixture_write(&fixture, MSR_IA32_PERF_GLOBAL_CTRL, 0xf);
+		pebs_fixture_retire(&fixture, STORE, 5);
+		cr_expect_eq(fixture.unit.records, i == 4, "%zu", i);
+		cr_expect_eq(pebs_fixture_read(&fixture, MSR_IA32_PMC0 + 3),
+			     i == 4 ? 0 + 3 : 0xffffffffffffULL, "%zu", i);
+	}
+}
+
+/* 98H the address; A0H bit 0 L1D hit, bit 4 STLB miss, bit 5 locked; A8H reserved. */
+Test(model_precise_store, l1d_hit_stlb_miss_locked)
+{
+	static const struct {
+		u8 place, translated;
+		bool locked;
+		u64 status;
+	} table[] = {
+		{PLACE_L1, TRANSLATED_L1, false, 0x01},           {PLACE_L2, TRANSLATED_L2, false, 0x00},
+		{PLACE_LOCAL_DRAM, TRANSLATED_WALK, false, 0x10}, {PLACE_L1, TRANSLATED_L1, true, 0x21},
+		{PLACE_L3, TRANSLATED_WALK, true, 0x30},
+	};
+
+	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+		struct pebs_fixture fixture;
+		struct retired store = STORE;
+		struct record record;
+
+		store.place = table[i].place;
+		store.translated = table[i].translated;
+		store.locked = table[i].locked;
+		store.latency = 99;
+		pebs_fixture_open(&fixture, "ivybridge");
+		pebs_fixture_program(&fixture, 3, PRECISE_STORE, 1);
+		pebs_fixture_write(&fixture, MSR_IA32_PEBS_ENABLE, BITS_3_AND_63);
+		pebs_fixture_write(&fixture, MSR_IA32_PERF_GLOBAL_CTRL, 8);
+		pebs_fixture_retire(&fixture, STORE, 1);
+		pebs_fixture_retire(&fixture, LOAD(9), 3);
+		pebs_fixture_retire(&fixture, store, 1);
+		cr_assert_eq(pebs_fixture_records(&fixture), 1, "loads are no stores");
+		record = pebs_fixture_record(&fixture, 0);
+		cr_expect_eq(record.values[RECORD_ADDRESS], store.address);
+		cr_expect_eq(record.values[RECORD_SOURCE], table[i].status, "%zu", i);
+		cr_expect_eq(record.values[RECORD_LATENCY], 0);
+		cr_expect_eq(record.values[RECORD_IP], store.next_ip);
+	}
+}
+
+/* Haswell and later: any memory event's record has the address; of a store the L1D hit, no latency. */
+Test(model_precise_store, haswell_has_the_data_linear_address_of_any_memory_event)
+{
+	struct pebs_fixture fixture;
+	struct retired store = STORE;
+
+	store.place = PLACE_L1;
+	store.locked = true;
+	store.translated = TRANSLATED_WALK;
+	pebs_fixture_open(&fixture, "haswell");
+	pebs_fixture_reset(&fixture, 0, 1);
+	pebs_fixture_program(&fixture, 0, 0x83d0 | COUNTING, 1);
+	pebs_fixture_write(&fixture, MSR_IA32_PEBS_ENABLE, 1);
+	pebs_fixture_write(&fixture, MSR_IA32_PERF_GLOBAL_CTRL, 1);
+	pebs_fixture_retire(&fixture, store, 2);
+	pebs_fixture_retire(&fixture, LOAD(30), 2);
+	cr_assert_eq(pebs_fixture_records(&fixture), 2);
+	cr_expect_eq(pebs_fixture_record(&fixture, 0).values[RECORD_ADDRESS], store.address);
+	cr_expect_eq(pebs_fixture_record(&fixture, 0).values[RECORD_SOURCE], 1);
+	cr_expect_eq(pebs_fixture_record(&fixture, 1).values[RECORD_ADDRESS], LOAD(30).address);
+	cr_expect_eq(pebs_fixture_record(&fixture, 1).values[RECORD_SOURCE], 0);
+	cr_expect_eq(pebs_fixture_record(&fixture, 1).values[RECORD_LATENCY], 0);
+}

@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Skid, PDIR (manual 18.9.4.4) and Goldmont's reduced skid (18.7.1.2). Each instruction has an address of its
+ * own here, so that a record tells which it is of. */
+#include <criterion/criterion.h>
+#include <string.h>
+
+#include "model/skid.h"
+#include "pebs_fixture.h"
+
+#define INST_RETIRED_ALL (0x01c0 | COUNTING)
+#define PERIOD           100
+#define SKID             40
+
+/* Opens a unit that samples each PERIOD-th event of a counter, with skid. */
+static void open_skidding(struct pebs_fixture *fixture, const char *machine, u32 counter, u64 select)
+{
+	pebs_fixture_open(fixture, machine);
+	fixture->unit.skid = SKID;
+	pebs_fixture_reset(fixture, counter, PERIOD);
+	pebs_fixture_program(fixture, counter, select, PERIOD);
+	pebs_fixture_write(fixture, MSR_IA32_PEBS_ENABLE, MODEL_BIT(counter));
+	pebs_fixture_write(fixture, MSR_IA32_PERF_GLOBAL_CTRL, MODEL_BIT(counter));
+}
+
+/* Instructions numbered from 1 until a record is there; its instruction's number. */
+static u64 sampled(struct pebs_fixture *fixture, struct retired instruction)
+{
+	u64 before = fixture->unit.records;
+
+	for (u64 n = 1; n <= 10ULL * PERIOD; n++) {
+		instruction.ip = n << 4;
+		instruction.next_ip = (n + 1) << 4;
+		pebs_fixture_retire(fixture, instruction, 1);
+		if (fixture->unit.records != before)
+			return pebs_fixture_record(fixture, (u32)before).values[RECORD_IP] / 16 - 1;
+	}
+	return 0;
+}
+
+/* "There will be a finite delay between the time the counter overflows and when the microcode starts to carry
+ * out its data collection obligations": variable, and no longer than the unit's skid. */
+Test(model_skid, a_finite_and_variable_delay_after_the_overflow)
+{
+	struct pebs_fixture fixture;
+	u64 first, least, most;
+
+	open_skidding(&fixture, "nehalem", 0, 0x00c0 | COUNTING);
+	first = least = most = sampled(&fixture, INSTRUCTION);
+	for (u32 i = 1; i < FIXTURE_RECORDS; i++) {
+		u64 next = sampled(&fixture, INSTRUCTION);
+
+		least = next < least ? next : least;
+		most = next > most ? next : most;
+	}
+	cr_expect_geq(least, PERIOD + 1, "%llu", (unsigned long long)least);
+	cr_expect_leq(most, PERIOD + 1 + SKID, "%llu", (unsigned long long)most);
+	cr_expect_gt(most - least, SKID / 4, "%llu", (unsigned long long)first);
+}
+
+/* From none to all of it. */
+Test(model_skid, the_delay_is_from_0_to_the_skid)
+{
+	struct pebs_fixture fixture;
+	u32 seen[3] = {0};
+
+	open_skidding(&fixture, "nehalem", 0, 0x00c0 | COUNTING);
+	pebs_fixture_buffer(&fixture, 60, 60);
+	fixture.unit.skid = 2;
+	for (u32 i = 0; i < 60; i++) {
+		u64 at = sampled(&fixture, INSTRUCTION) - (PERIOD + 1);
+
+		cr_assert_leq(at, 2);
+		seen[at]++;
+	}
+	cr_expect_gt(seen[0], 5);
+	cr_expect_gt(seen[1], 5);
+	cr_expect_gt(seen[2], 5);
+}
+
+/* "Trap on the instruction that actually caused the counter overflow thus eliminating skid": counter 1,
+ * IA32_PEBS_ENABLE bit 1, INST_RETIRED.ALL. */
+Test(model_skid, pdir_on_counter_1_samples_the_instruction_that_overflowed)
+{
+	static const char *const names[] = {"sandybridge", "ivybridge", "haswell", "skylake"};
+
+	for (size_t i = 0; i < 4; i++) {
+		struct pebs_fixture fixture;
+
+		open_skidding(&fixture, names[i], 1, INST_RETIRED_ALL);
+		for (u32 n = 0; n < FIXTURE_RECORDS; n++)
+			cr_expect_eq(sampled(&fixture, INSTRUCTION), PERIOD, "%s", names[i]);
+	}
+}
+
+Test(model_skid, pdir_is_inst_retired_all_and_counter_1_alone)
+{
+	struct pebs_fixture fixture;
+
+	/* "It is not supported in prior generation microarchitectures." */
+	open_skidding(&fixture, "nehalem", 1, INST_RETIRED_ALL);
+	cr_expect_gt(sampled(&fixture, INSTRUCTION), PERIOD);
+	/* Another event of counter 1 has its skid. */
+	open_skidding(&fixture, "sandybridge", 1, 0x81d0 | COUNTING);
+	cr_expect_gt(sampled(&fixture, LOAD(10)), PERIOD);
+	/* Another counter does not have the event. */
+	open_skidding(&fixture, "sandybridge", 2, INST_RETIRED_ALL);
+	cr_expect_eq(sampled(&fixture, INSTRUCTION), 0);
+}
+
+Test(model_skid, pdir_needs_counter_event_and_enable_bit)
+{
+	static const struct {
+		const char *machine;
+		u32 counter;
+		u64 select, enable;
+		bool pdir;
+	} table[] = {
+		{"sandybridge", 1, INST_RETIRED_ALL, 2, true},
+		{"sandybridge", 1, INST_RETIRED_ALL, 0xf, true},
+		{"sandybridge", 1, INST_RETIRED_ALL, 0xd, false},
+		{"sandybridge", 0, INST_RETIRED_ALL, 0xf, false},
+		{"sandybridge", 2, INST_RETIRED_ALL, 0xf, false},
+		{"sandybridge", 1, 0x00c0 | COUNTING, 2, false},
+		{"sandybridge", 1, INST_RETIRED_ALL | EVTSEL_INV | 10ULL << 24, 2, false},
+		{"nehalem", 1, INST_RETIRED_ALL, 2, false},
+	};
+
+	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++)
+		cr_expect_eq(skid_pdir(machine_find(table[i].machine), table[i].counter, table[i].select,
+				       table[i].enable),
+			     table[i].pdir, "row %zu", i);
+}
+
+/* "On processors with CPUID DisplayFamily_DisplayModel signatures of 06_2A and 06_2D, the tool that programs
+ * PDIR should quiesce the rest of the programmable counters in the core when PDIR is active." */
+Test(model_skid, pdir_wants_the_other_counters_quiet_on_06_2a_and_06_2d)
+{
+	static const struct {
+		const char *machine;
+		bool alone;
+	} table[] = {
+		{"sandybridge", true}, {"sandybridge-ep", true}, {"ivybridge", false}, {"skylake", false}};
+
+	for (size_t i = 0; i < 4; i++) {
+		struct pebs_fixture fixture;
+		u64 counted;
+
+		open_skidding(&fixture, table[i].machine, 1, INST_RETIRED_ALL);
+		cr_expect_null(pebs_undefined(&fixture.unit));
+		pebs_fixture_program(&fixture, 2, 0x81d0 | COUNTING, 1000);
+		cr_expect_null(pebs_undefined(&fixture.unit), "counter 2 is not let count yet");
+		pebs_fixture_write(&fixture, MSR_IA32_PERF_GLOBAL_CTRL, 6);
+		if (table[i].alone) {
+			cr_assert_not_null(pebs_undefined(&fixture.unit));
+			cr_expect_not_null(strstr(pebs_undefined(&fixture.unit), "PDIR"));
+			cr_expect_eq(sampled(&fixture, INSTRUCTION), 0, "%s", table[i].machine);
+		} else {
+			cr_expect_null(pebs_undefined(&fixture.unit));
+			cr_expect_eq(sampled(&fixture, INSTRUCTION), PERIOD, "%s", table[i].machine);
+		}
+		/* The others go on. */
+		counted = pebs_fixture_read(&fixture, MSR_IA32_PMC0 + 2);
+		pebs_fixture_retire(&fixture, LOAD(10), 3);
+		cr_expect_eq(pebs_fixture_read(&fixture, MSR_IA32_PMC0 + 2), counted + 3);
+		/* Fixed counters are no programmable ones. */
+		pebs_fixture_write(&fixture, MSR_IA32_PERFEVTSEL0 + 2, 0);
+		pebs_fixture_write(&fixture, MSR_IA32_FIXED_CTR_CTRL, FIXED_CTRL_USR);
+		pebs_fixture_write(&fixture, MSR_IA32_PERF_GLOBAL_CTRL, 6 | MODEL_BIT(32));
+		cr_expect_null(pebs_undefined(&fixture.unit));
+	}
+}
+
+/* "In the Goldmont microarchitecture, the mechanism applies to all precise events including INST_RETIRED." */
+Test(model_skid, reduced_skid_applies_to_all_precise_events)
+{
+	static const struct {
+		u64 select;
+		bool store;
+	} table[] = {{0x00c0 | COUNTING, false}, {0x81d0 | COUNTING, false}, {0x82d0 | COUNTING, true}};
+
+	for (size_t i = 0; i < 3; i++) {
+		struct pebs_fixture fixture;
+
+		open_skidding(&fixture, "goldmont", 0, table[i].select);
+		for (u32 n = 0; n < FIXTURE_RECORDS; n++)
+			cr_expect_eq(sampled(&fixture, table[i].store ? STORE : LOAD(10)), PERIOD, "%zu", i);
+	}
+}
+
+/* "The Reduced Skid mechanism is disabled for any counter when the INV, ANY, E, or CMASK fields are set." */
+Test(model_skid, reduced_skid_is_off_with_inv_any_e_or_cmask)
+{
+	static const u64 fields[] = {EVTSEL_INV, EVTSEL_ANY, 1ULL << 24, EVTSEL_EDGE | 1ULL << 24};
+
+	for (size_t i = 0; i < 4; i++) {
+		struct pebs_fixture fixture;
+		struct retired load = LOAD(10);
+		u64 skidded = 0;
+
+		open_skidding(&fixture, "goldmont", 0, 0x81d0 | COUNTING | fields[i]);
+		/* With edge detection each second event is an edge: loads and others take turns. */
+		for (u64 n = 0; n < 1200 && fixture.unit.records < 3; n++) {
+			pebs_fixture_retire(&fixture, load, 1);
+			pebs_fixture_retire(&fixture, INSTRUCTION, 1);
+			if (fixture.unit.records == skidded)
+				continue;
+			skidded = fixture.unit.records;
+			cr_expect_geq(n + 1, skidded * (PERIOD + 1), "%zu: record %llu at load %llu", i,
+				      (unsigned long long)skidded, (unsigned long long)n + 1);
+		}
+		cr_expect_eq(skidded, 3, "%zu", i);
+	}
+}
+
+/* "Disable PEBS via the IA32_PEBS_ENABLE or IA32_PERF_GLOBAL_CTRL MSRs before writing to the configuration
+ * registers or to the counters." */
+Test(model_skid, reduced_skid_needs_pebs_disabled_before_configuration_or_counters_are_written)
+{
+	static const struct {
+		u32 off; /* register that is 0 meanwhile; 0: none */
+		u32 written;
+		u64 value;
+		bool works;
+	} table[] = {
+		{0, MSR_IA32_PMC0, (u64)-PERIOD, false},
+		{0, MSR_IA32_A_PMC0, 0x1000000000000ULL - PERIOD, false},
+		{0, MSR_IA32_PERFEVTSEL0, 0x00c0 | COUNTING, false},
+		{MSR_IA32_PEBS_ENABLE, MSR_IA32_PMC0, (u64)-PERIOD, true},
+		{MSR_IA32_PERF_GLOBAL_CTRL, MSR_IA32_PMC0, (u64)-PERIOD, true},
+		{MSR_IA32_PEBS_ENABLE, MSR_IA32_PERFEVTSEL0, 0x00c0 | COUNTING, true},
+	};
+
+	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+		struct pebs_fixture fixture;
+		u64 first;
+
+		open_skidding(&fixture, "goldmont", 0, 0x00c0 | COUNTING);
+		if (table[i].off)
+			pebs_fixture_write(&fixture, table[i].off, 0);
+		pebs_fixture_write(&fixture, table[i].written, table[i].value);
+		if (table[i].off)
+			pebs_fixture_write(&fixture, table[i].off, 1);
+		first = sampled(&fixture, INSTRUCTION);
+		if (table[i].works)
+			cr_expect_eq(first, PERIOD, "%zu", i);
+		else
+			cr_expect_gt(first, PERIOD, "%zu", i);
+		cr_expect_eq(sampled(&fixture, INSTRUCTION), PERIOD, "%zu: the reload mends it", i);
+	}
+}

@@ -1,0 +1,400 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What comes out of the workloads is held against their design (daemon/model/workload_data.c). A share is
+ * expected within five standard deviations that its count allows, beyond what the design leaves open.
+ */
+#include <math.h>
+
+#include <criterion/criterion.h>
+
+#include "base/cleanup.h"
+#include "world.h"
+
+#define LOADS     100000
+#define THRESHOLD 30
+#define SEED      20261
+
+#define FOREACH_MACHINE(machine) \
+	for (const struct machine *machine = machines; machine < machines + machines_count; machine++)
+
+static bool has_load_latency(const struct machine *machine)
+{
+	return machine->mechanisms & MECHANISM_LOAD_LATENCY;
+}
+
+static void expect_share(const struct machine *machine, const char *what, u64 hits, u64 count, double least,
+			 double most)
+{
+	double share = (double)hits / (double)count;
+	double middle = (least + most) / 2;
+	double slack = 5 * sqrt(middle * (1 - middle) / (double)count);
+
+	cr_expect(count > 1000, "%s: %s: %lu loads are too few", machine->name, what, count);
+	cr_expect(share >= least - slack && share <= most + slack,
+		  "%s: %s: %f of %lu, not %f to %f (within %f)", machine->name, what, share, count, least,
+		  most, slack);
+}
+
+Test(model_workload, each_is_found_by_its_name)
+{
+	for (int kind = 0; kind < WORKLOAD_COUNT; kind++) {
+		cr_expect_eq(workload_find(workload_names[kind]), kind);
+		cr_expect_gt(strlen(workload_texts[kind]), 0);
+	}
+	cr_expect_eq(workload_find("stream"), -EINVAL);
+	cr_expect_eq(workload_find(""), -EINVAL);
+}
+
+/* Every field, whatever the padding. */
+static bool same(const struct retired *one, const struct retired *other)
+{
+	return one->ip == other->ip && one->next_ip == other->next_ip && one->address == other->address &&
+	       one->tsc == other->tsc && one->latency == other->latency &&
+	       one->instruction_latency == other->instruction_latency && one->operation == other->operation &&
+	       one->place == other->place && one->asked == other->asked &&
+	       one->translated == other->translated && one->locked == other->locked &&
+	       one->data_blocked == other->data_blocked && one->address_blocked == other->address_blocked &&
+	       one->uops == other->uops;
+}
+
+Test(model_workload, the_same_seed_gives_the_same_run_and_another_one_another)
+{
+	const struct machine *machine = machine_find("skylake-server");
+
+	for (unsigned kind = 0; kind < WORKLOAD_COUNT; kind++) {
+		_cleanup_(world_close) struct world one, again, other;
+		unsigned differ = 0;
+
+		cr_assert_eq(world_open(machine, kind, 7, &one), 0);
+		cr_assert_eq(world_open(machine, kind, 7, &again), 0);
+		cr_assert_eq(world_open(machine, kind, 8, &other), 0);
+		for (unsigned i = 0; i < 20000; i++) {
+			struct retired a, b, c;
+
+			workload_step(&one.workload, &a);
+			workload_step(&again.workload, &b);
+			workload_step(&other.workload, &c);
+			cr_assert(same(&a, &b), "%s: instruction %u", workload_names[kind], i);
+			differ += !same(&a, &c);
+		}
+		cr_expect_gt(differ, 1000, "%s", workload_names[kind]);
+	}
+}
+
+Test(model_workload, loads_alone_are_the_loads_of_the_whole)
+{
+	const struct machine *machine = machine_find("skylake");
+
+	for (unsigned kind = 0; kind < WORKLOAD_COUNT; kind++) {
+		_cleanup_(world_close) struct world steps, loads;
+
+		cr_assert_eq(world_open(machine, kind, 7, &steps), 0);
+		cr_assert_eq(world_open(machine, kind, 7, &loads), 0);
+		for (unsigned i = 0; i < 20000; i++) {
+			struct retired step, load;
+
+			workload_step(&steps.workload, &step);
+			if (step.operation != OPERATION_LOAD)
+				continue;
+			workload_next_load(&loads.workload, &load);
+			cr_assert(same(&step, &load), "%s: instruction %u", workload_names[kind], i);
+		}
+	}
+}
+
+/* Addresses in the kind's own ranges, one instruction after the other, time going on. */
+Test(model_workload, instructions_are_believable)
+{
+	const struct machine *machine = machine_find("skylake");
+
+	for (u64 kind = 0; kind < WORKLOAD_COUNT; kind++) {
+		_cleanup_(world_close) struct world world;
+		struct retired last = {0}, next;
+		unsigned accesses = 0;
+		u64 text = WORKLOAD_TEXT + kind * WORKLOAD_TEXT_SIZE;
+		u64 data = WORKLOAD_DATA + kind * WORKLOAD_DATA_SIZE;
+
+		cr_assert_eq(world_open(machine, (enum workload_kind)kind, 7, &world), 0);
+		for (unsigned i = 0; i < 20000; i++) {
+			workload_step(&world.workload, &next);
+			cr_assert(next.ip >= text && next.ip < text + 64, "%s: %lx", workload_names[kind],
+				  next.ip);
+			cr_assert(i == 0 || next.ip == last.next_ip);
+			cr_assert(next.tsc >= last.tsc);
+			cr_assert(next.uops > 0);
+			if (next.operation == OPERATION_NONE) {
+				cr_assert(next.address == 0 && next.latency == 0);
+			} else {
+				cr_assert(next.address >= data && next.address < data + WORKLOAD_DATA_SIZE,
+					  "%s: %lx", workload_names[kind], next.address);
+				cr_assert_gt(next.latency, 0);
+				accesses++;
+			}
+			last = next;
+		}
+		cr_expect(accesses >= 20000 / 4 - 5 && accesses <= 20000 / 3,
+			  "%s: %u of 20000 instructions access memory", workload_names[kind], accesses);
+		/* No more than one instruction a cycle, and no less than one in a hundred. */
+		cr_expect(last.tsc >= 20000 && last.tsc < 2000000, "%s: %lu cycles", workload_names[kind],
+			  last.tsc);
+	}
+}
+
+/* What the loads of one instruction of a loop found. */
+struct found {
+	u64 loads;
+	u64 places[PLACE_COUNT];
+	u64 modified[PLACE_COUNT];
+	u64 walks;
+	u64 locked;
+	u64 blocked;
+};
+
+static u64 sum(const u64 counts[PLACE_COUNT])
+{
+	u64 all = 0;
+
+	for (unsigned place = 0; place < PLACE_COUNT; place++)
+		all += counts[place];
+	return all;
+}
+
+/* Of the instruction at `slot`, 0 being the loop's first. */
+static struct found run(const struct machine *machine, enum workload_kind kind, u64 slot)
+{
+	_cleanup_(world_close) struct world world;
+	struct found found = {0};
+
+	cr_assert_eq(world_open(machine, kind, SEED, &world), 0);
+	for (unsigned i = 0; i < LOADS; i++) {
+		struct retired load;
+
+		workload_next_load(&world.workload, &load);
+		if (load.ip != WORKLOAD_TEXT + (u64)kind * WORKLOAD_TEXT_SIZE + 4 * slot)
+			continue;
+		found.loads++;
+		found.places[load.place]++;
+		found.modified[load.place] += load.asked == ASKED_MODIFIED;
+		found.walks += load.translated == TRANSLATED_WALK;
+		found.locked += load.locked;
+		found.blocked += load.data_blocked;
+	}
+	return found;
+}
+
+Test(model_workload, streaming_is_in_fill_buffers_and_caches)
+{
+	FOREACH_MACHINE(machine)
+	{
+		struct found found = {0};
+
+		for (u64 slot = 0; slot < 14; slot++) {
+			struct found one = run(machine, WORKLOAD_STREAMING, slot);
+
+			for (unsigned place = 0; place < PLACE_COUNT; place++)
+				found.places[place] += one.places[place];
+			found.loads += one.loads;
+			found.walks += one.walks;
+		}
+		cr_expect_eq(found.loads, LOADS);
+		expect_share(machine, "L1 and fill buffers",
+			     found.places[PLACE_L1] + found.places[PLACE_FILL_BUFFER], LOADS, 0.85, 0.92);
+		/* At most each line's first one; one in 512 starts a page, where no prefetch went before. */
+		expect_share(machine, "L2", found.places[PLACE_L2], LOADS, 0.08, 0.125);
+		expect_share(machine, "local DRAM", found.places[PLACE_LOCAL_DRAM], LOADS, 1.0 / 512, 0.01);
+		expect_share(machine, "page walks", found.walks, LOADS, 1.0 / 512, 1.0 / 512);
+		cr_expect_eq(found.places[PLACE_REMOTE_DRAM] + found.places[PLACE_REMOTE_CACHE], 0);
+	}
+}
+
+Test(model_workload, three_of_four_pointers_lead_to_dram)
+{
+	FOREACH_MACHINE(machine)
+	{
+		struct found found = run(machine, WORKLOAD_POINTER_CHASE, 0);
+
+		expect_share(machine, "local DRAM", found.places[PLACE_LOCAL_DRAM], found.loads, 0.74, 0.76);
+		if (machine->memory.l3_bytes)
+			expect_share(machine, "L3", found.places[PLACE_L3], found.loads, 0.17, 0.25);
+		expect_share(machine, "page walks", found.walks, found.loads, 0, 0.01);
+		cr_expect_eq(sum(found.modified), 0);
+	}
+}
+
+Test(model_workload, seven_of_eight_remote_pointers_lead_to_the_other_socket)
+{
+	FOREACH_MACHINE(machine)
+	{
+		struct found found = run(machine, WORKLOAD_REMOTE_NUMA, 0);
+
+		expect_share(machine, "remote DRAM and caches",
+			     found.places[PLACE_REMOTE_DRAM] + found.places[PLACE_REMOTE_CACHE], found.loads,
+			     0.86, 0.90);
+		expect_share(machine, "modified in a remote cache", found.modified[PLACE_REMOTE_CACHE],
+			     found.loads, 2.0 / 60, 2.0 / 60);
+		/* Four of sixty are clean there, but for those that are in this socket too, or were dropped.
+		 */
+		expect_share(machine, "remote caches", found.places[PLACE_REMOTE_CACHE], found.loads,
+			     5.0 / 60, 6.0 / 60);
+	}
+}
+
+Test(model_workload, two_of_three_loads_of_a_falsely_shared_line_find_it_modified)
+{
+	FOREACH_MACHINE(machine)
+	{
+		struct found found = run(machine, WORKLOAD_FALSE_SHARING, 0);
+
+		expect_share(machine, "modified", sum(found.modified), found.loads, 2.0 / 3, 2.0 / 3);
+		expect_share(machine, "of these remote", found.modified[PLACE_REMOTE_CACHE],
+			     sum(found.modified), 1.0 / 4, 1.0 / 4);
+	}
+}
+
+Test(model_workload, three_of_four_pages_need_a_walk)
+{
+	FOREACH_MACHINE(machine)
+	{
+		struct found found = run(machine, WORKLOAD_TLB_THRASH, 0);
+
+		/* The first TLB holds some that the second one has dropped. */
+		expect_share(machine, "page walks", found.walks, found.loads, 0.72, 0.755);
+		expect_share(machine, "caches",
+			     found.places[PLACE_L1] + found.places[PLACE_L2] + found.places[PLACE_L3] +
+				     found.places[PLACE_FILL_BUFFER],
+			     found.loads, 0.99, 1);
+	}
+}
+
+Test(model_workload, every_other_shared_counter_was_counted_elsewhere)
+{
+	FOREACH_MACHINE(machine)
+	{
+		struct found own = run(machine, WORKLOAD_LOCKED_COUNTERS, 0);
+		struct found shared = run(machine, WORKLOAD_LOCKED_COUNTERS, 7);
+
+		cr_expect_eq(own.locked, own.loads);
+		cr_expect_eq(shared.locked, shared.loads);
+		cr_expect_eq(sum(own.modified), 0);
+		expect_share(machine, "modified", sum(shared.modified), shared.loads, 0.5, 0.5);
+		expect_share(machine, "of these remote", shared.modified[PLACE_REMOTE_CACHE],
+			     sum(shared.modified), 12.0 / 60, 12.0 / 60);
+	}
+}
+
+Test(model_workload, the_mix_is_a_bit_of_each)
+{
+	FOREACH_MACHINE(machine)
+	{
+		struct found any = run(machine, WORKLOAD_MIX, 3);
+		struct found hot = run(machine, WORKLOAD_MIX, 0);
+		struct found reload = run(machine, WORKLOAD_MIX, 8);
+
+		if (machine->memory.l1_bytes >= 32 << 10) /* NetBurst's L1 is too small for it */
+			expect_share(machine, "hot in L1", hot.places[PLACE_L1], hot.loads, 0.7, 1);
+		expect_share(machine, "modified", sum(any.modified), any.loads, 1.0 / 64, 1.0 / 64);
+		expect_share(machine, "remote DRAM", any.places[PLACE_REMOTE_DRAM], any.loads, 0.8 / 64,
+			     1.0 / 64);
+		expect_share(machine, "local DRAM", any.places[PLACE_LOCAL_DRAM], any.loads, 2.4 / 64,
+			     5.0 / 64);
+		expect_share(machine, "blocked by a store", reload.blocked, reload.loads, 1.0 / 64, 1.0 / 64);
+		cr_expect_eq(hot.blocked + any.blocked, 0);
+	}
+}
+
+static double mean(const struct truth *truth)
+{
+	return (double)truth->latency / (double)truth->above;
+}
+
+/* Of the mean. */
+static double standard_error(const struct truth *truth)
+{
+	double count = (double)truth->above;
+
+	return sqrt(((double)truth->latency_squares / count - mean(truth) * mean(truth)) / count);
+}
+
+Test(model_workload, order_of_their_mean_latencies)
+{
+	/* Ranks of workload.h, the slowest first; equal where the design leaves it open. */
+	static const int ranks[WORKLOAD_COUNT] = {
+		[WORKLOAD_REMOTE_NUMA] = 0,     [WORKLOAD_POINTER_CHASE] = 1, [WORKLOAD_FALSE_SHARING] = 2,
+		[WORKLOAD_LOCKED_COUNTERS] = 2, [WORKLOAD_MIX] = 2,           [WORKLOAD_STREAMING] = 3,
+		[WORKLOAD_TLB_THRASH] = 4,
+	};
+
+	FOREACH_MACHINE(machine)
+	{
+		struct truth truths[WORKLOAD_COUNT] = {0};
+
+		if (!has_load_latency(machine))
+			continue;
+		for (unsigned kind = 0; kind < WORKLOAD_COUNT; kind++) {
+			_cleanup_(world_close) struct world world;
+
+			cr_assert_eq(world_open(machine, kind, SEED, &world), 0);
+			truth_add(&world, THRESHOLD, LOADS, &truths[kind]);
+			cr_expect_eq(truths[kind].loads, LOADS);
+		}
+		for (unsigned slow = 0; slow < WORKLOAD_COUNT; slow++) {
+			for (unsigned fast = 0; fast < WORKLOAD_COUNT; fast++) {
+				if (ranks[slow] >= ranks[fast])
+					continue;
+				cr_expect_gt(mean(&truths[slow]) - 5 * standard_error(&truths[slow]),
+					     mean(&truths[fast]) + 5 * standard_error(&truths[fast]),
+					     "%s: %s has %f cycles, %s %f", machine->name,
+					     workload_names[slow], mean(&truths[slow]), workload_names[fast],
+					     mean(&truths[fast]));
+			}
+		}
+	}
+}
+
+/* What a sample shows of each: the classes of the loads above the threshold. */
+Test(model_workload, what_shows_each)
+{
+	FOREACH_MACHINE(machine)
+	{
+		if (!has_load_latency(machine))
+			continue;
+		for (unsigned kind = 0; kind < WORKLOAD_COUNT; kind++) {
+			_cleanup_(world_close) struct world world;
+			struct truth truth = {0};
+
+			cr_assert_eq(world_open(machine, kind, SEED, &world), 0);
+			truth_add(&world, THRESHOLD, LOADS, &truth);
+			switch ((enum workload_kind)kind) {
+			case WORKLOAD_STREAMING:
+				expect_share(machine, "lfb", truth.sources[SOURCE_LFB], truth.above, 0.75,
+					     0.97);
+				break;
+			case WORKLOAD_POINTER_CHASE:
+				expect_share(machine, "local_dram", truth.sources[SOURCE_LOCAL_DRAM],
+					     truth.above, 0.6, 0.85);
+				break;
+			case WORKLOAD_REMOTE_NUMA:
+				expect_share(machine, "remote_dram", truth.sources[SOURCE_REMOTE_DRAM],
+					     truth.above, 0.65, 0.85);
+				break;
+			case WORKLOAD_FALSE_SHARING:
+				/* Nehalem has no word for a line that the other socket has modified. */
+				expect_share(machine, "hitm", truth.snoops[SNOOP_HITM], truth.above,
+					     machine->encoding == ENCODING_NEHALEM ? 0.6 : 0.75, 0.95);
+				break;
+			case WORKLOAD_TLB_THRASH:
+				expect_share(machine, "walks", truth.walks, truth.above, 0.8, 0.99);
+				break;
+			case WORKLOAD_LOCKED_COUNTERS:
+				expect_share(machine, "locked", truth.locked, truth.above, 0.8, 0.99);
+				break;
+			case WORKLOAD_MIX:
+				expect_share(machine, "l3", truth.sources[SOURCE_L3], truth.above, 0.2, 0.75);
+				expect_share(machine, "l1", truth.sources[SOURCE_L1], truth.above, 0.08, 0.6);
+				break;
+			case WORKLOAD_COUNT:
+				break;
+			}
+		}
+	}
+}
