@@ -97,6 +97,13 @@ int sampling_tick(struct sampling *sampling)
 	return ticked < 0 ? ticked : r;
 }
 
+int sampling_stop(struct sampling *sampling)
+{
+	if (sampling->origin->stop)
+		sampling->origin->stop(sampling->state);
+	return engine_collect(sampling->engine);
+}
+
 bool sampling_complete(const struct sampling *sampling, const char **ret_message)
 {
 	*ret_message = NULL;

@@ -50,6 +50,12 @@ int sampling_input(const struct sampling *sampling);
  */
 int sampling_tick(struct sampling *sampling);
 
+/*
+ * No more samples come, and a last collection has entered all that came: what the engine then has is final.
+ * Returns as sampling_tick(). The sampling can then only be read and freed.
+ */
+int sampling_stop(struct sampling *sampling);
+
 /* Whether every recording was whole and is read to its end; for a live origin true. `ret_message`, which is
  * NULL where that is not a recording's fault, says what is amiss; the sampling's. */
 bool sampling_complete(const struct sampling *sampling, const char **ret_message);

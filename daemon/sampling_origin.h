@@ -20,6 +20,7 @@ struct origin {
 	int (*step)(struct origin_state *state);
 	int (*input)(const struct origin_state *state);
 	int (*tick)(struct origin_state *state); /* before the collection; 0 or -errno */
+	void (*stop)(struct origin_state *state);
 	bool (*complete)(const struct origin_state *state, const char **ret_message);
 	int (*health)(const struct origin_state *state, const char **ret_reason);
 };

@@ -119,7 +119,7 @@ static u32 slots_for(const struct config *config, const char *mount)
 	return slots > KERNEL_SLOTS_MAX ? KERNEL_SLOTS_MAX : (u32)slots;
 }
 
-/* "cpu: WHY; ibs_op: WHY". The caller frees; NULL: no memory. */
+/* "cpu: WHY. ibs_op: WHY". The caller frees; NULL: no memory. */
 static char *join_refusals(const struct pmu_plan *plan)
 {
 	char *text = NULL;
@@ -129,7 +129,7 @@ static char *join_refusals(const struct pmu_plan *plan)
 	if (!stream)
 		return NULL;
 	for (size_t i = 0; i < plan->n_refusals; i++)
-		(void)fprintf(stream, "%s%s: %s", i ? " " : "", plan->refusals[i].pmu,
+		(void)fprintf(stream, "%s%s: %s", i ? ". " : "", plan->refusals[i].pmu,
 			      plan->refusals[i].reason);
 	if (fclose(stream) == 0)
 		return text;
@@ -316,6 +316,12 @@ static int tick(struct origin_state *state)
 	return 0;
 }
 
+static void stop(struct origin_state *state)
+{
+	for (size_t i = 0; i < state->n_sets; i++)
+		perf_stop(state->sets[i]);
+}
+
 static int health(const struct origin_state *state, const char **ret_reason)
 {
 	for (size_t i = 0; i < state->n_sets; i++)
@@ -368,5 +374,6 @@ const struct origin origin_perf = {
 	.open = open_perf,
 	.free = free_state,
 	.tick = tick,
+	.stop = stop,
 	.health = health,
 };

@@ -281,6 +281,21 @@ static int start(struct server *server, struct failure *failure)
 	return r;
 }
 
+/* Samples come until the end, also after the last that anybody read. */
+static int finish(struct server *server)
+{
+	const struct engine *engine = sampling_engine(server->sampling);
+	const struct snapshot *head = engine_head(sampling_engine(server->sampling));
+	int r = sampling_stop(server->sampling);
+
+	for (unsigned event = 0; event < head->n_events; event++) {
+		struct reading reading = engine_reading(engine, event);
+
+		watch_total(&head->events[event], &reading);
+	}
+	return r;
+}
+
 int serve(const struct options *options, struct config *config, struct failure *ret_failure)
 {
 	_cleanup_(server_close) struct server server = {.options = options, .config = config};
@@ -297,5 +312,9 @@ int serve(const struct options *options, struct config *config, struct failure *
 	notify_status(&server);
 	r = sd_event_loop(server.event);
 	(void)sd_notify(false, "STOPPING=1\nSTATUS=Stopping");
-	return r < 0 ? log_error(r, "the event loop failed") : 0;
+	if (r < 0)
+		return log_error(r, "the event loop failed");
+	/* Its failure is told by then, and no reason to be started again. */
+	(void)finish(&server);
+	return 0;
 }

@@ -6,6 +6,7 @@
 
 #include "base/cleanup.h"
 #include "base/log.h"
+#include "base/text.h"
 
 static void publish(struct watch *watch, const char *kind, const char *text, json_object *fields)
 {
@@ -73,6 +74,23 @@ void watch_losses(struct watch *watch, unsigned event, const struct snapshot_eve
 			  reading->unexplained - watch->unexplained[event]);
 		watch->unexplained[event] = reading->unexplained;
 	}
+}
+
+void watch_total(const struct snapshot_event *description, const struct reading *reading)
+{
+	char seen[TEXT_NUMBER_MAX], lost[TEXT_NUMBER_MAX], seen_field[24], lost_field[24];
+	u64 lost_in_all = reading->malformed + reading->unexplained;
+
+	text_count(reading->seen, seen);
+	text_count(lost_in_all, lost);
+	(void)snprintf(seen_field, sizeof(seen_field), "%llu", (unsigned long long)reading->seen);
+	(void)snprintf(lost_field, sizeof(lost_field), "%llu", (unsigned long long)lost_in_all);
+	log_full(LOG_INFO, 0,
+		 ((const struct log_field[]){{"PEBSD_EVENT", description->key},
+					     {"PEBSD_SEEN", seen_field},
+					     {"PEBSD_LOST", lost_field},
+					     {0}}),
+		 "in all, %s samples of %s seen, %s lost", seen, description->key, lost);
 }
 
 void watch_reload(struct watch *watch, int result)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What `pebsctl watch` shows, and the log where it matters: births, deaths, losses, reloads. */
+/* What `pebsctl watch` shows, and the log where it matters: births, deaths, losses, reloads, the end. */
 #ifndef PEBSD_WATCH_H
 #define PEBSD_WATCH_H
 
@@ -21,6 +21,10 @@ void watch_gone(void *userdata, const char *path, u64 id);
  */
 void watch_losses(struct watch *watch, unsigned event, const struct snapshot_event *description,
 		  const struct reading *reading);
+
+/* Tells what an event had in all, when no more can come: whoever reads the counts from time to time knows from the log
+ * what came after the last time. */
+void watch_total(const struct snapshot_event *description, const struct reading *reading);
 
 /* `result`: 0, or -errno where the old configuration stays. */
 void watch_reload(struct watch *watch, int result);

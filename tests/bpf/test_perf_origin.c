@@ -161,6 +161,26 @@ Test(perf_origin, every_event_runs_the_program_and_is_counted)
 	cr_expect_eq(perf_event(set)->settings.has_latency, 0);
 }
 
+Test(perf_origin, what_is_counted_after_the_stop_is_final)
+{
+	_cleanup_(perf_set_freep) struct perf_event_set *set = open_set(&page_faults, PERF_ONLINE_PATH);
+	struct perf_counts first, second;
+	struct cpu_list cpus;
+	u64 runs;
+
+	start(set);
+	cr_assert_eq(cpu_list_read(PERF_ONLINE_PATH, &cpus), 0);
+	fault_on(cpu_list_next(&cpus, -1));
+	perf_stop(set);
+	perf_count(set, &first);
+	runs = program_runs();
+	cr_expect_geq(first.count, FAULTS);
+	fault_on(cpu_list_next(&cpus, -1));
+	perf_count(set, &second);
+	cr_expect_eq(second.count, first.count);
+	cr_expect_eq(program_runs(), runs);
+}
+
 Test(perf_origin, a_group_with_a_leader)
 {
 	struct pmu_opening opening = page_faults;

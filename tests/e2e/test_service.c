@@ -221,6 +221,10 @@ Test(service, messages_reach_the_journal_with_their_fields)
 	cr_expect_not_null(strstr(message, "PRIORITY=6"));
 	cr_expect_not_null(strstr(message, "CODE_FUNC=serve"));
 	cr_expect_eq(stop(pid), 0);
+	cr_expect(receive(fd, "MESSAGE=in all, ", message, sizeof(message)));
+	cr_expect_not_null(strstr(message, "PEBSD_EVENT=loads"));
+	cr_expect_not_null(strstr(message, "PEBSD_SEEN="), "%s", message);
+	cr_expect_not_null(strstr(message, "PEBSD_LOST=0\n"));
 	cr_assert_eq(fstat(error_fd, &st), 0);
 	cr_expect_eq(st.st_size, 0, "the journal took all, standard error nothing");
 }

@@ -30,6 +30,8 @@ mv "$place/kernel-$series.release" "$place/release"
 printf '%s\n' "$@" >"$place/order"
 install -m 644 "$here/inside/guest-tests.service" "$units/"
 ln -s ../guest-tests.service "$units/multi-user.target.wants/"
+# Tests put drop-ins there; directories that come later systemd does not look into.
+mkdir -p "$tree/etc/systemd/system/pebsd.service.d"
 chmod 755 "$tree"
 {
 	cat "$guest/root-$release.cpio.zst"

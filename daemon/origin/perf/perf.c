@@ -317,6 +317,12 @@ int perf_start(struct perf_event_set *set, int program_fd, char **ret_message)
 	return 0;
 }
 
+void perf_stop(struct perf_event_set *set)
+{
+	for (size_t i = 0; i < set->n; i++)
+		perf_cpu_stop(&set->events[i]);
+}
+
 int perf_hotplug(struct perf_event_set *set, char **ret_message)
 {
 	struct cpu_list wanted;

@@ -5,7 +5,7 @@
  * events crashes Linux 6.16 to 6.17, commit 7e772a93eb61).
  *
  *   perf_open() -> perf_event() says what is measured -> load the program -> perf_start() -> each interval:
- *   perf_count(), perf_hotplug() -> perf_set_free()
+ *   perf_count(), perf_hotplug() -> perf_stop() for the last perf_count() -> perf_set_free()
  */
 #ifndef PEBSD_PERF_H
 #define PEBSD_PERF_H
@@ -58,6 +58,9 @@ const struct cpu_list *perf_cpus(const struct perf_event_set *set);
  * the set lives. Returns 0, or -errno with `ret_message` set; the set can then only be freed.
  */
 int perf_start(struct perf_event_set *set, int program_fd, char **ret_message);
+
+/* Disables each event. What perf_count() then reads is final, and every sample of it was delivered. */
+void perf_stop(struct perf_event_set *set);
 
 /*
  * Sums up. On a running event this reads its mapped page, which is as of its last sample. read(2), which

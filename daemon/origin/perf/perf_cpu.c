@@ -77,11 +77,11 @@ static u64 now_ns(void)
 	return (u64)now.tv_sec * NSEC_PER_SEC + (u64)now.tv_nsec;
 }
 
-static int cpu_enable(const struct perf_cpu *event)
+static int cpu_control(const struct perf_cpu *event, unsigned long request)
 {
 	int first_fd = event->leader_fd >= 0 ? event->leader_fd : event->fd;
 
-	return ioctl(first_fd, PERF_EVENT_IOC_ENABLE, PERF_IOC_FLAG_GROUP) < 0 ? -errno : 0;
+	return ioctl(first_fd, request, PERF_IOC_FLAG_GROUP) < 0 ? -errno : 0;
 }
 
 int perf_cpu_start(struct perf_cpu *event, int program_fd)
@@ -89,13 +89,18 @@ int perf_cpu_start(struct perf_cpu *event, int program_fd)
 	if (ioctl(event->fd, PERF_EVENT_IOC_SET_BPF, program_fd) < 0)
 		return -errno;
 	perf_outage_start(&event->outage, now_ns());
-	return cpu_enable(event);
+	return cpu_control(event, PERF_EVENT_IOC_ENABLE);
+}
+
+void perf_cpu_stop(const struct perf_cpu *event)
+{
+	(void)cpu_control(event, PERF_EVENT_IOC_DISABLE);
 }
 
 void perf_cpu_revive(const struct perf_cpu *event)
 {
 	if (event->outage.in_error)
-		(void)cpu_enable(event);
+		(void)cpu_control(event, PERF_EVENT_IOC_ENABLE);
 }
 
 /* Takes a later reading; a count that leaves out a part of a period never goes back behind an exact one. */

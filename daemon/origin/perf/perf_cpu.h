@@ -36,6 +36,9 @@ int perf_cpu_open_relaxed(struct pmu_opening *opening, u64 period, int cpu, stru
 /* Attaches the program and enables the event, its leader too. Returns 0 or -errno. */
 int perf_cpu_start(struct perf_cpu *event, int program_fd);
 
+/* Disables the event, its leader too: its count is final then. */
+void perf_cpu_stop(const struct perf_cpu *event);
+
 /* Enables an event in error again. */
 void perf_cpu_revive(const struct perf_cpu *event);
 

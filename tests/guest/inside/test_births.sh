@@ -1,0 +1,65 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# Hundreds of short-lived cgroups, and scopes, while pebsd samples: those that were sampled are there by their names,
+# nothing is left unattributed, and the sums stay exact.
+# shellcheck source=tests/guest/inside/lib.sh
+. "${0%/*}/lib.sh"
+# shellcheck source=tests/guest/inside/books.sh
+. "${0%/*}/books.sh"
+# shellcheck source=tests/guest/inside/lifetime.sh
+. "${0%/*}/lifetime.sh"
+
+ROUNDS=4
+CGROUPS=50
+SCOPES=10
+top=/sys/fs/cgroup/births
+
+# shellcheck disable=SC2317 # called by the trap
+end_births() {
+	end_lifetime
+	find "$top" -mindepth 1 -depth -type d -exec rmdir {} + 2>/dev/null || :
+	rmdir "$top" 2>/dev/null || :
+}
+trap end_births EXIT
+
+play_slowly
+load pointer-chase chase.service
+start_pebsd
+mkdir "$top"
+
+# Goes into the cgroup, and does something there.
+busy() {
+	echo "$BASHPID" >"$top/$1/cgroup.procs"
+	local i
+	for ((i = 0; i < 300; i++)); do :; done
+}
+
+for ((round = 0; round < ROUNDS; round++)); do
+	names=()
+	for ((i = 0; i < CGROUPS; i++)); do
+		names+=("$round-$i")
+	done
+	(cd "$top" && mkdir "${names[@]}")
+	note_cgroups
+	for name in "${names[@]}"; do
+		busy "$name" &
+	done
+	wait
+	(cd "$top" && rmdir "${names[@]}")
+done
+for ((i = 0; i < SCOPES; i++)); do
+	systemd-run --quiet --scope --unit="birth-$i.scope" "$here/workload" mix --for 1 &
+done
+sleep 0.5
+note_cgroups
+wait
+exact "over $((ROUNDS * CGROUPS)) cgroups and $SCOPES scopes"
+pebsctl --json top --window all >"$work/top"
+sampled=$(jq '[.cgroups[] | select(.cgroup | startswith("/births/"))] | length' "$work/top")
+scopes=$(jq '[.cgroups[] | select(.cgroup | test("^/system.slice/birth-[0-9]+.scope$"))] | length' "$work/top")
+[ "$sampled" -gt $((ROUNDS * CGROUPS / 2)) ] || fail "of $((ROUNDS * CGROUPS)) cgroups $sampled have samples"
+expect 'scopes that have samples' $SCOPES "$scopes"
+look
+expect 'its restarts' 0 "${unit[NRestarts]}"
+figures "$(jq .samples.seen "$work/status") samples, $(jq .samples.unattributed "$work/status") of them unattributed;" \
+	"$sampled of $((ROUNDS * CGROUPS)) short-lived cgroups and $scopes of $SCOPES scopes have some"

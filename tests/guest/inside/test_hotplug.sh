@@ -1,0 +1,51 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# A CPU goes offline and comes back under load: pebsd goes on with the other one, samples it again, without a restart,
+# and nothing that was delivered is lost.
+# shellcheck source=tests/guest/inside/lib.sh
+. "${0%/*}/lib.sh"
+# shellcheck source=tests/guest/inside/books.sh
+. "${0%/*}/books.sh"
+# shellcheck source=tests/guest/inside/lifetime.sh
+. "${0%/*}/lifetime.sh"
+
+online=/sys/devices/system/cpu/cpu1/online
+
+# shellcheck disable=SC2317 # called by the trap
+end_hotplug() {
+	echo 1 >"$online"
+	end_lifetime
+}
+trap end_hotplug EXIT
+
+# Whether pebsd says that it samples these CPUs.
+samples_cpus() {
+	[ "$(status | jq -r .events.loads.cpus)" = "$1" ]
+}
+
+play_slowly
+load pointer-chase chase.service -- --threads 2
+load mix mix.service
+start_pebsd
+look
+pid=${unit[MainPID]}
+more 'on CPU 1' 1
+for round in 1 2; do
+	echo 0 >"$online"
+	wait_until "round $round: CPU 0 alone is sampled" 60 samples_cpus 0
+	echo 1 >"$online"
+	wait_until "round $round: CPU 1 is sampled again" 60 samples_cpus 0-1
+	more "round $round, on CPU 1" 1
+done
+# So fast that pebsd does not see it away.
+for round in 3 4 5; do
+	echo 0 >"$online"
+	echo 1 >"$online"
+	more "round $round, on CPU 1" 1
+done
+exact 'over five times offline'
+look
+expect 'the process, and its restarts' "$pid/0" "${unit[MainPID]}/${unit[NRestarts]}"
+expect_told 'CPUs came or went'
+figures "$(delivered_by "$debug/totals" 0) samples on CPU 0, $(delivered_by "$debug/totals" 1) on CPU 1;" \
+	"$(jq .samples.lost.unexplained "$work/status") lost"

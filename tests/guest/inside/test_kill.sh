@@ -1,0 +1,45 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# A pebsd that dies, or no longer answers its watchdog, is started again by systemd, and its figures are exact from that
+# start on. What died with the one before is counted by the books.
+# shellcheck source=tests/guest/inside/lib.sh
+. "${0%/*}/lib.sh"
+# shellcheck source=tests/guest/inside/books.sh
+. "${0%/*}/books.sh"
+# shellcheck source=tests/guest/inside/lifetime.sh
+. "${0%/*}/lifetime.sh"
+
+play_slowly
+# As in the unit, but sooner.
+adapt_unit RestartSec=100ms WatchdogSec=6
+load pointer-chase chase.service
+load mix mix.service
+start_pebsd
+
+is_another() {
+	is_active && [ "${unit[MainPID]}" != "$pid" ]
+}
+
+# dies WHY SIGNAL: of it, and is there again.
+dies() {
+	local restarts read_last all
+	look
+	restarts=${unit[NRestarts]} pid=${unit[MainPID]}
+	more "before its end: $1"
+	read_last=$(counted)
+	kill "-$2" "$pid"
+	wait_until 'pebsd is there again' 60 is_another
+	expect 'how the one before ended, and restarts that systemd counts' "$1/$((restarts + 1))" \
+		"$(<"$openings/result")/${unit[NRestarts]}"
+	all=$(delivered_by "$spent")
+	[ "$all" -ge "$read_last" ] || fail "$read_last samples were read, and $all delivered"
+	figures "$1: $(readiness) ms from its start to READY, not sampled for $(absence) ms;" \
+		"of $all samples $((all - read_last)) came after the last reading and died with it"
+	more "after its return: $1"
+	exact "after its return: $1"
+	resume
+}
+
+dies signal KILL
+dies watchdog STOP
+expect_told 'Watchdog timeout'

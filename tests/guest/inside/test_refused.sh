@@ -1,0 +1,55 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# Where pebsd cannot work its unit fails once, says why, and is not started over and over; on a fleet with the drop-in
+# for it, it is skipped instead.
+# shellcheck source=tests/guest/inside/lib.sh
+. "${0%/*}/lib.sh"
+# shellcheck source=tests/guest/inside/books.sh
+. "${0%/*}/books.sh"
+# shellcheck source=tests/guest/inside/lifetime.sh
+. "${0%/*}/lifetime.sh"
+
+# refused CODE REASON: a start fails, with a restart due at once if there were one.
+refused() {
+	exits 'systemctl start' 1 systemctl start pebsd.service
+	sleep 1
+	look
+	expect 'the unit' "failed/exit-code/$1/0" \
+		"${unit[ActiveState]}/${unit[Result]}/${unit[ExecMainStatus]}/${unit[NRestarts]}"
+	expect_told "$2"
+	systemctl reset-failed pebsd.service
+}
+
+adapt_unit RestartSec=10ms
+sed -i /ExecStartPre=/d "$drop_in" # without the machine there are no books
+exits 'pebsd --probe' 3 pebsd --probe
+why=$(sed -n 's/^  loads on PMU cpu: \(.*\)\.$/\1/p' "$work/said")
+[[ $why == 'there is no core PMU '* ]] || fail "pebsd --probe: $(<"$work/said")"
+refused 3 "memory loads cannot be sampled here. cpu: $why. pebsd --probe lists"
+[[ ${unit[StatusText]} == *"$why"* ]] || fail "the unit's status: ${unit[StatusText]}"
+
+# The same on a fleet of which some machines cannot.
+grep -q '^ExecCondition=' /usr/share/doc/pebsd/mixed-fleet.conf
+{
+	cat "$drop_in"
+	cat /usr/share/doc/pebsd/mixed-fleet.conf
+} >"$work/both"
+cp "$work/both" "$drop_in"
+exits 'systemctl start on a mixed fleet' 0 systemctl start pebsd.service
+look
+expect 'the unit on a mixed fleet' inactive "${unit[ActiveState]}"
+expect_told "Skipped due to 'exec-condition'"
+
+# A mistake in the configuration.
+play_slowly
+settings '[sampling]' 'ldlat = many'
+exits 'pebsd --check-config' 2 pebsd --check-config
+where=/etc/pebsd/pebsd.conf.d/guest.conf:2
+[[ $(<"$work/said") == *"$where: ldlat = many: "* ]] || fail "pebsd --check-config: $(<"$work/said")"
+refused 2 "$where: ldlat = many: "
+
+# And with neither it works, also with the drop-in.
+rm /etc/pebsd/pebsd.conf.d/guest.conf
+start_pebsd
+is_active || fail "the unit on a machine of the fleet that can sample is ${unit[ActiveState]}"
+more 'after all that was refused'

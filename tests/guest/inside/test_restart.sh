@@ -1,0 +1,65 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# systemctl reload, restart and stop of a pebsd under load. A reload loses nothing, nor does one that is refused. At an
+# orderly end all that was delivered is in the journal, and after a restart the figures are exact from its start on: what
+# is lost is what the loads do in between, and, to whoever reads the figures from time to time, what came after the last.
+# shellcheck source=tests/guest/inside/lib.sh
+. "${0%/*}/lib.sh"
+# shellcheck source=tests/guest/inside/books.sh
+. "${0%/*}/books.sh"
+# shellcheck source=tests/guest/inside/lifetime.sh
+. "${0%/*}/lifetime.sh"
+
+play_slowly
+# shellcheck disable=SC2119 # nothing more
+adapt_unit
+load pointer-chase chase.service
+load mix mix.service
+start_pebsd
+look
+pid=${unit[MainPID]}
+more 'before the reload'
+
+# A good configuration is taken over, in the middle of it.
+settings '[export]' 'top = 7'
+exits 'systemctl reload' 0 systemctl reload pebsd.service
+look
+expect 'the unit after a reload' "active/running/$pid" "${unit[ActiveState]}/${unit[SubState]}/${unit[MainPID]}"
+[[ ${unit[StatusText]} == 'Origin perf: '* ]] || fail "the status after a reload: ${unit[StatusText]}"
+
+# One with a mistake is refused, the old one stays in force, and all of this is told to whoever asked.
+settings '[export]' 'top = 9' 'listen = nowhere'
+exits 'systemctl reload of a mistake' 1 systemctl reload pebsd.service
+look
+expect 'the unit after a refusal' "active/running/$pid" "${unit[ActiveState]}/${unit[SubState]}/${unit[MainPID]}"
+expect_told 'taken over: top' '/etc/pebsd/pebsd.conf.d/guest.conf:3:' 'the old one stays in force'
+scrape
+expect 'pebsd_config_last_reload_successful' 0.000000 "$(metric pebsd_config_last_reload_successful)"
+rm /etc/pebsd/pebsd.conf.d/guest.conf
+more 'after the reloads'
+exact 'over two reloads'
+resume
+
+more 'before the restart'
+read_last=$(counted)
+systemctl restart pebsd.service
+look
+[ "${unit[MainPID]}" != "$pid" ] || fail 'a restart leaves the same process'
+expect 'how the one before ended, and restarts that systemd counts' success/0 "$(<"$openings/result")/${unit[NRestarts]}"
+all=$(delivered_by "$spent")
+expect 'samples of the one before, by the books and by its last words' "$all" "$(last_words)"
+figures "restart: $(readiness) ms from its start to READY, not sampled for $(absence) ms;" \
+	"of $all samples $((all - read_last)) came after the last reading, all of them in the journal"
+more 'after the restart'
+exact 'after a restart'
+
+# The end: nothing of it is left.
+systemctl stop pebsd.service
+look
+expect 'how it ended' inactive/success/0 "${unit[ActiveState]}/${unit[Result]}/${unit[ExecMainStatus]}"
+[ ! -e /run/pebsd ] || fail "left behind: $(find /run/pebsd)"
+exits 'pebsctl without a daemon' 3 pebsctl status
+wait_until 'BPF programs are gone' 30 no_programs
+expect 'what is pinned' '' "$(find /sys/fs/bpf -mindepth 1)"
+# An open event would hold it.
+rmmod pebs_machine

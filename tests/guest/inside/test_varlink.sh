@@ -1,0 +1,31 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# systemd's own Varlink client has no complaint of the control socket.
+# shellcheck source=tests/guest/inside/lib.sh
+. "${0%/*}/lib.sh"
+command -v varlinkctl >/dev/null || skip 'needs varlinkctl, which comes with systemd 257'
+# shellcheck source=tests/guest/inside/books.sh
+. "${0%/*}/books.sh"
+# shellcheck source=tests/guest/inside/lifetime.sh
+. "${0%/*}/lifetime.sh"
+
+socket=/run/pebsd/control.sock
+play_slowly
+start_pebsd
+exits 'varlinkctl info' 0 varlinkctl info "$socket"
+[[ $(<"$work/said") == *io.pebsd* ]] || fail "varlinkctl info: $(<"$work/said")"
+exits 'varlinkctl list-interfaces' 0 varlinkctl list-interfaces "$socket"
+expect 'its interfaces' 'io.pebsd org.varlink.service' "$(sort "$work/said" | tr '\n' ' ' | sed 's/ $//')"
+# What it prints it has parsed.
+exits 'varlinkctl introspect' 0 varlinkctl introspect "$socket" io.pebsd
+[[ $(<"$work/said") == *'method GetStatus'* ]] || fail "varlinkctl introspect: $(<"$work/said")"
+exits 'varlinkctl call' 0 varlinkctl --json=short call "$socket" io.pebsd.GetStatus '{}'
+expect 'origin by varlinkctl' perf "$(jq -r '.. | .origin? // empty' "$work/said" | head -n 1)"
+exits 'a method that is not there' 1 varlinkctl call "$socket" io.pebsd.Nothing '{}'
+[[ $(<"$work/said") == *MethodNotFound* ]] || fail "a method that is not there: $(<"$work/said")"
+exits 'varlinkctl call --more' 124 timeout 4 varlinkctl --more --json=short call "$socket" io.pebsd.Watch '{}' &
+sleep 1
+systemd-run --quiet --wait --collect --unit=watched.service true
+wait
+said=$(<"$work/said")
+[[ $said == *watched.service* ]] || fail "Watch does not tell of a birth: $said"
