@@ -50,12 +50,12 @@ refused 'weight of both kinds' EINVAL "${loads[@]}" --sample-type 0x100c008
 refused 'a CPU that is not there' EINVAL "${loads[@]}" --cpu 4096
 
 # One record an interrupt with wakeup_events, many without: then all but the last go by the BPF programs.
-echo 1 >$books/reset
+echo 1 >"$books"/reset
 open_event "${loads[@]}" --wakeup 1 --for 2 >"$work/single"
 at_least 'samples of single records' 100 "$(total overflow)"
 expect 'samples that went to the ring alone' 0 "$(total ring)"
 expect 'samples in the ring' "$(total overflow)" "$(jq .ring "$work/single")"
-echo 1 >$books/reset
+echo 1 >"$books"/reset
 open_event "${loads[@]}" --for 3 >"$work/large"
 at_least 'samples that went to the ring alone' $((50 * $(total overflow))) "$(total ring)"
 at_least 'samples that went to the ring alone' 100 "$(total ring)"
@@ -63,6 +63,15 @@ expect 'samples in the ring' $(($(total overflow) + $(total ring))) "$(jq .ring 
 count=$(jq .count "$work/large")
 at_least 'the count' $((10007 * $(jq .ring "$work/large"))) "$count"
 at_least 'samples for the count' $((count / 10007 - 1)) "$(jq .ring "$work/large")"
+
+# In frequency mode the kernel steers the period; a callchain is the interrupted task's.
+open_event "${loads[@]}" --freq 500 --for 3 >"$work/frequency"
+at_least 'samples at 500 Hz' 200 "$(jq .ring "$work/frequency")"
+echo 1 >"$books"/reset
+open_event "${loads[@]}" --sample-type 0xc029 --for 2 >"$work/chains"
+at_least 'samples with a callchain' 100 "$(jq .ring "$work/chains")"
+# A callchain cannot wait in a buffer: each record is an interrupt of its own.
+expect 'samples with a callchain that went to the ring alone' 0 "$(total ring)"
 
 # Two thresholds have one register: flexible events take turns, a pinned one that comes second has an error.
 open_event "${loads[@]}" --config1 60 --wakeup 1 --for 4 >"$work/other" &
@@ -81,10 +90,10 @@ at_least 'the samples of the one that holds the register' 10 "$(jq .ring "$work/
 # Throttled: at most so many a tick.
 rate=$(cat /proc/sys/kernel/perf_event_max_sample_rate)
 echo 100 >/proc/sys/kernel/perf_event_max_sample_rate
-echo 1 >$books/reset
-echo 30000000 >$parameters/loads_per_second
+echo 1 >"$books"/reset
+echo 30000000 >"$parameters"/loads_per_second
 open_event "${loads[@]}" --wakeup 1 --for 2 >"$work/throttled"
-echo 10000000 >$parameters/loads_per_second
+echo 10000000 >"$parameters"/loads_per_second
 echo "$rate" >/proc/sys/kernel/perf_event_max_sample_rate
 at_least 'throttles' 1 "$(total throttles)"
 at_least 'time throttled' 1000000 "$(total throttled_ns)"
@@ -93,11 +102,11 @@ at_least 'throttles in the ring' 1 "$(jq .throttles "$work/throttled")"
 # Paused, nothing moves.
 open_event "${loads[@]}" --wakeup 1 --for 8 >"$work/paused" &
 sleep 1
-echo Y >$parameters/paused
+echo Y >"$parameters"/paused
 before=$(total overflow)
 sleep 1
 expect 'samples while paused' "$before" "$(total overflow)"
-echo N >$parameters/paused
+echo N >"$parameters"/paused
 wait
 at_least 'samples after the pause' $((before + 10)) "$(total overflow)"
 
@@ -108,7 +117,7 @@ echo 0 >/sys/devices/system/cpu/cpu1/online
 sleep 0.5
 echo 1 >/sys/devices/system/cpu/cpu1/online
 wait
-echo 1 >$books/reset
+echo 1 >"$books"/reset
 start_workload mix mix.service -p CPUAffinity=1
 open_event "${loads[@]}" --cpu 1 --wakeup 1 --for 2 >/dev/null
 at_least 'samples of the CPU that came back' 50 "$(total overflow)"

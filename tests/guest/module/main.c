@@ -3,35 +3,35 @@
  * pebs_machine: a CPU with PEBS for a machine that has none. Perf core is given a core PMU `cpu` whose
  * hardware is the model in daemon/model/; samples come as real ones do, through a PEBS record, a non-maskable
  * interrupt and perf_event_overflow(), and are counted on the way. For tests in a virtual machine: it refuses
- * one that has a PMU.
+ * one that has a PMU. `insmod pebs_machine.ko cpu=skylake`.
  *
- *   insmod pebs_machine.ko cpu=skylake
+ * Parameters, in /sys/module/pebs_machine/parameters/; all but `cpu` and `books` can be written at any time:
+ * - cpu: which of the model's machines, by its name; from Nehalem on.
+ * - loads_per_second: events of each counter in a second of running tasks, on each CPU. Divided by an event's
+ *   period it is the sampling rate: with the daemon's own period of 10007, 10000000 makes 1 kHz. What a guest
+ *   cannot keep up with is cut to what leaves half of the time to tasks; 1000000000: as fast as it can.
+ * - paused: Y: no time passes for the counters. Once written, all that was under way is delivered.
+ * - time_samples: Y: perf core is told how long the handler took, as the real driver does, and lowers
+ *   kernel.perf_event_max_sample_rate by it. Under emulation that is the emulator's time: N by default.
+ * - books: entries of each CPU's table, 64 to 65536.
  *
- * Parameters (/sys/module/pebs_machine/parameters/; w: can be written at any time)
- *   cpu               which of the model's machines, by its name
- *   loads_per_second  w  events of each counter, a second of running tasks on each CPU. Divided by an event's
- * period it is the sampling rate: at the daemon's own period, 10007, 10000000 makes 1 kHz. Rates that the
- *                        machine cannot keep up with are cut to what leaves half of the time to tasks:
- * 1000000000 is as fast as the guest can go paused            w  Y: no time passes for the counters. When the
- * write returns, all that was under way is delivered time_samples      w  Y: perf core is told how long the
- * handler took, as the real driver does, and lowers kernel.perf_event_max_sample_rate by it. Under emulation
- * that is the emulator's time books             entries of each CPU's table
- *
- * /sys/kernel/debug/pebs_machine/, JSON, an object a line
- *   books   for each CPU, event, cgroup, thread and name: what went to perf_event_overflow(), and as "ring"
- * what went to perf_event_output() alone, where no BPF program sees it. `latency` is what was handed over,
- * `latency_true` what the record had. "guarded": of the samples, those for which the kernel left out BPF
- * programs (bpf_prog_active) totals  for each CPU: the same by event, collisions, how often and for how long
- * it was throttled; and what should be 0: stopped, unclaimed, broken, full, events_full reset   write to
- * forget all of it
+ * In /sys/kernel/debug/pebs_machine/, as JSON, an object a line:
+ * - books: for each CPU, event, cgroup, thread and name, what went to perf_event_overflow(), and as `ring`
+ *   what went to perf_event_output() alone, where no BPF program sees it. `latency` is what was handed over,
+ *   `latency_true` what the record had; `guarded`, those of the samples for which the kernel left out BPF
+ *   programs (bpf_prog_active was held when they were handed over).
+ * - totals: for each CPU the same by event, with collisions, how often and for how long it was throttled; and
+ *   what should be 0: not_written, stopped, early, unclaimed, broken, full, events_full.
+ * - reset: written to, all of it is forgotten.
  *
  * A task's name says what it does: that of a workload (streaming, pointer-chase, remote-numa, false-sharing,
  * tlb-thrash, locked-counters, mix), else mix. The idle task does nothing.
  *
- * Not as the real kernel and machine: generic events of PERF_TYPE_HW_CACHE are refused (ENOENT), branch
- * records too (EOPNOTSUPP), and XMM registers; TSX, top-down and freeze_on_smi are not shown; user space
- * cannot read counters by RDPMC (cap_user_rdpmc is 0, the page's index is real); instructions' addresses are
- * the model's. The buffer is the driver's, 64 KiB.
+ * Not as the real kernel and machine: events of PERF_TYPE_HW_CACHE are refused (ENOENT), branch records too
+ * (EOPNOTSUPP), and XMM registers (EINVAL); TSX, top-down and freeze_on_smi are not shown; user space cannot
+ * read counters by RDPMC (cap_user_rdpmc is 0, the page's index is real); instructions' addresses are the
+ * model's; memory events but load latency and the machine's store event have no data source (PERF_MEM_NA).
+ * The buffer is the driver's, 64 KiB.
  */
 #include "core.h"
 

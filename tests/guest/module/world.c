@@ -19,6 +19,7 @@
  * often it looks while nothing may happen. */
 #define INTERVAL_MIN_NS 50000ULL
 #define INTERVAL_MAX_NS (100ULL * NSEC_PER_MSEC)
+#define STARVING_NS     (10ULL * NSEC_PER_MSEC)
 
 /* Time that passes at once, at most: whoever was kept from running for long has not executed all the while.
  */
@@ -102,6 +103,7 @@ static void retire(struct core *core, struct workload *workload, u64 due)
 				due &= ~(1ULL << i);
 	}
 	core->books.starved += hweight64(due);
+	core->starving = due;
 }
 
 /* Events of each counter that the time since the last call stands for. */
@@ -125,6 +127,7 @@ static bool live(struct core *core, const struct pt_regs *interrupted)
 
 	if (READ_ONCE(parameters.paused) || is_idle_task(current))
 		return false;
+	core->starving = false;
 	due = pass(core, events);
 	if (due)
 		retire(core, workload_of(core, current), due);
@@ -143,6 +146,9 @@ static u64 next_interval(struct core *core)
 {
 	u64 left = U64_MAX;
 
+	/* Nothing that this task does is counted, as it seems: not worth looking each time. */
+	if (core->starving)
+		return STARVING_NS;
 	for (int i = 0; i < COUNTERS_END; i++)
 		if (core->events[i] && is_sampling_event(core->events[i]))
 			left = min(left, events_left(core, i));
