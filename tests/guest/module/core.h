@@ -54,6 +54,7 @@ struct core {
 	/* The world's. */
 	struct hrtimer timer;
 	bool ticking, offline;
+	bool waiting;     /* paused, or the CPU idles */
 	bool starving;    /* the last overflow did not come about */
 	u64 passed_at_ns; /* up to which time has been passed on to the counters */
 	u64 sampled_at_ns;

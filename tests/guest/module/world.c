@@ -20,6 +20,7 @@
 #define INTERVAL_MIN_NS 50000ULL
 #define INTERVAL_MAX_NS (100ULL * NSEC_PER_MSEC)
 #define STARVING_NS     (10ULL * NSEC_PER_MSEC)
+#define WAITING_NS      NSEC_PER_MSEC
 
 /* A CPU whose last sample is no older samples now. */
 #define SAMPLES_NOW_NS (5ULL * NSEC_PER_MSEC)
@@ -128,7 +129,8 @@ static bool live(struct core *core, const struct pt_regs *interrupted)
 	bool any = false;
 	u64 due;
 
-	if (READ_ONCE(parameters.paused) || is_idle_task(current))
+	core->waiting = READ_ONCE(parameters.paused) || is_idle_task(current);
+	if (core->waiting)
 		return false;
 	core->starving = false;
 	due = pass(core, events);
@@ -154,6 +156,8 @@ static u64 next_interval(struct core *core)
 	/* Nothing that this task does is counted, as it seems: not worth looking each time. */
 	if (core->starving)
 		return STARVING_NS;
+	if (core->waiting)
+		return WAITING_NS;
 	for (int i = 0; i < COUNTERS_END; i++)
 		if (core->events[i] && is_sampling_event(core->events[i]))
 			left = min(left, events_left(core, i));
