@@ -7,6 +7,7 @@
 # shellcheck source=tests/guest/inside/books.sh
 . "${0%/*}/books.sh"
 
+# shellcheck disable=SC2119 # without parameters
 play
 settings '[export]' 'detail-metrics = yes'
 load pointer-chase chase.service -- --threads 2

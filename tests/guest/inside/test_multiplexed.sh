@@ -37,6 +37,7 @@ hold() {
 	wait_until "the event of $unit" 30 is_open "$(systemctl show --property=MainPID --value "$unit")"
 }
 
+# shellcheck disable=SC2119 # without parameters
 play
 load pointer-chase chase.service -- --threads 2
 hold holder.service --pinned 1

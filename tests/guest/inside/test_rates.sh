@@ -10,6 +10,7 @@ PERIOD=10007
 
 # No throttling: this is not its test.
 echo 1000000 >/proc/sys/kernel/perf_event_max_sample_rate
+# shellcheck disable=SC2119 # without parameters
 play
 settings '[sampling]' "period = $PERIOD"
 load pointer-chase chase.service -- --threads 2

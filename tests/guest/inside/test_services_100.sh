@@ -34,12 +34,14 @@ Slice=burst.slice
 CPUSchedulingPolicy=idle
 ExecStart=/bin/sh -c 'read -r go <$gate; exec $here/workload mix'
 UNIT
-play
+# Few samples while they start, which takes its time without.
+play loads_per_second=1000000
 start_pebsd
 mapfile -t units < <(seq -f 'burst@%g.service' $SERVICES)
 systemctl start "${units[@]}"
 wait_until "$SERVICES services" 100 are_running $SERVICES
 note_cgroups
+echo 10000000 >"$parameters/loads_per_second"
 : >"$gate"
 await_samples 8000
 systemctl stop "${units[@]}"
@@ -47,7 +49,7 @@ expect 'services that are left' 0 "$(running)"
 settle
 agree "$SERVICES services"
 # What is gone is still there by its path.
-grep -o '"cgroup": *"[^"]*"' "$work/top" | tr -d '\\' >"$work/paths"
+tr -d '\134' <"$work/top" | grep -o '"cgroup": *"[^"]*"' >"$work/paths"
 least=
 for unit in "${units[@]}"; do
 	samples=$(samples_of "/burst.slice/$unit")

@@ -8,6 +8,7 @@
 . "${0%/*}/books.sh"
 
 # A ring for what the kernel logs begins with one page: all of 100 ms has room in it, so that each throttling is told.
+# shellcheck disable=SC2119 # without parameters
 play
 settings '[sampling]' 'interval = 100ms'
 load pointer-chase chase.service -- --threads 2

@@ -43,6 +43,7 @@ expect 'samples that reached pebsd, or went to the ring' "$delivered" $((seen + 
 unplay
 rm "$drop_in"
 systemctl daemon-reload
+# shellcheck disable=SC2119 # without parameters
 play
 start_pebsd
 await_samples 4000

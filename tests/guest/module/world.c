@@ -20,6 +20,10 @@
 #define INTERVAL_MIN_NS 50000ULL
 #define INTERVAL_MAX_NS (100ULL * NSEC_PER_MSEC)
 #define STARVING_NS     (10ULL * NSEC_PER_MSEC)
+#define WAITING_NS      NSEC_PER_MSEC
+
+/* A CPU whose last sample is no older samples now. */
+#define SAMPLES_NOW_NS (5ULL * NSEC_PER_MSEC)
 
 /* Time that passes at once, at most: whoever was kept from running for long has not executed all the while.
  */
@@ -125,12 +129,15 @@ static bool live(struct core *core, const struct pt_regs *interrupted)
 	bool any = false;
 	u64 due;
 
-	if (READ_ONCE(parameters.paused) || is_idle_task(current))
+	core->waiting = READ_ONCE(parameters.paused) || is_idle_task(current);
+	if (core->waiting)
 		return false;
 	core->starving = false;
 	due = pass(core, events);
-	if (due)
+	if (due) {
+		WRITE_ONCE(core->sampled_at_ns, core->passed_at_ns);
 		retire(core, workload_of(core, current), due);
+	}
 	while (pebs_take_interrupt(&core->unit, &interrupt))
 		any = true;
 	if (!any)
@@ -149,12 +156,25 @@ static u64 next_interval(struct core *core)
 	/* Nothing that this task does is counted, as it seems: not worth looking each time. */
 	if (core->starving)
 		return STARVING_NS;
+	if (core->waiting)
+		return WAITING_NS;
 	for (int i = 0; i < COUNTERS_END; i++)
 		if (core->events[i] && is_sampling_event(core->events[i]))
 			left = min(left, events_left(core, i));
 	if (left > U64_MAX / NSEC_PER_SEC)
 		return INTERVAL_MAX_NS;
 	return clamp_t(u64, left * NSEC_PER_SEC / events_a_second(), INTERVAL_MIN_NS, INTERVAL_MAX_NS);
+}
+
+static unsigned int sampling_cpus(void)
+{
+	u64 now = local_clock();
+	unsigned int n = 0;
+	int cpu;
+
+	for_each_online_cpu(cpu)
+		n += now - READ_ONCE(per_cpu(cores, cpu)->sampled_at_ns) < SAMPLES_NOW_NS;
+	return n;
 }
 
 static enum hrtimer_restart world_tick(struct hrtimer *timer)
@@ -174,9 +194,9 @@ static enum hrtimer_restart world_tick(struct hrtimer *timer)
 	core_leave(core);
 	if (interrupt)
 		core_signal(core);
-	/* The handler has run in between. Time is left to the tasks: one emulator thread plays all CPUs in turn, and while
-	 * this one waits each other may sample for as long as this one did, and the tasks then run as long. */
-	spent = (local_clock() - start + INTERVAL_MIN_NS) * num_online_cpus();
+	/* The handler has run in between. At least as much time as all of it takes is left to the tasks; and as much
+	 * for each other CPU that samples: one emulator thread plays them all in turn. */
+	spent = (local_clock() - start + INTERVAL_MIN_NS) * max(sampling_cpus(), 1U);
 	core->tick_ns += local_clock() - start;
 	hrtimer_set_expires(timer, ns_to_ktime(ktime_get_ns() + max(next_interval(core), spent)));
 	return HRTIMER_RESTART;
