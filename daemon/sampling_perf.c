@@ -141,10 +141,11 @@ static int refuse(const struct pmu_plan *plan, struct failure *failure)
 {
 	_cleanup_free_ char *reasons = join_refusals(plan);
 
-	return cannot(failure, -ENODEV,
-		      "memory loads cannot be sampled here. %s. pebsd --probe lists all that was looked at, and "
-		      "pebsd --replay FILE shows a recording made elsewhere",
-		      reasons && *reasons ? reasons : "No PMU is known to");
+	return cannot(
+		failure, -ENODEV,
+		"memory loads cannot be sampled here. %s. pebsd --probe lists all that was looked at, and "
+		"pebsd --replay FILE shows a recording made elsewhere",
+		reasons && *reasons ? reasons : "No PMU is known to");
 }
 
 static int open_sets(struct origin_state *state, const struct config *config, struct failure *failure)

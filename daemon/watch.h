@@ -22,8 +22,8 @@ void watch_gone(void *userdata, const char *path, u64 id);
 void watch_losses(struct watch *watch, unsigned event, const struct snapshot_event *description,
 		  const struct reading *reading);
 
-/* Tells what an event had in all, when no more can come: whoever reads the counts from time to time knows from the log
- * what came after the last time. */
+/* Tells what an event had in all, when no more can come: whoever reads the counts from time to time knows
+ * from the log what came after the last time. */
 void watch_total(const struct snapshot_event *description, const struct reading *reading);
 
 /* `result`: 0, or -errno where the old configuration stays. */
