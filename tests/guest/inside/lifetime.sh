@@ -145,13 +145,14 @@ figures() {
 	printf 'guest-tests: %s: measured: %s\n' "${0##*/}" "$*" >/dev/kmsg
 }
 
-# BPF programs in the kernel besides systemd's own; each holds its maps.
+# The BPF programs in the kernel that a process loaded, each of which holds its maps, by tag and name; but for those that
+# systemd makes for its units.
 programs() {
-	awk '/\[bpf\]$/ && !/_sd_/ { n++ } END { print n + 0 }' /proc/kallsyms
+	awk '/\[bpf\]$/ && $3 !~ /_sd_/ { print $3 }' /proc/kallsyms | sort
 }
 
-no_programs() {
-	[ "$(programs)" = 0 ]
+programs_are() {
+	[ "$(programs)" = "$1" ]
 }
 
 # The samples, lost or not, that pebsd has of this opening by its last collection.

@@ -42,4 +42,10 @@ dies() {
 
 dies signal KILL
 dies watchdog STOP
+# One that answers is left alone.
+look
+pid=${unit[MainPID]}/${unit[NRestarts]}
+sleep 8
+look
+expect 'the process after more than a watchdog interval, and the restarts' "$pid" "${unit[MainPID]}/${unit[NRestarts]}"
 expect_told 'Watchdog timeout'

@@ -15,7 +15,9 @@ play_slowly
 adapt_unit
 load pointer-chase chase.service
 load mix mix.service
+before=$(programs)
 start_pebsd
+[ "$(programs)" != "$before" ] || fail 'the BPF programs of pebsd are not to be found'
 look
 pid=${unit[MainPID]}
 more 'before the reload'
@@ -59,7 +61,7 @@ look
 expect 'how it ended' inactive/success/0 "${unit[ActiveState]}/${unit[Result]}/${unit[ExecMainStatus]}"
 [ ! -e /run/pebsd ] || fail "left behind: $(find /run/pebsd)"
 exits 'pebsctl without a daemon' 3 pebsctl status
-wait_until 'BPF programs are gone' 30 no_programs
+wait_until 'BPF programs are gone' 30 programs_are "$before"
 expect 'what is pinned' '' "$(find /sys/fs/bpf -mindepth 1)"
 # An open event would hold it.
 rmmod pebs_machine
