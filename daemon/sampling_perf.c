@@ -142,10 +142,9 @@ static int refuse(const struct pmu_plan *plan, struct failure *failure)
 	_cleanup_free_ char *reasons = join_refusals(plan);
 
 	return cannot(failure, -ENODEV,
-		      "memory loads cannot be sampled here. %s Look at a recording made elsewhere with pebsd "
-		      "--replay FILE, or at what pebsd shows of a model with pebsd --origin model; pebsd "
-		      "--probe lists what was looked at",
-		      reasons && *reasons ? reasons : "No PMU is known to.");
+		      "memory loads cannot be sampled here. %s. pebsd --probe lists all that was looked at, and "
+		      "pebsd --origin model shows what pebsd does, on a model",
+		      reasons && *reasons ? reasons : "No PMU is known to");
 }
 
 static int open_sets(struct origin_state *state, const struct config *config, struct failure *failure)
