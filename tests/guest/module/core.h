@@ -58,8 +58,8 @@ struct core {
 	bool starving;    /* the last overflow did not come about */
 	u64 passed_at_ns; /* up to which time has been passed on to the counters */
 	u64 sampled_at_ns;
-	u64 tick_ns;      /* that the timer's interrupts took, the handler in them included */
-	u64 remainder;    /* of an event, in nanoseconds times events a second */
+	u64 tick_ns;   /* that the timer's interrupts took, the handler in them included */
+	u64 remainder; /* of an event, in nanoseconds times events a second */
 	struct workload workloads[WORKLOAD_COUNT];
 	void *memories[WORKLOAD_COUNT];
 
