@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # pebsd on machines of each generation: it samples those that have load latency, and accounts every sample; it refuses
 # the others by name.
+# time limit: 400 s
 # shellcheck source=tests/guest/inside/lib.sh
 . "${0%/*}/lib.sh"
 # shellcheck source=tests/guest/inside/books.sh
@@ -9,13 +10,15 @@
 
 load pointer-chase chase.service -- --threads 2
 load locked-counters locked.service
+quiet
 
 for cpu in nehalem sandybridge-ep haswell icelake sapphirerapids; do
-	play cpu=$cpu
+	play cpu=$cpu paused=Y
 	exits "pebsd --probe on $cpu" 0 pebsd --probe
 	cat "$work/said"
 	start_pebsd
-	await_samples 3000
+	resume
+	await_samples 1500
 	settle
 	agree "$cpu"
 	kind=use split=0

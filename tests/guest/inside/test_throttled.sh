@@ -2,17 +2,18 @@
 # SPDX-License-Identifier: GPL-2.0
 # An event that the kernel throttles is noticed and named, with how often and for how long, and the samples that there
 # were are all accounted.
+# time limit: 400 s
 # shellcheck source=tests/guest/inside/lib.sh
 . "${0%/*}/lib.sh"
 # shellcheck source=tests/guest/inside/books.sh
 . "${0%/*}/books.sh"
 
 # A ring for what the kernel logs begins with one page: all of 100 ms has room in it, so that each throttling is told.
-# shellcheck disable=SC2119 # without parameters
-play
+play paused=Y
 settings '[sampling]' 'interval = 100ms'
 load pointer-chase chase.service -- --threads 2
 start_pebsd
+resume
 await_samples 1000
 expect 'throttlings before' 0 "$(sum_of throttles)"
 ! pebsctl status | grep -q 'was throttled' || fail 'status speaks of throttling where there was none'

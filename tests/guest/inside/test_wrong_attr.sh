@@ -3,6 +3,7 @@
 # Without wakeup_events the kernel collects records in a buffer, and of each buffer one sample reaches pebsd: the same
 # comparison that all other tests make fails then by that factor, and pebsd itself reports the loss. With what pebsd
 # asks for, no sample goes that way.
+# time limit: 400 s
 # shellcheck source=tests/guest/inside/lib.sh
 . "${0%/*}/lib.sh"
 # shellcheck source=tests/guest/inside/books.sh
@@ -19,13 +20,14 @@ set_right() {
 trap set_right EXIT
 
 # The buffer fills between two context switches, which empty it before it has.
-play loads_per_second=200000000
+play loads_per_second=200000000 paused=Y
 load pointer-chase chase.service -- --threads 2
 mkdir -p "${drop_in%/*}"
 printf '[Service]\nEnvironment=LD_PRELOAD=%s\n' "$here/no_wakeup.so" >"$drop_in"
 systemctl daemon-reload
 start_pebsd
-sleep 5
+resume
+sleep 4
 settle
 compare
 measured 'without wakeup_events'
@@ -43,10 +45,10 @@ expect 'samples that reached pebsd, or went to the ring' "$delivered" $((seen + 
 unplay
 rm "$drop_in"
 systemctl daemon-reload
-# shellcheck disable=SC2119 # without parameters
-play
+play paused=Y
 start_pebsd
-await_samples 4000
+resume
+await_samples 2000
 settle
 agree 'with wakeup_events'
 expect 'samples that went to the ring alone' 0 "$(figure ring)"
