@@ -9,7 +9,7 @@
 . "${0%/*}/common.sh"
 
 # The whole life of a guest, in seconds.
-: "${GUEST_SECONDS:=900}"
+: "${GUEST_SECONDS:=1800}"
 here=${0%/*}
 shell=''
 if [ "${1:-}" = --shell ]; then
