@@ -238,8 +238,8 @@ static void fill_cpus(struct engine *engine, unsigned event)
 	if (!longer)
 		return;
 	engine->per_cpu[event] = longer;
-	snapshot_cpus(counts, n, head->event.period, collect_seen_by_stripe(engine->collect, event),
-		      engine->settings.stripes, longer);
+	snapshot_cpus(counts, n, collect_seen_by_stripe(engine->collect, event), engine->settings.stripes,
+		      longer);
 	head->per_cpu = longer;
 	head->n_per_cpu = n;
 }

@@ -141,10 +141,11 @@ static int refuse(const struct pmu_plan *plan, struct failure *failure)
 {
 	_cleanup_free_ char *reasons = join_refusals(plan);
 
-	return cannot(failure, -ENODEV,
-		      "memory loads cannot be sampled here. %s. pebsd --probe lists all that was looked at, and "
-		      "pebsd --origin model shows what pebsd does, on a model",
-		      reasons && *reasons ? reasons : "No PMU is known to");
+	return cannot(
+		failure, -ENODEV,
+		"memory loads cannot be sampled here. %s. pebsd --probe lists all that was looked at, and "
+		"pebsd --origin model shows what pebsd does, on a model",
+		reasons && *reasons ? reasons : "No PMU is known to");
 }
 
 static int open_sets(struct origin_state *state, const struct config *config, struct failure *failure)
@@ -258,7 +259,7 @@ static void count(struct reading readings[EVENTS_MAX], void *userdata)
 
 		perf_count(state->sets[i], counts);
 		readings[i].counted = true;
-		readings[i].expected = counts->count / perf_event(state->sets[i])->period;
+		readings[i].expected = counts->due;
 		readings[i].enabled_ns = counts->enabled_ns;
 		readings[i].running_ns = counts->running_ns;
 		readings[i].throttle_known = counts->throttle_known;

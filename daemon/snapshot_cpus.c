@@ -10,8 +10,8 @@ static struct maybe_double ratio(u64 part, u64 whole)
 	return (struct maybe_double){true, part < whole ? (double)part / (double)whole : 1};
 }
 
-void snapshot_cpus(const struct cpu_counts *counts, size_t n, u64 period,
-		   const u64 seen_by_stripe[STRIPES_MAX], u32 stripes, struct snapshot_cpu *ret)
+void snapshot_cpus(const struct cpu_counts *counts, size_t n, const u64 seen_by_stripe[STRIPES_MAX],
+		   u32 stripes, struct snapshot_cpu *ret)
 {
 	u32 writers[STRIPES_MAX] = {0};
 
@@ -24,7 +24,7 @@ void snapshot_cpus(const struct cpu_counts *counts, size_t n, u64 period,
 			.cpu = counts[i].cpu,
 			.online = counts[i].open,
 			.in_error = counts[i].in_error,
-			.expected = counts[i].count / period,
+			.expected = counts[i].due,
 			.seen = {writers[stripe] == 1, writers[stripe] == 1 ? seen_by_stripe[stripe] : 0},
 			.running_ratio = ratio(counts[i].running_ns, counts[i].enabled_ns),
 			.throttled_seconds = {counts[i].throttle_known,

@@ -12,6 +12,7 @@ struct cpu_counts {
 	bool open;           /* now; else the CPU went, and these are the figures it left */
 	bool in_error;       /* open, and not counting: another pinned event holds the counter */
 	u64 count;           /* events; while running, short of a part of a period */
+	u64 due;             /* samples: whole periods in that, each opening's for itself */
 	u64 enabled_ns;      /* time enabled, that in error included */
 	u64 running_ns;      /* time on a counter; less than enabled_ns: multiplexed or in error */
 	bool throttle_known; /* for all of that time; else the following are of a part of it */
@@ -23,6 +24,7 @@ struct cpu_counts {
 static inline void cpu_counts_add(struct cpu_counts *sum, const struct cpu_counts *addend)
 {
 	sum->count += addend->count;
+	sum->due += addend->due;
 	sum->enabled_ns += addend->enabled_ns;
 	sum->running_ns += addend->running_ns;
 	sum->throttle_known = sum->throttle_known && addend->throttle_known;

@@ -314,6 +314,30 @@ Test(perf_origin, each_cpu_has_its_own_figures_also_when_it_went)
 	cr_expect_eq(cpus[0].count + cpus[1].count, counts.count);
 }
 
+/* What an event had counted towards its next sample when its CPU went is none, nor part of a later event's.
+ */
+Test(perf_origin, parts_of_periods_of_several_openings_are_no_sample)
+{
+	_cleanup_(perf_set_freep) struct perf_event_set *set = NULL;
+	const u64 period = FAULTS * 3 / 4;
+	struct perf_counts counts;
+	char *message = NULL;
+
+	tree_write(root, "online", "0\n");
+	cr_assert_eq(perf_open(&page_faults, period, online, &set, &message), 0, "%s", message);
+	start(set);
+	for (int i = 0; i < 8; i++) {
+		fault_on(0);
+		tree_write(root, "online", "\n");
+		cr_assert_eq(perf_hotplug(set, &message), 1, "%s", message);
+		tree_write(root, "online", "0\n");
+		cr_assert_eq(perf_hotplug(set, &message), 1, "%s", message);
+	}
+	perf_count(set, &counts);
+	cr_expect_gt(counts.count / period, counts.due, "nothing was left over");
+	cr_expect_eq(counts.due, program_runs());
+}
+
 /* A sample each 10 us of a busy CPU, the most that the timer behind it gives. */
 #define CLOCK_PERIOD 10000
 
@@ -506,7 +530,7 @@ Test(perf_throttling, a_full_ring_grows)
 	burn_throttled(0, 30 * NSEC_PER_MSEC);
 	perf_cpu_read_throttling(&event);
 	cr_expect_gt(event.map.throttle.throttles, first, "the larger ring tells nothing");
-	cr_expect(perf_cpu_counts(&event).throttle_known);
+	cr_expect(perf_cpu_counts(&event, 1).throttle_known);
 	perf_cpu_close(&event);
 }
 
@@ -522,7 +546,7 @@ Test(perf_throttling, no_sample_is_written_to_the_ring)
 	cr_assert_eq(event.map.data_pages, 1);
 	cr_expect_eq(event.map.page->data_head, 0);
 	perf_cpu_read_throttling(&event);
-	cr_expect_eq(perf_cpu_counts(&event).throttles, 0);
+	cr_expect_eq(perf_cpu_counts(&event, 1).throttles, 0);
 	cr_expect_eq(event.map.throttle.lost, 0);
 	perf_cpu_close(&event);
 }
@@ -533,10 +557,10 @@ Test(perf_throttling, without_a_ring_it_is_not_known)
 	struct perf_cpu event;
 
 	cr_assert_eq(perf_cpu_open(&page_faults, 1, 0, &event), 0);
-	cr_expect(perf_cpu_counts(&event).throttle_known);
+	cr_expect(perf_cpu_counts(&event, 1).throttle_known);
 	perf_map_close(&event.map);
 	perf_cpu_read_throttling(&event);
-	cr_expect_not(perf_cpu_counts(&event).throttle_known);
+	cr_expect_not(perf_cpu_counts(&event, 1).throttle_known);
 	perf_cpu_close(&event);
 }
 

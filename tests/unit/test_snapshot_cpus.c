@@ -8,13 +8,14 @@ static const struct cpu_counts counts[] = {
 	{.cpu = 0,
 	 .open = true,
 	 .count = 10999,
+	 .due = 10,
 	 .enabled_ns = 4000,
 	 .running_ns = 3000,
 	 .throttle_known = true,
 	 .throttled_ns = 250 * NSEC_PER_MSEC},
 	{.cpu = 1, .open = true, .in_error = true},
-	{.cpu = 3, .count = 5000, .enabled_ns = 1000, .running_ns = 1001, .throttled_ns = 7},
-	{.cpu = 4, .open = true, .count = 999, .enabled_ns = 1000, .throttle_known = true},
+	{.cpu = 3, .count = 5000, .due = 5, .enabled_ns = 1000, .running_ns = 1001, .throttled_ns = 7},
+	{.cpu = 4, .open = true, .count = 999, .due = 0, .enabled_ns = 1000, .throttle_known = true},
 };
 
 static const u64 seen[STRIPES_MAX] = {8, 1, 2, 5, 4};
@@ -23,7 +24,7 @@ Test(snapshot_cpus, each_has_what_it_expected_and_saw)
 {
 	struct snapshot_cpu cpus[4];
 
-	snapshot_cpus(counts, 4, 1000, seen, 8, cpus);
+	snapshot_cpus(counts, 4, seen, 8, cpus);
 	cr_expect_eq(cpus[0].cpu, 0);
 	cr_expect(cpus[0].online);
 	cr_expect_not(cpus[0].in_error);
@@ -50,12 +51,12 @@ Test(snapshot_cpus, samples_of_a_shared_stripe_are_no_cpus_own)
 {
 	struct snapshot_cpu cpus[4];
 
-	snapshot_cpus(counts, 4, 1000, seen, 4, cpus);
+	snapshot_cpus(counts, 4, seen, 4, cpus);
 	cr_expect_not(cpus[0].seen.known);
 	cr_expect(cpus[1].seen.known);
 	cr_expect_eq(cpus[2].seen.value, 5);
 	cr_expect_not(cpus[3].seen.known);
-	snapshot_cpus(&counts[2], 1, 1000, seen, 1, cpus);
+	snapshot_cpus(&counts[2], 1, seen, 1, cpus);
 	cr_expect(cpus[0].seen.known);
 	cr_expect_eq(cpus[0].seen.value, 8);
 }

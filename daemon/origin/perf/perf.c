@@ -91,6 +91,7 @@ static void sum_up(const struct perf_event_set *set, struct perf_counts *ret)
 	}
 	*ret = (struct perf_counts){
 		.count = sum.count,
+		.due = sum.due,
 		.enabled_ns = sum.enabled_ns,
 		.running_ns = sum.running_ns,
 		.cpus = set->n,
@@ -112,7 +113,7 @@ void perf_count(struct perf_event_set *set, struct perf_counts *ret)
 
 		perf_cpu_update(event, set->period, set->program_fd >= 0);
 		perf_cpu_read_throttling(event);
-		counts = perf_cpu_counts(event);
+		counts = perf_cpu_counts(event, set->period);
 		cpu_counts_add(book, &counts);
 		book->open = true;
 		book->in_error = counts.in_error;
@@ -149,7 +150,7 @@ static int close_gone(struct perf_event_set *set, const struct cpu_list *wanted)
 		}
 		perf_cpu_read(event, false);
 		perf_cpu_read_throttling(event);
-		counts = perf_cpu_counts(event);
+		counts = perf_cpu_counts(event, set->period);
 		cpu_counts_add(book_of(set->closed, set->n_books, event->cpu), &counts);
 		perf_cpu_close(event);
 	}

@@ -21,6 +21,7 @@ struct perf_event_set;
 /* Summed over the CPUs, those gone since included. */
 struct perf_counts {
 	u64 count;            /* events; while running, short of a part of a period on each CPU */
+	u64 due;              /* samples: whole periods in that, on each CPU and in each opening for itself */
 	u64 enabled_ns;       /* time enabled */
 	u64 running_ns;       /* time on a counter; less than enabled_ns: multiplexed or in error */
 	size_t cpus;          /* open now */

@@ -161,7 +161,7 @@ void perf_cpu_read_throttling(struct perf_cpu *event)
 	perf_map_read(&event->leader_map, event->leader_fd);
 }
 
-struct cpu_counts perf_cpu_counts(const struct perf_cpu *event)
+struct cpu_counts perf_cpu_counts(const struct perf_cpu *event, u64 period)
 {
 	const struct perf_throttle *own = &event->map.throttle;
 	const struct perf_throttle *leader = &event->leader_map.throttle;
@@ -171,6 +171,7 @@ struct cpu_counts perf_cpu_counts(const struct perf_cpu *event)
 		.open = true,
 		.in_error = event->outage.in_error,
 		.count = event->last.count,
+		.due = event->last.count / period,
 		.enabled_ns = event->last.enabled_ns + event->outage.ns,
 		.running_ns = event->last.running_ns,
 		.throttle_known = event->map.data_pages > 0 &&

@@ -54,7 +54,8 @@ void perf_cpu_read(struct perf_cpu *event, bool started);
 /* Brings what is known of throttling up to date, from the rings: no system call but to make one larger. */
 void perf_cpu_read_throttling(struct perf_cpu *event);
 
-/* All that the event has counted since it was opened, as of the last of these calls. */
-struct cpu_counts perf_cpu_counts(const struct perf_cpu *event);
+/* All that the event, a sample every `period`, has counted since it was opened, as of the last of these
+ * calls. */
+struct cpu_counts perf_cpu_counts(const struct perf_cpu *event, u64 period);
 
 #endif
