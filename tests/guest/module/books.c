@@ -3,7 +3,7 @@
 
 #include <linux/cgroup.h>
 #include <linux/jhash.h>
-#include <linux/sched/clock.h>
+#include <linux/timekeeping.h>
 #include <linux/vmalloc.h>
 
 #include "books.h"
@@ -158,7 +158,8 @@ void books_throttled(struct core_books *books, const struct perf_event *event)
 	if (!of || of->throttled_since)
 		return;
 	of->throttles++;
-	of->throttled_since = local_clock();
+	/* The clock that pebsd asks for: without a stable TSC the scheduler's goes by ticks. */
+	of->throttled_since = ktime_get_mono_fast_ns();
 }
 
 void books_started(struct core_books *books, const struct perf_event *event)
@@ -167,7 +168,7 @@ void books_started(struct core_books *books, const struct perf_event *event)
 
 	if (!of || !of->throttled_since)
 		return;
-	of->throttled_ns += local_clock() - of->throttled_since;
+	of->throttled_ns += ktime_get_mono_fast_ns() - of->throttled_since;
 	of->throttled_since = 0;
 }
 

@@ -5,9 +5,9 @@
 
 #include <linux/debugfs.h>
 #include <linux/module.h>
-#include <linux/sched/clock.h>
 #include <linux/seq_file.h>
 #include <linux/smp.h>
+#include <linux/timekeeping.h>
 
 #include "parameters.h"
 
@@ -87,7 +87,7 @@ static void put_event(struct seq_file *file, const struct book_event *event)
 	u64 since = READ_ONCE(event->throttled_since);
 
 	if (since)
-		throttled_ns += local_clock() - since;
+		throttled_ns += ktime_get_mono_fast_ns() - since;
 	seq_printf(file, "\"0x%x\":{\"overflow\":%llu,\"ring\":%llu,\"collisions\":%llu", event->event,
 		   event->overflow, event->ring, event->collisions);
 	seq_printf(file, ",\"throttles\":%llu,\"throttled_ns\":%llu}", event->throttles, throttled_ns);
