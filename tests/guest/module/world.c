@@ -172,8 +172,7 @@ static unsigned int sampling_cpus(void)
 	unsigned int n = 0;
 	int cpu;
 
-	for_each_online_cpu(cpu)
-		n += now - READ_ONCE(per_cpu(cores, cpu)->sampled_at_ns) < SAMPLES_NOW_NS;
+	for_each_online_cpu(cpu) n += now - READ_ONCE(per_cpu(cores, cpu)->sampled_at_ns) < SAMPLES_NOW_NS;
 	return n;
 }
 
@@ -194,8 +193,8 @@ static enum hrtimer_restart world_tick(struct hrtimer *timer)
 	core_leave(core);
 	if (interrupt)
 		core_signal(core);
-	/* The handler has run in between. At least as much time as all of it takes is left to the tasks; and as much
-	 * for each other CPU that samples: one emulator thread plays them all in turn. */
+	/* The handler has run in between. At least as much time as all of it takes is left to the tasks; and
+	 * as much for each other CPU that samples: one emulator thread plays them all in turn. */
 	spent = (local_clock() - start + INTERVAL_MIN_NS) * max(sampling_cpus(), 1U);
 	core->tick_ns += local_clock() - start;
 	hrtimer_set_expires(timer, ns_to_ktime(ktime_get_ns() + max(next_interval(core), spent)));
