@@ -11,7 +11,9 @@
 # A ring for what the kernel logs begins with one page: all of 100 ms has room in it, so that each throttling is told.
 play paused=Y
 settings '[sampling]' 'interval = 100ms'
-load pointer-chase chase.service -- --threads 2
+# A CPU that idles stops its tick, and an event that is throttled there stays so.
+load pointer-chase chase0.service --property=CPUAffinity=0
+load pointer-chase chase1.service --property=CPUAffinity=1
 start_pebsd
 resume
 await_samples 1000
@@ -22,7 +24,13 @@ echo 500 >/proc/sys/kernel/perf_event_max_sample_rate
 await_samples 3000
 # The last of it ends with the next tick.
 echo "$sample_rate" >/proc/sys/kernel/perf_event_max_sample_rate
-await_samples 200
+is_over() {
+	local ns
+	ns=$(sum_of throttled_ns)
+	sleep 0.1
+	[ "$(sum_of throttled_ns)" = "$ns" ]
+}
+wait_until 'the end of throttling' 100 is_over
 settle
 compare
 throttles=$(sum_of throttles)
