@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * workload NAME [--threads N] [--for SECONDS]: reads and writes a little memory on N threads, all of which
- * have NAME as their name, until SIGTERM or for so long. The guest's PMU goes by the name of a task to tell
- * what loads it plays. Linked statically: it runs in whatever root.
+ * workload NAME [--threads N] [--for SECONDS] [--rest MILLISECONDS]: reads and writes a little memory on N
+ * threads, all of which have NAME as their name, until SIGTERM or for so long; with --rest, each sleeps so
+ * long after every millisecond of it, so that a hundred of them leave time to others. The guest's PMU goes by
+ * the name of a task to tell what loads it plays. Linked statically: it runs in whatever root.
  */
 #include <err.h>
 #include <errno.h>
@@ -12,11 +13,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <time.h>
 #include <unistd.h>
 
 #define USAGE        2
 #define MOST_THREADS 256
 #define MOST_SECONDS 86400
+#define MOST_REST    10000
 #define NAME_SIZE    16 /* TASK_COMM_LEN, with the 0 at its end */
 #define WORDS        4096
 #define STRIDE       9 /* words: never twice the same cache line in a row */
@@ -31,15 +34,28 @@ static long parse(const char *option, const char *text, long most)
 	return number;
 }
 
-static void *spin(void *unused)
+static long worked_ns(void)
 {
+	struct timespec now;
+
+	(void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+	return now.tv_sec * 1000000000L + now.tv_nsec;
+}
+
+static void *spin(void *argument)
+{
+	const struct timespec *rest = argument;
 	volatile unsigned long words[WORDS] = {0};
 	unsigned long sum = 0;
+	long rested_at = 0;
 
-	(void)unused;
 	for (size_t i = 0;; i = (i + STRIDE) % WORDS) {
 		sum += words[i];
 		words[i] = sum + i;
+		if (i == 0 && rest->tv_sec + rest->tv_nsec > 0 && worked_ns() - rested_at > 1000000) {
+			(void)nanosleep(rest, NULL);
+			rested_at = worked_ns();
+		}
 	}
 	return NULL;
 }
@@ -55,23 +71,33 @@ int main(int argc, char **argv)
 	static const struct option options[] = {
 		{"threads", required_argument, NULL, 't'},
 		{"for", required_argument, NULL, 'f'},
+		{"rest", required_argument, NULL, 'r'},
 		{NULL, 0, NULL, 0},
 	};
 	struct sigaction action = {.sa_handler = end};
+	struct timespec rest = {0};
 	long threads = 1;
 	long seconds = 0;
 	int option;
 
 	while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
-		if (option == 't')
+		if (option == 't') {
 			threads = parse("threads", optarg, MOST_THREADS);
-		else if (option == 'f')
+		} else if (option == 'f') {
 			seconds = parse("for", optarg, MOST_SECONDS);
-		else
+		} else if (option == 'r') {
+			long milliseconds = parse("rest", optarg, MOST_REST);
+
+			rest.tv_sec = milliseconds / 1000;
+			rest.tv_nsec = milliseconds % 1000 * 1000000;
+		} else {
 			exit(USAGE);
+		}
 	}
 	if (optind + 1 != argc || strlen(argv[optind]) >= NAME_SIZE)
-		errx(USAGE, "usage: workload NAME [--threads N] [--for SECONDS], NAME of at most %d bytes",
+		errx(USAGE,
+		     "usage: workload NAME [--threads N] [--for SECONDS] [--rest MILLISECONDS], NAME of at "
+		     "most %d bytes",
 		     NAME_SIZE - 1);
 	if (sigaction(SIGTERM, &action, NULL) || sigaction(SIGINT, &action, NULL) ||
 	    sigaction(SIGALRM, &action, NULL))
@@ -82,10 +108,10 @@ int main(int argc, char **argv)
 	for (long i = 1; i < threads; i++) {
 		pthread_t thread;
 
-		errno = pthread_create(&thread, NULL, spin, NULL);
+		errno = pthread_create(&thread, NULL, spin, &rest);
 		if (errno)
 			err(1, "pthread_create, thread %ld of %ld", i + 1, threads);
 	}
-	spin(NULL);
+	spin(&rest);
 	return 0;
 }

@@ -52,7 +52,8 @@ def compare_cgroup($what; $book; $seen; $slack):
 		"\($what), \($name): \($book[$name] // 0) by the books, \($seen[$name] // 0) by pebsd"
 	elif $short < 0 then
 		"\($what), \($name): \($seen[$name]), over the books' \($book[$name] // 0)"
-	elif ($name | test("^(source|snoop|tlb)\\.|^(locked|blocked)$")) and $short > $book.samples - $seen.samples then
+	elif ($name | test("^(source|snoop|tlb)\\.|^(locked|blocked)$")) and $short > 0
+		and $short > $book.samples - $seen.samples then
 		"\($what), \($name): short by \($short), and samples by \($book.samples - $seen.samples)"
 	else empty end);
 

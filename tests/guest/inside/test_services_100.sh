@@ -32,8 +32,7 @@ mkfifo "$gate"
 cat >/run/systemd/system/burst@.service <<UNIT
 [Service]
 Slice=burst.slice
-CPUSchedulingPolicy=idle
-ExecStart=/bin/sh -c 'read -r go <$gate; exec $here/workload mix'
+ExecStart=/bin/sh -c 'read -r go <$gate; exec $here/workload mix --rest 300'
 UNIT
 # Few samples while they start and end, which takes its time without.
 play loads_per_second=1000000
@@ -44,7 +43,7 @@ wait_until "$SERVICES services" 100 are_running $SERVICES
 note_cgroups
 echo 10000000 >"$parameters/loads_per_second"
 : >"$gate"
-await_samples 6000
+await_samples 3000
 echo 1000000 >"$parameters/loads_per_second"
 systemctl stop "${units[@]}"
 expect 'services that are left' 0 "$(running)"
