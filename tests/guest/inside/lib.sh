@@ -91,7 +91,3 @@ start_workload() {
 cgroup_of() {
 	systemctl show --property=ControlGroup --value "$1"
 }
-
-ctl() {
-	pebsctl "$@"
-}
