@@ -74,8 +74,12 @@ PERF_EVENT_DOOR(4)
 PERF_EVENT_DOOR(5)
 PERF_EVENT_DOOR(6)
 PERF_EVENT_DOOR(7)
+PERF_EVENT_DOOR(8)
+PERF_EVENT_DOOR(9)
+PERF_EVENT_DOOR(10)
+PERF_EVENT_DOOR(11)
 
-_Static_assert(EVENTS_MAX == 8, "a door for each event");
+_Static_assert(EVENTS_MAX == 12, "a door for each event");
 
 static long inject_one(u32 index, void *unused)
 {

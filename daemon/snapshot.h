@@ -51,6 +51,9 @@ struct snapshot_event {
 	struct maybe_double
 		throttled_seconds;          /* stopped by the kernel for coming too often, summed over CPUs */
 	struct maybe_u64 throttles;         /* how often it was */
+	struct maybe_double paused_seconds; /* a pause was asked for; summed over CPUs */
+	struct maybe_u64 filtered; /* samples of operations that the event is not about; seen beside `total` */
+	bool takes_turns;          /* not pinned: another event of ours needs the same counter */
 	size_t n_per_cpu;                   /* 0: not known by CPU, or of a window */
 	const struct snapshot_cpu *per_cpu; /* ascending; the engine's */
 };
@@ -60,6 +63,7 @@ struct snapshot_cgroup {
 		*path; /* below the cgroup2 root; "comm:NAME" or "cgroup:ID" in a replay, "model:WORKLOAD" */
 	u64 id;        /* 0 where there is none */
 	bool alive;
+	bool guest_not_sampled; /* it holds a virtual machine: what that does in guest mode is not sampled */
 	const struct figures *figures[EVENTS_MAX]; /* NULL: no sample of that event */
 };
 
@@ -89,6 +93,8 @@ struct snapshot {
 	double interval_seconds;
 	bool config_reloaded; /* the last reload was successful (or there was none) */
 	struct timespec config_time;
+	bool paused; /* every counter is free for another tool */
+	struct timespec paused_until; /* CLOCK_REALTIME; 0: until it is resumed */
 	bool replay_done; /* every recording was read to its end */
 	const char *const
 		*notes; /* what a reader must know, e.g. a recording that was cut; NULL-terminated */

@@ -73,7 +73,8 @@ _Static_assert(sizeof(struct slot_owner) == 320, "crosses the kernel boundary");
 /* What a stripe of an event lost, by name; one cache line each. */
 struct loss_record {
 	u64 malformed; /* a latency above SAMPLE_LATENCY_MAX, or an event number that does not exist */
-	u64 reserved[7];
+	u64 filtered;  /* no loss: samples of operations that the event is not about (event_settings) */
+	u64 reserved[6];
 };
 
 _Static_assert(sizeof(struct loss_record) == 64, "one cache line");

@@ -11,6 +11,7 @@ enum sample_field {
 	SAMPLE_INSTRUCTION_LATENCY = 1 << 1,
 	SAMPLE_DATA_SOURCE = 1 << 2,
 	SAMPLE_ADDRESS = 1 << 3,
+	SAMPLE_CODE_ADDRESS = 1 << 4,
 };
 
 struct sample {
@@ -18,13 +19,14 @@ struct sample {
 	u64 latency;             /* core cycles; above SAMPLE_LATENCY_MAX the sample is malformed */
 	u64 data_source;         /* union perf_mem_data_src */
 	u64 address;             /* data linear address */
+	u64 code_address;        /* instruction pointer */
 	u64 period;              /* the sample's weight; 0 where a recording does not tell */
 	u32 instruction_latency; /* core cycles, dispatch to retirement */
 	u16 event;               /* index of its event, below EVENTS_MAX */
 	u16 fields;              /* enum sample_field */
 };
 
-_Static_assert(sizeof(struct sample) == 48, "crosses the kernel boundary");
+_Static_assert(sizeof(struct sample) == 56, "crosses the kernel boundary");
 
 /* PEBS reports at most 32 bits (struct perf_sample_weight, var1_dw); more is no latency. */
 #define SAMPLE_LATENCY_MAX 0xffffffffULL
@@ -36,8 +38,8 @@ _Static_assert(sizeof(struct sample) == 48, "crosses the kernel boundary");
 #define SAMPLE_WEIGHED_LATENCY_MAX ((1U << 22) - 1)
 #define SAMPLE_WEIGHED_PERIOD_MAX  0xffffffffULL
 
-/* Events of one daemon: four roles on up to four core PMUs is more than any machine has had. */
-#define EVENTS_MAX 8
+/* Sampled events of one daemon: three roles on up to four core PMUs is more than any machine has had. */
+#define EVENTS_MAX 12
 
 /*
  * What an opened (or recorded) event is known to measure. Adaptive PEBS fills a weight for any event, and a
@@ -50,7 +52,13 @@ struct event_settings {
 	u8 has_source;
 	u8 has_address;
 	u8 weight_struct; /* PERF_SAMPLE_WEIGHT_STRUCT was asked for, not PERF_SAMPLE_WEIGHT */
-	u8 reserved[3];
+	u8 has_code_address;
+	/*
+	 * PERF_MEM_OP_* bits of which a sample's data source must have one, else it is `filtered`; 0: all are
+	 * taken. For IBS, which samples operations of every kind (arch/x86/events/amd/ibs.c, Linux 6.1).
+	 */
+	u8 operations;
+	u8 reserved;
 	u32 first_record; /* index of its first record in the array of its kind */
 };
 

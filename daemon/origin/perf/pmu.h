@@ -13,9 +13,10 @@
 #include "origin/event.h"
 
 struct pmu_wish {
-	u64 period;     /* events a sample */
-	u32 ldlat;      /* cycles, 3 to 65535 */
-	unsigned roles; /* 1 << EVENT_LOADS; others are not planned by this version */
+	unsigned roles;          /* 1 << enum event_role */
+	u64 period;              /* loads, stores or IBS operations a sample; 0: the PMU's own default */
+	u64 instructions_period; /* instructions a sample; 0: the default */
+	u32 ldlat;               /* cycles, 3 to 65535 */
 };
 
 /* One event as it is to be opened, on each CPU of its list. */
@@ -26,6 +27,8 @@ struct pmu_opening {
 	u64 config1;
 	u64 config2;
 	u8 precise_ip;
+	bool pinned;        /* else it takes turns with another opening that needs the same counter */
+	bool exclude_guest; /* what IBS does not take (PERF_PMU_CAP_NO_EXCLUDE, amd/ibs.c, Linux 6.1) */
 	bool has_leader; /* a counting event that must lead the group: mem-loads-aux */
 	u64 leader_config;
 	bool has_members; /* the PMU has CPUs of its own; else it has all */
@@ -33,6 +36,30 @@ struct pmu_opening {
 	bool cpus_known; /* the tree tells which of them are online */
 	struct cpu_list cpus;
 };
+
+/* What is counted, not sampled, of off-core responses. */
+enum offcore_kind {
+	OFFCORE_L3,          /* demand reads that the L3 served */
+	OFFCORE_LOCAL_DRAM,  /* that the memory of this node did */
+	OFFCORE_REMOTE_DRAM, /* that another node's memory or caches did */
+	OFFCORE_OUTSTANDING, /* cycles x requests in flight: bit 38 (manual, 18.6.3), MSR_OFFCORE_RSP_0 alone */
+	OFFCORE_REQUESTS,    /* the requests that OFFCORE_OUTSTANDING is about, on the other counter */
+	OFFCORE_KINDS,
+};
+
+/* A counter that runs on each CPU of its list and is read at task switches. */
+struct pmu_counter {
+	char pmu[EVENT_PMU_MAX];
+	enum offcore_kind kind;
+	u32 type;
+	u64 config;
+	u64 config1; /* the MSR's value, by format/offcore_rsp */
+	bool cpus_known;
+	struct cpu_list cpus;
+};
+
+/* Four core PMUs of OFFCORE_KINDS each. */
+#define PMU_COUNTERS_MAX 20
 
 struct pmu_refusal {
 	char pmu[EVENT_PMU_MAX];
@@ -43,6 +70,8 @@ struct pmu_refusal {
 struct pmu_plan {
 	size_t n_openings;
 	struct pmu_opening openings[EVENTS_MAX];
+	size_t n_counters;
+	struct pmu_counter counters[PMU_COUNTERS_MAX];
 	size_t n_refusals;
 	struct pmu_refusal *refusals;
 	size_t n_notes;
