@@ -33,11 +33,11 @@ void perf_attr(const struct pmu_opening *opening, u64 period, struct perf_event_
 		.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING,
 		.disabled = 1,
 		/* Only a leader may be pinned; its group then is. */
-		.pinned = !opening->has_leader,
+		.pinned = opening->pinned && !opening->has_leader,
 		.precise_ip = opening->precise_ip & 3U,
 		/* PEBS counters are off in a guest anyway (intel_guest_get_msrs), and with a mediated
 		 * virtual PMU (7.x) events that do not exclude guests fail. */
-		.exclude_guest = opening->precise_ip > 0,
+		.exclude_guest = opening->exclude_guest,
 		/* Neither freq nor watermark: see the header. */
 		.wakeup_events = 1,
 		/* Of what the kernel logs in the ring, which is throttling; no sample asks for a time. */
@@ -54,8 +54,8 @@ void perf_attr_leader(const struct pmu_opening *opening, struct perf_event_attr 
 		.config = opening->leader_config,
 		.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING,
 		.disabled = 1,
-		.pinned = 1,
-		.exclude_guest = 1,
+		.pinned = opening->pinned,
+		.exclude_guest = opening->exclude_guest,
 		/* One clock for a group (perf_event_open in kernel/events/core.c). */
 		.use_clockid = 1,
 		.clockid = CLOCK_MONOTONIC,

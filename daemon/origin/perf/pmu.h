@@ -29,7 +29,7 @@ struct pmu_opening {
 	u8 precise_ip;
 	bool pinned;        /* else it takes turns with another opening that needs the same counter */
 	bool exclude_guest; /* what IBS does not take (PERF_PMU_CAP_NO_EXCLUDE, amd/ibs.c, Linux 6.1) */
-	bool has_leader; /* a counting event that must lead the group: mem-loads-aux */
+	bool has_leader;    /* a counting event that must lead the group: mem-loads-aux */
 	u64 leader_config;
 	bool has_members; /* the PMU has CPUs of its own; else it has all */
 	struct cpu_list members;
@@ -42,7 +42,8 @@ enum offcore_kind {
 	OFFCORE_L3,          /* demand reads that the L3 served */
 	OFFCORE_LOCAL_DRAM,  /* that the memory of this node did */
 	OFFCORE_REMOTE_DRAM, /* that another node's memory or caches did */
-	OFFCORE_OUTSTANDING, /* cycles x requests in flight: bit 38 (manual, 18.6.3), MSR_OFFCORE_RSP_0 alone */
+	OFFCORE_OUTSTANDING, /* cycles x requests in flight: bit 38 (manual, 18.6.3), MSR_OFFCORE_RSP_0 alone
+			      */
 	OFFCORE_REQUESTS,    /* the requests that OFFCORE_OUTSTANDING is about, on the other counter */
 	OFFCORE_KINDS,
 };
