@@ -69,4 +69,24 @@ static inline void hot_replace(struct hot_set *set, u32 way, u64 owner, u64 item
 	(void)__sync_lock_test_and_set(&cell->owner, owner);
 }
 
+/*
+ * Counts one item. `is_gone` tells whether an owner is no more; the cell in turn is asked for at each item
+ * that has no cell, so that what removed cgroups left behind is given up in time.
+ */
+static inline __attribute__((always_inline)) void hot_add(struct hot_set *set, u64 owner, u64 item,
+							  u64 weight, int (*is_gone)(u64 owner))
+{
+	u32 way = hot_find(set, owner, item);
+
+	if (way < HOT_WAYS) {
+		hot_count(set, way, weight);
+		return;
+	}
+	way = hot_turn(set);
+	if (way < HOT_WAYS && set->cells[way].owner && is_gone(set->cells[way].owner))
+		hot_replace(set, way, owner, item, weight, 1);
+	else
+		hot_replace(set, hot_least(set), owner, item, weight, 0);
+}
+
 #endif

@@ -28,11 +28,11 @@ struct {
 } injected SEC(".maps");
 
 /* Whether the slot of a hot cell's owner has passed to another since: then nobody asks for its items. */
-static __always_inline int hot_is_gone(u64 cell_owner)
+static __always_inline int hot_is_gone(u64 hot_owner_before)
 {
-	const struct slot_owner *owner = slot_owner_of(HOT_OWNER_SLOT(cell_owner));
+	const struct slot_owner *owner = slot_owner_of(HOT_OWNER_SLOT(hot_owner_before));
 
-	return cell_owner && owner && owner->generation != HOT_OWNER_GENERATION(cell_owner);
+	return owner && owner->generation != HOT_OWNER_GENERATION(hot_owner_before);
 }
 
 /* Verified once, on its own, as account_decode(). Returns whether it was counted. */
@@ -42,7 +42,7 @@ ACCOUNT_FUNCTION u32 account_code(u64 item, u32 slot, u32 number)
 	const struct slot_owner *slot_owner = slot_owner_of(slot);
 	struct hot_set *set;
 	u64 owner;
-	u32 index, way;
+	u32 index;
 
 	if (!slot_owner || table >= hot_tables)
 		return 0;
@@ -51,16 +51,7 @@ ACCOUNT_FUNCTION u32 account_code(u64 item, u32 slot, u32 number)
 	set = bpf_map_lookup_elem(&hot_sets, &index);
 	if (!set)
 		return 0;
-	way = hot_find(set, owner, item);
-	if (way < HOT_WAYS) {
-		hot_count(set, way, 1);
-		return 1;
-	}
-	way = hot_turn(set);
-	if (way < HOT_WAYS && hot_is_gone(set->cells[way].owner))
-		hot_replace(set, way, owner, item, 1, 1);
-	else
-		hot_replace(set, hot_least(set), owner, item, 1, 0);
+	hot_add(set, owner, item, 1, hot_is_gone);
 	return 1;
 }
 
