@@ -15,6 +15,10 @@
 /* `max = auto`: the workloads there are, and as many again. */
 #define SLOTS_AUTO 16
 
+/* `period = auto`: a prime, so that no loop whose trip count divides it is always sampled at the same load.
+ */
+#define PERIOD_AUTO 10007
+
 struct origin_state {
 	struct engine *engine; /* not owned */
 	struct computer *computer;
@@ -165,12 +169,13 @@ static int fail_to_open(struct failure *failure, int error, const char *what)
 
 static int open_computer(struct origin_state *state, const struct config *config, struct failure *failure)
 {
+	const u64 wanted = config->period == CONFIG_PERIOD_AUTO ? PERIOD_AUTO : config->period;
 	const struct computer_settings settings = {
 		.machine = config->cpu,
 		.seed = config->seed,
 		.workloads = config->workloads,
 		.ldlat = (u32)config->ldlat,
-		.period = config->period,
+		.period = wanted,
 	};
 	u64 period;
 	int r = computer_new(&settings, &state->computer);
@@ -180,10 +185,9 @@ static int open_computer(struct origin_state *state, const struct config *config
 	if (r < 0)
 		return fail_to_open(failure, r, config->cpu->title);
 	period = computer_period(state->computer);
-	if (period != config->period)
+	if (period != wanted)
 		log_notice("a %s samples one of %llu loads at most: period = %llu is taken for that",
-			   config->cpu->title, (unsigned long long)period,
-			   (unsigned long long)config->period);
+			   config->cpu->title, (unsigned long long)period, (unsigned long long)wanted);
 	return 0;
 }
 

@@ -151,7 +151,11 @@ static int refuse(const struct pmu_plan *plan, struct failure *failure)
 static int open_sets(struct origin_state *state, const struct config *config, struct failure *failure)
 {
 	const struct pmu_wish wish = {
-		.ldlat = (u32)config->ldlat, .period = config->period, .roles = config->events};
+		.roles = config->events,
+		.period = config->period,
+		.instructions_period = config->instructions_period,
+		.ldlat = (u32)config->ldlat,
+	};
 	struct pmu_plan plan = {0};
 	int r = pmu_plan("/sys", &wish, &plan);
 
@@ -160,7 +164,7 @@ static int open_sets(struct origin_state *state, const struct config *config, st
 	if (plan.n_openings == 0)
 		r = refuse(&plan, failure);
 	for (size_t i = 0; r == 0 && i < plan.n_openings; i++) {
-		r = perf_open(&plan.openings[i], config->period, PERF_ONLINE_PATH,
+		r = perf_open(&plan.openings[i], plan.openings[i].event.period, PERF_ONLINE_PATH,
 			      &state->sets[state->n_sets], &failure->message);
 		if (r < 0)
 			failure->code = code_of(r);

@@ -322,7 +322,6 @@ Test(pmu, a_wish_out_of_range)
 	static const struct pmu_wish wishes[] = {
 		{.ldlat = 2, .period = 1, .roles = 1U << EVENT_LOADS},
 		{.ldlat = 65536, .period = 1, .roles = 1U << EVENT_LOADS},
-		{.ldlat = 30, .period = 0, .roles = 1U << EVENT_LOADS},
 		{.ldlat = 30, .period = 1ULL << 32, .roles = 1U << EVENT_LOADS},
 	};
 

@@ -11,6 +11,9 @@
 #define LDLAT_MIN 3
 #define LDLAT_MAX 65535
 
+/* A prime, so that no loop whose trip count divides it is always sampled at the same load. */
+#define PERIOD_AUTO 10007
+
 /* What the planning of one tree knows. */
 struct planner {
 	const struct pmu_tree *tree;
@@ -240,11 +243,13 @@ static int plan_loads(const struct planner *planner, const char *pmu)
 	opening.config1 = configs[1];
 	opening.config2 = configs[2];
 	opening.precise_ip = planned_precise_ip(planner, pmu, pmu_name);
+	opening.pinned = true;
+	opening.exclude_guest = true;
 	opening.event = (struct event){
 		.role = EVENT_LOADS,
 		.ldlat = wish->ldlat,
 		.latency_kind = use_latency ? LATENCY_USE : LATENCY_CACHE,
-		.period = wish->period,
+		.period = wish->period ? wish->period : PERIOD_AUTO,
 		.settings = {.has_latency = 1,
 			     .has_instruction_latency = !use_latency,
 			     .has_source = 1,
@@ -371,8 +376,7 @@ int pmu_plan(const char *sysfs_root, const struct pmu_wish *wish, struct pmu_pla
 	const struct planner planner = {.tree = &tree, .wish = wish, .plan = &plan};
 	int r = 0;
 
-	if (wish->ldlat < LDLAT_MIN || wish->ldlat > LDLAT_MAX || wish->period == 0 ||
-	    wish->period > SAMPLE_WEIGHED_PERIOD_MAX)
+	if (wish->ldlat < LDLAT_MIN || wish->ldlat > LDLAT_MAX || wish->period > SAMPLE_WEIGHED_PERIOD_MAX)
 		return -EINVAL;
 	if (wish->roles & 1U << EVENT_LOADS) {
 		r = pmu_tree_open(sysfs_root, &tree);
