@@ -26,7 +26,7 @@
 #define FAULTS 2000
 
 static const struct pmu_opening page_faults = {
-	.event = {.role = EVENT_LOADS, .pmu = "software"},
+	.event = {.role = EVENT_LOADS, .pmu = "software", .period = 1},
 	.type = PERF_TYPE_SOFTWARE,
 	.config = PERF_COUNT_SW_PAGE_FAULTS,
 };
@@ -111,7 +111,7 @@ static struct perf_event_set *open_set(const struct pmu_opening *opening, const 
 	struct perf_event_set *set = NULL;
 	char *message = NULL;
 
-	cr_assert_eq(perf_open(opening, 1, path, &set, &message), 0, "%s", message);
+	cr_assert_eq(perf_open(opening, path, &set, &message), 0, "%s", message);
 	cr_assert_not_null(set);
 	return set;
 }
@@ -319,12 +319,14 @@ Test(perf_origin, each_cpu_has_its_own_figures_also_when_it_went)
 Test(perf_origin, parts_of_periods_of_several_openings_are_no_sample)
 {
 	_cleanup_(perf_set_freep) struct perf_event_set *set = NULL;
+	struct pmu_opening opening = page_faults;
 	const u64 period = FAULTS * 3 / 4;
 	struct perf_counts counts;
 	char *message = NULL;
 
+	opening.event.period = period;
 	tree_write(root, "online", "0\n");
-	cr_assert_eq(perf_open(&page_faults, period, online, &set, &message), 0, "%s", message);
+	set = open_set(&opening, online);
 	start(set);
 	for (int i = 0; i < 8; i++) {
 		fault_on(0);
@@ -342,7 +344,7 @@ Test(perf_origin, parts_of_periods_of_several_openings_are_no_sample)
 #define CLOCK_PERIOD 10000
 
 static const struct pmu_opening cpu_clock = {
-	.event = {.role = EVENT_LOADS, .pmu = "software"},
+	.event = {.role = EVENT_LOADS, .pmu = "software", .period = CLOCK_PERIOD},
 	.type = PERF_TYPE_SOFTWARE,
 	.config = PERF_COUNT_SW_CPU_CLOCK,
 };
@@ -457,7 +459,7 @@ static struct perf_event_set *open_clock(const struct pmu_opening *opening)
 	char *message = NULL;
 
 	tree_write(root, "online", "0\n");
-	cr_assert_eq(perf_open(opening, CLOCK_PERIOD, online, &set, &message), 0, "%s", message);
+	cr_assert_eq(perf_open(opening, online, &set, &message), 0, "%s", message);
 	return set;
 }
 
@@ -515,7 +517,7 @@ Test(perf_throttling, a_full_ring_grows)
 	struct perf_cpu event;
 	u64 first;
 
-	cr_assert_eq(perf_cpu_open(&cpu_clock, CLOCK_PERIOD, 0, &event), 0);
+	cr_assert_eq(perf_cpu_open(&cpu_clock, 0, &event), 0);
 	cr_assert_eq(perf_cpu_start(&event, program_fd), 0);
 	cr_expect_eq(event.map.data_pages, 1);
 	burn_throttled(0, 400 * NSEC_PER_MSEC);
@@ -530,7 +532,7 @@ Test(perf_throttling, a_full_ring_grows)
 	burn_throttled(0, 30 * NSEC_PER_MSEC);
 	perf_cpu_read_throttling(&event);
 	cr_expect_gt(event.map.throttle.throttles, first, "the larger ring tells nothing");
-	cr_expect(perf_cpu_counts(&event, 1).throttle_known);
+	cr_expect(perf_cpu_counts(&event).throttle_known);
 	perf_cpu_close(&event);
 }
 
@@ -539,14 +541,14 @@ Test(perf_throttling, no_sample_is_written_to_the_ring)
 {
 	struct perf_cpu event;
 
-	cr_assert_eq(perf_cpu_open(&page_faults, 1, 0, &event), 0);
+	cr_assert_eq(perf_cpu_open(&page_faults, 0, &event), 0);
 	cr_assert_eq(perf_cpu_start(&event, program_fd), 0);
 	fault_on(0);
 	cr_assert_geq(program_runs(), FAULTS * 99 / 100);
 	cr_assert_eq(event.map.data_pages, 1);
 	cr_expect_eq(event.map.page->data_head, 0);
 	perf_cpu_read_throttling(&event);
-	cr_expect_eq(perf_cpu_counts(&event, 1).throttles, 0);
+	cr_expect_eq(perf_cpu_counts(&event).throttles, 0);
 	cr_expect_eq(event.map.throttle.lost, 0);
 	perf_cpu_close(&event);
 }
@@ -556,11 +558,11 @@ Test(perf_throttling, without_a_ring_it_is_not_known)
 {
 	struct perf_cpu event;
 
-	cr_assert_eq(perf_cpu_open(&page_faults, 1, 0, &event), 0);
-	cr_expect(perf_cpu_counts(&event, 1).throttle_known);
+	cr_assert_eq(perf_cpu_open(&page_faults, 0, &event), 0);
+	cr_expect(perf_cpu_counts(&event).throttle_known);
 	perf_map_close(&event.map);
 	perf_cpu_read_throttling(&event);
-	cr_expect_not(perf_cpu_counts(&event, 1).throttle_known);
+	cr_expect_not(perf_cpu_counts(&event).throttle_known);
 	perf_cpu_close(&event);
 }
 
@@ -585,12 +587,12 @@ Test(perf_origin, failures_say_why)
 	char *message = NULL;
 
 	nobody.type = 0x7fffffff;
-	cr_expect_eq(perf_open(&nobody, 1, PERF_ONLINE_PATH, &set, &message), -ENOENT);
+	cr_expect_eq(perf_open(&nobody, PERF_ONLINE_PATH, &set, &message), -ENOENT);
 	cr_expect_not_null(strstr(message, "cannot open loads on PMU software, CPU 0 (type 2147483647"), "%s",
 			   message);
 	free(message);
 	tree_write(root, "online", "\n");
-	cr_expect_eq(perf_open(&page_faults, 1, online, &set, &message), -ENODEV);
+	cr_expect_eq(perf_open(&page_faults, online, &set, &message), -ENODEV);
 	cr_expect_not_null(strstr(message, "none of its CPUs is online"), "%s", message);
 	free(message);
 	cr_expect_null(set);
@@ -614,17 +616,17 @@ Test(perf_origin, an_event_that_stands_still_is_noticed)
 	const struct timespec moment = {.tv_nsec = 2000000};
 	struct perf_cpu event;
 
-	cr_assert_eq(perf_cpu_open(&page_faults, 1, 0, &event), 0);
+	cr_assert_eq(perf_cpu_open(&page_faults, 0, &event), 0);
 	cr_assert_eq(perf_cpu_start(&event, program_fd), 0);
 	for (int i = 0; i < 4; i++) {
 		(void)nanosleep(&moment, NULL);
-		perf_cpu_update(&event, 1, true);
+		perf_cpu_update(&event, true);
 		cr_expect_not(event.detached, "running, taken for detached at reading %d", i);
 	}
 	cr_assert_eq(ioctl(event.fd, PERF_EVENT_IOC_DISABLE, 0), 0);
 	for (int i = 0; i < 3; i++) {
 		(void)nanosleep(&moment, NULL);
-		perf_cpu_update(&event, 1, true);
+		perf_cpu_update(&event, true);
 	}
 	cr_expect(event.detached);
 	cr_expect_not(event.outage.in_error);
