@@ -11,8 +11,6 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/ioctl.h>
-#include <sys/mman.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -21,6 +19,7 @@
 
 #include "origin/perf/perf.h"
 #include "origin/perf/perf_cpu.h"
+#include "page_faults.h"
 #include "tree.h"
 
 #define FAULTS 2000
@@ -36,25 +35,13 @@ static char online[64];
 static int program_fd = -1;
 static int stats_fd = -1;
 
-/* `return 0;`: how often it ran the kernel counts. */
-static int load_program(void)
-{
-	const struct bpf_insn code[] = {
-		{.code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0, .imm = 0},
-		{.code = BPF_JMP | BPF_EXIT},
-	};
-
-	return bpf_prog_load(BPF_PROG_TYPE_PERF_EVENT, "test", "GPL", code, sizeof(code) / sizeof(code[0]),
-			     NULL);
-}
-
 static void setup(void)
 {
 	if (geteuid() != 0)
 		cr_skip_test("opening events on all CPUs needs root");
 	root = tree_new();
 	(void)snprintf(online, sizeof(online), "%s/online", root);
-	program_fd = load_program();
+	program_fd = page_faults_program();
 	cr_assert_geq(program_fd, 0, "cannot load a BPF program: %s", strerror(errno));
 	stats_fd = bpf_enable_stats(BPF_STATS_RUN_TIME);
 	cr_assert_geq(stats_fd, 0, "cannot switch on BPF statistics: %s", strerror(errno));
@@ -72,38 +59,12 @@ TestSuite(perf_origin, .init = setup, .fini = teardown);
 
 static u64 program_runs(void)
 {
-	struct bpf_prog_info info = {0};
-	u32 size = sizeof(info);
-
-	cr_assert_eq(bpf_obj_get_info_by_fd(program_fd, &info, &size), 0);
-	return info.run_cnt;
+	return page_faults_runs(program_fd);
 }
 
-/* Touches FAULTS fresh pages in a child on `cpu`, and waits for it. */
 static void fault_on(int cpu)
 {
-	pid_t child = fork();
-	int status;
-
-	cr_assert_geq(child, 0);
-	if (child == 0) {
-		const size_t size = FAULTS * 4096UL;
-		cpu_set_t cpus;
-		char *pages;
-
-		CPU_ZERO(&cpus);
-		CPU_SET((size_t)cpu, &cpus);
-		if (sched_setaffinity(0, sizeof(cpus), &cpus) < 0)
-			_exit(1);
-		pages = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-		if (pages == MAP_FAILED || madvise(pages, size, MADV_NOHUGEPAGE) < 0)
-			_exit(1);
-		for (size_t i = 0; i < FAULTS; i++)
-			((volatile char *)pages)[i * 4096] = 1;
-		_exit(0);
-	}
-	cr_assert_eq(waitpid(child, &status, 0), child);
-	cr_assert_eq(status, 0);
+	page_faults_on(cpu, FAULTS);
 }
 
 static struct perf_event_set *open_set(const struct pmu_opening *opening, const char *path)

@@ -147,6 +147,8 @@ static int close_gone(struct perf_event_set *set, const struct cpu_list *wanted)
 			set->events[kept++] = *event;
 			continue;
 		}
+		/* Between a reading and the end there would be samples that nobody expects. */
+		perf_cpu_stop(event);
 		perf_cpu_read(event, false);
 		perf_cpu_read_throttling(event);
 		counts = perf_cpu_counts(event);

@@ -91,14 +91,22 @@ char *perf_selection_note(const struct perf_selection *selection)
 	_cleanup_free_ char *named = cpu_list_format(&selection->named);
 	_cleanup_free_ char *isolated = cpu_list_format(&selection->isolated);
 	char *text;
+	int length;
 
 	if (!named || !isolated || (!*named && !*isolated))
 		return NULL;
-	if (asprintf(&text, "%s%s%s%s%s%s: what runs on other CPUs is in no figure", *named ? "CPUs " : "",
-		     named, *named ? " alone are sampled (cpus in [sampling])" : "",
-		     *named && *isolated ? ", " : "",
-		     *isolated ? "isolated CPUs are left out (isolated = no in [sampling]), which are " : "",
-		     isolated) < 0)
-		return NULL;
-	return text;
+	if (!*named)
+		length = asprintf(
+			&text,
+			"isolated CPUs are not sampled (isolated = no in [sampling]): what runs on CPUs "
+			"%s is in no figure",
+			isolated);
+	else
+		length = asprintf(
+			&text,
+			"CPUs %s alone are sampled (cpus in [sampling])%s%s: what runs on other CPUs is "
+			"in no figure",
+			named, *isolated ? ", without those that are isolated (isolated = no), " : "",
+			isolated);
+	return length < 0 ? NULL : text;
 }
