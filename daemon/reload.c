@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/log.h"
@@ -24,6 +25,26 @@ static void add_line(char **lines, char *line)
 	while (lines[n])
 		n++;
 	lines[n] = line;
+}
+
+void reload_add_warning(char ***lines, char *line)
+{
+	char **longer;
+	size_t n = 0;
+
+	if (!line)
+		return;
+	(void)log_warning(0, "%s", line);
+	while (*lines && (*lines)[n])
+		n++;
+	longer = reallocarray(*lines, n + 2, sizeof(*longer));
+	if (!longer) {
+		free(line);
+		return;
+	}
+	longer[n] = line;
+	longer[n + 1] = NULL;
+	*lines = longer;
 }
 
 static char *join(const char *before, const char *const *keys, size_t n, const char *after)

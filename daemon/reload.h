@@ -15,4 +15,7 @@
 int reload_config(const struct options *options, struct config *running, char ***ret_lines);
 void reload_free_lines(char **lines);
 
+/* Logs `line`, which may be NULL, as a warning, and adds it to the lines. Takes it over. */
+void reload_add_warning(char ***lines, char *line);
+
 #endif

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "base/log.h"
 #include "sampling_origin.h"
@@ -116,15 +117,40 @@ int sampling_health(const struct sampling *sampling, const char **ret_reason)
 	return sampling->origin->health ? sampling->origin->health(sampling->state, ret_reason) : 0;
 }
 
+int sampling_set_periods(struct sampling *sampling, const struct config *config, char **ret_message)
+{
+	*ret_message = NULL;
+	if (!sampling->origin->set_periods)
+		return 0;
+	return sampling->origin->set_periods(sampling->state, config, ret_message);
+}
+
+/* "loads, stores", the caller's to free; NULL: no memory. */
+static char *join_keys(const struct snapshot *head)
+{
+	char *text = NULL;
+	size_t bytes;
+	FILE *stream = open_memstream(&text, &bytes);
+
+	if (!stream)
+		return NULL;
+	for (size_t i = 0; i < head->n_events; i++)
+		(void)fprintf(stream, "%s%s", i ? ", " : "", head->events[i].key);
+	if (fclose(stream) == 0)
+		return text;
+	free(text);
+	return NULL;
+}
+
 char *sampling_status(const struct sampling *sampling)
 {
 	const struct snapshot *head = engine_head(sampling->engine);
+	_cleanup_free_ char *keys = join_keys(head);
 	char *status;
 
 	if (asprintf(&status, "Origin %s: %s of %llu cgroups, every %.3g s%s", head->origin,
-		     head->n_events ? head->events[0].key : "nothing",
-		     (unsigned long long)head->cgroups_alive, head->interval_seconds,
-		     sampling->origin == &origin_model ? "; no measurement" : "") < 0)
+		     keys && *keys ? keys : "nothing", (unsigned long long)head->cgroups_alive,
+		     head->interval_seconds, sampling->origin == &origin_model ? "; no measurement" : "") < 0)
 		return NULL;
 	return status;
 }

@@ -14,6 +14,8 @@
 #include "collect/adopt.h"
 #include "origin/perf/perf.h"
 #include "origin/perf/perf_notes.h"
+#include "origin/perf/perf_selection.h"
+#include "origin/perf/perf_sets.h"
 #include "origin/perf/pmu.h"
 
 /* `max = auto`: twice the cgroups there are, and at least so many. */
@@ -27,6 +29,7 @@ struct origin_state {
 	struct perf_counts counts[EVENTS_MAX];   /* as of the last collection */
 	u64 rate_at_start;                       /* kernel.perf_event_max_sample_rate; 0: not known */
 	struct perf_notes notes;                 /* in the head; what came is told once */
+	size_t n_staying;                        /* of them */
 	u64 names_unread;                        /* told of already */
 	char *hotplug_message[EVENTS_MAX];       /* the failure told of last; NULL: none since */
 };
@@ -81,11 +84,18 @@ static int find_mount(struct origin_state *state, struct failure *failure)
 		return cannot(failure, r,
 			      "cannot read /proc/self/mountinfo to find the cgroup2 mount: %s; mount /proc",
 			      strerror(-r));
-	if (cgroup_mount_in_use(state->mount) == 0)
-		(void)log_warning(0,
-				  "no cgroup is below the root of %s: every sample is the root's; boot with "
-				  "systemd.unified_cgroup_hierarchy=1 to have services there",
-				  state->mount);
+	/*
+	 * A part of the tree, as a container has it, may well have no cgroup of its own: those outside of it
+	 * are found as they are born.
+	 */
+	if (!subtree && cgroup_mount_in_use(state->mount) == 0)
+		return cannot(
+			failure, -ENOENT,
+			"cannot tell cgroups apart: no cgroup is below the root of %s, so every task of "
+			"this host is in the root, as where services are kept in v1 hierarchies alone; "
+			"boot with systemd.unified_cgroup_hierarchy=1, or put what is to be told apart "
+			"into cgroups there",
+			state->mount);
 	if (subtree)
 		log_notice("%s shows only a part of the cgroup tree: cgroups outside of it are named as they "
 			   "are born, "
@@ -119,9 +129,10 @@ static u32 slots_for(const struct config *config, const char *mount)
 	return slots > KERNEL_SLOTS_MAX ? KERNEL_SLOTS_MAX : (u32)slots;
 }
 
-/* "cpu: WHY. ibs_op: WHY". The caller frees; NULL: no memory. */
-static char *join_refusals(const struct pmu_plan *plan)
+/* "cpu: WHY. ibs_op: WHY", with several roles each named. The caller frees; NULL: no memory. */
+static char *join_refusals(const struct pmu_plan *plan, unsigned roles)
 {
+	bool one_role = (roles & (roles - 1)) == 0;
 	char *text = NULL;
 	size_t bytes;
 	FILE *stream = open_memstream(&text, &bytes);
@@ -129,45 +140,108 @@ static char *join_refusals(const struct pmu_plan *plan)
 	if (!stream)
 		return NULL;
 	for (size_t i = 0; i < plan->n_refusals; i++)
-		(void)fprintf(stream, "%s%s: %s", i ? ". " : "", plan->refusals[i].pmu,
-			      plan->refusals[i].reason);
+		(void)fprintf(stream, "%s%s%s%s: %s", i ? ". " : "",
+			      one_role ? "" : event_role_name(plan->refusals[i].role), one_role ? "" : " on ",
+			      plan->refusals[i].pmu, plan->refusals[i].reason);
 	if (fclose(stream) == 0)
 		return text;
 	free(text);
 	return NULL;
 }
 
-static int refuse(const struct pmu_plan *plan, struct failure *failure)
+static int refuse(const struct pmu_plan *plan, unsigned roles, struct failure *failure)
 {
-	_cleanup_free_ char *reasons = join_refusals(plan);
+	_cleanup_free_ char *reasons = join_refusals(plan, roles);
 
-	return cannot(
-		failure, -ENODEV,
-		"memory loads cannot be sampled here. %s. pebsd --probe lists all that was looked at, and "
-		"pebsd --origin model shows what pebsd does, on a model",
-		reasons && *reasons ? reasons : "No PMU is known to");
+	failure->code = EXIT_CANNOT;
+	if (asprintf(&failure->message,
+		     "%s cannot be sampled here. %s. pebsd --probe lists all that was looked at, and "
+		     "pebsd --origin model shows what pebsd does, on a model",
+		     roles == 1U << EVENT_LOADS ? "memory loads" : "none of the configured events",
+		     reasons && *reasons ? reasons
+		     : plan->n_notes > 0 ? plan->notes[plan->n_notes - 1]
+					 : "No PMU is known to") < 0)
+		failure->message = NULL;
+	return -ENODEV;
+}
+
+static int plan_events(const struct config *config, struct pmu_plan *ret)
+{
+	const struct pmu_wish wish = {
+		.roles = config->events,
+		.period = config->period,
+		.instructions_period = config->instructions_period,
+		.ldlat = (u32)config->ldlat,
+	};
+
+	return pmu_plan("/sys", &wish, ret);
+}
+
+static int select_cpus(const struct config *config, struct perf_selection *ret, struct failure *failure)
+{
+	struct cpu_list online;
+	int r;
+
+	*ret = (struct perf_selection){.named = config->cpus};
+	if (!config->isolated)
+		ret->isolated = perf_selection_isolated("/sys");
+	/* What is wrong with the list itself is told where the events are opened. */
+	if (cpu_list_read(PERF_ONLINE_PATH, &online) < 0)
+		return 0;
+	r = perf_selection_check(ret, &online, &failure->message);
+	failure->code = r == -ENODEV ? EXIT_INPUT : EXIT_FAILED;
+	return r;
+}
+
+/* Stands as long as pebsd runs. Takes `text`; NULL: nothing to say. */
+static void note_for_good(struct origin_state *state, char *text, bool warn)
+{
+	if (!text)
+		return;
+	if (warn)
+		(void)log_warning(0, "%s", text);
+	else
+		log_notice("%s", text);
+	if (state->n_staying == PERF_NOTES_STAYING_MAX) {
+		free(text);
+		return;
+	}
+	(void)perf_notes_set(&state->notes, PERF_NOTES_STAYING + state->n_staying++, text);
+}
+
+/* The plan's own notes are for --probe; those that opening added from `first_note` on are for all. */
+static void note_plan(struct origin_state *state, const struct pmu_plan *plan, size_t first_note,
+		      const struct perf_selection *selection)
+{
+	note_for_good(state, perf_selection_note(selection), false);
+	for (size_t i = 0; i < plan->n_refusals; i++)
+		note_for_good(state, perf_sets_refusal(plan, i), true);
+	for (size_t i = first_note; i < plan->n_notes; i++)
+		note_for_good(state, strdup(plan->notes[i]), false);
 }
 
 static int open_sets(struct origin_state *state, const struct config *config, struct failure *failure)
 {
-	const struct pmu_wish wish = {
-		.ldlat = (u32)config->ldlat, .period = config->period, .roles = config->events};
-	struct pmu_plan plan = {0};
-	int r = pmu_plan("/sys", &wish, &plan);
+	_cleanup_(pmu_plan_done) struct pmu_plan plan = {0};
+	struct perf_selection selection;
+	size_t first_note;
+	int r = plan_events(config, &plan);
 
 	if (r < 0)
 		return cannot(failure, r, "cannot plan what to sample from /sys: %s", strerror(-r));
-	if (plan.n_openings == 0)
-		r = refuse(&plan, failure);
-	for (size_t i = 0; r == 0 && i < plan.n_openings; i++) {
-		r = perf_open(&plan.openings[i], config->period, PERF_ONLINE_PATH,
-			      &state->sets[state->n_sets], &failure->message);
-		if (r < 0)
-			failure->code = code_of(r);
-		else
-			state->n_sets++;
+	r = select_cpus(config, &selection, failure);
+	if (r < 0)
+		return r;
+	first_note = plan.n_notes;
+	r = perf_sets_open(&plan, &selection, PERF_ONLINE_PATH, state->sets, &state->n_sets,
+			   &failure->message);
+	if (r == 0) {
+		note_plan(state, &plan, first_note, &selection);
+		return 0;
 	}
-	pmu_plan_done(&plan);
+	failure->code = code_of(r);
+	if (r == -ENODEV && !failure->message)
+		return refuse(&plan, config->events, failure);
 	return r;
 }
 
@@ -210,6 +284,15 @@ static int start_sets(struct origin_state *state, struct failure *failure)
 	return 0;
 }
 
+static void describe_sets(struct origin_state *state)
+{
+	struct snapshot *head = engine_head(state->engine);
+
+	for (size_t i = 0; i < state->n_sets; i++)
+		head->events[i].takes_turns = perf_takes_turns(state->sets[i]);
+	head->notes = state->notes.list;
+}
+
 static void name_cpus(struct origin_state *state)
 {
 	struct snapshot *head = engine_head(state->engine);
@@ -234,19 +317,27 @@ static enum perf_note_change set_note(struct origin_state *state, size_t index, 
 static void take_notes(struct origin_state *state)
 {
 	struct snapshot *head = engine_head(state->engine);
-	u64 rate = perf_note_read_rate();
+	const enum perf_watchdog watchdog = perf_note_read_watchdog();
+	const u64 rate = perf_note_read_rate();
 
 	for (size_t i = 0; i < state->n_sets; i++) {
 		const char *key = head->events[i].key;
+		const struct perf_counts *counts = &state->counts[i];
 		const struct cpu_counts *cpus;
 		size_t n;
 
 		cpus = perf_count_cpus(state->sets[i], &n);
-		if (set_note(state, 2 * i, perf_note_in_error(key, cpus, n)) == PERF_NOTE_WENT)
+		if (set_note(state, PERF_NOTE_OF(i, PERF_NOTE_IN_ERROR),
+			     perf_note_in_error(key, cpus, n, watchdog)) == PERF_NOTE_WENT)
 			log_notice("%s counts again on all its CPUs", key);
-		(void)set_note(state, 2 * i + 1, perf_note_throttled(key, cpus, n, rate));
+		(void)set_note(state, PERF_NOTE_OF(i, PERF_NOTE_THROTTLED),
+			       perf_note_throttled(key, cpus, n, rate));
+		if (perf_takes_turns(state->sets[i]))
+			(void)set_note(
+				state, PERF_NOTE_OF(i, PERF_NOTE_TURNS),
+				perf_note_turns(key, counts->enabled_ns, counts->running_ns, watchdog));
 	}
-	(void)set_note(state, PERF_NOTES_MAX - 1, perf_note_rate(state->rate_at_start, rate));
+	(void)set_note(state, PERF_NOTE_RATE, perf_note_rate(state->rate_at_start, rate));
 	head->notes = state->notes.list;
 }
 
@@ -331,6 +422,21 @@ static int health(const struct origin_state *state, const char **ret_reason)
 	return -EBUSY;
 }
 
+static int set_periods(struct origin_state *state, const struct config *config, char **ret_message)
+{
+	_cleanup_(pmu_plan_done) struct pmu_plan plan = {0};
+	struct snapshot *head = engine_head(state->engine);
+	int r = plan_events(config, &plan);
+
+	*ret_message = NULL;
+	if (r < 0)
+		return r;
+	r = perf_sets_set_periods(state->sets, state->n_sets, &plan, ret_message);
+	for (size_t i = 0; i < state->n_sets; i++)
+		head->events[i].event.period = perf_event(state->sets[i])->period;
+	return r;
+}
+
 static int open_perf(const struct sampling_settings *settings, struct engine_settings *engine_settings,
 		     struct engine **ret_engine, struct origin_state **ret, struct failure *ret_failure)
 {
@@ -365,6 +471,7 @@ static int open_perf(const struct sampling_settings *settings, struct engine_set
 	if (r < 0)
 		return r;
 	name_cpus(state);
+	describe_sets(state);
 	*ret = TAKE_PTR(state);
 	return 0;
 }
@@ -376,4 +483,5 @@ const struct origin origin_perf = {
 	.tick = tick,
 	.stop = stop,
 	.health = health,
+	.set_periods = set_periods,
 };

@@ -126,10 +126,34 @@ static int on_step(sd_event_source *source, void *userdata)
 	return sd_event_source_set_enabled(source, SD_EVENT_OFF);
 }
 
+/* Where an event keeps its old period the configuration does, too: another reload tries it again. */
+static void reload_periods(struct server *server, u64 period, u64 instructions_period, char ***lines)
+{
+	const struct snapshot *head = engine_head(sampling_engine(server->sampling));
+	u64 before[EVENTS_MAX];
+	char *message;
+
+	if (server->config->period == period && server->config->instructions_period == instructions_period)
+		return;
+	for (size_t i = 0; i < head->n_events; i++)
+		before[i] = head->events[i].event.period;
+	if (sampling_set_periods(server->sampling, server->config, &message) < 0) {
+		server->config->period = period;
+		server->config->instructions_period = instructions_period;
+		reload_add_warning(lines,
+				   message ? message : strdup("events keep their period: out of memory"));
+	}
+	for (size_t i = 0; i < head->n_events; i++)
+		if (head->events[i].event.period != before[i])
+			watch_period(&server->watch, &head->events[i], before[i]);
+}
+
 static int reload(void *userdata, char ***ret_lines)
 {
 	struct server *server = userdata;
 	struct snapshot *head = engine_head(sampling_engine(server->sampling));
+	const u64 period = server->config->period;
+	const u64 instructions_period = server->config->instructions_period;
 	int r;
 
 	(void)sd_notify(false, "RELOADING=1\nSTATUS=Reading the configuration");
@@ -139,6 +163,7 @@ static int reload(void *userdata, char ***ret_lines)
 		(void)clock_gettime(CLOCK_REALTIME, &head->config_time);
 		head->interval_seconds = (double)server->config->interval_ns / (double)NSEC_PER_SEC;
 		engine_set_top(sampling_engine(server->sampling), server->config->top);
+		reload_periods(server, period, instructions_period, ret_lines);
 		/* A shorter interval does not wait for the end of a longer one. */
 		(void)sd_event_source_set_time_relative(server->tick,
 							server->config->interval_ns / NSEC_PER_USEC);
