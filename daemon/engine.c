@@ -343,6 +343,8 @@ static void refresh(struct snapshot *snapshot, const struct snapshot *head)
 	snapshot->config_reloaded = head->config_reloaded;
 	snapshot->config_time = head->config_time;
 	snapshot->interval_seconds = head->interval_seconds;
+	snapshot->paused = head->paused;
+	snapshot->paused_until = head->paused_until;
 }
 
 int engine_snapshot(struct engine *engine, const struct maybe_double *window_seconds,

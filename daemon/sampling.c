@@ -116,6 +116,16 @@ int sampling_health(const struct sampling *sampling, const char **ret_reason)
 	return sampling->origin->health ? sampling->origin->health(sampling->state, ret_reason) : 0;
 }
 
+int sampling_pause(struct sampling *sampling)
+{
+	return sampling->origin->pause ? sampling->origin->pause(sampling->state) : -EOPNOTSUPP;
+}
+
+int sampling_resume(struct sampling *sampling)
+{
+	return sampling->origin->resume ? sampling->origin->resume(sampling->state) : 0;
+}
+
 char *sampling_status(const struct sampling *sampling)
 {
 	const struct snapshot *head = engine_head(sampling->engine);

@@ -23,6 +23,10 @@ struct origin {
 	void (*stop)(struct origin_state *state);
 	bool (*complete)(const struct origin_state *state, const char **ret_message);
 	int (*health)(const struct origin_state *state, const char **ret_reason);
+
+	/* As sampling_pause() and sampling_resume(); both NULL: the origin holds no counter. */
+	int (*pause)(struct origin_state *state);
+	int (*resume)(struct origin_state *state);
 };
 
 extern const struct origin origin_perf;

@@ -265,6 +265,7 @@ static void count(struct reading readings[EVENTS_MAX], void *userdata)
 		readings[i].throttle_known = counts->throttle_known;
 		readings[i].throttled_ns = counts->throttled_ns;
 		readings[i].throttles = counts->throttles;
+		readings[i].paused_ns = counts->paused_ns;
 	}
 	take_notes(state);
 }
@@ -331,6 +332,30 @@ static int health(const struct origin_state *state, const char **ret_reason)
 	return -EBUSY;
 }
 
+static int pause_perf(struct origin_state *state)
+{
+	for (size_t i = 0; i < state->n_sets; i++)
+		perf_pause(state->sets[i]);
+	return 0;
+}
+
+static int resume_perf(struct origin_state *state)
+{
+	int result = 0;
+
+	for (size_t i = 0; i < state->n_sets; i++) {
+		_cleanup_free_ char *message = NULL;
+		int r = perf_resume(state->sets[i], &message);
+
+		if (r < 0)
+			(void)log_warning(0, "after the pause: %s", message ? message : strerror(-r));
+		if (result == 0)
+			result = r;
+	}
+	name_cpus(state);
+	return result;
+}
+
 static int open_perf(const struct sampling_settings *settings, struct engine_settings *engine_settings,
 		     struct engine **ret_engine, struct origin_state **ret, struct failure *ret_failure)
 {
@@ -376,4 +401,6 @@ const struct origin origin_perf = {
 	.tick = tick,
 	.stop = stop,
 	.health = health,
+	.pause = pause_perf,
+	.resume = resume_perf,
 };

@@ -148,6 +148,8 @@ static void take_readings(struct snapshot *snapshot, const struct reading *readi
 			reading->counted, (double)reading->waiting_ns / (double)NSEC_PER_SEC};
 		event->throttled_seconds = (struct maybe_double){
 			reading->throttle_known, (double)reading->throttled_ns / (double)NSEC_PER_SEC};
+		event->paused_seconds = (struct maybe_double){reading->counted, (double)reading->paused_ns /
+											(double)NSEC_PER_SEC};
 		event->throttles = (struct maybe_u64){reading->throttle_known, reading->throttles};
 		event->running_ratio.known = reading_running_ratio(reading, &event->running_ratio.value);
 	}

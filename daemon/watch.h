@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What `pebsctl watch` shows, and the log where it matters: births, deaths, losses, reloads, the end. */
+/* What `pebsctl watch` shows, and the log where it matters: births, deaths, losses, reloads, pauses, the end.
+ */
 #ifndef PEBSD_WATCH_H
 #define PEBSD_WATCH_H
 
@@ -25,6 +26,9 @@ void watch_losses(struct watch *watch, unsigned event, const struct snapshot_eve
 /* Tells what an event had in all, when no more can come: whoever reads the counts from time to time knows
  * from the log what came after the last time. */
 void watch_total(const struct snapshot_event *description, const struct reading *reading);
+
+/* Tells of a pause, or of its end: `paused` and `paused_until` of the head. */
+void watch_pause(struct watch *watch, const struct snapshot *head);
 
 /* `result`: 0, or -errno where the old configuration stays. */
 void watch_reload(struct watch *watch, int result);
