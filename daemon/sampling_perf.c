@@ -12,6 +12,7 @@
 #include "cgroup/mount.h"
 #include "cgroup/walk.h"
 #include "collect/adopt.h"
+#include "guest_marks.h"
 #include "origin/perf/perf.h"
 #include "origin/perf/perf_notes.h"
 #include "origin/perf/pmu.h"
@@ -26,9 +27,10 @@ struct origin_state {
 	struct perf_event_set *sets[EVENTS_MAX]; /* in the order of the engine's events */
 	struct perf_counts counts[EVENTS_MAX];   /* as of the last collection */
 	u64 rate_at_start;                       /* kernel.perf_event_max_sample_rate; 0: not known */
-	struct perf_notes notes;                 /* in the head; what came is told once */
-	u64 names_unread;                        /* told of already */
-	char *hotplug_message[EVENTS_MAX];       /* the failure told of last; NULL: none since */
+	struct guest_marks guests;
+	struct perf_notes notes;           /* in the head; what came is told once */
+	u64 names_unread;                  /* told of already */
+	char *hotplug_message[EVENTS_MAX]; /* the failure told of last; NULL: none since */
 };
 
 static void free_state(struct origin_state *state)
@@ -42,6 +44,7 @@ static void free_state(struct origin_state *state)
 	if (state->engine)
 		engine_head(state->engine)->notes = NULL;
 	perf_notes_done(&state->notes);
+	guest_marks_done(&state->guests);
 	free(state->mount);
 	free(state);
 }
@@ -314,6 +317,7 @@ static int tick(struct origin_state *state)
 		follow_hotplug(state, i);
 	if (engine_should_adopt(state->engine))
 		adopt(state);
+	guest_marks_tick(&state->guests, state->engine);
 	return 0;
 }
 
@@ -386,6 +390,7 @@ static int open_perf(const struct sampling_settings *settings, struct engine_set
 	}
 	state->engine = *ret_engine;
 	adopt(state);
+	guest_marks_open(&state->guests);
 	r = start_sets(state, ret_failure);
 	if (r < 0)
 		return r;

@@ -55,7 +55,9 @@ static bool take_cgroup(struct snapshot *snapshot, const struct snapshot_sources
 {
 	bool any = false;
 
-	*ret = (struct ranked){.cgroup = {.path = entry->path, .alive = entry->living > 0}};
+	*ret = (struct ranked){.cgroup = {.path = entry->path,
+					  .alive = entry->living > 0,
+					  .guest_not_sampled = entry->guest}};
 	ret->cgroup.id = sources->synthetic && sources->synthetic(entry->id) ? 0 : entry->id;
 	for (size_t event = 0; event < EVENTS_MAX; event++) {
 		ret->cgroup.figures[event] = figures[event];
