@@ -13,7 +13,7 @@ BUILD_PACKAGES = bpftool clang gcc libbpf-dev libc6-dev libinih-dev libjson-c-de
 RUN_PACKAGES = curl
 TEST_PACKAGES = jq libcriterion-dev prometheus
 DEVELOP_PACKAGES = clang-format clang-tidy git groff-base libclang-rt-14-dev mmdebstrap shellcheck
-GUEST_PACKAGES = apt cpio debian-archive-keyring mmdebstrap mount qemu-system-x86 zstd
+GUEST_PACKAGES = apt cpio debian-archive-keyring mmdebstrap mount qemu-system-x86 xz-utils zstd
 # What test-guest runs: kernels, and those of tests/guest/inside/test_*.sh by their names (all, unless some are given).
 KERNELS ?= 6.1 6.12 7
 GUEST_TESTS ?=
@@ -105,7 +105,7 @@ $(OUT)/%.skel.h: $(OUT)/bpf/%.bpf.o
 	$(call say,SKEL)$(BPFTOOL) gen skeleton $< name $*_bpf > $@.new
 	@mv $@.new $@
 
-$(OUT)/obj/%.o: %.c Makefile | $(OUT)/pebsd.skel.h
+$(OUT)/obj/%.o: %.c Makefile | $(OUT)/pebsd.skel.h $(OUT)/guests.skel.h
 	@mkdir -p $(@D)
 	$(call say,CC)$(CC) $(CPPFLAGS) $(PEBSD_CFLAGS) $(CFLAGS) -MD -MP -c $< -o $@
 

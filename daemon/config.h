@@ -59,7 +59,8 @@ struct config {
 	bool detail_metrics;
 
 	/* [control] */
-	char group[CONFIG_GROUP_MAX]; /* whose members may ask; "": root alone */
+	char group[CONFIG_GROUP_MAX];  /* whose members may ask; "": root alone */
+	char detail[CONFIG_GROUP_MAX]; /* user or group that may pause, beside root */
 };
 
 /* Defaults. Returns 0 or -ENOMEM; free with config_free(). */

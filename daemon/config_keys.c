@@ -67,6 +67,8 @@ static const struct config_key keys[] = {
 	 .default_text = "no", .meaning = "whether all snoop and TLB results are exported"},
 	{"control", "group", CONFIG_KEY_GROUP, .needs_restart = true, FIELD(group), .default_text = "pebsd",
 	 .meaning = "whose members may ask over the control socket"},
+	{"control", "detail", CONFIG_KEY_ACCOUNT, .needs_restart = false, FIELD(detail),
+	 .default_text = "root", .meaning = "who may pause and resume, beside root"},
 };
 
 _Static_assert(ARRAY_SIZE(keys) <= CONFIG_KEYS_MAX, "lists of keys are CONFIG_KEYS_MAX long");
@@ -82,7 +84,6 @@ static const struct {
 	{"sampling", "budget", NULL, "the governor of the period"},
 	{"cgroups", "hot", NULL, "tables of hot code and data"},
 	{"export", "profiles", NULL, "profiles"},
-	{"control", "detail", NULL, "the verbs zoom, hot, profile and pause"},
 };
 
 const struct config_key *config_keys(size_t *ret_n)
@@ -169,6 +170,7 @@ static size_t field_size(const struct config_key *key)
 	case CONFIG_KEY_LISTEN:
 		return sizeof(struct listen_address);
 	case CONFIG_KEY_GROUP:
+	case CONFIG_KEY_ACCOUNT:
 		return CONFIG_GROUP_MAX;
 	}
 	return 0;
@@ -320,12 +322,18 @@ static int set_listen(const struct config_key *key, void *field, const char *tex
 
 static int set_group(const struct config_key *key, void *field, const char *text, char **ret_problem)
 {
+	const bool account = key->type == CONFIG_KEY_ACCOUNT;
 	size_t length = strlen(text);
 
 	if (strspn(text, "0123456789") == length && length > 0)
-		return refuse_value(key, text, "a group by its name, not by its number", ret_problem);
+		return refuse_value(key, text,
+				    account ? "a user or a group by its name, not by its number"
+					    : "a group by its name, not by its number",
+				    ret_problem);
 	if (strpbrk(text, BLANKS ":,/") || *text == '-' || length >= CONFIG_GROUP_MAX)
-		return refuse_value(key, text, "the name of one group", ret_problem);
+		return refuse_value(key, text,
+				    account ? "the name of one user or group" : "the name of one group",
+				    ret_problem);
 	memcpy(field, text, length + 1);
 	return 0;
 }
@@ -352,6 +360,8 @@ int config_key_set(const struct config_key *key, struct config *config, const ch
 		return set_listen(key, field, value, ret_problem);
 	case CONFIG_KEY_GROUP:
 		return set_group(key, field, text, ret_problem);
+	case CONFIG_KEY_ACCOUNT:
+		return set_group(key, field, value, ret_problem);
 	case CONFIG_KEY_MACHINE:
 		return config_model_cpu(key, value, field, ret_problem);
 	case CONFIG_KEY_WORKLOADS:
@@ -383,6 +393,7 @@ bool config_key_equal(const struct config_key *key, const struct config *a, cons
 	case CONFIG_KEY_LISTEN:
 		return listen_address_equal(left, right);
 	case CONFIG_KEY_GROUP:
+	case CONFIG_KEY_ACCOUNT:
 		return strcmp(left, right) == 0;
 	case CONFIG_KEY_ORIGIN:
 	case CONFIG_KEY_EVENTS:

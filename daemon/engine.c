@@ -34,6 +34,8 @@ struct engine {
 	struct snapshot *windowed; /* the last one asked for */
 	u64 births_without_slot;   /* when the last adoption began */
 	bool adoption_incomplete;  /* it found too few free slots */
+	u64 *guests;               /* ids of cgroups with virtual machines, ascending */
+	size_t n_guests;
 };
 
 static u64 to_ns(const struct timespec *time)
@@ -134,6 +136,7 @@ struct engine *engine_free(struct engine *engine)
 	ledger_free(engine->ledger);
 	names_free(engine->names);
 	kernel_free(engine->kernel);
+	free(engine->guests);
 	free(engine);
 	return NULL;
 }
@@ -301,6 +304,7 @@ int engine_collect(struct engine *engine)
 	engine->collected_ns = monotonic_ns();
 	(void)clock_gettime(CLOCK_REALTIME, &head->taken);
 	r = enter_differences(engine);
+	ledger_mark_guests(engine->ledger, engine->guests, engine->n_guests);
 	folded = fold(engine);
 	if (r == 0)
 		r = folded;
@@ -359,6 +363,8 @@ static void refresh(struct snapshot *snapshot, const struct snapshot *head)
 	snapshot->config_reloaded = head->config_reloaded;
 	snapshot->config_time = head->config_time;
 	snapshot->interval_seconds = head->interval_seconds;
+	snapshot->paused = head->paused;
+	snapshot->paused_until = head->paused_until;
 }
 
 int engine_snapshot(struct engine *engine, const struct maybe_double *window_seconds,
@@ -401,6 +407,13 @@ const struct ledger_entry *engine_find(const struct engine *engine, const char *
 struct snapshot *engine_head(struct engine *engine)
 {
 	return &engine->head;
+}
+
+void engine_mark_guests(struct engine *engine, u64 *ids, size_t n)
+{
+	free(engine->guests);
+	engine->guests = ids;
+	engine->n_guests = n;
 }
 
 void engine_set_top(struct engine *engine, size_t top)

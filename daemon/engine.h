@@ -69,6 +69,10 @@ const struct ledger_entry *engine_find(const struct engine *engine, const char *
  * caller. */
 struct snapshot *engine_head(struct engine *engine);
 
+/* From the next collection on, marks the cgroups of these ids, ascending, as holding virtual machines; takes
+ * `ids`, which were malloc'ed. Marks stay. */
+void engine_mark_guests(struct engine *engine, u64 *ids, size_t n);
+
 /* For a reload. */
 void engine_set_top(struct engine *engine, size_t top);
 

@@ -142,6 +142,16 @@ static char *join_keys(const struct snapshot *head)
 	return NULL;
 }
 
+int sampling_pause(struct sampling *sampling)
+{
+	return sampling->origin->pause ? sampling->origin->pause(sampling->state) : -EOPNOTSUPP;
+}
+
+int sampling_resume(struct sampling *sampling)
+{
+	return sampling->origin->resume ? sampling->origin->resume(sampling->state) : 0;
+}
+
 char *sampling_status(const struct sampling *sampling)
 {
 	const struct snapshot *head = engine_head(sampling->engine);

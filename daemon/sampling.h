@@ -70,6 +70,16 @@ int sampling_health(const struct sampling *sampling, const char **ret_reason);
  */
 int sampling_set_periods(struct sampling *sampling, const struct config *config, char **ret_message);
 
+/*
+ * Frees every counter: no event is open, and no sample comes until sampling_resume(). Cgroups are followed,
+ * and the figures stay; the time goes by as paused. Again: as it is. Returns 0, -EOPNOTSUPP where the origin
+ * holds no counter, or -errno.
+ */
+int sampling_pause(struct sampling *sampling);
+
+/* Samples again. 0, or -errno, which was told: then each tick tries again what could not be opened. */
+int sampling_resume(struct sampling *sampling);
+
 /* One line for the service manager: what is sampled. The caller frees; NULL: no memory. */
 char *sampling_status(const struct sampling *sampling);
 

@@ -25,6 +25,9 @@ struct origin_state {
 	struct pace pace;
 	u64 period; /* as asked for */
 	int timer;  /* of the steps */
+	bool paused;
+	u64 paused_at_ns; /* when, where it is */
+	u64 paused_ns;    /* of the pauses before */
 	struct sample batch[INJECT_MAX];
 	size_t n_batch;
 	int result;  /* of the first failure since the last tick */
@@ -98,9 +101,12 @@ static void run(struct origin_state *state, u64 ns)
 /* A slice of time at once. Waits for the timer when all that was due is done. */
 static int step(struct origin_state *state)
 {
-	u64 due = pace_next(&state->pace, monotonic_ns());
 	u64 expirations;
+	u64 due;
 
+	if (state->paused)
+		return -EAGAIN;
+	due = pace_next(&state->pace, monotonic_ns());
 	run(state, due);
 	flush(state);
 	if (due == PACE_SLICE_NS)
@@ -120,7 +126,7 @@ static int tick(struct origin_state *state)
 	u64 due;
 	int r;
 
-	while ((due = pace_next(&state->pace, monotonic_ns())) > 0) {
+	while (!state->paused && (due = pace_next(&state->pace, monotonic_ns())) > 0) {
 		run(state, due);
 		/* The rest is what this run itself has taken. */
 		if (due < PACE_SLICE_NS)
@@ -142,6 +148,11 @@ static void stop(struct origin_state *state)
 	(void)tick(state);
 }
 
+static u64 paused_ns(const struct origin_state *state)
+{
+	return state->paused_ns + (state->paused ? monotonic_ns() - state->paused_at_ns : 0);
+}
+
 static void count(struct reading readings[EVENTS_MAX], void *userdata)
 {
 	const struct origin_state *state = userdata;
@@ -151,6 +162,7 @@ static void count(struct reading readings[EVENTS_MAX], void *userdata)
 	readings[0].expected = computer_expected(state->computer);
 	readings[0].enabled_ns = ns;
 	readings[0].running_ns = ns;
+	readings[0].paused_ns = paused_ns(state) * computer_cores(state->computer);
 }
 
 /* The model's ids are its own numbering, whatever they are. */
@@ -258,15 +270,45 @@ static int name_cgroups(struct origin_state *state)
 	return 0;
 }
 
-static int start_timer(struct origin_state *state)
+/* Every slice, or never. */
+static int set_timer(const struct origin_state *state, bool on)
 {
-	const struct timespec period = {.tv_nsec = PACE_SLICE_NS};
+	const struct timespec period = {.tv_nsec = on ? PACE_SLICE_NS : 0};
 	const struct itimerspec timer = {.it_interval = period, .it_value = period};
 
+	return timerfd_settime(state->timer, 0, &timer, NULL) < 0 ? -errno : 0;
+}
+
+static int start_timer(struct origin_state *state)
+{
 	state->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
-	if (state->timer < 0 || timerfd_settime(state->timer, 0, &timer, NULL) < 0)
-		return -errno;
+	return state->timer < 0 ? -errno : set_timer(state, true);
+}
+
+/* The computer stands still: what it would run is not there to be sampled. */
+static int pause_model(struct origin_state *state)
+{
+	int r;
+
+	if (state->paused)
+		return 0;
+	r = set_timer(state, false);
+	if (r < 0)
+		return r;
+	(void)tick(state);
+	state->paused = true;
+	state->paused_at_ns = monotonic_ns();
 	return 0;
+}
+
+static int resume_model(struct origin_state *state)
+{
+	if (!state->paused)
+		return 0;
+	state->paused_ns = paused_ns(state);
+	state->paused = false;
+	state->pace.now_ns = monotonic_ns();
+	return set_timer(state, true);
 }
 
 static void describe(struct origin_state *state)
@@ -329,4 +371,6 @@ const struct origin origin_model = {
 	.tick = tick,
 	.stop = stop,
 	.set_periods = set_periods,
+	.pause = pause_model,
+	.resume = resume_model,
 };

@@ -26,6 +26,10 @@ struct origin {
 
 	/* As sampling_set_periods(); NULL: the origin has none. */
 	int (*set_periods)(struct origin_state *state, const struct config *config, char **ret_message);
+
+	/* As sampling_pause() and sampling_resume(); both NULL: the origin holds no counter. */
+	int (*pause)(struct origin_state *state);
+	int (*resume)(struct origin_state *state);
 };
 
 extern const struct origin origin_perf;

@@ -12,6 +12,7 @@
 #include "cgroup/mount.h"
 #include "cgroup/walk.h"
 #include "collect/adopt.h"
+#include "guest_marks.h"
 #include "origin/perf/perf.h"
 #include "origin/perf/perf_notes.h"
 #include "origin/perf/perf_selection.h"
@@ -32,6 +33,7 @@ struct origin_state {
 	size_t n_staying;                        /* of them */
 	u64 names_unread;                        /* told of already */
 	char *hotplug_message[EVENTS_MAX];       /* the failure told of last; NULL: none since */
+	struct guest_marks guests;
 };
 
 static void free_state(struct origin_state *state)
@@ -45,6 +47,7 @@ static void free_state(struct origin_state *state)
 	if (state->engine)
 		engine_head(state->engine)->notes = NULL;
 	perf_notes_done(&state->notes);
+	guest_marks_done(&state->guests);
 	free(state->mount);
 	free(state);
 }
@@ -356,6 +359,7 @@ static void count(struct reading readings[EVENTS_MAX], void *userdata)
 		readings[i].throttle_known = counts->throttle_known;
 		readings[i].throttled_ns = counts->throttled_ns;
 		readings[i].throttles = counts->throttles;
+		readings[i].paused_ns = counts->paused_ns;
 	}
 	take_notes(state);
 }
@@ -404,6 +408,7 @@ static int tick(struct origin_state *state)
 		follow_hotplug(state, i);
 	if (engine_should_adopt(state->engine))
 		adopt(state);
+	guest_marks_tick(&state->guests, state->engine);
 	return 0;
 }
 
@@ -437,6 +442,30 @@ static int set_periods(struct origin_state *state, const struct config *config, 
 	return r;
 }
 
+static int pause_perf(struct origin_state *state)
+{
+	for (size_t i = 0; i < state->n_sets; i++)
+		perf_pause(state->sets[i]);
+	return 0;
+}
+
+static int resume_perf(struct origin_state *state)
+{
+	int result = 0;
+
+	for (size_t i = 0; i < state->n_sets; i++) {
+		_cleanup_free_ char *message = NULL;
+		int r = perf_resume(state->sets[i], &message);
+
+		if (r < 0)
+			(void)log_warning(0, "after the pause: %s", message ? message : strerror(-r));
+		if (result == 0)
+			result = r;
+	}
+	name_cpus(state);
+	return result;
+}
+
 static int open_perf(const struct sampling_settings *settings, struct engine_settings *engine_settings,
 		     struct engine **ret_engine, struct origin_state **ret, struct failure *ret_failure)
 {
@@ -467,6 +496,7 @@ static int open_perf(const struct sampling_settings *settings, struct engine_set
 	}
 	state->engine = *ret_engine;
 	adopt(state);
+	guest_marks_open(&state->guests);
 	r = start_sets(state, ret_failure);
 	if (r < 0)
 		return r;
@@ -484,4 +514,6 @@ const struct origin origin_perf = {
 	.stop = stop,
 	.health = health,
 	.set_periods = set_periods,
+	.pause = pause_perf,
+	.resume = resume_perf,
 };

@@ -14,6 +14,7 @@
 #include "export/http.h"
 #include "export/process.h"
 #include "export/prometheus.h"
+#include "pause.h"
 #include "reload.h"
 #include "sampling.h"
 #include "watch.h"
@@ -29,6 +30,7 @@ struct server {
 	sd_event_source *step;
 	sd_event_source *input; /* what the steps wait for, where they do */
 	struct sampling *sampling;
+	struct pause pause;
 	struct control *control;
 	struct http *http;
 	struct watch watch;
@@ -39,6 +41,7 @@ struct server {
 static void server_close(struct server *server)
 {
 	http_free(server->http);
+	pause_done(&server->pause);
 	/* Before the descriptor that it is of. */
 	sd_event_source_unref(server->input);
 	/* Whoever watches is told until the end of the sampling, and no longer. */
@@ -52,9 +55,10 @@ static void server_close(struct server *server)
 static void notify_status(const struct server *server)
 {
 	_cleanup_free_ char *status = sampling_status(server->sampling);
+	const char *paused = pause_reason(&server->pause);
 
 	if (status)
-		(void)sd_notifyf(false, "STATUS=%s", status);
+		(void)sd_notifyf(false, "STATUS=%s%s%s", status, paused ? "; " : "", paused ? paused : "");
 }
 
 static void tick_once(struct server *server)
@@ -164,6 +168,7 @@ static int reload(void *userdata, char ***ret_lines)
 		head->interval_seconds = (double)server->config->interval_ns / (double)NSEC_PER_SEC;
 		engine_set_top(sampling_engine(server->sampling), server->config->top);
 		reload_periods(server, period, instructions_period, ret_lines);
+		control_permit(server->control, server->config->detail);
 		/* A shorter interval does not wait for the end of a longer one. */
 		(void)sd_event_source_set_time_relative(server->tick,
 							server->config->interval_ns / NSEC_PER_USEC);
@@ -172,6 +177,30 @@ static int reload(void *userdata, char ***ret_lines)
 	(void)sd_notify(false, "READY=1");
 	notify_status(server);
 	return r;
+}
+
+static int pause_sampling(void *userdata, const struct maybe_double *seconds)
+{
+	struct server *server = userdata;
+
+	return pause_begin(&server->pause, seconds);
+}
+
+static bool resume_sampling(void *userdata)
+{
+	struct server *server = userdata;
+
+	return pause_end(&server->pause);
+}
+
+/* What was counted before a pause, and what the pause took, is in the figures at once. */
+static void on_pause_changed(void *userdata)
+{
+	struct server *server = userdata;
+
+	tick_once(server);
+	notify_status(server);
+	watch_pause(&server->watch, engine_head(sampling_engine(server->sampling)));
 }
 
 static int on_hangup(sd_event_source *source, const struct signalfd_siginfo *info, void *userdata)
@@ -223,6 +252,9 @@ static int get_health(void *userdata, const char **ret_reason)
 {
 	struct server *server = userdata;
 
+	*ret_reason = pause_reason(&server->pause);
+	if (*ret_reason)
+		return -ECANCELED;
 	if (server->collection_error < 0) {
 		*ret_reason = "the last collection failed; the log says why";
 		return server->collection_error;
@@ -233,7 +265,12 @@ static int get_health(void *userdata, const char **ret_reason)
 static int open_endpoints(struct server *server, struct failure *failure)
 {
 	const struct control_backend backend = {
-		.snapshot = get_snapshot, .reload = reload, .userdata = server};
+		.snapshot = get_snapshot,
+		.reload = reload,
+		.pause = pause_sampling,
+		.resume = resume_sampling,
+		.userdata = server,
+	};
 	const struct http_source source = {
 		.userdata = server,
 		.version = PEBSD_VERSION,
@@ -246,8 +283,11 @@ static int open_endpoints(struct server *server, struct failure *failure)
 	int r = control_new(server->event, server->options->socket, group, &backend, &server->control,
 			    &failure->message);
 
-	if (r < 0 || server->config->listen.none)
+	if (r < 0)
 		return r;
+	control_permit(server->control, server->config->detail);
+	if (server->config->listen.none)
+		return 0;
 	return http_new(server->event, &server->config->listen, &source, &server->http, &failure->message);
 }
 
@@ -296,6 +336,12 @@ static int start(struct server *server, struct failure *failure)
 	r = arm(server);
 	if (r < 0)
 		return log_error(r, "cannot set up the event loop");
+	server->pause = (struct pause){
+		.event = server->event,
+		.sampling = server->sampling,
+		.changed = on_pause_changed,
+		.userdata = server,
+	};
 	head = engine_head(sampling_engine(server->sampling));
 	head->config_reloaded = true;
 	head->config_time = head->since;

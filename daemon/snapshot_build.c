@@ -55,7 +55,9 @@ static bool take_cgroup(struct snapshot *snapshot, const struct snapshot_sources
 {
 	bool any = false;
 
-	*ret = (struct ranked){.cgroup = {.path = entry->path, .alive = entry->living > 0}};
+	*ret = (struct ranked){.cgroup = {.path = entry->path,
+					  .alive = entry->living > 0,
+					  .guest_not_sampled = entry->guest}};
 	ret->cgroup.id = sources->synthetic && sources->synthetic(entry->id) ? 0 : entry->id;
 	for (size_t event = 0; event < EVENTS_MAX; event++) {
 		ret->cgroup.figures[event] = figures[event];
@@ -150,6 +152,8 @@ static void take_readings(struct snapshot *snapshot, const struct reading *readi
 			reading->counted, (double)reading->waiting_ns / (double)NSEC_PER_SEC};
 		event->throttled_seconds = (struct maybe_double){
 			reading->throttle_known, (double)reading->throttled_ns / (double)NSEC_PER_SEC};
+		event->paused_seconds = (struct maybe_double){reading->counted, (double)reading->paused_ns /
+											(double)NSEC_PER_SEC};
 		event->throttles = (struct maybe_u64){reading->throttle_known, reading->throttles};
 		event->running_ratio.known = reading_running_ratio(reading, &event->running_ratio.value);
 	}

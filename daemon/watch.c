@@ -112,6 +112,29 @@ void watch_period(struct watch *watch, const struct snapshot_event *description,
 	publish(watch, "period", text ? text : "period", fields);
 }
 
+void watch_pause(struct watch *watch, const struct snapshot *head)
+{
+	_cleanup_free_ char *text = NULL;
+	json_object *fields = NULL;
+	char time[TEXT_TIME_MAX];
+
+	if (!head->paused) {
+		publish(watch, "resume", "sampling again", NULL);
+		return;
+	}
+	if (head->paused_until.tv_sec == 0) {
+		publish(watch, "pause", "paused until it is resumed", NULL);
+		return;
+	}
+	text_time(&head->paused_until, time);
+	if (asprintf(&text, "paused until %s", time) < 0)
+		text = NULL;
+	fields = json_object_new_object();
+	if (fields)
+		(void)json_object_object_add(fields, "paused_until", json_object_new_string(time));
+	publish(watch, "pause", text ? text : "paused", fields);
+}
+
 void watch_reload(struct watch *watch, int result)
 {
 	publish(watch, "reload",

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What `pebsctl watch` shows, and the log where it matters: births, deaths, losses, periods, reloads, the
- * end. */
+/* What `pebsctl watch` shows, and the log where it matters: births, deaths, losses, periods, reloads, pauses,
+ * the end.
+ */
 #ifndef PEBSD_WATCH_H
 #define PEBSD_WATCH_H
 
@@ -29,6 +30,9 @@ void watch_total(const struct snapshot_event *description, const struct reading 
 
 /* Tells, in the log too, that an event has another period; `description` has the new one. */
 void watch_period(struct watch *watch, const struct snapshot_event *description, u64 before);
+
+/* Tells of a pause, or of its end: `paused` and `paused_until` of the head. */
+void watch_pause(struct watch *watch, const struct snapshot *head);
 
 /* `result`: 0, or -errno where the old configuration stays. */
 void watch_reload(struct watch *watch, int result);

@@ -243,6 +243,20 @@ int ledger_fold(struct ledger *ledger, u64 before_ns, size_t most)
 	return r;
 }
 
+static int compare_ids(const void *key, const void *member)
+{
+	u64 wanted = *(const u64 *)key, id = *(const u64 *)member;
+
+	return (wanted > id) - (wanted < id);
+}
+
+void ledger_mark_guests(struct ledger *ledger, const u64 *ids, size_t n)
+{
+	for (size_t i = 0; n > 0 && i < ledger->n; i++)
+		if (bsearch(&ledger->entries[i]->id, ids, n, sizeof(*ids), compare_ids))
+			ledger->entries[i]->guest = true;
+}
+
 struct ledger_entry *const *ledger_entries(const struct ledger *ledger, size_t *ret_n)
 {
 	*ret_n = ledger->n;

@@ -20,6 +20,7 @@ struct ledger_entry {
 	u64 id;      /* of the cgroup that last had the path; 0: none */
 	u32 holders; /* slots that have this path: more than one while a removed cgroup's slot rests */
 	u32 living;  /* those of them whose cgroup exists */
+	bool guest;  /* it holds a virtual machine, or did since its first sample */
 	u64 died_ns; /* CLOCK_MONOTONIC; when `living` last fell to 0 */
 	struct figures *total[EVENTS_MAX];      /* NULL until the event's first sample */
 	struct figures *difference[EVENTS_MAX]; /* of the collection under way; NULL: none */
@@ -57,6 +58,9 @@ void ledger_begin(struct ledger *ledger);
  * and they are freed: pointers to them end. 0 or -ENOMEM, which folds no more.
  */
 int ledger_fold(struct ledger *ledger, u64 before_ns, size_t most);
+
+/* Marks those whose cgroup is in `ids`, ascending, as holding a virtual machine. */
+void ledger_mark_guests(struct ledger *ledger, const u64 *ids, size_t n);
 
 /* All entries but `other` and `unattributed`, by ascending number. The ledger's, valid until it changes. */
 struct ledger_entry *const *ledger_entries(const struct ledger *ledger, size_t *ret_n);

@@ -78,6 +78,16 @@ static enum ctl_exit invalid_parameter(const struct options *options, const char
 	return CTL_FAILED;
 }
 
+static enum ctl_exit permission_denied(json_object *parameters)
+{
+	const char *permitted = json_get_text(parameters, "permitted");
+	_cleanup_free_ char *visible = text_visible(permitted ? permitted : "root alone");
+
+	(void)fprintf(stderr, "pebsctl: the daemon permits this to %s; use sudo\n",
+		      visible ? visible : "root");
+	return CTL_NOT_PERMITTED;
+}
+
 static enum ctl_exit invalid_config(json_object *mistakes)
 {
 	(void)fprintf(stderr,
@@ -112,15 +122,16 @@ enum ctl_exit failure_of_call(const struct options *options, const struct client
 		return CTL_NO_SUCH;
 	}
 	if (strcmp(reply->error, PEBSD("NotMeasured")) == 0) {
-		(void)fprintf(stderr, "pebsctl: not measured: %s\n", visible);
+		const char *what = json_get_text(reply->parameters, "what");
+
+		(void)fprintf(stderr, "pebsctl: %s: %s\n",
+			      what && strcmp(what, "pause") == 0 ? "cannot pause" : "not measured", visible);
 		return CTL_FAILED;
 	}
 	if (strcmp(reply->error, PEBSD("ConfigInvalid")) == 0)
 		return invalid_config(json_get_array(reply->parameters, "mistakes"));
-	if (strcmp(reply->error, VARLINK("PermissionDenied")) == 0) {
-		(void)fprintf(stderr, "pebsctl: the daemon permits this to root alone; use sudo\n");
-		return CTL_NOT_PERMITTED;
-	}
+	if (strcmp(reply->error, VARLINK("PermissionDenied")) == 0)
+		return permission_denied(reply->parameters);
 	if (strcmp(reply->error, VARLINK("InvalidParameter")) == 0)
 		return invalid_parameter(options, visible);
 

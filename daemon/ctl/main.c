@@ -18,12 +18,16 @@
 /* A window reaches no further than a daemon runs. */
 #define WINDOW_NS_MAX (365ULL * 86400 * NSEC_PER_SEC)
 
+/* The daemon takes no longer pause (export/control.h). */
+#define PAUSE_NS_MAX (365ULL * 86400 * NSEC_PER_SEC)
+
 enum option_id {
 	OPTION_SOCKET,
 	OPTION_JSON,
 	OPTION_LIMIT,
 	OPTION_SORT,
 	OPTION_WINDOW,
+	OPTION_FOR,
 	OPTION_HELP,
 	OPTION_VERSION
 };
@@ -83,6 +87,17 @@ static int set_window(struct options *options, const char *value)
 	return 0;
 }
 
+static int set_for(struct options *options, const char *value)
+{
+	u64 ns;
+
+	if (duration_parse(value, NSEC_PER_MSEC, PAUSE_NS_MAX, &ns) < 0)
+		return -EINVAL;
+	options->has_for = true;
+	options->for_seconds = (double)ns / (double)NSEC_PER_SEC;
+	return 0;
+}
+
 static const struct option_spec option_specs[] = {
 	[OPTION_SOCKET] = {"socket", 0, "PATH", "the daemon's control socket (" VERB_SOCKET ")", set_socket},
 	[OPTION_JSON] = {"json", 0, NULL, "complete and stable, for programs", set_json},
@@ -91,6 +106,7 @@ static const struct option_spec option_specs[] = {
 			 set_sort},
 	[OPTION_WINDOW] = {"window", 0, "DUR", "the last DUR, such as 500ms, 10s or 5min; or all",
 			   set_window},
+	[OPTION_FOR] = {"for", 0, "DUR", "for so long, such as 30s, 10m or 2h, to 365d", set_for},
 	[OPTION_HELP] = {"help", 'h', NULL, "this", NULL},
 	[OPTION_VERSION] = {"version", 0, NULL, "the version of pebsctl", NULL},
 };
@@ -112,8 +128,11 @@ static const struct verb verbs[] = {
 	 USES_ALWAYS | USES(OPTION_LIMIT) | USES(OPTION_SORT) | USES(OPTION_WINDOW), verb_top},
 	{"show", "CGROUP", "one cgroup: latency, sources, snoop, TLB, histogram",
 	 USES_ALWAYS | USES(OPTION_WINDOW), verb_show},
-	{"watch", NULL, "a line for each cgroup born or gone, loss, period change, reload", USES_ALWAYS,
-	 verb_watch},
+	{"watch", NULL, "a line for each cgroup born or gone, loss, period change, reload, pause",
+	 USES_ALWAYS, verb_watch},
+	{"pause", NULL, "free every counter for another tool, until resumed or --for DUR",
+	 USES_ALWAYS | USES(OPTION_FOR), verb_pause},
+	{"resume", NULL, "sample again", USES_ALWAYS, verb_resume},
 	{"reload", NULL, "have the configuration read again (root)", USES_ALWAYS, verb_reload},
 };
 

@@ -318,6 +318,66 @@ enum ctl_exit verb_watch(const struct options *options, char *const *arguments)
 	return r == -EPIPE ? CTL_DONE : failure_of_connection(options, r);
 }
 
+static enum ctl_exit print_line(const char *line)
+{
+	return failure_of_output(output_write(line, strlen(line)));
+}
+
+enum ctl_exit verb_pause(const struct options *options, char *const *arguments)
+{
+	_cleanup_(client_closep) struct client *client = NULL;
+	_cleanup_json_ json_object *parameters = json_object_new_object();
+	_cleanup_json_ json_object *reply = NULL;
+	_cleanup_free_ char *visible = NULL;
+	_cleanup_free_ char *line = NULL;
+	enum ctl_exit result;
+	const char *until;
+
+	(void)arguments;
+	if (!parameters ||
+	    (options->has_for &&
+	     json_object_object_add(parameters, "for_s", json_object_new_double(options->for_seconds)) < 0))
+		return failure_of_memory();
+	result = open_client(options, &client);
+	if (result == CTL_DONE)
+		result = call(options, client, "io.pebsd.Pause", TAKE_PTR(parameters), &reply);
+	if (result != CTL_DONE)
+		return result;
+	if (options->json)
+		return print_json(reply);
+	until = json_get_text(reply, "paused_until");
+	if (!until)
+		return print_line("Paused until `pebsctl resume`: every counter is free for another tool.\n");
+	visible = text_visible(until);
+	if (!visible ||
+	    asprintf(&line, "Paused until %s, or `pebsctl resume`: every counter is free for another tool.\n",
+		     visible) < 0) {
+		line = NULL;
+		return failure_of_memory();
+	}
+	return print_line(line);
+}
+
+enum ctl_exit verb_resume(const struct options *options, char *const *arguments)
+{
+	_cleanup_(client_closep) struct client *client = NULL;
+	_cleanup_json_ json_object *reply = NULL;
+	enum ctl_exit result;
+	bool was_paused;
+
+	(void)arguments;
+	result = open_client(options, &client);
+	if (result == CTL_DONE)
+		result = call(options, client, "io.pebsd.Resume", NULL, &reply);
+	if (result != CTL_DONE)
+		return result;
+	if (options->json)
+		return print_json(reply);
+	return print_line(json_get_bool(reply, "was_paused", &was_paused) && was_paused
+				  ? "Sampling again.\n"
+				  : "It was not paused.\n");
+}
+
 enum ctl_exit verb_reload(const struct options *options, char *const *arguments)
 {
 	_cleanup_(client_closep) struct client *client = NULL;

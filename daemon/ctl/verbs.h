@@ -24,6 +24,8 @@ struct options {
 	const char *sort; /* NULL: the daemon's default */
 	enum window_kind window;
 	double window_seconds;
+	bool has_for;
+	double for_seconds;
 };
 
 /* Each takes its arguments, as many as it wants and NULL after them, and reports its own failures. */
@@ -33,6 +35,8 @@ enum ctl_exit verb_status(const struct options *options, char *const *arguments)
 enum ctl_exit verb_top(const struct options *options, char *const *arguments);
 enum ctl_exit verb_show(const struct options *options, char *const *arguments);
 enum ctl_exit verb_watch(const struct options *options, char *const *arguments);
+enum ctl_exit verb_pause(const struct options *options, char *const *arguments);
+enum ctl_exit verb_resume(const struct options *options, char *const *arguments);
 enum ctl_exit verb_reload(const struct options *options, char *const *arguments);
 
 #endif

@@ -14,6 +14,7 @@
 #include "export/control_socket.h"
 #include "export/json.h"
 #include "export/order.h"
+#include "export/permission.h"
 #include "export/varlink.h"
 
 #define ERROR(name) CONTROL_INTERFACE "." name
@@ -23,6 +24,7 @@ struct control {
 	struct varlink_service service;
 	struct varlink_server *server;
 	struct control_socket socket;
+	struct permission permission;
 };
 
 static int reply(struct varlink_call *call, json_object *parameters)
@@ -41,6 +43,27 @@ static int not_measured(struct varlink_call *call, int error)
 	    json_object_object_add(parameters, "reason", json_object_new_string(reason)) < 0)
 		return -ENOMEM;
 	return varlink_error(call, ERROR("NotMeasured"), TAKE_PTR(parameters));
+}
+
+static bool permitted(const struct varlink_call *call, const struct control *control,
+		      enum permission_level level)
+{
+	struct permission_peer peer = {.credentials = varlink_peer(call)};
+
+	peer.groups = varlink_peer_groups(call, &peer.n_groups);
+	return permission_grants(&control->permission, level, &peer);
+}
+
+/* Tells who may. */
+static int deny(struct varlink_call *call, const struct control *control, enum permission_level level)
+{
+	_cleanup_json_ json_object *parameters = json_object_new_object();
+	_cleanup_free_ char *text = permission_text(&control->permission, level);
+
+	if (!parameters || !text ||
+	    json_object_object_add(parameters, "permitted", json_object_new_string(text)) < 0)
+		return -ENOMEM;
+	return varlink_error(call, VARLINK_PERMISSION_DENIED, TAKE_PTR(parameters));
 }
 
 static int take_snapshot(const struct control *control, const struct maybe_double *window,
@@ -217,12 +240,84 @@ static int reload(struct varlink_call *call, json_object *parameters, void *user
 
 	if (surplus)
 		return varlink_invalid_parameter(call, surplus);
-	if (varlink_peer(call)->uid != 0)
-		return varlink_error(call, VARLINK_PERMISSION_DENIED, NULL);
+	if (!permitted(call, control, PERMISSION_ROOT))
+		return deny(call, control, PERMISSION_ROOT);
 	r = control->backend.reload(control->backend.userdata, &lines);
 	r = reply_reload(call, control, r, lines);
 	free_lines(lines);
 	return r;
+}
+
+static int not_paused(struct varlink_call *call, int error)
+{
+	_cleanup_json_ json_object *parameters = json_object_new_object();
+	const char *reason =
+		error == -EOPNOTSUPP ? "a replay holds no counter that it could free" : strerror(-error);
+
+	if (!parameters || json_object_object_add(parameters, "what", json_object_new_string("pause")) < 0 ||
+	    json_object_object_add(parameters, "reason", json_object_new_string(reason)) < 0)
+		return -ENOMEM;
+	return varlink_error(call, ERROR("NotMeasured"), TAKE_PTR(parameters));
+}
+
+/* Absent and null mean until it is resumed. */
+static int get_seconds(const json_object *parameters, struct maybe_double *ret)
+{
+	*ret = (struct maybe_double){.known = json_get(parameters, "for_s") != NULL};
+	if (ret->known && (!json_get_double(parameters, "for_s", &ret->value) ||
+			   !(ret->value > 0 && ret->value <= CONTROL_PAUSE_SECONDS_MAX)))
+		return -EINVAL;
+	return 0;
+}
+
+static int pause_sampling(struct varlink_call *call, json_object *parameters, void *userdata)
+{
+	const char *surplus = varlink_surplus_parameter(parameters, (const char *const[]){"for_s", NULL});
+	_cleanup_json_ json_object *answer = NULL;
+	const struct control *control = userdata;
+	const struct snapshot *snapshot;
+	struct maybe_double seconds;
+	char until[TEXT_TIME_MAX];
+	int r;
+
+	if (surplus)
+		return varlink_invalid_parameter(call, surplus);
+	if (!permitted(call, control, PERMISSION_DETAIL))
+		return deny(call, control, PERMISSION_DETAIL);
+	if (get_seconds(parameters, &seconds) < 0)
+		return varlink_invalid_parameter(call, "for_s");
+	r = control->backend.pause(control->backend.userdata, &seconds);
+	if (r < 0)
+		return not_paused(call, r);
+	r = take_snapshot(control, &(struct maybe_double){0}, &snapshot);
+	if (r < 0)
+		return not_measured(call, r);
+	answer = json_object_new_object();
+	if (!answer)
+		return -ENOMEM;
+	text_time(&snapshot->paused_until, until);
+	if (snapshot->paused_until.tv_sec != 0 &&
+	    json_object_object_add(answer, "paused_until", json_object_new_string(until)) < 0)
+		return -ENOMEM;
+	return varlink_reply(call, TAKE_PTR(answer));
+}
+
+static int resume(struct varlink_call *call, json_object *parameters, void *userdata)
+{
+	const char *surplus = varlink_surplus_parameter(parameters, (const char *const[]){NULL});
+	_cleanup_json_ json_object *answer = NULL;
+	const struct control *control = userdata;
+	bool was_paused;
+
+	if (surplus)
+		return varlink_invalid_parameter(call, surplus);
+	if (!permitted(call, control, PERMISSION_DETAIL))
+		return deny(call, control, PERMISSION_DETAIL);
+	was_paused = control->backend.resume(control->backend.userdata);
+	answer = json_object_new_object();
+	if (!answer || json_object_object_add(answer, "was_paused", json_object_new_boolean(was_paused)) < 0)
+		return -ENOMEM;
+	return varlink_reply(call, TAKE_PTR(answer));
 }
 
 static int watch(struct varlink_call *call, json_object *parameters, void *userdata)
@@ -237,6 +332,8 @@ static const struct varlink_method methods[] = {
 	{.name = "GetStatus", .handle = get_status},
 	{.name = "GetTop", .handle = get_top},
 	{.name = "GetCgroup", .handle = get_cgroup},
+	{.name = "Pause", .handle = pause_sampling},
+	{.name = "Resume", .handle = resume},
 	{.name = "Reload", .handle = reload},
 	{.name = "Watch", .handle = watch, .needs_more = true},
 };
@@ -273,6 +370,11 @@ int control_new(sd_event *event, const char *socket_path, const char *group,
 	(void)TAKE_FD(fd);
 	*ret = control;
 	return 0;
+}
+
+void control_permit(struct control *control, const char *name)
+{
+	permission_resolve(name, &control->permission);
 }
 
 struct control *control_free(struct control *control)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The control socket: status and figures for pebsctl and for anything that speaks Varlink
- * (control_interface.c). Who may call is decided by the socket's mode; Reload is for root alone.
+ * (control_interface.c). Who may call is decided by the socket's mode; what does more than to tell, by
+ * control_permit(); Reload is for root alone.
  */
 #ifndef PEBSD_CONTROL_H
 #define PEBSD_CONTROL_H
@@ -27,8 +28,21 @@ struct control_backend {
 	 */
 	int (*reload)(void *userdata, char ***ret_lines);
 
+	/*
+	 * Frees every counter for others, for so many seconds (above 0, at most CONTROL_PAUSE_SECONDS_MAX;
+	 * not known: until `resume`), in the place of a pause under way: the snapshot then says until when.
+	 * Returns 0, -EOPNOTSUPP where there is no counter, or another -errno.
+	 */
+	int (*pause)(void *userdata, const struct maybe_double *seconds);
+
+	/* Returns whether it was paused. */
+	bool (*resume)(void *userdata);
+
 	void *userdata;
 };
+
+/* A year: what is paused by a slip of the keyboard is not so for good. */
+#define CONTROL_PAUSE_SECONDS_MAX (365.0 * 86400)
 
 struct control;
 
@@ -41,6 +55,10 @@ struct control;
  */
 int control_new(sd_event *event, const char *socket_path, const char *group,
 		const struct control_backend *backend, struct control **ret, char **ret_message);
+
+/* Names who, beside root, may call what takes PERMISSION_DETAIL (export/permission.h): a user, a group, or
+ * both where both have the name. Until it is called, nobody. */
+void control_permit(struct control *control, const char *name);
 
 /* Closes all connections, and removes the socket where it is still this one's. */
 struct control *control_free(struct control *control);

@@ -20,6 +20,8 @@ struct connection {
 	struct connection *next, *previous;
 	int fd;
 	struct ucred peer;
+	gid_t *groups; /* the peer's supplementary ones */
+	size_t n_groups;
 	sd_event_source *io;
 	sd_event_source *work;  /* answers the next call; on while there is one that can be answered */
 	sd_event_source *stall; /* on while something waits to be sent */
@@ -55,6 +57,7 @@ static void connection_free(struct connection *connection)
 	sd_event_source_disable_unref(connection->stall);
 	varlink_buffer_done(&connection->in);
 	varlink_buffer_done(&connection->out);
+	free(connection->groups);
 	(void)close(connection->fd);
 	free(connection);
 }
@@ -74,7 +77,13 @@ static int refuse(struct connection *connection, const char *what)
 static int answer(struct connection *connection, size_t length)
 {
 	struct varlink_message message = {0};
-	struct varlink_call call = {.message = &message, .peer = &connection->peer, .out = &connection->out};
+	struct varlink_call call = {
+		.message = &message,
+		.peer = &connection->peer,
+		.groups = connection->groups,
+		.n_groups = connection->n_groups,
+		.out = &connection->out,
+	};
 	int r;
 
 	r = varlink_message_parse(varlink_buffer_data(&connection->in), length, &message);
@@ -233,6 +242,21 @@ static int on_io(sd_event_source *source, int fd, u32 events, void *userdata)
 	return settle(connection, r);
 }
 
+/* Without them (Linux before 4.13, no memory) the peer is in its first group alone. */
+static void read_groups(struct connection *connection)
+{
+	socklen_t bytes = 0;
+
+	/* Asked for less than there is, the kernel says how much that is. */
+	if (getsockopt(connection->fd, SOL_SOCKET, SO_PEERGROUPS, NULL, &bytes) == 0 || errno != ERANGE)
+		return;
+	connection->groups = malloc(bytes);
+	if (!connection->groups ||
+	    getsockopt(connection->fd, SOL_SOCKET, SO_PEERGROUPS, connection->groups, &bytes) < 0)
+		return;
+	connection->n_groups = bytes / sizeof(gid_t);
+}
+
 static int connection_new(struct varlink_server *server, int fd)
 {
 	struct connection *connection;
@@ -253,6 +277,7 @@ static int connection_new(struct varlink_server *server, int fd)
 	server->n_connections++;
 
 	r = getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &connection->peer, &length) < 0 ? -errno : 0;
+	read_groups(connection);
 	if (r >= 0)
 		r = sd_event_add_io(server->event, &connection->io, fd, EPOLLIN, on_io, connection);
 	if (r >= 0)

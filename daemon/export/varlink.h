@@ -78,7 +78,9 @@ const char *varlink_surplus_parameter(json_object *parameters, const char *const
  */
 int varlink_subscribe(struct varlink_call *call);
 
-/* Who connected, as the kernel vouches for it (SO_PEERCRED). */
+/* Who connected, as the kernel vouches for it (SO_PEERCRED), and which groups it was in beside the first one
+ * then (SO_PEERGROUPS): the call's, `ret_n` of them. */
 const struct ucred *varlink_peer(const struct varlink_call *call);
+const gid_t *varlink_peer_groups(const struct varlink_call *call, size_t *ret_n);
 
 #endif

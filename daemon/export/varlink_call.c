@@ -115,6 +115,12 @@ const struct ucred *varlink_peer(const struct varlink_call *call)
 	return call->peer;
 }
 
+const gid_t *varlink_peer_groups(const struct varlink_call *call, size_t *ret_n)
+{
+	*ret_n = call->n_groups;
+	return call->groups;
+}
+
 static int get_info(struct varlink_call *call, json_object *parameters, void *userdata)
 {
 	const struct varlink_service *service = userdata;

@@ -10,6 +10,8 @@
 struct varlink_call {
 	const struct varlink_message *message; /* NULL for what could not be read as a call */
 	const struct ucred *peer;
+	const gid_t *groups; /* the peer's supplementary ones */
+	size_t n_groups;
 	struct varlink_buffer *out; /* gets the answer */
 	bool answered;              /* out */
 	bool subscribed;            /* out */

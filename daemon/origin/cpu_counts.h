@@ -18,6 +18,7 @@ struct cpu_counts {
 	bool throttle_known; /* for all of that time; else the following are of a part of it */
 	u64 throttled_ns; /* time in which the kernel had stopped it for coming too often; see perf_ring.h */
 	u64 throttles;    /* how often it did */
+	u64 paused_ns;    /* time in which it was closed because a pause was asked for */
 };
 
 /* sum += addend, as to figures; `throttle_known` where it is in both. The rest of `sum` stays. */
@@ -30,6 +31,7 @@ static inline void cpu_counts_add(struct cpu_counts *sum, const struct cpu_count
 	sum->throttle_known = sum->throttle_known && addend->throttle_known;
 	sum->throttled_ns += addend->throttled_ns;
 	sum->throttles += addend->throttles;
+	sum->paused_ns += addend->paused_ns;
 }
 
 #endif

@@ -112,6 +112,7 @@ struct reading reading_difference(const struct reading *now, const struct readin
 		.throttle_known = now->throttle_known,
 		.throttled_ns = now->throttled_ns - before->throttled_ns,
 		.throttles = now->throttles - before->throttles,
+		.paused_ns = now->paused_ns - before->paused_ns,
 		.unexplained = now->unexplained - before->unexplained,
 		.waiting_ns = now->waiting_ns - before->waiting_ns,
 	};

@@ -23,10 +23,18 @@ place=$tree/usr/lib/pebsd-tests
 units=$tree/usr/lib/systemd/system
 env -u MAKEFLAGS make --no-print-directory --silent install DESTDIR="$tree" BUILD="$BUILD"
 mkdir -p "$place" "$units/multi-user.target.wants"
-install "$here"/inside/*.sh "$BUILD"/tests/guest/{workload,open_event} "$place/"
+install "$here"/inside/*.sh "$BUILD"/tests/guest/{workload,open_event,vm} "$place/"
 install -m 644 "$here"/inside/*.jq "$BUILD"/tests/guest/*.so "$place/"
 cp "$output"/module/*.ko "$guest/kernel-$series.release" "$place/"
 mv "$place/kernel-$series.release" "$place/release"
+# A virtual machine in the virtual machine: for whoever has one, pebsd says so.
+for name in irqbypass kvm kvm-amd; do
+	file=$(find "$guest/kernel-$series/usr/lib/modules" -name "$name.ko*" -print -quit)
+	case $file in
+	*.xz) xz -dc "$file" >"$place/$name.ko" ;;
+	*.ko) cp "$file" "$place/" ;;
+	esac
+done
 printf '%s\n' "$@" >"$place/order"
 install -m 644 "$here/inside/guest-tests.service" "$units/"
 ln -s ../guest-tests.service "$units/multi-user.target.wants/"

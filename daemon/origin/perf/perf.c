@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/descriptor_limit.h"
 #include "perf_cpu.h"
@@ -12,6 +13,8 @@ struct perf_event_set {
 	struct pmu_opening opening;
 	char *online_path;
 	int program_fd; /* the caller's; -1 until started */
+	bool paused;
+	u64 paused_seen_ns; /* until when the pause is in the books */
 	struct cpu_list cpus;
 	size_t n;
 	struct perf_cpu *events;
@@ -98,6 +101,7 @@ static void sum_up(const struct perf_event_set *set, struct perf_counts *ret)
 		.throttle_known = sum.throttle_known,
 		.throttled_ns = sum.throttled_ns,
 		.throttles = sum.throttles,
+		.paused_ns = sum.paused_ns,
 	};
 }
 
@@ -364,6 +368,67 @@ void perf_stop(struct perf_event_set *set)
 		perf_cpu_stop(&set->events[i]);
 }
 
+static u64 monotonic_ns(void)
+{
+	struct timespec now;
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &now);
+	return (u64)now.tv_sec * NSEC_PER_SEC + (u64)now.tv_nsec;
+}
+
+void perf_pause(struct perf_event_set *set)
+{
+	const struct cpu_list none = {0};
+	const struct cpu_list before = set->cpus;
+
+	if (set->paused)
+		return;
+	/* Disabled first: between the last reading and the end no sample comes. */
+	perf_stop(set);
+	(void)close_gone(set, &none);
+	set->cpus = before;
+	set->paused = true;
+	set->paused_seen_ns = monotonic_ns();
+}
+
+/* Enters what of the pause has gone by, for each CPU that would be sampled. 0 or -ENOMEM. */
+static int enter_pause(struct perf_event_set *set, const struct cpu_list *wanted)
+{
+	u64 now = monotonic_ns();
+	int r = 0;
+
+	for (int cpu = cpu_list_next(wanted, -1); cpu >= 0; cpu = cpu_list_next(wanted, cpu)) {
+		int added = add_book(set, cpu);
+
+		if (added < 0)
+			r = added;
+		else
+			book_of(set->closed, set->n_books, cpu)->paused_ns += now - set->paused_seen_ns;
+	}
+	set->paused_seen_ns = now;
+	return r;
+}
+
+int perf_resume(struct perf_event_set *set, char **ret_message)
+{
+	struct cpu_list wanted;
+	int r;
+
+	*ret_message = NULL;
+	if (!set->paused)
+		return 0;
+	set->paused = false;
+	set->cpus = (struct cpu_list){0};
+	r = wanted_cpus(set, &wanted, ret_message);
+	if (r < 0)
+		return r;
+	r = enter_pause(set, &wanted);
+	if (r < 0)
+		return r;
+	r = open_new(set, &wanted, ret_message);
+	return r < 0 ? r : 0;
+}
+
 int perf_hotplug(struct perf_event_set *set, char **ret_message)
 {
 	struct cpu_list wanted;
@@ -374,6 +439,8 @@ int perf_hotplug(struct perf_event_set *set, char **ret_message)
 	r = wanted_cpus(set, &wanted, ret_message);
 	if (r < 0)
 		return r;
+	if (set->paused)
+		return enter_pause(set, &wanted);
 	closed = close_gone(set, &wanted);
 	r = open_new(set, &wanted, ret_message);
 	if (r < 0)

@@ -6,6 +6,8 @@
  *
  *   perf_open() -> perf_event() says what is measured -> load the program -> perf_start() -> each interval:
  *   perf_count(), perf_hotplug() -> perf_stop() for the last perf_count() -> perf_set_free()
+ *
+ * In between perf_pause() and perf_resume(), any number of times.
  */
 #ifndef PEBSD_PERF_H
 #define PEBSD_PERF_H
@@ -29,6 +31,7 @@ struct perf_counts {
 	bool throttle_known;  /* on all CPUs, all the time; else what follows is of a part */
 	u64 throttled_ns;     /* time in which the kernel had stopped it; while it runs on, see perf_ring.h */
 	u64 throttles;        /* how often */
+	u64 paused_ns;        /* time closed by perf_pause() */
 };
 
 /*
@@ -92,7 +95,20 @@ const struct cpu_counts *perf_count_cpus(const struct perf_event_set *set, size_
  * Opens the event on CPUs that came online (started, if the set is), closes it on those that went, and opens
  * anew what the kernel took off its CPU when that was away in between. Events in error are enabled again.
  * Returns how many CPUs came or went, or -errno with `ret_message` set, after doing what could be done.
+ * Paused, it opens nothing, and enters the time that went by for the CPUs that would be sampled.
  */
 int perf_hotplug(struct perf_event_set *set, char **ret_message);
+
+/*
+ * Closes the event on every CPU, so that others can have its counters, even pinned. What it counted stays,
+ * and is final: every sample of it was delivered. perf_cpus() stays as it was. A second call does nothing.
+ */
+void perf_pause(struct perf_event_set *set);
+
+/*
+ * Opens and starts it again. Returns 0, or -errno with `ret_message` set: it is no longer paused then either,
+ * and perf_hotplug() goes on trying what could not be opened. Nothing where it is not paused.
+ */
+int perf_resume(struct perf_event_set *set, char **ret_message);
 
 #endif

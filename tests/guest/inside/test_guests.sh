@@ -1,0 +1,39 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# A cgroup that holds a virtual machine of KVM is marked: what its guest loads is not sampled. Others are not.
+# shellcheck source=tests/guest/inside/lib.sh
+. "${0%/*}/lib.sh"
+# shellcheck source=tests/guest/inside/books.sh
+. "${0%/*}/books.sh"
+
+for name in irqbypass kvm kvm-amd; do
+	[ -e "$here/$name.ko" ] || skip "this kernel has no module $name"
+	insmod "$here/$name.ko" || skip "$name cannot be loaded here"
+done
+
+# shellcheck disable=SC2317 # called by the trap
+end_guests() {
+	leave
+	rmmod kvm-amd kvm irqbypass
+}
+trap end_guests EXIT
+
+is_marked() {
+	pebsctl --json show "$1" | jq -e '.guest_not_sampled == true' >/dev/null
+}
+
+play loads_per_second=2000000
+load mix plain.service
+start_pebsd
+# Beside the machine a load on the host's side, which is sampled.
+systemd-run --quiet --collect --unit=machine.service --property=CPUSchedulingPolicy=idle \
+	sh -c "$here/workload mix & exec $here/vm"
+workloads+=(machine.service)
+await_samples 500
+machine=$(cgroup_of machine.service) plain=$(cgroup_of plain.service)
+wait_until 'the mark' 100 is_marked "$machine"
+! is_marked "$plain" || fail 'a service without a virtual machine is marked'
+journalctl --quiet --no-pager --unit=pebsd.service | grep -q 'virtual machines run in 1 cgroup:' ||
+	fail 'the journal does not tell of virtual machines'
+pebsctl top >"$work/top"
+say "$(cat "$work/top")"

@@ -1,0 +1,111 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# A pause frees the hardware: no event of pebsd's is open, another tool can pin the counter that it had, and nothing is
+# sampled; cgroups are followed; it ends by itself, or when it is resumed; and over all of it every sample of the books
+# is in pebsd's figures, and the time is told.
+# time limit: 500 s
+# shellcheck source=tests/guest/inside/lib.sh
+. "${0%/*}/lib.sh"
+# shellcheck source=tests/guest/inside/books.sh
+. "${0%/*}/books.sh"
+
+events_of() {
+	find "/proc/$1/fd" -lname '*perf_event*' | wc -l
+}
+
+pebsd_events() {
+	events_of "$(systemctl show --property=MainPID --value pebsd.service)"
+}
+
+has_events() {
+	[ "$(pebsd_events)" = "$1" ]
+}
+
+paused_us() {
+	scrape
+	metric pebsd_unsampled_seconds_total 'reason="paused"' | awk '{ printf "%.0f\n", $1 * 1e6 }'
+}
+
+now_us() {
+	echo "${EPOCHREALTIME//[.,]/}"
+}
+
+play paused=Y loads_per_second=2000000
+load pointer-chase chase.service -- --threads 2
+start_pebsd
+resume
+await_samples 500
+expect 'events of pebsd, one on each CPU' 2 "$(pebsd_events)"
+expect 'time paused before' 0 "$(paused_us)"
+
+# Until it is resumed.
+begin_us=$(now_us)
+exits 'pause' 0 pebsctl pause
+after_us=$(now_us)
+expect 'events of pebsd while paused' 0 "$(pebsd_events)"
+expect 'healthz while paused' 503 \
+	"$(curl --silent --output "$work/health" --write-out '%{http_code}' http://127.0.0.1:9754/healthz)"
+grep -q '^paused until' "$work/health" || fail "healthz does not say why: $(cat "$work/health")"
+systemctl show --property=StatusText pebsd.service >"$work/text"
+grep -q 'paused until' "$work/text" || fail "the unit's status does not say it: $(cat "$work/text")"
+before=$(delivered)
+# Another latency threshold: the two cannot have the hardware at the same time.
+"$here/open_event" --config "$(code_of mem-loads)" --config1 100 --precise 2 --sample-type "$((1 << 14))" --wakeup 1 \
+	--period $((0x7fffffff)) --pinned 1 --for 3 >"$work/other"
+grep -q '"count":[1-9]' "$work/other" || fail "another pinned event did not count: $(cat "$work/other")"
+expect 'samples delivered while paused' "$before" "$(delivered)"
+load mix born.service
+note_cgroups
+await_collections 2
+systemctl reload pebsd.service
+expect 'events of pebsd after a reload' 0 "$(pebsd_events)"
+resume_us=$(now_us)
+exits 'resume' 0 pebsctl resume
+end_us=$(now_us)
+expect 'events of pebsd after' 2 "$(pebsd_events)"
+await_samples 500
+took_us=$(paused_us)
+# On two CPUs each.
+[ "$took_us" -ge $((2 * (resume_us - after_us))) ] || fail "$took_us us paused are too few for two CPUs"
+[ "$took_us" -le $((2 * (end_us - begin_us))) ] || fail "$took_us us paused are too many for two CPUs"
+settle
+agree "paused once, $took_us us"
+[ "$(samples_of "$(cgroup_of born.service)")" -gt 0 ] || fail 'the service born during the pause has no sample'
+resume
+
+# By itself. The second is in the place of the first.
+exits 'a long pause' 0 pebsctl pause --for 1h
+exits 'a short one' 0 pebsctl pause --for 3s
+expect 'events of pebsd while paused again' 0 "$(pebsd_events)"
+wait_until 'it goes on by itself' 30 has_events 2
+await_samples 500
+
+# Who takes the counter meanwhile keeps it: that is told as ever.
+exits 'a third pause' 0 pebsctl pause
+systemd-run --quiet --collect --unit=holder.service "$here/open_event" --config "$(code_of mem-loads)" --config1 100 \
+	--precise 2 --sample-type "$((1 << 14))" --wakeup 1 --period $((0x7fffffff)) --pinned 1 --for 1000
+workloads+=(holder.service)
+holder=$(systemctl show --property=MainPID --value holder.service)
+holds() {
+	[ "$(events_of "$holder")" -gt 0 ]
+}
+wait_until 'the event of the other tool' 30 holds
+exits 'resume' 0 pebsctl resume
+names_cpu_0() {
+	pebsctl status | tr -s '[:space:]' ' ' | grep -q 'loads does not count on CPUs 0: another pinned event'
+}
+wait_until 'a note on the CPU whose counter is taken' 30 names_cpu_0
+systemctl stop holder.service
+counts_again() {
+	! names_cpu_0
+}
+wait_until 'it counts again' 30 counts_again
+await_samples 500
+settle
+took_us=$(paused_us)
+agree "paused four times, $took_us us"
+
+# Paused, it can be stopped.
+exits 'a last pause' 0 pebsctl pause
+systemctl stop pebsd.service
+expect 'how it ended' success "$(systemctl show --property=Result --value pebsd.service)"
