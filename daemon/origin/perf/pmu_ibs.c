@@ -15,7 +15,8 @@
 #include "base/cleanup.h"
 #include "pmu_planner.h"
 
-/* 16 times the prime 65521: a little over a million operations, which fits the unit's counter in every generation. */
+/* 16 times the prime 65521: a little over a million operations, which fits the unit's counter in every
+ * generation. */
 #define OPERATIONS_PERIOD 1048336
 #define PERIOD_STEP       16
 #define PERIOD_MIN        0x90
