@@ -62,11 +62,17 @@ void perf_attr_leader(const struct pmu_opening *opening, struct perf_event_attr 
 	};
 }
 
+/* A load threshold of IBS, which stands in config1 (perf_ibs_init, arch/x86/events/amd/ibs.c, Linux 7.3). */
+static bool has_ibs_threshold(const struct pmu_opening *opening)
+{
+	return opening->event.latency_kind == LATENCY_DC_MISS && opening->event.ldlat;
+}
+
 bool perf_attr_relax(const struct pmu_opening *planned, int error, struct pmu_opening *opening)
 {
 	struct event_settings *settings = &opening->event.settings;
 
-	if (error == -ENODATA && !opening->has_leader) {
+	if (error == -ENODATA && opening->event.role == EVENT_LOADS && !opening->has_leader) {
 		opening->has_leader = true;
 		opening->leader_config = MEM_LOADS_AUX;
 		/* Who wants the leader also splits the latency: both flags are those of the same models. */
@@ -76,6 +82,11 @@ bool perf_attr_relax(const struct pmu_opening *planned, int error, struct pmu_op
 	}
 	if (error != -EINVAL && error != -EOPNOTSUPP)
 		return false;
+	if (error == -EINVAL && has_ibs_threshold(opening)) {
+		opening->config1 = 0;
+		opening->event.ldlat = 0;
+		return true;
+	}
 	if (error == -EINVAL && settings->weight_struct) {
 		/* A weight in one piece holds the latency alone. */
 		settings->weight_struct = 0;

@@ -47,6 +47,10 @@ static int plan_roles(const struct planner *planner, const struct pmu_core *core
 		r = pmu_plan_loads(planner, core);
 	if (r >= 0 && planner_wants(planner, EVENT_STORES))
 		r = pmu_plan_stores(planner, core);
+	if (r >= 0 && planner_wants(planner, EVENT_INSTRUCTIONS))
+		r = pmu_plan_instructions(planner, core);
+	if (r >= 0 && planner_wants(planner, EVENT_OFFCORE))
+		r = pmu_plan_offcore(planner, core);
 	return r;
 }
 
@@ -83,10 +87,7 @@ static int plan_pmu(const struct planner *planner, const char *name)
 		r = plan_core(planner, name);
 		break;
 	case PMU_AMD_IBS_OP:
-		r = pmu_refuse_all(
-			planner, name,
-			"AMD's instruction based sampling comes with a later version. Look at recordings "
-			"of this machine with pebsd --replay FILE");
+		r = pmu_plan_ibs(planner, name);
 		break;
 	case PMU_ARM_SPE:
 		r = pmu_refuse_all(planner, name,
@@ -94,8 +95,10 @@ static int plan_pmu(const struct planner *planner, const char *name)
 				   "only; a BPF program attached to it never runs");
 		break;
 	case PMU_ARM_CORE:
-		r = pmu_refuse_all(planner, name,
-				   "Arm's core counters tell neither latency nor source of an access");
+		r = pmu_refuse_all(
+			planner, name,
+			"Arm's core counters tell neither latency nor source of an access, and sample no "
+			"instruction precisely");
 		break;
 	}
 	return r < 0 ? r : 1;
@@ -109,10 +112,11 @@ static int note_copy(const struct planner *planner)
 	for (size_t i = 0; i < plan->n_openings; i++) {
 		const struct pmu_opening *opening = &plan->openings[i];
 
-		if (opening->cpus_known)
+		if (opening->cpus_known ||
+		    (i > 0 && strcmp(opening->event.pmu, plan->openings[i - 1].event.pmu) == 0))
 			continue;
 		r = pmu_plan_note(plan,
-				  "%s: the tree does not tell which CPUs are online; the event is opened on "
+				  "%s: the tree does not tell which CPUs are online; an event is opened on "
 				  "each that is",
 				  opening->event.pmu);
 		if (r < 0)

@@ -33,7 +33,6 @@ int pmu_plan_loads(const struct planner *planner, const struct pmu_core *core)
 {
 	const struct pmu_wish *wish = planner->wish;
 	const struct pmu_term ldlat = {.name = "ldlat", .value = wish->ldlat};
-	u64 configs[PMU_CONFIGS] = {0};
 	struct pmu_opening opening;
 	bool use_latency;
 	int r;
@@ -44,31 +43,25 @@ int pmu_plan_loads(const struct planner *planner, const struct pmu_core *core)
 	if (r <= 0)
 		return r;
 	/* In the place of the one in sysfs: 3 | 64 would be 67. */
-	configs[0] = opening.config;
-	configs[1] = opening.config1;
-	configs[2] = opening.config2;
-	r = pmu_tree_place(planner->tree, core->pmu, &ldlat, configs);
-	if (r < 0)
-		return planner_refuse_event(planner, core->pmu, EVENT_LOADS, "events/mem-loads", ldlat.name,
-					    r);
-	opening.config = configs[0];
-	opening.config1 = configs[1];
-	opening.config2 = configs[2];
+	r = planner_place(planner, core->pmu, EVENT_LOADS, "events/mem-loads", &ldlat, 1, &opening);
+	if (r <= 0)
+		return r;
 	r = find_leader(planner, core->pmu, &opening);
 	if (r < 0)
 		return planner_refuse_event(planner, core->pmu, EVENT_LOADS, "events/mem-loads-aux",
 					    "mem-loads-aux", r);
 
-	use_latency = core->quirk->use_latency && !opening.has_leader;
+	use_latency = core->quirk->records == PMU_RECORDS_USE && !opening.has_leader;
 	opening.event.ldlat = wish->ldlat;
 	opening.event.latency_kind = use_latency ? LATENCY_USE : LATENCY_CACHE;
-	opening.event.period = wish->period ? wish->period : LOADS_PERIOD;
 	opening.event.settings = (struct event_settings){.has_latency = 1,
 							 .has_instruction_latency = !use_latency,
 							 .has_source = 1,
 							 .has_address = 1,
 							 .weight_struct = 1};
-	r = planner_add(planner, &opening);
+	r = planner_period(planner, wish->period, LOADS_PERIOD, &opening);
+	if (r >= 0)
+		r = planner_add(planner, &opening);
 	if (r < 0 || core->name || opening.has_leader)
 		return r;
 	return pmu_plan_note(planner->plan,

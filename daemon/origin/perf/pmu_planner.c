@@ -57,6 +57,21 @@ int planner_refuse_event(const struct planner *planner, const char *pmu, enum ev
 						  : strerror(-error));
 }
 
+void planner_opening(const struct planner *planner, const char *pmu, u32 type, enum event_role role,
+		     struct pmu_opening *ret)
+{
+	*ret = (struct pmu_opening){
+		.event = {.role = role},
+		.type = type,
+		.period_min = 1,
+		.period_step = 1,
+		.pinned = true,
+		.exclude_guest = true,
+	};
+	(void)snprintf(ret->event.pmu, sizeof(ret->event.pmu), "%s", pmu);
+	planner_cpus(planner, pmu, ret);
+}
+
 int planner_open(const struct planner *planner, const struct pmu_core *core, enum event_role role,
 		 const char *file, struct pmu_opening *ret)
 {
@@ -70,19 +85,50 @@ int planner_open(const struct planner *planner, const struct pmu_core *core, enu
 	if (configs[3])
 		return pmu_plan_refuse(planner->plan, core->pmu, role,
 				       "%s sets config3, which this version does not pass on", file);
-	*ret = (struct pmu_opening){
-		.event = {.role = role},
-		.type = core->type,
-		.config = configs[0],
-		.config1 = configs[1],
-		.config2 = configs[2],
-		.precise_ip = planner_precise_ip(planner, core),
-		.pinned = true,
-		.exclude_guest = true,
-	};
-	(void)snprintf(ret->event.pmu, sizeof(ret->event.pmu), "%s", core->pmu);
-	planner_cpus(planner, core->pmu, ret);
+	planner_opening(planner, core->pmu, core->type, role, ret);
+	ret->config = configs[0];
+	ret->config1 = configs[1];
+	ret->config2 = configs[2];
+	ret->precise_ip = planner_precise_ip(planner, core);
+	if (core->quirk->smallest_period)
+		ret->period_min = core->quirk->smallest_period;
 	return 1;
+}
+
+int planner_place(const struct planner *planner, const char *pmu, enum event_role role, const char *what,
+		  const struct pmu_term *terms, size_t n, struct pmu_opening *opening)
+{
+	u64 configs[PMU_CONFIGS] = {opening->config, opening->config1, opening->config2};
+
+	for (size_t i = 0; i < n; i++) {
+		int r = pmu_tree_place(planner->tree, pmu, &terms[i], configs);
+
+		if (r >= 0 && configs[3])
+			r = -EINVAL;
+		if (r < 0)
+			return planner_refuse_event(planner, pmu, role, what, terms[i].name, r);
+	}
+	opening->config = configs[0];
+	opening->config1 = configs[1];
+	opening->config2 = configs[2];
+	return 1;
+}
+
+int planner_period(const struct planner *planner, u64 wished, u64 usual, struct pmu_opening *opening)
+{
+	u64 period = wished ? wished : usual;
+
+	period -= period % opening->period_step;
+	if (period < opening->period_min)
+		period = opening->period_min;
+	opening->event.period = period;
+	if (!wished || period == wished)
+		return 0;
+	return pmu_plan_note(
+		planner->plan,
+		"%s: the period of %s is %llu, not %llu: this PMU takes multiples of %u from %u on",
+		opening->event.pmu, event_role_name(opening->event.role), (unsigned long long)period,
+		(unsigned long long)wished, opening->period_step, opening->period_min);
 }
 
 int planner_add(const struct planner *planner, const struct pmu_opening *opening)

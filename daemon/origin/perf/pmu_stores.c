@@ -61,14 +61,15 @@ int pmu_plan_stores(const struct planner *planner, const struct pmu_core *core)
 		return r;
 	latency = has_latency(core, &opening);
 	opening.event.latency_kind = latency ? LATENCY_CACHE : LATENCY_NONE;
-	opening.event.period = wish->period ? wish->period : STORES_PERIOD;
 	/* Without a latency no weight is asked for: adaptive PEBS would fill in one that means nothing. */
 	opening.event.settings = (struct event_settings){.has_latency = latency,
 							 .has_instruction_latency = latency,
 							 .has_source = 1,
 							 .has_address = 1,
 							 .weight_struct = latency};
-	r = take_turns(planner, core, &opening);
+	r = planner_period(planner, wish->period, STORES_PERIOD, &opening);
+	if (r >= 0)
+		r = take_turns(planner, core, &opening);
 	if (r < 0)
 		return r;
 	return planner_add(planner, &opening);
