@@ -52,6 +52,10 @@ enum perf_note_change { PERF_NOTE_STAYS, PERF_NOTE_CAME, PERF_NOTE_WENT };
 
 /* Takes `text` (NULL: none) in the place of what stood at `index`. `list` changes with it. */
 enum perf_note_change perf_notes_set(struct perf_notes *notes, size_t index, char *text);
+
+/* One that stays. Takes `text`, which is dropped where there are too many. */
+void perf_notes_add(struct perf_notes *notes, char *text);
+
 void perf_notes_done(struct perf_notes *notes);
 
 #endif
