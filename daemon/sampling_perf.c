@@ -21,7 +21,8 @@
 
 struct origin_state {
 	struct engine *engine; /* not owned */
-	char *mount;           /* of the cgroup2 hierarchy */
+	const struct config *config;
+	char *mount; /* of the cgroup2 hierarchy */
 	size_t n_sets;
 	struct perf_event_set *sets[EVENTS_MAX]; /* in the order of the engine's events */
 	struct perf_counts counts[EVENTS_MAX];   /* as of the last collection */
@@ -290,10 +291,11 @@ static int health(const struct origin_state *state, const char **ret_reason)
 	return -EBUSY;
 }
 
-static int set_periods(struct origin_state *state, const struct config *config, char **ret_message)
+static int set_periods(struct origin_state *state, u64 period, u64 instructions_period, char **ret_message)
 {
 	struct snapshot *head = engine_head(state->engine);
-	int r = sampling_perf_set_periods(config, state->sets, state->n_sets, ret_message);
+	int r = sampling_perf_set_periods(state->config, period, instructions_period, state->sets,
+					  state->n_sets, ret_message);
 
 	for (size_t i = 0; i < state->n_sets; i++)
 		head->events[i].event.period = perf_event(state->sets[i])->period;
@@ -308,6 +310,7 @@ static int open_perf(const struct sampling_settings *settings, struct engine_set
 
 	if (!state)
 		return -ENOMEM;
+	state->config = settings->config;
 	state->rate_at_start = perf_note_read_rate();
 	r = sampling_perf_open(settings->config, &state->notes, state->sets, &state->n_sets, ret_failure);
 	if (r == 0)

@@ -61,12 +61,12 @@ static int refuse(const struct pmu_plan *plan, unsigned roles, struct failure *f
 	return -ENODEV;
 }
 
-static int plan_events(const struct config *config, struct pmu_plan *ret)
+static int plan_events(const struct config *config, u64 period, u64 instructions_period, struct pmu_plan *ret)
 {
 	const struct pmu_wish wish = {
 		.roles = config->events,
-		.period = config->period,
-		.instructions_period = config->instructions_period,
+		.period = period,
+		.instructions_period = instructions_period,
 		.ldlat = (u32)config->ldlat,
 	};
 
@@ -118,7 +118,7 @@ int sampling_perf_open(const struct config *config, struct perf_notes *notes,
 	_cleanup_(pmu_plan_done) struct pmu_plan plan = {0};
 	struct perf_selection selection;
 	size_t first_note;
-	int r = plan_events(config, &plan);
+	int r = plan_events(config, config->period, config->instructions_period, &plan);
 
 	if (r < 0)
 		return sampling_perf_cannot(failure, r, "cannot plan what to sample from /sys: %s",
@@ -138,11 +138,11 @@ int sampling_perf_open(const struct config *config, struct perf_notes *notes,
 	return r;
 }
 
-int sampling_perf_set_periods(const struct config *config, struct perf_event_set *const *sets, size_t n,
-			      char **ret_message)
+int sampling_perf_set_periods(const struct config *config, u64 period, u64 instructions_period,
+			      struct perf_event_set *const *sets, size_t n, char **ret_message)
 {
 	_cleanup_(pmu_plan_done) struct pmu_plan plan = {0};
-	int r = plan_events(config, &plan);
+	int r = plan_events(config, period, instructions_period, &plan);
 
 	*ret_message = NULL;
 	return r < 0 ? r : perf_sets_set_periods(sets, n, &plan, ret_message);
