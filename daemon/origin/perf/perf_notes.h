@@ -35,8 +35,8 @@ u64 perf_note_read_rate(void);
 /* Which notes there can be: some of each event, one of all, and some that are made at the start and stay. */
 enum perf_note { PERF_NOTE_IN_ERROR, PERF_NOTE_THROTTLED, PERF_NOTE_TURNS, PERF_NOTES_AN_EVENT };
 
-#define PERF_NOTE_OF(event, note) ((event)*PERF_NOTES_AN_EVENT + (note))
-#define PERF_NOTE_RATE            (EVENTS_MAX * PERF_NOTES_AN_EVENT)
+#define PERF_NOTE_OF(event, note) ((size_t)(event)*PERF_NOTES_AN_EVENT + (note))
+#define PERF_NOTE_RATE            ((size_t)EVENTS_MAX * PERF_NOTES_AN_EVENT)
 #define PERF_NOTES_STAYING        (PERF_NOTE_RATE + 1) /* the first of them */
 #define PERF_NOTES_STAYING_MAX    16
 #define PERF_NOTES_MAX            (PERF_NOTES_STAYING + PERF_NOTES_STAYING_MAX)
