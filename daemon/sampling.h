@@ -64,11 +64,11 @@ bool sampling_complete(const struct sampling *sampling, const char **ret_message
 int sampling_health(const struct sampling *sampling, const char **ret_reason);
 
 /*
- * Gives the events the periods of `config`, while they run. Their snapshot says which are in force then.
- * Returns 0, also where the origin has no periods of its own (a replay), or -errno where events keep theirs;
- * `ret_message`, the caller's, says which and why (NULL: no memory).
+ * Gives the events other periods while they run, as the configuration has them. Their snapshot says which
+ * are in force then. Returns 0, also where the origin has no periods of its own (a replay), or -errno where
+ * events keep theirs; `ret_message`, the caller's, says which and why (NULL: no memory).
  */
-int sampling_set_periods(struct sampling *sampling, const struct config *config, char **ret_message);
+int sampling_set_periods(struct sampling *sampling, u64 period, u64 instructions_period, char **ret_message);
 
 /*
  * Frees every counter: no event is open, and no sample comes until sampling_resume(). Cgroups are followed,

@@ -180,14 +180,15 @@ static int fail_to_open(struct failure *failure, int error, const char *what)
 	return error;
 }
 
-static u64 wanted_period(const struct config *config)
+static u64 wanted_period(u64 configured)
 {
-	return config->period == CONFIG_PERIOD_AUTO ? PERIOD_AUTO : config->period;
+	return configured == CONFIG_PERIOD_AUTO ? PERIOD_AUTO : configured;
 }
 
-static int set_periods(struct origin_state *state, const struct config *config, char **ret_message)
+static int set_periods(struct origin_state *state, u64 period, u64 instructions_period, char **ret_message)
 {
-	if (wanted_period(config) == state->period)
+	(void)instructions_period;
+	if (wanted_period(period) == state->period)
 		return 0;
 	if (asprintf(ret_message,
 		     "the model stays at a period of %llu: it takes another when pebsd is started again",
@@ -198,7 +199,7 @@ static int set_periods(struct origin_state *state, const struct config *config, 
 
 static int open_computer(struct origin_state *state, const struct config *config, struct failure *failure)
 {
-	const u64 wanted = wanted_period(config);
+	const u64 wanted = wanted_period(config->period);
 	const struct computer_settings settings = {
 		.machine = config->cpu,
 		.seed = config->seed,
@@ -252,6 +253,8 @@ static int note(struct origin_state *state, const struct config *config)
 	}
 	state->notes[0] = state->note;
 	log_notice("%s", state->note);
+	if (config->events != 1U << EVENT_LOADS)
+		log_notice("the model plays loads alone, whatever `events` in [sampling] says");
 	return 0;
 }
 

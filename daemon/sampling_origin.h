@@ -25,7 +25,8 @@ struct origin {
 	int (*health)(const struct origin_state *state, const char **ret_reason);
 
 	/* As sampling_set_periods(); NULL: the origin has none. */
-	int (*set_periods)(struct origin_state *state, const struct config *config, char **ret_message);
+	int (*set_periods)(struct origin_state *state, u64 period, u64 instructions_period,
+			   char **ret_message);
 
 	/* As sampling_pause() and sampling_resume(); both NULL: the origin holds no counter. */
 	int (*pause)(struct origin_state *state);

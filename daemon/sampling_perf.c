@@ -15,22 +15,20 @@
 #include "guest_marks.h"
 #include "origin/perf/perf.h"
 #include "origin/perf/perf_notes.h"
-#include "origin/perf/perf_selection.h"
-#include "origin/perf/perf_sets.h"
-#include "origin/perf/pmu.h"
+#include "sampling_perf_open.h"
 
 /* `max = auto`: twice the cgroups there are, and at least so many. */
 #define SLOTS_AUTO_MIN 512
 
 struct origin_state {
 	struct engine *engine; /* not owned */
-	char *mount;           /* of the cgroup2 hierarchy */
+	const struct config *config;
+	char *mount; /* of the cgroup2 hierarchy */
 	size_t n_sets;
 	struct perf_event_set *sets[EVENTS_MAX]; /* in the order of the engine's events */
 	struct perf_counts counts[EVENTS_MAX];   /* as of the last collection */
 	u64 rate_at_start;                       /* kernel.perf_event_max_sample_rate; 0: not known */
 	struct perf_notes notes;                 /* in the head; what came is told once */
-	size_t n_staying;                        /* of them */
 	u64 names_unread;                        /* told of already */
 	char *hotplug_message[EVENTS_MAX];       /* the failure told of last; NULL: none since */
 	struct guest_marks guests;
@@ -57,42 +55,29 @@ static void free_statep(struct origin_state **state)
 	free_state(*state);
 }
 
-/* What another try may mend is no verdict on the machine: the unit is then started again. */
-static enum exit_code code_of(int error)
-{
-	return error == -ENOMEM || error == -ENFILE || error == -EBUSY || error == -EAGAIN ? EXIT_FAILED
-											   : EXIT_CANNOT;
-}
-
-static int cannot(struct failure *failure, int error, const char *format, const char *what)
-{
-	failure->code = code_of(error);
-	if (asprintf(&failure->message, format, what) < 0)
-		failure->message = NULL;
-	return error;
-}
-
 static int find_mount(struct origin_state *state, struct failure *failure)
 {
 	bool subtree;
 	int r = cgroup_mount_find(&state->mount, &subtree);
 
 	if (r == -ENOENT)
-		return cannot(failure, r, "cannot tell cgroups apart: %s",
-			      "no cgroup2 file system is mounted, and v1 hierarchies number their cgroups "
-			      "each on their "
-			      "own; mount it: mount -t cgroup2 none /sys/fs/cgroup/unified, or boot with "
-			      "systemd.unified_cgroup_hierarchy=1");
+		return sampling_perf_cannot(
+			failure, r, "cannot tell cgroups apart: %s",
+			"no cgroup2 file system is mounted, and v1 hierarchies number their cgroups "
+			"each on their "
+			"own; mount it: mount -t cgroup2 none /sys/fs/cgroup/unified, or boot with "
+			"systemd.unified_cgroup_hierarchy=1");
 	if (r < 0)
-		return cannot(failure, r,
-			      "cannot read /proc/self/mountinfo to find the cgroup2 mount: %s; mount /proc",
-			      strerror(-r));
+		return sampling_perf_cannot(
+			failure, r,
+			"cannot read /proc/self/mountinfo to find the cgroup2 mount: %s; mount /proc",
+			strerror(-r));
 	/*
 	 * A part of the tree, as a container has it, may well have no cgroup of its own: those outside of it
 	 * are found as they are born.
 	 */
 	if (!subtree && cgroup_mount_in_use(state->mount) == 0)
-		return cannot(
+		return sampling_perf_cannot(
 			failure, -ENOENT,
 			"cannot tell cgroups apart: no cgroup is below the root of %s, so every task of "
 			"this host is in the root, as where services are kept in v1 hierarchies alone; "
@@ -132,122 +117,6 @@ static u32 slots_for(const struct config *config, const char *mount)
 	return slots > KERNEL_SLOTS_MAX ? KERNEL_SLOTS_MAX : (u32)slots;
 }
 
-/* "cpu: WHY. ibs_op: WHY", with several roles each named. The caller frees; NULL: no memory. */
-static char *join_refusals(const struct pmu_plan *plan, unsigned roles)
-{
-	bool one_role = (roles & (roles - 1)) == 0;
-	char *text = NULL;
-	size_t bytes;
-	FILE *stream = open_memstream(&text, &bytes);
-
-	if (!stream)
-		return NULL;
-	for (size_t i = 0; i < plan->n_refusals; i++)
-		(void)fprintf(stream, "%s%s%s%s: %s", i ? ". " : "",
-			      one_role ? "" : event_role_name(plan->refusals[i].role), one_role ? "" : " on ",
-			      plan->refusals[i].pmu, plan->refusals[i].reason);
-	if (fclose(stream) == 0)
-		return text;
-	free(text);
-	return NULL;
-}
-
-static int refuse(const struct pmu_plan *plan, unsigned roles, struct failure *failure)
-{
-	_cleanup_free_ char *reasons = join_refusals(plan, roles);
-
-	failure->code = EXIT_CANNOT;
-	if (asprintf(&failure->message,
-		     "%s cannot be sampled here. %s. pebsd --probe lists all that was looked at, and "
-		     "pebsd --origin model shows what pebsd does, on a model",
-		     roles == 1U << EVENT_LOADS ? "memory loads" : "none of the configured events",
-		     reasons && *reasons ? reasons
-		     : plan->n_notes > 0 ? plan->notes[plan->n_notes - 1]
-					 : "No PMU is known to") < 0)
-		failure->message = NULL;
-	return -ENODEV;
-}
-
-static int plan_events(const struct config *config, struct pmu_plan *ret)
-{
-	const struct pmu_wish wish = {
-		.roles = config->events,
-		.period = config->period,
-		.instructions_period = config->instructions_period,
-		.ldlat = (u32)config->ldlat,
-	};
-
-	return pmu_plan("/sys", &wish, ret);
-}
-
-static int select_cpus(const struct config *config, struct perf_selection *ret, struct failure *failure)
-{
-	struct cpu_list online;
-	int r;
-
-	*ret = (struct perf_selection){.named = config->cpus};
-	if (!config->isolated)
-		ret->isolated = perf_selection_isolated("/sys");
-	/* What is wrong with the list itself is told where the events are opened. */
-	if (cpu_list_read(PERF_ONLINE_PATH, &online) < 0)
-		return 0;
-	r = perf_selection_check(ret, &online, &failure->message);
-	failure->code = r == -ENODEV ? EXIT_INPUT : EXIT_FAILED;
-	return r;
-}
-
-/* Stands as long as pebsd runs. Takes `text`; NULL: nothing to say. */
-static void note_for_good(struct origin_state *state, char *text, bool warn)
-{
-	if (!text)
-		return;
-	if (warn)
-		(void)log_warning(0, "%s", text);
-	else
-		log_notice("%s", text);
-	if (state->n_staying == PERF_NOTES_STAYING_MAX) {
-		free(text);
-		return;
-	}
-	(void)perf_notes_set(&state->notes, PERF_NOTES_STAYING + state->n_staying++, text);
-}
-
-/* The plan's own notes are for --probe; those that opening added from `first_note` on are for all. */
-static void note_plan(struct origin_state *state, const struct pmu_plan *plan, size_t first_note,
-		      const struct perf_selection *selection)
-{
-	note_for_good(state, perf_selection_note(selection), false);
-	for (size_t i = 0; i < plan->n_refusals; i++)
-		note_for_good(state, perf_sets_refusal(plan, i), true);
-	for (size_t i = first_note; i < plan->n_notes; i++)
-		note_for_good(state, strdup(plan->notes[i]), false);
-}
-
-static int open_sets(struct origin_state *state, const struct config *config, struct failure *failure)
-{
-	_cleanup_(pmu_plan_done) struct pmu_plan plan = {0};
-	struct perf_selection selection;
-	size_t first_note;
-	int r = plan_events(config, &plan);
-
-	if (r < 0)
-		return cannot(failure, r, "cannot plan what to sample from /sys: %s", strerror(-r));
-	r = select_cpus(config, &selection, failure);
-	if (r < 0)
-		return r;
-	first_note = plan.n_notes;
-	r = perf_sets_open(&plan, &selection, PERF_ONLINE_PATH, state->sets, &state->n_sets,
-			   &failure->message);
-	if (r == 0) {
-		note_plan(state, &plan, first_note, &selection);
-		return 0;
-	}
-	failure->code = code_of(r);
-	if (r == -ENODEV && !failure->message)
-		return refuse(&plan, config->events, failure);
-	return r;
-}
-
 static void adopt(struct origin_state *state)
 {
 	struct adopt_counts counts = {0};
@@ -280,7 +149,7 @@ static int start_sets(struct origin_state *state, struct failure *failure)
 		int r = fd < 0 ? fd : perf_start(state->sets[i], fd, &failure->message);
 
 		if (r < 0) {
-			failure->code = code_of(r);
+			failure->code = sampling_perf_code(r);
 			return r;
 		}
 	}
@@ -427,16 +296,12 @@ static int health(const struct origin_state *state, const char **ret_reason)
 	return -EBUSY;
 }
 
-static int set_periods(struct origin_state *state, const struct config *config, char **ret_message)
+static int set_periods(struct origin_state *state, u64 period, u64 instructions_period, char **ret_message)
 {
-	_cleanup_(pmu_plan_done) struct pmu_plan plan = {0};
 	struct snapshot *head = engine_head(state->engine);
-	int r = plan_events(config, &plan);
+	int r = sampling_perf_set_periods(state->config, period, instructions_period, state->sets,
+					  state->n_sets, ret_message);
 
-	*ret_message = NULL;
-	if (r < 0)
-		return r;
-	r = perf_sets_set_periods(state->sets, state->n_sets, &plan, ret_message);
 	for (size_t i = 0; i < state->n_sets; i++)
 		head->events[i].event.period = perf_event(state->sets[i])->period;
 	return r;
@@ -474,8 +339,9 @@ static int open_perf(const struct sampling_settings *settings, struct engine_set
 
 	if (!state)
 		return -ENOMEM;
+	state->config = settings->config;
 	state->rate_at_start = perf_note_read_rate();
-	r = open_sets(state, settings->config, ret_failure);
+	r = sampling_perf_open(settings->config, &state->notes, state->sets, &state->n_sets, ret_failure);
 	if (r == 0)
 		r = find_mount(state, ret_failure);
 	if (r < 0)
@@ -491,7 +357,7 @@ static int open_perf(const struct sampling_settings *settings, struct engine_set
 	engine_settings->count_userdata = state;
 	r = engine_open(engine_settings, ret_engine, &ret_failure->message);
 	if (r < 0) {
-		ret_failure->code = code_of(r);
+		ret_failure->code = sampling_perf_code(r);
 		return r;
 	}
 	state->engine = *ret_engine;

@@ -131,43 +131,42 @@ static int on_step(sd_event_source *source, void *userdata)
 }
 
 /* Where an event keeps its old period the configuration does, too: another reload tries it again. */
-static void reload_periods(struct server *server, u64 period, u64 instructions_period, char ***lines)
+static char *apply_periods(void *userdata, const struct config *running, struct config *loaded)
 {
+	struct server *server = userdata;
 	const struct snapshot *head = engine_head(sampling_engine(server->sampling));
-	u64 before[EVENTS_MAX];
-	char *message;
+	u64 before[EVENTS_MAX] = {0};
+	char *message = NULL;
 
-	if (server->config->period == period && server->config->instructions_period == instructions_period)
-		return;
+	if (running->period == loaded->period && running->instructions_period == loaded->instructions_period)
+		return NULL;
 	for (size_t i = 0; i < head->n_events; i++)
 		before[i] = head->events[i].event.period;
-	if (sampling_set_periods(server->sampling, server->config, &message) < 0) {
-		server->config->period = period;
-		server->config->instructions_period = instructions_period;
-		reload_add_warning(lines,
-				   message ? message : strdup("events keep their period: out of memory"));
+	if (sampling_set_periods(server->sampling, loaded->period, loaded->instructions_period, &message) <
+	    0) {
+		loaded->period = running->period;
+		loaded->instructions_period = running->instructions_period;
 	}
 	for (size_t i = 0; i < head->n_events; i++)
 		if (head->events[i].event.period != before[i])
 			watch_period(&server->watch, &head->events[i], before[i]);
+	return message;
 }
 
 static int reload(void *userdata, char ***ret_lines)
 {
 	struct server *server = userdata;
 	struct snapshot *head = engine_head(sampling_engine(server->sampling));
-	const u64 period = server->config->period;
-	const u64 instructions_period = server->config->instructions_period;
+	const struct reload_applier applier = {.apply = apply_periods, .userdata = server};
 	int r;
 
 	(void)sd_notify(false, "RELOADING=1\nSTATUS=Reading the configuration");
-	r = reload_config(server->options, server->config, ret_lines);
+	r = reload_config(server->options, &applier, server->config, ret_lines);
 	head->config_reloaded = r >= 0;
 	if (r >= 0) {
 		(void)clock_gettime(CLOCK_REALTIME, &head->config_time);
 		head->interval_seconds = (double)server->config->interval_ns / (double)NSEC_PER_SEC;
 		engine_set_top(sampling_engine(server->sampling), server->config->top);
-		reload_periods(server, period, instructions_period, ret_lines);
 		control_permit(server->control, server->config->detail);
 		/* A shorter interval does not wait for the end of a longer one. */
 		(void)sd_event_source_set_time_relative(server->tick,

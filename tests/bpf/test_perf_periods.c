@@ -114,7 +114,7 @@ Test(perf_periods, what_is_left_of_a_period_ends_with_it)
 		change(1000000 + i % 2);
 	}
 	perf_count(set, &counts);
-	cr_expect_geq(counts.count, 8 * 1500);
+	cr_expect_geq(counts.count, 8UL * 1500);
 	cr_expect_eq(counts.due, 0);
 	change(1000);
 	page_faults_on(0, 1500);

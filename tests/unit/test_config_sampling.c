@@ -148,19 +148,19 @@ Test(config_sampling, lists_of_cpus_that_are_none)
 
 Test(config_sampling, periods_apply_with_a_reload_and_cpus_with_a_restart)
 {
-	_cleanup_(config_freep) struct config *loaded = NULL;
+	_cleanup_(config_freep) struct config *running = NULL;
 	const char *names[CONFIG_KEYS_MAX];
 
-	cr_assert_eq(config_new(&loaded), 0);
+	cr_assert_eq(config_new(&running), 0);
 	cr_expect_str_eq(mistake_of("period = 2003\ninstructions-period = 100003\ncpus = 0\nisolated = no\n"
 				    "events = stores"),
 			 "");
-	cr_expect_eq(config_reload_keys(loaded, config, names), 2);
+	cr_expect_eq(config_reload_keys(running, config, names), 2);
 	cr_expect_str_eq(names[0], "period");
 	cr_expect_str_eq(names[1], "instructions-period");
-	cr_expect_eq(config_restart_keys(loaded, config, names), 3);
-	config_reload(loaded, config);
-	cr_expect_eq(loaded->period, 2003);
-	cr_expect_eq(loaded->instructions_period, 100003);
-	cr_expect_eq(cpu_list_count(&loaded->cpus), 0, "in force is what was at the start");
+	cr_expect_eq(config_restart_keys(running, config, names), 3);
+	config_reload(running, config);
+	cr_expect_eq(running->period, 2003);
+	cr_expect_eq(running->instructions_period, 100003);
+	cr_expect_eq(cpu_list_count(&running->cpus), 0, "in force is what was at the start");
 }

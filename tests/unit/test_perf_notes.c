@@ -97,6 +97,28 @@ Test(perf_notes, a_sysctl_that_fell_says_from_where)
 	cr_expect_gt(perf_note_read_rate(), 0);
 }
 
+Test(perf_notes, those_that_stay_come_last_and_are_not_without_end)
+{
+	struct perf_notes notes = {0};
+	size_t n = 0;
+
+	perf_notes_add(&notes, strdup("a"));
+	perf_notes_add(&notes, strdup("b"));
+	cr_expect_eq(perf_notes_set(&notes, PERF_NOTE_RATE, strdup("rate")), PERF_NOTE_CAME);
+	cr_expect_eq(perf_notes_set(&notes, PERF_NOTE_OF(EVENTS_MAX - 1, PERF_NOTE_TURNS), strdup("turns")),
+		     PERF_NOTE_CAME);
+	cr_expect_str_eq(notes.list[0], "turns");
+	cr_expect_str_eq(notes.list[1], "rate");
+	cr_expect_str_eq(notes.list[2], "a");
+	cr_expect_str_eq(notes.list[3], "b");
+	for (int i = 0; i < 50; i++)
+		perf_notes_add(&notes, strdup("more"));
+	while (notes.list[n])
+		n++;
+	cr_expect_eq(n, 2 + PERF_NOTES_STAYING_MAX);
+	perf_notes_done(&notes);
+}
+
 Test(perf_notes, what_comes_is_told_once_and_stands_until_it_goes)
 {
 	struct perf_notes notes = {0};

@@ -114,7 +114,11 @@ void perf_count(struct perf_event_set *set, struct perf_counts *ret)
 		struct cpu_counts *book = book_of(set->books, set->n_books, event->cpu);
 		struct cpu_counts counts;
 
-		perf_cpu_update(event, set->program_fd >= 0);
+		/* Stopped, it has no later news, and all of it is to be in. */
+		if (event->stopped)
+			perf_cpu_read(event, false);
+		else
+			perf_cpu_update(event, set->program_fd >= 0);
 		perf_cpu_read_throttling(event);
 		counts = perf_cpu_counts(event);
 		cpu_counts_add(book, &counts);

@@ -79,8 +79,9 @@ void perf_stop(struct perf_event_set *set);
 
 /*
  * Sums up. On a running event this reads its mapped page, which is as of its last sample. read(2), which
- * interrupts the CPU of a running event, is called where the page shows the event on no counter: to tell
- * waiting from error, for PMUs without a counter number (software), and with /sys/.../cpu/rdpmc at 0.
+ * interrupts the CPU of a running event, is called where the page shows the event on no counter and no news:
+ * to tell waiting from error, for software events, for IBS on a CPU without a sample since the last call, and
+ * with /sys/.../cpu/rdpmc at 0.
  * Throttling is read from the events' rings, which have room for a second of it or more.
  */
 void perf_count(struct perf_event_set *set, struct perf_counts *ret);

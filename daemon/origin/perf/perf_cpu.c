@@ -45,6 +45,7 @@ int perf_cpu_open(const struct pmu_opening *opening, int cpu, struct perf_cpu *r
 		.leader_fd = TAKE_FD(leader_fd),
 		.fd = fd,
 		.period = opening->event.period,
+		.page_moves = opening->type != PERF_TYPE_SOFTWARE,
 	};
 	/* Without them the count costs a read(2), and throttling is not known. */
 	perf_map_open(ret->fd, &ret->map);
@@ -97,8 +98,9 @@ int perf_cpu_start(struct perf_cpu *event, int program_fd)
 	return cpu_control(event, PERF_EVENT_IOC_ENABLE);
 }
 
-void perf_cpu_stop(const struct perf_cpu *event)
+void perf_cpu_stop(struct perf_cpu *event)
 {
+	event->stopped = true;
 	(void)cpu_control(event, PERF_EVENT_IOC_DISABLE);
 }
 
@@ -152,9 +154,11 @@ void perf_cpu_update(struct perf_cpu *event, bool started)
 	struct perf_reading reading;
 
 	if (event->map.page && perf_page_read(event->map.page, event->period, &reading) == 0) {
+		bool moved = event->page_moves && reading.count > event->last.count;
+
 		/* Off its counter, what it left there: of an event in error read(2) tells nothing. */
 		cpu_take(event, &reading);
-		if (reading.running) {
+		if (reading.running || moved) {
 			event->read_enabled_ns = 0;
 			perf_outage_note(&event->outage, false, now_ns());
 			return;
@@ -176,8 +180,10 @@ int perf_cpu_set_period(struct perf_cpu *event, u64 period, bool started)
 	int r = 0;
 
 	if (started)
-		perf_cpu_stop(event);
+		(void)cpu_control(event, PERF_EVENT_IOC_DISABLE);
+	/* In error, read(2) tells nothing and the page all. */
 	perf_cpu_update(event, false);
+	perf_cpu_read(event, false);
 	event->detached = detached;
 	if (ioctl(event->fd, PERF_EVENT_IOC_PERIOD, &value) < 0) {
 		r = -errno;

@@ -23,6 +23,8 @@ struct perf_cpu {
 	struct perf_reading last;   /* latest known; none of it ever decreases */
 	u64 read_enabled_ns;        /* the same of the last read(2), 0 where the page has moved since */
 	struct perf_outage outage;  /* pinned, and found no counter: it does not count */
+	bool page_moves;            /* with each sample: not of software events */
+	bool stopped;               /* by perf_cpu_stop() */
 	bool detached;              /* its CPU went offline: the kernel does not bring it back with the CPU */
 };
 
@@ -41,7 +43,7 @@ int perf_cpu_open_relaxed(struct pmu_opening *opening, int cpu, struct perf_cpu 
 int perf_cpu_start(struct perf_cpu *event, int program_fd);
 
 /* Disables the event, its leader too: its count is final then. */
-void perf_cpu_stop(const struct perf_cpu *event);
+void perf_cpu_stop(struct perf_cpu *event);
 
 /* Enables an event in error again. */
 void perf_cpu_revive(const struct perf_cpu *event);
@@ -56,11 +58,12 @@ int perf_cpu_set_period(struct perf_cpu *event, u64 period, bool started);
 
 /*
  * Brings `last`, `outage` and `detached` up to date; `started`: perf_cpu_start() was called. The first
- * looks at the mapped page, and calls the second only where that shows the event on no counter: it is waiting
- * for one, in error, or of a PMU that keeps its page no more up to date than that. The second always calls
- * read(2), which interrupts no CPU while the event waits or is in error: only an active one is read on its
- * CPU (perf_event_read(), kernel/events/core.c, Linux 6.1, 6.12 and 7.3), and a group is on its counters
- * whole or not at all.
+ * looks at the mapped page, and calls the second only where that shows the event on no counter and has not
+ * moved: it waits for a counter, is in error, or is of a PMU that keeps its page no more up to date than
+ * that. (IBS has no counter numbers, and moves its page with each sample: perf_ibs_handle_irq(),
+ * arch/x86/events/amd/ibs.c, Linux 6.1, 6.12 and 7.3.) The second always calls read(2), which interrupts no
+ * CPU while the event waits, is stopped, or is in error: only an active one is read on its CPU
+ * (perf_event_read(), kernel/events/core.c, of the same), and a group is on its counters whole or not at all.
  */
 void perf_cpu_update(struct perf_cpu *event, bool started);
 void perf_cpu_read(struct perf_cpu *event, bool started);

@@ -155,6 +155,16 @@ enum perf_note_change perf_notes_set(struct perf_notes *notes, size_t index, cha
 	return text ? PERF_NOTE_CAME : PERF_NOTE_WENT;
 }
 
+void perf_notes_add(struct perf_notes *notes, char *text)
+{
+	for (size_t i = PERF_NOTES_STAYING; i < PERF_NOTES_MAX; i++)
+		if (!notes->texts[i]) {
+			(void)perf_notes_set(notes, i, text);
+			return;
+		}
+	free(text);
+}
+
 void perf_notes_done(struct perf_notes *notes)
 {
 	for (size_t i = 0; i < PERF_NOTES_MAX; i++)

@@ -35,8 +35,8 @@ u64 perf_note_read_rate(void);
 /* Which notes there can be: some of each event, one of all, and some that are made at the start and stay. */
 enum perf_note { PERF_NOTE_IN_ERROR, PERF_NOTE_THROTTLED, PERF_NOTE_TURNS, PERF_NOTES_AN_EVENT };
 
-#define PERF_NOTE_OF(event, note) ((event)*PERF_NOTES_AN_EVENT + (note))
-#define PERF_NOTE_RATE            (EVENTS_MAX * PERF_NOTES_AN_EVENT)
+#define PERF_NOTE_OF(event, note) ((size_t)(event)*PERF_NOTES_AN_EVENT + (note))
+#define PERF_NOTE_RATE            ((size_t)EVENTS_MAX * PERF_NOTES_AN_EVENT)
 #define PERF_NOTES_STAYING        (PERF_NOTE_RATE + 1) /* the first of them */
 #define PERF_NOTES_STAYING_MAX    16
 #define PERF_NOTES_MAX            (PERF_NOTES_STAYING + PERF_NOTES_STAYING_MAX)
@@ -52,6 +52,10 @@ enum perf_note_change { PERF_NOTE_STAYS, PERF_NOTE_CAME, PERF_NOTE_WENT };
 
 /* Takes `text` (NULL: none) in the place of what stood at `index`. `list` changes with it. */
 enum perf_note_change perf_notes_set(struct perf_notes *notes, size_t index, char *text);
+
+/* One that stays. Takes `text`, which is dropped where there are too many. */
+void perf_notes_add(struct perf_notes *notes, char *text);
+
 void perf_notes_done(struct perf_notes *notes);
 
 #endif
