@@ -3,7 +3,7 @@
 # pebsctl over a daemon that samples several events: each is shown as what it measures, and the hot code of a cgroup.
 # shellcheck source=tests/e2e/daemon.sh
 . "$(dirname "$0")/daemon.sh"
-need jq
+need jq setpriv
 # Made up figures: no machine has all of these events at once.
 "$TOOLS/fake_daemon" "$socket" several 2>"$work/log" &
 daemon=$!
@@ -30,6 +30,7 @@ expect 'root has the addresses of the kernel' 50 \
 exits 'hot of nothing' 2 ctl hot
 exits 'hot of an unknown cgroup' 4 ctl hot /no/such.service
 exits 'hot with a window' 2 ctl hot --window 10s /batch
-chmod 711 "$work"
+chmod 711 "$work" "${TMPDIR:-$work}"
 chmod 666 "$socket"
 exits 'hot for others' 5 setpriv --reuid=65534 --regid=65534 --clear-groups "$PEBSCTL" --socket "$socket" hot /batch
+grep -q 'permits this to root alone' "$work/said" || fail "hot for others: $(cat "$work/said")"
