@@ -158,9 +158,10 @@ char *sampling_status(const struct sampling *sampling)
 	_cleanup_free_ char *keys = join_keys(head);
 	char *status;
 
-	if (asprintf(&status, "Origin %s: %s of %llu cgroups, every %.3g s%s", head->origin,
+	if (asprintf(&status, "Origin %s: %s of %llu cgroups, every %.3g s%s%s", head->origin,
 		     keys && *keys ? keys : "nothing", (unsigned long long)head->cgroups_alive,
-		     head->interval_seconds, sampling->origin == &origin_model ? "; no measurement" : "") < 0)
+		     head->interval_seconds, sampling->origin == &origin_model ? "; no measurement" : "",
+		     head->paused ? "; paused" : "") < 0)
 		return NULL;
 	return status;
 }

@@ -221,6 +221,13 @@ static int get_snapshot(void *userdata, const struct maybe_double *window_second
 	return engine_snapshot(sampling_engine(server->sampling), window_seconds, ret);
 }
 
+static int get_hot(void *userdata, const char *path, unsigned event, struct hot_list *ret)
+{
+	struct server *server = userdata;
+
+	return engine_hot(sampling_engine(server->sampling), path, event, ret);
+}
+
 static u64 get_sequence(void *userdata)
 {
 	struct server *server = userdata;
@@ -265,6 +272,7 @@ static int open_endpoints(struct server *server, struct failure *failure)
 {
 	const struct control_backend backend = {
 		.snapshot = get_snapshot,
+		.hot = get_hot,
 		.reload = reload,
 		.pause = pause_sampling,
 		.resume = resume_sampling,

@@ -10,6 +10,7 @@
 #include <json-c/json.h>
 #include <systemd/sd-event.h>
 
+#include "collect/hot.h"
 #include "snapshot.h"
 
 struct control_backend {
@@ -20,6 +21,12 @@ struct control_backend {
 	 */
 	int (*snapshot)(void *userdata, const struct maybe_double *window_seconds,
 			const struct snapshot **ret);
+
+	/*
+	 * The code addresses of an event in the cgroup of a path: as collect_hot(), which says what is
+	 * returned.
+	 */
+	int (*hot)(void *userdata, const char *path, unsigned event, struct hot_list *ret);
 
 	/*
 	 * Reads the configuration again. Returns 0, with remarks on what could be taken over only in part; or
