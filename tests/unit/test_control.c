@@ -344,6 +344,23 @@ Test(control, pause_and_resume)
 		    "\"a replay holds no counter that it could free\"}}");
 }
 
+Test(control, who_asks_for_a_pause_need_not_wait_for_the_answer)
+{
+	static const char text[] = "{\"method\":\"io.pebsd.Pause\"}";
+	int fd = peer_connect(socket_path);
+
+	if (getuid() != 0)
+		cr_skip("only root may pause");
+	cr_assert_eq(send(fd, text, sizeof(text), MSG_NOSIGNAL), sizeof(text));
+	(void)close(fd);
+	for (int i = 0; i < 20 && backend.pauses == 0; i++)
+		(void)sd_event_run(event, 100000);
+	cr_expect_eq(backend.pauses, 1);
+	fd = peer_connect(socket_path);
+	peer_expect(event, fd, "{\"method\":\"io.pebsd.Resume\"}", "{\"parameters\":{\"was_paused\":true}}");
+	(void)close(fd);
+}
+
 Test(control, a_pause_out_of_range_is_named)
 {
 	static const char *const wrong[] = {"0", "-1", "1e400", "31536001", "\"10m\"", "true"};
