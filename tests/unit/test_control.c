@@ -20,11 +20,6 @@ struct backend {
 	int reload_error;
 	const char *reload_line;
 	int reloads;
-	int pause_error;
-	int pauses;
-	struct maybe_double paused_for; /* of the last call */
-	bool paused;
-	struct timespec paused_until;
 	const char *path;           /* of the second cgroup, NULL: as it is */
 	struct maybe_double window; /* of the last call */
 };
@@ -47,8 +42,6 @@ static int snapshot(void *userdata, const struct maybe_double *window_seconds, c
 	if (books->path)
 		example->cgroups[1].path = books->path;
 	example->window_seconds = *window_seconds;
-	example->paused = books->paused;
-	example->paused_until = books->paused_until;
 	if (window_seconds->known)
 		example->n_cgroups = 1;
 	*ret = example;
@@ -67,37 +60,10 @@ static int reload(void *userdata, char ***ret_lines)
 	return books->reload_error;
 }
 
-static int pause_books(void *userdata, const struct maybe_double *seconds)
-{
-	struct backend *books = userdata;
-
-	books->pauses++;
-	books->paused_for = *seconds;
-	if (books->pause_error)
-		return books->pause_error;
-	books->paused = true;
-	books->paused_until = (struct timespec){.tv_sec = seconds->known ? 1795327200 : 0};
-	return 0;
-}
-
-static bool resume_books(void *userdata)
-{
-	struct backend *books = userdata;
-	bool was_paused = books->paused;
-
-	books->paused = false;
-	return was_paused;
-}
-
 static int open_control(const char *group, char **ret_message)
 {
 	const struct control_backend callbacks = {
-		.snapshot = snapshot,
-		.reload = reload,
-		.pause = pause_books,
-		.resume = resume_books,
-		.userdata = &backend,
-	};
+		.snapshot = snapshot, .reload = reload, .userdata = &backend};
 
 	return control_new(event, socket_path, group, &callbacks, &control, ret_message);
 }
@@ -278,8 +244,7 @@ Test(control, a_cgroup_whose_name_is_not_utf8)
 
 Test(control, every_method_is_described)
 {
-	static const char *const names[] = {"GetStatus", "GetTop", "GetCgroup", "Pause",
-					    "Resume",    "Reload", "Watch"};
+	static const char *const names[] = {"GetStatus", "GetTop", "GetCgroup", "Reload", "Watch"};
 	_cleanup_close_ int fd = peer_connect(socket_path);
 	_cleanup_json_ json_object *reply = NULL;
 	const char *description;
@@ -322,73 +287,16 @@ Test(control, reload_by_root)
 	cr_expect_eq(backend.reloads, 3);
 }
 
-Test(control, pause_and_resume)
+Test(control, reload_by_others_is_refused)
 {
-	_cleanup_close_ int fd = peer_connect(socket_path);
-
-	if (getuid() != 0)
-		cr_skip("only root may pause");
-	peer_expect(event, fd, "{\"method\":\"io.pebsd.Resume\"}", "{\"parameters\":{\"was_paused\":false}}");
-	peer_expect(event, fd, "{\"method\":\"io.pebsd.Pause\"}", "{\"parameters\":{}}");
-	cr_expect_not(backend.paused_for.known);
-	peer_expect(event, fd, "{\"method\":\"io.pebsd.Pause\",\"parameters\":{\"for_s\":2.5}}",
-		    "{\"parameters\":{\"paused_until\":\"2026-11-22T06:00:00Z\"}}");
-	cr_expect(backend.paused_for.known);
-	cr_expect_float_eq(backend.paused_for.value, 2.5, 1e-9);
-	peer_expect(event, fd, "{\"method\":\"io.pebsd.Resume\"}", "{\"parameters\":{\"was_paused\":true}}");
-	cr_expect_eq(backend.pauses, 2);
-
-	backend.pause_error = -EOPNOTSUPP;
-	peer_expect(event, fd, "{\"method\":\"io.pebsd.Pause\"}",
-		    "{\"error\":\"io.pebsd.NotMeasured\",\"parameters\":{\"what\":\"pause\",\"reason\":"
-		    "\"a replay holds no counter that it could free\"}}");
-}
-
-Test(control, who_asks_for_a_pause_need_not_wait_for_the_answer)
-{
-	static const char text[] = "{\"method\":\"io.pebsd.Pause\"}";
-	int fd = peer_connect(socket_path);
-
-	if (getuid() != 0)
-		cr_skip("only root may pause");
-	cr_assert_eq(send(fd, text, sizeof(text), MSG_NOSIGNAL), sizeof(text));
-	(void)close(fd);
-	for (int i = 0; i < 20 && backend.pauses == 0; i++)
-		(void)sd_event_run(event, 100000);
-	cr_expect_eq(backend.pauses, 1);
-	fd = peer_connect(socket_path);
-	peer_expect(event, fd, "{\"method\":\"io.pebsd.Resume\"}", "{\"parameters\":{\"was_paused\":true}}");
-	(void)close(fd);
-}
-
-Test(control, a_pause_out_of_range_is_named)
-{
-	static const char *const wrong[] = {"0", "-1", "1e400", "31536001", "\"10m\"", "true"};
-	_cleanup_close_ int fd = peer_connect(socket_path);
-	char text[128];
-
-	if (getuid() != 0)
-		cr_skip("only root may pause");
-	for (size_t i = 0; i < ARRAY_SIZE(wrong); i++) {
-		(void)snprintf(text, sizeof(text),
-			       "{\"method\":\"io.pebsd.Pause\",\"parameters\":{\"for_s\":%s}}", wrong[i]);
-		expect_invalid(fd, text, "for_s");
-	}
-	expect_invalid(fd, "{\"method\":\"io.pebsd.Pause\",\"parameters\":{\"for\":1}}", "for");
-	expect_invalid(fd, "{\"method\":\"io.pebsd.Resume\",\"parameters\":{\"x\":1}}", "x");
-	cr_expect_eq(backend.pauses, 0);
-}
-
-/* What somebody else is answered: the user and group 65534, with one group more unless that is 0. */
-static void ask_as_other(const char *text, gid_t more, char answer[256])
-{
+	static const char text[] = "{\"method\":\"io.pebsd.Reload\"}";
 	int pair_answer[2];
+	char answer[256] = {0};
 	ssize_t n;
 	pid_t child;
 
 	if (getuid() != 0)
 		cr_skip("needs root to become someone else");
-	memset(answer, 0, 256);
 	cr_assert_eq(pipe(pair_answer), 0);
 	cr_assert_eq(chmod(socket_path, 0666) | chmod(directory, 0755), 0);
 	child = fork();
@@ -397,67 +305,21 @@ static void ask_as_other(const char *text, gid_t more, char answer[256])
 		int fd = socket(AF_UNIX, SOCK_STREAM, 0);
 
 		(void)stpcpy(address.sun_path, socket_path);
-		if (setgroups(more ? 1 : 0, &more) < 0 || setresgid(65534, 65534, 65534) < 0 ||
-		    setresuid(65534, 65534, 65534) < 0 ||
+		if (setresuid(65534, 65534, 65534) < 0 ||
 		    connect(fd, (struct sockaddr *)&address, sizeof(address)) < 0 ||
-		    send(fd, text, strlen(text) + 1, 0) < 0)
+		    send(fd, text, sizeof(text), 0) < 0)
 			_exit(1);
-		n = recv(fd, answer, 255, 0);
+		n = recv(fd, answer, sizeof(answer), 0);
 		_exit(write(pair_answer[1], answer, (size_t)n) != n);
 	}
 	(void)close(pair_answer[1]);
 	for (int i = 0; i < 20 && waitpid(child, NULL, WNOHANG) == 0; i++)
 		(void)sd_event_run(event, 100000);
-	n = read(pair_answer[0], answer, 255);
+	n = read(pair_answer[0], answer, sizeof(answer) - 1);
 	cr_assert_gt(n, 0);
-	(void)close(pair_answer[0]);
-}
-
-Test(control, reload_by_others_is_refused)
-{
-	char answer[256];
-
-	control_permit(control, "games");
-	ask_as_other("{\"method\":\"io.pebsd.Reload\"}", getgrnam("games")->gr_gid, answer);
 	cr_expect_str_eq(answer, "{\"error\":\"org.varlink.service.PermissionDenied\",\"parameters\":"
 				 "{\"permitted\":\"root alone\"}}");
 	cr_expect_eq(backend.reloads, 0);
-}
-
-Test(control, pause_by_those_that_detail_names)
-{
-	static const char pause[] = "{\"method\":\"io.pebsd.Pause\"}";
-	static const char resume[] = "{\"method\":\"io.pebsd.Resume\"}";
-	char answer[256];
-
-	ask_as_other(pause, 0, answer);
-	cr_expect_str_eq(answer,
-			 "{\"error\":\"org.varlink.service.PermissionDenied\",\"parameters\":"
-			 "{\"permitted\":\"root alone (`detail` in [control] names who else may)\"}}");
-	control_permit(control, "adm");
-	ask_as_other(pause, 0, answer);
-	cr_expect_str_eq(answer, "{\"error\":\"org.varlink.service.PermissionDenied\",\"parameters\":"
-				 "{\"permitted\":\"root and the group adm\"}}");
-	ask_as_other(resume, 0, answer);
-	cr_expect_not_null(strstr(answer, "PermissionDenied"), "%s", answer);
-	cr_expect_eq(backend.pauses, 0);
-	/* Its first group is another. */
-	ask_as_other(pause, getgrnam("adm")->gr_gid, answer);
-	cr_expect_str_eq(answer, "{\"parameters\":{}}");
-	cr_expect_eq(backend.pauses, 1);
-	ask_as_other(resume, getgrnam("adm")->gr_gid, answer);
-	cr_expect_str_eq(answer, "{\"parameters\":{\"was_paused\":true}}");
-	control_permit(control, "nobody");
-	ask_as_other(pause, 0, answer);
-	cr_expect_str_eq(answer, "{\"parameters\":{}}", "by its user");
-	/* Nobody else is root, and a name that nobody has lets nobody. */
-	control_permit(control, "root");
-	ask_as_other(pause, 0, answer);
-	cr_expect_not_null(strstr(answer, "PermissionDenied"), "%s", answer);
-	control_permit(control, "no-such-name");
-	ask_as_other(pause, 0, answer);
-	cr_expect_not_null(strstr(answer, "root alone"), "%s", answer);
-	cr_expect_eq(backend.pauses, 2);
 }
 
 Test(control, watchers_get_each_item)
