@@ -527,6 +527,88 @@ Test(perf_throttling, without_a_ring_it_is_not_known)
 	perf_cpu_close(&event);
 }
 
+static size_t descriptors_of_events(void)
+{
+	size_t n = 0;
+
+	for (int fd = 0; fd < 1024; fd++) {
+		char link[64], target[64] = {0};
+
+		(void)snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+		if (readlink(link, target, sizeof(target) - 1) > 0 && strstr(target, "perf_event"))
+			n++;
+	}
+	return n;
+}
+
+Test(perf_origin, a_pause_closes_every_event_and_keeps_the_books)
+{
+	_cleanup_(perf_set_freep) struct perf_event_set *set = NULL;
+	const struct timespec half = {.tv_nsec = 500 * NSEC_PER_MSEC};
+	const u64 period = FAULTS * 3 / 4;
+	struct perf_counts before, paused, after;
+	char *message = NULL;
+	u64 runs;
+
+	tree_write(root, "online", "0\n");
+	cr_assert_eq(perf_open(&page_faults, period, online, &set, &message), 0, "%s", message);
+	start(set);
+	fault_on(0);
+	perf_count(set, &before);
+	cr_expect_eq(before.paused_ns, 0);
+
+	perf_pause(set);
+	cr_expect_eq(descriptors_of_events(), 0, "another tool finds the counters taken");
+	expect_cpus(set, "0");
+	runs = program_runs();
+	fault_on(0);
+	cr_expect_eq(program_runs(), runs);
+	(void)nanosleep(&half, NULL);
+	cr_expect_eq(perf_hotplug(set, &message), 0, "%s", message);
+	perf_pause(set); /* again: nothing begins anew */
+	cr_expect_eq(descriptors_of_events(), 0);
+	perf_count(set, &paused);
+	cr_expect_geq(paused.count, before.count);
+	cr_expect_eq(paused.due, runs, "what the closed events were due");
+	cr_expect_eq(paused.cpus, 0);
+	cr_expect_geq(paused.paused_ns, 500 * NSEC_PER_MSEC);
+
+	/* A CPU that comes meanwhile is one that would be sampled. */
+	tree_write(root, "online", "0-1\n");
+	cr_expect_eq(perf_hotplug(set, &message), 0);
+	(void)nanosleep(&half, NULL);
+	cr_expect_eq(perf_resume(set, &message), 0, "%s", message);
+	expect_cpus(set, "0-1");
+	perf_count(set, &after);
+	cr_expect_geq(after.paused_ns, paused.paused_ns + 1000 * NSEC_PER_MSEC,
+		      "two CPUs, half a second each");
+	cr_expect_leq(after.paused_ns, paused.paused_ns + 1500 * NSEC_PER_MSEC);
+	cr_expect_eq(descriptors_of_events(), 2);
+	fault_on(0);
+	perf_count(set, &after);
+	cr_expect_gt(program_runs(), runs);
+	cr_expect_eq(after.due, program_runs());
+	cr_expect_eq(perf_resume(set, &message), 0, "not paused: nothing to do");
+}
+
+Test(perf_origin, after_a_pause_what_cannot_be_opened_is_tried_again)
+{
+	_cleanup_(perf_set_freep) struct perf_event_set *set = NULL;
+	char *message = NULL;
+
+	tree_write(root, "online", "0\n");
+	set = open_set(&page_faults, online);
+	start(set);
+	perf_pause(set);
+	tree_write(root, "online", "nonsense\n");
+	cr_expect_lt(perf_resume(set, &message), 0);
+	cr_expect_not_null(message);
+	free(message);
+	tree_write(root, "online", "0\n");
+	cr_expect_eq(perf_hotplug(set, &message), 1, "%s", message);
+	expect_cpus(set, "0");
+}
+
 Test(perf_origin, a_broken_list_of_cpus_changes_nothing)
 {
 	_cleanup_(perf_set_freep) struct perf_event_set *set = NULL;

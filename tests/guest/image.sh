@@ -28,11 +28,12 @@ install -m 644 "$here"/inside/*.jq "$BUILD"/tests/guest/*.so "$place/"
 cp "$output"/module/*.ko "$guest/kernel-$series.release" "$place/"
 mv "$place/kernel-$series.release" "$place/release"
 # A virtual machine in the virtual machine: for whoever has one, pebsd says so.
+mkdir "$place/kvm"
 for name in irqbypass kvm kvm-amd; do
 	file=$(find "$guest/kernel-$series/usr/lib/modules" -name "$name.ko*" -print -quit)
 	case $file in
-	*.xz) xz -dc "$file" >"$place/$name.ko" ;;
-	*.ko) cp "$file" "$place/" ;;
+	*.xz) xz -dc "$file" >"$place/kvm/$name.ko" ;;
+	*.ko) cp "$file" "$place/kvm/" ;;
 	esac
 done
 printf '%s\n' "$@" >"$place/order"

@@ -83,6 +83,7 @@ Test(config, defaults)
 	cr_expect_eq(config->top, 50);
 	cr_expect_not(config->detail_metrics);
 	cr_expect_str_eq(config->group, "pebsd");
+	cr_expect_str_eq(config->detail, "root");
 }
 
 Test(config, every_key_is_read)
@@ -105,7 +106,8 @@ Test(config, every_key_is_read)
 	      "top = 0\n"
 	      "detail-metrics = yes\n"
 	      "[control]\n"
-	      "group = adm");
+	      "group = adm\n"
+	      "detail = ops");
 	cr_assert_eq(mistakes.n, 0, "%s", mistakes.n ? mistakes.list[0].message : "");
 	cr_expect_eq(config->origin, CONFIG_ORIGIN_REPLAY);
 	cr_expect_eq(config->ldlat, 64);
@@ -122,19 +124,22 @@ Test(config, every_key_is_read)
 	cr_expect_eq(config->top, 0);
 	cr_expect(config->detail_metrics);
 	cr_expect_str_eq(config->group, "adm");
+	cr_expect_str_eq(config->detail, "ops");
 }
 
 Test(config, an_empty_value_empties_or_goes_back_to_the_default)
 {
-	parse("[sampling]\nldlat = 64\n[cgroups]\nexclude = /a\n[export]\nlisten = none\n");
+	parse("[sampling]\nldlat = 64\n[cgroups]\nexclude = /a\n[export]\nlisten = none\n"
+	      "[control]\ndetail = ops\n");
 	parse("[sampling]\nldlat =\n[cgroups]\ninclude =\nexclude =\n[export]\nlisten =\n[control]\ngroup "
-	      "=\n");
+	      "=\ndetail =\n");
 	cr_assert_eq(mistakes.n, 0);
 	cr_expect_eq(config->ldlat, 30);
 	cr_expect_eq(config->include.n, 0);
 	cr_expect_eq(config->exclude.n, 0);
 	cr_expect_str_eq(config->listen.text, "127.0.0.1:9754");
 	cr_expect_str_eq(config->group, "");
+	cr_expect_str_eq(config->detail, "root", "nobody but root is root");
 }
 
 Test(config, sections_and_keys_that_are_not_known)
@@ -169,8 +174,6 @@ Test(config, what_comes_later_is_refused_with_its_reason)
 	cr_expect(strstr(printed("[cgroups]\nhot = /a\n"), "x.conf:2: hot is not known to this version"));
 	cr_expect(strstr(printed("[export]\nprofiles = no\n"),
 			 "x.conf:2: profiles is not known to this version"));
-	cr_expect(strstr(printed("[control]\ndetail = root\n"),
-			 "x.conf:2: detail is not known to this version"));
 }
 
 Test(config, the_model)
@@ -441,7 +444,8 @@ Test(config, what_a_reload_applies_and_what_waits_for_a_restart)
 	parse("[sampling]\norigin = perf\nldlat = 64\nperiod = 2003\ninterval = 2s\n"
 	      "[model]\ncpu = nehalem\nseed = 2\nworkloads = mix\n"
 	      "[cgroups]\nmax = 99\ninclude = /a\nexclude = /b\n"
-	      "[export]\nlisten = none\ntop = 7\ndetail-metrics = yes\n[control]\ngroup = adm\n");
+	      "[export]\nlisten = none\ntop = 7\ndetail-metrics = yes\n[control]\ngroup = adm\n"
+	      "detail = ops\n");
 	cr_assert_eq(config_restart_keys(running, loaded, names), 8);
 	cr_expect_str_eq(names[0], "origin");
 	cr_expect_str_eq(names[1], "ldlat");
@@ -451,19 +455,21 @@ Test(config, what_a_reload_applies_and_what_waits_for_a_restart)
 	cr_expect_str_eq(names[5], "max");
 	cr_expect_str_eq(names[6], "listen");
 	cr_expect_str_eq(names[7], "group");
-	cr_assert_eq(config_reload_keys(running, loaded, names), 6);
+	cr_assert_eq(config_reload_keys(running, loaded, names), 7);
 	cr_expect_str_eq(names[0], "period");
 	cr_expect_str_eq(names[1], "interval");
 	cr_expect_str_eq(names[2], "include");
 	cr_expect_str_eq(names[3], "exclude");
 	cr_expect_str_eq(names[4], "top");
 	cr_expect_str_eq(names[5], "detail-metrics");
+	cr_expect_str_eq(names[6], "detail");
 
 	config_reload(running, loaded);
 	cr_expect_eq(running->interval_ns, 2 * NSEC_PER_SEC);
 	cr_expect_str_eq(running->include.list[0], "/a");
 	cr_expect_eq(running->top, 7);
 	cr_expect(running->detail_metrics);
+	cr_expect_str_eq(running->detail, "ops");
 	cr_expect_eq(running->ldlat, 30);
 	cr_expect_str_eq(running->cpu->name, "skylake");
 	cr_expect_str_eq(running->group, "pebsd");

@@ -363,7 +363,8 @@ static void expect_refusal(const char *text, size_t size)
 		(void)sd_event_run(event, 100000);
 	n = read(pair_answer[0], answer, sizeof(answer) - 1);
 	cr_assert_gt(n, 0);
-	cr_expect_str_eq(answer, "{\"error\":\"org.varlink.service.PermissionDenied\"}");
+	cr_expect_str_eq(answer, "{\"error\":\"org.varlink.service.PermissionDenied\",\"parameters\":"
+				 "{\"permitted\":\"root alone\"}}");
 }
 
 Test(control, reload_by_others_is_refused)

@@ -39,6 +39,14 @@ Test(readings, what_is_forgotten_is_not_taken_for_zero)
 	cr_expect_eq(readings_at(readings, 0, 45 * GAP).seen, 4);
 }
 
+Test(readings, a_window_has_the_time_paused_in_it)
+{
+	const struct reading before = {.counted = true, .paused_ns = 40},
+			     now = {.counted = true, .paused_ns = 100};
+
+	cr_expect_eq(reading_difference(&now, &before).paused_ns, 60);
+}
+
 Test(readings, what_is_missing_is_unexplained)
 {
 	const struct reading before = {0};

@@ -121,6 +121,36 @@ Test(snapshot, a_window_has_what_came_in_it)
 	snapshot_free(snapshot);
 }
 
+Test(snapshot, cgroups_with_virtual_machines_are_marked)
+{
+	const u64 ids[] = {7, 9};
+	struct snapshot *snapshot;
+
+	window_begin(window, SECOND, &(struct timespec){.tv_sec = 1001});
+	count(entry_of("/plain"), 1);
+	count(entry_of("/machine"), 2);
+	cr_assert_eq(window_end(window), 0);
+	entry_of("/plain")->id = 8;
+	entry_of("/machine")->id = 9;
+	ledger_mark_guests(ledger, ids, 0);
+	snapshot = build(0);
+	cr_expect_not(snapshot->cgroups[0].guest_not_sampled || snapshot->cgroups[1].guest_not_sampled);
+	snapshot_free(snapshot);
+
+	ledger_mark_guests(ledger, ids, 2);
+	snapshot = build(SECOND);
+	cr_expect_str_eq(snapshot->cgroups[0].path, "/machine");
+	cr_expect(snapshot->cgroups[0].guest_not_sampled);
+	cr_expect_not(snapshot->cgroups[1].guest_not_sampled);
+	snapshot_free(snapshot);
+
+	ledger_mark_guests(ledger, ids, 1);
+	snapshot = build(0);
+	cr_expect(snapshot->cgroups[0].guest_not_sampled,
+		  "its figures are of the time with the machine, too");
+	snapshot_free(snapshot);
+}
+
 /* The window outlives the entries of removed cgroups: what they had is in `other`, and in the total. */
 Test(snapshot, a_folded_entry_does_not_take_its_samples_out_of_a_window)
 {
@@ -158,6 +188,7 @@ Test(snapshot, what_the_origin_does_not_count_is_not_known)
 	cr_expect_not(snapshot->events[0].multiplexed_seconds.known);
 	cr_expect_not(snapshot->events[0].throttled_seconds.known);
 	cr_expect_not(snapshot->events[0].throttles.known);
+	cr_expect_not(snapshot->events[0].paused_seconds.known);
 	snapshot_free(snapshot);
 
 	readings[0] = (struct reading){.malformed = 2,
@@ -167,6 +198,7 @@ Test(snapshot, what_the_origin_does_not_count_is_not_known)
 				       .waiting_ns = SECOND,
 				       .throttle_known = true,
 				       .throttled_ns = SECOND / 4,
+				       .paused_ns = 3 * SECOND / 2,
 				       .throttles = 63,
 				       .unexplained = 9};
 	snapshot = build(0);
@@ -176,6 +208,8 @@ Test(snapshot, what_the_origin_does_not_count_is_not_known)
 	cr_expect_float_eq(snapshot->events[0].multiplexed_seconds.value, 1.0, 1e-9);
 	cr_expect(snapshot->events[0].throttled_seconds.known);
 	cr_expect_float_eq(snapshot->events[0].throttled_seconds.value, 0.25, 1e-9);
+	cr_expect(snapshot->events[0].paused_seconds.known);
+	cr_expect_float_eq(snapshot->events[0].paused_seconds.value, 1.5, 1e-9);
 	cr_expect_eq(snapshot->events[0].throttles.value, 63);
 	snapshot_free(snapshot);
 }

@@ -7,8 +7,8 @@
 . "${0%/*}/books.sh"
 
 for name in irqbypass kvm kvm-amd; do
-	[ -e "$here/$name.ko" ] || skip "this kernel has no module $name"
-	insmod "$here/$name.ko" || skip "$name cannot be loaded here"
+	[ -e "$here/kvm/$name.ko" ] || skip "this kernel has no module $name"
+	insmod "$here/kvm/$name.ko" || skip "$name cannot be loaded here"
 done
 
 # shellcheck disable=SC2317 # called by the trap

@@ -1,0 +1,156 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# pebsctl pause and resume, on the model: nothing is sampled meanwhile and nothing is lost, every output says it, it ends
+# by itself; who may, and what is refused.
+# shellcheck source=tests/e2e/daemon.sh
+. "$(dirname "$0")/daemon.sh"
+need jq curl setpriv
+
+status() {
+	ctl --json status
+}
+
+seen() {
+	status | jq .samples.seen
+}
+
+# healthz CODE: its text is left in $work/said
+healthz() {
+	expect 'healthz' "$1" "$(curl --silent --max-time 10 --output "$work/said" --write-out '%{http_code}' \
+		"http://127.0.0.1:$port/healthz")"
+}
+
+# metric NAME [LABEL]
+metric() {
+	get /metrics | awk -v name="$1" -v label="${2:-}" '
+		(index($0, name "{") == 1 || index($0, name " ") == 1) && index($0, label) { sum += $NF; found = 1 }
+		END { print found ? sum : "absent" }'
+}
+
+paused_seconds() {
+	status | jq '.samples.unsampled_seconds.paused'
+}
+
+accounted() {
+	expect "$1: losses" '{"malformed":0,"unexplained":0}' "$(status | jq -c .samples.lost)"
+	expect "$1: expected" true "$(status | jq '.events.loads | .samples.seen > 0 and .samples.unattributed == 0')"
+}
+
+as_other() {
+	setpriv --reuid=65534 --regid=65534 "$1" "$PEBSCTL" --socket "$socket" "${@:2}"
+}
+
+now_ms() {
+	date +%s%3N
+}
+
+printf '[sampling]\norigin = model\ninterval = 200ms\n' >"$work/pebsd.conf"
+start --config "$work/pebsd.conf"
+sleep 1
+expect 'paused before' false "$(status | jq .paused)"
+expect 'time paused before' 0 "$(paused_seconds)"
+expect 'the metric before' 0 "$(metric pebsd_paused)"
+healthz 200
+ctl watch >"$work/watched" &
+others=$!
+# It watches when it has seen something.
+for _ in $(seq 50); do
+	[ ! -s "$work/watched" ] || break
+	ctl reload >/dev/null
+	sleep 0.1
+done
+
+# Until it is resumed.
+exits 'pause' 0 ctl pause
+grep -q '^Paused until .pebsctl resume.: ' "$work/said" || fail "pause does not say how it ends: $(cat "$work/said")"
+before=$(seen)
+expect 'status while paused' '[true,null]' "$(status | jq -c '[.paused, .paused_until]')"
+expect 'the metric while paused' 1 "$(metric pebsd_paused)"
+healthz 503
+grep -q '^paused until .pebsctl resume.$' "$work/said" || fail "healthz does not say why: $(cat "$work/said")"
+ctl status | grep -qi 'paused' || fail "status does not say it: $(ctl status)"
+sleep 1
+expect 'samples while paused' "$before" "$(seen)"
+[ "$(paused_seconds | cut -d . -f 1)" -ge 1 ] || fail "time goes by, and none is told: $(paused_seconds)"
+exits 'reload while paused' 0 ctl reload
+expect 'paused after a reload' true "$(status | jq .paused)"
+exits 'resume' 0 ctl resume
+expect 'what resume says' 'Sampling again.' "$(cat "$work/said")"
+expect 'paused after' false "$(status | jq .paused)"
+healthz 200
+sleep 1
+[ "$(seen)" -gt "$before" ] || fail 'nothing is sampled after the pause'
+accounted 'after a pause'
+exits 'resume again' 0 ctl resume
+expect 'what it says' 'It was not paused.' "$(cat "$work/said")"
+expect 'for programs' '{"was_paused":false}' "$(ctl --json resume | jq -c .)"
+
+# By itself, when the last of two is over.
+taken=$(paused_seconds)
+exits 'a long pause' 0 ctl pause --for 1h
+begin=$(now_ms)
+ctl --json pause --for 2s | jq -r .paused_until >"$work/until"
+expect 'until when' "$(cat "$work/until")" "$(status | jq -r .paused_until)"
+healthz 503
+grep -q "^paused until $(cat "$work/until")" "$work/said" || fail "healthz does not say until when: $(cat "$work/said")"
+for _ in $(seq 60); do
+	[ "$(status | jq .paused)" = true ] || break
+	sleep 0.1
+done
+end=$(now_ms)
+expect 'paused when its time is over' false "$(status | jq .paused)"
+[ $((end - begin)) -ge 2000 ] || fail "a pause of 2 s was over after $((end - begin)) ms"
+# Seven CPUs, one a workload.
+taken=$(status | jq --argjson before "$taken" '(.samples.unsampled_seconds.paused - $before) / 7 * 1000 | floor')
+[ "$taken" -ge 1990 ] || fail "$taken ms of 2000 are told"
+[ "$taken" -le $((end - begin + 500)) ] || fail "$taken ms are told, after $((end - begin))"
+[ "$(metric pebsd_unsampled_seconds_total 'reason="paused"' | cut -d . -f 1)" -ge 14 ] ||
+	fail 'the metric does not have the time'
+before=$(seen)
+sleep 1
+[ "$(seen)" -gt "$before" ] || fail 'nothing is sampled after the pause that ended by itself'
+accounted 'after a pause that ended by itself'
+
+# Who asked need not stay.
+"$PEBSCTL" --socket "$socket" pause --for 1s | true
+sleep 1.5
+expect 'paused when nobody is left' false "$(status | jq .paused)"
+for line in 'pause .*paused until it is resumed' "pause .*paused until $(cat "$work/until")" 'resume .*sampling again'; do
+	grep -q "$line" "$work/watched" || fail "watch has no line $line: $(cat "$work/watched")"
+done
+grep -q 'paused until' "$work/log" || fail 'the log does not tell of the pauses'
+
+exits 'for no time' 2 ctl pause --for 0s
+exits 'for more than a year' 2 ctl pause --for 366d
+exits 'for what is no time' 2 ctl pause --for ever
+exits 'another verb with --for' 2 ctl status --for 3s
+
+# Who may.
+chmod 711 "$work"
+chmod 666 "$socket"
+exits 'pause by another' 5 as_other --clear-groups pause
+grep -q 'permits this to root alone (.detail. in \[control\]' "$work/said" || fail "who may: $(cat "$work/said")"
+printf '[sampling]\norigin = model\ninterval = 200ms\n[control]\ndetail = adm\n' >"$work/pebsd.conf"
+exits 'reload' 0 ctl reload
+grep -q 'taken over: detail' "$work/said" || fail "what changed is not told: $(cat "$work/said")"
+exits 'pause by one who is not in the group' 5 as_other --clear-groups pause
+grep -q 'permits this to root and the group adm' "$work/said" || fail "who may: $(cat "$work/said")"
+expect 'paused by one who may not' false "$(status | jq .paused)"
+exits 'pause by a member of the group' 0 as_other "--groups=$(getent group adm | cut -d : -f 3)" pause
+exits 'resume by another' 5 as_other --clear-groups resume
+expect 'still paused' true "$(status | jq .paused)"
+exits 'reload by a member of the group' 5 as_other "--groups=$(getent group adm | cut -d : -f 3)" reload
+grep -q 'root alone; use sudo' "$work/said" || fail "who may reload: $(cat "$work/said")"
+
+# Paused, it can be stopped.
+kill -TERM "$daemon"
+code=0
+wait "$daemon" || code=$?
+daemon=''
+expect 'exit code when stopped while paused' 0 "$code"
+
+# A replay has nothing to free.
+start --replay "$(recording)"
+exits 'pause of a replay' 1 ctl pause
+grep -q 'cannot pause: a replay holds no counter' "$work/said" || fail "why not: $(cat "$work/said")"
+exits 'resume of a replay' 0 ctl resume
