@@ -545,13 +545,15 @@ Test(perf_origin, a_pause_closes_every_event_and_keeps_the_books)
 {
 	_cleanup_(perf_set_freep) struct perf_event_set *set = NULL;
 	const struct timespec half = {.tv_nsec = 500 * NSEC_PER_MSEC};
+	struct pmu_opening opening = page_faults;
 	const u64 period = FAULTS * 3 / 4;
 	struct perf_counts before, paused, after;
 	char *message = NULL;
 	u64 runs;
 
+	opening.event.period = period;
 	tree_write(root, "online", "0\n");
-	cr_assert_eq(perf_open(&page_faults, period, online, &set, &message), 0, "%s", message);
+	cr_assert_eq(perf_open(&opening, online, &set, &message), 0, "%s", message);
 	start(set);
 	fault_on(0);
 	perf_count(set, &before);
