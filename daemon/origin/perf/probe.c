@@ -2,17 +2,20 @@
 #include "probe.h"
 
 #include <errno.h>
-#include <json-c/json.h>
 #include <string.h>
+#include <time.h>
+
+#include <bpf/libbpf.h>
 
 #include "base/cleanup.h"
+#include "kernel/kernel.h"
 #include "perf.h"
 #include "perf_diagnose.h"
-
-DEFINE_CLEANUP(struct json_object *, json_object_put)
+#include "perf_remarks.h"
+#include "perf_trial.h"
 
 /* Opens it where it would run, and notes where the kernel wanted it otherwise. Returns 1 where it took it. */
-static int try_opening(struct pmu_plan *plan, struct pmu_opening *opening, u64 period)
+static int try_opening(struct pmu_plan *plan, struct pmu_opening *opening)
 {
 	const struct pmu_opening planned = *opening;
 	const char *pmu = planned.event.pmu;
@@ -22,7 +25,7 @@ static int try_opening(struct pmu_plan *plan, struct pmu_opening *opening, u64 p
 
 	if (cpu < 0)
 		return pmu_plan_refuse(plan, pmu, planned.event.role, "none of its CPUs is online");
-	r = perf_try(opening, period, cpu, &message);
+	r = perf_try(opening, planned.event.period, cpu, &message);
 	if (r < 0)
 		return pmu_plan_refuse(plan, pmu, planned.event.role, "%s", message ? message : strerror(-r));
 	r = 0;
@@ -44,28 +47,11 @@ static int try_opening(struct pmu_plan *plan, struct pmu_opening *opening, u64 p
 	return r < 0 ? r : 1;
 }
 
-static int refuse_all(struct pmu_plan *plan, const char *reason)
+static int try_openings(struct pmu_plan *plan)
 {
-	while (plan->n_openings > 0) {
-		const struct event *event = &plan->openings[0].event;
-		int r = pmu_plan_refuse(plan, event->pmu, event->role, "%s", reason);
-
-		if (r < 0)
-			return r;
-		pmu_plan_drop(plan, 0);
-	}
-	return 0;
-}
-
-int probe_try(struct pmu_plan *plan, u64 period)
-{
-	_cleanup_free_ char *remark = NULL;
-	_cleanup_free_ char *obstacle = NULL;
-	struct perf_facts facts;
-	int r;
-
 	for (size_t i = 0; i < plan->n_openings;) {
-		r = try_opening(plan, &plan->openings[i], period);
+		int r = try_opening(plan, &plan->openings[i]);
+
 		if (r < 0)
 			return r;
 		if (r > 0)
@@ -73,188 +59,347 @@ int probe_try(struct pmu_plan *plan, u64 period)
 		else
 			pmu_plan_drop(plan, i);
 	}
+	return 0;
+}
+
+static void drop_counter(struct pmu_plan *plan, size_t index)
+{
+	plan->n_counters--;
+	memmove(&plan->counters[index], &plan->counters[index + 1],
+		(plan->n_counters - index) * sizeof(plan->counters[0]));
+}
+
+/* The kernel's reason for a counter is the same as for an event with its attributes. */
+static int try_counter(struct pmu_plan *plan, const struct pmu_counter *counter,
+		       const struct perf_facts *facts)
+{
+	struct pmu_opening opening = {
+		.event = {.role = EVENT_OFFCORE},
+		.type = counter->type,
+		.config = counter->config,
+		.config1 = counter->config1,
+	};
+	int cpu = counter->cpus_known ? cpu_list_next(&counter->cpus, -1) : 0;
+	_cleanup_free_ char *message = NULL;
+	int r;
+
+	if (cpu < 0)
+		return pmu_plan_refuse(plan, counter->pmu, EVENT_OFFCORE, "none of its CPUs is online");
+	r = perf_trial_counter(counter, cpu);
+	if (r >= 0)
+		return 1;
+	memcpy(opening.event.pmu, counter->pmu, sizeof(opening.event.pmu));
+	message = perf_diagnose_open(r, &opening, cpu, facts);
+	return pmu_plan_refuse(plan, counter->pmu, EVENT_OFFCORE, "%s", message ? message : strerror(-r));
+}
+
+static int try_counters(struct pmu_plan *plan, const struct perf_facts *facts)
+{
+	for (size_t i = 0; i < plan->n_counters;) {
+		int r = try_counter(plan, &plan->counters[i], facts);
+
+		if (r < 0)
+			return r;
+		if (r > 0)
+			i++;
+		else
+			drop_counter(plan, i);
+	}
+	return 0;
+}
+
+/* Refuses what has a role in `roles`; with nothing to refuse what stands in the way is still worth a note. */
+static int refuse(struct pmu_plan *plan, unsigned roles, const char *reason)
+{
+	bool found = false;
+	int r = 0;
+
+	for (size_t i = 0; r >= 0 && i < plan->n_openings;) {
+		const struct event *event = &plan->openings[i].event;
+
+		if (!(roles & 1U << event->role)) {
+			i++;
+			continue;
+		}
+		r = pmu_plan_refuse(plan, event->pmu, event->role, "%s", reason);
+		pmu_plan_drop(plan, i);
+		found = true;
+	}
+	while (r >= 0 && (roles & 1U << EVENT_OFFCORE) && plan->n_counters > 0) {
+		r = pmu_plan_refuse(plan, plan->counters[0].pmu, EVENT_OFFCORE, "%s", reason);
+		drop_counter(plan, 0);
+		found = true;
+	}
+	return r >= 0 && !found ? pmu_plan_note(plan, "%s", reason) : r;
+}
+
+#define ALL_ROLES ((1U << EVENT_ROLES) - 1)
+
+static bool plans_a_role(const struct pmu_plan *plan, unsigned roles)
+{
+	for (size_t i = 0; i < plan->n_openings; i++)
+		if (roles & 1U << plan->openings[i].event.role)
+			return true;
+	return (roles & 1U << EVENT_OFFCORE) && plan->n_counters > 0;
+}
+
+/* What is asked for is opened whole or not at all; each further role would come on top. */
+static int check_descriptors(struct probe_report *report, const struct perf_facts *facts)
+{
+	for (unsigned role = 0; role <= EVENT_ROLES; role++) {
+		unsigned further = role == 0 ? 0 : 1U << (role - 1);
+		unsigned refused = further ? further : report->asked;
+		struct perf_wanted wanted = {.cpus = perf_cost_cpus(&report->plan)};
+		_cleanup_free_ char *message = NULL;
+		_cleanup_free_ char *what = NULL;
+		int r;
+
+		if ((further & report->asked) || !plans_a_role(&report->plan, refused))
+			continue;
+		if (asprintf(&what, "sampling %s%s",
+			     further ? event_role_name((enum event_role)(role - 1)) : "what is asked for",
+			     further && report->asked ? " beside what is asked for" : "") < 0) {
+			what = NULL;
+			return -ENOMEM;
+		}
+		wanted.what = what;
+		wanted.descriptors = perf_cost_reserved(&report->plan, report->asked | further);
+		r = perf_diagnose_descriptors(facts, &wanted, &message);
+		if (r >= 0 && message)
+			r = refuse(&report->plan, refused, message);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+/* What stands in the way of every event, if anything does. */
+static int find_obstacle(const struct perf_facts *facts, struct pmu_plan *plan)
+{
+	static int (*const questions[])(const struct perf_facts *, char **) = {
+		perf_diagnose_bpf,
+		perf_diagnose_cgroups,
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(questions); i++) {
+		_cleanup_free_ char *obstacle = NULL;
+		int r = questions[i](facts, &obstacle);
+
+		if (r >= 0 && obstacle)
+			r = refuse(plan, ALL_ROLES, obstacle);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+static u64 now_ns(void)
+{
+	struct timespec now;
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &now);
+	return (u64)now.tv_sec * NSEC_PER_SEC + (u64)now.tv_nsec;
+}
+
+static int note_taken(struct probe_report *report, struct kernel *kernel, const struct perf_facts *facts)
+{
+	struct pmu_plan *plan = &report->plan;
+	u64 ns = 0;
+
+	for (size_t i = 0; i < plan->n_openings; i++) {
+		struct perf_trial trial;
+		/* Any of the programs costs the same to attach; those asked for have one each. */
+		int fd = kernel_program_fd(kernel, 0);
+		int r = fd < 0 ? fd : perf_trial(&plan->openings[i], fd, &trial);
+
+		if (r < 0)
+			r = pmu_plan_note(plan, "%s on PMU %s opened once, but not a second time: %s",
+					  event_role_name(plan->openings[i].event.role),
+					  plan->openings[i].event.pmu, strerror(-r));
+		else
+			r = perf_remark_taken(&plan->openings[i].event, &trial.in_error, facts->nmi_watchdog,
+					      plan);
+		if (r < 0)
+			return r;
+		ns += trial.ns;
+		report->timed += trial.opened;
+	}
+	if (report->timed)
+		report->measured.event_ns = ns / report->timed;
+	return 0;
+}
+
+/* Loads the programs as the daemon would, and opens events as it would, on a few CPUs. */
+static int rehearse(struct probe_report *report, const struct perf_facts *facts)
+{
+	struct pmu_plan *plan = &report->plan;
+	struct kernel_settings settings = {
+		.slots = report->measured.slots,
+		.stripes = kernel_stripes_for((int)report->cpus),
+		.births = true,
+		.hardware = true,
+	};
+	_cleanup_(kernel_freep) struct kernel *kernel = NULL;
+	_cleanup_free_ char *message = NULL;
+	bool any = plans_a_role(plan, report->asked);
+	u64 start_ns;
+	int r;
+
+	for (size_t i = 0; i < plan->n_openings; i++)
+		if (!any || (report->asked & 1U << plan->openings[i].event.role))
+			settings.events[settings.n_events++] = plan->openings[i].event.settings;
+	start_ns = now_ns();
+	r = kernel_open(&settings, &kernel, &message);
+	if (r < 0)
+		return refuse(plan, ALL_ROLES, message ? message : strerror(-r));
+	report->measured.load_ns = now_ns() - start_ns;
+	return note_taken(report, kernel, facts);
+}
+
+static int note_permission(struct pmu_plan *plan, const struct perf_facts *facts)
+{
+	_cleanup_free_ char *message = NULL;
+	int r = perf_trial_permission();
+
+	if (r < 0)
+		r = perf_diagnose_permission(r, facts, &message);
+	return r >= 0 && message ? pmu_plan_note(plan, "%s", message) : r;
+}
+
+static void note_system(struct probe_report *report, const struct perf_facts *facts)
+{
+	int cpus = libbpf_num_possible_cpus();
+
+	report->cpus = cpus > 0 ? (u32)cpus : 0;
+	if (report->measured.slots)
+		return;
+	report->measured.slots = perf_cost_slots(facts->cgroup_count);
+	report->slots_by_cgroups = facts->cgroup_count > 0;
+}
+
+static int try_what_is_planned(struct probe_report *report, const struct perf_facts *facts)
+{
+	int r;
+
+	r = check_descriptors(report, facts);
+	if (r >= 0)
+		r = try_openings(&report->plan);
+	if (r >= 0)
+		r = try_counters(&report->plan, facts);
+	return r;
+}
+
+int probe_try(struct probe_report *report)
+{
+	struct pmu_plan *plan = &report->plan;
+	_cleanup_free_ char *remark = NULL;
+	struct perf_facts facts;
+	int r;
 
 	perf_facts_gather(&facts);
-	r = perf_diagnose_bpf(&facts, &obstacle);
-	if (r >= 0 && obstacle)
-		r = plan->n_openings > 0 ? refuse_all(plan, obstacle) : pmu_plan_note(plan, "%s", obstacle);
+	perf_facts_gather_surroundings(&facts);
+	report->live = true;
+	note_system(report, &facts);
+	if (plans_a_role(plan, ALL_ROLES))
+		r = try_what_is_planned(report, &facts);
+	else
+		r = note_permission(plan, &facts);
+	if (r >= 0)
+		r = find_obstacle(&facts, plan);
+	if (r >= 0 && plan->n_openings > 0)
+		r = rehearse(report, &facts);
+	if (plan->n_openings > 0)
+		report->measured.event_bytes = perf_trial_event_bytes();
 	if (r >= 0)
 		r = perf_diagnose_remark(&facts, &remark);
 	if (r >= 0 && remark)
 		r = pmu_plan_note(plan, "%s", remark);
+	if (r >= 0)
+		r = perf_remarks(&facts, plan);
 	if (r >= 0 && facts.hypervisor)
 		r = pmu_plan_note(plan, "this is a virtual machine (CPUID says so): which PMU it sees, and "
 					"whether with PEBS, its host decides");
 	return r;
 }
 
-int probe_print_text(const struct pmu_plan *plan, FILE *out)
+bool probe_usable(const struct probe_report *report)
 {
-	(void)fprintf(out, plan->n_openings > 0 ? "pebsd can sample memory accesses here:\n"
-						: "pebsd cannot sample memory accesses here.\n");
-	for (size_t i = 0; i < plan->n_openings; i++) {
-		const struct pmu_opening *opening = &plan->openings[i];
-		_cleanup_free_ char *cpus = cpu_list_format(&opening->cpus);
+	for (size_t i = 0; i < report->plan.n_openings; i++)
+		if (report->asked & 1U << report->plan.openings[i].event.role)
+			return true;
+	return false;
+}
 
-		if (!cpus)
-			return -ENOMEM;
-		(void)fprintf(
-			out,
-			"  %s on PMU %s\n"
-			"    attributes  type %u, config %#llx, config1 %#llx, config2 %#llx, precise_ip %u\n"
-			"    threshold   loads of more than %u cycles of %s latency (ldlat)\n"
-			"    latency     %s%s\n"
-			"    CPUs        %s\n",
-			event_role_name(opening->event.role), opening->event.pmu, opening->type,
-			(unsigned long long)opening->config, (unsigned long long)opening->config1,
-			(unsigned long long)opening->config2, opening->precise_ip, opening->event.ldlat,
-			opening->event.settings.has_instruction_latency ? "instruction" : "use",
-			event_latency_kind_name(opening->event.latency_kind),
-			opening->event.settings.has_instruction_latency ? ", and instruction latency" : "",
-			opening->cpus_known ? cpus : "all that are online");
-		if (opening->has_leader)
-			(void)fprintf(out, "    leader      config %#llx\n",
-				      (unsigned long long)opening->leader_config);
-	}
-	if (plan->n_refusals > 0)
-		(void)fputs("Refused:\n", out);
-	for (size_t i = 0; i < plan->n_refusals; i++)
-		(void)fprintf(out, "  %s on PMU %s: %s.\n", event_role_name(plan->refusals[i].role),
-			      plan->refusals[i].pmu, plan->refusals[i].reason);
-	if (plan->n_notes > 0)
-		(void)fputs("Notes:\n", out);
+static bool has_note(const struct pmu_plan *plan, const char *note)
+{
 	for (size_t i = 0; i < plan->n_notes; i++)
-		(void)fprintf(out, "  %s.\n", plan->notes[i]);
-	return ferror(out) ? -EIO : 0;
+		if (strcmp(plan->notes[i], note) == 0)
+			return true;
+	return false;
 }
 
-/* Takes the value over, also where it fails. */
-static int add(struct json_object *object, const char *key, struct json_object *value)
+/* Takes over what `further` has of a role, and the notes that are new. */
+static int add_role(struct pmu_plan *plan, const struct pmu_plan *further, enum event_role role)
 {
-	if (value && json_object_object_add(object, key, value) == 0)
-		return 0;
-	json_object_put(value);
-	return -ENOMEM;
+	int r = 0;
+
+	for (size_t i = 0; i < further->n_openings && plan->n_openings < EVENTS_MAX; i++)
+		if (further->openings[i].event.role == role)
+			plan->openings[plan->n_openings++] = further->openings[i];
+	for (size_t i = 0; i < further->n_counters && role == EVENT_OFFCORE; i++)
+		plan->counters[plan->n_counters++] = further->counters[i];
+	for (size_t i = 0; r >= 0 && i < further->n_refusals; i++)
+		if (further->refusals[i].role == role)
+			r = pmu_plan_refuse(plan, further->refusals[i].pmu, role, "%s",
+					    further->refusals[i].reason);
+	for (size_t i = 0; r >= 0 && i < further->n_notes; i++)
+		if (!has_note(plan, further->notes[i]))
+			r = pmu_plan_note(plan, "%s", further->notes[i]);
+	return r;
 }
 
-static int append(struct json_object *array, struct json_object *value)
+int probe_plan(const struct probe_wish *wish, struct probe_report *ret)
 {
-	if (value && json_object_array_add(array, value) == 0)
-		return 0;
-	json_object_put(value);
-	return -ENOMEM;
-}
-
-static struct json_object *hex(u64 value)
-{
-	char text[32];
-
-	(void)snprintf(text, sizeof(text), "0x%llx", (unsigned long long)value);
-	return json_object_new_string(text);
-}
-
-static int fill_event(const struct pmu_opening *opening, struct json_object *event)
-{
-	_cleanup_(json_object_putp) struct json_object *leader = NULL;
-	_cleanup_free_ char *cpus = NULL;
-
-	if (add(event, "pmu", json_object_new_string(opening->event.pmu)) < 0 ||
-	    add(event, "role", json_object_new_string(event_role_name(opening->event.role))) < 0 ||
-	    add(event, "type", json_object_new_int64(opening->type)) < 0 ||
-	    add(event, "config", hex(opening->config)) < 0 ||
-	    add(event, "config1", hex(opening->config1)) < 0 ||
-	    add(event, "config2", hex(opening->config2)) < 0 ||
-	    add(event, "precise_ip", json_object_new_int(opening->precise_ip)) < 0 ||
-	    add(event, "ldlat", json_object_new_int64(opening->event.ldlat)) < 0 ||
-	    add(event, "latency_kind",
-		json_object_new_string(event_latency_kind_name(opening->event.latency_kind))) < 0)
-		return -ENOMEM;
-	if (opening->cpus_known) {
-		cpus = cpu_list_format(&opening->cpus);
-		if (!cpus || add(event, "cpus", json_object_new_string(cpus)) < 0)
-			return -ENOMEM;
-	}
-	if (!opening->has_leader) /* null is json-c's NULL */
-		return json_object_object_add(event, "leader", NULL) == 0 ? 0 : -ENOMEM;
-	leader = json_object_new_object();
-	if (!leader || add(leader, "config", hex(opening->leader_config)) < 0)
-		return -ENOMEM;
-	return add(event, "leader", TAKE_PTR(leader));
-}
-
-static int fill_refusal(const struct pmu_refusal *refusal, struct json_object *object)
-{
-	if (add(object, "pmu", json_object_new_string(refusal->pmu)) < 0 ||
-	    add(object, "role", json_object_new_string(event_role_name(refusal->role))) < 0 ||
-	    add(object, "reason", json_object_new_string(refusal->reason)) < 0)
-		return -ENOMEM;
-	return 0;
-}
-
-static int fill(const struct pmu_plan *plan, struct json_object *events, struct json_object *refused,
-		struct json_object *notes)
-{
-	for (size_t i = 0; i < plan->n_openings; i++) {
-		struct json_object *event = json_object_new_object();
-
-		if (append(events, event) < 0 || fill_event(&plan->openings[i], event) < 0)
-			return -ENOMEM;
-	}
-	for (size_t i = 0; i < plan->n_refusals; i++) {
-		struct json_object *refusal = json_object_new_object();
-
-		if (append(refused, refusal) < 0 || fill_refusal(&plan->refusals[i], refusal) < 0)
-			return -ENOMEM;
-	}
-	for (size_t i = 0; i < plan->n_notes; i++)
-		if (append(notes, json_object_new_string(plan->notes[i])) < 0)
-			return -ENOMEM;
-	return 0;
-}
-
-/* An empty array in `object`, which owns it; NULL when out of memory. */
-static struct json_object *add_array(struct json_object *object, const char *key)
-{
-	struct json_object *array = json_object_new_array();
-
-	return add(object, key, array) < 0 ? NULL : array;
-}
-
-int probe_print_json(const struct pmu_plan *plan, FILE *out)
-{
-	_cleanup_(json_object_putp) struct json_object *root = json_object_new_object();
-	struct json_object *events, *refused, *notes;
-	const char *text;
 	int r;
 
-	if (!root || add(root, "usable", json_object_new_boolean(plan->n_openings > 0)) < 0)
-		return -ENOMEM;
-	events = add_array(root, "events");
-	refused = add_array(root, "refused");
-	notes = add_array(root, "notes");
-	if (!events || !refused || !notes)
-		return -ENOMEM;
-	r = fill(plan, events, refused, notes);
-	if (r < 0)
-		return r;
-	text = json_object_to_json_string_ext(root, JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_NOSLASHESCAPE);
-	if (!text)
-		return -ENOMEM;
-	(void)fprintf(out, "%s\n", text);
-	return ferror(out) ? -EIO : 0;
+	*ret = (struct probe_report){
+		.asked = wish->events.roles,
+		.measured = {.slots = wish->slots, .page_size = (u64)sysconf(_SC_PAGESIZE)},
+	};
+	r = pmu_plan(wish->sysfs_root, &wish->events, &ret->plan);
+	for (unsigned role = 0; r >= 0 && role < EVENT_ROLES; role++) {
+		_cleanup_(pmu_plan_done) struct pmu_plan further = {0};
+		struct pmu_wish more = wish->events;
+
+		if (wish->events.roles & 1U << role)
+			continue;
+		more.roles |= 1U << role;
+		r = pmu_plan(wish->sysfs_root, &more, &further);
+		if (r >= 0)
+			r = add_role(&ret->plan, &further, (enum event_role)role);
+	}
+	ret->cpus = perf_cost_cpus(&ret->plan);
+	return r;
 }
 
-int probe_run(const char *sysfs_root, const struct pmu_wish *wish, bool json, FILE *out)
+void probe_report_done(struct probe_report *report)
 {
-	_cleanup_(pmu_plan_done) struct pmu_plan plan = {0};
+	pmu_plan_done(&report->plan);
+}
+
+int probe_run(const struct probe_wish *wish, bool json, FILE *out)
+{
+	_cleanup_(probe_report_done) struct probe_report report = {0};
 	int r;
 
-	r = pmu_plan(sysfs_root, wish, &plan);
-	if (r >= 0 && strcmp(sysfs_root, "/sys") == 0)
-		r = probe_try(&plan, wish->period);
+	r = probe_plan(wish, &report);
+	if (r >= 0 && strcmp(wish->sysfs_root, "/sys") == 0)
+		r = probe_try(&report);
+	if (r >= 0 && !report.measured.slots)
+		report.measured.slots = perf_cost_slots(0);
 	if (r >= 0)
-		r = json ? probe_print_json(&plan, out) : probe_print_text(&plan, out);
+		r = json ? probe_print_json(&report, out) : probe_print_text(&report, out);
 	if (r < 0)
 		return r;
-	return plan.n_openings > 0 ? PROBE_USABLE : PROBE_UNUSABLE;
+	return probe_usable(&report) ? PROBE_USABLE : PROBE_UNUSABLE;
 }
