@@ -288,10 +288,10 @@ static int print_origin_of_costs(const struct probe_report *report, FILE *out)
 	if (measured->load_ns && measured->event_ns)
 		r = asprintf(&text,
 			     "Start-up time rests on what was measured just now: loading the BPF programs "
-			     "and making "
-			     "their maps took %s, and opening, mapping, attaching and enabling an event %s "
-			     "(mean of "
-			     "%zu). It is without the walk of the cgroups that there are.",
+			     "and making maps of this "
+			     "machine's size took %s, and opening, mapping, attaching and enabling an event "
+			     "%s (mean of %zu). "
+			     "It is without the walk of the cgroups that there are.",
 			     load, event, report->timed);
 	else if (report->live)
 		r = asprintf(&text, "Start-up time was not measured: not every step of it could be taken.");
@@ -305,10 +305,17 @@ static int print_origin_of_costs(const struct probe_report *report, FILE *out)
 	}
 	(void)fputs("  ", out);
 	wrap(out, text, 2, 2);
-	(void)fprintf(out,
-		      "  BPF maps are for %s cgroup slots%s; pebsd keeps room for %d more descriptors.\n",
-		      slots, report->slots_by_cgroups ? " (twice the cgroups there are, at least 512)" : "",
-		      DESCRIPTORS_SPARE);
+	free(text);
+	if (asprintf(&text,
+		     "BPF maps are for %s cgroup slots%s; beside the descriptors of events pebsd keeps room "
+		     "for %d.",
+		     slots, report->slots_by_cgroups ? " (twice the cgroups there are, at least 512)" : "",
+		     DESCRIPTORS_SPARE) < 0) {
+		text = NULL;
+		return -ENOMEM;
+	}
+	(void)fputs("  ", out);
+	wrap(out, text, 2, 2);
 	return 0;
 }
 
@@ -339,21 +346,27 @@ static int print_costs(const struct probe_report *report, FILE *out)
 	const struct pmu_plan *plan = &report->plan;
 	struct perf_cost_case machine;
 	struct perf_cost cost;
+	char here[TEXT_NUMBER_MAX];
 
 	if (plan->n_openings == 0)
 		return 0;
-	(void)fputs("\nCost by CPUs and events (rings: locked memory, at start and at most):\n"
-		    "  CPUs          events   descriptors       rings     at most      kernel    BPF maps   "
-		    "start-up\n",
-		    out);
+	(void)fputc('\n', out);
+	wrap(out,
+	     "Cost by CPUs and events (rings: locked memory, at start and at most; kernel: its structures "
+	     "for "
+	     "these events, at least):",
+	     0, 2);
+	(void)fprintf(out, "  %12s  %-8s %11s  %10s  %10s  %10s  %10s  %9s\n", "CPUs", "events",
+		      "descriptors", "rings", "at most", "kernel", "BPF maps", "start-up");
 	if (report->cpus) {
 		perf_cost_planned(plan, report->asked, report->cpus, &machine);
 		perf_cost(&machine, &report->measured, &cost);
+		(void)snprintf(here, sizeof(here), "here: %u", report->cpus);
 		if (machine.n_events)
-			print_cost(&cost, "this machine", "asked", out);
+			print_cost(&cost, here, "asked", out);
 		perf_cost_planned(plan, (1U << EVENT_ROLES) - 1, report->cpus, &machine);
 		perf_cost(&machine, &report->measured, &cost);
-		print_cost(&cost, "this machine", "all", out);
+		print_cost(&cost, here, "all", out);
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(sizes); i++)
 		print_costs_of(report, sizes[i], out);
