@@ -38,7 +38,7 @@ cp "$work/said" "$work/text"
 # As one line: where it is wrapped is no matter here.
 for words in '^pebsd can sample memory accesses here' ' loads on PMU cpu opened as' \
 	'config 0x1cd, config1 0x1e, config2 0, precise_ip 2' 'more than 30 cycles of use latency' 'CPUs 0-111 (112)' \
-	'nothing was opened' ' here: 112 asked 112 ' ' 200 1 200 ' 'were not measured'; do
+	'nothing was opened' ' here: 112 asked 112 ' ' 200 loads 200 ' 'were not measured'; do
 	tr -s ' \n' ' ' <"$work/text" | grep -q -- "$words" || fail "no \"$words\" in: $(cat "$work/text")"
 done
 
@@ -46,7 +46,7 @@ configured loads --json >"$work/probe.json"
 json 'the event' '.usable and (.events[0] | .asked and .role == "loads" and .config1 == "0x1e" and .period > 0 and
 	.cpus == "0-111" and .leader == null and (.sample_fields | sort) == ["ADDR", "DATA_SRC", "WEIGHT_STRUCT"])'
 json 'what it costs here' '.cost.asked | .cpus == 112 and .descriptors == 112 and .ring_bytes == 112 * 2 * 4096'
-json 'what it costs on 200 CPUs' '[.cost.table[] | select(.cpus == 200 and .events == 1)][0].descriptors == 200'
+json 'what it costs on 200 CPUs' '[.cost.table[] | select(.cpus == 200 and .roles == ["loads"])][0].descriptors == 200'
 json 'that nothing was measured' '.cost.measured == null and ([.cost.table[] | has("start_ns")] | any | not)'
 
 put events/mem-loads-aux event=0x03,umask=0x82

@@ -100,14 +100,32 @@ Test(perf_cost, a_hybrid_plan_grows_with_each_pmus_share)
 	const struct pmu_plan plan = hybrid();
 	struct perf_cost_case machine;
 
-	perf_cost_scaled(&plan, 2, 200, &machine);
+	perf_cost_scaled(&plan, 1U << EVENT_LOADS, 200, &machine);
 	cr_assert_eq(machine.n_events, 2);
 	cr_expect_eq(machine.events[0].cpus, 100);
 	cr_expect_eq(machine.events[1].cpus, 100);
-	cr_expect_eq(machine.counters, 0, "not all events are wanted");
-	perf_cost_scaled(&plan, 3, 200, &machine);
+	cr_expect_eq(machine.counters, 0);
+	perf_cost_scaled(&plan, 1U << EVENT_LOADS | 1U << EVENT_STORES | 1U << EVENT_OFFCORE, 200, &machine);
 	cr_expect_eq(machine.n_events, 3);
 	cr_expect_eq(machine.counters, 200);
+}
+
+Test(perf_cost, a_table_grows_by_roles)
+{
+	struct pmu_plan plan = hybrid();
+	unsigned steps[PERF_COST_STEPS];
+
+	cr_expect_eq(perf_cost_roles(&plan), 1U << EVENT_LOADS | 1U << EVENT_STORES | 1U << EVENT_OFFCORE);
+	cr_assert_eq(perf_cost_steps(&plan, steps), 3);
+	cr_expect_eq(steps[0], 1U << EVENT_LOADS);
+	cr_expect_eq(steps[1], 1U << EVENT_LOADS | 1U << EVENT_STORES);
+	cr_expect_eq(steps[2], 1U << EVENT_LOADS | 1U << EVENT_STORES | 1U << EVENT_OFFCORE);
+	plan.n_counters = 0;
+	cr_expect_eq(perf_cost_steps(&plan, steps), 2);
+	plan.n_openings = 2;
+	cr_expect_eq(perf_cost_steps(&plan, steps), 1);
+	plan.n_openings = 0;
+	cr_expect_eq(perf_cost_steps(&plan, steps), 0);
 }
 
 Test(perf_cost, where_cpus_are_not_known_all_of_them)
@@ -116,7 +134,7 @@ Test(perf_cost, where_cpus_are_not_known_all_of_them)
 	struct perf_cost_case machine;
 
 	cr_expect_eq(perf_cost_cpus(&plan), 0);
-	perf_cost_scaled(&plan, 1, 64, &machine);
+	perf_cost_scaled(&plan, 1U << EVENT_LOADS, 64, &machine);
 	cr_expect_eq(machine.events[0].cpus, 64);
 }
 

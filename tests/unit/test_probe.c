@@ -299,14 +299,17 @@ Test(probe, each_role_says_what_is_true_of_it)
 	expect_text(&loads, "latency cache latency, and instruction latency beside it", NULL);
 	expect_text(&loads, "leader type 4, config 0x8203", NULL);
 	expect_text(&loads, "one sample in 10,007 loads over the threshold", "not asked for");
-	expect_text(&stores, "samples of all stores period one sample in 20,011 stores", "ldlat");
+	expect_text(&stores,
+		    "samples of stores; the event has no threshold period one sample in 20,011 stores",
+		    "ldlat");
 	expect_text(&stores, "latency none: the CPU tells where a store went", "leader type");
 	expect_text(&stores, "asked of it ADDR, DATA_SRC samples", NULL);
 	expect_text(&stores, "(not asked for: `events` in [sampling])", NULL);
 	expect_text(&ibs_loads, "DC miss latency, only of loads that missed L1", "ldlat");
 	expect_text(&ibs_loads, "of operations of all kinds, picked at random, the loads", NULL);
 	expect_text(&ibs_loads, "one sample in 100,003 operations of all kinds", "use latency");
-	expect_text(&instructions, "samples of all instructions period one sample in 1,000,003 instructions",
+	expect_text(&instructions,
+		    "samples of instructions that retired period one sample in 1,000,003 instructions",
 		    "ldlat");
 	expect_text(&instructions, "precise_ip 3", "where a store went");
 }

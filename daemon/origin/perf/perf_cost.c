@@ -99,19 +99,43 @@ static u32 share(bool known, const struct cpu_list *list, u32 all, u32 cpus)
 	return known && all ? (u32)(((u64)cpus * cpu_list_count(list) + all - 1) / all) : cpus;
 }
 
-void perf_cost_scaled(const struct pmu_plan *plan, size_t n, u32 cpus, struct perf_cost_case *ret)
+void perf_cost_scaled(const struct pmu_plan *plan, unsigned roles, u32 cpus, struct perf_cost_case *ret)
 {
 	u32 all = perf_cost_cpus(plan);
 
 	*ret = (struct perf_cost_case){.cpus = cpus};
-	for (size_t i = 0; i < n && i < plan->n_openings; i++) {
+	for (size_t i = 0; i < plan->n_openings; i++) {
 		const struct pmu_opening *opening = &plan->openings[i];
 
-		ret->events[ret->n_events++] =
-			event_of(opening, share(opening->cpus_known, &opening->cpus, all, cpus));
+		if (roles & 1U << opening->event.role)
+			ret->events[ret->n_events++] =
+				event_of(opening, share(opening->cpus_known, &opening->cpus, all, cpus));
 	}
-	for (size_t i = 0; i < plan->n_counters && n >= plan->n_openings; i++)
+	for (size_t i = 0; i < plan->n_counters && (roles & 1U << EVENT_OFFCORE); i++)
 		ret->counters += share(plan->counters[i].cpus_known, &plan->counters[i].cpus, all, cpus);
+}
+
+unsigned perf_cost_roles(const struct pmu_plan *plan)
+{
+	unsigned roles = plan->n_counters ? 1U << EVENT_OFFCORE : 0;
+
+	for (size_t i = 0; i < plan->n_openings; i++)
+		roles |= 1U << plan->openings[i].event.role;
+	return roles;
+}
+
+size_t perf_cost_steps(const struct pmu_plan *plan, unsigned ret[PERF_COST_STEPS])
+{
+	unsigned all = perf_cost_roles(plan);
+	unsigned roles = 0;
+	size_t n = 0;
+
+	for (unsigned role = 0; role < EVENT_ROLES && n < PERF_COST_STEPS - 1; role++)
+		if (all & 1U << role)
+			ret[n++] = roles |= 1U << role;
+	if (n > 0 && ret[n - 1] != all)
+		ret[n++] = all;
+	return n;
 }
 
 u64 perf_cost_reserved(const struct pmu_plan *plan, unsigned roles)

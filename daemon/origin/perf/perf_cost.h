@@ -46,10 +46,20 @@ void perf_cost_planned(const struct pmu_plan *plan, unsigned roles, u32 possible
 		       struct perf_cost_case *ret);
 
 /*
- * The case of the plan's first `n` events on a machine of `cpus` CPUs, each on such a share of them as it has
- * here: of a hybrid CPU's, those of its PMU. With all events come the counters.
+ * The case of the plan's events with a role in `roles` on a machine of `cpus` CPUs, each on such a share of
+ * them as it has here: of a hybrid CPU's, those of its PMU.
  */
-void perf_cost_scaled(const struct pmu_plan *plan, size_t n, u32 cpus, struct perf_cost_case *ret);
+void perf_cost_scaled(const struct pmu_plan *plan, unsigned roles, u32 cpus, struct perf_cost_case *ret);
+
+/* What the plan has events or counters for: 1 << enum event_role. */
+unsigned perf_cost_roles(const struct pmu_plan *plan);
+
+/*
+ * What a table of costs is made for: the first planned role, the first two, all of them. Writes up to that
+ * many masks, none twice, to `ret`; returns how many.
+ */
+#define PERF_COST_STEPS 3
+size_t perf_cost_steps(const struct pmu_plan *plan, unsigned ret[PERF_COST_STEPS]);
 
 /*
  * File descriptors that opening the planned events with a role in `roles` asks room for at most, while they

@@ -237,17 +237,32 @@ static int fill_measured(const struct probe_report *report, struct json_object *
 	return add(object, "events_timed", number(report->timed));
 }
 
+static int add_roles(struct json_object *row, unsigned roles)
+{
+	struct json_object *array = add_array(row, "roles");
+
+	if (!array)
+		return -ENOMEM;
+	for (unsigned role = 0; role < EVENT_ROLES; role++)
+		if ((roles & 1U << role) && append(array, text(event_role_name((enum event_role)role))) < 0)
+			return -ENOMEM;
+	return 0;
+}
+
 static int fill_table(const struct probe_report *report, struct json_object *table)
 {
 	static const u32 sizes[] = {8, 64, 200, 512};
+	unsigned steps[PERF_COST_STEPS];
+	size_t n = perf_cost_steps(&report->plan, steps);
 
 	for (size_t i = 0; i < ARRAY_SIZE(sizes); i++)
-		for (size_t n = 1; n <= report->plan.n_openings; n++) {
+		for (size_t j = 0; j < n; j++) {
 			struct json_object *row = append_object(table);
 			struct perf_cost_case machine;
 
-			perf_cost_scaled(&report->plan, n, sizes[i], &machine);
-			if (!row || fill_cost(&machine, &report->measured, row) < 0)
+			perf_cost_scaled(&report->plan, steps[j], sizes[i], &machine);
+			if (!row || add_roles(row, steps[j]) < 0 ||
+			    fill_cost(&machine, &report->measured, row) < 0)
 				return -ENOMEM;
 		}
 	return 0;

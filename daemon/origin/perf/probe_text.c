@@ -217,18 +217,9 @@ static int print_refusal(const struct pmu_plan *plan, size_t index, FILE *out)
 	return 0;
 }
 
-static unsigned planned_roles(const struct pmu_plan *plan)
-{
-	unsigned roles = plan->n_counters ? 1U << EVENT_OFFCORE : 0;
-
-	for (size_t i = 0; i < plan->n_openings; i++)
-		roles |= 1U << plan->openings[i].event.role;
-	return roles;
-}
-
 static int print_verdict(const struct probe_report *report, FILE *out)
 {
-	unsigned planned = planned_roles(&report->plan);
+	unsigned planned = perf_cost_roles(&report->plan);
 	_cleanup_free_ char *asked = role_names(report->asked);
 	_cleanup_free_ char *possible = role_names(planned);
 	_cleanup_free_ char *text = NULL;
@@ -270,7 +261,7 @@ static void print_cost(const struct perf_cost *cost, const char *cpus, const cha
 		text_bytes(cost->event_bytes, structures);
 	if (cost->start_ns)
 		text_span((double)cost->start_ns / (double)NSEC_PER_SEC, start);
-	(void)fprintf(out, "  %12s  %-8s %11llu  %10s  %10s  %10s  %10s  %9s\n", cpus, events,
+	(void)fprintf(out, "  %9s  %-13s %11llu  %10s  %10s  %10s  %10s  %9s\n", cpus, events,
 		      (unsigned long long)cost->descriptors, rings, most, structures, maps, start);
 }
 
@@ -319,25 +310,25 @@ static int print_origin_of_costs(const struct probe_report *report, FILE *out)
 	return 0;
 }
 
-static void print_costs_of(const struct probe_report *report, u32 cpus, FILE *out)
+static int print_costs_of(const struct probe_report *report, u32 cpus, FILE *out)
 {
-	const struct pmu_plan *plan = &report->plan;
-	size_t numbers[3] = {1, 2, plan->n_openings};
+	unsigned steps[PERF_COST_STEPS];
+	size_t n = perf_cost_steps(&report->plan, steps);
 
-	for (size_t i = 0; i < ARRAY_SIZE(numbers); i++) {
-		bool all = numbers[i] == plan->n_openings;
+	for (size_t i = 0; i < n; i++) {
+		_cleanup_free_ char *roles = role_names(steps[i]);
 		struct perf_cost_case machine;
 		struct perf_cost cost;
-		char names[TEXT_NUMBER_MAX], events[TEXT_NUMBER_MAX];
+		char names[TEXT_NUMBER_MAX];
 
-		if (numbers[i] > plan->n_openings || (i == 2 && plan->n_openings < 3))
-			continue;
-		perf_cost_scaled(plan, numbers[i], cpus, &machine);
+		if (!roles)
+			return -ENOMEM;
+		perf_cost_scaled(&report->plan, steps[i], cpus, &machine);
 		perf_cost(&machine, &report->measured, &cost);
 		(void)snprintf(names, sizeof(names), "%u", cpus);
-		(void)snprintf(events, sizeof(events), "%s%zu", all && i > 0 ? "all " : "", numbers[i]);
-		print_cost(&cost, names, events, out);
+		print_cost(&cost, names, i < 2 ? roles : "all", out);
 	}
+	return 0;
 }
 
 static int print_costs(const struct probe_report *report, FILE *out)
@@ -356,7 +347,7 @@ static int print_costs(const struct probe_report *report, FILE *out)
 	     "for "
 	     "these events, at least):",
 	     0, 2);
-	(void)fprintf(out, "  %12s  %-8s %11s  %10s  %10s  %10s  %10s  %9s\n", "CPUs", "events",
+	(void)fprintf(out, "  %9s  %-13s %11s  %10s  %10s  %10s  %10s  %9s\n", "CPUs", "events",
 		      "descriptors", "rings", "at most", "kernel", "BPF maps", "start-up");
 	if (report->cpus) {
 		perf_cost_planned(plan, report->asked, report->cpus, &machine);
@@ -368,8 +359,12 @@ static int print_costs(const struct probe_report *report, FILE *out)
 		perf_cost(&machine, &report->measured, &cost);
 		print_cost(&cost, here, "all", out);
 	}
-	for (size_t i = 0; i < ARRAY_SIZE(sizes); i++)
-		print_costs_of(report, sizes[i], out);
+	for (size_t i = 0; i < ARRAY_SIZE(sizes); i++) {
+		int r = print_costs_of(report, sizes[i], out);
+
+		if (r < 0)
+			return r;
+	}
 	return print_origin_of_costs(report, out);
 }
 

@@ -41,7 +41,10 @@ char *probe_condition(const struct pmu_opening *opening)
 			     "%s latency (ldlat): samples x period is no count of %s",
 			     role, event->ldlat,
 			     event->settings.has_instruction_latency ? "instruction" : "use", role);
-	return words("all %s", role);
+	if (event->role == EVENT_INSTRUCTIONS)
+		return words("instructions that retired");
+	return words("%s%s; the event has no threshold", role,
+		     event->settings.has_latency ? " of any latency" : "");
 }
 
 char *probe_latency(const struct pmu_opening *opening)
