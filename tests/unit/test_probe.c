@@ -273,10 +273,12 @@ static char *print(const struct probe_report *report, bool json)
 	cr_assert_eq(fclose(out), 0);
 	to = text;
 	for (const char *from = text; *from; from++) {
-		char c = *from == '\n' ? ' ' : *from;
+		bool blank = *from == '\n' || *from == ' ';
 
-		if (c != ' ' || to == text || to[-1] != ' ')
-			*to++ = c;
+		if (!blank)
+			*to++ = *from;
+		else if (to == text || to[-1] != ' ')
+			*to++ = ' ';
 	}
 	*to = '\0';
 	return text;

@@ -328,8 +328,7 @@ int perf_diagnose_descriptors(const struct perf_facts *facts, const struct perf_
 			    "fs.file-max=%llu",
 			    wanted->what, wanted->cpus, (unsigned long long)wanted->descriptors,
 			    DESCRIPTORS_SPARE, (unsigned long long)facts->files_max,
-			    (unsigned long long)facts->files_used,
-			    (unsigned long long)(2 * (facts->files_used + all)));
+			    (unsigned long long)facts->files_used, 2ULL * (facts->files_used + all));
 		return *ret ? 0 : -ENOMEM;
 	}
 	return 0;

@@ -20,39 +20,37 @@ enum perf_cgroups {
 };
 
 struct perf_facts {
-	bool paranoid_known; /* else: no CONFIG_PERF_EVENTS, or /proc is not readable */
-	int paranoid;        /* kernel.perf_event_paranoid */
+	u64 capabilities;     /* effective, a bit each */
+	int paranoid;         /* kernel.perf_event_paranoid */
+	unsigned max_precise; /* caps/max_precise of the core PMU */
+	u32 microcode;        /* revision; 0: not known */
+	u32 microcode_wanted; /* below this the kernel switches PEBS off; 0: not on this CPU */
+	bool paranoid_known;  /* else: no CONFIG_PERF_EVENTS, or /proc is not readable */
 	bool capabilities_known;
-	u64 capabilities;           /* effective, a bit each */
 	bool user_namespace;        /* not the first one: capabilities do not reach the kernel's own things */
 	bool seccomp_filter;        /* system calls of this process are filtered */
 	bool lockdown_confidential; /* /sys/kernel/security/lockdown is [confidentiality] */
 	bool has_btf;               /* /sys/kernel/btf/vmlinux */
 	bool has_core_pmu;          /* /sys/bus/event_source/devices/cpu */
 	bool max_precise_known;
-	unsigned max_precise; /* caps/max_precise of it */
-	bool hypervisor;      /* CPUID says that this is a guest */
-	bool debian_kernel;   /* carries the patch for kernel.perf_event_paranoid above 2 */
-	bool ubuntu_kernel;   /* carries the one for 4 and above */
-	u32 microcode;        /* revision; 0: not known */
-	u32 microcode_wanted; /* below this the kernel switches PEBS off; 0: not on this CPU */
+	bool hypervisor;    /* CPUID says that this is a guest */
+	bool debian_kernel; /* carries the patch for kernel.perf_event_paranoid above 2 */
+	bool ubuntu_kernel; /* carries the one for 4 and above */
 
 	/* From here on only perf_facts_gather_surroundings() fills in. */
-	u64 descriptors_max;  /* hard limit of this process; 0: not known */
-	u64 descriptors_used; /* by it */
-	u64 files_max;        /* fs.file-max; 0: not known. CAP_SYS_ADMIN may go above it */
-	u64 files_used;       /* on the whole system */
-
+	bool nmi_watchdog; /* kernel.nmi_watchdog is on */
+	bool kvm_host;     /* KVM's part for this CPU is loaded */
+	bool cpu_time_max_known;
 	enum perf_cgroups cgroups;
-	u64 cgroup_count; /* of the default hierarchy; 0: not known */
-
-	bool nmi_watchdog;         /* kernel.nmi_watchdog is on */
+	u64 cgroup_count;          /* of the default hierarchy; 0: not known */
+	u64 descriptors_max;       /* hard limit of this process; 0: not known */
+	u64 descriptors_used;      /* by it */
+	u64 files_max;             /* fs.file-max; 0: not known. CAP_SYS_ADMIN may go above it */
+	u64 files_used;            /* on the whole system */
+	u64 max_sample_rate;       /* kernel.perf_event_max_sample_rate; 0: not known */
+	u64 cpu_time_max_percent;  /* kernel.perf_cpu_time_max_percent */
 	struct cpu_list isolated;  /* isolcpus= */
 	struct cpu_list nohz_full; /* nohz_full= */
-	u64 max_sample_rate;       /* kernel.perf_event_max_sample_rate; 0: not known */
-	bool cpu_time_max_known;
-	u64 cpu_time_max_percent; /* kernel.perf_cpu_time_max_percent */
-	bool kvm_host;            /* KVM's part for this CPU is loaded */
 };
 
 /* Reads them; what cannot be read stays 0. */

@@ -207,7 +207,7 @@ static int note_taken(struct probe_report *report, struct kernel *kernel, const 
 	u64 ns = 0;
 
 	for (size_t i = 0; i < plan->n_openings; i++) {
-		struct perf_trial trial;
+		struct perf_trial trial = {0};
 		/* Any of the programs costs the same to attach; those asked for have one each. */
 		int fd = kernel_program_fd(kernel, 0);
 		int r = fd < 0 ? fd : perf_trial(&plan->openings[i], fd, &trial);

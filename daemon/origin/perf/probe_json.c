@@ -46,6 +46,11 @@ static struct json_object *hex(u64 value)
 	return json_object_new_string(digits);
 }
 
+static struct json_object *boolean(bool value)
+{
+	return json_object_new_boolean(value);
+}
+
 static struct json_object *number(u64 value)
 {
 	return json_object_new_uint64(value);
@@ -115,13 +120,13 @@ static int fill_event(const struct probe_report *report, const struct pmu_openin
 		perf_attr_leader(opening, &leader);
 	if (add(event, "pmu", text(opening->event.pmu)) < 0 ||
 	    add(event, "role", text(event_role_name(opening->event.role))) < 0 ||
-	    add(event, "asked", json_object_new_boolean(report->asked >> opening->event.role & 1)) < 0 ||
+	    add(event, "asked", boolean(report->asked & 1U << opening->event.role)) < 0 ||
 	    add(event, "type", number(attr.type)) < 0 || add(event, "config", hex(attr.config)) < 0 ||
 	    add(event, "config1", hex(attr.config1)) < 0 || add(event, "config2", hex(attr.config2)) < 0 ||
 	    add(event, "precise_ip", number(attr.precise_ip)) < 0 ||
 	    add(event, "period", number(opening->event.period)) < 0 ||
-	    add(event, "pinned", json_object_new_boolean(attr.pinned || leader.pinned)) < 0 ||
-	    add(event, "exclude_guest", json_object_new_boolean(attr.exclude_guest)) < 0 ||
+	    add(event, "pinned", boolean(attr.pinned || leader.pinned)) < 0 ||
+	    add(event, "exclude_guest", boolean(attr.exclude_guest)) < 0 ||
 	    add_fields(event, attr.sample_type) < 0 || add_words(event, opening) < 0 ||
 	    add_cpus(event, opening->cpus_known, &opening->cpus) < 0)
 		return -ENOMEM;
@@ -133,7 +138,7 @@ static int fill_counter(const struct probe_report *report, const struct pmu_coun
 {
 	if (add(object, "pmu", text(counter->pmu)) < 0 ||
 	    add(object, "kind", text(probe_counter_name(counter->kind))) < 0 ||
-	    add(object, "asked", json_object_new_boolean(report->asked >> EVENT_OFFCORE & 1)) < 0 ||
+	    add(object, "asked", boolean(report->asked & 1U << EVENT_OFFCORE)) < 0 ||
 	    add(object, "type", number(counter->type)) < 0 ||
 	    add(object, "config", hex(counter->config)) < 0 ||
 	    add(object, "config1", hex(counter->config1)) < 0)
@@ -223,18 +228,18 @@ static int fill_cost(const struct perf_cost_case *machine, const struct perf_cos
 static int fill_measured(const struct probe_report *report, struct json_object *cost)
 {
 	const struct perf_cost_facts *measured = &report->measured;
-	struct json_object *object;
+	struct json_object *entry;
 
 	if (add(cost, "slots", number(measured->slots)) < 0 ||
 	    add(cost, "descriptors_spare", number(DESCRIPTORS_SPARE)) < 0)
 		return -ENOMEM;
 	if (!measured->load_ns || !measured->event_ns)
 		return add_null(cost, "measured");
-	object = json_object_new_object();
-	if (add(cost, "measured", object) < 0 || add(object, "load_ns", number(measured->load_ns)) < 0 ||
-	    add(object, "event_ns", number(measured->event_ns)) < 0)
+	entry = json_object_new_object();
+	if (add(cost, "measured", entry) < 0 || add(entry, "load_ns", number(measured->load_ns)) < 0 ||
+	    add(entry, "event_ns", number(measured->event_ns)) < 0)
 		return -ENOMEM;
-	return add(object, "events_timed", number(report->timed));
+	return add(entry, "events_timed", number(report->timed));
 }
 
 static int add_roles(struct json_object *row, unsigned roles)
@@ -270,7 +275,7 @@ static int fill_table(const struct probe_report *report, struct json_object *tab
 
 static int fill_costs(const struct probe_report *report, struct json_object *root)
 {
-	struct json_object *cost, *table, *object;
+	struct json_object *cost, *table, *entry;
 	struct perf_cost_case machine;
 
 	if (report->plan.n_openings == 0)
@@ -279,13 +284,13 @@ static int fill_costs(const struct probe_report *report, struct json_object *roo
 	if (add(root, "cost", cost) < 0 || fill_measured(report, cost) < 0)
 		return -ENOMEM;
 	if (report->cpus) {
-		object = json_object_new_object();
+		entry = json_object_new_object();
 		perf_cost_planned(&report->plan, report->asked, report->cpus, &machine);
-		if (add(cost, "asked", object) < 0 || fill_cost(&machine, &report->measured, object) < 0)
+		if (add(cost, "asked", entry) < 0 || fill_cost(&machine, &report->measured, entry) < 0)
 			return -ENOMEM;
-		object = json_object_new_object();
+		entry = json_object_new_object();
 		perf_cost_planned(&report->plan, (1U << EVENT_ROLES) - 1, report->cpus, &machine);
-		if (add(cost, "all", object) < 0 || fill_cost(&machine, &report->measured, object) < 0)
+		if (add(cost, "all", entry) < 0 || fill_cost(&machine, &report->measured, entry) < 0)
 			return -ENOMEM;
 	}
 	table = add_array(cost, "table");
@@ -297,8 +302,8 @@ int probe_print_json(const struct probe_report *report, FILE *out)
 	_cleanup_(json_object_putp) struct json_object *root = json_object_new_object();
 	const char *printed;
 
-	if (!root || add(root, "usable", json_object_new_boolean(probe_usable(report))) < 0 ||
-	    fill_plan(report, root) < 0 || fill_costs(report, root) < 0)
+	if (!root || add(root, "usable", boolean(probe_usable(report))) < 0 || fill_plan(report, root) < 0 ||
+	    fill_costs(report, root) < 0)
 		return -ENOMEM;
 	printed = json_object_to_json_string_ext(root,
 						 JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_NOSLASHESCAPE);
