@@ -13,6 +13,8 @@ static struct pmu_plan plan_of(u8 precise_ip)
 	plan.openings[0] = (struct pmu_opening){
 		.event = {.role = EVENT_LOADS, .pmu = "cpu"},
 		.precise_ip = precise_ip,
+		.cpus_known = true,
+		.cpus = {{0xff}},
 	};
 	return plan;
 }
@@ -54,6 +56,8 @@ Test(perf_remarks, each_neighbour_is_told_with_what_to_do)
 	facts = (struct perf_facts){.isolated = {{0xc}}, .nohz_full = {{0x30}}};
 	expect_one(&facts, "CPUs 2-5 are isolated");
 	expect_one(&facts, "`isolated = no` in [sampling] leaves them out");
+	facts = (struct perf_facts){.isolated = {{0x300}}}; /* not sampled */
+	expect_one(&facts, NULL);
 	facts = (struct perf_facts){.max_sample_rate = 25250};
 	expect_one(&facts, "kernel.perf_event_max_sample_rate is 25250");
 	facts.max_sample_rate = 200000;

@@ -112,13 +112,35 @@ static void gather_microcode(struct perf_facts *facts, const char *cpuinfo)
 		facts->microcode = (u32)revision;
 }
 
+/* Of the first CPU: the file has a paragraph for each, and on large machines takes long to read. */
+static char *read_cpuinfo(void)
+{
+	_cleanup_fclose_ FILE *file = fopen("/proc/cpuinfo", "re");
+	_cleanup_free_ char *line = NULL;
+	char *text = NULL;
+	size_t size = 0, bytes = 0;
+	FILE *stream;
+
+	if (!file)
+		return NULL;
+	stream = open_memstream(&text, &bytes);
+	if (!stream)
+		return NULL;
+	while (getline(&line, &size, file) > 1)
+		(void)fputs(line, stream);
+	if (fclose(stream) == 0)
+		return text;
+	free(text);
+	return NULL;
+}
+
 static void gather_cpu(struct perf_facts *facts)
 {
-	_cleanup_free_ char *cpuinfo = NULL;
+	_cleanup_free_ char *cpuinfo = read_cpuinfo();
 	const char *flags;
 
 	facts->has_core_pmu = access("/sys/bus/event_source/devices/cpu", F_OK) == 0;
-	if (text_file_read("/proc/cpuinfo", &cpuinfo) < 0)
+	if (!cpuinfo)
 		return;
 	gather_microcode(facts, cpuinfo);
 	flags = strstr(cpuinfo, "\nflags");

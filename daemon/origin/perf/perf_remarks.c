@@ -23,13 +23,16 @@ static int remark_watchdog(struct pmu_plan *plan)
 
 static int remark_isolated(const struct perf_facts *facts, struct pmu_plan *plan)
 {
-	struct cpu_list both = facts->isolated;
+	struct cpu_list sampled = {0}, isolated = facts->isolated;
 	_cleanup_free_ char *names = NULL;
 
-	cpu_list_add_all(&both, &facts->nohz_full);
-	if (cpu_list_count(&both) == 0)
+	for (size_t i = 0; i < plan->n_openings; i++)
+		cpu_list_add_all(&sampled, &plan->openings[i].cpus);
+	cpu_list_add_all(&isolated, &facts->nohz_full);
+	cpu_list_keep(&isolated, &sampled);
+	if (cpu_list_count(&isolated) == 0)
 		return 0;
-	names = cpu_list_format(&both);
+	names = cpu_list_format(&isolated);
 	if (!names)
 		return -ENOMEM;
 	return pmu_plan_note(plan,

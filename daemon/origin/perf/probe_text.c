@@ -186,7 +186,8 @@ static int print_counter(const struct probe_report *report, const struct pmu_cou
 	r = field(out, "opened as", "type %u, config %#llx; MSR value %#llx (config1)", counter->type,
 		  (unsigned long long)counter->config, (unsigned long long)counter->config1);
 	if (r >= 0)
-		r = field(out, "counts", "%s; counted, not sampled", probe_counter_meaning(counter->kind));
+		r = field(out, "counts", "%s; counted, not sampled, in turns where several need one register",
+			  probe_counter_meaning(counter->kind));
 	return r >= 0 ? print_cpus(out, counter->cpus_known, &counter->cpus) : r;
 }
 
