@@ -308,7 +308,8 @@ Test(probe, each_role_says_what_is_true_of_it)
 	expect_text(&stores, "asked of it ADDR, DATA_SRC samples", NULL);
 	expect_text(&stores, "(not asked for: `events` in [sampling])", NULL);
 	expect_text(&ibs_loads, "DC miss latency, only of loads that missed L1", "ldlat");
-	expect_text(&ibs_loads, "of operations of all kinds, picked at random, the loads", NULL);
+	expect_text(&ibs_loads, "samples of operations of all kinds, one a period; of these the loads period",
+		    NULL);
 	expect_text(&ibs_loads, "one sample in 100,003 operations of all kinds", "use latency");
 	expect_text(&instructions,
 		    "samples of instructions that retired period one sample in 1,000,003 instructions",

@@ -152,7 +152,9 @@ static int print_attributes(const struct pmu_opening *opening, FILE *out)
 				  : "not pinned: it takes turns with an event that needs the same counter, "
 				    "and the "
 				    "share of time that it ran is told");
-	return r >= 0 ? field(out, "asked of it", "%s", *fields ? fields : "nothing") : r;
+	return r >= 0 ? field(out, "asked of it", "%s",
+			      *fields ? fields : "nothing but what each sample has: where in the code it is")
+		      : r;
 }
 
 static int print_opening(const struct probe_report *report, const struct pmu_opening *opening, FILE *out)

@@ -30,12 +30,12 @@ char *probe_condition(const struct pmu_opening *opening)
 	const char *role = event_role_name(event->role);
 
 	if (is_ibs(opening) && event->ldlat)
-		return words(
-			"of operations of all kinds, picked at random, the %s, and of these only those of "
-			"more than %u cycles (ldlat)",
-			role, event->ldlat);
+		return words("operations of all kinds, one a period; of these the %s, and of those only the "
+			     "ones of "
+			     "more than %u cycles (ldlat)",
+			     role, event->ldlat);
 	if (is_ibs(opening))
-		return words("of operations of all kinds, picked at random, the %s", role);
+		return words("operations of all kinds, one a period; of these the %s", role);
 	if (event->ldlat)
 		return words("%s picked at random by the CPU, of these only those of more than %u cycles of "
 			     "%s latency (ldlat): samples x period is no count of %s",
