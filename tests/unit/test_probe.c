@@ -451,3 +451,19 @@ Test(probe, roles_that_are_not_asked_for_are_planned_as_well)
 			cr_expect_neq(strcmp(report.plan.notes[i], report.plan.notes[j]), 0, "told twice: %s",
 				      report.plan.notes[i]);
 }
+
+/* What holds only with a role that is not asked for says so. */
+Test(probe, notes_on_what_is_not_asked_for_name_it)
+{
+	const struct probe_wish wish = wish_for(0);
+	_cleanup_(probe_report_done) struct probe_report report = {0};
+	bool told = false;
+
+	tree_skylake(root);
+	tree_pmu(root, "cpu", "caps/pmu_name", "no name\n");
+	cr_assert_eq(probe_plan(&wish, &report), 0);
+	for (size_t i = 0; i < report.plan.n_notes; i++)
+		told = told ||
+		       strncmp(report.plan.notes[i], "with loads as well: cpu: no caps/pmu_name", 41) == 0;
+	cr_expect(told);
+}

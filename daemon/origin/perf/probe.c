@@ -338,7 +338,7 @@ static bool has_note(const struct pmu_plan *plan, const char *note)
 	return false;
 }
 
-/* Takes over what `further` has of a role, and the notes that are new. */
+/* Takes over what `further` has of a role, and the notes that come with it. */
 static int add_role(struct pmu_plan *plan, const struct pmu_plan *further, enum event_role role)
 {
 	int r = 0;
@@ -354,7 +354,8 @@ static int add_role(struct pmu_plan *plan, const struct pmu_plan *further, enum 
 					    further->refusals[i].reason);
 	for (size_t i = 0; r >= 0 && i < further->n_notes; i++)
 		if (!has_note(plan, further->notes[i]))
-			r = pmu_plan_note(plan, "%s", further->notes[i]);
+			r = pmu_plan_note(plan, "with %s as well: %s", event_role_name(role),
+					  further->notes[i]);
 	return r;
 }
 
