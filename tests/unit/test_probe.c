@@ -146,7 +146,7 @@ Test(probe, text_for_people)
 	tree_pmu(root, "arm_spe_0", "type", "10\n");
 	bad = probe(false, PROBE_UNUSABLE);
 	cr_expect_not_null(strstr(bad, "cannot sample memory accesses here"), "%s", bad);
-	cr_expect_not_null(strstr(bad, " on PMU arm_spe_0: "), "%s", bad);
+	cr_expect_not_null(strstr(bad, "loads on PMU arm_spe_0: "), "%s", bad);
 }
 
 Test(probe, a_wish_out_of_range_is_an_error)

@@ -138,23 +138,9 @@ size_t perf_cost_steps(const struct pmu_plan *plan, unsigned ret[PERF_COST_STEPS
 	return n;
 }
 
-u64 perf_cost_reserved(const struct pmu_plan *plan, unsigned roles)
+u64 perf_cost_reserved(const struct pmu_opening *opening)
 {
-	u64 open = 0, most = 0;
-
-	for (size_t i = 0; i < plan->n_openings; i++) {
-		const struct pmu_opening *opening = &plan->openings[i];
-		u64 cpus = cpu_list_count(&opening->cpus);
-
-		if (!(roles & 1U << opening->event.role))
-			continue;
-		if (open + 2 * cpus > most)
-			most = open + 2 * cpus;
-		open += cpus * (opening->has_leader ? 2 : 1);
-	}
-	for (size_t i = 0; i < plan->n_counters && (roles & 1U << EVENT_OFFCORE); i++)
-		open += cpu_list_count(&plan->counters[i].cpus);
-	return open > most ? open : most;
+	return 2 * cpu_list_count(&opening->cpus);
 }
 
 u32 perf_cost_slots(size_t cgroups)

@@ -61,11 +61,8 @@ unsigned perf_cost_roles(const struct pmu_plan *plan);
 #define PERF_COST_STEPS 3
 size_t perf_cost_steps(const struct pmu_plan *plan, unsigned ret[PERF_COST_STEPS]);
 
-/*
- * File descriptors that opening the planned events with a role in `roles` asks room for at most, while they
- * are opened one after the other: each asks for a leader's too, which the kernel may demand (perf_open()).
- */
-u64 perf_cost_reserved(const struct pmu_plan *plan, unsigned roles);
+/* Descriptors that perf_open() asks room for: a leader's too, which the kernel may demand. */
+u64 perf_cost_reserved(const struct pmu_opening *opening);
 
 /* CPUs that any planned event is opened on; 0 where that is not known. */
 u32 perf_cost_cpus(const struct pmu_plan *plan);

@@ -29,11 +29,12 @@ int perf_diagnose_bpf(const struct perf_facts *facts, char **ret);
  */
 int perf_diagnose_permission(int error, const struct perf_facts *facts, char **ret);
 
-/* What is about to be opened: "loads and stores", on so many CPUs, with so many descriptors in all. */
+/* What is about to be opened: on so many CPUs, with room for so many descriptors, beside those opened before.
+ */
 struct perf_wanted {
-	const char *what;
 	u32 cpus;
 	u64 descriptors;
+	u64 before;
 };
 
 /* That there are too few descriptors for it, before anything is opened; else as perf_diagnose_bpf(). */

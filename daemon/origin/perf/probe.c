@@ -143,34 +143,74 @@ static bool plans_a_role(const struct pmu_plan *plan, unsigned roles)
 	return (roles & 1U << EVENT_OFFCORE) && plan->n_counters > 0;
 }
 
-/* What is asked for is opened whole or not at all; each further role would come on top. */
+/* Descriptors of what a role is opened beside: what is asked for, and more of the same role. */
+static u64 opened_before(const struct probe_report *report, const u64 opened[EVENT_ROLES],
+			 enum event_role role)
+{
+	u64 sum = 0;
+
+	for (unsigned i = 0; i < EVENT_ROLES; i++)
+		if (i == role || (report->asked & 1U << i))
+			sum += opened[i];
+	return sum;
+}
+
+static int check_opening(struct pmu_plan *plan, const struct pmu_opening *opening, u64 before,
+			 const struct perf_facts *facts)
+{
+	_cleanup_free_ char *message = NULL;
+	struct perf_wanted wanted = {
+		.cpus = (u32)cpu_list_count(&opening->cpus),
+		.descriptors = perf_cost_reserved(opening),
+		.before = before,
+	};
+	int r = perf_diagnose_descriptors(facts, &wanted, &message);
+
+	if (r < 0 || !message)
+		return r < 0 ? r : 1;
+	return pmu_plan_refuse(plan, opening->event.pmu, opening->event.role, "%s", message);
+}
+
+static int check_counters(struct pmu_plan *plan, u64 before, const struct perf_facts *facts)
+{
+	_cleanup_free_ char *message = NULL;
+	struct perf_wanted wanted = {.before = before};
+	int r;
+
+	for (size_t i = 0; i < plan->n_counters; i++) {
+		u32 cpus = (u32)cpu_list_count(&plan->counters[i].cpus);
+
+		wanted.descriptors += cpus;
+		if (cpus > wanted.cpus)
+			wanted.cpus = cpus;
+	}
+	if (wanted.descriptors == 0)
+		return 0;
+	r = perf_diagnose_descriptors(facts, &wanted, &message);
+	return r >= 0 && message ? refuse(plan, 1U << EVENT_OFFCORE, message) : r;
+}
+
+/* In the order in which they are opened: what fits is, what does not is refused. */
 static int check_descriptors(struct probe_report *report, const struct perf_facts *facts)
 {
-	for (unsigned role = 0; role <= EVENT_ROLES; role++) {
-		unsigned further = role == 0 ? 0 : 1U << (role - 1);
-		unsigned refused = further ? further : report->asked;
-		struct perf_wanted wanted = {.cpus = perf_cost_cpus(&report->plan)};
-		_cleanup_free_ char *message = NULL;
-		_cleanup_free_ char *what = NULL;
-		int r;
+	struct pmu_plan *plan = &report->plan;
+	u64 opened[EVENT_ROLES] = {0};
 
-		if ((further & report->asked) || !plans_a_role(&report->plan, refused))
-			continue;
-		if (asprintf(&what, "sampling %s%s",
-			     further ? event_role_name((enum event_role)(role - 1)) : "what is asked for",
-			     further && report->asked ? " beside what is asked for" : "") < 0) {
-			what = NULL;
-			return -ENOMEM;
-		}
-		wanted.what = what;
-		wanted.descriptors = perf_cost_reserved(&report->plan, report->asked | further);
-		r = perf_diagnose_descriptors(facts, &wanted, &message);
-		if (r >= 0 && message)
-			r = refuse(&report->plan, refused, message);
+	for (size_t i = 0; i < plan->n_openings;) {
+		const struct pmu_opening *opening = &plan->openings[i];
+		enum event_role role = opening->event.role;
+		int r = check_opening(plan, opening, opened_before(report, opened, role), facts);
+
 		if (r < 0)
 			return r;
+		if (r == 0) {
+			pmu_plan_drop(plan, i);
+			continue;
+		}
+		opened[role] += cpu_list_count(&opening->cpus) * (opening->has_leader ? 2 : 1);
+		i++;
 	}
-	return 0;
+	return check_counters(plan, opened_before(report, opened, EVENT_OFFCORE), facts);
 }
 
 /* What stands in the way of every event, if anything does. */
