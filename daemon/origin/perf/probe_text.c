@@ -264,7 +264,7 @@ static void print_cost(const struct perf_cost *cost, const char *cpus, const cha
 		text_bytes(cost->event_bytes, structures);
 	if (cost->start_ns)
 		text_span((double)cost->start_ns / (double)NSEC_PER_SEC, start);
-	(void)fprintf(out, "  %9s  %-13s %11llu  %10s  %10s  %10s  %10s  %9s\n", cpus, events,
+	(void)fprintf(out, "  %9s %-20s %11llu %10s %10s %10s %10s %8s\n", cpus, events,
 		      (unsigned long long)cost->descriptors, rings, most, structures, maps, start);
 }
 
@@ -350,8 +350,8 @@ static int print_costs(const struct probe_report *report, FILE *out)
 	     "for "
 	     "these events, at least):",
 	     0, 2);
-	(void)fprintf(out, "  %9s  %-13s %11s  %10s  %10s  %10s  %10s  %9s\n", "CPUs", "events",
-		      "descriptors", "rings", "at most", "kernel", "BPF maps", "start-up");
+	(void)fprintf(out, "  %9s %-20s %11s %10s %10s %10s %10s %8s\n", "CPUs", "events", "descriptors",
+		      "rings", "at most", "kernel", "BPF maps", "start-up");
 	if (report->cpus) {
 		perf_cost_planned(plan, report->asked, report->cpus, &machine);
 		perf_cost(&machine, &report->measured, &cost);
