@@ -64,7 +64,7 @@ static int probe(const struct options *options)
 {
 	_cleanup_(config_mistakes_clear) struct config_mistakes mistakes = {0};
 	_cleanup_(config_freep) struct config *config = NULL;
-	struct pmu_wish wish;
+	struct probe_wish wish;
 	int r = config_load(options->config, NULL, &config, &mistakes);
 
 	if (r == -EINVAL) {
@@ -75,14 +75,19 @@ static int probe(const struct options *options)
 		r = config_new(&config);
 	}
 	if (r >= 0) {
-		wish = (struct pmu_wish){
-			.roles = config->events,
-			.period = config->period,
-			.instructions_period = config->instructions_period,
-			.ldlat = (u32)config->ldlat,
+		wish = (struct probe_wish){
+			.sysfs_root = options->sysfs_root ? options->sysfs_root : "/sys",
+			.events = {.ldlat = (u32)config->ldlat,
+				   .period = config->period,
+				   .instructions_period = config->instructions_period,
+				   .roles = config->events},
+			.slots =
+				config->cgroups_max == CONFIG_CGROUPS_MAX_AUTO ? 0 : (u32)config->cgroups_max,
 		};
-		r = probe_run(options->sysfs_root ? options->sysfs_root : "/sys", &wish, options->json,
-			      stdout);
+		wish.selection.named = config->cpus;
+		if (!config->isolated)
+			wish.selection.isolated = perf_selection_isolated(wish.sysfs_root);
+		r = probe_run(&wish, options->json, stdout);
 	}
 	if (r < 0) {
 		(void)log_error(r, "cannot tell what can be sampled below %s",

@@ -62,9 +62,10 @@ static const struct {
 			   "control socket\n(default " OPTIONS_SOCKET_DEFAULT ")"},
 	[OPTION_LISTEN] = {"listen", "ADDR:PORT|none", BIT(OPTIONS_RUN),
 			   "where /metrics is served\n(default: as configured, else 127.0.0.1:9754)"},
-	[OPTION_PROBE] =
-		{"probe", NULL, BIT(OPTIONS_PROBE),
-		 "print what this machine can sample, what it\ncannot, and why; 0: something, 3: nothing"},
+	[OPTION_PROBE] = {"probe", NULL, BIT(OPTIONS_PROBE),
+			  "print what this machine can sample, what it\ncannot, why, and what it costs; ends "
+			  "with 0 where\n"
+			  "an event is usable that is asked for, else with 3"},
 	[OPTION_SYSFS_ROOT] = {"sysfs-root", "DIR", BIT(OPTIONS_PROBE),
 			       "with --probe: read DIR in the place of /sys"},
 	[OPTION_CHECK_CONFIG] =

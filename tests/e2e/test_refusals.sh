@@ -56,7 +56,9 @@ expected=0
 status=0
 "$PEBSD" --probe --json --config "$work/pebsd.conf" >"$work/same.json" 2>"$work/said" || status=$?
 expect 'exit code of --probe with mistakes in the configuration' "$expected" "$status"
-cmp "$work/probe.json" "$work/same.json" || fail 'mistakes in the configuration change what the machine can do'
+# What was measured differs from run to run.
+for file in probe same; do jq 'del(.cost)' "$work/$file.json" >"$work/$file.constant"; done
+cmp "$work/probe.constant" "$work/same.constant" || fail 'mistakes in the configuration change what the machine can do'
 grep -q 'pebsd.conf:2: ' "$work/said" || fail "the mistakes are not told: $(cat "$work/said")"
 
 jq -e 'has("usable") and has("events") and has("refused") and has("notes")' "$work/probe.json" >/dev/null ||

@@ -79,6 +79,25 @@ Test(perf_diagnose, debian_above_2_wants_sys_admin)
 	expect(-EACCES, &facts, "security module", "CAP_SYS_ADMIN");
 }
 
+Test(perf_diagnose, ubuntu_from_4_on_wants_sys_admin)
+{
+	struct perf_facts facts = sound();
+
+	facts.ubuntu_kernel = true;
+	facts.capabilities = CAP(CAP_PERFMON) | CAP(CAP_BPF);
+	facts.paranoid = 4;
+	expect(-EACCES, &facts,
+	       "perf_event_paranoid is 4, and from 4 on Ubuntu's kernel demands CAP_SYS_ADMIN", "Debian");
+	facts.paranoid = 3;
+	expect(-EACCES, &facts, "some distributions' kernels", "Ubuntu");
+	facts.paranoid = 2;
+	facts.capabilities = 0;
+	expect(-EACCES, &facts, "neither CAP_PERFMON nor CAP_SYS_ADMIN", "Ubuntu");
+	facts.capabilities = ROOT;
+	facts.paranoid = 4;
+	expect(-EACCES, &facts, "security module", "Ubuntu");
+}
+
 Test(perf_diagnose, who_refuses_in_spite_of_the_privileges)
 {
 	struct perf_facts facts = sound();
@@ -113,6 +132,21 @@ Test(perf_diagnose, what_the_machine_lacks)
 	expect(-EOPNOTSUPP, &facts, "whose virtual PMU has no PEBS (caps/max_precise is 0)", NULL);
 	facts.max_precise_known = false;
 	expect(-EOPNOTSUPP, &facts, "this is a virtual machine", "is 0");
+}
+
+Test(perf_diagnose, microcode_that_is_too_old)
+{
+	struct perf_facts facts = sound();
+
+	facts.max_precise = 0;
+	facts.microcode_wanted = 0x28;
+	facts.microcode = 0x17;
+	expect(-EOPNOTSUPP, &facts, "has microcode 0x17, and below 0x28 the kernel switches PEBS off",
+	       "virtual machine");
+	facts.microcode = 0x28;
+	expect(-EOPNOTSUPP, &facts, "max_precise is 0", "below 0x28");
+	facts.microcode = 0; /* not known */
+	expect(-EOPNOTSUPP, &facts, "max_precise is 0", "below 0x28");
 }
 
 Test(perf_diagnose, the_other_errors_have_words_of_their_own)
@@ -191,6 +225,94 @@ Test(perf_diagnose, lockdown_is_a_remark)
 	cr_expect_not_null(strstr(remark, "bpf_cast_to_kern_ctx"));
 }
 
+static void expect_permission(int error, const struct perf_facts *facts, const char *words)
+{
+	_cleanup_free_ char *message = NULL;
+
+	cr_assert_eq(perf_diagnose_permission(error, facts, &message), 0);
+	if (!words) {
+		cr_expect_null(message, "%s", message);
+		return;
+	}
+	cr_assert_not_null(message);
+	cr_expect_not_null(strstr(message, words), "%s", message);
+	cr_expect_not_null(strstr(message, strerror(-error)), "%s", message);
+}
+
+Test(perf_diagnose, what_keeps_this_process_from_every_event)
+{
+	struct perf_facts facts = sound();
+
+	expect_permission(-EMFILE, &facts, NULL);
+	expect_permission(-EACCES, &facts, "security module");
+	facts.seccomp_filter = true;
+	expect_permission(-EPERM, &facts, "seccomp");
+	expect_permission(-ENOSYS, &facts, "seccomp filter is on this process and hides perf_event_open");
+	facts.seccomp_filter = false;
+	expect_permission(-ENOSYS, &facts, "CONFIG_PERF_EVENTS");
+	facts.capabilities = 0;
+	expect_permission(-EACCES, &facts, "neither CAP_PERFMON");
+}
+
+static void expect_descriptors(const struct perf_facts *facts, const char *words)
+{
+	const struct perf_wanted wanted = {.cpus = 200, .descriptors = 300, .before = 100};
+	_cleanup_free_ char *message = NULL;
+
+	cr_assert_eq(perf_diagnose_descriptors(facts, &wanted, &message), 0);
+	if (!words) {
+		cr_expect_null(message, "%s", message);
+		return;
+	}
+	cr_assert_not_null(message);
+	cr_expect_not_null(strstr(message, "200 CPUs take up to 300 here"), "%s", message);
+	cr_expect_not_null(strstr(message, words), "%s", message);
+}
+
+/* 300 wanted, 100 before, 128 spare, 10 used: 538. */
+Test(perf_diagnose, too_few_descriptors)
+{
+	struct perf_facts facts = sound();
+
+	facts.descriptors_used = 10;
+	expect_descriptors(&facts, NULL); /* nothing is known of a limit */
+	facts.descriptors_max = 538;
+	expect_descriptors(&facts, NULL);
+	facts.descriptors_max = 537;
+	expect_descriptors(&facts, "the hard limit is 537. Raise LimitNOFILE=");
+
+	facts.descriptors_max = 524288;
+	facts.files_used = 1000;
+	facts.files_max = 1527;
+	expect_descriptors(&facts, NULL); /* CAP_SYS_ADMIN goes above it */
+	facts.capabilities = CAP(CAP_PERFMON);
+	expect_descriptors(&facts, "of fs.file-max (1527) 1000 are in use. Raise it: sysctl fs.file-max=");
+	facts.files_max = 1528;
+	expect_descriptors(&facts, NULL);
+}
+
+Test(perf_diagnose, cgroups_that_cannot_be_told_apart)
+{
+	struct perf_facts facts = sound();
+	_cleanup_free_ char *used = NULL;
+	_cleanup_free_ char *unknown = NULL;
+	_cleanup_free_ char *missing = NULL;
+	_cleanup_free_ char *v1 = NULL;
+
+	cr_assert_eq(perf_diagnose_cgroups(&facts, &unknown), 0);
+	cr_expect_null(unknown);
+	facts.cgroups = PERF_CGROUPS_USED;
+	cr_assert_eq(perf_diagnose_cgroups(&facts, &used), 0);
+	cr_expect_null(used);
+	facts.cgroups = PERF_CGROUPS_NO_MOUNT;
+	cr_assert_eq(perf_diagnose_cgroups(&facts, &missing), 0);
+	cr_expect_not_null(strstr(missing, "mount -t cgroup2"), "%s", missing);
+	facts.cgroups = PERF_CGROUPS_V1_ONLY;
+	cr_assert_eq(perf_diagnose_cgroups(&facts, &v1), 0);
+	cr_expect_not_null(strstr(v1, "v1 hierarchies"), "%s", v1);
+	cr_expect_not_null(strstr(v1, "systemd.unified_cgroup_hierarchy=1"), "%s", v1);
+}
+
 Test(perf_facts, the_kernels_maker_not_the_compilers)
 {
 	cr_expect(perf_facts_debian_kernel("Linux version 6.1.0-21-amd64 (debian-kernel@lists.debian.org) "
@@ -199,6 +321,44 @@ Test(perf_facts, the_kernels_maker_not_the_compilers)
 					   "Debian 6.1.90-1 (2024-05-03)"));
 	cr_expect_not(perf_facts_debian_kernel(
 		"Linux version 6.9.0 (me@here) (gcc (Debian 12.2.0-14) 12.2.0) #1 SMP PREEMPT_DYNAMIC"));
+}
+
+Test(perf_facts, ubuntus_kernel_by_its_build)
+{
+	cr_expect(perf_facts_ubuntu_kernel("Linux version 5.15.0-153-generic (buildd@lcy02-amd64-092) (gcc "
+					   "(Ubuntu 11.4.0-1ubuntu1~22.04) "
+					   "11.4.0, GNU ld (GNU Binutils for Ubuntu) 2.38) #163-Ubuntu SMP "
+					   "Thu Aug 7 16:37:18 UTC 2025"));
+	cr_expect(perf_facts_ubuntu_kernel("Linux version 6.8.0 (x) (gcc) #21~22.04.1-Ubuntu SMP"));
+	cr_expect_not(perf_facts_ubuntu_kernel("Linux version 6.9.0 (me@here) (gcc (Ubuntu 11.4.0-1ubuntu1) "
+					       "11.4.0) #1 SMP PREEMPT_DYNAMIC"));
+	cr_expect_not(perf_facts_ubuntu_kernel("Linux version 6.9.0"));
+}
+
+Test(perf_facts, microcode_that_pebs_wants)
+{
+	cr_expect_eq(perf_facts_microcode_wanted(6, 0x2a, 7), 0x28);
+	cr_expect_eq(perf_facts_microcode_wanted(6, 0x2d, 6), 0x618);
+	cr_expect_eq(perf_facts_microcode_wanted(6, 0x2d, 7), 0x70c);
+	cr_expect_eq(perf_facts_microcode_wanted(6, 0x2d, 5), 0);
+	cr_expect_eq(perf_facts_microcode_wanted(6, 0x55, 7), 0);
+	cr_expect_eq(perf_facts_microcode_wanted(15, 0x2a, 7), 0);
+}
+
+Test(perf_facts, cpuinfo_lines)
+{
+	static const char cpuinfo[] =
+		"processor\t: 0\ncpu family\t: 6\nmodel\t\t: 42\nmodel name\t: Intel(R) "
+		"Core(TM)\nstepping\t: 7\nmicrocode\t: 0x2f\n";
+	u64 value = 0;
+
+	cr_assert(perf_facts_status(cpuinfo, "model", 10, &value));
+	cr_expect_eq(value, 42);
+	cr_assert(perf_facts_status(cpuinfo, "cpu family", 10, &value));
+	cr_expect_eq(value, 6);
+	cr_assert(perf_facts_status(cpuinfo, "microcode", 16, &value));
+	cr_expect_eq(value, 0x2f);
+	cr_expect_not(perf_facts_status(cpuinfo, "cpu", 10, &value));
 }
 
 Test(perf_facts, status_lines)

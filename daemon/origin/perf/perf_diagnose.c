@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/descriptor_limit.h"
 
 #define REPLAY "or look at recordings with pebsd --replay FILE"
 
@@ -17,7 +18,8 @@ enum privilege {
 	PRIVILEGE_NONE,    /* kernel.perf_event_paranoid is 0 or less: kernel/events/core.c, perf_allow_cpu */
 	PRIVILEGE_PERFMON, /* CAP_PERFMON */
 	PRIVILEGE_ADMIN,   /* above 2 on kernels with Debian's patch: CAP_SYS_ADMIN, nothing less */
-	PRIVILEGE_ADMIN_MAYBE, /* the same, where it is not known whether the kernel has the patch */
+	PRIVILEGE_ADMIN_UBUNTU, /* the same from 4 on with Ubuntu's (PERF_SECURITY_MAX) */
+	PRIVILEGE_ADMIN_MAYBE,  /* the same, where it is not known whether the kernel has a patch */
 };
 
 static enum privilege privilege_needed(const struct perf_facts *facts)
@@ -26,6 +28,8 @@ static enum privilege privilege_needed(const struct perf_facts *facts)
 		return PRIVILEGE_NONE;
 	if (!facts->paranoid_known || facts->paranoid <= 2)
 		return PRIVILEGE_PERFMON;
+	if (facts->ubuntu_kernel && facts->paranoid >= 4)
+		return PRIVILEGE_ADMIN_UBUNTU;
 	return facts->debian_kernel ? PRIVILEGE_ADMIN : PRIVILEGE_ADMIN_MAYBE;
 }
 
@@ -70,6 +74,12 @@ static char *reason_of_permission(int error, const struct perf_facts *facts)
 				    "kernel.perf_event_paranoid=2 with sysctl and give it CAP_PERFMON and "
 				    "CAP_BPF",
 				    facts->paranoid);
+		if (needed == PRIVILEGE_ADMIN_UBUNTU)
+			return text("kernel.perf_event_paranoid is %d, and from 4 on Ubuntu's kernel demands "
+				    "CAP_SYS_ADMIN; CAP_PERFMON may not be enough. Run pebsd as root, or set "
+				    "kernel.perf_event_paranoid=2 with sysctl and give it CAP_PERFMON and "
+				    "CAP_BPF",
+				    facts->paranoid);
 		if (needed == PRIVILEGE_ADMIN_MAYBE)
 			return text("kernel.perf_event_paranoid is %d, and this process has not "
 				    "CAP_SYS_ADMIN, which "
@@ -106,6 +116,11 @@ static char *reason_of_precision(const struct perf_facts *facts)
 			    facts->max_precise_known && facts->max_precise == 0
 				    ? " whose virtual PMU has no PEBS (caps/max_precise is 0)"
 				    : ", and its virtual PMU does not have the PEBS that this event needs");
+	if (facts->microcode && facts->microcode < facts->microcode_wanted)
+		return text("this Sandy Bridge has microcode %#x, and below %#x the kernel switches PEBS off "
+			    "for the CPU's errata. Update the microcode (Debian: intel-microcode, Fedora and "
+			    "Red Hat: microcode_ctl); the kernel needs no restart where it loads it late",
+			    facts->microcode, facts->microcode_wanted);
 	if (facts->max_precise_known && facts->max_precise == 0)
 		return text(
 			"the kernel has no PEBS in use (caps/max_precise is 0): this CPU lacks it, or its "
@@ -117,6 +132,19 @@ static char *reason_of_precision(const struct perf_facts *facts)
 		"counters. Look at the kernel's log, and at caps/max_precise of the PMU");
 }
 
+#define SECCOMP_REMEDY                                                                \
+	"in a container with --security-opt seccomp=PROFILE, in a systemd unit with " \
+	"SystemCallFilter=perf_event_open bpf"
+
+/* ENOSYS */
+static char *reason_of_no_call(const struct perf_facts *facts)
+{
+	if (facts->seccomp_filter)
+		return text("a seccomp filter is on this process and hides perf_event_open. Allow "
+			    "it: " SECCOMP_REMEDY);
+	return text("this kernel is built without CONFIG_PERF_EVENTS. Run one that has it, " REPLAY);
+}
+
 static char *reason_of_open(int error, const struct pmu_opening *opening, const struct perf_facts *facts)
 {
 	switch (error) {
@@ -124,13 +152,7 @@ static char *reason_of_open(int error, const struct pmu_opening *opening, const 
 	case -EPERM:
 		return reason_of_permission(error, facts);
 	case -ENOSYS:
-		return facts->seccomp_filter
-			       ? text("a seccomp filter is on this process and hides perf_event_open. Allow "
-				      "it: in a "
-				      "container with --security-opt seccomp=PROFILE, in a systemd unit with "
-				      "SystemCallFilter=perf_event_open bpf")
-			       : text("this kernel is built without CONFIG_PERF_EVENTS. Run one that has "
-				      "it, " REPLAY);
+		return reason_of_no_call(facts);
 	case -ENOENT:
 		if (facts->has_core_pmu)
 			return text("the kernel has no such PMU or event on this CPU. On a hybrid CPU a PMU "
@@ -257,5 +279,78 @@ int perf_diagnose_remark(const struct perf_facts *facts, char **ret)
 		    "bpf_cast_to_kern_ctx, which "
 		    "Linux 6.2 and later have; on an older one the programs are refused. Use "
 		    "lockdown=integrity there");
+	return *ret ? 0 : -ENOMEM;
+}
+
+int perf_diagnose_permission(int error, const struct perf_facts *facts, char **ret)
+{
+	_cleanup_free_ char *reason = NULL;
+
+	*ret = NULL;
+	switch (error) {
+	case -EACCES:
+	case -EPERM:
+		reason = reason_of_permission(error, facts);
+		break;
+	case -ENOSYS:
+		reason = reason_of_no_call(facts);
+		break;
+	default:
+		return 0;
+	}
+	if (reason)
+		*ret = text("this process may open no event on a whole CPU: perf_event_open: %s: %s",
+			    strerror(-error), reason);
+	return *ret ? 0 : -ENOMEM;
+}
+
+int perf_diagnose_descriptors(const struct perf_facts *facts, const struct perf_wanted *wanted, char **ret)
+{
+	u64 all = wanted->before + wanted->descriptors + DESCRIPTORS_SPARE;
+
+	*ret = NULL;
+	if (facts->descriptors_max && facts->descriptors_used + all > facts->descriptors_max) {
+		*ret = text(
+			"too few file descriptors: %u CPUs take up to %llu here (one each, and one for a "
+			"leader where the kernel demands it), beside %llu of other events, %d for all else "
+			"and %llu in use, and the hard limit is %llu. Raise LimitNOFILE= of the unit "
+			"(elsewhere ulimit -Hn, or --ulimit nofile= of a container) to %llu, or sample "
+			"fewer events",
+			wanted->cpus, (unsigned long long)wanted->descriptors,
+			(unsigned long long)wanted->before, DESCRIPTORS_SPARE,
+			(unsigned long long)facts->descriptors_used,
+			(unsigned long long)facts->descriptors_max,
+			(unsigned long long)facts->descriptors_used + all);
+		return *ret ? 0 : -ENOMEM;
+	}
+	if (facts->files_max && facts->files_used + all > facts->files_max &&
+	    !(facts->capabilities_known && perf_facts_capable(facts, CAP_SYS_ADMIN))) {
+		*ret = text(
+			"too few open files on this system: %u CPUs take up to %llu here, beside %llu of "
+			"other events and %d for all else, and of fs.file-max (%llu) %llu are in use. Raise "
+			"it: sysctl fs.file-max=%llu",
+			wanted->cpus, (unsigned long long)wanted->descriptors,
+			(unsigned long long)wanted->before, DESCRIPTORS_SPARE,
+			(unsigned long long)facts->files_max, (unsigned long long)facts->files_used,
+			2ULL * (facts->files_used + all));
+		return *ret ? 0 : -ENOMEM;
+	}
+	return 0;
+}
+
+int perf_diagnose_cgroups(const struct perf_facts *facts, char **ret)
+{
+	*ret = NULL;
+	if (facts->cgroups == PERF_CGROUPS_NO_MOUNT)
+		*ret = text(
+			"cannot tell cgroups apart: no cgroup2 file system is mounted, and v1 hierarchies "
+			"number their cgroups each on their own. Mount it: mount -t cgroup2 none "
+			"/sys/fs/cgroup/unified, or boot with systemd.unified_cgroup_hierarchy=1");
+	else if (facts->cgroups == PERF_CGROUPS_V1_ONLY)
+		*ret = text("cannot tell cgroups apart: no cgroup is below the root of the cgroup2 file "
+			    "system, so every sample would be the root's: services are in v1 hierarchies "
+			    "here. Boot with systemd.unified_cgroup_hierarchy=1");
+	else
+		return 0;
 	return *ret ? 0 : -ENOMEM;
 }

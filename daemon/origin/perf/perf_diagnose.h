@@ -23,6 +23,26 @@ char *perf_diagnose_attach(int error, const struct pmu_opening *opening, int cpu
  */
 int perf_diagnose_bpf(const struct perf_facts *facts, char **ret);
 
+/*
+ * Why this process may open no CPU-wide event at all, after perf_trial_permission() returned `error`; `ret`
+ * is NULL where the error has nothing to do with rights. Returns 0 or -ENOMEM.
+ */
+int perf_diagnose_permission(int error, const struct perf_facts *facts, char **ret);
+
+/* What is about to be opened: on so many CPUs, with room for so many descriptors, beside those opened before.
+ */
+struct perf_wanted {
+	u32 cpus;
+	u64 descriptors;
+	u64 before;
+};
+
+/* That there are too few descriptors for it, before anything is opened; else as perf_diagnose_bpf(). */
+int perf_diagnose_descriptors(const struct perf_facts *facts, const struct perf_wanted *wanted, char **ret);
+
+/* That cgroups cannot be told apart here, which pebsd refuses to run with; else as perf_diagnose_bpf(). */
+int perf_diagnose_cgroups(const struct perf_facts *facts, char **ret);
+
 /* A remark on what may come out wrong although nothing has failed yet; else as perf_diagnose_bpf(). */
 int perf_diagnose_remark(const struct perf_facts *facts, char **ret);
 

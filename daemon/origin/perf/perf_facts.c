@@ -1,13 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "perf_facts.h"
 
+#include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
 #include "base/text_file.h"
+#include "cgroup/mount.h"
+#include "cgroup/walk.h"
+#include "perf_notes.h"
 
 bool perf_facts_capable(const struct perf_facts *facts, unsigned capability)
 {
@@ -23,6 +29,34 @@ bool perf_facts_debian_kernel(const char *proc_version)
 	return strstr(proc_version, "debian-kernel@lists.debian.org") != NULL;
 }
 
+/* "#163-Ubuntu SMP": the kernel's own build, where "gcc (Ubuntu ...)" is any kernel's built there. */
+bool perf_facts_ubuntu_kernel(const char *proc_version)
+{
+	const char *build = strchr(proc_version, '#');
+
+	/* The compiler's own version may hold a "#" too; the kernel's is the last. */
+	for (const char *next = build; next; next = strchr(next + 1, '#'))
+		build = next;
+	return build && strncmp(build + strcspn(build, "- "), "-Ubuntu", 7) == 0;
+}
+
+u32 perf_facts_microcode_wanted(unsigned family, unsigned model, unsigned stepping)
+{
+	static const struct {
+		unsigned model, stepping;
+		u32 revision;
+	} rows[] = {
+		{0x2a, 7, 0x28},  /* Sandy Bridge */
+		{0x2d, 6, 0x618}, /* Sandy Bridge-EP */
+		{0x2d, 7, 0x70c},
+	};
+
+	for (size_t i = 0; family == 6 && i < ARRAY_SIZE(rows); i++)
+		if (rows[i].model == model && rows[i].stepping == stepping)
+			return rows[i].revision;
+	return 0;
+}
+
 bool perf_facts_initial_namespace(const char *uid_map)
 {
 	unsigned long inside, outside, length;
@@ -36,12 +70,15 @@ bool perf_facts_status(const char *status, const char *key, int base, u64 *ret)
 	size_t length = strlen(key);
 
 	while (status && *status) {
-		if (strncmp(status, key, length) == 0 && status[length] == ':') {
+		size_t blanks = strncmp(status, key, length) == 0 ? strspn(status + length, "\t ") : 0;
+
+		if (strncmp(status, key, length) == 0 && status[length + blanks] == ':') {
+			const char *value = status + length + blanks + 1;
 			char *end;
 
 			errno = 0;
-			*ret = strtoull(status + length + 1, &end, base);
-			return errno == 0 && end != status + length + 1;
+			*ret = strtoull(value, &end, base);
+			return errno == 0 && end != value;
 		}
 		status = strchr(status, '\n');
 		if (status)
@@ -62,14 +99,50 @@ static void gather_status(struct perf_facts *facts)
 	facts->seccomp_filter = perf_facts_status(status, "Seccomp", 10, &seccomp) && seccomp == 2;
 }
 
+static void gather_microcode(struct perf_facts *facts, const char *cpuinfo)
+{
+	u64 family, model, stepping, revision;
+
+	if (perf_facts_status(cpuinfo, "cpu family", 10, &family) &&
+	    perf_facts_status(cpuinfo, "model", 10, &model) &&
+	    perf_facts_status(cpuinfo, "stepping", 10, &stepping))
+		facts->microcode_wanted =
+			perf_facts_microcode_wanted((unsigned)family, (unsigned)model, (unsigned)stepping);
+	if (perf_facts_status(cpuinfo, "microcode", 16, &revision))
+		facts->microcode = (u32)revision;
+}
+
+/* Of the first CPU: the file has a paragraph for each, and on large machines takes long to read. */
+static char *read_cpuinfo(void)
+{
+	_cleanup_fclose_ FILE *file = fopen("/proc/cpuinfo", "re");
+	_cleanup_free_ char *line = NULL;
+	char *text = NULL;
+	size_t size = 0, bytes = 0;
+	FILE *stream;
+
+	if (!file)
+		return NULL;
+	stream = open_memstream(&text, &bytes);
+	if (!stream)
+		return NULL;
+	while (getline(&line, &size, file) > 1)
+		(void)fputs(line, stream);
+	if (fclose(stream) == 0)
+		return text;
+	free(text);
+	return NULL;
+}
+
 static void gather_cpu(struct perf_facts *facts)
 {
-	_cleanup_free_ char *cpuinfo = NULL;
+	_cleanup_free_ char *cpuinfo = read_cpuinfo();
 	const char *flags;
 
 	facts->has_core_pmu = access("/sys/bus/event_source/devices/cpu", F_OK) == 0;
-	if (text_file_read("/proc/cpuinfo", &cpuinfo) < 0)
+	if (!cpuinfo)
 		return;
+	gather_microcode(facts, cpuinfo);
 	flags = strstr(cpuinfo, "\nflags");
 	if (flags) {
 		size_t line = strcspn(flags + 1, "\n") + 1;
@@ -95,6 +168,88 @@ static bool read_number(const char *path, int *ret)
 	return true;
 }
 
+/* The first number of a file, or the second one after it; 0 where there is none. */
+static u64 read_count(const char *path, u64 *ret_second)
+{
+	_cleanup_free_ char *text = NULL;
+	u64 first;
+	char *end;
+
+	if (text_file_read(path, &text) < 0)
+		return 0;
+	first = strtoull(text, &end, 10);
+	if (ret_second)
+		*ret_second = strtoull(end, NULL, 10);
+	return first;
+}
+
+static void gather_descriptors(struct perf_facts *facts)
+{
+	DIR *directory = opendir("/proc/self/fd");
+	const struct dirent *entry;
+	struct rlimit limit;
+	u64 unused = 0;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) == 0)
+		facts->descriptors_max = limit.rlim_max;
+	if (directory) {
+		/* Its own is among them, and will be gone. */
+		while ((entry = readdir(directory)))
+			facts->descriptors_used += entry->d_name[0] != '.';
+		facts->descriptors_used--;
+		(void)closedir(directory);
+	}
+	facts->files_max = read_count("/proc/sys/fs/file-max", NULL);
+	facts->files_used = read_count("/proc/sys/fs/file-nr", &unused);
+	facts->files_used -= unused;
+}
+
+static int count_cgroup(u64 id, u64 parent_id, const char *name, void *userdata)
+{
+	(void)id;
+	(void)parent_id;
+	(void)name;
+	(void)userdata;
+	return 0;
+}
+
+static void gather_cgroups(struct perf_facts *facts)
+{
+	_cleanup_free_ char *mount = NULL;
+	_cleanup_close_ int root_fd = -1;
+	struct cgroup_walk_counts counts = {0};
+	bool subtree;
+	int r = cgroup_mount_find(&mount, &subtree);
+
+	if (r < 0) {
+		facts->cgroups = r == -ENOENT ? PERF_CGROUPS_NO_MOUNT : PERF_CGROUPS_UNKNOWN;
+		return;
+	}
+	r = cgroup_mount_in_use(mount);
+	if (r >= 0)
+		facts->cgroups = r > 0 ? PERF_CGROUPS_USED : PERF_CGROUPS_V1_ONLY;
+	root_fd = open(mount, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (root_fd >= 0 && cgroup_walk(root_fd, count_cgroup, NULL, &counts) >= 0)
+		facts->cgroup_count = counts.cgroups;
+}
+
+static void gather_neighbours(struct perf_facts *facts)
+{
+	int value;
+
+	facts->nmi_watchdog = read_number("/proc/sys/kernel/nmi_watchdog", &value) && value == 1;
+	(void)cpu_list_read("/sys/devices/system/cpu/isolated", &facts->isolated);
+	(void)cpu_list_read("/sys/devices/system/cpu/nohz_full", &facts->nohz_full);
+	facts->max_sample_rate = perf_note_read_rate();
+	if (read_number("/proc/sys/kernel/perf_cpu_time_max_percent", &value) && value >= 0) {
+		facts->cpu_time_max_known = true;
+		facts->cpu_time_max_percent = (u64)value;
+	}
+	/* Their folders are there where they are built in, too: they have parameters. */
+	facts->kvm_host = access("/dev/kvm", F_OK) == 0 && (access("/sys/module/kvm_intel", F_OK) == 0 ||
+							    access("/sys/module/kvm_amd", F_OK) == 0);
+}
+
 void perf_facts_gather(struct perf_facts *ret)
 {
 	_cleanup_free_ char *lockdown = NULL;
@@ -114,8 +269,17 @@ void perf_facts_gather(struct perf_facts *ret)
 	if (text_file_read("/sys/kernel/security/lockdown", &lockdown) >= 0)
 		ret->lockdown_confidential = strstr(lockdown, "[confidentiality]") != NULL;
 	ret->has_btf = access("/sys/kernel/btf/vmlinux", R_OK) == 0;
-	if (text_file_read("/proc/version", &version) >= 0)
+	if (text_file_read("/proc/version", &version) >= 0) {
 		ret->debian_kernel = perf_facts_debian_kernel(version);
+		ret->ubuntu_kernel = perf_facts_ubuntu_kernel(version);
+	}
 	if (text_file_read("/proc/self/uid_map", &uid_map) >= 0)
 		ret->user_namespace = !perf_facts_initial_namespace(uid_map);
+}
+
+void perf_facts_gather_surroundings(struct perf_facts *facts)
+{
+	gather_descriptors(facts);
+	gather_cgroups(facts);
+	gather_neighbours(facts);
 }

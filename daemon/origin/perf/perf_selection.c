@@ -39,17 +39,28 @@ static void select_from(const struct perf_selection *selection, struct cpu_list 
 	cpu_list_drop(cpus, &selection->isolated);
 }
 
-void perf_selection_apply(const struct perf_selection *selection, struct pmu_opening *opening)
+static void apply(const struct perf_selection *selection, bool *has_members, struct cpu_list *members,
+		  struct cpu_list *cpus)
 {
 	if (is_empty(&selection->named) && is_empty(&selection->isolated))
 		return;
-	if (!opening->has_members) {
+	if (!*has_members) {
 		for (int cpu = 0; cpu < CPU_LIST_MAX; cpu++)
-			cpu_list_add(&opening->members, cpu);
-		opening->has_members = true;
+			cpu_list_add(members, cpu);
+		*has_members = true;
 	}
-	select_from(selection, &opening->members);
-	select_from(selection, &opening->cpus);
+	select_from(selection, members);
+	select_from(selection, cpus);
+}
+
+void perf_selection_apply(const struct perf_selection *selection, struct pmu_opening *opening)
+{
+	apply(selection, &opening->has_members, &opening->members, &opening->cpus);
+}
+
+void perf_selection_apply_counter(const struct perf_selection *selection, struct pmu_counter *counter)
+{
+	apply(selection, &counter->has_members, &counter->members, &counter->cpus);
 }
 
 int perf_selection_check(const struct perf_selection *selection, const struct cpu_list *online,

@@ -23,6 +23,7 @@ struct cpu_list perf_selection_isolated(const char *sysfs_root);
 
 /* Takes from the opening's CPUs those that are not wanted, also for later, when others come online. Pure. */
 void perf_selection_apply(const struct perf_selection *selection, struct pmu_opening *opening);
+void perf_selection_apply_counter(const struct perf_selection *selection, struct pmu_counter *counter);
 
 /*
  * Whether one of the `online` CPUs is wanted: 0, or -ENODEV with `ret_message`, which the caller frees, in

@@ -23,7 +23,7 @@ refused() {
 adapt_unit RestartSec=10ms
 sed -i /ExecStartPre=/d "$drop_in" # without the machine there are no books
 exits 'pebsd --probe' 3 pebsd --probe
-why=$(sed -n 's/^  loads on PMU cpu: \(.*\)\.$/\1/p' "$work/said")
+why=$(pebsd --probe --json | jq -r 'first(.refused[] | select(.pmu == "cpu" and .role == "loads")).reason')
 [[ $why == 'there is no core PMU '* ]] || fail "pebsd --probe: $(<"$work/said")"
 refused 3 "memory loads cannot be sampled here. cpu: $why. pebsd --probe lists"
 [[ ${unit[StatusText]} == *"$why"* ]] || fail "the unit's status: ${unit[StatusText]}"

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "perf_cost.h"
+
+#include "kernel/kernel.h"
+#include "origin/perf/perf_map.h"
+
+/* As the daemon takes them (sampling_perf.c). */
+#define SLOTS_AUTO_MIN 512
+
+static u64 round_up(u64 bytes, u64 page_size)
+{
+	return (bytes + page_size - 1) / page_size * page_size;
+}
+
+/* Maps are mapped in whole pages, and no map has fewer entries than one (kernel.c). */
+static u64 records_bytes(u64 records, u64 bytes, u64 page_size)
+{
+	return round_up((records ? records : 1) * bytes, page_size);
+}
+
+static u64 map_bytes(const struct perf_cost_case *machine, const struct perf_cost_facts *facts)
+{
+	u64 records = (u64)facts->slots * kernel_stripes_for((int)machine->cpus);
+	u64 latency = 0, plain = 0;
+
+	for (size_t i = 0; i < machine->n_events; i++)
+		*(machine->events[i].has_latency ? &latency : &plain) += records;
+	return records_bytes(latency, sizeof(struct latency_record), facts->page_size) +
+	       records_bytes(plain, sizeof(struct plain_record), facts->page_size) +
+	       records_bytes(facts->slots, sizeof(struct slot_owner), facts->page_size) +
+	       records_bytes(INJECT_MAX, sizeof(struct sample), facts->page_size);
+}
+
+void perf_cost(const struct perf_cost_case *machine, const struct perf_cost_facts *facts,
+	       struct perf_cost *ret)
+{
+	u64 opened = 0, mapped = 0;
+
+	for (size_t i = 0; i < machine->n_events; i++) {
+		const struct perf_cost_event *event = &machine->events[i];
+
+		opened += event->cpus;
+		mapped += (u64)event->cpus * (event->has_leader ? 2 : 1);
+	}
+	*ret = (struct perf_cost){
+		.descriptors = mapped + machine->counters,
+		.ring_bytes = mapped * 2 * facts->page_size,
+		.ring_bytes_max = mapped * (1 + PERF_MAP_DATA_PAGES_MAX) * facts->page_size,
+		.map_bytes = map_bytes(machine, facts),
+		.event_bytes = (mapped + machine->counters) * facts->event_bytes,
+	};
+	/* A part of the sum would pass for the whole. */
+	if (facts->load_ns && facts->event_ns)
+		ret->start_ns = facts->load_ns + opened * facts->event_ns;
+}
+
+static struct perf_cost_event event_of(const struct pmu_opening *opening, u32 cpus)
+{
+	return (struct perf_cost_event){
+		.cpus = cpus,
+		.has_leader = opening->has_leader,
+		.has_latency = opening->event.settings.has_latency,
+	};
+}
+
+void perf_cost_planned(const struct pmu_plan *plan, unsigned roles, u32 possible_cpus,
+		       struct perf_cost_case *ret)
+{
+	*ret = (struct perf_cost_case){.cpus = possible_cpus};
+	for (size_t i = 0; i < plan->n_openings; i++) {
+		const struct pmu_opening *opening = &plan->openings[i];
+
+		if (roles & 1U << opening->event.role)
+			ret->events[ret->n_events++] = event_of(opening, (u32)cpu_list_count(&opening->cpus));
+	}
+	for (size_t i = 0; i < plan->n_counters && (roles & 1U << EVENT_OFFCORE); i++)
+		ret->counters += cpu_list_count(&plan->counters[i].cpus);
+}
+
+static void union_of(const struct pmu_plan *plan, struct cpu_list *ret)
+{
+	*ret = (struct cpu_list){0};
+	for (size_t i = 0; i < plan->n_openings; i++)
+		if (plan->openings[i].cpus_known)
+			cpu_list_add_all(ret, &plan->openings[i].cpus);
+}
+
+u32 perf_cost_cpus(const struct pmu_plan *plan)
+{
+	struct cpu_list all;
+
+	union_of(plan, &all);
+	return (u32)cpu_list_count(&all);
+}
+
+/* Rounded up: half a CPU takes a whole event. */
+static u32 share(bool known, const struct cpu_list *list, u32 all, u32 cpus)
+{
+	return known && all ? (u32)(((u64)cpus * cpu_list_count(list) + all - 1) / all) : cpus;
+}
+
+void perf_cost_scaled(const struct pmu_plan *plan, unsigned roles, u32 cpus, struct perf_cost_case *ret)
+{
+	u32 all = perf_cost_cpus(plan);
+
+	*ret = (struct perf_cost_case){.cpus = cpus};
+	for (size_t i = 0; i < plan->n_openings; i++) {
+		const struct pmu_opening *opening = &plan->openings[i];
+
+		if (roles & 1U << opening->event.role)
+			ret->events[ret->n_events++] =
+				event_of(opening, share(opening->cpus_known, &opening->cpus, all, cpus));
+	}
+	for (size_t i = 0; i < plan->n_counters && (roles & 1U << EVENT_OFFCORE); i++)
+		ret->counters += share(plan->counters[i].cpus_known, &plan->counters[i].cpus, all, cpus);
+}
+
+unsigned perf_cost_roles(const struct pmu_plan *plan)
+{
+	unsigned roles = plan->n_counters ? 1U << EVENT_OFFCORE : 0;
+
+	for (size_t i = 0; i < plan->n_openings; i++)
+		roles |= 1U << plan->openings[i].event.role;
+	return roles;
+}
+
+size_t perf_cost_steps(const struct pmu_plan *plan, unsigned ret[PERF_COST_STEPS])
+{
+	unsigned all = perf_cost_roles(plan);
+	unsigned roles = 0;
+	size_t n = 0;
+
+	for (unsigned role = 0; role < EVENT_ROLES && n < PERF_COST_STEPS - 1; role++)
+		if (all & 1U << role)
+			ret[n++] = roles |= 1U << role;
+	if (n > 0 && ret[n - 1] != all)
+		ret[n++] = all;
+	return n;
+}
+
+u64 perf_cost_reserved(const struct pmu_opening *opening)
+{
+	return 2 * cpu_list_count(&opening->cpus);
+}
+
+u32 perf_cost_slots(size_t cgroups)
+{
+	if (cgroups > KERNEL_SLOTS_MAX / 2)
+		return KERNEL_SLOTS_MAX;
+	return 2 * cgroups < SLOTS_AUTO_MIN ? SLOTS_AUTO_MIN : (u32)(2 * cgroups);
+}

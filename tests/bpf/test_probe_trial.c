@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The probe's live part in the running kernel, on software events: they need no PMU, the rest is the same.
+ * What it says that sampling takes is held against what it does take. As root.
+ */
+#include <dirent.h>
+#include <linux/perf_event.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <bpf/libbpf.h>
+#include <criterion/criterion.h>
+
+#include "cgroup_fixture.h"
+#include "kernel/kernel.h"
+#include "origin/perf/perf.h"
+#include "origin/perf/perf_trial.h"
+#include "origin/perf/probe.h"
+
+static struct cgroup_fixture fixture;
+
+/* A cgroup below the root: without one the probe refuses all. */
+static void setup(void)
+{
+	cgroup_fixture_setup(&fixture);
+}
+
+static void teardown(void)
+{
+	cgroup_fixture_teardown(&fixture);
+}
+
+TestSuite(probe_trial, .init = setup, .fini = teardown);
+
+static struct pmu_opening software(enum event_role role)
+{
+	struct pmu_opening opening = {
+		.event = {.role = role,
+			  .pmu = "software",
+			  .period = 1000,
+			  .settings = {.has_latency = role == EVENT_LOADS, .weight_struct = 1}},
+		.type = PERF_TYPE_SOFTWARE,
+		.config = PERF_COUNT_SW_PAGE_FAULTS,
+		.pinned = true,
+		.cpus_known = true,
+	};
+
+	cr_assert_eq(cpu_list_read(PERF_ONLINE_PATH, &opening.cpus), 0);
+	return opening;
+}
+
+static struct pmu_opening with_leader(struct pmu_opening opening)
+{
+	opening.has_leader = true;
+	opening.leader_config = PERF_COUNT_SW_DUMMY;
+	return opening;
+}
+
+static struct probe_report report_of(const struct pmu_opening *first, const struct pmu_opening *second)
+{
+	struct probe_report report = {
+		.asked = 1U << first->event.role,
+		.measured = {.page_size = (u64)sysconf(_SC_PAGESIZE)},
+	};
+
+	report.plan.openings[report.plan.n_openings++] = *first;
+	if (second)
+		report.plan.openings[report.plan.n_openings++] = *second;
+	return report;
+}
+
+static size_t count_descriptors(void)
+{
+	DIR *directory = opendir("/proc/self/fd");
+	size_t n = 0;
+
+	cr_assert_not_null(directory);
+	while (readdir(directory))
+		n++;
+	(void)closedir(directory);
+	return n;
+}
+
+/* Bytes of this process's mappings of perf events. */
+static u64 mapped_bytes(void)
+{
+	FILE *maps = fopen("/proc/self/maps", "re");
+	char line[512];
+	u64 bytes = 0;
+
+	cr_assert_not_null(maps);
+	while (fgets(line, sizeof(line), maps)) {
+		unsigned long from, to;
+
+		if (strstr(line, "[perf_event]") && sscanf(line, "%lx-%lx", &from, &to) == 2)
+			bytes += to - from;
+	}
+	(void)fclose(maps);
+	return bytes;
+}
+
+Test(probe_trial, descriptors_and_rings_are_as_said)
+{
+	const struct pmu_opening loads = with_leader(software(EVENT_LOADS)), stores = software(EVENT_STORES);
+	struct probe_report report = report_of(&loads, &stores);
+	struct perf_event_set *sets[2];
+	struct perf_cost_case machine;
+	struct perf_cost cost;
+	char *message = NULL;
+	size_t before;
+
+	report.measured.slots = 2;
+	perf_cost_planned(&report.plan, 1U << EVENT_LOADS | 1U << EVENT_STORES, 1, &machine);
+	perf_cost(&machine, &report.measured, &cost);
+	cr_expect_eq(cost.descriptors, 3 * cpu_list_count(&loads.cpus));
+	before = count_descriptors();
+	cr_expect_eq(mapped_bytes(), 0);
+	for (size_t i = 0; i < 2; i++)
+		cr_assert_eq(perf_open(&report.plan.openings[i], PERF_ONLINE_PATH, &sets[i], &message),
+			     0, "%s", message);
+	cr_expect_eq(count_descriptors() - before, cost.descriptors);
+	cr_expect_eq(mapped_bytes(), cost.ring_bytes);
+	for (size_t i = 0; i < 2; i++)
+		perf_set_free(sets[i]);
+	cr_expect_eq(count_descriptors(), before);
+}
+
+/* Whatever events there are: with and without latency, and none of one kind. */
+Test(probe_trial, maps_are_as_large_as_said)
+{
+	static const struct {
+		size_t latency, plain;
+	} cases[] = {{1, 0}, {2, 1}, {0, 1}};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct kernel_settings settings = {.slots = 600, .stripes = kernel_stripes_for(6)};
+		const struct perf_cost_facts facts = {.slots = 600, .page_size = (u64)sysconf(_SC_PAGESIZE)};
+		struct perf_cost_case machine = {.cpus = 6};
+		struct perf_cost cost;
+		struct kernel *kernel;
+		char *message;
+
+		for (size_t j = 0; j < cases[i].latency + cases[i].plain; j++) {
+			settings.events[settings.n_events++].has_latency = j < cases[i].latency;
+			machine.events[machine.n_events++].has_latency = j < cases[i].latency;
+		}
+		cr_assert_eq(kernel_open(&settings, &kernel, &message), 0, "%s", message);
+		perf_cost(&machine, &facts, &cost);
+		cr_expect_eq(cost.map_bytes, kernel_map_bytes(kernel));
+		kernel_free(kernel);
+	}
+}
+
+Test(probe_trial, what_runs_is_measured)
+{
+	const struct pmu_opening loads = with_leader(software(EVENT_LOADS)), stores = software(EVENT_STORES);
+	struct probe_report report = report_of(&loads, &stores);
+	size_t cpus = cpu_list_count(&loads.cpus);
+	size_t before = count_descriptors();
+	char *text = NULL;
+	size_t size;
+	FILE *out;
+
+	cr_assert_eq(probe_try(&report), 0);
+	cr_assert_eq(report.plan.n_openings, 2, "%s",
+		     report.plan.n_refusals ? report.plan.refusals[0].reason : "");
+	cr_expect(probe_usable(&report));
+	cr_expect_eq(report.timed, 2 * (cpus < PERF_TRIAL_CPUS ? cpus : PERF_TRIAL_CPUS));
+	cr_expect_gt(report.measured.event_ns, 0);
+	cr_expect_lt(report.measured.event_ns, NSEC_PER_SEC);
+	cr_expect_gt(report.measured.load_ns, report.measured.event_ns);
+	/* A struct perf_event alone has more than a thousand in every kernel there is. */
+	cr_expect_gt(report.measured.event_bytes, 1000);
+	cr_expect_lt(report.measured.event_bytes, 10000);
+	cr_expect_eq(report.cpus, libbpf_num_possible_cpus());
+	cr_expect_geq(report.measured.slots, 512);
+	cr_expect_eq(count_descriptors(), before, "what was opened is closed again");
+
+	out = open_memstream(&text, &size);
+	cr_assert_eq(probe_print_text(&report, out), 0);
+	(void)fclose(out);
+	cr_expect_not_null(strstr(text, "was measured just now"), "%s", text);
+	cr_expect_null(strstr(text, "?"), "%s", text);
+	free(text);
+	probe_report_done(&report);
+}
+
+static void limit_descriptors(rlim_t n)
+{
+	const struct rlimit limit = {.rlim_cur = n, .rlim_max = n};
+
+	cr_assert_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
+}
+
+Test(probe_trial, too_few_descriptors_are_told_before_anything_is_opened)
+{
+	const struct pmu_opening loads = software(EVENT_LOADS), stores = software(EVENT_STORES);
+	struct probe_report report = report_of(&loads, &stores);
+
+	limit_descriptors(100);
+	cr_assert_eq(probe_try(&report), 0);
+	cr_expect_eq(report.plan.n_openings, 0);
+	cr_assert_eq(report.plan.n_refusals, 2);
+	for (size_t i = 0; i < 2; i++) {
+		const char *reason = report.plan.refusals[i].reason;
+
+		cr_expect_not_null(strstr(reason, "too few file descriptors"), "%s", reason);
+		cr_expect_not_null(strstr(reason, "the hard limit is 100. Raise LimitNOFILE="), "%s", reason);
+	}
+	probe_report_done(&report);
+}
+
+/* One event more than fits: the first is opened, what comes beside it is refused. */
+Test(probe_trial, what_fits_is_opened)
+{
+	const struct pmu_opening loads = software(EVENT_LOADS), stores = software(EVENT_STORES);
+	struct probe_report report = report_of(&loads, &stores);
+
+	/* Those that are there without `.`, `..` and the one that counts; then what the daemon keeps. */
+	limit_descriptors(count_descriptors() - 3 + 128 + 2 * cpu_list_count(&loads.cpus));
+	cr_assert_eq(probe_try(&report), 0);
+	cr_assert_eq(report.plan.n_openings, 1, "%s",
+		     report.plan.n_refusals ? report.plan.refusals[0].reason : "");
+	cr_expect_eq(report.plan.openings[0].event.role, EVENT_LOADS);
+	cr_expect(probe_usable(&report));
+	cr_assert_eq(report.plan.n_refusals, 1);
+	cr_expect_eq(report.plan.refusals[0].role, EVENT_STORES);
+	probe_report_done(&report);
+}
+
+Test(probe_trial, an_event_of_a_cpu_that_is_not_there)
+{
+	struct pmu_opening loads = software(EVENT_LOADS);
+	struct perf_trial trial;
+
+	loads.cpus = (struct cpu_list){0};
+	cpu_list_add(&loads.cpus, CPU_LIST_MAX - 1);
+	cr_expect_lt(perf_trial(&loads, -1, &trial), 0);
+	cr_expect_eq(trial.opened, 0);
+}

@@ -1,0 +1,96 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# What pebsd --probe says of machines made of files, and of this one with and without the rights it takes.
+# shellcheck source=tests/e2e/daemon.sh
+. "$(dirname "$0")/daemon.sh"
+need jq setpriv
+
+# put FILE TEXT: a file of the tree, below the PMU `cpu` unless it begins with /
+tree=$work/tree
+put() {
+	local file=$tree/bus/event_source/devices/cpu/$1
+	[ "${1#/}" = "$1" ] || file=$tree$1
+	mkdir -p "$(dirname "$file")"
+	printf '%s\n' "$2" >"$file"
+}
+configured() { # EVENTS...: a probe of the tree with these configured
+	printf '[sampling]\nevents = %s\n' "$1" >"$work/pebsd.conf"
+	shift
+	"$PEBSD" --probe --sysfs-root "$tree" --config "$work/pebsd.conf" "$@"
+}
+# json WHAT FILTER: of $work/probe.json, true
+json() {
+	jq -e "$2" "$work/probe.json" >/dev/null || fail "$1: not $2 in: $(cat "$work/probe.json")"
+}
+
+put type 4
+put caps/pmu_name skylake
+put caps/max_precise 3
+put format/event config:0-7
+put format/umask config:8-15
+put format/ldlat config1:0-15
+put events/mem-loads event=0xcd,umask=0x1,ldlat=3
+put /devices/system/cpu/online 0-111
+
+exits 'a probe of a tree' 0 configured loads
+cp "$work/said" "$work/text"
+! grep -n '.\{101\}' "$work/text" || fail 'lines of more than 100 columns'
+# As one line: where it is wrapped is no matter here.
+for words in '^pebsd can sample memory accesses here' ' loads on PMU cpu opened as' \
+	'config 0x1cd, config1 0x1e, config2 0, precise_ip 2' 'more than 30 cycles of use latency' 'CPUs 0-111 (112)' \
+	'nothing was opened' ' here: 112 asked 112 ' ' 200 loads 200 ' 'were not measured'; do
+	tr -s ' \n' ' ' <"$work/text" | grep -q -- "$words" || fail "no \"$words\" in: $(cat "$work/text")"
+done
+
+configured loads --json >"$work/probe.json"
+json 'the event' '.usable and (.events[0] | .asked and .role == "loads" and .config1 == "0x1e" and .period > 0 and
+	.cpus == "0-111" and .leader == null and (.sample_fields | sort) == ["ADDR", "DATA_SRC", "WEIGHT_STRUCT"])'
+json 'what it costs here' '.cost.asked | .cpus == 112 and .descriptors == 112 and .ring_bytes == 112 * 2 * 4096'
+json 'what it costs on 200 CPUs' '[.cost.table[] | select(.cpus == 200 and .roles == ["loads"])][0].descriptors == 200'
+json 'that nothing was measured' '.cost.measured == null and ([.cost.table[] | has("start_ns")] | any | not)'
+
+put events/mem-loads-aux event=0x03,umask=0x82
+configured loads --json >"$work/probe.json"
+json 'a leader' '.events[0].leader.config == "0x8203"'
+json 'its descriptors' '.cost.asked.descriptors == 224'
+rm -r "$tree/bus"
+
+# Nothing there: what is said is a refusal, in one piece and in lines that fit.
+put /bus/event_source/devices/arm_spe_0/type 9
+exits 'a probe of a machine that cannot' 3 configured loads
+grep -q '^pebsd cannot sample memory accesses here.$' "$work/said" || fail "$(cat "$work/said")"
+! grep -n '.\{101\}' "$work/said" || fail 'lines of more than 100 columns'
+exits 'the same as JSON' 3 configured loads --json
+jq -e '(.usable | not) and .events == [] and .cost == null and (.refused | length) > 0' "$work/said" >/dev/null ||
+	fail "$(cat "$work/said")"
+
+# told WHAT WORDS COMMAND...: this machine's probe run so says them, as a refusal or, with nothing to refuse, a note
+told() {
+	local what=$1 words=$2 status=0
+	shift 2
+	"$@" --probe --json --config config/pebsd.conf >"$work/probe.json" 2>"$work/log" || status=$?
+	expect "exit code of the probe $what" 3 "$status"
+	jq -r '.refused[].reason, .notes[]' "$work/probe.json" | grep -q -- "$words" ||
+		fail "the probe $what: no \"$words\" in: $(cat "$work/probe.json")"
+}
+told 'without rights' 'CAP_BPF and CAP_PERFMON' setpriv --reuid=65534 --regid=65534 --clear-groups "$PEBSD"
+if [ "$(cat /proc/sys/kernel/perf_event_paranoid)" -gt 0 ]; then
+	told 'without rights' 'CAP_PERFMON' setpriv --reuid=65534 --regid=65534 --clear-groups "$PEBSD"
+	told 'without rights' 'kernel.perf_event_paranoid is' \
+		setpriv --reuid=65534 --regid=65534 --clear-groups "$PEBSD"
+fi
+told 'under a seccomp filter' 'seccomp filter is on this process and may refuse' "$TOOLS/deny_events" 1 "$PEBSD"
+told 'under one that hides it' 'seccomp filter is on this process and hides perf_event_open' \
+	"$TOOLS/deny_events" 38 "$PEBSD"
+if unshare --user --map-root-user true 2>/dev/null; then
+	told 'in a user namespace' 'this process runs in a user namespace' unshare --user --map-root-user "$PEBSD"
+fi
+
+# With few descriptors it still answers.
+status=0
+prlimit --nofile=24:24 "$PEBSD" --probe --json --config config/pebsd.conf >"$work/probe.json" || status=$?
+expect 'exit code with 24 descriptors' 3 "$status"
+json 'nothing usable' '.usable | not'
+if [ "$("$PEBSD" --probe --json | jq .usable)" = true ]; then
+	json 'that they are too few' '[.refused[].reason] | any(contains("too few file descriptors"))'
+fi

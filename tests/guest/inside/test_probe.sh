@@ -1,0 +1,49 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# pebsd --probe on a machine with a PMU: what it measured, what it says that sampling takes, and what it says with less
+# rights and descriptors than that takes.
+# time limit: 240 s
+# shellcheck source=tests/guest/inside/lib.sh
+. "${0%/*}/lib.sh"
+# shellcheck source=tests/guest/inside/books.sh
+. "${0%/*}/books.sh"
+
+# probe COMMAND...: leaves $work/probe.json
+probe() {
+	status=0
+	"$@" --probe --json >"$work/probe.json" 2>"$work/said" || status=$?
+}
+# json WHAT FILTER: of $work/probe.json, true
+json() {
+	jq -e "$2" "$work/probe.json" >/dev/null || fail "$1: not $2 in: $(<"$work/probe.json")"
+}
+
+for cpu in skylake sapphirerapids; do
+	play cpu=$cpu paused=Y
+	pebsd --probe
+	probe pebsd
+	expect "exit code of the probe on $cpu" 0 "$status"
+	json "$cpu: what was measured" '.cost.measured | .load_ns > 0 and .event_ns > 0 and .events_timed > 0'
+	json "$cpu: the time to start" '.cost.asked.start_ns > .cost.measured.load_ns'
+	json "$cpu: the kernel's structures" '.cost.asked.kernel_event_bytes_min > 1000'
+	said=$(jq .cost.asked.descriptors "$work/probe.json")
+	start_pebsd
+	pid=$(systemctl show --property=MainPID --value pebsd.service)
+	open=$(find "/proc/$pid/fd" -lname '*perf_event*' | wc -l)
+	expect "$cpu: descriptors of events" "$said" "$open"
+
+	# The running pebsd has a pinned event on the same counters, and others are free: nothing is refused for that.
+	probe pebsd
+	expect "exit code of the probe on $cpu beside pebsd" 0 "$status"
+	systemctl stop pebsd.service
+
+	probe prlimit --nofile=100:100 pebsd
+	expect "exit code of the probe on $cpu with few descriptors" 3 "$status"
+	json "$cpu: too few descriptors" '[.refused[].reason] | any(contains("too few file descriptors") and
+		contains("the hard limit is 100"))'
+	probe setpriv --reuid=65534 --regid=65534 --clear-groups pebsd
+	expect "exit code of the probe on $cpu without rights" 3 "$status"
+	json "$cpu: no rights" '[.refused[].reason] | any(contains("kernel.perf_event_paranoid is"))'
+	json "$cpu: no rights for BPF" '[.notes[]] | any(contains("CAP_BPF"))'
+	unplay
+done

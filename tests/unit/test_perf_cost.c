@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <criterion/criterion.h>
+
+#include "origin/perf/perf_cost.h"
+
+#define MIB (1024ULL * 1024)
+
+static const struct perf_cost_facts facts = {.slots = 512, .page_size = 4096};
+
+static struct pmu_opening opening_on(u64 cpus, enum event_role role, bool has_leader)
+{
+	return (struct pmu_opening){
+		.event = {.role = role, .settings = {.has_latency = role == EVENT_LOADS}},
+		.has_leader = has_leader,
+		.cpus_known = true,
+		.cpus = {{cpus}},
+	};
+}
+
+/* Loads with a leader and stores on CPUs 0 to 3, loads on CPUs 4 to 7. */
+static struct pmu_plan hybrid(void)
+{
+	struct pmu_plan plan = {.n_openings = 3, .n_counters = 1};
+
+	plan.openings[0] = opening_on(0x0f, EVENT_LOADS, true);
+	plan.openings[1] = opening_on(0xf0, EVENT_LOADS, false);
+	plan.openings[2] = opening_on(0x0f, EVENT_STORES, false);
+	plan.counters[0] = (struct pmu_counter){.cpus_known = true, .cpus = {{0xff}}};
+	return plan;
+}
+
+Test(perf_cost, of_200_cpus)
+{
+	const struct perf_cost_case machine = {
+		.cpus = 200,
+		.n_events = 2,
+		.events = {{.cpus = 200, .has_leader = true, .has_latency = true}, {.cpus = 200}},
+		.counters = 400,
+	};
+	struct perf_cost cost;
+
+	perf_cost(&machine, &facts, &cost);
+	cr_expect_eq(cost.descriptors, 200 * 2 + 200 + 400);
+	/* Counters map nothing. */
+	cr_expect_eq(cost.ring_bytes, 1200 * 4096ULL);
+	cr_expect_eq(cost.ring_bytes_max, 10200 * 4096ULL);
+	/* 512 slots x 16 stripes of 2,560 and 320 bytes; 512 owners of 320; 1,024 samples of 56. */
+	cr_expect_eq(cost.map_bytes, 20 * MIB + 2560 * 1024ULL + 160 * 1024ULL + 56 * 1024ULL);
+	cr_expect_eq(cost.event_bytes, 0, "nobody told");
+	cr_expect_eq(cost.start_ns, 0, "nobody measured");
+}
+
+Test(perf_cost, small_machines_have_fewer_stripes)
+{
+	const struct perf_cost_case machine = {
+		.cpus = 2, .n_events = 1, .events = {{.cpus = 2, .has_latency = true}}};
+	struct perf_cost cost;
+
+	perf_cost(&machine, &facts, &cost);
+	/* A map without records has one entry, which takes a page. */
+	cr_expect_eq(cost.map_bytes, 1024 * 2560ULL + 4096 + 160 * 1024ULL + 56 * 1024ULL);
+}
+
+Test(perf_cost, times_only_where_all_of_them_were_measured)
+{
+	const struct perf_cost_case machine = {
+		.cpus = 8, .n_events = 1, .events = {{.cpus = 8, .has_leader = true}}, .counters = 3};
+	struct perf_cost_facts measured = facts;
+	struct perf_cost cost;
+
+	measured.event_ns = 1000;
+	perf_cost(&machine, &measured, &cost);
+	cr_expect_eq(cost.start_ns, 0);
+	measured.load_ns = 500000;
+	measured.event_bytes = 1800;
+	perf_cost(&machine, &measured, &cost);
+	cr_expect_eq(cost.start_ns, 508000, "a leader is opened with its event");
+	cr_expect_eq(cost.event_bytes, (16 + 3) * 1800ULL);
+}
+
+Test(perf_cost, of_a_plan)
+{
+	const struct pmu_plan plan = hybrid();
+	struct perf_cost_case machine;
+	struct perf_cost cost;
+
+	cr_expect_eq(perf_cost_cpus(&plan), 8);
+	perf_cost_planned(&plan, 1U << EVENT_LOADS, 8, &machine);
+	cr_expect_eq(machine.n_events, 2);
+	cr_expect_eq(machine.counters, 0);
+	perf_cost(&machine, &facts, &cost);
+	cr_expect_eq(cost.descriptors, 4 * 2 + 4);
+	perf_cost_planned(&plan, 1U << EVENT_LOADS | 1U << EVENT_STORES | 1U << EVENT_OFFCORE, 8, &machine);
+	perf_cost(&machine, &facts, &cost);
+	cr_expect_eq(cost.descriptors, 4 * 2 + 4 + 4 + 8);
+}
+
+Test(perf_cost, a_hybrid_plan_grows_with_each_pmus_share)
+{
+	const struct pmu_plan plan = hybrid();
+	struct perf_cost_case machine;
+
+	perf_cost_scaled(&plan, 1U << EVENT_LOADS, 200, &machine);
+	cr_assert_eq(machine.n_events, 2);
+	cr_expect_eq(machine.events[0].cpus, 100);
+	cr_expect_eq(machine.events[1].cpus, 100);
+	cr_expect_eq(machine.counters, 0);
+	perf_cost_scaled(&plan, 1U << EVENT_LOADS | 1U << EVENT_STORES | 1U << EVENT_OFFCORE, 200, &machine);
+	cr_expect_eq(machine.n_events, 3);
+	cr_expect_eq(machine.counters, 200);
+}
+
+Test(perf_cost, a_table_grows_by_roles)
+{
+	struct pmu_plan plan = hybrid();
+	unsigned steps[PERF_COST_STEPS];
+
+	cr_expect_eq(perf_cost_roles(&plan), 1U << EVENT_LOADS | 1U << EVENT_STORES | 1U << EVENT_OFFCORE);
+	cr_assert_eq(perf_cost_steps(&plan, steps), 3);
+	cr_expect_eq(steps[0], 1U << EVENT_LOADS);
+	cr_expect_eq(steps[1], 1U << EVENT_LOADS | 1U << EVENT_STORES);
+	cr_expect_eq(steps[2], 1U << EVENT_LOADS | 1U << EVENT_STORES | 1U << EVENT_OFFCORE);
+	plan.n_counters = 0;
+	cr_expect_eq(perf_cost_steps(&plan, steps), 2);
+	plan.n_openings = 2;
+	cr_expect_eq(perf_cost_steps(&plan, steps), 1);
+	plan.n_openings = 0;
+	cr_expect_eq(perf_cost_steps(&plan, steps), 0);
+}
+
+Test(perf_cost, where_cpus_are_not_known_all_of_them)
+{
+	struct pmu_plan plan = {.n_openings = 1};
+	struct perf_cost_case machine;
+
+	cr_expect_eq(perf_cost_cpus(&plan), 0);
+	perf_cost_scaled(&plan, 1U << EVENT_LOADS, 64, &machine);
+	cr_expect_eq(machine.events[0].cpus, 64);
+}
+
+Test(perf_cost, room_that_is_asked_for)
+{
+	const struct pmu_opening loads = opening_on(0x0f, EVENT_LOADS, true);
+	const struct pmu_opening stores = opening_on(0x0f, EVENT_STORES, false);
+
+	cr_expect_eq(perf_cost_reserved(&loads), 8);
+	cr_expect_eq(perf_cost_reserved(&stores), 8, "the kernel may demand a leader");
+}
+
+Test(perf_cost, slots_by_cgroups)
+{
+	cr_expect_eq(perf_cost_slots(0), 512);
+	cr_expect_eq(perf_cost_slots(256), 512);
+	cr_expect_eq(perf_cost_slots(257), 514);
+	cr_expect_eq(perf_cost_slots(1000000), 65536);
+}

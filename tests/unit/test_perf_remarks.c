@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <string.h>
+
+#include <criterion/criterion.h>
+
+#include "base/cleanup.h"
+#include "origin/perf/perf_remarks.h"
+
+static struct pmu_plan plan_of(u8 precise_ip)
+{
+	struct pmu_plan plan = {.n_openings = 1};
+
+	plan.openings[0] = (struct pmu_opening){
+		.event = {.role = EVENT_LOADS, .pmu = "cpu"},
+		.precise_ip = precise_ip,
+		.cpus_known = true,
+		.cpus = {{0xff}},
+	};
+	return plan;
+}
+
+static bool told(const struct pmu_plan *plan, const char *words)
+{
+	for (size_t i = 0; i < plan->n_notes; i++)
+		if (strstr(plan->notes[i], words))
+			return true;
+	return false;
+}
+
+static void expect_one(const struct perf_facts *facts, const char *words)
+{
+	_cleanup_(pmu_plan_done) struct pmu_plan plan = plan_of(2);
+
+	cr_assert_eq(perf_remarks(facts, &plan), 0);
+	if (!words) {
+		cr_expect_eq(plan.n_notes, 0, "%s", plan.n_notes ? plan.notes[0] : "");
+		return;
+	}
+	cr_assert_eq(plan.n_notes, 1, "%zu", plan.n_notes);
+	cr_expect_not_null(strstr(plan.notes[0], words), "%s", plan.notes[0]);
+}
+
+Test(perf_remarks, a_machine_of_its_own_has_none)
+{
+	const struct perf_facts facts = {
+		.max_sample_rate = 100000, .cpu_time_max_known = true, .cpu_time_max_percent = 25};
+
+	expect_one(&facts, NULL);
+}
+
+Test(perf_remarks, each_neighbour_is_told_with_what_to_do)
+{
+	struct perf_facts facts = {.nmi_watchdog = true};
+
+	expect_one(&facts, "sysctl kernel.nmi_watchdog=0 frees it");
+	facts = (struct perf_facts){.isolated = {{0xc}}, .nohz_full = {{0x30}}};
+	expect_one(&facts, "CPUs 2-5 are isolated");
+	expect_one(&facts, "`isolated = no` in [sampling] leaves them out");
+	facts = (struct perf_facts){.isolated = {{0x300}}}; /* not sampled */
+	expect_one(&facts, NULL);
+	facts = (struct perf_facts){.max_sample_rate = 25250};
+	expect_one(&facts, "kernel.perf_event_max_sample_rate is 25250");
+	facts.max_sample_rate = 200000;
+	expect_one(&facts, NULL);
+	facts = (struct perf_facts){.cpu_time_max_known = true, .cpu_time_max_percent = 5};
+	expect_one(&facts, "kernel.perf_cpu_time_max_percent is 5");
+	facts.cpu_time_max_percent = 0; /* switched off: nothing is lowered */
+	expect_one(&facts, NULL);
+	facts = (struct perf_facts){.kvm_host = true};
+	expect_one(&facts, "guest not sampled");
+}
+
+Test(perf_remarks, without_an_event_nobody_is_in_the_way)
+{
+	const struct perf_facts facts = {.nmi_watchdog = true, .kvm_host = true, .isolated = {{1}}};
+	_cleanup_(pmu_plan_done) struct pmu_plan plan = {0};
+
+	cr_assert_eq(perf_remarks(&facts, &plan), 0);
+	cr_expect_eq(plan.n_notes, 0);
+}
+
+/* What was said of PEBS is not known of IBS. */
+Test(perf_remarks, guests_are_told_of_where_pebs_is_planned)
+{
+	const struct perf_facts facts = {.kvm_host = true};
+	_cleanup_(pmu_plan_done) struct pmu_plan plan = plan_of(0);
+
+	plan.openings[0].event.latency_kind = LATENCY_DC_MISS;
+	plan.openings[0].event.settings.operations = 2;
+	cr_assert_eq(perf_remarks(&facts, &plan), 0);
+	cr_expect_not(told(&plan, "guest not sampled"));
+}
+
+Test(perf_remarks, a_counter_that_somebody_else_has)
+{
+	const struct event event = {.role = EVENT_LOADS, .pmu = "cpu"};
+	const struct cpu_list none = {0}, some = {{0x5}};
+	_cleanup_(pmu_plan_done) struct pmu_plan plan = plan_of(2);
+
+	cr_assert_eq(perf_remark_taken(&event, &none, true, &plan), 0);
+	cr_expect_eq(plan.n_notes, 0);
+	cr_assert_eq(perf_remark_taken(&event, &some, true, &plan), 0);
+	cr_expect(told(&plan, "loads on PMU cpu found no free counter on CPUs 0,2"));
+	cr_expect(told(&plan, "kernel.nmi_watchdog=0"));
+}
