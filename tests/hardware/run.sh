@@ -8,6 +8,7 @@
 #   PEBSD=FILE CHASE=FILE REPORT=FILE run.sh [SECONDS]
 set -eu
 
+here=${0%/*}
 seconds=${1:-10}
 : "${PEBSD:?}" "${CHASE:?}" "${REPORT:?}"
 cgroup_name=pebsd-test-hardware
@@ -174,25 +175,7 @@ ask_pebsd() {
 ask_perf() {
 	perf mem -t load record --ldlat="$ldlat" -c "$period" -a -o "$work/perf.data" -- sleep "$seconds" >"$work/perf.said" 2>&1 || return 1
 	perf script -i "$work/perf.data" --comms pointer-chase -F weight,data_src 2>/dev/null >"$work/perf.script" || return 1
-	# "… |OP LOAD|LVL L3 or L3 hit|SNP None|…   WEIGHT"
-	awk '
-		{
-			split($0, part, "|LVL "); level = part[2]; sub(/\|.*/, "", level)
-			source = "unknown"
-			if (level ~ /Remote.*(RAM|DRAM)/) source = "remote_dram"
-			else if (level ~ /RAM/) source = "local_dram"
-			else if (level ~ /Remote/) source = "remote_cache"
-			else if (level ~ /LFB|MAB|MHB/) source = level ~ /L2 MHB/ ? "l2_mhb" : "lfb"
-			else if (level ~ /L3/) source = level ~ /miss/ && level !~ /hit/ ? "unknown" : "l3"
-			else if (level ~ /L2/) source = "l2"
-			else if (level ~ /L1/) source = "l1"
-			n++; weight += $NF; weighed += $NF > 0; sources[source]++
-		}
-		END {
-			printf "{\"samples\":%d,\"mean\":%s,\"sources\":{", n, weighed ? sprintf("%.1f", weight / weighed) : "null"
-			for (source in sources) { printf "%s\"%s\":%d", separator, source, sources[source]; separator = "," }
-			printf "}}\n"
-		}' "$work/perf.script" >"$work/perf.json"
+	awk -f "$here/perf_script.awk" "$work/perf.script" >"$work/perf.json"
 }
 
 value() {

@@ -8,16 +8,16 @@
 # shellcheck source=tests/guest/inside/books.sh
 . "${0%/*}/books.sh"
 
-export PEBSD=/usr/sbin/pebsd CHASE=$here/chase REPORT=$work/report
+export PEBSD=/usr/sbin/pebsd CHASE=$here/hardware/chase REPORT=$work/report
 
 # On a machine without PEBS it says why it does nothing.
-exits 'without a PMU' 0 "$here/hardware.sh" 5
+exits 'without a PMU' 0 "$here/hardware/run.sh" 5
 [[ $(<"$work/said") == *'# SKIP loads cannot be sampled here. cpu: there is no core PMU'* ]] ||
 	fail "without a PMU: $(<"$work/said")"
 
 # shellcheck disable=SC2119 # without parameters
 play
-exits 'on a machine that has but one latency' 1 "$here/hardware.sh" 5
+exits 'on a machine that has but one latency' 1 "$here/hardware/run.sh" 5
 say "$(<"$work/said")"
 say "$(<"$REPORT")"
 for name in L2 L3 'local DRAM'; do
