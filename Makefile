@@ -14,6 +14,7 @@ RUN_PACKAGES = curl
 TEST_PACKAGES = jq libcriterion-dev prometheus
 DEVELOP_PACKAGES = clang-format clang-tidy git groff-base libclang-rt-14-dev mmdebstrap shellcheck
 GUEST_PACKAGES = apt cpio debian-archive-keyring mmdebstrap mount qemu-system-x86 xz-utils zstd
+HARDWARE_PACKAGES = jq linux-perf
 # What test-guest runs: kernels, and those of tests/guest/inside/test_*.sh by their names (all, unless some are given).
 KERNELS ?= 6.1 6.12 7
 GUEST_TESTS ?=
@@ -78,6 +79,7 @@ CORPUS_TESTS = $(CORPUS_PROGRAMS) $(wildcard tests/corpus/test_*.sh)
 TOOLS = $(call programs,tools/*.c)
 GUEST_PROGRAMS = $(call programs,guest/*.c) $(patsubst tests/guest/preload/%.c,$(OUT)/tests/guest/%.so,\
 	$(wildcard tests/guest/preload/*.c))
+HARDWARE_PROGRAMS = $(call programs,hardware/*.c)
 FUZZERS = $(call programs,fuzz/fuzz_*.c)
 
 objects = $(patsubst %.c,$(OUT)/obj/%.o,$(1))
@@ -145,6 +147,10 @@ $(OUT)/tests/guest/%: $(OUT)/obj/tests/guest/%.o
 	@mkdir -p $(@D)
 	$(call say,LINK)$(CC) $(LDFLAGS) -static -pthread -o $@ $^
 
+$(OUT)/tests/hardware/%: $(OUT)/obj/tests/hardware/%.o
+	@mkdir -p $(@D)
+	$(call say,LINK)$(CC) $(LDFLAGS) -static -o $@ $^
+
 # What is loaded into a program there before the C library, and takes nothing of it but errno.
 $(OUT)/tests/guest/%.so: $(OUT)/obj/tests/guest/preload/%.o
 	@mkdir -p $(@D)
@@ -163,7 +169,8 @@ unit-tests: $(UNIT_TESTS)
 bpf-tests: $(BPF_TESTS)
 e2e-tests: all $(E2E_PROGRAMS) $(TOOLS)
 corpus-tests: all $(CORPUS_PROGRAMS) $(TOOLS)
-guest-programs: all $(GUEST_PROGRAMS)
+guest-programs: all $(GUEST_PROGRAMS) $(HARDWARE_PROGRAMS)
+hardware-programs: all $(HARDWARE_PROGRAMS)
 fuzzers: $(FUZZERS)
 tools: $(TOOLS)
 
@@ -235,6 +242,12 @@ guest-shell: ## a root shell in such a virtual machine: KERNEL=6.12
 	+@$(PARALLEL) guest-programs
 	@BUILD=$(BUILD) tests/guest/guest.sh --shell $(KERNEL)
 
+test-hardware: ## pebsd against perf mem on this machine's PEBS or IBS (needs root and the hardware, some minutes)
+	@$(DEPS) --if-debian $(BUILD_PACKAGES) $(HARDWARE_PACKAGES)
+	+@$(PARALLEL) hardware-programs
+	@CHASE=$(abspath $(OUT)/tests/hardware/chase) REPORT=$(abspath $(BUILD)/hardware-report.txt) $(RUN_TESTS) -s -t 1800 \
+		-p tests/hardware/run.sh
+
 fuzz: ## each fuzzer for FUZZ_SECONDS=20
 	+@$(PARALLEL) FUZZ=1 fuzzers
 	+@$(SUBMAKE) FUZZ=1 run-fuzzers
@@ -303,8 +316,8 @@ clean: ## remove build/
 help: ## this list
 	@sed -n 's/^\([a-z0-9-]*\):[^#]*## \(.*\)/\1\t\2/p' Makefile | expand -t 16
 
-.PHONY: all unit-tests bpf-tests e2e-tests corpus-tests guest-programs fuzzers tools deps deps-test deps-develop deps-guest run test test-unit \
-	test-bpf test-e2e test-sanitize run-sanitized test-corpus test-fresh test-guest guest-shell fuzz run-fuzzers lint lint-format \
+.PHONY: all unit-tests bpf-tests e2e-tests corpus-tests guest-programs hardware-programs fuzzers tools deps deps-test deps-develop deps-guest run test test-unit \
+	test-bpf test-e2e test-sanitize run-sanitized test-corpus test-fresh test-guest test-hardware guest-shell fuzz run-fuzzers lint lint-format \
 	lint-tidy lint-tidy-bpf lint-tidy-daemon lint-scripts lint-manuals install uninstall clean help
 .PRECIOUS: $(OUT)/obj/%.o $(OUT)/bpf/%.bpf.o $(OUT)/%.skel.h
 -include $(shell find $(OUT)/obj -name '*.d' 2>/dev/null)

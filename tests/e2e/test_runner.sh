@@ -53,6 +53,8 @@ expect 0 '1 passed, 0 failed, 0 skipped' 'passed   good.sh' -- good.sh
 expect 1 '1 passed, 1 failed, 0 skipped' '^why it failed$' 'failed: bad.sh: exit status 1' -- bad.sh good.sh
 expect 0 '1 passed, 0 failed, 1 skipped' '^skipped: lacking.sh: needs a PMU$' -- good.sh lacking.sh
 expect 1 '0 passed, 0 failed, 1 skipped' '^no test ran$' -- lacking.sh
+expect 0 '0 passed, 0 failed, 1 skipped' '^no test ran$' -- -s lacking.sh
+expect 1 '0 passed, 0 failed, 0 skipped' '^no test ran$' -- -s
 expect 1 '0 passed, 0 failed, 0 skipped' '^no test ran$' --
 expect 1 '0 passed, 2 failed, 0 skipped' 'crash.sh: exit status 139' 'killed.sh: exit status 137' -- crash.sh killed.sh
 expect 1 '0 passed, 1 failed, 0 skipped' 'interrupted.sh: exit status 130' -- interrupted.sh

@@ -24,6 +24,8 @@ units=$tree/usr/lib/systemd/system
 env -u MAKEFLAGS make --no-print-directory --silent install DESTDIR="$tree" BUILD="$BUILD"
 mkdir -p "$place" "$units/multi-user.target.wants"
 install "$here"/inside/*.sh "$BUILD"/tests/guest/{workload,open_event,vm} "$place/"
+mkdir "$place/hardware"
+install "$here"/../hardware/{run.sh,perf_script.awk} "$BUILD/tests/hardware/chase" "$place/hardware/"
 install -m 644 "$here"/inside/*.jq "$BUILD"/tests/guest/*.so "$place/"
 cp "$output"/module/*.ko "$guest/kernel-$series.release" "$place/"
 mv "$place/kernel-$series.release" "$place/release"

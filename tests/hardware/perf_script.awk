@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: GPL-2.0
+# What `perf script -F weight,data_src` says of each sample, added up as JSON: {"samples", "mean", "sources"}, the
+# sources in pebsd's words. A line is "… |OP LOAD|LVL L3 or L3 hit|SNP None|…   WEIGHT".
+{
+	split($0, part, "[|]LVL "); level = part[2]; sub(/\|.*/, "", level)
+	source = "unknown"
+	if (level ~ /Remote.*(RAM|DRAM)/) source = "remote_dram"
+	else if (level ~ /PMEM/) source = "pmem"
+	else if (level ~ /CXL/) source = "cxl"
+	else if (level ~ /RAM/) source = "local_dram"
+	else if (level ~ /Remote/) source = "remote_cache"
+	else if (level ~ /LFB|MAB|MHB/) source = level ~ /L2 MHB/ ? "l2_mhb" : "lfb"
+	else if (level ~ /L3/) source = level ~ /miss/ && level !~ /hit/ ? "unknown" : "l3"
+	else if (level ~ /L2/) source = "l2"
+	else if (level ~ /L1/) source = "l1"
+	n++; weight += $NF; weighed += $NF > 0; sources[source]++
+}
+END {
+	printf "{\"samples\":%d,\"mean\":%s,\"sources\":{", n, weighed ? sprintf("%.1f", weight / weighed) : "null"
+	for (source in sources) { printf "%s\"%s\":%d", separator, source, sources[source]; separator = "," }
+	printf "}}\n"
+}

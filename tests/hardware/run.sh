@@ -1,0 +1,272 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# On a machine with PEBS or IBS: whether pebsd tells the truth there. A program chases pointers through memory that fits
+# L2, L3, this node's DRAM and another node's, in a cgroup of its own, while first pebsd and then `perf mem record`
+# sample the machine; what each of them says of it is held against what it must be, and against the other.
+# Prints a report of several tests, as tests/run.sh -p reads it, and leaves all of it, with what was measured and on
+# what machine, in a text that can be attached to a bug: $REPORT.
+#   PEBSD=FILE CHASE=FILE REPORT=FILE run.sh [SECONDS]
+set -eu
+
+here=${0%/*}
+seconds=${1:-10}
+: "${PEBSD:?}" "${CHASE:?}" "${REPORT:?}"
+cgroup_name=pebsd-test-hardware
+work=$(mktemp -d)
+chase='' cgroup=''
+
+# shellcheck disable=SC2317 # called by the trap
+leave() {
+	[ -z "$chase" ] || kill -KILL "$chase" 2>/dev/null || :
+	[ -z "$cgroup" ] || rmdir "$cgroup" 2>/dev/null || :
+	rm -rf "$work"
+}
+trap leave EXIT
+
+: >"$REPORT"
+report() {
+	printf '%s\n' "$*" >>"$REPORT"
+}
+
+# Into the report, indented.
+include() {
+	sed 's/^/    /' >>"$REPORT"
+}
+
+passed=0 failed=0 skipped=0
+verdict() {
+	echo 1..1
+	case $1 in
+	passed) passed=$((passed + 1)) && printf 'ok - %s\n' "$2" ;;
+	skipped) skipped=$((skipped + 1)) && printf 'ok - %s # SKIP %s\n' "$2" "$3" ;;
+	failed) failed=$((failed + 1)) && printf 'not ok - %s\n# %s\n' "$2" "$3" ;;
+	esac
+	report "$1: $2${3:+: $3}"
+}
+
+# Nothing can be tried at all.
+give_up() {
+	verdict skipped 'pebsd on this hardware' "$1"
+	exit 0
+}
+
+# check WHAT WHETHER WHY_NOT: WHETHER is a comparison for jq.
+check() {
+	if [ "$(jq -n "$2")" = true ]; then
+		verdict passed "$1"
+	else
+		verdict failed "$1" "$3"
+	fi
+}
+
+[ "$(id -u)" = 0 ] || give_up 'needs root: sampling all CPUs, and a cgroup of its own'
+command -v jq >/dev/null || give_up 'jq is missing: apt-get install jq'
+
+# What runs here, for whoever reads the report elsewhere.
+report "pebsd on this hardware, $(date -u +%Y-%m-%dT%H:%M:%SZ)"
+report "$("$PEBSD" --version)"
+report ''
+report 'Machine'
+{
+	uname -srvm
+	grep -m 1 '^PRETTY_NAME=' /etc/os-release || :
+	grep -m 6 -E '^(vendor_id|cpu family|model|model name|stepping|microcode)[[:space:]]*:' /proc/cpuinfo || :
+	printf 'CPUs online: %s, nodes: %s\n' "$(cat /sys/devices/system/cpu/online)" \
+		"$(cat /sys/devices/system/node/online 2>/dev/null || echo '?')"
+	for file in perf_event_paranoid perf_event_max_sample_rate perf_cpu_time_max_percent nmi_watchdog; do
+		printf 'kernel.%s: %s\n' $file "$(cat /proc/sys/kernel/$file 2>/dev/null || echo '?')"
+	done
+	command -v perf >/dev/null && perf --version || echo 'perf: none'
+} 2>/dev/null | include
+report ''
+report 'pebsd --probe'
+"$PEBSD" --probe >"$work/probe" 2>&1 || :
+include <"$work/probe"
+"$PEBSD" --probe --json >"$work/probe.json" 2>/dev/null || :
+jq -c '[.events[] | select(.role == "loads")]' "$work/probe.json" >"$work/loads" 2>/dev/null || echo '[]' >"$work/loads"
+report ''
+if [ "$(cat "$work/loads")" = '[]' ]; then
+	reason=$(jq -r '[.refused[] | select(.role == "loads") | "\(.pmu): \(.reason)"] | join(". ")' "$work/probe.json")
+	give_up "loads cannot be sampled here. ${reason:-pebsd --probe says nothing}"
+fi
+
+mount=$(awk '{ for (i = 1; i < NF; i++) if ($i == "-" && $(i + 1) == "cgroup2") { print $5; exit } }' /proc/self/mountinfo)
+[ -n "$mount" ] || give_up 'no cgroup2 file system is mounted'
+mkdir "$mount/$cgroup_name" 2>/dev/null ||
+	give_up "cannot make the cgroup $mount/$cgroup_name; where it is left over: rmdir $mount/$cgroup_name"
+cgroup=$mount/$cgroup_name
+
+# bytes_of CPU LEVEL: of the data or unified cache; 0 where there is none.
+bytes_of() {
+	local cache size
+	for cache in /sys/devices/system/cpu/cpu"$1"/cache/index*; do
+		if [ "$(cat "$cache/level" 2>/dev/null)" = "$2" ] && [ "$(cat "$cache/type")" != Instruction ]; then
+			size=$(cat "$cache/size")
+			echo $((${size%K} * 1024))
+			return
+		fi
+	done
+	echo 0
+}
+
+first_of() {
+	local list=${1%%,*}
+	echo "${list%%-*}"
+}
+
+node_of_cpu() {
+	local folder
+	for folder in /sys/devices/system/cpu/cpu"$1"/node*; do
+		[ ! -e "$folder" ] || { echo "${folder##*node}" && return; }
+	done
+	echo 0
+}
+
+# A node with memory that is not $1; nothing where there is none.
+other_node() {
+	local node
+	for node in /sys/devices/system/node/node*; do
+		[ -e "$node/meminfo" ] || continue
+		if [ "${node##*node}" != "$1" ] && grep -q 'MemFree: *[1-9][0-9]\{5,\}' "$node/meminfo"; then
+			echo "${node##*node}"
+			return
+		fi
+	done
+}
+
+# start_chase BYTES CPU NODE
+start_chase() {
+	local until=$((SECONDS + 120))
+	# Into its cgroup before it has memory: that is charged where the first write comes from.
+	bash -c 'echo $$ >"$1/cgroup.procs" && shift && exec "$@"' bash "$cgroup" \
+		"$CHASE" --bytes "$1" --cpu "$2" --node "$3" >"$work/chase" 2>"$work/chase.said" &
+	chase=$!
+	until grep -q ready "$work/chase"; do
+		if ! kill -0 $chase 2>/dev/null || [ $SECONDS -ge $until ]; then
+			return 1
+		fi
+		sleep 0.1
+	done
+}
+
+end_chase() {
+	kill -TERM "$chase" 2>/dev/null || :
+	wait "$chase" 2>/dev/null || :
+	chase=''
+}
+
+# What pebsd says of the chase's cgroup: {samples, share, mean, p50, main, seen, lost}.
+ask_pebsd() {
+	"$PEBSD" --config "$work/pebsd.conf" --socket "$work/control.sock" --listen none --once --for "${seconds}s" --json \
+		>"$work/pebsd.json" 2>"$work/pebsd.said" || return 1
+	jq -c --arg cgroup "/$cgroup_name" --arg pmu "$1" '
+		def loads: .events | to_entries | map(select(.key == "loads" or .key == "loads:" + $pmu)) | .[0].value;
+		(.total | loads) as $all
+		| ([.cgroups[] | select(.cgroup == $cgroup)][0] // {events: {}} | loads) as $mine
+		| {seen: .samples.seen, lost: ([.samples.lost[]?] | add // 0), filtered: (.samples.filtered // 0),
+			unsampled_seconds: .samples.unsampled_seconds, all: $all.samples}
+		+ (if $mine == null then {samples: 0} else
+			{samples: $mine.samples, mean: $mine.latency.mean, p50: $mine.latency.p50.value,
+			sources: ($mine.sources | map_values(.samples)),
+			main: ($mine.sources | to_entries | max_by(.value.samples) | .key)} end)' "$work/pebsd.json" >"$work/said.json"
+}
+
+# The same of `perf mem record`, by the chase's name.
+ask_perf() {
+	perf mem -t load record --ldlat="$ldlat" -c "$period" -a -o "$work/perf.data" -- sleep "$seconds" >"$work/perf.said" 2>&1 || return 1
+	perf script -i "$work/perf.data" --comms pointer-chase -F weight,data_src 2>/dev/null >"$work/perf.script" || return 1
+	awk -f "$here/perf_script.awk" "$work/perf.script" >"$work/perf.json"
+}
+
+value() {
+	jq -r "$1" "$work/said.json"
+}
+
+hold_against_perf() {
+	local name=$1
+	if ! command -v perf >/dev/null; then
+		verdict skipped "$name: pebsd and perf mem agree" 'perf is missing: apt-get install linux-perf'
+		return
+	fi
+	if ! ask_perf || [ "$(jq .samples "$work/perf.json")" -lt 100 ]; then
+		tail -n 5 "$work/perf.said" | include
+		verdict skipped "$name: pebsd and perf mem agree" \
+			"perf mem record did not sample the chase: $(tail -n 1 "$work/perf.said")"
+		return
+	fi
+	include <"$work/perf.json"
+	# Sources by their shares, latencies by their means: two runs, so not to the sample.
+	jq -n --slurpfile ours "$work/said.json" --slurpfile theirs "$work/perf.json" '
+		$ours[0] as $a | $theirs[0] as $b
+		| ([($a.sources + $b.sources | keys[]) as $source
+			| (($a.sources[$source] // 0) / $a.samples - ($b.sources[$source] // 0) / $b.samples) | fabs] | max) as $apart
+		| (if $a.mean and $b.mean then ($a.mean / $b.mean - 1 | fabs) else 0 end) as $mean
+		| {sources_apart: ($apart * 1000 | round / 10), means_apart: ($mean * 1000 | round / 10),
+			agree: ($apart <= 0.10 and $mean <= 0.15)}' >"$work/apart.json"
+	check "$name: pebsd and perf mem agree" "$(jq .agree "$work/apart.json")" \
+		"a source's share differs by $(jq .sources_apart "$work/apart.json") points (10 are allowed), the means by \
+$(jq .means_apart "$work/apart.json") % (15 are allowed)"
+}
+
+# try NAME LDLAT PMU CPU BYTES NODE SOURCES...: the chase's loads come from one of SOURCES, mostly. (perf 6.1 sets the
+# bits of sysfs' own ldlat, 3, in whatever is asked of it: with 31 that changes nothing.)
+try() {
+	local name=$1 ldlat=$2 pmu=$3 cpu=$4 bytes=$5 node=$6 share
+	shift 6
+	report ''
+	report "$name: $bytes bytes on node $node, chased on CPU $cpu; loads of more than $ldlat cycles"
+	printf '[sampling]\norigin = perf\nevents = loads\nldlat = %s\n' "$ldlat" >"$work/pebsd.conf"
+	if ! start_chase "$bytes" "$cpu" "$node"; then
+		verdict skipped "$name" "the chase did not start: $(tail -n 1 "$work/chase.said")"
+		return
+	fi
+	if ! ask_pebsd "$pmu"; then
+		verdict failed "$name: pebsd samples" "$(tail -n 1 "$work/pebsd.said")"
+	else
+		include <"$work/said.json"
+		check "$name: pebsd sees the chase" "$(value .samples) >= 100" \
+			"$(value .samples) samples of it in $seconds s, of $(value .all) in all"
+		if [ "$(value .samples)" -ge 100 ]; then
+			share=$(jq -n --slurpfile said "$work/said.json" '$said[0] as $s
+				| [$ARGS.positional[] as $source | $s.sources[$source] // 0] | add / $s.samples * 100 | round' --args "$@")
+			check "$name: served by $*" "$share >= 60" "$share % of its samples are, most are $(value .main)"
+		fi
+		check "$name: what was counted was seen" \
+			"$(value .lost) <= 0.02 * ($(value .seen) + $(value .filtered) + $(value .lost))" \
+			"$(value .lost) of $(($(value .seen) + $(value .filtered) + $(value .lost))) samples were lost"
+		[ "$(value .samples)" -lt 100 ] || hold_against_perf "$name"
+	fi
+	end_chase
+	grep bytes "$work/chase" | include || :
+}
+
+period=$(jq '.[0].period // 10007' "$work/loads")
+
+while read -r pmu cpus; do
+	cpu=$(first_of "$cpus")
+	node=$(node_of_cpu "$cpu")
+	remote=$(other_node "$node")
+	l1=$(bytes_of "$cpu" 1) l2=$(bytes_of "$cpu" 2) l3=$(bytes_of "$cpu" 3)
+	last=$((l3 > l2 ? l3 : l2))
+	# Eight times the last cache leaves one access in eight to it, where other CPUs leave it all.
+	large=$((8 * last > 268435456 ? 8 * last : 268435456))
+
+	[ "$l2" -le $((2 * l1)) ] || try "L2 ($pmu)" 3 "$pmu" "$cpu" $((l2 / 2)) "$node" l2
+	# So much that L2 has an eighth of it, where half of what all CPUs share has room for it.
+	if [ "$l3" -gt $((4 * l2)) ]; then
+		try "L3 ($pmu)" 31 "$pmu" "$cpu" $((8 * l2 < l3 / 2 ? 8 * l2 : l3 / 2)) "$node" l3 local_cache
+	else
+		verdict skipped "L3 ($pmu)" "its L3 ($l3 bytes) is no four times its L2 ($l2 bytes)"
+	fi
+	try "local DRAM ($pmu)" 31 "$pmu" "$cpu" "$large" "$node" local_dram lfb pmem msc
+	if [ -n "$remote" ]; then
+		try "remote DRAM ($pmu)" 31 "$pmu" "$cpu" "$large" "$remote" remote_dram
+	else
+		verdict skipped "remote DRAM ($pmu)" 'there is no second NUMA node with free memory'
+	fi
+done < <(jq -r '.[] | "\(.pmu) \(.cpus // "0")"' "$work/loads")
+
+report ''
+report "$passed passed, $failed failed, $skipped skipped"
+echo "# the report, for a bug or for the record: $REPORT"
+[ $failed = 0 ]
