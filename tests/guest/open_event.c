@@ -7,6 +7,7 @@
  *   --cpu N  --config N  --config1 N  --period N  --freq N  --precise N  --sample-type N  --wakeup N
  *   --pinned N  --type N: another PMU
  *   --leader CONFIG: a counting event that leads the group  --for SECONDS (1)
+ *   --enough N: no longer than until so many samples were there
  * Linked statically: it runs in whatever root.
  */
 #include <err.h>
@@ -41,11 +42,13 @@ enum option_key {
 	LEADER,
 	TYPE,
 	FOR,
+	ENOUGH,
 	OPTIONS
 };
 
-static const char *const names[OPTIONS] = {"cpu",         "config", "config1", "period", "freq", "precise",
-					   "sample-type", "wakeup", "pinned",  "leader", "type", "for"};
+static const char *const names[OPTIONS] = {"cpu",     "config",      "config1", "period", "freq",
+					   "precise", "sample-type", "wakeup",  "pinned", "leader",
+					   "type",    "for",         "enough"};
 
 struct wish {
 	uint64_t values[OPTIONS];
@@ -206,7 +209,7 @@ int main(int argc, char **argv)
 	do {
 		(void)nanosleep(&once, NULL);
 		count_records(page, &found);
-	} while (now_ns() < end);
+	} while (now_ns() < end && (!wish.given[ENOUGH] || found.samples < wish.values[ENOUGH]));
 	(void)ioctl(leader >= 0 ? leader : fd, PERF_EVENT_IOC_DISABLE, PERF_IOC_FLAG_GROUP);
 	count_records(page, &found);
 	tell(fd, &found);
