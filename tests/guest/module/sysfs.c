@@ -17,7 +17,7 @@ static ssize_t cpus_show(struct device *device, struct device_attribute *attribu
 
 	/* intel_hybrid_get_attr_cpus(): a CPU that went is none of its PMU's. */
 	cpumask_and(&online, sysfs->cpus, cpu_online_mask);
-	return cpumap_print_to_pagebuf(true, buffer, &online);
+	return sysfs_emit(buffer, "%*pbl\n", cpumask_pr_args(&online));
 }
 
 static unsigned int rdpmc_setting = 1;
