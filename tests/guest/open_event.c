@@ -3,10 +3,11 @@
  * open_event [OPTION...]: opens an event of the PMU `cpu` with just these attributes, runs it for a while on
  * one CPU, and tells what came of it, as JSON on a line: {"error":"EINVAL"} where the kernel refuses it; else
  * its count and times (absent where read(2) has nothing: a pinned event in error), and what was in its ring
- * buffer.
- *   --cpu N  --config N  --config1 N  --period N  --freq N  --precise N  --sample-type N  --wakeup N --pinned
- * N
+ * buffer; with a sample type that has the instruction's address, the least and the greatest of these.
+ *   --cpu N  --config N  --config1 N  --period N  --freq N  --precise N  --sample-type N  --wakeup N
+ *   --pinned N  --type N: another PMU
  *   --leader CONFIG: a counting event that leads the group  --for SECONDS (1)
+ *   --enough N: no longer than until so many samples were there
  * Linked statically: it runs in whatever root.
  */
 #include <err.h>
@@ -39,12 +40,15 @@ enum option_key {
 	WAKEUP,
 	PINNED,
 	LEADER,
+	TYPE,
 	FOR,
+	ENOUGH,
 	OPTIONS
 };
 
-static const char *const names[OPTIONS] = {"cpu",         "config", "config1", "period", "freq", "precise",
-					   "sample-type", "wakeup", "pinned",  "leader", "for"};
+static const char *const names[OPTIONS] = {"cpu",     "config",      "config1", "period", "freq",
+					   "precise", "sample-type", "wakeup",  "pinned", "leader",
+					   "type",    "for",         "enough"};
 
 struct wish {
 	uint64_t values[OPTIONS];
@@ -52,7 +56,9 @@ struct wish {
 };
 
 struct found {
+	bool has_ip; /* the first field of each sample */
 	uint64_t samples, lost, throttles;
+	uint64_t least_ip, greatest_ip;
 };
 
 static uint64_t number(const char *option, const char *text)
@@ -67,7 +73,7 @@ static uint64_t number(const char *option, const char *text)
 
 static struct wish read_options(int argc, char **argv)
 {
-	struct wish wish = {.values = {[PERIOD] = 10007, [FOR] = 1}};
+	struct wish wish = {.values = {[PERIOD] = 10007, [TYPE] = PERF_TYPE_RAW, [FOR] = 1}};
 	struct option options[OPTIONS + 1] = {0};
 	int option;
 
@@ -98,14 +104,14 @@ static int open_wish(const struct wish *wish, int *ret_leader)
 {
 	const uint64_t *values = wish->values;
 	struct perf_event_attr leader = {
-		.type = PERF_TYPE_RAW,
+		.type = (uint32_t)values[TYPE],
 		.size = sizeof(leader),
 		.config = values[LEADER],
 		.disabled = 1,
 		.pinned = values[PINNED] != 0,
 	};
 	struct perf_event_attr attr = {
-		.type = PERF_TYPE_RAW,
+		.type = (uint32_t)values[TYPE],
 		.size = sizeof(attr),
 		.config = values[CONFIG],
 		.config1 = values[CONFIG1],
@@ -126,6 +132,17 @@ static int open_wish(const struct wish *wish, int *ret_leader)
 	return event_open(&attr, (int)values[CPU], *ret_leader);
 }
 
+static void count_sample(const struct perf_event_header *header, struct found *found)
+{
+	const uint64_t ip = *(const uint64_t *)(header + 1);
+
+	if (found->has_ip && (!found->samples || ip < found->least_ip))
+		found->least_ip = ip;
+	if (found->has_ip && ip > found->greatest_ip)
+		found->greatest_ip = ip;
+	found->samples++;
+}
+
 static void count_records(struct perf_event_mmap_page *page, struct found *found)
 {
 	const char *data = (const char *)page + page->data_offset;
@@ -137,7 +154,7 @@ static void count_records(struct perf_event_mmap_page *page, struct found *found
 		const struct perf_event_header *header = (const void *)(data + tail % page->data_size);
 
 		if (header->type == PERF_RECORD_SAMPLE)
-			found->samples++;
+			count_sample(header, found);
 		else if (header->type == PERF_RECORD_LOST || header->type == PERF_RECORD_LOST_SAMPLES)
 			found->lost++;
 		else if (header->type == PERF_RECORD_THROTTLE)
@@ -165,6 +182,9 @@ static void tell(int fd, const struct found *found)
 	if (read(fd, &values, sizeof(values)) == (ssize_t)sizeof(values))
 		printf("\"count\":%llu,\"enabled\":%llu,\"running\":%llu,", (unsigned long long)values.count,
 		       (unsigned long long)values.enabled, (unsigned long long)values.running);
+	if (found->has_ip && found->samples)
+		printf("\"least_ip\":%llu,\"greatest_ip\":%llu,", (unsigned long long)found->least_ip,
+		       (unsigned long long)found->greatest_ip);
 	printf("\"ring\":%llu,\"lost\":%llu,\"throttles\":%llu}\n", (unsigned long long)found->samples,
 	       (unsigned long long)found->lost, (unsigned long long)found->throttles);
 }
@@ -174,7 +194,7 @@ int main(int argc, char **argv)
 	struct wish wish = read_options(argc, argv);
 	size_t page_size = (size_t)sysconf(_SC_PAGESIZE);
 	const struct timespec once = {.tv_nsec = ONCE_NS};
-	struct found found = {0};
+	struct found found = {.has_ip = wish.values[SAMPLE_TYPE] & PERF_SAMPLE_IP};
 	int leader, fd;
 	void *page;
 	uint64_t end;
@@ -189,7 +209,7 @@ int main(int argc, char **argv)
 	do {
 		(void)nanosleep(&once, NULL);
 		count_records(page, &found);
-	} while (now_ns() < end);
+	} while (now_ns() < end && (!wish.given[ENOUGH] || found.samples < wish.values[ENOUGH]));
 	(void)ioctl(leader >= 0 ? leader : fd, PERF_EVENT_IOC_DISABLE, PERF_IOC_FLAG_GROUP);
 	count_records(page, &found);
 	tell(fd, &found);

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * pebs_machine: a CPU with PEBS for a machine that has none. Perf core is given a core PMU `cpu` whose
- * hardware is the model in daemon/model/; samples come as real ones do, through a PEBS record, a non-maskable
- * interrupt and perf_event_overflow(), and are counted on the way. For tests in a virtual machine: it refuses
- * one that has a PMU. `insmod pebs_machine.ko cpu=skylake`.
+ * pebs_machine: a CPU with PEBS for a machine that has none. Perf core is given a core PMU `cpu` (of a hybrid
+ * machine cpu_core and cpu_atom, on the CPUs of even and of odd numbers) whose hardware is the model in
+ * daemon/model/; samples come as real ones do, through a PEBS record, a non-maskable interrupt and
+ * perf_event_overflow(), and are counted on the way. For tests in a virtual machine: it refuses one that has
+ * a PMU. `insmod pebs_machine.ko cpu=skylake`.
  *
  * Parameters, in /sys/module/pebs_machine/parameters/; all but `cpu` and `books` can be written at any time:
- * - cpu: which of the model's machines, by its name; from Nehalem on.
+ * - cpu: which of the model's machines, by its name; from Nehalem on. Those that the running kernel does not
+ *   know are played as a later one's driver would.
  * - loads_per_second: events of each counter in a second of running tasks, on each CPU. Divided by an event's
  *   period it is the sampling rate: with the daemon's own period of 10007, 10000000 makes 1 kHz. What a guest
  *   cannot keep up with is cut to what leaves half of the time to tasks; 1000000000: as fast as it can.
@@ -16,10 +18,10 @@
  * - books: entries of each CPU's table, 64 to 65536.
  *
  * In /sys/kernel/debug/pebs_machine/, as JSON, an object a line:
- * - books: for each CPU, event, cgroup, thread and name, what went to perf_event_overflow(), and as `ring`
- *   what went to perf_event_output() alone, where no BPF program sees it. `latency` is what was handed over,
- *   `latency_true` what the record had; `guarded`, those of the samples for which the kernel left out BPF
- *   programs (bpf_prog_active was held when they were handed over).
+ * - books: for each CPU and its PMU, event, cgroup, thread and name, what went to perf_event_overflow(), and
+ * as `ring` what went to perf_event_output() alone, where no BPF program sees it. `latency` is what was
+ * handed over, `latency_true` what the record had; `guarded`, those of the samples for which the kernel left
+ * out BPF programs (bpf_prog_active was held when they were handed over).
  * - totals: for each CPU the same by event, with collisions, how often and for how long it was throttled; and
  *   what should be 0: not_written, stopped, early, unclaimed, broken, full, events_full.
  * - reset: written to, all of it is forgotten.
@@ -30,7 +32,8 @@
  * Not as the real kernel and machine: events of PERF_TYPE_HW_CACHE are refused (ENOENT), branch records too
  * (EOPNOTSUPP), and XMM registers (EINVAL); TSX, top-down and freeze_on_smi are not shown; user space cannot
  * read counters by RDPMC (cap_user_rdpmc is 0, the page's index is real); instructions' addresses are the
- * model's; memory events but load latency and the machine's store event have no data source (PERF_MEM_NA).
+ * model's, and before Haswell one instruction late, where the driver would look for the one before in branch
+ * records; memory events but load latency and the machine's store event have no data source (PERF_MEM_NA).
  * The buffer is the driver's, 64 KiB.
  */
 #include "core.h"
@@ -41,7 +44,6 @@
 #include "kernel_symbols.h"
 #include "parameters.h"
 #include "pmu.h"
-#include "sysfs.h"
 #include "world.h"
 
 static char default_cpu[] = "skylake";
@@ -76,23 +78,25 @@ MODULE_PARM_DESC(time_samples, "perf core is told how long a sample took");
 module_param_named(books, parameters.books, uint, 0444);
 MODULE_PARM_DESC(books, "entries of each CPU's table of what was delivered");
 
-static int choose_machine(void)
+static int choose_machine(const struct machine **ret)
 {
-	played = machine_find(parameters.cpu);
-	if (!played) {
+	const struct machine *machine = machine_find(parameters.cpu);
+	if (!machine) {
 		pr_err("pebs_machine: the model has no machine \"%s\"\n", parameters.cpu);
 		return -EINVAL;
 	}
-	if (!played->kernel_name || played->format < RECORD_NEHALEM) {
+	if (!machine->kernel_name || machine->format < RECORD_NEHALEM) {
 		pr_err("pebs_machine: %s cannot be played here, its PEBS is not of Nehalem's kind\n",
-		       played->title);
+		       machine->title);
 		return -EINVAL;
 	}
-	return 0;
+	*ret = machine;
+	return pmu_describe(machine);
 }
 
 static int __init pebs_machine_init(void)
 {
+	const struct machine *machine;
 	int r;
 
 	if (boot_cpu_has(X86_FEATURE_ARCH_PERFMON)) {
@@ -101,15 +105,14 @@ static int __init pebs_machine_init(void)
 		       "without\n");
 		return -EBUSY;
 	}
-	r = choose_machine();
+	r = choose_machine(&machine);
 	if (r == 0)
 		r = kernel_symbols_open();
 	if (r < 0)
 		return r;
-	r = cores_open(played);
+	r = cores_open();
 	if (r < 0)
 		return r;
-	sysfs_describe(played);
 	r = interrupt_open();
 	if (r < 0)
 		goto no_interrupt;
@@ -124,7 +127,7 @@ static int __init pebs_machine_init(void)
 	r = pmu_open();
 	if (r < 0)
 		goto no_pmu;
-	pr_info("pebs_machine: plays %s\n", played->title);
+	pr_info("pebs_machine: plays %s\n", machine->title);
 	return 0;
 no_pmu:
 	books_files_close();

@@ -15,25 +15,22 @@ struct demand schedule_demand(const struct perf_event *event)
 	};
 }
 
-/*
- * Gives the events their counters. Those that move all stop before one of them starts: its counter may be one
- * that another still has (x86_pmu_enable in arch/x86/events/core.c does it in the same two steps).
- */
+/* Moves events to other counters, as x86_pmu_enable() does for those that have to make room: all of them
+ * leave theirs before any takes another's. */
 static void move(struct core *core, const int *counters, unsigned int n)
 {
-	bool restart[EVENTS_AT_ONCE] = {};
+	u64 started = 0;
 
 	for (unsigned int i = 0; i < n; i++) {
-		struct perf_event *event = core->list[i];
-
-		if (counters[i] == event->hw.idx)
+		if (counters[i] == core->list[i]->hw.idx)
 			continue;
-		restart[i] = !(event->hw.state & PERF_HES_STOPPED);
-		driver_stop(core, event, PERF_EF_UPDATE);
+		if (!(core->list[i]->hw.state & PERF_HES_STOPPED))
+			started |= 1ULL << i;
+		driver_stop(core, core->list[i], PERF_EF_UPDATE);
 	}
 	for (unsigned int i = 0; i < n; i++) {
 		core->list[i]->hw.idx = counters[i];
-		if (restart[i])
+		if (started >> i & 1)
 			driver_start(core, core->list[i], PERF_EF_RELOAD);
 	}
 }
@@ -51,7 +48,7 @@ int schedule_add(struct core *core, struct perf_event *event, int flags)
 		demands[i] = schedule_demand(core->list[i]);
 		counters[i] = i < n ? core->list[i]->hw.idx : -1;
 	}
-	if (!constraint_schedule(played, demands, n + 1, counters))
+	if (!constraint_schedule(core->machine, demands, n + 1, counters))
 		return -EAGAIN;
 	core->n_events = n + 1;
 	move(core, counters, n);
