@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * open_event [OPTION...]: opens an event of the PMU `cpu` with just these attributes, runs it for a while on
- * one CPU, and tells what came of it, as JSON on a line: {"error":"EINVAL"} where the kernel refuses it; else
- * its count and times (absent where read(2) has nothing: a pinned event in error), and what was in its ring
- * buffer; with a sample type that has the instruction's address, the least and the greatest of these.
- *   --cpu N  --config N  --config1 N  --period N  --freq N  --precise N  --sample-type N  --wakeup N
- *   --pinned N  --type N: another PMU
- *   --leader CONFIG: a counting event that leads the group  --for SECONDS (1)
+ * open_event [OPTION...]: opens an event, of the PMU `cpu` unless it has another --type, with just these
+ * attributes, runs it for a while on one CPU, and tells what came of it, as JSON on a line:
+ * {"error":"EINVAL"} where the kernel refuses it; else its count and times (absent where read(2) has nothing:
+ * a pinned event in error), and what was in its ring buffer; with a sample type that has the instruction's
+ * address, the least and the greatest of these.
+ *   --cpu N  --type N  --config N  --config1 N  --config2 N  --period N  --freq N  --precise N
+ *   --sample-type N  --wakeup N  --pinned N  --exclude-guest N  --exclude-kernel N  --for SECONDS (1)
+ *   --leader CONFIG: a counting event that leads the group
  *   --enough N: no longer than until so many samples were there
  * Linked statically: it runs in whatever root.
  */
@@ -31,8 +32,10 @@
 
 enum option_key {
 	CPU,
+	TYPE,
 	CONFIG,
 	CONFIG1,
+	CONFIG2,
 	PERIOD,
 	FREQ,
 	PRECISE,
@@ -40,15 +43,16 @@ enum option_key {
 	WAKEUP,
 	PINNED,
 	LEADER,
-	TYPE,
+	EXCLUDE_GUEST,
+	EXCLUDE_KERNEL,
 	FOR,
 	ENOUGH,
 	OPTIONS
 };
 
-static const char *const names[OPTIONS] = {"cpu",     "config",      "config1", "period", "freq",
-					   "precise", "sample-type", "wakeup",  "pinned", "leader",
-					   "type",    "for",         "enough"};
+static const char *const names[OPTIONS] = {
+	"cpu",         "type",   "config", "config1", "config2",       "period",         "freq", "precise",
+	"sample-type", "wakeup", "pinned", "leader",  "exclude-guest", "exclude-kernel", "for",  "enough"};
 
 struct wish {
 	uint64_t values[OPTIONS];
@@ -73,7 +77,7 @@ static uint64_t number(const char *option, const char *text)
 
 static struct wish read_options(int argc, char **argv)
 {
-	struct wish wish = {.values = {[PERIOD] = 10007, [TYPE] = PERF_TYPE_RAW, [FOR] = 1}};
+	struct wish wish = {.values = {[TYPE] = PERF_TYPE_RAW, [PERIOD] = 10007, [FOR] = 1}};
 	struct option options[OPTIONS + 1] = {0};
 	int option;
 
@@ -115,12 +119,15 @@ static int open_wish(const struct wish *wish, int *ret_leader)
 		.size = sizeof(attr),
 		.config = values[CONFIG],
 		.config1 = values[CONFIG1],
+		.config2 = values[CONFIG2],
 		.sample_period = values[PERIOD],
 		.sample_type = values[SAMPLE_TYPE],
 		.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING,
 		.disabled = 1,
 		.pinned = values[PINNED] && !wish->given[LEADER],
 		.precise_ip = values[PRECISE] & 3,
+		.exclude_guest = values[EXCLUDE_GUEST] != 0,
+		.exclude_kernel = values[EXCLUDE_KERNEL] != 0,
 		.wakeup_events = (uint32_t)values[WAKEUP],
 	};
 
