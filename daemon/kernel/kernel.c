@@ -10,6 +10,7 @@
 #include <bpf/libbpf.h>
 
 #include "base/log.h"
+#include "kernel_offcore.h"
 #include "load_failure.h"
 #include "pebsd.skel.h"
 
@@ -25,6 +26,7 @@ struct kernel {
 	struct mapping plain_records;
 	struct mapping slot_owners;
 	struct mapping injected;
+	struct kernel_offcore *offcore; /* NULL: off */
 };
 
 u32 kernel_stripes_for(int possible_cpus)
@@ -90,7 +92,7 @@ static int configure(struct kernel *kernel)
 		bpf_program__set_autoload(door(skeleton, i), settings->hardware && i < settings->n_events);
 	bpf_program__set_autoload(skeleton->progs.cgroup_born, settings->births);
 	bpf_program__set_autoload(skeleton->progs.cgroup_died, settings->births);
-	return 0;
+	return kernel_offcore_prepare(skeleton, settings->slots, settings->offcore_cpus, &kernel->offcore);
 }
 
 static int map_records(const struct bpf_map *map, int protection, struct mapping *ret)
@@ -175,6 +177,10 @@ int kernel_open(const struct kernel_settings *settings, struct kernel **ret, cha
 		if (r < 0)
 			goto fail;
 	}
+	step = "follow task switches to count off-core responses";
+	r = kernel_offcore_start(kernel->offcore);
+	if (r < 0)
+		goto fail;
 	*ret = TAKE_PTR(kernel);
 	return 0;
 
@@ -197,6 +203,7 @@ struct kernel *kernel_free(struct kernel *kernel)
 	unmap(&kernel->plain_records);
 	unmap(&kernel->slot_owners);
 	unmap(&kernel->injected);
+	kernel_offcore_free(kernel->offcore);
 	pebsd_bpf__destroy(kernel->skeleton);
 	free(kernel);
 	return NULL;
@@ -316,6 +323,11 @@ struct slot_counters kernel_slot_counters(const struct kernel *kernel)
 	return kernel->skeleton->bss->slot_counters;
 }
 
+struct kernel_offcore *kernel_offcore(const struct kernel *kernel)
+{
+	return kernel->offcore;
+}
+
 const struct kernel_settings *kernel_settings(const struct kernel *kernel)
 {
 	return &kernel->settings;
@@ -324,7 +336,7 @@ const struct kernel_settings *kernel_settings(const struct kernel *kernel)
 u64 kernel_map_bytes(const struct kernel *kernel)
 {
 	return kernel->latency_records.bytes + kernel->plain_records.bytes + kernel->slot_owners.bytes +
-	       kernel->injected.bytes;
+	       kernel->injected.bytes + kernel_offcore_bytes(kernel->offcore);
 }
 
 int kernel_verified_instructions(const struct kernel *kernel, const char *program, u32 *ret)

@@ -20,6 +20,7 @@ struct kernel_settings {
 	u32 stripes;        /* see kernel_stripes_for() */
 	bool births;        /* follow cgroups of the running kernel as they are born and removed */
 	bool hardware;      /* load the perf_event programs of the events */
+	u32 offcore_cpus;   /* count off-core responses on CPUs below this number; 0: none are counted */
 	bool read_by_probe; /* read samples as on a kernel before 6.2; for tests */
 	size_t n_events;
 	struct event_settings events[EVENTS_MAX]; /* `first_record` is set by kernel_open() */
@@ -28,6 +29,7 @@ struct kernel_settings {
 #define KERNEL_SLOTS_MAX 65536
 
 struct kernel;
+struct kernel_offcore;
 
 /*
  * Loads and attaches. On success the caller owns `*ret` and frees it with kernel_free(). On failure returns
@@ -66,6 +68,9 @@ const struct plain_record *kernel_plain_record(const struct kernel *kernel, unsi
 					       u32 slot);
 u64 kernel_malformed(const struct kernel *kernel, unsigned event);
 struct slot_counters kernel_slot_counters(const struct kernel *kernel);
+
+/* The counting of off-core responses (kernel_offcore.h); NULL where there is none. The kernel's. */
+struct kernel_offcore *kernel_offcore(const struct kernel *kernel);
 
 /* As opened, `first_record` filled in. */
 const struct kernel_settings *kernel_settings(const struct kernel *kernel);
