@@ -15,6 +15,7 @@
 #include "origin/perf/perf.h"
 #include "origin/perf/perf_notes.h"
 #include "origin/perf/pmu.h"
+#include "sampling_offcore.h"
 
 /* `max = auto`: twice the cgroups there are, and at least so many. */
 #define SLOTS_AUTO_MIN 512
@@ -28,6 +29,7 @@ struct origin_state {
 	u64 rate_at_start;                       /* kernel.perf_event_max_sample_rate; 0: not known */
 	struct perf_notes notes;                 /* in the head; what came is told once */
 	u64 names_unread;                        /* told of already */
+	struct sampling_offcore *offcore;        /* NULL: not asked for */
 	char *hotplug_message[EVENTS_MAX];       /* the failure told of last; NULL: none since */
 };
 
@@ -35,6 +37,7 @@ static void free_state(struct origin_state *state)
 {
 	if (!state)
 		return;
+	sampling_offcore_free(state->offcore);
 	for (size_t i = 0; i < state->n_sets; i++) {
 		perf_set_free(state->sets[i]);
 		free(state->hotplug_message[i]);
@@ -167,6 +170,8 @@ static int open_sets(struct origin_state *state, const struct config *config, st
 		else
 			state->n_sets++;
 	}
+	if (r == 0)
+		r = sampling_offcore_open(&plan, config->events, &state->offcore);
 	pmu_plan_done(&plan);
 	return r;
 }
@@ -276,6 +281,13 @@ static const struct cpu_counts *count_cpus(unsigned event, size_t *ret_n, void *
 	return perf_count_cpus(state->sets[event], ret_n);
 }
 
+static void collect_offcore(void *userdata)
+{
+	const struct origin_state *state = userdata;
+
+	sampling_offcore_collect(state->offcore);
+}
+
 /* A failure that goes on is told once. */
 static void follow_hotplug(struct origin_state *state, size_t set)
 {
@@ -311,6 +323,7 @@ static int tick(struct origin_state *state)
 	tell_unread_names(state);
 	for (size_t i = 0; i < state->n_sets; i++)
 		follow_hotplug(state, i);
+	sampling_offcore_tick(state->offcore);
 	if (engine_should_adopt(state->engine))
 		adopt(state);
 	return 0;
@@ -354,6 +367,8 @@ static int open_perf(const struct sampling_settings *settings, struct engine_set
 	engine_settings->count = count;
 	engine_settings->count_cpus = count_cpus;
 	engine_settings->count_userdata = state;
+	engine_settings->offcore_cpus = sampling_offcore_cpus(state->offcore);
+	engine_settings->offcore_collect = collect_offcore;
 	r = engine_open(engine_settings, ret_engine, &ret_failure->message);
 	if (r < 0) {
 		ret_failure->code = code_of(r);
@@ -365,6 +380,7 @@ static int open_perf(const struct sampling_settings *settings, struct engine_set
 	if (r < 0)
 		return r;
 	name_cpus(state);
+	sampling_offcore_start(state->offcore, state->engine);
 	*ret = TAKE_PTR(state);
 	return 0;
 }

@@ -6,6 +6,7 @@
 #include "base/json_get.h"
 #include "base/text.h"
 #include "base/utf8.h"
+#include "export/json_offcore.h"
 #include "export/names.h"
 #include "window/quantile.h"
 
@@ -340,6 +341,13 @@ static void put_cgroup_events(struct writer *writer, json_object *object, const 
 	put(writer, object, "events", events);
 }
 
+static void put_offcore(struct writer *writer, json_object *object, const struct snapshot *snapshot,
+			const struct offcore_figures *figures)
+{
+	if (figures)
+		put(writer, object, "offcore", json_offcore(snapshot, figures));
+}
+
 static json_object *total_object(struct writer *writer, const struct snapshot *snapshot)
 {
 	json_object *object = checked(writer, json_object_new_object());
@@ -348,6 +356,7 @@ static json_object *total_object(struct writer *writer, const struct snapshot *s
 	for (size_t i = 0; i < snapshot->n_events; i++)
 		totals[i] = &snapshot->events[i].total;
 	put_cgroup_events(writer, object, snapshot, totals, false);
+	put_offcore(writer, object, snapshot, snapshot->offcore_total);
 	return object;
 }
 
@@ -359,6 +368,7 @@ static json_object *cgroup_object(struct writer *writer, const struct snapshot *
 	put_text(writer, object, "cgroup", cgroup->path);
 	put_u64(writer, object, "id", cgroup->id);
 	put_cgroup_events(writer, object, snapshot, cgroup->figures, false);
+	put_offcore(writer, object, snapshot, cgroup->offcore);
 	return object;
 }
 
@@ -412,6 +422,7 @@ static json_object *detail_object(const struct snapshot *snapshot, const struct 
 	put_u64(&writer, object, "id", cgroup->id);
 	put(&writer, object, "alive", json_object_new_boolean(cgroup->alive));
 	put_cgroup_events(&writer, object, snapshot, cgroup->figures, true);
+	put_offcore(&writer, object, snapshot, cgroup->offcore);
 	return finish(&writer, object);
 }
 
@@ -513,6 +524,8 @@ json_object *json_status(const struct snapshot *snapshot)
 	put(&writer, object, "events", events);
 	put(&writer, object, "samples",
 	    samples_object(&writer, snapshot, snapshot->events, snapshot->n_events));
+	if (snapshot->offcore_known || snapshot->offcore_refusal)
+		put(&writer, object, "offcore", json_offcore_status(snapshot));
 	put_u64(&writer, object, "cgroups_alive", snapshot->cgroups_alive);
 	put_u64(&writer, object, "slots", snapshot->slots);
 	put_u64(&writer, object, "slots_free", snapshot->slots_free);

@@ -7,6 +7,7 @@
 #include "base/cleanup.h"
 #include "export/exposition.h"
 #include "export/label.h"
+#include "export/prometheus_offcore.h"
 
 #define WORD_(name, word) word,
 static const char *const source_words[] = {SOURCES(WORD_)};
@@ -460,9 +461,11 @@ int prometheus_render(const struct snapshot *snapshot, const struct series *cons
 		write_histograms(&rendering);
 		write_counters(&rendering, options->detail);
 		write_events(&rendering);
+		r = prometheus_offcore(&out, snapshot, series, n_series);
 		write_daemon(&rendering, process);
-		r = write_infos(&rendering);
 	}
+	if (r >= 0)
+		r = write_infos(&rendering);
 	rendering_done(&rendering);
 	ended = exposition_end(&out, ret_text, ret_length);
 	if (r < 0 && ended >= 0) {

@@ -62,7 +62,7 @@ static void stay_on(int cpu)
 	cpu_set_t cpus;
 
 	CPU_ZERO(&cpus);
-	CPU_SET(cpu, &cpus);
+	CPU_SET((size_t)cpu, &cpus);
 	cr_assert_eq(sched_setaffinity(0, sizeof(cpus), &cpus), 0, "%s", strerror(errno));
 }
 
