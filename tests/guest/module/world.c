@@ -133,11 +133,13 @@ static bool live(struct core *core, const struct pt_regs *interrupted)
 	if (core->waiting)
 		return false;
 	core->starving = false;
+	counted_begin(core);
 	due = pass(core, events);
 	if (due) {
 		WRITE_ONCE(core->sampled_at_ns, core->passed_at_ns);
 		retire(core, workload_of(core, current), due);
 	}
+	counted_end(core);
 	while (pebs_take_interrupt(&core->unit, &interrupt))
 		any = true;
 	if (!any)
