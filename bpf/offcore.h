@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Off-core responses by cgroup: counters that run on each CPU are read at task switches, and what they counted
- * since the last reading is the leaving task's cgroup's.
+ * Off-core responses by cgroup: counters that run on each CPU are read at task switches, and what they
+ * counted since the last reading is the leaving task's cgroup's.
  *
  * The switch is followed on the scheduler's tracepoint: a program there holds no guard, while one on a
  * context-switch event would hold bpf_prog_active and blind the sampler (kernel/trace/bpf_trace.c, Linux 6.1:

@@ -26,7 +26,7 @@ struct engine {
 	struct series_table *series;
 	struct window *window;
 	struct readings *readings;
-	struct engine_offcore *offcore; /* NULL: none are counted */
+	struct engine_offcore *offcore;           /* NULL: none are counted */
 	struct reading now[EVENTS_MAX];           /* of the last collection */
 	struct snapshot_cpu *per_cpu[EVENTS_MAX]; /* the head's */
 	u64 collected_ns;                         /* CLOCK_MONOTONIC of the last collection */
@@ -73,8 +73,8 @@ static int open_books(struct engine *engine)
 	    (r = window_new(WINDOW_BYTES, WINDOW_NS, monotonic_ns(), &engine->head.since, &engine->window)) <
 		    0 ||
 	    (r = readings_new(WINDOW_NS, settings->n_events, &engine->readings)) < 0 ||
-	    (r = engine_offcore_new(engine->kernel, engine->ledger, WINDOW_NS, monotonic_ns(), &engine->head.since,
-				    &engine->offcore)) < 0)
+	    (r = engine_offcore_new(engine->kernel, engine->ledger, WINDOW_NS, monotonic_ns(),
+				    &engine->head.since, &engine->offcore)) < 0)
 		return r;
 	return collect_new(
 		&(struct collect_settings){

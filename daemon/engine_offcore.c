@@ -98,9 +98,9 @@ static void tell_cost(struct engine_offcore *offcore, u64 now_ns, struct snapsho
 	ret->settle_ns = (struct maybe_double){true, (double)timed_ns / (double)timed};
 	spent = ret->settle_ns.value * (double)ret->settles;
 	if (now_ns > offcore->entered_ns && ret->cpus > 0 && spent >= offcore->spent_ns)
-		ret->cost_ratio = (struct maybe_double){
-			true, (spent - offcore->spent_ns) / (double)(now_ns - offcore->entered_ns) /
-				      (double)ret->cpus};
+		ret->cost_ratio = (struct maybe_double){true, (spent - offcore->spent_ns) /
+								      (double)(now_ns - offcore->entered_ns) /
+								      (double)ret->cpus};
 	offcore->spent_ns = spent;
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The engine's part for off-core responses: what each collection counted, kept for windows, and what it cost. */
+/* The engine's part for off-core responses: what each collection counted, kept for windows, and what it cost.
+ */
 #ifndef PEBSD_ENGINE_OFFCORE_H
 #define PEBSD_ENGINE_OFFCORE_H
 
@@ -10,8 +11,8 @@
 struct engine_offcore;
 
 /*
- * `kernel` and `ledger` outlive it; the others as window_new() has them. Returns 0, and then NULL in `ret` where
- * nothing is counted, or -ENOMEM. Every function below takes that NULL, and does nothing.
+ * `kernel` and `ledger` outlive it; the others as window_new() has them. Returns 0, and then NULL in `ret`
+ * where nothing is counted, or -ENOMEM. Every function below takes that NULL, and does nothing.
  */
 int engine_offcore_new(const struct kernel *kernel, const struct ledger *ledger, u64 max_ns, u64 start_ns,
 		       const struct timespec *start, struct engine_offcore **ret);
@@ -23,8 +24,8 @@ void engine_offcore_enter(struct engine_offcore *offcore, u64 now_ns, const stru
 			  struct snapshot *head);
 
 /*
- * What was counted over the last `span_ns`, as window_each() takes them, or with 0 since the start; NULL where
- * nothing is counted. The caller's. 0 or -ENOMEM.
+ * What was counted over the last `span_ns`, as window_each() takes them, or with 0 since the start; NULL
+ * where nothing is counted. The caller's. 0 or -ENOMEM.
  */
 int engine_offcore_sums(const struct engine_offcore *offcore, u64 span_ns, struct offcore_sums **ret);
 

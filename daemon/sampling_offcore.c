@@ -43,8 +43,7 @@ static char *join_refusals(const struct pmu_plan *plan)
 	for (size_t i = 0; i < plan->n_refusals; i++) {
 		if (plan->refusals[i].role != EVENT_OFFCORE)
 			continue;
-		(void)fprintf(stream, "%s%s: %s", separator, plan->refusals[i].pmu,
-			      plan->refusals[i].reason);
+		(void)fprintf(stream, "%s%s: %s", separator, plan->refusals[i].pmu, plan->refusals[i].reason);
 		separator = ". ";
 	}
 	if (!*separator)

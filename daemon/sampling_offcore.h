@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The origin `perf`'s part for off-core responses: from the plan to counters that are read at task switches. */
+/* The origin `perf`'s part for off-core responses: from the plan to counters that are read at task switches.
+ */
 #ifndef PEBSD_SAMPLING_OFFCORE_H
 #define PEBSD_SAMPLING_OFFCORE_H
 

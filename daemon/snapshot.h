@@ -53,9 +53,10 @@ struct snapshot_event {
 		throttled_seconds;          /* stopped by the kernel for coming too often, summed over CPUs */
 	struct maybe_u64 throttles;         /* how often it was */
 	struct maybe_double paused_seconds; /* a pause was asked for; summed over CPUs */
-	struct maybe_u64 filtered; /* samples of operations that the event is not about; seen beside `total` */
-	bool takes_turns;          /* not pinned: another event of ours needs the same counter */
-	size_t n_per_cpu;                   /* 0: not known by CPU, or of a window */
+	struct maybe_u64
+		filtered; /* samples of operations that the event is not about; seen beside `total` */
+	bool takes_turns; /* not pinned: another event of ours needs the same counter */
+	size_t n_per_cpu; /* 0: not known by CPU, or of a window */
 	const struct snapshot_cpu *per_cpu; /* ascending; the engine's */
 };
 
@@ -74,7 +75,7 @@ struct snapshot_offcore {
 	size_t n_pmus;
 	struct {
 		char name[EVENT_PMU_MAX];
-		u32 kinds; /* 1 << enum offcore_kind, those counted on it */
+		u32 kinds;                 /* 1 << enum offcore_kind, those counted on it */
 		u64 errors[OFFCORE_KINDS]; /* readings that failed, all CPUs and cgroups */
 	} pmus[OFFCORE_PMUS_MAX];
 	u64 cpus;     /* that count now */
@@ -94,10 +95,10 @@ struct snapshot {
 	size_t n_events;
 	struct snapshot_event events[EVENTS_MAX];
 
-	bool offcore_known; /* off-core responses are counted: what follows is there */
+	bool offcore_known;          /* off-core responses are counted: what follows is there */
 	const char *offcore_refusal; /* asked for and not to be had: why; else NULL. The engine's */
 	struct snapshot_offcore offcore;
-	const struct offcore_figures *offcore_total;        /* all cgroups and `unattributed`; NULL: nothing */
+	const struct offcore_figures *offcore_total; /* all cgroups and `unattributed`; NULL: nothing */
 	const struct offcore_figures *offcore_unattributed; /* NULL: nothing */
 
 	/* By descending weighted latency sum (then samples, then path), each with at least one sample or
@@ -116,9 +117,9 @@ struct snapshot {
 	double interval_seconds;
 	bool config_reloaded; /* the last reload was successful (or there was none) */
 	struct timespec config_time;
-	bool paused; /* every counter is free for another tool */
+	bool paused;                  /* every counter is free for another tool */
 	struct timespec paused_until; /* CLOCK_REALTIME; 0: until it is resumed */
-	bool replay_done; /* every recording was read to its end */
+	bool replay_done;             /* every recording was read to its end */
 	const char *const
 		*notes; /* what a reader must know, e.g. a recording that was cut; NULL-terminated */
 };

@@ -175,8 +175,8 @@ static const struct ledger_entry *entry_of(const struct ledger *ledger, u32 numb
 }
 
 /*
- * Gives the cgroups what was counted for them; those without a sample come after the `n` in `ranked`, which has
- * room for every entry. Figures of folded entries are `other`'s. Returns how many they are then.
+ * Gives the cgroups what was counted for them; those without a sample come after the `n` in `ranked`, which
+ * has room for every entry. Figures of folded entries are `other`'s. Returns how many they are then.
  */
 static size_t take_offcore(struct owned_snapshot *owned, const struct snapshot_sources *sources,
 			   struct ranked *ranked, size_t n)

@@ -24,7 +24,8 @@ int offcore_sums_add(struct offcore_sums *sums, u32 entry, const struct offcore_
 struct offcore_sums *offcore_sums_free(struct offcore_sums *sums);
 DEFINE_CLEANUP(struct offcore_sums *, offcore_sums_free)
 
-/* What a snapshot is made of. Nothing is taken over: all of it outlives the snapshot, but for `sums` and `offcore`. */
+/* What a snapshot is made of. Nothing is taken over: all of it outlives the snapshot, but for `sums` and
+ * `offcore`. */
 struct snapshot_sources {
 	const struct snapshot
 		*head; /* all plain members but window, events' figures and cgroups are copied */

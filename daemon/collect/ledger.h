@@ -22,9 +22,9 @@ struct ledger_entry {
 	u32 holders; /* slots that have this path: more than one while a removed cgroup's slot rests */
 	u32 living;  /* those of them whose cgroup exists */
 	u64 died_ns; /* CLOCK_MONOTONIC; when `living` last fell to 0 */
-	struct figures *total[EVENTS_MAX];      /* NULL until the event's first sample */
-	struct figures *difference[EVENTS_MAX]; /* of the collection under way; NULL: none */
-	struct offcore_figures *offcore_total;  /* NULL until something was counted */
+	struct figures *total[EVENTS_MAX];          /* NULL until the event's first sample */
+	struct figures *difference[EVENTS_MAX];     /* of the collection under way; NULL: none */
+	struct offcore_figures *offcore_total;      /* NULL until something was counted */
 	struct offcore_figures *offcore_difference; /* of the collection under way; NULL: none */
 };
 

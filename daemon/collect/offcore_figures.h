@@ -31,16 +31,16 @@ const char *offcore_kind_name(enum offcore_kind kind);
 void offcore_figures_add(struct offcore_figures *sum, const struct offcore_figures *addend);
 
 /*
- * What the counter would have had, had it run all the time: count x enabled / running. False where that is not
- * known: a reading failed, or it never ran.
+ * What the counter would have had, had it run all the time: count x enabled / running. False where that is
+ * not known: a reading failed, or it never ran.
  */
 bool offcore_scaled(const struct offcore_figure *figure, u64 *ret);
 
 /* Running over enabled time of the PMU's counter that has the least; false where none was enabled. */
 bool offcore_running_ratio(const struct offcore_figure figures[OFFCORE_KINDS], double *ret);
 
-/* Core clock cycles for which a demand read was outstanding, on average (manual 18.6.3). False where one of its
- * two counters is not known, or there was no request. */
+/* Core clock cycles for which a demand read was outstanding, on average (manual 18.6.3). False where one of
+ * its two counters is not known, or there was no request. */
 bool offcore_latency_mean(const struct offcore_figure figures[OFFCORE_KINDS], double *ret);
 
 /*

@@ -16,8 +16,8 @@ struct offcore_base {
 bool read_offcore_moved(const struct kernel_offcore *offcore, u32 slot, const struct offcore_base *base);
 
 /*
- * The difference since the last reading, which `base` (made where it is NULL; free(3) frees it) holds and takes
- * over. 0, or -ENOMEM with nothing taken.
+ * The difference since the last reading, which `base` (made where it is NULL; free(3) frees it) holds and
+ * takes over. 0, or -ENOMEM with nothing taken.
  */
 int read_offcore(const struct kernel_offcore *offcore, u32 slot, struct offcore_base **base,
 		 struct offcore_figures *ret);

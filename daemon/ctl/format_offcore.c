@@ -48,8 +48,8 @@ static bool read_sampled(const json_object *loads, double ret[ROWS], double *ret
 		for (size_t k = 0; k < ARRAY_SIZE(rows[i].sampled); k++) {
 			u64 samples;
 
-			if (rows[i].sampled[k] && json_get_u64(json_get_object(sources, rows[i].sampled[k]),
-							       "samples", &samples))
+			if (rows[i].sampled[k] &&
+			    json_get_u64(json_get_object(sources, rows[i].sampled[k]), "samples", &samples))
 				ret[i] += (double)samples;
 		}
 		*ret_sum += ret[i];
@@ -118,7 +118,8 @@ void format_offcore(FILE *out, const struct format_style *style, json_object *cg
 		if (json_get_double(figures, "running_ratio", &value) && value < 1) {
 			line_percent(value, 1, percent);
 			line_put(out, style, "",
-				 "counters took turns: each ran at least %s of the time, and its count is scaled "
+				 "counters took turns: each ran at least %s of the time, and its count is "
+				 "scaled "
 				 "to all of it",
 				 percent);
 		}
@@ -133,8 +134,8 @@ void format_offcore_status(FILE *out, const struct format_style *style, json_obj
 {
 	json_object *offcore = json_get_object(status, "offcore");
 	const char *refused = json_get_text(offcore, "refused");
-	char switched[TEXT_NUMBER_MAX], read[TEXT_NUMBER_MAX], each[TEXT_NUMBER_MAX + 32] = "",
-				 cost[TEXT_NUMBER_MAX + 64] = "";
+	char switched[TEXT_NUMBER_MAX], read[TEXT_NUMBER_MAX],
+		each[TEXT_NUMBER_MAX + 32] = "", cost[TEXT_NUMBER_MAX + 64] = "";
 	u64 cpus, switches, readings;
 	json_object *pmus;
 	double value;

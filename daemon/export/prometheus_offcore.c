@@ -50,10 +50,10 @@ static int labels_make(const struct snapshot *snapshot, const struct series *con
 static void write_reads(struct exposition *out, const struct snapshot *snapshot,
 			const struct series *const *series, size_t n_series, const struct labels *labels)
 {
-	static const struct family reads = {
-		"pebsd_offcore_reads", FAMILY_COUNTER,
-		"Demand reads that left the core, by what served them: all were counted, none is sampled; scaled "
-		"where counters took turns. Absent after a failed reading."};
+	static const struct family reads = {"pebsd_offcore_reads", FAMILY_COUNTER,
+					    "Demand reads that left the core, by what served them: all were "
+					    "counted, none is sampled; scaled "
+					    "where counters took turns. Absent after a failed reading."};
 	static const enum offcore_kind kinds[] = {OFFCORE_L3, OFFCORE_LOCAL_DRAM, OFFCORE_REMOTE_DRAM};
 	size_t n_pmus = snapshot->offcore.n_pmus;
 
@@ -96,9 +96,10 @@ static void write_latency(struct exposition *out, const struct snapshot *snapsho
 
 static int write_pmus(struct exposition *out, const struct snapshot *snapshot)
 {
-	static const struct family errors = {"pebsd_offcore_failed_readings", FAMILY_COUNTER,
-					     "Readings of an off-core counter that failed: what they concern is "
-					     "absent."};
+	static const struct family errors = {
+		"pebsd_offcore_failed_readings", FAMILY_COUNTER,
+		"Readings of an off-core counter that failed: what they concern is "
+		"absent."};
 	const struct snapshot_offcore *offcore = &snapshot->offcore;
 
 	for (size_t pmu = 0; pmu < offcore->n_pmus; pmu++) {
@@ -121,8 +122,9 @@ static int write_pmus(struct exposition *out, const struct snapshot *snapshot)
 
 static void write_cost(struct exposition *out, const struct snapshot_offcore *offcore)
 {
-	static const struct family switches = {"pebsd_offcore_switches", FAMILY_COUNTER,
-					       "Task switches on the CPUs whose off-core responses are counted."};
+	static const struct family switches = {
+		"pebsd_offcore_switches", FAMILY_COUNTER,
+		"Task switches on the CPUs whose off-core responses are counted."};
 	static const struct family readings = {
 		"pebsd_offcore_readings", FAMILY_COUNTER,
 		"Times that a CPU's off-core counters were read: switches between cgroups, and collections."};

@@ -44,13 +44,13 @@ struct offcore_cpu {
 
 	/* The program's. */
 	u32 known_generation;
-	u32 based;                                   /* a bit for each whose last reading is in `last` */
+	u32 based; /* a bit for each whose last reading is in `last` */
 	struct offcore_count last[OFFCORE_COUNTERS];
 	u64 errors[OFFCORE_COUNTERS]; /* readings that failed */
 	u64 switches;                 /* of tasks, settled or not */
-	u64 settles;                  /* readings of all counters: switches between cgroups, and collections */
-	u64 timed;                    /* settled switches that were timed */
-	u64 timed_ns;                 /* what they took */
+	u64 settles;  /* readings of all counters: switches between cgroups, and collections */
+	u64 timed;    /* settled switches that were timed */
+	u64 timed_ns; /* what they took */
 } __attribute__((aligned(64)));
 
 _Static_assert(sizeof(struct offcore_cpu) == 320, "crosses the kernel boundary");

@@ -68,7 +68,8 @@ static void stay_on(int cpu)
 
 static struct pmu_counter counter(enum offcore_kind kind, u64 config)
 {
-	struct pmu_counter ret = {.pmu = "software", .kind = kind, .type = PERF_TYPE_SOFTWARE, .config = config};
+	struct pmu_counter ret = {
+		.pmu = "software", .kind = kind, .type = PERF_TYPE_SOFTWARE, .config = config};
 
 	return ret;
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * offcore_cost [ROUNDS]: what counting off-core responses adds to a task switch, as JSON. Two processes on one
- * CPU hand a byte back and forth through pipes, in one cgroup and in two; each round does so without and with
- * the counting, so that both meet the same machine, and the least of all rounds is told. As root.
+ * offcore_cost [ROUNDS]: what counting off-core responses adds to a task switch, as JSON. Two processes on
+ * one CPU hand a byte back and forth through pipes, in one cgroup and in two; each round does so without and
+ * with the counting, so that both meet the same machine, and the least of all rounds is told. As root.
  *
- * The counters are software events, which any machine has: a reading of a hardware counter takes an RDPMC more
- * for each (some 20 to 40 ns on current processors, by their manuals; not measured here).
+ * The counters are software events, which any machine has: a reading of a hardware counter takes an RDPMC
+ * more for each (some 20 to 40 ns on current processors, by their manuals; not measured here).
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -162,8 +162,8 @@ Test(offcore_export, status_tells_the_cost_or_the_reason)
 	cr_expect_float_eq(cost, 0.0012, 1e-9);
 	cr_expect(json_get_double(offcore, "reading_ns", &cost));
 	cr_expect_float_eq(cost, 150, 1e-9);
-	cr_expect_eq(json_object_array_length(
-			     json_get_array(json_get_object(json_get_object(offcore, "pmus"), "cpu_core"), "kinds")),
+	cr_expect_eq(json_object_array_length(json_get_array(
+			     json_get_object(json_get_object(offcore, "pmus"), "cpu_core"), "kinds")),
 		     3);
 }
 
@@ -252,8 +252,8 @@ static const struct series *const *table_of(struct series_table **table, size_t 
 	db.of[0][OFFCORE_REQUESTS] = figure(30, 100, 100);
 	cr_assert_eq(series_table_new(1, table), 0);
 	cr_assert_eq(series_table_update(*table, SECOND,
-					 (const struct series_input[]){
-						 {"/db", true, {&samples}, &db}, {"/", true, {NULL}, &root}},
+					 (const struct series_input[]){{"/db", true, {&samples}, &db},
+								       {"/", true, {NULL}, &root}},
 					 2, nothing),
 		     0);
 	cr_assert_eq(series_table_count_unattributed(*table, &slot_0), 0);
@@ -278,15 +278,19 @@ Test(offcore_export, metrics_are_of_the_series_and_other_and_sum_to_the_total)
 		cr_assert_eq(prometheus_render(snapshot, list, n, &options, NULL, &text, &length), 0);
 		cr_assert_null(metrics_parse(text, openmetrics, &metrics, mistake), "%s", mistake);
 		expect_metric(&metrics,
-			      "pebsd_offcore_reads_total{cgroup=\"/db\",pmu=\"cpu_core\",source=\"l3\"}", "150");
+			      "pebsd_offcore_reads_total{cgroup=\"/db\",pmu=\"cpu_core\",source=\"l3\"}",
+			      "150");
 		expect_metric(&metrics,
-			      "pebsd_offcore_reads_total{cgroup=\"other\",pmu=\"cpu_core\",source=\"l3\"}", "3");
-		expect_metric(&metrics,
-			      "pebsd_offcore_reads_total{cgroup=\"unattributed\",pmu=\"cpu_core\",source=\"l3\"}",
-			      "6");
-		expect_metric(&metrics,
-			      "pebsd_offcore_reads_total{cgroup=\"/db\",pmu=\"cpu_core\",source=\"remote_dram\"}",
-			      "0");
+			      "pebsd_offcore_reads_total{cgroup=\"other\",pmu=\"cpu_core\",source=\"l3\"}",
+			      "3");
+		expect_metric(
+			&metrics,
+			"pebsd_offcore_reads_total{cgroup=\"unattributed\",pmu=\"cpu_core\",source=\"l3\"}",
+			"6");
+		expect_metric(
+			&metrics,
+			"pebsd_offcore_reads_total{cgroup=\"/db\",pmu=\"cpu_core\",source=\"remote_dram\"}",
+			"0");
 		expect_metric(&metrics, "pebsd_offcore_latency_cycles_sum{cgroup=\"/db\",pmu=\"cpu_core\"}",
 			      "9000");
 		expect_metric(&metrics, "pebsd_offcore_latency_cycles_count{cgroup=\"/db\",pmu=\"cpu_core\"}",

@@ -68,16 +68,19 @@ static int add_pmu(struct offcore_set *set, const struct pmu_counter *counter)
 	return 0;
 }
 
-static bool counts_on(const struct pmu_counter *counter, int cpu)
+/* One PMU alone has every CPU, also those that come later. */
+static bool counts_on(const struct offcore_set *set, const struct pmu_counter *counter, int cpu)
 {
-	return !counter->cpus_known || cpu_list_has(&counter->cpus, cpu);
+	if (counter->has_members)
+		return cpu_list_has(&counter->members, cpu);
+	return set->n_pmus == 1 || !counter->cpus_known || cpu_list_has(&counter->cpus, cpu);
 }
 
 /* The PMU whose counters are to be on the CPU; false: none. */
 static bool pmu_of(const struct offcore_set *set, int cpu, u32 *ret)
 {
 	for (size_t i = 0; i < set->n_counters; i++) {
-		if (!counts_on(&set->counters[i], cpu))
+		if (!counts_on(set, &set->counters[i], cpu))
 			continue;
 		for (u32 pmu = 0; pmu < set->n_pmus; pmu++)
 			if (strcmp(set->pmus[pmu].name, set->counters[i].pmu) == 0) {
@@ -147,7 +150,7 @@ static int open_place(const struct offcore_set *set, int cpu, u32 pmu, struct of
 		const struct pmu_counter *counter = &set->counters[i];
 		int fd;
 
-		if (strcmp(counter->pmu, set->pmus[pmu].name) != 0 || !counts_on(counter, cpu) ||
+		if (strcmp(counter->pmu, set->pmus[pmu].name) != 0 || !counts_on(set, counter, cpu) ||
 		    place.fds[counter->kind] >= 0)
 			continue;
 		fd = counter_open(counter, cpu);
@@ -189,9 +192,9 @@ static int online_cpus(const struct offcore_set *set, struct cpu_list *ret, char
 {
 	int r = cpu_list_read(set->online_path, ret);
 
-	if (r < 0 && asprintf(ret_message,
-			      "cannot read the list of online CPUs from %s: %s. Mount sysfs there",
-			      set->online_path, strerror(-r)) < 0)
+	if (r < 0 &&
+	    asprintf(ret_message, "cannot read the list of online CPUs from %s: %s. Mount sysfs there",
+		     set->online_path, strerror(-r)) < 0)
 		*ret_message = NULL;
 	return r;
 }
@@ -279,8 +282,9 @@ int offcore_open(const struct pmu_counter *counters, size_t n, const char *onlin
 	if (r < 0)
 		return r;
 	if (set->n == 0) {
-		if (asprintf(ret_message, "cannot count off-core responses: none of the PMU's CPUs is online "
-					  "by %s",
+		if (asprintf(ret_message,
+			     "cannot count off-core responses: none of the PMU's CPUs is online "
+			     "by %s",
 			     online_path) < 0)
 			*ret_message = NULL;
 		return -ENODEV;

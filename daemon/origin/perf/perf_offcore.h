@@ -4,11 +4,11 @@
  * programs that read them at task switches. Descriptors: kinds x CPUs, whatever the number of cgroups.
  *
  * None is pinned. Two registers (MSR_OFFCORE_RSP_0 and 1) serve three and more kinds: those take turns, which
- * enabled and running time tell; a pinned one that has no turn could not be read at all (perf_event_read_local()
- * in kernel/events/core.c, Linux 6.1: -EBUSY).
+ * enabled and running time tell; a pinned one that has no turn could not be read at all
+ * (perf_event_read_local() in kernel/events/core.c, Linux 6.1: -EBUSY).
  *
- *   offcore_open() -> load the programs -> offcore_start() -> each interval: offcore_hotplug() and, just before
- *   the records are read, offcore_collect() -> offcore_free()
+ *   offcore_open() -> load the programs -> offcore_start() -> each interval: offcore_hotplug() and, just
+ * before the records are read, offcore_collect() -> offcore_free()
  */
 #ifndef PEBSD_PERF_OFFCORE_H
 #define PEBSD_PERF_OFFCORE_H
@@ -26,9 +26,9 @@ struct offcore_pmu {
 };
 
 /*
- * Opens the counters, disabled, on those of their CPUs that the file `online_path` lists. Raises the soft limit
- * of file descriptors where needed. Returns 0, -ENODEV where no CPU is online, -errno; then `ret_message`, the
- * caller's to free, says what failed, why, and what to do (NULL when out of memory).
+ * Opens the counters, disabled, on those of their CPUs that the file `online_path` lists. Raises the soft
+ * limit of file descriptors where needed. Returns 0, -ENODEV where no CPU is online, -errno; then
+ * `ret_message`, the caller's to free, says what failed, why, and what to do (NULL when out of memory).
  */
 int offcore_open(const struct pmu_counter *counters, size_t n, const char *online_path,
 		 struct offcore_set **ret, char **ret_message);
@@ -46,8 +46,8 @@ int offcore_start(struct offcore_set *set, struct kernel_offcore *kernel, char *
 void offcore_collect(const struct offcore_set *set);
 
 /*
- * Opens on CPUs that came, closes on those that went, and opens anew where a CPU went and came in between. How
- * many, or -errno of the first that failed, with `ret_message` set.
+ * Opens on CPUs that came, closes on those that went, and opens anew where a CPU went and came in between.
+ * How many, or -errno of the first that failed, with `ret_message` set.
  */
 int offcore_hotplug(struct offcore_set *set, char **ret_message);
 

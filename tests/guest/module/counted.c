@@ -83,8 +83,8 @@ static int counted_show(struct seq_file *file, void *unused)
 
 			if (!smp_load_acquire(&book->used))
 				break;
-			seq_printf(file, "{\"cpu\":%d,\"event\":\"0x%x\",\"extra\":\"0x%llx\"", cpu, book->event,
-				   book->extra);
+			seq_printf(file, "{\"cpu\":%d,\"event\":\"0x%x\",\"extra\":\"0x%llx\"", cpu,
+				   book->event, book->extra);
 			seq_printf(file, ",\"cgroup\":%llu,\"count\":%llu}\n", book->cgroup, book->count);
 		}
 		if (counted->full)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * What events that count, and take no samples, counted while each cgroup's tasks ran: the truth for what a
- * profiler tells by reading the counters when tasks switch. Taken where time passes on the counters, so that it
- * depends on no switch. Counts only grow.
+ * profiler tells by reading the counters when tasks switch. Taken where time passes on the counters, so that
+ * it depends on no switch. Counts only grow.
  */
 #ifndef PEBS_MACHINE_COUNTED_H
 #define PEBS_MACHINE_COUNTED_H

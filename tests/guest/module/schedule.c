@@ -27,8 +27,8 @@ static void move(struct core *core, struct perf_event *event, int counter)
 }
 
 /*
- * The other of two off-core response registers, and the event that goes with it, where an event on this one has
- * another value: intel_alt_er() and intel_fixup_er() (PMU_FL_HAS_RSP_1).
+ * The other of two off-core response registers, and the event that goes with it, where an event on this one
+ * has another value: intel_alt_er() and intel_fixup_er() (PMU_FL_HAS_RSP_1).
  */
 static void take_other_register(struct core *core, struct perf_event *event)
 {
