@@ -273,12 +273,12 @@ void format_cgroup(FILE *out, json_object *status, json_object *cgroup, json_obj
 	format_origin(out, style, "Origin", cgroup);
 	if (!events || json_object_object_length(events) == 0) {
 		line_put(out, style, "Samples", "none in this window; --window all shows those before");
-		format_offcore(out, style, cgroup);
+		format_offcore(out, style, status, cgroup);
 		return;
 	}
 	json_object_object_foreach (events, key, event) {
 		put_event(out, style, key, json_get_object(described, key), event,
 			  json_get_object(whole_events, key));
 	}
-	format_offcore(out, style, cgroup);
+	format_offcore(out, style, status, cgroup);
 }

@@ -36,7 +36,24 @@ static json_object *loads_of(json_object *cgroup, const char *pmu)
 	return NULL;
 }
 
-static bool read_sampled(const json_object *loads, double ret[ROWS], double *ret_sum)
+/* Which rows are counted on that PMU at all. */
+static void read_kinds(json_object *status, const char *pmu, bool ret[ROWS])
+{
+	json_object *pmus = json_get_object(json_get_object(status, "offcore"), "pmus");
+	json_object *kinds = json_get_array(json_get_object(pmus, pmu), "kinds");
+
+	for (size_t i = 0; i < ROWS; i++) {
+		ret[i] = false;
+		for (size_t k = 0; kinds && k < json_object_array_length(kinds); k++) {
+			const char *kind = json_object_get_string(json_object_array_get_idx(kinds, k));
+
+			ret[i] = ret[i] || (kind && strcmp(kind, rows[i].counted) == 0);
+		}
+	}
+}
+
+static bool read_sampled(const json_object *loads, const bool counted[ROWS], double ret[ROWS],
+			 double *ret_sum)
 {
 	const json_object *sources = json_get_object(loads, "sources");
 
@@ -48,7 +65,7 @@ static bool read_sampled(const json_object *loads, double ret[ROWS], double *ret
 		for (size_t k = 0; k < ARRAY_SIZE(rows[i].sampled); k++) {
 			u64 samples;
 
-			if (rows[i].sampled[k] &&
+			if (counted[i] && rows[i].sampled[k] &&
 			    json_get_u64(json_get_object(sources, rows[i].sampled[k]), "samples", &samples))
 				ret[i] += (double)samples;
 		}
@@ -57,24 +74,26 @@ static bool read_sampled(const json_object *loads, double ret[ROWS], double *ret
 	return *ret_sum > 0;
 }
 
-/* Shares are of what all three served: where one is not known there are none. */
-static void put_table(FILE *out, const struct format_style *style, json_object *figures,
-		      const json_object *loads)
+/* Shares are of what all of them served: where one is not known there are none. */
+static void put_table(FILE *out, const struct format_style *style, const bool shown[ROWS],
+		      json_object *figures, const json_object *loads)
 {
 	double counted_sum = 0, sampled_sum, sampled[ROWS];
-	bool has_sampled = read_sampled(loads, sampled, &sampled_sum);
+	bool has_sampled = read_sampled(loads, shown, sampled, &sampled_sum);
 	bool known[ROWS], all = true;
 	u64 counted[ROWS];
 
 	for (size_t i = 0; i < ROWS; i++) {
-		known[i] = json_get_u64(figures, rows[i].counted, &counted[i]);
-		all = all && known[i];
+		known[i] = shown[i] && json_get_u64(figures, rows[i].counted, &counted[i]);
+		all = all && (known[i] || !shown[i]);
 		counted_sum += known[i] ? (double)counted[i] : 0;
 	}
 	line_head(out, style, "SERVED BY         COUNTED  SHARE  SAMPLED SHARE");
 	for (size_t i = 0; i < ROWS; i++) {
 		char count[TEXT_NUMBER_MAX] = "-", share[TEXT_NUMBER_MAX] = "-", of[TEXT_NUMBER_MAX] = "-";
 
+		if (!shown[i])
+			continue;
 		if (known[i])
 			text_short_count((double)counted[i], count);
 		if (known[i] && all)
@@ -99,7 +118,7 @@ static void put_failed(FILE *out, const struct format_style *style, json_object 
 	}
 }
 
-void format_offcore(FILE *out, const struct format_style *style, json_object *cgroup)
+void format_offcore(FILE *out, const struct format_style *style, json_object *status, json_object *cgroup)
 {
 	json_object *offcore = json_get_object(cgroup, "offcore");
 
@@ -108,8 +127,10 @@ void format_offcore(FILE *out, const struct format_style *style, json_object *cg
 	json_object_object_foreach (offcore, pmu, figures) {
 		_cleanup_free_ char *kept = NULL;
 		char percent[TEXT_NUMBER_MAX];
+		bool shown[ROWS];
 		double value;
 
+		read_kinds(status, pmu, shown);
 		(void)fputc('\n', out);
 		line_put(out, style, "Off-core",
 			 "demand reads that left the core, on PMU %s: counted, not sampled, whatever their "
@@ -126,7 +147,7 @@ void format_offcore(FILE *out, const struct format_style *style, json_object *cg
 		if (json_get_double(figures, "outstanding_latency_mean", &value))
 			line_put(out, style, "", "a read was outstanding for %.1f cycles on average", value);
 		put_failed(out, style, figures);
-		put_table(out, style, figures, loads_of(cgroup, pmu));
+		put_table(out, style, shown, figures, loads_of(cgroup, pmu));
 	}
 }
 

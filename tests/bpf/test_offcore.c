@@ -385,6 +385,20 @@ Test(offcore, a_cgroup_that_dies_leaves_its_counts)
 		      "folded, not lost");
 }
 
+/* Moves this task to a cgroup of the fixture, or ("") to the root. */
+static void enter(const char *name)
+{
+	_cleanup_free_ char *path = NULL;
+	_cleanup_fclose_ FILE *file = NULL;
+
+	cr_assert_geq(asprintf(&path, "%s%s%s%s/cgroup.procs", fixture.mount, *name ? fixture.path : "",
+			       *name ? "/" : "", name),
+		      0);
+	file = fopen(path, "we");
+	cr_assert_not_null(file, "%s", path);
+	cr_assert(fprintf(file, "%d\n", getpid()) > 0 && fflush(file) == 0, "%s: %s", path, strerror(errno));
+}
+
 /* An event of this task in the place of the CPU's: while another task runs it cannot be read (-EINVAL). */
 Test(offcore, a_failed_reading_is_an_error_of_the_cgroups_it_concerns)
 {
@@ -403,9 +417,15 @@ Test(offcore, a_failed_reading_is_an_error_of_the_cgroups_it_concerns)
 	fds[OFFCORE_L3] = task_event(PERF_COUNT_SW_PAGE_FAULTS, -1);
 	fds[OFFCORE_REMOTE_DRAM] = task_event(PERF_COUNT_SW_CPU_CLOCK, 0);
 	cr_assert_eq(kernel_offcore_place(kernel_offcore(books.kernel), 0, 0, fds), 0);
+	(void)cgroup_fixture_make(&fixture, "mine");
+	enter("mine");
 	child = cgroup_fixture_child(&fixture, "a", touch_pages, &pages);
 	cgroup_fixture_go(&child);
 	collect();
+	enter("");
+	/* This task's own readings succeed; but where one before them failed, they do not say since when. */
+	cr_expect_gt(counted("mine", OFFCORE_L3).errors, 0);
+	cr_expect_eq(counted("mine", OFFCORE_REMOTE_DRAM).errors, 0);
 	l3 = counted("a", OFFCORE_L3);
 	remote = counted("a", OFFCORE_REMOTE_DRAM);
 	cr_expect_gt(l3.errors, 0);

@@ -227,6 +227,22 @@ Test(offcore_export, show_has_no_share_where_one_kind_is_not_known)
 	cr_expect(has_row(text, "local_dram is not known: 2 readings"), "%s", text);
 }
 
+Test(offcore_export, what_the_pmu_does_not_count_has_no_row_and_no_part_in_the_shares)
+{
+	struct snapshot *snapshot = example_perf();
+	struct offcore_figures figures = reads(100, 300, 0);
+	_cleanup_free_ char *text = NULL;
+
+	name_pmu(snapshot);
+	snapshot->offcore.pmus[0].kinds = 3;
+	figures.of[0][OFFCORE_REMOTE_DRAM] = (struct offcore_figure){0};
+	snapshot->cgroups[0].offcore = &figures;
+	text = show(snapshot);
+	cr_expect(has_row(text, "L3 150 25.0% -"), "%s", text);
+	cr_expect(has_row(text, "local DRAM 450 75.0% -"), "%s", text);
+	cr_expect_null(strstr(text, "\nremote  "), "%s", text);
+}
+
 static char *value_of(const struct metrics *metrics, const char *series)
 {
 	const char *value = metrics_value(metrics, series);
