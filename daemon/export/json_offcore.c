@@ -123,7 +123,7 @@ json_object *json_offcore_status(const struct snapshot *snapshot)
 
 	if (!object)
 		return NULL;
-	if (!snapshot->offcore_known)
+	if (snapshot->offcore_refusal || !snapshot->offcore_known)
 		return put(object, "refused", json_name(snapshot->offcore_refusal)) ? TAKE_PTR(object) : NULL;
 	pmus = json_object_new_object();
 	if (!pmus || !put(object, "pmus", pmus))
