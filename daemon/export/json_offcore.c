@@ -75,9 +75,9 @@ static bool fill_pmu(json_object *object, const struct offcore_figure figures[OF
 
 json_object *json_offcore(const struct snapshot *snapshot, const struct offcore_figures *figures)
 {
-	_cleanup_json_ json_object *by_pmu = json_object_new_object();
+	_cleanup_json_ json_object *result = json_object_new_object();
 
-	if (!by_pmu)
+	if (!result)
 		return NULL;
 	for (size_t i = 0; i < snapshot->offcore.n_pmus; i++) {
 		json_object *object = json_object_new_object();
@@ -88,10 +88,10 @@ json_object *json_offcore(const struct snapshot *snapshot, const struct offcore_
 		}
 		if (json_object_object_length(object) == 0)
 			json_object_put(object); /* none of its CPUs ran this cgroup */
-		else if (!put(by_pmu, snapshot->offcore.pmus[i].name, object))
+		else if (!put(result, snapshot->offcore.pmus[i].name, object))
 			return NULL;
 	}
-	return TAKE_PTR(by_pmu);
+	return TAKE_PTR(result);
 }
 
 static json_object *pmu_status(const struct snapshot_offcore *offcore, size_t index)

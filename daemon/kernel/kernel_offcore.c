@@ -89,7 +89,7 @@ static int map_memory(const struct bpf_map *map, size_t bytes, int protection, v
 int kernel_offcore_start(struct kernel_offcore *offcore)
 {
 	struct pebsd_bpf *skeleton;
-	void *memory;
+	void *memory = NULL;
 	int r;
 
 	if (!offcore)

@@ -23,7 +23,7 @@
 #include "origin/perf/perf_offcore.h"
 
 /* Children in two cgroups on one CPU, in turns of so many pages. */
-#define TURNS 50
+#define TURNS 50ULL
 #define FEW   3
 #define MANY  11
 
@@ -465,8 +465,8 @@ Test(offcore, counters_of_a_cpu_that_went_begin_anew_when_it_is_back)
 	}
 	figure = counted("a", OFFCORE_L3);
 	cr_expect_eq(figure.errors, 0);
-	cr_expect_geq(figure.count, 2 * pages);
-	cr_expect_lt(figure.count, 2 * pages + 200, "what came while it was gone is not counted: %llu",
+	cr_expect_geq(figure.count, 2ULL * pages);
+	cr_expect_lt(figure.count, 2ULL * pages + 200, "what came while it was gone is not counted: %llu",
 		     (unsigned long long)figure.count);
 }
 

@@ -169,7 +169,7 @@ Test(offcore_figures, folding_an_entry_moves_its_counts_to_other)
 		cr_assert_eq(ledger_fold(ledger, 2, 0), 0);
 		cr_expect_null(ledger_find(ledger, "/dead"));
 		cr_expect_eq(ledger_other(ledger)->offcore_total->of[1][OFFCORE_REMOTE_DRAM].count,
-			     70U * (unsigned)(i + 1));
+			     70 * (u64)(i + 1));
 	}
 	ledger_free(ledger);
 }

@@ -53,7 +53,7 @@ struct pmu_counter {
 	enum offcore_kind kind;
 	u32 type;
 	u64 config;
-	u64 config1; /* the MSR's value, by format/offcore_rsp */
+	u64 config1;      /* the MSR's value, by format/offcore_rsp */
 	bool has_members; /* it may be on these CPUs alone, online or not; else on all */
 	struct cpu_list members;
 	bool cpus_known;
