@@ -6,12 +6,12 @@
 #include "base/json_get.h"
 #include "export/json.h"
 
-/* Takes `value`. */
-static bool put(json_object *object, const char *key, json_object *value)
+/* Takes `member`. */
+static bool put(json_object *into, const char *key, json_object *member)
 {
-	if (value && json_object_object_add(object, key, value) == 0)
+	if (member && json_object_object_add(into, key, member) == 0)
 		return true;
-	json_object_put(value);
+	json_object_put(member);
 	return false;
 }
 
