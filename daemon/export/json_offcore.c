@@ -97,9 +97,12 @@ json_object *json_offcore(const struct snapshot *snapshot, const struct offcore_
 static json_object *pmu_status(const struct snapshot_offcore *offcore, size_t index)
 {
 	_cleanup_json_ json_object *object = json_object_new_object();
-	json_object *kinds = json_object_new_array();
+	json_object *kinds;
 
-	if (!object || !kinds || !put(object, "kinds", kinds))
+	if (!object)
+		return NULL;
+	kinds = json_object_new_array();
+	if (!put(object, "kinds", kinds))
 		return NULL;
 	for (enum offcore_kind kind = 0; kind < OFFCORE_KINDS; kind++) {
 		json_object *name;
@@ -126,7 +129,7 @@ json_object *json_offcore_status(const struct snapshot *snapshot)
 	if (snapshot->offcore_refusal || !snapshot->offcore_known)
 		return put(object, "refused", json_name(snapshot->offcore_refusal)) ? TAKE_PTR(object) : NULL;
 	pmus = json_object_new_object();
-	if (!pmus || !put(object, "pmus", pmus))
+	if (!put(object, "pmus", pmus))
 		return NULL;
 	for (size_t i = 0; i < offcore->n_pmus; i++)
 		if (!put(pmus, offcore->pmus[i].name, pmu_status(offcore, i)))

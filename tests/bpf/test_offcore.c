@@ -19,6 +19,7 @@
 #include "books.h"
 #include "cgroup_fixture.h"
 #include "collect/adopt.h"
+#include "engine.h"
 #include "kernel/kernel_offcore.h"
 #include "origin/perf/perf_offcore.h"
 
@@ -500,6 +501,77 @@ Test(offcore, while_paused_nothing_is_counted_and_no_reading_fails)
 	cr_expect_eq(paused.enabled_ns, before.enabled_ns);
 	cr_expect_geq(after.count, before.count + pages);
 	cr_expect_eq(after.errors, 0);
+}
+
+static bool all_exported(const char *path, void *userdata)
+{
+	(void)path;
+	(void)userdata;
+	return true;
+}
+
+static void collect_set(void *userdata)
+{
+	offcore_collect(userdata);
+}
+
+static u64 count_in(struct engine *engine, double window_s, const char *path)
+{
+	const struct maybe_double window = {.known = window_s > 0, .value = window_s};
+	const struct snapshot *snapshot;
+
+	cr_assert_eq(engine_snapshot(engine, &window, &snapshot), 0);
+	cr_expect(snapshot->offcore_known);
+	for (size_t i = 0; i < snapshot->n_cgroups; i++)
+		if (strcmp(snapshot->cgroups[i].path, path) == 0 && snapshot->cgroups[i].offcore)
+			return snapshot->cgroups[i].offcore->of[0][OFFCORE_L3].count;
+	return 0;
+}
+
+Test(offcore, a_window_has_what_was_counted_in_it)
+{
+	const struct pmu_counter counters[] = {counter(OFFCORE_L3, PERF_COUNT_SW_PAGE_FAULTS)};
+	struct engine_settings settings = {
+		.origin = "perf",
+		.n_events = 1,
+		.slots = 512,
+		.stripes = 1,
+		.births = true,
+		.top = 10,
+		.interval_ns = NSEC_PER_SEC,
+		.exported = all_exported,
+		.offcore_collect = collect_set,
+	};
+	_cleanup_(engine_freep) struct engine *engine = NULL;
+	unsigned pages[] = {3000, 1000};
+	_cleanup_free_ char *message = NULL;
+	_cleanup_free_ char *path = NULL;
+	struct adopt_counts adopted;
+	u64 all;
+
+	write_online("0");
+	stay_on(0);
+	(void)cgroup_fixture_make(&fixture, "a");
+	cr_assert_geq(asprintf(&path, "%s/a", fixture.path), 0);
+	cr_assert_eq(offcore_open(counters, ARRAY_SIZE(counters), online_path, &set, &message), 0);
+	settings.offcore_cpus = offcore_cpus(set);
+	settings.count_userdata = set;
+	cr_assert_eq(engine_open(&settings, &engine, &message), 0, "%s", message ? message : "");
+	cr_assert_eq(adopt_existing(engine_kernel(engine), fixture.mount, &adopted), 0);
+	cr_assert_eq(offcore_start(set, kernel_offcore(engine_kernel(engine)), &message), 0);
+	for (size_t i = 0; i < ARRAY_SIZE(pages); i++) {
+		struct cgroup_child child = cgroup_fixture_child(&fixture, "a", touch_pages, &pages[i]);
+
+		cgroup_fixture_go(&child);
+		(void)usleep(60000);
+		cr_assert_eq(engine_collect(engine), 0);
+	}
+	all = count_in(engine, 0, path);
+	cr_expect_geq(all, pages[0] + pages[1]);
+	cr_expect_geq(count_in(engine, 0.05, path), pages[1]);
+	cr_expect_lt(count_in(engine, 0.05, path), pages[0], "the last collection alone");
+	cr_expect_eq(count_in(engine, 600, path), all);
+	set = offcore_free(set);
 }
 
 Test(offcore, where_it_is_off_nothing_of_it_is_loaded)
