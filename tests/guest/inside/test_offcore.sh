@@ -16,7 +16,7 @@ back_online() {
 trap back_online EXIT
 
 # Leaves $work/offcore: "PATH KIND COUNTED TRUE" a line. The books tell the kinds apart by the register's value: that of
-# L3 is the lowest, its suppliers are the lowest bits.
+# L3 has suppliers in bits 19:16, that of local memory none there. The guest is one node: it has no remote memory.
 compare_offcore() {
 	cp "$debug/counted" "$work/counted"
 	pebsctl --json top --window all >"$work/top"
@@ -24,10 +24,9 @@ compare_offcore() {
 		--slurpfile cgroups "$cgroups" '
 		($cgroups | map({(.[0]): .[1]}) | add) as $path |
 		($counted | map(select(.extra and .extra != "0x0"))) as $books |
-		($books | map(.extra) | unique | sort_by(length, .)) as $values |
-		["l3", "local_dram", "remote_dram"] as $kinds |
-		($books | map({key: "\($path[.cgroup | tostring] // "gone") \($kinds[.extra as $e | $values | index($e)])",
-			count}) | group_by(.key) | map({(.[0].key): (map(.count) | add)}) | add // {}) as $true |
+		["l3", "local_dram"] as $kinds |
+		($books | map({key: "\($path[.cgroup | tostring] // "gone") \(
+			if .extra[-5:-4] == "0" then "local_dram" else "l3" end)", count}) | group_by(.key) | map({(.[0].key): (map(.count) | add)}) | add // {}) as $true |
 		($top[0].cgroups | map(.cgroup as $c | (.offcore.cpu // {}) | to_entries[] |
 			select(.key | IN($kinds[])) | {("\($c) \(.key)"): .value}) | add // {}) as $said |
 		($true + $said | keys_unsorted[]) as $key |
