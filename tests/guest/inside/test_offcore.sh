@@ -26,7 +26,8 @@ compare_offcore() {
 		($counted | map(select(.extra and .extra != "0x0"))) as $books |
 		["l3", "local_dram"] as $kinds |
 		($books | map({key: "\($path[.cgroup | tostring] // "gone") \(
-			if .extra[-5:-4] == "0" then "local_dram" else "l3" end)", count}) | group_by(.key) | map({(.[0].key): (map(.count) | add)}) | add // {}) as $true |
+			if .extra[-5:-4] == "0" then "local_dram" else "l3" end)", count}) |
+			group_by(.key) | map({(.[0].key): (map(.count) | add)}) | add // {}) as $true |
 		($top[0].cgroups | map(.cgroup as $c | (.offcore.cpu // {}) | to_entries[] |
 			select(.key | IN($kinds[])) | {("\($c) \(.key)"): .value}) | add // {}) as $said |
 		($true + $said | keys_unsorted[]) as $key |
