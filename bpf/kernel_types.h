@@ -59,6 +59,15 @@ struct cgroup {
 	struct cgroup_root *root;
 };
 
+/* A task's cgroup in the default hierarchy; an exiting task keeps it until it is freed. */
+struct css_set {
+	struct cgroup *dfl_cgrp;
+};
+
+struct task_struct {
+	struct css_set *cgroups;
+};
+
 #pragma clang attribute pop
 
 #endif

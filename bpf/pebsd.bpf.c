@@ -13,6 +13,7 @@
 #include "account.h"
 #include "hot.h"
 #include "kernel_types.h"
+#include "offcore.h"
 #include "read_sample.h"
 #include "slots.h"
 
@@ -246,5 +247,30 @@ int slot_table(struct slot_request *request)
 	default:
 		request->result = -EINVAL;
 	}
+	return 0;
+}
+
+/* Loaded only where off-core responses are counted. */
+SEC("tp_btf/sched_switch")
+int BPF_PROG(offcore_switched, u64 preempt, struct task_struct *prev, struct task_struct *next)
+{
+	offcore_switch_between(prev, next);
+	return 0;
+}
+
+/*
+ * The share of the cgroup that runs now. Attached to nothing: the daemon has each CPU run it at a collection
+ * (BPF_PROG_TEST_RUN with BPF_F_TEST_RUN_ON_CPU), which is one interrupt, with the interrupted task as
+ * `current`, and holds no guard (net/bpf/test_run.c, bpf_prog_test_run_raw_tp(), Linux 6.1).
+ */
+SEC("raw_tp")
+int offcore_collect(void *context)
+{
+	struct offcore_cpu *state;
+	u32 cpu;
+
+	state = offcore_this_cpu(&cpu);
+	if (state)
+		offcore_settle(cpu, state, bpf_get_current_cgroup_id());
 	return 0;
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "engine_offcore.h"
 #include "snapshot_build.h"
 #include "snapshot_cpus.h"
 #include "window/window.h"
@@ -25,6 +26,7 @@ struct engine {
 	struct series_table *series;
 	struct window *window;
 	struct readings *readings;
+	struct engine_offcore *offcore;           /* NULL: none are counted */
 	struct reading now[EVENTS_MAX];           /* of the last collection */
 	struct snapshot_cpu *per_cpu[EVENTS_MAX]; /* the head's */
 	u64 filtered_by_stripe[EVENTS_MAX][STRIPES_MAX];
@@ -73,7 +75,9 @@ static int open_books(struct engine *engine)
 	    (r = series_table_new(settings->top, &engine->series)) < 0 ||
 	    (r = window_new(WINDOW_BYTES, WINDOW_NS, monotonic_ns(), &engine->head.since, &engine->window)) <
 		    0 ||
-	    (r = readings_new(WINDOW_NS, settings->n_events, &engine->readings)) < 0)
+	    (r = readings_new(WINDOW_NS, settings->n_events, &engine->readings)) < 0 ||
+	    (r = engine_offcore_new(engine->kernel, engine->ledger, WINDOW_NS, monotonic_ns(),
+				    &engine->head.since, &engine->offcore)) < 0)
 		return r;
 	return collect_new(
 		&(struct collect_settings){
@@ -95,6 +99,7 @@ int engine_open(const struct engine_settings *settings, struct engine **ret, cha
 		.stripes = settings->stripes,
 		.births = settings->births,
 		.hardware = settings->hardware,
+		.offcore_cpus = settings->offcore_cpus,
 		.n_events = settings->n_events,
 	};
 	int r;
@@ -129,6 +134,7 @@ struct engine *engine_free(struct engine *engine)
 	snapshot_free(engine->windowed);
 	for (size_t event = 0; event < EVENTS_MAX; event++)
 		free(engine->per_cpu[event]);
+	engine_offcore_free(engine->offcore);
 	readings_free(engine->readings);
 	window_free(engine->window);
 	series_table_free(engine->series);
@@ -189,7 +195,7 @@ static bool has_difference(const struct ledger_entry *entry)
 	for (size_t event = 0; event < EVENTS_MAX; event++)
 		if (entry->difference[event])
 			return true;
-	return false;
+	return entry->offcore_difference;
 }
 
 static int fill_series(struct engine *engine)
@@ -199,6 +205,7 @@ static int fill_series(struct engine *engine)
 	const struct figures *slot_0[EVENTS_MAX];
 	struct ledger_entry *const *entries;
 	size_t n, n_inputs = 0;
+	int r;
 
 	entries = ledger_entries(engine->ledger, &n);
 	inputs = calloc(n + 1, sizeof(*inputs));
@@ -212,10 +219,14 @@ static int fill_series(struct engine *engine)
 		input->path = entries[i]->path;
 		input->exported = engine->settings.exported(input->path, engine->settings.userdata);
 		memcpy(input->differences, entries[i]->difference, sizeof(input->differences));
+		input->offcore = entries[i]->offcore_difference;
 		n_inputs++;
 	}
 	memcpy(slot_0, unattributed->difference, sizeof(slot_0));
-	return series_table_update(engine->series, engine->collected_ns, inputs, n_inputs, slot_0);
+	r = series_table_update(engine->series, engine->collected_ns, inputs, n_inputs, slot_0);
+	if (r == 0 && unattributed->offcore_difference)
+		r = series_table_count_unattributed(engine->series, unattributed->offcore_difference);
+	return r;
 }
 
 static void read_losses(struct engine *engine, unsigned event)
@@ -271,9 +282,12 @@ static int enter_differences(struct engine *engine)
 	memcpy(before, engine->now, sizeof(before));
 	/* The origin's count first: samples that come while the slots are read are seen, not lost. */
 	read_events(engine);
+	if (engine->settings.offcore_collect)
+		engine->settings.offcore_collect(engine->settings.count_userdata);
 	r = collect_run(engine->collect, engine->collected_ns);
 	/* Also where it ended early: what it has entered is in this collection's differences alone. */
 	fill_window(engine, &engine->head.taken);
+	engine_offcore_enter(engine->offcore, engine->collected_ns, &engine->head.taken, &engine->head);
 	if (r == 0)
 		r = fill_series(engine);
 	else
@@ -317,14 +331,23 @@ int engine_collect(struct engine *engine)
 	return r < 0 ? log_error(r, "not all figures of this collection are entered") : 0;
 }
 
-static int snapshot_of(struct engine *engine, struct window_sums *sums, const struct reading *readings,
-		       struct snapshot **ret)
+/* `span_ns` 0: the whole time. */
+static int snapshot_of(struct engine *engine, struct window_sums *sums, u64 span_ns,
+		       const struct reading *readings, struct snapshot **ret)
 {
+	struct offcore_sums *offcore;
+	int r = engine_offcore_sums(engine->offcore, span_ns, &offcore);
+
+	if (r < 0) {
+		window_sums_free(sums);
+		return r;
+	}
 	return snapshot_build(
 		&(struct snapshot_sources){
 			.head = &engine->head,
 			.ledger = engine->ledger,
 			.sums = sums,
+			.offcore = offcore,
 			.readings = readings,
 			.synthetic = engine->settings.synthetic,
 		},
@@ -335,13 +358,14 @@ static int windowed_snapshot(struct engine *engine, double seconds)
 {
 	struct reading readings[EVENTS_MAX] = {0};
 	struct window_sums *sums;
-	u64 since_ns;
+	u64 since_ns, span_ns;
 	int r;
 
 	/* Longer than is ever held is all that is held. */
 	if (seconds > (double)WINDOW_NS / (double)NSEC_PER_SEC)
 		seconds = (double)WINDOW_NS / (double)NSEC_PER_SEC;
-	r = window_sum(engine->window, (u64)(seconds * (double)NSEC_PER_SEC), &sums);
+	span_ns = (u64)(seconds * (double)NSEC_PER_SEC);
+	r = window_sum(engine->window, span_ns, &sums);
 	if (r < 0)
 		return r;
 	since_ns = engine->collected_ns > sums->span.covered_ns ? engine->collected_ns - sums->span.covered_ns
@@ -352,7 +376,8 @@ static int windowed_snapshot(struct engine *engine, double seconds)
 		readings[event] = reading_difference(&engine->now[event], &before);
 	}
 	engine->windowed = snapshot_free(engine->windowed);
-	return snapshot_of(engine, sums, readings, &engine->windowed);
+	/* Both windows have the same collections; at least the last one is taken. */
+	return snapshot_of(engine, sums, span_ns ? span_ns : 1, readings, &engine->windowed);
 }
 
 /* What may have changed since the collection that a snapshot was built from. */
@@ -380,7 +405,7 @@ int engine_snapshot(struct engine *engine, const struct maybe_double *window_sec
 		return r;
 	}
 	if (!engine->all) {
-		r = snapshot_of(engine, NULL, engine->now, &engine->all);
+		r = snapshot_of(engine, NULL, 0, engine->now, &engine->all);
 		if (r < 0)
 			return r;
 	}

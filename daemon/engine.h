@@ -30,7 +30,10 @@ struct engine_settings {
 	void (*count)(struct reading readings[EVENTS_MAX], void *userdata);
 	/* The same by CPU, as of that call, every CPU that ever had the event: the origin's. May be NULL. */
 	const struct cpu_counts *(*count_cpus)(unsigned event, size_t *ret_n, void *userdata);
-	void *count_userdata; /* of both */
+	void *count_userdata; /* of both, and the next */
+	u32 offcore_cpus;     /* see kernel_settings */
+	/* Settles what runs (perf_offcore.h), called before the slots are read. NULL: none are counted. */
+	void (*offcore_collect)(void *userdata);
 	struct collect_listener listener;
 };
 

@@ -15,6 +15,7 @@
 #include "guest_marks.h"
 #include "origin/perf/perf.h"
 #include "origin/perf/perf_notes.h"
+#include "sampling_offcore.h"
 #include "sampling_perf_open.h"
 
 /* `max = auto`: twice the cgroups there are, and at least so many. */
@@ -30,6 +31,7 @@ struct origin_state {
 	u64 rate_at_start;                       /* kernel.perf_event_max_sample_rate; 0: not known */
 	struct perf_notes notes;                 /* in the head; what came is told once */
 	u64 names_unread;                        /* told of already */
+	struct sampling_offcore *offcore;        /* NULL: not asked for */
 	char *hotplug_message[EVENTS_MAX];       /* the failure told of last; NULL: none since */
 	struct guest_marks guests;
 };
@@ -38,6 +40,7 @@ static void free_state(struct origin_state *state)
 {
 	if (!state)
 		return;
+	sampling_offcore_free(state->offcore);
 	for (size_t i = 0; i < state->n_sets; i++) {
 		perf_set_free(state->sets[i]);
 		free(state->hotplug_message[i]);
@@ -240,6 +243,13 @@ static const struct cpu_counts *count_cpus(unsigned event, size_t *ret_n, void *
 	return perf_count_cpus(state->sets[event], ret_n);
 }
 
+static void collect_offcore(void *userdata)
+{
+	const struct origin_state *state = userdata;
+
+	sampling_offcore_collect(state->offcore);
+}
+
 /* A failure that goes on is told once. */
 static void follow_hotplug(struct origin_state *state, size_t set)
 {
@@ -275,6 +285,7 @@ static int tick(struct origin_state *state)
 	tell_unread_names(state);
 	for (size_t i = 0; i < state->n_sets; i++)
 		follow_hotplug(state, i);
+	sampling_offcore_tick(state->offcore);
 	if (engine_should_adopt(state->engine))
 		adopt(state);
 	guest_marks_tick(&state->guests, state->engine);
@@ -292,6 +303,8 @@ static int health(const struct origin_state *state, const char **ret_reason)
 	for (size_t i = 0; i < state->n_sets; i++)
 		if (state->counts[i].cpus > state->counts[i].cpus_in_error)
 			return 0;
+	if (state->n_sets == 0 && sampling_offcore_cpus(state->offcore) > 0)
+		return 0;
 	*ret_reason = "no CPU counts: other events hold every counter that the sampled ones need";
 	return -EBUSY;
 }
@@ -311,6 +324,7 @@ static int pause_perf(struct origin_state *state)
 {
 	for (size_t i = 0; i < state->n_sets; i++)
 		perf_pause(state->sets[i]);
+	sampling_offcore_pause(state->offcore);
 	return 0;
 }
 
@@ -327,6 +341,7 @@ static int resume_perf(struct origin_state *state)
 		if (result == 0)
 			result = r;
 	}
+	sampling_offcore_resume(state->offcore);
 	name_cpus(state);
 	return result;
 }
@@ -341,7 +356,8 @@ static int open_perf(const struct sampling_settings *settings, struct engine_set
 		return -ENOMEM;
 	state->config = settings->config;
 	state->rate_at_start = perf_note_read_rate();
-	r = sampling_perf_open(settings->config, &state->notes, state->sets, &state->n_sets, ret_failure);
+	r = sampling_perf_open(settings->config, &state->notes, state->sets, &state->n_sets, &state->offcore,
+			       ret_failure);
 	if (r == 0)
 		r = find_mount(state, ret_failure);
 	if (r < 0)
@@ -355,6 +371,8 @@ static int open_perf(const struct sampling_settings *settings, struct engine_set
 	engine_settings->count = count;
 	engine_settings->count_cpus = count_cpus;
 	engine_settings->count_userdata = state;
+	engine_settings->offcore_cpus = sampling_offcore_cpus(state->offcore);
+	engine_settings->offcore_collect = collect_offcore;
 	r = engine_open(engine_settings, ret_engine, &ret_failure->message);
 	if (r < 0) {
 		ret_failure->code = sampling_perf_code(r);
@@ -368,6 +386,7 @@ static int open_perf(const struct sampling_settings *settings, struct engine_set
 		return r;
 	name_cpus(state);
 	describe_sets(state);
+	sampling_offcore_start(state->offcore, state->engine);
 	*ret = TAKE_PTR(state);
 	return 0;
 }

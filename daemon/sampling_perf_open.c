@@ -114,18 +114,22 @@ static void note_plan(struct perf_notes *notes, const struct pmu_plan *plan, siz
 {
 	log_notes(plan, first_note);
 	note_for_good(notes, perf_selection_note(selection), false);
+	/* Those of off-core responses stand in their part of the status. */
 	for (size_t i = 0; i < plan->n_refusals; i++)
-		note_for_good(notes, perf_sets_refusal(plan, i), true);
+		if (plan->refusals[i].role != EVENT_OFFCORE)
+			note_for_good(notes, perf_sets_refusal(plan, i), true);
 	for (size_t i = first_note; i < plan->n_notes; i++)
 		note_for_good(notes, strdup(plan->notes[i]), false);
 }
 
 int sampling_perf_open(const struct config *config, struct perf_notes *notes,
-		       struct perf_event_set *sets[static EVENTS_MAX], size_t *ret_n, struct failure *failure)
+		       struct perf_event_set *sets[static EVENTS_MAX], size_t *ret_n,
+		       struct sampling_offcore **ret_offcore, struct failure *failure)
 {
 	_cleanup_(pmu_plan_done) struct pmu_plan plan = {0};
 	struct perf_selection selection;
 	size_t first_note;
+	int opened;
 	int r = plan_events(config, config->period, config->instructions_period, &plan);
 
 	if (r < 0)
@@ -135,11 +139,20 @@ int sampling_perf_open(const struct config *config, struct perf_notes *notes,
 	if (r < 0)
 		return r;
 	first_note = plan.n_notes;
-	r = perf_sets_open(&plan, &selection, PERF_ONLINE_PATH, sets, ret_n, &failure->message);
-	if (r == 0) {
+	opened = perf_sets_open(&plan, &selection, PERF_ONLINE_PATH, sets, ret_n, &failure->message);
+	for (size_t i = 0; i < plan.n_counters; i++)
+		perf_selection_apply_counter(&selection, &plan.counters[i]);
+	r = sampling_offcore_open(&plan, config->events, ret_offcore);
+	if (r < 0)
+		return r;
+	/* Off-core responses are worth something alone: Goldmont has nothing else. */
+	if (opened == 0 || sampling_offcore_cpus(*ret_offcore) > 0) {
 		note_plan(notes, &plan, first_note, &selection);
+		free(failure->message);
+		failure->message = NULL;
 		return 0;
 	}
+	r = opened;
 	failure->code = sampling_perf_code(r);
 	if (r == -ENODEV && !failure->message)
 		return refuse(&plan, config->events, failure);

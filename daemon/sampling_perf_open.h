@@ -7,15 +7,17 @@
 #include "failure.h"
 #include "origin/perf/perf.h"
 #include "origin/perf/perf_notes.h"
+#include "sampling_offcore.h"
 
 /*
  * Opens the configured events as far as this machine can, on the configured CPUs. What cannot be had, and
- * what is left out, is logged and stays in `notes`. Returns 0 where there is one event; else -errno with
- * `failure` filled in. The sets are the caller's in every case.
+ * what is left out, is logged and stays in `notes`. Returns 0 where there is one event, or the counters of
+ * off-core responses alone; else -errno with `failure` filled in. The sets and counters (NULL: not asked for)
+ * are the caller's in every case.
  */
 int sampling_perf_open(const struct config *config, struct perf_notes *notes,
 		       struct perf_event_set *sets[static EVENTS_MAX], size_t *ret_n,
-		       struct failure *failure);
+		       struct sampling_offcore **ret_offcore, struct failure *failure);
 
 /* As sampling_set_periods(); `config`: what the sets were opened by, but for the periods. */
 int sampling_perf_set_periods(const struct config *config, u64 period, u64 instructions_period,

@@ -12,6 +12,7 @@
 #include <time.h>
 
 #include "collect/figures.h"
+#include "collect/offcore_figures.h"
 #include "origin/event.h"
 
 /* A count or a time that may not be known. What is not known is not printed. */
@@ -67,6 +68,22 @@ struct snapshot_cgroup {
 	bool alive;
 	bool guest_not_sampled; /* it holds a virtual machine: what that does in guest mode is not sampled */
 	const struct figures *figures[EVENTS_MAX]; /* NULL: no sample of that event */
+	const struct offcore_figures *offcore;     /* NULL: nothing counted */
+};
+
+/* The counting of off-core responses, since the start. */
+struct snapshot_offcore {
+	size_t n_pmus;
+	struct {
+		char name[EVENT_PMU_MAX];
+		u32 kinds;                 /* 1 << enum offcore_kind, those counted on it */
+		u64 errors[OFFCORE_KINDS]; /* readings that failed, all CPUs and cgroups */
+	} pmus[OFFCORE_PMUS_MAX];
+	u64 cpus;     /* that count now */
+	u64 switches; /* of tasks on these */
+	u64 settles;  /* at which the counters were read: switches between cgroups, and collections */
+	struct maybe_double settle_ns;  /* what one takes, as timed in one of OFFCORE_TIMED_EVERY */
+	struct maybe_double cost_ratio; /* share of the time of these CPUs, over the last collection */
 };
 
 struct snapshot {
@@ -79,9 +96,15 @@ struct snapshot {
 	size_t n_events;
 	struct snapshot_event events[EVENTS_MAX];
 
+	bool offcore_known;          /* off-core responses are counted: what follows is there */
+	const char *offcore_refusal; /* asked for and not to be had: why; else NULL. The engine's */
+	struct snapshot_offcore offcore;
+	const struct offcore_figures *offcore_total; /* all cgroups and `unattributed`; NULL: nothing */
+	const struct offcore_figures *offcore_unattributed; /* NULL: nothing */
+
 	/* By descending weighted latency sum, then by samples of loads, of stores, of instructions (which
-	 * decide where no event has latency), then by path; each with at least one sample. Without
-	 * `unattributed`, which stands in the events. */
+	 * decide where no event has latency), then by path; each with at least one sample or something
+	 * counted. Without `unattributed`, which stands in the events. */
 	size_t n_cgroups;
 	struct snapshot_cgroup *cgroups;
 

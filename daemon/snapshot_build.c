@@ -10,11 +10,15 @@ struct owned_snapshot {
 	struct window_sums *sums;
 	struct figures
 		*other[EVENTS_MAX]; /* of a window: what `other` has, folded entries' figures among it */
+	struct offcore_sums *offcore;
+	struct offcore_figures offcore_other; /* the same of what was counted */
+	struct offcore_figures offcore_total;
 };
 
 /* A cgroup with what it is ordered by. */
 struct ranked {
 	struct snapshot_cgroup cgroup;
+	u32 entry; /* its number in the ledger */
 	u64 cost;
 	u64 samples[EVENT_ROLES];
 };
@@ -60,7 +64,8 @@ static bool take_cgroup(struct snapshot *snapshot, const struct snapshot_sources
 
 	*ret = (struct ranked){.cgroup = {.path = entry->path,
 					  .alive = entry->living > 0,
-					  .guest_not_sampled = entry->guest}};
+					  .guest_not_sampled = entry->guest},
+			       .entry = entry->number};
 	ret->cgroup.id = sources->synthetic && sources->synthetic(entry->id) ? 0 : entry->id;
 	for (size_t event = 0; event < EVENTS_MAX; event++) {
 		ret->cgroup.figures[event] = figures[event];
@@ -141,6 +146,89 @@ static int take_window(struct owned_snapshot *owned, const struct snapshot_sourc
 	return 0;
 }
 
+static int compare_entries(const void *a, const void *b)
+{
+	u32 left = ((const struct ranked *)a)->entry, right = ((const struct ranked *)b)->entry;
+
+	return left < right ? -1 : left > right;
+}
+
+static struct ranked *ranked_of(struct ranked *ranked, size_t n, u32 entry)
+{
+	const struct ranked key = {.entry = entry};
+
+	return n ? bsearch(&key, ranked, n, sizeof(*ranked), compare_entries) : NULL;
+}
+
+static const struct ledger_entry *entry_of(const struct ledger *ledger, u32 number)
+{
+	struct ledger_entry *const *entries;
+	size_t n, first = 0;
+
+	entries = ledger_entries(ledger, &n);
+	while (first < n) {
+		size_t middle = first + (n - first) / 2;
+
+		if (entries[middle]->number == number)
+			return entries[middle];
+		if (entries[middle]->number < number)
+			first = middle + 1;
+		else
+			n = middle;
+	}
+	return NULL;
+}
+
+/*
+ * Gives the cgroups what was counted for them; those without a sample come after the `n` in `ranked`, which
+ * has room for every entry. Figures of folded entries are `other`'s. Returns how many they are then.
+ */
+static size_t take_offcore(struct owned_snapshot *owned, const struct snapshot_sources *sources,
+			   struct ranked *ranked, size_t n)
+{
+	const struct ledger_entry *other = ledger_other(sources->ledger);
+	const struct ledger_entry *unattributed = ledger_unattributed(sources->ledger);
+	struct snapshot *snapshot = &owned->snapshot;
+	size_t n_sampled = n;
+	bool any_other = false;
+
+	if (!owned->offcore || owned->offcore->n == 0)
+		return n;
+	qsort(ranked, n, sizeof(*ranked), compare_entries);
+	for (size_t i = 0; i < owned->offcore->n; i++) {
+		const struct offcore_sum *sum = &owned->offcore->sums[i];
+		const struct ledger_entry *entry = entry_of(sources->ledger, sum->entry);
+		struct ranked *found = ranked_of(ranked, n_sampled, sum->entry);
+
+		offcore_figures_add(&owned->offcore_total, &sum->figures);
+		if (sum->entry == unattributed->number) {
+			snapshot->offcore_unattributed = &sum->figures;
+		} else if (!entry) {
+			offcore_figures_add(&owned->offcore_other, &sum->figures);
+			any_other = true;
+		} else {
+			if (!found) {
+				struct figures *const none[EVENTS_MAX] = {NULL};
+
+				found = &ranked[n++];
+				(void)take_cgroup(snapshot, sources, entry, none, found);
+			}
+			found->cgroup.offcore = &sum->figures;
+		}
+	}
+	if (any_other) {
+		struct ranked *found = ranked_of(ranked, n_sampled, other->number);
+
+		if (!found) {
+			found = &ranked[n++];
+			*found = (struct ranked){.cgroup = {.path = other->path}, .entry = other->number};
+		}
+		found->cgroup.offcore = &owned->offcore_other;
+	}
+	snapshot->offcore_total = &owned->offcore_total;
+	return n;
+}
+
 static void take_readings(struct snapshot *snapshot, const struct reading *readings)
 {
 	for (size_t i = 0; i < snapshot->n_events; i++) {
@@ -180,11 +268,31 @@ static int take_cgroups(struct owned_snapshot *owned, const struct snapshot_sour
 		n = take_all(snapshot, sources, ranked);
 	if (r < 0)
 		return r;
+	n = take_offcore(owned, sources, ranked, n);
 	qsort(ranked, n, sizeof(*ranked), compare_ranked);
 	for (size_t i = 0; i < n; i++)
 		snapshot->cgroups[i] = ranked[i].cgroup;
 	snapshot->n_cgroups = n;
 	return 0;
+}
+
+int offcore_sums_add(struct offcore_sums *sums, u32 entry, const struct offcore_figures *figures)
+{
+	struct offcore_sum *longer = reallocarray(sums->sums, sums->n + 1, sizeof(*longer));
+
+	if (!longer)
+		return -ENOMEM;
+	sums->sums = longer;
+	sums->sums[sums->n++] = (struct offcore_sum){.entry = entry, .figures = *figures};
+	return 0;
+}
+
+struct offcore_sums *offcore_sums_free(struct offcore_sums *sums)
+{
+	if (sums)
+		free(sums->sums);
+	free(sums);
+	return NULL;
 }
 
 int snapshot_build(const struct snapshot_sources *sources, struct snapshot **ret)
@@ -195,10 +303,12 @@ int snapshot_build(const struct snapshot_sources *sources, struct snapshot **ret
 
 	if (!snapshot) {
 		window_sums_free(sources->sums);
+		offcore_sums_free(sources->offcore);
 		return -ENOMEM;
 	}
 	*snapshot = *sources->head;
 	owned->sums = sources->sums;
+	owned->offcore = sources->offcore;
 	if (owned->sums) {
 		snapshot->since = owned->sums->span.since;
 		snapshot->window_seconds = (struct maybe_double){
@@ -226,6 +336,7 @@ struct snapshot *snapshot_free(struct snapshot *snapshot)
 	if (!snapshot)
 		return NULL;
 	window_sums_free(owned->sums);
+	offcore_sums_free(owned->offcore);
 	for (size_t event = 0; event < EVENTS_MAX; event++)
 		free(owned->other[event]);
 	free(snapshot->cgroups);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "collect/read_offcore.h"
 #include "collect/read_slot.h"
 
 /* What the collection knows of a slot. */
@@ -18,7 +19,8 @@ struct slot_view {
 	char *path;
 	struct ledger_entry *entry; /* NULL until the first sample, unless the path has one already */
 	struct slot_base bases[EVENTS_MAX];
-	u64 samples[EVENTS_MAX]; /* of this owner, as of the last collection */
+	u64 samples[EVENTS_MAX];      /* of this owner, as of the last collection */
+	struct offcore_base *offcore; /* NULL: nothing counted yet */
 };
 
 struct collect {
@@ -56,6 +58,7 @@ struct collect *collect_free(struct collect *collect)
 		free(collect->slots[slot].path);
 		for (size_t event = 0; event < EVENTS_MAX; event++)
 			slot_base_free(&collect->slots[slot].bases[event]);
+		free(collect->slots[slot].offcore);
 	}
 	free(collect->slots);
 	free(collect);
@@ -141,18 +144,45 @@ static void notice_death(struct collect *collect, struct slot_view *view, u64 no
 		listener->gone(listener->userdata, view->path, view->cgroup_id);
 }
 
+static int need_entry(struct collect *collect, struct slot_view *view, u64 now_ns)
+{
+	struct ledger_entry *entry;
+	int r;
+
+	if (view->entry)
+		return 0;
+	r = ledger_get(collect->settings.ledger, view->path, &entry);
+	if (r < 0)
+		return r;
+	hold(view, entry, now_ns);
+	return 0;
+}
+
 /* Where a slot's samples of an event go, with room for them: from there on nothing can fail. */
 static int make_room(struct collect *collect, struct slot_view *view, unsigned event, u64 now_ns)
 {
-	if (!view->entry) {
-		struct ledger_entry *entry;
-		int r = ledger_get(collect->settings.ledger, view->path, &entry);
+	int r = need_entry(collect, view, now_ns);
 
-		if (r < 0)
-			return r;
-		hold(view, entry, now_ns);
-	}
-	return ledger_reserve(view->entry, event);
+	return r < 0 ? r : ledger_reserve(view->entry, event);
+}
+
+static int read_counted(struct collect *collect, u32 slot, u64 now_ns)
+{
+	const struct kernel_offcore *offcore = kernel_offcore(collect->settings.kernel);
+	struct slot_view *view = &collect->slots[slot];
+	struct offcore_figures difference;
+	int r;
+
+	if (!offcore || !read_offcore_moved(offcore, slot, view->offcore))
+		return 0;
+	r = need_entry(collect, view, now_ns);
+	if (r == 0)
+		r = ledger_reserve_offcore(view->entry);
+	if (r == 0)
+		r = read_offcore(offcore, slot, &view->offcore, &difference);
+	if (r == 0)
+		ledger_add_offcore(view->entry, &difference);
+	return r;
 }
 
 static int read_events(struct collect *collect, u32 slot, u64 now_ns)
@@ -246,6 +276,8 @@ static int visit(struct collect *collect, u32 slot, u64 now_ns)
 	if (view->alive)
 		collect->cgroups_alive++;
 	r = read_events(collect, slot, now_ns);
+	if (r == 0)
+		r = read_counted(collect, slot, now_ns);
 	if (r < 0)
 		return r;
 	lead_back(collect, slot, owner, state, now_ns);
@@ -262,6 +294,8 @@ int collect_run(struct collect *collect, u64 now_ns)
 		r = learn_names(collect);
 	if (r == 0)
 		r = read_events(collect, SLOT_UNATTRIBUTED, now_ns);
+	if (r == 0)
+		r = read_counted(collect, SLOT_UNATTRIBUTED, now_ns);
 	for (u32 slot = 1; r == 0 && slot < collect->n_slots; slot++)
 		r = visit(collect, slot, now_ns);
 	if (r < 0)

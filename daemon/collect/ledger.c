@@ -25,6 +25,8 @@ static void entry_free(struct ledger_entry *entry)
 		free(entry->total[i]);
 		free(entry->difference[i]);
 	}
+	free(entry->offcore_total);
+	free(entry->offcore_difference);
 	free(entry->path);
 	free(entry);
 }
@@ -154,6 +156,26 @@ int ledger_reserve(struct ledger_entry *entry, unsigned event)
 	return need(&entry->total[event]) < 0 || need(&entry->difference[event]) < 0 ? -ENOMEM : 0;
 }
 
+static int need_offcore(struct offcore_figures **figures)
+{
+	if (!*figures)
+		*figures = calloc(1, sizeof(**figures));
+	return *figures ? 0 : -ENOMEM;
+}
+
+int ledger_reserve_offcore(struct ledger_entry *entry)
+{
+	int r = need_offcore(&entry->offcore_total);
+
+	return r < 0 ? r : need_offcore(&entry->offcore_difference);
+}
+
+void ledger_add_offcore(struct ledger_entry *entry, const struct offcore_figures *difference)
+{
+	offcore_figures_add(entry->offcore_total, difference);
+	offcore_figures_add(entry->offcore_difference, difference);
+}
+
 void ledger_add(struct ledger_entry *entry, unsigned event, const struct figures *difference)
 {
 	figures_add(entry->total[event], difference);
@@ -166,6 +188,8 @@ static void forget_difference(struct ledger_entry *entry)
 		free(entry->difference[i]);
 		entry->difference[i] = NULL;
 	}
+	free(entry->offcore_difference);
+	entry->offcore_difference = NULL;
 }
 
 void ledger_begin(struct ledger *ledger)
@@ -181,9 +205,13 @@ static int fold_one(struct ledger *ledger, struct ledger_entry *entry)
 	for (size_t i = 0; i < EVENTS_MAX; i++)
 		if (entry->total[i] && need(&ledger->other->total[i]) < 0)
 			return -ENOMEM;
+	if (entry->offcore_total && need_offcore(&ledger->other->offcore_total) < 0)
+		return -ENOMEM;
 	for (size_t i = 0; i < EVENTS_MAX; i++)
 		if (entry->total[i])
 			figures_add(ledger->other->total[i], entry->total[i]);
+	if (entry->offcore_total)
+		offcore_figures_add(ledger->other->offcore_total, entry->offcore_total);
 	tdelete(entry, &ledger->by_path, compare_paths);
 	entry_free(entry);
 	return 0;

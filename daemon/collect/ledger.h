@@ -12,6 +12,7 @@
 
 #include "base/cleanup.h"
 #include "collect/figures.h"
+#include "collect/offcore_figures.h"
 #include "pebsd/sample.h"
 
 struct ledger_entry {
@@ -22,8 +23,10 @@ struct ledger_entry {
 	u32 living;  /* those of them whose cgroup exists */
 	bool guest;  /* it holds a virtual machine, or did since its first sample */
 	u64 died_ns; /* CLOCK_MONOTONIC; when `living` last fell to 0 */
-	struct figures *total[EVENTS_MAX];      /* NULL until the event's first sample */
-	struct figures *difference[EVENTS_MAX]; /* of the collection under way; NULL: none */
+	struct figures *total[EVENTS_MAX];          /* NULL until the event's first sample */
+	struct figures *difference[EVENTS_MAX];     /* of the collection under way; NULL: none */
+	struct offcore_figures *offcore_total;      /* NULL until something was counted */
+	struct offcore_figures *offcore_difference; /* of the collection under way; NULL: none */
 };
 
 struct ledger;
@@ -48,6 +51,10 @@ int ledger_reserve(struct ledger_entry *entry, unsigned event);
 
 /* Adds to the entry's difference and total. ledger_reserve() has been called since ledger_begin(). */
 void ledger_add(struct ledger_entry *entry, unsigned event, const struct figures *difference);
+
+/* The same two for what is counted of off-core responses. */
+int ledger_reserve_offcore(struct ledger_entry *entry);
+void ledger_add_offcore(struct ledger_entry *entry, const struct offcore_figures *difference);
 
 /* Begins a collection: drops the differences of the last one. */
 void ledger_begin(struct ledger *ledger);

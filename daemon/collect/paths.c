@@ -50,6 +50,8 @@ void path_free_figures(struct series *series)
 		free(series->figures[event]);
 		series->figures[event] = NULL;
 	}
+	free(series->offcore);
+	series->offcore = NULL;
 }
 
 static void path_free(struct path *path)

@@ -198,6 +198,14 @@ static size_t count_missing(const struct series *series, const struct figures *c
 	return missing;
 }
 
+/* Without anything counted yet it is not exported. */
+static int reserve_offcore(struct series *series)
+{
+	if (!series->offcore)
+		series->offcore = calloc(1, sizeof(*series->offcore));
+	return series->offcore ? 0 : -ENOMEM;
+}
+
 /* All memory that the plan takes, so that carrying it out cannot fail. */
 static int reserve_for_plan(struct series_table *table, size_t exported, const struct series_input *inputs,
 			    size_t n, const struct figures *const unattributed[EVENTS_MAX])
@@ -209,8 +217,10 @@ static int reserve_for_plan(struct series_table *table, size_t exported, const s
 		if (!table->other.figures[event])
 			missing++;
 	for (size_t i = 0; i < n; i++) {
-		const struct series *owner = owner_of(table, i);
+		struct series *owner = owner_of(table, i);
 
+		if (inputs[i].offcore && reserve_offcore(owner) < 0)
+			return -ENOMEM;
 		if (owner != &table->other)
 			missing += count_missing(owner, inputs[i].differences);
 	}
@@ -329,14 +339,25 @@ int series_table_update(struct series_table *table, u64 now_ns, const struct ser
 	if (r < 0)
 		return r;
 
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++) {
 		add(table, owner_of(table, i), inputs[i].differences);
+		if (inputs[i].offcore)
+			offcore_counters_add(owner_of(table, i)->offcore, inputs[i].offcore);
+	}
 	add(table, &table->unattributed, unattributed);
 	table->other.wanted_ns = table->unattributed.wanted_ns = now_ns;
 	carry_out(table, now_ns);
 	table->now_ns = now_ns;
 	forget(table, now_ns);
 	free_spare(table);
+	return 0;
+}
+
+int series_table_count_unattributed(struct series_table *table, const struct offcore_figures *difference)
+{
+	if (reserve_offcore(&table->unattributed) < 0)
+		return -ENOMEM;
+	offcore_counters_add(table->unattributed.offcore, difference);
 	return 0;
 }
 

@@ -30,6 +30,7 @@
 #include <stddef.h>
 
 #include "collect/figures.h"
+#include "collect/offcore_figures.h"
 #include "pebsd/sample.h"
 
 #define SERIES_OTHER        "other"
@@ -48,6 +49,7 @@ struct series_input {
 	const char *path;
 	bool exported; /* include and exclude let it have a series; else its differences go to `other` */
 	const struct figures *differences[EVENTS_MAX]; /* NULL: no sample of that event */
+	const struct offcore_figures *offcore;         /* NULL: nothing counted. Buys no series by itself */
 };
 
 /* One exported series; `figures[event]` is NULL until the event's first sample in it. */
@@ -56,6 +58,7 @@ struct series {
 	u64 wanted_ns; /* when it was last among the N, CLOCK_MONOTONIC */
 	double cost;   /* weighted latency, decayed with a half-life of SERIES_HALF_LIFE_NS */
 	struct figures *figures[EVENTS_MAX];
+	struct offcore_counters *offcore; /* NULL until something is counted */
 };
 
 struct series_table;
@@ -75,6 +78,9 @@ void series_table_set_top(struct series_table *table, size_t top);
  */
 int series_table_update(struct series_table *table, u64 now_ns, const struct series_input *inputs, size_t n,
 			const struct figures *const unattributed[EVENTS_MAX]);
+
+/* What was counted for slot 0 at the same collection. 0 or -ENOMEM. */
+int series_table_count_unattributed(struct series_table *table, const struct offcore_figures *difference);
 
 /* All series, in no particular order, `other` and `unattributed` among them under those names. The table's.
  */

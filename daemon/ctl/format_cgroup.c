@@ -5,6 +5,7 @@
 #include "base/json_get.h"
 #include "ctl/figure.h"
 #include "ctl/format_event.h"
+#include "ctl/format_offcore.h"
 #include "pebsd/histogram.h"
 
 /* Fine buckets are shown as they are up to that many lines; else octaves. */
@@ -318,9 +319,12 @@ void format_cgroup(FILE *out, json_object *status, json_object *cgroup, json_obj
 	format_pause(out, style, status);
 	if (!events || json_object_object_length(events) == 0) {
 		line_put(out, style, "Samples", "none in this window; --window all shows those before");
+		format_offcore(out, style, status, cgroup);
 		return;
 	}
-	json_object_object_foreach (events, key, event)
+	json_object_object_foreach (events, key, event) {
 		put_event(out, style, key, json_get_object(described, key), event,
 			  json_get_object(whole_events, key));
+	}
+	format_offcore(out, style, status, cgroup);
 }

@@ -3,6 +3,7 @@
 #include "base/cpu_list.h"
 #include "base/json_get.h"
 #include "ctl/format_event.h"
+#include "ctl/format_offcore.h"
 
 /* CPUs of an event that are not as the others, in one line; the notes say what to do. */
 static void put_deviating(FILE *out, const struct format_style *style, json_object *per_cpu)
@@ -164,6 +165,7 @@ void format_status(FILE *out, json_object *status, json_object *recent, const st
 	}
 	format_samples(out, style, json_get_object(status, "samples"), 0);
 	put_recent(out, style, recent);
+	format_offcore_status(out, style, status);
 	put_slots(out, style, status);
 	if (json_get_double(status, "interval_s", &interval_s) &&
 	    json_get_double(status, "collection_s", &collection_s)) {

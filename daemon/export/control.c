@@ -406,14 +406,10 @@ static int watch(struct varlink_call *call, json_object *parameters, void *userd
 }
 
 static const struct varlink_method methods[] = {
-	{.name = "GetStatus", .handle = get_status},
-	{.name = "GetTop", .handle = get_top},
-	{.name = "GetCgroup", .handle = get_cgroup},
-	{.name = "GetHot", .handle = get_hot},
-	{.name = "Pause", .handle = pause_sampling},
-	{.name = "Resume", .handle = resume},
-	{.name = "Reload", .handle = reload},
-	{.name = "Watch", .handle = watch, .needs_more = true},
+	{.name = "GetStatus", .handle = get_status}, {.name = "GetTop", .handle = get_top},
+	{.name = "GetCgroup", .handle = get_cgroup}, {.name = "GetHot", .handle = get_hot},
+	{.name = "Pause", .handle = pause_sampling}, {.name = "Resume", .handle = resume},
+	{.name = "Reload", .handle = reload},        {.name = "Watch", .handle = watch, .needs_more = true},
 };
 
 int control_new(sd_event *event, const char *socket_path, const char *group,

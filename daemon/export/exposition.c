@@ -50,6 +50,9 @@ static void begin_family(struct exposition *out, const struct family *family)
 	case FAMILY_HISTOGRAM:
 		type = "histogram";
 		break;
+	case FAMILY_SUMMARY:
+		type = "summary";
+		break;
 	case FAMILY_INFO:
 		type = out->openmetrics ? "info" : "gauge";
 		suffix = out->openmetrics ? "" : "_info";

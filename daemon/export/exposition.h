@@ -11,7 +11,7 @@
 
 #include "snapshot.h"
 
-enum family_type { FAMILY_COUNTER, FAMILY_GAUGE, FAMILY_HISTOGRAM, FAMILY_INFO };
+enum family_type { FAMILY_COUNTER, FAMILY_GAUGE, FAMILY_HISTOGRAM, FAMILY_SUMMARY, FAMILY_INFO };
 
 struct family {
 	const char *name; /* without a counter's _total and an info's _info */

@@ -4,12 +4,20 @@
 #include "base/cleanup.h"
 #include "base/utf8.h"
 #include "export/json_event.h"
+#include "export/json_offcore.h"
 
 json_object *json_name(const char *name)
 {
 	_cleanup_free_ char *shown = NULL;
 
 	return utf8_show(name, &shown) < 0 ? NULL : json_object_new_string(shown);
+}
+
+static void put_offcore(struct json_writer *writer, json_object *object, const struct snapshot *snapshot,
+			const struct offcore_figures *figures)
+{
+	if (figures)
+		json_put(writer, object, "offcore", json_offcore(snapshot, figures));
 }
 
 static json_object *total_object(struct json_writer *writer, const struct snapshot *snapshot)
@@ -20,6 +28,7 @@ static json_object *total_object(struct json_writer *writer, const struct snapsh
 	for (size_t i = 0; i < snapshot->n_events; i++)
 		totals[i] = &snapshot->events[i].total;
 	json_put_events(writer, object, snapshot, totals, false);
+	put_offcore(writer, object, snapshot, snapshot->offcore_total);
 	return object;
 }
 
@@ -39,6 +48,7 @@ static json_object *cgroup_object(struct json_writer *writer, const struct snaps
 	json_put_u64(writer, object, "id", cgroup->id);
 	put_guest(writer, object, cgroup);
 	json_put_events(writer, object, snapshot, cgroup->figures, false);
+	put_offcore(writer, object, snapshot, cgroup->offcore);
 	return object;
 }
 
@@ -84,6 +94,7 @@ static json_object *detail_object(const struct snapshot *snapshot, const struct 
 	json_put(&writer, object, "alive", json_object_new_boolean(cgroup->alive));
 	put_guest(&writer, object, cgroup);
 	json_put_events(&writer, object, snapshot, cgroup->figures, true);
+	put_offcore(&writer, object, snapshot, cgroup->offcore);
 	return json_finish(&writer, object);
 }
 

@@ -4,6 +4,7 @@
 #include "base/cleanup.h"
 #include "export/json.h"
 #include "export/json_event.h"
+#include "export/json_offcore.h"
 #include "export/json_writer.h"
 
 static json_object *cpu_object(struct json_writer *writer, const struct snapshot_cpu *cpu)
@@ -137,6 +138,8 @@ json_object *json_status(const struct snapshot *snapshot)
 	json_put(&writer, object, "events", events);
 	json_put(&writer, object, "samples",
 		 json_samples(&writer, snapshot, snapshot->events, snapshot->n_events));
+	if (snapshot->offcore_known || snapshot->offcore_refusal)
+		json_put(&writer, object, "offcore", json_offcore_status(snapshot));
 	json_put_u64(&writer, object, "cgroups_alive", snapshot->cgroups_alive);
 	json_put_u64(&writer, object, "slots", snapshot->slots);
 	json_put_u64(&writer, object, "slots_free", snapshot->slots_free);

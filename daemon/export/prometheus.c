@@ -7,6 +7,7 @@
 #include "base/cleanup.h"
 #include "export/exposition.h"
 #include "export/label.h"
+#include "export/prometheus_offcore.h"
 
 #define WORD_(name, word) word,
 static const char *const source_words[] = {SOURCES(WORD_)};
@@ -510,6 +511,7 @@ int prometheus_render(const struct snapshot *snapshot, const struct series *cons
 		write_histograms(&rendering);
 		write_counters(&rendering, options->detail);
 		write_events(&rendering);
+		r = prometheus_offcore(&out, snapshot, series, n_series);
 		write_daemon(&rendering, process);
 		r = write_guests(&rendering, series, n_series);
 	}

@@ -12,6 +12,7 @@
 #include <bpf/libbpf.h>
 
 #include "base/log.h"
+#include "kernel_offcore.h"
 #include "load_failure.h"
 #include "pebsd.skel.h"
 
@@ -29,6 +30,7 @@ struct kernel {
 	struct mapping injected;
 	struct mapping hot_sets;
 	u32 hot_tables;
+	struct kernel_offcore *offcore; /* NULL: off */
 };
 
 u32 kernel_stripes_for(int possible_cpus)
@@ -124,7 +126,7 @@ static int configure(struct kernel *kernel)
 		bpf_program__set_autoload(door(skeleton, i), settings->hardware && i < settings->n_events);
 	bpf_program__set_autoload(skeleton->progs.cgroup_born, settings->births);
 	bpf_program__set_autoload(skeleton->progs.cgroup_died, settings->births);
-	return 0;
+	return kernel_offcore_prepare(skeleton, settings->slots, settings->offcore_cpus, &kernel->offcore);
 }
 
 static int map_records(const struct bpf_map *map, int protection, struct mapping *ret)
@@ -209,6 +211,10 @@ int kernel_open(const struct kernel_settings *settings, struct kernel **ret, cha
 		if (r < 0)
 			goto fail;
 	}
+	step = "follow task switches to count off-core responses";
+	r = kernel_offcore_start(kernel->offcore);
+	if (r < 0)
+		goto fail;
 	*ret = TAKE_PTR(kernel);
 	return 0;
 
@@ -232,6 +238,7 @@ struct kernel *kernel_free(struct kernel *kernel)
 	unmap(&kernel->slot_owners);
 	unmap(&kernel->injected);
 	unmap(&kernel->hot_sets);
+	kernel_offcore_free(kernel->offcore);
 	pebsd_bpf__destroy(kernel->skeleton);
 	free(kernel);
 	return NULL;
@@ -366,6 +373,11 @@ struct slot_counters kernel_slot_counters(const struct kernel *kernel)
 	return kernel->skeleton->bss->slot_counters;
 }
 
+struct kernel_offcore *kernel_offcore(const struct kernel *kernel)
+{
+	return kernel->offcore;
+}
+
 const struct kernel_settings *kernel_settings(const struct kernel *kernel)
 {
 	return &kernel->settings;
@@ -374,7 +386,7 @@ const struct kernel_settings *kernel_settings(const struct kernel *kernel)
 u64 kernel_map_bytes(const struct kernel *kernel)
 {
 	return kernel->latency_records.bytes + kernel->plain_records.bytes + kernel->slot_owners.bytes +
-	       kernel->injected.bytes + kernel->hot_sets.bytes;
+	       kernel->injected.bytes + kernel->hot_sets.bytes + kernel_offcore_bytes(kernel->offcore);
 }
 
 int kernel_verified_instructions(const struct kernel *kernel, const char *program, u32 *ret)

@@ -20,6 +20,7 @@ struct kernel_settings {
 	u32 stripes;        /* see kernel_stripes_for() */
 	bool births;        /* follow cgroups of the running kernel as they are born and removed */
 	bool hardware;      /* load the perf_event programs of the events */
+	u32 offcore_cpus;   /* count off-core responses on CPUs below this number; 0: none are counted */
 	bool read_by_probe; /* read samples as on a kernel before 6.2; for tests */
 	size_t n_events;
 	struct event_settings events[EVENTS_MAX]; /* `first_record` is set by kernel_open() */
@@ -28,6 +29,7 @@ struct kernel_settings {
 #define KERNEL_SLOTS_MAX 65536
 
 struct kernel;
+struct kernel_offcore;
 
 /*
  * Loads and attaches. On success the caller owns `*ret` and frees it with kernel_free(). On failure returns
@@ -72,6 +74,9 @@ u32 kernel_hot_tables(const struct kernel *kernel);
 const struct hot_set *kernel_hot_table(const struct kernel *kernel, u32 table);
 u64 kernel_hot_seed(const struct kernel *kernel);
 struct slot_counters kernel_slot_counters(const struct kernel *kernel);
+
+/* The counting of off-core responses (kernel_offcore.h); NULL where there is none. The kernel's. */
+struct kernel_offcore *kernel_offcore(const struct kernel *kernel);
 
 /* As opened, `first_record` filled in. */
 const struct kernel_settings *kernel_settings(const struct kernel *kernel);

@@ -90,7 +90,7 @@ static const char *parse_help(struct parser *parser, const char *line)
 
 static const char *parse_type(struct parser *parser, const char *line)
 {
-	static const char *const types[] = {"counter", "gauge", "histogram", "info"};
+	static const char *const types[] = {"counter", "gauge", "histogram", "summary", "info"};
 	size_t length = name_length(line);
 
 	if (strlen(current(parser)) != length || strncmp(current(parser), line, length) != 0 ||
@@ -125,6 +125,8 @@ static bool goes_with_type(const struct parser *parser, const char *suffix)
 		return strcmp(suffix, parser->openmetrics ? "_total" : "") == 0;
 	if (strcmp(parser->type, "histogram") == 0)
 		return !strcmp(suffix, "_bucket") || !strcmp(suffix, "_sum") || !strcmp(suffix, "_count");
+	if (strcmp(parser->type, "summary") == 0)
+		return !strcmp(suffix, "_sum") || !strcmp(suffix, "_count");
 	return strcmp(suffix, strcmp(parser->type, "info") == 0 ? "_info" : "") == 0;
 }
 

@@ -178,6 +178,7 @@ int books_files_open(void)
 	debugfs_create_file("books", 0444, directory, NULL, &books_file_fops);
 	debugfs_create_file("totals", 0444, directory, NULL, &totals_fops);
 	debugfs_create_file("reset", 0200, directory, NULL, &reset_fops);
+	counted_file_open(directory);
 	return 0;
 }
 

@@ -25,6 +25,7 @@ enum { COUNTER_31_BITS = MSR_IA32_PMC0, COUNTER_FULL_WIDTH = MSR_IA32_A_PMC0 };
 #include <linux/ptrace.h>
 
 #include "books.h"
+#include "counted.h"
 #include "ibs_core.h"
 
 /* Counter numbers as in the status registers: general-purpose ones from 0, fixed ones from 32. */
@@ -77,6 +78,7 @@ struct core {
 	u64 handler_ns;             /* that all of them took */
 
 	struct core_books books;
+	struct counted counted;
 };
 
 DECLARE_PER_CPU(struct core *, cores);

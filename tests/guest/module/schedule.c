@@ -35,6 +35,31 @@ static void move(struct core *core, const int *counters, unsigned int n)
 	}
 }
 
+/*
+ * The other of two off-core response registers, and the event that goes with it, where an event on this one
+ * has another value: intel_alt_er() and intel_fixup_er() (PMU_FL_HAS_RSP_1).
+ */
+static void take_other_register(struct core *core, struct perf_event *event)
+{
+	struct hw_perf_event_extra *extra = &event->hw.extra_reg;
+	u32 which = extra->reg - MSR_OFFCORE_RSP_0;
+	u16 other;
+	bool taken = false;
+
+	if (extra->reg < MSR_OFFCORE_RSP_0 || which > 1)
+		return;
+	other = played->offcore_events[!which];
+	for (unsigned int i = 0; i < core->n_events; i++) {
+		const struct hw_perf_event_extra *of = &core->list[i]->hw.extra_reg;
+
+		taken = taken || (of->reg == extra->reg && of->config != extra->config);
+	}
+	if (!taken || !other || (extra->config & ~played->offcore_bits[!which]))
+		return;
+	event->hw.config = (event->hw.config & ~0xffffULL) | other;
+	extra->reg = MSR_OFFCORE_RSP_0 + !which;
+}
+
 int schedule_add(struct core *core, struct perf_event *event, int flags)
 {
 	struct demand demands[EVENTS_AT_ONCE];
@@ -43,6 +68,7 @@ int schedule_add(struct core *core, struct perf_event *event, int flags)
 
 	if (n == EVENTS_AT_ONCE)
 		return -EAGAIN;
+	take_other_register(core, event);
 	core->list[n] = event;
 	for (unsigned int i = 0; i <= n; i++) {
 		demands[i] = schedule_demand(core->list[i]);

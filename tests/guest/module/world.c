@@ -178,11 +178,13 @@ static bool live(struct core *core, const struct pt_regs *interrupted)
 		keep_interrupted(core, interrupted);
 		return true;
 	}
+	counted_begin(core);
 	due = pass(core, events);
 	if (due) {
 		WRITE_ONCE(core->sampled_at_ns, core->passed_at_ns);
 		retire(core, world_workload(core, current), due);
 	}
+	counted_end(core);
 	while (pebs_take_interrupt(&core->unit, &interrupt))
 		any = true;
 	if (any)

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "collect/offcore_figures.h"
+
+#include <math.h>
+#include <string.h>
+
+_Static_assert((int)OFFCORE_KINDS == OFFCORE_COUNTERS, "the BPF side has a place for each kind");
+_Static_assert(sizeof(struct offcore_figures) <= sizeof(struct figures), "a window's row holds them");
+_Static_assert(sizeof(struct offcore_figure) == 4 * sizeof(u64), "counters and nothing else");
+
+const char *offcore_kind_name(enum offcore_kind kind)
+{
+	static const char *const names[OFFCORE_KINDS] = {
+		[OFFCORE_L3] = "l3",
+		[OFFCORE_LOCAL_DRAM] = "local_dram",
+		[OFFCORE_REMOTE_DRAM] = "remote_dram",
+		[OFFCORE_OUTSTANDING] = "outstanding",
+		[OFFCORE_REQUESTS] = "requests",
+	};
+
+	return names[kind];
+}
+
+static void add(struct offcore_figure *sum, const struct offcore_figure *addend)
+{
+	sum->count += addend->count;
+	sum->enabled_ns += addend->enabled_ns;
+	sum->running_ns += addend->running_ns;
+	sum->errors += addend->errors;
+}
+
+void offcore_figures_add(struct offcore_figures *sum, const struct offcore_figures *addend)
+{
+	for (size_t pmu = 0; pmu < OFFCORE_PMUS_MAX; pmu++)
+		for (size_t kind = 0; kind < OFFCORE_KINDS; kind++)
+			add(&sum->of[pmu][kind], &addend->of[pmu][kind]);
+}
+
+bool offcore_scaled(const struct offcore_figure *figure, u64 *ret)
+{
+	if (figure->errors || figure->running_ns == 0)
+		return false;
+	/* Exact where nothing is to be made up; a double would round above 2^53. */
+	if (figure->running_ns >= figure->enabled_ns)
+		*ret = figure->count;
+	else
+		*ret = (u64)roundl((long double)figure->count * (long double)figure->enabled_ns /
+				   (long double)figure->running_ns);
+	return true;
+}
+
+bool offcore_running_ratio(const struct offcore_figure figures[OFFCORE_KINDS], double *ret)
+{
+	bool any = false;
+
+	for (size_t kind = 0; kind < OFFCORE_KINDS; kind++) {
+		const struct offcore_figure *figure = &figures[kind];
+		double ratio;
+
+		if (figure->enabled_ns == 0)
+			continue;
+		ratio = figure->running_ns < figure->enabled_ns
+				? (double)figure->running_ns / (double)figure->enabled_ns
+				: 1;
+		if (!any || ratio < *ret)
+			*ret = ratio;
+		any = true;
+	}
+	return any;
+}
+
+bool offcore_latency_mean(const struct offcore_figure figures[OFFCORE_KINDS], double *ret)
+{
+	u64 cycles, requests;
+
+	if (!offcore_scaled(&figures[OFFCORE_OUTSTANDING], &cycles) ||
+	    !offcore_scaled(&figures[OFFCORE_REQUESTS], &requests) || requests == 0)
+		return false;
+	*ret = (double)cycles / (double)requests;
+	return true;
+}
+
+void offcore_pack(const struct offcore_figures *figures, struct figures *ret)
+{
+	memset(ret, 0, sizeof(*ret));
+	memcpy(ret, figures, sizeof(*figures));
+}
+
+void offcore_unpack(const struct figures *row, struct offcore_figures *ret)
+{
+	memcpy(ret, row, sizeof(*ret));
+}
+
+void offcore_counters_add(struct offcore_counters *counters, const struct offcore_figures *difference)
+{
+	offcore_figures_add(&counters->waiting, difference);
+	offcore_figures_add(&counters->all, difference);
+	for (size_t pmu = 0; pmu < OFFCORE_PMUS_MAX; pmu++)
+		for (size_t kind = 0; kind < OFFCORE_KINDS; kind++) {
+			struct offcore_figure *waiting = &counters->waiting.of[pmu][kind];
+			u64 scaled;
+
+			if (!offcore_scaled(waiting, &scaled))
+				continue;
+			counters->scaled[pmu][kind] += scaled;
+			*waiting = (struct offcore_figure){0};
+		}
+}
+
+bool offcore_counters_get(const struct offcore_counters *counters, size_t pmu, enum offcore_kind kind,
+			  u64 *ret)
+{
+	const struct offcore_figure *all = &counters->all.of[pmu][kind];
+
+	if (all->errors || all->running_ns == 0)
+		return false;
+	*ret = counters->scaled[pmu][kind];
+	return true;
+}

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "kernel_offcore.h"
+
+#include <errno.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+
+#include "pebsd/records.h"
+
+#include "pebsd.skel.h"
+
+struct kernel_offcore {
+	struct pebsd_bpf *skeleton; /* the kernel side's */
+	u32 slots;
+	u32 cpus;
+	u32 *pmus; /* by CPU: 1 + its PMU; 0: none yet */
+	struct offcore_record *records;
+	struct offcore_cpu *states;
+};
+
+static size_t record_bytes(const struct kernel_offcore *offcore)
+{
+	return (size_t)offcore->cpus * offcore->slots * sizeof(*offcore->records);
+}
+
+static size_t state_bytes(const struct kernel_offcore *offcore)
+{
+	return (size_t)offcore->cpus * sizeof(*offcore->states);
+}
+
+static size_t whole_pages(size_t bytes)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+
+	return (bytes + page - 1) / page * page;
+}
+
+static int leave_out(struct pebsd_bpf *skeleton)
+{
+	int r;
+
+	bpf_program__set_autoload(skeleton->progs.offcore_switched, false);
+	bpf_program__set_autoload(skeleton->progs.offcore_collect, false);
+	if ((r = bpf_map__set_autocreate(skeleton->maps.offcore_events, false)) < 0 ||
+	    (r = bpf_map__set_autocreate(skeleton->maps.offcore_cpus, false)) < 0)
+		return r;
+	return bpf_map__set_autocreate(skeleton->maps.offcore_records, false);
+}
+
+int kernel_offcore_prepare(struct pebsd_bpf *skeleton, u32 slots, u32 cpus, struct kernel_offcore **ret)
+{
+	_cleanup_(kernel_offcore_freep) struct kernel_offcore *offcore = NULL;
+	int r;
+
+	*ret = NULL;
+	if (cpus == 0)
+		return leave_out(skeleton);
+	offcore = calloc(1, sizeof(*offcore));
+	if (!offcore)
+		return -ENOMEM;
+	*offcore = (struct kernel_offcore){.skeleton = skeleton, .slots = slots, .cpus = cpus};
+	offcore->pmus = calloc(cpus, sizeof(*offcore->pmus));
+	if (!offcore->pmus)
+		return -ENOMEM;
+	if (cpus > ~0U / slots)
+		return -E2BIG;
+	skeleton->rodata->offcore_cpu_count = cpus;
+	if ((r = bpf_map__set_max_entries(skeleton->maps.offcore_events, cpus * OFFCORE_COUNTERS)) < 0 ||
+	    (r = bpf_map__set_max_entries(skeleton->maps.offcore_cpus, cpus)) < 0 ||
+	    (r = bpf_map__set_max_entries(skeleton->maps.offcore_records, cpus * slots)) < 0)
+		return r;
+	*ret = TAKE_PTR(offcore);
+	return 0;
+}
+
+static int map_memory(const struct bpf_map *map, size_t bytes, int protection, void **ret)
+{
+	void *memory = mmap(NULL, whole_pages(bytes), protection, MAP_SHARED, bpf_map__fd(map), 0);
+
+	if (memory == MAP_FAILED)
+		return -errno;
+	*ret = memory;
+	return 0;
+}
+
+int kernel_offcore_start(struct kernel_offcore *offcore)
+{
+	struct pebsd_bpf *skeleton;
+	void *memory = NULL;
+	int r;
+
+	if (!offcore)
+		return 0;
+	skeleton = offcore->skeleton;
+	r = map_memory(skeleton->maps.offcore_records, record_bytes(offcore), PROT_READ, &memory);
+	if (r < 0)
+		return r;
+	offcore->records = memory;
+	r = map_memory(skeleton->maps.offcore_cpus, state_bytes(offcore), PROT_READ | PROT_WRITE, &memory);
+	if (r < 0)
+		return r;
+	offcore->states = memory;
+	skeleton->links.offcore_switched = bpf_program__attach(skeleton->progs.offcore_switched);
+	return skeleton->links.offcore_switched ? 0 : -errno;
+}
+
+struct kernel_offcore *kernel_offcore_free(struct kernel_offcore *offcore)
+{
+	if (!offcore)
+		return NULL;
+	if (offcore->records)
+		(void)munmap(offcore->records, whole_pages(record_bytes(offcore)));
+	if (offcore->states)
+		(void)munmap(offcore->states, whole_pages(state_bytes(offcore)));
+	free(offcore->pmus);
+	free(offcore);
+	return NULL;
+}
+
+/*
+ * From here on no program reads on the CPU. One that had looked at the generation before has ended once the
+ * CPU has taken the interrupt: it runs with interrupts off. On an offline CPU none runs.
+ */
+static void hold(struct kernel_offcore *offcore, u32 cpu)
+{
+	struct offcore_cpu *state = &offcore->states[cpu];
+
+	if (!(state->generation & 1))
+		__atomic_store_n(&state->generation, state->generation + 1, __ATOMIC_SEQ_CST);
+	(void)kernel_offcore_collect(offcore, cpu);
+}
+
+static void clear(struct kernel_offcore *offcore, u32 cpu)
+{
+	for (u32 counter = 0; counter < OFFCORE_COUNTERS; counter++) {
+		u32 index = cpu * OFFCORE_COUNTERS + counter;
+
+		(void)bpf_map_delete_elem(bpf_map__fd(offcore->skeleton->maps.offcore_events), &index);
+	}
+	offcore->states[cpu].counters = 0;
+}
+
+int kernel_offcore_place(struct kernel_offcore *offcore, u32 cpu, u32 pmu, const int fds[OFFCORE_COUNTERS])
+{
+	struct offcore_cpu *state;
+	u32 counters = 0;
+
+	if (cpu >= offcore->cpus)
+		return -ERANGE;
+	state = &offcore->states[cpu];
+	hold(offcore, cpu);
+	clear(offcore, cpu);
+	for (u32 counter = 0; counter < OFFCORE_COUNTERS; counter++) {
+		u32 index = cpu * OFFCORE_COUNTERS + counter;
+		int r;
+
+		if (fds[counter] < 0)
+			continue;
+		r = bpf_map_update_elem(bpf_map__fd(offcore->skeleton->maps.offcore_events), &index,
+					&fds[counter], BPF_ANY);
+		if (r < 0) {
+			r = -errno;
+			clear(offcore, cpu);
+			return r;
+		}
+		counters |= 1U << counter;
+	}
+	offcore->pmus[cpu] = 1 + pmu;
+	__atomic_store_n(&state->counters, counters, __ATOMIC_RELAXED);
+	__atomic_store_n(&state->generation, state->generation + 1, __ATOMIC_RELEASE);
+	(void)kernel_offcore_collect(offcore, cpu);
+	return 0;
+}
+
+void kernel_offcore_remove(struct kernel_offcore *offcore, u32 cpu)
+{
+	if (cpu >= offcore->cpus)
+		return;
+	hold(offcore, cpu);
+	clear(offcore, cpu);
+}
+
+int kernel_offcore_collect(const struct kernel_offcore *offcore, u32 cpu)
+{
+	LIBBPF_OPTS(bpf_test_run_opts, options, .flags = BPF_F_TEST_RUN_ON_CPU, .cpu = cpu);
+
+	return bpf_prog_test_run_opts(bpf_program__fd(offcore->skeleton->progs.offcore_collect), &options) < 0
+		       ? -errno
+		       : 0;
+}
+
+const struct offcore_record *kernel_offcore_record(const struct kernel_offcore *offcore, u32 cpu, u32 slot)
+{
+	return &offcore->records[(size_t)cpu * offcore->slots + slot];
+}
+
+const struct offcore_cpu *kernel_offcore_cpu(const struct kernel_offcore *offcore, u32 cpu)
+{
+	return &offcore->states[cpu];
+}
+
+u32 kernel_offcore_cpus(const struct kernel_offcore *offcore)
+{
+	return offcore->cpus;
+}
+
+bool kernel_offcore_pmu(const struct kernel_offcore *offcore, u32 cpu, u32 *ret)
+{
+	if (offcore->pmus[cpu] == 0)
+		return false;
+	*ret = offcore->pmus[cpu] - 1;
+	return true;
+}
+
+u64 kernel_offcore_bytes(const struct kernel_offcore *offcore)
+{
+	return offcore ? whole_pages(record_bytes(offcore)) + whole_pages(state_bytes(offcore)) : 0;
+}

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The kernel side of counting off-core responses by cgroup: which counters the programs read on which CPU,
+ * and what they have added up (include/pebsd/offcore.h).
+ *
+ * Placing counters are map system calls, each of which disables perf_event programs on the calling CPU while
+ * it lasts, some microseconds (kernel.h): they are made at start, before anything is sampled, and when a CPU
+ * comes or goes. Collecting makes none.
+ */
+#ifndef PEBSD_KERNEL_OFFCORE_H
+#define PEBSD_KERNEL_OFFCORE_H
+
+#include <stdbool.h>
+
+#include "base/cleanup.h"
+#include "pebsd/offcore.h"
+
+struct pebsd_bpf;
+struct kernel_offcore;
+
+/*
+ * Before the programs are loaded: with `cpus` (their numbers lie below it) all that offcore needs is to be
+ * made and loaded, with 0 nothing of it. Returns 0, and then NULL in `ret` for 0; or -errno.
+ */
+int kernel_offcore_prepare(struct pebsd_bpf *skeleton, u32 slots, u32 cpus, struct kernel_offcore **ret);
+
+/* After that: maps the records and follows the scheduler. `offcore` may be NULL. 0 or -errno. */
+int kernel_offcore_start(struct kernel_offcore *offcore);
+struct kernel_offcore *kernel_offcore_free(struct kernel_offcore *offcore);
+DEFINE_CLEANUP(struct kernel_offcore *, kernel_offcore_free)
+
+/*
+ * Has the programs read these events (-1: none) on `cpu`, in the place of those before; the next reading
+ * starts from what they count now. `pmu` is any number for the PMU that they are of, the same for a CPU at
+ * all times. The caller's descriptors may be closed then: the map holds the events until they are replaced. 0
+ * or -errno, with none placed.
+ */
+int kernel_offcore_place(struct kernel_offcore *offcore, u32 cpu, u32 pmu, const int fds[OFFCORE_COUNTERS]);
+
+/* Nothing is read on `cpu` any more. What was counted stays. */
+void kernel_offcore_remove(struct kernel_offcore *offcore, u32 cpu);
+
+/*
+ * Adds what the task that runs on `cpu` has counted until now to its cgroup's record. One interrupt of that
+ * CPU. 0, -ENXIO where the CPU is offline, -errno.
+ */
+int kernel_offcore_collect(const struct kernel_offcore *offcore, u32 cpu);
+
+/* Shared memory, changing under the reader. `cpu` and `slot` are in range. */
+const struct offcore_record *kernel_offcore_record(const struct kernel_offcore *offcore, u32 cpu, u32 slot);
+const struct offcore_cpu *kernel_offcore_cpu(const struct kernel_offcore *offcore, u32 cpu);
+
+u32 kernel_offcore_cpus(const struct kernel_offcore *offcore);
+
+/* As placed; a CPU that never had a counter is of no PMU: false. */
+bool kernel_offcore_pmu(const struct kernel_offcore *offcore, u32 cpu, u32 *ret);
+
+/* Bytes of its maps, 0 for NULL. */
+u64 kernel_offcore_bytes(const struct kernel_offcore *offcore);
+
+#endif

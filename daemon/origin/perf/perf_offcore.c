@@ -1,0 +1,396 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "perf_offcore.h"
+
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/descriptor_limit.h"
+#include "perf_diagnose.h"
+
+/* One CPU's counters. */
+struct offcore_place {
+	int cpu;
+	u32 pmu;
+	int fds[OFFCORE_KINDS]; /* -1: not counted here */
+	u64 settles;            /* as of the last look for a CPU that went and came */
+	u64 enabled_ns;
+};
+
+struct offcore_set {
+	size_t n_counters;
+	struct pmu_counter counters[PMU_COUNTERS_MAX];
+	size_t n_pmus;
+	struct offcore_pmu pmus[OFFCORE_PMUS_MAX];
+	char *online_path;
+	u32 cpus;
+	size_t n;
+	struct offcore_place *places;
+	struct kernel_offcore *kernel; /* not owned; NULL until started */
+	bool paused;
+};
+
+static void close_place(struct offcore_place *place)
+{
+	for (size_t kind = 0; kind < OFFCORE_KINDS; kind++)
+		cleanup_close(&place->fds[kind]);
+}
+
+struct offcore_set *offcore_free(struct offcore_set *set)
+{
+	if (!set)
+		return NULL;
+	for (size_t i = 0; i < set->n; i++) {
+		if (set->kernel)
+			kernel_offcore_remove(set->kernel, (u32)set->places[i].cpu);
+		close_place(&set->places[i]);
+	}
+	free(set->places);
+	free(set->online_path);
+	free(set);
+	return NULL;
+}
+
+static int add_pmu(struct offcore_set *set, const struct pmu_counter *counter)
+{
+	size_t i = 0;
+
+	while (i < set->n_pmus && strcmp(set->pmus[i].name, counter->pmu) != 0)
+		i++;
+	if (i == OFFCORE_PMUS_MAX)
+		return -E2BIG;
+	if (i == set->n_pmus)
+		(void)snprintf(set->pmus[set->n_pmus++].name, EVENT_PMU_MAX, "%s", counter->pmu);
+	set->pmus[i].kinds |= 1U << counter->kind;
+	return 0;
+}
+
+/* One PMU alone has every CPU, also those that come later. */
+static bool counts_on(const struct offcore_set *set, const struct pmu_counter *counter, int cpu)
+{
+	if (counter->has_members)
+		return cpu_list_has(&counter->members, cpu);
+	return set->n_pmus == 1 || !counter->cpus_known || cpu_list_has(&counter->cpus, cpu);
+}
+
+/* The PMU whose counters are to be on the CPU; false: none. */
+static bool pmu_of(const struct offcore_set *set, int cpu, u32 *ret)
+{
+	for (size_t i = 0; i < set->n_counters; i++) {
+		if (!counts_on(set, &set->counters[i], cpu))
+			continue;
+		for (u32 pmu = 0; pmu < set->n_pmus; pmu++)
+			if (strcmp(set->pmus[pmu].name, set->counters[i].pmu) == 0) {
+				*ret = pmu;
+				return true;
+			}
+	}
+	return false;
+}
+
+static int counter_open(const struct pmu_counter *counter, int cpu)
+{
+	struct perf_event_attr attr = {
+		.type = counter->type,
+		.size = sizeof(attr),
+		.config = counter->config,
+		.config1 = counter->config1,
+		.disabled = 1,
+		/* As of the samples that the figures are held against; and events that do not exclude guests
+		 * fail beside a mediated virtual PMU (7.x). What has no guests knows no such thing. */
+		.exclude_guest = counter->type != PERF_TYPE_SOFTWARE,
+	};
+	long fd = syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+
+	return fd < 0 ? -errno : (int)fd;
+}
+
+static void diagnose(int error, const struct pmu_counter *counter, int cpu, char **ret_message)
+{
+	_cleanup_free_ char *reason = NULL;
+	struct perf_facts facts;
+	struct pmu_opening opening = {
+		.event = {.role = EVENT_OFFCORE},
+		.type = counter->type,
+		.config = counter->config,
+		.config1 = counter->config1,
+	};
+
+	if (error == -EINVAL) {
+		if (asprintf(ret_message,
+			     "cannot count off-core responses (%s) on PMU %s, CPU %d (config %#llx, config1 "
+			     "%#llx): %s: the CPU's off-core response register does not take this value. "
+			     "Leave `offcore` out of `events`, and please report this with the output of "
+			     "pebsd --probe",
+			     offcore_kind_name(counter->kind), counter->pmu, cpu,
+			     (unsigned long long)counter->config, (unsigned long long)counter->config1,
+			     strerror(-error)) < 0)
+			*ret_message = NULL;
+		return;
+	}
+	(void)snprintf(opening.event.pmu, sizeof(opening.event.pmu), "%s", counter->pmu);
+	perf_facts_gather(&facts);
+	reason = perf_diagnose_open(error, &opening, cpu, &facts);
+	if (!reason || asprintf(ret_message, "cannot count off-core responses (%s): %s",
+				offcore_kind_name(counter->kind), reason) < 0)
+		*ret_message = NULL;
+}
+
+static int open_place(const struct offcore_set *set, int cpu, u32 pmu, struct offcore_place *ret,
+		      char **ret_message)
+{
+	struct offcore_place place = {.cpu = cpu, .pmu = pmu};
+
+	for (size_t kind = 0; kind < OFFCORE_KINDS; kind++)
+		place.fds[kind] = -1;
+	for (size_t i = 0; i < set->n_counters; i++) {
+		const struct pmu_counter *counter = &set->counters[i];
+		int fd;
+
+		if (strcmp(counter->pmu, set->pmus[pmu].name) != 0 || !counts_on(set, counter, cpu) ||
+		    place.fds[counter->kind] >= 0)
+			continue;
+		fd = counter_open(counter, cpu);
+		if (fd < 0) {
+			close_place(&place);
+			diagnose(fd, counter, cpu, ret_message);
+			return fd;
+		}
+		place.fds[counter->kind] = fd;
+	}
+	*ret = place;
+	return 0;
+}
+
+static void control_place(const struct offcore_place *place, unsigned long request)
+{
+	for (size_t kind = 0; kind < OFFCORE_KINDS; kind++)
+		if (place->fds[kind] >= 0)
+			(void)ioctl(place->fds[kind], request, 0);
+}
+
+static int start_place(const struct offcore_set *set, const struct offcore_place *place, char **ret_message)
+{
+	int r = kernel_offcore_place(set->kernel, (u32)place->cpu, place->pmu, place->fds);
+
+	if (r < 0) {
+		if (asprintf(ret_message,
+			     "cannot hand the off-core counters of PMU %s on CPU %d to the BPF programs: %s",
+			     set->pmus[place->pmu].name, place->cpu, strerror(-r)) < 0)
+			*ret_message = NULL;
+		return r;
+	}
+	if (!set->paused)
+		control_place(place, PERF_EVENT_IOC_ENABLE);
+	return 0;
+}
+
+static int online_cpus(const struct offcore_set *set, struct cpu_list *ret, char **ret_message)
+{
+	int r = cpu_list_read(set->online_path, ret);
+
+	if (r < 0 &&
+	    asprintf(ret_message, "cannot read the list of online CPUs from %s: %s. Mount sysfs there",
+		     set->online_path, strerror(-r)) < 0)
+		*ret_message = NULL;
+	return r;
+}
+
+static bool is_open(const struct offcore_set *set, int cpu)
+{
+	for (size_t i = 0; i < set->n; i++)
+		if (set->places[i].cpu == cpu)
+			return true;
+	return false;
+}
+
+/* Opens, and starts where the set is, on the CPUs that are not open. How many, or the first failure. */
+static int open_new(struct offcore_set *set, const struct cpu_list *online, char **ret_message)
+{
+	size_t room = set->n + cpu_list_count(online);
+	struct offcore_place *longer;
+	int opened = 0, error = 0;
+
+	longer = reallocarray(set->places, room, sizeof(*longer));
+	if (!longer)
+		return -ENOMEM;
+	set->places = longer;
+	for (int cpu = cpu_list_next(online, -1); cpu >= 0; cpu = cpu_list_next(online, cpu)) {
+		_cleanup_free_ char *message = NULL;
+		struct offcore_place place;
+		u32 pmu;
+		int r;
+
+		if (is_open(set, cpu) || !pmu_of(set, cpu, &pmu))
+			continue;
+		r = descriptor_limit_reserve(OFFCORE_KINDS);
+		if (r == 0)
+			r = open_place(set, cpu, pmu, &place, &message);
+		if (r == 0 && set->kernel) {
+			r = start_place(set, &place, &message);
+			if (r < 0)
+				close_place(&place);
+		}
+		if (r == 0) {
+			set->places[set->n++] = place;
+			opened++;
+		} else if (error == 0) {
+			error = r;
+			*ret_message = TAKE_PTR(message);
+		}
+		/* At the start one failure is enough; what counts goes on without the CPU. */
+		if (error < 0 && !set->kernel)
+			break;
+	}
+	return error < 0 ? error : opened;
+}
+
+int offcore_open(const struct pmu_counter *counters, size_t n, const char *online_path,
+		 struct offcore_set **ret, char **ret_message)
+{
+	_cleanup_(offcore_freep) struct offcore_set *set = calloc(1, sizeof(*set));
+	struct cpu_list online, possible;
+	int r;
+
+	*ret_message = NULL;
+	if (!set)
+		return -ENOMEM;
+	if (n > PMU_COUNTERS_MAX)
+		return -E2BIG;
+	set->n_counters = n;
+	memcpy(set->counters, counters, n * sizeof(*counters));
+	for (size_t i = 0; i < n; i++) {
+		r = add_pmu(set, &counters[i]);
+		if (r < 0)
+			return r;
+	}
+	set->online_path = strdup(online_path);
+	if (!set->online_path)
+		return -ENOMEM;
+	r = online_cpus(set, &online, ret_message);
+	if (r < 0)
+		return r;
+	/* CPUs that are offline now may come: their records are made at the start, too. */
+	if (cpu_list_read("/sys/devices/system/cpu/possible", &possible) < 0)
+		possible = online;
+	for (int cpu = -1; (cpu = cpu_list_next(&possible, cpu)) >= 0;)
+		set->cpus = (u32)cpu + 1;
+	r = open_new(set, &online, ret_message);
+	if (r < 0)
+		return r;
+	if (set->n == 0) {
+		if (asprintf(ret_message,
+			     "cannot count off-core responses: none of the PMU's CPUs is online "
+			     "by %s",
+			     online_path) < 0)
+			*ret_message = NULL;
+		return -ENODEV;
+	}
+	*ret = TAKE_PTR(set);
+	return 0;
+}
+
+u32 offcore_cpus(const struct offcore_set *set)
+{
+	return set->cpus;
+}
+
+const struct offcore_pmu *offcore_pmus(const struct offcore_set *set, size_t *ret_n)
+{
+	*ret_n = set->n_pmus;
+	return set->pmus;
+}
+
+int offcore_start(struct offcore_set *set, struct kernel_offcore *kernel, char **ret_message)
+{
+	*ret_message = NULL;
+	set->kernel = kernel;
+	for (size_t i = 0; i < set->n; i++) {
+		int r = start_place(set, &set->places[i], ret_message);
+
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+void offcore_collect(const struct offcore_set *set)
+{
+	/* A CPU that went offline meanwhile runs nothing that there would be to settle. */
+	for (size_t i = 0; i < set->n; i++)
+		(void)kernel_offcore_collect(set->kernel, (u32)set->places[i].cpu);
+}
+
+/*
+ * Whether the kernel took the events off their CPU, which it does not undo when the CPU returns
+ * (__perf_event_exit_context() in kernel/events/core.c): the time of an enabled event never stands still.
+ */
+static bool detached(const struct offcore_set *set, struct offcore_place *place)
+{
+	const struct offcore_cpu *state = kernel_offcore_cpu(set->kernel, (u32)place->cpu);
+	u64 settles = __atomic_load_n(&state->settles, __ATOMIC_RELAXED);
+	u64 enabled_ns = 0;
+	bool still;
+
+	for (size_t kind = 0; kind < OFFCORE_KINDS; kind++)
+		if (place->fds[kind] >= 0)
+			enabled_ns += __atomic_load_n(&state->last[kind].enabled_ns, __ATOMIC_RELAXED);
+	still = !set->paused && settles > place->settles && place->settles > 0 &&
+		enabled_ns == place->enabled_ns;
+	place->settles = settles;
+	place->enabled_ns = enabled_ns;
+	return still;
+}
+
+static int close_gone(struct offcore_set *set, const struct cpu_list *online)
+{
+	size_t kept = 0;
+	int closed = 0;
+
+	for (size_t i = 0; i < set->n; i++) {
+		struct offcore_place *place = &set->places[i];
+
+		if (cpu_list_has(online, place->cpu) && !detached(set, place)) {
+			set->places[kept++] = *place;
+			continue;
+		}
+		kernel_offcore_remove(set->kernel, (u32)place->cpu);
+		close_place(place);
+		closed++;
+	}
+	set->n = kept;
+	return closed;
+}
+
+int offcore_hotplug(struct offcore_set *set, char **ret_message)
+{
+	struct cpu_list online;
+	int closed, r;
+
+	*ret_message = NULL;
+	r = online_cpus(set, &online, ret_message);
+	if (r < 0)
+		return r;
+	closed = close_gone(set, &online);
+	r = open_new(set, &online, ret_message);
+	return r < 0 ? r : closed + r;
+}
+
+void offcore_pause(struct offcore_set *set)
+{
+	set->paused = true;
+	for (size_t i = 0; i < set->n; i++)
+		control_place(&set->places[i], PERF_EVENT_IOC_DISABLE);
+}
+
+void offcore_resume(struct offcore_set *set)
+{
+	set->paused = false;
+	for (size_t i = 0; i < set->n; i++) {
+		set->places[i].settles = 0;
+		control_place(&set->places[i], PERF_EVENT_IOC_ENABLE);
+	}
+}

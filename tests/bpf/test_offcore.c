@@ -1,0 +1,587 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Counting at task switches, in the running kernel. Software events stand in for off-core responses: they are
+ * read by the same function (perf_event_read_local()), and of page faults it is known who had how many.
+ */
+#include <criterion/criterion.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/perf_event.h>
+#include <sched.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "books.h"
+#include "cgroup_fixture.h"
+#include "collect/adopt.h"
+#include "engine.h"
+#include "kernel/kernel_offcore.h"
+#include "origin/perf/perf_offcore.h"
+
+/* Children in two cgroups on one CPU, in turns of so many pages. */
+#define TURNS 50ULL
+#define FEW   3
+#define MANY  11
+
+static struct books books;
+static struct cgroup_fixture fixture;
+static struct offcore_set *set;
+static char online_path[64];
+
+static void setup(void)
+{
+	cgroup_fixture_setup(&fixture);
+	(void)snprintf(online_path, sizeof(online_path), "/tmp/pebsd-test-online-%d", getpid());
+}
+
+static void teardown(void)
+{
+	offcore_free(set);
+	books_close(&books);
+	(void)unlink(online_path);
+	cgroup_fixture_teardown(&fixture);
+}
+
+TestSuite(offcore, .init = setup, .fini = teardown, .timeout = 60);
+
+static void write_online(const char *list)
+{
+	FILE *file = fopen(online_path, "we");
+
+	cr_assert_not_null(file);
+	cr_assert_gt(fprintf(file, "%s\n", list), 0);
+	cr_assert_eq(fclose(file), 0);
+}
+
+static void stay_on(int cpu)
+{
+	cpu_set_t cpus;
+
+	CPU_ZERO(&cpus);
+	CPU_SET((size_t)cpu, &cpus);
+	cr_assert_eq(sched_setaffinity(0, sizeof(cpus), &cpus), 0, "%s", strerror(errno));
+}
+
+static struct pmu_counter counter(enum offcore_kind kind, u64 config)
+{
+	struct pmu_counter ret = {
+		.pmu = "software", .kind = kind, .type = PERF_TYPE_SOFTWARE, .config = config};
+
+	return ret;
+}
+
+static void open_counting(const struct pmu_counter *counters, size_t n, u64 grace_ns)
+{
+	struct kernel_settings settings = books_settings(false);
+	_cleanup_free_ char *message = NULL;
+	struct adopt_counts adopted;
+	int r = offcore_open(counters, n, online_path, &set, &message);
+
+	cr_assert_eq(r, 0, "%s", message ? message : strerror(-r));
+	settings.births = true;
+	settings.slots = 512;
+	settings.offcore_cpus = offcore_cpus(set);
+	books_open(&books, &settings, grace_ns);
+	cr_assert_eq(adopt_existing(books.kernel, fixture.mount, &adopted), 0);
+	cr_assert_eq(adopted.without_slot, 0);
+	r = offcore_start(set, kernel_offcore(books.kernel), &message);
+	cr_assert_eq(r, 0, "%s", message ? message : strerror(-r));
+}
+
+static void collect(void)
+{
+	offcore_collect(set);
+	books_collect(&books);
+}
+
+static struct offcore_figure counted(const char *name, enum offcore_kind kind)
+{
+	_cleanup_free_ char *path = NULL;
+	const struct ledger_entry *entry;
+
+	cr_assert_geq(asprintf(&path, "%s/%s", fixture.path, name), 0);
+	entry = ledger_find(books.ledger, path);
+	return entry && entry->offcore_total ? entry->offcore_total->of[0][kind] : (struct offcore_figure){0};
+}
+
+static struct offcore_figure counted_by_all(enum offcore_kind kind)
+{
+	struct ledger_entry *const *entries;
+	struct offcore_figures sum = {0};
+	size_t n;
+
+	entries = ledger_entries(books.ledger, &n);
+	for (size_t i = 0; i < n; i++)
+		if (entries[i]->offcore_total)
+			offcore_figures_add(&sum, entries[i]->offcore_total);
+	if (ledger_unattributed(books.ledger)->offcore_total)
+		offcore_figures_add(&sum, ledger_unattributed(books.ledger)->offcore_total);
+	return sum.of[0][kind];
+}
+
+/* Of this task on any CPU (-1), or of all tasks on one. */
+static int task_event(u64 config, int cpu)
+{
+	struct perf_event_attr attr = {.type = PERF_TYPE_SOFTWARE, .size = sizeof(attr), .config = config};
+	int fd = (int)syscall(SYS_perf_event_open, &attr, cpu < 0 ? 0 : -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+
+	cr_assert_geq(fd, 0, "%s", strerror(errno));
+	return fd;
+}
+
+/* Touches `pages` fresh pages a turn, and lets the other one run in between: two pipes hand the turn on. */
+struct player {
+	unsigned pages;
+	int wait_fd;
+	int pass_fd;
+	u64 *faults; /* shared: how many it had, by its own count */
+};
+
+static int play(void *userdata)
+{
+	const struct player *player = userdata;
+	int fd = task_event(PERF_COUNT_SW_PAGE_FAULTS, -1);
+	u64 count;
+
+	for (unsigned turn = 0; turn < TURNS; turn++) {
+		unsigned pages = player->pages;
+		char go;
+
+		if (read(player->wait_fd, &go, 1) != 1 || touch_pages(&pages) != 0)
+			return 1;
+		/* The other one may have ended. */
+		if (write(player->pass_fd, "g", 1) != 1 && turn + 1 < TURNS)
+			return 2;
+	}
+	if (fd < 0 || read(fd, &count, sizeof(count)) != (ssize_t)sizeof(count))
+		return 3;
+	*player->faults = count;
+	return 0;
+}
+
+static void go_on(struct cgroup_child *child)
+{
+	cr_assert_eq(write(child->start, "g", 1), 1);
+}
+
+static void await(struct cgroup_child *child)
+{
+	int status;
+
+	cr_assert_eq(waitpid(child->pid, &status, 0), child->pid);
+	cr_assert(WIFEXITED(status) && WEXITSTATUS(status) == 0, "the child ended with status %#x",
+		  (unsigned)status);
+	(void)close(child->start);
+}
+
+/* Lets two children in the cgroups "few" and "many" take turns; their own counts of their faults. */
+static void take_turns(u64 ret_faults[2])
+{
+	u64 *faults = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	struct player few = {.pages = FEW}, many = {.pages = MANY};
+	struct cgroup_child children[2];
+	int there[2], back[2];
+
+	cr_assert_neq(faults, MAP_FAILED);
+	cr_assert_eq(pipe(there), 0);
+	cr_assert_eq(pipe(back), 0);
+	few.wait_fd = back[0];
+	few.pass_fd = there[1];
+	few.faults = &faults[0];
+	many.wait_fd = there[0];
+	many.pass_fd = back[1];
+	many.faults = &faults[1];
+	children[0] = cgroup_fixture_child(&fixture, "few", play, &few);
+	children[1] = cgroup_fixture_child(&fixture, "many", play, &many);
+	go_on(&children[0]);
+	go_on(&children[1]);
+	cr_assert_eq(write(back[1], "g", 1), 1);
+	await(&children[0]);
+	await(&children[1]);
+	for (size_t i = 0; i < 2; i++) {
+		(void)close(there[i]);
+		(void)close(back[i]);
+		ret_faults[i] = faults[i];
+	}
+	(void)munmap(faults, 4096);
+}
+
+Test(offcore, each_cgroup_on_a_shared_cpu_has_its_own_counts)
+{
+	const struct pmu_counter counters[] = {counter(OFFCORE_L3, PERF_COUNT_SW_PAGE_FAULTS),
+					       counter(OFFCORE_LOCAL_DRAM, PERF_COUNT_SW_CPU_CLOCK)};
+	struct offcore_figure few, many, clock;
+	u64 faults[2];
+
+	write_online("0");
+	stay_on(0);
+	(void)cgroup_fixture_make(&fixture, "few");
+	(void)cgroup_fixture_make(&fixture, "many");
+	open_counting(counters, ARRAY_SIZE(counters), COLLECT_GRACE_NS);
+	take_turns(faults);
+	collect();
+
+	few = counted("few", OFFCORE_L3);
+	many = counted("many", OFFCORE_L3);
+	clock = counted("many", OFFCORE_LOCAL_DRAM);
+	cr_expect_geq(faults[0], TURNS * FEW);
+	cr_expect_geq(faults[1], TURNS * MANY);
+	/* A child's own counter begins later than the cgroup's and ends earlier: some faults of its start and
+	 * its end, the same for both, however many turns they took. */
+	cr_expect_geq(few.count, faults[0]);
+	cr_expect_geq(many.count, faults[1]);
+	cr_expect_lt(few.count, faults[0] + 100, "%llu", (unsigned long long)few.count);
+	cr_expect_lt(many.count, faults[1] + 100, "%llu", (unsigned long long)many.count);
+	cr_expect_eq(few.errors + many.errors + clock.errors, 0);
+	cr_expect_gt(clock.count, 0, "a clock that is read is up to date");
+	cr_expect_eq(few.running_ns, few.enabled_ns);
+	cr_expect_gt(few.enabled_ns, 0);
+}
+
+static u64 event_count(int cpu, u64 config, int *ret_fd)
+{
+	u64 count = 0;
+
+	if (*ret_fd < 0)
+		*ret_fd = task_event(config, cpu);
+	cr_assert_eq(read(*ret_fd, &count, sizeof(count)), (ssize_t)sizeof(count));
+	return count;
+}
+
+Test(offcore, all_cgroups_together_have_what_the_event_counted)
+{
+	const struct pmu_counter counters[] = {counter(OFFCORE_L3, PERF_COUNT_SW_PAGE_FAULTS)};
+	_cleanup_close_ int outer_fd = -1, inner_fd = -1;
+	u64 faults[2], outer, inner, all;
+
+	write_online("0");
+	stay_on(0);
+	(void)cgroup_fixture_make(&fixture, "few");
+	(void)cgroup_fixture_make(&fixture, "many");
+	/* One event opened before pebsd's and one after: what pebsd's counted lies between the two. */
+	outer = event_count(0, PERF_COUNT_SW_PAGE_FAULTS, &outer_fd);
+	open_counting(counters, ARRAY_SIZE(counters), COLLECT_GRACE_NS);
+	inner = event_count(0, PERF_COUNT_SW_PAGE_FAULTS, &inner_fd);
+	take_turns(faults);
+	inner = event_count(0, PERF_COUNT_SW_PAGE_FAULTS, &inner_fd) - inner;
+	collect();
+	outer = event_count(0, PERF_COUNT_SW_PAGE_FAULTS, &outer_fd) - outer;
+
+	all = counted_by_all(OFFCORE_L3).count;
+	cr_expect_geq(all, inner, "%llu of all, %llu between", (unsigned long long)all,
+		      (unsigned long long)inner);
+	cr_expect_leq(all, outer, "%llu of all, %llu around", (unsigned long long)all,
+		      (unsigned long long)outer);
+	cr_expect_geq(inner, TURNS * (FEW + MANY));
+}
+
+static int touch_and_stay(void *userdata)
+{
+	const struct player *player = userdata;
+	unsigned pages = player->pages;
+	char go;
+
+	stay_on(1);
+	if (touch_pages(&pages) != 0 || write(player->pass_fd, "g", 1) != 1)
+		return 1;
+	/* Never leaves its CPU: what it did is seen at a collection or not at all. */
+	for (;;)
+		if (read(player->wait_fd, &go, 1) == 1)
+			return 0;
+}
+
+/* How often a process made room for another. */
+static u64 switches_of(pid_t pid)
+{
+	_cleanup_fclose_ FILE *file = NULL;
+	char path[64], line[256];
+	u64 sum = 0;
+
+	(void)snprintf(path, sizeof(path), "/proc/%d/status", pid);
+	file = fopen(path, "re");
+	cr_assert_not_null(file);
+	while (fgets(line, sizeof(line), file)) {
+		const char *value = strstr(line, "voluntary_ctxt_switches:");
+
+		if (value)
+			sum += strtoull(value + strlen("voluntary_ctxt_switches:"), NULL, 10);
+	}
+	return sum;
+}
+
+/* A collection on a CPU that this test does not run on counts the task that runs there. */
+Test(offcore, who_runs_is_counted_at_a_collection_without_a_switch)
+{
+	const struct pmu_counter counters[] = {counter(OFFCORE_L3, PERF_COUNT_SW_PAGE_FAULTS)};
+	struct player player = {.pages = 500};
+	struct cgroup_child child;
+	struct offcore_figure before = {0}, after = {0};
+	int there[2], back[2];
+	bool stayed = false;
+	char go;
+
+	if (sysconf(_SC_NPROCESSORS_ONLN) < 2)
+		cr_skip_test("one CPU");
+	write_online("0-1");
+	stay_on(0);
+	(void)cgroup_fixture_make(&fixture, "stays");
+	open_counting(counters, ARRAY_SIZE(counters), COLLECT_GRACE_NS);
+	cr_assert_eq(pipe2(there, O_NONBLOCK), 0);
+	cr_assert_eq(pipe(back), 0);
+	player.wait_fd = there[0];
+	player.pass_fd = back[1];
+	child = cgroup_fixture_child(&fixture, "stays", touch_and_stay, &player);
+	go_on(&child);
+	cr_assert_eq(read(back[0], &go, 1), 1);
+	/* On a busy machine others run there in between: then it is tried again. */
+	for (int i = 0; i < 1000 && !stayed; i++) {
+		u64 switches = switches_of(child.pid);
+
+		collect();
+		before = counted("stays", OFFCORE_L3);
+		collect();
+		after = counted("stays", OFFCORE_L3);
+		stayed = switches_of(child.pid) == switches && after.enabled_ns > before.enabled_ns;
+	}
+	cr_assert_eq(write(there[1], "g", 1), 1);
+	await(&child);
+	cr_expect_geq(before.count, 500);
+	cr_expect_geq(after.count, before.count);
+	cr_expect(stayed, "its time goes on without a switch");
+}
+
+Test(offcore, a_cgroup_that_dies_leaves_its_counts)
+{
+	const struct pmu_counter counters[] = {counter(OFFCORE_L3, PERF_COUNT_SW_PAGE_FAULTS)};
+	unsigned pages = 300;
+	struct cgroup_child child;
+	u64 at_death;
+
+	write_online("0");
+	stay_on(0);
+	open_counting(counters, ARRAY_SIZE(counters), 0);
+	(void)cgroup_fixture_make(&fixture, "short");
+	child = cgroup_fixture_child(&fixture, "short", touch_pages, &pages);
+	cgroup_fixture_go(&child);
+	cgroup_fixture_remove(&fixture, "short");
+	collect();
+	at_death = counted("short", OFFCORE_L3).count;
+	cr_expect_geq(at_death, pages);
+	/* Its slot is led back to use, and given to the next cgroup, whose counts are its own. */
+	collect();
+	(void)usleep(COLLECT_REST_NS / 1000);
+	collect();
+	(void)cgroup_fixture_make(&fixture, "next");
+	collect();
+	cr_expect_eq(counted("short", OFFCORE_L3).count, at_death);
+	cr_expect_eq(counted("next", OFFCORE_L3).count, 0);
+	cr_assert_eq(ledger_fold(books.ledger, ~0ULL, 0), 0);
+	cr_assert_not_null(ledger_other(books.ledger)->offcore_total);
+	cr_expect_geq(ledger_other(books.ledger)->offcore_total->of[0][OFFCORE_L3].count, at_death,
+		      "folded, not lost");
+}
+
+/* Moves this task to a cgroup of the fixture, or ("") to the root. */
+static void enter(const char *name)
+{
+	_cleanup_free_ char *path = NULL;
+	_cleanup_fclose_ FILE *file = NULL;
+
+	cr_assert_geq(asprintf(&path, "%s%s%s%s/cgroup.procs", fixture.mount, *name ? fixture.path : "",
+			       *name ? "/" : "", name),
+		      0);
+	file = fopen(path, "we");
+	cr_assert_not_null(file, "%s", path);
+	cr_assert(fprintf(file, "%d\n", getpid()) > 0 && fflush(file) == 0, "%s: %s", path, strerror(errno));
+}
+
+/* An event of this task in the place of the CPU's: while another task runs it cannot be read (-EINVAL). */
+Test(offcore, a_failed_reading_is_an_error_of_the_cgroups_it_concerns)
+{
+	const struct pmu_counter counters[] = {counter(OFFCORE_L3, PERF_COUNT_SW_PAGE_FAULTS),
+					       counter(OFFCORE_REMOTE_DRAM, PERF_COUNT_SW_CPU_CLOCK)};
+	int fds[OFFCORE_COUNTERS] = {-1, -1, -1, -1, -1};
+	struct offcore_figure l3, remote;
+	unsigned pages = 10;
+	struct cgroup_child child;
+	u64 scaled;
+
+	write_online("0");
+	stay_on(0);
+	(void)cgroup_fixture_make(&fixture, "a");
+	open_counting(counters, ARRAY_SIZE(counters), COLLECT_GRACE_NS);
+	fds[OFFCORE_L3] = task_event(PERF_COUNT_SW_PAGE_FAULTS, -1);
+	fds[OFFCORE_REMOTE_DRAM] = task_event(PERF_COUNT_SW_CPU_CLOCK, 0);
+	cr_assert_eq(kernel_offcore_place(kernel_offcore(books.kernel), 0, 0, fds), 0);
+	(void)cgroup_fixture_make(&fixture, "mine");
+	enter("mine");
+	child = cgroup_fixture_child(&fixture, "a", touch_pages, &pages);
+	cgroup_fixture_go(&child);
+	collect();
+	enter("");
+	/* This task's own readings succeed; but where one before them failed, they do not say since when. */
+	cr_expect_gt(counted("mine", OFFCORE_L3).errors, 0);
+	cr_expect_eq(counted("mine", OFFCORE_REMOTE_DRAM).errors, 0);
+	l3 = counted("a", OFFCORE_L3);
+	remote = counted("a", OFFCORE_REMOTE_DRAM);
+	cr_expect_gt(l3.errors, 0);
+	cr_expect_not(offcore_scaled(&l3, &scaled), "no number");
+	cr_expect_eq(remote.errors, 0);
+	cr_expect(offcore_scaled(&remote, &scaled), "the other kind is known");
+	cr_expect_gt(kernel_offcore_cpu(kernel_offcore(books.kernel), 0)->errors[OFFCORE_L3], 0);
+	cr_expect_eq(kernel_offcore_cpu(kernel_offcore(books.kernel), 0)->errors[OFFCORE_REMOTE_DRAM], 0);
+}
+
+/* The list of online CPUs is a file of the test's: for the set a CPU goes and comes. */
+Test(offcore, counters_of_a_cpu_that_went_begin_anew_when_it_is_back)
+{
+	const struct pmu_counter counters[] = {counter(OFFCORE_L3, PERF_COUNT_SW_PAGE_FAULTS)};
+	_cleanup_free_ char *message = NULL;
+	unsigned pages = 200;
+	struct cgroup_child child;
+	struct offcore_figure figure;
+
+	if (sysconf(_SC_NPROCESSORS_ONLN) < 2)
+		cr_skip_test("one CPU");
+	write_online("0");
+	stay_on(0);
+	(void)cgroup_fixture_make(&fixture, "a");
+	open_counting(counters, ARRAY_SIZE(counters), COLLECT_GRACE_NS);
+	for (unsigned round = 0; round < 3; round++) {
+		child = cgroup_fixture_child(&fixture, "a", touch_pages, &pages);
+		if (round == 1) {
+			write_online("1");
+			cr_assert_eq(offcore_hotplug(set, &message), 2, "%s", message ? message : "");
+		} else if (round == 2) {
+			write_online("0");
+			cr_assert_eq(offcore_hotplug(set, &message), 2, "%s", message ? message : "");
+		}
+		cgroup_fixture_go(&child);
+		collect();
+	}
+	figure = counted("a", OFFCORE_L3);
+	cr_expect_eq(figure.errors, 0);
+	cr_expect_geq(figure.count, 2ULL * pages);
+	cr_expect_lt(figure.count, 2ULL * pages + 200, "what came while it was gone is not counted: %llu",
+		     (unsigned long long)figure.count);
+}
+
+Test(offcore, while_paused_nothing_is_counted_and_no_reading_fails)
+{
+	const struct pmu_counter counters[] = {counter(OFFCORE_L3, PERF_COUNT_SW_PAGE_FAULTS)};
+	struct offcore_figure before, paused, after;
+	unsigned pages = 200;
+	struct cgroup_child child;
+
+	write_online("0");
+	stay_on(0);
+	(void)cgroup_fixture_make(&fixture, "a");
+	open_counting(counters, ARRAY_SIZE(counters), COLLECT_GRACE_NS);
+	child = cgroup_fixture_child(&fixture, "a", touch_pages, &pages);
+	cgroup_fixture_go(&child);
+	offcore_pause(set);
+	collect();
+	before = counted("a", OFFCORE_L3);
+	child = cgroup_fixture_child(&fixture, "a", touch_pages, &pages);
+	cgroup_fixture_go(&child);
+	collect();
+	paused = counted("a", OFFCORE_L3);
+	offcore_resume(set);
+	child = cgroup_fixture_child(&fixture, "a", touch_pages, &pages);
+	cgroup_fixture_go(&child);
+	collect();
+	after = counted("a", OFFCORE_L3);
+	cr_expect_geq(before.count, pages);
+	cr_expect_eq(paused.count, before.count);
+	cr_expect_eq(paused.enabled_ns, before.enabled_ns);
+	cr_expect_geq(after.count, before.count + pages);
+	cr_expect_eq(after.errors, 0);
+}
+
+static bool all_exported(const char *path, void *userdata)
+{
+	(void)path;
+	(void)userdata;
+	return true;
+}
+
+static void collect_set(void *userdata)
+{
+	offcore_collect(userdata);
+}
+
+static u64 count_in(struct engine *engine, double window_s, const char *path)
+{
+	const struct maybe_double window = {.known = window_s > 0, .value = window_s};
+	const struct snapshot *snapshot;
+
+	cr_assert_eq(engine_snapshot(engine, &window, &snapshot), 0);
+	cr_expect(snapshot->offcore_known);
+	for (size_t i = 0; i < snapshot->n_cgroups; i++)
+		if (strcmp(snapshot->cgroups[i].path, path) == 0 && snapshot->cgroups[i].offcore)
+			return snapshot->cgroups[i].offcore->of[0][OFFCORE_L3].count;
+	return 0;
+}
+
+Test(offcore, a_window_has_what_was_counted_in_it)
+{
+	const struct pmu_counter counters[] = {counter(OFFCORE_L3, PERF_COUNT_SW_PAGE_FAULTS)};
+	struct engine_settings settings = {
+		.origin = "perf",
+		.n_events = 1,
+		.slots = 512,
+		.stripes = 1,
+		.births = true,
+		.top = 10,
+		.interval_ns = NSEC_PER_SEC,
+		.exported = all_exported,
+		.offcore_collect = collect_set,
+	};
+	_cleanup_(engine_freep) struct engine *engine = NULL;
+	unsigned pages[] = {3000, 1000};
+	_cleanup_free_ char *message = NULL;
+	_cleanup_free_ char *path = NULL;
+	struct adopt_counts adopted;
+	u64 all;
+
+	write_online("0");
+	stay_on(0);
+	(void)cgroup_fixture_make(&fixture, "a");
+	cr_assert_geq(asprintf(&path, "%s/a", fixture.path), 0);
+	cr_assert_eq(offcore_open(counters, ARRAY_SIZE(counters), online_path, &set, &message), 0);
+	settings.offcore_cpus = offcore_cpus(set);
+	settings.count_userdata = set;
+	cr_assert_eq(engine_open(&settings, &engine, &message), 0, "%s", message ? message : "");
+	cr_assert_eq(adopt_existing(engine_kernel(engine), fixture.mount, &adopted), 0);
+	cr_assert_eq(offcore_start(set, kernel_offcore(engine_kernel(engine)), &message), 0);
+	for (size_t i = 0; i < ARRAY_SIZE(pages); i++) {
+		struct cgroup_child child = cgroup_fixture_child(&fixture, "a", touch_pages, &pages[i]);
+
+		cgroup_fixture_go(&child);
+		(void)usleep(60000);
+		cr_assert_eq(engine_collect(engine), 0);
+	}
+	all = count_in(engine, 0, path);
+	cr_expect_geq(all, pages[0] + pages[1]);
+	cr_expect_geq(count_in(engine, 0.05, path), pages[1]);
+	cr_expect_lt(count_in(engine, 0.05, path), pages[0], "the last collection alone");
+	cr_expect_eq(count_in(engine, 600, path), all);
+	set = offcore_free(set);
+}
+
+Test(offcore, where_it_is_off_nothing_of_it_is_loaded)
+{
+	struct kernel_settings settings = books_settings(false);
+	u32 instructions;
+
+	settings.births = true;
+	books_open(&books, &settings, COLLECT_GRACE_NS);
+	cr_expect_null(kernel_offcore(books.kernel));
+	cr_expect_eq(kernel_verified_instructions(books.kernel, "offcore_switched", &instructions), -ENOENT);
+	cr_expect_eq(kernel_verified_instructions(books.kernel, "offcore_collect", &instructions), -ENOENT);
+}

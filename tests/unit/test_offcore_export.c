@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: GPL-2.0
+/* What was counted of off-core responses, from the ledger to the JSON, the metrics and the text. */
+#include <criterion/criterion.h>
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/json_get.h"
+#include "collect/series.h"
+#include "ctl/format.h"
+#include "example_snapshot.h"
+#include "export/json.h"
+#include "export/prometheus.h"
+#include "parse_metrics.h"
+#include "snapshot_build.h"
+
+#define SECOND NSEC_PER_SEC
+
+static struct offcore_figure figure(u64 count, u64 enabled_ns, u64 running_ns)
+{
+	return (struct offcore_figure){.count = count, .enabled_ns = enabled_ns, .running_ns = running_ns};
+}
+
+/* Three kinds that took turns in two registers. */
+static struct offcore_figures reads(u64 l3, u64 local, u64 remote)
+{
+	struct offcore_figures figures = {0};
+
+	figures.of[0][OFFCORE_L3] = figure(l3, 300, 200);
+	figures.of[0][OFFCORE_LOCAL_DRAM] = figure(local, 300, 200);
+	figures.of[0][OFFCORE_REMOTE_DRAM] = figure(remote, 300, 200);
+	return figures;
+}
+
+static void name_pmu(struct snapshot *snapshot)
+{
+	snapshot->offcore_known = true;
+	snapshot->offcore = (struct snapshot_offcore){
+		.n_pmus = 1,
+		.pmus[0] = {.name = "cpu_core", .kinds = 7},
+		.cpus = 8,
+		.switches = 5000,
+		.settles = 4000,
+		.settle_ns = {true, 150},
+		.cost_ratio = {true, 0.0012},
+	};
+}
+
+static const struct snapshot_cgroup *cgroup_of(const struct snapshot *snapshot, const char *path)
+{
+	for (size_t i = 0; i < snapshot->n_cgroups; i++)
+		if (strcmp(snapshot->cgroups[i].path, path) == 0)
+			return &snapshot->cgroups[i];
+	return NULL;
+}
+
+static struct ledger_entry *enter(struct ledger *ledger, const char *path)
+{
+	struct ledger_entry *entry;
+
+	cr_assert_eq(ledger_get(ledger, path, &entry), 0);
+	return entry;
+}
+
+Test(offcore_export, a_snapshot_has_the_counts_of_sampled_unsampled_folded_and_unattributed)
+{
+	const struct snapshot head = {.origin = "perf", .sequence = 1, .n_events = 1};
+	struct offcore_sums *sums = calloc(1, sizeof(*sums));
+	struct reading readings[EVENTS_MAX] = {{0}};
+	struct ledger_entry *sampled, *unsampled;
+	struct figures samples = {0};
+	struct offcore_figures of[4];
+	struct snapshot *snapshot;
+	struct ledger *ledger;
+
+	cr_assert_eq(ledger_new(&ledger), 0);
+	sampled = enter(ledger, "/sampled");
+	unsampled = enter(ledger, "/a-unsampled");
+	samples.samples[SOURCE_L3] = 3;
+	cr_assert_eq(ledger_reserve(sampled, 0), 0);
+	ledger_add(sampled, 0, &samples);
+	for (u64 i = 0; i < 4; i++)
+		of[i] = reads(10 * (i + 1), 0, 0);
+	cr_assert_eq(offcore_sums_add(sums, ledger_unattributed(ledger)->number, &of[0]), 0);
+	cr_assert_eq(offcore_sums_add(sums, sampled->number, &of[1]), 0);
+	cr_assert_eq(offcore_sums_add(sums, unsampled->number, &of[2]), 0);
+	cr_assert_eq(offcore_sums_add(sums, 999, &of[3]), 0);
+	cr_assert_eq(snapshot_build(
+			     &(struct snapshot_sources){
+				     .head = &head, .ledger = ledger, .readings = readings, .offcore = sums},
+			     &snapshot),
+		     0);
+	cr_assert_eq(snapshot->n_cgroups, 3);
+	cr_expect_str_eq(snapshot->cgroups[0].path, "/sampled", "those with samples come first");
+	cr_expect_eq(cgroup_of(snapshot, "/sampled")->offcore->of[0][OFFCORE_L3].count, 20);
+	cr_expect_eq(cgroup_of(snapshot, "/a-unsampled")->offcore->of[0][OFFCORE_L3].count, 30);
+	cr_expect_null(cgroup_of(snapshot, "/a-unsampled")->figures[0]);
+	cr_expect_eq(cgroup_of(snapshot, "other")->offcore->of[0][OFFCORE_L3].count, 40);
+	cr_expect_eq(snapshot->offcore_unattributed->of[0][OFFCORE_L3].count, 10);
+	cr_expect_eq(snapshot->offcore_total->of[0][OFFCORE_L3].count, 100);
+	snapshot_free(snapshot);
+	ledger_free(ledger);
+}
+
+Test(offcore_export, json_has_what_is_known_and_leaves_out_what_is_not)
+{
+	struct snapshot *snapshot = example_perf();
+	struct offcore_figures figures = reads(100, 50, 0);
+	_cleanup_json_ json_object *top = NULL;
+	json_object *first, *pmu;
+	double ratio;
+	u64 count;
+
+	name_pmu(snapshot);
+	figures.of[0][OFFCORE_LOCAL_DRAM].errors = 4;
+	snapshot->cgroups[0].offcore = snapshot->offcore_total = &figures;
+	top = json_top(snapshot);
+	cr_assert_not_null(top);
+	first = json_object_array_get_idx(json_get_array(top, "cgroups"), 0);
+	pmu = json_get_object(json_get_object(first, "offcore"), "cpu_core");
+	cr_assert_not_null(pmu);
+	cr_expect(json_get_u64(pmu, "l3", &count));
+	cr_expect_eq(count, 150, "scaled by 300 over 200");
+	cr_expect_null(json_get(pmu, "local_dram"), "a reading failed");
+	cr_expect(json_get_u64(pmu, "remote_dram", &count));
+	cr_expect_eq(count, 0, "counted, and none");
+	cr_expect(json_get_double(pmu, "running_ratio", &ratio));
+	cr_expect_float_eq(ratio, 2.0 / 3, 1e-5);
+	cr_expect_null(json_get(pmu, "outstanding_latency_mean"), "not counted here");
+	cr_expect(json_get_u64(json_get_object(pmu, "failed_readings"), "local_dram", &count));
+	cr_expect_eq(count, 4);
+	cr_expect_not_null(json_get_object(json_get_object(top, "total"), "offcore"));
+	cr_expect_null(json_get(json_object_array_get_idx(json_get_array(top, "cgroups"), 1), "offcore"));
+}
+
+Test(offcore_export, without_it_no_reply_has_a_word_of_it)
+{
+	struct snapshot *snapshot = example_perf();
+	_cleanup_json_ json_object *top = json_top(snapshot), *status = json_status(snapshot);
+
+	cr_expect_null(strstr(json_object_to_json_string(top), "offcore"));
+	cr_expect_null(strstr(json_object_to_json_string(status), "offcore"));
+}
+
+Test(offcore_export, status_tells_the_cost_or_the_reason)
+{
+	struct snapshot *snapshot = example_perf();
+	_cleanup_json_ json_object *refused = NULL, *counted = NULL;
+	json_object *offcore;
+	double cost;
+
+	snapshot->offcore_refusal = "cpu: this core has none";
+	refused = json_status(snapshot);
+	cr_expect_str_eq(json_get_text(json_get_object(refused, "offcore"), "refused"),
+			 "cpu: this core has none");
+	snapshot->offcore_refusal = NULL;
+	name_pmu(snapshot);
+	counted = json_status(snapshot);
+	offcore = json_get_object(counted, "offcore");
+	cr_expect_null(json_get(offcore, "refused"));
+	cr_expect(json_get_double(offcore, "cost_ratio", &cost));
+	cr_expect_float_eq(cost, 0.0012, 1e-9);
+	cr_expect(json_get_double(offcore, "reading_ns", &cost));
+	cr_expect_float_eq(cost, 150, 1e-9);
+	cr_expect_eq(json_object_array_length(json_get_array(
+			     json_get_object(json_get_object(offcore, "pmus"), "cpu_core"), "kinds")),
+		     3);
+}
+
+static char *show(struct snapshot *snapshot)
+{
+	_cleanup_json_ json_object *status = json_status(snapshot), *cgroup = json_cgroup(snapshot, 0);
+	const struct format_style style = {.width = 120};
+	char *text = NULL;
+	size_t length;
+	FILE *out = open_memstream(&text, &length);
+
+	cr_assert_not_null(out);
+	format_status(out, status, NULL, &style);
+	format_cgroup(out, status, cgroup, NULL, &style);
+	cr_assert_eq(fclose(out), 0);
+	return text;
+}
+
+/* The row's words, blanks made one. */
+static bool has_row(const char *text, const char *row)
+{
+	_cleanup_free_ char *plain = strdup(text);
+	char *to = plain;
+
+	for (const char *from = text; *from; from++)
+		if (*from != ' ' || (to > plain && to[-1] != ' ' && to[-1] != '\n'))
+			*to++ = *from;
+	*to = '\0';
+	return strstr(plain, row);
+}
+
+Test(offcore_export, show_holds_counted_beside_sampled_shares)
+{
+	struct snapshot *snapshot = example_perf();
+	struct offcore_figures figures = reads(100, 200, 100);
+	_cleanup_free_ char *text = NULL;
+
+	/* db.service's ten loads on cpu_core are all of remote memory. */
+	name_pmu(snapshot);
+	snapshot->cgroups[0].offcore = &figures;
+	text = show(snapshot);
+	cr_expect(has_row(text, "L3 150 25.0% 0.0%"), "%s", text);
+	cr_expect(has_row(text, "local DRAM 300 50.0% 0.0%"), "%s", text);
+	cr_expect(has_row(text, "remote 150 25.0% 100.0%"), "%s", text);
+	cr_expect(has_row(text, "at least 66.7% of the time"), "%s", text);
+	cr_expect(has_row(text, "150 ns each: 0.1% of the CPUs' time"), "%s", text);
+}
+
+Test(offcore_export, show_has_no_share_where_one_kind_is_not_known)
+{
+	struct snapshot *snapshot = example_perf();
+	struct offcore_figures figures = reads(100, 200, 100);
+	_cleanup_free_ char *text = NULL;
+
+	name_pmu(snapshot);
+	figures.of[0][OFFCORE_LOCAL_DRAM].errors = 2;
+	snapshot->cgroups[0].offcore = &figures;
+	text = show(snapshot);
+	cr_expect(has_row(text, "L3 150 - 0.0%"), "%s", text);
+	cr_expect(has_row(text, "local DRAM - - 0.0%"), "%s", text);
+	cr_expect(has_row(text, "local_dram is not known: 2 readings"), "%s", text);
+}
+
+Test(offcore_export, what_the_pmu_does_not_count_has_no_row_and_no_part_in_the_shares)
+{
+	struct snapshot *snapshot = example_perf();
+	struct offcore_figures figures = reads(100, 300, 0);
+	_cleanup_free_ char *text = NULL;
+
+	name_pmu(snapshot);
+	snapshot->offcore.pmus[0].kinds = 3;
+	figures.of[0][OFFCORE_REMOTE_DRAM] = (struct offcore_figure){0};
+	snapshot->cgroups[0].offcore = &figures;
+	text = show(snapshot);
+	cr_expect(has_row(text, "L3 150 25.0% -"), "%s", text);
+	cr_expect(has_row(text, "local DRAM 450 75.0% -"), "%s", text);
+	cr_expect_null(strstr(text, "\nremote  "), "%s", text);
+}
+
+static char *value_of(const struct metrics *metrics, const char *series)
+{
+	const char *value = metrics_value(metrics, series);
+
+	return strdup(value ? value : "absent");
+}
+
+static void expect_metric(const struct metrics *metrics, const char *series, const char *expected)
+{
+	_cleanup_free_ char *value = value_of(metrics, series);
+
+	cr_expect_str_eq(value, expected, "%s: %s", series, value);
+}
+
+static const struct series *const *table_of(struct series_table **table, size_t *ret_n)
+{
+	struct offcore_figures db = reads(100, 200, 0), root = reads(2, 0, 0), slot_0 = reads(4, 0, 0);
+	const struct figures *const nothing[EVENTS_MAX] = {NULL};
+	struct figures samples = {0};
+
+	samples.samples[SOURCE_L3] = samples.weight[SOURCE_L3] = samples.weighted_latency[SOURCE_L3] = 1;
+	db.of[0][OFFCORE_OUTSTANDING] = figure(9000, 100, 100);
+	db.of[0][OFFCORE_REQUESTS] = figure(30, 100, 100);
+	cr_assert_eq(series_table_new(1, table), 0);
+	cr_assert_eq(series_table_update(*table, SECOND,
+					 (const struct series_input[]){{"/db", true, {&samples}, &db},
+								       {"/", true, {NULL}, &root}},
+					 2, nothing),
+		     0);
+	cr_assert_eq(series_table_count_unattributed(*table, &slot_0), 0);
+	return series_table_list(*table, ret_n);
+}
+
+Test(offcore_export, metrics_are_of_the_series_and_other_and_sum_to_the_total)
+{
+	struct snapshot *snapshot = example_perf();
+
+	name_pmu(snapshot);
+	for (int openmetrics = 0; openmetrics < 2; openmetrics++) {
+		const struct prometheus_options options = {.openmetrics = openmetrics};
+		const struct series *const *list;
+		struct series_table *table;
+		_cleanup_free_ char *text = NULL;
+		struct metrics metrics;
+		char mistake[256];
+		size_t n, length;
+
+		list = table_of(&table, &n);
+		cr_assert_eq(prometheus_render(snapshot, list, n, &options, NULL, &text, &length), 0);
+		cr_assert_null(metrics_parse(text, openmetrics, &metrics, mistake), "%s", mistake);
+		expect_metric(&metrics,
+			      "pebsd_offcore_reads_total{cgroup=\"/db\",pmu=\"cpu_core\",source=\"l3\"}",
+			      "150");
+		expect_metric(&metrics,
+			      "pebsd_offcore_reads_total{cgroup=\"other\",pmu=\"cpu_core\",source=\"l3\"}",
+			      "3");
+		expect_metric(
+			&metrics,
+			"pebsd_offcore_reads_total{cgroup=\"unattributed\",pmu=\"cpu_core\",source=\"l3\"}",
+			"6");
+		expect_metric(
+			&metrics,
+			"pebsd_offcore_reads_total{cgroup=\"/db\",pmu=\"cpu_core\",source=\"remote_dram\"}",
+			"0");
+		expect_metric(&metrics, "pebsd_offcore_latency_cycles_sum{cgroup=\"/db\",pmu=\"cpu_core\"}",
+			      "9000");
+		expect_metric(&metrics, "pebsd_offcore_latency_cycles_count{cgroup=\"/db\",pmu=\"cpu_core\"}",
+			      "30");
+		expect_metric(&metrics, "pebsd_offcore_latency_cycles_sum{cgroup=\"other\",pmu=\"cpu_core\"}",
+			      "absent");
+		expect_metric(&metrics, "pebsd_offcore_failed_readings_total{pmu=\"cpu_core\",source=\"l3\"}",
+			      "0");
+		expect_metric(&metrics, "pebsd_offcore_readings_total", "4000");
+		metrics_free(&metrics);
+		series_table_free(table);
+	}
+}

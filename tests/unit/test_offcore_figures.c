@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <criterion/criterion.h>
+
+#include <string.h>
+
+#include "collect/ledger.h"
+#include "collect/offcore_figures.h"
+
+static struct offcore_figure figure(u64 count, u64 enabled_ns, u64 running_ns)
+{
+	return (struct offcore_figure){.count = count, .enabled_ns = enabled_ns, .running_ns = running_ns};
+}
+
+Test(offcore_figures, a_count_is_scaled_by_the_time_it_could_not_run)
+{
+	struct offcore_figure half = figure(1000, 400, 200), whole = figure(7, 400, 400);
+	struct offcore_figure third = figure(10, 300, 90);
+	u64 scaled;
+
+	cr_expect(offcore_scaled(&half, &scaled));
+	cr_expect_eq(scaled, 2000);
+	cr_expect(offcore_scaled(&whole, &scaled));
+	cr_expect_eq(scaled, 7);
+	cr_expect(offcore_scaled(&third, &scaled));
+	cr_expect_eq(scaled, 33, "to the nearest");
+}
+
+Test(offcore_figures, large_counts_that_need_no_scaling_stay_exact)
+{
+	struct offcore_figure large = figure((1ULL << 60) + 1, 5, 5);
+	u64 scaled;
+
+	cr_expect(offcore_scaled(&large, &scaled));
+	cr_expect_eq(scaled, (1ULL << 60) + 1);
+}
+
+Test(offcore_figures, what_never_ran_or_was_not_read_is_no_number)
+{
+	struct offcore_figure never = figure(0, 500, 0), failed = figure(900, 500, 500), none = {0};
+	struct offcore_figure zero = figure(0, 500, 500);
+	u64 scaled;
+
+	failed.errors = 1;
+	cr_expect_not(offcore_scaled(&never, &scaled));
+	cr_expect_not(offcore_scaled(&failed, &scaled));
+	cr_expect_not(offcore_scaled(&none, &scaled));
+	cr_expect(offcore_scaled(&zero, &scaled), "a 0 that was counted is one");
+	cr_expect_eq(scaled, 0);
+}
+
+Test(offcore_figures, the_running_ratio_is_that_of_the_least_counter)
+{
+	struct offcore_figure figures[OFFCORE_KINDS] = {
+		[OFFCORE_L3] = figure(1, 100, 100),
+		[OFFCORE_LOCAL_DRAM] = figure(1, 100, 25),
+	};
+	struct offcore_figure none[OFFCORE_KINDS] = {{0}};
+	double ratio;
+
+	cr_expect(offcore_running_ratio(figures, &ratio));
+	cr_expect_float_eq(ratio, 0.25, 1e-9);
+	cr_expect_not(offcore_running_ratio(none, &ratio));
+}
+
+Test(offcore_figures, the_mean_latency_needs_both_of_its_counters)
+{
+	struct offcore_figure figures[OFFCORE_KINDS] = {
+		[OFFCORE_OUTSTANDING] = figure(5000, 100, 50),
+		[OFFCORE_REQUESTS] = figure(40, 100, 100),
+	};
+	double mean;
+
+	cr_expect(offcore_latency_mean(figures, &mean));
+	cr_expect_float_eq(mean, 250, 1e-9, "each scaled by itself");
+	figures[OFFCORE_REQUESTS].count = 0;
+	cr_expect_not(offcore_latency_mean(figures, &mean), "no request");
+	figures[OFFCORE_REQUESTS] = figure(40, 100, 0);
+	cr_expect_not(offcore_latency_mean(figures, &mean));
+	figures[OFFCORE_REQUESTS] = figure(40, 100, 100);
+	figures[OFFCORE_OUTSTANDING].errors = 1;
+	cr_expect_not(offcore_latency_mean(figures, &mean));
+}
+
+Test(offcore_figures, a_row_of_a_window_gives_back_what_it_was_given)
+{
+	struct offcore_figures before, after;
+	struct figures row;
+
+	for (size_t i = 0; i < sizeof(before) / sizeof(u64); i++)
+		((u64 *)&before)[i] = i * 1000 + 1;
+	memset(&after, 0, sizeof(after));
+	offcore_pack(&before, &row);
+	offcore_unpack(&row, &after);
+	cr_expect_eq(memcmp(&before, &after, sizeof(before)), 0);
+}
+
+static struct offcore_figures one(enum offcore_kind kind, struct offcore_figure figure_of_it)
+{
+	struct offcore_figures figures = {0};
+
+	figures.of[1][kind] = figure_of_it;
+	return figures;
+}
+
+Test(offcore_figures, counters_grow_by_each_collection_scaled_by_itself)
+{
+	struct offcore_counters counters = {0};
+	struct offcore_figures difference;
+	u64 value = 0, before = 0;
+
+	/* Over all it ran half of the time, and 300 of 600 would be 2 x 300; but counters never fall. */
+	difference = one(OFFCORE_L3, figure(100, 300, 100));
+	offcore_counters_add(&counters, &difference);
+	cr_expect(offcore_counters_get(&counters, 1, OFFCORE_L3, &value));
+	cr_expect_eq(value, 300);
+	before = value;
+	difference = one(OFFCORE_L3, figure(200, 300, 200));
+	offcore_counters_add(&counters, &difference);
+	cr_expect(offcore_counters_get(&counters, 1, OFFCORE_L3, &value));
+	cr_expect_eq(value, 600);
+	cr_expect_geq(value, before);
+	cr_expect_not(offcore_counters_get(&counters, 0, OFFCORE_L3, &value), "the other PMU has none");
+}
+
+Test(offcore_figures, time_without_a_turn_waits_for_the_next_that_has_one)
+{
+	struct offcore_counters counters = {0};
+	struct offcore_figures difference = one(OFFCORE_L3, figure(0, 100, 0));
+	u64 value;
+
+	offcore_counters_add(&counters, &difference);
+	cr_expect_not(offcore_counters_get(&counters, 1, OFFCORE_L3, &value), "not 0: it did not run");
+	difference = one(OFFCORE_L3, figure(50, 100, 100));
+	offcore_counters_add(&counters, &difference);
+	cr_expect(offcore_counters_get(&counters, 1, OFFCORE_L3, &value));
+	cr_expect_eq(value, 100);
+}
+
+Test(offcore_figures, a_failed_reading_ends_a_counter)
+{
+	struct offcore_counters counters = {0};
+	struct offcore_figures difference = one(OFFCORE_L3, figure(50, 100, 100));
+	u64 value;
+
+	offcore_counters_add(&counters, &difference);
+	difference.of[1][OFFCORE_L3].errors = 1;
+	difference.of[1][OFFCORE_LOCAL_DRAM] = figure(8, 100, 100);
+	offcore_counters_add(&counters, &difference);
+	cr_expect_not(offcore_counters_get(&counters, 1, OFFCORE_L3, &value));
+	cr_expect(offcore_counters_get(&counters, 1, OFFCORE_LOCAL_DRAM, &value), "the other kind goes on");
+	cr_expect_eq(value, 8);
+}
+
+Test(offcore_figures, folding_an_entry_moves_its_counts_to_other)
+{
+	struct offcore_figures difference = one(OFFCORE_REMOTE_DRAM, figure(70, 10, 10));
+	struct ledger_entry *entry;
+	struct ledger *ledger;
+
+	cr_assert_eq(ledger_new(&ledger), 0);
+	for (int i = 0; i < 2; i++) {
+		ledger_begin(ledger);
+		cr_assert_eq(ledger_get(ledger, "/dead", &entry), 0);
+		cr_assert_eq(ledger_reserve_offcore(entry), 0);
+		ledger_add_offcore(entry, &difference);
+		cr_expect_eq(entry->offcore_difference->of[1][OFFCORE_REMOTE_DRAM].count, 70);
+		cr_expect_eq(entry->offcore_total->of[1][OFFCORE_REMOTE_DRAM].count, 70);
+		entry->died_ns = 1;
+		cr_assert_eq(ledger_fold(ledger, 2, 0), 0);
+		cr_expect_null(ledger_find(ledger, "/dead"));
+		cr_expect_eq(ledger_other(ledger)->offcore_total->of[1][OFFCORE_REMOTE_DRAM].count,
+			     70 * (u64)(i + 1));
+	}
+	ledger_free(ledger);
+}
