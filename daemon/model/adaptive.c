@@ -3,10 +3,13 @@
 
 #include "layout.h"
 
-/* The first word: format in bits 31:0, size in bits 63:48. Later CPUs have a retire latency between them. */
-#define WORD_FORMAT     0xffffffffULL
-#define WORD_SIZE_SHIFT 48
-#define WORD_SIZE       8
+/* The first word: format in bits 31:0, size in bits 63:48. Later CPUs have a retire latency between them
+ * (struct pebs_basic, Linux 6.12). */
+#define WORD_FORMAT       0xffffffffULL
+#define WORD_RETIRE_SHIFT 32
+#define WORD_RETIRE       0xffffULL
+#define WORD_SIZE_SHIFT   48
+#define WORD_SIZE         8
 
 /* The IP of the basic group is the eventing one; the registers' is that of the next instruction. */
 static const struct place_of_field basic[] = {
@@ -128,7 +131,11 @@ void adaptive_write(u64 data_cfg, const struct record *record, u8 *bytes)
 			layout_write(group->places, group->count, record, bytes + offset);
 		offset += size;
 	}
-	layout_put(bytes, WORD_SIZE, first_word(data_cfg));
+	layout_put(bytes, WORD_SIZE,
+		   first_word(data_cfg) | (record->present & MODEL_BIT(RECORD_RETIRE_LATENCY)
+						   ? (record->values[RECORD_RETIRE_LATENCY] & WORD_RETIRE)
+							     << WORD_RETIRE_SHIFT
+						   : 0));
 }
 
 int adaptive_read(const u8 *bytes, u32 size, struct record *ret, u32 *ret_size)
@@ -141,6 +148,8 @@ int adaptive_read(const u8 *bytes, u32 size, struct record *ret, u32 *ret_size)
 	word = layout_get(bytes, WORD_SIZE);
 	if (!is_record(word) || word >> WORD_SIZE_SHIFT > size)
 		return -EINVAL;
+	ret->values[RECORD_RETIRE_LATENCY] = word >> WORD_RETIRE_SHIFT & WORD_RETIRE;
+	ret->present |= (u32)MODEL_BIT(RECORD_RETIRE_LATENCY);
 	for (size_t i = 0; i < GROUPS; i++) {
 		u32 length = group_size(&groups[i], word & WORD_FORMAT);
 

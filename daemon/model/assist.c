@@ -12,6 +12,8 @@
 
 #define STORE_L1D_HIT 1ULL
 
+#define RETIRE_LATENCY_HIGHEST 0xffffULL
+
 /* The kinds of the events that triggered, as a set of enum machine_event_kind. */
 static u64 kinds_of(struct pebs_unit *unit, u64 counters)
 {
@@ -73,6 +75,11 @@ static void record_fill(struct pebs_unit *unit, const struct retired *retired, u
 	record->values[RECORD_GLOBAL_STATUS] = applicable ? covered : unit->global_status;
 	record->values[RECORD_EVENTING_IP] = retired->ip;
 	record->values[RECORD_TSC] = retired->tsc;
+	if (unit->machine->mechanisms & MECHANISM_RETIRE_LATENCY) {
+		record->present |= (u32)MODEL_BIT(RECORD_RETIRE_LATENCY);
+		record->values[RECORD_RETIRE_LATENCY] =
+			unit->cycles < RETIRE_LATENCY_HIGHEST ? unit->cycles : RETIRE_LATENCY_HIGHEST;
+	}
 	record_access(unit, retired, kinds, record);
 }
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The third side of load_source.h: an encoding in pebsd's words, from the manual's tables (data source
- * encodings of 18.8.1.2, bits of 18.9.4, what Skylake server and Golden Cove changed) and not from the
- * driver's. Where the driver says less than the manual, its words are meant; the comments name those places.
+ * encodings of 18.8.1.2, bits of 18.9.4, what Skylake server, Golden Cove and the E-cores changed) and not
+ * from the driver's. Where the driver says less than the manual, its words are meant; the comments name those
+ * places.
  */
 #include "load_source.h"
 
@@ -73,6 +74,37 @@ static const struct words skylake_server[CODES] = {
 	[0xe] = {SOURCE_IO, SNOOP_NONE},          [0xf] = {SOURCE_UNCACHED, SNOOP_NONE},
 };
 
+static const struct words gracemont[CODES] = {
+	[0x0] = {SOURCE_UNKNOWN, SNOOP_NA},      [0x1] = {SOURCE_L1, SNOOP_NONE},
+	[0x2] = {SOURCE_LFB, SNOOP_NONE},        [0x3] = {SOURCE_L2, SNOOP_NONE},
+	[0x4] = {SOURCE_L3, SNOOP_NONE},         [0x5] = {SOURCE_L3, SNOOP_HIT},
+	[0x6] = {SOURCE_L3, SNOOP_HITM},         [0x7] = {SOURCE_L3, SNOOP_HITM},
+	[0x8] = {SOURCE_L3, SNOOP_FWD},          [0x9] = {SOURCE_REMOTE_CACHE, SNOOP_HITM},
+	[0xa] = {SOURCE_LOCAL_DRAM, SNOOP_HIT},  [0xb] = {SOURCE_REMOTE_DRAM, SNOOP_HIT},
+	[0xc] = {SOURCE_LOCAL_DRAM, SNOOP_MISS}, [0xd] = {SOURCE_REMOTE_DRAM, SNOOP_MISS},
+	[0xe] = {SOURCE_IO, SNOOP_NONE},         [0xf] = {SOURCE_UNCACHED, SNOOP_NONE},
+};
+
+static const struct words crestmont[CODES] = {
+	[0x0] = {SOURCE_UNKNOWN, SNOOP_NA},
+	[0x1] = {SOURCE_L1, SNOOP_NONE},
+	[0x2] = {SOURCE_LFB, SNOOP_NONE},
+	[0x3] = {SOURCE_L2, SNOOP_NONE},
+	[0x4] = {SOURCE_L3, SNOOP_NONE},
+	[0x5] = {SOURCE_L3, SNOOP_MISS},
+	[0x6] = {SOURCE_L3, SNOOP_HIT},
+	[0x7] = {SOURCE_L3, SNOOP_FWD},
+	[0x8] = {SOURCE_L3, SNOOP_HITM},
+	[0x9] = {SOURCE_REMOTE_CACHE, SNOOP_HITM},
+	[0xa] = {SOURCE_LOCAL_DRAM, SNOOP_NONE},
+	[0xb] = {SOURCE_REMOTE_DRAM, SNOOP_NONE},
+	/* Another socket's cache, as its snoop says; the driver's level is memory, and that is meant. */
+	[0xc] = {SOURCE_REMOTE_DRAM, SNOOP_FWD},
+	[0xd] = {SOURCE_REMOTE_DRAM, SNOOP_HITM},
+	[0xe] = {SOURCE_IO, SNOOP_NONE},
+	[0xf] = {SOURCE_UNCACHED, SNOOP_NONE},
+};
+
 static const struct load_source nothing = {SOURCE_UNKNOWN, SNOOP_NA, TLB_NA, false, false};
 
 static const struct words *words_of(const struct machine *machine)
@@ -83,14 +115,34 @@ static const struct words *words_of(const struct machine *machine)
 	case ENCODING_SANDY_BRIDGE:
 		return sandy_bridge;
 	case ENCODING_SKYLAKE:
+	case ENCODING_GOLDEN_COVE_CLIENT:
 		return skylake;
 	case ENCODING_SKYLAKE_SERVER:
 	case ENCODING_ICE_LAKE:
 	case ENCODING_GOLDEN_COVE:
 		return skylake_server;
+	case ENCODING_GRACEMONT:
+		return gracemont;
+	case ENCODING_CRESTMONT:
+		return crestmont;
 	default:
 		return NULL;
 	}
+}
+
+/* The places of what is told beside the source: bits from 0, as a P-core of any generation has them. */
+static void decode_flags(enum source_encoding encoding, u64 encoded, struct load_source *ret)
+{
+	static const u8 locked[] = {[ENCODING_GRACEMONT] = 4, [ENCODING_CRESTMONT] = 5};
+	static const u8 missed[] = {[ENCODING_GRACEMONT] = 5, [ENCODING_CRESTMONT] = 6};
+	static const u8 blocked[] = {[ENCODING_GRACEMONT] = 6, [ENCODING_CRESTMONT] = 7};
+	bool efficient = encoding == ENCODING_GRACEMONT || encoding == ENCODING_CRESTMONT;
+	bool tells_blocks = encoding == ENCODING_GOLDEN_COVE || encoding == ENCODING_GOLDEN_COVE_CLIENT;
+
+	/* The bit tells the second level's miss from a hit in either level. */
+	ret->tlb = encoded >> (efficient ? missed[encoding] : 4) & 1 ? TLB_MISS : TLB_HIT;
+	ret->locked = encoded >> (efficient ? locked[encoding] : 5) & 1;
+	ret->blocked = efficient ? encoded >> blocked[encoding] & 1 : tells_blocks && (encoded >> 6 & 3);
 }
 
 void load_source_decode(const struct machine *machine, u64 encoded, struct load_source *ret)
@@ -104,10 +156,7 @@ void load_source_decode(const struct machine *machine, u64 encoded, struct load_
 	ret->snoop = (enum snoop)words[encoded % CODES].snoop;
 	if (machine->encoding == ENCODING_NEHALEM)
 		return; /* no TLB, no lock: bits 63:4 are reserved */
-	/* The bit tells the second level's miss from a hit in either level. */
-	ret->tlb = encoded >> 4 & 1 ? TLB_MISS : TLB_HIT;
-	ret->locked = encoded >> 5 & 1;
-	ret->blocked = machine->encoding == ENCODING_GOLDEN_COVE && (encoded >> 6 & 3);
+	decode_flags(machine->encoding, encoded, ret);
 }
 
 void store_source_decode(const struct machine *machine, u64 encoded, struct load_source *ret)
@@ -117,7 +166,8 @@ void store_source_decode(const struct machine *machine, u64 encoded, struct load
 		return;
 	if (machine->mechanisms & MECHANISM_STORE_LATENCY && words_of(machine)) {
 		load_source_decode(machine, encoded, ret);
-		ret->blocked = false;
+		/* An E-core's stores have the bit of its loads. */
+		ret->blocked = machine_is_efficient(machine) && ret->blocked;
 		return;
 	}
 	/* A store that missed L1D: where it went is not told. */

@@ -2,8 +2,9 @@
 /*
  * The driver's side of load_source.h: what Linux makes of an encoding. The tables are pebs_data_source of
  * arch/x86/events/intel/ds.c and its patches for Nehalem (_nhm) and Skylake (_skl, with and without
- * persistent memory), the flags those of grt_latency_data() (6.1) and load_latency_data() (6.12),
- * store_latency_data(), precise_store_data() and precise_datala_hsw(), the same in both versions.
+ * persistent memory), Gracemont (_grt) and Crestmont (_cmt, 6.12), the flags those of grt_latency_data(),
+ * cmt_latency_data() and load_latency_data() (6.12), store_latency_data(), precise_store_data() and
+ * precise_datala_hsw().
  */
 #include "load_source.h"
 
@@ -74,10 +75,41 @@
 	[0xc] = LOAD_HIT | NUMBER(LVL_NUM_ANY_CACHE) | REMOTE | FORWARD,                  \
 	[0xd] = LOAD_HIT | NUMBER(LVL_NUM_ANY_CACHE) | REMOTE | SNOOP(SNOOP_BIT_HITM)
 
+/* E-cores patch the table of Sandy Bridge: Gracemont knows no snoop that missed, and has forwarding in 8. */
+#define GRACEMONT                                                                                \
+	[0x5] = LOAD_HIT | LVL(LVL_L3) | NUMBER(LVL_NUM_L3) | SNOOP(SNOOP_BIT_HIT),              \
+	[0x6] = LOAD_HIT | LVL(LVL_L3) | NUMBER(LVL_NUM_L3) | SNOOP(SNOOP_BIT_HITM),             \
+	[0x8] = LOAD_HIT | LVL(LVL_L3) | NUMBER(LVL_NUM_L3) | FORWARD,                           \
+	[0x9] = LOAD_HIT | REMOTE_CACHE_1 | REMOTE | NUMBER(LVL_NUM_L3) | SNOOP(SNOOP_BIT_HITM), \
+	[0xa] = LOAD_HIT | LVL(LVL_LOC_RAM) | NUMBER(LVL_NUM_RAM) | SNOOP(SNOOP_BIT_HIT),        \
+	[0xb] = LOAD_HIT | REMOTE_RAM_1 | REMOTE | NUMBER(LVL_NUM_L3) | SNOOP(SNOOP_BIT_HIT),    \
+	[0xc] = LOAD_HIT | LVL(LVL_LOC_RAM) | NUMBER(LVL_NUM_RAM) | SNOOP_NONE_OR_MISS,          \
+	[0xd] = LOAD_HIT | REMOTE_RAM_1 | REMOTE | NUMBER(LVL_NUM_RAM) | SNOOP_NONE_OR_MISS
+
 static const u64 nehalem[CODES] = {COMMON, NEHALEM_L3, TO_BROADWELL};
 static const u64 sandy_bridge[CODES] = {COMMON, LATER_L3, TO_BROADWELL};
 static const u64 skylake[CODES] = {COMMON, LATER_L3, FROM_SKYLAKE(LVL_NUM_L4)};
 static const u64 skylake_server[CODES] = {COMMON, LATER_L3, FROM_SKYLAKE(LVL_NUM_PMEM)};
+
+static const u64 gracemont[CODES] = {COMMON, GRACEMONT};
+/* What is remote, caches too, has the level number of memory. */
+static const u64 crestmont[CODES] = {
+	[0x0] = OP_LOAD | LVL(LVL_MISS) | NUMBER(LVL_NUM_L3) | SNOOP_ABSENT,
+	[0x1] = LOAD_HIT | LVL(LVL_L1) | NUMBER(LVL_NUM_L1) | SNOOP(SNOOP_BIT_NONE),
+	[0x2] = LOAD_HIT | LVL(LVL_LFB) | NUMBER(LVL_NUM_LFB) | SNOOP(SNOOP_BIT_NONE),
+	[0x3] = LOAD_HIT | LVL(LVL_L2) | NUMBER(LVL_NUM_L2) | SNOOP(SNOOP_BIT_NONE),
+	[0x4] = LOAD_HIT | LVL(LVL_L3) | NUMBER(LVL_NUM_L3) | SNOOP(SNOOP_BIT_NONE),
+	LATER_L3,
+	[0x7] = LOAD_HIT | LVL(LVL_L3) | NUMBER(LVL_NUM_L3) | FORWARD,
+	[0x8] = LOAD_HIT | LVL(LVL_L3) | NUMBER(LVL_NUM_L3) | SNOOP(SNOOP_BIT_HITM),
+	[0x9] = LOAD_HIT | REMOTE_CACHE_1 | REMOTE | NUMBER(LVL_NUM_L3) | SNOOP(SNOOP_BIT_HITM),
+	[0xa] = LOAD_HIT | LVL(LVL_LOC_RAM) | NUMBER(LVL_NUM_RAM) | SNOOP(SNOOP_BIT_NONE),
+	[0xb] = LOAD_HIT | NUMBER(LVL_NUM_RAM) | REMOTE | SNOOP(SNOOP_BIT_NONE),
+	[0xc] = LOAD_HIT | NUMBER(LVL_NUM_RAM) | REMOTE | FORWARD,
+	[0xd] = LOAD_HIT | NUMBER(LVL_NUM_RAM) | REMOTE | SNOOP(SNOOP_BIT_HITM),
+	[0xe] = LOAD_HIT | LVL(LVL_IO) | NUMBER(LVL_NUM_NA) | SNOOP(SNOOP_BIT_NONE),
+	[0xf] = LOAD_HIT | LVL(LVL_UNCACHED) | NUMBER(LVL_NUM_NA) | SNOOP(SNOOP_BIT_NONE),
+};
 
 static const u64 *table_of(const struct machine *machine)
 {
@@ -87,22 +119,39 @@ static const u64 *table_of(const struct machine *machine)
 	case ENCODING_SANDY_BRIDGE:
 		return sandy_bridge;
 	case ENCODING_SKYLAKE:
+	case ENCODING_GOLDEN_COVE_CLIENT:
 		return skylake;
 	case ENCODING_SKYLAKE_SERVER:
 	case ENCODING_ICE_LAKE:
 	case ENCODING_GOLDEN_COVE:
 		return skylake_server;
+	case ENCODING_GRACEMONT:
+		return gracemont;
+	case ENCODING_CRESTMONT:
+		return crestmont;
 	default:
 		return NULL;
 	}
 }
 
-static u64 tlb_and_lock(u64 encoded)
+/* pebs_set_tlb_lock(). */
+static u64 tlb_and_lock(u64 missed, u64 locked)
 {
-	u64 value = encoded & MODEL_BIT(4) ? TLB(TLB_BIT_MISS | TLB_BIT_L2)
-					   : TLB(TLB_BIT_HIT | TLB_BIT_L1 | TLB_BIT_L2);
+	u64 value = missed ? TLB(TLB_BIT_MISS | TLB_BIT_L2) : TLB(TLB_BIT_HIT | TLB_BIT_L1 | TLB_BIT_L2);
 
-	return encoded & MODEL_BIT(5) ? value | LOCK(LOCK_BIT_LOCKED) : value;
+	return locked ? value | LOCK(LOCK_BIT_LOCKED) : value;
+}
+
+/* __grt_latency_data(): loads and stores alike. */
+static u64 efficient_data_src(const struct machine *machine, u64 encoded)
+{
+	bool crestmont_bits = machine->encoding == ENCODING_CRESTMONT;
+	u64 missed = encoded & (crestmont_bits ? MODEL_BIT(6) : MODEL_BIT(5));
+	u64 locked = encoded & (crestmont_bits ? MODEL_BIT(5) : MODEL_BIT(4));
+	u64 blocked = encoded & (crestmont_bits ? MODEL_BIT(7) : MODEL_BIT(6));
+
+	return table_of(machine)[encoded & CODE] | tlb_and_lock(missed, locked) |
+	       (blocked ? BLK(BLK_BIT_DATA) : BLK_ABSENT);
 }
 
 u64 load_source_data_src(const struct machine *machine, u64 encoded)
@@ -112,11 +161,13 @@ u64 load_source_data_src(const struct machine *machine, u64 encoded)
 
 	if (!table)
 		return ALL_ABSENT;
+	if (machine_is_efficient(machine))
+		return efficient_data_src(machine, encoded);
 	value = table[encoded & CODE];
 	if (machine->encoding == ENCODING_NEHALEM)
 		return value | TLB_ABSENT | LOCK_ABSENT;
-	value |= tlb_and_lock(encoded);
-	if (machine->encoding == ENCODING_GOLDEN_COVE)
+	value |= tlb_and_lock(encoded & MODEL_BIT(4), encoded & MODEL_BIT(5));
+	if (machine->encoding == ENCODING_GOLDEN_COVE || machine->encoding == ENCODING_GOLDEN_COVE_CLIENT)
 		blocked = (encoded & MODEL_BIT(6) ? BLK(BLK_BIT_DATA) : 0) |
 			  (encoded & MODEL_BIT(7) ? BLK(BLK_BIT_ADDR) : 0);
 	return value | (blocked ? blocked : BLK_ABSENT);
@@ -142,8 +193,11 @@ u64 store_source_data_src(const struct machine *machine, u64 encoded)
 
 	if (!machine->store_event)
 		return ALL_ABSENT;
+	if (machine_is_efficient(machine))
+		return (efficient_data_src(machine, encoded) & ~OP_BITS) | OP_STORE;
 	if (machine->mechanisms & MECHANISM_STORE_LATENCY && table)
-		return (table[encoded & CODE] & ~OP_BITS) | OP_STORE | tlb_and_lock(encoded) | BLK_ABSENT;
+		return (table[encoded & CODE] & ~OP_BITS) | OP_STORE |
+		       tlb_and_lock(encoded & MODEL_BIT(4), encoded & MODEL_BIT(5)) | BLK_ABSENT;
 	if (machine->mechanisms & MECHANISM_PRECISE_STORE)
 		return store_status_data_src(encoded);
 	return store_hit_data_src(encoded);

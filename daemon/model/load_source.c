@@ -22,6 +22,10 @@ enum {
 	CODE_REMOTE_DRAM_SHARED = 0xb,
 	CODE_LOCAL_DRAM_EXCLUSIVE = 0xc,
 	CODE_REMOTE_DRAM_EXCLUSIVE = 0xd,
+	/* E-cores: nobody asked in vain is told; 7 and 8 are swapped from Gracemont to Crestmont. */
+	CODE_GRACEMONT_L3_HIT = 0x5,
+	CODE_GRACEMONT_L3_MODIFIED = 0x6,
+	CODE_CRESTMONT_L3_MODIFIED = 0x8,
 	/* Skylake and later; 8 and 9 are memory beside DRAM, which the model does not have. */
 	CODE_SKYLAKE_LOCAL_DRAM = 0xa,
 	CODE_SKYLAKE_REMOTE_DRAM = 0xb,
@@ -38,17 +42,37 @@ enum {
 #define BIT_ADDRESS_BLOCK MODEL_BIT(7)
 #define BIT_STORE_L1D_HIT MODEL_BIT(0)
 
+/* Of each encoding, where it tells something else than its place; 0: it does not. */
+struct flag_bits {
+	u64 stlb_miss, locked, data_blocked, address_blocked;
+};
+
+static struct flag_bits flag_bits_of(enum source_encoding encoding)
+{
+	switch (encoding) {
+	case ENCODING_NONE:
+	case ENCODING_NEHALEM: /* bits 63:4 are reserved there */
+		return (struct flag_bits){0};
+	case ENCODING_GOLDEN_COVE:
+	case ENCODING_GOLDEN_COVE_CLIENT:
+		return (struct flag_bits){BIT_STLB_MISS, BIT_LOCKED, BIT_DATA_BLOCKED, BIT_ADDRESS_BLOCK};
+	case ENCODING_GRACEMONT:
+		return (struct flag_bits){
+			.locked = MODEL_BIT(4), .stlb_miss = MODEL_BIT(5), .data_blocked = MODEL_BIT(6)};
+	case ENCODING_CRESTMONT:
+		return (struct flag_bits){
+			.locked = MODEL_BIT(5), .stlb_miss = MODEL_BIT(6), .data_blocked = MODEL_BIT(7)};
+	default:
+		return (struct flag_bits){.stlb_miss = BIT_STLB_MISS, .locked = BIT_LOCKED};
+	}
+}
+
 static u64 flags_of(const struct machine *machine, const struct retired *access)
 {
-	u64 flags = 0;
+	struct flag_bits bits = flag_bits_of(machine->encoding);
 
-	if (machine->encoding <= ENCODING_NEHALEM) /* bits 63:4 are reserved there */
-		return 0;
-	if (access->translated == TRANSLATED_WALK)
-		flags |= BIT_STLB_MISS;
-	if (access->locked)
-		flags |= BIT_LOCKED;
-	return flags;
+	return (access->translated == TRANSLATED_WALK ? bits.stlb_miss : 0) |
+	       (access->locked ? bits.locked : 0);
 }
 
 static u64 nehalem_l3(u8 asked)
@@ -77,6 +101,32 @@ static u64 later_l3(u8 asked)
 	}
 }
 
+static u64 gracemont_l3(u8 asked)
+{
+	switch (asked) {
+	case ASKED_HIT:
+		return CODE_GRACEMONT_L3_HIT;
+	case ASKED_MODIFIED:
+		return CODE_GRACEMONT_L3_MODIFIED;
+	default:
+		return CODE_L3;
+	}
+}
+
+static u64 l3_of(enum source_encoding encoding, u8 asked)
+{
+	switch (encoding) {
+	case ENCODING_NEHALEM:
+		return nehalem_l3(asked);
+	case ENCODING_GRACEMONT:
+		return gracemont_l3(asked);
+	case ENCODING_CRESTMONT:
+		return asked == ASKED_MODIFIED ? CODE_CRESTMONT_L3_MODIFIED : later_l3(asked);
+	default:
+		return later_l3(asked);
+	}
+}
+
 /* Past L3, Nehalem to Broadwell: a line that others have too comes in shared, else exclusive. */
 static u64 beyond_to_broadwell(enum source_encoding encoding, const struct retired *access)
 {
@@ -84,8 +134,8 @@ static u64 beyond_to_broadwell(enum source_encoding encoding, const struct retir
 
 	switch (access->place) {
 	case PLACE_REMOTE_CACHE:
-		if (access->asked != ASKED_MODIFIED)
-			return CODE_REMOTE_CACHE;
+		if (access->asked != ASKED_MODIFIED) /* 8 is of this socket on Gracemont */
+			return encoding == ENCODING_GRACEMONT ? CODE_UNKNOWN : CODE_REMOTE_CACHE;
 		return encoding == ENCODING_NEHALEM ? CODE_UNKNOWN : CODE_REMOTE_CACHE_MODIFIED;
 	case PLACE_LOCAL_DRAM:
 		return shared ? CODE_LOCAL_DRAM_SHARED : CODE_LOCAL_DRAM_EXCLUSIVE;
@@ -121,14 +171,13 @@ static u64 code_of(const struct machine *machine, const struct retired *access)
 	case PLACE_L2:
 		return CODE_L2;
 	case PLACE_L3:
-		return machine->encoding == ENCODING_NEHALEM ? nehalem_l3(access->asked)
-							     : later_l3(access->asked);
+		return l3_of(machine->encoding, access->asked);
 	case PLACE_IO:
 		return CODE_IO;
 	case PLACE_UNCACHED:
 		return CODE_UNCACHED;
 	default:
-		return machine->encoding <= ENCODING_SANDY_BRIDGE
+		return machine->encoding <= ENCODING_SANDY_BRIDGE || machine->encoding == ENCODING_GRACEMONT
 			       ? beyond_to_broadwell(machine->encoding, access)
 			       : beyond_from_skylake(access);
 	}
@@ -136,18 +185,13 @@ static u64 code_of(const struct machine *machine, const struct retired *access)
 
 u64 load_source_encode(const struct machine *machine, const struct retired *load)
 {
-	u64 encoded;
+	struct flag_bits bits = flag_bits_of(machine->encoding);
 
 	if (machine->encoding == ENCODING_NONE)
 		return 0;
-	encoded = code_of(machine, load) | flags_of(machine, load);
-	if (machine->encoding == ENCODING_GOLDEN_COVE) {
-		if (load->data_blocked)
-			encoded |= BIT_DATA_BLOCKED;
-		if (load->address_blocked)
-			encoded |= BIT_ADDRESS_BLOCK;
-	}
-	return encoded;
+	return code_of(machine, load) | flags_of(machine, load) |
+	       (load->data_blocked ? bits.data_blocked : 0) |
+	       (load->address_blocked ? bits.address_blocked : 0);
 }
 
 u64 store_status_encode(const struct retired *store)

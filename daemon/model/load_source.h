@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The data source field of a PEBS record (bits 3:0 source, 4 STLB miss, 5 locked, 6 data blocked, 7 address
- * blocked, from Golden Cove on; manual 18.8.1.2, 18.9.4 and 18.13.1.3, tables of each generation) and what
- * Linux's driver makes of it (pebs_data_source in arch/x86/events/intel/ds.c, Linux 6.1, 6.12, 7.3). One
- * table each generation.
+ * blocked, from Golden Cove on; manual 18.8.1.2, 18.9.4 and 18.13.1.3, tables of each generation; E-cores
+ * have the flags elsewhere: Linux 6.12, union intel_x86_pebs_dse in ds.c) and what Linux's driver makes of it
+ * (pebs_data_source in arch/x86/events/intel/ds.c, Linux 6.1, 6.12, 7.3). One table each generation.
  */
 #ifndef PEBSD_MODEL_LOAD_SOURCE_H
 #define PEBSD_MODEL_LOAD_SOURCE_H

@@ -4,7 +4,8 @@
  * (Nehalem), 18.9 (Sandy Bridge), 18.18 (NetBurst), and chapter 18's parts on the later ones. Event codes and
  * the counters that they may use: pebs_constraints of arch/x86/events/intel/ds.c, Linux 6.1. Texts of sysfs,
  * names and smallest periods: EVENT_ATTR_STR, intel_pmu_init() and *_limit_period() of
- * arch/x86/events/intel/core.c, Linux 6.1.
+ * arch/x86/events/intel/core.c, Linux 6.1. It does not know Granite Rapids and Sierra Forest: of these the
+ * same places of Linux 6.12.
  */
 #include "machine.h"
 
@@ -17,12 +18,17 @@
 #define PRECISE_STORE           EVENT(0xcd, 0x02)
 #define ALL_STORES              EVENT(0xd0, 0x82)
 #define LOADS_AUX               EVENT(0x03, 0x82)
+/* MEM_UOPS_RETIRED.LOAD_LATENCY and STORE_LATENCY of E-cores. */
+#define EFFICIENT_LOADS  EVENT(0xd0, 0x05)
+#define EFFICIENT_STORES EVENT(0xd0, 0x06)
 
 #define LOADS_NEHALEM       "event=0x0b,umask=0x10,ldlat=3"
 #define LOADS_SANDY_BRIDGE  "event=0xcd,umask=0x1,ldlat=3"
 #define STORES_SANDY_BRIDGE "event=0xcd,umask=0x2"
 #define STORES_HASWELL      "event=0xd0,umask=0x82"
 #define AUX_SAPPHIRE_RAPIDS "event=0x03,umask=0x82"
+#define LOADS_GRACEMONT     "event=0xd0,umask=0x5,ldlat=3"
+#define STORES_GRACEMONT    "event=0xd0,umask=0x6"
 
 #define KB(n) ((n) << 10)
 
@@ -30,6 +36,7 @@
 /* With adaptive PEBS ("extended PEBS") the fixed ones sample too. */
 #define TWELVE_COUNTERS \
 	.counters = 8, .fixed_counters = 4, .counter_bits = 48, .pebs_counters = 0xf000000ffULL
+#define FIXED_0 (1ULL << 32)
 
 /* Kilobytes, ways, cycles; pages of the first and the second TLB, cycles of a walk. */
 #define L1(size, ways, cycles)   .l1_bytes = KB(size), .l1_ways = (ways), .l1_cycles = (cycles)
@@ -51,7 +58,28 @@
 /* Stores are sampled by the data linear address that any memory event has from Haswell on. */
 #define HASWELL_MECHANISMS (MECHANISM_LOAD_LATENCY | MECHANISM_PDIR | MECHANISM_OFFCORE_RESPONSE)
 /* PDIR went to fixed counter 0, another mechanism ("PDist"). */
-#define ICE_LAKE_MECHANISMS (MECHANISM_LOAD_LATENCY | MECHANISM_OFFCORE_RESPONSE)
+#define ICE_LAKE_MECHANISMS    (MECHANISM_LOAD_LATENCY | MECHANISM_OFFCORE_RESPONSE)
+#define GOLDEN_COVE_MECHANISMS (ICE_LAKE_MECHANISMS | MECHANISM_STORE_LATENCY | MECHANISM_LATENCY_SPLIT)
+/*
+ * Golden Cove and its successor in Granite Rapids (intel_pmu_init_glc() in core.c, 6.12): PDist on fixed
+ * counter 0 for instructions, on counter 0 for all else (glc_get_event_constraints()), loads on counters 1 to
+ * 7, stores on 0 (intel_glc_pebs_event_constraints in ds.c; 6.1 calls both spr).
+ */
+#define GOLDEN_COVE_EVENTS                                                                            \
+	.format = RECORD_ADAPTIVE, TWELVE_COUNTERS, OFFCORE(0x3fffffffff, 0x3fffffffff),              \
+	.offcore_events = {EVENT(0x2a, 0x01), EVENT(0x2b, 0x01)}, .load_latency_event = LOAD_LATENCY, \
+	.load_latency_counters = 0xfe, .store_event = PRECISE_STORE, .store_counters = 0x1,           \
+	.distributed_counters = FIXED_0 | 0x1, .max_precise = 3, .loads_string = LOADS_SANDY_BRIDGE,  \
+	.stores_string = STORES_SANDY_BRIDGE,                                                         \
+	.smallest_period = 1 /* spr_limit_period(): 128 with precise_ip 3, which loads cannot have */
+/* E-cores: no fixed counter 3, load latency on counters 0 and 1 (intel_grt_pebs_event_constraints in ds.c).
+ */
+#define EFFICIENT_EVENTS                                                                          \
+	.format = RECORD_ADAPTIVE, .fixed_counters = 3, .counter_bits = 48,                       \
+	.mechanisms = GOLDEN_COVE_MECHANISMS, .load_latency_event = EFFICIENT_LOADS,              \
+	.load_latency_counters = 0x3, .store_event = EFFICIENT_STORES, .max_precise = 3,          \
+	.loads_string = LOADS_GRACEMONT, .stores_string = STORES_GRACEMONT, .smallest_period = 1, \
+	.offcore_events = {EVENT(0xb7, 0x01), EVENT(0xb7, 0x02)}
 
 const struct machine machines[] = {
 	{
@@ -82,6 +110,7 @@ const struct machine machines[] = {
 		.counter_bits = 40,
 		.pebs_counters = MODEL_BIT(0), /* intel_core2_pebs_event_constraints */
 		.kernel_name = "core2",
+		.max_precise = 2,
 		.smallest_period = 1,
 		.memory = {L1(32, 8, 3), L2(4096, 16, 14), L3(0, 0, 14), TLB(16, 256, 20), BUFFERS(8),
 			   OTHER_CORES(90, 110, 240), DRAM(200, 320), LOCKED(20)},
@@ -100,6 +129,7 @@ const struct machine machines[] = {
 		.load_latency_event = LATENCY_ABOVE_THRESHOLD,
 		.load_latency_counters = 0xf,
 		.kernel_name = "nehalem",
+		.max_precise = 2,
 		.loads_string = LOADS_NEHALEM,
 		.smallest_period = 32, /* nhm_limit_period() */
 		.memory = {L1(32, 8, 4), L2(256, 8, 10), L3(4096, 16, 40), TLB(64, 512, 28), BUFFERS(10),
@@ -120,6 +150,7 @@ const struct machine machines[] = {
 		.store_event = PRECISE_STORE,
 		.store_counters = 0x8,
 		.kernel_name = "sandybridge",
+		.max_precise = 2,
 		.loads_string = LOADS_SANDY_BRIDGE,
 		.stores_string = STORES_SANDY_BRIDGE,
 		.smallest_period = 1,
@@ -141,6 +172,7 @@ const struct machine machines[] = {
 		.store_event = PRECISE_STORE,
 		.store_counters = 0x8,
 		.kernel_name = "sandybridge",
+		.max_precise = 2,
 		.loads_string = LOADS_SANDY_BRIDGE,
 		.stores_string = STORES_SANDY_BRIDGE,
 		.smallest_period = 1,
@@ -162,6 +194,7 @@ const struct machine machines[] = {
 		.store_event = PRECISE_STORE,
 		.store_counters = 0x8,
 		.kernel_name = "ivybridge",
+		.max_precise = 3,
 		.loads_string = LOADS_SANDY_BRIDGE,
 		.stores_string = STORES_SANDY_BRIDGE,
 		.smallest_period = 1,
@@ -184,9 +217,11 @@ const struct machine machines[] = {
 		.store_event = ALL_STORES,
 		.store_counters = 0xf,
 		.kernel_name = "haswell",
+		.max_precise = 3,
 		.loads_string = LOADS_SANDY_BRIDGE,
 		.stores_string = STORES_HASWELL,
 		.smallest_period = 32, /* hsw_limit_period() */
+		.instructions_smallest = 128,
 		.memory = {L1(32, 8, 4), L2(256, 8, 12), L3(5120, 20, 46), TLB(64, 1024, 30), BUFFERS(10),
 			   OTHER_CORES(26, 44, 260), DRAM(220, 350), LOCKED(19)},
 	},
@@ -205,9 +240,12 @@ const struct machine machines[] = {
 		.store_event = ALL_STORES,
 		.store_counters = 0xf,
 		.kernel_name = "broadwell",
+		.max_precise = 3,
 		.loads_string = LOADS_SANDY_BRIDGE,
 		.stores_string = STORES_HASWELL,
-		.smallest_period = 1, /* bdw_limit_period() is about INST_RETIRED.ALL alone */
+		.smallest_period = 1,
+		.instructions_smallest = 128, /* bdw_limit_period() */
+		.instructions_step = 64,
 		.memory = {L1(32, 8, 4), L2(256, 8, 12), L3(5120, 20, 50), TLB(64, 1536, 28), BUFFERS(10),
 			   OTHER_CORES(26, 46, 270), DRAM(225, 355), LOCKED(19)},
 	},
@@ -226,6 +264,7 @@ const struct machine machines[] = {
 		.store_event = ALL_STORES,
 		.store_counters = 0xf,
 		.kernel_name = "skylake",
+		.max_precise = 3,
 		.loads_string = LOADS_SANDY_BRIDGE,
 		.stores_string = STORES_HASWELL,
 		.smallest_period = 1,
@@ -247,6 +286,7 @@ const struct machine machines[] = {
 		.store_event = ALL_STORES,
 		.store_counters = 0xf,
 		.kernel_name = "skylake",
+		.max_precise = 3,
 		.loads_string = LOADS_SANDY_BRIDGE,
 		.stores_string = STORES_HASWELL,
 		.smallest_period = 1,
@@ -270,6 +310,7 @@ const struct machine machines[] = {
 		OFFCORE(0x760005ffbf, 0x360005ffbf),
 		.offcore_events = {EVENT(0xb7, 0x01), EVENT(0xb7, 0x02)},
 		.kernel_name = "goldmont",
+		.max_precise = 3,
 		.smallest_period = 1,
 		/* L1: the part has 24 KB in six ways */
 		.memory = {L1(32, 8, 3), L2(1024, 16, 17), L3(0, 0, 17), TLB(32, 512, 32), BUFFERS(8),
@@ -284,12 +325,14 @@ const struct machine machines[] = {
 		.encoding = ENCODING_SKYLAKE, /* intel_pmu_pebs_data_source_skl(false): a client part */
 		.mechanisms = ICE_LAKE_MECHANISMS,
 		TWELVE_COUNTERS,
+		.distributed_counters = FIXED_0,
 		OFFCORE_TWICE(0x3fffffbfff),
 		.load_latency_event = LOAD_LATENCY,
 		.load_latency_counters = 0xff,
 		.store_event = ALL_STORES,
 		.store_counters = 0xf,
 		.kernel_name = "icelake",
+		.max_precise = 3,
 		.loads_string = LOADS_SANDY_BRIDGE,
 		.stores_string = STORES_HASWELL,
 		.smallest_period = 1,
@@ -305,12 +348,14 @@ const struct machine machines[] = {
 		.encoding = ENCODING_ICE_LAKE,
 		.mechanisms = ICE_LAKE_MECHANISMS,
 		TWELVE_COUNTERS,
+		.distributed_counters = FIXED_0,
 		OFFCORE_TWICE(0x3fffffbfff),
 		.load_latency_event = LOAD_LATENCY,
 		.load_latency_counters = 0xff,
 		.store_event = ALL_STORES,
 		.store_counters = 0xf,
 		.kernel_name = "icelake",
+		.max_precise = 3,
 		.loads_string = LOADS_SANDY_BRIDGE,
 		.stores_string = STORES_HASWELL,
 		.smallest_period = 1,
@@ -323,25 +368,85 @@ const struct machine machines[] = {
 		.title = "Sapphire Rapids",
 		.family = 0x06,
 		.model = 0x8f,
-		.format = RECORD_ADAPTIVE,
 		.encoding = ENCODING_GOLDEN_COVE,
-		.mechanisms = ICE_LAKE_MECHANISMS | MECHANISM_STORE_LATENCY | MECHANISM_LATENCY_SPLIT,
-		TWELVE_COUNTERS,
-		OFFCORE(0x3fffffffff, 0x3fffffffff),
-		.offcore_events = {EVENT(0x2a, 0x01), EVENT(0x2b, 0x01)},
-		.load_latency_event = LOAD_LATENCY,
-		.load_latency_counters = 0xfe,
-		.store_event = PRECISE_STORE,
-		.store_counters = 0x1,
+		.mechanisms = GOLDEN_COVE_MECHANISMS,
+		GOLDEN_COVE_EVENTS,
 		.aux_event = LOADS_AUX,
 		.kernel_name = "sapphire_rapids",
-		.loads_string = LOADS_SANDY_BRIDGE,
-		.stores_string = STORES_SANDY_BRIDGE,
 		.aux_string = AUX_SAPPHIRE_RAPIDS,
-		.smallest_period = 1, /* spr_limit_period(): 128 with precise_ip 3, which loads cannot have */
 		/* L3: four slices of 1.875 MB, fifteen ways */
 		.memory = {L1(48, 12, 5), L2(2048, 16, 16), L3(7680, 15, 74), TLB(96, 2048, 29), BUFFERS(16),
 			   OTHER_CORES(34, 60, 360), DRAM(280, 460), LOCKED(18)},
+	},
+	{
+		/* Its P-core; the E-cores are Gracemont's, and of the same socket, memory and driver. */
+		.name = "alderlake",
+		.title = "Alder Lake",
+		.family = 0x06,
+		.model = 0x97,
+		.encoding = ENCODING_GOLDEN_COVE_CLIENT, /* intel_pmu_pebs_data_source_adl() */
+		.mechanisms = GOLDEN_COVE_MECHANISMS,
+		GOLDEN_COVE_EVENTS,
+		.aux_event = LOADS_AUX,
+		.kernel_name = "alderlake_hybrid",
+		.aux_string = AUX_SAPPHIRE_RAPIDS,
+		.pmu = "cpu_core",
+		.companion = "gracemont",
+		.companion_pmu = "cpu_atom",
+		/* L1: 48 KB; L2: 1.25 MB in ten ways of twice the lines */
+		.memory = {L1(48, 12, 5), L2(1280, 20, 15), L3(6144, 12, 65), TLB(96, 2048, 29), BUFFERS(16),
+			   OTHER_CORES(30, 54, 350), DRAM(270, 440), LOCKED(18)},
+	},
+	{
+		/* Alder Lake-N: nothing but E-cores. */
+		.name = "gracemont",
+		.title = "Gracemont",
+		.family = 0x06,
+		.model = 0xbe,
+		.encoding = ENCODING_GRACEMONT,
+		EFFICIENT_EVENTS,
+		.counters = 6,
+		.pebs_counters = 0x70000003fULL,
+		.store_counters = 0x3f,
+		.distributed_counters = FIXED_0 | 0x1, /* tnt_get_event_constraints() */
+		OFFCORE(0x3fffffffff, 0x3fffffffff),   /* intel_grt_extra_regs */
+		.kernel_name = "gracemont",
+		/* L2: 2 MB for four cores, of which one may well have half */
+		.memory = {L1(32, 8, 3), L2(1024, 16, 17), L3(6144, 12, 62), TLB(64, 2048, 30), BUFFERS(8),
+			   OTHER_CORES(32, 56, 350), DRAM(270, 440), LOCKED(18)},
+	},
+	{
+		/* Crestmont cores. The driver's bits of off-core response (intel_cmt_extra_regs) go on beyond
+		 * those that offcore.h knows. */
+		.name = "sierraforest",
+		.title = "Sierra Forest",
+		.family = 0x06,
+		.model = 0xaf,
+		.encoding = ENCODING_CRESTMONT,
+		EFFICIENT_EVENTS,
+		.counters = 8,
+		.pebs_counters = 0x7000000ffULL,
+		.store_counters = 0xff, /* intel_cmt_pebs_event_constraints, 7.3; 6.12 has Gracemont's 3fH */
+		.distributed_counters = FIXED_0 | 0x3, /* cmt_get_event_constraints() */
+		OFFCORE(0x800ff3ffffffffff, 0xff3ffffffffff),
+		.kernel_name = "crestmont",
+		/* L2: a core's part of 4 MB */
+		.memory = {L1(32, 8, 3), L2(1024, 16, 17), L3(6144, 12, 78), TLB(64, 2048, 30), BUFFERS(16),
+			   OTHER_CORES(36, 64, 370), DRAM(290, 470), LOCKED(18)},
+	},
+	{
+		/* intel_pmu_init() gives it no PMU_FL_MEM_LOADS_AUX. */
+		.name = "graniterapids",
+		.title = "Granite Rapids",
+		.family = 0x06,
+		.model = 0xad,
+		.encoding = ENCODING_GOLDEN_COVE,
+		.mechanisms = GOLDEN_COVE_MECHANISMS | MECHANISM_RETIRE_LATENCY,
+		GOLDEN_COVE_EVENTS,
+		.kernel_name = "granite_rapids",
+		/* L1I grew, L1D did not. L3: four slices of 1.75 MB, fourteen ways */
+		.memory = {L1(48, 12, 5), L2(2048, 16, 16), L3(7168, 14, 78), TLB(96, 2048, 29), BUFFERS(16),
+			   OTHER_CORES(36, 64, 380), DRAM(290, 480), LOCKED(18)},
 	},
 };
 

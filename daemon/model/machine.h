@@ -2,8 +2,8 @@
 /*
  * The CPUs that the model plays: what each one's PMU can do and how far its memory is. Facts of the hardware
  * are Intel's manual's, volume 3B chapter 18 (performance monitoring) and arch/x86/events/intel/{core,ds}.c
- * of Linux 6.1, each named in machine.c; cache sizes and latencies are of the published order for the part,
- * rounded: the model is believable, not a measurement.
+ * of Linux 6.1 (of those that it does not know, 6.12), each named in machine.c; cache sizes and latencies are
+ * of the published order for the part, rounded: the model is believable, not a measurement.
  */
 #ifndef PEBSD_MODEL_MACHINE_H
 #define PEBSD_MODEL_MACHINE_H
@@ -24,6 +24,9 @@ enum mechanism {
 	MECHANISM_AT_RETIREMENT = 1 << 10,  /* NetBurst: tags, MSR_IQ_COUNTER4 alone does PEBS */
 	MECHANISM_LATENCY_SPLIT =
 		1 << 11, /* cache and instruction latency; the threshold acts on the latter */
+	MECHANISM_RETIRE_LATENCY =
+		1
+		<< 12, /* bits 47:32 of an adaptive record's first word: cycles since the last one retired */
 };
 
 enum record_format {
@@ -44,8 +47,10 @@ enum source_encoding {
 	ENCODING_SKYLAKE,
 	ENCODING_SKYLAKE_SERVER,
 	ENCODING_ICE_LAKE,    /* as Skylake server's; bits 6 and 7 mean nothing yet */
-	ENCODING_GOLDEN_COVE, /* Alder Lake P, Sapphire Rapids: with block bits (x86_pmu.pebs_block, core.c)
-			       */
+	ENCODING_GOLDEN_COVE, /* Sapphire and Granite Rapids: with block bits (x86_pmu.pebs_block, core.c) */
+	ENCODING_GOLDEN_COVE_CLIENT, /* Alder Lake's P-core: the same, and Skylake's memory beside DRAM */
+	ENCODING_GRACEMONT,          /* E-cores; lock in bit 4, TLB in bit 5 (grt_latency_data() in ds.c) */
+	ENCODING_CRESTMONT,          /* lock in bit 5, TLB in bit 6 (cmt_latency_data(), 6.12) */
 };
 
 /*
@@ -85,13 +90,24 @@ struct machine {
 	u16 load_latency_event; /* event select | unit mask << 8; 0: none */
 	u16 store_event;        /* precise store, store latency or MEM_INST_RETIRED.ALL_STORES; 0: none */
 	u16 aux_event;          /* the load latency event's auxiliary, which must lead its group; 0: none */
-	u16 smallest_period;    /* that the kernel allows; 1: none is too small */
-	u8 counter_bits;        /* width: 40 (NetBurst, Core), 48 */
+	/* Those on which an event is precisely distributed, or has a reduced skid: precise_ip 3 asks for one
+	 * of them, where there are any (icl_, glc_, tnt_, cmt_get_event_constraints() in core.c). */
+	u64 distributed_counters;
+	u8 max_precise;      /* caps/max_precise (x86_pmu_max_precise() in arch/x86/events/core.c) */
+	u16 smallest_period; /* that the kernel allows; 1: none is too small */
+	/* Of INST_RETIRED.ALL (event c0H, unit mask 01H): the smallest, and what it is cut to multiples of
+	 * (hsw_, bdw_limit_period()); 0: as any other's. */
+	u16 instructions_smallest, instructions_step;
+	u8 counter_bits; /* width: 40 (NetBurst, Core), 48 */
 	/* What the kernel's driver shows of it; NULL: nothing of the kind. */
 	const char *kernel_name;   /* caps/pmu_name */
 	const char *loads_string;  /* events/mem-loads, as Linux 6.1 has it */
 	const char *stores_string; /* events/mem-stores */
 	const char *aux_string;    /* events/mem-loads-aux */
+	const char *pmu;           /* the PMU's name where it is not "cpu" */
+	/* The machine whose cores are the others of a hybrid part, by name, and their PMU: the driver's names
+	 * are the hybrid's then, and this machine is its P-core. NULL: all cores are alike. */
+	const char *companion, *companion_pmu;
 	struct memory_shape memory;
 };
 
@@ -101,6 +117,12 @@ extern const size_t machines_count;
 
 /* By name; NULL where it is none of them. */
 const struct machine *machine_find(const char *name);
+
+/* An E-core: what Atoms from Gracemont on have in common. */
+static inline bool machine_is_efficient(const struct machine *machine)
+{
+	return machine->encoding == ENCODING_GRACEMONT || machine->encoding == ENCODING_CRESTMONT;
+}
 
 /* Whether its PEBS can be the origin of pebsd's figures: load latency with data source. NULL where it can,
  * else the reason, a constant ("Goldmont's PEBS records have a data linear address, but no latency and no

@@ -137,6 +137,21 @@ static const struct machine_event goldmont_events[] = {
 	END,
 };
 
+/* Intel's event lists of Gracemont and Crestmont: MEM_UOPS_RETIRED, MEM_LOAD_UOPS_RETIRED. */
+static const struct machine_event efficient_events[] = {
+	PRECISE(0x00c0, MACHINE_EVENT_INSTRUCTIONS),
+	PRECISE(0x00c2, MACHINE_EVENT_UOPS),
+	LOCKED(0x21d0),
+	ALL(0x81d0, LOADS),
+	ALL(0x82d0, STORES),
+	ALL(0x83d0, LOADS | STORES),
+	FOUND(0x01d1, IN(L1)),
+	FOUND(0x02d1, IN(L2)),
+	FOUND(0x04d1, IN(L3)),
+	FOUND(0x80d1, DRAM),
+	END,
+};
+
 static const struct machine_event *events_of(const struct machine *machine)
 {
 	if (machine->mechanisms & MECHANISM_AT_RETIREMENT)
@@ -145,6 +160,8 @@ static const struct machine_event *events_of(const struct machine *machine)
 		return core_events;
 	if (machine->mechanisms & MECHANISM_ADDRESS_ONLY)
 		return goldmont_events;
+	if (machine_is_efficient(machine))
+		return efficient_events;
 	return machine->encoding == ENCODING_NEHALEM ? nehalem_events : sandy_bridge_events;
 }
 

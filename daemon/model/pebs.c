@@ -123,6 +123,7 @@ u32 pebs_retire(struct pebs_unit *unit, const struct retired *retired)
 	};
 
 	unit->tsc = retired->tsc;
+	unit->cycles = passing.cycles;
 	if (unit->tagging && retired->operation == OPERATION_LOAD)
 		passing.tagged = load_latency_retire(unit, retired);
 	for (u64 left = unit->counting; left; left &= left - 1)

@@ -85,6 +85,7 @@ struct pebs_unit {
 	u32 tag_left;   /* loads until the next one is tagged */
 	u64 tag_free;   /* when the tagged load retired: until then no other one could be */
 	u64 tsc;        /* of the last instruction; 0: none yet */
+	u64 cycles;     /* from the one before it to its retirement */
 	u64 counting;   /* counters that count as programmed, as bits of the status registers */
 	bool tagging;   /* the load latency facility is on, and for a counter that counts */
 	bool auxiliary; /* the load latency event's auxiliary counts too, where the machine wants it */

@@ -54,7 +54,8 @@ static void program_general(struct pebs_unit *unit, u32 counter)
 			  facility_on(unit, &program->event, counter);
 	program->pebs = unit->pebs_enable & MODEL_BIT(counter) && program->event.precise;
 	program->no_skid = skid_pdir(unit->machine, counter, select, unit->pebs_enable) ||
-			   skid_reduced(unit->machine, select);
+			   skid_reduced(unit->machine, select) ||
+			   skid_distributed(unit->machine, counter, unit->pebs_enable);
 	if (program->event.kind == MACHINE_EVENT_LOAD_LATENCY && program->counts &&
 	    select & (EVTSEL_CMASK | EVTSEL_INV)) {
 		unit->undefined = "CMASK and INV of a counter with the load latency event must be 0 "
@@ -77,6 +78,7 @@ static void program_fixed(struct pebs_unit *unit, u32 i)
 	machine_event_find_fixed(unit->machine, i, &program->event);
 	program->counts = unit->global_ctrl & bit && program->event.kind != MACHINE_EVENT_NONE;
 	program->pebs = unit->pebs_enable & bit && program->event.precise;
+	program->no_skid = skid_distributed(unit->machine, PEBS_FIXED_0 + i, unit->pebs_enable);
 }
 
 /* 18.9.4.4: on 06_2A and 06_2D nothing else may count in a general-purpose counter beside PDIR. */

@@ -14,7 +14,7 @@
 /*
  * GLOBAL_STATUS is at 90H, from 0011b on the applicable counters; ADDRESS (98H) the data linear address;
  * SOURCE (A0H) the data source encoding, or a store's status; LATENCY (A8H) in core clock cycles; EVENTING_IP
- * at B0H, TSX at B8H, TSC at C0H.
+ * at B0H, TSX at B8H, TSC at C0H. RETIRE_LATENCY stands in an adaptive record's first word.
  */
 #define RECORD_FIELDS(X) \
 	X(FLAGS)         \
@@ -41,7 +41,8 @@
 	X(LATENCY)       \
 	X(EVENTING_IP)   \
 	X(TSX)           \
-	X(TSC)
+	X(TSC)           \
+	X(RETIRE_LATENCY)
 
 #define RECORD_ENUM_(name) RECORD_##name,
 enum record_field { RECORD_FIELDS(RECORD_ENUM_) RECORD_FIELD_COUNT };

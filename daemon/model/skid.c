@@ -14,6 +14,11 @@ bool skid_reduced(const struct machine *machine, u64 select)
 	       !(select & (EVTSEL_INV | EVTSEL_ANY | EVTSEL_EDGE | EVTSEL_CMASK));
 }
 
+bool skid_distributed(const struct machine *machine, u32 counter, u64 pebs_enable)
+{
+	return machine->distributed_counters & pebs_enable & MODEL_BIT(counter);
+}
+
 void skid_written(const struct pebs_unit *unit, u32 counter, struct pebs_counter *written)
 {
 	written->disturbed = (unit->pebs_enable & unit->global_ctrl & MODEL_BIT(counter)) != 0;

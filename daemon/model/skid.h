@@ -27,6 +27,10 @@ bool skid_reduced(const struct machine *machine, u64 select);
  */
 void skid_written(const struct pebs_unit *unit, u32 counter, struct pebs_counter *written);
 
+/* PDist and the reduced skid of E-cores: whatever precise event is on one of the machine's counters for it.
+ * `counter`: fixed ones from PEBS_FIXED_0. */
+bool skid_distributed(const struct machine *machine, u32 counter, u64 pebs_enable);
+
 /* Whether the counter's overflow itself makes the assist. */
 bool skid_none(const struct machine *machine, const struct pebs_counter *counter);
 

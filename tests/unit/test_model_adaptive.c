@@ -58,12 +58,15 @@ Test(model_adaptive, more_than_32_branch_entries_are_32)
 	cr_expect_leq(record_size(RECORD_ADAPTIVE, ~0ULL), RECORD_SIZE_MAX);
 }
 
+/* Of write_full()'s value, what sixteen bits hold. */
+#define WORD_RETIRE ((u64)RECORD_RETIRE_LATENCY << 32)
+
 Test(model_adaptive, basic_group_has_format_size_eventing_ip_applicable_counters_tsc)
 {
 	u8 bytes[RECORD_SIZE_MAX];
 
 	write_full(0, bytes);
-	cr_expect_eq(word(bytes, 0x00), 32ULL << 48);
+	cr_expect_eq(word(bytes, 0x00), 32ULL << 48 | WORD_RETIRE);
 	cr_expect_eq(word(bytes, 0x08), VALUE(EVENTING_IP));
 	cr_expect_eq(word(bytes, 0x10), VALUE(GLOBAL_STATUS));
 	cr_expect_eq(word(bytes, 0x18), VALUE(TSC));
@@ -75,7 +78,7 @@ Test(model_adaptive, memory_group_has_address_source_latency_tsx)
 	u8 bytes[RECORD_SIZE_MAX];
 
 	write_full(DATA_CFG_MEMORY, bytes);
-	cr_expect_eq(word(bytes, 0x00), 64ULL << 48 | 1);
+	cr_expect_eq(word(bytes, 0x00), 64ULL << 48 | WORD_RETIRE | 1);
 	cr_expect_eq(word(bytes, 0x20), VALUE(ADDRESS));
 	cr_expect_eq(word(bytes, 0x28), VALUE(SOURCE));
 	cr_expect_eq(word(bytes, 0x30), VALUE(LATENCY));
@@ -108,7 +111,7 @@ Test(model_adaptive, vectors_and_branches_take_their_space_with_zeros)
 	u8 bytes[RECORD_SIZE_MAX];
 
 	write_full(ALL_GROUPS(4), bytes);
-	cr_expect_eq(word(bytes, 0x00), (u64)(208 + 256 + 96) << 48 | 3ULL << 24 | 0xf);
+	cr_expect_eq(word(bytes, 0x00), (u64)(208 + 256 + 96) << 48 | WORD_RETIRE | 3ULL << 24 | 0xf);
 	for (u32 i = 208; i < 208 + 256 + 96; i++)
 		cr_expect_eq(bytes[i], 0);
 	cr_expect_eq(bytes[208 + 256 + 96], GUARD);
@@ -125,7 +128,7 @@ Test(model_adaptive, what_was_written_is_read)
 			u32 size;
 
 			present = (u32)(MODEL_BIT(RECORD_EVENTING_IP) | MODEL_BIT(RECORD_GLOBAL_STATUS) |
-					MODEL_BIT(RECORD_TSC));
+					MODEL_BIT(RECORD_TSC) | MODEL_BIT(RECORD_RETIRE_LATENCY));
 			if (groups & 1)
 				present |= (u32)(MODEL_BIT(RECORD_ADDRESS) | MODEL_BIT(RECORD_SOURCE) |
 						 MODEL_BIT(RECORD_LATENCY) | MODEL_BIT(RECORD_TSX));
@@ -136,8 +139,10 @@ Test(model_adaptive, what_was_written_is_read)
 			cr_expect_eq(size, record_size(RECORD_ADAPTIVE, data_cfg));
 			cr_expect_eq(record.present, present);
 			for (u32 field = 0; field < RECORD_FIELD_COUNT; field++)
-				cr_expect_eq(record.values[field],
-					     present & MODEL_BIT(field) ? 0x5500000000000000 + field : 0);
+				cr_expect_eq(record.values[field], field == RECORD_RETIRE_LATENCY ? field
+								   : present & MODEL_BIT(field)
+									   ? 0x5500000000000000 + field
+									   : 0);
 		}
 }
 

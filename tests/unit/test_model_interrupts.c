@@ -80,7 +80,7 @@ Test(model_interrupts, priority_by_index_general_purpose_over_fixed)
 	pebs_fixture_buffer(&fixture, FIXTURE_RECORDS, 1);
 	pebs_fixture_program(&fixture, 7, INSTRUCTIONS | EVTSEL_INT, 2);
 	pebs_fixture_write(&fixture, MSR_IA32_FIXED_CTR_CTRL, FIXED_CTRL_USR);
-	pebs_fixture_write(&fixture, MSR_IA32_FIXED_CTR0, 0xffffffffffffULL);
+	pebs_fixture_write(&fixture, MSR_IA32_FIXED_CTR0, 0xfffffffffffeULL);
 	pebs_fixture_write(&fixture, MSR_IA32_PEBS_ENABLE, MODEL_BIT(32));
 	pebs_fixture_write(&fixture, MSR_IA32_PERF_GLOBAL_CTRL, 0x80 | MODEL_BIT(32));
 	pebs_fixture_retire(&fixture, INSTRUCTION, 2);

@@ -48,7 +48,8 @@ Test(model_machine, each_is_found_by_its_name)
 	cr_expect_null(machine_find("skylake "));
 }
 
-/* Linux 6.1: constraints of ds.c, texts and names of core.c; DisplayFamily_DisplayModel of the manual. */
+/* Linux 6.1 (Sierra Forest and Granite Rapids: 6.12): constraints of ds.c, texts and names of core.c;
+ * DisplayFamily_DisplayModel of the manual. */
 Test(model_machine, facts_of_linux_and_of_the_manual)
 {
 	static const struct {
@@ -58,33 +59,42 @@ Test(model_machine, facts_of_linux_and_of_the_manual)
 		const char *kernel_name, *loads, *stores, *aux;
 		u32 load_counters, store_counters;
 		u16 smallest_period;
+		u8 max_precise;
 	} facts[] = {
-		{"netburst", 0x0f, 0x02, RECORD_NETBURST_32, NULL, NULL, NULL, NULL, 0, 0, 1},
-		{"core", 0x06, 0x0f, RECORD_CORE, "core2", NULL, NULL, NULL, 0, 0, 1},
+		{"netburst", 0x0f, 0x02, RECORD_NETBURST_32, NULL, NULL, NULL, NULL, 0, 0, 1, 0},
+		{"core", 0x06, 0x0f, RECORD_CORE, "core2", NULL, NULL, NULL, 0, 0, 1, 2},
 		{"nehalem", 0x06, 0x1a, RECORD_NEHALEM, "nehalem", "event=0x0b,umask=0x10,ldlat=3", NULL,
-		 NULL, 0xf, 0, 32},
+		 NULL, 0xf, 0, 32, 2},
 		{"sandybridge", 0x06, 0x2a, RECORD_NEHALEM, "sandybridge", "event=0xcd,umask=0x1,ldlat=3",
-		 "event=0xcd,umask=0x2", NULL, 0x8, 0x8, 1},
+		 "event=0xcd,umask=0x2", NULL, 0x8, 0x8, 1, 2},
 		{"sandybridge-ep", 0x06, 0x2d, RECORD_NEHALEM, "sandybridge", "event=0xcd,umask=0x1,ldlat=3",
-		 "event=0xcd,umask=0x2", NULL, 0x8, 0x8, 1},
+		 "event=0xcd,umask=0x2", NULL, 0x8, 0x8, 1, 2},
 		{"ivybridge", 0x06, 0x3e, RECORD_NEHALEM, "ivybridge", "event=0xcd,umask=0x1,ldlat=3",
-		 "event=0xcd,umask=0x2", NULL, 0x8, 0x8, 1},
+		 "event=0xcd,umask=0x2", NULL, 0x8, 0x8, 1, 3},
 		{"haswell", 0x06, 0x3f, RECORD_HASWELL, "haswell", "event=0xcd,umask=0x1,ldlat=3",
-		 "event=0xd0,umask=0x82", NULL, 0xf, 0xf, 32},
+		 "event=0xd0,umask=0x82", NULL, 0xf, 0xf, 32, 3},
 		{"broadwell", 0x06, 0x4f, RECORD_HASWELL, "broadwell", "event=0xcd,umask=0x1,ldlat=3",
-		 "event=0xd0,umask=0x82", NULL, 0xf, 0xf, 1},
+		 "event=0xd0,umask=0x82", NULL, 0xf, 0xf, 1, 3},
 		{"skylake", 0x06, 0x4e, RECORD_SKYLAKE, "skylake", "event=0xcd,umask=0x1,ldlat=3",
-		 "event=0xd0,umask=0x82", NULL, 0xf, 0xf, 1},
+		 "event=0xd0,umask=0x82", NULL, 0xf, 0xf, 1, 3},
 		{"skylake-server", 0x06, 0x55, RECORD_SKYLAKE, "skylake", "event=0xcd,umask=0x1,ldlat=3",
-		 "event=0xd0,umask=0x82", NULL, 0xf, 0xf, 1},
-		{"goldmont", 0x06, 0x5c, RECORD_SKYLAKE, "goldmont", NULL, NULL, NULL, 0, 0, 1},
+		 "event=0xd0,umask=0x82", NULL, 0xf, 0xf, 1, 3},
+		{"goldmont", 0x06, 0x5c, RECORD_SKYLAKE, "goldmont", NULL, NULL, NULL, 0, 0, 1, 3},
 		{"icelake", 0x06, 0x7e, RECORD_ADAPTIVE, "icelake", "event=0xcd,umask=0x1,ldlat=3",
-		 "event=0xd0,umask=0x82", NULL, 0xff, 0xf, 1},
+		 "event=0xd0,umask=0x82", NULL, 0xff, 0xf, 1, 3},
 		{"icelake-server", 0x06, 0x6a, RECORD_ADAPTIVE, "icelake", "event=0xcd,umask=0x1,ldlat=3",
-		 "event=0xd0,umask=0x82", NULL, 0xff, 0xf, 1},
+		 "event=0xd0,umask=0x82", NULL, 0xff, 0xf, 1, 3},
 		{"sapphirerapids", 0x06, 0x8f, RECORD_ADAPTIVE, "sapphire_rapids",
 		 "event=0xcd,umask=0x1,ldlat=3", "event=0xcd,umask=0x2", "event=0x03,umask=0x82", 0xfe, 0x1,
-		 1},
+		 1, 3},
+		{"alderlake", 0x06, 0x97, RECORD_ADAPTIVE, "alderlake_hybrid", "event=0xcd,umask=0x1,ldlat=3",
+		 "event=0xcd,umask=0x2", "event=0x03,umask=0x82", 0xfe, 0x1, 1, 3},
+		{"gracemont", 0x06, 0xbe, RECORD_ADAPTIVE, "gracemont", "event=0xd0,umask=0x5,ldlat=3",
+		 "event=0xd0,umask=0x6", NULL, 0x3, 0x3f, 1, 3},
+		{"sierraforest", 0x06, 0xaf, RECORD_ADAPTIVE, "crestmont", "event=0xd0,umask=0x5,ldlat=3",
+		 "event=0xd0,umask=0x6", NULL, 0x3, 0xff, 1, 3},
+		{"graniterapids", 0x06, 0xad, RECORD_ADAPTIVE, "granite_rapids",
+		 "event=0xcd,umask=0x1,ldlat=3", "event=0xcd,umask=0x2", NULL, 0xfe, 0x1, 1, 3},
 	};
 
 	cr_assert_eq(machines_count, ARRAY_SIZE(facts));
@@ -98,6 +108,7 @@ Test(model_machine, facts_of_linux_and_of_the_manual)
 		cr_expect_eq(machine->load_latency_counters, facts[i].load_counters, "%s", machine->name);
 		cr_expect_eq(machine->store_counters, facts[i].store_counters, "%s", machine->name);
 		cr_expect_eq(machine->smallest_period, facts[i].smallest_period, "%s", machine->name);
+		cr_expect_eq(machine->max_precise, facts[i].max_precise, "%s", machine->name);
 #define SAME_TEXT(field, fact)                                                                      \
 	cr_expect(!machine->field == !(fact) && (!machine->field || !strcmp(machine->field, fact)), \
 		  "%s: " #field " is %s", machine->name, machine->field ? machine->field : "none")
@@ -183,14 +194,45 @@ Test(model_machine, mechanisms_of_each_generation)
 			cr_expect_eq(!machine->offcore_bits[i], !machine->offcore_events[i], "%s",
 				     machine->name);
 		cr_expect_eq(has(machine, MECHANISM_OFFCORE_AVERAGE),
-			     (machine->offcore_bits[0] >> 38 & 1) != 0, "%s", machine->name);
+			     !machine_is_efficient(machine) && (machine->offcore_bits[0] >> 38 & 1) != 0,
+			     "%s", machine->name);
 		/* 18.18.8: one counter. */
 		cr_expect_eq(has(machine, MECHANISM_AT_RETIREMENT), machine->family == 0xf, "%s",
 			     machine->name);
-		/* Sapphire Rapids alone asks for an auxiliary event, and splits its latency. */
-		cr_expect_eq(has(machine, MECHANISM_LATENCY_SPLIT), machine->aux_event != 0, "%s",
+		/* Golden Cove and E-cores split their latency, and tell that of stores; the first two parts
+		 * with Golden Cove ask for an auxiliary event. */
+		cr_expect_eq(has(machine, MECHANISM_LATENCY_SPLIT), machine->encoding >= ENCODING_GOLDEN_COVE,
+			     "%s", machine->name);
+		cr_expect_eq(has(machine, MECHANISM_STORE_LATENCY), machine->encoding >= ENCODING_GOLDEN_COVE,
+			     "%s", machine->name);
+		cr_expect_eq(machine->aux_event != 0, machine->model == 0x8f || machine->model == 0x97, "%s",
 			     machine->name);
+		/* icl_, glc_, tnt_, cmt_get_event_constraints(). */
+		cr_expect_eq(machine->distributed_counters,
+			     machine->format != RECORD_ADAPTIVE        ? 0
+			     : machine->encoding == ENCODING_CRESTMONT ? 0x100000003
+			     : has(machine, MECHANISM_STORE_LATENCY)   ? 0x100000001
+								       : 0x100000000,
+			     "%s", machine->name);
 	}
+}
+
+Test(model_machine, the_other_cores_of_a_hybrid_are_in_the_table)
+{
+	const struct machine *alder_lake = machine_find("alderlake");
+
+	FOREACH_MACHINE(machine)
+	{
+		cr_expect_eq(!machine->companion, !machine->companion_pmu, "%s", machine->name);
+		cr_expect_eq(!machine->companion, !machine->pmu, "%s", machine->name);
+		if (machine->companion)
+			cr_expect_not_null(machine_find(machine->companion), "%s", machine->name);
+	}
+	cr_assert_not_null(alder_lake->companion);
+	cr_expect_str_eq(alder_lake->pmu, "cpu_core");
+	cr_expect_str_eq(alder_lake->companion_pmu, "cpu_atom");
+	cr_expect(machine_is_efficient(machine_find(alder_lake->companion)));
+	cr_expect_not(machine_is_efficient(alder_lake));
 }
 
 Test(model_machine, who_can_not_be_the_origin_is_told_why)

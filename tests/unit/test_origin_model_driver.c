@@ -142,7 +142,8 @@ Test(driver, takes_the_smallest_period_that_linux_takes)
 	cr_expect_eq(driver_period(machine_find("nehalem"), 33), 33);
 }
 
-/* A period's loads and one more make a record: the counter overflows, and the next one is the record's. */
+/* A period's loads and one more make a record: the counter overflows, and the next one is the record's.
+ * Counter 0 of an E-core has no such skid. */
 Test(driver, each_record_becomes_a_sample_of_what_was_loaded)
 {
 	for_each_able(machine)
@@ -150,7 +151,7 @@ Test(driver, each_record_becomes_a_sample_of_what_was_loaded)
 		bool split = machine->mechanisms & MECHANISM_LATENCY_SPLIT;
 
 		start(machine, PERIOD);
-		cr_expect_eq(loads(PERIOD, 99), 0);
+		cr_expect_eq(loads(PERIOD - (machine->distributed_counters >> driver.counter & 1), 99), 0);
 		cr_expect_eq(driver_drain(&driver, 7, take, &taken), 0);
 		cr_expect_eq(taken.n, 0);
 		cr_expect_eq(loads(1, 99), 0);

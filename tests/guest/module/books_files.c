@@ -10,6 +10,7 @@
 #include <linux/timekeeping.h>
 
 #include "parameters.h"
+#include "pmu.h"
 
 #define WORD_(name, word) word,
 static const char *const source_words[] = {SOURCES(WORD_)};
@@ -50,8 +51,9 @@ static void put_book(struct seq_file *file, int cpu, const struct book *book)
 {
 	const struct book_sums *sums = &book->overflow;
 
-	seq_printf(file, "{\"cpu\":%d,\"event\":\"0x%x\",\"cgroup\":%llu,\"pid\":%u,\"comm\":", cpu,
-		   book->key.event, book->key.cgroup, book->key.pid);
+	seq_printf(file,
+		   "{\"cpu\":%d,\"pmu\":\"%s\",\"event\":\"0x%x\",\"cgroup\":%llu,\"pid\":%u,\"comm\":", cpu,
+		   pmu_of_cpu(cpu)->name, book->key.event, book->key.cgroup, book->key.pid);
 	put_text(file, book->key.comm);
 	seq_printf(file, ",\"samples\":%llu,\"period\":%llu,\"latency\":%llu,\"latency_true\":%llu",
 		   sums->samples, sums->period, sums->latency, sums->latency_true);
@@ -98,8 +100,8 @@ static void put_totals(struct seq_file *file, int cpu, const struct core *core)
 	const struct core_books *books = &core->books;
 	const char *separator = "";
 
-	seq_printf(file, "{\"cpu\":%d,\"records\":%llu,\"not_written\":%llu", cpu, core->unit.records,
-		   core->unit.not_written);
+	seq_printf(file, "{\"cpu\":%d,\"pmu\":\"%s\",\"records\":%llu,\"not_written\":%llu", cpu,
+		   pmu_of_cpu(cpu)->name, core->unit.records, core->unit.not_written);
 	seq_printf(
 		file,
 		",\"interrupts\":%llu,\"deferred\":%llu,\"drains\":%llu,\"handler_ns\":%llu,\"tick_ns\":%llu",

@@ -31,6 +31,9 @@
 #define PMU_CAPABILITIES PERF_PMU_CAP_HETEROGENEOUS_CPUS
 #endif
 
+/* That rewrite, too, made pmu::filter_match() of an event pmu::filter() of a CPU. */
+#define PMU_FILTERS_CPUS (LINUX_VERSION_CODE >= KERNEL_VERSION(6, 2, 0))
+
 /* hrtimer_setup() came in 6.13 (908a1d775422); hrtimer_init() went in 6.15. */
 static inline void timer_setup_hard(struct hrtimer *timer, enum hrtimer_restart (*function)(struct hrtimer *))
 {

@@ -14,6 +14,7 @@
 #define CYCLES           0x003c
 #define REFERENCE_CYCLES 0x0300
 #define PRECISE_FIXED    0x0100 /* INST_RETIRED.PREC_DIST of Ice Lake: fixed counter 0 */
+#define SLOTS            0x0400
 
 /* intel_nehalem_pebs_event_constraints: the only events with PEBS; later all are taken. */
 static bool nehalem_has_pebs(const struct machine *machine, u64 event)
@@ -32,58 +33,81 @@ static bool nehalem_has_pebs(const struct machine *machine, u64 event)
 	}
 }
 
-static u64 fixed_of(const struct machine *machine, u64 config)
+/* intel_*_event_constraints: what has a fixed counter may go there; general-purpose ones else. */
+static u64 plain_counters(const struct machine *machine, u64 config)
 {
 	u64 general = (1ULL << machine->counters) - 1;
+	bool extended = machine->format == RECORD_ADAPTIVE && !machine_is_efficient(machine);
+	u64 event = config & EVENT_AND_UMASK;
 
 	if (config & NOT_FIXED)
 		return general;
-	switch (config & EVENT_AND_UMASK) {
+	switch (event) {
 	case INSTRUCTIONS:
 		return machine->fixed_counters > 0 ? general | FIXED(0) : general;
 	case CYCLES:
 		return machine->fixed_counters > 1 ? general | FIXED(1) : general;
 	case REFERENCE_CYCLES:
 		return machine->fixed_counters > 2 ? FIXED(2) : 0;
+	case PRECISE_FIXED: /* a pseudo event: no general-purpose counter knows it */
+		return extended ? FIXED(0) : general;
+	case SLOTS:
+		return extended ? FIXED(3) : general;
 	default:
+		/* intel_icl_, intel_glc_event_constraints: event selects below 90H, but for 2EH and 3CH. */
+		if (extended && (event & 0xff) && (event & 0xff) < 0x90 && (event & 0xff) != 0x2e &&
+		    (event & 0xff) != 0x3c)
+			return general & 0xf;
 		return general;
 	}
 }
 
-static u64 precise_counters(const struct machine *machine, const struct demand *demand, u64 counters)
+/* intel_icl_, intel_glc_ (6.1: spr_), intel_grt_ and intel_cmt_pebs_event_constraints. */
+static u64 adaptive_counters(const struct machine *machine, u64 config, u64 counters)
 {
-	u64 event = demand->config & EVENT_AND_UMASK;
+	bool golden_cove = machine->mechanisms & MECHANISM_STORE_LATENCY && !machine_is_efficient(machine);
+	u64 event = config & EVENT_AND_UMASK;
 
-	if (machine->encoding == ENCODING_NEHALEM)
-		return nehalem_has_pebs(machine, event) ? counters & machine->pebs_counters : 0;
-	if (machine->format == RECORD_ADAPTIVE) {
-		if (event == PRECISE_FIXED || event == PRECISE_DISTANCE)
-			return FIXED(0);
-		/* glc_get_event_constraints(), spr_...() in 6.1: PDist is on counter 0. */
-		if (demand->precise == 3 && (machine->mechanisms & MECHANISM_STORE_LATENCY))
-			return counters & FIXED(0) ? FIXED(0) : counters & 1;
-		/* icl_get_event_constraints(): instructions go to fixed counter 0. */
-		if (demand->precise == 3 && (counters & FIXED(0)))
-			return FIXED(0);
-		return counters & machine->pebs_counters;
-	}
-	if (event == PRECISE_DISTANCE && (machine->mechanisms & MECHANISM_PDIR))
-		return counters & 0x2;
+	if (golden_cove && (event & 0xff) == (INSTRUCTIONS & 0xff))
+		counters = 0xfe;
+	else if (event == PRECISE_DISTANCE && !machine_is_efficient(machine))
+		counters = FIXED(0);
 	return counters & machine->pebs_counters;
+}
+
+/* precise_ip 3, of adaptive machines: glc_ (6.1: spr_), tnt_ and cmt_get_event_constraints() in core.c. Ice
+ * Lake has no such counter but for instructions, which go to fixed counter 0 on all of them. */
+static u64 distributed_counters(const struct machine *machine, u64 config, u64 counters)
+{
+	u64 general = machine->distributed_counters & (FIXED(0) - 1);
+
+	if ((config & (EVENT_AND_UMASK | NOT_FIXED)) == INSTRUCTIONS)
+		return machine_is_efficient(machine) ? machine->distributed_counters : FIXED(0);
+	return general ? counters & general : counters;
 }
 
 u64 constraint_counters(const struct machine *machine, const struct demand *demand)
 {
 	u64 event = demand->config & EVENT_AND_UMASK;
-	u64 counters = fixed_of(machine, demand->config);
+	u64 counters = plain_counters(machine, demand->config);
 
 	if (event && event == machine->load_latency_event)
 		counters = machine->load_latency_counters;
 	else if (event && event == machine->store_event)
 		counters = machine->store_counters;
-	else if (event == PRECISE_FIXED)
-		counters = machine->fixed_counters && demand->precise ? FIXED(0) : 0;
-	return demand->precise ? precise_counters(machine, demand, counters) : counters;
+	if (!demand->precise)
+		return counters;
+	if (machine->encoding == ENCODING_NEHALEM)
+		return nehalem_has_pebs(machine, event) ? counters & machine->pebs_counters : 0;
+	if (machine->format == RECORD_ADAPTIVE) {
+		counters = adaptive_counters(machine, demand->config, counters);
+		return demand->precise == 3 ? distributed_counters(machine, demand->config, counters)
+					    : counters;
+	}
+	/* intel_snb_ to intel_skl_pebs_event_constraints: INST_RETIRED.PREC_DIST. */
+	if (event == PRECISE_DISTANCE && machine->mechanisms & MECHANISM_PDIR)
+		return counters & 0x2;
+	return counters & machine->pebs_counters;
 }
 
 struct matching {

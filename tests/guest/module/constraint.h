@@ -14,8 +14,8 @@ struct demand {
 };
 
 /* Bits of the counters, fixed ones from bit 32; 0: none can. intel_*_pebs_event_constraints[] in
- * arch/x86/events/intel/ds.c, intel_*_event_constraints[] in core.c (6.1), as far as the model's machines go.
- */
+ * arch/x86/events/intel/ds.c, intel_*_event_constraints[] and *_get_event_constraints() in core.c
+ * (6.1, 6.12), as far as the model's machines go. */
 u64 constraint_counters(const struct machine *machine, const struct demand *demand);
 
 /*

@@ -6,6 +6,7 @@
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
 
+#include "pmu.h"
 #include "world.h"
 
 /* Where the kernel has the areas, in the CPU entry areas: not where the module's memory is, whose addresses
@@ -14,7 +15,6 @@
 #define AREA_STRIDE (1ULL << 20)
 
 DEFINE_PER_CPU(struct core *, cores);
-const struct machine *played;
 
 static void core_free(struct core *core)
 {
@@ -28,8 +28,9 @@ static void core_free(struct core *core)
 }
 
 /* alloc_pebs_buffer() in arch/x86/events/intel/ds.c: as many records as fit, of the machine's smallest. */
-static int core_lay_out_buffer(struct core *core, const struct machine *machine)
+static int core_lay_out_buffer(struct core *core)
 {
+	const struct machine *machine = core->machine;
 	struct ds_area area = {.base = core->area + PAGE_SIZE, .index = core->area + PAGE_SIZE};
 
 	core->record_bytes = record_size(machine->format, 0);
@@ -38,8 +39,9 @@ static int core_lay_out_buffer(struct core *core, const struct machine *machine)
 	return ds_area_write(machine, &core->unit.memory, core->area, &area);
 }
 
-static struct core *core_new(const struct machine *machine, int cpu)
+static struct core *core_new(int cpu)
 {
+	const struct machine *machine = pmu_of_cpu(cpu)->machine;
 	struct core *core = vzalloc(sizeof(*core));
 	struct linear_memory memory;
 	int node = cpu_to_node(cpu);
@@ -47,6 +49,7 @@ static struct core *core_new(const struct machine *machine, int cpu)
 	if (!core)
 		return NULL;
 	core->cpu = cpu;
+	core->machine = machine;
 	core->area = AREA_BASE + (u64)cpu * AREA_STRIDE;
 	core->memory = vzalloc_node(PAGE_SIZE + BUFFER_BYTES, node);
 	if (!core->memory || books_open(&core->books) < 0)
@@ -66,7 +69,7 @@ static struct core *core_new(const struct machine *machine, int cpu)
 	/* Each load over the threshold counts: the world is told how many those are. */
 	core->unit.tag_interval = 1;
 	core->full_width = pebs_write(&core->unit, COUNTER_FULL_WIDTH, 0) == 0;
-	if (core_lay_out_buffer(core, machine) < 0)
+	if (core_lay_out_buffer(core) < 0)
 		goto fail;
 	core_write(core, MSR_IA32_DS_AREA, core->area);
 	world_setup(core);
@@ -76,13 +79,13 @@ fail:
 	return NULL;
 }
 
-int cores_open(const struct machine *machine)
+int cores_open(void)
 {
 	int cpu;
 
 	for_each_possible_cpu(cpu)
 	{
-		struct core *core = core_new(machine, cpu);
+		struct core *core = core_new(cpu);
 
 		if (!core) {
 			cores_close();
@@ -135,8 +138,8 @@ void core_write(struct core *core, u32 msr, u64 value)
 {
 	int r = pebs_write(&core->unit, msr, value);
 
-	WARN_ONCE(r < 0, "pebs_machine: the model of %s refuses %#llx in register %#x\n", played->title,
-		  value, msr);
+	WARN_ONCE(r < 0, "pebs_machine: the model of %s refuses %#llx in register %#x\n",
+		  core->machine->title, value, msr);
 }
 
 u64 core_read(struct core *core, u32 msr)
@@ -144,6 +147,7 @@ u64 core_read(struct core *core, u32 msr)
 	u64 value = 0;
 	int r = pebs_read(&core->unit, msr, &value);
 
-	WARN_ONCE(r < 0, "pebs_machine: the model of %s does not know register %#x\n", played->title, msr);
+	WARN_ONCE(r < 0, "pebs_machine: the model of %s does not know register %#x\n", core->machine->title,
+		  msr);
 	return value;
 }

@@ -35,6 +35,7 @@ enum { COUNTER_31_BITS = MSR_IA32_PMC0, COUNTER_FULL_WIDTH = MSR_IA32_A_PMC0 };
 
 struct core {
 	int cpu;
+	const struct machine *machine;
 	struct pebs_unit unit;
 	void *memory;    /* what the unit can reach: the DS save area, then, a page on, the PEBS buffer */
 	u64 area;        /* linear address of it to the unit */
@@ -82,10 +83,8 @@ static inline struct core *this_core(void)
 	return __this_cpu_read(cores);
 }
 
-extern const struct machine *played;
-
-/* Allocates every possible CPU's. -ENOMEM. */
-int cores_open(const struct machine *machine);
+/* Allocates every possible CPU's, each of the machine that its PMU is of (pmu.h). -ENOMEM. */
+int cores_open(void);
 void cores_close(void);
 
 /* While in, the interrupt's handler does not touch the unit but comes back at the outermost leave. */

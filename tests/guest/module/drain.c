@@ -104,16 +104,17 @@ void drain(struct core *core, const struct pt_regs *interrupted)
 	struct ds_area area;
 	struct drain drain;
 
-	if (ds_area_read(played, &core->unit.memory, core->area, &area) < 0)
+	if (ds_area_read(core->machine, &core->unit.memory, core->area, &area) < 0)
 		return;
-	(void)ds_area_set_index(played, &core->unit.memory, core->area, area.base);
+	(void)ds_area_set_index(core->machine, &core->unit.memory, core->area, area.base);
 	if (area.index <= area.base) {
 		update_reloaded(core);
 		return;
 	}
 	core->books.drains++;
-	drain_open(&drain, played->format, linear_at(&core->unit.memory, area.base, area.index - area.base),
-		   area.index - area.base, core->pebs_enabled);
+	drain_open(&drain, core->machine->format,
+		   linear_at(&core->unit.memory, area.base, area.index - area.base), area.index - area.base,
+		   core->pebs_enabled);
 	core->books.unclaimed += drain.unclaimed;
 	tell_collisions(core, &drain, interrupted);
 	deliver(core, &drain, interrupted);

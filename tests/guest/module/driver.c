@@ -4,6 +4,7 @@
 #include "model/adaptive.h"
 
 #include "drain.h"
+#include "init_event.h"
 #include "kernel_symbols.h"
 #include "world.h"
 
@@ -12,20 +13,20 @@
 	(PERF_SAMPLE_ADDR | PERF_SAMPLE_DATA_SRC | PERF_SAMPLE_PHYS_ADDR | PERF_SAMPLE_WEIGHT_TYPE | \
 	 PERF_SAMPLE_TRANSACTION | PERF_SAMPLE_DATA_PAGE_SIZE)
 
-static u64 counter_mask(void)
+static u64 counter_mask(const struct core *core)
 {
-	return (1ULL << played->counter_bits) - 1;
+	return (1ULL << core->machine->counter_bits) - 1;
 }
 
 /* A counter can be loaded with less than half of its width; without full width writes, with 31 bits. */
 static s64 longest_period(const struct core *core)
 {
-	return core->full_width ? (s64)(counter_mask() >> 1) : (s64)((1ULL << 31) - 1);
+	return core->full_width ? (s64)(counter_mask(core) >> 1) : (s64)((1ULL << 31) - 1);
 }
 
-static s64 sign_extended(u64 count)
+static s64 sign_extended(const struct core *core, u64 count)
 {
-	unsigned int shift = 64 - played->counter_bits;
+	unsigned int shift = 64 - core->machine->counter_bits;
 
 	return (s64)(count << shift) >> shift;
 }
@@ -40,9 +41,10 @@ static u64 counter_read(struct core *core, int counter)
 static void counter_write(struct core *core, int counter, u64 value)
 {
 	if (counter_is_fixed(counter))
-		core_write(core, MSR_IA32_FIXED_CTR0 + (u32)(counter - PEBS_FIXED_0), value & counter_mask());
+		core_write(core, MSR_IA32_FIXED_CTR0 + (u32)(counter - PEBS_FIXED_0),
+			   value & counter_mask(core));
 	else if (core->full_width)
-		core_write(core, COUNTER_FULL_WIDTH + (u32)counter, value & counter_mask());
+		core_write(core, COUNTER_FULL_WIDTH + (u32)counter, value & counter_mask(core));
 	else
 		core_write(core, COUNTER_31_BITS + (u32)counter, (u32)value);
 }
@@ -80,11 +82,11 @@ static void pebs_enable(struct core *core, struct perf_event *event)
 	hardware->config &= ~EVTSEL_INT;
 	core->pebs_enabled |= 1ULL << counter;
 	/* Adaptive machines (x86_pmu.version 5) have fixed counters there, and need no such bit. */
-	if ((hardware->flags & FLAG_LOAD_LATENCY) && played->format != RECORD_ADAPTIVE)
+	if ((hardware->flags & FLAG_LOAD_LATENCY) && core->machine->format != RECORD_ADAPTIVE)
 		core->pebs_enabled |= PEBS_ENABLE_LOAD_LATENCY(counter);
-	if ((hardware->flags & FLAG_STORE) && (played->mechanisms & MECHANISM_PRECISE_STORE))
+	if ((hardware->flags & FLAG_STORE) && (core->machine->mechanisms & MECHANISM_PRECISE_STORE))
 		core->pebs_enabled |= PEBS_ENABLE_PRECISE_STORE;
-	if (played->format == RECORD_ADAPTIVE) {
+	if (core->machine->format == RECORD_ADAPTIVE) {
 		hardware->config |= EVTSEL_ADAPTIVE;
 		if (core->data_cfg != core->data_cfg_written)
 			core_write(core, MSR_PEBS_DATA_CFG, core->data_cfg);
@@ -92,13 +94,13 @@ static void pebs_enable(struct core *core, struct perf_event *event)
 	}
 	if (counter_is_fixed(counter))
 		reset = PEBS_GENERAL + counter - PEBS_FIXED_0;
-	if (ds_area_read(played, &core->unit.memory, core->area, &area) < 0)
+	if (ds_area_read(core->machine, &core->unit.memory, core->area, &area) < 0)
 		return;
 	/* With 0 the counter starts anew at the assist, and is far from a second record when the handler
 	 * loads it. */
 	area.reset[reset] =
-		hardware->flags & FLAG_AUTO_RELOAD ? -hardware->sample_period & counter_mask() : 0;
-	(void)ds_area_write(played, &core->unit.memory, core->area, &area);
+		hardware->flags & FLAG_AUTO_RELOAD ? -hardware->sample_period & counter_mask(core) : 0;
+	(void)ds_area_write(core->machine, &core->unit.memory, core->area, &area);
 }
 
 static void pebs_disable(struct core *core, struct perf_event *event)
@@ -108,9 +110,9 @@ static void pebs_disable(struct core *core, struct perf_event *event)
 	if (driver_all_large(core))
 		drain(core, NULL);
 	core->pebs_enabled &= ~(1ULL << hardware->idx);
-	if ((hardware->flags & FLAG_LOAD_LATENCY) && played->format != RECORD_ADAPTIVE)
+	if ((hardware->flags & FLAG_LOAD_LATENCY) && core->machine->format != RECORD_ADAPTIVE)
 		core->pebs_enabled &= ~PEBS_ENABLE_LOAD_LATENCY(hardware->idx);
-	if ((hardware->flags & FLAG_STORE) && (played->mechanisms & MECHANISM_PRECISE_STORE))
+	if ((hardware->flags & FLAG_STORE) && (core->machine->mechanisms & MECHANISM_PRECISE_STORE))
 		core->pebs_enabled &= ~PEBS_ENABLE_PRECISE_STORE;
 	if (core->enabled)
 		core_write(core, MSR_IA32_PEBS_ENABLE, core->pebs_enabled);
@@ -202,7 +204,7 @@ void driver_update(struct core *core, struct perf_event *event)
 	struct hw_perf_event *hardware = &event->hw;
 	u64 now = counter_read(core, hardware->idx);
 	u64 before = (u64)local64_xchg(&hardware->prev_count, (s64)now);
-	s64 difference = sign_extended(now - before);
+	s64 difference = sign_extended(core, now - before);
 
 	local64_add(difference, &event->count);
 	local64_sub(difference, &hardware->period_left);
@@ -228,7 +230,7 @@ bool driver_set_period(struct core *core, struct perf_event *event)
 	}
 	left = max_t(s64, left, 2);
 	left = min(left, longest_period(core));
-	left = max_t(s64, left, played->smallest_period);
+	left = init_event_limit_period(event, left);
 	local64_set(&hardware->prev_count, -left);
 	counter_write(core, hardware->idx, (u64)-left);
 	perf_event_update_userpage(event);
@@ -239,10 +241,11 @@ void driver_update_reloaded(struct core *core, struct perf_event *event, u32 rec
 {
 	struct hw_perf_event *hardware = &event->hw;
 	u64 now = counter_read(core, hardware->idx);
-	s64 before = sign_extended((u64)local64_xchg(&hardware->prev_count, (s64)now));
+	s64 before = sign_extended(core, (u64)local64_xchg(&hardware->prev_count, (s64)now));
 
-	local64_add(sign_extended(now) - before + (s64)(records * hardware->sample_period), &event->count);
-	local64_set(&hardware->period_left, -sign_extended(now));
+	local64_add(sign_extended(core, now) - before + (s64)(records * hardware->sample_period),
+		    &event->count);
+	local64_set(&hardware->period_left, -sign_extended(core, now));
 	perf_event_update_userpage(event);
 }
 
@@ -265,15 +268,15 @@ static u64 data_cfg_of(const struct perf_event *event)
 static void update_threshold(struct core *core)
 {
 	struct ds_area area;
-	u32 spare = hweight64(played->pebs_counters);
+	u32 spare = hweight64(core->machine->pebs_counters);
 
-	if (ds_area_read(played, &core->unit.memory, core->area, &area) < 0)
+	if (ds_area_read(core->machine, &core->unit.memory, core->area, &area) < 0)
 		return;
 	if (core->n_pebs == core->n_large)
 		area.threshold = area.maximum - spare * core->record_bytes;
 	else
 		area.threshold = area.base + core->record_bytes;
-	(void)ds_area_write(played, &core->unit.memory, core->area, &area);
+	(void)ds_area_write(core->machine, &core->unit.memory, core->area, &area);
 }
 
 static void pebs_update(struct core *core, struct perf_event *event, bool was_large, bool add)
@@ -287,7 +290,7 @@ static void pebs_update(struct core *core, struct perf_event *event, bool was_la
 			kernel_symbols.perf_sched_cb_inc(event->pmu);
 		update = true;
 	}
-	if (add && played->format == RECORD_ADAPTIVE) {
+	if (add && core->machine->format == RECORD_ADAPTIVE) {
 		u64 groups = data_cfg_of(event);
 
 		if (core->n_pebs == 1) {

@@ -5,6 +5,7 @@
 
 #include "driver.h"
 #include "init_event.h"
+#include "pmu.h"
 #include "schedule.h"
 #include "sysfs.h"
 
@@ -13,6 +14,8 @@
 #define EVENT_AND_UMASK 0xffffULL
 
 #define LDLAT_MASK 0xffffULL
+
+#define INSTRUCTIONS_ALL 0x01c0
 
 /* LARGE_PEBS_FLAGS in arch/x86/events/perf_event.h: what the hardware itself writes into a record. */
 #define LARGE_TYPES                                                                                        \
@@ -34,40 +37,44 @@ static u16 event_code(const struct perf_event *event)
 	return (u16)(event->hw.config & EVENT_AND_UMASK);
 }
 
-/* x86_pmu_max_precise(): 1 with PEBS, 2 with branch records (and so a corrected IP), 3 with a precise
- * distribution. */
-unsigned int init_event_max_precise(void)
+static const struct machine *machine_of(const struct perf_event *event)
 {
-	bool distribution = (played->mechanisms & MECHANISM_PDIR) || played->format == RECORD_ADAPTIVE;
-
-	return played->pebs_counters ? 2 + distribution : 0;
+	return pmu_of_event(event)->machine;
 }
 
-static u64 smallest_period(const struct perf_event *event)
+/* x86_pmu.limit_period(): hsw_, bdw_, nhm_ and glc_limit_period() (6.12; spr_ in 6.1). */
+s64 init_event_limit_period(const struct perf_event *event, s64 left)
 {
-	/* spr_limit_period() (6.1), glc_limit_period(). */
-	if (event->attr.precise_ip == 3 && (played->mechanisms & MECHANISM_STORE_LATENCY))
-		return 128;
-	return played->smallest_period;
+	const struct machine *machine = machine_of(event);
+
+	left = max_t(s64, left, machine->smallest_period);
+	if (event->attr.precise_ip == 3 && machine->mechanisms & MECHANISM_STORE_LATENCY)
+		left = max_t(s64, left, 128);
+	if (event_code(event) == INSTRUCTIONS_ALL) {
+		left = max_t(s64, left, machine->instructions_smallest);
+		if (machine->instructions_step)
+			left -= left % machine->instructions_step;
+	}
+	return left;
 }
 
 int init_event_check_period(struct perf_event *event, u64 period)
 {
-	return period < smallest_period(event) ? -EINVAL : 0;
+	return init_event_limit_period(event, (s64)period) > (s64)period ? -EINVAL : 0;
 }
 
 /* The register that goes with an event's code, and the bits that it takes; 0: none does. */
-static u32 extra_register(u16 code, u64 *ret_valid)
+static u32 extra_register(const struct machine *machine, u16 code, u64 *ret_valid)
 {
 	u32 i;
 
-	if (played->load_latency_event && code == played->load_latency_event) {
+	if (machine->load_latency_event && code == machine->load_latency_event) {
 		*ret_valid = LDLAT_MASK;
 		return MSR_PEBS_LD_LAT_THRESHOLD;
 	}
-	for (i = 0; i < ARRAY_SIZE(played->offcore_events); i++)
-		if (played->offcore_bits[i] && code == played->offcore_events[i]) {
-			*ret_valid = played->offcore_bits[i];
+	for (i = 0; i < ARRAY_SIZE(machine->offcore_events); i++)
+		if (machine->offcore_bits[i] && code == machine->offcore_events[i]) {
+			*ret_valid = machine->offcore_bits[i];
 			return MSR_OFFCORE_RSP_0 + i;
 		}
 	return 0;
@@ -79,7 +86,7 @@ static int set_extra_register(struct perf_event *event)
 	struct hw_perf_event_extra *extra = &event->hw.extra_reg;
 	u64 value = event->attr.config1;
 	u64 valid;
-	u32 msr = extra_register(event_code(event), &valid);
+	u32 msr = extra_register(machine_of(event), event_code(event), &valid);
 
 	if (!msr)
 		return 0;
@@ -96,13 +103,13 @@ static void set_period(struct perf_event *event)
 	struct hw_perf_event *hardware = &event->hw;
 
 	if (!is_sampling_event(event)) {
-		hardware->sample_period = (1ULL << (played->counter_bits - 1)) - 1;
+		hardware->sample_period = (1ULL << (machine_of(event)->counter_bits - 1)) - 1;
 	} else if (event->attr.freq && event->attr.sample_freq) {
 		/* intel_pmu_freq_start_period(), 6.1: from there perf core steers. */
 		u64 factor = event->attr.type == PERF_TYPE_HARDWARE ? 500000000 : 64 * 4000;
 
 		hardware->sample_period = DIV_ROUND_UP_ULL(factor, event->attr.sample_freq) - 1;
-		hardware->sample_period = max(hardware->sample_period, smallest_period(event));
+		hardware->sample_period = (u64)init_event_limit_period(event, (s64)hardware->sample_period);
 	} else {
 		return;
 	}
@@ -121,7 +128,7 @@ static void set_batching(struct perf_event *event)
 	event->hw.flags |= FLAG_AUTO_RELOAD;
 	/* Records of Skylake and later tell the time (x86_pmu.large_pebs_flags), if the clock is the
 	 * kernel's. */
-	if (played->format >= RECORD_SKYLAKE && !attr->use_clockid)
+	if (machine_of(event)->format >= RECORD_SKYLAKE && !attr->use_clockid)
 		large |= PERF_SAMPLE_TIME;
 	if (!attr->exclude_kernel)
 		large &= ~(u64)PERF_SAMPLE_REGS_USER;
@@ -131,9 +138,9 @@ static void set_batching(struct perf_event *event)
 	event->attach_state |= PERF_ATTACH_SCHED_CB;
 }
 
-static bool is_auxiliary(const struct perf_event *event)
+static bool is_auxiliary(const struct perf_event *of, const struct perf_event *event)
 {
-	return event->pmu->event_init == init_event && event_code(event) == played->aux_event;
+	return event->pmu == of->pmu && event_code(event) == machine_of(of)->aux_event;
 }
 
 /* The load latency event's auxiliary stands before it in its group. */
@@ -144,28 +151,31 @@ static bool has_auxiliary(struct perf_event *event)
 
 	if (leader == event)
 		return false;
-	if (is_auxiliary(leader))
+	if (is_auxiliary(event, leader))
 		return true;
-	for_each_sibling_event(sibling, leader) if (is_auxiliary(sibling)) return true;
+	for_each_sibling_event(sibling, leader) if (is_auxiliary(event, sibling)) return true;
 	return false;
 }
 
 static int configure_precise(struct perf_event *event)
 {
-	if (event->attr.precise_ip > init_event_max_precise())
+	const struct machine *machine = machine_of(event);
+
+	if (event->attr.precise_ip > machine->max_precise)
 		return -EOPNOTSUPP;
 	if (!is_sampling_event(event))
 		return -EINVAL;
 	set_batching(event);
-	if (event_code(event) == played->load_latency_event)
+	if (event_code(event) == machine->load_latency_event)
 		event->hw.flags |= FLAG_LOAD_LATENCY;
-	else if (played->store_event && event_code(event) == played->store_event)
+	else if (machine->store_event && event_code(event) == machine->store_event)
 		event->hw.flags |= FLAG_STORE;
 	return 0;
 }
 
 static int configure(struct perf_event *event)
 {
+	const struct machine *machine = machine_of(event);
 	const struct perf_event_attr *attr = &event->attr;
 	int r;
 
@@ -183,7 +193,8 @@ static int configure(struct perf_event *event)
 	} else {
 		event->hw.config |= attr->config & RAW_MASK;
 	}
-	if (is_sampling_event(event) && !attr->freq && attr->sample_period < smallest_period(event))
+	if (is_sampling_event(event) && !attr->freq &&
+	    init_event_check_period(event, attr->sample_period) < 0)
 		return -EINVAL;
 	/* XMM registers: no workload of the model has any. Branch records neither. */
 	if ((attr->sample_regs_intr | attr->sample_regs_user) & PERF_REG_EXTENDED_MASK)
@@ -201,12 +212,12 @@ static int configure(struct perf_event *event)
 	}
 	if (attr->aux_output)
 		return -EINVAL;
-	if (played->aux_event && (attr->sample_type & PERF_SAMPLE_DATA_SRC) &&
-	    event_code(event) == played->load_latency_event && !has_auxiliary(event))
+	if (machine->aux_event && (attr->sample_type & PERF_SAMPLE_DATA_SRC) &&
+	    event_code(event) == machine->load_latency_event && !has_auxiliary(event))
 		return -ENODATA;
 	if (attr->type == PERF_TYPE_HARDWARE || !(attr->config & EVTSEL_ANY))
 		return 0;
-	if (played->format == RECORD_ADAPTIVE)
+	if (machine->format == RECORD_ADAPTIVE)
 		return -EINVAL;
 	if (!perfmon_capable())
 		return -EACCES;
@@ -214,11 +225,15 @@ static int configure(struct perf_event *event)
 	return 0;
 }
 
-/* Appends the event, if it is one of this PMU and takes part. */
-static bool collect(struct perf_event *event, struct demand *demands, unsigned int *n, bool always)
+/* Appends the event, if it is one of the PMU and takes part. Another one's of ours is in no group with it
+ * (collect_event() in x86's core.c). */
+static bool collect(const struct pmu *pmu, struct perf_event *event, struct demand *demands, unsigned int *n,
+		    bool always)
 {
 	if (event->pmu->event_init != init_event || (!always && event->state <= PERF_EVENT_STATE_OFF))
 		return true;
+	if (event->pmu != pmu)
+		return false;
 	if (*n == EVENTS_AT_ONCE)
 		return false;
 	demands[(*n)++] = schedule_demand(event);
@@ -235,16 +250,16 @@ static int validate(struct perf_event *event)
 	unsigned int n = 0;
 
 	if (leader != event) {
-		if (!collect(leader, demands, &n, true))
+		if (!collect(event->pmu, leader, demands, &n, true))
 			return -EINVAL;
-		for_each_sibling_event(sibling,
-				       leader) if (!collect(sibling, demands, &n, false)) return -EINVAL;
+		for_each_sibling_event(sibling, leader) if (!collect(event->pmu, sibling, demands, &n,
+								     false)) return -EINVAL;
 	}
-	if (!collect(event, demands, &n, true))
+	if (!collect(event->pmu, event, demands, &n, true))
 		return -EINVAL;
 	for (unsigned int i = 0; i < n; i++)
 		counters[i] = -1;
-	return constraint_schedule(played, demands, n, counters) ? 0 : -EINVAL;
+	return constraint_schedule(machine_of(event), demands, n, counters) ? 0 : -EINVAL;
 }
 
 int init_event(struct perf_event *event)
@@ -252,6 +267,9 @@ int init_event(struct perf_event *event)
 	int r;
 
 	if (event->attr.type != event->pmu->type && event->attr.type != PERF_TYPE_HARDWARE)
+		return -ENOENT;
+	if (pmu_of_event(event)->hybrid && event->cpu != -1 &&
+	    !cpumask_test_cpu(event->cpu, &pmu_of_event(event)->cpus))
 		return -ENOENT;
 	event->hw.idx = -1;
 	event->hw.last_cpu = -1;

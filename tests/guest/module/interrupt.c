@@ -31,7 +31,7 @@ static void handle_status(struct core *core, u64 status, const struct pt_regs *i
 	u64 before = core->pebs_enabled;
 
 	/* PEBS counters come by way of the buffer alone. */
-	status &= ~STATUS_CONDITIONS & ~(core->pebs_enabled & played->pebs_counters);
+	status &= ~STATUS_CONDITIONS & ~(core->pebs_enabled & core->machine->pebs_counters);
 	if (status & STATUS_DS_BUFFER) {
 		drain(core, interrupted);
 		if (before != core->pebs_enabled)

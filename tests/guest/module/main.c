@@ -41,7 +41,6 @@
 #include "kernel_symbols.h"
 #include "parameters.h"
 #include "pmu.h"
-#include "sysfs.h"
 #include "world.h"
 
 static char default_cpu[] = "skylake";
@@ -76,23 +75,25 @@ MODULE_PARM_DESC(time_samples, "perf core is told how long a sample took");
 module_param_named(books, parameters.books, uint, 0444);
 MODULE_PARM_DESC(books, "entries of each CPU's table of what was delivered");
 
-static int choose_machine(void)
+static int choose_machine(const struct machine **ret)
 {
-	played = machine_find(parameters.cpu);
-	if (!played) {
+	const struct machine *machine = machine_find(parameters.cpu);
+	if (!machine) {
 		pr_err("pebs_machine: the model has no machine \"%s\"\n", parameters.cpu);
 		return -EINVAL;
 	}
-	if (!played->kernel_name || played->format < RECORD_NEHALEM) {
+	if (!machine->kernel_name || machine->format < RECORD_NEHALEM) {
 		pr_err("pebs_machine: %s cannot be played here, its PEBS is not of Nehalem's kind\n",
-		       played->title);
+		       machine->title);
 		return -EINVAL;
 	}
-	return 0;
+	*ret = machine;
+	return pmu_describe(machine);
 }
 
 static int __init pebs_machine_init(void)
 {
+	const struct machine *machine;
 	int r;
 
 	if (boot_cpu_has(X86_FEATURE_ARCH_PERFMON)) {
@@ -101,15 +102,14 @@ static int __init pebs_machine_init(void)
 		       "without\n");
 		return -EBUSY;
 	}
-	r = choose_machine();
+	r = choose_machine(&machine);
 	if (r == 0)
 		r = kernel_symbols_open();
 	if (r < 0)
 		return r;
-	r = cores_open(played);
+	r = cores_open();
 	if (r < 0)
 		return r;
-	sysfs_describe(played);
 	r = interrupt_open();
 	if (r < 0)
 		goto no_interrupt;
@@ -124,7 +124,7 @@ static int __init pebs_machine_init(void)
 	r = pmu_open();
 	if (r < 0)
 		goto no_pmu;
-	pr_info("pebs_machine: plays %s\n", played->title);
+	pr_info("pebs_machine: plays %s\n", machine->title);
 	return 0;
 no_pmu:
 	books_files_close();

@@ -105,9 +105,21 @@ static void pmu_sched_task(SCHED_TASK_PARAMETERS)
 	core_leave(core);
 }
 
-static struct pmu machine_pmu = {
+/* x86_pmu_filter(): a task's event runs where its PMU is. */
+#if PMU_FILTERS_CPUS
+static bool pmu_filter(struct pmu *pmu, int cpu)
+{
+	return !cpumask_test_cpu(cpu, &container_of(pmu, struct machine_pmu, pmu)->cpus);
+}
+#else
+static int pmu_filter_match(struct perf_event *event)
+{
+	return cpumask_test_cpu(smp_processor_id(), &pmu_of_event(event)->cpus);
+}
+#endif
+
+static const struct pmu calls = {
 	.module = THIS_MODULE,
-	.attr_groups = sysfs_groups,
 	.capabilities = PMU_CAPABILITIES,
 	.task_ctx_nr = perf_hw_context,
 	.pmu_enable = pmu_enable,
@@ -121,20 +133,78 @@ static struct pmu machine_pmu = {
 	.event_idx = pmu_event_index,
 	.sched_task = pmu_sched_task,
 	.check_period = init_event_check_period,
+#if PMU_FILTERS_CPUS
+	.filter = pmu_filter,
+#else
+	.filter_match = pmu_filter_match,
+#endif
 };
+
+/* A hybrid machine's P-cores and E-cores; or the only one. */
+static struct machine_pmu pmus[2];
+static unsigned int pmus_n;
+
+static void describe(struct machine_pmu *pmu, const struct machine *machine, const char *name)
+{
+	pmu->pmu = calls;
+	pmu->machine = machine;
+	pmu->name = name;
+}
+
+int pmu_describe(const struct machine *machine)
+{
+	const struct machine *companion = NULL;
+	int cpu;
+
+	describe(&pmus[0], machine, machine->pmu ? machine->pmu : "cpu");
+	pmus_n = 1;
+	if (machine->companion) {
+		companion = machine_find(machine->companion);
+		if (!companion) {
+			pr_err("pebs_machine: the model has no machine \"%s\", whose cores are some of those "
+			       "of "
+			       "%s\n",
+			       machine->companion, machine->title);
+			return -EINVAL;
+		}
+		describe(&pmus[1], companion, machine->companion_pmu);
+		pmus_n = 2;
+	}
+	for_each_possible_cpu(cpu) cpumask_set_cpu(cpu, &pmus[(unsigned int)cpu % pmus_n].cpus);
+	for (unsigned int i = 0; i < pmus_n; i++) {
+		pmus[i].hybrid = companion;
+		if (companion)
+			pmus[i].pmu.capabilities |= PERF_PMU_CAP_EXTENDED_HW_TYPE;
+		sysfs_describe(&pmus[i].sysfs, pmus[i].machine, machine->kernel_name,
+			       companion ? &pmus[i].cpus : NULL);
+		pmus[i].pmu.attr_groups = pmus[i].sysfs.groups;
+	}
+	return 0;
+}
+
+const struct machine_pmu *pmu_of_cpu(int cpu)
+{
+	return &pmus[(unsigned int)cpu % pmus_n];
+}
 
 int pmu_open(void)
 {
-	int r = perf_pmu_register(&machine_pmu, "cpu", PERF_TYPE_RAW);
+	for (unsigned int i = 0; i < pmus_n; i++) {
+		int r = perf_pmu_register(&pmus[i].pmu, pmus[i].name, i == 0 ? PERF_TYPE_RAW : -1);
 
-	if (r < 0)
-		pr_err("pebs_machine: cannot register the PMU \"cpu\" of type %d: error %d%s\n",
-		       PERF_TYPE_RAW, r,
+		if (r == 0)
+			continue;
+		pr_err("pebs_machine: cannot register the PMU \"%s\": error %d%s\n", pmus[i].name, r,
 		       r == -ENOSPC || r == -EEXIST ? "; this machine has a core PMU of its own" : "");
-	return r;
+		while (i--)
+			perf_pmu_unregister(&pmus[i].pmu);
+		return r;
+	}
+	return 0;
 }
 
 void pmu_close(void)
 {
-	perf_pmu_unregister(&machine_pmu);
+	for (unsigned int i = pmus_n; i--;)
+		perf_pmu_unregister(&pmus[i].pmu);
 }

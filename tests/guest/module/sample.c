@@ -6,6 +6,7 @@
 #include "compat.h"
 #include "driver.h"
 #include "kernel_symbols.h"
+#include "pmu.h"
 
 #define FLAGS_EXACT (1UL << 3) /* PERF_EFLAGS_EXACT */
 #define NONSENSE    0xa5a5a5a5a5a5a5a5ULL
@@ -47,7 +48,7 @@ static bool has_field(const struct record *record, enum record_field field)
 static void set_up_ip(const struct perf_event *event, const struct record *record, struct pt_regs *registers)
 {
 	bool eventing = has_field(record, RECORD_EVENTING_IP);
-	bool adaptive = played->format == RECORD_ADAPTIVE;
+	bool adaptive = pmu_of_event(event)->machine->format == RECORD_ADAPTIVE;
 
 	if ((event->attr.precise_ip > 1 || !has_field(record, RECORD_IP)) && eventing) {
 		set_ip(registers, record->values[RECORD_EVENTING_IP]);
@@ -65,15 +66,17 @@ static void set_up_ip(const struct perf_event *event, const struct record *recor
 
 static u64 data_source_of(const struct perf_event *event, u64 encoded, struct sample_figures *ret)
 {
+	const struct machine *machine = pmu_of_event(event)->machine;
+
 	if (event->hw.flags & FLAG_LOAD_LATENCY) {
-		load_source_decode(played, encoded, &ret->source);
+		load_source_decode(machine, encoded, &ret->source);
 		ret->has_source = true;
-		return load_source_data_src(played, encoded);
+		return load_source_data_src(machine, encoded);
 	}
 	if (event->hw.flags & FLAG_STORE) {
-		store_source_decode(played, encoded, &ret->source);
+		store_source_decode(machine, encoded, &ret->source);
 		ret->has_source = true;
-		return store_source_data_src(played, encoded);
+		return store_source_data_src(machine, encoded);
 	}
 	return PERF_MEM_NA;
 }
@@ -83,9 +86,10 @@ static u64 data_source_of(const struct perf_event *event, u64 encoded, struct sa
 static void set_fixed_weight(const struct perf_event *event, u64 latency, struct perf_sample_data *data,
 			     struct sample_figures *ret)
 {
+	const struct machine *machine = pmu_of_event(event)->machine;
 	bool measured = event->hw.flags & FLAG_LOAD_LATENCY;
 
-	if (!measured && played->format < RECORD_HASWELL)
+	if (!measured && machine->format < RECORD_HASWELL)
 		return;
 	data->weight.full = measured ? latency : 0;
 	data->sample_flags |= event->attr.sample_type & PERF_SAMPLE_WEIGHT_TYPE;
@@ -95,10 +99,11 @@ static void set_fixed_weight(const struct perf_event *event, u64 latency, struct
 		event->attr.sample_type & PERF_SAMPLE_WEIGHT ? data->weight.full : (u32)data->weight.full;
 }
 
-static void set_adaptive_weight(const struct perf_event *event, u64 latency, struct perf_sample_data *data,
-				struct sample_figures *ret)
+static void set_adaptive_weight(const struct perf_event *event, u64 latency, u16 retire_latency,
+				struct perf_sample_data *data, struct sample_figures *ret)
 {
-	bool split = played->mechanisms & MECHANISM_LATENCY_SPLIT;
+	const struct machine *machine = pmu_of_event(event)->machine;
+	bool split = machine->mechanisms & MECHANISM_LATENCY_SPLIT;
 	u16 instruction_latency = 0;
 
 	if (split) {
@@ -115,6 +120,8 @@ static void set_adaptive_weight(const struct perf_event *event, u64 latency, str
 		data->weight.var1_dw = ADAPTIVE_LATENCY_IS_CUT ? (u16)latency : (u32)latency;
 		ret->latency = data->weight.var1_dw;
 		ret->instruction_latency = instruction_latency;
+		if (machine->mechanisms & MECHANISM_RETIRE_LATENCY)
+			data->weight.var3_w = retire_latency;
 	}
 	data->sample_flags |= event->attr.sample_type & PERF_SAMPLE_WEIGHT_TYPE;
 }
@@ -122,8 +129,9 @@ static void set_adaptive_weight(const struct perf_event *event, u64 latency, str
 void sample_set_up(struct perf_event *event, const struct pt_regs *interrupted, const struct record *record,
 		   struct perf_sample_data *data, struct pt_regs *registers, struct sample_figures *ret)
 {
+	const struct machine *machine = pmu_of_event(event)->machine;
 	u64 type = event->attr.sample_type;
-	bool adaptive = played->format == RECORD_ADAPTIVE;
+	bool adaptive = machine->format == RECORD_ADAPTIVE;
 	bool memory = !adaptive || has_field(record, RECORD_ADDRESS);
 
 	*ret = (struct sample_figures){.period = event->hw.last_period};
@@ -143,7 +151,8 @@ void sample_set_up(struct perf_event *event, const struct pt_regs *interrupted, 
 
 	if (memory && (type & PERF_SAMPLE_WEIGHT_TYPE)) {
 		if (adaptive)
-			set_adaptive_weight(event, record->values[RECORD_LATENCY], data, ret);
+			set_adaptive_weight(event, record->values[RECORD_LATENCY],
+					    (u16)record->values[RECORD_RETIRE_LATENCY], data, ret);
 		else
 			set_fixed_weight(event, record->values[RECORD_LATENCY], data, ret);
 	}
@@ -151,11 +160,11 @@ void sample_set_up(struct perf_event *event, const struct pt_regs *interrupted, 
 		data->data_src.val = data_source_of(event, record->values[RECORD_SOURCE], ret);
 		data->sample_flags |= PERF_SAMPLE_DATA_SRC;
 	}
-	if (memory && (type & SAMPLE_ADDRESS) && played->format >= RECORD_NEHALEM) {
+	if (memory && (type & SAMPLE_ADDRESS) && machine->format >= RECORD_NEHALEM) {
 		data->addr = record->values[RECORD_ADDRESS];
 		data->sample_flags |= PERF_SAMPLE_ADDR;
 	}
-	if (memory && (type & PERF_SAMPLE_TRANSACTION) && played->format >= RECORD_HASWELL) {
+	if (memory && (type & PERF_SAMPLE_TRANSACTION) && machine->format >= RECORD_HASWELL) {
 		data->txn = 0;
 		data->sample_flags |= PERF_SAMPLE_TRANSACTION;
 	}

@@ -39,7 +39,7 @@ int schedule_add(struct core *core, struct perf_event *event, int flags)
 		demands[i] = schedule_demand(core->list[i]);
 		counters[i] = i < n ? core->list[i]->hw.idx : -1;
 	}
-	if (!constraint_schedule(played, demands, n + 1, counters))
+	if (!constraint_schedule(core->machine, demands, n + 1, counters))
 		return -EAGAIN;
 	core->n_events = n + 1;
 	for (unsigned int i = 0; i < n; i++)

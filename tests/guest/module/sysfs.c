@@ -3,60 +3,22 @@
 
 #include "sysfs.h"
 
-#include <linux/device.h>
 #include <linux/kernel.h>
-
-#include "init_event.h"
-
-/* A file that says one thing. */
-struct text_attribute {
-	struct device_attribute attribute;
-	const char *text;
-};
 
 static ssize_t text_show(struct device *device, struct device_attribute *attribute, char *buffer)
 {
-	return sysfs_emit(buffer, "%s\n", container_of(attribute, struct text_attribute, attribute)->text);
+	return sysfs_emit(buffer, "%s\n", container_of(attribute, struct sysfs_text, attribute)->text);
 }
 
-#define TEXT_ATTRIBUTE(identifier, file, value)     \
-	static struct text_attribute identifier = { \
-		.attribute = {.attr = {.name = (file), .mode = 0444}, .show = text_show}, .text = (value)}
-
-/* format/: intel_arch_formats_attr, intel_arch3_formats_attr, nhm_, hsw_ and skl_format_attr in intel/core.c.
- */
-TEXT_ATTRIBUTE(format_event, "event", "config:0-7");
-TEXT_ATTRIBUTE(format_umask, "umask", "config:8-15");
-TEXT_ATTRIBUTE(format_edge, "edge", "config:18");
-TEXT_ATTRIBUTE(format_pc, "pc", "config:19");
-TEXT_ATTRIBUTE(format_any, "any", "config:21");
-TEXT_ATTRIBUTE(format_inv, "inv", "config:23");
-TEXT_ATTRIBUTE(format_cmask, "cmask", "config:24-31");
-TEXT_ATTRIBUTE(format_offcore_rsp, "offcore_rsp", "config1:0-63");
-TEXT_ATTRIBUTE(format_ldlat, "ldlat", "config1:0-15");
-TEXT_ATTRIBUTE(format_frontend, "frontend", "config1:0-23");
-
-/* events/: x86_pmu's of intel_perfmon_event_map[]. */
-TEXT_ATTRIBUTE(event_cycles, "cpu-cycles", "event=0x3c");
-TEXT_ATTRIBUTE(event_instructions, "instructions", "event=0xc0");
-TEXT_ATTRIBUTE(event_cache_references, "cache-references", "event=0x2e,umask=0x4f");
-TEXT_ATTRIBUTE(event_cache_misses, "cache-misses", "event=0x2e,umask=0x41");
-TEXT_ATTRIBUTE(event_branches, "branch-instructions", "event=0xc4");
-TEXT_ATTRIBUTE(event_branch_misses, "branch-misses", "event=0xc5");
-TEXT_ATTRIBUTE(event_bus_cycles, "bus-cycles", "event=0x3c,umask=0x01");
-TEXT_ATTRIBUTE(event_reference_cycles, "ref-cycles", "event=0x00,umask=0x03");
-TEXT_ATTRIBUTE(event_loads, "mem-loads", NULL);
-TEXT_ATTRIBUTE(event_stores, "mem-stores", NULL);
-TEXT_ATTRIBUTE(event_aux, "mem-loads-aux", NULL);
-
-TEXT_ATTRIBUTE(caps_branches, "branches", NULL);
-TEXT_ATTRIBUTE(caps_name, "pmu_name", NULL);
-
-static ssize_t max_precise_show(struct device *device, struct device_attribute *attribute, char *buffer)
+static ssize_t cpus_show(struct device *device, struct device_attribute *attribute, char *buffer)
 {
-	return sysfs_emit(buffer, "%u\n", init_event_max_precise());
+	const struct sysfs *sysfs = container_of(attribute, struct sysfs, cpus_file);
+	struct cpumask online;
+
+	/* intel_hybrid_get_attr_cpus(): a CPU that went is none of its PMU's. */
+	cpumask_and(&online, sysfs->cpus, cpu_online_mask);
+	return cpumap_print_to_pagebuf(true, buffer, &online);
 }
-static DEVICE_ATTR_RO(max_precise);
 
 static unsigned int rdpmc_setting = 1;
 
@@ -85,35 +47,24 @@ static ssize_t rdpmc_store(struct device *device, struct device_attribute *attri
 }
 static DEVICE_ATTR_RW(rdpmc);
 
-#define ATTRIBUTES_MAX 16
-
-struct attributes {
-	struct attribute *attributes[ATTRIBUTES_MAX + 1];
-	unsigned int n;
-};
-
-static struct attributes formats, events, caps;
-static struct attribute *settings[] = {&dev_attr_rdpmc.attr, NULL};
-
-static const struct attribute_group settings_group = {.attrs = settings};
-static const struct attribute_group format_group = {.name = "format", .attrs = formats.attributes};
-static const struct attribute_group events_group = {.name = "events", .attrs = events.attributes};
-static const struct attribute_group caps_group = {.name = "caps", .attrs = caps.attributes};
-const struct attribute_group *sysfs_groups[] = {&settings_group, &format_group, &events_group, &caps_group,
-						NULL};
-
-static void show(struct attributes *attributes, struct text_attribute *attribute)
+static void show(struct sysfs_files *files, struct attribute *attribute)
 {
-	sysfs_attr_init(&attribute->attribute.attr);
-	if (!WARN_ON(attributes->n == ATTRIBUTES_MAX))
-		attributes->attributes[attributes->n++] = &attribute->attribute.attr;
+	sysfs_attr_init(attribute);
+	if (!WARN_ON(files->n == SYSFS_FILES_MAX))
+		files->attributes[files->n++] = attribute;
 }
 
-static void show_text(struct attributes *attributes, struct text_attribute *attribute, const char *text)
+static void show_text(struct sysfs *sysfs, struct sysfs_files *files, const char *file, const char *text)
 {
+	struct sysfs_text *attribute = &sysfs->texts[sysfs->n_texts];
+
+	if (!text || WARN_ON(sysfs->n_texts == SYSFS_TEXTS_MAX))
+		return;
+	sysfs->n_texts++;
+	attribute->attribute =
+		(struct device_attribute){.attr = {.name = file, .mode = 0444}, .show = text_show};
 	attribute->text = text;
-	if (text)
-		show(attributes, attribute);
+	show(files, &attribute->attribute.attr);
 }
 
 /* LBRs: 16 from Nehalem on, 32 from Skylake on (intel_pmu_lbr_init_*() in intel/lbr.c). */
@@ -122,39 +73,80 @@ static const char *branches_of(const struct machine *machine)
 	return machine->format >= RECORD_SKYLAKE ? "32" : "16";
 }
 
-void sysfs_describe(const struct machine *machine)
+/* intel_arch_formats_attr, intel_arch3_formats_attr, nhm_, slm_, skl_ and (6.12) cmt_format_attr in
+ * intel/core.c; ADL_HYBRID_FORMAT_ATTR: a hybrid's E-cores have no frontend, as alone. */
+static void describe_formats(struct sysfs *sysfs, const struct machine *machine)
 {
-	bool adaptive = machine->format == RECORD_ADAPTIVE;
+	struct sysfs_files *formats = &sysfs->formats;
 
-	show(&formats, &format_event);
-	show(&formats, &format_umask);
-	show(&formats, &format_edge);
-	show(&formats, &format_pc);
+	show_text(sysfs, formats, "event", "config:0-7");
+	show_text(sysfs, formats, "umask", "config:8-15");
+	show_text(sysfs, formats, "edge", "config:18");
+	show_text(sysfs, formats, "pc", "config:19");
 	/* Architectural performance monitoring 5 has no AnyThread (x86_pmu.version). */
-	if (!adaptive)
-		show(&formats, &format_any);
-	show(&formats, &format_inv);
-	show(&formats, &format_cmask);
+	if (machine->format != RECORD_ADAPTIVE)
+		show_text(sysfs, formats, "any", "config:21");
+	show_text(sysfs, formats, "inv", "config:23");
+	show_text(sysfs, formats, "cmask", "config:24-31");
 	if (machine->mechanisms & MECHANISM_OFFCORE_RESPONSE)
-		show(&formats, &format_offcore_rsp);
+		show_text(sysfs, formats, "offcore_rsp", "config1:0-63");
 	if (machine->load_latency_event)
-		show(&formats, &format_ldlat);
-	if (machine->load_latency_event && machine->format >= RECORD_SKYLAKE)
-		show(&formats, &format_frontend);
+		show_text(sysfs, formats, "ldlat", "config1:0-15");
+	if (machine->load_latency_event && machine->format >= RECORD_SKYLAKE &&
+	    !machine_is_efficient(machine))
+		show_text(sysfs, formats, "frontend", "config1:0-23");
+	if (machine->encoding == ENCODING_CRESTMONT)
+		show_text(sysfs, formats, "snoop_rsp", "config1:0-63");
+}
 
-	show(&events, &event_cycles);
-	show(&events, &event_instructions);
-	show(&events, &event_cache_references);
-	show(&events, &event_cache_misses);
-	show(&events, &event_branches);
-	show(&events, &event_branch_misses);
-	show(&events, &event_bus_cycles);
-	show(&events, &event_reference_cycles);
-	show_text(&events, &event_loads, machine->loads_string);
-	show_text(&events, &event_stores, machine->stores_string);
-	show_text(&events, &event_aux, machine->aux_string);
+/* x86_pmu's of intel_perfmon_event_map[], and those of the machine. */
+static void describe_events(struct sysfs *sysfs, const struct machine *machine)
+{
+	struct sysfs_files *events = &sysfs->events;
 
-	show_text(&caps, &caps_branches, branches_of(machine));
-	caps.attributes[caps.n++] = &dev_attr_max_precise.attr;
-	show_text(&caps, &caps_name, machine->kernel_name);
+	show_text(sysfs, events, "cpu-cycles", "event=0x3c");
+	show_text(sysfs, events, "instructions", "event=0xc0");
+	show_text(sysfs, events, "cache-references", "event=0x2e,umask=0x4f");
+	show_text(sysfs, events, "cache-misses", "event=0x2e,umask=0x41");
+	show_text(sysfs, events, "branch-instructions", "event=0xc4");
+	show_text(sysfs, events, "branch-misses", "event=0xc5");
+	show_text(sysfs, events, "bus-cycles", "event=0x3c,umask=0x01");
+	show_text(sysfs, events, "ref-cycles", "event=0x00,umask=0x03");
+	show_text(sysfs, events, "mem-loads", machine->loads_string);
+	show_text(sysfs, events, "mem-stores", machine->stores_string);
+	show_text(sysfs, events, "mem-loads-aux", machine->aux_string);
+}
+
+static void add_group(struct sysfs *sysfs, struct sysfs_files *files, const char *name)
+{
+	unsigned int n = 0;
+
+	files->group.name = name;
+	files->group.attrs = files->attributes;
+	while (sysfs->groups[n])
+		n++;
+	if (!WARN_ON(n == SYSFS_GROUPS_MAX))
+		sysfs->groups[n] = &files->group;
+}
+
+void sysfs_describe(struct sysfs *sysfs, const struct machine *machine, const char *name,
+		    const struct cpumask *cpus)
+{
+	show(&sysfs->settings, &dev_attr_rdpmc.attr);
+	if (cpus) {
+		sysfs->cpus = cpus;
+		sysfs->cpus_file =
+			(struct device_attribute){.attr = {.name = "cpus", .mode = 0444}, .show = cpus_show};
+		show(&sysfs->settings, &sysfs->cpus_file.attr);
+	}
+	describe_formats(sysfs, machine);
+	describe_events(sysfs, machine);
+	show_text(sysfs, &sysfs->caps, "branches", branches_of(machine));
+	snprintf(sysfs->max_precise, sizeof(sysfs->max_precise), "%u", machine->max_precise);
+	show_text(sysfs, &sysfs->caps, "max_precise", sysfs->max_precise);
+	show_text(sysfs, &sysfs->caps, "pmu_name", name);
+	add_group(sysfs, &sysfs->settings, NULL);
+	add_group(sysfs, &sysfs->formats, "format");
+	add_group(sysfs, &sysfs->events, "events");
+	add_group(sysfs, &sysfs->caps, "caps");
 }

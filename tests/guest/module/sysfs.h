@@ -1,16 +1,44 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What stands below /sys/bus/event_source/devices/cpu/, as Linux 6.1 shows it of the machine. */
+/* What stands below /sys/bus/event_source/devices/PMU/, as Linux shows it of the machine. */
 #ifndef PEBS_MACHINE_SYSFS_H
 #define PEBS_MACHINE_SYSFS_H
 
+#include <linux/cpumask.h>
+#include <linux/device.h>
 #include <linux/sysfs.h>
 
 #include "model/machine.h"
 
-/* For struct pmu; filled by sysfs_describe(). */
-extern const struct attribute_group *sysfs_groups[];
+/* A file that says one thing. */
+struct sysfs_text {
+	struct device_attribute attribute;
+	const char *text;
+};
 
-void sysfs_describe(const struct machine *machine);
+#define SYSFS_TEXTS_MAX  32
+#define SYSFS_FILES_MAX  16
+#define SYSFS_GROUPS_MAX 4
+
+struct sysfs_files {
+	struct attribute *attributes[SYSFS_FILES_MAX + 1];
+	unsigned int n;
+	struct attribute_group group;
+};
+
+/* Of one PMU; all of it lives as long as the module. */
+struct sysfs {
+	struct sysfs_text texts[SYSFS_TEXTS_MAX];
+	unsigned int n_texts;
+	struct sysfs_files settings, formats, events, caps;
+	char max_precise[4];
+	struct device_attribute cpus_file;
+	const struct cpumask *cpus;
+	const struct attribute_group *groups[SYSFS_GROUPS_MAX + 1]; /* for struct pmu */
+};
+
+/* `name`: caps/pmu_name. `cpus`: those of a hybrid's PMU, for the file of that name; else NULL. */
+void sysfs_describe(struct sysfs *sysfs, const struct machine *machine, const char *name,
+		    const struct cpumask *cpus);
 
 /* The file `rdpmc`: not 0, events show their counter's number in their mapped page. */
 bool sysfs_rdpmc(void);

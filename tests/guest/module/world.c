@@ -43,7 +43,7 @@ static u64 count_of(struct core *core, int counter)
 /* Events until the counter overflows. */
 static u64 events_left(struct core *core, int counter)
 {
-	return (1ULL << played->counter_bits) - count_of(core, counter);
+	return (1ULL << core->machine->counter_bits) - count_of(core, counter);
 }
 
 static struct workload *workload_of(struct core *core, const struct task_struct *task)
