@@ -39,14 +39,16 @@ void books_reset(struct core_books *books)
 	books->books = kept;
 }
 
-static u16 event_code(const struct perf_event *event)
+/* IBS leaves these bits of its configuration 0: they tell the operation. */
+static u16 event_code(const struct perf_event *event, const struct sample_figures *figures)
 {
-	return (u16)(event->hw.config & EVENT_AND_UMASK);
+	return (u16)(event->hw.config & EVENT_AND_UMASK) | (figures ? figures->operation : 0);
 }
 
-static struct book_event *books_event(struct core_books *books, const struct perf_event *event)
+static struct book_event *books_event(struct core_books *books, const struct perf_event *event,
+				      const struct sample_figures *figures)
 {
-	u16 code = event_code(event);
+	u16 code = event_code(event, figures);
 
 	for (int i = 0; i < BOOKS_EVENTS; i++) {
 		struct book_event *of = &books->events[i];
@@ -74,11 +76,13 @@ static u64 current_cgroup(void)
 }
 
 /* The current task's; NULL where the table is full. */
-static struct book *books_find(struct core_books *books, const struct perf_event *event)
+static struct book *books_find(struct core_books *books, const struct perf_event *event,
+			       const struct sample_figures *figures)
 {
 	unsigned int mask = books_size() - 1;
-	struct book_key key = {
-		.cgroup = current_cgroup(), .pid = (u32)task_pid_nr(current), .event = event_code(event)};
+	struct book_key key = {.cgroup = current_cgroup(),
+			       .pid = (u32)task_pid_nr(current),
+			       .event = event_code(event, figures)};
 	unsigned int at;
 
 	memcpy(key.comm, current->comm, sizeof(key.comm));
@@ -120,8 +124,8 @@ static void add_figures(struct book_sums *sums, const struct sample_figures *fig
 void books_sample(struct core_books *books, const struct perf_event *event, bool overflow,
 		  const struct sample_figures *figures)
 {
-	struct book_event *of = books_event(books, event);
-	struct book *book = books_find(books, event);
+	struct book_event *of = books_event(books, event, figures);
+	struct book *book = books_find(books, event, figures);
 
 	if (of && overflow)
 		of->overflow++;
@@ -145,7 +149,7 @@ void books_sample(struct core_books *books, const struct perf_event *event, bool
 
 void books_collisions(struct core_books *books, const struct perf_event *event, u64 collisions)
 {
-	struct book_event *of = books_event(books, event);
+	struct book_event *of = books_event(books, event, NULL);
 
 	if (of)
 		of->collisions += collisions;
@@ -153,7 +157,7 @@ void books_collisions(struct core_books *books, const struct perf_event *event, 
 
 void books_throttled(struct core_books *books, const struct perf_event *event)
 {
-	struct book_event *of = books_event(books, event);
+	struct book_event *of = books_event(books, event, NULL);
 
 	if (!of || of->throttled_since)
 		return;
@@ -164,7 +168,7 @@ void books_throttled(struct core_books *books, const struct perf_event *event)
 
 void books_started(struct core_books *books, const struct perf_event *event)
 {
-	struct book_event *of = books_event(books, event);
+	struct book_event *of = books_event(books, event, NULL);
 
 	if (!of || !of->throttled_since)
 		return;

@@ -18,7 +18,7 @@
 struct book_key {
 	u64 cgroup; /* id in the default hierarchy */
 	u32 pid;    /* thread id in the initial namespace */
-	u16 event;  /* event select | unit mask << 8 */
+	u16 event;  /* event select | unit mask << 8; of IBS, enum ibs_operation */
 	char comm[TASK_COMM_LEN];
 };
 

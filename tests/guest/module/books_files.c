@@ -9,6 +9,7 @@
 #include <linux/smp.h>
 #include <linux/timekeeping.h>
 
+#include "ibs_pmu.h"
 #include "parameters.h"
 #include "pmu.h"
 
@@ -47,13 +48,18 @@ static void put_counts(struct seq_file *file, const char *name, const char *cons
 	seq_putc(file, '}');
 }
 
+static const char *pmu_name(int cpu)
+{
+	return ibs_pmu_machine() ? "ibs_op" : pmu_of_cpu(cpu)->name;
+}
+
 static void put_book(struct seq_file *file, int cpu, const struct book *book)
 {
 	const struct book_sums *sums = &book->overflow;
 
 	seq_printf(file,
 		   "{\"cpu\":%d,\"pmu\":\"%s\",\"event\":\"0x%x\",\"cgroup\":%llu,\"pid\":%u,\"comm\":", cpu,
-		   pmu_of_cpu(cpu)->name, book->key.event, book->key.cgroup, book->key.pid);
+		   pmu_name(cpu), book->key.event, book->key.cgroup, book->key.pid);
 	put_text(file, book->key.comm);
 	seq_printf(file, ",\"samples\":%llu,\"period\":%llu,\"latency\":%llu,\"latency_true\":%llu",
 		   sums->samples, sums->period, sums->latency, sums->latency_true);
@@ -101,7 +107,7 @@ static void put_totals(struct seq_file *file, int cpu, const struct core *core)
 	const char *separator = "";
 
 	seq_printf(file, "{\"cpu\":%d,\"pmu\":\"%s\",\"records\":%llu,\"not_written\":%llu", cpu,
-		   pmu_of_cpu(cpu)->name, core->unit.records, core->unit.not_written);
+		   pmu_name(cpu), core->unit.records, core->unit.not_written);
 	seq_printf(
 		file,
 		",\"interrupts\":%llu,\"deferred\":%llu,\"drains\":%llu,\"handler_ns\":%llu,\"tick_ns\":%llu",
@@ -109,6 +115,9 @@ static void put_totals(struct seq_file *file, int cpu, const struct core *core)
 	seq_printf(file,
 		   ",\"stopped\":%llu,\"early\":%llu,\"unclaimed\":%llu,\"broken\":%llu,\"starved\":%llu",
 		   books->stopped, books->early, books->unclaimed, books->broken, books->starved);
+	if (core->ibs.machine)
+		seq_printf(file, ",\"ibs\":{\"samples\":%llu,\"filtered\":%llu,\"discarded\":%llu}",
+			   core->ibs.unit.samples, core->ibs.unit.filtered, core->ibs.discarded);
 	seq_printf(file, ",\"full\":%llu,\"events_full\":%llu,\"events\":{", books->full, books->events_full);
 	for (int i = 0; i < BOOKS_EVENTS; i++) {
 		if (!smp_load_acquire(&books->events[i].used))
@@ -133,6 +142,9 @@ static void reset_core(struct core *core)
 {
 	core->unit.records = 0;
 	core->unit.not_written = 0;
+	core->ibs.unit.samples = 0;
+	core->ibs.unit.filtered = 0;
+	core->ibs.discarded = 0;
 	core->handler_ns = 0;
 	core->tick_ns = 0;
 	books_reset(&core->books);

@@ -6,6 +6,7 @@
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
 
+#include "ibs_pmu.h"
 #include "pmu.h"
 #include "world.h"
 
@@ -39,39 +40,60 @@ static int core_lay_out_buffer(struct core *core)
 	return ds_area_write(machine, &core->unit.memory, core->area, &area);
 }
 
-static struct core *core_new(int cpu)
+static int core_open_workloads(struct core *core, const struct memory_shape *shape)
 {
-	const struct machine *machine = pmu_of_cpu(cpu)->machine;
-	struct core *core = vzalloc(sizeof(*core));
-	struct linear_memory memory;
-	int node = cpu_to_node(cpu);
-
-	if (!core)
-		return NULL;
-	core->cpu = cpu;
-	core->machine = machine;
-	core->area = AREA_BASE + (u64)cpu * AREA_STRIDE;
-	core->memory = vzalloc_node(PAGE_SIZE + BUFFER_BYTES, node);
-	if (!core->memory || books_open(&core->books) < 0)
-		goto fail;
 	for (int i = 0; i < WORKLOAD_COUNT; i++) {
-		u64 seed = (u64)cpu * WORKLOAD_COUNT + (u64)i + 1;
+		u64 seed = (u64)core->cpu * WORKLOAD_COUNT + (u64)i + 1;
 
-		core->memories[i] = vzalloc_node(memory_size(&machine->memory), node);
+		core->memories[i] = vzalloc_node(memory_size(shape), cpu_to_node(core->cpu));
 		if (!core->memories[i])
-			goto fail;
-		workload_open(&core->workloads[i], i, &machine->memory,
-			      memory_open(core->memories[i], &machine->memory, seed), seed);
+			return -ENOMEM;
+		workload_open(&core->workloads[i], i, shape, memory_open(core->memories[i], shape, seed),
+			      seed);
 	}
+	return 0;
+}
+
+static int core_open_pebs(struct core *core, const struct machine *machine)
+{
+	struct linear_memory memory;
+
+	core->machine = machine;
+	core->area = AREA_BASE + (u64)core->cpu * AREA_STRIDE;
+	core->memory = vzalloc_node(PAGE_SIZE + BUFFER_BYTES, cpu_to_node(core->cpu));
+	if (!core->memory)
+		return -ENOMEM;
 	memory = (struct linear_memory){
 		.base = core->area, .size = PAGE_SIZE + BUFFER_BYTES, .bytes = core->memory};
-	pebs_open(&core->unit, machine, memory, (u64)cpu + 1);
+	pebs_open(&core->unit, machine, memory, (u64)core->cpu + 1);
 	/* Each load over the threshold counts: the world is told how many those are. */
 	core->unit.tag_interval = 1;
 	core->full_width = pebs_write(&core->unit, COUNTER_FULL_WIDTH, 0) == 0;
 	if (core_lay_out_buffer(core) < 0)
-		goto fail;
+		return -EINVAL;
 	core_write(core, MSR_IA32_DS_AREA, core->area);
+	return core_open_workloads(core, &machine->memory);
+}
+
+static int core_open_ibs(struct core *core, const struct ibs_machine *machine)
+{
+	core->ibs.machine = machine;
+	ibs_open(&core->ibs.unit, machine, (u64)core->cpu + 1);
+	return core_open_workloads(core, &machine->memory);
+}
+
+static struct core *core_new(int cpu)
+{
+	const struct ibs_machine *ibs = ibs_pmu_machine();
+	struct core *core = vzalloc(sizeof(*core));
+
+	if (!core)
+		return NULL;
+	core->cpu = cpu;
+	if (books_open(&core->books) < 0)
+		goto fail;
+	if ((ibs ? core_open_ibs(core, ibs) : core_open_pebs(core, pmu_of_cpu(cpu)->machine)) < 0)
+		goto fail;
 	world_setup(core);
 	return core;
 fail:

@@ -25,6 +25,7 @@ enum { COUNTER_31_BITS = MSR_IA32_PMC0, COUNTER_FULL_WIDTH = MSR_IA32_A_PMC0 };
 #include <linux/ptrace.h>
 
 #include "books.h"
+#include "ibs_core.h"
 
 /* Counter numbers as in the status registers: general-purpose ones from 0, fixed ones from 32. */
 #define COUNTERS_END   36
@@ -35,7 +36,7 @@ enum { COUNTER_31_BITS = MSR_IA32_PMC0, COUNTER_FULL_WIDTH = MSR_IA32_A_PMC0 };
 
 struct core {
 	int cpu;
-	const struct machine *machine;
+	const struct machine *machine; /* NULL: the CPU is one with IBS, and what is of PEBS stands unused */
 	struct pebs_unit unit;
 	void *memory;    /* what the unit can reach: the DS save area, then, a page on, the PEBS buffer */
 	u64 area;        /* linear address of it to the unit */
@@ -51,6 +52,8 @@ struct core {
 	u64 active;
 	struct perf_event *list[EVENTS_AT_ONCE]; /* added */
 	unsigned int n_events;
+
+	struct ibs_core ibs;
 
 	/* The world's. */
 	struct hrtimer timer;

@@ -9,6 +9,7 @@
 #include "ibs_driver.h"
 #include "kernel_symbols.h"
 #include "sample.h"
+#include "world.h"
 
 /* The words of the driver that this kernel has. */
 #define DRIVER_WORDS (LINUX_VERSION_CODE < KERNEL_VERSION(6, 6, 0) ? IBS_DRIVER_6_1 : IBS_DRIVER_6_12)

@@ -24,7 +24,7 @@ static u64 config_bits(const struct ibs_machine *machine)
 	return bits;
 }
 
-/* One event at a time: a group cannot hold two. Since 7c2128235eff1 (6.6) it is refused. */
+/* One event at a time: a group cannot hold two. Refused in 6.12, not in 6.1. */
 static int validate_group(const struct perf_event *event)
 {
 	struct perf_event *leader = event->group_leader;

@@ -7,9 +7,25 @@
 #include "ibs_driver.h"
 #include "ibs_sysfs.h"
 
+static const struct ibs_machine *played;
+static struct sysfs op_files, fetch_files, cpu_files;
+
+void ibs_pmu_describe(const struct ibs_machine *machine)
+{
+	played = machine;
+	ibs_sysfs_describe_op(&op_files, machine);
+	ibs_sysfs_describe_fetch(&fetch_files, machine);
+	ibs_sysfs_describe_cpu(&cpu_files);
+}
+
+const struct ibs_machine *ibs_pmu_machine(void)
+{
+	return played;
+}
+
 static int op_init(struct perf_event *event)
 {
-	return ibs_driver_init(per_cpu(cores, 0)->ibs.machine, event);
+	return ibs_driver_init(played, event);
 }
 
 static int op_add(struct perf_event *event, int flags)
@@ -63,7 +79,7 @@ static void op_read(struct perf_event *event)
 {
 }
 
-/* IBS is nobody's but a CPU's until 30093056f7b2 (6.2). */
+/* A CPU's alone in 6.1, a task's too in 6.12. */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 2, 0)
 #define IBS_CONTEXT perf_hw_context
 #else
@@ -72,7 +88,7 @@ static void op_read(struct perf_event *event)
 
 static struct pmu op_pmu = {
 	.module = THIS_MODULE,
-	.attr_groups = ibs_sysfs_op_groups,
+	.attr_groups = op_files.groups,
 	.capabilities = IBS_DRIVER_FILTERS ? 0 : PERF_PMU_CAP_NO_EXCLUDE,
 	.task_ctx_nr = IBS_CONTEXT,
 	.event_init = op_init,
@@ -100,7 +116,7 @@ static void never(struct perf_event *event, int flags)
 
 static struct pmu fetch_pmu = {
 	.module = THIS_MODULE,
-	.attr_groups = ibs_sysfs_fetch_groups,
+	.attr_groups = fetch_files.groups,
 	.capabilities = IBS_DRIVER_FILTERS ? 0 : PERF_PMU_CAP_NO_EXCLUDE,
 	.task_ctx_nr = IBS_CONTEXT,
 	.event_init = refuse_init,
@@ -113,7 +129,7 @@ static struct pmu fetch_pmu = {
 
 static struct pmu cpu_pmu = {
 	.module = THIS_MODULE,
-	.attr_groups = ibs_sysfs_cpu_groups,
+	.attr_groups = cpu_files.groups,
 	.capabilities = PMU_CAPABILITIES,
 	.task_ctx_nr = perf_hw_context,
 	.event_init = refuse_init,
@@ -133,12 +149,10 @@ static int open_one(struct pmu *pmu, const char *name, int type)
 	return r;
 }
 
-int ibs_pmu_open(const struct ibs_machine *machine)
+int ibs_pmu_open(void)
 {
-	int r;
+	int r = open_one(&cpu_pmu, "cpu", PERF_TYPE_RAW);
 
-	ibs_sysfs_describe(machine);
-	r = open_one(&cpu_pmu, "cpu", PERF_TYPE_RAW);
 	if (r < 0)
 		return r;
 	r = open_one(&fetch_pmu, "ibs_fetch", -1);

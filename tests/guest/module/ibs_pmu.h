@@ -6,7 +6,14 @@
 
 #include "core.h"
 
-int ibs_pmu_open(const struct ibs_machine *machine);
+/* Plays it. To be called first, where at all. */
+void ibs_pmu_describe(const struct ibs_machine *machine);
+
+/* NULL: an Intel machine is played. */
+const struct ibs_machine *ibs_pmu_machine(void);
+
+/* 0, or -errno, told. */
+int ibs_pmu_open(void);
 void ibs_pmu_close(void);
 
 #endif

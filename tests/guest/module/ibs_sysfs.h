@@ -5,13 +5,13 @@
 
 #include "model/ibs.h"
 
-struct attribute_group;
+#include "sysfs.h"
 
-extern const struct attribute_group *ibs_sysfs_op_groups[];
-extern const struct attribute_group *ibs_sysfs_fetch_groups[];
-extern const struct attribute_group *ibs_sysfs_cpu_groups[];
+/* format/ and caps/ in arch/x86/events/amd/ibs.c. */
+void ibs_sysfs_describe_op(struct sysfs *sysfs, const struct ibs_machine *machine);
+void ibs_sysfs_describe_fetch(struct sysfs *sysfs, const struct ibs_machine *machine);
 
-/* Fills them for the machine; before the PMUs are registered. */
-void ibs_sysfs_describe(const struct ibs_machine *machine);
+/* The PMU `cpu` in arch/x86/events/amd/core.c. */
+void ibs_sysfs_describe_cpu(struct sysfs *sysfs);
 
 #endif

@@ -78,7 +78,12 @@ static int interrupt_handler(unsigned int type, struct pt_regs *registers)
 	}
 	start = local_clock();
 	core->books.interrupts++;
-	handle(core, core->interrupted_known ? &core->interrupted : registers);
+	if (core->interrupted_known)
+		registers = &core->interrupted;
+	if (core->ibs.machine)
+		ibs_core_handle(core, registers);
+	else
+		handle(core, registers);
 	core->interrupted_known = false;
 	took = local_clock() - start;
 	core->handler_ns += took;

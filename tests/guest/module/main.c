@@ -6,7 +6,8 @@
  * one that has a PMU. `insmod pebs_machine.ko cpu=skylake`.
  *
  * Parameters, in /sys/module/pebs_machine/parameters/; all but `cpu` and `books` can be written at any time:
- * - cpu: which of the model's machines, by its name; from Nehalem on.
+ * - cpu: which of the model's machines, by its name; from Nehalem on. zen3 and zen5 have no PEBS but IBS: a
+ * PMU `ibs_op`, as this kernel's driver has it.
  * - loads_per_second: events of each counter in a second of running tasks, on each CPU. Divided by an event's
  *   period it is the sampling rate: with the daemon's own period of 10007, 10000000 makes 1 kHz. What a guest
  *   cannot keep up with is cut to what leaves half of the time to tasks; 1000000000: as fast as it can.
@@ -22,6 +23,8 @@
  *   programs (bpf_prog_active was held when they were handed over).
  * - totals: for each CPU the same by event, with collisions, how often and for how long it was throttled; and
  *   what should be 0: not_written, stopped, early, unclaimed, broken, full, events_full.
+ *   Of IBS the events are kinds of operations: 0x2 loads, 0x4 stores, 0x1 others (under 0x0: throttles);
+ *   `ibs` counts what the unit told of, what its filters dropped, and what the driver discarded.
  * - reset: written to, all of it is forgotten.
  *
  * A task's name says what it does: that of a workload (streaming, pointer-chase, remote-numa, false-sharing,
@@ -31,12 +34,13 @@
  * (EOPNOTSUPP), and XMM registers (EINVAL); TSX, top-down and freeze_on_smi are not shown; user space cannot
  * read counters by RDPMC (cap_user_rdpmc is 0, the page's index is real); instructions' addresses are the
  * model's; memory events but load latency and the machine's store event have no data source (PERF_MEM_NA).
- * The buffer is the driver's, 64 KiB.
+ * The buffer is the driver's, 64 KiB. Of an AMD machine, `cpu` and `ibs_fetch` refuse events (EOPNOTSUPP).
  */
 #include "core.h"
 
 #include <linux/module.h>
 
+#include "ibs_pmu.h"
 #include "interrupt.h"
 #include "kernel_symbols.h"
 #include "parameters.h"
@@ -75,9 +79,16 @@ MODULE_PARM_DESC(time_samples, "perf core is told how long a sample took");
 module_param_named(books, parameters.books, uint, 0444);
 MODULE_PARM_DESC(books, "entries of each CPU's table of what was delivered");
 
-static int choose_machine(const struct machine **ret)
+static int choose_machine(const char **ret_title)
 {
+	const struct ibs_machine *ibs = ibs_machine_find(parameters.cpu);
 	const struct machine *machine = machine_find(parameters.cpu);
+
+	if (ibs) {
+		*ret_title = ibs->title;
+		ibs_pmu_describe(ibs);
+		return 0;
+	}
 	if (!machine) {
 		pr_err("pebs_machine: the model has no machine \"%s\"\n", parameters.cpu);
 		return -EINVAL;
@@ -87,13 +98,13 @@ static int choose_machine(const struct machine **ret)
 		       machine->title);
 		return -EINVAL;
 	}
-	*ret = machine;
+	*ret_title = machine->title;
 	return pmu_describe(machine);
 }
 
 static int __init pebs_machine_init(void)
 {
-	const struct machine *machine;
+	const char *title;
 	int r;
 
 	if (boot_cpu_has(X86_FEATURE_ARCH_PERFMON)) {
@@ -102,7 +113,7 @@ static int __init pebs_machine_init(void)
 		       "without\n");
 		return -EBUSY;
 	}
-	r = choose_machine(&machine);
+	r = choose_machine(&title);
 	if (r == 0)
 		r = kernel_symbols_open();
 	if (r < 0)
@@ -121,10 +132,10 @@ static int __init pebs_machine_init(void)
 	r = books_files_open();
 	if (r < 0)
 		goto no_files;
-	r = pmu_open();
+	r = ibs_pmu_machine() ? ibs_pmu_open() : pmu_open();
 	if (r < 0)
 		goto no_pmu;
-	pr_info("pebs_machine: plays %s\n", machine->title);
+	pr_info("pebs_machine: plays %s\n", title);
 	return 0;
 no_pmu:
 	books_files_close();
@@ -139,7 +150,10 @@ no_interrupt:
 
 static void __exit pebs_machine_exit(void)
 {
-	pmu_close();
+	if (ibs_pmu_machine())
+		ibs_pmu_close();
+	else
+		pmu_close();
 	books_files_close();
 	world_close(hotplug_state);
 	cores_close();

@@ -17,6 +17,7 @@ struct sample_figures {
 	u64 latency_true;        /* as the record has it */
 	u32 instruction_latency; /* as handed over; 0: none */
 	u64 period;
+	u16 operation; /* of IBS: what kind it was, enum ibs_operation; else 0 */
 };
 
 /* `interrupted`: the registers at the interrupt. `data` and `registers` are filled as far as the driver

@@ -17,7 +17,7 @@ static ssize_t cpus_show(struct device *device, struct device_attribute *attribu
 
 	/* intel_hybrid_get_attr_cpus(): a CPU that went is none of its PMU's. */
 	cpumask_and(&online, sysfs->cpus, cpu_online_mask);
-	return cpumap_print_to_pagebuf(true, buffer, &online);
+	return sysfs_emit(buffer, "%*pbl\n", cpumask_pr_args(&online));
 }
 
 static unsigned int rdpmc_setting = 1;
@@ -54,7 +54,7 @@ static void show(struct sysfs_files *files, struct attribute *attribute)
 		files->attributes[files->n++] = attribute;
 }
 
-static void show_text(struct sysfs *sysfs, struct sysfs_files *files, const char *file, const char *text)
+void sysfs_add_text(struct sysfs *sysfs, struct sysfs_files *files, const char *file, const char *text)
 {
 	struct sysfs_text *attribute = &sysfs->texts[sysfs->n_texts];
 
@@ -79,24 +79,24 @@ static void describe_formats(struct sysfs *sysfs, const struct machine *machine)
 {
 	struct sysfs_files *formats = &sysfs->formats;
 
-	show_text(sysfs, formats, "event", "config:0-7");
-	show_text(sysfs, formats, "umask", "config:8-15");
-	show_text(sysfs, formats, "edge", "config:18");
-	show_text(sysfs, formats, "pc", "config:19");
+	sysfs_add_text(sysfs, formats, "event", "config:0-7");
+	sysfs_add_text(sysfs, formats, "umask", "config:8-15");
+	sysfs_add_text(sysfs, formats, "edge", "config:18");
+	sysfs_add_text(sysfs, formats, "pc", "config:19");
 	/* Architectural performance monitoring 5 has no AnyThread (x86_pmu.version). */
 	if (machine->format != RECORD_ADAPTIVE)
-		show_text(sysfs, formats, "any", "config:21");
-	show_text(sysfs, formats, "inv", "config:23");
-	show_text(sysfs, formats, "cmask", "config:24-31");
+		sysfs_add_text(sysfs, formats, "any", "config:21");
+	sysfs_add_text(sysfs, formats, "inv", "config:23");
+	sysfs_add_text(sysfs, formats, "cmask", "config:24-31");
 	if (machine->mechanisms & MECHANISM_OFFCORE_RESPONSE)
-		show_text(sysfs, formats, "offcore_rsp", "config1:0-63");
+		sysfs_add_text(sysfs, formats, "offcore_rsp", "config1:0-63");
 	if (machine->load_latency_event)
-		show_text(sysfs, formats, "ldlat", "config1:0-15");
+		sysfs_add_text(sysfs, formats, "ldlat", "config1:0-15");
 	if (machine->load_latency_event && machine->format >= RECORD_SKYLAKE &&
 	    !machine_is_efficient(machine))
-		show_text(sysfs, formats, "frontend", "config1:0-23");
+		sysfs_add_text(sysfs, formats, "frontend", "config1:0-23");
 	if (machine->encoding == ENCODING_CRESTMONT)
-		show_text(sysfs, formats, "snoop_rsp", "config1:0-63");
+		sysfs_add_text(sysfs, formats, "snoop_rsp", "config1:0-63");
 }
 
 /* x86_pmu's of intel_perfmon_event_map[], and those of the machine. */
@@ -104,20 +104,20 @@ static void describe_events(struct sysfs *sysfs, const struct machine *machine)
 {
 	struct sysfs_files *events = &sysfs->events;
 
-	show_text(sysfs, events, "cpu-cycles", "event=0x3c");
-	show_text(sysfs, events, "instructions", "event=0xc0");
-	show_text(sysfs, events, "cache-references", "event=0x2e,umask=0x4f");
-	show_text(sysfs, events, "cache-misses", "event=0x2e,umask=0x41");
-	show_text(sysfs, events, "branch-instructions", "event=0xc4");
-	show_text(sysfs, events, "branch-misses", "event=0xc5");
-	show_text(sysfs, events, "bus-cycles", "event=0x3c,umask=0x01");
-	show_text(sysfs, events, "ref-cycles", "event=0x00,umask=0x03");
-	show_text(sysfs, events, "mem-loads", machine->loads_string);
-	show_text(sysfs, events, "mem-stores", machine->stores_string);
-	show_text(sysfs, events, "mem-loads-aux", machine->aux_string);
+	sysfs_add_text(sysfs, events, "cpu-cycles", "event=0x3c");
+	sysfs_add_text(sysfs, events, "instructions", "event=0xc0");
+	sysfs_add_text(sysfs, events, "cache-references", "event=0x2e,umask=0x4f");
+	sysfs_add_text(sysfs, events, "cache-misses", "event=0x2e,umask=0x41");
+	sysfs_add_text(sysfs, events, "branch-instructions", "event=0xc4");
+	sysfs_add_text(sysfs, events, "branch-misses", "event=0xc5");
+	sysfs_add_text(sysfs, events, "bus-cycles", "event=0x3c,umask=0x01");
+	sysfs_add_text(sysfs, events, "ref-cycles", "event=0x00,umask=0x03");
+	sysfs_add_text(sysfs, events, "mem-loads", machine->loads_string);
+	sysfs_add_text(sysfs, events, "mem-stores", machine->stores_string);
+	sysfs_add_text(sysfs, events, "mem-loads-aux", machine->aux_string);
 }
 
-static void add_group(struct sysfs *sysfs, struct sysfs_files *files, const char *name)
+void sysfs_add_group(struct sysfs *sysfs, struct sysfs_files *files, const char *name)
 {
 	unsigned int n = 0;
 
@@ -141,12 +141,12 @@ void sysfs_describe(struct sysfs *sysfs, const struct machine *machine, const ch
 	}
 	describe_formats(sysfs, machine);
 	describe_events(sysfs, machine);
-	show_text(sysfs, &sysfs->caps, "branches", branches_of(machine));
+	sysfs_add_text(sysfs, &sysfs->caps, "branches", branches_of(machine));
 	snprintf(sysfs->max_precise, sizeof(sysfs->max_precise), "%u", machine->max_precise);
-	show_text(sysfs, &sysfs->caps, "max_precise", sysfs->max_precise);
-	show_text(sysfs, &sysfs->caps, "pmu_name", name);
-	add_group(sysfs, &sysfs->settings, NULL);
-	add_group(sysfs, &sysfs->formats, "format");
-	add_group(sysfs, &sysfs->events, "events");
-	add_group(sysfs, &sysfs->caps, "caps");
+	sysfs_add_text(sysfs, &sysfs->caps, "max_precise", sysfs->max_precise);
+	sysfs_add_text(sysfs, &sysfs->caps, "pmu_name", name);
+	sysfs_add_group(sysfs, &sysfs->settings, NULL);
+	sysfs_add_group(sysfs, &sysfs->formats, "format");
+	sysfs_add_group(sysfs, &sysfs->events, "events");
+	sysfs_add_group(sysfs, &sysfs->caps, "caps");
 }

@@ -36,6 +36,10 @@ struct sysfs {
 	const struct attribute_group *groups[SYSFS_GROUPS_MAX + 1]; /* for struct pmu */
 };
 
+/* A file of that text in a folder of `sysfs`; NULL: none. And the folder itself, once it has its files. */
+void sysfs_add_text(struct sysfs *sysfs, struct sysfs_files *files, const char *file, const char *text);
+void sysfs_add_group(struct sysfs *sysfs, struct sysfs_files *files, const char *name);
+
 /* `name`: caps/pmu_name. `cpus`: those of a hybrid's PMU, for the file of that name; else NULL. */
 void sysfs_describe(struct sysfs *sysfs, const struct machine *machine, const char *name,
 		    const struct cpumask *cpus);

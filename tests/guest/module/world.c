@@ -46,7 +46,7 @@ static u64 events_left(struct core *core, int counter)
 	return (1ULL << core->machine->counter_bits) - count_of(core, counter);
 }
 
-static struct workload *workload_of(struct core *core, const struct task_struct *task)
+struct workload *world_workload(struct core *core, const struct task_struct *task)
 {
 	int kind = workload_find(task->comm);
 
@@ -121,6 +121,13 @@ static u64 events_of_time(struct core *core, u64 now)
 	return product / NSEC_PER_SEC;
 }
 
+static void keep_interrupted(struct core *core, const struct pt_regs *interrupted)
+{
+	core->interrupted_known = interrupted;
+	if (interrupted)
+		core->interrupted = *interrupted;
+}
+
 /* True: the hardware wants to interrupt. */
 static bool live(struct core *core, const struct pt_regs *interrupted)
 {
@@ -133,19 +140,22 @@ static bool live(struct core *core, const struct pt_regs *interrupted)
 	if (core->waiting)
 		return false;
 	core->starving = false;
+	if (core->ibs.machine) {
+		if (!ibs_core_live(core, events))
+			return false;
+		keep_interrupted(core, interrupted);
+		return true;
+	}
 	due = pass(core, events);
 	if (due) {
 		WRITE_ONCE(core->sampled_at_ns, core->passed_at_ns);
-		retire(core, workload_of(core, current), due);
+		retire(core, world_workload(core, current), due);
 	}
 	while (pebs_take_interrupt(&core->unit, &interrupt))
 		any = true;
-	if (!any)
-		return false;
-	core->interrupted_known = interrupted;
-	if (interrupted)
-		core->interrupted = *interrupted;
-	return true;
+	if (any)
+		keep_interrupted(core, interrupted);
+	return any;
 }
 
 /* How long until the next counter overflows, as far as can be seen. */
@@ -158,6 +168,8 @@ static u64 next_interval(struct core *core)
 		return STARVING_NS;
 	if (core->waiting)
 		return WAITING_NS;
+	if (core->ibs.machine && ibs_left(&core->ibs.unit))
+		left = ibs_left(&core->ibs.unit);
 	for (int i = 0; i < COUNTERS_END; i++)
 		if (core->events[i] && is_sampling_event(core->events[i]))
 			left = min(left, events_left(core, i));

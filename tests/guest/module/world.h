@@ -8,11 +8,16 @@
 #define PEBS_MACHINE_WORLD_H
 
 struct core;
+struct task_struct;
+struct workload;
 
 void world_setup(struct core *core);
 
 /* A counter was started: time passes for it from now on. On the core's CPU, interrupts off. */
 void world_start(struct core *core);
+
+/* What the task does: the workload of its name. */
+struct workload *world_workload(struct core *core, const struct task_struct *task);
 
 /* Follows CPUs that come and go; the number to hand to world_close(), or -errno. */
 int world_open(void);
