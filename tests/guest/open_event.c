@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * open_event [OPTION...]: opens an event of the PMU `cpu` with just these attributes, runs it for a while on
- * one CPU, and tells what came of it, as JSON on a line: {"error":"EINVAL"} where the kernel refuses it; else
- * its count and times (absent where read(2) has nothing: a pinned event in error), and what was in its ring
- * buffer.
- *   --cpu N  --config N  --config1 N  --period N  --freq N  --precise N  --sample-type N  --wakeup N --pinned
- * N
- *   --leader CONFIG: a counting event that leads the group  --for SECONDS (1)
+ * open_event [OPTION...]: opens an event, of the PMU `cpu` unless it has another --type, with just these
+ * attributes, runs it for a while on one CPU, and tells what came of it, as JSON on a line:
+ * {"error":"EINVAL"} where the kernel refuses it; else its count and times (absent where read(2) has nothing:
+ * a pinned event in error), and what was in its ring buffer.
+ *   --cpu N  --type N  --config N  --config1 N  --config2 N  --period N  --freq N  --precise N
+ *   --sample-type N  --wakeup N  --pinned N  --exclude-guest N  --exclude-kernel N  --for SECONDS (1)
+ *   --leader CONFIG: a counting event that leads the group
  * Linked statically: it runs in whatever root.
  */
 #include <err.h>
@@ -30,8 +30,10 @@
 
 enum option_key {
 	CPU,
+	TYPE,
 	CONFIG,
 	CONFIG1,
+	CONFIG2,
 	PERIOD,
 	FREQ,
 	PRECISE,
@@ -39,12 +41,15 @@ enum option_key {
 	WAKEUP,
 	PINNED,
 	LEADER,
+	EXCLUDE_GUEST,
+	EXCLUDE_KERNEL,
 	FOR,
 	OPTIONS
 };
 
-static const char *const names[OPTIONS] = {"cpu",         "config", "config1", "period", "freq", "precise",
-					   "sample-type", "wakeup", "pinned",  "leader", "for"};
+static const char *const names[OPTIONS] = {"cpu",    "type",   "config",        "config1",        "config2",
+					   "period", "freq",   "precise",       "sample-type",    "wakeup",
+					   "pinned", "leader", "exclude-guest", "exclude-kernel", "for"};
 
 struct wish {
 	uint64_t values[OPTIONS];
@@ -67,7 +72,7 @@ static uint64_t number(const char *option, const char *text)
 
 static struct wish read_options(int argc, char **argv)
 {
-	struct wish wish = {.values = {[PERIOD] = 10007, [FOR] = 1}};
+	struct wish wish = {.values = {[TYPE] = PERF_TYPE_RAW, [PERIOD] = 10007, [FOR] = 1}};
 	struct option options[OPTIONS + 1] = {0};
 	int option;
 
@@ -105,16 +110,19 @@ static int open_wish(const struct wish *wish, int *ret_leader)
 		.pinned = values[PINNED] != 0,
 	};
 	struct perf_event_attr attr = {
-		.type = PERF_TYPE_RAW,
+		.type = (uint32_t)values[TYPE],
 		.size = sizeof(attr),
 		.config = values[CONFIG],
 		.config1 = values[CONFIG1],
+		.config2 = values[CONFIG2],
 		.sample_period = values[PERIOD],
 		.sample_type = values[SAMPLE_TYPE],
 		.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING,
 		.disabled = 1,
 		.pinned = values[PINNED] && !wish->given[LEADER],
 		.precise_ip = values[PRECISE] & 3,
+		.exclude_guest = values[EXCLUDE_GUEST] != 0,
+		.exclude_kernel = values[EXCLUDE_KERNEL] != 0,
 		.wakeup_events = (uint32_t)values[WAKEUP],
 	};
 

@@ -79,6 +79,7 @@ static int core_open_ibs(struct core *core, const struct ibs_machine *machine)
 {
 	core->ibs.machine = machine;
 	ibs_open(&core->ibs.unit, machine, (u64)core->cpu + 1);
+	random_seed(&core->ibs.pace, (u64)core->cpu + 1, 0);
 	return core_open_workloads(core, &machine->memory);
 }
 

@@ -19,10 +19,11 @@
 
 #define INTERRUPTS_THROTTLED (~0ULL) /* MAX_INTERRUPTS in kernel/events/core.c */
 
-/* What is left to single instructions before a tag, so that any operation of one may be it; and how many
- * these can be. */
-#define STEPPED   32
-#define STEPS_MAX 4096
+/* Operations before a tag that are executed one by one, at least and at most: a number that varies, or of a
+ * loop's body the same ones would be tagged each time. And how many instructions these can be. */
+#define STEPPED_MIN 16
+#define STEPPED_MAX 79
+#define STEPS_MAX   4096
 
 void ibs_core_write(struct ibs_core *ibs, u32 msr, u64 value)
 {
@@ -46,12 +47,13 @@ bool ibs_core_live(struct core *core, u64 count)
 {
 	struct ibs_unit *unit = &core->ibs.unit;
 	u64 left = ibs_left(unit);
+	u64 stepped = STEPPED_MIN + random_below(&core->ibs.pace, STEPPED_MAX - STEPPED_MIN + 1);
 	u64 dropped = unit->filtered;
 	struct retired retired;
 
-	if (left > STEPPED)
-		left -= ibs_pass(unit, min(count, left - STEPPED));
-	if (!left || left > STEPPED)
+	if (left > stepped)
+		left -= ibs_pass(unit, min(count, left - stepped));
+	if (!left || left > stepped)
 		return false;
 	WRITE_ONCE(core->sampled_at_ns, core->passed_at_ns);
 	for (int step = 0; step < STEPS_MAX && unit->filtered == dropped; step++) {

@@ -15,6 +15,7 @@ struct pt_regs;
 struct ibs_core {
 	const struct ibs_machine *machine; /* NULL: the CPU is one with PEBS */
 	struct ibs_unit unit;
+	struct random pace;       /* how much of a period is executed */
 	struct perf_event *event; /* the one that the unit is taken by */
 	bool started;
 	u64 discarded; /* samples that the driver itself dropped */
