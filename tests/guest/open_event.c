@@ -3,7 +3,8 @@
  * open_event [OPTION...]: opens an event, of the PMU `cpu` unless it has another --type, with just these
  * attributes, runs it for a while on one CPU, and tells what came of it, as JSON on a line:
  * {"error":"EINVAL"} where the kernel refuses it; else its count and times (absent where read(2) has nothing:
- * a pinned event in error), and what was in its ring buffer.
+ * a pinned event in error), and what was in its ring buffer; with a sample type that has the instruction's
+ * address, the least and the greatest of these.
  *   --cpu N  --type N  --config N  --config1 N  --config2 N  --period N  --freq N  --precise N
  *   --sample-type N  --wakeup N  --pinned N  --exclude-guest N  --exclude-kernel N  --for SECONDS (1)
  *   --leader CONFIG: a counting event that leads the group
@@ -57,7 +58,9 @@ struct wish {
 };
 
 struct found {
+	bool has_ip; /* the first field of each sample */
 	uint64_t samples, lost, throttles;
+	uint64_t least_ip, greatest_ip;
 };
 
 static uint64_t number(const char *option, const char *text)
@@ -103,7 +106,7 @@ static int open_wish(const struct wish *wish, int *ret_leader)
 {
 	const uint64_t *values = wish->values;
 	struct perf_event_attr leader = {
-		.type = PERF_TYPE_RAW,
+		.type = (uint32_t)values[TYPE],
 		.size = sizeof(leader),
 		.config = values[LEADER],
 		.disabled = 1,
@@ -134,6 +137,17 @@ static int open_wish(const struct wish *wish, int *ret_leader)
 	return event_open(&attr, (int)values[CPU], *ret_leader);
 }
 
+static void count_sample(const struct perf_event_header *header, struct found *found)
+{
+	const uint64_t ip = *(const uint64_t *)(header + 1);
+
+	if (found->has_ip && (!found->samples || ip < found->least_ip))
+		found->least_ip = ip;
+	if (found->has_ip && ip > found->greatest_ip)
+		found->greatest_ip = ip;
+	found->samples++;
+}
+
 static void count_records(struct perf_event_mmap_page *page, struct found *found)
 {
 	const char *data = (const char *)page + page->data_offset;
@@ -145,7 +159,7 @@ static void count_records(struct perf_event_mmap_page *page, struct found *found
 		const struct perf_event_header *header = (const void *)(data + tail % page->data_size);
 
 		if (header->type == PERF_RECORD_SAMPLE)
-			found->samples++;
+			count_sample(header, found);
 		else if (header->type == PERF_RECORD_LOST || header->type == PERF_RECORD_LOST_SAMPLES)
 			found->lost++;
 		else if (header->type == PERF_RECORD_THROTTLE)
@@ -173,6 +187,9 @@ static void tell(int fd, const struct found *found)
 	if (read(fd, &values, sizeof(values)) == (ssize_t)sizeof(values))
 		printf("\"count\":%llu,\"enabled\":%llu,\"running\":%llu,", (unsigned long long)values.count,
 		       (unsigned long long)values.enabled, (unsigned long long)values.running);
+	if (found->has_ip && found->samples)
+		printf("\"least_ip\":%llu,\"greatest_ip\":%llu,", (unsigned long long)found->least_ip,
+		       (unsigned long long)found->greatest_ip);
 	printf("\"ring\":%llu,\"lost\":%llu,\"throttles\":%llu}\n", (unsigned long long)found->samples,
 	       (unsigned long long)found->lost, (unsigned long long)found->throttles);
 }
@@ -182,7 +199,7 @@ int main(int argc, char **argv)
 	struct wish wish = read_options(argc, argv);
 	size_t page_size = (size_t)sysconf(_SC_PAGESIZE);
 	const struct timespec once = {.tv_nsec = ONCE_NS};
-	struct found found = {0};
+	struct found found = {.has_ip = wish.values[SAMPLE_TYPE] & PERF_SAMPLE_IP};
 	int leader, fd;
 	void *page;
 	uint64_t end;

@@ -17,8 +17,18 @@ static const struct machine ice_lake = {.encoding = ENCODING_ICE_LAKE, .store_ev
 static const struct machine sapphire_rapids = {
 	.encoding = ENCODING_GOLDEN_COVE, .mechanisms = MECHANISM_STORE_LATENCY, .store_event = 0x2cd};
 
-static const struct machine *const all[] = {&goldmont, &nehalem,        &sandy_bridge, &haswell,
-					    &skylake,  &skylake_server, &ice_lake,     &sapphire_rapids};
+static const struct machine alder_lake = {
+	.encoding = ENCODING_GOLDEN_COVE_CLIENT, .mechanisms = MECHANISM_STORE_LATENCY, .store_event = 0x2cd};
+static const struct machine gracemont = {
+	.encoding = ENCODING_GRACEMONT, .mechanisms = MECHANISM_STORE_LATENCY, .store_event = 0x6d0};
+static const struct machine crestmont = {
+	.encoding = ENCODING_CRESTMONT, .mechanisms = MECHANISM_STORE_LATENCY, .store_event = 0x6d0};
+
+static const struct machine *const all[] = {&goldmont,   &nehalem,        &sandy_bridge, &haswell,
+					    &skylake,    &skylake_server, &ice_lake,     &sapphire_rapids,
+					    &alder_lake, &gracemont,      &crestmont};
+/* Those with E-cores' codes come last. */
+#define P_CORES (COUNT(all) - 2)
 
 /* What pebsd's own decoding says, against what the manual's tables say. */
 static void expect_same(u64 value, const struct load_source *words, u64 encoded, size_t machine)
@@ -74,6 +84,17 @@ Test(model_load_source, the_driver_gives_known_values)
 	cr_expect_eq(load_source_data_src(&goldmont, 0x31), 0x1e05080021);
 	cr_expect_eq(load_source_data_src(&sapphire_rapids, 0xc1), 0x60268100142);
 	cr_expect_eq(load_source_data_src(&ice_lake, 0xc1), 0x10268100142);
+	/* Each flag alone: lock, then TLB, then block. */
+	cr_expect_eq(load_source_data_src(&gracemont, 0x11), 0x1026a100142);
+	cr_expect_eq(load_source_data_src(&gracemont, 0x21), 0x10250100142);
+	cr_expect_eq(load_source_data_src(&gracemont, 0x41), 0x20268100142);
+	cr_expect_eq(load_source_data_src(&gracemont, 0x81), 0x10268100142);
+	cr_expect_eq(load_source_data_src(&crestmont, 0x11), 0x10268100142);
+	cr_expect_eq(load_source_data_src(&crestmont, 0x21), 0x1026a100142);
+	cr_expect_eq(load_source_data_src(&crestmont, 0x41), 0x10250100142);
+	cr_expect_eq(load_source_data_src(&crestmont, 0x81), 0x20268100142);
+	cr_expect_eq(store_source_data_src(&gracemont, 0x31), 0x10252100144);
+	cr_expect_eq(store_source_data_src(&crestmont, 0x61), 0x10252100144);
 }
 
 /* pebs_data_source with the flags of none set, as the driver of Linux 6.1 and 6.12 has it. */
@@ -99,6 +120,14 @@ Test(model_load_source, the_drivers_tables)
 		 {0x10668080082, 0x10268100142, 0x11868100242, 0x10468100442, 0x10668100842, 0x10668400842,
 		  0x10668200842, 0x10668800842, 0x11c68200042, 0x13c68200042, 0x11a68201042, 0x13a68100042,
 		  0x17668000042, 0x13668800042, 0x11e68120042, 0x11e68140042}},
+		{&gracemont,
+		 {0x10668080082, 0x10268100142, 0x11868100242, 0x10468100442, 0x10668100842, 0x10668200842,
+		  0x10668800842, 0x10668800842, 0x14668000842, 0x12668808042, 0x11a68201042, 0x12668202042,
+		  0x11a68501042, 0x13a68502042, 0x11e68120042, 0x11e68140042}},
+		{&crestmont,
+		 {0x10668080082, 0x10268100142, 0x11868100242, 0x10468100442, 0x10668100842, 0x10668400842,
+		  0x10668200842, 0x14668000842, 0x10668800842, 0x12668808042, 0x11a68101042, 0x13a68100042,
+		  0x17a68000042, 0x13a68800042, 0x11e68120042, 0x11e68140042}},
 	};
 
 	for (size_t i = 0; i < COUNT(tables); i++)
@@ -143,11 +172,48 @@ Test(model_load_source, nehalem_l3_snoops)
 
 Test(model_load_source, l3_snoops_since_sandy_bridge)
 {
-	for (size_t i = 2; i < COUNT(all); i++) {
+	for (size_t i = 2; i < P_CORES; i++) {
 		cr_expect_eq(encode(all[i], PLACE_L3, ASKED_MISS), 0x5);
 		cr_expect_eq(encode(all[i], PLACE_L3, ASKED_HIT), 0x6);
 		cr_expect_eq(encode(all[i], PLACE_L3, ASKED_MODIFIED), 0x7);
 	}
+}
+
+/* Linux 6.12: intel_pmu_pebs_data_source_grt(), _cmt(). Gracemont has no word for a snoop that missed, none
+ * for another socket's clean line, whose code is a forwarded one of this socket. */
+Test(model_load_source, codes_of_e_cores)
+{
+	cr_expect_eq(encode(&gracemont, PLACE_L3, ASKED_MISS), 0x4);
+	cr_expect_eq(encode(&gracemont, PLACE_L3, ASKED_HIT), 0x5);
+	cr_expect_eq(encode(&gracemont, PLACE_L3, ASKED_MODIFIED), 0x6);
+	cr_expect_eq(encode(&gracemont, PLACE_REMOTE_CACHE, ASKED_HIT), 0x0);
+	cr_expect_eq(encode(&gracemont, PLACE_REMOTE_CACHE, ASKED_MODIFIED), 0x9);
+	cr_expect_eq(encode(&gracemont, PLACE_LOCAL_DRAM, ASKED_NONE), 0xc);
+	cr_expect_eq(encode(&gracemont, PLACE_REMOTE_DRAM, ASKED_HIT), 0xb);
+	cr_expect_eq(encode(&crestmont, PLACE_L3, ASKED_MISS), 0x5);
+	cr_expect_eq(encode(&crestmont, PLACE_L3, ASKED_HIT), 0x6);
+	cr_expect_eq(encode(&crestmont, PLACE_L3, ASKED_MODIFIED), 0x8);
+	cr_expect_eq(encode(&crestmont, PLACE_LOCAL_DRAM, ASKED_NONE), 0xa);
+	cr_expect_eq(encode(&crestmont, PLACE_REMOTE_DRAM, ASKED_NONE), 0xb);
+	cr_expect_eq(encode(&crestmont, PLACE_REMOTE_CACHE, ASKED_HIT), 0xc);
+	cr_expect_eq(encode(&crestmont, PLACE_REMOTE_CACHE, ASKED_MODIFIED), 0xd);
+}
+
+Test(model_load_source, flags_of_e_cores_are_elsewhere)
+{
+	struct retired load = {.operation = OPERATION_LOAD, .place = PLACE_L1, .locked = true};
+
+	cr_expect_eq(load_source_encode(&gracemont, &load), 0x11);
+	cr_expect_eq(load_source_encode(&crestmont, &load), 0x21);
+	load = (struct retired){
+		.operation = OPERATION_LOAD, .place = PLACE_L1, .translated = TRANSLATED_WALK};
+	cr_expect_eq(load_source_encode(&gracemont, &load), 0x21);
+	cr_expect_eq(load_source_encode(&crestmont, &load), 0x41);
+	load = (struct retired){.operation = OPERATION_LOAD, .place = PLACE_L1, .data_blocked = true};
+	cr_expect_eq(load_source_encode(&gracemont, &load), 0x41);
+	cr_expect_eq(load_source_encode(&crestmont, &load), 0x81);
+	load = (struct retired){.operation = OPERATION_LOAD, .place = PLACE_L1, .address_blocked = true};
+	cr_expect_eq(load_source_encode(&gracemont, &load), 0x01);
 }
 
 Test(model_load_source, beyond_l3_nehalem_to_broadwell)
@@ -171,7 +237,7 @@ Test(model_load_source, beyond_l3_nehalem_to_broadwell)
 Test(model_load_source, beyond_l3_since_skylake)
 {
 	static const struct machine *const machines_here[] = {&skylake, &skylake_server, &ice_lake,
-							      &sapphire_rapids};
+							      &sapphire_rapids, &alder_lake};
 
 	for (size_t i = 0; i < COUNT(machines_here); i++) {
 		const struct machine *machine = machines_here[i];
@@ -209,7 +275,14 @@ Test(model_load_source, no_machine_writes_reserved_bits_or_codes)
 					cr_expect_neq(encoded, 0x9);
 					break;
 				case ENCODING_GOLDEN_COVE:
+				case ENCODING_GOLDEN_COVE_CLIENT:
 					cr_expect_eq(flags, 0xf0);
+					break;
+				case ENCODING_GRACEMONT:
+					cr_expect_eq(flags, 0x70);
+					break;
+				case ENCODING_CRESTMONT:
+					cr_expect_eq(flags, 0xe0);
 					break;
 				default:
 					cr_expect_eq(flags, 0x30);

@@ -49,6 +49,8 @@ static u64 plain_counters(const struct machine *machine, u64 config)
 		return machine->fixed_counters > 1 ? general | FIXED(1) : general;
 	case REFERENCE_CYCLES:
 		return machine->fixed_counters > 2 ? FIXED(2) : 0;
+	case PRECISE_DISTANCE: /* intel_snb_ to intel_skl_event_constraints */
+		return machine->mechanisms & MECHANISM_PDIR ? general & 0x2 : general;
 	case PRECISE_FIXED: /* a pseudo event: no general-purpose counter knows it */
 		return extended ? FIXED(0) : general;
 	case SLOTS:
@@ -104,9 +106,6 @@ u64 constraint_counters(const struct machine *machine, const struct demand *dema
 		return demand->precise == 3 ? distributed_counters(machine, demand->config, counters)
 					    : counters;
 	}
-	/* intel_snb_ to intel_skl_pebs_event_constraints: INST_RETIRED.PREC_DIST. */
-	if (event == PRECISE_DISTANCE && machine->mechanisms & MECHANISM_PDIR)
-		return counters & 0x2;
 	return counters & machine->pebs_counters;
 }
 
