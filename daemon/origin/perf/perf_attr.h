@@ -2,10 +2,15 @@
 /*
  * The perf_event_attr of a planned event. Pure.
  *
- * Each field is chosen so that EVERY record runs the BPF program. A plain fixed period makes the kernel
- * collect PEBS records in a large buffer, and only the last of each buffer reaches the program; a period with
- * wakeup_events and without watermark does not (intel_pmu_hw_config, arch/x86/events/intel/core.c, Linux 6.1,
- * 6.12 and 7.3).
+ * Each field is chosen so that EVERY record runs the BPF program, for whichever role. A plain fixed period
+ * makes the kernel collect PEBS records in a large buffer, and only the last of each buffer reaches the
+ * program; a period with wakeup_events and without watermark does not (intel_pmu_hw_config,
+ * arch/x86/events/intel/core.c, Linux 6.1, 6.12 and 7.3). IBS runs it for each interrupt
+ * (perf_ibs_handle_irq, arch/x86/events/amd/ibs.c).
+ *
+ * Of a code address nothing is asked for: the registers that the program is called with hold it, whatever the
+ * sample type (setup_pebs_fixed_sample_data, setup_pebs_adaptive_sample_data, arch/x86/events/intel/ds.c;
+ * perf_ibs_handle_irq).
  *
  * The ring that an event maps is for throttling alone (perf_ring.h). Without sample_id_all its records have
  * no trailer; their times are of CLOCK_MONOTONIC, which the kernel can read in an NMI, and which the reader
@@ -28,9 +33,9 @@ void perf_attr_leader(const struct pmu_opening *opening, struct perf_event_attr 
 
 /*
  * The next weaker way to open the same event after the kernel refused one with `error` (-errno): a leader
- * where it wants one, WEIGHT where it does not know WEIGHT_STRUCT (before 5.12), a lower precise_ip, not
- * below 1: without PEBS there is no latency. `planned` is the opening as planned. Returns whether there is
- * one.
+ * where it wants one, IBS without a load threshold, WEIGHT where it does not know WEIGHT_STRUCT
+ * (before 5.12), a lower precise_ip, not below 1: without PEBS there is neither latency nor an exact
+ * instruction. `planned` is the opening as planned. Returns whether there is one.
  */
 bool perf_attr_relax(const struct pmu_opening *planned, int error, struct pmu_opening *opening);
 

@@ -27,9 +27,11 @@ struct pmu_opening {
 	u64 config1;
 	u64 config2;
 	u8 precise_ip;
+	u32 period_min;     /* the kernel takes no smaller one */
+	u32 period_step;    /* and multiples of this alone: 16 for IBS, else mostly 1 */
 	bool pinned;        /* else it takes turns with another opening that needs the same counter */
 	bool exclude_guest; /* what IBS does not take (PERF_PMU_CAP_NO_EXCLUDE, amd/ibs.c, Linux 6.1) */
-	bool has_leader; /* a counting event that must lead the group: mem-loads-aux */
+	bool has_leader;    /* a counting event that must lead the group: mem-loads-aux */
 	u64 leader_config;
 	bool has_members; /* the PMU has CPUs of its own; else it has all */
 	struct cpu_list members;
@@ -42,12 +44,17 @@ enum offcore_kind {
 	OFFCORE_L3,          /* demand reads that the L3 served */
 	OFFCORE_LOCAL_DRAM,  /* that the memory of this node did */
 	OFFCORE_REMOTE_DRAM, /* that another node's memory or caches did */
-	OFFCORE_OUTSTANDING, /* cycles x requests in flight: bit 38 (manual, 18.6.3), MSR_OFFCORE_RSP_0 alone */
+	OFFCORE_OUTSTANDING, /* cycles x requests in flight: bit 38 (manual, 18.6.3), in MSR_OFFCORE_RSP_0 */
 	OFFCORE_REQUESTS,    /* the requests that OFFCORE_OUTSTANDING is about, on the other counter */
 	OFFCORE_KINDS,
 };
 
-/* A counter that runs on each CPU of its list and is read at task switches. */
+/*
+ * A counter that runs on each CPU of its list and is read at task switches. The values are in
+ * pmu_offcore_values.c. All count demand reads of data; a PMU may lack kinds. There are two registers (one on
+ * Nehalem) for up to four values: the kernel lets the counters take turns, so each is to be scaled by its
+ * times.
+ */
 struct pmu_counter {
 	char pmu[EVENT_PMU_MAX];
 	enum offcore_kind kind;
@@ -79,9 +86,12 @@ struct pmu_plan {
 };
 
 /*
- * Plans what to open below `sysfs_root` ("/sys", or a copy's root), in the order of the PMUs' names. A
- * machine that can sample nothing is a plan without openings, with the reasons as refusals. Returns 0,
- * -EINVAL for a wish out of range, -ENOMEM; pmu_plan_done() frees what a plan holds.
+ * Plans what to open below `sysfs_root` ("/sys", or a copy's root), in the order of the PMUs' names and of
+ * the roles. For each role that is wished for there is an opening (counters for EVENT_OFFCORE) or a refusal
+ * on each PMU that could be expected to have it. A period that a PMU does not take is replaced by the nearest
+ * below, or its least, with a note. A machine that can sample nothing is a plan without openings, with the
+ * reasons as refusals. Returns 0, -EINVAL for a wish out of range, -ENOMEM; pmu_plan_done() frees what a plan
+ * holds.
  */
 int pmu_plan(const char *sysfs_root, const struct pmu_wish *wish, struct pmu_plan *ret);
 void pmu_plan_done(struct pmu_plan *plan);

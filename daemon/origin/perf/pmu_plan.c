@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The plan as a container; how it is made stands in pmu.c. */
+/* The plan as a container; how it is made stands in pmu.c and the files of the roles. */
 #include <errno.h>
 #include <stdarg.h>
 #include <string.h>

@@ -175,10 +175,31 @@ static void find_online(struct pmu_tree *tree)
 	}
 }
 
+static int is_node(const struct dirent *entry)
+{
+	return strncmp(entry->d_name, "node", 4) == 0 && isdigit((unsigned char)entry->d_name[4]);
+}
+
+static void count_nodes(struct pmu_tree *tree)
+{
+	struct dirent **entries = NULL;
+	char path[PATH_MAX];
+	int n;
+
+	if (snprintf(path, sizeof(path), "%s/devices/system/node", tree->root) >= PATH_MAX)
+		return;
+	n = scandir(path, &entries, is_node, NULL);
+	for (int i = 0; i < n; i++)
+		free(entries[i]);
+	free((void *)entries);
+	tree->n_nodes = n > 0 ? (unsigned)n : 0;
+}
+
 int pmu_tree_open(const char *root, struct pmu_tree *ret)
 {
 	*ret = (struct pmu_tree){.root = root};
 	find_online(ret);
+	count_nodes(ret);
 	return find_pmus(ret);
 }
 

@@ -15,6 +15,7 @@ struct pmu_tree {
 	size_t n_names;
 	bool online_known;
 	struct cpu_list online;
+	unsigned n_nodes; /* NUMA nodes; 0: the tree does not tell */
 };
 
 /*
