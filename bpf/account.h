@@ -30,6 +30,12 @@ static inline int account_malformed(const struct sample *sample)
 	return (sample->fields & SAMPLE_LATENCY) && sample->latency > SAMPLE_LATENCY_MAX;
 }
 
+/* An operation that the event is not about: hardware that samples every kind of them is filtered here. */
+static inline int account_filtered(const struct sample *sample, u8 operations)
+{
+	return operations && !(DATA_SOURCE_OP(sample->data_source) & operations);
+}
+
 /*
  * Functions that BPF verifies once, on their own: to their caller the result is any number, so that the many
  * paths through them do not multiply with each other. In plain C they are ordinary.

@@ -11,6 +11,7 @@
 #include <bpf/bpf_tracing.h>
 
 #include "account.h"
+#include "hot.h"
 #include "kernel_types.h"
 #include "read_sample.h"
 #include "slots.h"
@@ -26,17 +27,54 @@ struct {
 	__type(value, struct sample);
 } injected SEC(".maps");
 
+/* Whether the slot of a hot cell's owner has passed to another since: then nobody asks for its items. */
+static __always_inline int hot_is_gone(u64 hot_owner_before)
+{
+	const struct slot_owner *owner = slot_owner_of(HOT_OWNER_SLOT(hot_owner_before));
+
+	return owner && owner->generation != HOT_OWNER_GENERATION(hot_owner_before);
+}
+
+/* Verified once, on its own, as account_decode(). Returns whether it was counted. */
+ACCOUNT_FUNCTION u32 account_code(u64 item, u32 slot, u32 number)
+{
+	u32 table = hot_tables == 1 ? 0 : bpf_get_smp_processor_id();
+	const struct slot_owner *slot_owner = slot_owner_of(slot);
+	struct hot_set *set;
+	u64 owner;
+	u32 index;
+
+	if (!slot_owner || table >= hot_tables)
+		return 0;
+	owner = hot_owner(slot, slot_owner->generation, number);
+	index = table * HOT_SETS + hot_set_of(owner, item, hot_seed);
+	set = bpf_map_lookup_elem(&hot_sets, &index);
+	if (!set)
+		return 0;
+	hot_add(set, owner, item, 1, hot_is_gone);
+	return 1;
+}
+
 /* `number` is below EVENTS_MAX and `event` its settings: both known at load on the hardware's path. */
 static __always_inline void account(const struct sample *sample, u16 number,
 				    const volatile struct event_settings *event)
 {
 	u32 stripe = slot_stripe() & (STRIPES_MAX - 1);
-	u32 index = slot_record(event, stripe, slot_of(sample->cgroup_id));
+	u32 slot, index;
 
+	if (account_filtered(sample, event->operations)) {
+		ACCOUNT_ADD(losses[number][stripe].filtered, 1);
+		return;
+	}
 	if (account_malformed(sample)) {
 		ACCOUNT_ADD(losses[number][stripe].malformed, 1);
 		return;
 	}
+	slot = slot_of(sample->cgroup_id);
+	/* First, or the verifier would take every way through what follows to here. */
+	if (event->has_code_address && (sample->fields & SAMPLE_CODE_ADDRESS) && slot != SLOT_UNATTRIBUTED)
+		account_code(sample->code_address, slot, number);
+	index = slot_record(event, stripe, slot);
 	if (event->has_latency) {
 		struct latency_record *record = bpf_map_lookup_elem(&latency_records, &index);
 

@@ -27,7 +27,8 @@ struct engine {
 	struct readings *readings;
 	struct reading now[EVENTS_MAX];           /* of the last collection */
 	struct snapshot_cpu *per_cpu[EVENTS_MAX]; /* the head's */
-	u64 collected_ns;                         /* CLOCK_MONOTONIC of the last collection */
+	u64 filtered_by_stripe[EVENTS_MAX][STRIPES_MAX];
+	u64 collected_ns; /* CLOCK_MONOTONIC of the last collection */
 	struct snapshot head;
 	struct snapshot *all;      /* of the last collection; NULL: not asked for yet */
 	struct snapshot *windowed; /* the last one asked for */
@@ -214,12 +215,26 @@ static int fill_series(struct engine *engine)
 	return series_table_update(engine->series, engine->collected_ns, inputs, n_inputs, slot_0);
 }
 
+static void read_losses(struct engine *engine, unsigned event)
+{
+	struct reading *now = &engine->now[event];
+
+	now->malformed = now->filtered = 0;
+	for (u32 stripe = 0; stripe < engine->settings.stripes; stripe++) {
+		struct loss_record losses = kernel_losses(engine->kernel, event, stripe);
+
+		now->malformed += losses.malformed;
+		now->filtered += losses.filtered;
+		engine->filtered_by_stripe[event][stripe] = losses.filtered;
+	}
+}
+
 static void read_events(struct engine *engine)
 {
 	if (engine->settings.count)
 		engine->settings.count(engine->now, engine->settings.count_userdata);
 	for (unsigned event = 0; event < engine->settings.n_events; event++)
-		engine->now[event].malformed = kernel_malformed(engine->kernel, event);
+		read_losses(engine, event);
 }
 
 /* After the slots were read. Without memory for it an event has no figures by CPU this time. */
@@ -238,8 +253,9 @@ static void fill_cpus(struct engine *engine, unsigned event)
 	if (!longer)
 		return;
 	engine->per_cpu[event] = longer;
-	snapshot_cpus(counts, n, collect_seen_by_stripe(engine->collect, event), engine->settings.stripes,
-		      longer);
+	snapshot_cpus(counts, n, collect_seen_by_stripe(engine->collect, event),
+		      head->event.settings.operations ? engine->filtered_by_stripe[event] : NULL,
+		      engine->settings.stripes, longer);
 	head->per_cpu = longer;
 	head->n_per_cpu = n;
 }

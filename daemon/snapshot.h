@@ -32,6 +32,7 @@ struct snapshot_cpu {
 	bool in_error;                     /* open, and another pinned event holds the counter */
 	u64 expected;                      /* samples: event count / period; uncertain by one */
 	struct maybe_u64 seen;             /* samples; known where no other CPU writes to its stripe */
+	struct maybe_u64 filtered;         /* as of the event; known as `seen` is */
 	struct maybe_double running_ratio; /* as of the event */
 	struct maybe_double throttled_seconds; /* as of the event */
 };
@@ -52,9 +53,10 @@ struct snapshot_event {
 		throttled_seconds;          /* stopped by the kernel for coming too often, summed over CPUs */
 	struct maybe_u64 throttles;         /* how often it was */
 	struct maybe_double paused_seconds; /* a pause was asked for; summed over CPUs */
-	struct maybe_u64 filtered; /* samples of operations that the event is not about; seen beside `total` */
-	bool takes_turns;          /* not pinned: another event of ours needs the same counter */
-	size_t n_per_cpu;                   /* 0: not known by CPU, or of a window */
+	struct maybe_u64
+		filtered; /* samples of operations that the event is not about; seen beside `total` */
+	bool takes_turns; /* not pinned: another event of ours needs the same counter */
+	size_t n_per_cpu; /* 0: not known by CPU, or of a window */
 	const struct snapshot_cpu *per_cpu; /* ascending; the engine's */
 };
 
@@ -93,9 +95,9 @@ struct snapshot {
 	double interval_seconds;
 	bool config_reloaded; /* the last reload was successful (or there was none) */
 	struct timespec config_time;
-	bool paused; /* every counter is free for another tool */
+	bool paused;                  /* every counter is free for another tool */
 	struct timespec paused_until; /* CLOCK_REALTIME; 0: until it is resumed */
-	bool replay_done; /* every recording was read to its end */
+	bool replay_done;             /* every recording was read to its end */
 	const char *const
 		*notes; /* what a reader must know, e.g. a recording that was cut; NULL-terminated */
 };

@@ -143,6 +143,8 @@ static void take_readings(struct snapshot *snapshot, const struct reading *readi
 		const struct reading *reading = &readings[i];
 
 		event->lost_malformed = reading->malformed;
+		event->filtered =
+			(struct maybe_u64){event->event.settings.operations != 0, reading->filtered};
 		event->lost_unexplained = (struct maybe_u64){reading->counted, reading->unexplained};
 		event->multiplexed_seconds = (struct maybe_double){
 			reading->counted, (double)reading->waiting_ns / (double)NSEC_PER_SEC};

@@ -11,7 +11,7 @@ static struct maybe_double ratio(u64 part, u64 whole)
 }
 
 void snapshot_cpus(const struct cpu_counts *counts, size_t n, const u64 seen_by_stripe[STRIPES_MAX],
-		   u32 stripes, struct snapshot_cpu *ret)
+		   const u64 filtered_by_stripe[STRIPES_MAX], u32 stripes, struct snapshot_cpu *ret)
 {
 	u32 writers[STRIPES_MAX] = {0};
 
@@ -19,13 +19,16 @@ void snapshot_cpus(const struct cpu_counts *counts, size_t n, const u64 seen_by_
 		writers[(u32)counts[i].cpu % stripes]++;
 	for (size_t i = 0; i < n; i++) {
 		u32 stripe = (u32)counts[i].cpu % stripes;
+		bool alone = writers[stripe] == 1;
 
 		ret[i] = (struct snapshot_cpu){
 			.cpu = counts[i].cpu,
 			.online = counts[i].open,
 			.in_error = counts[i].in_error,
 			.expected = counts[i].due,
-			.seen = {writers[stripe] == 1, writers[stripe] == 1 ? seen_by_stripe[stripe] : 0},
+			.seen = {alone, alone ? seen_by_stripe[stripe] : 0},
+			.filtered = {alone && filtered_by_stripe,
+				     alone && filtered_by_stripe ? filtered_by_stripe[stripe] : 0},
 			.running_ratio = ratio(counts[i].running_ns, counts[i].enabled_ns),
 			.throttled_seconds = {counts[i].throttle_known,
 					      (double)counts[i].throttled_ns / (double)NSEC_PER_SEC},

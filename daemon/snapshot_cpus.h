@@ -9,10 +9,11 @@
 
 /*
  * Fills in `ret`, room for `n`, from an event's counts on its CPUs (every one that it was ever open on) and
- * the samples that came in each of `stripes` stripes, a power of two. A stripe's samples are a CPU's where
- * that is the only one of them that writes to it.
+ * the samples that came in each of `stripes` stripes, a power of two: those seen, and those filtered (NULL:
+ * the event filters none). A stripe's samples are a CPU's where that is the only one of them that writes to
+ * it.
  */
 void snapshot_cpus(const struct cpu_counts *counts, size_t n, const u64 seen_by_stripe[STRIPES_MAX],
-		   u32 stripes, struct snapshot_cpu *ret);
+		   const u64 filtered_by_stripe[STRIPES_MAX], u32 stripes, struct snapshot_cpu *ret);
 
 #endif

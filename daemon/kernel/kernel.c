@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/random.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <bpf/bpf.h>
@@ -25,6 +27,8 @@ struct kernel {
 	struct mapping plain_records;
 	struct mapping slot_owners;
 	struct mapping injected;
+	struct mapping hot_sets;
+	u32 hot_tables;
 };
 
 u32 kernel_stripes_for(int possible_cpus)
@@ -53,9 +57,9 @@ static void place_events(struct kernel_settings *settings, u32 *ret_latency, u32
 static struct bpf_program *door(const struct pebsd_bpf *skeleton, unsigned event)
 {
 	struct bpf_program *const doors[EVENTS_MAX] = {
-		skeleton->progs.event_0, skeleton->progs.event_1, skeleton->progs.event_2,
-		skeleton->progs.event_3, skeleton->progs.event_4, skeleton->progs.event_5,
-		skeleton->progs.event_6, skeleton->progs.event_7, skeleton->progs.event_8,
+		skeleton->progs.event_0, skeleton->progs.event_1,  skeleton->progs.event_2,
+		skeleton->progs.event_3, skeleton->progs.event_4,  skeleton->progs.event_5,
+		skeleton->progs.event_6, skeleton->progs.event_7,  skeleton->progs.event_8,
 		skeleton->progs.event_9, skeleton->progs.event_10, skeleton->progs.event_11,
 	};
 
@@ -65,6 +69,34 @@ static struct bpf_program *door(const struct pebsd_bpf *skeleton, unsigned event
 static int size_map(struct bpf_map *map, u32 entries)
 {
 	return bpf_map__set_max_entries(map, entries ? entries : 1);
+}
+
+/* How many hot tables there must be. Possible CPUs are counted as the kernel numbers them. */
+static int count_hot_tables(const struct kernel_settings *settings)
+{
+	bool wanted = false;
+
+	for (size_t i = 0; i < settings->n_events; i++)
+		wanted = wanted || settings->events[i].has_code_address;
+	if (!wanted)
+		return 0;
+	return settings->hardware ? libbpf_num_possible_cpus() : 1;
+}
+
+static int configure_hot(struct kernel *kernel)
+{
+	struct pebsd_bpf *skeleton = kernel->skeleton;
+	u64 seed;
+	int tables = count_hot_tables(&kernel->settings);
+
+	if (tables < 0)
+		return tables;
+	kernel->hot_tables = (u32)tables;
+	if (getrandom(&seed, sizeof(seed), GRND_NONBLOCK) != sizeof(seed))
+		seed = (u64)time(NULL) << 32 ^ (u64)getpid() ^ (u64)(uintptr_t)kernel;
+	skeleton->rodata->hot_tables = kernel->hot_tables;
+	skeleton->rodata->hot_seed = seed;
+	return size_map(skeleton->maps.hot_sets, kernel->hot_tables * HOT_SETS);
 }
 
 static int configure(struct kernel *kernel)
@@ -83,7 +115,7 @@ static int configure(struct kernel *kernel)
 	if ((r = size_map(skeleton->maps.latency_records, latency)) < 0 ||
 	    (r = size_map(skeleton->maps.plain_records, plain)) < 0 ||
 	    (r = size_map(skeleton->maps.slot_owners, settings->slots)) < 0 ||
-	    (r = size_map(skeleton->maps.slot_index, settings->slots)) < 0)
+	    (r = size_map(skeleton->maps.slot_index, settings->slots)) < 0 || (r = configure_hot(kernel)) < 0)
 		return r;
 
 	for (unsigned i = 0; i < EVENTS_MAX; i++)
@@ -117,7 +149,7 @@ static int map_all(struct kernel *kernel)
 	    (r = map_records(skeleton->maps.slot_owners, PROT_READ, &kernel->slot_owners)) < 0 ||
 	    (r = map_records(skeleton->maps.injected, PROT_READ | PROT_WRITE, &kernel->injected)) < 0)
 		return r;
-	return 0;
+	return kernel->hot_tables ? map_records(skeleton->maps.hot_sets, PROT_READ, &kernel->hot_sets) : 0;
 }
 
 /* Deaths first: one without a birth is nothing, but a birth whose death is missed holds its slot for ever. */
@@ -197,6 +229,7 @@ struct kernel *kernel_free(struct kernel *kernel)
 	unmap(&kernel->plain_records);
 	unmap(&kernel->slot_owners);
 	unmap(&kernel->injected);
+	unmap(&kernel->hot_sets);
 	pebsd_bpf__destroy(kernel->skeleton);
 	free(kernel);
 	return NULL;
@@ -301,14 +334,29 @@ const struct plain_record *kernel_plain_record(const struct kernel *kernel, unsi
 	       record_index(kernel, event, stripe, slot);
 }
 
-u64 kernel_malformed(const struct kernel *kernel, unsigned event)
+struct loss_record kernel_losses(const struct kernel *kernel, unsigned event, u32 stripe)
 {
-	u64 sum = 0;
+	const struct loss_record *shared = &kernel->skeleton->bss->losses[event][stripe];
 
-	for (u32 stripe = 0; stripe < kernel->settings.stripes; stripe++)
-		sum += __atomic_load_n(&kernel->skeleton->bss->losses[event][stripe].malformed,
-				       __ATOMIC_RELAXED);
-	return sum;
+	return (struct loss_record){
+		.malformed = __atomic_load_n(&shared->malformed, __ATOMIC_RELAXED),
+		.filtered = __atomic_load_n(&shared->filtered, __ATOMIC_RELAXED),
+	};
+}
+
+u32 kernel_hot_tables(const struct kernel *kernel)
+{
+	return kernel->hot_tables;
+}
+
+const struct hot_set *kernel_hot_table(const struct kernel *kernel, u32 table)
+{
+	return (const struct hot_set *)kernel->hot_sets.memory + (size_t)table * HOT_SETS;
+}
+
+u64 kernel_hot_seed(const struct kernel *kernel)
+{
+	return kernel->skeleton->rodata->hot_seed;
 }
 
 struct slot_counters kernel_slot_counters(const struct kernel *kernel)
@@ -324,7 +372,7 @@ const struct kernel_settings *kernel_settings(const struct kernel *kernel)
 u64 kernel_map_bytes(const struct kernel *kernel)
 {
 	return kernel->latency_records.bytes + kernel->plain_records.bytes + kernel->slot_owners.bytes +
-	       kernel->injected.bytes;
+	       kernel->injected.bytes + kernel->hot_sets.bytes;
 }
 
 int kernel_verified_instructions(const struct kernel *kernel, const char *program, u32 *ret)

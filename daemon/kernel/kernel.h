@@ -64,7 +64,13 @@ const struct latency_record *kernel_latency_record(const struct kernel *kernel, 
 						   u32 slot);
 const struct plain_record *kernel_plain_record(const struct kernel *kernel, unsigned event, u32 stripe,
 					       u32 slot);
-u64 kernel_malformed(const struct kernel *kernel, unsigned event);
+struct loss_record kernel_losses(const struct kernel *kernel, unsigned event, u32 stripe);
+
+/* Hot tables (pebsd/hot.h): none where no event has code addresses, else one a possible CPU, or only one
+ * where samples come through kernel_inject() alone. A table is HOT_SETS sets. */
+u32 kernel_hot_tables(const struct kernel *kernel);
+const struct hot_set *kernel_hot_table(const struct kernel *kernel, u32 table);
+u64 kernel_hot_seed(const struct kernel *kernel);
 struct slot_counters kernel_slot_counters(const struct kernel *kernel);
 
 /* As opened, `first_record` filled in. */

@@ -104,6 +104,7 @@ struct reading reading_difference(const struct reading *now, const struct readin
 	return (struct reading){
 		.seen = now->seen - before->seen,
 		.malformed = now->malformed - before->malformed,
+		.filtered = now->filtered - before->filtered,
 		.counted = now->counted,
 		.expected = now->expected - before->expected,
 		.enabled_ns = now->enabled_ns - before->enabled_ns,
@@ -118,7 +119,7 @@ struct reading reading_difference(const struct reading *now, const struct readin
 
 void reading_settle(struct reading *now, const struct reading *before)
 {
-	u64 explained = now->seen + now->malformed;
+	u64 explained = now->seen + now->filtered + now->malformed;
 
 	now->unexplained = before->unexplained;
 	now->waiting_ns = before->waiting_ns;

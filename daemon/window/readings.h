@@ -16,6 +16,7 @@
 struct reading {
 	u64 seen;            /* samples in the books, `unattributed` among them */
 	u64 malformed;       /* samples lost for being malformed */
+	u64 filtered;        /* samples of operations that the event is not about */
 	bool counted;        /* the origin knows the following (perf does, a replay does not) */
 	bool throttle_known; /* and of these, what is said of throttling */
 	u64 expected;        /* event count / period */
@@ -52,8 +53,9 @@ struct reading readings_at(const struct readings *readings, unsigned event, u64 
 struct reading reading_difference(const struct reading *now, const struct reading *before);
 
 /*
- * Derives `unexplained` = expected - seen - malformed, uncertain by one sample a CPU, and `waiting_ns`. Both
- * are counters to those who read them: where this moment's figures say less than `before` did, that stays.
+ * Derives `unexplained` = expected - seen - filtered - malformed, uncertain by one sample a CPU, and
+ * `waiting_ns`. Both are counters to those who read them: where this moment's figures say less than `before`
+ * did, that stays.
  */
 void reading_settle(struct reading *now, const struct reading *before);
 

@@ -70,6 +70,7 @@ _Static_assert(SNOOP_COUNT <= SNOOP_SLOTS && TLB_COUNT <= TLB_SLOTS, "snoop and 
 
 /* The fields of the value, as {shift, width} would say: cut out with DATA_SOURCE_FIELD. */
 #define DATA_SOURCE_FIELD(value, shift, bits) ((u32)((value) >> (shift)) & ((1U << (bits)) - 1))
+#define DATA_SOURCE_OP(value)                 DATA_SOURCE_FIELD(value, 0, 5)
 #define DATA_SOURCE_LVL(value)                DATA_SOURCE_FIELD(value, 5, 14)
 #define DATA_SOURCE_SNOOP(value)              DATA_SOURCE_FIELD(value, 19, 5)
 #define DATA_SOURCE_LOCK(value)               DATA_SOURCE_FIELD(value, 24, 2)
@@ -79,6 +80,9 @@ _Static_assert(SNOOP_COUNT <= SNOOP_SLOTS && TLB_COUNT <= TLB_SLOTS, "snoop and 
 #define DATA_SOURCE_SNOOPX(value)             DATA_SOURCE_FIELD(value, 38, 2)
 #define DATA_SOURCE_BLK(value)                DATA_SOURCE_FIELD(value, 40, 3)
 #define DATA_SOURCE_HOPS(value)               DATA_SOURCE_FIELD(value, 43, 3)
+
+/* PERF_MEM_OP_*: what the sampled operation was. */
+enum { OP_LOAD = 2, OP_STORE = 4 };
 
 enum {
 	LVL_HIT = 0x02,

@@ -10,6 +10,7 @@
 
 #include "data_source.h"
 #include "histogram.h"
+#include "hot.h"
 #include "sample.h"
 
 /* What every event has. `samples` is written last: a record whose samples did not move did not change. */
@@ -61,7 +62,7 @@ struct slot_owner {
 	u64 cgroup_id;
 	u64 parent_id;              /* 0 for the root */
 	u64 died_ns;                /* CLOCK_MONOTONIC, 0 while alive */
-	u32 generation;             /* grows each time the slot changes hands */
+	u32 generation;             /* grows each time the slot is taken or given back */
 	u32 state;                  /* enum slot_state */
 	char name[CGROUP_NAME_MAX]; /* one path component, empty for the root */
 	u32 next_free;              /* while free: the next free slot, SLOT_UNATTRIBUTED for none */

@@ -138,7 +138,7 @@ Test(inject, malformed_samples_are_a_loss_by_name)
 	name_and_adopt(7, "seven");
 	cr_assert_eq(kernel_inject(books.kernel, samples, ARRAY_SIZE(samples)), 0);
 	books_collect(&books);
-	cr_expect_eq(kernel_malformed(books.kernel, 0), 2);
+	cr_expect_eq(books_losses(&books, 0).malformed, 2);
 	cr_expect_eq(books_samples(&books, "seven", 0), 1);
 	cr_expect_eq(ledger_find(books.ledger, "seven")->total[0]->latency[FINE_OVERFLOW], 1);
 }

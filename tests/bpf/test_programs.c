@@ -7,6 +7,8 @@
 #include <string.h>
 #include <sys/utsname.h>
 
+#include <bpf/libbpf.h>
+
 #include "kernel/kernel.h"
 
 static void open_kernel(const struct kernel_settings *settings, struct kernel **ret)
@@ -52,6 +54,57 @@ Test(programs, load_in_this_kernel)
 	verified(kernel, "cgroup_born");
 	verified(kernel, "cgroup_died");
 	cr_expect_eq(kernel_program_fd(kernel, 2), -ENOENT, "an event that is not used is not loaded");
+}
+
+/* All doors, each with another set of fields, as much as any machine has. */
+Test(programs, as_many_doors_as_events_load)
+{
+	struct kernel_settings settings = {
+		.slots = 64, .stripes = 2, .births = true, .hardware = true, .n_events = EVENTS_MAX};
+	_cleanup_(kernel_freep) struct kernel *kernel = NULL;
+
+	for (unsigned i = 0; i < EVENTS_MAX; i++)
+		settings.events[i] = (struct event_settings){
+			.has_latency = i % 3 == 0,
+			.has_instruction_latency = i % 3 == 0,
+			.has_source = i % 3 != 2,
+			.has_address = i % 3 != 2,
+			.weight_struct = 1,
+			.has_code_address = i % 3 == 2 || i == 0,
+			.operations = i == 1   ? OP_STORE
+				      : i == 3 ? OP_LOAD
+					       : 0,
+		};
+	open_kernel(&settings, &kernel);
+	for (unsigned i = 0; i < EVENTS_MAX; i++) {
+		char name[16];
+
+		cr_expect_geq(kernel_program_fd(kernel, i), 0);
+		(void)snprintf(name, sizeof(name), "event_%u", i);
+		cr_expect_lt(verified(kernel, name), 10000, "%s", name);
+	}
+}
+
+/* One table a CPU, and their memory, where an event has code addresses; else nothing. */
+Test(programs, hot_tables_are_there_where_an_event_has_code_addresses)
+{
+	struct kernel_settings settings = {.slots = 64, .stripes = 2, .n_events = 2};
+	_cleanup_(kernel_freep) struct kernel *without = NULL;
+	_cleanup_(kernel_freep) struct kernel *injected = NULL;
+	_cleanup_(kernel_freep) struct kernel *hardware = NULL;
+	u64 bytes;
+
+	open_kernel(&settings, &without);
+	cr_expect_eq(kernel_hot_tables(without), 0);
+	bytes = kernel_map_bytes(without);
+	settings.events[1].has_code_address = 1;
+	open_kernel(&settings, &injected);
+	cr_expect_eq(kernel_hot_tables(injected), 1);
+	cr_expect_eq(kernel_map_bytes(injected), bytes + HOT_TABLE_BYTES);
+	settings.hardware = true;
+	open_kernel(&settings, &hardware);
+	cr_expect_eq((int)kernel_hot_tables(hardware), libbpf_num_possible_cpus());
+	cr_expect_eq(kernel_map_bytes(hardware), bytes + kernel_hot_tables(hardware) * HOT_TABLE_BYTES);
 }
 
 Test(programs, settings_out_of_range_are_refused)

@@ -71,3 +71,16 @@ u64 books_unattributed(const struct books *books, unsigned event)
 {
 	return samples_of(ledger_unattributed(books->ledger), event);
 }
+
+struct loss_record books_losses(const struct books *books, unsigned event)
+{
+	struct loss_record sum = {0};
+
+	for (u32 stripe = 0; stripe < kernel_settings(books->kernel)->stripes; stripe++) {
+		struct loss_record losses = kernel_losses(books->kernel, event, stripe);
+
+		sum.malformed += losses.malformed;
+		sum.filtered += losses.filtered;
+	}
+	return sum;
+}

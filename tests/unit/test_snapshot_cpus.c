@@ -24,7 +24,7 @@ Test(snapshot_cpus, each_has_what_it_expected_and_saw)
 {
 	struct snapshot_cpu cpus[4];
 
-	snapshot_cpus(counts, 4, seen, 8, cpus);
+	snapshot_cpus(counts, 4, seen, NULL, 8, cpus);
 	cr_expect_eq(cpus[0].cpu, 0);
 	cr_expect(cpus[0].online);
 	cr_expect_not(cpus[0].in_error);
@@ -51,12 +51,30 @@ Test(snapshot_cpus, samples_of_a_shared_stripe_are_no_cpus_own)
 {
 	struct snapshot_cpu cpus[4];
 
-	snapshot_cpus(counts, 4, seen, 4, cpus);
+	snapshot_cpus(counts, 4, seen, seen, 4, cpus);
 	cr_expect_not(cpus[0].seen.known);
 	cr_expect(cpus[1].seen.known);
 	cr_expect_eq(cpus[2].seen.value, 5);
 	cr_expect_not(cpus[3].seen.known);
-	snapshot_cpus(&counts[2], 1, seen, 1, cpus);
+	snapshot_cpus(&counts[2], 1, seen, NULL, 1, cpus);
 	cr_expect(cpus[0].seen.known);
 	cr_expect_eq(cpus[0].seen.value, 8);
+}
+
+/* IBS: what a CPU expected is what it saw and what was filtered. */
+Test(snapshot_cpus, filtered_samples_are_known_where_the_event_filters)
+{
+	static const u64 filtered[STRIPES_MAX] = {2, 0, 0, 7, 0};
+	struct snapshot_cpu cpus[4];
+
+	snapshot_cpus(counts, 4, seen, filtered, 8, cpus);
+	cr_expect(cpus[0].filtered.known);
+	cr_expect_eq(cpus[0].filtered.value, 2);
+	cr_expect(cpus[1].filtered.known);
+	cr_expect_eq(cpus[1].filtered.value, 0);
+	snapshot_cpus(counts, 4, seen, filtered, 4, cpus);
+	cr_expect_not(cpus[0].filtered.known, "the stripe is another CPU's too");
+	cr_expect_eq(cpus[2].filtered.value, 7);
+	snapshot_cpus(counts, 4, seen, NULL, 8, cpus);
+	cr_expect_not(cpus[0].filtered.known, "the event filters none");
 }
