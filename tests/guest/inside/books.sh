@@ -44,6 +44,9 @@ settings() {
 	printf '%s\n' "$@" | configure
 }
 
+# What pebsd samples, as its own keys with the PMU and the code of each in the books; see codes().
+sampled=()
+
 # load NAME UNIT ...: a workload, as start_workload has it, that leaves the CPU to the test where that wants it.
 load() {
 	local name=$1 unit=$2
@@ -101,13 +104,33 @@ resume() {
 	echo N >"$parameters/paused"
 }
 
-# The code of an event that the machine offers, as the books have it.
+# code_of EVENT [PMU]: the code of an event that the machine offers, as the books have it.
 code_of() {
 	local text event mask
-	text=$(cat "/sys/bus/event_source/devices/cpu/events/$1")
+	text=$(<"/sys/bus/event_source/devices/${2:-cpu}/events/$1")
 	event=${text#event=} event=${event%%,*}
 	mask=${text#*,umask=} mask=${mask%%,*}
 	printf '0x%x\n' $((mask << 8 | event))
+}
+
+# What compare.jq wants to know of the events: those in `sampled`, lines of KEY PMU CODE; else loads, of the PMU `cpu`
+# or, by their names, of a hybrid machine's.
+codes() {
+	local -a lines=("${sampled[@]}")
+	local pmu text='' key code line
+	if [ ${#lines[@]} = 0 ]; then
+		for pmu in cpu cpu_core cpu_atom; do
+			[ -e "/sys/bus/event_source/devices/$pmu/events/mem-loads" ] || continue
+			key=loads
+			[ $pmu = cpu ] || key=loads:$pmu
+			lines+=("$key $pmu $(code_of mem-loads $pmu)")
+		done
+	fi
+	for line in "${lines[@]}"; do
+		read -r key pmu code <<<"$line"
+		text+=",\"$key\":{\"pmu\":\"$pmu\",\"code\":\"$code\"}"
+	done
+	printf '{%s}\n' "${text:1}"
 }
 
 # Leaves $work/compared, see compare.jq.
@@ -118,7 +141,7 @@ compare() {
 	status >"$work/status"
 	jq --null-input --raw-output --from-file "$here/compare.jq" --slurpfile books "$work/books" \
 		--slurpfile totals "$work/totals" --slurpfile top "$work/top" --slurpfile status "$work/status" \
-		--slurpfile cgroups "$cgroups" --argjson codes "{\"loads\":\"$(code_of mem-loads)\"}" \
+		--slurpfile cgroups "$cgroups" --argjson codes "$(codes)" \
 		>"$work/compared"
 }
 
@@ -126,14 +149,16 @@ differences() {
 	sed -n 's/^differs\t//p' "$work/compared"
 }
 
-# figure NAME: of the last comparison's loads.
+# figure NAME [EVENT]: of the last comparison's loads, or of another key.
 figure() {
-	awk -v name="$1" '$1 == "figure" && $2 == "loads" && $3 == name { print $4 }' "$work/compared"
+	awk -v name="$1" -v event="${2:-loads}" '$1 == "figure" && $2 == event && $3 == name { print $4 }' \
+		"$work/compared"
 }
 
-# samples_of PATH: of that cgroup, by the books of the last comparison.
+# samples_of PATH [EVENT]: of that cgroup, by the books of the last comparison.
 samples_of() {
-	awk -F '\t' -v path="$1" '$1 == "cgroup" && $3 == path { print $4; found = 1 }
+	awk -F '\t' -v path="$1" -v event="${2:-loads}" '
+		$1 == "cgroup" && $2 == event && $3 == path { print $4; found = 1 }
 		END { if (!found) print 0 }' "$work/compared"
 }
 
@@ -141,7 +166,10 @@ samples_of() {
 # goes to the kernel's log, which is kept.
 measured() {
 	local line
-	line=$(awk -F '\t' '$1 == "figure" { line = line ", " $3 " " $4 } END { print substr(line, 3) }' "$work/compared")
+	line=$(awk -F '\t' '
+		$1 == "figure" && $2 != event && (event != "" || $2 != "loads") { line = line ", of " $2 ":" }
+		$1 == "figure" { event = $2; line = line ", " $3 " " $4 }
+		END { gsub(":,", ":", line); print substr(line, 3) }' "$work/compared")
 	line="measured: $*${*:+, }$line"
 	say "$line"
 	printf 'guest-tests: %s: %s\n' "${0##*/}" "$line" >/dev/kmsg

@@ -5,9 +5,11 @@
 #      --slurpfile top     pebsctl --json top --window all
 #      --slurpfile status  pebsctl --json status, of the same collection
 #      --slurpfile cgroups lines of ["ID", "/PATH"] (an id may be one of several of a path)
-#      --argjson codes     {"loads": "0x1cd"}
+#      --argjson codes     {"loads": {"pmu": "cpu", "code": "0x1cd"}}, by pebsd's keys; on a machine with several core
+#                          PMUs "loads:cpu_core" and so on
 # Every sample that the hardware delivered is to be in pebsd's figures, under its cgroup's path, with all that the
-# hardware said of it. Missing may be those alone for which the kernel left out the program ("guarded"), and pebsd has
+# hardware said of it: stores have no latency on some machines, instructions neither latency nor source, and then pebsd
+# must not have any. Missing may be those alone for which the kernel left out the program ("guarded"), and pebsd has
 # to report exactly these as lost.
 # What comes out, a line each, fields separated by tabs:
 #   differs  TEXT                   none where all is as it must be
@@ -57,9 +59,10 @@ def compare_cgroup($what; $book; $seen; $slack):
 		"\($what), \($name): short by \($short), and samples by \($book.samples - $seen.samples)"
 	else empty end);
 
-def compare_event($event; $code; $paths):
-	$status[0].events[$event] as $said
-	| [$books[] | select(.event == $code)] as $mine
+def compare_event($event; $of; $paths):
+	$of.code as $code
+	| $status[0].events[$event] as $said
+	| [$books[] | select(.event == $code and .pmu == $of.pmu)] as $mine
 	| [$top[0].cgroups[] | select(.events[$event]) | {key: .cgroup, value: (.events[$event] | seen_figures)}] as $rows
 	| ($rows | from_entries) as $seen
 	| ([$top[0].cgroups[] | {key: (.id | tostring), value: .cgroup}] | from_entries) as $named
@@ -82,9 +85,10 @@ def compare_event($event; $code; $paths):
 			differ("\($event), seen"; ($all.samples // 0) - ($all.guarded // 0); $said.samples.seen),
 			differ("\($event), lost"; ($all.guarded // 0); $said.samples.lost.unexplained),
 			differ("\($event), malformed"; 0; $said.samples.lost.malformed),
+			differ("\($event), its PMU"; $of.pmu; $said.pmu),
 			differ("\($event), samples that went to the ring alone"; $all.ring // 0; 0),
 			(reduce $said.per_cpu[] as $cpu ({}; .[$cpu.cpu | tostring] = $cpu)) as $by_cpu
-			| ($totals[] | select(.events[$code])) as $core
+			| ($totals[] | select(.pmu == $of.pmu and .events[$code])) as $core
 			| ($core.events[$code].overflow + $core.events[$code].ring) as $due
 			| sum($mine[] | select(.cpu == $core.cpu) | .guarded) as $guarded
 			| $by_cpu[$core.cpu | tostring] as $cpu
@@ -106,23 +110,25 @@ def compare_event($event; $code; $paths):
 
 # What the endpoint must have, taken from `top` and `status`: sums over cgroups.
 def metrics($event):
-	"event=\"\($event)\"" as $all
+	"event=\"\($event | split(":")[0])\",pmu=\"\($codes[$event].pmu)\"" as $all
 	| $status[0].events[$event].samples as $samples
 	| $top[0].total.events[$event] as $total
 	| ["pebsd_samples_seen_total", $all, $samples.seen],
 		["pebsd_samples_unattributed_total", $all, $samples.unattributed],
-		["pebsd_samples_lost_total", "reason=\"unexplained\"", $samples.lost.unexplained],
-		["pebsd_samples_lost_total", "reason=\"malformed\"", $samples.lost.malformed],
-		["pebsd_latency_cycles_count", $all, $total.samples],
-		["pebsd_latency_cycles_sum", $all, $total.latency.sum],
+		["pebsd_samples_lost_total", "\($all),reason=\"unexplained\"", $samples.lost.unexplained],
+		["pebsd_samples_lost_total", "\($all),reason=\"malformed\"", $samples.lost.malformed],
 		["pebsd_weighted_samples_total", $all, $total.weighted.samples],
-		["pebsd_weighted_latency_cycles_total", $all, $total.weighted.latency_sum],
-		["pebsd_hitm_samples_total", $all, $total.snoop.hitm // 0],
-		["pebsd_locked_samples_total", $all, $total.locked],
-		["pebsd_tlb_walk_samples_total", $all, sum($total.tlb | .walk, .miss, .fault | . // 0)],
-		($total.sources | to_entries[]
-		| ["pebsd_source_samples_total", "source=\"\(.key)\"", .value.samples],
-			["pebsd_source_latency_cycles_total", "source=\"\(.key)\"", .value.latency_sum // 0]);
+		(select($total.latency)
+		| ["pebsd_latency_cycles_count", $all, $total.samples],
+			["pebsd_latency_cycles_sum", $all, $total.latency.sum],
+			["pebsd_weighted_latency_cycles_total", $all, $total.weighted.latency_sum]),
+		(select($total.sources)
+		| ["pebsd_hitm_samples_total", $all, $total.snoop.hitm // 0],
+			["pebsd_locked_samples_total", $all, $total.locked // 0],
+			["pebsd_tlb_walk_samples_total", $all, sum($total.tlb | .walk, .miss, .fault | . // 0)]),
+		($total.sources // {} | to_entries[]
+		| ["pebsd_source_samples_total", "\($all),source=\"\(.key)\"", .value.samples],
+			["pebsd_source_latency_cycles_total", "\($all),source=\"\(.key)\"", .value.latency_sum // 0]);
 
 (reduce $cgroups[] as $one ({}; .[$one[0]] = $one[1])) as $paths
 | ($codes | with_entries(.value as $code | .key as $event | .value = compare_event($event; $code; $paths))) as $events
@@ -131,7 +137,8 @@ def metrics($event):
 	($totals[] | . as $core
 	| ("stopped", "early", "unclaimed", "broken", "full", "events_full", "not_written") as $what
 	| select($core[$what] != 0) | "CPU \($core.cpu) of the module: \($what) is \($core[$what])"),
-	($totals[] | .cpu as $cpu | .events | to_entries[] | select(.key as $code | [$codes[]] | index($code) | not)
+	($totals[] | .cpu as $cpu | .pmu as $pmu | .events | to_entries[]
+	| select({pmu: $pmu, code: .key} as $of | [$codes[]] | index($of) | not)
 	| select(.value.overflow + .value.ring > 0) | "CPU \($cpu): samples of an event \(.key) that nobody asked for"),
 	differ("samples seen by top and by status"; $top[0].samples.seen; $status[0].samples.seen),
 	differ("samples lost, all events"; sum($events[].figures.guarded); $status[0].samples.lost.unexplained),
