@@ -398,6 +398,11 @@ const struct ledger_entry *engine_find(const struct engine *engine, const char *
 	return ledger_find(engine->ledger, path);
 }
 
+int engine_hot(const struct engine *engine, const char *path, unsigned event, struct hot_list *ret)
+{
+	return collect_hot(engine->collect, path, event, ret);
+}
+
 struct snapshot *engine_head(struct engine *engine)
 {
 	return &engine->head;

@@ -65,6 +65,9 @@ const struct series *const *engine_series(const struct engine *engine, size_t *r
 /* A cgroup's entry by its path; NULL where it is not known (or had no sample). The engine's. */
 const struct ledger_entry *engine_find(const struct engine *engine, const char *path);
 
+/* As collect_hot(). */
+int engine_hot(const struct engine *engine, const char *path, unsigned event, struct hot_list *ret);
+
 /* What a snapshot says of the daemon itself; the engine fills in the rest. The engine's to change by the
  * caller. */
 struct snapshot *engine_head(struct engine *engine);

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "base/log.h"
 #include "sampling_origin.h"
@@ -116,15 +117,34 @@ int sampling_health(const struct sampling *sampling, const char **ret_reason)
 	return sampling->origin->health ? sampling->origin->health(sampling->state, ret_reason) : 0;
 }
 
+/* "loads:cpu_core, loads:cpu_atom, stores"; the caller frees. */
+static char *name_events(const struct snapshot *head)
+{
+	char *names = NULL;
+	size_t length;
+	FILE *out = open_memstream(&names, &length);
+
+	if (!out)
+		return NULL;
+	for (size_t i = 0; i < head->n_events; i++)
+		(void)fprintf(out, "%s%s", i ? ", " : "", head->events[i].key);
+	if (fclose(out) != 0) {
+		free(names);
+		return NULL;
+	}
+	return names;
+}
+
 char *sampling_status(const struct sampling *sampling)
 {
 	const struct snapshot *head = engine_head(sampling->engine);
+	_cleanup_free_ char *events = name_events(head);
 	char *status;
 
-	if (asprintf(&status, "Origin %s: %s of %llu cgroups, every %.3g s%s", head->origin,
-		     head->n_events ? head->events[0].key : "nothing",
-		     (unsigned long long)head->cgroups_alive, head->interval_seconds,
-		     sampling->origin == &origin_model ? "; no measurement" : "") < 0)
+	if (asprintf(&status, "Origin %s: %s of %llu cgroups, every %.3g s%s%s", head->origin,
+		     events && *events ? events : "nothing", (unsigned long long)head->cgroups_alive,
+		     head->interval_seconds, sampling->origin == &origin_model ? "; no measurement" : "",
+		     head->paused ? "; paused" : "") < 0)
 		return NULL;
 	return status;
 }

@@ -168,6 +168,13 @@ static int get_snapshot(void *userdata, const struct maybe_double *window_second
 	return engine_snapshot(sampling_engine(server->sampling), window_seconds, ret);
 }
 
+static int get_hot(void *userdata, const char *path, unsigned event, struct hot_list *ret)
+{
+	struct server *server = userdata;
+
+	return engine_hot(sampling_engine(server->sampling), path, event, ret);
+}
+
 static u64 get_sequence(void *userdata)
 {
 	struct server *server = userdata;
@@ -208,7 +215,7 @@ static int get_health(void *userdata, const char **ret_reason)
 static int open_endpoints(struct server *server, struct failure *failure)
 {
 	const struct control_backend backend = {
-		.snapshot = get_snapshot, .reload = reload, .userdata = server};
+		.snapshot = get_snapshot, .hot = get_hot, .reload = reload, .userdata = server};
 	const struct http_source source = {
 		.userdata = server,
 		.version = PEBSD_VERSION,

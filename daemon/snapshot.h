@@ -79,8 +79,9 @@ struct snapshot {
 	size_t n_events;
 	struct snapshot_event events[EVENTS_MAX];
 
-	/* By descending weighted latency sum (then samples, then path), each with at least one sample.
-	 * Without `unattributed`, which stands in the events. */
+	/* By descending weighted latency sum, then by samples of loads, of stores, of instructions (which
+	 * decide where no event has latency), then by path; each with at least one sample. Without
+	 * `unattributed`, which stands in the events. */
 	size_t n_cgroups;
 	struct snapshot_cgroup *cgroups;
 

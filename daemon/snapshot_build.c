@@ -16,17 +16,18 @@ struct owned_snapshot {
 struct ranked {
 	struct snapshot_cgroup cgroup;
 	u64 cost;
-	u64 samples;
+	u64 samples[EVENT_ROLES];
 };
 
-static void rank(struct ranked *ranked)
+static void rank(const struct snapshot *snapshot, struct ranked *ranked)
 {
-	for (size_t event = 0; event < EVENTS_MAX; event++) {
+	for (size_t event = 0; event < snapshot->n_events; event++) {
 		const struct figures *figures = ranked->cgroup.figures[event];
+		u64 *samples = &ranked->samples[snapshot->events[event].event.role];
 		u64 cost = figures ? figures_weighted_latency(figures) : 0;
 
 		ranked->cost = ranked->cost + cost < ranked->cost ? ~0ULL : ranked->cost + cost;
-		ranked->samples += figures ? figures_samples(figures) : 0;
+		*samples += figures ? figures_samples(figures) : 0;
 	}
 }
 
@@ -36,8 +37,10 @@ static int compare_ranked(const void *a, const void *b)
 
 	if (left->cost != right->cost)
 		return left->cost < right->cost ? 1 : -1;
-	if (left->samples != right->samples)
-		return left->samples < right->samples ? 1 : -1;
+	/* An instruction is no load: samples of different roles are not added up. */
+	for (size_t role = 0; role < EVENT_ROLES; role++)
+		if (left->samples[role] != right->samples[role])
+			return left->samples[role] < right->samples[role] ? 1 : -1;
 	return strcmp(left->cgroup.path, right->cgroup.path);
 }
 
@@ -63,7 +66,7 @@ static bool take_cgroup(struct snapshot *snapshot, const struct snapshot_sources
 	}
 	if (any) {
 		add_total(snapshot, figures);
-		rank(ret);
+		rank(snapshot, ret);
 	}
 	return any;
 }

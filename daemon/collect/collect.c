@@ -18,6 +18,7 @@ struct slot_view {
 	char *path;
 	struct ledger_entry *entry; /* NULL until the first sample, unless the path has one already */
 	struct slot_base bases[EVENTS_MAX];
+	u64 samples[EVENTS_MAX]; /* of this owner, as of the last collection */
 };
 
 struct collect {
@@ -118,6 +119,7 @@ static int notice_birth(struct collect *collect, u32 slot, const struct slot_own
 		return r;
 	free(view->path);
 	view->path = path;
+	memset(view->samples, 0, sizeof(view->samples));
 	view->owned = true;
 	view->alive = true;
 	view->cgroup_id = owner->cgroup_id;
@@ -171,6 +173,7 @@ static int read_events(struct collect *collect, u32 slot, u64 now_ns)
 		if (r < 0)
 			return r;
 		ledger_add(view->entry, event, &figures);
+		view->samples[event] += figures_samples(&figures);
 	}
 	return 0;
 }
@@ -269,6 +272,41 @@ int collect_run(struct collect *collect, u64 now_ns)
 const u64 *collect_seen_by_stripe(const struct collect *collect, unsigned event)
 {
 	return collect->seen_by_stripe[event];
+}
+
+static int add_hot(const struct collect *collect, u32 slot, unsigned event, struct hot_list *list,
+		   u64 *samples)
+{
+	const struct kernel *kernel = collect->settings.kernel;
+	const struct slot_view *view = &collect->slots[slot];
+	int r;
+
+	r = hot_list_add(list, kernel_hot_table(kernel, 0), kernel_hot_tables(kernel),
+			 kernel_hot_seed(kernel), hot_owner(slot, view->generation, event));
+	/* After the tables: what they have is in it, but for samples that are being counted. */
+	*samples += view->samples[event] + read_slot_pending(kernel, event, slot, &view->bases[event]);
+	return r;
+}
+
+int collect_hot(const struct collect *collect, const char *path, unsigned event, struct hot_list *ret)
+{
+	struct hot_list list = {0};
+	u64 samples = 0;
+	int r = -ENOENT;
+
+	if (event >= collect->n_events ||
+	    !kernel_settings(collect->settings.kernel)->events[event].has_code_address)
+		return -EOPNOTSUPP;
+	for (u32 slot = 1; slot < collect->n_slots && (r == 0 || r == -ENOENT); slot++)
+		if (collect->slots[slot].owned && strcmp(collect->slots[slot].path, path) == 0)
+			r = add_hot(collect, slot, event, &list, &samples);
+	if (r < 0) {
+		hot_list_done(&list);
+		return r;
+	}
+	hot_list_finish(&list, samples);
+	*ret = list;
+	return 0;
 }
 
 u64 collect_slots_free(const struct collect *collect)

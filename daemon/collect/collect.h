@@ -8,6 +8,7 @@
 #define PEBSD_COLLECT_H
 
 #include "cgroup/names.h"
+#include "collect/hot.h"
 #include "collect/ledger.h"
 #include "kernel/kernel.h"
 
@@ -48,6 +49,13 @@ int collect_run(struct collect *collect, u64 now_ns);
 
 /* Samples of an event since the start, by stripe: the collection's, STRIPES_MAX of them. */
 const u64 *collect_seen_by_stripe(const struct collect *collect, unsigned event);
+
+/*
+ * The code addresses that an event found most often in the cgroup of a path, as of now, since the cgroup has
+ * its slot. The caller frees `ret` with hot_list_done(). -ENOENT where no cgroup of that path has a slot (any
+ * more), -EOPNOTSUPP where the event has no code addresses, -ENOMEM.
+ */
+int collect_hot(const struct collect *collect, const char *path, unsigned event, struct hot_list *ret);
 
 /* As of the last collection. */
 u64 collect_slots_free(const struct collect *collect);

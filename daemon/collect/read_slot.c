@@ -43,6 +43,26 @@ bool read_slot_moved(const struct kernel *kernel, unsigned event, u32 slot, cons
 	return memcmp(samples, before ? before->samples : no_samples, sizeof(samples)) != 0;
 }
 
+static u32 samples_of(const struct sample_counts *counts)
+{
+	u32 samples = 0;
+
+	for (size_t source = 0; source < SOURCE_SLOTS; source++)
+		samples += SHARED(counts->samples[source]);
+	return samples;
+}
+
+u32 read_slot_pending(const struct kernel *kernel, unsigned event, u32 slot, const struct slot_base *base)
+{
+	u32 stripes = kernel_settings(kernel)->stripes;
+	u32 pending = 0;
+
+	for (u32 stripe = 0; stripe < stripes; stripe++)
+		pending += samples_of(counts_of(kernel, event, stripe, slot)) -
+			   (base->stripes ? base->stripes[stripe] : 0);
+	return pending;
+}
+
 static void add_counts(struct sample_counts *sum, const struct sample_counts *shared)
 {
 	ADD_ALL(sum->samples, shared->samples);
@@ -63,15 +83,6 @@ static void add_latency(struct latency_record *sum, const struct latency_record 
 		ADD_ALL(sum->source_latency[source], shared->source_latency[source]);
 	sum->instruction_latency_sum += SHARED(shared->instruction_latency_sum);
 	ADD_ALL(sum->instruction_latency, shared->instruction_latency);
-}
-
-static u32 samples_of(const struct sample_counts *counts)
-{
-	u32 samples = 0;
-
-	for (size_t source = 0; source < SOURCE_SLOTS; source++)
-		samples += counts->samples[source];
-	return samples;
 }
 
 /* Of one stripe: what it had added to `now` since it held `before` samples. */

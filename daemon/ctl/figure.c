@@ -38,15 +38,60 @@ bool figure_latency_sum(const json_object *event, double *ret)
 	       json_get_double(json_get_object(event, "latency"), "sum", ret);
 }
 
+bool figure_weight(const json_object *event, double *ret)
+{
+	return json_get_double(json_get_object(event, "weighted"), "samples", ret) ||
+	       json_get_double(event, "samples", ret);
+}
+
+bool figure_is_measured(json_object *results)
+{
+	json_object_object_foreach (results, name, count) {
+		(void)count;
+		if (strcmp(name, "na") != 0)
+			return true;
+	}
+	return json_object_object_length(results) == 0;
+}
+
 bool figure_result(const json_object *event, const char *kind, const char *result, u64 *ret)
 {
-	const json_object *results = json_get_object(event, kind);
+	json_object *results = json_get_object(event, kind);
 
-	if (!results)
+	if (!results || !figure_is_measured(results))
 		return false;
 	if (!json_get_u64(results, result, ret))
 		*ret = 0;
 	return true;
+}
+
+bool figure_walks(const json_object *event, u64 *ret)
+{
+	static const char *const walks[] = {"walk", "miss", "fault"};
+	u64 sum = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(walks); i++) {
+		u64 samples;
+
+		if (!figure_result(event, "tlb", walks[i], &samples))
+			return false;
+		sum += samples;
+	}
+	*ret = sum;
+	return true;
+}
+
+bool figure_measures(const json_object *described, const char *what)
+{
+	json_object *measures = json_get_array(described, "measures");
+
+	for (size_t i = 0; measures && i < json_object_array_length(measures); i++) {
+		const char *word = json_object_get_string(json_object_array_get_idx(measures, i));
+
+		if (word && strcmp(word, what) == 0)
+			return true;
+	}
+	return !measures;
 }
 
 static enum figure_group group_of(const char *source)

@@ -23,8 +23,23 @@ bool figure_quantile(const json_object *event, const char *name, struct figure_q
 bool figure_latency_sum(const json_object *event, double *ret);
 bool figure_is_weighted(const json_object *event);
 
-/* Samples of one result in "snoop" or "tlb": 0 where these were measured and the result did not occur. */
+/* What to compare cgroups by where there is no latency: weighted samples, or samples where no weight is
+ * known. */
+bool figure_weight(const json_object *event, double *ret);
+
+/* Samples of one result in "snoop" or "tlb": 0 where these were measured and the result did not occur.
+ * Results that are all "na" were not measured. */
 bool figure_result(const json_object *event, const char *kind, const char *result, u64 *ret);
+
+/* Whether results ("snoop", "tlb") were measured at all: they were not where all are "na". */
+bool figure_is_measured(json_object *results);
+
+/* Samples whose translation took a page walk: results walk, miss (Intel's only word for it) and fault. */
+bool figure_walks(const json_object *event, u64 *ret);
+
+/* Whether a sample of the event has what `what` says ("latency", "source", ...): by its entry in GetStatus;
+ * true where that does not tell. */
+bool figure_measures(const json_object *described, const char *what);
 
 /* The groups of sources that a narrow table shows. They partition the samples. */
 enum figure_group {

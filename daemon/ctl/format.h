@@ -30,6 +30,9 @@ void format_top(FILE *out, json_object *status, json_object *top, const struct f
 void format_cgroup(FILE *out, json_object *status, json_object *cgroup, json_object *whole,
 		   const struct format_style *style);
 
+/* Of the replies of GetStatus and GetHot. */
+void format_hot(FILE *out, json_object *status, json_object *hot, const struct format_style *style);
+
 /* One item of Watch, in one line. */
 void format_item(FILE *out, json_object *item);
 

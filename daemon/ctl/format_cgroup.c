@@ -117,7 +117,7 @@ static bool samples_with_latency(json_object *source, u64 *ret)
 	return sum > 0;
 }
 
-static void put_sources(FILE *out, const struct format_style *style, json_object *event)
+static void put_sources(FILE *out, const struct format_style *style, json_object *event, bool has_latency)
 {
 	json_object *sources = json_get_object(event, "sources");
 	double latency_of_all = 0;
@@ -127,7 +127,9 @@ static void put_sources(FILE *out, const struct format_style *style, json_object
 		return;
 	(void)json_get_double(json_get_object(event, "latency"), "sum", &latency_of_all);
 	(void)fputc('\n', out);
-	line_head(out, style, "SOURCE        SAMPLES  SHARE    LAT%   MEAN");
+	line_head(out, style,
+		  has_latency ? "SOURCE        SAMPLES  SHARE    LAT%   MEAN"
+			      : "SOURCE        SAMPLES  SHARE");
 	json_object_object_foreach (sources, name, source) {
 		char count[TEXT_NUMBER_MAX], share[TEXT_NUMBER_MAX],
 			mean[TEXT_NUMBER_MAX] = "-", latency[TEXT_NUMBER_MAX] = "-", bar[TEXT_BAR_MAX];
@@ -146,8 +148,10 @@ static void put_sources(FILE *out, const struct format_style *style, json_object
 		}
 		text_bar((double)samples / (double)all, bar_width(style) > 10 ? bar_width(style) - 9 : 1,
 			 style->utf8, bar);
-		(void)fprintf(out, "%-13s %7s %6s %7s %6s  %s\n", line_visible(name, &kept), count, share,
-			      latency, mean, bar);
+		(void)fprintf(out, "%-13s %7s %6s", line_visible(name, &kept), count, share);
+		if (has_latency)
+			(void)fprintf(out, " %7s %6s", latency, mean);
+		(void)fprintf(out, "  %s\n", bar);
 	}
 }
 
@@ -159,7 +163,7 @@ static void put_results(FILE *out, const struct format_style *style, const char 
 	const char *separator = "";
 	size_t length;
 
-	if (!results || json_object_object_length(results) == 0)
+	if (!results || json_object_object_length(results) == 0 || !figure_is_measured(results))
 		return;
 	line = open_memstream(&text, &length);
 	if (!line)
@@ -179,15 +183,39 @@ static void put_results(FILE *out, const struct format_style *style, const char 
 
 static void put_flags(FILE *out, const struct format_style *style, const json_object *event, u64 all)
 {
-	u64 locked, blocked;
-	char locked_share[TEXT_NUMBER_MAX], blocked_share[TEXT_NUMBER_MAX];
+	static const char *const names[] = {"locked", "blocked"};
+	char text[2 * (TEXT_NUMBER_MAX + 40)] = "";
+	size_t length = 0;
 
-	if (!json_get_u64(event, "locked", &locked) || !json_get_u64(event, "blocked", &blocked))
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		char share[TEXT_NUMBER_MAX];
+		u64 samples;
+
+		if (!json_get_u64(event, names[i], &samples))
+			continue;
+		line_percent((double)samples, (double)all, share);
+		length += (size_t)snprintf(text + length, sizeof(text) - length, "%s%s %llu (%s)",
+					   length ? ", " : "", names[i], (unsigned long long)samples, share);
+	}
+	if (length)
+		line_put(out, style, "Flags", "%s", text);
+}
+
+/* Against the instructions of the same PMU. */
+static void put_per_thousand(FILE *out, const struct format_style *style, json_object *described,
+			     const json_object *event)
+{
+	_cleanup_free_ char *kept = NULL;
+	char number[TEXT_NUMBER_MAX];
+	double ratio;
+
+	if (!json_get_double(event, "per_thousand_instructions", &ratio))
 		return;
-	line_percent((double)locked, (double)all, locked_share);
-	line_percent((double)blocked, (double)all, blocked_share);
-	line_put(out, style, "Flags", "locked %llu (%s), blocked %llu (%s)", (unsigned long long)locked,
-		 locked_share, (unsigned long long)blocked, blocked_share);
+	line_rate(ratio, number);
+	line_put(out, style, "Per 1000", "%s sampled %s per thousand instructions%s", number,
+		 line_visible(json_get_text(described, "role"), &kept),
+		 figure_measures(described, "latency") ? ": of those tagged at random and above the threshold"
+						       : "");
 }
 
 static void put_latency(FILE *out, const struct format_style *style, const json_object *event)
@@ -236,6 +264,7 @@ static void put_trend(FILE *out, const struct format_style *style, const json_ob
 static void put_event(FILE *out, const struct format_style *style, const char *key, json_object *described,
 		      json_object *event, const json_object *whole)
 {
+	bool has_latency = figure_measures(described, "latency");
 	char count[TEXT_NUMBER_MAX];
 	u64 all = 0;
 
@@ -244,12 +273,14 @@ static void put_event(FILE *out, const struct format_style *style, const char *k
 	(void)fputc('\n', out);
 	format_event(out, style, "Event", key, described);
 	line_put(out, style, "Samples", "%s", count);
-	put_latency(out, style, event);
+	put_per_thousand(out, style, described, event);
+	if (has_latency)
+		put_latency(out, style, event);
 	put_trend(out, style, event, whole);
 	put_results(out, style, "Snoop", json_get_object(event, "snoop"), all);
 	put_results(out, style, "TLB", json_get_object(event, "tlb"), all);
 	put_flags(out, style, event, all);
-	put_sources(out, style, event);
+	put_sources(out, style, event, has_latency);
 	put_histogram(out, style, event);
 }
 
@@ -261,7 +292,7 @@ void format_cgroup(FILE *out, json_object *status, json_object *cgroup, json_obj
 	json_object *whole_events = json_get_object(whole, "events");
 	_cleanup_free_ char *name = NULL;
 	char number[TEXT_NUMBER_MAX + 8] = "";
-	bool alive = true;
+	bool alive = true, guest;
 	u64 id = 0;
 
 	if (json_get_u64(cgroup, "id", &id) && id > 0)
@@ -269,7 +300,11 @@ void format_cgroup(FILE *out, json_object *status, json_object *cgroup, json_obj
 	(void)json_get_bool(cgroup, "alive", &alive);
 	line_put(out, style, "Cgroup", "%s%s%s", line_visible(json_get_text(cgroup, "cgroup"), &name), number,
 		 alive ? "" : ", removed");
+	if (json_get_bool(cgroup, "guest_not_sampled", &guest) && guest)
+		line_put(out, style, "Guest",
+			 "not sampled: of this virtual machine the figures are the host's side alone");
 	format_origin(out, style, "Origin", cgroup);
+	format_pause(out, style, status);
 	if (!events || json_object_object_length(events) == 0) {
 		line_put(out, style, "Samples", "none in this window; --window all shows those before");
 		return;

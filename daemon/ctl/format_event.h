@@ -15,6 +15,9 @@ void format_origin(FILE *out, const struct format_style *style, const char *labe
 void format_event(FILE *out, const struct format_style *style, const char *label, const char *key,
 		  json_object *event);
 
+/* Until when sampling rests, where it does. */
+void format_pause(FILE *out, const struct format_style *style, json_object *status);
+
 /* What became of the samples: an object of type Samples. `seconds`: the time they took, 0 for no rate. */
 void format_samples(FILE *out, const struct format_style *style, json_object *samples, double seconds);
 

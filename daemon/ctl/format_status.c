@@ -32,22 +32,67 @@ static void put_deviating(FILE *out, const struct format_style *style, json_obje
 		line_put(out, style, "", "throttled since the start: CPUs %s", throttled);
 }
 
-static void put_event(FILE *out, const struct format_style *style, const char *key, json_object *event)
+/* "taking turns with stores"; the caller frees, NULL for none. */
+static char *turns_of(json_object *event)
 {
+	json_object *others = json_get_array(event, "takes_turns_with");
+	_cleanup_fclose_ FILE *out = NULL;
+	_cleanup_free_ char *text = NULL;
+	size_t length;
+
+	if (!others)
+		return NULL;
+	out = open_memstream(&text, &length);
+	if (!out)
+		return NULL;
+	(void)fprintf(out, ", taking turns");
+	for (size_t i = 0; i < json_object_array_length(others); i++) {
+		_cleanup_free_ char *kept = NULL;
+
+		(void)fprintf(
+			out, "%s%s", i ? ", " : " with ",
+			line_visible(json_object_get_string(json_object_array_get_idx(others, i)), &kept));
+	}
+	return fclose(TAKE_PTR(out)) == 0 ? TAKE_PTR(text) : NULL;
+}
+
+/* What the lines on all samples can't tell where there are several events. */
+static void put_event_samples(FILE *out, const struct format_style *style, json_object *samples)
+{
+	_cleanup_free_ char *lost = format_counts(json_get_object(samples, "lost"), "not known");
+	char number[TEXT_NUMBER_MAX], filtered[TEXT_NUMBER_MAX + 16] = "";
+	u64 value;
+
+	if (json_get_u64(samples, "filtered", &value)) {
+		text_count(value, number);
+		(void)snprintf(filtered, sizeof(filtered), ", %s filtered", number);
+	}
+	if (!json_get_u64(samples, "seen", &value))
+		return;
+	text_count(value, number);
+	line_put(out, style, "", "%s seen%s; lost: %s", number, filtered, lost ? lost : "?");
+}
+
+static void put_event(FILE *out, const struct format_style *style, const char *key, json_object *event,
+		      bool alone)
+{
+	_cleanup_free_ char *turns = turns_of(event);
 	_cleanup_free_ char *pmu = NULL;
 	_cleanup_free_ char *cpus = NULL;
 	char percent[TEXT_NUMBER_MAX], counting[TEXT_NUMBER_MAX + 32] = "";
 	double running;
 
 	format_event(out, style, "Event", key, event);
+	if (!alone)
+		put_event_samples(out, style, json_get_object(event, "samples"));
 	if (!json_get_text(event, "cpus"))
 		return;
 	if (json_get_double(event, "running_ratio", &running)) {
 		line_percent(running, 1, percent);
 		(void)snprintf(counting, sizeof(counting), ", counting %s of the time", percent);
 	}
-	line_put(out, style, "", "on %s, CPUs %s%s", line_visible(json_get_text(event, "pmu"), &pmu),
-		 line_visible(json_get_text(event, "cpus"), &cpus), counting);
+	line_put(out, style, "", "on %s, CPUs %s%s%s", line_visible(json_get_text(event, "pmu"), &pmu),
+		 line_visible(json_get_text(event, "cpus"), &cpus), turns ? turns : "", counting);
 	put_deviating(out, style, json_get_array(event, "per_cpu"));
 }
 
@@ -112,9 +157,10 @@ void format_status(FILE *out, json_object *status, json_object *recent, const st
 		 !json_get_bool(status, "replay_done", &done) ? ""
 		 : done                                       ? "; every recording was read"
 							      : "; still reading");
+	format_pause(out, style, status);
 	if (events) {
 		json_object_object_foreach (events, key, event)
-			put_event(out, style, key, event);
+			put_event(out, style, key, event, json_object_object_length(events) == 1);
 	}
 	format_samples(out, style, json_get_object(status, "samples"), 0);
 	put_recent(out, style, recent);

@@ -86,7 +86,7 @@ static int set_window(struct options *options, const char *value)
 static const struct option_spec option_specs[] = {
 	[OPTION_SOCKET] = {"socket", 0, "PATH", "the daemon's control socket (" VERB_SOCKET ")", set_socket},
 	[OPTION_JSON] = {"json", 0, NULL, "complete and stable, for programs", set_json},
-	[OPTION_LIMIT] = {"limit", 'n', "N", "at most N cgroups (1 to 1000000)", set_limit},
+	[OPTION_LIMIT] = {"limit", 'n', "N", "at most N cgroups, or addresses (1 to 1000000)", set_limit},
 	[OPTION_SORT] = {"sort", 0, "ORDER", "latency, samples, mean, p99, share:SOURCE or share:hitm",
 			 set_sort},
 	[OPTION_WINDOW] = {"window", 0, "DUR", "the last DUR, such as 500ms, 10s or 5min; or all",
@@ -112,6 +112,8 @@ static const struct verb verbs[] = {
 	 USES_ALWAYS | USES(OPTION_LIMIT) | USES(OPTION_SORT) | USES(OPTION_WINDOW), verb_top},
 	{"show", "CGROUP", "one cgroup: latency, sources, snoop, TLB, histogram",
 	 USES_ALWAYS | USES(OPTION_WINDOW), verb_show},
+	{"hot", "CGROUP", "the code addresses of a cgroup's sampled instructions (root)",
+	 USES_ALWAYS | USES(OPTION_LIMIT), verb_hot},
 	{"watch", NULL, "a line for each cgroup born or gone, loss, period change, reload", USES_ALWAYS,
 	 verb_watch},
 	{"reload", NULL, "have the configuration read again (root)", USES_ALWAYS, verb_reload},

@@ -17,6 +17,13 @@
 
 #define DEFAULT_WINDOW_SECONDS 10
 #define REFRESH_MS             1000
+#define DEFAULT_ADDRESSES      20
+
+/* Of a live top with several tables: what stands over all of them, over each, and the least that each shows.
+ */
+#define LINES_OVER_ALL     4
+#define LINES_OVER_A_TABLE 6
+#define ROWS_MIN           3
 
 DEFINE_CLEANUP(struct client *, client_close)
 DEFINE_CLEANUP(struct screen *, screen_close)
@@ -143,8 +150,20 @@ enum ctl_exit verb_status(const struct options *options, char *const *arguments)
 	return print_text(stream, &text, &length);
 }
 
-/* Status and top in one text, which the caller frees. */
-static enum ctl_exit top_page(const struct options *options, struct client *client, bool has_limit, u64 limit,
+/* Cgroups that each event's table can show, where all of them are to be seen on `rows`. */
+static u64 rows_a_table(json_object *status, size_t rows)
+{
+	json_object *events = json_get_object(status, "events");
+	size_t tables = events ? (size_t)json_object_object_length(events) : 0;
+	size_t heads = LINES_OVER_ALL + LINES_OVER_A_TABLE * tables;
+
+	if (tables < 2)
+		return rows;
+	return rows > heads + tables * ROWS_MIN ? (rows - heads) / tables : ROWS_MIN;
+}
+
+/* Status and top in one text, which the caller frees. `rows`: of the screen, 0 for a page of any length. */
+static enum ctl_exit top_page(const struct options *options, struct client *client, size_t rows,
 			      char **ret_text, size_t *ret_length)
 {
 	const struct format_style style = style_of_output();
@@ -155,7 +174,9 @@ static enum ctl_exit top_page(const struct options *options, struct client *clie
 
 	result = call(options, client, "io.pebsd.GetStatus", NULL, &status);
 	if (result == CTL_DONE)
-		result = get_top(options, client, text_window(options, status), has_limit, limit, &top);
+		result =
+			get_top(options, client, text_window(options, status), options->has_limit || rows > 0,
+				options->has_limit ? options->limit : rows_a_table(status, rows), &top);
 	if (result != CTL_DONE)
 		return result;
 	stream = open_memstream(ret_text, ret_length);
@@ -180,8 +201,7 @@ static enum ctl_exit live_top(const struct options *options, struct client *clie
 		size_t columns, rows, length;
 
 		screen_size(&columns, &rows);
-		result = top_page(options, client, true, options->has_limit ? options->limit : rows, &text,
-				  &length);
+		result = top_page(options, client, rows, &text, &length);
 		if (result != CTL_DONE)
 			return result;
 		r = screen_draw(screen, text);
@@ -211,14 +231,13 @@ enum ctl_exit verb_top(const struct options *options, char *const *arguments)
 	}
 	if (screen_possible())
 		return live_top(options, client);
-	result = top_page(options, client, options->has_limit, options->limit, &text, &length);
+	result = top_page(options, client, 0, &text, &length);
 	return result == CTL_DONE ? failure_of_output(output_write(text, length)) : result;
 }
 
-static enum ctl_exit get_cgroup(const struct options *options, struct client *client, const char *path,
-				double seconds, json_object **ret)
+/* Adds the cgroup that is meant. */
+static bool name_cgroup(json_object *parameters, const char *path)
 {
-	json_object *parameters = window_parameters(seconds);
 	_cleanup_free_ char *shown = NULL;
 
 	/* What is valid was copied from what pebsctl shows; a shell's file name may be the cgroup's own
@@ -227,12 +246,36 @@ static enum ctl_exit get_cgroup(const struct options *options, struct client *cl
 		shown = NULL;
 	else if (!shown)
 		shown = strdup(path);
-	if (!parameters || !shown ||
-	    json_object_object_add(parameters, "cgroup", json_object_new_string(shown)) < 0) {
+	return parameters && shown &&
+	       json_object_object_add(parameters, "cgroup", json_object_new_string(shown)) == 0;
+}
+
+static enum ctl_exit get_cgroup(const struct options *options, struct client *client, const char *path,
+				double seconds, json_object **ret)
+{
+	json_object *parameters = window_parameters(seconds);
+
+	if (!name_cgroup(parameters, path)) {
 		json_object_put(parameters);
 		return failure_of_memory();
 	}
 	return call(options, client, "io.pebsd.GetCgroup", parameters, ret);
+}
+
+/* Text has as many addresses as a person reads, JSON all that there are. */
+static enum ctl_exit get_hot(const struct options *options, struct client *client, const char *path,
+			     json_object **ret)
+{
+	json_object *parameters = json_object_new_object();
+	u64 limit = options->has_limit ? options->limit : DEFAULT_ADDRESSES;
+
+	if (!name_cgroup(parameters, path) ||
+	    ((options->has_limit || !options->json) &&
+	     json_object_object_add(parameters, "limit", json_object_new_uint64(limit)) < 0)) {
+		json_object_put(parameters);
+		return failure_of_memory();
+	}
+	return call(options, client, "io.pebsd.GetHot", parameters, ret);
 }
 
 enum ctl_exit verb_show(const struct options *options, char *const *arguments)
@@ -267,6 +310,33 @@ enum ctl_exit verb_show(const struct options *options, char *const *arguments)
 	if (!stream)
 		return failure_of_memory();
 	format_cgroup(stream, status, cgroup, whole, &style);
+	return print_text(stream, &text, &length);
+}
+
+enum ctl_exit verb_hot(const struct options *options, char *const *arguments)
+{
+	const struct format_style style = style_of_output();
+	_cleanup_(client_closep) struct client *client = NULL;
+	_cleanup_json_ json_object *status = NULL;
+	_cleanup_json_ json_object *hot = NULL;
+	_cleanup_free_ char *text = NULL;
+	enum ctl_exit result;
+	size_t length;
+	FILE *stream;
+
+	result = open_client(options, &client);
+	if (result == CTL_DONE)
+		result = get_hot(options, client, arguments[0], &hot);
+	if (result == CTL_DONE && options->json)
+		return print_json(hot);
+	if (result == CTL_DONE)
+		result = call(options, client, "io.pebsd.GetStatus", NULL, &status);
+	if (result != CTL_DONE)
+		return result;
+	stream = open_memstream(&text, &length);
+	if (!stream)
+		return failure_of_memory();
+	format_hot(stream, status, hot, &style);
 	return print_text(stream, &text, &length);
 }
 

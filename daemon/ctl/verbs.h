@@ -32,6 +32,7 @@ typedef enum ctl_exit (*verb_function)(const struct options *options, char *cons
 enum ctl_exit verb_status(const struct options *options, char *const *arguments);
 enum ctl_exit verb_top(const struct options *options, char *const *arguments);
 enum ctl_exit verb_show(const struct options *options, char *const *arguments);
+enum ctl_exit verb_hot(const struct options *options, char *const *arguments);
 enum ctl_exit verb_watch(const struct options *options, char *const *arguments);
 enum ctl_exit verb_reload(const struct options *options, char *const *arguments);
 

@@ -13,6 +13,7 @@
 #include "export/control_interface.h"
 #include "export/control_socket.h"
 #include "export/json.h"
+#include "export/json_hot.h"
 #include "export/order.h"
 #include "export/varlink.h"
 
@@ -30,17 +31,21 @@ static int reply(struct varlink_call *call, json_object *parameters)
 	return parameters ? varlink_reply(call, parameters) : -ENOMEM;
 }
 
-static int not_measured(struct varlink_call *call, int error)
+static int not_measured_why(struct varlink_call *call, const char *what, const char *reason)
 {
 	_cleanup_json_ json_object *parameters = json_object_new_object();
-	const char *reason = error == -ENODATA ? "nothing was collected yet; try again in a few seconds"
-					       : strerror(-error);
 
-	if (!parameters ||
-	    json_object_object_add(parameters, "what", json_object_new_string("samples")) < 0 ||
+	if (!parameters || json_object_object_add(parameters, "what", json_object_new_string(what)) < 0 ||
 	    json_object_object_add(parameters, "reason", json_object_new_string(reason)) < 0)
 		return -ENOMEM;
 	return varlink_error(call, ERROR("NotMeasured"), TAKE_PTR(parameters));
+}
+
+static int not_measured(struct varlink_call *call, int error)
+{
+	return not_measured_why(call, "samples",
+				error == -ENODATA ? "nothing was collected yet; try again in a few seconds"
+						  : strerror(-error));
 }
 
 static int take_snapshot(const struct control *control, const struct maybe_double *window,
@@ -119,6 +124,17 @@ static const struct snapshot_cgroup *find_cgroup(const struct snapshot *snapshot
 	return NULL;
 }
 
+static int no_such_cgroup(struct varlink_call *call, const char *shown)
+{
+	json_object *error = json_object_new_object();
+
+	if (!error || json_object_object_add(error, "cgroup", json_object_new_string(shown)) < 0) {
+		json_object_put(error);
+		return -ENOMEM;
+	}
+	return varlink_error(call, ERROR("NoSuchCgroup"), error);
+}
+
 static int get_cgroup(struct varlink_call *call, json_object *parameters, void *userdata)
 {
 	const char *surplus =
@@ -128,7 +144,6 @@ static int get_cgroup(struct varlink_call *call, json_object *parameters, void *
 	_cleanup_free_ char *path = NULL;
 	const struct snapshot *snapshot;
 	struct maybe_double window;
-	json_object *error;
 	bool alive = false;
 	u64 id = 0;
 	int r;
@@ -145,14 +160,8 @@ static int get_cgroup(struct varlink_call *call, json_object *parameters, void *
 	if (r < 0)
 		return not_measured(call, r);
 	cgroup = find_cgroup(snapshot, shown);
-	if (!cgroup) {
-		error = json_object_new_object();
-		if (!error || json_object_object_add(error, "cgroup", json_object_new_string(shown)) < 0) {
-			json_object_put(error);
-			return -ENOMEM;
-		}
-		return varlink_error(call, ERROR("NoSuchCgroup"), error);
-	}
+	if (!cgroup)
+		return no_such_cgroup(call, shown);
 	if (window.known) {
 		path = strdup(cgroup->path); /* the next snapshot ends this one */
 		if (!path)
@@ -166,6 +175,74 @@ static int get_cgroup(struct varlink_call *call, json_object *parameters, void *
 	}
 	return reply(call, cgroup ? json_cgroup(snapshot, (size_t)(cgroup - snapshot->cgroups))
 				  : json_cgroup_without_samples(snapshot, path, id, alive));
+}
+
+/* Of each event that has code addresses: 0, or the first failure. `ret_any`: there is such an event. */
+static int take_hot(const struct control *control, const struct snapshot *snapshot, const char *path,
+		    struct hot_list lists[EVENTS_MAX], const struct hot_list *ret[EVENTS_MAX], bool *ret_any)
+{
+	int r = 0;
+
+	*ret_any = false;
+	for (unsigned i = 0; i < snapshot->n_events && r >= 0; i++) {
+		if (!snapshot->events[i].event.settings.has_code_address)
+			continue;
+		*ret_any = true;
+		r = control->backend.hot(control->backend.userdata, path, i, &lists[i]);
+		if (r >= 0)
+			ret[i] = &lists[i];
+	}
+	return r;
+}
+
+static int reply_hot(struct varlink_call *call, const struct control *control,
+		     const struct snapshot *snapshot, const struct snapshot_cgroup *cgroup, u64 limit)
+{
+	const struct json_hot_options options = {.limit = limit,
+						 .kernel_addresses = varlink_peer(call)->uid == 0};
+	const struct hot_list *found[EVENTS_MAX] = {NULL};
+	struct hot_list lists[EVENTS_MAX] = {0};
+	bool any;
+	int r = take_hot(control, snapshot, cgroup->path, lists, found, &any);
+
+	if (!any)
+		r = not_measured_why(
+			call, "code addresses",
+			"no event that records them is sampled; name `instructions` in `events` of "
+			"[sampling]");
+	else if (r == -ENOENT)
+		r = not_measured_why(call, "code addresses",
+				     "the cgroup was removed, and its code is forgotten with it");
+	else if (r >= 0)
+		r = reply(call, json_hot(snapshot, cgroup, found, &options));
+	for (size_t i = 0; i < EVENTS_MAX; i++)
+		hot_list_done(&lists[i]);
+	return r;
+}
+
+static int get_hot(struct varlink_call *call, json_object *parameters, void *userdata)
+{
+	const char *surplus =
+		varlink_surplus_parameter(parameters, (const char *const[]){"cgroup", "limit", NULL});
+	const char *shown = json_get_text(parameters, "cgroup");
+	const struct snapshot_cgroup *cgroup;
+	const struct snapshot *snapshot;
+	u64 limit = ~0ULL;
+	int r;
+
+	if (surplus)
+		return varlink_invalid_parameter(call, surplus);
+	if (!shown)
+		return varlink_invalid_parameter(call, "cgroup");
+	if (json_get(parameters, "limit") && !json_get_u64(parameters, "limit", &limit))
+		return varlink_invalid_parameter(call, "limit");
+	if (varlink_peer(call)->uid != 0)
+		return varlink_error(call, VARLINK_PERMISSION_DENIED, NULL);
+	r = take_snapshot(userdata, &(struct maybe_double){0}, &snapshot);
+	if (r < 0)
+		return not_measured(call, r);
+	cgroup = find_cgroup(snapshot, shown);
+	return cgroup ? reply_hot(call, userdata, snapshot, cgroup, limit) : no_such_cgroup(call, shown);
 }
 
 static void free_lines(char **lines)
@@ -234,11 +311,9 @@ static int watch(struct varlink_call *call, json_object *parameters, void *userd
 }
 
 static const struct varlink_method methods[] = {
-	{.name = "GetStatus", .handle = get_status},
-	{.name = "GetTop", .handle = get_top},
-	{.name = "GetCgroup", .handle = get_cgroup},
-	{.name = "Reload", .handle = reload},
-	{.name = "Watch", .handle = watch, .needs_more = true},
+	{.name = "GetStatus", .handle = get_status}, {.name = "GetTop", .handle = get_top},
+	{.name = "GetCgroup", .handle = get_cgroup}, {.name = "GetHot", .handle = get_hot},
+	{.name = "Reload", .handle = reload},        {.name = "Watch", .handle = watch, .needs_more = true},
 };
 
 int control_new(sd_event *event, const char *socket_path, const char *group,

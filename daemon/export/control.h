@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The control socket: status and figures for pebsctl and for anything that speaks Varlink
- * (control_interface.c). Who may call is decided by the socket's mode; Reload is for root alone.
+ * (control_interface.c). Who may call is decided by the socket's mode; GetHot and Reload are for root alone.
  */
 #ifndef PEBSD_CONTROL_H
 #define PEBSD_CONTROL_H
@@ -9,6 +9,7 @@
 #include <json-c/json.h>
 #include <systemd/sd-event.h>
 
+#include "collect/hot.h"
 #include "snapshot.h"
 
 struct control_backend {
@@ -19,6 +20,12 @@ struct control_backend {
 	 */
 	int (*snapshot)(void *userdata, const struct maybe_double *window_seconds,
 			const struct snapshot **ret);
+
+	/*
+	 * The code addresses of an event in the cgroup of a path: as collect_hot(), which says what is
+	 * returned.
+	 */
+	int (*hot)(void *userdata, const char *path, unsigned event, struct hot_list *ret);
 
 	/*
 	 * Reads the configuration again. Returns 0, with remarks on what could be taken over only in part; or

@@ -39,7 +39,7 @@ int order_parse(const char *text, struct order *ret)
 }
 
 /* The figure of one event to order by; returns whether it has one. */
-static bool figure_of(const struct figures *figures, const struct order *order, double *ret)
+static bool figure_of(const struct figures *figures, bool has_source, const struct order *order, double *ret)
 {
 	u64 samples = figures_samples(figures);
 	u64 latencies = figures_latency_samples(figures);
@@ -57,12 +57,12 @@ static bool figure_of(const struct figures *figures, const struct order *order, 
 		*ret = quantile.value;
 		return true;
 	case ORDER_SHARE_SOURCE:
-		if (!samples)
+		if (!samples || !has_source)
 			return false;
 		*ret = (double)figures->samples[order->source] / (double)samples;
 		return true;
 	case ORDER_SHARE_HITM:
-		if (!samples)
+		if (samples <= figures->snoop[SNOOP_NA])
 			return false;
 		*ret = (double)figures->snoop[SNOOP_HITM] / (double)samples;
 		return true;
@@ -78,17 +78,30 @@ struct ranked {
 	size_t index;
 };
 
+/* Whose samples are compared: an instruction is no load. */
+static enum event_role first_role(const struct snapshot *snapshot)
+{
+	enum event_role first = EVENT_ROLES;
+
+	for (size_t i = 0; i < snapshot->n_events; i++)
+		if (snapshot->events[i].event.role < first)
+			first = snapshot->events[i].event.role;
+	return first;
+}
+
 static double rank(const struct snapshot *snapshot, const struct snapshot_cgroup *cgroup,
 		   const struct order *order)
 {
+	enum event_role role = first_role(snapshot);
 	double value = 0;
 
 	for (size_t i = 0; i < snapshot->n_events; i++) {
 		if (!cgroup->figures[i])
 			continue;
-		if (order->by == ORDER_SAMPLES)
+		if (order->by == ORDER_SAMPLES && snapshot->events[i].event.role == role)
 			value += (double)figures_samples(cgroup->figures[i]);
-		else if (figure_of(cgroup->figures[i], order, &value))
+		else if (figure_of(cgroup->figures[i], snapshot->events[i].event.settings.has_source, order,
+				   &value))
 			return value;
 	}
 	return order->by == ORDER_SAMPLES ? value : -1;

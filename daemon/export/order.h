@@ -28,7 +28,8 @@ int order_parse(const char *text, struct order *ret);
 /*
  * The indexes of all cgroups, highest figure first; equal ones stay as the snapshot has them, and those
  * without the figure come last. Figures of different events are never mixed: a mean, a quantile or a share is
- * that of the first of the cgroup's events that has it. Returns 0 or -ENOMEM; the caller frees `ret`.
+ * that of the first of the cgroup's events that has it, and samples are those of loads on all PMUs (of stores
+ * where no loads are sampled, else of instructions). Returns 0 or -ENOMEM; the caller frees `ret`.
  */
 int order_cgroups(const struct snapshot *snapshot, const struct order *order, size_t **ret);
 

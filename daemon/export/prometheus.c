@@ -194,7 +194,8 @@ static void write_words(struct rendering *rendering, const struct family *family
 		const struct cell *cell = &rendering->cells[i];
 		const u64 *counters = counters_of(cell->figures);
 
-		for (size_t word = 0; word < n_words; word++) {
+		/* Of an event without a source, all are "unknown" in the books. */
+		for (size_t word = 0; cell->settings.has_source && word < n_words; word++) {
 			if (!counters[word])
 				continue;
 			(void)snprintf(extra, sizeof(extra), "%s=\"%s\"", label, words[word]);
@@ -302,6 +303,10 @@ static void write_events(struct rendering *rendering)
 	static const struct family unattributed = {
 		"pebsd_samples_unattributed", FAMILY_COUNTER,
 		"Samples of cgroups without a slot, counted under cgroup=unattributed."};
+	static const struct family filtered = {
+		"pebsd_samples_filtered", FAMILY_COUNTER,
+		"Samples of operations that the event is not about, where the hardware samples every kind; "
+		"neither seen nor lost."};
 	static const struct family lost = {"pebsd_samples_lost", FAMILY_COUNTER,
 					   "Samples that were due and not counted, by reason."};
 	static const struct family unsampled = {
@@ -324,6 +329,8 @@ static void write_events(struct rendering *rendering)
 	for (size_t i = 0; i < snapshot->n_events; i++)
 		exposition_u64(out, &unattributed, "_total", labels[i], NULL,
 			       snapshot->events[i].unattributed);
+	for (size_t i = 0; i < snapshot->n_events; i++)
+		exposition_maybe_u64(out, &filtered, "_total", labels[i], NULL, snapshot->events[i].filtered);
 	for (size_t i = 0; i < snapshot->n_events; i++) {
 		exposition_u64(out, &lost, "_total", labels[i], "reason=\"malformed\"",
 			       snapshot->events[i].lost_malformed);
@@ -335,6 +342,8 @@ static void write_events(struct rendering *rendering)
 					snapshot->events[i].throttled_seconds);
 		exposition_maybe_double(out, &unsampled, "_total", labels[i], "reason=\"multiplexed\"",
 					snapshot->events[i].multiplexed_seconds);
+		exposition_maybe_double(out, &unsampled, "_total", labels[i], "reason=\"paused\"",
+					snapshot->events[i].paused_seconds);
 	}
 	for (size_t i = 0; i < snapshot->n_events; i++)
 		exposition_maybe_u64(out, &period, "", labels[i], NULL,
@@ -357,6 +366,9 @@ static struct maybe_double seconds_of(const struct timespec *time)
 /* The daemon itself: its books, its configuration, its process. */
 static void write_daemon(struct rendering *rendering, const struct process_figures *process)
 {
+	static const struct family paused = {
+		"pebsd_paused", FAMILY_GAUGE,
+		"Whether sampling rests on request, its counters free for another tool."};
 	static const struct family cgroups = {"pebsd_cgroups", FAMILY_GAUGE,
 					      "Living cgroups that have a slot of their own."};
 	static const struct family slots = {"pebsd_cgroup_slots", FAMILY_GAUGE,
@@ -379,6 +391,7 @@ static void write_daemon(struct rendering *rendering, const struct process_figur
 	const struct snapshot *snapshot = rendering->snapshot;
 	struct exposition *out = rendering->out;
 
+	exposition_u64(out, &paused, "", NULL, NULL, snapshot->paused);
 	exposition_u64(out, &cgroups, "", NULL, NULL, snapshot->cgroups_alive);
 	exposition_u64(out, &slots, "", NULL, NULL, snapshot->slots);
 	exposition_maybe_double(out, &duration, "", NULL, NULL,
@@ -391,6 +404,43 @@ static void write_daemon(struct rendering *rendering, const struct process_figur
 	exposition_maybe_u64(out, &resident, "", NULL, NULL, process->resident_bytes);
 	exposition_maybe_double(out, &start, "", NULL, NULL, process->start_seconds);
 	exposition_maybe_u64(out, &fds, "", NULL, NULL, process->open_fds);
+}
+
+static bool has_series(const struct series *const *series, size_t n, const char *path)
+{
+	for (size_t i = 0; i < n; i++)
+		if (strcmp(series[i]->path, path) == 0)
+			return true;
+	return false;
+}
+
+/* Of cgroups that have series, or their names would be told where they are not wanted. */
+static int write_guests(struct rendering *rendering, const struct series *const *series, size_t n)
+{
+	static const struct family guests = {
+		"pebsd_guest_not_sampled", FAMILY_GAUGE,
+		"Holds a virtual machine, whose accesses in guest mode are not sampled: its figures are the "
+		"host's side alone."};
+	const struct snapshot *snapshot = rendering->snapshot;
+
+	for (size_t i = 0; i < snapshot->n_cgroups; i++) {
+		const struct snapshot_cgroup *cgroup = &snapshot->cgroups[i];
+		_cleanup_free_ char *path = NULL;
+		_cleanup_free_ char *labels = NULL;
+		int r;
+
+		if (!cgroup->guest_not_sampled || !has_series(series, n, cgroup->path))
+			continue;
+		r = label_escape(cgroup->path, &path);
+		if (r < 0)
+			return r;
+		if (asprintf(&labels, "cgroup=\"%s\"", path) < 0) {
+			labels = NULL;
+			return -ENOMEM;
+		}
+		exposition_u64(rendering->out, &guests, "", labels, NULL, 1);
+	}
+	return 0;
 }
 
 /* Whether an event before this one says the same of its PMU, or another says more. */
@@ -461,8 +511,10 @@ int prometheus_render(const struct snapshot *snapshot, const struct series *cons
 		write_counters(&rendering, options->detail);
 		write_events(&rendering);
 		write_daemon(&rendering, process);
-		r = write_infos(&rendering);
+		r = write_guests(&rendering, series, n_series);
 	}
+	if (r >= 0)
+		r = write_infos(&rendering);
 	rendering_done(&rendering);
 	ended = exposition_end(&out, ret_text, ret_length);
 	if (r < 0 && ended >= 0) {

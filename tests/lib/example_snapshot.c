@@ -156,3 +156,83 @@ struct snapshot *example_perf(void)
 	figures_add(&snapshot.events[1].total, &database_atom);
 	return &snapshot;
 }
+
+static void add_without_latency(struct figures *figures, u64 n, enum source source, u64 period, enum tlb tlb)
+{
+	figures->samples[source] += n;
+	figures->weight[source] += n * period;
+	figures->snoop[SNOOP_NA] += n;
+	figures->tlb[tlb] += n;
+}
+
+static struct snapshot_event several_event(enum event_role role, const char *key, const char *pmu, u64 period,
+					   struct event_settings settings)
+{
+	struct snapshot_event event = {
+		.event = {.role = role, .period = period, .settings = settings},
+		.unattributed = 0,
+		.lost_unexplained = {.known = true},
+		.multiplexed_seconds = {.known = true},
+		.running_ratio = {.known = true, .value = 1},
+		.throttled_seconds = {.known = true},
+		.throttles = {.known = true},
+	};
+
+	(void)stpcpy(event.key, key);
+	(void)stpcpy(event.event.pmu, pmu);
+	if (settings.has_latency) {
+		event.event.ldlat = 30;
+		event.event.latency_kind = LATENCY_CACHE;
+	}
+	return event;
+}
+
+struct snapshot *example_several(void)
+{
+	static struct snapshot snapshot;
+	static struct snapshot_cgroup cgroups[3];
+	static struct figures figures[3][4];
+	const struct event_settings latency = {.has_latency = 1, .has_source = 1};
+
+	memset(figures, 0, sizeof(figures));
+	example_add(&figures[0][0], 40, SOURCE_L3, 100, 1009, SNOOP_HIT, TLB_L1_HIT);
+	example_add(&figures[0][1], 10, SOURCE_LOCAL_DRAM, 300, 2003, SNOOP_NONE, TLB_L1_HIT);
+	add_without_latency(&figures[0][2], 30, SOURCE_L1, 5003, TLB_HIT);
+	add_without_latency(&figures[0][2], 10, SOURCE_UNKNOWN, 5003, TLB_MISS);
+	figures[0][2].locked = 4;
+	add_without_latency(&figures[0][3], 200, SOURCE_UNKNOWN, 2000003, TLB_NA);
+	example_add(&figures[1][0], 5, SOURCE_L1, 20, 1009, SNOOP_NONE, TLB_L1_HIT);
+	add_without_latency(&figures[1][3], 20, SOURCE_UNKNOWN, 2000003, TLB_NA);
+	add_without_latency(&figures[2][2], 10, SOURCE_L1, 5003, TLB_HIT);
+	add_without_latency(&figures[2][3], 400, SOURCE_UNKNOWN, 2000003, TLB_NA);
+
+	cgroups[0] = (struct snapshot_cgroup){.path = "/system.slice/db.service", .id = 1234, .alive = true};
+	cgroups[1] = (struct snapshot_cgroup){
+		.path = "/machine.slice/vm.scope", .id = 77, .alive = true, .guest_not_sampled = true};
+	cgroups[2] = (struct snapshot_cgroup){.path = "/batch", .id = 9, .alive = true};
+	snapshot = *example_perf();
+	snapshot.n_events = 4;
+	snapshot.events[0] = several_event(EVENT_LOADS, "loads:cpu_core", "cpu_core", 1009, latency);
+	snapshot.events[1] = several_event(EVENT_LOADS, "loads:cpu_atom", "cpu_atom", 2003, latency);
+	snapshot.events[2] = several_event(EVENT_STORES, "stores", "cpu_core", 5003,
+					   (struct event_settings){.has_source = 1});
+	snapshot.events[3] = several_event(EVENT_INSTRUCTIONS, "instructions", "cpu_core", 2000003,
+					   (struct event_settings){.has_code_address = 1});
+	for (size_t i = 0; i < 4; i++) {
+		(void)strcpy(snapshot.events[i].cpus, i == 1 ? "4-7" : "0-3");
+		for (size_t j = 0; j < 3; j++) {
+			if (figures_samples(&figures[j][i]) == 0)
+				continue;
+			cgroups[j].figures[i] = &figures[j][i];
+			figures_add(&snapshot.events[i].total, &figures[j][i]);
+		}
+	}
+	snapshot.cgroups = cgroups;
+	snapshot.n_cgroups = 3;
+	snapshot.notes = NULL;
+	snapshot.config_reloaded = true;
+	snapshot.events[0].takes_turns = snapshot.events[2].takes_turns = true;
+	snapshot.events[0].running_ratio.value = 0.625;
+	snapshot.events[2].running_ratio.value = 0.375;
+	return &snapshot;
+}

@@ -22,4 +22,12 @@ struct snapshot *example_replay(void);
  */
 struct snapshot *example_perf(void);
 
+/*
+ * A live machine with several events: loads on two core PMUs (0 and 1), and on cpu_core stores without
+ * latency (2), which take turns with the loads, and instructions by code address (3), without latency and
+ * source. Of its cgroups /system.slice/db.service has samples of all events, /machine.slice/vm.scope, a
+ * virtual machine, of loads and instructions, and /batch of stores and instructions alone.
+ */
+struct snapshot *example_several(void);
+
 #endif

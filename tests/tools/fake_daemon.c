@@ -2,10 +2,12 @@
 /*
  * Serves figures made up on the spot on a control socket, to look at pebsctl's screens by hand:
  *
- *     fake_daemon SOCKET [replay|live|perf]
+ *     fake_daemon SOCKET [replay|live|perf|several]
  *
- * `replay` and `perf` are the example snapshots of the tests; `live` moves. Ends with SIGTERM or SIGINT.
+ * `replay`, `perf` and `several` are the example snapshots of the tests; `live` moves. Ends with SIGTERM or
+ * SIGINT.
  */
+#include <errno.h>
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
@@ -45,8 +47,9 @@ static int take_snapshot(void *userdata, const struct maybe_double *window_secon
 		*ret = example_replay();
 		return 0;
 	}
-	if (strcmp(fake->kind, "perf") == 0) {
-		struct snapshot *snapshot = example_perf();
+	if (strcmp(fake->kind, "perf") == 0 || strcmp(fake->kind, "several") == 0) {
+		struct snapshot *snapshot =
+			strcmp(fake->kind, "perf") == 0 ? example_perf() : example_several();
 
 		snapshot->window_seconds = *window_seconds;
 		*ret = snapshot;
@@ -54,6 +57,29 @@ static int take_snapshot(void *userdata, const struct maybe_double *window_secon
 	}
 	fake->snapshot.window_seconds = *window_seconds;
 	*ret = &fake->snapshot;
+	return 0;
+}
+
+/* A hundred addresses, the lower half of them the kernel's. */
+static int invent_hot(void *userdata, const char *path, unsigned event, struct hot_list *ret)
+{
+	struct hot_list list = {.n = 100};
+
+	(void)userdata;
+	(void)path;
+	(void)event;
+	list.items = calloc(list.n, sizeof(*list.items));
+	if (!list.items)
+		return -ENOMEM;
+	for (size_t i = 0; i < list.n; i++) {
+		list.items[i] = (struct hot_item){
+			.item = (i % 2 ? 0xffffffff81000000 : 0x55d0c0de0000) + 64 * i,
+			.samples = 10000 / (i + 1),
+			.error = 3 * i,
+		};
+		list.samples += 2 * list.items[i].samples;
+	}
+	*ret = list;
 	return 0;
 }
 
@@ -118,7 +144,7 @@ int main(int argc, char **argv)
 {
 	static struct fake fake;
 	const struct control_backend backend = {
-		.snapshot = take_snapshot, .reload = reload, .userdata = &fake};
+		.snapshot = take_snapshot, .hot = invent_hot, .reload = reload, .userdata = &fake};
 	_cleanup_free_ char *message = NULL;
 	sd_event *event = NULL;
 	sigset_t mask;

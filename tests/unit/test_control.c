@@ -22,6 +22,8 @@ struct backend {
 	int reloads;
 	const char *path;           /* of the second cgroup, NULL: as it is */
 	struct maybe_double window; /* of the last call */
+	bool several;               /* the example with more events than loads */
+	int hot_error;
 };
 
 static sd_event *event;
@@ -34,7 +36,7 @@ static char socket_path[128];
 static int snapshot(void *userdata, const struct maybe_double *window_seconds, const struct snapshot **ret)
 {
 	struct backend *books = userdata;
-	struct snapshot *example = example_perf();
+	struct snapshot *example = books->several ? example_several() : example_perf();
 
 	books->window = *window_seconds;
 	if (books->snapshot_error)
@@ -45,6 +47,21 @@ static int snapshot(void *userdata, const struct maybe_double *window_seconds, c
 	if (window_seconds->known)
 		example->n_cgroups = 1;
 	*ret = example;
+	return 0;
+}
+
+static int hot(void *userdata, const char *path, unsigned number, struct hot_list *ret)
+{
+	struct backend *books = userdata;
+
+	cr_expect_eq(number, 3, "only the instructions have code addresses");
+	if (books->hot_error)
+		return books->hot_error;
+	cr_expect_str_eq(path, "/batch");
+	*ret = (struct hot_list){.samples = 10, .n = 2};
+	ret->items = calloc(2, sizeof(*ret->items));
+	ret->items[0] = (struct hot_item){.item = 0xffffffff81000000, .samples = 6};
+	ret->items[1] = (struct hot_item){.item = 0x401000, .samples = 3, .error = 1};
 	return 0;
 }
 
@@ -63,7 +80,7 @@ static int reload(void *userdata, char ***ret_lines)
 static int open_control(const char *group, char **ret_message)
 {
 	const struct control_backend callbacks = {
-		.snapshot = snapshot, .reload = reload, .userdata = &backend};
+		.snapshot = snapshot, .hot = hot, .reload = reload, .userdata = &backend};
 
 	return control_new(event, socket_path, group, &callbacks, &control, ret_message);
 }
@@ -244,7 +261,7 @@ Test(control, a_cgroup_whose_name_is_not_utf8)
 
 Test(control, every_method_is_described)
 {
-	static const char *const names[] = {"GetStatus", "GetTop", "GetCgroup", "Reload", "Watch"};
+	static const char *const names[] = {"GetStatus", "GetTop", "GetCgroup", "GetHot", "Reload", "Watch"};
 	_cleanup_close_ int fd = peer_connect(socket_path);
 	_cleanup_json_ json_object *reply = NULL;
 	const char *description;
@@ -287,9 +304,38 @@ Test(control, reload_by_root)
 	cr_expect_eq(backend.reloads, 3);
 }
 
-Test(control, reload_by_others_is_refused)
+Test(control, hot_code_for_root)
 {
-	static const char text[] = "{\"method\":\"io.pebsd.Reload\"}";
+	_cleanup_close_ int fd = peer_connect(socket_path);
+
+	if (getuid() != 0)
+		cr_skip("only root may see code addresses");
+	expect_invalid(fd, "{\"method\":\"io.pebsd.GetHot\"}", "cgroup");
+	expect_invalid(fd, "{\"method\":\"io.pebsd.GetHot\",\"parameters\":{\"cgroup\":\"/\",\"limit\":-1}}",
+		       "limit");
+	expect_invalid(fd, "{\"method\":\"io.pebsd.GetHot\",\"parameters\":{\"cgroup\":\"/\",\"x\":1}}", "x");
+	peer_expect(event, fd, "{\"method\":\"io.pebsd.GetHot\",\"parameters\":{\"cgroup\":\"/\"}}",
+		    "{\"error\":\"io.pebsd.NotMeasured\",\"parameters\":{\"what\":\"code addresses\","
+		    "\"reason\":\"no event that records them is sampled; name `instructions` in `events` of "
+		    "[sampling]\"}}");
+	backend.several = true;
+	peer_expect(event, fd, "{\"method\":\"io.pebsd.GetHot\",\"parameters\":{\"cgroup\":\"/none\"}}",
+		    "{\"error\":\"io.pebsd.NoSuchCgroup\",\"parameters\":{\"cgroup\":\"/none\"}}");
+	peer_expect(event, fd,
+		    "{\"method\":\"io.pebsd.GetHot\",\"parameters\":{\"cgroup\":\"/batch\",\"limit\":1}}",
+		    "{\"parameters\":{\"version\":1,\"origin\":\"perf\",\"since\":\"2026-11-21T06:00:00Z\","
+		    "\"cgroup\":\"/batch\",\"id\":9,\"events\":{\"instructions\":{\"pmu\":\"cpu_core\","
+		    "\"samples\":10,\"code\":[{\"address\":\"0xffffffff81000000\",\"samples\":6,\"error\":0,"
+		    "\"share\":0.600000}]}}}}");
+	backend.hot_error = -ENOENT;
+	peer_expect(event, fd, "{\"method\":\"io.pebsd.GetHot\",\"parameters\":{\"cgroup\":\"/batch\"}}",
+		    "{\"error\":\"io.pebsd.NotMeasured\",\"parameters\":{\"what\":\"code addresses\","
+		    "\"reason\":\"the cgroup was removed, and its code is forgotten with it\"}}");
+}
+
+/* Calls as somebody who is not root, and expects to be refused. */
+static void expect_refusal(const char *text, size_t size)
+{
 	int pair_answer[2];
 	char answer[256] = {0};
 	ssize_t n;
@@ -307,7 +353,7 @@ Test(control, reload_by_others_is_refused)
 		(void)stpcpy(address.sun_path, socket_path);
 		if (setresuid(65534, 65534, 65534) < 0 ||
 		    connect(fd, (struct sockaddr *)&address, sizeof(address)) < 0 ||
-		    send(fd, text, sizeof(text), 0) < 0)
+		    send(fd, text, size, 0) < 0)
 			_exit(1);
 		n = recv(fd, answer, sizeof(answer), 0);
 		_exit(write(pair_answer[1], answer, (size_t)n) != n);
@@ -318,7 +364,22 @@ Test(control, reload_by_others_is_refused)
 	n = read(pair_answer[0], answer, sizeof(answer) - 1);
 	cr_assert_gt(n, 0);
 	cr_expect_str_eq(answer, "{\"error\":\"org.varlink.service.PermissionDenied\"}");
+}
+
+Test(control, reload_by_others_is_refused)
+{
+	static const char text[] = "{\"method\":\"io.pebsd.Reload\"}";
+
+	expect_refusal(text, sizeof(text));
 	cr_expect_eq(backend.reloads, 0);
+}
+
+Test(control, hot_code_for_others_is_refused)
+{
+	static const char text[] = "{\"method\":\"io.pebsd.GetHot\",\"parameters\":{\"cgroup\":\"/batch\"}}";
+
+	backend.several = true;
+	expect_refusal(text, sizeof(text));
 }
 
 Test(control, watchers_get_each_item)

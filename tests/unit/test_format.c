@@ -89,7 +89,7 @@ Test(format, top_of_a_live_machine_on_80_columns)
 			 "             SOURCES: 1 L1  F LFB  2 L2  3 L3  D local DRAM  R remote  o other\n"
 			 "\n"
 			 "CGROUP                   SAMPLES  LAT%   MEAN    P50    P99 SOURCES      HITM%\n"
-			 "/system.slice/db.service       1 100.0     30     29     30 222222222222     0\n");
+			 "/system.slice/db.service       1 100.0     30     29     30 222222222222     -\n");
 	expect_width(text, 80);
 }
 
@@ -273,12 +273,14 @@ Test(format, status_of_a_live_machine)
 			       "      Event: loads:cpu_core: period 1,009; cache latency, in core cycles, of "
 			       "sampled loads above "
 			       "30 cycles of instruction latency; not a count of all loads\n"
+			       "             102 seen; lost: 0 malformed, 3 unexplained\n"
 			       "             on cpu_core, CPUs 0-3, counting 97.5% of the time\n"
 			       "             in error, not counting: CPUs 2-3\n"
 			       "             throttled since the start: CPUs 0\n"
 			       "      Event: loads:cpu_atom: period 2,003; cache latency, in core cycles, of "
 			       "sampled loads above "
 			       "30 cycles of instruction latency; not a count of all loads\n"
+			       "             1 seen; lost: 1 malformed\n"
 			       "             on cpu_atom, CPUs 4-7\n"
 			       "    Samples: 103 seen, 2 unattributed (1.9%); lost: 1 malformed\n"
 			       "  Unsampled: 1.5s of CPU time multiplexed\n"
@@ -356,4 +358,165 @@ Test(format, words_are_never_split_and_long_ones_stay_whole)
 			       "at the left edge of\n"
 			       "it all\n"
 			       "             \n");
+}
+
+/* Each event's table has the columns of what it measures, and no others. */
+Test(format, top_of_several_events)
+{
+	struct snapshot *snapshot = example_several();
+	_cleanup_json_ json_object *status = json_status(snapshot);
+	_cleanup_json_ json_object *top = json_top(snapshot);
+	_cleanup_free_ char *text = TEXT_OF(format_top(out, status, top, &narrow));
+	_cleanup_free_ char *numbers = TEXT_OF(format_top(out, status, top, &wide));
+	const char *stores = strstr(text, "      Event: stores:");
+
+	expect_width(text, 80);
+	cr_assert_not_null(stores);
+	cr_expect_str_eq(stores,
+			 "      Event: stores: period 5,003; sampled stores, without latency; not a count\n"
+			 "             of all stores\n"
+			 "             SOURCES: 1 L1  F LFB  2 L2  3 L3  D local DRAM  R remote  o other\n"
+			 "\n"
+			 "CGROUP                   SAMPLES SHARE% SOURCES      WALK% LOCK%\n"
+			 "/system.slice/db.service      40   80.0 111111111ooo    25    10\n"
+			 "/batch                        10   20.0 111111111111     0     0\n"
+			 "\n"
+			 "      Event: instructions: period 2,000,003; sampled instructions; `pebsctl hot`\n"
+			 "             has where in the code; not a count of all instructions\n"
+			 "\n"
+			 "CGROUP                   SAMPLES SHARE%\n"
+			 "/system.slice/db.service     200   32.3\n"
+			 "/machine.slice/vm.scope*      20    3.2\n"
+			 "/batch                       400   64.5\n"
+			 "\n"
+			 "* a virtual machine: guest not sampled, only the host's side of it\n");
+	cr_expect_not_null(strstr(numbers, "\n"
+					   "CGROUP                   SAMPLES SHARE%  L1 OTHER WALK% LOCK%\n"
+					   "/system.slice/db.service      40   80.0  75    25    25    10\n"),
+			   "levels that precise store does not tell are no column");
+	cr_expect_null(strstr(numbers, "nan"));
+}
+
+/* What was not measured of a store is no 0: translation, locks and snoops of Haswell's. */
+Test(format, stores_that_tell_only_the_first_level)
+{
+	struct snapshot *snapshot = example_several();
+	_cleanup_json_ json_object *status = NULL;
+	_cleanup_json_ json_object *top = NULL;
+	_cleanup_json_ json_object *cgroup = NULL;
+	_cleanup_free_ char *text = NULL;
+	_cleanup_free_ char *shown = NULL;
+	struct figures *figures = (struct figures *)snapshot->cgroups[0].figures[2];
+
+	memset(figures->tlb, 0, sizeof(figures->tlb));
+	figures->tlb[TLB_NA] = 40;
+	figures->locked = 0;
+	status = json_status(snapshot);
+	top = json_top(snapshot);
+	cgroup = json_cgroup(snapshot, 0);
+	text = TEXT_OF(format_top(out, status, top, &wide));
+	cr_expect_not_null(strstr(text, "/system.slice/db.service      40   80.0  75    25     -     -\n"));
+	shown = TEXT_OF(format_cgroup(out, status, cgroup, NULL, &wide));
+	cr_expect_not_null(strstr(shown, "not a count of all stores\n"
+					 "    Samples: 40\n"
+					 "\n"
+					 "SOURCE        SAMPLES  SHARE\n"
+					 "l1                 30  75.0%  "),
+			   "%s", shown);
+}
+
+Test(format, an_event_without_a_sample_is_one_line)
+{
+	struct snapshot *snapshot = example_several();
+	_cleanup_json_ json_object *status = NULL;
+	_cleanup_json_ json_object *top = NULL;
+	_cleanup_free_ char *text = NULL;
+
+	memset(&snapshot->events[2].total, 0, sizeof(snapshot->events[2].total));
+	snapshot->cgroups[0].figures[2] = snapshot->cgroups[2].figures[2] = NULL;
+	status = json_status(snapshot);
+	top = json_top(snapshot);
+	text = TEXT_OF(format_top(out, status, top, &wide));
+	cr_expect_not_null(strstr(text, "not a count of all stores\n"
+					"             no sample in this window\n"
+					"\n"
+					"      Event: instructions"));
+}
+
+Test(format, status_names_turns_pauses_and_what_was_filtered)
+{
+	struct snapshot *snapshot = example_several();
+	_cleanup_json_ json_object *status = NULL;
+	_cleanup_free_ char *text = NULL;
+	_cleanup_free_ char *open_end = NULL;
+
+	snapshot->paused = true;
+	snapshot->paused_until.tv_sec = 1795241400;
+	for (size_t i = 0; i < snapshot->n_events; i++)
+		snapshot->events[i].paused_seconds = (struct maybe_double){true, 12};
+	snapshot->events[1].filtered = (struct maybe_u64){true, 3500};
+	status = json_status(snapshot);
+	text = TEXT_OF(format_status(out, status, NULL, &wide));
+	cr_expect_not_null(strstr(text,
+				  "\n     Paused: until 2026-11-21 06:10:00 UTC; every counter is free for "
+				  "another tool\n"));
+	cr_expect_not_null(strstr(text, "CPUs 0-3, taking turns with stores, counting 62.5% of the time\n"));
+	cr_expect_not_null(
+		strstr(text, "CPUs 0-3, taking turns with loads:cpu_core, counting 37.5% of the time\n"));
+	cr_expect_not_null(strstr(text, "             10 seen, 3,500 filtered; lost: 0 malformed"));
+	cr_expect_not_null(strstr(text,
+				  "    Samples: 725 seen, 0 unattributed; 3,500 filtered (other "
+				  "operations); lost: 0 malformed, 0 unexplained\n"
+				  "  Unsampled: 0s of CPU time throttled, 0s multiplexed, 48s paused\n"),
+			   "%s", text);
+	json_object_put(status);
+	snapshot->paused_until.tv_sec = 0;
+	status = json_status(snapshot);
+	open_end = TEXT_OF(format_status(out, status, NULL, &wide));
+	cr_expect_not_null(strstr(open_end, "\n     Paused: until `pebsctl resume`; every counter is free"));
+}
+
+Test(format, show_marks_guests_and_holds_accesses_against_instructions)
+{
+	struct snapshot *snapshot = example_several();
+	_cleanup_json_ json_object *status = NULL;
+	_cleanup_json_ json_object *cgroup = NULL;
+	_cleanup_free_ char *text = NULL;
+
+	snapshot->events[0].running_ratio.value = 1;
+	status = json_status(snapshot);
+	cgroup = json_cgroup(snapshot, 1);
+	text = TEXT_OF(format_cgroup(out, status, cgroup, NULL, &wide));
+	cr_expect_not_null(strstr(text,
+				  "\n      Guest: not sampled: of this virtual machine the figures are the "
+				  "host's side alone\n"));
+	/* 5 x 1009 of 20 x 2000003 */
+	cr_expect_not_null(strstr(text,
+				  "\n   Per 1000: 0.126 sampled loads per thousand instructions: of those "
+				  "tagged at random and above the threshold\n"),
+			   "%s", text);
+}
+
+Test(format, hot_code)
+{
+	static const char reply[] =
+		"{\"origin\":\"perf\",\"cgroup\":\"/batch\",\"events\":{\"instructions\":{\"samples\":1000,"
+		"\"code\":[{\"address\":\"0x401136\",\"samples\":600,\"error\":0,\"share\":0.6},"
+		"{\"address\":\"kernel\",\"samples\":200,\"error\":50,\"share\":0.2},"
+		"{\"address\":\"\\u001b[2J\",\"samples\":1,\"error\":999,\"share\":0.001}]}}}";
+	_cleanup_json_ json_object *status = json_status(example_several());
+	_cleanup_json_ json_object *hot = NULL;
+	_cleanup_free_ char *text = NULL;
+	static const struct format_style ascii = {.width = 60};
+
+	cr_assert_eq(json_parse(reply, strlen(reply), 16, &hot), 0);
+	text = TEXT_OF(format_hot(out, status, hot, &ascii));
+	expect_width(text, 60);
+	cr_expect_not_null(strstr(text, "     Cgroup: /batch\n"));
+	cr_expect_not_null(strstr(text, "this version has no symbols\n"));
+	cr_expect_not_null(strstr(text, "ADDRESS              SAMPLES  SHARE  AT MOST\n"
+					"0x0000000000401136       600  60.0%    60.0%  ##########\n"
+					"kernel                   200  20.0%    25.0%  ###\n"
+					"\\x1b[2J                    1   0.1%   100.0%  #\n"),
+			   "%s", text);
 }

@@ -5,6 +5,8 @@
 #include "base/json_get.h"
 #include "example_snapshot.h"
 #include "export/json.h"
+#include "export/json_hot.h"
+#include "export/per_thousand.h"
 
 /* Compares what is printed, with nothing more and nothing less in it than in `expected`. Takes `got`. */
 static void expect_json(json_object *got, const char *expected)
@@ -91,9 +93,10 @@ Test(json, status_of_a_live_machine_in_full)
 	expect_json(
 		json_status(example_perf()),
 		"{\"version\":1,\"origin\":\"perf\",\"since\":\"2026-11-21T06:00:00Z\","
-		"\"taken\":\"2026-11-21T06:01:00Z\",\"events\":{"
+		"\"taken\":\"2026-11-21T06:01:00Z\",\"paused\":false,\"events\":{"
 		"\"loads:cpu_core\":{\"role\":\"loads\",\"pmu\":\"cpu_core\",\"period\":1009,\"ldlat\":30,"
-		"\"latency_kind\":\"cache\",\"cpus\":\"0-3\",\"running_ratio\":0.975,\"throttles\":63,"
+		"\"latency_kind\":\"cache\",\"measures\":[\"latency\",\"source\"],\"cpus\":\"0-3\",\"running_"
+		"ratio\":0.975,\"throttles\":63,"
 		"\"samples\":{\"seen\":102,\"attributed\":100,\"unattributed\":2,"
 		"\"lost\":{\"malformed\":0,\"unexplained\":3},"
 		"\"unsampled_seconds\":{\"throttled\":0.25,\"multiplexed\":1.5}},"
@@ -105,7 +108,7 @@ Test(json, status_of_a_live_machine_in_full)
 		"{\"cpu\":2,\"online\":true,\"in_error\":true,\"expected\":0},"
 		"{\"cpu\":3,\"online\":true,\"in_error\":true,\"expected\":0}]},"
 		"\"loads:cpu_atom\":{\"role\":\"loads\",\"pmu\":\"cpu_atom\",\"period\":2003,\"ldlat\":30,"
-		"\"latency_kind\":\"cache\",\"cpus\":\"4-7\","
+		"\"latency_kind\":\"cache\",\"measures\":[\"latency\",\"source\"],\"cpus\":\"4-7\","
 		"\"samples\":{\"seen\":1,\"attributed\":1,\"unattributed\":0,"
 		"\"lost\":{\"malformed\":1},\"unsampled_seconds\":{\"multiplexed\":0.0}}}},"
 		"\"samples\":{\"seen\":103,\"attributed\":101,\"unattributed\":2,"
@@ -292,4 +295,189 @@ Test(json, notes_where_there_are_some)
 	cr_expect_str_eq(json_object_get_string(json_object_array_get_idx(notes, 0)),
 			 "cpu_atom: no counter was free on CPU 4");
 	cr_expect_null(json_get_array(plain, "notes"));
+}
+
+static json_object *event_of(json_object *holder, const char *key)
+{
+	return json_get_object(json_get_object(holder, "events"), key);
+}
+
+static void expect_text(const json_object *object, const char *expected)
+{
+	cr_expect_str_eq(json_object_to_json_string_ext((json_object *)object, JSON_C_TO_STRING_PLAIN),
+			 expected);
+}
+
+/* Nothing of what an event does not measure is there, not even as 0. */
+Test(json, events_without_latency_or_source)
+{
+	_cleanup_json_ json_object *top = json_top(example_several());
+	json_object *total = json_get_object(top, "total");
+	_cleanup_json_ json_object *stores = json_object_get(event_of(total, "stores"));
+	_cleanup_json_ json_object *instructions = json_object_get(event_of(total, "instructions"));
+
+	expect_json(TAKE_PTR(stores),
+		    "{\"pmu\":\"cpu_core\",\"samples\":50,\"weighted\":{\"samples\":250150},"
+		    "\"sources\":{\"l1\":{\"samples\":40},\"unknown\":{\"samples\":10}},"
+		    "\"snoop\":{\"na\":50},\"tlb\":{\"hit\":40,\"miss\":10},\"locked\":4}");
+	expect_json(TAKE_PTR(instructions), "{\"pmu\":\"cpu_core\",\"samples\":620,"
+					    "\"weighted\":{\"samples\":1240001860}}");
+}
+
+/* Haswell's stores have neither translation nor lock; no store is told to be blocked. */
+Test(json, what_the_drivers_leave_open_of_a_store_is_absent)
+{
+	struct snapshot *snapshot = example_several();
+	struct figures *total = &snapshot->events[2].total;
+	_cleanup_json_ json_object *top = NULL;
+	json_object *stores;
+
+	memset(total->tlb, 0, sizeof(total->tlb));
+	total->tlb[TLB_NA] = 50;
+	total->locked = 0;
+	top = json_top(snapshot);
+	stores = event_of(json_get_object(top, "total"), "stores");
+	cr_expect_null(json_get(stores, "locked"));
+	cr_expect_null(json_get(stores, "blocked"));
+	cr_expect_not_null(json_get(event_of(json_get_object(top, "total"), "loads:cpu_core"), "locked"));
+}
+
+Test(json, what_a_status_says_of_several_events)
+{
+	struct snapshot *snapshot = example_several();
+	_cleanup_json_ json_object *status = json_status(snapshot);
+	_cleanup_json_ json_object *paused = NULL;
+	json_object *samples;
+
+	expect_text(json_get(event_of(status, "loads:cpu_core"), "takes_turns_with"), "[\"stores\"]");
+	expect_text(json_get(event_of(status, "stores"), "takes_turns_with"), "[\"loads:cpu_core\"]");
+	cr_expect_null(json_get(event_of(status, "loads:cpu_atom"), "takes_turns_with"),
+		       "another PMU's counters are its own");
+	cr_expect_null(json_get(event_of(status, "instructions"), "takes_turns_with"));
+	expect_text(json_get(event_of(status, "instructions"), "measures"), "[\"code_address\"]");
+	cr_expect_null(json_get(status, "paused_until"));
+	cr_expect_null(json_get(json_get_object(status, "samples"), "filtered"), "no event filters");
+	cr_expect_null(json_get(json_get(json_get(status, "samples"), "unsampled_seconds"), "paused"));
+
+	snapshot->paused = true;
+	snapshot->paused_until.tv_sec = 1795241400;
+	for (size_t i = 0; i < snapshot->n_events; i++)
+		snapshot->events[i].paused_seconds = (struct maybe_double){true, 1.5};
+	snapshot->events[1].filtered = (struct maybe_u64){true, 35};
+	paused = json_status(snapshot);
+	expect_text(json_get(paused, "paused"), "true");
+	expect_text(json_get(paused, "paused_until"), "\"2026-11-21T06:10:00Z\"");
+	samples = json_get_object(paused, "samples");
+	expect_text(json_get(samples, "filtered"), "35");
+	expect_text(json_get(json_get_object(samples, "unsampled_seconds"), "paused"), "6.000000");
+	samples = json_get_object(event_of(paused, "loads:cpu_atom"), "samples");
+	expect_text(json_get(samples, "filtered"), "35");
+	expect_text(json_get(samples, "seen"), "10");
+	samples = json_get_object(event_of(paused, "stores"), "samples");
+	cr_expect_null(json_get(samples, "filtered"), "this one does not filter");
+}
+
+Test(json, filtered_samples_by_cpu)
+{
+	struct snapshot *snapshot = example_perf();
+	_cleanup_json_ json_object *status = NULL;
+	json_object *cpus;
+
+	((struct snapshot_cpu *)snapshot->events[0].per_cpu)[1].filtered = (struct maybe_u64){true, 4};
+	status = json_status(snapshot);
+	cpus = json_get_array(event_of(status, "loads:cpu_core"), "per_cpu");
+	cr_expect_null(json_get(json_object_array_get_idx(cpus, 0), "filtered"));
+	expect_text(json_get(json_object_array_get_idx(cpus, 1), "filtered"), "4");
+}
+
+Test(json, a_virtual_machine_is_marked)
+{
+	_cleanup_json_ json_object *top = json_top(example_several());
+	_cleanup_json_ json_object *detail = json_cgroup(example_several(), 1);
+	json_object *cgroups = json_get_array(top, "cgroups");
+
+	cr_expect_null(json_get(json_object_array_get_idx(cgroups, 0), "guest_not_sampled"));
+	expect_text(json_get(json_object_array_get_idx(cgroups, 1), "guest_not_sampled"), "true");
+	expect_text(json_get(detail, "guest_not_sampled"), "true");
+}
+
+/* Of one PMU, and of the same time. */
+Test(json, accesses_per_thousand_instructions)
+{
+	struct snapshot *snapshot = example_several();
+	const struct figures *const *figures = snapshot->cgroups[0].figures;
+	double ratio;
+
+	cr_expect_not(per_thousand_instructions(snapshot, figures, 0, &ratio),
+		      "loads were counted for 62.5 %% of the time, instructions always");
+	snapshot->events[0].running_ratio.value = 0.995;
+	cr_assert(per_thousand_instructions(snapshot, figures, 0, &ratio));
+	cr_expect_float_eq(ratio, 1000.0 * 40 * 1009 / (200.0 * 2000003), 1e-9);
+	snapshot->events[0].running_ratio.known = false;
+	cr_expect(per_thousand_instructions(snapshot, figures, 0, &ratio), "a recording does not tell");
+	cr_expect_not(per_thousand_instructions(snapshot, figures, 1, &ratio), "cpu_atom's are not sampled");
+	cr_expect_not(per_thousand_instructions(snapshot, figures, 3, &ratio), "of themselves");
+	snapshot->events[2].running_ratio.value = 1;
+	cr_assert(per_thousand_instructions(snapshot, figures, 2, &ratio));
+	cr_expect_float_eq(ratio, 1000.0 * 40 * 5003 / (200.0 * 2000003), 1e-9);
+	snapshot->cgroups[0].figures[3] = NULL;
+	cr_expect_not(per_thousand_instructions(snapshot, figures, 2, &ratio), "no instruction was sampled");
+	{
+		_cleanup_json_ json_object *top = json_top(snapshot);
+		json_object *cgroups = json_get_array(top, "cgroups");
+
+		cr_expect_null(json_get(event_of(json_object_array_get_idx(cgroups, 0), "stores"),
+					"per_thousand_instructions"));
+		/* 10 x 5003 of 400 x 2000003 */
+		expect_text(json_get(event_of(json_object_array_get_idx(cgroups, 2), "stores"),
+				     "per_thousand_instructions"),
+			    "0.062537");
+		expect_text(json_get(event_of(json_get_object(top, "total"), "stores"),
+				     "per_thousand_instructions"),
+			    "0.201734");
+	}
+}
+
+static json_object *hot_of(const struct hot_list *list, u64 limit, bool kernel_addresses)
+{
+	const struct hot_list *lists[EVENTS_MAX] = {[3] = list};
+	const struct json_hot_options options = {.limit = limit, .kernel_addresses = kernel_addresses};
+
+	return json_hot(example_several(), &example_several()->cgroups[2], lists, &options);
+}
+
+#define HOT_HEAD                                                                               \
+	"{\"version\":1,\"origin\":\"perf\",\"since\":\"2026-11-21T06:00:00Z\",\"cgroup\":\"/" \
+	"batch\",\"id\":9,"                                                                    \
+	"\"events\":{\"instructions\":{\"pmu\":\"cpu_core\",\"samples\":400,\"code\":["
+
+Test(json, hot_code_with_and_without_the_kernels_addresses)
+{
+	struct hot_item items[] = {{0x401136, 200, 0},
+				   {0xffffffff81000010, 80, 20},
+				   {0x7f0000001000, 60, 20},
+				   {0xffffffff81000020, 30, 20}};
+	const struct hot_list list = {.samples = 400, .n = 4, .items = items};
+
+	expect_json(hot_of(&list, ~0ULL, true), HOT_HEAD
+		    "{\"address\":\"0x401136\",\"samples\":200,\"error\":0,\"share\":0.5},"
+		    "{\"address\":\"0xffffffff81000010\",\"samples\":80,\"error\":20,\"share\":0.2},"
+		    "{\"address\":\"0x7f0000001000\",\"samples\":60,\"error\":20,\"share\":0.15},"
+		    "{\"address\":\"0xffffffff81000020\",\"samples\":30,\"error\":20,\"share\":0.075}"
+		    "]}}}");
+	expect_json(hot_of(&list, ~0ULL, false), HOT_HEAD
+		    "{\"address\":\"0x401136\",\"samples\":200,\"error\":0,\"share\":0.5},"
+		    "{\"address\":\"kernel\",\"samples\":110,\"error\":30,\"share\":0.275},"
+		    "{\"address\":\"0x7f0000001000\",\"samples\":60,\"error\":20,\"share\":0.15}]}}}");
+	expect_json(hot_of(&list, 2, false),
+		    HOT_HEAD "{\"address\":\"0x401136\",\"samples\":200,\"error\":0,\"share\":0.5},"
+			     "{\"address\":\"kernel\",\"samples\":110,\"error\":30,\"share\":0.275}]}}}");
+	items[1] = items[2];
+	items[2] = (struct hot_item){0xffffffff81000010, 1, 20};
+	items[3].samples = 1;
+	expect_json(hot_of(&list, ~0ULL, false),
+		    HOT_HEAD "{\"address\":\"0x401136\",\"samples\":200,\"error\":0,\"share\":0.5},"
+			     "{\"address\":\"0x7f0000001000\",\"samples\":60,\"error\":20,\"share\":0.15},"
+			     "{\"address\":\"kernel\",\"samples\":2,\"error\":138,\"share\":0.005}]}}}");
+	expect_json(hot_of(&(struct hot_list){.samples = 400}, ~0ULL, false), HOT_HEAD "]}}}");
 }

@@ -86,3 +86,29 @@ Test(order, of_nothing)
 	cr_expect_eq(order_cgroups(snapshot, &order, &indexes), 0);
 	cr_expect_not_null(indexes);
 }
+
+/* Of several events samples are those of loads, and a share is of what was measured. */
+Test(order, samples_of_different_roles_are_not_added)
+{
+	struct snapshot *snapshot = example_several();
+	const struct order by_samples = {.by = ORDER_SAMPLES}, by_hitm = {.by = ORDER_SHARE_HITM};
+	const struct order by_unknown = {.by = ORDER_SHARE_SOURCE, .source = SOURCE_UNKNOWN};
+	_cleanup_free_ size_t *samples = NULL;
+	_cleanup_free_ size_t *hitm = NULL;
+	_cleanup_free_ size_t *unknown = NULL;
+
+	cr_assert_eq(order_cgroups(snapshot, &by_samples, &samples), 0);
+	cr_expect_eq(samples[0], 0, "40 and 10 loads");
+	cr_expect_eq(samples[2], 2, "400 instructions are no loads");
+	snapshot->events[0].event.role = snapshot->events[1].event.role = EVENT_INSTRUCTIONS;
+	snapshot->events[2].event.role = EVENT_INSTRUCTIONS;
+	free(TAKE_PTR(samples));
+	cr_assert_eq(order_cgroups(snapshot, &by_samples, &samples), 0);
+	cr_expect_eq(samples[0], 2, "where nothing else is sampled they decide");
+
+	cr_assert_eq(order_cgroups(snapshot, &by_hitm, &hitm), 0);
+	cr_expect_eq(hitm[2], 2, "precise store has no snoop");
+	snapshot->cgroups[2].figures[2] = NULL;
+	cr_assert_eq(order_cgroups(snapshot, &by_unknown, &unknown), 0);
+	cr_expect_eq(unknown[2], 2, "instructions have no source");
+}

@@ -406,3 +406,73 @@ Test(prometheus, openmetrics_names_families_its_own_way)
 	cr_expect(strstr(openmetrics, "# TYPE pebsd_build info\npebsd_build_info{"));
 	cr_expect_str_eq(openmetrics + strlen(openmetrics) - 6, "# EOF\n");
 }
+
+/* What the books hold of an event without a source is not where its accesses were served. */
+Test(prometheus, no_source_where_the_event_has_none)
+{
+	struct books books;
+	struct metrics metrics;
+	const char *labels = "cgroup=\"other\",event=\"instructions\",pmu=\"cpu\"";
+	char series[256];
+
+	setup(&books);
+	books.snapshot.events[1].event =
+		(struct event){.role = EVENT_INSTRUCTIONS, .pmu = "cpu", .settings = {.has_code_address = 1}};
+	books.series[1].figures[1] = &books.figures[1][1];
+	books.figures[1][1].samples[SOURCE_UNKNOWN] = 5;
+	books.figures[1][1].weight[SOURCE_UNKNOWN] = 500;
+	books.figures[1][1].snoop[SNOOP_NA] = 5;
+	books.figures[1][1].tlb[TLB_NA] = 5;
+	metrics = read_all(&books, true, true);
+	(void)snprintf(series, sizeof(series), "pebsd_weighted_samples_total{%s}", labels);
+	expect(&metrics, series, "500");
+	(void)snprintf(series, sizeof(series), "pebsd_source_samples_total{%s,source=\"unknown\"}", labels);
+	expect(&metrics, series, NULL);
+	(void)snprintf(series, sizeof(series), "pebsd_snoop_samples_total{%s,snoop=\"na\"}", labels);
+	expect(&metrics, series, NULL);
+	(void)snprintf(series, sizeof(series), "pebsd_tlb_samples_total{%s,tlb=\"na\"}", labels);
+	expect(&metrics, series, NULL);
+	metrics_free(&metrics);
+}
+
+Test(prometheus, pauses_and_filtered_samples)
+{
+	struct books books;
+	struct metrics metrics;
+	const char *paused = "pebsd_unsampled_seconds_total{event=\"loads\",pmu=\"cpu\",reason=\"paused\"}";
+
+	setup(&books);
+	metrics = read_all(&books, false, false);
+	expect(&metrics, "pebsd_paused", "0");
+	expect(&metrics, paused, NULL);
+	expect(&metrics, "pebsd_samples_filtered_total{event=\"loads\",pmu=\"cpu\"}", NULL);
+	metrics_free(&metrics);
+
+	books.snapshot.paused = true;
+	books.snapshot.events[0].paused_seconds = (struct maybe_double){true, 2.5};
+	books.snapshot.events[0].filtered = (struct maybe_u64){true, 0};
+	metrics = read_all(&books, true, false);
+	expect(&metrics, "pebsd_paused", "1");
+	expect(&metrics, paused, "2.5");
+	expect(&metrics, "pebsd_samples_filtered_total{event=\"loads\",pmu=\"cpu\"}", "0");
+	expect(&metrics, "pebsd_samples_filtered_total{event=\"stores\",pmu=\"cpu\"}", NULL);
+	metrics_free(&metrics);
+}
+
+Test(prometheus, virtual_machines_that_have_series_are_marked)
+{
+	struct books books;
+	struct metrics metrics;
+	struct snapshot_cgroup cgroups[] = {{.path = "/system.slice/a.service", .guest_not_sampled = true},
+					    {.path = "/secret", .guest_not_sampled = true},
+					    {.path = "other"}};
+
+	setup(&books);
+	books.snapshot.cgroups = cgroups;
+	books.snapshot.n_cgroups = ARRAY_SIZE(cgroups);
+	metrics = read_all(&books, true, false);
+	expect(&metrics, "pebsd_guest_not_sampled{cgroup=\"/system.slice/a.service\"}", "1");
+	expect(&metrics, "pebsd_guest_not_sampled{cgroup=\"/secret\"}", NULL);
+	expect(&metrics, "pebsd_guest_not_sampled{cgroup=\"other\"}", NULL);
+	metrics_free(&metrics);
+}

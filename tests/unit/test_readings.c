@@ -51,6 +51,17 @@ Test(readings, what_is_missing_is_unexplained)
 	cr_expect_eq(replayed.unexplained, 0, "what is not counted is not missing");
 }
 
+/* IBS samples operations of every kind: those of others are neither seen nor lost. */
+Test(readings, what_is_filtered_is_not_missing)
+{
+	const struct reading before = {.filtered = 30};
+	struct reading now = {.seen = 40, .filtered = 50, .malformed = 4, .counted = true, .expected = 100};
+
+	reading_settle(&now, &before);
+	cr_expect_eq(now.unexplained, 6);
+	cr_expect_eq(reading_difference(&now, &before).filtered, 20);
+}
+
 Test(readings, a_loss_that_was_told_is_not_taken_back)
 {
 	const struct reading before = {.counted = true, .unexplained = 5, .waiting_ns = 70};

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "export/json.h"
+#include "export/json_event.h"
+#include "export/json_writer.h"
+
+static json_object *cpu_object(struct json_writer *writer, const struct snapshot_cpu *cpu)
+{
+	json_object *object = json_checked(writer, json_object_new_object());
+
+	json_put_u64(writer, object, "cpu", (u64)cpu->cpu);
+	json_put(writer, object, "online", json_object_new_boolean(cpu->online));
+	json_put(writer, object, "in_error", json_object_new_boolean(cpu->in_error));
+	json_put_u64(writer, object, "expected", cpu->expected);
+	if (cpu->seen.known)
+		json_put_u64(writer, object, "seen", cpu->seen.value);
+	if (cpu->filtered.known)
+		json_put_u64(writer, object, "filtered", cpu->filtered.value);
+	if (cpu->running_ratio.known)
+		json_put_number(writer, object, "running_ratio", cpu->running_ratio.value, 6);
+	if (cpu->throttled_seconds.known)
+		json_put_seconds(writer, object, "throttled_seconds", cpu->throttled_seconds.value);
+	return object;
+}
+
+static void put_per_cpu(struct json_writer *writer, json_object *object, const struct snapshot_event *event)
+{
+	json_object *list;
+
+	if (event->n_per_cpu == 0)
+		return;
+	list = json_checked(writer, json_object_new_array());
+	for (size_t i = 0; i < event->n_per_cpu; i++)
+		json_append(writer, list, cpu_object(writer, &event->per_cpu[i]));
+	json_put(writer, object, "per_cpu", list);
+}
+
+/* What of a sample is measured, in the words of struct event_settings. */
+static json_object *measures_array(struct json_writer *writer, const struct event_settings *settings)
+{
+	const struct {
+		bool has;
+		const char *word;
+	} all[] = {{settings->has_latency, "latency"},
+		   {settings->has_instruction_latency, "instruction_latency"},
+		   {settings->has_source, "source"},
+		   {settings->has_address, "address"},
+		   {settings->has_code_address, "code_address"}};
+	json_object *array = json_checked(writer, json_object_new_array());
+
+	for (size_t i = 0; i < ARRAY_SIZE(all); i++)
+		if (all[i].has)
+			json_append(writer, array, json_object_new_string(all[i].word));
+	return array;
+}
+
+/* The events that this one shares a counter with, by key; nothing for one that has its own. */
+static void put_turns(struct json_writer *writer, json_object *object, const struct snapshot *snapshot,
+		      const struct snapshot_event *event)
+{
+	json_object *others;
+
+	if (!event->takes_turns)
+		return;
+	others = json_checked(writer, json_object_new_array());
+	for (size_t i = 0; i < snapshot->n_events; i++) {
+		const struct snapshot_event *other = &snapshot->events[i];
+
+		if (other != event && other->takes_turns && strcmp(other->event.pmu, event->event.pmu) == 0)
+			json_append(writer, others, json_name(other->key));
+	}
+	json_put(writer, object, "takes_turns_with", others);
+}
+
+static json_object *status_event_object(struct json_writer *writer, const struct snapshot *snapshot,
+					const struct snapshot_event *event)
+{
+	json_object *object = json_checked(writer, json_object_new_object());
+	const char *kind = event_latency_kind_name(event->event.latency_kind);
+
+	json_put_text(writer, object, "role", event_role_name(event->event.role));
+	if (event->event.pmu[0])
+		json_put_text(writer, object, "pmu", event->event.pmu);
+	if (event->event.period)
+		json_put_u64(writer, object, "period", event->event.period);
+	if (event->event.ldlat)
+		json_put_u64(writer, object, "ldlat", event->event.ldlat);
+	if (kind)
+		json_put_text(writer, object, "latency_kind", kind);
+	json_put(writer, object, "measures", measures_array(writer, &event->event.settings));
+	put_turns(writer, object, snapshot, event);
+	if (event->cpus[0])
+		json_put_text(writer, object, "cpus", event->cpus);
+	if (event->running_ratio.known)
+		json_put_number(writer, object, "running_ratio", event->running_ratio.value, 6);
+	if (event->throttles.known)
+		json_put_u64(writer, object, "throttles", event->throttles.value);
+	json_put(writer, object, "samples", json_samples(writer, snapshot, event, 1));
+	put_per_cpu(writer, object, event);
+	return object;
+}
+
+static json_object *config_object(struct json_writer *writer, const struct snapshot *snapshot)
+{
+	json_object *object = json_checked(writer, json_object_new_object());
+
+	json_put(writer, object, "reloaded", json_object_new_boolean(snapshot->config_reloaded));
+	json_put_time(writer, object, "time", &snapshot->config_time);
+	return object;
+}
+
+json_object *json_config(const struct snapshot *snapshot)
+{
+	struct json_writer writer = {0};
+	json_object *object = config_object(&writer, snapshot);
+
+	return json_finish(&writer, object);
+}
+
+json_object *json_status(const struct snapshot *snapshot)
+{
+	struct json_writer writer = {0};
+	json_object *object = json_start(&writer, snapshot);
+	json_object *events = json_checked(&writer, json_object_new_object());
+
+	json_put_time(&writer, object, "taken", &snapshot->taken);
+	if (strcmp(snapshot->origin, "replay") == 0)
+		json_put(&writer, object, "replay_done", json_object_new_boolean(snapshot->replay_done));
+	json_put(&writer, object, "paused", json_object_new_boolean(snapshot->paused));
+	if (snapshot->paused)
+		json_put_time(&writer, object, "paused_until", &snapshot->paused_until);
+	for (size_t i = 0; i < snapshot->n_events; i++)
+		json_put_shown(&writer, events, snapshot->events[i].key,
+			       status_event_object(&writer, snapshot, &snapshot->events[i]));
+	json_put(&writer, object, "events", events);
+	json_put(&writer, object, "samples",
+		 json_samples(&writer, snapshot, snapshot->events, snapshot->n_events));
+	json_put_u64(&writer, object, "cgroups_alive", snapshot->cgroups_alive);
+	json_put_u64(&writer, object, "slots", snapshot->slots);
+	json_put_u64(&writer, object, "slots_free", snapshot->slots_free);
+	json_put_u64(&writer, object, "stripes", snapshot->stripes);
+	json_put_u64(&writer, object, "births_without_slot", snapshot->births_without_slot);
+	json_put_u64(&writer, object, "map_bytes", snapshot->map_bytes);
+	json_put_seconds(&writer, object, "interval_s", snapshot->interval_seconds);
+	json_put_seconds(&writer, object, "collection_s", snapshot->collection_seconds);
+	json_put(&writer, object, "config", config_object(&writer, snapshot));
+	json_put(&writer, object, "notes", json_notes(&writer, snapshot));
+	return json_finish(&writer, object);
+}
