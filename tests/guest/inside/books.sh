@@ -113,11 +113,11 @@ code_of() {
 	printf '0x%x\n' $((mask << 8 | event))
 }
 
-# What compare.jq wants to know of the events: those in `sampled`, lines of KEY PMU CODE; else loads, of the PMU `cpu`
-# or, by their names, of a hybrid machine's.
+# What compare.jq wants to know of the events: those in `sampled`, lines of KEY PMU CODE and the codes of operations that
+# pebsd is to filter; else loads, of the PMU `cpu` or, by their names, of a hybrid machine's.
 codes() {
 	local -a lines=("${sampled[@]}")
-	local pmu text='' key code line
+	local pmu text='' key code line filtered
 	if [ ${#lines[@]} = 0 ]; then
 		for pmu in cpu cpu_core cpu_atom; do
 			[ -e "/sys/bus/event_source/devices/$pmu/events/mem-loads" ] || continue
@@ -127,8 +127,9 @@ codes() {
 		done
 	fi
 	for line in "${lines[@]}"; do
-		read -r key pmu code <<<"$line"
-		text+=",\"$key\":{\"pmu\":\"$pmu\",\"code\":\"$code\"}"
+		read -r key pmu code filtered <<<"$line"
+		[ -z "$filtered" ] || filtered=",\"filtered\":[\"${filtered// /\",\"}\"]"
+		text+=",\"$key\":{\"pmu\":\"$pmu\",\"code\":\"$code\"$filtered}"
 	done
 	printf '{%s}\n' "${text:1}"
 }

@@ -6,7 +6,8 @@
 #      --slurpfile status  pebsctl --json status, of the same collection
 #      --slurpfile cgroups lines of ["ID", "/PATH"] (an id may be one of several of a path)
 #      --argjson codes     {"loads": {"pmu": "cpu", "code": "0x1cd"}}, by pebsd's keys; on a machine with several core
-#                          PMUs "loads:cpu_core" and so on
+#                          PMUs "loads:cpu_core" and so on. With "filtered": [CODE...] the samples of these are of
+#                          the same event, of operations that it is not about, and pebsd has to have filtered them.
 # Every sample that the hardware delivered is to be in pebsd's figures, under its cgroup's path, with all that the
 # hardware said of it: stores have no latency on some machines, instructions neither latency nor source, and then pebsd
 # must not have any. Missing may be those alone for which the kernel left out the program ("guarded"), and pebsd has
@@ -61,8 +62,12 @@ def compare_cgroup($what; $book; $seen; $slack):
 
 def compare_event($event; $of; $paths):
 	$of.code as $code
+	| ([$code] + ($of.filtered // [])) as $all_codes
 	| $status[0].events[$event] as $said
 	| [$books[] | select(.event == $code and .pmu == $of.pmu)] as $mine
+	| [$books[] | select(.event != $code and (.event | IN($all_codes[])) and .pmu == $of.pmu)] as $others
+	| sum($others[] | .samples) as $other_samples
+	| sum($others[] | .guarded) as $other_guarded
 	| [$top[0].cgroups[] | select(.events[$event]) | {key: .cgroup, value: (.events[$event] | seen_figures)}] as $rows
 	| ($rows | from_entries) as $seen
 	| ([$top[0].cgroups[] | {key: (.id | tostring), value: .cgroup}] | from_entries) as $named
@@ -83,23 +88,27 @@ def compare_event($event; $of; $paths):
 			differ("\($event), all cgroups and unattributed"; ($all.samples // 0) - ($all.guarded // 0);
 				($all_seen.samples // 0) + $unattributed),
 			differ("\($event), seen"; ($all.samples // 0) - ($all.guarded // 0); $said.samples.seen),
-			differ("\($event), lost"; ($all.guarded // 0); $said.samples.lost.unexplained),
+			differ("\($event), filtered"; if $of.filtered then $other_samples - $other_guarded else null end;
+				$said.samples.filtered),
+			differ("\($event), lost"; ($all.guarded // 0) + $other_guarded; $said.samples.lost.unexplained),
 			differ("\($event), malformed"; 0; $said.samples.lost.malformed),
 			differ("\($event), its PMU"; $of.pmu; $said.pmu),
 			differ("\($event), samples that went to the ring alone"; $all.ring // 0; 0),
 			(reduce $said.per_cpu[] as $cpu ({}; .[$cpu.cpu | tostring] = $cpu)) as $by_cpu
 			| ($totals[] | select(.pmu == $of.pmu and .events[$code])) as $core
-			| ($core.events[$code].overflow + $core.events[$code].ring) as $due
+			| sum($core.events[$all_codes[]] // empty | .overflow + .ring) as $due
+			| sum($others[] | select(.cpu == $core.cpu) | .samples) as $other_due
 			| sum($mine[] | select(.cpu == $core.cpu) | .guarded) as $guarded
 			| $by_cpu[$core.cpu | tostring] as $cpu
 			| differ("\($event), CPU \($core.cpu), expected"; $due; $cpu.expected),
-				differ("\($event), CPU \($core.cpu), seen"; $due - $guarded; $cpu.seen),
-				differ("\($event), CPU \($core.cpu), the books themselves"; $due;
+				differ("\($event), CPU \($core.cpu), seen"; $due - $other_due - $guarded; $cpu.seen),
+				differ("\($event), CPU \($core.cpu), the books themselves"; $due - $other_due;
 					sum($mine[] | select(.cpu == $core.cpu) | .samples + .ring.samples))
 		],
 		cgroups: ($delivered | map_values(.samples)),
 		figures: {
-			delivered: ($all.samples // 0), seen: $said.samples.seen, guarded: ($all.guarded // 0),
+			delivered: ($all.samples // 0), seen: $said.samples.seen,
+			filtered: ($said.samples.filtered // 0), guarded: (($all.guarded // 0) + $other_guarded),
 			lost: $said.samples.lost.unexplained, ring: ($all.ring // 0), unattributed: $unattributed,
 			cgroups: ($delivered | length), processes: ([$mine[].pid] | unique | length),
 			latency: ($all.latency // 0),
@@ -119,7 +128,7 @@ def metrics($event):
 		["pebsd_samples_lost_total", "\($all),reason=\"malformed\"", $samples.lost.malformed],
 		["pebsd_weighted_samples_total", $all, $total.weighted.samples],
 		(select($total.latency)
-		| ["pebsd_latency_cycles_count", $all, $total.samples],
+		| ["pebsd_latency_cycles_count", $all, $total.samples - (if $codes[$event].filtered then $total.sources.l1.samples // 0 else 0 end)],
 			["pebsd_latency_cycles_sum", $all, $total.latency.sum],
 			["pebsd_weighted_latency_cycles_total", $all, $total.weighted.latency_sum]),
 		(select($total.sources)
@@ -138,7 +147,8 @@ def metrics($event):
 	| ("stopped", "early", "unclaimed", "broken", "full", "events_full", "not_written") as $what
 	| select($core[$what] != 0) | "CPU \($core.cpu) of the module: \($what) is \($core[$what])"),
 	($totals[] | .cpu as $cpu | .pmu as $pmu | .events | to_entries[]
-	| select({pmu: $pmu, code: .key} as $of | [$codes[]] | index($of) | not)
+	| select({pmu: $pmu, code: .key} as $of
+		| [$codes[] | {pmu, code: (.code, (.filtered // [])[])}] | index($of) | not)
 	| select(.value.overflow + .value.ring > 0) | "CPU \($cpu): samples of an event \(.key) that nobody asked for"),
 	differ("samples seen by top and by status"; $top[0].samples.seen; $status[0].samples.seen),
 	differ("samples lost, all events"; sum($events[].figures.guarded); $status[0].samples.lost.unexplained),
