@@ -104,6 +104,76 @@ Test(perf_attr, only_the_leader_of_a_group_is_pinned)
 	cr_expect_eq(attr.read_format, PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING);
 }
 
+Test(perf_attr, what_takes_turns_is_not_pinned)
+{
+	struct pmu_opening opening = skylake;
+	struct perf_event_attr attr;
+
+	opening.pinned = false;
+	perf_attr(&opening, 10007, &attr);
+	cr_expect_eq(attr.pinned, 0);
+	opening.has_leader = true;
+	perf_attr(&opening, 10007, &attr);
+	cr_expect_eq(attr.pinned, 0);
+	perf_attr_leader(&opening, &attr);
+	cr_expect_eq(attr.pinned, 0);
+}
+
+Test(perf_attr, guests_are_left_out_as_planned)
+{
+	struct pmu_opening opening = skylake;
+	struct perf_event_attr attr;
+
+	opening.exclude_guest = false;
+	perf_attr(&opening, 10007, &attr);
+	cr_expect_eq(attr.exclude_guest, 0);
+	perf_attr_leader(&opening, &attr);
+	cr_expect_eq(attr.exclude_guest, 0);
+}
+
+/* PDist takes no weight beside it (rwc_get_event_constraints, Linux 6.12); the address is in the registers.
+ */
+Test(perf_attr, instructions_ask_for_nothing_and_run_the_program_each_time)
+{
+	const struct pmu_opening opening = {
+		.event = {.role = EVENT_INSTRUCTIONS, .pmu = "cpu", .settings = {.has_code_address = 1}},
+		.type = 4,
+		.config = 0xc0,
+		.precise_ip = 3,
+		.pinned = true,
+		.exclude_guest = true,
+	};
+	struct perf_event_attr attr;
+
+	perf_attr(&opening, 10000019, &attr);
+	cr_expect_not(large_pebs(&attr));
+	cr_expect_eq(attr.sample_type, 0);
+	cr_expect_eq(attr.precise_ip, 3);
+	cr_expect_eq(attr.sample_period, 10000019);
+	cr_expect_eq(attr.pinned, 1);
+}
+
+Test(perf_attr, precise_distribution_falls_step_by_step)
+{
+	const struct pmu_opening planned = {
+		.event = {.role = EVENT_INSTRUCTIONS, .pmu = "cpu", .settings = {.has_code_address = 1}},
+		.config = 0xc0,
+		.precise_ip = 3,
+	};
+	struct pmu_opening opening = planned;
+
+	cr_expect_not(perf_attr_relax(&planned, -ENODATA, &opening));
+	cr_assert(perf_attr_relax(&planned, -EOPNOTSUPP, &opening));
+	cr_expect_eq(opening.precise_ip, 2);
+	cr_assert(perf_attr_relax(&planned, -EINVAL, &opening));
+	cr_expect_eq(opening.precise_ip, 1);
+	cr_expect_not(perf_attr_relax(&planned, -EINVAL, &opening));
+	cr_expect_eq(opening.event.settings.weight_struct, 0);
+	cr_expect_eq(opening.event.settings.has_instruction_latency, 0);
+	cr_expect_eq(opening.event.settings.has_code_address, 1);
+	cr_expect_not(opening.has_leader);
+}
+
 Test(perf_attr, what_is_not_measured_is_not_asked_for)
 {
 	struct pmu_opening opening = skylake;

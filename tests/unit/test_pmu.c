@@ -192,26 +192,6 @@ Test(pmu, cpus_of_the_nodes_where_a_copy_has_no_more)
 	cr_expect_str_eq(cpus, "0-111");
 }
 
-Test(pmu, nothing_is_planned_without_a_mem_loads_file)
-{
-	tree_skylake(root);
-	remove_pmu_file("cpu", "events/mem-loads");
-	plan_with(30);
-	expect_refused("cpu", "a virtual machine whose virtual PMU has no PEBS");
-	/* Goldmont: PEBS, but no load latency. */
-	remove_pmu_file("cpu", "format/ldlat");
-	tree_pmu(root, "cpu", "caps/pmu_name", "goldmont\n");
-	plan_with(30);
-	expect_refused("cpu", "neither latency nor source");
-	tree_pmu(root, "cpu", "caps/pmu_name", "generic_arch_v5\n");
-	plan_with(30);
-	expect_refused("cpu", "does not know the CPU model");
-	remove_pmu_file("cpu", "caps/pmu_name");
-	tree_pmu(root, "cpu", "caps/max_precise", "0\n");
-	plan_with(30);
-	expect_refused("cpu", "no PEBS");
-}
-
 Test(pmu, a_copy_without_events_does_not_tell)
 {
 	tree_pmu(root, "cpu", "type", "4\n");
@@ -227,7 +207,6 @@ Test(pmu, other_pmus_are_refused_by_name)
 	} cases[] = {
 		{"arm_spe_0", "AUX buffer only; a BPF program attached to it never runs"},
 		{"armv8_pmuv3_0", "neither latency nor source"},
-		{"ibs_op", "AMD"},
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++)
@@ -240,159 +219,6 @@ Test(pmu, other_pmus_are_refused_by_name)
 		cr_expect_not_null(strstr(plan.refusals[i].reason, cases[i].words), "%s",
 				   plan.refusals[i].reason);
 	}
-}
-
-static void hybrid(void)
-{
-	static const struct {
-		const char *pmu, *cpus, *type, *loads, *stores;
-	} pmus[] = {
-		{"cpu_atom", "16-23\n", "10\n", "event=0xd0,umask=0x5,ldlat=3\n", "event=0xd0,umask=0x6\n"},
-		{"cpu_core", "0-15\n", "4\n", "event=0xcd,umask=0x1,ldlat=3\n", "event=0xcd,umask=0x2\n"},
-	};
-
-	tree_write(root, "devices/system/cpu/online", "0-17,20-23\n");
-	for (size_t i = 0; i < ARRAY_SIZE(pmus); i++) {
-		const char *pmu = pmus[i].pmu;
-
-		tree_pmu(root, pmu, "type", pmus[i].type);
-		tree_pmu(root, pmu, "cpus", pmus[i].cpus);
-		tree_pmu(root, pmu, "format/event", "config:0-7\n");
-		tree_pmu(root, pmu, "format/umask", "config:8-15\n");
-		tree_pmu(root, pmu, "format/ldlat", "config1:0-15\n");
-		tree_pmu(root, pmu, "events/mem-loads", pmus[i].loads);
-		tree_pmu(root, pmu, "events/mem-stores", pmus[i].stores);
-		tree_pmu(root, pmu, "caps/pmu_name", "alderlake_hybrid\n");
-		tree_pmu(root, pmu, "caps/max_precise", "3\n");
-	}
-	tree_pmu(root, "cpu_core", "events/mem-loads-aux", "event=0x03,umask=0x82\n");
-}
-
-Test(pmu, each_core_pmu_of_a_hybrid_cpu_samples_on_its_own_cpus)
-{
-	const struct pmu_wish wish = {.ldlat = 40, .roles = 1U << EVENT_LOADS | 1U << EVENT_STORES};
-	static const struct {
-		const char *pmu, *cpus;
-		enum event_role role;
-		u32 type;
-		u64 config, config1;
-		bool has_leader;
-	} expected[] = {
-		{"cpu_atom", "16-17,20-23", EVENT_LOADS, 10, 0x5d0, 40, false},
-		{"cpu_atom", "16-17,20-23", EVENT_STORES, 10, 0x6d0, 0, false},
-		{"cpu_core", "0-15", EVENT_LOADS, 4, 0x1cd, 40, true},
-		{"cpu_core", "0-15", EVENT_STORES, 4, 0x2cd, 0, false},
-	};
-
-	hybrid();
-	cr_assert_eq(pmu_plan(root, &wish, &plan), 0);
-	cr_expect_eq(plan.n_refusals, 0);
-	cr_assert_eq(plan.n_openings, ARRAY_SIZE(expected));
-	for (size_t i = 0; i < ARRAY_SIZE(expected); i++) {
-		const struct pmu_opening *opening = &plan.openings[i];
-		_cleanup_free_ char *cpus = cpu_list_format(&opening->cpus);
-
-		cr_expect_str_eq(opening->event.pmu, expected[i].pmu);
-		cr_expect_str_eq(cpus, expected[i].cpus);
-		cr_expect_eq(opening->event.role, expected[i].role);
-		cr_expect_eq(opening->type, expected[i].type);
-		cr_expect_eq(opening->config, expected[i].config);
-		cr_expect_eq(opening->config1, expected[i].config1);
-		cr_expect_eq(opening->has_leader, expected[i].has_leader);
-		cr_expect_eq(opening->precise_ip, 2);
-		cr_expect(opening->pinned);
-		cr_expect(opening->exclude_guest);
-		cr_expect_eq(opening->event.latency_kind, LATENCY_CACHE);
-		cr_expect_eq(opening->event.period, 10007);
-		cr_expect_eq(opening->event.settings.has_latency, 1);
-		cr_expect_eq(opening->event.settings.has_instruction_latency, 1);
-	}
-}
-
-Test(pmu, stores_by_generation)
-{
-	const struct pmu_wish wish = {.ldlat = 30, .roles = 1U << EVENT_LOADS | 1U << EVENT_STORES};
-	static const struct {
-		const char *name, *stores;
-		u64 config;
-		bool has_latency, turns;
-		u8 precise_ip;
-	} cases[] = {
-		{"sandybridge\n", "event=0xcd,umask=0x2\n", 0x2cd, false, true, 1},
-		{"ivybridge\n", "event=0xcd,umask=0x2\n", 0x2cd, false, true, 1},
-		{"haswell\n", "event=0xd0,umask=0x82\n", 0x82d0, false, false, 2},
-		{"broadwell\n", "event=0xd0,umask=0x82\n", 0x82d0, false, false, 2},
-		{"skylake\n", "event=0xd0,umask=0x82\n", 0x82d0, false, false, 2},
-		{"icelake\n", "event=0xd0,umask=0x82\n", 0x82d0, false, false, 2},
-		{"sapphire_rapids\n", "event=0xcd,umask=0x2\n", 0x2cd, true, false, 2},
-		{"granite_rapids\n", "event=0xcd,umask=0x2\n", 0x2cd, true, false, 2},
-		{"gracemont\n", "event=0xd0,umask=0x6\n", 0x6d0, true, false, 2},
-	};
-
-	tree_skylake(root);
-	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
-		const struct pmu_opening *stores = &plan.openings[1];
-		bool noted = false;
-
-		tree_pmu(root, "cpu", "caps/pmu_name", cases[i].name);
-		tree_pmu(root, "cpu", "events/mem-stores", cases[i].stores);
-		pmu_plan_done(&plan);
-		cr_assert_eq(pmu_plan(root, &wish, &plan), 0);
-		cr_assert_eq(plan.n_openings, 2, "%s", cases[i].name);
-		cr_expect_eq(stores->event.role, EVENT_STORES);
-		cr_expect_eq(stores->config, cases[i].config);
-		cr_expect_eq(stores->precise_ip, cases[i].precise_ip);
-		cr_expect_eq(stores->event.ldlat, 0);
-		cr_expect_not(stores->has_leader);
-		cr_expect_eq(stores->event.settings.has_source, 1);
-		cr_expect_eq(stores->event.settings.has_address, 1);
-		cr_expect_eq(stores->event.settings.has_latency, cases[i].has_latency, "%s", cases[i].name);
-		cr_expect_eq(stores->event.settings.has_instruction_latency, cases[i].has_latency);
-		cr_expect_eq(stores->event.settings.weight_struct, cases[i].has_latency);
-		cr_expect_eq(stores->event.latency_kind, cases[i].has_latency ? LATENCY_CACHE : LATENCY_NONE);
-		cr_expect_eq(stores->pinned, !cases[i].turns, "%s", cases[i].name);
-		cr_expect_eq(plan.openings[0].pinned, !cases[i].turns, "%s", cases[i].name);
-		for (size_t k = 0; k < plan.n_notes; k++)
-			noted = noted || strstr(plan.notes[k], "take turns");
-		cr_expect_eq(noted, cases[i].turns, "%s", cases[i].name);
-	}
-}
-
-Test(pmu, stores_alone_on_sandy_bridge_are_pinned)
-{
-	const struct pmu_wish wish = {.ldlat = 30, .roles = 1U << EVENT_STORES};
-
-	tree_skylake(root);
-	tree_pmu(root, "cpu", "caps/pmu_name", "sandybridge\n");
-	tree_pmu(root, "cpu", "events/mem-stores", "event=0xcd,umask=0x2\n");
-	cr_assert_eq(pmu_plan(root, &wish, &plan), 0);
-	cr_assert_eq(plan.n_openings, 1);
-	cr_expect(plan.openings[0].pinned);
-}
-
-Test(pmu, nehalem_has_no_stores)
-{
-	const struct pmu_wish wish = {.ldlat = 30, .roles = 1U << EVENT_LOADS | 1U << EVENT_STORES};
-
-	tree_skylake(root);
-	remove_pmu_file("cpu", "events/mem-stores");
-	tree_pmu(root, "cpu", "events/mem-loads", "event=0x0b,umask=0x10,ldlat=3\n");
-	tree_pmu(root, "cpu", "caps/pmu_name", "nehalem\n");
-	cr_assert_eq(pmu_plan(root, &wish, &plan), 0);
-	cr_assert_eq(plan.n_openings, 1);
-	cr_expect_eq(plan.openings[0].config, 0x100b);
-	cr_assert_eq(plan.n_refusals, 1);
-	cr_expect_eq(plan.refusals[0].role, EVENT_STORES);
-	cr_expect_not_null(strstr(plan.refusals[0].reason, "they begin with Sandy Bridge"));
-}
-
-Test(pmu, amd_points_to_ibs)
-{
-	tree_pmu(root, "cpu", "type", "4\n");
-	tree_pmu(root, "ibs_op", "type", "10\n");
-	plan_with(30);
-	cr_assert_eq(plan.n_refusals, 2);
-	cr_expect_not_null(strstr(plan.refusals[0].reason, "ibs_op"));
 }
 
 Test(pmu, no_core_pmu_at_all)

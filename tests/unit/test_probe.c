@@ -139,10 +139,10 @@ Test(probe, text_for_people)
 	cr_expect_not_null(strstr(good, "nothing was opened"), "%s", good);
 	tree_remove(root);
 	root = tree_new();
-	tree_pmu(root, "ibs_op", "type", "10\n");
+	tree_pmu(root, "arm_spe_0", "type", "10\n");
 	bad = probe(false, PROBE_UNUSABLE);
 	cr_expect_not_null(strstr(bad, "cannot sample memory accesses here"), "%s", bad);
-	cr_expect_not_null(strstr(bad, "loads on PMU ibs_op: "), "%s", bad);
+	cr_expect_not_null(strstr(bad, "loads on PMU arm_spe_0: "), "%s", bad);
 }
 
 Test(probe, a_wish_out_of_range_is_an_error)

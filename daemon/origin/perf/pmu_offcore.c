@@ -46,6 +46,8 @@ static int refuse(const struct planner *planner, const struct pmu_core *core)
 				       "sources of the loads that ibs_op samples");
 	if (!pmu_tree_has(planner->tree, core->pmu, "events"))
 		return pmu_refuse_core(planner, core, EVENT_OFFCORE);
+	if (core->name && strncmp(core->name, "generic_arch", strlen("generic_arch")) == 0)
+		return pmu_refuse_core(planner, core, EVENT_OFFCORE);
 	if (pmu_tree_has(planner->tree, core->pmu, "format/offmodule_rsp"))
 		return pmu_plan_refuse(plan, core->pmu, EVENT_OFFCORE,
 				       "this core counts off-module responses (format/offmodule_rsp) in the "
@@ -105,6 +107,10 @@ int pmu_plan_offcore(const struct planner *planner, const struct pmu_core *core)
 		planner_opening(planner, core->pmu, core->type, EVENT_OFFCORE, &opening);
 		r = planner_place(planner, core->pmu, EVENT_OFFCORE, "off-core response", terms,
 				  ARRAY_SIZE(terms), &opening);
+		if (r > 0 && opening.config2)
+			r = pmu_plan_refuse(
+				plan, core->pmu, EVENT_OFFCORE,
+				"format/offcore_rsp is not in config1, where this version opens it");
 		if (r <= 0) {
 			plan->n_counters = before;
 			return r;

@@ -93,8 +93,9 @@ static const char *need_of(enum event_role role)
 		return "events/mem-loads is missing";
 	case EVENT_STORES:
 		return "events/mem-stores is missing";
-	case EVENT_INSTRUCTIONS:
 	case EVENT_OFFCORE:
+		return "format/offcore_rsp is missing";
+	case EVENT_INSTRUCTIONS:
 	case EVENT_ROLES:
 		break;
 	}

@@ -115,7 +115,7 @@ bool pmu_tree_plain_name(const char *name)
 	if (!isalnum((unsigned char)*name))
 		return false;
 	for (; *name; name++)
-		if (!isalnum((unsigned char)*name) && !strchr("_-.", *name))
+		if (!isalnum((unsigned char)*name) && !strchr("_-.+", *name))
 			return false;
 	return true;
 }

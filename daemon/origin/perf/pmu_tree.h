@@ -26,7 +26,8 @@ struct pmu_tree {
 int pmu_tree_open(const char *root, struct pmu_tree *ret);
 void pmu_tree_close(struct pmu_tree *tree);
 
-/* Whether it is a word as the kernel names things, safe to print: a copied tree may hold anything. */
+/* Whether it is a word as the kernel names things ("generic_arch_v5+"), safe to print: a copied tree may hold
+ * anything. */
 bool pmu_tree_plain_name(const char *name);
 
 /* Whether a PMU's name starts so. */

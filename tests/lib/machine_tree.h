@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The sysfs trees of CPU generations as the kernel makes them, and what is planned from a tree. */
+#ifndef PEBSD_TESTS_MACHINE_TREE_H
+#define PEBSD_TESTS_MACHINE_TREE_H
+
+#include "origin/perf/pmu.h"
+
+#define ROLE(name)      (1U << EVENT_##name)
+#define ALL_ROLES       (ROLE(LOADS) | ROLE(STORES) | ROLE(INSTRUCTIONS) | ROLE(OFFCORE))
+#define LOADS_NEHALEM   "event=0x0b,umask=0x10,ldlat=3"
+#define LOADS_CORE      "event=0xcd,umask=0x1,ldlat=3"
+#define LOADS_ATOM      "event=0xd0,umask=0x5,ldlat=3"
+#define STORES_CD       "event=0xcd,umask=0x2"
+#define STORES_ALL      "event=0xd0,umask=0x82"
+#define STORES_ATOM     "event=0xd0,umask=0x6"
+#define LOADS_AUXILIARY "event=0x03,umask=0x82"
+
+/* A core PMU; NULL: its tree does not have that file. */
+struct machine_core {
+	const char *pmu;  /* NULL: cpu */
+	const char *name; /* caps/pmu_name */
+	const char *loads, *stores, *auxiliary;
+	const char *precise; /* caps/max_precise; NULL: 3 */
+	const char *cpus;
+	const char *type; /* NULL: 4 */
+	bool no_offcore;
+	bool no_ldlat; /* without format/ldlat; else it is there with `loads` */
+};
+
+/* Writes the PMU's files below the root, with format/, events/, caps/, and CPUs 0 to 3 online on one node. */
+void machine_tree(const char *root, const struct machine_core *core);
+
+/* ibs_op, with cnt_ctl; `ldlat`: as on Zen 5 with Linux 6.15. The core PMU beside it too. */
+void machine_tree_amd(const char *root, bool ldlat);
+
+/* Two nodes in the place of one. */
+void machine_tree_two_nodes(const char *root);
+
+/* Plans the roles with ldlat 30 and default periods; what `plan` held is freed. Failures end the test. */
+void machine_plan(const char *root, unsigned roles, struct pmu_plan *plan);
+
+/* NULL where there is none. */
+const struct pmu_opening *machine_opening(const struct pmu_plan *plan, const char *pmu, enum event_role role);
+const char *machine_refusal(const struct pmu_plan *plan, const char *pmu, enum event_role role);
+const struct pmu_counter *machine_counter(const struct pmu_plan *plan, const char *pmu,
+					  enum offcore_kind kind);
+
+/* A note that holds the words; NULL where there is none. */
+const char *machine_note(const struct pmu_plan *plan, const char *words);
+
+#endif

@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: GPL-2.0
+/* What is planned for loads and stores on each generation of cores. */
+#include <string.h>
+
+#include <criterion/criterion.h>
+
+#include "base/cleanup.h"
+#include "machine_tree.h"
+#include "tree.h"
+
+static char *root;
+static struct pmu_plan plan;
+
+static void setup(void)
+{
+	root = tree_new();
+}
+
+static void teardown(void)
+{
+	pmu_plan_done(&plan);
+	tree_remove(root);
+}
+
+TestSuite(pmu_generations, .init = setup, .fini = teardown);
+
+static const struct generation {
+	const char *name, *loads, *stores, *auxiliary;
+	u64 loads_config, stores_config; /* 0: no stores */
+	enum latency_kind kind;
+	bool stores_have_latency, turns;
+	u8 precise_ip;
+	u32 period_min;
+} generations[] = {
+	{"nehalem", LOADS_NEHALEM, NULL, NULL, 0x100b, 0, LATENCY_USE, false, false, 1, 32},
+	{"westmere", LOADS_NEHALEM, NULL, NULL, 0x100b, 0, LATENCY_USE, false, false, 1, 1},
+	{"sandybridge", LOADS_CORE, STORES_CD, NULL, 0x1cd, 0x2cd, LATENCY_USE, false, true, 1, 1},
+	{"ivybridge", LOADS_CORE, STORES_CD, NULL, 0x1cd, 0x2cd, LATENCY_USE, false, true, 1, 1},
+	{"haswell", LOADS_CORE, STORES_ALL, NULL, 0x1cd, 0x82d0, LATENCY_USE, false, false, 2, 32},
+	{"broadwell", LOADS_CORE, STORES_ALL, NULL, 0x1cd, 0x82d0, LATENCY_USE, false, false, 2, 1},
+	{"skylake", LOADS_CORE, STORES_ALL, NULL, 0x1cd, 0x82d0, LATENCY_USE, false, false, 2, 1},
+	{"icelake", LOADS_CORE, STORES_ALL, NULL, 0x1cd, 0x82d0, LATENCY_USE, false, false, 2, 1},
+	{"sapphire_rapids", LOADS_CORE, STORES_CD, LOADS_AUXILIARY, 0x1cd, 0x2cd, LATENCY_CACHE, true, false,
+	 2, 1},
+	{"granite_rapids", LOADS_CORE, STORES_CD, NULL, 0x1cd, 0x2cd, LATENCY_CACHE, true, false, 2, 1},
+	{"panthercove", LOADS_CORE, STORES_CD, NULL, 0x1cd, 0x2cd, LATENCY_CACHE, true, false, 2, 1},
+	{"gracemont", LOADS_ATOM, STORES_ATOM, NULL, 0x5d0, 0x6d0, LATENCY_CACHE, true, false, 2, 1},
+	{"crestmont", LOADS_ATOM, STORES_ATOM, NULL, 0x5d0, 0x6d0, LATENCY_CACHE, true, false, 2, 1},
+	{"darkmont", LOADS_ATOM, STORES_ATOM, NULL, 0x5d0, 0x6d0, LATENCY_CACHE, true, false, 2, 1},
+	{"not_yet_named", LOADS_CORE, STORES_CD, NULL, 0x1cd, 0x2cd, LATENCY_CACHE, true, false, 2, 1},
+};
+
+static void plan_generation(const struct generation *generation, unsigned roles)
+{
+	const struct machine_core core = {.name = generation->name,
+					  .loads = generation->loads,
+					  .stores = generation->stores,
+					  .auxiliary = generation->auxiliary};
+
+	tree_remove(root);
+	root = tree_new();
+	machine_tree(root, &core);
+	machine_plan(root, roles, &plan);
+}
+
+Test(pmu_generations, loads)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(generations); i++) {
+		const struct generation *generation = &generations[i];
+		const char *name = generation->name;
+		const struct pmu_opening *opening;
+		bool split = generation->kind == LATENCY_CACHE;
+
+		plan_generation(generation, ROLE(LOADS));
+		cr_assert_eq(plan.n_openings, 1, "%s", name);
+		cr_expect_eq(plan.n_refusals, 0, "%s", name);
+		opening = &plan.openings[0];
+		cr_expect_eq(opening->event.role, EVENT_LOADS);
+		cr_expect_eq(opening->config, generation->loads_config, "%s", name);
+		cr_expect_eq(opening->config1, 30, "%s", name);
+		cr_expect_eq(opening->precise_ip, generation->precise_ip, "%s", name);
+		cr_expect_eq(opening->has_leader, generation->auxiliary != NULL, "%s", name);
+		cr_expect_eq(opening->event.latency_kind, generation->kind, "%s", name);
+		cr_expect_eq(opening->event.settings.has_latency, 1, "%s", name);
+		cr_expect_eq(opening->event.settings.has_instruction_latency, split, "%s", name);
+		cr_expect_eq(opening->event.settings.operations, 0, "%s", name);
+		cr_expect_eq(opening->event.period, 10007, "%s", name);
+		cr_expect_eq(opening->period_min, generation->period_min, "%s", name);
+		cr_expect_eq(opening->period_step, 1, "%s", name);
+		cr_expect(opening->pinned, "%s", name);
+		cr_expect(opening->exclude_guest, "%s", name);
+	}
+}
+
+Test(pmu_generations, stores_beside_loads)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(generations); i++) {
+		const struct generation *generation = &generations[i];
+		const char *name = generation->name;
+		const struct pmu_opening *stores;
+		u8 latency = generation->stores_have_latency;
+
+		plan_generation(generation, ROLE(LOADS) | ROLE(STORES));
+		cr_assert_geq(plan.n_openings, 1, "%s", name);
+		cr_expect_eq(plan.openings[0].event.role, EVENT_LOADS);
+		cr_expect_eq(plan.openings[0].pinned, !generation->turns, "%s", name);
+		cr_expect_eq(machine_note(&plan, "take turns") != NULL, generation->turns, "%s", name);
+		stores = machine_opening(&plan, "cpu", EVENT_STORES);
+		if (!generation->stores_config) {
+			cr_expect_null(stores, "%s", name);
+			cr_assert_eq(plan.n_refusals, 1, "%s", name);
+			cr_expect_eq(plan.refusals[0].role, EVENT_STORES, "%s", name);
+			cr_expect_not_null(strstr(plan.refusals[0].reason, "they begin with Sandy Bridge"),
+					   "%s", plan.refusals[0].reason);
+			continue;
+		}
+		cr_assert_not_null(stores, "%s", name);
+		cr_expect_eq(plan.n_refusals, 0, "%s", name);
+		cr_expect_eq(stores->config, generation->stores_config, "%s", name);
+		cr_expect_eq(stores->config1, 0, "%s", name);
+		cr_expect_eq(stores->precise_ip, generation->precise_ip, "%s", name);
+		cr_expect_not(stores->has_leader, "%s", name);
+		cr_expect_eq(stores->pinned, !generation->turns, "%s", name);
+		cr_expect_eq(stores->event.ldlat, 0, "%s", name);
+		cr_expect_eq(stores->event.period, 10007, "%s", name);
+		cr_expect_eq(stores->event.latency_kind, latency ? LATENCY_CACHE : LATENCY_NONE, "%s", name);
+		cr_expect_eq(stores->event.settings.has_source, 1, "%s", name);
+		cr_expect_eq(stores->event.settings.has_address, 1, "%s", name);
+		cr_expect_eq(stores->event.settings.has_latency, latency, "%s", name);
+		cr_expect_eq(stores->event.settings.has_instruction_latency, latency, "%s", name);
+		cr_expect_eq(stores->event.settings.weight_struct, latency, "%s", name);
+	}
+}
+
+Test(pmu_generations, stores_alone_take_no_turns)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(generations); i++) {
+		if (!generations[i].stores_config)
+			continue;
+		plan_generation(&generations[i], ROLE(STORES));
+		cr_assert_eq(plan.n_openings, 1, "%s", generations[i].name);
+		cr_expect(plan.openings[0].pinned, "%s", generations[i].name);
+		cr_expect_null(machine_note(&plan, "take turns"), "%s", generations[i].name);
+	}
+}
+
+/* Linux before 4.14 gives no name; the CPUs that it knows are older than store latency. */
+Test(pmu_generations, a_core_without_a_name_is_an_old_one)
+{
+	const struct machine_core core = {.loads = LOADS_CORE, .stores = STORES_CD};
+
+	machine_tree(root, &core);
+	machine_plan(root, ROLE(LOADS) | ROLE(STORES), &plan);
+	cr_assert_eq(plan.n_openings, 2);
+	cr_expect_eq(plan.openings[0].event.latency_kind, LATENCY_USE);
+	cr_expect_eq(plan.openings[1].event.settings.has_latency, 0);
+	cr_expect_not(plan.openings[0].pinned);
+	cr_expect_not_null(machine_note(&plan, "no caps/pmu_name"));
+}
+
+static void alder_lake(const char *name, const char *auxiliary)
+{
+	const struct machine_core cores[] = {
+		{.pmu = "cpu_atom",
+		 .name = name,
+		 .type = "10",
+		 .cpus = "16-23",
+		 .loads = LOADS_ATOM,
+		 .stores = STORES_ATOM},
+		{.pmu = "cpu_core",
+		 .name = name,
+		 .cpus = "0-15",
+		 .loads = LOADS_CORE,
+		 .stores = STORES_CD,
+		 .auxiliary = auxiliary},
+	};
+
+	machine_tree(root, &cores[0]);
+	machine_tree(root, &cores[1]);
+	tree_write(root, "devices/system/cpu/online", "0-17,20-23\n");
+	tree_write(root, "devices/system/node/node0/cpulist", "0-17,20-23\n");
+}
+
+static void expect_cpus(const struct pmu_opening *opening, const char *expected)
+{
+	_cleanup_free_ char *cpus = cpu_list_format(&opening->cpus);
+
+	cr_expect(opening->has_members);
+	cr_expect(opening->cpus_known);
+	cr_expect_str_eq(cpus, expected);
+}
+
+Test(pmu_generations, each_core_pmu_of_a_hybrid_cpu_samples_on_its_own_cpus)
+{
+	static const struct {
+		const char *pmu, *cpus;
+		enum event_role role;
+		u32 type;
+		u64 config, config1;
+		bool has_leader;
+		u8 precise_ip;
+	} expected[] = {
+		{"cpu_atom", "16-17,20-23", EVENT_LOADS, 10, 0x5d0, 30, false, 2},
+		{"cpu_atom", "16-17,20-23", EVENT_STORES, 10, 0x6d0, 0, false, 2},
+		{"cpu_atom", "16-17,20-23", EVENT_INSTRUCTIONS, 10, 0xc0, 0, false, 3},
+		{"cpu_core", "0-15", EVENT_LOADS, 4, 0x1cd, 30, true, 2},
+		{"cpu_core", "0-15", EVENT_STORES, 4, 0x2cd, 0, false, 2},
+		{"cpu_core", "0-15", EVENT_INSTRUCTIONS, 4, 0xc0, 0, false, 3},
+	};
+
+	alder_lake("alderlake_hybrid", LOADS_AUXILIARY);
+	machine_plan(root, ROLE(LOADS) | ROLE(STORES) | ROLE(INSTRUCTIONS), &plan);
+	cr_expect_eq(plan.n_refusals, 0);
+	cr_assert_eq(plan.n_openings, ARRAY_SIZE(expected));
+	for (size_t i = 0; i < ARRAY_SIZE(expected); i++) {
+		const struct pmu_opening *opening = &plan.openings[i];
+
+		cr_expect_str_eq(opening->event.pmu, expected[i].pmu);
+		expect_cpus(opening, expected[i].cpus);
+		cr_expect_eq(opening->event.role, expected[i].role);
+		cr_expect_eq(opening->type, expected[i].type);
+		cr_expect_eq(opening->config, expected[i].config);
+		cr_expect_eq(opening->config1, expected[i].config1);
+		cr_expect_eq(opening->has_leader, expected[i].has_leader);
+		cr_expect_eq(opening->precise_ip, expected[i].precise_ip);
+		cr_expect(opening->pinned);
+		if (expected[i].role != EVENT_INSTRUCTIONS)
+			cr_expect_eq(opening->event.latency_kind, LATENCY_CACHE);
+	}
+}
+
+/* Arrow Lake-H: three PMUs, and no auxiliary event. */
+Test(pmu_generations, three_kinds_of_cores)
+{
+	const struct machine_core tiny = {.pmu = "cpu_lowpower",
+					  .name = "arrowlake_h_hybrid",
+					  .type = "11",
+					  .cpus = "24-25",
+					  .loads = LOADS_ATOM,
+					  .stores = STORES_ATOM};
+
+	alder_lake("arrowlake_h_hybrid", NULL);
+	machine_tree(root, &tiny);
+	tree_write(root, "devices/system/cpu/online", "0-25\n");
+	machine_plan(root, ROLE(LOADS), &plan);
+	cr_assert_eq(plan.n_openings, 3);
+	cr_expect_str_eq(plan.openings[0].event.pmu, "cpu_atom");
+	cr_expect_str_eq(plan.openings[1].event.pmu, "cpu_core");
+	cr_expect_str_eq(plan.openings[2].event.pmu, "cpu_lowpower");
+	expect_cpus(&plan.openings[2], "24-25");
+	for (size_t i = 0; i < plan.n_openings; i++)
+		cr_expect_not(plan.openings[i].has_leader);
+}
+
+/* One core PMU of a hybrid CPU may lack what another has. */
+Test(pmu_generations, what_one_pmu_lacks_is_refused_there)
+{
+	const struct machine_core atom = {
+		.pmu = "cpu_atom", .name = "alderlake_hybrid", .type = "10", .cpus = "16-23"};
+	const struct machine_core core = {.pmu = "cpu_core",
+					  .name = "alderlake_hybrid",
+					  .cpus = "0-15",
+					  .loads = LOADS_CORE,
+					  .stores = STORES_CD,
+					  .auxiliary = LOADS_AUXILIARY};
+
+	machine_tree(root, &atom);
+	machine_tree(root, &core);
+	machine_plan(root, ROLE(LOADS), &plan);
+	cr_assert_eq(plan.n_openings, 1);
+	cr_expect_str_eq(plan.openings[0].event.pmu, "cpu_core");
+	cr_expect_not_null(machine_refusal(&plan, "cpu_atom", EVENT_LOADS));
+}

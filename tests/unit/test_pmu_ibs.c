@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: GPL-2.0
+/* AMD's instruction based sampling: its rules, and what it is refused for. */
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <criterion/criterion.h>
+
+#include "base/cleanup.h"
+#include "machine_tree.h"
+#include "origin/perf/perf_attr.h"
+#include "tree.h"
+
+static char *root;
+static struct pmu_plan plan;
+
+static void setup(void)
+{
+	root = tree_new();
+}
+
+static void teardown(void)
+{
+	pmu_plan_done(&plan);
+	tree_remove(root);
+}
+
+TestSuite(pmu_ibs, .init = setup, .fini = teardown);
+
+static void plan_threshold(u32 ldlat)
+{
+	const struct pmu_wish wish = {.ldlat = ldlat, .roles = ROLE(LOADS)};
+
+	pmu_plan_done(&plan);
+	cr_assert_eq(pmu_plan(root, &wish, &plan), 0);
+	cr_assert_eq(plan.n_openings, 1);
+}
+
+Test(pmu_ibs, loads)
+{
+	const struct pmu_opening *opening;
+
+	machine_tree_amd(root, false);
+	machine_plan(root, ROLE(LOADS), &plan);
+	cr_assert_eq(plan.n_openings, 1);
+	opening = &plan.openings[0];
+	cr_expect_str_eq(opening->event.pmu, "ibs_op");
+	cr_expect_eq(opening->event.role, EVENT_LOADS);
+	cr_expect_eq(opening->type, 11);
+	cr_expect_eq(opening->config, 1 << 19);
+	cr_expect_eq(opening->config1, 0);
+	cr_expect_eq(opening->precise_ip, 0);
+	cr_expect_not(opening->exclude_guest);
+	cr_expect(opening->pinned);
+	cr_expect_not(opening->has_leader);
+	cr_expect_eq(opening->event.period, 16 * 65521);
+	cr_expect_eq(opening->period_step, 16);
+	cr_expect_eq(opening->period_min, 0x90);
+	cr_expect_eq(opening->event.latency_kind, LATENCY_DC_MISS);
+	cr_expect_eq(opening->event.ldlat, 0);
+	cr_expect_eq(opening->event.settings.operations, PERF_MEM_OP_LOAD);
+	cr_expect_eq(opening->event.settings.has_latency, 1);
+	cr_expect_eq(opening->event.settings.has_instruction_latency, 1);
+	cr_expect_eq(opening->event.settings.has_source, 1);
+	cr_expect_eq(opening->event.settings.has_address, 1);
+	cr_expect_eq(opening->event.settings.weight_struct, 1);
+	cr_expect_not_null(machine_note(&plan, "loads that hit L1 have a source, but no latency"));
+	cr_expect_not_null(machine_note(&plan, "ldlat = 30 is not applied"));
+	cr_expect_not_null(strstr(machine_refusal(&plan, "cpu", EVENT_LOADS), "what the PMU ibs_op is for"));
+}
+
+/* Linux 6.1 refuses an attr with any exclude bit (PERF_PMU_CAP_NO_EXCLUDE). */
+Test(pmu_ibs, nothing_is_excluded)
+{
+	struct perf_event_attr attr;
+
+	machine_tree_amd(root, false);
+	machine_plan(root, ROLE(LOADS), &plan);
+	perf_attr(&plan.openings[0], plan.openings[0].event.period, &attr);
+	cr_expect_eq(attr.exclude_guest, 0);
+	cr_expect_eq(attr.exclude_host, 0);
+	cr_expect_eq(attr.exclude_kernel, 0);
+	cr_expect_eq(attr.exclude_user, 0);
+	cr_expect_eq(attr.exclude_hv, 0);
+	cr_expect_eq(attr.exclude_idle, 0);
+	cr_expect_eq(attr.precise_ip, 0);
+	cr_expect_eq(attr.sample_period % 16, 0);
+	cr_expect_eq(attr.wakeup_events, 1);
+	cr_expect_eq(attr.sample_type, PERF_SAMPLE_ADDR | PERF_SAMPLE_DATA_SRC | PERF_SAMPLE_WEIGHT_STRUCT);
+}
+
+Test(pmu_ibs, stores_when_they_are_asked_for_alone)
+{
+	const struct pmu_opening *opening;
+	struct perf_event_attr attr;
+
+	machine_tree_amd(root, true);
+	machine_plan(root, ROLE(STORES), &plan);
+	cr_assert_eq(plan.n_openings, 1);
+	opening = &plan.openings[0];
+	cr_expect_eq(opening->event.role, EVENT_STORES);
+	cr_expect_eq(opening->event.settings.operations, PERF_MEM_OP_STORE);
+	cr_expect_eq(opening->event.settings.has_latency, 0);
+	cr_expect_eq(opening->event.settings.has_instruction_latency, 0);
+	cr_expect_eq(opening->event.settings.has_source, 1);
+	cr_expect_eq(opening->event.latency_kind, LATENCY_NONE);
+	cr_expect_eq(opening->config1, 0);
+	cr_expect_null(machine_refusal(&plan, "ibs_op", EVENT_STORES));
+	cr_expect_null(machine_note(&plan, "ldlat"));
+	perf_attr(opening, opening->event.period, &attr);
+	cr_expect_eq(attr.sample_type, PERF_SAMPLE_ADDR | PERF_SAMPLE_DATA_SRC);
+}
+
+Test(pmu_ibs, one_unit_takes_one_event)
+{
+	const char *reason;
+
+	machine_tree_amd(root, false);
+	machine_plan(root, ALL_ROLES, &plan);
+	cr_assert_eq(plan.n_openings, 1);
+	cr_expect_eq(plan.openings[0].event.role, EVENT_LOADS);
+	cr_expect_eq(plan.n_counters, 0);
+	reason = machine_refusal(&plan, "ibs_op", EVENT_STORES);
+	cr_assert_not_null(reason);
+	cr_expect_not_null(strstr(reason, "to sample stores in their place set events without loads"), "%s",
+			   reason);
+	cr_expect_not_null(machine_refusal(&plan, "ibs_op", EVENT_INSTRUCTIONS));
+	cr_expect_not_null(machine_refusal(&plan, "ibs_op", EVENT_OFFCORE));
+}
+
+Test(pmu_ibs, periods_are_multiples_of_16)
+{
+	static const struct {
+		u64 wished, planned;
+	} cases[] = {{1000000, 1000000}, {1000003, 1000000}, {10007, 10000}, {0x90, 0x90},
+		     {0x9f, 0x90},       {0x8f, 0x90},       {1, 0x90}};
+
+	machine_tree_amd(root, false);
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		const struct pmu_wish wish = {.ldlat = 30, .roles = ROLE(LOADS), .period = cases[i].wished};
+
+		pmu_plan_done(&plan);
+		cr_assert_eq(pmu_plan(root, &wish, &plan), 0);
+		cr_expect_eq(plan.openings[0].event.period, cases[i].planned);
+		cr_expect_eq(machine_note(&plan, "takes multiples of 16 from 144 on") != NULL,
+			     cases[i].planned != cases[i].wished);
+	}
+}
+
+Test(pmu_ibs, a_threshold_where_the_cpu_takes_it)
+{
+	static const struct {
+		u32 wished, planned;
+	} cases[] = {{30, 0}, {127, 0}, {128, 128}, {300, 300}, {2048, 2048}, {2049, 0}, {65535, 0}};
+
+	machine_tree_amd(root, true);
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		plan_threshold(cases[i].wished);
+		cr_expect_eq(plan.openings[0].event.ldlat, cases[i].planned);
+		cr_expect_eq(plan.openings[0].config1, cases[i].planned);
+		cr_expect_eq(plan.openings[0].config, 1 << 19);
+		cr_expect_eq(machine_note(&plan, "is not applied") != NULL, cases[i].planned == 0);
+		cr_expect_eq(machine_note(&plan, "samples only what missed L3") != NULL,
+			     cases[i].planned != 0);
+	}
+}
+
+Test(pmu_ibs, no_threshold_without_the_cap)
+{
+	machine_tree_amd(root, true);
+	tree_pmu(root, "ibs_op", "caps/ldlat", "0\n");
+	plan_threshold(300);
+	cr_expect_eq(plan.openings[0].event.ldlat, 0);
+	cr_expect_eq(plan.openings[0].config1, 0);
+	cr_expect_not_null(machine_note(&plan, "ldlat = 300 is not applied"));
+	/* The cap without its format: a broken copy. */
+	tree_remove(root);
+	root = tree_new();
+	machine_tree_amd(root, false);
+	tree_pmu(root, "ibs_op", "caps/ldlat", "1\n");
+	plan_threshold(300);
+	cr_expect_eq(plan.openings[0].event.ldlat, 0);
+}
+
+Test(pmu_ibs, the_first_units_count_cycles)
+{
+	char path[256];
+
+	machine_tree_amd(root, false);
+	(void)snprintf(path, sizeof(path), "%s/bus/event_source/devices/ibs_op/format/cnt_ctl", root);
+	cr_assert_eq(unlink(path), 0);
+	machine_plan(root, ROLE(LOADS), &plan);
+	cr_assert_eq(plan.n_openings, 1);
+	cr_expect_eq(plan.openings[0].config, 0);
+	cr_expect_not_null(machine_note(&plan, "cannot count operations"));
+}
+
+Test(pmu_ibs, a_threshold_that_the_kernel_refuses_is_dropped)
+{
+	struct pmu_opening opening;
+
+	machine_tree_amd(root, true);
+	plan_threshold(300);
+	opening = plan.openings[0];
+	cr_assert(perf_attr_relax(&plan.openings[0], -EINVAL, &opening));
+	cr_expect_eq(opening.config1, 0);
+	cr_expect_eq(opening.event.ldlat, 0);
+	cr_expect_eq(opening.event.settings.weight_struct, 1);
+	cr_assert(perf_attr_relax(&plan.openings[0], -EINVAL, &opening));
+	cr_expect_eq(opening.event.settings.weight_struct, 0);
+	cr_expect_eq(opening.event.settings.has_instruction_latency, 0);
+	cr_expect_eq(opening.event.settings.has_latency, 1);
+	cr_expect_not(perf_attr_relax(&plan.openings[0], -EINVAL, &opening));
+	cr_expect_eq(opening.precise_ip, 0);
+}
+
+Test(pmu_ibs, without_it_amd_is_refused)
+{
+	const char *reason;
+
+	tree_pmu(root, "cpu", "type", "4\n");
+	tree_pmu(root, "cpu", "format/event", "config:0-7,32-35\n");
+	tree_pmu(root, "cpu", "events/instructions", "event=0xc0\n");
+	machine_plan(root, ALL_ROLES, &plan);
+	cr_expect_eq(plan.n_openings, 0);
+	cr_expect_eq(plan.n_refusals, 4);
+	reason = machine_refusal(&plan, "cpu", EVENT_LOADS);
+	cr_assert_not_null(reason);
+	cr_expect_not_null(strstr(reason, "there is no PMU ibs_op"), "%s", reason);
+}
+
+Test(pmu_ibs, a_broken_tree)
+{
+	tree_pmu(root, "ibs_op", "type", "eleven\n");
+	machine_plan(root, ROLE(LOADS), &plan);
+	cr_expect_eq(plan.n_openings, 0);
+	cr_expect_not_null(machine_refusal(&plan, "ibs_op", EVENT_LOADS));
+	tree_pmu(root, "ibs_op", "type", "11\n");
+	tree_pmu(root, "ibs_op", "format/cnt_ctl", "nonsense\n");
+	machine_plan(root, ROLE(LOADS), &plan);
+	cr_expect_eq(plan.n_openings, 0);
+	cr_expect_not_null(strstr(machine_refusal(&plan, "ibs_op", EVENT_LOADS), "cnt_ctl"));
+}

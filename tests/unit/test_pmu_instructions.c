@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The precise instruction event of each generation, and where it is refused. */
+#include <string.h>
+
+#include <criterion/criterion.h>
+
+#include "base/cleanup.h"
+#include "machine_tree.h"
+#include "tree.h"
+
+static char *root;
+static struct pmu_plan plan;
+
+static void setup(void)
+{
+	root = tree_new();
+}
+
+static void teardown(void)
+{
+	pmu_plan_done(&plan);
+	tree_remove(root);
+}
+
+TestSuite(pmu_instructions, .init = setup, .fini = teardown);
+
+static void fresh(const struct machine_core *core)
+{
+	tree_remove(root);
+	root = tree_new();
+	machine_tree(root, core);
+}
+
+static void expect_refused(const char *pmu, const char *words)
+{
+	const char *reason = machine_refusal(&plan, pmu, EVENT_INSTRUCTIONS);
+
+	cr_expect_null(machine_opening(&plan, pmu, EVENT_INSTRUCTIONS));
+	cr_assert_not_null(reason, "nothing said of %s", words);
+	cr_expect_not_null(strstr(reason, words), "%s", reason);
+}
+
+Test(pmu_instructions, highest_precision_by_generation)
+{
+	static const struct {
+		const char *name, *loads;
+		u64 config;
+		u8 precise_ip;
+		u64 period;
+		u32 step;
+	} cases[] = {
+		{"core2", NULL, 0xc0, 2, 10000019, 1},
+		{"nehalem", LOADS_NEHALEM, 0xc0, 2, 10000019, 1},
+		{"westmere", LOADS_NEHALEM, 0xc0, 2, 10000019, 1},
+		{"sandybridge", LOADS_CORE, 0x1c0, 2, 10000019, 1},
+		{"ivybridge", LOADS_CORE, 0x1c0, 3, 10000019, 1},
+		{"haswell", LOADS_CORE, 0x1c0, 3, 10000019, 1},
+		{"broadwell", LOADS_CORE, 0x1c0, 3, 10000192, 64},
+		{"skylake", LOADS_CORE, 0x1c0, 3, 10000019, 1},
+		{"icelake", LOADS_CORE, 0xc0, 3, 10000019, 1},
+		{"sapphire_rapids", LOADS_CORE, 0xc0, 3, 10000019, 1},
+		{"granite_rapids", LOADS_CORE, 0xc0, 3, 10000019, 1},
+		{"silvermont", NULL, 0xc0, 2, 10000019, 1},
+		{"knights-landing", NULL, 0xc0, 2, 10000019, 1},
+		{"goldmont", NULL, 0xc0, 3, 10000019, 1},
+		{"goldmont_plus", NULL, 0xc0, 3, 10000019, 1},
+		{"Tremont", NULL, 0xc0, 3, 10000019, 1},
+		{"gracemont", LOADS_ATOM, 0xc0, 3, 10000019, 1},
+		{"crestmont", LOADS_ATOM, 0xc0, 3, 10000019, 1},
+		{"not_yet_named", LOADS_CORE, 0xc0, 3, 10000019, 1},
+		{"generic_arch_v5+", NULL, 0xc0, 3, 10000019, 1},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		const struct machine_core core = {.name = cases[i].name, .loads = cases[i].loads};
+		const struct event_settings only_code = {.has_code_address = 1};
+		const struct pmu_opening *opening;
+
+		fresh(&core);
+		machine_plan(root, ROLE(INSTRUCTIONS), &plan);
+		cr_assert_eq(plan.n_openings, 1, "%s", cases[i].name);
+		cr_expect_eq(plan.n_refusals, 0, "%s", cases[i].name);
+		opening = &plan.openings[0];
+		cr_expect_eq(opening->event.role, EVENT_INSTRUCTIONS);
+		cr_expect_eq(opening->config, cases[i].config, "%s", cases[i].name);
+		cr_expect_eq(opening->config1, 0, "%s", cases[i].name);
+		cr_expect_eq(opening->precise_ip, cases[i].precise_ip, "%s", cases[i].name);
+		cr_expect_eq(opening->event.period, cases[i].period, "%s", cases[i].name);
+		cr_expect_eq(opening->period_step, cases[i].step, "%s", cases[i].name);
+		cr_expect_eq(opening->period_min, 128, "%s", cases[i].name);
+		cr_expect_eq(opening->event.latency_kind, LATENCY_NONE, "%s", cases[i].name);
+		cr_expect_eq(memcmp(&opening->event.settings, &only_code, sizeof(only_code)), 0, "%s",
+			     cases[i].name);
+		cr_expect(opening->pinned, "%s", cases[i].name);
+		cr_expect(opening->exclude_guest, "%s", cases[i].name);
+	}
+}
+
+Test(pmu_instructions, not_above_what_caps_tell)
+{
+	const struct machine_core core = {.name = "icelake", .loads = LOADS_CORE, .precise = "2"};
+	const struct machine_core idle = {.name = "icelake", .loads = LOADS_CORE, .precise = "0"};
+
+	fresh(&core);
+	machine_plan(root, ROLE(INSTRUCTIONS), &plan);
+	cr_expect_eq(plan.openings[0].precise_ip, 2);
+	fresh(&idle);
+	machine_plan(root, ROLE(INSTRUCTIONS), &plan);
+	cr_assert_eq(plan.n_openings, 1);
+	cr_expect_eq(plan.openings[0].precise_ip, 3);
+}
+
+Test(pmu_instructions, sandy_bridge_wants_the_other_counters_quiet)
+{
+	const struct machine_core core = {
+		.name = "sandybridge", .loads = LOADS_CORE, .stores = STORES_CD, .precise = "2"};
+	static const unsigned company[] = {ROLE(LOADS), ROLE(STORES), ROLE(OFFCORE),
+					   ROLE(LOADS) | ROLE(STORES)};
+
+	fresh(&core);
+	for (size_t i = 0; i < ARRAY_SIZE(company); i++) {
+		machine_plan(root, ROLE(INSTRUCTIONS) | company[i], &plan);
+		expect_refused("cpu", "wants the other programmable counters quiet");
+	}
+	machine_plan(root, ROLE(INSTRUCTIONS), &plan);
+	cr_assert_eq(plan.n_openings, 1);
+	cr_expect_eq(plan.openings[0].config, 0x1c0);
+}
+
+Test(pmu_instructions, ivy_bridge_does_not)
+{
+	const struct machine_core core = {.name = "ivybridge", .loads = LOADS_CORE, .stores = STORES_CD};
+
+	fresh(&core);
+	machine_plan(root, ALL_ROLES, &plan);
+	cr_expect_eq(plan.n_openings, 3);
+	cr_expect_eq(plan.n_refusals, 0);
+}
+
+Test(pmu_instructions, a_period_that_was_asked_for)
+{
+	const struct machine_core core = {.name = "broadwell", .loads = LOADS_CORE};
+	static const struct {
+		u64 wished, planned;
+	} cases[] = {{2000000, 2000000}, {1000003, 1000000}, {1, 128}, {127, 128}, {191, 128}};
+
+	fresh(&core);
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		const struct pmu_wish wish = {.ldlat = 30,
+					      .roles = ROLE(INSTRUCTIONS),
+					      .period = 77,
+					      .instructions_period = cases[i].wished};
+
+		pmu_plan_done(&plan);
+		cr_assert_eq(pmu_plan(root, &wish, &plan), 0);
+		cr_assert_eq(plan.n_openings, 1);
+		cr_expect_eq(plan.openings[0].event.period, cases[i].planned);
+		cr_expect_eq(machine_note(&plan, "takes multiples of 64 from 128 on") != NULL,
+			     cases[i].planned != cases[i].wished);
+	}
+}
+
+Test(pmu_instructions, without_pebs_there_are_none)
+{
+	/* format/ldlat without events/mem-loads: the model has PEBS, this machine does not. */
+	const struct machine_core guest = {.name = "skylake", .precise = "0"};
+	const struct machine_core unknown = {.name = "generic_arch_v2+", .precise = "0", .no_offcore = true};
+	const struct machine_core nameless = {.precise = "0"};
+
+	fresh(&guest);
+	tree_pmu(root, "cpu", "format/ldlat", "config1:0-15\n");
+	machine_plan(root, ROLE(INSTRUCTIONS), &plan);
+	expect_refused("cpu", "a virtual machine whose virtual PMU has no PEBS");
+	fresh(&unknown);
+	machine_plan(root, ROLE(INSTRUCTIONS), &plan);
+	expect_refused("cpu", "does not know the CPU model");
+	fresh(&nameless);
+	machine_plan(root, ROLE(INSTRUCTIONS), &plan);
+	expect_refused("cpu", "it has no PEBS");
+}
+
+Test(pmu_instructions, amd_counts_operations)
+{
+	machine_tree_amd(root, false);
+	machine_plan(root, ROLE(INSTRUCTIONS), &plan);
+	cr_expect_eq(plan.n_openings, 0);
+	expect_refused("cpu", "sample no instruction precisely");
+	expect_refused("ibs_op", "not retired instructions");
+}

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Machines that cannot sample memory, each refused by its name, with the reason and the way out. */
+#include <string.h>
+
+#include <criterion/criterion.h>
+
+#include "base/cleanup.h"
+#include "machine_tree.h"
+#include "tree.h"
+
+static char *root;
+static struct pmu_plan plan;
+
+static void setup(void)
+{
+	root = tree_new();
+}
+
+static void teardown(void)
+{
+	pmu_plan_done(&plan);
+	tree_remove(root);
+}
+
+TestSuite(pmu_refusals, .init = setup, .fini = teardown);
+
+static void expect_refused(const char *pmu, enum event_role role, const char *words)
+{
+	const char *reason = machine_refusal(&plan, pmu, role);
+
+	cr_expect_null(machine_opening(&plan, pmu, role), "%s", words);
+	cr_assert_not_null(reason, "nothing said of %s", words);
+	cr_expect_not_null(strstr(reason, words), "%s", reason);
+}
+
+Test(pmu_refusals, cores_without_load_latency)
+{
+	static const struct {
+		const char *name, *precise, *words;
+	} cases[] = {
+		{"core2", "2", "records registers, neither address nor latency nor source"},
+		{"bonnell", "2", "records registers"},
+		{"silvermont", "2", "records an address, but neither latency nor source"},
+		{"knights-landing", "2", "records an address, but neither latency nor source"},
+		{"goldmont", "3", "records an address, but neither latency nor source"},
+		{"goldmont_plus", "3", "records an address, but neither latency nor source"},
+		{"Tremont", "3", "records an address, but neither latency nor source"},
+		{"generic_arch_v5+", "3", "does not know the CPU model (caps/pmu_name is generic_arch_v5+)"},
+		{"generic_arch_v2+", "0", "does not know the CPU model"},
+		{"not_yet_named", "3", "the kernel is older than the CPU model"},
+		{"not_yet_named", "0", "it has no PEBS"},
+		{NULL, "0", "it has no PEBS"},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		const struct machine_core core = {.name = cases[i].name, .precise = cases[i].precise};
+
+		tree_remove(root);
+		root = tree_new();
+		machine_tree(root, &core);
+		machine_plan(root, ROLE(LOADS) | ROLE(STORES), &plan);
+		cr_expect_eq(plan.n_openings, 0);
+		cr_expect_eq(plan.n_refusals, 2);
+		expect_refused("cpu", EVENT_LOADS, cases[i].words);
+		expect_refused("cpu", EVENT_STORES, cases[i].words);
+		if (cases[i].name)
+			cr_expect(strstr(plan.refusals[0].reason, cases[i].name) ||
+					  strcmp(cases[i].precise, "0") == 0,
+				  "%s", plan.refusals[0].reason);
+	}
+}
+
+/* What its PEBS lacks, its counters have. */
+Test(pmu_refusals, goldmont_still_counts)
+{
+	const struct machine_core core = {.name = "goldmont"};
+
+	machine_tree(root, &core);
+	machine_plan(root, ALL_ROLES, &plan);
+	cr_expect_eq(plan.n_refusals, 2);
+	cr_assert_eq(plan.n_openings, 1);
+	cr_expect_eq(plan.openings[0].event.role, EVENT_INSTRUCTIONS);
+	cr_expect_eq(plan.n_counters, 3);
+}
+
+Test(pmu_refusals, virtual_machines_and_old_microcode)
+{
+	/* With a virtual PMU, but no PEBS in it: a Skylake's formats, not its events. */
+	const struct machine_core guest = {.name = "skylake", .precise = "0"};
+
+	machine_tree(root, &guest);
+	tree_pmu(root, "cpu", "format/ldlat", "config1:0-15\n");
+	machine_plan(root, ROLE(LOADS) | ROLE(STORES) | ROLE(INSTRUCTIONS), &plan);
+	cr_expect_eq(plan.n_openings, 0);
+	expect_refused("cpu", EVENT_LOADS, "events/mem-loads is missing");
+	expect_refused("cpu", EVENT_STORES, "events/mem-stores is missing");
+	expect_refused("cpu", EVENT_INSTRUCTIONS, "whose virtual PMU has no PEBS");
+	for (size_t i = 0; i < plan.n_refusals; i++) {
+		cr_expect_not_null(strstr(plan.refusals[i].reason, "old microcode"));
+		cr_expect_not_null(strstr(plan.refusals[i].reason, "-cpu host,pmu=on"));
+	}
+}
+
+Test(pmu_refusals, each_role_has_its_word_where_there_is_no_pmu)
+{
+	tree_pmu(root, "software", "type", "1\n");
+	machine_plan(root, ALL_ROLES, &plan);
+	cr_expect_eq(plan.n_openings, 0);
+	cr_assert_eq(plan.n_refusals, 4);
+	for (enum event_role role = 0; role < EVENT_ROLES; role++)
+		expect_refused("cpu", role, "a virtual machine without a virtual PMU");
+}
+
+Test(pmu_refusals, netburst)
+{
+	tree_pmu(root, "cpu", "type", "4\n");
+	tree_pmu(root, "cpu", "format/cccr", "config:0-31\n");
+	tree_pmu(root, "cpu", "format/escr", "config:32-62\n");
+	tree_pmu(root, "cpu", "events/instructions", "escr=0xc0\n");
+	machine_plan(root, ROLE(LOADS) | ROLE(STORES) | ROLE(INSTRUCTIONS), &plan);
+	cr_expect_eq(plan.n_openings, 0);
+	for (enum event_role role = EVENT_LOADS; role <= EVENT_INSTRUCTIONS; role++)
+		expect_refused("cpu", role, "this is NetBurst");
+}
+
+Test(pmu_refusals, zhaoxin)
+{
+	tree_pmu(root, "cpu", "type", "4\n");
+	tree_pmu(root, "cpu", "format/event", "config:0-7\n");
+	tree_pmu(root, "cpu", "format/umask", "config:8-15\n");
+	tree_pmu(root, "cpu", "format/cmask", "config:24-31\n");
+	tree_pmu(root, "cpu", "events/instructions", "event=0xc0\n");
+	tree_pmu(root, "cpu", "caps/max_precise", "0\n");
+	machine_plan(root, ALL_ROLES, &plan);
+	cr_expect_eq(plan.n_openings, 0);
+	cr_expect_eq(plan.n_counters, 0);
+	for (enum event_role role = EVENT_LOADS; role <= EVENT_INSTRUCTIONS; role++)
+		expect_refused("cpu", role, "those of Zhaoxin");
+	expect_refused("cpu", EVENT_OFFCORE, "format/offcore_rsp is missing");
+}
+
+Test(pmu_refusals, arm)
+{
+	tree_pmu(root, "arm_spe_0", "type", "9\n");
+	tree_pmu(root, "armv8_pmuv3_0", "type", "10\n");
+	machine_plan(root, ROLE(LOADS) | ROLE(INSTRUCTIONS), &plan);
+	cr_expect_eq(plan.n_openings, 0);
+	expect_refused("arm_spe_0", EVENT_LOADS, "a BPF program attached to it never runs");
+	expect_refused("arm_spe_0", EVENT_INSTRUCTIONS, "a BPF program attached to it never runs");
+	expect_refused("armv8_pmuv3_0", EVENT_LOADS, "neither latency nor source");
+	expect_refused("armv8_pmuv3_0", EVENT_INSTRUCTIONS, "no instruction precisely");
+}
+
+Test(pmu_refusals, a_copy_that_holds_no_events)
+{
+	tree_pmu(root, "cpu", "type", "4\n");
+	tree_pmu(root, "cpu", "caps/pmu_name", "skylake\n");
+	machine_plan(root, ALL_ROLES, &plan);
+	cr_expect_eq(plan.n_openings, 0);
+	cr_expect_eq(plan.n_counters, 0);
+	cr_expect_eq(plan.n_refusals, 4);
+	for (enum event_role role = 0; role < EVENT_ROLES; role++)
+		expect_refused("cpu", role, "the folder events/ of this PMU is not in the tree");
+}
