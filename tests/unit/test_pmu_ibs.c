@@ -152,7 +152,8 @@ Test(pmu_ibs, a_threshold_where_the_cpu_takes_it)
 {
 	static const struct {
 		u32 wished, planned;
-	} cases[] = {{30, 0}, {127, 0}, {128, 128}, {300, 300}, {2048, 2048}, {2049, 0}, {65535, 0}};
+	} cases[] = {{30, 0},    {127, 0},     {128, 128}, {129, 256}, {300, 384},
+		     {384, 384}, {2048, 2048}, {2049, 0},  {65535, 0}};
 
 	machine_tree_amd(root, true);
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
@@ -163,6 +164,10 @@ Test(pmu_ibs, a_threshold_where_the_cpu_takes_it)
 		cr_expect_eq(machine_note(&plan, "is not applied") != NULL, cases[i].planned == 0);
 		cr_expect_eq(machine_note(&plan, "samples only what missed L3") != NULL,
 			     cases[i].planned != 0);
+		/* Never one that the handler would have to drop samples for. */
+		cr_expect_eq(plan.openings[0].config1 % 128, 0);
+		cr_expect_eq(machine_note(&plan, "the unit's are multiples of 128") != NULL,
+			     cases[i].planned && cases[i].planned != cases[i].wished);
 	}
 }
 

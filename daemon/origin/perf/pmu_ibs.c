@@ -20,19 +20,31 @@
 #define PERIOD_STEP       16
 #define PERIOD_MIN        0x90
 
-#define LDLAT_MIN 128
-#define LDLAT_MAX 2048
+/*
+ * The unit's own thresholds are multiples of 128 (IBS_OP_CTL bits 62:59). What lies between such a one and
+ * ldlat interrupts, and the handler drops it, counted but seen by no program (perf_ibs_handle_irq, 7.3): it
+ * would look lost. So a threshold is one of the unit's.
+ */
+#define LDLAT_STEP 128
+#define LDLAT_MIN  128
+#define LDLAT_MAX  2048
+
+static u32 threshold_of(u32 ldlat)
+{
+	return (ldlat + LDLAT_STEP - 1) / LDLAT_STEP * LDLAT_STEP;
+}
 
 /* Puts the threshold into the opening where it can be had. Returns 1, 0 where not, -ENOMEM. */
 static int place_threshold(const struct planner *planner, const char *pmu, struct pmu_opening *opening)
 {
-	const struct pmu_term term = {.name = "ldlat", .value = planner->wish->ldlat};
+	const u32 ldlat = planner->wish->ldlat;
+	const struct pmu_term term = {.name = "ldlat", .value = threshold_of(ldlat)};
 	u64 configs[PMU_CONFIGS] = {opening->config, opening->config1, opening->config2};
 	u32 capable;
 	int r;
 
 	if (pmu_tree_number(planner->tree, pmu, "caps/ldlat", &capable) < 0 || capable != 1 ||
-	    term.value < LDLAT_MIN || term.value > LDLAT_MAX)
+	    ldlat < LDLAT_MIN || ldlat > LDLAT_MAX)
 		return 0;
 	r = pmu_tree_place(planner->tree, pmu, &term, configs);
 	if (r < 0)
@@ -40,7 +52,7 @@ static int place_threshold(const struct planner *planner, const char *pmu, struc
 	opening->config = configs[0];
 	opening->config1 = configs[1];
 	opening->config2 = configs[2];
-	opening->event.ldlat = planner->wish->ldlat;
+	opening->event.ldlat = threshold_of(ldlat);
 	return 1;
 }
 
@@ -49,15 +61,19 @@ static int plan_threshold(const struct planner *planner, const char *pmu, struct
 	const u32 ldlat = planner->wish->ldlat;
 	int r = place_threshold(planner, pmu, opening);
 
+	if (r > 0 && opening->event.ldlat != ldlat)
+		r = pmu_plan_note(planner->plan,
+				  "%s: the threshold is %u cycles, not %u: the unit's are multiples of %d",
+				  pmu, opening->event.ldlat, ldlat, LDLAT_STEP);
 	if (r < 0)
 		return r;
-	if (r > 0)
+	if (opening->event.ldlat)
 		return pmu_plan_note(
 			planner->plan,
 			"%s: with ldlat = %u the kernel drops samples of anything else than "
 			"loads above it, and a CPU of Zen 5 samples only what missed L3: shares of "
 			"sources are those of such loads",
-			pmu, ldlat);
+			pmu, opening->event.ldlat);
 	return pmu_plan_note(
 		planner->plan,
 		"%s: ldlat = %u is not applied, loads are sampled whatever their latency. A "

@@ -104,3 +104,66 @@ else
 fi
 systemctl stop second.service
 unload_module
+
+# pebsd on both: loads are seen, everything else is filtered, and every sample of the unit is one or the other.
+sampled=('loads ibs_op 0x2 0x1 0x4')
+
+# in_top FILTER: a figure of the last comparison's loads
+in_top() {
+	jq ".total.events.loads | $1" "$work/top"
+}
+
+load pointer-chase chase.service -- --threads 2
+load false-sharing sharing.service
+load locked-counters locked.service
+quiet
+for cpu in zen3 zen5; do
+	play cpu=$cpu paused=Y
+	settings '[sampling]' 'period = 10000' '[export]' 'detail-metrics = yes'
+	exits "pebsd --probe on $cpu" 0 pebsd --probe
+	cat "$work/said"
+	grep -q 'ibs_op' "$work/said" || fail "the probe of $cpu does not name ibs_op"
+	pebsd --probe --json >"$work/probe"
+	expect "what is opened on $cpu" '["ibs_op","loads","0x80000","0x0"]' \
+		"$(jq --compact-output '.events[] | [.pmu, .role, .config, .config1]' "$work/probe")"
+	start_pebsd
+	resume
+	await_samples 2000
+	settle
+	agree "$cpu"
+	[ "$(figure filtered)" -gt "$(figure seen)" ] || fail "$cpu: no more than loads are sampled"
+	expect "$cpu: the kind of latency" dc_miss "$(jq -r .events.loads.latency_kind "$work/status")"
+	# A load that hit L1 has no latency, and does not count where a mean is made.
+	expect "$cpu: the latency of L1 hits" 0 "$(in_top '.sources.l1.latency_sum // 0')"
+	expect "$cpu: the mean" true \
+		"$(in_top '(.latency.sum / (.samples - .sources.l1.samples) - .latency.mean) | fabs < 0.1')"
+	[ "$(in_top .sources.l1.samples)" -gt 100 ] || fail "$cpu: no L1 hits"
+	scrape
+	while IFS=$'\t' read -r what name label value; do
+		[ "$what" != metric ] || expect "$cpu: $name $label" "$value.000000" "$(metric "$name" "$label")"
+	done <"$work/compared"
+	expect "$cpu: pebsd_samples_filtered_total" "$(figure filtered).000000" "$(metric pebsd_samples_filtered_total)"
+	unplay
+done
+
+# A threshold, where the driver has it: the unit's next step above it.
+play cpu=zen5 paused=Y
+settings '[sampling]' 'period = 10000' 'ldlat = 200'
+exits 'pebsd --probe with ldlat' 0 pebsd --probe
+cat "$work/said"
+if [ $filters = 1 ]; then
+	start_pebsd
+	resume
+	await_samples 150
+	settle
+	agree 'zen5 with ldlat = 200'
+	expect 'the threshold' 256 "$(jq .events.loads.ldlat "$work/status")"
+	expect 'samples below it' '0' "$(in_top '[.sources | .l1, .l2 | select(.) | .samples] | add // 0')"
+	expect 'loads with a latency, and all' "$(in_top .samples)" "$(figure delivered)"
+	expect 'the quantile of the least, above 256' true "$(in_top '.latency.p50.low > 256')"
+else
+	grep -q 'ldlat = 200 is not applied' "$work/said" || fail 'nothing tells that ldlat is not applied'
+fi
+unplay
+settings '[sampling]' 'period = 99'
+exits 'a period of 99' 2 pebsd --check-config
