@@ -8,6 +8,7 @@
  *   --cpu N  --type N  --config N  --config1 N  --config2 N  --period N  --freq N  --precise N
  *   --sample-type N  --wakeup N  --pinned N  --exclude-guest N  --exclude-kernel N  --for SECONDS (1)
  *   --leader CONFIG: a counting event that leads the group
+ *   --enough N: no longer than until so many samples were there
  * Linked statically: it runs in whatever root.
  */
 #include <err.h>
@@ -45,12 +46,13 @@ enum option_key {
 	EXCLUDE_GUEST,
 	EXCLUDE_KERNEL,
 	FOR,
+	ENOUGH,
 	OPTIONS
 };
 
-static const char *const names[OPTIONS] = {"cpu",    "type",   "config",        "config1",        "config2",
-					   "period", "freq",   "precise",       "sample-type",    "wakeup",
-					   "pinned", "leader", "exclude-guest", "exclude-kernel", "for"};
+static const char *const names[OPTIONS] = {
+	"cpu",         "type",   "config", "config1", "config2",       "period",         "freq", "precise",
+	"sample-type", "wakeup", "pinned", "leader",  "exclude-guest", "exclude-kernel", "for",  "enough"};
 
 struct wish {
 	uint64_t values[OPTIONS];
@@ -214,7 +216,7 @@ int main(int argc, char **argv)
 	do {
 		(void)nanosleep(&once, NULL);
 		count_records(page, &found);
-	} while (now_ns() < end);
+	} while (now_ns() < end && (!wish.given[ENOUGH] || found.samples < wish.values[ENOUGH]));
 	(void)ioctl(leader >= 0 ? leader : fd, PERF_EVENT_IOC_DISABLE, PERF_IOC_FLAG_GROUP);
 	count_records(page, &found);
 	tell(fd, &found);

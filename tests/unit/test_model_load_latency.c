@@ -340,6 +340,33 @@ Test(model_load_latency, adaptive_records_have_the_groups_where_the_counter_asks
 	cr_expect_eq(pebs_fixture_area(&fixture).index - FIXTURE_BUFFER, 0x40);
 }
 
+/* Granite Rapids tells how long after the instruction before it another one retired, Sapphire Rapids does not
+ * (IA32_PERF_CAPABILITIES.PEBS_TIMING_INFO, intel_pmu_init() in core.c, Linux 6.12). */
+Test(model_load_latency, retire_latency_is_the_time_since_the_last_instruction)
+{
+	static const struct {
+		const char *machine;
+		u64 told;
+	} table[] = {{"sapphirerapids", 0}, {"graniterapids", 77}};
+
+	for (size_t i = 0; i < 2; i++) {
+		struct pebs_fixture fixture;
+		struct retired store = STORE;
+
+		pebs_fixture_open(&fixture, table[i].machine);
+		pebs_fixture_write(&fixture, MSR_PEBS_DATA_CFG, 1);
+		pebs_fixture_program(&fixture, 0, STORE_LATENCY | EVTSEL_ADAPTIVE, 2);
+		pebs_fixture_write(&fixture, MSR_IA32_PEBS_ENABLE, 1);
+		pebs_fixture_write(&fixture, MSR_IA32_PERF_GLOBAL_CTRL, 1);
+		pebs_fixture_retire(&fixture, store, 1);
+		store.tsc += 77;
+		pebs_fixture_retire(&fixture, store, 1);
+		cr_assert_eq(pebs_fixture_records(&fixture), 1);
+		cr_expect_eq(pebs_fixture_record(&fixture, 0).values[RECORD_RETIRE_LATENCY], table[i].told,
+			     "%s", table[i].machine);
+	}
+}
+
 /* Golden Cove's store latency: any store counts, on counter 0, and the record is the store's. */
 Test(model_load_latency, store_latency_records_the_store)
 {

@@ -4,6 +4,7 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
+#include "model/adaptive.h"
 #include "model/skid.h"
 #include "pebs_fixture.h"
 
@@ -105,6 +106,36 @@ Test(model_skid, pdir_is_inst_retired_all_and_counter_1_alone)
 	/* Another counter does not have the event. */
 	open_skidding(&fixture, "sandybridge", 2, INST_RETIRED_ALL);
 	cr_expect_eq(sampled(&fixture, INSTRUCTION), 0);
+}
+
+/* Which counters of an adaptive machine make precise_ip 3, by Linux 6.12 (icl_, glc_, tnt_,
+ * cmt_get_event_constraints() in core.c): there the instruction that overflows is the record's, on others it
+ * is not.
+ */
+Test(model_skid, adaptive_machines_distribute_precisely_on_their_counters)
+{
+	static const struct {
+		const char *machine;
+		u32 counter;
+		bool exact;
+	} table[] = {
+		{"icelake", 0, false},      {"sapphirerapids", 0, true}, {"sapphirerapids", 1, false},
+		{"graniterapids", 0, true}, {"gracemont", 0, true},      {"gracemont", 1, false},
+		{"sierraforest", 1, true},  {"sierraforest", 2, false},
+	};
+
+	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+		struct pebs_fixture fixture;
+		u64 at;
+
+		open_skidding(&fixture, table[i].machine, table[i].counter, 0x00c0 | COUNTING);
+		pebs_fixture_write(&fixture, MSR_PEBS_DATA_CFG, DATA_CFG_REGISTERS);
+		pebs_fixture_write(&fixture, MSR_IA32_PERFEVTSEL0 + table[i].counter,
+				   0x00c0 | COUNTING | EVTSEL_ADAPTIVE);
+		at = sampled(&fixture, INSTRUCTION);
+		cr_expect_eq(at == PERIOD, table[i].exact, "%s, counter %u: %llu", table[i].machine,
+			     table[i].counter, (unsigned long long)at);
+	}
 }
 
 Test(model_skid, pdir_needs_counter_event_and_enable_bit)

@@ -27,7 +27,8 @@ opens() {
 	local pmu=$1 cpu=$2 result=$3 said what
 	shift 3
 	what="$machine, $pmu on CPU $cpu, $*"
-	said=$("$here/open_event" --type "$(<"$devices/$pmu/type")" --cpu "$cpu" --sample-type $types --wakeup 1 "$@")
+	said=$("$here/open_event" --type "$(<"$devices/$pmu/type")" --cpu "$cpu" --sample-type $types --wakeup 1 \
+		--for 3 --enough 30 "$@")
 	case $result in
 	runs) [[ $said =~ \"ring\":[1-9][0-9] ]] || fail "$what: too few samples: $said" ;;
 	silent) [[ $said == *'"ring":0,'* ]] || fail "$what: samples: $said" ;;
@@ -87,7 +88,7 @@ opens cpu 0 EOPNOTSUPP --config 0x2cd --precise 3
 opens cpu 0 EINVAL --config 0x1cd --config1 30 --precise 2 --leader 0x2cd
 opens cpu 0 runs --config 0x1c0 --precise 2
 opens cpu 0 EOPNOTSUPP --config 0x1c0 --precise 3
-opens cpu 0 runs --config 0x1cd --config1 30 --precise 2 --for 4 &
+opens cpu 0 runs --config 0x1cd --config1 30 --precise 2 --for 4 --enough 1000000 &
 sleep 1
 opens cpu 0 silent --config 0x1c0 --precise 2 --for 1
 wait $!

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * pebs_machine: a CPU with PEBS for a machine that has none. Perf core is given a core PMU `cpu` whose
- * hardware is the model in daemon/model/; samples come as real ones do, through a PEBS record, a non-maskable
- * interrupt and perf_event_overflow(), and are counted on the way. For tests in a virtual machine: it refuses
- * one that has a PMU. `insmod pebs_machine.ko cpu=skylake`.
+ * pebs_machine: a CPU with PEBS for a machine that has none. Perf core is given a core PMU `cpu` (of a hybrid
+ * machine cpu_core and cpu_atom, on the CPUs of even and of odd numbers) whose hardware is the model in
+ * daemon/model/; samples come as real ones do, through a PEBS record, a non-maskable interrupt and
+ * perf_event_overflow(), and are counted on the way. For tests in a virtual machine: it refuses one that has
+ * a PMU. `insmod pebs_machine.ko cpu=skylake`.
  *
  * Parameters, in /sys/module/pebs_machine/parameters/; all but `cpu` and `books` can be written at any time:
- * - cpu: which of the model's machines, by its name; from Nehalem on. zen3 and zen5 have no PEBS but IBS: a
- * PMU `ibs_op`, as this kernel's driver has it.
+ * - cpu: which of the model's machines, by its name; from Nehalem on. Those that the running kernel does not
+ *   know are played as a later one's driver would.
+ *   zen3 and zen5 have no PEBS but IBS: a PMU `ibs_op`, as this kernel's driver has it.
  * - loads_per_second: events of each counter in a second of running tasks, on each CPU. Divided by an event's
  *   period it is the sampling rate: with the daemon's own period of 10007, 10000000 makes 1 kHz. What a guest
  *   cannot keep up with is cut to what leaves half of the time to tasks; 1000000000: as fast as it can.
@@ -17,10 +19,10 @@
  * - books: entries of each CPU's table, 64 to 65536.
  *
  * In /sys/kernel/debug/pebs_machine/, as JSON, an object a line:
- * - books: for each CPU, event, cgroup, thread and name, what went to perf_event_overflow(), and as `ring`
- *   what went to perf_event_output() alone, where no BPF program sees it. `latency` is what was handed over,
- *   `latency_true` what the record had; `guarded`, those of the samples for which the kernel left out BPF
- *   programs (bpf_prog_active was held when they were handed over).
+ * - books: for each CPU and its PMU, event, cgroup, thread and name, what went to perf_event_overflow(), and
+ * as `ring` what went to perf_event_output() alone, where no BPF program sees it. `latency` is what was
+ * handed over, `latency_true` what the record had; `guarded`, those of the samples for which the kernel left
+ * out BPF programs (bpf_prog_active was held when they were handed over).
  * - totals: for each CPU the same by event, with collisions, how often and for how long it was throttled; and
  *   what should be 0: not_written, stopped, early, unclaimed, broken, full, events_full.
  *   Of IBS the events are kinds of operations: 0x2 loads, 0x4 stores, 0x1 others (under 0x0: throttles);
@@ -33,7 +35,8 @@
  * Not as the real kernel and machine: events of PERF_TYPE_HW_CACHE are refused (ENOENT), branch records too
  * (EOPNOTSUPP), and XMM registers (EINVAL); TSX, top-down and freeze_on_smi are not shown; user space cannot
  * read counters by RDPMC (cap_user_rdpmc is 0, the page's index is real); instructions' addresses are the
- * model's; memory events but load latency and the machine's store event have no data source (PERF_MEM_NA).
+ * model's, and before Haswell one instruction late, where the driver would look for the one before in branch
+ * records; memory events but load latency and the machine's store event have no data source (PERF_MEM_NA).
  * The buffer is the driver's, 64 KiB. Of an AMD machine, `cpu` and `ibs_fetch` refuse events (EOPNOTSUPP).
  */
 #include "core.h"
