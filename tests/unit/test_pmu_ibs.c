@@ -235,9 +235,18 @@ Test(pmu_ibs, without_it_amd_is_refused)
 	cr_expect_not_null(strstr(reason, "there is no PMU ibs_op"), "%s", reason);
 }
 
+Test(pmu_ibs, a_copy_without_formats_does_not_tell)
+{
+	tree_pmu(root, "ibs_op", "type", "11\n");
+	machine_plan(root, ROLE(LOADS), &plan);
+	cr_expect_eq(plan.n_openings, 0);
+	cr_expect_not_null(strstr(machine_refusal(&plan, "ibs_op", EVENT_LOADS), "the folder format/"));
+}
+
 Test(pmu_ibs, a_broken_tree)
 {
 	tree_pmu(root, "ibs_op", "type", "eleven\n");
+	tree_pmu(root, "ibs_op", "format/cnt_ctl", "config:19\n");
 	machine_plan(root, ROLE(LOADS), &plan);
 	cr_expect_eq(plan.n_openings, 0);
 	cr_expect_not_null(machine_refusal(&plan, "ibs_op", EVENT_LOADS));

@@ -112,10 +112,11 @@ static int note_copy(const struct planner *planner)
 	for (size_t i = 0; i < plan->n_openings; i++) {
 		const struct pmu_opening *opening = &plan->openings[i];
 
-		if (opening->cpus_known)
+		if (opening->cpus_known ||
+		    (i > 0 && strcmp(opening->event.pmu, plan->openings[i - 1].event.pmu) == 0))
 			continue;
 		r = pmu_plan_note(plan,
-				  "%s: the tree does not tell which CPUs are online; the event is opened on "
+				  "%s: the tree does not tell which CPUs are online; an event is opened on "
 				  "each that is",
 				  opening->event.pmu);
 		if (r < 0)

@@ -137,6 +137,14 @@ int pmu_plan_ibs(const struct planner *planner, const char *pmu)
 	u32 type;
 	int r = 0;
 
+	if (!pmu_tree_has(planner->tree, pmu, "format"))
+		return pmu_refuse_all(planner, pmu,
+				      "the folder format/ of this PMU is not in the tree, so the tree does "
+				      "not tell how its "
+				      "samples are asked for: all kernels make one but for the first CPUs "
+				      "that had IBS, which "
+				      "count cycles alone. Copy the tree whole, or run pebsd --probe on the "
+				      "machine itself");
 	if (pmu_tree_number(planner->tree, pmu, "type", &type) < 0)
 		return pmu_refuse_all(planner, pmu, "cannot read its type number");
 	if (loads)
