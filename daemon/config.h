@@ -10,6 +10,7 @@
 #include <stddef.h>
 
 #include "base/cleanup.h"
+#include "base/cpu_list.h"
 #include "base/listen_address.h"
 #include "config_mistakes.h"
 #include "model/machine.h"
@@ -18,11 +19,10 @@
 /* In the order of the choices of `origin`. */
 enum config_origin { CONFIG_ORIGIN_AUTO, CONFIG_ORIGIN_PERF, CONFIG_ORIGIN_REPLAY, CONFIG_ORIGIN_MODEL };
 
-/*
- * What `period = auto` stands for: a prime, so that no loop whose trip count divides it is always sampled at
- * the same load.
+/* What `period = auto` and `instructions-period = auto` stand for: the PMU's own default, see struct
+ * pmu_wish.
  */
-#define CONFIG_PERIOD_AUTO 10007
+#define CONFIG_PERIOD_AUTO 0
 
 #define CONFIG_CGROUPS_MAX_AUTO 0
 #define CONFIG_GROUP_MAX        256
@@ -35,10 +35,13 @@ struct config_patterns {
 struct config {
 	/* [sampling] */
 	enum config_origin origin;
-	unsigned int events; /* bit 1 << enum event_role */
-	u64 ldlat;           /* cycles */
-	u64 period;          /* loads a sample stands for */
-	u64 interval_ns;     /* from one collection to the next */
+	unsigned int events;     /* bit 1 << enum event_role */
+	u64 ldlat;               /* cycles */
+	u64 period;              /* loads or stores a sample stands for; CONFIG_PERIOD_AUTO */
+	u64 instructions_period; /* instructions a sample stands for; CONFIG_PERIOD_AUTO */
+	struct cpu_list cpus;    /* to sample; none: all */
+	bool isolated;           /* whether isolated CPUs are sampled, too */
+	u64 interval_ns;         /* from one collection to the next */
 
 	/* [model] */
 	const struct machine *cpu; /* that the model plays; one that machine_refusal() has nothing against */

@@ -13,7 +13,7 @@
 #include "base/glob.h"
 #include "base/number.h"
 #include "config_model.h"
-#include "origin/event.h"
+#include "config_sampling.h"
 
 #define BLANKS " \t"
 
@@ -33,9 +33,16 @@ static const struct config_key keys[] = {
 	 .default_text = "loads", .meaning = "what is sampled"},
 	{"sampling", "ldlat", CONFIG_KEY_NUMBER, .needs_restart = true, FIELD(ldlat), .default_text = "30",
 	 .min = 3, .max = 65535, .meaning = "cycles a load must take to be sampled"},
-	{"sampling", "period", CONFIG_KEY_NUMBER, .needs_restart = true, FIELD(period),
+	{"sampling", "period", CONFIG_KEY_NUMBER, .needs_restart = false, FIELD(period),
 	 .default_text = "auto", .min = 100, .max = INT32_MAX, .has_auto = true,
-	 .auto_value = CONFIG_PERIOD_AUTO, .meaning = "loads from one sample to the next"},
+	 .auto_value = CONFIG_PERIOD_AUTO, .meaning = "loads or stores from one sample to the next"},
+	{"sampling", "instructions-period", CONFIG_KEY_NUMBER, .needs_restart = false,
+	 FIELD(instructions_period), .default_text = "auto", .min = 1000, .max = INT32_MAX, .has_auto = true,
+	 .auto_value = CONFIG_PERIOD_AUTO, .meaning = "instructions from one sample to the next"},
+	{"sampling", "cpus", CONFIG_KEY_CPUS, .needs_restart = true, FIELD(cpus), .default_text = "all",
+	 .meaning = "CPUs that are sampled"},
+	{"sampling", "isolated", CONFIG_KEY_YES_NO, .needs_restart = true, FIELD(isolated),
+	 .default_text = "yes", .meaning = "whether isolated CPUs are sampled, too"},
 	{"sampling", "interval", CONFIG_KEY_DURATION, .needs_restart = false, FIELD(interval_ns),
 	 .default_text = "1s", .min = 100 * NSEC_PER_MSEC, .max = 60 * NSEC_PER_SEC,
 	 .meaning = "time from one collection to the next"},
@@ -72,9 +79,6 @@ static const struct {
 	const char *part;
 } later[] = {
 	{"rule", NULL, NULL, "alert rules"},
-	{"sampling", "events", "stores", "store latency"},
-	{"sampling", "events", "instructions", "precise distribution"},
-	{"sampling", "events", "offcore", "off-core response"},
 	{"sampling", "budget", NULL, "the governor of the period"},
 	{"cgroups", "hot", NULL, "tables of hot code and data"},
 	{"export", "profiles", NULL, "profiles"},
@@ -153,6 +157,8 @@ static size_t field_size(const struct config_key *key)
 		return sizeof(unsigned int);
 	case CONFIG_KEY_MACHINE:
 		return sizeof(const struct machine *);
+	case CONFIG_KEY_CPUS:
+		return sizeof(struct cpu_list);
 	case CONFIG_KEY_NUMBER:
 	case CONFIG_KEY_DURATION:
 		return sizeof(u64);
@@ -199,26 +205,6 @@ static int set_origin(const struct config_key *key, void *field, const char *tex
 			return 0;
 		}
 	return refuse_value(key, text, "auto, perf, replay or model", ret_problem);
-}
-
-static int set_events(const struct config_key *key, void *field, const char *text, char **ret_problem)
-{
-	_cleanup_free_ char *words = strdup(text);
-	unsigned int events = 0;
-	char *rest = words;
-	char *word;
-
-	if (!words)
-		return -ENOMEM;
-	while ((word = strsep(&rest, BLANKS))) {
-		if (!*word)
-			continue;
-		if (strcmp(word, event_role_name(EVENT_LOADS)) != 0)
-			return refuse_value(key, word, event_role_name(EVENT_LOADS), ret_problem);
-		events |= 1U << EVENT_LOADS;
-	}
-	*(unsigned int *)field = events;
-	return 0;
 }
 
 static int set_number(const struct config_key *key, void *field, const char *text, char **ret_problem)
@@ -353,7 +339,7 @@ int config_key_set(const struct config_key *key, struct config *config, const ch
 	case CONFIG_KEY_ORIGIN:
 		return set_origin(key, field, value, ret_problem);
 	case CONFIG_KEY_EVENTS:
-		return set_events(key, field, value, ret_problem);
+		return config_sampling_events(key, value, field, ret_problem);
 	case CONFIG_KEY_NUMBER:
 		return set_number(key, field, value, ret_problem);
 	case CONFIG_KEY_DURATION:
@@ -370,6 +356,8 @@ int config_key_set(const struct config_key *key, struct config *config, const ch
 		return config_model_cpu(key, value, field, ret_problem);
 	case CONFIG_KEY_WORKLOADS:
 		return config_model_workloads(key, value, field, ret_problem);
+	case CONFIG_KEY_CPUS:
+		return config_sampling_cpus(key, value, field, ret_problem);
 	}
 	return -EINVAL;
 }
@@ -403,6 +391,7 @@ bool config_key_equal(const struct config_key *key, const struct config *a, cons
 	case CONFIG_KEY_YES_NO:
 	case CONFIG_KEY_MACHINE:
 	case CONFIG_KEY_WORKLOADS:
+	case CONFIG_KEY_CPUS:
 		break;
 	}
 	return memcmp(left, right, field_size(key)) == 0;

@@ -16,6 +16,7 @@ enum config_key_type {
 	CONFIG_KEY_GROUP,     /* char[CONFIG_GROUP_MAX] */
 	CONFIG_KEY_MACHINE,   /* const struct machine * */
 	CONFIG_KEY_WORKLOADS, /* unsigned int, bits */
+	CONFIG_KEY_CPUS,      /* struct cpu_list */
 };
 
 struct config_key {

@@ -6,51 +6,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/suggest.h"
+#include "config_words.h"
 #include "model/workload.h"
 
 #define ALL "all"
 
-/* "a, b, c", the caller's to free; NULL: no memory. */
-static char *join(const char *const *words, size_t n)
-{
-	char *text = NULL;
-	size_t bytes;
-	FILE *stream = open_memstream(&text, &bytes);
-
-	if (!stream)
-		return NULL;
-	for (size_t i = 0; i < n; i++)
-		(void)fprintf(stream, "%s%s", i ? ", " : "", words[i]);
-	if (fclose(stream) == 0)
-		return text;
-	free(text);
-	return NULL;
-}
-
-/* `word` is none of `words`: they are listed, after the one that may be meant. */
-static int refuse_unknown(const struct config_key *key, const char *word, const char *const *words, size_t n,
-			  char **ret_problem)
-{
-	const char *near = suggest_nearest(word, words, n);
-	_cleanup_free_ char *list = join(words, n);
-	int length;
-
-	if (!list)
-		return -ENOMEM;
-	if (near)
-		length = asprintf(ret_problem, "%s = %s: unknown; did you mean %s? There are %s (%s)",
-				  key->name, word, near, list, key->meaning);
-	else
-		length = asprintf(ret_problem, "%s = %s: unknown; there are %s (%s)", key->name, word, list,
-				  key->meaning);
-	return length < 0 ? -ENOMEM : -EINVAL;
-}
-
 static int refuse_unable(const struct config_key *key, const struct machine *machine,
 			 const char *const *words, size_t n, char **ret_problem)
 {
-	_cleanup_free_ char *list = join(words, n);
+	_cleanup_free_ char *list = config_words_join(words, n);
 
 	if (!list || asprintf(ret_problem, "%s = %s: %s; give one of %s (%s)", key->name, machine->name,
 			      machine_refusal(machine), list, key->meaning) < 0)
@@ -71,7 +35,7 @@ int config_model_cpu(const struct config_key *key, const char *text, const struc
 		if (!machine_refusal(&machines[i]))
 			able[n++] = machines[i].name;
 	if (!machine)
-		return refuse_unknown(key, text, able, n, ret_problem);
+		return config_words_refuse(key, text, able, n, ret_problem);
 	if (machine_refusal(machine))
 		return refuse_unable(key, machine, able, n, ret_problem);
 	*ret = machine;
@@ -100,7 +64,7 @@ int config_model_workloads(const struct config_key *key, const char *text, unsig
 		else if (kind >= 0)
 			workloads |= 1U << kind;
 		else
-			return refuse_unknown(key, word, words, ARRAY_SIZE(words), ret_problem);
+			return config_words_refuse(key, word, words, ARRAY_SIZE(words), ret_problem);
 	}
 	*ret = workloads;
 	return 0;

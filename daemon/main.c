@@ -76,7 +76,11 @@ static int probe(const struct options *options)
 	}
 	if (r >= 0) {
 		wish = (struct pmu_wish){
-			.ldlat = (u32)config->ldlat, .period = config->period, .roles = config->events};
+			.roles = config->events,
+			.period = config->period,
+			.instructions_period = config->instructions_period,
+			.ldlat = (u32)config->ldlat,
+		};
 		r = probe_run(options->sysfs_root ? options->sysfs_root : "/sys", &wish, options->json,
 			      stdout);
 	}

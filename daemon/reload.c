@@ -64,14 +64,19 @@ static int refuse(const struct config_mistakes *mistakes, char **problem, char *
 	return -EINVAL;
 }
 
-static int take_over(struct config *running, struct config *loaded, char ***ret_lines)
+static int take_over(const struct reload_applier *applier, struct config *running, struct config *loaded,
+		     char ***ret_lines)
 {
 	const char *keys[CONFIG_KEYS_MAX];
-	char **lines = calloc(3, sizeof(*lines));
+	char *warning;
+	char **lines = calloc(4, sizeof(*lines));
 	size_t n;
 
 	if (!lines)
 		return -ENOMEM;
+	warning = applier->apply(applier->userdata, running, loaded);
+	if (warning)
+		(void)log_warning(0, "%s", warning);
 	n = config_reload_keys(running, loaded, keys);
 	if (n)
 		add_line(lines, join("taken over:", keys, n, ""));
@@ -79,14 +84,16 @@ static int take_over(struct config *running, struct config *loaded, char ***ret_
 	if (n)
 		add_line(lines, join("waiting for a restart:", keys, n, ""));
 	config_reload(running, loaded);
-	log_notice("configuration read again%s", lines[0] ? "" : "; nothing in it changed");
+	log_notice("configuration read again%s", lines[0] || warning ? "" : "; nothing in it changed");
 	for (size_t i = 0; lines[i]; i++)
 		log_notice("%s", lines[i]);
+	add_line(lines, warning);
 	*ret_lines = lines;
 	return 0;
 }
 
-int reload_config(const struct options *options, struct config *running, char ***ret_lines)
+int reload_config(const struct options *options, const struct reload_applier *applier, struct config *running,
+		  char ***ret_lines)
 {
 	_cleanup_(config_mistakes_clear) struct config_mistakes mistakes = {0};
 	_cleanup_(config_freep) struct config *loaded = NULL;
@@ -101,5 +108,5 @@ int reload_config(const struct options *options, struct config *running, char **
 		return refuse(&mistakes, &problem, ret_lines);
 	if (r < 0)
 		return log_error(r, "cannot read the configuration again; the old one stays in force");
-	return take_over(running, loaded, ret_lines);
+	return take_over(applier, running, loaded, ret_lines);
 }

@@ -63,6 +63,13 @@ bool sampling_complete(const struct sampling *sampling, const char **ret_message
 /* Whether samples can come: 0, or -errno and in `ret_reason`, the sampling's, why not. */
 int sampling_health(const struct sampling *sampling, const char **ret_reason);
 
+/*
+ * Gives the events other periods while they run, as the configuration has them. Their snapshot says which
+ * are in force then. Returns 0, also where the origin has no periods of its own (a replay), or -errno where
+ * events keep theirs; `ret_message`, the caller's, says which and why (NULL: no memory).
+ */
+int sampling_set_periods(struct sampling *sampling, u64 period, u64 instructions_period, char **ret_message);
+
 /* One line for the service manager: what is sampled. The caller frees; NULL: no memory. */
 char *sampling_status(const struct sampling *sampling);
 

@@ -15,11 +15,16 @@
 /* `max = auto`: the workloads there are, and as many again. */
 #define SLOTS_AUTO 16
 
+/* `period = auto`: a prime, so that no loop whose trip count divides it is always sampled at the same load.
+ */
+#define PERIOD_AUTO 10007
+
 struct origin_state {
 	struct engine *engine; /* not owned */
 	struct computer *computer;
 	struct pace pace;
-	int timer; /* of the steps */
+	u64 period; /* as asked for */
+	int timer;  /* of the steps */
 	struct sample batch[INJECT_MAX];
 	size_t n_batch;
 	int result;  /* of the first failure since the last tick */
@@ -163,14 +168,32 @@ static int fail_to_open(struct failure *failure, int error, const char *what)
 	return error;
 }
 
+static u64 wanted_period(u64 configured)
+{
+	return configured == CONFIG_PERIOD_AUTO ? PERIOD_AUTO : configured;
+}
+
+static int set_periods(struct origin_state *state, u64 period, u64 instructions_period, char **ret_message)
+{
+	(void)instructions_period;
+	if (wanted_period(period) == state->period)
+		return 0;
+	if (asprintf(ret_message,
+		     "the model stays at a period of %llu: it takes another when pebsd is started again",
+		     (unsigned long long)state->period) < 0)
+		*ret_message = NULL;
+	return -EOPNOTSUPP;
+}
+
 static int open_computer(struct origin_state *state, const struct config *config, struct failure *failure)
 {
+	const u64 wanted = wanted_period(config->period);
 	const struct computer_settings settings = {
 		.machine = config->cpu,
 		.seed = config->seed,
 		.workloads = config->workloads,
 		.ldlat = (u32)config->ldlat,
-		.period = config->period,
+		.period = wanted,
 	};
 	u64 period;
 	int r = computer_new(&settings, &state->computer);
@@ -180,10 +203,10 @@ static int open_computer(struct origin_state *state, const struct config *config
 	if (r < 0)
 		return fail_to_open(failure, r, config->cpu->title);
 	period = computer_period(state->computer);
-	if (period != config->period)
+	state->period = wanted;
+	if (period != wanted)
 		log_notice("a %s samples one of %llu loads at most: period = %llu is taken for that",
-			   config->cpu->title, (unsigned long long)period,
-			   (unsigned long long)config->period);
+			   config->cpu->title, (unsigned long long)period, (unsigned long long)wanted);
 	return 0;
 }
 
@@ -306,4 +329,5 @@ const struct origin origin_model = {
 	.input = input,
 	.tick = tick,
 	.stop = stop,
+	.set_periods = set_periods,
 };

@@ -23,6 +23,10 @@ struct origin {
 	void (*stop)(struct origin_state *state);
 	bool (*complete)(const struct origin_state *state, const char **ret_message);
 	int (*health)(const struct origin_state *state, const char **ret_reason);
+
+	/* As sampling_set_periods(); NULL: the origin has none. */
+	int (*set_periods)(struct origin_state *state, u64 period, u64 instructions_period,
+			   char **ret_message);
 };
 
 extern const struct origin origin_perf;

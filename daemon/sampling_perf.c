@@ -14,14 +14,15 @@
 #include "collect/adopt.h"
 #include "origin/perf/perf.h"
 #include "origin/perf/perf_notes.h"
-#include "origin/perf/pmu.h"
+#include "sampling_perf_open.h"
 
 /* `max = auto`: twice the cgroups there are, and at least so many. */
 #define SLOTS_AUTO_MIN 512
 
 struct origin_state {
 	struct engine *engine; /* not owned */
-	char *mount;           /* of the cgroup2 hierarchy */
+	const struct config *config;
+	char *mount; /* of the cgroup2 hierarchy */
 	size_t n_sets;
 	struct perf_event_set *sets[EVENTS_MAX]; /* in the order of the engine's events */
 	struct perf_counts counts[EVENTS_MAX];   /* as of the last collection */
@@ -51,41 +52,35 @@ static void free_statep(struct origin_state **state)
 	free_state(*state);
 }
 
-/* What another try may mend is no verdict on the machine: the unit is then started again. */
-static enum exit_code code_of(int error)
-{
-	return error == -ENOMEM || error == -ENFILE || error == -EBUSY || error == -EAGAIN ? EXIT_FAILED
-											   : EXIT_CANNOT;
-}
-
-static int cannot(struct failure *failure, int error, const char *format, const char *what)
-{
-	failure->code = code_of(error);
-	if (asprintf(&failure->message, format, what) < 0)
-		failure->message = NULL;
-	return error;
-}
-
 static int find_mount(struct origin_state *state, struct failure *failure)
 {
 	bool subtree;
 	int r = cgroup_mount_find(&state->mount, &subtree);
 
 	if (r == -ENOENT)
-		return cannot(failure, r, "cannot tell cgroups apart: %s",
-			      "no cgroup2 file system is mounted, and v1 hierarchies number their cgroups "
-			      "each on their "
-			      "own; mount it: mount -t cgroup2 none /sys/fs/cgroup/unified, or boot with "
-			      "systemd.unified_cgroup_hierarchy=1");
+		return sampling_perf_cannot(
+			failure, r, "cannot tell cgroups apart: %s",
+			"no cgroup2 file system is mounted, and v1 hierarchies number their cgroups "
+			"each on their "
+			"own; mount it: mount -t cgroup2 none /sys/fs/cgroup/unified, or boot with "
+			"systemd.unified_cgroup_hierarchy=1");
 	if (r < 0)
-		return cannot(failure, r,
-			      "cannot read /proc/self/mountinfo to find the cgroup2 mount: %s; mount /proc",
-			      strerror(-r));
-	if (cgroup_mount_in_use(state->mount) == 0)
-		(void)log_warning(0,
-				  "no cgroup is below the root of %s: every sample is the root's; boot with "
-				  "systemd.unified_cgroup_hierarchy=1 to have services there",
-				  state->mount);
+		return sampling_perf_cannot(
+			failure, r,
+			"cannot read /proc/self/mountinfo to find the cgroup2 mount: %s; mount /proc",
+			strerror(-r));
+	/*
+	 * A part of the tree, as a container has it, may well have no cgroup of its own: those outside of it
+	 * are found as they are born.
+	 */
+	if (!subtree && cgroup_mount_in_use(state->mount) == 0)
+		return sampling_perf_cannot(
+			failure, -ENOENT,
+			"cannot tell cgroups apart: no cgroup is below the root of %s, so every task of "
+			"this host is in the root, as where services are kept in v1 hierarchies alone; "
+			"boot with systemd.unified_cgroup_hierarchy=1, or put what is to be told apart "
+			"into cgroups there",
+			state->mount);
 	if (subtree)
 		log_notice("%s shows only a part of the cgroup tree: cgroups outside of it are named as they "
 			   "are born, "
@@ -117,58 +112,6 @@ static u32 slots_for(const struct config *config, const char *mount)
 	if (slots < SLOTS_AUTO_MIN)
 		return SLOTS_AUTO_MIN;
 	return slots > KERNEL_SLOTS_MAX ? KERNEL_SLOTS_MAX : (u32)slots;
-}
-
-/* "cpu: WHY. ibs_op: WHY". The caller frees; NULL: no memory. */
-static char *join_refusals(const struct pmu_plan *plan)
-{
-	char *text = NULL;
-	size_t bytes;
-	FILE *stream = open_memstream(&text, &bytes);
-
-	if (!stream)
-		return NULL;
-	for (size_t i = 0; i < plan->n_refusals; i++)
-		(void)fprintf(stream, "%s%s: %s", i ? ". " : "", plan->refusals[i].pmu,
-			      plan->refusals[i].reason);
-	if (fclose(stream) == 0)
-		return text;
-	free(text);
-	return NULL;
-}
-
-static int refuse(const struct pmu_plan *plan, struct failure *failure)
-{
-	_cleanup_free_ char *reasons = join_refusals(plan);
-
-	return cannot(
-		failure, -ENODEV,
-		"memory loads cannot be sampled here. %s. pebsd --probe lists all that was looked at, and "
-		"pebsd --origin model shows what pebsd does, on a model",
-		reasons && *reasons ? reasons : "No PMU is known to");
-}
-
-static int open_sets(struct origin_state *state, const struct config *config, struct failure *failure)
-{
-	const struct pmu_wish wish = {
-		.ldlat = (u32)config->ldlat, .period = config->period, .roles = config->events};
-	struct pmu_plan plan = {0};
-	int r = pmu_plan("/sys", &wish, &plan);
-
-	if (r < 0)
-		return cannot(failure, r, "cannot plan what to sample from /sys: %s", strerror(-r));
-	if (plan.n_openings == 0)
-		r = refuse(&plan, failure);
-	for (size_t i = 0; r == 0 && i < plan.n_openings; i++) {
-		r = perf_open(&plan.openings[i], config->period, PERF_ONLINE_PATH,
-			      &state->sets[state->n_sets], &failure->message);
-		if (r < 0)
-			failure->code = code_of(r);
-		else
-			state->n_sets++;
-	}
-	pmu_plan_done(&plan);
-	return r;
 }
 
 static void adopt(struct origin_state *state)
@@ -203,11 +146,20 @@ static int start_sets(struct origin_state *state, struct failure *failure)
 		int r = fd < 0 ? fd : perf_start(state->sets[i], fd, &failure->message);
 
 		if (r < 0) {
-			failure->code = code_of(r);
+			failure->code = sampling_perf_code(r);
 			return r;
 		}
 	}
 	return 0;
+}
+
+static void describe_sets(struct origin_state *state)
+{
+	struct snapshot *head = engine_head(state->engine);
+
+	for (size_t i = 0; i < state->n_sets; i++)
+		head->events[i].takes_turns = perf_takes_turns(state->sets[i]);
+	head->notes = state->notes.list;
 }
 
 static void name_cpus(struct origin_state *state)
@@ -234,19 +186,27 @@ static enum perf_note_change set_note(struct origin_state *state, size_t index, 
 static void take_notes(struct origin_state *state)
 {
 	struct snapshot *head = engine_head(state->engine);
-	u64 rate = perf_note_read_rate();
+	const enum perf_watchdog watchdog = perf_note_read_watchdog();
+	const u64 rate = perf_note_read_rate();
 
 	for (size_t i = 0; i < state->n_sets; i++) {
 		const char *key = head->events[i].key;
+		const struct perf_counts *counts = &state->counts[i];
 		const struct cpu_counts *cpus;
 		size_t n;
 
 		cpus = perf_count_cpus(state->sets[i], &n);
-		if (set_note(state, 2 * i, perf_note_in_error(key, cpus, n)) == PERF_NOTE_WENT)
+		if (set_note(state, PERF_NOTE_OF(i, PERF_NOTE_IN_ERROR),
+			     perf_note_in_error(key, cpus, n, watchdog)) == PERF_NOTE_WENT)
 			log_notice("%s counts again on all its CPUs", key);
-		(void)set_note(state, 2 * i + 1, perf_note_throttled(key, cpus, n, rate));
+		(void)set_note(state, PERF_NOTE_OF(i, PERF_NOTE_THROTTLED),
+			       perf_note_throttled(key, cpus, n, rate));
+		if (perf_takes_turns(state->sets[i]))
+			(void)set_note(
+				state, PERF_NOTE_OF(i, PERF_NOTE_TURNS),
+				perf_note_turns(key, counts->enabled_ns, counts->running_ns, watchdog));
 	}
-	(void)set_note(state, PERF_NOTES_MAX - 1, perf_note_rate(state->rate_at_start, rate));
+	(void)set_note(state, PERF_NOTE_RATE, perf_note_rate(state->rate_at_start, rate));
 	head->notes = state->notes.list;
 }
 
@@ -331,6 +291,17 @@ static int health(const struct origin_state *state, const char **ret_reason)
 	return -EBUSY;
 }
 
+static int set_periods(struct origin_state *state, u64 period, u64 instructions_period, char **ret_message)
+{
+	struct snapshot *head = engine_head(state->engine);
+	int r = sampling_perf_set_periods(state->config, period, instructions_period, state->sets,
+					  state->n_sets, ret_message);
+
+	for (size_t i = 0; i < state->n_sets; i++)
+		head->events[i].event.period = perf_event(state->sets[i])->period;
+	return r;
+}
+
 static int open_perf(const struct sampling_settings *settings, struct engine_settings *engine_settings,
 		     struct engine **ret_engine, struct origin_state **ret, struct failure *ret_failure)
 {
@@ -339,8 +310,9 @@ static int open_perf(const struct sampling_settings *settings, struct engine_set
 
 	if (!state)
 		return -ENOMEM;
+	state->config = settings->config;
 	state->rate_at_start = perf_note_read_rate();
-	r = open_sets(state, settings->config, ret_failure);
+	r = sampling_perf_open(settings->config, &state->notes, state->sets, &state->n_sets, ret_failure);
 	if (r == 0)
 		r = find_mount(state, ret_failure);
 	if (r < 0)
@@ -356,7 +328,7 @@ static int open_perf(const struct sampling_settings *settings, struct engine_set
 	engine_settings->count_userdata = state;
 	r = engine_open(engine_settings, ret_engine, &ret_failure->message);
 	if (r < 0) {
-		ret_failure->code = code_of(r);
+		ret_failure->code = sampling_perf_code(r);
 		return r;
 	}
 	state->engine = *ret_engine;
@@ -365,6 +337,7 @@ static int open_perf(const struct sampling_settings *settings, struct engine_set
 	if (r < 0)
 		return r;
 	name_cpus(state);
+	describe_sets(state);
 	*ret = TAKE_PTR(state);
 	return 0;
 }
@@ -376,4 +349,5 @@ const struct origin origin_perf = {
 	.tick = tick,
 	.stop = stop,
 	.health = health,
+	.set_periods = set_periods,
 };

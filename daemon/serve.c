@@ -126,14 +126,38 @@ static int on_step(sd_event_source *source, void *userdata)
 	return sd_event_source_set_enabled(source, SD_EVENT_OFF);
 }
 
+/* Where an event keeps its old period the configuration does, too: another reload tries it again. */
+static char *apply_periods(void *userdata, const struct config *running, struct config *loaded)
+{
+	struct server *server = userdata;
+	const struct snapshot *head = engine_head(sampling_engine(server->sampling));
+	u64 before[EVENTS_MAX] = {0};
+	char *message = NULL;
+
+	if (running->period == loaded->period && running->instructions_period == loaded->instructions_period)
+		return NULL;
+	for (size_t i = 0; i < head->n_events; i++)
+		before[i] = head->events[i].event.period;
+	if (sampling_set_periods(server->sampling, loaded->period, loaded->instructions_period, &message) <
+	    0) {
+		loaded->period = running->period;
+		loaded->instructions_period = running->instructions_period;
+	}
+	for (size_t i = 0; i < head->n_events; i++)
+		if (head->events[i].event.period != before[i])
+			watch_period(&server->watch, &head->events[i], before[i]);
+	return message;
+}
+
 static int reload(void *userdata, char ***ret_lines)
 {
 	struct server *server = userdata;
 	struct snapshot *head = engine_head(sampling_engine(server->sampling));
+	const struct reload_applier applier = {.apply = apply_periods, .userdata = server};
 	int r;
 
 	(void)sd_notify(false, "RELOADING=1\nSTATUS=Reading the configuration");
-	r = reload_config(server->options, server->config, ret_lines);
+	r = reload_config(server->options, &applier, server->config, ret_lines);
 	head->config_reloaded = r >= 0;
 	if (r >= 0) {
 		(void)clock_gettime(CLOCK_REALTIME, &head->config_time);

@@ -93,6 +93,25 @@ void watch_total(const struct snapshot_event *description, const struct reading 
 		 "in all, %s samples of %s seen, %s lost", seen, description->key, lost);
 }
 
+void watch_period(struct watch *watch, const struct snapshot_event *description, u64 before)
+{
+	_cleanup_free_ char *text = NULL;
+	json_object *fields = json_object_new_object();
+	u64 now = description->event.period;
+
+	if (asprintf(&text, "the period of %s is %llu, no longer %llu", description->key,
+		     (unsigned long long)now, (unsigned long long)before) < 0)
+		text = NULL;
+	if (text)
+		log_notice("%s", text);
+	if (fields) {
+		(void)json_object_object_add(fields, "source", json_object_new_string(description->key));
+		(void)json_object_object_add(fields, "period", json_object_new_uint64(now));
+		(void)json_object_object_add(fields, "before", json_object_new_uint64(before));
+	}
+	publish(watch, "period", text ? text : "period", fields);
+}
+
 void watch_reload(struct watch *watch, int result)
 {
 	publish(watch, "reload",

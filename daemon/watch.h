@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What `pebsctl watch` shows, and the log where it matters: births, deaths, losses, reloads, the end. */
+/* What `pebsctl watch` shows, and the log where it matters: births, deaths, losses, periods, reloads, the
+ * end. */
 #ifndef PEBSD_WATCH_H
 #define PEBSD_WATCH_H
 
@@ -25,6 +26,9 @@ void watch_losses(struct watch *watch, unsigned event, const struct snapshot_eve
 /* Tells what an event had in all, when no more can come: whoever reads the counts from time to time knows
  * from the log what came after the last time. */
 void watch_total(const struct snapshot_event *description, const struct reading *reading);
+
+/* Tells, in the log too, that an event has another period; `description` has the new one. */
+void watch_period(struct watch *watch, const struct snapshot_event *description, u64 before);
 
 /* `result`: 0, or -errno where the old configuration stays. */
 void watch_reload(struct watch *watch, int result);

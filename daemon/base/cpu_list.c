@@ -139,6 +139,12 @@ void cpu_list_keep(struct cpu_list *list, const struct cpu_list *allowed)
 		list->bits[i] &= allowed->bits[i];
 }
 
+void cpu_list_drop(struct cpu_list *list, const struct cpu_list *others)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(list->bits); i++)
+		list->bits[i] &= ~others->bits[i];
+}
+
 size_t cpu_list_count(const struct cpu_list *list)
 {
 	size_t n = 0;

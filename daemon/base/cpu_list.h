@@ -33,6 +33,7 @@ bool cpu_list_has(const struct cpu_list *list, int cpu);
 void cpu_list_add(struct cpu_list *list, int cpu);
 void cpu_list_add_all(struct cpu_list *list, const struct cpu_list *others);
 void cpu_list_keep(struct cpu_list *list, const struct cpu_list *allowed);
+void cpu_list_drop(struct cpu_list *list, const struct cpu_list *others);
 
 size_t cpu_list_count(const struct cpu_list *list);
 

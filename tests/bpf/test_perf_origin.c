@@ -11,8 +11,6 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/ioctl.h>
-#include <sys/mman.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -21,12 +19,13 @@
 
 #include "origin/perf/perf.h"
 #include "origin/perf/perf_cpu.h"
+#include "page_faults.h"
 #include "tree.h"
 
 #define FAULTS 2000
 
 static const struct pmu_opening page_faults = {
-	.event = {.role = EVENT_LOADS, .pmu = "software"},
+	.event = {.role = EVENT_LOADS, .pmu = "software", .period = 1},
 	.type = PERF_TYPE_SOFTWARE,
 	.config = PERF_COUNT_SW_PAGE_FAULTS,
 };
@@ -36,25 +35,13 @@ static char online[64];
 static int program_fd = -1;
 static int stats_fd = -1;
 
-/* `return 0;`: how often it ran the kernel counts. */
-static int load_program(void)
-{
-	const struct bpf_insn code[] = {
-		{.code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0, .imm = 0},
-		{.code = BPF_JMP | BPF_EXIT},
-	};
-
-	return bpf_prog_load(BPF_PROG_TYPE_PERF_EVENT, "test", "GPL", code, sizeof(code) / sizeof(code[0]),
-			     NULL);
-}
-
 static void setup(void)
 {
 	if (geteuid() != 0)
 		cr_skip_test("opening events on all CPUs needs root");
 	root = tree_new();
 	(void)snprintf(online, sizeof(online), "%s/online", root);
-	program_fd = load_program();
+	program_fd = page_faults_program();
 	cr_assert_geq(program_fd, 0, "cannot load a BPF program: %s", strerror(errno));
 	stats_fd = bpf_enable_stats(BPF_STATS_RUN_TIME);
 	cr_assert_geq(stats_fd, 0, "cannot switch on BPF statistics: %s", strerror(errno));
@@ -72,38 +59,12 @@ TestSuite(perf_origin, .init = setup, .fini = teardown);
 
 static u64 program_runs(void)
 {
-	struct bpf_prog_info info = {0};
-	u32 size = sizeof(info);
-
-	cr_assert_eq(bpf_obj_get_info_by_fd(program_fd, &info, &size), 0);
-	return info.run_cnt;
+	return page_faults_runs(program_fd);
 }
 
-/* Touches FAULTS fresh pages in a child on `cpu`, and waits for it. */
 static void fault_on(int cpu)
 {
-	pid_t child = fork();
-	int status;
-
-	cr_assert_geq(child, 0);
-	if (child == 0) {
-		const size_t size = FAULTS * 4096UL;
-		cpu_set_t cpus;
-		char *pages;
-
-		CPU_ZERO(&cpus);
-		CPU_SET((size_t)cpu, &cpus);
-		if (sched_setaffinity(0, sizeof(cpus), &cpus) < 0)
-			_exit(1);
-		pages = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-		if (pages == MAP_FAILED || madvise(pages, size, MADV_NOHUGEPAGE) < 0)
-			_exit(1);
-		for (size_t i = 0; i < FAULTS; i++)
-			((volatile char *)pages)[i * 4096] = 1;
-		_exit(0);
-	}
-	cr_assert_eq(waitpid(child, &status, 0), child);
-	cr_assert_eq(status, 0);
+	page_faults_on(cpu, FAULTS);
 }
 
 static struct perf_event_set *open_set(const struct pmu_opening *opening, const char *path)
@@ -111,7 +72,7 @@ static struct perf_event_set *open_set(const struct pmu_opening *opening, const 
 	struct perf_event_set *set = NULL;
 	char *message = NULL;
 
-	cr_assert_eq(perf_open(opening, 1, path, &set, &message), 0, "%s", message);
+	cr_assert_eq(perf_open(opening, path, &set, &message), 0, "%s", message);
 	cr_assert_not_null(set);
 	return set;
 }
@@ -319,12 +280,14 @@ Test(perf_origin, each_cpu_has_its_own_figures_also_when_it_went)
 Test(perf_origin, parts_of_periods_of_several_openings_are_no_sample)
 {
 	_cleanup_(perf_set_freep) struct perf_event_set *set = NULL;
+	struct pmu_opening opening = page_faults;
 	const u64 period = FAULTS * 3 / 4;
 	struct perf_counts counts;
 	char *message = NULL;
 
+	opening.event.period = period;
 	tree_write(root, "online", "0\n");
-	cr_assert_eq(perf_open(&page_faults, period, online, &set, &message), 0, "%s", message);
+	set = open_set(&opening, online);
 	start(set);
 	for (int i = 0; i < 8; i++) {
 		fault_on(0);
@@ -342,7 +305,7 @@ Test(perf_origin, parts_of_periods_of_several_openings_are_no_sample)
 #define CLOCK_PERIOD 10000
 
 static const struct pmu_opening cpu_clock = {
-	.event = {.role = EVENT_LOADS, .pmu = "software"},
+	.event = {.role = EVENT_LOADS, .pmu = "software", .period = CLOCK_PERIOD},
 	.type = PERF_TYPE_SOFTWARE,
 	.config = PERF_COUNT_SW_CPU_CLOCK,
 };
@@ -457,7 +420,7 @@ static struct perf_event_set *open_clock(const struct pmu_opening *opening)
 	char *message = NULL;
 
 	tree_write(root, "online", "0\n");
-	cr_assert_eq(perf_open(opening, CLOCK_PERIOD, online, &set, &message), 0, "%s", message);
+	cr_assert_eq(perf_open(opening, online, &set, &message), 0, "%s", message);
 	return set;
 }
 
@@ -515,7 +478,7 @@ Test(perf_throttling, a_full_ring_grows)
 	struct perf_cpu event;
 	u64 first;
 
-	cr_assert_eq(perf_cpu_open(&cpu_clock, CLOCK_PERIOD, 0, &event), 0);
+	cr_assert_eq(perf_cpu_open(&cpu_clock, 0, &event), 0);
 	cr_assert_eq(perf_cpu_start(&event, program_fd), 0);
 	cr_expect_eq(event.map.data_pages, 1);
 	burn_throttled(0, 400 * NSEC_PER_MSEC);
@@ -530,7 +493,7 @@ Test(perf_throttling, a_full_ring_grows)
 	burn_throttled(0, 30 * NSEC_PER_MSEC);
 	perf_cpu_read_throttling(&event);
 	cr_expect_gt(event.map.throttle.throttles, first, "the larger ring tells nothing");
-	cr_expect(perf_cpu_counts(&event, 1).throttle_known);
+	cr_expect(perf_cpu_counts(&event).throttle_known);
 	perf_cpu_close(&event);
 }
 
@@ -539,14 +502,14 @@ Test(perf_throttling, no_sample_is_written_to_the_ring)
 {
 	struct perf_cpu event;
 
-	cr_assert_eq(perf_cpu_open(&page_faults, 1, 0, &event), 0);
+	cr_assert_eq(perf_cpu_open(&page_faults, 0, &event), 0);
 	cr_assert_eq(perf_cpu_start(&event, program_fd), 0);
 	fault_on(0);
 	cr_assert_geq(program_runs(), FAULTS * 99 / 100);
 	cr_assert_eq(event.map.data_pages, 1);
 	cr_expect_eq(event.map.page->data_head, 0);
 	perf_cpu_read_throttling(&event);
-	cr_expect_eq(perf_cpu_counts(&event, 1).throttles, 0);
+	cr_expect_eq(perf_cpu_counts(&event).throttles, 0);
 	cr_expect_eq(event.map.throttle.lost, 0);
 	perf_cpu_close(&event);
 }
@@ -556,11 +519,11 @@ Test(perf_throttling, without_a_ring_it_is_not_known)
 {
 	struct perf_cpu event;
 
-	cr_assert_eq(perf_cpu_open(&page_faults, 1, 0, &event), 0);
-	cr_expect(perf_cpu_counts(&event, 1).throttle_known);
+	cr_assert_eq(perf_cpu_open(&page_faults, 0, &event), 0);
+	cr_expect(perf_cpu_counts(&event).throttle_known);
 	perf_map_close(&event.map);
 	perf_cpu_read_throttling(&event);
-	cr_expect_not(perf_cpu_counts(&event, 1).throttle_known);
+	cr_expect_not(perf_cpu_counts(&event).throttle_known);
 	perf_cpu_close(&event);
 }
 
@@ -585,12 +548,12 @@ Test(perf_origin, failures_say_why)
 	char *message = NULL;
 
 	nobody.type = 0x7fffffff;
-	cr_expect_eq(perf_open(&nobody, 1, PERF_ONLINE_PATH, &set, &message), -ENOENT);
+	cr_expect_eq(perf_open(&nobody, PERF_ONLINE_PATH, &set, &message), -ENOENT);
 	cr_expect_not_null(strstr(message, "cannot open loads on PMU software, CPU 0 (type 2147483647"), "%s",
 			   message);
 	free(message);
 	tree_write(root, "online", "\n");
-	cr_expect_eq(perf_open(&page_faults, 1, online, &set, &message), -ENODEV);
+	cr_expect_eq(perf_open(&page_faults, online, &set, &message), -ENODEV);
 	cr_expect_not_null(strstr(message, "none of its CPUs is online"), "%s", message);
 	free(message);
 	cr_expect_null(set);
@@ -614,17 +577,17 @@ Test(perf_origin, an_event_that_stands_still_is_noticed)
 	const struct timespec moment = {.tv_nsec = 2000000};
 	struct perf_cpu event;
 
-	cr_assert_eq(perf_cpu_open(&page_faults, 1, 0, &event), 0);
+	cr_assert_eq(perf_cpu_open(&page_faults, 0, &event), 0);
 	cr_assert_eq(perf_cpu_start(&event, program_fd), 0);
 	for (int i = 0; i < 4; i++) {
 		(void)nanosleep(&moment, NULL);
-		perf_cpu_update(&event, 1, true);
+		perf_cpu_update(&event, true);
 		cr_expect_not(event.detached, "running, taken for detached at reading %d", i);
 	}
 	cr_assert_eq(ioctl(event.fd, PERF_EVENT_IOC_DISABLE, 0), 0);
 	for (int i = 0; i < 3; i++) {
 		(void)nanosleep(&moment, NULL);
-		perf_cpu_update(&event, 1, true);
+		perf_cpu_update(&event, true);
 	}
 	cr_expect(event.detached);
 	cr_expect_not(event.outage.in_error);

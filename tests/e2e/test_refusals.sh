@@ -30,6 +30,26 @@ for mode in --check-config --once; do
 done
 exits 'the default configuration' 0 "$PEBSD" --check-config --config config/pebsd.conf
 
+# What sampling is told: each mistake on its line, with what can be given.
+cat >"$work/sampling.conf" <<'C'
+[sampling]
+ldlat = 65536
+events = loads stroes
+period = 99
+instructions-period = many
+cpus = 0-3, 8
+isolated = 2
+C
+exits 'mistakes in [sampling]' 2 "$PEBSD" --check-config --config "$work/sampling.conf"
+expect 'mistakes told' 6 "$(wc -l <"$work/said")"
+for text in '2: ldlat = 65536: give a whole number from 3 to 65535' '3: events = stroes: unknown; did you mean stores?' \
+	'4: period = 99: give auto or a whole number from 100 to' '5: instructions-period = many: give auto or' \
+	'6: cpus = 0-3, 8: give all, or numbers and ranges' '7: isolated = 2: give yes or no'; do
+	grep -qF "sampling.conf:$text" "$work/said" || fail "not told: $text: $(cat "$work/said")"
+done
+printf '[sampling]\nevents = loads stores instructions offcore\ncpus = 0-1,3\n' >"$work/sampling.conf"
+exits 'every event, on some CPUs' 0 "$PEBSD" --check-config --config "$work/sampling.conf"
+
 # The probe answers whatever the configuration is, and with the same exit code.
 expected=0
 "$PEBSD" --probe --json --config config/pebsd.conf >"$work/probe.json" || expected=$?

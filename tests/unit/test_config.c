@@ -69,7 +69,7 @@ Test(config, defaults)
 	cr_expect_eq(config->origin, CONFIG_ORIGIN_AUTO);
 	cr_expect_eq(config->events, 1U << EVENT_LOADS);
 	cr_expect_eq(config->ldlat, 30);
-	cr_expect_eq(config->period, 10007);
+	cr_expect_eq(config->period, CONFIG_PERIOD_AUTO);
 	cr_expect_eq(config->interval_ns, NSEC_PER_SEC);
 	cr_expect_str_eq(config->cpu->name, "skylake");
 	cr_expect_eq(config->seed, 1);
@@ -163,11 +163,9 @@ Test(config, what_comes_later_is_refused_with_its_reason)
 		"x.conf:1: [rule slow database] is not known to this version (comes with alert rules); "
 		"remove the section\n");
 	expect_mistakes(
-		"[sampling]\nbudget = 0.5%\nevents = loads stores\n",
+		"[sampling]\nbudget = 0.5%\n",
 		"x.conf:2: budget is not known to this version (comes with the governor of the period); "
-		"remove the line\n"
-		"x.conf:3: events = stores: not known to this version (comes with store latency); give "
-		"loads (what is sampled)\n");
+		"remove the line\n");
 	cr_expect(strstr(printed("[cgroups]\nhot = /a\n"), "x.conf:2: hot is not known to this version"));
 	cr_expect(strstr(printed("[export]\nprofiles = no\n"),
 			 "x.conf:2: profiles is not known to this version"));
@@ -294,8 +292,8 @@ Test(config, values_out_of_range)
 	}
 	expect_mistakes(
 		"[sampling]\nperiod = 5\ninterval = 5h\n",
-		"x.conf:2: period = 5: give auto or a whole number from 100 to 2147483647 (loads from one "
-		"sample to the next)\n"
+		"x.conf:2: period = 5: give auto or a whole number from 100 to 2147483647 (loads or stores "
+		"from one sample to the next)\n"
 		"x.conf:3: interval = 5h: give a time from 100ms to 1m, a whole number with ms, s, m, h or "
 		"d (time from one collection to the next)\n");
 }
@@ -444,22 +442,22 @@ Test(config, what_a_reload_applies_and_what_waits_for_a_restart)
 	      "[model]\ncpu = nehalem\nseed = 2\nworkloads = mix\n"
 	      "[cgroups]\nmax = 99\ninclude = /a\nexclude = /b\n"
 	      "[export]\nlisten = none\ntop = 7\ndetail-metrics = yes\n[control]\ngroup = adm\n");
-	cr_assert_eq(config_restart_keys(running, loaded, names), 9);
+	cr_assert_eq(config_restart_keys(running, loaded, names), 8);
 	cr_expect_str_eq(names[0], "origin");
 	cr_expect_str_eq(names[1], "ldlat");
-	cr_expect_str_eq(names[2], "period");
-	cr_expect_str_eq(names[3], "cpu");
-	cr_expect_str_eq(names[4], "seed");
-	cr_expect_str_eq(names[5], "workloads");
-	cr_expect_str_eq(names[6], "max");
-	cr_expect_str_eq(names[7], "listen");
-	cr_expect_str_eq(names[8], "group");
-	cr_assert_eq(config_reload_keys(running, loaded, names), 5);
-	cr_expect_str_eq(names[0], "interval");
-	cr_expect_str_eq(names[1], "include");
-	cr_expect_str_eq(names[2], "exclude");
-	cr_expect_str_eq(names[3], "top");
-	cr_expect_str_eq(names[4], "detail-metrics");
+	cr_expect_str_eq(names[2], "cpu");
+	cr_expect_str_eq(names[3], "seed");
+	cr_expect_str_eq(names[4], "workloads");
+	cr_expect_str_eq(names[5], "max");
+	cr_expect_str_eq(names[6], "listen");
+	cr_expect_str_eq(names[7], "group");
+	cr_assert_eq(config_reload_keys(running, loaded, names), 6);
+	cr_expect_str_eq(names[0], "period");
+	cr_expect_str_eq(names[1], "interval");
+	cr_expect_str_eq(names[2], "include");
+	cr_expect_str_eq(names[3], "exclude");
+	cr_expect_str_eq(names[4], "top");
+	cr_expect_str_eq(names[5], "detail-metrics");
 
 	config_reload(running, loaded);
 	cr_expect_eq(running->interval_ns, 2 * NSEC_PER_SEC);

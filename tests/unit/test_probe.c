@@ -159,12 +159,12 @@ Test(probe, what_the_kernel_refuses_is_moved_to_the_refusals)
 	_cleanup_(pmu_plan_done) struct pmu_plan plan = {.n_openings = 1};
 
 	plan.openings[0] = (struct pmu_opening){
-		.event = {.role = EVENT_LOADS, .pmu = "cpu", .ldlat = 30},
+		.event = {.role = EVENT_LOADS, .pmu = "cpu", .ldlat = 30, .period = 10007},
 		.type = 0x7fffffff,
 		.config = 0x1cd,
 		.precise_ip = 2,
 	};
-	cr_assert_eq(probe_try(&plan, 10007), 0);
+	cr_assert_eq(probe_try(&plan), 0);
 	cr_expect_eq(plan.n_openings, 0);
 	cr_assert_eq(plan.n_refusals, 1);
 	cr_expect_not_null(strstr(plan.refusals[0].reason, "cannot open loads on PMU cpu, CPU 0"), "%s",

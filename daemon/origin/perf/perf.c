@@ -10,7 +10,6 @@
 
 struct perf_event_set {
 	struct pmu_opening opening;
-	u64 period;
 	char *online_path;
 	int program_fd; /* the caller's; -1 until started */
 	struct cpu_list cpus;
@@ -34,12 +33,12 @@ static int diagnosed(int error,
 	return error;
 }
 
-int perf_try(struct pmu_opening *opening, u64 period, int cpu, char **ret_message)
+int perf_try(struct pmu_opening *opening, int cpu, char **ret_message)
 {
 	struct perf_cpu event;
 	int r;
 
-	r = perf_cpu_open_relaxed(opening, period, cpu, &event);
+	r = perf_cpu_open_relaxed(opening, cpu, &event);
 	if (r < 0)
 		return diagnosed(r, perf_diagnose_open, opening, cpu, ret_message);
 	perf_cpu_close(&event);
@@ -111,9 +110,13 @@ void perf_count(struct perf_event_set *set, struct perf_counts *ret)
 		struct cpu_counts *book = book_of(set->books, set->n_books, event->cpu);
 		struct cpu_counts counts;
 
-		perf_cpu_update(event, set->period, set->program_fd >= 0);
+		/* Stopped, it has no later news, and all of it is to be in. */
+		if (event->stopped)
+			perf_cpu_read(event, false);
+		else
+			perf_cpu_update(event, set->program_fd >= 0);
 		perf_cpu_read_throttling(event);
-		counts = perf_cpu_counts(event, set->period);
+		counts = perf_cpu_counts(event);
 		cpu_counts_add(book, &counts);
 		book->open = true;
 		book->in_error = counts.in_error;
@@ -148,9 +151,11 @@ static int close_gone(struct perf_event_set *set, const struct cpu_list *wanted)
 			set->events[kept++] = *event;
 			continue;
 		}
+		/* Between a reading and the end there would be samples that nobody expects. */
+		perf_cpu_stop(event);
 		perf_cpu_read(event, false);
 		perf_cpu_read_throttling(event);
-		counts = perf_cpu_counts(event, set->period);
+		counts = perf_cpu_counts(event);
 		cpu_counts_add(book_of(set->closed, set->n_books, event->cpu), &counts);
 		perf_cpu_close(event);
 	}
@@ -166,9 +171,8 @@ static int open_one(struct perf_event_set *set, int cpu, char **ret_message)
 	int r;
 
 	/* What the first CPU took goes for all: the program is made for one kind of sample. */
-	r = set->n == 0 && set->program_fd < 0
-		    ? perf_cpu_open_relaxed(&set->opening, set->period, cpu, &event)
-		    : perf_cpu_open(&set->opening, set->period, cpu, &event);
+	r = set->n == 0 && set->program_fd < 0 ? perf_cpu_open_relaxed(&set->opening, cpu, &event)
+					       : perf_cpu_open(&set->opening, cpu, &event);
 	if (r == -ENODEV) /* gone again since the list was read */
 		return 0;
 	if (r < 0)
@@ -245,8 +249,8 @@ static int wanted_cpus(const struct perf_event_set *set, struct cpu_list *ret, c
 	return 0;
 }
 
-int perf_open(const struct pmu_opening *opening, u64 period, const char *online_path,
-	      struct perf_event_set **ret, char **ret_message)
+int perf_open(const struct pmu_opening *opening, const char *online_path, struct perf_event_set **ret,
+	      char **ret_message)
 {
 	_cleanup_(perf_set_freep) struct perf_event_set *set = NULL;
 	struct cpu_list wanted;
@@ -257,8 +261,6 @@ int perf_open(const struct pmu_opening *opening, u64 period, const char *online_
 	if (!set)
 		return -ENOMEM;
 	set->opening = *opening;
-	set->opening.event.period = period;
-	set->period = period;
 	set->program_fd = -1;
 	set->online_path = strdup(online_path);
 	if (!set->online_path)
@@ -298,6 +300,11 @@ const struct event *perf_event(const struct perf_event_set *set)
 	return &set->opening.event;
 }
 
+bool perf_takes_turns(const struct perf_event_set *set)
+{
+	return !set->opening.pinned;
+}
+
 const struct cpu_list *perf_cpus(const struct perf_event_set *set)
 {
 	return &set->cpus;
@@ -315,6 +322,43 @@ int perf_start(struct perf_event_set *set, int program_fd, char **ret_message)
 			return diagnosed(r, perf_diagnose_attach, &set->opening, set->events[i].cpu,
 					 ret_message);
 	}
+	return 0;
+}
+
+/* Returns `error`. */
+static int refuse_period(const struct perf_event_set *set, int error, u64 period, int cpu, char **ret_message)
+{
+	const struct event *event = &set->opening.event;
+
+	if (asprintf(
+		    ret_message,
+		    "%s on PMU %s stays at a period of %llu: on CPU %d the kernel does not take %llu: %s; %s",
+		    event_role_name(event->role), event->pmu, (unsigned long long)event->period, cpu,
+		    (unsigned long long)period, strerror(-error),
+		    error == -EINVAL ? "it is below the least that this CPU has: give a larger one"
+				     : "a restart opens the event with it") < 0)
+		*ret_message = NULL;
+	return error;
+}
+
+int perf_set_period(struct perf_event_set *set, u64 period, char **ret_message)
+{
+	const u64 before = set->opening.event.period;
+	const bool started = set->program_fd >= 0;
+
+	*ret_message = NULL;
+	if (period == before)
+		return 0;
+	for (size_t i = 0; i < set->n; i++) {
+		int r = perf_cpu_set_period(&set->events[i], period, started);
+
+		if (r == 0)
+			continue;
+		for (size_t j = 0; j < i; j++)
+			(void)perf_cpu_set_period(&set->events[j], before, started);
+		return refuse_period(set, r, period, set->events[i].cpu, ret_message);
+	}
+	set->opening.event.period = period;
 	return 0;
 }
 

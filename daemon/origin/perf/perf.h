@@ -32,13 +32,13 @@ struct perf_counts {
 };
 
 /*
- * Opens, disabled, a sample every `period` events, on the opening's CPUs that the file `online_path`
+ * Opens, disabled, with the opening's period, at least 1, on the opening's CPUs that the file `online_path`
  * (PERF_ONLINE_PATH) lists. Weakens the attributes as the kernel demands (perf_attr_relax()), the same on all
  * CPUs. Raises the soft limit of file descriptors where needed. Returns 0, or -errno with `ret_message` set,
  * the caller's to free (NULL when out of memory).
  */
-int perf_open(const struct pmu_opening *opening, u64 period, const char *online_path,
-	      struct perf_event_set **ret, char **ret_message);
+int perf_open(const struct pmu_opening *opening, const char *online_path, struct perf_event_set **ret,
+	      char **ret_message);
 struct perf_event_set *perf_set_free(struct perf_event_set *set);
 DEFINE_CLEANUP(struct perf_event_set *, perf_set_free)
 
@@ -46,10 +46,14 @@ DEFINE_CLEANUP(struct perf_event_set *, perf_set_free)
  * Opens one event on `cpu` and closes it again: whether the kernel takes it. In `opening` stands after how.
  * Returns and sets `ret_message` as perf_open().
  */
-int perf_try(struct pmu_opening *opening, u64 period, int cpu, char **ret_message);
+int perf_try(struct pmu_opening *opening, int cpu, char **ret_message);
 
-/* The event as opened: its settings tell what each sample holds. The set's. */
+/* The event as opened: its settings tell what each sample holds, its period is the one in force. The set's.
+ */
 const struct event *perf_event(const struct perf_event_set *set);
+
+/* Whether it is not pinned: the kernel has it take turns with others that need the same counter. */
+bool perf_takes_turns(const struct perf_event_set *set);
 
 /* CPUs that it is open on now. The set's, until the next perf_hotplug(). */
 const struct cpu_list *perf_cpus(const struct perf_event_set *set);
@@ -60,13 +64,21 @@ const struct cpu_list *perf_cpus(const struct perf_event_set *set);
  */
 int perf_start(struct perf_event_set *set, int program_fd, char **ret_message);
 
+/*
+ * Another period on every CPU, at least 1, without opening anything anew: perf_cpu_set_period(). What was
+ * counted before stays counted by the old one. Returns 0, or -errno with `ret_message` set; then all have the
+ * old one.
+ */
+int perf_set_period(struct perf_event_set *set, u64 period, char **ret_message);
+
 /* Disables each event. What perf_count() then reads is final, and every sample of it was delivered. */
 void perf_stop(struct perf_event_set *set);
 
 /*
  * Sums up. On a running event this reads its mapped page, which is as of its last sample. read(2), which
- * interrupts the CPU of a running event, is called where the page shows the event on no counter: to tell
- * waiting from error, for PMUs without a counter number (software), and with /sys/.../cpu/rdpmc at 0.
+ * interrupts the CPU of a running event, is called where the page shows the event on no counter and no news:
+ * to tell waiting from error, for software events, for IBS on a CPU without a sample since the last call, and
+ * with /sys/.../cpu/rdpmc at 0.
  * Throttling is read from the events' rings, which have room for a second of it or more.
  */
 void perf_count(struct perf_event_set *set, struct perf_counts *ret);

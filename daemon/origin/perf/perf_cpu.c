@@ -24,7 +24,7 @@ void perf_cpu_close(struct perf_cpu *event)
 	cleanup_close(&event->leader_fd);
 }
 
-int perf_cpu_open(const struct pmu_opening *opening, u64 period, int cpu, struct perf_cpu *ret)
+int perf_cpu_open(const struct pmu_opening *opening, int cpu, struct perf_cpu *ret)
 {
 	_cleanup_close_ int leader_fd = -1;
 	struct perf_event_attr attr;
@@ -36,11 +36,17 @@ int perf_cpu_open(const struct pmu_opening *opening, u64 period, int cpu, struct
 		if (leader_fd < 0)
 			return leader_fd;
 	}
-	perf_attr(opening, period, &attr);
+	perf_attr(opening, opening->event.period, &attr);
 	fd = event_open(&attr, cpu, leader_fd);
 	if (fd < 0)
 		return fd;
-	*ret = (struct perf_cpu){.cpu = cpu, .leader_fd = TAKE_FD(leader_fd), .fd = fd};
+	*ret = (struct perf_cpu){
+		.cpu = cpu,
+		.leader_fd = TAKE_FD(leader_fd),
+		.fd = fd,
+		.period = opening->event.period,
+		.page_moves = opening->type != PERF_TYPE_SOFTWARE,
+	};
 	/* Without them the count costs a read(2), and throttling is not known. */
 	perf_map_open(ret->fd, &ret->map);
 	if (ret->leader_fd >= 0)
@@ -49,14 +55,14 @@ int perf_cpu_open(const struct pmu_opening *opening, u64 period, int cpu, struct
 }
 
 /* Finds the way that the kernel takes; leaves the first refusal as the error, the later ones say less. */
-int perf_cpu_open_relaxed(struct pmu_opening *opening, u64 period, int cpu, struct perf_cpu *ret)
+int perf_cpu_open_relaxed(struct pmu_opening *opening, int cpu, struct perf_cpu *ret)
 {
 	struct pmu_opening attempt = *opening;
 	int first = 0;
 	int r;
 
 	for (;;) {
-		r = perf_cpu_open(&attempt, period, cpu, ret);
+		r = perf_cpu_open(&attempt, cpu, ret);
 		if (r >= 0) {
 			*opening = attempt;
 			return 0;
@@ -92,8 +98,9 @@ int perf_cpu_start(struct perf_cpu *event, int program_fd)
 	return cpu_control(event, PERF_EVENT_IOC_ENABLE);
 }
 
-void perf_cpu_stop(const struct perf_cpu *event)
+void perf_cpu_stop(struct perf_cpu *event)
 {
+	event->stopped = true;
 	(void)cpu_control(event, PERF_EVENT_IOC_DISABLE);
 }
 
@@ -142,17 +149,52 @@ void perf_cpu_read(struct perf_cpu *event, bool started)
 			});
 }
 
-void perf_cpu_update(struct perf_cpu *event, u64 period, bool started)
+void perf_cpu_update(struct perf_cpu *event, bool started)
 {
 	struct perf_reading reading;
 
-	if (event->map.page && perf_page_read(event->map.page, period, &reading) == 0 && reading.running) {
+	if (event->map.page && perf_page_read(event->map.page, event->period, &reading) == 0) {
+		bool moved = event->page_moves && reading.count > event->last.count;
+
+		/* Off its counter, what it left there: of an event in error read(2) tells nothing. */
 		cpu_take(event, &reading);
-		event->read_enabled_ns = 0;
-		perf_outage_note(&event->outage, false, now_ns());
-		return;
+		if (reading.running || moved) {
+			event->read_enabled_ns = 0;
+			perf_outage_note(&event->outage, false, now_ns());
+			return;
+		}
 	}
 	perf_cpu_read(event, started);
+}
+
+/* Whole periods in what was counted: each change of the period begins a new one. */
+static u64 due_of(const struct perf_cpu *event)
+{
+	return event->due_before + (event->last.count - event->counted_before) / event->period;
+}
+
+int perf_cpu_set_period(struct perf_cpu *event, u64 period, bool started)
+{
+	const bool detached = event->detached;
+	u64 value = period;
+	int r = 0;
+
+	if (started)
+		(void)cpu_control(event, PERF_EVENT_IOC_DISABLE);
+	/* In error, read(2) tells nothing and the page all. */
+	perf_cpu_update(event, false);
+	perf_cpu_read(event, false);
+	event->detached = detached;
+	if (ioctl(event->fd, PERF_EVENT_IOC_PERIOD, &value) < 0) {
+		r = -errno;
+	} else {
+		event->due_before = due_of(event);
+		event->counted_before = event->last.count;
+		event->period = period;
+	}
+	if (started)
+		(void)cpu_control(event, PERF_EVENT_IOC_ENABLE);
+	return r;
 }
 
 void perf_cpu_read_throttling(struct perf_cpu *event)
@@ -161,7 +203,7 @@ void perf_cpu_read_throttling(struct perf_cpu *event)
 	perf_map_read(&event->leader_map, event->leader_fd);
 }
 
-struct cpu_counts perf_cpu_counts(const struct perf_cpu *event, u64 period)
+struct cpu_counts perf_cpu_counts(const struct perf_cpu *event)
 {
 	const struct perf_throttle *own = &event->map.throttle;
 	const struct perf_throttle *leader = &event->leader_map.throttle;
@@ -171,7 +213,7 @@ struct cpu_counts perf_cpu_counts(const struct perf_cpu *event, u64 period)
 		.open = true,
 		.in_error = event->outage.in_error,
 		.count = event->last.count,
-		.due = event->last.count / period,
+		.due = due_of(event),
 		.enabled_ns = event->last.enabled_ns + event->outage.ns,
 		.running_ns = event->last.running_ns,
 		.throttle_known = event->map.data_pages > 0 &&

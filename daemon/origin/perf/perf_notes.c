@@ -3,16 +3,34 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/cleanup.h"
 #include "base/cpu_list.h"
 #include "base/text.h"
 #include "base/text_file.h"
 
-#define RATE      "kernel.perf_event_max_sample_rate"
-#define RATE_PATH "/proc/sys/kernel/perf_event_max_sample_rate"
+#define RATE          "kernel.perf_event_max_sample_rate"
+#define RATE_PATH     "/proc/sys/kernel/perf_event_max_sample_rate"
+#define WATCHDOG_PATH "/proc/sys/kernel/nmi_watchdog"
 
-char *perf_note_in_error(const char *key, const struct cpu_counts *cpus, size_t n)
+static const char *holders(enum perf_watchdog watchdog)
+{
+	switch (watchdog) {
+	case PERF_WATCHDOG_ON:
+		return "most often the NMI watchdog, which is on (sysctl kernel.nmi_watchdog=0 frees its "
+		       "counter), or another profiler, such as perf";
+	case PERF_WATCHDOG_OFF:
+		return "another profiler, such as perf (the NMI watchdog is off)";
+	case PERF_WATCHDOG_UNKNOWN:
+		break;
+	}
+	return "most often the NMI watchdog (sysctl kernel.nmi_watchdog=0 frees its counter) or another "
+	       "profiler, such as perf";
+}
+
+char *perf_note_in_error(const char *key, const struct cpu_counts *cpus, size_t n,
+			 enum perf_watchdog watchdog)
 {
 	_cleanup_free_ char *names = NULL;
 	struct cpu_list list = {0};
@@ -26,11 +44,26 @@ char *perf_note_in_error(const char *key, const struct cpu_counts *cpus, size_t 
 	names = cpu_list_format(&list);
 	if (!names || asprintf(&text,
 			       "%s does not count on CPUs %s: another pinned event holds the counter that it "
-			       "needs, most "
-			       "often the NMI watchdog (sysctl kernel.nmi_watchdog=0 frees it) or another "
-			       "profiler, such "
-			       "as perf; it is tried again each interval",
-			       key, names) < 0)
+			       "needs: %s; it is tried again each interval",
+			       key, names, holders(watchdog)) < 0)
+		return NULL;
+	return text;
+}
+
+/* Opening and starting take moments in which it is enabled and not yet on its counter. */
+#define TURNS_SHARE 0.99
+
+char *perf_note_turns(const char *key, u64 enabled_ns, u64 running_ns, enum perf_watchdog watchdog)
+{
+	double share = enabled_ns ? (double)running_ns / (double)enabled_ns : 1;
+	char *text;
+
+	if (share >= TURNS_SHARE)
+		return NULL;
+	if (asprintf(&text,
+		     "%s counted %.0f%% of the time: it takes turns on its counter, with another event of "
+		     "pebsd, or with somebody else, %s; its figures are of that part of the time",
+		     key, share * 100, holders(watchdog)) < 0)
 		return NULL;
 	return text;
 }
@@ -84,6 +117,15 @@ char *perf_note_rate(u64 start, u64 now)
 	return text;
 }
 
+enum perf_watchdog perf_note_read_watchdog(void)
+{
+	_cleanup_free_ char *text = NULL;
+
+	if (text_file_read(WATCHDOG_PATH, &text) < 0)
+		return PERF_WATCHDOG_UNKNOWN;
+	return strcmp(text, "0") == 0 ? PERF_WATCHDOG_OFF : PERF_WATCHDOG_ON;
+}
+
 u64 perf_note_read_rate(void)
 {
 	_cleanup_free_ char *text = NULL;
@@ -111,6 +153,16 @@ enum perf_note_change perf_notes_set(struct perf_notes *notes, size_t index, cha
 	if (had == (text != NULL))
 		return PERF_NOTE_STAYS;
 	return text ? PERF_NOTE_CAME : PERF_NOTE_WENT;
+}
+
+void perf_notes_add(struct perf_notes *notes, char *text)
+{
+	for (size_t i = PERF_NOTES_STAYING; i < PERF_NOTES_MAX; i++)
+		if (!notes->texts[i]) {
+			(void)perf_notes_set(notes, i, text);
+			return;
+		}
+	free(text);
 }
 
 void perf_notes_done(struct perf_notes *notes)

@@ -9,13 +9,22 @@
 #include "origin/cpu_counts.h"
 #include "pebsd/sample.h"
 
+/* Whether kernel.nmi_watchdog is on, and may have a counter of each CPU. */
+enum perf_watchdog { PERF_WATCHDOG_UNKNOWN, PERF_WATCHDOG_OFF, PERF_WATCHDOG_ON };
+
+enum perf_watchdog perf_note_read_watchdog(void);
+
 /*
  * Each is a sentence that says what happens, why, and what to do; the caller frees. NULL where there is
  * nothing to say, or no memory. `key`: the event's, as users see it; `cpus`: its `n` CPUs; `rate`:
  * kernel.perf_event_max_sample_rate, 0 where it is not known.
  */
-char *perf_note_in_error(const char *key, const struct cpu_counts *cpus, size_t n);
+char *perf_note_in_error(const char *key, const struct cpu_counts *cpus, size_t n,
+			 enum perf_watchdog watchdog);
 char *perf_note_throttled(const char *key, const struct cpu_counts *cpus, size_t n, u64 rate);
+
+/* Of an event that takes turns, all its CPUs together: that it did not count all the time. */
+char *perf_note_turns(const char *key, u64 enabled_ns, u64 running_ns, enum perf_watchdog watchdog);
 
 /* That the sysctl fell since the start, when it was `start`; 0: not known. */
 char *perf_note_rate(u64 start, u64 now);
@@ -23,8 +32,16 @@ char *perf_note_rate(u64 start, u64 now);
 /* The sysctl's value now; 0 where it cannot be read. */
 u64 perf_note_read_rate(void);
 
-/* The notes that stand: at most two an event, and one of them all. {0} holds none. */
-#define PERF_NOTES_MAX (2 * EVENTS_MAX + 1)
+/* Which notes there can be: some of each event, one of all, and some that are made at the start and stay. */
+enum perf_note { PERF_NOTE_IN_ERROR, PERF_NOTE_THROTTLED, PERF_NOTE_TURNS, PERF_NOTES_AN_EVENT };
+
+#define PERF_NOTE_OF(event, note) ((size_t)(event)*PERF_NOTES_AN_EVENT + (note))
+#define PERF_NOTE_RATE            ((size_t)EVENTS_MAX * PERF_NOTES_AN_EVENT)
+#define PERF_NOTES_STAYING        (PERF_NOTE_RATE + 1) /* the first of them */
+#define PERF_NOTES_STAYING_MAX    16
+#define PERF_NOTES_MAX            (PERF_NOTES_STAYING + PERF_NOTES_STAYING_MAX)
+
+/* The notes that stand. {0} holds none. */
 
 struct perf_notes {
 	char *texts[PERF_NOTES_MAX];
@@ -35,6 +52,10 @@ enum perf_note_change { PERF_NOTE_STAYS, PERF_NOTE_CAME, PERF_NOTE_WENT };
 
 /* Takes `text` (NULL: none) in the place of what stood at `index`. `list` changes with it. */
 enum perf_note_change perf_notes_set(struct perf_notes *notes, size_t index, char *text);
+
+/* One that stays. Takes `text`, which is dropped where there are too many. */
+void perf_notes_add(struct perf_notes *notes, char *text);
+
 void perf_notes_done(struct perf_notes *notes);
 
 #endif

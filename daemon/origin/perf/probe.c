@@ -12,7 +12,7 @@
 DEFINE_CLEANUP(struct json_object *, json_object_put)
 
 /* Opens it where it would run, and notes where the kernel wanted it otherwise. Returns 1 where it took it. */
-static int try_opening(struct pmu_plan *plan, struct pmu_opening *opening, u64 period)
+static int try_opening(struct pmu_plan *plan, struct pmu_opening *opening)
 {
 	const struct pmu_opening planned = *opening;
 	const char *pmu = planned.event.pmu;
@@ -22,7 +22,7 @@ static int try_opening(struct pmu_plan *plan, struct pmu_opening *opening, u64 p
 
 	if (cpu < 0)
 		return pmu_plan_refuse(plan, pmu, planned.event.role, "none of its CPUs is online");
-	r = perf_try(opening, period, cpu, &message);
+	r = perf_try(opening, cpu, &message);
 	if (r < 0)
 		return pmu_plan_refuse(plan, pmu, planned.event.role, "%s", message ? message : strerror(-r));
 	r = 0;
@@ -57,7 +57,7 @@ static int refuse_all(struct pmu_plan *plan, const char *reason)
 	return 0;
 }
 
-int probe_try(struct pmu_plan *plan, u64 period)
+int probe_try(struct pmu_plan *plan)
 {
 	_cleanup_free_ char *remark = NULL;
 	_cleanup_free_ char *obstacle = NULL;
@@ -65,7 +65,7 @@ int probe_try(struct pmu_plan *plan, u64 period)
 	int r;
 
 	for (size_t i = 0; i < plan->n_openings;) {
-		r = try_opening(plan, &plan->openings[i], period);
+		r = try_opening(plan, &plan->openings[i]);
 		if (r < 0)
 			return r;
 		if (r > 0)
@@ -251,7 +251,7 @@ int probe_run(const char *sysfs_root, const struct pmu_wish *wish, bool json, FI
 
 	r = pmu_plan(sysfs_root, wish, &plan);
 	if (r >= 0 && strcmp(sysfs_root, "/sys") == 0)
-		r = probe_try(&plan, wish->period);
+		r = probe_try(&plan);
 	if (r >= 0)
 		r = json ? probe_print_json(&plan, out) : probe_print_text(&plan, out);
 	if (r < 0)

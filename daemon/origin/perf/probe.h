@@ -22,7 +22,7 @@ int probe_run(const char *sysfs_root, const struct pmu_wish *wish, bool json, FI
  * The live part: moves what the kernel refuses from the openings to the refusals, and sets the rest to how it
  * took them. Returns 0 or -ENOMEM.
  */
-int probe_try(struct pmu_plan *plan, u64 period);
+int probe_try(struct pmu_plan *plan);
 
 /* The printing alone. Return 0 or -errno. */
 int probe_print_text(const struct pmu_plan *plan, FILE *out);

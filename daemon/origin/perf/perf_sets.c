@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "perf_sets.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Adds a sentence to others. Takes `sentence`, which may be NULL: no memory, or nothing to say. */
+static void add_sentence(char **text, char *sentence)
+{
+	_cleanup_free_ char *added = sentence;
+	char *longer;
+
+	if (!*text) {
+		*text = TAKE_PTR(added);
+		return;
+	}
+	if (!added || asprintf(&longer, "%s. %s", *text, added) < 0)
+		return;
+	free(*text);
+	*text = longer;
+}
+
+/* Returns 1 where it is open, 0 where that is noted, or -errno with `ret_message`. */
+static int open_opening(struct pmu_plan *plan, size_t i, const struct perf_selection *selection,
+			const char *online_path, struct perf_event_set **ret, char **ret_message)
+{
+	struct pmu_opening opening = plan->openings[i];
+	int r;
+
+	perf_selection_apply(selection, &opening);
+	if (opening.has_members && cpu_list_next(&opening.members, -1) < 0) {
+		_cleanup_free_ char *cpus = cpu_list_format(&plan->openings[i].members);
+
+		r = pmu_plan_note(plan,
+				  "%s on PMU %s is not sampled: none of its CPUs, %s, is among those that "
+				  "[sampling] names",
+				  event_role_name(opening.event.role), opening.event.pmu, cpus ? cpus : "");
+		return r;
+	}
+	r = perf_open(&opening, online_path, ret, ret_message);
+	return r < 0 ? r : 1;
+}
+
+int perf_sets_open(struct pmu_plan *plan, const struct perf_selection *selection, const char *online_path,
+		   struct perf_event_set *ret[static EVENTS_MAX], size_t *ret_n, char **ret_message)
+{
+	int first = -ENODEV;
+
+	*ret_n = 0;
+	*ret_message = NULL;
+	for (size_t i = 0; i < plan->n_openings;) {
+		const struct event event = plan->openings[i].event;
+		char *message = NULL;
+		int r = open_opening(plan, i, selection, online_path, &ret[*ret_n], &message);
+
+		if (r > 0) {
+			++*ret_n;
+			i++;
+			continue;
+		}
+		if (r < 0) {
+			if (!*ret_message)
+				first = r;
+			r = pmu_plan_refuse(plan, event.pmu, event.role, "%s",
+					    message ? message : strerror(-r));
+			add_sentence(ret_message, message);
+		}
+		if (r < 0)
+			return r;
+		pmu_plan_drop(plan, i);
+	}
+	if (*ret_n == 0)
+		return first;
+	free(*ret_message);
+	*ret_message = NULL;
+	return 0;
+}
+
+static bool has_all_cpus(const struct pmu_plan *plan, enum event_role role)
+{
+	for (size_t i = 0; i < plan->n_openings; i++)
+		if (plan->openings[i].event.role == role && !plan->openings[i].has_members)
+			return true;
+	return false;
+}
+
+char *perf_sets_refusal(const struct pmu_plan *plan, size_t i)
+{
+	const struct pmu_refusal *refusal = &plan->refusals[i];
+	char *text;
+
+	if (has_all_cpus(plan, refusal->role))
+		return NULL;
+	if (asprintf(&text, "%s on PMU %s cannot be had: %s", event_role_name(refusal->role), refusal->pmu,
+		     refusal->reason) < 0)
+		return NULL;
+	return text;
+}
+
+static const struct pmu_opening *find_opening(const struct pmu_plan *plan, const struct event *event)
+{
+	for (size_t i = 0; i < plan->n_openings; i++)
+		if (plan->openings[i].event.role == event->role &&
+		    strcmp(plan->openings[i].event.pmu, event->pmu) == 0)
+			return &plan->openings[i];
+	return NULL;
+}
+
+/* The plan has no such event any more: a period that its PMU does not have, most likely. */
+static int refuse_period(const struct pmu_plan *plan, const struct event *event, char **ret_message)
+{
+	const char *reason = "its PMU is gone";
+
+	for (size_t i = 0; i < plan->n_refusals; i++)
+		if (plan->refusals[i].role == event->role && strcmp(plan->refusals[i].pmu, event->pmu) == 0)
+			reason = plan->refusals[i].reason;
+	if (asprintf(ret_message, "%s on PMU %s stays at a period of %llu: %s", event_role_name(event->role),
+		     event->pmu, (unsigned long long)event->period, reason) < 0)
+		*ret_message = NULL;
+	return -EINVAL;
+}
+
+int perf_sets_set_periods(struct perf_event_set *const *sets, size_t n, const struct pmu_plan *plan,
+			  char **ret_message)
+{
+	int first = 0;
+
+	*ret_message = NULL;
+	for (size_t i = 0; i < n; i++) {
+		const struct pmu_opening *opening = find_opening(plan, perf_event(sets[i]));
+		char *message = NULL;
+		int r = opening ? perf_set_period(sets[i], opening->event.period, &message)
+				: refuse_period(plan, perf_event(sets[i]), &message);
+
+		add_sentence(ret_message, message);
+		if (first == 0)
+			first = r;
+	}
+	return first;
+}

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Periods that change while events run, in the running kernel, on software events. As root. */
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <bpf/bpf.h>
+#include <criterion/criterion.h>
+
+#include "origin/perf/perf.h"
+#include "page_faults.h"
+#include "tree.h"
+
+static const struct pmu_opening page_faults = {
+	.event = {.role = EVENT_LOADS, .pmu = "software", .period = 7},
+	.type = PERF_TYPE_SOFTWARE,
+	.config = PERF_COUNT_SW_PAGE_FAULTS,
+	.pinned = true,
+};
+
+static char *root;
+static char online[64];
+static int program_fd = -1;
+static int stats_fd = -1;
+static struct perf_event_set *set;
+static char *message;
+
+static void setup(void)
+{
+	if (geteuid() != 0)
+		cr_skip_test("opening events on all CPUs needs root");
+	root = tree_new();
+	(void)snprintf(online, sizeof(online), "%s/online", root);
+	tree_write(root, "online", "0\n");
+	program_fd = page_faults_program();
+	cr_assert_geq(program_fd, 0, "cannot load a BPF program: %s", strerror(errno));
+	stats_fd = bpf_enable_stats(BPF_STATS_RUN_TIME);
+	cr_assert_geq(stats_fd, 0, "cannot switch on BPF statistics: %s", strerror(errno));
+}
+
+static void teardown(void)
+{
+	set = perf_set_free(set);
+	free(message);
+	cleanup_close(&stats_fd);
+	cleanup_close(&program_fd);
+	if (root)
+		tree_remove(root);
+}
+
+TestSuite(perf_periods, .init = setup, .fini = teardown);
+
+static void start(const struct pmu_opening *opening)
+{
+	cr_assert_eq(perf_open(opening, online, &set, &message), 0, "%s", message);
+	cr_assert_eq(perf_start(set, program_fd, &message), 0, "%s", message);
+}
+
+static void change(u64 period)
+{
+	cr_assert_eq(perf_set_period(set, period, &message), 0, "%s", message);
+	cr_expect_eq(perf_event(set)->period, period);
+}
+
+/*
+ * What the kernel's guard kept from the program, and did not count: another process that is in bpf(2) on the
+ * CPU when it faults. A change of the period that counts wrong is wrong by far more, in the tests with many.
+ */
+#define GUARDED_MAX 3
+
+/* What is due by the count and the periods is what the program saw. Returns that. */
+static u64 expect_exact(void)
+{
+	struct perf_counts counts;
+	u64 seen;
+
+	perf_stop(set);
+	perf_count(set, &counts);
+	seen = page_faults_runs(program_fd);
+	cr_expect(seen <= counts.due && counts.due - seen <= GUARDED_MAX, "%llu due, %llu seen",
+		  (unsigned long long)counts.due, (unsigned long long)seen);
+	return counts.due;
+}
+
+Test(perf_periods, each_period_counts_for_what_was_counted_with_it)
+{
+	static const u64 periods[] = {100, 13, 1, 997, 7};
+	u64 due = 2000 / 7;
+
+	start(&page_faults);
+	page_faults_on(0, 2000);
+	for (size_t i = 0; i < sizeof(periods) / sizeof(periods[0]); i++) {
+		change(periods[i]);
+		page_faults_on(0, 2000);
+		due += 2000 / periods[i];
+	}
+	cr_expect_geq(expect_exact(), due);
+}
+
+/* A part of a period is none, nor does it count towards one of the next period. */
+Test(perf_periods, what_is_left_of_a_period_ends_with_it)
+{
+	struct perf_counts counts;
+	struct pmu_opening opening = page_faults;
+
+	opening.event.period = 1000000;
+	start(&opening);
+	for (u64 i = 0; i < 8; i++) {
+		page_faults_on(0, 1500);
+		change(1000000 + i % 2);
+	}
+	perf_count(set, &counts);
+	cr_expect_geq(counts.count, 8UL * 1500);
+	cr_expect_eq(counts.due, 0);
+	change(1000);
+	page_faults_on(0, 1500);
+	cr_expect_geq(expect_exact(), 1);
+}
+
+/* In the middle of its events, again and again: each change falls somewhere into a period. */
+Test(perf_periods, changed_while_events_come)
+{
+	const struct timespec moment = {.tv_nsec = 500000};
+	struct perf_counts counts;
+	int child;
+
+	start(&page_faults);
+	child = page_faults_begin(0);
+	/* As long as it takes the child to come to the CPU for some time. */
+	for (u64 i = 0; i < 200 || (counts.due < 500 && i < 20000); i++) {
+		change(3 + i * 37 % 101);
+		(void)nanosleep(&moment, NULL);
+		perf_count(set, &counts);
+	}
+	perf_stop(set);
+	page_faults_end(child);
+	cr_expect_geq(expect_exact(), 300, "hardly a sample: this shows nothing");
+}
+
+Test(perf_periods, in_a_group)
+{
+	struct pmu_opening opening = page_faults;
+
+	opening.has_leader = true;
+	opening.leader_config = PERF_COUNT_SW_DUMMY;
+	start(&opening);
+	page_faults_on(0, 1000);
+	change(11);
+	page_faults_on(0, 1000);
+	cr_expect_geq(expect_exact(), 1000 / 7 + 1000 / 11);
+}
+
+Test(perf_periods, a_cpu_that_comes_later_has_the_new_one)
+{
+	struct cpu_list cpus;
+
+	cr_assert_eq(cpu_list_read(PERF_ONLINE_PATH, &cpus), 0);
+	if (!cpu_list_has(&cpus, 0) || !cpu_list_has(&cpus, 1))
+		cr_skip_test("needs CPUs 0 and 1");
+	start(&page_faults);
+	page_faults_on(0, 1000);
+	change(500);
+	tree_write(root, "online", "0-1\n");
+	cr_assert_eq(perf_hotplug(set, &message), 1, "%s", message);
+	page_faults_on(1, 1000);
+	/* And what CPU 0 had before it went is in the books by both. */
+	tree_write(root, "online", "1\n");
+	cr_assert_eq(perf_hotplug(set, &message), 1, "%s", message);
+	cr_expect_geq(expect_exact(), 1000 / 7 + 1000 / 500);
+}
+
+Test(perf_periods, before_the_start)
+{
+	cr_assert_eq(perf_open(&page_faults, online, &set, &message), 0, "%s", message);
+	change(20);
+	page_faults_on(0, 1000);
+	cr_expect_eq(page_faults_runs(program_fd), 0, "a change of the period started the event");
+	cr_assert_eq(perf_start(set, program_fd, &message), 0, "%s", message);
+	page_faults_on(0, 1000);
+	cr_expect_geq(expect_exact(), 1000 / 20);
+}
+
+/* The kernel takes none with bit 63, nor one below the CPU's least, with the same error. */
+Test(perf_periods, a_period_that_the_kernel_refuses_leaves_the_old_one)
+{
+	start(&page_faults);
+	page_faults_on(0, 1003);
+	cr_expect_eq(perf_set_period(set, 1ULL << 63, &message), -EINVAL);
+	cr_assert_not_null(message);
+	cr_expect_str_eq(message,
+			 "loads on PMU software stays at a period of 7: on CPU 0 the kernel does not "
+			 "take 9223372036854775808: Invalid argument; it is below the least that this "
+			 "CPU has: give a larger one");
+	cr_expect_eq(perf_event(set)->period, 7);
+	page_faults_on(0, 1003);
+	cr_expect_geq(expect_exact(), 2 * 1003 / 7);
+}

@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Several events of one plan, in the running kernel, on software events. As root. */
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <bpf/bpf.h>
+#include <criterion/criterion.h>
+
+#include "origin/perf/perf_sets.h"
+#include "page_faults.h"
+#include "tree.h"
+
+static const struct pmu_opening faults = {
+	.event = {.role = EVENT_LOADS, .pmu = "software", .period = 1},
+	.type = PERF_TYPE_SOFTWARE,
+	.config = PERF_COUNT_SW_PAGE_FAULTS,
+	.pinned = true,
+};
+static const struct pmu_opening minor_faults = {
+	.event = {.role = EVENT_STORES, .pmu = "software", .period = 10},
+	.type = PERF_TYPE_SOFTWARE,
+	.config = PERF_COUNT_SW_PAGE_FAULTS_MIN,
+};
+static const struct pmu_opening nobodys = {
+	.event = {.role = EVENT_INSTRUCTIONS, .pmu = "nobody", .period = 10},
+	.type = 0x7fffffff,
+};
+
+static char *root;
+static char online[64];
+static struct pmu_plan plan;
+static struct perf_selection selection;
+static struct perf_event_set *sets[EVENTS_MAX];
+static size_t n_sets;
+static char *message;
+
+static void setup(void)
+{
+	if (geteuid() != 0)
+		cr_skip_test("opening events on all CPUs needs root");
+	root = tree_new();
+	(void)snprintf(online, sizeof(online), "%s/online", root);
+	tree_write(root, "online", "0-1\n");
+}
+
+static void teardown(void)
+{
+	for (size_t i = 0; i < n_sets; i++)
+		perf_set_free(sets[i]);
+	pmu_plan_done(&plan);
+	free(message);
+	if (root)
+		tree_remove(root);
+}
+
+TestSuite(perf_sets, .init = setup, .fini = teardown);
+
+static void need_two_cpus(void)
+{
+	struct cpu_list cpus;
+
+	cr_assert_eq(cpu_list_read(PERF_ONLINE_PATH, &cpus), 0);
+	if (!cpu_list_has(&cpus, 0) || !cpu_list_has(&cpus, 1))
+		cr_skip_test("needs CPUs 0 and 1");
+}
+
+static void add(const struct pmu_opening *opening)
+{
+	plan.openings[plan.n_openings++] = *opening;
+}
+
+static int open_all(void)
+{
+	return perf_sets_open(&plan, &selection, online, sets, &n_sets, &message);
+}
+
+static void expect_cpus(size_t i, const char *expected)
+{
+	char *cpus = cpu_list_format(perf_cpus(sets[i]));
+
+	cr_expect_str_eq(cpus, expected);
+	free(cpus);
+}
+
+static void expect_text(char *text, const char *expected)
+{
+	cr_assert_not_null(text);
+	cr_expect_str_eq(text, expected);
+	free(text);
+}
+
+Test(perf_sets, each_counts_for_itself)
+{
+	struct perf_counts loads, stores;
+	int loads_fd, stores_fd, stats_fd;
+
+	tree_write(root, "online", "0\n");
+	add(&faults);
+	add(&minor_faults);
+	cr_assert_eq(open_all(), 0, "%s", message);
+	cr_assert_eq(n_sets, 2);
+	cr_expect_not(perf_takes_turns(sets[0]));
+	cr_expect(perf_takes_turns(sets[1]));
+	loads_fd = page_faults_program();
+	stores_fd = page_faults_program();
+	stats_fd = bpf_enable_stats(BPF_STATS_RUN_TIME);
+	cr_assert(loads_fd >= 0 && stores_fd >= 0 && stats_fd >= 0);
+	cr_assert_eq(perf_start(sets[0], loads_fd, &message), 0, "%s", message);
+	cr_assert_eq(perf_start(sets[1], stores_fd, &message), 0, "%s", message);
+	page_faults_on(0, 1000);
+	perf_stop(sets[0]);
+	perf_stop(sets[1]);
+	perf_count(sets[0], &loads);
+	perf_count(sets[1], &stores);
+	cr_expect_geq(loads.due, 1000);
+	cr_expect_eq(loads.due, page_faults_runs(loads_fd));
+	cr_expect_geq(stores.due, 100);
+	cr_expect_lt(stores.due, loads.due);
+	cr_expect_eq(stores.due, page_faults_runs(stores_fd));
+	(void)close(stats_fd);
+	(void)close(loads_fd);
+	(void)close(stores_fd);
+}
+
+Test(perf_sets, what_the_kernel_refuses_leaves_the_others)
+{
+	add(&nobodys);
+	add(&faults);
+	cr_assert_eq(open_all(), 0, "%s", message);
+	cr_expect_null(message);
+	cr_assert_eq(n_sets, 1);
+	cr_expect_eq(perf_event(sets[0])->role, EVENT_LOADS);
+	cr_assert_eq(plan.n_openings, 1);
+	cr_assert_eq(plan.n_refusals, 1);
+	cr_expect_eq(plan.refusals[0].role, EVENT_INSTRUCTIONS);
+	cr_expect_str_eq(plan.refusals[0].pmu, "nobody");
+	cr_expect(strstr(plan.refusals[0].reason, "cannot open instructions on PMU nobody, CPU 0"), "%s",
+		  plan.refusals[0].reason);
+}
+
+Test(perf_sets, where_none_opens_the_first_error_is_told_with_all_the_reasons)
+{
+	struct pmu_opening other = nobodys;
+
+	other.event.role = EVENT_STORES;
+	add(&nobodys);
+	add(&other);
+	cr_expect_eq(open_all(), -ENOENT);
+	cr_assert_not_null(message);
+	cr_expect(strstr(message, "cannot open instructions on PMU nobody, CPU 0"), "%s", message);
+	cr_expect(strstr(message, ". cannot open stores on PMU nobody, CPU 0"), "%s", message);
+	cr_expect_eq(n_sets, 0);
+	cr_expect_eq(plan.n_refusals, 2);
+}
+
+Test(perf_sets, a_plan_without_openings_has_no_message_of_the_kernels)
+{
+	cr_expect_eq(open_all(), -ENODEV);
+	cr_expect_null(message);
+}
+
+Test(perf_sets, selected_cpus_alone_also_later)
+{
+	need_two_cpus();
+	cpu_list_add(&selection.named, 1);
+	add(&faults);
+	cr_assert_eq(open_all(), 0, "%s", message);
+	expect_cpus(0, "1");
+	tree_write(root, "online", "0\n");
+	cr_expect_eq(perf_hotplug(sets[0], &message), 1);
+	expect_cpus(0, "");
+	tree_write(root, "online", "0-1\n");
+	cr_expect_eq(perf_hotplug(sets[0], &message), 1, "%s", message);
+	expect_cpus(0, "1");
+}
+
+Test(perf_sets, isolated_cpus_are_left_out)
+{
+	need_two_cpus();
+	cpu_list_add(&selection.isolated, 0);
+	add(&faults);
+	cr_assert_eq(open_all(), 0, "%s", message);
+	expect_cpus(0, "1");
+}
+
+Test(perf_sets, a_pmu_without_a_selected_cpu_is_noted)
+{
+	struct pmu_opening members = minor_faults;
+
+	members.has_members = true;
+	cpu_list_add(&members.members, 1);
+	cpu_list_add(&selection.named, 0);
+	add(&members);
+	add(&faults);
+	cr_assert_eq(open_all(), 0, "%s", message);
+	cr_assert_eq(n_sets, 1);
+	expect_cpus(0, "0");
+	cr_assert_eq(plan.n_notes, 1);
+	cr_expect_str_eq(plan.notes[0],
+			 "stores on PMU software is not sampled: none of its CPUs, 1, is among "
+			 "those that [sampling] names");
+}
+
+Test(perf_sets, a_refusal_of_a_pmu_whose_cpus_another_samples_is_none)
+{
+	struct pmu_opening core = faults;
+
+	add(&faults);
+	cr_assert_eq(pmu_plan_refuse(&plan, "cpu", EVENT_LOADS, "the other one is there for that"), 0);
+	cr_assert_eq(pmu_plan_refuse(&plan, "cpu", EVENT_STORES, "no such event"), 0);
+	cr_expect_null(perf_sets_refusal(&plan, 0));
+	expect_text(perf_sets_refusal(&plan, 1), "stores on PMU cpu cannot be had: no such event");
+	core.has_members = true;
+	plan.openings[0] = core;
+	expect_text(perf_sets_refusal(&plan, 0),
+		    "loads on PMU cpu cannot be had: the other one is there for that");
+}
+
+Test(perf_sets, periods_go_by_a_new_plan)
+{
+	struct pmu_plan later = {0};
+
+	tree_write(root, "online", "0\n");
+	add(&faults);
+	add(&minor_faults);
+	cr_assert_eq(open_all(), 0, "%s", message);
+	later.n_openings = 2;
+	later.openings[0] = minor_faults;
+	later.openings[0].event.period = 33;
+	later.openings[1] = faults;
+	cr_expect_eq(perf_sets_set_periods(sets, n_sets, &later, &message), 0, "%s", message);
+	cr_expect_eq(perf_event(sets[0])->period, 1);
+	cr_expect_eq(perf_event(sets[1])->period, 33);
+
+	/* One that the new plan refuses stays as it is; the others do as they are told. */
+	later.openings[0].event.period = 1ULL << 63;
+	later.n_openings = 1;
+	cr_assert_eq(pmu_plan_refuse(&later, "software", EVENT_LOADS, "no period below 144"), 0);
+	cr_expect_eq(perf_sets_set_periods(sets, n_sets, &later, &message), -EINVAL);
+	cr_expect(strstr(message,
+			 "loads on PMU software stays at a period of 1: no period below 144. stores on "
+			 "PMU software stays at a period of 33: on CPU 0 the kernel does not take"),
+		  "%s", message);
+	pmu_plan_done(&later);
+}

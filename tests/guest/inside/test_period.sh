@@ -1,0 +1,94 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# A reload changes the period of events that run, and every sample is accounted as before: with its own period, and none
+# more or less than are due. And CPUs that the configuration does not name are not sampled.
+# time limit: 400 s
+# shellcheck source=tests/guest/inside/lib.sh
+. "${0%/*}/lib.sh"
+# shellcheck source=tests/guest/inside/books.sh
+. "${0%/*}/books.sh"
+
+# No throttling: this is not its test.
+echo 1000000 >/proc/sys/kernel/perf_event_max_sample_rate
+
+in_force() {
+	status | sed -n 's/^.*"period": *\([0-9]*\).*/\1/p'
+}
+
+# change PERIOD SAMPLES: while samples come.
+change() {
+	settings '[sampling]' "period = $1"
+	exits "a reload to $1" 0 systemctl reload pebsd.service
+	expect 'the period in force' "$1" "$(in_force)"
+	await_samples "$2"
+}
+
+# Of pebsd's events. Where one is closed and opened anew with others open, they are others.
+descriptors() {
+	local fd
+	for fd in /proc/"$(systemctl show --property=MainPID --value pebsd.service)"/fd/*; do
+		case $(readlink "$fd") in
+		*perf_event*) printf '%s ' "${fd##*/}" ;;
+		esac
+	done
+}
+
+# The second has its event in a group with a leader.
+for cpu in skylake sapphirerapids; do
+	play cpu=$cpu paused=Y
+	settings '[sampling]' 'period = 10007'
+	load pointer-chase chase.service -- --threads 2
+	start_pebsd
+	resume
+	await_samples 500
+	before=$(descriptors)
+	[ -n "$before" ] || fail 'pebsd has no event'
+	pebsctl watch >"$work/watched" &
+	watcher=$!
+	change 5003 1000
+	change 20011 500
+	# And before much has come of any.
+	for period in 7001 30011 7001 30011; do
+		change $period 10
+	done
+	change 10007 500
+	expect 'descriptors of events' "$before" "$(descriptors)"
+	kill $watcher
+	wait $watcher || :
+	grep -q 'the period of loads is 5003, no longer 10007' "$work/watched" ||
+		fail "pebsctl watch does not tell: $(cat "$work/watched")"
+	scrape
+	expect 'the exported period' 10007.000000 "$(metric pebsd_sample_period)"
+	settle
+	# Which holds the sum of all samples' periods against the books', too.
+	agree "$cpu, with seven changes of the period"
+	expect 'samples lost' 0 "$(($(figure lost) - $(figure guarded)))"
+	systemctl stop chase.service
+	unplay
+done
+
+# CPU 0 alone.
+play paused=Y
+settings '[sampling]' 'cpus = 0'
+load pointer-chase chase.service -- --threads 2
+start_pebsd
+resume
+await_samples 1000
+settle
+agree 'CPU 0 alone'
+grep -q '"cpus": *"0"' "$work/status" || fail "not on CPU 0 alone: $(cat "$work/status")"
+pebsctl status | tr -s '[:space:]' ' ' >"$work/line"
+grep -q 'CPUs 0 alone are sampled' "$work/line" || fail "no note tells: $(pebsctl status)"
+expect 'CPUs with samples' 0 "$(grep -o '"cpu":[0-9]*,.*"overflow":[1-9]' "$debug/totals" |
+	sed 's/^"cpu":\([0-9]*\),.*/\1/' | paste -s -d ' ')"
+settings '[sampling]' 'cpus = all'
+pebsctl reload >"$work/said" 2>&1 || fail "$(cat "$work/said")"
+grep -q 'waiting for a restart: cpus' "$work/said" || fail "the reload says: $(cat "$work/said")"
+
+# None of those that are there.
+systemctl stop pebsd.service
+settings '[sampling]' 'cpus = 5-7'
+exits 'pebsd for CPUs that there are not' 2 pebsd --once --for 1s --socket "$work/socket" --listen none
+grep -q 'cpus = 5-7 in \[sampling\]: none of these CPUs is online, which are 0-1' "$work/said" ||
+	fail "pebsd says: $(cat "$work/said")"
+unplay

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The keys of [sampling] that say what is sampled, how often, and where. */
+#include <criterion/criterion.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "config.h"
+#include "config_file.h"
+#include "origin/event.h"
+
+static struct config *config;
+static struct config_mistakes mistakes;
+
+static void begin(void)
+{
+	cr_assert_eq(config_new(&config), 0);
+}
+
+static void end(void)
+{
+	config = config_free(config);
+	config_mistakes_clear(&mistakes);
+}
+
+TestSuite(config_sampling, .init = begin, .fini = end);
+
+/* The only mistake of `[sampling]\nLINE`, without its place, which is checked; "" where there is none. */
+static const char *mistake_of(const char *line)
+{
+	char text[256];
+
+	(void)snprintf(text, sizeof(text), "[sampling]\n%s\n", line);
+	config_mistakes_clear(&mistakes);
+	cr_assert_eq(config_file_parse("x.conf", text, strlen(text), config, &mistakes), 0);
+	cr_assert_leq(mistakes.n, 1);
+	if (mistakes.n == 0)
+		return "";
+	cr_expect_str_eq(mistakes.list[0].file, "x.conf");
+	cr_expect_eq(mistakes.list[0].line, 2);
+	return mistakes.list[0].message;
+}
+
+static void expect_cpus(const char *expected)
+{
+	_cleanup_free_ char *text = cpu_list_format(&config->cpus);
+
+	cr_expect_str_eq(text, expected);
+}
+
+Test(config_sampling, defaults)
+{
+	cr_expect_eq(config->events, 1U << EVENT_LOADS);
+	cr_expect_eq(config->period, 0, "the PMU's own");
+	cr_expect_eq(config->instructions_period, 0, "the PMU's own");
+	expect_cpus("");
+	cr_expect(config->isolated);
+}
+
+Test(config_sampling, any_set_of_events)
+{
+	static const struct {
+		const char *line;
+		unsigned int events;
+	} sets[] = {
+		{"events = loads", 1U << EVENT_LOADS},
+		{"events = stores", 1U << EVENT_STORES},
+		{"events = instructions", 1U << EVENT_INSTRUCTIONS},
+		{"events = offcore", 1U << EVENT_OFFCORE},
+		{"events = stores loads", 1U << EVENT_LOADS | 1U << EVENT_STORES},
+		{"events = loads\t stores instructions  offcore", (1U << EVENT_ROLES) - 1},
+		{"events =", 1U << EVENT_LOADS},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(sets); i++) {
+		cr_expect_str_eq(mistake_of(sets[i].line), "", "%s", sets[i].line);
+		cr_expect_eq(config->events, sets[i].events, "%s", sets[i].line);
+	}
+}
+
+Test(config_sampling, events_that_there_are_not_or_twice)
+{
+	cr_expect_str_eq(
+		mistake_of("events = loads stroes"),
+		"events = stroes: unknown; did you mean stores? There are loads, stores, instructions, "
+		"offcore (what is sampled)");
+	cr_expect_str_eq(
+		mistake_of("events = loads, stores"),
+		"events = loads,: unknown; did you mean loads? There are loads, stores, instructions, "
+		"offcore (what is sampled)");
+	cr_expect_str_eq(
+		mistake_of("events = branches"),
+		"events = branches: unknown; there are loads, stores, instructions, offcore (what is "
+		"sampled)");
+	cr_expect_str_eq(mistake_of("events = stores loads stores"),
+			 "events: stores stands there twice; remove one (what is sampled)");
+	cr_expect_eq(config->events, 1U << EVENT_LOADS, "a mistake changes nothing");
+}
+
+Test(config_sampling, periods)
+{
+	cr_expect_str_eq(mistake_of("instructions-period = 2000003"), "");
+	cr_expect_eq(config->instructions_period, 2000003);
+	cr_expect_eq(config->period, 0, "the other events' stays");
+	cr_expect_str_eq(mistake_of("instructions-period = 1000"), "");
+	cr_expect_str_eq(mistake_of("instructions-period = 2147483647"), "");
+	cr_expect_str_eq(mistake_of("instructions-period = auto"), "");
+	cr_expect_eq(config->instructions_period, 0);
+	cr_expect_str_eq(mistake_of("instructions-period = 999"),
+			 "instructions-period = 999: give auto or a whole number from 1000 to 2147483647 "
+			 "(instructions from one sample to the next)");
+	cr_expect(strstr(mistake_of("instructions-period = 2147483648"), "give auto or a whole number"));
+	cr_expect(strstr(mistake_of("period = 0"), "give auto or a whole number"));
+}
+
+Test(config_sampling, cpus)
+{
+	cr_expect_str_eq(mistake_of("cpus = 0-3,8"), "");
+	expect_cpus("0-3,8");
+	cr_expect_str_eq(mistake_of("cpus = 8191"), "");
+	expect_cpus("8191");
+	cr_expect_str_eq(mistake_of("cpus = all"), "");
+	expect_cpus("");
+	cr_expect_str_eq(mistake_of("cpus = 5"), "");
+	cr_expect_str_eq(mistake_of("cpus ="), "");
+	expect_cpus("");
+	cr_expect_str_eq(mistake_of("isolated = no"), "");
+	cr_expect_not(config->isolated);
+	cr_expect(strstr(mistake_of("isolated = 2-3"), "give yes or no"));
+}
+
+Test(config_sampling, lists_of_cpus_that_are_none)
+{
+	static const char *const lines[] = {"cpus = 3-1", "cpus = 0 1", "cpus = 0, 1", "cpus = none",
+					    "cpus = ,",   "cpus = 0-",  "cpus = -1",   "cpus = 0x3",
+					    "cpus = 1;2", "cpus = ALL"};
+
+	cr_expect_str_eq(mistake_of("cpus = 2"), "");
+	for (size_t i = 0; i < ARRAY_SIZE(lines); i++)
+		cr_expect(strstr(mistake_of(lines[i]),
+				 "give all, or numbers and ranges with commas and no blanks "
+				 "between them, such as 0-3,8 (CPUs that are sampled)"),
+			  "%s: %s", lines[i], mistake_of(lines[i]));
+	cr_expect_str_eq(mistake_of("cpus = 0-8192"),
+			 "cpus = 0-8192: CPU numbers end at 8191; give all or a list "
+			 "such as 0-3,8 (CPUs that are sampled)");
+	expect_cpus("2");
+}
+
+Test(config_sampling, periods_apply_with_a_reload_and_cpus_with_a_restart)
+{
+	_cleanup_(config_freep) struct config *running = NULL;
+	const char *names[CONFIG_KEYS_MAX];
+
+	cr_assert_eq(config_new(&running), 0);
+	cr_expect_str_eq(mistake_of("period = 2003\ninstructions-period = 100003\ncpus = 0\nisolated = no\n"
+				    "events = stores"),
+			 "");
+	cr_expect_eq(config_reload_keys(running, config, names), 2);
+	cr_expect_str_eq(names[0], "period");
+	cr_expect_str_eq(names[1], "instructions-period");
+	cr_expect_eq(config_restart_keys(running, config, names), 3);
+	config_reload(running, config);
+	cr_expect_eq(running->period, 2003);
+	cr_expect_eq(running->instructions_period, 100003);
+	cr_expect_eq(cpu_list_count(&running->cpus), 0, "in force is what was at the start");
+}

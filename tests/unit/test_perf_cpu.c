@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: GPL-2.0
+/* When an event is read with read(2), which interrupts its CPU: a file stands for its descriptor here. */
+#include <stdio.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <criterion/criterion.h>
+
+#include "origin/perf/perf_cpu.h"
+
+#define BY_READ 7777
+
+static struct perf_event_mmap_page page;
+static struct perf_cpu event;
+
+static void begin(void)
+{
+	const u64 values[] = {BY_READ, 200, 100};
+	int fd = memfd_create("event", MFD_CLOEXEC);
+
+	cr_assert_eq(write(fd, values, sizeof(values)), (ssize_t)sizeof(values));
+	page = (struct perf_event_mmap_page){.offset = 0};
+	event = (struct perf_cpu){
+		.fd = fd, .leader_fd = -1, .period = 1000, .map = {.page = &page}, .page_moves = true};
+}
+
+static void end(void)
+{
+	(void)close(event.fd);
+}
+
+TestSuite(perf_cpu, .init = begin, .fini = end);
+
+static u64 count_at(u32 index, s64 offset)
+{
+	page.index = index;
+	page.offset = offset;
+	cr_assert_eq(lseek(event.fd, 0, SEEK_SET), 0);
+	perf_cpu_update(&event, true);
+	return event.last.count;
+}
+
+Test(perf_cpu, on_a_counter_it_is_never_read)
+{
+	cr_expect_eq(count_at(2, 4000), 3000);
+	cr_expect_eq(count_at(2, 4000), 3000, "an idle CPU is not woken");
+}
+
+/* An IBS event, or one that was on its counter a moment ago. */
+Test(perf_cpu, off_its_counter_it_is_not_read_while_its_page_moves)
+{
+	cr_expect_eq(count_at(0, 3000), 3000);
+	cr_expect_eq(count_at(0, 5000), 5000);
+	cr_expect_eq(count_at(0, 5000), BY_READ, "waiting, in error, or without a sample: read(2) tells");
+	cr_expect_not(event.outage.in_error);
+}
+
+Test(perf_cpu, a_software_event_is_always_read)
+{
+	event.page_moves = false;
+	cr_expect_eq(count_at(0, 3000), BY_READ);
+}
+
+Test(perf_cpu, of_an_event_in_error_the_page_has_the_last_word)
+{
+	cr_assert_eq(ftruncate(event.fd, 0), 0);
+	cr_expect_eq(count_at(3, 4000), 3000);
+	cr_expect_eq(count_at(0, 3456), 3456, "what it counted until it lost its counter");
+	cr_expect_eq(count_at(0, 3456), 3456);
+	cr_expect(event.outage.in_error);
+	cr_expect_eq(perf_cpu_counts(&event).due, 3);
+}

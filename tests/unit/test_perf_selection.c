@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <errno.h>
+#include <stdlib.h>
+
+#include <criterion/criterion.h>
+
+#include "base/cleanup.h"
+#include "origin/perf/perf_selection.h"
+#include "tree.h"
+
+static char *root;
+
+static void begin(void)
+{
+	root = tree_new();
+}
+
+static void end(void)
+{
+	tree_remove(root);
+}
+
+TestSuite(perf_selection, .init = begin, .fini = end);
+
+static struct cpu_list list(const char *text)
+{
+	struct cpu_list cpus;
+
+	cr_assert_eq(cpu_list_parse(text, &cpus), 0);
+	return cpus;
+}
+
+static void expect_list(const struct cpu_list *cpus, const char *expected)
+{
+	_cleanup_free_ char *text = cpu_list_format(cpus);
+
+	cr_expect_str_eq(text, expected);
+}
+
+static struct perf_selection selected(const char *named, const char *isolated)
+{
+	return (struct perf_selection){.named = list(named), .isolated = list(isolated)};
+}
+
+Test(perf_selection, isolated_cpus_are_those_of_both_files)
+{
+	struct cpu_list cpus = perf_selection_isolated(root);
+
+	expect_list(&cpus, "");
+	tree_write(root, "devices/system/cpu/isolated", "\n");
+	tree_write(root, "devices/system/cpu/nohz_full", "(null)\n");
+	cpus = perf_selection_isolated(root);
+	expect_list(&cpus, "");
+	tree_write(root, "devices/system/cpu/isolated", "2-3\n");
+	cpus = perf_selection_isolated(root);
+	expect_list(&cpus, "2-3");
+	tree_write(root, "devices/system/cpu/nohz_full", "3-5\n");
+	cpus = perf_selection_isolated(root);
+	expect_list(&cpus, "2-5");
+}
+
+Test(perf_selection, all_leaves_an_opening_as_it_is)
+{
+	const struct perf_selection all = {0};
+	struct pmu_opening opening = {.cpus = list("0-7"), .cpus_known = true};
+
+	perf_selection_apply(&all, &opening);
+	cr_expect_not(opening.has_members, "CPUs that come later are sampled, too");
+	expect_list(&opening.cpus, "0-7");
+}
+
+Test(perf_selection, named_and_not_isolated)
+{
+	const struct perf_selection selection = selected("0-3,9", "1");
+	struct pmu_opening any = {.cpus = list("0-7"), .cpus_known = true};
+	struct pmu_opening atoms = {.has_members = true, .members = list("3-9"), .cpus = list("3-7")};
+	const struct perf_selection quiet = selected("", "0,8191");
+
+	perf_selection_apply(&selection, &any);
+	cr_expect(any.has_members);
+	expect_list(&any.members, "0,2-3,9");
+	expect_list(&any.cpus, "0,2-3");
+	perf_selection_apply(&selection, &atoms);
+	expect_list(&atoms.members, "3,9");
+	expect_list(&atoms.cpus, "3");
+
+	any = (struct pmu_opening){0};
+	perf_selection_apply(&quiet, &any);
+	cr_expect(any.has_members);
+	expect_list(&any.members, "1-8190");
+}
+
+static void expect_refused(const struct perf_selection *selection, const char *online, const char *expected)
+{
+	const struct cpu_list cpus = list(online);
+	char *message;
+
+	cr_expect_eq(perf_selection_check(selection, &cpus, &message), -ENODEV);
+	cr_expect_str_eq(message, expected);
+	free(message);
+}
+
+Test(perf_selection, a_selection_without_an_online_cpu_is_refused)
+{
+	const struct perf_selection some = selected("2-5", "2"), away = selected("64-71", ""),
+				    quiet = selected("", "0-3"), both = selected("1,9", "1");
+	const struct cpu_list online = list("0-3");
+	char *message;
+
+	cr_expect_eq(perf_selection_check(&some, &online, &message), 0);
+	cr_expect_null(message);
+	expect_refused(&away, "0-3",
+		       "cpus = 64-71 in [sampling]: none of these CPUs is online, which are 0-3; name "
+		       "some of those, or all");
+	expect_refused(&quiet, "0-3",
+		       "isolated = no in [sampling]: every online CPU is isolated (isolcpus, "
+		       "nohz_full), so none is left to sample; set isolated = yes, or name others in "
+		       "cpus");
+	expect_refused(&both, "0-3",
+		       "isolated = no in [sampling]: every online CPU of cpus = 1,9 is isolated "
+		       "(isolcpus, nohz_full), so none is left to sample; set isolated = yes, or name "
+		       "others in cpus");
+}
+
+static void expect_note(const char *named, const char *isolated, const char *expected)
+{
+	const struct perf_selection selection = selected(named, isolated);
+	_cleanup_free_ char *note = perf_selection_note(&selection);
+
+	cr_expect_str_eq(note, expected);
+}
+
+Test(perf_selection, what_is_not_sampled_is_noted)
+{
+	const struct perf_selection all = {0};
+
+	cr_expect_null(perf_selection_note(&all));
+	expect_note("0-3", "",
+		    "CPUs 0-3 alone are sampled (cpus in [sampling]): what runs on other CPUs is in no "
+		    "figure");
+	expect_note("", "2-3",
+		    "isolated CPUs are not sampled (isolated = no in [sampling]): what runs on CPUs 2-3 "
+		    "is in no figure");
+	expect_note("0-3", "2",
+		    "CPUs 0-3 alone are sampled (cpus in [sampling]), without those that are isolated "
+		    "(isolated = no), 2: what runs on other CPUs is in no figure");
+}
