@@ -54,7 +54,7 @@ Test(pmu_ibs, loads)
 	cr_expect_not(opening->exclude_guest);
 	cr_expect(opening->pinned);
 	cr_expect_not(opening->has_leader);
-	cr_expect_eq(opening->event.period, 16 * 65521);
+	cr_expect_eq(opening->event.period, 1048336);
 	cr_expect_eq(opening->period_step, 16);
 	cr_expect_eq(opening->period_min, 0x90);
 	cr_expect_eq(opening->event.latency_kind, LATENCY_DC_MISS);

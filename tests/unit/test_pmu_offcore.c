@@ -176,7 +176,7 @@ Test(pmu_offcore, the_register_lies_where_the_format_says)
 Test(pmu_offcore, hybrid_cores_have_values_of_their_own)
 {
 	const struct machine_core atom = {
-		.pmu = "cpu_atom", .name = "alderlake_hybrid", .type = "10", .cpus = "2-3"};
+		.pmu = "cpu_atom", .name = "alderlake_hybrid", .type = "10", .cpus = "2-9"};
 	const struct machine_core core = {.pmu = "cpu_core", .name = "alderlake_hybrid", .cpus = "0-1"};
 
 	fresh(&atom);
@@ -188,6 +188,8 @@ Test(pmu_offcore, hybrid_cores_have_values_of_their_own)
 	cr_expect_eq(machine_counter(&plan, "cpu_core", OFFCORE_L3)->config, 0x12a);
 	cr_expect(cpu_list_has(&machine_counter(&plan, "cpu_atom", OFFCORE_L3)->cpus, 3));
 	cr_expect_not(cpu_list_has(&machine_counter(&plan, "cpu_atom", OFFCORE_L3)->cpus, 1));
+	cr_expect(machine_counter(&plan, "cpu_atom", OFFCORE_L3)->has_members);
+	cr_expect(cpu_list_has(&machine_counter(&plan, "cpu_atom", OFFCORE_L3)->members, 9));
 }
 
 Test(pmu_offcore, cores_without_a_row_are_refused_by_name)

@@ -60,9 +60,11 @@ struct pmu_counter {
 	enum offcore_kind kind;
 	u32 type;
 	u64 config;
-	u64 config1; /* the MSR's value, by format/offcore_rsp */
+	u64 config1;      /* the MSR's value, by format/offcore_rsp */
+	bool has_members; /* it may be on these CPUs alone, online or not; else on all */
+	struct cpu_list members;
 	bool cpus_known;
-	struct cpu_list cpus;
+	struct cpu_list cpus; /* online as the tree has it */
 };
 
 /* Four core PMUs of OFFCORE_KINDS each. */

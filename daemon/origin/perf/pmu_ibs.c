@@ -15,8 +15,9 @@
 #include "base/cleanup.h"
 #include "pmu_planner.h"
 
-/* 16 times a prime: a little over a million operations, which fits the unit's counter in every generation. */
-#define OPERATIONS_PERIOD (16 * 65521)
+/* 16 times the prime 65521: a little over a million operations, which fits the unit's counter in every
+ * generation. */
+#define OPERATIONS_PERIOD 1048336
 #define PERIOD_STEP       16
 #define PERIOD_MIN        0x90
 

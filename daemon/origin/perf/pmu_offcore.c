@@ -125,6 +125,8 @@ int pmu_plan_offcore(const struct planner *planner, const struct pmu_core *core)
 						.type = opening.type,
 						.config = opening.config,
 						.config1 = opening.config1,
+						.has_members = opening.has_members,
+						.members = opening.members,
 						.cpus_known = opening.cpus_known,
 						.cpus = opening.cpus};
 		(void)snprintf(counter->pmu, sizeof(counter->pmu), "%s", core->pmu);
