@@ -241,6 +241,8 @@ static int note(struct origin_state *state, const struct config *config)
 	}
 	state->notes[0] = state->note;
 	log_notice("%s", state->note);
+	if (config->events != 1U << EVENT_LOADS)
+		log_notice("the model plays loads alone, whatever `events` in [sampling] says");
 	return 0;
 }
 

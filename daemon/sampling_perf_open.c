@@ -101,10 +101,18 @@ static void note_for_good(struct perf_notes *notes, char *text, bool warn)
 	perf_notes_add(notes, text);
 }
 
-/* The plan's own notes are for --probe; those that opening added from `first_note` on are for all. */
+/* What the plan remarks on how it took the wish: a period that a PMU does not have, for one. */
+static void log_notes(const struct pmu_plan *plan, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		log_info("%s", plan->notes[i]);
+}
+
+/* The plan's own notes are for the log; those that opening added from `first_note` on are for all. */
 static void note_plan(struct perf_notes *notes, const struct pmu_plan *plan, size_t first_note,
 		      const struct perf_selection *selection)
 {
+	log_notes(plan, first_note);
 	note_for_good(notes, perf_selection_note(selection), false);
 	for (size_t i = 0; i < plan->n_refusals; i++)
 		note_for_good(notes, perf_sets_refusal(plan, i), true);
@@ -145,5 +153,8 @@ int sampling_perf_set_periods(const struct config *config, u64 period, u64 instr
 	int r = plan_events(config, period, instructions_period, &plan);
 
 	*ret_message = NULL;
-	return r < 0 ? r : perf_sets_set_periods(sets, n, &plan, ret_message);
+	if (r < 0)
+		return r;
+	log_notes(&plan, plan.n_notes);
+	return perf_sets_set_periods(sets, n, &plan, ret_message);
 }
