@@ -146,6 +146,19 @@ for cpu in zen3 zen5; do
 	unplay
 done
 
+# Stores in the place of loads: without latency.
+play cpu=zen5 paused=Y
+settings '[sampling]' 'events = stores' 'period = 10000'
+sampled=('stores ibs_op 0x4 0x1 0x2')
+start_pebsd
+resume
+await_samples 1000
+settle
+agree 'stores of zen5'
+expect 'a latency of stores' null "$(jq '.total.events.stores.latency' "$work/top")"
+unplay
+sampled=('loads ibs_op 0x2 0x1 0x4')
+
 # A threshold, where the driver has it: the unit's next step above it.
 play cpu=zen5 paused=Y
 settings '[sampling]' 'period = 10000' 'ldlat = 200'
