@@ -40,6 +40,10 @@ Test(model_ibs_source, is_the_drivers_value)
 		{5, IBS_DRIVER_6_12, IBS_SOURCE_ZEN4_FAR_CACHE, LOAD_MISS, 0x103605810042},
 		/* 6.1 has I/O's number too, and no "hit" */
 		{5, IBS_DRIVER_6_1, IBS_SOURCE_IO, LOAD_MISS, 0x14050a0002},
+		/* Zen 3 tells no source to be believed of a miss that was under way (erratum 1293), Zen 5
+		   does */
+		{3, IBS_DRIVER_6_12, IBS_SOURCE_DRAM, LOAD_MISS | IBS_DATA3_NO_BUFFER, 0x1805080242},
+		{5, IBS_DRIVER_6_12, IBS_SOURCE_DRAM, LOAD_MISS | IBS_DATA3_NO_BUFFER, 0x1a05081042},
 		/* a locked store */
 		{5, IBS_DRIVER_6_1, 0, IBS_DATA3_STORE | IBS_DATA3_LOCKED, 0x6080144},
 	};
