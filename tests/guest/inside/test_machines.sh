@@ -15,13 +15,13 @@
 table() {
 	cat <<-'END'
 		nehalem events loads stores instructions
-		nehalem open cpu loads 0x100b 0x1e 2 - 0-1 use
+		nehalem open cpu loads 0x100b 0x1e 1 - 0-1 use
 		nehalem open cpu instructions 0xc0 0x0 2 - 0-1 -
 		nehalem refuses cpu stores nehalem
 
 		sandybridge events loads stores instructions
-		sandybridge open cpu loads 0x1cd 0x1e 2 - 0-1 use
-		sandybridge open cpu stores 0x2cd 0x0 2 - 0-1 -
+		sandybridge open cpu loads 0x1cd 0x1e 1 - 0-1 use
+		sandybridge open cpu stores 0x2cd 0x0 1 - 0-1 -
 		sandybridge refuses cpu instructions 18.9.4.4
 
 		sandybridge-ep events instructions
@@ -76,9 +76,12 @@ ask() {
 probe() {
 	local cpu=$1 status=0
 	exits "pebsd --probe on $cpu" "$2" pebsd --probe --json
-	jq --raw-output '
-		(.events[] | "open \(.pmu) \(.role) \(.config) \(.config1) \(.precise_ip) \(if .leader then .leader.config else "-" end) \(.cpus)"),
-		(.refused[] | "refused \(.pmu) \(.role) \(.reason)")' "$work/said" >"$work/probe" || status=$?
+	# Of what is asked for: it tells the rest too.
+	jq --raw-output --arg asked "$(rows_of "$cpu" events)" '
+		(.events[] | select(.asked != false)
+		| "open \(.pmu) \(.role) \(.config) \(.config1) \(.precise_ip) \(if .leader then .leader.config else "-" end) \(.cpus)"),
+		(.refused[] | select(.role as $role | $asked | split(" ") | index($role))
+		| "refused \(.pmu) \(.role) \(.reason)")' "$work/said" >"$work/probe" || status=$?
 	[ "$status" = 0 ] || fail "pebsd --probe --json on $cpu: $(cat "$work/said")"
 }
 
