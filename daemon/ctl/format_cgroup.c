@@ -218,11 +218,13 @@ static void put_per_thousand(FILE *out, const struct format_style *style, json_o
 						       : "");
 }
 
-static void put_latency(FILE *out, const struct format_style *style, const json_object *event)
+/* Not every sample may have a latency. `all`: the samples of the event. */
+static void put_latency(FILE *out, const struct format_style *style, const json_object *event, u64 all)
 {
 	static const char *const names[] = {"p50", "p90", "p95", "p99", "p999"};
 	_cleanup_fclose_ FILE *line = NULL;
 	_cleanup_free_ char *text = NULL;
+	u64 samples = all;
 	size_t length;
 	double mean;
 
@@ -233,6 +235,7 @@ static void put_latency(FILE *out, const struct format_style *style, const json_
 	line = open_memstream(&text, &length);
 	if (!line)
 		return;
+	(void)json_get_u64(json_get_object(event, "latency"), "samples", &samples);
 	(void)fprintf(line, "mean %.1f", mean);
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
 		struct figure_quantile quantile;
@@ -246,8 +249,16 @@ static void put_latency(FILE *out, const struct format_style *style, const json_
 				      (unsigned long long)quantile.low + 1,
 				      (unsigned long long)quantile.high);
 	}
-	if (fclose(TAKE_PTR(line)) == 0)
+	if (fclose(TAKE_PTR(line)) != 0)
+		return;
+	if (samples < all) {
+		char number[TEXT_NUMBER_MAX];
+
+		text_count(samples, number);
+		line_put(out, style, "Latency", "%s cycles: of the %s samples that have one", text, number);
+	} else {
 		line_put(out, style, "Latency", "%s cycles", text);
+	}
 }
 
 static void put_trend(FILE *out, const struct format_style *style, const json_object *event,
@@ -275,7 +286,7 @@ static void put_event(FILE *out, const struct format_style *style, const char *k
 	line_put(out, style, "Samples", "%s", count);
 	put_per_thousand(out, style, described, event);
 	if (has_latency)
-		put_latency(out, style, event);
+		put_latency(out, style, event, all);
 	put_trend(out, style, event, whole);
 	put_results(out, style, "Snoop", json_get_object(event, "snoop"), all);
 	put_results(out, style, "TLB", json_get_object(event, "tlb"), all);

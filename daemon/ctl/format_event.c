@@ -55,6 +55,9 @@ static void describe_latency(json_object *event, const char *role, const char *a
 		(void)snprintf(condition, sizeof(condition), " above %llu cycles%s",
 			       (unsigned long long)value,
 			       kind && strcmp(kind, "cache") == 0 ? " of instruction latency" : "");
+	else if (kind &&
+		 strcmp(kind, "dc_miss") == 0) /* no threshold needed: AMD has none but on the latest */
+		(void)snprintf(condition, sizeof(condition), " that missed L1");
 	else if (role && strcmp(role, "loads") != 0)
 		condition[0] = '\0';
 	(void)snprintf(ret, size, "%s, in core cycles, of sampled %s%s", kind_in_words(kind), accesses,

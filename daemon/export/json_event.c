@@ -56,6 +56,8 @@ static void put_latency(struct json_writer *writer, json_object *object, const s
 	if (!samples)
 		return;
 	latency = json_checked(writer, json_object_new_object());
+	if (samples != figures_samples(figures))
+		json_put_u64(writer, latency, "samples", samples);
 	json_put_u64(writer, latency, "sum", sum);
 	json_put_cycles(writer, latency, "mean", (double)sum / (double)samples);
 	put_quantiles(writer, latency, figures->latency);

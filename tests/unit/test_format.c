@@ -195,6 +195,32 @@ Test(format, cgroup_of_a_replay)
 	expect_width(text, 80);
 }
 
+/* AMD: a load that hit L1 has a source and no latency. */
+Test(format, latencies_of_some_samples_alone)
+{
+	struct snapshot *snapshot = example_replay();
+	struct figures *figures = (struct figures *)snapshot->cgroups[0].figures[0];
+	_cleanup_json_ json_object *status = NULL;
+	_cleanup_json_ json_object *cgroup = NULL;
+	_cleanup_free_ char *text = NULL;
+
+	figures->samples[SOURCE_L1] += 7;
+	figures->snoop[SNOOP_NA] += 7;
+	figures->tlb[TLB_L1_HIT] += 7;
+	snapshot->events[0].event.latency_kind = LATENCY_DC_MISS;
+	snapshot->events[0].event.ldlat = 0;
+	status = json_status(snapshot);
+	cgroup = json_cgroup(snapshot, 0);
+	text = TEXT_OF(format_cgroup(out, status, cgroup, NULL, &wide));
+	cr_expect_not_null(
+		strstr(text, "data cache miss latency, in core cycles, of sampled loads that missed L1;"),
+		"%s", text);
+	cr_expect_not_null(strstr(text, "    Samples: 20\n    Latency: mean 124.1, p50 119 (113-120), "),
+			   "%s", text);
+	cr_expect_not_null(strstr(text, " cycles: of the 13 samples that have one\n"), "%s", text);
+	cr_expect_not_null(strstr(text, "l1                 10  50.0%   18.6%    100  "), "%s", text);
+}
+
 Test(format, a_wide_histogram_is_in_octaves)
 {
 	struct snapshot *snapshot = example_perf();

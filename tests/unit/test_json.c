@@ -222,6 +222,27 @@ Test(json, overflow_has_the_widest_bounds)
 	cr_expect_eq(high, 4294967295);
 }
 
+Test(json, a_latency_says_of_how_many_samples_it_is)
+{
+	struct snapshot *snapshot = example_replay();
+	struct figures *figures = (struct figures *)snapshot->cgroups[0].figures[0];
+	_cleanup_json_ json_object *top = NULL;
+	json_object *events, *latency;
+	u64 samples;
+	double mean;
+
+	figures->samples[SOURCE_L1] += 7;
+	top = json_top(snapshot);
+	events = json_get_object(json_object_array_get_idx(json_get_array(top, "cgroups"), 0), "events");
+	cr_assert(json_get_u64(json_get_object(events, "loads"), "samples", &samples));
+	cr_expect_eq(samples, 20);
+	latency = json_get_object(json_get_object(events, "loads"), "latency");
+	cr_assert(json_get_u64(latency, "samples", &samples));
+	cr_expect_eq(samples, 13);
+	cr_assert(json_get_double(latency, "mean", &mean));
+	cr_expect_float_eq(mean, 124.1, 0.05);
+}
+
 Test(json, instruction_latency_where_reported)
 {
 	struct snapshot *snapshot = example_perf();
