@@ -269,7 +269,7 @@ static void format_guests(FILE *out, const struct format_style *style, json_obje
 }
 
 static void format_one(FILE *out, const struct format_style *style, const char *key, json_object *described,
-		       json_object *total, json_object *cgroups)
+		       json_object *total, json_object *cgroups, bool *legend_told)
 {
 	struct columns columns = choose_columns(style, described, total);
 	u64 samples = 0;
@@ -281,8 +281,10 @@ static void format_one(FILE *out, const struct format_style *style, const char *
 	}
 	if (columns.latency && samples > 0 && !figure_is_weighted(total))
 		line_put(out, style, "", "LAT%% is of unweighted latency: the periods are not known");
-	if (columns.sources && !columns.wide)
+	if (columns.sources && !columns.wide && !*legend_told) {
 		line_put(out, style, "", "%s", bar_legend);
+		*legend_told = true;
+	}
 	format_table(out, style, cgroups, key, &columns);
 }
 
@@ -291,7 +293,7 @@ void format_top(FILE *out, json_object *status, json_object *top, const struct f
 	json_object *events = json_get_object(json_get_object(top, "total"), "events");
 	json_object *described = json_get_object(status, "events");
 	json_object *cgroups = json_get_array(top, "cgroups");
-	bool first = true;
+	bool first = true, legend_told = false;
 	double seconds = 0;
 
 	(void)json_get_double(top, "window_s", &seconds);
@@ -304,7 +306,7 @@ void format_top(FILE *out, json_object *status, json_object *top, const struct f
 		if (!first)
 			(void)fputc('\n', out);
 		first = false;
-		format_one(out, style, key, json_get_object(described, key), total, cgroups);
+		format_one(out, style, key, json_get_object(described, key), total, cgroups, &legend_told);
 	}
 	format_guests(out, style, cgroups);
 }

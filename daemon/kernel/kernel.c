@@ -71,6 +71,8 @@ static int size_map(struct bpf_map *map, u32 entries)
 	return bpf_map__set_max_entries(map, entries ? entries : 1);
 }
 
+_Static_assert(KERNEL_SLOTS_MAX <= 65536, "a slot's number fits a hot cell's owner");
+
 /* How many hot tables there must be. Possible CPUs are counted as the kernel numbers them. */
 static int count_hot_tables(const struct kernel_settings *settings)
 {

@@ -86,7 +86,6 @@ Test(format, top_of_a_live_machine_on_80_columns)
 			 "      Event: loads:cpu_atom: period 2,003; cache latency, in core cycles, of\n"
 			 "             sampled loads above 30 cycles of instruction latency; not a count\n"
 			 "             of all loads\n"
-			 "             SOURCES: 1 L1  F LFB  2 L2  3 L3  D local DRAM  R remote  o other\n"
 			 "\n"
 			 "CGROUP                   SAMPLES  LAT%   MEAN    P50    P99 SOURCES      HITM%\n"
 			 "/system.slice/db.service       1 100.0     30     29     30 222222222222     -\n");
@@ -401,7 +400,6 @@ Test(format, top_of_several_events)
 	cr_expect_str_eq(stores,
 			 "      Event: stores: period 5,003; sampled stores, without latency; not a count\n"
 			 "             of all stores\n"
-			 "             SOURCES: 1 L1  F LFB  2 L2  3 L3  D local DRAM  R remote  o other\n"
 			 "\n"
 			 "CGROUP                   SAMPLES SHARE% SOURCES      WALK% LOCK%\n"
 			 "/system.slice/db.service      40   80.0 111111111ooo    25    10\n"

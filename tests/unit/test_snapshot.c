@@ -199,3 +199,51 @@ Test(snapshot, figures_by_cpu_are_of_the_whole_time_alone)
 	cr_expect_null(snapshot->events[0].per_cpu);
 	snapshot_free(snapshot);
 }
+
+/* Samples of an event without latency. */
+static void count_plain(struct ledger_entry *entry, unsigned event, u64 samples)
+{
+	struct figures figures = {0};
+
+	figures.samples[SOURCE_UNKNOWN] = samples;
+	cr_assert_eq(ledger_reserve(entry, event), 0);
+	ledger_add(entry, event, &figures);
+}
+
+/* Stores without latency, then instructions: a thousand of these are not more than one of those. */
+Test(snapshot, without_latency_cgroups_come_by_samples_of_the_first_role)
+{
+	struct snapshot *snapshot;
+
+	head.n_events = 3;
+	head.events[0].event.role = EVENT_INSTRUCTIONS;
+	head.events[1].event.role = EVENT_STORES;
+	head.events[2].event.role = EVENT_STORES; /* on another PMU */
+	count_plain(entry_of("/computes"), 0, 1000);
+	count_plain(entry_of("/computes"), 1, 2);
+	count_plain(entry_of("/stores"), 1, 2);
+	count_plain(entry_of("/stores"), 2, 2);
+	count_plain(entry_of("/idles"), 0, 5);
+	count_plain(entry_of("/waits"), 0, 7);
+	snapshot = build(0);
+	cr_assert_eq(snapshot->n_cgroups, 4);
+	cr_expect_str_eq(snapshot->cgroups[0].path, "/stores");
+	cr_expect_str_eq(snapshot->cgroups[1].path, "/computes");
+	cr_expect_str_eq(snapshot->cgroups[2].path, "/waits");
+	cr_expect_str_eq(snapshot->cgroups[3].path, "/idles");
+	snapshot_free(snapshot);
+}
+
+Test(snapshot, what_was_filtered_is_known_where_the_event_filters)
+{
+	struct snapshot *snapshot;
+
+	head.n_events = 2;
+	head.events[0].event.settings.operations = OP_LOAD;
+	readings[0].filtered = 12;
+	snapshot = build(0);
+	cr_expect(snapshot->events[0].filtered.known);
+	cr_expect_eq(snapshot->events[0].filtered.value, 12);
+	cr_expect_not(snapshot->events[1].filtered.known);
+	snapshot_free(snapshot);
+}
