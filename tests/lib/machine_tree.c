@@ -82,7 +82,7 @@ const struct pmu_opening *machine_opening(const struct pmu_plan *plan, const cha
 	return NULL;
 }
 
-const char *machine_refusal(const struct pmu_plan *plan, const char *pmu, enum event_role role)
+const char *machine_tree_refusal(const struct pmu_plan *plan, const char *pmu, enum event_role role)
 {
 	for (size_t i = 0; i < plan->n_refusals; i++)
 		if (plan->refusals[i].role == role && strcmp(plan->refusals[i].pmu, pmu) == 0)

@@ -269,5 +269,5 @@ Test(pmu_generations, what_one_pmu_lacks_is_refused_there)
 	machine_plan(root, ROLE(LOADS), &plan);
 	cr_assert_eq(plan.n_openings, 1);
 	cr_expect_str_eq(plan.openings[0].event.pmu, "cpu_core");
-	cr_expect_not_null(machine_refusal(&plan, "cpu_atom", EVENT_LOADS));
+	cr_expect_not_null(machine_tree_refusal(&plan, "cpu_atom", EVENT_LOADS));
 }

@@ -67,7 +67,8 @@ Test(pmu_ibs, loads)
 	cr_expect_eq(opening->event.settings.weight_struct, 1);
 	cr_expect_not_null(machine_note(&plan, "loads that hit L1 have a source, but no latency"));
 	cr_expect_not_null(machine_note(&plan, "ldlat = 30 is not applied"));
-	cr_expect_not_null(strstr(machine_refusal(&plan, "cpu", EVENT_LOADS), "what the PMU ibs_op is for"));
+	cr_expect_not_null(
+		strstr(machine_tree_refusal(&plan, "cpu", EVENT_LOADS), "what the PMU ibs_op is for"));
 }
 
 /* Linux 6.1 refuses an attr with any exclude bit (PERF_PMU_CAP_NO_EXCLUDE). */
@@ -106,7 +107,7 @@ Test(pmu_ibs, stores_when_they_are_asked_for_alone)
 	cr_expect_eq(opening->event.settings.has_source, 1);
 	cr_expect_eq(opening->event.latency_kind, LATENCY_NONE);
 	cr_expect_eq(opening->config1, 0);
-	cr_expect_null(machine_refusal(&plan, "ibs_op", EVENT_STORES));
+	cr_expect_null(machine_tree_refusal(&plan, "ibs_op", EVENT_STORES));
 	cr_expect_null(machine_note(&plan, "ldlat"));
 	perf_attr(opening, opening->event.period, &attr);
 	cr_expect_eq(attr.sample_type, PERF_SAMPLE_ADDR | PERF_SAMPLE_DATA_SRC);
@@ -121,12 +122,12 @@ Test(pmu_ibs, one_unit_takes_one_event)
 	cr_assert_eq(plan.n_openings, 1);
 	cr_expect_eq(plan.openings[0].event.role, EVENT_LOADS);
 	cr_expect_eq(plan.n_counters, 0);
-	reason = machine_refusal(&plan, "ibs_op", EVENT_STORES);
+	reason = machine_tree_refusal(&plan, "ibs_op", EVENT_STORES);
 	cr_assert_not_null(reason);
 	cr_expect_not_null(strstr(reason, "to sample stores in their place set events without loads"), "%s",
 			   reason);
-	cr_expect_not_null(machine_refusal(&plan, "ibs_op", EVENT_INSTRUCTIONS));
-	cr_expect_not_null(machine_refusal(&plan, "ibs_op", EVENT_OFFCORE));
+	cr_expect_not_null(machine_tree_refusal(&plan, "ibs_op", EVENT_INSTRUCTIONS));
+	cr_expect_not_null(machine_tree_refusal(&plan, "ibs_op", EVENT_OFFCORE));
 }
 
 Test(pmu_ibs, periods_are_multiples_of_16)
@@ -230,7 +231,7 @@ Test(pmu_ibs, without_it_amd_is_refused)
 	machine_plan(root, ALL_ROLES, &plan);
 	cr_expect_eq(plan.n_openings, 0);
 	cr_expect_eq(plan.n_refusals, 4);
-	reason = machine_refusal(&plan, "cpu", EVENT_LOADS);
+	reason = machine_tree_refusal(&plan, "cpu", EVENT_LOADS);
 	cr_assert_not_null(reason);
 	cr_expect_not_null(strstr(reason, "there is no PMU ibs_op"), "%s", reason);
 }
@@ -240,7 +241,7 @@ Test(pmu_ibs, a_copy_without_formats_does_not_tell)
 	tree_pmu(root, "ibs_op", "type", "11\n");
 	machine_plan(root, ROLE(LOADS), &plan);
 	cr_expect_eq(plan.n_openings, 0);
-	cr_expect_not_null(strstr(machine_refusal(&plan, "ibs_op", EVENT_LOADS), "the folder format/"));
+	cr_expect_not_null(strstr(machine_tree_refusal(&plan, "ibs_op", EVENT_LOADS), "the folder format/"));
 }
 
 Test(pmu_ibs, a_broken_tree)
@@ -249,10 +250,10 @@ Test(pmu_ibs, a_broken_tree)
 	tree_pmu(root, "ibs_op", "format/cnt_ctl", "config:19\n");
 	machine_plan(root, ROLE(LOADS), &plan);
 	cr_expect_eq(plan.n_openings, 0);
-	cr_expect_not_null(machine_refusal(&plan, "ibs_op", EVENT_LOADS));
+	cr_expect_not_null(machine_tree_refusal(&plan, "ibs_op", EVENT_LOADS));
 	tree_pmu(root, "ibs_op", "type", "11\n");
 	tree_pmu(root, "ibs_op", "format/cnt_ctl", "nonsense\n");
 	machine_plan(root, ROLE(LOADS), &plan);
 	cr_expect_eq(plan.n_openings, 0);
-	cr_expect_not_null(strstr(machine_refusal(&plan, "ibs_op", EVENT_LOADS), "cnt_ctl"));
+	cr_expect_not_null(strstr(machine_tree_refusal(&plan, "ibs_op", EVENT_LOADS), "cnt_ctl"));
 }

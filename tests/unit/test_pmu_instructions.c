@@ -33,7 +33,7 @@ static void fresh(const struct machine_core *core)
 
 static void expect_refused(const char *pmu, const char *words)
 {
-	const char *reason = machine_refusal(&plan, pmu, EVENT_INSTRUCTIONS);
+	const char *reason = machine_tree_refusal(&plan, pmu, EVENT_INSTRUCTIONS);
 
 	cr_expect_null(machine_opening(&plan, pmu, EVENT_INSTRUCTIONS));
 	cr_assert_not_null(reason, "nothing said of %s", words);

@@ -33,7 +33,7 @@ static void fresh(const struct machine_core *core)
 
 static void expect_refused(const char *pmu, const char *words)
 {
-	const char *reason = machine_refusal(&plan, pmu, EVENT_OFFCORE);
+	const char *reason = machine_tree_refusal(&plan, pmu, EVENT_OFFCORE);
 
 	cr_expect_eq(plan.n_counters, 0);
 	cr_assert_not_null(reason, "nothing said of %s", words);

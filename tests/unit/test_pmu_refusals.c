@@ -26,7 +26,7 @@ TestSuite(pmu_refusals, .init = setup, .fini = teardown);
 
 static void expect_refused(const char *pmu, enum event_role role, const char *words)
 {
-	const char *reason = machine_refusal(&plan, pmu, role);
+	const char *reason = machine_tree_refusal(&plan, pmu, role);
 
 	cr_expect_null(machine_opening(&plan, pmu, role), "%s", words);
 	cr_assert_not_null(reason, "nothing said of %s", words);
