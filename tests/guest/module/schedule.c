@@ -15,15 +15,24 @@ struct demand schedule_demand(const struct perf_event *event)
 	};
 }
 
-/* Moves the running event to another counter, as x86_pmu_enable() does for those that have to make room. */
-static void move(struct core *core, struct perf_event *event, int counter)
+/* Moves events to other counters, as x86_pmu_enable() does for those that have to make room: all of them
+ * leave theirs before any takes another's. */
+static void move(struct core *core, const int *counters, unsigned int n)
 {
-	bool stopped = event->hw.state & PERF_HES_STOPPED;
+	u64 started = 0;
 
-	driver_stop(core, event, PERF_EF_UPDATE);
-	event->hw.idx = counter;
-	if (!stopped)
-		driver_start(core, event, PERF_EF_RELOAD);
+	for (unsigned int i = 0; i < n; i++) {
+		if (counters[i] == core->list[i]->hw.idx)
+			continue;
+		if (!(core->list[i]->hw.state & PERF_HES_STOPPED))
+			started |= 1ULL << i;
+		driver_stop(core, core->list[i], PERF_EF_UPDATE);
+	}
+	for (unsigned int i = 0; i < n; i++) {
+		core->list[i]->hw.idx = counters[i];
+		if (started >> i & 1)
+			driver_start(core, core->list[i], PERF_EF_RELOAD);
+	}
 }
 
 int schedule_add(struct core *core, struct perf_event *event, int flags)
@@ -42,9 +51,7 @@ int schedule_add(struct core *core, struct perf_event *event, int flags)
 	if (!constraint_schedule(core->machine, demands, n + 1, counters))
 		return -EAGAIN;
 	core->n_events = n + 1;
-	for (unsigned int i = 0; i < n; i++)
-		if (counters[i] != core->list[i]->hw.idx)
-			move(core, core->list[i], counters[i]);
+	move(core, counters, n);
 	event->hw.idx = counters[n];
 	event->hw.last_cpu = core->cpu;
 	event->hw.state = PERF_HES_UPTODATE | PERF_HES_STOPPED;

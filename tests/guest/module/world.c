@@ -15,6 +15,14 @@
 /* Instructions retired one by one for a record, at most: loads over a high threshold may be rare. */
 #define STEPS_MAX 4096
 
+/*
+ * Counters go on at one rate here, and would come to their ends together time and again, which real ones,
+ * counting different things, seldom do: before Skylake two that overflow at once make one record, which
+ * drivers drop, and the events have no other one (intel_pmu_drain_pebs_nhm() in arch/x86/events/intel/ds.c).
+ * So one at a time is brought to its end, and the others that are near theirs wait so many events before it.
+ */
+#define APART 1024
+
 /* The timer's own shortest interval, with what a timer's interrupt takes around it under emulation; and how
  * often it looks while nothing may happen. */
 #define INTERVAL_MIN_NS 50000ULL
@@ -68,15 +76,39 @@ static bool wants_loads(struct core *core, u64 due)
 	return true;
 }
 
+static bool is_counting(struct core *core, int counter)
+{
+	return (counting(core) >> counter & 1) && core->events[counter];
+}
+
+/* The counter that may come to its end now, of those that are near it each in its turn; -1: none is. */
+static int whose_turn(struct core *core, u64 events)
+{
+	for (int i = 1; i <= COUNTERS_END; i++) {
+		int counter = (core->turn + i) % COUNTERS_END;
+
+		if (is_counting(core, counter) && events_left(core, counter) <= max_t(u64, events + 1, APART))
+			return counter;
+	}
+	return -1;
+}
+
 /* Passes `events` on to each counter; returns those that are about to overflow. */
 static u64 pass(struct core *core, u64 events)
 {
+	int turn = whose_turn(core, events);
 	u64 due = 0;
 
+	if (turn >= 0)
+		core->turn = turn;
 	for (int i = 0; i < COUNTERS_END; i++) {
-		if (!(counting(core) >> i & 1) || !core->events[i])
+		u64 passing = events;
+
+		if (!is_counting(core, i))
 			continue;
-		if (pebs_pass(&core->unit, (u32)i, events) < events)
+		if (i != turn)
+			passing = min(events, max_t(u64, events_left(core, i), APART) - APART);
+		if (pebs_pass(&core->unit, (u32)i, passing) < passing)
 			due |= 1ULL << i;
 	}
 	return due;
