@@ -117,8 +117,8 @@ Test(probe_trial, descriptors_and_rings_are_as_said)
 	before = count_descriptors();
 	cr_expect_eq(mapped_bytes(), 0);
 	for (size_t i = 0; i < 2; i++)
-		cr_assert_eq(perf_open(&report.plan.openings[i], PERF_ONLINE_PATH, &sets[i], &message),
-			     0, "%s", message);
+		cr_assert_eq(perf_open(&report.plan.openings[i], PERF_ONLINE_PATH, &sets[i], &message), 0,
+			     "%s", message);
 	cr_expect_eq(count_descriptors() - before, cost.descriptors);
 	cr_expect_eq(mapped_bytes(), cost.ring_bytes);
 	for (size_t i = 0; i < 2; i++)
@@ -150,6 +150,30 @@ Test(probe_trial, maps_are_as_large_as_said)
 		cr_expect_eq(cost.map_bytes, kernel_map_bytes(kernel));
 		kernel_free(kernel);
 	}
+}
+
+/* What is there for each CPU that there may be: tables of code addresses, records of off-core responses. */
+Test(probe_trial, maps_by_cpu_are_as_large_as_said)
+{
+	const u32 cpus = (u32)libbpf_num_possible_cpus();
+	const struct kernel_settings settings = {.slots = 600,
+						 .stripes = kernel_stripes_for((int)cpus),
+						 .hardware = true,
+						 .offcore_cpus = cpus,
+						 .n_events = 1,
+						 .events = {{.has_code_address = 1}}};
+	const struct perf_cost_facts facts = {.slots = 600, .page_size = (u64)sysconf(_SC_PAGESIZE)};
+	const struct perf_cost_case machine = {
+		.cpus = cpus, .n_events = 1, .events = {{.has_code_address = true}}, .counters = cpus};
+	struct perf_cost cost;
+	struct kernel *kernel;
+	char *message;
+
+	cr_assert_eq(kernel_open(&settings, &kernel, &message), 0, "%s", message);
+	perf_cost(&machine, &facts, &cost);
+	cr_expect_eq(cost.map_bytes, kernel_map_bytes(kernel), "%llu instead of %llu",
+		     (unsigned long long)cost.map_bytes, (unsigned long long)kernel_map_bytes(kernel));
+	kernel_free(kernel);
 }
 
 Test(probe_trial, what_runs_is_measured)

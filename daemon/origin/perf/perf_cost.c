@@ -3,6 +3,8 @@
 
 #include "kernel/kernel.h"
 #include "origin/perf/perf_map.h"
+#include "pebsd/hot.h"
+#include "pebsd/offcore.h"
 
 /* As the daemon takes them (sampling_perf.c). */
 #define SLOTS_AUTO_MIN 512
@@ -21,14 +23,23 @@ static u64 records_bytes(u64 records, u64 bytes, u64 page_size)
 static u64 map_bytes(const struct perf_cost_case *machine, const struct perf_cost_facts *facts)
 {
 	u64 records = (u64)facts->slots * kernel_stripes_for((int)machine->cpus);
-	u64 latency = 0, plain = 0;
+	u64 latency = 0, plain = 0, hot_sets = 0, offcore_cpus = machine->counters ? machine->cpus : 0;
 
-	for (size_t i = 0; i < machine->n_events; i++)
+	for (size_t i = 0; i < machine->n_events; i++) {
 		*(machine->events[i].has_latency ? &latency : &plain) += records;
+		if (machine->events[i].has_code_address)
+			hot_sets = (u64)machine->cpus * HOT_SETS;
+	}
 	return records_bytes(latency, sizeof(struct latency_record), facts->page_size) +
 	       records_bytes(plain, sizeof(struct plain_record), facts->page_size) +
 	       records_bytes(facts->slots, sizeof(struct slot_owner), facts->page_size) +
-	       records_bytes(INJECT_MAX, sizeof(struct sample), facts->page_size);
+	       records_bytes(INJECT_MAX, sizeof(struct sample), facts->page_size) +
+	       (hot_sets ? records_bytes(hot_sets, sizeof(struct hot_set), facts->page_size) : 0) +
+	       (offcore_cpus
+			? records_bytes(offcore_cpus * facts->slots, sizeof(struct offcore_record),
+					facts->page_size) +
+				  records_bytes(offcore_cpus, sizeof(struct offcore_cpu), facts->page_size)
+			: 0);
 }
 
 void perf_cost(const struct perf_cost_case *machine, const struct perf_cost_facts *facts,
@@ -60,6 +71,7 @@ static struct perf_cost_event event_of(const struct pmu_opening *opening, u32 cp
 		.cpus = cpus,
 		.has_leader = opening->has_leader,
 		.has_latency = opening->event.settings.has_latency,
+		.has_code_address = opening->event.settings.has_code_address,
 	};
 }
 
@@ -83,6 +95,9 @@ static void union_of(const struct pmu_plan *plan, struct cpu_list *ret)
 	for (size_t i = 0; i < plan->n_openings; i++)
 		if (plan->openings[i].cpus_known)
 			cpu_list_add_all(ret, &plan->openings[i].cpus);
+	for (size_t i = 0; i < plan->n_counters; i++)
+		if (plan->counters[i].cpus_known)
+			cpu_list_add_all(ret, &plan->counters[i].cpus);
 }
 
 u32 perf_cost_cpus(const struct pmu_plan *plan)

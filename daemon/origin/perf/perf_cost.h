@@ -25,6 +25,7 @@ struct perf_cost_case {
 		u32 cpus; /* that it is open on */
 		bool has_leader;
 		bool has_latency;
+		bool has_code_address;
 	} events[EVENTS_MAX];
 	u64 counters; /* off-core counters, on all CPUs together */
 };
