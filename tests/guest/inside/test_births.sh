@@ -55,11 +55,11 @@ note_cgroups
 wait
 exact "over $((ROUNDS * CGROUPS)) cgroups and $SCOPES scopes"
 pebsctl --json top --window all >"$work/top"
-sampled=$(jq '[.cgroups[] | select(.cgroup | startswith("/births/"))] | length' "$work/top")
+with_samples=$(jq '[.cgroups[] | select(.cgroup | startswith("/births/"))] | length' "$work/top")
 scopes=$(jq '[.cgroups[] | select(.cgroup | test("^/system.slice/birth-[0-9]+.scope$"))] | length' "$work/top")
-[ "$sampled" -gt $((ROUNDS * CGROUPS / 2)) ] || fail "of $((ROUNDS * CGROUPS)) cgroups $sampled have samples"
+[ "$with_samples" -gt $((ROUNDS * CGROUPS / 2)) ] || fail "of $((ROUNDS * CGROUPS)) cgroups $with_samples have samples"
 expect 'scopes that have samples' $SCOPES "$scopes"
 look
 expect 'its restarts' 0 "${unit[NRestarts]}"
 figures "$(jq .samples.seen "$work/status") samples, $(jq .samples.unattributed "$work/status") of them unattributed;" \
-	"$sampled of $((ROUNDS * CGROUPS)) short-lived cgroups and $scopes of $SCOPES scopes have some"
+	"$with_samples of $((ROUNDS * CGROUPS)) short-lived cgroups and $scopes of $SCOPES scopes have some"
