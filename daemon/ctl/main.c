@@ -104,7 +104,7 @@ static const struct option_spec option_specs[] = {
 	[OPTION_LIMIT] = {"limit", 'n', "N", "at most N cgroups, or addresses (1 to 1000000)", set_limit},
 	[OPTION_SORT] = {"sort", 0, "ORDER", "latency, samples, mean, p99, share:SOURCE or share:hitm",
 			 set_sort},
-	[OPTION_WINDOW] = {"window", 0, "DUR", "the last DUR, such as 500ms, 10s or 5min; or all",
+	[OPTION_WINDOW] = {"window", 0, "DUR", "the last DUR, such as 500ms, 10s or 5m; or all",
 			   set_window},
 	[OPTION_FOR] = {"for", 0, "DUR", "for so long, such as 30s, 10m or 2h, to 365d", set_for},
 	[OPTION_HELP] = {"help", 'h', NULL, "this", NULL},
