@@ -25,7 +25,7 @@ enum offcore_kind {
 #define OFFCORE_COUNTERS OFFCORE_KINDS
 
 /* Core PMUs of a machine that have such counters, at most. */
-#define OFFCORE_PMUS_MAX 4
+#define OFFCORE_PMUS_MAX 4U
 
 /* Of one counter, as perf counts (struct bpf_perf_event_value). */
 struct offcore_count {

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/descriptor_limit.h"
+#include "collect/offcore_figures.h"
 #include "perf_attr.h"
 #include "perf_diagnose.h"
 
