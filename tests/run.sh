@@ -30,6 +30,8 @@ done
 shift $((OPTIND - 1))
 mkdir -p "$directory" || exit 1
 TMPDIR=$(mktemp -d) || exit 1
+# Who is not root goes through to what a test opens to all.
+chmod 711 "$TMPDIR"
 export TMPDIR
 export TEST_SECONDS=$seconds # tests/lib/time_limit.c
 

@@ -56,7 +56,7 @@ expect 1 '0 passed, 0 failed, 1 skipped' '^no test ran$' -- lacking.sh
 expect 0 '0 passed, 0 failed, 1 skipped' '^no test ran$' -- -s lacking.sh
 expect 1 '0 passed, 0 failed, 0 skipped' '^no test ran$' -- -s
 expect 1 '0 passed, 0 failed, 0 skipped' '^no test ran$' --
-expect 1 '0 passed, 2 failed, 0 skipped' 'crash.sh: exit status 139' 'killed.sh: exit status 137' -- crash.sh killed.sh
+expect 1 '0 passed, 2 failed, 0 skipped' 'crash.sh: exit status 139' 'killed.sh: exit status 137' -- -t 20 crash.sh killed.sh
 expect 1 '0 passed, 1 failed, 0 skipped' 'interrupted.sh: exit status 130' -- interrupted.sh
 expect 1 '0 passed, 1 failed, 0 skipped' 'slow.sh: not done after 1 seconds' -- slow.sh
 expect 1 '0 passed, 1 failed, 0 skipped' 'absent.sh: exit status 127' -- absent.sh

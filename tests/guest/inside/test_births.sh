@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# Hundreds of short-lived cgroups, and scopes, while pebsd samples: those that were sampled are there by their names,
+# Hundreds of short-lived cgroups, and scopes, while pebsd samples: those that were lived are there by their names,
 # nothing is left unattributed, and the sums stay exact.
 # shellcheck source=tests/guest/inside/lib.sh
 . "${0%/*}/lib.sh"
@@ -55,11 +55,11 @@ note_cgroups
 wait
 exact "over $((ROUNDS * CGROUPS)) cgroups and $SCOPES scopes"
 pebsctl --json top --window all >"$work/top"
-with_samples=$(jq '[.cgroups[] | select(.cgroup | startswith("/births/"))] | length' "$work/top")
+lived=$(jq '[.cgroups[] | select(.cgroup | startswith("/births/"))] | length' "$work/top")
 scopes=$(jq '[.cgroups[] | select(.cgroup | test("^/system.slice/birth-[0-9]+.scope$"))] | length' "$work/top")
-[ "$with_samples" -gt $((ROUNDS * CGROUPS / 2)) ] || fail "of $((ROUNDS * CGROUPS)) cgroups $with_samples have samples"
+[ "$lived" -gt $((ROUNDS * CGROUPS / 2)) ] || fail "of $((ROUNDS * CGROUPS)) cgroups $lived have samples"
 expect 'scopes that have samples' $SCOPES "$scopes"
 look
 expect 'its restarts' 0 "${unit[NRestarts]}"
 figures "$(jq .samples.seen "$work/status") samples, $(jq .samples.unattributed "$work/status") of them unattributed;" \
-	"$with_samples of $((ROUNDS * CGROUPS)) short-lived cgroups and $scopes of $SCOPES scopes have some"
+	"$lived of $((ROUNDS * CGROUPS)) short-lived cgroups and $scopes of $SCOPES scopes have some"

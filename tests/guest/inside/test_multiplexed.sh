@@ -24,6 +24,11 @@ unsampled_us() {
 	metric pebsd_unsampled_seconds_total 'reason="multiplexed"' | awk '{ printf "%.0f\n", $1 * 1e6 }'
 }
 
+# Records that the machine wrote on that CPU.
+records_of() {
+	sed -n "s/^{\"cpu\":$1,.*\"records\":\([0-9]*\),.*/\1/p" "$debug/totals"
+}
+
 is_open() {
 	readlink /proc/"$1"/fd/* | grep -q perf_event
 }
@@ -50,7 +55,7 @@ grep -q 'loads does not count on CPUs 0: another pinned event holds the counter'
 	fail "no note names the CPU: $(pebsctl status)"
 settle
 agree 'one CPU held'
-expect 'samples of CPU 0' 0 "$(awk -F '[,:]' '/"cpu":0,/ { print $4 }' "$debug/totals")"
+expect 'samples of CPU 0' 0 "$(records_of 0)"
 # Its time is told: half of the CPUs', and none that one's that counts.
 expect 'share of the time that CPU 0 and CPU 1 count' '0.000000 1.000000' "$(ratios)"
 scrape
@@ -74,4 +79,4 @@ agree "the holder gone, $held_us us without"
 scrape
 [ $(($(unsampled_us) - before_us)) -lt 10000 ] || fail "with a sharer $(($(unsampled_us) - before_us)) us are told"
 expect 'CPUs in error' 'false false ' "$(in_error)"
-[ "$(awk -F '[,:]' '/"cpu":0,/ { print $4 }' "$debug/totals")" -gt 1000 ] || fail 'CPU 0 is not sampled'
+[ "$(records_of 0)" -gt 1000 ] || fail 'CPU 0 is not sampled'

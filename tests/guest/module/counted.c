@@ -51,7 +51,7 @@ static struct counted_book *counted_find(struct counted *counted, u64 cgroup, co
 
 void counted_end(struct core *core)
 {
-	u64 mask = (1ULL << played->counter_bits) - 1;
+	u64 mask = (1ULL << core->machine->counter_bits) - 1;
 	u64 cgroup;
 
 	rcu_read_lock();

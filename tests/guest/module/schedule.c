@@ -48,13 +48,13 @@ static void take_other_register(struct core *core, struct perf_event *event)
 
 	if (extra->reg < MSR_OFFCORE_RSP_0 || which > 1)
 		return;
-	other = played->offcore_events[!which];
+	other = core->machine->offcore_events[!which];
 	for (unsigned int i = 0; i < core->n_events; i++) {
 		const struct hw_perf_event_extra *of = &core->list[i]->hw.extra_reg;
 
 		taken = taken || (of->reg == extra->reg && of->config != extra->config);
 	}
-	if (!taken || !other || (extra->config & ~played->offcore_bits[!which]))
+	if (!taken || !other || (extra->config & ~core->machine->offcore_bits[!which]))
 		return;
 	event->hw.config = (event->hw.config & ~0xffffULL) | other;
 	extra->reg = MSR_OFFCORE_RSP_0 + !which;
