@@ -58,7 +58,7 @@ struct pmu_counter {
 	struct cpu_list cpus; /* online as the tree has it */
 };
 
-#define PMU_COUNTERS_MAX (OFFCORE_PMUS_MAX * OFFCORE_KINDS)
+#define PMU_COUNTERS_MAX ((size_t)OFFCORE_PMUS_MAX * OFFCORE_KINDS)
 
 struct pmu_refusal {
 	char pmu[EVENT_PMU_MAX];

@@ -120,7 +120,7 @@ int pmu_plan_offcore(const struct planner *planner, const struct pmu_core *core)
 		}
 		if (plan->n_counters == PMU_COUNTERS_MAX) {
 			plan->n_counters = before;
-			return pmu_plan_refuse(plan, core->pmu, EVENT_OFFCORE, "more than %d counters",
+			return pmu_plan_refuse(plan, core->pmu, EVENT_OFFCORE, "more than %zu counters",
 					       PMU_COUNTERS_MAX);
 		}
 		counter = &plan->counters[plan->n_counters++];
