@@ -109,6 +109,8 @@ for output in 'status' 'top' 'show model:mix' '--json status' '--json top' '--js
 	esac
 done
 ctl status | grep -q 'Note: .*no measurement' || fail 'status has no note'
+exits 'hot code of a model' 1 ctl hot model:mix
+grep -q 'neither a recording nor the model' "$work/said" || fail "hot code of a model: $(cat "$work/said")"
 expect 'the interval in force' 0.2 "$(ctl --json status | jq .interval_s)"
 expect 'healthz' ok "$(get /healthz)"
 get / | grep -q 'model, which is no measurement' || fail 'the page does not say model'
