@@ -32,7 +32,7 @@ ctl status | grep -q replay || fail 'status does not name the origin'
 ctl --json show /system.slice/postgresql.service | jq -e .cgroup >/dev/null || fail 'show --json'
 exits 'an unknown cgroup' 4 ctl show /no/such.service
 exits 'the code of a cgroup whose instructions are not sampled' 1 ctl hot /system.slice/postgresql.service
-grep -q 'not measured: no event that records them is sampled' "$work/said" || fail "hot: $(cat "$work/said")"
+grep -q 'not measured: no event that records them is here' "$work/said" || fail "hot: $(cat "$work/said")"
 exits 'an unknown verb' 2 ctl frobnicate
 exits 'no verb' 2 ctl
 exits 'a window as durations are written elsewhere' 0 ctl top --window 500ms
