@@ -254,6 +254,7 @@ int slot_table(struct slot_request *request)
 SEC("tp_btf/sched_switch")
 int BPF_PROG(offcore_switched, u64 preempt, struct task_struct *prev, struct task_struct *next)
 {
+	(void)preempt;
 	offcore_switch_between(prev, next);
 	return 0;
 }
@@ -269,6 +270,7 @@ int offcore_collect(void *context)
 	struct offcore_cpu *state;
 	u32 cpu;
 
+	(void)context;
 	state = offcore_this_cpu(&cpu);
 	if (state)
 		offcore_settle(cpu, state, bpf_get_current_cgroup_id());

@@ -60,7 +60,7 @@ struct config {
 
 	/* [control] */
 	char group[CONFIG_GROUP_MAX];  /* whose members may ask; "": root alone */
-	char detail[CONFIG_GROUP_MAX]; /* user or group that may pause, beside root */
+	char detail[CONFIG_GROUP_MAX]; /* user or group that may pause and read hot code, beside root */
 };
 
 /* Defaults. Returns 0 or -ENOMEM; free with config_free(). */

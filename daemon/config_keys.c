@@ -68,7 +68,7 @@ static const struct config_key keys[] = {
 	{"control", "group", CONFIG_KEY_GROUP, .needs_restart = true, FIELD(group), .default_text = "pebsd",
 	 .meaning = "whose members may ask over the control socket"},
 	{"control", "detail", CONFIG_KEY_ACCOUNT, .needs_restart = false, FIELD(detail),
-	 .default_text = "root", .meaning = "who may pause and resume, beside root"},
+	 .default_text = "root", .meaning = "who may pause, resume and read hot code, beside root"},
 };
 
 _Static_assert(ARRAY_SIZE(keys) <= CONFIG_KEYS_MAX, "lists of keys are CONFIG_KEYS_MAX long");

@@ -14,6 +14,14 @@ static u64 monotonic_ns(void)
 	return (u64)now.tv_sec * NSEC_PER_SEC + (u64)now.tv_nsec;
 }
 
+bool guest_marks_wanted(const struct event *events, size_t n, bool offcore)
+{
+	for (size_t i = 0; i < n; i++)
+		if (!events[i].settings.operations)
+			return true;
+	return offcore;
+}
+
 void guest_marks_open(struct guest_marks *ret)
 {
 	_cleanup_free_ char *message = NULL;

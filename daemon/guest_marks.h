@@ -26,6 +26,13 @@ struct guest_marks {
 	bool found;            /* told of already */
 };
 
+/*
+ * Whether guests are left out of what is sampled or counted. Of AMD's IBS, whose events alone filter
+ * operations, nothing can be left out (perf_ibs_init, arch/x86/events/amd/ibs.c, Linux 6.1): a mark would say
+ * what is not so. Pure.
+ */
+bool guest_marks_wanted(const struct event *events, size_t n, bool offcore);
+
 /* Where it cannot be found out, that is told, and nothing is ever marked. */
 void guest_marks_open(struct guest_marks *ret);
 void guest_marks_done(struct guest_marks *marks);

@@ -14,12 +14,10 @@
 #include "collect/adopt.h"
 #include "guest_marks.h"
 #include "origin/perf/perf.h"
+#include "origin/perf/perf_cost.h"
 #include "origin/perf/perf_notes.h"
 #include "sampling_offcore.h"
 #include "sampling_perf_open.h"
-
-/* `max = auto`: twice the cgroups there are, and at least so many. */
-#define SLOTS_AUTO_MIN 512
 
 struct origin_state {
 	struct engine *engine; /* not owned */
@@ -108,16 +106,12 @@ static u32 slots_for(const struct config *config, const char *mount)
 {
 	_cleanup_close_ int root_fd = open(mount, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	struct cgroup_walk_counts counts = {0};
-	size_t slots;
 
 	if (config->cgroups_max != CONFIG_CGROUPS_MAX_AUTO)
 		return (u32)config->cgroups_max;
 	if (root_fd >= 0)
 		(void)cgroup_walk(root_fd, count_one, NULL, &counts);
-	slots = 2 * counts.cgroups;
-	if (slots < SLOTS_AUTO_MIN)
-		return SLOTS_AUTO_MIN;
-	return slots > KERNEL_SLOTS_MAX ? KERNEL_SLOTS_MAX : (u32)slots;
+	return perf_cost_slots(counts.cgroups);
 }
 
 static void adopt(struct origin_state *state)
@@ -380,7 +374,8 @@ static int open_perf(const struct sampling_settings *settings, struct engine_set
 	}
 	state->engine = *ret_engine;
 	adopt(state);
-	guest_marks_open(&state->guests);
+	if (guest_marks_wanted(engine_settings->events, state->n_sets, engine_settings->offcore_cpus > 0))
+		guest_marks_open(&state->guests);
 	r = start_sets(state, ret_failure);
 	if (r < 0)
 		return r;

@@ -4,7 +4,6 @@
 #include <math.h>
 #include <string.h>
 
-_Static_assert((int)OFFCORE_KINDS == OFFCORE_COUNTERS, "the BPF side has a place for each kind");
 _Static_assert(sizeof(struct offcore_figures) <= sizeof(struct figures), "a window's row holds them");
 _Static_assert(sizeof(struct offcore_figure) == 4 * sizeof(u64), "counters and nothing else");
 

@@ -7,12 +7,10 @@
 #define PEBSD_OFFCORE_FIGURES_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "collect/figures.h"
-#include "origin/perf/pmu.h"
 #include "pebsd/offcore.h"
-
-#define OFFCORE_PMUS_MAX (PMU_COUNTERS_MAX / OFFCORE_KINDS)
 
 struct offcore_figure {
 	u64 count;      /* as the counter had it while it ran */

@@ -231,8 +231,11 @@ static int reply_hot(struct varlink_call *call, const struct control *control,
 	if (!any)
 		r = not_measured_why(
 			call, "code addresses",
-			"no event that records them is sampled; name `instructions` in `events` of "
-			"[sampling]");
+			strcmp(snapshot->origin, "perf") == 0
+				? "no event that records them is sampled; name `instructions` in `events` of "
+				  "[sampling]"
+				: "no event that records them is here: neither a recording nor the model has "
+				  "one");
 	else if (r == -ENOENT)
 		r = not_measured_why(call, "code addresses",
 				     "the cgroup was removed, and its code is forgotten with it");

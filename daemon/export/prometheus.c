@@ -513,7 +513,8 @@ int prometheus_render(const struct snapshot *snapshot, const struct series *cons
 		write_events(&rendering);
 		r = prometheus_offcore(&out, snapshot, series, n_series);
 		write_daemon(&rendering, process);
-		r = write_guests(&rendering, series, n_series);
+		if (r >= 0)
+			r = write_guests(&rendering, series, n_series);
 	}
 	if (r >= 0)
 		r = write_infos(&rendering);

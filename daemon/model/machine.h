@@ -82,7 +82,10 @@ struct machine {
 	u8 family, model; /* CPUID DisplayFamily, DisplayModel */
 	u8 counters;      /* general-purpose */
 	u8 fixed_counters;
-	u64 pebs_counters;     /* bits of the counters that IA32_PEBS_ENABLE knows; fixed ones from bit 32 */
+	u64 pebs_counters; /* bits of the counters that IA32_PEBS_ENABLE knows; fixed ones from bit 32 */
+	/* Those on which an event is precisely distributed, or has a reduced skid: precise_ip 3 asks for one
+	 * of them, where there are any (icl_, glc_, tnt_, cmt_get_event_constraints() in core.c). */
+	u64 distributed_counters;
 	u64 offcore_bits[2];   /* that MSR_OFFCORE_RSP_0 and _1 take (intel_*_extra_regs); 0: no such one */
 	u16 offcore_events[2]; /* the event of each: event select | unit mask << 8 */
 	u32 load_latency_counters;
@@ -90,15 +93,12 @@ struct machine {
 	u16 load_latency_event; /* event select | unit mask << 8; 0: none */
 	u16 store_event;        /* precise store, store latency or MEM_INST_RETIRED.ALL_STORES; 0: none */
 	u16 aux_event;          /* the load latency event's auxiliary, which must lead its group; 0: none */
-	/* Those on which an event is precisely distributed, or has a reduced skid: precise_ip 3 asks for one
-	 * of them, where there are any (icl_, glc_, tnt_, cmt_get_event_constraints() in core.c). */
-	u64 distributed_counters;
-	u8 max_precise;      /* caps/max_precise (x86_pmu_max_precise() in arch/x86/events/core.c) */
-	u16 smallest_period; /* that the kernel allows; 1: none is too small */
+	u8 counter_bits;        /* width: 40 (NetBurst, Core), 48 */
+	u8 max_precise;         /* caps/max_precise (x86_pmu_max_precise() in arch/x86/events/core.c) */
+	u16 smallest_period;    /* that the kernel allows; 1: none is too small */
 	/* Of INST_RETIRED.ALL (event c0H, unit mask 01H): the smallest, and what it is cut to multiples of
 	 * (hsw_, bdw_limit_period()); 0: as any other's. */
 	u16 instructions_smallest, instructions_step;
-	u8 counter_bits; /* width: 40 (NetBurst, Core), 48 */
 	/* What the kernel's driver shows of it; NULL: nothing of the kind. */
 	const char *kernel_name;   /* caps/pmu_name */
 	const char *loads_string;  /* events/mem-loads, as Linux 6.1 has it */

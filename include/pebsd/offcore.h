@@ -11,8 +11,21 @@
 
 #include "types.h"
 
-/* Counters of a CPU, at most: enum offcore_kind (daemon/origin/perf/pmu.h). */
-#define OFFCORE_COUNTERS 5
+/* What is counted, not sampled, of off-core responses. */
+enum offcore_kind {
+	OFFCORE_L3,          /* demand reads that the L3 served */
+	OFFCORE_LOCAL_DRAM,  /* that the memory of this node did */
+	OFFCORE_REMOTE_DRAM, /* that another node's memory or caches did */
+	OFFCORE_OUTSTANDING, /* cycles x requests in flight: bit 38 (manual, 18.6.3), in MSR_OFFCORE_RSP_0 */
+	OFFCORE_REQUESTS,    /* the requests that OFFCORE_OUTSTANDING is about, on the other counter */
+	OFFCORE_KINDS,
+};
+
+/* Counters of a CPU, at most. */
+#define OFFCORE_COUNTERS OFFCORE_KINDS
+
+/* Core PMUs of a machine that have such counters, at most. */
+#define OFFCORE_PMUS_MAX 4U
 
 /* Of one counter, as perf counts (struct bpf_perf_event_value). */
 struct offcore_count {

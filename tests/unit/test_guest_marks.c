@@ -35,3 +35,14 @@ Test(guest_marks, ids_are_sorted_and_stand_once)
 	cr_expect_eq(guests_unique(ids, 1), 1);
 	cr_expect_eq(guests_unique(NULL, 0), 0);
 }
+
+Test(guest_marks, are_of_what_leaves_guests_out)
+{
+	const struct event events[] = {{.role = EVENT_LOADS, .settings = {.operations = 2}},
+				       {.role = EVENT_STORES}};
+
+	cr_expect_not(guest_marks_wanted(events, 1, false), "IBS samples guests, too");
+	cr_expect(guest_marks_wanted(events + 1, 1, false));
+	cr_expect(guest_marks_wanted(events, 2, false));
+	cr_expect(guest_marks_wanted(NULL, 0, true), "off-core counters leave them out");
+}

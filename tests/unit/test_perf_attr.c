@@ -131,6 +131,24 @@ Test(perf_attr, guests_are_left_out_as_planned)
 	cr_expect_eq(attr.exclude_guest, 0);
 }
 
+/* The probe opens what the daemon does: without guests, which fails beside a mediated virtual PMU else. */
+Test(perf_attr, counters_leave_out_guests_and_sample_nothing)
+{
+	struct pmu_counter counter = {.type = 4, .config = 0x1b7, .config1 = 0x3f803c0001};
+	struct perf_event_attr attr;
+
+	perf_attr_counter(&counter, &attr);
+	cr_expect_eq(attr.type, 4);
+	cr_expect_eq(attr.config, 0x1b7);
+	cr_expect_eq(attr.config1, 0x3f803c0001);
+	cr_expect_eq(attr.disabled, 1);
+	cr_expect_eq(attr.exclude_guest, 1);
+	cr_expect_eq(attr.sample_period, 0);
+	counter.type = PERF_TYPE_SOFTWARE;
+	perf_attr_counter(&counter, &attr);
+	cr_expect_eq(attr.exclude_guest, 0);
+}
+
 /* PDist takes no weight beside it (rwc_get_event_constraints, Linux 6.12); the address is in the registers.
  */
 Test(perf_attr, instructions_ask_for_nothing_and_run_the_program_each_time)

@@ -372,6 +372,30 @@ Test(probe, usable_is_what_the_configuration_asks_for)
 	cr_expect(probe_usable(&report));
 }
 
+Test(probe, off_core_counting_is_something_alone)
+{
+	struct probe_report report = report_of(&stores, NULL);
+	_cleanup_free_ char *beside = NULL, *alone = NULL;
+
+	report.asked = 1U << EVENT_OFFCORE;
+	cr_expect_not(probe_usable(&report));
+	report.plan.n_counters = 1;
+	report.plan.counters[0] = (struct pmu_counter){
+		.pmu = "cpu", .kind = OFFCORE_L3, .config = 0x1b7, .cpus_known = true, .cpus = {{0xf}}};
+	cr_expect(probe_usable(&report));
+	beside = print(&report, false);
+	cr_expect_not_null(strstr(beside, "can count off-core responses here. The configuration asks for: "
+					  "offcore. This machine gives: stores, offcore."),
+			   "%s", beside);
+	report.plan.n_openings = 0;
+	cr_expect(probe_usable(&report));
+	alone = print(&report, false);
+	cr_expect_not_null(strstr(alone, "This machine gives: offcore."), "%s", alone);
+	cr_expect_not_null(strstr(alone, "here: 4 asked 4 0 B "), "%s", alone);
+	report.asked = 1U << EVENT_LOADS;
+	cr_expect_not(probe_usable(&report));
+}
+
 Test(probe, json_of_what_is_not_asked_for)
 {
 	struct probe_report report = report_of(&loads, &stores);

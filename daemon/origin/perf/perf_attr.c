@@ -62,6 +62,20 @@ void perf_attr_leader(const struct pmu_opening *opening, struct perf_event_attr 
 	};
 }
 
+void perf_attr_counter(const struct pmu_counter *counter, struct perf_event_attr *ret)
+{
+	*ret = (struct perf_event_attr){
+		.type = counter->type,
+		.size = sizeof(*ret),
+		.config = counter->config,
+		.config1 = counter->config1,
+		.disabled = 1,
+		/* As of the samples that the figures are held against; and events that do not exclude guests
+		 * fail beside a mediated virtual PMU (7.x). What has no guests knows no such thing. */
+		.exclude_guest = counter->type != PERF_TYPE_SOFTWARE,
+	};
+}
+
 /* A load threshold of IBS, which stands in config1 (perf_ibs_init, arch/x86/events/amd/ibs.c, Linux 7.3). */
 static bool has_ibs_threshold(const struct pmu_opening *opening)
 {

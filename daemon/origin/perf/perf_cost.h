@@ -68,7 +68,7 @@ u64 perf_cost_reserved(const struct pmu_opening *opening);
 /* CPUs that any planned event is opened on; 0 where that is not known. */
 u32 perf_cost_cpus(const struct pmu_plan *plan);
 
-/* `max = auto`: slots for so many cgroups. */
+/* `max = auto`: slots for so many cgroups, twice as many, from 512 to KERNEL_SLOTS_MAX. */
 u32 perf_cost_slots(size_t cgroups);
 
 #endif

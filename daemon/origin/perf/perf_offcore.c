@@ -9,6 +9,8 @@
 #include <unistd.h>
 
 #include "base/descriptor_limit.h"
+#include "collect/offcore_figures.h"
+#include "perf_attr.h"
 #include "perf_diagnose.h"
 
 /* One CPU's counters. */
@@ -93,18 +95,11 @@ static bool pmu_of(const struct offcore_set *set, int cpu, u32 *ret)
 
 static int counter_open(const struct pmu_counter *counter, int cpu)
 {
-	struct perf_event_attr attr = {
-		.type = counter->type,
-		.size = sizeof(attr),
-		.config = counter->config,
-		.config1 = counter->config1,
-		.disabled = 1,
-		/* As of the samples that the figures are held against; and events that do not exclude guests
-		 * fail beside a mediated virtual PMU (7.x). What has no guests knows no such thing. */
-		.exclude_guest = counter->type != PERF_TYPE_SOFTWARE,
-	};
-	long fd = syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+	struct perf_event_attr attr;
+	long fd;
 
+	perf_attr_counter(counter, &attr);
+	fd = syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
 	return fd < 0 ? -errno : (int)fd;
 }
 

@@ -14,8 +14,8 @@
 #define PEBSD_PERF_OFFCORE_H
 
 #include "base/cleanup.h"
-#include "collect/offcore_figures.h"
 #include "kernel/kernel_offcore.h"
+#include "origin/perf/pmu.h"
 
 struct offcore_set;
 

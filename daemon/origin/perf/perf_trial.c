@@ -9,6 +9,7 @@
 #include <bpf/btf.h>
 
 #include "base/cleanup.h"
+#include "perf_attr.h"
 #include "perf_cpu.h"
 
 DEFINE_CLEANUP(struct btf *, btf__free)
@@ -62,15 +63,9 @@ static int open_once(struct perf_event_attr *attr, int cpu)
 
 int perf_trial_counter(const struct pmu_counter *counter, int cpu)
 {
-	struct perf_event_attr attr = {
-		.type = counter->type,
-		.size = sizeof(attr),
-		.config = counter->config,
-		.config1 = counter->config1,
-		.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING,
-		.disabled = 1,
-	};
+	struct perf_event_attr attr;
 
+	perf_attr_counter(counter, &attr);
 	return open_once(&attr, cpu);
 }
 

@@ -90,15 +90,18 @@ static int plan_pmu(const struct planner *planner, const char *name)
 		r = pmu_plan_ibs(planner, name);
 		break;
 	case PMU_ARM_SPE:
-		r = pmu_refuse_all(planner, name,
-				   "the data of Arm's statistical profiling extension goes to the AUX buffer "
-				   "only; a BPF program attached to it never runs");
+		r = pmu_refuse_all(
+			planner, name,
+			"the data of Arm's statistical profiling extension goes to the AUX buffer "
+			"only; a BPF program attached to it never runs. Look at recordings of other "
+			"machines with pebsd --replay FILE");
 		break;
 	case PMU_ARM_CORE:
 		r = pmu_refuse_all(
 			planner, name,
 			"Arm's core counters tell neither latency nor source of an access, and sample no "
-			"instruction precisely");
+			"instruction precisely. Look at recordings of other machines with pebsd "
+			"--replay FILE");
 		break;
 	}
 	return r < 0 ? r : 1;

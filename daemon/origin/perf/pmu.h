@@ -11,6 +11,7 @@
 
 #include "base/cpu_list.h"
 #include "origin/event.h"
+#include "pebsd/offcore.h"
 
 struct pmu_wish {
 	unsigned roles;          /* 1 << enum event_role */
@@ -39,16 +40,6 @@ struct pmu_opening {
 	struct cpu_list cpus;
 };
 
-/* What is counted, not sampled, of off-core responses. */
-enum offcore_kind {
-	OFFCORE_L3,          /* demand reads that the L3 served */
-	OFFCORE_LOCAL_DRAM,  /* that the memory of this node did */
-	OFFCORE_REMOTE_DRAM, /* that another node's memory or caches did */
-	OFFCORE_OUTSTANDING, /* cycles x requests in flight: bit 38 (manual, 18.6.3), in MSR_OFFCORE_RSP_0 */
-	OFFCORE_REQUESTS,    /* the requests that OFFCORE_OUTSTANDING is about, on the other counter */
-	OFFCORE_KINDS,
-};
-
 /*
  * A counter that runs on each CPU of its list and is read at task switches. The values are in
  * pmu_offcore_values.c. All count demand reads of data; a PMU may lack kinds. There are two registers (one on
@@ -67,8 +58,7 @@ struct pmu_counter {
 	struct cpu_list cpus; /* online as the tree has it */
 };
 
-/* Four core PMUs of OFFCORE_KINDS each. */
-#define PMU_COUNTERS_MAX 20
+#define PMU_COUNTERS_MAX ((size_t)OFFCORE_PMUS_MAX * OFFCORE_KINDS)
 
 struct pmu_refusal {
 	char pmu[EVENT_PMU_MAX];

@@ -41,9 +41,10 @@ static int refuse(const struct planner *planner, const struct pmu_core *core)
 	struct pmu_plan *plan = planner->plan;
 
 	if (pmu_is_amd(planner, core->pmu))
-		return pmu_plan_refuse(plan, core->pmu, EVENT_OFFCORE,
-				       "AMD's cores have no off-core response counting; its place is in the "
-				       "sources of the loads that ibs_op samples");
+		return pmu_plan_refuse(
+			plan, core->pmu, EVENT_OFFCORE,
+			"AMD's cores have no off-core response counting: set events without "
+			"offcore. Its place is in the sources of the loads that ibs_op samples");
 	if (!pmu_tree_has(planner->tree, core->pmu, "events"))
 		return pmu_refuse_core(planner, core, EVENT_OFFCORE);
 	if (core->name && strncmp(core->name, "generic_arch", strlen("generic_arch")) == 0)
@@ -51,15 +52,17 @@ static int refuse(const struct planner *planner, const struct pmu_core *core)
 	if (pmu_tree_has(planner->tree, core->pmu, "format/offmodule_rsp"))
 		return pmu_plan_refuse(plan, core->pmu, EVENT_OFFCORE,
 				       "this core counts off-module responses (format/offmodule_rsp) in the "
-				       "place of off-core ones, and this version does not know their values");
+				       "place of off-core ones, and this version does not know their values: "
+				       "set events without offcore");
 	if (!pmu_tree_has(planner->tree, core->pmu, "format/offcore_rsp"))
 		return pmu_plan_refuse(
 			plan, core->pmu, EVENT_OFFCORE,
 			"it has no off-core response counting (format/offcore_rsp is missing): "
 			"it began with Nehalem, and a kernel that does not know the CPU model "
-			"does not offer it");
+			"does not offer it. Set events without offcore, or try a newer kernel");
 	return pmu_plan_refuse(plan, core->pmu, EVENT_OFFCORE,
-			       "this version does not know what MSR_OFFCORE_RSP is to hold for %s%s",
+			       "this version does not know what MSR_OFFCORE_RSP is to hold for %s%s: "
+			       "set events without offcore",
 			       core->name ? "a core of caps/pmu_name " : "a core without caps/pmu_name",
 			       core->name ? core->name : "");
 }
@@ -117,7 +120,7 @@ int pmu_plan_offcore(const struct planner *planner, const struct pmu_core *core)
 		}
 		if (plan->n_counters == PMU_COUNTERS_MAX) {
 			plan->n_counters = before;
-			return pmu_plan_refuse(plan, core->pmu, EVENT_OFFCORE, "more than %d counters",
+			return pmu_plan_refuse(plan, core->pmu, EVENT_OFFCORE, "more than %zu counters",
 					       PMU_COUNTERS_MAX);
 		}
 		counter = &plan->counters[plan->n_counters++];

@@ -158,23 +158,27 @@ int pmu_refuse_core(const struct planner *planner, const struct pmu_core *core, 
 
 int pmu_refuse_machine(const struct planner *planner, int error)
 {
+	const char *root = planner->tree->root;
 	_cleanup_free_ char *reason = NULL;
+	int length = (int)strlen(root);
 	int n;
 
+	while (length > 1 && root[length - 1] == '/')
+		length--;
 	if (error < 0)
 		n = asprintf(&reason,
-			     "cannot read %s/bus/event_source/devices: %s. Either sysfs is not mounted "
+			     "cannot read %.*s/bus/event_source/devices: %s. Either sysfs is not mounted "
 			     "there, or the kernel is built without CONFIG_PERF_EVENTS",
-			     planner->tree->root, strerror(-error));
+			     length, root, strerror(-error));
 	else
 		n = asprintf(
 			&reason,
-			"there is no core PMU (no folder cpu in %s/bus/event_source/devices): a virtual "
+			"there is no core PMU (no folder cpu in %.*s/bus/event_source/devices): a virtual "
 			"machine without a virtual PMU, or a CPU that this kernel has no driver for. Give "
 			"the guest a virtual PMU with PEBS (KVM on Ice Lake servers and later: -cpu "
 			"host,pmu=on; in a cloud: a bare metal instance), run pebsd on the host, or look at "
 			"recordings with pebsd --replay FILE",
-			planner->tree->root);
+			length, root);
 	if (n < 0) {
 		reason = NULL;
 		return -ENOMEM;

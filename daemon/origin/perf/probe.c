@@ -10,7 +10,7 @@ bool probe_usable(const struct probe_report *report)
 	for (size_t i = 0; i < report->plan.n_openings; i++)
 		if (report->asked & 1U << report->plan.openings[i].event.role)
 			return true;
-	return false;
+	return report->plan.n_counters > 0 && (report->asked & 1U << EVENT_OFFCORE);
 }
 
 static bool has_note(const struct pmu_plan *plan, const char *note)

@@ -34,7 +34,7 @@ struct probe_report {
  * Plans every role, whatever the configuration asks for: those it does not, each as it would come beside
  * those it does. Where the tree is "/sys" also opens each event once, loads the BPF programs, and asks what
  * stands in the way, so that refusals carry the kernel's own reason. Prints to `out` in every case, as text
- * or as JSON. Returns the exit code: PROBE_USABLE where an event is that the configuration asks for, else
+ * or as JSON. Returns the exit code: PROBE_USABLE where probe_usable(), else
  * PROBE_UNUSABLE; -errno where it cannot print or `wish` is out of range.
  */
 int probe_run(const struct probe_wish *wish, bool json, FILE *out);
@@ -50,7 +50,7 @@ void probe_report_done(struct probe_report *report);
  */
 int probe_try(struct probe_report *report);
 
-/* Whether an event is usable that the configuration asks for. */
+/* Whether an event, or off-core counting, is usable that the configuration asks for: pebsd runs with one. */
 bool probe_usable(const struct probe_report *report);
 
 /* The printing alone. Return 0 or -errno. */

@@ -278,7 +278,7 @@ static int fill_costs(const struct probe_report *report, struct json_object *roo
 	struct json_object *cost, *table, *entry;
 	struct perf_cost_case machine;
 
-	if (report->plan.n_openings == 0)
+	if (perf_cost_roles(&report->plan) == 0)
 		return add_null(root, "cost");
 	cost = json_object_new_object();
 	if (add(root, "cost", cost) < 0 || fill_measured(report, cost) < 0)

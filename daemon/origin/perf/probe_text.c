@@ -220,6 +220,19 @@ static int print_refusal(const struct pmu_plan *plan, size_t index, FILE *out)
 	return 0;
 }
 
+/* What of that which is asked for can be had: memory before all else. */
+static const char *verdict(const struct probe_report *report)
+{
+	unsigned roles = 0;
+
+	for (size_t i = 0; i < report->plan.n_openings; i++)
+		roles |= 1U << report->plan.openings[i].event.role;
+	roles &= report->asked;
+	if (roles & (1U << EVENT_LOADS | 1U << EVENT_STORES))
+		return "pebsd can sample memory accesses here";
+	return roles ? "pebsd can sample instructions here" : "pebsd can count off-core responses here";
+}
+
 static int print_verdict(const struct probe_report *report, FILE *out)
 {
 	unsigned planned = perf_cost_roles(&report->plan);
@@ -231,12 +244,9 @@ static int print_verdict(const struct probe_report *report, FILE *out)
 	if (!asked || !possible)
 		return -ENOMEM;
 	if (probe_usable(report))
-		r = asprintf(
-			&text,
-			"pebsd can sample memory accesses here. The configuration asks for: %s. This machine "
-			"gives: %s.",
-			asked, possible);
-	else if (report->plan.n_openings > 0)
+		r = asprintf(&text, "%s. The configuration asks for: %s. This machine gives: %s.",
+			     verdict(report), asked, possible);
+	else if (planned)
 		r = asprintf(&text,
 			     "pebsd cannot sample here what the configuration asks for: %s. This machine "
 			     "gives: %s; "
@@ -342,7 +352,7 @@ static int print_costs(const struct probe_report *report, FILE *out)
 	struct perf_cost cost;
 	char here[TEXT_NUMBER_MAX];
 
-	if (plan->n_openings == 0)
+	if (perf_cost_roles(plan) == 0)
 		return 0;
 	(void)fputc('\n', out);
 	wrap(out,
@@ -356,7 +366,7 @@ static int print_costs(const struct probe_report *report, FILE *out)
 		perf_cost_planned(plan, report->asked, report->cpus, &machine);
 		perf_cost(&machine, &report->measured, &cost);
 		(void)snprintf(here, sizeof(here), "here: %u", report->cpus);
-		if (machine.n_events)
+		if (machine.n_events || machine.counters)
 			print_cost(&cost, here, "asked", out);
 		perf_cost_planned(plan, (1U << EVENT_ROLES) - 1, report->cpus, &machine);
 		perf_cost(&machine, &report->measured, &cost);

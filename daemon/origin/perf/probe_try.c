@@ -282,7 +282,8 @@ static int rehearse(struct probe_report *report, const struct perf_facts *facts)
 	};
 	_cleanup_(kernel_freep) struct kernel *kernel = NULL;
 	_cleanup_free_ char *message = NULL;
-	bool any = plans_a_role(plan, report->asked);
+	/* Counters have no program here. */
+	bool any = plans_a_role(plan, report->asked & ~(1U << EVENT_OFFCORE));
 	u64 start_ns;
 	int r;
 
