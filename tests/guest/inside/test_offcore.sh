@@ -91,5 +91,20 @@ settle
 scrape
 after=$(metric pebsd_offcore_reads_total)
 awk -v before="$before" -v after="$after" 'BEGIN { exit !(after > before) }' || fail "metrics: $before, then $after"
-# What the thread that takes a CPU down does in its last moments is lost with the counters there, and is the root's.
-agree_offcore 'after a CPU went and came' 20
+# What the thread that takes a CPU down does in its last moments is lost with the counters there, and is the root's: on a
+# slow guest as much as a quarter of all that the root did.
+agree_offcore 'after a CPU went and came' 2
+unplay
+
+# Goldmont has nothing that pebsd samples loads with, but these counters, which are worth running for alone. (What they
+# count there the module does not play.)
+play cpu=goldmont
+settings '[sampling]' 'events = offcore'
+exits 'pebsd --probe on goldmont' 0 pebsd --probe
+start_pebsd
+await_collections 2
+status >"$work/status"
+expect 'what is counted on goldmont' '["local_dram","outstanding","requests"] null 0' "$(jq -r \
+	'"\(.offcore.pmus.cpu.kinds | tojson) \(.offcore.refused) \(.events | length)"' "$work/status")"
+expect 'healthz with nothing but counters' ok "$(curl --silent --max-time 10 http://127.0.0.1:9754/healthz)"
+pebsctl top >/dev/null || fail 'top cannot do without events'
