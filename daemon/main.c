@@ -13,6 +13,26 @@
 #include "origin/perf/probe.h"
 #include "serve.h"
 
+#define CPUS_POSSIBLE "/sys/devices/system/cpu/possible"
+
+/* A list that names CPUs of another machine alone is a mistake on this one, which no file tells. */
+static bool check_cpus(const struct config *config)
+{
+	struct cpu_list possible, named = config->cpus;
+	_cleanup_free_ char *wrong = cpu_list_format(&named);
+	_cleanup_free_ char *right = NULL;
+
+	if (cpu_list_count(&named) == 0 || cpu_list_read(CPUS_POSSIBLE, &possible) < 0)
+		return true;
+	right = cpu_list_format(&possible);
+	cpu_list_keep(&named, &possible);
+	if (cpu_list_count(&named) > 0)
+		return true;
+	(void)printf("cpus = %s in [sampling]: this machine has none of these CPUs; it has %s\n",
+		     wrong ? wrong : "?", right ? right : "?");
+	return false;
+}
+
 static int check_config(const struct options *options)
 {
 	_cleanup_(config_mistakes_clear) struct config_mistakes mistakes = {0};
@@ -26,6 +46,8 @@ static int check_config(const struct options *options)
 		(void)log_error(r, "cannot read the configuration");
 		return EXIT_FAILED;
 	}
+	if (!check_cpus(config))
+		return EXIT_INPUT;
 	(void)printf("The configuration is free of mistakes.\n");
 	return EXIT_DONE;
 }

@@ -28,6 +28,12 @@ for mode in --check-config --once; do
 	exits "$mode with a configuration that is not there" 2 "$PEBSD" $mode --config "$work/none.conf"
 	grep -q "$work/none.conf: " "$work/said" || fail "a file as a whole has no line: $(cat "$work/said")"
 done
+printf '[sampling]\ncpus = 8191\n' >"$work/cpus.conf"
+exits 'CPUs that are not here' 2 "$PEBSD" --check-config --config "$work/cpus.conf"
+grep -q '^cpus = 8191 in \[sampling\]: this machine has none of these CPUs; it has 0' "$work/said" ||
+	fail "CPUs that are not here: $(cat "$work/said")"
+printf '[sampling]\ncpus = 0,8191\n' >"$work/cpus.conf"
+exits 'CPUs of which one is here' 0 "$PEBSD" --check-config --config "$work/cpus.conf"
 exits 'the default configuration' 0 "$PEBSD" --check-config --config config/pebsd.conf
 
 # What sampling is told: each mistake on its line, with what can be given.

@@ -27,6 +27,11 @@ table() {
 		sandybridge-ep events instructions
 		sandybridge-ep open cpu instructions 0x1c0 0x0 2 - 0-1 -
 
+		haswell events loads stores instructions
+		haswell open cpu loads 0x1cd 0x1e 2 - 0-1 use
+		haswell open cpu stores 0x82d0 0x0 2 - 0-1 -
+		haswell open cpu instructions 0x1c0 0x0 3 - 0-1 -
+
 		skylake events loads stores instructions
 		skylake open cpu loads 0x1cd 0x1e 2 - 0-1 use
 		skylake open cpu stores 0x82d0 0x0 2 - 0-1 -
@@ -37,18 +42,20 @@ table() {
 		icelake open cpu stores 0x82d0 0x0 2 - 0-1 -
 		icelake open cpu instructions 0xc0 0x0 3 - 0-1 -
 
-		sapphirerapids events loads stores
+		sapphirerapids events loads stores instructions
 		sapphirerapids open cpu loads 0x1cd 0x1e 2 0x8203 0-1 cache
 		sapphirerapids open cpu stores 0x2cd 0x0 2 - 0-1 cache
+		sapphirerapids open cpu instructions 0xc0 0x0 3 - 0-1 -
 
 		graniterapids events loads stores instructions
 		graniterapids open cpu loads 0x1cd 0x1e 2 - 0-1 cache
 		graniterapids open cpu stores 0x2cd 0x0 2 - 0-1 cache
 		graniterapids open cpu instructions 0xc0 0x0 3 - 0-1 -
 
-		sierraforest events loads stores
+		sierraforest events loads stores instructions
 		sierraforest open cpu loads 0x5d0 0x1e 2 - 0-1 cache
 		sierraforest open cpu stores 0x6d0 0x0 2 - 0-1 cache
+		sierraforest open cpu instructions 0xc0 0x0 3 - 0-1 -
 
 		alderlake events loads stores instructions
 		alderlake open cpu_core loads 0x1cd 0x1e 2 0x8203 0 cache
@@ -140,7 +147,7 @@ load false-sharing sharing.service -- --threads 2
 load mix mix.service -- --threads 2
 quiet
 
-for cpu in nehalem sandybridge sandybridge-ep skylake icelake sapphirerapids graniterapids sierraforest alderlake; do
+for cpu in nehalem sandybridge sandybridge-ep haswell skylake icelake sapphirerapids graniterapids sierraforest alderlake; do
 	play cpu=$cpu paused=Y
 	ask $cpu
 	probe $cpu 0
@@ -164,3 +171,13 @@ expect_probe $cpu
 ! systemctl start pebsd.service || fail "pebsd starts on $cpu"
 expect "its exit status on $cpu" 3 "$(systemctl show --property=ExecMainStatus --value pebsd.service)"
 systemctl reset-failed pebsd.service
+
+# It has instructions with reduced skid all the same.
+settings '[sampling]' 'events = instructions' 'instructions-period = 10007'
+sampled=('instructions cpu 0xc0')
+start_pebsd
+go_on
+await_samples 400
+settle
+agree "$cpu"
+[ "$(figure delivered instructions)" -gt 50 ] || fail "$cpu: only $(figure delivered instructions) instructions"
