@@ -207,6 +207,7 @@ static void take_notes(struct origin_state *state)
 			log_notice("%s counts again on all its CPUs", key);
 		(void)set_note(state, PERF_NOTE_OF(i, PERF_NOTE_THROTTLED),
 			       perf_note_throttled(key, cpus, n, rate));
+		(void)set_note(state, PERF_NOTE_OF(i, PERF_NOTE_REARMED), perf_note_rearmed(key, cpus, n));
 		if (perf_takes_turns(state->sets[i]))
 			(void)set_note(
 				state, PERF_NOTE_OF(i, PERF_NOTE_TURNS),
@@ -232,6 +233,7 @@ static void count(struct reading readings[EVENTS_MAX], void *userdata)
 		readings[i].throttled_ns = counts->throttled_ns;
 		readings[i].throttles = counts->throttles;
 		readings[i].paused_ns = counts->paused_ns;
+		readings[i].rearmed = counts->rearmed;
 	}
 	take_notes(state);
 }

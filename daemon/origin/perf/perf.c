@@ -102,6 +102,7 @@ static void sum_up(const struct perf_event_set *set, struct perf_counts *ret)
 		.throttled_ns = sum.throttled_ns,
 		.throttles = sum.throttles,
 		.paused_ns = sum.paused_ns,
+		.rearmed = sum.rearmed,
 	};
 }
 
@@ -119,6 +120,8 @@ void perf_count(struct perf_event_set *set, struct perf_counts *ret)
 			perf_cpu_read(event, false);
 		else
 			perf_cpu_update(event, set->program_fd >= 0);
+		if (set->program_fd >= 0 && !event->stopped)
+			(void)perf_cpu_rearm(event);
 		perf_cpu_read_throttling(event);
 		counts = perf_cpu_counts(event);
 		cpu_counts_add(book, &counts);

@@ -32,6 +32,7 @@ struct perf_counts {
 	u64 throttled_ns;     /* time in which the kernel had stopped it; while it runs on, see perf_ring.h */
 	u64 throttles;        /* how often */
 	u64 paused_ns;        /* time closed by perf_pause() */
+	u64 rearmed;          /* times that it had been left without a next sample on a CPU */
 };
 
 /*
@@ -81,7 +82,8 @@ void perf_stop(struct perf_event_set *set);
  * Sums up. On a running event this reads its mapped page, which is as of its last sample. read(2), which
  * interrupts the CPU of a running event, is called where the page shows the event on no counter and no news:
  * to tell waiting from error, for software events, for IBS on a CPU without a sample since the last call, and
- * with /sys/.../cpu/rdpmc at 0.
+ * with /sys/.../cpu/rdpmc at 0; and, ever more seldom, where a page has stood still for seconds.
+ * An event that counts on a CPU and is no longer sampled there is armed again: perf_cpu_rearm().
  * Throttling is read from the events' rings, which have room for a second of it or more.
  */
 void perf_count(struct perf_event_set *set, struct perf_counts *ret);
