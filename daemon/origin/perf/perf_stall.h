@@ -3,8 +3,8 @@
  * Whether an event counts on and is never sampled again. Pure.
  *
  * On PEBS formats before 0011b (Nehalem to Broadwell) the record of two PEBS events that overflowed together
- * is dropped, and nobody loads the counter of an event of a fixed period anew then. In Linux 6.1, 6.12 and 7.3
- * (arch/x86/events/):
+ * is dropped, and nobody loads the counter of an event of a fixed period anew then. In Linux 6.1, 6.12
+ * and 7.3 (arch/x86/events/):
  * - intel_pmu_hw_config(), intel/core.c: with `wakeup_events`, which perf_attr() sets, an event does not have
  *   PERF_X86_EVENT_AUTO_RELOAD.
  * - intel_pmu_pebs_enable(), intel/ds.c: so its `pebs_event_reset` is 0, which is what the assist loads.

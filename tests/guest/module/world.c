@@ -82,13 +82,18 @@ static bool is_counting(struct core *core, int counter)
 	return (counting(core) >> counter & 1) && core->events[counter];
 }
 
+static bool is_near(struct core *core, u64 events, int counter)
+{
+	return is_counting(core, counter) && events_left(core, counter) <= max_t(u64, events + 1, APART);
+}
+
 /* The counter that may come to its end now, of those that are near it each in its turn; -1: none is. */
 static int whose_turn(struct core *core, u64 events)
 {
 	for (int i = 1; i <= COUNTERS_END; i++) {
 		int counter = (core->turn + i) % COUNTERS_END;
 
-		if (is_counting(core, counter) && events_left(core, counter) <= max_t(u64, events + 1, APART))
+		if (is_near(core, events, counter))
 			return counter;
 	}
 	return -1;
@@ -103,7 +108,7 @@ static bool come_together(struct core *core, u64 events, int turn)
 	if (!interval || turn < 0 || events_left(core, turn) > events)
 		return false;
 	for (int i = 0; i < COUNTERS_END; i++)
-		meet |= i != turn && is_counting(core, i) && events_left(core, i) <= APART;
+		meet |= i != turn && is_near(core, events, i);
 	return meet && ++core->meetings % interval == 0;
 }
 
@@ -121,7 +126,7 @@ static u64 pass(struct core *core, u64 events)
 
 		if (!is_counting(core, i))
 			continue;
-		if (together && events_left(core, i) <= APART)
+		if (together && is_near(core, events, i))
 			passing = max(events, events_left(core, i));
 		else if (i != turn)
 			passing = min(events, max_t(u64, events_left(core, i), APART) - APART);
