@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include <bpf/libbpf.h>
 
@@ -282,11 +283,25 @@ static void tell_unread_names(struct origin_state *state)
 	state->names_unread = unread;
 }
 
+static void rearm(struct origin_state *state)
+{
+	struct timespec now;
+	size_t stalled = 0;
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &now);
+	for (size_t i = 0; i < state->n_sets; i++)
+		stalled +=
+			perf_find_stalled(state->sets[i], (u64)now.tv_sec * NSEC_PER_SEC + (u64)now.tv_nsec);
+	for (size_t i = 0; stalled > 0 && i < state->n_sets; i++)
+		perf_rearm_stalled(state->sets[i]);
+}
+
 static int tick(struct origin_state *state)
 {
 	tell_unread_names(state);
 	for (size_t i = 0; i < state->n_sets; i++)
 		follow_hotplug(state, i);
+	rearm(state);
 	sampling_offcore_tick(state->offcore);
 	if (engine_should_adopt(state->engine))
 		adopt(state);

@@ -86,17 +86,21 @@ static void stand_still(u64 count)
 Test(perf_cpu, one_that_counts_on_without_a_sample_is_armed_again_and_what_it_missed_was_due)
 {
 	stand_still(9000);
-	cr_expect(perf_cpu_rearm(&event));
+	cr_expect(perf_cpu_find_stall(&event, 5 * NSEC_PER_SEC));
+	perf_cpu_rearm(&event);
 	cr_expect_eq(perf_cpu_counts(&event).rearmed, 1);
 	cr_expect_eq(perf_cpu_counts(&event).due, 9);
-	cr_expect_not(perf_cpu_rearm(&event), "not looked at so soon");
+	perf_cpu_rearm(&event);
+	cr_expect_eq(perf_cpu_counts(&event).rearmed, 1, "once is enough");
+	cr_expect_not(perf_cpu_find_stall(&event, 6 * NSEC_PER_SEC), "not looked at so soon");
 }
 
 Test(perf_cpu, one_that_has_nothing_to_count_is_left_alone)
 {
 	stand_still(3999);
-	cr_expect_not(perf_cpu_rearm(&event));
+	cr_expect_not(perf_cpu_find_stall(&event, 5 * NSEC_PER_SEC));
 	cr_expect_eq(event.last.count, 3999, "but was read");
+	perf_cpu_rearm(&event);
 	cr_expect_eq(perf_cpu_counts(&event).rearmed, 0);
 }
 
@@ -104,9 +108,9 @@ Test(perf_cpu, one_whose_page_moves_or_tells_nothing_is_not_even_read)
 {
 	stand_still(9000);
 	page.offset = 5000;
-	cr_expect_not(perf_cpu_rearm(&event));
+	cr_expect_not(perf_cpu_find_stall(&event, 5 * NSEC_PER_SEC));
 	stand_still(9000);
 	event.page_moves = false;
-	cr_expect_not(perf_cpu_rearm(&event));
+	cr_expect_not(perf_cpu_find_stall(&event, 5 * NSEC_PER_SEC));
 	cr_expect_eq(event.last.count, 3000);
 }
