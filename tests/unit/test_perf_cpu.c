@@ -79,8 +79,8 @@ static void stand_still(u64 count)
 
 	cr_assert_eq(pwrite(event.fd, values, sizeof(values), 0), (ssize_t)sizeof(values));
 	cr_expect_eq(count_at(2, 4000), 3000);
-	event.stall.page = (struct perf_reading){.count = 3000, .running = true};
-	event.stall.wait_ns = 4 * NSEC_PER_SEC;
+	event.stall =
+		(struct perf_stall){.page = {.count = 3000, .running = true}, .wait_ns = 4 * NSEC_PER_SEC};
 }
 
 Test(perf_cpu, one_that_counts_on_without_a_sample_is_armed_again_and_what_it_missed_was_due)
