@@ -47,9 +47,9 @@ for line in "${sampled[@]}"; do
 	[ "$again" -le "$collisions" ] || fail "$key was armed $again times for $collisions collisions"
 	# Each time its sample was due, and a whole period more.
 	[ "$lost" -ge $((again * 2)) ] || fail "$key lost $lost samples, but was armed $again times"
-	pebsctl status | tr -s '[:space:]' ' ' |
-		grep -q "$key was silent on CPUs [-0-9,]* until it was armed again, $again time" ||
-		fail "no note tells that $key was armed $again times: $(pebsctl status)"
+	jq --raw-output '.notes[]' "$work/status" |
+		grep -q "^$key was silent on CPUs [-0-9,]* until it was armed again, $again time" ||
+		fail "no note tells that $key was armed $again times: $(cat "$work/status")"
 	told=$(journalctl --quiet --unit=pebsd.service --since="@$since" | grep -c "$key was silent on CPUs" || :)
 	expect "warnings in the journal that $key was armed again" 1 "$told"
 done
