@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include <bpf/libbpf.h>
 
@@ -201,6 +202,7 @@ static void take_notes(struct origin_state *state)
 			log_notice("%s counts again on all its CPUs", key);
 		(void)set_note(state, PERF_NOTE_OF(i, PERF_NOTE_THROTTLED),
 			       perf_note_throttled(key, cpus, n, rate));
+		(void)set_note(state, PERF_NOTE_OF(i, PERF_NOTE_REARMED), perf_note_rearmed(key, cpus, n));
 		if (perf_takes_turns(state->sets[i]))
 			(void)set_note(
 				state, PERF_NOTE_OF(i, PERF_NOTE_TURNS),
@@ -226,6 +228,7 @@ static void count(struct reading readings[EVENTS_MAX], void *userdata)
 		readings[i].throttled_ns = counts->throttled_ns;
 		readings[i].throttles = counts->throttles;
 		readings[i].paused_ns = counts->paused_ns;
+		readings[i].rearmed = counts->rearmed;
 	}
 	take_notes(state);
 }
@@ -274,11 +277,25 @@ static void tell_unread_names(struct origin_state *state)
 	state->names_unread = unread;
 }
 
+static void rearm(struct origin_state *state)
+{
+	struct timespec now;
+	size_t stalled = 0;
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &now);
+	for (size_t i = 0; i < state->n_sets; i++)
+		stalled +=
+			perf_find_stalled(state->sets[i], (u64)now.tv_sec * NSEC_PER_SEC + (u64)now.tv_nsec);
+	for (size_t i = 0; stalled > 0 && i < state->n_sets; i++)
+		perf_rearm_stalled(state->sets[i]);
+}
+
 static int tick(struct origin_state *state)
 {
 	tell_unread_names(state);
 	for (size_t i = 0; i < state->n_sets; i++)
 		follow_hotplug(state, i);
+	rearm(state);
 	sampling_offcore_tick(state->offcore);
 	if (engine_should_adopt(state->engine))
 		adopt(state);

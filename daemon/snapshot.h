@@ -53,6 +53,7 @@ struct snapshot_event {
 	struct maybe_double
 		throttled_seconds;          /* stopped by the kernel for coming too often, summed over CPUs */
 	struct maybe_u64 throttles;         /* how often it was */
+	struct maybe_u64 rearmed;           /* how often it was silent on a CPU until it was armed again */
 	struct maybe_double paused_seconds; /* a pause was asked for; summed over CPUs */
 	struct maybe_u64
 		filtered; /* samples of operations that the event is not about; seen beside `total` */

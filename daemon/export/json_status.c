@@ -98,6 +98,8 @@ static json_object *status_event_object(struct json_writer *writer, const struct
 		json_put_number(writer, object, "running_ratio", event->running_ratio.value, 6);
 	if (event->throttles.known)
 		json_put_u64(writer, object, "throttles", event->throttles.value);
+	if (event->rearmed.known)
+		json_put_u64(writer, object, "rearmed", event->rearmed.value);
 	json_put(writer, object, "samples", json_samples(writer, snapshot, event, 1));
 	put_per_cpu(writer, object, event);
 	return object;

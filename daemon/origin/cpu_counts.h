@@ -19,6 +19,7 @@ struct cpu_counts {
 	u64 throttled_ns; /* time in which the kernel had stopped it for coming too often; see perf_ring.h */
 	u64 throttles;    /* how often it did */
 	u64 paused_ns;    /* time in which it was closed because a pause was asked for */
+	u64 rearmed; /* times that it counted on without a next sample, and was given one: perf_stall.h */
 };
 
 /* sum += addend, as to figures; `throttle_known` where it is in both. The rest of `sum` stays. */
@@ -32,6 +33,7 @@ static inline void cpu_counts_add(struct cpu_counts *sum, const struct cpu_count
 	sum->throttled_ns += addend->throttled_ns;
 	sum->throttles += addend->throttles;
 	sum->paused_ns += addend->paused_ns;
+	sum->rearmed += addend->rearmed;
 }
 
 #endif

@@ -113,6 +113,7 @@ struct reading reading_difference(const struct reading *now, const struct readin
 		.throttled_ns = now->throttled_ns - before->throttled_ns,
 		.throttles = now->throttles - before->throttles,
 		.paused_ns = now->paused_ns - before->paused_ns,
+		.rearmed = now->rearmed - before->rearmed,
 		.unexplained = now->unexplained - before->unexplained,
 		.waiting_ns = now->waiting_ns - before->waiting_ns,
 	};

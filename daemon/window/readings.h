@@ -25,6 +25,7 @@ struct reading {
 	u64 throttled_ns; /* stopped by the kernel for coming too often, summed over CPUs */
 	u64 throttles;    /* how often */
 	u64 paused_ns;    /* closed because a pause was asked for, summed over CPUs */
+	u64 rearmed;      /* times that it had been left without a next sample on a CPU */
 
 	/* What follows from the above, and never falls: see reading_settle(). */
 	u64 unexplained; /* samples that should have come and did not, for no reason that is known */

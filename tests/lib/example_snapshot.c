@@ -124,6 +124,7 @@ struct snapshot *example_perf(void)
 			      .running_ratio = {.known = true, .value = 0.975},
 			      .throttled_seconds = {.known = true, .value = 0.25},
 			      .throttles = {.known = true, .value = 63},
+			      .rearmed = {.known = true, .value = 2},
 			      .n_per_cpu = 4,
 			      .per_cpu = per_cpu},
 		.events[1] = {.event = {.role = EVENT_LOADS,

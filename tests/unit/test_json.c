@@ -96,7 +96,7 @@ Test(json, status_of_a_live_machine_in_full)
 		"\"taken\":\"2026-11-21T06:01:00Z\",\"paused\":false,\"events\":{"
 		"\"loads:cpu_core\":{\"role\":\"loads\",\"pmu\":\"cpu_core\",\"period\":1009,\"ldlat\":30,"
 		"\"latency_kind\":\"cache\",\"measures\":[\"latency\",\"source\"],\"cpus\":\"0-3\",\"running_"
-		"ratio\":0.975,\"throttles\":63,"
+		"ratio\":0.975,\"throttles\":63,\"rearmed\":2,"
 		"\"samples\":{\"seen\":102,\"attributed\":100,\"unattributed\":2,"
 		"\"lost\":{\"malformed\":0,\"unexplained\":3},"
 		"\"unsampled_seconds\":{\"throttled\":0.25,\"multiplexed\":1.5}},"

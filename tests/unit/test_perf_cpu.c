@@ -6,6 +6,7 @@
 
 #include <criterion/criterion.h>
 
+#include "base/cleanup.h"
 #include "origin/perf/perf_cpu.h"
 
 #define BY_READ 7777
@@ -69,4 +70,47 @@ Test(perf_cpu, of_an_event_in_error_the_page_has_the_last_word)
 	cr_expect_eq(count_at(0, 3456), 3456);
 	cr_expect(event.outage.in_error);
 	cr_expect_eq(perf_cpu_counts(&event).due, 3);
+}
+
+/* On its counter, its page as it is since long ago; `count`: by read(2). */
+static void stand_still(u64 count)
+{
+	const u64 values[] = {count, 200, 100};
+
+	cr_assert_eq(pwrite(event.fd, values, sizeof(values), 0), (ssize_t)sizeof(values));
+	cr_expect_eq(count_at(2, 4000), 3000);
+	event.stall =
+		(struct perf_stall){.page = {.count = 3000, .running = true}, .wait_ns = 4 * NSEC_PER_SEC};
+}
+
+Test(perf_cpu, one_that_counts_on_without_a_sample_is_armed_again_and_what_it_missed_was_due)
+{
+	stand_still(9000);
+	cr_expect(perf_cpu_find_stall(&event, 5 * NSEC_PER_SEC));
+	perf_cpu_rearm(&event);
+	cr_expect_eq(perf_cpu_counts(&event).rearmed, 1);
+	cr_expect_eq(perf_cpu_counts(&event).due, 9);
+	perf_cpu_rearm(&event);
+	cr_expect_eq(perf_cpu_counts(&event).rearmed, 1, "once is enough");
+	cr_expect_not(perf_cpu_find_stall(&event, 6 * NSEC_PER_SEC), "not looked at so soon");
+}
+
+Test(perf_cpu, one_that_has_nothing_to_count_is_left_alone)
+{
+	stand_still(3999);
+	cr_expect_not(perf_cpu_find_stall(&event, 5 * NSEC_PER_SEC));
+	cr_expect_eq(event.last.count, 3999, "but was read");
+	perf_cpu_rearm(&event);
+	cr_expect_eq(perf_cpu_counts(&event).rearmed, 0);
+}
+
+Test(perf_cpu, one_whose_page_moves_or_tells_nothing_is_not_even_read)
+{
+	stand_still(9000);
+	page.offset = 5000;
+	cr_expect_not(perf_cpu_find_stall(&event, 5 * NSEC_PER_SEC));
+	stand_still(9000);
+	event.page_moves = false;
+	cr_expect_not(perf_cpu_find_stall(&event, 5 * NSEC_PER_SEC));
+	cr_expect_eq(event.last.count, 3000);
 }

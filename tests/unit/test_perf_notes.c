@@ -86,6 +86,31 @@ Test(perf_notes, a_throttled_event_is_named_with_its_cpus_and_the_remedy)
 		"kernel.perf_event_max_sample_rate; raise `period` in [sampling], or that sysctl");
 }
 
+Test(perf_notes, an_event_that_was_armed_again_says_where_and_why)
+{
+	static const struct cpu_counts cpus[] = {
+		{.cpu = 0, .open = true, .rearmed = 11},
+		{.cpu = 1, .open = true},
+		{.cpu = 2, .rearmed = 1},
+	};
+
+	cr_expect_null(perf_note_rearmed("loads", calm, 2));
+	expect_note(
+		perf_note_rearmed("loads", cpus, 3),
+		"loads was silent on CPUs 0,2 until it was armed again, 12 times since the start; the "
+		"samples that it missed are lost as unexplained; most likely, as on machines before Skylake, "
+		"records of two events that overflowed together are dropped, and the kernel leaves the "
+		"counter unarmed: another PEBS user, such as perf record -e cycles:pp, or two events of "
+		"pebsd; a larger `period` in [sampling] makes it rarer");
+	expect_note(
+		perf_note_rearmed("stores", &cpus[2], 1),
+		"stores was silent on CPUs 2 until it was armed again, 1 time since the start; the "
+		"samples that it missed are lost as unexplained; most likely, as on machines before Skylake, "
+		"records of two events that overflowed together are dropped, and the kernel leaves the "
+		"counter unarmed: another PEBS user, such as perf record -e cycles:pp, or two events of "
+		"pebsd; a larger `period` in [sampling] makes it rarer");
+}
+
 Test(perf_notes, a_sysctl_that_fell_says_from_where)
 {
 	expect_note(

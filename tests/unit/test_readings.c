@@ -87,13 +87,15 @@ Test(readings, a_loss_that_was_told_is_not_taken_back)
 
 Test(readings, throttling_of_a_window_is_what_came_in_it)
 {
-	const struct reading before = {.throttled_ns = 100, .throttles = 3};
-	const struct reading now = {.throttle_known = true, .throttled_ns = 140, .throttles = 5};
+	const struct reading before = {.throttled_ns = 100, .throttles = 3, .rearmed = 1};
+	const struct reading now = {
+		.throttle_known = true, .throttled_ns = 140, .throttles = 5, .rearmed = 4};
 	struct reading difference = reading_difference(&now, &before);
 
 	cr_expect(difference.throttle_known);
 	cr_expect_eq(difference.throttled_ns, 40);
 	cr_expect_eq(difference.throttles, 2);
+	cr_expect_eq(difference.rearmed, 3);
 	cr_expect_not(reading_difference(&before, &now).throttle_known);
 }
 

@@ -188,6 +188,7 @@ Test(snapshot, what_the_origin_does_not_count_is_not_known)
 	cr_expect_not(snapshot->events[0].multiplexed_seconds.known);
 	cr_expect_not(snapshot->events[0].throttled_seconds.known);
 	cr_expect_not(snapshot->events[0].throttles.known);
+	cr_expect_not(snapshot->events[0].rearmed.known);
 	cr_expect_not(snapshot->events[0].paused_seconds.known);
 	snapshot_free(snapshot);
 
@@ -200,6 +201,7 @@ Test(snapshot, what_the_origin_does_not_count_is_not_known)
 				       .throttled_ns = SECOND / 4,
 				       .paused_ns = 3 * SECOND / 2,
 				       .throttles = 63,
+				       .rearmed = 2,
 				       .unexplained = 9};
 	snapshot = build(0);
 	cr_expect_eq(snapshot->events[0].lost_malformed, 2);
@@ -211,6 +213,8 @@ Test(snapshot, what_the_origin_does_not_count_is_not_known)
 	cr_expect(snapshot->events[0].paused_seconds.known);
 	cr_expect_float_eq(snapshot->events[0].paused_seconds.value, 1.5, 1e-9);
 	cr_expect_eq(snapshot->events[0].throttles.value, 63);
+	cr_expect(snapshot->events[0].rearmed.known);
+	cr_expect_eq(snapshot->events[0].rearmed.value, 2);
 	snapshot_free(snapshot);
 }
 

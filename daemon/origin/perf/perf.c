@@ -102,6 +102,7 @@ static void sum_up(const struct perf_event_set *set, struct perf_counts *ret)
 		.throttled_ns = sum.throttled_ns,
 		.throttles = sum.throttles,
 		.paused_ns = sum.paused_ns,
+		.rearmed = sum.rearmed,
 	};
 }
 
@@ -126,6 +127,24 @@ void perf_count(struct perf_event_set *set, struct perf_counts *ret)
 		book->in_error = counts.in_error;
 	}
 	sum_up(set, ret);
+}
+
+size_t perf_find_stalled(struct perf_event_set *set, u64 now_ns)
+{
+	size_t n = 0;
+
+	if (set->program_fd < 0)
+		return 0;
+	for (size_t i = 0; i < set->n; i++)
+		if (!set->events[i].stopped)
+			n += perf_cpu_find_stall(&set->events[i], now_ns);
+	return n;
+}
+
+void perf_rearm_stalled(struct perf_event_set *set)
+{
+	for (size_t i = 0; i < set->n; i++)
+		perf_cpu_rearm(&set->events[i]);
 }
 
 const struct cpu_counts *perf_count_cpus(const struct perf_event_set *set, size_t *ret_n)

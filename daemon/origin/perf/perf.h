@@ -5,7 +5,8 @@
  * events crashes Linux 6.16 to 6.17, commit 7e772a93eb61).
  *
  *   perf_open() -> perf_event() says what is measured -> load the program -> perf_start() -> each interval:
- *   perf_count(), perf_hotplug() -> perf_stop() for the last perf_count() -> perf_set_free()
+ *   perf_count(), perf_hotplug(), perf_find_stalled() -> perf_stop() for the last perf_count() ->
+ * perf_set_free()
  *
  * In between perf_pause() and perf_resume(), any number of times.
  */
@@ -32,6 +33,7 @@ struct perf_counts {
 	u64 throttled_ns;     /* time in which the kernel had stopped it; while it runs on, see perf_ring.h */
 	u64 throttles;        /* how often */
 	u64 paused_ns;        /* time closed by perf_pause() */
+	u64 rearmed;          /* times that it had been left without a next sample on a CPU */
 };
 
 /*
@@ -85,6 +87,16 @@ void perf_stop(struct perf_event_set *set);
  * Throttling is read from the events' rings, which have room for a second of it or more.
  */
 void perf_count(struct perf_event_set *set, struct perf_counts *ret);
+
+/*
+ * Finds CPUs on which the event counts and is no longer sampled, at `now_ns` of CLOCK_MONOTONIC:
+ * perf_cpu_find_stall(). Returns how many. The other arms it again there; perf_count() tells what was due. To
+ * be called for all sets, with one time, before any is armed: a pinned event that is enabled has the CPU's
+ * events all loaded anew (ctx_resched(), kernel/events/core.c, Linux 6.1, 6.12 and 7.3), and that they were
+ * stalled too would not be known.
+ */
+size_t perf_find_stalled(struct perf_event_set *set, u64 now_ns);
+void perf_rearm_stalled(struct perf_event_set *set);
 
 /*
  * The same by CPU, as of the last perf_count(): every CPU that it was ever open on, ascending; one that went

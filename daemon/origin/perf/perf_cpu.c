@@ -197,6 +197,38 @@ int perf_cpu_set_period(struct perf_cpu *event, u64 period, bool started)
 	return r;
 }
 
+/*
+ * The page is read again after the count: a CPU that was idle until now may have had samples in between, and
+ * the count is held against the page that it belongs to. With no counter's number in the page
+ * perf_cpu_update() reads the count, and the last one will do.
+ */
+bool perf_cpu_find_stall(struct perf_cpu *event, u64 now_ns)
+{
+	const struct perf_event_mmap_page *page = event->map.page;
+	struct perf_reading before, after;
+
+	event->stalled = false;
+	if (!page || !event->page_moves || perf_page_read(page, event->period, &before) < 0 ||
+	    !perf_stall_watch(&event->stall, &before, now_ns))
+		return false;
+	if (before.running)
+		perf_cpu_read(event, true);
+	if (perf_page_read(page, event->period, &after) < 0)
+		return false;
+	(void)perf_stall_watch(&event->stall, &after, now_ns);
+	event->stalled = perf_stall_judge(&event->stall, event->period, event->last.count);
+	return event->stalled;
+}
+
+void perf_cpu_rearm(struct perf_cpu *event)
+{
+	if (!event->stalled)
+		return;
+	event->stalled = false;
+	(void)perf_cpu_set_period(event, event->period, true);
+	event->stall.rearmed++;
+}
+
 void perf_cpu_read_throttling(struct perf_cpu *event)
 {
 	perf_map_read(&event->map, event->fd);
@@ -220,5 +252,6 @@ struct cpu_counts perf_cpu_counts(const struct perf_cpu *event)
 				  (event->leader_fd < 0 || event->leader_map.data_pages > 0),
 		.throttled_ns = own->throttled_ns + leader->throttled_ns,
 		.throttles = own->throttles + leader->throttles,
+		.rearmed = event->stall.rearmed,
 	};
 }

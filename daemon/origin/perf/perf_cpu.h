@@ -7,6 +7,7 @@
 #include "origin/perf/perf_map.h"
 #include "origin/perf/perf_outage.h"
 #include "origin/perf/perf_page.h"
+#include "origin/perf/perf_stall.h"
 #include "origin/perf/pmu.h"
 
 struct perf_cpu {
@@ -23,6 +24,8 @@ struct perf_cpu {
 	struct perf_reading last;   /* latest known; none of it ever decreases */
 	u64 read_enabled_ns;        /* the same of the last read(2), 0 where the page has moved since */
 	struct perf_outage outage;  /* pinned, and found no counter: it does not count */
+	bool stalled;               /* by perf_cpu_find_stall(), until it is armed again */
+	struct perf_stall stall;    /* on a counter and no longer sampled */
 	bool page_moves;            /* with each sample: not of software events */
 	bool stopped;               /* by perf_cpu_stop() */
 	bool detached;              /* its CPU went offline: the kernel does not bring it back with the CPU */
@@ -67,6 +70,17 @@ int perf_cpu_set_period(struct perf_cpu *event, u64 period, bool started);
  */
 void perf_cpu_update(struct perf_cpu *event, bool started);
 void perf_cpu_read(struct perf_cpu *event, bool started);
+
+/*
+ * Finds out, at `now_ns` of CLOCK_MONOTONIC, whether the kernel has left a started event counting without a
+ * next sample (perf_stall.h). Calls read(2) only where the event is on a
+ * counter with a number and its page has stood still for seconds; IBS and software events are left alone.
+ */
+bool perf_cpu_find_stall(struct perf_cpu *event, u64 now_ns);
+
+/* Loads its counter anew then, as perf_cpu_set_period() does: what it counted since is in `last`, and was
+ * due. */
+void perf_cpu_rearm(struct perf_cpu *event);
 
 /* Brings what is known of throttling up to date, from the rings: no system call but to make one larger. */
 void perf_cpu_read_throttling(struct perf_cpu *event);

@@ -100,6 +100,36 @@ char *perf_note_throttled(const char *key, const struct cpu_counts *cpus, size_t
 	return text;
 }
 
+char *perf_note_rearmed(const char *key, const struct cpu_counts *cpus, size_t n)
+{
+	_cleanup_free_ char *names = NULL;
+	struct cpu_list list = {0};
+	char times[TEXT_NUMBER_MAX];
+	u64 rearmed = 0;
+	char *text;
+
+	for (size_t i = 0; i < n; i++)
+		if (cpus[i].rearmed > 0) {
+			cpu_list_add(&list, cpus[i].cpu);
+			rearmed += cpus[i].rearmed;
+		}
+	if (rearmed == 0)
+		return NULL;
+	names = cpu_list_format(&list);
+	text_count(rearmed, times);
+	if (!names ||
+	    asprintf(&text,
+		     "%s was silent on CPUs %s until it was armed again, %s time%s since the start; the "
+		     "samples "
+		     "that it missed are lost as unexplained; most likely, as on machines before Skylake, "
+		     "records of two events that overflowed together are dropped, and the kernel leaves the "
+		     "counter unarmed: another PEBS user, such as perf record -e cycles:pp, or two events of "
+		     "pebsd; a larger `period` in [sampling] makes it rarer",
+		     key, names, times, rearmed == 1 ? "" : "s") < 0)
+		return NULL;
+	return text;
+}
+
 char *perf_note_rate(u64 start, u64 now)
 {
 	char *text;

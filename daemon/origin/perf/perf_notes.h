@@ -22,6 +22,7 @@ enum perf_watchdog perf_note_read_watchdog(void);
 char *perf_note_in_error(const char *key, const struct cpu_counts *cpus, size_t n,
 			 enum perf_watchdog watchdog);
 char *perf_note_throttled(const char *key, const struct cpu_counts *cpus, size_t n, u64 rate);
+char *perf_note_rearmed(const char *key, const struct cpu_counts *cpus, size_t n);
 
 /* Of an event that takes turns, all its CPUs together: that it did not count all the time. */
 char *perf_note_turns(const char *key, u64 enabled_ns, u64 running_ns, enum perf_watchdog watchdog);
@@ -33,7 +34,13 @@ char *perf_note_rate(u64 start, u64 now);
 u64 perf_note_read_rate(void);
 
 /* Which notes there can be: some of each event, one of all, and some that are made at the start and stay. */
-enum perf_note { PERF_NOTE_IN_ERROR, PERF_NOTE_THROTTLED, PERF_NOTE_TURNS, PERF_NOTES_AN_EVENT };
+enum perf_note {
+	PERF_NOTE_IN_ERROR,
+	PERF_NOTE_THROTTLED,
+	PERF_NOTE_REARMED,
+	PERF_NOTE_TURNS,
+	PERF_NOTES_AN_EVENT
+};
 
 #define PERF_NOTE_OF(event, note) ((size_t)(event)*PERF_NOTES_AN_EVENT + (note))
 #define PERF_NOTE_RATE            ((size_t)EVENTS_MAX * PERF_NOTES_AN_EVENT)

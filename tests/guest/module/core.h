@@ -59,10 +59,11 @@ struct core {
 	/* The world's. */
 	struct hrtimer timer;
 	bool ticking, offline;
-	bool waiting;     /* paused, or the CPU idles */
-	bool starving;    /* the last overflow did not come about */
-	int turn;         /* the counter that was last brought to its end */
-	u64 passed_at_ns; /* up to which time has been passed on to the counters */
+	bool waiting;          /* paused, or the CPU idles */
+	bool starving;         /* the last overflow did not come about */
+	int turn;              /* the counter that was last brought to its end */
+	unsigned int meetings; /* that several were near their ends, and one came to it */
+	u64 passed_at_ns;      /* up to which time has been passed on to the counters */
 	u64 sampled_at_ns;
 	u64 tick_ns;   /* that the timer's interrupts took, the handler in them included */
 	u64 remainder; /* of an event, in nanoseconds times events a second */

@@ -17,6 +17,9 @@
  * - time_samples: Y: perf core is told how long the handler took, as the real driver does, and lowers
  *   kernel.perf_event_max_sample_rate by it. Under emulation that is the emulator's time: N by default.
  * - books: entries of each CPU's table, 64 to 65536.
+ * - together: one in so many times that several counters near their ends come to them together, not one after
+ *   the other, so that before Skylake their records collide and events stay without a next one. 0, the
+ * default: never.
  *
  * In /sys/kernel/debug/pebs_machine/, as JSON, an object a line:
  * - books: for each CPU and its PMU, event, cgroup, thread and name, what went to perf_event_overflow(), and
@@ -79,6 +82,8 @@ module_param_cb(paused, &paused_ops, &parameters.paused, 0644);
 MODULE_PARM_DESC(paused, "no time passes for the counters");
 module_param_named(time_samples, parameters.time_samples, bool, 0644);
 MODULE_PARM_DESC(time_samples, "perf core is told how long a sample took");
+module_param_named(together, parameters.together, uint, 0644);
+MODULE_PARM_DESC(together, "one in so many meetings of counters is a collision");
 module_param_named(books, parameters.books, uint, 0444);
 MODULE_PARM_DESC(books, "entries of each CPU's table of what was delivered");
 

@@ -11,6 +11,7 @@ struct parameters {
 	bool paused;
 	bool time_samples;
 	unsigned int books;
+	unsigned int together;
 };
 
 extern struct parameters parameters;

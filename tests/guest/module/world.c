@@ -19,7 +19,8 @@
  * Counters go on at one rate here, and would come to their ends together time and again, which real ones,
  * counting different things, seldom do: before Skylake two that overflow at once make one record, which
  * drivers drop, and the events have no other one (intel_pmu_drain_pebs_nhm() in arch/x86/events/intel/ds.c).
- * So one at a time is brought to its end, and the others that are near theirs wait so many events before it.
+ * So one at a time is brought to its end, and the others that are near theirs wait so many events before it;
+ * but for those times that the parameter `together` asks for.
  */
 #define APART 1024
 
@@ -81,22 +82,41 @@ static bool is_counting(struct core *core, int counter)
 	return (counting(core) >> counter & 1) && core->events[counter];
 }
 
+static bool is_near(struct core *core, u64 events, int counter)
+{
+	return is_counting(core, counter) && events_left(core, counter) <= max_t(u64, events + 1, APART);
+}
+
 /* The counter that may come to its end now, of those that are near it each in its turn; -1: none is. */
 static int whose_turn(struct core *core, u64 events)
 {
 	for (int i = 1; i <= COUNTERS_END; i++) {
 		int counter = (core->turn + i) % COUNTERS_END;
 
-		if (is_counting(core, counter) && events_left(core, counter) <= max_t(u64, events + 1, APART))
+		if (is_near(core, events, counter))
 			return counter;
 	}
 	return -1;
+}
+
+/* Whether the other counters that are near their ends come to them with the one whose turn it is. */
+static bool come_together(struct core *core, u64 events, int turn)
+{
+	unsigned int interval = READ_ONCE(parameters.together);
+	bool meet = false;
+
+	if (!interval || turn < 0 || events_left(core, turn) > events)
+		return false;
+	for (int i = 0; i < COUNTERS_END; i++)
+		meet |= i != turn && is_near(core, events, i);
+	return meet && ++core->meetings % interval == 0;
 }
 
 /* Passes `events` on to each counter; returns those that are about to overflow. */
 static u64 pass(struct core *core, u64 events)
 {
 	int turn = whose_turn(core, events);
+	bool together = come_together(core, events, turn);
 	u64 due = 0;
 
 	if (turn >= 0)
@@ -106,7 +126,9 @@ static u64 pass(struct core *core, u64 events)
 
 		if (!is_counting(core, i))
 			continue;
-		if (i != turn)
+		if (together && is_near(core, events, i))
+			passing = max(events, events_left(core, i));
+		else if (i != turn)
 			passing = min(events, max_t(u64, events_left(core, i), APART) - APART);
 		if (pebs_pass(&core->unit, (u32)i, passing) < passing)
 			due |= 1ULL << i;

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "perf_stall.h"
+
+#include "base/cleanup.h"
+
+#define WAIT_MIN_NS (4 * NSEC_PER_SEC)
+#define WAIT_MAX_NS (60 * NSEC_PER_SEC)
+
+/*
+ * Between an overflow and its record other events pass (some hundred cycles), which a short period could take
+ * for one of its own.
+ */
+#define SKID_MAX 4096
+
+/* The times go on too where the event came and went without a sample: its counter was loaded anew then. */
+static bool moved(const struct perf_reading *before, const struct perf_reading *now)
+{
+	return now->count != before->count || now->enabled_ns != before->enabled_ns ||
+	       now->running_ns != before->running_ns || now->running != before->running;
+}
+
+bool perf_stall_watch(struct perf_stall *stall, const struct perf_reading *page, u64 now_ns)
+{
+	if (stall->wait_ns == 0 || moved(&stall->page, page)) {
+		stall->page = *page;
+		stall->wait_ns = WAIT_MIN_NS;
+		stall->look_ns = now_ns + WAIT_MIN_NS;
+		return false;
+	}
+	if (now_ns < stall->look_ns)
+		return false;
+	stall->wait_ns = stall->wait_ns < WAIT_MAX_NS / 2 ? stall->wait_ns * 2 : WAIT_MAX_NS;
+	stall->look_ns = now_ns + stall->wait_ns;
+	return true;
+}
+
+bool perf_stall_judge(const struct perf_stall *stall, u64 period, u64 count)
+{
+	u64 passed = count > stall->page.count ? count - stall->page.count : 0;
+	u64 margin = period > SKID_MAX ? period : SKID_MAX;
+
+	return passed >= period && passed - period >= margin;
+}

@@ -1,0 +1,55 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# Before Skylake the record of two events that overflowed together is dropped, and the kernel leaves their counters
+# without a next sample: pebsd arms them again, tells it, and reports what was missed as lost.
+# time limit: 120 s
+# shellcheck source=tests/guest/inside/lib.sh
+. "${0%/*}/lib.sh"
+# shellcheck source=tests/guest/inside/books.sh
+. "${0%/*}/books.sh"
+
+# of_event KEY NAME: a figure of the event in $work/status.
+of_event() {
+	jq --raw-output --arg key "$1" ".events[\$key] | $2" "$work/status"
+}
+
+# of_books CODE NAME: the sum over the CPUs in $work/totals.
+of_books() {
+	jq --slurp --raw-output --arg code "$1" "[.[].events[\$code] // empty | $2] | add // 0" "$work/totals"
+}
+
+rearmed() {
+	status | tr -d ' \n' | grep -o '"rearmed":[0-9]*' | awk -F : '{ sum += $2 } END { print sum + 0 }'
+}
+
+has_rearmed() {
+	[ "$(rearmed)" -ge "$1" ]
+}
+
+since=$(date +%s)
+play cpu=haswell paused=Y together=100
+settings '[sampling]' 'events = loads stores' 'period = 10007' 'interval = 500ms'
+sampled=("loads cpu $(code_of mem-loads)" "stores cpu $(code_of mem-stores)")
+load mix mix.service -- --threads 2
+start_pebsd
+resume
+wait_until 'an event is armed again, and again' 60 has_rearmed 4
+await_samples 500
+settle
+compare
+for line in "${sampled[@]}"; do
+	read -r key _ code <<<"$line"
+	seen=$(of_event "$key" .samples.seen) lost=$(of_event "$key" .samples.lost.unexplained)
+	again=$(of_event "$key" .rearmed) collisions=$(of_books "$code" .collisions)
+	measured "$key: armed $again times, $collisions collisions, $lost lost"
+	expect "$key seen" $(($(figure delivered "$key") - $(figure guarded "$key"))) "$seen"
+	[ "$again" -gt 0 ] || fail "$key was not armed again, after $collisions collisions"
+	[ "$again" -le "$collisions" ] || fail "$key was armed $again times for $collisions collisions"
+	# Each time its sample was due, and a whole period more.
+	[ "$lost" -ge $((again * 2)) ] || fail "$key lost $lost samples, but was armed $again times"
+	jq --raw-output '.notes[]' "$work/status" |
+		grep -q "^$key was silent on CPUs [-0-9,]* until it was armed again, $again time" ||
+		fail "no note tells that $key was armed $again times: $(cat "$work/status")"
+	told=$(journalctl --quiet --unit=pebsd.service --since="@$since" | grep -c "$key was silent on CPUs" || :)
+	expect "warnings in the journal that $key was armed again" 1 "$told"
+done

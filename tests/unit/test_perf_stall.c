@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <criterion/criterion.h>
+
+#include "base/cleanup.h"
+#include "origin/perf/perf_stall.h"
+
+#define S NSEC_PER_SEC
+
+static const struct perf_reading still = {
+	.count = 30000, .enabled_ns = 500, .running_ns = 400, .running = true};
+
+static bool watch_at(struct perf_stall *stall, u64 seconds)
+{
+	return perf_stall_watch(stall, &still, seconds * S);
+}
+
+Test(perf_stall, a_page_that_stands_still_is_looked_at_ever_more_seldom)
+{
+	const u64 looks[] = {104, 112, 128, 160, 220, 280, 340};
+	struct perf_stall stall = {0};
+	size_t n = 0;
+
+	for (u64 second = 100; second <= 340; second++)
+		if (watch_at(&stall, second)) {
+			cr_assert_lt(n, sizeof(looks) / sizeof(looks[0]));
+			cr_expect_eq(second, looks[n], "look %zu at %llu", n, (unsigned long long)second);
+			n++;
+		}
+	cr_expect_eq(n, sizeof(looks) / sizeof(looks[0]));
+}
+
+/* Whatever moved: a sample, or the event came and went. */
+static void expect_begins_anew(const struct perf_reading *other)
+{
+	struct perf_stall stall = {0};
+
+	(void)watch_at(&stall, 100);
+	cr_assert(watch_at(&stall, 104));
+	cr_assert(watch_at(&stall, 150));
+	cr_expect_not(perf_stall_watch(&stall, other, 300 * S));
+	cr_expect_not(perf_stall_watch(&stall, other, 303 * S));
+	cr_expect(perf_stall_watch(&stall, other, 304 * S));
+}
+
+Test(perf_stall, a_page_that_moves_is_left_alone)
+{
+	struct perf_reading page = still;
+
+	page.count = 40000;
+	expect_begins_anew(&page);
+	page = still;
+	page.enabled_ns = 600;
+	expect_begins_anew(&page);
+	page = still;
+	page.running_ns = 450;
+	expect_begins_anew(&page);
+	page = still;
+	page.running = false;
+	expect_begins_anew(&page);
+}
+
+Test(perf_stall, it_is_stalled_when_a_whole_period_passed_after_the_sample_was_due)
+{
+	const struct perf_stall stall = {.page = still};
+
+	cr_expect_not(perf_stall_judge(&stall, 10000, 30000), "an idle CPU has nothing to count");
+	cr_expect_not(perf_stall_judge(&stall, 10000, 39999));
+	cr_expect_not(perf_stall_judge(&stall, 10000, 40000), "its record may be on its way");
+	cr_expect_not(perf_stall_judge(&stall, 10000, 49999));
+	cr_expect(perf_stall_judge(&stall, 10000, 50000));
+	cr_expect(perf_stall_judge(&stall, 10000, 1ULL << 47));
+}
+
+Test(perf_stall, a_long_period_takes_its_time)
+{
+	const struct perf_stall stall = {.page = still};
+
+	cr_expect_not(perf_stall_judge(&stall, 1ULL << 40, 1ULL << 40));
+	cr_expect_not(perf_stall_judge(&stall, 1ULL << 40, 1ULL << 41));
+	cr_expect(perf_stall_judge(&stall, 1ULL << 40, (1ULL << 41) + 30000));
+	cr_expect_not(perf_stall_judge(&stall, ~0ULL, ~0ULL));
+}
+
+Test(perf_stall, of_a_short_period_what_passes_during_an_interrupt_is_not_taken_for_one)
+{
+	const struct perf_stall stall = {.page = still};
+
+	cr_expect_not(perf_stall_judge(&stall, 1, 30002));
+	cr_expect_not(perf_stall_judge(&stall, 100, 30000 + 100 + 4095));
+	cr_expect(perf_stall_judge(&stall, 100, 30000 + 100 + 4096));
+}
+
+Test(perf_stall, a_count_behind_the_page_tells_nothing)
+{
+	const struct perf_stall stall = {.page = still};
+
+	cr_expect_not(perf_stall_judge(&stall, 1, 0));
+	cr_expect_not(perf_stall_judge(&stall, 1, 29999));
+}
