@@ -5,8 +5,8 @@
  * events crashes Linux 6.16 to 6.17, commit 7e772a93eb61).
  *
  *   perf_open() -> perf_event() says what is measured -> load the program -> perf_start() -> each interval:
- *   perf_count(), perf_hotplug(), perf_find_stalled() -> perf_stop() for the last perf_count() ->
- * perf_set_free()
+ *   perf_count(), perf_hotplug(), perf_find_stalled() -> perf_stop() for the last perf_count()
+ *   -> perf_set_free()
  *
  * In between perf_pause() and perf_resume(), any number of times.
  */

@@ -73,8 +73,8 @@ void perf_cpu_read(struct perf_cpu *event, bool started);
 
 /*
  * Finds out, at `now_ns` of CLOCK_MONOTONIC, whether the kernel has left a started event counting without a
- * next sample (perf_stall.h). Calls read(2) only where the event is on a
- * counter with a number and its page has stood still for seconds; IBS and software events are left alone.
+ * next sample (perf_stall.h). Calls read(2) only where the event is on a counter with a number and its page
+ * has stood still for seconds; IBS and software events are left alone.
  */
 bool perf_cpu_find_stall(struct perf_cpu *event, u64 now_ns);
 

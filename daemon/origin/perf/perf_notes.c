@@ -120,8 +120,8 @@ char *perf_note_rearmed(const char *key, const struct cpu_counts *cpus, size_t n
 	if (!names ||
 	    asprintf(&text,
 		     "%s was silent on CPUs %s until it was armed again, %s time%s since the start; the "
-		     "samples "
-		     "that it missed are lost as unexplained; most likely, as on machines before Skylake, "
+		     "samples that it missed are lost as unexplained; most likely, as on machines before "
+		     "Skylake, "
 		     "records of two events that overflowed together are dropped, and the kernel leaves the "
 		     "counter unarmed: another PEBS user, such as perf record -e cycles:pp, or two events of "
 		     "pebsd; a larger `period` in [sampling] makes it rarer",
