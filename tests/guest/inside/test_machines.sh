@@ -27,10 +27,20 @@ table() {
 		sandybridge-ep events instructions
 		sandybridge-ep open cpu instructions 0x1c0 0x0 2 - 0-1 -
 
+		ivybridge events loads stores instructions
+		ivybridge open cpu loads 0x1cd 0x1e 1 - 0-1 use
+		ivybridge open cpu stores 0x2cd 0x0 1 - 0-1 -
+		ivybridge open cpu instructions 0x1c0 0x0 3 - 0-1 -
+
 		haswell events loads stores instructions
 		haswell open cpu loads 0x1cd 0x1e 2 - 0-1 use
 		haswell open cpu stores 0x82d0 0x0 2 - 0-1 -
 		haswell open cpu instructions 0x1c0 0x0 3 - 0-1 -
+
+		broadwell events loads stores instructions
+		broadwell open cpu loads 0x1cd 0x1e 2 - 0-1 use
+		broadwell open cpu stores 0x82d0 0x0 2 - 0-1 -
+		broadwell open cpu instructions 0x1c0 0x0 3 - 0-1 -
 
 		skylake events loads stores instructions
 		skylake open cpu loads 0x1cd 0x1e 2 - 0-1 use
@@ -135,7 +145,7 @@ expect_events() {
 		"$(printf '%s\n' "${kinds[@]}" | sed 's/ -$/ no latency/; t; s/ [^ ]*$/ latency/' | sort)" "$rest"
 }
 
-# On Sandy Bridge loads and stores have one counter: neither runs all the time, and it is told.
+# On Sandy and Ivy Bridge loads and stores have one counter: neither runs all the time, and it is told.
 expect_turns() {
 	jq --exit-status '
 		.events | .loads.takes_turns_with == ["stores"] and .stores.takes_turns_with == ["loads"]
@@ -147,7 +157,8 @@ load false-sharing sharing.service -- --threads 2
 load mix mix.service -- --threads 2
 quiet
 
-for cpu in nehalem sandybridge sandybridge-ep haswell skylake icelake sapphirerapids graniterapids sierraforest alderlake; do
+for cpu in nehalem sandybridge sandybridge-ep ivybridge haswell broadwell skylake icelake sapphirerapids graniterapids \
+	sierraforest alderlake; do
 	play cpu=$cpu paused=Y
 	ask $cpu
 	probe $cpu 0
@@ -159,12 +170,12 @@ for cpu in nehalem sandybridge sandybridge-ep haswell skylake icelake sapphirera
 	settle
 	agree "$cpu"
 	expect_events $cpu
-	[ $cpu != sandybridge ] || expect_turns
+	case $cpu in sandybridge | ivybridge) expect_turns ;; esac
 	unplay
 done
 
 cpu=goldmont
-play cpu=$cpu
+play cpu=$cpu paused=Y
 ask $cpu
 probe $cpu 3
 expect_probe $cpu
@@ -176,7 +187,7 @@ systemctl reset-failed pebsd.service
 settings '[sampling]' 'events = instructions' 'instructions-period = 10007'
 sampled=('instructions cpu 0xc0')
 start_pebsd
-go_on
+resume
 await_samples 400
 settle
 agree "$cpu"
