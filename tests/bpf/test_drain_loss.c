@@ -163,6 +163,35 @@ Test(drain, at_full_speed_loses_no_sample, .timeout = 60)
 	books_close(&books);
 }
 
+/*
+ * The address sanitizer's allocator never hands out again what was just freed, and so asks the kernel for
+ * more every few times that a collection takes room for its differences: of some tries one comes in between.
+ */
+#ifdef __SANITIZE_ADDRESS__
+#define TRIES 16
+#else
+#define TRIES 1
+#endif
+
+/* Collects in a process that any system call but read, write, exit and sigreturn kills. Returns its status.
+ */
+static int collect_without_system_calls(struct books *books)
+{
+	int status;
+	pid_t pid = fork();
+
+	cr_assert_geq(pid, 0);
+	if (pid == 0) {
+		if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT) < 0)
+			_exit(77);
+		for (u64 i = 0; i < 1000; i++)
+			(void)collect_run(books->collect, i);
+		(void)syscall(SYS_exit, books_unattributed(books, 0) == 3 ? 0 : 1);
+	}
+	cr_assert_eq(waitpid(pid, &status, 0), pid);
+	return status;
+}
+
 /* The reason that nothing is lost, without a clock: in the steady state a collection makes no system call at
  * all. */
 Test(drain, makes_no_system_call)
@@ -170,8 +199,8 @@ Test(drain, makes_no_system_call)
 	struct kernel_settings settings = books_settings(true);
 	const struct sample sample = {.latency = 50, .fields = SAMPLE_LATENCY};
 	struct books books;
-	int status;
-	pid_t pid;
+	void *volatile room; /* or the compiler takes none */
+	int status = -1;
 
 	books_open(&books, &settings, COLLECT_GRACE_NS);
 	for (unsigned i = 0; i < 2; i++) {
@@ -179,17 +208,11 @@ Test(drain, makes_no_system_call)
 		books_collect(&books);
 	}
 	cr_assert_eq(kernel_inject(books.kernel, &sample, 1), 0);
-	pid = fork();
-	cr_assert_geq(pid, 0);
-	if (pid == 0) {
-		/* From here on any call but read, write, exit and sigreturn kills. */
-		if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT) < 0)
-			_exit(77);
-		for (u64 i = 0; i < 1000; i++)
-			(void)collect_run(books.collect, i);
-		(void)syscall(SYS_exit, books_unattributed(&books, 0) == 3 ? 0 : 1);
+	for (int i = 0; i < TRIES && status != 0; i++) {
+		status = collect_without_system_calls(&books);
+		room = calloc(1, sizeof(struct figures));
+		free(room);
 	}
-	cr_assert_eq(waitpid(pid, &status, 0), pid);
 	cr_expect(WIFEXITED(status) && WEXITSTATUS(status) == 0, "ended with status %#x", (unsigned)status);
 	books_close(&books);
 }
