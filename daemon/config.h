@@ -15,6 +15,7 @@
 #include "config_mistakes.h"
 #include "model/machine.h"
 #include "pebsd/types.h"
+#include "policy/rule.h"
 
 /* In the order of the choices of `origin`. */
 enum config_origin { CONFIG_ORIGIN_AUTO, CONFIG_ORIGIN_PERF, CONFIG_ORIGIN_REPLAY, CONFIG_ORIGIN_MODEL };
@@ -61,6 +62,10 @@ struct config {
 	/* [control] */
 	char group[CONFIG_GROUP_MAX];  /* whose members may ask; "": root alone */
 	char detail[CONFIG_GROUP_MAX]; /* user or group that may pause and read hot code, beside root */
+
+	/* [rule NAME], in the order of the files; a reload applies them */
+	struct rule *rules;
+	size_t n_rules;
 };
 
 /* Defaults. Returns 0 or -ENOMEM; free with config_free(). */

@@ -11,6 +11,8 @@
 #include <systemd/sd-event.h>
 
 #include "collect/hot.h"
+#include "neighbours_report.h"
+#include "policy/policy.h"
 #include "snapshot.h"
 
 struct control_backend {
@@ -44,6 +46,12 @@ struct control_backend {
 
 	/* Returns whether it was paused. */
 	bool (*resume)(void *userdata);
+
+	/* The policy, the backend's, as of the last collection; never NULL: it may have no rule. */
+	const struct policy *(*policy)(void *userdata);
+
+	/* Who rose when the cgroup of a path slowed: as neighbours_report(). */
+	int (*neighbours)(void *userdata, const char *path, struct neighbours_report **ret);
 
 	void *userdata;
 };

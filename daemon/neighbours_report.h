@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The neighbours of a cgroup, from what the engine holds of the last minutes and the CPUs that each may use.
+ */
+#ifndef PEBSD_NEIGHBOURS_REPORT_H
+#define PEBSD_NEIGHBOURS_REPORT_H
+
+#include "base/cleanup.h"
+#include "engine.h"
+#include "policy/neighbours.h"
+
+struct neighbours_report {
+	struct neighbours ranking;
+	char **cgroups; /* the candidates' paths, by index; n_cgroups of them */
+	size_t n_cgroups;
+	char event[EVENT_KEY_MAX]; /* whose figures these are */
+	double bin_seconds;
+	double covered_seconds;
+	size_t apart;     /* cgroups left out: their CPUs share no node with this one's */
+	bool nodes_known; /* else all cgroups are candidates (no cpuset, a replay, the model) */
+};
+
+/*
+ * `cgroup_root_fd`: the cgroup2 mount, where the paths are of the running kernel; -1: they are not.
+ * `sysfs_root`: "/sys", for the nodes. Returns 0, -ENOENT for a path that was never sampled, -ENODATA where
+ * no event has a latency or nothing was collected, -ENOMEM. Free with neighbours_report_free().
+ */
+int neighbours_report(struct engine *engine, int cgroup_root_fd, const char *sysfs_root, const char *path,
+		      struct neighbours_report **ret);
+struct neighbours_report *neighbours_report_free(struct neighbours_report *report);
+DEFINE_CLEANUP(struct neighbours_report *, neighbours_report_free)
+
+#endif

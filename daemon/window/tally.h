@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: GPL-2.0
+/* A tally: what rules need of one cgroup's and event's figures over a window. A tenth of struct figures. */
+#ifndef PEBSD_TALLY_H
+#define PEBSD_TALLY_H
+
+#include "collect/figures.h"
+
+struct tally {
+	u64 samples;
+	u64 weight;            /* sum of periods */
+	double weight_squared; /* sum of their squares; exact while a collection's samples have one period */
+	u64 latency_sum;       /* cycles */
+	u64 latency_samples;   /* those in the histogram */
+	u32 sources[SOURCE_SLOTS];
+	u32 hitm;
+	u32 tlb_walk;
+	u32 locked;
+	u32 latency[FINE_BUCKETS];
+};
+
+/* Of one collection's difference. Counters of 32 bits stay at 2^32 - 1. */
+void tally_of(const struct figures *difference, struct tally *ret);
+
+void tally_add(struct tally *sum, const struct tally *addend);
+
+/* What was added before. All zero, exactly, where no sample is left. */
+void tally_subtract(struct tally *sum, const struct tally *part);
+
+/* Latencies above the upper edge of fine bucket `bucket`. */
+u64 tally_above(const struct tally *tally, u32 bucket);
+
+#endif
