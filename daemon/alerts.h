@@ -28,8 +28,8 @@ int alerts_new(const struct alerts_settings *settings, struct alerts **ret, char
 struct alerts *alerts_free(struct alerts *alerts);
 DEFINE_CLEANUP(struct alerts *, alerts_free)
 
-/* After each collection, also one that failed (`result`). */
-void alerts_collected(struct alerts *alerts, int result);
+/* After each collection of the engine. */
+void alerts_collected(struct alerts *alerts);
 
 /* The configuration has other rules now. 0 or -ENOMEM, and then the old ones stay. */
 int alerts_reload(struct alerts *alerts);
@@ -39,5 +39,8 @@ void alerts_gone(struct alerts *alerts, const char *path);
 
 const struct policy *alerts_policy(const struct alerts *alerts);
 const struct act *alerts_act(const struct alerts *alerts);
+
+/* The cgroup2 mount, the alerts'; -1: paths are of no living tree. */
+int alerts_cgroup_root(const struct alerts *alerts);
 
 #endif

@@ -70,11 +70,12 @@ static int open_books(struct engine *engine)
 	int r;
 
 	(void)clock_gettime(CLOCK_REALTIME, &engine->head.since);
+	engine->collected_ns = monotonic_ns();
 	if ((r = names_new(2 * (size_t)settings->slots + 1024, &engine->names)) < 0 ||
 	    (r = ledger_new(&engine->ledger)) < 0 ||
 	    (r = series_table_new(settings->top, &engine->series)) < 0 ||
-	    (r = window_new(WINDOW_BYTES, WINDOW_NS, monotonic_ns(), &engine->head.since, &engine->window)) <
-		    0 ||
+	    (r = window_new(WINDOW_BYTES, WINDOW_NS, engine->collected_ns, &engine->head.since,
+			    &engine->window)) < 0 ||
 	    (r = readings_new(WINDOW_NS, settings->n_events, &engine->readings)) < 0 ||
 	    (r = engine_offcore_new(engine->kernel, engine->ledger, WINDOW_NS, monotonic_ns(),
 				    &engine->head.since, &engine->offcore)) < 0)
@@ -412,6 +413,24 @@ int engine_snapshot(struct engine *engine, const struct maybe_double *window_sec
 	refresh(engine->all, &engine->head);
 	*ret = engine->all;
 	return 0;
+}
+
+u64 engine_collected_ns(const struct engine *engine)
+{
+	return engine->collected_ns;
+}
+
+void engine_each_difference(const struct engine *engine,
+			    void (*callback)(void *userdata, const struct ledger_entry *entry),
+			    void *userdata)
+{
+	struct ledger_entry *const *entries;
+	size_t n;
+
+	entries = ledger_entries(engine->ledger, &n);
+	for (size_t i = 0; i < n; i++)
+		if (has_difference(entries[i]))
+			callback(userdata, entries[i]);
 }
 
 struct reading engine_reading(const struct engine *engine, unsigned event)

@@ -59,6 +59,14 @@ int engine_collect(struct engine *engine);
 int engine_snapshot(struct engine *engine, const struct maybe_double *window_seconds,
 		    const struct snapshot **ret);
 
+/* When the last collection was (CLOCK_MONOTONIC); before the first, when the engine was opened. */
+u64 engine_collected_ns(const struct engine *engine);
+
+/* Calls back for each cgroup with a difference in the last collection, by the ledger's numbers. */
+void engine_each_difference(const struct engine *engine,
+			    void (*callback)(void *userdata, const struct ledger_entry *entry),
+			    void *userdata);
+
 /* An event's figures as a whole, as of the last collection. */
 struct reading engine_reading(const struct engine *engine, unsigned event);
 

@@ -9,6 +9,7 @@
 #include <systemd/sd-daemon.h>
 #include <systemd/sd-event.h>
 
+#include "alerts.h"
 #include "base/log.h"
 #include "export/control.h"
 #include "export/http.h"
@@ -22,6 +23,8 @@
 /* Late by so much, a collection still shares a wakeup with others. */
 #define TICK_ACCURACY_USEC 1000
 
+#define SYSFS_ROOT "/sys"
+
 struct server {
 	const struct options *options;
 	struct config *config;
@@ -30,6 +33,7 @@ struct server {
 	sd_event_source *step;
 	sd_event_source *input; /* what the steps wait for, where they do */
 	struct sampling *sampling;
+	struct alerts *alerts;
 	struct pause pause;
 	struct control *control;
 	struct http *http;
@@ -44,6 +48,7 @@ static void server_close(struct server *server)
 	pause_done(&server->pause);
 	/* Before the descriptor that it is of. */
 	sd_event_source_unref(server->input);
+	server->alerts = alerts_free(server->alerts);
 	/* Whoever watches is told until the end of the sampling, and no longer. */
 	sampling_free(server->sampling);
 	control_free(server->control);
@@ -72,6 +77,7 @@ static void tick_once(struct server *server)
 
 		watch_losses(&server->watch, event, &head->events[event], &reading);
 	}
+	alerts_collected(server->alerts);
 }
 
 static int on_tick(sd_event_source *source, uint64_t usec, void *userdata)
@@ -168,6 +174,8 @@ static int reload(void *userdata, char ***ret_lines)
 		head->interval_seconds = (double)server->config->interval_ns / (double)NSEC_PER_SEC;
 		engine_set_top(sampling_engine(server->sampling), server->config->top);
 		control_permit(server->control, server->config->detail);
+		if (alerts_reload(server->alerts) < 0)
+			(void)log_error(-ENOMEM, "the rules stay as they were; reload again");
 		/* A shorter interval does not wait for the end of a longer one. */
 		(void)sd_event_source_set_time_relative(server->tick,
 							server->config->interval_ns / NSEC_PER_USEC);
@@ -268,6 +276,65 @@ static int get_health(void *userdata, const char **ret_reason)
 	return sampling_health(server->sampling, ret_reason);
 }
 
+static void on_gone(void *userdata, const char *path, u64 id)
+{
+	struct server *server = userdata;
+
+	watch_gone(&server->watch, path, id);
+	if (server->alerts)
+		alerts_gone(server->alerts, path);
+}
+
+static void on_born(void *userdata, const char *path, u64 id)
+{
+	struct server *server = userdata;
+
+	watch_born(&server->watch, path, id);
+}
+
+static void on_transition(void *userdata, const struct transition *transition)
+{
+	struct server *server = userdata;
+
+	watch_alert(&server->watch, transition);
+}
+
+static const struct policy *get_policy(void *userdata)
+{
+	struct server *server = userdata;
+
+	return alerts_policy(server->alerts);
+}
+
+static int get_neighbours(void *userdata, const char *path, struct neighbours_report **ret)
+{
+	struct server *server = userdata;
+
+	return neighbours_report(sampling_engine(server->sampling), alerts_cgroup_root(server->alerts),
+				 SYSFS_ROOT, path, ret);
+}
+
+/* Beside the control socket, so that two daemons do not share it. */
+static int open_alerts(struct server *server, struct failure *failure)
+{
+	const char *socket = server->options->socket;
+	const char *slash = strrchr(socket, '/');
+	_cleanup_free_ char *directory = NULL;
+	struct alerts_settings settings = {
+		.event = server->event,
+		.engine = sampling_engine(server->sampling),
+		.config = server->config,
+		.changed = on_transition,
+		.userdata = server,
+	};
+
+	if (asprintf(&directory, "%.*salerts", slash ? (int)(slash - socket + 1) : 0, socket) < 0)
+		return -ENOMEM;
+	settings.directory = directory;
+	settings.live_cgroups = strcmp(engine_head(settings.engine)->origin, "perf") == 0;
+	return alerts_new(&settings, &server->alerts, &failure->message);
+}
+
 static int open_endpoints(struct server *server, struct failure *failure)
 {
 	const struct control_backend backend = {
@@ -276,6 +343,8 @@ static int open_endpoints(struct server *server, struct failure *failure)
 		.reload = reload,
 		.pause = pause_sampling,
 		.resume = resume_sampling,
+		.policy = get_policy,
+		.neighbours = get_neighbours,
 		.userdata = server,
 	};
 	const struct http_source source = {
@@ -332,7 +401,7 @@ static int start(struct server *server, struct failure *failure)
 		.config = server->config,
 		.recordings = server->options->recordings,
 		.n_recordings = server->options->n_recordings,
-		.listener = {.born = watch_born, .gone = watch_gone, .userdata = &server->watch},
+		.listener = {.born = on_born, .gone = on_gone, .userdata = server},
 	};
 	struct snapshot *head;
 	int r = sampling_open(&settings, &server->sampling, failure);
@@ -352,6 +421,9 @@ static int start(struct server *server, struct failure *failure)
 	head = engine_head(sampling_engine(server->sampling));
 	head->config_reloaded = true;
 	head->config_time = head->since;
+	r = open_alerts(server, failure);
+	if (r < 0)
+		return r;
 	/* Whoever asks before the first interval is over is answered. */
 	tick_once(server);
 	r = open_endpoints(server, failure);

@@ -7,6 +7,7 @@
 #include "base/cleanup.h"
 #include "base/log.h"
 #include "base/text.h"
+#include "export/json_rules.h"
 
 static void publish(struct watch *watch, const char *kind, const char *text, json_object *fields)
 {
@@ -133,6 +134,18 @@ void watch_pause(struct watch *watch, const struct snapshot *head)
 	if (fields)
 		(void)json_object_object_add(fields, "paused_until", json_object_new_string(time));
 	publish(watch, "pause", text ? text : "paused", fields);
+}
+
+void watch_alert(struct watch *watch, const struct transition *transition)
+{
+	const struct alert *alert = &transition->alert;
+	_cleanup_free_ char *text = NULL;
+
+	if (asprintf(&text, "%s of %s is %s, was %s%s", alert->rule->name, alert->cgroup,
+		     alert_state_word(transition->to), alert_state_word(transition->from),
+		     alert->rule->dry_run ? " (dry run)" : "") < 0)
+		text = NULL;
+	publish(watch, "alert", text ? text : alert->rule->name, json_transition(transition));
 }
 
 void watch_reload(struct watch *watch, int result)

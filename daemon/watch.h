@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /* What `pebsctl watch` shows, and the log where it matters: births, deaths, losses, periods, reloads, pauses,
- * the end.
+ * alerts, the end.
  */
 #ifndef PEBSD_WATCH_H
 #define PEBSD_WATCH_H
 
 #include "export/control.h"
+#include "policy/alert.h"
 #include "snapshot.h"
 #include "window/readings.h"
 
@@ -33,6 +34,9 @@ void watch_period(struct watch *watch, const struct snapshot_event *description,
 
 /* Tells of a pause, or of its end: `paused` and `paused_until` of the head. */
 void watch_pause(struct watch *watch, const struct snapshot *head);
+
+/* Tells of an alert's change of state. The log is the actions' matter. */
+void watch_alert(struct watch *watch, const struct transition *transition);
 
 /* `result`: 0, or -errno where the old configuration stays. */
 void watch_reload(struct watch *watch, int result);

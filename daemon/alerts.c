@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "alerts.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <systemd/sd-daemon.h>
+#include <unistd.h>
+
+#include "alerts_time.h"
+#include "base/log.h"
+#include "cgroup/attributes.h"
+#include "cgroup/mount.h"
+#include "policy/preference.h"
+
+/* Directories are asked again within so many collections; those whose alert is pending, some at each. */
+#define PREFERENCE_COLLECTIONS 60
+#define PREFERENCE_PENDING_MAX 64
+
+struct alerts {
+	struct alerts_settings settings;
+	struct policy *policy;
+	struct act *act;
+	int cgroup_root; /* -1: paths are of no living tree */
+	bool attributes_failed;
+	struct reading before[EVENTS_MAX]; /* as of the last collection */
+	u64 collected_ns;
+	char *asked;   /* the path whose directory was asked last; NULL: begin anew */
+	size_t judged; /* paths, at the last round's end */
+	size_t round;  /* paths asked in this one */
+};
+
+/* A recording that is served has a time of its own: `pebsd --test-rules` judges that. */
+static size_t rules_to_judge(const struct alerts_settings *settings)
+{
+	if (strcmp(engine_head(settings->engine)->origin, "replay") != 0)
+		return settings->config->n_rules;
+	if (settings->config->n_rules)
+		log_notice("rules are not judged on a recording that is served; "
+			   "run pebsd --test-rules --replay FILE for that");
+	return 0;
+}
+
+static int open_policy(struct alerts *alerts)
+{
+	const struct snapshot *head = engine_head(alerts->settings.engine);
+	struct event events[EVENTS_MAX];
+
+	for (size_t i = 0; i < head->n_events; i++)
+		events[i] = head->events[i].event;
+	return policy_new(
+		&(struct policy_settings){
+			.rules = alerts->settings.config->rules,
+			.n_rules = rules_to_judge(&alerts->settings),
+			.events = events,
+			.n_events = head->n_events,
+			.start_ns = engine_collected_ns(alerts->settings.engine),
+			.next_number = act_next_number(alerts->act),
+			.max_bytes = POLICY_BYTES,
+		},
+		&alerts->policy);
+}
+
+/* Alerts of the time before go on; those whose rule is no more end with the first collection. */
+static int recall(struct alerts *alerts)
+{
+	const struct policy_memory *memories;
+	size_t n, stale = 0;
+	int r;
+
+	memories = act_memories(alerts->act, &n);
+	for (size_t i = 0; i < n; i++) {
+		r = policy_recall(alerts->policy, &memories[i]);
+		if (r == -ESTALE)
+			stale++;
+		else if (r < 0)
+			return r;
+	}
+	if (n)
+		log_info("%zu alert%s of the time before the restart known, %zu of rules that are no more", n,
+			 n == 1 ? "" : "s", stale);
+	return 0;
+}
+
+static void open_cgroups(struct alerts *alerts)
+{
+	_cleanup_free_ char *mount = NULL;
+	bool subtree;
+	int r;
+
+	if (!alerts->settings.live_cgroups)
+		return;
+	r = cgroup_mount_find(&mount, &subtree);
+	if (r == 0) {
+		alerts->cgroup_root = open(mount, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		r = alerts->cgroup_root < 0 ? -errno : 0;
+	}
+	if (r < 0)
+		(void)log_warning(r,
+				  "cannot read what cgroups' directories prefer: rules hold for all alike");
+}
+
+int alerts_new(const struct alerts_settings *settings, struct alerts **ret, char **ret_message)
+{
+	_cleanup_(alerts_freep) struct alerts *alerts = calloc(1, sizeof(*alerts));
+	const struct act_settings act = {
+		.event = settings->event,
+		.directory = settings->directory,
+		.no_units = sd_booted() <= 0,
+	};
+	int r;
+
+	*ret_message = NULL;
+	if (!alerts)
+		return -ENOMEM;
+	alerts->settings = *settings;
+	alerts->cgroup_root = -1;
+	alerts->collected_ns = engine_collected_ns(settings->engine);
+	r = act_new(&act, &alerts->act, ret_message);
+	if (r < 0)
+		return r;
+	r = open_policy(alerts);
+	if (r == 0)
+		r = recall(alerts);
+	if (r < 0)
+		return r;
+	open_cgroups(alerts);
+	*ret = TAKE_PTR(alerts);
+	return 0;
+}
+
+struct alerts *alerts_free(struct alerts *alerts)
+{
+	if (!alerts)
+		return NULL;
+	policy_free(alerts->policy);
+	act_free(alerts->act);
+	if (alerts->cgroup_root >= 0)
+		(void)close(alerts->cgroup_root);
+	free(alerts->asked);
+	free(alerts);
+	return NULL;
+}
+
+/* What could not be read is as if nothing was said: a rule is not switched off by accident. */
+static int read_attribute(struct alerts *alerts, const char *path, const char *name, char **ret,
+			  bool *ret_root)
+{
+	int r = cgroup_attribute(alerts->cgroup_root, path, name, PREFERENCE_TEXT_MAX, ret, ret_root);
+
+	if (r == 0 || r == -ENOENT)
+		return r;
+	if (!alerts->attributes_failed)
+		(void)log_warning(r,
+				  "cannot read %s of the cgroup %s, which is not heeded; this is told once",
+				  name, path);
+	alerts->attributes_failed = true;
+	return -ENOENT;
+}
+
+static void ask_directory(struct alerts *alerts, const char *path)
+{
+	_cleanup_free_ char *ignore = NULL, *threshold = NULL;
+	struct preference preference = {0};
+
+	if (read_attribute(alerts, path, PREFERENCE_IGNORE, &ignore, &preference.owner_is_root) < 0 ||
+	    read_attribute(alerts, path, PREFERENCE_THRESHOLD, &threshold, &preference.owner_is_root) < 0)
+		return;
+	preference.ignore = ignore;
+	preference.threshold = threshold;
+	(void)policy_prefer(alerts->policy, path, &preference);
+}
+
+/* Where something is about to fire, what was written a moment ago is to be known. */
+static void ask_pending(struct alerts *alerts)
+{
+	_cleanup_free_ struct alert *list = NULL;
+	char *paths[PREFERENCE_PENDING_MAX];
+	size_t n, n_paths = 0;
+
+	if (policy_alerts(alerts->policy, &list, &n) < 0)
+		return;
+	for (size_t i = 0; i < n && n_paths < PREFERENCE_PENDING_MAX; i++)
+		if (list[i].decision.state == ALERT_PENDING) {
+			paths[n_paths] = strdup(list[i].cgroup);
+			n_paths += paths[n_paths] != NULL;
+		}
+	for (size_t i = 0; i < n_paths; i++) {
+		ask_directory(alerts, paths[i]);
+		free(paths[i]);
+	}
+}
+
+/* The next ones in turn, as many as it takes to have asked all within the round. */
+static void ask_in_turn(struct alerts *alerts)
+{
+	size_t n = alerts->judged / PREFERENCE_COLLECTIONS + 8;
+
+	while (n--) {
+		const char *next = policy_next_path(alerts->policy, alerts->asked);
+		char *path = next ? strdup(next) : NULL;
+
+		free(alerts->asked);
+		alerts->asked = path;
+		if (!path) {
+			alerts->judged = alerts->round;
+			alerts->round = 0;
+			return;
+		}
+		alerts->round++;
+		ask_directory(alerts, path);
+	}
+}
+
+static void put(void *userdata, const struct ledger_entry *entry)
+{
+	struct alerts *alerts = userdata;
+
+	if (config_exports(alerts->settings.config, entry->path))
+		policy_put(alerts->policy, entry->number, entry->path,
+			   (const struct figures *const *)entry->difference);
+}
+
+static void read_times(struct alerts *alerts, u64 elapsed_ns, struct sliding_time ret[EVENTS_MAX])
+{
+	const struct snapshot *head = engine_head(alerts->settings.engine);
+
+	for (unsigned event = 0; event < head->n_events; event++) {
+		struct reading now = engine_reading(alerts->settings.engine, event);
+
+		ret[event] =
+			alerts_time(&now, &alerts->before[event], elapsed_ns, head->events[event].n_cpus);
+		alerts->before[event] = now;
+	}
+}
+
+static void act(struct alerts *alerts, const struct transition *transitions, size_t n)
+{
+	act_on(alerts->act, alerts->policy, transitions, n);
+	for (size_t i = 0; i < n && alerts->settings.changed; i++)
+		alerts->settings.changed(alerts->settings.userdata, &transitions[i]);
+}
+
+void alerts_collected(struct alerts *alerts)
+{
+	const struct snapshot *head = engine_head(alerts->settings.engine);
+	u64 now_ns = engine_collected_ns(alerts->settings.engine);
+	struct sliding_time time[EVENTS_MAX] = {0};
+	const struct transition *transitions;
+	size_t n;
+	int r;
+
+	if (alerts->cgroup_root >= 0) {
+		ask_pending(alerts);
+		ask_in_turn(alerts);
+	}
+	read_times(alerts, now_ns - alerts->collected_ns, time);
+	alerts->collected_ns = now_ns;
+	policy_begin(alerts->policy, now_ns, &head->taken, time);
+	engine_each_difference(alerts->settings.engine, put, alerts);
+	r = policy_tick(alerts->policy, &transitions, &n);
+	if (r < 0)
+		(void)log_warning(r, "cannot judge all of this collection; rules whose window that empties "
+				     "are unknown until it is full again");
+	act(alerts, transitions, n);
+	act_clean(alerts->act, &head->taken);
+}
+
+int alerts_reload(struct alerts *alerts)
+{
+	return policy_set_rules(alerts->policy, alerts->settings.config->rules,
+				rules_to_judge(&alerts->settings));
+}
+
+void alerts_gone(struct alerts *alerts, const char *path)
+{
+	policy_gone(alerts->policy, path);
+}
+
+const struct policy *alerts_policy(const struct alerts *alerts)
+{
+	return alerts->policy;
+}
+
+const struct act *alerts_act(const struct alerts *alerts)
+{
+	return alerts->act;
+}
+
+int alerts_cgroup_root(const struct alerts *alerts)
+{
+	return alerts->cgroup_root;
+}
