@@ -1,0 +1,452 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * How far policy's decisions can be trusted: false alarms over simulated weeks, and how often a step is found
+ * in time, by the number of samples; each beside a naive rule that compares the point estimate with the
+ * threshold, for the same `for`, on the same data. policy_figures [WEEKS [RUNS]] Latencies are those that the
+ * model's workload `mix` had, scaled so that the metric stands where a scenario wants it; each sample is
+ * drawn anew, so that the series is stationary. All of it is seeded. Fails where a rule fires 5 % below its
+ * threshold, or misses more than one in 20 of the steps that it is to find.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/random.h"
+#include "model/workload.h"
+#include "origin/model/computer.h"
+#include "policy/policy.h"
+
+#define POOL         65536 /* latencies that are drawn from */
+#define WINDOW       30    /* collections of 1 s */
+#define FOR          60
+#define WEEK         604800
+#define SEEDS        20
+#define PERIOD       10007
+#define RUNS_DEFAULT 1000
+#define SETTLE       (WINDOW + 10) /* before a step, below the threshold */
+#define Z_95         1.6448536269514722
+
+enum kind { P50, P90, P99, MEAN, SHARE, RATE, KINDS };
+
+static const struct {
+	const char *word;
+	double q;
+} kinds[KINDS] = {
+	[P50] = {"p50", 0.5}, [P90] = {"p90", 0.9},           [P99] = {"p99", 0.99},
+	[MEAN] = {"mean"},    [SHARE] = {"share:local_dram"}, [RATE] = {"rate"},
+};
+
+struct pool {
+	u32 latency[POOL]; /* ascending */
+	size_t n;
+};
+
+/* A cgroup whose metric is held at `at` times its rule's threshold. */
+struct subject {
+	char path[32];
+	enum kind kind;
+	double at;
+	double share;     /* of local DRAM */
+	double per_tick;  /* samples, in the mean */
+	u8 bucket[POOL];  /* of each latency, scaled */
+	u32 scaled[POOL]; /* cycles */
+	struct random random;
+	/* The naive rule's window, and since when it is past. */
+	struct {
+		double hits, n;
+	} ring[WINDOW], sum;
+	unsigned at_ring, held;
+	bool naive_fired, fired;
+	unsigned naive_at, fired_at;
+	u64 naive_fires, fires;
+};
+
+static struct pool pool;
+static double threshold[KINDS];
+
+static void take(void *userdata, const struct sample *sample)
+{
+	(void)userdata;
+	if (pool.n < POOL)
+		pool.latency[pool.n++] = (u32)sample->latency;
+}
+
+static int compare(const void *a, const void *b)
+{
+	const u32 *left = a, *right = b;
+
+	return *left < *right ? -1 : *left > *right;
+}
+
+static int fill_pool(void)
+{
+	const struct computer_settings settings = {.machine = machine_find("skylake"),
+						   .seed = 7,
+						   .workloads = 1U << WORKLOAD_MIX,
+						   .ldlat = 3,
+						   .period = 1009};
+	_cleanup_(computer_freep) struct computer *computer = NULL;
+	int r = computer_new(&settings, &computer);
+
+	while (r == 0 && pool.n < POOL)
+		r = computer_run(computer, NSEC_PER_SEC / 10, take, NULL);
+	qsort(pool.latency, pool.n, sizeof(pool.latency[0]), compare);
+	return r;
+}
+
+static double pool_metric(enum kind kind)
+{
+	double sum = 0;
+
+	if (kind != MEAN)
+		return pool.latency[(size_t)(kinds[kind].q * POOL)];
+	for (size_t i = 0; i < POOL; i++)
+		sum += pool.latency[i];
+	return sum / POOL;
+}
+
+/* Poisson, by counting exponential times: the means here are some dozens to some hundreds. */
+static unsigned draw_count(struct random *random, double mean)
+{
+	double left = mean;
+	unsigned n = 0;
+
+	for (;;) {
+		double u = ((double)(random_next(random) >> 11) + 0.5) * 0x1p-53;
+
+		left += log(u);
+		if (left < 0)
+			return n;
+		n++;
+	}
+}
+
+static void place(struct subject *subject, double at)
+{
+	double scale = 1;
+
+	subject->at = at;
+	if (subject->kind <= MEAN)
+		scale = at * threshold[subject->kind] / pool_metric(subject->kind);
+	for (size_t i = 0; i < POOL; i++) {
+		/* Spread over the cycle, so that ties of the model's round numbers do not move the quantile.
+		 */
+		double cycles = ((double)pool.latency[i] + (double)(i % 97) / 97 - 0.5) * scale;
+
+		subject->scaled[i] = cycles < 1 ? 1 : (u32)lround(cycles);
+		subject->bucket[i] = (u8)histogram_fine_index(subject->scaled[i]);
+	}
+	subject->share = subject->kind == SHARE ? at * threshold[SHARE] : 0.3;
+}
+
+static void open_subject(struct subject *subject, enum kind kind, unsigned number, double n, double at,
+			 u64 seed)
+{
+	*subject = (struct subject){.kind = kind, .per_tick = n / WINDOW};
+	(void)snprintf(subject->path, sizeof(subject->path), "/%d-%u", (int)kind, number);
+	random_seed(&subject->random, seed, number * KINDS + kind);
+	place(subject, at);
+}
+
+static double hit(const struct subject *subject, const struct figures *figures, double n)
+{
+	double hits = 0;
+
+	switch (subject->kind) {
+	case SHARE:
+		return (double)figures->samples[SOURCE_LOCAL_DRAM];
+	case RATE:
+		return n;
+	case MEAN:
+		return (double)figures_latency_sum(figures);
+	default:
+		for (u32 i = histogram_fine_index((u32)threshold[subject->kind]) + 1; i < FINE_BUCKETS; i++)
+			hits += (double)figures->latency[i];
+		return hits;
+	}
+}
+
+static bool naive_past(const struct subject *subject)
+{
+	double n = subject->sum.n;
+
+	if (subject->kind == RATE)
+		return n * PERIOD / WINDOW > threshold[RATE];
+	if (n < 500)
+		return false;
+	if (subject->kind == SHARE || subject->kind == MEAN)
+		return subject->sum.hits / n > threshold[subject->kind];
+	return subject->sum.hits > (1 - kinds[subject->kind].q) * n;
+}
+
+static void naive(struct subject *subject, const struct figures *figures, double n, unsigned tick)
+{
+	unsigned slot = subject->at_ring++ % WINDOW;
+	double hits = hit(subject, figures, n);
+
+	subject->sum.hits += hits - subject->ring[slot].hits;
+	subject->sum.n += n - subject->ring[slot].n;
+	subject->ring[slot].hits = hits;
+	subject->ring[slot].n = n;
+	subject->held = tick >= WINDOW && naive_past(subject) ? subject->held + 1 : 0;
+	if (subject->held == 0)
+		subject->naive_fired = false;
+	if (subject->held > FOR && !subject->naive_fired) {
+		subject->naive_fired = true;
+		if (subject->naive_fires++ == 0)
+			subject->naive_at = tick;
+	}
+}
+
+static void draw(struct subject *subject, unsigned tick, struct figures *ret)
+{
+	double mean = subject->kind == RATE ? threshold[RATE] * subject->at / PERIOD : subject->per_tick;
+	unsigned n = draw_count(&subject->random, mean);
+	u64 dice = 0;
+
+	memset(ret, 0, sizeof(*ret));
+	for (unsigned i = 0; i < n; i++) {
+		u32 index, source;
+
+		if (i % 2 == 0)
+			dice = random_next(&subject->random);
+		index = dice & 0xffff;
+		source = (double)((dice >> 16) & 0xffff) < subject->share * 65536 ? SOURCE_LOCAL_DRAM
+										  : SOURCE_L3;
+		dice >>= 32;
+		ret->latency[subject->bucket[index]]++;
+		ret->samples[source]++;
+		ret->latency_sum[source] += subject->scaled[index];
+		ret->weight[source] += PERIOD;
+	}
+	naive(subject, ret, n, tick);
+}
+
+static void note(struct subject *subjects, size_t n, const struct transition *transition, unsigned tick)
+{
+	if (transition->to != ALERT_FIRING)
+		return;
+	for (size_t i = 0; i < n; i++)
+		if (strcmp(subjects[i].path, transition->alert.cgroup) == 0 && subjects[i].fires++ == 0)
+			subjects[i].fired_at = tick;
+}
+
+/* One rule for each kind, on the cgroups of that kind. */
+static int open_policy(struct policy **ret)
+{
+	static char patterns[KINDS][16];
+	static char *lists[KINDS];
+	const struct event event = {
+		.role = EVENT_LOADS, .period = PERIOD, .settings = {.has_latency = 1, .has_source = 1}};
+	struct rule rules[KINDS];
+
+	for (size_t i = 0; i < KINDS; i++) {
+		(void)snprintf(patterns[i], sizeof(patterns[i]), "/%zu-*", i);
+		lists[i] = patterns[i];
+		rules[i] = (struct rule){.patterns = &lists[i],
+					 .n_patterns = 1,
+					 .event = EVENT_LOADS,
+					 .threshold = threshold[i],
+					 .clear = threshold[i],
+					 .window_ns = WINDOW * NSEC_PER_SEC,
+					 .for_ns = FOR * NSEC_PER_SEC,
+					 .min_samples = i == RATE ? 0 : 500,
+					 .confidence = 0.95};
+		(void)snprintf(rules[i].name, sizeof(rules[i].name), "rule-%zu", i);
+		if (metric_parse(kinds[i].word, &rules[i].metric) < 0)
+			return -1;
+	}
+	return policy_new(&(struct policy_settings){.rules = rules,
+						    .n_rules = KINDS,
+						    .events = &event,
+						    .n_events = 1,
+						    .next_number = 1,
+						    .max_bytes = POLICY_BYTES},
+			  ret);
+}
+
+static int step(struct policy *policy, struct subject *subjects, size_t n, unsigned tick)
+{
+	struct sliding_time time[EVENTS_MAX] = {{.elapsed_ns = NSEC_PER_SEC}};
+	const struct timespec now = {.tv_sec = tick + 1};
+	const struct transition *transitions;
+	size_t n_transitions;
+	int r;
+
+	policy_begin(policy, (tick + 1) * NSEC_PER_SEC, &now, time);
+	for (size_t i = 0; i < n; i++) {
+		struct figures figures;
+		const struct figures *difference[EVENTS_MAX] = {&figures};
+
+		draw(&subjects[i], tick, &figures);
+		if (figures_samples(&figures))
+			policy_put(policy, (u32)i + 2, subjects[i].path, difference);
+	}
+	r = policy_tick(policy, &transitions, &n_transitions);
+	for (size_t i = 0; i < n_transitions; i++)
+		note(subjects, n, &transitions[i], tick);
+	return r;
+}
+
+/*
+ * How often a week chance alone holds a normal moving average over WINDOW above its 95 % point for FOR: what
+ * a rule at its threshold is to be expected to do. By drawing, without policy's code.
+ */
+static double derived_fires(u64 weeks)
+{
+	struct random random;
+	double ring[WINDOW] = {0}, sum = 0;
+	unsigned held = 0;
+	u64 fires = 0;
+
+	random_seed(&random, 11, 1);
+	for (u64 tick = 0; tick < weeks * WEEK; tick++) {
+		double u = ((double)(random_next(&random) >> 11) + 0.5) * 0x1p-53;
+		double v = ((double)(random_next(&random) >> 11) + 0.5) * 0x1p-53;
+		double normal = sqrt(-2 * log(u)) * cos(2 * M_PI * v);
+
+		sum += normal - ring[tick % WINDOW];
+		ring[tick % WINDOW] = normal;
+		held = sum / sqrt(WINDOW) >= Z_95 ? held + 1 : 0;
+		fires += held == FOR + 1;
+	}
+	return (double)fires / (double)weeks;
+}
+
+/* Fires over all weeks, by kind. */
+static int stationary(double at, double n, unsigned weeks, u64 fires[KINDS], u64 naive_fires[KINDS])
+{
+	static struct subject subjects[KINDS];
+
+	memset(fires, 0, KINDS * sizeof(*fires));
+	memset(naive_fires, 0, KINDS * sizeof(*naive_fires));
+	for (unsigned week = 0; week < weeks; week++) {
+		_cleanup_(policy_freep) struct policy *policy = NULL;
+		int r = open_policy(&policy);
+
+		for (unsigned i = 0; i < KINDS; i++)
+			open_subject(&subjects[i], i, 0, n, at, week + 1);
+		for (unsigned tick = 0; r == 0 && tick < WEEK; tick++)
+			r = step(policy, subjects, KINDS, tick);
+		if (r < 0)
+			return r;
+		for (unsigned i = 0; i < KINDS; i++) {
+			fires[i] += subjects[i].fires;
+			naive_fires[i] += subjects[i].naive_fires;
+		}
+	}
+	return 0;
+}
+
+/* Of `runs` steps from 0.8 to `to` times the threshold, how many fire within `for` plus one window. */
+static int steps(enum kind kind, double n, double to, unsigned runs, double *ret_found, double *ret_naive)
+{
+	_cleanup_free_ struct subject *subjects = calloc(runs, sizeof(*subjects));
+	_cleanup_(policy_freep) struct policy *policy = NULL;
+	unsigned found = 0, naive_found = 0;
+	int r = subjects ? open_policy(&policy) : -1;
+
+	for (unsigned i = 0; r == 0 && i < runs; i++)
+		open_subject(&subjects[i], kind, i, n, 0.8, 1000 + (u64)n);
+	for (unsigned tick = 0; r == 0 && tick <= SETTLE + FOR + WINDOW; tick++) {
+		for (unsigned i = 0; tick == SETTLE && i < runs; i++)
+			place(&subjects[i], to);
+		r = step(policy, subjects, runs, tick);
+	}
+	for (unsigned i = 0; r == 0 && i < runs; i++) {
+		found += subjects[i].fires > 0;
+		naive_found += subjects[i].naive_fires > 0;
+	}
+	*ret_found = 100.0 * found / runs;
+	*ret_naive = 100.0 * naive_found / runs;
+	return r;
+}
+
+static int print_stationary(unsigned weeks, bool *ret_alarm)
+{
+	static const double at[] = {0.95, 1.0}, samples[] = {500, 2000};
+	double derived = derived_fires(20ULL * weeks);
+	u64 fires[KINDS], naive_fires[KINDS];
+
+	(void)printf(
+		"False alarms of stationary series, %u weeks each (seeded); window 30 s, for 60 s, 95 %%.\n"
+		"Derived for a rule exactly at its threshold: at most %.0f collections a week at which it "
+		"could fire\n"
+		"(0.05^3 of them: three disjoint windows); %.2f fires a week by a normal moving average.\n\n",
+		weeks, WEEK * 0.05 * 0.05 * 0.05, derived);
+	(void)printf("%-18s %10s %8s %14s %14s\n", "metric", "true value", "samples", "pebsd, a week",
+		     "naive, a week");
+	for (size_t a = 0; a < 2; a++)
+		for (size_t n = 0; n < 2; n++) {
+			if (stationary(at[a], samples[n], weeks, fires, naive_fires) < 0)
+				return -1;
+			for (size_t i = 0; i < KINDS; i++) {
+				(void)printf("%-18s %8.2f T %8.0f %14.2f %14.2f\n", kinds[i].word, at[a],
+					     samples[n], (double)fires[i] / weeks,
+					     (double)naive_fires[i] / weeks);
+				*ret_alarm = *ret_alarm || (at[a] < 1 && fires[i] > 0);
+			}
+			(void)fflush(stdout);
+		}
+	return 0;
+}
+
+static int print_steps(unsigned runs, bool *ret_missed)
+{
+	static const double samples[] = {500, 1000, 2000, 5000, 20000};
+	static const struct {
+		enum kind kind;
+		double to;
+		bool promised; /* from 2,000 samples on */
+	} cases[] = {{P50, 1.1, false},   {P50, 1.3, true},  {P90, 1.1, false},  {P90, 1.3, true},
+		     {P99, 1.3, false},   {P99, 1.6, true},  {MEAN, 1.3, false}, {MEAN, 2, false},
+		     {SHARE, 1.3, false}, {RATE, 1.3, false}};
+
+	(void)printf("\nSteps from 0.8 to so many times the threshold found within `for` plus one window, %% "
+		     "of %u runs;\n"
+		     "in brackets the naive rule's.\n\n%-18s %6s",
+		     runs, "metric", "step");
+	for (size_t n = 0; n < 5; n++)
+		(void)printf(" %15.0f", samples[n]);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		(void)printf("\n%-18s %5.1fT", kinds[cases[i].kind].word, cases[i].to);
+		for (size_t n = 0; n < 5; n++) {
+			double found, naive_found;
+
+			if (steps(cases[i].kind, samples[n], cases[i].to, runs, &found, &naive_found) < 0)
+				return -1;
+			(void)printf("   %5.1f (%5.1f)", found, naive_found);
+			(void)fflush(stdout);
+			*ret_missed = *ret_missed || (cases[i].promised && samples[n] >= 2000 && found < 95);
+		}
+	}
+	(void)printf("\n");
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	unsigned weeks = argc > 1 ? (unsigned)strtoul(argv[1], NULL, 10) : SEEDS;
+	unsigned runs = argc > 2 ? (unsigned)strtoul(argv[2], NULL, 10) : RUNS_DEFAULT;
+	bool alarm = false, missed = false;
+
+	if (fill_pool() < 0 || pool.n < POOL) {
+		(void)fprintf(stderr, "the model gave too few samples\n");
+		return 1;
+	}
+	/* Edges of buckets, so that a quantile's threshold is judged where it stands. */
+	threshold[P50] = threshold[P90] = threshold[P99] = 512;
+	threshold[MEAN] = 512;
+	threshold[SHARE] = 0.3;
+	threshold[RATE] = 2000.0 * PERIOD / WINDOW;
+	if ((weeks && print_stationary(weeks, &alarm) < 0) || (runs && print_steps(runs, &missed) < 0)) {
+		(void)fprintf(stderr, "policy failed\n");
+		return 1;
+	}
+	if (alarm)
+		(void)printf("FAILED: a rule fired 5 %% below its threshold\n");
+	if (missed)
+		(void)printf("FAILED: more than one step in 20 was missed\n");
+	return alarm || missed;
+}

@@ -1,0 +1,138 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# A service's loads turn remote: the rule fires, and the journal, the metric, the Varlink event and the template unit
+# say so, each once; a restart says nothing anew; it recovers, and all of it resolves. A reload with another rule
+# carries the state of the one that stayed as it was.
+# time limit: 900 s
+# shellcheck source=tests/guest/inside/lib.sh
+. "${0%/*}/lib.sh"
+# shellcheck source=tests/guest/inside/books.sh
+. "${0%/*}/books.sh"
+
+alerts=/run/pebsd/alerts
+override=/etc/systemd/system/pebsd-alert@.service.d
+ran=$work/ran
+
+rules() {
+	settings '[rule remote]' 'cgroup = /turning.service' 'metric = share:remote_dram' 'above = 20%' 'clear = 10%' \
+		'window = 4s' 'for = 4s' 'min-samples = 100' 'severity = page' 'action = log unit' \
+		'[rule other]' 'cgroup = /turning.service' 'metric = p50' "above = $1" 'window = 4s' 'for = 4s' \
+		'min-samples = 100' '[rule dry]' 'cgroup = /turning.service' 'metric = share:remote_dram' 'above = 20%' \
+		'window = 4s' 'for = 4s' 'min-samples = 100' 'dry-run = yes' 'action = unit'
+}
+
+# does WORKLOAD: what the service does from now on.
+does() {
+	echo "$1" >"$work/does"
+	pkill -f "^$here/workload .* --for" || :
+}
+
+state_of() {
+	pebsctl --json alerts | jq --raw-output ".alerts[] | select(.rule == \"$1\") | .state" | tail -n 1
+}
+
+has_state() {
+	[ "$(state_of "$1")" = "$2" ]
+}
+
+# entries MESSAGE_ID: of the journal
+entries() {
+	journalctl --quiet --output=json MESSAGE_ID="$1" PEBSD_RULE=remote | wc -l
+}
+
+mkdir -p "$override"
+cat >"$override/test.conf" <<UNIT
+[Service]
+ExecStart=
+ExecStart=/bin/sh -c 'echo "\$PEBSD_ALERT \$PEBSD_RULE \$PEBSD_CGROUP" >>$ran'
+ReadWritePaths=$work
+ProtectSystem=no
+PrivateTmp=no
+DynamicUser=no
+User=root
+UNIT
+systemctl daemon-reload
+# shellcheck disable=SC2064 # what is now
+trap "rm -r $override; systemctl stop watcher.service 2>/dev/null || :; leave" EXIT
+
+play loads_per_second=4000000
+rules 100000
+echo mix >"$work/does"
+systemd-run --quiet --collect --unit=turning.service --slice=-.slice --property=CPUSchedulingPolicy=idle \
+	/bin/sh -c "while :; do $here/workload \$(cat $work/does) --for 1000; done"
+workloads+=(turning.service)
+expect 'its cgroup' /turning.service "$(cgroup_of turning.service)"
+start_pebsd
+systemd-run --quiet --collect --unit=watcher.service /bin/sh -c "exec pebsctl --json watch >$work/watched"
+await_samples 1000
+expect 'rules' 3 "$(pebsctl --json rules | jq '.rules | length')"
+judged() {
+	[ "$(pebsctl --json explain remote /turning.service | jq --raw-output '.judged[0].state')" = inactive ]
+}
+wait_until 'the rule is judged' 200 judged
+expect 'alerts before' 0 "$(pebsctl --json alerts | jq '.alerts | length')"
+
+does remote-numa
+wait_until 'the rule fires' 200 has_state remote firing
+wait_until 'the dry one too' 100 has_state dry firing
+wait_until 'the unit ran' 60 test -s "$ran"
+number=$(pebsctl --json alerts | jq '.alerts[] | select(.rule == "remote") | .alert')
+[ -s "$alerts/$number.env" ] || fail "no facts in $alerts: $(ls "$alerts")"
+grep -q 'PEBSD_CGROUP=.*/turning.service' "$alerts/$number.env" || fail "other facts: $(cat "$alerts/$number.env")"
+expect 'runs of the unit' "$number remote /turning.service" "$(cat "$ran")"
+fired=$(jq --raw-output 'select(.event == "alert" and .rule == "remote" and .from == "pending" and .state == "firing") | .alert' \
+	<"$work/watched" | wc -l)
+expect 'Varlink events of the firing' 1 "$fired"
+scrape
+expect 'the metric' 1.000000 "$(metric pebsd_alert 'rule="remote"')"
+expect 'no metric of a dry run' 0 "$(grep -c 'pebsd_alert{.*rule="dry"' "$work/metrics" || :)"
+firing_id=$(sed -n 's/^-- //p' /usr/lib/systemd/catalog/pebsd.catalog | head -n 1)
+journalctl --flush 2>/dev/null || :
+fired_in_journal() {
+	[ "$(entries "$firing_id")" = "$1" ]
+}
+wait_until 'the journal entry' 30 fired_in_journal 1
+pebsctl explain remote /turning.service >"$work/explained"
+say "$(cat "$work/explained")"
+grep -q turning.service "$work/explained" || fail 'explain does not name the cgroup'
+
+# Another rule changes: the state of this one is carried, and nothing is done again.
+rules 90000
+exits 'reload' 0 systemctl reload pebsd.service
+await_collections 2
+expect 'after the reload' firing "$(state_of remote)"
+# Nor by a restart, after which nothing is known until the window is full.
+systemctl restart pebsd.service
+[ "$(state_of remote)" = unknown ] || [ "$(state_of remote)" = firing ] || fail "after a restart: $(state_of remote)"
+wait_until 'it is known again' 100 has_state remote firing
+expect 'its number' "$number" "$(pebsctl --json alerts | jq '.alerts[] | select(.rule == "remote") | .alert')"
+expect 'runs of the unit' 1 "$(wc -l <"$ran")"
+fired_in_journal 1 || fail "the journal has $(entries "$firing_id") entries of one firing"
+
+# The template unit is all that pebsd's user may start.
+if command -v pkcheck >/dev/null; then
+	exits 'another unit' 1 runuser -u pebsd -- busctl call org.freedesktop.systemd1 /org/freedesktop/systemd1 \
+		org.freedesktop.systemd1.Manager StartUnit ss turning.service replace
+	exits 'its own' 0 runuser -u pebsd -- busctl call org.freedesktop.systemd1 /org/freedesktop/systemd1 \
+		org.freedesktop.systemd1.Manager StartUnit ss pebsd-alert@999999.service replace
+fi
+
+does streaming
+wait_until 'it resolves' 200 has_state remote resolved
+wait_until 'the dry one too' 100 has_state dry resolved
+scrape
+expect 'no metric any more' 0 "$(grep -c 'pebsd_alert{' "$work/metrics" || :)"
+expect 'runs of the unit' 1 "$(wc -l <"$ran")"
+[ -e "$alerts/$number.env" ] || fail 'the facts went before their hour was over'
+resolved_id=$(sed -n 's/^-- //p' /usr/lib/systemd/catalog/pebsd.catalog | tail -n 1)
+resolved_in_journal() {
+	[ "$(entries "$resolved_id")" = 1 ]
+}
+wait_until 'the journal entry of the end' 30 resolved_in_journal
+
+# A preference of root's on the directory: the rule does not fire.
+setfattr --name=user.pebsd.ignore --value=remote /sys/fs/cgroup/turning.service
+does remote-numa
+wait_until 'the dry one fires' 200 has_state dry firing
+expect 'the ignored one' resolved "$(state_of remote)"
+systemctl stop pebsd.service
