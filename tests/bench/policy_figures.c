@@ -42,15 +42,20 @@ struct pool {
 	size_t n;
 };
 
+/* The pool's latencies, scaled so that a metric stands somewhere. */
+struct scaled {
+	u8 bucket[POOL];
+	u32 cycles[POOL];
+};
+
 /* A cgroup whose metric is held at `at` times its rule's threshold. */
 struct subject {
 	char path[32];
 	enum kind kind;
 	double at;
-	double share;     /* of local DRAM */
-	double per_tick;  /* samples, in the mean */
-	u8 bucket[POOL];  /* of each latency, scaled */
-	u32 scaled[POOL]; /* cycles */
+	double share;    /* of local DRAM */
+	double per_tick; /* samples, in the mean */
+	const struct scaled *scaled;
 	struct random random;
 	/* The naive rule's window, and since when it is past. */
 	struct {
@@ -122,31 +127,33 @@ static unsigned draw_count(struct random *random, double mean)
 	}
 }
 
-static void place(struct subject *subject, double at)
+/* Where the metric is `at` times the threshold. */
+static void scale_pool(enum kind kind, double at, struct scaled *ret)
 {
-	double scale = 1;
+	double scale = kind <= MEAN ? at * threshold[kind] / pool_metric(kind) : 1;
 
-	subject->at = at;
-	if (subject->kind <= MEAN)
-		scale = at * threshold[subject->kind] / pool_metric(subject->kind);
 	for (size_t i = 0; i < POOL; i++) {
 		/* Spread over the cycle, so that ties of the model's round numbers do not move the quantile.
 		 */
 		double cycles = ((double)pool.latency[i] + (double)(i % 97) / 97 - 0.5) * scale;
 
-		subject->scaled[i] = cycles < 1 ? 1 : (u32)lround(cycles);
-		subject->bucket[i] = (u8)histogram_fine_index(subject->scaled[i]);
+		ret->cycles[i] = cycles < 1 ? 1 : (u32)lround(cycles);
+		ret->bucket[i] = (u8)histogram_fine_index(ret->cycles[i]);
 	}
+}
+
+static void place(struct subject *subject, double at, const struct scaled *scaled)
+{
+	subject->at = at;
+	subject->scaled = scaled;
 	subject->share = subject->kind == SHARE ? at * threshold[SHARE] : 0.3;
 }
 
-static void open_subject(struct subject *subject, enum kind kind, unsigned number, double n, double at,
-			 u64 seed)
+static void open_subject(struct subject *subject, enum kind kind, unsigned number, double n, u64 seed)
 {
 	*subject = (struct subject){.kind = kind, .per_tick = n / WINDOW};
 	(void)snprintf(subject->path, sizeof(subject->path), "/%d-%u", (int)kind, number);
 	random_seed(&subject->random, seed, number * KINDS + kind);
-	place(subject, at);
 }
 
 static double hit(const struct subject *subject, const struct figures *figures, double n)
@@ -215,9 +222,9 @@ static void draw(struct subject *subject, unsigned tick, struct figures *ret)
 		source = (double)((dice >> 16) & 0xffff) < subject->share * 65536 ? SOURCE_LOCAL_DRAM
 										  : SOURCE_L3;
 		dice >>= 32;
-		ret->latency[subject->bucket[index]]++;
+		ret->latency[subject->scaled->bucket[index]]++;
 		ret->samples[source]++;
-		ret->latency_sum[source] += subject->scaled[index];
+		ret->latency_sum[source] += subject->scaled->cycles[index];
 		ret->weight[source] += PERIOD;
 	}
 	naive(subject, ret, n, tick);
@@ -318,15 +325,20 @@ static double derived_fires(u64 weeks)
 static int stationary(double at, double n, unsigned weeks, u64 fires[KINDS], u64 naive_fires[KINDS])
 {
 	static struct subject subjects[KINDS];
+	static struct scaled scaled[KINDS];
 
+	for (unsigned i = 0; i < KINDS; i++)
+		scale_pool(i, at, &scaled[i]);
 	memset(fires, 0, KINDS * sizeof(*fires));
 	memset(naive_fires, 0, KINDS * sizeof(*naive_fires));
 	for (unsigned week = 0; week < weeks; week++) {
 		_cleanup_(policy_freep) struct policy *policy = NULL;
 		int r = open_policy(&policy);
 
-		for (unsigned i = 0; i < KINDS; i++)
-			open_subject(&subjects[i], i, 0, n, at, week + 1);
+		for (unsigned i = 0; i < KINDS; i++) {
+			open_subject(&subjects[i], i, 0, n, week + 1);
+			place(&subjects[i], at, &scaled[i]);
+		}
 		for (unsigned tick = 0; r == 0 && tick < WEEK; tick++)
 			r = step(policy, subjects, KINDS, tick);
 		if (r < 0)
@@ -344,14 +356,19 @@ static int steps(enum kind kind, double n, double to, unsigned runs, double *ret
 {
 	_cleanup_free_ struct subject *subjects = calloc(runs, sizeof(*subjects));
 	_cleanup_(policy_freep) struct policy *policy = NULL;
+	static struct scaled before, after;
 	unsigned found = 0, naive_found = 0;
 	int r = subjects ? open_policy(&policy) : -1;
 
-	for (unsigned i = 0; r == 0 && i < runs; i++)
-		open_subject(&subjects[i], kind, i, n, 0.8, 1000 + (u64)n);
+	scale_pool(kind, 0.8, &before);
+	scale_pool(kind, to, &after);
+	for (unsigned i = 0; r == 0 && i < runs; i++) {
+		open_subject(&subjects[i], kind, i, n, 1000 + (u64)n);
+		place(&subjects[i], 0.8, &before);
+	}
 	for (unsigned tick = 0; r == 0 && tick <= SETTLE + FOR + WINDOW; tick++) {
 		for (unsigned i = 0; tick == SETTLE && i < runs; i++)
-			place(&subjects[i], to);
+			place(&subjects[i], to, &after);
 		r = step(policy, subjects, runs, tick);
 	}
 	for (unsigned i = 0; r == 0 && i < runs; i++) {
