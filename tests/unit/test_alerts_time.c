@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <criterion/criterion.h>
+
+#include "alerts_time.h"
+
+#define SECOND NSEC_PER_SEC
+
+Test(alerts_time, a_collection_of_two_cpus_in_good_health)
+{
+	const struct reading before = {.counted = true,
+				       .expected = 100,
+				       .enabled_ns = SECOND,
+				       .running_ns = SECOND},
+			     now = {.counted = true,
+				    .expected = 160,
+				    .enabled_ns = 3 * SECOND,
+				    .running_ns = 2 * SECOND,
+				    .malformed = 1,
+				    .unexplained = 2};
+	struct sliding_time time = alerts_time(&now, &before, SECOND, 2);
+
+	cr_assert_eq(time.elapsed_ns, SECOND);
+	cr_assert_eq(time.enabled_ns, 2 * SECOND);
+	cr_assert_eq(time.running_ns, SECOND);
+	cr_assert_eq(time.expected, 60);
+	cr_assert_eq(time.lost, 3);
+	cr_assert_eq(time.blind_ns, 0);
+}
+
+/* A replay tells nothing of its events: nothing of it is to be taken for a source that is lost. */
+Test(alerts_time, what_is_not_counted_is_not_known)
+{
+	const struct reading nothing = {0};
+	struct sliding_time time = alerts_time(&nothing, &nothing, SECOND, 1);
+
+	cr_assert_eq(time.elapsed_ns, SECOND);
+	cr_assert_eq(time.enabled_ns, 0);
+	cr_assert_eq(time.blind_ns, 0);
+}
+
+/* Half of the collection was paused, on both CPUs. */
+Test(alerts_time, a_pause_is_blind)
+{
+	const struct reading before = {.counted = true}, now = {.counted = true,
+								.enabled_ns = SECOND,
+								.running_ns = SECOND,
+								.paused_ns = SECOND};
+
+	cr_assert_eq(alerts_time(&now, &before, SECOND, 2).blind_ns, SECOND / 2);
+	/* On how many is not known: the longest that it may have been, and never more than there was. */
+	cr_assert_eq(alerts_time(&now, &before, SECOND / 2, 0).blind_ns, SECOND / 2);
+}
+
+Test(alerts_time, an_event_that_is_open_nowhere_is_blind)
+{
+	const struct reading same = {
+		.counted = true, .expected = 7, .enabled_ns = SECOND, .running_ns = SECOND};
+
+	cr_assert_eq(alerts_time(&same, &same, SECOND, 2).blind_ns, SECOND);
+}
+
+Test(alerts_time, what_seems_to_run_backwards_did_not_run)
+{
+	const struct reading before = {.counted = true,
+				       .expected = 9,
+				       .enabled_ns = 5,
+				       .running_ns = 5,
+				       .malformed = 3},
+			     now = {.counted = true, .enabled_ns = 7, .running_ns = 4};
+	struct sliding_time time = alerts_time(&now, &before, SECOND, 1);
+
+	cr_assert_eq(time.enabled_ns, 2);
+	cr_assert_eq(time.running_ns, 0);
+	cr_assert_eq(time.expected, 0);
+	cr_assert_eq(time.lost, 0);
+}
