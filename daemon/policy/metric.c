@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/number.h"
+#include "pebsd/histogram.h"
 
 #define RATIO "ratio:"
 
@@ -84,6 +86,52 @@ void metric_format(const struct metric *metric, char ret[METRIC_TEXT_MAX])
 			if (same_but_ratio(metric, &plain[i].metric))
 				word = plain[i].word;
 	(void)snprintf(ret, METRIC_TEXT_MAX, "%s%s", metric->ratio ? RATIO : "", word);
+}
+
+/* Between which thresholds are, these included where `inclusive`. */
+struct range {
+	double min;
+	double max;
+	bool inclusive;
+	const char *form;
+};
+
+static struct range range_of(const struct metric *metric)
+{
+	if (metric->ratio)
+		return (struct range){0.01, 100, true, "a number from 0.01 to 100, times the baseline"};
+	switch (metric->kind) {
+	case METRIC_QUANTILE:
+		break;
+	case METRIC_MEAN:
+		/* A mean counts latencies up to 8 times the threshold (rule_mean_cap()). */
+		return (struct range){2, 131072, true, "cycles from 2 to 131072"};
+	case METRIC_RATE:
+		return (struct range){0, 1e15, false, "weighted samples a second, more than 0"};
+	case METRIC_SHARE:
+		return (struct range){0, 1, false, "a share between 0 and 1, such as 0.3 or 30%"};
+	}
+	return (struct range){1, 1 << HISTOGRAM_MAX_LOG2, true, "cycles from 1 to 1048576"};
+}
+
+int metric_parse_threshold(const struct metric *metric, const char *text, double *ret)
+{
+	const struct range range = range_of(metric);
+	const bool percent_may_be = metric->kind == METRIC_SHARE && !metric->ratio;
+	double value;
+
+	if (decimal_parse(text, &value) < 0 || (strchr(text, '%') && !percent_may_be))
+		return -EINVAL;
+	if (range.inclusive ? value < range.min || value > range.max
+			    : value <= range.min || value >= range.max)
+		return -EINVAL;
+	*ret = value;
+	return 0;
+}
+
+const char *metric_threshold_form(const struct metric *metric)
+{
+	return range_of(metric).form;
 }
 
 const char *metric_unit(const struct metric *metric)
