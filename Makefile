@@ -9,7 +9,7 @@ BPFTOOL ?= $(firstword $(wildcard /usr/sbin/bpftool /usr/local/sbin/bpftool) bpf
 FUZZ_SECONDS ?= 20
 
 BUILD_PACKAGES = bpftool clang gcc libbpf-dev libc6-dev libinih-dev libjson-c-dev libmicrohttpd-dev \
-	libsystemd-dev libzstd-dev make pkg-config zlib1g-dev
+	libsystemd-dev libzstd-dev make pkg-config r-mathlib zlib1g-dev
 RUN_PACKAGES = curl
 TEST_PACKAGES = jq libcriterion-dev prometheus
 DEVELOP_PACKAGES = clang-format clang-tidy git groff-base libclang-rt-14-dev mmdebstrap shellcheck
@@ -31,7 +31,7 @@ hand-over:
 	@trap : INT; HANDED_OVER=yes $(MAKE) --no-print-directory $(MAKECMDGOALS); status=$$?; $(HAND_OVER); exit $$status
 else
 
-LIBRARIES = libbpf libsystemd libmicrohttpd json-c inih libzstd zlib
+LIBRARIES = libbpf libsystemd libmicrohttpd json-c inih libzstd zlib libRmath
 WARNINGS = -Wall -Wextra -Wshadow -Wconversion -Wvla -Wstrict-prototypes -Wmissing-prototypes $(WERROR)
 CPPFLAGS += -D_GNU_SOURCE -DPEBSD_VERSION='"$(VERSION)"' -Iinclude -Idaemon -Ibpf -isystem $(OUT)
 CFLAGS ?= -O2 -g

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/glob.h"
+#include "cgroup/pattern.h"
 #include "config_file.h"
 #include "config_keys.h"
 
@@ -188,23 +188,10 @@ int config_load(const char *file, const char *root, struct config **ret, struct 
 	return 0;
 }
 
-static bool matches(const struct config_patterns *patterns, const char *path)
-{
-	bool below_root = *path == '/';
-
-	for (size_t i = 0; i < patterns->n; i++) {
-		const char *pattern = patterns->list[i];
-
-		if (glob_match(pattern, path) ||
-		    (!below_root && *pattern == '/' && glob_match(pattern + 1, path)))
-			return true;
-	}
-	return false;
-}
-
 bool config_exports(const struct config *config, const char *path)
 {
-	return matches(&config->include, path) && !matches(&config->exclude, path);
+	return cgroup_patterns_match(config->include.list, config->include.n, path) &&
+	       !cgroup_patterns_match(config->exclude.list, config->exclude.n, path);
 }
 
 static size_t changed_keys(const struct config *running, const struct config *loaded, bool needs_restart,

@@ -75,6 +75,38 @@ int duration_parse(const char *text, u64 min_ns, u64 max_ns, u64 *ret_ns)
 	return -EINVAL;
 }
 
+int decimal_parse(const char *text, double *ret)
+{
+	static const size_t digits_max = 15;
+	bool fraction = false;
+	double value = 0;
+	double scale = 1;
+	size_t digits = 0;
+
+	for (; (*text >= '0' && *text <= '9') || (*text == '.' && digits > 0 && !fraction); text++) {
+		if (*text == '.') {
+			fraction = true;
+			continue;
+		}
+		if (++digits > digits_max)
+			return -EINVAL;
+		value = value * 10 + (*text - '0');
+		if (fraction)
+			scale *= 10;
+	}
+	if (digits == 0 || text[-1] == '.')
+		return -EINVAL;
+	if (*text == '%') {
+		scale *= 100;
+		text++;
+	}
+	if (*text)
+		return -EINVAL;
+	/* Both are whole and exact, so that this is the double nearest to what was written. */
+	*ret = value / scale;
+	return 0;
+}
+
 /* "12.3" + unit: one digit after the point, and none where it would be 0 or the number has three digits. */
 static const char *format_tenths(u64 value, u64 unit, const char *name, char *ret)
 {

@@ -22,6 +22,13 @@ int number_parse(const char *text, u64 min, u64 max, u64 *ret);
  */
 int duration_parse(const char *text, u64 min_ns, u64 max_ns, u64 *ret_ns);
 
+/*
+ * A number with or without a fraction, "900", "0.3", of at most 15 digits, which a double holds as they
+ * stand; with `%` at its end a hundredth of it. No sign, exponent or blank. Returns 0, and -EINVAL where it
+ * is none.
+ */
+int decimal_parse(const char *text, double *ret);
+
 #define NUMBER_TEXT_MAX 32
 
 /*

@@ -176,11 +176,10 @@ static int next_component(const char **path, char ret[NAME_MAX + 1])
 }
 
 /* One component at a time: a whole path may be longer than PATH_MAX. */
-int cgroup_walk_exists(int root_fd, const char *path, u64 id)
+int cgroup_walk_open(int root_fd, const char *path)
 {
 	_cleanup_close_ int fd = -1;
 	char component[NAME_MAX + 1];
-	struct stat st;
 	int r = 0;
 
 	if (path[0] != '/')
@@ -192,12 +191,22 @@ int cgroup_walk_exists(int root_fd, const char *path, u64 id)
 		(void)close(fd);
 		fd = child;
 	}
-	if (fd == -ENOENT || fd == -ENODEV || fd == -ENOTDIR)
+	if (fd == -ENODEV || fd == -ENOTDIR)
+		return -ENOENT;
+	if (fd < 0)
+		return fd;
+	return r < 0 ? r : TAKE_FD(fd);
+}
+
+int cgroup_walk_exists(int root_fd, const char *path, u64 id)
+{
+	_cleanup_close_ int fd = cgroup_walk_open(root_fd, path);
+	struct stat st;
+
+	if (fd == -ENOENT)
 		return 0;
 	if (fd < 0)
 		return fd;
-	if (r < 0)
-		return r;
 	if (fstat(fd, &st) < 0)
 		return -errno;
 	return st.st_ino == id;

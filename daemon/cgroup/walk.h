@@ -37,6 +37,13 @@ int cgroup_walk(int root_fd, cgroup_walk_callback callback, void *userdata,
 		struct cgroup_walk_counts *ret_counts);
 
 /*
+ * Opens the directory at `path` ("/a/b" below the root; any length) with O_PATH, no symbolic link followed.
+ * Returns the descriptor, which is the caller's; -ENOENT where there is none, -EINVAL for what is no such
+ * path, or another -errno.
+ */
+int cgroup_walk_open(int root_fd, const char *path);
+
+/*
  * Whether the cgroup at `path` ("/a/b" below the root; any length) still exists and has this id. Returns 1 or
  * 0, -EINVAL for what is no such path, or -errno where it could not be found out.
  */

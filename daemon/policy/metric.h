@@ -35,6 +35,15 @@ int metric_parse(const char *text, struct metric *ret);
 /* As metric_parse() reads it. */
 void metric_format(const struct metric *metric, char ret[METRIC_TEXT_MAX]);
 
+/*
+ * A threshold, or `clear`, of the metric as people write it: cycles within the histogram, a rate, a share as
+ * "0.3" or "30%", a ratio. Returns 0; -EINVAL for what is none, or none that can be decided on.
+ */
+int metric_parse_threshold(const struct metric *metric, const char *text, double *ret);
+
+/* What that takes, for messages: "cycles from 1 to 1048576". A constant. */
+const char *metric_threshold_form(const struct metric *metric);
+
 /* "cycles", "weighted samples a second", "of the samples", "times its baseline"; a constant. */
 const char *metric_unit(const struct metric *metric);
 

@@ -9,6 +9,8 @@
 #ifndef PEBSD_INTERVAL_H
 #define PEBSD_INTERVAL_H
 
+#include <stdbool.h>
+
 #include "pebsd/histogram.h"
 
 struct interval {
@@ -20,6 +22,19 @@ struct interval {
  * the outer edges of their buckets: the value is above `low` and not above `high`. Cycles. */
 struct interval interval_quantile(const u32 histogram[FINE_BUCKETS], u64 n, double q, double confidence);
 
+/*
+ * Between which of `n` ordered values quantile `q` lies: above or at the `low`th smallest, at or below the
+ * `high`th. 0 and n + 1 where there is none.
+ */
+void interval_ranks(u64 n, double q, double confidence, u64 *ret_low, u64 *ret_high);
+
+/* Whether a rank is such a bound, if not the nearest one: up to `low`, and from `high` on. */
+bool interval_rank_is_low(u64 rank, u64 n, double q, double confidence);
+bool interval_rank_is_high(u64 rank, u64 n, double q, double confidence);
+
+/* The outer edges of the buckets of two ranks. */
+struct interval interval_between_ranks(const u32 histogram[FINE_BUCKETS], u64 n, u64 low, u64 high);
+
 /* The share of which `k` of `n` samples are: Clopper and Pearson's. 0 to 1. Real numbers, for effective
  * counts. */
 struct interval interval_share(double k, double n, double confidence);
@@ -27,10 +42,21 @@ struct interval interval_share(double k, double n, double confidence);
 /*
  * Events a second, of `samples` that came with weights summing up to `weight`, their squares to
  * `weight_squared`, in `seconds`: exact Poisson where all weights are equal, else scaled to the weights'
- * effective number (Fay and Feuer).
+ * effective number (Fay and Feuer), where the largest weight is taken for as large as these sums allow
+ * (Samuelson). Without a sample `weight` is what one would weigh; 0: not known, and there is no upper bound.
  */
 struct interval interval_rate(u64 samples, u64 weight, double weight_squared, double seconds,
 			      double confidence);
+
+/* What interval_rate() makes of the weights: each bound is that of a Poisson variable of which so many were
+ * seen (for `high` one more), times a unit, by the time. */
+struct interval_weights {
+	double low_number;
+	double low_unit;
+	double high_number;
+	double high_unit; /* INFINITY: not known */
+};
+struct interval_weights interval_weights(u64 samples, u64 weight, double weight_squared);
 
 /*
  * The mean in cycles: Anderson's bound over the bucket edges, with Massart's constant in the band around the
@@ -39,6 +65,9 @@ struct interval interval_rate(u64 samples, u64 weight, double weight_squared, do
  * mean has no upper bound.
  */
 struct interval interval_mean(const u32 histogram[FINE_BUCKETS], u64 n, u32 cap, double confidence);
+
+/* Both bounds are of the mean where each latency counts at most `cap` cycles: for a quotient of such. */
+struct interval interval_capped_mean(const u32 histogram[FINE_BUCKETS], u64 n, u32 cap, double confidence);
 
 /* now / base: the quotient of the bounds. For bounds of confidence c give it two of (1 + c) / 2 each. */
 struct interval interval_ratio(const struct interval *now, const struct interval *base);

@@ -33,10 +33,14 @@ struct sliding;
 typedef void (*sliding_leaving)(void *userdata, u32 subject, const struct tally *tally,
 				const struct sliding_time *time);
 
+/* A pane is about to leave; told before what it holds. Its time has passed for idle subjects, too. */
+typedef void (*sliding_passing)(void *userdata, const struct sliding_time *time);
+
 struct sliding_settings {
 	u64 window_ns;
 	size_t max_bytes; /* of panes; where more is needed the oldest go, and the window is not covered */
 	sliding_leaving leaving; /* NULL: nobody asks */
+	sliding_passing passing; /* NULL: likewise */
 	void *userdata;
 };
 
@@ -53,25 +57,31 @@ void sliding_close(struct sliding *sliding, u32 subject);
 
 /*
  * One collection: begin, any number of puts (of one subject they add up), end. It covers the time since the
- * collection before it. sliding_end() returns 0, or the first failure: -EINVAL for a time before the last
- * one, -ENOMEM; then the window is empty and begins anew at this collection's time.
+ * collection before it, which is what counts as elapsed, whatever `time` says of that. sliding_end() returns
+ * 0, or the first failure: -EINVAL for a time before the last one, -ENOMEM; then the window is empty and
+ * begins anew at this collection's time.
  */
 void sliding_begin(struct sliding *sliding, u64 now_ns, const struct sliding_time *time);
 void sliding_put(struct sliding *sliding, u32 subject, const struct tally *difference);
 int sliding_end(struct sliding *sliding);
 
-/* What a subject has in the window; never NULL, all zero where nothing. Valid until the next begin, open or
- * close. */
+/* What a subject has in the window; never NULL, all zero where nothing. Valid until the next call that is not
+ * const. */
 const struct tally *sliding_tally(const struct sliding *sliding, u32 subject);
 
 /* What the window covers. `elapsed_ns` is at least the window's length once it has been covered. */
 struct sliding_time sliding_time(const struct sliding *sliding);
 bool sliding_covered(const struct sliding *sliding);
 
-/* The subjects whose tally the last collection changed, coming or going, each once. */
+/* The subjects whose tally the last collection changed, coming or going, each once; closed ones may be among
+ * them. */
 const u32 *sliding_changed(const struct sliding *sliding, size_t *ret_n);
+
+/* Another `max_bytes`; panes that exceed it leave at once. */
+void sliding_limit(struct sliding *sliding, size_t max_bytes);
 
 /* Memory held: panes, and all else. */
 size_t sliding_bytes(const struct sliding *sliding);
+size_t sliding_pane_bytes(const struct sliding *sliding);
 
 #endif

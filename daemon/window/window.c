@@ -5,14 +5,14 @@
 #include <string.h>
 #include <sys/queue.h>
 
-#define VARINT_MAX 10 /* bytes, with 7 of 64 bits in each */
+#include "window/varint.h"
+
 #define HEADER_MAX (3 * VARINT_MAX)
 #define PAIRS_MAX  (FIGURES_COUNTERS * 2 * VARINT_MAX)
 
 /*
- * Data: records one after another, their numbers as varints (7 bits a byte, low ones first, the high bit set
- * in all but the last): entry, event, length in bytes of what follows; then for each counter that moved, how
- * many were passed over since the one before, and its difference.
+ * Data: records one after another, their numbers as varints: entry, event, length in bytes of what follows;
+ * then for each counter that moved, how many were passed over since the one before, and its difference.
  */
 struct collection {
 	TAILQ_ENTRY(collection) list;
@@ -115,27 +115,6 @@ void window_begin(struct window *window, u64 now_ns, const struct timespec *now)
 			.begin_ns = window->last_ns, .end_ns = now_ns, .begin = window->last};
 	window->last_ns = now_ns;
 	window->now = *now;
-}
-
-static u8 *put_varint(u8 *to, u64 value)
-{
-	for (; value >> 7; value >>= 7)
-		*to++ = (u8)(value | 0x80);
-	*to++ = (u8)value;
-	return to;
-}
-
-static const u8 *get_varint(const u8 *from, u64 *ret)
-{
-	u64 value = 0;
-
-	for (unsigned shift = 0;; shift += 7) {
-		value |= (u64)(*from & 0x7f) << shift;
-		if (!(*from++ & 0x80))
-			break;
-	}
-	*ret = value;
-	return from;
 }
 
 /* The counters that moved. */

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "policy/metric.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/number.h"
+#include "pebsd/histogram.h"
+
+#define RATIO "ratio:"
+
+static const struct {
+	const char *word;
+	struct metric metric;
+} plain[] = {
+	{"p50", {.kind = METRIC_QUANTILE, .quantile = 0.5}},
+	{"p90", {.kind = METRIC_QUANTILE, .quantile = 0.9}},
+	{"p95", {.kind = METRIC_QUANTILE, .quantile = 0.95}},
+	{"p99", {.kind = METRIC_QUANTILE, .quantile = 0.99}},
+	{"p999", {.kind = METRIC_QUANTILE, .quantile = 0.999}},
+	{"mean", {.kind = METRIC_MEAN}},
+	{"rate", {.kind = METRIC_RATE}},
+	{"share:hitm", {.kind = METRIC_SHARE, .share = METRIC_SHARE_HITM}},
+	{"share:tlb_walk", {.kind = METRIC_SHARE, .share = METRIC_SHARE_TLB_WALK}},
+	{"share:locked", {.kind = METRIC_SHARE, .share = METRIC_SHARE_LOCKED}},
+};
+
+#define WORD_(name, word) "share:" word,
+
+static const char *const source_words[] = {SOURCES(WORD_)};
+
+const char *const metric_words[] = {
+	"p50",
+	"p90",
+	"p95",
+	"p99",
+	"p999",
+	"mean",
+	"rate",
+	"share:hitm",
+	"share:tlb_walk",
+	"share:locked",
+	SOURCES(WORD_) NULL,
+};
+
+#undef WORD_
+
+int metric_parse(const char *text, struct metric *ret)
+{
+	const bool ratio = strncmp(text, RATIO, strlen(RATIO)) == 0;
+	const char *word = ratio ? text + strlen(RATIO) : text;
+
+	for (size_t i = 0; i < ARRAY_SIZE(plain); i++)
+		if (strcmp(word, plain[i].word) == 0) {
+			*ret = plain[i].metric;
+			ret->ratio = ratio;
+			return 0;
+		}
+	for (u32 i = 0; i < ARRAY_SIZE(source_words); i++)
+		if (strcmp(word, source_words[i]) == 0) {
+			*ret = (struct metric){.kind = METRIC_SHARE, .ratio = ratio, .source = i};
+			return 0;
+		}
+	return -EINVAL;
+}
+
+static bool same_but_ratio(const struct metric *a, const struct metric *b)
+{
+	if (a->kind != b->kind)
+		return false;
+	if (a->kind == METRIC_QUANTILE)
+		return a->quantile == b->quantile;
+	return a->kind != METRIC_SHARE || a->share == b->share;
+}
+
+void metric_format(const struct metric *metric, char ret[METRIC_TEXT_MAX])
+{
+	const char *word = "";
+
+	if (metric->kind == METRIC_SHARE && metric->share == METRIC_SHARE_SOURCE)
+		word = source_words[metric->source];
+	else
+		for (size_t i = 0; i < ARRAY_SIZE(plain); i++)
+			if (same_but_ratio(metric, &plain[i].metric))
+				word = plain[i].word;
+	(void)snprintf(ret, METRIC_TEXT_MAX, "%s%s", metric->ratio ? RATIO : "", word);
+}
+
+/* Between which thresholds are, these included where `inclusive`. */
+struct range {
+	double min;
+	double max;
+	bool inclusive;
+	const char *form;
+};
+
+static struct range range_of(const struct metric *metric)
+{
+	if (metric->ratio)
+		return (struct range){0.01, 100, true, "a number from 0.01 to 100, times the baseline"};
+	switch (metric->kind) {
+	case METRIC_QUANTILE:
+		break;
+	case METRIC_MEAN:
+		/* A mean counts latencies up to 8 times the threshold (rule_mean_cap()). */
+		return (struct range){2, 131072, true, "cycles from 2 to 131072"};
+	case METRIC_RATE:
+		return (struct range){0, 1e15, false, "weighted samples a second, more than 0"};
+	case METRIC_SHARE:
+		return (struct range){0, 1, false, "a share between 0 and 1, such as 0.3 or 30%"};
+	}
+	return (struct range){1, 1 << HISTOGRAM_MAX_LOG2, true, "cycles from 1 to 1048576"};
+}
+
+int metric_parse_threshold(const struct metric *metric, const char *text, double *ret)
+{
+	const struct range range = range_of(metric);
+	const bool percent_may_be = metric->kind == METRIC_SHARE && !metric->ratio;
+	double value;
+
+	if (decimal_parse(text, &value) < 0 || (strchr(text, '%') && !percent_may_be))
+		return -EINVAL;
+	if (range.inclusive ? value < range.min || value > range.max
+			    : value <= range.min || value >= range.max)
+		return -EINVAL;
+	*ret = value;
+	return 0;
+}
+
+const char *metric_threshold_form(const struct metric *metric)
+{
+	return range_of(metric).form;
+}
+
+const char *metric_unit(const struct metric *metric)
+{
+	if (metric->ratio)
+		return "times its baseline";
+	switch (metric->kind) {
+	case METRIC_QUANTILE:
+	case METRIC_MEAN:
+		break;
+	case METRIC_RATE:
+		return "weighted samples a second";
+	case METRIC_SHARE:
+		return "of the samples";
+	}
+	return "cycles";
+}
+
+const char *metric_unit_word(const struct metric *metric)
+{
+	if (metric->ratio)
+		return "ratio";
+	switch (metric->kind) {
+	case METRIC_QUANTILE:
+	case METRIC_MEAN:
+		break;
+	case METRIC_RATE:
+		return "per_second";
+	case METRIC_SHARE:
+		return "share";
+	}
+	return "cycles";
+}

@@ -1,0 +1,466 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "window/sliding.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/queue.h>
+
+#include "window/sliding_subjects.h"
+#include "window/tally_record.h"
+
+#define SCRATCH_KEPT ((size_t)64 << 10)
+#define RECORD_MAX   (VARINT_MAX + TALLY_RECORD_MAX)
+
+/* Data: for each subject its number as a varint, then tally_pack()'s. */
+struct pane {
+	TAILQ_ENTRY(pane) list;
+	u64 begin_ns;
+	struct sliding_time time;
+	size_t size;
+	u8 data[];
+};
+
+/* A list that has room for every subject, so that nothing is allocated where it may not fail. */
+struct numbers {
+	u32 *list;
+	size_t n;
+};
+
+struct sliding {
+	struct sliding_settings settings;
+	struct sliding_subjects subjects;
+	TAILQ_HEAD(panes, pane) panes; /* oldest first, each ending where the next begins */
+	size_t pane_bytes;
+	struct sliding_time total; /* of all panes and the open one */
+
+	/* The open pane. */
+	u64 begin_ns;
+	struct sliding_time time;
+	struct numbers in_pane; /* those with a record in it */
+	struct tally *spare;    /* for sliding_subject.open; linked by their first bytes */
+	size_t n_spare;
+	u8 *scratch;
+	size_t scratch_room;
+
+	/* The open collection. */
+	u64 last_ns; /* where it begins */
+	u64 now_ns;
+	struct sliding_time now_time;
+	bool is_open;
+	int error;
+	u32 serial; /* of the last one begun */
+	struct numbers changed;
+	size_t room; /* in both lists of numbers */
+};
+
+int sliding_new(const struct sliding_settings *settings, u64 start_ns, struct sliding **ret)
+{
+	struct sliding *sliding = calloc(1, sizeof(*sliding));
+
+	if (!sliding)
+		return -ENOMEM;
+	sliding->settings = *settings;
+	TAILQ_INIT(&sliding->panes);
+	sliding->begin_ns = start_ns;
+	sliding->last_ns = start_ns;
+	*ret = sliding;
+	return 0;
+}
+
+static struct tally *take_spare(struct sliding *sliding)
+{
+	struct tally *tally = sliding->spare;
+
+	if (!tally)
+		return malloc(sizeof(*tally));
+	memcpy(&sliding->spare, tally, sizeof(struct tally *));
+	sliding->n_spare--;
+	return tally;
+}
+
+static void give_spare(struct sliding *sliding, struct tally *tally)
+{
+	memcpy(tally, &sliding->spare, sizeof(struct tally *));
+	sliding->spare = tally;
+	sliding->n_spare++;
+}
+
+static void free_spare(struct sliding *sliding, size_t but)
+{
+	while (sliding->n_spare > but)
+		free(take_spare(sliding));
+}
+
+static void free_oldest(struct sliding *sliding)
+{
+	struct pane *pane = TAILQ_FIRST(&sliding->panes);
+
+	TAILQ_REMOVE(&sliding->panes, pane, list);
+	sliding->pane_bytes -= sizeof(*pane) + pane->size;
+	free(pane);
+}
+
+struct sliding *sliding_free(struct sliding *sliding)
+{
+	if (!sliding)
+		return NULL;
+	while (!TAILQ_EMPTY(&sliding->panes))
+		free_oldest(sliding);
+	for (size_t i = 0; i < sliding->in_pane.n; i++)
+		free(subjects_get(&sliding->subjects, sliding->in_pane.list[i])->open);
+	free_spare(sliding, 0);
+	subjects_free(&sliding->subjects);
+	free(sliding->in_pane.list);
+	free(sliding->changed.list);
+	free(sliding->scratch);
+	free(sliding);
+	return NULL;
+}
+
+/* Both lists, or none. */
+static int set_room(struct sliding *sliding, size_t room)
+{
+	u32 *list;
+
+	if (room < sliding->room)
+		sliding->room = room;
+	list = reallocarray(sliding->in_pane.list, room, sizeof(*list));
+	if (!list)
+		return -ENOMEM;
+	sliding->in_pane.list = list;
+	list = reallocarray(sliding->changed.list, room, sizeof(*list));
+	if (!list)
+		return -ENOMEM;
+	sliding->changed.list = list;
+	sliding->room = room;
+	return 0;
+}
+
+/* A number can be in the list of changes of a collection in which it was freed: they count until the next. */
+static size_t room_needed(const struct sliding *sliding)
+{
+	return sliding->subjects.held * SUBJECTS_CHUNK;
+}
+
+int sliding_open(struct sliding *sliding, u32 *ret)
+{
+	int r;
+
+	r = subjects_open(&sliding->subjects, ret);
+	if (r < 0)
+		return r;
+	if (room_needed(sliding) <= sliding->room)
+		return 0;
+	r = set_room(sliding, room_needed(sliding) + room_needed(sliding) / 2);
+	if (r < 0) {
+		subjects_get(&sliding->subjects, *ret)->live = false;
+		subjects_release(&sliding->subjects, *ret);
+	}
+	return r;
+}
+
+void sliding_close(struct sliding *sliding, u32 number)
+{
+	struct sliding_subject *subject = subjects_get(&sliding->subjects, number);
+
+	if (!subject || !subject->live)
+		return;
+	memset(subjects_tally(&sliding->subjects, number), 0, sizeof(struct tally));
+	if (subject->open)
+		give_spare(sliding, subject->open);
+	subject->open = NULL;
+	subject->live = false;
+	subjects_release(&sliding->subjects, number);
+}
+
+static void mark_changed(struct sliding *sliding, struct sliding_subject *subject, u32 number)
+{
+	if (subject->changed == sliding->serial)
+		return;
+	subject->changed = sliding->serial;
+	sliding->changed.list[sliding->changed.n++] = number;
+}
+
+static void add_time(struct sliding_time *sum, const struct sliding_time *addend)
+{
+	sum->elapsed_ns += addend->elapsed_ns;
+	sum->enabled_ns += addend->enabled_ns;
+	sum->running_ns += addend->running_ns;
+	sum->blind_ns += addend->blind_ns;
+	sum->expected += addend->expected;
+	sum->lost += addend->lost;
+}
+
+static void subtract_time(struct sliding_time *sum, const struct sliding_time *part)
+{
+	sum->elapsed_ns -= part->elapsed_ns;
+	sum->enabled_ns -= part->enabled_ns;
+	sum->running_ns -= part->running_ns;
+	sum->blind_ns -= part->blind_ns;
+	sum->expected -= part->expected;
+	sum->lost -= part->lost;
+}
+
+/* The oldest pane leaves. */
+static void leave(struct sliding *sliding)
+{
+	const struct sliding_settings *settings = &sliding->settings;
+	const struct pane *pane = TAILQ_FIRST(&sliding->panes);
+	const u8 *from = pane->data;
+
+	if (settings->passing)
+		settings->passing(settings->userdata, &pane->time);
+	while (from < pane->data + pane->size) {
+		struct sliding_subject *subject;
+		struct tally tally;
+		u64 number;
+
+		from = get_varint(from, &number);
+		from = tally_unpack(from, &tally);
+		subject = subjects_get(&sliding->subjects, (u32)number);
+		subject->records--;
+		if (!subject->live) {
+			subjects_release(&sliding->subjects, (u32)number);
+			continue;
+		}
+		if (settings->leaving)
+			settings->leaving(settings->userdata, (u32)number, &tally, &pane->time);
+		tally_subtract(subjects_tally(&sliding->subjects, (u32)number), &tally);
+		mark_changed(sliding, subject, (u32)number);
+	}
+	subtract_time(&sliding->total, &pane->time);
+	free_oldest(sliding);
+}
+
+/* The open pane's subjects have nothing in it any more. */
+static void clear_open(struct sliding *sliding)
+{
+	for (size_t i = 0; i < sliding->in_pane.n; i++) {
+		struct sliding_subject *subject = subjects_get(&sliding->subjects, sliding->in_pane.list[i]);
+
+		if (subject->open)
+			give_spare(sliding, subject->open);
+		subject->open = NULL;
+	}
+	sliding->in_pane.n = 0;
+	sliding->time = (struct sliding_time){0};
+}
+
+static void begin_anew(struct sliding *sliding)
+{
+	clear_open(sliding);
+	while (!TAILQ_EMPTY(&sliding->panes))
+		free_oldest(sliding);
+	sliding->total = (struct sliding_time){0};
+	sliding->begin_ns = sliding->now_ns;
+	for (u32 i = 0; i < sliding->subjects.n_chunks * SUBJECTS_CHUNK; i++) {
+		struct sliding_subject *subject = subjects_get(&sliding->subjects, i);
+
+		if (!subject ||
+		    !(sliding->subjects.chunks[i / SUBJECTS_CHUNK]->used >> i % SUBJECTS_CHUNK & 1))
+			continue;
+		subject->records = 0;
+		if (subject->live)
+			mark_changed(sliding, subject, i);
+		else
+			subjects_release(&sliding->subjects, i);
+		memset(subjects_tally(&sliding->subjects, i), 0, sizeof(struct tally));
+	}
+}
+
+void sliding_begin(struct sliding *sliding, u64 now_ns, const struct sliding_time *time)
+{
+	subjects_sweep(&sliding->subjects);
+	if (sliding->room / 4 > room_needed(sliding) + SUBJECTS_CHUNK && !sliding->in_pane.n)
+		(void)set_room(sliding, room_needed(sliding) + SUBJECTS_CHUNK);
+	sliding->changed.n = 0;
+	if (!++sliding->serial)
+		sliding->serial = 1;
+	sliding->error = sliding->is_open || now_ns < sliding->last_ns ? -EINVAL : 0;
+	sliding->is_open = true;
+	sliding->now_ns = now_ns;
+	sliding->now_time = *time;
+	sliding->now_time.elapsed_ns = now_ns - sliding->last_ns;
+}
+
+void sliding_put(struct sliding *sliding, u32 number, const struct tally *difference)
+{
+	struct sliding_subject *subject = subjects_get(&sliding->subjects, number);
+
+	if (sliding->error || !sliding->is_open || !subject || !subject->live)
+		return;
+	if (!difference->samples && !difference->latency_samples)
+		return;
+	if (subject->open) {
+		tally_add(subject->open, difference);
+	} else {
+		subject->open = take_spare(sliding);
+		if (!subject->open) {
+			sliding->error = -ENOMEM;
+			return;
+		}
+		*subject->open = *difference;
+		subject->records++;
+		sliding->in_pane.list[sliding->in_pane.n++] = number;
+	}
+	tally_add(subjects_tally(&sliding->subjects, number), difference);
+	mark_changed(sliding, subject, number);
+}
+
+static int reserve_scratch(struct sliding *sliding, size_t needed)
+{
+	u8 *scratch;
+
+	if (needed <= sliding->scratch_room)
+		return 0;
+	needed += needed / 2;
+	scratch = realloc(sliding->scratch, needed);
+	if (!scratch)
+		return -ENOMEM;
+	sliding->scratch = scratch;
+	sliding->scratch_room = needed;
+	return 0;
+}
+
+/* The records of the open pane into scratch. */
+static int pack_open(struct sliding *sliding, size_t *ret_size)
+{
+	size_t size = 0;
+
+	for (size_t i = 0; i < sliding->in_pane.n; i++) {
+		u32 number = sliding->in_pane.list[i];
+		struct sliding_subject *subject = subjects_get(&sliding->subjects, number);
+		int r;
+
+		if (!subject->live)
+			continue;
+		r = reserve_scratch(sliding, size + RECORD_MAX);
+		if (r < 0)
+			return r;
+		size = (size_t)(tally_pack(subject->open, put_varint(sliding->scratch + size, number)) -
+				sliding->scratch);
+	}
+	*ret_size = size;
+	return 0;
+}
+
+static int close_pane(struct sliding *sliding)
+{
+	size_t used = sliding->in_pane.n;
+	struct pane *pane;
+	size_t size;
+	int r;
+
+	r = pack_open(sliding, &size);
+	if (r < 0)
+		return r;
+	pane = malloc(sizeof(*pane) + size);
+	if (!pane)
+		return -ENOMEM;
+	pane->begin_ns = sliding->begin_ns;
+	pane->time = sliding->time;
+	pane->size = size;
+	if (size)
+		memcpy(pane->data, sliding->scratch, size);
+	TAILQ_INSERT_TAIL(&sliding->panes, pane, list);
+	sliding->pane_bytes += sizeof(*pane) + size;
+	for (size_t i = 0; i < used; i++) {
+		struct sliding_subject *subject = subjects_get(&sliding->subjects, sliding->in_pane.list[i]);
+
+		if (subject->live)
+			continue;
+		subject->records--;
+		subjects_release(&sliding->subjects, sliding->in_pane.list[i]);
+	}
+	clear_open(sliding);
+	sliding->begin_ns = sliding->now_ns;
+	free_spare(sliding, used);
+	if (sliding->scratch_room > SCRATCH_KEPT && size < sliding->scratch_room / 4) {
+		free(TAKE_PTR(sliding->scratch));
+		sliding->scratch_room = 0;
+	}
+	return 0;
+}
+
+static u64 first_ns(const struct sliding *sliding)
+{
+	const struct pane *first = TAILQ_FIRST(&sliding->panes);
+
+	return first ? first->begin_ns : sliding->begin_ns;
+}
+
+/* Where the window would begin without the oldest pane. */
+static u64 second_ns(const struct sliding *sliding)
+{
+	const struct pane *second = TAILQ_NEXT(TAILQ_FIRST(&sliding->panes), list);
+
+	return second ? second->begin_ns : sliding->begin_ns;
+}
+
+void sliding_limit(struct sliding *sliding, size_t max_bytes)
+{
+	sliding->settings.max_bytes = max_bytes;
+	while (sliding->pane_bytes > max_bytes)
+		leave(sliding);
+}
+
+int sliding_end(struct sliding *sliding)
+{
+	int r = sliding->is_open ? sliding->error : -EINVAL;
+
+	if (!r) {
+		add_time(&sliding->time, &sliding->now_time);
+		add_time(&sliding->total, &sliding->now_time);
+		/* An eighth less will do: intervals are not of one length to the nanosecond. */
+		if ((sliding->now_ns - sliding->begin_ns) * 8 >=
+		    sliding->settings.window_ns / SLIDING_PANES * 7)
+			r = close_pane(sliding);
+	}
+	sliding->last_ns = sliding->now_ns;
+	sliding->is_open = false;
+	if (r < 0) {
+		begin_anew(sliding);
+		return r;
+	}
+	while (!TAILQ_EMPTY(&sliding->panes) &&
+	       sliding->now_ns - second_ns(sliding) >= sliding->settings.window_ns)
+		leave(sliding);
+	sliding_limit(sliding, sliding->settings.max_bytes);
+	return 0;
+}
+
+const struct tally *sliding_tally(const struct sliding *sliding, u32 number)
+{
+	static const struct tally nothing;
+
+	return subjects_get(&sliding->subjects, number) ? subjects_tally(&sliding->subjects, number)
+							: &nothing;
+}
+
+struct sliding_time sliding_time(const struct sliding *sliding)
+{
+	return sliding->total;
+}
+
+bool sliding_covered(const struct sliding *sliding)
+{
+	return sliding->last_ns - first_ns(sliding) >= sliding->settings.window_ns;
+}
+
+const u32 *sliding_changed(const struct sliding *sliding, size_t *ret_n)
+{
+	*ret_n = sliding->changed.n;
+	return sliding->changed.list;
+}
+
+size_t sliding_pane_bytes(const struct sliding *sliding)
+{
+	return sliding->pane_bytes;
+}
+
+size_t sliding_bytes(const struct sliding *sliding)
+{
+	return sizeof(*sliding) + sliding->pane_bytes + subjects_bytes(&sliding->subjects) +
+	       (sliding->in_pane.n + sliding->n_spare) * sizeof(struct tally) + sliding->scratch_room +
+	       2 * sliding->room * sizeof(u32);
+}
