@@ -66,7 +66,7 @@ BPF_CFLAGS = -g -O2 -target bpf -mcpu=v3 -D__TARGET_ARCH_$(BPF_ARCH) -Wall -Wext
 MAINS = daemon/main.c daemon/ctl/main.c
 LIBRARY_SOURCES = $(filter-out $(MAINS),$(wildcard daemon/*.c daemon/*/*.c daemon/*/*/*.c))
 # What tools and fuzzers use of the tests' library: made without Criterion, which they have no need of.
-TOOL_LIBRARY_SOURCES = tests/lib/example_snapshot.c tests/lib/perf_data_writer.c tests/lib/world.c
+TOOL_LIBRARY_SOURCES = tests/lib/example_snapshot.c tests/lib/neighbour_world.c tests/lib/perf_data_writer.c tests/lib/world.c
 TEST_LIBRARY_SOURCES = $(filter-out tests/lib/time_limit.c,$(wildcard tests/lib/*.c))
 
 programs = $(patsubst tests/%.c,$(OUT)/tests/%,$(wildcard tests/$(1)))
@@ -139,6 +139,10 @@ $(OUT)/tests/%: $(OUT)/obj/tests/%.o $(TIME_LIMIT) $(TEST_OBJECTS)
 	$(call say,LINK)$(link_test) -lcriterion
 
 $(OUT)/tests/tools/%: $(OUT)/obj/tests/tools/%.o $(OUT)/libtools.a $(OUT)/libpebsd.a
+	@mkdir -p $(@D)
+	$(call say,LINK)$(link_test)
+
+$(OUT)/tests/bench/%: $(OUT)/obj/tests/bench/%.o $(OUT)/libtools.a $(OUT)/libpebsd.a
 	@mkdir -p $(@D)
 	$(call say,LINK)$(link_test)
 
@@ -248,6 +252,10 @@ test-hardware: ## pebsd against perf mem on this machine's PEBS or IBS (needs ro
 	@CHASE=$(abspath $(OUT)/tests/hardware/chase) REPORT=$(abspath $(BUILD)/hardware-report.txt) $(RUN_TESTS) -s -t 1800 \
 		-p tests/hardware/run.sh
 
+bench-neighbours: ## how often the right neighbour is named, and a wrong one
+	+@$(PARALLEL) $(OUT)/tests/bench/neighbours_rates
+	@$(OUT)/tests/bench/neighbours_rates
+
 fuzz: ## each fuzzer for FUZZ_SECONDS=20
 	+@$(PARALLEL) FUZZ=1 fuzzers
 	+@$(SUBMAKE) FUZZ=1 run-fuzzers
@@ -317,7 +325,7 @@ help: ## this list
 	@sed -n 's/^\([a-z0-9-]*\):[^#]*## \(.*\)/\1\t\2/p' Makefile | expand -t 16
 
 .PHONY: all unit-tests bpf-tests e2e-tests corpus-tests guest-programs hardware-programs fuzzers tools deps deps-test deps-develop deps-guest run test test-unit \
-	test-bpf test-e2e test-sanitize run-sanitized test-corpus test-fresh test-guest test-hardware guest-shell fuzz run-fuzzers lint lint-format \
+	test-bpf test-e2e test-sanitize run-sanitized test-corpus test-fresh test-guest test-hardware guest-shell bench-neighbours fuzz run-fuzzers lint lint-format \
 	lint-tidy lint-tidy-bpf lint-tidy-daemon lint-scripts lint-manuals install uninstall clean help
 .PRECIOUS: $(OUT)/obj/%.o $(OUT)/bpf/%.bpf.o $(OUT)/%.skel.h
 -include $(shell find $(OUT)/obj -name '*.d' 2>/dev/null)

@@ -512,6 +512,8 @@ int prometheus_render(const struct snapshot *snapshot, const struct series *cons
 		write_counters(&rendering, options->detail);
 		write_events(&rendering);
 		r = prometheus_offcore(&out, snapshot, series, n_series);
+		if (r >= 0 && options->alerts)
+			r = prometheus_alerts(&out, options->alerts);
 		write_daemon(&rendering, process);
 		if (r >= 0)
 			r = write_guests(&rendering, series, n_series);

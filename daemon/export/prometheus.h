@@ -11,6 +11,7 @@
 #include "base/version.h"
 #include "collect/series.h"
 #include "export/process.h"
+#include "export/prometheus_alerts.h"
 #include "snapshot.h"
 
 #define PROMETHEUS_TEXT_TYPE        "text/plain; version=0.0.4; charset=utf-8"
@@ -19,6 +20,7 @@
 struct prometheus_options {
 	bool openmetrics; /* else text */
 	bool detail;      /* all snoop and TLB results, not only the counters that always are */
+	const struct prometheus_alerts *alerts; /* NULL: there is no policy */
 };
 
 /*

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The methods of the control socket (varlink_handler); control_interface.c says what each does. `userdata` is
+ * the struct control. */
+#ifndef PEBSD_CONTROL_METHODS_H
+#define PEBSD_CONTROL_METHODS_H
+
+#include "export/varlink.h"
+
+/* control_figures.c: what was counted. */
+int control_get_status(struct varlink_call *call, json_object *parameters, void *userdata);
+int control_get_top(struct varlink_call *call, json_object *parameters, void *userdata);
+int control_get_cgroup(struct varlink_call *call, json_object *parameters, void *userdata);
+int control_get_hot(struct varlink_call *call, json_object *parameters, void *userdata);
+
+/* control_policy.c: what was made of it. */
+int control_get_rules(struct varlink_call *call, json_object *parameters, void *userdata);
+int control_get_alerts(struct varlink_call *call, json_object *parameters, void *userdata);
+int control_explain(struct varlink_call *call, json_object *parameters, void *userdata);
+int control_get_neighbours(struct varlink_call *call, json_object *parameters, void *userdata);
+
+/* control_sampling.c: what changes something. */
+int control_pause(struct varlink_call *call, json_object *parameters, void *userdata);
+int control_resume(struct varlink_call *call, json_object *parameters, void *userdata);
+int control_reload(struct varlink_call *call, json_object *parameters, void *userdata);
+
+#endif

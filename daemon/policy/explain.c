@@ -1,0 +1,320 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "policy/explain.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "policy/quantity.h"
+#include "policy/speech.h"
+
+static void span(u64 ns, char ret[TEXT_NUMBER_MAX])
+{
+	text_span((double)ns / (double)NSEC_PER_SEC, ret);
+}
+
+/* Decided at the edges of buckets, by counts. */
+static bool at_edges(const struct metric *metric)
+{
+	return metric->kind == METRIC_QUANTILE && !metric->ratio;
+}
+
+static bool has_ended(const struct alert *alert)
+{
+	return alert->decision.state == ALERT_RESOLVED && alert->end != ALERT_END_CLEAR;
+}
+
+static void say_value(struct speech *speech)
+{
+	const struct estimate *estimate = &speech->alert->estimate;
+	const struct metric *metric = &speech->rule->metric;
+	char value[QUANTITY_MAX], samples[TEXT_NUMBER_MAX], base[TEXT_NUMBER_MAX], window[TEXT_NUMBER_MAX];
+	const char *is = has_ended(speech->alert) ? "was last" : "is";
+
+	if (!estimate->known) {
+		say(speech, "%s has no value: nothing in the window that it could be taken from",
+		    speech->metric);
+		return;
+	}
+	quantity(metric, estimate->value, NEAREST, value);
+	text_count(estimate->samples, samples);
+	text_count(estimate->base_samples, base);
+	span(speech->alert->covered_ns, window);
+	if (metric->ratio)
+		say(speech, "%s %s %s, from %s %s in %s and a baseline worth %s", speech->metric, is, value,
+		    samples, speech_samples(metric), window, base);
+	else
+		say(speech, "%s %s %s, from %s %s in %s", speech->metric, is, value, samples,
+		    speech_samples(metric), window);
+}
+
+static void say_bounds(struct speech *speech)
+{
+	const struct alert *alert = speech->alert;
+	const struct metric *metric = &speech->rule->metric;
+	const char *above = at_edges(metric) ? "above" : "at least";
+	char low[QUANTITY_MAX], high[QUANTITY_MAX], confidence[TEXT_NUMBER_MAX], cap[TEXT_NUMBER_MAX];
+
+	quantity_number(100 * speech->rule->confidence, 4, NEAREST, confidence);
+	quantity(metric, alert->estimate.bounds.low, DOWN, low);
+	quantity(metric, alert->estimate.bounds.high, UP, high);
+	if (speech_has_low(alert) && speech_has_high(alert))
+		say(speech, "it is %s %s, and at most %s, each with %s %% confidence", above, low, high,
+		    confidence);
+	else if (speech_has_low(alert))
+		say(speech, "it is %s %s with %s %% confidence; so far nothing bounds it above", above, low,
+		    confidence);
+	else if (speech_has_high(alert))
+		say(speech, "it is at most %s with %s %% confidence; so far nothing bounds it below", high,
+		    confidence);
+	else
+		say(speech, "so few %s give no bound with %s %% confidence", speech_samples(metric),
+		    confidence);
+	if (metric->kind == METRIC_MEAN && speech_has_high(alert)) {
+		text_count(rule_mean_cap(speech->rule, &alert->limits), cap);
+		say(speech,
+		    "%s no latency as more than %s cycles: without such a limit a mean has no upper bound",
+		    metric->ratio ? "both bounds count" : "its upper bound counts", cap);
+	}
+}
+
+static const char *side(const struct rule *rule, bool breach)
+{
+	if (at_edges(&rule->metric))
+		return speech_proven_above(rule, breach) ? "above" : "not above";
+	return speech_proven_above(rule, breach) ? "at least" : "at most";
+}
+
+/* The directory that a preference stands on. */
+static void say_preference(struct speech *speech)
+{
+	const struct preference_effect *effect = &speech->alert->preference;
+	const char *cgroup = speech->alert->cgroup;
+	char own[QUANTITY_MAX], other[QUANTITY_MAX];
+
+	if (effect->ignored)
+		say(speech, "it is ignored: " PREFERENCE_IGNORE " on the directory of %s names this rule",
+		    cgroup);
+	if (effect->has_threshold) {
+		quantity(&speech->rule->metric, speech->rule->threshold, NEAREST, own);
+		quantity(&speech->rule->metric, effect->threshold, NEAREST, other);
+		say(speech,
+		    "the threshold %s is that of " PREFERENCE_THRESHOLD
+		    " on the directory of %s; the rule's own is %s",
+		    other, cgroup, own);
+	}
+	if (effect->untrusted)
+		say(speech,
+		    "what user.pebsd.* on the directory of %s says about this rule is not heeded: the "
+		    "directory is not root's, and the rule has no `trust-owner = yes`",
+		    cgroup);
+	if (effect->malformed)
+		say(speech,
+		    "what user.pebsd.* on the directory of %s says about this rule cannot be read, and is "
+		    "not heeded",
+		    cgroup);
+}
+
+static void say_limits(struct speech *speech)
+{
+	const struct rule *rule = speech->rule;
+	const struct preference_effect *effect = &speech->alert->preference;
+	double asked = effect->has_threshold ? effect->threshold : rule->threshold;
+	char threshold[QUANTITY_MAX], clear[QUANTITY_MAX], duration[TEXT_NUMBER_MAX];
+
+	quantity(&rule->metric, speech->alert->limits.threshold, NEAREST, threshold);
+	quantity(&rule->metric, speech->alert->limits.clear, NEAREST, clear);
+	span(rule->for_ns, duration);
+	if (rule->for_ns)
+		say(speech,
+		    "the rule fires when %s is proven to be %s %s for %s, and clears when it is "
+		    "proven to be %s %s",
+		    speech->metric, side(rule, true), threshold, duration, side(rule, false), clear);
+	else
+		say(speech,
+		    "the rule fires when %s is proven to be %s %s, and clears when it is proven to "
+		    "be %s %s",
+		    speech->metric, side(rule, true), threshold, side(rule, false), clear);
+	if (at_edges(&rule->metric) && asked != speech->alert->limits.threshold) {
+		char wish[QUANTITY_MAX];
+
+		quantity(&rule->metric, asked, NEAREST, wish);
+		say(speech, "asked for were %s; a quantile is judged at the nearest edge of a bucket, %s",
+		    wish, threshold);
+	}
+}
+
+static void say_missing(struct speech *speech, const char *where, u64 samples)
+{
+	char have[TEXT_NUMBER_MAX], needed[TEXT_NUMBER_MAX], missing[TEXT_NUMBER_MAX];
+	u64 min = speech->rule->min_samples;
+
+	text_count(samples, have);
+	text_count(min, needed);
+	text_count(min > samples ? min - samples : 0, missing);
+	say(speech, "%s has %s of the %s %s that `min-samples` asks for: with %s more it is judged", where,
+	    have, needed, speech_samples(&speech->rule->metric), missing);
+}
+
+/* What ends it. */
+static void say_end_of_unknown(struct speech *speech)
+{
+	const struct alert *alert = speech->alert;
+	char window[TEXT_NUMBER_MAX], covered[TEXT_NUMBER_MAX], missing[TEXT_NUMBER_MAX];
+	u64 window_ns = speech->rule->window_ns;
+
+	span(window_ns, window);
+	span(alert->covered_ns, covered);
+	span(window_ns > alert->covered_ns ? window_ns - alert->covered_ns : 0, missing);
+	switch (alert->decision.unknown) {
+	case UNKNOWN_NOT:
+		return;
+	case UNKNOWN_WINDOW:
+		say(speech, "the window has covered %s of %s: in %s it is judged", covered, window, missing);
+		return;
+	case UNKNOWN_SAMPLES:
+		say_missing(speech, "the window", alert->estimate.samples);
+		return;
+	case UNKNOWN_SOURCE:
+		say(speech,
+		    "for a tenth of the window or more no sample could come; it is judged again when they "
+		    "come, and so much of that time has left the window of %s that it is less",
+		    window);
+		return;
+	case UNKNOWN_MULTIPLEXED:
+		say(speech, "the event had a counter for less than a quarter of its time; it is judged again "
+			    "when it has one for more: with fewer `events` in [sampling], or when another "
+			    "tool lets go of its own");
+		return;
+	case UNKNOWN_LOST:
+		say(speech, "of the samples expected in the window more than a tenth were lost (`pebsctl "
+			    "status` says how); it is judged again when that is a tenth or less");
+		return;
+	case UNKNOWN_BASELINE:
+		say_missing(speech, "the baseline", alert->estimate.base_samples);
+		return;
+	case UNKNOWN_NOT_MEASURED:
+		say(speech, "%s does not measure here what %s is taken from: waiting does not end this",
+		    alert->event_key, speech->metric);
+		return;
+	}
+}
+
+static void say_unknown(struct speech *speech)
+{
+	say(speech, "what it is now is not known: %s; until it is, it stays %s",
+	    unknown_reason_text(speech->alert->decision.unknown),
+	    alert_state_word(speech->alert->decision.state));
+	say_end_of_unknown(speech);
+}
+
+/* Since when, and for how long it must be. */
+static void say_time(struct speech *speech)
+{
+	const struct alert *alert = speech->alert;
+	const u64 for_ns = speech->rule->for_ns, held_ns = alert->decision.held_ns;
+	char since[TEXT_TIME_MAX], breached[TEXT_TIME_MAX];
+	char held[TEXT_NUMBER_MAX], needed[TEXT_NUMBER_MAX], missing[TEXT_NUMBER_MAX];
+
+	text_time(&alert->since, since);
+	text_time(&alert->breached, breached);
+	span(held_ns, held);
+	span(for_ns, needed);
+	span(for_ns > held_ns ? for_ns - held_ns : 0, missing);
+	switch (alert->decision.state) {
+	case ALERT_INACTIVE:
+		return;
+	case ALERT_PENDING:
+		say(speech,
+		    "a breach has been proven for %s of the %s that it takes to fire: %s more, at "
+		    "each collection that can be judged",
+		    held, needed, missing);
+		return;
+	case ALERT_FIRING:
+		if (alert->since.tv_sec && alert->breached.tv_sec)
+			say(speech, "it has fired since %s; the breach was first proven at %s", since,
+			    breached);
+		return;
+	case ALERT_RESOLVED:
+		break;
+	}
+	if (!alert->since.tv_sec)
+		return;
+	switch (alert->end) {
+	case ALERT_END_CLEAR:
+		say(speech, "it resolved at %s: it was proven clear", since);
+		return;
+	case ALERT_END_GONE:
+		say(speech, "it resolved at %s: the cgroup was removed, and its window has passed", since);
+		return;
+	case ALERT_END_RULE:
+		say(speech, "it resolved at %s: the rule was changed or taken out of the configuration",
+		    since);
+		return;
+	case ALERT_END_IGNORED:
+		say(speech, "it resolved at %s: the cgroup is no longer one of this rule's", since);
+		return;
+	}
+}
+
+static void say_baseline(struct speech *speech)
+{
+	char half_life[TEXT_NUMBER_MAX];
+
+	span(speech->rule->baseline_ns, half_life);
+	say(speech,
+	    "the baseline is this cgroup's own time before the window, where what is %s older counts "
+	    "half",
+	    half_life);
+	if (speech->alert->decision.state == ALERT_FIRING)
+		say(speech, "while the rule fires the baseline stands still: what is wrong does not become "
+			    "what is usual");
+}
+
+static void say_all(struct speech *speech)
+{
+	const struct alert *alert = speech->alert;
+	bool judged = !alert->preference.ignored && !has_ended(alert);
+
+	say_value(speech);
+	if (alert->estimate.known)
+		say_bounds(speech);
+	if (judged)
+		say_limits(speech);
+	say_preference(speech);
+	if (judged && alert->decision.unknown != UNKNOWN_NOT)
+		say_unknown(speech);
+	else if (judged)
+		say_change(speech);
+	say_time(speech);
+	if (speech->rule->metric.ratio && judged)
+		say_baseline(speech);
+	if (speech->rule->dry_run)
+		say(speech, "it is a dry run: its state is kept and shown, and nothing is started");
+}
+
+int explain(const struct alert *alert, char ***ret)
+{
+	struct speech speech = {.alert = alert, .rule = alert->rule};
+
+	speech.list = calloc(SPEECH_SENTENCES_MAX + 1, sizeof(*speech.list));
+	if (!speech.list)
+		return -ENOMEM;
+	metric_format(&alert->rule->metric, speech.metric);
+	say_all(&speech);
+	if (speech.error < 0) {
+		explain_free(speech.list);
+		return speech.error;
+	}
+	*ret = speech.list;
+	return 0;
+}
+
+char **explain_free(char **sentences)
+{
+	for (char **sentence = sentences; sentence && *sentence; sentence++)
+		free(*sentence);
+	free(sentences);
+	return NULL;
+}

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#include "policy/quantity.h"
+#include "policy/speech.h"
+
+#define COUNTED_MAX (QUANTITY_MAX + 32)
+
+/* Beyond this many nobody is told to wait for. */
+#define SAMPLES_FORESEEN_MAX (1ULL << 32)
+
+/* What a count is of: the samples on the rule's side of its limit. */
+static void counted(const struct rule *rule, double limit, const char *are, char ret[COUNTED_MAX])
+{
+	char edge[QUANTITY_MAX];
+	char metric[METRIC_TEXT_MAX];
+
+	if (rule->metric.kind == METRIC_QUANTILE) {
+		quantity(&rule->metric, limit, NEAREST, edge);
+		(void)snprintf(ret, COUNTED_MAX, "latencies %s %s %s", are,
+			       rule->below ? "not above" : "above", edge);
+		return;
+	}
+	metric_format(&rule->metric, metric);
+	(void)snprintf(ret, COUNTED_MAX, "samples %s %s%s", are, rule->below ? "not " : "",
+		       strchr(metric, ':') + 1);
+}
+
+/* How many of the share's samples are on the rule's side. */
+static u64 share_count(const struct alert *alert)
+{
+	double share = alert->rule->below ? 1 - alert->estimate.value : alert->estimate.value;
+
+	return (u64)llround(share * (double)alert->estimate.samples);
+}
+
+/* The least number of samples, of which the same share is on the rule's side, that prove a breach; 0: none
+ * that one could wait for. */
+static u64 share_foreseen(struct evidence *evidence, const struct alert *alert)
+{
+	const u64 n = alert->estimate.samples, count = share_count(alert);
+	u64 low = n, high = n;
+	s64 breach, clear;
+
+	do {
+		if (high >= SAMPLES_FORESEEN_MAX)
+			return 0;
+		low = high;
+		high *= 2;
+		evidence_counts(evidence, alert->rule, &alert->limits, high, &breach, &clear);
+	} while (breach > (s64)((double)high * (double)count / (double)n));
+	while (high - low > 1) {
+		u64 middle = low + (high - low) / 2;
+
+		evidence_counts(evidence, alert->rule, &alert->limits, middle, &breach, &clear);
+		if (breach > (s64)((double)middle * (double)count / (double)n))
+			low = middle;
+		else
+			high = middle;
+	}
+	return high;
+}
+
+/* Whether the value itself is past the threshold, proven or not. */
+static bool value_is_past(const struct alert *alert)
+{
+	const struct estimate *estimate = &alert->estimate;
+
+	return alert->rule->below ? estimate->value < alert->limits.threshold
+				  : estimate->value > alert->limits.threshold;
+}
+
+static bool breach_is_proven(const struct alert *alert)
+{
+	const struct interval *bounds = &alert->estimate.bounds;
+
+	return alert->rule->below ? bounds->high <= alert->limits.threshold
+				  : bounds->low >= alert->limits.threshold;
+}
+
+/* By counts: of so many, how many would prove it. */
+static void say_counts(struct speech *speech, bool breach)
+{
+	const struct alert *alert = speech->alert;
+	const struct rule *rule = speech->rule;
+	_cleanup_(evidence_freep) struct evidence *evidence = NULL;
+	char of[TEXT_NUMBER_MAX], enough[TEXT_NUMBER_MAX], now[TEXT_NUMBER_MAX + 16] = "";
+	char what[COUNTED_MAX];
+	s64 counts[2];
+	u64 foreseen;
+
+	if (evidence_new(&evidence) < 0) {
+		speech->error = -ENOMEM;
+		return;
+	}
+	evidence_counts(evidence, rule, &alert->limits, alert->estimate.samples, &counts[0], &counts[1]);
+	text_count(alert->estimate.samples, of);
+	counted(rule, breach ? alert->limits.threshold : alert->limits.clear, "are", what);
+	if (breach ? counts[0] > (s64)alert->estimate.samples : counts[1] < 0) {
+		char needed[TEXT_NUMBER_MAX];
+
+		text_count(rule_needs_samples(rule), needed);
+		say(speech, "%s %s prove neither, whatever they are: it takes at least %s", of,
+		    speech_samples(&rule->metric), needed);
+		return;
+	}
+	text_count((u64)(breach ? counts[0] : counts[1]), enough);
+	if (rule->metric.kind == METRIC_SHARE) {
+		char count[TEXT_NUMBER_MAX];
+
+		text_count(share_count(alert), count);
+		(void)snprintf(now, sizeof(now), "; %s are", count);
+	}
+	say(speech, "%s when at %s %s of %s %s%s", breach ? "a breach is proven" : "it is proven clear",
+	    breach ? "least" : "most", enough, of, what, now);
+	if (!breach || rule->metric.kind != METRIC_SHARE || !value_is_past(alert) || breach_is_proven(alert))
+		return;
+	foreseen = share_foreseen(evidence, alert);
+	if (foreseen) {
+		text_count(foreseen, of);
+		say(speech, "with the same share of them, about %s samples in a window would prove it", of);
+	}
+}
+
+/* By bounds: which of them would have to be where. */
+static void say_bound(struct speech *speech, bool breach)
+{
+	const struct alert *alert = speech->alert;
+	const struct metric *metric = &speech->rule->metric;
+	bool above = speech_proven_above(speech->rule, breach);
+	char bound[QUANTITY_MAX], limit[QUANTITY_MAX];
+
+	quantity(metric, breach ? alert->limits.threshold : alert->limits.clear, NEAREST, limit);
+	if (above ? !speech_has_low(alert) : !speech_has_high(alert)) {
+		say(speech, "%s when its %s bound is %s %s; there is none so far",
+		    breach ? "a breach is proven" : "it is proven clear", above ? "lower" : "upper",
+		    above ? "at least" : "at most", limit);
+		return;
+	}
+	quantity(metric, above ? alert->estimate.bounds.low : alert->estimate.bounds.high, above ? DOWN : UP,
+		 bound);
+	say(speech, "%s when its %s bound, now %s, is %s %s",
+	    breach ? "a breach is proven" : "it is proven clear", above ? "lower" : "upper", bound,
+	    above ? "at least" : "at most", limit);
+}
+
+void say_change(struct speech *speech)
+{
+	const struct metric *metric = &speech->rule->metric;
+	bool breach = speech->alert->decision.state != ALERT_FIRING;
+
+	if (!speech->alert->estimate.known)
+		return;
+	if (!metric->ratio && (metric->kind == METRIC_QUANTILE || metric->kind == METRIC_SHARE))
+		say_counts(speech, breach);
+	else
+		say_bound(speech, breach);
+}

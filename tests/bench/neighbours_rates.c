@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * How often the right neighbour is named, and a wrong one: SEEDS worlds of each story (neighbour_world.h).
+ * Usage: neighbours_rates [SEEDS].
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/cleanup.h"
+#include "neighbour_world.h"
+
+#define SEEDS 200
+
+struct rates {
+	unsigned first;    /* the culprit stands first in the list */
+	unsigned named;    /* it is named */
+	unsigned innocent; /* another one is */
+	unsigned verdicts[NEIGHBOURS_STEADY + 1];
+	unsigned listed; /* worlds with a culprit, or any, in the list; sums over these: */
+	double strength; /* of the culprit, or of the first */
+	double needed;
+};
+
+static void count(const struct neighbour_world *world, const struct neighbours *found, struct rates *rates)
+{
+	bool innocent = false;
+
+	rates->verdicts[found->verdict]++;
+	for (size_t i = 0; i < found->n; i++) {
+		const struct neighbour *one = &found->list[i];
+		bool culprit = world->culprit && one->index + 1 == world->culprit;
+
+		if (culprit || (!world->culprit && i == 0)) {
+			rates->listed++;
+			rates->strength += one->strength;
+			rates->needed += one->needed;
+		}
+		rates->first += culprit && i == 0;
+		rates->named += culprit && one->named;
+		innocent = innocent || (!culprit && one->named);
+	}
+	rates->innocent += innocent;
+}
+
+static double seconds_of(const struct timespec *time)
+{
+	return (double)time->tv_sec + (double)time->tv_nsec / 1e9;
+}
+
+static int tell(const struct neighbour_loads *loads, enum neighbour_story story, unsigned seeds)
+{
+	struct timespec begin, end;
+	struct rates rates = {0};
+	double taken = 0;
+
+	for (unsigned seed = 1; seed <= seeds; seed++) {
+		struct neighbour_world world;
+		struct neighbours found;
+
+		neighbour_world_make(loads, story, seed, &world);
+		(void)clock_gettime(CLOCK_MONOTONIC, &begin);
+		if (neighbours_rank(&world.series[0], world.series + 1, NEIGHBOUR_WORLD_CGROUPS - 1,
+				    NEIGHBOUR_WORLD_BINS, &found) < 0)
+			return -1;
+		(void)clock_gettime(CLOCK_MONOTONIC, &end);
+		taken += seconds_of(&end) - seconds_of(&begin);
+		count(&world, &found, &rates);
+		free(found.list);
+	}
+	printf("%s\n", neighbour_story_texts[story]);
+	if (story <= STORY_CULPRIT_AND_TREND)
+		printf("  culprit first %.1f %%, named %.1f %%; ", 100.0 * rates.first / seeds,
+		       100.0 * rates.named / seeds);
+	else
+		printf("  ");
+	printf("an innocent named %.1f %%; verdicts: named %u, self %u, nobody %u, thin %u, steady %u\n",
+	       100.0 * rates.innocent / seeds, rates.verdicts[NEIGHBOURS_NAMED],
+	       rates.verdicts[NEIGHBOURS_SELF], rates.verdicts[NEIGHBOURS_NOBODY],
+	       rates.verdicts[NEIGHBOURS_THIN], rates.verdicts[NEIGHBOURS_STEADY]);
+	printf("  mean strength of %s %.2f, needed %.2f; %.1f ms a ranking\n",
+	       story <= STORY_CULPRIT_AND_TREND ? "the culprit" : "the first",
+	       rates.strength / fmax(1, rates.listed), rates.needed / fmax(1, rates.listed),
+	       1e3 * taken / seeds);
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	_cleanup_(neighbour_loads_free) struct neighbour_loads *loads = NULL;
+	unsigned seeds = argc > 1 ? (unsigned)strtoul(argv[1], NULL, 10) : SEEDS;
+
+	if (seeds == 0 || neighbour_loads_new(&loads) < 0) {
+		(void)fprintf(stderr, "usage: %s [SEEDS]\n", argv[0]);
+		return 1;
+	}
+	printf("%u worlds of each kind, %d cgroups, %d bins\n", seeds, NEIGHBOUR_WORLD_CGROUPS,
+	       NEIGHBOUR_WORLD_BINS);
+	for (unsigned story = 0; story < STORY_COUNT; story++)
+		if (tell(loads, story, seeds) < 0)
+			return 1;
+	return 0;
+}

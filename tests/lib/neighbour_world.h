@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A node with cgroups that share its L3 and memory, for the tests of who slows whom. What a cgroup's loads
+ * are like (latency, where served) is sampled from the workloads of the hardware model; how many it does
+ * moves from bin to bin; what is served beyond the core's own caches waits the longer the more all of them
+ * ask for, as in a queue (M/M/1). Deterministic from the seed.
+ */
+#ifndef PEBSD_NEIGHBOUR_WORLD_H
+#define PEBSD_NEIGHBOUR_WORLD_H
+
+#include "policy/neighbours.h"
+
+#define NEIGHBOUR_WORLD_CGROUPS 20  /* the victim, 0, among them */
+#define NEIGHBOUR_WORLD_BINS    120 /* of 5 s */
+
+#define NEIGHBOUR_STORIES(X)                                                              \
+	X(CULPRIT, "one bursts, and all slow down")                                       \
+	X(CULPRIT_LATER, "one bursts, and all slow down a bin later")                     \
+	X(CULPRIT_CLOSED, "one bursts, and all slow down and so do less")                 \
+	X(CULPRIT_AND_TREND, "one bursts, all slow down, and all grow and fall together") \
+	X(IDLE, "all burst, memory has room, and the victim's latency moves by itself")   \
+	X(CROWD, "all vary, and none more than the others")                               \
+	X(COMMON, "all grow and fall together")                                           \
+	X(OWN, "the victim bursts and slows itself")                                      \
+	X(STEADY, "nothing moves but by chance")
+
+#define NEIGHBOUR_STORY_ENUM_(name, text) STORY_##name,
+enum neighbour_story { NEIGHBOUR_STORIES(NEIGHBOUR_STORY_ENUM_) STORY_COUNT };
+#undef NEIGHBOUR_STORY_ENUM_
+
+extern const char *const neighbour_story_texts[STORY_COUNT];
+
+/* The loads of the model's workloads above a threshold, kept for all worlds. */
+struct neighbour_loads;
+/* 0 or -ENOMEM. */
+int neighbour_loads_new(struct neighbour_loads **ret);
+void neighbour_loads_free(struct neighbour_loads **loads);
+
+struct neighbour_world {
+	size_t culprit; /* a cgroup; 0: none was planted */
+	double traffic[NEIGHBOUR_WORLD_CGROUPS][NEIGHBOUR_WORLD_BINS];
+	double latency[NEIGHBOUR_WORLD_BINS];
+	double error[NEIGHBOUR_WORLD_BINS];
+	char names[NEIGHBOUR_WORLD_CGROUPS][16];
+	/* As neighbours_rank() wants them: series[0] is the victim's. */
+	struct neighbour_series series[NEIGHBOUR_WORLD_CGROUPS];
+};
+
+void neighbour_world_make(const struct neighbour_loads *loads, enum neighbour_story story, u64 seed,
+			  struct neighbour_world *ret);
+
+#endif
