@@ -74,6 +74,8 @@ int trial_new(const struct trial_settings *settings, struct trial **ret)
 	if (r < 0)
 		return r;
 	trial->report->only_comms = true;
+	for (size_t i = 0; i < trial->n_events; i++)
+		trial->report->roles |= 1U << trial->events[i].role;
 	*ret = TAKE_PTR(trial);
 	return 0;
 }

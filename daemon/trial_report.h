@@ -59,6 +59,7 @@ struct trial_report {
 	const struct rule *rules; /* the configuration's */
 	size_t n_rules;
 	struct trial_rule *of_rules; /* as many */
+	unsigned roles;              /* bit 1 << enum event_role: what there can be samples of */
 	struct trial_stretch *stretches;
 	size_t n_stretches;
 	struct trial_transition *transitions; /* in the order of time */
