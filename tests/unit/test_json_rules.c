@@ -1,0 +1,348 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Rules, alerts, transitions and neighbours as JSON: each in full. */
+#include <criterion/criterion.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/json_get.h"
+#include "example_rules.h"
+#include "export/json_neighbours.h"
+#include "export/json_rules.h"
+
+/* 2026-11-21T06:00:00Z. */
+#define SIX 1795240800
+
+/* Compares what is printed, with nothing more and nothing less in it than in `expected`. Takes `got`. */
+static void expect_json(json_object *got, const char *expected)
+{
+	_cleanup_json_ json_object *object = got;
+	_cleanup_json_ json_object *printed = NULL;
+	_cleanup_json_ json_object *wanted = NULL;
+	const char *text;
+
+	cr_assert_not_null(object);
+	text = json_object_to_json_string_ext(object, JSON_C_TO_STRING_PLAIN);
+	cr_assert_eq(json_parse(text, strlen(text), 32, &printed), 0, "%s", text);
+	cr_assert_eq(json_parse(expected, strlen(expected), 32, &wanted), 0, "the test's own JSON is broken");
+	cr_expect(json_object_equal(printed, wanted), "got      %s\nexpected %s", text,
+		  json_object_to_json_string_ext(wanted, JSON_C_TO_STRING_PLAIN));
+}
+
+#define SLOW_DB                                                                                       \
+	"\"rule\":\"slow-db\",\"cgroup\":[\"/system.slice/db*.service\",\"/kubepods.slice/*\"],"      \
+	"\"event\":\"loads\",\"metric\":\"p99\",\"unit\":\"cycles\",\"above\":900,\"judged_at\":896," \
+	"\"clear\":700,\"clear_judged_at\":704,\"window_s\":30,\"for_s\":60,\"min_samples\":500,"     \
+	"\"needs_samples\":299,\"confidence\":0.95,\"severity\":\"critical\",\"subtree\":false,"      \
+	"\"dry_run\":false,\"trust_owner\":false,\"action\":[\"log\",\"unit\"]"
+#define WORSE                                                                                   \
+	"\"rule\":\"worse\",\"cgroup\":[\"/*\"],\"event\":\"loads\",\"metric\":\"ratio:mean\"," \
+	"\"unit\":\"ratio\",\"above\":1.5,\"clear\":1.2,\"window_s\":60,\"for_s\":60,"          \
+	"\"baseline_s\":3600,\"min_samples\":500,\"confidence\":0.95,\"severity\":\"warning\"," \
+	"\"subtree\":false,\"dry_run\":false,\"trust_owner\":true,\"action\":[]"
+
+/* Of `worse` and `starved` what they need is the rule's to know (test_rule.c). */
+Test(json_rules, rules_in_full)
+{
+	static const struct policy_counts counts[] = {
+		{.states = {[ALERT_INACTIVE] = 7,
+			    [ALERT_PENDING] = 1,
+			    [ALERT_FIRING] = 2,
+			    [ALERT_RESOLVED] = 3},
+		 .unknown = {[UNKNOWN_SAMPLES] = 4, [UNKNOWN_NOT_MEASURED] = 5},
+		 .ignored = 6},
+		{.states = {[ALERT_INACTIVE] = 1}},
+	};
+	size_t n;
+	const struct rule *rules = example_rules(&n);
+
+	expect_json(json_rules("perf", rules, counts, 2),
+		    "{\"version\":1,\"origin\":\"perf\",\"rules\":[{" SLOW_DB
+		    ",\"cgroups\":{\"inactive\":7,\"pending\":1,\"firing\":2,\"resolved\":3,\"ignored\":6,"
+		    "\"unknown\":{\"samples\":4,\"not_measured\":5}}},"
+		    "{\"rule\":\"remote\",\"cgroup\":[\"/"
+		    "*\"],\"event\":\"loads\",\"metric\":\"share:remote_dram\","
+		    "\"unit\":\"share\",\"above\":0.05,\"clear\":0.03,\"window_s\":60,\"for_s\":1.5,"
+		    "\"min_samples\":500,\"needs_samples\":152,\"confidence\":0.99,\"severity\":\"warning\","
+		    "\"subtree\":true,\"dry_run\":true,\"trust_owner\":false,\"action\":[\"log\"],"
+		    "\"cgroups\":{\"inactive\":1,\"pending\":0,\"firing\":0}}]}");
+	expect_json(json_rules("replay", NULL, NULL, 0),
+		    "{\"version\":1,\"origin\":\"replay\",\"rules\":[]}");
+}
+
+Test(json_rules, a_rule_below_and_a_ratio)
+{
+	static const struct policy_counts counts[2];
+	size_t n;
+	const struct rule *rules = example_rules(&n);
+	_cleanup_json_ json_object *reply = json_rules("perf", &rules[2], counts, 2);
+	json_object *list = json_get_array(reply, "rules");
+	json_object *worse, *starved;
+	u64 needs = 0;
+
+	cr_assert_eq(json_object_array_length(list), 2);
+	worse = json_object_array_get_idx(list, 0);
+	starved = json_object_array_get_idx(list, 1);
+	cr_expect(json_get_u64(worse, "needs_samples", &needs) && needs > 0);
+	cr_expect(json_get_u64(starved, "needs_samples", &needs) && needs == 0);
+	json_object_object_del(worse, "needs_samples");
+	json_object_object_del(worse, "cgroups");
+	json_object_object_del(starved, "cgroups");
+	expect_json(json_object_get(worse), "{" WORSE "}");
+	expect_json(json_object_get(starved),
+		    "{\"rule\":\"starved\",\"cgroup\":[\"/*\"],\"event\":\"loads\",\"metric\":\"rate\","
+		    "\"unit\":\"per_second\",\"below\":1000,\"clear\":1500,\"window_s\":60,\"for_s\":0,"
+		    "\"min_samples\":0,\"needs_samples\":0,\"confidence\":0.95,\"severity\":\"info\","
+		    "\"subtree\":false,\"dry_run\":false,\"trust_owner\":false,\"action\":[\"log\"]}");
+}
+
+#define HEAD_OF(rule, cgroup, severity) \
+	"\"rule\":\"" rule "\",\"cgroup\":\"" cgroup "\",\"event\":\"loads\",\"severity\":\"" severity "\""
+
+Test(json_rules, alerts_in_each_state)
+{
+	struct alert list[] = {
+		example_measured(0, "/system.slice/db.service", 832, 912.54, 1024),
+		example_measured(0, "/kubepods.slice/a", 896, 950, INFINITY),
+		example_measured(2, "/batch", 1.25, 1.3333333333, 1.6),
+		example_measured(1, "/kubepods.slice", 0.01, 0.02, 0.029),
+		example_alert(3, "/idle"),
+	};
+
+	list[0].number = 17;
+	list[0].decision = (struct decision){.state = ALERT_FIRING, .unknown = UNKNOWN_SAMPLES};
+	list[0].since = list[0].fired = (struct timespec){.tv_sec = SIX + 60};
+	list[0].breached = (struct timespec){.tv_sec = SIX};
+	list[0].preference = (struct preference_effect){.has_threshold = true, .threshold = 950.5};
+	list[1].decision = (struct decision){.state = ALERT_PENDING, .held_ns = 25 * NSEC_PER_SEC};
+	list[1].since = (struct timespec){.tv_sec = SIX};
+	list[1].event_key = "loads:cpu_atom";
+	list[3].number = 3;
+	list[3].decision = (struct decision){.state = ALERT_RESOLVED, .unknown = UNKNOWN_WINDOW};
+	list[3].end = ALERT_END_GONE;
+	list[3].since = list[3].resolved = (struct timespec){.tv_sec = SIX + 90};
+	list[4].preference =
+		(struct preference_effect){.ignored = true, .untrusted = true, .malformed = true};
+	expect_json(
+		json_alerts("perf", list, ARRAY_SIZE(list)),
+		"{\"version\":1,\"origin\":\"perf\",\"alerts\":["
+		"{\"alert\":17," HEAD_OF(
+			"slow-db", "/system.slice/db.service",
+			"critical") ",\"state\":\"unknown\",\"held\":\"firing\",\"unknown\":\"samples\","
+				    "\"dry_run\":false,"
+				    "\"unit\":\"cycles\",\"value\":912.5,\"low\":832.0,\"high\":1024.0,"
+				    "\"samples\":2000,"
+				    "\"above\":896,\"clear\":704,\"window_s\":30,\"for_s\":60,\"since\":"
+				    "\"2026-11-21T06:01:00Z\","
+				    "\"breached\":\"2026-11-21T06:00:00Z\",\"fired\":\"2026-11-21T06:01:"
+				    "00Z\","
+				    "\"preference\":{\"threshold\":950.5}},"
+				    "{\"rule\":\"slow-db\",\"cgroup\":\"/kubepods.slice/"
+				    "a\",\"event\":\"loads:cpu_atom\","
+				    "\"severity\":\"critical\",\"state\":\"pending\",\"dry_run\":false,"
+				    "\"unit\":\"cycles\","
+				    "\"value\":950.0,\"low\":896.0,\"samples\":2000,\"above\":896,\"clear\":"
+				    "704,\"window_s\":30,"
+				    "\"for_s\":60,\"held_s\":25,\"since\":\"2026-11-21T06:00:00Z\"},"
+				    "{" HEAD_OF(
+					    "worse", "/batch",
+					    "warning") ",\"state\":\"inactive\",\"dry_run\":false,\"unit\":"
+						       "\"ratio\",\"value\":1.333333,\"low\":1.25,"
+						       "\"high\":1.6,\"samples\":2000,\"base_samples\":12000,"
+						       "\"above\":1.5,\"clear\":1.2,"
+						       "\"window_s\":60,\"for_s\":60},"
+						       "{\"alert\":3," HEAD_OF(
+							       "remote", "/kubepods.slice",
+							       "warning") ",\"state\":\"resolved\",\"dry_"
+									  "run\":true,\"unit\":\"share\","
+									  "\"value\":0.02,\"low\":0.01,"
+									  "\"high\":0.029,\"samples\":2000,"
+									  "\"above\":0.05,\"clear\":0.03,"
+									  "\"window_s\":60,\"for_s\":1.5,"
+									  "\"since\":\"2026-11-21T06:01:"
+									  "30Z\",\"resolved\":\"2026-11-"
+									  "21T06:01:30Z\",\"end\":\"gone\"},"
+									  "{" HEAD_OF(
+										  "starved", "/idle",
+										  "info") ",\"state\":"
+											  "\"inactive\","
+											  "\"dry_run\":false,"
+											  "\"unit\":\"per_"
+											  "second\","
+											  "\"samples\":0,"
+											  "\"below\":1000,"
+											  "\"clear\":1500,"
+											  "\"window_s\":0,"
+											  "\"for_s\":0,"
+											  "\"preference\":{"
+											  "\"ignored\":true,"
+											  "\"untrusted\":"
+											  "true,"
+											  "\"malformed\":"
+											  "true}}]}");
+}
+
+/* One that was proven clear is judged on, and so can be unknown. */
+Test(json_rules, what_resolved_can_be_unknown)
+{
+	struct alert alert = example_alert(0, "/a");
+	_cleanup_json_ json_object *reply = NULL;
+	json_object *shown;
+
+	alert.decision = (struct decision){.state = ALERT_RESOLVED, .unknown = UNKNOWN_SOURCE};
+	alert.end = ALERT_END_CLEAR;
+	reply = json_alerts("perf", &alert, 1);
+	shown = json_object_array_get_idx(json_get_array(reply, "alerts"), 0);
+	cr_expect_str_eq(json_get_text(shown, "state"), "unknown");
+	cr_expect_str_eq(json_get_text(shown, "held"), "resolved");
+	cr_expect_str_eq(json_get_text(shown, "unknown"), "source");
+	cr_expect_str_eq(json_get_text(shown, "end"), "clear");
+}
+
+/* What is no number is no member: a baseline of 0 gives an infinite ratio. */
+Test(json_rules, only_numbers_are_numbers)
+{
+	struct alert alert = example_measured(2, "/a", 3, INFINITY, INFINITY);
+	_cleanup_json_ json_object *reply = json_alerts("perf", &alert, 1);
+	json_object *shown = json_object_array_get_idx(json_get_array(reply, "alerts"), 0);
+	double low = 0;
+
+	cr_expect_null(json_get(shown, "value"));
+	cr_expect_null(json_get(shown, "high"));
+	cr_expect(json_get_double(shown, "low", &low) && low == 3);
+}
+
+/* The shown form is given by control_publish(), and must not be given twice. */
+Test(json_rules, a_transition_has_names_as_they_are)
+{
+	struct transition transition = {.from = ALERT_PENDING, .to = ALERT_FIRING};
+
+	transition.alert = example_measured(0, "/db\xff", 900, 1000, 1100);
+	transition.alert.number = 18;
+	transition.alert.decision.state = ALERT_FIRING;
+	transition.alert.since = transition.alert.fired = (struct timespec){.tv_sec = SIX};
+	_cleanup_json_ json_object *fields = json_transition(&transition);
+
+	cr_assert_not_null(fields);
+	cr_expect_str_eq(json_get_text(fields, "cgroup"), "/db\xff");
+	json_object_object_add(fields, "cgroup", json_object_new_string("/db"));
+	expect_json(json_object_get(fields),
+		    "{\"from\":\"pending\",\"alert\":18," HEAD_OF(
+			    "slow-db", "/db",
+			    "critical") ",\"state\":\"firing\",\"dry_run\":false,\"unit\":\"cycles\","
+					"\"value\":1000.0,"
+					"\"low\":900.0,\"high\":1100.0,\"samples\":2000,\"above\":896,"
+					"\"clear\":704,"
+					"\"window_s\":30,\"for_s\":60,\"since\":\"2026-11-21T06:00:00Z\","
+					"\"fired\":\"2026-11-21T06:00:00Z\"}");
+}
+
+/* It resolves because the rule is gone, though what it measures is not known. */
+Test(json_rules, a_transition_is_never_unknown)
+{
+	struct transition transition = {.from = ALERT_FIRING, .to = ALERT_RESOLVED};
+	_cleanup_json_ json_object *fields = NULL;
+
+	transition.alert = example_alert(0, "/db");
+	transition.alert.decision = (struct decision){.state = ALERT_RESOLVED, .unknown = UNKNOWN_SOURCE};
+	transition.alert.end = ALERT_END_CLEAR;
+	fields = json_transition(&transition);
+	cr_expect_str_eq(json_get_text(fields, "from"), "firing");
+	cr_expect_str_eq(json_get_text(fields, "state"), "resolved");
+	cr_expect_null(json_get(fields, "unknown"));
+	cr_expect_null(json_get(fields, "held"));
+}
+
+Test(json_rules, explained)
+{
+	struct alert alert = example_measured(0, "/db\xff", 832, 912.5, 1024);
+	_cleanup_json_ json_object *reply = NULL;
+	json_object *judged, *sentences;
+	u64 min_samples = 0;
+	size_t n;
+
+	reply = json_explain("perf", &example_rules(&n)[0], &alert, 1);
+	cr_assert_not_null(reply);
+	judged = json_object_array_get_idx(json_get_array(reply, "judged"), 0);
+	sentences = json_get_array(judged, "sentences");
+	cr_assert_gt(json_object_array_length(sentences), 2);
+	cr_expect_str_eq(json_object_get_string(json_object_array_get_idx(sentences, 0)),
+			 "p99 is 912.5 cycles, from 2,000 latencies in 30s");
+	cr_expect(json_get_u64(judged, "min_samples", &min_samples) && min_samples == 500);
+	json_object_object_del(judged, "sentences");
+	expect_json(json_object_get(reply),
+		    "{\"version\":1,\"origin\":\"perf\",\"rule\":{" SLOW_DB "},\"judged\":["
+		    "{" HEAD_OF("slow-db",
+				"/db\xef\xbf\xbd"
+				"ff",
+				"critical") ",\"state\":\"inactive\",\"dry_run\":false,\"unit\":\"cycles\","
+					    "\"value\":912.5,\"low\":832.0,\"high\":1024.0,\"samples\":2000,"
+					    "\"above\":896,\"clear\":704,\"window_s\":30,\"for_s\":60,"
+					    "\"min_samples\":500}]}");
+	expect_json(json_explain("perf", &example_rules(&n)[0], NULL, 0),
+		    "{\"version\":1,\"origin\":\"perf\",\"rule\":{" SLOW_DB "},\"judged\":[]}");
+}
+
+Test(json_rules, neighbours_in_full)
+{
+	static char *cgroups[] = {(char *)"/batch\xff", (char *)"/web", (char *)"/idle"};
+	struct neighbour list[] = {
+		{.index = 1,
+		 .strength = 0.8123,
+		 .lag = 2,
+		 .n = 58,
+		 .needed = 0.4,
+		 .traffic_slow = 12345.67,
+		 .traffic_fast = 100,
+		 .named = true},
+		{.index = 0,
+		 .strength = 0.1,
+		 .n = 60,
+		 .needed = 0.4,
+		 .traffic_slow = NAN,
+		 .traffic_fast = NAN},
+	};
+	struct neighbours_report report = {
+		.ranking = {.verdict = NEIGHBOURS_NAMED,
+			    .bins = 60,
+			    .self_strength = -0.25,
+			    .latency_slow = 400.04,
+			    .latency_fast = 200,
+			    .n = 2,
+			    .list = list},
+		.cgroups = cgroups,
+		.n_cgroups = 3,
+		.event = "loads",
+		.bin_seconds = 5,
+		.covered_seconds = 300.5,
+		.apart = 4,
+		.nodes_known = true,
+	};
+
+	expect_json(
+		json_neighbours("perf", "/db\xff", &report),
+		"{\"version\":1,\"origin\":\"perf\",\"cgroup\":\"/db\xef\xbf\xbd"
+		"ff\",\"event\":\"loads\",\"bin_s\":5.0,\"window_s\":300.5,\"bins\":60,"
+		"\"verdict\":\"named\",\"self_strength\":-0.25,\"latency\":{\"slow\":400.0,\"fast\":200.0},"
+		"\"nodes_known\":true,\"apart\":4,\"neighbours\":["
+		"{\"cgroup\":\"/web\",\"named\":true,\"strength\":0.812,\"needed\":0.4,\"lag_s\":10.0,"
+		"\"bins\":58,\"traffic\":{\"slow\":12345.7,\"fast\":100.0}},"
+		"{\"cgroup\":\"/batch\xef\xbf\xbd"
+		"ff\",\"named\":false,\"strength\":0.1,\"needed\":0.4,\"lag_s\":0.0,\"bins\":60}]}");
+
+	report.ranking = (struct neighbours){.verdict = NEIGHBOURS_THIN, .bins = 3};
+	report.nodes_known = false;
+	report.apart = 0;
+	expect_json(
+		json_neighbours("replay", "/db", &report),
+		"{\"version\":1,\"origin\":\"replay\",\"cgroup\":\"/db\",\"event\":\"loads\",\"bin_s\":5.0,"
+		"\"window_s\":300.5,\"bins\":3,\"verdict\":\"thin\",\"nodes_known\":false,\"apart\":0,"
+		"\"neighbours\":[]}");
+}
+
+Test(json_rules, each_verdict_has_a_word)
+{
+	static const char *const words[] = {"named", "self", "nobody", "thin", "steady"};
+
+	for (enum neighbours_verdict verdict = NEIGHBOURS_NAMED; verdict <= NEIGHBOURS_STEADY; verdict++)
+		cr_expect_str_eq(json_neighbours_verdict(verdict), words[verdict]);
+}
