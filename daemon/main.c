@@ -12,6 +12,7 @@
 #include "options.h"
 #include "origin/perf/probe.h"
 #include "serve.h"
+#include "test_rules.h"
 
 #define CPUS_POSSIBLE "/sys/devices/system/cpu/possible"
 
@@ -119,10 +120,17 @@ static int probe(const struct options *options)
 	return r;
 }
 
+static int start(const struct options *options, struct config *config, struct failure *failure)
+{
+	if (options->action == OPTIONS_TEST_RULES)
+		return test_rules(options, config, failure);
+	return options->once ? once(options, config, failure) : serve(options, config, failure);
+}
+
 static int run(const struct options *options, struct config *config)
 {
 	struct failure failure = {0};
-	int r = options->once ? once(options, config, &failure) : serve(options, config, &failure);
+	int r = start(options, config, &failure);
 	_cleanup_free_ char *message = failure.message;
 
 	if (r >= 0)

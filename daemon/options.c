@@ -28,6 +28,7 @@ enum option_id {
 	OPTION_PROBE,
 	OPTION_SYSFS_ROOT,
 	OPTION_CHECK_CONFIG,
+	OPTION_TEST_RULES,
 	OPTION_VERSION,
 	OPTION_HELP,
 	OPTIONS_COUNT,
@@ -46,18 +47,22 @@ static const struct {
 	const char *help; /* lines after the first are indented where they are printed */
 } table[OPTIONS_COUNT] = {
 	[OPTION_CONFIG] =
-		{"config", "FILE", BIT(OPTIONS_RUN) | BIT(OPTIONS_PROBE) | BIT(OPTIONS_CHECK_CONFIG),
+		{"config", "FILE",
+		 BIT(OPTIONS_RUN) | BIT(OPTIONS_PROBE) | BIT(OPTIONS_CHECK_CONFIG) | BIT(OPTIONS_TEST_RULES),
 		 "read FILE in the place of /etc/pebsd/pebsd.conf\nand /etc/pebsd/pebsd.conf.d/*.conf"},
-	[OPTION_ORIGIN] = {"origin", "auto|perf|replay|model", BIT(OPTIONS_RUN),
+	[OPTION_ORIGIN] = {"origin", "auto|perf|replay|model",
+			   BIT(OPTIONS_RUN) | BIT(OPTIONS_TEST_RULES),
 			   "where samples come from; auto: perf where this\nmachine can, else exit with 3; "
 			   "model: a PEBS unit\nin software, whose figures are no measurement"},
 	[OPTION_REPLAY] =
-		{"replay", "FILE", BIT(OPTIONS_RUN),
+		{"replay", "FILE", BIT(OPTIONS_RUN) | BIT(OPTIONS_TEST_RULES),
 		 "read a recording (perf.data; - for a pipe);\nmay be repeated; implies --origin replay"},
 	[OPTION_ONCE] = {"once", NULL, BIT(OPTIONS_RUN), "print the result and exit"},
-	[OPTION_FOR] = {"for", "DUR", BIT(OPTIONS_RUN), "with --once: how long to sample (default 10s)"},
-	[OPTION_JSON] = {"json", NULL, BIT(OPTIONS_RUN) | BIT(OPTIONS_PROBE),
-			 "with --once or --probe: print JSON"},
+	[OPTION_FOR] = {"for", "DUR", BIT(OPTIONS_RUN) | BIT(OPTIONS_TEST_RULES),
+			"with --once: how long to sample (default 10s);\nwith --test-rules: how much of the "
+			"model's time to\ncompute (default 3m)"},
+	[OPTION_JSON] = {"json", NULL, BIT(OPTIONS_RUN) | BIT(OPTIONS_PROBE) | BIT(OPTIONS_TEST_RULES),
+			 "with --once, --probe or --test-rules: print JSON"},
 	[OPTION_SOCKET] = {"socket", "PATH", BIT(OPTIONS_RUN),
 			   "control socket\n(default " OPTIONS_SOCKET_DEFAULT ")"},
 	[OPTION_LISTEN] = {"listen", "ADDR:PORT|none", BIT(OPTIONS_RUN),
@@ -71,6 +76,10 @@ static const struct {
 	[OPTION_CHECK_CONFIG] =
 		{"check-config", NULL, BIT(OPTIONS_CHECK_CONFIG),
 		 "print every mistake of the configuration, each\nwith file, line and remedy"},
+	[OPTION_TEST_RULES] =
+		{"test-rules", NULL, BIT(OPTIONS_TEST_RULES),
+		 "with --replay FILE or --origin model: print which\nof the configured rules would have fired, "
+		 "and when;\nneeds no privilege, and loads nothing"},
 	[OPTION_VERSION] = {"version", NULL, BIT(OPTIONS_VERSION), "print the version"},
 	[OPTION_HELP] = {"help", NULL, BIT(OPTIONS_HELP), "print this"},
 };
@@ -155,12 +164,13 @@ static int take_option(struct options *options, enum option_id id, const char *v
 		options->once = true;
 		return 0;
 	case OPTION_FOR:
-		if (duration_parse(value, ONCE_NS_MIN, ONCE_NS_MAX, &options->once_ns) < 0)
+		if (duration_parse(value, ONCE_NS_MIN, ONCE_NS_MAX, &options->test_ns) < 0)
 			return refuse(
 				ret_problem,
 				"--for %s: give a time from 100ms to 7d, a whole number with ms, s, m, h or "
 				"d",
 				value);
+		options->once_ns = options->test_ns;
 		return 0;
 	case OPTION_JSON:
 		options->json = true;
@@ -186,6 +196,9 @@ static int take_option(struct options *options, enum option_id id, const char *v
 	case OPTION_CHECK_CONFIG:
 		options->action = OPTIONS_CHECK_CONFIG;
 		return 0;
+	case OPTION_TEST_RULES:
+		options->action = OPTIONS_TEST_RULES;
+		return 0;
 	case OPTION_VERSION:
 		options->action = OPTIONS_VERSION;
 		return 0;
@@ -205,11 +218,16 @@ static int check_together(const struct options *options, unsigned int given, cha
 		[OPTIONS_RUN] = "without --probe",
 		[OPTIONS_PROBE] = "with --probe",
 		[OPTIONS_CHECK_CONFIG] = "with --check-config",
+		[OPTIONS_TEST_RULES] = "with --test-rules",
 	};
+	static const enum option_id actions[] = {OPTION_PROBE, OPTION_CHECK_CONFIG, OPTION_TEST_RULES};
 
-	if ((given & BIT(OPTION_PROBE)) && (given & BIT(OPTION_CHECK_CONFIG)))
-		return refuse(ret_problem,
-			      "--probe and --check-config exclude each other; run one after the other");
+	for (size_t i = 0; i < ARRAY_SIZE(actions); i++)
+		for (size_t j = i + 1; j < ARRAY_SIZE(actions); j++)
+			if ((given & BIT(actions[i])) && (given & BIT(actions[j])))
+				return refuse(ret_problem,
+					      "--%s and --%s exclude each other; run one after the other",
+					      table[actions[i]].name, table[actions[j]].name);
 	for (unsigned int id = 0; id < OPTIONS_COUNT; id++)
 		if ((given & BIT(id)) && !(table[id].goes_with & BIT(options->action)))
 			return refuse(ret_problem, "--%s has no meaning %s; leave it out", table[id].name,
@@ -218,14 +236,15 @@ static int check_together(const struct options *options, unsigned int given, cha
 		return refuse(
 			ret_problem,
 			"--replay reads recordings, --origin asks for another origin; leave one of them out");
-	if ((given & BIT(OPTION_FOR)) && !options->once)
+	if ((given & BIT(OPTION_FOR)) && !options->once && options->action != OPTIONS_TEST_RULES)
 		return refuse(ret_problem, "--for has no meaning without --once; add --once or leave it out");
 	if ((given & BIT(OPTION_FOR)) && options->n_recordings > 0)
 		return refuse(ret_problem,
 			      "--for has no meaning with --replay: a recording is read whole; leave it out");
-	if (options->json && !options->once && options->action != OPTIONS_PROBE)
-		return refuse(ret_problem,
-			      "--json has no meaning without --once or --probe; add one of them");
+	if (options->json && !options->once && options->action == OPTIONS_RUN)
+		return refuse(
+			ret_problem,
+			"--json has no meaning without --once, --probe or --test-rules; add one of them");
 	return 0;
 }
 
@@ -278,6 +297,7 @@ int options_parse(int argc, char *argv[], struct options *ret, char **ret_proble
 {
 	_cleanup_(options_clear) struct options options = {
 		.once_ns = OPTIONS_ONCE_NS_DEFAULT,
+		.test_ns = OPTIONS_TEST_NS_DEFAULT,
 		.socket = OPTIONS_SOCKET_DEFAULT,
 	};
 	int r;
@@ -304,6 +324,10 @@ int options_override(const struct options *options, struct config *config, char 
 {
 	enum config_origin origin = options->has_origin ? options->origin : config->origin;
 
+	if (options->action == OPTIONS_TEST_RULES && options->n_recordings == 0 &&
+	    origin != CONFIG_ORIGIN_MODEL)
+		return refuse(ret_problem, "--test-rules tests rules on recordings or on the model; add "
+					   "--replay FILE or --origin model");
 	if (options->action == OPTIONS_RUN && origin == CONFIG_ORIGIN_REPLAY && options->n_recordings == 0)
 		return refuse(ret_problem,
 			      "the origin is replay, and no recording is named; add --replay FILE");

@@ -15,10 +15,14 @@
 #define OPTIONS_SOCKET_DEFAULT  "/run/pebsd/control.sock"
 #define OPTIONS_ONCE_NS_DEFAULT (10 * NSEC_PER_SEC)
 
+/* Of the model's time: computed in a few seconds. */
+#define OPTIONS_TEST_NS_DEFAULT (180 * NSEC_PER_SEC)
+
 enum options_action {
 	OPTIONS_RUN, /* serve, or with `once` print and exit */
 	OPTIONS_PROBE,
 	OPTIONS_CHECK_CONFIG,
+	OPTIONS_TEST_RULES,
 	OPTIONS_VERSION,
 	OPTIONS_HELP,
 };
@@ -33,6 +37,7 @@ struct options {
 	size_t n_recordings;
 	bool once;
 	u64 once_ns; /* how long a live origin samples with `once` */
+	u64 test_ns; /* how long the model runs, in its own time, to test rules */
 	bool json;
 	const char *socket; /* fits into struct sockaddr_un */
 	bool has_listen;    /* `listen` goes before the configuration's */

@@ -9,15 +9,11 @@
 #include <unistd.h>
 
 #include "base/log.h"
-#include "origin/model/computer.h"
+#include "model_setup.h"
 #include "origin/model/pace.h"
 
 /* `max = auto`: the workloads there are, and as many again. */
 #define SLOTS_AUTO 16
-
-/* `period = auto`: a prime, so that no loop whose trip count divides it is always sampled at the same load.
- */
-#define PERIOD_AUTO 10007
 
 struct origin_state {
 	struct engine *engine; /* not owned */
@@ -172,23 +168,10 @@ static bool synthetic(u64 id)
 	return true;
 }
 
-static int fail_to_open(struct failure *failure, int error, const char *what)
-{
-	failure->code = EXIT_FAILED;
-	if (asprintf(&failure->message, "cannot start the model: %s: %s", what, strerror(-error)) < 0)
-		failure->message = NULL;
-	return error;
-}
-
-static u64 wanted_period(u64 configured)
-{
-	return configured == CONFIG_PERIOD_AUTO ? PERIOD_AUTO : configured;
-}
-
 static int set_periods(struct origin_state *state, u64 period, u64 instructions_period, char **ret_message)
 {
 	(void)instructions_period;
-	if (wanted_period(period) == state->period)
+	if (model_period(period) == state->period)
 		return 0;
 	if (asprintf(ret_message,
 		     "the model stays at a period of %llu: it takes another when pebsd is started again",
@@ -197,60 +180,13 @@ static int set_periods(struct origin_state *state, u64 period, u64 instructions_
 	return -EOPNOTSUPP;
 }
 
-static int open_computer(struct origin_state *state, const struct config *config, struct failure *failure)
-{
-	const u64 wanted = wanted_period(config->period);
-	const struct computer_settings settings = {
-		.machine = config->cpu,
-		.seed = config->seed,
-		.workloads = config->workloads,
-		.ldlat = (u32)config->ldlat,
-		.period = wanted,
-	};
-	u64 period;
-	int r = computer_new(&settings, &state->computer);
-
-	if (r == -ENOMEM)
-		return r;
-	if (r < 0)
-		return fail_to_open(failure, r, config->cpu->title);
-	period = computer_period(state->computer);
-	state->period = wanted;
-	if (period != wanted)
-		log_notice("a %s samples one of %llu loads at most: period = %llu is taken for that",
-			   config->cpu->title, (unsigned long long)period, (unsigned long long)wanted);
-	return 0;
-}
-
-static void describe_event(const struct config *config, u64 period, struct event *ret)
-{
-	bool split = config->cpu->mechanisms & MECHANISM_LATENCY_SPLIT;
-
-	*ret = (struct event){
-		.role = EVENT_LOADS,
-		.ldlat = (u32)config->ldlat,
-		.latency_kind = split ? LATENCY_CACHE : LATENCY_USE,
-		.period = period,
-		.settings = {.has_latency = 1,
-			     .has_instruction_latency = split,
-			     .has_source = 1,
-			     .has_address = 1},
-	};
-	/* No label of a figure is to be taken for a machine's. */
-	(void)snprintf(ret->pmu, sizeof(ret->pmu), "model-%s", config->cpu->name);
-}
-
 /* Nothing that is printed may be taken for what a machine does. */
 static int note(struct origin_state *state, const struct config *config)
 {
-	if (asprintf(&state->note,
-		     "these are figures of a model, no measurement: a %s in software, seed %llu, runs "
-		     "workloads "
-		     "of its own",
-		     config->cpu->title, (unsigned long long)config->seed) < 0) {
-		state->note = NULL;
-		return -ENOMEM;
-	}
+	int r = model_note(config, &state->note);
+
+	if (r < 0)
+		return r;
 	state->notes[0] = state->note;
 	log_notice("%s", state->note);
 	if (config->events != 1U << EVENT_LOADS)
@@ -335,13 +271,14 @@ static int open_model(const struct sampling_settings *settings, struct engine_se
 	if (!state)
 		return -ENOMEM;
 	state->timer = -1;
-	r = open_computer(state, config, ret_failure);
+	state->period = model_period(config->period);
+	r = model_computer(config, &state->computer, ret_failure);
 	if (r == 0)
 		r = note(state, config);
 	if (r < 0)
 		return r;
 	engine_settings->n_events = 1;
-	describe_event(config, computer_period(state->computer), &engine_settings->events[0]);
+	model_event(config, computer_period(state->computer), &engine_settings->events[0]);
 	engine_settings->slots = config->cgroups_max ? (u32)config->cgroups_max : SLOTS_AUTO;
 	engine_settings->stripes = 1; /* one writer */
 	engine_settings->synthetic = synthetic;
@@ -355,10 +292,10 @@ static int open_model(const struct sampling_settings *settings, struct engine_se
 	state->engine = *ret_engine;
 	r = name_cgroups(state);
 	if (r < 0)
-		return fail_to_open(ret_failure, r, "its cgroups");
+		return model_fail(ret_failure, r, "its cgroups");
 	r = start_timer(state);
 	if (r < 0)
-		return fail_to_open(ret_failure, r, "its timer");
+		return model_fail(ret_failure, r, "its timer");
 	describe(state);
 	state->pace.now_ns = monotonic_ns();
 	*ret = TAKE_PTR(state);

@@ -13,7 +13,9 @@
 #define EVENTS_IN_ONE    128
 
 enum { RECORD_HEADER_ATTR = 64, RECORD_HEADER_FEATURE = 80 };
-enum { FEATURE_CPUID = 9, FEATURE_EVENT_DESC = 12, FEATURE_PMU_MAPPINGS = 16 };
+enum { FEATURE_CPUID = 9, FEATURE_EVENT_DESC = 12, FEATURE_PMU_MAPPINGS = 16, FEATURE_CLOCK_DATA = 29 };
+
+#define FEATURES_MAX 4
 enum { EVENT_UPDATE_NAME = 2 };
 
 struct buffer {
@@ -33,6 +35,8 @@ struct writer {
 		const char *name;
 	} pmus[EVENTS_IN_ONE];
 	size_t n_pmus;
+	u64 real_time; /* 0: the recording does not tell */
+	u64 own_time;
 	struct buffer data;
 	struct buffer plain; /* what is to be compressed */
 	bool compressing;
@@ -131,6 +135,12 @@ void writer_pmu(struct writer *writer, u32 type, const char *name)
 		abort();
 	writer->pmus[writer->n_pmus].type = type;
 	writer->pmus[writer->n_pmus++].name = name;
+}
+
+void writer_clock(struct writer *writer, u64 real_time, u64 own_time)
+{
+	writer->real_time = real_time;
+	writer->own_time = own_time;
 }
 
 size_t writer_event(struct writer *writer, const struct writer_event *event)
@@ -429,7 +439,7 @@ static void put_descriptions(struct buffer *buffer, const struct writer *writer)
 }
 
 /* The features that there is something to say in, in the order of their numbers. */
-static size_t make_features(const struct writer *writer, struct buffer features[3], u64 numbers[3])
+static size_t make_features(const struct writer *writer, struct buffer features[FEATURES_MAX], u64 numbers[FEATURES_MAX])
 {
 	size_t n = 0;
 
@@ -446,6 +456,13 @@ static size_t make_features(const struct writer *writer, struct buffer features[
 			put_string(&features[n], writer->pmus[i].name);
 		}
 		numbers[n++] = FEATURE_PMU_MAPPINGS;
+	}
+	if (writer->real_time) {
+		put_u32(&features[n], 1); /* version */
+		put_u32(&features[n], 1); /* CLOCK_MONOTONIC */
+		put_u64(&features[n], writer->real_time);
+		put_u64(&features[n], writer->own_time);
+		numbers[n++] = FEATURE_CLOCK_DATA;
 	}
 	return n;
 }
@@ -468,8 +485,8 @@ static void put_updates(struct buffer *buffer, const struct writer *writer)
 
 static void finish_pipe(const struct writer *writer, struct buffer *out)
 {
-	struct buffer features[3] = {};
-	u64 numbers[3];
+	struct buffer features[FEATURES_MAX] = {};
+	u64 numbers[FEATURES_MAX];
 	size_t n = make_features(writer, features, numbers);
 
 	put(out, "PERFILE2", 8);
@@ -517,9 +534,9 @@ static void put_file_header(const struct writer *writer, struct buffer *out, u64
 static void finish_file(const struct writer *writer, struct buffer *out)
 {
 	bool finished = writer->layout == WRITER_FILE;
-	struct buffer features[3] = {};
+	struct buffer features[FEATURES_MAX] = {};
 	struct buffer data = {};
-	u64 numbers[3];
+	u64 numbers[FEATURES_MAX];
 	size_t n = make_features(writer, features, numbers);
 	u64 bits = 0;
 	u64 ids = 0;

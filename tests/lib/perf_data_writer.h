@@ -74,6 +74,7 @@ void writer_free(struct writer *writer);
 /* All of these before the first record. */
 void writer_cpuid(struct writer *writer, const char *cpuid);
 void writer_pmu(struct writer *writer, u32 type, const char *name);
+void writer_clock(struct writer *writer, u64 real_time, u64 own_time); /* one moment on both clocks, ns */
 size_t writer_event(struct writer *writer, const struct writer_event *event);
 
 /* Records, in their order. `time` 0 leaves the trailer empty, as in those that perf makes up. */

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -199,6 +200,24 @@ static int read_pmus(struct perf_data_events *events, struct bytes *bytes)
 	return bytes->overrun ? -EBADMSG : 0;
 }
 
+/* One moment on both clocks: version, clock id, CLOCK_REALTIME, the recording's clock; ns. */
+static int read_clock(struct perf_data_events *events, struct bytes *bytes)
+{
+	u32 version = bytes_u32(bytes);
+	u64 real, own;
+
+	(void)bytes_u32(bytes);
+	real = bytes_u64(bytes);
+	own = bytes_u64(bytes);
+	if (bytes->overrun)
+		return -EBADMSG;
+	if (version != 1 || real > INT64_MAX || own > INT64_MAX)
+		return 0;
+	events->real_time_known = true;
+	events->real_time_offset = (s64)real - (s64)own;
+	return 0;
+}
+
 int perf_data_events_feature(struct perf_data_events *events, u64 feature, const u8 *body, size_t size)
 {
 	struct bytes bytes = {.at = body, .left = size};
@@ -210,6 +229,8 @@ int perf_data_events_feature(struct perf_data_events *events, u64 feature, const
 		return read_descriptions(events, &bytes);
 	case PERF_DATA_FEATURE_PMU_MAPPINGS:
 		return read_pmus(events, &bytes);
+	case PERF_DATA_FEATURE_CLOCK_DATA:
+		return read_clock(events, &bytes);
 	default:
 		return 0;
 	}

@@ -18,6 +18,7 @@ enum {
 	PERF_DATA_FEATURE_CPUID = 9,
 	PERF_DATA_FEATURE_EVENT_DESC = 12,
 	PERF_DATA_FEATURE_PMU_MAPPINGS = 16,
+	PERF_DATA_FEATURE_CLOCK_DATA = 29,
 	PERF_DATA_FEATURES = 256,
 };
 
@@ -43,6 +44,8 @@ struct perf_data_events {
 	char *cpuid;                  /* "GenuineIntel,6,85,4"; NULL where the recording does not tell */
 	struct perf_data_pmu *pmus;
 	size_t n_pmus;
+	bool real_time_known; /* the recording was told to keep a clock (perf record --clockid) */
+	s64 real_time_offset; /* ns from its clock to CLOCK_REALTIME */
 };
 
 /* More than these is no recording: perf opens an event on each CPU, and numbers each. */

@@ -149,7 +149,7 @@ static int read_feature(struct reading *reading, unsigned int feature, const str
 	int r;
 
 	if (feature != PERF_DATA_FEATURE_CPUID && feature != PERF_DATA_FEATURE_EVENT_DESC &&
-	    feature != PERF_DATA_FEATURE_PMU_MAPPINGS)
+	    feature != PERF_DATA_FEATURE_PMU_MAPPINGS && feature != PERF_DATA_FEATURE_CLOCK_DATA)
 		return section->size <= reading->input->size &&
 		       section->offset <= reading->input->size - section->size;
 	if (section->size > FEATURE_MAX)

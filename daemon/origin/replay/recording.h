@@ -19,7 +19,9 @@ struct recording {
 	struct replay_event_map events; /* as those of `data` */
 	struct replay_machine machine;
 	struct replay_queue queue;
-	u64 samples; /* taken or in the queue */
+	u64 samples;          /* taken or in the queue */
+	bool real_time_known; /* as in struct perf_data_events */
+	s64 real_time_offset;
 	struct replay_left_out left_out;
 };
 

@@ -28,6 +28,7 @@ struct replay {
 	size_t cut_note; /* 1 + index in `notes`; 0: no recording is cut */
 	char *message;
 	struct sample batch[INJECT_MAX];
+	struct replay_moment moments[INJECT_MAX]; /* of the batch's samples */
 	size_t n_batch;
 };
 
@@ -63,7 +64,11 @@ static int explain_names(struct replay *replay, const struct recording *recordin
 /* Decides what becomes of the events that the recording announced since the last time. */
 static int map_events(struct replay *replay, struct recording *recording)
 {
-	return replay_event_set_map(&replay->events, &recording->events, perf_data_events(recording->data));
+	const struct perf_data_events *events = perf_data_events(recording->data);
+
+	recording->real_time_known = events->real_time_known;
+	recording->real_time_offset = events->real_time_offset;
+	return replay_event_set_map(&replay->events, &recording->events, events);
 }
 
 static int flush_batch(struct replay *replay, const struct replay_target *target)
@@ -71,6 +76,8 @@ static int flush_batch(struct replay *replay, const struct replay_target *target
 	size_t n = replay->n_batch;
 
 	replay->n_batch = 0;
+	if (n && target->timed_samples)
+		return target->timed_samples(target->userdata, replay->batch, replay->moments, n);
 	return n ? target->samples(target->userdata, replay->batch, n) : 0;
 }
 
@@ -99,6 +106,11 @@ static int deliver(struct replay *replay, const struct recording *recording, con
 			return r;
 	}
 	sample.cgroup_id = name->id;
+	replay->moments[replay->n_batch] = (struct replay_moment){
+		.recording = (u32)(recording - replay->recordings),
+		.known = item->timed,
+		.time = item->time,
+	};
 	replay->batch[replay->n_batch++] = sample;
 	replay->report.samples++;
 	return replay->n_batch == INJECT_MAX ? flush_batch(replay, target) : 0;
@@ -213,6 +225,7 @@ static int take_sample(struct replay *replay, struct recording *recording, const
 	}
 	if (!(record->sample.sample_type & PERF_SAMPLE_TID))
 		item.tid = ~0U;
+	item.timed = record->timed;
 	if (record->timed) {
 		if (!report->time_known || record->time < report->first_time)
 			report->first_time = record->time;
@@ -489,6 +502,17 @@ int replay_step(struct replay *replay, const struct replay_target *target, size_
 	if (r < 0)
 		return r;
 	return replay->current < replay->n;
+}
+
+const char *replay_name(const struct replay *replay, u32 recording)
+{
+	return replay->recordings[recording].name;
+}
+
+bool replay_real_time(const struct replay *replay, u32 recording, s64 *ret_offset_ns)
+{
+	*ret_offset_ns = replay->recordings[recording].real_time_offset;
+	return replay->recordings[recording].real_time_known;
 }
 
 int replay_fd(const struct replay *replay)

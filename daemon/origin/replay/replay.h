@@ -19,12 +19,22 @@
 
 struct replay;
 
-/* Where the samples go. Both return 0 or -errno, which ends the step. */
+/* When a sample was taken. */
+struct replay_moment {
+	u32 recording; /* its number, in the order given, from 0 on */
+	bool known;    /* the recording tells the time */
+	u64 time;      /* the recording's clock, ns. Growing, but where perf itself could not sort it */
+};
+
+/* Where the samples go. All return 0 or -errno, which ends the step. */
 struct replay_target {
 	/* A cgroup's name, once, before its first sample. `name` is the replay's, until replay_free(). */
 	int (*name)(void *userdata, u64 cgroup_id, const char *name);
 	/* 1 to INJECT_MAX samples, valid during the call. */
 	int (*samples)(void *userdata, const struct sample *samples, size_t n);
+	/* In the place of `samples`, where it is not NULL: with the moment of each. */
+	int (*timed_samples)(void *userdata, const struct sample *samples, const struct replay_moment *moments,
+			     size_t n);
 	void *userdata;
 };
 
@@ -63,6 +73,11 @@ const struct event *replay_events(const struct replay *replay, size_t *ret_n);
  * not to be called again.
  */
 int replay_step(struct replay *replay, const struct replay_target *target, size_t max_records);
+
+/* A recording's name for messages, and what is to be added to its clock for CLOCK_REALTIME, where it tells (it
+ * does after perf record --clockid). `recording` as in struct replay_moment. */
+const char *replay_name(const struct replay *replay, u32 recording);
+bool replay_real_time(const struct replay *replay, u32 recording, s64 *ret_offset_ns);
 
 /* What the next step reads; -1 where all is read. The replay's. */
 int replay_fd(const struct replay *replay);

@@ -25,6 +25,7 @@ struct replay_item {
 		struct {
 			struct sample sample;
 			bool has_cgroup; /* `sample.cgroup_id` is the recorded one, else its task decides */
+			bool timed;      /* `time` is known */
 		};
 		u32 parent_tid; /* FORK */
 		u32 name;       /* COMM: index of "comm:NAME" */
