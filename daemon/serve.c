@@ -247,16 +247,27 @@ static int get_metrics(void *userdata, bool openmetrics, char **ret_text, size_t
 {
 	struct server *server = userdata;
 	struct engine *engine = sampling_engine(server->sampling);
-	const struct prometheus_options options = {.openmetrics = openmetrics,
-						   .detail = server->config->detail_metrics};
+	_cleanup_free_ struct alert *list = NULL;
+	struct prometheus_alerts alerts = {0};
+	const struct prometheus_options options = {
+		.openmetrics = openmetrics, .detail = server->config->detail_metrics, .alerts = &alerts};
 	const struct maybe_double all = {0};
 	const struct series *const *series;
 	const struct snapshot *snapshot;
 	size_t n;
 	int r = engine_snapshot(engine, &all, &snapshot);
 
+	if (r == 0)
+		r = policy_alerts(alerts_policy(server->alerts), &list, &alerts.n);
 	if (r < 0)
 		return r;
+	alerts.list = list;
+	(void)policy_rules(alerts_policy(server->alerts), &n);
+	alerts.n_rules = n;
+	for (int kind = 0; kind < ACT_KINDS; kind++)
+		for (int result = 0; result < ACT_RESULTS; result++)
+			alerts.actions[kind][result] = act_count(
+				alerts_act(server->alerts), (enum act_kind)kind, (enum act_result)result);
 	process_read(&server->process);
 	series = engine_series(engine, &n);
 	return prometheus_render(snapshot, series, n, &options, &server->process, ret_text, ret_length);
