@@ -222,8 +222,8 @@ static enum glance glance_at_rate(struct evidence *evidence, const struct rule *
 				  const struct claim *claim, const struct measured *measured)
 {
 	const struct tally *tally = measured->tally;
-	struct interval_weights weights =
-		interval_weights(tally->samples, tally->weight, tally->weight_squared);
+	struct interval_weights weights = interval_weights(tally->samples, tally->weight,
+							   tally->weight_squared, measured->sample_weight);
 	double number = claim->above ? weights.low_number : weights.high_number;
 	double unit = claim->above ? weights.low_unit : weights.high_unit;
 	double l = log_chance(evidence, rule->confidence) * 1.000001;

@@ -94,22 +94,27 @@ struct interval interval_share(double k, double n, double confidence)
 	};
 }
 
-struct interval_weights interval_weights(u64 samples, u64 weight, double weight_squared)
+struct interval_weights interval_weights(u64 samples, u64 weight, double weight_squared, double largest)
 {
 	double n = (double)samples;
 	double sum = (double)weight;
 	double mean;
-	double largest;
 	double spread;
 
 	if (samples == 0 || weight == 0)
-		return (struct interval_weights){.high_number = 1, .high_unit = weight ? sum : INFINITY};
+		return (struct interval_weights){
+			.high_number = 1,
+			.high_unit = samples == 0 && largest > 0 ? largest : INFINITY,
+		};
 	mean = sum / n;
 	/* No weight is further above the mean than all of the spread in one sample (Samuelson). */
 	spread = weight_squared - sum * mean;
-	largest = spread > 1e-9 * weight_squared ? mean + sqrt(spread * (n - 1) / n) : mean;
-	if (largest == mean)
+	if (spread > 1e-9 * weight_squared) {
+		largest = fmax(largest, mean + sqrt(spread * (n - 1) / n));
+	} else {
 		weight_squared = sum * mean;
+		largest = fmax(largest, mean);
+	}
 	return (struct interval_weights){
 		.low_number = sum * sum / weight_squared,
 		.low_unit = weight_squared / sum,
@@ -118,10 +123,10 @@ struct interval_weights interval_weights(u64 samples, u64 weight, double weight_
 	};
 }
 
-struct interval interval_rate(u64 samples, u64 weight, double weight_squared, double seconds,
+struct interval interval_rate(u64 samples, u64 weight, double weight_squared, double largest, double seconds,
 			      double confidence)
 {
-	struct interval_weights weights = interval_weights(samples, weight, weight_squared);
+	struct interval_weights weights = interval_weights(samples, weight, weight_squared, largest);
 	double chance = chance_of(confidence);
 	struct interval ret = {.low = 0, .high = INFINITY};
 
