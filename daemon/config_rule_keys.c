@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/number.h"
+#include "base/suggest.h"
 #include "config_words.h"
 
 #define BLANKS " \t"
@@ -91,28 +92,33 @@ static int set_event(const struct config_key *key, struct rule *rule, const char
 	return config_words_refuse(key, text, words, ARRAY_SIZE(words), ret_problem);
 }
 
-static int set_metric(const struct config_key *key, struct rule *rule, const char *text, char **ret_problem)
+static int refuse_metric(const struct config_key *key, const char *text, char **ret_problem)
 {
 	static const char ratio[] = "ratio:";
 	const char *word = strncmp(text, ratio, strlen(ratio)) == 0 ? text + strlen(ratio) : text;
-	_cleanup_free_ char *problem = NULL;
+	_cleanup_free_ char *list = NULL;
+	const char *near;
 	size_t n = 0;
-	int r;
 
+	while (metric_words[n])
+		n++;
+	near = suggest_nearest(word, metric_words, n);
+	list = config_words_join(metric_words, n);
+	if (!list)
+		return -ENOMEM;
+	return config_key_refuse(
+		ret_problem, "%s = %s: unknown; %s%s%s%shere are %s, and ratio: before any of these (%s)",
+		key->name, text, near ? "did you mean " : "", near && word != text ? ratio : "",
+		near ? near : "", near ? "? T" : "t", list, key->meaning);
+}
+
+static int set_metric(const struct config_key *key, struct rule *rule, const char *text, char **ret_problem)
+{
 	if (!*text) {
 		rule->metric = (struct metric){0};
 		return 0;
 	}
-	if (metric_parse(text, &rule->metric) == 0)
-		return 0;
-	while (metric_words[n])
-		n++;
-	r = config_words_refuse(key, word, metric_words, n, &problem);
-	return r == -EINVAL ? config_key_refuse(ret_problem,
-						"%s; ratio: before one of these judges it against its own "
-						"baseline",
-						problem)
-			    : r;
+	return metric_parse(text, &rule->metric) < 0 ? refuse_metric(key, text, ret_problem) : 0;
 }
 
 /* Above, below and clear. */
