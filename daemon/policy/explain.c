@@ -2,6 +2,7 @@
 #include "policy/explain.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -41,7 +42,10 @@ static void say_value(struct speech *speech)
 	text_count(estimate->samples, samples);
 	text_count(estimate->base_samples, base);
 	span(speech->alert->covered_ns, window);
-	if (metric->ratio)
+	if (!isfinite(estimate->value))
+		say(speech, "%s has no value: its baseline is 0; %s %s in %s", speech->metric, samples,
+		    speech_samples(metric), window);
+	else if (metric->ratio)
 		say(speech, "%s %s %s, from %s %s in %s and a baseline worth %s", speech->metric, is, value,
 		    samples, speech_samples(metric), window, base);
 	else
