@@ -196,7 +196,10 @@ static void say_end_of_unknown(struct speech *speech)
 			    "status` says how); it is judged again when that is a tenth or less");
 		return;
 	case UNKNOWN_BASELINE:
-		say_missing(speech, "the baseline", alert->estimate.base_samples);
+		if (alert->estimate.base_samples >= speech->rule->min_samples)
+			say(speech, "the baseline is empty: it begins with what leaves the window");
+		else
+			say_missing(speech, "the baseline", alert->estimate.base_samples);
 		return;
 	case UNKNOWN_NOT_MEASURED:
 		say(speech, "%s does not measure here what %s is taken from: waiting does not end this",
@@ -271,9 +274,9 @@ static void say_baseline(struct speech *speech)
 	    "the baseline is this cgroup's own time before the window, where what is %s older counts "
 	    "half",
 	    half_life);
-	if (speech->alert->decision.state == ALERT_FIRING)
-		say(speech, "while the rule fires the baseline stands still: what is wrong does not become "
-			    "what is usual");
+	if (speech->alert->decision.state == ALERT_PENDING || speech->alert->decision.state == ALERT_FIRING)
+		say(speech, "while the rule is pending or fires the baseline stands still: what is wrong "
+			    "does not become what is usual");
 }
 
 static void say_all(struct speech *speech)

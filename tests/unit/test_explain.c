@@ -256,7 +256,12 @@ Test(explain, a_baseline_that_is_too_young)
 		&alert, "the baseline has",
 		"the baseline has 20 of the 500 latencies that `min-samples` asks for: with 480 more it "
 		"is judged");
-	expect_sentence(&alert, "while the rule fires", NULL);
+	expect_sentence(&alert, "while the rule", NULL);
+
+	/* A rate has no least number of samples. */
+	alert.estimate.base_samples = 500;
+	expect_sentence(&alert, "the baseline is empty",
+			"the baseline is empty: it begins with what leaves the window");
 }
 
 Test(explain, whose_directory_decided)
