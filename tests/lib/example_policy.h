@@ -13,7 +13,7 @@
  */
 struct policy *example_policy(void);
 
-/* /batch is named, / is not. NULL: no memory; free with example_neighbours_free(). */
+/* /batch is named, / is not. NULL: no memory; free with neighbours_report_free(). */
 struct neighbours_report *example_neighbours(void);
 
 #endif

@@ -115,9 +115,8 @@ Test(explain, a_firing_ratio)
 			"the baseline is this cgroup's own time before the window, where what is 1h 0min "
 			"older "
 			"counts half",
-			"while the rule fires the baseline stands still: what is wrong does not become what "
-			"is "
-			"usual",
+			"while the rule is pending or fires the baseline stands still: what is wrong "
+			"does not become what is usual",
 			NULL});
 }
 
