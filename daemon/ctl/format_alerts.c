@@ -210,36 +210,36 @@ static void put_cells(FILE *out, const struct table *table, const struct format_
 	}
 }
 
-/* "slow-db (page, alert 17, stores)": what is not said is left out. */
-static char *name_of(const struct row *row)
+/* "(page, alert 17, stores)": what is not said is left out. */
+static char *qualities_of(const struct row *row)
 {
 	_cleanup_free_ char *event = visible_member(row->alert, "event");
 	bool has_number = strcmp(cell_of(row, NUMBER), "-") != 0;
 	bool has_event = event && strcmp(event, "-") != 0 && strcmp(event, "loads") != 0;
 	char *text;
 
-	return asprintf(&text, "%s (%s%s%s%s%s)", cell_of(row, RULE), cell_of(row, SEVERITY),
-			has_number ? ", alert " : "", has_number ? cell_of(row, NUMBER) : "",
-			has_event ? ", " : "", has_event ? event : "") < 0
+	return asprintf(&text, "(%s%s%s%s%s)", cell_of(row, SEVERITY), has_number ? ", alert " : "",
+			has_number ? cell_of(row, NUMBER) : "", has_event ? ", " : "",
+			has_event ? event : "") < 0
 		       ? NULL
 		       : text;
 }
 
 static void put_names(FILE *out, const struct format_style *style, const struct row *row)
 {
-	_cleanup_free_ char *name = name_of(row);
-	size_t used = RULE_INDENT + GAP + text_width(name ? name : "?");
-	size_t left = style->width > used ? style->width - used : 0;
-	_cleanup_free_ char *cut = NULL;
+	struct place place = {.out = out, .limit = style->width};
+	_cleanup_free_ char *qualities = qualities_of(row);
 	const char *cgroup = cell_of(row, CGROUP);
+	_cleanup_free_ char *cut = NULL;
 
-	(void)fprintf(out, "%*s%s", RULE_INDENT, "", name ? name : "?");
-	if (text_width(cgroup) <= left) {
+	(void)fprintf(out, "%*s%s", RULE_INDENT, "", cell_of(row, RULE));
+	place.column = RULE_INDENT + text_width(cell_of(row, RULE));
+	put(&place, qualities ? qualities : "?", 0, false);
+	if (text_width(cgroup) + GAP + place.column <= style->width) {
 		(void)fprintf(out, "%*s%s\n", GAP, "", cgroup);
 		return;
 	}
-	left = style->width > CGROUP_INDENT ? style->width - CGROUP_INDENT : 1;
-	cut = text_tail(cgroup, left, style->utf8);
+	cut = text_tail(cgroup, style->width > CGROUP_INDENT ? style->width - CGROUP_INDENT : 1, style->utf8);
 	(void)fprintf(out, "\n%*s%s\n", CGROUP_INDENT, "", cut ? cut : "?");
 }
 
@@ -337,8 +337,8 @@ static void put_summary(FILE *out, const struct format_style *style, const struc
 static void put_silence(FILE *out, const struct format_style *style, json_object *rules)
 {
 	json_object *list = json_get_array(rules, "rules");
-	u64 unknown = 0, n;
-	char number[TEXT_NUMBER_MAX];
+	char all_text[TEXT_NUMBER_MAX], few_text[TEXT_NUMBER_MAX];
+	u64 unknown = 0, few = 0, n;
 
 	if (!list)
 		return;
@@ -349,21 +349,19 @@ static void put_silence(FILE *out, const struct format_style *style, json_object
 	}
 	for (size_t i = 0; i < json_object_array_length(list); i++) {
 		json_object *cgroups = json_get_object(json_object_array_get_idx(list, i), "cgroups");
-		json_object *reasons = json_get_object(cgroups, "unknown");
 
-		if (!reasons)
-			continue;
-		json_object_object_foreach (reasons, reason, count) {
-			(void)count;
-			if (json_get_u64(reasons, reason, &n))
-				unknown += n;
-		}
+		unknown += rule_text_unknown(cgroups);
+		if (json_get_u64(json_get_object(cgroups, "unknown"), "samples", &n))
+			few += n;
 	}
 	if (unknown == 0)
 		return;
-	text_count(unknown, number);
+	text_count(unknown, all_text);
+	text_count(few, few_text);
 	line_put(out, style, "Unknown",
-		 "%s cgroups (counted for each rule) can't be judged now; `pebsctl rules` says why", number);
+		 "%s cgroups (counted for each rule) can't be judged now, %s of them for too few samples; "
+		 "`pebsctl rules` says why",
+		 all_text, few_text);
 }
 
 void format_alerts(FILE *out, json_object *rules, json_object *alerts, time_t now,

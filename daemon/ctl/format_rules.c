@@ -19,29 +19,12 @@ static const struct {
 	{"inactive", "INACTIVE"}, {"ignored", "IGNORED"}, {NULL, "UNKNOWN"},
 };
 
-static u64 unknown_of(json_object *cgroups)
-{
-	json_object *unknown = json_get_object(cgroups, "unknown");
-	u64 sum = 0;
-
-	if (!unknown)
-		return 0;
-	json_object_object_foreach (unknown, reason, count) {
-		(void)count;
-		u64 n;
-
-		if (json_get_u64(unknown, reason, &n))
-			sum += n;
-	}
-	return sum;
-}
-
 static u64 count_of(json_object *cgroups, size_t column)
 {
 	u64 n = 0;
 
 	if (!counts[column].key)
-		return unknown_of(cgroups);
+		return rule_text_unknown(cgroups);
 	(void)json_get_u64(cgroups, counts[column].key, &n);
 	return n;
 }
@@ -106,9 +89,8 @@ static void put_rule(FILE *out, const struct format_style *style, json_object *r
 	for (size_t i = 0; i < ARRAY_SIZE(counts); i++)
 		any += count_of(cgroups, i);
 	if (cgroups && any == 0)
-		line_put(
-			out, style, "No cgroup",
-			"that was sampled is one of these; `pebsctl top --window all` lists those that were");
+		line_put(out, style, "Matches",
+			 "none of the cgroups sampled so far; `pebsctl top --window all` lists those");
 }
 
 static size_t choose_name_width(const struct format_style *style, json_object *list)

@@ -64,6 +64,23 @@ json_object *rule_text_find(json_object *rules, const char *name)
 	return NULL;
 }
 
+u64 rule_text_unknown(json_object *cgroups)
+{
+	json_object *unknown = json_get_object(cgroups, "unknown");
+	u64 sum = 0;
+
+	if (!unknown)
+		return 0;
+	json_object_object_foreach (unknown, reason, count) {
+		(void)count;
+		u64 n;
+
+		if (json_get_u64(unknown, reason, &n))
+			sum += n;
+	}
+	return sum;
+}
+
 static bool is_set(const json_object *rule, const char *key)
 {
 	bool value;

@@ -17,4 +17,7 @@ char *rule_text_cgroups(const json_object *rule);
 /* The rule of a name in a reply of GetRules; NULL: none. Borrowed. */
 json_object *rule_text_find(json_object *rules, const char *name);
 
+/* On how many cgroups it is unknown, for whatever reason: of a rule's member `cgroups`, which may be NULL. */
+u64 rule_text_unknown(json_object *cgroups);
+
 #endif

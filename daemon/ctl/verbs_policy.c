@@ -148,11 +148,11 @@ static enum ctl_exit not_judged(const struct options *options, struct client *cl
 	rule = text_visible(arguments[0]);
 	cgroup = text_visible(arguments[1]);
 	patterns = found ? rule_text_cgroups(found) : NULL;
-	(void)fprintf(stderr,
-		      "pebsctl: rule %s does not match cgroup '%s'%s%s; `pebsctl alerts` and `pebsctl top` "
-		      "list cgroups, and `cgroup` in [rule %s] says which match\n",
-		      rule ? rule : "?", cgroup ? cgroup : "?", patterns ? ", only " : "",
-		      patterns ? patterns : "", rule ? rule : "?");
+	(void)fprintf(
+		stderr,
+		"pebsctl: rule %s is not for cgroup '%s'%s%s; `pebsctl rules` says what each rule is for\n",
+		rule ? rule : "?", cgroup ? cgroup : "?", patterns ? ": its `cgroup` is " : "",
+		patterns ? patterns : "");
 	return CTL_NO_SUCH;
 }
 
