@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <time.h>
 
 struct format_style {
 	size_t width; /* columns; 0: as many as it takes */
@@ -32,6 +33,19 @@ void format_cgroup(FILE *out, json_object *status, json_object *cgroup, json_obj
 
 /* Of the replies of GetStatus and GetHot. */
 void format_hot(FILE *out, json_object *status, json_object *hot, const struct format_style *style);
+
+/* Of the reply of GetRules. */
+void format_rules(FILE *out, json_object *rules, const struct format_style *style);
+
+/* Of the replies of GetRules (NULL: metrics are not named) and GetAlerts. `now`: what ages are told by. */
+void format_alerts(FILE *out, json_object *rules, json_object *alerts, time_t now,
+		   const struct format_style *style);
+
+/* Of the reply of Explain. */
+void format_explain(FILE *out, json_object *explained, time_t now, const struct format_style *style);
+
+/* Of the reply of GetNeighbours. */
+void format_neighbours(FILE *out, json_object *neighbours, const struct format_style *style);
 
 /* One item of Watch, in one line. */
 void format_item(FILE *out, json_object *item);

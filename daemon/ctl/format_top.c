@@ -5,6 +5,7 @@
 #include "base/json_get.h"
 #include "ctl/figure.h"
 #include "ctl/format_event.h"
+#include "ctl/judgement.h"
 
 /* From here on the shares of sources fit as numbers; below, as a bar of letters. */
 #define WIDTH_OF_SHARES 100
@@ -315,9 +316,10 @@ void format_item(FILE *out, json_object *item)
 {
 	_cleanup_free_ char *time = NULL;
 	_cleanup_free_ char *event = NULL;
+	_cleanup_free_ char *alert = judgement_transition(item);
 	_cleanup_free_ char *text = NULL;
 
 	(void)fprintf(out, "%s %-7s %s\n", line_visible(json_get_text(item, "time"), &time),
 		      line_visible(json_get_text(item, "event"), &event),
-		      line_visible(json_get_text(item, "text"), &text));
+		      alert ? alert : line_visible(json_get_text(item, "text"), &text));
 }

@@ -115,7 +115,7 @@ static const struct option_spec option_specs[] = {
 
 struct verb {
 	const char *name;
-	const char *argument; /* NULL: takes none */
+	const char *arguments; /* with blanks between them; NULL: takes none */
 	const char *help;
 	unsigned int options; /* those it heeds; others are refused */
 	verb_function run;
@@ -129,7 +129,14 @@ static const struct verb verbs[] = {
 	 USES_ALWAYS | USES(OPTION_WINDOW), verb_show},
 	{"hot", "CGROUP", "the code addresses of a cgroup's sampled instructions",
 	 USES_ALWAYS | USES(OPTION_LIMIT), verb_hot},
-	{"watch", NULL, "a line for each cgroup born or gone, loss, period change, reload, pause",
+	{"rules", NULL, "the rules in force, and on how many cgroups each fires", USES_ALWAYS, verb_rules},
+	{"alerts", NULL, "what fires, what is about to, and what did in the last hour", USES_ALWAYS,
+	 verb_alerts},
+	{"explain", "RULE CGROUP", "why a rule fires there or does not, and what would change it",
+	 USES_ALWAYS, verb_explain},
+	{"neighbours", "CGROUP", "whose traffic rose when the cgroup's latency did", USES_ALWAYS,
+	 verb_neighbours},
+	{"watch", NULL, "a line for each alert, cgroup born or gone, loss, reload, pause and more",
 	 USES_ALWAYS, verb_watch},
 	{"pause", NULL, "free every counter for another tool, until resumed or --for DUR",
 	 USES_ALWAYS | USES(OPTION_FOR), verb_pause},
@@ -144,8 +151,8 @@ static void print_help(FILE *out)
 		char name[32];
 
 		(void)snprintf(name, sizeof(name), "%s %s", verbs[i].name,
-			       verbs[i].argument ? verbs[i].argument : "");
-		(void)fprintf(out, "  %-16s %s\n", name, verbs[i].help);
+			       verbs[i].arguments ? verbs[i].arguments : "");
+		(void)fprintf(out, "  %-19s %s\n", name, verbs[i].help);
 	}
 	(void)fprintf(out, "\nOptions:\n");
 	for (size_t i = 0; i < ARRAY_SIZE(option_specs); i++) {
@@ -158,12 +165,12 @@ static void print_help(FILE *out)
 		else
 			(void)snprintf(name, sizeof(name), "--%s %s", spec->name,
 				       spec->argument ? spec->argument : "");
-		(void)fprintf(out, "  %-16s %s\n", name, spec->help);
+		(void)fprintf(out, "  %-19s %s\n", name, spec->help);
 	}
 	(void)fprintf(out,
 		      "\nWithout --window, text covers the last 10s (of a replay: all), JSON all the time.\n"
-		      "Exit codes: 0 done, 1 failed, 2 usage, 3 no daemon answers, 4 no such cgroup,\n"
-		      "5 not permitted. See pebsctl(1).\n");
+		      "Exit codes: 0 done, 1 failed, 2 usage, 3 no daemon answers, 4 no such cgroup\n"
+		      "or rule, 5 not permitted. See pebsctl(1).\n");
 }
 
 __attribute__((format(printf, 1, 2))) static enum ctl_exit usage(const char *format, ...)
@@ -244,7 +251,7 @@ int main(int argc, char **argv)
 	enum ctl_exit result = CTL_USAGE;
 	const struct verb *verb;
 	unsigned int used = 0;
-	int wanted;
+	int wanted = 0;
 
 	(void)setlocale(LC_CTYPE, "");
 	(void)signal(SIGPIPE, SIG_IGN);
@@ -255,9 +262,10 @@ int main(int argc, char **argv)
 	verb = find_verb(argv[optind]);
 	if (!verb)
 		return usage("there is no verb '%s'", argv[optind]);
-	wanted = verb->argument ? 1 : 0;
+	for (const char *at = verb->arguments; at; at = strchr(at + 1, ' '))
+		wanted++;
 	if (argc - optind - 1 < wanted)
-		return usage("%s wants a %s", verb->name, verb->argument);
+		return usage("%s wants %s", verb->name, verb->arguments);
 	if (argc - optind - 1 > wanted)
 		return usage("%s does not know what to do with '%s'", verb->name, argv[optind + 1 + wanted]);
 	for (size_t i = 0; i < ARRAY_SIZE(option_specs); i++)

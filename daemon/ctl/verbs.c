@@ -7,8 +7,7 @@
 #include "base/cleanup.h"
 #include "base/json_get.h"
 #include "base/text.h"
-#include "base/utf8.h"
-#include "ctl/client.h"
+#include "ctl/call.h"
 #include "ctl/failure.h"
 #include "ctl/format.h"
 #include "ctl/output.h"
@@ -25,55 +24,7 @@
 #define LINES_OVER_A_TABLE 6
 #define ROWS_MIN           3
 
-DEFINE_CLEANUP(struct client *, client_close)
 DEFINE_CLEANUP(struct screen *, screen_close)
-
-static enum ctl_exit open_client(const struct options *options, struct client **ret)
-{
-	int r = client_connect(options->socket, ret);
-
-	return r < 0 ? failure_of_connection(options, r) : CTL_DONE;
-}
-
-/* Calls and takes the reply's parameters, which the caller puts; reports what fails. */
-static enum ctl_exit call(const struct options *options, struct client *client, const char *method,
-			  json_object *parameters, json_object **ret)
-{
-	struct client_reply reply = {0};
-	enum ctl_exit result = CTL_DONE;
-	int r;
-
-	r = client_call(client, method, parameters, &reply);
-	if (r < 0)
-		result = failure_of_connection(options, r);
-	else if (reply.error)
-		result = failure_of_call(options, &reply);
-	else
-		*ret = json_object_get(reply.parameters);
-	json_object_put(reply.root);
-	return result;
-}
-
-static enum ctl_exit print_json(json_object *object)
-{
-	int flags = JSON_C_TO_STRING_NOSLASHESCAPE |
-		    (screen_possible() ? JSON_C_TO_STRING_PRETTY : JSON_C_TO_STRING_PLAIN);
-	_cleanup_free_ char *line = NULL;
-	int length = asprintf(&line, "%s\n", json_object_to_json_string_ext(object, flags));
-
-	if (length < 0) {
-		line = NULL;
-		return failure_of_memory();
-	}
-	return failure_of_output(output_write(line, (size_t)length));
-}
-
-static enum ctl_exit print_text(FILE *stream, char *const *text, const size_t *length)
-{
-	if (fclose(stream) != 0)
-		return failure_of_memory();
-	return failure_of_output(output_write(*text, *length));
-}
 
 /* The window in seconds, 0 for all: what was asked for, or the default for people. */
 static double text_window(const struct options *options, const json_object *status)
@@ -131,13 +82,13 @@ enum ctl_exit verb_status(const struct options *options, char *const *arguments)
 	FILE *stream;
 
 	(void)arguments;
-	result = open_client(options, &client);
+	result = call_open(options, &client);
 	if (result == CTL_DONE)
 		result = call(options, client, "io.pebsd.GetStatus", NULL, &status);
 	if (result != CTL_DONE)
 		return result;
 	if (options->json)
-		return print_json(status);
+		return call_print_json(status);
 	seconds = text_window(options, status);
 	if (seconds > 0)
 		result = get_top(options, client, seconds, true, 0, &recent);
@@ -147,7 +98,7 @@ enum ctl_exit verb_status(const struct options *options, char *const *arguments)
 	if (!stream)
 		return failure_of_memory();
 	format_status(stream, status, recent, &style);
-	return print_text(stream, &text, &length);
+	return call_print_text(stream, &text, &length);
 }
 
 /* Cgroups that each event's table can show, where all of them are to be seen on `rows`. */
@@ -221,13 +172,13 @@ enum ctl_exit verb_top(const struct options *options, char *const *arguments)
 	size_t length;
 
 	(void)arguments;
-	result = open_client(options, &client);
+	result = call_open(options, &client);
 	if (result != CTL_DONE)
 		return result;
 	if (options->json) {
 		result = get_top(options, client, json_window(options), options->has_limit, options->limit,
 				 &top);
-		return result == CTL_DONE ? print_json(top) : result;
+		return result == CTL_DONE ? call_print_json(top) : result;
 	}
 	if (screen_possible())
 		return live_top(options, client);
@@ -235,27 +186,12 @@ enum ctl_exit verb_top(const struct options *options, char *const *arguments)
 	return result == CTL_DONE ? failure_of_output(output_write(text, length)) : result;
 }
 
-/* Adds the cgroup that is meant. */
-static bool name_cgroup(json_object *parameters, const char *path)
-{
-	_cleanup_free_ char *shown = NULL;
-
-	/* What is valid was copied from what pebsctl shows; a shell's file name may be the cgroup's own
-	 * bytes. */
-	if (!utf8_is_valid(path) && utf8_show(path, &shown) < 0)
-		shown = NULL;
-	else if (!shown)
-		shown = strdup(path);
-	return parameters && shown &&
-	       json_object_object_add(parameters, "cgroup", json_object_new_string(shown)) == 0;
-}
-
 static enum ctl_exit get_cgroup(const struct options *options, struct client *client, const char *path,
 				double seconds, json_object **ret)
 {
 	json_object *parameters = window_parameters(seconds);
 
-	if (!name_cgroup(parameters, path)) {
+	if (!call_add_name(parameters, "cgroup", path)) {
 		json_object_put(parameters);
 		return failure_of_memory();
 	}
@@ -269,7 +205,7 @@ static enum ctl_exit get_hot(const struct options *options, struct client *clien
 	json_object *parameters = json_object_new_object();
 	u64 limit = options->has_limit ? options->limit : DEFAULT_ADDRESSES;
 
-	if (!name_cgroup(parameters, path) ||
+	if (!call_add_name(parameters, "cgroup", path) ||
 	    ((options->has_limit || !options->json) &&
 	     json_object_object_add(parameters, "limit", json_object_new_uint64(limit)) < 0)) {
 		json_object_put(parameters);
@@ -291,12 +227,12 @@ enum ctl_exit verb_show(const struct options *options, char *const *arguments)
 	size_t length;
 	FILE *stream;
 
-	result = open_client(options, &client);
+	result = call_open(options, &client);
 	if (result != CTL_DONE)
 		return result;
 	if (options->json) {
 		result = get_cgroup(options, client, arguments[0], json_window(options), &cgroup);
-		return result == CTL_DONE ? print_json(cgroup) : result;
+		return result == CTL_DONE ? call_print_json(cgroup) : result;
 	}
 	result = call(options, client, "io.pebsd.GetStatus", NULL, &status);
 	seconds = text_window(options, status);
@@ -310,7 +246,7 @@ enum ctl_exit verb_show(const struct options *options, char *const *arguments)
 	if (!stream)
 		return failure_of_memory();
 	format_cgroup(stream, status, cgroup, whole, &style);
-	return print_text(stream, &text, &length);
+	return call_print_text(stream, &text, &length);
 }
 
 enum ctl_exit verb_hot(const struct options *options, char *const *arguments)
@@ -324,11 +260,11 @@ enum ctl_exit verb_hot(const struct options *options, char *const *arguments)
 	size_t length;
 	FILE *stream;
 
-	result = open_client(options, &client);
+	result = call_open(options, &client);
 	if (result == CTL_DONE)
 		result = get_hot(options, client, arguments[0], &hot);
 	if (result == CTL_DONE && options->json)
-		return print_json(hot);
+		return call_print_json(hot);
 	if (result == CTL_DONE)
 		result = call(options, client, "io.pebsd.GetStatus", NULL, &status);
 	if (result != CTL_DONE)
@@ -337,7 +273,7 @@ enum ctl_exit verb_hot(const struct options *options, char *const *arguments)
 	if (!stream)
 		return failure_of_memory();
 	format_hot(stream, status, hot, &style);
-	return print_text(stream, &text, &length);
+	return call_print_text(stream, &text, &length);
 }
 
 static enum ctl_exit print_item(const struct options *options, json_object *item)
@@ -367,7 +303,7 @@ enum ctl_exit verb_watch(const struct options *options, char *const *arguments)
 	int r;
 
 	(void)arguments;
-	result = open_client(options, &client);
+	result = call_open(options, &client);
 	if (result != CTL_DONE)
 		return result;
 	r = client_stream(client, "io.pebsd.Watch");
@@ -408,13 +344,13 @@ enum ctl_exit verb_pause(const struct options *options, char *const *arguments)
 	    (options->has_for &&
 	     json_object_object_add(parameters, "for_s", json_object_new_double(options->for_seconds)) < 0))
 		return failure_of_memory();
-	result = open_client(options, &client);
+	result = call_open(options, &client);
 	if (result == CTL_DONE)
 		result = call(options, client, "io.pebsd.Pause", TAKE_PTR(parameters), &reply);
 	if (result != CTL_DONE)
 		return result;
 	if (options->json)
-		return print_json(reply);
+		return call_print_json(reply);
 	until = json_get_text(reply, "paused_until");
 	if (!until)
 		return print_line("Paused until `pebsctl resume`: every counter is free for another tool.\n");
@@ -436,13 +372,13 @@ enum ctl_exit verb_resume(const struct options *options, char *const *arguments)
 	bool was_paused;
 
 	(void)arguments;
-	result = open_client(options, &client);
+	result = call_open(options, &client);
 	if (result == CTL_DONE)
 		result = call(options, client, "io.pebsd.Resume", NULL, &reply);
 	if (result != CTL_DONE)
 		return result;
 	if (options->json)
-		return print_json(reply);
+		return call_print_json(reply);
 	return print_line(json_get_bool(reply, "was_paused", &was_paused) && was_paused
 				  ? "Sampling again.\n"
 				  : "It was not paused.\n");
@@ -459,13 +395,13 @@ enum ctl_exit verb_reload(const struct options *options, char *const *arguments)
 	FILE *stream;
 
 	(void)arguments;
-	result = open_client(options, &client);
+	result = call_open(options, &client);
 	if (result == CTL_DONE)
 		result = call(options, client, "io.pebsd.Reload", NULL, &reply);
 	if (result != CTL_DONE)
 		return result;
 	if (options->json)
-		return print_json(reply);
+		return call_print_json(reply);
 	stream = open_memstream(&text, &length);
 	if (!stream)
 		return failure_of_memory();
@@ -477,5 +413,5 @@ enum ctl_exit verb_reload(const struct options *options, char *const *arguments)
 
 		(void)fprintf(stream, "  %s\n", visible ? visible : "?");
 	}
-	return print_text(stream, &text, &length);
+	return call_print_text(stream, &text, &length);
 }

@@ -35,6 +35,10 @@ enum ctl_exit verb_status(const struct options *options, char *const *arguments)
 enum ctl_exit verb_top(const struct options *options, char *const *arguments);
 enum ctl_exit verb_show(const struct options *options, char *const *arguments);
 enum ctl_exit verb_hot(const struct options *options, char *const *arguments);
+enum ctl_exit verb_rules(const struct options *options, char *const *arguments);
+enum ctl_exit verb_alerts(const struct options *options, char *const *arguments);
+enum ctl_exit verb_explain(const struct options *options, char *const *arguments);
+enum ctl_exit verb_neighbours(const struct options *options, char *const *arguments);
 enum ctl_exit verb_watch(const struct options *options, char *const *arguments);
 enum ctl_exit verb_pause(const struct options *options, char *const *arguments);
 enum ctl_exit verb_resume(const struct options *options, char *const *arguments);

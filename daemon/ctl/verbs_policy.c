@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The verbs that ask for rules and what they made of the figures. */
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/cleanup.h"
+#include "base/json_get.h"
+#include "base/suggest.h"
+#include "base/text.h"
+#include "ctl/call.h"
+#include "ctl/failure.h"
+#include "ctl/format.h"
+#include "ctl/rule_text.h"
+#include "ctl/style.h"
+
+#define METHOD(name) "io.pebsd." name
+
+static enum ctl_exit get_rules(const struct options *options, struct client *client, json_object **ret)
+{
+	return call(options, client, METHOD("GetRules"), NULL, ret);
+}
+
+enum ctl_exit verb_rules(const struct options *options, char *const *arguments)
+{
+	const struct format_style style = style_of_output();
+	_cleanup_(client_closep) struct client *client = NULL;
+	_cleanup_json_ json_object *rules = NULL;
+	_cleanup_free_ char *text = NULL;
+	enum ctl_exit result;
+	size_t length;
+	FILE *stream;
+
+	(void)arguments;
+	result = call_open(options, &client);
+	if (result == CTL_DONE)
+		result = get_rules(options, client, &rules);
+	if (result != CTL_DONE)
+		return result;
+	if (options->json)
+		return call_print_json(rules);
+	stream = open_memstream(&text, &length);
+	if (!stream)
+		return failure_of_memory();
+	format_rules(stream, rules, &style);
+	return call_print_text(stream, &text, &length);
+}
+
+enum ctl_exit verb_alerts(const struct options *options, char *const *arguments)
+{
+	const struct format_style style = style_of_output();
+	_cleanup_(client_closep) struct client *client = NULL;
+	_cleanup_json_ json_object *alerts = NULL;
+	_cleanup_json_ json_object *rules = NULL;
+	_cleanup_free_ char *text = NULL;
+	enum ctl_exit result;
+	size_t length;
+	FILE *stream;
+
+	(void)arguments;
+	result = call_open(options, &client);
+	if (result == CTL_DONE)
+		result = call(options, client, METHOD("GetAlerts"), NULL, &alerts);
+	if (result == CTL_DONE && options->json)
+		return call_print_json(alerts);
+	if (result == CTL_DONE)
+		result = get_rules(options, client, &rules);
+	if (result != CTL_DONE)
+		return result;
+	stream = open_memstream(&text, &length);
+	if (!stream)
+		return failure_of_memory();
+	format_alerts(stream, rules, alerts, time(NULL), &style);
+	return call_print_text(stream, &text, &length);
+}
+
+/* The rules after another call failed; NULL where they can't be had: what failed is told without. */
+static json_object *rules_for_advice(struct client *client)
+{
+	struct client_reply reply = {0};
+	json_object *rules = NULL;
+
+	if (client_call(client, METHOD("GetRules"), NULL, &reply) >= 0 && !reply.error)
+		rules = json_object_get(reply.parameters);
+	json_object_put(reply.root);
+	return rules;
+}
+
+static const char *nearest_rule(json_object *list, const char *name)
+{
+	size_t n = json_object_array_length(list), n_names = 0;
+	_cleanup_free_ const char **names = calloc(n ? n : 1, sizeof(*names));
+
+	if (!names)
+		return NULL;
+	for (size_t i = 0; i < n; i++) {
+		names[n_names] = json_get_text(json_object_array_get_idx(list, i), "rule");
+		n_names += names[n_names] != NULL;
+	}
+	return suggest_nearest(name, names, n_names);
+}
+
+static enum ctl_exit no_such_rule(struct client *client, const char *name)
+{
+	_cleanup_json_ json_object *rules = rules_for_advice(client);
+	json_object *list = json_get_array(rules, "rules");
+	const char *nearest = list ? nearest_rule(list, name) : NULL;
+	_cleanup_free_ char *visible = text_visible(name);
+	_cleanup_free_ char *suggestion = nearest ? text_visible(nearest) : NULL;
+
+	(void)fprintf(stderr, "pebsctl: there is no rule '%s'", visible ? visible : "?");
+	if (list && json_object_array_length(list) == 0)
+		(void)fprintf(stderr, ", nor any other; `pebsctl rules` says how to have one\n");
+	else if (suggestion)
+		(void)fprintf(stderr, "; did you mean %s? `pebsctl rules` lists all\n", suggestion);
+	else
+		(void)fprintf(stderr, "; `pebsctl rules` lists those there are\n");
+	return CTL_NO_SUCH;
+}
+
+static bool was_sampled(struct client *client, const char *path)
+{
+	json_object *parameters = json_object_new_object();
+	struct client_reply reply = {0};
+	bool sampled;
+
+	if (!call_add_name(parameters, "cgroup", path)) {
+		json_object_put(parameters);
+		return false;
+	}
+	sampled = client_call(client, METHOD("GetCgroup"), parameters, &reply) >= 0 && !reply.error;
+	json_object_put(reply.root);
+	return sampled;
+}
+
+/* The rule is there: either it does not match the cgroup, or nothing was sampled of that. */
+static enum ctl_exit not_judged(const struct options *options, struct client *client,
+				const struct client_reply *reply, char *const *arguments)
+{
+	_cleanup_json_ json_object *rules = NULL;
+	_cleanup_free_ char *rule = NULL, *cgroup = NULL, *patterns = NULL;
+	const json_object *found;
+
+	if (!was_sampled(client, arguments[1]))
+		return failure_of_call(options, reply);
+	rules = rules_for_advice(client);
+	found = rule_text_find(rules, arguments[0]);
+	rule = text_visible(arguments[0]);
+	cgroup = text_visible(arguments[1]);
+	patterns = found ? rule_text_cgroups(found) : NULL;
+	(void)fprintf(
+		stderr,
+		"pebsctl: rule %s is not for cgroup '%s'%s%s; `pebsctl rules` says what each rule is for\n",
+		rule ? rule : "?", cgroup ? cgroup : "?", patterns ? ": its `cgroup` is " : "",
+		patterns ? patterns : "");
+	return CTL_NO_SUCH;
+}
+
+static bool is_error(const struct client_reply *reply, const char *name)
+{
+	return reply->error && strcmp(reply->error, name) == 0;
+}
+
+static enum ctl_exit get_explained(const struct options *options, struct client *client,
+				   char *const *arguments, json_object **ret)
+{
+	json_object *parameters = json_object_new_object();
+	struct client_reply reply = {0};
+	enum ctl_exit result = CTL_DONE;
+	int r;
+
+	if (!call_add_name(parameters, "rule", arguments[0]) ||
+	    !call_add_name(parameters, "cgroup", arguments[1])) {
+		json_object_put(parameters);
+		return failure_of_memory();
+	}
+	r = client_call(client, METHOD("Explain"), parameters, &reply);
+	if (r < 0)
+		result = failure_of_connection(options, r);
+	else if (is_error(&reply, METHOD("NoSuchRule")))
+		result = no_such_rule(client, arguments[0]);
+	else if (is_error(&reply, METHOD("NoSuchCgroup")))
+		result = not_judged(options, client, &reply, arguments);
+	else if (reply.error)
+		result = failure_of_call(options, &reply);
+	else
+		*ret = json_object_get(reply.parameters);
+	json_object_put(reply.root);
+	return result;
+}
+
+enum ctl_exit verb_explain(const struct options *options, char *const *arguments)
+{
+	const struct format_style style = style_of_output();
+	_cleanup_(client_closep) struct client *client = NULL;
+	_cleanup_json_ json_object *explained = NULL;
+	_cleanup_free_ char *text = NULL;
+	enum ctl_exit result;
+	size_t length;
+	FILE *stream;
+
+	result = call_open(options, &client);
+	if (result == CTL_DONE)
+		result = get_explained(options, client, arguments, &explained);
+	if (result != CTL_DONE)
+		return result;
+	if (options->json)
+		return call_print_json(explained);
+	stream = open_memstream(&text, &length);
+	if (!stream)
+		return failure_of_memory();
+	format_explain(stream, explained, time(NULL), &style);
+	return call_print_text(stream, &text, &length);
+}
+
+enum ctl_exit verb_neighbours(const struct options *options, char *const *arguments)
+{
+	const struct format_style style = style_of_output();
+	_cleanup_(client_closep) struct client *client = NULL;
+	_cleanup_json_ json_object *neighbours = NULL;
+	_cleanup_free_ char *text = NULL;
+	json_object *parameters;
+	enum ctl_exit result;
+	size_t length;
+	FILE *stream;
+
+	result = call_open(options, &client);
+	if (result != CTL_DONE)
+		return result;
+	parameters = json_object_new_object();
+	if (!call_add_name(parameters, "cgroup", arguments[0])) {
+		json_object_put(parameters);
+		return failure_of_memory();
+	}
+	result = call(options, client, METHOD("GetNeighbours"), parameters, &neighbours);
+	if (result != CTL_DONE)
+		return result;
+	if (options->json)
+		return call_print_json(neighbours);
+	stream = open_memstream(&text, &length);
+	if (!stream)
+		return failure_of_memory();
+	format_neighbours(stream, neighbours, &style);
+	return call_print_text(stream, &text, &length);
+}

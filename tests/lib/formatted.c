@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "formatted.h"
+
+#include <criterion/criterion.h>
+#include <string.h>
+
+#include "base/json_get.h"
+#include "base/text.h"
+
+json_object *formatted_from(const char *json)
+{
+	json_object *object = NULL;
+
+	cr_assert_eq(json_parse(json, strlen(json), 16, &object), 0, "no JSON: %s", json);
+	return object;
+}
+
+void formatted_expect_fit(const char *text, size_t width)
+{
+	for (const char *at = text; *at; at++)
+		cr_expect(*at == '\n' || (unsigned char)*at >= ' ', "a control in: %s", text);
+	while (*text) {
+		size_t length = strcspn(text, "\n");
+		_cleanup_free_ char *line = strndup(text, length);
+
+		cr_assert_eq(text[length], '\n', "an unfinished line: %s", text);
+		cr_expect_leq(text_width(line), width, "too wide: %s", line);
+		cr_expect(length == 0 || line[length - 1] != ' ', "blanks at the end: '%s'", line);
+		text += length + 1;
+	}
+}
+
+void formatted_expect(const char *text, const char *part)
+{
+	cr_expect_not_null(strstr(text, part), "no '%s' in:\n%s", part, text);
+}
+
+void formatted_expect_not(const char *text, const char *part)
+{
+	cr_expect_null(strstr(text, part), "there is '%s' in:\n%s", part, text);
+}

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json_get.h"
+#include "ctl/format.h"
+#include "formatted.h"
+
+#define NOW 1795244400 /* 2026-11-21 07:00:00 UTC */
+
+static const struct format_style wide = {0};
+static const struct format_style narrow = {.width = 80};
+
+#define RULES                                                                                    \
+	"{\"rules\":[{\"rule\":\"slow-database\",\"metric\":\"p99\"},{\"rule\":\"remote\","      \
+	"\"metric\":\"share:remote_dram\",\"cgroups\":{\"firing\":1,\"unknown\":{\"samples\":2," \
+	"\"lost\":1}}}]}"
+#define RESOLVED                                                                                      \
+	"{\"alert\":9,\"rule\":\"slow-database\",\"cgroup\":\"/c\",\"event\":\"loads\","              \
+	"\"severity\":\"page\",\"state\":\"resolved\",\"unit\":\"cycles\",\"value\":600,\"low\":590," \
+	"\"high\":640,\"above\":896,\"since\":\"2026-11-21T06:30:00Z\",\"end\":\"clear\"}"
+#define PENDING                                                                                     \
+	"{\"rule\":\"remote\",\"cgroup\":\"/b\",\"event\":\"loads\",\"severity\":\"warning\","      \
+	"\"state\":\"pending\",\"unit\":\"share\",\"value\":0.3612,\"low\":0.3301,\"high\":0.3934," \
+	"\"above\":0.25,\"for_s\":300,\"held_s\":21,\"since\":\"2026-11-21T06:59:39Z\","            \
+	"\"preference\":{\"threshold\":0.25}}"
+#define FIRING                                                                                         \
+	"{\"alert\":17,\"rule\":\"slow-database\",\"cgroup\":\"/system.slice/postgresql@15.service\"," \
+	"\"event\":\"loads\",\"severity\":\"page\",\"state\":\"firing\",\"unit\":\"cycles\","          \
+	"\"value\":912.5,\"low\":898,\"above\":896,\"since\":\"2026-11-21T06:47:55Z\"}"
+#define POD                                                                                        \
+	"/kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod2f1c9d4e_11aa_4c1e.slice/" \
+	"cri-containerd-77ab01f2c3d4e5f6.scope"
+#define HELD                                                                                          \
+	"{\"alert\":12,\"rule\":\"remote\",\"cgroup\":\"" POD "\",\"event\":\"loads:cpu_core\","      \
+	"\"severity\":\"warning\",\"state\":\"unknown\",\"held\":\"firing\",\"unknown\":\"samples\"," \
+	"\"dry_run\":true,\"unit\":\"share\",\"above\":0.3,\"since\":\"2026-11-21T05:58:00Z\"}"
+#define REPLY(alerts) "{\"version\":1,\"origin\":\"perf\",\"alerts\":[" alerts "]}"
+
+static char *text_of(const char *rules, const char *alerts, const struct format_style *style)
+{
+	_cleanup_json_ json_object *described = rules ? formatted_from(rules) : NULL;
+	_cleanup_json_ json_object *reply = formatted_from(alerts);
+
+	return FORMATTED(format_alerts(out, described, reply, NOW, style));
+}
+
+Test(format_alerts, what_fires_comes_first_on_80_columns)
+{
+	_cleanup_free_ char *text = text_of(RULES, REPLY(RESOLVED "," PENDING "," FIRING "," HELD), &narrow);
+
+	cr_expect_str_eq(text,
+			 "     Origin: perf\n"
+			 "     Alerts: 2 firing, 1 pending, 1 resolved in the last hour; 1 of these\n"
+			 "             unknown now; 1 in dry run\n"
+			 "    Unknown: 3 cgroups (counted for each rule) can't be judged now, 2 of them\n"
+			 "             for too few samples; `pebsctl rules` says why\n"
+			 "\n"
+			 "STATE                 AGE  VALUE  BOUNDS          LIMIT\n"
+			 "firing           12min 5s  912.5  from 898        p99 above 896 cycles\n"
+			 "  slow-database  (page, alert 17)  /system.slice/postgresql@15.service\n"
+			 "unknown (firing)  1h 2min      -  -               share:remote_dram above 30%\n"
+			 "  remote  (warning, alert 12, loads:cpu_core)\n"
+			 "    ...rstable-pod2f1c9d4e_11aa_4c1e.slice/cri-containerd-77ab01f2c3d4e5f6.scope\n"
+			 "             unknown: too few samples\n"
+			 "             dry run: no action is taken\n"
+			 "pending               21s 36.12%  33.01 - 39.34%  share:remote_dram above 25%\n"
+			 "  remote  (warning)  /b\n"
+			 "             proven for 21s; fires after 5min 0s\n"
+			 "             user.pebsd.threshold on its directory: 25% in place of the rule's\n"
+			 "resolved         30min 0s    600  590 - 640       p99 above 896 cycles\n"
+			 "  slow-database  (page, alert 9)  /c\n"
+			 "             ended: proven clear\n");
+	formatted_expect_fit(text, 80);
+}
+
+Test(format_alerts, one_row_each_where_there_is_room)
+{
+	static const struct format_style screen = {.width = 170};
+	_cleanup_free_ char *text = text_of(RULES, REPLY(RESOLVED "," PENDING "," FIRING "," HELD), &wide);
+	_cleanup_free_ char *cut = text_of(RULES, REPLY(HELD "," FIRING), &screen);
+
+	cr_expect_str_eq(
+		text, "     Origin: perf\n"
+		      "     Alerts: 2 firing, 1 pending, 1 resolved in the last hour; 1 of these unknown "
+		      "now; 1 in dry run\n"
+		      "    Unknown: 3 cgroups (counted for each rule) can't be judged now, 2 of them for too "
+		      "few samples; `pebsctl rules` says why\n"
+		      "\n"
+		      "STATE                 AGE  VALUE  BOUNDS          LIMIT                        RULE   "
+		      "        SEVERITY ALERT  CGROUP\n"
+		      "firing           12min 5s  912.5  from 898        p99 above 896 cycles         "
+		      "slow-database  page        17  /system.slice/postgresql@15.service\n"
+		      "unknown (firing)  1h 2min      -  -               share:remote_dram above 30%  remote "
+		      "        warning     12  "
+		      "/kubepods.slice/kubepods-burstable.slice/"
+		      "kubepods-burstable-pod2f1c9d4e_11aa_4c1e.slice/cri-containerd-77ab01f2c3d4e5f6.scope\n"
+		      "             unknown: too few samples\n"
+		      "             dry run: no action is taken\n"
+		      "pending               21s 36.12%  33.01 - 39.34%  share:remote_dram above 25%  remote "
+		      "        warning      -  /b\n"
+		      "             proven for 21s; fires after 5min 0s\n"
+		      "             user.pebsd.threshold on its directory: 25% in place of the rule's\n"
+		      "resolved         30min 0s    600  590 - 640       p99 above 896 cycles         "
+		      "slow-database  page         9  /c\n"
+		      "             ended: proven clear\n");
+	formatted_expect_fit(cut, 170);
+	formatted_expect(cut, "  ...");
+	formatted_expect(cut, "cri-containerd-77ab01f2c3d4e5f6.scope\n");
+}
+
+Test(format_alerts, no_alert_is_no_proof_that_all_is_well)
+{
+	_cleanup_free_ char *none = text_of("{\"rules\":[]}", REPLY(""), &narrow);
+	_cleanup_free_ char *unknown = text_of(RULES, REPLY(""), &narrow);
+	_cleanup_free_ char *absent = text_of(NULL, "{}", &narrow);
+
+	formatted_expect(none, "     Alerts: none: nothing fires or is about to");
+	formatted_expect(none, "      Rules: none, so nothing is judged");
+	formatted_expect(unknown,
+			 "    Unknown: 3 cgroups (counted for each rule) can't be judged now, 2 of them\n");
+	formatted_expect(absent, "     Alerts: not known\n");
+}
+
+/* Nothing but the dash where a number is not there, and none of the metric without its rule. */
+Test(format_alerts, what_is_absent_is_a_dash)
+{
+	_cleanup_free_ char *text =
+		text_of(NULL, REPLY("{\"state\":\"firing\",\"unit\":\"cycles\"}"), &narrow);
+
+	formatted_expect(text, "\nfiring   -     -  -       -\n  -  (-)  -\n");
+}
+
+Test(format_alerts, an_hour_of_resolved_ones_does_not_hide_what_fires)
+{
+	_cleanup_json_ json_object *reply = formatted_from(REPLY(RESOLVED));
+	json_object *list = json_get_array(reply, "alerts");
+	_cleanup_free_ char *text = NULL;
+	_cleanup_free_ char *all = NULL;
+	size_t shown = 0;
+
+	for (int i = 0; i < 999; i++)
+		(void)json_object_array_add(list, json_object_get(json_object_array_get_idx(list, 0)));
+	text = FORMATTED(format_alerts(out, NULL, reply, NOW, &narrow));
+	formatted_expect(text, "     Alerts: 0 firing, 1,000 resolved in the last hour\n");
+	formatted_expect(text, "\n990 more resolved: `pebsctl alerts | cat` has all\n");
+	for (const char *at = text; (at = strstr(at, "\nresolved ")); at++)
+		shown++;
+	cr_expect_eq(shown, 10);
+	all = FORMATTED(format_alerts(out, NULL, reply, NOW, &wide));
+	shown = 0;
+	for (const char *at = all; (at = strstr(at, "\nresolved ")); at++)
+		shown++;
+	cr_expect_eq(shown, 1000, "%zu", shown);
+}
+
+Test(format_alerts, a_thousand_that_fire_are_all_shown)
+{
+	_cleanup_json_ json_object *reply = formatted_from(REPLY(FIRING));
+	json_object *list = json_get_array(reply, "alerts");
+	_cleanup_free_ char *text = NULL;
+	size_t shown = 0;
+
+	for (int i = 0; i < 999; i++)
+		(void)json_object_array_add(list, json_object_get(json_object_array_get_idx(list, 0)));
+	text = FORMATTED(format_alerts(out, NULL, reply, NOW, &narrow));
+	for (const char *at = text; (at = strstr(at, "\nfiring ")); at++)
+		shown++;
+	cr_expect_eq(shown, 1000, "%zu", shown);
+}
+
+/* A rule's name is what `explain` is asked with. */
+Test(format_alerts, names_stay_whole_on_any_width)
+{
+	static const char name[] = "a-rule-whose-name-is-as-long-as-names-of-rules-may-be-at-most-63";
+	static const size_t widths[] = {40, 80, 139, 140, 200};
+	_cleanup_free_ char *reply = NULL;
+
+	cr_assert_geq(asprintf(&reply,
+			       REPLY("{\"alert\":1234567,\"rule\":\"%s\",\"cgroup\":\"" POD
+				     "\",\"severity\":\"thirty-one-letters-of-severity-x\",\"event\":"
+				     "\"instructions:cpu_atom\",\"state\":\"firing\"}," HELD),
+			       name),
+		      0);
+	for (size_t i = 0; i < ARRAY_SIZE(widths); i++) {
+		const struct format_style style = {.width = widths[i]};
+		_cleanup_free_ char *text = text_of(RULES, reply, &style);
+
+		formatted_expect_fit(text, widths[i] < 80 ? 80 : widths[i]);
+		formatted_expect(text, name);
+		formatted_expect(text, "77ab01f2c3d4e5f6.scope\n");
+	}
+}
+
+Test(format_alerts, replies_of_any_shape)
+{
+	static const char *const replies[] = {
+		"{}",
+		"[]",
+		"{\"alerts\":{}}",
+		"{\"alerts\":[null,1,[],{},\"x\"]}",
+		REPLY("{\"alert\":-1,\"rule\":[],\"cgroup\":{},\"state\":\"unknown\",\"held\":7,\"unknown\":["
+		      "]}"),
+		REPLY("{\"alert\":\"x\",\"rule\":\"\\u001b[2J\",\"cgroup\":\"\\u001b]0;\\u0007\\n\","
+		      "\"event\":\"\\u001b\",\"severity\":\"\\r\\u001b\",\"state\":\"\\u001b[1m\","
+		      "\"unit\":\"\\u001b\",\"value\":1e308,\"low\":-1e308,\"high\":1e999,\"above\":-1e308,"
+		      "\"since\":\"\\u001b\",\"end\":\"\\u001b\",\"held_s\":1e300,\"for_s\":-1,"
+		      "\"preference\":{\"threshold\":1e308,\"ignored\":true,\"malformed\":true}},"
+		      "{\"state\":\"unknown\",\"unknown\":\"\\u001b\",\"held\":\"\\u001b\"}"),
+	};
+	static const size_t widths[] = {1, 40, 80, 200};
+
+	for (size_t i = 0; i < ARRAY_SIZE(replies); i++) {
+		for (size_t j = 0; j < ARRAY_SIZE(widths); j++) {
+			const struct format_style style = {.width = widths[j]};
+			_cleanup_free_ char *text = text_of(replies[i], replies[i], &style);
+
+			formatted_expect_fit(text, widths[j] < 80 ? 200 : widths[j]);
+		}
+	}
+}

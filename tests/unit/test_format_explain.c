@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json_get.h"
+#include "ctl/format.h"
+#include "formatted.h"
+
+#define NOW 1795244400 /* 2026-11-21 07:00:00 UTC */
+
+static const struct format_style wide = {0};
+static const struct format_style narrow = {.width = 80};
+static const struct format_style tight = {.width = 34}; /* a scale of 21 cells */
+
+#define RULE                                                                                                \
+	"{\"rule\":\"slow\",\"cgroup\":[\"/db*\"],\"event\":\"loads\",\"metric\":\"p99\",\"unit\":"         \
+	"\"cycles\",\"above\":900,\"judged_at\":896,\"clear\":700,\"clear_judged_at\":704,\"window_s\":30," \
+	"\"for_s\":60,\"min_samples\":500,\"needs_samples\":299,\"confidence\":0.95,\"severity\":\"page\"," \
+	"\"subtree\":false,\"dry_run\":false,\"trust_owner\":false,\"action\":[\"log\"]}"
+#define REPLY(judged) "{\"version\":1,\"origin\":\"perf\",\"rule\":" RULE ",\"judged\":[" judged "]}"
+#define FIRING                                                                                          \
+	"{\"alert\":17,\"rule\":\"slow\",\"cgroup\":\"/db@15\",\"event\":\"loads:cpu_core\",\"state\":" \
+	"\"firing\",\"unit\":\"cycles\",\"value\":912.5,\"low\":898,\"high\":960,\"samples\":20412,"    \
+	"\"min_samples\":500,\"above\":896,\"clear\":704,\"window_s\":30,\"for_s\":60,\"since\":"       \
+	"\"2026-11-21T06:47:55Z\",\"breached\":\"2026-11-21T06:46:55Z\",\"fired\":"                     \
+	"\"2026-11-21T06:47:55Z\",\"sentences\":[\"it fires: 251 are above\",\"it resolves when\",7]}"
+#define HELD                                                                                             \
+	"{\"rule\":\"slow\",\"cgroup\":\"/db@15\",\"event\":\"loads:cpu_atom\",\"state\":\"unknown\","   \
+	"\"held\":\"pending\",\"unknown\":\"samples\",\"dry_run\":true,\"unit\":\"cycles\",\"samples\":" \
+	"120,\"base_samples\":7,\"min_samples\":500,\"above\":1200,\"clear\":900,\"held_s\":21,"         \
+	"\"for_s\":60,\"preference\":{\"threshold\":1200},\"sentences\":[\"120 of 500 came\"]}"
+
+static char *text_of(const char *reply, const struct format_style *style)
+{
+	_cleanup_json_ json_object *explained = formatted_from(reply);
+
+	return FORMATTED(format_explain(out, explained, NOW, style));
+}
+
+Test(format_explain, each_event_on_80_columns)
+{
+	_cleanup_free_ char *text = text_of(REPLY(FIRING "," HELD), &narrow);
+
+	cr_expect_str_eq(text,
+			 "       Rule: slow\n"
+			 "     Cgroup: /db@15\n"
+			 "     Origin: perf\n"
+			 "      Fires: p99 of loads above 896 cycles (configured: 900), over the last 30s,\n"
+			 "             for 1min 0s\n"
+			 "     Clears: 704 cycles or less (configured: 700)\n"
+			 "         On: /db*\n"
+			 "      Needs: 500 samples in the window (no fewer than 299 can decide), 95%\n"
+			 "             confidence\n"
+			 "       Does: log; severity page\n"
+			 "\n"
+			 "      Event: loads:cpu_core\n"
+			 "      State: firing since 2026-11-21 06:47:55 UTC (12min 5s); alert 17\n"
+			 "      Value: p99 is 912.5 cycles; bounds: 898 - 960, each at 95% confidence\n"
+			 "    Samples: 20,412 in 30s; at least 500 are wanted\n"
+			 "     Limits: .....-------------------------------------!!!!!!!!!!!!!!!!!!\n"
+			 "   Measured:                                            [=o=========]\n"
+			 "             ! is above 896 cycles, . is 704 cycles or less: it fires, or\n"
+			 "             clears, once all of [=o=] is there\n"
+			 "    Verdict: it fires: 251 are above\n"
+			 "             it resolves when\n"
+			 "   Breached: 2026-11-21 06:46:55 UTC\n"
+			 "      Fired: 2026-11-21 06:47:55 UTC\n"
+			 "\n"
+			 "      Event: loads:cpu_atom\n"
+			 "      State: unknown (pending); dry run: no action is taken\n"
+			 "    Unknown: too few samples; meanwhile nothing fires or resolves\n"
+			 "    Pending: proven for 21s; fires after 1min 0s\n"
+			 " Attributes: user.pebsd.threshold on its directory: 1,200 cycles in place of the\n"
+			 "             rule's\n"
+			 "      Value: not known\n"
+			 "    Samples: 120; the baseline has 7; at least 500 are wanted\n"
+			 "    Verdict: 120 of 500 came\n");
+	formatted_expect_fit(text, 80);
+}
+
+Test(format_explain, nothing_sampled_yet)
+{
+	_cleanup_free_ char *text = text_of(REPLY(""), &narrow);
+
+	formatted_expect_fit(text, 80);
+	formatted_expect(text, "      State: nothing to judge yet: the rule matches");
+	formatted_expect_not(text, "Cgroup:");
+}
+
+static void expect_scale(const char *numbers, const char *expected)
+{
+	_cleanup_free_ char *reply = NULL;
+	_cleanup_free_ char *text = NULL;
+
+	cr_assert_geq(asprintf(&reply, REPLY("{\"unit\":\"cycles\",%s}"), numbers), 0);
+	text = text_of(reply, &tight);
+	formatted_expect_fit(text, 34);
+	if (expected)
+		formatted_expect(text, expected);
+	else
+		formatted_expect_not(text, "Measured:");
+}
+
+/* What the picture says is what is decided: all of [=o=] over ! is a breach, all of it over . is clear. */
+Test(format_explain, the_scale_shows_what_is_proven)
+{
+	expect_scale("\"above\":100,\"clear\":50,\"value\":150,\"low\":110,\"high\":160",
+		     "     Limits: ..--------!!!!!!!!!!!\n"
+		     "   Measured:             [====o=]\n");
+	expect_scale("\"above\":100,\"clear\":50,\"value\":30,\"low\":20,\"high\":40",
+		     "     Limits: ........-----------!!\n"
+		     "   Measured:  [=o=]\n");
+	expect_scale("\"below\":50,\"clear\":100,\"value\":30,\"low\":20,\"high\":40",
+		     "     Limits: !!!!!!!!-----------..\n");
+	expect_scale("\"above\":100,\"clear\":100,\"value\":150,\"low\":50,\"high\":160",
+		     "     Limits: .........!!!!!!!!!!!\n");
+}
+
+/* 99.9 and 100 fall in one cell; what is not proven is drawn beside it. */
+Test(format_explain, a_bound_just_short_of_a_limit_does_not_look_past_it)
+{
+	expect_scale("\"above\":100,\"clear\":50,\"value\":150,\"low\":100,\"high\":160",
+		     "     Limits: ..--------!!!!!!!!!!!\n"
+		     "   Measured:           [======o=]\n");
+	expect_scale("\"above\":100,\"clear\":50,\"value\":150,\"low\":99.9,\"high\":160",
+		     "     Limits: ..--------!!!!!!!!!!!\n"
+		     "   Measured:          [=======o=]\n");
+	expect_scale("\"above\":100,\"clear\":50,\"value\":40,\"low\":30,\"high\":50",
+		     "     Limits: ......-----------!!!!\n");
+}
+
+Test(format_explain, a_scale_without_bounds_is_open)
+{
+	expect_scale("\"above\":100,\"clear\":50,\"value\":80", "   Measured: <===========o=======>\n");
+	expect_scale("\"above\":100,\"clear\":50,\"value\":80,\"low\":70", "[");
+	expect_scale("\"above\":100,\"clear\":50", NULL);
+	expect_scale("\"value\":80,\"low\":70,\"high\":90", NULL);
+	expect_scale("\"above\":100,\"clear\":100,\"value\":100,\"low\":100,\"high\":100", NULL);
+	expect_scale("\"above\":1e308,\"clear\":-1e308,\"value\":0", NULL);
+	expect_scale("\"above\":100,\"value\":1e999", NULL);
+}
+
+Test(format_explain, an_unknown_value_is_not_0)
+{
+	_cleanup_free_ char *text = text_of(REPLY("{\"state\":\"inactive\"}"), &wide);
+
+	formatted_expect(text, "      State: inactive\n      Value: not known\n");
+	formatted_expect_not(text, "Samples");
+}
+
+Test(format_explain, replies_of_any_shape)
+{
+	static const char *const replies[] = {
+		"{}",
+		"[]",
+		"{\"rule\":[],\"judged\":{}}",
+		"{\"judged\":[null,1,[],{},\"x\"]}",
+		REPLY("{\"alert\":-1,\"rule\":[],\"cgroup\":{},\"state\":\"unknown\",\"held\":7,"
+		      "\"sentences\":{}}"),
+		REPLY("{\"rule\":\"\\u001b[2J\",\"cgroup\":\"\\u001b]0;\\u0007\\n\",\"event\":\"\\u001b\","
+		      "\"state\":\"\\u001b[1m\",\"unit\":\"\\u001b\",\"value\":1e300,\"low\":-1e300,"
+		      "\"high\":1e300,\"above\":1e299,\"clear\":-1e299,\"since\":\"\\u001b\",\"end\":"
+		      "\"\\u001b\","
+		      "\"breached\":\"\\u001b\",\"sentences\":[\"\\u001b[2J\",null,[]],\"samples\":"
+		      "18446744073709551615,\"base_samples\":18446744073709551615,\"window_s\":1e300}"),
+		REPLY("{\"value\":5e-324,\"low\":0,\"high\":5e-324,\"above\":5e-324,\"clear\":0}"),
+		REPLY("{\"value\":5,\"low\":9,\"high\":1,\"above\":2,\"clear\":8}"),
+	};
+	static const size_t widths[] = {1, 14, 40, 80, 200};
+
+	for (size_t i = 0; i < ARRAY_SIZE(replies); i++) {
+		for (size_t j = 0; j < ARRAY_SIZE(widths); j++) {
+			const struct format_style style = {.width = widths[j]};
+			_cleanup_free_ char *text = text_of(replies[i], &style);
+
+			formatted_expect_fit(text, widths[j] < 80 ? 200 : widths[j]);
+		}
+	}
+}

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json_get.h"
+#include "ctl/format.h"
+#include "formatted.h"
+
+static const struct format_style wide = {0};
+static const struct format_style narrow = {.width = 80};
+
+#define POD                                                                                        \
+	"/kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod2f1c9d4e_11aa_4c1e.slice/" \
+	"cri-containerd-77ab01f2c3d4e5f6.scope"
+#define CULPRIT                                                                                   \
+	"{\"cgroup\":\"" POD "\",\"named\":true,\"strength\":0.842,\"needed\":0.461,\"lag_s\":5," \
+	"\"bins\":56,\"traffic\":{\"slow\":14000000,\"fast\":210000}}"
+#define BYSTANDER                                                                                \
+	"{\"cgroup\":\"/batch\",\"named\":false,\"strength\":-0.1,\"needed\":0.461,\"lag_s\":0," \
+	"\"bins\":56,\"traffic\":{\"slow\":1200,\"fast\":1100}}"
+#define REPLY(verdict, members, list)                                                            \
+	"{\"version\":1,\"origin\":\"perf\",\"cgroup\":\"/db\",\"event\":\"loads\",\"bin_s\":5," \
+	"\"window_s\":300,\"bins\":58,\"verdict\":\"" verdict "\",\"self_strength\":0.12,"       \
+	"\"latency\":{\"slow\":412.4,\"fast\":181.2}," members "\"neighbours\":[" list "]}"
+
+static char *text_of(const char *reply, const struct format_style *style)
+{
+	_cleanup_json_ json_object *neighbours = formatted_from(reply);
+
+	return FORMATTED(format_neighbours(out, neighbours, style));
+}
+
+Test(format_neighbours, who_is_named_can_be_found_again_on_80_columns)
+{
+	_cleanup_free_ char *text =
+		text_of(REPLY("named", "\"nodes_known\":true,\"apart\":12,", CULPRIT "," BYSTANDER), &narrow);
+
+	cr_expect_str_eq(
+		text, "     Cgroup: /db\n"
+		      "     Origin: perf\n"
+		      "      Event: loads: 58 bins of 5s with a latency, of the last 5min 0s\n"
+		      "      Apart: 12 cgroups left out: their CPUs share no node with this one's\n"
+		      "    Latency: mean 412.4 cycles in the slowest quarter of the bins, 181.2 cycles\n"
+		      "             in the fastest half\n"
+		      "    Its own: traffic goes with it by a strength of 0.12\n"
+		      "    Verdict: 1 named: when this cgroup's latency rose, so did its traffic, more\n"
+		      "             than chance and this cgroup's own traffic explain\n"
+		      "    Traffic: weighted samples a second from L3, DRAM and remote memory, in the\n"
+		      "             bins that were slow and fast for this cgroup\n"
+		      "       Hint: that two things rise together proves no cause: move or pause the\n"
+		      "             suspect and see whether the latency falls\n"
+		      "\n"
+		      "CGROUP                        NAMED STRENGTH NEEDED    LAG  BINS  SLOW/s  FAST/s\n"
+		      "...s-burstable-pod2f1c9d4e_11aa_4c1e.slice/cri-containerd-77ab01f2c3d4e5f6.scope\n"
+		      "                                yes     0.84   0.46     5s    56   14.0M 210,000\n"
+		      "/batch                           no    -0.10   0.46     0s    56   1,200   1,100\n");
+	formatted_expect_fit(text, 80);
+}
+
+Test(format_neighbours, whole_names_where_there_is_room)
+{
+	_cleanup_free_ char *text = text_of(REPLY("named", "", BYSTANDER "," CULPRIT), &wide);
+
+	formatted_expect(text, "\n" POD "   yes     0.84   0.46     5s    56   14.0M 210,000\n");
+	formatted_expect(text, "    no    -0.10   0.46     0s    56   1,200   1,100\n");
+}
+
+static void expect_verdict(const char *reply, const char *expected)
+{
+	_cleanup_free_ char *text = text_of(reply, &wide);
+
+	formatted_expect(text, expected);
+}
+
+Test(format_neighbours, each_verdict_says_why_nobody_is_named)
+{
+	expect_verdict(REPLY("self", "", ""),
+		       "Verdict: itself: its own traffic explains its latency (strength 0.12)");
+	expect_verdict(REPLY("nobody", "", ""), "Verdict: nobody is named: the evidence would do");
+	expect_verdict(REPLY("thin", "", ""),
+		       "Verdict: nobody is named: the evidence is thin, as only 58 bins");
+	expect_verdict(REPLY("steady", "", ""), "Verdict: nobody is named: the latency hardly changed");
+	expect_verdict(REPLY("\\u001bnew", "", ""), "Verdict: \\x1bnew\n");
+	expect_verdict("{}", "Verdict: not known\n");
+}
+
+Test(format_neighbours, a_list_comes_with_the_warning_that_it_is_a_hint)
+{
+	_cleanup_free_ char *text =
+		text_of(REPLY("nobody", "\"nodes_known\":false,\"apart\":0,", BYSTANDER), &wide);
+	_cleanup_free_ char *none = text_of(REPLY("thin", "", ""), &wide);
+
+	formatted_expect(text, "       Hint: that two things rise together proves no cause");
+	formatted_expect(text, "      Nodes: not known here, so every other cgroup is a candidate\n");
+	formatted_expect_not(text, "Apart");
+	formatted_expect_not(none, "Hint");
+	formatted_expect_not(none, "CGROUP ");
+}
+
+Test(format_neighbours, the_named_are_shown_however_many_there_are)
+{
+	_cleanup_json_ json_object *reply = formatted_from(REPLY("named", "", BYSTANDER));
+	_cleanup_json_ json_object *culprit = formatted_from(CULPRIT);
+	json_object *list = json_get_array(reply, "neighbours");
+	_cleanup_free_ char *text = NULL;
+
+	for (int i = 0; i < 29; i++)
+		(void)json_object_array_add(list, json_object_get(json_object_array_get_idx(list, 0)));
+	(void)json_object_array_add(list, json_object_get(culprit));
+	text = FORMATTED(format_neighbours(out, reply, &narrow));
+	formatted_expect_fit(text, 80);
+	formatted_expect(text, "cri-containerd-77ab01f2c3d4e5f6.scope\n");
+	formatted_expect(text, "\n10 weaker ones, none named: --json has all\n");
+}
+
+Test(format_neighbours, replies_of_any_shape)
+{
+	static const char *const replies[] = {
+		"[]",
+		"{\"neighbours\":{}}",
+		"{\"neighbours\":[null,1,[],{},\"x\"],\"latency\":7,\"verdict\":7,\"bins\":-1}",
+		REPLY("named", "\"apart\":18446744073709551615,",
+		      "{\"cgroup\":\"\\u001b[2J\\n\",\"named\":true,\"strength\":1e300,\"needed\":1e999,"
+		      "\"lag_s\":1e300,\"bins\":18446744073709551615,\"traffic\":{\"slow\":1e300,\"fast\":-"
+		      "1e300}}"),
+	};
+	static const size_t widths[] = {1, 40, 80, 200};
+
+	for (size_t i = 0; i < ARRAY_SIZE(replies); i++) {
+		for (size_t j = 0; j < ARRAY_SIZE(widths); j++) {
+			const struct format_style style = {.width = widths[j]};
+			_cleanup_free_ char *text = text_of(replies[i], &style);
+
+			formatted_expect_fit(text, widths[j] < 80 ? 200 : widths[j]);
+		}
+	}
+}

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json_get.h"
+#include "ctl/format.h"
+#include "formatted.h"
+
+static const struct format_style wide = {0};
+static const struct format_style narrow = {.width = 80};
+
+#define DATABASE                                                                                          \
+	"{\"rule\":\"slow-database\",\"cgroup\":[\"/system.slice/"                                        \
+	"postgresql*.service\"],\"event\":\"loads\","                                                     \
+	"\"metric\":\"p99\",\"unit\":\"cycles\",\"above\":900,\"judged_at\":896,\"clear\":700,"           \
+	"\"clear_judged_at\":704,\"window_s\":30,\"for_s\":60,\"min_samples\":500,\"needs_samples\":299," \
+	"\"confidence\":0.95,\"severity\":\"page\",\"subtree\":false,\"dry_run\":false,"                  \
+	"\"trust_owner\":false,\"action\":[\"log\",\"unit\"],\"cgroups\":{\"firing\":1,\"pending\":0,"    \
+	"\"inactive\":2,\"unknown\":{\"samples\":3,\"window\":1}}}"
+#define STORM                                                                                         \
+	"{\"rule\":\"storm\",\"cgroup\":[\"/a/**\",\"/b\"],\"event\":\"stores\",\"metric\":\"rate\"," \
+	"\"unit\":\"per_second\",\"below\":50000000,\"clear\":60000000,\"window_s\":10,\"for_s\":0,"  \
+	"\"min_samples\":0,\"needs_samples\":0,\"confidence\":0.99,\"severity\":\"info\","            \
+	"\"subtree\":true,\"dry_run\":true,\"trust_owner\":true,\"action\":[\"log\"],\"cgroups\":"    \
+	"{\"firing\":0,\"pending\":0}}"
+#define RATIO                                                                                      \
+	"{\"rule\":\"slower\",\"cgroup\":[\"/**\"],\"event\":\"loads\",\"metric\":\"ratio:mean\"," \
+	"\"unit\":\"ratio\",\"above\":1.5,\"clear\":1.2,\"baseline_s\":3600,\"window_s\":60,\"for_s\":60}"
+#define REPLY(rules) "{\"version\":1,\"origin\":\"perf\",\"rules\":[" rules "]}"
+
+static char *text_of(const char *reply, const struct format_style *style)
+{
+	_cleanup_json_ json_object *rules = formatted_from(reply);
+
+	return FORMATTED(format_rules(out, rules, style));
+}
+
+Test(format_rules, on_80_columns)
+{
+	_cleanup_free_ char *text = text_of(REPLY(DATABASE "," STORM), &narrow);
+
+	cr_expect_str_eq(
+		text, "     Origin: perf\n"
+		      "      Rules: 2; on how many cgroups each is in which state, and what it says\n"
+		      "\n"
+		      "RULE          FIRING PENDING RESOLVED INACTIVE IGNORED UNKNOWN\n"
+		      "slow-database      1       0        0        2       0       4\n"
+		      "      Fires: p99 of loads above 896 cycles (configured: 900), over the last 30s,\n"
+		      "             for 1min 0s\n"
+		      "     Clears: 704 cycles or less (configured: 700)\n"
+		      "         On: /system.slice/postgresql*.service\n"
+		      "      Needs: 500 samples in the window (no fewer than 299 can decide), 95%\n"
+		      "             confidence\n"
+		      "       Does: log, unit; severity page\n"
+		      "    Unknown: on 3: too few samples\n"
+		      "    Unknown: on 1: the window is not covered yet\n"
+		      "\n"
+		      "storm              0       0        0        0       0       0\n"
+		      "      Fires: rate of stores below 50,000,000/s, over the last 10s, at once\n"
+		      "     Clears: 60,000,000/s or more\n"
+		      "         On: /a/** /b, each with all below it; user.pebsd attributes count,\n"
+		      "             whoever owns the directory\n"
+		      "      Needs: any number of samples in the window, 99% confidence\n"
+		      "       Does: log (dry run: in the journal alone, as \"would fire\"); severity info\n"
+		      "    Matches: none of the cgroups sampled so far; `pebsctl top --window all`\n"
+		      "             lists those\n");
+	formatted_expect_fit(text, 80);
+}
+
+Test(format_rules, a_ratio_names_its_baseline_and_what_is_not_said_is_a_dash)
+{
+	_cleanup_free_ char *text = text_of(REPLY(RATIO), &wide);
+
+	formatted_expect(text, "\nslower            -       -        -        -       -       -\n");
+	formatted_expect(text,
+			 "      Fires: ratio:mean of loads above 1.5 times its baseline (half-life 1h 0min), "
+			 "over the last 1min 0s, for 1min 0s\n"
+			 "     Clears: 1.2 times or less\n"
+			 "         On: /**\n"
+			 "      Needs: -, - confidence\n"
+			 "       Does: -; severity -\n");
+	formatted_expect_not(text, "Matches");
+}
+
+Test(format_rules, without_rules_it_is_told_how_to_have_one)
+{
+	_cleanup_free_ char *text = text_of(REPLY(""), &narrow);
+	_cleanup_free_ char *unknown = text_of("{\"origin\":\"perf\"}", &narrow);
+
+	formatted_expect_fit(text, 80);
+	formatted_expect(text, "Rules: none, so nothing is judged");
+	formatted_expect(text, "man pebsd.conf");
+	formatted_expect(unknown, "      Rules: not known\n");
+}
+
+/* A name is what `explain` is asked with: it is never cut. */
+Test(format_rules, long_names_stay_whole)
+{
+	static const char name[] = "a-rule-whose-name-is-as-long-as-names-of-rules-may-be-at-most-63";
+	_cleanup_free_ char *reply = NULL;
+	_cleanup_free_ char *text = NULL;
+
+	cr_assert_geq(
+		asprintf(&reply, REPLY("{\"rule\":\"%s\",\"cgroups\":{\"firing\":12}}," DATABASE), name), 0);
+	text = text_of(reply, &narrow);
+	formatted_expect_fit(text, 80);
+	formatted_expect(text, name);
+	formatted_expect(
+		text,
+		"-63\n                                    12       0        0        0       0       0\n");
+}
+
+Test(format_rules, replies_of_any_shape)
+{
+	static const char *const replies[] = {
+		"{}",
+		"[]",
+		"{\"rules\":{}}",
+		"{\"rules\":[null,1,[],{},\"x\"]}",
+		REPLY("{\"rule\":7,\"cgroup\":[1,null,{}],\"action\":\"log\",\"above\":\"x\",\"clear\":[],"
+		      "\"cgroups\":[]}"),
+		REPLY("{\"rule\":\"\\u001b[2J\",\"cgroup\":[\"\\u001b[2J\\n\"],\"metric\":\"\\u0007\","
+		      "\"event\":\"\\r\",\"unit\":\"\\u001b\",\"above\":1e999,\"judged_at\":1e308,"
+		      "\"clear\":-1e308,\"window_s\":-1,\"for_s\":1e300,\"baseline_s\":-5,"
+		      "\"min_samples\":18446744073709551615,\"needs_samples\":18446744073709551615,"
+		      "\"confidence\":1e300,\"severity\":\"\\u001b\",\"action\":[\"\\u001b\"],"
+		      "\"cgroups\":{\"firing\":18446744073709551615,\"pending\":-1,\"unknown\":"
+		      "{\"\\u001b\":18446744073709551615,\"samples\":\"x\"}}}"),
+	};
+	static const size_t widths[] = {1, 40, 80, 200};
+
+	for (size_t i = 0; i < ARRAY_SIZE(replies); i++) {
+		for (size_t j = 0; j < ARRAY_SIZE(widths); j++) {
+			const struct format_style style = {.width = widths[j]};
+			_cleanup_free_ char *text = text_of(replies[i], &style);
+
+			formatted_expect_fit(text, widths[j] < 80 ? 200 : widths[j]);
+		}
+	}
+}
