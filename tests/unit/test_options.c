@@ -148,7 +148,7 @@ Test(options, what_is_wrong_by_itself)
 {
 	expect_problem("--onec", "unknown option --onec; did you mean --once?");
 	expect_problem("--once --nonsense=3", "unknown option --nonsense; see pebsd --help");
-	expect_problem("--test-rule", "unknown option --test-rule; did you mean --test-rules?");
+	expect_problem("--test-ruels", "unknown option --test-ruels; did you mean --test-rules?");
 	expect_problem("-xy", "unknown option -xy; see pebsd --help");
 	expect_problem("-:", "unknown option -:; see pebsd --help");
 	expect_problem("--once perf.data",
