@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * make_step [--untimed] [--clock] [--start SECONDS] FILE: writes a recording to test rules on: ten minutes of
- * loads by two commands, "db" and "web", each 100 a second, nearly all of 100 cycles and 1.2% of 400. From the
- * fourth minute to the sixth 3% of those of "db" take 2,000 cycles. Made up, and the same each time.
+ * loads by two commands, "db" and "web", each 100 a second, nearly all of 100 cycles and 1.2% of 400. From
+ * the fourth minute to the sixth 3% of those of "db" take 2,000 cycles. Made up, and the same each time.
  *
  *   --untimed   no sample tells when it was taken
  *   --clock     the time of day is told: the clock's 0 was 2026-11-21 06:00:00 UTC
@@ -48,7 +48,7 @@ static void write_records(struct writer *writer, size_t event, u64 start_ns)
 {
 	writer_comm(writer, event, start_ns, 10, 10, "db");
 	writer_comm(writer, event, start_ns, 20, 20, "web");
-	for (u64 i = 0; i < SECONDS * RATE; i++) {
+	for (u64 i = 0; i < (u64)SECONDS * RATE; i++) {
 		const u64 second = i / RATE;
 		const bool stepped = second >= STEP_BEGIN && second < STEP_END;
 		const u64 time = start_ns + i * (NSEC_PER_SEC / RATE);

@@ -84,8 +84,11 @@ static struct taken *collect(void)
 Test(account_books, a_collection_has_what_the_slots_would_have)
 {
 	const struct sample samples[] = {
-		load(7, 12, L1_HIT, 1000),          load(7, 480, REMOTE, 1000), load(9, 130, L3_HITM, 2000),
-		load(7, 0xffffffff, REMOTE, 1),     load(7, 40, 0, 0),
+		load(7, 12, L1_HIT, 1000),
+		load(7, 480, REMOTE, 1000),
+		load(9, 130, L3_HITM, 2000),
+		load(7, 0xffffffff, REMOTE, 1),
+		load(7, 40, 0, 0),
 		{.cgroup_id = 7, .event = STORES, .data_source = L1_HIT, .fields = SAMPLE_DATA_SOURCE},
 	};
 	static const struct latency_record no_latency;

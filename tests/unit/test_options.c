@@ -204,7 +204,8 @@ Test(options, what_makes_no_sense_together)
 	expect_problem("--for 5s", "--for has no meaning without --once; add --once or leave it out");
 	expect_problem("--once --for 5s --replay a",
 		       "--for has no meaning with --replay: a recording is read whole; leave it out");
-	expect_problem("--json", "--json has no meaning without --once, --probe or --test-rules; add one of them");
+	expect_problem("--json",
+		       "--json has no meaning without --once, --probe or --test-rules; add one of them");
 }
 
 Test(options, the_command_line_goes_before_the_configuration)

@@ -102,11 +102,12 @@ static char *text(void)
 
 static struct trial_closest at(double value, u64 at_ns)
 {
-	return (struct trial_closest){.threshold = 896,
-				      .cgroup = "comm:db",
-				      .event_key = "loads",
-				      .estimate = {.known = true, .value = value, .bounds = {value - 10, value + 10}},
-				      .at_ns = at_ns};
+	return (struct trial_closest){
+		.threshold = 896,
+		.cgroup = "comm:db",
+		.event_key = "loads",
+		.estimate = {.known = true, .value = value, .bounds = {value - 10, value + 10}},
+		.at_ns = at_ns};
 }
 
 Test(trial_report, the_nearest_estimate_is_kept)
@@ -157,8 +158,9 @@ Test(trial_report, the_main_reason_is_that_of_most_of_the_time)
 Test(trial_report, a_transition_is_a_line)
 {
 	fire(315 * NSEC_PER_SEC);
-	expect_text("a.data: 10m\n+00:05:15  db-p99  comm:w\\x1bb  pending -> firing  1,204.5 cycles [1,024, -], "
-		    "fires above 896 cycles\n");
+	expect_text(
+		"a.data: 10m\n+00:05:15  db-p99  comm:w\\x1bb  pending -> firing  1,204.5 cycles [1,024, -], "
+		"fires above 896 cycles\n");
 }
 
 Test(trial_report, the_time_of_day_is_told_where_it_is_known)
@@ -182,9 +184,10 @@ Test(trial_report, each_rule_in_short)
 	of_rule->known_ns = 900 * NSEC_PER_SEC;
 	of_rule->unknown_ns[UNKNOWN_WINDOW] = 100 * NSEC_PER_SEC;
 	trial_rule_approach(of_rule, &rules[0], &estimate);
-	expect_text("\n\ndb-p99: p99 of loads above 896 cycles for 1m, window 30s\n"
-		    "  fired 2 times on 1 cgroup, firing for 2m 40s in all, 1 still is at the end\n"
-		    "  judged 2 cgroups of 2 that it matches; unknown for 10.0% of their time, mostly because: ");
+	expect_text(
+		"\n\ndb-p99: p99 of loads above 896 cycles for 1m, window 30s\n"
+		"  fired 2 times on 1 cgroup, firing for 2m 40s in all, 1 still is at the end\n"
+		"  judged 2 cgroups of 2 that it matches; unknown for 10.0% of their time, mostly because: ");
 	expect_text("\n  closest: comm:db, 672 cycles [662, 682] at +00:03:10: 75.0% of the threshold\n");
 	expect_text("\n\nfew: rate of stores below 200 ");
 	expect_text(", window 1m, dry run\n  matches none of 2 cgroups: comm:db, comm:w\\x1bb\n");
@@ -229,7 +232,8 @@ Test(trial_report, json_has_the_same)
 	cr_expect_eq(json_object_get_int64(member(rule, "fired")), 1);
 	cr_expect_null(json_object_object_get(rule, "cgroups"));
 	cr_expect_float_eq(json_object_get_double(member(member(rule, "unknown_s"), "window")), 1.5, 1e-9);
-	cr_expect_float_eq(json_object_get_double(member(member(rule, "closest"), "of_threshold")), 0.75, 1e-9);
+	cr_expect_float_eq(json_object_get_double(member(member(rule, "closest"), "of_threshold")), 0.75,
+			   1e-9);
 	rule = json_object_array_get_idx(member(json, "rules"), 1);
 	cr_expect_null(json_object_object_get(rule, "closest"));
 	json_object_put(json);
