@@ -234,7 +234,7 @@ static int set_duration(const struct config_key *key, void *field, const char *t
 	if (duration_parse(text, key->min, key->max, field) == 0)
 		return 0;
 	(void)snprintf(wanted, sizeof(wanted), "a time from %s to %s, a whole number with ms, s, m, h or d",
-		       duration_format(key->min, min), duration_format(key->max, max));
+		       key->min ? duration_format(key->min, min) : "0", duration_format(key->max, max));
 	return config_key_refuse_value(key, text, wanted, ret_problem);
 }
 

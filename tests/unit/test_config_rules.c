@@ -299,7 +299,7 @@ Test(config_rules, values_that_are_refused)
 		 "window = 2h: give a time from 1s to 1h, a whole number with ms, s, m, h or d (time "
 		 "that the metric is taken over)"},
 		{"for = 2d",
-		 "for = 2d: give a time from 0ns to 1d, a whole number with ms, s, m, h or d (time for "
+		 "for = 2d: give a time from 0 to 1d, a whole number with ms, s, m, h or d (time for "
 		 "which the breach must be proven)"},
 		{"min-samples = -1",
 		 "min-samples = -1: give a whole number from 0 to 1000000000 (samples a window "
