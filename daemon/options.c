@@ -50,8 +50,7 @@ static const struct {
 		{"config", "FILE",
 		 BIT(OPTIONS_RUN) | BIT(OPTIONS_PROBE) | BIT(OPTIONS_CHECK_CONFIG) | BIT(OPTIONS_TEST_RULES),
 		 "read FILE in the place of /etc/pebsd/pebsd.conf\nand /etc/pebsd/pebsd.conf.d/*.conf"},
-	[OPTION_ORIGIN] = {"origin", "auto|perf|replay|model",
-			   BIT(OPTIONS_RUN) | BIT(OPTIONS_TEST_RULES),
+	[OPTION_ORIGIN] = {"origin", "auto|perf|replay|model", BIT(OPTIONS_RUN) | BIT(OPTIONS_TEST_RULES),
 			   "where samples come from; auto: perf where this\nmachine can, else exit with 3; "
 			   "model: a PEBS unit\nin software, whose figures are no measurement"},
 	[OPTION_REPLAY] =
@@ -76,10 +75,10 @@ static const struct {
 	[OPTION_CHECK_CONFIG] =
 		{"check-config", NULL, BIT(OPTIONS_CHECK_CONFIG),
 		 "print every mistake of the configuration, each\nwith file, line and remedy"},
-	[OPTION_TEST_RULES] =
-		{"test-rules", NULL, BIT(OPTIONS_TEST_RULES),
-		 "with --replay FILE or --origin model: print which\nof the configured rules would have fired, "
-		 "and when;\nneeds no privilege, and loads nothing"},
+	[OPTION_TEST_RULES] = {"test-rules", NULL, BIT(OPTIONS_TEST_RULES),
+			       "with --replay FILE or --origin model: print which\nof the configured rules "
+			       "would have fired, "
+			       "and when;\nneeds no privilege, and loads nothing"},
 	[OPTION_VERSION] = {"version", NULL, BIT(OPTIONS_VERSION), "print the version"},
 	[OPTION_HELP] = {"help", NULL, BIT(OPTIONS_HELP), "print this"},
 };

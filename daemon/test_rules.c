@@ -64,7 +64,8 @@ static int finish(struct trial *trial, bool json)
 	return r < 0 ? r : print(report, json);
 }
 
-static int test_recordings(const struct options *options, const struct config *config, struct failure *failure)
+static int test_recordings(const struct options *options, const struct config *config,
+			   struct failure *failure)
 {
 	_cleanup_(trial_freep) struct trial *trial = NULL;
 	_cleanup_free_ char *message = NULL;

@@ -32,7 +32,8 @@ struct trial_transition {
 /* How near to its threshold a rule came. */
 struct trial_closest {
 	bool known;
-	double share; /* of the threshold that was reached, of a rule `below` the inverse: 1 and more is past it */
+	double share; /* of the threshold that was reached, of a rule `below` the inverse: 1 and more is past
+			 it */
 	double threshold; /* as judged */
 	const char *cgroup;
 	const char *event_key;
@@ -65,9 +66,9 @@ struct trial_report {
 	struct trial_transition *transitions; /* in the order of time */
 	size_t n_transitions;
 	u64 samples;
-	u64 cgroups;          /* with a sample, but for excluded ones */
-	u64 cgroups_excluded; /* [cgroups] exclude, or not included */
-	u64 cgroups_left_out; /* beyond [cgroups] max */
+	u64 cgroups;                                  /* with a sample, but for excluded ones */
+	u64 cgroups_excluded;                         /* [cgroups] exclude, or not included */
+	u64 cgroups_left_out;                         /* beyond [cgroups] max */
 	const char *some_cgroups[TRIAL_SOME_CGROUPS]; /* the first of them; NULL: fewer */
 	bool only_comms; /* all of them are "comm:NAME": the recording has no cgroups */
 	char **notes;    /* what a reader must know */

@@ -139,8 +139,7 @@ static void fold_all(struct account_books *books)
 	for (size_t i = 0; i < books->n_moved; i++)
 		for (size_t event = 0; event < books->n_events; event++)
 			if (books->list[books->moved[i]].pages[event])
-				fold(&books->events[event],
-				     books->list[books->moved[i]].pages[event]);
+				fold(&books->events[event], books->list[books->moved[i]].pages[event]);
 	books->sum = (struct replay_sum){};
 }
 

@@ -162,8 +162,7 @@ json_object *json_trial(const struct trial_report *report)
 	json_put_u64(&writer, object, "version", JSON_VERSION);
 	json_put_text(&writer, object, "origin", report->origin);
 	if (report->n_stretches > 0)
-		put_span(&writer, object, &report->stretches[0],
-			 &report->stretches[report->n_stretches - 1]);
+		put_span(&writer, object, &report->stretches[0], &report->stretches[report->n_stretches - 1]);
 	json_put(&writer, object, "stretches", stretches(&writer, report));
 	json_put_u64(&writer, object, "samples", report->samples);
 	json_put_u64(&writer, object, "cgroups", report->cgroups);

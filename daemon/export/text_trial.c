@@ -72,7 +72,8 @@ static void put_threshold(FILE *out, const struct rule *rule, double threshold)
 	(void)fprintf(out, "%s %s", rule->below ? "below" : "above", text);
 }
 
-static void put_transition(FILE *out, const struct trial_report *report, const struct trial_transition *entered)
+static void put_transition(FILE *out, const struct trial_report *report,
+			   const struct trial_transition *entered)
 {
 	const struct trial_stretch *stretch = &report->stretches[entered->stretch];
 	const struct alert *alert = &entered->transition.alert;
@@ -201,7 +202,8 @@ static void put_no_match(FILE *out, const struct trial_report *report)
 			    "with --all-cgroups\n",
 			    out);
 	if (report->cgroups_excluded)
-		(void)fputs("  cgroups that [cgroups] include and exclude keep out are not among them\n", out);
+		(void)fputs("  cgroups that [cgroups] include and exclude keep out are not among them\n",
+			    out);
 }
 
 static void put_closest(FILE *out, const struct rule *rule, const struct trial_closest *closest,

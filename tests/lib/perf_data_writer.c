@@ -439,7 +439,8 @@ static void put_descriptions(struct buffer *buffer, const struct writer *writer)
 }
 
 /* The features that there is something to say in, in the order of their numbers. */
-static size_t make_features(const struct writer *writer, struct buffer features[FEATURES_MAX], u64 numbers[FEATURES_MAX])
+static size_t make_features(const struct writer *writer, struct buffer features[FEATURES_MAX],
+			    u64 numbers[FEATURES_MAX])
 {
 	size_t n = 0;
 

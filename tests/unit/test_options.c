@@ -113,11 +113,42 @@ Test(options, other_actions)
 	cr_expect_eq(options.action, OPTIONS_HELP);
 }
 
+Test(options, rules_are_tested_on_recordings_or_the_model)
+{
+	cr_assert_eq(parse("--test-rules --replay a --replay b --json --config /c"), 0);
+	cr_expect_eq(options.action, OPTIONS_TEST_RULES);
+	cr_expect_eq(options.origin, CONFIG_ORIGIN_REPLAY);
+	cr_expect_eq(options.n_recordings, 2);
+	cr_expect(options.json);
+	cr_assert_eq(parse("--test-rules --origin model"), 0);
+	cr_expect_eq(options.test_ns, 180 * NSEC_PER_SEC);
+	cr_assert_eq(parse("--test-rules --origin model --for 2h"), 0);
+	cr_expect_eq(options.test_ns, 7200 * NSEC_PER_SEC);
+}
+
+Test(options, rules_are_not_tested_on_this_machine)
+{
+	static const char *const lines[] = {"--test-rules", "--test-rules --origin perf",
+					    "--test-rules --origin replay"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(lines); i++) {
+		struct config *config;
+
+		cr_assert_eq(parse(lines[i]), 0);
+		cr_assert_eq(config_new(&config), 0);
+		cr_expect_eq(options_override(&options, config, &problem), -EINVAL);
+		cr_expect_str_eq(problem ? problem : "",
+				 "--test-rules tests rules on recordings or on the model; add --replay FILE "
+				 "or --origin model");
+		config_free(config);
+	}
+}
+
 Test(options, what_is_wrong_by_itself)
 {
 	expect_problem("--onec", "unknown option --onec; did you mean --once?");
 	expect_problem("--once --nonsense=3", "unknown option --nonsense; see pebsd --help");
-	expect_problem("--test-rule", "unknown option --test-rule; did you mean --test-rules?");
+	expect_problem("--test-ruels", "unknown option --test-ruels; did you mean --test-rules?");
 	expect_problem("-xy", "unknown option -xy; see pebsd --help");
 	expect_problem("-:", "unknown option -:; see pebsd --help");
 	expect_problem("--once perf.data",
@@ -156,6 +187,13 @@ Test(options, what_makes_no_sense_together)
 {
 	expect_problem("--probe --check-config",
 		       "--probe and --check-config exclude each other; run one after the other");
+	expect_problem("--test-rules --probe",
+		       "--probe and --test-rules exclude each other; run one after the other");
+	expect_problem("--test-rules --once", "--once has no meaning with --test-rules; leave it out");
+	expect_problem("--test-rules --listen none",
+		       "--listen has no meaning with --test-rules; leave it out");
+	expect_problem("--test-rules --for 5s --replay a",
+		       "--for has no meaning with --replay: a recording is read whole; leave it out");
 	expect_problem("--probe --once", "--once has no meaning with --probe; leave it out");
 	expect_problem("--check-config --json", "--json has no meaning with --check-config; leave it out");
 	expect_problem("--sysfs-root /x", "--sysfs-root has no meaning without --probe; leave it out");
@@ -166,7 +204,8 @@ Test(options, what_makes_no_sense_together)
 	expect_problem("--for 5s", "--for has no meaning without --once; add --once or leave it out");
 	expect_problem("--once --for 5s --replay a",
 		       "--for has no meaning with --replay: a recording is read whole; leave it out");
-	expect_problem("--json", "--json has no meaning without --once or --probe; add one of them");
+	expect_problem("--json",
+		       "--json has no meaning without --once, --probe or --test-rules; add one of them");
 }
 
 Test(options, the_command_line_goes_before_the_configuration)

@@ -103,3 +103,74 @@ Test(replay_queue, equal_times_keep_their_order)
 	}
 	replay_queue_clear(&queue);
 }
+
+/* What a target with moments was given. */
+struct timed {
+	struct replay_moment moments[8];
+	size_t n;
+};
+
+static int take_timed_name(void *userdata, u64 cgroup_id, const char *name)
+{
+	(void)userdata, (void)cgroup_id, (void)name;
+	return 0;
+}
+
+static int take_timed(void *userdata, const struct sample *samples, const struct replay_moment *moments,
+		      size_t n)
+{
+	struct timed *timed = userdata;
+
+	(void)samples;
+	cr_assert_leq(timed->n + n, ARRAY_SIZE(timed->moments));
+	for (size_t i = 0; i < n; i++)
+		timed->moments[timed->n++] = moments[i];
+	return 0;
+}
+
+static void replay_timed(struct replay *replay, struct timed *timed)
+{
+	const struct replay_target target = {
+		.name = take_timed_name, .timed_samples = take_timed, .userdata = timed};
+	int r;
+
+	while ((r = replay_step(replay, &target, 100)) > 0)
+		;
+	cr_assert_eq(r, 0);
+}
+
+Test(replay, each_sample_has_its_recordings_time)
+{
+	struct writer_event untimed = recorded_event;
+	struct recorded files[2];
+	struct timed timed = {};
+	struct writer *writer;
+	struct replay *replay;
+	s64 offset;
+
+	writer = recorded_writer("GenuineIntel,6,85,4", &recorded_event);
+	writer_clock(writer, 5000, 1200);
+	recorded_load(writer, 0, 10, 500);
+	recorded_load(writer, 0, 10, 300);
+	files[0] = recorded_finish(writer);
+	untimed.sample_type &= ~(u64)PERF_SAMPLE_TIME;
+	writer = recorded_writer("GenuineIntel,6,85,4", &untimed);
+	recorded_load(writer, 0, 10, 0);
+	files[1] = recorded_finish(writer);
+	replay = recorded_open_all(files, 2);
+	replay_timed(replay, &timed);
+
+	cr_assert_eq(timed.n, 3);
+	cr_expect(timed.moments[0].known);
+	cr_expect_eq(timed.moments[0].time, 300);
+	cr_expect_eq(timed.moments[0].recording, 0);
+	cr_expect(timed.moments[1].known);
+	cr_expect_eq(timed.moments[1].time, 500);
+	cr_expect_not(timed.moments[2].known);
+	cr_expect_eq(timed.moments[2].recording, 1);
+	cr_expect_str_eq(replay_name(replay, 1), files[1].path);
+	cr_assert(replay_real_time(replay, 0, &offset));
+	cr_expect_eq(offset, 3800);
+	cr_expect_not(replay_real_time(replay, 1, &offset));
+	replay_free(replay);
+}

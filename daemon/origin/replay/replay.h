@@ -33,8 +33,8 @@ struct replay_target {
 	/* 1 to INJECT_MAX samples, valid during the call. */
 	int (*samples)(void *userdata, const struct sample *samples, size_t n);
 	/* In the place of `samples`, where it is not NULL: with the moment of each. */
-	int (*timed_samples)(void *userdata, const struct sample *samples, const struct replay_moment *moments,
-			     size_t n);
+	int (*timed_samples)(void *userdata, const struct sample *samples,
+			     const struct replay_moment *moments, size_t n);
 	void *userdata;
 };
 
@@ -74,8 +74,8 @@ const struct event *replay_events(const struct replay *replay, size_t *ret_n);
  */
 int replay_step(struct replay *replay, const struct replay_target *target, size_t max_records);
 
-/* A recording's name for messages, and what is to be added to its clock for CLOCK_REALTIME, where it tells (it
- * does after perf record --clockid). `recording` as in struct replay_moment. */
+/* A recording's name for messages, and what is to be added to its clock for CLOCK_REALTIME, where it tells
+ * (it does after perf record --clockid). `recording` as in struct replay_moment. */
 const char *replay_name(const struct replay *replay, u32 recording);
 bool replay_real_time(const struct replay *replay, u32 recording, s64 *ret_offset_ns);
 

@@ -1,0 +1,142 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# `pebsd --test-rules` judges recordings and the model in their own time: a step of latency fires once and resolves
+# once, at the right times; a threshold above it never does. As nobody, without a single bpf or perf_event_open.
+# shellcheck source=tests/e2e/daemon.sh
+. "$(dirname "$0")/daemon.sh"
+need jq setpriv
+
+# Nobody gets at all it takes.
+chmod 755 "$work"
+for program in "$PEBSD" "$TOOLS/without_bpf"; do
+	install -m 755 "$program" "$work/"
+done
+pebsd=$work/$(basename "$PEBSD")
+
+# As nobody, killed at the first system call that needs a privilege here.
+test_rules() {
+	setpriv --reuid 65534 --regid 65534 --clear-groups "$work/without_bpf" "$pebsd" --test-rules "$@"
+}
+
+# rule NAME LINE...: a configuration with that rule, in $work/NAME.conf
+rule() {
+	local name=$1
+	shift
+	{
+		printf '[rule %s]\n' "$name"
+		printf '%s\n' 'window = 30s' 'for = 60s' "$@"
+	} >"$work/$name.conf"
+	chmod 644 "$work/$name.conf"
+}
+
+# told NAME ARGUMENT...: the JSON goes to $work/json
+told() {
+	local what=$1 status=0
+	shift
+	test_rules --json "$@" >"$work/json" 2>"$work/log" || status=$?
+	[ "$status" = "${code:-0}" ] || fail "$what: exit code $status instead of ${code:-0}"
+}
+
+# The check of system calls would see one.
+status=0
+"$work/without_bpf" "$PEBSD" --once --for 100ms --origin model >/dev/null 2>&1 || status=$?
+expect 'the daemon itself is killed without bpf' 159 "$status"
+
+step=$work/step.perf.data
+"$TOOLS/make_step" --clock "$step"
+chmod 644 "$step"
+
+rule db-p99 'cgroup = comm:*' 'metric = p99' 'above = 900'
+told 'a step of p99' --replay "$step" --config "$work/db-p99.conf"
+expect 'one pending, fired, resolved' '[["inactive","pending"],["pending","firing"],["firing","resolved"]]' \
+	"$(jq -c '[.transitions[] | [.from, .state]]' "$work/json")"
+expect 'of the one command' '["comm:db"]' "$(jq -c '[.transitions[].cgroup] | unique' "$work/json")"
+# Of 3,000 latencies 3 more each second are slow: a breach is proven from 40 on, some 14 s after the step, and a good
+# p99 again as they leave the window.
+expect 'at the right times' '[true,true,true]' "$(jq -c '[.transitions[].at_s] |
+	[.[0] >= 250 and .[0] <= 265, .[1] >= .[0] + 60 and .[1] <= .[0] + 62, .[2] >= 375 and .[2] <= 392]' "$work/json")"
+expect 'at the time of day' true \
+	"$(jq '.transitions[1] | .fired == .time and (.fired | startswith("2026-11-21T06:21:"))' "$work/json")"
+expect 'all of the recording' '[600,"2026-11-21T06:16:40Z","2026-11-21T06:26:39Z"]' \
+	"$(jq -c '[(.stretches[0].covered_s | round), .from, .to]' "$work/json")"
+expect 'the rule in short' '[1,1,0,2,2]' \
+	"$(jq -c '.rules[0] | [.fired, .cgroups_fired, .still_firing, .cgroups_matched, .cgroups_judged]' "$work/json")"
+expect 'for how long it fires' true \
+	"$(jq '.rules[0].firing_s == .transitions[2].at_s - .transitions[1].at_s' "$work/json")"
+expect 'unknown before the window is covered' true \
+	"$(jq '.rules[0] | .unknown_s.window >= 2 * 29 and .unknown_s.window <= 2 * 31 and
+		.unknown_s.window + .known_s >= 1190' "$work/json")"
+expect 'the closest it came' '["comm:db",true]' \
+	"$(jq -c '.rules[0].closest | [.cgroup, .value > 1900 and .of_threshold > 2 and .at_s > 250]' "$work/json")"
+
+test_rules --replay "$step" --config "$work/db-p99.conf" >"$work/text" 2>"$work/log" || fail 'the same as text'
+grep -Eq '^\+00:05:[0-9]{2}  2026-11-21T06:21:[0-9]{2}Z  db-p99  comm:db  pending -> firing  ' "$work/text" ||
+	fail "no line of the firing: $(cat "$work/text")"
+grep -q '^  fired 1 time on 1 cgroup, firing for ' "$work/text" || fail "no summary: $(cat "$work/text")"
+
+# Tuned away: nothing fires, and how near it came is told.
+rule high 'cgroup = comm:*' 'metric = p99' 'above = 3000'
+told 'a threshold above the step' --replay "$step" --config "$work/high.conf"
+expect 'no transition' '[[],0,true]' \
+	"$(jq -c '[.transitions, .rules[0].fired, (.rules[0].closest.of_threshold | . > 0.6 and . < 0.7)]' "$work/json")"
+
+# What is excluded is not judged.
+{
+	printf '[cgroups]\nexclude = comm:db\n'
+	cat "$work/db-p99.conf"
+} >"$work/excluded.conf"
+told 'an excluded command' --replay "$step" --config "$work/excluded.conf"
+expect 'the other one is judged' '[0,1,1,1]' "$(jq -c \
+	'[(.transitions | length), .cgroups, .cgroups_excluded, .rules[0].cgroups_judged]' "$work/json")"
+
+# One after the other, on one clock: an hour between them is none in which anything is known.
+"$TOOLS/make_step" --start 5200 "$work/next.perf.data"
+chmod 644 "$work/next.perf.data"
+told 'two recordings' --replay "$step" --replay "$work/next.perf.data" --config "$work/db-p99.conf"
+expect 'one stretch, two alerts' '[1,2,true]' \
+	"$(jq -c '[(.stretches | length), .rules[0].fired, .rules[0].unknown_s.source > 3000]' "$work/json")"
+# The other way round they are not of one clock.
+told 'two recordings the other way round' --replay "$work/next.perf.data" --replay "$step" --config "$work/db-p99.conf"
+expect 'two stretches, two alerts' '[2,2,[0,0,0,1,1,1]]' \
+	"$(jq -c '[(.stretches | length), .rules[0].fired, [.transitions[].stretch]]' "$work/json")"
+grep -q 'judged by itself' "$work/log" || fail 'the second clock is not told'
+changes='[.transitions[] | [.at_s, .cgroup, .from, .state, .value]]'
+before=$(jq -c "$changes" "$work/json")
+test_rules --json --replay "$work/next.perf.data" --replay - --config "$work/db-p99.conf" \
+	< <(cat "$step") >"$work/json" 2>"$work/log" || fail 'a recording through a pipe'
+expect 'the same through a pipe' "$before" "$(jq -c "$changes" "$work/json")"
+
+# A damaged recording: what was judged before stands.
+head -c $(($(stat -c %s "$step") * 3 / 4)) "$step" >"$work/cut.perf.data"
+chmod 644 "$work/cut.perf.data"
+code=2 told 'a cut recording' --replay "$work/cut.perf.data" --config "$work/db-p99.conf"
+expect 'what was judged before' 3 "$(jq '.transitions | length' "$work/json")"
+grep -q cut.perf.data "$work/log" || fail 'the cut is not told'
+
+"$TOOLS/make_step" --untimed "$work/untimed.perf.data"
+chmod 644 "$work/untimed.perf.data"
+exits 'without times' 2 test_rules --replay "$work/untimed.perf.data" --config "$work/db-p99.conf"
+grep -q 'does not tell when its samples were taken' "$work/said" || fail "without times: $(cat "$work/said")"
+
+# What is no test.
+: >"$work/none.conf"
+exits 'no rules' 2 test_rules --replay "$step" --config "$work/none.conf"
+grep -Fq '[rule NAME]' "$work/said" || fail "no rules: $(cat "$work/said")"
+exits 'nothing to test on' 2 test_rules --config "$work/db-p99.conf"
+exits 'no recording' 2 test_rules --replay "$work/missing" --config "$work/db-p99.conf"
+
+# A pattern that matches nothing is told with what there is.
+rule nothing 'cgroup = /system.slice/**' 'metric = p99' 'above = 900'
+exits 'a pattern that matches nothing' 0 test_rules --replay "$step" --config "$work/nothing.conf"
+grep -q 'matches none of 2 cgroups: comm:db, comm:web' "$work/said" || fail "no hint: $(cat "$work/said")"
+
+# The model: its remote workload's loads are remote, and no other's.
+rule remote 'cgroup = **' 'metric = share:remote_dram' 'above = 30%'
+told 'the model' --origin model --config "$work/remote.conf"
+expect 'remote-numa alone fires' '["model:remote-numa"]' \
+	"$(jq -c '[.transitions[] | select(.state == "firing").cgroup]' "$work/json")"
+expect 'in simulated time' '[180,"model"]' "$(jq -c '[.stretches[0].covered_s, .origin]' "$work/json")"
+expect 'it says that it is none' true "$(jq '.notes[0] | contains("no measurement")' "$work/json")"
+cp "$work/json" "$work/before"
+told 'the model again' --origin model --config "$work/remote.conf"
+cmp -s "$work/json" "$work/before" || fail 'the same seed gave another result'

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <string.h>
+
+#include "account.h"
+#include "collect/account_books.h"
+
+#define L1_HIT     0x10268100142ULL
+#define REMOTE     0x13a68100042ULL /* a page walk's miss, remote DRAM */
+#define L3_HITM    0x10668800842ULL
+#define ALL_FIELDS (SAMPLE_LATENCY | SAMPLE_INSTRUCTION_LATENCY | SAMPLE_DATA_SOURCE | SAMPLE_ADDRESS)
+
+enum { LOADS, STORES, EVENTS };
+
+static const struct event_settings events[EVENTS] = {
+	[LOADS] = {.has_latency = 1, .has_instruction_latency = 1, .has_source = 1},
+	[STORES] = {.has_source = 1},
+};
+
+static struct account_books *books;
+
+static void begin(void)
+{
+	cr_assert_eq(account_books_new(events, EVENTS, 2, &books), 0);
+}
+
+static void end(void)
+{
+	books = account_books_free(books);
+}
+
+TestSuite(account_books, .init = begin, .fini = end);
+
+static struct sample load(u64 cgroup, u64 latency, u64 source, u64 period)
+{
+	return (struct sample){
+		.cgroup_id = cgroup,
+		.latency = latency,
+		.instruction_latency = (u32)latency + 9,
+		.data_source = source,
+		.period = period,
+		.fields = ALL_FIELDS,
+	};
+}
+
+/* What a collection gave. */
+struct taken {
+	size_t n;
+	u32 entries[4];
+	char paths[4][32];
+	bool has[4][EVENTS];
+	struct figures figures[4][EVENTS];
+};
+
+static void take(void *userdata, u32 entry, const char *path,
+		 const struct figures *const differences[EVENTS_MAX])
+{
+	struct taken *taken = userdata;
+
+	cr_assert_lt(taken->n, 4);
+	taken->entries[taken->n] = entry;
+	(void)snprintf(taken->paths[taken->n], sizeof(taken->paths[0]), "%s", path);
+	for (size_t event = 0; event < EVENTS; event++) {
+		taken->has[taken->n][event] = differences[event] != NULL;
+		if (differences[event])
+			taken->figures[taken->n][event] = *differences[event];
+	}
+	for (size_t event = EVENTS; event < EVENTS_MAX; event++)
+		cr_expect_null(differences[event]);
+	taken->n++;
+}
+
+static struct taken *collect(void)
+{
+	static struct taken taken;
+
+	memset(&taken, 0, sizeof(taken));
+	account_books_collect(books, take, &taken);
+	return &taken;
+}
+
+/* Slots hold what account.h adds to records; a collection, the records' difference: here as there. */
+Test(account_books, a_collection_has_what_the_slots_would_have)
+{
+	const struct sample samples[] = {
+		load(7, 12, L1_HIT, 1000),
+		load(7, 480, REMOTE, 1000),
+		load(9, 130, L3_HITM, 2000),
+		load(7, 0xffffffff, REMOTE, 1),
+		load(7, 40, 0, 0),
+		{.cgroup_id = 7, .event = STORES, .data_source = L1_HIT, .fields = SAMPLE_DATA_SOURCE},
+	};
+	static const struct latency_record no_latency;
+	static const struct sample_counts no_counts;
+	static struct latency_record slot_7, slot_9;
+	static struct plain_record stores_7;
+	static struct figures expected;
+	struct taken *taken;
+
+	cr_assert_eq(account_books_name(books, 7, "/seven"), 0);
+	cr_assert_eq(account_books_name(books, 9, "/nine"), 0);
+	cr_assert_eq(account_books_add(books, samples, ARRAY_SIZE(samples)), 0);
+	for (size_t i = 0; i < ARRAY_SIZE(samples); i++) {
+		if (samples[i].event == STORES)
+			account_plain(&stores_7, &samples[i]);
+		else
+			account_latency(samples[i].cgroup_id == 7 ? &slot_7 : &slot_9, &samples[i]);
+	}
+
+	taken = collect();
+	cr_assert_eq(taken->n, 2);
+	cr_expect_eq(taken->entries[0], 0);
+	cr_expect_eq(taken->entries[1], 1);
+	cr_expect_str_eq(taken->paths[0], "/seven");
+	cr_expect_str_eq(taken->paths[1], "/nine");
+	cr_assert(figures_difference(&slot_7, &no_latency, &expected));
+	cr_expect_eq(memcmp(&taken->figures[0][LOADS], &expected, sizeof(expected)), 0);
+	cr_assert(figures_difference(&slot_9, &no_latency, &expected));
+	cr_expect_eq(memcmp(&taken->figures[1][LOADS], &expected, sizeof(expected)), 0);
+	cr_assert(taken->has[0][STORES]);
+	cr_assert(figures_plain_difference(&stores_7.counts, &no_counts, &expected));
+	cr_expect_eq(memcmp(&taken->figures[0][STORES], &expected, sizeof(expected)), 0);
+	cr_expect_not(taken->has[1][STORES]);
+
+	/* And some of it by hand. */
+	cr_expect_eq(figures_samples(&taken->figures[0][LOADS]), 4);
+	cr_expect_eq(taken->figures[0][LOADS].samples[SOURCE_REMOTE_DRAM], 2);
+	cr_expect_eq(taken->figures[1][LOADS].snoop[SNOOP_HITM], 1);
+	cr_expect_eq(taken->figures[1][LOADS].weight[SOURCE_L3], 2000);
+	cr_expect_eq(figures_latency_sum(&taken->figures[1][LOADS]), 130);
+}
+
+Test(account_books, each_collection_begins_anew)
+{
+	struct sample sample = load(7, 12, L1_HIT, 1000);
+
+	cr_assert_eq(account_books_name(books, 7, "/seven"), 0);
+	cr_assert_eq(account_books_name(books, 9, "/nine"), 0);
+	cr_expect_eq(collect()->n, 0);
+	cr_assert_eq(account_books_add(books, &sample, 1), 0);
+	cr_expect_eq(figures_samples(&collect()->figures[0][LOADS]), 1);
+	cr_expect_eq(collect()->n, 0);
+
+	/* Another cgroup gets what that one no longer needs: clean. */
+	sample = load(9, 700, REMOTE, 10);
+	cr_assert_eq(account_books_add(books, &sample, 1), 0);
+	cr_assert_eq(collect()->n, 1);
+	cr_assert_eq(account_books_add(books, &sample, 1), 0);
+	cr_expect_eq(figures_latency_sum(&collect()->figures[0][LOADS]), 700);
+}
+
+Test(account_books, what_is_no_sample_is_a_loss)
+{
+	struct sample malformed = load(7, 1ULL << 32, L1_HIT, 1);
+	struct sample foreign = load(7, 12, L1_HIT, 1);
+
+	foreign.event = EVENTS;
+	cr_assert_eq(account_books_name(books, 7, "/seven"), 0);
+	cr_assert_eq(account_books_add(books, &malformed, 1), 0);
+	cr_assert_eq(account_books_add(books, &foreign, 1), 0);
+	cr_expect_eq(collect()->n, 0);
+	cr_expect_eq(account_books_losses(books, LOADS).malformed, 2);
+	cr_expect_eq(account_books_losses(books, STORES).malformed, 0);
+}
+
+/* PERF_MEM_OP_LOAD is 2: what is no load is not the event's. */
+Test(account_books, operations_of_other_kinds_are_filtered)
+{
+	const struct event_settings loads = {.has_latency = 1, .has_source = 1, .operations = 2};
+	struct sample samples[] = {load(7, 12, L1_HIT, 1), load(7, 12, 4, 1)};
+
+	end();
+	cr_assert_eq(account_books_new(&loads, 1, 2, &books), 0);
+	cr_assert_eq(account_books_name(books, 7, "/seven"), 0);
+	cr_assert_eq(account_books_add(books, samples, ARRAY_SIZE(samples)), 0);
+	cr_expect_eq(account_books_losses(books, 0).filtered, 1);
+	cr_expect_eq(figures_samples(&collect()->figures[0][0]), 1);
+}
+
+Test(account_books, cgroups_beyond_the_last_are_unattributed)
+{
+	struct sample sample = load(11, 12, L1_HIT, 1);
+
+	cr_assert_eq(account_books_name(books, 7, "/seven"), 0);
+	cr_assert_eq(account_books_name(books, 9, "/nine"), 0);
+	cr_expect_eq(account_books_name(books, 7, "/seven"), 0);
+	cr_expect_eq(account_books_name(books, 11, "/eleven"), -ENOSPC);
+	cr_assert_eq(account_books_add(books, &sample, 1), 0);
+	cr_expect_eq(collect()->n, 0);
+	cr_expect_eq(account_books_unattributed(books), 1);
+}
+
+/* A record's sum of latency x period takes 1,024 of them. */
+Test(account_books, the_worst_samples_do_not_wrap_a_sum)
+{
+	struct sample worst = load(7, 0xffffffff, REMOTE, ~0ULL);
+
+	cr_assert_eq(account_books_name(books, 7, "/seven"), 0);
+	for (int i = 0; i < 2000; i++)
+		cr_assert_eq(account_books_add(books, &worst, 1), 0);
+	cr_expect_eq(collect()->figures[0][LOADS].weighted_latency[SOURCE_REMOTE_DRAM], ~0ULL);
+}

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <criterion/criterion.h>
+#include <math.h>
+#include <string.h>
+
+#include "export/json_trial.h"
+#include "export/text_trial.h"
+
+static char *patterns[] = {(char *)"comm:*"};
+
+static const struct rule rules[] = {
+	{
+		.name = "db-p99",
+		.patterns = patterns,
+		.n_patterns = 1,
+		.event = EVENT_LOADS,
+		.metric = {.kind = METRIC_QUANTILE, .quantile = 0.99},
+		.threshold = 900,
+		.clear = 700,
+		.window_ns = 30 * NSEC_PER_SEC,
+		.for_ns = 60 * NSEC_PER_SEC,
+		.min_samples = 500,
+		.confidence = 0.95,
+		.severity = "warning",
+	},
+	{
+		.name = "few",
+		.patterns = patterns,
+		.n_patterns = 1,
+		.event = EVENT_STORES,
+		.metric = {.kind = METRIC_RATE},
+		.below = true,
+		.threshold = 200,
+		.clear = 300,
+		.window_ns = 60 * NSEC_PER_SEC,
+		.confidence = 0.95,
+		.severity = "warning",
+		.dry_run = true,
+	},
+};
+
+static struct trial_report *report;
+
+static void begin(void)
+{
+	struct trial_stretch stretch = {.start_ns = 1000 * NSEC_PER_SEC, .elapsed_ns = 600 * NSEC_PER_SEC};
+
+	cr_assert_eq(trial_report_new("replay", rules, ARRAY_SIZE(rules), &report), 0);
+	stretch.name = strdup("a.data");
+	cr_assert_eq(trial_report_stretch(report, &stretch), 0);
+	report->roles = 1U << EVENT_LOADS | 1U << EVENT_STORES;
+	report->cgroups = 2;
+	report->some_cgroups[0] = "comm:db";
+	report->some_cgroups[1] = "comm:w\033b";
+}
+
+static void end(void)
+{
+	report = trial_report_free(report);
+}
+
+TestSuite(trial_report, .init = begin, .fini = end);
+
+static void fire(u64 at_ns)
+{
+	const struct trial_transition fired = {
+		.at_ns = at_ns,
+		.transition = {.from = ALERT_PENDING,
+			       .to = ALERT_FIRING,
+			       .alert = {.number = 3,
+					 .rule = &rules[0],
+					 .cgroup = "comm:w\033b",
+					 .event_key = "loads",
+					 .limits = rule_limits(&rules[0], 900),
+					 .decision = {.state = ALERT_FIRING},
+					 .estimate = {.known = true,
+						      .value = 1204.5,
+						      .bounds = {1024, INFINITY},
+						      .samples = 3000}}},
+	};
+
+	cr_assert_eq(trial_report_transition(report, &fired), 0);
+}
+
+static char *text(void)
+{
+	char *bytes;
+	size_t size;
+	FILE *out = open_memstream(&bytes, &size);
+
+	cr_assert(out);
+	text_trial(out, report);
+	(void)fclose(out);
+	return bytes;
+}
+
+#define expect_text(expected)                                      \
+	do {                                                       \
+		_cleanup_free_ char *_text = text();               \
+		cr_expect(strstr(_text, (expected)), "%s", _text); \
+	} while (0)
+
+static struct trial_closest at(double value, u64 at_ns)
+{
+	return (struct trial_closest){
+		.threshold = 896,
+		.cgroup = "comm:db",
+		.event_key = "loads",
+		.estimate = {.known = true, .value = value, .bounds = {value - 10, value + 10}},
+		.at_ns = at_ns};
+}
+
+Test(trial_report, the_nearest_estimate_is_kept)
+{
+	struct trial_rule *of_rule = &report->of_rules[0];
+	struct trial_closest estimate = at(448, 1);
+
+	trial_rule_approach(of_rule, &rules[0], &estimate);
+	estimate = at(672, 2);
+	trial_rule_approach(of_rule, &rules[0], &estimate);
+	estimate = at(600, 3);
+	trial_rule_approach(of_rule, &rules[0], &estimate);
+	cr_assert(of_rule->closest.known);
+	cr_expect_eq(of_rule->closest.at_ns, 2);
+	cr_expect_float_eq(of_rule->closest.share, 0.75, 1e-9);
+}
+
+Test(trial_report, below_a_threshold_the_lowest_is_nearest)
+{
+	struct trial_rule *of_rule = &report->of_rules[1];
+	struct trial_closest estimate = at(1792, 1);
+
+	trial_rule_approach(of_rule, &rules[1], &estimate);
+	estimate = at(1120, 2);
+	trial_rule_approach(of_rule, &rules[1], &estimate);
+	estimate = at(1400, 3);
+	trial_rule_approach(of_rule, &rules[1], &estimate);
+	cr_expect_eq(of_rule->closest.at_ns, 2);
+	cr_expect_float_eq(of_rule->closest.share, 0.8, 1e-9);
+	/* Of nothing no share can be told. */
+	estimate = at(0, 4);
+	trial_rule_approach(of_rule, &rules[1], &estimate);
+	cr_expect_eq(of_rule->closest.at_ns, 2);
+}
+
+Test(trial_report, the_main_reason_is_that_of_most_of_the_time)
+{
+	struct trial_rule rule = {.unknown_ns = {[UNKNOWN_WINDOW] = 30, [UNKNOWN_SAMPLES] = 50}};
+	const struct trial_rule known = {.known_ns = 7};
+	u64 ns;
+
+	cr_expect_eq(trial_rule_main_reason(&rule, &ns), UNKNOWN_SAMPLES);
+	cr_expect_eq(ns, 80);
+	cr_expect_eq(trial_rule_main_reason(&known, &ns), UNKNOWN_NOT);
+	cr_expect_eq(ns, 0);
+}
+
+Test(trial_report, a_transition_is_a_line)
+{
+	fire(315 * NSEC_PER_SEC);
+	expect_text(
+		"a.data: 10m\n+00:05:15  db-p99  comm:w\\x1bb  pending -> firing  1,204.5 cycles [1,024, -], "
+		"fires above 896 cycles\n");
+}
+
+Test(trial_report, the_time_of_day_is_told_where_it_is_known)
+{
+	report->stretches[0].real_time = true;
+	report->stretches[0].start = (struct timespec){.tv_sec = 1795240800, .tv_nsec = 900000000};
+	fire(315 * NSEC_PER_SEC + 200 * NSEC_PER_MSEC);
+	expect_text("+00:05:15.200  2026-11-21T06:05:16Z  db-p99");
+}
+
+Test(trial_report, each_rule_in_short)
+{
+	struct trial_rule *of_rule = &report->of_rules[0];
+	struct trial_closest estimate = at(672, 190 * NSEC_PER_SEC);
+
+	of_rule->fired = 2;
+	of_rule->cgroups_fired = 1;
+	of_rule->firing_ns = 160 * NSEC_PER_SEC;
+	of_rule->still_firing = 1;
+	of_rule->cgroups = of_rule->cgroups_judged = 2;
+	of_rule->known_ns = 900 * NSEC_PER_SEC;
+	of_rule->unknown_ns[UNKNOWN_WINDOW] = 100 * NSEC_PER_SEC;
+	trial_rule_approach(of_rule, &rules[0], &estimate);
+	expect_text(
+		"\n\ndb-p99: p99 of loads above 896 cycles for 1m, window 30s\n"
+		"  fired 2 times on 1 cgroup, firing for 2m 40s in all, 1 still is at the end\n"
+		"  judged 2 cgroups of 2 that it matches; unknown for 10.0% of their time, mostly because: ");
+	expect_text("\n  closest: comm:db, 672 cycles [662, 682] at +00:03:10: 75.0% of the threshold\n");
+	expect_text("\n\nfew: rate of stores below 200 ");
+	expect_text(", window 1m, dry run\n  matches none of 2 cgroups: comm:db, comm:w\\x1bb\n");
+}
+
+Test(trial_report, what_is_not_there_cannot_be_judged)
+{
+	report->roles = 1U << EVENT_LOADS;
+	report->only_comms = true;
+	expect_text("dry run\n  nothing to judge: there are no samples of stores\n");
+	expect_text("or record with --all-cgroups\n");
+}
+
+static json_object *member(json_object *object, const char *key)
+{
+	json_object *found = json_object_object_get(object, key);
+
+	cr_assert(found, "%s", key);
+	return found;
+}
+
+Test(trial_report, json_has_the_same)
+{
+	struct trial_closest estimate = at(672, 190 * NSEC_PER_SEC);
+	json_object *json, *transition, *rule;
+
+	fire(315 * NSEC_PER_SEC);
+	report->of_rules[0].fired = 1;
+	report->of_rules[0].unknown_ns[UNKNOWN_WINDOW] = 1500 * NSEC_PER_MSEC;
+	trial_rule_approach(&report->of_rules[0], &rules[0], &estimate);
+	json = json_trial(report);
+	cr_assert(json);
+	cr_expect_null(json_object_object_get(json, "from"));
+	transition = json_object_array_get_idx(member(json, "transitions"), 0);
+	cr_expect_float_eq(json_object_get_double(member(transition, "at_s")), 315, 1e-9);
+	cr_expect_str_eq(json_object_get_string(member(transition, "from")), "pending");
+	cr_expect_str_eq(json_object_get_string(member(transition, "state")), "firing");
+	cr_expect_null(json_object_object_get(transition, "since"), "no time of day is made up");
+	cr_expect_null(json_object_object_get(transition, "high"));
+	rule = json_object_array_get_idx(member(json, "rules"), 0);
+	cr_expect_str_eq(json_object_get_string(member(rule, "metric")), "p99");
+	cr_expect_eq(json_object_get_int64(member(rule, "fired")), 1);
+	cr_expect_null(json_object_object_get(rule, "cgroups"));
+	cr_expect_float_eq(json_object_get_double(member(member(rule, "unknown_s"), "window")), 1.5, 1e-9);
+	cr_expect_float_eq(json_object_get_double(member(member(rule, "closest"), "of_threshold")), 0.75,
+			   1e-9);
+	rule = json_object_array_get_idx(member(json, "rules"), 1);
+	cr_expect_null(json_object_object_get(rule, "closest"));
+	json_object_put(json);
+}
