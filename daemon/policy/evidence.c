@@ -242,47 +242,12 @@ static enum glance glance_at_rate(struct evidence *evidence, const struct rule *
 	return at >= number + sqrt(2 * number * l) + l ? PROVEN : UNCLEAR;
 }
 
-/* The sums over lower or upper edges, each counting at most an edge of a bucket. */
-static u64 sum_of_edges(const u32 histogram[FINE_BUCKETS], u32 cap, bool upper)
+static enum glance glance_at(struct evidence *evidence, const struct rule *rule, const struct claim *claim,
+			     const struct measured *measured)
 {
-	u64 sum = 0;
-
-	for (u32 i = 0; i < FINE_BUCKETS; i++) {
-		u64 edge = upper ? histogram_fine_upper(i) : histogram_fine_lower(i);
-
-		sum += histogram[i] * (edge < cap ? edge : cap);
-	}
-	return sum;
-}
-
-/* A mean is within its band of the sum over edges, each of the band's samples moving by the cap at most. */
-static enum glance glance_at_mean(struct evidence *evidence, const struct rule *rule,
-				  const struct limits *limits, const struct claim *claim,
-				  const struct tally *tally)
-{
-	double n = (double)tally->latency_samples;
-	double cap = rule_mean_cap(rule, limits);
-	double band = sqrt(n * log_chance(evidence, rule->confidence) / 2) * 1.000001;
-	double limit = claim->limit * n;
-
-	if (band >= n)
+	if (rule->metric.kind != METRIC_RATE || rule->metric.ratio)
 		return UNCLEAR;
-	if (claim->above)
-		return (double)sum_of_edges(tally->latency, ~0U, false) * 1.000001 < limit ? NOT_PROVEN
-											   : UNCLEAR;
-	return (double)sum_of_edges(tally->latency, (u32)cap, true) * 1.000001 + band * cap <= limit
-		       ? PROVEN
-		       : UNCLEAR;
-}
-
-static enum glance glance_at(struct evidence *evidence, const struct rule *rule, const struct limits *limits,
-			     const struct claim *claim, const struct measured *measured)
-{
-	if (rule->metric.ratio)
-		return UNCLEAR;
-	if (rule->metric.kind == METRIC_RATE)
-		return glance_at_rate(evidence, rule, claim, measured);
-	return glance_at_mean(evidence, rule, limits, claim, measured->tally);
+	return glance_at_rate(evidence, rule, claim, measured);
 }
 
 enum verdict evidence_judge(struct evidence *evidence, const struct rule *rule, const struct limits *limits,
@@ -303,8 +268,8 @@ enum verdict evidence_judge(struct evidence *evidence, const struct rule *rule, 
 									     : VERDICT_BETWEEN;
 	}
 
-	breached = glance_at(evidence, rule, limits, &breach, measured);
-	cleared = glance_at(evidence, rule, limits, &clear, measured);
+	breached = glance_at(evidence, rule, &breach, measured);
+	cleared = glance_at(evidence, rule, &clear, measured);
 	if (breached == PROVEN)
 		return VERDICT_BREACH;
 	if (breached == NOT_PROVEN && cleared != UNCLEAR)
