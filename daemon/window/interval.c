@@ -169,49 +169,58 @@ static const u32 upper_edges[FINE_BUCKETS] = {
 	OCTAVE(13), OCTAVE(14), OCTAVE(15), OCTAVE(16), ~0U,
 };
 
-/* The mean over lower edges, each counting at most `cap`, with the `band` largest samples taken for 0. */
-static double mean_low(const u32 histogram[FINE_BUCKETS], u64 n, u32 cap, double band)
+/* Sums over the lower and over the upper edges, each counting at most its cap. Whole numbers: exact. */
+struct sums {
+	u64 samples;
+	u64 lower;
+	u64 upper;
+};
+
+static struct sums sum_edges(const u32 histogram[FINE_BUCKETS], u32 low_cap, u32 cap)
 {
-	u64 whole = 0;
-	double sum;
+	struct sums sums = {histogram[0], 0, histogram[0]};
 
-	for (u32 i = 1; i < FINE_BUCKETS; i++) {
-		u64 edge = upper_edges[i - 1] < cap ? upper_edges[i - 1] : cap;
+	/* Octaves of 8, most of them empty; then what is above the last. */
+	for (u32 i = 1; i < FINE_BUCKETS; i += 8) {
+		u64 samples = 0;
 
-		whole += histogram[i] * edge;
+		for (u32 j = i; j < i + 8; j++)
+			samples += histogram[j];
+		if (samples == 0)
+			continue;
+		sums.samples += samples;
+		for (u32 j = i; j < i + 8; j++) {
+			u64 lower = upper_edges[j - 1];
+			u64 upper = upper_edges[j];
+
+			sums.lower += histogram[j] * (lower < low_cap ? lower : low_cap);
+			sums.upper += histogram[j] * (upper < cap ? upper : cap);
+		}
 	}
-	sum = (double)whole;
+	return sums;
+}
+_Static_assert(FINE_BUCKETS % 8 == 1, "the first bucket, and eights");
+
+/* The `band` largest samples are taken for 0. */
+static double mean_low(const u32 histogram[FINE_BUCKETS], u64 n, double sum, u32 cap, double band)
+{
 	for (u32 i = FINE_BUCKETS; i-- > 1 && band > 0;) {
-		double left_out = fmin(histogram[i], band);
+		double left_out = histogram[i] < band ? histogram[i] : band;
 
 		band -= left_out;
-		sum -= left_out * fmin(upper_edges[i - 1], cap);
+		sum -= left_out * (upper_edges[i - 1] < cap ? upper_edges[i - 1] : cap);
 	}
-	return sum / (double)n;
+	return fmax(sum, 0) / (double)n;
 }
 
-/* The mean over upper edges, each counting at most `cap`, with the `band` smallest taken for `cap`, and what
- * full counters did not hold. */
-static double mean_high(const u32 histogram[FINE_BUCKETS], u64 n, u32 cap, double band)
+/* The `band` smallest samples are taken for `cap`. */
+static double mean_high(const u32 histogram[FINE_BUCKETS], u64 n, double sum, u32 cap, double band)
 {
-	u64 counted = 0;
-	u64 whole = 0;
-	double sum;
-
-	for (u32 i = 0; i < FINE_BUCKETS; i++) {
-		u64 edge = upper_edges[i] < cap ? upper_edges[i] : cap;
-
-		counted += histogram[i];
-		whole += histogram[i] * edge;
-	}
-	sum = (double)whole;
-	if (counted < n)
-		sum += (double)(n - counted) * cap;
 	for (u32 i = 0; i < FINE_BUCKETS && band > 0; i++) {
-		double moved = fmin(histogram[i], band);
+		double moved = histogram[i] < band ? histogram[i] : band;
 
 		band -= moved;
-		sum += moved * (cap - fmin(upper_edges[i], cap));
+		sum += moved * (upper_edges[i] < cap ? cap - upper_edges[i] : 0);
 	}
 	return sum / (double)n;
 }
@@ -220,12 +229,17 @@ static struct interval mean_between(const u32 histogram[FINE_BUCKETS], u64 n, u3
 				    double confidence)
 {
 	double band = band_of(n, confidence);
+	struct sums sums;
 
 	if (n == 0 || band >= (double)n)
 		return (struct interval){.low = 0, .high = INFINITY};
+	sums = sum_edges(histogram, low_cap, cap);
+	/* What full counters did not hold may be anything. */
+	if (sums.samples < n)
+		sums.upper += (n - sums.samples) * cap;
 	return (struct interval){
-		.low = mean_low(histogram, n, low_cap, band),
-		.high = mean_high(histogram, n, cap, band),
+		.low = mean_low(histogram, n, (double)sums.lower, low_cap, band),
+		.high = mean_high(histogram, n, (double)sums.upper, cap, band),
 	};
 }
 
