@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * How often each bound of each metric holds, beside what is promised: a table, and exit 1 where one holds in
- * less than the promised share by more than half a point.
+ * less than the promised share by more than half a point. Where one number is all that a draw takes, it is
+ * drawn ten times as often: such bounds hold hardly more often than promised, and 10,000 draws of one that
+ * holds in 50 % would be off by half a point in a third of the cells.
  *   coverage [DRAWS]
  */
 #include "coverage.h"
@@ -12,10 +14,12 @@
 #include <stdlib.h>
 
 #define ALLOWED      0.005
+#define CHEAP_TIMES  10
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 struct sweep {
 	struct coverage_settings settings;
+	unsigned draws;
 	unsigned cells;
 	unsigned failures;
 	double least; /* coverage less what is promised */
@@ -36,6 +40,12 @@ static void tell(struct sweep *sweep, const char *metric, const char *of, double
 	sweep->settings.seed++;
 }
 
+static const struct coverage_settings *settings_of(struct sweep *sweep, unsigned times)
+{
+	sweep->settings.draws = sweep->draws * times;
+	return &sweep->settings;
+}
+
 static void quantiles(struct sweep *sweep)
 {
 	static const double qs[] = {0.5, 0.9, 0.95, 0.99, 0.999};
@@ -49,10 +59,10 @@ static void quantiles(struct sweep *sweep)
 		(void)snprintf(of, sizeof(of), "p%g", qs[i] * 100);
 		for (size_t j = 0; j < COUNT(ns); j++)
 			tell(sweep, "quantile", of, (double)ns[j],
-			     coverage_edge(&sweep->settings, ns[j], qs[i]));
+			     coverage_edge(settings_of(sweep, CHEAP_TIMES), ns[j], qs[i]));
 		for (size_t j = 0; j < COUNT(memory_ns); j++)
 			tell(sweep, "  of memory", of, (double)memory_ns[j],
-			     coverage_quantile(&sweep->settings, &law, memory_ns[j], qs[i]));
+			     coverage_quantile(settings_of(sweep, 1), &law, memory_ns[j], qs[i]));
 	}
 }
 
@@ -66,7 +76,7 @@ static void shares(struct sweep *sweep)
 		(void)snprintf(of, sizeof(of), "p = %g", ps[i]);
 		for (size_t j = 0; j < COUNT(ns); j++)
 			tell(sweep, "share", of, (double)ns[j],
-			     coverage_share(&sweep->settings, ns[j], ps[i]));
+			     coverage_share(settings_of(sweep, CHEAP_TIMES), ns[j], ps[i]));
 	}
 }
 
@@ -89,8 +99,8 @@ static void rates(struct sweep *sweep)
 		for (size_t j = 0; j < COUNT(expected); j++)
 			if (expected[j] >= kinds[i].from)
 				tell(sweep, "rate", kinds[i].name, expected[j],
-				     coverage_rate(&sweep->settings, expected[j], kinds[i].weights,
-						   kinds[i].n));
+				     coverage_rate(settings_of(sweep, CHEAP_TIMES), expected[j],
+						   kinds[i].weights, kinds[i].n));
 }
 
 static void means(struct sweep *sweep)
@@ -107,9 +117,9 @@ static void means(struct sweep *sweep)
 		for (size_t j = 0; j < COUNT(ns); j++) {
 			(void)snprintf(of, sizeof(of), "cap %u", caps[i]);
 			tell(sweep, "mean", of, (double)ns[j],
-			     coverage_mean(&sweep->settings, &memory, ns[j], caps[i]));
+			     coverage_mean(settings_of(sweep, 1), &memory, ns[j], caps[i]));
 			tell(sweep, "  of two", of, (double)ns[j],
-			     coverage_mean(&sweep->settings, &two, ns[j], caps[i]));
+			     coverage_mean(settings_of(sweep, 1), &two, ns[j], caps[i]));
 		}
 }
 
@@ -127,20 +137,21 @@ static void ratios(struct sweep *sweep)
 	for (size_t i = 0; i < COUNT(metrics); i++)
 		for (size_t j = 0; j < COUNT(ns); j++)
 			tell(sweep, "ratio", metrics[i].name, (double)ns[j],
-			     coverage_ratio(&sweep->settings, metrics[i].metric, ns[j], 8));
+			     coverage_ratio(settings_of(sweep, 1), metrics[i].metric, ns[j], 8));
 }
 
 int main(int argc, char *argv[])
 {
 	static const double confidences[] = {0.5, 0.9, 0.95, 0.99};
 	unsigned draws = argc > 1 ? (unsigned)strtoul(argv[1], NULL, 10) : 10000;
-	struct sweep sweep = {.settings = {.draws = draws, .seed = 1}, .least = INFINITY};
+	struct sweep sweep = {.settings = {.seed = 1}, .draws = draws, .least = INFINITY};
 
 	if (argc > 2 || draws == 0) {
 		(void)fprintf(stderr, "usage: coverage [DRAWS]\n");
 		return 2;
 	}
-	printf("How often a bound holds, in %u draws each, in percent\n", draws);
+	printf("How often a bound holds, in %u draws each, and %u of what is one number, in percent\n", draws,
+	       draws * CHEAP_TIMES);
 	printf("%-12s %-14s %8s %8s %8s %8s\n", "metric", "of", "n", "promised", "low", "high");
 	for (size_t i = 0; i < COUNT(confidences); i++) {
 		sweep.settings.confidence = confidences[i];
