@@ -72,6 +72,12 @@ Test(reload, rules_are_told_and_taken_over)
 	cr_assert_eq(reload_config(&options, &applier, running, &lines), 0);
 	cr_expect_str_eq(lines[0], "waiting for a restart: ldlat", "the rules are the same");
 	reload_free_lines(lines);
+	write_config("[sampling]\nldlat = 40\n[export]\ntop = 7\n"
+		     "[rule b]\ncgroup = /b\nmetric = p50\nabove = 200\nseverity = page\n"
+		     "[rule c]\ncgroup = /c\nmetric = p50\nabove = 100\n");
+	cr_assert_eq(reload_config(&options, &applier, running, &lines), 0);
+	cr_expect_str_eq(lines[0], "taken over: rule b changed", "rules alone");
+	reload_free_lines(lines);
 	write_config("");
 	cr_assert_eq(reload_config(&options, &applier, running, &lines), 0);
 	cr_expect_str_eq(lines[0], "taken over: top, rule b removed, rule c removed");
