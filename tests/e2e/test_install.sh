@@ -81,7 +81,7 @@ complaints=$(systemd-analyze verify --man=no --root="$root" pebsd.service pebsd-
 systemd-analyze security --offline=true --threshold=28 --no-pager "$units/pebsd.service" >"$root/security" ||
 	fail "the service is more exposed than it was: $(tail -n 1 "$root/security")"
 tail -n 1 "$root/security"
-systemd-analyze security --offline=true --threshold=20 --no-pager "$units/pebsd-alert@.service" >"$root/security" ||
+systemd-analyze security --offline=true --threshold=10 --no-pager "$units/pebsd-alert@.service" >"$root/security" ||
 	fail "what acts on alerts is more exposed than it was: $(tail -n 1 "$root/security")"
 tail -n 1 "$root/security"
 

@@ -424,7 +424,7 @@ Test(act, facts_of_the_time_before_a_restart_are_removed_too)
 /* Set back by a year: what resolved in the future goes an hour from now. */
 Test(act, facts_are_removed_though_the_clock_was_set_back)
 {
-	time_t past = time(NULL) - 365 * 86400;
+	time_t past = time(NULL) - (time_t)365 * 86400;
 
 	fire(1);
 	resolve(1);

@@ -131,7 +131,7 @@ Test(act_store, every_byte_is_kept_in_names)
 	const char *wrong;
 	size_t length;
 
-	for (unsigned i = 0; i < 255; i++) {
+	for (size_t i = 0; i < 255; i++) {
 		name[2 * i] = (char)(i + 1);
 		name[2 * i + 1] = (char)(i * 7 % 255 + 1);
 	}
@@ -209,6 +209,7 @@ Test(act_store, what_is_not_whole_is_refused)
 	expect_refused(text, "\"next_alert\":18", "\"next_alert\":0", "next alert");
 	expect_refused(text, "\"next_alert\":18", "\"next_alert\":17", "an alert");
 	expect_refused(text, "\"boot\":\"", "\"boot\":\"0000000000", "boot");
+	expect_refused(text, "\"boot\":\"0", "\"boot\":\"\xef\xbf\xbd", "boot");
 	expect_refused(text, "\"alerts\"", "\"alert\"", "a list");
 	expect_refused(text, "\"state\":\"firing\"", "\"state\":\"inactive\"", "an alert");
 	expect_refused(text, "\"alert\":17", "\"alert\":0", "an alert");
