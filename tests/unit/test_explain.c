@@ -464,6 +464,21 @@ Test(explain, how_many_samples_would_prove_it)
 	expect_sentence(&alert, "with the same share", NULL);
 }
 
+/* What is counted of a share that must not be small are the others. */
+Test(explain, a_share_below_counts_what_it_is_not)
+{
+	_cleanup_free_ char *found = NULL;
+	struct trial trial;
+	struct alert alert;
+
+	trial_start(&trial, REMOTE, true);
+	trial_fill(&trial, 1930, 2000, true);
+	alert = trial_alert(&trial, ALERT_INACTIVE);
+	found = sentence(&alert, "a breach is proven when at least");
+	cr_assert_not_null(found);
+	cr_expect_not_null(strstr(found, " of 2,000 samples are not remote_dram; 1,930 are"), "%s", found);
+}
+
 Test(explain, numbers_are_rounded_to_the_safe_side)
 {
 	static const struct metric cycles = {.kind = METRIC_MEAN}, share = {.kind = METRIC_SHARE};
