@@ -66,7 +66,7 @@ BPF_CFLAGS = -g -O2 -target bpf -mcpu=v3 -D__TARGET_ARCH_$(BPF_ARCH) -Wall -Wext
 MAINS = daemon/main.c daemon/ctl/main.c
 LIBRARY_SOURCES = $(filter-out $(MAINS),$(wildcard daemon/*.c daemon/*/*.c daemon/*/*/*.c))
 # What tools and fuzzers use of the tests' library: made without Criterion, which they have no need of.
-TOOL_LIBRARY_SOURCES = $(addprefix tests/lib/,example_policy.c example_rules.c example_snapshot.c neighbour_world.c \
+TOOL_LIBRARY_SOURCES = $(addprefix tests/lib/,coverage.c example_policy.c example_rules.c example_snapshot.c neighbour_world.c \
 	perf_data_writer.c world.c)
 TEST_LIBRARY_SOURCES = $(filter-out tests/lib/time_limit.c,$(wildcard tests/lib/*.c))
 
@@ -263,6 +263,11 @@ fuzz: ## each fuzzer for FUZZ_SECONDS=20
 
 run-fuzzers:
 	@$(RUN_TESTS) -t $$(($(FUZZ_SECONDS) + 60)) -c $(FUZZERS:%='tests/tools/fuzz.sh % $(FUZZ_SECONDS)')
+
+bench-coverage: ## how often the bounds of each metric hold, by 10,000 draws (some minutes)
+	+@$(PARALLEL) $(OUT)/tests/bench/coverage
+	@$(OUT)/tests/bench/coverage
+.PHONY: bench-coverage
 
 SOURCES = $(wildcard bpf/*.[ch] daemon/*.[ch] daemon/*/*.[ch] daemon/*/*/*.[ch] include/pebsd/*.h tests/*/*.[ch] \
 	tests/guest/module/*.[ch])
