@@ -11,6 +11,7 @@
 #include "cgroup/pattern.h"
 #include "config_file.h"
 #include "config_keys.h"
+#include "config_rules.h"
 
 #define MAIN_FILE    "/etc/pebsd/pebsd.conf"
 #define DROP_IN_PATH "/etc/pebsd/pebsd.conf.d"
@@ -44,6 +45,8 @@ struct config *config_free(struct config *config)
 		return NULL;
 	config_patterns_clear(&config->include);
 	config_patterns_clear(&config->exclude);
+	(void)rules_free(config->rules, config->n_rules);
+	(void)config_rules_free(config->reading);
 	free(config);
 	return NULL;
 }
@@ -180,6 +183,8 @@ int config_load(const char *file, const char *root, struct config **ret, struct 
 		r = load_file(file, false, config, ret_mistakes);
 	else
 		r = load_all(root ? root : "", config, ret_mistakes);
+	if (r == 0)
+		r = config_rules_finish(config, ret_mistakes);
 	if (r < 0)
 		return r;
 	if (ret_mistakes->n > 0)
@@ -222,6 +227,8 @@ size_t config_reload_keys(const struct config *running, const struct config *loa
 
 void config_reload(struct config *running, struct config *loaded)
 {
+	struct rule *rules = running->rules;
+	const size_t n_rules = running->n_rules;
 	const struct config_key *keys;
 	size_t n;
 
@@ -229,4 +236,8 @@ void config_reload(struct config *running, struct config *loaded)
 	for (size_t i = 0; i < n; i++)
 		if (!keys[i].needs_restart)
 			config_key_swap(&keys[i], running, loaded);
+	running->rules = loaded->rules;
+	running->n_rules = loaded->n_rules;
+	loaded->rules = rules;
+	loaded->n_rules = n_rules;
 }

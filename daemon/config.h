@@ -66,6 +66,8 @@ struct config {
 	/* [rule NAME], in the order of the files; a reload applies them */
 	struct rule *rules;
 	size_t n_rules;
+
+	struct config_rules *reading; /* config_rules.h; NULL once all files are read */
 };
 
 /* Defaults. Returns 0 or -ENOMEM; free with config_free(). */
@@ -101,6 +103,13 @@ size_t config_restart_keys(const struct config *running, const struct config *lo
 			   const char *ret[static CONFIG_KEYS_MAX]);
 size_t config_reload_keys(const struct config *running, const struct config *loaded,
 			  const char *ret[static CONFIG_KEYS_MAX]);
+
+/*
+ * The rules that differ, which a reload applies: "rule NAME added", "changed" or "removed", a list that ends
+ * with NULL. Returns how many, or -ENOMEM; free with config_rule_changes_free().
+ */
+int config_rule_changes(const struct config *running, const struct config *loaded, char ***ret);
+void config_rule_changes_free(char **changes);
 
 /*
  * A reload: gives `running` the values of `loaded` that apply without a restart, in exchange for its own. The

@@ -8,6 +8,12 @@
 
 #include "base/suggest.h"
 #include "config_keys.h"
+#include "config_rules.h"
+
+#define RULE "rule"
+
+/* As it is told: sections of the table, and [rule NAME]. */
+#define SECTIONS_MAX (CONFIG_KEYS_MAX + 1)
 
 /*
  * inih calls back per key, without the number of the line (Debian's build), cuts what it finds too long, and
@@ -21,7 +27,8 @@ struct reader {
 	const char *end;
 	unsigned int line;
 
-	const char *section; /* the table's; NULL before the first and in one that is not known */
+	const char *section; /* the table's, or RULE; NULL before the first and in one that is not known */
+	struct config_rule_draft *rule; /* in a RULE */
 	bool in_section;
 	bool section_filled;
 	unsigned int section_line;
@@ -110,16 +117,36 @@ static void finish_section(struct reader *reader)
 {
 	if (reader->section && !reader->section_filled)
 		mistake_at(reader, reader->section_line,
-			   "the section [%s] is empty; give it a key or remove it", reader->section);
+			   "the section [%s%s%s] is empty; give it a key or remove it", reader->section,
+			   reader->rule && *reader->rule->rule.name ? " " : "",
+			   reader->rule ? reader->rule->rule.name : "");
+}
+
+static size_t sections_told(const char *ret[static SECTIONS_MAX])
+{
+	size_t n = config_sections(ret);
+
+	ret[n++] = RULE " NAME";
+	return n;
 }
 
 static void refuse_section(struct reader *reader, const char *name)
 {
-	const char *sections[CONFIG_KEYS_MAX];
-	size_t n = config_sections(sections);
+	static const char *const rule[] = {RULE};
+	const char *sections[SECTIONS_MAX];
+	size_t n = sections_told(sections);
 	const char *part = config_comes_with(name, NULL, NULL);
-	const char *near = suggest_nearest(name, sections, n);
+	/* Without the last, in which the name is the user's. */
+	const char *near = suggest_nearest(name, sections, n - 1);
+	_cleanup_free_ char *word = strndup(name, strcspn(name, " \t"));
 	char list[128];
+
+	if (!word) {
+		reader->error = -ENOMEM;
+		return;
+	}
+	if (!near && suggest_nearest(word, rule, ARRAY_SIZE(rule)))
+		near = sections[n - 1];
 
 	if (part) {
 		mistake(reader, "[%s] is not known to this version (comes with %s); remove the section", name,
@@ -132,6 +159,26 @@ static void refuse_section(struct reader *reader, const char *name)
 	}
 }
 
+/* What follows `rule` in a header; NULL: it is no rule's. */
+static const char *rule_name(const char *header)
+{
+	const char *rest = header + strlen(RULE);
+
+	if (strncmp(header, RULE, strlen(RULE)) != 0 || (*rest && !is_blank(*rest)))
+		return NULL;
+	return rest + strspn(rest, " \t");
+}
+
+static void enter_rule(struct reader *reader, const char *name)
+{
+	int r = config_rules_header(reader->config, name, reader->line, reader->mistakes, &reader->rule);
+
+	if (r < 0)
+		reader->error = r;
+	else
+		reader->section = RULE;
+}
+
 /* `name`: what stands between the brackets. */
 static void enter_section(struct reader *reader, const char *name)
 {
@@ -140,13 +187,16 @@ static void enter_section(struct reader *reader, const char *name)
 
 	finish_section(reader);
 	reader->section = NULL;
+	reader->rule = NULL;
 	reader->in_section = true;
 	reader->section_filled = false;
 	reader->section_line = reader->line;
 	for (size_t i = 0; i < n; i++)
 		if (strcmp(sections[i], name) == 0)
 			reader->section = sections[i];
-	if (!reader->section)
+	if (rule_name(name))
+		enter_rule(reader, rule_name(name));
+	else if (!reader->section)
 		refuse_section(reader, name);
 }
 
@@ -161,6 +211,8 @@ static void read_header(struct reader *reader, char *line)
 		if (close[1])
 			mistake(reader,
 				"there is text after the section header; put it on a line of its own");
+		while (close > line + 1 && is_blank(close[-1]))
+			close--;
 		*close = '\0';
 	}
 	enter_section(reader, line + 1);
@@ -182,10 +234,10 @@ static bool check_key_line(struct reader *reader, const char *line, bool indente
 		return false;
 	}
 	if (!reader->in_section) {
-		const char *sections[CONFIG_KEYS_MAX];
+		const char *sections[SECTIONS_MAX];
 		char list[128];
 
-		join(sections, config_sections(sections), list, sizeof(list));
+		join(sections, sections_told(sections), list, sizeof(list));
 		mistake(reader, "a key outside a section; put a header above it: [NAME] with one of %s",
 			list);
 		return false;
@@ -267,14 +319,41 @@ static char *read_line(char *ret, int size, void *stream)
 	return ret;
 }
 
+/* The names of the keys that a section may have. */
+static size_t key_names(const char *section, const char *ret[static CONFIG_KEYS_MAX])
+{
+	if (strcmp(section, RULE) != 0)
+		return config_key_names(section, ret);
+	for (size_t i = 0; i < RULE_KEYS; i++)
+		ret[i] = config_rule_keys[i].name;
+	return RULE_KEYS;
+}
+
+/* The section that a key is of; NULL: none. */
+static const char *section_of(const char *name)
+{
+	const struct config_key *keys;
+	size_t n;
+
+	keys = config_keys(&n);
+	for (size_t i = 0; i < n; i++)
+		if (strcmp(keys[i].name, name) == 0)
+			return keys[i].section;
+	for (size_t i = 0; i < RULE_KEYS; i++)
+		if (strcmp(config_rule_keys[i].name, name) == 0)
+			return RULE " NAME";
+	return NULL;
+}
+
 static void refuse_key(struct reader *reader, const char *section, const char *name)
 {
 	const char *names[CONFIG_KEYS_MAX];
-	size_t n = config_key_names(section, names);
+	size_t n = key_names(section, names);
 	const char *part = config_comes_with(section, name, NULL);
 	const char *near = suggest_nearest(name, names, n);
-	const struct config_key *keys;
-	size_t n_keys;
+	const char *home = section_of(name);
+	/* `events` in a rule, and `event` elsewhere, are misspelled rather than misplaced. */
+	const bool misspelled = near && (strcmp(section, RULE) == 0 || (home && strncmp(home, RULE, 4) == 0));
 	char list[256];
 
 	if (part) {
@@ -282,18 +361,30 @@ static void refuse_key(struct reader *reader, const char *section, const char *n
 			part);
 		return;
 	}
-	keys = config_keys(&n_keys);
-	for (size_t i = 0; i < n_keys; i++)
-		if (strcmp(keys[i].name, name) == 0) {
-			mistake(reader, "%s belongs in [%s]; move it there", name, keys[i].section);
-			return;
-		}
+	if (home && !misspelled) {
+		mistake(reader, "%s belongs in [%s]; move it there", name, home);
+		return;
+	}
 	if (near) {
 		mistake(reader, "unknown key %s in [%s]; did you mean %s?", name, section, near);
 		return;
 	}
 	join(names, n, list, sizeof(list));
 	mistake(reader, "unknown key %s in [%s]; there are %s", name, section, list);
+}
+
+static void take_rule_key(struct reader *reader, const char *name, const char *value)
+{
+	for (unsigned int key = 0; key < RULE_KEYS; key++)
+		if (strcmp(config_rule_keys[key].name, name) == 0) {
+			int r = config_rules_key(reader->config, reader->rule, key, value, reader->line,
+						 reader->mistakes);
+
+			if (r < 0)
+				reader->error = r;
+			return;
+		}
+	refuse_key(reader, RULE, name);
 }
 
 /* inih's ini_handler. */
@@ -306,6 +397,10 @@ static int take_key(void *user, const char *section, const char *name, const cha
 	size_t n;
 	int r;
 
+	if (reader->rule) {
+		take_rule_key(reader, name, value);
+		return 1;
+	}
 	if (!key) {
 		refuse_key(reader, section, name);
 		return 1;
@@ -340,6 +435,9 @@ int config_file_parse(const char *file, const char *text, size_t length, struct 
 	if (length >= strlen(byte_order_mark) && memcmp(text, byte_order_mark, strlen(byte_order_mark)) == 0)
 		reader.at += strlen(byte_order_mark);
 
+	r = config_rules_file(config, file);
+	if (r < 0)
+		return r;
 	r = ini_parse_stream(read_line, &reader, take_key, &reader);
 	if (reader.error < 0)
 		return reader.error;

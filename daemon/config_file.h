@@ -9,7 +9,8 @@
 
 /*
  * Sets what `text` says in `config`, and adds every mistake in it to `mistakes` under the name `file`. What
- * is wrong is left out, what is right is set. Returns 0, with or without mistakes, or -ENOMEM.
+ * is wrong is left out, what is right is set; rules are, with config_rules_finish() after the last file.
+ * Returns 0, with or without mistakes, or -ENOMEM.
  */
 int config_file_parse(const char *file, const char *text, size_t length, struct config *config,
 		      struct config_mistakes *mistakes);

@@ -80,7 +80,7 @@ static const struct {
 	const char *value;
 	const char *part;
 } later[] = {
-	{"rule", NULL, NULL, "alert rules"},
+	{"rule", "action", "zoom", "zooming in on a cgroup"},
 	{"sampling", "budget", NULL, "the governor of the period"},
 	{"cgroups", "hot", NULL, "tables of hot code and data"},
 	{"export", "profiles", NULL, "profiles"},
@@ -128,12 +128,9 @@ static bool same_name(const char *a, const char *b)
 
 const char *config_comes_with(const char *section, const char *name, const char *value)
 {
-	/* [rule NAME]: the name is the user's. */
-	size_t length = strcspn(section, BLANKS);
-
 	for (size_t i = 0; i < ARRAY_SIZE(later); i++)
-		if (strncmp(later[i].section, section, length) == 0 && !later[i].section[length] &&
-		    same_name(later[i].name, name) && same_name(later[i].value, value))
+		if (strcmp(later[i].section, section) == 0 && same_name(later[i].name, name) &&
+		    same_name(later[i].value, value))
 			return later[i].part;
 	return NULL;
 }
@@ -172,12 +169,13 @@ static size_t field_size(const struct config_key *key)
 	case CONFIG_KEY_GROUP:
 	case CONFIG_KEY_ACCOUNT:
 		return CONFIG_GROUP_MAX;
+	case CONFIG_KEY_RULE:
+		break;
 	}
 	return 0;
 }
 
-/* Returns -EINVAL with the text, or -ENOMEM. */
-__attribute__((format(printf, 2, 3))) static int refuse(char **ret_problem, const char *format, ...)
+int config_key_refuse(char **ret_problem, const char *format, ...)
 {
 	va_list arguments;
 	int length;
@@ -188,15 +186,17 @@ __attribute__((format(printf, 2, 3))) static int refuse(char **ret_problem, cons
 	return length < 0 ? -ENOMEM : -EINVAL;
 }
 
-static int refuse_value(const struct config_key *key, const char *value, const char *wanted,
-			char **ret_problem)
+int config_key_refuse_value(const struct config_key *key, const char *value, const char *wanted,
+			    char **ret_problem)
 {
 	const char *part = config_comes_with(key->section, key->name, value);
 
 	if (part)
-		return refuse(ret_problem, "%s = %s: not known to this version (comes with %s); give %s (%s)",
-			      key->name, value, part, wanted, key->meaning);
-	return refuse(ret_problem, "%s = %s: give %s (%s)", key->name, value, wanted, key->meaning);
+		return config_key_refuse(ret_problem,
+					 "%s = %s: not known to this version (comes with %s); give %s (%s)",
+					 key->name, value, part, wanted, key->meaning);
+	return config_key_refuse(ret_problem, "%s = %s: give %s (%s)", key->name, value, wanted,
+				 key->meaning);
 }
 
 static int set_origin(const struct config_key *key, void *field, const char *text, char **ret_problem)
@@ -206,7 +206,7 @@ static int set_origin(const struct config_key *key, void *field, const char *tex
 			*(enum config_origin *)field = (enum config_origin)i;
 			return 0;
 		}
-	return refuse_value(key, text, "auto, perf, replay or model", ret_problem);
+	return config_key_refuse_value(key, text, "auto, perf, replay or model", ret_problem);
 }
 
 static int set_number(const struct config_key *key, void *field, const char *text, char **ret_problem)
@@ -222,7 +222,7 @@ static int set_number(const struct config_key *key, void *field, const char *tex
 	(void)snprintf(wanted, sizeof(wanted), "%sa whole number from %llu to %llu",
 		       key->has_auto ? "auto or " : "", (unsigned long long)key->min,
 		       (unsigned long long)key->max);
-	return refuse_value(key, text, wanted, ret_problem);
+	return config_key_refuse_value(key, text, wanted, ret_problem);
 }
 
 static int set_duration(const struct config_key *key, void *field, const char *text, char **ret_problem)
@@ -234,8 +234,8 @@ static int set_duration(const struct config_key *key, void *field, const char *t
 	if (duration_parse(text, key->min, key->max, field) == 0)
 		return 0;
 	(void)snprintf(wanted, sizeof(wanted), "a time from %s to %s, a whole number with ms, s, m, h or d",
-		       duration_format(key->min, min), duration_format(key->max, max));
-	return refuse_value(key, text, wanted, ret_problem);
+		       key->min ? duration_format(key->min, min) : "0", duration_format(key->max, max));
+	return config_key_refuse_value(key, text, wanted, ret_problem);
 }
 
 static int set_yes_no(const struct config_key *key, void *field, const char *text, char **ret_problem)
@@ -243,16 +243,18 @@ static int set_yes_no(const struct config_key *key, void *field, const char *tex
 	bool yes = strcmp(text, "yes") == 0;
 
 	if (!yes && strcmp(text, "no") != 0)
-		return refuse_value(key, text, "yes or no", ret_problem);
+		return config_key_refuse_value(key, text, "yes or no", ret_problem);
 	*(bool *)field = yes;
 	return 0;
 }
 
-/* A pattern that could never match is a mistake: paths begin with a `/`, names of a replay or the model with
- * their kind.
+/* A pattern that could never match is a mistake: paths begin with a `/` and have no empty names, names of a
+ * replay or the model begin with their kind.
  */
 static bool pattern_can_match(const char *pattern)
 {
+	if (*pattern == '/' && (strstr(pattern, "//") || (pattern[1] && pattern[strlen(pattern) - 1] == '/')))
+		return false;
 	return *pattern == '/' || strncmp(pattern, "**", 2) == 0 || strncmp(pattern, "comm:", 5) == 0 ||
 	       strncmp(pattern, "cgroup:", 7) == 0 || strncmp(pattern, "model:", 6) == 0;
 }
@@ -295,14 +297,15 @@ static int set_patterns(const struct config_key *key, void *field, const char *t
 		if (!*word)
 			continue;
 		if (!pattern_can_match(word))
-			return refuse(
+			return config_key_refuse(
 				ret_problem,
 				"%s: the pattern %s matches no cgroup: begin it with / or ** (or comm: or "
-				"cgroup: for a recording, model: for the model)",
+				"cgroup: for a recording, model: for the model), with no empty name in it",
 				key->name, word);
 		if (strlen(word) > GLOB_PATTERN_MAX)
-			return refuse(ret_problem, "%s: a pattern has at most %d bytes; shorten it with **",
-				      key->name, GLOB_PATTERN_MAX);
+			return config_key_refuse(ret_problem,
+						 "%s: a pattern has at most %d bytes; shorten it with **",
+						 key->name, GLOB_PATTERN_MAX);
 		r = add_pattern(&patterns, word);
 		if (r < 0)
 			return r;
@@ -316,7 +319,7 @@ static int set_patterns(const struct config_key *key, void *field, const char *t
 static int set_listen(const struct config_key *key, void *field, const char *text, char **ret_problem)
 {
 	if (listen_address_parse(text, field) < 0)
-		return refuse_value(key, text, LISTEN_ADDRESS_FORM, ret_problem);
+		return config_key_refuse_value(key, text, LISTEN_ADDRESS_FORM, ret_problem);
 	return 0;
 }
 
@@ -326,21 +329,25 @@ static int set_group(const struct config_key *key, void *field, const char *text
 	size_t length = strlen(text);
 
 	if (strspn(text, "0123456789") == length && length > 0)
-		return refuse_value(key, text,
-				    account ? "a user or a group by its name, not by its number"
-					    : "a group by its name, not by its number",
-				    ret_problem);
+		return config_key_refuse_value(key, text,
+					       account ? "a user or a group by its name, not by its number"
+						       : "a group by its name, not by its number",
+					       ret_problem);
 	if (strpbrk(text, BLANKS ":,/") || *text == '-' || length >= CONFIG_GROUP_MAX)
-		return refuse_value(key, text,
-				    account ? "the name of one user or group" : "the name of one group",
-				    ret_problem);
+		return config_key_refuse_value(
+			key, text, account ? "the name of one user or group" : "the name of one group",
+			ret_problem);
 	memcpy(field, text, length + 1);
 	return 0;
 }
 
 int config_key_set(const struct config_key *key, struct config *config, const char *text, char **ret_problem)
 {
-	void *field = field_of(key, config);
+	return config_key_set_field(key, field_of(key, config), text, ret_problem);
+}
+
+int config_key_set_field(const struct config_key *key, void *field, const char *text, char **ret_problem)
+{
 	const char *value = *text ? text : key->default_text;
 
 	switch (key->type) {
@@ -368,6 +375,8 @@ int config_key_set(const struct config_key *key, struct config *config, const ch
 		return config_model_workloads(key, value, field, ret_problem);
 	case CONFIG_KEY_CPUS:
 		return config_sampling_cpus(key, value, field, ret_problem);
+	case CONFIG_KEY_RULE:
+		break;
 	}
 	return -EINVAL;
 }
@@ -403,6 +412,7 @@ bool config_key_equal(const struct config_key *key, const struct config *a, cons
 	case CONFIG_KEY_MACHINE:
 	case CONFIG_KEY_WORKLOADS:
 	case CONFIG_KEY_CPUS:
+	case CONFIG_KEY_RULE:
 		break;
 	}
 	return memcmp(left, right, field_size(key)) == 0;

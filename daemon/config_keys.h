@@ -18,6 +18,7 @@ enum config_key_type {
 	CONFIG_KEY_MACHINE,   /* const struct machine * */
 	CONFIG_KEY_WORKLOADS, /* unsigned int, bits */
 	CONFIG_KEY_CPUS,      /* struct cpu_list */
+	CONFIG_KEY_RULE,      /* of a rule: config_rule_key_set() */
 };
 
 struct config_key {
@@ -58,6 +59,14 @@ const char *config_comes_with(const char *section, const char *name, const char 
  * the config then unchanged; -ENOMEM.
  */
 int config_key_set(const struct config_key *key, struct config *config, const char *text, char **ret_problem);
+
+/* The same where the key's value is to be: `field` has the type that the key's type says. */
+int config_key_set_field(const struct config_key *key, void *field, const char *text, char **ret_problem);
+
+/* A value that is refused. Returns -EINVAL with the text, or -ENOMEM. */
+int config_key_refuse(char **ret_problem, const char *format, ...) __attribute__((format(printf, 2, 3)));
+int config_key_refuse_value(const struct config_key *key, const char *value, const char *wanted,
+			    char **ret_problem);
 
 bool config_key_equal(const struct config_key *key, const struct config *a, const struct config *b);
 

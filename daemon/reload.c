@@ -26,8 +26,10 @@ static void add_line(char **lines, char *line)
 	lines[n] = line;
 }
 
-static char *join(const char *before, const char *const *keys, size_t n, const char *after)
+/* "BEFORE a, b, c", of the keys and of a list that ends with NULL. */
+static char *join(const char *before, const char *const *keys, size_t n, char *const *more)
 {
+	const char *separator = " ";
 	char *text = NULL;
 	size_t bytes;
 	FILE *stream = open_memstream(&text, &bytes);
@@ -35,14 +37,20 @@ static char *join(const char *before, const char *const *keys, size_t n, const c
 	if (!stream)
 		return NULL;
 	(void)fputs(before, stream);
-	for (size_t i = 0; i < n; i++)
-		(void)fprintf(stream, "%s%s", i ? ", " : " ", keys[i]);
-	(void)fputs(after, stream);
+	for (size_t i = 0; i < n; i++, separator = ", ")
+		(void)fprintf(stream, "%s%s", separator, keys[i]);
+	for (; more && *more; more++, separator = ", ")
+		(void)fprintf(stream, "%s%s", separator, *more);
 	if (fclose(stream) != 0) {
 		free(text);
 		return NULL;
 	}
 	return text;
+}
+
+static void cleanup_changes(char ***changes)
+{
+	config_rule_changes_free(*changes);
 }
 
 static int refuse(const struct config_mistakes *mistakes, char **problem, char ***ret_lines)
@@ -67,9 +75,11 @@ static int refuse(const struct config_mistakes *mistakes, char **problem, char *
 static int take_over(const struct reload_applier *applier, struct config *running, struct config *loaded,
 		     char ***ret_lines)
 {
+	_cleanup_(cleanup_changes) char **changes = NULL;
 	const char *keys[CONFIG_KEYS_MAX];
 	char *warning;
 	char **lines = calloc(4, sizeof(*lines));
+	int changed;
 	size_t n;
 
 	if (!lines)
@@ -77,12 +87,14 @@ static int take_over(const struct reload_applier *applier, struct config *runnin
 	warning = applier->apply(applier->userdata, running, loaded);
 	if (warning)
 		(void)log_warning(0, "%s", warning);
+	/* Without memory the rules are taken over untold. */
+	changed = config_rule_changes(running, loaded, &changes);
 	n = config_reload_keys(running, loaded, keys);
-	if (n)
-		add_line(lines, join("taken over:", keys, n, ""));
+	if (n || changed > 0)
+		add_line(lines, join("taken over:", keys, n, changes));
 	n = config_restart_keys(running, loaded, keys);
 	if (n)
-		add_line(lines, join("waiting for a restart:", keys, n, ""));
+		add_line(lines, join("waiting for a restart:", keys, n, NULL));
 	config_reload(running, loaded);
 	log_notice("configuration read again%s", lines[0] || warning ? "" : "; nothing in it changed");
 	for (size_t i = 0; lines[i]; i++)

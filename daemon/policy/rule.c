@@ -81,6 +81,8 @@ static u64 whole(double samples)
  * at most 1 - `share`. */
 static double all_prove(double share, double confidence)
 {
+	if (share >= 1)
+		return INFINITY;
 	return share > 0 ? log1p(-confidence) / log(share) : 1;
 }
 

@@ -60,8 +60,12 @@ static const char *printed(const char *text)
 static bool all_equal(const struct config *a, const struct config *b)
 {
 	const char *names[CONFIG_KEYS_MAX];
+	char **changes;
+	const int changed = config_rule_changes(a, b, &changes);
 
-	return config_restart_keys(a, b, names) == 0 && config_reload_keys(a, b, names) == 0;
+	cr_assert_geq(changed, 0);
+	config_rule_changes_free(changes);
+	return changed == 0 && config_restart_keys(a, b, names) == 0 && config_reload_keys(a, b, names) == 0;
 }
 
 Test(config, defaults)
@@ -148,10 +152,11 @@ Test(config, sections_and_keys_that_are_not_known)
 			"x.conf:1: unknown section [samplng]; did you mean [sampling]?\n");
 	expect_mistakes(
 		"[network]\nx = 3\n",
-		"x.conf:1: unknown section [network]; there are sampling, model, cgroups, export, control\n");
-	expect_mistakes(
-		"[]\nx = 3\n",
-		"x.conf:1: unknown section []; there are sampling, model, cgroups, export, control\n");
+		"x.conf:1: unknown section [network]; there are sampling, model, cgroups, export, control, "
+		"rule NAME\n");
+	expect_mistakes("[]\nx = 3\n",
+			"x.conf:1: unknown section []; there are sampling, model, cgroups, export, control, "
+			"rule NAME\n");
 	expect_mistakes("[export]\ntpo = 3\n", "x.conf:2: unknown key tpo in [export]; did you mean top?\n");
 	expect_mistakes("[export]\nTop = 3\n", "x.conf:2: unknown key Top in [export]; did you mean top?\n");
 	expect_mistakes(
@@ -163,10 +168,6 @@ Test(config, sections_and_keys_that_are_not_known)
 
 Test(config, what_comes_later_is_refused_with_its_reason)
 {
-	expect_mistakes(
-		"[rule slow database]\ncgroup = /\n",
-		"x.conf:1: [rule slow database] is not known to this version (comes with alert rules); "
-		"remove the section\n");
 	expect_mistakes(
 		"[sampling]\nbudget = 0.5%\n",
 		"x.conf:2: budget is not known to this version (comes with the governor of the period); "
@@ -258,6 +259,8 @@ Test(config, values_out_of_range)
 		{"cgroups", "include = **", "include = /a b"},
 		{"cgroups", "include = comm:*", "include = *.service"},
 		{"cgroups", "include = model:*", "include = mode:*"},
+		{"cgroups", "include = /", "include = /a/"},
+		{"cgroups", "include = /a/**", "include = /a//b"},
 		{"sampling", "origin = model", "origin = modell"},
 		{"model", "cpu = skylake-server", "cpu = Skylake"},
 		{"model", "cpu = sapphirerapids", "cpu = goldmont"},
@@ -307,7 +310,7 @@ Test(config, lines_that_are_wrong)
 		"ldlat = 30\n[sampling\nldlat = 2\n[export] # x\nlisten\n= 5\ntop: 5\n/a\n  /b\n",
 		"x.conf:1: a key outside a section; put a header above it: [NAME] with one of sampling, "
 		"model, "
-		"cgroups, export, control\n"
+		"cgroups, export, control, rule NAME\n"
 		"x.conf:2: the section header is not closed; write [NAME]\n"
 		"x.conf:3: ldlat = 2: give a whole number from 3 to 65535 (cycles a load must take to be "
 		"sampled)\n"

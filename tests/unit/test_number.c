@@ -83,6 +83,31 @@ Test(number, durations_that_are_none)
 	cr_expect_eq(ns, 7);
 }
 
+Test(number, decimals)
+{
+	static const struct {
+		const char *text;
+		double value;
+	} good[] = {
+		{"0", 0},      {"900", 900},       {"0.3", 0.3},
+		{"30%", 0.3},  {"12.5%", 0.125},   {"99.99%", 0.9999},
+		{"007", 7},    {"0.000001", 1e-6}, {"999999999999999", 999999999999999},
+		{"1.10", 1.1}, {"100%", 1},        {"0.1%", 0.001},
+	};
+	static const char *const bad[] = {"",    ".5",  "5.",  "-1",    "+1",   "1e3",
+					  "0x1", " 1",  "1 ",  "1.2.3", "30%%", "%",
+					  "1,5", "inf", "nan", "5.%",   "1 %",  "1000000000000000"};
+	double value = 7;
+
+	for (size_t i = 0; i < ARRAY_SIZE(bad); i++)
+		cr_expect_eq(decimal_parse(bad[i], &value), -EINVAL, "\"%s\"", bad[i]);
+	cr_expect_eq(value, 7);
+	for (size_t i = 0; i < ARRAY_SIZE(good); i++) {
+		cr_expect_eq(decimal_parse(good[i].text, &value), 0, "%s", good[i].text);
+		cr_expect_eq(value, good[i].value, "%s", good[i].text);
+	}
+}
+
 #define expect_text(call, expected)                 \
 	do {                                        \
 		char _text[NUMBER_TEXT_MAX];        \

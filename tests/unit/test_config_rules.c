@@ -1,0 +1,653 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The sections [rule NAME]. */
+#include <criterion/criterion.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "config.h"
+#include "config_file.h"
+#include "config_rules.h"
+
+static struct config *config;
+static struct config_mistakes mistakes;
+
+static void begin(void)
+{
+	cr_assert_eq(config_new(&config), 0);
+}
+
+static void end(void)
+{
+	config = config_free(config);
+	config_mistakes_clear(&mistakes);
+}
+
+TestSuite(config_rules, .init = begin, .fini = end);
+
+static void read_as(const char *file, const char *text)
+{
+	cr_assert_eq(config_file_parse(file, text, strlen(text), config, &mistakes), 0);
+}
+
+static const char *finish(void)
+{
+	static char buffer[16384];
+	_cleanup_fclose_ FILE *out = fmemopen(buffer, sizeof(buffer), "w");
+
+	cr_assert_eq(config_rules_finish(config, &mistakes), 0);
+	cr_assert(out);
+	config_mistakes_print(&mistakes, out);
+	(void)fflush(out);
+	return mistakes.n ? buffer : "";
+}
+
+/* The mistakes of one file with `text`, as they are printed. */
+static const char *mistakes_of(const char *text)
+{
+	end();
+	begin();
+	read_as("x.conf", text);
+	return finish();
+}
+
+#define expect_mistakes(text, expected)                         \
+	do {                                                    \
+		const char *_said = mistakes_of(text);          \
+		cr_expect_str_eq(_said, expected, "%s", _said); \
+	} while (0)
+
+#define expect_right(text) expect_mistakes(text, "")
+
+/* The rule `slow` of p99 above 900, and what is added to it, alone in its file. */
+#define SLOW(more) "[rule slow]\ncgroup = /a\nmetric = p99\nabove = 900\n" more
+
+Test(config_rules, defaults)
+{
+	const struct rule *rule;
+
+	expect_right(SLOW(""));
+	cr_assert_eq(config->n_rules, 1);
+	rule = &config->rules[0];
+	cr_expect_str_eq(rule->name, "slow");
+	cr_assert_eq(rule->n_patterns, 1);
+	cr_expect_str_eq(rule->patterns[0], "/a");
+	cr_expect_eq(rule->event, EVENT_LOADS);
+	cr_expect_eq(rule->metric.kind, METRIC_QUANTILE);
+	cr_expect_eq(rule->metric.quantile, 0.99);
+	cr_expect_not(rule->below);
+	cr_expect_eq(rule->threshold, 900);
+	cr_expect_eq(rule->clear, 900);
+	cr_expect_eq(rule->window_ns, 30 * NSEC_PER_SEC);
+	cr_expect_eq(rule->for_ns, 60 * NSEC_PER_SEC);
+	cr_expect_eq(rule->baseline_ns, 3600 * NSEC_PER_SEC);
+	cr_expect_eq(rule->min_samples, 500);
+	cr_expect_eq(rule->confidence, 0.95);
+	cr_expect_str_eq(rule->severity, "warning");
+	cr_expect_not(rule->subtree);
+	cr_expect_not(rule->dry_run);
+	cr_expect_not(rule->trust_owner);
+	cr_expect_eq(rule->actions, RULE_LOG);
+}
+
+Test(config_rules, every_key_is_read)
+{
+	const struct rule *rule;
+
+	expect_right(
+		"[sampling]\nevents = loads stores\n"
+		"[rule  far.away-1_x ]\n"
+		"cgroup = /system.slice/*.service  comm:x\n"
+		"event = stores\nmetric = ratio:share:remote_dram\nbelow = 0.5\nclear = 0.8\nwindow = 1m\n"
+		"for = 0\nbaseline = 2h\nmin-samples = 1000\nconfidence = 99%\nseverity = page-me\n"
+		"subtree = yes\ndry-run = yes\ntrust-owner = yes\naction = unit log\n");
+	cr_assert_eq(config->n_rules, 1);
+	rule = &config->rules[0];
+	cr_expect_str_eq(rule->name, "far.away-1_x");
+	cr_assert_eq(rule->n_patterns, 2);
+	cr_expect_str_eq(rule->patterns[1], "comm:x");
+	cr_expect_eq(rule->event, EVENT_STORES);
+	cr_expect_eq(rule->metric.kind, METRIC_SHARE);
+	cr_expect(rule->metric.ratio);
+	cr_expect_eq(rule->metric.source, SOURCE_REMOTE_DRAM);
+	cr_expect(rule->below);
+	cr_expect_eq(rule->threshold, 0.5);
+	cr_expect_eq(rule->clear, 0.8);
+	cr_expect_eq(rule->window_ns, 60 * NSEC_PER_SEC);
+	cr_expect_eq(rule->for_ns, 0);
+	cr_expect_eq(rule->baseline_ns, 7200 * NSEC_PER_SEC);
+	cr_expect_eq(rule->min_samples, 1000);
+	cr_expect_eq(rule->confidence, 0.99);
+	cr_expect_str_eq(rule->severity, "page-me");
+	cr_expect(rule->subtree);
+	cr_expect(rule->dry_run);
+	cr_expect(rule->trust_owner);
+	cr_expect_eq(rule->actions, RULE_LOG | RULE_UNIT);
+}
+
+Test(config_rules, thresholds_by_metric)
+{
+	static const struct {
+		const char *line;
+		double threshold;
+	} good[] = {
+		{"metric = share:hitm\nabove = 30%", 0.3},   {"metric = share:hitm\nabove = 0.3", 0.3},
+		{"metric = share:l3\nabove = 12.5%", 0.125}, {"metric = mean\nabove = 99.5", 99.5},
+		{"metric = rate\nabove = 1000000", 1000000}, {"metric = p50\nabove = 1048576", 1048576},
+		{"metric = ratio:p50\nabove = 1.5", 1.5},
+	};
+	static const struct {
+		const char *line;
+		const char *said;
+	} bad[] = {
+		{"metric = p99\nabove = 30%",
+		 "above = 30%: give cycles from 1 to 1048576, which is what p99 takes"},
+		{"metric = p99\nabove = 1048577", "above = 1048577: give cycles from 1 to 1048576, which"},
+		{"metric = share:l3\nabove = 30",
+		 "above = 30: give a share between 0 and 1, such as 0.3 or 30%, "},
+		{"metric = share:l3\nabove = 100%", "above = 100%: give a share between 0 and 1"},
+		{"metric = share:l3\nbelow = 0", "below = 0: give a share between 0 and 1"},
+		{"metric = mean\nabove = 1",
+		 "above = 1: give cycles from 2 to 131072, which is what mean takes"},
+		{"metric = rate\nbelow = 0", "below = 0: give weighted samples a second, more than 0, which"},
+		{"metric = ratio:share:l3\nabove = 150%",
+		 "above = 150%: give a number from 0.01 to 100, times"},
+		{"metric = ratio:p50\nabove = 0",
+		 "above = 0: give a number from 0.01 to 100, times the baseline"},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(good); i++) {
+		char text[128];
+
+		(void)snprintf(text, sizeof(text), "[rule a]\ncgroup = /\n%s\n", good[i].line);
+		expect_right(text);
+		cr_assert_eq(config->n_rules, 1, "%s", good[i].line);
+		cr_expect_eq(config->rules[0].threshold, good[i].threshold, "%s", good[i].line);
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
+		char text[128];
+		const char *said;
+
+		(void)snprintf(text, sizeof(text), "[rule a]\ncgroup = /\n%s\n", bad[i].line);
+		said = mistakes_of(text);
+		cr_expect_eq(mistakes.n, 1, "%s: %s", bad[i].line, said);
+		cr_expect_eq(strncmp(said, "x.conf:4: [rule a]: ", 20), 0, "%s", said);
+		cr_expect_eq(strncmp(said + 20, bad[i].said, strlen(bad[i].said)), 0, "%s", said);
+		cr_expect_eq(config->n_rules, 0);
+	}
+}
+
+Test(config_rules, what_must_be_given)
+{
+	expect_mistakes(
+		"[rule a]\nsubtree = yes\n",
+		"x.conf:1: [rule a]: there is no cgroup; say which are judged: patterns of paths, such as "
+		"cgroup = /system.slice/*\n"
+		"x.conf:1: [rule a]: there is no metric; say what is judged, such as metric = p99\n"
+		"x.conf:1: [rule a]: there is neither above nor below; give one of the two, in the unit of "
+		"the metric\n");
+	expect_mistakes(
+		"[rule a]\nmetric =\ncgroup =\nabove =\n",
+		"x.conf:3: [rule a]: there is no cgroup; say which are judged: patterns of paths, such as "
+		"cgroup = /system.slice/*\n"
+		"x.conf:2: [rule a]: there is no metric; say what is judged, such as metric = p99\n"
+		"x.conf:4: [rule a]: there is neither above nor below; give one of the two, in the unit of "
+		"the metric\n");
+	expect_mistakes(
+		SLOW("below = 100\n"),
+		"x.conf:5: [rule slow]: below = 100, and above = 900 stands in x.conf:4; keep one of the two "
+		"(above = empties it)\n");
+	expect_mistakes(
+		"[rule a]\nbelow = 100\nabove = 900\ncgroup = /\nmetric = p50\n",
+		"x.conf:3: [rule a]: above = 900, and below = 100 stands in x.conf:2; keep one of the two "
+		"(below = empties it)\n");
+	cr_expect_eq(config->n_rules, 0);
+	/* A mistake is told once. */
+	expect_mistakes(
+		"[rule a]\ncgroup = a\nmetric = p98\nabove = x\n",
+		"x.conf:2: cgroup: the pattern a matches no cgroup: begin it with / or ** (or comm: or "
+		"cgroup: for a recording, model: for the model), with no empty name in it\n"
+		"x.conf:3: metric = p98: unknown; did you mean p90? There are p50, p90, p95, p99, p999, "
+		"mean, "
+		"rate, share:hitm, share:tlb_walk, share:locked, share:l1, share:lfb, share:l2, "
+		"share:l2_mhb, share:l3, share:l4, share:msc, share:local_cache, share:remote_cache, "
+		"share:local_dram, share:remote_dram, share:pmem, share:cxl, share:io, share:uncached, "
+		"share:unknown, and ratio: before any of these (what is judged)\n"
+		"x.conf:4: above = x: give a number such as 900 or 0.3, or a percentage of a share such as "
+		"30% (fires when the metric is above it)\n");
+}
+
+Test(config_rules, names)
+{
+	char name[RULE_NAME_MAX + 1];
+	char text[256];
+
+	expect_mistakes(
+		"[rule slow database]\nabove = 3\n",
+		"x.conf:1: [rule slow database]: a rule's name has letters, digits, - _ and . alone; give it "
+		"another\n");
+	expect_mistakes("[rule]\nabove = 3\n", "x.conf:1: [rule]: a rule needs a name; write [rule NAME]\n");
+	expect_mistakes(
+		"[rule \xc3\xa9]\nabove = 3\n",
+		"x.conf:1: [rule \xc3\xa9]: a rule's name has letters, digits, - _ and . alone; give it "
+		"another\n");
+	expect_mistakes(
+		"[rule a/b]\nabove = y\nabvoe = 3\n",
+		"x.conf:1: [rule a/b]: a rule's name has letters, digits, - _ and . alone; give it another\n"
+		"x.conf:2: above = y: give a number such as 900 or 0.3, or a percentage of a share such as "
+		"30% (fires when the metric is above it)\n"
+		"x.conf:3: unknown key abvoe in [rule]; did you mean above?\n");
+	expect_mistakes("[rules a]\nabove = 3\n",
+			"x.conf:1: unknown section [rules a]; did you mean [rule NAME]?\n");
+	memset(name, 'n', sizeof(name));
+	name[RULE_NAME_MAX] = '\0';
+	(void)snprintf(text, sizeof(text), "[rule %s]\nabove = 3\n", name);
+	cr_expect(strstr(mistakes_of(text),
+			 ": a rule's name has at most 63 characters; give it a shorter one\n"));
+	name[RULE_NAME_MAX - 1] = '\0';
+	(void)snprintf(text, sizeof(text), "[rule %s]\nabove = 99\nmetric = p50\ncgroup = /\n", name);
+	expect_right(text);
+	cr_expect_str_eq(config->rules[0].name, name);
+	expect_mistakes(
+		SLOW("[export]\ntop = 1\n") SLOW(""),
+		"x.conf:7: [rule slow] is in line 1 already; put all keys there, or give it another name\n");
+	cr_expect_eq(config->n_rules, 1);
+	expect_mistakes(SLOW("above = 800\n"), "x.conf:5: above is in line 4 already; keep one of the two\n");
+	expect_mistakes(SLOW("[rule b]\n"),
+			"x.conf:5: the section [rule b] is empty; give it a key or remove it\n"
+			"x.conf:5: [rule b]: there is no cgroup; say which are judged: patterns "
+			"of paths, such as cgroup = /system.slice/*\n"
+			"x.conf:5: [rule b]: there is no metric; say what is judged, such as "
+			"metric = p99\n"
+			"x.conf:5: [rule b]: there is neither above nor below; give one of the "
+			"two, in the unit of the metric\n");
+}
+
+Test(config_rules, keys_that_are_not_known)
+{
+	expect_mistakes(SLOW("windw = 3s\n"),
+			"x.conf:5: unknown key windw in [rule]; did you mean window?\n");
+	expect_mistakes(SLOW("interval = 3s\n"), "x.conf:5: interval belongs in [sampling]; move it there\n");
+	expect_mistakes(SLOW("events = loads\n"),
+			"x.conf:5: unknown key events in [rule]; did you mean event?\n");
+	expect_mistakes(
+		SLOW("x = y\n"),
+		"x.conf:5: unknown key x in [rule]; there are cgroup, event, metric, above, below, clear, "
+		"window, for, baseline, min-samples, confidence, severity, subtree, dry-run, trust-owner, "
+		"action\n");
+	expect_mistakes("[sampling]\nwindow = 3s\n",
+			"x.conf:2: window belongs in [rule NAME]; move it there\n");
+	expect_mistakes("[sampling]\nevent = loads\n",
+			"x.conf:2: unknown key event in [sampling]; did you mean events?\n");
+}
+
+Test(config_rules, values_that_are_refused)
+{
+	static const struct {
+		const char *line;
+		const char *said;
+	} lines[] = {
+		{"event = load",
+		 "event = load: unknown; did you mean loads? There are loads, stores, instructions (of "
+		 "which samples the metric is)"},
+		{"event = offcore",
+		 "event = offcore: these are counted, not sampled, and a rule on them can never "
+		 "fire; give loads, stores or instructions (of which samples the metric is)"},
+		{"window = 500ms",
+		 "window = 500ms: give a time from 1s to 1h, a whole number with ms, s, m, h or d "
+		 "(time that the metric is taken over)"},
+		{"window = 2h",
+		 "window = 2h: give a time from 1s to 1h, a whole number with ms, s, m, h or d (time "
+		 "that the metric is taken over)"},
+		{"for = 2d",
+		 "for = 2d: give a time from 0 to 1d, a whole number with ms, s, m, h or d (time for "
+		 "which the breach must be proven)"},
+		{"min-samples = -1",
+		 "min-samples = -1: give a whole number from 0 to 1000000000 (samples a window "
+		 "must have to be judged)"},
+		{"confidence = 49%",
+		 "confidence = 49%: give 50% to 99.99%, or 0.5 to 0.9999 (how sure a bound must "
+		 "be)"},
+		{"confidence = 95",
+		 "confidence = 95: give 50% to 99.99%, or 0.5 to 0.9999 (how sure a bound must be)"},
+		{"confidence = 1",
+		 "confidence = 1: give 50% to 99.99%, or 0.5 to 0.9999 (how sure a bound must be)"},
+		{"severity = very bad",
+		 "severity = very bad: give one word of at most 31 letters, digits, - and _, "
+		 "beginning with a letter (label of the alert)"},
+		{"severity = 1st",
+		 "severity = 1st: give one word of at most 31 letters, digits, - and _, beginning "
+		 "with a letter (label of the alert)"},
+		{"subtree = true",
+		 "subtree = true: give yes or no (whether a cgroup is judged with all below it)"},
+		{"action = zoom:30s",
+		 "action = zoom:30s: not known to this version (comes with zooming in on a "
+		 "cgroup); give log, unit or both (what is done when it fires and resolves)"},
+		{"action = log units",
+		 "action = units: unknown; did you mean unit? There are log, unit (what is done "
+		 "when it fires and resolves)"},
+		{"action = log log",
+		 "action: log stands there twice; remove one (what is done when it fires and resolves)"},
+		{"clear = 1e2",
+		 "clear = 1e2: give a number such as 900 or 0.3, or a percentage of a share such as 30% "
+		 "(resolves when the metric is on the good side of it)"},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(lines); i++) {
+		char text[256];
+		char expected[512];
+
+		(void)snprintf(text, sizeof(text), SLOW("%s\n"), lines[i].line);
+		(void)snprintf(expected, sizeof(expected), "x.conf:5: %s\n", lines[i].said);
+		expect_mistakes(text, expected);
+		cr_expect_eq(config->n_rules, 0);
+	}
+	expect_mistakes(
+		"[rule a]\ncgroup = /\nmetric = ratio:p98\nabove = 2\nbaseline = 59s\n",
+		"x.conf:3: metric = ratio:p98: unknown; did you mean ratio:p90? There are p50, p90, p95, "
+		"p99, "
+		"p999, "
+		"mean, rate, share:hitm, share:tlb_walk, share:locked, share:l1, share:lfb, share:l2, "
+		"share:l2_mhb, share:l3, share:l4, share:msc, share:local_cache, share:remote_cache, "
+		"share:local_dram, share:remote_dram, share:pmem, share:cxl, share:io, share:uncached, "
+		"share:unknown, and ratio: before any of these (what is judged)\n"
+		"x.conf:5: baseline = 59s: give a time from 1m to 30d, a whole number with ms, s, m, h or d "
+		"(half-life of what is usual, for a ratio)\n");
+}
+
+Test(config_rules, clear_is_on_the_good_side)
+{
+	expect_mistakes(SLOW("clear = 901\n"),
+			"x.conf:5: [rule slow]: clear = 901: on the wrong side of above = 900; "
+			"give 900 or less\n");
+	expect_mistakes(
+		"[rule a]\nclear = 200\ncgroup = /\nmetric = p50\nbelow = 300\n",
+		"x.conf:2: [rule a]: clear = 200: on the wrong side of below = 300; give 300 or more\n");
+	expect_right(SLOW("clear = 900\n"));
+	expect_right(SLOW("clear = 700\n"));
+	cr_expect_eq(config->rules[0].clear, 700);
+}
+
+Test(config_rules, samples_that_the_confidence_needs)
+{
+	expect_mistakes(
+		"[rule a]\ncgroup = /\nmetric = p999\nabove = 900\n",
+		"x.conf:3: [rule a]: min-samples = 500 (the default): p999 with these limits needs 2995 "
+		"samples to fire and to clear at a confidence of 95%; give 2995 or more, or another "
+		"confidence\n");
+	expect_mistakes("[rule a]\ncgroup = /\nmetric = p999\nabove = 900\nmin-samples = 2994\n",
+			"x.conf:5: [rule a]: min-samples = 2994: p999 with these limits needs 2995 samples "
+			"to fire and "
+			"to clear at a confidence of 95%; give 2995 or more, or another confidence\n");
+	expect_right("[rule a]\ncgroup = /\nmetric = p999\nabove = 900\nmin-samples = 2995\n");
+	expect_mistakes(
+		"[rule a]\ncgroup = /\nmetric = p99\nabove = 900\nconfidence = 99.9%\n",
+		"x.conf:3: [rule a]: min-samples = 500 (the default): p99 with these limits needs 688 "
+		"samples "
+		"to fire and to clear at a confidence of 99.9%; give 688 or more, or another confidence\n");
+	expect_right("[rule a]\ncgroup = /\nmetric = rate\nbelow = 900\n");
+	cr_expect_eq(config->rules[0].min_samples, 0, "no sample is evidence");
+	expect_right("[rule a]\ncgroup = /\nmetric = rate\nbelow = 900\nmin-samples = 10\n");
+	cr_expect_eq(config->rules[0].min_samples, 10);
+	expect_mistakes(
+		"[sampling]\nldlat = 3\n[rule a]\ncgroup = /\nmetric = mean\nabove = 131072\nclear = 4\n",
+		"x.conf:5: [rule a]: metric = mean: with these limits no number of samples proves at a "
+		"confidence of 95% both that it fires and that it clears; give a clear that is nearer to the "
+		"threshold\n");
+}
+
+Test(config_rules, events_that_are_not_sampled)
+{
+	expect_mistakes(
+		SLOW("event = stores\n"),
+		"x.conf:5: [rule slow]: event = stores: stores are not sampled, and the rule can never fire; "
+		"add them to events in [sampling], or give another event\n");
+	expect_mistakes(
+		SLOW("[sampling]\nevents = stores\n"),
+		"x.conf:1: [rule slow]: event = loads: loads are not sampled, and the rule can never fire; "
+		"add them to events in [sampling], or give another event\n");
+	expect_mistakes(
+		SLOW("event = stores\n[sampling]\nevents = loads stores\norigin = model\n"),
+		"x.conf:5: [rule slow]: event = stores: the model plays loads alone, and the rule can never "
+		"fire; give loads, or another origin in [sampling]\n");
+	expect_right(SLOW("event = stores\n[sampling]\norigin = replay\n"));
+	expect_right(SLOW("event = stores\n[sampling]\nevents = stores\n"));
+}
+
+Test(config_rules, latencies_that_are_not_sampled)
+{
+	expect_mistakes(
+		"[rule a]\ncgroup = /\nmetric = p50\nbelow = 25\n",
+		"x.conf:4: [rule a]: below = 25, which is judged at 24 cycles: loads below ldlat = 30 are "
+		"not "
+		"sampled where the CPU can leave them out, and there the rule can never fire; give more than "
+		"30, or a smaller ldlat in [sampling]\n");
+	expect_mistakes("[rule a]\ncgroup = /\nmetric = p50\nabove = 20\n",
+			"x.conf:4: [rule a]: above = 20, which is judged at 20 cycles: loads below ldlat = "
+			"30 are not "
+			"sampled where the CPU can leave them out, and there the rule can never clear; give "
+			"more than "
+			"30, or a smaller ldlat in [sampling]\n");
+	expect_mistakes("[rule a]\ncgroup = /\nmetric = mean\nabove = 100\nclear = 30\nmin-samples = 2000\n",
+			"x.conf:5: [rule a]: clear = 30, which is judged at 30 cycles: loads below ldlat = "
+			"30 are not "
+			"sampled where the CPU can leave them out, and there the rule can never clear; give "
+			"more than "
+			"30, or a smaller ldlat in [sampling]\n");
+	expect_right("[rule a]\ncgroup = /\nmetric = p50\nabove = 32\n");
+	expect_right("[sampling]\norigin = replay\n[rule a]\ncgroup = /\nmetric = p50\nabove = 20\n");
+	expect_right("[sampling]\nevents = stores\n[rule a]\nevent = stores\ncgroup = /\nmetric = p50\nabove "
+		     "= 20\n");
+	expect_right("[rule a]\ncgroup = /\nmetric = ratio:p50\nabove = 2\n");
+	expect_right("[rule a]\ncgroup = /\nmetric = share:l3\nabove = 20%\n");
+}
+
+Test(config_rules, instructions_have_a_rate_alone)
+{
+	expect_mistakes("[sampling]\nevents = instructions\n[rule a]\ncgroup = /\nevent = instructions\n"
+			"metric = share:l3\nabove = 20%\n",
+			"x.conf:6: [rule a]: metric = share:l3: samples of instructions have no latency and "
+			"no source, "
+			"and the rule can never fire; give rate or ratio:rate, or another event\n");
+	expect_right("[sampling]\nevents = instructions\n[rule a]\ncgroup = /\nevent = instructions\n"
+		     "metric = ratio:rate\nbelow = 20\n");
+	expect_right("[sampling]\norigin = replay\n[rule a]\ncgroup = /\nevent = instructions\n"
+		     "metric = share:l3\nabove = 20%\n");
+}
+
+Test(config_rules, times)
+{
+	expect_mistakes(
+		SLOW("window = 5s\n[sampling]\ninterval = 10s\n"),
+		"x.conf:5: [rule slow]: window = 5s: shorter than the interval of [sampling], 10s, from one "
+		"collection to the next; give 10s or more\n");
+	expect_mistakes(
+		SLOW("[sampling]\ninterval = 60s\n"),
+		"x.conf:1: [rule slow]: window = 30s (the default): shorter than the interval of [sampling], "
+		"1m, from one collection to the next; give 1m or more\n");
+	expect_right(SLOW("for = 100ms\nwindow = 10s\n[sampling]\ninterval = 10s\n"));
+	expect_mistakes(
+		SLOW("baseline = 2h\n"),
+		"x.conf:5: [rule slow]: baseline = 2h: p99 has none, only ratio:METRIC is judged against a "
+		"baseline; remove the line, or give metric = ratio:p99\n");
+	expect_mistakes(
+		"[rule a]\ncgroup = /\nmetric = ratio:p50\nabove = 2\nbaseline = 5m\nwindow = 10m\n",
+		"x.conf:5: [rule a]: baseline = 5m: shorter than the window, 10m, so that it would not be "
+		"older than what is held against it; give 10m or more\n");
+}
+
+Test(config_rules, a_later_file_replaces_single_keys)
+{
+	read_as("a.conf",
+		SLOW("clear = 700\nseverity = page\n[rule second]\ncgroup = /b\nmetric = p50\nabove = 99\n"));
+	read_as("b.conf", "[rule slow]\nabove = 1000\nclear =\ncgroup = /x /y\nsubtree = yes\n");
+	read_as("c.conf", "[rule slow]\nseverity =\n[rule third]\ncgroup = /c\nmetric = p50\nabove = 99\n");
+	cr_expect_str_eq(finish(), "");
+	cr_assert_eq(config->n_rules, 3);
+	cr_expect_str_eq(config->rules[0].name, "slow");
+	cr_expect_str_eq(config->rules[1].name, "second");
+	cr_expect_str_eq(config->rules[2].name, "third");
+	cr_expect_eq(config->rules[0].threshold, 1000);
+	cr_expect_eq(config->rules[0].clear, 1000);
+	cr_expect_str_eq(config->rules[0].severity, "warning");
+	cr_expect_eq(config->rules[0].n_patterns, 2);
+	cr_expect(config->rules[0].subtree);
+}
+
+Test(config_rules, a_later_file_turns_a_rule_round)
+{
+	read_as("a.conf", SLOW("clear = 700\n"));
+	read_as("b.conf", "[rule slow]\nbelow = 50\n");
+	cr_expect_str_eq(finish(),
+			 "b.conf:2: [rule slow]: below = 50, and above = 900 stands in a.conf:4; keep one of "
+			 "the two (above = empties it)\n");
+	end();
+	begin();
+	read_as("a.conf", SLOW("clear = 700\n"));
+	read_as("b.conf", "[rule slow]\nbelow = 50\nabove =\n");
+	cr_expect_str_eq(finish(), "");
+	cr_assert_eq(config->n_rules, 1);
+	cr_expect(config->rules[0].below);
+	cr_expect_eq(config->rules[0].clear, 700);
+	end();
+	begin();
+	/* What does not fit is told where it stands. */
+	read_as("a.conf", SLOW("clear = 700\n"));
+	read_as("b.conf", "\n[rule slow]\nabove = 600\n");
+	cr_expect_str_eq(finish(),
+			 "a.conf:5: [rule slow]: clear = 700: on the wrong side of above = 600; give 600 or "
+			 "less\n");
+}
+
+Test(config_rules, a_mistake_of_one_leaves_the_others)
+{
+	expect_mistakes(
+		"[rule a]\ncgroup = /\nmetric = p50\nabove = 10%\n" SLOW(""),
+		"x.conf:4: [rule a]: above = 10%: give cycles from 1 to 1048576, which is what p50 takes\n");
+	cr_assert_eq(config->n_rules, 1);
+	cr_expect_str_eq(config->rules[0].name, "slow");
+}
+
+Test(config_rules, no_more_than_some)
+{
+	_cleanup_free_ char *text = NULL;
+	size_t bytes;
+	FILE *stream = open_memstream(&text, &bytes);
+
+	cr_assert(stream);
+	for (unsigned int i = 0; i < CONFIG_RULES_MAX + 2; i++)
+		(void)fprintf(stream, "[rule r%u]\ncgroup = /\nmetric = p50\nabove = 99\n", i);
+	cr_assert_eq(fclose(stream), 0);
+	expect_mistakes(text, "x.conf:4001: [rule r1000]: 1000 rules are the most; remove some\n"
+			      "x.conf:4005: [rule r1001]: 1000 rules are the most; remove some\n");
+	cr_expect_eq(config->n_rules, CONFIG_RULES_MAX);
+}
+
+Test(config_rules, what_a_reload_changes)
+{
+	_cleanup_(config_freep) struct config *running = NULL;
+	char **changes;
+
+	read_as("x.conf", SLOW("[rule gone]\ncgroup = /\nmetric = p50\nabove = 99\n"
+			       "[rule too]\ncgroup = /\nmetric = p50\nabove = 99\n"
+			       "[rule same]\ncgroup = /\nmetric = p50\nabove = 99\n"
+			       "[rule worse]\ncgroup = /\nmetric = p50\nabove = 99\n"));
+	cr_expect_str_eq(finish(), "");
+	running = TAKE_PTR(config);
+	begin();
+	read_as("x.conf", "[rule same]\ncgroup = /\nmetric = p50\nabove = 99\n"
+			  "[rule worse]\ncgroup = /\nmetric = p50\nabove = 99\nseverity = critical\n"
+			  "[rule new]\ncgroup = /\nmetric = p50\nabove = 99\n" SLOW("clear = 800\n"));
+	cr_expect_str_eq(finish(), "");
+
+	cr_assert_eq(config_rule_changes(running, config, &changes), 5);
+	cr_expect_str_eq(changes[0], "rule worse changed");
+	cr_expect_str_eq(changes[1], "rule new added");
+	cr_expect_str_eq(changes[2], "rule slow changed");
+	cr_expect_str_eq(changes[3], "rule gone removed");
+	cr_expect_str_eq(changes[4], "rule too removed");
+	cr_expect_null(changes[5]);
+	config_rule_changes_free(changes);
+
+	config_reload(running, config);
+	cr_assert_eq(running->n_rules, 4);
+	cr_expect_str_eq(running->rules[3].name, "slow");
+	cr_expect_eq(running->rules[3].clear, 800);
+	cr_assert_eq(config->n_rules, 5);
+	cr_expect_str_eq(config->rules[1].name, "gone", "the old ones are freed with what was loaded");
+}
+
+Test(config_rules, a_rule_that_decides_alike_is_changed_too)
+{
+	static const char *const lines[] = {"dry-run = yes\n", "severity = page\n", "action = unit\n",
+					    "trust-owner = yes\n"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(lines); i++) {
+		_cleanup_(config_freep) struct config *running = NULL;
+		char text[256];
+		char **changes;
+
+		expect_right(SLOW(""));
+		running = TAKE_PTR(config);
+		(void)snprintf(text, sizeof(text), SLOW("%s"), lines[i]);
+		expect_right(text);
+		cr_expect_eq(config_rule_changes(running, config, &changes), 1, "%s", lines[i]);
+		config_rule_changes_free(changes);
+		cr_expect_eq(config_rule_changes(config, config, &changes), 0, "%s", lines[i]);
+		config_rule_changes_free(changes);
+	}
+}
+
+Test(config_rules, the_manual_has_every_key_with_its_default)
+{
+	_cleanup_fclose_ FILE *file = fopen("daemon/man/pebsd.conf.5", "re");
+	static char text[65536];
+
+	cr_assert(file);
+	text[fread(text, 1, sizeof(text) - 1, file)] = '\0';
+	for (size_t i = 0; i < RULE_KEYS; i++) {
+		char item[128];
+
+		(void)snprintf(item, sizeof(item), ".It Ic %s%s%s\n", config_rule_keys[i].name,
+			       *config_rule_keys[i].default_text ? " = " : " =",
+			       config_rule_keys[i].default_text);
+		cr_expect(strstr(text, item), "%s", item);
+	}
+}
+
+/* The lines of its example, once the marks before them are taken off, are a rule with the defaults. */
+Test(config_rules, the_installed_file_has_an_example_with_every_key)
+{
+	_cleanup_fclose_ FILE *file = fopen("config/pebsd.conf", "re");
+	static char example[16384];
+	bool named[RULE_KEYS] = {false};
+	bool within = false;
+	char line[256];
+	size_t used = 0;
+	const struct rule *rule;
+
+	cr_assert(file);
+	while (fgets(line, sizeof(line), file)) {
+		within |= strncmp(line, "#[rule ", 7) == 0;
+		if (!within || line[0] != '#' || line[1] == ' ')
+			continue;
+		used += (size_t)snprintf(example + used, sizeof(example) - used, "%s", line + 1);
+		for (size_t i = 0; i < RULE_KEYS; i++) {
+			size_t length = strlen(config_rule_keys[i].name);
+
+			if (strncmp(line + 1, config_rule_keys[i].name, length) == 0 &&
+			    strncmp(line + 1 + length, " =", 2) == 0)
+				named[i] = true;
+		}
+	}
+	expect_right(example);
+	for (size_t i = 0; i < RULE_KEYS; i++)
+		cr_expect(named[i], "%s", config_rule_keys[i].name);
+	cr_assert_eq(config->n_rules, 1);
+	rule = &config->rules[0];
+	cr_expect_eq(rule->window_ns, 30 * NSEC_PER_SEC);
+	cr_expect_eq(rule->for_ns, 60 * NSEC_PER_SEC);
+	cr_expect_eq(rule->min_samples, 500);
+	cr_expect_eq(rule->confidence, 0.95);
+	cr_expect_str_eq(rule->severity, "warning");
+	cr_expect_eq(rule->actions, RULE_LOG);
+}

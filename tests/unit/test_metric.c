@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "policy/metric.h"
+
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+
+Test(metric, each_word_is_read_and_written_again)
+{
+	size_t n = 0;
+
+	for (; metric_words[n]; n++) {
+		char ratio_word[METRIC_TEXT_MAX];
+		char text[METRIC_TEXT_MAX];
+		struct metric metric;
+
+		cr_expect_eq(metric_parse(metric_words[n], &metric), 0, "%s", metric_words[n]);
+		cr_expect_not(metric.ratio);
+		metric_format(&metric, text);
+		cr_expect_str_eq(text, metric_words[n]);
+
+		cr_assert_lt(snprintf(ratio_word, sizeof(ratio_word), "ratio:%s", metric_words[n]),
+			     (int)sizeof(ratio_word));
+		cr_expect_eq(metric_parse(ratio_word, &metric), 0, "%s", ratio_word);
+		cr_expect(metric.ratio);
+		metric_format(&metric, text);
+		cr_expect_str_eq(text, ratio_word);
+	}
+	cr_expect_eq(n, 7 + 3 + SOURCE_COUNT);
+}
+
+Test(metric, what_the_words_mean)
+{
+	struct metric metric;
+
+	cr_assert_eq(metric_parse("p999", &metric), 0);
+	cr_expect_eq(metric.kind, METRIC_QUANTILE);
+	cr_expect_eq(metric.quantile, 0.999);
+	cr_assert_eq(metric_parse("ratio:mean", &metric), 0);
+	cr_expect_eq(metric.kind, METRIC_MEAN);
+	cr_expect(metric.ratio);
+	cr_assert_eq(metric_parse("rate", &metric), 0);
+	cr_expect_eq(metric.kind, METRIC_RATE);
+	cr_assert_eq(metric_parse("share:remote_dram", &metric), 0);
+	cr_expect_eq(metric.kind, METRIC_SHARE);
+	cr_expect_eq(metric.share, METRIC_SHARE_SOURCE);
+	cr_expect_eq(metric.source, SOURCE_REMOTE_DRAM);
+	cr_assert_eq(metric_parse("share:tlb_walk", &metric), 0);
+	cr_expect_eq(metric.share, METRIC_SHARE_TLB_WALK);
+}
+
+Test(metric, what_is_none)
+{
+	static const char *const bad[] = {
+		"",      "p98",      "P99",        "p99 ", "ratio:", "ratio:ratio:p99",
+		"share", "share:",   "share:dram", "l3",   "ratio",  "share:ratio:l3",
+		"hitm",  "share:p99"};
+	struct metric metric = {.kind = METRIC_RATE};
+
+	for (size_t i = 0; i < ARRAY_SIZE(bad); i++)
+		cr_expect_eq(metric_parse(bad[i], &metric), -EINVAL, "\"%s\"", bad[i]);
+	cr_expect_eq(metric.kind, METRIC_RATE, "it is not written");
+}
+
+Test(metric, units)
+{
+	static const struct {
+		const char *text;
+		const char *unit;
+		const char *word;
+	} cases[] = {
+		{"p50", "cycles", "cycles"},
+		{"mean", "cycles", "cycles"},
+		{"rate", "weighted samples a second", "per_second"},
+		{"share:l1", "of the samples", "share"},
+		{"ratio:p50", "times its baseline", "ratio"},
+		{"ratio:share:hitm", "times its baseline", "ratio"},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct metric metric;
+
+		cr_assert_eq(metric_parse(cases[i].text, &metric), 0);
+		cr_expect_str_eq(metric_unit(&metric), cases[i].unit);
+		cr_expect_str_eq(metric_unit_word(&metric), cases[i].word);
+	}
+}
+
+Test(metric, thresholds)
+{
+	static const struct {
+		const char *metric;
+		const char *text;
+		double value; /* -1: refused */
+	} cases[] = {
+		{"p99", "1", 1},
+		{"p99", "0.9", -1},
+		{"p99", "1048576", 1048576},
+		{"p99", "1048577", -1},
+		{"p99", "30%", -1},
+		{"mean", "2", 2},
+		{"mean", "131072", 131072},
+		{"mean", "131073", -1},
+		{"rate", "0", -1},
+		{"rate", "0.1", 0.1},
+		{"rate", "5%", -1},
+		{"share:l3", "0%", -1},
+		{"share:l3", "0.1%", 0.001},
+		{"share:l3", "0.999", 0.999},
+		{"share:l3", "1", -1},
+		{"ratio:p50", "0.01", 0.01},
+		{"ratio:p50", "100", 100},
+		{"ratio:p50", "101", -1},
+		{"ratio:share:l3", "150%", -1},
+		{"ratio:share:l3", "1.5", 1.5},
+		{"p99", "", -1},
+		{"p99", "-5", -1},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct metric metric;
+		double value = -1;
+
+		cr_assert_eq(metric_parse(cases[i].metric, &metric), 0);
+		cr_expect_eq(metric_parse_threshold(&metric, cases[i].text, &value),
+			     cases[i].value < 0 ? -EINVAL : 0, "%s %s", cases[i].metric, cases[i].text);
+		cr_expect_eq(value, cases[i].value, "%s %s", cases[i].metric, cases[i].text);
+		cr_expect_gt(strlen(metric_threshold_form(&metric)), 0);
+	}
+}
