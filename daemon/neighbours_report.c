@@ -47,13 +47,13 @@ struct neighbours_report *neighbours_report_free(struct neighbours_report *repor
 	return NULL;
 }
 
-static bool is_below(const char *path, const char *above)
+static bool holds(const struct ledger_entry *above, const struct ledger_entry *below)
 {
-	size_t length = strlen(above);
+	size_t length = strlen(above->path);
 
-	if (strcmp(above, "/") == 0)
-		return path[0] == '/' && path[1];
-	return strncmp(path, above, length) == 0 && path[length] == '/';
+	if (strcmp(above->path, "/") == 0)
+		return below->path[0] == '/' && below->path[1];
+	return strncmp(below->path, above->path, length) == 0 && below->path[length] == '/';
 }
 
 static int compare_number(const void *key, const void *member)
@@ -115,12 +115,12 @@ static int compare_others(const void *a, const void *b)
 
 static void sort_out(struct making *making, const struct other *one)
 {
-	const char *path = one->entry->path, *victim = making->sources->victim->path;
+	const struct ledger_entry *victim = making->sources->victim;
 
-	if (one->entry == making->sources->victim || is_below(path, victim))
+	if (one->entry == victim || holds(victim, one->entry))
 		for (size_t i = 0; i < one->n_points; i++)
 			making->own[one->points[i].bin] += one->points[i].traffic;
-	else if (!is_below(victim, path))
+	else if (!holds(one->entry, victim))
 		making->others[making->n_others++] = *one;
 }
 
@@ -238,7 +238,7 @@ int neighbours_report_make(const struct neighbours_sources *sources, int cgroup_
 	if (r < 0)
 		return r;
 	traffic = making.traffic;
-	(void)strcpy(report->event, sources->head->events[traffic->event].key);
+	memcpy(report->event, sources->head->events[traffic->event].key, sizeof(report->event));
 	report->covered_seconds = (double)traffic->covered_ns / (double)NSEC_PER_SEC;
 	report->bin_seconds = traffic->n ? report->covered_seconds / (double)traffic->n : 0;
 	r = find_others(&making);

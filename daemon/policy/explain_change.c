@@ -41,7 +41,7 @@ static u64 share_count(const struct alert *alert)
 static u64 share_foreseen(struct evidence *evidence, const struct alert *alert)
 {
 	const u64 n = alert->estimate.samples, count = share_count(alert);
-	u64 low = n, high = n;
+	u64 low, high = n;
 	s64 breach, clear;
 
 	do {

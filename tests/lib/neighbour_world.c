@@ -87,13 +87,13 @@ static double normal(struct random *random)
 	return sqrt(-2 * log(uniform(random))) * cos(2 * M_PI * uniform(random));
 }
 
-static double poisson(struct random *random, double mean)
+static u64 poisson(struct random *random, double mean)
 {
-	double left = exp(-mean), product = 1;
-	double n = -1;
+	double product = uniform(random), left = exp(-mean);
+	u64 n = 0;
 
 	if (mean > 50)
-		return fmax(0, round(mean + sqrt(mean) * normal(random)));
+		return (u64)fmax(0, round(mean + sqrt(mean) * normal(random)));
 	for (; product > left; n++)
 		product *= uniform(random);
 	return n;
@@ -230,11 +230,11 @@ static void queue(const struct neighbour_loads *loads, const struct plan *plan, 
 
 /* One bin of the victim: each of its samples. */
 static void sample_victim(const struct neighbour_loads *loads, struct random *random, const struct plan *plan,
-			  size_t bin, double n, double slower, struct neighbour_world *world)
+			  size_t bin, u64 samples, double slower, struct neighbour_world *world)
 {
-	double sum = 0, squares = 0, shared = 0;
+	double n = (double)samples, sum = 0, squares = 0, shared = 0;
 
-	for (double i = 0; i < n; i++) {
+	for (u64 i = 0; i < samples; i++) {
 		u32 which = random_below(random, LOADS);
 		double latency = loads->loads[plan->kind[0]][which].latency * plan->moves[bin];
 
@@ -246,8 +246,8 @@ static void sample_victim(const struct neighbour_loads *loads, struct random *ra
 		squares += latency * latency;
 	}
 	world->traffic[0][bin] = shared * PERIOD / BIN;
-	world->latency[bin] = n >= SAMPLES_LOW ? sum / n : NAN;
-	world->error[bin] = n >= SAMPLES_LOW ? sqrt((squares / n - sum / n * sum / n) / (n - 1)) : NAN;
+	world->latency[bin] = samples >= SAMPLES_LOW ? sum / n : NAN;
+	world->error[bin] = samples >= SAMPLES_LOW ? sqrt((squares / n - sum / n * sum / n) / (n - 1)) : NAN;
 }
 
 void neighbour_world_make(const struct neighbour_loads *loads, enum neighbour_story story, u64 seed,
@@ -281,7 +281,8 @@ void neighbour_world_make(const struct neighbour_loads *loads, enum neighbour_st
 					      ret);
 			else
 				ret->traffic[c][i] =
-					poisson(&random, mean * loads->shared[plan.kind[c]]) * PERIOD / BIN;
+					(double)poisson(&random, mean * loads->shared[plan.kind[c]]) *
+					PERIOD / BIN;
 		}
 	}
 }

@@ -127,19 +127,18 @@ Test(explain, a_rate_below_at_once)
 	expect_all(&alert,
 		   (const char *const[]){
 			   "rate is 1,234.5 weighted samples a second, from 2,000 samples in 1min 0s",
-			   "it is at least 1,190.123 weighted samples a second, and at most 1,279.124 "
+			   "it is at least 1,190 weighted samples a second, and at most 1,280 "
 			   "weighted samples a second, each with 95 % confidence",
 			   "the rule fires when rate is proven to be at most 1,000 weighted samples a "
 			   "second, and clears when it is proven to be at least 1,500 weighted samples "
 			   "a second",
-			   "a breach is proven when its upper bound, now 1,279.124 weighted samples a "
+			   "a breach is proven when its upper bound, now 1,280 weighted samples a "
 			   "second, is at most 1,000 weighted samples a second",
 			   NULL});
 	alert.decision.state = ALERT_FIRING;
-	expect_sentence(
-		&alert, "it is proven clear",
-		"it is proven clear when its lower bound, now 1,190.123 weighted samples a second, is "
-		"at least 1,500 weighted samples a second");
+	expect_sentence(&alert, "it is proven clear",
+			"it is proven clear when its lower bound, now 1,190 weighted samples a second, is "
+			"at least 1,500 weighted samples a second");
 }
 
 Test(explain, bounds_that_are_not_there)
@@ -463,6 +462,21 @@ Test(explain, how_many_samples_would_prove_it)
 	trial_fill(&trial, 140, 2000, true);
 	alert = trial_alert(&trial, ALERT_PENDING);
 	expect_sentence(&alert, "with the same share", NULL);
+}
+
+/* What is counted of a share that must not be small are the others. */
+Test(explain, a_share_below_counts_what_it_is_not)
+{
+	_cleanup_free_ char *found = NULL;
+	struct trial trial;
+	struct alert alert;
+
+	trial_start(&trial, REMOTE, true);
+	trial_fill(&trial, 1930, 2000, true);
+	alert = trial_alert(&trial, ALERT_INACTIVE);
+	found = sentence(&alert, "a breach is proven when at least");
+	cr_assert_not_null(found);
+	cr_expect_not_null(strstr(found, " of 2,000 samples are not remote_dram; 1,930 are"), "%s", found);
 }
 
 Test(explain, numbers_are_rounded_to_the_safe_side)

@@ -246,7 +246,7 @@ Test(neighbours_report, the_ones_with_most_traffic_are_judged)
 
 	desk_open(&desk);
 	fill(&desk, "/victim", "/a", none);
-	window_begin(desk.window, (BINS + 1) * 5 * SECOND, &(struct timespec){.tv_sec = 1000 + 5 * BINS});
+	window_begin(desk.window, (BINS + 1ULL) * 5 * SECOND, &(struct timespec){.tv_sec = 1000 + 5 * BINS});
 	for (unsigned i = 0; i < 300; i++) {
 		(void)snprintf(path, sizeof(path), "/crowd-%03u", i);
 		put(&desk, path, 1, SOURCE_L3, 10000 + i, 80);
