@@ -188,7 +188,7 @@ void judgement_age(const json_object *object, const char *key, time_t now, char 
 	const char *time = json_get_text(object, key);
 	time_t since;
 
-	if (!time || text_parse_time(time, &since) < 0 || since > now)
+	if (!time || text_parse_time(time, &since) < 0)
 		(void)snprintf(ret, TEXT_NUMBER_MAX, "-");
 	else
 		text_span((double)(now - since), ret);
