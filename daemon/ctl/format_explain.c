@@ -75,7 +75,11 @@ static void draw_limits(const struct scale *scale, char *ret)
 		bool fires = scale->below ? i <= threshold : i >= threshold;
 		bool clears = scale->below ? i >= clear : i <= clear;
 
-		ret[i] = fires ? '!' : clears ? '.' : '-';
+		ret[i] = '-';
+		if (clears)
+			ret[i] = '.';
+		if (fires)
+			ret[i] = '!';
 	}
 	ret[scale->cells] = '\0';
 }

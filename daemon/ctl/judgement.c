@@ -26,33 +26,34 @@ void judgement_number(double value, const char *unit, enum judgement_width width
 		      char ret[JUDGEMENT_TEXT_MAX])
 {
 	bool share = is_unit(unit, "share");
+	char text[TEXT_NUMBER_MAX];
 
 	if (share)
 		value *= 100;
 	if (share && value > 0 && value < 0.001)
-		(void)snprintf(ret, JUDGEMENT_TEXT_MAX, "<0.001");
+		(void)snprintf(text, sizeof(text), "<0.001");
 	else if (value < 999.95)
-		(void)snprintf(ret, JUDGEMENT_TEXT_MAX, "%.4g", value);
+		(void)snprintf(text, sizeof(text), "%.4g", value);
 	else if (!(value < DIGITS_END))
-		(void)snprintf(ret, JUDGEMENT_TEXT_MAX, "%.3g", value);
+		(void)snprintf(text, sizeof(text), "%.3g", value);
 	else if (width == JUDGEMENT_SHORT && value >= 999999.5)
-		text_short_count(value, ret);
+		text_short_count(value, text);
 	else
-		text_count((u64)(value + 0.5), ret);
-	if (share)
-		(void)strcat(ret, "%");
+		text_count((u64)(value + 0.5), text);
+	(void)snprintf(ret, JUDGEMENT_TEXT_MAX, "%s%s", text, share ? "%" : "");
 }
 
 void judgement_quantity(double value, const char *unit, enum judgement_width width,
 			char ret[JUDGEMENT_TEXT_MAX])
 {
-	judgement_number(value, unit, width, ret);
-	if (is_unit(unit, "cycles"))
-		(void)strcat(ret, " cycles");
-	else if (is_unit(unit, "per_second"))
-		(void)strcat(ret, "/s");
-	else if (is_unit(unit, "ratio"))
-		(void)strcat(ret, " times");
+	char number[JUDGEMENT_TEXT_MAX];
+
+	judgement_number(value, unit, width, number);
+	(void)snprintf(ret, JUDGEMENT_TEXT_MAX, "%.64s%s", number,
+		       is_unit(unit, "cycles")       ? " cycles"
+		       : is_unit(unit, "per_second") ? "/s"
+		       : is_unit(unit, "ratio")      ? " times"
+						     : "");
 }
 
 void judgement_bounds(const json_object *alert, enum judgement_width width, char ret[JUDGEMENT_TEXT_MAX])
@@ -188,7 +189,7 @@ void judgement_age(const json_object *object, const char *key, time_t now, char 
 	const char *time = json_get_text(object, key);
 	time_t since;
 
-	if (!time || text_parse_time(time, &since) < 0 || since > now)
+	if (!time || text_parse_time(time, &since) < 0)
 		(void)snprintf(ret, TEXT_NUMBER_MAX, "-");
 	else
 		text_span((double)(now - since), ret);

@@ -12,7 +12,7 @@
 
 #include "base/text.h"
 
-#define JUDGEMENT_TEXT_MAX (4 * TEXT_NUMBER_MAX)
+#define JUDGEMENT_TEXT_MAX 128
 
 enum judgement_width {
 	JUDGEMENT_FULL,

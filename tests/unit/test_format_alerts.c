@@ -220,3 +220,19 @@ Test(format_alerts, replies_of_any_shape)
 		}
 	}
 }
+
+Test(format_alerts, a_watched_alert_is_one_line)
+{
+	_cleanup_json_ json_object *item = formatted_from(
+		"{\"time\":\"2026-11-21T06:00:00Z\",\"event\":\"alert\",\"text\":\"t\",\"from\":\"pending\","
+		"\"rule\":\"slow\",\"cgroup\":\"/a\",\"state\":\"firing\",\"severity\":\"page\"}");
+	_cleanup_json_ json_object *words = formatted_from(
+		"{\"time\":\"2026-11-21T06:00:00Z\",\"event\":\"alert\",\"text\":\"in words\"}");
+	_cleanup_free_ char *text = FORMATTED({
+		format_item(out, item);
+		format_item(out, words);
+	});
+
+	cr_expect_str_eq(text, "2026-11-21T06:00:00Z alert   slow firing (was pending) /a; page\n"
+			       "2026-11-21T06:00:00Z alert   in words\n");
+}

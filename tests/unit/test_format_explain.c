@@ -106,28 +106,39 @@ static void expect_scale(const char *numbers, const char *expected)
 Test(format_explain, the_scale_shows_what_is_proven)
 {
 	expect_scale("\"above\":100,\"clear\":50,\"value\":150,\"low\":110,\"high\":160",
-		     "     Limits: ..--------!!!!!!!!!!!\n"
-		     "   Measured:             [====o=]\n");
+		     "     Limits: ..-------!!!!!!!!!!!!\n"
+		     "   Measured:            [=====o=]\n");
 	expect_scale("\"above\":100,\"clear\":50,\"value\":30,\"low\":20,\"high\":40",
-		     "     Limits: ........-----------!!\n"
-		     "   Measured:  [=o=]\n");
+		     "     Limits: .........----------!!\n"
+		     "   Measured:  [==o=]\n");
 	expect_scale("\"below\":50,\"clear\":100,\"value\":30,\"low\":20,\"high\":40",
-		     "     Limits: !!!!!!!!-----------..\n");
+		     "     Limits: !!!!!!!!!----------..\n"
+		     "   Measured:  [==o=]\n");
 	expect_scale("\"above\":100,\"clear\":100,\"value\":150,\"low\":50,\"high\":160",
-		     "     Limits: .........!!!!!!!!!!!\n");
+		     "     Limits: .........!!!!!!!!!!!!\n");
 }
 
 /* 99.9 and 100 fall in one cell; what is not proven is drawn beside it. */
 Test(format_explain, a_bound_just_short_of_a_limit_does_not_look_past_it)
 {
 	expect_scale("\"above\":100,\"clear\":50,\"value\":150,\"low\":100,\"high\":160",
-		     "     Limits: ..--------!!!!!!!!!!!\n"
-		     "   Measured:           [======o=]\n");
-	expect_scale("\"above\":100,\"clear\":50,\"value\":150,\"low\":99.9,\"high\":160",
-		     "     Limits: ..--------!!!!!!!!!!!\n"
+		     "     Limits: ..-------!!!!!!!!!!!!\n"
 		     "   Measured:          [=======o=]\n");
+	expect_scale("\"above\":100,\"clear\":50,\"value\":150,\"low\":99.9,\"high\":160",
+		     "     Limits: ..-------!!!!!!!!!!!!\n"
+		     "   Measured:         [========o=]\n");
 	expect_scale("\"above\":100,\"clear\":50,\"value\":40,\"low\":30,\"high\":50",
-		     "     Limits: ......-----------!!!!\n");
+		     "     Limits: .......------------!!\n"
+		     "   Measured:  [==o=]\n");
+	expect_scale("\"above\":100,\"clear\":50,\"value\":40,\"low\":30,\"high\":50.1",
+		     "     Limits: .......------------!!\n"
+		     "   Measured:  [==o==]\n");
+	expect_scale("\"below\":50,\"clear\":100,\"value\":40,\"low\":30,\"high\":50.1",
+		     "     Limits: !!!!!!!------------..\n"
+		     "   Measured:  [==o==]\n");
+	expect_scale("\"below\":50,\"clear\":100,\"value\":150,\"low\":99.9,\"high\":160",
+		     "     Limits: !!-------............\n"
+		     "   Measured:         [========o=]\n");
 }
 
 Test(format_explain, a_scale_without_bounds_is_open)

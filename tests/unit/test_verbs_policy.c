@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: GPL-2.0
+/* What pebsctl's verbs on policy ask, print and end with, against a child process that plays a daemon. */
+#include <criterion/criterion.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/json_get.h"
+#include "ctl/verbs.h"
+#include "formatted.h"
+
+#define OUTPUT_MAX 65536
+
+struct answer {
+	const char *method;
+	const char *reply;
+};
+
+static char directory[] = "/tmp/pebsd-verbs-XXXXXX";
+static char path[64];
+static pid_t child;
+static const char *wanted = ""; /* what a call must have to be answered as a test says */
+
+#define RULES                                                                                        \
+	"{\"parameters\":{\"version\":1,\"origin\":\"perf\",\"rules\":[{\"rule\":\"slow-database\"," \
+	"\"metric\":\"p99\",\"cgroup\":[\"/db*\"]},{\"rule\":\"remote\"}]}}"
+#define NO_RULES  "{\"parameters\":{\"version\":1,\"origin\":\"perf\",\"rules\":[]}}"
+#define NO_CGROUP "{\"error\":\"io.pebsd.NoSuchCgroup\",\"parameters\":{\"cgroup\":\"/x\"}}"
+#define NO_RULE   "{\"error\":\"io.pebsd.NoSuchRule\",\"parameters\":{\"rule\":\"x\"}}"
+#define NO_METHOD "{\"error\":\"org.varlink.service.MethodNotFound\",\"parameters\":{\"method\":\"m\"}}"
+#define FOUND     "{\"parameters\":{\"cgroup\":\"/x\",\"events\":{}}}"
+
+/* "{}" to what it was not told to answer. */
+static const char *answer_to(const struct answer *answers, const char *call)
+{
+	_cleanup_json_ json_object *object = json_tokener_parse(call);
+	const char *method = json_get_text(object, "method");
+
+	for (; answers->method && method; answers++)
+		if (strcmp(method, answers->method) == 0 && strstr(call, wanted))
+			return answers->reply;
+	return "{}";
+}
+
+static _Noreturn void play(int listening, const struct answer *answers)
+{
+	int fd = accept(listening, NULL, NULL);
+	char call[4096];
+	size_t length = 0;
+
+	for (;;) {
+		ssize_t n = recv(fd, call + length, sizeof(call) - length, 0);
+		const char *reply;
+
+		if (n <= 0)
+			_exit(0);
+		length += (size_t)n;
+		if (call[length - 1] != '\0')
+			continue;
+		length = 0;
+		reply = answer_to(answers, call);
+		if (send(fd, reply, strlen(reply) + 1, MSG_NOSIGNAL) < 0)
+			_exit(1);
+	}
+}
+
+static void serve(const struct answer *answers)
+{
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	int listening = socket(AF_UNIX, SOCK_STREAM, 0);
+
+	cr_assert_not_null(mkdtemp(directory));
+	(void)snprintf(path, sizeof(path), "%s/socket", directory);
+	(void)stpcpy(address.sun_path, path);
+	cr_assert_eq(bind(listening, (struct sockaddr *)&address, sizeof(address)), 0);
+	cr_assert_eq(listen(listening, 1), 0);
+	child = fork();
+	if (child == 0)
+		play(listening, answers);
+	(void)close(listening);
+}
+
+static void clean(void)
+{
+	if (child > 0) {
+		(void)kill(child, SIGKILL);
+		(void)waitpid(child, NULL, 0);
+	}
+	(void)unlink(path);
+	(void)rmdir(directory);
+}
+
+TestSuite(verbs_policy, .fini = clean, .timeout = 30);
+
+/* Runs a verb; what it printed on both is in `ret`. */
+static enum ctl_exit run(verb_function verb, bool json, const char *first, const char *second,
+			 char ret[OUTPUT_MAX])
+{
+	const struct options options = {.socket = path, .json = json};
+	char *const arguments[] = {(char *)first, (char *)second, NULL};
+	int output = dup(STDOUT_FILENO), error = dup(STDERR_FILENO);
+	int file = open(directory, O_TMPFILE | O_RDWR, 0600);
+	enum ctl_exit result;
+	ssize_t n;
+
+	cr_assert_geq(file, 0);
+	(void)dup2(file, STDOUT_FILENO);
+	(void)dup2(file, STDERR_FILENO);
+	result = verb(&options, arguments);
+	(void)dup2(output, STDOUT_FILENO);
+	(void)dup2(error, STDERR_FILENO);
+	n = pread(file, ret, OUTPUT_MAX - 1, 0);
+	cr_assert_geq(n, 0);
+	ret[n] = '\0';
+	(void)close(file);
+	(void)close(output);
+	(void)close(error);
+	return result;
+}
+
+Test(verbs_policy, json_of_rules_is_the_reply_unchanged)
+{
+	static const struct answer answers[] = {
+		{"io.pebsd.GetRules", "{\"parameters\":{\"version\":1,\"rules\":[],\"later\":{\"x\":1.50}}}"},
+		{0},
+	};
+	char text[OUTPUT_MAX];
+
+	serve(answers);
+	cr_expect_eq(run(verb_rules, true, NULL, NULL, text), CTL_DONE);
+	cr_expect_str_eq(text, "{\"version\":1,\"rules\":[],\"later\":{\"x\":1.50}}\n");
+}
+
+Test(verbs_policy, json_of_alerts)
+{
+	static const struct answer answers[] = {
+		{"io.pebsd.GetAlerts", "{\"parameters\":{\"alerts\":[{\"alert\":18446744073709551615}]}}"},
+		{0},
+	};
+	char text[OUTPUT_MAX];
+
+	serve(answers);
+	cr_expect_eq(run(verb_alerts, true, NULL, NULL, text), CTL_DONE);
+	cr_expect_str_eq(text, "{\"alerts\":[{\"alert\":18446744073709551615}]}\n");
+}
+
+Test(verbs_policy, json_of_explain)
+{
+	static const struct answer answers[] = {
+		{"io.pebsd.Explain", "{\"parameters\":{\"rule\":{\"rule\":\"r\"},\"judged\":[]}}"}, {0}};
+	char text[OUTPUT_MAX];
+
+	serve(answers);
+	cr_expect_eq(run(verb_explain, true, "r", "/x", text), CTL_DONE);
+	cr_expect_str_eq(text, "{\"rule\":{\"rule\":\"r\"},\"judged\":[]}\n");
+}
+
+Test(verbs_policy, json_of_neighbours)
+{
+	static const struct answer answers[] = {
+		{"io.pebsd.GetNeighbours", "{\"parameters\":{\"verdict\":\"thin/\"}}"}, {0}};
+	char text[OUTPUT_MAX];
+
+	serve(answers);
+	cr_expect_eq(run(verb_neighbours, true, "/x", NULL, text), CTL_DONE);
+	cr_expect_str_eq(text, "{\"verdict\":\"thin/\"}\n");
+}
+
+/* The alerts' text has the metrics of the rules. */
+Test(verbs_policy, text_of_alerts_asks_for_the_rules_too)
+{
+	static const struct answer answers[] = {
+		{"io.pebsd.GetRules", RULES},
+		{"io.pebsd.GetAlerts",
+		 "{\"parameters\":{\"origin\":\"perf\",\"alerts\":[{\"rule\":"
+		 "\"slow-database\",\"state\":\"firing\",\"unit\":\"cycles\",\"above\":896}]}}"},
+		{0},
+	};
+	char text[OUTPUT_MAX];
+
+	serve(answers);
+	cr_expect_eq(run(verb_alerts, false, NULL, NULL, text), CTL_DONE);
+	formatted_expect(text, "p99 above 896 cycles");
+}
+
+Test(verbs_policy, a_rule_that_is_not_there_gets_the_nearest_name)
+{
+	static const struct answer answers[] = {
+		{"io.pebsd.GetRules", RULES}, {"io.pebsd.Explain", NO_RULE}, {0}};
+	char text[OUTPUT_MAX];
+
+	serve(answers);
+	cr_expect_eq(run(verb_explain, false, "slow-databse", "/x", text), CTL_NO_SUCH);
+	cr_expect_str_eq(text,
+			 "pebsctl: there is no rule 'slow-databse'; did you mean slow-database? `pebsctl "
+			 "rules` lists all\n");
+}
+
+Test(verbs_policy, a_rule_near_to_none_gets_the_verb_that_lists_them)
+{
+	static const struct answer answers[] = {
+		{"io.pebsd.GetRules", RULES}, {"io.pebsd.Explain", NO_RULE}, {0}};
+	char text[OUTPUT_MAX];
+
+	serve(answers);
+	cr_expect_eq(run(verb_explain, true, "zzz\033[2Jzzz", "/x", text), CTL_NO_SUCH);
+	cr_expect_str_eq(
+		text, "pebsctl: there is no rule 'zzz\\x1b[2Jzzz'; `pebsctl rules` lists those there are\n");
+}
+
+Test(verbs_policy, a_rule_where_there_is_none)
+{
+	static const struct answer answers[] = {
+		{"io.pebsd.GetRules", NO_RULES}, {"io.pebsd.Explain", NO_RULE}, {0}};
+	char text[OUTPUT_MAX];
+
+	serve(answers);
+	cr_expect_eq(run(verb_explain, false, "slow", "/x", text), CTL_NO_SUCH);
+	cr_expect_str_eq(text,
+			 "pebsctl: there is no rule 'slow', nor any other; `pebsctl rules` says how to have "
+			 "one\n");
+}
+
+Test(verbs_policy, a_rule_that_is_not_for_the_cgroup)
+{
+	static const struct answer answers[] = {{"io.pebsd.GetRules", RULES},
+						{"io.pebsd.GetCgroup", FOUND},
+						{"io.pebsd.Explain", NO_CGROUP},
+						{0}};
+	char text[OUTPUT_MAX];
+
+	serve(answers);
+	cr_expect_eq(run(verb_explain, false, "slow-database", "/x", text), CTL_NO_SUCH);
+	cr_expect_str_eq(text, "pebsctl: rule slow-database is not for cgroup '/x': its `cgroup` is /db*; "
+			       "`pebsctl rules` says what each rule is for\n");
+}
+
+Test(verbs_policy, a_cgroup_that_was_never_sampled)
+{
+	static const struct answer answers[] = {{"io.pebsd.GetRules", RULES},
+						{"io.pebsd.GetCgroup", NO_CGROUP},
+						{"io.pebsd.Explain", NO_CGROUP},
+						{0}};
+	char text[OUTPUT_MAX];
+
+	serve(answers);
+	cr_expect_eq(run(verb_explain, false, "slow-database", "/x", text), CTL_NO_SUCH);
+	cr_expect_str_eq(text,
+			 "pebsctl: no cgroup '/x' has been sampled; `pebsctl top --window all` lists those "
+			 "that have\n");
+}
+
+Test(verbs_policy, neighbours_of_a_cgroup_that_was_never_sampled)
+{
+	static const struct answer answers[] = {{"io.pebsd.GetNeighbours", NO_CGROUP}, {0}};
+	char text[OUTPUT_MAX];
+
+	serve(answers);
+	cr_expect_eq(run(verb_neighbours, false, "/x", NULL, text), CTL_NO_SUCH);
+	formatted_expect(text, "pebsctl: no cgroup '/x' has been sampled; ");
+}
+
+Test(verbs_policy, a_daemon_before_rules_is_told_as_such)
+{
+	static const struct answer answers[] = {{"io.pebsd.GetRules", NO_METHOD}, {0}};
+	char text[OUTPUT_MAX];
+
+	serve(answers);
+	cr_expect_eq(run(verb_rules, false, NULL, NULL, text), CTL_FAILED);
+	formatted_expect(text, "it is of another version");
+}
+
+/* A name that no shell quotes well: the bytes of a cgroup that are no UTF-8. */
+Test(verbs_policy, names_in_their_own_bytes)
+{
+	static const struct answer answers[] = {
+		{"io.pebsd.GetNeighbours", "{\"parameters\":{\"cgroup\":\"/x\",\"verdict\":\"steady\"}}"},
+		{0}};
+	char text[OUTPUT_MAX];
+
+	wanted = "/caf\xef\xbf\xbd"
+		 "e9\"";
+	serve(answers);
+	cr_expect_eq(run(verb_neighbours, false, "/caf\xe9", NULL, text), CTL_DONE);
+	formatted_expect(text, "the latency hardly changed");
+}
+
+Test(verbs_policy, nobody_answers)
+{
+	char text[OUTPUT_MAX];
+
+	cr_assert_not_null(mkdtemp(directory));
+	(void)snprintf(path, sizeof(path), "%s/none", directory);
+	cr_expect_eq(run(verb_rules, false, NULL, NULL, text), CTL_NO_DAEMON);
+	cr_expect_eq(run(verb_alerts, false, NULL, NULL, text), CTL_NO_DAEMON);
+	cr_expect_eq(run(verb_explain, false, "r", "/x", text), CTL_NO_DAEMON);
+	cr_expect_eq(run(verb_neighbours, false, "/x", NULL, text), CTL_NO_DAEMON);
+}
