@@ -323,6 +323,9 @@ static int look_at(struct trial *trial, struct subject *subject, size_t rule)
 			.at_ns = elapsed_ns(trial),
 		};
 
+		if (alerts[i].decision.unknown == UNKNOWN_SAMPLES &&
+		    alerts[i].estimate.samples > of_rule->most_samples)
+			of_rule->most_samples = alerts[i].estimate.samples;
 		if (alerts[i].decision.unknown != UNKNOWN_NOT)
 			continue;
 		mark(subject, rule, JUDGED, &of_rule->cgroups_judged);

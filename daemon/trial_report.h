@@ -52,6 +52,7 @@ struct trial_rule {
 	u64 cgroups_judged;
 	u64 known_ns;
 	u64 unknown_ns[UNKNOWN_NOT_MEASURED + 1]; /* by reason */
+	u64 most_samples; /* in a window that had too few */
 	struct trial_closest closest;
 };
 
