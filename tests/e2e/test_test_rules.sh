@@ -105,6 +105,8 @@ expect 'one stretch, two alerts' '[1,2,true]' \
 told 'two recordings the other way round' --replay "$work/next.perf.data" --replay "$step" --config "$work/db-p99.conf"
 expect 'two stretches, two alerts' '[2,2,[0,0,0,1,1,1]]' \
 	"$(jq -c '[(.stretches | length), .rules[0].fired, [.transitions[].stretch]]' "$work/json")"
+expect 'no time of day where none is known' '[[false,false],[true,true]]' \
+	"$(jq -c '[.transitions[] | select(.state == "firing") | [has("time"), has("fired")]]' "$work/json")"
 grep -q 'judged by itself' "$work/log" || fail 'the second clock is not told'
 
 # A damaged recording: what was judged before stands.
