@@ -166,6 +166,7 @@ json_object *json_trial(const struct trial_report *report)
 	if (report->n_stretches > 0)
 		put_span(&writer, object, &report->stretches[0], &report->stretches[report->n_stretches - 1]);
 	json_put(&writer, object, "stretches", stretches(&writer, report));
+	json_put_u64(&writer, object, "collections", report->collections);
 	json_put_u64(&writer, object, "samples", report->samples);
 	json_put_u64(&writer, object, "cgroups", report->cgroups);
 	if (report->cgroups_excluded)

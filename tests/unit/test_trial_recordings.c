@@ -100,6 +100,8 @@ Test(trial_recordings, a_long_silence_is_judged_whole)
 	cr_expect_geq(result->of_rules[0].known_ns + result->of_rules[0].unknown_ns[UNKNOWN_WINDOW],
 		      20 * DAY_NS);
 	cr_expect_eq(result->samples, 12000);
+	cr_expect_lt(result->collections, 40000);
+	cr_expect_gt(result->collections, 36000, "until a resolved alert is forgotten");
 }
 
 Test(trial_recordings, a_clock_that_leaps_is_another_one)
