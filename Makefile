@@ -66,7 +66,8 @@ BPF_CFLAGS = -g -O2 -target bpf -mcpu=v3 -D__TARGET_ARCH_$(BPF_ARCH) -Wall -Wext
 MAINS = daemon/main.c daemon/ctl/main.c
 LIBRARY_SOURCES = $(filter-out $(MAINS),$(wildcard daemon/*.c daemon/*/*.c daemon/*/*/*.c))
 # What tools and fuzzers use of the tests' library: made without Criterion, which they have no need of.
-TOOL_LIBRARY_SOURCES = tests/lib/example_snapshot.c tests/lib/neighbour_world.c tests/lib/perf_data_writer.c tests/lib/world.c
+TOOL_LIBRARY_SOURCES = $(addprefix tests/lib/,example_policy.c example_rules.c example_snapshot.c neighbour_world.c \
+	perf_data_writer.c world.c)
 TEST_LIBRARY_SOURCES = $(filter-out tests/lib/time_limit.c,$(wildcard tests/lib/*.c))
 
 programs = $(patsubst tests/%.c,$(OUT)/tests/%,$(wildcard tests/$(1)))

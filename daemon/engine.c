@@ -8,7 +8,6 @@
 #include "engine_offcore.h"
 #include "snapshot_build.h"
 #include "snapshot_cpus.h"
-#include "window/window.h"
 
 /* How far back a window reaches: as long as the entry of a removed cgroup is kept. */
 #define WINDOW_NS    SERIES_KEEP_NS
@@ -427,6 +426,16 @@ const struct series *const *engine_series(const struct engine *engine, size_t *r
 const struct ledger_entry *engine_find(const struct engine *engine, const char *path)
 {
 	return ledger_find(engine->ledger, path);
+}
+
+struct ledger_entry *const *engine_entries(const struct engine *engine, size_t *ret_n)
+{
+	return ledger_entries(engine->ledger, ret_n);
+}
+
+const struct window *engine_window(const struct engine *engine)
+{
+	return engine->window;
 }
 
 int engine_hot(const struct engine *engine, const char *path, unsigned event, struct hot_list *ret)

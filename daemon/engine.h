@@ -12,6 +12,7 @@
 #include "origin/event.h"
 #include "snapshot.h"
 #include "window/readings.h"
+#include "window/window.h"
 
 struct engine_settings {
 	const char *origin; /* "perf", "replay", "model"; a constant */
@@ -67,6 +68,13 @@ const struct series *const *engine_series(const struct engine *engine, size_t *r
 
 /* A cgroup's entry by its path; NULL where it is not known (or had no sample). The engine's. */
 const struct ledger_entry *engine_find(const struct engine *engine, const char *path);
+
+/* All entries but `other` and `unattributed`, by ascending number. The engine's, valid until the next
+ * collection. */
+struct ledger_entry *const *engine_entries(const struct engine *engine, size_t *ret_n);
+
+/* The differences of the last minutes, by those numbers. The engine's, changed by the next collection. */
+const struct window *engine_window(const struct engine *engine);
 
 /* As collect_hot(). */
 int engine_hot(const struct engine *engine, const char *path, unsigned event, struct hot_list *ret);

@@ -15,7 +15,7 @@
 
 #include "cleanup.h"
 
-#define FIELDS_MAX 16
+#define FIELDS_MAX 48
 
 static const char *program_name = "pebsd";
 static bool to_journal;

@@ -20,7 +20,7 @@ static int watch(struct varlink_call *call, json_object *parameters, void *userd
 	return surplus ? varlink_invalid_parameter(call, surplus) : varlink_subscribe(call);
 }
 
-static const struct varlink_method methods[] = {
+const struct varlink_method control_methods[] = {
 	{.name = "GetStatus", .handle = control_get_status},
 	{.name = "GetTop", .handle = control_get_top},
 	{.name = "GetCgroup", .handle = control_get_cgroup},
@@ -34,6 +34,7 @@ static const struct varlink_method methods[] = {
 	{.name = "Reload", .handle = control_reload},
 	{.name = "Watch", .handle = watch, .needs_more = true},
 };
+const size_t control_n_methods = ARRAY_SIZE(control_methods);
 
 int control_new(sd_event *event, const char *socket_path, const char *group,
 		const struct control_backend *backend, struct control **ret, char **ret_message)
@@ -53,8 +54,8 @@ int control_new(sd_event *event, const char *socket_path, const char *group,
 		.url = "",
 		.interface = CONTROL_INTERFACE,
 		.description = control_interface_description,
-		.methods = methods,
-		.n_methods = ARRAY_SIZE(methods),
+		.methods = control_methods,
+		.n_methods = ARRAY_SIZE(control_methods),
 		.userdata = control,
 	};
 	r = control_socket_listen(socket_path, group, &control->socket, &fd, ret_message);

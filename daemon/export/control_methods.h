@@ -6,6 +6,10 @@
 
 #include "export/varlink.h"
 
+/* All of them. */
+extern const struct varlink_method control_methods[];
+extern const size_t control_n_methods;
+
 /* control_figures.c: what was counted. */
 int control_get_status(struct varlink_call *call, json_object *parameters, void *userdata);
 int control_get_top(struct varlink_call *call, json_object *parameters, void *userdata);

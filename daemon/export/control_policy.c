@@ -147,8 +147,9 @@ int control_get_neighbours(struct varlink_call *call, json_object *parameters, v
 	if (r == -ENOENT)
 		return control_no_such_cgroup(call, shown);
 	if (r == -ENODATA)
-		return control_not_measured_why(call, "latency",
-						"no event that has one was collected over time: without it "
-						"nobody can tell when this cgroup slowed");
+		return control_not_measured_why(
+			call, "neighbours",
+			"it takes an event of loads with a latency and a data source, and some "
+			"collections of it");
 	return r < 0 ? r : control_reply(call, json_neighbours(origin, path, report));
 }

@@ -83,6 +83,8 @@ json_object *json_neighbours(const char *origin, const char *path, const struct 
 	}
 	json_put(&writer, object, "nodes_known", json_object_new_boolean(report->nodes_known));
 	json_put_u64(&writer, object, "apart", report->apart);
+	if (report->beyond)
+		json_put_u64(&writer, object, "beyond", report->beyond);
 	for (size_t i = 0; i < ranking->n; i++)
 		json_append(&writer, list, neighbour_object(&writer, report, &ranking->list[i]));
 	json_put(&writer, object, "neighbours", list);

@@ -2,6 +2,7 @@
 #include "policy/explain.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -41,7 +42,10 @@ static void say_value(struct speech *speech)
 	text_count(estimate->samples, samples);
 	text_count(estimate->base_samples, base);
 	span(speech->alert->covered_ns, window);
-	if (metric->ratio)
+	if (!isfinite(estimate->value))
+		say(speech, "%s has no value: its baseline is 0; %s %s in %s", speech->metric, samples,
+		    speech_samples(metric), window);
+	else if (metric->ratio)
 		say(speech, "%s %s %s, from %s %s in %s and a baseline worth %s", speech->metric, is, value,
 		    samples, speech_samples(metric), window, base);
 	else
@@ -192,7 +196,10 @@ static void say_end_of_unknown(struct speech *speech)
 			    "status` says how); it is judged again when that is a tenth or less");
 		return;
 	case UNKNOWN_BASELINE:
-		say_missing(speech, "the baseline", alert->estimate.base_samples);
+		if (alert->estimate.base_samples >= speech->rule->min_samples)
+			say(speech, "the baseline is empty: it begins with what leaves the window");
+		else
+			say_missing(speech, "the baseline", alert->estimate.base_samples);
 		return;
 	case UNKNOWN_NOT_MEASURED:
 		say(speech, "%s does not measure here what %s is taken from: waiting does not end this",
@@ -267,9 +274,9 @@ static void say_baseline(struct speech *speech)
 	    "the baseline is this cgroup's own time before the window, where what is %s older counts "
 	    "half",
 	    half_life);
-	if (speech->alert->decision.state == ALERT_FIRING)
-		say(speech, "while the rule fires the baseline stands still: what is wrong does not become "
-			    "what is usual");
+	if (speech->alert->decision.state == ALERT_PENDING || speech->alert->decision.state == ALERT_FIRING)
+		say(speech, "while the rule is pending or fires the baseline stands still: what is wrong "
+			    "does not become what is usual");
 }
 
 static void say_all(struct speech *speech)

@@ -41,7 +41,7 @@ static u64 share_count(const struct alert *alert)
 static u64 share_foreseen(struct evidence *evidence, const struct alert *alert)
 {
 	const u64 n = alert->estimate.samples, count = share_count(alert);
-	u64 low = n, high = n;
+	u64 low, high = n;
 	s64 breach, clear;
 
 	do {
@@ -80,6 +80,36 @@ static bool breach_is_proven(const struct alert *alert)
 				  : bounds->low >= alert->limits.threshold;
 }
 
+static bool can_prove(struct evidence *evidence, const struct alert *alert, bool breach, u64 n)
+{
+	s64 breach_from, clear_to;
+
+	evidence_counts(evidence, alert->rule, &alert->limits, n, &breach_from, &clear_to);
+	return breach ? breach_from <= (s64)n : clear_to >= 0;
+}
+
+/* With how many samples some count proves it; fewer than these do not. 0: none that one could wait for. */
+static u64 least_samples(struct evidence *evidence, const struct alert *alert, bool breach)
+{
+	u64 low = alert->estimate.samples, high = low + 1;
+
+	while (!can_prove(evidence, alert, breach, high)) {
+		if (high >= SAMPLES_FORESEEN_MAX)
+			return 0;
+		low = high;
+		high *= 2;
+	}
+	while (high - low > 1) {
+		u64 middle = low + (high - low) / 2;
+
+		if (can_prove(evidence, alert, breach, middle))
+			high = middle;
+		else
+			low = middle;
+	}
+	return high;
+}
+
 /* By counts: of so many, how many would prove it. */
 static void say_counts(struct speech *speech, bool breach)
 {
@@ -101,9 +131,11 @@ static void say_counts(struct speech *speech, bool breach)
 	if (breach ? counts[0] > (s64)alert->estimate.samples : counts[1] < 0) {
 		char needed[TEXT_NUMBER_MAX];
 
-		text_count(rule_needs_samples(rule), needed);
-		say(speech, "%s %s prove neither, whatever they are: it takes at least %s", of,
-		    speech_samples(&rule->metric), needed);
+		foreseen = least_samples(evidence, alert, breach);
+		text_count(foreseen, needed);
+		say(speech, "so few %s, %s, do not prove %s, whatever they are%s%s",
+		    speech_samples(&rule->metric), of, breach ? "a breach" : "it clear",
+		    foreseen ? ": it takes at least " : "", foreseen ? needed : "");
 		return;
 	}
 	text_count((u64)(breach ? counts[0] : counts[1]), enough);

@@ -302,7 +302,7 @@ static void judge_all(const struct series_set *set, const struct neighbour_serie
 		if (!judge(set, &set->candidates[c], one))
 			continue;
 		traffic = candidates[one->index].traffic;
-		one->needed = fmax(turned, pairing_chance(&pairing, one->n, CHANCE, tries));
+		one->needed = fmax(turned, pairing_chance(&pairing, one->n, 0.002, tries));
 		one->traffic_slow = mean_at(traffic, ordered + result->bins - slow, slow, (size_t)one->lag);
 		one->traffic_fast = mean_at(traffic, ordered, fast, (size_t)one->lag);
 		one->named = one->strength > one->needed && one->traffic_slow - one->traffic_fast >= rise_min;

@@ -29,6 +29,15 @@ void quantity_number(double value, int decimals, enum quantity_rounding rounding
 			       fraction);
 }
 
+/* Of a rate that is large its parts are of no interest, but those of a limit are, which is told to the
+ * nearest. */
+static int rate_decimals(double rate, enum quantity_rounding rounding)
+{
+	if (rate < 10)
+		return 3;
+	return rate < 1000 || rounding == NEAREST ? 1 : 0;
+}
+
 void quantity(const struct metric *metric, double value, enum quantity_rounding rounding,
 	      char ret[QUANTITY_MAX])
 {
@@ -40,7 +49,7 @@ void quantity(const struct metric *metric, double value, enum quantity_rounding 
 	else if (metric->kind == METRIC_SHARE)
 		quantity_number(100 * value, 4, rounding, text);
 	else
-		quantity_number(value, cycles ? 1 : 3, rounding, text);
+		quantity_number(value, cycles ? 1 : rate_decimals(value, rounding), rounding, text);
 	(void)snprintf(ret, QUANTITY_MAX, "%s%s %s", text,
 		       metric->kind == METRIC_SHARE && !metric->ratio ? " %" : "", metric_unit(metric));
 }

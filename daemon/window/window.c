@@ -151,6 +151,22 @@ static void add_pairs(struct figures *sum, const u8 *from, const u8 *end)
 	}
 }
 
+/* What add_pairs() has changed in figures that were 0. */
+static void clear_pairs(struct figures *sum, const u8 *from, const u8 *end)
+{
+	u64 *counter = (u64 *)sum;
+
+	while (from < end) {
+		u64 passed;
+		u64 value;
+
+		from = get_varint(from, &passed);
+		from = get_varint(from, &value);
+		counter += passed;
+		*counter++ = 0;
+	}
+}
+
 static int append(struct window *window, const u8 *bytes, size_t n)
 {
 	size_t needed = window->open->size + n;
@@ -237,21 +253,23 @@ static int compare_records(const void *a, const void *b)
 	return left->event < right->event ? -1 : left->event > right->event;
 }
 
+static struct record get_record(const u8 *from)
+{
+	u64 entry;
+	u64 event;
+	u64 length;
+
+	from = get_varint(from, &entry);
+	from = get_varint(from, &event);
+	from = get_varint(from, &length);
+	return (struct record){.entry = (u32)entry, .event = (u32)event, .pairs = from, .end = from + length};
+}
+
 static struct record *find_records(const struct collection *collection, struct record *to)
 {
-	const u8 *from = collection->data;
-
-	while (from < collection->data + collection->size) {
-		u64 entry;
-		u64 event;
-		u64 length;
-
-		from = get_varint(from, &entry);
-		from = get_varint(from, &event);
-		from = get_varint(from, &length);
-		*to++ = (struct record){
-			.entry = (u32)entry, .event = (u32)event, .pairs = from, .end = from + length};
-		from += length;
+	for (const u8 *from = collection->data; from < collection->data + collection->size; to++) {
+		*to = get_record(from);
+		from = to->end;
 	}
 	return to;
 }
@@ -306,6 +324,35 @@ int window_each(const struct window *window, u64 span_ns, window_callback callba
 			return r;
 	}
 	return 0;
+}
+
+static int visit(const struct collection *collection, const struct window_visitor *visitor,
+		 struct figures *empty)
+{
+	int r = visitor->collection(collection->begin_ns, collection->end_ns, visitor->userdata);
+
+	for (const u8 *from = collection->data; !r && from < collection->data + collection->size;) {
+		struct record record = get_record(from);
+
+		add_pairs(empty, record.pairs, record.end);
+		r = visitor->figures(record.entry, record.event, empty, visitor->userdata);
+		clear_pairs(empty, record.pairs, record.end);
+		from = record.end;
+	}
+	return r;
+}
+
+int window_walk(const struct window *window, u64 span_ns, const struct window_visitor *visitor)
+{
+	const struct collection *newest = TAILQ_LAST(&window->collections, collections);
+	struct figures empty = {0};
+	int r = 0;
+
+	if (!newest)
+		return -ENODATA;
+	for (const struct collection *c = first_of(newest, span_ns); c && !r; c = TAILQ_NEXT(c, list))
+		r = visit(c, visitor, &empty);
+	return r;
 }
 
 size_t window_bytes(const struct window *window)

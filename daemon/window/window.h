@@ -61,6 +61,20 @@ typedef int (*window_callback)(u32 entry, unsigned event, const struct figures *
 int window_each(const struct window *window, u64 span_ns, window_callback callback, void *userdata,
 		struct window_span *ret_span);
 
+/* `collection` is called at its begin, `figures` for each difference in it; they are valid during the call.
+ */
+struct window_visitor {
+	int (*collection)(u64 begin_ns, u64 end_ns, void *userdata);
+	window_callback figures;
+	void *userdata;
+};
+
+/*
+ * Visits the collections that window_each() would add up, oldest first, and what was put in each in its
+ * order; needs no memory. Not 0 from either call ends it. Returns 0, that answer, or -ENODATA.
+ */
+int window_walk(const struct window *window, u64 span_ns, const struct window_visitor *visitor);
+
 /* One cgroup's figures; NULL for an event without a difference. */
 struct window_sum {
 	u32 entry;

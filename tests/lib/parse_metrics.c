@@ -219,8 +219,8 @@ static const char *check_histogram(struct parser *parser, const char *suffix, co
 static const char *add(struct parser *parser, const char *line, size_t length, const char *value)
 {
 	struct metrics *metrics = parser->metrics;
-	struct metric *list = reallocarray(metrics->list, metrics->n + 1, sizeof(*list));
-	struct metric *metric;
+	struct parsed_metric *list = reallocarray(metrics->list, metrics->n + 1, sizeof(*list));
+	struct parsed_metric *metric;
 
 	if (!list)
 		return "no memory";

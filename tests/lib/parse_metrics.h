@@ -6,13 +6,13 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-struct metric {
+struct parsed_metric {
 	char *series; /* name and labels as they stand: up{job="x"} */
 	char *value;
 };
 
 struct metrics {
-	struct metric *list;
+	struct parsed_metric *list;
 	size_t n;
 };
 

@@ -15,6 +15,7 @@
 
 #include "base/cleanup.h"
 #include "base/log.h"
+#include "example_policy.h"
 #include "example_snapshot.h"
 #include "export/control.h"
 
@@ -34,6 +35,7 @@ struct fake {
 	struct snapshot snapshot;
 	struct snapshot_cgroup cgroups[ARRAY_SIZE(paths)];
 	struct figures figures[ARRAY_SIZE(paths)];
+	struct policy *policy;
 	struct control *control;
 	u64 ticks;
 };
@@ -140,11 +142,32 @@ static int on_second(sd_event_source *source, u64 now, void *userdata)
 	return sd_event_source_set_enabled(source, SD_EVENT_ONESHOT);
 }
 
+static const struct policy *policy_of(void *userdata)
+{
+	const struct fake *fake = userdata;
+
+	return fake->policy;
+}
+
+static int invent_neighbours(void *userdata, const char *path, struct neighbours_report **ret)
+{
+	(void)userdata;
+	(void)path;
+	*ret = example_neighbours();
+	return *ret ? 0 : -ENOMEM;
+}
+
 int main(int argc, char **argv)
 {
 	static struct fake fake;
 	const struct control_backend backend = {
-		.snapshot = take_snapshot, .hot = invent_hot, .reload = reload, .userdata = &fake};
+		.snapshot = take_snapshot,
+		.hot = invent_hot,
+		.reload = reload,
+		.policy = policy_of,
+		.neighbours = invent_neighbours,
+		.userdata = &fake,
+	};
 	_cleanup_free_ char *message = NULL;
 	sd_event *event = NULL;
 	sigset_t mask;
@@ -165,6 +188,9 @@ int main(int argc, char **argv)
 		fake.cgroups[i] = (struct snapshot_cgroup){
 			.path = paths[i], .id = 100 + i, .alive = true, .figures = {&fake.figures[i]}};
 	invent(&fake);
+	fake.policy = example_policy();
+	if (!fake.policy)
+		return 1;
 
 	(void)sigemptyset(&mask);
 	(void)sigaddset(&mask, SIGTERM);
@@ -179,6 +205,7 @@ int main(int argc, char **argv)
 		return 1;
 	(void)sd_event_loop(event);
 	control_free(fake.control);
+	policy_free(fake.policy);
 	sd_event_unref(event);
 	return 0;
 }

@@ -315,6 +315,7 @@ Test(json_rules, neighbours_in_full)
 		.bin_seconds = 5,
 		.covered_seconds = 300.5,
 		.apart = 4,
+		.beyond = 7,
 		.nodes_known = true,
 	};
 
@@ -323,7 +324,7 @@ Test(json_rules, neighbours_in_full)
 		"{\"version\":1,\"origin\":\"perf\",\"cgroup\":\"/db\xef\xbf\xbd"
 		"ff\",\"event\":\"loads\",\"bin_s\":5.0,\"window_s\":300.5,\"bins\":60,"
 		"\"verdict\":\"named\",\"self_strength\":-0.25,\"latency\":{\"slow\":400.0,\"fast\":200.0},"
-		"\"nodes_known\":true,\"apart\":4,\"neighbours\":["
+		"\"nodes_known\":true,\"apart\":4,\"beyond\":7,\"neighbours\":["
 		"{\"cgroup\":\"/web\",\"named\":true,\"strength\":0.812,\"needed\":0.4,\"lag_s\":10.0,"
 		"\"bins\":58,\"traffic\":{\"slow\":12345.7,\"fast\":100.0}},"
 		"{\"cgroup\":\"/batch\xef\xbf\xbd"
@@ -331,7 +332,7 @@ Test(json_rules, neighbours_in_full)
 
 	report.ranking = (struct neighbours){.verdict = NEIGHBOURS_THIN, .bins = 3};
 	report.nodes_known = false;
-	report.apart = 0;
+	report.apart = report.beyond = 0;
 	expect_json(
 		json_neighbours("replay", "/db", &report),
 		"{\"version\":1,\"origin\":\"replay\",\"cgroup\":\"/db\",\"event\":\"loads\",\"bin_s\":5.0,"

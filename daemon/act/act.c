@@ -1,0 +1,499 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "act/act.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "act/facts.h"
+#include "act/journal.h"
+#include "act/limit.h"
+#include "act/place.h"
+#include "act/store.h"
+#include "act/unit.h"
+#include "base/log.h"
+#include "base/text_file.h"
+
+#define CLEAN_EVERY_S 60
+#define RESOLVED_S    ((time_t)(DECIDE_RESOLVED_NS / NSEC_PER_SEC))
+
+struct act {
+	char *directory;
+	int fd; /* of the directory; -1: it can't be used */
+	bool no_units;
+	bool write_failed;   /* it was told */
+	struct store before; /* as it was found */
+	struct store store;
+	sd_event_source *write; /* what has ended is stored once the loop is there again */
+	struct unit *unit;
+	struct limit limits[ACT_KINDS];
+	u64 counts[ACT_KINDS][ACT_RESULTS];
+	time_t cleaned;
+};
+
+static void count(struct act *act, enum act_kind kind, enum act_result result)
+{
+	act->counts[kind][result]++;
+}
+
+/* Told once, until it works again. */
+static void tell_write(struct act *act, int result)
+{
+	if (result < 0 && !act->write_failed)
+		(void)log_error(
+			result,
+			"cannot write the state of alerts to %s: alerts are judged and logged, but no "
+			"unit is started, and a restart forgets them; see that there is room and that "
+			"it is not read-only",
+			act->directory);
+	else if (result == 0 && act->write_failed)
+		log_notice("the state of alerts is written to %s again", act->directory);
+	act->write_failed = result < 0;
+}
+
+/* Whether it is on disk. */
+static bool write_store(struct act *act)
+{
+	int r;
+
+	(void)sd_event_source_set_enabled(act->write, SD_EVENT_OFF);
+	if (act->fd < 0)
+		return false;
+	r = store_write(act->fd, &act->store);
+	tell_write(act, r);
+	return r == 0;
+}
+
+static int write_later(sd_event_source *source, void *userdata)
+{
+	(void)source;
+	(void)write_store(userdata);
+	return 0;
+}
+
+static void changed(struct act *act)
+{
+	(void)sd_event_source_set_enabled(act->write, SD_EVENT_ONESHOT);
+}
+
+static void unit_ended(void *userdata, u64 alert, int result, const char *message)
+{
+	struct act *act = userdata;
+
+	count(act, ACT_UNIT, result < 0 ? ACT_FAILED : ACT_DONE);
+	if (result == -ECONNRESET || result == -ETIMEDOUT)
+		log_full(LOG_ERR, 0, NULL, "%s (it may have been started after all; it is not tried again)",
+			 message);
+	else if (result < 0)
+		log_full(LOG_ERR, 0, NULL, "%s", message);
+	store_end(&act->store, alert, true, RULE_UNIT);
+	changed(act);
+}
+
+static void tell_begun(const struct store *store)
+{
+	for (size_t i = 0; i < store->n_intents; i++) {
+		const struct store_intent *intent = &store->intents[i];
+		char name[UNIT_NAME_MAX];
+
+		unit_name(intent->alert, name);
+		if (intent->actions & RULE_UNIT)
+			log_full(
+				LOG_WARNING, 0, NULL,
+				"%s may not have run: the daemon ended while it was being started; it is not "
+				"tried again, as no action runs twice (systemctl start it, if it did not)",
+				name);
+		if (intent->actions & RULE_LOG)
+			log_notice("alert %llu %s just as the daemon ended: its entry may be missing here",
+				   (unsigned long long)intent->alert, intent->firing ? "fired" : "resolved");
+	}
+}
+
+static void raise_number(void *userdata, u64 alert, bool whole)
+{
+	struct store *store = userdata;
+
+	(void)whole;
+	if (alert >= store->next_number && alert < UINT64_MAX)
+		store->next_number = alert + 1;
+}
+
+/* Alerts of another boot ended with it: cgroups do not outlive that. Numbers go on. */
+static int leave_boot(struct act *act, const char *boot)
+{
+	if (strcmp(act->store.boot, boot) == 0)
+		return 0;
+	if (act->store.n_memories)
+		log_notice("%zu alerts that were pending, firing or just resolved ended with the boot before "
+			   "this one",
+			   act->store.n_memories);
+	act->store.n_files = 0;
+	(void)snprintf(act->store.boot, sizeof(act->store.boot), "%s", boot);
+	return store_set_memories(&act->store, NULL, 0);
+}
+
+static int take_over(struct act *act)
+{
+	_cleanup_free_ char *message = NULL, *boot = NULL;
+	int r;
+
+	r = store_read(act->fd, &act->store, &message);
+	if (message)
+		log_full(LOG_WARNING, 0, NULL, "%s: %s", act->directory, message);
+	if (r < 0)
+		return r;
+	/* What a lost state gave, at least as far as it can be seen. */
+	r = place_scan(act->fd, raise_number, &act->store);
+	if (r < 0)
+		return r;
+	tell_begun(&act->store);
+	act->store.n_intents = 0;
+	if (text_file_read("/proc/sys/kernel/random/boot_id", &boot) == 0 && strlen(boot) < STORE_BOOT_MAX)
+		r = leave_boot(act, boot);
+	if (r == 0)
+		r = store_set_memories(&act->before, act->store.memories, act->store.n_memories);
+	act->before.next_number = act->store.next_number;
+	return r;
+}
+
+static const char *why_not(int error)
+{
+	switch (error) {
+	case -EPERM:
+		return "it is not this user's alone; give it to the daemon's user with mode 0700";
+	case -EBUSY:
+		return "another daemon has it; stop that, or give another --socket";
+	default:
+		return strerror(-error);
+	}
+}
+
+/* Without the directory there is no store; the rest goes on. Only -ENOMEM is a failure. */
+static int open_directory(struct act *act)
+{
+	int r;
+
+	r = place_open(act->directory, &act->fd);
+	if (r == 0)
+		r = take_over(act);
+	if (r == 0) {
+		(void)write_store(act);
+		return 0;
+	}
+	if (act->fd >= 0)
+		(void)close(act->fd);
+	act->fd = -1;
+	if (r == -ENOMEM)
+		return r;
+	log_full(LOG_ERR, 0, NULL,
+		 "cannot use the directory %s for alerts: %s. Alerts are judged and logged, but no unit is "
+		 "started, and a restart forgets them",
+		 act->directory, why_not(r));
+	return 0;
+}
+
+int act_new(const struct act_settings *settings, struct act **ret, char **ret_message)
+{
+	_cleanup_(act_freep) struct act *act = calloc(1, sizeof(*act));
+	struct unit_settings units = {.event = settings->event,
+				      .timeout_ns = UNIT_TIMEOUT_NS,
+				      .ended = unit_ended,
+				      .userdata = act};
+	int r;
+
+	*ret_message = NULL;
+	if (!act)
+		return -ENOMEM;
+	act->fd = -1;
+	act->no_units = settings->no_units;
+	store_init(&act->before);
+	store_init(&act->store);
+	act->directory = strdup(settings->directory);
+	if (!act->directory)
+		return -ENOMEM;
+	r = unit_new(&units, &act->unit);
+	if (r >= 0)
+		r = sd_event_add_defer(settings->event, &act->write, write_later, act);
+	if (r >= 0)
+		r = sd_event_source_set_enabled(act->write, SD_EVENT_OFF);
+	if (r >= 0)
+		r = open_directory(act);
+	if (r < 0)
+		return r;
+	*ret = TAKE_PTR(act);
+	return 0;
+}
+
+struct act *act_free(struct act *act)
+{
+	int pending = SD_EVENT_OFF;
+
+	if (!act)
+		return NULL;
+	if (act->write && sd_event_source_get_enabled(act->write, &pending) >= 0 && pending != SD_EVENT_OFF)
+		(void)write_store(act);
+	sd_event_source_disable_unref(act->write);
+	unit_free(act->unit);
+	store_clear(&act->before);
+	store_clear(&act->store);
+	if (act->fd >= 0)
+		(void)close(act->fd);
+	free(act->directory);
+	free(act);
+	return NULL;
+}
+
+u64 act_next_number(const struct act *act)
+{
+	return act->before.next_number;
+}
+
+const struct policy_memory *act_memories(const struct act *act, size_t *ret_n)
+{
+	*ret_n = act->before.n_memories;
+	return act->before.memories;
+}
+
+/* An ID.env whose alert does not fire any more: its hour begins. */
+static void note_resolved(struct act *act)
+{
+	_cleanup_free_ bool *firing = calloc(act->store.n_files + 1, sizeof(*firing));
+	struct timespec now;
+
+	if (!firing)
+		return;
+	for (size_t i = 0; i < act->store.n_memories; i++) {
+		const struct policy_memory *memory = &act->store.memories[i];
+		const struct store_file *file = store_find_file(&act->store, memory->number);
+
+		if (file && memory->state == ALERT_FIRING)
+			firing[file - act->store.files] = true;
+	}
+	(void)clock_gettime(CLOCK_REALTIME, &now);
+	for (size_t i = 0; i < act->store.n_files; i++)
+		if (!firing[i] && act->store.files[i].resolved.tv_sec == 0)
+			act->store.files[i].resolved = now;
+}
+
+static int remember(struct act *act, const struct policy *policy)
+{
+	_cleanup_free_ struct policy_memory *memories = NULL;
+	size_t n;
+	int r;
+
+	r = policy_remember(policy, &memories, &n);
+	if (r == 0)
+		r = store_set_memories(&act->store, memories, n);
+	if (r < 0)
+		return r;
+	act->store.next_number = policy_next_number(policy);
+	note_resolved(act);
+	return 0;
+}
+
+/* What the rule wants for a transition. */
+static unsigned wanted(const struct transition *transition)
+{
+	const struct rule *rule = transition->alert.rule;
+
+	if (transition->to != ALERT_FIRING &&
+	    (transition->to != ALERT_RESOLVED || transition->from != ALERT_FIRING))
+		return 0;
+	/* A dry run has no other effect, so that it is told whatever its actions. */
+	if (rule->dry_run)
+		return RULE_LOG;
+	return transition->to == ALERT_FIRING ? rule->actions & (RULE_LOG | RULE_UNIT)
+					      : rule->actions & RULE_LOG;
+}
+
+static void drop_limited(struct act *act, enum act_kind kind, unsigned action, unsigned *actions, u64 now_ns)
+{
+	if (!(*actions & action) || limit_take(&act->limits[kind], now_ns))
+		return;
+	*actions &= ~action;
+	count(act, kind, ACT_LIMITED);
+}
+
+static void tell_limited(struct act *act)
+{
+	static const char *const what[ACT_KINDS] = {
+		[ACT_LOG] = "entries of alerts are left out here",
+		[ACT_UNIT] = "units of alerts are not started",
+	};
+	u64 refused;
+
+	for (unsigned kind = 0; kind < ACT_KINDS; kind++)
+		if (limit_tell(&act->limits[kind], &refused))
+			log_full(LOG_WARNING, 0, NULL,
+				 "%llu %s, and more may follow: at most %d at once, then one each %llu s; "
+				 "`pebsctl alerts` has them all",
+				 (unsigned long long)refused, what[kind], LIMIT_BURST,
+				 LIMIT_EVERY_NS / NSEC_PER_SEC);
+}
+
+/* What will be done, noted in the store. */
+static int plan(struct act *act, const struct transition *transition, u64 now_ns, unsigned *ret)
+{
+	unsigned actions = wanted(transition);
+	int r = 0;
+
+	drop_limited(act, ACT_LOG, RULE_LOG, &actions, now_ns);
+	drop_limited(act, ACT_UNIT, RULE_UNIT, &actions, now_ns);
+	*ret = actions;
+	if (actions && transition->alert.number)
+		r = store_begin(&act->store, transition->alert.number, transition->to == ALERT_FIRING,
+				actions);
+	if (r == 0 && (actions & RULE_UNIT))
+		r = store_add_file(&act->store, transition->alert.number);
+	return r;
+}
+
+static int write_facts(struct act *act, u64 alert, const struct facts *facts)
+{
+	_cleanup_free_ char *text = NULL;
+	char name[PLACE_NAME_MAX];
+	int r;
+
+	r = facts_format(facts, &text);
+	if (r < 0)
+		return r;
+	place_name(alert, name);
+	return store_replace(act->fd, name, text, strlen(text));
+}
+
+static void run_log(struct act *act, const struct transition *transition, const struct facts *facts)
+{
+	count(act, ACT_LOG, journal_write(transition, facts) < 0 ? ACT_FAILED : ACT_DONE);
+	store_end(&act->store, transition->alert.number, transition->to == ALERT_FIRING, RULE_LOG);
+}
+
+/* `result`: of what must be before the unit is started. */
+static void run_unit(struct act *act, const struct transition *transition, bool stored, int result)
+{
+	u64 alert = transition->alert.number;
+	char name[UNIT_NAME_MAX];
+
+	if (stored && result == 0 && !act->no_units) {
+		unit_start(act->unit, alert);
+		return;
+	}
+	unit_name(alert, name);
+	if (act->no_units)
+		(void)log_error(
+			0,
+			"cannot start %s: systemd is not the service manager here; take `unit` out of "
+			"the rule's action",
+			name);
+	else if (stored)
+		(void)log_error(result, "%s is not started: cannot write its facts below %s", name,
+				act->directory);
+	count(act, ACT_UNIT, ACT_FAILED);
+	store_end(&act->store, alert, true, RULE_UNIT);
+}
+
+static void run(struct act *act, const struct transition *transition, unsigned actions, bool stored)
+{
+	_cleanup_(facts_clear) struct facts facts = {0};
+	int r;
+
+	r = facts_make(transition, &facts);
+	if (r == 0 && stored && (actions & RULE_UNIT) && !act->no_units)
+		r = write_facts(act, transition->alert.number, &facts);
+	if (actions & RULE_LOG)
+		run_log(act, transition, &facts);
+	if (actions & RULE_UNIT)
+		run_unit(act, transition, stored, r);
+}
+
+void act_on(struct act *act, const struct policy *policy, const struct transition *transitions, size_t n)
+{
+	_cleanup_free_ unsigned *actions = calloc(n ? n : 1, sizeof(*actions));
+	uint64_t now_us = 0;
+	bool stored;
+	int r;
+
+	if (n == 0)
+		return;
+	if (!actions) {
+		(void)log_error(-ENOMEM, "cannot act on %zu changes of alerts", n);
+		return;
+	}
+	(void)sd_event_now(sd_event_source_get_event(act->write), CLOCK_MONOTONIC, &now_us);
+	r = remember(act, policy);
+	for (size_t i = 0; i < n; i++) {
+		int planned = plan(act, &transitions[i], now_us * NSEC_PER_USEC, &actions[i]);
+
+		r = r < 0 ? r : planned;
+	}
+	if (r < 0)
+		(void)log_error(r, "cannot note what is to be done on %zu changes of alerts", n);
+	stored = r == 0 && write_store(act);
+	for (size_t i = 0; i < n; i++)
+		if (actions[i]) {
+			run(act, &transitions[i], actions[i], stored);
+			changed(act);
+		}
+	tell_limited(act);
+}
+
+static void remove_file(struct act *act, u64 alert)
+{
+	int r = place_remove(act->fd, alert);
+
+	if (r < 0) {
+		tell_write(act, r);
+		return;
+	}
+	if (!store_find_file(&act->store, alert))
+		return;
+	store_remove_file(&act->store, alert);
+	changed(act);
+}
+
+/* Left by who knows which daemon, or half written: nobody asks for it any more. */
+static void remove_orphan(void *userdata, u64 alert, bool whole)
+{
+	struct act *act = userdata;
+
+	(void)whole;
+	if (!store_find_file(&act->store, alert))
+		remove_file(act, alert);
+}
+
+void act_clean(struct act *act, const struct timespec *now)
+{
+	if (act->fd < 0 || (act->cleaned && llabs((long long)now->tv_sec - act->cleaned) < CLEAN_EVERY_S))
+		return;
+	act->cleaned = now->tv_sec;
+	for (size_t i = act->store.n_files; i-- > 0;) {
+		struct store_file *file = &act->store.files[i];
+
+		/* The clock was set back: an hour from now at the latest. */
+		if (file->resolved.tv_sec > now->tv_sec)
+			file->resolved = *now;
+		if (file->resolved.tv_sec && now->tv_sec - file->resolved.tv_sec >= RESOLVED_S)
+			remove_file(act, file->alert);
+	}
+	(void)place_scan(act->fd, remove_orphan, act);
+}
+
+u64 act_count(const struct act *act, enum act_kind kind, enum act_result result)
+{
+	return act->counts[kind][result];
+}
+
+const char *act_kind_name(enum act_kind kind)
+{
+	return kind == ACT_LOG ? "log" : "unit";
+}
+
+const char *act_result_name(enum act_result result)
+{
+	switch (result) {
+	case ACT_DONE:
+		return "done";
+	case ACT_FAILED:
+		return "failed";
+	default:
+		return "limited";
+	}
+}

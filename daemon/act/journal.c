@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "act/journal.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/text.h"
+
+int journal_priority(const char *severity)
+{
+	static const struct {
+		const char *word;
+		int priority;
+	} words[] = {
+		{"emergency", LOG_EMERG}, {"emerg", LOG_EMERG},     {"alert", LOG_ALERT},
+		{"critical", LOG_CRIT},   {"crit", LOG_CRIT},       {"error", LOG_ERR},
+		{"err", LOG_ERR},         {"warning", LOG_WARNING}, {"notice", LOG_NOTICE},
+		{"info", LOG_INFO},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++)
+		if (strcasecmp(severity, words[i].word) == 0)
+			return words[i].priority;
+	return LOG_WARNING;
+}
+
+/* "912.5", "31.2%": as the rule's configuration has it. */
+#define NUMBER_MAX 330
+static void number(const struct metric *metric, double value, char ret[NUMBER_MAX])
+{
+	bool share = metric->kind == METRIC_SHARE && !metric->ratio;
+
+	(void)snprintf(ret, NUMBER_MAX, "%.*f", metric->ratio ? 2 : 1, share ? 100 * value : value);
+	if (strcmp(ret + strlen(ret) - 2, ".0") == 0)
+		ret[strlen(ret) - 2] = '\0';
+	if (share && strlen(ret) + 1 < NUMBER_MAX)
+		(void)strcat(ret, "%");
+}
+
+/* "loads p99 is 912.5 cycles, at least 900 with confidence 95%"; `at_least`: of which bound. */
+static int value_text(const struct alert *alert, bool at_least, char **ret)
+{
+	const struct metric *metric = &alert->rule->metric;
+	double bound = at_least ? alert->estimate.bounds.low : alert->estimate.bounds.high;
+	char word[METRIC_TEXT_MAX], value[NUMBER_MAX], edge[NUMBER_MAX], confidence[FACTS_NUMBER_MAX];
+	int length;
+
+	metric_format(metric, word);
+	number(metric, alert->estimate.value, value);
+	number(metric, bound, edge);
+	facts_number(100 * alert->rule->confidence, confidence);
+	if (!alert->estimate.known)
+		length = asprintf(ret, "%s %s", alert->event_key, word);
+	else if (!isfinite(bound))
+		length = asprintf(ret, "%s %s is %s %s", alert->event_key, word, value, metric_unit(metric));
+	else
+		length =
+			asprintf(ret, "%s %s is %s %s, at %s %s with confidence %s%%", alert->event_key, word,
+				 value, metric_unit(metric), at_least ? "least" : "most", edge, confidence);
+	return length < 0 ? -ENOMEM : 0;
+}
+
+static int firing_text(const struct alert *alert, char **ret)
+{
+	_cleanup_free_ char *value = NULL;
+	char threshold[NUMBER_MAX], span[TEXT_NUMBER_MAX];
+	const struct rule *rule = alert->rule;
+
+	if (value_text(alert, !rule->below, &value) < 0)
+		return -ENOMEM;
+	number(&rule->metric, alert->limits.threshold, threshold);
+	text_span((double)rule->for_ns / (double)NSEC_PER_SEC, span);
+	if (asprintf(ret, "%s, %s %s%s%s", value, rule->below ? "below" : "above", threshold,
+		     rule->for_ns ? " for " : "", rule->for_ns ? span : "") < 0)
+		return -ENOMEM;
+	return 0;
+}
+
+static int clear_text(const struct alert *alert, char **ret)
+{
+	_cleanup_free_ char *value = NULL;
+	const struct rule *rule = alert->rule;
+	char clear[NUMBER_MAX];
+
+	if (value_text(alert, rule->below, &value) < 0)
+		return -ENOMEM;
+	number(&rule->metric, alert->limits.clear, clear);
+	if (asprintf(ret, "%s, no longer %s %s", value, rule->below ? "below" : "above", clear) < 0)
+		return -ENOMEM;
+	return 0;
+}
+
+static int reason_text(const struct transition *transition, char **ret)
+{
+	const struct alert *alert = &transition->alert;
+	const char *text = "";
+
+	if (transition->to == ALERT_FIRING)
+		return firing_text(alert, ret);
+	switch (alert->end) {
+	case ALERT_END_CLEAR:
+		return clear_text(alert, ret);
+	case ALERT_END_GONE:
+		text = "the cgroup is gone";
+		break;
+	case ALERT_END_RULE:
+		text = "the rule was changed or taken out of the configuration";
+		break;
+	case ALERT_END_IGNORED:
+		text = "the rule is not for this cgroup any more, or the cgroup's directory says to ignore "
+		       "it";
+		break;
+	}
+	*ret = strdup(text);
+	return *ret ? 0 : -ENOMEM;
+}
+
+/* " after 5min 3s"; nothing where the clock was set back. */
+static void after_text(const struct alert *alert, char ret[TEXT_NUMBER_MAX + 8])
+{
+	double seconds = (double)(alert->resolved.tv_sec - alert->fired.tv_sec);
+	char span[TEXT_NUMBER_MAX];
+
+	*ret = '\0';
+	if (alert->fired.tv_sec == 0 || seconds < 0)
+		return;
+	text_span(seconds, span);
+	(void)snprintf(ret, TEXT_NUMBER_MAX + 8, " after %s", span);
+}
+
+int journal_message(const struct transition *transition, char **ret)
+{
+	const struct alert *alert = &transition->alert;
+	_cleanup_free_ char *cgroup = text_visible(alert->cgroup);
+	_cleanup_free_ char *severity = text_visible(alert->rule->severity);
+	_cleanup_free_ char *reason = NULL;
+	bool fires = transition->to == ALERT_FIRING;
+	char after[TEXT_NUMBER_MAX + 8];
+	int length;
+
+	if (!cgroup || !severity || reason_text(transition, &reason) < 0)
+		return -ENOMEM;
+	after_text(alert, after);
+	if (alert->rule->dry_run)
+		length = asprintf(ret, "dry run: %s would %s on %s: %s", alert->rule->name,
+				  fires ? "fire" : "resolve", cgroup, reason);
+	else if (fires)
+		length = asprintf(ret, "alert %llu (%s): %s fires on %s: %s",
+				  (unsigned long long)alert->number, severity, alert->rule->name, cgroup,
+				  reason);
+	else
+		length =
+			asprintf(ret, "alert %llu: %s resolved on %s%s: %s",
+				 (unsigned long long)alert->number, alert->rule->name, cgroup, after, reason);
+	return length < 0 ? -ENOMEM : 0;
+}
+
+void journal_fields(const struct transition *transition, const struct facts *facts,
+		    struct log_field ret[FACTS_MAX + 2])
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < facts->n; i++)
+		ret[n++] = (struct log_field){facts->list[i].name, facts->list[i].value};
+	/* Who counts alerts by these ids is not to count what only might have been. */
+	if (!transition->alert.rule->dry_run)
+		ret[n++] = (struct log_field){"MESSAGE_ID", transition->to == ALERT_FIRING
+								    ? JOURNAL_FIRING_ID
+								    : JOURNAL_RESOLVED_ID};
+	ret[n] = (struct log_field){NULL, NULL};
+}
+
+int journal_write(const struct transition *transition, const struct facts *facts)
+{
+	struct log_field fields[FACTS_MAX + 2];
+	_cleanup_free_ char *message = NULL;
+	int priority = LOG_NOTICE;
+
+	if (journal_message(transition, &message) < 0)
+		return -ENOMEM;
+	journal_fields(transition, facts, fields);
+	if (transition->to == ALERT_FIRING && !transition->alert.rule->dry_run)
+		priority = journal_priority(transition->alert.rule->severity);
+	log_full(priority, 0, fields, "%s", message);
+	return 0;
+}

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "act/store.h"
+
+/* 50,000 alerts and more. */
+#define BYTES_MAX ((size_t)64 << 20)
+
+/* -EBADMSG: no file of ours. */
+static int read_all(int directory, char **ret, size_t *ret_length)
+{
+	_cleanup_close_ int fd =
+		openat(directory, STORE_FILE, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
+	_cleanup_free_ char *text = NULL;
+	size_t length = 0;
+	struct stat st;
+
+	if (fd < 0)
+		return errno == ELOOP ? -EBADMSG : -errno;
+	if (fstat(fd, &st) < 0)
+		return -errno;
+	if (!S_ISREG(st.st_mode) || (size_t)st.st_size > BYTES_MAX)
+		return -EBADMSG;
+	text = malloc((size_t)st.st_size + 1);
+	if (!text)
+		return -ENOMEM;
+	while (length < (size_t)st.st_size) {
+		ssize_t n = read(fd, text + length, (size_t)st.st_size - length);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		if (n == 0)
+			break;
+		length += (size_t)n;
+	}
+	*ret = TAKE_PTR(text);
+	*ret_length = length;
+	return 0;
+}
+
+static int move_aside(int directory, const char *wrong, char **ret_message)
+{
+	int r = 0;
+
+	/* What is a directory there could not be replaced. */
+	if (renameat(directory, STORE_FILE, directory, STORE_BAD) < 0)
+		r = -errno;
+	if (asprintf(
+		    ret_message,
+		    "the state of alerts in %s can't be taken over: %s; %s, and begun anew: alerts that were "
+		    "pending or firing begin anew, too",
+		    STORE_FILE, wrong, r < 0 ? "it can't be moved aside" : "it is kept as " STORE_BAD) < 0)
+		*ret_message = NULL;
+	return r;
+}
+
+int store_read(int directory, struct store *ret, char **ret_message)
+{
+	_cleanup_free_ char *text = NULL;
+	const char *wrong = "it is no file of pebsd's";
+	size_t length = 0;
+	int r;
+
+	*ret_message = NULL;
+	store_init(ret);
+	r = read_all(directory, &text, &length);
+	if (r == -ENOENT)
+		return 0;
+	if (r == 0)
+		r = store_parse(text, length, ret, &wrong);
+	if (r == -EBADMSG)
+		return move_aside(directory, wrong, ret_message);
+	return r;
+}
+
+static int write_all(int fd, const char *text, size_t length)
+{
+	while (length > 0) {
+		ssize_t n = write(fd, text, length);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		text += n;
+		length -= (size_t)n;
+	}
+	return fsync(fd) < 0 ? -errno : 0;
+}
+
+int store_replace(int directory, const char *name, const char *text, size_t length)
+{
+	_cleanup_free_ char *new = NULL;
+	_cleanup_close_ int fd = -1;
+	int r;
+
+	if (asprintf(&new, "%s.new", name) < 0) {
+		new = NULL;
+		return -ENOMEM;
+	}
+	/* One that was left is neither followed nor written into. */
+	if (unlinkat(directory, new, 0) < 0 && errno != ENOENT)
+		return -errno;
+	fd = openat(directory, new, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return -errno;
+	r = write_all(fd, text, length);
+	if (r == 0 && renameat(directory, new, directory, name) < 0)
+		r = -errno;
+	if (r < 0) {
+		(void)unlinkat(directory, new, 0);
+		return r;
+	}
+	return fsync(directory) < 0 ? -errno : 0;
+}
+
+int store_write(int directory, const struct store *store)
+{
+	_cleanup_free_ char *text = NULL;
+	size_t length;
+	int r;
+
+	r = store_format(store, &text, &length);
+	if (r < 0)
+		return r;
+	return store_replace(directory, STORE_FILE, text, length);
+}

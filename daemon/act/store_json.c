@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#include "act/store.h"
+#include "base/json_get.h"
+#include "base/utf8.h"
+#include "export/json_writer.h"
+
+#define VERSION     1
+#define DEPTH       5
+#define REPLACEMENT "\xef\xbf\xbd" /* U+FFFD */
+
+/* The last second of the year 9999: times are shown with four digits. */
+#define SECONDS_MAX 253402300799ULL
+
+static const char *const state_words[] = {
+	[ALERT_PENDING] = "pending", [ALERT_FIRING] = "firing", [ALERT_RESOLVED] = "resolved"};
+
+/* To the last bit; nothing where there is no such number. */
+static void put_double(struct json_writer *writer, json_object *object, const char *key, double value)
+{
+	if (isfinite(value))
+		json_put(writer, object, key, json_object_new_double(value));
+}
+
+static void put_time(struct json_writer *writer, json_object *object, const char *key,
+		     const struct timespec *time)
+{
+	json_object *pair;
+
+	if (time->tv_sec == 0 && time->tv_nsec == 0)
+		return;
+	pair = json_checked(writer, json_object_new_array());
+	json_append(writer, pair, json_object_new_uint64((u64)time->tv_sec));
+	json_append(writer, pair, json_object_new_uint64((u64)time->tv_nsec));
+	json_put(writer, object, key, pair);
+}
+
+static json_object *memory_json(struct json_writer *writer, const struct policy_memory *memory)
+{
+	json_object *object = json_checked(writer, json_object_new_object());
+
+	json_put_text(writer, object, "rule", memory->rule);
+	json_put_u64(writer, object, "fingerprint", memory->fingerprint);
+	json_put_text(writer, object, "cgroup", memory->cgroup);
+	json_put_text(writer, object, "event", memory->event_key);
+	json_put_u64(writer, object, "alert", memory->number);
+	json_put_text(writer, object, "state", state_words[memory->state]);
+	json_put_u64(writer, object, "held_ns", memory->held_ns);
+	put_time(writer, object, "since", &memory->since);
+	put_time(writer, object, "breached", &memory->breached);
+	put_time(writer, object, "fired", &memory->fired);
+	put_time(writer, object, "resolved", &memory->resolved);
+	put_double(writer, object, "value", memory->value);
+	put_double(writer, object, "low", memory->low);
+	put_double(writer, object, "high", memory->high);
+	return object;
+}
+
+static json_object *intent_json(struct json_writer *writer, const struct store_intent *intent)
+{
+	json_object *object = json_checked(writer, json_object_new_object());
+
+	json_put_u64(writer, object, "alert", intent->alert);
+	json_put(writer, object, "firing", json_object_new_boolean(intent->firing));
+	json_put(writer, object, "log", json_object_new_boolean((intent->actions & RULE_LOG) != 0));
+	json_put(writer, object, "unit", json_object_new_boolean((intent->actions & RULE_UNIT) != 0));
+	return object;
+}
+
+static json_object *file_json(struct json_writer *writer, const struct store_file *file)
+{
+	json_object *object = json_checked(writer, json_object_new_object());
+
+	json_put_u64(writer, object, "alert", file->alert);
+	put_time(writer, object, "resolved", &file->resolved);
+	return object;
+}
+
+int store_format(const struct store *store, char **ret, size_t *ret_length)
+{
+	struct json_writer writer = {0};
+	_cleanup_json_ json_object *object = json_checked(&writer, json_object_new_object());
+	json_object *memories = json_checked(&writer, json_object_new_array());
+	json_object *intents = json_checked(&writer, json_object_new_array());
+	json_object *files = json_checked(&writer, json_object_new_array());
+	const char *text;
+
+	json_put_u64(&writer, object, "version", VERSION);
+	json_put_text(&writer, object, "boot", store->boot);
+	json_put_u64(&writer, object, "next_alert", store->next_number);
+	for (size_t i = 0; i < store->n_memories; i++)
+		if (store->memories[i].state != ALERT_INACTIVE)
+			json_append(&writer, memories, memory_json(&writer, &store->memories[i]));
+	for (size_t i = 0; i < store->n_intents; i++)
+		json_append(&writer, intents, intent_json(&writer, &store->intents[i]));
+	for (size_t i = 0; i < store->n_files; i++)
+		json_append(&writer, files, file_json(&writer, &store->files[i]));
+	json_put(&writer, object, "alerts", memories);
+	json_put(&writer, object, "begun", intents);
+	json_put(&writer, object, "files", files);
+	if (writer.failed)
+		return -ENOMEM;
+	text = json_object_to_json_string_length(object, JSON_C_TO_STRING_PLAIN, ret_length);
+	*ret = text ? strdup(text) : NULL;
+	return *ret ? 0 : -ENOMEM;
+}
+
+static int hex_digit(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+/* The name of a shown form; NULL where it is none, or memory is short. */
+static char *read_name(const json_object *object, const char *key)
+{
+	const char *shown = json_get_text(object, key);
+	_cleanup_free_ char *name = NULL;
+	char *to;
+
+	if (!shown || !*shown)
+		return NULL;
+	name = strdup(shown);
+	if (!name)
+		return NULL;
+	to = name;
+	for (const char *from = shown; *from;) {
+		int high, low;
+
+		if (strncmp(from, REPLACEMENT, strlen(REPLACEMENT)) != 0) {
+			*to++ = *from++;
+			continue;
+		}
+		from += strlen(REPLACEMENT);
+		high = hex_digit(from[0]);
+		low = high < 0 ? -1 : hex_digit(from[1]);
+		if (low < 0 || (high == 0 && low == 0))
+			return NULL;
+		*to++ = (char)(high * 16 + low);
+		from += 2;
+	}
+	*to = '\0';
+	return utf8_is_shown_as(name, shown) ? TAKE_PTR(name) : NULL;
+}
+
+static bool read_u64_of(const json_object *array, size_t i, u64 max, u64 *ret)
+{
+	json_object *value = json_object_array_get_idx(array, i);
+
+	if (!json_object_is_type(value, json_type_int) || json_object_get_int64(value) < 0)
+		return false;
+	*ret = json_object_get_uint64(value);
+	return *ret <= max;
+}
+
+/* Absent is 0. */
+static bool read_time(const json_object *object, const char *key, struct timespec *ret)
+{
+	json_object *pair = json_get(object, key);
+	u64 seconds, nanoseconds;
+
+	*ret = (struct timespec){0};
+	if (!pair)
+		return true;
+	if (!json_object_is_type(pair, json_type_array) || json_object_array_length(pair) != 2 ||
+	    !read_u64_of(pair, 0, SECONDS_MAX, &seconds) ||
+	    !read_u64_of(pair, 1, NSEC_PER_SEC - 1, &nanoseconds))
+		return false;
+	*ret = (struct timespec){.tv_sec = (time_t)seconds, .tv_nsec = (long)nanoseconds};
+	return true;
+}
+
+static bool read_double(const json_object *object, const char *key, double absent, double *ret)
+{
+	*ret = absent;
+	if (!json_get(object, key))
+		return true;
+	return json_get_double(object, key, ret) && isfinite(*ret);
+}
+
+static bool read_state(const json_object *object, enum alert_state *ret)
+{
+	const char *word = json_get_text(object, "state");
+
+	for (unsigned state = ALERT_PENDING; word && state < ARRAY_SIZE(state_words); state++)
+		if (strcmp(word, state_words[state]) == 0) {
+			*ret = state;
+			return true;
+		}
+	return false;
+}
+
+static bool read_rule(const json_object *object, char ret[RULE_NAME_MAX])
+{
+	const char *name = json_get_text(object, "rule");
+
+	if (!name || !*name || strlen(name) >= RULE_NAME_MAX ||
+	    strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.") != strlen(name))
+		return false;
+	(void)stpcpy(ret, name);
+	return true;
+}
+
+/* What was made is the caller's also where it fails. */
+static bool read_memory(const json_object *object, u64 next, struct policy_memory *ret)
+{
+	ret->cgroup = read_name(object, "cgroup");
+	ret->event_key = read_name(object, "event");
+	return ret->cgroup && ret->event_key && read_rule(object, ret->rule) &&
+	       json_get_u64(object, "fingerprint", &ret->fingerprint) &&
+	       json_get_u64(object, "alert", &ret->number) && ret->number < next &&
+	       read_state(object, &ret->state) && (ret->state == ALERT_PENDING || ret->number > 0) &&
+	       json_get_u64(object, "held_ns", &ret->held_ns) && read_time(object, "since", &ret->since) &&
+	       read_time(object, "breached", &ret->breached) && read_time(object, "fired", &ret->fired) &&
+	       read_time(object, "resolved", &ret->resolved) &&
+	       read_double(object, "value", NAN, &ret->value) &&
+	       read_double(object, "low", -INFINITY, &ret->low) &&
+	       read_double(object, "high", INFINITY, &ret->high);
+}
+
+static bool read_number(const json_object *object, u64 next, u64 *ret)
+{
+	return json_get_u64(object, "alert", ret) && *ret > 0 && *ret < next;
+}
+
+static bool read_intent(const json_object *object, u64 next, struct store_intent *ret)
+{
+	bool log, unit;
+
+	if (!read_number(object, next, &ret->alert) || !json_get_bool(object, "firing", &ret->firing) ||
+	    !json_get_bool(object, "log", &log) || !json_get_bool(object, "unit", &unit))
+		return false;
+	ret->actions = (log ? RULE_LOG : 0U) | (unit ? RULE_UNIT : 0U);
+	return ret->actions != 0;
+}
+
+static bool read_file(const json_object *object, u64 next, struct store_file *ret)
+{
+	return read_number(object, next, &ret->alert) && read_time(object, "resolved", &ret->resolved);
+}
+
+/* Room for what is in the array: at least one. */
+static void *room_for(const json_object *array, size_t size)
+{
+	size_t n = json_object_array_length(array);
+
+	return calloc(n ? n : 1, size);
+}
+
+static int read_lists(const json_object *object, struct store *store, const char **ret_wrong)
+{
+	const json_object *memories = json_get_array(object, "alerts");
+	const json_object *intents = json_get_array(object, "begun");
+	const json_object *files = json_get_array(object, "files");
+
+	*ret_wrong = "a list is not there";
+	if (!memories || !intents || !files)
+		return -EBADMSG;
+	store->memories = room_for(memories, sizeof(*store->memories));
+	store->intents = room_for(intents, sizeof(*store->intents));
+	store->files = room_for(files, sizeof(*store->files));
+	if (!store->memories || !store->intents || !store->files)
+		return -ENOMEM;
+	*ret_wrong = "an alert can't be read";
+	for (size_t i = 0; i < json_object_array_length(memories); i++)
+		if (!read_memory(json_object_array_get_idx(memories, i), store->next_number,
+				 &store->memories[store->n_memories++]))
+			return -EBADMSG;
+	*ret_wrong = "an action can't be read";
+	for (size_t i = 0; i < json_object_array_length(intents); i++)
+		if (!read_intent(json_object_array_get_idx(intents, i), store->next_number,
+				 &store->intents[store->n_intents++]))
+			return -EBADMSG;
+	*ret_wrong = "a file's alert can't be read, or is out of order";
+	for (size_t i = 0; i < json_object_array_length(files); i++)
+		if (!read_file(json_object_array_get_idx(files, i), store->next_number,
+			       &store->files[store->n_files++]) ||
+		    (i > 0 && store->files[i].alert <= store->files[i - 1].alert))
+			return -EBADMSG;
+	return 0;
+}
+
+static int read_store(const json_object *object, struct store *store, const char **ret_wrong)
+{
+	const char *boot = json_get_text(object, "boot");
+	u64 version;
+
+	*ret_wrong = "it has no version";
+	if (!json_get_u64(object, "version", &version))
+		return -EBADMSG;
+	*ret_wrong = "it is of another version";
+	if (version != VERSION)
+		return -EBADMSG;
+	*ret_wrong = "the boot can't be read";
+	if (!boot || strlen(boot) >= STORE_BOOT_MAX)
+		return -EBADMSG;
+	(void)stpcpy(store->boot, boot);
+	*ret_wrong = "the next alert's number can't be read";
+	if (!json_get_u64(object, "next_alert", &store->next_number) || store->next_number == 0)
+		return -EBADMSG;
+	return read_lists(object, store, ret_wrong);
+}
+
+int store_parse(const char *text, size_t length, struct store *ret, const char **ret_wrong)
+{
+	_cleanup_json_ json_object *object = NULL;
+	_cleanup_(store_clear) struct store store;
+	int r;
+
+	store_init(&store);
+	*ret_wrong = "it is no JSON";
+	r = json_parse(text, length, DEPTH, &object);
+	if (r == 0)
+		r = read_store(object, &store, ret_wrong);
+	if (r < 0)
+		return r;
+	*ret = store;
+	store = (struct store){0};
+	return 0;
+}

@@ -1,0 +1,383 @@
+// SPDX-License-Identifier: GPL-2.0
+/* GetRules, GetAlerts, Explain and GetNeighbours on the control socket, of a policy at work. */
+#include <criterion/criterion.h>
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+
+#include "base/json_get.h"
+#include "example_policy.h"
+#include "example_snapshot.h"
+#include "export/control.h"
+#include "export/control_interface.h"
+#include "export/json_rules.h"
+#include "varlink_peer.h"
+
+struct backend {
+	int snapshot_error;
+	int neighbours_error;
+	const char *path; /* of the first cgroup, NULL: as it is */
+	char asked[64];   /* whose neighbours */
+	struct policy *policy;
+};
+
+static sd_event *event;
+static struct control *control;
+static struct backend backend;
+static char directory[] = "/tmp/pebsd-control-XXXXXX";
+static char socket_path[128];
+
+static int snapshot(void *userdata, const struct maybe_double *window_seconds, const struct snapshot **ret)
+{
+	const struct backend *books = userdata;
+	struct snapshot *example = example_perf();
+
+	cr_expect_not(window_seconds->known);
+	if (books->snapshot_error)
+		return books->snapshot_error;
+	if (books->path)
+		example->cgroups[0].path = books->path;
+	*ret = example;
+	return 0;
+}
+
+static const struct policy *policy_of(void *userdata)
+{
+	const struct backend *books = userdata;
+
+	return books->policy;
+}
+
+static int neighbours(void *userdata, const char *path, struct neighbours_report **ret)
+{
+	struct backend *books = userdata;
+
+	(void)snprintf(books->asked, sizeof(books->asked), "%s", path);
+	if (books->neighbours_error)
+		return books->neighbours_error;
+	*ret = example_neighbours();
+	return *ret ? 0 : -ENOMEM;
+}
+
+static void start(void)
+{
+	const struct control_backend callbacks = {
+		.snapshot = snapshot, .policy = policy_of, .neighbours = neighbours, .userdata = &backend};
+	_cleanup_free_ char *message = NULL;
+
+	cr_assert_not_null(mkdtemp(directory));
+	(void)snprintf(socket_path, sizeof(socket_path), "%s/control.sock", directory);
+	backend.policy = example_policy();
+	cr_assert_not_null(backend.policy);
+	cr_assert_geq(sd_event_new(&event), 0);
+	cr_assert_eq(control_new(event, socket_path, NULL, &callbacks, &control, &message), 0, "%s", message);
+}
+
+static void stop(void)
+{
+	control = control_free(control);
+	event = sd_event_unref(event);
+	policy_free(backend.policy);
+	cr_expect_eq(rmdir(directory), 0);
+}
+
+TestSuite(control_policy, .init = start, .fini = stop, .timeout = 60);
+
+/* The reply's parameters, or of an error itself; the caller puts it. */
+static json_object *call(int fd, const char *text)
+{
+	_cleanup_free_ char *reply = NULL;
+	_cleanup_json_ json_object *message = NULL;
+
+	peer_call(event, fd, text);
+	reply = peer_receive(event, fd, NULL);
+	cr_assert_not_null(reply, "%s", text);
+	cr_assert_eq(json_parse(reply, strlen(reply), 32, &message), 0);
+	return json_object_get(json_get(message, "error") ? message : json_get(message, "parameters"));
+}
+
+static void expect_invalid(int fd, const char *text, const char *parameter)
+{
+	_cleanup_json_ json_object *reply = call(fd, text);
+
+	cr_assert_not_null(json_get_text(reply, "error"), "%s was taken", text);
+	cr_expect_str_eq(json_get_text(reply, "error"), "org.varlink.service.InvalidParameter");
+	cr_expect_str_eq(json_get_text(json_get(reply, "parameters"), "parameter"), parameter);
+}
+
+/* An item of an array by a member's text; NULL: there is none. */
+static json_object *item_of(json_object *array, const char *key, const char *text)
+{
+	for (size_t i = 0; i < json_object_array_length(array); i++) {
+		json_object *item = json_object_array_get_idx(array, i);
+
+		if (json_get_text(item, key) && strcmp(json_get_text(item, key), text) == 0)
+			return item;
+	}
+	return NULL;
+}
+
+Test(control_policy, rules_with_what_they_judge)
+{
+	_cleanup_close_ int fd = peer_connect(socket_path);
+	_cleanup_json_ json_object *reply = call(fd, "{\"method\":\"io.pebsd.GetRules\"}");
+	json_object *rules = json_get_array(reply, "rules");
+	json_object *slow;
+	u64 firing = 7, pending = 7;
+
+	cr_assert_not_null(rules, "%s", json_object_to_json_string(reply));
+	cr_expect_str_eq(json_get_text(reply, "origin"), "perf");
+	cr_expect_eq(json_object_array_length(rules), 4);
+	slow = item_of(rules, "rule", "slow-db");
+	cr_expect_eq(json_object_array_get_idx(rules, 0), slow,
+		     "they come in the order of the configuration");
+	cr_expect(json_get_u64(json_get(slow, "cgroups"), "firing", &firing) && firing == 1);
+	cr_expect(json_get_u64(json_get(slow, "cgroups"), "pending", &pending) && pending == 0);
+	cr_expect_null(json_get(json_get(slow, "cgroups"), "inactive"), "/ is none of its cgroups");
+	expect_invalid(fd, "{\"method\":\"io.pebsd.GetRules\",\"parameters\":{\"x\":1}}", "x");
+}
+
+Test(control_policy, alerts)
+{
+	_cleanup_close_ int fd = peer_connect(socket_path);
+	_cleanup_json_ json_object *reply = call(fd, "{\"method\":\"io.pebsd.GetAlerts\"}");
+	json_object *alert = item_of(json_get_array(reply, "alerts"), "rule", "slow-db");
+	double low = 0, threshold = 0;
+	u64 number = 0;
+
+	cr_assert_not_null(alert, "%s", json_object_to_json_string(reply));
+	cr_expect(json_get_u64(alert, "alert", &number) && number >= 17);
+	cr_expect_str_eq(json_get_text(alert, "state"), "firing");
+	cr_expect_str_eq(json_get_text(alert, "cgroup"), "/system.slice/db.service");
+	cr_expect_str_eq(json_get_text(alert, "event"), "loads");
+	cr_expect(json_get_double(alert, "above", &threshold) && threshold == 896);
+	cr_expect(json_get_double(alert, "low", &low) && low >= threshold);
+	cr_expect_not_null(json_get_text(alert, "breached"));
+	expect_invalid(fd, "{\"method\":\"io.pebsd.GetAlerts\",\"parameters\":{\"rule\":\"x\"}}", "rule");
+}
+
+#define EXPLAIN(rule, cgroup) \
+	"{\"method\":\"io.pebsd.Explain\",\"parameters\":{\"rule\":\"" rule "\",\"cgroup\":\"" cgroup "\"}}"
+
+Test(control_policy, explained)
+{
+	_cleanup_close_ int fd = peer_connect(socket_path);
+	_cleanup_json_ json_object *reply = call(fd, EXPLAIN("slow-db", "/system.slice/db.service"));
+	json_object *judged = json_object_array_get_idx(json_get_array(reply, "judged"), 0);
+
+	cr_assert_not_null(judged, "%s", json_object_to_json_string(reply));
+	cr_expect_str_eq(json_get_text(json_get(reply, "rule"), "rule"), "slow-db");
+	cr_expect_str_eq(json_get_text(judged, "state"), "firing");
+	cr_expect_gt(json_object_array_length(json_get_array(judged, "sentences")), 3);
+}
+
+Test(control_policy, what_cannot_be_explained)
+{
+	_cleanup_close_ int fd = peer_connect(socket_path);
+
+	peer_expect(event, fd, EXPLAIN("no-such", "/system.slice/db.service"),
+		    "{\"error\":\"io.pebsd.NoSuchRule\",\"parameters\":{\"rule\":\"no-such\"}}");
+	peer_expect(event, fd, EXPLAIN("slow-db", "/never"),
+		    "{\"error\":\"io.pebsd.NoSuchCgroup\",\"parameters\":{\"cgroup\":\"/never\"}}");
+	/* It was sampled, and is none of the rule's. */
+	peer_expect(event, fd, EXPLAIN("slow-db", "/"),
+		    "{\"error\":\"io.pebsd.NoSuchCgroup\",\"parameters\":{\"cgroup\":\"/\"}}");
+	expect_invalid(fd, "{\"method\":\"io.pebsd.Explain\",\"parameters\":{\"cgroup\":\"/\"}}", "rule");
+	expect_invalid(fd, "{\"method\":\"io.pebsd.Explain\",\"parameters\":{\"rule\":\"slow-db\"}}",
+		       "cgroup");
+	expect_invalid(fd, "{\"method\":\"io.pebsd.Explain\",\"parameters\":{\"rule\":1,\"cgroup\":\"/\"}}",
+		       "rule");
+	expect_invalid(
+		fd,
+		"{\"method\":\"io.pebsd.Explain\",\"parameters\":{\"rule\":\"a\",\"cgroup\":\"/\",\"x\":1}}",
+		"x");
+}
+
+/* A subtree is judged though its top has no sample of its own. */
+Test(control_policy, a_subtree_is_found_by_the_policy)
+{
+	_cleanup_close_ int fd = peer_connect(socket_path);
+	_cleanup_json_ json_object *reply = call(fd, EXPLAIN("remote", "/system.slice"));
+	json_object *judged = json_object_array_get_idx(json_get_array(reply, "judged"), 0);
+	u64 samples = 0;
+
+	cr_assert_not_null(judged, "%s", json_object_to_json_string(reply));
+	cr_expect_str_eq(json_get_text(judged, "cgroup"), "/system.slice");
+	cr_expect(json_get_u64(judged, "samples", &samples) && samples >= 6000);
+}
+
+/* It has samples, though the policy knows of none: nothing is judged, and no error. */
+Test(control_policy, a_cgroup_without_the_event)
+{
+	_cleanup_close_ int fd = peer_connect(socket_path);
+	_cleanup_json_ json_object *reply = NULL;
+
+	backend.path = "/system.slice/db-\xff.service";
+	reply = call(fd, EXPLAIN("slow-db", "/system.slice/db-\xef\xbf\xbd"
+					    "ff.service"));
+	cr_assert_not_null(json_get_array(reply, "judged"), "%s", json_object_to_json_string(reply));
+	cr_expect_eq(json_object_array_length(json_get_array(reply, "judged")), 0);
+}
+
+#define NEIGHBOURS(cgroup) \
+	"{\"method\":\"io.pebsd.GetNeighbours\",\"parameters\":{\"cgroup\":\"" cgroup "\"}}"
+
+Test(control_policy, neighbours)
+{
+	_cleanup_close_ int fd = peer_connect(socket_path);
+	_cleanup_json_ json_object *reply = NULL;
+
+	/* Asked by the form that is shown, looked up by its own. */
+	backend.path = "/db\xff";
+	reply = call(fd, NEIGHBOURS("/db\xef\xbf\xbd"
+				    "ff"));
+	cr_assert_not_null(json_get_text(reply, "verdict"), "%s", json_object_to_json_string(reply));
+	cr_expect_str_eq(json_get_text(reply, "verdict"), "named");
+	cr_expect_str_eq(json_get_text(reply, "cgroup"), "/db\xef\xbf\xbd"
+							 "ff");
+	cr_expect_str_eq(backend.asked, "/db\xff");
+	cr_expect_not_null(item_of(json_get_array(reply, "neighbours"), "cgroup", "/batch"));
+}
+
+Test(control_policy, neighbours_that_cannot_be_told)
+{
+	_cleanup_close_ int fd = peer_connect(socket_path);
+
+	peer_expect(event, fd, NEIGHBOURS("/never"),
+		    "{\"error\":\"io.pebsd.NoSuchCgroup\",\"parameters\":{\"cgroup\":\"/never\"}}");
+	cr_expect_str_eq(backend.asked, "");
+	backend.neighbours_error = -ENOENT;
+	peer_expect(event, fd, NEIGHBOURS("/"),
+		    "{\"error\":\"io.pebsd.NoSuchCgroup\",\"parameters\":{\"cgroup\":\"/\"}}");
+	backend.neighbours_error = -ENODATA;
+	peer_expect(event, fd, NEIGHBOURS("/"),
+		    "{\"error\":\"io.pebsd.NotMeasured\",\"parameters\":{\"what\":\"neighbours\",\"reason\":"
+		    "\"it takes an event of loads with a latency and a data source, and some collections of "
+		    "it\"}}");
+	expect_invalid(fd, "{\"method\":\"io.pebsd.GetNeighbours\"}", "cgroup");
+	expect_invalid(
+		fd, "{\"method\":\"io.pebsd.GetNeighbours\",\"parameters\":{\"cgroup\":\"/\",\"x\":1}}", "x");
+}
+
+Test(control_policy, before_the_first_collection)
+{
+	static const char *const calls[] = {"{\"method\":\"io.pebsd.GetRules\"}",
+					    "{\"method\":\"io.pebsd.GetAlerts\"}", EXPLAIN("slow-db", "/"),
+					    NEIGHBOURS("/")};
+	_cleanup_close_ int fd = peer_connect(socket_path);
+
+	backend.snapshot_error = -ENODATA;
+	for (size_t i = 0; i < ARRAY_SIZE(calls); i++)
+		peer_expect(event, fd, calls[i],
+			    "{\"error\":\"io.pebsd.NotMeasured\",\"parameters\":{\"what\":\"samples\","
+			    "\"reason\":\"nothing was collected yet; try again in a few seconds\"}}");
+}
+
+/* Who may connect may ask: the socket's mode says who that is. */
+Test(control_policy, others_than_root_may_ask)
+{
+	static const char text[] =
+		"{\"method\":\"io.pebsd.GetNeighbours\",\"parameters\":{\"cgroup\":\"/\"}}";
+	int result[2];
+	char answer[4096] = {0};
+	ssize_t n;
+	pid_t child;
+
+	if (getuid() != 0)
+		cr_skip("needs root to become someone else");
+	cr_assert_eq(pipe(result), 0);
+	cr_assert_eq(chmod(socket_path, 0666) | chmod(directory, 0755), 0);
+	child = fork();
+	if (child == 0) {
+		struct sockaddr_un address = {.sun_family = AF_UNIX};
+		int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+
+		(void)stpcpy(address.sun_path, socket_path);
+		if (setresuid(65534, 65534, 65534) < 0 ||
+		    connect(fd, (struct sockaddr *)&address, sizeof(address)) < 0 ||
+		    send(fd, text, sizeof(text), 0) < 0)
+			_exit(1);
+		n = recv(fd, answer, sizeof(answer), 0);
+		_exit(write(result[1], answer, (size_t)n) != n);
+	}
+	(void)close(result[1]);
+	for (int i = 0; i < 20 && waitpid(child, NULL, WNOHANG) == 0; i++)
+		(void)sd_event_run(event, 100000);
+	n = read(result[0], answer, sizeof(answer) - 1);
+	cr_assert_gt(n, 0);
+	cr_expect_not_null(strstr(answer, "\"verdict\":\"named\""), "%s", answer);
+}
+
+/* The watch event of an alert: what control_publish() makes of json_transition(). */
+Test(control_policy, watchers_are_told_of_alerts)
+{
+	_cleanup_close_ int fd = peer_connect(socket_path);
+	_cleanup_free_ struct alert *alerts = NULL;
+	_cleanup_json_ json_object *message = NULL;
+	_cleanup_free_ char *got = NULL;
+	struct transition transition = {.from = ALERT_PENDING, .to = ALERT_FIRING};
+	json_object *item;
+	size_t n;
+
+	cr_assert_eq(policy_alerts(backend.policy, &alerts, &n), 0);
+	cr_assert_gt(n, 0);
+	transition.alert = alerts[0];
+	transition.alert.cgroup = "/db\xff";
+	peer_call(event, fd, "{\"method\":\"io.pebsd.Watch\",\"more\":true}");
+	peer_settle(event);
+	control_publish(control, "alert", "slow-db fires", json_transition(&transition));
+	got = peer_receive(event, fd, NULL);
+	cr_assert_not_null(got);
+	cr_assert_eq(json_parse(got, strlen(got), 8, &message), 0, "%s", got);
+	item = json_get_object(message, "parameters");
+	cr_expect_str_eq(json_get_text(item, "event"), "alert");
+	cr_expect_str_eq(json_get_text(item, "from"), "pending");
+	cr_expect_str_eq(json_get_text(item, "state"), "firing");
+	cr_expect_str_eq(json_get_text(item, "cgroup"), "/db\xef\xbf\xbd"
+							"ff");
+}
+
+static bool is_described(const char *name, size_t length)
+{
+	_cleanup_free_ char *definition = NULL;
+
+	cr_assert_gt(asprintf(&definition, "\ntype %.*s (", (int)length, name), 0);
+	return strstr(control_interface_description, definition);
+}
+
+/* Each method is there, and each type that a member has is. */
+Test(control_policy, the_interface_is_described)
+{
+	static const char *const definitions[] = {"\nmethod GetRules(", "\nmethod GetAlerts(",
+						  "\nmethod Explain(", "\nmethod GetNeighbours(",
+						  "\nerror NoSuchRule (rule: string)"};
+	const char *text = control_interface_description;
+	size_t types = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(definitions); i++)
+		cr_expect_not_null(strstr(text, definitions[i]), "%s", definitions[i]);
+	while ((text = strstr(text, ": "))) {
+		const char *line = text;
+		size_t length = 0;
+
+		text += 2;
+		while (line > control_interface_description && line[-1] != '\n')
+			line--;
+		if (*line == '#')
+			continue;
+		text += strspn(text, "?[]");
+		text += strncmp(text, "string]", 7) == 0 ? 7 : 0;
+		if (!isupper((unsigned char)*text))
+			continue;
+		while (isalnum((unsigned char)text[length]))
+			length++;
+		cr_expect(is_described(text, length), "%.*s is no type", (int)length, text);
+		types++;
+	}
+	cr_expect_gt(types, 20);
+}

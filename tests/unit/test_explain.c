@@ -1,0 +1,503 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Sentences about alerts: what they say, and that it is true. */
+#include <criterion/criterion.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "example_rules.h"
+#include "policy/explain.h"
+#include "policy/quantity.h"
+
+/* 2026-11-21T06:00:00Z. */
+#define SIX 1795240800
+
+enum { SLOW_DB, REMOTE, WORSE, STARVED };
+
+/* Exactly these sentences, in this order; `expected` ends with NULL. */
+static void expect_all(const struct alert *alert, const char *const *expected)
+{
+	char **sentences = NULL;
+	size_t i = 0;
+
+	cr_assert_eq(explain(alert, &sentences), 0);
+	for (; sentences[i] && expected[i]; i++)
+		cr_expect_str_eq(sentences[i], expected[i]);
+	cr_expect_null(sentences[i], "'%s' is said, too", sentences[i]);
+	cr_expect_null(expected[i], "'%s' is not said", expected[i]);
+	explain_free(sentences);
+}
+
+/* The first that begins so; NULL: none does. The caller frees. */
+static char *sentence(const struct alert *alert, const char *beginning)
+{
+	char **sentences = NULL;
+	char *found = NULL;
+
+	cr_assert_eq(explain(alert, &sentences), 0);
+	for (size_t i = 0; sentences[i] && !found; i++)
+		if (strncmp(sentences[i], beginning, strlen(beginning)) == 0)
+			found = strdup(sentences[i]);
+	explain_free(sentences);
+	return found;
+}
+
+static void expect_sentence(const struct alert *alert, const char *beginning, const char *expected)
+{
+	_cleanup_free_ char *found = sentence(alert, beginning);
+
+	if (expected)
+		cr_expect_str_eq(found ? found : "(nothing)", expected);
+	else
+		cr_expect_null(found, "'%s' is said", found);
+}
+
+Test(explain, an_inactive_quantile)
+{
+	struct alert alert = example_measured(SLOW_DB, "/db", 832, 870.04, 1024);
+
+	alert.since = (struct timespec){.tv_sec = SIX};
+	expect_all(&alert,
+		   (const char *const[]){
+			   "p99 is 870 cycles, from 2,000 latencies in 30s",
+			   "it is above 832 cycles, and at most 1,024 cycles, each with 95 % confidence",
+			   "the rule fires when p99 is proven to be above 896 cycles for 1min 0s, and clears "
+			   "when it is proven to be not above 704 cycles",
+			   "asked for were 900 cycles; a quantile is judged at the nearest edge of a bucket, "
+			   "896 cycles",
+			   "a breach is proven when at least 29 of 2,000 latencies are above 896 cycles",
+			   NULL});
+}
+
+Test(explain, a_pending_share)
+{
+	struct alert alert = example_measured(REMOTE, "/kubepods.slice", 0.0571, 0.07, 0.0849);
+
+	alert.decision = (struct decision){.state = ALERT_PENDING, .held_ns = NSEC_PER_SEC};
+	expect_all(
+		&alert,
+		(const char *const[]){
+			"share:remote_dram is 7 % of the samples, from 2,000 samples in 1min 0s",
+			"it is at least 5.71 % of the samples, and at most 8.49 % of the samples, each with "
+			"99 "
+			"% confidence",
+			"the rule fires when share:remote_dram is proven to be at least 5 % of the samples "
+			"for "
+			"1.5s, and clears when it is proven to be at most 3 % of the samples",
+			"a breach is proven when at least 124 of 2,000 samples are remote_dram; 140 are",
+			"a breach has been proven for 1s of the 1.5s that it takes to fire: 500ms more, at "
+			"each collection that can be judged",
+			"it is a dry run: its state is kept and shown, and nothing is started", NULL});
+}
+
+Test(explain, a_firing_ratio)
+{
+	struct alert alert = example_measured(WORSE, "/batch", 1.25001, 1.33333, 1.60001);
+
+	alert.decision.state = ALERT_FIRING;
+	alert.breached = (struct timespec){.tv_sec = SIX};
+	alert.since = alert.fired = (struct timespec){.tv_sec = SIX + 60};
+	expect_all(
+		&alert,
+		(const char *const[]){
+			"ratio:mean is 1.3333 times its baseline, from 2,000 latencies in 1min 0s and a "
+			"baseline worth 12,000",
+			"it is at least 1.25 times its baseline, and at most 1.6001 times its baseline, each "
+			"with 95 % confidence",
+			"both bounds count no latency as more than 2,048 cycles: without such a limit a mean "
+			"has no upper bound",
+			"the rule fires when ratio:mean is proven to be at least 1.5 times its baseline for "
+			"1min 0s, and clears when it is proven to be at most 1.2 times its baseline",
+			"it is proven clear when its upper bound, now 1.6001 times its baseline, is at most "
+			"1.2 times its baseline",
+			"it has fired since 2026-11-21T06:01:00Z; the breach was first proven at "
+			"2026-11-21T06:00:00Z",
+			"the baseline is this cgroup's own time before the window, where what is 1h 0min "
+			"older "
+			"counts half",
+			"while the rule is pending or fires the baseline stands still: what is wrong "
+			"does not become what is usual",
+			NULL});
+}
+
+Test(explain, a_rate_below_at_once)
+{
+	struct alert alert = example_measured(STARVED, "/idle", 1190.1239, 1234.5, 1279.1231);
+
+	expect_all(&alert,
+		   (const char *const[]){
+			   "rate is 1,234.5 weighted samples a second, from 2,000 samples in 1min 0s",
+			   "it is at least 1,190 weighted samples a second, and at most 1,280 "
+			   "weighted samples a second, each with 95 % confidence",
+			   "the rule fires when rate is proven to be at most 1,000 weighted samples a "
+			   "second, and clears when it is proven to be at least 1,500 weighted samples "
+			   "a second",
+			   "a breach is proven when its upper bound, now 1,280 weighted samples a "
+			   "second, is at most 1,000 weighted samples a second",
+			   NULL});
+	alert.decision.state = ALERT_FIRING;
+	expect_sentence(&alert, "it is proven clear",
+			"it is proven clear when its lower bound, now 1,190 weighted samples a second, is "
+			"at least 1,500 weighted samples a second");
+}
+
+Test(explain, bounds_that_are_not_there)
+{
+	struct alert alert = example_measured(SLOW_DB, "/db", 832, 870, INFINITY);
+
+	expect_sentence(&alert, "it is",
+			"it is above 832 cycles with 95 % confidence; so far nothing bounds it above");
+	alert.estimate.bounds.high = 4294967295; /* the end of the overflow bucket is the end of nothing */
+	expect_sentence(&alert, "it is",
+			"it is above 832 cycles with 95 % confidence; so far nothing bounds it above");
+	alert.estimate.bounds = (struct interval){0, 1024};
+	expect_sentence(&alert, "it is",
+			"it is at most 1,024 cycles with 95 % confidence; so far nothing bounds it below");
+	alert.estimate.bounds = (struct interval){0, INFINITY};
+	expect_sentence(&alert, "so few", "so few latencies give no bound with 95 % confidence");
+
+	alert = example_measured(WORSE, "/db", 3, INFINITY, INFINITY);
+	expect_sentence(&alert, "ratio:mean",
+			"ratio:mean has no value: its baseline is 0; 2,000 latencies in 1min 0s");
+	alert.decision.state = ALERT_FIRING;
+	expect_sentence(&alert, "it is proven clear",
+			"it is proven clear when its upper bound is at most 1.2 times its baseline; there is "
+			"none so far");
+	alert = example_alert(STARVED, "/new");
+	expect_sentence(&alert, "rate has",
+			"rate has no value: nothing in the window that it could be taken from");
+	expect_sentence(&alert, "a breach", NULL);
+}
+
+Test(explain, too_few_for_any_verdict)
+{
+	struct alert alert = example_measured(SLOW_DB, "/db", 0, 870, INFINITY);
+
+	/* 0.99^298 is above 5 %, 0.99^299 is not; 0.05 is above 1 %, 0.05^2 is not. */
+	alert.estimate.samples = 298;
+	alert.decision.state = ALERT_FIRING;
+	expect_sentence(
+		&alert, "so few latencies,",
+		"so few latencies, 298, do not prove it clear, whatever they are: it takes at least 299");
+	alert.estimate.samples = 299;
+	expect_sentence(&alert, "it is proven clear",
+			"it is proven clear when at most 0 of 299 latencies are above 704 cycles");
+	alert = example_measured(REMOTE, "/db", 0, 0.5, INFINITY);
+	alert.estimate.samples = 1;
+	expect_sentence(&alert, "so few samples,",
+			"so few samples, 1, do not prove a breach, whatever they are: it takes at least 2");
+}
+
+Test(explain, why_it_is_unknown_and_what_ends_that)
+{
+	static const struct {
+		enum unknown_reason reason;
+		const char *first;
+		const char *second;
+	} cases[] = {
+		{UNKNOWN_WINDOW, "the window is not covered yet",
+		 "the window has covered 12s of 30s: in 18s it is judged"},
+		{UNKNOWN_SAMPLES, "too few samples",
+		 "the window has 320 of the 500 latencies that `min-samples` asks for: with 180 more it is "
+		 "judged"},
+		{UNKNOWN_SOURCE, "not sampled for a tenth of the window or more",
+		 "for a tenth of the window or more no sample could come; it is judged again when they come, "
+		 "and so much of that time has left the window of 30s that it is less"},
+		{UNKNOWN_MULTIPLEXED, "the counter ran for less than a quarter of its time",
+		 "the event had a counter for less than a quarter of its time; it is judged again when it "
+		 "has "
+		 "one for more: with fewer `events` in [sampling], or when another tool lets go of its own"},
+		{UNKNOWN_LOST, "more than a tenth of the samples were lost",
+		 "of the samples expected in the window more than a tenth were lost (`pebsctl status` says "
+		 "how); it is judged again when that is a tenth or less"},
+		{UNKNOWN_NOT_MEASURED, "not measured here",
+		 "loads:cpu_atom does not measure here what p99 is taken from: waiting does not end this"},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct alert alert = example_measured(SLOW_DB, "/db", 832, 912.5, 1024);
+		_cleanup_free_ char *first = NULL;
+		char **sentences = NULL;
+		size_t found = 0;
+
+		alert.event_key = "loads:cpu_atom";
+		alert.estimate.samples = 320;
+		alert.covered_ns = 12 * NSEC_PER_SEC;
+		alert.decision = (struct decision){.state = ALERT_FIRING, .unknown = cases[i].reason};
+		cr_assert_gt(asprintf(&first, "what it is now is not known: %s; until it is, it stays firing",
+				      cases[i].first),
+			     0);
+		cr_assert_eq(explain(&alert, &sentences), 0);
+		for (size_t j = 0; sentences[j]; j++) {
+			cr_expect_null(strstr(sentences[j], "proven clear when"));
+			if (strcmp(sentences[j], first) != 0)
+				continue;
+			found++;
+			cr_assert_not_null(sentences[j + 1]);
+			cr_expect_str_eq(sentences[j + 1], cases[i].second);
+		}
+		cr_expect_eq(found, 1, "'%s' is not said", first);
+		explain_free(sentences);
+	}
+}
+
+Test(explain, a_baseline_that_is_too_young)
+{
+	struct alert alert = example_measured(WORSE, "/db", 0, 1.2, INFINITY);
+
+	alert.estimate.base_samples = 20;
+	alert.decision.unknown = UNKNOWN_BASELINE;
+	expect_sentence(&alert, "what it is now",
+			"what it is now is not known: the baseline has too few samples yet; until it is, it "
+			"stays inactive");
+	expect_sentence(
+		&alert, "the baseline has",
+		"the baseline has 20 of the 500 latencies that `min-samples` asks for: with 480 more it "
+		"is judged");
+	expect_sentence(&alert, "while the rule", NULL);
+
+	/* A rate has no least number of samples. */
+	alert.estimate.base_samples = 500;
+	expect_sentence(&alert, "the baseline is empty",
+			"the baseline is empty: it begins with what leaves the window");
+}
+
+Test(explain, whose_directory_decided)
+{
+	struct alert alert = example_measured(SLOW_DB, "/db", 832, 912.5, 1024);
+
+	alert.preference = (struct preference_effect){.has_threshold = true, .threshold = 1200};
+	alert.limits = rule_limits(alert.rule, 1200);
+	expect_sentence(&alert, "the rule fires",
+			"the rule fires when p99 is proven to be above 1,152 cycles for 1min 0s, and clears "
+			"when it is proven to be not above 960 cycles");
+	expect_sentence(&alert, "asked for",
+			"asked for were 1,200 cycles; a quantile is judged at the nearest edge of a bucket, "
+			"1,152 cycles");
+	expect_sentence(&alert, "the threshold",
+			"the threshold 1,200 cycles is that of user.pebsd.threshold on the directory of /db; "
+			"the rule's own is 900 cycles");
+
+	alert = example_measured(SLOW_DB, "/db", 832, 912.5, 1024);
+	alert.preference = (struct preference_effect){.untrusted = true};
+	expect_sentence(&alert, "what user",
+			"what user.pebsd.* on the directory of /db says about this rule is not heeded: the "
+			"directory is not root's, and the rule has no `trust-owner = yes`");
+	alert.preference = (struct preference_effect){.malformed = true};
+	expect_sentence(
+		&alert, "what user",
+		"what user.pebsd.* on the directory of /db says about this rule cannot be read, and is "
+		"not heeded");
+	alert.preference = (struct preference_effect){.ignored = true};
+	expect_all(&alert,
+		   (const char *const[]){
+			   "p99 is 912.5 cycles, from 2,000 latencies in 30s",
+			   "it is above 832 cycles, and at most 1,024 cycles, each with 95 % confidence",
+			   "it is ignored: user.pebsd.ignore on the directory of /db names this rule", NULL});
+}
+
+Test(explain, how_it_ended)
+{
+	static const char *const texts[] = {
+		[ALERT_END_CLEAR] = "it resolved at 2026-11-21T06:00:00Z: it was proven clear",
+		[ALERT_END_GONE] =
+			"it resolved at 2026-11-21T06:00:00Z: the cgroup was removed, and its window "
+			"has passed",
+		[ALERT_END_RULE] =
+			"it resolved at 2026-11-21T06:00:00Z: the rule was changed or taken out of "
+			"the configuration",
+		[ALERT_END_IGNORED] =
+			"it resolved at 2026-11-21T06:00:00Z: the cgroup is no longer one of this "
+			"rule's",
+	};
+
+	for (enum alert_end end = ALERT_END_CLEAR; end <= ALERT_END_IGNORED; end++) {
+		struct alert alert = example_measured(SLOW_DB, "/db", 600, 650, 700);
+		bool ended = end != ALERT_END_CLEAR;
+
+		alert.decision = (struct decision){.state = ALERT_RESOLVED, .unknown = UNKNOWN_WINDOW};
+		alert.since = (struct timespec){.tv_sec = SIX};
+		alert.end = end;
+		expect_sentence(&alert, "it resolved", texts[end]);
+		expect_sentence(&alert, "p99",
+				ended ? "p99 was last 650 cycles, from 2,000 latencies in 30s"
+				      : "p99 is 650 cycles, from 2,000 latencies in 30s");
+		expect_sentence(
+			&alert, "what it is now",
+			ended ? NULL
+			      : "what it is now is not known: the window is not covered yet; until it "
+				"is, it stays resolved");
+	}
+}
+
+/* A rule as the examples are, and what the samples of a window make of it. */
+struct trial {
+	struct rule rule;
+	struct limits limits;
+	struct tally tally;
+	struct measured measured;
+};
+
+static void trial_start(struct trial *trial, size_t rule, bool below)
+{
+	size_t n;
+
+	*trial = (struct trial){.rule = example_rules(&n)[rule]};
+	if (below) {
+		trial->rule.below = true;
+		trial->rule.threshold = example_rules(&n)[rule].clear;
+		trial->rule.clear = example_rules(&n)[rule].threshold;
+	}
+	trial->limits = rule_limits(&trial->rule, trial->rule.threshold);
+	trial->measured = (struct measured){.tally = &trial->tally, .seconds = 30};
+}
+
+/* `far` of `n` are on the rule's side of its threshold or of `clear`, each by as little as can be. */
+static void trial_fill(struct trial *trial, u64 far, u64 n, bool breach)
+{
+	const struct rule *rule = &trial->rule;
+	u32 edge = breach ? trial->limits.threshold_bucket : trial->limits.clear_bucket;
+	u64 above = rule->below ? n - far : far;
+
+	memset(&trial->tally, 0, sizeof(trial->tally));
+	trial->tally.samples = n;
+	if (rule->metric.kind == METRIC_SHARE) {
+		trial->tally.sources[rule->metric.source] = (u32)above;
+		trial->tally.sources[SOURCE_L1] = (u32)(n - above);
+		return;
+	}
+	trial->tally.latency_samples = n;
+	trial->tally.latency[edge + 1] = (u32)above;
+	trial->tally.latency[edge] = (u32)(n - above);
+}
+
+static struct alert trial_alert(const struct trial *trial, enum alert_state state)
+{
+	struct alert alert = {.rule = &trial->rule,
+			      .cgroup = "/db",
+			      .event_key = "loads",
+			      .limits = trial->limits,
+			      .covered_ns = trial->rule.window_ns,
+			      .decision.state = state};
+
+	estimate_of(&trial->rule, &trial->limits, &trial->measured, &alert.estimate);
+	return alert;
+}
+
+static bool proven(const struct trial *trial, bool breach)
+{
+	struct estimate estimate;
+	bool above = trial->rule.below != breach;
+	double limit = breach ? trial->limits.threshold : trial->limits.clear;
+
+	estimate_of(&trial->rule, &trial->limits, &trial->measured, &estimate);
+	return above ? estimate.bounds.low >= limit : estimate.bounds.high <= limit;
+}
+
+/* The count that a sentence names is where the interval's verdict changes: with one less it is not so. */
+Test(explain, the_counts_are_those_where_the_interval_changes_its_mind)
+{
+	static const u64 sizes[] = {300, 501, 2000, 12345};
+
+	for (int below = 0; below < 2; below++)
+		for (size_t kind = SLOW_DB; kind <= REMOTE; kind++)
+			for (size_t i = 0; i < ARRAY_SIZE(sizes); i++)
+				for (int breach = 0; breach < 2; breach++) {
+					struct trial trial;
+					struct alert alert;
+					unsigned long long thousands = 0, rest = 0;
+					char most[8] = "";
+					_cleanup_free_ char *found = NULL;
+					u64 count;
+
+					trial_start(&trial, kind, below);
+					trial_fill(&trial, sizes[i] / 2, sizes[i], breach);
+					alert = trial_alert(&trial, breach ? ALERT_INACTIVE : ALERT_FIRING);
+					found = sentence(&alert, breach ? "a breach is proven when at"
+									: "it is proven clear when at");
+					cr_assert_not_null(found);
+					if (sscanf(strstr(found, " at ") + 4, "%7s %llu,%llu", most,
+						   &thousands, &rest) == 3)
+						count = thousands * 1000 + rest;
+					else
+						count = thousands;
+					cr_expect_str_eq(most, breach ? "least" : "most");
+					trial_fill(&trial, count, sizes[i], breach);
+					cr_expect(proven(&trial, breach), "%s", found);
+					trial_fill(&trial, breach ? count - 1 : count + 1, sizes[i], breach);
+					cr_expect_not(proven(&trial, breach), "%s", found);
+				}
+}
+
+/* So many samples, of which the same share are so, do prove it, and a fiftieth less does not. */
+Test(explain, how_many_samples_would_prove_it)
+{
+	struct trial trial;
+	struct alert alert;
+	_cleanup_free_ char *found = NULL;
+	unsigned long long thousands = 0, rest = 0, foreseen;
+
+	trial_start(&trial, REMOTE, false);
+	trial_fill(&trial, 110, 2000, true); /* 5.5 % of 5 % */
+	cr_expect_not(proven(&trial, true));
+	alert = trial_alert(&trial, ALERT_INACTIVE);
+	expect_sentence(&alert, "a breach is proven",
+			"a breach is proven when at least 124 of 2,000 samples are remote_dram; 110 are");
+	found = sentence(&alert, "with the same share");
+	cr_assert_not_null(found);
+	cr_assert_eq(sscanf(found,
+			    "with the same share of them, about %llu,%llu samples in a window would prove it",
+			    &thousands, &rest),
+		     2);
+	foreseen = thousands * 1000 + rest;
+	trial_fill(&trial, foreseen * 55 / 1000, foreseen, true);
+	cr_expect(proven(&trial, true), "%s", found);
+	trial_fill(&trial, foreseen * 49 / 50 * 55 / 1000, foreseen * 49 / 50, true);
+	cr_expect_not(proven(&trial, true), "%s", found);
+
+	/* Where the share is on the good side no number of samples does; and what is proven needs no more. */
+	trial_fill(&trial, 99, 2000, true);
+	alert = trial_alert(&trial, ALERT_INACTIVE);
+	expect_sentence(&alert, "with the same share", NULL);
+	trial_fill(&trial, 140, 2000, true);
+	alert = trial_alert(&trial, ALERT_PENDING);
+	expect_sentence(&alert, "with the same share", NULL);
+}
+
+/* What is counted of a share that must not be small are the others. */
+Test(explain, a_share_below_counts_what_it_is_not)
+{
+	_cleanup_free_ char *found = NULL;
+	struct trial trial;
+	struct alert alert;
+
+	trial_start(&trial, REMOTE, true);
+	trial_fill(&trial, 1930, 2000, true);
+	alert = trial_alert(&trial, ALERT_INACTIVE);
+	found = sentence(&alert, "a breach is proven when at least");
+	cr_assert_not_null(found);
+	cr_expect_not_null(strstr(found, " of 2,000 samples are not remote_dram; 1,930 are"), "%s", found);
+}
+
+Test(explain, numbers_are_rounded_to_the_safe_side)
+{
+	static const struct metric cycles = {.kind = METRIC_MEAN}, share = {.kind = METRIC_SHARE};
+	char text[QUANTITY_MAX];
+
+	quantity(&cycles, 1234.56, NEAREST, text);
+	cr_expect_str_eq(text, "1,234.6 cycles");
+	quantity(&cycles, 1234.56, DOWN, text);
+	cr_expect_str_eq(text, "1,234.5 cycles");
+	quantity(&cycles, 1234.51, UP, text);
+	cr_expect_str_eq(text, "1,234.6 cycles");
+	quantity(&cycles, 999.96, UP, text);
+	cr_expect_str_eq(text, "1,000 cycles");
+	quantity(&cycles, 896, DOWN, text);
+	cr_expect_str_eq(text, "896 cycles");
+	quantity(&share, 0.29, DOWN, text);
+	cr_expect_str_eq(text, "29 % of the samples");
+	quantity(&share, 0.070000000000000007, UP, text);
+	cr_expect_str_eq(text, "7 % of the samples");
+	quantity(&share, 0.0000014, UP, text);
+	cr_expect_str_eq(text, "0.0002 % of the samples");
+}
