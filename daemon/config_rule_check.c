@@ -222,8 +222,9 @@ static void check_samples(struct check *check)
 }
 
 /*
- * No load below ldlat is sampled: a latency is never found to be below it. (Newer CPUs select by another
- * latency than they report; who wants to judge below ldlat there gives a smaller one.)
+ * Where no load below ldlat is sampled, no latency is found to be. Which CPUs have no such threshold, or
+ * select by another latency than they report, is not known here: whoever wants to judge below it there gives
+ * a smaller one.
  */
 static void check_ldlat(struct check *check)
 {
@@ -242,12 +243,29 @@ static void check_ldlat(struct check *check)
 	if (rule->metric.kind == METRIC_MEAN ? lower > ldlat : lower >= ldlat)
 		return;
 	say(check, key,
-	    "%s = %s, which is judged at %g cycles: loads that took less than ldlat = %llu are not sampled, "
-	    "and "
-	    "the rule can never %s; give more than %llu, or a smaller ldlat in [sampling]",
+	    "%s = %s, which is judged at %g cycles: loads below ldlat = %llu are not sampled where the CPU "
+	    "can "
+	    "leave them out, and there the rule can never %s; give more than %llu, or a smaller ldlat in "
+	    "[sampling]",
 	    config_rule_keys[key].name, check->draft->keys[key].text, lower,
 	    (unsigned long long)check->config->ldlat, rule->below ? "fire" : "clear",
 	    (unsigned long long)check->config->ldlat);
+}
+
+/* Their samples have an address of code, and neither a latency nor a source. A recording may have more. */
+static void check_instructions(struct check *check)
+{
+	char metric[METRIC_TEXT_MAX];
+
+	if (check->rule->event != EVENT_INSTRUCTIONS || check->config->origin == CONFIG_ORIGIN_REPLAY ||
+	    !is_given(check, RULE_KEY_METRIC) || check->rule->metric.kind == METRIC_RATE)
+		return;
+	metric_format(&check->rule->metric, metric);
+	say(check, RULE_KEY_METRIC,
+	    "metric = %s: samples of instructions have no latency and no source, and the rule can never "
+	    "fire; "
+	    "give rate or ratio:rate, or another event",
+	    metric);
 }
 
 static bool has_mistakes(const struct config_rule_draft *draft)
@@ -276,6 +294,7 @@ int config_rule_check(struct config_rule_draft *draft, const struct config *conf
 	if (!is_given(&check, RULE_KEY_MIN_SAMPLES) && draft->rule.metric.kind == METRIC_RATE)
 		draft->rule.min_samples = 0;
 	check_event(&check);
+	check_instructions(&check);
 	check_times(&check);
 	if (check_limits(&check)) {
 		check_samples(&check);

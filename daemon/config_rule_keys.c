@@ -13,6 +13,8 @@
 #define LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 #define DIGITS  "0123456789"
 
+#define NSEC_PER_DAY (86400 * NSEC_PER_SEC)
+
 #define CONFIDENCE_MIN 0.5
 #define CONFIDENCE_MAX 0.9999
 
@@ -33,10 +35,9 @@ const struct config_key config_rule_keys[] = {
 			     .min = NSEC_PER_SEC, .max = 3600 * NSEC_PER_SEC,
 			     .meaning = "time that the metric is taken over"},
 	[RULE_KEY_FOR] = {"rule", "for", CONFIG_KEY_DURATION, .default_text = "60s", .min = 0,
-			  .max = 24 * 3600 * NSEC_PER_SEC,
-			  .meaning = "time for which the breach must be proven"},
+			  .max = NSEC_PER_DAY, .meaning = "time for which the breach must be proven"},
 	[RULE_KEY_BASELINE] = {"rule", "baseline", CONFIG_KEY_DURATION, .default_text = "1h",
-			       .min = 60 * NSEC_PER_SEC, .max = 30 * 24 * 3600 * NSEC_PER_SEC,
+			       .min = 60 * NSEC_PER_SEC, .max = 30 * NSEC_PER_DAY,
 			       .meaning = "half-life of what is usual, for a ratio"},
 	[RULE_KEY_MIN_SAMPLES] = {"rule", "min-samples", CONFIG_KEY_NUMBER, .default_text = "500", .min = 0,
 				  .max = 1000000000, .meaning = "samples a window must have to be judged"},

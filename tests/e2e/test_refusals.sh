@@ -56,6 +56,34 @@ done
 printf '[sampling]\nevents = loads stores instructions offcore\ncpus = 0-1,3\n' >"$work/sampling.conf"
 exits 'every event, on some CPUs' 0 "$PEBSD" --check-config --config "$work/sampling.conf"
 
+# Rules: each mistake on its line.
+cat >"$work/rules.conf" <<'C'
+[rule far]
+cgroup = /system.slice/*
+metric = p999
+above = 900
+[rule never]
+cgroup = /system.slice/*
+event = stores
+metric = share:remote_dram
+above = 130%
+[rule later]
+cgroup = /a
+metric = p99
+above = 900
+action = zoom:30s
+C
+exits 'mistakes in rules' 2 "$PEBSD" --check-config --config "$work/rules.conf"
+expect 'mistakes told' 4 "$(wc -l <"$work/said")"
+for text in '3: [rule far]: min-samples = 500 (the default): p999 with these limits needs 2995 samples' \
+	'7: [rule never]: event = stores: stores are not sampled, and the rule can never fire' \
+	'9: [rule never]: above = 130%: give a share between 0 and 1, such as 0.3 or 30%' \
+	'14: action = zoom:30s: not known to this version'; do
+	grep -qF "rules.conf:$text" "$work/said" || fail "not told: $text: $(cat "$work/said")"
+done
+printf '[rule slow]\ncgroup = /a\nmetric = p99\nabove = 900\n' >"$work/rules.conf"
+exits 'a rule without mistakes' 0 "$PEBSD" --check-config --config "$work/rules.conf"
+
 # The probe answers whatever the configuration is, and with the same exit code.
 expected=0
 "$PEBSD" --probe --json --config config/pebsd.conf >"$work/probe.json" || expected=$?

@@ -11,6 +11,7 @@
 #include "config.h"
 #include "config_file.h"
 #include "config_keys.h"
+#include "config_rules.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -32,8 +33,47 @@ static void check_numbers(const struct config *config)
 	}
 }
 
+/* What decisions rest on. */
+static void check_rule(const struct config *config, const struct rule *rule)
+{
+	const struct limits limits = rule_limits(rule, rule->threshold);
+	char metric[METRIC_TEXT_MAX];
+	struct metric again;
+
+	metric_format(&rule->metric, metric);
+	if (config_rule_name_problem(rule->name) || rule->n_patterns == 0 || metric_parse(metric, &again) < 0)
+		abort();
+	if (!(rule->threshold > 0) || !(rule->clear > 0) || !(limits.threshold > 0) || !(limits.clear > 0))
+		abort();
+	if (rule->below ? limits.clear < limits.threshold : limits.clear > limits.threshold)
+		abort();
+	if (rule->min_samples < rule_needs_samples(rule) || rule->window_ns < config->interval_ns)
+		abort();
+	if (!(rule->confidence >= 0.5) || !(rule->confidence <= 0.9999) || !rule->actions || !*rule->severity)
+		abort();
+	(void)rule_matches(rule, "/system.slice/nginx.service");
+	(void)rule_mean_cap(rule, &limits);
+}
+
+static void check_rules(const struct config *config)
+{
+	struct rule *copies;
+
+	for (size_t i = 0; i < config->n_rules; i++)
+		check_rule(config, &config->rules[i]);
+	if (rules_copy(config->rules, config->n_rules, &copies) < 0)
+		return;
+	for (size_t i = 0; i < config->n_rules; i++)
+		if (rule_fingerprint(&copies[i]) != rule_fingerprint(&config->rules[i]))
+			abort();
+	(void)rules_free(copies, config->n_rules);
+}
+
+/* After a byte 0xff, which no file may have, a second one begins; it may replace what the first one says. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+	const uint8_t *second = size ? memchr(data, 0xff, size) : NULL;
+	size_t first_size = second ? (size_t)(second - data) : size;
 	_cleanup_(config_mistakes_clear) struct config_mistakes mistakes = {0};
 	_cleanup_(config_freep) struct config *config = NULL;
 	unsigned int lines = 1;
@@ -42,8 +82,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	for (size_t i = 0; i < size; i++)
 		lines += data[i] == '\n';
-	if (config_file_parse("fuzz", (const char *)data, size, config, &mistakes) < 0)
+	if (config_file_parse("fuzz", (const char *)data, first_size, config, &mistakes) < 0)
 		abort();
+	if (second && config_file_parse("fuzz2", (const char *)second + 1, size - first_size - 1, config,
+					&mistakes) < 0)
+		abort();
+	if (config_rules_finish(config, &mistakes) < 0)
+		abort();
+	check_rules(config);
 	check_numbers(config);
 	(void)config_exports(config, "/system.slice/nginx.service");
 	(void)config_exports(config, "comm:kworker/0:1");

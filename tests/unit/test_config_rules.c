@@ -417,25 +417,41 @@ Test(config_rules, latencies_that_are_not_sampled)
 {
 	expect_mistakes(
 		"[rule a]\ncgroup = /\nmetric = p50\nbelow = 25\n",
-		"x.conf:4: [rule a]: below = 25, which is judged at 24 cycles: loads that took less than "
-		"ldlat = 30 are not sampled, and the rule can never fire; give more than 30, or a smaller "
-		"ldlat in [sampling]\n");
-	expect_mistakes(
-		"[rule a]\ncgroup = /\nmetric = p50\nabove = 20\n",
-		"x.conf:4: [rule a]: above = 20, which is judged at 20 cycles: loads that took less than "
-		"ldlat = 30 are not sampled, and the rule can never clear; give more than 30, or a smaller "
-		"ldlat in [sampling]\n");
-	expect_mistakes(
-		"[rule a]\ncgroup = /\nmetric = mean\nabove = 100\nclear = 30\nmin-samples = 2000\n",
-		"x.conf:5: [rule a]: clear = 30, which is judged at 30 cycles: loads that took less than "
-		"ldlat = 30 are not sampled, and the rule can never clear; give more than 30, or a smaller "
-		"ldlat in [sampling]\n");
+		"x.conf:4: [rule a]: below = 25, which is judged at 24 cycles: loads below ldlat = 30 are "
+		"not "
+		"sampled where the CPU can leave them out, and there the rule can never fire; give more than "
+		"30, or a smaller ldlat in [sampling]\n");
+	expect_mistakes("[rule a]\ncgroup = /\nmetric = p50\nabove = 20\n",
+			"x.conf:4: [rule a]: above = 20, which is judged at 20 cycles: loads below ldlat = "
+			"30 are not "
+			"sampled where the CPU can leave them out, and there the rule can never clear; give "
+			"more than "
+			"30, or a smaller ldlat in [sampling]\n");
+	expect_mistakes("[rule a]\ncgroup = /\nmetric = mean\nabove = 100\nclear = 30\nmin-samples = 2000\n",
+			"x.conf:5: [rule a]: clear = 30, which is judged at 30 cycles: loads below ldlat = "
+			"30 are not "
+			"sampled where the CPU can leave them out, and there the rule can never clear; give "
+			"more than "
+			"30, or a smaller ldlat in [sampling]\n");
 	expect_right("[rule a]\ncgroup = /\nmetric = p50\nabove = 32\n");
 	expect_right("[sampling]\norigin = replay\n[rule a]\ncgroup = /\nmetric = p50\nabove = 20\n");
 	expect_right("[sampling]\nevents = stores\n[rule a]\nevent = stores\ncgroup = /\nmetric = p50\nabove "
 		     "= 20\n");
 	expect_right("[rule a]\ncgroup = /\nmetric = ratio:p50\nabove = 2\n");
 	expect_right("[rule a]\ncgroup = /\nmetric = share:l3\nabove = 20%\n");
+}
+
+Test(config_rules, instructions_have_a_rate_alone)
+{
+	expect_mistakes("[sampling]\nevents = instructions\n[rule a]\ncgroup = /\nevent = instructions\n"
+			"metric = share:l3\nabove = 20%\n",
+			"x.conf:6: [rule a]: metric = share:l3: samples of instructions have no latency and "
+			"no source, "
+			"and the rule can never fire; give rate or ratio:rate, or another event\n");
+	expect_right("[sampling]\nevents = instructions\n[rule a]\ncgroup = /\nevent = instructions\n"
+		     "metric = ratio:rate\nbelow = 20\n");
+	expect_right("[sampling]\norigin = replay\n[rule a]\ncgroup = /\nevent = instructions\n"
+		     "metric = share:l3\nabove = 20%\n");
 }
 
 Test(config_rules, times)
@@ -532,6 +548,7 @@ Test(config_rules, what_a_reload_changes)
 	char **changes;
 
 	read_as("x.conf", SLOW("[rule gone]\ncgroup = /\nmetric = p50\nabove = 99\n"
+			       "[rule too]\ncgroup = /\nmetric = p50\nabove = 99\n"
 			       "[rule same]\ncgroup = /\nmetric = p50\nabove = 99\n"
 			       "[rule worse]\ncgroup = /\nmetric = p50\nabove = 99\n"));
 	cr_expect_str_eq(finish(), "");
@@ -542,20 +559,42 @@ Test(config_rules, what_a_reload_changes)
 			  "[rule new]\ncgroup = /\nmetric = p50\nabove = 99\n" SLOW("clear = 800\n"));
 	cr_expect_str_eq(finish(), "");
 
-	cr_assert_eq(config_rule_changes(running, config, &changes), 4);
+	cr_assert_eq(config_rule_changes(running, config, &changes), 5);
 	cr_expect_str_eq(changes[0], "rule worse changed");
 	cr_expect_str_eq(changes[1], "rule new added");
 	cr_expect_str_eq(changes[2], "rule slow changed");
 	cr_expect_str_eq(changes[3], "rule gone removed");
-	cr_expect_null(changes[4]);
+	cr_expect_str_eq(changes[4], "rule too removed");
+	cr_expect_null(changes[5]);
 	config_rule_changes_free(changes);
 
 	config_reload(running, config);
 	cr_assert_eq(running->n_rules, 4);
 	cr_expect_str_eq(running->rules[3].name, "slow");
 	cr_expect_eq(running->rules[3].clear, 800);
-	cr_assert_eq(config->n_rules, 4);
+	cr_assert_eq(config->n_rules, 5);
 	cr_expect_str_eq(config->rules[1].name, "gone", "the old ones are freed with what was loaded");
+}
+
+Test(config_rules, a_rule_that_decides_alike_is_changed_too)
+{
+	static const char *const lines[] = {"dry-run = yes\n", "severity = page\n", "action = unit\n",
+					    "trust-owner = yes\n"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(lines); i++) {
+		_cleanup_(config_freep) struct config *running = NULL;
+		char text[256];
+		char **changes;
+
+		expect_right(SLOW(""));
+		running = TAKE_PTR(config);
+		(void)snprintf(text, sizeof(text), SLOW("%s"), lines[i]);
+		expect_right(text);
+		cr_expect_eq(config_rule_changes(running, config, &changes), 1, "%s", lines[i]);
+		config_rule_changes_free(changes);
+		cr_expect_eq(config_rule_changes(config, config, &changes), 0, "%s", lines[i]);
+		config_rule_changes_free(changes);
+	}
 }
 
 Test(config_rules, the_manual_has_every_key_with_its_default)

@@ -49,8 +49,8 @@ Test(rule, the_nearest_edge)
 {
 	struct rule rule = rule_of("p50", false, 1, 1);
 
-	for (double threshold = 1; threshold <= 1 << HISTOGRAM_MAX_LOG2;
-	     threshold = threshold * 1.003 + 0.01) {
+	for (u32 tenths = 10; tenths <= 10 << HISTOGRAM_MAX_LOG2; tenths += 1 + tenths / 300) {
+		const double threshold = tenths / 10.0;
 		const double taken = rule_limits(&rule, threshold).threshold;
 
 		for (u32 bucket = 0; bucket < FINE_OVERFLOW; bucket++) {
