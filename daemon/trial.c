@@ -323,6 +323,9 @@ static int look_at(struct trial *trial, struct subject *subject, size_t rule)
 			.at_ns = elapsed_ns(trial),
 		};
 
+		if (alerts[i].decision.unknown == UNKNOWN_SAMPLES &&
+		    alerts[i].estimate.samples > of_rule->most_samples)
+			of_rule->most_samples = alerts[i].estimate.samples;
 		if (alerts[i].decision.unknown != UNKNOWN_NOT)
 			continue;
 		mark(subject, rule, JUDGED, &of_rule->cgroups_judged);
@@ -388,6 +391,7 @@ int trial_collect(struct trial *trial, u64 now_ns, struct sliding_time times[EVE
 	stretch_of(trial)->elapsed_ns = elapsed_ns(trial);
 	for (size_t i = 0; i < trial->n_events; i++)
 		times[i].elapsed_ns = trial->now_ns - before_ns;
+	trial->report->collections++;
 	now = real_time(trial);
 	policy_begin(trial->policy, trial->now_ns, &now, times);
 	account_books_collect(trial->books, put, trial);

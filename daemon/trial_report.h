@@ -52,6 +52,7 @@ struct trial_rule {
 	u64 cgroups_judged;
 	u64 known_ns;
 	u64 unknown_ns[UNKNOWN_NOT_MEASURED + 1]; /* by reason */
+	u64 most_samples;                         /* in a window that had too few */
 	struct trial_closest closest;
 };
 
@@ -65,6 +66,7 @@ struct trial_report {
 	size_t n_stretches;
 	struct trial_transition *transitions; /* in the order of time */
 	size_t n_transitions;
+	u64 collections;
 	u64 samples;
 	u64 cgroups;                                  /* with a sample, but for excluded ones */
 	u64 cgroups_excluded;                         /* [cgroups] exclude, or not included */

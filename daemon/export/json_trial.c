@@ -120,6 +120,8 @@ static void put_rule(struct json_writer *writer, json_object *object, const stru
 	json_put_u64(writer, object, "cgroups_judged", of_rule->cgroups_judged);
 	put_ns(writer, object, "known_s", of_rule->known_ns);
 	json_put(writer, object, "unknown_s", unknown_object(writer, of_rule));
+	if (of_rule->most_samples)
+		json_put_u64(writer, object, "most_samples", of_rule->most_samples);
 	if (of_rule->closest.known)
 		json_put(writer, object, "closest", closest_object(writer, rule, &of_rule->closest));
 }
@@ -164,6 +166,7 @@ json_object *json_trial(const struct trial_report *report)
 	if (report->n_stretches > 0)
 		put_span(&writer, object, &report->stretches[0], &report->stretches[report->n_stretches - 1]);
 	json_put(&writer, object, "stretches", stretches(&writer, report));
+	json_put_u64(&writer, object, "collections", report->collections);
 	json_put_u64(&writer, object, "samples", report->samples);
 	json_put_u64(&writer, object, "cgroups", report->cgroups);
 	if (report->cgroups_excluded)

@@ -171,7 +171,7 @@ static void put_fired(FILE *out, const struct trial_rule *of_rule)
 	(void)fputc('\n', out);
 }
 
-static void put_unknown(FILE *out, const struct trial_rule *of_rule)
+static void put_unknown(FILE *out, const struct rule *rule, const struct trial_rule *of_rule)
 {
 	u64 unknown_ns;
 	const enum unknown_reason reason = trial_rule_main_reason(of_rule, &unknown_ns);
@@ -182,6 +182,13 @@ static void put_unknown(FILE *out, const struct trial_rule *of_rule)
 	line_percent((double)unknown_ns, (double)(unknown_ns + of_rule->known_ns), share);
 	(void)fprintf(out, "; unknown for %s of their time, mostly because: %s", share,
 		      unknown_reason_text(reason));
+	if (reason == UNKNOWN_SAMPLES && of_rule->most_samples) {
+		char most[TEXT_NUMBER_MAX], needed[TEXT_NUMBER_MAX];
+
+		text_count(of_rule->most_samples, most);
+		text_count(rule->min_samples, needed);
+		(void)fprintf(out, " (at most %s of the %s that it asks for)", most, needed);
+	}
 }
 
 /* Why there was nothing to judge, and what to do about it. */
@@ -245,7 +252,7 @@ static void put_rule(FILE *out, const struct trial_report *report, size_t index)
 	put_count(out, of_rule->cgroups_judged, "cgroup", "cgroups");
 	(void)fputs(" of ", out);
 	put_count(out, of_rule->cgroups, "that it matches", "that it matches");
-	put_unknown(out, of_rule);
+	put_unknown(out, rule, of_rule);
 	(void)fputc('\n', out);
 	put_closest(out, rule, &of_rule->closest, report->n_stretches > 1);
 }

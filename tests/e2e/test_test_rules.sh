@@ -39,7 +39,7 @@ told() {
 
 # The check of system calls would see one.
 status=0
-"$work/without_bpf" "$PEBSD" --once --for 100ms --origin model >/dev/null 2>&1 || status=$?
+("$work/without_bpf" "$PEBSD" --once --for 100ms --origin model || exit $?) >/dev/null 2>&1 || status=$?
 expect 'the daemon itself is killed without bpf' 159 "$status"
 
 step=$work/step.perf.data
@@ -68,6 +68,12 @@ expect 'unknown before the window is covered' true \
 		.unknown_s.window + .known_s >= 1190' "$work/json")"
 expect 'the closest it came' '["comm:db",true]' \
 	"$(jq -c '.rules[0].closest | [.cgroup, .value > 1900 and .of_threshold > 2 and .at_s > 250]' "$work/json")"
+
+changes='[.transitions[] | [.at_s, .cgroup, .from, .state, .value]]'
+alone=$(jq -c "$changes" "$work/json")
+test_rules --json --replay - --config "$work/db-p99.conf" < <(cat "$step") >"$work/json" 2>"$work/log" ||
+	fail 'a recording through a pipe'
+expect 'the same through a pipe' "$alone" "$(jq -c "$changes" "$work/json")"
 
 test_rules --replay "$step" --config "$work/db-p99.conf" >"$work/text" 2>"$work/log" || fail 'the same as text'
 grep -Eq '^\+00:05:[0-9]{2}  2026-11-21T06:21:[0-9]{2}Z  db-p99  comm:db  pending -> firing  ' "$work/text" ||
@@ -99,12 +105,9 @@ expect 'one stretch, two alerts' '[1,2,true]' \
 told 'two recordings the other way round' --replay "$work/next.perf.data" --replay "$step" --config "$work/db-p99.conf"
 expect 'two stretches, two alerts' '[2,2,[0,0,0,1,1,1]]' \
 	"$(jq -c '[(.stretches | length), .rules[0].fired, [.transitions[].stretch]]' "$work/json")"
+expect 'no time of day where none is known' '[[false,false],[true,true]]' \
+	"$(jq -c '[.transitions[] | select(.state == "firing") | [has("time"), has("fired")]]' "$work/json")"
 grep -q 'judged by itself' "$work/log" || fail 'the second clock is not told'
-changes='[.transitions[] | [.at_s, .cgroup, .from, .state, .value]]'
-before=$(jq -c "$changes" "$work/json")
-test_rules --json --replay "$work/next.perf.data" --replay - --config "$work/db-p99.conf" \
-	< <(cat "$step") >"$work/json" 2>"$work/log" || fail 'a recording through a pipe'
-expect 'the same through a pipe' "$before" "$(jq -c "$changes" "$work/json")"
 
 # A damaged recording: what was judged before stands.
 head -c $(($(stat -c %s "$step") * 3 / 4)) "$step" >"$work/cut.perf.data"
@@ -132,11 +135,17 @@ grep -q 'matches none of 2 cgroups: comm:db, comm:web' "$work/said" || fail "no 
 
 # The model: its remote workload's loads are remote, and no other's.
 rule remote 'cgroup = **' 'metric = share:remote_dram' 'above = 30%'
-told 'the model' --origin model --config "$work/remote.conf"
+told 'the model' --origin model --for 110s --config "$work/remote.conf"
 expect 'remote-numa alone fires' '["model:remote-numa"]' \
 	"$(jq -c '[.transitions[] | select(.state == "firing").cgroup]' "$work/json")"
-expect 'in simulated time' '[180,"model"]' "$(jq -c '[.stretches[0].covered_s, .origin]' "$work/json")"
+expect 'all workloads are judged' 7 "$(jq '.rules[0].cgroups_judged' "$work/json")"
+expect 'in simulated time' '[110,"model"]' "$(jq -c '[.stretches[0].covered_s, .origin]' "$work/json")"
 expect 'it says that it is none' true "$(jq '.notes[0] | contains("no measurement")' "$work/json")"
+
+# The same seed, the same result; only what is configured runs.
+printf '[model]\nworkloads = mix streaming\n' >>"$work/remote.conf"
+told 'two workloads' --origin model --for 45s --config "$work/remote.conf"
+expect 'two workloads' 2 "$(jq .cgroups "$work/json")"
 cp "$work/json" "$work/before"
-told 'the model again' --origin model --config "$work/remote.conf"
+told 'the same again' --origin model --for 45s --config "$work/remote.conf"
 cmp -s "$work/json" "$work/before" || fail 'the same seed gave another result'

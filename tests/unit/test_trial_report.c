@@ -193,6 +193,14 @@ Test(trial_report, each_rule_in_short)
 	expect_text(", window 1m, dry run\n  matches none of 2 cgroups: comm:db, comm:w\\x1bb\n");
 }
 
+Test(trial_report, too_few_samples_are_told_with_their_number)
+{
+	report->of_rules[0].cgroups = 1;
+	report->of_rules[0].unknown_ns[UNKNOWN_SAMPLES] = 5;
+	report->of_rules[0].most_samples = 212;
+	expect_text("(at most 212 of the 500 that it asks for)\n");
+}
+
 Test(trial_report, what_is_not_there_cannot_be_judged)
 {
 	report->roles = 1U << EVENT_LOADS;

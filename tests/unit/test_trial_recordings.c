@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "recorded.h"
+#include "trial_recordings.h"
+
+#define START_NS (1000 * NSEC_PER_SEC)
+#define DAY_NS   (86400 * NSEC_PER_SEC)
+
+static struct config *config;
+static struct trial *trial;
+static char *message;
+
+static void configure(const char *text)
+{
+	struct config_mistakes mistakes;
+	int fd = memfd_create("rules", MFD_CLOEXEC);
+	char path[32];
+
+	cr_assert_geq(fd, 0);
+	cr_assert_eq(write(fd, text, strlen(text)), (ssize_t)strlen(text));
+	(void)snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	config_free(config);
+	config = NULL;
+	cr_assert_eq(config_load(path, NULL, &config, &mistakes), 0, "%s",
+		     mistakes.n ? mistakes.list[0].message : "");
+	config_mistakes_clear(&mistakes);
+	(void)close(fd);
+}
+
+static void begin(void)
+{
+	configure("[sampling]\ninterval = 100ms\n"
+		  "[rule idle]\ncgroup = comm:*\nmetric = rate\nbelow = 1000\nclear = 2000\nwindow = "
+		  "10s\nfor = "
+		  "10s\n");
+}
+
+static void end(void)
+{
+	trial = trial_free(trial);
+	config = config_free(config);
+	free(message);
+	message = NULL;
+}
+
+TestSuite(trial_recordings, .init = begin, .fini = end);
+
+static struct writer *writer_of(const struct writer_event *event)
+{
+	struct writer *writer = recorded_writer("GenuineIntel,6,85,4", event);
+
+	writer_comm(writer, 0, 1, 10, 10, "busy");
+	return writer;
+}
+
+/* 100 samples a second, of one command. */
+static void run_for(struct writer *writer, u64 start_ns, u64 seconds)
+{
+	for (u64 i = 0; i < 100 * seconds; i++)
+		recorded_load(writer, 0, 10, start_ns + i * 10 * NSEC_PER_MSEC);
+}
+
+/* Frees the writers; `second` may be NULL. */
+static int play(struct writer *first, struct writer *second)
+{
+	struct recorded files[2] = {recorded_finish(first)};
+	const char *paths[2] = {files[0].path};
+
+	if (second) {
+		files[1] = recorded_finish(second);
+		paths[1] = files[1].path;
+	}
+	return trial_recordings(config, paths, second ? 2 : 1, &trial, &message);
+}
+
+static const struct trial_report *report(void)
+{
+	cr_assert(trial);
+	return trial_finish(trial);
+}
+
+/* 17 million collections would take their time: a silence in which nothing can change any more is one. */
+Test(trial_recordings, a_long_silence_is_judged_whole)
+{
+	struct writer *writer = writer_of(&recorded_event);
+	const struct trial_report *result;
+
+	run_for(writer, START_NS, 60);
+	run_for(writer, START_NS + 20 * DAY_NS, 60);
+	cr_assert_eq(play(writer, NULL), 0, "%s", message);
+	result = report();
+	cr_assert_eq(result->n_stretches, 1);
+	cr_expect_eq(result->stretches[0].elapsed_ns, 20 * DAY_NS + 60 * NSEC_PER_SEC - 10 * NSEC_PER_MSEC);
+	/* All of the time is accounted for: that of one subject, since it was first seen. */
+	cr_expect_geq(result->of_rules[0].known_ns + result->of_rules[0].unknown_ns[UNKNOWN_WINDOW],
+		      20 * DAY_NS);
+	cr_expect_eq(result->samples, 12000);
+	cr_expect_lt(result->collections, 40000);
+	cr_expect_gt(result->collections, 36000, "until a resolved alert is forgotten");
+}
+
+Test(trial_recordings, a_clock_that_leaps_is_another_one)
+{
+	struct writer *writer = writer_of(&recorded_event);
+	const struct trial_report *result;
+
+	run_for(writer, START_NS, 30);
+	run_for(writer, ~0ULL - DAY_NS, 30);
+	recorded_load(writer, 0, 10, ~0ULL);
+	cr_assert_eq(play(writer, NULL), 0, "%s", message);
+	result = report();
+	cr_assert_eq(result->n_stretches, 2);
+	cr_expect_eq(result->stretches[0].elapsed_ns, 30 * NSEC_PER_SEC - 10 * NSEC_PER_MSEC);
+	cr_expect_eq(result->stretches[1].start_ns, ~0ULL - DAY_NS);
+	cr_expect_eq(result->stretches[1].elapsed_ns, DAY_NS);
+	cr_assert_eq(result->n_notes, 1);
+	cr_expect(strstr(result->notes[0], "leaps"), "%s", result->notes[0]);
+	cr_expect_eq(result->samples, 6001);
+}
+
+Test(trial_recordings, one_sample_is_a_recording)
+{
+	struct writer *writer = writer_of(&recorded_event);
+
+	recorded_load(writer, 0, 10, ~0ULL);
+	cr_assert_eq(play(writer, NULL), 0, "%s", message);
+	cr_expect_eq(report()->samples, 1);
+	cr_expect_eq(report()->cgroups, 1);
+	cr_expect_eq(report()->n_transitions, 0);
+}
+
+/* What stood in the first is judged; then it is told which one is no good, and why. */
+Test(trial_recordings, without_times_nothing_is_judged)
+{
+	struct writer_event untimed = recorded_event;
+	struct writer *first = writer_of(&recorded_event);
+	struct writer *second;
+
+	untimed.sample_type &= ~(u64)PERF_SAMPLE_TIME;
+	second = writer_of(&untimed);
+	run_for(first, START_NS, 30);
+	recorded_load(second, 0, 10, 0);
+	cr_assert_eq(play(first, second), -EBADMSG);
+	cr_expect(message && strstr(message, "--timestamp"), "%s", message);
+	cr_expect_eq(report()->samples, 3000);
+	cr_expect_eq(report()->stretches[0].elapsed_ns, 30 * NSEC_PER_SEC - 10 * NSEC_PER_MSEC);
+}
+
+Test(trial_recordings, alone_without_times_there_is_nothing)
+{
+	struct writer_event untimed = recorded_event;
+	struct writer *writer;
+
+	untimed.sample_type &= ~(u64)PERF_SAMPLE_TIME;
+	writer = writer_of(&untimed);
+	recorded_load(writer, 0, 10, 0);
+	cr_assert_eq(play(writer, NULL), -EBADMSG);
+	cr_expect_null(trial);
+	cr_expect(message);
+}
+
+/* The same machine's next recording goes on; between them nobody knows anything. */
+Test(trial_recordings, the_next_recording_goes_on_after_a_gap)
+{
+	struct writer *first = writer_of(&recorded_event);
+	struct writer *second = writer_of(&recorded_event);
+	const struct trial_report *result;
+
+	run_for(first, START_NS, 60);
+	run_for(second, START_NS + 3600 * NSEC_PER_SEC, 60);
+	cr_assert_eq(play(first, second), 0, "%s", message);
+	result = report();
+	cr_assert_eq(result->n_stretches, 1);
+	cr_expect_eq(result->n_transitions, 0, "no silence was proven");
+	cr_expect_gt(result->of_rules[0].unknown_ns[UNKNOWN_SOURCE], 3500 * NSEC_PER_SEC);
+}
+
+Test(trial_recordings, one_that_begins_earlier_is_judged_by_itself)
+{
+	struct writer *first = writer_of(&recorded_event);
+	struct writer *second = writer_of(&recorded_event);
+
+	run_for(first, START_NS, 60);
+	run_for(second, START_NS + 30 * NSEC_PER_SEC, 60);
+	cr_assert_eq(play(first, second), 0, "%s", message);
+	cr_expect_eq(report()->n_stretches, 2);
+	cr_assert_eq(report()->n_notes, 1);
+	cr_expect(strstr(report()->notes[0], "judged by itself"), "%s", report()->notes[0]);
+	cr_expect_geq(report()->of_rules[0].unknown_ns[UNKNOWN_WINDOW], 18 * NSEC_PER_SEC);
+}
+
+Test(trial_recordings, cgroups_beyond_the_most_are_counted)
+{
+	struct writer *writer = recorded_writer("GenuineIntel,6,85,4", &recorded_event);
+
+	configure("[cgroups]\nmax = 16\nexclude = comm:c0\n"
+		  "[rule idle]\ncgroup = comm:*\nmetric = rate\nbelow = 1000\nclear = 2000\nwindow = 10s\n");
+	for (u32 i = 0; i < 20; i++) {
+		char name[8];
+
+		(void)snprintf(name, sizeof(name), "c%u", i);
+		writer_comm(writer, 0, 1, 10 + i, 10 + i, name);
+		recorded_load(writer, 0, 10 + i, START_NS + i);
+	}
+	cr_assert_eq(play(writer, NULL), 0, "%s", message);
+	cr_expect_eq(report()->cgroups_excluded, 1);
+	cr_expect_eq(report()->cgroups, 16);
+	cr_expect_eq(report()->cgroups_left_out, 3);
+}
