@@ -81,6 +81,7 @@ GUEST_PROGRAMS = $(call programs,guest/*.c) $(patsubst tests/guest/preload/%.c,$
 	$(wildcard tests/guest/preload/*.c))
 HARDWARE_PROGRAMS = $(call programs,hardware/*.c)
 FUZZERS = $(call programs,fuzz/fuzz_*.c)
+BENCHES = $(call programs,bench/*.c)
 
 objects = $(patsubst %.c,$(OUT)/obj/%.o,$(1))
 
@@ -139,6 +140,10 @@ $(OUT)/tests/%: $(OUT)/obj/tests/%.o $(TIME_LIMIT) $(TEST_OBJECTS)
 	$(call say,LINK)$(link_test) -lcriterion
 
 $(OUT)/tests/tools/%: $(OUT)/obj/tests/tools/%.o $(OUT)/libtools.a $(OUT)/libpebsd.a
+	@mkdir -p $(@D)
+	$(call say,LINK)$(link_test)
+
+$(OUT)/tests/bench/%: $(OUT)/obj/tests/bench/%.o $(OUT)/libtools.a $(OUT)/libpebsd.a
 	@mkdir -p $(@D)
 	$(call say,LINK)$(link_test)
 
@@ -247,6 +252,12 @@ test-hardware: ## pebsd against perf mem on this machine's PEBS or IBS (needs ro
 	+@$(PARALLEL) hardware-programs
 	@CHASE=$(abspath $(OUT)/tests/hardware/chase) REPORT=$(abspath $(BUILD)/hardware-report.txt) $(RUN_TESTS) -s -t 1800 \
 		-p tests/hardware/run.sh
+
+benches: $(BENCHES)
+
+bench-policy: ## what a collection of 10,000 cgroups costs under 50 rules
+	+@$(PARALLEL) $(OUT)/tests/bench/policy_tick
+	@$(OUT)/tests/bench/policy_tick
 
 fuzz: ## each fuzzer for FUZZ_SECONDS=20
 	+@$(PARALLEL) FUZZ=1 fuzzers
