@@ -235,13 +235,13 @@ static void put_preference(struct json_writer *writer, json_object *object, cons
 
 /* `name`: how the texts that may hold any byte become strings. */
 static void fill_alert(struct json_writer *writer, json_object *object, const struct alert *alert,
-		       json_object *(*name)(const char *))
+		       const char *event, json_object *(*name)(const char *))
 {
 	if (alert->number)
 		json_put_u64(writer, object, "alert", alert->number);
 	json_put_text(writer, object, "rule", alert->rule->name);
 	json_put(writer, object, "cgroup", name(alert->cgroup));
-	json_put(writer, object, "event", name(alert->event_key));
+	json_put(writer, object, event, name(alert->event_key));
 	json_put(writer, object, "severity", name(alert->rule->severity));
 	put_state(writer, object, alert);
 	put_bool(writer, object, "dry_run", alert->rule->dry_run);
@@ -254,7 +254,7 @@ static json_object *alert_object(struct json_writer *writer, const struct alert 
 {
 	json_object *object = json_checked(writer, json_object_new_object());
 
-	fill_alert(writer, object, alert, json_name);
+	fill_alert(writer, object, alert, "event", json_name);
 	return object;
 }
 
@@ -311,6 +311,6 @@ json_object *json_transition(const struct transition *transition)
 	alert.decision.state = transition->to;
 	alert.decision.unknown = UNKNOWN_NOT;
 	json_put_text(&writer, object, "from", alert_state_word(transition->from));
-	fill_alert(&writer, object, &alert, json_object_new_string);
+	fill_alert(&writer, object, &alert, "source", json_object_new_string);
 	return json_finish(&writer, object);
 }

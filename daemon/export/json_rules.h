@@ -22,7 +22,8 @@ json_object *json_alerts(const char *origin, const struct alert *alerts, size_t 
 json_object *json_explain(const char *origin, const struct rule *rule, const struct alert *alerts, size_t n);
 
 /* The members that control_publish() is given for an alert that changed its state: all of the alert, and
- * "from". Names stand as they are, not in their shown form, which is control_publish()'s to give. */
+ * "from"; the event is "source", as in what else is published, for "event" is what happened. Names stand as
+ * they are, not in their shown form, which is control_publish()'s to give. */
 json_object *json_transition(const struct transition *transition);
 
 #endif

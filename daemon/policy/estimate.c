@@ -166,6 +166,13 @@ struct interval estimate_bounds(const struct rule *rule, const struct limits *li
 				  : bounds_of(rule, limits, &now, rule->confidence);
 }
 
+static u64 count_past(const struct rule *rule, const struct tally *tally, u32 bucket)
+{
+	u64 above = tally_above(tally, bucket);
+
+	return rule->below ? tally->latency_samples - above : above;
+}
+
 void estimate_of(const struct rule *rule, const struct limits *limits, const struct measured *measured,
 		 struct estimate *ret)
 {
@@ -182,6 +189,10 @@ void estimate_of(const struct rule *rule, const struct limits *limits, const str
 		return;
 	ret->bounds = estimate_bounds(rule, limits, measured);
 	ret->value = value_of(rule, &now);
+	if (rule->metric.kind == METRIC_QUANTILE && !rule->metric.ratio) {
+		ret->past_threshold = count_past(rule, now.tally, limits->threshold_bucket);
+		ret->past_clear = count_past(rule, now.tally, limits->clear_bucket);
+	}
 	if (rule->metric.ratio)
 		ret->value = is_zero(rule, base.tally) ? INFINITY : ret->value / value_of(rule, &base);
 }

@@ -28,6 +28,10 @@ struct estimate {
 	struct interval bounds; /* at the rule's confidence each */
 	u64 samples;            /* that it rests on */
 	u64 base_samples;       /* effective; of a ratio */
+	/* Of a quantile that is no ratio: latencies on the rule's side of its limits, above them or, of a
+	 * rule `below`, not above. */
+	u64 past_threshold;
+	u64 past_clear;
 };
 
 /* The same numbers decide (evidence.h) and are shown. */

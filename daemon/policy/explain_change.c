@@ -28,19 +28,20 @@ static void counted(const struct rule *rule, double limit, const char *are, char
 		       strchr(metric, ':') + 1);
 }
 
-/* How many of the share's samples are on the rule's side. */
-static u64 share_count(const struct alert *alert)
+/* How many are on the rule's side of the limit. */
+static u64 count_now(const struct alert *alert, bool breach)
 {
-	double share = alert->rule->below ? 1 - alert->estimate.value : alert->estimate.value;
-
-	return (u64)llround(share * (double)alert->estimate.samples);
+	if (alert->rule->metric.kind == METRIC_QUANTILE)
+		return breach ? alert->estimate.past_threshold : alert->estimate.past_clear;
+	return (u64)llround((alert->rule->below ? 1 - alert->estimate.value : alert->estimate.value) *
+			    (double)alert->estimate.samples);
 }
 
 /* The least number of samples, of which the same share is on the rule's side, that prove a breach; 0: none
  * that one could wait for. */
-static u64 share_foreseen(struct evidence *evidence, const struct alert *alert)
+static u64 foresee(struct evidence *evidence, const struct alert *alert)
 {
-	const u64 n = alert->estimate.samples, count = share_count(alert);
+	const u64 n = alert->estimate.samples, count = count_now(alert, true);
 	u64 low, high = n;
 	s64 breach, clear;
 
@@ -116,7 +117,7 @@ static void say_counts(struct speech *speech, bool breach)
 	const struct alert *alert = speech->alert;
 	const struct rule *rule = speech->rule;
 	_cleanup_(evidence_freep) struct evidence *evidence = NULL;
-	char of[TEXT_NUMBER_MAX], enough[TEXT_NUMBER_MAX], now[TEXT_NUMBER_MAX + 16] = "";
+	char of[TEXT_NUMBER_MAX], enough[TEXT_NUMBER_MAX], now[TEXT_NUMBER_MAX];
 	char what[COUNTED_MAX];
 	s64 counts[2];
 	u64 foreseen;
@@ -139,20 +140,16 @@ static void say_counts(struct speech *speech, bool breach)
 		return;
 	}
 	text_count((u64)(breach ? counts[0] : counts[1]), enough);
-	if (rule->metric.kind == METRIC_SHARE) {
-		char count[TEXT_NUMBER_MAX];
-
-		text_count(share_count(alert), count);
-		(void)snprintf(now, sizeof(now), "; %s are", count);
-	}
-	say(speech, "%s when at %s %s of %s %s%s", breach ? "a breach is proven" : "it is proven clear",
+	text_count(count_now(alert, breach), now);
+	say(speech, "%s when at %s %s of %s %s; %s are", breach ? "a breach is proven" : "it is proven clear",
 	    breach ? "least" : "most", enough, of, what, now);
-	if (!breach || rule->metric.kind != METRIC_SHARE || !value_is_past(alert) || breach_is_proven(alert))
+	if (!breach || !value_is_past(alert) || breach_is_proven(alert))
 		return;
-	foreseen = share_foreseen(evidence, alert);
+	foreseen = foresee(evidence, alert);
 	if (foreseen) {
 		text_count(foreseen, of);
-		say(speech, "with the same share of them, about %s samples in a window would prove it", of);
+		say(speech, "with the same share of them, about %s %s in a window would prove it", of,
+		    speech_samples(&rule->metric));
 	}
 }
 
