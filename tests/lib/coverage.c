@@ -20,11 +20,11 @@ void law_of_memory(struct law *ret)
 	unsigned n = 0;
 
 	memset(ret, 0, sizeof(*ret));
-	for (double cycles = 6; cycles < 4000; cycles = floor(cycles * 1.05 + 1), n++) {
+	for (u32 cycles = 6; cycles < 4000; cycles += cycles / 20 + 1, n++) {
 		double fast = (log(cycles) - log(30)) / 0.5;
 		double slow = (log(cycles) - log(300)) / 0.6;
 
-		ret->cycles[n] = (u32)cycles;
+		ret->cycles[n] = cycles;
 		ret->chance[n] = 0.95 * exp(-fast * fast / 2) + 0.05 * exp(-slow * slow / 2);
 		sum += ret->chance[n];
 	}

@@ -186,8 +186,8 @@ Test(interval, quantile_of_as_many_as_counters_hold)
 
 	/* 3.719 standard deviations of half of the root of n: 172,337 ranks off the middle. */
 	interval_ranks(n, 0.5, 0.9999, &low, &high);
-	expect_near((double)(n / 2 - low), 3.719016 * sqrt((double)n) / 2, 1e-4);
-	expect_near((double)(high - n / 2), 3.719016 * sqrt((double)n) / 2, 1e-4);
+	expect_near((double)n / 2 - (double)low, 3.719016 * sqrt((double)n) / 2, 1e-4);
+	expect_near((double)high - (double)n / 2, 3.719016 * sqrt((double)n) / 2, 1e-4);
 
 	/* Counters that ran full: what is missing was somewhere. */
 	bounds = interval_quantile(histogram, n + 1000000, 0.9999, 0.95);
@@ -400,17 +400,20 @@ Test(interval, nothing_is_printed, .init = cr_redirect_stdout)
 	double sum = 0;
 
 	for (size_t i = 0; i < sizeof(confidences) / sizeof(confidences[0]); i++)
-		for (double n = 1; n < 0x1p40; n = floor(n * 3.3 + 1))
-			for (double share = 1e-9; share < 1; share = share * 1.9 + 1e-3) {
+		for (u64 n = 1; n < 1ULL << 40; n = n * 3 + n / 3 + 1)
+			for (unsigned part = 0; part < 24; part++) {
+				double share = exp2((double)part - 24) * (1 - exp2(-(double)part - 1));
 				double c = confidences[i];
-				u64 k = (u64)(share * n);
+				double k = floor(share * (double)n);
 				u64 low, high;
 
-				sum += interval_share((double)k, n, c).low +
-				       interval_share(share * n, n, c).high;
-				sum += interval_rate(k, 3 * k, 9.5 * (double)k, 3, 1, c).low;
-				interval_ranks((u64)n, share, c, &low, &high);
-				cr_assert(low <= high);
+				sum += interval_share(k, (double)n, c).low +
+				       interval_share(share * (double)n, (double)n, c).high;
+				sum += interval_rate((u64)k, 3 * (u64)k, 9.5 * k, 3, 1, c).low;
+				interval_ranks(n, share, c, &low, &high);
+				cr_assert_leq(low, high);
+				interval_ranks(n, 1 - share, c, &low, &high);
+				cr_assert_leq(low, high);
 			}
 	cr_expect(isfinite(sum));
 	(void)fflush(stdout);
