@@ -14,11 +14,16 @@ struct measured {
 	/* Of a ratio: the baseline as if counted (baseline_tally()); NULL: none yet. */
 	const struct tally *base;
 	double base_seconds;
+	/* What a sample weighs where the window has none: the last one that came, or the event's period. Of a
+	 * rate: without it a window without samples has no upper bound, and is not known. 0: not known. */
+	double sample_weight;
 };
 
 struct estimate {
-	bool known;             /* there is a value: at least one sample that has what is measured */
-	double value;           /* in the metric's unit; of a quantile as quantile_of() interpolates it */
+	/* There is a value: at least one sample that has what is measured; for a rate none will do. */
+	bool known;
+	double value; /* in the metric's unit; of a quantile as quantile_of() interpolates it; INFINITY: the
+			 baseline of a ratio is 0 */
 	struct interval bounds; /* at the rule's confidence each */
 	u64 samples;            /* that it rests on */
 	u64 base_samples;       /* effective; of a ratio */
@@ -27,6 +32,14 @@ struct estimate {
 /* The same numbers decide (evidence.h) and are shown. */
 void estimate_of(const struct rule *rule, const struct limits *limits, const struct measured *measured,
 		 struct estimate *ret);
+
+/* Whether there is a value; its bounds alone, of what is known. */
+bool estimate_known(const struct rule *rule, const struct measured *measured);
+struct interval estimate_bounds(const struct rule *rule, const struct limits *limits,
+				const struct measured *measured);
+
+/* The samples of a share's metric that are what it counts; at most all. */
+u64 estimate_share_count(const struct metric *metric, const struct tally *tally);
 
 /* Samples in the window that the rule's `min-samples` counts: those with a latency, or all. */
 u64 estimate_samples(const struct rule *rule, const struct tally *tally);

@@ -103,7 +103,8 @@ struct policy_memory {
 	enum alert_state state;
 	u64 held_ns;
 	struct timespec since, breached, fired, resolved;
-	double value, low, high; /* as last judged; for a resolution that follows */
+	enum alert_end end;      /* of a resolved one */
+	double value, low, high; /* as last judged; for a resolution that follows; NAN: not known */
 };
 int policy_remember(const struct policy *policy, struct policy_memory **ret, size_t *ret_n);
 

@@ -9,14 +9,14 @@
 #include "window/tally.h"
 
 struct baseline {
-	u64 at_ns;      /* as of when the sums are */
-	double seconds; /* of time, weighted as the samples of it are */
-	double seconds_squared;
+	u64 at_ns;              /* as of when the sums are */
+	double seconds;         /* of time, weighted as the samples of it are */
 	double samples;         /* sums of weights by age */
 	double samples_squared; /* sum of their squares: the effective number is samples^2 / samples_squared
 				 */
 	double latency_samples;
-	double weight; /* of periods */
+	double weight;         /* of periods */
+	double weight_squared; /* sum of their squares, and of the weights by age with them */
 	double latency_sum;
 	float sources[SOURCE_SLOTS];
 	float hitm;
@@ -31,9 +31,9 @@ void baseline_add(struct baseline *baseline, u64 half_life_ns, u64 now_ns, doubl
 		  const struct tally *tally);
 
 /*
- * The baseline as if it had been counted: shares and quantiles as it has them, with the effective number of
- * samples, rounded down, so that intervals hold. `*ret_seconds`: what `weight` is to be divided by for a
- * rate.
+ * The baseline as if it had been counted: shares and quantiles as it has them, each count to the nearest,
+ * with the effective number of samples, so that intervals hold. `weight` is the sum by age, and
+ * `*ret_seconds` what it is to be divided by for a rate.
  */
 void baseline_tally(const struct baseline *baseline, struct tally *ret, double *ret_seconds);
 

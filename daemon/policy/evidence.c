@@ -1,0 +1,347 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "policy/evidence.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * A quantile or a share is decided by one question: are so many of n too many to be chance? It is asked of
+ * the count on the side that would prove it, in four kinds: whether the metric is at or above a limit, or at
+ * or below it. The answer is monotone in the count.
+ */
+enum test_kind { QUANTILE_ABOVE, QUANTILE_BELOW, SHARE_ABOVE, SHARE_BELOW };
+
+struct test {
+	enum test_kind kind;
+	double limit; /* the quantile's q, the share's limit */
+	double confidence;
+	u64 n;
+};
+
+/* What is known of a test so far: up to `no` it is not proven, from `yes` on it is. */
+struct remembered {
+	struct test test;
+	s64 no;
+	s64 yes;
+};
+
+#define REMEMBERED_LOG2 13
+
+struct evidence {
+	double confidence; /* of the last judgement, and what follows from it */
+	double log_chance;
+	struct remembered remembered[1 << REMEMBERED_LOG2];
+};
+
+int evidence_new(struct evidence **ret)
+{
+	struct evidence *evidence = calloc(1, sizeof(*evidence));
+
+	if (!evidence)
+		return -ENOMEM;
+	*ret = evidence;
+	return 0;
+}
+
+struct evidence *evidence_free(struct evidence *evidence)
+{
+	free(evidence);
+	return NULL;
+}
+
+/* How often chance alone puts a sample on the side that counts, where the metric is at its limit. */
+static double chance_of_one(const struct test *test)
+{
+	switch (test->kind) {
+	case QUANTILE_ABOVE:
+	case SHARE_BELOW:
+		return 1 - test->limit;
+	case QUANTILE_BELOW:
+	case SHARE_ABOVE:
+		break;
+	}
+	return test->limit;
+}
+
+/* The answer itself. */
+static bool proves(const struct test *test, u64 count)
+{
+	u64 n = test->n;
+
+	switch (test->kind) {
+	case QUANTILE_ABOVE:
+		return interval_rank_is_low(n - count + 1, n, test->limit, test->confidence);
+	case QUANTILE_BELOW:
+		return count > 0 && interval_rank_is_high(count, n, test->limit, test->confidence);
+	case SHARE_ABOVE:
+		return interval_share((double)count, (double)n, test->confidence).low >= test->limit;
+	case SHARE_BELOW:
+		break;
+	}
+	return interval_share((double)(n - count), (double)n, test->confidence).high <= test->limit;
+}
+
+static bool same_test(const struct test *a, const struct test *b)
+{
+	return a->n == b->n && a->limit == b->limit && a->confidence == b->confidence && a->kind == b->kind;
+}
+
+static u64 bits_of(double real)
+{
+	u64 bits;
+
+	memcpy(&bits, &real, sizeof(bits));
+	return bits;
+}
+
+static struct remembered *remember(struct evidence *evidence, const struct test *test)
+{
+	u64 hash = (bits_of(test->limit) ^ bits_of(test->confidence) << 1 ^ (u64)test->kind << 62) *
+		   0x9e3779b97f4a7c15ULL;
+	struct remembered *remembered;
+
+	hash = ((hash ^ hash >> 32) + test->n) * 0x9e3779b97f4a7c15ULL;
+	remembered = &evidence->remembered[hash >> (64 - REMEMBERED_LOG2)];
+	if (!same_test(&remembered->test, test))
+		*remembered = (struct remembered){*test, -1, (s64)test->n + 1};
+	return remembered;
+}
+
+static bool recall(struct evidence *evidence, const struct test *test, u64 count)
+{
+	struct remembered *remembered = remember(evidence, test);
+	s64 signed_count = (s64)count;
+
+	if (signed_count <= remembered->no)
+		return false;
+	if (signed_count >= remembered->yes)
+		return true;
+	if (!proves(test, count)) {
+		remembered->no = signed_count;
+		return false;
+	}
+	remembered->yes = signed_count;
+	return true;
+}
+
+static double log_chance(struct evidence *evidence, double confidence)
+{
+	if (confidence != evidence->confidence) {
+		evidence->confidence = confidence;
+		evidence->log_chance = -log1p(-confidence);
+	}
+	return evidence->log_chance;
+}
+
+/*
+ * The same answer, for most counts from a glance: those below what is expected prove nothing, as no tail that
+ * begins there is below one half; those that Bernstein's inequality finds too many are too many.
+ */
+static bool is_proven(struct evidence *evidence, const struct test *test, u64 count)
+{
+	double n = (double)test->n;
+	double chance = chance_of_one(test);
+	double excess = (double)count - n * chance;
+
+	if (excess <= -1)
+		return false;
+	if (excess > 0 && excess * excess >= 2.000001 * (n * chance * (1 - chance) + excess / 3) *
+						     log_chance(evidence, test->confidence))
+		return true;
+	return recall(evidence, test, count);
+}
+
+/* Of latencies those in buckets up to this one. */
+static u64 at_or_below(const struct tally *tally, u32 bucket)
+{
+	u64 sum = 0;
+
+	for (u32 i = 0; i <= bucket; i++)
+		sum += tally->latency[i];
+	return sum < tally->latency_samples ? sum : tally->latency_samples;
+}
+
+/* Whether the metric is proven to be at or above, or at or below one of the limits. */
+struct claim {
+	bool above;
+	double limit;
+	u32 bucket; /* whose upper edge it is; of a quantile */
+};
+
+static struct claim breach_of(const struct rule *rule, const struct limits *limits)
+{
+	return (struct claim){!rule->below, limits->threshold, limits->threshold_bucket};
+}
+
+static struct claim clear_of(const struct rule *rule, const struct limits *limits)
+{
+	return (struct claim){rule->below, limits->clear, limits->clear_bucket};
+}
+
+static bool is_counted(const struct metric *metric)
+{
+	return !metric->ratio && (metric->kind == METRIC_QUANTILE || metric->kind == METRIC_SHARE);
+}
+
+static struct test test_of(const struct rule *rule, const struct claim *claim, u64 n)
+{
+	if (rule->metric.kind == METRIC_QUANTILE)
+		return (struct test){claim->above ? QUANTILE_ABOVE : QUANTILE_BELOW, rule->metric.quantile,
+				     rule->confidence, n};
+	return (struct test){claim->above ? SHARE_ABOVE : SHARE_BELOW, claim->limit, rule->confidence, n};
+}
+
+static bool count_proves(struct evidence *evidence, const struct rule *rule, const struct claim *claim,
+			 const struct tally *tally)
+{
+	struct test test = test_of(rule, claim, estimate_samples(rule, tally));
+	bool quantile = rule->metric.kind == METRIC_QUANTILE;
+	u64 count = quantile ? test.n - at_or_below(tally, claim->bucket)
+			     : estimate_share_count(&rule->metric, tally);
+
+	return is_proven(evidence, &test, claim->above ? count : test.n - count);
+}
+
+/* What the interval says, and nothing else. */
+static bool interval_proves(const struct interval *bounds, const struct claim *claim)
+{
+	return claim->above ? bounds->low >= claim->limit : bounds->high <= claim->limit;
+}
+
+enum glance { UNCLEAR, PROVEN, NOT_PROVEN };
+
+/*
+ * A rate's bounds are quantiles of gamma distributions of scale 1. Such a one is less than a third below its
+ * mean at its median, and with the chance of exp(-l) at most further off than sqrt(2 mean l) below, and l
+ * more above.
+ */
+static enum glance glance_at_rate(struct evidence *evidence, const struct rule *rule,
+				  const struct claim *claim, const struct measured *measured)
+{
+	const struct tally *tally = measured->tally;
+	struct interval_weights weights =
+		interval_weights(tally->samples, tally->weight, tally->weight_squared);
+	double number = claim->above ? weights.low_number : weights.high_number;
+	double unit = claim->above ? weights.low_unit : weights.high_unit;
+	double l = log_chance(evidence, rule->confidence) * 1.000001;
+	double at;
+
+	if (tally->samples == 0)
+		return UNCLEAR;
+	at = claim->limit * measured->seconds / unit;
+	if (claim->above) {
+		if (at > number)
+			return NOT_PROVEN;
+		return at <= number - sqrt(2 * number * l) ? PROVEN : UNCLEAR;
+	}
+	if (at < number - 0.5)
+		return NOT_PROVEN;
+	return at >= number + sqrt(2 * number * l) + l ? PROVEN : UNCLEAR;
+}
+
+/* The sums over lower or upper edges, each counting at most an edge of a bucket. */
+static u64 sum_of_edges(const u32 histogram[FINE_BUCKETS], u32 cap, bool upper)
+{
+	u64 sum = 0;
+
+	for (u32 i = 0; i < FINE_BUCKETS; i++) {
+		u64 edge = upper ? histogram_fine_upper(i) : histogram_fine_lower(i);
+
+		sum += histogram[i] * (edge < cap ? edge : cap);
+	}
+	return sum;
+}
+
+/* A mean is within its band of the sum over edges, each of the band's samples moving by the cap at most. */
+static enum glance glance_at_mean(struct evidence *evidence, const struct rule *rule,
+				  const struct limits *limits, const struct claim *claim,
+				  const struct tally *tally)
+{
+	double n = (double)tally->latency_samples;
+	double cap = rule_mean_cap(rule, limits);
+	double band = sqrt(n * log_chance(evidence, rule->confidence) / 2) * 1.000001;
+	double limit = claim->limit * n;
+
+	if (band >= n)
+		return UNCLEAR;
+	if (claim->above)
+		return (double)sum_of_edges(tally->latency, ~0U, false) * 1.000001 < limit ? NOT_PROVEN
+											   : UNCLEAR;
+	return (double)sum_of_edges(tally->latency, (u32)cap, true) * 1.000001 + band * cap <= limit
+		       ? PROVEN
+		       : UNCLEAR;
+}
+
+static enum glance glance_at(struct evidence *evidence, const struct rule *rule, const struct limits *limits,
+			     const struct claim *claim, const struct measured *measured)
+{
+	if (rule->metric.ratio)
+		return UNCLEAR;
+	if (rule->metric.kind == METRIC_RATE)
+		return glance_at_rate(evidence, rule, claim, measured);
+	return glance_at_mean(evidence, rule, limits, claim, measured->tally);
+}
+
+enum verdict evidence_judge(struct evidence *evidence, const struct rule *rule, const struct limits *limits,
+			    const struct measured *measured)
+{
+	struct claim breach = breach_of(rule, limits);
+	struct claim clear = clear_of(rule, limits);
+	enum glance breached;
+	enum glance cleared;
+	struct interval bounds;
+
+	if (!estimate_known(rule, measured))
+		return VERDICT_BETWEEN;
+	if (is_counted(&rule->metric)) {
+		if (count_proves(evidence, rule, &breach, measured->tally))
+			return VERDICT_BREACH;
+		return count_proves(evidence, rule, &clear, measured->tally) ? VERDICT_CLEAR
+									     : VERDICT_BETWEEN;
+	}
+
+	breached = glance_at(evidence, rule, limits, &breach, measured);
+	cleared = glance_at(evidence, rule, limits, &clear, measured);
+	if (breached == PROVEN)
+		return VERDICT_BREACH;
+	if (breached == NOT_PROVEN && cleared != UNCLEAR)
+		return cleared == PROVEN ? VERDICT_CLEAR : VERDICT_BETWEEN;
+	bounds = estimate_bounds(rule, limits, measured);
+	if (interval_proves(&bounds, &breach))
+		return VERDICT_BREACH;
+	return interval_proves(&bounds, &clear) ? VERDICT_CLEAR : VERDICT_BETWEEN;
+}
+
+/* The least count that is proven; n + 1: none is. */
+static u64 least_proven(struct evidence *evidence, const struct test *test)
+{
+	u64 no = 0;
+	u64 yes = test->n + 1;
+
+	if (recall(evidence, test, 0))
+		return 0;
+	while (yes - no > 1) {
+		u64 middle = no + (yes - no) / 2;
+
+		if (recall(evidence, test, middle))
+			yes = middle;
+		else
+			no = middle;
+	}
+	return yes;
+}
+
+void evidence_counts(struct evidence *evidence, const struct rule *rule, const struct limits *limits, u64 n,
+		     s64 *ret_breach, s64 *ret_clear)
+{
+	struct claim breach = breach_of(rule, limits);
+	struct claim clear = clear_of(rule, limits);
+	struct test breach_test = test_of(rule, &breach, n);
+	struct test clear_test = test_of(rule, &clear, n);
+
+	*ret_breach = (s64)least_proven(evidence, &breach_test);
+	*ret_clear = (s64)n - (s64)least_proven(evidence, &clear_test);
+}

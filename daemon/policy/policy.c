@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "policy/policy.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "policy/policy_parts.h"
+
+int policy_new(const struct policy_settings *settings, struct policy **ret)
+{
+	_cleanup_(policy_freep) struct policy *policy = NULL;
+	int r;
+
+	if (settings->n_events > EVENTS_MAX || settings->next_number == 0)
+		return -EINVAL;
+	policy = calloc(1, sizeof(*policy));
+	if (!policy)
+		return -ENOMEM;
+	TAILQ_INIT(&policy->gone);
+	TAILQ_INIT(&policy->ended);
+	TAILQ_INIT(&policy->to_tell);
+	policy->max_bytes = settings->max_bytes;
+	policy->next_number = settings->next_number;
+	policy->last_ns = policy->now_ns = settings->start_ns;
+	policy->n_events = settings->n_events;
+	for (size_t i = 0; i < policy->n_events; i++) {
+		policy->events[i] = settings->events[i];
+		event_key(settings->events, settings->n_events, i, policy->keys[i]);
+	}
+	r = evidence_new(&policy->evidence);
+	if (r == 0)
+		r = policy_set_rules(policy, settings->rules, settings->n_rules);
+	if (r < 0)
+		return r;
+	*ret = TAKE_PTR(policy);
+	return 0;
+}
+
+static void free_list(struct ended_list *list)
+{
+	struct ended *ended;
+
+	while ((ended = TAILQ_FIRST(list))) {
+		TAILQ_REMOVE(list, ended, list);
+		(void)ended_free(ended);
+	}
+}
+
+struct policy *policy_free(struct policy *policy)
+{
+	if (!policy)
+		return NULL;
+	for (size_t i = 0; policy->entries && i < (size_t)1 << policy->entries_log2; i++) {
+		while (policy->entries[i]) {
+			struct entry *next = policy->entries[i]->next;
+
+			free(policy->entries[i]->subjects);
+			free(policy->entries[i]);
+			policy->entries[i] = next;
+		}
+	}
+	for (size_t i = 0; policy->paths && i < (size_t)1 << policy->paths_log2; i++) {
+		while (policy->paths[i]) {
+			struct path *path = policy->paths[i];
+
+			policy->paths[i] = path->next;
+			while (path->subjects)
+				subject_drop(policy, path->subjects);
+			path_forget(policy, path);
+			free(path);
+		}
+	}
+	for (size_t i = 0; i < policy->n_views; i++)
+		view_free(policy->views[i]);
+	free_list(&policy->to_tell);
+	free_list(&policy->ended);
+	(void)evidence_free(policy->evidence);
+	(void)rules_free(policy->rules, policy->n_rules);
+	free(policy->starts);
+	free(policy->views);
+	free(policy->entries);
+	free(policy->paths);
+	free(policy->changes);
+	free(policy->transitions);
+	free(policy);
+	return NULL;
+}
+
+void policy_begin(struct policy *policy, u64 now_ns, const struct timespec *now,
+		  const struct sliding_time time[EVENTS_MAX])
+{
+	policy->elapsed_ns = now_ns > policy->last_ns ? now_ns - policy->last_ns : 0;
+	policy->now_ns = now_ns;
+	policy->now = *now;
+	policy->error = 0;
+	for (size_t i = 0; i < policy->n_views; i++)
+		sliding_begin(policy->views[i]->sliding, now_ns, &time[policy->views[i]->event]);
+}
+
+/* Samples right after the removal may be of tasks on their way out. */
+static void note_sign_of_life(struct policy *policy, struct path *path)
+{
+	if (!path->gone)
+		return;
+	path->gone_ns = policy->now_ns;
+	if (policy->now_ns < path->removed_ns + POLICY_STRAY_NS)
+		return;
+	TAILQ_REMOVE(&policy->gone, path, gone_list);
+	path->gone = false;
+}
+
+void policy_put(struct policy *policy, u32 number, const char *path,
+		const struct figures *const difference[EVENTS_MAX])
+{
+	struct entry *entry;
+	int r;
+
+	if (!policy->n_views)
+		return;
+	r = entry_get(policy, number, path, &entry);
+	if (r < 0) {
+		policy->error = r;
+		return;
+	}
+	note_sign_of_life(policy, entry->path);
+	for (unsigned event = 0; event < policy->n_events; event++) {
+		struct tally tally;
+		bool made = false;
+
+		if (!difference[event])
+			continue;
+		if (!(entry->known >> event & 1)) {
+			r = entry_list(policy, entry, event);
+			if (r < 0)
+				policy->error = r;
+		}
+		for (size_t i = 0; i < entry->n; i++) {
+			struct subject *subject = entry->subjects[i];
+
+			if (subject->view->event != event)
+				continue;
+			if (!made)
+				tally_of(difference[event], &tally);
+			made = true;
+			sliding_put(subject->view->sliding, subject->number, &tally);
+		}
+	}
+}
+
+/* What was known when it went is what its alerts end with. */
+static void keep_estimates(struct policy *policy, struct path *path)
+{
+	for (struct subject *subject = path->subjects; subject; subject = subject->next)
+		for (size_t i = 0; i < subject->group->n; i++) {
+			struct state *state = &subject->states[i];
+
+			if (state->state != ALERT_INACTIVE && state->unknown == UNKNOWN_NOT)
+				subject_estimate(policy, subject, i, &state->extra->estimate);
+		}
+}
+
+void policy_gone(struct policy *policy, const char *name)
+{
+	struct path *path = path_find(policy, name);
+
+	if (!path)
+		return;
+	keep_estimates(policy, path);
+	if (path->entry)
+		entry_drop(policy, path->entry);
+	if (!path->gone)
+		TAILQ_INSERT_TAIL(&policy->gone, path, gone_list);
+	path->gone = true;
+	path->gone_ns = path->removed_ns = policy->now_ns;
+	if (path->subjects)
+		return;
+	path_forget(policy, path);
+	path_release(policy, path);
+}
+
+static bool same_text(const char *a, const char *b)
+{
+	return a && b ? strcmp(a, b) == 0 : a == b;
+}
+
+int policy_prefer(struct policy *policy, const char *name, const struct preference *preference)
+{
+	_cleanup_free_ char *ignore = preference->ignore ? strdup(preference->ignore) : NULL;
+	_cleanup_free_ char *threshold = preference->threshold ? strdup(preference->threshold) : NULL;
+	struct path *path = path_find(policy, name);
+	char *old_ignore;
+	char *old_threshold;
+	bool old_owner;
+	int r = 0;
+
+	if ((preference->ignore && !ignore) || (preference->threshold && !threshold))
+		return -ENOMEM;
+	if (!path && !ignore && !threshold)
+		return 0;
+	if (!path)
+		r = path_get(policy, name, &path);
+	if (r < 0)
+		return r;
+	if (same_text(path->ignore, ignore) && same_text(path->threshold, threshold) &&
+	    path->owner_is_root == preference->owner_is_root)
+		return 0;
+	old_ignore = path->ignore;
+	old_threshold = path->threshold;
+	old_owner = path->owner_is_root;
+	path->ignore = ignore;
+	path->threshold = threshold;
+	path->owner_is_root = preference->owner_is_root;
+	for (struct subject *subject = path->subjects; subject && r == 0; subject = subject->next)
+		r = subject_prefer(policy, subject);
+	if (r < 0) {
+		path->ignore = old_ignore;
+		path->threshold = old_threshold;
+		path->owner_is_root = old_owner;
+		for (struct subject *subject = path->subjects; subject; subject = subject->next)
+			(void)subject_prefer(policy, subject); /* what this needs it had */
+		path_release(policy, path);
+		return r;
+	}
+	(void)TAKE_PTR(ignore);
+	(void)TAKE_PTR(threshold);
+	free(old_ignore);
+	free(old_threshold);
+	path_release(policy, path);
+	return 0;
+}

@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <errno.h>
+#include <string.h>
+
+#include "policy/policy_parts.h"
+
+/* Room for as many transitions, too: a state changes only where it can be told. */
+int changes_reserve(struct policy *policy, size_t n)
+{
+	size_t room = policy->n_changes + n;
+	struct transition *transitions;
+	struct change *changes;
+
+	if (room <= policy->changes_room)
+		return 0;
+	room += room / 2 + 16;
+	transitions = reallocarray(policy->transitions, room, sizeof(*transitions));
+	if (!transitions)
+		return -ENOMEM;
+	policy->transitions = transitions;
+	changes = reallocarray(policy->changes, room, sizeof(*changes));
+	if (!changes)
+		return -ENOMEM;
+	policy->changes = changes;
+	policy->changes_room = room;
+	return 0;
+}
+
+/*
+ * A baseline is frozen while its rule is pending or firing: what is being judged as unusual is not to become
+ * usual. It is not while the rule is unknown: what was counted was counted, and a baseline that lacks samples
+ * would never get any.
+ */
+static bool is_frozen(const struct state *state)
+{
+	return state->state == ALERT_PENDING || state->state == ALERT_FIRING;
+}
+
+/* Time that passed without a sample is fed when the next one is, or when somebody asks. */
+static void feed(const struct view *view, u64 half_life_ns, const struct tally *tally, double seconds,
+		 u64 now_ns, struct state_baseline *base)
+{
+	static const struct tally nothing;
+	double idle = view->left_seconds - seconds - base->fed;
+
+	if (idle > 1e-6)
+		baseline_add(&base->baseline, half_life_ns, now_ns, idle, &nothing);
+	if (tally)
+		baseline_add(&base->baseline, half_life_ns, now_ns, seconds, tally);
+	if (view->left_seconds > base->fed)
+		base->fed = view->left_seconds;
+}
+
+void judge_passing(void *userdata, const struct sliding_time *time)
+{
+	struct view *view = userdata;
+
+	view->left_seconds += view_exposure(time);
+}
+
+void judge_leaving(void *userdata, u32 number, const struct tally *tally, const struct sliding_time *time)
+{
+	struct view *view = userdata;
+	struct policy *policy = view->policy;
+	struct subject *subject = number < view->n_numbers ? view->by_number[number] : NULL;
+
+	if (!view->rules.has_ratio || !subject)
+		return;
+	for (size_t i = 0; i < subject->group->n; i++) {
+		const struct rule *rule = subject_rule(policy, subject, i);
+		struct state *state = &subject->states[i];
+
+		if (!rule->metric.ratio)
+			continue;
+		if (is_frozen(state))
+			state->extra->base->fed = view->left_seconds;
+		else
+			feed(view, rule->baseline_ns, tally, view_exposure(time), policy->now_ns,
+			     state->extra->base);
+	}
+}
+
+/* Up to date without a change: for readers. */
+static void copy_baseline(const struct policy *policy, const struct subject *subject, size_t member,
+			  struct state_baseline *ret)
+{
+	const struct state *state = &subject->states[member];
+
+	*ret = *state->extra->base;
+	if (!is_frozen(state))
+		feed(subject->view, subject_rule(policy, subject, member)->baseline_ns, NULL, 0,
+		     policy->last_ns, ret);
+}
+
+void subject_measure(const struct policy *policy, const struct subject *subject, size_t member,
+		     struct tally *base, struct measured *ret)
+{
+	const struct rule *rule = subject_rule(policy, subject, member);
+
+	*ret = (struct measured){
+		.tally = sliding_tally(subject->view->sliding, subject->number),
+		.seconds = subject->view->seconds,
+	};
+	if (rule->metric.ratio) {
+		struct state_baseline up_to_date;
+
+		copy_baseline(policy, subject, member, &up_to_date);
+		baseline_tally(&up_to_date.baseline, base, &ret->base_seconds);
+		ret->base = base;
+	}
+}
+
+void subject_estimate(const struct policy *policy, const struct subject *subject, size_t member,
+		      struct estimate *ret)
+{
+	struct measured measured;
+	struct tally base;
+
+	*ret = (struct estimate){0};
+	if (subject_view_rule(subject, member)->not_measured)
+		return;
+	subject_measure(policy, subject, member, &base, &measured);
+	estimate_of(subject_rule(policy, subject, member), subject_limits(subject, member), &measured, ret);
+}
+
+/* A rate needs periods: samples without any have none. */
+static bool has_no_periods(const struct rule *rule, const struct tally *tally)
+{
+	return rule->metric.kind == METRIC_RATE && tally->samples && !tally->weight;
+}
+
+static bool base_is_thin(const struct rule *rule, const struct measured *measured)
+{
+	return estimate_samples(rule, measured->base) < rule->min_samples || measured->base_seconds <= 0 ||
+	       !measured->base->samples;
+}
+
+/*
+ * The first that holds of: not measured, the window's own (view_look()), too few samples in it, too few in
+ * the baseline.
+ */
+static enum unknown_reason reason_of(struct policy *policy, const struct subject *subject, size_t member,
+				     struct measured *measured)
+{
+	const struct view_rule *view_rule = subject_view_rule(subject, member);
+	const struct rule *rule = &policy->rules[view_rule->rule];
+
+	if (view_rule->not_measured || has_no_periods(rule, measured->tally))
+		return UNKNOWN_NOT_MEASURED;
+	if (subject->view->reason != UNKNOWN_NOT)
+		return subject->view->reason;
+	if (estimate_samples(rule, measured->tally) < rule->min_samples)
+		return UNKNOWN_SAMPLES;
+	if (rule->metric.ratio) {
+		subject_measure(policy, subject, member, &policy->base, measured);
+		if (base_is_thin(rule, measured))
+			return UNKNOWN_BASELINE;
+	}
+	return UNKNOWN_NOT;
+}
+
+static void note_change(struct policy *policy, struct subject *subject, size_t member, enum alert_state from)
+{
+	struct extra *extra = subject->states[member].extra;
+
+	extra->since = policy->now;
+	switch ((enum alert_state)subject->states[member].state) {
+	case ALERT_PENDING:
+		extra->number = 0;
+		extra->breached = policy->now;
+		extra->fired = extra->resolved = (struct timespec){0};
+		break;
+	case ALERT_FIRING:
+		if (from != ALERT_PENDING) { /* with `for` 0 */
+			extra->breached = policy->now;
+			extra->resolved = (struct timespec){0};
+		}
+		extra->fired = policy->now;
+		break;
+	case ALERT_RESOLVED:
+		extra->resolved = policy->now;
+		break;
+	case ALERT_INACTIVE:
+		extra->number = 0;
+		break;
+	}
+	subject_estimate(policy, subject, member, &extra->estimate);
+	policy->changes[policy->n_changes++] =
+		(struct change){.order = subject_view_rule(subject, member)->rule + (size_t)1,
+				.from = from,
+				.subject = subject,
+				.member = member};
+}
+
+static void ignore(struct policy *policy, struct subject *subject, size_t member)
+{
+	struct state *state = &subject->states[member];
+
+	if (state->state != ALERT_FIRING)
+		return;
+	state->state = ALERT_RESOLVED;
+	state->extra->since_ns = policy->now_ns;
+	state->extra->end = ALERT_END_IGNORED;
+	if (state->extra->base)
+		state->extra->base->fed = subject->view->left_seconds;
+	note_change(policy, subject, member, ALERT_FIRING);
+}
+
+static int enter(struct policy *policy, struct subject *subject, size_t member, const struct finding *finding)
+{
+	struct decision decision = subject_decision(policy, subject, member);
+	struct state *state = &subject->states[member];
+	bool was_frozen = is_frozen(state);
+	enum alert_state from;
+	struct extra *extra;
+	int r;
+
+	r = subject_extra(policy, subject, member, &extra);
+	if (r == 0)
+		r = changes_reserve(policy, 1);
+	if (r < 0)
+		return r;
+	if (extra->preference.ignored && state->state == ALERT_FIRING) {
+		ignore(policy, subject, member);
+		return 0;
+	}
+	if (decide(subject_rule(policy, subject, member), finding, &decision, &from)) {
+		state->state = (u8)decision.state;
+		extra->since_ns = decision.since_ns;
+		if (decision.state == ALERT_RESOLVED)
+			extra->end = ALERT_END_CLEAR;
+		if (was_frozen && !is_frozen(state) && extra->base)
+			extra->base->fed = subject->view->left_seconds;
+		note_change(policy, subject, member, from);
+	}
+	state->unknown = (u8)decision.unknown;
+	extra->at_ns = decision.at_ns;
+	extra->held_ns = decision.held_ns;
+	return 0;
+}
+
+static int judge_member(struct policy *policy, struct subject *subject, size_t member)
+{
+	struct state *state = &subject->states[member];
+	struct measured measured = {.tally = sliding_tally(subject->view->sliding, subject->number),
+				    .seconds = subject->view->seconds};
+	struct finding finding = {.now_ns = policy->now_ns, .elapsed_ns = policy->elapsed_ns};
+	bool ignored = state->extra && state->extra->preference.ignored;
+
+	finding.unknown = reason_of(policy, subject, member, &measured);
+	if (finding.unknown == UNKNOWN_NOT && !ignored)
+		finding.verdict = evidence_judge(policy->evidence, subject_rule(policy, subject, member),
+						 subject_limits(subject, member), &measured);
+	/* Inactive, and it stays so: nearly all there are. */
+	if (state->state == ALERT_INACTIVE &&
+	    (finding.unknown != UNKNOWN_NOT || finding.verdict != VERDICT_BREACH)) {
+		state->unknown = (u8)finding.unknown;
+		if (state->extra && finding.unknown == UNKNOWN_NOT)
+			state->extra->at_ns = policy->now_ns;
+		return 0;
+	}
+	return enter(policy, subject, member, &finding);
+}
+
+int judge_subject(struct policy *policy, struct subject *subject)
+{
+	struct view *view = subject->view;
+	const struct tally *tally = sliding_tally(view->sliding, subject->number);
+	bool active = false;
+	int error = 0;
+
+	subject->judged = policy->tick;
+	subject->rejudge = false;
+	for (size_t i = 0; i < subject->group->n; i++) {
+		int r = judge_member(policy, subject, i);
+
+		if (r < 0)
+			error = r;
+		active |= subject->states[i].state != ALERT_INACTIVE;
+	}
+	if (error)
+		subject->rejudge = active = true;
+	if (active && !subject->active)
+		view->active[view->n_active++] = subject;
+	subject->active |= active; /* who is not any more leaves the list after all are judged */
+	if (!active && !subject->refs && !tally->samples && !tally->latency_samples) {
+		subject->next_doomed = policy->doomed;
+		policy->doomed = subject;
+	}
+	return error;
+}

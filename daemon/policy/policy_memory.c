@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#include "policy/policy_parts.h"
+
+static void remember_one(const struct alert *alert, struct policy_memory *ret)
+{
+	const struct estimate *estimate = &alert->estimate;
+
+	*ret = (struct policy_memory){
+		.fingerprint = rule_fingerprint(alert->rule),
+		.cgroup = alert->cgroup,
+		.event_key = alert->event_key,
+		.number = alert->number,
+		.state = alert->decision.state,
+		.held_ns = alert->decision.held_ns,
+		.since = alert->since,
+		.breached = alert->breached,
+		.fired = alert->fired,
+		.resolved = alert->resolved,
+		.end = alert->end,
+		.value = estimate->known ? estimate->value : NAN,
+		.low = estimate->known ? estimate->bounds.low : NAN,
+		.high = estimate->known ? estimate->bounds.high : NAN,
+	};
+	memcpy(ret->rule, alert->rule->name, sizeof(ret->rule));
+}
+
+/* The figures of a state that is unknown now are those of when it was known. */
+static void use_last_judged(const struct policy *policy, struct alert *alert)
+{
+	const struct path *path = path_find(policy, alert->cgroup);
+
+	if (alert->decision.unknown == UNKNOWN_NOT)
+		return;
+	for (const struct subject *subject = path ? path->subjects : NULL; subject; subject = subject->next)
+		for (size_t i = 0; i < subject->group->n; i++)
+			if (subject->view->event == alert->event &&
+			    subject_rule(policy, subject, i) == alert->rule && subject->states[i].extra)
+				alert->estimate = subject->states[i].extra->estimate;
+}
+
+int policy_remember(const struct policy *policy, struct policy_memory **ret, size_t *ret_n)
+{
+	_cleanup_free_ struct alert *alerts = NULL;
+	struct policy_memory *memories;
+	size_t n;
+	int r;
+
+	r = policy_alerts(policy, &alerts, &n);
+	if (r < 0)
+		return r;
+	memories = calloc(n + 1, sizeof(*memories));
+	if (!memories)
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++) {
+		use_last_judged(policy, &alerts[i]);
+		remember_one(&alerts[i], &memories[i]);
+	}
+	*ret = memories;
+	*ret_n = n;
+	return 0;
+}
+
+static void take_estimate(const struct policy_memory *memory, struct estimate *ret)
+{
+	*ret = (struct estimate){.known = !isnan(memory->value),
+				 .value = memory->value,
+				 .bounds = {.low = memory->low, .high = memory->high}};
+	if (!ret->known)
+		*ret = (struct estimate){0};
+}
+
+static int event_of(const struct policy *policy, const char *key)
+{
+	for (size_t i = 0; i < policy->n_events; i++)
+		if (strcmp(policy->keys[i], key) == 0)
+			return (int)i;
+	return -1;
+}
+
+/*
+ * One that has no subject any more: it is resolved already, or its rule is not what it was. Nothing but the
+ * name may be left of the rule; then it has no unit, and figures are not told.
+ */
+static int recall_ended(struct policy *policy, const struct policy_memory *memory, const struct rule *rule,
+			bool same)
+{
+	struct rule nameless = {.actions = RULE_LOG};
+	struct alert alert = {
+		.number = memory->number,
+		.rule = rule ? rule : &nameless,
+		.cgroup = memory->cgroup,
+		.decision = {.state = memory->state, .since_ns = policy->last_ns},
+		.since = memory->since,
+		.breached = memory->breached,
+		.fired = memory->fired,
+		.resolved = memory->resolved,
+		.end = ALERT_END_RULE,
+	};
+	int event = event_of(policy, memory->event_key);
+	struct ended *ended;
+	int r;
+
+	memcpy(nameless.name, memory->rule, sizeof(nameless.name));
+	nameless.name[sizeof(nameless.name) - 1] = '\0';
+	if (same)
+		take_estimate(memory, &alert.estimate);
+	if (memory->state == ALERT_RESOLVED)
+		alert.end = memory->end;
+	alert.limits = rule_limits(alert.rule, alert.rule->threshold);
+	alert.event = event < 0 ? 0 : (unsigned)event;
+	alert.event_key = event < 0 ? event_role_name(alert.rule->event) : policy->keys[event];
+	r = ended_new(&alert, memory->state, &ended);
+	if (r < 0)
+		return r;
+	if (memory->state == ALERT_RESOLVED)
+		ended_keep(policy, ended);
+	else
+		TAILQ_INSERT_TAIL(&policy->to_tell, ended, list);
+	return 0;
+}
+
+static int recall_state(struct policy *policy, const struct policy_memory *memory, struct subject *subject,
+			size_t member)
+{
+	struct state *state = &subject->states[member];
+	struct extra *extra;
+	int r;
+
+	r = subject_extra(policy, subject, member, &extra);
+	if (r < 0)
+		return r;
+	state->state = (u8)memory->state;
+	extra->since_ns = policy->last_ns;
+	extra->held_ns = memory->held_ns;
+	extra->number = memory->number;
+	extra->since = memory->since;
+	extra->breached = memory->breached;
+	extra->fired = memory->fired;
+	extra->resolved = memory->resolved;
+	take_estimate(memory, &extra->estimate);
+	if (!subject->active)
+		subject->view->active[subject->view->n_active++] = subject;
+	subject->active = true;
+	return 0;
+}
+
+static struct view *view_of(const struct policy *policy, const struct rule *rule, unsigned event)
+{
+	for (size_t i = 0; i < policy->n_views; i++)
+		if (view_is_of(policy->views[i], policy->events, rule, event))
+			return policy->views[i];
+	return NULL;
+}
+
+static int recall_alive(struct policy *policy, const struct policy_memory *memory, const struct rule *rule,
+			struct view *view)
+{
+	struct subject *subject;
+	int r;
+
+	r = subject_get(policy, view, memory->cgroup, &subject);
+	if (r < 0)
+		return r;
+	for (size_t i = 0; subject && i < subject->group->n; i++)
+		if (subject_rule(policy, subject, i) == rule)
+			return recall_state(policy, memory, subject, i);
+	return -ESTALE;
+}
+
+int policy_recall(struct policy *policy, const struct policy_memory *memory)
+{
+	const struct rule *rule = policy_rule(policy, memory->rule);
+	bool same = rule && rule_fingerprint(rule) == memory->fingerprint;
+	int event = event_of(policy, memory->event_key);
+	struct view *view = same && event >= 0 ? view_of(policy, rule, (unsigned)event) : NULL;
+	int r;
+
+	if (memory->number >= policy->next_number)
+		policy->next_number = memory->number + 1;
+	if (memory->state == ALERT_RESOLVED)
+		return recall_ended(policy, memory, rule, same);
+	if (memory->state == ALERT_INACTIVE)
+		return 0;
+	r = view ? recall_alive(policy, memory, rule, view) : -ESTALE;
+	if (r != -ESTALE)
+		return r;
+	if (memory->state == ALERT_FIRING)
+		r = recall_ended(policy, memory, rule, same);
+	return r < 0 ? r : -ESTALE;
+}

@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <errno.h>
+#include <string.h>
+
+#include "policy/policy_parts.h"
+
+void alert_of(const struct policy *policy, const struct subject *subject, size_t member, struct alert *ret)
+{
+	const struct view *view = subject->view;
+	const struct state *state = &subject->states[member];
+	const struct extra *extra = state->extra;
+	const u32 rule = subject_view_rule(subject, member)->rule;
+
+	*ret = (struct alert){
+		.rule = &policy->rules[rule],
+		.cgroup = subject->path->name,
+		.event = view->event,
+		.event_key = policy->keys[view->event],
+		.decision = subject_decision(policy, subject, member),
+		.limits = *subject_limits(subject, member),
+		.covered_ns = view->covered_ns,
+	};
+	ret->since = ret->decision.since_ns == subject->born_ns ? subject->born : policy->starts[rule].time;
+	subject_estimate(policy, subject, member, &ret->estimate);
+	if (!extra)
+		return;
+	ret->number = extra->number;
+	ret->preference = extra->preference;
+	ret->since = extra->since;
+	ret->breached = extra->breached;
+	ret->fired = extra->fired;
+	ret->resolved = extra->resolved;
+	ret->end = extra->end;
+}
+
+const char *policy_next_path(const struct policy *policy, const char *path)
+{
+	const struct path *next = path_after(policy, path);
+
+	return next ? next->name : NULL;
+}
+
+const struct rule *policy_rule(const struct policy *policy, const char *name)
+{
+	for (size_t i = 0; i < policy->n_rules; i++)
+		if (strcmp(policy->rules[i].name, name) == 0)
+			return &policy->rules[i];
+	return NULL;
+}
+
+const struct rule *policy_rules(const struct policy *policy, size_t *ret_n)
+{
+	*ret_n = policy->n_rules;
+	return policy->rules;
+}
+
+u64 policy_next_number(const struct policy *policy)
+{
+	return policy->next_number;
+}
+
+static size_t firing_first(const struct alert *alert)
+{
+	return alert->decision.state != ALERT_FIRING;
+}
+
+static int compare_times(const struct timespec *a, const struct timespec *b)
+{
+	if (a->tv_sec != b->tv_sec)
+		return a->tv_sec < b->tv_sec ? -1 : 1;
+	return a->tv_nsec < b->tv_nsec ? -1 : a->tv_nsec > b->tv_nsec;
+}
+
+/* Firing ones, then by since; where that is the same in an order that does not depend on memory. */
+static int compare_alerts(const void *a, const void *b)
+{
+	const struct alert *left = a;
+	const struct alert *right = b;
+	int order;
+
+	if (firing_first(left) != firing_first(right))
+		return firing_first(left) < firing_first(right) ? -1 : 1;
+	order = compare_times(&left->since, &right->since);
+	if (!order)
+		order = strcmp(left->rule->name, right->rule->name);
+	if (!order)
+		order = strcmp(left->cgroup, right->cgroup);
+	if (order)
+		return order;
+	return left->event < right->event ? -1 : left->event > right->event;
+}
+
+/* Drops the longest resolved beyond POLICY_RESOLVED_MAX; all are in order. */
+static size_t limit_resolved(struct alert *alerts, size_t n)
+{
+	size_t resolved = 0;
+	size_t kept = 0;
+	size_t excess;
+
+	for (size_t i = 0; i < n; i++)
+		resolved += alerts[i].decision.state == ALERT_RESOLVED;
+	excess = resolved > POLICY_RESOLVED_MAX ? resolved - POLICY_RESOLVED_MAX : 0;
+	for (size_t i = 0; i < n; i++) {
+		if (excess && alerts[i].decision.state == ALERT_RESOLVED)
+			excess--;
+		else
+			alerts[kept++] = alerts[i];
+	}
+	return kept;
+}
+
+static size_t count_active(const struct policy *policy)
+{
+	size_t n = policy->n_ended;
+
+	for (size_t i = 0; i < policy->n_views; i++) {
+		const struct view *view = policy->views[i];
+
+		for (size_t j = 0; j < view->n_active; j++)
+			for (size_t k = 0; k < view->active[j]->group->n; k++)
+				n += view->active[j]->states[k].state != ALERT_INACTIVE;
+	}
+	return n;
+}
+
+int policy_alerts(const struct policy *policy, struct alert **ret, size_t *ret_n)
+{
+	struct alert *alerts = calloc(count_active(policy) + 1, sizeof(*alerts));
+	const struct ended *ended;
+	size_t n = 0;
+
+	if (!alerts)
+		return -ENOMEM;
+	for (size_t i = 0; i < policy->n_views; i++) {
+		const struct view *view = policy->views[i];
+
+		for (size_t j = 0; j < view->n_active; j++)
+			for (size_t k = 0; k < view->active[j]->group->n; k++)
+				if (view->active[j]->states[k].state != ALERT_INACTIVE)
+					alert_of(policy, view->active[j], k, &alerts[n++]);
+	}
+	TAILQ_FOREACH (ended, &policy->ended, list)
+		if (ended->alert.decision.state == ALERT_RESOLVED)
+			alerts[n++] = ended->alert;
+	qsort(alerts, n, sizeof(*alerts), compare_alerts);
+	*ret = alerts;
+	*ret_n = limit_resolved(alerts, n);
+	return 0;
+}
+
+/* The member of a subject's group that is the rule; -1: none is. */
+static ssize_t member_of(const struct group *group, const struct view_rules *rules, size_t rule)
+{
+	for (size_t i = 0; i < group->n; i++)
+		if (rules->list[group->members[i]].rule == rule)
+			return (ssize_t)i;
+	return -1;
+}
+
+int policy_explain(const struct policy *policy, const char *name, const char *path_name, struct alert **ret,
+		   size_t *ret_n)
+{
+	const struct rule *rule = policy_rule(policy, name);
+	const struct path *path = path_find(policy, path_name);
+	struct alert *alerts;
+	size_t n = 0;
+
+	if (!rule)
+		return -ENOENT;
+	if (!rule_matches(rule, path_name))
+		return -ENXIO;
+	alerts = calloc(policy->n_views + 1, sizeof(*alerts));
+	if (!alerts)
+		return -ENOMEM;
+	for (size_t i = 0; path && i < policy->n_views;
+	     i++) { /* views of a rule are in the order of events */
+		const struct subject *subject = subject_find(path, policy->views[i]);
+		ssize_t member = subject ? member_of(subject->group, &subject->view->rules,
+						     (size_t)(rule - policy->rules))
+					 : -1;
+
+		if (member >= 0)
+			alert_of(policy, subject, (size_t)member, &alerts[n++]);
+	}
+	*ret = alerts;
+	*ret_n = n;
+	return 0;
+}
+
+static void count_view(const struct view *view, size_t rule, struct policy_counts *ret)
+{
+	const struct group *group = NULL;
+	ssize_t member = -1;
+
+	for (size_t i = 0; i < view->n_numbers; i++) {
+		const struct subject *subject = view->by_number[i];
+		const struct state *state;
+
+		if (!subject)
+			continue;
+		if (subject->group != group) {
+			group = subject->group;
+			member = member_of(group, &view->rules, rule);
+		}
+		if (member < 0)
+			continue;
+		state = &subject->states[member];
+		if (state->extra && state->extra->preference.ignored)
+			ret->ignored++;
+		else if (state->unknown != UNKNOWN_NOT)
+			ret->unknown[state->unknown]++;
+		else
+			ret->states[state->state]++;
+	}
+}
+
+void policy_count(const struct policy *policy, size_t rule, struct policy_counts *ret)
+{
+	*ret = (struct policy_counts){0};
+	for (size_t i = 0; i < policy->n_views; i++)
+		if (rule < policy->n_rules && view_is_of(policy->views[i], policy->events,
+							 &policy->rules[rule], policy->views[i]->event))
+			count_view(policy->views[i], rule, ret);
+}
+
+size_t policy_bytes(const struct policy *policy)
+{
+	size_t bytes = sizeof(*policy) + policy->bytes;
+
+	for (size_t i = 0; i < policy->n_views; i++)
+		bytes += sizeof(*policy->views[i]) + sliding_bytes(policy->views[i]->sliding);
+	if (policy->paths)
+		bytes += sizeof(struct path *) << policy->paths_log2;
+	if (policy->entries)
+		bytes += sizeof(struct entry *) << policy->entries_log2;
+	return bytes + policy->changes_room * (sizeof(*policy->changes) + sizeof(*policy->transitions)) +
+	       policy->n_ended * (sizeof(struct ended) + sizeof(struct rule));
+}

@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <errno.h>
+#include <string.h>
+
+#include "policy/policy_parts.h"
+
+/* The oldest panes of the largest window make way: it is not covered then, and says so. */
+static void keep_within(struct policy *policy)
+{
+	for (;;) {
+		struct view *largest = NULL;
+		size_t bytes = 0;
+		size_t most = 0;
+
+		for (size_t i = 0; i < policy->n_views; i++) {
+			size_t held = sliding_pane_bytes(policy->views[i]->sliding);
+
+			bytes += held;
+			if (held > most) {
+				most = held;
+				largest = policy->views[i];
+			}
+		}
+		if (bytes <= policy->max_bytes || !largest)
+			return;
+		sliding_limit(largest->sliding,
+			      most > bytes - policy->max_bytes ? most - (bytes - policy->max_bytes) : 0);
+		sliding_limit(largest->sliding, policy->max_bytes);
+	}
+}
+
+static int end_windows(struct policy *policy)
+{
+	int error = policy->error;
+
+	for (size_t i = 0; i < policy->n_views; i++) {
+		int r = sliding_end(policy->views[i]->sliding);
+
+		/* A clock that went back is no failure: the window begins anew, and is not covered. */
+		if (r < 0 && r != -EINVAL)
+			error = r;
+	}
+	keep_within(policy);
+	for (size_t i = 0; i < policy->n_views; i++) {
+		struct view *view = policy->views[i];
+		struct sliding_time time = sliding_time(view->sliding);
+
+		view_look(view, &time, sliding_covered(view->sliding));
+	}
+	return error;
+}
+
+static int judge_one(struct policy *policy, struct subject *subject)
+{
+	return subject && subject->judged != policy->tick ? judge_subject(policy, subject) : 0;
+}
+
+/* Those whose window changed, and those with a clock. */
+static int judge_view(struct policy *policy, struct view *view)
+{
+	size_t kept = 0;
+	size_t n_active = view->n_active;
+	const u32 *changed;
+	size_t n_changed;
+	int error = 0;
+	int r;
+
+	changed = sliding_changed(view->sliding, &n_changed);
+	for (size_t i = 0; i < n_changed; i++) {
+		r = judge_one(policy, view->by_number[changed[i]]);
+		error = r < 0 ? r : error;
+	}
+	for (size_t i = 0; i < n_active; i++) {
+		r = judge_one(policy, view->active[i]);
+		error = r < 0 ? r : error;
+	}
+	for (size_t i = 0; view->judge_all && i < view->n_numbers; i++) {
+		r = judge_one(policy, view->by_number[i]);
+		error = r < 0 ? r : error;
+	}
+	view->judge_all = false;
+	for (size_t i = 0; i < view->n_active; i++) {
+		struct subject *subject = view->active[i];
+		bool stays = subject->rejudge;
+
+		for (size_t j = 0; !stays && j < subject->group->n; j++)
+			stays = subject->states[j].state != ALERT_INACTIVE;
+		subject->active = stays;
+		if (stays)
+			view->active[kept++] = subject;
+	}
+	view->n_active = kept;
+	return error;
+}
+
+/* Takes what is pending or firing on a subject to its end. */
+static int end_alerts(struct policy *policy, struct subject *subject)
+{
+	for (size_t i = 0; i < subject->group->n; i++) {
+		struct state *state = &subject->states[i];
+		struct ended *ended;
+		struct alert alert;
+		int r;
+
+		if (state->state == ALERT_INACTIVE)
+			continue;
+		alert_of(policy, subject, i, &alert);
+		alert.estimate = state->extra->estimate;
+		r = ended_new(&alert, state->state, &ended);
+		if (r == 0)
+			r = changes_reserve(policy, 1);
+		if (r < 0) {
+			(void)ended_free(ended);
+			return r;
+		}
+		state->state = ALERT_INACTIVE;
+		if (alert.decision.state == ALERT_RESOLVED) {
+			ended->until_ns = alert.decision.since_ns + DECIDE_RESOLVED_NS;
+			ended_keep(policy, ended);
+			continue;
+		}
+		ended->alert.end = ALERT_END_GONE;
+		policy->changes[policy->n_changes++] =
+			(struct change){.order = subject_view_rule(subject, i)->rule + (size_t)1,
+					.from = ended->from,
+					.ended = ended};
+	}
+	return 0;
+}
+
+static int end_gone(struct policy *policy)
+{
+	struct path *next;
+	int error = 0;
+
+	for (struct path *path = TAILQ_FIRST(&policy->gone); path; path = next) {
+		struct subject *next_subject;
+
+		next = TAILQ_NEXT(path, gone_list);
+		for (struct subject *subject = path->subjects; subject; subject = next_subject) {
+			int r;
+
+			next_subject = subject->next;
+			if (policy->now_ns < path->gone_ns + subject->view->window_ns)
+				continue;
+			r = end_alerts(policy, subject);
+			if (r < 0)
+				error = r;
+			else if (!subject->refs)
+				subject_drop(policy, subject);
+		}
+		if (!path->subjects) {
+			path_forget(policy, path);
+			path_release(policy, path);
+		}
+	}
+	return error;
+}
+
+static int tell_ended(struct policy *policy)
+{
+	struct ended *ended;
+
+	while ((ended = TAILQ_FIRST(&policy->to_tell))) {
+		int r = changes_reserve(policy, 1);
+
+		if (r < 0)
+			return r;
+		TAILQ_REMOVE(&policy->to_tell, ended, list);
+		policy->changes[policy->n_changes++] = (struct change){.from = ended->from, .ended = ended};
+	}
+	return 0;
+}
+
+static const char *change_rule(const struct policy *policy, const struct change *change)
+{
+	return change->ended ? change->ended->rule->name
+			     : subject_rule(policy, change->subject, change->member)->name;
+}
+
+static const char *change_cgroup(const struct change *change)
+{
+	return change->ended ? change->ended->cgroup : change->subject->path->name;
+}
+
+static unsigned change_event(const struct change *change)
+{
+	return change->ended ? change->ended->alert.event : change->subject->view->event;
+}
+
+static int compare_changes(const void *a, const void *b, void *userdata)
+{
+	const struct change *left = a;
+	const struct change *right = b;
+	const struct policy *policy = userdata;
+	int order;
+
+	if (left->order != right->order)
+		return left->order < right->order ? -1 : 1;
+	order = left->order ? 0 : strcmp(change_rule(policy, left), change_rule(policy, right));
+	if (!order)
+		order = strcmp(change_cgroup(left), change_cgroup(right));
+	if (order)
+		return order;
+	return change_event(left) < change_event(right) ? -1 : change_event(left) > change_event(right);
+}
+
+static void tell_end(struct policy *policy, struct ended *ended, struct transition *ret)
+{
+	struct alert *alert = &ended->alert;
+
+	alert->decision.state = ended->from == ALERT_FIRING ? ALERT_RESOLVED : ALERT_INACTIVE;
+	alert->decision.unknown = UNKNOWN_NOT;
+	alert->decision.since_ns = policy->now_ns;
+	alert->decision.held_ns = 0;
+	alert->since = policy->now;
+	if (ended->from == ALERT_FIRING)
+		alert->resolved = policy->now;
+	ended->until_ns = policy->now_ns + DECIDE_RESOLVED_NS;
+	*ret = (struct transition){.from = ended->from, .to = alert->decision.state, .alert = *alert};
+	ended_keep(policy, ended);
+}
+
+/* In order, and numbered in it. There is room for all of them. */
+static void make_transitions(struct policy *policy)
+{
+	qsort_r(policy->changes, policy->n_changes, sizeof(*policy->changes), compare_changes, policy);
+	for (size_t i = 0; i < policy->n_changes; i++) {
+		struct change *change = &policy->changes[i];
+		struct transition *transition = &policy->transitions[i];
+		struct state *state;
+
+		if (change->ended) {
+			tell_end(policy, change->ended, transition);
+			continue;
+		}
+		state = &change->subject->states[change->member];
+		if (state->state == ALERT_FIRING)
+			state->extra->number = policy->next_number++;
+		transition->from = change->from;
+		transition->to = (enum alert_state)state->state;
+		alert_of(policy, change->subject, change->member, &transition->alert);
+	}
+}
+
+static void drop_doomed(struct policy *policy)
+{
+	while (policy->doomed) {
+		struct subject *subject = policy->doomed;
+		struct path *path = subject->path;
+
+		policy->doomed = subject->next_doomed;
+		subject_drop(policy, subject);
+		if (!path->gone)
+			path_release(policy, path);
+	}
+}
+
+/* Ended ones are kept beyond the next tick: what a transition names is valid until then. */
+int policy_tick(struct policy *policy, const struct transition **ret, size_t *ret_n)
+{
+	int error;
+	int r;
+
+	policy->tick++;
+	error = end_windows(policy);
+	policy->last_ns = policy->now_ns;
+	policy->last = policy->now;
+	ended_expire(policy);
+	r = tell_ended(policy);
+	error = r < 0 ? r : error;
+	r = end_gone(policy);
+	error = r < 0 ? r : error;
+	for (size_t i = 0; i < policy->n_views; i++) {
+		r = judge_view(policy, policy->views[i]);
+		error = r < 0 ? r : error;
+	}
+	make_transitions(policy);
+	*ret = policy->transitions;
+	*ret_n = policy->n_changes;
+	policy->n_changes = 0;
+	drop_doomed(policy);
+	return error;
+}

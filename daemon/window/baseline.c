@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "window/baseline.h"
+
+#include <math.h>
+#include <string.h>
+
+/* What has all but gone is gone: numbers too small for a float's usual form are slow to reckon with. */
+#define NOTHING 1e-12F
+
+static void age_row(float *row, size_t n, float factor)
+{
+	for (size_t i = 0; i < n; i++)
+		row[i] = row[i] > NOTHING ? row[i] * factor : 0;
+}
+
+static void age(struct baseline *baseline, double factor)
+{
+	float narrow = (float)factor;
+
+	baseline->seconds *= factor;
+	baseline->samples *= factor;
+	baseline->samples_squared *= factor * factor;
+	baseline->latency_samples *= factor;
+	baseline->weight *= factor;
+	baseline->weight_squared *= factor * factor;
+	baseline->latency_sum *= factor;
+	age_row(&baseline->hitm, 1, narrow);
+	age_row(&baseline->tlb_walk, 1, narrow);
+	age_row(&baseline->locked, 1, narrow);
+	age_row(baseline->sources, SOURCE_SLOTS, narrow);
+	age_row(baseline->latency, FINE_BUCKETS, narrow);
+}
+
+void baseline_add(struct baseline *baseline, u64 half_life_ns, u64 now_ns, double seconds,
+		  const struct tally *tally)
+{
+	if (now_ns > baseline->at_ns) {
+		if (baseline->seconds > 0)
+			age(baseline, exp2(-(double)(now_ns - baseline->at_ns) / (double)half_life_ns));
+		baseline->at_ns = now_ns;
+	}
+	baseline->seconds += seconds;
+	if (!tally->samples && !tally->latency_samples)
+		return;
+
+	baseline->samples += (double)tally->samples;
+	baseline->samples_squared += (double)tally->samples;
+	baseline->latency_samples += (double)tally->latency_samples;
+	baseline->weight += (double)tally->weight;
+	baseline->weight_squared += tally->weight_squared;
+	baseline->latency_sum += (double)tally->latency_sum;
+	baseline->hitm += (float)tally->hitm;
+	baseline->tlb_walk += (float)tally->tlb_walk;
+	baseline->locked += (float)tally->locked;
+	for (u32 i = 0; i < SOURCE_SLOTS; i++)
+		baseline->sources[i] += (float)tally->sources[i];
+	for (u32 i = 0; i < FINE_BUCKETS; i++)
+		baseline->latency[i] += (float)tally->latency[i];
+}
+
+static u32 to_u32(double count)
+{
+	return count < ~0U ? (u32)count : ~0U;
+}
+
+static u64 to_u64(double count)
+{
+	return count < 0x1p64 ? (u64)count : ~0ULL;
+}
+
+/* The nearest whole number for each sum from the start, so that none of the few in a tail are lost. */
+static u64 scale_histogram(const float from[FINE_BUCKETS], double factor, u32 to[FINE_BUCKETS])
+{
+	double sum = 0;
+	u64 before = 0;
+	u64 total = 0;
+
+	for (u32 i = 0; i < FINE_BUCKETS; i++) {
+		u64 whole;
+
+		sum += (double)from[i] * factor;
+		whole = to_u64(sum + 0.5);
+		to[i] = to_u32((double)(whole - before));
+		total += to[i];
+		before = whole;
+	}
+	return total;
+}
+
+void baseline_tally(const struct baseline *baseline, struct tally *ret, double *ret_seconds)
+{
+	double factor;
+
+	memset(ret, 0, sizeof(*ret));
+	*ret_seconds = baseline->seconds;
+	if (!(baseline->samples_squared > 0))
+		return;
+
+	/* From sums of weights to the number of equal ones that are worth as much (Kish). */
+	factor = baseline->samples / baseline->samples_squared;
+	ret->samples = to_u64(baseline->samples * factor);
+	/* Rates have weights of their own to rest on, aged ones too: they need no other scale. */
+	ret->weight = to_u64(baseline->weight + 0.5);
+	ret->weight_squared = baseline->weight_squared;
+	ret->latency_sum = to_u64(baseline->latency_sum * factor + 0.5);
+	ret->hitm = to_u32(baseline->hitm * factor + 0.5);
+	ret->tlb_walk = to_u32(baseline->tlb_walk * factor + 0.5);
+	ret->locked = to_u32(baseline->locked * factor + 0.5);
+	for (u32 i = 0; i < SOURCE_SLOTS; i++)
+		ret->sources[i] = to_u32(baseline->sources[i] * factor + 0.5);
+	ret->latency_samples = scale_histogram(baseline->latency, factor, ret->latency);
+}
