@@ -80,10 +80,12 @@ static int add_rule(struct facts *facts, const struct alert *alert)
 		r = add(facts, "PEBSD_CGROUP", "%s", alert->cgroup);
 	if (r == 0)
 		r = add(facts, "PEBSD_EVENT", "%s", alert->event_key);
-	if (r == 0)
+	if (r == 0 && *rule->severity)
 		r = add(facts, "PEBSD_SEVERITY", "%s", rule->severity);
-	if (r == 0)
-		r = add(facts, "PEBSD_METRIC", "%s", metric);
+	/* Of a rule that went while the daemon was not there only the name is left. */
+	if (r < 0 || !*metric)
+		return r;
+	r = add(facts, "PEBSD_METRIC", "%s", metric);
 	if (r == 0)
 		r = add(facts, "PEBSD_UNIT", "%s", metric_unit_word(&rule->metric));
 	if (r == 0)

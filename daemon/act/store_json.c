@@ -53,6 +53,8 @@ static json_object *memory_json(struct json_writer *writer, const struct policy_
 	put_time(writer, object, "breached", &memory->breached);
 	put_time(writer, object, "fired", &memory->fired);
 	put_time(writer, object, "resolved", &memory->resolved);
+	if (memory->state == ALERT_RESOLVED)
+		json_put_text(writer, object, "end", alert_end_word(memory->end));
 	put_double(writer, object, "value", memory->value);
 	put_double(writer, object, "low", memory->low);
 	put_double(writer, object, "high", memory->high);
@@ -194,6 +196,22 @@ static bool read_state(const json_object *object, enum alert_state *ret)
 	return false;
 }
 
+/* Of what resolved. */
+static bool read_end(const json_object *object, enum alert_state state, enum alert_end *ret)
+{
+	const char *word = json_get_text(object, "end");
+
+	*ret = ALERT_END_CLEAR;
+	if (state != ALERT_RESOLVED)
+		return true;
+	for (unsigned end = ALERT_END_CLEAR; word && end <= ALERT_END_IGNORED; end++)
+		if (strcmp(word, alert_end_word(end)) == 0) {
+			*ret = end;
+			return true;
+		}
+	return false;
+}
+
 static bool read_rule(const json_object *object, char ret[RULE_NAME_MAX])
 {
 	const char *name = json_get_text(object, "rule");
@@ -213,7 +231,8 @@ static bool read_memory(const json_object *object, u64 next, struct policy_memor
 	return ret->cgroup && ret->event_key && read_rule(object, ret->rule) &&
 	       json_get_u64(object, "fingerprint", &ret->fingerprint) &&
 	       json_get_u64(object, "alert", &ret->number) && ret->number < next &&
-	       read_state(object, &ret->state) && (ret->state == ALERT_PENDING || ret->number > 0) &&
+	       read_state(object, &ret->state) && read_end(object, ret->state, &ret->end) &&
+	       (ret->state == ALERT_PENDING || ret->number > 0) &&
 	       json_get_u64(object, "held_ns", &ret->held_ns) && read_time(object, "since", &ret->since) &&
 	       read_time(object, "breached", &ret->breached) && read_time(object, "fired", &ret->fired) &&
 	       read_time(object, "resolved", &ret->resolved) &&

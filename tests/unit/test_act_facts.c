@@ -118,6 +118,29 @@ Test(act_facts, tell_a_ratio_and_a_dry_run)
 	facts_clear(&facts);
 }
 
+/* A restart without the rule: the policy has its name, and no more. */
+Test(act_facts, of_a_rule_that_went_only_its_name_is_told)
+{
+	struct rule rule;
+	struct transition resolves = alert_example_resolves(17, &rule);
+	struct facts facts;
+
+	rule = (struct rule){.name = "slow-database", .actions = RULE_LOG};
+	resolves.alert.end = ALERT_END_RULE;
+	resolves.alert.estimate = (struct estimate){0};
+	resolves.alert.limits = (struct limits){0};
+	facts = facts_of(&resolves);
+	expect(&facts, "PEBSD_RULE", "slow-database");
+	expect(&facts, "PEBSD_CGROUP", "/system.slice/db.service");
+	expect(&facts, "PEBSD_END", "rule");
+	expect(&facts, "PEBSD_METRIC", NULL);
+	expect(&facts, "PEBSD_UNIT", NULL);
+	expect(&facts, "PEBSD_THRESHOLD", NULL);
+	expect(&facts, "PEBSD_CONFIDENCE", NULL);
+	expect(&facts, "PEBSD_SEVERITY", NULL);
+	facts_clear(&facts);
+}
+
 Test(act_facts, numbers_are_plain)
 {
 	static const struct {

@@ -46,6 +46,7 @@ static const struct policy_memory memories[] = {
 		.number = 3,
 		.state = ALERT_RESOLVED,
 		.resolved = {1795240861, 0},
+		.end = ALERT_END_GONE,
 		.value = 4e-320,
 		.low = -INFINITY,
 		.high = INFINITY,
@@ -89,6 +90,7 @@ static void expect_same(const struct store *a, const struct store *b)
 		cr_expect_str_eq(x->event_key, y->event_key);
 		cr_expect_eq(x->number, y->number);
 		cr_expect_eq(x->state, y->state);
+		cr_expect_eq(x->end, y->end);
 		cr_expect_eq(x->held_ns, y->held_ns);
 		cr_expect(same_time(&x->since, &y->since) && same_time(&x->breached, &y->breached) &&
 			  same_time(&x->fired, &y->fired) && same_time(&x->resolved, &y->resolved));
@@ -213,6 +215,8 @@ Test(act_store, what_is_not_whole_is_refused)
 	expect_refused(text, "\"alerts\"", "\"alert\"", "a list");
 	expect_refused(text, "\"state\":\"firing\"", "\"state\":\"inactive\"", "an alert");
 	expect_refused(text, "\"alert\":17", "\"alert\":0", "an alert");
+	expect_refused(text, "\"end\":\"gone\"", "\"end\":\"lost\"", "an alert");
+	expect_refused(text, "\"end\":\"gone\",", "", "an alert");
 	expect_refused(text, "slow-database", "slow database", "an alert");
 	expect_refused(text, "\"cgroup\":\"", "\"cgroup\":\"\xef\xbf\xbdzz", "an alert");
 	expect_refused(text, "\"cgroup\":\"", "\"cgroup\":\"\xef\xbf\xbd\x30\x30", "an alert");

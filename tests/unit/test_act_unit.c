@@ -200,21 +200,19 @@ Test(act_unit, nobody_is_told_after_it_is_freed)
 	cr_assert_eq(n_answers, 0);
 }
 
-/* A bus that takes the connection and says nothing. */
+/* A bus that takes the connection and says nothing: what it was to be told must not come to it later. */
 Test(act_unit, a_bus_that_does_not_greet_is_left_after_the_time)
 {
 	unit_free(unit);
-	open_unit(100 * NSEC_PER_MSEC);
+	open_unit(2 * NSEC_PER_SEC);
 	cr_assert_eq(kill(manager.daemon, SIGSTOP), 0);
 	unit_start(unit, 1);
 	await(1);
 	cr_assert_eq(answers[0].result, -ETIMEDOUT);
 	cr_assert_eq(kill(manager.daemon, SIGCONT), 0);
-	unit_free(unit);
-	open_unit(UNIT_TIMEOUT_NS);
 	unit_start(unit, 2);
 	await(2);
-	cr_assert_eq(answers[1].result, 0);
+	cr_assert_eq(answers[1].result, 0, "%s", answers[1].message);
 	service_manager_settle(&manager);
 	cr_assert_eq(manager.n, 1);
 	cr_assert_str_eq(manager.starts[0], "pebsd-alert@2.service replace");

@@ -21,7 +21,7 @@ chmod 1777 /run/polkit-test
 cat >"$dropin/test.conf" <<'DROPIN'
 [Service]
 ExecStart=
-ExecStart=/bin/sh -c 'env -0 >/run/polkit-test/%i; id -nG >>/run/polkit-test/%i.groups'
+ExecStart=/bin/sh -c 'env -0 >/run/polkit-test/%i; id -G >/run/polkit-test/%i.groups'
 ReadWritePaths=/run/polkit-test
 DROPIN
 systemctl daemon-reload
@@ -76,5 +76,5 @@ refused pebsd StartTransientUnit 'ssa(sv)a(sa(sv))' pebsd-alert@904.service repl
 value=$(tr '\0' '\1' </run/polkit-test/902 | tr '\n\1' '\2\n' | sed -n 's/^PEBSD_CGROUP=//p' | tr '\2' '\n')
 expect 'the name of the cgroup' $'/a"\nPEBSD_RULE=evil \\ ` $HOME %i' "$value"
 expect 'the rule' slow "$(tr '\0' '\1' </run/polkit-test/902 | tr '\n\1' '\2\n' | sed -n 's/^PEBSD_RULE=//p')"
-grep -qw pebsd /run/polkit-test/902.groups || fail "the action is in the groups $(cat /run/polkit-test/902.groups)"
+grep -qw "$(getent group pebsd | cut -d : -f 3)" /run/polkit-test/902.groups || fail "the action is in the groups $(cat /run/polkit-test/902.groups)"
 wait_until 'no instance is kept' 20 eval '! systemctl list-units --all --plain --no-legend "pebsd-alert@*" | grep -q .'
