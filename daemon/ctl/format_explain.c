@@ -142,10 +142,7 @@ static void put_scale(FILE *out, const struct format_style *style, const json_ob
 static void put_state(FILE *out, const struct format_style *style, const json_object *alert, time_t now)
 {
 	_cleanup_free_ char *state = judgement_state(alert);
-	_cleanup_free_ char *reason = NULL, *end = NULL;
 	char age[TEXT_NUMBER_MAX], since[TEXT_TIME_MAX + 8], number[TEXT_NUMBER_MAX + 16] = "";
-	char held[TEXT_NUMBER_MAX], lasting[TEXT_NUMBER_MAX];
-	double held_s, for_s;
 	bool dry_run = false;
 	u64 alert_number;
 
@@ -160,6 +157,14 @@ static void put_state(FILE *out, const struct format_style *style, const json_ob
 	else
 		line_put(out, style, "State", "%s%s%s", state ? state : "?", number,
 			 dry_run ? "; dry run: no action is taken" : "");
+}
+
+static void put_why(FILE *out, const struct format_style *style, const json_object *alert)
+{
+	_cleanup_free_ char *reason = NULL, *end = NULL;
+	char held[TEXT_NUMBER_MAX], lasting[TEXT_NUMBER_MAX];
+	double held_s, for_s;
+
 	if (judgement_is_unknown(alert))
 		line_put(out, style, "Unknown", "%s; meanwhile nothing fires or resolves",
 			 judgement_reason(json_get_text(alert, "unknown"), &reason));
@@ -242,16 +247,20 @@ static void put_samples(FILE *out, const struct format_style *style, const json_
 	line_put(out, style, "Samples", "%s%s%s%s", number, window, base, least);
 }
 
-static void put_sentences(FILE *out, const struct format_style *style, json_object *sentences)
+/* Returns whether there is any. */
+static bool put_sentences(FILE *out, const struct format_style *style, json_object *sentences)
 {
+	size_t told = 0;
+
 	for (size_t i = 0; sentences && i < json_object_array_length(sentences); i++) {
 		json_object *sentence = json_object_array_get_idx(sentences, i);
 		_cleanup_free_ char *kept = NULL;
 
 		if (json_object_is_type(sentence, json_type_string))
-			line_put(out, style, i ? "" : "Verdict", "%s",
+			line_put(out, style, told++ ? "" : "Verdict", "%s",
 				 line_visible(json_object_get_string(sentence), &kept));
 	}
+	return told > 0;
 }
 
 static void put_judged(FILE *out, const struct format_style *style, const json_object *rule,
@@ -263,12 +272,15 @@ static void put_judged(FILE *out, const struct format_style *style, const json_o
 	(void)fputc('\n', out);
 	line_put(out, style, "Event", "%s", line_visible(json_get_text(alert, "event"), &event));
 	put_state(out, style, alert, now);
+	put_value(out, style, rule, alert);
+	put_scale(out, style, alert);
+	/* The sentences have all that follows, in better words. */
+	if (put_sentences(out, style, json_get_array(alert, "sentences")))
+		return;
+	put_why(out, style, alert);
+	put_samples(out, style, alert);
 	if (preference)
 		line_put(out, style, "Attributes", "%s", preference);
-	put_value(out, style, rule, alert);
-	put_samples(out, style, alert);
-	put_scale(out, style, alert);
-	put_sentences(out, style, json_get_array(alert, "sentences"));
 	put_history(out, style, alert);
 }
 
@@ -285,7 +297,10 @@ void format_explain(FILE *out, json_object *explained, time_t now, const struct 
 			out, style, "Cgroup", "%s",
 			line_visible(json_get_text(json_object_array_get_idx(judged, 0), "cgroup"), &cgroup));
 	line_put(out, style, "Origin", "%s", format_origin_name(explained, &origin));
-	rule_text_put(out, style, rule);
+	if (n && json_get_array(json_object_array_get_idx(judged, 0), "sentences"))
+		rule_text_put_rest(out, style, rule);
+	else
+		rule_text_put(out, style, rule);
 	if (n == 0)
 		line_put(out, style, "State",
 			 "nothing to judge yet: the rule matches, and no sample of its event has come from "

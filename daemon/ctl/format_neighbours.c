@@ -134,6 +134,10 @@ static void put_basis(FILE *out, const struct format_style *style, json_object *
 		line_put(out, style, "Apart", "%s cgroups left out: their CPUs share no node with this one's",
 			 number);
 	}
+	if (json_get_u64(reply, "beyond", &n) && n > 0) {
+		text_count(n, number);
+		line_put(out, style, "Beyond", "%s cgroups with less traffic were not looked at", number);
+	}
 }
 
 static void put_row(FILE *out, const struct format_style *style, const json_object *neighbour, size_t width)

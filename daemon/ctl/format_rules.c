@@ -127,6 +127,7 @@ static void put_head(FILE *out, const struct format_style *style, size_t name_wi
 void format_rules(FILE *out, json_object *rules, const struct format_style *style)
 {
 	json_object *list = json_get_array(rules, "rules");
+	const char *replay = json_get_text(rules, "origin");
 	_cleanup_free_ char *origin = NULL;
 	char number[TEXT_NUMBER_MAX];
 	size_t n = list ? json_object_array_length(list) : 0;
@@ -135,6 +136,12 @@ void format_rules(FILE *out, json_object *rules, const struct format_style *styl
 	line_put(out, style, "Origin", "%s", format_origin_name(rules, &origin));
 	if (!list) {
 		line_put(out, style, "Rules", "not known");
+		return;
+	}
+	if (n == 0 && replay && strcmp(replay, "replay") == 0) {
+		line_put(out, style, "Rules",
+			 "none: a recording that is served is not judged; `pebsd --test-rules --replay FILE` "
+			 "prints what would have fired");
 		return;
 	}
 	if (n == 0) {

@@ -181,16 +181,27 @@ static void put_does(FILE *out, const struct format_style *style, const json_obj
 		 line_visible(json_get_text(rule, "severity"), &severity));
 }
 
-void rule_text_put(FILE *out, const struct format_style *style, json_object *rule)
+static void put_on(FILE *out, const struct format_style *style, const json_object *rule)
 {
 	_cleanup_free_ char *cgroups = rule_text_cgroups(rule);
 
-	put_fires(out, style, rule);
-	put_clears(out, style, rule);
 	line_put(out, style, "On", "%s%s%s", cgroups ? cgroups : "?",
 		 is_set(rule, "subtree") ? ", each with all below it" : "",
 		 is_set(rule, "trust_owner") ? "; user.pebsd attributes count, whoever owns the directory"
 					     : "");
+}
+
+void rule_text_put(FILE *out, const struct format_style *style, json_object *rule)
+{
+	put_fires(out, style, rule);
+	put_clears(out, style, rule);
+	put_on(out, style, rule);
 	put_needs(out, style, rule);
+	put_does(out, style, rule);
+}
+
+void rule_text_put_rest(FILE *out, const struct format_style *style, json_object *rule)
+{
+	put_on(out, style, rule);
 	put_does(out, style, rule);
 }

@@ -8,6 +8,9 @@
 /* The lines of a rule: when it fires and clears, on which cgroups, what it takes to decide, what it does. */
 void rule_text_put(FILE *out, const struct format_style *style, json_object *rule);
 
+/* What the sentences of an explanation do not say of it. */
+void rule_text_put_rest(FILE *out, const struct format_style *style, json_object *rule);
+
 /* "p99 of loads"; the caller frees, NULL: no memory. */
 char *rule_text_metric(const json_object *rule);
 

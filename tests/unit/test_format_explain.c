@@ -42,6 +42,39 @@ Test(format_explain, each_event_on_80_columns)
 {
 	_cleanup_free_ char *text = text_of(REPLY(FIRING "," HELD), &narrow);
 
+	cr_expect_str_eq(text, "       Rule: slow\n"
+			       "     Cgroup: /db@15\n"
+			       "     Origin: perf\n"
+			       "         On: /db*\n"
+			       "       Does: log; severity page\n"
+			       "\n"
+			       "      Event: loads:cpu_core\n"
+			       "      State: firing since 2026-11-21 06:47:55 UTC (12min 5s); alert 17\n"
+			       "      Value: p99 is 912.5 cycles; bounds: 898 - 960, each at 95% confidence\n"
+			       "     Limits: .....-------------------------------------!!!!!!!!!!!!!!!!!!\n"
+			       "   Measured:                                            [=o=========]\n"
+			       "             ! is above 896 cycles, . is 704 cycles or less: it fires, or\n"
+			       "             clears, once all of [=o=] is there\n"
+			       "    Verdict: it fires: 251 are above\n"
+			       "             it resolves when\n"
+			       "\n"
+			       "      Event: loads:cpu_atom\n"
+			       "      State: unknown (pending); dry run: no action is taken\n"
+			       "      Value: not known\n"
+			       "    Verdict: 120 of 500 came\n");
+	formatted_expect_fit(text, 80);
+}
+
+/* What the sentences would have said. */
+Test(format_explain, without_sentences_the_numbers_are_told)
+{
+	_cleanup_json_ json_object *explained = formatted_from(REPLY(HELD "," FIRING));
+	json_object *judged = json_get_array(explained, "judged");
+	_cleanup_free_ char *text = NULL;
+
+	for (size_t i = 0; i < 2; i++)
+		json_object_object_del(json_object_array_get_idx(judged, i), "sentences");
+	text = FORMATTED(format_explain(out, explained, NOW, &narrow));
 	cr_expect_str_eq(text,
 			 "       Rule: slow\n"
 			 "     Cgroup: /db@15\n"
@@ -54,28 +87,25 @@ Test(format_explain, each_event_on_80_columns)
 			 "             confidence\n"
 			 "       Does: log; severity page\n"
 			 "\n"
+			 "      Event: loads:cpu_atom\n"
+			 "      State: unknown (pending); dry run: no action is taken\n"
+			 "      Value: not known\n"
+			 "    Unknown: too few samples; meanwhile nothing fires or resolves\n"
+			 "    Pending: proven for 21s; fires after 1min 0s\n"
+			 "    Samples: 120; the baseline has 7; at least 500 are wanted\n"
+			 " Attributes: user.pebsd.threshold on its directory: 1,200 cycles in place of the\n"
+			 "             rule's\n"
+			 "\n"
 			 "      Event: loads:cpu_core\n"
 			 "      State: firing since 2026-11-21 06:47:55 UTC (12min 5s); alert 17\n"
 			 "      Value: p99 is 912.5 cycles; bounds: 898 - 960, each at 95% confidence\n"
-			 "    Samples: 20,412 in 30s; at least 500 are wanted\n"
 			 "     Limits: .....-------------------------------------!!!!!!!!!!!!!!!!!!\n"
 			 "   Measured:                                            [=o=========]\n"
 			 "             ! is above 896 cycles, . is 704 cycles or less: it fires, or\n"
 			 "             clears, once all of [=o=] is there\n"
-			 "    Verdict: it fires: 251 are above\n"
-			 "             it resolves when\n"
+			 "    Samples: 20,412 in 30s; at least 500 are wanted\n"
 			 "   Breached: 2026-11-21 06:46:55 UTC\n"
-			 "      Fired: 2026-11-21 06:47:55 UTC\n"
-			 "\n"
-			 "      Event: loads:cpu_atom\n"
-			 "      State: unknown (pending); dry run: no action is taken\n"
-			 "    Unknown: too few samples; meanwhile nothing fires or resolves\n"
-			 "    Pending: proven for 21s; fires after 1min 0s\n"
-			 " Attributes: user.pebsd.threshold on its directory: 1,200 cycles in place of the\n"
-			 "             rule's\n"
-			 "      Value: not known\n"
-			 "    Samples: 120; the baseline has 7; at least 500 are wanted\n"
-			 "    Verdict: 120 of 500 came\n");
+			 "      Fired: 2026-11-21 06:47:55 UTC\n");
 	formatted_expect_fit(text, 80);
 }
 

@@ -88,11 +88,12 @@ Test(format_neighbours, each_verdict_says_why_nobody_is_named)
 Test(format_neighbours, a_list_comes_with_the_warning_that_it_is_a_hint)
 {
 	_cleanup_free_ char *text =
-		text_of(REPLY("nobody", "\"nodes_known\":false,\"apart\":0,", BYSTANDER), &wide);
+		text_of(REPLY("nobody", "\"nodes_known\":false,\"apart\":0,\"beyond\":7,", BYSTANDER), &wide);
 	_cleanup_free_ char *none = text_of(REPLY("thin", "", ""), &wide);
 
 	formatted_expect(text, "       Hint: that two things rise together proves no cause");
 	formatted_expect(text, "      Nodes: not known here, so every other cgroup is a candidate\n");
+	formatted_expect(text, "     Beyond: 7 cgroups with less traffic were not looked at\n");
 	formatted_expect_not(text, "Apart");
 	formatted_expect_not(none, "Hint");
 	formatted_expect_not(none, "CGROUP ");

@@ -87,11 +87,14 @@ Test(format_rules, without_rules_it_is_told_how_to_have_one)
 {
 	_cleanup_free_ char *text = text_of(REPLY(""), &narrow);
 	_cleanup_free_ char *unknown = text_of("{\"origin\":\"perf\"}", &narrow);
+	_cleanup_free_ char *replay = text_of("{\"origin\":\"replay\",\"rules\":[]}", &narrow);
 
 	formatted_expect_fit(text, 80);
 	formatted_expect(text, "Rules: none, so nothing is judged");
 	formatted_expect(text, "man pebsd.conf");
 	formatted_expect(unknown, "      Rules: not known\n");
+	formatted_expect(replay, "      Rules: none: a recording that is served is not judged; `pebsd "
+				 "--test-rules\n");
 }
 
 /* A name is what `explain` is asked with: it is never cut. */

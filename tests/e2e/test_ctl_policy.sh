@@ -1,0 +1,51 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# What pebsctl's verbs on policy say and end with, against a daemon that has rules, and one that has none.
+# shellcheck source=tests/e2e/daemon.sh
+. "$(dirname "$0")/daemon.sh"
+need jq
+cgroup=model:pointer-chase
+
+cat >"$work/pebsd.conf" <<'C'
+[model]
+workloads = pointer-chase
+[rule slow-loads]
+cgroup = model:pointer*
+metric = p99
+above = 900
+[rule elsewhere]
+cgroup = /nowhere/*
+metric = rate
+above = 1
+C
+start --origin model --config "$work/pebsd.conf"
+for _ in {1..200}; do
+	ctl --json explain slow-loads $cgroup 2>/dev/null | jq -e '.judged[0].samples > 0' >/dev/null && break
+	sleep 0.1
+done
+
+exits 'rules' 0 ctl rules
+grep -q 'Fires: p99 of loads above 896 cycles (configured: 900)' "$work/said" || fail "rules: $(cat "$work/said")"
+grep -q 'Matches: none of the cgroups' "$work/said" || fail "a rule without a cgroup: $(cat "$work/said")"
+expect 'rules as JSON' 'slow-loads elsewhere' "$(ctl --json rules | jq -r '[.rules[].rule] | join(" ")')"
+exits 'alerts' 0 ctl alerts
+expect 'alerts as JSON' array "$(ctl --json alerts | jq -r '.alerts | type')"
+exits 'explain' 0 ctl explain slow-loads $cgroup
+grep -q "Cgroup: $cgroup" "$work/said" || fail "explain: $(cat "$work/said")"
+expect 'explain as JSON' slow-loads "$(ctl --json explain slow-loads $cgroup | jq -r .rule.rule)"
+exits 'a rule that there is not' 4 ctl explain slow-laods $cgroup
+grep -q 'did you mean slow-loads?' "$work/said" || fail "the nearest rule: $(cat "$work/said")"
+exits 'a cgroup that was never sampled' 4 ctl explain slow-loads /no/such.service
+grep -q 'has been sampled' "$work/said" || fail "a cgroup: $(cat "$work/said")"
+exits 'a rule that is not for the cgroup' 4 ctl explain elsewhere $cgroup
+grep -q 'cgroup. is /nowhere/' "$work/said" || fail "what the rule is for: $(cat "$work/said")"
+exits 'the neighbours of a cgroup that was never sampled' 4 ctl neighbours /no/such.service
+exits 'explain without a cgroup' 2 ctl explain slow-loads
+exits 'rules with an argument' 2 ctl rules slow-loads
+
+printf '[model]\nworkloads = pointer-chase\n' >"$work/pebsd.conf"
+exits 'a reload without rules' 0 ctl reload
+exits 'no rules' 0 ctl rules
+grep -q 'man pebsd.conf' "$work/said" || fail "how to write a rule: $(cat "$work/said")"
+exits 'explain without rules' 4 ctl explain slow-loads $cgroup
+grep -q 'nor any other' "$work/said" || fail "no rules: $(cat "$work/said")"
