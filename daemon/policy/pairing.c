@@ -6,11 +6,12 @@
 
 #include "base/cleanup.h"
 
-#define DRAWN_IN 20 /* one value in so many at either end */
-#define FREEDOM_MIN                                                                                       \
-	6            /* degrees of freedom; an autocorrelation is an estimate, which few have no room for \
-		      */
-#define NOTHING 1e-9 /* of a variance of 1: what rounding leaves */
+/* One value in so many is drawn in at either end. */
+#define DRAWN_IN 20
+/* Degrees of freedom: an autocorrelation is an estimate, which few have no room for. */
+#define FREEDOM_MIN 6
+/* Of a variance of 1: what rounding leaves. */
+#define NOTHING 1e-9
 
 static int compare_doubles(const void *a, const void *b)
 {

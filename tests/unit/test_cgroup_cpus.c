@@ -94,6 +94,7 @@ Test(cgroup_cpus, nodes)
 	tree_write(root, "devices/system/node/node1/cpulist", "4-7\n");
 	tree_write(root, "devices/system/node/node12/cpulist", "\n"); /* memory alone, as CXL's */
 	tree_write(root, "devices/system/node/node13/cpulist", "12\n");
+	tree_write(root, "devices/system/node/nodes/cpulist", "0-63\n");
 	tree_write(root, "devices/system/node/online", "0-1,12-13\n");
 	expect_nodes("9", 0, "0-3,8-11");
 	expect_nodes("3-4", 0, "0-11");

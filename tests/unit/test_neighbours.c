@@ -206,6 +206,67 @@ Test(neighbours, who_follows_the_victim_is_not_named)
 	cr_expect_eq(count_named(&found), 0);
 }
 
+/* Where its own traffic explains most, nobody else is blamed for the rest, however clear. */
+Test(neighbours, nobody_is_named_beside_the_victim_itself)
+{
+	_cleanup_(neighbours_close) struct neighbours found;
+	struct scene scene;
+
+	scene_make(&scene);
+	make_culprit(&scene, 0, 0);
+	for (size_t i = 0; i < BINS; i++)
+		if (is_burst((i + 6) % BINS)) {
+			scene.traffic[3][i] += 3000;
+			scene.latency[i] += 40;
+		}
+	scene_rank(&scene, &found);
+	cr_expect_eq(found.verdict, NEIGHBOURS_SELF);
+	cr_expect_eq(found.list[0].index, 2);
+	cr_expect_gt(found.list[0].strength, found.list[0].needed);
+	cr_expect_lt(found.list[0].strength, found.self_strength);
+	cr_expect_eq(count_named(&found), 0);
+}
+
+/* One that agrees as well at another time shows what chance can do here. */
+Test(neighbours, what_agrees_at_another_time_raises_what_is_needed)
+{
+	_cleanup_(neighbours_close) struct neighbours plain = {0}, raised = {0};
+	struct scene scene;
+
+	scene_make(&scene);
+	make_culprit(&scene, 3, 0);
+	scene_rank(&scene, &plain);
+	cr_expect_lt(find(&plain, 2)->needed, 0.8);
+	for (size_t i = 0; i < BINS; i++)
+		if (is_burst((i + 40) % BINS))
+			scene.traffic[1][i] += 3000;
+	scene_rank(&scene, &raised);
+	cr_expect_gt(find(&raised, 2)->needed, 0.9);
+}
+
+/* Many bins make a weak relation certain, and it still explains little. */
+Test(neighbours, a_weak_relation_is_not_named_however_certain)
+{
+	enum { MANY = 2000 };
+	static double latency[MANY], traffic[2][MANY];
+	const struct neighbour_series victim = {.traffic = traffic[0], .latency = latency};
+	const struct neighbour_series other = {.traffic = traffic[1]};
+	_cleanup_(neighbours_close) struct neighbours found = {0};
+	struct random random;
+
+	random_seed(&random, 11, 0);
+	for (size_t i = 0; i < MANY; i++) {
+		traffic[0][i] = noise(&random);
+		traffic[1][i] = 10 * noise(&random);
+		latency[i] = 100 + 100 * noise(&random) + 4 * traffic[1][i];
+	}
+	cr_assert_eq(neighbours_rank(&victim, &other, 1, MANY, &found), 0);
+	cr_expect_eq(found.verdict, NEIGHBOURS_NOBODY);
+	cr_expect_eq(found.list[0].needed, NEIGHBOURS_STRENGTH_MIN);
+	cr_expect_gt(found.list[0].strength, 0.3);
+	cr_expect_not(found.list[0].named);
+}
+
 /* A victim that waits does less: that must not clear the culprit. */
 Test(neighbours, a_victim_whose_traffic_falls_is_not_its_own_cause)
 {
@@ -269,6 +330,7 @@ Test(neighbours, a_latency_that_hardly_moves_is_steady)
 
 	scene_make(&scene);
 	make_culprit(&scene, 3, 0);
+	scene.series[0].error = NULL;
 	for (size_t i = 0; i < BINS; i++)
 		scene.latency[i] = is_burst(i) ? 215 : 200;
 	scene_rank(&scene, &found);
@@ -465,6 +527,9 @@ Test(neighbours, what_is_the_victims_own_is_taken_out)
 	}
 	cr_expect_float_eq(pairing_strength(&pairing, 0, 0, &n), 0.6, 1e-9);
 	cr_expect_eq(n, 8);
+	for (size_t i = 0; i < 8; i++)
+		traffic[i] += 5;
+	cr_expect_float_eq(pairing_strength(&pairing, 0, 0, &n), 0.6, 1e-9, "the mean is of no matter");
 	pairing.own = own;
 	cr_expect_float_eq(pairing_strength(&pairing, 0, 0, NULL), 0.50395, 1e-5);
 	/* As the rest of the traffic it would be the same. */
