@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "export/json_trial.h"
-#include "export/text_trial.h"
+#include "trial_text.h"
 
 static char *patterns[] = {(char *)"comm:*"};
 
@@ -89,7 +89,7 @@ static char *text(void)
 	FILE *out = open_memstream(&bytes, &size);
 
 	cr_assert(out);
-	text_trial(out, report);
+	trial_text(out, report);
 	(void)fclose(out);
 	return bytes;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "export/text_trial.h"
+#include "trial_text.h"
 
 #include <math.h>
 #include <string.h>
@@ -259,7 +259,7 @@ static void put_rule(FILE *out, const struct trial_report *report, size_t index)
 	put_closest(out, rule, &of_rule->closest, report->n_stretches > 1);
 }
 
-void text_trial(FILE *out, const struct trial_report *report)
+void trial_text(FILE *out, const struct trial_report *report)
 {
 	put_transitions(out, report);
 	for (size_t i = 0; i < report->n_rules; i++) {
