@@ -8,9 +8,9 @@
 
 #include "base/log.h"
 #include "export/json_trial.h"
-#include "export/text_trial.h"
 #include "trial_model.h"
 #include "trial_recordings.h"
+#include "trial_text.h"
 
 static int fail_without_rules(const struct options *options, struct failure *failure)
 {
@@ -38,7 +38,7 @@ static int print(const struct trial_report *report, bool json)
 		json_object_put(object);
 	} else {
 		(void)setlocale(LC_CTYPE, "");
-		text_trial(stdout, report);
+		trial_text(stdout, report);
 	}
 	return fflush(stdout) == 0 ? 0 : -errno;
 }

@@ -152,11 +152,16 @@ static u64 elapsed_ns(const struct trial *trial)
 	return trial->now_ns - CLOCK_START;
 }
 
+static double seconds(u64 ns)
+{
+	return (double)ns / (double)NSEC_PER_SEC;
+}
+
 static void stop_firing(struct trial *trial, size_t index)
 {
 	const struct firing *firing = &trial->firing[index];
 
-	trial->report->of_rules[firing->rule].firing_ns += trial->now_ns - firing->since_ns;
+	trial->report->of_rules[firing->rule].firing_s += seconds(trial->now_ns - firing->since_ns);
 	trial->firing[index] = trial->firing[--trial->n_firing];
 }
 
@@ -289,7 +294,7 @@ static int enter_transition(struct trial *trial, const struct transition *transi
 }
 
 /* The time that has gone by counts for each subject, known or not. */
-static void enter_time(struct trial *trial, u64 elapsed)
+static void enter_time(struct trial *trial, double elapsed_s)
 {
 	for (size_t rule = 0; rule < trial->config->n_rules; rule++) {
 		struct trial_rule *of_rule = &trial->report->of_rules[rule];
@@ -297,9 +302,9 @@ static void enter_time(struct trial *trial, u64 elapsed)
 
 		policy_count(trial->policy, rule, &counts);
 		for (size_t i = 0; i < ARRAY_SIZE(counts.states); i++)
-			of_rule->known_ns += counts.states[i] * elapsed;
+			of_rule->known_s += (double)counts.states[i] * elapsed_s;
 		for (size_t i = UNKNOWN_WINDOW; i < ARRAY_SIZE(counts.unknown); i++)
-			of_rule->unknown_ns[i] += counts.unknown[i] * elapsed;
+			of_rule->unknown_s[i] += (double)counts.unknown[i] * elapsed_s;
 	}
 }
 
@@ -400,7 +405,7 @@ int trial_collect(struct trial *trial, u64 now_ns, struct sliding_time times[EVE
 		r = enter_transition(trial, &transitions[i]);
 	if (r < 0)
 		return r;
-	enter_time(trial, trial->now_ns - before_ns);
+	enter_time(trial, seconds(trial->now_ns - before_ns));
 	return trial->now_ns >= trial->look_ns ? look(trial) : 0;
 }
 

@@ -7,7 +7,7 @@
 #ifndef PEBSD_TRIAL_H
 #define PEBSD_TRIAL_H
 
-#include "collect/account_books.h"
+#include "account_books.h"
 #include "config.h"
 #include "origin/event.h"
 #include "trial_report.h"

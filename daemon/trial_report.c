@@ -104,14 +104,14 @@ void trial_rule_approach(struct trial_rule *of_rule, const struct rule *rule,
 	closest->share = share;
 }
 
-enum unknown_reason trial_rule_main_reason(const struct trial_rule *rule, u64 *ret_unknown_ns)
+enum unknown_reason trial_rule_main_reason(const struct trial_rule *rule, double *ret_unknown_s)
 {
 	enum unknown_reason most = UNKNOWN_NOT;
 
-	*ret_unknown_ns = 0;
+	*ret_unknown_s = 0;
 	for (enum unknown_reason reason = UNKNOWN_WINDOW; reason <= UNKNOWN_NOT_MEASURED; reason++) {
-		*ret_unknown_ns += rule->unknown_ns[reason];
-		if (rule->unknown_ns[reason] > rule->unknown_ns[most])
+		*ret_unknown_s += rule->unknown_s[reason];
+		if (rule->unknown_s[reason] > rule->unknown_s[most])
 			most = reason;
 	}
 	return most;

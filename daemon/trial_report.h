@@ -42,17 +42,18 @@ struct trial_closest {
 	u64 at_ns;
 };
 
-/* Sums over the subjects of a rule; times are those of subjects, which go by side by side. */
+/* Sums over the subjects of a rule; times are those of subjects, which go by side by side: seconds, as their
+ * sum may be centuries. */
 struct trial_rule {
 	u64 fired;
 	u64 cgroups_fired;
-	u64 firing_ns;
+	double firing_s;
 	u64 still_firing; /* at the end of a stretch */
 	u64 cgroups;      /* that it matches, with a sample */
 	u64 cgroups_judged;
-	u64 known_ns;
-	u64 unknown_ns[UNKNOWN_NOT_MEASURED + 1]; /* by reason */
-	u64 most_samples;                         /* in a window that had too few */
+	double known_s;
+	double unknown_s[UNKNOWN_NOT_MEASURED + 1]; /* by reason */
+	u64 most_samples;                           /* in a window that had too few */
 	struct trial_closest closest;
 };
 
@@ -93,6 +94,6 @@ void trial_rule_approach(struct trial_rule *of_rule, const struct rule *rule,
 			 const struct trial_closest *estimate);
 
 /* Which reason most of the unknown time has, UNKNOWN_NOT where there is none; and all of it together. */
-enum unknown_reason trial_rule_main_reason(const struct trial_rule *rule, u64 *ret_unknown_ns);
+enum unknown_reason trial_rule_main_reason(const struct trial_rule *rule, double *ret_unknown_s);
 
 #endif

@@ -104,8 +104,9 @@ static json_object *unknown_object(struct json_writer *writer, const struct tria
 	json_object *object = json_checked(writer, json_object_new_object());
 
 	for (enum unknown_reason reason = UNKNOWN_NOT + 1; reason <= UNKNOWN_NOT_MEASURED; reason++)
-		if (of_rule->unknown_ns[reason])
-			put_ns(writer, object, unknown_reason_word(reason), of_rule->unknown_ns[reason]);
+		if (of_rule->unknown_s[reason] > 0)
+			json_put_number(writer, object, unknown_reason_word(reason),
+					of_rule->unknown_s[reason], 3);
 	return object;
 }
 
@@ -114,11 +115,11 @@ static void put_rule(struct json_writer *writer, json_object *object, const stru
 {
 	json_put_u64(writer, object, "fired", of_rule->fired);
 	json_put_u64(writer, object, "cgroups_fired", of_rule->cgroups_fired);
-	put_ns(writer, object, "firing_s", of_rule->firing_ns);
+	json_put_number(writer, object, "firing_s", of_rule->firing_s, 3);
 	json_put_u64(writer, object, "still_firing", of_rule->still_firing);
 	json_put_u64(writer, object, "cgroups_matched", of_rule->cgroups);
 	json_put_u64(writer, object, "cgroups_judged", of_rule->cgroups_judged);
-	put_ns(writer, object, "known_s", of_rule->known_ns);
+	json_put_number(writer, object, "known_s", of_rule->known_s, 3);
 	json_put(writer, object, "unknown_s", unknown_object(writer, of_rule));
 	if (of_rule->most_samples)
 		json_put_u64(writer, object, "most_samples", of_rule->most_samples);

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "export/json_trial.h"
-#include "export/text_trial.h"
+#include "trial_text.h"
 
 static char *patterns[] = {(char *)"comm:*"};
 
@@ -89,7 +89,7 @@ static char *text(void)
 	FILE *out = open_memstream(&bytes, &size);
 
 	cr_assert(out);
-	text_trial(out, report);
+	trial_text(out, report);
 	(void)fclose(out);
 	return bytes;
 }
@@ -145,14 +145,14 @@ Test(trial_report, below_a_threshold_the_lowest_is_nearest)
 
 Test(trial_report, the_main_reason_is_that_of_most_of_the_time)
 {
-	struct trial_rule rule = {.unknown_ns = {[UNKNOWN_WINDOW] = 30, [UNKNOWN_SAMPLES] = 50}};
-	const struct trial_rule known = {.known_ns = 7};
-	u64 ns;
+	struct trial_rule rule = {.unknown_s = {[UNKNOWN_WINDOW] = 30, [UNKNOWN_SAMPLES] = 50}};
+	const struct trial_rule known = {.known_s = 7};
+	double s;
 
-	cr_expect_eq(trial_rule_main_reason(&rule, &ns), UNKNOWN_SAMPLES);
-	cr_expect_eq(ns, 80);
-	cr_expect_eq(trial_rule_main_reason(&known, &ns), UNKNOWN_NOT);
-	cr_expect_eq(ns, 0);
+	cr_expect_eq(trial_rule_main_reason(&rule, &s), UNKNOWN_SAMPLES);
+	cr_expect_eq(s, 80);
+	cr_expect_eq(trial_rule_main_reason(&known, &s), UNKNOWN_NOT);
+	cr_expect_eq(s, 0);
 }
 
 Test(trial_report, a_transition_is_a_line)
@@ -178,11 +178,11 @@ Test(trial_report, each_rule_in_short)
 
 	of_rule->fired = 2;
 	of_rule->cgroups_fired = 1;
-	of_rule->firing_ns = 160 * NSEC_PER_SEC;
+	of_rule->firing_s = 160;
 	of_rule->still_firing = 1;
 	of_rule->cgroups = of_rule->cgroups_judged = 2;
-	of_rule->known_ns = 900 * NSEC_PER_SEC;
-	of_rule->unknown_ns[UNKNOWN_WINDOW] = 100 * NSEC_PER_SEC;
+	of_rule->known_s = 900;
+	of_rule->unknown_s[UNKNOWN_WINDOW] = 100;
 	trial_rule_approach(of_rule, &rules[0], &estimate);
 	expect_text(
 		"\n\ndb-p99: p99 of loads above 896 cycles for 1m, window 30s\n"
@@ -196,7 +196,7 @@ Test(trial_report, each_rule_in_short)
 Test(trial_report, too_few_samples_are_told_with_their_number)
 {
 	report->of_rules[0].cgroups = 1;
-	report->of_rules[0].unknown_ns[UNKNOWN_SAMPLES] = 5;
+	report->of_rules[0].unknown_s[UNKNOWN_SAMPLES] = 5;
 	report->of_rules[0].most_samples = 212;
 	expect_text("(at most 212 of the 500 that it asks for)\n");
 }
@@ -224,7 +224,7 @@ Test(trial_report, json_has_the_same)
 
 	fire(315 * NSEC_PER_SEC);
 	report->of_rules[0].fired = 1;
-	report->of_rules[0].unknown_ns[UNKNOWN_WINDOW] = 1500 * NSEC_PER_MSEC;
+	report->of_rules[0].unknown_s[UNKNOWN_WINDOW] = 1.5;
 	trial_rule_approach(&report->of_rules[0], &rules[0], &estimate);
 	json = json_trial(report);
 	cr_assert(json);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "export/text_trial.h"
+#include "trial_text.h"
 
 #include <math.h>
 #include <string.h>
@@ -163,7 +163,9 @@ static void put_fired(FILE *out, const struct trial_rule *of_rule)
 	put_count(out, of_rule->fired, "time", "times");
 	(void)fputs(" on ", out);
 	put_count(out, of_rule->cgroups_fired, "cgroup", "cgroups");
-	(void)fprintf(out, ", firing for %s in all", duration_format(of_rule->firing_ns, time));
+	/* As much as can be written in nanoseconds: some centuries. */
+	(void)fprintf(out, ", firing for %s in all",
+		      duration_format((u64)fmin(of_rule->firing_s * (double)NSEC_PER_SEC, 1e19), time));
 	if (of_rule->still_firing) {
 		(void)fputs(", ", out);
 		put_count(out, of_rule->still_firing, "still is at the end", "still are at the end");
@@ -173,13 +175,13 @@ static void put_fired(FILE *out, const struct trial_rule *of_rule)
 
 static void put_unknown(FILE *out, const struct rule *rule, const struct trial_rule *of_rule)
 {
-	u64 unknown_ns;
-	const enum unknown_reason reason = trial_rule_main_reason(of_rule, &unknown_ns);
+	double unknown_s;
+	const enum unknown_reason reason = trial_rule_main_reason(of_rule, &unknown_s);
 	char share[TEXT_NUMBER_MAX];
 
-	if (!unknown_ns)
+	if (!(unknown_s > 0))
 		return;
-	line_percent((double)unknown_ns, (double)(unknown_ns + of_rule->known_ns), share);
+	line_percent(unknown_s, unknown_s + of_rule->known_s, share);
 	(void)fprintf(out, "; unknown for %s of their time, mostly because: %s", share,
 		      unknown_reason_text(reason));
 	if (reason == UNKNOWN_SAMPLES && of_rule->most_samples) {
@@ -257,7 +259,7 @@ static void put_rule(FILE *out, const struct trial_report *report, size_t index)
 	put_closest(out, rule, &of_rule->closest, report->n_stretches > 1);
 }
 
-void text_trial(FILE *out, const struct trial_report *report)
+void trial_text(FILE *out, const struct trial_report *report)
 {
 	put_transitions(out, report);
 	for (size_t i = 0; i < report->n_rules; i++) {

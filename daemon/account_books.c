@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "collect/account_books.h"
+#include "account_books.h"
 
 #include <errno.h>
 #include <string.h>
