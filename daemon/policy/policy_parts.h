@@ -100,6 +100,7 @@ struct view {
 	size_t n_subjects;
 	struct subject **active; /* to be judged at each tick */
 	size_t n_active;
+	bool some_left; /* since view_shrink() */
 
 	/* As of the last tick. */
 	enum unknown_reason reason; /* that holds for all subjects */
@@ -217,8 +218,9 @@ void view_free(struct view *view);
 bool view_is_of(const struct view *view, const struct event *events, const struct rule *rule, unsigned event);
 /* The group of the rules that match; `*ret` NULL: none does. 0 or -ENOMEM. */
 int view_group(const struct rule *rules, struct view_rules *view_rules, const char *path, struct group **ret);
-bool view_matches(const struct policy *policy, const struct view *view, const char *path);
 int view_reserve(struct view *view, u32 number);
+/* Gives back room, where many have left since the last call. */
+void view_shrink(struct view *view);
 /* What the window says at this tick. */
 void view_look(struct view *view, const struct sliding_time *time, bool covered);
 double view_exposure(const struct sliding_time *time);

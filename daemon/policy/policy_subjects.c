@@ -201,6 +201,7 @@ void subject_drop(struct policy *policy, struct subject *subject)
 	}
 	view->by_number[subject->number] = NULL;
 	view->n_subjects--;
+	view->some_left = true;
 	sliding_close(view->sliding, subject->number);
 	states_free(policy, subject->states, subject->group->n);
 	policy->bytes -= sizeof(*subject);

@@ -55,6 +55,11 @@ static int judge_one(struct policy *policy, struct subject *subject)
 	return subject && subject->judged != policy->tick ? judge_subject(policy, subject) : 0;
 }
 
+static int judge_number(struct policy *policy, const struct view *view, size_t number)
+{
+	return number < view->n_numbers ? judge_one(policy, view->by_number[number]) : 0;
+}
+
 /* Those whose window changed, and those with a clock. */
 static int judge_view(struct policy *policy, struct view *view)
 {
@@ -67,7 +72,7 @@ static int judge_view(struct policy *policy, struct view *view)
 
 	changed = sliding_changed(view->sliding, &n_changed);
 	for (size_t i = 0; i < n_changed; i++) {
-		r = judge_one(policy, view->by_number[changed[i]]);
+		r = judge_number(policy, view, changed[i]);
 		error = r < 0 ? r : error;
 	}
 	for (size_t i = 0; i < n_active; i++) {
@@ -75,7 +80,7 @@ static int judge_view(struct policy *policy, struct view *view)
 		error = r < 0 ? r : error;
 	}
 	for (size_t i = 0; view->judge_all && i < view->n_numbers; i++) {
-		r = judge_one(policy, view->by_number[i]);
+		r = judge_number(policy, view, i);
 		error = r < 0 ? r : error;
 	}
 	view->judge_all = false;
@@ -143,6 +148,8 @@ static int end_gone(struct policy *policy)
 			next_subject = subject->next;
 			if (policy->now_ns < path->gone_ns + subject->view->window_ns)
 				continue;
+			if (path->entry) /* of samples that came late */
+				entry_drop(policy, path->entry);
 			r = end_alerts(policy, subject);
 			if (r < 0)
 				error = r;
@@ -282,5 +289,7 @@ int policy_tick(struct policy *policy, const struct transition **ret, size_t *re
 	*ret_n = policy->n_changes;
 	policy->n_changes = 0;
 	drop_doomed(policy);
+	for (size_t i = 0; i < policy->n_views; i++)
+		view_shrink(policy->views[i]);
 	return error;
 }

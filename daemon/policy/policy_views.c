@@ -117,12 +117,29 @@ int view_reserve(struct view *view, u32 number)
 	return 0;
 }
 
-bool view_matches(const struct policy *policy, const struct view *view, const char *path)
+void view_shrink(struct view *view)
 {
-	for (size_t i = 0; i < view->rules.n; i++)
-		if (rule_matches(&policy->rules[view->rules.list[i].rule], path))
-			return true;
-	return false;
+	struct subject **list;
+	size_t n = view->n_numbers;
+	size_t room;
+
+	if (!view->some_left || view->n_subjects > view->n_numbers / 4)
+		return;
+	view->some_left = false;
+	while (n && !view->by_number[n - 1])
+		n--;
+	room = n + n / 2 + 16;
+	if (room > view->n_numbers / 2)
+		return;
+	/* A list that stays larger than it needs to be is no harm. */
+	list = reallocarray(view->active, room, sizeof(struct subject *));
+	if (list)
+		view->active = list;
+	list = reallocarray(view->by_number, room, sizeof(struct subject *));
+	if (list)
+		view->by_number = list;
+	view->policy->bytes -= 2 * (view->n_numbers - room) * sizeof(struct subject *);
+	view->n_numbers = room;
 }
 
 int view_group(const struct rule *rules, struct view_rules *view_rules, const char *path, struct group **ret)

@@ -91,3 +91,474 @@ Test(policy, an_alert_from_its_breach_to_its_end)
 	cr_expect_eq(count_alerts(&fixture), 1);
 	fixture_free(&fixture);
 }
+
+Test(policy, few_samples_are_unknown_and_hold_what_was)
+{
+	struct rule rule = fixture_rule("remote", everything);
+	struct policy_fixture fixture;
+	struct policy_counts counts;
+
+	fixture_new(&fixture, &rule, 1);
+	cr_assert_eq(fixture_run(&fixture, 1, "/a", 10, 0), 1);
+	cr_expect_eq(the_alert(&fixture, "remote", "/a").decision.unknown, UNKNOWN_WINDOW);
+	cr_assert_eq(fixture_run(&fixture, 20, "/b", 10, 0), 9);
+	cr_assert_eq(fixture_run(&fixture, 20, "/b", 10, 0), 5);
+	cr_assert_eq(fixture_run(&fixture, 30, "/b", 0, 0), 30, "nothing comes: nothing is proven");
+	cr_expect_eq(the_alert(&fixture, "remote", "/b").decision.state, ALERT_FIRING);
+	cr_expect_eq(the_alert(&fixture, "remote", "/b").decision.unknown, UNKNOWN_SAMPLES);
+	policy_count(fixture.policy, 0, &counts);
+	cr_expect_eq(counts.unknown[UNKNOWN_SAMPLES], 2);
+	cr_expect_eq(counts.states[ALERT_FIRING], 0, "unknown ones are counted by their reason");
+	fixture_free(&fixture);
+}
+
+/* Ten seconds of the same, then what it says. */
+static enum unknown_reason reason_with(struct sliding_time time)
+{
+	struct rule rule = fixture_rule("remote", everything);
+	struct policy_fixture fixture;
+	enum unknown_reason reason;
+
+	fixture_new(&fixture, &rule, 1);
+	fixture.time[0] = time;
+	(void)fixture_run(&fixture, 9, "/a", 10, 0);
+	(void)fixture_run(&fixture, 1, "/a", 10, 0);
+	reason = the_alert(&fixture, "remote", "/a").decision.unknown;
+	fixture_free(&fixture);
+	return reason;
+}
+
+Test(policy, reasons_in_their_order)
+{
+	const u64 second = NSEC_PER_SEC;
+
+	cr_expect_eq(reason_with((struct sliding_time){0}), UNKNOWN_NOT);
+	cr_expect_eq(reason_with((struct sliding_time){.blind_ns = second / 10}), UNKNOWN_SOURCE);
+	cr_expect_eq(reason_with((struct sliding_time){.blind_ns = second / 10 - 1}), UNKNOWN_NOT);
+	cr_expect_eq(reason_with((struct sliding_time){.enabled_ns = second, .running_ns = second / 4 - 1}),
+		     UNKNOWN_MULTIPLEXED);
+	cr_expect_eq(reason_with((struct sliding_time){.enabled_ns = second, .running_ns = second / 4}),
+		     UNKNOWN_NOT);
+	cr_expect_eq(reason_with((struct sliding_time){.expected = 100, .lost = 11}), UNKNOWN_LOST);
+	cr_expect_eq(reason_with((struct sliding_time){.expected = 100, .lost = 10}), UNKNOWN_NOT);
+	cr_expect_eq(reason_with((struct sliding_time){
+			     .blind_ns = second, .enabled_ns = second, .expected = 1, .lost = 1}),
+		     UNKNOWN_SOURCE, "the source goes before all that follows from it");
+}
+
+Test(policy, what_an_event_has_not_is_not_measured)
+{
+	struct rule rules[] = {fixture_rule("remote", everything), fixture_rule("p99", everything)};
+	struct event event = fixture_event(EVENT_LOADS, "cpu");
+	struct policy_fixture fixture;
+
+	rules[1].metric = (struct metric){.kind = METRIC_QUANTILE, .quantile = 0.99};
+	rules[1].threshold = 900;
+	rules[1].clear = 700;
+	event.settings.has_latency = false;
+	fixture_new_events(&fixture, rules, 2, &event, 1);
+	(void)fixture_run(&fixture, 3, "/a", 10, 0);
+	cr_expect_eq(the_alert(&fixture, "p99", "/a").decision.unknown, UNKNOWN_NOT_MEASURED);
+	cr_expect_not(the_alert(&fixture, "p99", "/a").estimate.known);
+	cr_expect_eq(the_alert(&fixture, "remote", "/a").decision.unknown, UNKNOWN_WINDOW);
+	fixture_free(&fixture);
+}
+
+Test(policy, a_subtree_is_the_sum_of_what_is_below)
+{
+	struct rule rule = fixture_rule("sum", slice);
+	struct policy_fixture fixture;
+
+	rule.subtree = true;
+	fixture_new(&fixture, &rule, 1);
+	fixture_begin(&fixture);
+	fixture_put(&fixture, "/a", 1, 0);
+	fixture_put(&fixture, "/a/b", 2, 1);
+	fixture_put(&fixture, "/a/b/c", 3, 0);
+	fixture_put(&fixture, "/ab", 50, 0);
+	fixture_put(&fixture, "comm:a", 50, 0);
+	cr_assert_eq(fixture_tick(&fixture), 0);
+	cr_expect_eq(the_alert(&fixture, "sum", "/a").estimate.samples, 7);
+	cr_expect_str_eq(policy_next_path(fixture.policy, NULL), "/a");
+	cr_expect_null(policy_next_path(fixture.policy, "/a"), "no other is judged");
+	fixture_free(&fixture);
+}
+
+Test(policy, the_root_is_above_all)
+{
+	static char *root[] = {"/"};
+	struct rule rule = fixture_rule("all", root);
+	struct policy_fixture fixture;
+
+	rule.subtree = true;
+	fixture_new(&fixture, &rule, 1);
+	fixture_begin(&fixture);
+	fixture_put(&fixture, "/", 1, 0);
+	fixture_put(&fixture, "/a", 2, 0);
+	fixture_put(&fixture, "/a/b", 4, 0);
+	cr_assert_eq(fixture_tick(&fixture), 0);
+	cr_expect_eq(the_alert(&fixture, "all", "/").estimate.samples, 7);
+	fixture_free(&fixture);
+}
+
+Test(policy, events_of_two_pmus_are_judged_apart)
+{
+	struct event events[] = {fixture_event(EVENT_LOADS, "cpu_core"),
+				 fixture_event(EVENT_LOADS, "cpu_atom")};
+	struct rule rule = fixture_rule("remote", everything);
+	struct figures slow = fixture_figures(10, 0);
+	struct figures fast = fixture_figures(0, 10);
+	struct policy_fixture fixture;
+	struct alert *alerts;
+	size_t fired = 0;
+	size_t n;
+
+	fixture_new_events(&fixture, &rule, 1, events, 2);
+	for (unsigned i = 0; i < 20; i++) {
+		fixture_begin(&fixture);
+		fixture_put_event(&fixture, "/a", 0, &fast);
+		fixture_put_event(&fixture, "/a", 1, &slow);
+		cr_assert_eq(fixture_tick(&fixture), 0);
+		for (size_t j = 0; j < fixture.n; j++) {
+			cr_expect_str_eq(fixture.transitions[j].alert.event_key, "loads:cpu_atom");
+			fired += fixture.transitions[j].to == ALERT_FIRING;
+		}
+	}
+	cr_expect_eq(fired, 1);
+	cr_assert_eq(policy_explain(fixture.policy, "remote", "/a", &alerts, &n), 0);
+	cr_assert_eq(n, 2);
+	cr_expect_str_eq(alerts[0].event_key, "loads:cpu_core");
+	cr_expect_eq(alerts[0].decision.state, ALERT_INACTIVE);
+	cr_expect_eq(alerts[1].decision.state, ALERT_FIRING);
+	free(alerts);
+	fixture_free(&fixture);
+}
+
+Test(policy, explain_tells_what_it_cannot)
+{
+	struct rule rule = fixture_rule("remote", slice);
+	struct policy_fixture fixture;
+	struct alert *alerts;
+	size_t n = 99;
+
+	fixture_new(&fixture, &rule, 1);
+	cr_expect_eq(policy_explain(fixture.policy, "other", "/a", &alerts, &n), -ENOENT);
+	cr_expect_eq(policy_explain(fixture.policy, "remote", "/b", &alerts, &n), -ENXIO);
+	cr_assert_eq(policy_explain(fixture.policy, "remote", "/a", &alerts, &n), 0);
+	cr_expect_eq(n, 0);
+	free(alerts);
+	fixture_free(&fixture);
+}
+
+Test(policy, transitions_come_by_rule_then_path)
+{
+	struct rule rules[] = {fixture_rule("z-first", everything), fixture_rule("a-second", everything)};
+	struct policy_fixture fixture;
+
+	rules[0].for_ns = rules[1].for_ns = 0;
+	fixture_new(&fixture, rules, 2);
+	for (unsigned i = 0; i < 10; i++) {
+		fixture_begin(&fixture);
+		fixture_put(&fixture, "/c", 10, 0);
+		fixture_put(&fixture, "/a", 10, 0);
+		fixture_put(&fixture, "/b", 10, 0);
+		cr_assert_eq(fixture_tick(&fixture), 0);
+	}
+	cr_assert_eq(fixture.n, 6);
+	for (size_t i = 0; i < 6; i++) {
+		const char *paths[] = {"/a", "/b", "/c"};
+
+		expect_transition(&fixture.transitions[i], i < 3 ? "z-first" : "a-second", paths[i % 3],
+				  ALERT_INACTIVE, ALERT_FIRING);
+		cr_expect_eq(fixture.transitions[i].alert.number, i + 1);
+	}
+	fixture_free(&fixture);
+}
+
+Test(policy, a_reload_carries_what_is_unchanged)
+{
+	struct rule before[] = {fixture_rule("stays", everything), fixture_rule("goes", everything)};
+	struct rule after[] = {fixture_rule("new", everything), fixture_rule("stays", everything)};
+	struct policy_fixture fixture;
+	struct alert alert;
+
+	before[0].for_ns = before[1].for_ns = after[0].for_ns = after[1].for_ns = 0;
+	snprintf(after[1].severity, sizeof(after[1].severity), "page");
+	fixture_new(&fixture, before, 2);
+	cr_assert_eq(fixture_run(&fixture, 20, "/a", 10, 0), 10);
+	cr_assert_eq(fixture.n, 2);
+	cr_assert_eq(policy_set_rules(fixture.policy, after, 2), 0);
+	alert = the_alert(&fixture, "stays", "/a");
+	cr_expect_eq(alert.decision.state, ALERT_FIRING);
+	cr_expect_eq(alert.number, 1);
+	cr_expect_eq(seconds_of(&alert.fired), 10);
+	cr_expect_str_eq(alert.rule->severity, "page");
+
+	cr_assert_eq(fixture_run(&fixture, 1, "/a", 10, 0), 1);
+	cr_assert_eq(fixture.n, 2, "%zu", fixture.n);
+	expect_transition(&fixture.transitions[0], "goes", "/a", ALERT_FIRING, ALERT_RESOLVED);
+	cr_expect_eq(fixture.transitions[0].alert.end, ALERT_END_RULE);
+	cr_expect_eq(fixture.transitions[0].alert.number, 2);
+	expect_transition(&fixture.transitions[1], "new", "/a", ALERT_INACTIVE, ALERT_FIRING);
+	cr_expect_eq(fixture.transitions[1].alert.number, 3, "its window was covered by the others' already");
+	cr_expect_eq(count_alerts(&fixture), 3);
+	fixture_free(&fixture);
+}
+
+Test(policy, a_changed_rule_ends_and_begins_anew)
+{
+	struct rule rule = fixture_rule("remote", everything);
+	struct policy_fixture fixture;
+
+	fixture_new(&fixture, &rule, 1);
+	fire(&fixture, "/a");
+	rule.threshold = 0.6;
+	cr_assert_eq(policy_set_rules(fixture.policy, &rule, 1), 0);
+	cr_assert_eq(fixture_run(&fixture, 1, "/a", 10, 0), 1);
+	cr_assert_eq(fixture.n, 2);
+	expect_transition(&fixture.transitions[0], "remote", "/a", ALERT_FIRING, ALERT_RESOLVED);
+	cr_expect_eq(fixture.transitions[0].alert.end, ALERT_END_RULE);
+	cr_expect_eq(fixture.transitions[0].alert.rule->threshold, 0.5, "as it was");
+	expect_transition(&fixture.transitions[1], "remote", "/a", ALERT_INACTIVE, ALERT_PENDING);
+	cr_assert_eq(policy_set_rules(fixture.policy, NULL, 0), 0);
+	cr_assert_eq(fixture_run(&fixture, 1, "/a", 10, 0), 1);
+	cr_assert_eq(fixture.n, 1);
+	expect_transition(&fixture.transitions[0], "remote", "/a", ALERT_PENDING, ALERT_INACTIVE);
+	cr_expect_null(policy_next_path(fixture.policy, NULL));
+	fixture_free(&fixture);
+}
+
+Test(policy, a_removed_cgroup_ends_when_its_window_has_passed)
+{
+	struct rule rule = fixture_rule("remote", everything);
+	struct policy_fixture fixture;
+
+	fixture_new(&fixture, &rule, 1);
+	fire(&fixture, "/a");
+	policy_gone(fixture.policy, "/a");
+	cr_assert_eq(fixture_run(&fixture, 20, "/b", 1, 1), 10);
+	cr_assert_eq(fixture.n, 1);
+	expect_transition(&fixture.transitions[0], "remote", "/a", ALERT_FIRING, ALERT_RESOLVED);
+	cr_expect_eq(fixture.transitions[0].alert.end, ALERT_END_GONE);
+	cr_expect(fixture.transitions[0].alert.estimate.known, "as last judged");
+	cr_expect_eq(fixture.transitions[0].alert.estimate.value, 1);
+	cr_expect_str_eq(policy_next_path(fixture.policy, NULL), "/b");
+	cr_expect_null(policy_next_path(fixture.policy, "/b"));
+	cr_expect_eq(count_alerts(&fixture), 1, "for an hour");
+	fixture.time[0] = (struct sliding_time){0};
+	fixture_begin_after(&fixture, 3600 * NSEC_PER_SEC);
+	cr_assert_eq(fixture_tick(&fixture), 0);
+	cr_expect_eq(count_alerts(&fixture), 0);
+	fixture_free(&fixture);
+}
+
+Test(policy, a_path_that_is_there_again_goes_on)
+{
+	struct rule rule = fixture_rule("remote", everything);
+	struct policy_fixture fixture;
+
+	fixture_new(&fixture, &rule, 1);
+	fire(&fixture, "/a");
+	policy_gone(fixture.policy, "/a");
+	cr_assert_eq(fixture_run(&fixture, 40, "/a", 10, 0), 40);
+	cr_assert_eq(fixture_run(&fixture, 40, "/a", 0, 0), 40, "and may be idle then");
+	cr_expect_eq(the_alert(&fixture, "remote", "/a").decision.state, ALERT_FIRING);
+	cr_expect_eq(the_alert(&fixture, "remote", "/a").number, 1);
+	fixture_free(&fixture);
+}
+
+Test(policy, stray_samples_do_not_bring_a_cgroup_back)
+{
+	struct rule rule = fixture_rule("remote", everything);
+	struct policy_fixture fixture;
+
+	fixture_new(&fixture, &rule, 1);
+	fire(&fixture, "/a");
+	policy_gone(fixture.policy, "/a");
+	cr_assert_eq(fixture_run(&fixture, 2, "/a", 1, 0), 2);
+	cr_assert_eq(fixture_run(&fixture, 20, "/a", 0, 0), 10);
+	cr_expect_eq(fixture.transitions[0].alert.end, ALERT_END_GONE);
+	cr_expect_null(policy_next_path(fixture.policy, NULL), "with all that was held for it");
+	fixture_free(&fixture);
+}
+
+Test(policy, ignored_ends_a_firing_one_and_forgets_a_pending_one)
+{
+	struct preference ignore = {.owner_is_root = true, .ignore = "remote"};
+	struct preference none = {.owner_is_root = true};
+	struct rule rule = fixture_rule("remote", everything);
+	struct policy_fixture fixture;
+	struct policy_counts counts;
+
+	fixture_new(&fixture, &rule, 1);
+	cr_assert_eq(fixture_run(&fixture, 20, "/a", 10, 0), 10);
+	cr_assert_eq(policy_prefer(fixture.policy, "/a", &ignore), 0);
+	cr_expect_eq(the_alert(&fixture, "remote", "/a").decision.state, ALERT_INACTIVE);
+	cr_expect(the_alert(&fixture, "remote", "/a").preference.ignored);
+	cr_assert_eq(fixture_run(&fixture, 20, "/a", 10, 0), 20, "silently");
+	policy_count(fixture.policy, 0, &counts);
+	cr_expect_eq(counts.ignored, 1);
+	cr_assert_eq(policy_prefer(fixture.policy, "/a", &none), 0);
+	cr_assert_eq(fixture_run(&fixture, 20, "/a", 10, 0), 1);
+	expect_transition(&fixture.transitions[0], "remote", "/a", ALERT_INACTIVE, ALERT_PENDING);
+	cr_assert_eq(fixture_run(&fixture, 20, "/a", 10, 0), 5);
+	cr_assert_eq(policy_prefer(fixture.policy, "/a", &ignore), 0);
+	cr_assert_eq(fixture_run(&fixture, 20, "/a", 10, 0), 1);
+	expect_transition(&fixture.transitions[0], "remote", "/a", ALERT_FIRING, ALERT_RESOLVED);
+	cr_expect_eq(fixture.transitions[0].alert.end, ALERT_END_IGNORED);
+	cr_assert_eq(fixture_run(&fixture, 20, "/a", 10, 0), 20);
+	fixture_free(&fixture);
+}
+
+Test(policy, another_threshold_moves_the_limits)
+{
+	struct preference higher = {.owner_is_root = true, .threshold = "remote=0.9"};
+	struct preference foreign = {.threshold = "remote=0.9"};
+	struct rule rule = fixture_rule("remote", everything);
+	struct policy_fixture fixture;
+
+	fixture_new(&fixture, &rule, 1);
+	cr_assert_eq(policy_prefer(fixture.policy, "/a", &higher), 0, "before it is seen");
+	cr_assert_eq(fixture_run(&fixture, 30, "/a", 8, 2), 30);
+	cr_expect_eq(the_alert(&fixture, "remote", "/a").limits.threshold, 0.9);
+	cr_assert_eq(policy_prefer(fixture.policy, "/a", &foreign), 0);
+	cr_assert_eq(fixture_run(&fixture, 30, "/a", 8, 2), 1, "applies at once");
+	cr_expect_eq(fixture.transitions[0].to, ALERT_PENDING);
+	cr_expect(the_alert(&fixture, "remote", "/a").preference.untrusted);
+	cr_expect_eq(the_alert(&fixture, "remote", "/a").limits.threshold, 0.5);
+	cr_assert_eq(policy_prefer(fixture.policy, "/a", &higher), 0);
+	cr_assert_eq(fixture_run(&fixture, 30, "/a", 0, 0), 1, "also without a new sample");
+	expect_transition(&fixture.transitions[0], "remote", "/a", ALERT_PENDING, ALERT_INACTIVE);
+	fixture_free(&fixture);
+}
+
+Test(policy, what_is_remembered_goes_on_after_a_restart)
+{
+	struct rule rule = fixture_rule("remote", everything);
+	struct policy_fixture fixture;
+	struct policy_fixture next;
+	struct policy_memory *memories;
+	struct alert alert;
+	size_t n;
+
+	fixture_new(&fixture, &rule, 1);
+	fire(&fixture, "/a");
+	(void)fixture_run(&fixture, 3, "/b", 10, 0);
+	(void)fixture_run(&fixture, 3, "/b", 10, 0);
+	cr_assert_eq(the_alert(&fixture, "remote", "/b").decision.state, ALERT_PENDING);
+	cr_assert_eq(policy_remember(fixture.policy, &memories, &n), 0);
+	cr_assert_eq(n, 2);
+	cr_expect_eq(memories[0].number, 1);
+	cr_expect_eq(memories[0].value, 1);
+
+	fixture_new(&next, &rule, 1);
+	cr_assert_eq(policy_recall(next.policy, &memories[0]), 0);
+	cr_assert_eq(policy_recall(next.policy, &memories[1]), 0);
+	cr_expect_eq(policy_next_number(next.policy), 2);
+	alert = the_alert(&next, "remote", "/a");
+	cr_expect_eq(alert.decision.state, ALERT_FIRING);
+	cr_expect_eq(alert.number, 1);
+	cr_expect_eq(seconds_of(&alert.fired), 15);
+	cr_assert_eq(fixture_run(&next, 5, "/a", 0, 10), 5, "unknown until the window is covered");
+	cr_expect_eq(the_alert(&next, "remote", "/a").decision.unknown, UNKNOWN_WINDOW);
+	cr_assert_eq(fixture_run(&next, 20, "/a", 0, 10), 5);
+	expect_transition(&next.transitions[0], "remote", "/a", ALERT_FIRING, ALERT_RESOLVED);
+	cr_expect_eq(next.transitions[0].alert.number, 1);
+	cr_expect_eq(the_alert(&next, "remote", "/b").decision.state, ALERT_PENDING);
+	cr_expect_eq(the_alert(&next, "remote", "/b").decision.held_ns, memories[1].held_ns);
+
+	memories[0].fingerprint++;
+	cr_expect_eq(policy_recall(next.policy, &memories[0]), -ESTALE);
+	cr_assert_eq(fixture_run(&next, 1, "/a", 0, 10), 1);
+	expect_transition(&next.transitions[0], "remote", "/a", ALERT_FIRING, ALERT_RESOLVED);
+	cr_expect_eq(next.transitions[0].alert.end, ALERT_END_RULE);
+	free(memories);
+	fixture_free(&fixture);
+	fixture_free(&next);
+}
+
+Test(policy, a_ratio_is_to_what_was_usual_and_freezes)
+{
+	struct rule rule = fixture_rule("unusual", everything);
+	struct policy_fixture fixture;
+
+	rule.metric.ratio = true;
+	rule.threshold = 2;
+	rule.clear = 1.5;
+	fixture_new(&fixture, &rule, 1);
+	cr_assert_eq(fixture_run(&fixture, 10, "/a", 10, 40), 10);
+	cr_expect_eq(the_alert(&fixture, "unusual", "/a").decision.unknown, UNKNOWN_BASELINE);
+	cr_assert_eq(fixture_run(&fixture, 60, "/a", 10, 40), 60);
+	cr_expect_eq(the_alert(&fixture, "unusual", "/a").decision.unknown, UNKNOWN_NOT);
+	cr_assert_lt(fixture_run(&fixture, 60, "/a", 40, 10), 12);
+	expect_transition(&fixture.transitions[0], "unusual", "/a", ALERT_INACTIVE, ALERT_PENDING);
+	cr_assert_eq(fixture_run(&fixture, 60, "/a", 40, 10), 5);
+	/* For longer than it was usual before: what fires does not become usual. */
+	cr_assert_eq(fixture_run(&fixture, 200, "/a", 40, 10), 200);
+	cr_assert_lt(fixture_run(&fixture, 60, "/a", 10, 40), 12);
+	expect_transition(&fixture.transitions[0], "unusual", "/a", ALERT_FIRING, ALERT_RESOLVED);
+	fixture_free(&fixture);
+}
+
+Test(policy, a_clock_that_goes_back_makes_the_window_unknown)
+{
+	struct rule rule = fixture_rule("remote", everything);
+	struct policy_fixture fixture;
+
+	fixture_new(&fixture, &rule, 1);
+	fire(&fixture, "/a");
+	fixture.now_ns -= 50 * NSEC_PER_SEC;
+	cr_assert_eq(fixture_run(&fixture, 9, "/a", 0, 10), 9);
+	cr_expect_eq(the_alert(&fixture, "remote", "/a").decision.state, ALERT_FIRING);
+	cr_expect_eq(the_alert(&fixture, "remote", "/a").decision.unknown, UNKNOWN_WINDOW);
+	fixture_free(&fixture);
+}
+
+Test(policy, churn_gives_everything_back)
+{
+	static char *rest[] = {"/**"};
+	struct rule rules[] = {fixture_rule("own", everything), fixture_rule("tree", rest),
+			       fixture_rule("unusual", everything)};
+	struct policy_fixture fixture;
+	size_t before;
+
+	rules[1].subtree = true;
+	rules[2].metric.ratio = true;
+	rules[2].threshold = 2;
+	rules[2].clear = 1.5;
+	fixture_new(&fixture, rules, 3);
+	cr_assert_eq(fixture_run(&fixture, 40, "/stays", 1, 1), 40);
+	before = policy_bytes(fixture.policy);
+	for (unsigned round = 0; round < 10; round++) {
+		char path[64];
+
+		fixture_begin(&fixture);
+		for (unsigned i = 0; i < 500; i++) {
+			(void)snprintf(path, sizeof(path), "/jobs/%u/job-%u.scope", round, i);
+			fixture_put(&fixture, path, 1, 1);
+		}
+		cr_assert_eq(fixture_tick(&fixture), 0);
+		for (unsigned i = 0; i < 500; i++) {
+			(void)snprintf(path, sizeof(path), "/jobs/%u/job-%u.scope", round, i);
+			policy_gone(fixture.policy, path);
+		}
+	}
+	cr_expect_gt(policy_bytes(fixture.policy), 4 * before);
+	(void)fixture_run(&fixture, 60, "/stays", 1, 1);
+	cr_expect_lt(policy_bytes(fixture.policy), before + 65536, "%zu after %zu",
+		     policy_bytes(fixture.policy), before);
+	fixture_free(&fixture);
+}
+
+Test(policy, idle_cgroups_are_not_judged)
+{
+	struct rule rule = fixture_rule("remote", everything);
+	struct policy_fixture fixture;
+
+	fixture_new(&fixture, &rule, 1);
+	cr_expect_eq(fixture_tick(&fixture), 0);
+	cr_assert_eq(fixture_run(&fixture, 30, "/a", 0, 10), 30);
+	(void)fixture_run(&fixture, 60, "/a", 0, 0);
+	cr_expect_eq(the_alert(&fixture, "remote", "/a").estimate.samples, 0);
+	fixture_free(&fixture);
+}

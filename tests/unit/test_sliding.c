@@ -1,0 +1,408 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <string.h>
+
+#include "window/sliding.h"
+
+#define S     NSEC_PER_SEC
+#define START (7 * S)
+
+static struct sliding *new_window(u64 window_ns, size_t max_bytes)
+{
+	struct sliding_settings settings = {.window_ns = window_ns, .max_bytes = max_bytes};
+	struct sliding *sliding;
+
+	cr_assert_eq(sliding_new(&settings, START, &sliding), 0);
+	return sliding;
+}
+
+static u32 open_one(struct sliding *sliding)
+{
+	u32 number;
+
+	cr_assert_eq(sliding_open(sliding, &number), 0);
+	return number;
+}
+
+static struct tally samples(u32 n, u64 period)
+{
+	struct tally tally = {.samples = n,
+			      .latency_samples = n,
+			      .weight = n * period,
+			      .weight_squared = (double)n * (double)period * (double)period,
+			      .sources[SOURCE_L3] = n,
+			      .latency[33] = n};
+
+	return tally;
+}
+
+static void begin(struct sliding *sliding, u64 at_ns)
+{
+	struct sliding_time time = {.expected = 10};
+
+	sliding_begin(sliding, START + at_ns, &time);
+}
+
+/* `n` samples of a period of 3 for one subject; none for 0. */
+static void collect(struct sliding *sliding, u64 at_ns, u32 subject, u32 n)
+{
+	struct tally tally = samples(n, 3);
+
+	begin(sliding, at_ns);
+	if (n)
+		sliding_put(sliding, subject, &tally);
+	cr_assert_eq(sliding_end(sliding), 0);
+}
+
+static u64 held(const struct sliding *sliding, u32 subject)
+{
+	return sliding_tally(sliding, subject)->samples;
+}
+
+static bool changed(const struct sliding *sliding, u32 subject)
+{
+	size_t times = 0;
+	size_t n;
+	const u32 *list = sliding_changed(sliding, &n);
+
+	for (size_t i = 0; i < n; i++)
+		times += list[i] == subject;
+	cr_expect_leq(times, 1, "each once");
+	return times;
+}
+
+static void expect_empty(const struct sliding *sliding, u32 subject)
+{
+	static const struct tally nothing;
+
+	cr_expect_eq(memcmp(sliding_tally(sliding, subject), &nothing, sizeof(nothing)), 0);
+}
+
+Test(sliding, covers_its_length_and_slides)
+{
+	struct sliding *sliding = new_window(30 * S, 1 << 20);
+	u32 subject = open_one(sliding);
+
+	for (u32 i = 1; i <= 29; i++) {
+		collect(sliding, i * S, subject, i);
+		cr_expect_not(sliding_covered(sliding), "at %u", i);
+	}
+	collect(sliding, 30 * S, subject, 30);
+	cr_expect(sliding_covered(sliding));
+	cr_expect_eq(held(sliding, subject), 30 * 31 / 2);
+	cr_expect_eq(sliding_time(sliding).elapsed_ns, 30 * S);
+	cr_expect_eq(sliding_time(sliding).expected, 300);
+	collect(sliding, 31 * S, subject, 31);
+	cr_expect_eq(held(sliding, subject), 31 * 32 / 2 - 1, "the first has left");
+	cr_expect_eq(sliding_time(sliding).elapsed_ns, 30 * S);
+	(void)sliding_free(sliding);
+}
+
+Test(sliding, panes_of_several_collections_leave_together)
+{
+	struct sliding *sliding = new_window(300 * S, 1 << 20);
+	u32 subject = open_one(sliding);
+
+	for (u32 i = 1; i <= 300; i++)
+		collect(sliding, i * S, subject, 1);
+	cr_expect(sliding_covered(sliding));
+	for (u32 i = 301; i <= 1000; i++) {
+		collect(sliding, i * S, subject, 1);
+		cr_expect_geq(held(sliding, subject), 300, "at %u", i);
+		cr_expect_leq(held(sliding, subject), 310, "at %u", i);
+		cr_expect_eq(sliding_time(sliding).elapsed_ns, held(sliding, subject) * S);
+	}
+	(void)sliding_free(sliding);
+}
+
+Test(sliding, intervals_that_are_not_exact_are_a_pane_each)
+{
+	struct sliding *sliding = new_window(30 * S, 1 << 20);
+	u32 subject = open_one(sliding);
+
+	for (u32 i = 1; i <= 100; i++)
+		collect(sliding, i * S - (i % 2 ? S / 100 : 0), subject, 1);
+	cr_expect_leq(held(sliding, subject), 31, "%llu", (unsigned long long)held(sliding, subject));
+	(void)sliding_free(sliding);
+}
+
+Test(sliding, puts_of_one_collection_add_up_and_only_changes_are_told)
+{
+	struct sliding *sliding = new_window(10 * S, 1 << 20);
+	u32 one = open_one(sliding);
+	u32 two = open_one(sliding);
+	struct tally tally = samples(2, 5);
+	struct tally nothing = {0};
+
+	begin(sliding, S);
+	sliding_put(sliding, one, &tally);
+	sliding_put(sliding, one, &tally);
+	sliding_put(sliding, two, &nothing);
+	cr_assert_eq(sliding_end(sliding), 0);
+	cr_expect_eq(held(sliding, one), 4);
+	cr_expect_eq(sliding_tally(sliding, one)->weight_squared, 4 * 25.0);
+	cr_expect(changed(sliding, one));
+	cr_expect_not(changed(sliding, two), "nothing came");
+	for (u32 i = 2; i <= 10; i++) {
+		collect(sliding, i * S, two, 1);
+		cr_expect_not(changed(sliding, one), "at %u", i);
+	}
+	collect(sliding, 11 * S, two, 1);
+	cr_expect(changed(sliding, one), "it has left");
+	expect_empty(sliding, one);
+	(void)sliding_free(sliding);
+}
+
+Test(sliding, a_changed_period_leaves_with_its_own_weight)
+{
+	struct sliding *sliding = new_window(10 * S, 1 << 20);
+	u32 subject = open_one(sliding);
+	struct tally before = samples(6, 100);
+	struct tally after = samples(3, 7000);
+
+	begin(sliding, S);
+	sliding_put(sliding, subject, &before);
+	cr_assert_eq(sliding_end(sliding), 0);
+	begin(sliding, 2 * S);
+	sliding_put(sliding, subject, &after);
+	sliding_put(sliding, subject, &before); /* unequal weights in one pane */
+	cr_assert_eq(sliding_end(sliding), 0);
+	cr_expect_eq(sliding_tally(sliding, subject)->weight, 2 * 600 + 21000);
+	cr_expect_eq(sliding_tally(sliding, subject)->weight_squared, 2 * 6 * 1e4 + 3 * 49e6);
+	collect(sliding, 11 * S, subject, 0);
+	cr_expect_eq(sliding_tally(sliding, subject)->weight_squared, 6 * 1e4 + 3 * 49e6, "%g",
+		     sliding_tally(sliding, subject)->weight_squared);
+	collect(sliding, 12 * S, subject, 0);
+	expect_empty(sliding, subject);
+	(void)sliding_free(sliding);
+}
+
+Test(sliding, an_idle_gap_and_a_late_tick)
+{
+	struct sliding *sliding = new_window(10 * S, 1 << 20);
+	u32 subject = open_one(sliding);
+
+	collect(sliding, 1 * S, subject, 5);
+	for (u32 i = 2; i <= 10; i++)
+		collect(sliding, i * S, subject, 0);
+	cr_expect(sliding_covered(sliding));
+	cr_expect_eq(held(sliding, subject), 5);
+	collect(sliding, 11 * S, subject, 0);
+	expect_empty(sliding, subject);
+	collect(sliding, 100 * S, subject, 9); /* nobody collected for 89 s: these are of all of them */
+	cr_expect_eq(held(sliding, subject), 9);
+	cr_expect_eq(sliding_time(sliding).elapsed_ns, 89 * S);
+	cr_expect(sliding_covered(sliding));
+	collect(sliding, 109 * S, subject, 1);
+	cr_expect_eq(held(sliding, subject), 10, "the long one is still needed");
+	collect(sliding, 110 * S, subject, 1);
+	cr_expect_eq(held(sliding, subject), 2);
+	(void)sliding_free(sliding);
+}
+
+Test(sliding, a_new_start_is_not_covered)
+{
+	struct sliding *sliding = new_window(10 * S, 1 << 20);
+
+	cr_expect_not(sliding_covered(sliding));
+	cr_expect_eq(sliding_time(sliding).elapsed_ns, 0);
+	collect(sliding, 10 * S, 0, 0);
+	cr_expect(sliding_covered(sliding), "what came since its start is all there is");
+	(void)sliding_free(sliding);
+}
+
+Test(sliding, time_that_stands_still_or_goes_back)
+{
+	struct sliding *sliding = new_window(10 * S, 1 << 20);
+	u32 subject = open_one(sliding);
+
+	collect(sliding, 5 * S, subject, 1);
+	collect(sliding, 5 * S, subject, 2);
+	cr_expect_eq(held(sliding, subject), 3);
+	cr_expect_eq(sliding_time(sliding).elapsed_ns, 5 * S);
+	begin(sliding, 4 * S);
+	cr_expect_eq(sliding_end(sliding), -EINVAL);
+	expect_empty(sliding, subject);
+	cr_expect(changed(sliding, subject));
+	cr_expect_not(sliding_covered(sliding));
+	collect(sliding, 13 * S, subject, 4);
+	cr_expect_not(sliding_covered(sliding));
+	collect(sliding, 14 * S, subject, 4);
+	cr_expect(sliding_covered(sliding), "ten seconds from where it began anew");
+	cr_expect_eq(held(sliding, subject), 8);
+	(void)sliding_free(sliding);
+}
+
+Test(sliding, a_subject_closed_mid_window_takes_all_along)
+{
+	struct sliding *sliding = new_window(10 * S, 1 << 20);
+	u32 gone = open_one(sliding);
+	u32 stays = open_one(sliding);
+	u32 new;
+
+	collect(sliding, 1 * S, gone, 5);
+	begin(sliding, 2 * S);
+	sliding_put(sliding, gone, &(struct tally){.samples = 1});
+	sliding_close(sliding, gone);
+	new = open_one(sliding);
+	cr_expect_neq(new, gone, "records of it are still held");
+	cr_assert_eq(sliding_end(sliding), 0);
+	expect_empty(sliding, new);
+	for (u32 i = 3; i <= 12; i++)
+		collect(sliding, i * S, new, 1);
+	cr_expect_eq(held(sliding, new), 10);
+	cr_expect_eq(open_one(sliding), gone, "all of them have left");
+	expect_empty(sliding, gone);
+	expect_empty(sliding, stays);
+	(void)sliding_free(sliding);
+}
+
+Test(sliding, beyond_its_memory_it_is_not_covered)
+{
+	struct sliding *sliding = new_window(30 * S, 1000);
+	u32 subject = open_one(sliding);
+
+	for (u32 i = 1; i <= 60; i++)
+		collect(sliding, i * S, subject, 1);
+	cr_expect_not(sliding_covered(sliding));
+	cr_expect_leq(sliding_pane_bytes(sliding), 1000);
+	cr_expect_lt(held(sliding, subject), 30);
+	cr_expect_gt(held(sliding, subject), 0);
+	cr_expect_eq(sliding_time(sliding).elapsed_ns, held(sliding, subject) * S, "what it has is whole");
+	sliding_limit(sliding, 0);
+	expect_empty(sliding, subject);
+	(void)sliding_free(sliding);
+}
+
+Test(sliding, churn_gives_everything_back)
+{
+	struct sliding *sliding = new_window(10 * S, 64 << 20);
+	size_t before = sliding_bytes(sliding);
+	u32 *numbers = calloc(5000, sizeof(*numbers));
+	struct tally tally = samples(3, 1);
+	u64 at = 0;
+
+	for (u32 round = 0; round < 5; round++) {
+		for (u32 i = 0; i < 5000; i++)
+			numbers[i] = open_one(sliding);
+		begin(sliding, at += S);
+		for (u32 i = 0; i < 5000; i++)
+			sliding_put(sliding, numbers[i], &tally);
+		cr_assert_eq(sliding_end(sliding), 0);
+		cr_expect_gt(sliding_bytes(sliding), before + (size_t)5000 * sizeof(tally));
+		for (u32 i = 0; i < 5000; i++)
+			sliding_close(sliding, numbers[i]);
+	}
+	for (u32 i = 0; i < 25; i++)
+		collect(sliding, at += S, 0, 0);
+	cr_expect_lt(sliding_bytes(sliding), before + 16384, "%zu after %zu", sliding_bytes(sliding), before);
+	free(numbers);
+	(void)sliding_free(sliding);
+}
+
+struct left {
+	u64 samples;
+	u64 panes_ns;
+};
+
+static void note_leaving(void *userdata, u32 subject, const struct tally *tally,
+			 const struct sliding_time *time)
+{
+	struct left *left = userdata;
+
+	(void)subject;
+	cr_expect_eq(time->elapsed_ns, S);
+	left->samples += tally->samples;
+}
+
+static void note_passing(void *userdata, const struct sliding_time *time)
+{
+	struct left *left = userdata;
+
+	left->panes_ns += time->elapsed_ns;
+}
+
+Test(sliding, what_leaves_is_told)
+{
+	struct left left = {0};
+	struct sliding_settings settings = {.window_ns = 10 * S,
+					    .max_bytes = 1 << 20,
+					    .leaving = note_leaving,
+					    .passing = note_passing,
+					    .userdata = &left};
+	struct sliding *sliding;
+	u32 subject;
+
+	cr_assert_eq(sliding_new(&settings, START, &sliding), 0);
+	subject = open_one(sliding);
+	for (u32 i = 1; i <= 25; i++)
+		collect(sliding, i * S, subject, i % 2 ? i : 0);
+	cr_expect_eq(left.panes_ns, 15 * S);
+	cr_expect_eq(left.samples, 1 + 3 + 5 + 7 + 9 + 11 + 13 + 15);
+	(void)sliding_free(sliding);
+}
+
+/* xorshift */
+static u64 random_state = 42;
+
+static u32 random_below(u32 n)
+{
+	random_state ^= random_state << 13;
+	random_state ^= random_state >> 7;
+	random_state ^= random_state << 17;
+	return (u32)((random_state >> 11) % n);
+}
+
+#define SUBJECTS    20
+#define COLLECTIONS 600
+
+static struct tally random_tally(void)
+{
+	struct tally tally = samples(1 + random_below(5), 1 + random_below(3) * 1000);
+
+	tally.sources[random_below(SOURCE_SLOTS)] += random_below(300);
+	tally.latency[random_below(FINE_BUCKETS)] += random_below(70000);
+	tally.hitm = random_below(2) * random_below(1 << 24); /* no sum saturates */
+	return tally;
+}
+
+/* Each subject's window as a sum of all collections that lie in what the window says that it covers. */
+Test(sliding, the_same_as_a_sum_from_the_beginning)
+{
+	static struct tally all[COLLECTIONS][SUBJECTS];
+	static u64 ends[COLLECTIONS];
+	struct sliding *sliding = new_window(20 * S, 64 << 20);
+	u32 numbers[SUBJECTS];
+	u64 at = 0;
+
+	for (u32 i = 0; i < SUBJECTS; i++)
+		numbers[i] = open_one(sliding);
+	for (u32 c = 0; c < COLLECTIONS; c++) {
+		static const u64 steps[] = {S / 3, S, S, 2 * S, 0, 7 * S};
+		u64 covered;
+
+		at += steps[random_below(ARRAY_SIZE(steps))];
+		ends[c] = START + at;
+		begin(sliding, at);
+		for (u32 i = 0; i < SUBJECTS; i++) {
+			if (random_below(4))
+				continue;
+			all[c][i] = random_tally();
+			sliding_put(sliding, numbers[i], &all[c][i]);
+		}
+		cr_assert_eq(sliding_end(sliding), 0);
+		covered = sliding_time(sliding).elapsed_ns;
+		cr_assert_eq(sliding_covered(sliding), covered >= 20 * S);
+		for (u32 i = 0; i < SUBJECTS; i++) {
+			struct tally sum = {0};
+
+			for (u32 b = 0; b <= c; b++)
+				if (b == 0 ? covered == at : ends[b - 1] >= START + at - covered)
+					tally_add(&sum, &all[b][i]);
+			cr_assert_eq(memcmp(&sum, sliding_tally(sliding, numbers[i]), sizeof(sum)), 0,
+				     "subject %u after collection %u", i, c);
+		}
+	}
+	(void)sliding_free(sliding);
+}
