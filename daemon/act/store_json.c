@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "act/store.h"
 #include "base/json_get.h"
 #include "base/utf8.h"
-#include "export/json_writer.h"
 
-#define VERSION     1
-#define DEPTH       5
+#define VERSION 1
+#define DEPTH   5
+/* What JSON's strings have as \uNNNN. */
+#define ESCAPED                                                                                \
+	"\"\\\x01\x02\x03\x04\x05\x06\x07\b\t\n\v\f\r\x0e\x0f\x10\x11\x12\x13\x14\x15\x16\x17" \
+	"\x18\x19\x1a\x1b\x1c\x1d\x1e\x1f"
 #define REPLACEMENT "\xef\xbf\xbd" /* U+FFFD */
 
 /* The last second of the year 9999: times are shown with four digits. */
@@ -18,96 +22,119 @@
 static const char *const state_words[] = {
 	[ALERT_PENDING] = "pending", [ALERT_FIRING] = "firing", [ALERT_RESOLVED] = "resolved"};
 
-/* To the last bit; nothing where there is no such number. */
-static void put_double(struct json_writer *writer, json_object *object, const char *key, double value)
+/*
+ * Written as text straight away: a store of thousands of alerts is written at each change of one of them, and
+ * as objects of json-c that takes three times as long. A failure of memory is the stream's.
+ */
+static void put_name(FILE *out, const char *key, const char *name, bool *failed)
 {
-	if (isfinite(value))
-		json_put(writer, object, key, json_object_new_double(value));
-}
+	_cleanup_free_ char *shown = NULL;
 
-static void put_time(struct json_writer *writer, json_object *object, const char *key,
-		     const struct timespec *time)
-{
-	json_object *pair;
-
-	if (time->tv_sec == 0 && time->tv_nsec == 0)
+	if (utf8_show(name, &shown) < 0) {
+		*failed = true;
 		return;
-	pair = json_checked(writer, json_object_new_array());
-	json_append(writer, pair, json_object_new_uint64((u64)time->tv_sec));
-	json_append(writer, pair, json_object_new_uint64((u64)time->tv_nsec));
-	json_put(writer, object, key, pair);
+	}
+	(void)fprintf(out, "\"%s\":\"", key);
+	for (const char *c = shown; *c;) {
+		size_t plain = strcspn(c, ESCAPED);
+
+		(void)fwrite(c, 1, plain, out);
+		c += plain;
+		if (*c)
+			(void)fprintf(out, "\\u%04x", (unsigned)*c++);
+	}
+	(void)fputc('"', out);
 }
 
-static json_object *memory_json(struct json_writer *writer, const struct policy_memory *memory)
+/* To the last bit; nothing where there is no such number. */
+static void put_double(FILE *out, const char *key, double value)
 {
-	json_object *object = json_checked(writer, json_object_new_object());
+	/* There is no -0 among JSON's integers. */
+	if (isfinite(value))
+		(void)fprintf(out, ",\"%s\":%.17g", key, value + 0.0);
+}
 
-	json_put_text(writer, object, "rule", memory->rule);
-	json_put_u64(writer, object, "fingerprint", memory->fingerprint);
-	json_put_text(writer, object, "cgroup", memory->cgroup);
-	json_put_text(writer, object, "event", memory->event_key);
-	json_put_u64(writer, object, "alert", memory->number);
-	json_put_text(writer, object, "state", state_words[memory->state]);
-	json_put_u64(writer, object, "held_ns", memory->held_ns);
-	put_time(writer, object, "since", &memory->since);
-	put_time(writer, object, "breached", &memory->breached);
-	put_time(writer, object, "fired", &memory->fired);
-	put_time(writer, object, "resolved", &memory->resolved);
+static void put_time(FILE *out, const char *key, const struct timespec *time)
+{
+	if (time->tv_sec || time->tv_nsec)
+		(void)fprintf(out, ",\"%s\":[%lld,%ld]", key, (long long)time->tv_sec, time->tv_nsec);
+}
+
+static void put_memory(FILE *out, const struct policy_memory *memory, bool *failed)
+{
+	(void)fputc('{', out);
+	put_name(out, "rule", memory->rule, failed);
+	(void)fprintf(out, ",\"fingerprint\":%llu,", (unsigned long long)memory->fingerprint);
+	put_name(out, "cgroup", memory->cgroup, failed);
+	(void)fputc(',', out);
+	put_name(out, "event", memory->event_key, failed);
+	(void)fprintf(out, ",\"alert\":%llu,\"state\":\"%s\",\"held_ns\":%llu",
+		      (unsigned long long)memory->number, state_words[memory->state],
+		      (unsigned long long)memory->held_ns);
+	put_time(out, "since", &memory->since);
+	put_time(out, "breached", &memory->breached);
+	put_time(out, "fired", &memory->fired);
+	put_time(out, "resolved", &memory->resolved);
 	if (memory->state == ALERT_RESOLVED)
-		json_put_text(writer, object, "end", alert_end_word(memory->end));
-	put_double(writer, object, "value", memory->value);
-	put_double(writer, object, "low", memory->low);
-	put_double(writer, object, "high", memory->high);
-	return object;
+		(void)fprintf(out, ",\"end\":\"%s\"", alert_end_word(memory->end));
+	put_double(out, "value", memory->value);
+	put_double(out, "low", memory->low);
+	put_double(out, "high", memory->high);
+	(void)fputc('}', out);
 }
 
-static json_object *intent_json(struct json_writer *writer, const struct store_intent *intent)
+static const char *truth(bool value)
 {
-	json_object *object = json_checked(writer, json_object_new_object());
-
-	json_put_u64(writer, object, "alert", intent->alert);
-	json_put(writer, object, "firing", json_object_new_boolean(intent->firing));
-	json_put(writer, object, "log", json_object_new_boolean((intent->actions & RULE_LOG) != 0));
-	json_put(writer, object, "unit", json_object_new_boolean((intent->actions & RULE_UNIT) != 0));
-	return object;
+	return value ? "true" : "false";
 }
 
-static json_object *file_json(struct json_writer *writer, const struct store_file *file)
+static void put_store(FILE *out, const struct store *store, bool *failed)
 {
-	json_object *object = json_checked(writer, json_object_new_object());
+	const char *comma = "";
 
-	json_put_u64(writer, object, "alert", file->alert);
-	put_time(writer, object, "resolved", &file->resolved);
-	return object;
+	(void)fprintf(out, "{\"version\":%d,", VERSION);
+	put_name(out, "boot", store->boot, failed);
+	(void)fprintf(out, ",\"next_alert\":%llu,\"alerts\":[", (unsigned long long)store->next_number);
+	for (size_t i = 0; i < store->n_memories; i++) {
+		if (store->memories[i].state == ALERT_INACTIVE)
+			continue;
+		(void)fputs(comma, out);
+		put_memory(out, &store->memories[i], failed);
+		comma = ",";
+	}
+	(void)fputs("],\"begun\":[", out);
+	for (size_t i = 0; i < store->n_intents; i++)
+		(void)fprintf(out, "%s{\"alert\":%llu,\"firing\":%s,\"log\":%s,\"unit\":%s}", i ? "," : "",
+			      (unsigned long long)store->intents[i].alert, truth(store->intents[i].firing),
+			      truth(store->intents[i].actions & RULE_LOG),
+			      truth(store->intents[i].actions & RULE_UNIT));
+	(void)fputs("],\"files\":[", out);
+	for (size_t i = 0; i < store->n_files; i++) {
+		(void)fprintf(out, "%s{\"alert\":%llu", i ? "," : "",
+			      (unsigned long long)store->files[i].alert);
+		put_time(out, "resolved", &store->files[i].resolved);
+		(void)fputc('}', out);
+	}
+	(void)fputs("]}", out);
 }
 
 int store_format(const struct store *store, char **ret, size_t *ret_length)
 {
-	struct json_writer writer = {0};
-	_cleanup_json_ json_object *object = json_checked(&writer, json_object_new_object());
-	json_object *memories = json_checked(&writer, json_object_new_array());
-	json_object *intents = json_checked(&writer, json_object_new_array());
-	json_object *files = json_checked(&writer, json_object_new_array());
-	const char *text;
+	char *text = NULL;
+	FILE *out = open_memstream(&text, ret_length);
+	bool failed = false;
 
-	json_put_u64(&writer, object, "version", VERSION);
-	json_put_text(&writer, object, "boot", store->boot);
-	json_put_u64(&writer, object, "next_alert", store->next_number);
-	for (size_t i = 0; i < store->n_memories; i++)
-		if (store->memories[i].state != ALERT_INACTIVE)
-			json_append(&writer, memories, memory_json(&writer, &store->memories[i]));
-	for (size_t i = 0; i < store->n_intents; i++)
-		json_append(&writer, intents, intent_json(&writer, &store->intents[i]));
-	for (size_t i = 0; i < store->n_files; i++)
-		json_append(&writer, files, file_json(&writer, &store->files[i]));
-	json_put(&writer, object, "alerts", memories);
-	json_put(&writer, object, "begun", intents);
-	json_put(&writer, object, "files", files);
-	if (writer.failed)
+	if (!out)
 		return -ENOMEM;
-	text = json_object_to_json_string_length(object, JSON_C_TO_STRING_PLAIN, ret_length);
-	*ret = text ? strdup(text) : NULL;
-	return *ret ? 0 : -ENOMEM;
+	put_store(out, store, &failed);
+	failed |= ferror(out) != 0;
+	failed |= fclose(out) != 0;
+	if (failed) {
+		free(text);
+		return -ENOMEM;
+	}
+	*ret = text;
+	return 0;
 }
 
 static int hex_digit(char c)

@@ -226,7 +226,7 @@ Test(act_store, what_is_not_whole_is_refused)
 	expect_refused(text, "[1795240860,1]", "[-1,1]", "an alert");
 	expect_refused(text, "[1795240860,1]", "[1]", "an alert");
 	expect_refused(text, "\"held_ns\":60000000001", "\"held_ns\":-1", "an alert");
-	expect_refused(text, "\"low\":900", "\"low\":1e999", "no JSON");
+	expect_refused(text, "\"low\":900", "\"low\":1e999", "an alert");
 	expect_refused(text, "\"log\":true,\"unit\":true", "\"log\":false,\"unit\":false", "an action");
 	expect_refused(text, "\"files\":[{\"alert\":3,", "\"files\":[{\"alert\":17,", "order");
 }
