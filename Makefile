@@ -82,6 +82,7 @@ GUEST_PROGRAMS = $(call programs,guest/*.c) $(patsubst tests/guest/preload/%.c,$
 	$(wildcard tests/guest/preload/*.c))
 HARDWARE_PROGRAMS = $(call programs,hardware/*.c)
 FUZZERS = $(call programs,fuzz/fuzz_*.c)
+BENCHES = $(call programs,bench/*.c)
 
 objects = $(patsubst %.c,$(OUT)/obj/%.o,$(1))
 
@@ -256,6 +257,12 @@ test-hardware: ## pebsd against perf mem on this machine's PEBS or IBS (needs ro
 bench-neighbours: ## how often the right neighbour is named, and a wrong one
 	+@$(PARALLEL) $(OUT)/tests/bench/neighbours_rates
 	@$(OUT)/tests/bench/neighbours_rates
+
+benches: $(BENCHES)
+
+bench-policy: ## what a collection of 10,000 cgroups costs under 50 rules
+	+@$(PARALLEL) $(OUT)/tests/bench/policy_tick
+	@$(OUT)/tests/bench/policy_tick
 
 fuzz: ## each fuzzer for FUZZ_SECONDS=20
 	+@$(PARALLEL) FUZZ=1 fuzzers

@@ -23,6 +23,7 @@ int policy_new(const struct policy_settings *settings, struct policy **ret)
 	policy->next_number = settings->next_number;
 	policy->last_ns = policy->now_ns = settings->start_ns;
 	policy->n_events = settings->n_events;
+	screen_edges(policy->lower_edges);
 	for (size_t i = 0; i < policy->n_events; i++) {
 		policy->events[i] = settings->events[i];
 		event_key(settings->events, settings->n_events, i, policy->keys[i]);

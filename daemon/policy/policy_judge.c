@@ -239,11 +239,11 @@ static int enter(struct policy *policy, struct subject *subject, size_t member, 
 	return 0;
 }
 
-static int judge_member(struct policy *policy, struct subject *subject, size_t member)
+static int judge_member(struct policy *policy, struct subject *subject, size_t member,
+			const struct tally *tally)
 {
 	struct state *state = &subject->states[member];
-	struct measured measured = {.tally = sliding_tally(subject->view->sliding, subject->number),
-				    .seconds = subject->view->seconds};
+	struct measured measured = {.tally = tally, .seconds = subject->view->seconds};
 	struct finding finding = {.now_ns = policy->now_ns, .elapsed_ns = policy->elapsed_ns};
 	bool ignored = state->extra && state->extra->preference.ignored;
 
@@ -262,17 +262,52 @@ static int judge_member(struct policy *policy, struct subject *subject, size_t m
 	return enter(policy, subject, member, &finding);
 }
 
+/* The same for nearly all there are, in a few comparisons: inactive, and no breach. */
+static bool pass_member(const struct policy *policy, const struct subject *subject, size_t member,
+			struct screened *screened)
+{
+	struct state *state = &subject->states[member];
+	const struct view_rule *view_rule = subject_view_rule(subject, member);
+	struct extra *extra = state->extra;
+
+	if (state->state != ALERT_INACTIVE || view_rule->not_measured)
+		return false;
+	if (extra && (extra->preference.ignored || extra->preference.has_threshold))
+		return false;
+	if (subject->view->reason != UNKNOWN_NOT || view_rule->screen.kind == SCREEN_ASK)
+		return false;
+	if (view_rule->screen.kind == SCREEN_RATE && !screened->tally->weight)
+		return false;
+	if (screen_needs_more(&view_rule->screen, screened->tally)) {
+		state->unknown = UNKNOWN_SAMPLES;
+		return true;
+	}
+	if (!screen_rules_out(&view_rule->screen, screened,
+			      extra && extra->base ? &extra->base->baseline : NULL))
+		return false;
+	state->unknown = UNKNOWN_NOT;
+	if (extra)
+		extra->at_ns = policy->now_ns;
+	return true;
+}
+
 int judge_subject(struct policy *policy, struct subject *subject)
 {
 	struct view *view = subject->view;
 	const struct tally *tally = sliding_tally(view->sliding, subject->number);
+	struct screened screened;
 	bool active = false;
 	int error = 0;
 
+	screened.tally = tally;
+	screened.seconds = view->seconds;
+	screened.lower_edges = policy->lower_edges;
+	screened.has_above = false;
 	subject->judged = policy->tick;
 	subject->rejudge = false;
 	for (size_t i = 0; i < subject->group->n; i++) {
-		int r = judge_member(policy, subject, i);
+		int r = pass_member(policy, subject, i, &screened) ? 0
+								   : judge_member(policy, subject, i, tally);
 
 		if (r < 0)
 			error = r;

@@ -16,6 +16,7 @@
 #include <sys/types.h>
 
 #include "policy/policy.h"
+#include "policy/policy_screen.h"
 #include "window/baseline.h"
 
 /* For so long samples of a removed cgroup may still come, of tasks on their way out. */
@@ -51,6 +52,7 @@ struct view_rule {
 	u32 rule; /* index in the policy's */
 	bool not_measured;
 	struct limits limits;
+	struct screen screen;
 };
 
 /* Which rules of a view match. */
@@ -201,8 +203,9 @@ struct policy {
 	size_t n_ended;
 
 	struct subject *doomed; /* that this tick found to be nobody's */
-	struct tally base;      /* of the ratio that is being judged */
-	size_t bytes;           /* of paths, entries, subjects, states */
+	u32 lower_edges[FINE_BUCKETS];
+	struct tally base; /* of the ratio that is being judged */
+	size_t bytes;      /* of paths, entries, subjects, states */
 };
 
 /* policy_views.c */

@@ -40,6 +40,7 @@ int view_rules_make(const struct policy *policy, const struct rule *rules, size_
 			.not_measured = not_measured(&policy->events[view->event], &rule->metric),
 			.limits = rule_limits(rule, rule->threshold),
 		};
+		screen_of(rule, &ret->list[ret->n - 1].limits, &ret->list[ret->n - 1].screen);
 		ret->has_rate |= rule->metric.kind == METRIC_RATE;
 		ret->has_ratio |= rule->metric.ratio;
 	}

@@ -21,6 +21,13 @@ static const u32 *const_row(const struct tally *tally)
 	return (const u32 *)((const u8 *)tally + offsetof(struct tally, sources));
 }
 
+/* Four counters at once. */
+typedef u32 lanes __attribute__((vector_size(16), aligned(4), may_alias));
+
+#define LANES (COUNTERS / 4)
+
+_Static_assert(COUNTERS % 4 == 0, "no counter is left over");
+
 static u32 narrow(u64 value)
 {
 	return value > ~0U ? ~0U : (u32)value;
@@ -39,7 +46,7 @@ static u64 subtract_to_zero(u64 a, u64 b)
 }
 
 /* Adds them up, and says whether one needs more than 32 bits. */
-static u64 narrow_row(u32 *to, const u64 *from, size_t n)
+static u64 narrow_row(u32 *restrict to, const u64 *restrict from, size_t n)
 {
 	u64 all = 0;
 	u64 sum = 0;
@@ -75,25 +82,25 @@ void tally_of(const struct figures *difference, struct tally *ret)
 
 void tally_add(struct tally *sum, const struct tally *addend)
 {
-	u32 *to = row(sum);
-	const u32 *from = const_row(addend);
+	lanes *to = (lanes *)row(sum);
+	const lanes *from = (const lanes *)const_row(addend);
 
 	sum->samples = add_saturating(sum->samples, addend->samples);
 	sum->weight = add_saturating(sum->weight, addend->weight);
 	sum->weight_squared += addend->weight_squared;
 	sum->latency_sum = add_saturating(sum->latency_sum, addend->latency_sum);
 	sum->latency_samples = add_saturating(sum->latency_samples, addend->latency_samples);
-	for (size_t i = 0; i < COUNTERS; i++) {
-		u32 added = to[i] + from[i];
+	for (size_t i = 0; i < LANES; i++) {
+		lanes added = to[i] + from[i];
 
-		to[i] = added < to[i] ? ~0U : added;
+		to[i] = added | (lanes)(added < from[i]);
 	}
 }
 
 void tally_subtract(struct tally *sum, const struct tally *part)
 {
-	u32 *to = row(sum);
-	const u32 *from = const_row(part);
+	lanes *to = (lanes *)row(sum);
+	const lanes *from = (const lanes *)const_row(part);
 	double least;
 
 	sum->samples = subtract_to_zero(sum->samples, part->samples);
@@ -110,9 +117,11 @@ void tally_subtract(struct tally *sum, const struct tally *part)
 	if (sum->weight_squared < least)
 		sum->weight_squared = least;
 	/* What is lost by saturation is not known: such a counter stays until all is gone. */
-	for (size_t i = 0; i < COUNTERS; i++)
-		if (to[i] != ~0U)
-			to[i] = to[i] > from[i] ? to[i] - from[i] : 0;
+	for (size_t i = 0; i < LANES; i++) {
+		lanes rest = (to[i] - from[i]) & (lanes)(to[i] > from[i]);
+
+		to[i] = rest | (lanes)(to[i] == ~(lanes){0});
+	}
 }
 
 u64 tally_above(const struct tally *tally, u32 bucket)

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "policy/policy_screen.h"
+
+#include <stddef.h>
+
+static u32 place_of(const struct metric *metric)
+{
+	switch (metric->share) {
+	case METRIC_SHARE_SOURCE:
+		return (u32)(offsetof(struct tally, sources) + metric->source * sizeof(u32));
+	case METRIC_SHARE_HITM:
+		return (u32)offsetof(struct tally, hitm);
+	case METRIC_SHARE_TLB_WALK:
+		return (u32)offsetof(struct tally, tlb_walk);
+	case METRIC_SHARE_LOCKED:
+		break;
+	}
+	return (u32)offsetof(struct tally, locked);
+}
+
+static u32 base_place_of(const struct metric *metric)
+{
+	switch (metric->share) {
+	case METRIC_SHARE_SOURCE:
+		return (u32)(offsetof(struct baseline, sources) + metric->source * sizeof(float));
+	case METRIC_SHARE_HITM:
+		return (u32)offsetof(struct baseline, hitm);
+	case METRIC_SHARE_TLB_WALK:
+		return (u32)offsetof(struct baseline, tlb_walk);
+	case METRIC_SHARE_LOCKED:
+		break;
+	}
+	return (u32)offsetof(struct baseline, locked);
+}
+
+static enum screen_kind kind_of(const struct rule *rule)
+{
+	if (!(rule->confidence > 0.5))
+		return SCREEN_ASK;
+	if (rule->metric.ratio)
+		return rule->metric.kind == METRIC_SHARE && !rule->below ? SCREEN_SHARE_RATIO : SCREEN_ASK;
+	switch (rule->metric.kind) {
+	case METRIC_QUANTILE:
+		return SCREEN_QUANTILE;
+	case METRIC_SHARE:
+		return SCREEN_SHARE;
+	case METRIC_RATE:
+		return SCREEN_RATE;
+	case METRIC_MEAN:
+		break;
+	}
+	return rule->below ? SCREEN_ASK : SCREEN_MEAN;
+}
+
+void screen_of(const struct rule *rule, const struct limits *limits, struct screen *ret)
+{
+	const struct metric *metric = &rule->metric;
+
+	*ret = (struct screen){.kind = (u8)kind_of(rule),
+			       .below = rule->below,
+			       .of_latencies = metric->kind == METRIC_QUANTILE || metric->kind == METRIC_MEAN,
+			       .bucket = limits->threshold_bucket,
+			       .limit = limits->threshold,
+			       .min_samples = rule->min_samples};
+	if (metric->kind == METRIC_QUANTILE)
+		ret->chance = rule->below ? metric->quantile : 1 - metric->quantile;
+	if (metric->kind == METRIC_SHARE) {
+		ret->chance = rule->below ? 1 - limits->threshold : limits->threshold;
+		ret->share_at = place_of(metric);
+		ret->base_share_at = base_place_of(metric);
+	}
+}
+
+void screen_edges(u32 ret[FINE_BUCKETS])
+{
+	for (u32 i = 0; i < FINE_BUCKETS; i++)
+		ret[i] = histogram_fine_lower(i);
+}
+
+/* Counters that are saturated sum up to less than there are: those are asked for. */
+static void sum_up(struct screened *screened)
+{
+	const struct tally *tally = screened->tally;
+	u32 sum = 0;
+
+	screened->lower_sum = 0;
+	for (u32 i = FINE_BUCKETS; i-- > 0;) {
+		screened->above[i] = sum;
+		sum += tally->latency[i];
+		screened->lower_sum += (u64)tally->latency[i] * screened->lower_edges[i];
+	}
+	screened->has_above = true;
+}
+
+bool screen_needs_more(const struct screen *screen, const struct tally *tally)
+{
+	return (screen->of_latencies ? tally->latency_samples : tally->samples) < screen->min_samples;
+}
+
+/* One less than expected: rounding never decides. */
+static bool is_less(u64 count, double n, double chance)
+{
+	return (double)count < n * chance - 1;
+}
+
+/*
+ * A baseline's effective number of samples does not change with age, nor does a share of it. Its bounds are
+ * those of whole samples: what lies within 2 % is left to them.
+ */
+static bool ratio_is_less(const struct screen *screen, const struct tally *tally, const struct baseline *base)
+{
+	double effective =
+		base->samples_squared > 0 ? base->samples * base->samples / base->samples_squared : 0;
+	double now = *(const u32 *)((const u8 *)tally + screen->share_at);
+	double usual = (double)*(const float *)((const u8 *)base + screen->base_share_at);
+
+	if (!(effective > (double)screen->min_samples + 2) || !(base->seconds > 0) ||
+	    tally->samples > 1U << 31)
+		return false;
+	return now <= 0 || now * base->samples * 1.02 < screen->limit * usual * (double)tally->samples;
+}
+
+bool screen_rules_out(const struct screen *screen, struct screened *screened, const struct baseline *base)
+{
+	const struct tally *tally = screened->tally;
+	u64 n;
+	u64 count;
+
+	switch ((enum screen_kind)screen->kind) {
+	case SCREEN_QUANTILE:
+		n = tally->latency_samples;
+		if (n > 1U << 31)
+			return false;
+		if (!screened->has_above)
+			sum_up(screened);
+		count = screened->above[screen->bucket];
+		return is_less(screen->below ? n - count : count, (double)n, screen->chance);
+	case SCREEN_SHARE:
+		n = tally->samples;
+		count = *(const u32 *)((const u8 *)tally + screen->share_at);
+		if (n > 1U << 31 || count > n)
+			return false;
+		return is_less(screen->below ? n - count : count, (double)n, screen->chance);
+	case SCREEN_RATE:
+		if (!tally->samples)
+			return false;
+		return screen->below ? (double)tally->weight > screen->limit * screened->seconds * 1.000001
+				     : (double)tally->weight * 1.000001 < screen->limit * screened->seconds;
+	case SCREEN_MEAN:
+		n = tally->latency_samples;
+		if (n > 1U << 31 || !n)
+			return false;
+		if (!screened->has_above)
+			sum_up(screened);
+		return (double)screened->lower_sum * 1.000001 < screen->limit * (double)n;
+	case SCREEN_SHARE_RATIO:
+		return ratio_is_less(screen, tally, base);
+	case SCREEN_ASK:
+		break;
+	}
+	return false;
+}
