@@ -11,7 +11,7 @@ FUZZ_SECONDS ?= 20
 BUILD_PACKAGES = bpftool clang gcc libbpf-dev libc6-dev libinih-dev libjson-c-dev libmicrohttpd-dev \
 	libsystemd-dev libzstd-dev make pkg-config r-mathlib zlib1g-dev
 RUN_PACKAGES = curl
-TEST_PACKAGES = jq libcriterion-dev prometheus
+TEST_PACKAGES = dbus-daemon jq libcriterion-dev prometheus
 DEVELOP_PACKAGES = clang-format clang-tidy git groff-base libclang-rt-14-dev mmdebstrap shellcheck
 GUEST_PACKAGES = apt cpio debian-archive-keyring mmdebstrap mount qemu-system-x86 xz-utils zstd
 HARDWARE_PACKAGES = jq linux-perf
@@ -66,7 +66,7 @@ BPF_CFLAGS = -g -O2 -target bpf -mcpu=v3 -D__TARGET_ARCH_$(BPF_ARCH) -Wall -Wext
 MAINS = daemon/main.c daemon/ctl/main.c
 LIBRARY_SOURCES = $(filter-out $(MAINS),$(wildcard daemon/*.c daemon/*/*.c daemon/*/*/*.c))
 # What tools and fuzzers use of the tests' library: made without Criterion, which they have no need of.
-TOOL_LIBRARY_SOURCES = $(addprefix tests/lib/,example_policy.c example_rules.c example_snapshot.c neighbour_world.c \
+TOOL_LIBRARY_SOURCES = $(addprefix tests/lib/,coverage.c example_policy.c example_rules.c example_snapshot.c neighbour_world.c \
 	perf_data_writer.c world.c)
 TEST_LIBRARY_SOURCES = $(filter-out tests/lib/time_limit.c,$(wildcard tests/lib/*.c))
 
@@ -271,6 +271,11 @@ fuzz: ## each fuzzer for FUZZ_SECONDS=20
 run-fuzzers:
 	@$(RUN_TESTS) -t $$(($(FUZZ_SECONDS) + 60)) -c $(FUZZERS:%='tests/tools/fuzz.sh % $(FUZZ_SECONDS)')
 
+bench-coverage: ## how often the bounds of each metric hold, by 10,000 draws (some minutes)
+	+@$(PARALLEL) $(OUT)/tests/bench/coverage
+	@$(OUT)/tests/bench/coverage
+.PHONY: bench-coverage
+
 SOURCES = $(wildcard bpf/*.[ch] daemon/*.[ch] daemon/*/*.[ch] daemon/*/*/*.[ch] include/pebsd/*.h tests/*/*.[ch] \
 	tests/guest/module/*.[ch])
 SCRIPTS = $(wildcard tests/*.sh tests/*/*.sh tests/guest/inside/*.sh .ci/run)
@@ -305,6 +310,11 @@ lint-manuals:
 # The unit names the programs by their place.
 INSTALL = install -D
 UNIT_DIRECTORY = $(DESTDIR)$(PREFIX)/lib/systemd/system
+ALERT_UNIT = $(UNIT_DIRECTORY)/pebsd-alert@.service
+POLKIT_RULES = $(DESTDIR)$(PREFIX)/share/polkit-1/rules.d/pebsd.rules
+CATALOG = $(DESTDIR)$(PREFIX)/lib/systemd/catalog/pebsd.catalog
+# journalctl reads the catalog from a database. Where there is none, none is brought up to date.
+UPDATE_CATALOG = @[ -n "$(DESTDIR)" ] || ! [ -e /var/lib/systemd/catalog/database ] || journalctl --update-catalog
 CONFIG_FILE = $(DESTDIR)/etc/pebsd/pebsd.conf
 MANUAL_PLACES = $(foreach page,$(MANUALS),$(DESTDIR)$(PREFIX)/share/man/man$(subst .,,$(suffix $(page)))/$(notdir $(page)))
 
@@ -312,18 +322,23 @@ install: all ## install below DESTDIR= with PREFIX=/usr; a configuration that is
 	$(INSTALL) -m 755 $(OUT)/pebsd $(DESTDIR)$(PREFIX)/sbin/pebsd
 	$(INSTALL) -m 755 $(OUT)/pebsctl $(DESTDIR)$(PREFIX)/bin/pebsctl
 	$(INSTALL) -m 644 units/pebsd.service $(UNIT_DIRECTORY)/pebsd.service
+	$(INSTALL) -m 644 units/pebsd-alert@.service $(ALERT_UNIT)
+	$(INSTALL) -m 644 units/pebsd.polkit.rules $(POLKIT_RULES)
+	$(INSTALL) -m 644 units/pebsd.catalog $(CATALOG)
 	$(INSTALL) -m 644 units/pebsd.sysusers.conf $(DESTDIR)$(PREFIX)/lib/sysusers.d/pebsd.conf
 	$(INSTALL) -m 644 units/mixed-fleet.conf $(DESTDIR)$(PREFIX)/share/doc/pebsd/mixed-fleet.conf
 	sed -i 's,/usr/\(s\?bin\)/pebs,$(PREFIX)/\1/pebs,; s,/usr/share/,$(PREFIX)/share/,' \
-		$(UNIT_DIRECTORY)/pebsd.service $(DESTDIR)$(PREFIX)/share/doc/pebsd/mixed-fleet.conf
+		$(UNIT_DIRECTORY)/pebsd.service $(ALERT_UNIT) $(DESTDIR)$(PREFIX)/share/doc/pebsd/mixed-fleet.conf
 	$(INSTALL) -m 644 LICENSE $(DESTDIR)$(PREFIX)/share/doc/pebsd/LICENSE
 	[ -e $(CONFIG_FILE) ] || $(INSTALL) -m 644 config/pebsd.conf $(CONFIG_FILE)
 	$(foreach place,$(MANUAL_PLACES),$(INSTALL) -m 644 daemon/man/$(notdir $(place)) $(place) &&) true
+	$(UPDATE_CATALOG)
 
 uninstall: ## remove what install put there, but for the configuration
 	rm -f $(DESTDIR)$(PREFIX)/sbin/pebsd $(DESTDIR)$(PREFIX)/bin/pebsctl $(UNIT_DIRECTORY)/pebsd.service \
-		$(DESTDIR)$(PREFIX)/lib/sysusers.d/pebsd.conf $(MANUAL_PLACES)
+		$(ALERT_UNIT) $(POLKIT_RULES) $(CATALOG) $(DESTDIR)$(PREFIX)/lib/sysusers.d/pebsd.conf $(MANUAL_PLACES)
 	rm -rf $(DESTDIR)$(PREFIX)/share/doc/pebsd
+	$(UPDATE_CATALOG)
 	@! [ -e $(CONFIG_FILE) ] || echo "kept: $(CONFIG_FILE)"
 
 clean: ## remove build/

@@ -14,9 +14,7 @@
 
 /* What a report is made of. */
 struct making {
-	struct ledger_entry *const *entries; /* ascending by number */
-	size_t n_entries;
-	const struct ledger_entry *victim;
+	const struct neighbours_sources *sources;
 	int cgroup_root_fd;
 	struct cpu_list nodes; /* CPUs of the victim's nodes */
 	struct traffic *traffic;
@@ -49,13 +47,13 @@ struct neighbours_report *neighbours_report_free(struct neighbours_report *repor
 	return NULL;
 }
 
-static bool is_below(const char *path, const char *above)
+static bool holds(const struct ledger_entry *above, const struct ledger_entry *below)
 {
-	size_t length = strlen(above);
+	size_t length = strlen(above->path);
 
-	if (strcmp(above, "/") == 0)
-		return path[0] == '/' && path[1];
-	return strncmp(path, above, length) == 0 && path[length] == '/';
+	if (strcmp(above->path, "/") == 0)
+		return below->path[0] == '/' && below->path[1];
+	return strncmp(below->path, above->path, length) == 0 && below->path[length] == '/';
 }
 
 static int compare_number(const void *key, const void *member)
@@ -67,17 +65,16 @@ static int compare_number(const void *key, const void *member)
 
 static const struct ledger_entry *find_entry(const struct making *making, u32 number)
 {
-	struct ledger_entry *const *found = bsearch(&number, making->entries, making->n_entries,
-						    sizeof(*making->entries), compare_number);
+	const struct neighbours_sources *sources = making->sources;
+	struct ledger_entry *const *found = bsearch(&number, sources->entries, sources->n_entries,
+						    sizeof(*sources->entries), compare_number);
 
 	return found ? *found : NULL;
 }
 
 /* The events whose samples of shared levels are traffic, and of those the ones with a latency. */
-static void find_events(struct engine *engine, u32 *ret_traffic, u32 *ret_latency)
+static void find_events(const struct snapshot *head, u32 *ret_traffic, u32 *ret_latency)
 {
-	const struct snapshot *head = engine_head(engine);
-
 	*ret_traffic = *ret_latency = 0;
 	for (unsigned i = 0; i < head->n_events; i++) {
 		const struct event *event = &head->events[i].event;
@@ -90,20 +87,21 @@ static void find_events(struct engine *engine, u32 *ret_traffic, u32 *ret_latenc
 	}
 }
 
-static int bin_traffic(struct engine *engine, struct making *making)
+static int bin_traffic(struct making *making)
 {
-	double interval = engine_head(engine)->interval_seconds * (double)NSEC_PER_SEC;
+	const struct neighbours_sources *sources = making->sources;
+	double interval = sources->head->interval_seconds * (double)NSEC_PER_SEC;
 	struct traffic_settings settings = {
 		.span_ns = SPAN_NS,
 		.bin_ns = interval > (double)BIN_NS ? (u64)interval : BIN_NS,
-		.entry = making->victim->number,
+		.entry = making->sources->victim->number,
 		.samples_min = SAMPLES_MIN,
 	};
 
-	find_events(engine, &settings.events, &settings.latency_events);
+	find_events(sources->head, &settings.events, &settings.latency_events);
 	if (!settings.latency_events)
 		return -ENODATA;
-	return traffic_new(engine_window(engine), &settings, &making->traffic);
+	return traffic_new(sources->window, &settings, &making->traffic);
 }
 
 static int compare_others(const void *a, const void *b)
@@ -117,12 +115,12 @@ static int compare_others(const void *a, const void *b)
 
 static void sort_out(struct making *making, const struct other *one)
 {
-	const char *path = one->entry->path, *victim = making->victim->path;
+	const struct ledger_entry *victim = making->sources->victim;
 
-	if (one->entry == making->victim || is_below(path, victim))
+	if (one->entry == victim || holds(victim, one->entry))
 		for (size_t i = 0; i < one->n_points; i++)
 			making->own[one->points[i].bin] += one->points[i].traffic;
-	else if (!is_below(victim, path))
+	else if (!holds(one->entry, victim))
 		making->others[making->n_others++] = *one;
 }
 
@@ -131,7 +129,7 @@ static int find_others(struct making *making)
 	const struct traffic *traffic = making->traffic;
 
 	making->own = calloc(traffic->n + 1, sizeof(*making->own));
-	making->others = calloc(making->n_entries + 1, sizeof(*making->others));
+	making->others = calloc(making->sources->n_entries + 1, sizeof(*making->others));
 	if (!making->own || !making->others)
 		return -ENOMEM;
 	for (size_t i = 0; i < traffic->n_points;) {
@@ -198,7 +196,7 @@ static int rank(const struct making *making, struct neighbours_report *report)
 	_cleanup_free_ struct neighbour_series *series = calloc(making->n_others + 1, sizeof(*series));
 	_cleanup_free_ double *values = calloc(making->n_others * traffic->n + 1, sizeof(*values));
 	const struct neighbour_series victim = {
-		.cgroup = making->victim->path,
+		.cgroup = making->sources->victim->path,
 		.traffic = making->own,
 		.latency = traffic->latency,
 		.error = traffic->error,
@@ -222,26 +220,27 @@ static bool find_nodes(struct making *making, const char *sysfs_root)
 	struct cpu_list cpus;
 
 	return making->cgroup_root_fd >= 0 &&
-	       cgroup_cpus(making->cgroup_root_fd, making->victim->path, &cpus) == 0 &&
+	       cgroup_cpus(making->cgroup_root_fd, making->sources->victim->path, &cpus) == 0 &&
 	       cpu_nodes(sysfs_root, &cpus, &making->nodes) == 0;
 }
 
-int neighbours_report(struct engine *engine, int cgroup_root_fd, const char *sysfs_root, const char *path,
-		      struct neighbours_report **ret)
+int neighbours_report_make(const struct neighbours_sources *sources, int cgroup_root_fd,
+			   const char *sysfs_root, struct neighbours_report **ret)
 {
 	_cleanup_(neighbours_report_freep) struct neighbours_report *report = calloc(1, sizeof(*report));
-	_cleanup_(making_close) struct making making = {.cgroup_root_fd = cgroup_root_fd};
+	_cleanup_(making_close) struct making making = {.sources = sources, .cgroup_root_fd = cgroup_root_fd};
+	const struct traffic *traffic;
 	int r;
 
 	if (!report)
 		return -ENOMEM;
-	making.victim = engine_find(engine, path);
-	if (!making.victim)
-		return -ENOENT;
-	making.entries = engine_entries(engine, &making.n_entries);
-	r = bin_traffic(engine, &making);
+	r = bin_traffic(&making);
 	if (r < 0)
 		return r;
+	traffic = making.traffic;
+	memcpy(report->event, sources->head->events[traffic->event].key, sizeof(report->event));
+	report->covered_seconds = (double)traffic->covered_ns / (double)NSEC_PER_SEC;
+	report->bin_seconds = traffic->n ? report->covered_seconds / (double)traffic->n : 0;
 	r = find_others(&making);
 	if (r < 0)
 		return r;
@@ -250,12 +249,24 @@ int neighbours_report(struct engine *engine, int cgroup_root_fd, const char *sys
 	r = name_candidates(&making, report);
 	if (r < 0)
 		return r;
-	(void)strcpy(report->event, engine_head(engine)->events[making.traffic->event].key);
-	report->covered_seconds = (double)making.traffic->covered_ns / (double)NSEC_PER_SEC;
-	report->bin_seconds = making.traffic->n ? report->covered_seconds / (double)making.traffic->n : 0;
 	r = rank(&making, report);
 	if (r < 0)
 		return r;
 	*ret = TAKE_PTR(report);
 	return 0;
+}
+
+int neighbours_report(struct engine *engine, int cgroup_root_fd, const char *sysfs_root, const char *path,
+		      struct neighbours_report **ret)
+{
+	struct neighbours_sources sources = {
+		.window = engine_window(engine),
+		.victim = engine_find(engine, path),
+		.head = engine_head(engine),
+	};
+
+	if (!sources.victim)
+		return -ENOENT;
+	sources.entries = engine_entries(engine, &sources.n_entries);
+	return neighbours_report_make(&sources, cgroup_root_fd, sysfs_root, ret);
 }

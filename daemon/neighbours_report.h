@@ -36,6 +36,18 @@ struct neighbours_report {
  */
 int neighbours_report(struct engine *engine, int cgroup_root_fd, const char *sysfs_root, const char *path,
 		      struct neighbours_report **ret);
+
+/* What neighbours_report() takes of an engine. */
+struct neighbours_sources {
+	const struct window *window;
+	struct ledger_entry *const *entries; /* ascending by number, the victim's among them */
+	size_t n_entries;
+	const struct ledger_entry *victim;
+	const struct snapshot *head; /* its events and interval are read */
+};
+int neighbours_report_make(const struct neighbours_sources *sources, int cgroup_root_fd,
+			   const char *sysfs_root, struct neighbours_report **ret);
+
 struct neighbours_report *neighbours_report_free(struct neighbours_report *report);
 DEFINE_CLEANUP(struct neighbours_report *, neighbours_report_free)
 

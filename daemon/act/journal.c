@@ -32,12 +32,12 @@ int journal_priority(const char *severity)
 static void number(const struct metric *metric, double value, char ret[NUMBER_MAX])
 {
 	bool share = metric->kind == METRIC_SHARE && !metric->ratio;
+	char text[NUMBER_MAX - 1];
 
-	(void)snprintf(ret, NUMBER_MAX, "%.*f", metric->ratio ? 2 : 1, share ? 100 * value : value);
-	if (strcmp(ret + strlen(ret) - 2, ".0") == 0)
-		ret[strlen(ret) - 2] = '\0';
-	if (share && strlen(ret) + 1 < NUMBER_MAX)
-		(void)strcat(ret, "%");
+	(void)snprintf(text, sizeof(text), "%.*f", metric->ratio ? 2 : 1, share ? 100 * value : value);
+	if (strcmp(text + strlen(text) - 2, ".0") == 0)
+		text[strlen(text) - 2] = '\0';
+	(void)snprintf(ret, NUMBER_MAX, "%s%s", text, share ? "%" : "");
 }
 
 /* "loads p99 is 912.5 cycles, at least 900 with confidence 95%"; `at_least`: of which bound. */

@@ -95,25 +95,25 @@ static int write_all(int fd, const char *text, size_t length)
 
 int store_replace(int directory, const char *name, const char *text, size_t length)
 {
-	_cleanup_free_ char *new = NULL;
+	_cleanup_free_ char *unfinished = NULL;
 	_cleanup_close_ int fd = -1;
 	int r;
 
-	if (asprintf(&new, "%s.new", name) < 0) {
-		new = NULL;
+	if (asprintf(&unfinished, "%s.new", name) < 0) {
+		unfinished = NULL;
 		return -ENOMEM;
 	}
 	/* One that was left is neither followed nor written into. */
-	if (unlinkat(directory, new, 0) < 0 && errno != ENOENT)
+	if (unlinkat(directory, unfinished, 0) < 0 && errno != ENOENT)
 		return -errno;
-	fd = openat(directory, new, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	fd = openat(directory, unfinished, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return -errno;
 	r = write_all(fd, text, length);
-	if (r == 0 && renameat(directory, new, directory, name) < 0)
+	if (r == 0 && renameat(directory, unfinished, directory, name) < 0)
 		r = -errno;
 	if (r < 0) {
-		(void)unlinkat(directory, new, 0);
+		(void)unlinkat(directory, unfinished, 0);
 		return r;
 	}
 	return fsync(directory) < 0 ? -errno : 0;

@@ -296,7 +296,7 @@ static int read_store(const json_object *object, struct store *store, const char
 	if (version != VERSION)
 		return -EBADMSG;
 	*ret_wrong = "the boot can't be read";
-	if (!boot || strlen(boot) >= STORE_BOOT_MAX)
+	if (!boot || strlen(boot) >= STORE_BOOT_MAX || strspn(boot, "0123456789abcdef-") != strlen(boot))
 		return -EBADMSG;
 	(void)stpcpy(store->boot, boot);
 	*ret_wrong = "the next alert's number can't be read";

@@ -47,16 +47,11 @@ u64 estimate_share_count(const struct metric *metric, const struct tally *tally)
 	return count < tally->samples ? count : tally->samples;
 }
 
-/* The weight that a rate's upper bound rests on: all of it, or without samples that of one. */
-static u64 rate_weight(const struct side *side)
-{
-	return side->tally->samples ? side->tally->weight : (u64)ceil(side->sample_weight);
-}
-
 static bool is_known(const struct rule *rule, const struct side *side)
 {
 	if (rule->metric.kind == METRIC_RATE)
-		return side->seconds > 0 && rate_weight(side) > 0;
+		return side->seconds > 0 &&
+		       (side->tally->samples ? side->tally->weight > 0 : side->sample_weight > 0);
 	return estimate_samples(rule, side->tally) > 0;
 }
 
@@ -101,8 +96,8 @@ static struct interval bounds_of(const struct rule *rule, const struct limits *l
 		return (rule->metric.ratio ? interval_capped_mean : interval_mean)(
 			tally->latency, tally->latency_samples, rule_mean_cap(rule, limits), confidence);
 	case METRIC_RATE:
-		return interval_rate(tally->samples, rate_weight(side), tally->weight_squared, side->seconds,
-				     confidence);
+		return interval_rate(tally->samples, tally->weight, tally->weight_squared,
+				     side->sample_weight, side->seconds, confidence);
 	case METRIC_SHARE:
 		break;
 	}

@@ -14,8 +14,9 @@ struct measured {
 	/* Of a ratio: the baseline as if counted (baseline_tally()); NULL: none yet. */
 	const struct tally *base;
 	double base_seconds;
-	/* What a sample weighs where the window has none: the last one that came, or the event's period. Of a
-	 * rate: without it a window without samples has no upper bound, and is not known. 0: not known. */
+	/* The largest weight that a sample in the window has or can have had: the largest period of its time,
+	 * or of the last sample before it. A rate's upper bound rests on it; without samples and without it
+	 * the rate is not known. 0: not known. */
 	double sample_weight;
 };
 

@@ -3,9 +3,10 @@
 
 #include <errno.h>
 #include <math.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "policy/rough.h"
 
 /*
  * A quantile or a share is decided by one question: are so many of n too many to be chance? It is asked of
@@ -211,78 +212,31 @@ static bool interval_proves(const struct interval *bounds, const struct claim *c
 	return claim->above ? bounds->low >= claim->limit : bounds->high <= claim->limit;
 }
 
-enum glance { UNCLEAR, PROVEN, NOT_PROVEN };
-
-/*
- * A rate's bounds are quantiles of gamma distributions of scale 1. Such a one is less than a third below its
- * mean at its median, and with the chance of exp(-l) at most further off than sqrt(2 mean l) below, and l
- * more above.
- */
-static enum glance glance_at_rate(struct evidence *evidence, const struct rule *rule,
-				  const struct claim *claim, const struct measured *measured)
+static enum verdict verdict_of(const struct interval *bounds, const struct claim *breach,
+			       const struct claim *clear)
 {
-	const struct tally *tally = measured->tally;
-	struct interval_weights weights =
-		interval_weights(tally->samples, tally->weight, tally->weight_squared);
-	double number = claim->above ? weights.low_number : weights.high_number;
-	double unit = claim->above ? weights.low_unit : weights.high_unit;
-	double l = log_chance(evidence, rule->confidence) * 1.000001;
-	double at;
+	if (interval_proves(bounds, breach))
+		return VERDICT_BREACH;
+	return interval_proves(bounds, clear) ? VERDICT_CLEAR : VERDICT_BETWEEN;
+}
 
-	if (tally->samples == 0)
-		return UNCLEAR;
-	at = claim->limit * measured->seconds / unit;
-	if (claim->above) {
-		if (at > number)
-			return NOT_PROVEN;
-		return at <= number - sqrt(2 * number * l) ? PROVEN : UNCLEAR;
+/* By bounds: the rough ones, where both of them say the same; else the exact ones. */
+static enum verdict judge_bounds(struct evidence *evidence, const struct rule *rule,
+				 const struct limits *limits, const struct claim *breach,
+				 const struct claim *clear, const struct measured *measured)
+{
+	struct interval bounds;
+
+	if (rule->metric.kind != METRIC_MEAN) {
+		double confidence = rule->metric.ratio ? (1 + rule->confidence) / 2 : rule->confidence;
+		struct rough rough = rough_bounds(rule, measured, log_chance(evidence, confidence));
+		enum verdict verdict = verdict_of(&rough.outer, breach, clear);
+
+		if (verdict == verdict_of(&rough.inner, breach, clear))
+			return verdict;
 	}
-	if (at < number - 0.5)
-		return NOT_PROVEN;
-	return at >= number + sqrt(2 * number * l) + l ? PROVEN : UNCLEAR;
-}
-
-/* The sums over lower or upper edges, each counting at most an edge of a bucket. */
-static u64 sum_of_edges(const u32 histogram[FINE_BUCKETS], u32 cap, bool upper)
-{
-	u64 sum = 0;
-
-	for (u32 i = 0; i < FINE_BUCKETS; i++) {
-		u64 edge = upper ? histogram_fine_upper(i) : histogram_fine_lower(i);
-
-		sum += histogram[i] * (edge < cap ? edge : cap);
-	}
-	return sum;
-}
-
-/* A mean is within its band of the sum over edges, each of the band's samples moving by the cap at most. */
-static enum glance glance_at_mean(struct evidence *evidence, const struct rule *rule,
-				  const struct limits *limits, const struct claim *claim,
-				  const struct tally *tally)
-{
-	double n = (double)tally->latency_samples;
-	double cap = rule_mean_cap(rule, limits);
-	double band = sqrt(n * log_chance(evidence, rule->confidence) / 2) * 1.000001;
-	double limit = claim->limit * n;
-
-	if (band >= n)
-		return UNCLEAR;
-	if (claim->above)
-		return (double)sum_of_edges(tally->latency, ~0U, false) * 1.000001 < limit ? NOT_PROVEN
-											   : UNCLEAR;
-	return (double)sum_of_edges(tally->latency, (u32)cap, true) * 1.000001 + band * cap <= limit
-		       ? PROVEN
-		       : UNCLEAR;
-}
-
-static enum glance glance_at(struct evidence *evidence, const struct rule *rule, const struct limits *limits,
-			     const struct claim *claim, const struct measured *measured)
-{
-	if (rule->metric.ratio)
-		return UNCLEAR;
-	if (rule->metric.kind == METRIC_RATE)
-		return glance_at_rate(evidence, rule, claim, measured);
-	return glance_at_mean(evidence, rule, limits, claim, measured->tally);
+	bounds = estimate_bounds(rule, limits, measured);
+	return verdict_of(&bounds, breach, clear);
 }
 
 enum verdict evidence_judge(struct evidence *evidence, const struct rule *rule, const struct limits *limits,
@@ -290,9 +244,6 @@ enum verdict evidence_judge(struct evidence *evidence, const struct rule *rule, 
 {
 	struct claim breach = breach_of(rule, limits);
 	struct claim clear = clear_of(rule, limits);
-	enum glance breached;
-	enum glance cleared;
-	struct interval bounds;
 
 	if (!estimate_known(rule, measured))
 		return VERDICT_BETWEEN;
@@ -303,16 +254,7 @@ enum verdict evidence_judge(struct evidence *evidence, const struct rule *rule, 
 									     : VERDICT_BETWEEN;
 	}
 
-	breached = glance_at(evidence, rule, limits, &breach, measured);
-	cleared = glance_at(evidence, rule, limits, &clear, measured);
-	if (breached == PROVEN)
-		return VERDICT_BREACH;
-	if (breached == NOT_PROVEN && cleared != UNCLEAR)
-		return cleared == PROVEN ? VERDICT_CLEAR : VERDICT_BETWEEN;
-	bounds = estimate_bounds(rule, limits, measured);
-	if (interval_proves(&bounds, &breach))
-		return VERDICT_BREACH;
-	return interval_proves(&bounds, &clear) ? VERDICT_CLEAR : VERDICT_BETWEEN;
+	return judge_bounds(evidence, rule, limits, &breach, &clear, measured);
 }
 
 /* The least count that is proven; n + 1: none is. */

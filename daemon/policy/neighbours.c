@@ -7,7 +7,10 @@
 #include "base/cleanup.h"
 #include "policy/pairing.h"
 
-#define CHANCE 0.01
+/* How often the turned series may reach what is needed, and the theory's; their autocorrelations are
+ * estimates. */
+#define TURNS_CHANCE  0.01
+#define THEORY_CHANCE 0.002
 
 /* The series, prepared; the candidates' one after another. */
 struct series_set {
@@ -80,7 +83,11 @@ static int prepare(const struct neighbour_series *victim, const struct neighbour
 	for (size_t c = 0; c < n; c++)
 		for (size_t i = 0; i < bins; i++)
 			total[i] += known_or_0(candidates[c].traffic[i]);
-	r = pairing_prepare(victim->latency, bins, set->latency);
+	/* What waits in a queue takes a multiple of its time, and of a slow victim more cycles than of a fast
+	 * one. */
+	for (size_t i = 0; i < bins; i++)
+		scratch[i] = isnan(victim->latency[i]) ? NAN : log(fmax(victim->latency[i], 1));
+	r = pairing_prepare(scratch, bins, set->latency);
 	if (r <= 0)
 		return r;
 	r = pairing_prepare(victim->traffic, bins, set->own);
@@ -138,10 +145,10 @@ static double turned_best(const struct series_set *set, size_t turn)
 	return best;
 }
 
-/* With more turns than 1 / CHANCE the part above it is left out. */
+/* With more turns than 1 / TURNS_CHANCE the part above it is left out. */
 static double chance_of_turns(double *turned, size_t n)
 {
-	size_t above = (size_t)((double)(n + 1) * CHANCE);
+	size_t above = (size_t)((double)(n + 1) * TURNS_CHANCE);
 	double best = 0;
 
 	for (size_t skipped = 0; n > 0; skipped++) {
@@ -220,7 +227,7 @@ static double mean_at(const double *values, const struct ordered *ordered, size_
 	return known ? sum / (double)known : NAN;
 }
 
-/* The most that the variance of `n` means is of the one that their samples give them, but for CHANCE of all
+/* The most that the variance of `n` means is of the one that their samples give them, but for 1 of 100
  * cases: chi-squared over its degrees of freedom, by Wilson and Hilferty. 2.326: the normal quantile of 0.99.
  */
 static double scatter_of_chance(size_t n)
@@ -302,7 +309,7 @@ static void judge_all(const struct series_set *set, const struct neighbour_serie
 		if (!judge(set, &set->candidates[c], one))
 			continue;
 		traffic = candidates[one->index].traffic;
-		one->needed = fmax(turned, pairing_chance(&pairing, one->n, 0.002, tries));
+		one->needed = fmax(turned, pairing_chance(&pairing, one->n, THEORY_CHANCE, tries));
 		one->traffic_slow = mean_at(traffic, ordered + result->bins - slow, slow, (size_t)one->lag);
 		one->traffic_fast = mean_at(traffic, ordered, fast, (size_t)one->lag);
 		one->named = one->strength > one->needed && one->traffic_slow - one->traffic_fast >= rise_min;
@@ -325,7 +332,7 @@ static void conclude(const struct series_set *set, double turned, struct neighbo
 	if (!set->own_varies)
 		return;
 	result->self_strength = pairing_strength(&self, 0, 0, &n);
-	needed = fmax(turned, pairing_chance(&self, n, CHANCE, 1));
+	needed = fmax(turned, pairing_chance(&self, n, THEORY_CHANCE, 1));
 	if (result->self_strength <= needed ||
 	    (result->n > 0 && result->list[0].strength > result->self_strength))
 		return;

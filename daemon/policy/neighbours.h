@@ -3,14 +3,15 @@
  * Who rose when this one slowed: the latency of one cgroup against the traffic of others from levels that
  * they share, over aligned bins of time. Pure; deterministic.
  *
- * A strength is a correlation of what is left when the victim's own traffic and the traffic of all others
- * together are taken out (where they rose with the latency): load that all have in common names nobody.
- * Series are made robust first (pairing.h). One is named whose strength exceeds
- *  - NEIGHBOURS_STRENGTH_MIN;
- *  - what the best of all candidates and lags reaches with the victim's time turned against theirs, by each
- * number of bins from an eighth of all up; exceeded by chance in 1 of about so many turns, 92 of 120 bins;
- *  - what theory gives for 1 case in 100 of so many tries and independent bins;
- * and whose traffic, where the victim was slow, was more by NEIGHBOURS_RISE_MIN of everyone's mean together.
+ * A strength is a correlation of the latency's logarithm with traffic, of what is left of both when the
+ * victim's own traffic and the traffic of all others together are taken out (where they rose with the
+ * latency): load that all have in common names nobody. The series are made robust first (pairing.h). One is
+ * named whose strength exceeds each of
+ * - NEIGHBOURS_STRENGTH_MIN;
+ * - what the best of all candidates and lags reaches with the victim's time turned against theirs, by any
+ *   number of bins from an eighth of all up (91 turns of 120 bins);
+ * - what theory gives for 1 case in 500 of so many tries and independent bins;
+ * and whose traffic was more, where the victim was slow, by NEIGHBOURS_RISE_MIN of everyone's mean together.
  */
 #ifndef PEBSD_NEIGHBOURS_H
 #define PEBSD_NEIGHBOURS_H
@@ -63,7 +64,7 @@ struct neighbours {
 #define NEIGHBOURS_BINS_MIN     24
 #define NEIGHBOURS_LAG_MAX      2
 #define NEIGHBOURS_STRENGTH_MIN 0.5
-#define NEIGHBOURS_RISE_MIN     0.02
+#define NEIGHBOURS_RISE_MIN     0.005
 /* Below that ratio of the slowest quarter to the fastest half a latency is steady. */
 #define NEIGHBOURS_SLOWER_MIN 1.1
 

@@ -6,8 +6,10 @@
 
 #include "base/cleanup.h"
 
-#define DRAWN_IN 20   /* one value in so many at either end */
-#define NOTHING  1e-9 /* of a variance of 1: what rounding leaves */
+#define DRAWN_IN    20 /* one value in so many at either end */
+#define FREEDOM_MIN 6  /* degrees of freedom; an autocorrelation is an estimate, which few have no room for \
+			*/
+#define NOTHING 1e-9   /* of a variance of 1: what rounding leaves */
 
 static int compare_doubles(const void *a, const void *b)
 {
@@ -219,7 +221,7 @@ double pairing_chance(const struct pairing *pairing, size_t n, double chance, si
 	/* Of Fisher's transformation's degrees of freedom each series taken out costs one, the line too. */
 	double freedom = independent_bins(pairing, n) - 3 - 1 - !!pairing->own - !!pairing->rest;
 
-	if (freedom < 1)
+	if (freedom < FREEDOM_MIN)
 		return 1;
 	return tanh(normal_above(chance / (double)(tries ? tries : 1)) / sqrt(freedom));
 }

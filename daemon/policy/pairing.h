@@ -39,7 +39,8 @@ double pairing_strength(const struct pairing *pairing, size_t lag, size_t turn, 
 /*
  * The strength that two series that have nothing to do with each other reach in `chance` of all cases, where
  * the best of `tries` such pairs is looked for: Fisher's transformation, with as many independent bins as the
- * series' autocorrelations leave of `n` (Bartlett's formula). 1 where that is too few to say.
+ * series' autocorrelations leave of `n` (Bartlett's formula). 1 where that is too few to say, as of one
+ * long episode.
  */
 double pairing_chance(const struct pairing *pairing, size_t n, double chance, size_t tries);
 

@@ -98,7 +98,8 @@ void baseline_tally(const struct baseline *baseline, struct tally *ret, double *
 
 	/* From sums of weights to the number of equal ones that are worth as much (Kish). */
 	factor = baseline->samples / baseline->samples_squared;
-	ret->samples = to_u64(baseline->samples * factor);
+	/* Down, but not for a last digit. */
+	ret->samples = to_u64(baseline->samples * factor * (1 + 1e-9));
 	/* Rates have weights of their own to rest on, aged ones too: they need no other scale. */
 	ret->weight = to_u64(baseline->weight + 0.5);
 	ret->weight_squared = baseline->weight_squared;

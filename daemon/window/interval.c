@@ -24,21 +24,34 @@ bool interval_rank_is_high(u64 rank, u64 n, double q, double confidence)
 	       (rank > 0 && pbinom((double)(rank - 1), (double)n, q, false, false) <= chance_of(confidence));
 }
 
+/* Where a rank that the binomial of n and q is below with chance `chance` ought to be, by its first three
+ * moments (Cornish and Fisher). */
+static u64 expected_rank(u64 n, double q, double z)
+{
+	double rank = (double)n * q + z * sqrt((double)n * q * (1 - q)) + (z * z - 1) * (1 - 2 * q) / 6;
+
+	return rank > 1 ? (u64)fmin(rank + 0.5, (double)n) : 1;
+}
+
 void interval_ranks(u64 n, double q, double confidence, u64 *ret_low, u64 *ret_high)
 {
-	double chance = chance_of(confidence);
-	u64 low = (u64)qbinom(chance, (double)n, q, true, false);
-	u64 high = (u64)qbinom(chance, (double)n, q, false, false) + 1;
+	double z = qnorm(chance_of(confidence), 0, 1, true, false);
+	u64 low = n ? expected_rank(n, q, z) : 0;
+	u64 high = n ? expected_rank(n, q, -z) + 1 : 1;
 
-	/* qbinom() has a slack of its own: what the tails say counts. */
-	while (low < n && interval_rank_is_low(low + 1, n, q, confidence))
-		low++;
-	while (low > 0 && !interval_rank_is_low(low, n, q, confidence))
-		low--;
-	while (high > 1 && interval_rank_is_high(high - 1, n, q, confidence))
-		high--;
-	while (!interval_rank_is_high(high, n, q, confidence))
-		high++;
+	/* What the tails say counts; the guess is hardly further off than one. */
+	if (interval_rank_is_low(low, n, q, confidence))
+		while (low < n && interval_rank_is_low(low + 1, n, q, confidence))
+			low++;
+	else
+		while (low > 0 && !interval_rank_is_low(low, n, q, confidence))
+			low--;
+	if (interval_rank_is_high(high, n, q, confidence))
+		while (high > 1 && interval_rank_is_high(high - 1, n, q, confidence))
+			high--;
+	else
+		while (!interval_rank_is_high(high, n, q, confidence))
+			high++;
 	*ret_low = low;
 	*ret_high = high;
 }
@@ -94,22 +107,27 @@ struct interval interval_share(double k, double n, double confidence)
 	};
 }
 
-struct interval_weights interval_weights(u64 samples, u64 weight, double weight_squared)
+struct interval_weights interval_weights(u64 samples, u64 weight, double weight_squared, double largest)
 {
 	double n = (double)samples;
 	double sum = (double)weight;
 	double mean;
-	double largest;
 	double spread;
 
 	if (samples == 0 || weight == 0)
-		return (struct interval_weights){.high_number = 1, .high_unit = weight ? sum : INFINITY};
+		return (struct interval_weights){
+			.high_number = 1,
+			.high_unit = samples == 0 && largest > 0 ? largest : INFINITY,
+		};
 	mean = sum / n;
 	/* No weight is further above the mean than all of the spread in one sample (Samuelson). */
 	spread = weight_squared - sum * mean;
-	largest = spread > 1e-9 * weight_squared ? mean + sqrt(spread * (n - 1) / n) : mean;
-	if (largest == mean)
+	if (spread > 1e-9 * weight_squared) {
+		largest = fmax(largest, mean + sqrt(spread * (n - 1) / n));
+	} else {
 		weight_squared = sum * mean;
+		largest = fmax(largest, mean);
+	}
 	return (struct interval_weights){
 		.low_number = sum * sum / weight_squared,
 		.low_unit = weight_squared / sum,
@@ -118,10 +136,10 @@ struct interval_weights interval_weights(u64 samples, u64 weight, double weight_
 	};
 }
 
-struct interval interval_rate(u64 samples, u64 weight, double weight_squared, double seconds,
+struct interval interval_rate(u64 samples, u64 weight, double weight_squared, double largest, double seconds,
 			      double confidence)
 {
-	struct interval_weights weights = interval_weights(samples, weight, weight_squared);
+	struct interval_weights weights = interval_weights(samples, weight, weight_squared, largest);
 	double chance = chance_of(confidence);
 	struct interval ret = {.low = 0, .high = INFINITY};
 
@@ -140,54 +158,94 @@ static double band_of(u64 n, double confidence)
 	return sqrt(-log(chance_of(confidence)) * (double)n / 2);
 }
 
-/* The mean over lower edges, each counting at most `cap`, with the `band` largest samples taken for 0. */
-static double mean_low(const u32 histogram[FINE_BUCKETS], u64 n, double cap, double band)
-{
-	double sum = 0;
+/* The upper edges of all buckets: read here for each, which histogram_fine_upper() is not made for. */
+#define OCTAVE(shift)                                                                                  \
+	9U << (shift), 10U << (shift), 11U << (shift), 12U << (shift), 13U << (shift), 14U << (shift), \
+		15U << (shift), 16U << (shift)
+static const u32 upper_edges[FINE_BUCKETS] = {
+	1,          2,          3,          4,          5,          6,          7,
+	8,          OCTAVE(0),  OCTAVE(1),  OCTAVE(2),  OCTAVE(3),  OCTAVE(4),  OCTAVE(5),
+	OCTAVE(6),  OCTAVE(7),  OCTAVE(8),  OCTAVE(9),  OCTAVE(10), OCTAVE(11), OCTAVE(12),
+	OCTAVE(13), OCTAVE(14), OCTAVE(15), OCTAVE(16), ~0U,
+};
 
-	for (u32 i = FINE_BUCKETS; i-- > 0;) {
-		double count = histogram[i];
-		double left_out = fmin(count, band);
+/* Sums over the lower and over the upper edges, each counting at most its cap. Whole numbers: exact. */
+struct sums {
+	u64 samples;
+	u64 lower;
+	u64 upper;
+};
+
+static struct sums sum_edges(const u32 histogram[FINE_BUCKETS], u32 low_cap, u32 cap)
+{
+	struct sums sums = {histogram[0], 0, histogram[0]};
+
+	/* Octaves of 8, most of them empty; then what is above the last. */
+	for (u32 i = 1; i < FINE_BUCKETS; i += 8) {
+		u64 samples = 0;
+
+		for (u32 j = i; j < i + 8; j++)
+			samples += histogram[j];
+		if (samples == 0)
+			continue;
+		sums.samples += samples;
+		for (u32 j = i; j < i + 8; j++) {
+			u64 lower = upper_edges[j - 1];
+			u64 upper = upper_edges[j];
+
+			sums.lower += histogram[j] * (lower < low_cap ? lower : low_cap);
+			sums.upper += histogram[j] * (upper < cap ? upper : cap);
+		}
+	}
+	return sums;
+}
+_Static_assert(FINE_BUCKETS % 8 == 1, "the first bucket, and eights");
+
+/* The `band` largest samples are taken for 0. */
+static double mean_low(const u32 histogram[FINE_BUCKETS], u64 n, double sum, u32 cap, double band)
+{
+	for (u32 i = FINE_BUCKETS; i-- > 1 && band > 0;) {
+		double left_out = histogram[i] < band ? histogram[i] : band;
 
 		band -= left_out;
-		sum += (count - left_out) * fmin(lower_edge(i), cap);
+		sum -= left_out * (upper_edges[i - 1] < cap ? upper_edges[i - 1] : cap);
+	}
+	return fmax(sum, 0) / (double)n;
+}
+
+/* The `band` smallest samples are taken for `cap`. */
+static double mean_high(const u32 histogram[FINE_BUCKETS], u64 n, double sum, u32 cap, double band)
+{
+	for (u32 i = 0; i < FINE_BUCKETS && band > 0; i++) {
+		double moved = histogram[i] < band ? histogram[i] : band;
+
+		band -= moved;
+		sum += moved * (upper_edges[i] < cap ? cap - upper_edges[i] : 0);
 	}
 	return sum / (double)n;
 }
 
-/* The mean over upper edges, each counting at most `cap`, with the `band` smallest taken for `cap`. */
-static double mean_high(const u32 histogram[FINE_BUCKETS], u64 n, double cap, double band)
-{
-	double rest = (double)n;
-	double sum = 0;
-
-	for (u32 i = 0; i < FINE_BUCKETS; i++) {
-		double count = histogram[i];
-		double left_out = fmin(count, band);
-
-		band -= left_out;
-		rest -= count - left_out;
-		sum += (count - left_out) * fmin(upper_edge(i), cap);
-	}
-	return (sum + fmax(rest, 0) * cap) / (double)n;
-}
-
-static struct interval mean_between(const u32 histogram[FINE_BUCKETS], u64 n, double low_cap, double cap,
+static struct interval mean_between(const u32 histogram[FINE_BUCKETS], u64 n, u32 low_cap, u32 cap,
 				    double confidence)
 {
 	double band = band_of(n, confidence);
+	struct sums sums;
 
 	if (n == 0 || band >= (double)n)
 		return (struct interval){.low = 0, .high = INFINITY};
+	sums = sum_edges(histogram, low_cap, cap);
+	/* What full counters did not hold may be anything. */
+	if (sums.samples < n)
+		sums.upper += (n - sums.samples) * cap;
 	return (struct interval){
-		.low = mean_low(histogram, n, low_cap, band),
-		.high = mean_high(histogram, n, cap, band),
+		.low = mean_low(histogram, n, (double)sums.lower, low_cap, band),
+		.high = mean_high(histogram, n, (double)sums.upper, cap, band),
 	};
 }
 
 struct interval interval_mean(const u32 histogram[FINE_BUCKETS], u64 n, u32 cap, double confidence)
 {
-	return mean_between(histogram, n, INFINITY, cap, confidence);
+	return mean_between(histogram, n, ~0U, cap, confidence);
 }
 
 struct interval interval_capped_mean(const u32 histogram[FINE_BUCKETS], u64 n, u32 cap, double confidence)

@@ -43,9 +43,10 @@ struct interval interval_share(double k, double n, double confidence);
  * Events a second, of `samples` that came with weights summing up to `weight`, their squares to
  * `weight_squared`, in `seconds`: exact Poisson where all weights are equal, else scaled to the weights'
  * effective number (Fay and Feuer), where the largest weight is taken for as large as these sums allow
- * (Samuelson). Without a sample `weight` is what one would weigh; 0: not known, and there is no upper bound.
+ * (Samuelson), or for `largest`: the largest that a sample, seen or not, can have had; 0: not known. Without
+ * a sample the upper bound rests on it alone.
  */
-struct interval interval_rate(u64 samples, u64 weight, double weight_squared, double seconds,
+struct interval interval_rate(u64 samples, u64 weight, double weight_squared, double largest, double seconds,
 			      double confidence);
 
 /* What interval_rate() makes of the weights: each bound is that of a Poisson variable of which so many were
@@ -56,7 +57,7 @@ struct interval_weights {
 	double high_number;
 	double high_unit; /* INFINITY: not known */
 };
-struct interval_weights interval_weights(u64 samples, u64 weight, double weight_squared);
+struct interval_weights interval_weights(u64 samples, u64 weight, double weight_squared, double largest);
 
 /*
  * The mean in cycles: Anderson's bound over the bucket edges, with Massart's constant in the band around the

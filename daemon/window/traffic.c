@@ -136,15 +136,21 @@ static int add_point(struct filling *filling, u32 entry, double weight)
 static int take_figures(u32 entry, unsigned event, const struct figures *figures, void *userdata)
 {
 	struct filling *filling = userdata;
-	double weight = 0;
+	double weight = 0, samples = 0;
 
 	if (entry == filling->settings->entry && filling->settings->latency_events >> event & 1)
 		figures_add(&filling->figures[event], figures);
 	if (!(filling->settings->events >> event & 1))
 		return 0;
-	for (unsigned source = 0; source < SOURCE_COUNT; source++)
-		if (SHARED_SOURCES >> source & 1)
-			weight += (double)figures->weight[source];
+	for (unsigned source = 0; source < SOURCE_COUNT; source++) {
+		if (!(SHARED_SOURCES >> source & 1))
+			continue;
+		weight += (double)figures->weight[source];
+		samples += (double)figures->samples[source];
+	}
+	/* A recording may not tell periods, then of no sample. */
+	if (weight <= 0)
+		weight = samples;
 	return weight > 0 ? add_point(filling, entry, weight) : 0;
 }
 

@@ -31,7 +31,8 @@ struct traffic {
 	struct traffic_point {
 		u32 entry;
 		u32 bin;
-		double traffic; /* sum of the periods of samples of shared levels, a second */
+		double traffic; /* sum of the periods of samples of shared levels, a second; their number
+				 * where no period is told */
 	} * points;             /* ascending by entry, then bin; without one the traffic is 0 */
 };
 

@@ -71,7 +71,7 @@ static int tell(const struct neighbour_loads *loads, enum neighbour_story story,
 		free(found.list);
 	}
 	printf("%s\n", neighbour_story_texts[story]);
-	if (story <= STORY_CULPRIT_AND_TREND)
+	if (neighbour_story_has_culprit(story))
 		printf("  culprit first %.1f %%, named %.1f %%; ", 100.0 * rates.first / seeds,
 		       100.0 * rates.named / seeds);
 	else
@@ -81,7 +81,7 @@ static int tell(const struct neighbour_loads *loads, enum neighbour_story story,
 	       rates.verdicts[NEIGHBOURS_SELF], rates.verdicts[NEIGHBOURS_NOBODY],
 	       rates.verdicts[NEIGHBOURS_THIN], rates.verdicts[NEIGHBOURS_STEADY]);
 	printf("  mean strength of %s %.2f, needed %.2f; %.1f ms a ranking\n",
-	       story <= STORY_CULPRIT_AND_TREND ? "the culprit" : "the first",
+	       neighbour_story_has_culprit(story) ? "the culprit" : "the first",
 	       rates.strength / fmax(1, rates.listed), rates.needed / fmax(1, rates.listed),
 	       1e3 * taken / seeds);
 	return 0;

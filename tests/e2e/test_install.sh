@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # `make install` puts everything where a package would, keeps a configuration that is there, names the programs by
-# their place in the unit; systemd takes the unit; `make uninstall` leaves the configuration alone.
+# their place in the units; systemd takes the units, journald the catalog; `make uninstall` leaves the configuration
+# alone.
 set -eu
 
 fail() {
@@ -17,11 +18,14 @@ install=(env -u MAKEFLAGS make --no-print-directory --silent DESTDIR="$root" BUI
 "${install[@]}" install
 expected='etc/pebsd/pebsd.conf 644
 usr/bin/pebsctl 755
+usr/lib/systemd/catalog/pebsd.catalog 644
+usr/lib/systemd/system/pebsd-alert@.service 644
 usr/lib/systemd/system/pebsd.service 644
 usr/lib/sysusers.d/pebsd.conf 644
 usr/sbin/pebsd 755
 usr/share/doc/pebsd/LICENSE 644
-usr/share/doc/pebsd/mixed-fleet.conf 644'
+usr/share/doc/pebsd/mixed-fleet.conf 644
+usr/share/polkit-1/rules.d/pebsd.rules 644'
 for page in daemon/man/*.[1-8]; do
 	expected+=$'\n'"usr/share/man/man${page##*.}/${page##*/} 644"
 done
@@ -29,6 +33,7 @@ found=$(find "$root" -type f -printf '%P %m\n' | sort)
 [ "$found" = "$(sort <<<"$expected")" ] || fail "installed: $found"
 cmp "$PEBSD" "$root/usr/sbin/pebsd"
 cmp units/pebsd.service "$root/usr/lib/systemd/system/pebsd.service"
+cmp units/pebsd-alert@.service "$root/usr/lib/systemd/system/pebsd-alert@.service"
 
 echo '# mine' >"$root/etc/pebsd/pebsd.conf"
 "${install[@]}" install
@@ -42,6 +47,9 @@ unit=$root/usr/local/lib/systemd/system/pebsd.service
 started=$(grep -E '^Exec(Start|Reload)=' "$unit")
 [ "$started" = $'ExecStart=/usr/local/sbin/pebsd\nExecReload=/usr/local/bin/pebsctl reload' ] ||
 	fail "with PREFIX=/usr/local the unit has $started"
+started=$(grep -E '^ExecStart=' "${unit/pebsd.service/pebsd-alert@.service}")
+[ "$started" = $'ExecStart=-/usr/local/bin/pebsctl explain ${PEBSD_RULE} ${PEBSD_CGROUP}\nExecStart=-/usr/local/bin/pebsctl neighbours ${PEBSD_CGROUP}' ] ||
+	fail "with PREFIX=/usr/local the alerts' unit has $started"
 condition=$(sed -n "s/^ExecCondition=//p" "$root/usr/local/share/doc/pebsd/mixed-fleet.conf")
 [ "$condition" = "/bin/sh -c '/usr/local/sbin/pebsd --probe || [ \$\$? -ne 3 ]'" ] ||
 	fail "with PREFIX=/usr/local the drop-in has $condition"
@@ -67,9 +75,22 @@ cp "$root/usr/share/doc/pebsd/mixed-fleet.conf" "$units/pebsd.service.d/"
 # The targets and sockets that every service hangs on, and the shell of the drop-in.
 install -D /bin/sh "$root/bin/sh"
 cp -a /lib/systemd/system/*.target /lib/systemd/system/*.socket /lib/systemd/system/*.slice "$units/"
-complaints=$(systemd-analyze verify --man=no --root="$root" pebsd.service 2>&1 | grep pebsd || :)
+complaints=$(systemd-analyze verify --man=no --root="$root" pebsd.service pebsd-alert@1.service 2>&1 | grep pebsd || :)
 [ -z "$complaints" ] || fail "systemd-analyze verify: $complaints"
 # 0 is closed, 100 is open.
 systemd-analyze security --offline=true --threshold=28 --no-pager "$units/pebsd.service" >"$root/security" ||
 	fail "the service is more exposed than it was: $(tail -n 1 "$root/security")"
 tail -n 1 "$root/security"
+systemd-analyze security --offline=true --threshold=10 --no-pager "$units/pebsd-alert@.service" >"$root/security" ||
+	fail "what acts on alerts is more exposed than it was: $(tail -n 1 "$root/security")"
+tail -n 1 "$root/security"
+
+journalctl --root="$root" --update-catalog
+explained=$(journalctl --root="$root" --list-catalog | grep -c ' pebsd: The memory latency rule @PEBSD_RULE@ ')
+[ "$explained" = 2 ] || fail "the catalog explains $explained messages of pebsd's, not 2"
+
+mkdir -p "$root/etc"
+echo 'pebsd:x:985:operator' >"$root/etc/group"
+systemd-sysusers --root="$root" 2>"$root/sysusers" || fail "systemd-sysusers: $(cat "$root/sysusers")"
+grep -q '^pebsd:x:985:operator$' "$root/etc/group" || fail "a group that was there is not kept: $(cat "$root/etc/group")"
+grep -q '^pebsd:x:[0-9]*:985:' "$root/etc/passwd" || fail "the user is not of the group: $(cat "$root/etc/passwd")"

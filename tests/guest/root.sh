@@ -10,7 +10,7 @@
 [ $# = 1 ] || fail "usage: root.sh RELEASE"
 release=$1
 archive=$guest/root-$release.cpio.zst
-packages=curl,dbus,jq,kmod,procps,systemd,systemd-sysv
+packages=curl,dbus,jq,kmod,polkitd,procps,systemd,systemd-sysv
 case $release in
 bookworm) packages+=,libmicrohttpd12 ;;
 *) packages+=,libmicrohttpd12t64 ;;

@@ -87,13 +87,13 @@ static double normal(struct random *random)
 	return sqrt(-2 * log(uniform(random))) * cos(2 * M_PI * uniform(random));
 }
 
-static double poisson(struct random *random, double mean)
+static u64 poisson(struct random *random, double mean)
 {
-	double left = exp(-mean), product = 1;
-	double n = -1;
+	double product = uniform(random), left = exp(-mean);
+	u64 n = 0;
 
 	if (mean > 50)
-		return fmax(0, round(mean + sqrt(mean) * normal(random)));
+		return (u64)fmax(0, round(mean + sqrt(mean) * normal(random)));
 	for (; product > left; n++)
 		product *= uniform(random);
 	return n;
@@ -148,9 +148,9 @@ struct plan {
 	size_t lag;
 };
 
-static bool has_culprit(enum neighbour_story story)
+bool neighbour_story_has_culprit(enum neighbour_story story)
 {
-	return story <= STORY_CULPRIT_AND_TREND;
+	return story <= STORY_CULPRIT_STREAMS;
 }
 
 static void plan_demand(struct random *random, struct plan *plan, size_t culprit)
@@ -161,17 +161,22 @@ static void plan_demand(struct random *random, struct plan *plan, size_t culprit
 	trend(random, common);
 	for (size_t c = 0; c < NEIGHBOUR_WORLD_CGROUPS; c++) {
 		bool bursts = (c > 0 && (c == culprit || plan->story == STORY_IDLE)) ||
-			      (c == 0 && plan->story == STORY_OWN);
+			      (c == 0 && (plan->story == STORY_OWN || plan->story == STORY_FOLLOWED));
 		double level = plan->story == STORY_CROWD ? 40 : between(random, 15, 60);
 		double height = between(random, 6, 12);
 		double own[NEIGHBOUR_WORLD_BINS], busy[NEIGHBOUR_WORLD_BINS];
 
 		wander(random, plan->story == STORY_STEADY ? 0.05 : 0.25, 0.7, own);
 		burst(random, 2, 10, between(random, 0.15, 0.4), busy);
+		/* The loads of what streams don't wait for each other: it does more of them. */
+		if (plan->story == STORY_CULPRIT_STREAMS && c > 0 && c == culprit)
+			level *= 10;
 		for (size_t i = 0; i < NEIGHBOUR_WORLD_BINS; i++)
 			plan->demand[c][i] = level * own[i] * (together ? common[i] : 1) *
 					     (bursts ? 1 + height * busy[i] : 1);
 	}
+	for (size_t i = 0; plan->story == STORY_FOLLOWED && i < NEIGHBOUR_WORLD_BINS; i++)
+		plan->demand[1][i] = plan->demand[0][i] / 3;
 }
 
 static void make_plan(struct random *random, enum neighbour_story story, size_t culprit, struct plan *plan)
@@ -185,13 +190,23 @@ static void make_plan(struct random *random, enum neighbour_story story, size_t 
 			story == STORY_CROWD ? WORKLOAD_POINTER_CHASE : random_below(random, WORKLOAD_COUNT);
 	plan->kind[0] = random_chance(random, 1, 2) ? WORKLOAD_POINTER_CHASE : WORKLOAD_MIX;
 	if (culprit)
-		plan->kind[culprit] = WORKLOAD_POINTER_CHASE;
+		plan->kind[culprit] =
+			story == STORY_CULPRIT_STREAMS ? WORKLOAD_STREAMING : WORKLOAD_POINTER_CHASE;
+	if (story == STORY_FOLLOWED)
+		plan->kind[1] = plan->kind[0];
 	plan_demand(random, plan, culprit);
 	plan->utilized = story == STORY_IDLE || story == STORY_STEADY ? 0.02 : between(random, 0.4, 0.6);
 	plan->lag = story == STORY_CULPRIT_LATER;
 	burst(random, 2, 12, between(random, 0.15, 0.4), busy);
 	for (size_t i = 0; i < NEIGHBOUR_WORLD_BINS; i++)
 		plan->moves[i] = story == STORY_IDLE ? 1 + 0.8 * busy[i] : 1;
+}
+
+/* Lines that a load asks for: what streams reads each in eight loads, though prefetchers were there before.
+ */
+static double lines(const struct neighbour_loads *loads, unsigned kind)
+{
+	return kind == WORKLOAD_STREAMING ? 1 / 8.0 : loads->shared[kind];
 }
 
 /* How much longer what is shared takes in each bin: 1 / (1 - utilization), 1 being a memory that nobody uses.
@@ -203,7 +218,7 @@ static void queue(const struct neighbour_loads *loads, const struct plan *plan, 
 
 	for (size_t i = 0; i < NEIGHBOUR_WORLD_BINS; i++) {
 		for (size_t c = 0; c < NEIGHBOUR_WORLD_CGROUPS; c++)
-			asked[i] += plan->demand[c][i] * loads->shared[plan->kind[c]];
+			asked[i] += plan->demand[c][i] * lines(loads, plan->kind[c]);
 		mean += asked[i] / NEIGHBOUR_WORLD_BINS;
 	}
 	for (size_t i = 0; i < NEIGHBOUR_WORLD_BINS; i++) {
@@ -215,11 +230,11 @@ static void queue(const struct neighbour_loads *loads, const struct plan *plan, 
 
 /* One bin of the victim: each of its samples. */
 static void sample_victim(const struct neighbour_loads *loads, struct random *random, const struct plan *plan,
-			  size_t bin, double n, double slower, struct neighbour_world *world)
+			  size_t bin, u64 samples, double slower, struct neighbour_world *world)
 {
-	double sum = 0, squares = 0, shared = 0;
+	double n = (double)samples, sum = 0, squares = 0, shared = 0;
 
-	for (double i = 0; i < n; i++) {
+	for (u64 i = 0; i < samples; i++) {
 		u32 which = random_below(random, LOADS);
 		double latency = loads->loads[plan->kind[0]][which].latency * plan->moves[bin];
 
@@ -231,8 +246,8 @@ static void sample_victim(const struct neighbour_loads *loads, struct random *ra
 		squares += latency * latency;
 	}
 	world->traffic[0][bin] = shared * PERIOD / BIN;
-	world->latency[bin] = n >= SAMPLES_LOW ? sum / n : NAN;
-	world->error[bin] = n >= SAMPLES_LOW ? sqrt((squares / n - sum / n * sum / n) / (n - 1)) : NAN;
+	world->latency[bin] = samples >= SAMPLES_LOW ? sum / n : NAN;
+	world->error[bin] = samples >= SAMPLES_LOW ? sqrt((squares / n - sum / n * sum / n) / (n - 1)) : NAN;
 }
 
 void neighbour_world_make(const struct neighbour_loads *loads, enum neighbour_story story, u64 seed,
@@ -243,7 +258,9 @@ void neighbour_world_make(const struct neighbour_loads *loads, enum neighbour_st
 	struct plan plan;
 
 	random_seed(&random, seed, story);
-	ret->culprit = has_culprit(story) ? 1 + random_below(&random, NEIGHBOUR_WORLD_CGROUPS - 1) : 0;
+	ret->culprit = neighbour_story_has_culprit(story)
+			       ? 1 + random_below(&random, NEIGHBOUR_WORLD_CGROUPS - 1)
+			       : 0;
 	make_plan(&random, story, ret->culprit, &plan);
 	queue(loads, &plan, slower);
 	for (size_t c = 0; c < NEIGHBOUR_WORLD_CGROUPS; c++) {
@@ -264,7 +281,8 @@ void neighbour_world_make(const struct neighbour_loads *loads, enum neighbour_st
 					      ret);
 			else
 				ret->traffic[c][i] =
-					poisson(&random, mean * loads->shared[plan.kind[c]]) * PERIOD / BIN;
+					(double)poisson(&random, mean * loads->shared[plan.kind[c]]) *
+					PERIOD / BIN;
 		}
 	}
 }

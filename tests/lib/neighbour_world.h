@@ -18,10 +18,12 @@
 	X(CULPRIT_LATER, "one bursts, and all slow down a bin later")                     \
 	X(CULPRIT_CLOSED, "one bursts, and all slow down and so do less")                 \
 	X(CULPRIT_AND_TREND, "one bursts, all slow down, and all grow and fall together") \
+	X(CULPRIT_STREAMS, "one streams through its memory at times, and all slow down")  \
 	X(IDLE, "all burst, memory has room, and the victim's latency moves by itself")   \
 	X(CROWD, "all vary, and none more than the others")                               \
 	X(COMMON, "all grow and fall together")                                           \
 	X(OWN, "the victim bursts and slows itself")                                      \
+	X(FOLLOWED, "the victim bursts and slows itself, and another one follows it")     \
 	X(STEADY, "nothing moves but by chance")
 
 #define NEIGHBOUR_STORY_ENUM_(name, text) STORY_##name,
@@ -29,6 +31,9 @@ enum neighbour_story { NEIGHBOUR_STORIES(NEIGHBOUR_STORY_ENUM_) STORY_COUNT };
 #undef NEIGHBOUR_STORY_ENUM_
 
 extern const char *const neighbour_story_texts[STORY_COUNT];
+
+/* Whether one is planted in it. */
+bool neighbour_story_has_culprit(enum neighbour_story story);
 
 /* The loads of the model's workloads above a threshold, kept for all worlds. */
 struct neighbour_loads;

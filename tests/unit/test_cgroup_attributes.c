@@ -89,7 +89,8 @@ Test(cgroup_attributes, the_owner)
 	bool root = true;
 
 	set_attribute("/a/b", "x", 1);
-	cr_assert_eq(chown(path, 12345, (gid_t)-1), 0);
+	if (chown(path, 12345, (gid_t)-1) < 0)
+		cr_skip_test("cannot give %s away: %s", path, strerror(errno));
 	cr_assert_eq(read_attribute("/a/b", 64, &value, &root), 0);
 	cr_expect_str_eq(value, "x");
 	cr_expect_not(root);

@@ -430,3 +430,72 @@ Test(window, memory_is_bounded_at_every_moment)
 	window = new_window(WINDOW_COLLECTION_BYTES - 1, ~0ULL);
 	cr_expect_eq(collect_none(window, START_NS + 1), -ENOSPC);
 }
+
+/* What a walk met, in words. */
+struct diary {
+	char text[512];
+	int answer;
+	unsigned until; /* the call that answers so */
+};
+
+static int note(struct diary *diary, const char *text)
+{
+	(void)strncat(diary->text, text, sizeof(diary->text) - strlen(diary->text) - 1);
+	return diary->until && --diary->until == 0 ? diary->answer : 0;
+}
+
+static int note_collection(u64 begin_ns, u64 end_ns, void *userdata)
+{
+	char text[64];
+
+	(void)snprintf(text, sizeof(text), "[%llu-%llu]", (unsigned long long)(begin_ns - START_NS),
+		       (unsigned long long)(end_ns - START_NS));
+	return note(userdata, text);
+}
+
+static int note_figures(u32 entry, unsigned event, const struct figures *figures, void *userdata)
+{
+	char text[96];
+	u64 sum = 0;
+
+	for (size_t i = 0; i < FIGURES_COUNTERS; i++)
+		sum += ((const u64 *)figures)[i];
+	(void)snprintf(text, sizeof(text), " %u.%u:%llu/%llu", entry, event,
+		       (unsigned long long)figures->weight[SOURCE_L1], (unsigned long long)sum);
+	return note(userdata, text);
+}
+
+static int walk(const struct window *window, u64 span_ns, struct diary *diary)
+{
+	return window_walk(window, span_ns, &(struct window_visitor){note_collection, note_figures, diary});
+}
+
+/* Each figure stands alone: nothing of the one before is left in it. */
+Test(window, a_walk_goes_through_collections_oldest_first)
+{
+	_cleanup_(window_freep) struct window *window = new_window(1 << 20, 3600 * NSEC_PER_SEC);
+	const struct figures small = {.weight[SOURCE_L1] = 5};
+	struct figures large = {.samples[SOURCE_L1] = 1, .latency[3] = 2, .locked = 300};
+	struct diary diary = {0};
+
+	cr_expect_eq(walk(window, 1, &diary), -ENODATA);
+	cr_expect_str_empty(diary.text);
+	begin(window, START_NS + 10);
+	window_put(window, 9, 1, &large);
+	window_put(window, 2, 0, &small);
+	cr_assert_eq(window_end(window), 0);
+	cr_assert_eq(collect_none(window, START_NS + 20), 0);
+	cr_assert_eq(collect_one(window, START_NS + 25, 2, 7), 0);
+
+	cr_expect_eq(walk(window, 100, &diary), 0);
+	cr_expect_str_eq(diary.text, "[0-10] 9.1:0/303 2.0:5/5[10-20][20-25] 2.0:7/8");
+	diary = (struct diary){0};
+	cr_expect_eq(walk(window, 6, &diary), 0);
+	cr_expect_str_eq(diary.text, "[10-20][20-25] 2.0:7/8");
+	diary = (struct diary){.until = 2, .answer = 3};
+	cr_expect_eq(walk(window, 100, &diary), 3);
+	cr_expect_str_eq(diary.text, "[0-10] 9.1:0/303");
+	diary = (struct diary){.until = 4, .answer = -EIO};
+	cr_expect_eq(walk(window, 100, &diary), -EIO);
+	cr_expect_str_eq(diary.text, "[0-10] 9.1:0/303 2.0:5/5[10-20]");
+}

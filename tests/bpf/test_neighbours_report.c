@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The report over an engine in the running kernel. What it concludes is tested over literal books. */
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "cgroup_fixture.h"
+#include "collect/adopt.h"
+#include "neighbours_report.h"
+#include "pebsd/data_source.h"
+
+static struct cgroup_fixture fixture;
+
+static void setup(void)
+{
+	cgroup_fixture_setup(&fixture);
+}
+
+static void teardown(void)
+{
+	cgroup_fixture_teardown(&fixture);
+}
+
+TestSuite(neighbours_engine, .init = setup, .fini = teardown);
+
+static bool every_path(const char *path, void *userdata)
+{
+	(void)path;
+	(void)userdata;
+	return true;
+}
+
+/* It knows the cgroups that exist. */
+static struct engine *open_engine(bool latency)
+{
+	const struct engine_settings settings = {
+		.origin = "perf",
+		.n_events = 1,
+		.events[0] = {.role = EVENT_LOADS,
+			      .pmu = "cpu",
+			      .settings = {.has_latency = latency, .has_source = 1, .weight_struct = 1}},
+		.slots = 512,
+		.stripes = 2,
+		.births = true,
+		.top = 50,
+		.interval_ns = NSEC_PER_SEC,
+		.exported = every_path,
+	};
+	_cleanup_free_ char *message = NULL;
+	struct adopt_counts counts;
+	struct engine *engine;
+	int r = engine_open(&settings, &engine, &message);
+
+	cr_assert_eq(r, 0, "%s", message ? message : strerror(-r));
+	cr_assert_eq(adopt_existing(engine_kernel(engine), fixture.mount, &counts), 0);
+	return engine;
+}
+
+static void sample(struct engine *engine, u64 cgroup_id, unsigned n)
+{
+	const struct sample one = {.cgroup_id = cgroup_id,
+				   .latency = 100,
+				   .data_source = (u64)LVL_NUM_L3 << 33,
+				   .period = 1000,
+				   .fields = SAMPLE_LATENCY | SAMPLE_DATA_SOURCE};
+
+	for (unsigned i = 0; i < n; i++)
+		cr_assert_eq(kernel_inject(engine_kernel(engine), &one, 1), 0);
+}
+
+/* A collection now is a moment after the start: no bin is full, and no verdict but that it is too few. */
+Test(neighbours_engine, candidates_of_real_cgroups)
+{
+	_cleanup_(engine_freep) struct engine *engine = open_engine(true);
+	_cleanup_(neighbours_report_freep) struct neighbours_report *report = NULL;
+	_cleanup_free_ char *victim = NULL, *unsampled = NULL;
+	_cleanup_close_ int root = open(fixture.mount, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	cr_assert_geq(root, 0);
+	cr_assert_geq(asprintf(&victim, "%s/victim", fixture.path), 0);
+	cr_assert_geq(asprintf(&unsampled, "%s/unsampled", fixture.path), 0);
+	cgroup_fixture_make(&fixture, "unsampled");
+	sample(engine, cgroup_fixture_make(&fixture, "victim"), 10);
+	sample(engine, cgroup_fixture_make(&fixture, "other"), 10);
+	/* Nothing was collected: no path is known. */
+	cr_expect_eq(neighbours_report(engine, root, "/sys", victim, &report), -ENOENT);
+	cr_assert_eq(engine_collect(engine), 0);
+	cr_expect_eq(neighbours_report(engine, root, "/sys", unsampled, &report), -ENOENT);
+	cr_assert_eq(neighbours_report(engine, root, "/sys", victim, &report), 0);
+	cr_expect_eq(report->ranking.verdict, NEIGHBOURS_THIN);
+	cr_expect_eq(report->ranking.bins, 0);
+	cr_expect_str_eq(report->event, "loads");
+	cr_expect_eq(report->n_cgroups + report->apart, 0, "no bin, no traffic");
+}
+
+Test(neighbours_engine, without_a_latency_there_is_no_data)
+{
+	_cleanup_(engine_freep) struct engine *engine = open_engine(false);
+	_cleanup_(neighbours_report_freep) struct neighbours_report *report = NULL;
+	_cleanup_free_ char *victim = NULL;
+
+	cr_assert_geq(asprintf(&victim, "%s/victim", fixture.path), 0);
+	sample(engine, cgroup_fixture_make(&fixture, "victim"), 10);
+	cr_assert_eq(engine_collect(engine), 0);
+	cr_expect_eq(neighbours_report(engine, -1, "/sys", victim, &report), -ENODATA);
+}

@@ -1,0 +1,575 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What is done on transitions, with a policy of the test's own, and a service manager on a bus of its own. A
+ * daemon that is killed is one whose directory is copied at that moment, and taken over by another.
+ */
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "act/act.h"
+#include "act/store.h"
+#include "alert_example.h"
+#include "base/text_file.h"
+#include "service_manager.h"
+#include "tree.h"
+
+/* All that act.c may ask of a policy. */
+struct policy {
+	u64 next_number;
+	struct policy_memory memories[64];
+	size_t n;
+};
+
+int policy_remember(const struct policy *policy, struct policy_memory **ret, size_t *ret_n)
+{
+	*ret = calloc(policy->n + 1, sizeof(**ret));
+	if (!*ret)
+		return -ENOMEM;
+	memcpy(*ret, policy->memories, policy->n * sizeof(**ret));
+	*ret_n = policy->n;
+	return 0;
+}
+
+u64 policy_next_number(const struct policy *policy)
+{
+	return policy->next_number;
+}
+
+static struct service_manager manager;
+static struct policy policy = {.next_number = 1};
+static struct act *act;
+static struct rule rules[64];
+static char *root, *place;
+static bool no_units;
+
+static struct act *open_act(const char *directory)
+{
+	const struct act_settings settings = {
+		.event = manager.event, .directory = directory, .no_units = no_units};
+	_cleanup_free_ char *message = NULL;
+	struct act *opened;
+
+	cr_assert_eq(act_new(&settings, &opened, &message), 0, "%s", message);
+	return opened;
+}
+
+static void setup(void)
+{
+	cr_assert_geq(sd_event_new(&manager.event), 0);
+	service_manager_start(&manager);
+	root = tree_new();
+	cr_assert_gt(asprintf(&place, "%s/alerts", root), 0);
+	act = open_act(place);
+}
+
+static void teardown(void)
+{
+	act_free(act);
+	service_manager_stop(&manager);
+	sd_event_unref(manager.event);
+	if (root)
+		tree_remove(root);
+	free(place);
+}
+
+TestSuite(act, .init = setup, .fini = teardown);
+
+/* The memory of a transition's alert, in the place of an older one. */
+static void note_state(const struct transition *transition)
+{
+	const struct alert *alert = &transition->alert;
+	struct policy_memory *memory = policy.memories;
+
+	while (memory < policy.memories + policy.n && memory->number != alert->number)
+		memory++;
+	if (memory == policy.memories + policy.n)
+		policy.n++;
+	*memory = (struct policy_memory){.cgroup = alert->cgroup,
+					 .event_key = alert->event_key,
+					 .number = alert->number,
+					 .state = transition->to,
+					 .fired = alert->fired,
+					 .resolved = alert->resolved};
+	(void)stpcpy(memory->rule, alert->rule->name);
+	if (alert->number >= policy.next_number)
+		policy.next_number = alert->number + 1;
+}
+
+static void hand_over(struct transition transition)
+{
+	note_state(&transition);
+	act_on(act, &policy, &transition, 1);
+}
+
+static void fire(u64 number)
+{
+	hand_over(alert_example_fires(number, &rules[number]));
+}
+
+static void resolve(u64 number)
+{
+	hand_over(alert_example_resolves(number, &rules[number]));
+}
+
+static char *content(const char *directory, const char *name)
+{
+	_cleanup_free_ char *path = NULL;
+	char *text = NULL;
+
+	cr_assert_gt(asprintf(&path, "%s/%s", directory, name), 0);
+	return text_file_read(path, &text) == 0 ? text : NULL;
+}
+
+static bool is_there(const char *name)
+{
+	_cleanup_free_ char *text = content(place, name);
+
+	return text != NULL;
+}
+
+/* What the daemon says from here on, for told(). */
+static void listen_in(void)
+{
+	_cleanup_free_ char *path = NULL;
+
+	cr_assert_gt(asprintf(&path, "%s/said", root), 0);
+	cr_assert_not_null(freopen(path, "w", stderr));
+}
+
+static unsigned told(const char *text)
+{
+	_cleanup_free_ char *said = NULL;
+	unsigned times = 0;
+
+	(void)fflush(stderr);
+	said = content(root, "said");
+	for (const char *at = said; (at = strstr(at, text)); at++)
+		times++;
+	return times;
+}
+
+/* As if the daemon had been killed just now; another one takes over what it left. */
+static void restart_from(const char *copy)
+{
+	act_free(act);
+	act = open_act(copy);
+}
+
+static char *copy_place(const char *name)
+{
+	_cleanup_free_ char *command = NULL;
+	char *copy;
+
+	cr_assert_gt(asprintf(&copy, "%s/%s", root, name), 0);
+	cr_assert_gt(asprintf(&command, "cp -a %s %s", place, copy), 0);
+	cr_assert_eq(system(command), 0); /* NOLINT(cert-env33-c) */
+	return copy;
+}
+
+Test(act, an_alert_that_fires_is_told_and_starts_its_unit_once)
+{
+	_cleanup_free_ char *facts = NULL;
+
+	listen_in();
+	fire(1);
+	facts = content(place, "1.env");
+	cr_assert_not_null(facts, "it is there before the unit is started");
+	cr_assert_not_null(strstr(facts, "PEBSD_CGROUP=\"/system.slice/db.service\""), "%s", facts);
+	service_manager_settle(&manager);
+	cr_assert_eq(manager.n, 1);
+	cr_assert_str_eq(manager.starts[0], "pebsd-alert@1.service replace");
+	cr_assert_eq(told("alert 1 (warning): slow-database fires"), 1);
+	resolve(1);
+	service_manager_settle(&manager);
+	cr_assert_eq(manager.n, 1);
+	cr_assert_eq(told("alert 1: slow-database resolved"), 1);
+	cr_assert_eq(act_count(act, ACT_LOG, ACT_DONE), 2);
+	cr_assert_eq(act_count(act, ACT_UNIT, ACT_DONE), 1);
+	cr_assert_eq(act_count(act, ACT_UNIT, ACT_FAILED), 0);
+}
+
+Test(act, only_what_the_rule_wants)
+{
+	struct transition transition = alert_example_fires(1, &rules[1]);
+
+	listen_in();
+	rules[1].actions = RULE_LOG;
+	hand_over(transition);
+	transition = alert_example_fires(2, &rules[2]);
+	rules[2].actions = RULE_UNIT;
+	hand_over(transition);
+	transition = alert_example_resolves(2, &rules[2]);
+	rules[2].actions = RULE_UNIT;
+	hand_over(transition);
+	service_manager_settle(&manager);
+	cr_assert_eq(manager.n, 1);
+	cr_assert_str_eq(manager.starts[0], "pebsd-alert@2.service replace");
+	cr_assert_not(is_there("1.env"));
+	cr_assert_eq(told("alert 1 "), 1);
+	cr_assert_eq(told("alert 2"), 0);
+}
+
+Test(act, other_changes_are_stored_and_nothing_else)
+{
+	struct transition transition = alert_example_fires(0, &rules[0]);
+	_cleanup_free_ char *text = NULL;
+
+	listen_in();
+	transition.from = ALERT_INACTIVE;
+	transition.to = ALERT_PENDING;
+	hand_over(transition);
+	text = content(place, "state.json");
+	cr_assert_not_null(strstr(text, "slow-database"));
+	transition.from = ALERT_RESOLVED;
+	transition.to = ALERT_INACTIVE;
+	hand_over(transition);
+	service_manager_settle(&manager);
+	cr_assert_eq(manager.n, 0);
+	cr_assert_eq(told("slow-database"), 0);
+}
+
+Test(act, a_dry_run_is_told_and_starts_nothing)
+{
+	struct transition transition = alert_example_fires(1, &rules[1]);
+
+	listen_in();
+	rules[1].dry_run = true;
+	rules[1].actions = RULE_UNIT;
+	hand_over(transition);
+	service_manager_settle(&manager);
+	cr_assert_eq(manager.n, 0);
+	cr_assert_not(is_there("1.env"));
+	cr_assert_eq(told("dry run: slow-database would fire"), 1);
+	cr_assert_eq(act_count(act, ACT_LOG, ACT_DONE), 1);
+}
+
+Test(act, a_unit_that_fails_is_told_and_stops_no_other)
+{
+	listen_in();
+	manager.refusal = SD_BUS_ERROR_ACCESS_DENIED;
+	fire(1);
+	service_manager_settle(&manager);
+	manager.refusal = NULL;
+	fire(2);
+	service_manager_settle(&manager);
+	cr_assert_eq(told("cannot start pebsd-alert@1.service"), 1);
+	cr_assert_eq(manager.n, 2, "the one that failed is not tried again");
+	cr_assert_eq(act_count(act, ACT_UNIT, ACT_FAILED), 1);
+	cr_assert_eq(act_count(act, ACT_UNIT, ACT_DONE), 1);
+	cr_assert_eq(act_count(act, ACT_LOG, ACT_DONE), 2);
+}
+
+Test(act, without_a_service_manager_it_says_so)
+{
+	no_units = true;
+	act_free(act);
+	act = open_act(place);
+	listen_in();
+	fire(1);
+	service_manager_settle(&manager);
+	cr_assert_eq(manager.n, 0);
+	cr_assert_eq(told("systemd is not the service manager here"), 1);
+	cr_assert_eq(act_count(act, ACT_UNIT, ACT_FAILED), 1);
+	cr_assert_not(is_there("1.env"));
+}
+
+Test(act, twenty_at_once_and_the_rest_is_counted_and_told_once)
+{
+	struct transition transitions[50];
+
+	listen_in();
+	for (u64 i = 0; i < 50; i++) {
+		transitions[i] = alert_example_fires(i + 1, &rules[i]);
+		note_state(&transitions[i]);
+	}
+	act_on(act, &policy, transitions, 25);
+	act_on(act, &policy, transitions + 25, 25);
+	service_manager_settle(&manager);
+	cr_assert_eq(manager.n, 20);
+	cr_assert_eq(act_count(act, ACT_UNIT, ACT_DONE), 20);
+	cr_assert_eq(act_count(act, ACT_UNIT, ACT_LIMITED), 30);
+	cr_assert_eq(act_count(act, ACT_LOG, ACT_LIMITED), 30);
+	cr_assert_eq(told("5 units of alerts are not started"), 1);
+	cr_assert_eq(told("5 entries of alerts are left out"), 1);
+	cr_assert_not(is_there("21.env"));
+}
+
+/* Killed before anything was stored: it fires again, with the same number, for the first time. */
+Test(act, killed_before_the_intent)
+{
+	_cleanup_free_ char *copy = copy_place("copy");
+
+	fire(1);
+	restart_from(copy);
+	cr_assert_eq(act_next_number(act), 1);
+}
+
+/* Killed while the manager is being asked: whether it ran is not known, so it is told and not run. */
+Test(act, killed_while_it_is_started)
+{
+	_cleanup_free_ char *copy = NULL, *again = NULL;
+	const struct policy_memory *memories;
+	size_t n;
+
+	manager.silent = true;
+	fire(1);
+	copy = copy_place("copy");
+	service_manager_settle(&manager);
+	again = copy_place("again");
+	cr_assert_eq(manager.n, 1);
+
+	listen_in();
+	restart_from(copy);
+	cr_assert_eq(told("pebsd-alert@1.service may not have run"), 1);
+	cr_assert_eq(told("alert 1 fired just as the daemon ended"), 1);
+	memories = act_memories(act, &n);
+	cr_assert_eq(n, 1);
+	cr_assert_eq(memories[0].state, ALERT_FIRING);
+	cr_assert_str_eq(memories[0].cgroup, "/system.slice/db.service");
+	cr_assert_eq(act_next_number(act), 2);
+
+	listen_in();
+	restart_from(again);
+	cr_assert_eq(told("pebsd-alert@1.service may not have run"), 1, "the answer had not come");
+	cr_assert_eq(told("fired just as"), 0, "the entry had been written");
+	restart_from(again);
+	cr_assert_eq(told("pebsd-alert@1.service may not have run"), 1, "it is told once");
+	service_manager_settle(&manager);
+	cr_assert_eq(manager.n, 1, "it ran twice");
+}
+
+Test(act, killed_when_it_was_done)
+{
+	_cleanup_free_ char *copy = NULL;
+
+	fire(1);
+	service_manager_settle(&manager);
+	copy = copy_place("copy");
+	listen_in();
+	restart_from(copy);
+	cr_assert_eq(told("may not have run"), 0);
+	cr_assert_eq(told("just as the daemon ended"), 0);
+	service_manager_settle(&manager);
+	cr_assert_eq(manager.n, 1);
+}
+
+Test(act, an_orderly_end_stores_what_has_ended)
+{
+	manager.silent = true;
+	fire(1);
+	service_manager_settle(&manager);
+	service_manager_answer(&manager);
+	resolve(1);
+	act = act_free(act);
+	listen_in();
+	act = open_act(place);
+	cr_assert_eq(told("just as the daemon ended"), 0);
+	cr_assert_eq(told("pebsd-alert@1.service may not have run"), 1, "its answer was not read");
+}
+
+static void clean_at(time_t seconds)
+{
+	const struct timespec now = {.tv_sec = seconds};
+
+	act_clean(act, &now);
+}
+
+Test(act, facts_are_removed_an_hour_after_the_alert_resolved)
+{
+	time_t now = time(NULL);
+
+	fire(1);
+	fire(2);
+	clean_at(now);
+	clean_at(now + 7200);
+	cr_assert(is_there("1.env"), "it fires still");
+	resolve(1);
+	clean_at(now + 3500);
+	cr_assert(is_there("1.env"));
+	clean_at(now + 3700);
+	cr_assert_not(is_there("1.env"));
+	cr_assert(is_there("2.env"));
+}
+
+Test(act, facts_of_the_time_before_a_restart_are_removed_too)
+{
+	time_t now = time(NULL);
+
+	fire(1);
+	fire(2);
+	resolve(1);
+	service_manager_settle(&manager);
+	act = act_free(act);
+	tree_write(place, "77.env", "nobody knows it");
+	tree_write(place, "2.env.new", "half written, of one that fires");
+	tree_write(place, "9.env.new", "half written");
+	tree_write(place, "09.env", "no name of ours");
+	tree_write(place, "notes.txt", "nor this");
+	act = open_act(place);
+	cr_assert_eq(act_next_number(act), 78, "a number that a file has is not given again");
+	clean_at(now);
+	cr_assert_not(is_there("77.env"));
+	cr_assert_not(is_there("9.env.new"));
+	cr_assert(is_there("09.env"));
+	cr_assert(is_there("notes.txt"));
+	cr_assert(is_there("1.env"));
+	clean_at(now + 3700);
+	cr_assert_not(is_there("1.env"));
+	cr_assert(is_there("2.env"));
+}
+
+/* Set back by a year: what resolved in the future goes an hour from now. */
+Test(act, facts_are_removed_though_the_clock_was_set_back)
+{
+	time_t past = time(NULL) - (time_t)365 * 86400;
+
+	fire(1);
+	resolve(1);
+	clean_at(past);
+	cr_assert(is_there("1.env"));
+	clean_at(past + 3700);
+	cr_assert_not(is_there("1.env"));
+}
+
+Test(act, a_store_that_is_broken_is_told_once_and_begun_anew)
+{
+	fire(5);
+	service_manager_settle(&manager);
+	act = act_free(act);
+	tree_write(place, "state.json", "{\"version\":1,\"boot\":");
+	listen_in();
+	act = open_act(place);
+	cr_assert_eq(told("kept as state.json.bad"), 1);
+	cr_assert(is_there("state.json.bad"));
+	cr_assert_eq(act_next_number(act), 6, "what can be seen of the numbers is not given again");
+	act = act_free(act);
+	act = open_act(place);
+	cr_assert_eq(told("kept as state.json.bad"), 1);
+	cr_assert_eq(act_next_number(act), 6);
+}
+
+Test(act, alerts_of_another_boot_have_ended)
+{
+	_cleanup_(store_clear) struct store store;
+	const struct policy_memory *memories;
+	_cleanup_free_ char *message = NULL;
+	_cleanup_close_ int fd = -1;
+	size_t n;
+
+	fire(3);
+	service_manager_settle(&manager);
+	act = act_free(act);
+	fd = open(place, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	cr_assert_eq(store_read(fd, &store, &message), 0);
+	cr_assert_gt(strlen(store.boot), 30, "the boot is noted");
+	store.boot[0] = store.boot[0] == 'f' ? 'e' : 'f';
+	cr_assert_eq(store_write(fd, &store), 0);
+	listen_in();
+	act = open_act(place);
+	memories = act_memories(act, &n);
+	(void)memories;
+	cr_assert_eq(n, 0);
+	cr_assert_eq(act_next_number(act), 4);
+	cr_assert_eq(told("1 alerts that were pending, firing or just resolved ended with the boot"), 1);
+	clean_at(time(NULL));
+	cr_assert_not(is_there("3.env"));
+}
+
+/* Nothing can be stored, so that nothing that must not run twice is run. */
+Test(act, without_its_directory_alerts_are_still_told)
+{
+	_cleanup_free_ char *blocked = NULL;
+	size_t n;
+
+	tree_write(root, "file", "in the way");
+	cr_assert_gt(asprintf(&blocked, "%s/file/alerts", root), 0);
+	listen_in();
+	act_free(act);
+	act = open_act(blocked);
+	fire(1);
+	fire(2);
+	resolve(1);
+	clean_at(time(NULL));
+	service_manager_settle(&manager);
+	cr_assert_eq(manager.n, 0);
+	cr_assert_eq(told("cannot use the directory"), 1);
+	cr_assert_eq(told("fires on"), 2);
+	cr_assert_eq(told("resolved on"), 1);
+	cr_assert_eq(act_count(act, ACT_UNIT, ACT_FAILED), 2);
+	cr_assert_eq(act_count(act, ACT_LOG, ACT_DONE), 3);
+	cr_assert_eq(act_next_number(act), 1);
+	(void)act_memories(act, &n);
+	cr_assert_eq(n, 0);
+}
+
+/* It is there, and from some time on takes nothing more: a directory is in the way of each new state. */
+Test(act, a_directory_that_takes_nothing_more_is_told_once)
+{
+	_cleanup_free_ char *block = NULL, *inside = NULL;
+
+	cr_assert_gt(asprintf(&block, "%s/state.json.new", place), 0);
+	cr_assert_gt(asprintf(&inside, "%s/state.json.new/x", place), 0);
+	cr_assert_eq(mkdir(block, 0700), 0);
+	cr_assert_eq(mkdir(inside, 0700), 0);
+	listen_in();
+	fire(1);
+	fire(2);
+	service_manager_settle(&manager);
+	cr_assert_eq(manager.n, 0);
+	cr_assert_eq(told("cannot write the state of alerts"), 1);
+	cr_assert_eq(act_count(act, ACT_UNIT, ACT_FAILED), 2);
+	cr_assert_eq(told("fires on"), 2);
+	cr_assert_eq(rmdir(inside), 0);
+	cr_assert_eq(rmdir(block), 0);
+	fire(3);
+	service_manager_settle(&manager);
+	cr_assert_eq(manager.n, 1);
+	cr_assert_str_eq(manager.starts[0], "pebsd-alert@3.service replace");
+	cr_assert_eq(told("is written to"), 1);
+}
+
+Test(act, a_directory_of_others_is_not_trusted)
+{
+	_cleanup_free_ char *open_to_all = NULL;
+
+	cr_assert_gt(asprintf(&open_to_all, "%s/open", root), 0);
+	cr_assert_eq(mkdir(open_to_all, 0700), 0);
+	cr_assert_eq(chmod(open_to_all, 0777), 0);
+	listen_in();
+	act_free(act);
+	act = open_act(open_to_all);
+	cr_assert_eq(told("not this user's alone"), 1);
+	fire(1);
+	service_manager_settle(&manager);
+	cr_assert_eq(manager.n, 0);
+}
+
+Test(act, two_daemons_do_not_share_a_directory)
+{
+	struct act *other;
+
+	listen_in();
+	other = open_act(place);
+	cr_assert_eq(told("another daemon has it"), 1);
+	act_free(other);
+}
+
+Test(act, the_directory_is_for_its_owner_alone)
+{
+	struct stat st;
+
+	cr_assert_eq(stat(place, &st), 0);
+	cr_assert_eq(st.st_mode, S_IFDIR | 0700);
+}
+
+Test(act, names_of_what_is_counted)
+{
+	cr_assert_str_eq(act_kind_name(ACT_LOG), "log");
+	cr_assert_str_eq(act_kind_name(ACT_UNIT), "unit");
+	cr_assert_str_eq(act_result_name(ACT_DONE), "done");
+	cr_assert_str_eq(act_result_name(ACT_FAILED), "failed");
+	cr_assert_str_eq(act_result_name(ACT_LIMITED), "limited");
+}

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * An alert's facts, and their file as systemd reads it. The reader here follows systemd.exec(5): it is
+ * another one than what wrote them; the guests' tests have systemd's own.
+ */
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#include "act/facts.h"
+#include "alert_example.h"
+#include "base/utf8.h"
+
+static struct facts facts_of(const struct transition *transition)
+{
+	struct facts facts;
+
+	cr_assert_eq(facts_make(transition, &facts), 0);
+	return facts;
+}
+
+static void expect(const struct facts *facts, const char *name, const char *value)
+{
+	const char *found = facts_get(facts, name);
+
+	if (value)
+		cr_assert(found && strcmp(found, value) == 0, "%s: '%s', not '%s'", name,
+			  found ? found : "absent", value);
+	else
+		cr_assert_null(found, "%s: '%s', not absent", name, found);
+}
+
+Test(act_facts, tell_what_fires)
+{
+	struct rule rule;
+	struct transition fires = alert_example_fires(17, &rule);
+	struct facts facts = facts_of(&fires);
+
+	expect(&facts, "PEBSD_ALERT", "17");
+	expect(&facts, "PEBSD_RULE", "slow-database");
+	expect(&facts, "PEBSD_CGROUP", "/system.slice/db.service");
+	expect(&facts, "PEBSD_EVENT", "loads");
+	expect(&facts, "PEBSD_SEVERITY", "warning");
+	expect(&facts, "PEBSD_STATE", "firing");
+	expect(&facts, "PEBSD_METRIC", "p99");
+	expect(&facts, "PEBSD_UNIT", "cycles");
+	expect(&facts, "PEBSD_VALUE", "912.5");
+	expect(&facts, "PEBSD_LOW", "900");
+	expect(&facts, "PEBSD_HIGH", "1024");
+	expect(&facts, "PEBSD_SIDE", "above");
+	expect(&facts, "PEBSD_THRESHOLD", "896");
+	expect(&facts, "PEBSD_CLEAR", "704");
+	expect(&facts, "PEBSD_CONFIDENCE", "0.95");
+	expect(&facts, "PEBSD_SAMPLES", "2310");
+	expect(&facts, "PEBSD_BASE_SAMPLES", NULL);
+	expect(&facts, "PEBSD_WINDOW", "30");
+	expect(&facts, "PEBSD_FOR", "60");
+	expect(&facts, "PEBSD_SINCE", "2026-11-21T06:00:00Z");
+	expect(&facts, "PEBSD_FIRED", "2026-11-21T06:01:00Z");
+	expect(&facts, "PEBSD_RESOLVED", NULL);
+	expect(&facts, "PEBSD_END", NULL);
+	expect(&facts, "PEBSD_DRY_RUN", NULL);
+	facts_clear(&facts);
+}
+
+Test(act_facts, tell_what_resolved)
+{
+	struct rule rule;
+	struct transition resolves = alert_example_resolves(17, &rule);
+	struct facts facts = facts_of(&resolves);
+
+	expect(&facts, "PEBSD_STATE", "resolved");
+	expect(&facts, "PEBSD_RESOLVED", "2026-11-21T06:06:00Z");
+	expect(&facts, "PEBSD_END", "clear");
+	facts_clear(&facts);
+}
+
+Test(act_facts, what_is_not_known_is_not_there)
+{
+	struct rule rule;
+	struct transition fires = alert_example_fires(17, &rule);
+	struct facts facts;
+
+	fires.alert.estimate.bounds.high = INFINITY;
+	facts = facts_of(&fires);
+	expect(&facts, "PEBSD_LOW", "900");
+	expect(&facts, "PEBSD_HIGH", NULL);
+	facts_clear(&facts);
+
+	fires.alert.estimate.known = false;
+	fires.alert.breached.tv_sec = 0;
+	facts = facts_of(&fires);
+	expect(&facts, "PEBSD_VALUE", NULL);
+	expect(&facts, "PEBSD_LOW", NULL);
+	expect(&facts, "PEBSD_SAMPLES", NULL);
+	expect(&facts, "PEBSD_SINCE", NULL);
+	facts_clear(&facts);
+}
+
+Test(act_facts, tell_a_ratio_and_a_dry_run)
+{
+	struct rule rule;
+	struct transition fires = alert_example_fires(0, &rule);
+	struct facts facts;
+
+	rule.metric.ratio = true;
+	rule.dry_run = true;
+	rule.below = true;
+	fires.alert.estimate.base_samples = 70000;
+	facts = facts_of(&fires);
+	expect(&facts, "PEBSD_ALERT", NULL);
+	expect(&facts, "PEBSD_METRIC", "ratio:p99");
+	expect(&facts, "PEBSD_UNIT", "ratio");
+	expect(&facts, "PEBSD_BASE_SAMPLES", "70000");
+	expect(&facts, "PEBSD_DRY_RUN", "1");
+	expect(&facts, "PEBSD_SIDE", "below");
+	facts_clear(&facts);
+}
+
+Test(act_facts, numbers_are_plain)
+{
+	static const struct {
+		double value;
+		const char *text;
+	} cases[] = {
+		{0, "0"},
+		{-0.0, "0"},
+		{1e-9, "0"},
+		{-1e-9, "0"},
+		{0.3, "0.3"},
+		{100, "100"},
+		{1e15, "1000000000000000"},
+		{1.0000004, "1"},
+		{2.0000006, "2.000001"},
+	};
+	char text[FACTS_NUMBER_MAX];
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		facts_number(cases[i].value, text);
+		cr_expect_str_eq(text, cases[i].text);
+	}
+	facts_number(-1.7e308, text);
+	cr_expect_eq(strlen(text), 310, "the longest");
+}
+
+/* One assignment of double-quoted form; `*from` is moved past its line. */
+static char *read_value(const char **from, const char *name)
+{
+	size_t length = strlen(name);
+	char *value = malloc(strlen(*from) + 1), *to = value;
+	const char *c = *from;
+
+	cr_assert(strncmp(c, name, length) == 0 && strncmp(c + length, "=\"", 2) == 0, "%s is not next: %s",
+		  name, c);
+	for (c += length + 2; *c != '"'; c++) {
+		cr_assert_neq(*c, '\0', "%s does not end", name);
+		if (*c == '\\') {
+			c++;
+			cr_assert(strchr("\"\\`$", *c) && *c, "%s: an escape that stays as it is", name);
+		}
+		*to++ = *c;
+	}
+	*to = '\0';
+	cr_assert_eq(c[1], '\n');
+	*from = c + 2;
+	return value;
+}
+
+Test(act_facts, a_hostile_name_is_only_a_name)
+{
+	static const char *const names[] = {
+		"/a\nPEBSD_RULE=evil",
+		"/a\"\nLD_PRELOAD=/tmp/x.so\n\"",
+		"/a\\\"; rm -rf $HOME `id` $(id) ${PATH} %i %%",
+		"/ends in a backslash\\",
+		"/a'b#c;d\te\x01\x1b[2J\x7f\r\n\n",
+		"/bytes \xff\xfe\xc3( \xed\xa0\x80 and \xef\xbf\xbd itself",
+		"/\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80",
+		" blanks ",
+		"\"",
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		_cleanup_free_ char *text = NULL;
+		struct rule rule;
+		struct transition fires = alert_example_fires(17, &rule);
+		struct facts facts;
+		const char *at;
+
+		fires.alert.cgroup = names[i];
+		facts = facts_of(&fires);
+		cr_assert_str_eq(facts_get(&facts, "PEBSD_CGROUP"), names[i]);
+		cr_assert_eq(facts_format(&facts, &text), 0);
+		cr_assert(utf8_is_valid(text), "systemd refuses the whole file");
+		at = text;
+		for (size_t k = 0; k < facts.n; k++) {
+			_cleanup_free_ char *value = read_value(&at, facts.list[k].name);
+
+			cr_assert(utf8_is_shown_as(facts.list[k].value, value), "'%s' of '%s'", value,
+				  facts.list[k].value);
+			if (utf8_is_valid(names[i]) && !strstr(names[i], "\xef\xbf\xbd"))
+				cr_assert_str_eq(value, facts.list[k].value);
+		}
+		cr_assert_eq(*at, '\0');
+		facts_clear(&facts);
+	}
+}

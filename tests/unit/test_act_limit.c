@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: GPL-2.0
+/* How many actions run at once, and how fast more may follow. */
+#include <criterion/criterion.h>
+
+#include "act/limit.h"
+
+static unsigned take(struct limit *limit, unsigned n, u64 now_ns)
+{
+	unsigned taken = 0;
+
+	for (unsigned i = 0; i < n; i++)
+		taken += limit_take(limit, now_ns);
+	return taken;
+}
+
+Test(act_limit, twenty_at_once)
+{
+	struct limit limit = {0};
+
+	cr_assert_eq(take(&limit, 100, 5 * NSEC_PER_SEC), 20);
+}
+
+Test(act_limit, then_one_each_three_seconds)
+{
+	struct limit limit = {0};
+	u64 start = 1000 * NSEC_PER_SEC;
+
+	take(&limit, 20, start);
+	cr_assert_eq(take(&limit, 5, start + 3 * NSEC_PER_SEC - 1), 0);
+	cr_assert_eq(take(&limit, 5, start + 3 * NSEC_PER_SEC), 1);
+	cr_assert_eq(take(&limit, 5, start + 5 * NSEC_PER_SEC), 0,
+		     "its rest of time is not lost, nor given twice");
+	cr_assert_eq(take(&limit, 5, start + 6 * NSEC_PER_SEC), 1);
+	cr_assert_eq(take(&limit, 5, start + 15 * NSEC_PER_SEC), 3);
+}
+
+Test(act_limit, never_more_than_a_burst_and_its_refill)
+{
+	struct limit limit = {0};
+	u64 taken = 0;
+
+	for (u64 now = 0; now < 3000; now++)
+		taken += take(&limit, 3, now * NSEC_PER_SEC);
+	cr_assert_eq(taken, 20 + 999);
+}
+
+Test(act_limit, an_hour_of_rest_gives_no_more_than_a_burst)
+{
+	struct limit limit = {0};
+
+	take(&limit, 20, NSEC_PER_SEC);
+	cr_assert_eq(take(&limit, 100, 3600 * NSEC_PER_SEC), 20);
+}
+
+Test(act_limit, a_clock_that_stands_or_goes_back_gives_nothing)
+{
+	struct limit limit = {0};
+
+	take(&limit, 20, 100 * NSEC_PER_SEC);
+	cr_assert_eq(take(&limit, 1, 100 * NSEC_PER_SEC), 0);
+	cr_assert_eq(take(&limit, 1, 10 * NSEC_PER_SEC), 0);
+}
+
+Test(act_limit, is_told_once_for_a_burst)
+{
+	struct limit limit = {0};
+	u64 refused = 0, now = 100 * NSEC_PER_SEC;
+
+	take(&limit, 20, now);
+	cr_assert_not(limit_tell(&limit, &refused), "nothing was refused yet");
+	take(&limit, 7, now);
+	cr_assert(limit_tell(&limit, &refused));
+	cr_assert_eq(refused, 7);
+	take(&limit, 7, now + 30 * NSEC_PER_SEC);
+	take(&limit, 7, now + 31 * NSEC_PER_SEC);
+	cr_assert_not(limit_tell(&limit, &refused), "the burst goes on");
+	take(&limit, 30, now + 1000 * NSEC_PER_SEC);
+	cr_assert(limit_tell(&limit, &refused), "this is another");
+	cr_assert_eq(refused, 10);
+}

@@ -1,0 +1,464 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "window/interval.h"
+
+#include <criterion/criterion.h>
+#include <criterion/redirect.h>
+#include <math.h>
+
+#include "coverage.h"
+
+static void expect_near(double value, double expected, double relative)
+{
+	cr_expect(fabs(value - expected) <= relative * fabs(expected), "%.12g is not %.12g", value, expected);
+}
+
+/* The chance of at most `k` of `n`, summed term by term: nothing of the library that is tested. */
+static double at_most(u64 k, u64 n, double p)
+{
+	double sum = 0;
+
+	for (u64 i = 0; i <= k; i++)
+		sum += exp(lgamma((double)n + 1) - lgamma((double)i + 1) - lgamma((double)(n - i) + 1) +
+			   (double)i * log(p) + (double)(n - i) * log1p(-p));
+	return sum;
+}
+
+static double at_least(u64 k, u64 n, double p)
+{
+	return k == 0 ? 1 : at_most(n - k, n, 1 - p);
+}
+
+/* The chance that a gamma variable of scale 1 is at most `x`, by its series. */
+static double gamma_at_most(double shape, double x)
+{
+	double term = exp(shape * log(x) - x - lgamma(shape + 1));
+	double sum = 0;
+
+	for (unsigned i = 1; i < 100000 && term > 1e-18 * sum; i++) {
+		sum += term;
+		term *= x / (shape + i);
+	}
+	return sum;
+}
+
+Test(interval, ranks_of_textbooks)
+{
+	static const struct {
+		u64 n;
+		double q;
+		double confidence;
+		u64 low, high;
+	} cases[] = {
+		/* The median of 20 between the 6th and 15th, of 10 between the 2nd and 9th: 95 % and more. */
+		{20, 0.5, 0.975, 6, 15},
+		{10, 0.5, 0.975, 2, 9},
+		{5, 0.5, 0.95, 1, 5},
+		{4, 0.5, 0.95, 0, 5},
+		{1, 0.5, 0.5, 1, 1},
+		{0, 0.5, 0.95, 0, 1},
+		{298, 0.99, 0.95, 292, 299},
+		{299, 0.99, 0.95, 293, 299},
+		{2994, 0.999, 0.95, 2988, 2995},
+		{2995, 0.999, 0.95, 2989, 2995},
+		{9205, 0.999, 0.9999, 9183, 9206},
+		{9206, 0.999, 0.9999, 9184, 9206},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		u64 low, high;
+
+		interval_ranks(cases[i].n, cases[i].q, cases[i].confidence, &low, &high);
+		cr_expect_eq(low, cases[i].low, "low of %llu, %g: %llu", cases[i].n, cases[i].q, low);
+		cr_expect_eq(high, cases[i].high, "high of %llu, %g: %llu", cases[i].n, cases[i].q, high);
+	}
+}
+
+Test(interval, ranks_are_the_nearest_that_the_tails_allow)
+{
+	static const double qs[] = {0.5, 0.9, 0.95, 0.99, 0.999};
+	static const double confidences[] = {0.6, 0.9, 0.95, 0.99, 0.9999};
+	static const u64 ns[] = {1, 2, 3, 7, 19, 58, 59, 100, 299, 500, 1234, 2995, 4000};
+	unsigned both = 0;
+
+	for (size_t i = 0; i < sizeof(qs) / sizeof(qs[0]); i++)
+		for (size_t j = 0; j < sizeof(confidences) / sizeof(confidences[0]); j++)
+			for (size_t k = 0; k < sizeof(ns) / sizeof(ns[0]); k++) {
+				double chance = (1 - confidences[j]) * (1 + 1e-7);
+				double q = qs[i];
+				u64 n = ns[k];
+				u64 low, high;
+
+				interval_ranks(n, q, confidences[j], &low, &high);
+				/* One further in would be wrong too often; this one is not. */
+				cr_expect_leq(low, n);
+				cr_expect(low == 0 || at_most(low - 1, n, q) <= chance);
+				cr_expect(at_most(low, n, q) > chance * (1 - 2e-7), "%llu of %llu, p%g", low,
+					  n, q * 100);
+				cr_expect(high > n || at_least(high, n, q) <= chance);
+				cr_expect(at_least(high - 1, n, q) > chance * (1 - 2e-7), "%llu of %llu, p%g",
+					  high, n, q * 100);
+				cr_expect_eq(high <= n && low > 0,
+					     n >= interval_quantile_needs(q, confidences[j]));
+				both += high <= n && low > 0;
+			}
+	cr_expect_gt(both, 100);
+}
+
+Test(interval, a_single_rank_agrees_with_the_nearest)
+{
+	u64 low, high;
+
+	interval_ranks(400, 0.9, 0.95, &low, &high);
+	for (u64 rank = 0; rank <= 402; rank++) {
+		cr_expect_eq(interval_rank_is_low(rank, 400, 0.9, 0.95), rank >= 1 && rank <= low);
+		cr_expect_eq(interval_rank_is_high(rank, 400, 0.9, 0.95), rank >= high);
+	}
+}
+
+Test(interval, quantile_needs_what_a_power_says)
+{
+	cr_expect_eq(interval_quantile_needs(0.5, 0.95), 5);
+	cr_expect_eq(interval_quantile_needs(0.9, 0.95), 29);
+	cr_expect_eq(interval_quantile_needs(0.95, 0.95), 59);
+	cr_expect_eq(interval_quantile_needs(0.99, 0.95), 299);
+	cr_expect_eq(interval_quantile_needs(0.999, 0.95), 2995);
+	cr_expect_eq(interval_quantile_needs(0.999, 0.975), 3688);
+	cr_expect_eq(interval_quantile_needs(0.999, 0.9999), 9206);
+	cr_expect_eq(interval_quantile_needs(0.01, 0.95), 299, "as near to the other end");
+	cr_expect_eq(interval_quantile_needs(0.5, 0.5), 1);
+	cr_expect_eq(interval_quantile_needs(0.5, 0.75), 2, "a quarter is not missed by a last digit");
+	cr_expect_eq(interval_quantile_needs(0.9, 0.1 + 0.8), 22);
+}
+
+Test(interval, quantile_lies_between_outer_edges)
+{
+	/* 20 latencies, ranks 6 and 15: (16, 18] holds the first 6, (60, 64] the 15th. */
+	u32 histogram[FINE_BUCKETS] = {0};
+	struct interval bounds;
+
+	histogram[histogram_fine_index(17)] = 6;
+	histogram[histogram_fine_index(30)] = 8;
+	histogram[histogram_fine_index(64)] = 6;
+	bounds = interval_quantile(histogram, 20, 0.5, 0.975);
+	cr_expect_eq(bounds.low, 16);
+	cr_expect_eq(bounds.high, 64);
+
+	histogram[histogram_fine_index(17)] = 5;
+	histogram[histogram_fine_index(30)] = 10;
+	histogram[histogram_fine_index(64)] = 5;
+	bounds = interval_quantile(histogram, 20, 0.5, 0.975);
+	cr_expect_eq(bounds.low, histogram_fine_lower(histogram_fine_index(30)));
+	cr_expect_eq(bounds.high, histogram_fine_upper(histogram_fine_index(30)));
+}
+
+Test(interval, quantile_without_bounds)
+{
+	u32 histogram[FINE_BUCKETS] = {0};
+	struct interval bounds = interval_quantile(histogram, 0, 0.5, 0.95);
+
+	cr_expect_eq(bounds.low, 0);
+	cr_expect_eq(bounds.high, INFINITY);
+
+	histogram[100] = 2994;
+	bounds = interval_quantile(histogram, 2994, 0.999, 0.95);
+	cr_expect_eq(bounds.low, histogram_fine_lower(100));
+	cr_expect_eq(bounds.high, INFINITY, "one sample short");
+	histogram[100] = 2995;
+	bounds = interval_quantile(histogram, 2995, 0.999, 0.95);
+	cr_expect_eq(bounds.high, histogram_fine_upper(100));
+
+	histogram[100] = 0;
+	histogram[FINE_OVERFLOW] = 5000;
+	bounds = interval_quantile(histogram, 5000, 0.5, 0.95);
+	cr_expect_eq(bounds.low, 1 << HISTOGRAM_MAX_LOG2);
+	cr_expect_eq(bounds.high, INFINITY, "the last bucket has no upper edge");
+}
+
+Test(interval, quantile_of_as_many_as_counters_hold)
+{
+	u32 histogram[FINE_BUCKETS] = {[40] = ~0U, [60] = ~0U};
+	u64 n = 2 * (u64)~0U;
+	u64 low, high;
+	struct interval bounds = interval_quantile(histogram, n, 0.5, 0.9999);
+
+	cr_expect_eq(bounds.low, histogram_fine_lower(40));
+	cr_expect_eq(bounds.high, histogram_fine_upper(60));
+
+	/* 3.719 standard deviations of half of the root of n: 172,337 ranks off the middle. */
+	interval_ranks(n, 0.5, 0.9999, &low, &high);
+	expect_near((double)(n / 2 - low), 3.719016 * sqrt((double)n) / 2, 1e-4);
+	expect_near((double)(high - n / 2), 3.719016 * sqrt((double)n) / 2, 1e-4);
+
+	/* Counters that ran full: what is missing was somewhere. */
+	bounds = interval_quantile(histogram, n + 1000000, 0.9999, 0.95);
+	cr_expect_eq(bounds.high, INFINITY);
+}
+
+Test(interval, share_of_textbooks)
+{
+	static const struct {
+		double k, n, confidence, low, high;
+	} cases[] = {
+		{0, 20, 0.975, 0, 0.16843348},           {1, 10, 0.975, 0.0025285786, 0.44501612},
+		{10, 20, 0.975, 0.27195679, 0.72804321}, {0, 299, 0.95, 0, 0.0099691},
+		{20, 20, 0.975, 0.83156652, 1},          {1, 1, 0.5, 0.5, 1},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct interval bounds = interval_share(cases[i].k, cases[i].n, cases[i].confidence);
+
+		expect_near(bounds.low, cases[i].low, 1e-5);
+		expect_near(bounds.high, cases[i].high, 1e-5);
+	}
+}
+
+Test(interval, share_is_where_the_tails_are_as_small_as_promised)
+{
+	static const double confidences[] = {0.5, 0.9, 0.95, 0.9999};
+	static const u64 ns[] = {1, 2, 10, 100, 1000, 3000};
+
+	for (size_t i = 0; i < sizeof(confidences) / sizeof(confidences[0]); i++)
+		for (size_t j = 0; j < sizeof(ns) / sizeof(ns[0]); j++)
+			for (u64 k = 0; k <= ns[j]; k += 1 + ns[j] / 7) {
+				double chance = 1 - confidences[i];
+				struct interval bounds =
+					interval_share((double)k, (double)ns[j], confidences[i]);
+
+				if (k > 0)
+					expect_near(at_least(k, ns[j], bounds.low), chance, 1e-6);
+				if (k < ns[j])
+					expect_near(at_most(k, ns[j], bounds.high), chance, 1e-6);
+			}
+}
+
+Test(interval, share_at_its_ends)
+{
+	struct interval bounds = interval_share(0, 0, 0.95);
+
+	cr_expect_eq(bounds.low, 0);
+	cr_expect_eq(bounds.high, 1);
+
+	bounds = interval_share(0, 0x1p32, 0.9999);
+	cr_expect_eq(bounds.low, 0);
+	expect_near(bounds.high, -log(1e-4) / 0x1p32, 1e-6);
+	bounds = interval_share(0x1p32, 0x1p32, 0.9999);
+	cr_expect_eq(bounds.high, 1);
+	expect_near(1 - bounds.low, -log(1e-4) / 0x1p32, 1e-6);
+	/* 1.6449 standard deviations. */
+	bounds = interval_share(0x1p31, 0x1p32, 0.95);
+	expect_near(bounds.high - 0.5, 1.644854 * 0.5 / 0x1p16, 1e-3);
+	expect_near(0.5 - bounds.low, 1.644854 * 0.5 / 0x1p16, 1e-3);
+
+	/* Effective counts are no whole numbers: between those of their neighbours. */
+	cr_expect_gt(interval_share(3.5, 10, 0.95).low, interval_share(3, 10, 0.95).low);
+	cr_expect_lt(interval_share(3.5, 10, 0.95).low, interval_share(4, 10, 0.95).low);
+}
+
+Test(interval, rate_of_textbooks)
+{
+	/* Garwood's table of Poisson limits. */
+	static const struct {
+		u64 samples;
+		double confidence, low, high;
+	} cases[] = {
+		{0, 0.975, 0, 3.688879},         {0, 0.95, 0, 2.995732},
+		{1, 0.975, 0.0253178, 5.571643}, {10, 0.975, 4.795389, 18.39036},
+		{10, 0.95, 5.425406, 16.96222},  {100, 0.975, 81.36399, 121.6269},
+		{50, 0.995, 33.66407, 71.26582},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		u64 n = cases[i].samples;
+		struct interval bounds =
+			interval_rate(n, 1000 * n, 1e6 * (double)n, 1000, 10, cases[i].confidence);
+
+		expect_near(bounds.low, cases[i].low * 100, 1e-5);
+		expect_near(bounds.high, cases[i].high * 100, 1e-5);
+	}
+}
+
+Test(interval, rate_of_different_weights)
+{
+	/* 100 of weight 1 and 5 of 20: y = 200, v = 2100. No weight can be further off than 43.17. */
+	double y = 200;
+	double v = 2100;
+	double largest = y / 105 + sqrt((v - y * y / 105) * 104 / 105);
+	struct interval bounds = interval_rate(105, 200, 2100, 0, 1, 0.95);
+	struct interval_weights weights = interval_weights(105, 200, 2100, 0);
+
+	cr_expect_gt(largest, 20);
+	expect_near(weights.low_number, y * y / v, 1e-12);
+	expect_near(weights.high_number, (y + largest) * (y + largest) / (v + largest * largest), 1e-12);
+	expect_near(gamma_at_most(y * y / v, bounds.low / (v / y)), 0.05, 1e-6);
+	expect_near(gamma_at_most(weights.high_number, bounds.high * (y + largest) / (v + largest * largest)),
+		    0.95, 1e-6);
+
+	/* One that is known to come, and did not, counts. */
+	cr_expect_gt(interval_rate(105, 200, 2100, 1000, 1, 0.95).high, bounds.high + 1000);
+	cr_expect_eq(interval_rate(105, 200, 2100, 20, 1, 0.95).high, bounds.high);
+	cr_expect_eq(interval_rate(105, 200, 2100, 1000, 1, 0.95).low, bounds.low);
+}
+
+Test(interval, rate_that_is_not_known)
+{
+	struct interval bounds = interval_rate(0, 0, 0, 0, 10, 0.95);
+
+	cr_expect_eq(bounds.low, 0);
+	cr_expect_eq(bounds.high, INFINITY, "what one would weigh is not known");
+	bounds = interval_rate(7, 0, 0, 0, 10, 0.95);
+	cr_expect_eq(bounds.high, INFINITY);
+	bounds = interval_rate(7, 7, 7, 1, 0, 0.95);
+	cr_expect_eq(bounds.low, 0);
+	cr_expect_eq(bounds.high, INFINITY, "in no time");
+}
+
+Test(interval, rate_of_rounded_squares_is_that_of_equal_weights)
+{
+	struct interval exact = interval_rate(1000, 10007000, 10007.0 * 10007 * 1000, 10007, 30, 0.95);
+	struct interval above =
+		interval_rate(1000, 10007000, 10007.0 * 10007 * 1000 * (1 + 1e-12), 10007, 30, 0.95);
+	struct interval below =
+		interval_rate(1000, 10007000, 10007.0 * 10007 * 1000 * (1 - 1e-12), 10007, 30, 0.95);
+
+	expect_near(above.low, exact.low, 1e-9);
+	expect_near(above.high, exact.high, 1e-9);
+	expect_near(below.low, exact.low, 1e-9);
+	expect_near(below.high, exact.high, 1e-9);
+}
+
+Test(interval, mean_within_its_band)
+{
+	/* All of 200 in (28, 30]; the band of 95 % is sqrt(200 ln 20 / 2) = 17.3 samples. */
+	const double band = sqrt(100 * log(20));
+	u32 histogram[FINE_BUCKETS] = {0};
+	u32 bucket = histogram_fine_index(30);
+	struct interval bounds;
+
+	histogram[bucket] = 200;
+	bounds = interval_mean(histogram, 200, 512, 0.95);
+	expect_near(bounds.low, 28 * (200 - band) / 200, 1e-6);
+	expect_near(bounds.high, (30 * (200 - band) + 512 * band) / 200, 1e-6);
+
+	/* Of 20 that are far off the band takes 17.3 for 0, and leaves the rest in `low`; `high` has all. */
+	histogram[bucket] = 180;
+	histogram[FINE_OVERFLOW] = 20;
+	bounds = interval_mean(histogram, 200, 512, 0.95);
+	expect_near(bounds.low, (28 * 180 + 1048576 * (20 - band)) / 200, 1e-6);
+	expect_near(bounds.high, (30 * (180 - band) + 512 * (20 + band)) / 200, 1e-6);
+	bounds = interval_capped_mean(histogram, 200, 512, 0.95);
+	expect_near(bounds.low, (28 * 180 + 512 * (20 - band)) / 200, 1e-6);
+	expect_near(bounds.high, (30 * (180 - band) + 512 * (20 + band)) / 200, 1e-6);
+}
+
+Test(interval, mean_without_bounds)
+{
+	u32 histogram[FINE_BUCKETS] = {[20] = 1};
+	struct interval bounds = interval_mean(histogram, 1, 512, 0.95);
+
+	cr_expect_eq(bounds.low, 0);
+	cr_expect_eq(bounds.high, INFINITY, "the band is wider than all there is");
+	histogram[20] = 0;
+	bounds = interval_mean(histogram, 0, 512, 0.95);
+	cr_expect_eq(bounds.low, 0);
+	cr_expect_eq(bounds.high, INFINITY);
+
+	/* What a full counter did not hold counts as much as any can. */
+	histogram[20] = ~0U;
+	bounds = interval_mean(histogram, 2 * (u64)~0U, 512, 0.95);
+	cr_expect_gt(bounds.high, 256);
+	cr_expect_leq(bounds.low, histogram_fine_lower(20));
+}
+
+Test(interval, ratio_of_bounds)
+{
+	const struct interval now = {200, 300};
+	const struct interval base = {50, 100};
+	const struct interval from_nothing = {0, 100};
+	const struct interval open = {50, INFINITY};
+	struct interval ratio = interval_ratio(&now, &base);
+
+	cr_expect_eq(ratio.low, 2);
+	cr_expect_eq(ratio.high, 6);
+	ratio = interval_ratio(&now, &from_nothing);
+	cr_expect_eq(ratio.low, 2);
+	cr_expect_eq(ratio.high, INFINITY);
+	ratio = interval_ratio(&now, &open);
+	cr_expect_eq(ratio.low, 0);
+	cr_expect_eq(ratio.high, 6);
+	ratio = interval_ratio(&from_nothing, &from_nothing);
+	cr_expect_eq(ratio.low, 0);
+	cr_expect_eq(ratio.high, INFINITY);
+	ratio = interval_ratio(&open, &open);
+	cr_expect_eq(ratio.low, 0);
+	cr_expect_eq(ratio.high, INFINITY);
+}
+
+/* R's library tells of a lack of precision on stdout, which is the daemon's own. */
+Test(interval, nothing_is_printed, .init = cr_redirect_stdout)
+{
+	static const double confidences[] = {0.5, 0.75, 0.95, 0.9999, 0.99995};
+	double sum = 0;
+
+	for (size_t i = 0; i < sizeof(confidences) / sizeof(confidences[0]); i++)
+		for (double n = 1; n < 0x1p40; n = floor(n * 3.3 + 1))
+			for (double share = 1e-9; share < 1; share = share * 1.9 + 1e-3) {
+				double c = confidences[i];
+				u64 k = (u64)(share * n);
+				u64 low, high;
+
+				sum += interval_share((double)k, n, c).low +
+				       interval_share(share * n, n, c).high;
+				sum += interval_rate(k, 3 * k, 9.5 * (double)k, 3, 1, c).low;
+				interval_ranks((u64)n, share, c, &low, &high);
+				cr_assert(low <= high);
+			}
+	cr_expect(isfinite(sum));
+	(void)fflush(stdout);
+	cr_expect_stdout_eq_str("");
+}
+
+/* Within one and a half points of what is promised: three standard deviations of 2,000 draws at 95 %. */
+static void expect_holds(const char *what, double n, struct coverage coverage, double promised)
+{
+	cr_expect_gt(coverage.low, promised - 0.015, "low of %s, n = %g: %g", what, n, coverage.low);
+	cr_expect_gt(coverage.high, promised - 0.015, "high of %s, n = %g: %g", what, n, coverage.high);
+}
+
+Test(interval, bounds_hold_as_often_as_promised)
+{
+	static const u64 ns[] = {20, 300, 3000};
+	static const u64 weights[] = {1009, 10007};
+	struct coverage_settings settings = {.confidence = 0.95, .draws = 2000, .seed = 7};
+	struct law law;
+
+	law_of_memory(&law);
+	for (size_t i = 0; i < sizeof(ns) / sizeof(ns[0]); i++) {
+		double n = (double)ns[i];
+
+		expect_holds("p50", n, coverage_edge(&settings, ns[i], 0.5), 0.95);
+		expect_holds("p99", n, coverage_edge(&settings, ns[i], 0.99), 0.95);
+		expect_holds("p99 of memory", n, coverage_quantile(&settings, &law, ns[i], 0.99), 0.95);
+		expect_holds("mean", n, coverage_mean(&settings, &law, ns[i], 512), 0.95);
+		expect_holds("share", n, coverage_share(&settings, ns[i], 0.03), 0.95);
+		expect_holds("rate", n, coverage_rate(&settings, n, weights, 1), 0.95);
+		expect_holds("rate of two weights", n, coverage_rate(&settings, n, weights, 2), 0.95);
+	}
+}
+
+/* And no more often than they must, where nothing is lost to edges: a bound that always holds says nothing.
+ */
+Test(interval, bounds_are_not_idle)
+{
+	static const u64 weights[] = {10007};
+	struct coverage_settings settings = {.confidence = 0.95, .draws = 2000, .seed = 7};
+	struct coverage edge = coverage_edge(&settings, 3000, 0.9);
+	struct coverage share = coverage_share(&settings, 3000, 0.3);
+	struct coverage rate = coverage_rate(&settings, 3000, weights, 1);
+
+	cr_expect_lt(edge.low, 0.97);
+	cr_expect_lt(edge.high, 0.97);
+	cr_expect_lt(share.low, 0.97);
+	cr_expect_lt(share.high, 0.97);
+	cr_expect_lt(rate.low, 0.97);
+	cr_expect_lt(rate.high, 0.97);
+}

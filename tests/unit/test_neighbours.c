@@ -1,0 +1,551 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <criterion/criterion.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "model/random.h"
+#include "neighbour_world.h"
+#include "policy/pairing.h"
+
+#define BINS 120
+
+static double noise(struct random *random)
+{
+	return (double)random_below(random, 1000) / 1000;
+}
+
+/* Twelve bursts of three bins that come in no rhythm. */
+static bool is_burst(size_t bin)
+{
+	static const size_t begins[] = {3, 9, 19, 24, 38, 45, 51, 66, 70, 83, 97, 110};
+
+	for (size_t i = 0; i < ARRAY_SIZE(begins); i++)
+		if (bin >= begins[i] && bin < begins[i] + 3)
+			return true;
+	return false;
+}
+
+/* A victim, index 0, and five others: of each its noise, and the victim slow in the bursts. */
+#define CGROUPS 6
+struct scene {
+	double traffic[CGROUPS][BINS];
+	double latency[BINS];
+	double error[BINS];
+	struct neighbour_series series[CGROUPS];
+};
+
+static void scene_make(struct scene *scene)
+{
+	struct random random;
+
+	random_seed(&random, 7, 0);
+	for (size_t i = 0; i < BINS; i++) {
+		for (size_t c = 0; c < CGROUPS; c++)
+			scene->traffic[c][i] = 1000 + 100 * noise(&random);
+		scene->latency[i] = (is_burst(i) ? 400 : 200) + 20 * noise(&random);
+		scene->error[i] = 6;
+	}
+	for (size_t c = 0; c < CGROUPS; c++)
+		scene->series[c] = (struct neighbour_series){.traffic = scene->traffic[c]};
+	scene->series[0].latency = scene->latency;
+	scene->series[0].error = scene->error;
+}
+
+/* Makes one burst in the bins where the victim is slow, `lag` before. */
+static void make_culprit(struct scene *scene, size_t cgroup, size_t lag)
+{
+	for (size_t i = 0; i + lag < BINS; i++)
+		if (is_burst(i + lag))
+			scene->traffic[cgroup][i] += 3000;
+}
+
+static void scene_rank(const struct scene *scene, struct neighbours *ret)
+{
+	cr_assert_eq(neighbours_rank(&scene->series[0], scene->series + 1, CGROUPS - 1, BINS, ret), 0);
+}
+
+static const struct neighbour *find(const struct neighbours *found, size_t index)
+{
+	for (size_t i = 0; i < found->n; i++)
+		if (found->list[i].index == index)
+			return &found->list[i];
+	return NULL;
+}
+
+static size_t count_named(const struct neighbours *found)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < found->n; i++)
+		n += found->list[i].named;
+	return n;
+}
+
+static void neighbours_close(const struct neighbours *found)
+{
+	free(found->list);
+}
+
+Test(neighbours, the_one_that_bursts_is_named)
+{
+	_cleanup_(neighbours_close) struct neighbours found;
+	struct scene scene;
+
+	scene_make(&scene);
+	make_culprit(&scene, 3, 0);
+	scene_rank(&scene, &found);
+	cr_expect_eq(found.verdict, NEIGHBOURS_NAMED);
+	cr_expect_eq(found.bins, BINS);
+	cr_assert_eq(found.n, CGROUPS - 1);
+	cr_expect_eq(found.list[0].index, 2);
+	cr_expect(found.list[0].named);
+	cr_expect_eq(count_named(&found), 1);
+	cr_expect_eq(found.list[0].lag, 0);
+	cr_expect_eq(found.list[0].n, BINS);
+	cr_expect_gt(found.list[0].strength, 0.95);
+	cr_expect_geq(found.list[0].needed, NEIGHBOURS_STRENGTH_MIN);
+	/* All bins of the slowest quarter are in the 36 of the bursts, none of the fastest half. */
+	cr_expect(found.list[0].traffic_slow > 4000 && found.list[0].traffic_slow < 4100);
+	cr_expect(found.list[0].traffic_fast > 1000 && found.list[0].traffic_fast < 1100);
+	cr_expect(found.latency_slow > 400 && found.latency_slow < 420);
+	cr_expect(found.latency_fast > 200 && found.latency_fast < 215);
+	for (size_t i = 1; i < found.n; i++)
+		cr_expect_leq(found.list[i].strength, found.list[i - 1].strength);
+}
+
+Test(neighbours, traffic_may_go_ahead)
+{
+	for (size_t lag = 1; lag <= NEIGHBOURS_LAG_MAX; lag++) {
+		_cleanup_(neighbours_close) struct neighbours found;
+		struct scene scene;
+
+		scene_make(&scene);
+		make_culprit(&scene, 5, lag);
+		scene_rank(&scene, &found);
+		cr_expect_eq(found.list[0].index, 4);
+		cr_expect(found.list[0].named);
+		cr_expect_eq(found.list[0].lag, (int)lag);
+		cr_expect_eq(found.list[0].n, BINS - lag);
+		cr_expect_gt(found.list[0].traffic_slow, 4000);
+	}
+}
+
+/* What comes after the latency is not its cause. */
+Test(neighbours, traffic_that_follows_is_none)
+{
+	_cleanup_(neighbours_close) struct neighbours found;
+	struct scene scene;
+
+	scene_make(&scene);
+	for (size_t i = 4; i < BINS; i++)
+		if (is_burst(i - 4))
+			scene.traffic[2][i] += 3000;
+	scene_rank(&scene, &found);
+	cr_expect_eq(found.verdict, NEIGHBOURS_NOBODY);
+	cr_expect_eq(count_named(&found), 0);
+}
+
+Test(neighbours, two_culprits_at_different_times_are_both_named)
+{
+	_cleanup_(neighbours_close) struct neighbours found;
+	struct scene scene;
+
+	scene_make(&scene);
+	for (size_t i = 0; i < BINS; i++)
+		if (is_burst(i))
+			scene.traffic[i / 10 % 2 ? 1 : 4][i] += 3000;
+	scene_rank(&scene, &found);
+	cr_expect_eq(found.verdict, NEIGHBOURS_NAMED);
+	cr_expect_eq(count_named(&found), 2);
+	cr_expect(find(&found, 0)->named && find(&found, 3)->named);
+}
+
+/* Load that comes to all at once is no one's. */
+Test(neighbours, what_all_do_names_nobody)
+{
+	_cleanup_(neighbours_close) struct neighbours found;
+	struct scene scene;
+
+	scene_make(&scene);
+	for (size_t c = 1; c < CGROUPS; c++)
+		make_culprit(&scene, c, 0);
+	scene_rank(&scene, &found);
+	cr_expect_eq(found.verdict, NEIGHBOURS_NOBODY);
+	cr_expect_eq(count_named(&found), 0);
+}
+
+Test(neighbours, its_own_bursts_are_its_own)
+{
+	_cleanup_(neighbours_close) struct neighbours found;
+	struct scene scene;
+
+	scene_make(&scene);
+	make_culprit(&scene, 0, 0);
+	scene_rank(&scene, &found);
+	cr_expect_eq(found.verdict, NEIGHBOURS_SELF);
+	cr_expect_gt(found.self_strength, 0.95);
+	cr_expect_eq(count_named(&found), 0);
+	cr_expect_eq(found.n, CGROUPS - 1, "shown nevertheless");
+}
+
+/* Another one that bursts with it, less sharply, is not named for it. */
+Test(neighbours, who_follows_the_victim_is_not_named)
+{
+	_cleanup_(neighbours_close) struct neighbours found;
+	struct scene scene;
+	struct random random;
+
+	random_seed(&random, 3, 0);
+	scene_make(&scene);
+	make_culprit(&scene, 0, 0);
+	for (size_t i = 0; i < BINS; i++)
+		scene.traffic[2][i] += is_burst(i) ? 2000 * noise(&random) : 0;
+	scene_rank(&scene, &found);
+	cr_expect_eq(found.verdict, NEIGHBOURS_SELF);
+	cr_expect_eq(count_named(&found), 0);
+}
+
+/* A victim that waits does less: that must not clear the culprit. */
+Test(neighbours, a_victim_whose_traffic_falls_is_not_its_own_cause)
+{
+	_cleanup_(neighbours_close) struct neighbours found;
+	struct scene scene;
+
+	scene_make(&scene);
+	make_culprit(&scene, 3, 0);
+	for (size_t c = 0; c < CGROUPS; c++)
+		for (size_t i = 0; c != 3 && i < BINS; i++)
+			scene.traffic[c][i] *= is_burst(i) ? 0.5 : 1;
+	scene_rank(&scene, &found);
+	cr_expect_eq(found.verdict, NEIGHBOURS_NAMED);
+	cr_expect_eq(count_named(&found), 1);
+	cr_expect(find(&found, 2)->named);
+	cr_expect_lt(found.self_strength, 0);
+}
+
+Test(neighbours, too_few_bins_are_thin)
+{
+	struct neighbours found;
+	struct scene scene;
+
+	scene_make(&scene);
+	make_culprit(&scene, 3, 0);
+	for (size_t i = NEIGHBOURS_BINS_MIN - 1; i < BINS; i++)
+		scene.latency[i] = NAN;
+	scene_rank(&scene, &found);
+	cr_expect_eq(found.verdict, NEIGHBOURS_THIN);
+	cr_expect_eq(found.bins, NEIGHBOURS_BINS_MIN - 1);
+	cr_expect_eq(found.n, 0);
+	cr_expect_null(found.list);
+	cr_assert_eq(neighbours_rank(&scene.series[0], scene.series + 1, CGROUPS - 1, 0, &found), 0);
+	cr_expect_eq(found.verdict, NEIGHBOURS_THIN);
+}
+
+/* A single episode, however well it agrees, is one coincidence. */
+Test(neighbours, one_episode_is_no_evidence)
+{
+	_cleanup_(neighbours_close) struct neighbours found;
+	struct scene scene;
+
+	scene_make(&scene);
+	for (size_t i = 0; i < BINS; i++) {
+		bool late = i >= BINS / 2;
+
+		scene.latency[i] = (late ? 400 : 200) + (double)(i % 7);
+		scene.traffic[3][i] += late ? 3000 : 0;
+	}
+	scene_rank(&scene, &found);
+	cr_expect_eq(found.verdict, NEIGHBOURS_NOBODY);
+	cr_expect_eq(found.list[0].index, 2);
+	cr_expect_gt(found.list[0].strength, 0.9);
+	cr_expect_geq(found.list[0].needed, found.list[0].strength);
+}
+
+Test(neighbours, a_latency_that_hardly_moves_is_steady)
+{
+	struct neighbours found;
+	struct scene scene;
+
+	scene_make(&scene);
+	make_culprit(&scene, 3, 0);
+	for (size_t i = 0; i < BINS; i++)
+		scene.latency[i] = is_burst(i) ? 215 : 200;
+	scene_rank(&scene, &found);
+	cr_expect_eq(found.verdict, NEIGHBOURS_STEADY);
+	cr_expect_eq(found.n, 0);
+	for (size_t i = 0; i < BINS; i++)
+		scene.latency[i] = 200;
+	scene_rank(&scene, &found);
+	cr_expect_eq(found.verdict, NEIGHBOURS_STEADY);
+	cr_expect_eq(found.latency_slow, 200);
+	cr_expect_eq(found.latency_fast, 200);
+}
+
+/* By as much as its samples' own scatter makes it move. */
+Test(neighbours, a_latency_within_its_noise_is_steady)
+{
+	_cleanup_(neighbours_close) struct neighbours found = {0};
+	struct scene scene;
+
+	scene_make(&scene);
+	make_culprit(&scene, 3, 0);
+	for (size_t i = 0; i < BINS; i++)
+		scene.error[i] = 90;
+	scene_rank(&scene, &found);
+	cr_expect_eq(found.verdict, NEIGHBOURS_STEADY);
+	/* Where it is not known, as of a series without errors, it is taken for none. */
+	scene.series[0].error = NULL;
+	scene_rank(&scene, &found);
+	cr_expect_eq(found.verdict, NEIGHBOURS_NAMED);
+}
+
+/* A few wild bins, of either side, neither hide a culprit nor make one. */
+Test(neighbours, wild_bins_do_not_decide)
+{
+	_cleanup_(neighbours_close) struct neighbours hidden = {0}, made = {0};
+	struct scene scene;
+
+	scene_make(&scene);
+	make_culprit(&scene, 3, 0);
+	scene.latency[32] = 1e6;
+	scene.traffic[3][60] = 1e5;
+	scene_rank(&scene, &hidden);
+	cr_expect_eq(hidden.verdict, NEIGHBOURS_NAMED);
+	cr_expect_eq(hidden.list[0].index, 2);
+
+	scene_make(&scene);
+	scene.latency[32] = scene.latency[80] = 1e6;
+	scene.traffic[3][32] = scene.traffic[3][80] = 1e5;
+	scene_rank(&scene, &made);
+	cr_expect_eq(made.verdict, NEIGHBOURS_NOBODY);
+}
+
+/* Traffic so small beside everyone's can't slow anybody. */
+Test(neighbours, a_rise_that_hardly_counts_names_nobody)
+{
+	_cleanup_(neighbours_close) struct neighbours found;
+	struct scene scene;
+
+	scene_make(&scene);
+	for (size_t i = 0; i < BINS; i++)
+		scene.traffic[3][i] = is_burst(i) ? 20 : 1;
+	scene_rank(&scene, &found);
+	cr_expect_eq(found.list[0].index, 2);
+	cr_expect_gt(found.list[0].strength, found.list[0].needed);
+	cr_expect_not(found.list[0].named);
+	cr_expect_eq(found.verdict, NEIGHBOURS_NOBODY);
+}
+
+Test(neighbours, who_cannot_be_judged_is_not_in_the_list)
+{
+	_cleanup_(neighbours_close) struct neighbours found;
+	struct scene scene;
+
+	scene_make(&scene);
+	make_culprit(&scene, 3, 0);
+	for (size_t i = 0; i < BINS; i++) {
+		scene.traffic[1][i] = 500;                      /* constant */
+		scene.traffic[2][i] = is_burst(i) ? NAN : 1000; /* then constant */
+		scene.traffic[4][i] = i < 20 ? scene.traffic[4][i] : NAN;
+		if (i % 10 == 0)
+			scene.traffic[5][i] = NAN;
+	}
+	scene_rank(&scene, &found);
+	cr_expect_eq(found.n, 2);
+	cr_expect(find(&found, 2)->named);
+	cr_expect_not_null(find(&found, 4));
+	cr_expect(find(&found, 4)->n >= BINS - 14 && find(&found, 4)->n <= BINS - 12);
+}
+
+Test(neighbours, gaps_in_the_latency_are_left_out)
+{
+	_cleanup_(neighbours_close) struct neighbours found;
+	struct scene scene;
+
+	scene_make(&scene);
+	make_culprit(&scene, 3, 0);
+	for (size_t i = 0; i < BINS; i += 3)
+		scene.latency[i] = NAN;
+	scene_rank(&scene, &found);
+	cr_expect_eq(found.bins, BINS - BINS / 3);
+	cr_expect_eq(found.list[0].index, 2);
+	cr_expect_eq(found.list[0].n, BINS - BINS / 3);
+	cr_expect(found.list[0].named);
+}
+
+/* Equal ones stand in the order they were given in; the order changes nothing else. */
+Test(neighbours, ties_and_order)
+{
+	_cleanup_(neighbours_close) struct neighbours found = {0}, turned = {0};
+	struct neighbour_series reverse[CGROUPS - 1];
+	struct scene scene;
+
+	scene_make(&scene);
+	make_culprit(&scene, 3, 0);
+	memcpy(scene.traffic[5], scene.traffic[1], sizeof(scene.traffic[1]));
+	scene_rank(&scene, &found);
+	cr_assert_eq(found.n, CGROUPS - 1);
+	cr_expect_eq(find(&found, 4), find(&found, 0) + 1);
+	cr_expect_eq(find(&found, 4)->strength, find(&found, 0)->strength);
+
+	for (size_t i = 0; i < CGROUPS - 1; i++)
+		reverse[i] = scene.series[CGROUPS - 1 - i];
+	cr_assert_eq(neighbours_rank(&scene.series[0], reverse, CGROUPS - 1, BINS, &turned), 0);
+	cr_expect_eq(turned.verdict, found.verdict);
+	for (size_t i = 0; i < CGROUPS - 1; i++) {
+		const struct neighbour *here = find(&found, i), *there = find(&turned, CGROUPS - 2 - i);
+
+		cr_expect_float_eq(here->strength, there->strength, 1e-9);
+		cr_expect_float_eq(here->needed, there->needed, 1e-9);
+		cr_expect_eq(here->named, there->named);
+	}
+}
+
+Test(neighbours, without_candidates)
+{
+	_cleanup_(neighbours_close) struct neighbours found = {0};
+	struct scene scene;
+
+	scene_make(&scene);
+	cr_assert_eq(neighbours_rank(&scene.series[0], NULL, 0, BINS, &found), 0);
+	cr_expect_eq(found.verdict, NEIGHBOURS_NOBODY);
+	cr_expect_eq(found.n, 0);
+	free(found.list);
+	make_culprit(&scene, 0, 0);
+	cr_assert_eq(neighbours_rank(&scene.series[0], NULL, 0, BINS, &found), 0);
+	cr_expect_eq(found.verdict, NEIGHBOURS_SELF);
+}
+
+/* Lines, and what is drawn in, by hand: 20 values of 0 to 19 lose one at either end. */
+Test(neighbours, prepared_series)
+{
+	double line[20], steps[20], ret[20], sum = 0, squares = 0;
+
+	for (size_t i = 0; i < 20; i++) {
+		line[i] = 5 + 2 * (double)i;
+		steps[i] = i % 2 ? 3 : 1;
+	}
+	cr_expect_eq(pairing_prepare(steps, 20, ret), 1);
+	for (size_t i = 0; i < 20; i++) {
+		sum += ret[i];
+		squares += ret[i] * ret[i];
+	}
+	cr_expect_float_eq(sum, 0, 1e-9);
+	cr_expect_float_eq(squares / 20, 1, 1e-9);
+	/* Its own ends alone are left of a line. */
+	cr_expect_eq(pairing_prepare(line, 20, ret), 1);
+	cr_expect_float_eq(ret[9] + ret[10], 0, 1e-9);
+	for (size_t i = 0; i < 20; i++)
+		line[i] = i == 7 ? 100 : 5;
+	cr_expect_eq(pairing_prepare(line, 20, ret), 0);
+	for (size_t i = 0; i < 20; i++)
+		line[i] = NAN;
+	cr_expect_eq(pairing_prepare(line, 20, ret), 0);
+}
+
+/*
+ * Partial correlations by the textbook's formula: with r(latency, traffic) = 0.6, r(latency, own) = 0.5 and
+ * r(own, traffic) = 0.4 it is (0.6 - 0.5 x 0.4) / sqrt((1 - 0.25) (1 - 0.16)) = 0.50395.
+ */
+Test(neighbours, what_is_the_victims_own_is_taken_out)
+{
+	/* Orthonormal columns, mixed. */
+	static const double base[3][8] = {
+		{1, -1, 1, -1, 1, -1, 1, -1}, {1, 1, -1, -1, 1, 1, -1, -1}, {1, 1, 1, 1, -1, -1, -1, -1}};
+	const double rest = 0.4 / sqrt(0.75); /* (0.6 - 0.5 x 0.4) / sqrt(1 - 0.25) */
+	double own[8], latency[8], traffic[8];
+	struct pairing pairing = {.n = 8, .latency = latency, .traffic = traffic};
+	size_t n;
+
+	for (size_t i = 0; i < 8; i++) {
+		own[i] = base[0][i];
+		latency[i] = 0.5 * base[0][i] + sqrt(0.75) * base[1][i];
+		traffic[i] = 0.4 * base[0][i] + rest * base[1][i] + sqrt(1 - 0.16 - rest * rest) * base[2][i];
+	}
+	cr_expect_float_eq(pairing_strength(&pairing, 0, 0, &n), 0.6, 1e-9);
+	cr_expect_eq(n, 8);
+	pairing.own = own;
+	cr_expect_float_eq(pairing_strength(&pairing, 0, 0, NULL), 0.50395, 1e-5);
+	/* As the rest of the traffic it would be the same. */
+	pairing.own = NULL;
+	pairing.rest = own;
+	cr_expect_float_eq(pairing_strength(&pairing, 0, 0, NULL), 0.50395, 1e-5);
+	/* What falls with the latency is left in. */
+	for (size_t i = 0; i < 8; i++)
+		own[i] = -own[i];
+	cr_expect_float_eq(pairing_strength(&pairing, 0, 0, NULL), 0.6, 1e-9);
+}
+
+/* Of white noise the bins are all independent: tanh(z / sqrt(n - 4)), z of 0.01 / 3 being 2.713. */
+Test(neighbours, what_chance_reaches)
+{
+	double latency[400], traffic[400];
+	struct pairing pairing = {.n = 400, .latency = latency, .traffic = traffic};
+	double white, slow;
+
+	for (size_t i = 0; i < 400; i++) {
+		/* Their autocorrelations never agree in sign. */
+		latency[i] = i % 2 ? 1 : -1;
+		traffic[i] = i / 4 % 2 ? 1 : -1;
+	}
+	white = pairing_chance(&pairing, 400, 0.01, 3);
+	cr_expect_float_eq(white, tanh(2.713 / sqrt(396)), 1e-3);
+	for (size_t i = 0; i < 400; i++)
+		latency[i] = traffic[i];
+	slow = pairing_chance(&pairing, 400, 0.01, 3);
+	cr_expect_gt(slow, 2 * white, "what repeats itself proves less");
+	cr_expect_eq(pairing_chance(&pairing, 4, 0.01, 3), 1);
+}
+
+#define SEEDS 40
+
+/* Of SEEDS worlds of a story: in how many the culprit is first, and named, and somebody else is. */
+static void tell(const struct neighbour_loads *loads, enum neighbour_story story, unsigned *ret_first,
+		 unsigned *ret_named, unsigned *ret_innocent, unsigned *ret_verdicts)
+{
+	*ret_first = *ret_named = *ret_innocent = 0;
+	for (unsigned seed = 1; seed <= SEEDS; seed++) {
+		_cleanup_(neighbours_close) struct neighbours found;
+		struct neighbour_world world;
+		bool innocent = false;
+
+		neighbour_world_make(loads, story, seed, &world);
+		cr_assert_eq(neighbours_rank(&world.series[0], world.series + 1, NEIGHBOUR_WORLD_CGROUPS - 1,
+					     NEIGHBOUR_WORLD_BINS, &found),
+			     0);
+		ret_verdicts[found.verdict]++;
+		for (size_t i = 0; i < found.n; i++) {
+			bool culprit = found.list[i].index + 1 == world.culprit;
+
+			*ret_first += culprit && i == 0;
+			*ret_named += culprit && found.list[i].named;
+			innocent = innocent || (!culprit && found.list[i].named);
+		}
+		*ret_innocent += innocent;
+	}
+}
+
+/* The rates over more worlds are what `make bench-neighbours` prints. */
+Test(neighbours, worlds, .timeout = 60)
+{
+	_cleanup_(neighbour_loads_free) struct neighbour_loads *loads = NULL;
+
+	cr_assert_eq(neighbour_loads_new(&loads), 0);
+	for (unsigned story = 0; story < STORY_COUNT; story++) {
+		const char *text = neighbour_story_texts[story];
+		unsigned verdicts[NEIGHBOURS_STEADY + 1] = {0};
+		unsigned first, named, innocent;
+
+		tell(loads, story, &first, &named, &innocent, verdicts);
+		cr_expect_leq(innocent, SEEDS / 20, "%s: %u", text, innocent);
+		if (neighbour_story_has_culprit(story)) {
+			cr_expect_geq(first, SEEDS - SEEDS / 10, "%s: %u", text, first);
+			cr_expect_geq(named, SEEDS - SEEDS / 10, "%s: %u", text, named);
+		}
+		if (story == STORY_OWN || story == STORY_FOLLOWED)
+			cr_expect_geq(verdicts[NEIGHBOURS_SELF], SEEDS - SEEDS / 10, "%s", text);
+		if (story == STORY_STEADY)
+			cr_expect_geq(verdicts[NEIGHBOURS_STEADY], SEEDS - SEEDS / 10, "%s", text);
+	}
+}

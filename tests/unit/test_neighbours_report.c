@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: GPL-2.0
+/* From what an engine holds to a report: who is a candidate, and whose figures are taken. */
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "neighbours_report.h"
+#include "pebsd/data_source.h"
+#include "pebsd/histogram.h"
+#include "tree.h"
+
+#define SECOND NSEC_PER_SEC
+#define BINS   100
+
+/* The books of an engine that sampled loads on two PMUs and stores, and trees in the place of the kernel's.
+ */
+struct desk {
+	char *tree; /* cgroups below cgroup/, sysfs below sys/ */
+	char *sysfs;
+	int cgroups;
+	struct ledger *ledger;
+	struct window *window;
+	struct snapshot head;
+};
+
+static void desk_open(struct desk *desk)
+{
+	const struct timespec start = {.tv_sec = 1000};
+
+	*desk = (struct desk){.tree = tree_new(),
+			      .head = {.n_events = 3,
+				       .interval_seconds = 1,
+				       .events = {[0] = {.key = "stores", .event.role = EVENT_STORES},
+						  [1] = {.key = "loads:cpu_core"},
+						  [2] = {.key = "loads:cpu_atom"}}}};
+	for (size_t i = 0; i < 3; i++) {
+		struct event *event = &desk->head.events[i].event;
+
+		event->role = i == 0 ? EVENT_STORES : EVENT_LOADS;
+		event->settings.has_latency = event->settings.has_source = 1;
+	}
+	cr_assert_eq(ledger_new(&desk->ledger), 0);
+	cr_assert_eq(window_new(16 << 20, 600 * SECOND, 0, &start, &desk->window), 0);
+	tree_write(desk->tree, "sys/devices/system/node/node0/cpulist", "0-3\n");
+	tree_write(desk->tree, "sys/devices/system/node/node1/cpulist", "4-7\n");
+	tree_write(desk->tree, "cgroup/cpuset.cpus.effective", "0-7\n");
+	cr_assert_geq(asprintf(&desk->sysfs, "%s/sys", desk->tree), 0);
+}
+
+static void desk_close(const struct desk *desk)
+{
+	if (desk->cgroups > 0)
+		(void)close(desk->cgroups);
+	free(desk->sysfs);
+	ledger_free(desk->ledger);
+	window_free(desk->window);
+	tree_remove(desk->tree);
+}
+
+static u32 number_of(const struct desk *desk, const char *path)
+{
+	struct ledger_entry *entry;
+
+	cr_assert_eq(ledger_get(desk->ledger, path, &entry), 0);
+	return entry->number;
+}
+
+static void put(const struct desk *desk, const char *path, unsigned event, enum source source, u64 n,
+		u32 cycles)
+{
+	struct figures figures = {0};
+
+	figures.samples[source] = n;
+	figures.weight[source] = 1000 * n;
+	figures.latency_sum[source] = n * cycles;
+	figures.latency[histogram_fine_index(cycles)] = n;
+	window_put(desk->window, number_of(desk, path), event, &figures);
+}
+
+static bool is_burst(size_t bin)
+{
+	static const size_t begins[] = {3, 9, 19, 24, 38, 45, 51, 66, 70, 83, 92};
+
+	for (size_t i = 0; i < ARRAY_SIZE(begins); i++)
+		if (bin >= begins[i] && bin < begins[i] + 3)
+			return true;
+	return false;
+}
+
+/* Some variation that has nothing to do with the bursts. */
+static u64 some(size_t bin, size_t who)
+{
+	return 20 + (bin * 7 + who * 13 + bin * bin * (who + 3)) % 11;
+}
+
+/* `bursting` is busy when the victim is slow; the rest are not. A collection of 5 s each. */
+static void fill(const struct desk *desk, const char *victim, const char *bursting,
+		 const char *const others[])
+{
+	for (size_t bin = 0; bin < BINS; bin++) {
+		u64 now_ns = (bin + 1) * 5 * SECOND;
+
+		window_begin(desk->window, now_ns, &(struct timespec){.tv_sec = (time_t)(1000 + 5 * bin)});
+		put(desk, victim, 1, SOURCE_L1, 100, 10);
+		put(desk, victim, 2, SOURCE_LOCAL_DRAM, some(bin, 0), 200);
+		put(desk, victim, 1, SOURCE_LOCAL_DRAM, some(bin, 1),
+		    (is_burst(bin) ? 2000 : 200) + (u32)some(bin, 5));
+		if (bursting)
+			put(desk, bursting, 1, SOURCE_L3, is_burst(bin) ? 200 + some(bin, 2) : some(bin, 2),
+			    80);
+		for (size_t i = 0; others[i]; i++)
+			put(desk, others[i], 1 + i % 2, SOURCE_REMOTE_DRAM, some(bin, 3 + i), 300);
+		put(desk, "/storing", 0, SOURCE_L3, is_burst(bin) ? 900 : 1, 300);
+		cr_assert_eq(window_end(desk->window), 0);
+	}
+}
+
+static int make(struct desk *desk, const char *path, bool with_cgroups, struct neighbours_report **ret)
+{
+	struct neighbours_sources sources = {
+		.window = desk->window,
+		.victim = ledger_find(desk->ledger, path),
+		.head = &desk->head,
+	};
+
+	cr_assert_not_null(sources.victim);
+	sources.entries = ledger_entries(desk->ledger, &sources.n_entries);
+	if (with_cgroups && !desk->cgroups) {
+		_cleanup_free_ char *cgroups = NULL;
+
+		cr_assert_geq(asprintf(&cgroups, "%s/cgroup", desk->tree), 0);
+		desk->cgroups = open(cgroups, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		cr_assert_gt(desk->cgroups, 0);
+	}
+	return neighbours_report_make(&sources, with_cgroups ? desk->cgroups : -1, desk->sysfs, ret);
+}
+
+static bool is_candidate(const struct neighbours_report *report, const char *path)
+{
+	for (size_t i = 0; i < report->n_cgroups; i++)
+		if (strcmp(report->cgroups[i], path) == 0)
+			return true;
+	return false;
+}
+
+Test(neighbours_report, the_culprit_is_named)
+{
+	static const char *const others[] = {"/b", "/c", "/d", NULL};
+	_cleanup_(neighbours_report_freep) struct neighbours_report *report = NULL;
+	_cleanup_(desk_close) struct desk desk;
+	const struct neighbour *first;
+
+	desk_open(&desk);
+	fill(&desk, "/victim", "/a", others);
+	cr_assert_eq(make(&desk, "/victim", true, &report), 0);
+	cr_expect_str_eq(report->event, "loads:cpu_core");
+	cr_expect_float_eq(report->bin_seconds, 5, 1e-9);
+	cr_expect_float_eq(report->covered_seconds, 500, 1e-9);
+	cr_expect(report->nodes_known);
+	cr_expect_eq(report->apart, 0);
+	cr_expect_eq(report->beyond, 0);
+	cr_expect_eq(report->n_cgroups, 4, "not who stores, nor the victim");
+	cr_expect_eq(report->ranking.verdict, NEIGHBOURS_NAMED);
+	cr_expect_eq(report->ranking.bins, BINS);
+	first = &report->ranking.list[0];
+	cr_expect_str_eq(report->cgroups[first->index], "/a");
+	cr_expect(first->named);
+	cr_expect(first->traffic_slow > 40000 && first->traffic_slow < 46500, "%g", first->traffic_slow);
+	cr_expect(first->traffic_fast > 4000 && first->traffic_fast < 6500, "%g", first->traffic_fast);
+}
+
+/* Who can't run on the victim's nodes is left out, by its own CPUs or those above. */
+Test(neighbours_report, cgroups_of_other_nodes_are_apart)
+{
+	static const char *const others[] = {"/b", "/far/c", "/wide", NULL};
+	_cleanup_(neighbours_report_freep) struct neighbours_report *report = NULL, *replayed = NULL;
+	_cleanup_(desk_close) struct desk desk;
+
+	desk_open(&desk);
+	tree_write(desk.tree, "cgroup/victim/cpuset.cpus.effective", "1\n");
+	tree_write(desk.tree, "cgroup/a/cpuset.cpus.effective", "4-5\n");
+	tree_write(desk.tree, "cgroup/b/cpuset.cpus.effective", "3\n");
+	tree_write(desk.tree, "cgroup/far/cpuset.cpus.effective", "6\n");
+	tree_write(desk.tree, "cgroup/wide/cpuset.cpus.effective", "2-6\n");
+	fill(&desk, "/victim", "/a", others);
+	cr_assert_eq(make(&desk, "/victim", true, &report), 0);
+	cr_expect(report->nodes_known);
+	cr_expect_eq(report->apart, 2);
+	cr_expect_eq(report->n_cgroups, 2);
+	cr_expect(is_candidate(report, "/b") && is_candidate(report, "/wide"));
+	cr_expect_eq(report->ranking.verdict, NEIGHBOURS_NOBODY);
+
+	/* Paths of another machine have no CPUs here. */
+	cr_assert_eq(make(&desk, "/victim", false, &replayed), 0);
+	cr_expect_not(replayed->nodes_known);
+	cr_expect_eq(replayed->apart, 0);
+	cr_expect_eq(replayed->n_cgroups, 4);
+	cr_expect_eq(replayed->ranking.verdict, NEIGHBOURS_NAMED);
+}
+
+Test(neighbours_report, without_a_cpuset_controller_all_are_candidates)
+{
+	static const char *const others[] = {"/b", NULL};
+	_cleanup_(neighbours_report_freep) struct neighbours_report *report = NULL;
+	_cleanup_(desk_close) struct desk desk;
+	char file[4096];
+
+	desk_open(&desk);
+	(void)snprintf(file, sizeof(file), "%s/cgroup/cpuset.cpus.effective", desk.tree);
+	cr_assert_eq(remove(file), 0);
+	fill(&desk, "/victim", "/a", others);
+	cr_assert_eq(make(&desk, "/victim", true, &report), 0);
+	cr_expect_not(report->nodes_known);
+	cr_expect_eq(report->n_cgroups, 2);
+}
+
+/* What runs below the victim is the victim, and what holds it is nobody. */
+Test(neighbours_report, above_and_below_are_no_neighbours)
+{
+	static const char *const others[] = {"/", "/s", "/s/victim2", "/s/v", NULL};
+	_cleanup_(neighbours_report_freep) struct neighbours_report *report = NULL, *sibling = NULL;
+	_cleanup_(desk_close) struct desk desk;
+
+	desk_open(&desk);
+	fill(&desk, "/s/victim", "/s/victim/worker", others);
+	cr_assert_eq(make(&desk, "/s/victim", true, &report), 0);
+	cr_expect_eq(report->n_cgroups, 2);
+	cr_expect(is_candidate(report, "/s/victim2") && is_candidate(report, "/s/v"));
+	cr_expect_eq(report->ranking.verdict, NEIGHBOURS_SELF);
+	cr_expect_gt(report->ranking.self_strength, 0.9);
+
+	cr_assert_eq(make(&desk, "/s/v", true, &sibling), 0);
+	cr_expect(is_candidate(sibling, "/s/victim") && is_candidate(sibling, "/s/victim/worker"));
+	cr_expect_not(is_candidate(sibling, "/"));
+	cr_expect_not(is_candidate(sibling, "/s"));
+}
+
+Test(neighbours_report, the_ones_with_most_traffic_are_judged)
+{
+	static const char *const none[] = {NULL};
+	_cleanup_(neighbours_report_freep) struct neighbours_report *report = NULL;
+	_cleanup_(desk_close) struct desk desk;
+	char path[32];
+
+	desk_open(&desk);
+	fill(&desk, "/victim", "/a", none);
+	window_begin(desk.window, (BINS + 1ULL) * 5 * SECOND, &(struct timespec){.tv_sec = 1000 + 5 * BINS});
+	for (unsigned i = 0; i < 300; i++) {
+		(void)snprintf(path, sizeof(path), "/crowd-%03u", i);
+		put(&desk, path, 1, SOURCE_L3, 10000 + i, 80);
+	}
+	cr_assert_eq(window_end(desk.window), 0);
+	cr_assert_eq(make(&desk, "/victim", true, &report), 0);
+	cr_expect_eq(report->n_cgroups, NEIGHBOURS_REPORT_MAX);
+	cr_expect_eq(report->beyond, 301 - NEIGHBOURS_REPORT_MAX);
+	cr_expect_str_eq(report->cgroups[0], "/crowd-299");
+	cr_expect_not(is_candidate(report, "/a"));
+}
+
+Test(neighbours_report, what_it_needs)
+{
+	static const char *const none[] = {NULL};
+	_cleanup_(neighbours_report_freep) struct neighbours_report *thin = NULL, *none_known = NULL;
+	_cleanup_(desk_close) struct desk desk;
+
+	desk_open(&desk);
+	(void)number_of(&desk, "/victim");
+	cr_expect_eq(make(&desk, "/victim", true, &thin), -ENODATA, "no collection");
+	fill(&desk, "/victim", "/a", none);
+	/* One that was sampled, and never its loads. */
+	cr_assert_eq(make(&desk, "/storing", true, &thin), 0);
+	cr_expect_eq(thin->ranking.verdict, NEIGHBOURS_THIN);
+	cr_expect_eq(thin->ranking.bins, 0);
+	desk.head.events[1].event.settings.has_source = 0;
+	desk.head.events[2].event.settings.has_latency = 0;
+	cr_expect_eq(make(&desk, "/victim", true, &none_known), -ENODATA, "no event has both");
+}
