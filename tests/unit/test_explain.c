@@ -57,6 +57,7 @@ Test(explain, an_inactive_quantile)
 	struct alert alert = example_measured(SLOW_DB, "/db", 832, 870.04, 1024);
 
 	alert.since = (struct timespec){.tv_sec = SIX};
+	alert.estimate.past_threshold = 18;
 	expect_all(&alert,
 		   (const char *const[]){
 			   "p99 is 870 cycles, from 2,000 latencies in 30s",
@@ -65,7 +66,8 @@ Test(explain, an_inactive_quantile)
 			   "when it is proven to be not above 704 cycles",
 			   "asked for were 900 cycles; a quantile is judged at the nearest edge of a bucket, "
 			   "896 cycles",
-			   "a breach is proven when at least 29 of 2,000 latencies are above 896 cycles",
+			   "a breach is proven when at least 29 of 2,000 latencies are above 896 cycles; 18 "
+			   "are",
 			   NULL});
 }
 
@@ -85,8 +87,9 @@ Test(explain, a_pending_share)
 			"for "
 			"1.5s, and clears when it is proven to be at most 3 % of the samples",
 			"a breach is proven when at least 124 of 2,000 samples are remote_dram; 140 are",
-			"a breach has been proven for 1s of the 1.5s that it takes to fire: 500ms more, at "
-			"each collection that can be judged",
+			"a breach has been proven for 1s of the 1.5s that it takes to fire: 500ms more, "
+			"while "
+			"its value stays past the threshold",
 			"it is a dry run: its state is kept and shown, and nothing is started", NULL});
 }
 
@@ -181,7 +184,7 @@ Test(explain, too_few_for_any_verdict)
 		"so few latencies, 298, do not prove it clear, whatever they are: it takes at least 299");
 	alert.estimate.samples = 299;
 	expect_sentence(&alert, "it is proven clear",
-			"it is proven clear when at most 0 of 299 latencies are above 704 cycles");
+			"it is proven clear when at most 0 of 299 latencies are above 704 cycles; 0 are");
 	alert = example_measured(REMOTE, "/db", 0, 0.5, INFINITY);
 	alert.estimate.samples = 1;
 	expect_sentence(&alert, "so few samples,",
