@@ -231,6 +231,8 @@ static void tell_end(struct policy *policy, struct ended *ended, struct transiti
 /* In order, and numbered in it. There is room for all of them. */
 static void make_transitions(struct policy *policy)
 {
+	if (!policy->n_changes)
+		return;
 	qsort_r(policy->changes, policy->n_changes, sizeof(*policy->changes), compare_changes, policy);
 	for (size_t i = 0; i < policy->n_changes; i++) {
 		struct change *change = &policy->changes[i];
