@@ -54,9 +54,9 @@ struct decision {
 struct finding {
 	enum unknown_reason unknown;
 	enum verdict verdict; /* where it is known */
-	bool leaning;         /* of VERDICT_BETWEEN: the value is past the threshold, which is no proof */
 	u64 now_ns;           /* growing */
 	u64 elapsed_ns;       /* since the collection before */
+	bool leaning;         /* of VERDICT_BETWEEN: the value is past the threshold, which is no proof */
 };
 
 /*

@@ -231,9 +231,9 @@ static void tell_end(struct policy *policy, struct ended *ended, struct transiti
 /* In order, and numbered in it. There is room for all of them. */
 static void make_transitions(struct policy *policy)
 {
-	if (policy->n_changes)
-		qsort_r(policy->changes, policy->n_changes, sizeof(*policy->changes), compare_changes,
-			policy);
+	if (!policy->n_changes)
+		return;
+	qsort_r(policy->changes, policy->n_changes, sizeof(*policy->changes), compare_changes, policy);
 	for (size_t i = 0; i < policy->n_changes; i++) {
 		struct change *change = &policy->changes[i];
 		struct transition *transition = &policy->transitions[i];
