@@ -254,11 +254,19 @@ test-hardware: ## pebsd against perf mem on this machine's PEBS or IBS (needs ro
 	@CHASE=$(abspath $(OUT)/tests/hardware/chase) REPORT=$(abspath $(BUILD)/hardware-report.txt) $(RUN_TESTS) -s -t 1800 \
 		-p tests/hardware/run.sh
 
+benches: $(BENCHES)
+
+bench-alarms: ## how often rules fire without a cause, and find a step, over simulated weeks (some 20 minutes)
+	+@$(PARALLEL) $(OUT)/tests/bench/policy_figures
+	@$(OUT)/tests/bench/policy_figures
+
+bench-coverage: ## how often the bounds of each metric hold (some minutes)
+	+@$(PARALLEL) $(OUT)/tests/bench/coverage
+	@$(OUT)/tests/bench/coverage
+
 bench-neighbours: ## how often the right neighbour is named, and a wrong one
 	+@$(PARALLEL) $(OUT)/tests/bench/neighbours_rates
 	@$(OUT)/tests/bench/neighbours_rates
-
-benches: $(BENCHES)
 
 bench-policy: ## what a collection of 10,000 cgroups costs under 50 rules
 	+@$(PARALLEL) $(OUT)/tests/bench/policy_tick
@@ -270,11 +278,6 @@ fuzz: ## each fuzzer for FUZZ_SECONDS=20
 
 run-fuzzers:
 	@$(RUN_TESTS) -t $$(($(FUZZ_SECONDS) + 60)) -c $(FUZZERS:%='tests/tools/fuzz.sh % $(FUZZ_SECONDS)')
-
-bench-coverage: ## how often the bounds of each metric hold, by 10,000 draws (some minutes)
-	+@$(PARALLEL) $(OUT)/tests/bench/coverage
-	@$(OUT)/tests/bench/coverage
-.PHONY: bench-coverage
 
 SOURCES = $(wildcard bpf/*.[ch] daemon/*.[ch] daemon/*/*.[ch] daemon/*/*/*.[ch] include/pebsd/*.h tests/*/*.[ch] \
 	tests/guest/module/*.[ch])
@@ -348,7 +351,7 @@ help: ## this list
 	@sed -n 's/^\([a-z0-9-]*\):[^#]*## \(.*\)/\1\t\2/p' Makefile | expand -t 16
 
 .PHONY: all unit-tests bpf-tests e2e-tests corpus-tests guest-programs hardware-programs fuzzers tools deps deps-test deps-develop deps-guest run test test-unit \
-	test-bpf test-e2e test-sanitize run-sanitized test-corpus test-fresh test-guest test-hardware guest-shell bench-neighbours fuzz run-fuzzers lint lint-format \
+	test-bpf test-e2e test-sanitize run-sanitized test-corpus test-fresh test-guest test-hardware guest-shell benches bench-alarms bench-coverage bench-neighbours bench-policy fuzz run-fuzzers lint lint-format \
 	lint-tidy lint-tidy-bpf lint-tidy-daemon lint-scripts lint-manuals install uninstall clean help
 .PRECIOUS: $(OUT)/obj/%.o $(OUT)/bpf/%.bpf.o $(OUT)/%.skel.h
 -include $(shell find $(OUT)/obj -name '*.d' 2>/dev/null)
