@@ -30,11 +30,11 @@ static void judge_known(const struct rule *rule, const struct finding *finding, 
 		}
 		break;
 	case ALERT_PENDING:
-		if (breach) {
+		if (!breach) {
+			enter(decision, ALERT_INACTIVE, finding->now_ns);
+		} else {
 			decision->held_ns += finding->elapsed_ns;
 			fire_when_held(rule, decision, finding->now_ns);
-		} else if (finding->verdict != VERDICT_BETWEEN || !finding->leaning) {
-			enter(decision, ALERT_INACTIVE, finding->now_ns);
 		}
 		break;
 	case ALERT_FIRING:

@@ -3,8 +3,8 @@
  * One rule on one subject: from verdicts over time to a state. Pure.
  *
  *   inactive -> pending    a breach is proven
- *   pending  -> firing     it has been for `for` in all
- *   pending  -> inactive   the value is not past the threshold any more
+ *   pending  -> firing     at each collection since, for `for`
+ *   pending  -> inactive   at one it was not
  *   firing   -> resolved   `clear` is proven, or there is no more to judge (enum alert_end)
  *   resolved -> pending    as inactive; -> inactive after DECIDE_RESOLVED_NS
  *
@@ -56,14 +56,14 @@ struct finding {
 	enum verdict verdict; /* where it is known */
 	u64 now_ns;           /* growing */
 	u64 elapsed_ns;       /* since the collection before */
-	bool leaning;         /* of VERDICT_BETWEEN: the value is past the threshold, which is no proof */
 };
 
 /*
  * Enters a finding. Returns whether the state changed; `*ret_from` is the one before. `for` is over when the
- * breach has been proven for so long since the first time: a collection without proof whose value is still
- * past the threshold ends nothing and does not count, for at 95 % chance alone takes the proof away for a
- * moment from a breach that goes on. With `for` 0 a pending one fires in the same call.
+ * breach was proven at each known collection for so long: time counts from the first of them. One without
+ * proof begins it anew: to go on as long as the value is past the threshold would find a few more steps, and
+ * cry wolf several times as often (tests/bench/policy_figures.c). With `for` 0 a pending one fires in the
+ * same call.
  */
 bool decide(const struct rule *rule, const struct finding *finding, struct decision *decision,
 	    enum alert_state *ret_from);

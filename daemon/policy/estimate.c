@@ -196,13 +196,3 @@ void estimate_of(const struct rule *rule, const struct limits *limits, const str
 	if (rule->metric.ratio)
 		ret->value = is_zero(rule, base.tally) ? INFINITY : ret->value / value_of(rule, &base);
 }
-
-bool estimate_leans(const struct rule *rule, const struct limits *limits, const struct measured *measured)
-{
-	struct estimate estimate;
-
-	estimate_of(rule, limits, measured, &estimate);
-	if (!estimate.known)
-		return false;
-	return rule->below ? estimate.value < limits->threshold : estimate.value > limits->threshold;
-}

@@ -46,9 +46,6 @@ struct interval estimate_bounds(const struct rule *rule, const struct limits *li
 /* The samples of a share's metric that are what it counts; at most all. */
 u64 estimate_share_count(const struct metric *metric, const struct tally *tally);
 
-/* Whether the value is past the rule's threshold, proven or not. */
-bool estimate_leans(const struct rule *rule, const struct limits *limits, const struct measured *measured);
-
 /* Samples in the window that the rule's `min-samples` counts: those with a latency, or all. */
 u64 estimate_samples(const struct rule *rule, const struct tally *tally);
 

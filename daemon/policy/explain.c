@@ -234,8 +234,8 @@ static void say_time(struct speech *speech)
 		return;
 	case ALERT_PENDING:
 		say(speech,
-		    "a breach has been proven for %s of the %s that it takes to fire: %s more, while "
-		    "its value stays past the threshold",
+		    "a breach has been proven for %s of the %s that it takes to fire: %s more, at "
+		    "each collection that can be judged",
 		    held, needed, missing);
 		return;
 	case ALERT_FIRING:

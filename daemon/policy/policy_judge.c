@@ -251,9 +251,6 @@ static int judge_member(struct policy *policy, struct subject *subject, size_t m
 	if (finding.unknown == UNKNOWN_NOT && !ignored)
 		finding.verdict = evidence_judge(policy->evidence, subject_rule(policy, subject, member),
 						 subject_limits(subject, member), &measured);
-	if (state->state == ALERT_PENDING && finding.verdict == VERDICT_BETWEEN)
-		finding.leaning = estimate_leans(subject_rule(policy, subject, member),
-						 subject_limits(subject, member), &measured);
 	/* Inactive, and it stays so: nearly all there are. */
 	if (state->state == ALERT_INACTIVE &&
 	    (finding.unknown != UNKNOWN_NOT || finding.verdict != VERDICT_BREACH)) {

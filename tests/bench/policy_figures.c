@@ -299,9 +299,8 @@ static int step(struct policy *policy, struct subject *subjects, size_t n, unsig
 }
 
 /*
- * How often a week chance alone has a normal moving average over WINDOW above its 95 % point for FOR in all,
- * without falling below its mean in between: what a rule exactly at its threshold is to be expected to do. By
- * drawing, without policy's code.
+ * How often a week chance alone holds a normal moving average over WINDOW above its 95 % point for FOR: what
+ * a rule exactly at its threshold is to be expected to do. By drawing, without policy's code.
  */
 static double derived_fires(u64 weeks)
 {
@@ -318,12 +317,8 @@ static double derived_fires(u64 weeks)
 
 		sum += normal - ring[tick % WINDOW];
 		ring[tick % WINDOW] = normal;
-		if (sum <= 0) {
-			held = 0;
-		} else if (sum / sqrt(WINDOW) >= Z_95) {
-			held++;
-			fires += held == FOR + 1;
-		}
+		held = sum / sqrt(WINDOW) >= Z_95 ? held + 1 : 0;
+		fires += held == FOR + 1;
 	}
 	return (double)fires / (double)weeks;
 }

@@ -87,9 +87,8 @@ Test(explain, a_pending_share)
 			"for "
 			"1.5s, and clears when it is proven to be at most 3 % of the samples",
 			"a breach is proven when at least 124 of 2,000 samples are remote_dram; 140 are",
-			"a breach has been proven for 1s of the 1.5s that it takes to fire: 500ms more, "
-			"while "
-			"its value stays past the threshold",
+			"a breach has been proven for 1s of the 1.5s that it takes to fire: 500ms more, at "
+			"each collection that can be judged",
 			"it is a dry run: its state is kept and shown, and nothing is started", NULL});
 }
 
