@@ -4,7 +4,8 @@
 
 #include "policy/policy_parts.h"
 
-void alert_of(const struct policy *policy, const struct subject *subject, size_t member, struct alert *ret)
+void alert_with(const struct policy *policy, const struct subject *subject, size_t member,
+		const struct estimate *estimate, struct alert *ret)
 {
 	const struct view *view = subject->view;
 	const struct state *state = &subject->states[member];
@@ -21,7 +22,7 @@ void alert_of(const struct policy *policy, const struct subject *subject, size_t
 		.covered_ns = view->covered_ns,
 	};
 	ret->since = ret->decision.since_ns == subject->born_ns ? subject->born : policy->starts[rule].time;
-	subject_estimate(policy, subject, member, &ret->estimate);
+	ret->estimate = *estimate;
 	if (!extra)
 		return;
 	ret->number = extra->number;
@@ -31,6 +32,14 @@ void alert_of(const struct policy *policy, const struct subject *subject, size_t
 	ret->fired = extra->fired;
 	ret->resolved = extra->resolved;
 	ret->end = extra->end;
+}
+
+void alert_of(const struct policy *policy, const struct subject *subject, size_t member, struct alert *ret)
+{
+	struct estimate estimate;
+
+	subject_estimate(policy, subject, member, &estimate);
+	alert_with(policy, subject, member, &estimate, ret);
 }
 
 const char *policy_next_path(const struct policy *policy, const char *path)

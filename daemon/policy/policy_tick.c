@@ -109,8 +109,7 @@ static int end_alerts(struct policy *policy, struct subject *subject)
 
 		if (state->state == ALERT_INACTIVE)
 			continue;
-		alert_of(policy, subject, i, &alert);
-		alert.estimate = state->extra->estimate;
+		alert_with(policy, subject, i, &state->extra->estimate, &alert);
 		r = ended_new(&alert, state->state, &ended);
 		if (r == 0)
 			r = changes_reserve(policy, 1);
@@ -248,7 +247,8 @@ static void make_transitions(struct policy *policy)
 			state->extra->number = policy->next_number++;
 		transition->from = change->from;
 		transition->to = (enum alert_state)state->state;
-		alert_of(policy, change->subject, change->member, &transition->alert);
+		alert_with(policy, change->subject, change->member, &state->extra->estimate,
+			   &transition->alert);
 	}
 }
 
