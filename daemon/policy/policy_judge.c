@@ -70,7 +70,7 @@ void judge_leaving(void *userdata, u32 number, const struct tally *tally, const 
 		const struct rule *rule = subject_rule(policy, subject, i);
 		struct state *state = &subject->states[i];
 
-		if (!rule->metric.ratio)
+		if (!rule->metric.ratio || !state->extra || !state->extra->base)
 			continue;
 		if (is_frozen(state))
 			state->extra->base->fed = view->left_seconds;
@@ -303,6 +303,7 @@ int judge_subject(struct policy *policy, struct subject *subject)
 	screened.seconds = view->seconds;
 	screened.lower_edges = policy->lower_edges;
 	screened.has_above = false;
+	screened.has_lower_sum = false;
 	subject->judged = policy->tick;
 	subject->rejudge = false;
 	for (size_t i = 0; i < subject->group->n; i++) {

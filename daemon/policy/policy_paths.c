@@ -222,7 +222,7 @@ static int make_entry(struct policy *policy, u32 number, const char *name, struc
 	unsigned log2 = log2_for(policy->entries_log2, policy->n_entries + 1);
 	struct entry **bucket;
 	struct entry *entry;
-	struct path *path;
+	struct path *path = NULL;
 	int r = 0;
 
 	if (log2 != policy->entries_log2)

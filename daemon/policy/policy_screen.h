@@ -34,8 +34,9 @@ void screen_of(const struct rule *rule, const struct limits *limits, struct scre
 struct screened {
 	const struct tally *tally;
 	double seconds;
-	const u32 *lower_edges;  /* of the fine buckets: screen_edges() */
-	bool has_above;          /* the next two are made when the first asks */
+	const u32 *lower_edges; /* of the fine buckets: screen_edges() */
+	bool has_above;         /* these are made when the first asks */
+	bool has_lower_sum;
 	u32 above[FINE_BUCKETS]; /* latencies above each bucket */
 	u64 lower_sum;           /* of all latencies, each at its bucket's lower edge */
 };
