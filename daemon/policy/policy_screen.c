@@ -101,11 +101,6 @@ static void sum_lower_edges(struct screened *screened)
 	screened->has_lower_sum = true;
 }
 
-bool screen_needs_more(const struct screen *screen, const struct tally *tally)
-{
-	return (screen->of_latencies ? tally->latency_samples : tally->samples) < screen->min_samples;
-}
-
 /* One less than expected: rounding never decides. */
 static bool is_less(u64 count, double n, double chance)
 {

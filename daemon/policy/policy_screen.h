@@ -43,7 +43,11 @@ struct screened {
 
 void screen_edges(u32 ret[FINE_BUCKETS]);
 
-bool screen_needs_more(const struct screen *screen, const struct tally *tally);
+static inline bool screen_needs_more(const struct screen *screen, const struct tally *tally)
+{
+	return (screen->of_latencies ? tally->latency_samples : tally->samples) < screen->min_samples;
+}
+
 /* Whether a breach can be ruled out, and of a ratio that its baseline is thin. `base` is a ratio's. */
 bool screen_rules_out(const struct screen *screen, struct screened *screened, const struct baseline *base);
 
