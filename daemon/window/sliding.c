@@ -437,6 +437,16 @@ const struct tally *sliding_tally(const struct sliding *sliding, u32 number)
 							: &nothing;
 }
 
+#define CACHE_LINE 64
+
+void sliding_fetch(const struct sliding *sliding, u32 number)
+{
+	const u8 *tally = (const u8 *)sliding_tally(sliding, number);
+
+	for (size_t i = 0; i < sizeof(struct tally); i += CACHE_LINE)
+		__builtin_prefetch(tally + i);
+}
+
 struct sliding_time sliding_time(const struct sliding *sliding)
 {
 	return sliding->total;

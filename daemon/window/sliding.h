@@ -69,6 +69,9 @@ int sliding_end(struct sliding *sliding);
  * const. */
 const struct tally *sliding_tally(const struct sliding *sliding, u32 number);
 
+/* Says that sliding_tally() is going to be asked for: a walk over thousands waits for memory most of all. */
+void sliding_fetch(const struct sliding *sliding, u32 number);
+
 /* What the window covers. `elapsed_ns` is at least the window's length once it has been covered. */
 struct sliding_time sliding_time(const struct sliding *sliding);
 bool sliding_covered(const struct sliding *sliding);
