@@ -6,6 +6,11 @@
  * A subject is a cgroup, or for a rule with `subtree` a cgroup with all below it, under one event (of each
  * PMU apart). Subjects that no rule matches cost nothing. Rules of one event, window and `subtree` share one
  * sliding window.
+ *
+ * Unknown is the first that holds of: not measured, the window not covered, its source silent, multiplexed,
+ * lost samples, too few samples in the window, too few in the baseline. A baseline is fed with what leaves
+ * the window, but for what leaves while its rule is pending or firing; not being known does not freeze it, or
+ * one that lacks samples would never get any.
  */
 #ifndef PEBSD_POLICY_H
 #define PEBSD_POLICY_H
@@ -56,7 +61,8 @@ int policy_tick(struct policy *policy, const struct transition **ret, size_t *re
 
 /*
  * The cgroup of a path was removed: once its window has passed its alerts end, unless it is there again
- * (policy_put() says so). What is held for it is freed then.
+ * (policy_put() says so, five seconds after it at the earliest: until then it may be tasks on their way out).
+ * What is held for it is freed then.
  */
 void policy_gone(struct policy *policy, const char *name);
 

@@ -86,6 +86,9 @@ static void copy_baseline(const struct policy *policy, const struct subject *sub
 {
 	const struct state *state = &subject->states[member];
 
+	*ret = (struct state_baseline){0};
+	if (!state->extra || !state->extra->base)
+		return;
 	*ret = *state->extra->base;
 	if (!is_frozen(state))
 		feed(subject->view, subject_rule(policy, subject, member)->baseline_ns, NULL, 0,
