@@ -6,6 +6,11 @@
  * A subject is a cgroup, or for a rule with `subtree` a cgroup with all below it, under one event (of each
  * PMU apart). Subjects that no rule matches cost nothing. Rules of one event, window and `subtree` share one
  * sliding window.
+ *
+ * Unknown is the first that holds of: not measured, the window not covered, its source silent, multiplexed,
+ * lost samples, too few samples in the window, too few in the baseline. A baseline is fed with what leaves
+ * the window, but for what leaves while its rule is pending or firing; not being known does not freeze it, or
+ * one that lacks samples would never get any.
  */
 #ifndef PEBSD_POLICY_H
 #define PEBSD_POLICY_H
@@ -41,11 +46,11 @@ int policy_set_rules(struct policy *policy, const struct rule *rules, size_t n);
 
 /*
  * One collection: begin, a put for each cgroup with a difference, tick. `time` has an entry for each event.
- * `entry`: the ledger's number for the path.
+ * `number`: the ledger's for the path.
  */
 void policy_begin(struct policy *policy, u64 now_ns, const struct timespec *now,
 		  const struct sliding_time time[EVENTS_MAX]);
-void policy_put(struct policy *policy, u32 entry, const char *path,
+void policy_put(struct policy *policy, u32 number, const char *path,
 		const struct figures *const difference[EVENTS_MAX]);
 
 /*
@@ -56,12 +61,13 @@ int policy_tick(struct policy *policy, const struct transition **ret, size_t *re
 
 /*
  * The cgroup of a path was removed: once its window has passed its alerts end, unless it is there again
- * (policy_put() says so). What is held for it is freed then.
+ * (policy_put() says so, five seconds after it at the earliest: until then it may be tasks on their way out).
+ * What is held for it is freed then.
  */
-void policy_gone(struct policy *policy, const char *path);
+void policy_gone(struct policy *policy, const char *name);
 
 /* What a path's directory says, for all rules, until it is said anew. Texts are copied. 0 or -ENOMEM. */
-int policy_prefer(struct policy *policy, const char *path, const struct preference *preference);
+int policy_prefer(struct policy *policy, const char *name, const struct preference *preference);
 
 /* A path that is judged, the one after `path` in some fixed order (NULL: the first); NULL after the last.
  * Valid until the next policy_* call that changes something. */

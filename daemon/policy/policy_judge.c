@@ -70,7 +70,7 @@ void judge_leaving(void *userdata, u32 number, const struct tally *tally, const 
 		const struct rule *rule = subject_rule(policy, subject, i);
 		struct state *state = &subject->states[i];
 
-		if (!rule->metric.ratio)
+		if (!rule->metric.ratio || !state->extra || !state->extra->base)
 			continue;
 		if (is_frozen(state))
 			state->extra->base->fed = view->left_seconds;
@@ -86,6 +86,9 @@ static void copy_baseline(const struct policy *policy, const struct subject *sub
 {
 	const struct state *state = &subject->states[member];
 
+	*ret = (struct state_baseline){0};
+	if (!state->extra || !state->extra->base)
+		return;
 	*ret = *state->extra->base;
 	if (!is_frozen(state))
 		feed(subject->view, subject_rule(policy, subject, member)->baseline_ns, NULL, 0,
@@ -263,18 +266,16 @@ static int judge_member(struct policy *policy, struct subject *subject, size_t m
 }
 
 /* The same for nearly all there are, in a few comparisons: inactive, and no breach. */
-static bool pass_member(const struct policy *policy, const struct subject *subject, size_t member,
+static bool pass_member(const struct policy *policy, struct state *state, const struct view_rule *view_rule,
 			struct screened *screened)
 {
-	struct state *state = &subject->states[member];
-	const struct view_rule *view_rule = subject_view_rule(subject, member);
 	struct extra *extra = state->extra;
 
 	if (state->state != ALERT_INACTIVE || view_rule->not_measured)
 		return false;
 	if (extra && (extra->preference.ignored || extra->preference.has_threshold))
 		return false;
-	if (subject->view->reason != UNKNOWN_NOT || view_rule->screen.kind == SCREEN_ASK)
+	if (view_rule->screen.kind == SCREEN_ASK)
 		return false;
 	if (view_rule->screen.kind == SCREEN_RATE && !screened->tally->weight)
 		return false;
@@ -295,6 +296,10 @@ int judge_subject(struct policy *policy, struct subject *subject)
 {
 	struct view *view = subject->view;
 	const struct tally *tally = sliding_tally(view->sliding, subject->number);
+	const struct view_rule *list = view->rules.list;
+	const u32 *members = subject->group->members;
+	const bool knows = view->reason == UNKNOWN_NOT;
+	struct state *states = subject->states;
 	struct screened screened;
 	bool active = false;
 	int error = 0;
@@ -303,11 +308,13 @@ int judge_subject(struct policy *policy, struct subject *subject)
 	screened.seconds = view->seconds;
 	screened.lower_edges = policy->lower_edges;
 	screened.has_above = false;
+	screened.has_lower_sum = false;
 	subject->judged = policy->tick;
 	subject->rejudge = false;
 	for (size_t i = 0; i < subject->group->n; i++) {
-		int r = pass_member(policy, subject, i, &screened) ? 0
-								   : judge_member(policy, subject, i, tally);
+		int r = knows && pass_member(policy, &states[i], &list[members[i]], &screened)
+				? 0
+				: judge_member(policy, subject, i, tally);
 
 		if (r < 0)
 			error = r;

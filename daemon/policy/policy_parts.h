@@ -292,5 +292,8 @@ void ended_expire(struct policy *policy);
 
 /* policy_read.c */
 void alert_of(const struct policy *policy, const struct subject *subject, size_t member, struct alert *ret);
+/* With an estimate that is known already. */
+void alert_with(const struct policy *policy, const struct subject *subject, size_t member,
+		const struct estimate *estimate, struct alert *ret);
 
 #endif

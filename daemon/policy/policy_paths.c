@@ -126,7 +126,7 @@ void path_release(struct policy *policy, struct path *path)
 {
 	unsigned log2;
 
-	if (path->entry || path->subjects || path->ignore || path->threshold)
+	if (!path || path->entry || path->subjects || path->ignore || path->threshold)
 		return;
 	path_forget(policy, path);
 	*place_of(policy->paths, policy->paths_log2, path->hash, path->name) = path->next;
@@ -222,14 +222,14 @@ static int make_entry(struct policy *policy, u32 number, const char *name, struc
 	unsigned log2 = log2_for(policy->entries_log2, policy->n_entries + 1);
 	struct entry **bucket;
 	struct entry *entry;
-	struct path *path;
+	struct path *path = NULL;
 	int r = 0;
 
 	if (log2 != policy->entries_log2)
 		r = resize_entries(policy, log2);
 	if (r == 0)
 		r = path_get(policy, name, &path);
-	if (r < 0)
+	if (r < 0 || !path)
 		return r;
 	entry = calloc(1, sizeof(*entry));
 	if (!entry) {

@@ -4,7 +4,8 @@
 
 #include "policy/policy_parts.h"
 
-void alert_of(const struct policy *policy, const struct subject *subject, size_t member, struct alert *ret)
+void alert_with(const struct policy *policy, const struct subject *subject, size_t member,
+		const struct estimate *estimate, struct alert *ret)
 {
 	const struct view *view = subject->view;
 	const struct state *state = &subject->states[member];
@@ -21,7 +22,7 @@ void alert_of(const struct policy *policy, const struct subject *subject, size_t
 		.covered_ns = view->covered_ns,
 	};
 	ret->since = ret->decision.since_ns == subject->born_ns ? subject->born : policy->starts[rule].time;
-	subject_estimate(policy, subject, member, &ret->estimate);
+	ret->estimate = *estimate;
 	if (!extra)
 		return;
 	ret->number = extra->number;
@@ -31,6 +32,14 @@ void alert_of(const struct policy *policy, const struct subject *subject, size_t
 	ret->fired = extra->fired;
 	ret->resolved = extra->resolved;
 	ret->end = extra->end;
+}
+
+void alert_of(const struct policy *policy, const struct subject *subject, size_t member, struct alert *ret)
+{
+	struct estimate estimate;
+
+	subject_estimate(policy, subject, member, &estimate);
+	alert_with(policy, subject, member, &estimate, ret);
 }
 
 const char *policy_next_path(const struct policy *policy, const char *path)
@@ -157,26 +166,26 @@ static ssize_t member_of(const struct group *group, const struct view_rules *rul
 	return -1;
 }
 
-int policy_explain(const struct policy *policy, const char *name, const char *path_name, struct alert **ret,
+int policy_explain(const struct policy *policy, const char *rule, const char *path, struct alert **ret,
 		   size_t *ret_n)
 {
-	const struct rule *rule = policy_rule(policy, name);
-	const struct path *path = path_find(policy, path_name);
+	const struct rule *found = policy_rule(policy, rule);
+	const struct path *place = path_find(policy, path);
 	struct alert *alerts;
 	size_t n = 0;
 
-	if (!rule)
+	if (!found)
 		return -ENOENT;
-	if (!rule_matches(rule, path_name))
+	if (!rule_matches(found, path))
 		return -ENXIO;
 	alerts = calloc(policy->n_views + 1, sizeof(*alerts));
 	if (!alerts)
 		return -ENOMEM;
-	for (size_t i = 0; path && i < policy->n_views;
+	for (size_t i = 0; place && i < policy->n_views;
 	     i++) { /* views of a rule are in the order of events */
-		const struct subject *subject = subject_find(path, policy->views[i]);
+		const struct subject *subject = subject_find(place, policy->views[i]);
 		ssize_t member = subject ? member_of(subject->group, &subject->view->rules,
-						     (size_t)(rule - policy->rules))
+						     (size_t)(found - policy->rules))
 					 : -1;
 
 		if (member >= 0)

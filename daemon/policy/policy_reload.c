@@ -243,9 +243,10 @@ static void carry_subjects(struct plan *plan)
 	for (size_t i = 0; i < plan->n_subjects; i++) {
 		struct planned_subject *planned = &plan->subjects[i];
 		struct subject *subject = planned->subject;
-		struct path *path = subject->path;
 
-		if (!planned->group) {
+		if (subject && !planned->group) {
+			struct path *path = subject->path;
+
 			subject_drop(policy, subject);
 			path_release(policy, path);
 			continue;
@@ -276,7 +277,7 @@ static void carry_views(struct plan *plan, struct view **views)
 	plan->n_views = 0;
 }
 
-/* Each entry as it is listed; returns how the old ones were known in `ret_known`. */
+/* Each entry adds to nobody; what is known of it stays, for list_entries(). */
 static void unlist_entries(struct policy *policy)
 {
 	for (size_t i = 0; policy->entries && i < (size_t)1 << policy->entries_log2; i++)

@@ -78,23 +78,27 @@ void screen_edges(u32 ret[FINE_BUCKETS])
 }
 
 /* Counters that are saturated sum up to less than there are: those are asked for. */
-static void sum_up(struct screened *screened)
+static void sum_above(struct screened *screened)
 {
-	const struct tally *tally = screened->tally;
+	const u32 *latency = screened->tally->latency;
 	u32 sum = 0;
 
-	screened->lower_sum = 0;
 	for (u32 i = FINE_BUCKETS; i-- > 0;) {
 		screened->above[i] = sum;
-		sum += tally->latency[i];
-		screened->lower_sum += (u64)tally->latency[i] * screened->lower_edges[i];
+		sum += latency[i];
 	}
 	screened->has_above = true;
 }
 
-bool screen_needs_more(const struct screen *screen, const struct tally *tally)
+static void sum_lower_edges(struct screened *screened)
 {
-	return (screen->of_latencies ? tally->latency_samples : tally->samples) < screen->min_samples;
+	const u32 *latency = screened->tally->latency;
+	u64 sum = 0;
+
+	for (u32 i = 0; i < FINE_BUCKETS; i++)
+		sum += (u64)latency[i] * screened->lower_edges[i];
+	screened->lower_sum = sum;
+	screened->has_lower_sum = true;
 }
 
 /* One less than expected: rounding never decides. */
@@ -132,7 +136,7 @@ bool screen_rules_out(const struct screen *screen, struct screened *screened, co
 		if (n > 1U << 31)
 			return false;
 		if (!screened->has_above)
-			sum_up(screened);
+			sum_above(screened);
 		count = screened->above[screen->bucket];
 		return is_less(screen->below ? n - count : count, (double)n, screen->chance);
 	case SCREEN_SHARE:
@@ -150,8 +154,8 @@ bool screen_rules_out(const struct screen *screen, struct screened *screened, co
 		n = tally->latency_samples;
 		if (n > 1U << 31 || !n)
 			return false;
-		if (!screened->has_above)
-			sum_up(screened);
+		if (!screened->has_lower_sum)
+			sum_lower_edges(screened);
 		return (double)screened->lower_sum * 1.000001 < screen->limit * (double)n;
 	case SCREEN_SHARE_RATIO:
 		return ratio_is_less(screen, tally, base);

@@ -34,15 +34,20 @@ void screen_of(const struct rule *rule, const struct limits *limits, struct scre
 struct screened {
 	const struct tally *tally;
 	double seconds;
-	const u32 *lower_edges;  /* of the fine buckets: screen_edges() */
-	bool has_above;          /* the next two are made when the first asks */
+	const u32 *lower_edges; /* of the fine buckets: screen_edges() */
+	bool has_above;         /* these are made when the first asks */
+	bool has_lower_sum;
 	u32 above[FINE_BUCKETS]; /* latencies above each bucket */
 	u64 lower_sum;           /* of all latencies, each at its bucket's lower edge */
 };
 
 void screen_edges(u32 ret[FINE_BUCKETS]);
 
-bool screen_needs_more(const struct screen *screen, const struct tally *tally);
+static inline bool screen_needs_more(const struct screen *screen, const struct tally *tally)
+{
+	return (screen->of_latencies ? tally->latency_samples : tally->samples) < screen->min_samples;
+}
+
 /* Whether a breach can be ruled out, and of a ratio that its baseline is thin. `base` is a ratio's. */
 bool screen_rules_out(const struct screen *screen, struct screened *screened, const struct baseline *base);
 

@@ -60,6 +60,9 @@ static int judge_number(struct policy *policy, const struct view *view, size_t n
 	return number < view->n_numbers ? judge_one(policy, view->by_number[number]) : 0;
 }
 
+/* Subjects between the one that is judged and the one whose tally is fetched. */
+#define FETCH_AHEAD 2
+
 /* Those whose window changed, and those with a clock. */
 static int judge_view(struct policy *policy, struct view *view)
 {
@@ -72,6 +75,8 @@ static int judge_view(struct policy *policy, struct view *view)
 
 	changed = sliding_changed(view->sliding, &n_changed);
 	for (size_t i = 0; i < n_changed; i++) {
+		if (i + FETCH_AHEAD < n_changed)
+			sliding_fetch(view->sliding, changed[i + FETCH_AHEAD]);
 		r = judge_number(policy, view, changed[i]);
 		error = r < 0 ? r : error;
 	}
@@ -109,8 +114,7 @@ static int end_alerts(struct policy *policy, struct subject *subject)
 
 		if (state->state == ALERT_INACTIVE)
 			continue;
-		alert_of(policy, subject, i, &alert);
-		alert.estimate = state->extra->estimate;
+		alert_with(policy, subject, i, &state->extra->estimate, &alert);
 		r = ended_new(&alert, state->state, &ended);
 		if (r == 0)
 			r = changes_reserve(policy, 1);
@@ -248,7 +252,8 @@ static void make_transitions(struct policy *policy)
 			state->extra->number = policy->next_number++;
 		transition->from = change->from;
 		transition->to = (enum alert_state)state->state;
-		alert_of(policy, change->subject, change->member, &transition->alert);
+		alert_with(policy, change->subject, change->member, &state->extra->estimate,
+			   &transition->alert);
 	}
 }
 

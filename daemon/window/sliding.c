@@ -322,6 +322,15 @@ static int reserve_scratch(struct sliding *sliding, size_t needed)
 	return 0;
 }
 
+#define CACHE_LINE  64
+#define FETCH_AHEAD 3
+
+static void fetch(const struct tally *tally)
+{
+	for (size_t i = 0; i < sizeof(*tally); i += CACHE_LINE)
+		__builtin_prefetch((const u8 *)tally + i);
+}
+
 /* The records of the open pane into scratch. */
 static int pack_open(struct sliding *sliding, size_t *ret_size)
 {
@@ -332,6 +341,8 @@ static int pack_open(struct sliding *sliding, size_t *ret_size)
 		struct sliding_subject *subject = subjects_get(&sliding->subjects, number);
 		int r;
 
+		if (i + FETCH_AHEAD < sliding->in_pane.n)
+			fetch(subjects_get(&sliding->subjects, sliding->in_pane.list[i + FETCH_AHEAD])->open);
 		if (!subject->live)
 			continue;
 		r = reserve_scratch(sliding, size + RECORD_MAX);
@@ -435,6 +446,11 @@ const struct tally *sliding_tally(const struct sliding *sliding, u32 number)
 
 	return subjects_get(&sliding->subjects, number) ? subjects_tally(&sliding->subjects, number)
 							: &nothing;
+}
+
+void sliding_fetch(const struct sliding *sliding, u32 number)
+{
+	fetch(sliding_tally(sliding, number));
 }
 
 struct sliding_time sliding_time(const struct sliding *sliding)

@@ -53,7 +53,7 @@ DEFINE_CLEANUP(struct sliding *, sliding_free)
 int sliding_open(struct sliding *sliding, u32 *ret);
 
 /* The subject is gone with all that the window has of it; its number may be given to another. */
-void sliding_close(struct sliding *sliding, u32 subject);
+void sliding_close(struct sliding *sliding, u32 number);
 
 /*
  * One collection: begin, any number of puts (of one subject they add up), end. It covers the time since the
@@ -62,12 +62,15 @@ void sliding_close(struct sliding *sliding, u32 subject);
  * begins anew at this collection's time.
  */
 void sliding_begin(struct sliding *sliding, u64 now_ns, const struct sliding_time *time);
-void sliding_put(struct sliding *sliding, u32 subject, const struct tally *difference);
+void sliding_put(struct sliding *sliding, u32 number, const struct tally *difference);
 int sliding_end(struct sliding *sliding);
 
 /* What a subject has in the window; never NULL, all zero where nothing. Valid until the next call that is not
  * const. */
-const struct tally *sliding_tally(const struct sliding *sliding, u32 subject);
+const struct tally *sliding_tally(const struct sliding *sliding, u32 number);
+
+/* Says that sliding_tally() is going to be asked for: a walk over thousands waits for memory most of all. */
+void sliding_fetch(const struct sliding *sliding, u32 number);
 
 /* What the window covers. `elapsed_ns` is at least the window's length once it has been covered. */
 struct sliding_time sliding_time(const struct sliding *sliding);

@@ -71,8 +71,10 @@ void tally_of(const struct figures *difference, struct tally *ret)
 	memset(ret, 0, sizeof(*ret));
 	ret->samples = narrow_row(ret->sources, difference->samples, SOURCE_SLOTS);
 	ret->latency_samples = narrow_row(ret->latency, difference->latency, FINE_BUCKETS);
-	ret->weight = figures_weight(difference);
-	ret->latency_sum = figures_latency_sum(difference);
+	for (size_t i = 0; i < SOURCE_SLOTS; i++) {
+		ret->weight = add_saturating(ret->weight, difference->weight[i]);
+		ret->latency_sum = add_saturating(ret->latency_sum, difference->latency_sum[i]);
+	}
 	if (ret->samples)
 		ret->weight_squared = (double)ret->weight * (double)ret->weight / (double)ret->samples;
 	ret->hitm = narrow(difference->snoop[SNOOP_HITM]);

@@ -3,13 +3,15 @@
 #ifndef PEBSD_TALLY_RECORD_H
 #define PEBSD_TALLY_RECORD_H
 
+#include <stddef.h>
+
 #include "window/tally.h"
 #include "window/varint.h"
 
 #define TALLY_COUNTERS (SOURCE_SLOTS + 3 + FINE_BUCKETS)
 
 /* Room that tally_pack() may need: five numbers of 64 bits, the pairs' number, a place and a value each. */
-#define TALLY_RECORD_MAX (6 * VARINT_MAX + sizeof(double) + TALLY_COUNTERS * 7)
+#define TALLY_RECORD_MAX ((size_t)6 * VARINT_MAX + sizeof(double) + (size_t)TALLY_COUNTERS * 7)
 
 /* Writes `tally`; returns the end. */
 u8 *tally_pack(const struct tally *tally, u8 *to);

@@ -27,11 +27,12 @@ static u64 random_below(u64 n)
 	return (random_state >> 11) % n;
 }
 
-/* In turn p50 to p999, shares, rates; then a mean and a ratio. Thresholds spread from reached now and then to
+/* In turn p50 to p999, shares, rates; then a mean and a ratio. Thresholds spread from nearly reached to
  * never. */
 static struct rule make_rule(unsigned i)
 {
 	static const double quantiles[] = {0.5, 0.9, 0.95, 0.99, 0.999};
+	static const double some_above[] = {64, 420, 600, 1650, 1900}; /* what fill() makes of them */
 	struct rule rule = {.patterns = everything,
 			    .n_patterns = 1,
 			    .event = EVENT_LOADS,
@@ -56,8 +57,8 @@ static struct rule make_rule(unsigned i)
 		rule.clear = 2;
 	} else if (i % 3 == 0) {
 		rule.metric = (struct metric){.kind = METRIC_QUANTILE, .quantile = quantiles[i / 3 % 5]};
-		rule.threshold = 300 + 60 * i;
-		rule.clear = 250 + 60 * i;
+		rule.threshold = some_above[i / 3 % 5] + 10 * i;
+		rule.clear = 0.8 * rule.threshold;
 	} else if (i % 3 == 1) {
 		rule.metric = (struct metric){.kind = METRIC_SHARE,
 					      .share = METRIC_SHARE_SOURCE,
@@ -66,8 +67,8 @@ static struct rule make_rule(unsigned i)
 		rule.clear = 0.2 + 0.01 * i;
 	} else {
 		rule.metric = (struct metric){.kind = METRIC_RATE};
-		rule.threshold = 12000 + 1000 * i;
-		rule.clear = 11000 + 1000 * i;
+		rule.threshold = 13000 + 1000 * i;
+		rule.clear = 12000 + 1000 * i;
 		rule.min_samples = 0;
 	}
 	return rule;
