@@ -143,6 +143,8 @@ void policy_put(struct policy *policy, u32 number, const char *path,
 			if (!made)
 				tally_of(difference[event], &tally);
 			made = true;
+			if (subject->view->rules.has_rate)
+				view_weigh(subject->view, &tally);
 			sliding_put(subject->view->sliding, subject->number, &tally);
 		}
 	}

@@ -103,6 +103,7 @@ void subject_measure(const struct policy *policy, const struct subject *subject,
 	*ret = (struct measured){
 		.tally = sliding_tally(subject->view->sliding, subject->number),
 		.seconds = subject->view->seconds,
+		.sample_weight = view_sample_weight(subject->view),
 	};
 	if (rule->metric.ratio) {
 		struct state_baseline up_to_date;
@@ -246,7 +247,9 @@ static int judge_member(struct policy *policy, struct subject *subject, size_t m
 			const struct tally *tally)
 {
 	struct state *state = &subject->states[member];
-	struct measured measured = {.tally = tally, .seconds = subject->view->seconds};
+	struct measured measured = {.tally = tally,
+				    .seconds = subject->view->seconds,
+				    .sample_weight = view_sample_weight(subject->view)};
 	struct finding finding = {.now_ns = policy->now_ns, .elapsed_ns = policy->elapsed_ns};
 	bool ignored = state->extra && state->extra->preference.ignored;
 

@@ -109,6 +109,12 @@ struct view {
 	double judged_seconds; /* as `seconds` was when all were judged */
 	bool judge_all;
 	double left_seconds; /* that have left the window since its start */
+
+	/* The largest period of a sample, for rates: in the time that began at `weighed_ns`, about a window,
+	 * and in the one before that had samples. 0: none so far. */
+	u64 weighed_ns;
+	double largest_weight;
+	double largest_weight_before;
 };
 
 struct path {
@@ -222,6 +228,10 @@ int view_reserve(struct view *view, u32 number);
 /* Gives back room, where many have left since the last call. */
 void view_shrink(struct view *view);
 /* What the window says at this tick. */
+/* A rate's samples, of which some have the largest period of their time. */
+void view_weigh(struct view *view, const struct tally *tally);
+double view_sample_weight(const struct view *view);
+
 void view_look(struct view *view, const struct sliding_time *time, bool covered);
 double view_exposure(const struct sliding_time *time);
 

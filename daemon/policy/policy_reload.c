@@ -244,7 +244,7 @@ static void carry_subjects(struct plan *plan)
 		struct planned_subject *planned = &plan->subjects[i];
 		struct subject *subject = planned->subject;
 
-		if (subject && !planned->group) {
+		if (!planned->group) {
 			struct path *path = subject->path;
 
 			subject_drop(policy, subject);

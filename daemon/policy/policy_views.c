@@ -194,6 +194,28 @@ static enum unknown_reason reason_of(const struct sliding_time *time, bool cover
 /* By how much the time of a window may change until subjects are judged anew that did not. */
 #define SECONDS_SLACK (1.0 / 64)
 
+void view_weigh(struct view *view, const struct tally *tally)
+{
+	double weight = tally->samples ? (double)tally->weight / (double)tally->samples : 0;
+
+	/* The last one that came counts for as long as no other does. */
+	if (view->policy->now_ns - view->weighed_ns >= view->window_ns && view->largest_weight > 0) {
+		view->largest_weight_before = view->largest_weight;
+		view->largest_weight = 0;
+		view->weighed_ns = view->policy->now_ns;
+	}
+	if (weight > view->largest_weight)
+		view->largest_weight = weight;
+}
+
+double view_sample_weight(const struct view *view)
+{
+	double largest = view->largest_weight > view->largest_weight_before ? view->largest_weight
+									    : view->largest_weight_before;
+
+	return largest > 0 ? largest : (double)view->policy->events[view->event].period;
+}
+
 void view_look(struct view *view, const struct sliding_time *time, bool covered)
 {
 	enum unknown_reason reason = reason_of(time, covered);

@@ -562,3 +562,35 @@ Test(policy, idle_cgroups_are_not_judged)
 	cr_expect_eq(the_alert(&fixture, "remote", "/a").estimate.samples, 0);
 	fixture_free(&fixture);
 }
+
+/* No sample is evidence of a low rate: how low, the period says that those had which came before. */
+Test(policy, a_rate_that_falls_to_nothing_is_known)
+{
+	struct rule rules[] = {fixture_rule("busy", everything), fixture_rule("starved", everything)};
+	struct policy_fixture fixture;
+	enum alert_state last[2] = {ALERT_INACTIVE, ALERT_INACTIVE};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rules); i++) {
+		rules[i].metric = (struct metric){.kind = METRIC_RATE};
+		rules[i].min_samples = 0;
+		rules[i].threshold = i ? 40 : 200;
+		rules[i].clear = 100;
+		rules[i].below = i == 1;
+	}
+	fixture_new(&fixture, rules, ARRAY_SIZE(rules));
+	for (unsigned s = 0; s < 60; s++) {
+		fixture_begin(&fixture);
+		if (s < 20)
+			fixture_put(&fixture, "/a", 1, 9);
+		cr_assert_eq(fixture_tick(&fixture), 0);
+		for (size_t i = 0; i < fixture.n; i++)
+			last[fixture.transitions[i].alert.rule->below] = fixture.transitions[i].to;
+		if (s == 19)
+			cr_assert_eq(last[0], ALERT_FIRING);
+	}
+	cr_expect_eq(last[0], ALERT_RESOLVED);
+	/* At most 30 a second, as 3 of them, 100 apart, in 10 s would not have been missed in 95 of 100
+	 * cases. */
+	cr_expect_eq(last[1], ALERT_FIRING);
+	fixture_free(&fixture);
+}
