@@ -216,9 +216,13 @@ static void put(void *userdata, const struct ledger_entry *entry)
 {
 	struct alerts *alerts = userdata;
 
-	if (config_exports(alerts->settings.config, entry->path))
-		policy_put(alerts->policy, entry->number, entry->path,
-			   (const struct figures *const *)entry->difference);
+	if (!config_exports(alerts->settings.config, entry->path))
+		return;
+	policy_put(alerts->policy, entry->number, entry->path,
+		   (const struct figures *const *)entry->difference);
+	/* Its end was told before these samples, which may be the first that policy has of the path. */
+	if (!entry->living)
+		policy_gone(alerts->policy, entry->path);
 }
 
 static void read_times(struct alerts *alerts, u64 elapsed_ns, struct sliding_time ret[EVENTS_MAX])

@@ -56,7 +56,8 @@ int policy_tick(struct policy *policy, const struct transition **ret, size_t *re
 
 /*
  * The cgroup of a path was removed: once its window has passed its alerts end, unless it is there again
- * (policy_put() says so). What is held for it is freed then.
+ * (policy_put() says so). What is held for it is freed then. Of a path that nothing was put for yet it means
+ * nothing: where samples follow a removal it is to be told again, after policy_put().
  */
 void policy_gone(struct policy *policy, const char *path);
 

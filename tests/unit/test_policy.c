@@ -562,3 +562,36 @@ Test(policy, idle_cgroups_are_not_judged)
 	cr_expect_eq(the_alert(&fixture, "remote", "/a").estimate.samples, 0);
 	fixture_free(&fixture);
 }
+
+/* Short-lived ones: their only samples come with, or after, the news of their end. */
+Test(policy, what_was_gone_before_its_samples_came_is_forgotten)
+{
+	static char *none[] = {"/none"};
+	char *const *const patterns[] = {everything, none};
+
+	for (size_t i = 0; i < 2; i++) {
+		struct rule rule = fixture_rule("remote", (char **)patterns[i]);
+		struct policy_fixture fixture;
+		size_t before;
+
+		fixture_new(&fixture, &rule, 1);
+		before = policy_bytes(fixture.policy);
+		for (unsigned k = 0; k < 1000; k++) {
+			char path[32];
+
+			(void)snprintf(path, sizeof(path), "/%u", k);
+			policy_gone(fixture.policy, path);
+			if (k % 100 == 0)
+				fixture_begin(&fixture);
+			fixture_put(&fixture, path, 0, 1);
+			policy_gone(fixture.policy, path);
+			if (k % 100 == 99)
+				cr_assert_eq(fixture_tick(&fixture), 0);
+		}
+		cr_assert_eq(fixture_run(&fixture, 30, "/", 0, 0), 30);
+		cr_expect_null(policy_next_path(fixture.policy, NULL));
+		cr_expect_lt(policy_bytes(fixture.policy), before + 100000, "%zu, %zu before",
+			     policy_bytes(fixture.policy), before);
+		fixture_free(&fixture);
+	}
+}
