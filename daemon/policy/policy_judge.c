@@ -298,6 +298,7 @@ int judge_subject(struct policy *policy, struct subject *subject)
 {
 	struct view *view = subject->view;
 	const struct tally *tally = sliding_tally(view->sliding, subject->number);
+	size_t n_changes = policy->n_changes;
 	struct screened screened;
 	bool active = false;
 	int error = 0;
@@ -316,7 +317,8 @@ int judge_subject(struct policy *policy, struct subject *subject)
 			error = r;
 		active |= subject->states[i].state != ALERT_INACTIVE;
 	}
-	if (error)
+	/* A transition names it, and the next tick lets go of what is nobody's. */
+	if (error || policy->n_changes > n_changes)
 		subject->rejudge = active = true;
 	if (active && !subject->active)
 		view->active[view->n_active++] = subject;

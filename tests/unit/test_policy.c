@@ -595,3 +595,23 @@ Test(policy, what_was_gone_before_its_samples_came_is_forgotten)
 		fixture_free(&fixture);
 	}
 }
+
+/* One that nothing is left of but a resolved alert is freed, but not before that was told. */
+Test(policy, a_transition_names_what_is_freed_after_it)
+{
+	struct rule rule = fixture_rule("remote", slice);
+	struct policy_fixture fixture;
+
+	rule.subtree = true;
+	fixture_new(&fixture, &rule, 1);
+	fire(&fixture, "/a/b");
+	cr_assert_lt(fixture_run(&fixture, 60, "/a/b", 0, 100), 60);
+	cr_assert_eq(fixture.transitions->to, ALERT_RESOLVED);
+	policy_gone(fixture.policy, "/a/b");
+	cr_assert_lt(fixture_run(&fixture, 4000, "/a/b", 0, 0), 4000);
+	expect_transition(&fixture.transitions[0], "remote", "/a", ALERT_RESOLVED, ALERT_INACTIVE);
+	cr_expect_str_eq(policy_next_path(fixture.policy, NULL), "/a");
+	cr_assert_eq(fixture_run(&fixture, 2, "/a/b", 0, 0), 2);
+	cr_expect_null(policy_next_path(fixture.policy, NULL));
+	fixture_free(&fixture);
+}
