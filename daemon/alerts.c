@@ -235,6 +235,7 @@ static void read_times(struct alerts *alerts, u64 elapsed_ns, struct sliding_tim
 		ret[event] =
 			alerts_time(&now, &alerts->before[event], elapsed_ns, head->events[event].n_cpus);
 		alerts->before[event] = now;
+		policy_set_period(alerts->policy, event, head->events[event].event.period);
 	}
 }
 

@@ -98,6 +98,12 @@ void policy_begin(struct policy *policy, u64 now_ns, const struct timespec *now,
 		sliding_begin(policy->views[i]->sliding, now_ns, &time[policy->views[i]->event]);
 }
 
+void policy_set_period(struct policy *policy, unsigned event, u64 period)
+{
+	if (event < policy->n_events && (!period || period > policy->events[event].period))
+		policy->events[event].period = period;
+}
+
 /* Samples right after the removal may be of tasks on their way out. */
 static void note_sign_of_life(struct policy *policy, struct path *path)
 {

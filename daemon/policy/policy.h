@@ -49,6 +49,12 @@ void policy_put(struct policy *policy, u32 entry, const char *path,
 		const struct figures *const difference[EVENTS_MAX]);
 
 /*
+ * What a sample of an event stands for now (event.period; 0: varies or not known). A window may still have
+ * samples of the period before: the largest that was told is what a rate's upper bound rests on.
+ */
+void policy_set_period(struct policy *policy, unsigned event, u64 period);
+
+/*
  * Judges. `*ret` are the transitions, in the order of rules, then paths' bytes, then events: the policy's,
  * valid until the next call. 0, or -ENOMEM: what could not be taken in begins anew.
  */

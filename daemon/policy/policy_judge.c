@@ -92,6 +92,12 @@ static void copy_baseline(const struct policy *policy, const struct subject *sub
 		     policy->last_ns, ret);
 }
 
+/* Without any sample it is what says how rare they are. */
+static double sample_weight(const struct policy *policy, const struct subject *subject)
+{
+	return (double)policy->events[subject->view->event].period;
+}
+
 void subject_measure(const struct policy *policy, const struct subject *subject, size_t member,
 		     struct tally *base, struct measured *ret)
 {
@@ -100,6 +106,7 @@ void subject_measure(const struct policy *policy, const struct subject *subject,
 	*ret = (struct measured){
 		.tally = sliding_tally(subject->view->sliding, subject->number),
 		.seconds = subject->view->seconds,
+		.sample_weight = sample_weight(policy, subject),
 	};
 	if (rule->metric.ratio) {
 		struct state_baseline up_to_date;
@@ -243,7 +250,9 @@ static int judge_member(struct policy *policy, struct subject *subject, size_t m
 			const struct tally *tally)
 {
 	struct state *state = &subject->states[member];
-	struct measured measured = {.tally = tally, .seconds = subject->view->seconds};
+	struct measured measured = {.tally = tally,
+				    .seconds = subject->view->seconds,
+				    .sample_weight = sample_weight(policy, subject)};
 	struct finding finding = {.now_ns = policy->now_ns, .elapsed_ns = policy->elapsed_ns};
 	bool ignored = state->extra && state->extra->preference.ignored;
 

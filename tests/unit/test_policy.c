@@ -615,3 +615,35 @@ Test(policy, a_transition_names_what_is_freed_after_it)
 	cr_expect_null(policy_next_path(fixture.policy, NULL));
 	fixture_free(&fixture);
 }
+
+/* A rate is known without any sample: it is less than what a few of them would be. */
+Test(policy, a_rate_is_judged_on_a_cgroup_that_went_idle)
+{
+	struct rule rules[] = {fixture_rule("busy", slice), fixture_rule("idle", slice)};
+	struct policy_fixture fixture;
+	struct alert alert;
+
+	for (size_t i = 0; i < 2; i++) {
+		rules[i].metric = (struct metric){.kind = METRIC_RATE};
+		rules[i].min_samples = 0;
+		rules[i].threshold = i ? 100 : 500;
+		rules[i].clear = i ? 200 : 400;
+		rules[i].below = i;
+	}
+	fixture_new(&fixture, rules, 2);
+	fire(&fixture, "/a");
+	cr_assert_lt(fixture_run(&fixture, 20, "/a", 0, 0), 20);
+	for (unsigned i = 0; i < 30; i++)
+		(void)fixture_run(&fixture, 1, "/a", 0, 0);
+	cr_expect_eq(the_alert(&fixture, "busy", "/a").decision.state, ALERT_RESOLVED);
+	alert = the_alert(&fixture, "idle", "/a");
+	cr_expect_eq(alert.decision.state, ALERT_FIRING);
+	cr_expect(alert.estimate.known);
+	cr_expect_eq(alert.estimate.value, 0);
+
+	/* With so long a period a few samples that did not come would be many accesses. */
+	policy_set_period(fixture.policy, 0, 1000);
+	alert = the_alert(&fixture, "idle", "/a");
+	cr_expect_gt(alert.estimate.bounds.high, 200, "%g", alert.estimate.bounds.high);
+	fixture_free(&fixture);
+}
