@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "cgroup/attributes.h"
 #include "cgroup/mount.h"
+#include "cgroup/walk.h"
 #include "policy/preference.h"
 
 /* Directories are asked again within so many collections; those whose alert is pending, some at each. */
@@ -61,6 +62,18 @@ static int open_policy(struct alerts *alerts)
 		&alerts->policy);
 }
 
+/* Of a cgroup that went while nobody looked no end will be told. */
+static void recall_end(struct alerts *alerts, const char *path)
+{
+	_cleanup_close_ int fd = -1;
+
+	if (alerts->cgroup_root < 0)
+		return;
+	fd = cgroup_walk_open(alerts->cgroup_root, path);
+	if (fd == -ENOENT)
+		policy_gone(alerts->policy, path);
+}
+
 /* Alerts of the time before go on; those whose rule is no more end with the first collection. */
 static int recall(struct alerts *alerts)
 {
@@ -75,6 +88,8 @@ static int recall(struct alerts *alerts)
 			stale++;
 		else if (r < 0)
 			return r;
+		else
+			recall_end(alerts, memories[i].cgroup);
 	}
 	if (n)
 		log_info("%zu alert%s of the time before the restart known, %zu of rules that are no more", n,
@@ -119,12 +134,12 @@ int alerts_new(const struct alerts_settings *settings, struct alerts **ret, char
 	r = act_new(&act, &alerts->act, ret_message);
 	if (r < 0)
 		return r;
+	open_cgroups(alerts);
 	r = open_policy(alerts);
 	if (r == 0)
 		r = recall(alerts);
 	if (r < 0)
 		return r;
-	open_cgroups(alerts);
 	*ret = TAKE_PTR(alerts);
 	return 0;
 }
