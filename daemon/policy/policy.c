@@ -104,13 +104,13 @@ void policy_set_period(struct policy *policy, unsigned event, u64 period)
 		policy->events[event].period = period;
 }
 
-/* Samples right after the removal may be of tasks on their way out. */
+/* Samples right after the removal may be of tasks on their way out: those of a collection that began then. */
 static void note_sign_of_life(struct policy *policy, struct path *path)
 {
 	if (!path->gone)
 		return;
 	path->gone_ns = policy->now_ns;
-	if (policy->now_ns < path->removed_ns + POLICY_STRAY_NS)
+	if (policy->last_ns < path->removed_ns + POLICY_STRAY_NS)
 		return;
 	TAILQ_REMOVE(&policy->gone, path, gone_list);
 	path->gone = false;
@@ -146,6 +146,8 @@ void policy_put(struct policy *policy, u32 number, const char *path,
 
 			if (subject->view->event != event)
 				continue;
+			/* Of a subtree, in which there may be no task but below. */
+			note_sign_of_life(policy, subject->path);
 			if (!made)
 				tally_of(difference[event], &tally);
 			made = true;

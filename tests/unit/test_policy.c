@@ -647,3 +647,42 @@ Test(policy, a_rate_is_judged_on_a_cgroup_that_went_idle)
 	cr_expect_gt(alert.estimate.bounds.high, 200, "%g", alert.estimate.bounds.high);
 	fixture_free(&fixture);
 }
+
+/* No task lives in it itself: what is below says that it is there again. */
+Test(policy, a_subtree_that_was_made_again_is_judged_as_before)
+{
+	struct rule rule = fixture_rule("remote", slice);
+	struct policy_fixture fixture;
+
+	rule.subtree = true;
+	fixture_new(&fixture, &rule, 1);
+	(void)fixture_run(&fixture, 5, "/a/b", 0, 10);
+	policy_gone(fixture.policy, "/a/b");
+	policy_gone(fixture.policy, "/a");
+	cr_assert_eq(fixture_run(&fixture, 30, "/a/b", 0, 10), 30);
+	cr_assert_lt(fixture_run(&fixture, 30, "/a/b", 100, 0), 30);
+	expect_transition(&fixture.transitions[0], "remote", "/a", ALERT_INACTIVE, ALERT_PENDING);
+	cr_assert_eq(fixture_run(&fixture, 30, "/a/b", 100, 0), 5);
+	expect_transition(&fixture.transitions[0], "remote", "/a", ALERT_PENDING, ALERT_FIRING);
+	cr_expect_eq(fixture_run(&fixture, 30, "/a/b", 100, 0), 30);
+	fixture_free(&fixture);
+}
+
+/* The collection that has them began before a stray sample's time was over. */
+Test(policy, the_last_samples_of_a_long_interval_are_no_sign_of_life)
+{
+	struct rule rule = fixture_rule("remote", slice);
+	struct policy_fixture fixture;
+
+	fixture_new(&fixture, &rule, 1);
+	fire(&fixture, "/a");
+	policy_gone(fixture.policy, "/a");
+	fixture_begin_after(&fixture, 10 * NSEC_PER_SEC);
+	fixture_put(&fixture, "/a", 10, 0);
+	cr_assert_eq(fixture_tick(&fixture), 0);
+	cr_assert_eq(fixture.n, 0);
+	cr_assert_eq(fixture_run(&fixture, 30, "/a", 0, 0), 10);
+	expect_transition(&fixture.transitions[0], "remote", "/a", ALERT_FIRING, ALERT_RESOLVED);
+	cr_expect_eq(fixture.transitions[0].alert.end, ALERT_END_GONE);
+	fixture_free(&fixture);
+}
