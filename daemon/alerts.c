@@ -62,11 +62,13 @@ static int open_policy(struct alerts *alerts)
 		&alerts->policy);
 }
 
-/* Of a cgroup that went while nobody looked no end will be told. */
+/* Of a cgroup that went, or was excluded, while nobody looked no end will be told. */
 static void recall_end(struct alerts *alerts, const char *path)
 {
 	_cleanup_close_ int fd = -1;
 
+	if (!config_exports(alerts->settings.config, path))
+		policy_leave_out(alerts->policy, path);
 	if (alerts->cgroup_root < 0)
 		return;
 	fd = cgroup_walk_open(alerts->cgroup_root, path);
@@ -286,10 +288,31 @@ void alerts_collected(struct alerts *alerts)
 	act_clean(alerts->act, &head->taken);
 }
 
+/* What include and exclude let nothing be put for any more. */
+static int leave_out(struct alerts *alerts)
+{
+	_cleanup_free_ char *path = NULL;
+	const char *next;
+
+	while ((next = policy_next_path(alerts->policy, path))) {
+		char *copy = strdup(next);
+
+		if (!copy)
+			return -ENOMEM;
+		free(path);
+		path = copy;
+		if (!config_exports(alerts->settings.config, path))
+			policy_leave_out(alerts->policy, path);
+	}
+	return 0;
+}
+
 int alerts_reload(struct alerts *alerts)
 {
-	return policy_set_rules(alerts->policy, alerts->settings.config->rules,
-				rules_to_judge(&alerts->settings));
+	int r = policy_set_rules(alerts->policy, alerts->settings.config->rules,
+				 rules_to_judge(&alerts->settings));
+
+	return r < 0 ? r : leave_out(alerts);
 }
 
 void alerts_gone(struct alerts *alerts, const char *path)

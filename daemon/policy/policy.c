@@ -168,7 +168,7 @@ static void keep_estimates(struct policy *policy, struct path *path)
 		}
 }
 
-void policy_gone(struct policy *policy, const char *name)
+static void end_path(struct policy *policy, const char *name, enum alert_end end)
 {
 	struct path *path = path_find(policy, name);
 
@@ -180,11 +180,22 @@ void policy_gone(struct policy *policy, const char *name)
 	if (!path->gone)
 		TAILQ_INSERT_TAIL(&policy->gone, path, gone_list);
 	path->gone = true;
+	path->end = end;
 	path->gone_ns = path->removed_ns = policy->now_ns;
 	if (path->subjects)
 		return;
 	path_forget(policy, path);
 	path_release(policy, path);
+}
+
+void policy_gone(struct policy *policy, const char *path)
+{
+	end_path(policy, path, ALERT_END_GONE);
+}
+
+void policy_leave_out(struct policy *policy, const char *path)
+{
+	end_path(policy, path, ALERT_END_IGNORED);
 }
 
 static bool same_text(const char *a, const char *b)

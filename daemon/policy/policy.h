@@ -67,6 +67,10 @@ int policy_tick(struct policy *policy, const struct transition **ret, size_t *re
  */
 void policy_gone(struct policy *policy, const char *path);
 
+/* Likewise of a path whose cgroup is there, but for which nothing will be put any more: its alerts end as
+ * ignored. */
+void policy_leave_out(struct policy *policy, const char *path);
+
 /* What a path's directory says, for all rules, until it is said anew. Texts are copied. 0 or -ENOMEM. */
 int policy_prefer(struct policy *policy, const char *path, const struct preference *preference);
 

@@ -686,3 +686,22 @@ Test(policy, the_last_samples_of_a_long_interval_are_no_sign_of_life)
 	cr_expect_eq(fixture.transitions[0].alert.end, ALERT_END_GONE);
 	fixture_free(&fixture);
 }
+
+Test(policy, alerts_of_what_is_left_out_end_as_ignored)
+{
+	struct rule rule = fixture_rule("remote", slice);
+	struct policy_fixture fixture;
+
+	fixture_new(&fixture, &rule, 1);
+	fire(&fixture, "/a");
+	policy_leave_out(fixture.policy, "/a");
+	cr_assert_lt(fixture_run(&fixture, 20, "/a", 0, 0), 20);
+	expect_transition(&fixture.transitions[0], "remote", "/a", ALERT_FIRING, ALERT_RESOLVED);
+	cr_expect_eq(fixture.transitions[0].alert.end, ALERT_END_IGNORED);
+	cr_expect_null(policy_next_path(fixture.policy, NULL));
+
+	/* Let in again it begins anew. */
+	cr_assert_lt(fixture_run(&fixture, 20, "/a", 10, 0), 20);
+	expect_transition(&fixture.transitions[0], "remote", "/a", ALERT_INACTIVE, ALERT_PENDING);
+	fixture_free(&fixture);
+}
