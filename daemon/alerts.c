@@ -62,18 +62,18 @@ static int open_policy(struct alerts *alerts)
 		&alerts->policy);
 }
 
-/* What went while nobody looked ends as if it went now. */
-static void bury(struct alerts *alerts, const char *path)
+/* Of a cgroup that went, or was excluded, while nobody looked no end will be told. */
+static void recall_end(struct alerts *alerts, const char *path)
 {
-	int fd;
+	_cleanup_close_ int fd = -1;
 
+	if (!config_exports(alerts->settings.config, path))
+		policy_leave_out(alerts->policy, path);
 	if (alerts->cgroup_root < 0)
 		return;
 	fd = cgroup_walk_open(alerts->cgroup_root, path);
 	if (fd == -ENOENT)
 		policy_gone(alerts->policy, path);
-	if (fd >= 0)
-		(void)close(fd);
 }
 
 /* Alerts of the time before go on; those whose rule is no more end with the first collection. */
@@ -91,7 +91,7 @@ static int recall(struct alerts *alerts)
 		else if (r < 0)
 			return r;
 		else
-			bury(alerts, memories[i].cgroup);
+			recall_end(alerts, memories[i].cgroup);
 	}
 	if (n)
 		log_info("%zu alert%s of the time before the restart known, %zu of rules that are no more", n,
@@ -233,9 +233,13 @@ static void put(void *userdata, const struct ledger_entry *entry)
 {
 	struct alerts *alerts = userdata;
 
-	if (config_exports(alerts->settings.config, entry->path))
-		policy_put(alerts->policy, entry->number, entry->path,
-			   (const struct figures *const *)entry->difference);
+	if (!config_exports(alerts->settings.config, entry->path))
+		return;
+	policy_put(alerts->policy, entry->number, entry->path,
+		   (const struct figures *const *)entry->difference);
+	/* Its end was told before these samples, which may be the first that policy has of the path. */
+	if (!entry->living)
+		policy_gone(alerts->policy, entry->path);
 }
 
 static void read_times(struct alerts *alerts, u64 elapsed_ns, struct sliding_time ret[EVENTS_MAX])
@@ -248,6 +252,7 @@ static void read_times(struct alerts *alerts, u64 elapsed_ns, struct sliding_tim
 		ret[event] =
 			alerts_time(&now, &alerts->before[event], elapsed_ns, head->events[event].n_cpus);
 		alerts->before[event] = now;
+		policy_set_period(alerts->policy, event, head->events[event].event.period);
 	}
 }
 
@@ -283,10 +288,31 @@ void alerts_collected(struct alerts *alerts)
 	act_clean(alerts->act, &head->taken);
 }
 
+/* What include and exclude let nothing be put for any more. */
+static int leave_out(struct alerts *alerts)
+{
+	_cleanup_free_ char *path = NULL;
+	const char *next;
+
+	while ((next = policy_next_path(alerts->policy, path))) {
+		char *copy = strdup(next);
+
+		if (!copy)
+			return -ENOMEM;
+		free(path);
+		path = copy;
+		if (!config_exports(alerts->settings.config, path))
+			policy_leave_out(alerts->policy, path);
+	}
+	return 0;
+}
+
 int alerts_reload(struct alerts *alerts)
 {
-	return policy_set_rules(alerts->policy, alerts->settings.config->rules,
-				rules_to_judge(&alerts->settings));
+	int r = policy_set_rules(alerts->policy, alerts->settings.config->rules,
+				 rules_to_judge(&alerts->settings));
+
+	return r < 0 ? r : leave_out(alerts);
 }
 
 void alerts_gone(struct alerts *alerts, const char *path)

@@ -44,7 +44,12 @@ static size_t character_length(const char *name)
 	}
 	if (character < smallest[length] || character > 0x10ffff)
 		return 0;
-	return character >= 0xd800 && character <= 0xdfff ? 0 : length;
+	if (character >= 0xd800 && character <= 0xdfff)
+		return 0;
+	/* Noncharacters: systemd takes a file with one of them for no UTF-8, and reads nothing of it. */
+	if ((character >= 0xfdd0 && character <= 0xfdef) || (character & 0xfffe) == 0xfffe)
+		return 0;
+	return length;
 }
 
 /* The shown form of the first character or byte of `*name`, which is moved past it. Returns its length. */

@@ -98,13 +98,19 @@ void policy_begin(struct policy *policy, u64 now_ns, const struct timespec *now,
 		sliding_begin(policy->views[i]->sliding, now_ns, &time[policy->views[i]->event]);
 }
 
-/* Samples right after the removal may be of tasks on their way out. */
+void policy_set_period(struct policy *policy, unsigned event, u64 period)
+{
+	if (event < policy->n_events)
+		policy->events[event].period = period;
+}
+
+/* Samples right after the removal may be of tasks on their way out: those of a collection that began then. */
 static void note_sign_of_life(struct policy *policy, struct path *path)
 {
 	if (!path->gone)
 		return;
 	path->gone_ns = policy->now_ns;
-	if (policy->now_ns < path->removed_ns + POLICY_STRAY_NS)
+	if (policy->last_ns < path->removed_ns + POLICY_STRAY_NS)
 		return;
 	TAILQ_REMOVE(&policy->gone, path, gone_list);
 	path->gone = false;
@@ -140,6 +146,8 @@ void policy_put(struct policy *policy, u32 number, const char *path,
 
 			if (subject->view->event != event)
 				continue;
+			/* Of a subtree, in which there may be no task but below. */
+			note_sign_of_life(policy, subject->path);
 			if (!made)
 				tally_of(difference[event], &tally);
 			made = true;
@@ -162,7 +170,7 @@ static void keep_estimates(struct policy *policy, struct path *path)
 		}
 }
 
-void policy_gone(struct policy *policy, const char *name)
+static void end_path(struct policy *policy, const char *name, enum alert_end end)
 {
 	struct path *path = path_find(policy, name);
 
@@ -174,11 +182,22 @@ void policy_gone(struct policy *policy, const char *name)
 	if (!path->gone)
 		TAILQ_INSERT_TAIL(&policy->gone, path, gone_list);
 	path->gone = true;
+	path->end = end;
 	path->gone_ns = path->removed_ns = policy->now_ns;
 	if (path->subjects)
 		return;
 	path_forget(policy, path);
 	path_release(policy, path);
+}
+
+void policy_gone(struct policy *policy, const char *path)
+{
+	end_path(policy, path, ALERT_END_GONE);
+}
+
+void policy_leave_out(struct policy *policy, const char *path)
+{
+	end_path(policy, path, ALERT_END_IGNORED);
 }
 
 static bool same_text(const char *a, const char *b)

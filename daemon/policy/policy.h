@@ -54,6 +54,12 @@ void policy_put(struct policy *policy, u32 number, const char *path,
 		const struct figures *const difference[EVENTS_MAX]);
 
 /*
+ * What a sample of an event stands for from now on (event.period; 0: varies or not known). A rate's upper
+ * bound rests on it, and on what the last samples stood for where that is more.
+ */
+void policy_set_period(struct policy *policy, unsigned event, u64 period);
+
+/*
  * Judges. `*ret` are the transitions, in the order of rules, then paths' bytes, then events: the policy's,
  * valid until the next call. 0, or -ENOMEM: what could not be taken in begins anew.
  */
@@ -62,9 +68,14 @@ int policy_tick(struct policy *policy, const struct transition **ret, size_t *re
 /*
  * The cgroup of a path was removed: once its window has passed its alerts end, unless it is there again
  * (policy_put() says so, five seconds after it at the earliest: until then it may be tasks on their way out).
- * What is held for it is freed then.
+ * What is held for it is freed then. Of a path that nothing was put for yet it means nothing: where samples
+ * follow a removal it is to be told again, after policy_put().
  */
 void policy_gone(struct policy *policy, const char *name);
+
+/* Likewise of a path whose cgroup is there, but for which nothing will be put any more: its alerts end as
+ * ignored. */
+void policy_leave_out(struct policy *policy, const char *path);
 
 /* What a path's directory says, for all rules, until it is said anew. Texts are copied. 0 or -ENOMEM. */
 int policy_prefer(struct policy *policy, const char *name, const struct preference *preference);

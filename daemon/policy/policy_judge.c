@@ -303,6 +303,7 @@ int judge_subject(struct policy *policy, struct subject *subject)
 	const u32 *members = subject->group->members;
 	const bool knows = view->reason == UNKNOWN_NOT;
 	struct state *states = subject->states;
+	size_t n_changes = policy->n_changes;
 	struct screened screened;
 	bool active = false;
 	int error = 0;
@@ -323,7 +324,8 @@ int judge_subject(struct policy *policy, struct subject *subject)
 			error = r;
 		active |= subject->states[i].state != ALERT_INACTIVE;
 	}
-	if (error)
+	/* A transition names it, and the next tick lets go of what is nobody's. */
+	if (error || policy->n_changes > n_changes)
 		subject->rejudge = active = true;
 	if (active && !subject->active)
 		view->active[view->n_active++] = subject;

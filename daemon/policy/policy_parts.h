@@ -124,6 +124,7 @@ struct path {
 	u64 gone_ns; /* where it is gone: since when, or its last sample since */
 	u64 removed_ns;
 	bool gone;
+	enum alert_end end; /* where it is gone: what its alerts end with */
 	struct entry *entry;
 	struct subject *subjects;
 	bool owner_is_root; /* the preference */

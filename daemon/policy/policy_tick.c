@@ -128,7 +128,7 @@ static int end_alerts(struct policy *policy, struct subject *subject)
 			ended_keep(policy, ended);
 			continue;
 		}
-		ended->alert.end = ALERT_END_GONE;
+		ended->alert.end = subject->path->end;
 		policy->changes[policy->n_changes++] =
 			(struct change){.order = subject_view_rule(subject, i)->rule + (size_t)1,
 					.from = ended->from,
@@ -154,6 +154,9 @@ static int end_gone(struct policy *policy)
 				continue;
 			if (path->entry) /* of samples that came late */
 				entry_drop(policy, path->entry);
+			/* Left out itself, it is still the sum of what is below. */
+			if (path->end == ALERT_END_IGNORED && subject->refs)
+				continue;
 			r = end_alerts(policy, subject);
 			if (r < 0)
 				error = r;

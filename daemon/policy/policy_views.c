@@ -210,10 +210,11 @@ void view_weigh(struct view *view, const struct tally *tally)
 
 double view_sample_weight(const struct view *view)
 {
-	double largest = view->largest_weight > view->largest_weight_before ? view->largest_weight
-									    : view->largest_weight_before;
+	double seen = view->largest_weight > view->largest_weight_before ? view->largest_weight
+									 : view->largest_weight_before;
+	double period = (double)view->policy->events[view->event].period;
 
-	return largest > 0 ? largest : (double)view->policy->events[view->event].period;
+	return seen > period ? seen : period;
 }
 
 void view_look(struct view *view, const struct sliding_time *time, bool covered)

@@ -563,34 +563,145 @@ Test(policy, idle_cgroups_are_not_judged)
 	fixture_free(&fixture);
 }
 
-/* No sample is evidence of a low rate: how low, the period says that those had which came before. */
-Test(policy, a_rate_that_falls_to_nothing_is_known)
+/* Short-lived ones: their only samples come with, or after, the news of their end. */
+Test(policy, what_was_gone_before_its_samples_came_is_forgotten)
 {
-	struct rule rules[] = {fixture_rule("busy", everything), fixture_rule("starved", everything)};
-	struct policy_fixture fixture;
-	enum alert_state last[2] = {ALERT_INACTIVE, ALERT_INACTIVE};
+	static char *none[] = {"/none"};
+	char *const *const patterns[] = {everything, none};
 
-	for (size_t i = 0; i < ARRAY_SIZE(rules); i++) {
+	for (size_t i = 0; i < 2; i++) {
+		struct rule rule = fixture_rule("remote", (char **)patterns[i]);
+		struct policy_fixture fixture;
+		size_t before;
+
+		fixture_new(&fixture, &rule, 1);
+		before = policy_bytes(fixture.policy);
+		for (unsigned k = 0; k < 1000; k++) {
+			char path[32];
+
+			(void)snprintf(path, sizeof(path), "/%u", k);
+			policy_gone(fixture.policy, path);
+			if (k % 100 == 0)
+				fixture_begin(&fixture);
+			fixture_put(&fixture, path, 0, 1);
+			policy_gone(fixture.policy, path);
+			if (k % 100 == 99)
+				cr_assert_eq(fixture_tick(&fixture), 0);
+		}
+		cr_assert_eq(fixture_run(&fixture, 30, "/", 0, 0), 30);
+		cr_expect_null(policy_next_path(fixture.policy, NULL));
+		cr_expect_lt(policy_bytes(fixture.policy), before + 100000, "%zu, %zu before",
+			     policy_bytes(fixture.policy), before);
+		fixture_free(&fixture);
+	}
+}
+
+/* One that nothing is left of but a resolved alert is freed, but not before that was told. */
+Test(policy, a_transition_names_what_is_freed_after_it)
+{
+	struct rule rule = fixture_rule("remote", slice);
+	struct policy_fixture fixture;
+
+	rule.subtree = true;
+	fixture_new(&fixture, &rule, 1);
+	fire(&fixture, "/a/b");
+	cr_assert_lt(fixture_run(&fixture, 60, "/a/b", 0, 100), 60);
+	cr_assert_eq(fixture.transitions->to, ALERT_RESOLVED);
+	policy_gone(fixture.policy, "/a/b");
+	cr_assert_lt(fixture_run(&fixture, 4000, "/a/b", 0, 0), 4000);
+	expect_transition(&fixture.transitions[0], "remote", "/a", ALERT_RESOLVED, ALERT_INACTIVE);
+	cr_expect_str_eq(policy_next_path(fixture.policy, NULL), "/a");
+	cr_assert_eq(fixture_run(&fixture, 2, "/a/b", 0, 0), 2);
+	cr_expect_null(policy_next_path(fixture.policy, NULL));
+	fixture_free(&fixture);
+}
+
+/* A rate is known without any sample: it is less than what a few of them would be. */
+Test(policy, a_rate_is_judged_on_a_cgroup_that_went_idle)
+{
+	struct rule rules[] = {fixture_rule("busy", slice), fixture_rule("idle", slice)};
+	struct policy_fixture fixture;
+	struct alert alert;
+
+	for (size_t i = 0; i < 2; i++) {
 		rules[i].metric = (struct metric){.kind = METRIC_RATE};
 		rules[i].min_samples = 0;
-		rules[i].threshold = i ? 40 : 200;
-		rules[i].clear = 100;
-		rules[i].below = i == 1;
+		rules[i].threshold = i ? 100 : 500;
+		rules[i].clear = i ? 200 : 400;
+		rules[i].below = i;
 	}
-	fixture_new(&fixture, rules, ARRAY_SIZE(rules));
-	for (unsigned s = 0; s < 60; s++) {
-		fixture_begin(&fixture);
-		if (s < 20)
-			fixture_put(&fixture, "/a", 1, 9);
-		cr_assert_eq(fixture_tick(&fixture), 0);
-		for (size_t i = 0; i < fixture.n; i++)
-			last[fixture.transitions[i].alert.rule->below] = fixture.transitions[i].to;
-		if (s == 19)
-			cr_assert_eq(last[0], ALERT_FIRING);
-	}
-	cr_expect_eq(last[0], ALERT_RESOLVED);
-	/* At most 30 a second, as 3 of them, 100 apart, in 10 s would not have been missed in 95 of 100
-	 * cases. */
-	cr_expect_eq(last[1], ALERT_FIRING);
+	fixture_new(&fixture, rules, 2);
+	fire(&fixture, "/a");
+	cr_assert_lt(fixture_run(&fixture, 20, "/a", 0, 0), 20);
+	for (unsigned i = 0; i < 30; i++)
+		(void)fixture_run(&fixture, 1, "/a", 0, 0);
+	cr_expect_eq(the_alert(&fixture, "busy", "/a").decision.state, ALERT_RESOLVED);
+	alert = the_alert(&fixture, "idle", "/a");
+	cr_expect_eq(alert.decision.state, ALERT_FIRING);
+	cr_expect(alert.estimate.known);
+	cr_expect_eq(alert.estimate.value, 0);
+
+	/* With so long a period a few samples that did not come would be many accesses. */
+	policy_set_period(fixture.policy, 0, 1000);
+	alert = the_alert(&fixture, "idle", "/a");
+	cr_expect_gt(alert.estimate.bounds.high, 200, "%g", alert.estimate.bounds.high);
+	fixture_free(&fixture);
+}
+
+/* No task lives in it itself: what is below says that it is there again. */
+Test(policy, a_subtree_that_was_made_again_is_judged_as_before)
+{
+	struct rule rule = fixture_rule("remote", slice);
+	struct policy_fixture fixture;
+
+	rule.subtree = true;
+	fixture_new(&fixture, &rule, 1);
+	(void)fixture_run(&fixture, 5, "/a/b", 0, 10);
+	policy_gone(fixture.policy, "/a/b");
+	policy_gone(fixture.policy, "/a");
+	cr_assert_eq(fixture_run(&fixture, 30, "/a/b", 0, 10), 30);
+	cr_assert_lt(fixture_run(&fixture, 30, "/a/b", 100, 0), 30);
+	expect_transition(&fixture.transitions[0], "remote", "/a", ALERT_INACTIVE, ALERT_PENDING);
+	cr_assert_eq(fixture_run(&fixture, 30, "/a/b", 100, 0), 5);
+	expect_transition(&fixture.transitions[0], "remote", "/a", ALERT_PENDING, ALERT_FIRING);
+	cr_expect_eq(fixture_run(&fixture, 30, "/a/b", 100, 0), 30);
+	fixture_free(&fixture);
+}
+
+/* The collection that has them began before a stray sample's time was over. */
+Test(policy, the_last_samples_of_a_long_interval_are_no_sign_of_life)
+{
+	struct rule rule = fixture_rule("remote", slice);
+	struct policy_fixture fixture;
+
+	fixture_new(&fixture, &rule, 1);
+	fire(&fixture, "/a");
+	policy_gone(fixture.policy, "/a");
+	fixture_begin_after(&fixture, 10 * NSEC_PER_SEC);
+	fixture_put(&fixture, "/a", 10, 0);
+	cr_assert_eq(fixture_tick(&fixture), 0);
+	cr_assert_eq(fixture.n, 0);
+	cr_assert_eq(fixture_run(&fixture, 30, "/a", 0, 0), 10);
+	expect_transition(&fixture.transitions[0], "remote", "/a", ALERT_FIRING, ALERT_RESOLVED);
+	cr_expect_eq(fixture.transitions[0].alert.end, ALERT_END_GONE);
+	fixture_free(&fixture);
+}
+
+Test(policy, alerts_of_what_is_left_out_end_as_ignored)
+{
+	struct rule rule = fixture_rule("remote", slice);
+	struct policy_fixture fixture;
+
+	fixture_new(&fixture, &rule, 1);
+	fire(&fixture, "/a");
+	policy_leave_out(fixture.policy, "/a");
+	cr_assert_lt(fixture_run(&fixture, 20, "/a", 0, 0), 20);
+	expect_transition(&fixture.transitions[0], "remote", "/a", ALERT_FIRING, ALERT_RESOLVED);
+	cr_expect_eq(fixture.transitions[0].alert.end, ALERT_END_IGNORED);
+	cr_expect_null(policy_next_path(fixture.policy, NULL));
+
+	/* Let in again it begins anew. */
+	cr_assert_lt(fixture_run(&fixture, 20, "/a", 10, 0), 20);
+	expect_transition(&fixture.transitions[0], "remote", "/a", ALERT_INACTIVE, ALERT_PENDING);
 	fixture_free(&fixture);
 }

@@ -21,6 +21,9 @@ Test(utf8, names_and_how_they_are_shown)
 		{"\xc0\xaf", REPLACED "c0" REPLACED "af", false},
 		{"\xed\xa0\x80", REPLACED "ed" REPLACED "a0" REPLACED "80", false},
 		{"\xf4\x90\x80\x80", REPLACED "f4" REPLACED "90" REPLACED "80" REPLACED "80", false},
+		{"\xef\xbf\xbe", REPLACED "ef" REPLACED "bf" REPLACED "be", false},
+		{"\xef\xb7\x90", REPLACED "ef" REPLACED "b7" REPLACED "90", false},
+		{"\xf0\x9f\xbf\xbf", REPLACED "f0" REPLACED "9f" REPLACED "bf" REPLACED "bf", false},
 		{"caf\xc3", "caf" REPLACED "c3", false},
 		{REPLACED "ff",
 		 REPLACED "ef" REPLACED "bf" REPLACED "bd"
