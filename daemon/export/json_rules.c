@@ -202,8 +202,6 @@ static void put_estimate(struct json_writer *writer, json_object *object, const 
 
 static void put_times(struct json_writer *writer, json_object *object, const struct alert *alert)
 {
-	put_nanoseconds(writer, object, "window_s", alert->covered_ns);
-	put_nanoseconds(writer, object, "for_s", alert->rule->for_ns);
 	if (alert->decision.state == ALERT_PENDING)
 		put_nanoseconds(writer, object, "held_s", alert->decision.held_ns);
 	json_put_time(writer, object, "since", &alert->since);
@@ -233,6 +231,13 @@ static void put_preference(struct json_writer *writer, json_object *object, cons
 	json_put(writer, object, "preference", preference);
 }
 
+/* Of a rule that changed or went while the daemon was not there only the name is left; each other has a
+ * window. */
+static bool rule_is_known(const struct alert *alert)
+{
+	return alert->rule->window_ns > 0;
+}
+
 /* `name`: how the texts that may hold any byte become strings. */
 static void fill_alert(struct json_writer *writer, json_object *object, const struct alert *alert,
 		       const char *event, json_object *(*name)(const char *))
@@ -242,10 +247,15 @@ static void fill_alert(struct json_writer *writer, json_object *object, const st
 	json_put_text(writer, object, "rule", alert->rule->name);
 	json_put(writer, object, "cgroup", name(alert->cgroup));
 	json_put(writer, object, event, name(alert->event_key));
-	json_put(writer, object, "severity", name(alert->rule->severity));
+	if (*alert->rule->severity)
+		json_put(writer, object, "severity", name(alert->rule->severity));
 	put_state(writer, object, alert);
 	put_bool(writer, object, "dry_run", alert->rule->dry_run);
-	put_estimate(writer, object, alert);
+	if (rule_is_known(alert)) {
+		put_estimate(writer, object, alert);
+		put_nanoseconds(writer, object, "window_s", alert->covered_ns);
+		put_nanoseconds(writer, object, "for_s", alert->rule->for_ns);
+	}
 	put_times(writer, object, alert);
 	put_preference(writer, object, alert);
 }
