@@ -182,6 +182,12 @@ static void put_state(struct json_writer *writer, json_object *object, const str
 	json_put_text(writer, object, "unknown", unknown_reason_word(alert->decision.unknown));
 }
 
+/* It had resolved before a restart, which takes along its value and bounds, and not what they rested on. */
+static bool recalled(const struct alert *alert)
+{
+	return alert->decision.state == ALERT_RESOLVED && !alert->covered_ns && !alert->estimate.samples;
+}
+
 static void put_estimate(struct json_writer *writer, json_object *object, const struct alert *alert)
 {
 	const struct estimate *estimate = &alert->estimate;
@@ -193,9 +199,12 @@ static void put_estimate(struct json_writer *writer, json_object *object, const 
 		put_value(writer, object, "low", metric, estimate->bounds.low);
 		put_value(writer, object, "high", metric, estimate->bounds.high);
 	}
-	json_put_u64(writer, object, "samples", estimate->samples);
-	if (metric->ratio)
-		json_put_u64(writer, object, "base_samples", estimate->base_samples);
+	if (!recalled(alert)) {
+		json_put_u64(writer, object, "samples", estimate->samples);
+		if (metric->ratio)
+			json_put_u64(writer, object, "base_samples", estimate->base_samples);
+		put_nanoseconds(writer, object, "window_s", alert->covered_ns);
+	}
 	put_exact(writer, object, threshold_key(alert->rule), alert->limits.threshold);
 	put_exact(writer, object, "clear", alert->limits.clear);
 }
@@ -253,7 +262,6 @@ static void fill_alert(struct json_writer *writer, json_object *object, const st
 	put_bool(writer, object, "dry_run", alert->rule->dry_run);
 	if (rule_is_known(alert)) {
 		put_estimate(writer, object, alert);
-		put_nanoseconds(writer, object, "window_s", alert->covered_ns);
 		put_nanoseconds(writer, object, "for_s", alert->rule->for_ns);
 	}
 	put_times(writer, object, alert);

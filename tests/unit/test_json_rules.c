@@ -215,6 +215,22 @@ Test(json_rules, of_a_rule_that_went_nothing_is_told_but_its_name)
 		    "\"state\":\"resolved\",\"dry_run\":false,\"end\":\"rule\"}");
 }
 
+Test(json_rules, what_a_recalled_value_rested_on_is_absent)
+{
+	struct alert alert = example_measured(0, "/a", 512, 600, 640);
+	_cleanup_json_ json_object *reply = NULL;
+	json_object *shown;
+
+	alert.decision = (struct decision){.state = ALERT_RESOLVED};
+	alert.covered_ns = 0;
+	alert.estimate.samples = 0;
+	reply = json_alerts("perf", &alert, 1);
+	shown = json_object_array_get_idx(json_get_array(reply, "alerts"), 0);
+	cr_expect_not_null(json_object_object_get(shown, "value"));
+	cr_expect_null(json_object_object_get(shown, "samples"));
+	cr_expect_null(json_object_object_get(shown, "window_s"));
+}
+
 Test(json_rules, only_numbers_are_numbers)
 {
 	struct alert alert = example_measured(2, "/a", 3, INFINITY, INFINITY);
