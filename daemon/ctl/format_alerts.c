@@ -86,7 +86,8 @@ static char *limit_of(json_object *rules, const json_object *alert)
 	char *text;
 
 	judgement_limit(alert, JUDGEMENT_SHORT, limit);
-	if (!json_get_text(rule, "metric"))
+	/* Without a unit the alert's rule is not known: the one that is so called now is another. */
+	if (!json_get_text(alert, "unit") || !json_get_text(rule, "metric"))
 		return strdup(limit);
 	return asprintf(&text, "%s %s", line_visible(json_get_text(rule, "metric"), &metric), limit) < 0
 		       ? NULL
@@ -359,9 +360,8 @@ static void put_silence(FILE *out, const struct format_style *style, json_object
 	text_count(unknown, all_text);
 	text_count(few, few_text);
 	line_put(out, style, "Unknown",
-		 "%s cgroups (counted for each rule) can't be judged now, %s of them for too few samples; "
-		 "`pebsctl rules` says why",
-		 all_text, few_text);
+		 "%s cgroups (counted for each rule) can't be judged now%s%s%s; `pebsctl rules` says why",
+		 all_text, few ? ", " : "", few ? few_text : "", few ? " of them for too few samples" : "");
 }
 
 void format_alerts(FILE *out, json_object *rules, json_object *alerts, time_t now,

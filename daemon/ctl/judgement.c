@@ -8,6 +8,7 @@
 #include "base/cleanup.h"
 #include "base/json_get.h"
 #include "ctl/line.h"
+#include "policy/decide.h"
 
 /* Above it a double is no whole number for people any more. */
 #define DIGITS_END 1e15
@@ -116,17 +117,11 @@ static const char *in_words(const struct word *words, size_t n, const char *word
 
 const char *judgement_reason(const char *word, char **kept)
 {
-	static const struct word words[] = {
-		{"window", "the window is not covered yet"},
-		{"samples", "too few samples"},
-		{"source", "no samples came for a part of the window: paused, or the source was lost"},
-		{"multiplexed", "the counter had too little of the time: it takes turns"},
-		{"lost", "too many samples were lost"},
-		{"baseline", "the baseline has too few samples yet"},
-		{"not_measured", "this event does not measure it here"},
-	};
-
-	return in_words(words, ARRAY_SIZE(words), word, kept);
+	*kept = NULL;
+	for (enum unknown_reason reason = UNKNOWN_NOT + 1; word && reason <= UNKNOWN_NOT_MEASURED; reason++)
+		if (strcmp(unknown_reason_word(reason), word) == 0)
+			return unknown_reason_text(reason);
+	return line_visible(word, kept);
 }
 
 const char *judgement_end(const char *word, char **kept)

@@ -182,6 +182,12 @@ static void put_state(struct json_writer *writer, json_object *object, const str
 	json_put_text(writer, object, "unknown", unknown_reason_word(alert->decision.unknown));
 }
 
+/* It had resolved before a restart, which takes along its value and bounds, and not what they rested on. */
+static bool recalled(const struct alert *alert)
+{
+	return alert->decision.state == ALERT_RESOLVED && !alert->covered_ns && !alert->estimate.samples;
+}
+
 static void put_estimate(struct json_writer *writer, json_object *object, const struct alert *alert)
 {
 	const struct estimate *estimate = &alert->estimate;
@@ -193,17 +199,18 @@ static void put_estimate(struct json_writer *writer, json_object *object, const 
 		put_value(writer, object, "low", metric, estimate->bounds.low);
 		put_value(writer, object, "high", metric, estimate->bounds.high);
 	}
-	json_put_u64(writer, object, "samples", estimate->samples);
-	if (metric->ratio)
-		json_put_u64(writer, object, "base_samples", estimate->base_samples);
+	if (!recalled(alert)) {
+		json_put_u64(writer, object, "samples", estimate->samples);
+		if (metric->ratio)
+			json_put_u64(writer, object, "base_samples", estimate->base_samples);
+		put_nanoseconds(writer, object, "window_s", alert->covered_ns);
+	}
 	put_exact(writer, object, threshold_key(alert->rule), alert->limits.threshold);
 	put_exact(writer, object, "clear", alert->limits.clear);
 }
 
 static void put_times(struct json_writer *writer, json_object *object, const struct alert *alert)
 {
-	put_nanoseconds(writer, object, "window_s", alert->covered_ns);
-	put_nanoseconds(writer, object, "for_s", alert->rule->for_ns);
 	if (alert->decision.state == ALERT_PENDING)
 		put_nanoseconds(writer, object, "held_s", alert->decision.held_ns);
 	json_put_time(writer, object, "since", &alert->since);
@@ -233,6 +240,13 @@ static void put_preference(struct json_writer *writer, json_object *object, cons
 	json_put(writer, object, "preference", preference);
 }
 
+/* Of a rule that changed or went while the daemon was not there only the name is left; each other has a
+ * window. */
+static bool rule_is_known(const struct alert *alert)
+{
+	return alert->rule->window_ns > 0;
+}
+
 /* `name`: how the texts that may hold any byte become strings. */
 static void fill_alert(struct json_writer *writer, json_object *object, const struct alert *alert,
 		       const char *event, json_object *(*name)(const char *))
@@ -242,10 +256,14 @@ static void fill_alert(struct json_writer *writer, json_object *object, const st
 	json_put_text(writer, object, "rule", alert->rule->name);
 	json_put(writer, object, "cgroup", name(alert->cgroup));
 	json_put(writer, object, event, name(alert->event_key));
-	json_put(writer, object, "severity", name(alert->rule->severity));
+	if (*alert->rule->severity)
+		json_put(writer, object, "severity", name(alert->rule->severity));
 	put_state(writer, object, alert);
 	put_bool(writer, object, "dry_run", alert->rule->dry_run);
-	put_estimate(writer, object, alert);
+	if (rule_is_known(alert)) {
+		put_estimate(writer, object, alert);
+		put_nanoseconds(writer, object, "for_s", alert->rule->for_ns);
+	}
 	put_times(writer, object, alert);
 	put_preference(writer, object, alert);
 }

@@ -62,6 +62,9 @@ static json_object *transition_object(struct json_writer *writer, const struct t
 	json_object *object = json_checked(writer, json_transition(&entered->transition));
 	struct timespec time = later(&stretch->start, entered->at_ns);
 
+	/* What happened is no member here, so that `event` is as elsewhere. */
+	if (object)
+		json_object_object_del(object, "source");
 	json_put_text(writer, object, "cgroup", alert->cgroup);
 	json_put_text(writer, object, "event", alert->event_key);
 	json_put_text(writer, object, "severity", alert->rule->severity);

@@ -64,16 +64,16 @@ static void say_bounds(struct speech *speech)
 	quantity(metric, alert->estimate.bounds.low, DOWN, low);
 	quantity(metric, alert->estimate.bounds.high, UP, high);
 	if (speech_has_low(alert) && speech_has_high(alert))
-		say(speech, "it is %s %s, and at most %s, each with %s %% confidence", above, low, high,
+		say(speech, "it is %s %s, and at most %s, each with %s%% confidence", above, low, high,
 		    confidence);
 	else if (speech_has_low(alert))
-		say(speech, "it is %s %s with %s %% confidence; so far nothing bounds it above", above, low,
+		say(speech, "it is %s %s with %s%% confidence; so far nothing bounds it above", above, low,
 		    confidence);
 	else if (speech_has_high(alert))
-		say(speech, "it is at most %s with %s %% confidence; so far nothing bounds it below", high,
+		say(speech, "it is at most %s with %s%% confidence; so far nothing bounds it below", high,
 		    confidence);
 	else
-		say(speech, "so few %s give no bound with %s %% confidence", speech_samples(metric),
+		say(speech, "so few %s give no bound with %s%% confidence", speech_samples(metric),
 		    confidence);
 	if (metric->kind == METRIC_MEAN && speech_has_high(alert)) {
 		text_count(rule_mean_cap(speech->rule, &alert->limits), cap);

@@ -82,16 +82,16 @@ static int event_of(const struct policy *policy, const char *key)
 }
 
 /*
- * One that has no subject any more: it is resolved already, or its rule is not what it was. Nothing but the
- * name may be left of the rule; then it has no unit, and figures are not told.
+ * One that has no subject any more: it is resolved already, or its rule is not what it was. Then nothing but
+ * the name is left of that rule: the one that is so called now has other limits, and figures have no unit.
  */
 static int recall_ended(struct policy *policy, const struct policy_memory *memory, const struct rule *rule,
 			bool same)
 {
-	struct rule nameless = {.actions = RULE_LOG};
+	struct rule left = {.actions = rule ? rule->actions : RULE_LOG, .dry_run = rule && rule->dry_run};
 	struct alert alert = {
 		.number = memory->number,
-		.rule = rule ? rule : &nameless,
+		.rule = same ? rule : &left,
 		.cgroup = memory->cgroup,
 		.decision = {.state = memory->state, .since_ns = policy->last_ns},
 		.since = memory->since,
@@ -104,15 +104,16 @@ static int recall_ended(struct policy *policy, const struct policy_memory *memor
 	struct ended *ended;
 	int r;
 
-	memcpy(nameless.name, memory->rule, sizeof(nameless.name));
-	nameless.name[sizeof(nameless.name) - 1] = '\0';
-	if (same)
+	memcpy(left.name, memory->rule, sizeof(left.name));
+	left.name[sizeof(left.name) - 1] = '\0';
+	if (same) {
 		take_estimate(memory, &alert.estimate);
+		alert.limits = rule_limits(rule, rule->threshold);
+	}
 	if (memory->state == ALERT_RESOLVED)
 		alert.end = memory->end;
-	alert.limits = rule_limits(alert.rule, alert.rule->threshold);
 	alert.event = event < 0 ? 0 : (unsigned)event;
-	alert.event_key = event < 0 ? event_role_name(alert.rule->event) : policy->keys[event];
+	alert.event_key = event < 0 ? event_role_name(rule ? rule->event : EVENT_LOADS) : policy->keys[event];
 	r = ended_new(&alert, memory->state, &ended);
 	if (r < 0)
 		return r;

@@ -309,8 +309,9 @@ static int list_tree(struct policy *policy, struct entry *entry, struct view *vi
 	if (!name)
 		return -ENOMEM;
 	r = list_one(policy, entry, view, name);
+	/* A recording's and the model's count as children of the root. */
 	if (*name != '/')
-		return r;
+		return r == 0 ? list_one(policy, entry, view, "/") : r;
 	while (r == 0 && name[1]) {
 		char *slash = strrchr(name, '/');
 

@@ -51,5 +51,5 @@ void quantity(const struct metric *metric, double value, enum quantity_rounding 
 	else
 		quantity_number(value, cycles ? 1 : rate_decimals(value, rounding), rounding, text);
 	(void)snprintf(ret, QUANTITY_MAX, "%s%s %s", text,
-		       metric->kind == METRIC_SHARE && !metric->ratio ? " %" : "", metric_unit(metric));
+		       metric->kind == METRIC_SHARE && !metric->ratio ? "%" : "", metric_unit(metric));
 }

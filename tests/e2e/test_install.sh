@@ -48,7 +48,7 @@ started=$(grep -E '^Exec(Start|Reload)=' "$unit")
 [ "$started" = $'ExecStart=/usr/local/sbin/pebsd\nExecReload=/usr/local/bin/pebsctl reload' ] ||
 	fail "with PREFIX=/usr/local the unit has $started"
 started=$(grep -E '^ExecStart=' "${unit/pebsd.service/pebsd-alert@.service}")
-[ "$started" = $'ExecStart=-/usr/local/bin/pebsctl explain ${PEBSD_RULE} ${PEBSD_CGROUP}\nExecStart=-/usr/local/bin/pebsctl neighbours ${PEBSD_CGROUP}' ] ||
+[ "$started" = $'ExecStart=-/usr/local/bin/pebsctl explain -- ${PEBSD_RULE} ${PEBSD_CGROUP}\nExecStart=-/usr/local/bin/pebsctl neighbours -- ${PEBSD_CGROUP}' ] ||
 	fail "with PREFIX=/usr/local the alerts' unit has $started"
 condition=$(sed -n "s/^ExecCondition=//p" "$root/usr/local/share/doc/pebsd/mixed-fleet.conf")
 [ "$condition" = "/bin/sh -c '/usr/local/sbin/pebsd --probe || [ \$\$? -ne 3 ]'" ] ||

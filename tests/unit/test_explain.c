@@ -61,7 +61,7 @@ Test(explain, an_inactive_quantile)
 	expect_all(&alert,
 		   (const char *const[]){
 			   "p99 is 870 cycles, from 2,000 latencies in 30s",
-			   "it is above 832 cycles, and at most 1,024 cycles, each with 95 % confidence",
+			   "it is above 832 cycles, and at most 1,024 cycles, each with 95% confidence",
 			   "the rule fires when p99 is proven to be above 896 cycles for 1min 0s, and clears "
 			   "when it is proven to be not above 704 cycles",
 			   "asked for were 900 cycles; a quantile is judged at the nearest edge of a bucket, "
@@ -79,13 +79,12 @@ Test(explain, a_pending_share)
 	expect_all(
 		&alert,
 		(const char *const[]){
-			"share:remote_dram is 7 % of the samples, from 2,000 samples in 1min 0s",
-			"it is at least 5.71 % of the samples, and at most 8.49 % of the samples, each with "
-			"99 "
-			"% confidence",
-			"the rule fires when share:remote_dram is proven to be at least 5 % of the samples "
+			"share:remote_dram is 7% of the samples, from 2,000 samples in 1min 0s",
+			"it is at least 5.71% of the samples, and at most 8.49% of the samples, each with "
+			"99% confidence",
+			"the rule fires when share:remote_dram is proven to be at least 5% of the samples "
 			"for "
-			"1.5s, and clears when it is proven to be at most 3 % of the samples",
+			"1.5s, and clears when it is proven to be at most 3% of the samples",
 			"a breach is proven when at least 124 of 2,000 samples are remote_dram; 140 are",
 			"a breach has been proven for 1s of the 1.5s that it takes to fire: 500ms more, at "
 			"each collection that can be judged",
@@ -105,7 +104,7 @@ Test(explain, a_firing_ratio)
 			"ratio:mean is 1.3333 times its baseline, from 2,000 latencies in 1min 0s and a "
 			"baseline worth 12,000",
 			"it is at least 1.25 times its baseline, and at most 1.6001 times its baseline, each "
-			"with 95 % confidence",
+			"with 95% confidence",
 			"both bounds count no latency as more than 2,048 cycles: without such a limit a mean "
 			"has no upper bound",
 			"the rule fires when ratio:mean is proven to be at least 1.5 times its baseline for "
@@ -130,7 +129,7 @@ Test(explain, a_rate_below_at_once)
 		   (const char *const[]){
 			   "rate is 1,234.5 weighted samples a second, from 2,000 samples in 1min 0s",
 			   "it is at least 1,190 weighted samples a second, and at most 1,280 "
-			   "weighted samples a second, each with 95 % confidence",
+			   "weighted samples a second, each with 95% confidence",
 			   "the rule fires when rate is proven to be at most 1,000 weighted samples a "
 			   "second, and clears when it is proven to be at least 1,500 weighted samples "
 			   "a second",
@@ -148,15 +147,15 @@ Test(explain, bounds_that_are_not_there)
 	struct alert alert = example_measured(SLOW_DB, "/db", 832, 870, INFINITY);
 
 	expect_sentence(&alert, "it is",
-			"it is above 832 cycles with 95 % confidence; so far nothing bounds it above");
+			"it is above 832 cycles with 95% confidence; so far nothing bounds it above");
 	alert.estimate.bounds.high = 4294967295; /* the end of the overflow bucket is the end of nothing */
 	expect_sentence(&alert, "it is",
-			"it is above 832 cycles with 95 % confidence; so far nothing bounds it above");
+			"it is above 832 cycles with 95% confidence; so far nothing bounds it above");
 	alert.estimate.bounds = (struct interval){0, 1024};
 	expect_sentence(&alert, "it is",
-			"it is at most 1,024 cycles with 95 % confidence; so far nothing bounds it below");
+			"it is at most 1,024 cycles with 95% confidence; so far nothing bounds it below");
 	alert.estimate.bounds = (struct interval){0, INFINITY};
-	expect_sentence(&alert, "so few", "so few latencies give no bound with 95 % confidence");
+	expect_sentence(&alert, "so few", "so few latencies give no bound with 95% confidence");
 
 	alert = example_measured(WORSE, "/db", 3, INFINITY, INFINITY);
 	expect_sentence(&alert, "ratio:mean",
@@ -294,7 +293,7 @@ Test(explain, whose_directory_decided)
 	expect_all(&alert,
 		   (const char *const[]){
 			   "p99 is 912.5 cycles, from 2,000 latencies in 30s",
-			   "it is above 832 cycles, and at most 1,024 cycles, each with 95 % confidence",
+			   "it is above 832 cycles, and at most 1,024 cycles, each with 95% confidence",
 			   "it is ignored: user.pebsd.ignore on the directory of /db names this rule", NULL});
 }
 
@@ -497,9 +496,9 @@ Test(explain, numbers_are_rounded_to_the_safe_side)
 	quantity(&cycles, 896, DOWN, text);
 	cr_expect_str_eq(text, "896 cycles");
 	quantity(&share, 0.29, DOWN, text);
-	cr_expect_str_eq(text, "29 % of the samples");
+	cr_expect_str_eq(text, "29% of the samples");
 	quantity(&share, 0.070000000000000007, UP, text);
-	cr_expect_str_eq(text, "7 % of the samples");
+	cr_expect_str_eq(text, "7% of the samples");
 	quantity(&share, 0.0000014, UP, text);
-	cr_expect_str_eq(text, "0.0002 % of the samples");
+	cr_expect_str_eq(text, "0.0002% of the samples");
 }

@@ -199,6 +199,38 @@ Test(json_rules, what_resolved_can_be_unknown)
 }
 
 /* What is no number is no member: a baseline of 0 gives an infinite ratio. */
+Test(json_rules, of_a_rule_that_went_nothing_is_told_but_its_name)
+{
+	const struct rule left = {.name = "slow", .actions = RULE_LOG};
+	struct alert alert = {.number = 3,
+			      .rule = &left,
+			      .cgroup = "/a",
+			      .event_key = "loads",
+			      .decision = {.state = ALERT_RESOLVED},
+			      .end = ALERT_END_RULE};
+	_cleanup_json_ json_object *reply = json_alerts("perf", &alert, 1);
+
+	expect_json(json_object_get(json_object_array_get_idx(json_get_array(reply, "alerts"), 0)),
+		    "{\"alert\":3,\"rule\":\"slow\",\"cgroup\":\"/a\",\"event\":\"loads\","
+		    "\"state\":\"resolved\",\"dry_run\":false,\"end\":\"rule\"}");
+}
+
+Test(json_rules, what_a_recalled_value_rested_on_is_absent)
+{
+	struct alert alert = example_measured(0, "/a", 512, 600, 640);
+	_cleanup_json_ json_object *reply = NULL;
+	json_object *shown;
+
+	alert.decision = (struct decision){.state = ALERT_RESOLVED};
+	alert.covered_ns = 0;
+	alert.estimate.samples = 0;
+	reply = json_alerts("perf", &alert, 1);
+	shown = json_object_array_get_idx(json_get_array(reply, "alerts"), 0);
+	cr_expect_not_null(json_object_object_get(shown, "value"));
+	cr_expect_null(json_object_object_get(shown, "samples"));
+	cr_expect_null(json_object_object_get(shown, "window_s"));
+}
+
 Test(json_rules, only_numbers_are_numbers)
 {
 	struct alert alert = example_measured(2, "/a", 3, INFINITY, INFINITY);

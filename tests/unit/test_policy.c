@@ -196,8 +196,9 @@ Test(policy, the_root_is_above_all)
 	fixture_put(&fixture, "/", 1, 0);
 	fixture_put(&fixture, "/a", 2, 0);
 	fixture_put(&fixture, "/a/b", 4, 0);
+	fixture_put(&fixture, "comm:a", 8, 0);
 	cr_assert_eq(fixture_tick(&fixture), 0);
-	cr_expect_eq(the_alert(&fixture, "all", "/").estimate.samples, 7);
+	cr_expect_eq(the_alert(&fixture, "all", "/").estimate.samples, 15);
 	fixture_free(&fixture);
 }
 
@@ -472,6 +473,9 @@ Test(policy, what_is_remembered_goes_on_after_a_restart)
 	cr_assert_eq(fixture_run(&next, 1, "/a", 0, 10), 1);
 	expect_transition(&next.transitions[0], "remote", "/a", ALERT_FIRING, ALERT_RESOLVED);
 	cr_expect_eq(next.transitions[0].alert.end, ALERT_END_RULE);
+	cr_expect_eq(next.transitions[0].alert.limits.threshold, 0,
+		     "the limit of the rule so called now was never this one's");
+	cr_expect_eq(next.transitions[0].alert.rule->window_ns, 0);
 	free(memories);
 	fixture_free(&fixture);
 	fixture_free(&next);
