@@ -42,7 +42,7 @@ LIBS = -Wl,--as-needed $(PKG_LIBS) -lm
 PKG_CFLAGS = $(eval PKG_CFLAGS := $$(call pkg_config,--cflags))$(PKG_CFLAGS)
 PKG_LIBS = $(eval PKG_LIBS := $$(call pkg_config,--libs))$(PKG_LIBS)
 pkg_config = $(if $(filter FAILED,$(shell pkg-config --exists $(LIBRARIES) 2>/dev/null || echo FAILED)),$(error \
-	not all of these libraries are here: $(LIBRARIES). "make deps" installs them),$(shell pkg-config $(1) $(LIBRARIES)))
+	not all of these libraries are here: $(LIBRARIES). "make deps" installs them),$(subst -I,-isystem ,$(shell pkg-config $(1) $(LIBRARIES))))
 need = $(if $(shell command -v $(1) 2>/dev/null),,$(error $(1) is not here. "make deps" installs it))
 
 # SANITIZE=1 builds all of it with address and undefined behaviour checks, FUZZ=1 for the fuzzers, each beside the

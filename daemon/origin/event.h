@@ -17,12 +17,12 @@ enum latency_kind { LATENCY_NONE, LATENCY_USE, LATENCY_CACHE, LATENCY_DC_MISS };
 
 struct event {
 	enum event_role role;
-	char pmu[EVENT_PMU_MAX]; /* name in /sys/bus/event_source/devices; "" where a recording does not tell
-				  */
-	u32 ldlat;               /* cycles; 0: none or not known */
+	u32 ldlat;  /* cycles; 0: none or not known */
+	u64 period; /* events a sample stands for; 0: varies or not known */
 	enum latency_kind latency_kind;
-	u64 period;                     /* events a sample stands for; 0: varies or not known */
 	struct event_settings settings; /* `first_record` is the kernel side's to fill */
+	char pmu[EVENT_PMU_MAX];        /* name in /sys/bus/event_source/devices; "" where a recording does
+					   not tell */
 };
 
 /* "loads", "stores", ... */

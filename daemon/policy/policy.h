@@ -71,7 +71,7 @@ int policy_tick(struct policy *policy, const struct transition **ret, size_t *re
  * What is held for it is freed then. Of a path that nothing was put for yet it means nothing: where samples
  * follow a removal it is to be told again, after policy_put().
  */
-void policy_gone(struct policy *policy, const char *name);
+void policy_gone(struct policy *policy, const char *path);
 
 /* Likewise of a path whose cgroup is there, but for which nothing will be put any more: its alerts end as
  * ignored. */

@@ -244,6 +244,8 @@ static void carry_subjects(struct plan *plan)
 		struct planned_subject *planned = &plan->subjects[i];
 		struct subject *subject = planned->subject;
 
+		if (!subject)
+			continue;
 		if (!planned->group) {
 			struct path *path = subject->path;
 

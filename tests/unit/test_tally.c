@@ -88,7 +88,7 @@ Test(tally, sums_saturate_and_come_back_when_all_is_gone)
 Test(tally, what_was_added_is_taken_away)
 {
 	struct figures one = {.samples[SOURCE_L3] = 3, .weight[SOURCE_L3] = 30, .latency[20] = 3};
-	struct figures two = {.samples[SOURCE_L3] = 7, .weight[SOURCE_L3] = 7 * 1001, .latency[21] = 7};
+	struct figures two = {.samples[SOURCE_L3] = 7, .weight[SOURCE_L3] = 7007, .latency[21] = 7};
 	struct tally first = of(&one);
 	struct tally second = of(&two);
 	struct tally sum = first;
