@@ -192,7 +192,10 @@ static void put_estimate(struct json_writer *writer, json_object *object, const 
 {
 	const struct estimate *estimate = &alert->estimate;
 	const struct metric *metric = &alert->rule->metric;
+	char text[METRIC_TEXT_MAX];
 
+	metric_format(metric, text);
+	json_put_text(writer, object, "metric", text);
 	json_put_text(writer, object, "unit", metric_unit_word(metric));
 	if (estimate->known) {
 		put_value(writer, object, "value", metric, estimate->value);
