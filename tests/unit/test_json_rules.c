@@ -234,6 +234,14 @@ Test(json_rules, what_a_recalled_value_rested_on_is_absent)
 	cr_expect_not_null(json_object_object_get(shown, "value"));
 	cr_expect_null(json_object_object_get(shown, "samples"));
 	cr_expect_null(json_object_object_get(shown, "window_s"));
+	json_object_put(reply);
+	/* What the window has since the restart is not what the value was taken from. */
+	alert.end = ALERT_END_GONE;
+	alert.covered_ns = 10 * NSEC_PER_SEC;
+	reply = json_alerts("perf", &alert, 1);
+	shown = json_object_array_get_idx(json_get_array(reply, "alerts"), 0);
+	cr_expect_null(json_object_object_get(shown, "samples"));
+	cr_expect_null(json_object_object_get(shown, "window_s"));
 }
 
 Test(json_rules, only_numbers_are_numbers)
