@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "alerts_time.h"
+#include "alerts_turn.h"
 #include "base/log.h"
 #include "cgroup/attributes.h"
 #include "cgroup/mount.h"
@@ -26,6 +27,7 @@ struct alerts {
 	bool attributes_failed;
 	struct reading before[EVENTS_MAX]; /* as of the last collection */
 	u64 collected_ns;
+	char *pending; /* the path asked last among those whose alert is pending; NULL: none so far */
 	char *asked;   /* the path whose directory was asked last; NULL: begin anew */
 	size_t judged; /* paths, at the last round's end */
 	size_t round;  /* paths asked in this one */
@@ -154,6 +156,7 @@ struct alerts *alerts_free(struct alerts *alerts)
 	act_free(alerts->act);
 	if (alerts->cgroup_root >= 0)
 		(void)close(alerts->cgroup_root);
+	free(alerts->pending);
 	free(alerts->asked);
 	free(alerts);
 	return NULL;
@@ -188,23 +191,32 @@ static void ask_directory(struct alerts *alerts, const char *path)
 	(void)policy_prefer(alerts->policy, path, &preference);
 }
 
-/* Where something is about to fire, what was written a moment ago is to be known. */
+/* Where something is about to fire, what was written a moment ago is to be known; where that is so in more
+ * places than can be asked at once, each comes in its turn. */
 static void ask_pending(struct alerts *alerts)
 {
 	_cleanup_free_ struct alert *list = NULL;
+	_cleanup_free_ const char **pending = NULL;
 	char *paths[PREFERENCE_PENDING_MAX];
-	size_t n, n_paths = 0;
+	size_t n, n_pending = 0, n_paths = 0;
 
 	if (policy_alerts(alerts->policy, &list, &n) < 0)
 		return;
-	for (size_t i = 0; i < n && n_paths < PREFERENCE_PENDING_MAX; i++)
-		if (list[i].decision.state == ALERT_PENDING) {
-			paths[n_paths] = strdup(list[i].cgroup);
-			n_paths += paths[n_paths] != NULL;
-		}
+	pending = calloc(n ? n : 1, sizeof(*pending));
+	if (!pending)
+		return;
+	for (size_t i = 0; i < n; i++)
+		if (list[i].decision.state == ALERT_PENDING)
+			pending[n_pending++] = list[i].cgroup;
+	n_pending = alerts_turn(pending, n_pending, alerts->pending, PREFERENCE_PENDING_MAX);
+	for (size_t i = 0; i < n_pending; i++) {
+		paths[n_paths] = strdup(pending[i]);
+		n_paths += paths[n_paths] != NULL;
+	}
 	for (size_t i = 0; i < n_paths; i++) {
 		ask_directory(alerts, paths[i]);
-		free(paths[i]);
+		free(alerts->pending);
+		alerts->pending = paths[i];
 	}
 }
 

@@ -84,7 +84,7 @@ static bool share_of(bool below, double value, double threshold, double *ret)
 	const double part = below ? threshold : value;
 	const double whole = below ? value : threshold;
 
-	if (!(whole > 0))
+	if (!(whole > 0) || !(threshold > 0))
 		return false;
 	*ret = part / whole;
 	return isfinite(*ret);

@@ -215,15 +215,25 @@ static void put_no_match(FILE *out, const struct trial_report *report)
 			    out);
 }
 
+/* "0.75 times the threshold": the value by the threshold on either side of it. What is not quite there is not
+ * rounded to there. */
+static void put_times(FILE *out, double times)
+{
+	if (times != 1 && times > 0.995 && times < 1.005)
+		(void)fprintf(out, "just %s the threshold", times < 1 ? "below" : "above");
+	else
+		(void)fprintf(out, times < 100 ? "%.3g times the threshold" : "%.0f times the threshold",
+			      times);
+}
+
 static void put_closest(FILE *out, const struct rule *rule, const struct trial_closest *closest,
 			bool has_stretches)
 {
 	const struct limits limits = rule_limits(rule, closest->threshold);
-	char time[OFFSET_MAX], share[TEXT_NUMBER_MAX];
+	char time[OFFSET_MAX];
 
 	if (!closest->known)
 		return;
-	line_percent(closest->share, 1, share);
 	(void)fputs("  closest: ", out);
 	put_cgroup(out, closest->cgroup, closest->event_key);
 	(void)fputs(", ", out);
@@ -231,7 +241,9 @@ static void put_closest(FILE *out, const struct rule *rule, const struct trial_c
 	(void)fprintf(out, " at %s", offset_text(closest->at_ns, time));
 	if (has_stretches)
 		(void)fprintf(out, " of part %zu", closest->stretch + 1);
-	(void)fprintf(out, ": %s of %s threshold\n", share, rule->below ? "the way down to the" : "the");
+	(void)fputs(": ", out);
+	put_times(out, closest->estimate.value / closest->threshold);
+	(void)fputc('\n', out);
 }
 
 static void put_rule(FILE *out, const struct trial_report *report, size_t index)

@@ -115,8 +115,9 @@ static int add_estimate(struct facts *facts, const struct alert *alert)
 		r = add_number(facts, "PEBSD_LOW", estimate->bounds.low);
 	if (r == 0)
 		r = add_number(facts, "PEBSD_HIGH", estimate->bounds.high);
-	if (r == 0)
-		r = add(facts, "PEBSD_SAMPLES", "%llu", (unsigned long long)estimate->samples);
+	if (r < 0 || !estimate_has_samples(estimate, &alert->rule->metric))
+		return r;
+	r = add(facts, "PEBSD_SAMPLES", "%llu", (unsigned long long)estimate->samples);
 	if (r == 0 && alert->rule->metric.ratio)
 		r = add(facts, "PEBSD_BASE_SAMPLES", "%llu", (unsigned long long)estimate->base_samples);
 	if (r == 0 && alert->covered_ns)

@@ -66,8 +66,9 @@ int store_parse(const char *text, size_t length, struct store *ret, const char *
 
 /*
  * Reads the file in the directory. What is no state of this version is moved aside as state.json.bad, which
- * is told in `*ret_message` (the caller frees; else NULL), and the state is that of store_init(). 0, -ENOMEM,
- * or -errno where there is a file that can't be read.
+ * is told in `*ret_message` (the caller frees; else NULL), and the state is that of store_init(), but for the
+ * next number: CLOCK_REALTIME's seconds, above all that the lost state gave. 0, -ENOMEM, or -errno where
+ * there is a file that can't be read.
  */
 int store_read(int directory, struct store *ret, char **ret_message);
 

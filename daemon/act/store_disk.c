@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 
 #include "act/store.h"
 
@@ -43,9 +44,23 @@ static int read_all(int directory, char **ret, size_t *ret_length)
 	return 0;
 }
 
-static int move_aside(int directory, const char *wrong, char **ret_message)
+/*
+ * Above all that were given, though none of them can be seen any more: numbers begin at 1, and alerts are
+ * fewer than one a second in the long run.
+ */
+static u64 number_anew(void)
+{
+	struct timespec now;
+
+	(void)clock_gettime(CLOCK_REALTIME, &now);
+	return now.tv_sec > 1 ? (u64)now.tv_sec : 1;
+}
+
+static int move_aside(int directory, const char *wrong, struct store *store, char **ret_message)
 {
 	int r = 0;
+
+	store->next_number = number_anew();
 
 	/* What is a directory there could not be replaced. */
 	if (renameat(directory, STORE_FILE, directory, STORE_BAD) < 0)
@@ -53,8 +68,9 @@ static int move_aside(int directory, const char *wrong, char **ret_message)
 	if (asprintf(
 		    ret_message,
 		    "the state of alerts in %s can't be taken over: %s; %s, and begun anew: alerts that were "
-		    "pending or firing begin anew, too",
-		    STORE_FILE, wrong, r < 0 ? "it can't be moved aside" : "it is kept as " STORE_BAD) < 0)
+		    "pending or firing begin anew, too, with numbers from %llu on",
+		    STORE_FILE, wrong, r < 0 ? "it can't be moved aside" : "it is kept as " STORE_BAD,
+		    (unsigned long long)store->next_number) < 0)
 		*ret_message = NULL;
 	return r;
 }
@@ -74,7 +90,7 @@ int store_read(int directory, struct store *ret, char **ret_message)
 	if (r == 0)
 		r = store_parse(text, length, ret, &wrong);
 	if (r == -EBADMSG)
-		return move_aside(directory, wrong, ret_message);
+		return move_aside(directory, wrong, ret, ret_message);
 	return r;
 }
 

@@ -37,7 +37,8 @@ void format_hot(FILE *out, json_object *status, json_object *hot, const struct f
 /* Of the reply of GetRules. */
 void format_rules(FILE *out, json_object *rules, const struct format_style *style);
 
-/* Of the replies of GetRules (NULL: metrics are not named) and GetAlerts. `now`: what ages are told by. */
+/* Of the replies of GetRules (NULL: what can't be judged is not told) and GetAlerts. `now`: what ages are
+ * told by. */
 void format_alerts(FILE *out, json_object *rules, json_object *alerts, time_t now,
 		   const struct format_style *style);
 

@@ -78,23 +78,21 @@ static char *visible_member(const json_object *alert, const char *key)
 	return text_visible(text ? text : "-");
 }
 
-static char *limit_of(json_object *rules, const json_object *alert)
+static char *limit_of(const json_object *alert)
 {
-	const json_object *rule = rule_text_find(rules, json_get_text(alert, "rule"));
+	const char *word = json_get_text(alert, "metric");
 	_cleanup_free_ char *metric = NULL;
 	char limit[JUDGEMENT_TEXT_MAX];
 	char *text;
 
 	judgement_limit(alert, JUDGEMENT_SHORT, limit);
-	/* Without a unit the alert's rule is not known: the one that is so called now is another. */
-	if (!json_get_text(alert, "unit") || !json_get_text(rule, "metric"))
+	/* The alert's rule is not known any more: one that is so called now may be another. */
+	if (!word)
 		return strdup(limit);
-	return asprintf(&text, "%s %s", line_visible(json_get_text(rule, "metric"), &metric), limit) < 0
-		       ? NULL
-		       : text;
+	return asprintf(&text, "%s %s", line_visible(word, &metric), limit) < 0 ? NULL : text;
 }
 
-static void fill_row(struct row *row, json_object *rules, const json_object *alert, time_t now)
+static void fill_row(struct row *row, const json_object *alert, time_t now)
 {
 	char text[JUDGEMENT_TEXT_MAX] = "-", age[TEXT_NUMBER_MAX];
 	double value;
@@ -110,7 +108,7 @@ static void fill_row(struct row *row, json_object *rules, const json_object *ale
 	row->cell[VALUE] = strdup(text);
 	judgement_bounds(alert, JUDGEMENT_SHORT, text);
 	row->cell[BOUNDS] = strdup(text);
-	row->cell[LIMIT] = limit_of(rules, alert);
+	row->cell[LIMIT] = limit_of(alert);
 	row->cell[RULE] = visible_member(alert, "rule");
 	row->cell[SEVERITY] = visible_member(alert, "severity");
 	(void)snprintf(text, sizeof(text), "-");
@@ -126,7 +124,7 @@ static const char *cell_of(const struct row *row, enum cell cell)
 }
 
 /* Those that fire first; among them in the daemon's order, which is by since. */
-static bool fill_table(struct table *table, json_object *rules, json_object *list, time_t now)
+static bool fill_table(struct table *table, json_object *list, time_t now)
 {
 	size_t n = json_object_array_length(list);
 
@@ -138,7 +136,7 @@ static bool fill_table(struct table *table, json_object *rules, json_object *lis
 			const json_object *alert = json_object_array_get_idx(list, i);
 
 			if (rank_of(alert) == rank)
-				fill_row(&table->rows[table->n++], rules, alert, now);
+				fill_row(&table->rows[table->n++], alert, now);
 		}
 	}
 	return true;
@@ -372,7 +370,7 @@ void format_alerts(FILE *out, json_object *rules, json_object *alerts, time_t no
 	_cleanup_free_ char *origin = NULL;
 
 	line_put(out, style, "Origin", "%s", format_origin_name(alerts, &origin));
-	if (!list || !fill_table(table, rules, list, now)) {
+	if (!list || !fill_table(table, list, now)) {
 		line_put(out, style, "Alerts", "not known");
 		return;
 	}

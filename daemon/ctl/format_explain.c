@@ -212,7 +212,7 @@ static void put_value(FILE *out, const struct format_style *style, const json_ob
 		(void)snprintf(confidence, sizeof(confidence), ", each at %.32s confidence", text);
 	}
 	line_put(out, style, "Value", "%s is %s; bounds: %s%s",
-		 line_visible(json_get_text(rule, "metric"), &metric), value_text,
+		 line_visible(json_get_text(alert, "metric"), &metric), value_text,
 		 strcmp(bounds, "-") == 0 ? "not known" : bounds, confidence);
 }
 

@@ -218,9 +218,11 @@ char *judgement_state(const json_object *alert)
 	return r < 0 ? NULL : text;
 }
 
-/* ": 912 cycles (898 - 930)". */
+/* ": p99 is 912 cycles (898 - 930)". */
 static void put_value(FILE *out, const json_object *alert)
 {
+	const char *metric = json_get_text(alert, "metric");
+	_cleanup_free_ char *kept = NULL;
 	char text[JUDGEMENT_TEXT_MAX], bounds[JUDGEMENT_TEXT_MAX];
 	double value;
 
@@ -228,7 +230,8 @@ static void put_value(FILE *out, const json_object *alert)
 		return;
 	judgement_quantity(value, json_get_text(alert, "unit"), JUDGEMENT_FULL, text);
 	judgement_bounds(alert, JUDGEMENT_FULL, bounds);
-	(void)fprintf(out, ": %s (%s)", text, bounds);
+	(void)fprintf(out, ": %s%s%s (%s)", metric ? line_visible(metric, &kept) : "", metric ? " is " : "",
+		      text, bounds);
 }
 
 char *judgement_transition(json_object *item)

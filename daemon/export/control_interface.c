@@ -278,6 +278,7 @@ const char control_interface_description[] =
 	"  held: ?string,\n"
 	"  unknown: ?string,\n"
 	"  dry_run: bool,\n"
+	"  metric: ?string,\n"
 	"  unit: ?string,\n"
 	"  value: ?float,\n"
 	"  low: ?float,\n"

@@ -182,17 +182,26 @@ static void put_state(struct json_writer *writer, json_object *object, const str
 	json_put_text(writer, object, "unknown", unknown_reason_word(alert->decision.unknown));
 }
 
-/* It had resolved before a restart, which takes along its value and bounds, and not what they rested on. */
+/* It resolved before a restart, or after it without having been judged again: its value and bounds are known,
+ * and not what they rested on. */
 static bool recalled(const struct alert *alert)
 {
-	return alert->decision.state == ALERT_RESOLVED && !alert->covered_ns && !alert->estimate.samples;
+	const struct estimate *estimate = &alert->estimate;
+
+	if (alert->decision.state != ALERT_RESOLVED)
+		return false;
+	return (!alert->covered_ns && !estimate->samples) ||
+	       (estimate->known && !estimate_has_samples(estimate, &alert->rule->metric));
 }
 
 static void put_estimate(struct json_writer *writer, json_object *object, const struct alert *alert)
 {
 	const struct estimate *estimate = &alert->estimate;
 	const struct metric *metric = &alert->rule->metric;
+	char text[METRIC_TEXT_MAX];
 
+	metric_format(metric, text);
+	json_put_text(writer, object, "metric", text);
 	json_put_text(writer, object, "unit", metric_unit_word(metric));
 	if (estimate->known) {
 		put_value(writer, object, "value", metric, estimate->value);

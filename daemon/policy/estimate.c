@@ -196,3 +196,10 @@ void estimate_of(const struct rule *rule, const struct limits *limits, const str
 	if (rule->metric.ratio)
 		ret->value = is_zero(rule, base.tally) ? INFINITY : ret->value / value_of(rule, &base);
 }
+
+bool estimate_has_samples(const struct estimate *estimate, const struct metric *metric)
+{
+	if (!estimate->known)
+		return false;
+	return estimate->samples > 0 || (metric->kind == METRIC_RATE && !(estimate->value > 0));
+}

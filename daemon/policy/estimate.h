@@ -43,6 +43,10 @@ bool estimate_known(const struct rule *rule, const struct measured *measured);
 struct interval estimate_bounds(const struct rule *rule, const struct limits *limits,
 				const struct measured *measured);
 
+/* Whether it is known what the value rests on: a restart takes along value and bounds alone, and no value but
+ * a rate of 0 comes of no sample. */
+bool estimate_has_samples(const struct estimate *estimate, const struct metric *metric);
+
 /* The samples of a share's metric that are what it counts; at most all. */
 u64 estimate_share_count(const struct metric *metric, const struct tally *tally);
 

@@ -68,7 +68,8 @@ static const struct invented alerts[] = {
 	{725, 0,
 	 "\"alert\":17,\"rule\":\"slow-database\",\"cgroup\":\"/system.slice/postgresql@15-main.service\","
 	 "\"event\":\"loads\",\"severity\":\"page\",\"state\":\"firing\",\"dry_run\":false,"
-	 "\"unit\":\"cycles\",\"value\":912.5,\"low\":898,\"high\":960,\"samples\":20412,\"above\":896,"
+	 "\"metric\":\"p99\",\"unit\":\"cycles\",\"value\":912.5,\"low\":898,\"high\":960,\"samples\":20412,"
+	 "\"above\":896,"
 	 "\"clear\":704,\"window_s\":30,\"for_s\":60",
 	 "\"it fires: at least 224 of 20,412 latencies above 896 cycles were needed to prove it, and 251 "
 	 "are\","
@@ -76,27 +77,30 @@ static const struct invented alerts[] = {
 	{3720, 1,
 	 "\"alert\":12,\"rule\":\"remote-loads\",\"cgroup\":\"" POD
 	 "\",\"event\":\"loads:cpu_core\",\"severity\":\"warning\",\"state\":\"unknown\","
-	 "\"held\":\"firing\",\"unknown\":\"samples\",\"dry_run\":false,\"unit\":\"share\","
+	 "\"held\":\"firing\",\"unknown\":\"samples\",\"dry_run\":false,\"metric\":\"share:remote_dram\","
+	 "\"unit\":\"share\","
 	 "\"value\":0.4123,\"low\":0.2712,\"high\":0.5642,\"samples\":120,\"above\":0.3,\"clear\":0.2,"
 	 "\"window_s\":60,\"for_s\":300",
 	 "\"it is unknown: 120 samples came in the window, and 500 are needed\""},
 	{21, 1,
 	 "\"rule\":\"remote-loads\",\"cgroup\":\"/machine.slice/machine-qemu.scope\","
 	 "\"event\":\"loads:cpu_core\",\"severity\":\"warning\",\"state\":\"pending\",\"dry_run\":false,"
-	 "\"unit\":\"share\",\"value\":0.3612,\"low\":0.3301,\"high\":0.3934,\"samples\":2011,\"above\":0.25,"
+	 "\"metric\":\"share:remote_dram\",\"unit\":\"share\",\"value\":0.3612,\"low\":0.3301,\"high\":0."
+	 "3934,\"samples\":2011,\"above\":0.25,"
 	 "\"clear\":0.16667,\"window_s\":60,\"for_s\":300,\"held_s\":21,"
 	 "\"preference\":{\"threshold\":0.25}",
 	 "\"it fires in 4min 39s if at least 536 of 2,011 samples stay remote_dram; 726 are\""},
 	{60, 2,
 	 "\"rule\":\"store-storm\",\"cgroup\":\"/system.slice/with space\\u001b[31m and colour.service\","
 	 "\"event\":\"stores\",\"severity\":\"info\",\"state\":\"firing\",\"dry_run\":true,"
-	 "\"unit\":\"per_second\",\"value\":71234567,\"low\":70112233,\"high\":72356901,"
+	 "\"metric\":\"rate\",\"unit\":\"per_second\",\"value\":71234567,\"low\":70112233,\"high\":72356901,"
 	 "\"samples\":14238,\"above\":50000000,\"clear\":25000000,\"window_s\":10,\"for_s\":0",
 	 "\"it would fire: the rate is proven above 50,000,000/s\""},
 	{1900, 3,
 	 "\"alert\":11,\"rule\":\"slower-than-it-was\",\"cgroup\":\"/system.slice/nginx.service\","
 	 "\"event\":\"loads\",\"severity\":\"warning\",\"state\":\"resolved\",\"dry_run\":false,"
-	 "\"unit\":\"ratio\",\"value\":1.04,\"low\":0.96,\"high\":1.17,\"samples\":8123,"
+	 "\"metric\":\"ratio:mean\",\"unit\":\"ratio\",\"value\":1.04,\"low\":0.96,\"high\":1.17,\"samples\":"
+	 "8123,"
 	 "\"base_samples\":120345,\"above\":1.5,\"clear\":1.2,\"window_s\":60,\"for_s\":60,"
 	 "\"end\":\"clear\"",
 	 "\"it is resolved: the high bound, 1.17, is at or below 1.2\""},

@@ -436,6 +436,9 @@ Test(act, facts_are_removed_though_the_clock_was_set_back)
 
 Test(act, a_store_that_is_broken_is_told_once_and_begun_anew)
 {
+	const u64 begun = (u64)time(NULL);
+	u64 next;
+
 	fire(5);
 	service_manager_settle(&manager);
 	act = act_free(act);
@@ -444,11 +447,12 @@ Test(act, a_store_that_is_broken_is_told_once_and_begun_anew)
 	act = open_act(place);
 	cr_assert_eq(told("kept as state.json.bad"), 1);
 	cr_assert(is_there("state.json.bad"));
-	cr_assert_eq(act_next_number(act), 6, "what can be seen of the numbers is not given again");
+	next = act_next_number(act);
+	cr_assert_geq(next, begun, "no number is given again, also where no file of its alert is left");
 	act = act_free(act);
 	act = open_act(place);
 	cr_assert_eq(told("kept as state.json.bad"), 1);
-	cr_assert_eq(act_next_number(act), 6);
+	cr_assert_eq(act_next_number(act), next);
 }
 
 Test(act, alerts_of_another_boot_have_ended)

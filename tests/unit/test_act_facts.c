@@ -98,6 +98,37 @@ Test(act_facts, what_is_not_known_is_not_there)
 	facts_clear(&facts);
 }
 
+/* It fired before a restart and ends with its cgroup after it: value and bounds were stored, no more. */
+Test(act_facts, of_a_recalled_value_no_samples_are_told)
+{
+	struct rule rule;
+	struct transition resolves = alert_example_resolves(17, &rule);
+	struct facts facts;
+
+	resolves.alert.end = ALERT_END_GONE;
+	resolves.alert.estimate.samples = 0;
+	facts = facts_of(&resolves);
+	expect(&facts, "PEBSD_VALUE", "600");
+	expect(&facts, "PEBSD_LOW", "512");
+	expect(&facts, "PEBSD_SAMPLES", NULL);
+	expect(&facts, "PEBSD_WINDOW", NULL);
+	facts_clear(&facts);
+
+	rule.metric = (struct metric){.kind = METRIC_MEAN, .ratio = true};
+	facts = facts_of(&resolves);
+	expect(&facts, "PEBSD_SAMPLES", NULL);
+	expect(&facts, "PEBSD_BASE_SAMPLES", NULL);
+	facts_clear(&facts);
+
+	/* That no sample came is a measurement, too. */
+	rule.metric = (struct metric){.kind = METRIC_RATE};
+	resolves.alert.estimate.value = 0;
+	facts = facts_of(&resolves);
+	expect(&facts, "PEBSD_SAMPLES", "0");
+	expect(&facts, "PEBSD_WINDOW", "30");
+	facts_clear(&facts);
+}
+
 Test(act_facts, tell_a_ratio_and_a_dry_run)
 {
 	struct rule rule;

@@ -13,29 +13,33 @@ static const struct format_style wide = {0};
 static const struct format_style narrow = {.width = 80};
 
 #define RULES                                                                                    \
-	"{\"rules\":[{\"rule\":\"slow-database\",\"metric\":\"p99\"},{\"rule\":\"remote\","      \
+	"{\"rules\":[{\"rule\":\"slow-database\",\"metric\":\"mean\"},{\"rule\":\"remote\","     \
 	"\"metric\":\"share:remote_dram\",\"cgroups\":{\"firing\":1,\"unknown\":{\"samples\":2," \
 	"\"lost\":1}}}]}"
-#define RESOLVED                                                                                      \
-	"{\"alert\":9,\"rule\":\"slow-database\",\"cgroup\":\"/c\",\"event\":\"loads\","              \
-	"\"severity\":\"page\",\"state\":\"resolved\",\"unit\":\"cycles\",\"value\":600,\"low\":590," \
+#define RESOLVED                                                                                             \
+	"{\"alert\":9,\"rule\":\"slow-database\",\"cgroup\":\"/c\",\"event\":\"loads\","                     \
+	"\"severity\":\"page\",\"state\":\"resolved\",\"metric\":\"p99\",\"unit\":\"cycles\",\"value\":600," \
+	"\"low\":590,"                                                                                       \
 	"\"high\":640,\"above\":896,\"since\":\"2026-11-21T06:30:00Z\",\"end\":\"clear\"}"
-#define PENDING                                                                                     \
-	"{\"rule\":\"remote\",\"cgroup\":\"/b\",\"event\":\"loads\",\"severity\":\"warning\","      \
-	"\"state\":\"pending\",\"unit\":\"share\",\"value\":0.3612,\"low\":0.3301,\"high\":0.3934," \
-	"\"above\":0.25,\"for_s\":300,\"held_s\":21,\"since\":\"2026-11-21T06:59:39Z\","            \
+#define PENDING                                                                                       \
+	"{\"rule\":\"remote\",\"cgroup\":\"/b\",\"event\":\"loads\",\"severity\":\"warning\","        \
+	"\"state\":\"pending\",\"metric\":\"share:remote_dram\",\"unit\":\"share\",\"value\":0.3612," \
+	"\"low\":0.3301,\"high\":0.3934,"                                                             \
+	"\"above\":0.25,\"for_s\":300,\"held_s\":21,\"since\":\"2026-11-21T06:59:39Z\","              \
 	"\"preference\":{\"threshold\":0.25}}"
 #define FIRING                                                                                         \
 	"{\"alert\":17,\"rule\":\"slow-database\",\"cgroup\":\"/system.slice/postgresql@15.service\"," \
-	"\"event\":\"loads\",\"severity\":\"page\",\"state\":\"firing\",\"unit\":\"cycles\","          \
+	"\"event\":\"loads\",\"severity\":\"page\",\"state\":\"firing\",\"metric\":\"p99\",\"unit\":"  \
+	"\"cycles\","                                                                                  \
 	"\"value\":912.5,\"low\":898,\"above\":896,\"since\":\"2026-11-21T06:47:55Z\"}"
 #define POD                                                                                        \
 	"/kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod2f1c9d4e_11aa_4c1e.slice/" \
 	"cri-containerd-77ab01f2c3d4e5f6.scope"
-#define HELD                                                                                          \
-	"{\"alert\":12,\"rule\":\"remote\",\"cgroup\":\"" POD "\",\"event\":\"loads:cpu_core\","      \
-	"\"severity\":\"warning\",\"state\":\"unknown\",\"held\":\"firing\",\"unknown\":\"samples\"," \
-	"\"dry_run\":true,\"unit\":\"share\",\"above\":0.3,\"since\":\"2026-11-21T05:58:00Z\"}"
+#define HELD                                                                                            \
+	"{\"alert\":12,\"rule\":\"remote\",\"cgroup\":\"" POD "\",\"event\":\"loads:cpu_core\","        \
+	"\"severity\":\"warning\",\"state\":\"unknown\",\"held\":\"firing\",\"unknown\":\"samples\","   \
+	"\"dry_run\":true,\"metric\":\"share:remote_dram\",\"unit\":\"share\",\"above\":0.3,\"since\":" \
+	"\"2026-11-21T05:58:00Z\"}"
 #define REPLY(alerts) "{\"version\":1,\"origin\":\"perf\",\"alerts\":[" alerts "]}"
 
 static char *text_of(const char *rules, const char *alerts, const struct format_style *style)

@@ -21,14 +21,16 @@ static const struct format_style tight = {.width = 34}; /* a scale of 21 cells *
 #define REPLY(judged) "{\"version\":1,\"origin\":\"perf\",\"rule\":" RULE ",\"judged\":[" judged "]}"
 #define FIRING                                                                                          \
 	"{\"alert\":17,\"rule\":\"slow\",\"cgroup\":\"/db@15\",\"event\":\"loads:cpu_core\",\"state\":" \
-	"\"firing\",\"unit\":\"cycles\",\"value\":912.5,\"low\":898,\"high\":960,\"samples\":20412,"    \
+	"\"firing\",\"metric\":\"p99\",\"unit\":\"cycles\",\"value\":912.5,\"low\":898,\"high\":960,"   \
+	"\"samples\":20412,"                                                                            \
 	"\"min_samples\":500,\"above\":896,\"clear\":704,\"window_s\":30,\"for_s\":60,\"since\":"       \
 	"\"2026-11-21T06:47:55Z\",\"breached\":\"2026-11-21T06:46:55Z\",\"fired\":"                     \
 	"\"2026-11-21T06:47:55Z\",\"sentences\":[\"it fires: 251 are above\",\"it resolves when\",7]}"
-#define HELD                                                                                             \
-	"{\"rule\":\"slow\",\"cgroup\":\"/db@15\",\"event\":\"loads:cpu_atom\",\"state\":\"unknown\","   \
-	"\"held\":\"pending\",\"unknown\":\"samples\",\"dry_run\":true,\"unit\":\"cycles\",\"samples\":" \
-	"120,\"base_samples\":7,\"min_samples\":500,\"above\":1200,\"clear\":900,\"held_s\":21,"         \
+#define HELD                                                                                           \
+	"{\"rule\":\"slow\",\"cgroup\":\"/db@15\",\"event\":\"loads:cpu_atom\",\"state\":\"unknown\"," \
+	"\"held\":\"pending\",\"unknown\":\"samples\",\"dry_run\":true,\"metric\":\"p99\",\"unit\":"   \
+	"\"cycles\",\"samples\":"                                                                      \
+	"120,\"base_samples\":7,\"min_samples\":500,\"above\":1200,\"clear\":900,\"held_s\":21,"       \
 	"\"for_s\":60,\"preference\":{\"threshold\":1200},\"sentences\":[\"120 of 500 came\"]}"
 
 static char *text_of(const char *reply, const struct format_style *style)
@@ -218,4 +220,13 @@ Test(format_explain, replies_of_any_shape)
 			formatted_expect_fit(text, widths[j] < 80 ? 200 : widths[j]);
 		}
 	}
+}
+
+/* What was measured is the alert's to tell, not that of a rule which may have been changed meanwhile. */
+Test(format_explain, the_metric_is_that_of_the_alert)
+{
+	_cleanup_free_ char *text =
+		text_of(REPLY("{\"metric\":\"mean\",\"unit\":\"cycles\",\"value\":5}"), &narrow);
+
+	formatted_expect(text, "Value: mean is 5 cycles; ");
 }

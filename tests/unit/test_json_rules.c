@@ -129,7 +129,8 @@ Test(json_rules, alerts_in_each_state)
 			"slow-db", "/system.slice/db.service",
 			"critical") ",\"state\":\"unknown\",\"held\":\"firing\",\"unknown\":\"samples\","
 				    "\"dry_run\":false,"
-				    "\"unit\":\"cycles\",\"value\":912.5,\"low\":832.0,\"high\":1024.0,"
+				    "\"metric\":\"p99\",\"unit\":\"cycles\",\"value\":912.5,\"low\":832.0,"
+				    "\"high\":1024.0,"
 				    "\"samples\":2000,"
 				    "\"above\":896,\"clear\":704,\"window_s\":30,\"for_s\":60,\"since\":"
 				    "\"2026-11-21T06:01:00Z\","
@@ -139,13 +140,14 @@ Test(json_rules, alerts_in_each_state)
 				    "{\"rule\":\"slow-db\",\"cgroup\":\"/kubepods.slice/"
 				    "a\",\"event\":\"loads:cpu_atom\","
 				    "\"severity\":\"critical\",\"state\":\"pending\",\"dry_run\":false,"
-				    "\"unit\":\"cycles\","
+				    "\"metric\":\"p99\",\"unit\":\"cycles\","
 				    "\"value\":950.0,\"low\":896.0,\"samples\":2000,\"above\":896,\"clear\":"
 				    "704,\"window_s\":30,"
 				    "\"for_s\":60,\"held_s\":25,\"since\":\"2026-11-21T06:00:00Z\"},"
 				    "{" HEAD_OF(
 					    "worse", "/batch",
-					    "warning") ",\"state\":\"inactive\",\"dry_run\":false,\"unit\":"
+					    "warning") ",\"state\":\"inactive\",\"dry_run\":false,\"metric\":"
+						       "\"ratio:mean\",\"unit\":"
 						       "\"ratio\",\"value\":1.333333,\"low\":1.25,"
 						       "\"high\":1.6,\"samples\":2000,\"base_samples\":12000,"
 						       "\"above\":1.5,\"clear\":1.2,"
@@ -153,7 +155,8 @@ Test(json_rules, alerts_in_each_state)
 						       "{\"alert\":3," HEAD_OF(
 							       "remote", "/kubepods.slice",
 							       "warning") ",\"state\":\"resolved\",\"dry_"
-									  "run\":true,\"unit\":\"share\","
+									  "run\":true,\"metric\":\"share:"
+									  "remote_dram\",\"unit\":\"share\","
 									  "\"value\":0.02,\"low\":0.01,"
 									  "\"high\":0.029,\"samples\":2000,"
 									  "\"above\":0.05,\"clear\":0.03,"
@@ -166,7 +169,9 @@ Test(json_rules, alerts_in_each_state)
 										  "info") ",\"state\":"
 											  "\"inactive\","
 											  "\"dry_run\":false,"
-											  "\"unit\":\"per_"
+											  "\"metric\":"
+											  "\"rate\",\"unit\":"
+											  "\"per_"
 											  "second\","
 											  "\"samples\":0,"
 											  "\"below\":1000,"
@@ -229,6 +234,14 @@ Test(json_rules, what_a_recalled_value_rested_on_is_absent)
 	cr_expect_not_null(json_object_object_get(shown, "value"));
 	cr_expect_null(json_object_object_get(shown, "samples"));
 	cr_expect_null(json_object_object_get(shown, "window_s"));
+	json_object_put(reply);
+	/* What the window has since the restart is not what the value was taken from. */
+	alert.end = ALERT_END_GONE;
+	alert.covered_ns = 10 * NSEC_PER_SEC;
+	reply = json_alerts("perf", &alert, 1);
+	shown = json_object_array_get_idx(json_get_array(reply, "alerts"), 0);
+	cr_expect_null(json_object_object_get(shown, "samples"));
+	cr_expect_null(json_object_object_get(shown, "window_s"));
 }
 
 Test(json_rules, only_numbers_are_numbers)
@@ -263,7 +276,8 @@ Test(json_rules, a_transition_has_names_as_they_are)
 	expect_json(json_object_get(fields),
 		    "{\"from\":\"pending\",\"alert\":18," HEAD_OF(
 			    "slow-db", "/db",
-			    "critical") ",\"state\":\"firing\",\"dry_run\":false,\"unit\":\"cycles\","
+			    "critical") ",\"state\":\"firing\",\"dry_run\":false,\"metric\":\"p99\",\"unit\":"
+					"\"cycles\","
 					"\"value\":1000.0,"
 					"\"low\":900.0,\"high\":1100.0,\"samples\":2000,\"above\":896,"
 					"\"clear\":704,"
@@ -309,7 +323,8 @@ Test(json_rules, explained)
 		    "{" HEAD_OF("slow-db",
 				"/db\xef\xbf\xbd"
 				"ff",
-				"critical") ",\"state\":\"inactive\",\"dry_run\":false,\"unit\":\"cycles\","
+				"critical") ",\"state\":\"inactive\",\"dry_run\":false,\"metric\":\"p99\","
+					    "\"unit\":\"cycles\","
 					    "\"value\":912.5,\"low\":832.0,\"high\":1024.0,\"samples\":2000,"
 					    "\"above\":896,\"clear\":704,\"window_s\":30,\"for_s\":60,"
 					    "\"min_samples\":500}]}");

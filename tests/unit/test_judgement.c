@@ -176,7 +176,8 @@ Test(judgement, transitions)
 	_cleanup_json_ json_object *item = formatted_from(
 		"{\"time\":\"2026-11-21T06:00:00Z\",\"event\":\"alert\",\"text\":\"t\",\"from\":\"pending\","
 		"\"alert\":17,\"rule\":\"slow\",\"cgroup\":\"/a\\nb\",\"severity\":\"page\","
-		"\"state\":\"firing\",\"dry_run\":false,\"unit\":\"cycles\",\"value\":912.5,\"low\":898,"
+		"\"state\":\"firing\",\"dry_run\":false,\"metric\":\"p99\",\"unit\":\"cycles\",\"value\":912."
+		"5,\"low\":898,"
 		"\"high\":960,\"above\":896}");
 	_cleanup_json_ json_object *resolved =
 		formatted_from("{\"event\":\"alert\",\"from\":\"firing\",\"rule\":\"slow\",\"cgroup\":\"/a\","
@@ -187,9 +188,9 @@ Test(judgement, transitions)
 	_cleanup_free_ char *text = judgement_transition(item);
 	_cleanup_free_ char *dry = judgement_transition(resolved);
 
-	cr_expect_str_eq(text,
-			 "slow firing (was pending) /a\\x0ab: 912.5 cycles (898 - 960); limit: above 896 "
-			 "cycles; page; alert 17");
+	cr_expect_str_eq(
+		text, "slow firing (was pending) /a\\x0ab: p99 is 912.5 cycles (898 - 960); limit: above 896 "
+		      "cycles; page; alert 17");
 	cr_expect_str_eq(dry,
 			 "dry run: slow resolved (was firing) /a; ended: its cgroup was removed; nothing "
 			 "proves that it got better");

@@ -137,7 +137,13 @@ Test(trial_report, below_a_threshold_the_lowest_is_nearest)
 	trial_rule_approach(of_rule, &rules[1], &estimate);
 	cr_expect_eq(of_rule->closest.at_ns, 2);
 	cr_expect_float_eq(of_rule->closest.share, 0.8, 1e-9);
-	/* Of nothing no share can be told. */
+	/* Of nothing no share can be told, nor of a threshold that is none. */
+	estimate = at(5, 4);
+	estimate.threshold = 0;
+	of_rule->closest.known = false;
+	trial_rule_approach(of_rule, &rules[1], &estimate);
+	cr_expect_not(of_rule->closest.known);
+	of_rule->closest.known = true;
 	estimate = at(0, 4);
 	trial_rule_approach(of_rule, &rules[1], &estimate);
 	cr_expect_eq(of_rule->closest.at_ns, 2);
@@ -188,9 +194,31 @@ Test(trial_report, each_rule_in_short)
 		"\n\ndb-p99: p99 of loads above 896 cycles for 1m, window 30s\n"
 		"  fired 2 times on 1 cgroup, firing for 2m 40s in all, 1 still is at the end\n"
 		"  judged 2 cgroups of 2 that it matches; unknown for 10.0% of their time, mostly because: ");
-	expect_text("\n  closest: comm:db, 672 cycles [662, 682] at +00:03:10: 75.0% of the threshold\n");
+	expect_text("\n  closest: comm:db, 672 cycles [662, 682] at +00:03:10: 0.75 times the threshold\n");
 	expect_text("\n\nfew: rate of stores below 200 ");
 	expect_text(", window 1m, dry run\n  matches none of 2 cgroups: comm:db, comm:w\\x1bb\n");
+}
+
+static void expect_closest(size_t rule, double value, const char *expected)
+{
+	struct trial_closest estimate = at(value, 1);
+
+	report->of_rules[rule].cgroups = report->of_rules[rule].cgroups_judged = 1;
+	report->of_rules[rule].closest.known = false;
+	trial_rule_approach(&report->of_rules[rule], &rules[rule], &estimate);
+	expect_text(expected);
+}
+
+Test(trial_report, the_value_is_told_by_the_threshold_on_either_side)
+{
+	expect_closest(0, 2329.6, " at +00:00:00: 2.6 times the threshold\n");
+	expect_closest(0, 896, ": 1 times the threshold\n");
+	expect_closest(0, 895.9, ": just below the threshold\n");
+	expect_closest(0, 896e5, ": 100000 times the threshold\n");
+	/* Of a rule `below`: how far above it stayed, and how far below it came. */
+	expect_closest(1, 2240, ": 2.5 times the threshold\n");
+	expect_closest(1, 896.1, ": just above the threshold\n");
+	expect_closest(1, 8.96, ": 0.01 times the threshold\n");
 }
 
 Test(trial_report, too_few_samples_are_told_with_their_number)

@@ -28,7 +28,8 @@ static const char *wanted = ""; /* what a call must have to be answered as a tes
 
 #define RULES                                                                                        \
 	"{\"parameters\":{\"version\":1,\"origin\":\"perf\",\"rules\":[{\"rule\":\"slow-database\"," \
-	"\"metric\":\"p99\",\"cgroup\":[\"/db*\"]},{\"rule\":\"remote\"}]}}"
+	"\"metric\":\"p99\",\"cgroup\":[\"/"                                                         \
+	"db*\"]},{\"rule\":\"remote\",\"cgroups\":{\"unknown\":{\"lost\":2}}}]}}"
 #define NO_RULES  "{\"parameters\":{\"version\":1,\"origin\":\"perf\",\"rules\":[]}}"
 #define NO_CGROUP "{\"error\":\"io.pebsd.NoSuchCgroup\",\"parameters\":{\"cgroup\":\"/x\"}}"
 #define NO_RULE   "{\"error\":\"io.pebsd.NoSuchRule\",\"parameters\":{\"rule\":\"x\"}}"
@@ -171,14 +172,14 @@ Test(verbs_policy, json_of_neighbours)
 	cr_expect_str_eq(text, "{\"verdict\":\"thin/\"}\n");
 }
 
-/* The alerts' text has the metrics of the rules. */
+/* The alerts' text tells what the rules can't judge. */
 Test(verbs_policy, text_of_alerts_asks_for_the_rules_too)
 {
 	static const struct answer answers[] = {
 		{"io.pebsd.GetRules", RULES},
-		{"io.pebsd.GetAlerts",
-		 "{\"parameters\":{\"origin\":\"perf\",\"alerts\":[{\"rule\":"
-		 "\"slow-database\",\"state\":\"firing\",\"unit\":\"cycles\",\"above\":896}]}}"},
+		{"io.pebsd.GetAlerts", "{\"parameters\":{\"origin\":\"perf\",\"alerts\":[{\"rule\":"
+				       "\"slow-database\",\"state\":\"firing\",\"metric\":\"p99\",\"unit\":"
+				       "\"cycles\",\"above\":896}]}}"},
 		{0},
 	};
 	char text[OUTPUT_MAX];
@@ -186,6 +187,7 @@ Test(verbs_policy, text_of_alerts_asks_for_the_rules_too)
 	serve(answers);
 	cr_expect_eq(run(verb_alerts, false, NULL, NULL, text), CTL_DONE);
 	formatted_expect(text, "p99 above 896 cycles");
+	formatted_expect(text, "2 cgroups (counted for each rule) can't be judged now");
 }
 
 Test(verbs_policy, a_rule_that_is_not_there_gets_the_nearest_name)
