@@ -383,7 +383,7 @@ Test(policy, stray_samples_do_not_bring_a_cgroup_back)
 	fixture_free(&fixture);
 }
 
-Test(policy, ignored_ends_a_firing_one_and_forgets_a_pending_one)
+Test(policy, ignored_ends_a_firing_one_and_a_pending_one)
 {
 	struct preference ignore = {.owner_is_root = true, .ignore = "remote"};
 	struct preference none = {.owner_is_root = true};
@@ -394,8 +394,13 @@ Test(policy, ignored_ends_a_firing_one_and_forgets_a_pending_one)
 	fixture_new(&fixture, &rule, 1);
 	cr_assert_eq(fixture_run(&fixture, 20, "/a", 10, 0), 10);
 	cr_assert_eq(policy_prefer(fixture.policy, "/a", &ignore), 0);
-	cr_expect_eq(the_alert(&fixture, "remote", "/a").decision.state, ALERT_INACTIVE);
 	cr_expect(the_alert(&fixture, "remote", "/a").preference.ignored);
+	cr_assert_eq(fixture_run(&fixture, 20, "/a", 10, 0), 1);
+	cr_assert_eq(fixture.n, 1);
+	expect_transition(&fixture.transitions[0], "remote", "/a", ALERT_PENDING, ALERT_INACTIVE);
+	cr_expect_eq(fixture.transitions[0].alert.end, ALERT_END_IGNORED);
+	cr_expect_eq(the_alert(&fixture, "remote", "/a").decision.held_ns, 0);
+	cr_expect_eq(count_alerts(&fixture), 0);
 	cr_assert_eq(fixture_run(&fixture, 20, "/a", 10, 0), 20, "silently");
 	policy_count(fixture.policy, 0, &counts);
 	cr_expect_eq(counts.ignored, 1);
