@@ -207,7 +207,7 @@ struct policy {
 	size_t changes_room;
 	struct transition *transitions; /* room as for changes */
 	struct ended_list to_tell;      /* ended without a tick */
-	struct ended_list ended;        /* resolved ones */
+	struct ended_list ended;        /* resolved ones, and pending ones until the next tick */
 	size_t n_ended;
 
 	struct subject *doomed; /* that this tick found to be nobody's */

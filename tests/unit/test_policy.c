@@ -714,3 +714,34 @@ Test(policy, alerts_of_what_is_left_out_end_as_ignored)
 	expect_transition(&fixture.transitions[0], "remote", "/a", ALERT_INACTIVE, ALERT_PENDING);
 	fixture_free(&fixture);
 }
+
+Test(policy, pending_ones_that_end_displace_no_resolved_alert)
+{
+	struct rule rules[] = {fixture_rule("stays", slice), fixture_rule("goes", everything)};
+	struct policy_fixture fixture;
+	char path[32];
+
+	rules[0].for_ns = 0;
+	rules[1].for_ns = 3600 * NSEC_PER_SEC;
+	fixture_new(&fixture, rules, 2);
+	cr_assert_eq(fixture_run(&fixture, 20, "/a", 10, 0), 10);
+	policy_gone(fixture.policy, "/a");
+	cr_assert_eq(fixture_run(&fixture, 20, "/a", 0, 0), 10);
+	cr_assert_eq(count_alerts(&fixture), 1);
+	for (unsigned i = 0; i < 10; i++) {
+		fixture_begin(&fixture);
+		for (unsigned k = 0; k < POLICY_RESOLVED_MAX; k++) {
+			(void)snprintf(path, sizeof(path), "/b/%u", k);
+			fixture_put(&fixture, path, 10, 0);
+		}
+		cr_assert_eq(fixture_tick(&fixture), 0);
+	}
+	cr_assert_eq(count_alerts(&fixture), 1 + POLICY_RESOLVED_MAX);
+	cr_assert_eq(policy_set_rules(fixture.policy, rules, 1), 0);
+	cr_assert_eq(fixture_run(&fixture, 1, "/a", 0, 0), 1);
+	cr_assert_eq(fixture.n, POLICY_RESOLVED_MAX);
+	cr_expect_eq(fixture.transitions[0].to, ALERT_INACTIVE);
+	cr_assert_eq(fixture_run(&fixture, 2, "/a", 0, 0), 2);
+	cr_expect_eq(count_alerts(&fixture), 1, "the one that had fired");
+	fixture_free(&fixture);
+}
