@@ -745,3 +745,42 @@ Test(policy, pending_ones_that_end_displace_no_resolved_alert)
 	cr_expect_eq(count_alerts(&fixture), 1, "the one that had fired");
 	fixture_free(&fixture);
 }
+
+Test(policy, what_is_held_for_gone_ones_does_not_depend_on_the_window)
+{
+	struct rule rules[] = {fixture_rule("hour", everything), fixture_rule("alerts", slice)};
+	struct policy_fixture fixture;
+	size_t before = 0;
+	char path[64];
+
+	rules[0].window_ns = 3600 * NSEC_PER_SEC;
+	rules[1].for_ns = 0;
+	fixture_new(&fixture, rules, 2);
+	cr_assert_eq(fixture_run(&fixture, 20, "/a", 10, 0), 10);
+	policy_gone(fixture.policy, "/a");
+	cr_assert_eq(fixture_run(&fixture, 4, "/a", 0, 0), 4);
+	cr_expect_eq(the_alert(&fixture, "hour", "/a").estimate.samples, 100);
+	cr_assert_eq(fixture_run(&fixture, 1, "/a", 0, 0), 1);
+	cr_expect_eq(the_alert(&fixture, "alerts", "/a").decision.state, ALERT_FIRING, "for its window");
+	cr_assert_eq(fixture_run(&fixture, 20, "/a", 0, 0), 5);
+	expect_transition(&fixture.transitions[0], "alerts", "/a", ALERT_FIRING, ALERT_RESOLVED);
+	cr_expect_null(policy_next_path(fixture.policy, NULL));
+
+	for (unsigned round = 0; round < 300; round++) {
+		fixture_begin(&fixture);
+		for (unsigned i = 0; i < 100; i++) {
+			(void)snprintf(path, sizeof(path), "/jobs/%u/job-%u.scope", round, i);
+			fixture_put(&fixture, path, 1, 1);
+		}
+		cr_assert_eq(fixture_tick(&fixture), 0);
+		for (unsigned i = 0; i < 100; i++) {
+			(void)snprintf(path, sizeof(path), "/jobs/%u/job-%u.scope", round, i);
+			policy_gone(fixture.policy, path);
+		}
+		if (round == 20)
+			before = policy_bytes(fixture.policy);
+	}
+	cr_expect_lt(policy_bytes(fixture.policy), 2 * before, "%zu, %zu before",
+		     policy_bytes(fixture.policy), before);
+	fixture_free(&fixture);
+}
