@@ -50,7 +50,10 @@ struct state {
 
 struct view_rule {
 	u32 rule; /* index in the policy's */
+	u32 like; /* index in the view's rules of the first with these patterns: where that matches, this does
+		   */
 	bool not_measured;
+	bool matches; /* view_group()'s: the path under way */
 	struct limits limits;
 	struct screen screen;
 };

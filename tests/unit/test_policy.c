@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <criterion/criterion.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <string.h>
 
 #include "policy_fixture.h"
@@ -782,5 +783,42 @@ Test(policy, what_is_held_for_gone_ones_does_not_depend_on_the_window)
 	}
 	cr_expect_lt(policy_bytes(fixture.policy), 2 * before, "%zu, %zu before",
 		     policy_bytes(fixture.policy), before);
+	fixture_free(&fixture);
+}
+
+Test(policy, each_of_many_rules_is_on_its_own_patterns)
+{
+	static char *both[] = {"/a", "/b"};
+	static char *none[] = {"/none"};
+	static char *slice_again[] = {"/a"};
+	static char *second[] = {"/b"};
+	char **const patterns[] = {none, slice, both, second, slice_again, everything, both, none};
+	const size_t n_patterns[] = {1, 1, 2, 1, 1, 1, 2, 1};
+	const char *const on[] = {"", "/a", "/a/b", "/b", "/a", "/a/b/c", "/a/b", ""};
+	struct rule rules[ARRAY_SIZE(on)];
+	struct policy_fixture fixture;
+	char name[8];
+
+	for (size_t i = 0; i < ARRAY_SIZE(on); i++) {
+		(void)snprintf(name, sizeof(name), "r%zu", i);
+		rules[i] = fixture_rule(name, patterns[i]);
+		rules[i].n_patterns = n_patterns[i];
+	}
+	fixture_new(&fixture, rules, ARRAY_SIZE(on));
+	fixture_begin(&fixture);
+	fixture_put(&fixture, "/a", 1, 0);
+	fixture_put(&fixture, "/b", 1, 0);
+	fixture_put(&fixture, "/c", 1, 0);
+	cr_assert_eq(fixture_tick(&fixture), 0);
+	for (size_t i = 0; i < ARRAY_SIZE(on); i++) {
+		struct policy_counts counts;
+		size_t expected = 0;
+
+		for (const char *at = on[i]; *at; at++)
+			expected += *at == '/';
+		policy_count(fixture.policy, i, &counts);
+		cr_expect_eq(counts.unknown[UNKNOWN_WINDOW], expected, "%zu: %" PRIu64, i,
+			     counts.unknown[UNKNOWN_WINDOW]);
+	}
 	fixture_free(&fixture);
 }
