@@ -68,7 +68,9 @@ int policy_tick(struct policy *policy, const struct transition **ret, size_t *re
 /*
  * The cgroup of a path was removed: once its window has passed its alerts end, unless it is there again
  * (policy_put() says so, five seconds after it at the earliest: until then it may be tasks on their way out).
- * What is held for it is freed then. Of a path that nothing was put for yet it means nothing: where samples
+ * What is held for it is freed then; of a window under which nothing is pending, firing or resolved already
+ * after five seconds without a sample, or the window where that is shorter. Made again after that, it begins
+ * anew, baselines too. Of a path that nothing was put for yet it means nothing: where samples
  * follow a removal it is to be told again, after policy_put().
  */
 void policy_gone(struct policy *policy, const char *path);

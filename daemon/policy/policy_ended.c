@@ -66,7 +66,8 @@ void ended_expire(struct policy *policy)
 
 		if (!ended->until_ns)
 			ended->until_ns = until_of(policy, ended);
-		if (policy->now_ns >= ended->until_ns)
+		/* Of one that was pending nothing is shown: it was kept for its transition's sake. */
+		if (ended->alert.decision.state != ALERT_RESOLVED || policy->now_ns >= ended->until_ns)
 			forget(policy, ended);
 		ended = next;
 	}

@@ -196,18 +196,19 @@ static void note_change(struct policy *policy, struct subject *subject, size_t m
 				.member = member};
 }
 
+/* What is pending or firing ends. */
 static void ignore(struct policy *policy, struct subject *subject, size_t member)
 {
 	struct state *state = &subject->states[member];
+	enum alert_state from = (enum alert_state)state->state;
 
-	if (state->state != ALERT_FIRING)
-		return;
-	state->state = ALERT_RESOLVED;
+	state->state = from == ALERT_FIRING ? ALERT_RESOLVED : ALERT_INACTIVE;
 	state->extra->since_ns = policy->now_ns;
+	state->extra->held_ns = 0;
 	state->extra->end = ALERT_END_IGNORED;
 	if (state->extra->base)
 		state->extra->base->fed = subject->view->left_seconds;
-	note_change(policy, subject, member, ALERT_FIRING);
+	note_change(policy, subject, member, from);
 }
 
 static int enter(struct policy *policy, struct subject *subject, size_t member, const struct finding *finding)
@@ -224,7 +225,7 @@ static int enter(struct policy *policy, struct subject *subject, size_t member, 
 		r = changes_reserve(policy, 1);
 	if (r < 0)
 		return r;
-	if (extra->preference.ignored && state->state == ALERT_FIRING) {
+	if (extra->preference.ignored && was_frozen) {
 		ignore(policy, subject, member);
 		return 0;
 	}

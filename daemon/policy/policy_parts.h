@@ -50,7 +50,10 @@ struct state {
 
 struct view_rule {
 	u32 rule; /* index in the policy's */
+	u32 like; /* index in the view's rules of the first with these patterns: where that matches, this does
+		   */
 	bool not_measured;
+	bool matches; /* view_group()'s: the path under way */
 	struct limits limits;
 	struct screen screen;
 };
@@ -207,7 +210,7 @@ struct policy {
 	size_t changes_room;
 	struct transition *transitions; /* room as for changes */
 	struct ended_list to_tell;      /* ended without a tick */
-	struct ended_list ended;        /* resolved ones */
+	struct ended_list ended;        /* resolved ones, and pending ones until the next tick */
 	size_t n_ended;
 
 	struct subject *doomed; /* that this tick found to be nobody's */

@@ -140,23 +140,14 @@ static bool says_something(const struct preference_effect *effect)
 static void heed(const struct policy *policy, struct subject *subject, size_t member,
 		 const struct preference_effect *effect)
 {
-	struct state *state = &subject->states[member];
-	struct extra *extra = state->extra;
+	struct extra *extra = subject->states[member].extra;
 
 	if (!extra)
 		return;
 	extra->preference = *effect;
 	if (effect->has_threshold)
 		extra->limits = rule_limits(subject_rule(policy, subject, member), effect->threshold);
-	/* A firing one ends with the next tick, which tells of it. */
-	if (effect->ignored && state->state == ALERT_PENDING) {
-		state->state = ALERT_INACTIVE;
-		extra->since_ns = policy->last_ns;
-		extra->since = policy->last;
-		extra->held_ns = 0;
-		if (extra->base)
-			extra->base->fed = subject->view->left_seconds;
-	}
+	/* What is pending or firing and ignored now ends with the next tick, which tells of it. */
 }
 
 int subject_prefer(struct policy *policy, struct subject *subject)

@@ -137,6 +137,18 @@ static int end_alerts(struct policy *policy, struct subject *subject)
 	return 0;
 }
 
+/* Where there is an alert its end rests on the window; where there is none, nothing waits for it, and what
+ * short-lived ones hold does not depend on how long it is. */
+static u64 gone_for_ns(const struct subject *subject)
+{
+	const u64 window_ns = subject->view->window_ns;
+
+	for (size_t i = 0; i < subject->group->n; i++)
+		if (subject->states[i].state != ALERT_INACTIVE)
+			return window_ns;
+	return window_ns < POLICY_STRAY_NS ? window_ns : POLICY_STRAY_NS;
+}
+
 static int end_gone(struct policy *policy)
 {
 	struct path *next;
@@ -150,7 +162,7 @@ static int end_gone(struct policy *policy)
 			int r;
 
 			next_subject = subject->next;
-			if (policy->now_ns < path->gone_ns + subject->view->window_ns)
+			if (policy->now_ns < path->gone_ns + gone_for_ns(subject))
 				continue;
 			if (path->entry) /* of samples that came late */
 				entry_drop(policy, path->entry);

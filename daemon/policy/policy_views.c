@@ -24,6 +24,17 @@ static bool not_measured(const struct event *event, const struct metric *metric)
 	return false;
 }
 
+/* Many rules are on few lists of patterns: of each, one is compared with a path. */
+static u32 find_like(const struct rule *rules, const struct view_rules *view_rules, const struct rule *rule)
+{
+	const struct view_rule *list = view_rules->list;
+
+	for (size_t i = 0; i < view_rules->n; i++)
+		if (list[i].like == i && rule_same_patterns(&rules[list[i].rule], rule))
+			return (u32)i;
+	return (u32)view_rules->n;
+}
+
 int view_rules_make(const struct policy *policy, const struct rule *rules, size_t n, const struct view *view,
 		    struct view_rules *ret)
 {
@@ -32,11 +43,14 @@ int view_rules_make(const struct policy *policy, const struct rule *rules, size_
 		return -ENOMEM;
 	for (size_t i = 0; i < n; i++) {
 		const struct rule *rule = &rules[i];
+		u32 like;
 
 		if (!view_is_of(view, policy->events, rule, view->event))
 			continue;
+		like = find_like(rules, ret, rule);
 		ret->list[ret->n++] = (struct view_rule){
 			.rule = (u32)i,
+			.like = like,
 			.not_measured = not_measured(&policy->events[view->event], &rule->metric),
 			.limits = rule_limits(rule, rule->threshold),
 		};
@@ -149,9 +163,14 @@ int view_group(const struct rule *rules, struct view_rules *view_rules, const ch
 
 	if (!group)
 		return -ENOMEM;
-	for (size_t i = 0; i < view_rules->n; i++)
-		if (rule_matches(&rules[view_rules->list[i].rule], path))
+	for (size_t i = 0; i < view_rules->n; i++) {
+		struct view_rule *rule = &view_rules->list[i];
+
+		rule->matches = rule->like == i ? rule_matches(&rules[rule->rule], path)
+						: view_rules->list[rule->like].matches;
+		if (rule->matches)
 			group->members[group->n++] = (u32)i;
+	}
 	*ret = NULL;
 	if (!group->n)
 		return 0;

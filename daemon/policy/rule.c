@@ -157,7 +157,7 @@ static bool same_metric(const struct metric *a, const struct metric *b)
 	return a->share == b->share && (a->share != METRIC_SHARE_SOURCE || a->source == b->source);
 }
 
-static bool same_patterns(const struct rule *a, const struct rule *b)
+bool rule_same_patterns(const struct rule *a, const struct rule *b)
 {
 	if (a->n_patterns != b->n_patterns)
 		return false;
@@ -169,7 +169,7 @@ static bool same_patterns(const struct rule *a, const struct rule *b)
 
 bool rule_same_decision(const struct rule *a, const struct rule *b)
 {
-	return same_patterns(a, b) && a->event == b->event && same_metric(&a->metric, &b->metric) &&
+	return rule_same_patterns(a, b) && a->event == b->event && same_metric(&a->metric, &b->metric) &&
 	       a->below == b->below && a->threshold == b->threshold && a->clear == b->clear &&
 	       a->window_ns == b->window_ns && a->for_ns == b->for_ns &&
 	       (!a->metric.ratio || a->baseline_ns == b->baseline_ns) && a->min_samples == b->min_samples &&

@@ -49,6 +49,9 @@ struct limits rule_limits(const struct rule *rule, double threshold);
 /* Whether `path` is one of the rule's cgroups (config_exports() says how it is matched). */
 bool rule_matches(const struct rule *rule, const char *path);
 
+/* The same patterns, in the same order. */
+bool rule_same_patterns(const struct rule *a, const struct rule *b);
+
 /* Up to which upper bucket edge a latency counts in a mean: the nearest one to 8 times the larger limit. */
 u32 rule_mean_cap(const struct rule *rule, const struct limits *limits);
 

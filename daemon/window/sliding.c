@@ -153,10 +153,21 @@ int sliding_open(struct sliding *sliding, u32 *ret)
 		return 0;
 	r = set_room(sliding, room_needed(sliding) + room_needed(sliding) / 2);
 	if (r < 0) {
-		subjects_get(&sliding->subjects, *ret)->live = false;
-		subjects_release(&sliding->subjects, *ret);
+		subjects_close(&sliding->subjects, *ret);
 	}
 	return r;
+}
+
+/* Nothing of it will be in the open pane's record. */
+static void leave_open(struct sliding *sliding, struct sliding_subject *subject)
+{
+	u32 last = sliding->in_pane.list[--sliding->in_pane.n];
+
+	sliding->in_pane.list[subject->place] = last;
+	subjects_get(&sliding->subjects, last)->place = subject->place;
+	give_spare(sliding, subject->open);
+	subject->open = NULL;
+	subject->records--;
 }
 
 void sliding_close(struct sliding *sliding, u32 number)
@@ -167,10 +178,60 @@ void sliding_close(struct sliding *sliding, u32 number)
 		return;
 	memset(subjects_tally(&sliding->subjects, number), 0, sizeof(struct tally));
 	if (subject->open)
-		give_spare(sliding, subject->open);
-	subject->open = NULL;
-	subject->live = false;
-	subjects_release(&sliding->subjects, number);
+		leave_open(sliding, subject);
+	subjects_close(&sliding->subjects, number);
+}
+
+/* Takes out the records of those that were closed. */
+static struct pane *compact(struct sliding *sliding, struct pane *pane)
+{
+	struct pane *before = TAILQ_PREV(pane, panes, list);
+	const u8 *from = pane->data;
+	const u8 *end = pane->data + pane->size;
+	u8 *to = pane->data;
+	struct pane *smaller;
+
+	while (from < end) {
+		const u8 *record = from;
+		u64 number;
+
+		from = tally_skip(get_varint(from, &number));
+		if (subjects_get(&sliding->subjects, (u32)number)->live) {
+			memmove(to, record, (size_t)(from - record));
+			to += from - record;
+			continue;
+		}
+		subjects_get(&sliding->subjects, (u32)number)->records--;
+		subjects_release(&sliding->subjects, (u32)number);
+	}
+	if (to == end)
+		return pane;
+	sliding->pane_bytes -= (size_t)(end - to);
+	pane->size = (size_t)(to - pane->data);
+	TAILQ_REMOVE(&sliding->panes, pane, list);
+	smaller = realloc(pane, sizeof(*pane) + pane->size);
+	pane = smaller ? smaller : pane;
+	if (before)
+		TAILQ_INSERT_AFTER(&sliding->panes, before, pane, list);
+	else
+		TAILQ_INSERT_HEAD(&sliding->panes, pane, list);
+	return pane;
+}
+
+/*
+ * Those that were closed hold their numbers, and a tally's room each, for as long as a record has them: not
+ * for a long window under many short-lived ones. Each walk frees about as many as are left, which pays for
+ * it.
+ */
+static void forget_closed(struct sliding *sliding)
+{
+	const struct sliding_subjects *subjects = &sliding->subjects;
+	struct pane *pane = TAILQ_FIRST(&sliding->panes);
+
+	if (subjects->n - subjects->n_live <= subjects->n_live + SUBJECTS_CHUNK)
+		return;
+	for (; pane; pane = TAILQ_NEXT(pane, list))
+		pane = compact(sliding, pane);
 }
 
 static void mark_changed(struct sliding *sliding, struct sliding_subject *subject, u32 number)
@@ -238,8 +299,7 @@ static void clear_open(struct sliding *sliding)
 	for (size_t i = 0; i < sliding->in_pane.n; i++) {
 		struct sliding_subject *subject = subjects_get(&sliding->subjects, sliding->in_pane.list[i]);
 
-		if (subject->open)
-			give_spare(sliding, subject->open);
+		give_spare(sliding, subject->open);
 		subject->open = NULL;
 	}
 	sliding->in_pane.n = 0;
@@ -270,6 +330,7 @@ static void begin_anew(struct sliding *sliding)
 
 void sliding_begin(struct sliding *sliding, u64 now_ns, const struct sliding_time *time)
 {
+	forget_closed(sliding);
 	subjects_sweep(&sliding->subjects);
 	if (sliding->room / 4 > room_needed(sliding) + SUBJECTS_CHUNK && !sliding->in_pane.n)
 		(void)set_room(sliding, room_needed(sliding) + SUBJECTS_CHUNK);
@@ -301,6 +362,7 @@ void sliding_put(struct sliding *sliding, u32 number, const struct tally *differ
 		}
 		*subject->open = *difference;
 		subject->records++;
+		subject->place = (u32)sliding->in_pane.n;
 		sliding->in_pane.list[sliding->in_pane.n++] = number;
 	}
 	tally_add(subjects_tally(&sliding->subjects, number), difference);
@@ -343,8 +405,6 @@ static int pack_open(struct sliding *sliding, size_t *ret_size)
 
 		if (i + FETCH_AHEAD < sliding->in_pane.n)
 			fetch(subjects_get(&sliding->subjects, sliding->in_pane.list[i + FETCH_AHEAD])->open);
-		if (!subject->live)
-			continue;
 		r = reserve_scratch(sliding, size + RECORD_MAX);
 		if (r < 0)
 			return r;
@@ -375,14 +435,6 @@ static int close_pane(struct sliding *sliding)
 		memcpy(pane->data, sliding->scratch, size);
 	TAILQ_INSERT_TAIL(&sliding->panes, pane, list);
 	sliding->pane_bytes += sizeof(*pane) + size;
-	for (size_t i = 0; i < used; i++) {
-		struct sliding_subject *subject = subjects_get(&sliding->subjects, sliding->in_pane.list[i]);
-
-		if (subject->live)
-			continue;
-		subject->records--;
-		subjects_release(&sliding->subjects, sliding->in_pane.list[i]);
-	}
 	clear_open(sliding);
 	sliding->begin_ns = sliding->now_ns;
 	free_spare(sliding, used);

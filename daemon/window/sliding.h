@@ -52,7 +52,8 @@ DEFINE_CLEANUP(struct sliding *, sliding_free)
 /* A number for a subject, below 2^31. 0 or -ENOMEM. */
 int sliding_open(struct sliding *sliding, u32 *ret);
 
-/* The subject is gone with all that the window has of it; its number may be given to another. */
+/* The subject is gone with all that the window has of it; its number may be given to another. What closed
+ * ones still hold is, from the next collection on, at most about what open ones do. */
 void sliding_close(struct sliding *sliding, u32 number);
 
 /*

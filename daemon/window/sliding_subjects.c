@@ -44,8 +44,16 @@ int subjects_open(struct sliding_subjects *subjects, u32 *ret)
 	chunk->used |= 1ULL << bit;
 	chunk->subjects[bit].live = true;
 	subjects->n++;
+	subjects->n_live++;
 	*ret = (u32)(at * SUBJECTS_CHUNK + bit);
 	return 0;
+}
+
+void subjects_close(struct sliding_subjects *subjects, u32 number)
+{
+	subjects_get(subjects, number)->live = false;
+	subjects->n_live--;
+	subjects_release(subjects, number);
 }
 
 void subjects_release(struct sliding_subjects *subjects, u32 number)

@@ -17,6 +17,7 @@ struct sliding_subject {
 	struct tally *open; /* what the open pane has of it; NULL: nothing */
 	u32 records;        /* panes that have it, the open one too */
 	u32 changed;        /* the last collection that changed it */
+	u32 place;          /* in the open pane's list, where `open` is */
 	bool live;
 };
 
@@ -32,10 +33,14 @@ struct sliding_subjects {
 	size_t first_free; /* no chunk before has room */
 	size_t held;       /* chunks that are not NULL */
 	size_t n;          /* numbers in use */
+	size_t n_live;     /* of these: of subjects; only records have the others */
 };
 
 /* 0 or -ENOMEM. */
 int subjects_open(struct sliding_subjects *subjects, u32 *ret);
+
+/* The subject is no more. */
+void subjects_close(struct sliding_subjects *subjects, u32 number);
 
 /* Frees the number if nothing has it. */
 void subjects_release(struct sliding_subjects *subjects, u32 number);

@@ -101,3 +101,18 @@ const u8 *tally_unpack(const u8 *from, struct tally *ret)
 	}
 	return from;
 }
+
+const u8 *tally_skip(const u8 *from)
+{
+	u64 value;
+	u64 n;
+
+	for (unsigned i = 0; i < 4; i++)
+		from = get_varint(from, &value);
+	from = get_varint(from, &n);
+	if (n & 1)
+		from += sizeof(double);
+	for (n >>= 1; n; n--)
+		from = get_varint(from + 1, &value);
+	return from;
+}

@@ -19,4 +19,7 @@ u8 *tally_pack(const struct tally *tally, u8 *to);
 /* Reads what tally_pack() wrote; returns the end. */
 const u8 *tally_unpack(const u8 *from, struct tally *ret);
 
+/* The end of what tally_pack() wrote. */
+const u8 *tally_skip(const u8 *from);
+
 #endif

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <criterion/criterion.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <string.h>
 
 #include "policy_fixture.h"
@@ -383,7 +384,7 @@ Test(policy, stray_samples_do_not_bring_a_cgroup_back)
 	fixture_free(&fixture);
 }
 
-Test(policy, ignored_ends_a_firing_one_and_forgets_a_pending_one)
+Test(policy, ignored_ends_a_firing_one_and_a_pending_one)
 {
 	struct preference ignore = {.owner_is_root = true, .ignore = "remote"};
 	struct preference none = {.owner_is_root = true};
@@ -394,8 +395,13 @@ Test(policy, ignored_ends_a_firing_one_and_forgets_a_pending_one)
 	fixture_new(&fixture, &rule, 1);
 	cr_assert_eq(fixture_run(&fixture, 20, "/a", 10, 0), 10);
 	cr_assert_eq(policy_prefer(fixture.policy, "/a", &ignore), 0);
-	cr_expect_eq(the_alert(&fixture, "remote", "/a").decision.state, ALERT_INACTIVE);
 	cr_expect(the_alert(&fixture, "remote", "/a").preference.ignored);
+	cr_assert_eq(fixture_run(&fixture, 20, "/a", 10, 0), 1);
+	cr_assert_eq(fixture.n, 1);
+	expect_transition(&fixture.transitions[0], "remote", "/a", ALERT_PENDING, ALERT_INACTIVE);
+	cr_expect_eq(fixture.transitions[0].alert.end, ALERT_END_IGNORED);
+	cr_expect_eq(the_alert(&fixture, "remote", "/a").decision.held_ns, 0);
+	cr_expect_eq(count_alerts(&fixture), 0);
 	cr_assert_eq(fixture_run(&fixture, 20, "/a", 10, 0), 20, "silently");
 	policy_count(fixture.policy, 0, &counts);
 	cr_expect_eq(counts.ignored, 1);
@@ -707,5 +713,112 @@ Test(policy, alerts_of_what_is_left_out_end_as_ignored)
 	/* Let in again it begins anew. */
 	cr_assert_lt(fixture_run(&fixture, 20, "/a", 10, 0), 20);
 	expect_transition(&fixture.transitions[0], "remote", "/a", ALERT_INACTIVE, ALERT_PENDING);
+	fixture_free(&fixture);
+}
+
+Test(policy, pending_ones_that_end_displace_no_resolved_alert)
+{
+	struct rule rules[] = {fixture_rule("stays", slice), fixture_rule("goes", everything)};
+	struct policy_fixture fixture;
+	char path[32];
+
+	rules[0].for_ns = 0;
+	rules[1].for_ns = 3600 * NSEC_PER_SEC;
+	fixture_new(&fixture, rules, 2);
+	cr_assert_eq(fixture_run(&fixture, 20, "/a", 10, 0), 10);
+	policy_gone(fixture.policy, "/a");
+	cr_assert_eq(fixture_run(&fixture, 20, "/a", 0, 0), 10);
+	cr_assert_eq(count_alerts(&fixture), 1);
+	for (unsigned i = 0; i < 10; i++) {
+		fixture_begin(&fixture);
+		for (unsigned k = 0; k < POLICY_RESOLVED_MAX; k++) {
+			(void)snprintf(path, sizeof(path), "/b/%u", k);
+			fixture_put(&fixture, path, 10, 0);
+		}
+		cr_assert_eq(fixture_tick(&fixture), 0);
+	}
+	cr_assert_eq(count_alerts(&fixture), 1 + POLICY_RESOLVED_MAX);
+	cr_assert_eq(policy_set_rules(fixture.policy, rules, 1), 0);
+	cr_assert_eq(fixture_run(&fixture, 1, "/a", 0, 0), 1);
+	cr_assert_eq(fixture.n, POLICY_RESOLVED_MAX);
+	cr_expect_eq(fixture.transitions[0].to, ALERT_INACTIVE);
+	cr_assert_eq(fixture_run(&fixture, 2, "/a", 0, 0), 2);
+	cr_expect_eq(count_alerts(&fixture), 1, "the one that had fired");
+	fixture_free(&fixture);
+}
+
+Test(policy, what_is_held_for_gone_ones_does_not_depend_on_the_window)
+{
+	struct rule rules[] = {fixture_rule("hour", everything), fixture_rule("alerts", slice)};
+	struct policy_fixture fixture;
+	size_t before = 0;
+	char path[64];
+
+	rules[0].window_ns = 3600 * NSEC_PER_SEC;
+	rules[1].for_ns = 0;
+	fixture_new(&fixture, rules, 2);
+	cr_assert_eq(fixture_run(&fixture, 20, "/a", 10, 0), 10);
+	policy_gone(fixture.policy, "/a");
+	cr_assert_eq(fixture_run(&fixture, 4, "/a", 0, 0), 4);
+	cr_expect_eq(the_alert(&fixture, "hour", "/a").estimate.samples, 100);
+	cr_assert_eq(fixture_run(&fixture, 1, "/a", 0, 0), 1);
+	cr_expect_eq(the_alert(&fixture, "alerts", "/a").decision.state, ALERT_FIRING, "for its window");
+	cr_assert_eq(fixture_run(&fixture, 20, "/a", 0, 0), 5);
+	expect_transition(&fixture.transitions[0], "alerts", "/a", ALERT_FIRING, ALERT_RESOLVED);
+	cr_expect_null(policy_next_path(fixture.policy, NULL));
+
+	for (unsigned round = 0; round < 300; round++) {
+		fixture_begin(&fixture);
+		for (unsigned i = 0; i < 100; i++) {
+			(void)snprintf(path, sizeof(path), "/jobs/%u/job-%u.scope", round, i);
+			fixture_put(&fixture, path, 1, 1);
+		}
+		cr_assert_eq(fixture_tick(&fixture), 0);
+		for (unsigned i = 0; i < 100; i++) {
+			(void)snprintf(path, sizeof(path), "/jobs/%u/job-%u.scope", round, i);
+			policy_gone(fixture.policy, path);
+		}
+		if (round == 20)
+			before = policy_bytes(fixture.policy);
+	}
+	cr_expect_lt(policy_bytes(fixture.policy), 2 * before, "%zu, %zu before",
+		     policy_bytes(fixture.policy), before);
+	fixture_free(&fixture);
+}
+
+Test(policy, each_of_many_rules_is_on_its_own_patterns)
+{
+	static char *both[] = {"/a", "/b"};
+	static char *none[] = {"/none"};
+	static char *slice_again[] = {"/a"};
+	static char *second[] = {"/b"};
+	char **const patterns[] = {none, slice, both, second, slice_again, everything, both, none};
+	const size_t n_patterns[] = {1, 1, 2, 1, 1, 1, 2, 1};
+	const char *const on[] = {"", "/a", "/a/b", "/b", "/a", "/a/b/c", "/a/b", ""};
+	struct rule rules[ARRAY_SIZE(on)];
+	struct policy_fixture fixture;
+	char name[8];
+
+	for (size_t i = 0; i < ARRAY_SIZE(on); i++) {
+		(void)snprintf(name, sizeof(name), "r%zu", i);
+		rules[i] = fixture_rule(name, patterns[i]);
+		rules[i].n_patterns = n_patterns[i];
+	}
+	fixture_new(&fixture, rules, ARRAY_SIZE(on));
+	fixture_begin(&fixture);
+	fixture_put(&fixture, "/a", 1, 0);
+	fixture_put(&fixture, "/b", 1, 0);
+	fixture_put(&fixture, "/c", 1, 0);
+	cr_assert_eq(fixture_tick(&fixture), 0);
+	for (size_t i = 0; i < ARRAY_SIZE(on); i++) {
+		struct policy_counts counts;
+		size_t expected = 0;
+
+		for (const char *at = on[i]; *at; at++)
+			expected += *at == '/';
+		policy_count(fixture.policy, i, &counts);
+		cr_expect_eq(counts.unknown[UNKNOWN_WINDOW], expected, "%zu: %" PRIu64, i,
+			     counts.unknown[UNKNOWN_WINDOW]);
+	}
 	fixture_free(&fixture);
 }

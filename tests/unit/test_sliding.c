@@ -301,6 +301,37 @@ Test(sliding, churn_gives_everything_back)
 	(void)sliding_free(sliding);
 }
 
+/* An hour's window, and none lives for longer than a collection. */
+Test(sliding, what_closed_ones_hold_is_bounded)
+{
+	struct sliding *sliding = new_window(3600 * S, 64 << 20);
+	struct tally tally = samples(3, 1);
+	u32 stays = open_one(sliding);
+	size_t pane_bytes = 0;
+	u32 numbers[500];
+	u32 n = 0;
+
+	for (u64 at = S; at < 3500 * S; at += 5 * S) {
+		for (u32 i = 0; i < ARRAY_SIZE(numbers); i++)
+			numbers[i] = open_one(sliding);
+		begin(sliding, at);
+		for (u32 i = 0; i < ARRAY_SIZE(numbers); i++)
+			sliding_put(sliding, numbers[i], &tally);
+		sliding_put(sliding, stays, &tally);
+		n += 3;
+		cr_assert_eq(sliding_end(sliding), 0);
+		for (u32 i = 0; i < ARRAY_SIZE(numbers); i++)
+			sliding_close(sliding, numbers[i]);
+		if (sliding_pane_bytes(sliding) > pane_bytes)
+			pane_bytes = sliding_pane_bytes(sliding);
+		cr_assert_lt(sliding_bytes(sliding), 4 * ARRAY_SIZE(numbers) * sizeof(tally), "%zu",
+			     sliding_bytes(sliding));
+	}
+	cr_expect_lt(pane_bytes, 2 * ARRAY_SIZE(numbers) * 40 + SLIDING_PANES * 200, "%zu", pane_bytes);
+	cr_expect_eq(held(sliding, stays), n);
+	(void)sliding_free(sliding);
+}
+
 struct left {
 	u64 samples;
 	u64 panes_ns;
@@ -355,6 +386,7 @@ static u32 random_below(u32 n)
 }
 
 #define SUBJECTS    20
+#define OTHERS      20 /* short-lived ones among them */
 #define COLLECTIONS 600
 
 static struct tally random_tally(void)
@@ -373,11 +405,15 @@ Test(sliding, the_same_as_a_sum_from_the_beginning)
 	static struct tally all[COLLECTIONS][SUBJECTS];
 	static u64 ends[COLLECTIONS];
 	struct sliding *sliding = new_window(20 * S, 64 << 20);
+	struct tally others_have = samples(1, 1);
 	u32 numbers[SUBJECTS];
+	u32 others[OTHERS];
 	u64 at = 0;
 
 	for (u32 i = 0; i < SUBJECTS; i++)
 		numbers[i] = open_one(sliding);
+	for (u32 i = 0; i < OTHERS; i++)
+		others[i] = open_one(sliding);
 	for (u32 c = 0; c < COLLECTIONS; c++) {
 		static const u64 steps[] = {S / 3, S, S, 2 * S, 0, 7 * S};
 		u64 covered;
@@ -385,6 +421,8 @@ Test(sliding, the_same_as_a_sum_from_the_beginning)
 		at += steps[random_below(ARRAY_SIZE(steps))];
 		ends[c] = START + at;
 		begin(sliding, at);
+		for (u32 i = 0; i < OTHERS; i++)
+			sliding_put(sliding, others[i], &others_have);
 		for (u32 i = 0; i < SUBJECTS; i++) {
 			if (random_below(4))
 				continue;
@@ -394,6 +432,13 @@ Test(sliding, the_same_as_a_sum_from_the_beginning)
 		cr_assert_eq(sliding_end(sliding), 0);
 		covered = sliding_time(sliding).elapsed_ns;
 		cr_assert_eq(sliding_covered(sliding), covered >= 20 * S);
+		for (u32 i = 0; i < OTHERS; i++) {
+			if (random_below(3))
+				continue;
+			sliding_close(sliding, others[i]);
+			others[i] = open_one(sliding);
+			expect_empty(sliding, others[i]);
+		}
 		for (u32 i = 0; i < SUBJECTS; i++) {
 			struct tally sum = {0};
 
