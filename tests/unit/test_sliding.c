@@ -327,7 +327,8 @@ Test(sliding, what_closed_ones_hold_is_bounded)
 		cr_assert_lt(sliding_bytes(sliding), 4 * ARRAY_SIZE(numbers) * sizeof(tally), "%zu",
 			     sliding_bytes(sliding));
 	}
-	cr_expect_lt(pane_bytes, 2 * ARRAY_SIZE(numbers) * 40 + SLIDING_PANES * 200, "%zu", pane_bytes);
+	cr_expect_lt(pane_bytes, 2 * ARRAY_SIZE(numbers) * 40 + (size_t)SLIDING_PANES * 200, "%zu",
+		     pane_bytes);
 	cr_expect_eq(held(sliding, stays), n);
 	(void)sliding_free(sliding);
 }

@@ -136,3 +136,9 @@ does remote-numa
 wait_until 'the dry one fires' 200 has_state dry firing
 expect 'the ignored one' resolved "$(state_of remote)"
 systemctl stop pebsd.service
+
+# What went while nobody looked has ended.
+systemctl stop turning.service
+start_pebsd
+wait_until 'the alert of a cgroup that is gone' 100 has_state dry resolved
+expect 'its end' gone "$(pebsctl --json alerts | jq --raw-output '.alerts[] | select(.rule == "dry") | .end' | head -n 1)"
