@@ -34,8 +34,8 @@ static void put_bool(struct json_writer *writer, json_object *object, const char
 }
 
 /* What was measured, in the metric's unit; nothing where it is not known. */
-static void put_value(struct json_writer *writer, json_object *object, const char *key,
-		      const struct metric *metric, double value)
+void json_put_metric(struct json_writer *writer, json_object *object, const char *key,
+		     const struct metric *metric, double value)
 {
 	bool latency = metric->kind == METRIC_QUANTILE || metric->kind == METRIC_MEAN;
 
@@ -204,9 +204,9 @@ static void put_estimate(struct json_writer *writer, json_object *object, const 
 	json_put_text(writer, object, "metric", text);
 	json_put_text(writer, object, "unit", metric_unit_word(metric));
 	if (estimate->known) {
-		put_value(writer, object, "value", metric, estimate->value);
-		put_value(writer, object, "low", metric, estimate->bounds.low);
-		put_value(writer, object, "high", metric, estimate->bounds.high);
+		json_put_metric(writer, object, "value", metric, estimate->value);
+		json_put_metric(writer, object, "low", metric, estimate->bounds.low);
+		json_put_metric(writer, object, "high", metric, estimate->bounds.high);
 	}
 	if (!recalled(alert)) {
 		json_put_u64(writer, object, "samples", estimate->samples);

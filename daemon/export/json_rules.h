@@ -9,6 +9,7 @@
 
 #include <json-c/json.h>
 
+#include "export/json_writer.h"
 #include "policy/policy.h"
 
 /* Each rule, with how many of its subjects are in which state: `counts` has one for each. */
@@ -25,5 +26,9 @@ json_object *json_explain(const char *origin, const struct rule *rule, const str
  * "from"; the event is "source", as in what else is published, for "event" is what happened. Names stand as
  * they are, not in their shown form, which is control_publish()'s to give. */
 json_object *json_transition(const struct transition *transition);
+
+/* A value of a metric or one of its bounds, in the metric's unit; nothing where it is not finite. */
+void json_put_metric(struct json_writer *writer, json_object *object, const char *key,
+		     const struct metric *metric, double value);
 
 #endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "export/json_trial.h"
 
-#include <math.h>
 
 #include "base/cleanup.h"
 #include "export/json.h"
@@ -75,16 +74,6 @@ static json_object *transition_object(struct json_writer *writer, const struct t
 	return object;
 }
 
-/* Nothing where it is not known. */
-static void put_value(struct json_writer *writer, json_object *object, const char *key,
-		      const struct metric *metric, double value)
-{
-	const bool cycles = metric->kind == METRIC_QUANTILE || metric->kind == METRIC_MEAN;
-
-	if (isfinite(value))
-		json_put_number(writer, object, key, value, cycles && !metric->ratio ? 1 : 6);
-}
-
 static json_object *closest_object(struct json_writer *writer, const struct rule *rule,
 				   const struct trial_closest *closest)
 {
@@ -92,9 +81,9 @@ static json_object *closest_object(struct json_writer *writer, const struct rule
 
 	json_put_text(writer, object, "cgroup", closest->cgroup);
 	json_put_text(writer, object, "event", closest->event_key);
-	put_value(writer, object, "value", &rule->metric, closest->estimate.value);
-	put_value(writer, object, "low", &rule->metric, closest->estimate.bounds.low);
-	put_value(writer, object, "high", &rule->metric, closest->estimate.bounds.high);
+	json_put_metric(writer, object, "value", &rule->metric, closest->estimate.value);
+	json_put_metric(writer, object, "low", &rule->metric, closest->estimate.bounds.low);
+	json_put_metric(writer, object, "high", &rule->metric, closest->estimate.bounds.high);
 	json_put_u64(writer, object, "samples", closest->estimate.samples);
 	json_put_number(writer, object, "of_threshold", closest->share, 4);
 	json_put_u64(writer, object, "stretch", closest->stretch);
