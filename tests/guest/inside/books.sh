@@ -36,7 +36,7 @@ unplay() {
 
 # What is in the cgroups at this moment will be known by its path when it is gone.
 note_cgroups() {
-	find /sys/fs/cgroup -type d -printf '["%i","/%P"]\n' >>"$cgroups"
+	find /sys/fs/cgroup -type d -printf '["%i","/%P"]\n' | sed 's/\\/&&/g' >>"$cgroups"
 }
 
 # settings [SECTION_AND_KEY_LINE...]: pebsd's.
