@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "export/json_trial.h"
 
-
 #include "base/cleanup.h"
 #include "export/json.h"
 #include "export/json_rules.h"
