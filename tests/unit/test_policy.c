@@ -560,16 +560,21 @@ Test(policy, churn_gives_everything_back)
 	fixture_free(&fixture);
 }
 
-Test(policy, idle_cgroups_are_not_judged)
+/* That nothing is done for it is seen in the benchmark of a tick alone (tests/bench/policy_tick.c). */
+Test(policy, an_idle_cgroup_has_an_empty_window_and_is_unknown)
 {
 	struct rule rule = fixture_rule("remote", everything);
 	struct policy_fixture fixture;
+	struct alert alert;
 
 	fixture_new(&fixture, &rule, 1);
 	cr_expect_eq(fixture_tick(&fixture), 0);
 	cr_assert_eq(fixture_run(&fixture, 30, "/a", 0, 10), 30);
 	(void)fixture_run(&fixture, 60, "/a", 0, 0);
-	cr_expect_eq(the_alert(&fixture, "remote", "/a").estimate.samples, 0);
+	alert = the_alert(&fixture, "remote", "/a");
+	cr_expect_eq(alert.estimate.samples, 0);
+	cr_expect_eq(alert.decision.unknown, UNKNOWN_SAMPLES);
+	cr_expect_eq(alert.decision.state, ALERT_INACTIVE);
 	fixture_free(&fixture);
 }
 
