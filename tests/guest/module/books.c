@@ -7,6 +7,7 @@
 #include <linux/vmalloc.h>
 
 #include "books.h"
+#include "compat.h"
 #include "kernel_symbols.h"
 #include "parameters.h"
 #include "sample.h"
@@ -155,6 +156,12 @@ void books_collisions(struct core_books *books, const struct perf_event *event, 
 		of->collisions += collisions;
 }
 
+/* The clock that pebsd asks for: without a stable TSC the scheduler's goes by ticks. */
+static u64 clock_ns(void)
+{
+	return ktime_get_mono_fast_ns();
+}
+
 void books_throttled(struct core_books *books, const struct perf_event *event)
 {
 	struct book_event *of = books_event(books, event, NULL);
@@ -162,18 +169,41 @@ void books_throttled(struct core_books *books, const struct perf_event *event)
 	if (!of || of->throttled_since)
 		return;
 	of->throttles++;
-	/* The clock that pebsd asks for: without a stable TSC the scheduler's goes by ticks. */
-	of->throttled_since = ktime_get_mono_fast_ns();
+	of->throttled_since = DRIVER_STOPS_THROTTLED ? clock_ns() : of->stopped_at;
+}
+
+void books_core_stopped(struct core_books *books, const struct perf_event *event)
+{
+	struct book_event *of;
+
+	if (DRIVER_STOPS_THROTTLED || event->hw.interrupts != INTERRUPTS_THROTTLED)
+		return;
+	of = books_event(books, event, NULL);
+	if (of && !of->throttled_since)
+		of->stopped_at = clock_ns();
+}
+
+u64 books_take_throttle(struct core_books *books, const struct perf_event *event)
+{
+	struct book_event *of = books_event(books, event, NULL);
+	u64 since = of ? of->throttled_since : 0;
+
+	if (since)
+		of->throttled_since = 0;
+	return since;
+}
+
+void books_throttle_over(struct core_books *books, const struct perf_event *event, u64 since)
+{
+	struct book_event *of = since ? books_event(books, event, NULL) : NULL;
+
+	if (of)
+		of->throttled_ns += clock_ns() - since;
 }
 
 void books_started(struct core_books *books, const struct perf_event *event)
 {
-	struct book_event *of = books_event(books, event, NULL);
-
-	if (!of || !of->throttled_since)
-		return;
-	of->throttled_ns += ktime_get_mono_fast_ns() - of->throttled_since;
-	of->throttled_since = 0;
+	books_throttle_over(books, event, books_take_throttle(books, event));
 }
 
 void books_stopped(struct core_books *books, const struct perf_event *event)

@@ -48,6 +48,7 @@ struct book_event {
 	u64 overflow, ring, collisions;
 	u64 throttles, throttled_ns;
 	u64 throttled_since; /* 0: is not throttled */
+	u64 stopped_at;      /* when the core last stopped it to throttle it, as it does from Linux 6.16 on */
 };
 
 struct core_books {
@@ -73,7 +74,16 @@ void books_close(struct core_books *books);
 void books_sample(struct core_books *books, const struct perf_event *event, bool overflow,
 		  const struct sample_figures *figures);
 void books_collisions(struct core_books *books, const struct perf_event *event, u64 collisions);
+/*
+ * A throttling lasts for the books as long as for the kernel's records of it (THROTTLE, UNTHROTTLE):
+ * until 6.15 from the overflow to just before the start, and from 6.16 on, where the core stops and starts
+ * the event itself and logs either when it is done, from the end of that stop to the end of that start.
+ */
 void books_throttled(struct core_books *books, const struct perf_event *event);
+void books_core_stopped(struct core_books *books, const struct perf_event *event);
+/* Since when the event is throttled, which it is no more; 0: it was not. For books_throttle_over(). */
+u64 books_take_throttle(struct core_books *books, const struct perf_event *event);
+void books_throttle_over(struct core_books *books, const struct perf_event *event, u64 since);
 /* The event runs again, or will never. */
 void books_started(struct core_books *books, const struct perf_event *event);
 void books_stopped(struct core_books *books, const struct perf_event *event);

@@ -52,6 +52,9 @@ static inline void timer_setup_hard(struct hrtimer *timer, enum hrtimer_restart 
  */
 #define DRIVER_STOPS_THROTTLED (LINUX_VERSION_CODE < KERNEL_VERSION(6, 16, 0))
 
+/* An event's hw.interrupts while it is throttled (MAX_INTERRUPTS in kernel/events/core.c). */
+#define INTERRUPTS_THROTTLED (~0ULL)
+
 /*
  * setup_pebs_adaptive_sample_data() cuts PERF_SAMPLE_WEIGHT_STRUCT's latency to 16 bits (PEBS_LATENCY_MASK)
  * in 6.1 and 6.12, and leaves the instruction latency unset on machines without one; 7.3 does neither. The

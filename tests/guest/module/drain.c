@@ -9,9 +9,6 @@
 #include "kernel_symbols.h"
 #include "sample.h"
 
-/* Of a throttled event until it is started again (MAX_INTERRUPTS in kernel/events/core.c). */
-#define INTERRUPTS_THROTTLED (~0ULL)
-
 bool drain_restart(struct core *core, struct perf_event *event)
 {
 	driver_update(core, event);

@@ -17,8 +17,6 @@
 #define FLAGS_EXACT (1UL << 3) /* PERF_EFLAGS_EXACT */
 #define NONSENSE    0xa5a5a5a5a5a5a5a5ULL
 
-#define INTERRUPTS_THROTTLED (~0ULL) /* MAX_INTERRUPTS in kernel/events/core.c */
-
 /* Operations before a tag that are executed one by one, at least and at most: a number that varies, or of a
  * loop's body the same ones would be tagged each time. And how many instructions these can be. */
 #define STEPPED_MIN 16

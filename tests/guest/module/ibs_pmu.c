@@ -59,10 +59,15 @@ static void op_remove(struct perf_event *event, int flags)
 static void op_start(struct perf_event *event, int flags)
 {
 	struct core *core = this_core();
+	u64 since = books_take_throttle(&core->books, event);
 
+	if (DRIVER_STOPS_THROTTLED)
+		books_throttle_over(&core->books, event, since);
 	core_enter(core);
 	ibs_driver_start(core, event);
 	core_leave(core);
+	if (!DRIVER_STOPS_THROTTLED)
+		books_throttle_over(&core->books, event, since);
 }
 
 static void op_stop(struct perf_event *event, int flags)
@@ -72,6 +77,7 @@ static void op_stop(struct perf_event *event, int flags)
 	core_enter(core);
 	ibs_driver_stop(core, event);
 	core_leave(core);
+	books_core_stopped(&core->books, event);
 }
 
 /* perf_ibs_read(): the count is the last sample's. */
