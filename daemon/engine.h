@@ -7,6 +7,7 @@
 #define PEBSD_ENGINE_H
 
 #include "collect/collect.h"
+#include "collect/hot_places.h"
 #include "collect/series.h"
 #include "origin/cpu_counts.h"
 #include "origin/event.h"
@@ -86,6 +87,31 @@ const struct window *engine_window(const struct engine *engine);
 
 /* As collect_hot(). */
 int engine_hot(const struct engine *engine, const char *path, unsigned event, struct hot_list *ret);
+
+/*
+ * Tables of hot code and data, of a few chosen cgroups. Chooses the cgroup of a path until `until_ns`
+ * (CLOCK_MONOTONIC), or lets an earlier choice last so long; a collection ends it then. 0; -ENOENT: no cgroup
+ * of that path has a slot; -ENOSPC: all tables are taken (engine_hot_max()); -EOPNOTSUPP: there are none.
+ */
+int engine_hot_choose(struct engine *engine, const char *path, u64 until_ns);
+
+/* Whether it is chosen; how, in `ret`. */
+bool engine_hot_choice(const struct engine *engine, const char *path, struct hot_choice *ret);
+
+/* The cgroups that are chosen: paths by index from 0, NULL at the end. The engine's. */
+const char *engine_hot_nth(const struct engine *engine, size_t index);
+size_t engine_hot_max(const struct engine *engine);
+
+/* From the next collection on cgroups of these paths are chosen as far as there are tables; for a reload, and
+ * before the first sample. `chosen` may be NULL. */
+void engine_set_hot(struct engine *engine, bool (*chosen)(const char *path, void *userdata), void *userdata);
+
+/*
+ * What an event found there. The caller frees `ret` with hot_places_done(). -ENOENT: no such cgroup;
+ * -ENODATA: it is not chosen; -EOPNOTSUPP: the event has no such addresses; -ENOMEM.
+ */
+int engine_hot_places(const struct engine *engine, const char *path, unsigned event, enum hot_kind kind,
+		      struct hot_places *ret);
 
 /* What a snapshot says of the daemon itself; the engine fills in the rest. The engine's to change by the
  * caller. */

@@ -9,6 +9,7 @@
 #include "config.h"
 #include "engine.h"
 #include "failure.h"
+#include "zoom/zoom_events.h"
 
 struct sampling_settings {
 	const struct config *config;   /* outlives the sampling; its `include` and `exclude` may change */
@@ -79,6 +80,18 @@ int sampling_pause(struct sampling *sampling);
 
 /* Samples again. 0, or -errno, which was told: then each tick tries again what could not be opened. */
 int sampling_resume(struct sampling *sampling);
+
+/*
+ * Opens the events of a zoom (zoom/zoom_events.h) for the cgroup of a path: those of the loads (of the stores
+ * or instructions where there are none), on each PMU, as the always-on ones are opened. Where only one
+ * counter can hold the event the always-on one is paused meanwhile, which its figures have as paused time;
+ * `ret_note` then says so. At most one zoom at a time is open there (-EBUSY). Returns 0; -ENOENT: no such
+ * cgroup; -EOPNOTSUPP: the origin has no tasks; -errno; with `ret_message`. sampling_zoom_close() frees the
+ * events and resumes.
+ */
+int sampling_zoom_open(struct sampling *sampling, const char *path, u32 rate, struct zoom_events **ret,
+		       char **ret_note, char **ret_message);
+void sampling_zoom_close(struct sampling *sampling, struct zoom_events *events);
 
 /* One line for the service manager: what is sampled. The caller frees; NULL: no memory. */
 char *sampling_status(const struct sampling *sampling);

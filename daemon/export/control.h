@@ -11,9 +11,11 @@
 #include <systemd/sd-event.h>
 
 #include "collect/hot.h"
+#include "collect/hot_places.h"
 #include "neighbours_report.h"
 #include "policy/policy.h"
 #include "snapshot.h"
+#include "zooms.h"
 
 struct control_backend {
 	/*
@@ -52,6 +54,19 @@ struct control_backend {
 
 	/* Who rose when the cgroup of a path slowed: as neighbours_report(). */
 	int (*neighbours)(void *userdata, const char *path, struct neighbours_report **ret);
+
+	/*
+	 * Tables of hot code and data: engine_hot_choose() for so many seconds from now, engine_hot_choice(),
+	 * engine_hot_places(), which say what is returned.
+	 */
+	int (*hot_choose)(void *userdata, const char *path, double seconds);
+	bool (*hot_choice)(void *userdata, const char *path, struct hot_choice *ret);
+	int (*hot_places)(void *userdata, const char *path, unsigned event, enum hot_kind kind,
+			  struct hot_places *ret);
+
+	/* The zooms and the names of addresses, the backend's; never NULL. */
+	struct zooms *(*zooms)(void *userdata);
+	struct symbols *(*symbols)(void *userdata);
 
 	void *userdata;
 };

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * From addresses to names: what processes have mapped, the symbols of ELF files by libdw, the kernel's by
+ * kallsyms, a JIT's by its perf-PID.map. It blocks, reads files that others made, and is given a process of
+ * its own for that (symbols_worker.h); every piece of work is bounded.
+ *
+ * A file is reached through /proc/PID/map_files, which is the file that is mapped whatever has become of its
+ * name, in whichever mount namespace; where that is not permitted through /proc/PID/root, never out of it,
+ * and only where device and inode (or the build id) are those of the mapping.
+ */
+#ifndef PEBSD_SYMBOLS_RESOLVER_H
+#define PEBSD_SYMBOLS_RESOLVER_H
+
+#include "base/cleanup.h"
+#include "symbols/symbol.h"
+
+struct resolver_settings {
+	const char *proc;     /* "/proc", or a made one of a test; outlives the resolver */
+	const char *kallsyms; /* "/proc/kallsyms"; NULL: the kernel's names are not asked for */
+	bool debuginfod;      /* libdw may ask the servers of DEBUGINFOD_URLS */
+};
+
+/* What is held at most; what is the least recently used makes room. */
+#define RESOLVER_PROCESSES_MAX 1024
+#define RESOLVER_MAPPINGS_MAX  65536 /* of a process, and no more are read; 64 * 65536 of all */
+#define RESOLVER_MODULES_MAX   256
+#define RESOLVER_FILE_MAX      (1ULL << 30) /* bytes of an ELF file; larger ones have no names */
+#define RESOLVER_JIT_FILE_MAX  (64ULL << 20)
+
+struct resolver;
+
+/* 0 or -ENOMEM. */
+int resolver_new(const struct resolver_settings *settings, struct resolver **ret);
+struct resolver *resolver_free(struct resolver *resolver);
+DEFINE_CLEANUP(struct resolver *, resolver_free)
+
+/*
+ * Reads what the process has mapped now and keeps it, so that its addresses are known when it is gone, and
+ * opens the files of code in it while they can be reached. A process that is known is read again.
+ * 0; -ESRCH where there is none; -errno.
+ */
+int resolver_process(struct resolver *resolver, u32 pid);
+
+/* A file mapping that the process has just made (PERF_RECORD_MMAP2): entered into what is known of it, over
+ * what was there. `build_id_size` 0: not known. */
+struct resolver_mapping {
+	u32 pid;
+	u64 start, size, offset; /* in the process, bytes, in the file */
+	u32 major, minor;
+	u64 inode;
+	u32 protection; /* PROT_* */
+	const char *path;
+	u8 build_id[SYMBOL_BUILD_ID_MAX];
+	u8 build_id_size;
+};
+int resolver_mapped(struct resolver *resolver, const struct resolver_mapping *mapping);
+
+/* It executes another program: what was mapped is no more. */
+void resolver_executed(struct resolver *resolver, u32 pid);
+
+/* A child of `parent`: what the parent has mapped, where that is known. 0 or -ENOMEM. */
+int resolver_forked(struct resolver *resolver, u32 pid, u32 parent);
+
+/*
+ * What the address is. An unknown process is looked at first, and one whose mappings have nothing there once
+ * more (not oftener than each 100 ms). `ret` is the caller's, to be freed with symbol_done(). 0 also
+ * where nothing is known (SYMBOL_UNKNOWN), or -ENOMEM.
+ */
+int resolver_find(struct resolver *resolver, const struct symbol_query *query, struct symbol *ret);
+
+/* Bytes that it holds, about. */
+u64 resolver_bytes(const struct resolver *resolver);
+
+#endif

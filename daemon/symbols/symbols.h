@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Names for addresses, asked of a process of its own: the symboliser (symbols_worker.h). It starts when it
+ * is first needed, has fewer rights than pebsd, bounded memory and time, and ends when it had nothing to do
+ * for SYMBOLS_IDLE_S. Nothing here waits: answers come into the table as they come, by the event loop. Where
+ * it dies (a file may be made to do that) what it was asked in that moment is SYMBOL_UNKNOWN, and it starts
+ * anew.
+ */
+#ifndef PEBSD_SYMBOLS_H
+#define PEBSD_SYMBOLS_H
+
+#include <systemd/sd-event.h>
+
+#include "base/cleanup.h"
+#include "symbols/resolver.h"
+
+#define SYMBOLS_IDLE_S 60
+
+/* Answers that are kept; the least recently asked for go first. */
+#define SYMBOLS_KEPT_MAX 131072
+
+struct symbols_settings {
+	sd_event *event;        /* not owned */
+	const char *debuginfod; /* URLs, separated by spaces; NULL or "": none is asked */
+	const char *program;    /* that is run with --symbolizer; NULL: /proc/self/exe */
+};
+
+struct symbols;
+
+/* Starts nothing yet. 0 or -errno. */
+int symbols_new(const struct symbols_settings *settings, struct symbols **ret);
+struct symbols *symbols_free(struct symbols *symbols);
+DEFINE_CLEANUP(struct symbols *, symbols_free)
+
+/* As resolver_process(), resolver_mapped(), resolver_executed(), resolver_forked(): passed on in order with
+ * the questions. Cached answers of a process that executes or maps over them are forgotten. 0 or -errno. */
+int symbols_process(struct symbols *symbols, u32 pid);
+int symbols_mapped(struct symbols *symbols, const struct resolver_mapping *mapping);
+int symbols_executed(struct symbols *symbols, u32 pid);
+int symbols_forked(struct symbols *symbols, u32 pid, u32 parent);
+
+/*
+ * What is known. NULL: not yet; the question is on its way then, once however often it is asked. The
+ * symbols' own, valid until control returns to the event loop.
+ */
+const struct symbol *symbols_find(struct symbols *symbols, const struct symbol_query *query);
+
+/* Questions that are under way. */
+size_t symbols_pending(const struct symbols *symbols);
+
+struct symbols_figures {
+	u64 asked, answered, unknown; /* unknown: of those answered, with no name */
+	u64 lost;                     /* not answered: the symboliser died or took too long */
+	u64 starts;                   /* of the symboliser */
+	u64 bytes;                    /* held on either side, about */
+	bool running;
+};
+struct symbols_figures symbols_figures(const struct symbols *symbols);
+
+#endif
