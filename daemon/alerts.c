@@ -126,6 +126,8 @@ int alerts_new(const struct alerts_settings *settings, struct alerts **ret, char
 		.event = settings->event,
 		.directory = settings->directory,
 		.no_units = sd_booted() <= 0,
+		.look = settings->look,
+		.userdata = settings->userdata,
 	};
 	int r;
 

@@ -19,6 +19,9 @@ struct alerts_settings {
 	const struct config *config; /* its rules are read here and at alerts_reload() */
 	const char *directory;       /* see act_settings */
 	bool live_cgroups;           /* paths are of the running kernel's tree: their directories are read */
+	/* As in act_settings; `userdata` as of `changed`. May be NULL. */
+	int (*look)(void *userdata, const struct transition *transition, enum rule_action action,
+		    char **ret_message);
 	void (*changed)(void *userdata, const struct transition *transition); /* after its actions */
 	void *userdata;
 };

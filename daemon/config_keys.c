@@ -80,7 +80,6 @@ static const struct {
 	const char *value;
 	const char *part;
 } later[] = {
-	{"rule", "action", "zoom", "zooming in on a cgroup"},
 	{"sampling", "budget", NULL, "the governor of the period"},
 	{"cgroups", "hot", NULL, "tables of hot code and data"},
 	{"export", "profiles", NULL, "profiles"},

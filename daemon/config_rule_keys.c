@@ -160,26 +160,66 @@ static int set_severity(const struct config_key *key, struct rule *rule, const c
 	return 0;
 }
 
-static int refuse_action(const struct config_key *key, char *word, char **ret_problem)
+struct action_word {
+	const char *word;
+	enum rule_action action;
+	u64 max_ns; /* of the duration behind it; 0: there is none */
+};
+
+static const struct action_word action_words[] = {
+	{"log", RULE_LOG, 0},
+	{"unit", RULE_UNIT, 0},
+	{"zoom", RULE_ZOOM, RULE_ZOOM_NS_MAX},
+	{"hot", RULE_HOT, RULE_HOT_NS_MAX},
+};
+
+/* As they are written. */
+static const char *const action_forms[] = {"log", "unit", "zoom:DURATION", "hot:DURATION"};
+
+/* `word` is cut at its colon. */
+static const struct action_word *find_action(const char *word)
 {
-	static const char *const words[] = {"log", "unit"};
-	const char *part;
+	for (size_t i = 0; i < ARRAY_SIZE(action_words); i++)
+		if (strcmp(action_words[i].word, word) == 0)
+			return &action_words[i];
+	return NULL;
+}
 
-	/* "zoom:30s" */
-	char *colon = strchr(word, ':');
+static int refuse_duration(const struct config_key *key, const struct action_word *word, char **ret_problem)
+{
+	char most[NUMBER_TEXT_MAX];
 
-	if (colon)
-		*colon = '\0';
-	part = config_comes_with(key->section, key->name, word);
-	if (colon)
-		*colon = ':';
-	if (part)
-		return config_key_refuse(
-			ret_problem,
-			"%s = %s: not known to this version (comes with %s); give log, unit or "
-			"both (%s)",
-			key->name, word, part, key->meaning);
-	return config_words_refuse(key, word, words, ARRAY_SIZE(words), ret_problem);
+	return config_key_refuse(ret_problem, "%s: %s wants a duration from 1s to %s: %s:30s (%s)", key->name,
+				 word->word, duration_format(word->max_ns, most), word->word, key->meaning);
+}
+
+/* One word of the value: "log", "zoom:30s". */
+static int add_action(const struct config_key *key, struct rule *rule, char *text, unsigned *actions,
+		      char **ret_problem)
+{
+	char *duration = strchr(text, ':');
+	const struct action_word *word;
+	u64 ns = 0;
+
+	if (duration)
+		*duration++ = '\0';
+	word = find_action(text);
+	if (!word || (duration && !word->max_ns)) {
+		if (duration)
+			duration[-1] = ':';
+		return config_words_refuse(key, text, action_forms, ARRAY_SIZE(action_forms), ret_problem);
+	}
+	if (*actions & word->action)
+		return config_key_refuse(ret_problem, "%s: %s stands there twice; remove one (%s)", key->name,
+					 word->word, key->meaning);
+	if (word->max_ns && (!duration || duration_parse(duration, RULE_ZOOM_NS_MIN, word->max_ns, &ns) < 0))
+		return refuse_duration(key, word, ret_problem);
+	*actions |= word->action;
+	if (word->action == RULE_ZOOM)
+		rule->zoom_ns = ns;
+	if (word->action == RULE_HOT)
+		rule->hot_ns = ns;
+	return 0;
 }
 
 static int set_action(const struct config_key *key, struct rule *rule, const char *text, char **ret_problem)
@@ -188,24 +228,17 @@ static int set_action(const struct config_key *key, struct rule *rule, const cha
 	unsigned actions = 0;
 	char *rest = words;
 	char *word;
+	int r;
 
 	if (!words)
 		return -ENOMEM;
+	rule->zoom_ns = rule->hot_ns = 0;
 	while ((word = strsep(&rest, BLANKS))) {
-		unsigned action;
-
 		if (!*word)
 			continue;
-		if (strcmp(word, "log") == 0)
-			action = RULE_LOG;
-		else if (strcmp(word, "unit") == 0)
-			action = RULE_UNIT;
-		else
-			return refuse_action(key, word, ret_problem);
-		if (actions & action)
-			return config_key_refuse(ret_problem, "%s: %s stands there twice; remove one (%s)",
-						 key->name, word, key->meaning);
-		actions |= action;
+		r = add_action(key, rule, word, &actions, ret_problem);
+		if (r < 0)
+			return r;
 	}
 	rule->actions = actions;
 	return 0;

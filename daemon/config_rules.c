@@ -213,7 +213,8 @@ static const struct rule *find_rule(const struct config *config, const char *nam
 static bool same_rule(const struct rule *a, const struct rule *b)
 {
 	return rule_same_decision(a, b) && strcmp(a->severity, b->severity) == 0 &&
-	       a->dry_run == b->dry_run && a->actions == b->actions;
+	       a->dry_run == b->dry_run && a->actions == b->actions && a->zoom_ns == b->zoom_ns &&
+	       a->hot_ns == b->hot_ns;
 }
 
 static int add_change(char **lines, size_t *n, const char *name, const char *what)

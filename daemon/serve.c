@@ -11,6 +11,7 @@
 
 #include "alerts.h"
 #include "base/log.h"
+#include "detail.h"
 #include "export/control.h"
 #include "export/http.h"
 #include "export/process.h"
@@ -33,6 +34,7 @@ struct server {
 	sd_event_source *step;
 	sd_event_source *input; /* what the steps wait for, where they do */
 	struct sampling *sampling;
+	struct detail *detail;
 	struct alerts *alerts;
 	struct pause pause;
 	struct control *control;
@@ -49,6 +51,7 @@ static void server_close(struct server *server)
 	/* Before the descriptor that it is of. */
 	sd_event_source_unref(server->input);
 	server->alerts = alerts_free(server->alerts);
+	server->detail = detail_free(server->detail);
 	/* Whoever watches is told until the end of the sampling, and no longer. */
 	sampling_free(server->sampling);
 	control_free(server->control);
@@ -174,6 +177,7 @@ static int reload(void *userdata, char ***ret_lines)
 		head->interval_seconds = (double)server->config->interval_ns / (double)NSEC_PER_SEC;
 		engine_set_top(sampling_engine(server->sampling), server->config->top);
 		control_permit(server->control, server->config->detail);
+		detail_reload(server->detail);
 		if (alerts_reload(server->alerts) < 0)
 			(void)log_error(-ENOMEM, "the rules stay as they were; reload again");
 		/* A shorter interval does not wait for the end of a longer one. */
@@ -190,6 +194,7 @@ static int pause_sampling(void *userdata, const struct maybe_double *seconds)
 {
 	struct server *server = userdata;
 
+	zooms_end_all(detail_zooms(server->detail));
 	return pause_begin(&server->pause, seconds);
 }
 
@@ -229,11 +234,40 @@ static int get_snapshot(void *userdata, const struct maybe_double *window_second
 	return engine_snapshot(sampling_engine(server->sampling), window_seconds, ret);
 }
 
-static int get_hot(void *userdata, const char *path, unsigned event, struct hot_list *ret)
+static int choose_hot(void *userdata, const char *path, double seconds)
 {
 	struct server *server = userdata;
 
-	return engine_hot(sampling_engine(server->sampling), path, event, ret);
+	return detail_choose_hot(server->detail, path, seconds);
+}
+
+static bool get_hot_choice(void *userdata, const char *path, struct hot_choice *ret)
+{
+	struct server *server = userdata;
+
+	return engine_hot_choice(sampling_engine(server->sampling), path, ret);
+}
+
+static int get_hot_places(void *userdata, const char *path, unsigned event, enum hot_kind kind,
+			  struct hot_places *ret)
+{
+	struct server *server = userdata;
+
+	return engine_hot_places(sampling_engine(server->sampling), path, event, kind, ret);
+}
+
+static struct zooms *get_zooms(void *userdata)
+{
+	struct server *server = userdata;
+
+	return detail_zooms(server->detail);
+}
+
+static struct symbols *get_symbols(void *userdata)
+{
+	struct server *server = userdata;
+
+	return detail_symbols(server->detail);
 }
 
 static u64 get_sequence(void *userdata)
@@ -310,6 +344,21 @@ static void on_transition(void *userdata, const struct transition *transition)
 	watch_alert(&server->watch, transition);
 }
 
+static int on_look(void *userdata, const struct transition *transition, enum rule_action action,
+		   char **ret_message)
+{
+	struct server *server = userdata;
+
+	return detail_look(server->detail, transition, action, ret_message);
+}
+
+static void on_zoom(void *userdata, const struct zoom *zoom, bool over)
+{
+	struct server *server = userdata;
+
+	watch_zoom(&server->watch, zoom, over);
+}
+
 static const struct policy *get_policy(void *userdata)
 {
 	struct server *server = userdata;
@@ -335,6 +384,7 @@ static int open_alerts(struct server *server, struct failure *failure)
 		.event = server->event,
 		.engine = sampling_engine(server->sampling),
 		.config = server->config,
+		.look = on_look,
 		.changed = on_transition,
 		.userdata = server,
 	};
@@ -346,16 +396,34 @@ static int open_alerts(struct server *server, struct failure *failure)
 	return alerts_new(&settings, &server->alerts, &failure->message);
 }
 
+static int open_detail(struct server *server)
+{
+	const struct detail_settings settings = {
+		.event = server->event,
+		.sampling = server->sampling,
+		.config = server->config,
+		.changed = on_zoom,
+		.userdata = server,
+	};
+	int r = detail_new(&settings, &server->detail);
+
+	return r < 0 ? log_error(r, "cannot prepare looking closer at cgroups") : 0;
+}
+
 static int open_endpoints(struct server *server, struct failure *failure)
 {
 	const struct control_backend backend = {
 		.snapshot = get_snapshot,
-		.hot = get_hot,
 		.reload = reload,
 		.pause = pause_sampling,
 		.resume = resume_sampling,
 		.policy = get_policy,
 		.neighbours = get_neighbours,
+		.hot_choose = choose_hot,
+		.hot_choice = get_hot_choice,
+		.hot_places = get_hot_places,
+		.zooms = get_zooms,
+		.symbols = get_symbols,
 		.userdata = server,
 	};
 	const struct http_source source = {
@@ -432,7 +500,9 @@ static int start(struct server *server, struct failure *failure)
 	head = engine_head(sampling_engine(server->sampling));
 	head->config_reloaded = true;
 	head->config_time = head->since;
-	r = open_alerts(server, failure);
+	r = open_detail(server);
+	if (r == 0)
+		r = open_alerts(server, failure);
 	if (r < 0)
 		return r;
 	/* Whoever asks before the first interval is over is answered. */

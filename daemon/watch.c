@@ -148,6 +148,35 @@ void watch_alert(struct watch *watch, const struct transition *transition)
 	publish(watch, "alert", text ? text : alert->rule->name, json_transition(transition));
 }
 
+void watch_zoom(struct watch *watch, const struct zoom *zoom, bool over)
+{
+	const struct zoom_about *about = zoom_recording_about_const(zoom->recording);
+	_cleanup_free_ char *text = NULL;
+	json_object *fields = json_object_new_object();
+	int r;
+	char samples[TEXT_NUMBER_MAX], span[TEXT_NUMBER_MAX];
+
+	text_count(zoom_recording_samples(zoom->recording), samples);
+	text_span(over ? (double)(about->ended_ns - about->began_ns) / (double)NSEC_PER_SEC : zoom->seconds,
+		  span);
+	r = over ? asprintf(&text, "zoom %llu on %s is over: %s samples in %s", (unsigned long long)zoom->id,
+			    about->cgroup, samples, span)
+		 : asprintf(&text, "zoom %llu on %s begins, for %s (%s)", (unsigned long long)zoom->id,
+			    about->cgroup, span, zoom->reason);
+	if (r < 0)
+		text = NULL;
+	if (text)
+		log_info("%s", text);
+	if (fields) {
+		(void)json_object_object_add(fields, "zoom", json_object_new_uint64(zoom->id));
+		(void)json_object_object_add(fields, "cgroup", json_object_new_string(about->cgroup));
+		(void)json_object_object_add(fields, "state",
+					     json_object_new_string(over ? "over" : "began"));
+		(void)json_object_object_add(fields, "reason", json_object_new_string(zoom->reason));
+	}
+	publish(watch, "zoom", text ? text : "zoom", fields);
+}
+
 void watch_reload(struct watch *watch, int result)
 {
 	publish(watch, "reload",

@@ -9,6 +9,7 @@
 #include "policy/alert.h"
 #include "snapshot.h"
 #include "window/readings.h"
+#include "zooms.h"
 
 struct watch {
 	struct control *control;   /* not owned; NULL: nobody can watch yet */
@@ -37,6 +38,9 @@ void watch_pause(struct watch *watch, const struct snapshot *head);
 
 /* Tells of an alert's change of state. The log is the actions' matter. */
 void watch_alert(struct watch *watch, const struct transition *transition);
+
+/* Tells, in the log too, that a zoom began or is over. */
+void watch_zoom(struct watch *watch, const struct zoom *zoom, bool over);
 
 /* `result`: 0, or -errno where the old configuration stays. */
 void watch_reload(struct watch *watch, int result);

@@ -2,7 +2,7 @@
 /*
  * The zooms of a running daemon: who is looked at closely now, until when, and what came of those that are
  * over. In the event loop. A zoom ends by itself; what it took is kept for ZOOM_KEPT_NS, or until it has to
- * make room.
+ * make room: at most ZOOMS_KEPT_MAX times ZOOM_RECORDING_BYTES and PROFILE_BYTES_MAX of memory.
  */
 #ifndef PEBSD_ZOOMS_H
 #define PEBSD_ZOOMS_H
@@ -92,6 +92,14 @@ const struct zoom *zooms_get(struct zooms *zooms, u64 id);
 /* All that are held, newest first: `i` from 0; NULL at the end. */
 const struct zoom *zooms_nth(struct zooms *zooms, size_t i);
 
-u64 zooms_bytes(const struct zooms *zooms);
+/* All that run end now: their counters are wanted for something else. */
+void zooms_end_all(struct zooms *zooms);
+
+struct zoom_figures {
+	size_t running, held;              /* held: those that run among them */
+	u64 bytes;                         /* recordings, profiles, rings */
+	u64 taken, limited, lost, dropped; /* samples since the start */
+};
+void zooms_figures(const struct zooms *zooms, struct zoom_figures *ret);
 
 #endif

@@ -14,12 +14,18 @@
 #include "base/text_file.h"
 
 #define CLEAN_EVERY_S 60
-#define RESOLVED_S    ((time_t)(DECIDE_RESOLVED_NS / NSEC_PER_SEC))
+/* Those that may go on after the daemon's end. */
+#define STORED_ACTIONS ((unsigned)(RULE_LOG | RULE_UNIT))
+
+#define RESOLVED_S ((time_t)(DECIDE_RESOLVED_NS / NSEC_PER_SEC))
 
 struct act {
 	char *directory;
 	int fd; /* of the directory; -1: it can't be used */
 	bool no_units;
+	int (*look)(void *userdata, const struct transition *transition, enum rule_action action,
+		    char **ret_message);
+	void *userdata;
 	bool write_failed;   /* it was told */
 	struct store before; /* as it was found */
 	struct store store;
@@ -205,6 +211,8 @@ int act_new(const struct act_settings *settings, struct act **ret, char **ret_me
 		return -ENOMEM;
 	act->fd = -1;
 	act->no_units = settings->no_units;
+	act->look = settings->look;
+	act->userdata = settings->userdata;
 	store_init(&act->before);
 	store_init(&act->store);
 	act->directory = strdup(settings->directory);
@@ -301,8 +309,7 @@ static unsigned wanted(const struct transition *transition)
 	/* A dry run has no other effect, so that it is told whatever its actions. */
 	if (rule->dry_run)
 		return RULE_LOG;
-	return transition->to == ALERT_FIRING ? rule->actions & (RULE_LOG | RULE_UNIT)
-					      : rule->actions & RULE_LOG;
+	return transition->to == ALERT_FIRING ? rule->actions : rule->actions & RULE_LOG;
 }
 
 static void drop_limited(struct act *act, enum act_kind kind, unsigned action, unsigned *actions, u64 now_ns)
@@ -318,6 +325,8 @@ static void tell_limited(struct act *act)
 	static const char *const what[ACT_KINDS] = {
 		[ACT_LOG] = "entries of alerts are left out here",
 		[ACT_UNIT] = "units of alerts are not started",
+		[ACT_ZOOM] = "zooms of alerts are not begun",
+		[ACT_HOT] = "cgroups of alerts get no hot tables",
 	};
 	u64 refused;
 
@@ -338,10 +347,12 @@ static int plan(struct act *act, const struct transition *transition, u64 now_ns
 
 	drop_limited(act, ACT_LOG, RULE_LOG, &actions, now_ns);
 	drop_limited(act, ACT_UNIT, RULE_UNIT, &actions, now_ns);
+	drop_limited(act, ACT_ZOOM, RULE_ZOOM, &actions, now_ns);
+	drop_limited(act, ACT_HOT, RULE_HOT, &actions, now_ns);
 	*ret = actions;
-	if (actions && transition->alert.number)
+	if ((actions & STORED_ACTIONS) && transition->alert.number)
 		r = store_begin(&act->store, transition->alert.number, transition->to == ALERT_FIRING,
-				actions);
+				actions & STORED_ACTIONS);
 	if (r == 0 && (actions & RULE_UNIT))
 		r = store_add_file(&act->store, transition->alert.number);
 	return r;
@@ -390,6 +401,19 @@ static void run_unit(struct act *act, const struct transition *transition, bool 
 	store_end(&act->store, alert, true, RULE_UNIT);
 }
 
+static void run_look(struct act *act, const struct transition *transition, enum act_kind kind,
+		     enum rule_action action)
+{
+	_cleanup_free_ char *message = NULL;
+	int r = act->look ? act->look(act->userdata, transition, action, &message) : -EOPNOTSUPP;
+
+	count(act, kind, r < 0 ? ACT_FAILED : ACT_DONE);
+	if (r < 0)
+		(void)log_error(message ? 0 : r, "%s of alert %llu (rule %s) is not done%s%s",
+				act_kind_name(kind), (unsigned long long)transition->alert.number,
+				transition->alert.rule->name, message ? ": " : "", message ? message : "");
+}
+
 static void run(struct act *act, const struct transition *transition, unsigned actions, bool stored)
 {
 	_cleanup_(facts_clear) struct facts facts = {0};
@@ -402,6 +426,10 @@ static void run(struct act *act, const struct transition *transition, unsigned a
 		run_log(act, transition, &facts);
 	if (actions & RULE_UNIT)
 		run_unit(act, transition, stored, r);
+	if (actions & RULE_ZOOM)
+		run_look(act, transition, ACT_ZOOM, RULE_ZOOM);
+	if (actions & RULE_HOT)
+		run_look(act, transition, ACT_HOT, RULE_HOT);
 }
 
 void act_on(struct act *act, const struct policy *policy, const struct transition *transitions, size_t n)
@@ -483,7 +511,10 @@ u64 act_count(const struct act *act, enum act_kind kind, enum act_result result)
 
 const char *act_kind_name(enum act_kind kind)
 {
-	return kind == ACT_LOG ? "log" : "unit";
+	static const char *const names[ACT_KINDS] = {
+		[ACT_LOG] = "log", [ACT_UNIT] = "unit", [ACT_ZOOM] = "zoom", [ACT_HOT] = "hot"};
+
+	return names[kind];
 }
 
 const char *act_result_name(enum act_result result)

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Actions on transitions: the journal's entry, the facts of an alert in ID.env, starting
- * pebsd-alert@ID.service. One that fails is reported and stops no other. None runs twice for one transition,
- * also across a restart: its intent is on disk before it begins (act/store.h), and what was begun is never
- * begun again.
+ * pebsd-alert@ID.service, a closer look at its cgroup. One that fails is reported and stops no other. None
+ * runs twice for one transition, also across a restart: its intent is on disk before it begins (act/store.h),
+ * and what was begun is never begun again. (A closer look ends with the daemon: there is no intent of it to
+ * keep.)
  */
 #ifndef PEBSD_ACT_H
 #define PEBSD_ACT_H
@@ -17,12 +18,19 @@ struct act_settings {
 	sd_event *event;       /* referenced */
 	const char *directory; /* for ID.env and the store; made (0700) where it is missing */
 	bool no_units;         /* there is no service manager to ask: say so instead */
+	/*
+	 * Looks closer at the alert's cgroup, RULE_ZOOM or RULE_HOT as its rule says: 0, or -errno and in
+	 * `ret_message`, which the caller frees, what failed, on what and why. NULL: nobody can.
+	 */
+	int (*look)(void *userdata, const struct transition *transition, enum rule_action action,
+		    char **ret_message);
+	void *userdata;
 };
 
 struct act;
 
 /* Counted since the start. */
-enum act_kind { ACT_LOG, ACT_UNIT, ACT_KINDS };
+enum act_kind { ACT_LOG, ACT_UNIT, ACT_ZOOM, ACT_HOT, ACT_KINDS };
 enum act_result { ACT_DONE, ACT_FAILED, ACT_LIMITED, ACT_RESULTS };
 
 /* 0 or -errno with a message that the caller frees (NULL: no memory). */
@@ -45,7 +53,7 @@ void act_on(struct act *act, const struct policy *policy, const struct transitio
 void act_clean(struct act *act, const struct timespec *now);
 
 u64 act_count(const struct act *act, enum act_kind kind, enum act_result result);
-const char *act_kind_name(enum act_kind kind);       /* "log", "unit" */
+const char *act_kind_name(enum act_kind kind);       /* "log", "unit", "zoom", "hot" */
 const char *act_result_name(enum act_result result); /* "done", "failed", "limited" */
 
 #endif

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "base/number.h"
 #include "export/json.h"
 #include "export/json_writer.h"
 #include "policy/explain.h"
@@ -56,6 +57,18 @@ static void put_patterns(struct json_writer *writer, json_object *object, const 
 	json_put(writer, object, "cgroup", patterns);
 }
 
+/* As the configuration has it: "zoom:30s". */
+static void append_for(struct json_writer *writer, json_object *actions, const char *word, u64 ns)
+{
+	char duration[NUMBER_TEXT_MAX], text[NUMBER_TEXT_MAX + 16];
+
+	/* "1m 30s" could not be written so. */
+	if (strchr(duration_format(ns, duration), ' '))
+		(void)snprintf(duration, sizeof(duration), "%llus", (unsigned long long)(ns / NSEC_PER_SEC));
+	(void)snprintf(text, sizeof(text), "%s:%s", word, duration);
+	json_append(writer, actions, json_object_new_string(text));
+}
+
 static void put_actions(struct json_writer *writer, json_object *object, const struct rule *rule)
 {
 	json_object *actions = json_checked(writer, json_object_new_array());
@@ -64,6 +77,10 @@ static void put_actions(struct json_writer *writer, json_object *object, const s
 		json_append(writer, actions, json_object_new_string("log"));
 	if (rule->actions & RULE_UNIT)
 		json_append(writer, actions, json_object_new_string("unit"));
+	if (rule->actions & RULE_ZOOM)
+		append_for(writer, actions, "zoom", rule->zoom_ns);
+	if (rule->actions & RULE_HOT)
+		append_for(writer, actions, "hot", rule->hot_ns);
 	json_put(writer, object, "action", actions);
 }
 

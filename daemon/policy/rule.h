@@ -12,7 +12,16 @@
 #define RULE_NAME_MAX     64 /* with its NUL; letters, digits, - _ . */
 #define RULE_SEVERITY_MAX 32
 
-enum rule_action { RULE_LOG = 1 << 0, RULE_UNIT = 1 << 1 };
+enum rule_action {
+	RULE_LOG = 1 << 0,
+	RULE_UNIT = 1 << 1,
+	RULE_ZOOM = 1 << 2, /* look at the cgroup closely for `zoom_ns` (zooms.h) */
+	RULE_HOT = 1 << 3,  /* table its hot code and data for `hot_ns` (engine_hot_choose()) */
+};
+
+#define RULE_ZOOM_NS_MIN (1 * NSEC_PER_SEC)
+#define RULE_ZOOM_NS_MAX (3600 * NSEC_PER_SEC)
+#define RULE_HOT_NS_MAX  (7 * 86400 * NSEC_PER_SEC)
 
 struct rule {
 	char name[RULE_NAME_MAX];
@@ -33,6 +42,8 @@ struct rule {
 	bool dry_run;
 	bool trust_owner; /* heed preferences on directories that are not root's */
 	unsigned actions; /* enum rule_action */
+	u64 zoom_ns;      /* with RULE_ZOOM, else 0 */
+	u64 hot_ns;       /* with RULE_HOT, else 0 */
 };
 
 /* Where a rule decides: thresholds of a quantile lie on upper edges of fine buckets, the nearest ones. */

@@ -71,14 +71,14 @@ above = 130%
 cgroup = /a
 metric = p99
 above = 900
-action = zoom:30s
+action = zoom:2h
 C
 exits 'mistakes in rules' 2 "$PEBSD" --check-config --config "$work/rules.conf"
 expect 'mistakes told' 4 "$(wc -l <"$work/said")"
 for text in '3: [rule far]: min-samples = 500 (the default): p999 with these limits needs 2995 samples' \
 	'7: [rule never]: event = stores: stores are not sampled, and the rule can never fire' \
 	'9: [rule never]: above = 130%: give a share between 0 and 1, such as 0.3 or 30%' \
-	'14: action = zoom:30s: not known to this version'; do
+	'14: action: zoom wants a duration from 1s to 1h'; do
 	grep -qF "rules.conf:$text" "$work/said" || fail "not told: $text: $(cat "$work/said")"
 done
 printf '[rule slow]\ncgroup = /a\nmetric = p99\nabove = 900\n' >"$work/rules.conf"

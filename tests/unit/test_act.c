@@ -45,10 +45,32 @@ static struct rule rules[64];
 static char *root, *place;
 static bool no_units;
 
+/* What a closer look was asked for, and what comes of it. */
+static struct {
+	unsigned n;
+	enum rule_action actions[4];
+	u64 alerts[4];
+	bool refuses;
+} looks;
+
+static int look(void *userdata, const struct transition *transition, enum rule_action action,
+		char **ret_message)
+{
+	cr_assert_eq(userdata, &looks);
+	cr_assert_lt(looks.n, ARRAY_SIZE(looks.actions));
+	looks.alerts[looks.n] = transition->alert.number;
+	looks.actions[looks.n++] = action;
+	*ret_message = looks.refuses ? strdup("every counter is taken") : NULL;
+	return looks.refuses ? -EBUSY : 0;
+}
+
 static struct act *open_act(const char *directory)
 {
-	const struct act_settings settings = {
-		.event = manager.event, .directory = directory, .no_units = no_units};
+	const struct act_settings settings = {.event = manager.event,
+					      .directory = directory,
+					      .no_units = no_units,
+					      .look = look,
+					      .userdata = &looks};
 	_cleanup_free_ char *message = NULL;
 	struct act *opened;
 
@@ -244,6 +266,51 @@ Test(act, a_dry_run_is_told_and_starts_nothing)
 	cr_assert_not(is_there("1.env"));
 	cr_assert_eq(told("dry run: slow-database would fire"), 1);
 	cr_assert_eq(act_count(act, ACT_LOG, ACT_DONE), 1);
+}
+
+Test(act, a_closer_look_is_taken_once_when_it_fires)
+{
+	rules[1].zoom_ns = 30 * NSEC_PER_SEC;
+	listen_in();
+	hand_over(alert_example_fires(1, &rules[1]));
+	cr_assert_eq(looks.n, 0, "the rule does not want it");
+	rules[2] = rules[1];
+	struct transition transition = alert_example_fires(2, &rules[2]);
+	rules[2].actions = RULE_ZOOM | RULE_HOT;
+	hand_over(transition);
+	cr_assert_eq(looks.n, 2);
+	cr_assert_eq(looks.actions[0], RULE_ZOOM);
+	cr_assert_eq(looks.actions[1], RULE_HOT);
+	cr_assert_eq(looks.alerts[1], 2);
+	cr_assert_eq(act_count(act, ACT_ZOOM, ACT_DONE), 1);
+	cr_assert_eq(act_count(act, ACT_HOT, ACT_DONE), 1);
+	transition = alert_example_resolves(2, &rules[2]);
+	rules[2].actions = RULE_ZOOM | RULE_HOT;
+	hand_over(transition);
+	cr_assert_eq(looks.n, 2, "not when it resolves");
+	transition = alert_example_fires(3, &rules[3]);
+	rules[3].actions = RULE_ZOOM;
+	rules[3].dry_run = true;
+	hand_over(transition);
+	cr_assert_eq(looks.n, 2, "not in a dry run");
+}
+
+Test(act, a_closer_look_that_fails_is_told_and_stops_no_other)
+{
+	struct transition transition = alert_example_fires(1, &rules[1]);
+
+	listen_in();
+	looks.refuses = true;
+	rules[1].actions = RULE_ZOOM | RULE_HOT | RULE_LOG;
+	hand_over(transition);
+	cr_assert_eq(looks.n, 2);
+	cr_assert_eq(told("zoom of alert 1 (rule slow-database) is not done: every counter is taken"), 1);
+	cr_assert_eq(act_count(act, ACT_ZOOM, ACT_FAILED), 1);
+	cr_assert_eq(act_count(act, ACT_HOT, ACT_FAILED), 1);
+	cr_assert_eq(act_count(act, ACT_LOG, ACT_DONE), 1);
+	/* Nothing of it is in the store: after a restart nobody says that it was begun. */
+	restart_from(place);
+	cr_assert_eq(told("not tried again"), 0);
 }
 
 Test(act, a_unit_that_fails_is_told_and_stops_no_other)

@@ -124,6 +124,17 @@ Test(config_rules, every_key_is_read)
 	cr_expect_eq(rule->actions, RULE_LOG | RULE_UNIT);
 }
 
+Test(config_rules, a_closer_look_for_a_while)
+{
+	expect_right(SLOW("action = zoom:30s log hot:90m\n"));
+	cr_expect_eq(config->rules[0].actions, RULE_LOG | RULE_ZOOM | RULE_HOT);
+	cr_expect_eq(config->rules[0].zoom_ns, 30 * NSEC_PER_SEC);
+	cr_expect_eq(config->rules[0].hot_ns, 5400 * NSEC_PER_SEC);
+	expect_right(SLOW("action = log\n"));
+	cr_expect_eq(config->rules[0].zoom_ns, 0);
+	cr_expect_eq(config->rules[0].hot_ns, 0);
+}
+
 Test(config_rules, thresholds_by_metric)
 {
 	static const struct {
@@ -319,12 +330,23 @@ Test(config_rules, values_that_are_refused)
 		 "with a letter (label of the alert)"},
 		{"subtree = true",
 		 "subtree = true: give yes or no (whether a cgroup is judged with all below it)"},
-		{"action = zoom:30s",
-		 "action = zoom:30s: not known to this version (comes with zooming in on a "
-		 "cgroup); give log, unit or both (what is done when it fires and resolves)"},
+		{"action = zoom",
+		 "action: zoom wants a duration from 1s to 1h: zoom:30s (what is done when it fires and "
+		 "resolves)"},
+		{"action = zoom:2h",
+		 "action: zoom wants a duration from 1s to 1h: zoom:30s (what is done when it fires and "
+		 "resolves)"},
+		{"action = log hot:0s",
+		 "action: hot wants a duration from 1s to 7d: hot:30s (what is done when it fires and "
+		 "resolves)"},
+		{"action = zoom:30s zoom:10s",
+		 "action: zoom stands there twice; remove one (what is done when it fires and resolves)"},
+		{"action = log:3s",
+		 "action = log:3s: unknown; did you mean log? There are log, unit, zoom:DURATION, "
+		 "hot:DURATION (what is done when it fires and resolves)"},
 		{"action = log units",
-		 "action = units: unknown; did you mean unit? There are log, unit (what is done "
-		 "when it fires and resolves)"},
+		 "action = units: unknown; did you mean unit? There are log, unit, zoom:DURATION, "
+		 "hot:DURATION (what is done when it fires and resolves)"},
 		{"action = log log",
 		 "action: log stands there twice; remove one (what is done when it fires and resolves)"},
 		{"clear = 1e2",

@@ -140,6 +140,8 @@ Test(prometheus_alerts, each_action_and_result_is_there_from_the_start)
 	expect(&metrics, "pebsd_alert_actions_total{action=\"unit\",result=\"done\"}", "0");
 	expect(&metrics, "pebsd_alert_actions_total{action=\"unit\",result=\"failed\"}", "3");
 	expect(&metrics, "pebsd_alert_actions_total{action=\"unit\",result=\"limited\"}", "0");
+	expect(&metrics, "pebsd_alert_actions_total{action=\"zoom\",result=\"done\"}", "0");
+	expect(&metrics, "pebsd_alert_actions_total{action=\"hot\",result=\"failed\"}", "0");
 	expect(&metrics, "pebsd_rules", "0");
 	metrics_free(&metrics);
 }

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: GPL-2.0
+/* A process that was there before its zoom: its name and what it executes from, as the records that the
+ * kernel would have written. */
+#ifndef PEBSD_ZOOM_PROCESS_H
+#define PEBSD_ZOOM_PROCESS_H
+
+#include "profile/profile.h"
+#include "zoom/recording.h"
+
+/* Executable file mappings that are taken over, at most, and bytes of /proc/PID/maps that are looked at. */
+#define ZOOM_PROCESS_MAPPINGS_MAX 512
+#define ZOOM_PROCESS_BYTES_MAX    (512U << 10)
+
+/* 0, also where the process is gone or can't be read; -ENOMEM. */
+int zoom_process_read(u32 pid, struct zoom_recording *recording, struct profile *profile);
+
+#endif
