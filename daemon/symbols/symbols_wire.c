@@ -286,7 +286,7 @@ int symbols_wire_read_answer(const void *packet, size_t size, struct symbols_wir
 	struct answer from;
 	_cleanup_free_ char *block = NULL;
 	const u8 *wire_frames = (const u8 *)packet + sizeof(from);
-	size_t frames_size, texts_size;
+	size_t frames_size, texts_size, bytes;
 	struct symbol symbol;
 	char *at, *end;
 
@@ -335,12 +335,13 @@ int symbols_wire_read_answer(const void *packet, size_t size, struct symbols_wir
 	}
 	if (at != end)
 		return -EBADMSG;
+	bytes = block ? frames_size + texts_size : 0;
 	*ret = (struct symbols_wire_answer){
 		.number = from.number,
 		.held = from.held,
 		.has_symbol = from.has_symbol,
 		.symbol = symbol,
-		.bytes = block ? frames_size + texts_size : 0,
+		.bytes = bytes,
 		.block = TAKE_PTR(block),
 	};
 	return 0;

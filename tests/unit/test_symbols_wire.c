@@ -137,6 +137,7 @@ Test(symbols_wire, a_symbol_arrives_as_it_was)
 				      .frames = frames};
 	const struct symbol *got = pass(&symbol);
 
+	cr_expect_geq(answer.bytes, 2 * sizeof(struct symbol_frame) + strlen("/usr/bin/xinneroutera.c"));
 	cr_expect_eq(got->region, SYMBOL_FILE);
 	cr_expect(got->deleted);
 	cr_expect_str_eq(got->module, "/usr/bin/x");
