@@ -51,6 +51,7 @@ int control_new(sd_event *event, const char *socket_path, const char *group,
 	*ret_message = NULL;
 	if (!control)
 		return -ENOMEM;
+	control->event = event;
 	control->backend = *backend;
 	control->service = (struct varlink_service){
 		.vendor = "pebsd",
@@ -85,6 +86,8 @@ struct control *control_free(struct control *control)
 	if (!control)
 		return NULL;
 	varlink_server_free(control->server);
+	profile_pieces_clear(&control->pieces);
+	control_forget_nodes(control);
 	control_socket_remove(&control->socket);
 	free(control);
 	return NULL;
