@@ -109,7 +109,7 @@ $(OUT)/%.skel.h: $(OUT)/bpf/%.bpf.o
 	$(call say,SKEL)$(BPFTOOL) gen skeleton $< name $*_bpf > $@.new
 	@mv $@.new $@
 
-$(OUT)/obj/%.o: %.c Makefile | $(OUT)/pebsd.skel.h $(OUT)/guests.skel.h
+$(OUT)/obj/%.o: %.c Makefile | $(OUT)/pebsd.skel.h $(OUT)/guests.skel.h $(OUT)/zoom.skel.h
 	@mkdir -p $(@D)
 	$(call say,CC)$(CC) $(CPPFLAGS) $(PEBSD_CFLAGS) $(CFLAGS) -MD -MP -c $< -o $@
 
@@ -297,7 +297,7 @@ lint-tidy: lint-tidy-bpf lint-tidy-daemon
 lint-tidy-bpf:
 	clang-tidy --quiet $(wildcard bpf/*.bpf.c) -- $(BPF_CFLAGS)
 
-lint-tidy-daemon: $(OUT)/pebsd.skel.h $(OUT)/guests.skel.h $(OUT)/last_sample.skel.h
+lint-tidy-daemon: $(OUT)/pebsd.skel.h $(OUT)/guests.skel.h $(OUT)/zoom.skel.h $(OUT)/last_sample.skel.h
 	printf '%s\n' $(TIDY_SOURCES) | xargs -P $(shell nproc) -I FILE \
 		clang-tidy --quiet FILE -- -std=gnu17 $(CPPFLAGS) -Itests/lib $(PKG_CFLAGS)
 
