@@ -15,6 +15,7 @@ TEST_PACKAGES = dbus-daemon jq libcriterion-dev prometheus
 DEVELOP_PACKAGES = clang-format clang-tidy git groff-base libclang-rt-14-dev mmdebstrap shellcheck
 GUEST_PACKAGES = apt cpio debian-archive-keyring mmdebstrap mount qemu-system-x86 xz-utils zstd
 HARDWARE_PACKAGES = jq linux-perf
+OUTSIDE_PACKAGES = golang-go linux-perf
 # What test-guest runs: kernels, and those of tests/guest/inside/test_*.sh by their names (all, unless some are given).
 KERNELS ?= 6.1 6.12 7
 GUEST_TESTS ?=
@@ -76,6 +77,7 @@ UNIT_TESTS = $(call programs,unit/test_*.c)
 BPF_TESTS = $(call programs,bpf/test_*.c)
 E2E_PROGRAMS = $(call programs,e2e/test_*.c)
 E2E_TESTS = $(E2E_PROGRAMS) $(wildcard tests/e2e/test_*.sh)
+OUTSIDE_TESTS = $(wildcard tests/outside/test_*.sh)
 CORPUS_PROGRAMS = $(call programs,corpus/test_*.c)
 CORPUS_TESTS = $(CORPUS_PROGRAMS) $(wildcard tests/corpus/test_*.sh)
 TOOLS = $(call programs,tools/*.c)
@@ -177,6 +179,7 @@ $(OUT)/obj/tests/bpf/test_zoom_events.o: CFLAGS += -fno-omit-frame-pointer -fno-
 unit-tests: $(UNIT_TESTS)
 bpf-tests: $(BPF_TESTS)
 e2e-tests: all $(E2E_PROGRAMS) $(TOOLS)
+outside-tests: all $(TOOLS)
 corpus-tests: all $(CORPUS_PROGRAMS) $(TOOLS)
 guest-programs: all $(GUEST_PROGRAMS) $(HARDWARE_PROGRAMS)
 hardware-programs: all $(HARDWARE_PROGRAMS)
@@ -199,6 +202,9 @@ deps-test: ## install what the tests take
 
 deps-develop: ## install what lint, the fuzzers and test-fresh take
 	@$(DEPS) $(BUILD_PACKAGES) $(RUN_PACKAGES) $(TEST_PACKAGES) $(DEVELOP_PACKAGES)
+
+deps-outside: ## install what test-outside takes
+	@$(DEPS) $(BUILD_PACKAGES) $(OUTSIDE_PACKAGES)
 
 deps-guest: ## install what test-guest takes
 	@$(DEPS) $(BUILD_PACKAGES) $(GUEST_PACKAGES)
@@ -238,6 +244,12 @@ test-corpus: ## real recordings and tables: CORPUS=DIR
 	$(if $(CORPUS),,$(error say where the recordings are: make test-corpus CORPUS=DIR))
 	+@$(PARALLEL) corpus-tests
 	@CORPUS=$(abspath $(CORPUS)) $(RUN_TESTS) $(CORPUS_TESTS)
+
+test-outside: ## what pebsd writes for perf and pprof, opened by them (needs linux-perf, golang-go)
+	@$(DEPS) --if-debian $(BUILD_PACKAGES)
+	@$(DEPS) --if-debian $(OUTSIDE_PACKAGES) || echo "what is not here is skipped"
+	+@$(PARALLEL) outside-tests
+	@$(RUN_TESTS) -s $(OUTSIDE_TESTS)
 
 test-fresh: ## the README's two commands in a new, minimal Debian 12 root (needs root, mmdebstrap, some minutes)
 	@$(RUN_TESTS) -t 1800 tests/tools/fresh_root.sh
@@ -353,8 +365,8 @@ clean: ## remove build/
 help: ## this list
 	@sed -n 's/^\([a-z0-9-]*\):[^#]*## \(.*\)/\1\t\2/p' Makefile | expand -t 16
 
-.PHONY: all unit-tests bpf-tests e2e-tests corpus-tests guest-programs hardware-programs fuzzers tools deps deps-test deps-develop deps-guest run test test-unit \
-	test-bpf test-e2e test-sanitize run-sanitized test-corpus test-fresh test-guest test-hardware guest-shell benches bench-alarms bench-coverage bench-neighbours bench-policy fuzz run-fuzzers lint lint-format \
+.PHONY: all unit-tests bpf-tests e2e-tests outside-tests corpus-tests guest-programs hardware-programs fuzzers tools deps deps-test deps-develop deps-outside deps-guest run test test-unit \
+	test-bpf test-e2e test-sanitize run-sanitized test-corpus test-outside test-fresh test-guest test-hardware guest-shell benches bench-alarms bench-coverage bench-neighbours bench-policy fuzz run-fuzzers lint lint-format \
 	lint-tidy lint-tidy-bpf lint-tidy-daemon lint-scripts lint-manuals install uninstall clean help
 .PRECIOUS: $(OUT)/obj/%.o $(OUT)/bpf/%.bpf.o $(OUT)/%.skel.h
 -include $(shell find $(OUT)/obj -name '*.d' 2>/dev/null)

@@ -59,6 +59,7 @@ struct config {
 	struct listen_address listen;
 	u64 top; /* cgroups with series of their own */
 	bool detail_metrics;
+	bool profiles; /* served over HTTP */
 
 	/* [control] */
 	char group[CONFIG_GROUP_MAX];  /* whose members may ask; "": root alone */

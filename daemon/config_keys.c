@@ -65,6 +65,8 @@ static const struct config_key keys[] = {
 	 .min = 0, .max = 10000, .meaning = "costliest cgroups, which have series of their own"},
 	{"export", "detail-metrics", CONFIG_KEY_YES_NO, .needs_restart = false, FIELD(detail_metrics),
 	 .default_text = "no", .meaning = "whether all snoop and TLB results are exported"},
+	{"export", "profiles", CONFIG_KEY_YES_NO, .needs_restart = false, FIELD(profiles),
+	 .default_text = "no", .meaning = "whether profiles are served over HTTP, to whoever can connect"},
 	{"control", "group", CONFIG_KEY_GROUP, .needs_restart = true, FIELD(group), .default_text = "pebsd",
 	 .meaning = "whose members may ask over the control socket"},
 	{"control", "detail", CONFIG_KEY_ACCOUNT, .needs_restart = false, FIELD(detail),
@@ -84,7 +86,6 @@ static const struct {
 } later[] = {
 	{"sampling", "budget", NULL, "the governor of the period"},
 	{"cgroups", "hot", NULL, "tables of hot code and data"},
-	{"export", "profiles", NULL, "profiles"},
 };
 
 const struct config_key *config_keys(size_t *ret_n)

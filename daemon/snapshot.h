@@ -87,6 +87,18 @@ struct snapshot_offcore {
 	struct maybe_double cost_ratio; /* share of the time of these CPUs, over the last collection */
 };
 
+/* Looking closer at cgroups: zooms, hot tables, names of addresses. */
+struct detail_figures {
+	u64 zooms_running, zooms_held; /* held: those that run among them */
+	u64 zoom_bytes;
+	u64 taken, limited, lost, dropped; /* samples of zooms since the start; see struct zoom_figures */
+	const char *const *hot;            /* paths of the cgroups that are chosen; NULL-terminated */
+	u64 hot_max;
+	struct {
+		u64 asked, answered, unknown, lost, starts, bytes; /* see struct symbols_figures */
+	} symbols;
+};
+
 struct snapshot {
 	const char *origin;                 /* "perf", "replay", "model" */
 	u64 sequence;                       /* number of the collection; grows */
@@ -120,9 +132,10 @@ struct snapshot {
 	double interval_seconds;
 	bool config_reloaded; /* the last reload was successful (or there was none) */
 	struct timespec config_time;
-	bool paused;                  /* every counter is free for another tool */
-	struct timespec paused_until; /* CLOCK_REALTIME; 0: until it is resumed */
-	bool replay_done;             /* every recording was read to its end */
+	bool paused;                         /* every counter is free for another tool */
+	struct timespec paused_until;        /* CLOCK_REALTIME; 0: until it is resumed */
+	bool replay_done;                    /* every recording was read to its end */
+	const struct detail_figures *detail; /* NULL: there is none, as in `--once`; the engine's caller's */
 	const char *const
 		*notes; /* what a reader must know, e.g. a recording that was cut; NULL-terminated */
 };

@@ -24,7 +24,12 @@ const struct varlink_method control_methods[] = {
 	{.name = "GetStatus", .handle = control_get_status},
 	{.name = "GetTop", .handle = control_get_top},
 	{.name = "GetCgroup", .handle = control_get_cgroup},
+	{.name = "Zoom", .handle = control_zoom},
+	{.name = "EndZoom", .handle = control_end_zoom},
+	{.name = "GetZoom", .handle = control_get_zoom},
+	{.name = "GetZooms", .handle = control_get_zooms},
 	{.name = "GetHot", .handle = control_get_hot},
+	{.name = "GetProfile", .handle = control_get_profile},
 	{.name = "GetRules", .handle = control_get_rules},
 	{.name = "GetAlerts", .handle = control_get_alerts},
 	{.name = "Explain", .handle = control_explain},
@@ -46,6 +51,7 @@ int control_new(sd_event *event, const char *socket_path, const char *group,
 	*ret_message = NULL;
 	if (!control)
 		return -ENOMEM;
+	control->event = event;
 	control->backend = *backend;
 	control->service = (struct varlink_service){
 		.vendor = "pebsd",
@@ -80,6 +86,8 @@ struct control *control_free(struct control *control)
 	if (!control)
 		return NULL;
 	varlink_server_free(control->server);
+	profile_pieces_clear(&control->pieces);
+	control_forget_nodes(control);
 	control_socket_remove(&control->socket);
 	free(control);
 	return NULL;

@@ -10,7 +10,6 @@
 #include <json-c/json.h>
 #include <systemd/sd-event.h>
 
-#include "collect/hot.h"
 #include "collect/hot_places.h"
 #include "neighbours_report.h"
 #include "policy/policy.h"
@@ -25,12 +24,6 @@ struct control_backend {
 	 */
 	int (*snapshot)(void *userdata, const struct maybe_double *window_seconds,
 			const struct snapshot **ret);
-
-	/*
-	 * The code addresses of an event in the cgroup of a path: as collect_hot(), which says what is
-	 * returned.
-	 */
-	int (*hot)(void *userdata, const char *path, unsigned event, struct hot_list *ret);
 
 	/*
 	 * Reads the configuration again. Returns 0, with remarks on what could be taken over only in part; or

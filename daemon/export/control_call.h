@@ -7,16 +7,29 @@
 #include "export/control_interface.h"
 #include "export/control_socket.h"
 #include "export/permission.h"
+#include "export/profile_pieces.h"
 #include "export/varlink.h"
 
 #define CONTROL_ERROR(name) CONTROL_INTERFACE "." name
 
+/* The memory's nodes, once somebody asked for a zoom's report. */
+struct control_nodes {
+	bool read;
+	struct node_range *ranges;
+	size_t n_ranges;
+	int *of_cpu;
+	size_t n_cpus;
+};
+
 struct control {
+	sd_event *event; /* not owned */
 	struct control_backend backend;
 	struct varlink_service service;
 	struct varlink_server *server;
 	struct control_socket socket;
 	struct permission permission;
+	struct profile_pieces pieces;
+	struct control_nodes nodes;
 };
 
 /* Takes `parameters`; NULL: there was no memory for them. */
@@ -33,6 +46,10 @@ bool control_permitted(const struct varlink_call *call, const struct control *co
 
 /* Tells who may. */
 int control_deny(struct varlink_call *call, const struct control *control, enum permission_level level);
+
+/* The control's; none where they are not known. In control_nodes.c. */
+const struct control_nodes *control_read_nodes(struct control *control);
+void control_forget_nodes(struct control *control);
 
 /* As the backend's. */
 int control_snapshot(const struct control *control, const struct maybe_double *window,

@@ -7,7 +7,6 @@
 #include "export/control_call.h"
 #include "export/control_methods.h"
 #include "export/json.h"
-#include "export/json_hot.h"
 #include "export/order.h"
 
 /* Absent and null mean all the time. */
@@ -111,76 +110,4 @@ int control_get_cgroup(struct varlink_call *call, json_object *parameters, void 
 	}
 	return control_reply(call, cgroup ? json_cgroup(snapshot, (size_t)(cgroup - snapshot->cgroups))
 					  : json_cgroup_without_samples(snapshot, path, id, alive));
-}
-
-/* Of each event that has code addresses: 0, or the first failure. `ret_any`: there is such an event. */
-static int take_hot(const struct control *control, const struct snapshot *snapshot, const char *path,
-		    struct hot_list lists[EVENTS_MAX], const struct hot_list *ret[EVENTS_MAX], bool *ret_any)
-{
-	int r = 0;
-
-	*ret_any = false;
-	for (unsigned i = 0; i < snapshot->n_events && r >= 0; i++) {
-		if (!snapshot->events[i].event.settings.has_code_address)
-			continue;
-		*ret_any = true;
-		r = control->backend.hot(control->backend.userdata, path, i, &lists[i]);
-		if (r >= 0)
-			ret[i] = &lists[i];
-	}
-	return r;
-}
-
-static int reply_hot(struct varlink_call *call, const struct control *control,
-		     const struct snapshot *snapshot, const struct snapshot_cgroup *cgroup, u64 limit)
-{
-	const struct json_hot_options options = {.limit = limit,
-						 .kernel_addresses = varlink_peer(call)->uid == 0};
-	const struct hot_list *found[EVENTS_MAX] = {NULL};
-	struct hot_list lists[EVENTS_MAX] = {0};
-	bool any;
-	int r = take_hot(control, snapshot, cgroup->path, lists, found, &any);
-
-	if (!any)
-		r = control_not_measured_why(
-			call, "code addresses",
-			strcmp(snapshot->origin, "perf") == 0
-				? "no event that records them is sampled; name `instructions` in `events` of "
-				  "[sampling]"
-				: "no event that records them is here: neither a recording nor the model has "
-				  "one");
-	else if (r == -ENOENT)
-		r = control_not_measured_why(call, "code addresses",
-					     "the cgroup was removed, and its code is forgotten with it");
-	else if (r >= 0)
-		r = control_reply(call, json_hot(snapshot, cgroup, found, &options));
-	for (size_t i = 0; i < EVENTS_MAX; i++)
-		hot_list_done(&lists[i]);
-	return r;
-}
-
-int control_get_hot(struct varlink_call *call, json_object *parameters, void *userdata)
-{
-	const char *surplus =
-		varlink_surplus_parameter(parameters, (const char *const[]){"cgroup", "limit", NULL});
-	const char *shown = json_get_text(parameters, "cgroup");
-	const struct snapshot_cgroup *cgroup;
-	const struct snapshot *snapshot;
-	u64 limit = ~0ULL;
-	int r;
-
-	if (surplus)
-		return varlink_invalid_parameter(call, surplus);
-	if (!shown)
-		return varlink_invalid_parameter(call, "cgroup");
-	if (json_get(parameters, "limit") && !json_get_u64(parameters, "limit", &limit))
-		return varlink_invalid_parameter(call, "limit");
-	if (!control_permitted(call, userdata, PERMISSION_DETAIL))
-		return control_deny(call, userdata, PERMISSION_DETAIL);
-	r = control_snapshot(userdata, &(struct maybe_double){0}, &snapshot);
-	if (r < 0)
-		return control_not_measured(call, r);
-	cgroup = control_find_cgroup(snapshot, shown);
-	return cgroup ? reply_hot(call, userdata, snapshot, cgroup, limit)
-		      : control_no_such_cgroup(call, shown);
 }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The HTTP endpoint: /metrics, /healthz, and a page at / that leads there. It runs on the daemon's event loop
- * without a thread of its own; no client can hold the loop up, each connection serves one request, and none
- * lasts longer than HTTP_TIMEOUT_SECONDS, however busy it keeps itself.
+ * The HTTP endpoint: /metrics, /healthz, profiles where they are enabled, and a page at / that leads there.
+ * It runs on the daemon's event loop without a thread of its own; no client can hold the loop up, each
+ * connection serves one request, and none lasts longer than HTTP_TIMEOUT_SECONDS, however busy it keeps
+ * itself, beside the time that it waits for a profile.
  */
 #ifndef PEBSD_HTTP_H
 #define PEBSD_HTTP_H
@@ -12,6 +13,7 @@
 #include <systemd/sd-event.h>
 
 #include "base/listen_address.h"
+#include "export/http_profile.h"
 #include "pebsd/types.h"
 
 #define HTTP_CONNECTIONS_MAX     64
@@ -34,6 +36,9 @@ struct http_source {
 	/* 0 while sampling or serving a replay; else negative, and *ret_reason, the source's own, says why.
 	 */
 	int (*health)(void *userdata, const char **ret_reason);
+
+	/* Zeroed: there are none. */
+	struct http_profiles profiles;
 };
 
 struct http;

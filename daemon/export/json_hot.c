@@ -1,111 +1,315 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "export/json_hot.h"
 
+#include <sys/param.h>
+
+#include "export/hidden_names.h"
 #include "export/json_writer.h"
 
-/* Of x86-64 and arm64: the upper half of the address space. */
-static bool is_kernel(u64 address)
+/* What writes one event. `total` is what its shares are of. */
+struct hot_writer {
+	struct json_writer *writer;
+	const struct json_hot *hot;
+	struct profile_names names;
+	bool latency;
+	u64 total;
+	u64 unnamed;
+};
+
+static void put_bounds(struct json_writer *writer, json_object *object, const char *key, u64 high, u64 error)
 {
-	return address >> 63;
+	json_object *bounds = json_checked(writer, json_object_new_object());
+
+	json_put_u64(writer, bounds, "low", high - MIN(error, high));
+	json_put_u64(writer, bounds, "high", high);
+	json_put(writer, object, key, bounds);
 }
 
-/* Of `of` samples in all. */
-static void append_item(struct json_writer *writer, json_object *code, const char *address,
-			const struct hot_item *item, u64 of)
+static void put_share(const struct hot_writer *event, json_object *object, const struct hot_place *place)
 {
-	json_object *object = json_checked(writer, json_object_new_object());
+	json_object *bounds;
+	u64 low = place->weight - MIN(place->weight_error, place->weight);
 
-	json_put_text(writer, object, "address", address);
-	json_put_u64(writer, object, "samples", item->samples);
-	json_put_u64(writer, object, "error", item->error);
-	json_put_number(writer, object, "share", of ? (double)item->samples / (double)of : 0, 6);
-	json_append(writer, code, object);
-}
-
-static void append_address(struct json_writer *writer, json_object *code, const struct hot_item *item, u64 of,
-			   u64 *room)
-{
-	char address[24];
-
-	(void)snprintf(address, sizeof(address), "0x%llx", (unsigned long long)item->item);
-	append_item(writer, code, address, item, of);
-	(*room)--;
-}
-
-/* Once, where there is anything of it, and room. */
-static void append_kernel(struct json_writer *writer, json_object *code, struct hot_item *kernel, u64 of,
-			  u64 *room)
-{
-	if (kernel->samples == 0 || *room == 0)
+	if (event->total == 0)
 		return;
-	append_item(writer, code, "kernel", kernel, of);
-	kernel->samples = 0;
-	(*room)--;
+	bounds = json_checked(event->writer, json_object_new_object());
+	json_put_number(event->writer, bounds, "low", (double)low / (double)event->total, 6);
+	json_put_number(event->writer, bounds, "high", (double)place->weight / (double)event->total, 6);
+	json_put(event->writer, object, "share", bounds);
 }
 
-/* What the kernel's addresses have together. All that has no cell may be theirs, too. */
-static struct hot_item sum_kernel(const struct hot_list *list)
+static void put_figures(const struct hot_writer *event, json_object *object, const struct hot_place *place)
 {
-	struct hot_item sum = {0};
-	u64 certain = 0;
-
-	for (size_t i = 0; i < list->n; i++) {
-		certain += list->items[i].samples;
-		if (is_kernel(list->items[i].item))
-			sum.samples += list->items[i].samples;
-	}
-	sum.error = list->samples - certain;
-	return sum;
+	if (event->latency)
+		put_bounds(event->writer, object, "latency", place->weight, place->weight_error);
+	put_share(event, object, place);
+	put_bounds(event->writer, object, "samples", place->samples, place->samples_error);
 }
 
-static json_object *code_array(struct json_writer *writer, const struct hot_list *list,
-			       const struct json_hot_options *options)
+static void put_address(struct json_writer *writer, json_object *object, u64 address)
 {
-	json_object *code = json_checked(writer, json_object_new_array());
-	struct hot_item kernel = {0};
-	u64 room = options->limit;
+	char text[24];
 
-	if (!options->kernel_addresses)
-		kernel = sum_kernel(list);
-	for (size_t i = 0; i < list->n; i++) {
-		const struct hot_item *item = &list->items[i];
-
-		if (kernel.samples > item->samples)
-			append_kernel(writer, code, &kernel, list->samples, &room);
-		if (room == 0)
-			return code;
-		if (options->kernel_addresses || !is_kernel(item->item))
-			append_address(writer, code, item, list->samples, &room);
-	}
-	append_kernel(writer, code, &kernel, list->samples, &room);
-	return code;
+	(void)snprintf(text, sizeof(text), "0x%llx", (unsigned long long)address);
+	json_put_text(writer, object, "address", text);
 }
 
-static json_object *event_object(struct json_writer *writer, const struct snapshot_event *event,
-				 const struct hot_list *list, const struct json_hot_options *options)
+/* An address of a process that is not known (the model's, a recording's) is not asked for. */
+static const struct symbol *find(struct hot_writer *event, const struct hot_place *place,
+				 enum symbol_kind kind)
 {
+	const struct symbol_query query = {.address = place->address, .pid = place->pid, .kind = kind};
+	const struct symbol *symbol;
+
+	if (!event->names.find || (place->pid == 0 && !SYMBOL_IS_KERNEL(place->address)))
+		return NULL;
+	symbol = event->names.find(event->names.userdata, &query);
+	if (!symbol)
+		event->unnamed++;
+	return symbol;
+}
+
+/* The kernel's is hidden from the caller. */
+static bool is_hidden(const struct hot_writer *event, const struct hot_place *place)
+{
+	return !event->hot->kernel_addresses && SYMBOL_IS_KERNEL(place->address);
+}
+
+static bool has_name(const struct symbol *symbol)
+{
+	return symbol && symbol->n_frames > 0;
+}
+
+static void put_name(struct json_writer *writer, json_object *object, const char *key,
+		     const struct symbol *symbol)
+{
+	_cleanup_free_ char *text = symbol_text(symbol);
+
+	if (text)
+		json_put_text(writer, object, key, text);
+	else
+		writer->failed = true;
+}
+
+static void put_function(struct json_writer *writer, json_object *object, const struct symbol *symbol)
+{
+	const struct symbol_frame *frame;
+
+	if (symbol->module)
+		json_put_text(writer, object, "module", symbol->module);
+	if (symbol->n_frames == 0)
+		return;
+	frame = &symbol->frames[0];
+	/* The start of an inlined function is nowhere. */
+	if (!frame->inlined)
+		json_put_u64(writer, object, "offset", frame->offset);
+	if (frame->file)
+		json_put_text(writer, object, "file", frame->file);
+	if (frame->line)
+		json_put_u64(writer, object, "line", frame->line);
+}
+
+static json_object *code_object(struct hot_writer *event, const struct hot_place *place,
+				const struct symbol *symbol)
+{
+	static const struct symbol unknown;
+	struct json_writer *writer = event->writer;
 	json_object *object = json_checked(writer, json_object_new_object());
 
-	if (event->event.pmu[0])
-		json_put_text(writer, object, "pmu", event->event.pmu);
-	json_put_u64(writer, object, "samples", list->samples);
-	json_put(writer, object, "code", code_array(writer, list, options));
+	put_name(writer, object, "name", symbol ? symbol : &unknown);
+	if (is_hidden(event, place)) {
+		if (symbol && symbol->module)
+			json_put_text(writer, object, "module", symbol->module);
+	} else {
+		if (symbol)
+			put_function(writer, object, symbol);
+		put_address(writer, object, place->address);
+	}
+	if (place->pid)
+		json_put_u64(writer, object, "pid", place->pid);
+	put_figures(event, object, place);
 	return object;
 }
 
-json_object *json_hot(const struct snapshot *snapshot, const struct snapshot_cgroup *cgroup,
-		      const struct hot_list *const *lists, const struct json_hot_options *options)
+static json_object *line_object(struct hot_writer *event, const struct hot_place *place,
+				const struct symbol *symbol)
+{
+	struct json_writer *writer = event->writer;
+	json_object *object = json_checked(writer, json_object_new_object());
+
+	if (!is_hidden(event, place))
+		put_address(writer, object, place->address);
+	if (symbol)
+		put_name(writer, object, "object", symbol);
+	if (place->pid)
+		json_put_u64(writer, object, "pid", place->pid);
+	put_figures(event, object, place);
+	json_put_u64(writer, object, "hitm", place->hitm);
+	json_put_u64(writer, object, "hitm_cpus", place->hitm_cpus);
+	json_put_u64(writer, object, "cpus", place->cpus);
+	return object;
+}
+
+/* What is shown of the kernel's addresses that have no name that could stand for them. */
+static json_object *kernel_object(struct hot_writer *event, enum hot_kind kind, const struct hot_place *sum)
+{
+	struct json_writer *writer = event->writer;
+	json_object *object = json_checked(writer, json_object_new_object());
+
+	json_put_text(writer, object, kind == HOT_CODE ? "name" : "object", HIDDEN_KERNEL);
+	put_figures(event, object, sum);
+	if (kind == HOT_LINES) {
+		json_put_u64(writer, object, "hitm", sum->hitm);
+		json_put_u64(writer, object, "hitm_cpus", sum->hitm_cpus);
+		json_put_u64(writer, object, "cpus", sum->cpus);
+	}
+	return object;
+}
+
+/* Of CPUs only that they are at least as many as of one of the places is known. */
+static void add_place(struct hot_place *sum, const struct hot_place *place)
+{
+	sum->weight += place->weight;
+	sum->weight_error += place->weight_error;
+	sum->samples += place->samples;
+	sum->samples_error += place->samples_error;
+	sum->hitm += place->hitm;
+	sum->hitm_cpus = MAX(sum->hitm_cpus, place->hitm_cpus);
+	sum->cpus = MAX(sum->cpus, place->cpus);
+}
+
+static struct hot_place sum_unnamed_kernel(struct hot_writer *event, const struct hot_places *places,
+					   enum symbol_kind kind)
+{
+	const u64 unnamed = event->unnamed;
+	struct hot_place sum = {0};
+
+	for (size_t i = 0; i < places->n; i++)
+		if (is_hidden(event, &places->places[i]) && !has_name(find(event, &places->places[i], kind)))
+			add_place(&sum, &places->places[i]);
+	event->unnamed = unnamed; /* each is counted where it is shown */
+	return sum;
+}
+
+static json_object *places_array(struct hot_writer *event, const struct hot_places *places)
+{
+	const enum symbol_kind kind = places->kind == HOT_CODE ? SYMBOL_CODE : SYMBOL_DATA;
+	json_object *array = json_checked(event->writer, json_object_new_array());
+	struct hot_place kernel = sum_unnamed_kernel(event, places, kind);
+	u64 room = event->hot->limit;
+
+	for (size_t i = 0; i < places->n && room > 0; i++) {
+		const struct hot_place *place = &places->places[i];
+		const struct symbol *symbol;
+
+		if (kernel.samples > 0 && kernel.weight >= place->weight) {
+			json_append(event->writer, array, kernel_object(event, places->kind, &kernel));
+			kernel = (struct hot_place){0};
+			if (--room == 0)
+				break;
+		}
+		symbol = find(event, place, kind);
+		if (is_hidden(event, place) && !has_name(symbol))
+			continue;
+		json_append(event->writer, array,
+			    places->kind == HOT_CODE ? code_object(event, place, symbol)
+						     : line_object(event, place, symbol));
+		room--;
+	}
+	if (kernel.samples > 0 && room > 0)
+		json_append(event->writer, array, kernel_object(event, places->kind, &kernel));
+	return array;
+}
+
+static json_object *absent_object(struct json_writer *writer, const struct hot_places *places)
+{
+	json_object *object = json_checked(writer, json_object_new_object());
+
+	if (places->latency)
+		json_put_u64(writer, object, "latency", places->absent_weight);
+	json_put_u64(writer, object, "samples", places->absent_samples);
+	return object;
+}
+
+/* Samples of an event may have a code address and no data address, or the other way round. */
+static json_object *event_object(struct json_writer *writer, const struct json_hot *hot,
+				 const struct snapshot_event *event, const struct json_hot_event *found,
+				 u64 *unnamed)
+{
+	static const char *const keys[HOT_KINDS] = {[HOT_CODE] = "code", [HOT_LINES] = "lines"};
+	struct hot_writer state = {.writer = writer, .hot = hot, .names = hot->names};
+	json_object *object = json_checked(writer, json_object_new_object());
+	json_object *absent = json_checked(writer, json_object_new_object());
+	u64 samples = 0;
+
+	for (size_t kind = 0; kind < HOT_KINDS; kind++) {
+		const struct hot_places *places = found->places[kind];
+
+		if (!places)
+			continue;
+		state.latency = places->latency;
+		state.total = MAX(state.total, places->weight);
+		samples = MAX(samples, places->samples);
+	}
+	if (event->event.pmu[0])
+		json_put_text(writer, object, "pmu", event->event.pmu);
+	json_put_text(writer, object, "weight", state.latency ? "latency" : "samples");
+	if (state.latency)
+		json_put_u64(writer, object, "latency", state.total);
+	json_put_u64(writer, object, "samples", samples);
+	for (size_t kind = 0; kind < HOT_KINDS; kind++) {
+		if (!found->places[kind])
+			continue;
+		json_put(writer, object, keys[kind], places_array(&state, found->places[kind]));
+		json_put(writer, absent, keys[kind], absent_object(writer, found->places[kind]));
+	}
+	json_put(writer, object, "absent", absent);
+	*unnamed += state.unnamed;
+	return object;
+}
+
+/* The time of day of a monotonic one. */
+static struct timespec time_at(const struct json_hot *hot, u64 at_ns)
+{
+	s64 ns = (s64)hot->now.tv_sec * (s64)NSEC_PER_SEC + hot->now.tv_nsec + (s64)(at_ns - hot->now_ns);
+
+	return (struct timespec){.tv_sec = ns / (s64)NSEC_PER_SEC, .tv_nsec = ns % (s64)NSEC_PER_SEC};
+}
+
+static json_object *chosen_object(struct json_writer *writer, const struct json_hot *hot)
+{
+	const struct hot_choice *choice = &hot->choice;
+	json_object *object = json_checked(writer, json_object_new_object());
+	struct timespec since = time_at(hot, choice->since_ns);
+	u64 for_ns = hot->now_ns - MIN(choice->since_ns, hot->now_ns);
+
+	json_put_text(writer, object, "by", choice->configured ? "configuration" : "request");
+	json_put_time(writer, object, "since", &since);
+	json_put_number(writer, object, "for_s", (double)for_ns / (double)NSEC_PER_SEC, 3);
+	if (!choice->configured && choice->until_ns) {
+		struct timespec until = time_at(hot, choice->until_ns);
+
+		json_put_time(writer, object, "until", &until);
+	}
+	return object;
+}
+
+json_object *json_hot(const struct snapshot *snapshot, const struct json_hot *hot)
 {
 	struct json_writer writer = {0};
 	json_object *object = json_start(&writer, snapshot);
 	json_object *events = json_checked(&writer, json_object_new_object());
+	u64 unnamed = 0;
 
-	json_put_text(&writer, object, "cgroup", cgroup->path);
-	json_put_u64(&writer, object, "id", cgroup->id);
+	json_put_text(&writer, object, "cgroup", hot->path);
+	json_put_u64(&writer, object, "id", hot->id);
+	json_put(&writer, object, "chosen", chosen_object(&writer, hot));
 	for (size_t i = 0; i < snapshot->n_events; i++)
-		if (lists[i])
-			json_put_shown(&writer, events, snapshot->events[i].key,
-				       event_object(&writer, &snapshot->events[i], lists[i], options));
+		if (hot->events[i].places[HOT_CODE] || hot->events[i].places[HOT_LINES])
+			json_put_shown(
+				&writer, events, snapshot->events[i].key,
+				event_object(&writer, hot, &snapshot->events[i], &hot->events[i], &unnamed));
 	json_put(&writer, object, "events", events);
+	json_put_u64(&writer, object, "unnamed", unnamed);
 	return json_finish(&writer, object);
 }

@@ -122,6 +122,29 @@ json_object *json_config(const struct snapshot *snapshot)
 	return json_finish(&writer, object);
 }
 
+static json_object *detail_object(struct json_writer *writer, const struct detail_figures *detail)
+{
+	json_object *object = json_checked(writer, json_object_new_object());
+	json_object *hot = json_checked(writer, json_object_new_array());
+	json_object *symbols = json_checked(writer, json_object_new_object());
+
+	json_put_u64(writer, object, "zooms_running", detail->zooms_running);
+	json_put_u64(writer, object, "zooms_held", detail->zooms_held);
+	json_put_u64(writer, object, "zoom_bytes", detail->zoom_bytes);
+	for (const char *const *path = detail->hot; path && *path; path++)
+		json_append(writer, hot, json_name(*path));
+	json_put(writer, object, "hot", hot);
+	json_put_u64(writer, object, "hot_max", detail->hot_max);
+	json_put_u64(writer, symbols, "asked", detail->symbols.asked);
+	json_put_u64(writer, symbols, "answered", detail->symbols.answered);
+	json_put_u64(writer, symbols, "unknown", detail->symbols.unknown);
+	json_put_u64(writer, symbols, "lost", detail->symbols.lost);
+	json_put_u64(writer, symbols, "starts", detail->symbols.starts);
+	json_put_u64(writer, symbols, "bytes", detail->symbols.bytes);
+	json_put(writer, object, "symbols", symbols);
+	return object;
+}
+
 json_object *json_status(const struct snapshot *snapshot)
 {
 	struct json_writer writer = {0};
@@ -150,6 +173,8 @@ json_object *json_status(const struct snapshot *snapshot)
 	json_put_u64(&writer, object, "map_bytes", snapshot->map_bytes);
 	json_put_seconds(&writer, object, "interval_s", snapshot->interval_seconds);
 	json_put_seconds(&writer, object, "collection_s", snapshot->collection_seconds);
+	if (snapshot->detail)
+		json_put(&writer, object, "detail", detail_object(&writer, snapshot->detail));
 	json_put(&writer, object, "config", config_object(&writer, snapshot));
 	json_put(&writer, object, "notes", json_notes(&writer, snapshot));
 	return json_finish(&writer, object);

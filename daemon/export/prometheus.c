@@ -7,6 +7,7 @@
 #include "base/cleanup.h"
 #include "export/exposition.h"
 #include "export/label.h"
+#include "export/prometheus_detail.h"
 #include "export/prometheus_offcore.h"
 
 #define WORD_(name, word) word,
@@ -514,6 +515,7 @@ int prometheus_render(const struct snapshot *snapshot, const struct series *cons
 		r = prometheus_offcore(&out, snapshot, series, n_series);
 		if (r >= 0 && options->alerts)
 			r = prometheus_alerts(&out, options->alerts);
+		prometheus_detail(&out, snapshot->detail);
 		write_daemon(&rendering, process);
 		if (r >= 0)
 			r = write_guests(&rendering, series, n_series);

@@ -86,6 +86,7 @@ Test(config, defaults)
 	cr_expect_str_eq(config->listen.text, "127.0.0.1:9754");
 	cr_expect_eq(config->top, 50);
 	cr_expect_not(config->detail_metrics);
+	cr_expect_not(config->profiles);
 	cr_expect_str_eq(config->group, "pebsd");
 	cr_expect_str_eq(config->detail, "root");
 }
@@ -109,6 +110,7 @@ Test(config, every_key_is_read)
 	      "listen = [::1]:80\n"
 	      "top = 0\n"
 	      "detail-metrics = yes\n"
+	      "profiles = yes\n"
 	      "[control]\n"
 	      "group = adm\n"
 	      "detail = ops");
@@ -127,6 +129,7 @@ Test(config, every_key_is_read)
 	cr_expect_eq(config->listen.address.ipv6.sin6_port, htons(80));
 	cr_expect_eq(config->top, 0);
 	cr_expect(config->detail_metrics);
+	cr_expect(config->profiles);
 	cr_expect_str_eq(config->group, "adm");
 	cr_expect_str_eq(config->detail, "ops");
 }
@@ -159,9 +162,9 @@ Test(config, sections_and_keys_that_are_not_known)
 			"rule NAME\n");
 	expect_mistakes("[export]\ntpo = 3\n", "x.conf:2: unknown key tpo in [export]; did you mean top?\n");
 	expect_mistakes("[export]\nTop = 3\n", "x.conf:2: unknown key Top in [export]; did you mean top?\n");
-	expect_mistakes(
-		"[export]\nwhatever = 3\n",
-		"x.conf:2: unknown key whatever in [export]; there are listen, top, detail-metrics\n");
+	expect_mistakes("[export]\nwhatever = 3\n",
+			"x.conf:2: unknown key whatever in [export]; there are listen, top, detail-metrics, "
+			"profiles\n");
 	expect_mistakes("[export]\ninterval = 3\n",
 			"x.conf:2: interval belongs in [sampling]; move it there\n");
 }
@@ -173,8 +176,6 @@ Test(config, what_comes_later_is_refused_with_its_reason)
 		"x.conf:2: budget is not known to this version (comes with the governor of the period); "
 		"remove the line\n");
 	cr_expect(strstr(printed("[cgroups]\nhot = /a\n"), "x.conf:2: hot is not known to this version"));
-	cr_expect(strstr(printed("[export]\nprofiles = no\n"),
-			 "x.conf:2: profiles is not known to this version"));
 }
 
 Test(config, the_model)
@@ -282,6 +283,7 @@ Test(config, values_out_of_range)
 		{"export", "top = 10000", "top = 10001"},
 		{"export", "top = 0", "top = -1"},
 		{"export", "detail-metrics = yes", "detail-metrics = true"},
+		{"export", "profiles = yes", "profiles = 1"},
 		{"control", "group = systemd-journal", "group = 1000"},
 		{"control", "group = _x", "group = a b"},
 	};

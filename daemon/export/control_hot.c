@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/json_get.h"
+#include "export/control_detail.h"
+#include "export/control_methods.h"
+#include "export/json_hot.h"
+#include "symbols/symbols.h"
+
+#define SECONDS_DEFAULT 600.0
+#define SECONDS_MAX     86400.0
+
+struct asked {
+	const char *shown;
+	double seconds;
+	u64 limit;
+};
+
+static const struct symbol *find_name(void *userdata, const struct symbol_query *query)
+{
+	return symbols_find(userdata, query);
+}
+
+/* All tables are taken: by whom. */
+static int reply_full(struct varlink_call *call, const struct control *control)
+{
+	const struct snapshot *snapshot;
+	char text[512] = "all hot tables are taken";
+	const char *const *hot = NULL;
+
+	if (control_snapshot(control, &(struct maybe_double){0}, &snapshot) >= 0 && snapshot->detail)
+		hot = snapshot->detail->hot;
+	for (size_t i = 0; hot && hot[i]; i++) {
+		size_t length = strlen(text);
+		const char *before = i ? ", " : " (by ";
+
+		if (strlen(hot[i]) + 100 > sizeof(text) - length) {
+			(void)strcat(text, i ? ", ...)" : "");
+			break;
+		}
+		(void)snprintf(text + length, sizeof(text) - length, "%s%s%s", before, hot[i],
+			       hot[i + 1] ? "" : ")");
+	}
+	(void)strcat(text, "; wait for one, or give more with hot-max in [cgroups]");
+	return control_not_measured_why(call, "hot", text);
+}
+
+static int reply_failure(struct varlink_call *call, const struct control *control, const struct asked *asked,
+			 int error)
+{
+	switch (error) {
+	case -ENOENT:
+		return control_no_such_cgroup(call, asked->shown);
+	case -ENOSPC:
+		return reply_full(call, control);
+	case -EOPNOTSUPP:
+		return control_not_measured_why(
+			call, "hot", "there are no hot tables; give some with hot-max in [cgroups]");
+	case -ENODATA:
+		return control_not_measured_why(call, "hot",
+						"its time was over in this moment; ask for it again");
+	default:
+		return error;
+	}
+}
+
+/* What an event has no addresses for stays NULL. */
+static int take_places(const struct control *control, size_t n_events, const char *path,
+		       struct hot_places places[EVENTS_MAX][HOT_KINDS], struct json_hot_event *events)
+{
+	const struct control_backend *backend = &control->backend;
+
+	for (unsigned event = 0; event < n_events; event++)
+		for (enum hot_kind kind = 0; kind < HOT_KINDS; kind++) {
+			int r = backend->hot_places(backend->userdata, path, event, kind,
+						    &places[event][kind]);
+
+			if (r == -EOPNOTSUPP)
+				continue;
+			if (r < 0)
+				return r;
+			events[event].places[kind] = &places[event][kind];
+		}
+	return 0;
+}
+
+static int reply_hot(struct varlink_call *call, const struct control *control, const struct asked *asked,
+		     const char *path, const struct hot_choice *choice)
+{
+	struct hot_places places[EVENTS_MAX][HOT_KINDS] = {0};
+	struct json_hot_event events[EVENTS_MAX] = {0};
+	const struct snapshot_cgroup *cgroup;
+	const struct snapshot *snapshot;
+	struct timespec now;
+	int r = control_snapshot(control, &(struct maybe_double){0}, &snapshot);
+
+	if (r < 0)
+		return control_not_measured(call, r);
+	r = take_places(control, snapshot->n_events, path, places, events);
+	if (r >= 0) {
+		struct json_hot hot = {
+			.path = path,
+			.choice = *choice,
+			.events = events,
+			.names = {.find = find_name,
+				  .userdata = control->backend.symbols(control->backend.userdata)},
+			.limit = asked->limit,
+			.kernel_addresses = varlink_peer(call)->uid == 0,
+		};
+
+		cgroup = control_find_cgroup(snapshot, asked->shown);
+		hot.id = cgroup ? cgroup->id : 0;
+		(void)clock_gettime(CLOCK_MONOTONIC, &now);
+		hot.now_ns = (u64)now.tv_sec * NSEC_PER_SEC + (u64)now.tv_nsec;
+		(void)clock_gettime(CLOCK_REALTIME, &hot.now);
+		r = control_reply(call, json_hot(snapshot, &hot));
+	} else {
+		r = reply_failure(call, control, asked, r);
+	}
+	for (size_t event = 0; event < EVENTS_MAX; event++)
+		for (size_t kind = 0; kind < HOT_KINDS; kind++)
+			hot_places_done(&places[event][kind]);
+	return r;
+}
+
+static int choose_and_reply(struct varlink_call *call, const struct control *control,
+			    const struct asked *asked)
+{
+	const struct control_backend *backend = &control->backend;
+	_cleanup_free_ char *path = NULL;
+	struct hot_choice choice = {0};
+	int r = control_cgroup_path(control, asked->shown, &path);
+
+	if (r >= 0 && !(backend->hot_choice(backend->userdata, path, &choice) && choice.configured))
+		r = backend->hot_choose(backend->userdata, path, asked->seconds);
+	if (r >= 0 && !backend->hot_choice(backend->userdata, path, &choice))
+		r = -ENODATA;
+	return r < 0 ? reply_failure(call, control, asked, r)
+		     : reply_hot(call, control, asked, path, &choice);
+}
+
+int control_get_hot(struct varlink_call *call, json_object *parameters, void *userdata)
+{
+	const char *surplus = varlink_surplus_parameter(
+		parameters, (const char *const[]){"cgroup", "limit", "seconds", NULL});
+	struct asked asked = {
+		.shown = json_get_text(parameters, "cgroup"), .seconds = SECONDS_DEFAULT, .limit = ~0ULL};
+
+	if (surplus)
+		return varlink_invalid_parameter(call, surplus);
+	if (!asked.shown)
+		return varlink_invalid_parameter(call, "cgroup");
+	if (json_get(parameters, "limit") && !json_get_u64(parameters, "limit", &asked.limit))
+		return varlink_invalid_parameter(call, "limit");
+	if (json_get(parameters, "seconds") && (!json_get_double(parameters, "seconds", &asked.seconds) ||
+						!(asked.seconds > 0 && asked.seconds <= SECONDS_MAX)))
+		return varlink_invalid_parameter(call, "seconds");
+	if (!control_permitted(call, userdata, PERMISSION_DETAIL))
+		return control_deny(call, userdata, PERMISSION_DETAIL);
+	return choose_and_reply(call, userdata, &asked);
+}
