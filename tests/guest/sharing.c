@@ -9,10 +9,10 @@
  *   read_table                       on both reads 64 lines of its own, in turn;
  *   think                            computes, and touches nothing but its stack.
  *
- * hot_first has most of the samples, hot_second the second most. Each tells the guest's PMU (module/places.h)
- * what it does, and FILE gets, as JSON: the process, the addresses of the data, and of each function its
- * first address and the address and line of its access; and where service() is. Dynamically linked, with
- * frame pointers: the Makefile.
+ * hot_first and hot_second have most of the samples, hot_first more where both CPUs have the same time for
+ * it. Each thread tells the guest's PMU (module/places.h) what it does, and FILE gets, as JSON: the process,
+ * the addresses of the data, and of each function its first address and the address and line of its access;
+ * and where service() is. Dynamically linked, with frame pointers: the Makefile.
  */
 #include <err.h>
 #include <errno.h>
