@@ -14,6 +14,10 @@ debug=/sys/kernel/debug/$module
 types=0xc008
 zoom_types=0x8c02f
 
+has_open() {
+	[ "$(cat "$debug/open")" -ge "$1" ]
+}
+
 for machine in skylake sapphirerapids haswell; do
 	load_module cpu=$machine
 	loads=(--config 0x1cd --config1 30 --precise 2 --wakeup 1 --for 5)
@@ -30,8 +34,7 @@ for machine in skylake sapphirerapids haswell; do
 		"$here/open_event" "${loads[@]}" --cpu $cpu --sample-type $zoom_types --cgroup "/sys/fs/cgroup$path" \
 			--from "$from" --to "$to" >"$work/zoom$cpu" &
 	done
-	sleep 2
-	[ "$(cat "$debug/open")" -ge 2 ] || wrong "$(cat "$debug/open") events are open"
+	wait_until 'events that are open' 60 has_open 2
 	wait
 	echo Y >"/sys/module/$module/parameters/paused"
 	cp "$debug/touched" "$work/touched"
