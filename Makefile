@@ -168,6 +168,13 @@ $(OUT)/tests/guest/%: $(OUT)/obj/tests/guest/%.o
 	@mkdir -p $(@D)
 	$(call say,LINK)$(CC) $(LDFLAGS) -static -pthread -o $@ $^
 
+# As services are: a program at whatever address, with the C library beside it, and stacks that can be followed.
+$(OUT)/tests/guest/sharing: $(OUT)/obj/tests/guest/sharing.o
+	@mkdir -p $(@D)
+	$(call say,LINK)$(CC) $(LDFLAGS) -pie -pthread -o $@ $^
+
+$(OUT)/obj/tests/guest/sharing.o: CFLAGS += -O1 -g -fPIE -fno-omit-frame-pointer
+
 $(OUT)/tests/hardware/%: $(OUT)/obj/tests/hardware/%.o
 	@mkdir -p $(@D)
 	$(call say,LINK)$(CC) $(LDFLAGS) -static -o $@ $^

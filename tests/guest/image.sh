@@ -23,7 +23,7 @@ place=$tree/usr/lib/pebsd-tests
 units=$tree/usr/lib/systemd/system
 env -u MAKEFLAGS make --no-print-directory --silent install DESTDIR="$tree" BUILD="$BUILD"
 mkdir -p "$place" "$units/multi-user.target.wants"
-install "$here"/inside/*.sh "$BUILD"/tests/guest/{workload,open_event,vm} "$place/"
+install "$here"/inside/*.sh "$BUILD"/tests/guest/{workload,sharing,open_event,vm} "$place/"
 mkdir "$place/hardware"
 install "$here"/../hardware/{run.sh,perf_script.awk} "$BUILD/tests/hardware/chase" "$place/hardware/"
 install -m 644 "$here"/inside/*.jq "$BUILD"/tests/guest/*.so "$place/"

@@ -8,11 +8,15 @@
  *   --cpu N  --type N  --config N  --config1 N  --config2 N  --period N  --freq N  --precise N
  *   --sample-type N  --wakeup N  --pinned N  --exclude-guest N  --exclude-kernel N  --for SECONDS (1)
  *   --leader CONFIG: a counting event that leads the group
+ *   --cgroup DIRECTORY: of the tasks below it alone (PERF_FLAG_PID_CGROUP)
+ *   --from ADDRESS --to ADDRESS: `through`: the samples that have an address between them in their callchain
  *   --enough N: no longer than until so many samples were there
+ * Where physical addresses are asked for, `physical` tells how many samples have one that is not 0.
  * Linked statically: it runs in whatever root.
  */
 #include <err.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <getopt.h>
 #include <linux/perf_event.h>
 #include <stdbool.h>
@@ -47,21 +51,28 @@ enum option_key {
 	EXCLUDE_KERNEL,
 	FOR,
 	ENOUGH,
+	FROM,
+	TO,
+	CGROUP,
 	OPTIONS
 };
 
 static const char *const names[OPTIONS] = {
-	"cpu",         "type",   "config", "config1", "config2",       "period",         "freq", "precise",
-	"sample-type", "wakeup", "pinned", "leader",  "exclude-guest", "exclude-kernel", "for",  "enough"};
+	"cpu",     "type",        "config", "config1", "config2", "period",        "freq",
+	"precise", "sample-type", "wakeup", "pinned",  "leader",  "exclude-guest", "exclude-kernel",
+	"for",     "enough",      "from",   "to",      "cgroup"};
 
 struct wish {
 	uint64_t values[OPTIONS];
 	bool given[OPTIONS];
+	const char *cgroup;
 };
 
 struct found {
 	bool has_ip; /* the first field of each sample */
+	uint64_t sample_type, from, to;
 	uint64_t samples, lost, throttles;
+	uint64_t through, physical;
 	uint64_t least_ip, greatest_ip;
 };
 
@@ -86,7 +97,10 @@ static struct wish read_options(int argc, char **argv)
 	while ((option = getopt_long(argc, argv, "", options, NULL)) > 0) {
 		if (option > OPTIONS)
 			exit(USAGE);
-		wish.values[option - 1] = number(names[option - 1], optarg);
+		if (option - 1 == CGROUP)
+			wish.cgroup = optarg;
+		else
+			wish.values[option - 1] = number(names[option - 1], optarg);
 		wish.given[option - 1] = true;
 	}
 	if (optind != argc)
@@ -94,9 +108,19 @@ static struct wish read_options(int argc, char **argv)
 	return wish;
 }
 
-static int event_open(struct perf_event_attr *attr, int cpu, int group)
+static int event_open(struct perf_event_attr *attr, const struct wish *wish, int group)
 {
-	int fd = (int)syscall(SYS_perf_event_open, attr, -1, cpu, group, PERF_FLAG_FD_CLOEXEC);
+	unsigned long flags = PERF_FLAG_FD_CLOEXEC;
+	int of = -1;
+	int fd;
+
+	if (wish->cgroup) {
+		of = open(wish->cgroup, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		if (of < 0)
+			err(1, "%s", wish->cgroup);
+		flags |= PERF_FLAG_PID_CGROUP;
+	}
+	fd = (int)syscall(SYS_perf_event_open, attr, of, (int)wish->values[CPU], group, flags);
 
 	if (fd >= 0)
 		return fd;
@@ -135,8 +159,33 @@ static int open_wish(const struct wish *wish, int *ret_leader)
 		attr.freq = 1;
 		attr.sample_freq = values[FREQ];
 	}
-	*ret_leader = wish->given[LEADER] ? event_open(&leader, (int)values[CPU], -1) : -1;
-	return event_open(&attr, (int)values[CPU], *ret_leader);
+	*ret_leader = wish->given[LEADER] ? event_open(&leader, wish, -1) : -1;
+	return event_open(&attr, wish, *ret_leader);
+}
+
+/* The fields of a sample, in the order in which they stand, up to the physical address. */
+static void look_into(const struct perf_event_header *header, struct found *found)
+{
+	const uint64_t *field = (const uint64_t *)(header + 1);
+	const uint64_t type = found->sample_type;
+	const uint64_t single = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
+				PERF_SAMPLE_ADDR | PERF_SAMPLE_ID | PERF_SAMPLE_STREAM_ID | PERF_SAMPLE_CPU |
+				PERF_SAMPLE_PERIOD;
+	const uint64_t weights = PERF_SAMPLE_WEIGHT_TYPE | PERF_SAMPLE_DATA_SRC | PERF_SAMPLE_TRANSACTION;
+
+	if (type & ~(single | weights | PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_PHYS_ADDR))
+		return;
+	field += __builtin_popcountll(type & single);
+	if (type & PERF_SAMPLE_CALLCHAIN) {
+		bool through = false;
+
+		for (uint64_t i = 1; i <= *field; i++)
+			through |= field[i] >= found->from && field[i] < found->to;
+		found->through += through;
+		field += 1 + *field;
+	}
+	field += __builtin_popcountll(type & weights);
+	found->physical += type & PERF_SAMPLE_PHYS_ADDR && *field != 0;
 }
 
 static void count_sample(const struct perf_event_header *header, struct found *found)
@@ -148,6 +197,7 @@ static void count_sample(const struct perf_event_header *header, struct found *f
 	if (found->has_ip && ip > found->greatest_ip)
 		found->greatest_ip = ip;
 	found->samples++;
+	look_into(header, found);
 }
 
 static void count_records(struct perf_event_mmap_page *page, struct found *found)
@@ -192,6 +242,10 @@ static void tell(int fd, const struct found *found)
 	if (found->has_ip && found->samples)
 		printf("\"least_ip\":%llu,\"greatest_ip\":%llu,", (unsigned long long)found->least_ip,
 		       (unsigned long long)found->greatest_ip);
+	if (found->sample_type & PERF_SAMPLE_CALLCHAIN)
+		printf("\"through\":%llu,", (unsigned long long)found->through);
+	if (found->sample_type & PERF_SAMPLE_PHYS_ADDR)
+		printf("\"physical\":%llu,", (unsigned long long)found->physical);
 	printf("\"ring\":%llu,\"lost\":%llu,\"throttles\":%llu}\n", (unsigned long long)found->samples,
 	       (unsigned long long)found->lost, (unsigned long long)found->throttles);
 }
@@ -201,7 +255,10 @@ int main(int argc, char **argv)
 	struct wish wish = read_options(argc, argv);
 	size_t page_size = (size_t)sysconf(_SC_PAGESIZE);
 	const struct timespec once = {.tv_nsec = ONCE_NS};
-	struct found found = {.has_ip = wish.values[SAMPLE_TYPE] & PERF_SAMPLE_IP};
+	struct found found = {.has_ip = wish.values[SAMPLE_TYPE] & PERF_SAMPLE_IP,
+			      .sample_type = wish.values[SAMPLE_TYPE],
+			      .from = wish.values[FROM],
+			      .to = wish.values[TO]};
 	int leader, fd;
 	void *page;
 	uint64_t end;

@@ -146,7 +146,8 @@ def metrics($event):
 	($totals[] | . as $core
 	| ("stopped", "early", "unclaimed", "broken", "full", "events_full", "not_written") as $what
 	| select($core[$what] != 0) | "CPU \($core.cpu) of the module: \($what) is \($core[$what])"),
-	($totals[] | .cpu as $cpu | .pmu as $pmu | .events | to_entries[]
+	# Those of one cgroup are a zoom's, and not accounted.
+	($totals[] | .cpu as $cpu | .pmu as $pmu | .events | to_entries[] | select(.key | startswith("cgroup:") | not)
 	| select({pmu: $pmu, code: .key} as $of
 		| [$codes[] | {pmu, code: (.code, (.filtered // [])[])}] | index($of) | not)
 	| select(.value.overflow + .value.ring > 0) | "CPU \($cpu): samples of an event \(.key) that nobody asked for"),

@@ -40,16 +40,21 @@ void books_reset(struct core_books *books)
 	books->books = kept;
 }
 
-/* IBS leaves these bits of its configuration 0: they tell the operation. */
-static u16 event_code(const struct perf_event *event, const struct sample_figures *figures)
+u32 books_event_code(const struct perf_event *event)
 {
-	return (u16)(event->hw.config & EVENT_AND_UMASK) | (figures ? figures->operation : 0);
+	return (u32)(event->hw.config & EVENT_AND_UMASK) | (event->cgrp ? BOOKS_OF_CGROUP : 0);
+}
+
+/* IBS leaves these bits of its configuration 0: they tell the operation. */
+static u32 event_code(const struct perf_event *event, const struct sample_figures *figures)
+{
+	return books_event_code(event) | (figures ? figures->operation : 0);
 }
 
 static struct book_event *books_event(struct core_books *books, const struct perf_event *event,
 				      const struct sample_figures *figures)
 {
-	u16 code = event_code(event, figures);
+	u32 code = event_code(event, figures);
 
 	for (int i = 0; i < BOOKS_EVENTS; i++) {
 		struct book_event *of = &books->events[i];
@@ -66,7 +71,7 @@ static struct book_event *books_event(struct core_books *books, const struct per
 	return NULL;
 }
 
-static u64 current_cgroup(void)
+u64 books_current_cgroup(void)
 {
 	u64 id;
 
@@ -81,7 +86,7 @@ static struct book *books_find(struct core_books *books, const struct perf_event
 			       const struct sample_figures *figures)
 {
 	unsigned int mask = books_size() - 1;
-	struct book_key key = {.cgroup = current_cgroup(),
+	struct book_key key = {.cgroup = books_current_cgroup(),
 			       .pid = (u32)task_pid_nr(current),
 			       .event = event_code(event, figures)};
 	unsigned int at;

@@ -15,10 +15,14 @@
 /* Events with different codes that are told apart on a CPU. */
 #define BOOKS_EVENTS 8
 
+/* Set in the code of an event that one cgroup's tasks have (PERF_FLAG_PID_CGROUP): a zoom's, to be told from
+ * an always-on one that is the same else. The files say "cgroup:0x1cd". */
+#define BOOKS_OF_CGROUP 0x10000U
+
 struct book_key {
 	u64 cgroup; /* id in the default hierarchy */
 	u32 pid;    /* thread id in the initial namespace */
-	u16 event;  /* event select | unit mask << 8; of IBS, enum ibs_operation */
+	u32 event;  /* books_event_code(); of IBS, enum ibs_operation */
 	char comm[TASK_COMM_LEN];
 };
 
@@ -44,7 +48,7 @@ struct book {
 
 struct book_event {
 	bool used;
-	u16 event;
+	u32 event;
 	u64 overflow, ring, collisions;
 	u64 throttles, throttled_ns;
 	u64 throttled_since; /* 0: is not throttled */
@@ -69,6 +73,12 @@ struct sample_figures;
 /* -ENOMEM. */
 int books_open(struct core_books *books);
 void books_close(struct core_books *books);
+
+/* Event select | unit mask << 8, and BOOKS_OF_CGROUP. */
+u32 books_event_code(const struct perf_event *event);
+
+/* The current task's, in the default hierarchy. */
+u64 books_current_cgroup(void);
 
 /* On the books' own CPU. A sample without `figures` is one of the interrupt itself. */
 void books_sample(struct core_books *books, const struct perf_event *event, bool overflow,

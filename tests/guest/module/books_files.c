@@ -10,7 +10,9 @@
 #include <linux/timekeeping.h>
 
 #include "ibs_pmu.h"
+#include "init_event.h"
 #include "parameters.h"
+#include "places.h"
 #include "pmu.h"
 
 #define WORD_(name, word) word,
@@ -53,13 +55,19 @@ static const char *pmu_name(int cpu)
 	return ibs_pmu_machine() ? "ibs_op" : pmu_of_cpu(cpu)->name;
 }
 
+static const char *event_prefix(u32 event)
+{
+	return event & BOOKS_OF_CGROUP ? "cgroup:" : "";
+}
+
 static void put_book(struct seq_file *file, int cpu, const struct book *book)
 {
 	const struct book_sums *sums = &book->overflow;
 
 	seq_printf(file,
-		   "{\"cpu\":%d,\"pmu\":\"%s\",\"event\":\"0x%x\",\"cgroup\":%llu,\"pid\":%u,\"comm\":", cpu,
-		   pmu_name(cpu), book->key.event, book->key.cgroup, book->key.pid);
+		   "{\"cpu\":%d,\"pmu\":\"%s\",\"event\":\"%s0x%x\",\"cgroup\":%llu,\"pid\":%u,\"comm\":", cpu,
+		   pmu_name(cpu), event_prefix(book->key.event), book->key.event & 0xffff, book->key.cgroup,
+		   book->key.pid);
 	put_text(file, book->key.comm);
 	seq_printf(file, ",\"samples\":%llu,\"period\":%llu,\"latency\":%llu,\"latency_true\":%llu",
 		   sums->samples, sums->period, sums->latency, sums->latency_true);
@@ -96,8 +104,9 @@ static void put_event(struct seq_file *file, const struct book_event *event)
 
 	if (since)
 		throttled_ns += ktime_get_mono_fast_ns() - since;
-	seq_printf(file, "\"0x%x\":{\"overflow\":%llu,\"ring\":%llu,\"collisions\":%llu", event->event,
-		   event->overflow, event->ring, event->collisions);
+	seq_printf(file, "\"%s0x%x\":{\"overflow\":%llu,\"ring\":%llu,\"collisions\":%llu",
+		   event_prefix(event->event), event->event & 0xffff, event->overflow, event->ring,
+		   event->collisions);
 	seq_printf(file, ",\"throttles\":%llu,\"throttled_ns\":%llu}", event->throttles, throttled_ns);
 }
 
@@ -148,6 +157,7 @@ static void reset_core(struct core *core)
 	core->handler_ns = 0;
 	core->tick_ns = 0;
 	books_reset(&core->books);
+	touched_reset(&core->touched);
 }
 
 static void reset_here(void *unused)
@@ -179,6 +189,9 @@ int books_files_open(void)
 	debugfs_create_file("totals", 0444, directory, NULL, &totals_fops);
 	debugfs_create_file("reset", 0200, directory, NULL, &reset_fops);
 	counted_file_open(directory);
+	places_file_open(directory);
+	touched_file_open(directory);
+	init_event_file_open(directory);
 	return 0;
 }
 

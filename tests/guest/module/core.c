@@ -24,6 +24,7 @@ static void core_free(struct core *core)
 	for (int i = 0; i < WORKLOAD_COUNT; i++)
 		vfree(core->memories[i]);
 	books_close(&core->books);
+	touched_close(&core->touched);
 	vfree(core->memory);
 	vfree(core);
 }
@@ -91,7 +92,7 @@ static struct core *core_new(int cpu)
 	if (!core)
 		return NULL;
 	core->cpu = cpu;
-	if (books_open(&core->books) < 0)
+	if (books_open(&core->books) < 0 || touched_open(&core->touched) < 0)
 		goto fail;
 	if ((ibs ? core_open_ibs(core, ibs) : core_open_pebs(core, pmu_of_cpu(cpu)->machine)) < 0)
 		goto fail;

@@ -27,6 +27,7 @@ enum { COUNTER_31_BITS = MSR_IA32_PMC0, COUNTER_FULL_WIDTH = MSR_IA32_A_PMC0 };
 #include "books.h"
 #include "counted.h"
 #include "ibs_core.h"
+#include "touched.h"
 
 /* Counter numbers as in the status registers: general-purpose ones from 0, fixed ones from 32. */
 #define COUNTERS_END   36
@@ -79,6 +80,7 @@ struct core {
 	u64 handler_ns;             /* that all of them took */
 
 	struct core_books books;
+	struct core_touched touched;
 	struct counted counted;
 };
 

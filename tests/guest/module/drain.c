@@ -41,6 +41,9 @@ static void hand_over(struct core *core, struct perf_event *event, const struct 
 		      &figures);
 	books_sample(&core->books, event, overflow, &figures);
 	if (overflow)
+		touched_sample(&core->touched, event, registers.ip, delivery->record.values[RECORD_ADDRESS],
+			       &figures);
+	if (overflow)
 		drain_overflow(core, event, &data, &registers);
 	else
 		kernel_symbols.perf_event_output(event, &data, &registers);

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "core.h"
 
+#include <linux/atomic.h>
 #include <linux/capability.h>
+#include <linux/debugfs.h>
 
 #include "driver.h"
 #include "init_event.h"
@@ -262,6 +264,18 @@ static int validate(struct perf_event *event)
 	return constraint_schedule(machine_of(event), demands, n, counters) ? 0 : -EINVAL;
 }
 
+static atomic_t open_events;
+
+static void destroy_event(struct perf_event *event)
+{
+	atomic_dec(&open_events);
+}
+
+void init_event_file_open(struct dentry *directory)
+{
+	debugfs_create_atomic_t("open", 0444, directory, &open_events);
+}
+
 int init_event(struct perf_event *event)
 {
 	int r;
@@ -281,5 +295,9 @@ int init_event(struct perf_event *event)
 		r = validate(event);
 	if (sysfs_rdpmc() && !(event->hw.flags & FLAG_LARGE))
 		event->hw.flags |= FLAG_MACHINE_READ;
-	return r;
+	if (r < 0)
+		return r;
+	atomic_inc(&open_events);
+	event->destroy = destroy_event;
+	return 0;
 }

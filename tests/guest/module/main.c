@@ -21,7 +21,8 @@
  *   the other, so that before Skylake their records collide and events stay without a next one. 0, the
  * default: never.
  *
- * In /sys/kernel/debug/pebs_machine/, as JSON, an object a line:
+ * In /sys/kernel/debug/pebs_machine/, as JSON, an object a line (what is of an event opened for one cgroup
+ * has its code as "cgroup:0x1cd"):
  * - books: for each CPU and its PMU, event, cgroup, thread and name, what went to perf_event_overflow(), and
  * as `ring` what went to perf_event_output() alone, where no BPF program sees it. `latency` is what was
  * handed over, `latency_true` what the record had; `guarded`, those of the samples for which the kernel left
@@ -30,10 +31,15 @@
  *   what should be 0: not_written, stopped, early, unclaimed, broken, full, events_full.
  *   Of IBS the events are kinds of operations: 0x2 loads, 0x4 stores, 0x1 others (under 0x0: throttles);
  *   `ibs` counts what the unit told of, what its filters dropped, and what the driver discarded.
+ * - touched: for each CPU, event, cgroup and thread that told what its code does (places.h), by instruction
+ *   and data address: samples, those of them that were guarded, and of the others latency and HITM.
  * - reset: written to, all of it is forgotten.
+ * - open: the number of events of the core PMU that are open now.
+ * - places: written to by a thread, what its code does (places.h).
  *
  * A task's name says what it does: that of a workload (streaming, pointer-chase, remote-numa, false-sharing,
- * tlb-thrash, locked-counters, mix), else mix. The idle task does nothing.
+ * tlb-thrash, locked-counters, mix), else mix; but of a thread that told what its code does (places.h) samples
+ * are as it executed. The idle task does nothing.
  *
  * Not as the real kernel and machine: events of PERF_TYPE_HW_CACHE are refused (ENOENT), branch records too
  * (EOPNOTSUPP), and XMM registers (EINVAL); TSX, top-down and freeze_on_smi are not shown; user space cannot

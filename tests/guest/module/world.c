@@ -10,6 +10,7 @@
 #include "compat.h"
 #include "driver.h"
 #include "parameters.h"
+#include "places.h"
 #include "world.h"
 
 /* Instructions retired one by one for a record, at most: loads over a high threshold may be rare. */
@@ -145,8 +146,9 @@ static bool has_shown(struct core *core, int counter)
 	return !of->armed && events_left(core, counter) > 1;
 }
 
-static void retire(struct core *core, struct workload *workload, u64 due)
+static void retire(struct core *core, struct workload *workload, u64 due, const struct pt_regs *interrupted)
 {
+	const struct places_task *places = interrupted ? places_of_current() : NULL;
 	bool loads = wants_loads(core, due);
 	struct retired retired;
 
@@ -155,6 +157,8 @@ static void retire(struct core *core, struct workload *workload, u64 due)
 			workload_next_load(workload, &retired);
 		else
 			workload_step(workload, &retired);
+		if (places)
+			places_play(places, interrupted, &workload->random, &retired);
 		(void)pebs_retire(&core->unit, &retired);
 		for (int i = 0; i < COUNTERS_END; i++)
 			if ((due >> i & 1) && has_shown(core, i))
@@ -204,7 +208,7 @@ static bool live(struct core *core, const struct pt_regs *interrupted)
 	due = pass(core, events);
 	if (due) {
 		WRITE_ONCE(core->sampled_at_ns, core->passed_at_ns);
-		retire(core, world_workload(core, current), due);
+		retire(core, world_workload(core, current), due, interrupted);
 	}
 	counted_end(core);
 	while (pebs_take_interrupt(&core->unit, &interrupt))

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+# For tests with the service of which is known what it does (tests/guest/sharing.c), after lib.sh and books.sh.
+# shellcheck disable=SC2154 # theirs: debug, here, machine, parameters, work, workloads
+
+failed=''
+
+# wrong TEXT...: all of what is not as it must be is told, not the first alone.
+wrong() {
+	failed=yes
+	say "${machine:+$machine: }$*"
+}
+
+# judge FILTER JQ_OPTION...: passes on what the filter says of the service and of $work/touched.
+judge() {
+	local what text
+	jq --null-input --raw-output --from-file "$here/$1" --slurpfile books "$work/touched" \
+		--slurpfile said "$work/sharing.json" --argjson cgroup "$cgroup" "${@:2}" >"$work/judged"
+	while read -r what text; do
+		case $what in
+		measured) tell "$text" ;;
+		*) wrong "$text" ;;
+		esac
+	done <"$work/judged"
+}
+
+# tell TEXT...: to the tester, and to the kernel's log, which is kept.
+tell() {
+	say "measured: ${machine:+$machine: }$*"
+	printf 'guest-tests: %s: %.900s\n' "${0##*/}" "${machine:+$machine: }$*" >/dev/kmsg
+}
+
+# finish: the test's last word.
+finish() {
+	[ -z "$failed" ]
+}
+
+# share: the service runs. What it says of itself is in $work/sharing.json, its cgroup's path in
+# $path and its id in $cgroup.
+share() {
+	rm -f "$work/sharing.json"
+	systemd-run --quiet --collect --unit=sharing.service --property=CPUSchedulingPolicy=idle \
+		"$here/sharing" "$work/sharing.json"
+	workloads+=(sharing.service)
+	wait_until 'what the program says of itself' 60 test -s "$work/sharing.json"
+	path=$(cgroup_of sharing.service)
+	cgroup=$(stat --format=%i "/sys/fs/cgroup$path")
+}
+
+# told FILTER: of what the program said of itself.
+told() {
+	jq --raw-output "$1" "$work/sharing.json"
+}
+
+# Samples of the service that went to the events of a code, by the books as they are now.
+touched() {
+	grep -F "\"event\":\"$1\",\"cgroup\":$cgroup," "$debug/touched" | grep -o '"samples":[0-9]*' |
+		awk -F : '{ sum += $2 } END { printf "%.0f\n", sum }'
+}
+
+has_touched() {
+	[ "$(touched "$1")" -ge "$2" ]
+}
+
+# await_touched CODE N: so many there are.
+await_touched() {
+	wait_until "$2 samples of the service" 200 has_touched "$1" "$2"
+}
+
+# As settle(), of books.sh, with the service stopped, too, and its books left in $work/touched.
+settle_sharing() {
+	echo Y >"$parameters/paused"
+	systemctl kill --signal=STOP sharing.service
+	settle
+	cp "$debug/touched" "$work/touched"
+	! grep -q full "$work/touched" || wrong "the module's books are full"
+}
+
+resume_sharing() {
+	systemctl kill --signal=CONT sharing.service
+	resume
+}

@@ -1,0 +1,73 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# The hottest code and cache lines of a cgroup that is chosen, by the configuration or because somebody asks, are those
+# of the program that runs there, by their names, and the module's books lie within the bounds that are shown; of a cgroup
+# that was not chosen there is nothing.
+# time limit: 500 s
+# shellcheck source=tests/guest/inside/lib.sh
+. "${0%/*}/lib.sh"
+# shellcheck source=tests/guest/inside/books.sh
+. "${0%/*}/books.sh"
+# shellcheck source=tests/guest/inside/sharing.sh
+. "${0%/*}/sharing.sh"
+
+# Names are asked for, and come a little later.
+has_names() {
+	pebsctl --json hot --for 1s -n 100 "$path" >"$work/hot" 2>"$work/said" || fail "pebsctl hot: $(cat "$work/said")"
+	[ "$(jq .unnamed "$work/hot")" = 0 ]
+}
+
+# chosen: the cgroups that have tables.
+chosen() {
+	status | jq --compact-output .detail.hot
+}
+
+# compare_hot BY
+compare_hot() {
+	wait_until 'names' 60 has_names
+	judge hot.jq --slurpfile hot "$work/hot" --arg event "$(code_of mem-loads)"
+	[ "$(jq --raw-output '.cgroup, .chosen.by' "$work/hot" | tr '\n' ' ')" = "$path $1 " ] ||
+		wrong "of another cgroup, or chosen by another: $(jq --compact-output '{cgroup, chosen}' "$work/hot")"
+}
+
+play paused=Y loads_per_second=2000000
+share
+load mix others.service
+others=$(cgroup_of others.service)
+
+# By the configuration: each sample from the first one on.
+settings '[cgroups]' "hot = $path"
+start_pebsd
+expect 'the cgroups that are chosen' "[\"$path\"]" "$(chosen)"
+resume_sharing
+await_touched "$(code_of mem-loads)" 800
+settle_sharing
+agree 'one chosen by the configuration'
+compare_hot configuration
+
+# Whoever asks chooses: what was before is in no table.
+pebsctl --json hot --for 1s "$others" >"$work/hot"
+jq -e --arg path "$others" '.cgroup == $path and .chosen.by == "request" and (.events.loads.samples // 0) == 0' "$work/hot" \
+	>"$work/said" || wrong "of a cgroup that was not chosen: $(cat "$work/hot")"
+systemctl stop pebsd.service
+
+# Because somebody asks.
+settings '[cgroups]' 'hot ='
+start_pebsd
+expect 'the cgroups that are chosen' '[]' "$(chosen)"
+exits 'the first question' 0 pebsctl --json hot --for 1s "$path"
+expect 'the cgroups that are chosen' "[\"$path\"]" "$(chosen)"
+echo 1 >"$debug/reset"
+resume_sharing
+await_touched "$(code_of mem-loads)" 800
+settle_sharing
+agree 'one chosen by a request'
+compare_hot request
+
+# As people read it.
+exits 'hot' 0 pebsctl hot "$path"
+for word in hot_first hot_second sharing.c counters; do
+	grep -q "$word" "$work/said" || wrong "pebsctl hot does not say $word: $(cat "$work/said")"
+done
+exits 'a cgroup that is not there' 1 pebsctl hot --for 1s /not/there
+finish

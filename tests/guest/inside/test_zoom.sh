@@ -1,0 +1,111 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# A zoom of a service of which is known what it does shows its functions, source lines, stacks and the cache line that it
+# shares falsely, with the figures of the module's books; left out is only what is told; it ends by itself; accounting
+# goes on beside it, or is told to have paused where one counter alone can hold the event.
+# time limit: 900 s
+# shellcheck source=tests/guest/inside/lib.sh
+. "${0%/*}/lib.sh"
+# shellcheck source=tests/guest/inside/books.sh
+. "${0%/*}/books.sh"
+# shellcheck source=tests/guest/inside/sharing.sh
+. "${0%/*}/sharing.sh"
+
+open_events() {
+	cat "$debug/open"
+}
+
+has_open() {
+	[ "$(open_events)" = "$1" ]
+}
+
+# zoom RATE SECONDS: leaves $work/zoom, and judges it.
+zoom() {
+	pebsctl --json zoom --for "$2" --rate "$1" "$path" >"$work/zoom" 2>"$work/said" ||
+		fail "$machine: pebsctl zoom: $(cat "$work/said")"
+	cp "$debug/touched" "$work/touched"
+	expect "$machine: events that are open after a zoom" "$before" "$(open_events)"
+	judge zoom.jq --slurpfile zoom "$work/zoom" --arg event "cgroup:$(code_of mem-loads)" --argjson rate "$1"
+}
+
+# says WHAT FIELD: of the zoom.
+says() {
+	jq --raw-output ".zoom.$1" "$work/zoom"
+}
+
+paused_us() {
+	scrape
+	metric pebsd_unsampled_seconds_total 'reason="paused"' | awk '{ printf "%.0f\n", $1 * 1e6 }'
+}
+
+# What the zoom took, in the other forms.
+profile() {
+	exits 'a folded profile' 0 pebsctl profile --last --folded -o "$work/folded" "$path"
+	expect "$machine: samples in the folded stacks" "$(says samples.taken)" \
+		"$(awk '{ sum += $NF } END { print sum }' "$work/folded")"
+	awk '/;main;service;hot_first [0-9]+$/ { found += $NF }
+		/;second_thread;service;hot_second [0-9]+$/ { other += $NF }
+		END { exit !(found > 50 && other > 50) }' "$work/folded" ||
+		wrong "the stacks are not those of the program: $(head -n 20 "$work/folded")"
+	exits 'a pprof profile' 0 pebsctl profile --last -o "$work/pprof" "$path"
+	for word in hot_first hot_second service sharing.c latency; do
+		zcat "$work/pprof" | grep -q -a "$word" || wrong "the pprof profile does not say $word"
+	done
+	exits 'a perf.data' 0 pebsctl profile --last --perf-data -o "$work/perf.data" "$path"
+	expect "$machine: the first word of perf.data" PERFILE2 "$(head -c 8 "$work/perf.data")"
+	exits 'the zoom, as people read it' 0 pebsctl zoom --last "$path"
+	for word in hot_first hot_second sharing.c counters; do
+		grep -q "$word" "$work/said" || wrong "pebsctl zoom --last does not say $word: $(cat "$work/said")"
+	done
+}
+
+for machine in skylake sapphirerapids haswell; do
+	play cpu=$machine paused=Y loads_per_second=2000000
+	share
+	load mix others.service -- --threads 2
+	start_pebsd
+	resume
+	await_samples 200
+	before=$(open_events)
+	zoom 20000 10s
+	expect "$machine: samples that were limited" 0 "$(says samples.limited)"
+	if [ $machine = haswell ]; then
+		[[ $(says note) == *paused* ]] || wrong "does not say that accounting is paused for it: $(says note)"
+		took_us=$(paused_us)
+		# On two CPUs.
+		[ "$took_us" -ge 18000000 ] || wrong "$took_us us paused are too few"
+		tell "paused for $took_us us"
+	else
+		expect "$machine: note" null "$(says note)"
+		expect "$machine: time paused" 0 "$(paused_us)"
+	fi
+	[ $machine != skylake ] || profile
+	settle_sharing
+	agree "$machine, with a zoom"
+	resume_sharing
+
+	# Few of many: the rest is told.
+	echo 1 >"$debug/reset"
+	zoom 20 10s
+	[ "$(says samples.limited)" -gt 0 ] || wrong 'nothing was limited'
+	[ "$(says samples.taken)" -le $((20 * 10 + 200 + 1)) ] || wrong "$(says samples.taken) samples are over the limit"
+	systemctl stop sharing.service others.service
+	unplay
+done
+
+# By itself, when a rule says so: once.
+machine=skylake
+play cpu=$machine paused=Y loads_per_second=2000000
+share
+settings '[rule slow]' "cgroup = $path" 'metric = samples' 'above = 1' 'for = 2s' 'action = log zoom:5s'
+start_pebsd
+before=$(open_events)
+resume
+wait_until 'a zoom' 60 has_open $((2 * before))
+wait_until 'its end' 60 has_open "$before"
+exits 'what it took' 0 pebsctl --json zoom --last "$path"
+jq -e '.zoom.reason | contains("slow")' "$work/said" >"$work/reason" || wrong "not for the rule: $(cat "$work/said")"
+sleep 10
+expect 'zooms that the rule began' 1 "$(status | jq .detail.zooms_held)"
+expect 'events that are open' "$before" "$(open_events)"
+finish

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: GPL-2.0
+# Holds what a zoom of the program `sharing` (tests/guest/sharing.c) took against the module's books of the events that
+# it opened for the cgroup alone, when it is over.
+#   jq --null-input --from-file zoom.jq --slurpfile books pebs_machine/touched --slurpfile said what `sharing` wrote
+#      --slurpfile zoom pebsctl --json zoom --argjson cgroup ID --arg event CODE --argjson rate N
+# Every sample that the hardware delivered is taken, or told as left out; each function and line has what the books have,
+# short by no more than what was left out; what the program is known to do most comes first, by its names and source
+# lines; the line that its two threads write apart is a false sharing candidate, that which they share is true sharing.
+# What comes out, a line each: "measured TEXT", and "wrong TEXT" for what is not as it must be.
+
+def number: ltrimstr("0x") | explode | reduce .[] as $digit (0; . * 16 + $digit - (if $digit > 96 then 87 else 48 end));
+
+def sum(stream): reduce stream as $value (0; . + $value);
+
+def differ($what; $expected; $found): if $expected == $found then empty else "wrong \($what): \($expected) expected, \($found)" end;
+
+# True by the books, and found: at most `left` short.
+def within($what; $true; $found; $left):
+	if $found > $true or $found < $true - $left then "wrong \($what): \($true) by the books, \($found), \($left) left out" else empty end;
+
+[$books[] | select(.cgroup == $cgroup and .event == $event) | .seen = .samples - .guarded] as $mine
+| $said[0] as $said
+| $zoom[0] as $whole
+| $whole.zoom as $about
+| $about.samples as $samples
+| ($samples.limited + $samples.lost + $samples.dropped) as $left
+| {samples: sum($mine[].seen), latency: sum($mine[].latency)} as $all
+| [$said.functions | to_entries[] | .value + {name: .key}
+	| .ip as $ip | .samples = sum($mine[] | select(.ip == $ip) | .seen) | .latency = sum($mine[] | select(.ip == $ip) | .latency)]
+	as $functions
+| ($whole.functions[:2] | map(.name)) as $first
+| [$whole.lines[] | select(.address == $said.counters)][0] as $shared
+| [$whole.lines[] | select(.address == $said.both)][0] as $both
+| "measured \($samples | to_entries | map("\(.value) \(.key)") | join(", ")), in \($about.ran_s) s, \($about.throttles) throttles, running \(
+		$about.running_ratio): \([$whole.functions[:3][] | "\(.name) \(.samples)"] | join(", ")); stacks \($about.stacks.early) of \(
+		$about.stacks.user) early; line HITM \($shared.hitm), \([$shared.accesses[]? | "\(.function) at \(.offset)"] | join(", "))",
+
+	differ("its cgroup's rate"; $rate; $about.rate),
+	differ("its state"; "done"; $about.state),
+	differ("its events"; ["loads"]; $about.events),
+	differ("latency"; true; $about.latency),
+	differ("samples seen"; $all.samples; $samples.seen),
+	differ("samples taken, limited, lost and dropped"; $samples.seen; $samples.taken + $left),
+	differ("samples malformed"; 0; $samples.malformed),
+	differ("names that are still under way"; 0; $whole.unnamed),
+	within("latency"; $all.latency; $about.latency_sum; $left * 400),
+	if $all.samples < 300 then "wrong \($all.samples) samples are few" else empty end,
+
+	differ("the functions that come first"; ["hot_first", "hot_second"]; $first | sort),
+	# Where all were taken, in the order of the books.
+	if $left == 0 then differ("their order"; [$functions | sort_by(-.latency)[:2][].name]; $first) else empty end,
+	($functions[] | . as $true
+	| [$whole.functions[] | select(.name == $true.name)] as $found
+	| differ("how often \(.name) is there"; 1; $found | length),
+		($found[0]
+		| within("samples of \(.name)"; $true.samples; .samples; $left),
+			within("latency of \(.name)"; $true.latency; .latency; $left * 400),
+			differ("source line of \(.name)"; $true.line; .line),
+			if (.file // "" | endswith("sharing.c")) and (.module // "" | endswith("/sharing")) then empty else
+				"wrong file of \(.name): \(.file), \(.module)" end)),
+	([$whole.functions[] | select(.name == "service")][0].total_samples // 0) as $through
+	| if $through < $samples.taken * 0.8 then "wrong only \($through) samples lead through service()" else empty end,
+
+	differ("the line that comes first"; $said.counters; $whole.lines[0].address),
+	differ("sharing of it"; "false"; $shared.sharing),
+	differ("CPUs that met HITM on it"; 2; $shared.hitm_cpus),
+	within("HITM of it"; sum($mine[] | select(.ip == ($functions[] | select(.name | startswith("hot_")) | .ip)) | .hitm); $shared.hitm;
+		$left),
+	differ("accesses to it"; [["hot_first", 0], ["hot_second", 40]];
+		[$shared.accesses[]? | [.function, .offset]] | sort),
+	($shared.accesses[]? | . as $access | $functions[] | select(.name == $access.function)
+	| differ("source line of the access of \(.name)"; .line; $access.line)),
+	if $shared.object // "" | contains("counters") then empty else "wrong name of it: \($shared.object)" end,
+	differ("sharing of the line that both write"; "true"; $both.sharing),
+	if [$whole.objects[]? | select(.name | contains("counters"))] == [] then "wrong no object counters: \([$whole.objects[]?.name])"
+		else empty end,
+	differ("samples of the nodes"; true; sum($whole.nodes[]?.samples) > $samples.taken / 2)

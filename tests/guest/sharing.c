@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * sharing [FILE]: two threads, each on a CPU of its own, that hold each other up over one cache line which
+ * they need not share: until SIGTERM. What a profiler should find is known:
+ *
+ *   main > service > hot_first       on CPU 0 adds to counters.first, at offset 0 of a line,
+ *   second_thread > service > hot_second   on CPU 1 to counters.second, at offset 40 of it;
+ *   count_both                       on both to one word, which is true sharing;
+ *   read_table                       on both reads 64 lines of its own, in turn;
+ *   think                            computes, and touches nothing but its stack.
+ *
+ * hot_first and hot_second have most of the samples, hot_first more where both CPUs have the same time for
+ * it. Each thread tells the guest's PMU (module/places.h) what it does, and FILE gets, as JSON: the process,
+ * the addresses of the data, and of each function its first address and the address and line of its access;
+ * and where service() is. Dynamically linked, with frame pointers: the Makefile.
+ */
+#include <err.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define PLACES      "/sys/kernel/debug/pebs_machine/places"
+#define LINE        64
+#define TABLE_LINES 64
+
+struct counters {
+	long first;
+	long apart[4];
+	long second;
+};
+
+struct counters counters __attribute__((aligned(LINE)));
+long both __attribute__((aligned(LINE)));
+char table[TABLE_LINES * LINE] __attribute__((aligned(LINE)));
+
+/* What each access is: filled by the assembler, as the compiler knows neither address. */
+struct access {
+	uintptr_t ip, next;
+	long line;
+	long function;
+};
+
+enum { HOT_FIRST, HOT_SECOND, COUNT_BOTH, READ_TABLE, FUNCTIONS };
+
+extern const struct access __start_accesses[], __stop_accesses[];
+
+/* One instruction that adds to, or reads, the word at `address`; on a source line of its own. To ask for the
+ * frame's address has the function make one, which compilers leave out where nothing is called. */
+#define ACCESS(instruction, address, function)                                                         \
+	__asm__ volatile("1: " instruction "\n2:\n"                                                    \
+			 ".pushsection accesses,\"aw\"\n.quad 1b, 2b, %c1, %c2\n.popsection"           \
+			 :                                                                             \
+			 : "r"(address), "i"(__LINE__), "i"(function), "X"(__builtin_frame_address(0)) \
+			 : "memory", "rax")
+#define ADD(address, function)  ACCESS("incq (%0)", address, function)
+#define READ(address, function) ACCESS("movq (%0), %%rax", address, function)
+
+#define FUNCTION(name) static __attribute__((noipa)) void name(long rounds)
+
+FUNCTION(hot_first)
+{
+	for (long i = 0; i < rounds; i++)
+		ADD(&counters.first, HOT_FIRST);
+}
+
+FUNCTION(hot_second)
+{
+	for (long i = 0; i < rounds; i++)
+		ADD(&counters.second, HOT_SECOND);
+}
+
+FUNCTION(count_both)
+{
+	for (long i = 0; i < rounds; i++)
+		ADD(&both, COUNT_BOTH);
+}
+
+FUNCTION(read_table)
+{
+	for (long i = 0; i < rounds; i++)
+		READ(&table[i % TABLE_LINES * LINE], READ_TABLE);
+}
+
+FUNCTION(think)
+{
+	for (volatile long i = 0; i < rounds; i++) {
+	}
+}
+
+static const struct told {
+	const char *name;
+	void (*start)(long rounds);
+	const void *address;
+	size_t span;
+	const char *source;
+	unsigned int low, high; /* cycles */
+} functions[FUNCTIONS] = {
+	[HOT_FIRST] = {"hot_first", hot_first, &counters.first, 0, "hitm", 200, 400},
+	[HOT_SECOND] = {"hot_second", hot_second, &counters.second, 0, "hitm", 200, 400},
+	[COUNT_BOTH] = {"count_both", count_both, &both, 0, "hitm", 100, 200},
+	[READ_TABLE] = {"read_table", read_table, table, sizeof(table), "dram", 60, 120},
+};
+
+/* What a thread does in one round, in iterations. */
+struct share {
+	size_t cpu;
+	void (*hot)(long rounds);
+	long hot_rounds, table_rounds, both_rounds, think_rounds;
+};
+
+static const struct share shares[] = {
+	{0, hot_first, 70000, 12000, 10000, 2000},
+	{1, hot_second, 55000, 20000, 10000, 4000},
+};
+
+static volatile sig_atomic_t going = 1;
+
+static void end(int signal)
+{
+	(void)signal;
+	going = 0;
+}
+
+static void service(const struct share *share);
+static void *second_thread(void *argument);
+int main(int argc, char **argv);
+
+/* The first address of what follows the function, whatever order the compiler gave them. */
+static uintptr_t end_of(uintptr_t function)
+{
+	const uintptr_t others[] = {(uintptr_t)hot_first,  (uintptr_t)hot_second,    (uintptr_t)count_both,
+				    (uintptr_t)read_table, (uintptr_t)think,         (uintptr_t)end,
+				    (uintptr_t)main,       (uintptr_t)second_thread, (uintptr_t)end_of,
+				    (uintptr_t)service};
+	uintptr_t next = UINTPTR_MAX;
+
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+		if (others[i] > function && others[i] < next)
+			next = others[i];
+	return next;
+}
+
+/* The calling thread's. Without that PMU nobody has to be told. */
+static void tell(void)
+{
+	int fd = open(PLACES, O_WRONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		return;
+	for (const struct access *access = __start_accesses; access < __stop_accesses; access++) {
+		const struct told *told = &functions[access->function];
+		char line[256];
+		int n = snprintf(line, sizeof(line), "%lx %lx %lx %lx %lx %zu %s %u %u",
+				 (uintptr_t)told->start, end_of((uintptr_t)told->start), access->ip,
+				 access->next, (uintptr_t)told->address, told->span, told->source, told->low,
+				 told->high);
+
+		if (write(fd, line, (size_t)n) != n)
+			err(1, "%s", PLACES);
+	}
+	close(fd);
+}
+
+static void pin(size_t cpu)
+{
+	cpu_set_t cpus;
+
+	CPU_ZERO(&cpus);
+	CPU_SET(cpu, &cpus);
+	errno = pthread_setaffinity_np(pthread_self(), sizeof(cpus), &cpus);
+	if (errno)
+		err(1, "cannot run on CPU %zu", cpu);
+}
+
+static __attribute__((noipa)) void service(const struct share *share)
+{
+	pin(share->cpu);
+	tell();
+	while (going) {
+		share->hot(share->hot_rounds);
+		read_table(share->table_rounds);
+		count_both(share->both_rounds);
+		think(share->think_rounds);
+	}
+}
+
+static void *second_thread(void *argument)
+{
+	service(argument);
+	return NULL;
+}
+
+static void describe(const char *path)
+{
+	FILE *file = fopen(path, "we");
+
+	if (!file)
+		err(1, "%s", path);
+	fprintf(file, "{\"pid\":%d,\"counters\":\"%p\",\"both\":\"%p\",\"table\":\"%p\",\"functions\":{",
+		getpid(), (void *)&counters, (void *)&both, (void *)table);
+	for (const struct access *access = __start_accesses; access < __stop_accesses; access++)
+		fprintf(file, "%s\"%s\":{\"start\":\"0x%lx\",\"ip\":\"0x%lx\",\"line\":%ld}",
+			access == __start_accesses ? "" : ",", functions[access->function].name,
+			(uintptr_t)functions[access->function].start, access->ip, access->line);
+	fprintf(file, "},\"service\":{\"start\":\"0x%lx\",\"end\":\"0x%lx\"}}\n", (uintptr_t)service,
+		end_of((uintptr_t)service));
+	if (fclose(file))
+		err(1, "%s", path);
+}
+
+int main(int argc, char **argv)
+{
+	const struct sigaction action = {.sa_handler = end};
+	pthread_t thread;
+
+	if (argc > 2)
+		errx(2, "usage: sharing [FILE]");
+	if (sigaction(SIGTERM, &action, NULL) || sigaction(SIGINT, &action, NULL))
+		err(1, "sigaction");
+	/* Pages of its own, not the one of zeros that all share. */
+	memset(table, 1, sizeof(table));
+	if (argc == 2)
+		describe(argv[1]);
+	errno = pthread_create(&thread, NULL, second_thread, (void *)&shares[1]);
+	if (errno)
+		err(1, "pthread_create");
+	service(&shares[0]);
+	pthread_join(thread, NULL);
+	return 0;
+}
