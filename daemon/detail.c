@@ -7,11 +7,14 @@
 
 #include "base/log.h"
 #include "engine.h"
+#include "pebsd/hot.h"
 
 struct detail {
 	struct detail_settings settings;
 	struct symbols *symbols;
 	struct zooms *zooms;
+	struct detail_figures figures;
+	const char *hot[HOT_MAX + 1];
 };
 
 bool detail_is_configured_hot(const char *path, void *userdata)
@@ -139,6 +142,37 @@ int detail_look(struct detail *detail, const struct transition *transition, enum
 	*ret_message = NULL;
 	return action == RULE_ZOOM ? zoom_for(detail, transition, ret_message)
 				   : hot_for(detail, transition, ret_message);
+}
+
+const struct detail_figures *detail_figures(struct detail *detail)
+{
+	const struct engine *engine = sampling_engine(detail->settings.sampling);
+	struct symbols_figures symbols = symbols_figures(detail->symbols);
+	struct zoom_figures zooms;
+	size_t n = 0;
+
+	zooms_figures(detail->zooms, &zooms);
+	while (n < HOT_MAX && (detail->hot[n] = engine_hot_nth(engine, n)))
+		n++;
+	detail->hot[n] = NULL;
+	detail->figures = (struct detail_figures){
+		.zooms_running = zooms.running,
+		.zooms_held = zooms.held,
+		.zoom_bytes = zooms.bytes,
+		.taken = zooms.taken,
+		.limited = zooms.limited,
+		.lost = zooms.lost,
+		.dropped = zooms.dropped,
+		.hot = detail->hot,
+		.hot_max = engine_hot_max(engine),
+		.symbols = {.asked = symbols.asked,
+			    .answered = symbols.answered,
+			    .unknown = symbols.unknown,
+			    .lost = symbols.lost,
+			    .starts = symbols.starts,
+			    .bytes = symbols.bytes},
+	};
+	return &detail->figures;
 }
 
 void detail_reload(struct detail *detail)

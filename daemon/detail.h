@@ -11,6 +11,7 @@
 #include "config.h"
 #include "policy/alert.h"
 #include "sampling.h"
+#include "snapshot.h"
 #include "symbols/symbols.h"
 #include "zooms.h"
 
@@ -40,6 +41,9 @@ int detail_choose_hot(struct detail *detail, const char *path, double seconds);
 /* What a rule wants when it fires: see act_settings. */
 int detail_look(struct detail *detail, const struct transition *transition, enum rule_action action,
 		char **ret_message);
+
+/* Brings up to date what a snapshot says of it, and returns it: the detail's. */
+const struct detail_figures *detail_figures(struct detail *detail);
 
 /* The configuration has another [cgroups] hot now. */
 void detail_reload(struct detail *detail);

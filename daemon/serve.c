@@ -16,6 +16,7 @@
 #include "export/http.h"
 #include "export/process.h"
 #include "export/prometheus.h"
+#include "export/zoom_scrape.h"
 #include "pause.h"
 #include "reload.h"
 #include "sampling.h"
@@ -35,6 +36,7 @@ struct server {
 	sd_event_source *input; /* what the steps wait for, where they do */
 	struct sampling *sampling;
 	struct detail *detail;
+	struct zoom_scrape scrape;
 	struct alerts *alerts;
 	struct pause pause;
 	struct control *control;
@@ -230,8 +232,10 @@ static int get_snapshot(void *userdata, const struct maybe_double *window_second
 			const struct snapshot **ret)
 {
 	struct server *server = userdata;
+	struct engine *engine = sampling_engine(server->sampling);
 
-	return engine_snapshot(sampling_engine(server->sampling), window_seconds, ret);
+	engine_head(engine)->detail = detail_figures(server->detail);
+	return engine_snapshot(engine, window_seconds, ret);
 }
 
 static int choose_hot(void *userdata, const char *path, double seconds)
@@ -289,7 +293,7 @@ static int get_metrics(void *userdata, bool openmetrics, char **ret_text, size_t
 	const struct series *const *series;
 	const struct snapshot *snapshot;
 	size_t n;
-	int r = engine_snapshot(engine, &all, &snapshot);
+	int r = get_snapshot(server, &all, &snapshot);
 
 	if (r == 0)
 		r = policy_alerts(alerts_policy(server->alerts), &list, &alerts.n);
@@ -407,6 +411,9 @@ static int open_detail(struct server *server)
 	};
 	int r = detail_new(&settings, &server->detail);
 
+	if (r == 0)
+		server->scrape = (struct zoom_scrape){.zooms = detail_zooms(server->detail),
+						      .enabled = &server->config->profiles};
 	return r < 0 ? log_error(r, "cannot prepare looking closer at cgroups") : 0;
 }
 
@@ -433,6 +440,7 @@ static int open_endpoints(struct server *server, struct failure *failure)
 		.sequence = get_sequence,
 		.metrics = get_metrics,
 		.health = get_health,
+		.profiles = zoom_scrape_profiles(&server->scrape),
 	};
 	const char *group = server->config->group[0] ? server->config->group : NULL;
 	int r = control_new(server->event, server->options->socket, group, &backend, &server->control,
