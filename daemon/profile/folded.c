@@ -95,15 +95,15 @@ static int add_line(struct folded *folded, u32 node, bool kernel_names, struct g
 /* Cells of one stack stand together. */
 static int add_lines(struct folded *folded, bool kernel_names, bool latency)
 {
-	_cleanup_free_ u32 *cells = NULL;
+	_cleanup_free_ struct cell *cells = NULL;
 	struct growing frames = {0};
 	size_t n = 0;
 	int r = walk_cells(folded->profile, &cells, &n);
 
 	for (size_t i = 0; i < n && r == 0; i++) {
-		const struct cell *cell = cell_of(folded->profile, cells[i]);
+		const struct cell *cell = &cells[i];
 
-		if (i == 0 || cell_of(folded->profile, cells[i - 1])->node != cell->node)
+		if (i == 0 || cells[i - 1].node != cell->node)
 			r = add_line(folded, cell->node, kernel_names, &frames);
 		if (r == 0)
 			((struct line *)folded->lines.list)[folded->lines.n - 1].number +=

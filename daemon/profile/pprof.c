@@ -49,7 +49,7 @@ static int begin(struct pprof *pprof)
 
 static int thread_label(struct pprof *pprof, const struct cell *cell, Pebsd__Pprof__Label **ret)
 {
-	u32 string = cell_thread_string(pprof->profile, cell);
+	u32 string = cell->thread;
 	s64 text;
 
 	*ret = NULL;
@@ -136,13 +136,13 @@ static int add_sample(struct pprof *pprof, const struct cell *cell, struct growi
 
 static int add_samples(struct pprof *pprof)
 {
-	_cleanup_free_ u32 *cells = NULL;
+	_cleanup_free_ struct cell *cells = NULL;
 	struct growing ids = {0};
 	size_t n = 0;
 	int r = walk_cells(pprof->profile, &cells, &n);
 
 	for (size_t i = 0; i < n && r == 0; i++)
-		r = add_sample(pprof, cell_of(pprof->profile, cells[i]), &ids);
+		r = add_sample(pprof, &cells[i], &ids);
 	free(ids.list);
 	return r;
 }

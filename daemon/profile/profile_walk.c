@@ -75,42 +75,59 @@ static size_t depth_of(const struct profile *profile, u32 i)
 }
 
 struct item {
-	u32 cell;
-	u32 depth;
+	struct cell cell;
+	size_t depth;
 };
 
 static int by_stack(const void *a, const void *b, void *userdata)
 {
 	const struct item *one = a, *other = b;
 	const struct profile *profile = userdata;
-	const struct cell *x = cell_of(profile, one->cell), *y = cell_of(profile, other->cell);
-	int c = compare_nodes(profile, x->node, y->node, one->depth, other->depth);
+	int c = compare_nodes(profile, one->cell.node, other->cell.node, one->depth, other->depth);
 
 	if (c == 0)
-		c = compare_texts(string_of(profile->book, cell_thread_string(profile, x)),
-				  string_of(profile->book, cell_thread_string(profile, y)));
-	return c ? c : compare_numbers(x->source, y->source);
+		c = compare_texts(string_of(profile->book, one->cell.thread),
+				  string_of(profile->book, other->cell.thread));
+	return c ? c : compare_numbers(one->cell.source, other->cell.source);
 }
 
-int walk_cells(const struct profile *profile, u32 **ret, size_t *ret_n)
+/* Threads that had no name at first, and others that had it from the beginning, have come to the same one. */
+static size_t merge(const struct profile *profile, const struct item *items, size_t n, struct cell *ret)
+{
+	size_t n_cells = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		if (i > 0 && by_stack(&items[i - 1], &items[i], (void *)(size_t)profile) == 0) {
+			ret[n_cells - 1].samples += items[i].cell.samples;
+			ret[n_cells - 1].latency += items[i].cell.latency;
+		} else {
+			ret[n_cells++] = items[i].cell;
+		}
+	}
+	return n_cells;
+}
+
+int walk_cells(const struct profile *profile, struct cell **ret, size_t *ret_n)
 {
 	size_t n = profile->cells.n, n_items = 0;
 	_cleanup_free_ struct item *items = calloc(n ? n : 1, sizeof(*items));
-	u32 *cells;
+	struct cell *cells;
 
 	if (!items)
 		return -ENOMEM;
-	for (u32 i = 0; i < n; i++)
-		if (cell_of(profile, i)->samples)
-			items[n_items++] =
-				(struct item){i, (u32)depth_of(profile, cell_of(profile, i)->node)};
+	for (size_t i = 0; i < n; i++) {
+		const struct cell *cell = cell_of(profile, i);
+
+		if (!cell->samples)
+			continue;
+		items[n_items] = (struct item){*cell, depth_of(profile, cell->node)};
+		items[n_items++].cell.thread = cell_thread_string(profile, cell);
+	}
 	qsort_r(items, n_items, sizeof(*items), by_stack, (void *)(size_t)profile);
 	cells = calloc(n ? n : 1, sizeof(*cells));
 	if (!cells)
 		return -ENOMEM;
-	for (size_t i = 0; i < n_items; i++)
-		cells[i] = items[i].cell;
+	*ret_n = merge(profile, items, n_items, cells);
 	*ret = cells;
-	*ret_n = n_items;
 	return 0;
 }

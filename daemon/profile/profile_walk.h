@@ -22,8 +22,10 @@ struct walk walk_begin(const struct profile *profile, u32 node, bool kernel_name
  */
 bool walk_next(struct walk *walk, const struct node **ret_node, const u32 **ret_frames, size_t *ret_n);
 
-/* The numbers of all cells with samples: by process, stack, thread name, source. The caller frees. 0 or
- * -ENOMEM. */
-int walk_cells(const struct profile *profile, u32 **ret, size_t *ret_n);
+/*
+ * What there is of samples, one for each process, stack, thread name and source, in this order; `thread` is
+ * a string, or NONE. The caller frees. 0 or -ENOMEM.
+ */
+int walk_cells(const struct profile *profile, struct cell **ret, size_t *ret_n);
 
 #endif
