@@ -8,8 +8,8 @@ CLANG ?= clang
 BPFTOOL ?= $(firstword $(wildcard /usr/sbin/bpftool /usr/local/sbin/bpftool) bpftool)
 FUZZ_SECONDS ?= 20
 
-BUILD_PACKAGES = bpftool clang gcc libbpf-dev libc6-dev libinih-dev libjson-c-dev libmicrohttpd-dev \
-	libsystemd-dev libzstd-dev make pkg-config r-mathlib zlib1g-dev
+BUILD_PACKAGES = bpftool clang gcc libbpf-dev libc6-dev libdw-dev libelf-dev libiberty-dev libinih-dev \
+	libjson-c-dev libmicrohttpd-dev libsystemd-dev libzstd-dev make pkg-config r-mathlib zlib1g-dev
 RUN_PACKAGES = curl
 TEST_PACKAGES = dbus-daemon jq libcriterion-dev prometheus
 DEVELOP_PACKAGES = clang-format clang-tidy git groff-base libclang-rt-14-dev mmdebstrap shellcheck
@@ -32,12 +32,13 @@ hand-over:
 	@trap : INT; HANDED_OVER=yes $(MAKE) --no-print-directory $(MAKECMDGOALS); status=$$?; $(HAND_OVER); exit $$status
 else
 
-LIBRARIES = libbpf libsystemd libmicrohttpd json-c inih libzstd zlib libRmath
+LIBRARIES = libbpf libsystemd libmicrohttpd json-c inih libzstd zlib libRmath libdw libelf
 WARNINGS = -Wall -Wextra -Wshadow -Wconversion -Wvla -Wstrict-prototypes -Wmissing-prototypes $(WERROR)
 CPPFLAGS += -D_GNU_SOURCE -DPEBSD_VERSION='"$(VERSION)"' -Iinclude -Idaemon -Ibpf -isystem $(OUT)
 CFLAGS ?= -O2 -g
 PEBSD_CFLAGS = -std=gnu17 $(WARNINGS) -fno-strict-aliasing -fstack-protector-strong $(SANITIZE_FLAGS) $(PKG_CFLAGS)
-LIBS = -Wl,--as-needed $(PKG_LIBS) -lm
+# libiberty, which demangles, has no pkg-config file.
+LIBS = -Wl,--as-needed $(PKG_LIBS) -liberty -lm
 
 # Asked once, and only when something is compiled: without pkg-config `make deps` must still work.
 PKG_CFLAGS = $(eval PKG_CFLAGS := $$(call pkg_config,--cflags))$(PKG_CFLAGS)

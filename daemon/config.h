@@ -27,6 +27,7 @@ enum config_origin { CONFIG_ORIGIN_AUTO, CONFIG_ORIGIN_PERF, CONFIG_ORIGIN_REPLA
 
 #define CONFIG_CGROUPS_MAX_AUTO 0
 #define CONFIG_GROUP_MAX        256
+#define CONFIG_URLS_MAX         256
 
 struct config_patterns {
 	char **list;
@@ -63,6 +64,9 @@ struct config {
 	/* [control] */
 	char group[CONFIG_GROUP_MAX];  /* whose members may ask; "": root alone */
 	char detail[CONFIG_GROUP_MAX]; /* user or group that may pause and read hot code, beside root */
+
+	/* [symbols] */
+	char debuginfod[CONFIG_URLS_MAX]; /* URLs with blanks between them; "": none is asked */
 
 	/* [rule NAME], in the order of the files; a reload applies them */
 	struct rule *rules;

@@ -71,6 +71,8 @@ static const struct config_key keys[] = {
 	 .meaning = "whose members may ask over the control socket"},
 	{"control", "detail", CONFIG_KEY_ACCOUNT, .needs_restart = false, FIELD(detail),
 	 .default_text = "root", .meaning = "who may pause, resume and read hot code, beside root"},
+	{"symbols", "debuginfod", CONFIG_KEY_URLS, .needs_restart = true, FIELD(debuginfod),
+	 .default_text = "", .meaning = "servers that are asked for debugging information"},
 };
 
 _Static_assert(ARRAY_SIZE(keys) <= CONFIG_KEYS_MAX, "lists of keys are CONFIG_KEYS_MAX long");
@@ -169,6 +171,8 @@ static size_t field_size(const struct config_key *key)
 	case CONFIG_KEY_GROUP:
 	case CONFIG_KEY_ACCOUNT:
 		return CONFIG_GROUP_MAX;
+	case CONFIG_KEY_URLS:
+		return CONFIG_URLS_MAX;
 	case CONFIG_KEY_RULE:
 		break;
 	}
@@ -341,6 +345,48 @@ static int set_group(const struct config_key *key, void *field, const char *text
 	return 0;
 }
 
+/* No user and no password: they would stand in the symboliser's environment. */
+static bool is_url(const char *word)
+{
+	const char *host = strncmp(word, "https://", 8) == 0  ? word + 8
+			   : strncmp(word, "http://", 7) == 0 ? word + 7
+							      : "";
+
+	for (const char *at = word; *at; at++)
+		if (*at <= ' ' || *at > '~')
+			return false;
+	return *host && *host != '/' && *host != ':' && !strchr(host, '@');
+}
+
+static int set_urls(const struct config_key *key, void *field, const char *text, char **ret_problem)
+{
+	_cleanup_free_ char *words = strdup(text);
+	char urls[CONFIG_URLS_MAX] = "";
+	char *rest = words;
+	char *word;
+
+	if (!words)
+		return -ENOMEM;
+	if (strlen(text) >= sizeof(urls))
+		return config_key_refuse(ret_problem, "%s: URLs take at most %d bytes; name fewer", key->name,
+					 CONFIG_URLS_MAX - 1);
+	while ((word = strsep(&rest, BLANKS))) {
+		if (!*word)
+			continue;
+		if (!is_url(word))
+			return config_key_refuse(ret_problem,
+						 "%s: %s is no URL of a debuginfod server: begin it with "
+						 "https:// or http://, without a user",
+						 key->name, word);
+		(void)snprintf(urls + strlen(urls), sizeof(urls) - strlen(urls), "%s%s", *urls ? " " : "",
+			       word);
+	}
+	/* All of it, as configurations are compared by their bytes. */
+	memset(field, 0, sizeof(urls));
+	memcpy(field, urls, strlen(urls));
+	return 0;
+}
+
 int config_key_set(const struct config_key *key, struct config *config, const char *text, char **ret_problem)
 {
 	return config_key_set_field(key, field_of(key, config), text, ret_problem);
@@ -369,6 +415,8 @@ int config_key_set_field(const struct config_key *key, void *field, const char *
 		return set_group(key, field, text, ret_problem);
 	case CONFIG_KEY_ACCOUNT:
 		return set_group(key, field, value, ret_problem);
+	case CONFIG_KEY_URLS:
+		return set_urls(key, field, text, ret_problem);
 	case CONFIG_KEY_MACHINE:
 		return config_model_cpu(key, value, field, ret_problem);
 	case CONFIG_KEY_WORKLOADS:
@@ -412,6 +460,7 @@ bool config_key_equal(const struct config_key *key, const struct config *a, cons
 	case CONFIG_KEY_MACHINE:
 	case CONFIG_KEY_WORKLOADS:
 	case CONFIG_KEY_CPUS:
+	case CONFIG_KEY_URLS:
 	case CONFIG_KEY_RULE:
 		break;
 	}

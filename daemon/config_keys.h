@@ -18,6 +18,7 @@ enum config_key_type {
 	CONFIG_KEY_MACHINE,   /* const struct machine * */
 	CONFIG_KEY_WORKLOADS, /* unsigned int, bits */
 	CONFIG_KEY_CPUS,      /* struct cpu_list */
+	CONFIG_KEY_URLS,      /* char[CONFIG_URLS_MAX] */
 	CONFIG_KEY_RULE,      /* of a rule: config_rule_key_set() */
 };
 

@@ -12,6 +12,7 @@
 #include "options.h"
 #include "origin/perf/probe.h"
 #include "serve.h"
+#include "symbols/symbols_worker.h"
 #include "test_rules.h"
 
 #define CPUS_POSSIBLE "/sys/devices/system/cpu/possible"
@@ -144,6 +145,14 @@ static int run(const struct options *options, struct config *config)
 	return (int)failure.code;
 }
 
+/* pebsd runs it so, with the URLs where it is to ask them. */
+static int symbolizer(void)
+{
+	const char *debuginfod = getenv("DEBUGINFOD_URLS");
+
+	return symbols_worker(STDIN_FILENO, debuginfod && *debuginfod);
+}
+
 int main(int argc, char *argv[])
 {
 	_cleanup_(options_clear) struct options options = {0};
@@ -165,6 +174,8 @@ int main(int argc, char *argv[])
 		options_print_version(stdout);
 		return EXIT_DONE;
 	}
+	if (options.action == OPTIONS_SYMBOLIZER)
+		return symbolizer();
 	if (options.action == OPTIONS_CHECK_CONFIG)
 		return check_config(&options);
 	if (options.action == OPTIONS_PROBE)

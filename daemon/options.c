@@ -29,6 +29,7 @@ enum option_id {
 	OPTION_SYSFS_ROOT,
 	OPTION_CHECK_CONFIG,
 	OPTION_TEST_RULES,
+	OPTION_SYMBOLIZER,
 	OPTION_VERSION,
 	OPTION_HELP,
 	OPTIONS_COUNT,
@@ -44,7 +45,8 @@ static const struct {
 	const char *name;
 	const char *argument; /* NULL: takes none */
 	unsigned int goes_with;
-	const char *help; /* lines after the first are indented where they are printed */
+	const char *help; /* NULL: it is not for people; lines after the first are indented where they are
+			     printed */
 } table[OPTIONS_COUNT] = {
 	[OPTION_CONFIG] =
 		{"config", "FILE",
@@ -79,6 +81,7 @@ static const struct {
 			       "with --replay FILE or --origin model: print which\nof the configured rules "
 			       "would have fired, "
 			       "and when;\nneeds no privilege, and loads nothing"},
+	[OPTION_SYMBOLIZER] = {"symbolizer", NULL, BIT(OPTIONS_SYMBOLIZER), NULL},
 	[OPTION_VERSION] = {"version", NULL, BIT(OPTIONS_VERSION), "print the version"},
 	[OPTION_HELP] = {"help", NULL, BIT(OPTIONS_HELP), "print this"},
 };
@@ -100,6 +103,7 @@ static int refuse_unknown(const char *argument, char **ret_problem)
 	const char *names[OPTIONS_COUNT];
 	_cleanup_free_ char *name = NULL;
 	const char *near;
+	size_t n = 0;
 
 	if (strncmp(argument, "--", 2) != 0)
 		return refuse(ret_problem, "unknown option %s; see pebsd --help", argument);
@@ -107,8 +111,9 @@ static int refuse_unknown(const char *argument, char **ret_problem)
 	if (!name)
 		return -ENOMEM;
 	for (size_t i = 0; i < OPTIONS_COUNT; i++)
-		names[i] = table[i].name;
-	near = suggest_nearest(name, names, OPTIONS_COUNT);
+		if (table[i].help)
+			names[n++] = table[i].name;
+	near = suggest_nearest(name, names, n);
 	if (near)
 		return refuse(ret_problem, "unknown option --%s; did you mean --%s?", name, near);
 	return refuse(ret_problem, "unknown option --%s; see pebsd --help", name);
@@ -198,6 +203,9 @@ static int take_option(struct options *options, enum option_id id, const char *v
 	case OPTION_TEST_RULES:
 		options->action = OPTIONS_TEST_RULES;
 		return 0;
+	case OPTION_SYMBOLIZER:
+		options->action = OPTIONS_SYMBOLIZER;
+		return 0;
 	case OPTION_VERSION:
 		options->action = OPTIONS_VERSION;
 		return 0;
@@ -218,8 +226,10 @@ static int check_together(const struct options *options, unsigned int given, cha
 		[OPTIONS_PROBE] = "with --probe",
 		[OPTIONS_CHECK_CONFIG] = "with --check-config",
 		[OPTIONS_TEST_RULES] = "with --test-rules",
+		[OPTIONS_SYMBOLIZER] = "with --symbolizer",
 	};
-	static const enum option_id actions[] = {OPTION_PROBE, OPTION_CHECK_CONFIG, OPTION_TEST_RULES};
+	static const enum option_id actions[] = {OPTION_PROBE, OPTION_CHECK_CONFIG, OPTION_TEST_RULES,
+						 OPTION_SYMBOLIZER};
 
 	for (size_t i = 0; i < ARRAY_SIZE(actions); i++)
 		for (size_t j = i + 1; j < ARRAY_SIZE(actions); j++)
@@ -345,6 +355,8 @@ void options_print_help(FILE *out)
 		const char *line = table[i].help;
 		char head[48];
 
+		if (!line)
+			continue;
 		(void)snprintf(head, sizeof(head), "--%s%s%s", table[i].name, table[i].argument ? " " : "",
 			       table[i].argument ? table[i].argument : "");
 		if (strlen(head) > HELP_HEAD) {

@@ -21,15 +21,20 @@ struct resolver_settings {
 };
 
 /* What is held at most; what is the least recently used makes room. */
-#define RESOLVER_PROCESSES_MAX 1024
-#define RESOLVER_MAPPINGS_MAX  65536 /* of a process, and no more are read; 64 * 65536 of all */
-#define RESOLVER_MODULES_MAX   256
-#define RESOLVER_FILE_MAX      (1ULL << 30) /* bytes of an ELF file; larger ones have no names */
-#define RESOLVER_JIT_FILE_MAX  (64ULL << 20)
+#define RESOLVER_PROCESSES_MAX    1024
+#define RESOLVER_MAPPINGS_MAX     65536 /* of a process, and no more are read; 64 * 65536 of all */
+#define RESOLVER_MODULES_MAX      256
+#define RESOLVER_FILE_MAX         (1ULL << 30) /* bytes of an ELF file; larger ones have no names */
+#define RESOLVER_JIT_FILE_MAX     (64ULL << 20)
+#define RESOLVER_ALL_MAPPINGS_MAX (64ULL * RESOLVER_MAPPINGS_MAX)
+#define RESOLVER_JIT_BYTES_MAX    (256ULL << 20) /* of all JIT maps */
+#define RESOLVER_MODULE_BYTES_MAX (512ULL << 20) /* of all files' symbols and DWARF, about */
+#define RESOLVER_DESCRIPTORS_MAX  900            /* that it keeps open */
 
 struct resolver;
 
-/* 0 or -ENOMEM. */
+/* It opens kallsyms at once, and reads it from that descriptor whenever it has to: what CAP_SYSLOG is needed
+ * for is done when this returns. 0 or -ENOMEM. */
 int resolver_new(const struct resolver_settings *settings, struct resolver **ret);
 struct resolver *resolver_free(struct resolver *resolver);
 DEFINE_CLEANUP(struct resolver *, resolver_free)
@@ -67,6 +72,11 @@ int resolver_forked(struct resolver *resolver, u32 pid, u32 parent);
  * where nothing is known (SYMBOL_UNKNOWN), or -ENOMEM.
  */
 int resolver_find(struct resolver *resolver, const struct symbol_query *query, struct symbol *ret);
+
+/* Reads kallsyms, unless that is done. *ret_hidden: the kernel shows no addresses to this process
+ * (kernel.kptr_restrict, or no CAP_SYSLOG when the resolver was made), so none of its names are known. 0 or
+ * -ENOMEM. */
+int resolver_kernel(struct resolver *resolver, bool *ret_hidden);
 
 /* Bytes that it holds, about. */
 u64 resolver_bytes(const struct resolver *resolver);

@@ -13,9 +13,11 @@
 const char *symbol_region_name(enum symbol_region region)
 {
 	static const char *const names[SYMBOL_REGIONS] = {
-		[SYMBOL_UNKNOWN] = "unknown", [SYMBOL_FILE] = "file",           [SYMBOL_HEAP] = "heap",
-		[SYMBOL_STACK] = "stack",     [SYMBOL_ANONYMOUS] = "anonymous", [SYMBOL_SHARED] = "shared",
-		[SYMBOL_VDSO] = "vdso",       [SYMBOL_JIT] = "jit",             [SYMBOL_KERNEL] = "kernel",
+		[SYMBOL_UNKNOWN] = "unknown",     [SYMBOL_FILE] = "file",
+		[SYMBOL_HEAP] = "heap",           [SYMBOL_STACK] = "stack",
+		[SYMBOL_ANONYMOUS] = "anonymous", [SYMBOL_SHARED] = "shared",
+		[SYMBOL_VDSO] = "vdso",           [SYMBOL_JIT] = "jit",
+		[SYMBOL_KERNEL] = "kernel",
 	};
 
 	return (unsigned int)region < SYMBOL_REGIONS ? names[region] : "unknown";

@@ -16,13 +16,19 @@
 
 #define SYMBOLS_IDLE_S 60
 
+/* A question that takes longer is given up, and the symboliser ended that it was asked of. */
+#define SYMBOLS_QUESTION_S 10
+
 /* Answers that are kept; the least recently asked for go first. */
-#define SYMBOLS_KEPT_MAX 131072
+#define SYMBOLS_KEPT_MAX       131072
+#define SYMBOLS_KEPT_BYTES_MAX (64ULL << 20)
 
 struct symbols_settings {
 	sd_event *event;        /* not owned */
 	const char *debuginfod; /* URLs, separated by spaces; NULL or "": none is asked */
 	const char *program;    /* that is run with --symbolizer; NULL: /proc/self/exe */
+	u64 question_ns;        /* that it may take for one; 0: SYMBOLS_QUESTION_S */
+	u64 idle_ns;            /* 0: SYMBOLS_IDLE_S */
 };
 
 struct symbols;
@@ -33,7 +39,9 @@ struct symbols *symbols_free(struct symbols *symbols);
 DEFINE_CLEANUP(struct symbols *, symbols_free)
 
 /* As resolver_process(), resolver_mapped(), resolver_executed(), resolver_forked(): passed on in order with
- * the questions. Cached answers of a process that executes or maps over them are forgotten. 0 or -errno. */
+ * the questions. Cached answers of a process that executes, that begins, or maps over them are forgotten. A
+ * symboliser that does not run is started by symbols_process() alone: it looks for itself. 0; -ENOBUFS where
+ * too much is under way, -ENOMEM. */
 int symbols_process(struct symbols *symbols, u32 pid);
 int symbols_mapped(struct symbols *symbols, const struct resolver_mapping *mapping);
 int symbols_executed(struct symbols *symbols, u32 pid);
@@ -41,7 +49,9 @@ int symbols_forked(struct symbols *symbols, u32 pid, u32 parent);
 
 /*
  * What is known. NULL: not yet; the question is on its way then, once however often it is asked. The
- * symbols' own, valid until control returns to the event loop.
+ * symbols' own, valid until control returns to the event loop. An answer that is SYMBOL_UNKNOWN is asked for
+ * again, when somebody wants it, after a second, then after twice the time before; where the symboliser
+ * fails of a process again and again, or can't be started, SYMBOL_UNKNOWN is said at once.
  */
 const struct symbol *symbols_find(struct symbols *symbols, const struct symbol_query *query);
 

@@ -12,8 +12,8 @@ release=$1
 archive=$guest/root-$release.cpio.zst
 packages=attr,curl,dbus,jq,kmod,polkitd,procps,systemd,systemd-sysv
 case $release in
-bookworm) packages+=,libmicrohttpd12 ;;
-*) packages+=,libmicrohttpd12t64 ;;
+bookworm) packages+=,libdw1,libelf1,libmicrohttpd12 ;;
+*) packages+=,libdw1t64,libelf1t64,libmicrohttpd12t64 ;;
 esac
 packages+=,libbpf1,libinih1,libjson-c5,libsystemd0,libzstd1,r-mathlib,zlib1g
 

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "symbols/symbols_queue.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define RING_MIN   256
+#define UNSENT_MIN 16384
+
+/* Every question that is under way can be sent anew. */
+_Static_assert(SYMBOLS_QUEUE_MAX * 32 <= SYMBOLS_QUEUE_BYTES_MAX, "all questions fit");
+
+void symbols_queue_clear(struct symbols_queue *queue)
+{
+	free(queue->ring);
+	free(queue->unsent);
+	*queue = (struct symbols_queue){0};
+}
+
+static int grow_ring(struct symbols_queue *queue)
+{
+	size_t size = queue->size ? queue->size * 2 : RING_MIN;
+	struct symbols_asked *ring;
+
+	if (size > SYMBOLS_QUEUE_MAX)
+		return -ENOBUFS;
+	ring = calloc(size, sizeof(*ring));
+	if (!ring)
+		return -ENOMEM;
+	for (size_t i = 0; i < queue->n; i++)
+		ring[i] = queue->ring[(queue->first + i) & (queue->size - 1)];
+	free(queue->ring);
+	queue->ring = ring;
+	queue->size = size;
+	queue->first = 0;
+	return 0;
+}
+
+static int grow_unsent(struct symbols_queue *queue, size_t room)
+{
+	size_t waiting = queue->unsent_end - queue->unsent_begin;
+	size_t size = queue->unsent_size ? queue->unsent_size : UNSENT_MIN;
+	u8 *unsent;
+
+	if (queue->unsent_end + room <= queue->unsent_size)
+		return 0;
+	if (waiting + room > SYMBOLS_QUEUE_BYTES_MAX)
+		return -ENOBUFS;
+	/* What was sent gives its place where that is half of it at least, so that bytes are not moved for
+	 * ever. */
+	if (queue->unsent_begin >= waiting + room) {
+		memmove(queue->unsent, queue->unsent + queue->unsent_begin, waiting);
+		queue->unsent_begin = 0;
+		queue->unsent_end = waiting;
+		return 0;
+	}
+	while (size < queue->unsent_end + room)
+		size *= 2;
+	unsent = realloc(queue->unsent, size);
+	if (!unsent)
+		return -ENOMEM;
+	queue->unsent = unsent;
+	queue->unsent_size = size;
+	return 0;
+}
+
+static int write_request(struct symbols_queue *queue, struct symbols_wire_request *request)
+{
+	size_t room = 512 + (request->type == SYMBOLS_WIRE_MAPPED ? SYMBOLS_WIRE_PATH_MAX : 0);
+	int r = grow_unsent(queue, room);
+
+	if (r < 0)
+		return r;
+	request->number = queue->numbers + 1;
+	queue->unsent_end += symbols_wire_write_request(request, queue->unsent + queue->unsent_end, room);
+	queue->numbers++;
+	return 0;
+}
+
+int symbols_queue_add(struct symbols_queue *queue, struct symbols_wire_request *request, u32 pid,
+		      struct symbols_entry *entry)
+{
+	int r = queue->n == queue->size ? grow_ring(queue) : 0;
+
+	if (r >= 0)
+		r = write_request(queue, request);
+	if (r < 0)
+		return r;
+	queue->ring[(queue->first + queue->n) & (queue->size - 1)] =
+		(struct symbols_asked){request->number, pid, entry};
+	queue->n++;
+	queue->questions += entry != NULL;
+	return 0;
+}
+
+const struct symbols_asked *symbols_queue_first(const struct symbols_queue *queue)
+{
+	return queue->n ? &queue->ring[queue->first] : NULL;
+}
+
+void symbols_queue_remove_first(struct symbols_queue *queue)
+{
+	queue->questions -= queue->ring[queue->first].entry != NULL;
+	queue->first = (queue->first + 1) & (queue->size - 1);
+	queue->n--;
+}
+
+size_t symbols_queue_packet(const struct symbols_queue *queue, const u8 **ret)
+{
+	const u8 *begin = queue->unsent + queue->unsent_begin;
+	size_t waiting = queue->unsent_end - queue->unsent_begin;
+	struct symbols_wire_request request;
+	size_t size = 0;
+
+	while (size < waiting) {
+		ssize_t n = symbols_wire_read_request(begin + size, waiting - size, &request);
+
+		if (n <= 0 || size + (size_t)n > SYMBOLS_QUEUE_PACKET)
+			break;
+		size += (size_t)n;
+	}
+	*ret = begin;
+	return size;
+}
+
+void symbols_queue_sent(struct symbols_queue *queue, size_t bytes)
+{
+	queue->unsent_begin += bytes;
+	if (queue->unsent_begin == queue->unsent_end)
+		queue->unsent_begin = queue->unsent_end = 0;
+}
+
+void symbols_queue_begin_anew(struct symbols_queue *queue)
+{
+	size_t n = queue->n;
+
+	queue->unsent_begin = queue->unsent_end = 0;
+	queue->n = queue->questions = 0;
+	/* None is overtaken by those that are appended: the ring never holds more than it did. */
+	for (size_t i = 0; i < n; i++) {
+		struct symbols_asked asked = queue->ring[(queue->first + i) & (queue->size - 1)];
+		struct symbols_wire_request request = {.type = SYMBOLS_WIRE_FIND};
+
+		if (!asked.entry)
+			continue;
+		request.query = asked.entry->query;
+		if (symbols_queue_add(queue, &request, asked.pid, asked.entry) < 0) {
+			/* Memory is short: it stays under way, unsent, and is given up with its time. */
+			queue->ring[(queue->first + queue->n++) & (queue->size - 1)] = asked;
+			queue->questions++;
+		}
+	}
+}
+
+u64 symbols_queue_bytes(const struct symbols_queue *queue)
+{
+	return queue->size * sizeof(*queue->ring) + queue->unsent_size;
+}

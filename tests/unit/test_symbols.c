@@ -1,0 +1,527 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Asking the symboliser: what comes of a good one, and of one that dies, hangs, answers wrongly or does not
+ * start. The symboliser is this program itself, which then does what the addresses it is asked for say.
+ */
+#include <criterion/criterion.h>
+#include <dirent.h>
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+
+#include "base/log.h"
+#include "symbols/symbols.h"
+#include "symbols/symbols_blame.h"
+#include "symbols/symbols_queue.h"
+
+#define PID 4711U
+
+/* The last bits of an address. Others are answered with a name. */
+enum {
+	DIES = 0xfff,
+	HANGS = 0xffe,
+	LIES = 0xffd,    /* answers another question */
+	BABBLES = 0xffc, /* answers what is no answer */
+	LEAVES = 0xffb,  /* closes its socket and goes on */
+	UNKNOWN = 0xffa,
+	LARGEST = 0xff9,
+	TELLS = 0xff8,    /* of its environment and descriptors */
+	CHATTERS = 0xff7, /* answers twice */
+	HUGE = 0xff6,     /* answers more than a packet may hold */
+};
+
+static u64 address(u64 n, u64 what)
+{
+	return (n << 12) | what;
+}
+
+static void answer_with(u64 number, const struct symbol *symbol)
+{
+	static u8 buffer[SYMBOLS_WIRE_MAX];
+	size_t size = symbols_wire_write_answer(number, 1000, symbol, buffer);
+
+	if (send(STDIN_FILENO, buffer, size, MSG_NOSIGNAL) < 0)
+		_exit(7);
+}
+
+static size_t open_descriptors(void)
+{
+	DIR *directory = opendir("/proc/self/fd");
+	size_t n = 0;
+
+	while (directory && readdir(directory))
+		n++;
+	if (directory)
+		(void)closedir(directory);
+	/* Without . and .. and the directory's own. */
+	return n - 3;
+}
+
+static void answer_name(u64 number, const char *name, const char *module)
+{
+	struct symbol_frame frame = {.name = (char *)name};
+
+	answer_with(number, &(struct symbol){.region = SYMBOL_FILE,
+					     .module = (char *)module,
+					     .n_frames = 1,
+					     .frames = &frame});
+}
+
+static void answer_largest(u64 number)
+{
+	static char path[SYMBOLS_WIRE_PATH_MAX];
+	struct symbol_frame frames[SYMBOL_FRAMES_MAX];
+
+	memset(path, 'p', sizeof(path) - 1);
+	for (size_t i = 0; i < SYMBOL_FRAMES_MAX; i++)
+		frames[i] = (struct symbol_frame){.name = path, .file = path};
+	answer_with(number, &(struct symbol){.region = SYMBOL_FILE,
+					     .module = path,
+					     .n_frames = SYMBOL_FRAMES_MAX,
+					     .frames = frames});
+}
+
+static void fake_find(const struct symbols_wire_request *request)
+{
+	static char much[2 * SYMBOLS_WIRE_MAX];
+	char name[256];
+
+	switch (request->query.address & 0xfff) {
+	case DIES:
+		(void)raise(SIGKILL);
+		break;
+	case HANGS:
+		for (;;)
+			(void)pause();
+	case LIES:
+		answer_with(request->number + 1, &(struct symbol){0});
+		break;
+	case BABBLES:
+		(void)send(STDIN_FILENO, "babble", 6, MSG_NOSIGNAL);
+		break;
+	case HUGE:
+		(void)send(STDIN_FILENO, much, sizeof(much), MSG_NOSIGNAL);
+		break;
+	case LEAVES:
+		(void)close(STDIN_FILENO);
+		for (;;)
+			(void)pause();
+	case UNKNOWN:
+		answer_with(request->number, &(struct symbol){0});
+		break;
+	case LARGEST:
+		answer_largest(request->number);
+		break;
+	case CHATTERS:
+		answer_with(request->number, &(struct symbol){0});
+		answer_with(request->number, &(struct symbol){0});
+		break;
+	case TELLS:
+		(void)snprintf(name, sizeof(name), "%zu descriptors, %s, %s, %s", open_descriptors(),
+			       getenv("PEBSD_SECRET") ? "secret" : "no secret", getenv("DEBUGINFOD_URLS"),
+			       getenv("DEBUGINFOD_CACHE_PATH"));
+		answer_name(request->number, name, "/x");
+		break;
+	default:
+		(void)snprintf(name, sizeof(name), "f%llx", (unsigned long long)request->query.address >> 12);
+		answer_name(request->number, name, "/x");
+	}
+}
+
+static void fake_packet(const u8 *packet, size_t size)
+{
+	struct symbols_wire_request request;
+
+	while (size > 0) {
+		ssize_t n = symbols_wire_read_request(packet, size, &request);
+
+		if (n < 0)
+			_exit(9);
+		packet += n;
+		size -= (size_t)n;
+		if (request.type == SYMBOLS_WIRE_FIND)
+			fake_find(&request);
+		else if (request.type == SYMBOLS_WIRE_PROCESS && (request.pid & 0xfff) == DIES)
+			(void)raise(SIGKILL);
+		else
+			answer_with(request.number, NULL);
+	}
+}
+
+__attribute__((constructor)) static void fake(int argc, char *argv[])
+{
+	static u8 packet[SYMBOLS_QUEUE_PACKET];
+	ssize_t n;
+
+	if (argc != 2 || strcmp(argv[1], "--symbolizer") != 0)
+		return;
+	answer_with(SYMBOLS_WIRE_READY, NULL);
+	while ((n = recv(STDIN_FILENO, packet, sizeof(packet), 0)) > 0)
+		fake_packet(packet, (size_t)n);
+	_exit(0);
+}
+
+static sd_event *event;
+static struct symbols *symbols;
+
+static void open_with(struct symbols_settings settings)
+{
+	cr_assert_geq(sd_event_new(&event), 0);
+	settings.event = event;
+	if (!settings.program)
+		settings.program = "/proc/self/exe";
+	cr_assert_eq(symbols_new(&settings, &symbols), 0);
+}
+
+static void begin(void)
+{
+	log_set_level(LOG_EMERG);
+	open_with((struct symbols_settings){0});
+}
+
+static void end(void)
+{
+	symbols = symbols_free(symbols);
+	event = sd_event_unref(event);
+	/* Whatever became of it, nothing of it is left. */
+	cr_expect_eq(waitpid(-1, NULL, WNOHANG), -1, "a symboliser is left");
+	cr_expect_eq(errno, ECHILD);
+}
+
+TestSuite(symbols, .init = begin, .fini = end, .timeout = 60);
+
+static const struct symbol *find_of(u32 pid, u64 where)
+{
+	return symbols_find(symbols,
+			    &(struct symbol_query){.address = where, .pid = pid, .kind = SYMBOL_CODE});
+}
+
+static void settle(void)
+{
+	while (symbols_pending(symbols))
+		cr_assert_geq(sd_event_run(event, 20 * 1000000ULL), 1, "nothing comes");
+}
+
+/* Asked, and what came. */
+static const struct symbol *answer_of(u32 pid, u64 where)
+{
+	const struct symbol *symbol = find_of(pid, where);
+
+	if (!symbol) {
+		settle();
+		symbol = find_of(pid, where);
+	}
+	cr_assert(symbol, "%llx of %u", (unsigned long long)where, pid);
+	return symbol;
+}
+
+static const char *name_of(u32 pid, u64 where)
+{
+	const struct symbol *symbol = answer_of(pid, where);
+
+	return symbol->n_frames ? symbol->frames[0].name : "?";
+}
+
+Test(symbols, a_name_is_asked_for_once_however_often)
+{
+	struct symbols_figures figures = symbols_figures(symbols);
+
+	cr_expect_eq(figures.starts, 0);
+	cr_expect_not(figures.running);
+	cr_expect_null(find_of(PID, address(1, 0)));
+	cr_expect_null(find_of(PID, address(1, 0)));
+	cr_expect_null(find_of(PID, address(2, 0)));
+	cr_expect_eq(symbols_pending(symbols), 2);
+	settle();
+	cr_expect_str_eq(name_of(PID, address(1, 0)), "f1");
+	cr_expect_str_eq(name_of(PID, address(2, 0)), "f2");
+	figures = symbols_figures(symbols);
+	cr_expect_eq(figures.asked, 2);
+	cr_expect_eq(figures.answered, 2);
+	cr_expect_eq(figures.unknown, 0);
+	cr_expect_eq(figures.lost, 0);
+	cr_expect_eq(figures.starts, 1);
+	cr_expect(figures.running);
+	cr_expect_gt(figures.bytes, 1000);
+}
+
+Test(symbols, an_address_of_the_kernel_is_asked_for_once_for_all)
+{
+	cr_expect_null(find_of(PID, 0xffffffff81000000));
+	settle();
+	cr_expect(find_of(PID + 1, 0xffffffff81000000));
+	cr_expect_eq(symbols_figures(symbols).asked, 1);
+}
+
+Test(symbols, the_largest_answer_arrives)
+{
+	const struct symbol *symbol = answer_of(PID, address(1, LARGEST));
+
+	cr_expect_eq(symbol->n_frames, SYMBOL_FRAMES_MAX);
+	cr_expect_eq(strlen(symbol->frames[SYMBOL_FRAMES_MAX - 1].file), SYMBOLS_WIRE_PATH_MAX - 1);
+}
+
+Test(symbols, it_has_no_descriptor_and_no_environment_but_its_own)
+{
+	end();
+	cr_assert_eq(setenv("PEBSD_SECRET", "x", 1), 0);
+	cr_assert_eq(setenv("CACHE_DIRECTORY", "/cache", 1), 0);
+	cr_assert_geq(dup(STDERR_FILENO), 0); /* not close-on-exec */
+	open_with((struct symbols_settings){.debuginfod = "https://a https://b"});
+	cr_expect_str_eq(name_of(PID, address(1, TELLS)),
+			 "3 descriptors, no secret, https://a https://b, /cache/debuginfod");
+	end();
+	open_with((struct symbols_settings){0});
+	cr_expect_str_eq(name_of(PID, address(1, TELLS)), "3 descriptors, no secret, (null), (null)");
+}
+
+static void expect_survives(u64 what)
+{
+	struct symbols_figures figures;
+
+	for (u64 i = 0; i < 100; i++)
+		(void)find_of(PID, address(i, i == 50 ? what : 0));
+	settle();
+	for (u64 i = 0; i < 100; i++)
+		cr_expect_eq(answer_of(PID, address(i, i == 50 ? what : 0))->region,
+			     i == 50 ? SYMBOL_UNKNOWN : SYMBOL_FILE, "%llu", (unsigned long long)i);
+	figures = symbols_figures(symbols);
+	cr_expect_eq(figures.starts, 2);
+	cr_expect_eq(figures.lost, 1);
+	cr_expect_eq(figures.answered, 99);
+	cr_expect_eq(figures.asked, 100);
+}
+
+Test(symbols, what_it_dies_of_is_unknown_and_the_rest_is_asked_of_the_next)
+{
+	expect_survives(DIES);
+}
+
+Test(symbols, one_that_hangs_is_killed)
+{
+	end();
+	open_with((struct symbols_settings){.question_ns = NSEC_PER_SEC});
+	expect_survives(HANGS);
+}
+
+Test(symbols, one_that_answers_another_question_is_killed)
+{
+	expect_survives(LIES);
+}
+
+Test(symbols, one_that_babbles_is_killed)
+{
+	expect_survives(BABBLES);
+}
+
+Test(symbols, one_that_answers_more_than_a_packet_is_killed)
+{
+	expect_survives(HUGE);
+}
+
+Test(symbols, one_that_closes_its_socket_is_killed)
+{
+	end();
+	open_with((struct symbols_settings){.question_ns = NSEC_PER_SEC});
+	expect_survives(LEAVES);
+}
+
+Test(symbols, one_that_answers_unasked_is_killed)
+{
+	cr_expect_eq(answer_of(PID, address(1, CHATTERS))->region, SYMBOL_UNKNOWN);
+	/* Whatever was asked next may have been taken for the cause. */
+	(void)answer_of(PID, address(2, 0));
+	cr_expect_str_eq(name_of(PID + 1, address(3, 0)), "f3");
+}
+
+Test(symbols, what_it_died_of_is_not_asked_again)
+{
+	cr_expect_eq(answer_of(PID, address(1, DIES))->region, SYMBOL_UNKNOWN);
+	/* Time does not help it, as it does others; see the next. */
+	(void)usleep(1100000);
+	cr_assert_geq(sd_event_run(event, 0), 0);
+	cr_expect(find_of(PID, address(1, DIES)));
+	cr_expect_eq(symbols_figures(symbols).asked, 1);
+}
+
+Test(symbols, the_unknown_is_asked_for_again_after_a_second)
+{
+	cr_expect_eq(answer_of(PID, address(1, UNKNOWN))->region, SYMBOL_UNKNOWN);
+	cr_expect_eq(answer_of(PID, address(1, UNKNOWN))->region, SYMBOL_UNKNOWN);
+	cr_expect_eq(symbols_figures(symbols).asked, 1);
+	cr_expect_eq(symbols_figures(symbols).unknown, 1);
+	(void)usleep(1100000);
+	cr_assert_geq(sd_event_run(event, 0), 0);
+	cr_expect_null(find_of(PID, address(1, UNKNOWN)));
+	settle();
+	cr_expect(find_of(PID, address(1, UNKNOWN)));
+	cr_expect_eq(symbols_figures(symbols).asked, 2);
+}
+
+Test(symbols, a_process_that_kills_it_again_and_again_costs_its_own_names_alone)
+{
+	for (u64 i = 0; i < 20; i++)
+		cr_expect_eq(answer_of(PID, address(i, DIES))->region, SYMBOL_UNKNOWN);
+	cr_expect_eq(symbols_figures(symbols).starts, SYMBOLS_BLAME_FAILURES);
+	cr_expect_eq(answer_of(PID, address(1, 0))->region, SYMBOL_UNKNOWN, "not asked any more");
+	cr_expect_str_eq(name_of(PID + 1, address(1, 0)), "f1");
+}
+
+Test(symbols, it_is_not_started_for_ever)
+{
+	u64 lost;
+
+	for (u32 i = 0; i < 100; i++)
+		cr_expect_eq(answer_of(PID + i, address(1, DIES))->region, SYMBOL_UNKNOWN);
+	cr_expect_eq(symbols_figures(symbols).starts, SYMBOLS_BLAME_STARTS);
+	lost = symbols_figures(symbols).lost;
+	cr_expect_eq(lost, 100);
+	cr_expect(find_of(1, address(2, 0)), "said at once, not some time");
+	cr_expect_eq(symbols_pending(symbols), 0);
+	cr_expect_eq(symbols_process(symbols, 1), 0);
+	cr_expect_not(symbols_figures(symbols).running);
+}
+
+Test(symbols, what_it_is_told_counts_as_what_it_died_of)
+{
+	const u32 pid = 0x1000 | DIES;
+
+	cr_assert_eq(symbols_process(symbols, pid), 0);
+	cr_expect_str_eq(name_of(PID, address(1, 0)), "f1");
+	cr_expect_eq(symbols_figures(symbols).lost, 0, "no question was the cause");
+	cr_expect_eq(symbols_figures(symbols).starts, 2);
+	cr_assert_eq(symbols_process(symbols, pid), 0);
+	cr_expect_str_eq(name_of(PID, address(2, 0)), "f2");
+	cr_expect_eq(answer_of(pid, address(1, 0))->region, SYMBOL_UNKNOWN);
+}
+
+Test(symbols, one_that_does_not_start_costs_names)
+{
+	static const char *const programs[] = {"/nonexistent", "/bin/false", "/bin/true"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(programs); i++) {
+		end();
+		open_with((struct symbols_settings){.program = programs[i]});
+		cr_expect_eq(answer_of(PID, address(1, 0))->region, SYMBOL_UNKNOWN, "%s", programs[i]);
+		cr_expect_eq(symbols_figures(symbols).lost, 1);
+		for (u64 n = 2; n < 100; n++)
+			cr_expect_eq(answer_of(PID, address(n, 0))->region, SYMBOL_UNKNOWN);
+		cr_expect_leq(symbols_figures(symbols).starts, SYMBOLS_BLAME_STARTS);
+	}
+}
+
+Test(symbols, it_ends_when_it_has_nothing_to_do_and_starts_again)
+{
+	end();
+	open_with((struct symbols_settings){.idle_ns = 100 * NSEC_PER_MSEC});
+	cr_expect_str_eq(name_of(PID, address(1, 0)), "f1");
+	while (symbols_figures(symbols).running)
+		cr_assert_geq(sd_event_run(event, 20 * 1000000ULL), 1);
+	cr_expect_str_eq(name_of(PID, address(1, 0)), "f1");
+	cr_expect_eq(symbols_figures(symbols).starts, 1, "what is known is known");
+	cr_expect_str_eq(name_of(PID, address(2, 0)), "f2");
+	cr_expect_eq(symbols_figures(symbols).starts, 2);
+	cr_expect_eq(symbols_figures(symbols).lost, 0);
+}
+
+Test(symbols, a_process_that_becomes_another_is_asked_about_anew)
+{
+	const struct resolver_mapping mapping = {
+		.pid = PID, .start = address(1, 0), .size = 0x1000, .path = "/y"};
+
+	(void)answer_of(PID, address(1, 0));
+	(void)answer_of(PID, address(2, 0));
+	cr_expect_eq(symbols_mapped(symbols, &mapping), 0);
+	cr_expect_null(find_of(PID, address(1, 0)));
+	cr_expect(find_of(PID, address(2, 0)));
+	cr_expect_eq(symbols_executed(symbols, PID), 0);
+	cr_expect_null(find_of(PID, address(2, 0)));
+	/* The answer to the former program's question is not the new one's. */
+	cr_expect_eq(symbols_executed(symbols, PID), 0);
+	settle();
+	cr_expect_null(find_of(PID, address(2, 0)));
+	settle();
+	cr_expect(find_of(PID, address(2, 0)));
+	cr_expect_eq(symbols_forked(symbols, PID, 1), 0);
+	cr_expect_null(find_of(PID, address(2, 0)));
+	settle();
+}
+
+Test(symbols, it_is_told_nothing_where_it_does_not_run)
+{
+	cr_expect_eq(symbols_executed(symbols, PID), 0);
+	cr_expect_eq(symbols_forked(symbols, PID, 1), 0);
+	cr_assert_geq(sd_event_run(event, 0), 0);
+	cr_expect_eq(symbols_figures(symbols).starts, 0);
+	cr_expect_eq(symbols_process(symbols, PID), 0);
+	cr_assert_geq(sd_event_run(event, 0), 0);
+	cr_expect_eq(symbols_figures(symbols).starts, 1);
+}
+
+Test(symbols, what_was_handed_out_lives_till_the_event_loop)
+{
+	const struct symbol *symbol = answer_of(PID, address(1, 0));
+
+	cr_expect_eq(symbols_executed(symbols, PID), 0);
+	for (u64 i = 10; i < 1000; i++)
+		(void)find_of(PID, address(i, 0));
+	cr_expect_str_eq(symbol->frames[0].name, "f1");
+	settle();
+}
+
+/* More at once than may be under way. */
+Test(symbols, a_flood_is_bounded_and_comes_to_its_end)
+{
+	const u64 n = SYMBOLS_QUEUE_MAX + 5000;
+	struct symbols_figures figures;
+
+	for (u64 i = 0; i < n; i++)
+		cr_assert_null(find_of(PID, address(i, 0)));
+	cr_expect_eq(symbols_pending(symbols), SYMBOLS_QUEUE_MAX);
+	cr_expect_eq(symbols_figures(symbols).lost, 5000);
+	cr_expect_eq(symbols_process(symbols, PID), -ENOBUFS);
+	settle();
+	for (u64 i = 0; i < n; i++)
+		(void)find_of(PID, address(i, 0));
+	settle();
+	for (u64 i = 0; i < n; i++)
+		cr_assert(find_of(PID, address(i, 0)));
+	figures = symbols_figures(symbols);
+	cr_expect_eq(figures.answered, n);
+	cr_expect_eq(figures.starts, 1);
+	cr_expect_leq(figures.bytes, 2 * SYMBOLS_KEPT_BYTES_MAX);
+}
+
+/* Names as large as can be: what is kept is bounded by bytes. */
+Test(symbols, large_names_are_bounded_too)
+{
+	for (u64 i = 0; i < 2000; i++)
+		(void)find_of(PID, address(i, LARGEST));
+	settle();
+	cr_expect_eq(symbols_figures(symbols).answered, 2000);
+	cr_expect_leq(symbols_figures(symbols).bytes, SYMBOLS_KEPT_BYTES_MAX + (8U << 20));
+	cr_expect_geq(symbols_figures(symbols).bytes, SYMBOLS_KEPT_BYTES_MAX / 2);
+	cr_expect_null(find_of(PID, address(0, LARGEST)), "the first had to go");
+	settle();
+}
+
+Test(symbols, descriptors_are_closed_whatever_became_of_it)
+{
+	size_t before;
+
+	(void)answer_of(PID, address(1, 0));
+	end();
+	before = open_descriptors();
+	for (u32 i = 0; i < 5; i++) {
+		open_with((struct symbols_settings){0});
+		(void)answer_of(PID, address(1, DIES));
+		(void)answer_of(PID, address(2, LIES));
+		(void)answer_of(PID + 1, address(3, 0));
+		(void)find_of(PID + 1, address(4, HANGS));
+		cr_assert_geq(sd_event_run(event, 0), 0);
+		end();
+	}
+	cr_expect_eq(open_descriptors(), before);
+}

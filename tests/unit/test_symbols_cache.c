@@ -1,0 +1,352 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Answers that are kept, what waits for them, what was asked in which order, and whom a failure is put down
+ * to. */
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "symbols/symbols_blame.h"
+#include "symbols/symbols_cache.h"
+#include "symbols/symbols_queue.h"
+
+static struct symbols_cache *cache;
+static struct symbols_queue queue;
+
+static void open_cache(size_t entries, u64 bytes)
+{
+	const struct symbols_cache_limits limits = {entries, bytes};
+
+	cr_assert_eq(symbols_cache_new(&limits, &cache), 0);
+}
+
+static void end(void)
+{
+	cache = symbols_cache_free(cache);
+	symbols_queue_clear(&queue);
+}
+
+TestSuite(symbols_cache, .fini = end);
+TestSuite(symbols_queue, .fini = end);
+
+static struct symbol_query at(u32 pid, u64 address)
+{
+	return symbols_cache_key(&(struct symbol_query){.address = address, .pid = pid, .kind = SYMBOL_CODE});
+}
+
+static struct symbols_entry *get(u32 pid, u64 address)
+{
+	struct symbol_query key = at(pid, address);
+
+	return symbols_cache_get(cache, &key);
+}
+
+static struct symbols_entry *ask(u32 pid, u64 address)
+{
+	struct symbol_query key = at(pid, address);
+	struct symbols_entry *entry;
+
+	cr_assert_eq(symbols_cache_add(cache, &key, &entry), 0);
+	return entry;
+}
+
+/* With an answer of `bytes`, a module's name. */
+static void give(struct symbols_entry *entry, size_t bytes)
+{
+	char *block = malloc(bytes);
+
+	cr_assert(block);
+	memset(block, 'm', bytes - 1);
+	block[bytes - 1] = '\0';
+	symbols_cache_answer(cache, entry,
+			     &(struct symbols_wire_answer){.has_symbol = true,
+							   .symbol = {.region = SYMBOL_FILE, .module = block},
+							   .block = block,
+							   .bytes = bytes},
+			     1);
+}
+
+Test(symbols_cache, an_answer_is_found_again_for_its_process)
+{
+	open_cache(10, 1 << 20);
+	cr_expect_null(get(1, 0x1000));
+	give(ask(1, 0x1000), 8);
+	cr_expect_str_eq(get(1, 0x1000)->symbol.module, "mmmmmmm");
+	cr_expect_not(get(1, 0x1000)->pending);
+	cr_expect_null(get(2, 0x1000));
+	cr_expect_null(get(1, 0x1001));
+}
+
+Test(symbols_cache, an_address_of_the_kernel_is_the_same_for_all)
+{
+	open_cache(10, 1 << 20);
+	give(ask(1, 0xffffffff81000000), 8);
+	cr_expect(get(2, 0xffffffff81000000));
+	symbols_cache_drop(cache, 1);
+	cr_expect(get(2, 0xffffffff81000000));
+}
+
+Test(symbols_cache, what_was_asked_for_least_recently_makes_room)
+{
+	open_cache(3, 1 << 20);
+	for (u64 i = 0; i < 3; i++)
+		give(ask(1, i), 8);
+	cr_expect(get(1, 0));
+	give(ask(1, 3), 8);
+	cr_expect_null(get(1, 1));
+	cr_expect(get(1, 0));
+	cr_expect(get(1, 2));
+	cr_expect(get(1, 3));
+	cr_expect_eq(symbols_cache_count(cache), 3);
+}
+
+Test(symbols_cache, bytes_are_bounded_too)
+{
+	open_cache(100000, 100000);
+	for (u64 i = 0; i < 1000; i++)
+		give(ask((u32)(i % 7), i), 1000);
+	cr_expect_leq(symbols_cache_bytes(cache), 100000);
+	cr_expect_geq(symbols_cache_bytes(cache), 90000);
+	cr_expect(get((u32)(999 % 7), 999));
+	for (u32 pid = 0; pid < 7; pid++)
+		symbols_cache_drop(cache, pid);
+	cr_expect_eq(symbols_cache_count(cache), 0);
+	cr_expect_eq(symbols_cache_bytes(cache), 0);
+}
+
+Test(symbols_cache, what_was_handed_out_stays_till_the_sweep)
+{
+	struct symbols_entry *first;
+
+	open_cache(1, 1 << 20);
+	first = ask(1, 1);
+	give(first, 8);
+	give(ask(1, 2), 8);
+	cr_expect_null(get(1, 1));
+	cr_expect_str_eq(first->symbol.module, "mmmmmmm");
+	cr_expect(symbols_cache_sweep(cache));
+	cr_expect_not(symbols_cache_sweep(cache));
+}
+
+Test(symbols_cache, what_waits_is_not_what_goes)
+{
+	struct symbols_entry *entry;
+
+	open_cache(1, 1 << 20);
+	entry = ask(1, 1);
+	(void)ask(1, 2);
+	(void)ask(1, 3);
+	cr_expect_eq(get(1, 1), entry);
+	cr_expect_eq(symbols_cache_count(cache), 3);
+	give(entry, 8);
+	cr_expect(get(1, 1));
+}
+
+Test(symbols_cache, a_process_that_executes_is_another)
+{
+	struct symbols_entry *waits;
+
+	open_cache(10, 1 << 20);
+	give(ask(1, 1), 8);
+	give(ask(2, 1), 8);
+	waits = ask(1, 2);
+	symbols_cache_drop(cache, 1);
+	cr_expect_null(get(1, 1));
+	cr_expect_null(get(1, 2), "its answer would be the former program's");
+	cr_expect(waits->dropped);
+	cr_expect(get(2, 1));
+	give(waits, 8);
+	cr_expect_null(get(1, 2));
+	cr_expect_eq(symbols_cache_count(cache), 1);
+}
+
+Test(symbols_cache, a_mapping_goes_over_what_was_there)
+{
+	static const u64 kept[] = {0xfff, 0x3000, 0x7fff00000000}, gone[] = {0x1000, 0x1800, 0x2fff};
+
+	open_cache(10, 1 << 20);
+	for (size_t i = 0; i < ARRAY_SIZE(kept); i++) {
+		give(ask(1, kept[i]), 8);
+		give(ask(1, gone[i]), 8);
+	}
+	symbols_cache_drop_range(cache, 2, 0x1000, 0x2000);
+	symbols_cache_drop_range(cache, 1, 0x7ffe00000000, 0x1000);
+	symbols_cache_drop_range(cache, 1, 0x1000, 0);
+	cr_expect_eq(symbols_cache_count(cache), 6);
+	symbols_cache_drop_range(cache, 1, 0x1000, 0x2000);
+	for (size_t i = 0; i < ARRAY_SIZE(kept); i++) {
+		cr_expect(get(1, kept[i]));
+		cr_expect_null(get(1, gone[i]));
+	}
+	/* All of the address space, which has more parts than the filter has bits. */
+	symbols_cache_drop_range(cache, 1, 0, 1ULL << 47);
+	cr_expect_eq(symbols_cache_count(cache), 0);
+}
+
+/* Against a plain table, in any order. */
+Test(symbols_cache, it_is_what_a_table_without_bounds_would_be)
+{
+	bool known[4][64] = {0};
+
+	open_cache(1000, 1 << 20);
+	srand(1);
+	for (unsigned int i = 0; i < 20000; i++) {
+		u32 pid = (u32)rand() % 4;
+		u64 address = (u64)rand() % 64;
+		u64 size = (u64)rand() % 16;
+
+		switch (rand() % 8) {
+		case 0:
+			symbols_cache_drop_range(cache, pid, address << 20, size << 20);
+			for (u64 a = address; a < address + size && a < 64; a++)
+				known[pid][a] = false;
+			break;
+		case 1:
+			if (rand() % 8)
+				break;
+			symbols_cache_drop(cache, pid);
+			memset(known[pid], 0, sizeof(known[pid]));
+			break;
+		default:
+			cr_assert_eq(get(pid, address << 20) != NULL, known[pid][address], "step %u", i);
+			if (!known[pid][address])
+				give(ask(pid, address << 20), 8);
+			known[pid][address] = true;
+		}
+		(void)symbols_cache_sweep(cache);
+	}
+}
+
+static struct symbols_wire_request question(u64 address)
+{
+	return (struct symbols_wire_request){.type = SYMBOLS_WIRE_FIND, .query = at(1, address)};
+}
+
+Test(symbols_queue, requests_keep_their_order)
+{
+	struct symbols_entry entry = {.query = at(1, 5)};
+	struct symbols_wire_request request = question(5);
+	struct symbols_wire_request note = {.type = SYMBOLS_WIRE_PROCESS, .pid = 3};
+	const u8 *packet;
+
+	cr_expect_null(symbols_queue_first(&queue));
+	cr_expect_eq(symbols_queue_packet(&queue, &packet), 0);
+	cr_assert_eq(symbols_queue_add(&queue, &note, 3, NULL), 0);
+	cr_assert_eq(symbols_queue_add(&queue, &request, 1, &entry), 0);
+	cr_expect_eq(symbols_queue_first(&queue)->number, 1);
+	cr_expect_eq(queue.questions, 1);
+	symbols_queue_sent(&queue, symbols_queue_packet(&queue, &packet));
+	cr_expect_eq(symbols_queue_packet(&queue, &packet), 0);
+	symbols_queue_remove_first(&queue);
+	cr_expect_eq(symbols_queue_first(&queue)->entry, &entry);
+	symbols_queue_remove_first(&queue);
+	cr_expect_eq(queue.questions, 0);
+}
+
+Test(symbols_queue, it_is_bounded_and_goes_round)
+{
+	struct symbols_wire_request request = question(5);
+	const u8 *packet;
+	size_t n = 0, size;
+
+	for (u64 i = 0; i < 3 * SYMBOLS_QUEUE_MAX; i++) {
+		cr_assert_eq(symbols_queue_add(&queue, &request, 1, NULL), 0);
+		if (i % 3)
+			continue;
+		symbols_queue_sent(&queue, symbols_queue_packet(&queue, &packet));
+		while (queue.n > 100)
+			symbols_queue_remove_first(&queue);
+	}
+	cr_expect_leq(symbols_queue_bytes(&queue), 100000, "%llu",
+		      (unsigned long long)symbols_queue_bytes(&queue));
+	while (queue.n)
+		symbols_queue_remove_first(&queue);
+	while (symbols_queue_add(&queue, &request, 1, NULL) == 0)
+		n++;
+	cr_expect_eq(n, SYMBOLS_QUEUE_MAX);
+	cr_expect_eq(symbols_queue_add(&queue, &request, 1, NULL), -ENOBUFS);
+	while ((size = symbols_queue_packet(&queue, &packet))) {
+		cr_assert_leq(size, SYMBOLS_QUEUE_PACKET);
+		symbols_queue_sent(&queue, size);
+	}
+}
+
+Test(symbols_queue, long_paths_are_bounded_in_bytes)
+{
+	char path[5000];
+	struct symbols_wire_request request = {.type = SYMBOLS_WIRE_MAPPED, .mapping.path = path};
+	size_t n = 0;
+
+	memset(path, 'p', sizeof(path));
+	path[sizeof(path) - 1] = '\0';
+	while (symbols_queue_add(&queue, &request, 1, NULL) == 0)
+		n++;
+	cr_expect_gt(n, 1900);
+	cr_expect_leq(symbols_queue_bytes(&queue), 2 * SYMBOLS_QUEUE_BYTES_MAX);
+}
+
+Test(symbols_queue, another_symboliser_is_asked_the_questions_alone)
+{
+	struct symbols_entry entries[3] = {{.query = at(1, 5)}, {.query = at(1, 6)}, {.query = at(1, 7)}};
+	struct symbols_wire_request note = {.type = SYMBOLS_WIRE_PROCESS, .pid = 3}, got;
+	const u8 *packet;
+	size_t size, begin = 0;
+
+	for (u64 i = 0; i < 3; i++) {
+		struct symbols_wire_request request = question(5 + i);
+
+		cr_assert_eq(symbols_queue_add(&queue, &note, 3, NULL), 0);
+		cr_assert_eq(symbols_queue_add(&queue, &request, 1, &entries[i]), 0);
+	}
+	symbols_queue_sent(&queue, symbols_queue_packet(&queue, &packet));
+	symbols_queue_begin_anew(&queue);
+	cr_expect_eq(queue.n, 3);
+	cr_expect_eq(queue.questions, 3);
+	size = symbols_queue_packet(&queue, &packet);
+	for (u64 i = 0; i < 3; i++) {
+		ssize_t n = symbols_wire_read_request(packet + begin, size - begin, &got);
+
+		cr_assert_gt(n, 0);
+		begin += (size_t)n;
+		cr_expect_eq(got.query.address, 5 + i);
+		cr_expect_eq(got.number, symbols_queue_first(&queue)->number);
+		cr_expect_eq(symbols_queue_first(&queue)->entry, &entries[i]);
+		symbols_queue_remove_first(&queue);
+	}
+	cr_expect_eq(begin, size);
+}
+
+Test(symbols_blame, starts_are_limited)
+{
+	struct symbols_blame blame = {0};
+
+	for (u64 i = 0; i < SYMBOLS_BLAME_STARTS; i++) {
+		cr_assert(symbols_blame_may_start(&blame, 1 + i));
+		symbols_blame_started(&blame, 1 + i);
+	}
+	cr_expect_not(symbols_blame_may_start(&blame, SYMBOLS_BLAME_SPAN_NS));
+	cr_expect(symbols_blame_may_start(&blame, 1 + SYMBOLS_BLAME_SPAN_NS));
+	symbols_blame_started(&blame, 1 + SYMBOLS_BLAME_SPAN_NS);
+	cr_expect_not(symbols_blame_may_start(&blame, 1 + SYMBOLS_BLAME_SPAN_NS));
+}
+
+Test(symbols_blame, a_process_is_barred_for_some_time)
+{
+	struct symbols_blame blame = {0};
+	u64 last = 10 + SYMBOLS_BLAME_FAILURES - 1;
+
+	for (u64 i = 0; i < SYMBOLS_BLAME_FAILURES; i++) {
+		cr_expect_not(symbols_blame_is_barred(&blame, 7, 10 + i));
+		symbols_blame_add(&blame, 7, 10 + i);
+	}
+	cr_expect(symbols_blame_is_barred(&blame, 7, last));
+	cr_expect_not(symbols_blame_is_barred(&blame, 8, last));
+	cr_expect(symbols_blame_is_barred(&blame, 7, last + SYMBOLS_BLAME_KEPT_NS));
+	cr_expect_not(symbols_blame_is_barred(&blame, 7, last + SYMBOLS_BLAME_KEPT_NS + 1));
+	symbols_blame_add(&blame, 7, last + 2 * SYMBOLS_BLAME_KEPT_NS);
+	cr_expect_not(symbols_blame_is_barred(&blame, 7, last + 2 * SYMBOLS_BLAME_KEPT_NS),
+		      "the former failures are forgotten");
+	for (u32 pid = 100; pid < 100 + SYMBOLS_BLAME_PIDS; pid++)
+		symbols_blame_add(&blame, pid, last + 3 * SYMBOLS_BLAME_KEPT_NS);
+	cr_expect_not(symbols_blame_is_barred(&blame, 7, last + 3 * SYMBOLS_BLAME_KEPT_NS));
+}
