@@ -9,7 +9,8 @@ BPFTOOL ?= $(firstword $(wildcard /usr/sbin/bpftool /usr/local/sbin/bpftool) bpf
 FUZZ_SECONDS ?= 20
 
 BUILD_PACKAGES = bpftool clang gcc libbpf-dev libc6-dev libdw-dev libelf-dev libiberty-dev libinih-dev \
-	libjson-c-dev libmicrohttpd-dev libsystemd-dev libzstd-dev make pkg-config r-mathlib zlib1g-dev
+	libjson-c-dev libmicrohttpd-dev libprotobuf-c-dev libsystemd-dev libzstd-dev make pkg-config \
+	protobuf-c-compiler r-mathlib zlib1g-dev
 RUN_PACKAGES = curl
 TEST_PACKAGES = dbus-daemon jq libcriterion-dev prometheus
 DEVELOP_PACKAGES = clang-format clang-tidy git groff-base libclang-rt-14-dev mmdebstrap shellcheck
@@ -32,7 +33,7 @@ hand-over:
 	@trap : INT; HANDED_OVER=yes $(MAKE) --no-print-directory $(MAKECMDGOALS); status=$$?; $(HAND_OVER); exit $$status
 else
 
-LIBRARIES = libbpf libsystemd libmicrohttpd json-c inih libzstd zlib libRmath libdw libelf
+LIBRARIES = libbpf libsystemd libmicrohttpd json-c inih libprotobuf-c libzstd zlib libRmath libdw libelf
 WARNINGS = -Wall -Wextra -Wshadow -Wconversion -Wvla -Wstrict-prototypes -Wmissing-prototypes $(WERROR)
 CPPFLAGS += -D_GNU_SOURCE -DPEBSD_VERSION='"$(VERSION)"' -Iinclude -Idaemon -Ibpf -isystem $(OUT)
 CFLAGS ?= -O2 -g
@@ -112,11 +113,21 @@ $(OUT)/%.skel.h: $(OUT)/bpf/%.bpf.o
 	$(call say,SKEL)$(BPFTOOL) gen skeleton $< name $*_bpf > $@.new
 	@mv $@.new $@
 
-$(OUT)/obj/%.o: %.c Makefile | $(OUT)/pebsd.skel.h $(OUT)/guests.skel.h $(OUT)/zoom.skel.h
+# pprof's format: C from its description.
+$(OUT)/%.pb-c.c $(OUT)/%.pb-c.h: daemon/profile/%.proto
+	$(call need,protoc-c)
+	@mkdir -p $(@D)
+	$(call say,PROTO)protoc-c --c_out=$(OUT) --proto_path=$(<D) $<
+
+$(OUT)/obj/%.pb-c.o: $(OUT)/%.pb-c.c
+	@mkdir -p $(@D)
+	$(call say,CC)$(CC) $(CPPFLAGS) $(PEBSD_CFLAGS) -Wno-conversion $(CFLAGS) -MD -MP -c $< -o $@
+
+$(OUT)/obj/%.o: %.c Makefile | $(OUT)/pebsd.skel.h $(OUT)/guests.skel.h $(OUT)/zoom.skel.h $(OUT)/pprof.pb-c.h
 	@mkdir -p $(@D)
 	$(call say,CC)$(CC) $(CPPFLAGS) $(PEBSD_CFLAGS) $(CFLAGS) -MD -MP -c $< -o $@
 
-$(OUT)/libpebsd.a: $(call objects,$(LIBRARY_SOURCES))
+$(OUT)/libpebsd.a: $(call objects,$(LIBRARY_SOURCES)) $(OUT)/obj/pprof.pb-c.o
 	@rm -f $@
 	$(call say,AR)$(AR) rcs $@ $^
 
@@ -310,7 +321,8 @@ lint-tidy: lint-tidy-bpf lint-tidy-daemon
 lint-tidy-bpf:
 	clang-tidy --quiet $(wildcard bpf/*.bpf.c) -- $(BPF_CFLAGS)
 
-lint-tidy-daemon: $(OUT)/pebsd.skel.h $(OUT)/guests.skel.h $(OUT)/zoom.skel.h $(OUT)/last_sample.skel.h
+lint-tidy-daemon: $(OUT)/pebsd.skel.h $(OUT)/guests.skel.h $(OUT)/zoom.skel.h $(OUT)/last_sample.skel.h \
+		$(OUT)/pprof.pb-c.h
 	printf '%s\n' $(TIDY_SOURCES) | xargs -P $(shell nproc) -I FILE \
 		clang-tidy --quiet FILE -- -std=gnu17 $(CPPFLAGS) -Itests/lib $(PKG_CFLAGS)
 
@@ -366,6 +378,6 @@ help: ## this list
 .PHONY: all unit-tests bpf-tests e2e-tests outside-tests corpus-tests guest-programs hardware-programs fuzzers tools deps deps-test deps-develop deps-outside deps-guest run test test-unit \
 	test-bpf test-e2e test-sanitize run-sanitized test-corpus test-outside test-fresh test-guest test-hardware guest-shell benches bench-alarms bench-coverage bench-neighbours bench-policy fuzz run-fuzzers lint lint-format \
 	lint-tidy lint-tidy-bpf lint-tidy-daemon lint-scripts lint-manuals install uninstall clean help
-.PRECIOUS: $(OUT)/obj/%.o $(OUT)/bpf/%.bpf.o $(OUT)/%.skel.h
+.PRECIOUS: $(OUT)/obj/%.o $(OUT)/bpf/%.bpf.o $(OUT)/%.skel.h $(OUT)/%.pb-c.c $(OUT)/%.pb-c.h
 -include $(shell find $(OUT)/obj -name '*.d' 2>/dev/null)
 endif

@@ -44,7 +44,9 @@ struct profile_totals {
 	u64 user_stacks;      /* samples with a user stack, or of user code */
 	u64 early; /* of these, stacks that end before where a thread starts: see profile_stacks.h */
 	u64 hitm;
+	u64 with_address; /* samples with a data address: what objects, lines and nodes are made of */
 	u64 with_physical;
+	u64 dropped_latency; /* of `latency`, that of the dropped ones */
 };
 void profile_totals(const struct profile *profile, struct profile_totals *ret);
 

@@ -6,6 +6,7 @@
 #ifndef PEBSD_PROFILE_REPORT_H
 #define PEBSD_PROFILE_REPORT_H
 
+#include "base/memory_nodes.h"
 #include "profile/profile.h"
 
 /* By code: a function in a module (innermost, inlined ones by themselves), or an unnamed place. */
@@ -52,12 +53,6 @@ struct report_node {
 	u64 samples, latency;
 	u64 remote; /* samples from CPUs of other nodes */
 	u64 pages;  /* distinct 4 KiB pages */
-};
-
-/* The physical memory of a node. */
-struct node_range {
-	u64 start, end;
-	int node;
 };
 
 struct report_settings {

@@ -15,7 +15,7 @@ case $release in
 bookworm) packages+=,libdw1,libelf1,libmicrohttpd12 ;;
 *) packages+=,libdw1t64,libelf1t64,libmicrohttpd12t64 ;;
 esac
-packages+=,libbpf1,libinih1,libjson-c5,libsystemd0,libzstd1,r-mathlib,zlib1g
+packages+=,libbpf1,libinih1,libjson-c5,libprotobuf-c1,libsystemd0,libzstd1,r-mathlib,zlib1g
 
 lock "$archive"
 hash=$(hash_of "$0" "${0%/*}/common.sh" -- "$release")

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A hash with a secret key, for tables of what others choose (addresses, names): who does not know the key
+ * can not look for values that collide. SipHash with one round a word and three at the end (Aumasson and
+ * Bernstein, "SipHash: a fast short-input PRF", 2012). Pure but for the making of a key.
+ */
+#ifndef PEBSD_KEYED_HASH_H
+#define PEBSD_KEYED_HASH_H
+
+#include <stddef.h>
+
+#include "pebsd/types.h"
+
+struct hash_key {
+	u64 words[2];
+};
+
+/* A key that nobody else knows, as far as the kernel has randomness. */
+struct hash_key hash_key_new(void);
+
+u64 keyed_hash_words(const struct hash_key *key, const u64 *words, size_t n);
+u64 keyed_hash_bytes(const struct hash_key *key, const void *bytes, size_t size);
+
+#endif

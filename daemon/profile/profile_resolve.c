@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Names for the addresses of a profile, and what they tell of its stacks. */
+#include <errno.h>
+#include <string.h>
+
+#include "profile/profile_parts.h"
+#include "profile/profile_stacks.h"
+
+/*
+ * Data addresses can be as many as samples, and most lie in a few mappings of no names: an answer is one for
+ * the whole mapping. So few are asked for at first, and more each time.
+ */
+#define ASKS_FIRST 256
+#define ASKS_TIMES 4
+#define ASKS_MAX   (1U << 24)
+
+/*
+ * A user's stack, and what user code tried to read, can hold any number: kernel addresses among them are not
+ * looked up, which would tell whoever put them there what is where in the kernel.
+ */
+static void enter_node(struct profile *profile, u32 i)
+{
+	struct node *node = node_of(profile, i);
+	u64 address = node->exact ? node->address : node->address - 1;
+
+	if (node->root || node->address == 0 || SYMBOL_IS_KERNEL(address) != node->kernel)
+		return;
+	if (book_place(profile->book, node->kernel ? 0 : node_pid(profile, i), address, SYMBOL_CODE,
+		       &node->place) < 0)
+		node->place = NONE;
+}
+
+static void enter_access(struct profile *profile, size_t i)
+{
+	struct access *access = access_of(profile, i);
+	struct book *book = profile->book;
+	bool code_of_kernel = SYMBOL_IS_KERNEL(access->code);
+
+	if (access->has_code && book_place(book, code_of_kernel ? 0 : access->pid, access->code, SYMBOL_CODE,
+					   &access->code_place) < 0)
+		access->code_place = NONE;
+	if (SYMBOL_IS_KERNEL(access->address) && access->pid != 0)
+		return;
+	if (book_place(book, access->pid, access->address, SYMBOL_DATA, &access->data_place) < 0)
+		access->data_place = NONE;
+}
+
+/* Whether the place has its answer. `ret_asked`: it was asked for, in vain. */
+static bool resolve_place(struct book *book, u32 i, const struct profile_names *names, bool may_ask,
+			  bool *ret_asked)
+{
+	const struct place *place = place_of(book, i);
+	struct symbol_query query = {.address = place->address, .pid = place->pid, .kind = place->kind};
+	const struct symbol *symbol;
+
+	*ret_asked = false;
+	if (place->kind == SYMBOL_DATA && book_answer_by_range(book, i))
+		return true;
+	if (!may_ask)
+		return false;
+	symbol = names->find(names->userdata, &query);
+	*ret_asked = !symbol;
+	if (symbol)
+		(void)book_answer(book, i, symbol); /* without room for it it goes without a name */
+	return symbol;
+}
+
+static void resolve_places(struct book *book, const struct profile_names *names)
+{
+	u32 *open = book->open.list;
+	size_t kept = 0, asks = 0;
+
+	if (book->asks == 0)
+		book->asks = ASKS_FIRST;
+	for (size_t i = 0; i < book->open.n; i++) {
+		bool is_data = place_of(book, open[i])->kind == SYMBOL_DATA;
+		bool asked;
+
+		if (!resolve_place(book, open[i], names, !is_data || asks < book->asks, &asked))
+			open[kept++] = open[i];
+		asks += is_data && asked;
+	}
+	book->open.n = kept;
+	if (asks == book->asks && book->asks < ASKS_MAX)
+		book->asks *= ASKS_TIMES;
+}
+
+static bool is_full(const struct profile *profile, u32 i)
+{
+	size_t depth = 0;
+
+	for (; !node_of(profile, i)->root; i = node_of(profile, i)->caller)
+		depth++;
+	return depth >= PROFILE_STACK_FULL;
+}
+
+/* Callers stand before what they call. */
+static u64 count_early(struct profile *profile)
+{
+	u64 early = 0;
+
+	for (u32 i = 0; i < profile->nodes.n; i++) {
+		struct node *node = node_of(profile, i);
+
+		if (node->root)
+			node->early = false;
+		else if (!node_of(profile, node->caller)->root)
+			node->early = node_of(profile, node->caller)->early;
+		else
+			node->early = !node->kernel &&
+				      (node->place == NONE || !place_of(profile->book, node->place)->start);
+	}
+	for (size_t i = 0; i < profile->cells.n; i++) {
+		const struct cell *cell = cell_of(profile, i);
+
+		if (cell->samples && node_of(profile, cell->node)->early && !is_full(profile, cell->node))
+			early += cell->samples;
+	}
+	return early;
+}
+
+size_t profile_resolve(struct profile *profile, const struct profile_names *names)
+{
+	struct book *book = profile->book;
+
+	for (; book->nodes_seen < profile->nodes.n; book->nodes_seen++)
+		enter_node(profile, (u32)book->nodes_seen);
+	for (; book->accesses_seen < profile->accesses.n; book->accesses_seen++)
+		enter_access(profile, book->accesses_seen);
+	if (names && names->find)
+		resolve_places(book, names);
+	book->early = count_early(profile);
+	return book->open.n;
+}
