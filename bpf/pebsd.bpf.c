@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The doors through which samples and cgroups enter. What they do stands in account.h, read_sample.h and
- * slots.h.
+ * The doors through which samples and cgroups enter. What they do stands in account.h, read_sample.h,
+ * slots.h and hot_tables.h.
  */
 #include <linux/bpf.h>
 #include <linux/bpf_perf_event.h>
@@ -11,7 +11,7 @@
 #include <bpf/bpf_tracing.h>
 
 #include "account.h"
-#include "hot.h"
+#include "hot_tables.h"
 #include "kernel_types.h"
 #include "offcore.h"
 #include "read_sample.h"
@@ -28,37 +28,39 @@ struct {
 	__type(value, struct sample);
 } injected SEC(".maps");
 
-/* Whether the slot of a hot cell's owner has passed to another since: then nobody asks for its items. */
-static __always_inline int hot_is_gone(u64 hot_owner_before)
+/*
+ * Where in the code, and which data. The instruction is read here alone: PEBS and IBS put what they recorded
+ * in the registers (x86/events/intel/ds.c setup_pebs_fixed_sample_data, amd/ibs.c perf_ibs_handle_irq, Linux
+ * 6.1). A sample that was handed over brings its own, and has no `context`.
+ */
+static __always_inline void account_place(const struct sample *sample, u16 number,
+					  const volatile struct event_settings *event,
+					  struct bpf_perf_event_data *context, u32 slot)
 {
-	const struct slot_owner *owner = slot_owner_of(HOT_OWNER_SLOT(hot_owner_before));
+	u32 table = hot_table_of(slot, number);
+	u64 code = 0, line = 0, weight = 1, origin = 0;
 
-	return owner && owner->generation != HOT_OWNER_GENERATION(hot_owner_before);
-}
-
-/* Verified once, on its own, as account_decode(). Returns whether it was counted. */
-ACCOUNT_FUNCTION u32 account_code(u64 item, u32 slot, u32 number)
-{
-	u32 table = hot_tables == 1 ? 0 : bpf_get_smp_processor_id();
-	const struct slot_owner *slot_owner = slot_owner_of(slot);
-	struct hot_set *set;
-	u64 owner;
-	u32 index;
-
-	if (!slot_owner || table >= hot_tables)
-		return 0;
-	owner = hot_owner(slot, slot_owner->generation, number);
-	index = table * HOT_SETS + hot_set_of(owner, item, hot_seed);
-	set = bpf_map_lookup_elem(&hot_sets, &index);
-	if (!set)
-		return 0;
-	hot_add(set, owner, item, 1, hot_is_gone);
-	return 1;
+	if (!table)
+		return;
+	if (event->has_code_address && context)
+		code = hot_code_item(PT_REGS_IP(&context->regs));
+	else if (event->has_code_address && (sample->fields & SAMPLE_CODE_ADDRESS))
+		code = hot_code_item(sample->code_address);
+	if (sample->fields & SAMPLE_ADDRESS)
+		line = hot_line_item(sample->address);
+	if (event->has_latency)
+		weight = sample->fields & SAMPLE_LATENCY ? sample->latency : 0;
+	if (context)
+		origin = bpf_get_current_pid_tgid() >> 32;
+	if ((sample->fields & SAMPLE_DATA_SOURCE) && DATA_SOURCE_SNOOP(sample->data_source) & SNOOP_BIT_HITM)
+		origin |= 1ULL << 32;
+	hot_account(table - 1, code, line, weight, origin);
 }
 
 /* `number` is below EVENTS_MAX and `event` its settings: both known at load on the hardware's path. */
 static __always_inline void account(const struct sample *sample, u16 number,
-				    const volatile struct event_settings *event)
+				    const volatile struct event_settings *event,
+				    struct bpf_perf_event_data *context)
 {
 	u32 stripe = slot_stripe() & (STRIPES_MAX - 1);
 	u32 slot, index;
@@ -73,8 +75,8 @@ static __always_inline void account(const struct sample *sample, u16 number,
 	}
 	slot = slot_of(sample->cgroup_id);
 	/* First, or the verifier would take every way through what follows to here. */
-	if (event->has_code_address && (sample->fields & SAMPLE_CODE_ADDRESS) && slot != SLOT_UNATTRIBUTED)
-		account_code(sample->code_address, slot, number);
+	if (hot_max && __builtin_expect(hot_chosen, 0) && slot != SLOT_UNATTRIBUTED)
+		account_place(sample, number, event, context, slot);
 	index = slot_record(event, stripe, slot);
 	if (event->has_latency) {
 		struct latency_record *record = bpf_map_lookup_elem(&latency_records, &index);
@@ -101,7 +103,7 @@ static __always_inline void account(const struct sample *sample, u16 number,
 		struct sample sample;                                                \
                                                                                      \
 		read_sample(context, event, number, &sample);                        \
-		account(&sample, number, event);                                     \
+		account(&sample, number, event, context);                            \
 		return 0; /* no record to a ring, no signal: kernel/events/core.c */ \
 	}
 
@@ -136,7 +138,7 @@ static long inject_one(u32 index, void *unused)
 		return 0;
 	}
 	event = &events[number];
-	account(sample, (u16)number, event);
+	account(sample, (u16)number, event, NULL);
 	return 0;
 }
 

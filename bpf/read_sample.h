@@ -104,14 +104,7 @@ static __always_inline void read_sample(struct bpf_perf_event_data *context,
 
 	read_raw_sample(context, &raw);
 	select_fields(&raw, event, ret);
-	ret->code_address = 0;
-	if (event->has_code_address) {
-		/* PEBS and IBS put what they recorded in the registers (x86/events/intel/ds.c
-		 * setup_pebs_fixed_sample_data, amd/ibs.c perf_ibs_handle_irq, Linux 6.1). */
-		ret->code_address = PT_REGS_IP(&context->regs);
-		if (ret->code_address)
-			ret->fields |= SAMPLE_CODE_ADDRESS;
-	}
+	ret->code_address = 0; /* read where it is wanted */
 	ret->cgroup_id = bpf_get_current_cgroup_id();
 	ret->period = context->sample_period;
 	ret->event = number;

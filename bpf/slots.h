@@ -24,8 +24,6 @@
 const volatile u32 slot_count = 1;
 const volatile u32 stripe_mask = 0;
 const volatile struct event_settings events[EVENTS_MAX] = {};
-const volatile u32 hot_tables = 1; /* one for all samples, which then have one writer, or one a CPU */
-const volatile u64 hot_seed = 0;
 
 struct slot_counters slot_counters = {};
 struct loss_record losses[EVENTS_MAX][STRIPES_MAX] = {};
@@ -54,15 +52,6 @@ struct {
 	__type(key, u32);
 	__type(value, struct plain_record);
 } plain_records SEC(".maps");
-
-/* HOT_SETS x tables where an event has code addresses. */
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 1);
-	__type(key, u32);
-	__type(value, struct hot_set);
-} hot_sets SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -239,7 +228,7 @@ static __always_inline int slot_give(u32 slot, u32 generation)
 		return -EINVAL;
 	if (owner->generation != generation || owner->state != SLOT_RETIRED)
 		return -ESTALE;
-	/* What the hot tables hold of it is nobody's from here on. */
+	/* Whoever still goes by the number of before sees that the slot is not its any more. */
 	owner->generation++;
 	/* Free before it can be taken, or a taker's mark would be overwritten. */
 	slot_publish(owner, SLOT_FREE);

@@ -45,6 +45,7 @@ struct config *config_free(struct config *config)
 		return NULL;
 	config_patterns_clear(&config->include);
 	config_patterns_clear(&config->exclude);
+	config_patterns_clear(&config->hot);
 	(void)rules_free(config->rules, config->n_rules);
 	(void)config_rules_free(config->reading);
 	free(config);
@@ -197,6 +198,11 @@ bool config_exports(const struct config *config, const char *path)
 {
 	return cgroup_patterns_match(config->include.list, config->include.n, path) &&
 	       !cgroup_patterns_match(config->exclude.list, config->exclude.n, path);
+}
+
+bool config_hot(const struct config *config, const char *path)
+{
+	return cgroup_patterns_match(config->hot.list, config->hot.n, path);
 }
 
 static size_t changed_keys(const struct config *running, const struct config *loaded, bool needs_restart,

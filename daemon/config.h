@@ -54,6 +54,8 @@ struct config {
 	u64 cgroups_max; /* slots; CONFIG_CGROUPS_MAX_AUTO: by the cgroups there are at start */
 	struct config_patterns include;
 	struct config_patterns exclude;
+	struct config_patterns hot; /* cgroups that have hot tables */
+	u64 hot_max;                /* cgroups that can have some at a time */
 
 	/* [export] */
 	struct listen_address listen;
@@ -96,6 +98,9 @@ int config_load(const char *file, const char *root, struct config **ret,
  * as if it were a child of it.
  */
 bool config_exports(const struct config *config, const char *path);
+
+/* Whether [cgroups] hot names the cgroup: one of its patterns matches, as those of `include`. */
+bool config_hot(const struct config *config, const char *path);
 
 /* At least as many as there are keys. */
 #define CONFIG_KEYS_MAX 32

@@ -14,6 +14,7 @@
 #include "base/number.h"
 #include "config_model.h"
 #include "config_sampling.h"
+#include "pebsd/hot.h"
 
 #define BLANKS " \t"
 
@@ -59,6 +60,10 @@ static const struct config_key keys[] = {
 	 .default_text = "/**", .meaning = "cgroups that are exported by name"},
 	{"cgroups", "exclude", CONFIG_KEY_PATTERNS, .needs_restart = false, FIELD(exclude),
 	 .default_text = "", .meaning = "cgroups that are not, though included"},
+	{"cgroups", "hot", CONFIG_KEY_PATTERNS, .needs_restart = false, FIELD(hot), .default_text = "",
+	 .meaning = "cgroups that have tables of hot code and data"},
+	{"cgroups", "hot-max", CONFIG_KEY_NUMBER, .needs_restart = true, FIELD(hot_max), .default_text = "8",
+	 .min = 0, .max = HOT_MAX, .meaning = "cgroups that can have them at a time"},
 	{"export", "listen", CONFIG_KEY_LISTEN, .needs_restart = true, FIELD(listen),
 	 .default_text = "127.0.0.1:9754", .meaning = "where /metrics is served"},
 	{"export", "top", CONFIG_KEY_NUMBER, .needs_restart = false, FIELD(top), .default_text = "50",
@@ -85,7 +90,6 @@ static const struct {
 	const char *part;
 } later[] = {
 	{"sampling", "budget", NULL, "the governor of the period"},
-	{"cgroups", "hot", NULL, "tables of hot code and data"},
 };
 
 const struct config_key *config_keys(size_t *ret_n)

@@ -87,6 +87,8 @@ static int open_books(struct engine *engine)
 			.names_from_slots = settings->births,
 			.grace_ns = COLLECT_GRACE_NS,
 			.listener = settings->listener,
+			.hot = settings->hot,
+			.hot_userdata = settings->userdata,
 		},
 		&engine->collect);
 }
@@ -100,6 +102,7 @@ int engine_open(const struct engine_settings *settings, struct engine **ret, cha
 		.births = settings->births,
 		.hardware = settings->hardware,
 		.offcore_cpus = settings->offcore_cpus,
+		.hot_max = settings->hot_max,
 		.n_events = settings->n_events,
 	};
 	int r;
@@ -155,6 +158,18 @@ struct kernel *engine_kernel(const struct engine *engine)
 struct names *engine_names(const struct engine *engine)
 {
 	return engine->names;
+}
+
+int engine_adopt(struct engine *engine, u64 cgroup_id, const char *path)
+{
+	int r = names_add_path(engine->names, cgroup_id, path);
+
+	if (r == 0)
+		r = kernel_adopt(engine->kernel, cgroup_id, 0, path);
+	if (r < 0)
+		return r;
+	collect_adopted(engine->collect, (u32)r, path, monotonic_ns());
+	return 0;
 }
 
 static void forget_snapshots(struct engine *engine)
@@ -457,9 +472,35 @@ const struct window *engine_window(const struct engine *engine)
 	return engine->window;
 }
 
-int engine_hot(const struct engine *engine, const char *path, unsigned event, struct hot_list *ret)
+int engine_hot_choose(struct engine *engine, const char *path, u64 until_ns)
 {
-	return collect_hot(engine->collect, path, event, ret);
+	return collect_hot_choose(engine->collect, path, until_ns, monotonic_ns());
+}
+
+bool engine_hot_choice(const struct engine *engine, const char *path, struct hot_choice *ret)
+{
+	return hot_choices_find(collect_hot(engine->collect), path, ret);
+}
+
+const char *engine_hot_nth(const struct engine *engine, size_t index)
+{
+	return hot_choices_nth(collect_hot(engine->collect), index);
+}
+
+size_t engine_hot_max(const struct engine *engine)
+{
+	return kernel_hot_max(engine->kernel);
+}
+
+void engine_set_hot(struct engine *engine, bool (*chosen)(const char *path, void *userdata), void *userdata)
+{
+	collect_set_hot(engine->collect, chosen, userdata);
+}
+
+int engine_hot_places(const struct engine *engine, const char *path, unsigned event, enum hot_kind kind,
+		      struct hot_places *ret)
+{
+	return collect_hot_places(engine->collect, path, event, kind, ret);
 }
 
 struct snapshot *engine_head(struct engine *engine)

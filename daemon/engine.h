@@ -27,7 +27,7 @@ struct engine_settings {
 	u64 interval_ns;                                    /* between collections */
 	bool (*exported)(const char *path, void *userdata); /* whether a path may have a series */
 	bool (*synthetic)(u64 id);                          /* see snapshot_build.h; may be NULL */
-	void *userdata;                                     /* of `exported` */
+	void *userdata;                                     /* of `exported` and `hot` */
 	/* Fills in what the origin counts of its events: `counted` and what follows it. May be NULL. */
 	void (*count)(struct reading readings[EVENTS_MAX], void *userdata);
 	/* The same by CPU, as of that call, every CPU that ever had the event: the origin's. May be NULL. */
@@ -36,6 +36,8 @@ struct engine_settings {
 	u32 offcore_cpus;     /* see kernel_settings */
 	/* Settles what runs (perf_offcore.h), called before the slots are read. NULL: none are counted. */
 	void (*offcore_collect)(void *userdata);
+	u32 hot_max;                                   /* see kernel_settings */
+	bool (*hot)(const char *path, void *userdata); /* as engine_set_hot(), from the start on; may be NULL */
 	struct collect_listener listener;
 };
 
@@ -49,6 +51,10 @@ DEFINE_CLEANUP(struct engine *, engine_free)
 /* The kernel side and the names, for the origin. The engine's. */
 struct kernel *engine_kernel(const struct engine *engine);
 struct names *engine_names(const struct engine *engine);
+
+/* Gives a cgroup that is not the running kernel's a slot and a path; see kernel_adopt(), names_add_path(). 0 or
+ * -errno. */
+int engine_adopt(struct engine *engine, u64 cgroup_id, const char *path);
 
 /* One collection. Pointers of earlier snapshots end. 0, or -ENOMEM with some of it left to the next. */
 int engine_collect(struct engine *engine);
@@ -84,9 +90,6 @@ struct ledger_entry *const *engine_entries(const struct engine *engine, size_t *
 
 /* The differences of the last minutes, by those numbers. The engine's, changed by the next collection. */
 const struct window *engine_window(const struct engine *engine);
-
-/* As collect_hot(). */
-int engine_hot(const struct engine *engine, const char *path, unsigned event, struct hot_list *ret);
 
 /*
  * Tables of hot code and data, of a few chosen cgroups. Chooses the cgroup of a path until `until_ns`

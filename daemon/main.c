@@ -107,6 +107,7 @@ static int probe(const struct options *options)
 				   .roles = config->events},
 			.slots =
 				config->cgroups_max == CONFIG_CGROUPS_MAX_AUTO ? 0 : (u32)config->cgroups_max,
+			.hot_max = (u32)config->hot_max,
 		};
 		wish.selection.named = config->cpus;
 		if (!config->isolated)

@@ -60,7 +60,8 @@ void model_event(const struct config *config, u64 period, struct event *ret)
 		.settings = {.has_latency = 1,
 			     .has_instruction_latency = split,
 			     .has_source = 1,
-			     .has_address = 1},
+			     .has_address = 1,
+			     .has_code_address = 1},
 	};
 	/* No label of a figure is to be taken for a machine's. */
 	(void)snprintf(ret->pmu, sizeof(ret->pmu), "model-%s", config->cpu->name);

@@ -19,6 +19,11 @@ static bool exported(const char *path, void *userdata)
 	return config_exports(userdata, path);
 }
 
+static bool hot(const char *path, void *userdata)
+{
+	return config_hot(userdata, path);
+}
+
 static const struct origin *origin_for(enum config_origin origin)
 {
 	switch (origin) {
@@ -41,6 +46,8 @@ int sampling_open(const struct sampling_settings *settings, struct sampling **re
 		.top = settings->config->top,
 		.interval_ns = settings->config->interval_ns,
 		.exported = exported,
+		.hot_max = (u32)settings->config->hot_max,
+		.hot = hot,
 		.listener = settings->listener,
 		.userdata = (void *)settings->config,
 	};

@@ -199,10 +199,8 @@ static int name_cgroups(struct origin_state *state)
 	for (size_t i = 0; i < computer_cores(state->computer); i++) {
 		char name[COMPUTER_NAME_MAX];
 		u64 id = computer_cgroup(state->computer, i, name);
-		int r = names_add_path(engine_names(state->engine), id, name);
+		int r = engine_adopt(state->engine, id, name);
 
-		if (r == 0)
-			r = kernel_adopt(engine_kernel(state->engine), id, 0, name);
 		if (r < 0)
 			return r;
 	}

@@ -54,15 +54,13 @@ static void miss_slot(struct origin_state *state, const char *name)
 static int name_cgroup(void *userdata, u64 cgroup_id, const char *name)
 {
 	struct origin_state *state = userdata;
-	int r = names_add_path(engine_names(state->engine), cgroup_id, name);
+	int r = engine_adopt(state->engine, cgroup_id, name);
 
-	if (r == 0)
-		r = kernel_adopt(engine_kernel(state->engine), cgroup_id, 0, name);
 	if (r == -ENOSPC) {
 		miss_slot(state, name);
 		return 0;
 	}
-	return r < 0 ? r : 0;
+	return r;
 }
 
 /* Sums are collected before they can wrap. A collection walks all slots: one for each call would take most of

@@ -19,7 +19,6 @@ struct slot_view {
 	char *path;
 	struct ledger_entry *entry; /* NULL until the first sample, unless the path has one already */
 	struct slot_base bases[EVENTS_MAX];
-	u64 samples[EVENTS_MAX];      /* of this owner, as of the last collection */
 	struct offcore_base *offcore; /* NULL: nothing counted yet */
 };
 
@@ -31,6 +30,9 @@ struct collect {
 	u64 slots_free;
 	u64 cgroups_alive;
 	u64 seen_by_stripe[EVENTS_MAX][STRIPES_MAX];
+	struct hot_choices *hot;
+	bool review_hot; /* what the configuration chooses may be other cgroups than those that have tables */
+	bool hot_short;  /* told of: it chooses more than there are tables */
 };
 
 int collect_new(const struct collect_settings *settings, struct collect **ret)
@@ -45,6 +47,8 @@ int collect_new(const struct collect_settings *settings, struct collect **ret)
 	if (!collect->slots)
 		return -ENOMEM;
 	collect->n_slots = kernel_settings(settings->kernel)->slots;
+	if (hot_choices_new(settings->kernel, &collect->hot) < 0)
+		return -ENOMEM;
 	collect->slots[SLOT_UNATTRIBUTED].entry = ledger_unattributed(settings->ledger);
 	*ret = TAKE_PTR(collect);
 	return 0;
@@ -61,6 +65,7 @@ struct collect *collect_free(struct collect *collect)
 		free(collect->slots[slot].offcore);
 	}
 	free(collect->slots);
+	hot_choices_free(collect->hot);
 	free(collect);
 	return NULL;
 }
@@ -109,6 +114,42 @@ static int learn_names(struct collect *collect)
 	return 0;
 }
 
+static void choose_hot(struct collect *collect, u32 slot, const char *path, u64 now_ns)
+{
+	const struct collect_settings *settings = &collect->settings;
+	int r;
+
+	if (!settings->hot || kernel_hot_max(settings->kernel) == 0 ||
+	    !settings->hot(path, settings->hot_userdata))
+		return;
+	r = hot_choices_choose(collect->hot, slot, path, 0, now_ns);
+	if (r < 0 && !collect->hot_short) {
+		collect->hot_short = true;
+		(void)log_warning(r,
+				  "%s has no hot tables, though [cgroups] hot names it: hot-max = %u; further "
+				  "ones without are not told of",
+				  path, kernel_hot_max(settings->kernel));
+	}
+}
+
+/* Cgroups that the configuration no longer names make room for those that it does. */
+static void review_hot(struct collect *collect, u64 now_ns)
+{
+	const struct collect_settings *settings = &collect->settings;
+
+	for (u32 slot = 1; slot < collect->n_slots; slot++) {
+		const struct slot_view *view = &collect->slots[slot];
+		bool configured;
+
+		if (view->owned && hot_choices_has(collect->hot, slot, &configured) && configured &&
+		    !(settings->hot && settings->hot(view->path, settings->hot_userdata)))
+			hot_choices_unconfigure(collect->hot, slot, now_ns);
+	}
+	for (u32 slot = 1; slot < collect->n_slots; slot++)
+		if (collect->slots[slot].owned && collect->slots[slot].alive)
+			choose_hot(collect, slot, collect->slots[slot].path, now_ns);
+}
+
 static int notice_birth(struct collect *collect, u32 slot, const struct slot_owner *owner, u64 now_ns)
 {
 	const struct collect_listener *listener = &collect->settings.listener;
@@ -122,7 +163,6 @@ static int notice_birth(struct collect *collect, u32 slot, const struct slot_own
 		return r;
 	free(view->path);
 	view->path = path;
-	memset(view->samples, 0, sizeof(view->samples));
 	view->owned = true;
 	view->alive = true;
 	view->cgroup_id = owner->cgroup_id;
@@ -130,6 +170,7 @@ static int notice_birth(struct collect *collect, u32 slot, const struct slot_own
 	entry = ledger_find(collect->settings.ledger, path);
 	if (entry)
 		hold(view, entry, now_ns);
+	choose_hot(collect, slot, path, now_ns);
 	if (listener->born)
 		listener->born(listener->userdata, view->path, view->cgroup_id);
 	return 0;
@@ -203,7 +244,6 @@ static int read_events(struct collect *collect, u32 slot, u64 now_ns)
 		if (r < 0)
 			return r;
 		ledger_add(view->entry, event, &figures);
-		view->samples[event] += figures_samples(&figures);
 	}
 	return 0;
 }
@@ -239,8 +279,11 @@ static void lead_back(struct collect *collect, u32 slot, const struct slot_owner
 
 	switch (collect_next_step(state, since_ns, now_ns, collect->settings.grace_ns)) {
 	case SLOT_STEP_RETIRE:
-		if (kernel_retire(collect->settings.kernel, slot, view->generation) == 0)
+		if (kernel_retire(collect->settings.kernel, slot, view->generation) == 0) {
 			view->retired_ns = now_ns;
+			/* Long before another can have the slot: that takes as long as a rest. */
+			hot_choices_release(collect->hot, slot, now_ns);
+		}
 		break;
 	case SLOT_STEP_GIVE:
 		if (kernel_give(collect->settings.kernel, slot, view->generation) == 0)
@@ -298,6 +341,10 @@ int collect_run(struct collect *collect, u64 now_ns)
 		r = read_counted(collect, SLOT_UNATTRIBUTED, now_ns);
 	for (u32 slot = 1; r == 0 && slot < collect->n_slots; slot++)
 		r = visit(collect, slot, now_ns);
+	if (hot_choices_tend(collect->hot, now_ns) || collect->review_hot) {
+		collect->review_hot = false;
+		review_hot(collect, now_ns);
+	}
 	if (r < 0)
 		return log_error(r, "cannot enter all figures of this collection; the next one takes them");
 	return 0;
@@ -308,39 +355,49 @@ const u64 *collect_seen_by_stripe(const struct collect *collect, unsigned event)
 	return collect->seen_by_stripe[event];
 }
 
-static int add_hot(const struct collect *collect, u32 slot, unsigned event, struct hot_list *list,
-		   u64 *samples)
+int collect_hot_choose(struct collect *collect, const char *path, u64 until_ns, u64 now_ns)
 {
-	const struct kernel *kernel = collect->settings.kernel;
-	const struct slot_view *view = &collect->slots[slot];
-	int r;
+	int r = -ENOENT;
 
-	r = hot_list_add(list, kernel_hot_table(kernel, 0), kernel_hot_tables(kernel),
-			 kernel_hot_seed(kernel), hot_owner(slot, view->generation, event));
-	/* After the tables: what they have is in it, but for samples that are being counted. */
-	*samples += view->samples[event] + read_slot_pending(kernel, event, slot, &view->bases[event]);
+	if (kernel_hot_max(collect->settings.kernel) == 0)
+		return -EOPNOTSUPP;
+	for (u32 slot = 1; slot < collect->n_slots && (r == 0 || r == -ENOENT); slot++)
+		if (collect->slots[slot].owned && collect->slots[slot].alive &&
+		    strcmp(collect->slots[slot].path, path) == 0)
+			r = hot_choices_choose(collect->hot, slot, path, until_ns, now_ns);
 	return r;
 }
 
-int collect_hot(const struct collect *collect, const char *path, unsigned event, struct hot_list *ret)
+int collect_hot_places(const struct collect *collect, const char *path, unsigned event, enum hot_kind kind,
+		       struct hot_places *ret)
 {
-	struct hot_list list = {0};
-	u64 samples = 0;
-	int r = -ENOENT;
+	int r = hot_choices_places(collect->hot, path, event, kind, ret);
 
-	if (event >= collect->n_events ||
-	    !kernel_settings(collect->settings.kernel)->events[event].has_code_address)
-		return -EOPNOTSUPP;
-	for (u32 slot = 1; slot < collect->n_slots && (r == 0 || r == -ENOENT); slot++)
-		if (collect->slots[slot].owned && strcmp(collect->slots[slot].path, path) == 0)
-			r = add_hot(collect, slot, event, &list, &samples);
-	if (r < 0) {
-		hot_list_done(&list);
+	if (r != -ENODATA)
 		return r;
-	}
-	hot_list_finish(&list, samples);
-	*ret = list;
-	return 0;
+	for (u32 slot = 1; slot < collect->n_slots; slot++)
+		if (collect->slots[slot].owned && strcmp(collect->slots[slot].path, path) == 0)
+			return -ENODATA;
+	return -ENOENT;
+}
+
+const struct hot_choices *collect_hot(const struct collect *collect)
+{
+	return collect->hot;
+}
+
+void collect_set_hot(struct collect *collect, bool (*chosen)(const char *path, void *userdata),
+		     void *userdata)
+{
+	collect->settings.hot = chosen;
+	collect->settings.hot_userdata = userdata;
+	collect->review_hot = true;
+	collect->hot_short = false;
+}
+
+void collect_adopted(struct collect *collect, u32 slot, const char *path, u64 now_ns)
+{
+	choose_hot(collect, slot, path, now_ns);
 }
 
 u64 collect_slots_free(const struct collect *collect)

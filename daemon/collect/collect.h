@@ -8,7 +8,7 @@
 #define PEBSD_COLLECT_H
 
 #include "cgroup/names.h"
-#include "collect/hot.h"
+#include "collect/hot_choices.h"
 #include "collect/ledger.h"
 #include "kernel/kernel.h"
 
@@ -26,6 +26,9 @@ struct collect_settings {
 	bool names_from_slots; /* names come with births; else whoever adopts also names (a replay) */
 	u64 grace_ns;          /* how long a removed cgroup keeps its slot in the index */
 	struct collect_listener listener;
+	/* Whether the cgroups of a path have hot tables as long as there are some; may be NULL. */
+	bool (*hot)(const char *path, void *userdata);
+	void *hot_userdata;
 };
 
 /* Tasks on their way out still run under a removed cgroup's id for a moment. */
@@ -51,11 +54,21 @@ int collect_run(struct collect *collect, u64 now_ns);
 const u64 *collect_seen_by_stripe(const struct collect *collect, unsigned event);
 
 /*
- * The code addresses that an event found most often in the cgroup of a path, as of now, since the cgroup has
- * its slot. The caller frees `ret` with hot_list_done(). -ENOENT where no cgroup of that path has a slot (any
- * more), -EOPNOTSUPP where the event has no code addresses, -ENOMEM.
+ * Hot tables of the cgroups of a path: as engine_hot_choose(), engine_hot_places(). By hot_choices.h what is
+ * chosen now.
  */
-int collect_hot(const struct collect *collect, const char *path, unsigned event, struct hot_list *ret);
+int collect_hot_choose(struct collect *collect, const char *path, u64 until_ns, u64 now_ns);
+int collect_hot_places(const struct collect *collect, const char *path, unsigned event, enum hot_kind kind,
+		       struct hot_places *ret);
+const struct hot_choices *collect_hot(const struct collect *collect);
+
+/* As engine_set_hot(). */
+void collect_set_hot(struct collect *collect, bool (*chosen)(const char *path, void *userdata),
+		     void *userdata);
+
+/* A cgroup has been given a slot and a path: where that is configured it has tables from its first sample on,
+ * not from when a collection notices it. */
+void collect_adopted(struct collect *collect, u32 slot, const char *path, u64 now_ns);
 
 /* As of the last collection. */
 u64 collect_slots_free(const struct collect *collect);

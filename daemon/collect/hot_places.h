@@ -10,9 +10,7 @@
 #include <stddef.h>
 
 #include "base/cleanup.h"
-#include "pebsd/types.h"
-
-enum hot_kind { HOT_CODE, HOT_LINES, HOT_KINDS };
+#include "pebsd/hot.h"
 
 /*
  * One code address, or one data cache line (its first address). What really came of its weight lies between
@@ -40,6 +38,13 @@ struct hot_places {
 };
 
 void hot_places_done(struct hot_places *places);
+
+/*
+ * What `n` tables with one seed hold together, which may be written to meanwhile; of one cgroup and event, on
+ * different CPUs (or of several cgroups with one path). 0 or -ENOMEM.
+ */
+int hot_places_read(const struct hot_table *const *tables, size_t n, enum hot_kind kind, bool latency,
+		    struct hot_places *ret);
 
 /* How a cgroup came to have tables. */
 struct hot_choice {

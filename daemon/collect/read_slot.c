@@ -52,17 +52,6 @@ static u32 samples_of(const struct sample_counts *counts)
 	return samples;
 }
 
-u32 read_slot_pending(const struct kernel *kernel, unsigned event, u32 slot, const struct slot_base *base)
-{
-	u32 stripes = kernel_settings(kernel)->stripes;
-	u32 pending = 0;
-
-	for (u32 stripe = 0; stripe < stripes; stripe++)
-		pending += samples_of(counts_of(kernel, event, stripe, slot)) -
-			   (base->stripes ? base->stripes[stripe] : 0);
-	return pending;
-}
-
 static void add_counts(struct sample_counts *sum, const struct sample_counts *shared)
 {
 	ADD_ALL(sum->samples, shared->samples);

@@ -24,9 +24,6 @@ void slot_base_free(struct slot_base *base);
  */
 bool read_slot_moved(const struct kernel *kernel, unsigned event, u32 slot, const struct slot_base *base);
 
-/* How many samples came since the last reading, which stays the last. */
-u32 read_slot_pending(const struct kernel *kernel, unsigned event, u32 slot, const struct slot_base *base);
-
 /*
  * The difference since the last reading, which `base` holds and takes over; its samples are added to those of
  * their stripes. 0, or -ENOMEM with nothing taken.

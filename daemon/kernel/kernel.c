@@ -28,8 +28,9 @@ struct kernel {
 	struct mapping plain_records;
 	struct mapping slot_owners;
 	struct mapping injected;
-	struct mapping hot_sets;
-	u32 hot_tables;
+	struct mapping hot_tables;
+	u32 hot_max;
+	u32 hot_cpus;
 	struct kernel_offcore *offcore; /* NULL: off */
 };
 
@@ -73,34 +74,35 @@ static int size_map(struct bpf_map *map, u32 entries)
 	return bpf_map__set_max_entries(map, entries ? entries : 1);
 }
 
-_Static_assert(KERNEL_SLOTS_MAX <= 65536, "a slot's number fits a hot cell's owner");
-
-/* How many hot tables there must be. Possible CPUs are counted as the kernel numbers them. */
-static int count_hot_tables(const struct kernel_settings *settings)
+static bool has_places(const struct kernel_settings *settings)
 {
-	bool wanted = false;
-
 	for (size_t i = 0; i < settings->n_events; i++)
-		wanted = wanted || settings->events[i].has_code_address;
-	if (!wanted)
-		return 0;
-	return settings->hardware ? libbpf_num_possible_cpus() : 1;
+		if (settings->events[i].has_code_address || settings->events[i].has_address)
+			return true;
+	return false;
 }
 
+/* Possible CPUs are counted as the kernel numbers them. */
 static int configure_hot(struct kernel *kernel)
 {
+	const struct kernel_settings *settings = &kernel->settings;
 	struct pebsd_bpf *skeleton = kernel->skeleton;
+	int cpus = settings->hardware ? libbpf_num_possible_cpus() : 1;
 	u64 seed;
-	int tables = count_hot_tables(&kernel->settings);
+	u64 tables;
 
-	if (tables < 0)
-		return tables;
-	kernel->hot_tables = (u32)tables;
+	if (cpus < 0)
+		return cpus;
+	kernel->hot_max = has_places(settings) ? settings->hot_max : 0;
+	kernel->hot_cpus = (u32)cpus;
 	if (getrandom(&seed, sizeof(seed), GRND_NONBLOCK) != sizeof(seed))
 		seed = (u64)time(NULL) << 32 ^ (u64)getpid() ^ (u64)(uintptr_t)kernel;
-	skeleton->rodata->hot_tables = kernel->hot_tables;
+	skeleton->rodata->hot_max = kernel->hot_max;
+	skeleton->rodata->hot_events = (u32)settings->n_events;
+	skeleton->rodata->hot_cpus = kernel->hot_cpus;
 	skeleton->rodata->hot_seed = seed;
-	return size_map(skeleton->maps.hot_sets, kernel->hot_tables * HOT_SETS);
+	tables = (u64)kernel->hot_max * settings->n_events * kernel->hot_cpus;
+	return tables > UINT32_MAX ? -E2BIG : size_map(skeleton->maps.hot_tables, (u32)tables);
 }
 
 static int configure(struct kernel *kernel)
@@ -153,7 +155,10 @@ static int map_all(struct kernel *kernel)
 	    (r = map_records(skeleton->maps.slot_owners, PROT_READ, &kernel->slot_owners)) < 0 ||
 	    (r = map_records(skeleton->maps.injected, PROT_READ | PROT_WRITE, &kernel->injected)) < 0)
 		return r;
-	return kernel->hot_tables ? map_records(skeleton->maps.hot_sets, PROT_READ, &kernel->hot_sets) : 0;
+	/* Written to clear them. */
+	return kernel->hot_max ? map_records(skeleton->maps.hot_tables, PROT_READ | PROT_WRITE,
+					     &kernel->hot_tables)
+			       : 0;
 }
 
 /* Deaths first: one without a birth is nothing, but a birth whose death is missed holds its slot for ever. */
@@ -175,6 +180,7 @@ int kernel_open(const struct kernel_settings *settings, struct kernel **ret, cha
 
 	*ret_message = NULL;
 	if (settings->slots < 2 || settings->slots > KERNEL_SLOTS_MAX || settings->n_events > EVENTS_MAX ||
+	    settings->hot_max > HOT_MAX ||
 	    settings->stripes == 0 || settings->stripes > STRIPES_MAX ||
 	    (settings->stripes & (settings->stripes - 1)))
 		return -EINVAL;
@@ -237,7 +243,7 @@ struct kernel *kernel_free(struct kernel *kernel)
 	unmap(&kernel->plain_records);
 	unmap(&kernel->slot_owners);
 	unmap(&kernel->injected);
-	unmap(&kernel->hot_sets);
+	unmap(&kernel->hot_tables);
 	kernel_offcore_free(kernel->offcore);
 	pebsd_bpf__destroy(kernel->skeleton);
 	free(kernel);
@@ -353,14 +359,53 @@ struct loss_record kernel_losses(const struct kernel *kernel, unsigned event, u3
 	};
 }
 
-u32 kernel_hot_tables(const struct kernel *kernel)
+u32 kernel_hot_max(const struct kernel *kernel)
 {
-	return kernel->hot_tables;
+	return kernel->hot_max;
 }
 
-const struct hot_set *kernel_hot_table(const struct kernel *kernel, u32 table)
+u32 kernel_hot_cpus(const struct kernel *kernel)
 {
-	return (const struct hot_set *)kernel->hot_sets.memory + (size_t)table * HOT_SETS;
+	return kernel->hot_cpus;
+}
+
+static size_t tables_of_choice(const struct kernel *kernel)
+{
+	return kernel->settings.n_events * kernel->hot_cpus;
+}
+
+const struct hot_table *kernel_hot_table(const struct kernel *kernel, u32 choice, unsigned event, u32 cpu)
+{
+	return (const struct hot_table *)kernel->hot_tables.memory + choice * tables_of_choice(kernel) +
+	       (size_t)event * kernel->hot_cpus + cpu;
+}
+
+static void mark_slot(struct kernel *kernel, u32 slot, u8 mark)
+{
+	u8 before = __atomic_exchange_n((u8 *)&kernel->skeleton->bss->hot_choices[slot], mark,
+					__ATOMIC_SEQ_CST);
+	u32 *chosen = (u32 *)&kernel->skeleton->bss->hot_chosen;
+
+	if (mark && !before)
+		(void)__atomic_add_fetch(chosen, 1, __ATOMIC_SEQ_CST);
+	else if (!mark && before)
+		(void)__atomic_sub_fetch(chosen, 1, __ATOMIC_SEQ_CST);
+}
+
+void kernel_hot_choose(struct kernel *kernel, u32 slot, u32 choice)
+{
+	mark_slot(kernel, slot, (u8)(choice + 1));
+}
+
+void kernel_hot_release(struct kernel *kernel, u32 slot)
+{
+	mark_slot(kernel, slot, 0);
+}
+
+void kernel_hot_clear(struct kernel *kernel, u32 choice)
+{
+	memset((struct hot_table *)kernel->hot_tables.memory + choice * tables_of_choice(kernel), 0,
+	       tables_of_choice(kernel) * sizeof(struct hot_table));
 }
 
 u64 kernel_hot_seed(const struct kernel *kernel)
@@ -386,7 +431,7 @@ const struct kernel_settings *kernel_settings(const struct kernel *kernel)
 u64 kernel_map_bytes(const struct kernel *kernel)
 {
 	return kernel->latency_records.bytes + kernel->plain_records.bytes + kernel->slot_owners.bytes +
-	       kernel->injected.bytes + kernel->hot_sets.bytes + kernel_offcore_bytes(kernel->offcore);
+	       kernel->injected.bytes + kernel->hot_tables.bytes + kernel_offcore_bytes(kernel->offcore);
 }
 
 int kernel_verified_instructions(const struct kernel *kernel, const char *program, u32 *ret)

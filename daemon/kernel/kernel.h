@@ -21,12 +21,13 @@ struct kernel_settings {
 	bool births;        /* follow cgroups of the running kernel as they are born and removed */
 	bool hardware;      /* load the perf_event programs of the events */
 	u32 offcore_cpus;   /* count off-core responses on CPUs below this number; 0: none are counted */
+	u32 hot_max;        /* cgroups that may be chosen for hot tables at a time; 0 to HOT_MAX */
 	bool read_by_probe; /* read samples as on a kernel before 6.2; for tests */
 	size_t n_events;
 	struct event_settings events[EVENTS_MAX]; /* `first_record` is set by kernel_open() */
 };
 
-#define KERNEL_SLOTS_MAX 65536
+#define KERNEL_SLOTS_MAX SLOTS_MAX
 
 struct kernel;
 struct kernel_offcore;
@@ -68,11 +69,25 @@ const struct plain_record *kernel_plain_record(const struct kernel *kernel, unsi
 					       u32 slot);
 struct loss_record kernel_losses(const struct kernel *kernel, unsigned event, u32 stripe);
 
-/* Hot tables (pebsd/hot.h): none where no event has code addresses, else one a possible CPU, or only one
- * where samples come through kernel_inject() alone. A table is HOT_SETS sets. */
-u32 kernel_hot_tables(const struct kernel *kernel);
-const struct hot_set *kernel_hot_table(const struct kernel *kernel, u32 table);
+/*
+ * Hot tables (pebsd/hot.h): how many cgroups can have some at a time; 0 where none were asked for, or no
+ * event has addresses. A chosen cgroup has a table for each event and possible CPU (kernel_hot_cpus()), or
+ * only one for each event where samples come through kernel_inject() alone.
+ */
+u32 kernel_hot_max(const struct kernel *kernel);
+u32 kernel_hot_cpus(const struct kernel *kernel);
+const struct hot_table *kernel_hot_table(const struct kernel *kernel, u32 choice, unsigned event, u32 cpu);
 u64 kernel_hot_seed(const struct kernel *kernel);
+
+/*
+ * From now on the samples of a slot go to the tables of `choice`, below kernel_hot_max(), that are clear and
+ * nobody else's; or to none. Programs that looked before may go on for as long as COLLECT_REST_NS: only then
+ * may the tables be cleared, for another.
+ */
+void kernel_hot_choose(struct kernel *kernel, u32 slot, u32 choice);
+void kernel_hot_release(struct kernel *kernel, u32 slot);
+void kernel_hot_clear(struct kernel *kernel, u32 choice);
+
 struct slot_counters kernel_slot_counters(const struct kernel *kernel);
 
 /* The counting of off-core responses (kernel_offcore.h); NULL where there is none. The kernel's. */

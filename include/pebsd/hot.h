@@ -1,61 +1,97 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Hot tables: which items (code addresses) of which owners (a cgroup's slot, for one event) came most often,
- * in bounded memory. One table a CPU; a table is HOT_SETS sets, and an item belongs to one set by its hash.
- * A set is a summary of its part of the stream by the space-saving rule (Metwally, Agrawal, El Abbadi, 2005):
- * an item that is not in it takes over the cell with the least count, and inherits that as its error.
+ * Hot tables: which code addresses and which data cache lines a chosen cgroup waits at, in bounded memory.
+ * One table for each chosen cgroup, event and CPU; of each kind it has HOT_SETS sets, and an item belongs to
+ * one set by its hash. A set is a summary of its part of the stream by the space-saving rule (Metwally,
+ * Agrawal, El Abbadi, 2005): an item that is not in it takes over the counter with the least weight, and
+ * inherits that as its error.
  *
- * For each item of an owner that still is one, whatever the stream was:
+ * For each item, whatever the stream was:
  *
- *   in the set:      count - error <= what really came <= count
- *   not in the set:  what really came <= passed
+ *   in the set:      weight - weight_error <= what really came <= weight, and the same of samples
+ *   not in the set:  what really came <= passed_weight, passed_samples
  *
- * BPF writes a table on one CPU alone, the daemon reads it through mmap(2); nothing resets it.
+ * An item with more than 1/HOT_WAYS of its set's weight is in the set. Of any items, 31 of them above 1/32 of
+ * a table's weight, more than HOT_WAYS seldom meet in one of the sets: in one table of a million.
+ *
+ * BPF writes a table on one CPU alone, the daemon reads it through mmap(2), and clears it when nobody writes.
  */
 #ifndef PEBSD_HOT_H
 #define PEBSD_HOT_H
 
 #include "types.h"
 
-#define HOT_WAYS      7
-#define HOT_SETS_LOG2 9
+enum hot_kind { HOT_CODE, HOT_LINES, HOT_KINDS };
+
+#define HOT_WAYS_LOG2 4
+#define HOT_WAYS      (1U << HOT_WAYS_LOG2)
+#define HOT_SETS_LOG2 3
 #define HOT_SETS      (1U << HOT_SETS_LOG2)
 
-struct hot_cell {
-	u64 owner; /* hot_owner(), 0: empty or being written; written last */
-	u64 item;
-	u64 count; /* sum of the weights, and what was inherited */
-	u64 error; /* what was inherited */
+/* Of one kind in one table. */
+#define HOT_COUNTERS (HOT_WAYS * HOT_SETS)
+
+/* Chosen cgroups at a time, at most. */
+#define HOT_MAX 64
+
+struct hot_counter {
+	u64 weight_error; /* what was inherited */
+	u64 samples;      /* and what was inherited */
+	u64 samples_error;
+	u64 hitm; /* samples of this item, since it is here, that met a modified copy */
+	u32 pid;  /* the process (tgid) of the last one; 0: not known */
+	u32 turn; /* grows with each item that had the counter */
 };
 
+/* What is searched lies together. */
 struct hot_set {
-	u64 passed; /* no item that had to leave had a higher count */
-	u32 hand;   /* the cell to be looked at next for an owner that is gone */
-	u32 reserved[5];
-	struct hot_cell cells[HOT_WAYS];
+	u64 passed_weight; /* no item that had to leave had more */
+	u64 passed_samples;
+	u32 used; /* counters that have had an item */
+	u32 reserved[11];
+	u64 items[HOT_WAYS]; /* 0: none, or being written; written last */
+	u64 weights[HOT_WAYS];
+	struct hot_counter counters[HOT_WAYS];
 } __attribute__((aligned(64)));
 
-_Static_assert(sizeof(struct hot_set) == 256, "four cache lines");
+struct hot_summary {
+	u64 weight; /* of all that came, before it is in its set */
+	u64 samples;
+	u64 reserved[6];
+	struct hot_set sets[HOT_SETS];
+};
 
-/* Bytes of one CPU's table. */
-#define HOT_TABLE_BYTES (HOT_SETS * sizeof(struct hot_set))
+struct hot_table {
+	struct hot_summary kinds[HOT_KINDS];
+};
 
-/* Never 0: a slot's generation is at least 1 once it has an owner. */
-static inline u64 hot_owner(u32 slot, u32 generation, u32 event)
+_Static_assert(sizeof(struct hot_set) == 960, "whole cache lines");
+_Static_assert(sizeof(struct hot_table) == 15488, "crosses the kernel boundary");
+
+#define HOT_LINE_BYTES 64
+
+/* What stands for an address in a table; 0 where there is none: no code and no data lies there. */
+static inline u64 hot_code_item(u64 address)
 {
-	return (u64)generation << 32 | (event & 0xffff) << 16 | (slot & 0xffff);
+	return address;
 }
 
-#define HOT_OWNER_SLOT(owner)       ((u32)(owner)&0xffff)
-#define HOT_OWNER_EVENT(owner)      ((u32)(owner) >> 16)
-#define HOT_OWNER_GENERATION(owner) ((u32)((owner) >> 32))
+static inline u64 hot_line_item(u64 address)
+{
+	return address ? (address & ~(u64)(HOT_LINE_BYTES - 1)) | 1 : 0;
+}
+
+static inline u64 hot_item_address(enum hot_kind kind, u64 item)
+{
+	return kind == HOT_LINES ? item & ~(u64)(HOT_LINE_BYTES - 1) : item;
+}
 
 /* The set of an item, the same in each table. `seed` is drawn at load, so that nobody can aim at a set. */
-static inline u32 hot_set_of(u64 owner, u64 item, u64 seed)
+static inline u32 hot_set_of(u64 item, u64 seed)
 {
 	u64 hash = (item ^ seed) * 0x9e3779b97f4a7c15ULL;
 
-	hash = (hash ^ hash >> 32 ^ owner) * (seed | 1);
+	hash = (hash ^ hash >> 32) * (seed | 1);
 	hash = (hash ^ hash >> 29) * 0xd6e8feb86659fd93ULL;
 	return (u32)(hash >> (64 - HOT_SETS_LOG2));
 }

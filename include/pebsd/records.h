@@ -45,6 +45,9 @@ _Static_assert(sizeof(struct latency_record) == 2560, "at most 2.5 KiB");
 /* Slot 0 takes the samples of cgroups that have no slot of their own. */
 #define SLOT_UNATTRIBUTED 0
 
+/* Slots of a table, at most; a power of two. */
+#define SLOTS_MAX 65536
+
 /* Stripes of a slot, at most: CPU number modulo stripes picks one. */
 #define STRIPES_MAX 16
 

@@ -152,7 +152,7 @@ Test(probe_trial, maps_are_as_large_as_said)
 	}
 }
 
-/* What is there for each CPU that there may be: tables of code addresses, records of off-core responses. */
+/* What is there for each CPU that there may be: hot tables, records of off-core responses. */
 Test(probe_trial, maps_by_cpu_are_as_large_as_said)
 {
 	const u32 cpus = (u32)libbpf_num_possible_cpus();
@@ -160,9 +160,11 @@ Test(probe_trial, maps_by_cpu_are_as_large_as_said)
 						 .stripes = kernel_stripes_for((int)cpus),
 						 .hardware = true,
 						 .offcore_cpus = cpus,
+						 .hot_max = 3,
 						 .n_events = 1,
 						 .events = {{.has_code_address = 1}}};
-	const struct perf_cost_facts facts = {.slots = 600, .page_size = (u64)sysconf(_SC_PAGESIZE)};
+	const struct perf_cost_facts facts = {
+		.slots = 600, .hot_max = 3, .page_size = (u64)sysconf(_SC_PAGESIZE)};
 	const struct perf_cost_case machine = {
 		.cpus = cpus, .n_events = 1, .events = {{.has_code_address = true}}, .counters = cpus};
 	struct perf_cost cost;

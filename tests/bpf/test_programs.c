@@ -6,6 +6,7 @@
 
 #include <string.h>
 #include <sys/utsname.h>
+#include <unistd.h>
 
 #include <bpf/libbpf.h>
 
@@ -36,6 +37,7 @@ Test(programs, load_in_this_kernel)
 		.stripes = 2,
 		.births = true,
 		.hardware = true,
+		.hot_max = 8,
 		.n_events = 2,
 		.events = {{.has_latency = 1, .has_source = 1, .has_address = 1, .weight_struct = 1},
 			   {.has_source = 1}},
@@ -60,7 +62,12 @@ Test(programs, load_in_this_kernel)
 Test(programs, as_many_doors_as_events_load)
 {
 	struct kernel_settings settings = {
-		.slots = 64, .stripes = 2, .births = true, .hardware = true, .n_events = EVENTS_MAX};
+		.slots = 64,
+		.stripes = 2,
+		.births = true,
+		.hardware = true,
+		.hot_max = 1,
+		.n_events = EVENTS_MAX};
 	_cleanup_(kernel_freep) struct kernel *kernel = NULL;
 
 	for (unsigned i = 0; i < EVENTS_MAX; i++)
@@ -70,7 +77,7 @@ Test(programs, as_many_doors_as_events_load)
 			.has_source = i % 3 != 2,
 			.has_address = i % 3 != 2,
 			.weight_struct = 1,
-			.has_code_address = i % 3 == 2 || i == 0,
+			.has_code_address = i % 2 == 0,
 			.operations = i == 1   ? OP_STORE
 				      : i == 3 ? OP_LOAD
 					       : 0,
@@ -85,26 +92,35 @@ Test(programs, as_many_doors_as_events_load)
 	}
 }
 
-/* One table a CPU, and their memory, where an event has code addresses; else nothing. */
-Test(programs, hot_tables_are_there_where_an_event_has_code_addresses)
+/* For each cgroup that may be chosen one a event and CPU, and their memory, where an event has addresses. */
+Test(programs, hot_tables_are_there_where_an_event_has_addresses)
 {
-	struct kernel_settings settings = {.slots = 64, .stripes = 2, .n_events = 2};
+	struct kernel_settings settings = {.slots = 64, .stripes = 2, .n_events = 2, .hot_max = 3};
 	_cleanup_(kernel_freep) struct kernel *without = NULL;
+	_cleanup_(kernel_freep) struct kernel *none = NULL;
 	_cleanup_(kernel_freep) struct kernel *injected = NULL;
 	_cleanup_(kernel_freep) struct kernel *hardware = NULL;
-	u64 bytes;
+	const u64 page = (u64)sysconf(_SC_PAGESIZE);
+	u64 bytes, all;
 
 	open_kernel(&settings, &without);
-	cr_expect_eq(kernel_hot_tables(without), 0);
+	cr_expect_eq(kernel_hot_max(without), 0);
 	bytes = kernel_map_bytes(without);
-	settings.events[1].has_code_address = 1;
+	settings.events[1].has_address = 1;
 	open_kernel(&settings, &injected);
-	cr_expect_eq(kernel_hot_tables(injected), 1);
-	cr_expect_eq(kernel_map_bytes(injected), bytes + HOT_TABLE_BYTES);
+	cr_expect_eq(kernel_hot_max(injected), 3);
+	cr_expect_eq(kernel_hot_cpus(injected), 1);
+	all = (6 * sizeof(struct hot_table) + page - 1) / page * page;
+	cr_expect_eq(kernel_map_bytes(injected), bytes + all);
 	settings.hardware = true;
 	open_kernel(&settings, &hardware);
-	cr_expect_eq((int)kernel_hot_tables(hardware), libbpf_num_possible_cpus());
-	cr_expect_eq(kernel_map_bytes(hardware), bytes + kernel_hot_tables(hardware) * HOT_TABLE_BYTES);
+	cr_expect_eq((int)kernel_hot_cpus(hardware), libbpf_num_possible_cpus());
+	all = (6ULL * kernel_hot_cpus(hardware) * sizeof(struct hot_table) + page - 1) / page * page;
+	cr_expect_eq(kernel_map_bytes(hardware), bytes + all);
+	settings.hot_max = 0;
+	open_kernel(&settings, &none);
+	cr_expect_eq(kernel_hot_max(none), 0);
+	cr_expect_eq(kernel_map_bytes(none), bytes);
 }
 
 Test(programs, settings_out_of_range_are_refused)
@@ -116,6 +132,7 @@ Test(programs, settings_out_of_range_are_refused)
 		{.slots = 16, .stripes = 3},
 		{.slots = 16, .stripes = STRIPES_MAX * 2},
 		{.slots = 16, .stripes = 1, .n_events = EVENTS_MAX + 1},
+		{.slots = 16, .stripes = 1, .hot_max = HOT_MAX + 1},
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(wrong); i++) {

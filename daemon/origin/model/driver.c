@@ -125,6 +125,18 @@ int driver_start(struct driver *driver, struct pebs_unit *unit, u32 ldlat, u64 p
 	return r;
 }
 
+/* Before Haswell there is but the address behind the instruction. */
+static void take_code_address(const struct record *record, struct sample *ret)
+{
+	enum record_field field =
+		record->present & MODEL_BIT(RECORD_EVENTING_IP) ? RECORD_EVENTING_IP : RECORD_IP;
+
+	if (!(record->present & MODEL_BIT(field)))
+		return;
+	ret->code_address = record->values[field];
+	ret->fields |= SAMPLE_CODE_ADDRESS;
+}
+
 void driver_sample(const struct machine *machine, const struct record *record, u64 period, struct sample *ret)
 {
 	*ret = (struct sample){.period = period};
@@ -136,6 +148,7 @@ void driver_sample(const struct machine *machine, const struct record *record, u
 		ret->data_source = load_source_data_src(machine, record->values[RECORD_SOURCE]);
 		ret->fields |= SAMPLE_DATA_SOURCE;
 	}
+	take_code_address(record, ret);
 	if (!(record->present & MODEL_BIT(RECORD_LATENCY)))
 		return;
 	ret->latency = record->values[RECORD_LATENCY];

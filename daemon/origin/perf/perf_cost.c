@@ -23,18 +23,18 @@ static u64 records_bytes(u64 records, u64 bytes, u64 page_size)
 static u64 map_bytes(const struct perf_cost_case *machine, const struct perf_cost_facts *facts)
 {
 	u64 records = (u64)facts->slots * kernel_stripes_for((int)machine->cpus);
-	u64 latency = 0, plain = 0, hot_sets = 0, offcore_cpus = machine->counters ? machine->cpus : 0;
+	u64 latency = 0, plain = 0, hot_tables = 0, offcore_cpus = machine->counters ? machine->cpus : 0;
 
 	for (size_t i = 0; i < machine->n_events; i++) {
 		*(machine->events[i].has_latency ? &latency : &plain) += records;
 		if (machine->events[i].has_code_address)
-			hot_sets = (u64)machine->cpus * HOT_SETS;
+			hot_tables = (u64)facts->hot_max * machine->n_events * machine->cpus;
 	}
 	return records_bytes(latency, sizeof(struct latency_record), facts->page_size) +
 	       records_bytes(plain, sizeof(struct plain_record), facts->page_size) +
 	       records_bytes(facts->slots, sizeof(struct slot_owner), facts->page_size) +
 	       records_bytes(INJECT_MAX, sizeof(struct sample), facts->page_size) +
-	       (hot_sets ? records_bytes(hot_sets, sizeof(struct hot_set), facts->page_size) : 0) +
+	       (hot_tables ? records_bytes(hot_tables, sizeof(struct hot_table), facts->page_size) : 0) +
 	       (offcore_cpus
 			? records_bytes(offcore_cpus * facts->slots, sizeof(struct offcore_record),
 					facts->page_size) +

@@ -11,6 +11,7 @@
 /* What one machine, or one run on it, tells. 0: not known. */
 struct perf_cost_facts {
 	u32 slots;       /* of the table of cgroups */
+	u32 hot_max;     /* cgroups that may have hot tables at a time */
 	u64 page_size;   /* bytes */
 	u64 event_bytes; /* of the kernel's own structures for one event, at least */
 	u64 load_ns;     /* loading the BPF programs and making their maps */

@@ -101,6 +101,7 @@ static int plan_role(const struct planner *planner, const char *pmu, u32 type, e
 					.has_instruction_latency = loads,
 					.has_source = 1,
 					.has_address = 1,
+					.has_code_address = 1,
 					.weight_struct = loads,
 					.operations = loads ? PERF_MEM_OP_LOAD : PERF_MEM_OP_STORE};
 	if (pmu_tree_has(planner->tree, pmu, "format/cnt_ctl")) {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The precise instruction event of a core PMU: PEBS gives the address of an instruction, and precise
- * distribution (PDIR, PDist, reduced skid) makes every instruction equally likely to be the one. No address
- * of data, no latency, no source: nothing of them is asked for. On Granite Rapids and Meteor Lake asking for
+ * distribution (PDIR, PDist, reduced skid) makes every instruction equally likely to be the one. No latency,
+ * no source: nothing of them is asked for. The address of the data is there where a processor records it for
+ * any precise event (Goldmont: manual 18.7.1.1), 0 for an instruction without access. On Granite Rapids and Meteor Lake asking for
  * a weight would even take fixed counter 0 away (rwc_get_event_constraints, arch/x86/events/intel/core.c,
  * Linux 6.12).
  */
@@ -87,6 +88,7 @@ int pmu_plan_instructions(const struct planner *planner, const struct pmu_core *
 	if (quirk->instructions_step)
 		opening.period_step = quirk->instructions_step;
 	opening.event.settings.has_code_address = 1;
+	opening.event.settings.has_address = quirk->any_address;
 	r = planner_period(planner, planner->wish->instructions_period,
 			   quirk->instructions_step ? (u64)INSTRUCTIONS_STEPS * quirk->instructions_step
 						    : INSTRUCTIONS_PERIOD,

@@ -58,6 +58,7 @@ int pmu_plan_loads(const struct planner *planner, const struct pmu_core *core)
 							 .has_instruction_latency = !use_latency,
 							 .has_source = 1,
 							 .has_address = 1,
+							 .has_code_address = 1,
 							 .weight_struct = 1};
 	r = planner_period(planner, wish->period, LOADS_PERIOD, &opening);
 	if (r >= 0)

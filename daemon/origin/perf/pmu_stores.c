@@ -66,6 +66,7 @@ int pmu_plan_stores(const struct planner *planner, const struct pmu_core *core)
 							 .has_instruction_latency = latency,
 							 .has_source = 1,
 							 .has_address = 1,
+							 .has_code_address = 1,
 							 .weight_struct = latency};
 	r = planner_period(planner, wish->period, STORES_PERIOD, &opening);
 	if (r >= 0)

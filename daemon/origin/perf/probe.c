@@ -48,7 +48,9 @@ int probe_plan(const struct probe_wish *wish, struct probe_report *ret)
 
 	*ret = (struct probe_report){
 		.asked = wish->events.roles,
-		.measured = {.slots = wish->slots, .page_size = (u64)sysconf(_SC_PAGESIZE)},
+		.measured = {.slots = wish->slots,
+			     .hot_max = wish->hot_max,
+			     .page_size = (u64)sysconf(_SC_PAGESIZE)},
 	};
 	r = pmu_plan(wish->sysfs_root, &wish->events, &ret->plan);
 	for (unsigned role = 0; r >= 0 && role < EVENT_ROLES; role++) {

@@ -16,6 +16,7 @@ struct probe_wish {
 	const char *sysfs_root; /* "/sys", or where a copy of one is */
 	struct pmu_wish events; /* `roles`: those that the configuration asks for */
 	u32 slots;              /* of the table of cgroups; 0: by the cgroups there are */
+	u32 hot_max;            /* cgroups that may have hot tables at a time */
 	struct perf_selection selection;
 };
 

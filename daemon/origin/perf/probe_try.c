@@ -276,6 +276,7 @@ static int rehearse(struct probe_report *report, const struct perf_facts *facts)
 	struct pmu_plan *plan = &report->plan;
 	struct kernel_settings settings = {
 		.slots = report->measured.slots,
+		.hot_max = report->measured.hot_max,
 		.stripes = kernel_stripes_for((int)report->cpus),
 		.births = true,
 		.hardware = true,

@@ -89,7 +89,7 @@ static int decode(const struct perf_event_attr *attr, const u8 *body, size_t siz
 	if (type & PERF_SAMPLE_IDENTIFIER)
 		bytes_skip(&bytes, 1, sizeof(u64));
 	if (type & PERF_SAMPLE_IP)
-		bytes_skip(&bytes, 1, sizeof(u64));
+		ret->code_address = bytes_u64(&bytes);
 	if (type & PERF_SAMPLE_TID) {
 		ret->pid = bytes_u32(&bytes);
 		ret->tid = bytes_u32(&bytes);

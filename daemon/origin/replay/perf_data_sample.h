@@ -20,6 +20,7 @@ struct perf_data_sample {
 	u32 tid;
 	u64 time;
 	u64 address;
+	u64 code_address;
 	u64 period;
 	u64 weight; /* union perf_sample_weight, whole */
 	u64 data_source;

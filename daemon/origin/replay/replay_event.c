@@ -154,6 +154,7 @@ bool replay_event_describe(const struct perf_data_events *events, size_t index, 
 		settings->has_latency && settings->weight_struct && kind == LATENCY_CACHE;
 	settings->has_source = (attr->sample_type & PERF_SAMPLE_DATA_SRC) != 0;
 	settings->has_address = (attr->sample_type & PERF_SAMPLE_ADDR) != 0;
+	settings->has_code_address = (attr->sample_type & PERF_SAMPLE_IP) != 0;
 	ret->latency_kind = settings->has_latency ? kind : LATENCY_NONE;
 	return true;
 }
@@ -199,6 +200,10 @@ void replay_sample(const struct event *event, u16 number, const struct perf_even
 	if (settings->has_address && (type & PERF_SAMPLE_ADDR)) {
 		ret->address = recorded->address;
 		ret->fields |= SAMPLE_ADDRESS;
+	}
+	if (settings->has_code_address && (type & PERF_SAMPLE_IP)) {
+		ret->code_address = recorded->code_address;
+		ret->fields |= SAMPLE_CODE_ADDRESS;
 	}
 }
 

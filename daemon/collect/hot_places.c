@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "collect/hot_places.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+/* Shared with a writer: each member is read once and whole. */
+#define SHARED(member) __atomic_load_n(&(member), __ATOMIC_ACQUIRE)
+
+/* How often a counter is looked at while it changes hands, which takes the writer some nanoseconds. */
+#define TRIES 1000
+
+/* One item in one table. */
+struct found {
+	u64 item;
+	size_t table;
+	u64 weight;
+	struct hot_counter counter;
+};
+
+struct search {
+	struct found *found;
+	size_t n;
+};
+
+/* What an item that is not in a set may have had there. */
+struct passed {
+	u64 weight;
+	u64 samples;
+};
+
+void hot_places_done(struct hot_places *places)
+{
+	free(places->places);
+	*places = (struct hot_places){0};
+}
+
+/* Whether there is an item. One that changes hands under the reader shows: by its turn, if it is back. */
+static bool read_counter(const struct hot_set *set, u32 way, struct found *ret)
+{
+	const struct hot_counter *shared = &set->counters[way];
+
+	for (u32 i = 0; i < TRIES; i++) {
+		ret->counter.turn = SHARED(shared->turn);
+		ret->item = SHARED(set->items[way]);
+		if (ret->item == 0) {
+			if (ret->counter.turn == 0)
+				return false;
+			continue;
+		}
+		/* Errors first, and what contains them after: a lower bound is never above what came. */
+		ret->counter.weight_error = SHARED(shared->weight_error);
+		ret->counter.samples_error = SHARED(shared->samples_error);
+		ret->counter.hitm = SHARED(shared->hitm);
+		ret->counter.pid = SHARED(shared->pid);
+		ret->counter.samples = SHARED(shared->samples);
+		ret->weight = SHARED(set->weights[way]);
+		if (SHARED(set->items[way]) == ret->item && SHARED(shared->turn) == ret->counter.turn)
+			return true;
+	}
+	return false;
+}
+
+static void search_set(struct search *search, const struct hot_set *set, size_t table)
+{
+	for (u32 way = 0; way < HOT_WAYS; way++) {
+		struct found *found = &search->found[search->n];
+
+		found->table = table;
+		search->n += read_counter(set, way, found);
+	}
+}
+
+static int compare_found(const void *a, const void *b)
+{
+	const struct found *left = a, *right = b;
+
+	if (left->item != right->item)
+		return left->item < right->item ? -1 : 1;
+	return left->table < right->table ? -1 : left->table > right->table;
+}
+
+static int compare_places(const void *a, const void *b)
+{
+	const struct hot_place *left = a, *right = b;
+
+	if (left->weight != right->weight)
+		return left->weight > right->weight ? -1 : 1;
+	if (left->samples != right->samples)
+		return left->samples > right->samples ? -1 : 1;
+	return left->address < right->address ? -1 : left->address > right->address;
+}
+
+/* What `n` counters of one item, by table, say of it. In tables where it has none it may have `passed`. */
+static struct hot_place sum_tables(const struct found *found, size_t n, enum hot_kind kind,
+				   const struct passed *passed, size_t n_tables)
+{
+	struct hot_place sum = {.address = hot_item_address(kind, found->item)};
+	size_t next = 0;
+
+	for (size_t table = 0; table < n_tables; table++) {
+		bool here = next < n && found[next].table == table;
+
+		if (!here) {
+			sum.weight += passed[table].weight;
+			sum.weight_error += passed[table].weight;
+			sum.samples += passed[table].samples;
+			sum.samples_error += passed[table].samples;
+			continue;
+		}
+		/* One that left and came back under the reader is there twice: what is later holds. */
+		while (next + 1 < n && found[next + 1].table == table)
+			next++;
+		sum.weight += found[next].weight;
+		sum.weight_error += found[next].counter.weight_error;
+		sum.samples += found[next].counter.samples;
+		sum.samples_error += found[next].counter.samples_error;
+		sum.hitm += found[next].counter.hitm;
+		sum.hitm_cpus += found[next].counter.hitm > 0;
+		sum.cpus++;
+		if (found[next].counter.pid)
+			sum.pid = found[next].counter.pid;
+		next++;
+	}
+	return sum;
+}
+
+static u64 larger(u64 a, u64 b)
+{
+	return a > b ? a : b;
+}
+
+/* Puts the set's items of all tables together, behind those of the sets before. */
+static void sum_set(const struct hot_table *const *tables, size_t n_tables, u32 set, struct search *search,
+		    struct passed *passed, struct hot_places *places)
+{
+	u64 weight = 0, samples = 0;
+
+	search->n = 0;
+	for (size_t table = 0; table < n_tables; table++)
+		search_set(search, &tables[table]->kinds[places->kind].sets[set], table);
+	/* After the items: what leaves its counter meanwhile is in it. */
+	for (size_t table = 0; table < n_tables; table++) {
+		const struct hot_set *shared = &tables[table]->kinds[places->kind].sets[set];
+
+		passed[table].weight = SHARED(shared->passed_weight);
+		passed[table].samples = SHARED(shared->passed_samples);
+		weight += passed[table].weight;
+		samples += passed[table].samples;
+	}
+	places->absent_weight = larger(places->absent_weight, weight);
+	places->absent_samples = larger(places->absent_samples, samples);
+	qsort(search->found, search->n, sizeof(*search->found), compare_found);
+	for (size_t i = 0, end; i < search->n; i = end) {
+		for (end = i + 1; end < search->n && search->found[end].item == search->found[i].item;)
+			end++;
+		places->places[places->n++] =
+			sum_tables(&search->found[i], end - i, places->kind, passed, n_tables);
+	}
+}
+
+/* At most `slack` above what is certain. */
+static void bound(u64 *value, u64 *error, u64 slack)
+{
+	if (*error <= slack)
+		return;
+	*value -= *error - slack;
+	*error = slack;
+}
+
+/* Nothing has more than what is left when all have what is certainly theirs. */
+static void bound_all(struct hot_places *places)
+{
+	u64 weight = 0, samples = 0;
+
+	for (size_t i = 0; i < places->n; i++) {
+		weight += places->places[i].weight - places->places[i].weight_error;
+		samples += places->places[i].samples - places->places[i].samples_error;
+	}
+	/* Less only where a writer is half way through a sample. */
+	places->weight = larger(places->weight, weight);
+	places->samples = larger(places->samples, samples);
+	weight = places->weight - weight;
+	samples = places->samples - samples;
+	for (size_t i = 0; i < places->n; i++) {
+		bound(&places->places[i].weight, &places->places[i].weight_error, weight);
+		bound(&places->places[i].samples, &places->places[i].samples_error, samples);
+	}
+	if (places->absent_weight > weight)
+		places->absent_weight = weight;
+	if (places->absent_samples > samples)
+		places->absent_samples = samples;
+}
+
+int hot_places_read(const struct hot_table *const *tables, size_t n, enum hot_kind kind,
+		    bool latency, struct hot_places *ret)
+{
+	struct hot_places places = {.kind = kind, .latency = latency};
+	_cleanup_free_ struct passed *passed = calloc(n + 1, sizeof(*passed));
+	_cleanup_free_ struct found *found = calloc(n + 1, HOT_WAYS * sizeof(*found));
+	struct search search = {.found = found};
+
+	places.places = calloc(n + 1, HOT_COUNTERS * sizeof(*places.places));
+	if (!passed || !found || !places.places) {
+		free(places.places);
+		return -ENOMEM;
+	}
+	for (u32 set = 0; set < HOT_SETS; set++)
+		sum_set(tables, n, set, &search, passed, &places);
+	/* Last: what the items have is in it. */
+	for (size_t table = 0; table < n; table++) {
+		places.weight += SHARED(tables[table]->kinds[kind].weight);
+		places.samples += SHARED(tables[table]->kinds[kind].samples);
+	}
+	bound_all(&places);
+	if (places.n)
+		qsort(places.places, places.n, sizeof(*places.places), compare_places);
+	*ret = places;
+	return 0;
+}
