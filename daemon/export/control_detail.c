@@ -13,6 +13,7 @@
 #include "export/json.h"
 #include "export/json_writer.h"
 #include "export/json_zoom.h"
+#include "export/plain_path.h"
 
 #define LIST_DEFAULT 50
 #define LIST_MAX     10000
@@ -23,26 +24,6 @@ static struct zooms *zooms_of(const struct control *control)
 	return control->backend.zooms(control->backend.userdata);
 }
 
-/* One below the root, without a way out of it. */
-static bool could_be_path(const char *text)
-{
-	const char *name = text;
-
-	if (*text != '/')
-		return false;
-	while (name) {
-		size_t length;
-
-		name++;
-		length = strcspn(name, "/");
-		if ((length == 0 && text[1]) || (length == 1 && name[0] == '.') ||
-		    (length == 2 && name[0] == '.' && name[1] == '.'))
-			return false;
-		name = strchr(name, '/');
-	}
-	return true;
-}
-
 int control_cgroup_path(const struct control *control, const char *shown, char **ret)
 {
 	const struct snapshot_cgroup *cgroup = NULL;
@@ -50,7 +31,7 @@ int control_cgroup_path(const struct control *control, const char *shown, char *
 
 	if (control_snapshot(control, &(struct maybe_double){0}, &snapshot) >= 0)
 		cgroup = control_find_cgroup(snapshot, shown);
-	if (!cgroup && !could_be_path(shown))
+	if (!cgroup && !plain_path(shown))
 		return -ENOENT;
 	*ret = strdup(cgroup ? cgroup->path : shown);
 	return *ret ? 0 : -ENOMEM;

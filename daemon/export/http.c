@@ -12,6 +12,7 @@
 
 #include "base/cleanup.h"
 #include "base/log.h"
+#include "export/http_answer.h"
 #include "export/listen.h"
 #include "export/negotiate.h"
 #include "export/scrape.h"
@@ -24,6 +25,7 @@ struct connection {
 	int fd; /* the library's */
 	u64 deadline_ns;
 	bool hung_up;
+	struct http_waiting *waiting; /* not NULL: for a profile, without a deadline */
 };
 
 struct http {
@@ -33,6 +35,7 @@ struct http {
 	bool was_full; /* and a connection was closed since */
 	struct MHD_Daemon *daemon;
 	struct scrape *scrape;
+	struct http_profile *profile;
 	sd_event_source *io;
 	sd_event_source *timer;
 	unsigned int port;
@@ -75,8 +78,10 @@ static void on_connection(void *userdata, struct MHD_Connection *library, void *
 	if (what == MHD_CONNECTION_NOTIFY_CLOSED) {
 		if (http->n_connections-- == HTTP_CONNECTIONS_MAX)
 			http->was_full = true;
-		if (connection)
+		if (connection) {
+			http_profile_closed(http->profile, &connection->waiting);
 			TAILQ_REMOVE(&http->connections, connection, entry);
+		}
 		free(connection);
 		*place = NULL;
 		return;
@@ -103,6 +108,8 @@ static u64 hang_up_on_the_late(struct http *http, u64 now)
 	struct connection *connection;
 
 	TAILQ_FOREACH (connection, &http->connections, entry) {
+		if (connection->waiting)
+			continue;
 		if (connection->deadline_ns > now)
 			return connection->deadline_ns;
 		if (!connection->hung_up)
@@ -110,50 +117,6 @@ static u64 hang_up_on_the_late(struct http *http, u64 now)
 		connection->hung_up = true;
 	}
 	return 0;
-}
-
-/* Sends `response` and gives up the caller's reference to it. */
-static enum MHD_Result send_and_drop(struct MHD_Connection *connection, unsigned int status,
-				     struct MHD_Response *response)
-{
-	enum MHD_Result sent = MHD_queue_response(connection, status, response);
-
-	MHD_destroy_response(response);
-	return sent;
-}
-
-/* `text` is copied. */
-static struct MHD_Response *make_text(const char *type, const char *text)
-{
-	struct MHD_Response *response =
-		MHD_create_response_from_buffer(strlen(text), (void *)text, MHD_RESPMEM_MUST_COPY);
-
-	if (!response)
-		return NULL;
-	if (MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, type) != MHD_YES ||
-	    MHD_add_response_header(response, MHD_HTTP_HEADER_CONNECTION, "close") != MHD_YES) {
-		MHD_destroy_response(response);
-		return NULL;
-	}
-	return response;
-}
-
-static enum MHD_Result send_text(struct MHD_Connection *connection, unsigned int status, const char *text)
-{
-	struct MHD_Response *response = make_text("text/plain; charset=utf-8", text);
-
-	return response ? send_and_drop(connection, status, response) : MHD_NO;
-}
-
-static enum MHD_Result send_not_allowed(struct MHD_Connection *connection)
-{
-	struct MHD_Response *response =
-		make_text("text/plain; charset=utf-8", "Only GET and HEAD are served here.\n");
-
-	if (!response)
-		return MHD_NO;
-	(void)MHD_add_response_header(response, MHD_HTTP_HEADER_ALLOW, "GET, HEAD");
-	return send_and_drop(connection, MHD_HTTP_METHOD_NOT_ALLOWED, response);
 }
 
 static enum MHD_Result send_metrics(struct http *http, struct MHD_Connection *connection)
@@ -175,7 +138,7 @@ static enum MHD_Result send_metrics(struct http *http, struct MHD_Connection *co
 		text = NULL;
 		return MHD_NO;
 	}
-	return send_text(connection, MHD_HTTP_INTERNAL_SERVER_ERROR, text);
+	return http_send_text(connection, MHD_HTTP_INTERNAL_SERVER_ERROR, text);
 }
 
 static enum MHD_Result send_health(struct http *http, struct MHD_Connection *connection)
@@ -186,12 +149,12 @@ static enum MHD_Result send_health(struct http *http, struct MHD_Connection *con
 
 	r = http->source.health(http->source.userdata, &reason);
 	if (r >= 0)
-		return send_text(connection, MHD_HTTP_OK, "ok\n");
+		return http_send_text(connection, MHD_HTTP_OK, "ok\n");
 	if (asprintf(&text, "%s\n", reason ? reason : strerror(-r)) < 0) {
 		text = NULL;
 		return MHD_NO;
 	}
-	return send_text(connection, MHD_HTTP_SERVICE_UNAVAILABLE, text);
+	return http_send_text(connection, MHD_HTTP_SERVICE_UNAVAILABLE, text);
 }
 
 static enum MHD_Result send_page(struct http *http, struct MHD_Connection *connection)
@@ -205,15 +168,37 @@ static enum MHD_Result send_page(struct http *http, struct MHD_Connection *conne
 		     "<h1>pebsd %s</h1>\n"
 		     "<p>Memory access latency of every cgroup. Origin of the samples: %s%s.</p>\n"
 		     "<ul><li><a href=\"/metrics\">/metrics</a> for Prometheus</li>\n"
-		     "<li><a href=\"/healthz\">/healthz</a></li></ul>\n"
+		     "<li><a href=\"/healthz\">/healthz</a></li>%s</ul>\n"
 		     "</body></html>\n",
 		     http->source.version, http->source.origin,
-		     strcmp(http->source.origin, "model") == 0 ? ", which is no measurement" : "") < 0) {
+		     strcmp(http->source.origin, "model") == 0 ? ", which is no measurement" : "",
+		     http_profile_enabled(http->profile) ? "\n<li>" HTTP_PROFILE_PATH
+							   "?cgroup=/PATH&amp;seconds=30 for pprof</li>"
+							 : "") < 0) {
 		page = NULL;
 		return MHD_NO;
 	}
-	response = make_text("text/html; charset=utf-8", page);
-	return response ? send_and_drop(connection, MHD_HTTP_OK, response) : MHD_NO;
+	response = http_text("text/html; charset=utf-8", page);
+	return response ? http_send(connection, MHD_HTTP_OK, response) : MHD_NO;
+}
+
+/* Once it waits no longer its time begins anew, to send the answer in. */
+static enum MHD_Result send_profile(struct http *http, struct MHD_Connection *library)
+{
+	const union MHD_ConnectionInfo *info =
+		MHD_get_connection_info(library, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+	struct connection *connection = info ? info->socket_context : NULL;
+	enum MHD_Result result;
+
+	if (!connection)
+		return MHD_NO;
+	result = http_profile_answer(http->profile, library, connection->fd, &connection->waiting);
+	if (!connection->waiting) {
+		connection->deadline_ns = now_ns() + HTTP_TIMEOUT_SECONDS * NSEC_PER_SEC;
+		TAILQ_REMOVE(&http->connections, connection, entry);
+		TAILQ_INSERT_TAIL(&http->connections, connection, entry);
+	}
+	return result;
 }
 
 /* An MHD_AccessHandlerCallback. NOLINTBEGIN(readability-non-const-parameter) */
@@ -230,15 +215,18 @@ static enum MHD_Result answer(void *userdata, struct MHD_Connection *connection,
 	(void)state;
 	/* Answered before a body is read: nothing here has use for one. */
 	if (strcmp(method, MHD_HTTP_METHOD_GET) != 0 && strcmp(method, MHD_HTTP_METHOD_HEAD) != 0)
-		return send_not_allowed(connection);
+		return http_send_not_allowed(connection, "GET, HEAD");
 	if (strcmp(path, "/metrics") == 0)
 		return send_metrics(http, connection);
 	if (strcmp(path, "/healthz") == 0)
 		return send_health(http, connection);
+	if (strcmp(path, HTTP_PROFILE_PATH) == 0)
+		return strcmp(method, MHD_HTTP_METHOD_GET) == 0 ? send_profile(http, connection)
+								: http_send_not_allowed(connection, "GET");
 	if (strcmp(path, "/") == 0)
 		return send_page(http, connection);
-	return send_text(connection, MHD_HTTP_NOT_FOUND,
-			 "There is no such page. There are /, /metrics and /healthz.\n");
+	return http_send_text(connection, MHD_HTTP_NOT_FOUND,
+			      "There is no such page. There are /, /metrics and /healthz.\n");
 }
 
 /* For the library, which tells when it wants to run again without a socket's becoming ready, and for
@@ -328,11 +316,15 @@ static int start(struct http *http, sd_event *event, const struct listen_address
 	r = scrape_new(http->source.metrics, http->source.userdata, &http->scrape);
 	if (r < 0)
 		return r;
-	http->daemon = MHD_start_daemon(
-		MHD_USE_EPOLL | MHD_USE_ERROR_LOG, 0, NULL, NULL, answer, http, MHD_OPTION_EXTERNAL_LOGGER,
-		log_library, NULL, MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_CONNECTION_LIMIT,
-		(unsigned int)HTTP_CONNECTIONS_MAX, MHD_OPTION_NOTIFY_CONNECTION, on_connection, http,
-		MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)HTTP_CONNECTION_BYTES, MHD_OPTION_END);
+	r = http_profile_new(event, &http->source.profiles, &http->profile);
+	if (r < 0)
+		return r;
+	http->daemon = MHD_start_daemon(MHD_USE_EPOLL | MHD_USE_ERROR_LOG | MHD_ALLOW_SUSPEND_RESUME, 0, NULL,
+					NULL, answer, http, MHD_OPTION_EXTERNAL_LOGGER, log_library, NULL,
+					MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_CONNECTION_LIMIT,
+					(unsigned int)HTTP_CONNECTIONS_MAX, MHD_OPTION_NOTIFY_CONNECTION,
+					on_connection, http, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
+					(size_t)HTTP_CONNECTION_BYTES, MHD_OPTION_END);
 	if (!http->daemon)
 		return errno > 0 ? -errno : -ENOMEM;
 	TAKE_FD(fd); /* closed by MHD_stop_daemon() */
@@ -371,8 +363,11 @@ struct http *http_free(struct http *http)
 		return NULL;
 	sd_event_source_disable_unref(http->io);
 	sd_event_source_disable_unref(http->timer);
+	/* The library cannot stop while it has suspended connections. */
+	http_profile_resume_all(http->profile);
 	if (http->daemon)
 		MHD_stop_daemon(http->daemon);
+	http_profile_free(http->profile);
 	scrape_free(http->scrape);
 	free(http);
 	return NULL;

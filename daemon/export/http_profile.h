@@ -50,22 +50,20 @@ struct http_profiles {
 struct http_waiting;
 struct http_profile;
 
-/* Told when a suspended connection is to be answered, or given up. It is resumed already. */
-struct http_profile_settings {
-	sd_event *event; /* not owned */
-	struct http_profiles profiles;
-	void (*resumed)(void *userdata);
-	void *userdata;
-};
+/* `profiles` is copied. 0 or -errno. */
+int http_profile_new(sd_event *event, const struct http_profiles *profiles, struct http_profile **ret);
 
-int http_profile_new(const struct http_profile_settings *settings, struct http_profile **ret);
-
-/* Resumes all who wait, so that the library can close them. */
+/* Lets all who wait go on, to be hung up on, so that the library can be stopped. `profile` may be NULL. */
+void http_profile_resume_all(struct http_profile *profile);
 struct http_profile *http_profile_free(struct http_profile *profile);
 
+/* Whether they are served now. */
+bool http_profile_enabled(const struct http_profile *profile);
+
 /*
- * Answers a request, or suspends its connection. `waiting` is the request's place, NULL at first; while it is
- * not NULL the request has all the time that it needs. Returns what the library's callback has to.
+ * Answers a request on the socket `fd`, or suspends its connection until it can be answered; the library then
+ * calls again. `waiting` is the request's place, NULL at first; while it is not NULL it needs no deadline of
+ * the caller's. Returns what the library's callback has to.
  */
 enum MHD_Result http_profile_answer(struct http_profile *profile, struct MHD_Connection *connection, int fd,
 				    struct http_waiting **waiting);

@@ -5,7 +5,6 @@
 #include "base/json_get.h"
 #include "example_snapshot.h"
 #include "export/json.h"
-#include "export/json_hot.h"
 #include "export/per_thousand.h"
 
 /* Compares what is printed, with nothing more and nothing less in it than in `expected`. Takes `got`. */
@@ -457,48 +456,4 @@ Test(json, accesses_per_thousand_instructions)
 				     "per_thousand_instructions"),
 			    "0.201734");
 	}
-}
-
-static json_object *hot_of(const struct hot_list *list, u64 limit, bool kernel_addresses)
-{
-	const struct hot_list *lists[EVENTS_MAX] = {[3] = list};
-	const struct json_hot_options options = {.limit = limit, .kernel_addresses = kernel_addresses};
-
-	return json_hot(example_several(), &example_several()->cgroups[2], lists, &options);
-}
-
-#define HOT_HEAD                                                                               \
-	"{\"version\":1,\"origin\":\"perf\",\"since\":\"2026-11-21T06:00:00Z\",\"cgroup\":\"/" \
-	"batch\",\"id\":9,"                                                                    \
-	"\"events\":{\"instructions\":{\"pmu\":\"cpu_core\",\"samples\":400,\"code\":["
-
-Test(json, hot_code_with_and_without_the_kernels_addresses)
-{
-	struct hot_item items[] = {{0x401136, 200, 0},
-				   {0xffffffff81000010, 80, 20},
-				   {0x7f0000001000, 60, 20},
-				   {0xffffffff81000020, 30, 20}};
-	const struct hot_list list = {.samples = 400, .n = 4, .items = items};
-
-	expect_json(hot_of(&list, ~0ULL, true), HOT_HEAD
-		    "{\"address\":\"0x401136\",\"samples\":200,\"error\":0,\"share\":0.5},"
-		    "{\"address\":\"0xffffffff81000010\",\"samples\":80,\"error\":20,\"share\":0.2},"
-		    "{\"address\":\"0x7f0000001000\",\"samples\":60,\"error\":20,\"share\":0.15},"
-		    "{\"address\":\"0xffffffff81000020\",\"samples\":30,\"error\":20,\"share\":0.075}"
-		    "]}}}");
-	expect_json(hot_of(&list, ~0ULL, false), HOT_HEAD
-		    "{\"address\":\"0x401136\",\"samples\":200,\"error\":0,\"share\":0.5},"
-		    "{\"address\":\"kernel\",\"samples\":110,\"error\":30,\"share\":0.275},"
-		    "{\"address\":\"0x7f0000001000\",\"samples\":60,\"error\":20,\"share\":0.15}]}}}");
-	expect_json(hot_of(&list, 2, false),
-		    HOT_HEAD "{\"address\":\"0x401136\",\"samples\":200,\"error\":0,\"share\":0.5},"
-			     "{\"address\":\"kernel\",\"samples\":110,\"error\":30,\"share\":0.275}]}}}");
-	items[1] = items[2];
-	items[2] = (struct hot_item){0xffffffff81000010, 1, 20};
-	items[3].samples = 1;
-	expect_json(hot_of(&list, ~0ULL, false),
-		    HOT_HEAD "{\"address\":\"0x401136\",\"samples\":200,\"error\":0,\"share\":0.5},"
-			     "{\"address\":\"0x7f0000001000\",\"samples\":60,\"error\":20,\"share\":0.15},"
-			     "{\"address\":\"kernel\",\"samples\":2,\"error\":138,\"share\":0.005}]}}}");
-	expect_json(hot_of(&(struct hot_list){.samples = 400}, ~0ULL, false), HOT_HEAD "]}}}");
 }

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "export/zoom_scrape.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "export/plain_path.h"
+#include "export/zoom_output.h"
+
+static const char reason[] = "asked for over HTTP";
+
+static bool is_enabled(void *userdata)
+{
+	const struct zoom_scrape *scrape = userdata;
+
+	return *scrape->enabled;
+}
+
+/* One that was begun for somebody else would go on for longer than this one waits, or for less. */
+static int refuse(const struct zoom *running, char **ret_message)
+{
+	if (asprintf(ret_message, "The cgroup is looked at now: %s. Try again when that is over.",
+		     running->reason) < 0)
+		*ret_message = NULL;
+	return -EBUSY;
+}
+
+static void remember(struct zoom_scrape *scrape, u64 id)
+{
+	const struct zoom *zoom = zooms_get(scrape->zooms, id);
+	size_t place = HTTP_PROFILES_MAX;
+
+	for (size_t i = 0; i < HTTP_PROFILES_MAX; i++)
+		if (scrape->begun[i].id == id || (scrape->begun[i].id == 0 && place == HTTP_PROFILES_MAX)) {
+			place = i;
+			if (scrape->begun[i].id == id)
+				break;
+		}
+	if (!zoom || place == HTTP_PROFILES_MAX)
+		return;
+	scrape->begun[place].id = id;
+	scrape->begun[place].seconds = zoom->seconds;
+}
+
+static int begin(void *userdata, const char *path, double seconds, u64 *ret_id, char **ret_message)
+{
+	struct zoom_scrape *scrape = userdata;
+	const struct zoom *before;
+	int r;
+
+	*ret_message = NULL;
+	if (!plain_path(path))
+		return -ENOENT;
+	before = zooms_find(scrape->zooms, path);
+	if (before && before->state == ZOOM_RUNNING && strcmp(before->reason, reason) != 0)
+		return refuse(before, ret_message);
+	r = zooms_begin(scrape->zooms,
+			&(struct zoom_wish){.path = path, .seconds = seconds, .reason = reason}, ret_id,
+			ret_message);
+	if (r >= 0)
+		remember(scrape, *ret_id);
+	return r;
+}
+
+static enum http_profile_state state(void *userdata, u64 id)
+{
+	const struct zoom_scrape *scrape = userdata;
+	const struct zoom *zoom = zooms_get(scrape->zooms, id);
+
+	if (!zoom)
+		return HTTP_PROFILE_GONE;
+	return zoom->state == ZOOM_DONE ? HTTP_PROFILE_READY : HTTP_PROFILE_UNDER_WAY;
+}
+
+static int write_profile(void *userdata, u64 id, u8 **ret, size_t *ret_size)
+{
+	const struct zoom_scrape *scrape = userdata;
+	const struct zoom *zoom = zooms_get(scrape->zooms, id);
+
+	return zoom ? zoom_output(zoom, ZOOM_PPROF, false, ret, ret_size) : -ENODATA;
+}
+
+/* One that somebody else made go on meanwhile is theirs now. */
+static void leave(void *userdata, u64 id)
+{
+	struct zoom_scrape *scrape = userdata;
+	const struct zoom *zoom = zooms_get(scrape->zooms, id);
+
+	for (size_t i = 0; i < HTTP_PROFILES_MAX; i++) {
+		if (scrape->begun[i].id != id)
+			continue;
+		if (zoom && zoom->state == ZOOM_RUNNING && zoom->seconds <= scrape->begun[i].seconds)
+			(void)zooms_end(scrape->zooms, id);
+		scrape->begun[i].id = 0;
+	}
+}
+
+struct http_profiles zoom_scrape_profiles(struct zoom_scrape *scrape)
+{
+	return (struct http_profiles){
+		.userdata = scrape,
+		.enabled = is_enabled,
+		.begin = begin,
+		.state = state,
+		.write = write_profile,
+		.leave = leave,
+	};
+}

@@ -1,0 +1,592 @@
+// SPDX-License-Identifier: GPL-2.0
+/* What looks closer, on the control socket: zooms, hot tables and profiles, and who may have them. */
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <grp.h>
+#include <pwd.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+
+#include "base/json_get.h"
+#include "example_snapshot.h"
+#include "export/control.h"
+#include "export/control_interface.h"
+#include "export/profile_pieces.h"
+#include "fake_zooms.h"
+#include "varlink_peer.h"
+
+struct backend {
+	int snapshot_error;
+	int choose_error;
+	int places_error;
+	double seconds; /* of the last choice */
+	unsigned int chosen;
+	bool configured;
+	bool is_chosen;
+	const char *const *hot;
+};
+
+static sd_event *event;
+static struct control *control;
+static struct backend backend;
+static char directory[] = "/tmp/pebsd-control-XXXXXX";
+static char socket_path[128];
+
+static int snapshot(void *userdata, const struct maybe_double *window_seconds, const struct snapshot **ret)
+{
+	const struct backend *books = userdata;
+	static struct detail_figures detail;
+	struct snapshot *example = example_several();
+
+	(void)window_seconds;
+	detail.hot = books->hot;
+	example->detail = &detail;
+	*ret = example;
+	return books->snapshot_error;
+}
+
+static int hot_choose(void *userdata, const char *path, double seconds)
+{
+	struct backend *books = userdata;
+
+	if (books->choose_error)
+		return books->choose_error;
+	cr_expect_str_eq(path, "/batch");
+	books->chosen++;
+	books->seconds = seconds;
+	books->is_chosen = true;
+	return 0;
+}
+
+static bool hot_choice(void *userdata, const char *path, struct hot_choice *ret)
+{
+	const struct backend *books = userdata;
+
+	(void)path;
+	*ret = (struct hot_choice){.configured = books->configured, .since_ns = 1, .until_ns = 2};
+	return books->is_chosen || books->configured;
+}
+
+/* Loads of cpu_core have code and lines, instructions code, the others nothing. */
+static int hot_places(void *userdata, const char *path, unsigned number, enum hot_kind kind,
+		      struct hot_places *ret)
+{
+	const struct backend *books = userdata;
+
+	cr_expect_str_eq(path, "/batch");
+	if (books->places_error)
+		return books->places_error;
+	if (number != 0 && (number != 3 || kind != HOT_CODE))
+		return -EOPNOTSUPP;
+	*ret = (struct hot_places){.kind = kind, .latency = number == 0, .weight = 10, .samples = 10, .n = 2};
+	ret->places = calloc(2, sizeof(*ret->places));
+	ret->places[0] = (struct hot_place){.address = 0xffffffff81000000, .weight = 6, .samples = 6};
+	ret->places[1] = (struct hot_place){.address = 0x401000, .weight = 3, .samples = 3, .pid = 5};
+	return 0;
+}
+
+static struct zooms *zooms(void *userdata)
+{
+	return userdata;
+}
+
+static struct symbols *symbols(void *userdata)
+{
+	return userdata;
+}
+
+static void start(void)
+{
+	const struct control_backend callbacks = {
+		.snapshot = snapshot,
+		.hot_choose = hot_choose,
+		.hot_choice = hot_choice,
+		.hot_places = hot_places,
+		.zooms = zooms,
+		.symbols = symbols,
+		.userdata = &backend,
+	};
+	_cleanup_free_ char *message = NULL;
+
+	cr_assert_not_null(mkdtemp(directory));
+	(void)snprintf(socket_path, sizeof(socket_path), "%s/control.sock", directory);
+	cr_assert_geq(sd_event_new(&event), 0);
+	cr_assert_eq(control_new(event, socket_path, NULL, &callbacks, &control, &message), 0, "%s", message);
+}
+
+static void stop(void)
+{
+	control = control_free(control);
+	event = sd_event_unref(event);
+	fake_zooms_reset();
+	cr_expect_eq(rmdir(directory), 0);
+}
+
+TestSuite(control_detail, .init = start, .fini = stop, .timeout = 60);
+
+/* The reply's parameters, or of an error itself; the caller puts it. */
+static json_object *call(int fd, const char *text)
+{
+	_cleanup_free_ char *reply = NULL;
+	_cleanup_json_ json_object *message = NULL;
+
+	peer_call(event, fd, text);
+	reply = peer_receive(event, fd, NULL);
+	cr_assert_not_null(reply, "%s", text);
+	cr_assert_eq(json_parse(reply, strlen(reply), 32, &message), 0);
+	return json_object_get(json_get(message, "error") ? message : json_get(message, "parameters"));
+}
+
+static json_object *call_with(int fd, const char *method, const char *parameters)
+{
+	_cleanup_free_ char *text = NULL;
+
+	cr_assert_gt(asprintf(&text, "{\"method\":\"io.pebsd.%s\",\"parameters\":{%s}}", method, parameters),
+		     0);
+	return call(fd, text);
+}
+
+static void expect_invalid(int fd, const char *method, const char *parameters, const char *name)
+{
+	_cleanup_json_ json_object *reply = call_with(fd, method, parameters);
+
+	cr_assert_not_null(json_get_text(reply, "error"), "%s(%s) was taken", method, parameters);
+	cr_expect_str_eq(json_get_text(reply, "error"), "org.varlink.service.InvalidParameter");
+	cr_expect_str_eq(json_get_text(json_get(reply, "parameters"), "parameter"), name, "%s(%s)", method,
+			 parameters);
+}
+
+/* `text` is part of the error's parameters. */
+static void expect_error(int fd, const char *method, const char *parameters, const char *name,
+			 const char *text)
+{
+	_cleanup_json_ json_object *reply = call_with(fd, method, parameters);
+	const char *of =
+		json_object_to_json_string_ext(json_get(reply, "parameters"), JSON_C_TO_STRING_NOSLASHESCAPE);
+
+	cr_assert_not_null(json_get_text(reply, "error"), "%s(%s) was taken", method, parameters);
+	cr_expect_str_eq(json_get_text(reply, "error"), name);
+	cr_expect(strstr(of, text), "%s is not in %s", text, of);
+}
+
+static u64 number_of(const json_object *object, const char *key)
+{
+	u64 value = ~0ULL;
+
+	cr_expect(json_get_u64(object, key, &value), "%s", key);
+	return value;
+}
+
+Test(control_detail, every_method_and_error_is_described)
+{
+	static const char *const lines[] = {
+		"\nmethod Zoom(",     "\nmethod EndZoom(",      "\nmethod GetZoom(",
+		"\nmethod GetZooms(", "\nmethod GetHot(",       "\nmethod GetProfile(",
+		"\nerror Busy (",     "\nerror NoSuchCgroup (", "\nerror NotMeasured ("};
+
+	for (size_t i = 0; i < ARRAY_SIZE(lines); i++)
+		cr_expect_not_null(strstr(control_interface_description, lines[i]), "%s", lines[i]);
+}
+
+Test(control_detail, parameters_out_of_range_are_named)
+{
+	_cleanup_close_ int fd = peer_connect(socket_path);
+
+	expect_invalid(fd, "Zoom", "", "cgroup");
+	expect_invalid(fd, "Zoom", "\"cgroup\":7", "cgroup");
+	expect_invalid(fd, "Zoom", "\"cgroup\":\"/a\",\"seconds\":0", "seconds");
+	expect_invalid(fd, "Zoom", "\"cgroup\":\"/a\",\"seconds\":3600.5", "seconds");
+	expect_invalid(fd, "Zoom", "\"cgroup\":\"/a\",\"seconds\":\"30\"", "seconds");
+	expect_invalid(fd, "Zoom", "\"cgroup\":\"/a\",\"rate\":0", "rate");
+	expect_invalid(fd, "Zoom", "\"cgroup\":\"/a\",\"rate\":20001", "rate");
+	expect_invalid(fd, "Zoom", "\"cgroup\":\"/a\",\"rate\":-1", "rate");
+	expect_invalid(fd, "Zoom", "\"cgroup\":\"/a\",\"for\":1", "for");
+	expect_invalid(fd, "EndZoom", "", "zoom");
+	expect_invalid(fd, "EndZoom", "\"zoom\":-3", "zoom");
+	expect_invalid(fd, "GetZoom", "", "cgroup");
+	expect_invalid(fd, "GetZoom", "\"cgroup\":\"/a\",\"zoom\":1", "zoom");
+	expect_invalid(fd, "GetZoom", "\"zoom\":\"1\"", "zoom");
+	expect_invalid(fd, "GetZoom", "\"zoom\":1,\"limit\":10001", "limit");
+	expect_invalid(fd, "GetZooms", "\"limit\":1", "limit");
+	expect_invalid(fd, "GetHot", "", "cgroup");
+	expect_invalid(fd, "GetHot", "\"cgroup\":\"/\",\"limit\":-1", "limit");
+	expect_invalid(fd, "GetHot", "\"cgroup\":\"/\",\"seconds\":1e999", "seconds");
+	expect_invalid(fd, "GetHot", "\"cgroup\":\"/\",\"x\":1", "x");
+	expect_invalid(fd, "GetProfile", "\"zoom\":1", "format");
+	expect_invalid(fd, "GetProfile", "\"zoom\":1,\"format\":\"svg\"", "format");
+	expect_invalid(fd, "GetProfile", "\"format\":\"pprof\"", "cgroup");
+	expect_invalid(fd, "GetProfile", "\"zoom\":1,\"format\":\"pprof\",\"offset\":1.5", "offset");
+	cr_expect_eq(fake_zooms.begun, 0);
+	cr_expect_eq(backend.chosen, 0);
+}
+
+Test(control_detail, a_zoom_begins_and_is_prolonged)
+{
+	_cleanup_close_ int fd = peer_connect(socket_path);
+
+	if (getuid() != 0)
+		cr_skip("needs root");
+	peer_expect(event, fd, "{\"method\":\"io.pebsd.Zoom\",\"parameters\":{\"cgroup\":\"/batch\"}}",
+		    "{\"parameters\":{\"version\":1,\"origin\":\"perf\",\"zoom\":1,\"cgroup\":\"/batch\","
+		    "\"until\":\"2026-11-21T06:00:30Z\"}}");
+	cr_expect_str_eq(fake_zooms.path, "/batch");
+	cr_expect_eq(fake_zooms.wish.seconds, 30);
+	cr_expect_eq(fake_zooms.wish.rate, 0);
+	peer_expect(event, fd,
+		    "{\"method\":\"io.pebsd.Zoom\",\"parameters\":{\"cgroup\":\"/batch\",\"seconds\":90.5,"
+		    "\"rate\":20000}}",
+		    "{\"parameters\":{\"version\":1,\"origin\":\"perf\",\"zoom\":1,\"cgroup\":\"/batch\","
+		    "\"until\":\"2026-11-21T06:01:30Z\"}}");
+	cr_expect_eq(fake_zooms.wish.rate, 20000);
+	peer_expect(event, fd, "{\"method\":\"io.pebsd.EndZoom\",\"parameters\":{\"zoom\":1}}",
+		    "{\"parameters\":{\"ended\":true}}");
+	peer_expect(event, fd, "{\"method\":\"io.pebsd.EndZoom\",\"parameters\":{\"zoom\":1}}",
+		    "{\"parameters\":{\"ended\":false}}");
+}
+
+/* Also one that was not sampled so far, and none outside. */
+Test(control_detail, the_cgroup_of_a_zoom)
+{
+	_cleanup_close_ int fd = peer_connect(socket_path);
+	_cleanup_json_ json_object *reply = call_with(fd, "Zoom", "\"cgroup\":\"/not/sampled\"");
+
+	cr_expect_str_eq(fake_zooms.path, "/not/sampled");
+	expect_error(fd, "Zoom", "\"cgroup\":\"/../etc\"", "io.pebsd.NoSuchCgroup", "/../etc");
+	expect_error(fd, "Zoom", "\"cgroup\":\"batch\"", "io.pebsd.NoSuchCgroup", "batch");
+	cr_expect_eq(fake_zooms.begun, 1);
+	fake_zooms.begin_error = -ENOENT;
+	expect_error(fd, "Zoom", "\"cgroup\":\"/gone\"", "io.pebsd.NoSuchCgroup", "/gone");
+}
+
+Test(control_detail, why_a_zoom_cannot_be)
+{
+	_cleanup_close_ int fd = peer_connect(socket_path);
+
+	fake_zooms.begin_error = -EBUSY;
+	fake_zooms.begin_message = "4 zooms are running";
+	expect_error(fd, "Zoom", "\"cgroup\":\"/batch\"", "io.pebsd.Busy", "4 zooms are running");
+	fake_zooms.begin_error = -EOPNOTSUPP;
+	fake_zooms.begin_message = "the origin is replay, which has no tasks";
+	expect_error(fd, "Zoom", "\"cgroup\":\"/batch\"", "io.pebsd.NotMeasured", "which has no tasks");
+	fake_zooms.begin_error = -EMFILE;
+	fake_zooms.begin_message = NULL;
+	expect_error(fd, "Zoom", "\"cgroup\":\"/batch\"", "io.pebsd.NotMeasured", "Too many open files");
+}
+
+Test(control_detail, a_zoom_is_found_by_number_and_by_cgroup)
+{
+	_cleanup_close_ int fd = peer_connect(socket_path);
+	_cleanup_json_ json_object *by_number = NULL;
+	_cleanup_json_ json_object *newest = NULL;
+	_cleanup_json_ json_object *shown = NULL;
+
+	(void)fake_zooms_hold("/batch", ZOOM_DONE);
+	(void)fake_zooms_hold("/batch", ZOOM_NAMING);
+	(void)fake_zooms_hold("/\xff", ZOOM_DONE);
+	by_number = call_with(fd, "GetZoom", "\"zoom\":1");
+	cr_expect_str_eq(json_get_text(json_get(by_number, "zoom"), "state"), "done");
+	cr_expect_eq(fake_zooms.settings.functions, 50);
+	cr_expect_eq(fake_zooms.settings.n_ranges, 1);
+	cr_expect_eq(fake_zooms.settings.n_cpus, 2);
+	newest = call_with(fd, "GetZoom", "\"cgroup\":\"/batch\",\"limit\":7");
+	cr_expect_eq(number_of(json_get(newest, "zoom"), "zoom"), 2);
+	cr_expect_str_eq(json_get_text(json_get(newest, "zoom"), "state"), "naming");
+	cr_expect_eq(fake_zooms.settings.lines, 7);
+	shown = call_with(fd, "GetZoom",
+			  "\"cgroup\":\"/\xef\xbf\xbd"
+			  "ff\"");
+	cr_expect_eq(number_of(json_get(shown, "zoom"), "zoom"), 3);
+}
+
+Test(control_detail, no_zoom_is_held)
+{
+	_cleanup_close_ int fd = peer_connect(socket_path);
+
+	expect_error(fd, "GetZoom", "\"zoom\":5", "io.pebsd.NotMeasured", "no zoom of that number");
+	expect_error(fd, "GetZoom", "\"cgroup\":\"/batch\"", "io.pebsd.NotMeasured", "no zoom of it is held");
+	expect_error(fd, "GetZoom", "\"cgroup\":\"/no\"", "io.pebsd.NoSuchCgroup", "/no");
+	expect_error(fd, "GetProfile", "\"zoom\":5,\"format\":\"folded\"", "io.pebsd.NotMeasured",
+		     "no zoom of that number");
+	backend.snapshot_error = -ENODATA;
+	expect_error(fd, "GetZoom", "\"cgroup\":\"/batch\"", "io.pebsd.NotMeasured", "nothing was collected");
+}
+
+Test(control_detail, all_zooms_newest_first)
+{
+	_cleanup_close_ int fd = peer_connect(socket_path);
+	_cleanup_json_ json_object *reply = NULL;
+	json_object *list;
+
+	peer_expect(event, fd, "{\"method\":\"io.pebsd.GetZooms\"}", "{\"parameters\":{\"zooms\":[]}}");
+	(void)fake_zooms_hold("/a", ZOOM_DONE);
+	(void)fake_zooms_hold("/b", ZOOM_RUNNING);
+	reply = call_with(fd, "GetZooms", "");
+	list = json_get_array(reply, "zooms");
+	cr_assert_eq(json_object_array_length(list), 2);
+	cr_expect_str_eq(json_get_text(json_object_array_get_idx(list, 0), "cgroup"), "/b");
+	cr_expect_str_eq(json_get_text(json_object_array_get_idx(list, 0), "until"), "2026-11-21T06:00:30Z");
+	cr_expect_null(json_get(json_object_array_get_idx(list, 1), "until"));
+}
+
+Test(control_detail, hot_places_are_chosen_by_who_asks)
+{
+	_cleanup_close_ int fd = peer_connect(socket_path);
+	_cleanup_json_ json_object *reply = call_with(fd, "GetHot", "\"cgroup\":\"/batch\",\"limit\":1");
+	json_object *events = json_get(reply, "events");
+
+	cr_expect_eq(backend.seconds, 600);
+	cr_expect_str_eq(json_get_text(json_get(reply, "chosen"), "by"), "request");
+	cr_expect_eq(json_object_object_length(events), 2);
+	cr_expect_eq(json_object_array_length(json_get_array(json_get(events, "loads:cpu_core"), "lines")),
+		     1);
+	cr_expect_null(json_get(json_get(events, "instructions"), "lines"));
+	cr_expect_str_eq(json_get_text(json_get(events, "instructions"), "weight"), "samples");
+	cr_expect_eq(number_of(reply, "id"), 9);
+	cr_expect_eq(number_of(reply, "unnamed"), 3, "the kernel's addresses are asked for");
+	json_object_put(call_with(fd, "GetHot", "\"cgroup\":\"/batch\",\"seconds\":5"));
+	cr_expect_eq(backend.seconds, 5);
+	cr_expect_eq(backend.chosen, 2, "it is prolonged");
+}
+
+Test(control_detail, hot_places_of_the_configuration_stay_so)
+{
+	_cleanup_close_ int fd = peer_connect(socket_path);
+	_cleanup_json_ json_object *reply = NULL;
+
+	backend.configured = true;
+	reply = call_with(fd, "GetHot", "\"cgroup\":\"/batch\"");
+	cr_expect_str_eq(json_get_text(json_get(reply, "chosen"), "by"), "configuration");
+	cr_expect_eq(backend.chosen, 0);
+}
+
+Test(control_detail, why_there_are_no_hot_places)
+{
+	static const char *const taken[] = {"/a", "/b", NULL};
+	_cleanup_close_ int fd = peer_connect(socket_path);
+	char *many[40];
+
+	backend.choose_error = -ENOSPC;
+	expect_error(fd, "GetHot", "\"cgroup\":\"/batch\"", "io.pebsd.NotMeasured",
+		     "all hot tables are taken; wait");
+	backend.hot = taken;
+	expect_error(fd, "GetHot", "\"cgroup\":\"/batch\"", "io.pebsd.NotMeasured",
+		     "all hot tables are taken (by /a, /b); wait for one, or give more with hot-max");
+	for (size_t i = 0; i + 1 < ARRAY_SIZE(many); i++)
+		cr_assert_gt(asprintf(&many[i], "/system.slice/a-rather-long-name-%zu.service", i), 0);
+	many[ARRAY_SIZE(many) - 1] = NULL;
+	backend.hot = (const char *const *)many;
+	expect_error(fd, "GetHot", "\"cgroup\":\"/batch\"", "io.pebsd.NotMeasured", ", ...); wait for one");
+	for (size_t i = 0; i < ARRAY_SIZE(many); i++)
+		free(many[i]);
+	backend.hot = NULL;
+	backend.choose_error = -EOPNOTSUPP;
+	expect_error(fd, "GetHot", "\"cgroup\":\"/batch\"", "io.pebsd.NotMeasured",
+		     "there are no hot tables");
+	backend.choose_error = -ENOENT;
+	expect_error(fd, "GetHot", "\"cgroup\":\"/none\"", "io.pebsd.NoSuchCgroup", "/none");
+	backend.choose_error = 0;
+	backend.places_error = -ENODATA;
+	expect_error(fd, "GetHot", "\"cgroup\":\"/batch\"", "io.pebsd.NotMeasured", "ask for it again");
+	backend.places_error = -ENOENT;
+	expect_error(fd, "GetHot", "\"cgroup\":\"/batch\"", "io.pebsd.NoSuchCgroup", "/batch");
+}
+
+Test(control_detail, a_profile_in_pieces)
+{
+	_cleanup_close_ int fd = peer_connect(socket_path);
+	_cleanup_json_ json_object *first = NULL;
+	_cleanup_json_ json_object *second = NULL;
+
+	(void)fake_zooms_hold("/batch", ZOOM_DONE);
+	fake_zooms.output_size = PROFILE_PIECE_BYTES + 2;
+	first = call_with(fd, "GetProfile", "\"cgroup\":\"/batch\",\"format\":\"pprof\"");
+	cr_expect_eq(number_of(first, "size"), PROFILE_PIECE_BYTES + 2);
+	cr_expect_eq(number_of(first, "offset"), 0);
+	cr_expect_eq(number_of(first, "next"), PROFILE_PIECE_BYTES);
+	cr_expect_str_eq(json_get_text(first, "state"), "done");
+	cr_expect_str_eq(json_get_text(first, "format"), "pprof");
+	cr_expect_eq(strncmp(json_get_text(first, "data"), "AAECAwQF", 8), 0);
+	cr_expect_eq(strlen(json_get_text(first, "data")), (PROFILE_PIECE_BYTES + 2) / 3 * 4);
+	second = call_with(fd, "GetProfile", "\"zoom\":1,\"format\":\"pprof\",\"offset\":524288");
+	cr_expect_null(json_get(second, "next"));
+	cr_expect_str_eq(json_get_text(second, "data"), "AAE=");
+	cr_expect_eq(fake_zooms.outputs, 1, "the second piece is of the same file");
+	expect_invalid(fd, "GetProfile", "\"zoom\":1,\"format\":\"pprof\",\"offset\":524290", "offset");
+	expect_error(fd, "GetProfile", "\"zoom\":1,\"format\":\"folded\",\"offset\":1",
+		     "io.pebsd.NotMeasured", "anew from its beginning");
+}
+
+Test(control_detail, an_empty_profile)
+{
+	_cleanup_close_ int fd = peer_connect(socket_path);
+
+	(void)fake_zooms_hold("/batch", ZOOM_DONE);
+	peer_expect(event, fd,
+		    "{\"method\":\"io.pebsd.GetProfile\",\"parameters\":{\"zoom\":1,\"format\":\"folded\"}}",
+		    "{\"parameters\":{\"zoom\":1,\"state\":\"done\",\"format\":\"folded\",\"size\":0,"
+		    "\"offset\":0,\"data\":\"\"}}");
+}
+
+Test(control_detail, why_there_is_no_profile)
+{
+	_cleanup_close_ int fd = peer_connect(socket_path);
+	struct zoom *zoom = fake_zooms_hold("/batch", ZOOM_RUNNING);
+
+	expect_error(fd, "GetProfile", "\"zoom\":1,\"format\":\"pprof\"", "io.pebsd.Busy",
+		     "2026-11-21T06:00:30Z");
+	zoom->state = ZOOM_NAMING;
+	expect_error(fd, "GetProfile", "\"zoom\":1,\"format\":\"pprof\"", "io.pebsd.Busy", "under way");
+	zoom->state = ZOOM_DONE;
+	fake_zooms.output_error = -E2BIG;
+	expect_error(fd, "GetProfile", "\"zoom\":1,\"format\":\"folded\"", "io.pebsd.NotMeasured",
+		     "too large");
+	zoom_recording_about(zoom->recording)->events[0].settings.has_latency = false;
+	expect_error(fd, "GetProfile", "\"zoom\":1,\"format\":\"folded-latency\"", "io.pebsd.NotMeasured",
+		     "have none");
+}
+
+/* No reader makes another's file another one. */
+Test(control_detail, files_that_are_fetched_at_the_same_time)
+{
+	_cleanup_close_ int fd = peer_connect(socket_path);
+	static const char *const formats[] = {"pprof", "folded", "folded-latency"};
+
+	(void)fake_zooms_hold("/a", ZOOM_DONE);
+	(void)fake_zooms_hold("/b", ZOOM_DONE);
+	fake_zooms.output_size = 10;
+	for (int zoom = 1; zoom <= 2; zoom++)
+		for (size_t i = 0; i < ARRAY_SIZE(formats); i++) {
+			char text[64];
+
+			(void)snprintf(text, sizeof(text), "\"zoom\":%d,\"format\":\"%s\"", zoom, formats[i]);
+			json_object_put(call_with(fd, "GetProfile", text));
+			json_object_put(call_with(fd, "GetProfile", text));
+		}
+	cr_expect_eq(fake_zooms.outputs, 6);
+	expect_error(fd, "GetProfile", "\"zoom\":1,\"format\":\"pprof\",\"offset\":1", "io.pebsd.NotMeasured",
+		     "anew");
+	json_object_put(call_with(fd, "GetProfile", "\"zoom\":2,\"format\":\"pprof\",\"offset\":1"));
+	cr_expect_eq(fake_zooms.outputs, 6);
+}
+
+/* Calls as somebody who is not root. The caller frees. */
+static char *call_as(uid_t uid, const char *method, const char *parameters)
+{
+	_cleanup_free_ char *text = NULL;
+	char *answer = calloc(1, 65536);
+	int answers[2];
+	pid_t child;
+
+	cr_assert_gt(asprintf(&text, "{\"method\":\"io.pebsd.%s\",\"parameters\":{%s}}", method, parameters),
+		     0);
+	cr_assert_eq(pipe(answers), 0);
+	cr_assert_eq(chmod(socket_path, 0666) | chmod(directory, 0755), 0);
+	child = fork();
+	if (child == 0) {
+		struct sockaddr_un address = {.sun_family = AF_UNIX};
+		int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+		ssize_t n;
+
+		(void)stpcpy(address.sun_path, socket_path);
+		if (setgroups(0, NULL) < 0 || setresgid(uid, uid, uid) < 0 || setresuid(uid, uid, uid) < 0 ||
+		    connect(fd, (struct sockaddr *)&address, sizeof(address)) < 0 ||
+		    send(fd, text, strlen(text) + 1, 0) < 0)
+			_exit(1);
+		n = recv(fd, answer, 65535, 0);
+		_exit(write(answers[1], answer, (size_t)n) != n);
+	}
+	(void)close(answers[1]);
+	for (int i = 0; i < 50 && waitpid(child, NULL, WNOHANG) == 0; i++)
+		(void)sd_event_run(event, 100000);
+	cr_assert_gt(read(answers[0], answer, 65535), 0, "%s", method);
+	(void)close(answers[0]);
+	return answer;
+}
+
+Test(control_detail, each_method_is_refused_to_others)
+{
+	static const struct {
+		const char *method, *parameters;
+	} calls[] = {
+		{"Zoom", "\"cgroup\":\"/batch\""},   {"EndZoom", "\"zoom\":1"},
+		{"GetZoom", "\"zoom\":1"},           {"GetZooms", ""},
+		{"GetHot", "\"cgroup\":\"/batch\""}, {"GetProfile", "\"zoom\":1,\"format\":\"folded\""},
+	};
+
+	if (getuid() != 0)
+		cr_skip("needs root to become someone else");
+	(void)fake_zooms_hold("/batch", ZOOM_RUNNING);
+	for (size_t i = 0; i < ARRAY_SIZE(calls); i++) {
+		_cleanup_free_ char *answer = call_as(65534, calls[i].method, calls[i].parameters);
+
+		cr_expect_str_eq(answer,
+				 "{\"error\":\"org.varlink.service.PermissionDenied\",\"parameters\":"
+				 "{\"permitted\":\"root alone (`detail` in [control] names who else may)\"}}",
+				 "%s", calls[i].method);
+	}
+	cr_expect_eq(fake_zooms.begun + fake_zooms.ended + backend.chosen, 0);
+}
+
+static const struct symbol *kernel_function(const struct symbol_query *query)
+{
+	static struct symbol_frame frame = {.name = (char *)"copy_user", .offset = 0x777};
+	static const struct symbol symbol = {
+		.region = SYMBOL_KERNEL, .n_frames = 1, .frames = &frame, .address = 0xffffffff81000010};
+
+	return SYMBOL_IS_KERNEL(query->address) ? &symbol : NULL;
+}
+
+/* Whom `detail` names may look closer, and sees no address of the kernel; perf.data, full of them, is root's.
+ */
+Test(control_detail, whom_detail_names_sees_no_address_of_the_kernel)
+{
+	const struct passwd *user = getpwnam("daemon");
+
+	if (getuid() != 0 || !user)
+		cr_skip("needs root and a user 'daemon'");
+	control_permit(control, "daemon");
+	fake_zooms.symbol = kernel_function;
+	(void)fake_zooms_hold("/batch", ZOOM_DONE);
+	{
+		_cleanup_free_ char *hot = call_as(user->pw_uid, "GetHot", "\"cgroup\":\"/batch\"");
+		_cleanup_free_ char *zoom = call_as(user->pw_uid, "GetZoom", "\"zoom\":1");
+		_cleanup_free_ char *profile =
+			call_as(user->pw_uid, "GetProfile", "\"zoom\":1,\"format\":\"pprof\"");
+		_cleanup_free_ char *data =
+			call_as(user->pw_uid, "GetProfile", "\"zoom\":1,\"format\":\"perf.data\"");
+
+		cr_expect(strstr(hot, "copy_user"), "%s", hot);
+		cr_expect_null(strstr(hot, "0xffff"), "%s", hot);
+		cr_expect(strstr(zoom, "\"state\":\"done\""), "%s", zoom);
+		cr_expect_str_eq(fake_zooms.kernel_name, "copy_user");
+		cr_expect(strstr(profile, "\"size\":0"), "%s", profile);
+		cr_expect_not(fake_zooms.kernel_names, "a location has an address");
+		cr_expect_str_eq(data, "{\"error\":\"org.varlink.service.PermissionDenied\",\"parameters\":"
+				       "{\"permitted\":\"root alone\"}}");
+	}
+	{
+		/* Root's file is another one. */
+		_cleanup_close_ int fd = peer_connect(socket_path);
+
+		json_object_put(call_with(fd, "GetProfile", "\"zoom\":1,\"format\":\"pprof\""));
+		cr_expect(fake_zooms.kernel_names);
+	}
+}
+
+Test(control_detail, perf_data_for_root)
+{
+	_cleanup_close_ int fd = peer_connect(socket_path);
+	_cleanup_json_ json_object *reply = NULL;
+
+	if (getuid() != 0)
+		cr_skip("root alone may have it");
+	(void)fake_zooms_hold("/batch", ZOOM_DONE);
+	reply = call_with(fd, "GetProfile", "\"zoom\":1,\"format\":\"perf.data\"");
+	cr_assert_not_null(json_get_text(reply, "data"));
+	/* "PERFILE2" */
+	cr_expect_eq(strncmp(json_get_text(reply, "data"), "UEVSRklMRT", 10), 0);
+}
