@@ -184,6 +184,8 @@ $(OUT)/tests/fuzz/%: $(OUT)/obj/tests/fuzz/%.o $(OUT)/libtools.a $(OUT)/libpebsd
 
 $(OUT)/obj/tests/%.o: CPPFLAGS += -Itests/lib
 $(OUT)/obj/tests/bpf/test_read_sample.o: | $(OUT)/last_sample.skel.h
+# Whose own stacks are looked at.
+$(OUT)/obj/tests/bpf/test_zoom_events.o: CFLAGS += -fno-omit-frame-pointer -fno-optimize-sibling-calls
 
 unit-tests: $(UNIT_TESTS)
 bpf-tests: $(BPF_TESTS)

@@ -92,7 +92,7 @@ int zoom_diagnose_open(int error, const struct event *event, int cpu, const stru
 			     "kernel opens events for cgroups of that one alone; leave perf_event out of "
 			     "the v1 mounts, or boot with systemd.unified_cgroup_hierarchy=1");
 		error = -EOPNOTSUPP;
-	} else if (facts->gone) {
+	} else if (facts->gone && error == -ENOENT) {
 		n = asprintf(ret_message, "cannot zoom: the cgroup is gone");
 		error = -ENOENT;
 	} else {
