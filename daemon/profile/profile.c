@@ -245,19 +245,19 @@ int profile_name(struct profile *profile, u32 pid, u32 tid, const char *name)
 	return 0;
 }
 
-const char *cell_thread_name(const struct profile *profile, const struct cell *cell)
+u32 cell_thread_string(const struct profile *profile, const struct cell *cell)
 {
 	const struct thread *thread;
 	u32 leader;
 
 	if (cell->thread == NONE || !(cell->thread & CELL_THREAD))
-		return string_of(profile->book, cell->thread);
+		return cell->thread;
 	thread = thread_of(profile, cell->thread & ~CELL_THREAD);
 	if (thread->first != NONE)
-		return string_of(profile->book, thread->first);
+		return thread->first;
 	/* A thread that never took a name has that of who made it: most often its process'. */
 	leader = find_thread(profile, thread->pid, thread->pid);
-	return leader == NONE ? NULL : string_of(profile->book, thread_of(profile, leader)->first);
+	return leader == NONE ? NONE : thread_of(profile, leader)->first;
 }
 
 static struct access access_from(const struct zoom_sample *sample)

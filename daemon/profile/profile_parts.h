@@ -198,8 +198,11 @@ bool book_answer_by_range(struct book *book, u32 place);
 /* The frames of a node, innermost first: never none. Valid until the book changes. */
 size_t node_frames(const struct profile *profile, const struct node *node, const u32 **ret);
 
-/* The label of a cell's thread; NULL: none is known. */
-const char *cell_thread_name(const struct profile *profile, const struct cell *cell);
+/* profile_resolve() of a profile that is only looked at: names are kept in its book. */
+size_t profile_resolve_held(const struct profile *profile, const struct profile_names *names);
+
+/* The name of a cell's thread, a string; NONE: none is known. */
+u32 cell_thread_string(const struct profile *profile, const struct cell *cell);
 
 /* The process of a node: address of its root. */
 u32 node_pid(const struct profile *profile, u32 node);

@@ -18,7 +18,7 @@
  * A user's stack, and what user code tried to read, can hold any number: kernel addresses among them are not
  * looked up, which would tell whoever put them there what is where in the kernel.
  */
-static void enter_node(struct profile *profile, u32 i)
+static void enter_node(const struct profile *profile, u32 i)
 {
 	struct node *node = node_of(profile, i);
 	u64 address = node->exact ? node->address : node->address - 1;
@@ -30,7 +30,7 @@ static void enter_node(struct profile *profile, u32 i)
 		node->place = NONE;
 }
 
-static void enter_access(struct profile *profile, size_t i)
+static void enter_access(const struct profile *profile, size_t i)
 {
 	struct access *access = access_of(profile, i);
 	struct book *book = profile->book;
@@ -95,7 +95,7 @@ static bool is_full(const struct profile *profile, u32 i)
 }
 
 /* Callers stand before what they call. */
-static u64 count_early(struct profile *profile)
+static u64 count_early(const struct profile *profile)
 {
 	u64 early = 0;
 
@@ -119,7 +119,7 @@ static u64 count_early(struct profile *profile)
 	return early;
 }
 
-size_t profile_resolve(struct profile *profile, const struct profile_names *names)
+size_t profile_resolve_held(const struct profile *profile, const struct profile_names *names)
 {
 	struct book *book = profile->book;
 
@@ -131,4 +131,9 @@ size_t profile_resolve(struct profile *profile, const struct profile_names *name
 		resolve_places(book, names);
 	book->early = count_early(profile);
 	return book->open.n;
+}
+
+size_t profile_resolve(struct profile *profile, const struct profile_names *names)
+{
+	return profile_resolve_held(profile, names);
 }

@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <errno.h>
+#include <string.h>
+
+#include "profile/report_lines_join.h"
+#include "profile/report_parts.h"
+
+/* A line of the report in the making: its accesses are items[first] to below items[first + n]. */
+struct sums {
+	size_t first, n;
+	u64 samples, latency, hitm;
+	u64 offsets; /* a bit for each that was accessed */
+	u32 cpus, hitm_cpus;
+	bool shared; /* by several processes */
+	bool false_sharing;
+	u32 hottest; /* access */
+};
+
+static int by_line_and_cpu(const void *a, const void *b, void *userdata)
+{
+	const struct line_item *one = a, *other = b;
+	const struct profile *profile = userdata;
+
+	if (one->line != other->line)
+		return compare_numbers(one->line, other->line);
+	return compare_numbers(access_of(profile, one->access)->cpu, access_of(profile, other->access)->cpu);
+}
+
+static u32 frame_of_code(const struct profile *profile, const struct access *access)
+{
+	const struct place *place =
+		access->code_place == NONE ? NULL : place_of(profile->book, access->code_place);
+
+	if (place && place->n)
+		return ((const u32 *)profile->book->place_frames.list)[place->first];
+	return access->has_code && SYMBOL_IS_KERNEL(access->code) ? FRAME_KERNEL : FRAME_UNKNOWN;
+}
+
+static u32 offset_of(const struct access *access)
+{
+	return access->address % LINE_BYTES;
+}
+
+static int by_line_and_code(const void *a, const void *b, void *userdata)
+{
+	const struct line_item *one = a, *other = b;
+	const struct profile *profile = userdata;
+	const struct access *x = access_of(profile, one->access), *y = access_of(profile, other->access);
+
+	if (one->line != other->line)
+		return compare_numbers(one->line, other->line);
+	if (offset_of(x) != offset_of(y))
+		return compare_numbers(offset_of(x), offset_of(y));
+	if (frame_of_code(profile, x) != frame_of_code(profile, y))
+		return compare_numbers(frame_of_code(profile, x), frame_of_code(profile, y));
+	return compare_numbers(x->cpu, y->cpu);
+}
+
+/* Which of the accesses tells what the line belongs to. */
+static bool is_hotter(const struct access *one, const struct access *other)
+{
+	u64 hitm = one->hitm ? one->samples : 0, other_hitm = other->hitm ? other->samples : 0;
+	int c = compare_numbers(hitm, other_hitm);
+
+	if (c == 0)
+		c = compare_numbers(one->latency, other->latency);
+	if (c == 0)
+		c = compare_numbers(one->samples, other->samples);
+	if (c == 0)
+		c = compare_numbers(other->pid, one->pid);
+	if (c == 0)
+		c = compare_numbers(other->address, one->address);
+	return c > 0;
+}
+
+/*
+ * One line, of items by CPU. HITM on two CPUs, and at least two offsets: then there are two CPUs that access
+ * it at different ones, for of two CPUs with one offset each either they differ, or a third access does.
+ */
+static void sum_line(const struct profile *profile, const struct line_item *items, struct sums *ret)
+{
+	bool hitm_here = false;
+
+	ret->hottest = items[0].access;
+	for (size_t i = 0; i < ret->n; i++) {
+		const struct access *access = access_of(profile, items[i].access);
+		const struct access *before = i ? access_of(profile, items[i - 1].access) : NULL;
+
+		if (!before || before->cpu != access->cpu) {
+			ret->cpus++;
+			hitm_here = false;
+		}
+		if (access->hitm && !hitm_here) {
+			ret->hitm_cpus++;
+			hitm_here = true;
+		}
+		ret->samples += access->samples;
+		ret->latency += access->latency;
+		ret->hitm += access->hitm ? access->samples : 0;
+		ret->offsets |= 1ULL << offset_of(access);
+		ret->shared = ret->shared || access->pid != access_of(profile, items[0].access)->pid;
+		if (is_hotter(access, access_of(profile, ret->hottest)))
+			ret->hottest = items[i].access;
+	}
+	ret->false_sharing = ret->hitm_cpus >= 2 && (ret->offsets & (ret->offsets - 1));
+}
+
+static int by_importance(const void *a, const void *b, void *userdata)
+{
+	const struct sums *one = a, *other = b;
+	const struct profile *profile = userdata;
+	const struct access *x = access_of(profile, one->hottest), *y = access_of(profile, other->hottest);
+	int c = compare_numbers(other->false_sharing, one->false_sharing);
+
+	if (c == 0)
+		c = compare_numbers(other->hitm, one->hitm);
+	if (c == 0)
+		c = compare_numbers(other->latency, one->latency);
+	if (c == 0)
+		c = compare_numbers(other->samples, one->samples);
+	if (c == 0)
+		c = compare_numbers(x->pid, y->pid);
+	return c ? c : compare_numbers(x->address, y->address);
+}
+
+static int by_access_importance(const void *a, const void *b)
+{
+	const struct report_access *one = a, *other = b;
+	int c = compare_numbers(other->hitm, one->hitm);
+
+	if (c == 0)
+		c = compare_numbers(other->latency, one->latency);
+	if (c == 0)
+		c = compare_numbers(other->samples, one->samples);
+	if (c == 0)
+		c = compare_numbers(one->offset, other->offset);
+	if (c == 0)
+		c = compare_texts(one->function, other->function);
+	if (c == 0)
+		c = compare_texts(one->file, other->file);
+	return c ? c : compare_numbers(one->line, other->line);
+}
+
+static int begin_access(const struct profile *profile, const struct access *access, struct report_access *ret)
+{
+	const struct book *book = profile->book;
+	const struct frame *frame = frame_of(book, frame_of_code(profile, access));
+
+	*ret = (struct report_access){.offset = offset_of(access), .line = frame->line};
+	ret->function = strdup(string_of(book, frame->name));
+	if (frame->file != NONE)
+		ret->file = strdup(string_of(book, frame->file));
+	return !ret->function || (frame->file != NONE && !ret->file) ? -ENOMEM : 0;
+}
+
+/* From items by offset, code and CPU: one access for each offset and code. */
+static int write_accesses(const struct profile *profile, const struct line_item *items, size_t n,
+			  size_t limit, struct report_line *ret)
+{
+	ret->accesses = calloc(n, sizeof(*ret->accesses));
+	if (!ret->accesses)
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++) {
+		const struct access *access = access_of(profile, items[i].access);
+		const struct access *before = i ? access_of(profile, items[i - 1].access) : NULL;
+		bool new = !before || offset_of(before) != offset_of(access) ||
+			   frame_of_code(profile, before) != frame_of_code(profile, access);
+		struct report_access *to;
+
+		if (new &&begin_access(profile, access, &ret->accesses[ret->n_accesses++]) < 0)
+			return -ENOMEM;
+		to = &ret->accesses[ret->n_accesses - 1];
+		to->samples += access->samples;
+		to->latency += access->latency;
+		to->hitm += access->hitm ? access->samples : 0;
+		to->stores += access->store ? access->samples : 0;
+		to->cpus += new || before->cpu != access->cpu;
+	}
+	qsort(ret->accesses, ret->n_accesses, sizeof(*ret->accesses), by_access_importance);
+	for (; ret->n_accesses > limit; ret->n_accesses--) {
+		free(ret->accesses[ret->n_accesses - 1].function);
+		free(ret->accesses[ret->n_accesses - 1].file);
+	}
+	return 0;
+}
+
+static int write_line(const struct profile *profile, const struct line_item *items, const struct sums *sums,
+		      size_t limit, struct report_line *ret)
+{
+	const struct access *hottest = access_of(profile, sums->hottest);
+	u64 at = hottest->data_place == NONE ? 0 : place_of(profile->book, hottest->data_place)->at;
+	u64 begin = at - offset_of(hottest);
+
+	*ret = (struct report_line){.address = hottest->address - offset_of(hottest),
+				    .pid = sums->shared ? 0 : hottest->pid,
+				    .samples = sums->samples,
+				    .latency = sums->latency,
+				    .hitm = sums->hitm,
+				    .cpus = sums->cpus,
+				    .hitm_cpus = sums->hitm_cpus,
+				    .false_sharing = sums->false_sharing};
+	/* What begins in the line has no offset to tell. */
+	ret->object = object_name(profile, hottest->data_place, at >= offset_of(hottest) ? &begin : NULL);
+	if (!ret->object)
+		return -ENOMEM;
+	return write_accesses(profile, &items[sums->first], sums->n, limit, ret);
+}
+
+/* Sums of each line, of items that stand together. */
+static size_t sum_lines(const struct profile *profile, const struct line_item *items, size_t n,
+			struct sums *ret)
+{
+	size_t n_lines = 0;
+
+	for (size_t i = 0, next; i < n; i = next) {
+		for (next = i + 1; next < n && items[next].line == items[i].line;)
+			next++;
+		ret[n_lines] = (struct sums){.first = i, .n = next - i};
+		sum_line(profile, &items[i], &ret[n_lines++]);
+	}
+	return n_lines;
+}
+
+int report_lines(const struct profile *profile, const struct report_settings *settings,
+		 struct profile_report *ret)
+{
+	_cleanup_free_ struct line_item *items = NULL;
+	_cleanup_free_ struct sums *lines = NULL;
+	size_t n = 0, n_lines = 0;
+	int r = line_items(profile, &items, &n);
+
+	if (r < 0 || n == 0)
+		return r;
+	qsort_r(items, n, sizeof(*items), by_line_and_cpu, (void *)(size_t)profile);
+	for (size_t i = 0; i < n; i++)
+		n_lines += i == 0 || items[i].line != items[i - 1].line;
+	lines = calloc(n_lines, sizeof(*lines));
+	if (!lines)
+		return -ENOMEM;
+	n_lines = sum_lines(profile, items, n, lines);
+	/* Each line's items stay where they are, in another order. */
+	qsort_r(items, n, sizeof(*items), by_line_and_code, (void *)(size_t)profile);
+	qsort_r(lines, n_lines, sizeof(*lines), by_importance, (void *)(size_t)profile);
+	if (n_lines > settings->lines)
+		n_lines = settings->lines;
+	ret->lines = calloc(n_lines ? n_lines : 1, sizeof(*ret->lines));
+	if (!ret->lines)
+		return -ENOMEM;
+	while (ret->n_lines < n_lines && r == 0) {
+		r = write_line(profile, items, &lines[ret->n_lines], settings->accesses,
+			       &ret->lines[ret->n_lines]);
+		ret->n_lines++;
+	}
+	return r;
+}

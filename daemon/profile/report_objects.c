@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <errno.h>
+#include <string.h>
+
+#include "profile/report_parts.h"
+
+enum symbol_region object_region(const struct profile *profile, u32 place)
+{
+	return place == NONE ? SYMBOL_UNKNOWN : (enum symbol_region)place_of(profile->book, place)->region;
+}
+
+static const struct frame *variable_of(const struct book *book, const struct place *place)
+{
+	return place->n ? frame_of(book, ((const u32 *)book->place_frames.list)[place->first]) : NULL;
+}
+
+static const char *path_of(const struct book *book, const struct place *place)
+{
+	return place->module == NONE ? NULL : string_of(book, module_of(book, place->module)->path);
+}
+
+/* What memory without a variable's name is called. */
+static const char *plain_name(enum symbol_region region, const char *path)
+{
+	switch (region) {
+	case SYMBOL_FILE:
+		return path ? path : "[file]";
+	case SYMBOL_SHARED:
+		return path ? path : "[shared]";
+	case SYMBOL_HEAP:
+		return "[heap]";
+	case SYMBOL_STACK:
+		return "[stack]";
+	case SYMBOL_ANONYMOUS:
+		return path ? path : "[anon]";
+	case SYMBOL_VDSO:
+		return "[vdso]";
+	case SYMBOL_JIT:
+		return "[jit]";
+	case SYMBOL_KERNEL:
+		return "[kernel]";
+	case SYMBOL_UNKNOWN:
+	case SYMBOL_REGIONS:
+		break;
+	}
+	return "[unknown]";
+}
+
+char *object_name(const struct profile *profile, u32 i, const u64 *offset)
+{
+	const struct book *book = profile->book;
+	const struct place *place = i == NONE ? NULL : place_of(book, i);
+	const struct frame *variable = place ? variable_of(book, place) : NULL;
+	const char *path = place ? path_of(book, place) : NULL;
+	enum symbol_region region = object_region(profile, i);
+	char shift[24] = "";
+	char *text;
+	int r;
+
+	/* Where in the kernel something is tells too much. */
+	if (offset && region != SYMBOL_KERNEL && region != SYMBOL_UNKNOWN)
+		(void)snprintf(shift, sizeof(shift), "+0x%llx", (unsigned long long)*offset);
+	if (variable && region == SYMBOL_KERNEL && (!path || strcmp(path, "[kernel]") == 0))
+		r = asprintf(&text, "[kernel] %s", string_of(book, variable->name));
+	else if (variable && path)
+		r = asprintf(&text, "%s%s (in %s)", string_of(book, variable->name), shift, path);
+	else if (variable)
+		r = asprintf(&text, "%s%s", string_of(book, variable->name), shift);
+	else if (region == SYMBOL_ANONYMOUS && path)
+		r = asprintf(&text, "[anon:%s]%s", path, shift);
+	else
+		r = asprintf(&text, "%s%s", plain_name(region, path), shift);
+	return r < 0 ? NULL : text;
+}
+
+/* What an object is told from others by. */
+struct key {
+	u32 region, name, path;
+};
+
+struct sums {
+	struct key key;
+	u32 place; /* one of it */
+	u64 samples, latency, hitm;
+	u64 sources[SOURCE_SLOTS];
+	char *text;
+};
+
+static struct key key_of(const struct profile *profile, u32 i)
+{
+	const struct book *book = profile->book;
+	const struct place *place = i == NONE ? NULL : place_of(book, i);
+	const struct frame *variable = place ? variable_of(book, place) : NULL;
+	enum symbol_region region = object_region(profile, i);
+	bool of_file =
+		variable || region == SYMBOL_FILE || region == SYMBOL_SHARED || region == SYMBOL_ANONYMOUS;
+
+	return (struct key){.region = region,
+			    .name = variable ? variable->name : NONE,
+			    .path = place && of_file && place->module != NONE
+					    ? module_of(book, place->module)->path
+					    : NONE};
+}
+
+struct item {
+	struct key key;
+	u32 access;
+};
+
+static int compare_keys(const struct key *a, const struct key *b)
+{
+	if (a->region != b->region)
+		return compare_numbers(a->region, b->region);
+	if (a->name != b->name)
+		return compare_numbers(a->name, b->name);
+	return compare_numbers(a->path, b->path);
+}
+
+static int by_key(const void *a, const void *b)
+{
+	return compare_keys(&((const struct item *)a)->key, &((const struct item *)b)->key);
+}
+
+/* One sum a key, in `ret`, which has room for as many as there are items. */
+static size_t sum_items(const struct profile *profile, const struct item *items, size_t n, struct sums *ret)
+{
+	size_t n_sums = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		const struct access *access = access_of(profile, items[i].access);
+		struct sums *sums;
+
+		if (i == 0 || by_key(&items[i - 1], &items[i]) != 0)
+			ret[n_sums++] = (struct sums){.key = items[i].key, .place = access->data_place};
+		sums = &ret[n_sums - 1];
+		sums->samples += access->samples;
+		sums->latency += access->latency;
+		sums->hitm += access->hitm ? access->samples : 0;
+		sums->sources[access->source] += access->samples;
+	}
+	return n_sums;
+}
+
+static int by_cost(const void *a, const void *b)
+{
+	const struct sums *one = a, *other = b;
+	int c = compare_numbers(other->latency, one->latency);
+
+	if (c == 0)
+		c = compare_numbers(other->samples, one->samples);
+	if (c == 0)
+		c = compare_texts(one->text, other->text);
+	return c ? c : compare_numbers(one->key.region, other->key.region);
+}
+
+static int write_objects(struct sums *sums, size_t n, struct profile_report *ret)
+{
+	ret->objects = calloc(n ? n : 1, sizeof(*ret->objects));
+	if (!ret->objects)
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++) {
+		struct report_object *object = &ret->objects[ret->n_objects++];
+
+		*object = (struct report_object){.name = TAKE_PTR(sums[i].text),
+						 .region = (enum symbol_region)sums[i].key.region,
+						 .samples = sums[i].samples,
+						 .latency = sums[i].latency,
+						 .hitm = sums[i].hitm};
+		memcpy(object->sources, sums[i].sources, sizeof(object->sources));
+	}
+	return 0;
+}
+
+int report_objects(const struct profile *profile, size_t limit, struct profile_report *ret)
+{
+	size_t n = profile->accesses.n, n_items = 0, n_sums;
+	_cleanup_free_ struct item *items = calloc(n ? n : 1, sizeof(*items));
+	_cleanup_free_ struct sums *sums = NULL;
+	size_t n_keys = 0;
+	int r = 0;
+
+	if (!items)
+		return -ENOMEM;
+	for (u32 i = 0; i < n; i++)
+		if (access_of(profile, i)->samples)
+			items[n_items++] =
+				(struct item){key_of(profile, access_of(profile, i)->data_place), i};
+	qsort(items, n_items, sizeof(*items), by_key);
+	for (size_t i = 0; i < n_items; i++)
+		n_keys += i == 0 || by_key(&items[i - 1], &items[i]) != 0;
+	sums = calloc(n_keys ? n_keys : 1, sizeof(*sums));
+	if (!sums)
+		return -ENOMEM;
+	n_sums = sum_items(profile, items, n_items, sums);
+	for (size_t i = 0; i < n_sums && r == 0; i++) {
+		sums[i].text = object_name(profile, sums[i].place, NULL);
+		r = sums[i].text ? 0 : -ENOMEM;
+	}
+	if (r == 0) {
+		qsort(sums, n_sums, sizeof(*sums), by_cost);
+		r = write_objects(sums, n_sums < limit ? n_sums : limit, ret);
+	}
+	for (size_t i = 0; i < n_sums; i++)
+		free(sums[i].text);
+	return r;
+}

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "profile_fixture.h"
+
+#include <string.h>
+
+#include "base/cleanup.h"
+
+struct function {
+	u64 start;
+	const char *name;
+	u32 line;
+};
+
+static const struct function functions[] = {
+	{AT_START, "_start", 0},       {AT_MAIN, "main", 10},     {AT_WORK, "work", 20},
+	{AT_LOAD_ROW, "load;row", 30}, {AT_FAULT, "do_fault", 0},
+};
+
+struct memory {
+	u32 pid; /* 0: all */
+	u64 start, end;
+	enum symbol_region region;
+	const char *module;
+};
+
+static const struct memory memories[] = {
+	{0, 0x400000, 0x502000, SYMBOL_FILE, PROGRAM},
+	{0, AT_HEAP, 2 * AT_HEAP, SYMBOL_HEAP, NULL},
+	{0, AT_STACK, AT_STACK + 0x100000, SYMBOL_STACK, NULL},
+	{100, AT_SHARED, AT_SHARED + 0x1000, SYMBOL_SHARED, "/dev/shm/q"},
+	{200, AT_SHARED2, AT_SHARED2 + 0x1000, SYMBOL_SHARED, "/dev/shm/q"},
+	{0, 0xffff800000000000ULL, 0xfffffffffffff000ULL, SYMBOL_KERNEL, NULL},
+};
+
+static void add_frame(struct world_names *world, const char *name, u32 line, u64 offset, bool inlined)
+{
+	world->frames[world->symbol.n_frames++] =
+		(struct symbol_frame){.name = (char *)(size_t)name,
+				      .file = line ? (char *)(size_t) "work.c" : NULL,
+				      .line = line,
+				      .offset = offset,
+				      .inlined = inlined};
+}
+
+/* A line of source for each 16 bytes of code. */
+static void add_functions(struct world_names *world, u64 address)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(functions); i++) {
+		u64 offset = address - functions[i].start;
+		u32 line = functions[i].line ? functions[i].line + (u32)offset / 16 : 0;
+
+		if (offset >= 0x100)
+			continue;
+		if (functions[i].start == AT_WORK && offset >= AT_INNER - AT_WORK)
+			add_frame(world, "inner", 90, 0, true);
+		add_frame(world, functions[i].name, line, offset, false);
+	}
+}
+
+static const struct symbol *find(void *userdata, const struct symbol_query *query)
+{
+	struct world_names *world = userdata;
+
+	world->calls++;
+	if (world->silent) {
+		world->silent--;
+		return NULL;
+	}
+	world->symbol = (struct symbol){.frames = world->frames};
+	for (size_t i = 0; i < ARRAY_SIZE(memories); i++) {
+		const struct memory *memory = &memories[i];
+
+		if (query->address < memory->start || query->address >= memory->end ||
+		    (memory->pid && memory->pid != query->pid))
+			continue;
+		world->symbol.region = memory->region;
+		world->symbol.module = (char *)(size_t)memory->module;
+		world->symbol.start = memory->start;
+		world->symbol.end = memory->end;
+		world->symbol.address = query->address - memory->start;
+		if (memory->region == SYMBOL_FILE) {
+			world->symbol.build_id_size = 2;
+			memcpy(world->symbol.build_id, "\xab\x01", 2);
+		}
+	}
+	if (query->kind == SYMBOL_CODE)
+		add_functions(world, query->address);
+	else if (query->address - AT_COUNTERS < 0x100)
+		add_frame(world, "counters", 0, query->address - AT_COUNTERS, false);
+	return &world->symbol;
+}
+
+void world_names_init(struct world_names *world)
+{
+	*world = (struct world_names){.names = {find, world}};
+}
+
+u64 world_l1(void)
+{
+	return OP_LOAD | (u64)(LVL_HIT | LVL_L1) << 5 | (u64)LVL_NUM_L1 << 33;
+}
+
+u64 world_hitm(void)
+{
+	return OP_LOAD | (u64)(LVL_HIT | LVL_L3) << 5 | (u64)SNOOP_BIT_HITM << 19 | (u64)LVL_NUM_L3 << 33;
+}
+
+u64 world_store(void)
+{
+	return OP_STORE | (u64)(LVL_HIT | LVL_L1) << 5 | (u64)LVL_NUM_L1 << 33;
+}
+
+struct zoom_sample world_sample(u64 code, u64 address, u64 latency)
+{
+	return (struct zoom_sample){
+		.pid = 100,
+		.tid = 100,
+		.of = {.latency = latency,
+		       .data_source = world_l1(),
+		       .address = address,
+		       .code_address = code,
+		       .fields = SAMPLE_CODE_ADDRESS | SAMPLE_ADDRESS | SAMPLE_LATENCY | SAMPLE_DATA_SOURCE}};
+}
+
+/* SplitMix64. */
+static u64 draw(u64 *state, u64 n)
+{
+	u64 z = *state += 0x9e3779b97f4a7c15ULL;
+
+	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ULL;
+	z = (z ^ z >> 27) * 0x94d049bb133111ebULL;
+	return (z ^ z >> 31) % n;
+}
+
+struct zoom_sample world_random(u64 i, u64 stack[16])
+{
+	static const u64 code[] = {AT_MAIN, AT_WORK, AT_INNER, AT_LOAD_ROW, AT_UNNAMED, AT_FAULT, 0x10};
+	static const u64 data[] = {AT_COUNTERS, AT_BSS,     AT_HEAP,        AT_STACK,
+				   AT_SHARED,   AT_SHARED2, AT_KERNEL_DATA, 0x20};
+	u64 state = i;
+	struct zoom_sample sample =
+		world_sample(code[draw(&state, ARRAY_SIZE(code))] + draw(&state, 64),
+			     data[draw(&state, ARRAY_SIZE(data))] + draw(&state, 256), draw(&state, 500));
+
+	sample.pid = draw(&state, 2) ? 100 : 200;
+	sample.tid = sample.pid + (u32)draw(&state, 3);
+	sample.cpu = (u32)draw(&state, 8);
+	sample.of.data_source = draw(&state, 3) ? world_l1() : draw(&state, 2) ? world_hitm() : world_store();
+	sample.of.fields = (u16)(sample.of.fields & ~(draw(&state, 8) ? 0 : 1U << draw(&state, 5)));
+	sample.physical = draw(&state, 4) ? (sample.of.address & 0xffffff) + 0x1000000 : 0;
+	sample.n_user = draw(&state, 6);
+	for (size_t j = 0; j < sample.n_user; j++)
+		stack[j] = code[draw(&state, ARRAY_SIZE(code))] + 1 + draw(&state, 128);
+	if (sample.n_user && draw(&state, 2))
+		stack[sample.n_user - 1] = AT_START + 5;
+	sample.user = stack;
+	if (draw(&state, 4) == 0) {
+		sample.n_kernel = 1;
+		stack[8] = AT_FAULT + 9;
+		sample.kernel = &stack[8];
+	}
+	return sample;
+}

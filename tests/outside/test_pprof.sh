@@ -1,0 +1,44 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# Go's own pprof reads what pebsd writes, and comes to the same totals. $PROFILE_COST is build/tests/bench/profile_cost.
+set -u
+fail() {
+	printf '%s\n' "$*" >&2
+	exit 1
+}
+command -v go >/dev/null || fail 'go is not here (Debian: golang-go)'
+: "${PROFILE_COST:?names the program that writes a profile}"
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+export HOME=$work PPROF_TMPDIR=$work GOTOOLCHAIN=local
+"$PROFILE_COST" "$work/profile.pb.gz" >"$work/said" || fail 'no profile was written'
+samples=$(sed -n 's/^samples //p' "$work/said")
+latency=$(sed -n 's/^latency //p' "$work/said")
+function=$(sed -n 's/^function //p' "$work/said")
+
+# pprof WHAT ARGUMENTS...: what it prints, in $work/WHAT
+pprof() {
+	local what=$1
+	shift
+	go tool pprof -symbolize=none "$@" "$work/profile.pb.gz" >"$work/$what" 2>"$work/$what.err" ||
+		fail "pprof $*: $(cat "$work/$what.err")"
+}
+pprof raw -raw
+pprof top -top -nodecount=5
+pprof samples -top -sample_index=samples -nodecount=5
+pprof traces -traces
+
+# The first is what pprof shows unless it is told otherwise.
+grep -q '^samples/count latency/cycles\[dflt\]$' "$work/raw" || fail "types: $(grep -m1 / "$work/raw")"
+sums=$(awk '/^Samples:/ { on = 1; next } /^Locations/ { on = 0 }
+	on && /^ *[0-9]+ +[0-9]+: / { sub(":", "", $2); s += $1; l += $2 } END { printf "%d %d", s, l }' "$work/raw")
+[ "$sums" = "$samples $latency" ] || fail "totals are $sums, not $samples $latency"
+grep -q '^Type: latency$' "$work/top" || fail "not of latency: $(cat "$work/top")"
+grep -q '^Type: samples$' "$work/samples" || fail "not of samples: $(cat "$work/samples")"
+grep -q " of $samples total" "$work/samples" || fail "not of $samples: $(cat "$work/samples")"
+hottest=$(awk '/flat%/ { getline; print $6 }' "$work/top")
+[ "$hottest" = "$function" ] || fail "the hottest is $hottest, not $function"
+grep -q ' a_function_' "$work/traces" || fail 'traces without functions'
+grep -q 'thread:\[\?bench' "$work/raw" || fail "no label of threads: $(grep -m1 thread "$work/raw")"
+grep -q 'source:\[\?l' "$work/raw" || fail 'no label of sources'

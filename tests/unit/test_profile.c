@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "profile/profile.h"
+#include "profile/profile_stacks.h"
+#include "profile_fixture.h"
+
+static struct profile *new_profile(void)
+{
+	struct profile *profile;
+
+	cr_assert_eq(profile_new(true, &profile), 0);
+	return profile;
+}
+
+static void add_stack(struct profile *profile, u64 code, const u64 *user, size_t n_user)
+{
+	struct zoom_sample sample = world_sample(code, AT_HEAP, 10);
+
+	sample.user = user;
+	sample.n_user = n_user;
+	cr_assert_eq(profile_add(profile, &sample), 0);
+}
+
+static struct profile_totals totals_of(const struct profile *profile)
+{
+	struct profile_totals totals;
+
+	profile_totals(profile, &totals);
+	return totals;
+}
+
+Test(profile, totals_are_of_what_was_measured)
+{
+	_cleanup_(profile_freep) struct profile *profile = new_profile();
+	struct zoom_sample sample = world_sample(AT_WORK, AT_HEAP, 100);
+	struct profile_totals totals;
+
+	sample.physical = 0x1234;
+	cr_assert_eq(profile_add(profile, &sample), 0);
+	sample.of.data_source = world_hitm();
+	cr_assert_eq(profile_add(profile, &sample), 0);
+	sample.of.fields = SAMPLE_CODE_ADDRESS; /* all else is no measurement */
+	cr_assert_eq(profile_add(profile, &sample), 0);
+	totals = totals_of(profile);
+	cr_expect_eq(totals.samples, 3);
+	cr_expect_eq(totals.latency, 200);
+	cr_expect_eq(totals.hitm, 1);
+	cr_expect_eq(totals.with_address, 2);
+	cr_expect_eq(totals.with_physical, 2);
+	cr_expect_eq(totals.user_stacks, 3);
+	cr_expect_eq(totals.dropped, 0);
+}
+
+Test(profile, without_latency_none_is_taken)
+{
+	_cleanup_(profile_freep) struct profile *profile = NULL;
+	struct zoom_sample sample = world_sample(AT_WORK, AT_HEAP, 100);
+
+	cr_assert_eq(profile_new(false, &profile), 0);
+	cr_assert_eq(profile_add(profile, &sample), 0);
+	cr_expect_eq(totals_of(profile).samples, 1);
+	cr_expect_eq(totals_of(profile).latency, 0);
+}
+
+Test(profile, asks_once_for_each_address_until_there_is_an_answer)
+{
+	_cleanup_(profile_freep) struct profile *profile = new_profile();
+	const u64 user[] = {AT_MAIN + 1, AT_START + 1};
+	struct world_names world;
+
+	world_names_init(&world);
+	add_stack(profile, AT_WORK, user, 2);
+	add_stack(profile, AT_WORK, user, 2);
+	world.silent = 2;
+	/* Three of code, one of data. */
+	cr_expect_eq(profile_resolve(profile, &world.names), 2);
+	cr_expect_eq(world.calls, 4);
+	cr_expect_eq(profile_resolve(profile, &world.names), 0);
+	cr_expect_eq(world.calls, 6);
+	cr_expect_eq(profile_resolve(profile, &world.names), 0);
+	cr_expect_eq(world.calls, 6);
+	/* The same address in another process is another one. */
+	struct zoom_sample sample = world_sample(AT_WORK, AT_HEAP, 1);
+
+	sample.pid = 200;
+	cr_assert_eq(profile_add(profile, &sample), 0);
+	cr_expect_eq(profile_resolve(profile, &world.names), 0);
+	cr_expect_eq(world.calls, 8);
+}
+
+Test(profile, a_mapping_without_names_is_asked_for_a_few_times_only)
+{
+	_cleanup_(profile_freep) struct profile *profile = new_profile();
+	struct world_names world;
+
+	world_names_init(&world);
+	for (u64 i = 0; i < 10000; i++) {
+		struct zoom_sample sample = world_sample(AT_WORK, AT_HEAP + 8 * i, 1);
+
+		cr_assert_eq(profile_add(profile, &sample), 0);
+	}
+	cr_expect_eq(profile_resolve(profile, &world.names), 0);
+	cr_expect_eq(world.calls, 2);
+}
+
+Test(profile, questions_without_an_answer_grow_in_number)
+{
+	_cleanup_(profile_freep) struct profile *profile = new_profile();
+	struct world_names world;
+
+	world_names_init(&world);
+	for (u64 i = 0; i < 10000; i++) {
+		struct zoom_sample sample = world_sample(AT_WORK, AT_HEAP + 8 * i, 1);
+
+		cr_assert_eq(profile_add(profile, &sample), 0);
+	}
+	world.silent = 100000;
+	cr_expect_eq(profile_resolve(profile, &world.names), 10001);
+	cr_expect_eq(world.calls, 257);
+	cr_expect_eq(profile_resolve(profile, &world.names), 10001);
+	cr_expect_eq(world.calls, 257 + 1025);
+	world.silent = 0;
+	cr_expect_eq(profile_resolve(profile, &world.names), 0);
+	cr_expect_eq(world.calls, 257 + 1025 + 2);
+}
+
+Test(profile, kernel_addresses_that_a_process_made_up_are_not_looked_up)
+{
+	_cleanup_(profile_freep) struct profile *profile = new_profile();
+	const u64 user[] = {AT_FAULT + 1};
+	struct zoom_sample sample = world_sample(AT_WORK, AT_KERNEL_DATA, 1);
+	struct world_names world;
+
+	world_names_init(&world);
+	sample.user = user;
+	sample.n_user = 1;
+	cr_assert_eq(profile_add(profile, &sample), 0);
+	cr_expect_eq(profile_resolve(profile, &world.names), 0);
+	cr_expect_eq(world.calls, 1, "%zu", world.calls);
+}
+
+Test(profile, early_is_what_does_not_end_where_threads_start)
+{
+	_cleanup_(profile_freep) struct profile *profile = new_profile();
+	const u64 whole[] = {AT_MAIN + 1, AT_START + 1}, early[] = {AT_WORK + 1},
+		  unnamed[] = {AT_UNNAMED + 1};
+	struct zoom_sample of_kernel = world_sample(AT_FAULT, AT_KERNEL_DATA, 1);
+	u64 deep[PROFILE_STACK_FULL];
+	struct world_names world;
+
+	world_names_init(&world);
+	add_stack(profile, AT_WORK, whole, 2);
+	add_stack(profile, AT_WORK, early, 1);
+	add_stack(profile, AT_WORK, unnamed, 1);
+	add_stack(profile, AT_WORK, NULL, 0);
+	add_stack(profile, AT_START, NULL, 0);
+	cr_assert_eq(profile_add(profile, &of_kernel), 0);
+	for (size_t i = 0; i < ARRAY_SIZE(deep); i++)
+		deep[i] = AT_WORK + 1;
+	add_stack(profile, AT_WORK, deep, PROFILE_STACK_FULL - 1); /* was cut by the kernel */
+	add_stack(profile, AT_WORK, deep, PROFILE_STACK_FULL - 2);
+	cr_expect_eq(totals_of(profile).user_stacks, 7);
+	(void)profile_resolve(profile, NULL);
+	cr_expect_eq(totals_of(profile).early, 6);
+	(void)profile_resolve(profile, &world.names);
+	cr_expect_eq(totals_of(profile).early, 4, "%llu", (unsigned long long)totals_of(profile).early);
+}
+
+Test(profile, starts_of_threads_and_programs)
+{
+	static const char *const starts[] = {"_start",
+					     "main",
+					     "__libc_start_main_impl",
+					     "__libc_start_main@@GLIBC_2.34",
+					     "__libc_start_call_main",
+					     "start_thread",
+					     "clone3",
+					     "__clone",
+					     "runtime.goexit.abi0",
+					     "std::rt::lang_start::{{closure}}"};
+	static const char *const others[] = {"mainloop", "work", "restart", "cloned", "", "[unknown]"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(starts); i++)
+		cr_expect(profile_is_start(starts[i]), "%s", starts[i]);
+	for (size_t i = 0; i < ARRAY_SIZE(others); i++)
+		cr_expect_not(profile_is_start(others[i]), "%s", others[i]);
+}
+
+Test(profile, memory_is_bounded_and_what_does_not_fit_is_counted)
+{
+	_cleanup_(profile_freep) struct profile *profile = new_profile();
+	struct profile_totals totals;
+	struct world_names world;
+	const u64 n = 600000;
+
+	world_names_init(&world);
+	for (u64 i = 0; i < n; i++) {
+		struct zoom_sample sample = world_sample(AT_WORK + (i & 7), AT_HEAP + i * 4096, 3);
+
+		cr_assert_eq(profile_add(profile, &sample), 0);
+	}
+	(void)profile_resolve(profile, &world.names);
+	totals = totals_of(profile);
+	cr_expect_eq(totals.samples, n);
+	cr_expect_eq(totals.latency, 3 * n);
+	cr_expect_gt(totals.dropped, 0);
+	cr_expect_lt(totals.dropped, n / 2, "%llu", (unsigned long long)totals.dropped);
+	cr_expect_eq(totals.dropped_latency, 3 * totals.dropped);
+	cr_expect_eq(totals.user_stacks, n - totals.dropped);
+	cr_expect_leq(profile_bytes(profile), PROFILE_BYTES_MAX + 4096);
+	/* What is known already still has room. */
+	struct zoom_sample again = world_sample(AT_WORK, AT_HEAP, 3);
+
+	cr_assert_eq(profile_add(profile, &again), 0);
+	cr_expect_eq(totals_of(profile).dropped, totals.dropped);
+}

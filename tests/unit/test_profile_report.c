@@ -1,0 +1,439 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <criterion/criterion.h>
+#include <string.h>
+
+#include "profile/profile_report.h"
+#include "profile_fixture.h"
+
+static const struct report_settings everything = {
+	.functions = 1000000, .objects = 1000000, .lines = 1000000, .accesses = 1000000};
+
+struct made {
+	struct profile *profile;
+	struct world_names world;
+	struct profile_report report;
+};
+
+static void begin(struct made *made)
+{
+	world_names_init(&made->world);
+	cr_assert_eq(profile_new(true, &made->profile), 0);
+}
+
+static void report(struct made *made, const struct report_settings *settings)
+{
+	cr_assert_eq(profile_report(made->profile, &made->world.names, settings, &made->report), 0);
+}
+
+static void end(struct made *made)
+{
+	profile_report_done(&made->report);
+	profile_free(made->profile);
+}
+
+static void add(struct made *made, const struct zoom_sample *sample)
+{
+	cr_assert_eq(profile_add(made->profile, sample), 0);
+}
+
+static const struct report_function *function(const struct made *made, const char *name)
+{
+	for (size_t i = 0; i < made->report.n_functions; i++)
+		if (strcmp(made->report.functions[i].name, name) == 0)
+			return &made->report.functions[i];
+	cr_assert_fail("no function %s", name);
+	return NULL;
+}
+
+Test(profile_report, functions_have_their_own_and_with_what_they_call_once)
+{
+	const u64 recursive[] = {AT_WORK + 1, AT_WORK + 0x11, AT_MAIN + 1, AT_START + 1};
+	struct zoom_sample sample = world_sample(AT_LOAD_ROW + 0x20, AT_HEAP, 100);
+	struct made made;
+	const struct report_function *of;
+
+	begin(&made);
+	sample.user = recursive;
+	sample.n_user = 4;
+	add(&made, &sample);
+	sample.of.code_address = AT_LOAD_ROW + 0x30;
+	sample.of.latency = 300;
+	sample.pid = 200; /* the same function in another process */
+	add(&made, &sample);
+	sample.of.code_address = AT_INNER;
+	sample.of.latency = 50;
+	add(&made, &sample);
+	report(&made, &everything);
+
+	cr_expect_str_eq(made.report.functions[0].name, "load;row");
+	of = function(&made, "load;row");
+	cr_expect_str_eq(of->module, PROGRAM);
+	cr_expect_str_eq(of->file, "work.c");
+	cr_expect_eq(of->line, 33);
+	cr_expect(of->samples == 2 && of->latency == 400 && of->total_samples == 2 &&
+		  of->total_latency == 400);
+	cr_expect_eq(of->sources[SOURCE_L1], 2);
+	of = function(&made, "work");
+	cr_expect(of->samples == 0 && of->latency == 0 && of->total_samples == 3 && of->total_latency == 450);
+	of = function(&made, "inner");
+	cr_expect(of->samples == 1 && of->latency == 50 && of->total_samples == 1 && of->line == 90);
+	of = function(&made, "_start");
+	cr_expect(of->samples == 0 && of->total_samples == 3 && !of->file);
+	end(&made);
+}
+
+Test(profile_report, code_without_a_name_is_said_where)
+{
+	struct zoom_sample sample = world_sample(AT_UNNAMED, AT_HEAP, 5);
+	struct made made;
+
+	begin(&made);
+	add(&made, &sample);
+	sample.of.code_address = 0x10;
+	add(&made, &sample);
+	sample.of.fields &= (u16)~SAMPLE_CODE_ADDRESS;
+	add(&made, &sample);
+	report(&made, &everything);
+	cr_expect_eq(function(&made, "[unknown] " PROGRAM "+0x8000")->samples, 1);
+	cr_expect_eq(function(&made, "[unknown]")->samples, 2);
+	end(&made);
+}
+
+Test(profile_report, what_has_no_answer_yet_is_counted)
+{
+	struct zoom_sample sample = world_sample(AT_WORK, AT_HEAP, 5);
+	struct made made;
+
+	begin(&made);
+	made.world.silent = 100;
+	add(&made, &sample);
+	report(&made, &everything);
+	cr_expect_eq(made.report.unnamed, 2);
+	cr_expect_str_eq(made.report.functions[0].name, "[unknown]");
+	cr_expect_str_eq(made.report.objects[0].name, "[unknown]");
+	end(&made);
+}
+
+Test(profile_report, objects_by_what_was_accessed)
+{
+	static const struct {
+		u64 address;
+		const char *name;
+		enum symbol_region region;
+	} cases[] = {
+		{AT_COUNTERS + 8, "counters (in " PROGRAM ")", SYMBOL_FILE},
+		{AT_BSS, PROGRAM, SYMBOL_FILE},
+		{AT_HEAP + 99, "[heap]", SYMBOL_HEAP},
+		{AT_STACK, "[stack]", SYMBOL_STACK},
+		{AT_SHARED, "/dev/shm/q", SYMBOL_SHARED},
+		{0x10, "[unknown]", SYMBOL_UNKNOWN},
+	};
+	struct zoom_sample sample;
+	struct made made;
+
+	begin(&made);
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		sample = world_sample(AT_WORK, cases[i].address, 1000 - 10 * i);
+		add(&made, &sample);
+		sample.of.data_source = world_hitm();
+		add(&made, &sample);
+	}
+	sample = world_sample(AT_FAULT, AT_KERNEL_DATA, 1);
+	add(&made, &sample);
+	sample.of.fields &= (u16)~SAMPLE_ADDRESS;
+	add(&made, &sample);
+	report(&made, &everything);
+	cr_assert_eq(made.report.n_objects, ARRAY_SIZE(cases) + 1);
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		const struct report_object *object = &made.report.objects[i];
+
+		cr_expect_str_eq(object->name, cases[i].name);
+		cr_expect_eq(object->region, cases[i].region);
+		cr_expect(object->samples == 2 && object->hitm == 1 && object->latency == 2000 - 20 * i);
+		cr_expect(object->sources[SOURCE_L1] == 1 && object->sources[SOURCE_L3] == 1);
+	}
+	cr_expect_str_eq(made.report.objects[ARRAY_SIZE(cases)].name, "[kernel]");
+	end(&made);
+}
+
+static void access_line(struct made *made, u32 pid, u32 cpu, u64 address, u64 physical, u64 source)
+{
+	struct zoom_sample sample = world_sample(AT_WORK + 0x10 * (address & 3), address, 100);
+
+	sample.pid = pid;
+	sample.cpu = cpu;
+	sample.of.data_source = source;
+	sample.physical = physical;
+	add(made, &sample);
+}
+
+Test(profile_report, hitm_of_two_cpus_at_two_offsets_is_false_sharing)
+{
+	const struct report_line *line;
+	struct made made;
+
+	begin(&made);
+	access_line(&made, 100, 0, AT_COUNTERS + 0x40, 0, world_hitm());
+	access_line(&made, 100, 0, AT_COUNTERS + 0x40, 0, world_store());
+	access_line(&made, 100, 1, AT_COUNTERS + 0x48, 0, world_hitm());
+	access_line(&made, 100, 1, AT_COUNTERS + 0x48, 0, world_hitm());
+	access_line(&made, 100, 2, AT_COUNTERS + 0x48, 0, world_l1());
+	/* More HITM, on a line with one offset, and on one with one CPU. */
+	for (u32 i = 0; i < 10; i++) {
+		access_line(&made, 100, i % 2, AT_HEAP + 0x100, 0, world_hitm());
+		access_line(&made, 100, 3, AT_HEAP + 0x200 + i, 0, world_hitm());
+	}
+	report(&made, &everything);
+	cr_assert_eq(made.report.n_lines, 3);
+	line = &made.report.lines[0];
+	cr_expect_eq(line->address, AT_COUNTERS + 0x40);
+	cr_expect_eq(line->pid, 100);
+	cr_expect_str_eq(line->object, "counters+0x40 (in " PROGRAM ")");
+	cr_expect(line->samples == 5 && line->latency == 500 && line->hitm == 3);
+	cr_expect(line->cpus == 3 && line->hitm_cpus == 2 && line->false_sharing);
+	cr_assert_eq(line->n_accesses, 2);
+	cr_expect(line->accesses[0].offset == 8 && line->accesses[0].samples == 3 &&
+		  line->accesses[0].hitm == 2 && line->accesses[0].cpus == 2 &&
+		  line->accesses[0].stores == 0);
+	cr_expect(line->accesses[1].offset == 0 && line->accesses[1].samples == 2 &&
+		  line->accesses[1].hitm == 1 && line->accesses[1].cpus == 1 &&
+		  line->accesses[1].stores == 1);
+	cr_expect_str_eq(line->accesses[0].function, "work");
+	cr_expect_eq(line->accesses[0].line, 20);
+	cr_expect_not(made.report.lines[1].false_sharing);
+	cr_expect_not(made.report.lines[2].false_sharing);
+	line = &made.report.lines[made.report.lines[1].cpus == 2 ? 1 : 2];
+	cr_expect(line->address == AT_HEAP + 0x100 && line->hitm_cpus == 2 && line->n_accesses == 1);
+	cr_expect_str_eq(line->object, "[heap]+0x100");
+	end(&made);
+}
+
+Test(profile_report, memory_that_processes_share_is_one_line)
+{
+	struct made made;
+
+	begin(&made);
+	access_line(&made, 100, 0, AT_SHARED + 0x80, 0x7000080, world_hitm());
+	access_line(&made, 200, 1, AT_SHARED2 + 0x88, 0x7000088, world_hitm());
+	report(&made, &everything);
+	cr_assert_eq(made.report.n_lines, 1);
+	cr_expect(made.report.lines[0].pid == 0 && made.report.lines[0].false_sharing);
+	cr_expect_eq(made.report.lines[0].address, AT_SHARED + 0x80);
+	cr_expect_str_eq(made.report.lines[0].object, "/dev/shm/q+0x80");
+	end(&made);
+
+	/* By name and offset, where no physical address is known. */
+	begin(&made);
+	access_line(&made, 100, 0, AT_SHARED + 0x80, 0, world_hitm());
+	access_line(&made, 200, 1, AT_SHARED2 + 0x88, 0, world_hitm());
+	access_line(&made, 200, 1, AT_SHARED2 + 0x100, 0, world_hitm());
+	report(&made, &everything);
+	cr_assert_eq(made.report.n_lines, 2);
+	cr_expect_eq(made.report.lines[0].samples, 2);
+	end(&made);
+}
+
+Test(profile_report, what_is_not_shared_is_several_lines)
+{
+	struct made made;
+
+	begin(&made);
+	/* One address in two processes; one page of zeros at two addresses; one name, and other memory. */
+	access_line(&made, 100, 0, AT_HEAP, 0, world_l1());
+	access_line(&made, 200, 0, AT_HEAP, 0, world_l1());
+	access_line(&made, 100, 0, AT_HEAP + 0x1000, 0x9000000, world_l1());
+	access_line(&made, 200, 0, AT_HEAP + 0x2000, 0x9000000, world_l1());
+	access_line(&made, 100, 0, AT_SHARED, 0xa000000, world_l1());
+	access_line(&made, 200, 0, AT_SHARED2, 0xb000000, world_l1());
+	report(&made, &everything);
+	cr_expect_eq(made.report.n_lines, 6);
+	end(&made);
+
+	/* What a fork left is one. */
+	begin(&made);
+	access_line(&made, 100, 0, AT_HEAP, 0x9000000, world_l1());
+	access_line(&made, 200, 0, AT_HEAP, 0x9000000, world_l1());
+	report(&made, &everything);
+	cr_expect_eq(made.report.n_lines, 1);
+	end(&made);
+}
+
+Test(profile_report, the_kernels_data_are_of_no_process)
+{
+	struct zoom_sample sample = world_sample(AT_FAULT, AT_KERNEL_DATA, 10);
+	struct made made;
+
+	begin(&made);
+	add(&made, &sample);
+	sample.pid = 200;
+	add(&made, &sample);
+	report(&made, &everything);
+	cr_assert_eq(made.report.n_lines, 1);
+	cr_expect_eq(made.report.lines[0].pid, 0);
+	cr_expect_str_eq(made.report.lines[0].object, "[kernel]");
+	end(&made);
+}
+
+Test(profile_report, nodes_of_the_data_and_cpus_of_others)
+{
+	static const struct node_range ranges[] = {
+		{0x20000000, 0x30000000, 0}, {0, 0x10000000, 0}, {0x10000000, 0x20000000, 1}};
+	static const int node_of_cpu[] = {0, 1, -1};
+	struct report_settings settings = everything;
+	struct made made;
+
+	settings.ranges = ranges;
+	settings.n_ranges = ARRAY_SIZE(ranges);
+	settings.node_of_cpu = node_of_cpu;
+	settings.n_cpus = ARRAY_SIZE(node_of_cpu);
+	begin(&made);
+	access_line(&made, 100, 0, AT_HEAP, 0x1000, world_l1());
+	access_line(&made, 100, 1, AT_HEAP + 8, 0x1008, world_l1());
+	access_line(&made, 100, 2, AT_HEAP + 0x1000, 0x20000000,
+		    world_l1()); /* of a CPU that is of no node */
+	access_line(&made, 100, 0, AT_HEAP + 0x2000, 0x1fffffff, world_l1());
+	access_line(&made, 100, 9, AT_HEAP + 0x3000, 0x40000000, world_l1());
+	access_line(&made, 100, 0, AT_HEAP + 0x4000, 0, world_l1());
+	report(&made, &settings);
+	cr_assert_eq(made.report.n_nodes, 3);
+	cr_expect(made.report.nodes[0].node == -1 && made.report.nodes[0].samples == 1 &&
+		  made.report.nodes[0].remote == 0);
+	cr_expect(made.report.nodes[1].node == 0 && made.report.nodes[1].samples == 3 &&
+		  made.report.nodes[1].latency == 300 && made.report.nodes[1].remote == 1 &&
+		  made.report.nodes[1].pages == 2);
+	cr_expect(made.report.nodes[2].node == 1 && made.report.nodes[2].samples == 1 &&
+		  made.report.nodes[2].remote == 1 && made.report.nodes[2].pages == 1);
+	end(&made);
+
+	begin(&made);
+	access_line(&made, 100, 0, AT_HEAP, 0x1000, world_l1());
+	report(&made, &everything);
+	cr_expect_eq(made.report.n_nodes, 0);
+	end(&made);
+}
+
+Test(profile_report, no_more_than_asked_for)
+{
+	struct report_settings few = {.functions = 1, .objects = 1, .lines = 1, .accesses = 1};
+	u64 stack[16];
+	struct made made;
+
+	begin(&made);
+	for (u64 i = 0; i < 200; i++) {
+		struct zoom_sample sample = world_random(i, stack);
+
+		add(&made, &sample);
+	}
+	report(&made, &few);
+	cr_expect(made.report.n_functions == 1 && made.report.n_objects == 1 && made.report.n_lines == 1 &&
+		  made.report.lines[0].n_accesses == 1);
+	end(&made);
+}
+
+Test(profile_report, of_nothing_is_nothing)
+{
+	struct made made;
+
+	begin(&made);
+	report(&made, &everything);
+	cr_expect(made.report.n_functions == 0 && made.report.n_objects == 0 && made.report.n_lines == 0 &&
+		  made.report.n_nodes == 0 && made.report.unnamed == 0);
+	end(&made);
+}
+
+#define RANDOM_SAMPLES 3000
+
+static void add_random(struct made *made, u64 seed, bool backwards)
+{
+	u64 stack[16];
+
+	for (u64 i = 0; i < RANDOM_SAMPLES; i++) {
+		struct zoom_sample sample =
+			world_random(seed * RANDOM_SAMPLES + (backwards ? RANDOM_SAMPLES - 1 - i : i), stack);
+
+		add(made, &sample);
+	}
+}
+
+/* Also that no order shows in it. */
+static void expect_same(const struct profile_report *a, const struct profile_report *b)
+{
+	cr_assert(a->n_functions == b->n_functions && a->n_objects == b->n_objects &&
+		  a->n_lines == b->n_lines);
+	for (size_t i = 0; i < a->n_functions; i++) {
+		const struct report_function *x = &a->functions[i], *y = &b->functions[i];
+
+		cr_assert_str_eq(x->name, y->name);
+		cr_assert(x->latency == y->latency && x->samples == y->samples &&
+			  x->total_latency == y->total_latency && x->total_samples == y->total_samples &&
+			  x->line == y->line);
+	}
+	for (size_t i = 0; i < a->n_objects; i++) {
+		cr_assert_str_eq(a->objects[i].name, b->objects[i].name);
+		cr_assert_eq(a->objects[i].latency, b->objects[i].latency);
+	}
+	for (size_t i = 0; i < a->n_lines; i++) {
+		const struct report_line *x = &a->lines[i], *y = &b->lines[i];
+
+		cr_assert_str_eq(x->object, y->object);
+		cr_assert(x->address == y->address && x->pid == y->pid && x->hitm == y->hitm &&
+			  x->cpus == y->cpus && x->latency == y->latency && x->n_accesses == y->n_accesses);
+		for (size_t j = 0; j < x->n_accesses; j++)
+			cr_assert(x->accesses[j].offset == y->accesses[j].offset &&
+				  x->accesses[j].latency == y->accesses[j].latency &&
+				  strcmp(x->accesses[j].function, y->accesses[j].function) == 0);
+	}
+}
+
+Test(profile_report, property_everything_sums_to_the_profile_in_any_order)
+{
+	static const struct node_range all = {0, (u64)-1, 0};
+	struct report_settings settings = everything;
+
+	settings.ranges = &all;
+	settings.n_ranges = 1;
+	for (u64 seed = 0; seed < 10; seed++) {
+		struct made made, other;
+		u64 samples = 0, latency = 0, data = 0, hitm = 0, in_lines = 0, line_hitm = 0, accesses = 0;
+		u64 sources = 0;
+
+		begin(&made);
+		begin(&other);
+		add_random(&made, seed, false);
+		add_random(&other, seed, true);
+		report(&made, &settings);
+		report(&other, &settings);
+		expect_same(&made.report, &other.report);
+		for (size_t i = 0; i < made.report.n_functions; i++) {
+			samples += made.report.functions[i].samples;
+			latency += made.report.functions[i].latency;
+			for (size_t j = 0; j < SOURCE_SLOTS; j++)
+				sources += made.report.functions[i].sources[j];
+			cr_assert_geq(made.report.functions[i].total_samples,
+				      made.report.functions[i].samples);
+			cr_assert_leq(made.report.functions[i].total_samples, RANDOM_SAMPLES);
+		}
+		for (size_t i = 0; i < made.report.n_objects; i++) {
+			data += made.report.objects[i].samples;
+			hitm += made.report.objects[i].hitm;
+		}
+		for (size_t i = 0; i < made.report.n_lines; i++) {
+			in_lines += made.report.lines[i].samples;
+			line_hitm += made.report.lines[i].hitm;
+			for (size_t j = 0; j < made.report.lines[i].n_accesses; j++)
+				accesses += made.report.lines[i].accesses[j].samples;
+		}
+		cr_assert_eq(samples, RANDOM_SAMPLES);
+		cr_assert_eq(sources, RANDOM_SAMPLES);
+		cr_assert_eq(latency, made.report.totals.latency);
+		cr_assert_eq(data, made.report.totals.with_address);
+		cr_assert_eq(in_lines, made.report.totals.with_address);
+		cr_assert_eq(accesses, made.report.totals.with_address);
+		cr_assert_eq(hitm, line_hitm);
+		cr_assert_leq(hitm, made.report.totals.hitm);
+		cr_assert_gt(hitm, 0);
+		cr_assert_eq(made.report.nodes[0].samples, made.report.totals.with_physical);
+		end(&made);
+		end(&other);
+	}
+}
