@@ -37,6 +37,15 @@ static void set_oom_score(void)
 		(void)!write(fd, OOM_SCORE, strlen(OOM_SCORE));
 }
 
+/* A terminal's and the service manager's are for pebsd, with which it ends. */
+static void ignore_signals(void)
+{
+	static const int ignored[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGTSTP, SIGPIPE, SIGXFSZ};
+
+	for (size_t i = 0; i < ARRAY_SIZE(ignored); i++)
+		(void)signal(ignored[i], SIG_IGN);
+}
+
 static void yield_to_others(void)
 {
 	const struct sched_param none = {0};
@@ -111,6 +120,7 @@ int symbols_confine(bool debuginfod)
 	int r;
 
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+	ignore_signals();
 	(void)umask(077);
 	(void)!chdir("/");
 	yield_to_others();

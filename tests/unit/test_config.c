@@ -156,10 +156,10 @@ Test(config, sections_and_keys_that_are_not_known)
 	expect_mistakes(
 		"[network]\nx = 3\n",
 		"x.conf:1: unknown section [network]; there are sampling, model, cgroups, export, control, "
-		"rule NAME\n");
+		"symbols, rule NAME\n");
 	expect_mistakes("[]\nx = 3\n",
 			"x.conf:1: unknown section []; there are sampling, model, cgroups, export, control, "
-			"rule NAME\n");
+			"symbols, rule NAME\n");
 	expect_mistakes("[export]\ntpo = 3\n", "x.conf:2: unknown key tpo in [export]; did you mean top?\n");
 	expect_mistakes("[export]\nTop = 3\n", "x.conf:2: unknown key Top in [export]; did you mean top?\n");
 	expect_mistakes("[export]\nwhatever = 3\n",
@@ -176,6 +176,24 @@ Test(config, what_comes_later_is_refused_with_its_reason)
 		"x.conf:2: budget is not known to this version (comes with the governor of the period); "
 		"remove the line\n");
 	cr_expect(strstr(printed("[cgroups]\nhot = /a\n"), "x.conf:2: hot is not known to this version"));
+}
+
+Test(config, servers_of_debugging_information)
+{
+	parse("");
+	cr_expect_str_eq(config->debuginfod, "");
+	parse("[symbols]\ndebuginfod = https://debuginfod.debian.net \t http://[::1]:8002/x\n");
+	cr_assert_eq(mistakes.n, 0);
+	cr_expect_str_eq(config->debuginfod, "https://debuginfod.debian.net http://[::1]:8002/x");
+	parse("[symbols]\ndebuginfod =\n");
+	cr_expect_str_eq(config->debuginfod, "");
+	expect_mistakes("[symbols]\ndebuginfod = debuginfod.debian.net\n",
+			"x.conf:2: debuginfod: debuginfod.debian.net is no URL of a debuginfod server: "
+			"begin it with https:// or http://, without a user\n");
+	cr_expect(strstr(printed("[symbols]\ndebuginfod = https://\n"), "https:// is no URL"));
+	cr_expect(strstr(printed("[symbols]\ndebuginfod = http://a file:///etc\n"), "file:///etc is no URL"));
+	cr_expect(strstr(printed("[symbols]\ndebuginfod = http://me:secret@a\n"), "without a user"));
+	cr_expect(strstr(printed("[symbols]\ndebuginfod = http://\xc3\xa4\n"), "is no URL"));
 }
 
 Test(config, the_model)
@@ -312,7 +330,7 @@ Test(config, lines_that_are_wrong)
 		"ldlat = 30\n[sampling\nldlat = 2\n[export] # x\nlisten\n= 5\ntop: 5\n/a\n  /b\n",
 		"x.conf:1: a key outside a section; put a header above it: [NAME] with one of sampling, "
 		"model, "
-		"cgroups, export, control, rule NAME\n"
+		"cgroups, export, control, symbols, rule NAME\n"
 		"x.conf:2: the section header is not closed; write [NAME]\n"
 		"x.conf:3: ldlat = 2: give a whole number from 3 to 65535 (cycles a load must take to be "
 		"sampled)\n"

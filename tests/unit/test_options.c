@@ -59,6 +59,16 @@ Test(options, nothing_is_the_service)
 	cr_expect_str_eq(options.socket, "/run/pebsd/control.sock");
 }
 
+Test(options, what_pebsd_runs_itself_is_not_offered)
+{
+	cr_assert_eq(parse("--symbolizer"), 0);
+	cr_expect_eq(options.action, OPTIONS_SYMBOLIZER);
+	expect_problem("--symbolizer --json", "--json has no meaning with --symbolizer; leave it out");
+	expect_problem("--probe --symbolizer",
+		       "--probe and --symbolizer exclude each other; run one after the other");
+	expect_problem("--symboliser", "unknown option --symboliser; see pebsd --help");
+}
+
 Test(options, a_service_with_everything)
 {
 	cr_assert_eq(parse("--config /c --origin=perf --socket /s --listen [::1]:80"), 0);
