@@ -1,0 +1,361 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "zooms.h"
+
+/* What a zoom's events are made of here: records that a drain hands out, once. */
+struct zoom_events {
+	struct perf_event_attr attr;
+	struct event event;
+	size_t n; /* samples of the next drain */
+	struct zoom_counts counts;
+	bool stopped;
+};
+
+static struct {
+	unsigned opened, closed;
+	u32 rate;
+	char path[64];
+	int refuses;
+	struct zoom_events *last;
+} origin;
+
+static struct {
+	unsigned processes, asked, executed, forked, mapped;
+	bool silent; /* no answer comes */
+	struct symbol symbol;
+} names;
+
+static struct {
+	unsigned began, over;
+	u64 id;
+} told;
+
+int zoom_events_drain(struct zoom_events *events,
+		      int (*callback)(void *userdata, const struct zoom_record *record), void *userdata)
+{
+	u64 callers[] = {0x2000, 0x3000};
+	int r = 0;
+
+	for (; events->n > 0 && r == 0; events->n--) {
+		struct zoom_record record = {
+			.kind = ZOOM_RECORD_SAMPLE,
+			.time_ns = 5,
+			.pid = (u32)getpid(),
+			.tid = (u32)getpid(),
+			.sample = {.time_ns = 5,
+				   .pid = (u32)getpid(),
+				   .tid = (u32)getpid(),
+				   .of = {.code_address = 0x1000,
+					  .address = 0x7000,
+					  .latency = 100,
+					  .fields = SAMPLE_CODE_ADDRESS | SAMPLE_ADDRESS | SAMPLE_LATENCY},
+				   .user = callers,
+				   .n_user = ARRAY_SIZE(callers)},
+		};
+
+		r = callback(userdata, &record);
+		events->counts.seen++;
+	}
+	return r;
+}
+
+void zoom_events_stop(struct zoom_events *events)
+{
+	events->stopped = true;
+}
+
+void zoom_events_counts(struct zoom_events *events, struct zoom_counts *ret)
+{
+	*ret = events->counts;
+}
+
+size_t zoom_events_n(const struct zoom_events *events)
+{
+	(void)events;
+	return 1;
+}
+
+const struct perf_event_attr *zoom_events_attr(const struct zoom_events *events, size_t index)
+{
+	(void)index;
+	return &events->attr;
+}
+
+const struct event *zoom_events_event(const struct zoom_events *events, size_t index)
+{
+	(void)index;
+	return &events->event;
+}
+
+bool zoom_events_has_lbr(const struct zoom_events *events)
+{
+	(void)events;
+	return false;
+}
+
+bool zoom_events_has_physical(const struct zoom_events *events)
+{
+	(void)events;
+	return true;
+}
+
+u64 zoom_events_bytes(const struct zoom_events *events)
+{
+	(void)events;
+	return 4096;
+}
+
+int symbols_process(struct symbols *symbols, u32 pid)
+{
+	(void)symbols;
+	cr_expect_eq(pid, (u32)getpid());
+	names.processes++;
+	return 0;
+}
+
+int symbols_mapped(struct symbols *symbols, const struct resolver_mapping *mapping)
+{
+	(void)symbols;
+	(void)mapping;
+	names.mapped++;
+	return 0;
+}
+
+int symbols_executed(struct symbols *symbols, u32 pid)
+{
+	(void)symbols;
+	(void)pid;
+	names.executed++;
+	return 0;
+}
+
+int symbols_forked(struct symbols *symbols, u32 pid, u32 parent)
+{
+	(void)symbols;
+	(void)pid;
+	(void)parent;
+	names.forked++;
+	return 0;
+}
+
+const struct symbol *symbols_find(struct symbols *symbols, const struct symbol_query *query)
+{
+	(void)symbols;
+	(void)query;
+	names.asked++;
+	return names.silent ? NULL : &names.symbol;
+}
+
+static int open_events(void *userdata, const char *path, u32 rate, struct zoom_events **ret, char **ret_note,
+		       char **ret_message)
+{
+	(void)userdata;
+	*ret_note = NULL;
+	*ret_message = NULL;
+	if (origin.refuses) {
+		*ret_message = strdup("no counter");
+		return origin.refuses;
+	}
+	*ret = origin.last = calloc(1, sizeof(**ret));
+	cr_assert_not_null(*ret);
+	(*ret)->event.settings.has_latency = 1;
+	(*ret)->event.period = 1000;
+	(*ret)->n = 10;
+	origin.opened++;
+	origin.rate = rate;
+	(void)snprintf(origin.path, sizeof(origin.path), "%s", path);
+	*ret_note = strdup("loads pauses");
+	return 0;
+}
+
+static void close_events(void *userdata, struct zoom_events *events)
+{
+	(void)userdata;
+	cr_expect(events->stopped || told.over == 0);
+	origin.closed++;
+	free(events);
+}
+
+static void changed(void *userdata, const struct zoom *zoom, bool over)
+{
+	cr_expect_eq(userdata, &told);
+	told.id = zoom->id;
+	told.began += !over;
+	told.over += over;
+}
+
+static sd_event *event;
+static struct zooms *zooms;
+static char *message;
+
+static struct zooms *open_zooms(bool tasks)
+{
+	struct zooms_settings settings = {.event = event, .changed = changed, .userdata = &told};
+	struct zooms *ret;
+
+	settings.origin.name = tasks ? "perf" : "model";
+	if (tasks) {
+		settings.origin.open = open_events;
+		settings.origin.close = close_events;
+	}
+	cr_assert_eq(zooms_new(&settings, &ret), 0);
+	return ret;
+}
+
+static void setup(void)
+{
+	cr_assert_geq(sd_event_new(&event), 0);
+	zooms = open_zooms(true);
+}
+
+static void teardown(void)
+{
+	zooms_free(zooms);
+	cr_expect_eq(origin.opened, origin.closed);
+	sd_event_unref(event);
+	free(message);
+}
+
+TestSuite(zooms, .init = setup, .fini = teardown);
+
+static u64 begin(const char *path, double seconds, int expected)
+{
+	const struct zoom_wish wish = {.path = path, .seconds = seconds, .reason = "asked for"};
+	u64 id = 0;
+
+	free(message);
+	cr_assert_eq(zooms_begin(zooms, &wish, &id, &message), expected, "%s", message);
+	return id;
+}
+
+static void run_until(u64 id, enum zoom_state state)
+{
+	while (zooms_get(zooms, id)->state != state)
+		cr_assert_geq(sd_event_run(event, UINT64_MAX), 0);
+}
+
+Test(zooms, it_takes_samples_and_ends_by_itself)
+{
+	u64 id = begin("/a", 0.3, 0);
+	const struct zoom *zoom = zooms_find(zooms, "/a");
+	const struct zoom_about *about;
+	struct profile_totals totals;
+
+	cr_assert_not_null(zoom);
+	cr_expect_eq(zoom->id, id);
+	cr_expect_eq(zoom->state, ZOOM_RUNNING);
+	cr_expect_str_eq(zoom->reason, "asked for");
+	cr_expect_str_eq(zoom->note, "loads pauses");
+	cr_expect_eq(zoom->period, 1000);
+	cr_expect_eq(origin.rate, ZOOM_RATE_DEFAULT);
+	cr_expect_str_eq(origin.path, "/a");
+	run_until(id, ZOOM_DONE);
+	zoom = zooms_get(zooms, id);
+	about = zoom_recording_about_const(zoom->recording);
+	profile_totals(zoom->profile, &totals);
+	cr_expect_eq(totals.samples, 10);
+	cr_expect_eq(totals.latency, 1000);
+	cr_expect_eq(zoom_recording_samples(zoom->recording), 10);
+	cr_expect_eq(about->counts.seen, 10);
+	cr_expect_geq(about->ended_ns - about->began_ns, 300 * NSEC_PER_MSEC);
+	cr_expect_eq(origin.closed, 1);
+	cr_expect_eq(told.began, 1);
+	cr_expect_eq(told.over, 1);
+	cr_expect_eq(names.processes, 1, "a process is looked at once");
+	cr_expect_geq(names.asked, 3);
+}
+
+Test(zooms, a_running_one_of_the_same_cgroup_goes_on)
+{
+	u64 id = begin("/a", 100, 0);
+
+	cr_expect_eq(begin("/a", 200, 0), id);
+	cr_expect_geq(zooms_get(zooms, id)->seconds, 199);
+	cr_expect_eq(begin("/a", 1, 0), id);
+	cr_expect_geq(zooms_get(zooms, id)->seconds, 199, "it is not cut short");
+	cr_expect_eq(origin.opened, 1);
+	cr_expect_neq(begin("/b", 1, 0), id);
+}
+
+Test(zooms, only_so_many_run)
+{
+	char path[] = "/a";
+	u64 first = 0;
+
+	for (unsigned i = 0; i < ZOOMS_RUNNING_MAX; i++, path[1]++) {
+		u64 id = begin(path, 100, 0);
+
+		first = first ? first : id;
+	}
+	begin("/z", 100, -EBUSY);
+	cr_expect_not_null(strstr(message, "4 zooms are running"), "%s", message);
+	cr_expect(zooms_end(zooms, first));
+	cr_expect_not(zooms_end(zooms, first), "it runs no more");
+	begin("/z", 100, 0);
+}
+
+Test(zooms, the_oldest_that_is_over_makes_room)
+{
+	u64 first = begin("/first", 100, 0), running = begin("/running", 100, 0);
+	struct zoom_figures figures;
+
+	cr_assert(zooms_end(zooms, first));
+	for (unsigned i = 0; i < ZOOMS_KEPT_MAX; i++)
+		cr_assert(zooms_end(zooms, begin("/more", 100, 0)));
+	cr_expect_null(zooms_get(zooms, first));
+	cr_expect_not_null(zooms_get(zooms, running));
+	zooms_figures(zooms, &figures);
+	cr_expect_eq(figures.held, ZOOMS_KEPT_MAX);
+	cr_expect_eq(figures.running, 1);
+	cr_expect_eq(figures.taken, (ZOOMS_KEPT_MAX + 2) * 10, "what is held no more is counted");
+	cr_expect_gt(figures.bytes, 0);
+	cr_expect_eq(zooms_nth(zooms, ZOOMS_KEPT_MAX - 1)->id, running);
+	cr_expect_null(zooms_nth(zooms, ZOOMS_KEPT_MAX));
+}
+
+Test(zooms, it_waits_for_names)
+{
+	u64 id;
+
+	names.silent = true;
+	id = begin("/a", 100, 0);
+	zooms_end_all(zooms);
+	cr_expect_eq(zooms_get(zooms, id)->state, ZOOM_NAMING);
+	names.silent = false;
+	run_until(id, ZOOM_DONE);
+}
+
+Test(zooms, an_origin_without_tasks_is_named)
+{
+	zooms_free(zooms);
+	zooms = open_zooms(false);
+	begin("/a", 1, -EOPNOTSUPP);
+	cr_expect_not_null(strstr(message, "the origin is model, which has no tasks"), "%s", message);
+}
+
+Test(zooms, what_the_origin_refuses_is_handed_on)
+{
+	origin.refuses = -ENOENT;
+	begin("/a", 1, -ENOENT);
+	cr_expect_str_eq(message, "no counter");
+	cr_expect_null(zooms_find(zooms, "/a"));
+	cr_expect_eq(told.began, 0);
+}
+
+Test(zooms, wishes_out_of_range)
+{
+	struct zoom_wish wish = {.path = "/a", .seconds = 1, .rate = ZOOM_RATE_MAX + 1, .reason = ""};
+	char *said;
+	u64 id;
+
+	begin("/a", 0, -EINVAL);
+	begin("/a", -1, -EINVAL);
+	begin("/a", ZOOM_SECONDS_MAX + 1, -EINVAL);
+	begin("/a", 0.0 / 0.0, -EINVAL);
+	cr_expect_eq(zooms_begin(zooms, &wish, &id, &said), -EINVAL);
+}
