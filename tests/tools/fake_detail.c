@@ -28,6 +28,7 @@
 
 static struct {
 	double began, seconds, chosen;
+	double asked; /* seconds, where it was ended before */
 	bool any;
 } now_running;
 
@@ -69,7 +70,7 @@ static json_object *zoom_now(void)
 	double share = now_running.seconds > 0 ? running_for() / now_running.seconds : 1;
 
 	(void)json_object_object_add(zoom, "state", json_object_new_string(state()));
-	(void)json_object_object_add(zoom, "seconds", json_object_new_double(now_running.seconds));
+	(void)json_object_object_add(zoom, "seconds", json_object_new_double(now_running.asked));
 	(void)json_object_object_add(zoom, "ran_s", json_object_new_double(running_for()));
 	if (strcmp(state(), "running") == 0)
 		(void)json_object_object_add(zoom, "until", json_object_new_string("2026-11-21T06:00:30Z"));
@@ -103,6 +104,7 @@ static int begin(struct varlink_call *call, json_object *parameters, void *userd
 	now_running.began = now();
 	now_running.seconds = 30;
 	(void)json_get_double(parameters, "seconds", &now_running.seconds);
+	now_running.asked = now_running.seconds;
 	return varlink_reply(call, parse("{\"version\":1,\"origin\":\"perf\",\"zoom\":17,\"cgroup\":"
 					 "\"" EXAMPLE_ZOOM_CGROUP "\",\"until\":\"2026-11-21T06:00:30Z\"}"));
 }
