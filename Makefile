@@ -111,7 +111,7 @@ $(OUT)/%.skel.h: $(OUT)/bpf/%.bpf.o
 	$(call say,SKEL)$(BPFTOOL) gen skeleton $< name $*_bpf > $@.new
 	@mv $@.new $@
 
-$(OUT)/obj/%.o: %.c Makefile | $(OUT)/pebsd.skel.h $(OUT)/guests.skel.h
+$(OUT)/obj/%.o: %.c Makefile | $(OUT)/pebsd.skel.h $(OUT)/guests.skel.h $(OUT)/zoom.skel.h
 	@mkdir -p $(@D)
 	$(call say,CC)$(CC) $(CPPFLAGS) $(PEBSD_CFLAGS) $(CFLAGS) -MD -MP -c $< -o $@
 
@@ -172,6 +172,8 @@ $(OUT)/tests/fuzz/%: $(OUT)/obj/tests/fuzz/%.o $(OUT)/libtools.a $(OUT)/libpebsd
 
 $(OUT)/obj/tests/%.o: CPPFLAGS += -Itests/lib
 $(OUT)/obj/tests/bpf/test_read_sample.o: | $(OUT)/last_sample.skel.h
+# Whose own stacks are looked at.
+$(OUT)/obj/tests/bpf/test_zoom_events.o: CFLAGS += -fno-omit-frame-pointer -fno-optimize-sibling-calls
 
 unit-tests: $(UNIT_TESTS)
 bpf-tests: $(BPF_TESTS)
@@ -309,7 +311,7 @@ lint-tidy: lint-tidy-bpf lint-tidy-daemon
 lint-tidy-bpf:
 	clang-tidy --quiet $(wildcard bpf/*.bpf.c) -- $(BPF_CFLAGS)
 
-lint-tidy-daemon: $(OUT)/pebsd.skel.h $(OUT)/guests.skel.h $(OUT)/last_sample.skel.h
+lint-tidy-daemon: $(OUT)/pebsd.skel.h $(OUT)/guests.skel.h $(OUT)/zoom.skel.h $(OUT)/last_sample.skel.h
 	printf '%s\n' $(TIDY_SOURCES) | xargs -P $(shell nproc) -I FILE \
 		clang-tidy --quiet FILE -- -std=gnu17 $(CPPFLAGS) -Itests/lib $(PKG_CFLAGS)
 

@@ -152,6 +152,24 @@ int sampling_resume(struct sampling *sampling)
 	return sampling->origin->resume ? sampling->origin->resume(sampling->state) : 0;
 }
 
+int sampling_zoom_open(struct sampling *sampling, const char *path, u32 rate, struct zoom_events **ret,
+		       char **ret_note, char **ret_message)
+{
+	*ret_note = *ret_message = NULL;
+	if (sampling->origin->zoom_open)
+		return sampling->origin->zoom_open(sampling->state, path, rate, ret, ret_note, ret_message);
+	if (asprintf(ret_message, "a zoom looks at running tasks, and the origin %s has none",
+		     sampling->origin->name) < 0)
+		*ret_message = NULL;
+	return -EOPNOTSUPP;
+}
+
+void sampling_zoom_close(struct sampling *sampling, struct zoom_events *events)
+{
+	if (events && sampling->origin->zoom_close)
+		sampling->origin->zoom_close(sampling->state, events);
+}
+
 char *sampling_status(const struct sampling *sampling)
 {
 	const struct snapshot *head = engine_head(sampling->engine);

@@ -31,6 +31,12 @@ struct origin {
 	/* As sampling_pause() and sampling_resume(); both NULL: the origin holds no counter. */
 	int (*pause)(struct origin_state *state);
 	int (*resume)(struct origin_state *state);
+
+	/* As sampling_zoom_open() and sampling_zoom_close(); both NULL: the origin has no tasks to look at.
+	 */
+	int (*zoom_open)(struct origin_state *state, const char *path, u32 rate, struct zoom_events **ret,
+			 char **ret_note, char **ret_message);
+	void (*zoom_close)(struct origin_state *state, struct zoom_events *events);
 };
 
 extern const struct origin origin_perf;

@@ -19,6 +19,7 @@
 #include "origin/perf/perf_notes.h"
 #include "sampling_offcore.h"
 #include "sampling_perf_open.h"
+#include "sampling_zoom.h"
 
 struct origin_state {
 	struct engine *engine; /* not owned */
@@ -33,6 +34,8 @@ struct origin_state {
 	struct sampling_offcore *offcore;        /* NULL: not asked for */
 	char *hotplug_message[EVENTS_MAX];       /* the failure told of last; NULL: none since */
 	struct guest_marks guests;
+	bool paused;               /* all of it */
+	struct sampling_zoom zoom; /* with it some sets may be */
 };
 
 static void free_state(struct origin_state *state)
@@ -312,7 +315,7 @@ static void stop(struct origin_state *state)
 static int health(const struct origin_state *state, const char **ret_reason)
 {
 	for (size_t i = 0; i < state->n_sets; i++)
-		if (state->counts[i].cpus > state->counts[i].cpus_in_error)
+		if (state->counts[i].cpus > state->counts[i].cpus_in_error || state->zoom.displaced[i])
 			return 0;
 	if (state->n_sets == 0 && sampling_offcore_cpus(state->offcore) > 0)
 		return 0;
@@ -333,6 +336,10 @@ static int set_periods(struct origin_state *state, u64 period, u64 instructions_
 
 static int pause_perf(struct origin_state *state)
 {
+	state->paused = true;
+	/* Whoever has the zoom open closes it; it holds no counter from here on. */
+	if (state->zoom.open)
+		zoom_events_stop(state->zoom.open);
 	for (size_t i = 0; i < state->n_sets; i++)
 		perf_pause(state->sets[i]);
 	sampling_offcore_pause(state->offcore);
@@ -343,6 +350,7 @@ static int resume_perf(struct origin_state *state)
 {
 	int result = 0;
 
+	state->paused = false;
 	for (size_t i = 0; i < state->n_sets; i++) {
 		_cleanup_free_ char *message = NULL;
 		int r = perf_resume(state->sets[i], &message);
@@ -355,6 +363,37 @@ static int resume_perf(struct origin_state *state)
 	sampling_offcore_resume(state->offcore);
 	name_cpus(state);
 	return result;
+}
+
+static int open_zoom(struct origin_state *state, const char *path, u32 rate, struct zoom_events **ret,
+		     char **ret_note, char **ret_message)
+{
+	int r;
+
+	*ret_note = *ret_message = NULL;
+	if (state->paused) {
+		*ret_message = strdup("cannot zoom: pebsd is paused, and a zoom would take the counters that "
+				      "it left to others; `pebsctl resume` ends the pause");
+		return -EBUSY;
+	}
+	r = sampling_zoom_begin(&state->zoom, state->mount, state->sets, state->n_sets, path, rate, ret,
+				ret_note, ret_message);
+	if (r == 0 && *ret_note)
+		log_notice("zoom on %s: %s", path, *ret_note);
+	return r;
+}
+
+static void close_zoom(struct origin_state *state, struct zoom_events *events)
+{
+	_cleanup_free_ char *message = NULL;
+	int r;
+
+	if (events != state->zoom.open)
+		return;
+	r = sampling_zoom_end(&state->zoom, state->sets, state->n_sets, state->paused, &message);
+	if (r < 0)
+		(void)log_warning(0, "after the zoom: %s", message ? message : strerror(-r));
+	name_cpus(state);
 }
 
 static int open_perf(const struct sampling_settings *settings, struct engine_settings *engine_settings,
@@ -413,4 +452,6 @@ const struct origin origin_perf = {
 	.set_periods = set_periods,
 	.pause = pause_perf,
 	.resume = resume_perf,
+	.zoom_open = open_zoom,
+	.zoom_close = close_zoom,
 };

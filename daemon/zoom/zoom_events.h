@@ -8,13 +8,15 @@
 #ifndef PEBSD_ZOOM_EVENTS_H
 #define PEBSD_ZOOM_EVENTS_H
 
+#include <linux/perf_event.h>
+
 #include "base/cleanup.h"
 #include "origin/perf/pmu.h"
 #include "zoom/zoom_sample.h"
 
 #define ZOOM_EVENTS_MAX 8
 
-/* Bytes of all rings of a zoom together, at most, and of one at least. */
+/* Bytes of all rings of a zoom together, at most; but a CPU has so many at least, be there ever so many. */
 #define ZOOM_RINGS_BYTES    (16U << 20)
 #define ZOOM_RING_BYTES_MIN (64U << 10)
 

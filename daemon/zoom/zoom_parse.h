@@ -3,6 +3,8 @@
 #ifndef PEBSD_ZOOM_PARSE_H
 #define PEBSD_ZOOM_PARSE_H
 
+#include <stdbool.h>
+
 #include <linux/perf_event.h>
 
 #include "origin/event.h"
@@ -20,5 +22,23 @@ struct zoom_stacks {
  */
 int zoom_parse(const struct perf_event_attr *attr, const struct event *event, const u8 *record, size_t size,
 	       struct zoom_stacks *stacks, struct zoom_record *ret);
+
+/*
+ * The id of the event that wrote a record, where several write into one ring: all have
+ * PERF_SAMPLE_IDENTIFIER and sample_id_all, which put it first in a sample and last in any other record. 0 or
+ * -EBADMSG.
+ */
+int zoom_parse_id(const u8 *record, size_t size, u64 *ret);
+
+/*
+ * Puts the user stack of the LBR's call stack in the place of `user` where it goes further. Its branches, the
+ * newest first, are calls that have not returned: the outer frames are where they were made from. `user` is
+ * as in a struct zoom_sample; `in_kernel`: the sampled instruction is the kernel's, and user[0] then where
+ * the kernel was entered, which no call has made. An address from the LBR is one beyond the call's first
+ * byte: in the call, as one less than a return address is. `user` holds ZOOM_STACK_MAX. Returns whether it
+ * did.
+ */
+bool zoom_parse_lbr(const struct perf_branch_entry *entries, size_t n, bool in_kernel, u64 *user,
+		    size_t *n_user);
 
 #endif

@@ -271,3 +271,32 @@ Test(pmu_generations, what_one_pmu_lacks_is_refused_there)
 	cr_expect_str_eq(plan.openings[0].event.pmu, "cpu_core");
 	cr_expect_not_null(machine_tree_refusal(&plan, "cpu_atom", EVENT_LOADS));
 }
+
+/* Of loads, stores and instructions; the numbers of opening.only_counter. */
+Test(pmu_generations, events_that_one_counter_alone_can_hold)
+{
+	static const struct {
+		const char *name;
+		u8 loads, stores, instructions;
+	} cases[] = {
+		{"westmere", 0, 0, 0},         {"ivybridge", 4, 4, 2},       {"haswell", 4, 0, 2},
+		{"broadwell", 4, 0, 2},        {"skylake", 0, 0, 2},         {"icelake", 0, 0, 33},
+		{"sapphire_rapids", 0, 1, 33}, {"granite_rapids", 0, 1, 33}, {"gracemont", 0, 0, 0},
+		{"not_yet_named", 0, 0, 33},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++)
+		for (size_t j = 0; j < ARRAY_SIZE(generations); j++) {
+			const u8 expected[] = {cases[i].loads, cases[i].stores, cases[i].instructions};
+
+			if (strcmp(generations[j].name, cases[i].name) != 0)
+				continue;
+			plan_generation(&generations[j], ROLE(LOADS) | ROLE(STORES) | ROLE(INSTRUCTIONS));
+			cr_assert_geq(plan.n_openings, 2, "%s", cases[i].name);
+			for (size_t k = 0; k < plan.n_openings; k++)
+				cr_expect_eq(plan.openings[k].only_counter,
+					     expected[plan.openings[k].event.role], "%s: %s is %u",
+					     cases[i].name, event_role_name(plan.openings[k].event.role),
+					     plan.openings[k].only_counter);
+		}
+}

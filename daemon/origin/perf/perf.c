@@ -323,6 +323,11 @@ const struct event *perf_event(const struct perf_event_set *set)
 	return &set->opening.event;
 }
 
+const struct pmu_opening *perf_opening(const struct perf_event_set *set)
+{
+	return &set->opening;
+}
+
 bool perf_takes_turns(const struct perf_event_set *set)
 {
 	return !set->opening.pinned;

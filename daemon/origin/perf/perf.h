@@ -57,6 +57,9 @@ int perf_try(struct pmu_opening *opening, int cpu, char **ret_message);
  */
 const struct event *perf_event(const struct perf_event_set *set);
 
+/* How it was opened: the attributes weakened as the kernel demanded, the period in force. The set's. */
+const struct pmu_opening *perf_opening(const struct perf_event_set *set);
+
 /* Whether it is not pinned: the kernel has it take turns with others that need the same counter. */
 bool perf_takes_turns(const struct perf_event_set *set);
 

@@ -92,6 +92,8 @@ static int plan_role(const struct planner *planner, const char *pmu, u32 type, e
 
 	planner_opening(planner, pmu, type, role, &opening);
 	opening.exclude_guest = false;
+	/* perf_ibs_add() in arch/x86/events/amd/ibs.c (Linux 6.1, 6.12 and 7.3) takes one event a CPU. */
+	opening.only_counter = 1;
 	opening.period_step = PERIOD_STEP;
 	opening.period_min = PERIOD_MIN;
 	/* Stores have no latency, so none is asked for. */

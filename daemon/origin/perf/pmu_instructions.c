@@ -83,6 +83,9 @@ int pmu_plan_instructions(const struct planner *planner, const struct pmu_core *
 	if (r <= 0)
 		return r;
 	opening.precise_ip = precise_ip(planner, core);
+	/* With a lower precise_ip plain instructions are on any counter. */
+	if (quirk->instructions_umask || opening.precise_ip == quirk->instructions_precise_ip)
+		opening.only_counter = quirk->instructions_counter;
 	opening.period_min = SMALLEST_PERIOD;
 	if (quirk->instructions_step)
 		opening.period_step = quirk->instructions_step;

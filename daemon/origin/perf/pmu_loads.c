@@ -52,6 +52,7 @@ int pmu_plan_loads(const struct planner *planner, const struct pmu_core *core)
 					    "mem-loads-aux", r);
 
 	use_latency = core->quirk->records == PMU_RECORDS_USE && !opening.has_leader;
+	opening.only_counter = core->quirk->loads_counter;
 	opening.event.ldlat = wish->ldlat;
 	opening.event.latency_kind = use_latency ? LATENCY_USE : LATENCY_CACHE;
 	opening.event.settings = (struct event_settings){.has_latency = 1,

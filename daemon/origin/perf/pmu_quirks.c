@@ -18,6 +18,11 @@
  * drops the low six bits of the period, and what is left over makes an interrupt of its own. smallest_period:
  * nhm_limit_period() and hsw_limit_period() (core.c), below which an event is refused. instructions_alone:
  * Intel's manual, 18.9.4.4, for CPUID 06_2A and 06_2D, which are all of this name.
+ * loads_counter: 3 from Sandy Bridge to Broadwell, as above. stores_counter: 3 for precise stores; 0 for
+ * store latency of P-cores (INTEL_PSD_CONSTRAINT in intel_spr_pebs_event_constraints and later ones, ds.c);
+ * E-cores have several, and so have P-cores from Lion Cove on. instructions_counter: as above; with reduced
+ * skid counter 0 on Goldmont Plus (glp_get_event_constraints, core.c), any on Goldmont, and two or more on
+ * later ones (tnt_ and cmt_get_event_constraints).
  */
 #include "pmu_quirks.h"
 
@@ -26,13 +31,17 @@
 
 #include "base/cleanup.h"
 
-#define PLAIN(precise)         .instructions_precise_ip = (precise)
-#define PREC_DIST(precise)     .instructions_umask = 0x01, .instructions_precise_ip = (precise)
-#define REDUCED_SKID           .instructions_precise_ip = 3
-#define FIXED_COUNTER_0        .instructions_precise_ip = 3
-#define OFFCORE(generation)    .offcore = &pmu_offcore_##generation
-#define RECORDS(what)          .records = PMU_RECORDS_##what
-#define P_CORE_OF(hybrid_name) .name = (hybrid_name), .pmu = "cpu_core", RECORDS(SPLIT), FIXED_COUNTER_0
+#define PLAIN(precise) .instructions_precise_ip = (precise)
+#define ONLY(counter)  ((counter) + 1)
+#define FIXED(counter) (32 + (counter))
+#define PREC_DIST(precise) \
+	.instructions_umask = 0x01, .instructions_precise_ip = (precise), .instructions_counter = ONLY(1)
+#define REDUCED_SKID        .instructions_precise_ip = 3
+#define FIXED_COUNTER_0     .instructions_precise_ip = 3, .instructions_counter = ONLY(FIXED(0))
+#define OFFCORE(generation) .offcore = &pmu_offcore_##generation
+#define RECORDS(what)       .records = PMU_RECORDS_##what
+#define P_CORE_OF(hybrid_name) \
+	.name = (hybrid_name), .pmu = "cpu_core", RECORDS(SPLIT), .stores_counter = ONLY(0), FIXED_COUNTER_0
 #define E_CORE_OF(hybrid_name) .name = (hybrid_name), .pmu = "cpu_atom", RECORDS(SPLIT), REDUCED_SKID
 
 static const struct pmu_quirk quirks[] = {
@@ -51,6 +60,8 @@ static const struct pmu_quirk quirks[] = {
 	 RECORDS(USE),
 	 .costly_ip = true,
 	 .precise_store = true,
+	 .loads_counter = ONLY(3),
+	 .stores_counter = ONLY(3),
 	 PREC_DIST(2),
 	 .instructions_alone = true,
 	 OFFCORE(sandybridge)},
@@ -58,14 +69,34 @@ static const struct pmu_quirk quirks[] = {
 	 RECORDS(USE),
 	 .costly_ip = true,
 	 .precise_store = true,
+	 .loads_counter = ONLY(3),
+	 .stores_counter = ONLY(3),
 	 PREC_DIST(3),
 	 OFFCORE(sandybridge)},
-	{.name = "haswell", RECORDS(USE), PREC_DIST(3), .smallest_period = 32, OFFCORE(haswell)},
-	{.name = "broadwell", RECORDS(USE), PREC_DIST(3), .instructions_step = 64, OFFCORE(broadwell)},
+	{.name = "haswell",
+	 RECORDS(USE),
+	 .loads_counter = ONLY(3),
+	 PREC_DIST(3),
+	 .smallest_period = 32,
+	 OFFCORE(haswell)},
+	{.name = "broadwell",
+	 RECORDS(USE),
+	 .loads_counter = ONLY(3),
+	 PREC_DIST(3),
+	 .instructions_step = 64,
+	 OFFCORE(broadwell)},
 	{.name = "skylake", RECORDS(USE), PREC_DIST(3), OFFCORE(skylake)},
 	{.name = "icelake", RECORDS(USE), FIXED_COUNTER_0, OFFCORE(icelake)},
-	{.name = "sapphire_rapids", RECORDS(SPLIT), FIXED_COUNTER_0, OFFCORE(golden_cove)},
-	{.name = "granite_rapids", RECORDS(SPLIT), FIXED_COUNTER_0, OFFCORE(golden_cove)},
+	{.name = "sapphire_rapids",
+	 RECORDS(SPLIT),
+	 .stores_counter = ONLY(0),
+	 FIXED_COUNTER_0,
+	 OFFCORE(golden_cove)},
+	{.name = "granite_rapids",
+	 RECORDS(SPLIT),
+	 .stores_counter = ONLY(0),
+	 FIXED_COUNTER_0,
+	 OFFCORE(golden_cove)},
 	{P_CORE_OF("alderlake_hybrid"), OFFCORE(golden_cove)},
 	{E_CORE_OF("alderlake_hybrid"), OFFCORE(gracemont)},
 	{P_CORE_OF("meteorlake_hybrid"), OFFCORE(golden_cove)},
@@ -73,7 +104,11 @@ static const struct pmu_quirk quirks[] = {
 	{.name = "silvermont", RECORDS(ADDRESS), PLAIN(2), OFFCORE(silvermont)},
 	{.name = "knights-landing", RECORDS(ADDRESS), PLAIN(2)},
 	{.name = "goldmont", RECORDS(ADDRESS), REDUCED_SKID, OFFCORE(goldmont)},
-	{.name = "goldmont_plus", RECORDS(ADDRESS), REDUCED_SKID, OFFCORE(goldmont)},
+	{.name = "goldmont_plus",
+	 RECORDS(ADDRESS),
+	 REDUCED_SKID,
+	 .instructions_counter = ONLY(0),
+	 OFFCORE(goldmont)},
 	{.name = "Tremont", RECORDS(ADDRESS), REDUCED_SKID, OFFCORE(tremont)},
 	{.name = "gracemont", RECORDS(SPLIT), REDUCED_SKID, OFFCORE(gracemont)},
 	{.name = "crestmont", RECORDS(SPLIT), REDUCED_SKID, OFFCORE(gracemont)},

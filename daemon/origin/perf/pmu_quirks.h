@@ -47,6 +47,11 @@ struct pmu_quirk {
 	u8 instructions_precise_ip;
 	u8 instructions_step;
 	bool instructions_alone; /* the other counters are to be quiet meanwhile */
+	/* One more than the only counter that holds the event; 0: several do. Fixed counters from 32 on. The
+	 * stores are those of event 0xcd. */
+	u8 loads_counter;
+	u8 stores_counter;
+	u8 instructions_counter;
 	const struct pmu_offcore_values *offcore;
 };
 

@@ -60,6 +60,8 @@ int pmu_plan_stores(const struct planner *planner, const struct pmu_core *core)
 	if (r <= 0)
 		return r;
 	latency = has_latency(core, &opening);
+	if ((opening.config & EVENT_CODE) == STORES_CD)
+		opening.only_counter = core->quirk->stores_counter;
 	opening.event.latency_kind = latency ? LATENCY_CACHE : LATENCY_NONE;
 	/* Without a latency no weight is asked for: adaptive PEBS would fill in one that means nothing. */
 	opening.event.settings = (struct event_settings){.has_latency = latency,

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "zoom_attr.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <time.h>
+
+#include "origin/perf/perf_attr.h"
+
+/* What records of every kind tell of themselves. */
+#define OF_ALL (PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU)
+
+#define COUNTS (PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING | PERF_FORMAT_LOST)
+
+void zoom_attr(const struct pmu_opening *opening, const struct zoom_ways *ways, bool tells_tasks,
+	       struct perf_event_attr *ret)
+{
+	perf_attr(opening, opening->event.period, ret);
+	ret->sample_type |=
+		OF_ALL | PERF_SAMPLE_IP | PERF_SAMPLE_PERIOD | PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_CGROUP;
+	if (ways->physical && opening->event.settings.has_address)
+		ret->sample_type |= PERF_SAMPLE_PHYS_ADDR;
+	if (ways->lbr) {
+		ret->sample_type |= PERF_SAMPLE_BRANCH_STACK;
+		/* Without flags and cycles, which a call stack has no use for and which cost time to decode.
+		 */
+		ret->branch_sample_type = PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_CALL_STACK |
+					  PERF_SAMPLE_BRANCH_NO_FLAGS | PERF_SAMPLE_BRANCH_NO_CYCLES;
+	}
+	ret->read_format = COUNTS;
+	ret->sample_id_all = 1;
+	ret->wakeup_events = INT_MAX;
+	/* A cgroup's events come and go with its tasks; the always-on ones have the first choice. */
+	ret->pinned = 0;
+	if (!tells_tasks)
+		return;
+	ret->mmap = ret->mmap2 = 1;
+	ret->comm = ret->comm_exec = 1;
+	ret->task = 1;
+	ret->build_id = ways->build_ids;
+}
+
+void zoom_attr_leader(const struct pmu_opening *opening, struct perf_event_attr *ret)
+{
+	perf_attr_leader(opening, ret);
+	/* From 6.16 on throttling is logged for the leader alone; the ring is to tell whose record it is. */
+	ret->sample_type = OF_ALL;
+	ret->read_format = COUNTS;
+	ret->sample_id_all = 1;
+	ret->pinned = 0;
+}
+
+bool zoom_attr_weaken(int error, struct zoom_ways *ways)
+{
+	switch (error) {
+	case -EINVAL:
+	case -EOPNOTSUPP:
+	case -EACCES:
+	case -EPERM:
+		break;
+	default:
+		return false;
+	}
+	if (ways->lbr)
+		ways->lbr = false;
+	else if (ways->build_ids)
+		ways->build_ids = false;
+	else if (ways->physical)
+		ways->physical = false;
+	else
+		return false;
+	return true;
+}

@@ -1,0 +1,486 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "zoom_events.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+#include <time.h>
+
+#include "base/descriptor_limit.h"
+#include "origin/perf/perf.h"
+#include "zoom_attr.h"
+#include "zoom_diagnose.h"
+#include "zoom_limit.h"
+#include "zoom_parse.h"
+#include "zoom_ring.h"
+
+/* More than a CPU can fill between two drains at any rate that is allowed, for all but the deepest stacks. */
+#define RING_BYTES_MAX (512U << 10)
+
+/* Counts of events that run are read on their CPUs: not more often than that. */
+#define COUNTS_NS NSEC_PER_SEC
+
+/* One opening on one CPU. */
+struct member {
+	u32 event; /* index of its opening */
+	int fd;
+	int leader_fd; /* -1: none */
+	u64 id;
+	u64 leader_id;
+};
+
+struct zoom_cpu {
+	int cpu;
+	struct zoom_ring ring; /* of its first member; the others write there too */
+	size_t n;
+	struct member members[ZOOM_EVENTS_MAX];
+};
+
+struct opened {
+	struct pmu_opening opening;
+	struct zoom_ways ways; /* as the kernel took them, once it was opened anywhere */
+	bool settled;
+	struct perf_event_attr attr;
+};
+
+struct zoom_events {
+	int cgroup_fd; /* the caller's; while opening */
+	struct zoom_limit *limit;
+	size_t n_events;
+	struct opened events[ZOOM_EVENTS_MAX];
+	size_t n_cpus;
+	struct zoom_cpu *cpus;
+	bool stopped;
+	u64 counted_ns; /* when `counts` was last read from the events; 0: never */
+	struct zoom_counts counts;
+	u64 lost_told; /* by records */
+	struct zoom_stacks stacks;
+};
+
+static int event_open(const struct zoom_events *events, const struct perf_event_attr *attr, int cpu,
+		      int group_fd)
+{
+	long fd = syscall(SYS_perf_event_open, attr, events->cgroup_fd, cpu, group_fd,
+			  PERF_FLAG_FD_CLOEXEC | PERF_FLAG_PID_CGROUP);
+
+	return fd < 0 ? -errno : (int)fd;
+}
+
+static int read_id(int fd, u64 *ret)
+{
+	return ioctl(fd, PERF_EVENT_IOC_ID, ret) < 0 ? -errno : 0;
+}
+
+static void member_close(struct member *member)
+{
+	cleanup_close(&member->fd);
+	cleanup_close(&member->leader_fd);
+}
+
+/* As `ways` has it, no weaker. */
+static int open_as(const struct zoom_events *events, const struct pmu_opening *opening,
+		   const struct zoom_ways *ways, const struct zoom_cpu *cpu, struct member *ret)
+{
+	_cleanup_close_ int leader_fd = -1;
+	struct perf_event_attr attr;
+	int fd;
+
+	if (opening->has_leader) {
+		zoom_attr_leader(opening, &attr);
+		leader_fd = event_open(events, &attr, cpu->cpu, -1);
+		if (leader_fd < 0)
+			return leader_fd;
+	}
+	/* One event of a CPU tells of tasks: each would write the same. */
+	zoom_attr(opening, ways, cpu->n == 0, &attr);
+	fd = event_open(events, &attr, cpu->cpu, leader_fd);
+	if (fd < 0)
+		return fd;
+	*ret = (struct member){.fd = fd, .leader_fd = TAKE_FD(leader_fd)};
+	return 0;
+}
+
+/* The first refusal is the error: the weaker ways were tried in vain. */
+static int open_weaker(const struct zoom_events *events, struct opened *opened, const struct zoom_cpu *cpu,
+		       struct member *ret)
+{
+	struct zoom_ways ways = opened->ways;
+	int first = 0;
+
+	for (;;) {
+		int r = open_as(events, &opened->opening, &ways, cpu, ret);
+
+		if (r == 0) {
+			opened->ways = ways;
+			opened->settled = true;
+			return 0;
+		}
+		if (first == 0)
+			first = r;
+		if (opened->settled || !zoom_attr_weaken(r, &ways))
+			return first;
+	}
+}
+
+static int set_output(int fd, int ring_fd)
+{
+	return ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, ring_fd) < 0 ? -errno : 0;
+}
+
+/* What the event and its leader log goes into the ring of the CPU's first. */
+static int join_ring(struct zoom_cpu *cpu, struct member *member, size_t ring_bytes)
+{
+	int r;
+
+	if (cpu->n == 0)
+		r = zoom_ring_open(member->fd, ring_bytes, &cpu->ring);
+	else
+		r = set_output(member->fd, cpu->members[0].fd);
+	if (r == 0 && member->leader_fd >= 0)
+		r = set_output(member->leader_fd, cpu->n == 0 ? member->fd : cpu->members[0].fd);
+	if (r == 0)
+		r = read_id(member->fd, &member->id);
+	if (r == 0 && member->leader_fd >= 0)
+		r = read_id(member->leader_fd, &member->leader_id);
+	return r;
+}
+
+static int say(int error, const char *what, int cpu, char **ret_message)
+{
+	if (asprintf(ret_message, "cannot zoom: cannot %s on CPU %d: %s", what, cpu, strerror(-error)) < 0)
+		*ret_message = NULL;
+	return error;
+}
+
+static int open_member(struct zoom_events *events, u32 index, struct zoom_cpu *cpu, size_t ring_bytes,
+		       char **ret_message)
+{
+	struct opened *opened = &events->events[index];
+	struct member member;
+	struct zoom_facts facts;
+	int r;
+
+	r = open_weaker(events, opened, cpu, &member);
+	if (r == -ENODEV) /* offline since the list was read: it is left out */
+		return 0;
+	if (r < 0) {
+		zoom_facts_gather(events->cgroup_fd, &facts);
+		return zoom_diagnose_open(r, &opened->opening.event, cpu->cpu, &facts, ret_message);
+	}
+	member.event = index;
+	r = join_ring(cpu, &member, ring_bytes);
+	if (r == 0 && ioctl(member.fd, PERF_EVENT_IOC_SET_BPF, zoom_limit_fd(events->limit)) < 0)
+		r = -errno;
+	if (r < 0) {
+		member_close(&member);
+		return say(r, "set up the ring or the limiter of an event", cpu->cpu, ret_message);
+	}
+	cpu->members[cpu->n++] = member;
+	return 0;
+}
+
+static bool is_on(const struct opened *opened, int cpu)
+{
+	return !opened->opening.has_members || cpu_list_has(&opened->opening.members, cpu);
+}
+
+/* Online CPUs that an event is for. */
+static int list_cpus(const struct zoom_events *events, struct cpu_list *ret, char **ret_message)
+{
+	struct cpu_list online;
+	int r = cpu_list_read(PERF_ONLINE_PATH, &online);
+
+	*ret = (struct cpu_list){0};
+	if (r < 0) {
+		if (asprintf(ret_message, "cannot zoom: cannot read the list of online CPUs from %s: %s",
+			     PERF_ONLINE_PATH, strerror(-r)) < 0)
+			*ret_message = NULL;
+		return r;
+	}
+	for (int cpu = cpu_list_next(&online, -1); cpu >= 0; cpu = cpu_list_next(&online, cpu))
+		for (size_t i = 0; i < events->n_events; i++)
+			if (is_on(&events->events[i], cpu))
+				cpu_list_add(ret, cpu);
+	return 0;
+}
+
+static int open_cpu(struct zoom_events *events, int number, size_t ring_bytes, char **ret_message)
+{
+	struct zoom_cpu *cpu = &events->cpus[events->n_cpus++];
+
+	*cpu = (struct zoom_cpu){.cpu = number};
+	for (u32 i = 0; i < events->n_events; i++) {
+		int r = is_on(&events->events[i], number)
+				? open_member(events, i, cpu, ring_bytes, ret_message)
+				: 0;
+
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+static int open_all(struct zoom_events *events, char **ret_message)
+{
+	struct cpu_list cpus;
+	size_t members = 0;
+	size_t n, ring_bytes;
+	int r;
+
+	r = list_cpus(events, &cpus, ret_message);
+	if (r < 0)
+		return r;
+	n = cpu_list_count(&cpus);
+	events->cpus = calloc(n ? n : 1, sizeof(*events->cpus));
+	if (!events->cpus)
+		return -ENOMEM;
+	r = descriptor_limit_reserve(n * events->n_events * 2);
+	if (r < 0)
+		return say(r, "have two file descriptors for each event", cpu_list_next(&cpus, -1),
+			   ret_message);
+	ring_bytes = zoom_ring_size(n ? n : 1, ZOOM_RINGS_BYTES, ZOOM_RING_BYTES_MIN, RING_BYTES_MAX);
+	for (int cpu = cpu_list_next(&cpus, -1); cpu >= 0 && r == 0; cpu = cpu_list_next(&cpus, cpu))
+		r = open_cpu(events, cpu, ring_bytes, ret_message);
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < events->n_cpus; i++)
+		members += events->cpus[i].n;
+	if (members > 0)
+		return 0;
+	*ret_message = strdup("cannot zoom: no CPU of the event is online");
+	return -ENODEV;
+}
+
+static void control(struct zoom_events *events, unsigned long request)
+{
+	for (size_t i = 0; i < events->n_cpus; i++)
+		for (size_t j = 0; j < events->cpus[i].n; j++) {
+			const struct member *member = &events->cpus[i].members[j];
+
+			/* Of a CPU that went away it fails, and nothing comes from there. */
+			(void)ioctl(member->leader_fd >= 0 ? member->leader_fd : member->fd, request,
+				    PERF_IOC_FLAG_GROUP);
+		}
+}
+
+static int take_settings(struct zoom_events *events, const struct zoom_events_settings *settings,
+			 char **ret_message)
+{
+	struct zoom_limit_settings limit = {.rate = settings->rate};
+
+	if (settings->n_openings == 0 || settings->n_openings > ZOOM_EVENTS_MAX || settings->rate == 0)
+		return -EINVAL;
+	events->cgroup_fd = settings->cgroup_fd;
+	events->n_events = settings->n_openings;
+	for (size_t i = 0; i < settings->n_openings; i++) {
+		const struct pmu_opening *opening = &settings->openings[i];
+
+		events->events[i] = (struct opened){
+			.opening = *opening,
+			.ways = {.lbr = settings->lbr,
+				 .physical = settings->physical && opening->event.settings.has_address,
+				 .build_ids = true},
+		};
+		/* IBS alone has them, and a machine with IBS no other events: they are the same for all. */
+		if (i > 0 && limit.operations != opening->event.settings.operations)
+			return -EINVAL;
+		limit.operations = opening->event.settings.operations;
+	}
+	return zoom_limit_open(&limit, &events->limit, ret_message);
+}
+
+int zoom_events_open(const struct zoom_events_settings *settings, struct zoom_events **ret,
+		     char **ret_message)
+{
+	_cleanup_(zoom_events_freep) struct zoom_events *events = calloc(1, sizeof(*events));
+	int r;
+
+	*ret_message = NULL;
+	if (!events)
+		return -ENOMEM;
+	r = take_settings(events, settings, ret_message);
+	if (r == 0)
+		r = open_all(events, ret_message);
+	if (r < 0)
+		return r;
+	events->cgroup_fd = -1;
+	for (size_t i = 0; i < events->n_events; i++)
+		zoom_attr(&events->events[i].opening, &events->events[i].ways, true, &events->events[i].attr);
+	control(events, PERF_EVENT_IOC_ENABLE);
+	*ret = TAKE_PTR(events);
+	return 0;
+}
+
+struct zoom_events *zoom_events_free(struct zoom_events *events)
+{
+	if (!events)
+		return NULL;
+	for (size_t i = 0; i < events->n_cpus; i++) {
+		zoom_ring_close(&events->cpus[i].ring);
+		for (size_t j = 0; j < events->cpus[i].n; j++)
+			member_close(&events->cpus[i].members[j]);
+	}
+	zoom_limit_free(events->limit);
+	free(events->cpus);
+	free(events);
+	return NULL;
+}
+
+static const struct member *writer_of(const struct zoom_cpu *cpu, const u8 *record, size_t size)
+{
+	u64 id;
+
+	if (zoom_parse_id(record, size, &id) < 0)
+		return NULL;
+	for (size_t i = 0; i < cpu->n; i++)
+		if (cpu->members[i].id == id ||
+		    (cpu->members[i].leader_fd >= 0 && cpu->members[i].leader_id == id))
+			return &cpu->members[i];
+	return NULL;
+}
+
+static int drain_record(struct zoom_events *events, const struct zoom_cpu *cpu, const u8 *bytes, size_t size,
+			int (*callback)(void *userdata, const struct zoom_record *record), void *userdata)
+{
+	const struct member *member = writer_of(cpu, bytes, size);
+	const struct opened *opened;
+	struct zoom_record record;
+
+	if (!member) {
+		events->counts.malformed++;
+		return 0;
+	}
+	opened = &events->events[member->event];
+	if (zoom_parse(&opened->attr, &opened->opening.event, bytes, size, &events->stacks, &record) < 0) {
+		events->counts.malformed++;
+		return 0;
+	}
+	if (record.kind == ZOOM_RECORD_SAMPLE) {
+		record.sample.event = member->event;
+		record.sample.of.event = (u16)member->event;
+	}
+	events->lost_told += record.kind == ZOOM_RECORD_LOST ? record.lost : 0;
+	events->counts.throttles += record.kind == ZOOM_RECORD_THROTTLED;
+	return callback(userdata, &record);
+}
+
+static int drain_cpu(struct zoom_events *events, struct zoom_cpu *cpu,
+		     int (*callback)(void *userdata, const struct zoom_record *record), void *userdata)
+{
+	u64 head = zoom_ring_head(&cpu->ring);
+	const u8 *record;
+	size_t size;
+	int found;
+	int r = 0;
+
+	while (r == 0 && (found = zoom_ring_next(&cpu->ring, head, &record, &size)) != 0) {
+		if (found < 0)
+			events->counts.malformed++;
+		else
+			r = drain_record(events, cpu, record, size, callback, userdata);
+		zoom_ring_free_up(&cpu->ring);
+	}
+	return r;
+}
+
+int zoom_events_drain(struct zoom_events *events,
+		      int (*callback)(void *userdata, const struct zoom_record *record), void *userdata)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < events->n_cpus && r == 0; i++)
+		if (events->cpus[i].ring.page)
+			r = drain_cpu(events, &events->cpus[i], callback, userdata);
+	return r;
+}
+
+void zoom_events_stop(struct zoom_events *events)
+{
+	if (events->stopped)
+		return;
+	control(events, PERF_EVENT_IOC_DISABLE);
+	events->stopped = true;
+	events->counted_ns = 0;
+}
+
+static void read_counts(struct zoom_events *events)
+{
+	struct {
+		u64 count, enabled_ns, running_ns, lost;
+	} values, sum = {0};
+
+	for (size_t i = 0; i < events->n_cpus; i++)
+		for (size_t j = 0; j < events->cpus[i].n; j++) {
+			if (read(events->cpus[i].members[j].fd, &values, sizeof(values)) !=
+			    (ssize_t)sizeof(values))
+				continue;
+			sum.count += values.count;
+			sum.enabled_ns += values.enabled_ns;
+			sum.running_ns += values.running_ns;
+			sum.lost += values.lost;
+		}
+	events->counts.count = sum.count;
+	events->counts.enabled_ns = sum.enabled_ns;
+	events->counts.running_ns = sum.running_ns;
+	events->counts.lost = sum.lost;
+}
+
+void zoom_events_counts(struct zoom_events *events, struct zoom_counts *ret)
+{
+	struct timespec time;
+	u64 now;
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &time);
+	now = (u64)time.tv_sec * NSEC_PER_SEC + (u64)time.tv_nsec;
+	if (events->counted_ns == 0 || (!events->stopped && now - events->counted_ns >= COUNTS_NS)) {
+		read_counts(events);
+		events->counted_ns = now;
+	}
+	zoom_limit_counts(events->limit, &events->counts.seen, &events->counts.limited);
+	/* A ring tells of what it lost only with the next record that has room. */
+	if (events->lost_told > events->counts.lost)
+		events->counts.lost = events->lost_told;
+	*ret = events->counts;
+}
+
+size_t zoom_events_n(const struct zoom_events *events)
+{
+	return events->n_events;
+}
+
+const struct perf_event_attr *zoom_events_attr(const struct zoom_events *events, size_t index)
+{
+	return &events->events[index].attr;
+}
+
+const struct event *zoom_events_event(const struct zoom_events *events, size_t index)
+{
+	return &events->events[index].opening.event;
+}
+
+bool zoom_events_has_lbr(const struct zoom_events *events)
+{
+	for (size_t i = 0; i < events->n_events; i++)
+		if (events->events[i].ways.lbr)
+			return true;
+	return false;
+}
+
+bool zoom_events_has_physical(const struct zoom_events *events)
+{
+	for (size_t i = 0; i < events->n_events; i++)
+		if (events->events[i].ways.physical)
+			return true;
+	return false;
+}
+
+u64 zoom_events_bytes(const struct zoom_events *events)
+{
+	u64 bytes = zoom_limit_bytes(events->limit);
+
+	for (size_t i = 0; i < events->n_cpus; i++)
+		if (events->cpus[i].ring.page)
+			bytes += events->cpus[i].ring.size + (u64)sysconf(_SC_PAGESIZE);
+	return bytes;
+}

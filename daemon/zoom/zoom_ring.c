@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "zoom_ring.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+static size_t page_size(void)
+{
+	return (size_t)sysconf(_SC_PAGESIZE);
+}
+
+size_t zoom_ring_size(size_t n, size_t all, size_t least, size_t most)
+{
+	size_t size = least;
+
+	while (size * 2 <= most && size * 2 * n <= all)
+		size *= 2;
+	return size;
+}
+
+int zoom_ring_open(int fd, size_t size, struct zoom_ring *ret)
+{
+	*ret = (struct zoom_ring){0};
+	for (; size >= page_size(); size /= 2) {
+		/* Writable: else the kernel writes over what was not read. */
+		void *page = mmap(NULL, page_size() + size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+
+		if (page == MAP_FAILED) {
+			/* More than RLIMIT_MEMLOCK and kernel.perf_event_mlock_kb allow (perf_mmap()), or
+			 * than there is. */
+			if (errno == EPERM || errno == ENOMEM)
+				continue;
+			return -errno;
+		}
+		ret->page = page;
+		ret->data = (const u8 *)page + page_size();
+		ret->size = size;
+		ret->whole = malloc(ZOOM_RECORD_BYTES_MAX);
+		if (ret->whole)
+			return 0;
+		zoom_ring_close(ret);
+		return -ENOMEM;
+	}
+	return -ENOMEM;
+}
+
+void zoom_ring_close(struct zoom_ring *ring)
+{
+	if (ring->page)
+		(void)munmap(ring->page, page_size() + ring->size);
+	free(ring->whole);
+	*ring = (struct zoom_ring){0};
+}
+
+u64 zoom_ring_head(const struct zoom_ring *ring)
+{
+	return __atomic_load_n(&ring->page->data_head, __ATOMIC_ACQUIRE);
+}
+
+static void copy_out(const struct zoom_ring *ring, u64 from, size_t size, u8 *ret)
+{
+	size_t offset = from & (ring->size - 1);
+	size_t first = size < ring->size - offset ? size : ring->size - offset;
+
+	memcpy(ret, ring->data + offset, first);
+	memcpy(ret + first, ring->data, size - first);
+}
+
+int zoom_ring_next(struct zoom_ring *ring, u64 head, const u8 **ret_record, size_t *ret_size)
+{
+	struct perf_event_header header;
+	u64 left = head - ring->tail;
+	size_t offset = ring->tail & (ring->size - 1);
+
+	if (left == 0)
+		return 0;
+	if (left > ring->size || left < sizeof(header))
+		goto bad;
+	copy_out(ring, ring->tail, sizeof(header), (u8 *)&header);
+	if (header.size < sizeof(header) || header.size > left)
+		goto bad;
+	*ret_size = header.size;
+	*ret_record = ring->data + offset;
+	if (header.size > ring->size - offset) {
+		copy_out(ring, ring->tail, header.size, ring->whole);
+		*ret_record = ring->whole;
+	}
+	ring->tail += header.size;
+	return 1;
+bad:
+	ring->tail = head;
+	return -EBADMSG;
+}
+
+void zoom_ring_free_up(struct zoom_ring *ring)
+{
+	__atomic_store_n(&ring->page->data_tail, ring->tail, __ATOMIC_RELEASE);
+}

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: GPL-2.0
+/* What a zoom's limiter (bpf/zoom.bpf.c) and the daemon share. */
+#ifndef PEBSD_ZOOM_H
+#define PEBSD_ZOOM_H
+
+#include "types.h"
+
+/* One a CPU, in a cache line of its own. */
+struct zoom_tally {
+	u64 seen;    /* samples that the program ran for */
+	u64 limited; /* of these, over the limit: left out */
+	u64 unused[6];
+};
+
+_Static_assert(sizeof(struct zoom_tally) == 64, "one cache line, and what crosses the kernel boundary");
+
+/* How far a burst may run ahead of an even pace. */
+#define ZOOM_BURST_NS 10000000ULL
+
+#endif

@@ -1,0 +1,445 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A zoom's events in the running kernel, on software events: whose samples come, with which stacks, how many
+ * the limiter lets through, what is counted of the rest, and what is told of tasks. This program is built
+ * with frame pointers.
+ */
+#include <criterion/criterion.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cgroup_fixture.h"
+#include "pebsd/zoom.h"
+#include "zoom/zoom_events.h"
+#include "zoom/zoom_limit.h"
+
+static struct cgroup_fixture fixture;
+
+static void setup(void)
+{
+	cgroup_fixture_setup(&fixture);
+}
+
+static void teardown(void)
+{
+	cgroup_fixture_teardown(&fixture);
+}
+
+TestSuite(zoom_events, .init = setup, .fini = teardown);
+
+static struct pmu_opening cpu_clock(u64 period_ns)
+{
+	return (struct pmu_opening){
+		.event = {.role = EVENT_INSTRUCTIONS,
+			  .period = period_ns,
+			  .settings = {.has_code_address = 1}},
+		.type = PERF_TYPE_SOFTWARE,
+		.config = PERF_COUNT_SW_CPU_CLOCK,
+	};
+}
+
+static struct pmu_opening page_faults(void)
+{
+	return (struct pmu_opening){
+		.event = {.role = EVENT_LOADS, .period = 1, .settings = {.has_address = 1}},
+		.type = PERF_TYPE_SOFTWARE,
+		.config = PERF_COUNT_SW_PAGE_FAULTS,
+	};
+}
+
+static int cgroup_directory(const char *name)
+{
+	_cleanup_free_ char *path = NULL;
+	int fd;
+
+	cr_assert_geq(asprintf(&path, "%s%s/%s", fixture.mount, fixture.path, name), 0);
+	fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	cr_assert_geq(fd, 0, "%s: %s", path, strerror(errno));
+	return fd;
+}
+
+static struct zoom_events *zoom_on(const char *name, const struct pmu_opening *openings, size_t n, u32 rate)
+{
+	_cleanup_close_ int fd = cgroup_directory(name);
+	_cleanup_free_ char *message = NULL;
+	struct zoom_events *events = NULL;
+	int r = zoom_events_open(
+		&(struct zoom_events_settings){
+			.cgroup_fd = fd,
+			.openings = openings,
+			.n_openings = n,
+			.rate = rate,
+			.lbr = true,
+			.physical = true,
+		},
+		&events, &message);
+
+	cr_assert_eq(r, 0, "%s: %s", strerror(-r), message ? message : "");
+	return events;
+}
+
+/* What a child writes for the test to read. */
+struct shared {
+	u64 ns; /* of its CPU time that it is to work */
+	int cpu;
+	u64 from_inner, from_middle; /* where the two return to */
+	u64 memory, bytes;
+};
+
+static struct shared *share(struct shared shared)
+{
+	struct shared *memory =
+		mmap(NULL, sizeof(*memory), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+	cr_assert_neq(memory, MAP_FAILED);
+	*memory = shared;
+	return memory;
+}
+
+static u64 cpu_time_ns(void)
+{
+	struct timespec time;
+
+	(void)clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+	return (u64)time.tv_sec * NSEC_PER_SEC + (u64)time.tv_nsec;
+}
+
+static __attribute__((noinline)) u64 inner(struct shared *shared)
+{
+	u64 value = 1;
+
+	shared->from_inner = (u64)__builtin_return_address(0);
+	for (unsigned i = 0; i < 2000000; i++)
+		__asm__ volatile("" : "+r"(value));
+	return value;
+}
+
+static __attribute__((noinline)) u64 middle(struct shared *shared)
+{
+	shared->from_middle = (u64)__builtin_return_address(0);
+	return inner(shared) + 1;
+}
+
+static int work(void *userdata)
+{
+	struct shared *shared = userdata;
+	u64 begin = cpu_time_ns();
+
+	while (cpu_time_ns() - begin < shared->ns)
+		(void)middle(shared);
+	return 0;
+}
+
+static void run(const char *name, int (*what)(void *userdata), void *userdata)
+{
+	struct cgroup_child child = cgroup_fixture_child(&fixture, name, what, userdata);
+
+	cgroup_fixture_go(&child);
+}
+
+struct taken {
+	size_t samples, kinds[ZOOM_RECORD_OTHER + 1];
+	size_t of_event[ZOOM_EVENTS_MAX];
+	u64 first_ns, last_ns;
+	const struct shared *shared;
+	size_t exact, with_address, with_build_id, executed;
+	u64 cgroups[2];
+	size_t in[2], elsewhere;
+};
+
+static int take(void *userdata, const struct zoom_record *record)
+{
+	struct taken *taken = userdata;
+	const struct zoom_sample *sample = &record->sample;
+
+	taken->kinds[record->kind]++;
+	if (record->kind == ZOOM_RECORD_MAPPED)
+		taken->with_build_id += record->mapped.build_id_size == 20;
+	if (record->kind == ZOOM_RECORD_NAMED)
+		taken->executed += record->named.executed && strcmp(record->named.name, "true") == 0;
+	if (record->kind != ZOOM_RECORD_SAMPLE)
+		return 0;
+	taken->samples++;
+	taken->of_event[sample->event]++;
+	taken->in[0] += sample->of.cgroup_id == taken->cgroups[0];
+	taken->in[1] += sample->of.cgroup_id == taken->cgroups[1];
+	taken->elsewhere +=
+		sample->of.cgroup_id != taken->cgroups[0] && sample->of.cgroup_id != taken->cgroups[1];
+	if (taken->first_ns == 0 || sample->time_ns < taken->first_ns)
+		taken->first_ns = sample->time_ns;
+	if (sample->time_ns > taken->last_ns)
+		taken->last_ns = sample->time_ns;
+	if (!taken->shared)
+		return 0;
+	taken->exact += sample->n_user >= 2 && sample->user[0] == taken->shared->from_inner &&
+			sample->user[1] == taken->shared->from_middle;
+	taken->with_address += sample->of.fields & SAMPLE_ADDRESS && taken->shared->bytes > 0 &&
+			       sample->of.address - taken->shared->memory < taken->shared->bytes;
+	return 0;
+}
+
+/* Stops, takes what is there, and holds the books against each other. */
+static struct zoom_counts finish(struct zoom_events *events, struct taken *taken)
+{
+	struct zoom_counts counts;
+
+	zoom_events_stop(events);
+	cr_assert_eq(zoom_events_drain(events, take, taken), 0);
+	zoom_events_counts(events, &counts);
+	cr_expect_eq(counts.malformed, 0);
+	/* Where records were lost, the ends of the children may be among them. */
+	cr_expect_leq(counts.seen, counts.limited + taken->samples + counts.lost,
+		      "of %llu samples %llu were limited, %zu taken, %llu lost", counts.seen, counts.limited,
+		      taken->samples, counts.lost);
+	cr_expect_geq(counts.seen + (counts.lost > 0 ? 2 : 0), counts.limited + taken->samples + counts.lost,
+		      "of %llu samples %llu were limited, %zu taken, %llu lost", counts.seen, counts.limited,
+		      taken->samples, counts.lost);
+	return counts;
+}
+
+Test(zoom_events, only_that_cgroup_and_what_is_below_it)
+{
+	const struct pmu_opening opening = cpu_clock(1000000);
+	_cleanup_(zoom_events_freep) struct zoom_events *events = NULL;
+	struct shared *shared = share((struct shared){.ns = 100 * NSEC_PER_MSEC});
+	struct taken taken = {0};
+	struct zoom_counts counts;
+
+	taken.cgroups[0] = cgroup_fixture_make(&fixture, "a");
+	taken.cgroups[1] = cgroup_fixture_make(&fixture, "a/below");
+	(void)cgroup_fixture_make(&fixture, "beside");
+	events = zoom_on("a", &opening, 1, 1000000);
+	run("a", work, shared);
+	run("beside", work, shared);
+	run("a/below", work, shared);
+	counts = finish(events, &taken);
+
+	cr_expect_gt(taken.in[0], 20, "%zu samples of the cgroup", taken.in[0]);
+	cr_expect_gt(taken.in[1], 20, "%zu samples below it", taken.in[1]);
+	cr_expect_eq(taken.elsewhere, 0, "%zu samples of others", taken.elsewhere);
+	cr_expect_eq(counts.limited, 0);
+	cr_expect_eq(counts.lost, 0);
+	cr_expect_gt(counts.enabled_ns, 0);
+	cr_expect_eq(counts.enabled_ns, counts.running_ns);
+	cr_expect_geq(counts.count, 200 * NSEC_PER_MSEC);
+	cr_expect_lt(counts.count, 290 * NSEC_PER_MSEC, "what ran beside was counted too");
+	/* No software event has a LBR. */
+	cr_expect_not(zoom_events_has_lbr(events));
+}
+
+Test(zoom_events, stacks_are_those_of_the_calls)
+{
+	const struct pmu_opening opening = cpu_clock(1000000);
+	_cleanup_(zoom_events_freep) struct zoom_events *events = NULL;
+	struct shared *shared = share((struct shared){.ns = 200 * NSEC_PER_MSEC});
+	struct taken taken = {.shared = shared};
+
+	(void)cgroup_fixture_make(&fixture, "a");
+	events = zoom_on("a", &opening, 1, 1000000);
+	run("a", work, shared);
+	(void)finish(events, &taken);
+
+	cr_assert_gt(taken.samples, 40);
+	/* The rest is of the child's beginning and end, and of the kernel. */
+	cr_expect_gt(taken.exact * 10, taken.samples * 8, "%zu of %zu stacks are right", taken.exact,
+		     taken.samples);
+}
+
+Test(zoom_events, no_more_than_the_limit)
+{
+	const struct pmu_opening opening = cpu_clock(100000);
+	const u64 spacing = zoom_limit_spacing(200);
+	_cleanup_(zoom_events_freep) struct zoom_events *events = NULL;
+	struct shared *shared = share((struct shared){.ns = 300 * NSEC_PER_MSEC});
+	struct taken taken = {0};
+	struct zoom_counts counts;
+	u64 most;
+
+	(void)cgroup_fixture_make(&fixture, "a");
+	events = zoom_on("a", &opening, 1, 200);
+	run("a", work, shared);
+	counts = finish(events, &taken);
+
+	/* Of a sample its time and the limiter's differ by what the kernel does in between. */
+	most = (taken.last_ns - taken.first_ns + ZOOM_BURST_NS + 20 * NSEC_PER_MSEC) / spacing + 1;
+	cr_expect_leq(taken.samples, most, "%zu samples in %llu ms", taken.samples,
+		      (taken.last_ns - taken.first_ns) / NSEC_PER_MSEC);
+	cr_expect_geq(taken.samples, 20, "%zu samples", taken.samples);
+	cr_expect_gt(counts.limited, 10 * taken.samples, "%llu limited", counts.limited);
+	/* Spread over the time, not the first ones. */
+	cr_expect_gt(taken.last_ns - taken.first_ns, 200 * NSEC_PER_MSEC);
+}
+
+static int touch(void *userdata)
+{
+	struct shared *shared = userdata;
+	cpu_set_t one;
+	char *memory;
+
+	CPU_ZERO(&one);
+	CPU_SET((unsigned)shared->cpu, &one);
+	memory = mmap(NULL, shared->bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (sched_setaffinity(0, sizeof(one), &one) < 0 || memory == MAP_FAILED ||
+	    madvise(memory, shared->bytes, MADV_NOHUGEPAGE) < 0)
+		return 1;
+	shared->memory = (u64)memory;
+	for (size_t i = 0; i < shared->bytes; i += 4096)
+		((volatile char *)memory)[i] = 1;
+	return 0;
+}
+
+Test(zoom_events, what_finds_no_room_is_counted)
+{
+	const struct pmu_opening opening = page_faults();
+	_cleanup_(zoom_events_freep) struct zoom_events *events = NULL;
+	struct shared *shared = share((struct shared){.bytes = 20000 * 4096});
+	struct taken taken = {.shared = shared};
+	struct zoom_counts counts;
+
+	(void)cgroup_fixture_make(&fixture, "a");
+	events = zoom_on("a", &opening, 1, 1000000000);
+	run("a", touch, shared);
+	counts = finish(events, &taken);
+
+	cr_expect_gt(counts.lost, 1000, "%llu lost", counts.lost);
+	cr_expect_gt(taken.with_address, 100);
+	cr_expect_geq(counts.seen, 20000);
+	cr_expect_eq(counts.count, counts.seen);
+	cr_expect_gt(zoom_events_bytes(events), ZOOM_RING_BYTES_MIN);
+}
+
+Test(zoom_events, two_events_share_a_ring)
+{
+	const struct pmu_opening openings[] = {cpu_clock(1000000), page_faults()};
+	_cleanup_(zoom_events_freep) struct zoom_events *events = NULL;
+	struct shared *shared = share((struct shared){.ns = 100 * NSEC_PER_MSEC, .bytes = 400 * 4096});
+	struct taken taken = {.shared = shared};
+
+	(void)cgroup_fixture_make(&fixture, "a");
+	events = zoom_on("a", openings, 2, 1000000000);
+	run("a", work, shared);
+	run("a", touch, shared);
+	(void)finish(events, &taken);
+
+	cr_expect_gt(taken.of_event[0], 20);
+	cr_expect_geq(taken.of_event[1], 400);
+	cr_expect_eq(taken.with_address, 400, "%zu faults have their address", taken.with_address);
+	/* Neither child was mapped or named anew, and each ended once: one event tells of it. */
+	cr_expect_eq(taken.kinds[ZOOM_RECORD_EXITED], 2, "%zu ends", taken.kinds[ZOOM_RECORD_EXITED]);
+	cr_expect_eq(zoom_events_n(events), 2);
+	cr_expect(zoom_events_attr(events, 1)->sample_type & PERF_SAMPLE_ADDR);
+	cr_expect_not(zoom_events_attr(events, 0)->sample_type & PERF_SAMPLE_ADDR);
+}
+
+static int execute(void *userdata)
+{
+	pid_t pid = fork();
+	int status;
+
+	(void)userdata;
+	if (pid < 0)
+		return 1;
+	if (pid == 0) {
+		(void)execl("/bin/true", "true", (char *)NULL);
+		_exit(1);
+	}
+	return waitpid(pid, &status, 0) != pid || status != 0;
+}
+
+Test(zoom_events, tasks_are_told_of)
+{
+	const struct pmu_opening opening = cpu_clock(1000000);
+	_cleanup_(zoom_events_freep) struct zoom_events *events = NULL;
+	struct taken taken = {0};
+
+	(void)cgroup_fixture_make(&fixture, "a");
+	events = zoom_on("a", &opening, 1, 1000);
+	run("a", execute, NULL);
+	(void)finish(events, &taken);
+
+	cr_expect_eq(taken.kinds[ZOOM_RECORD_FORKED], 1);
+	cr_expect_eq(taken.kinds[ZOOM_RECORD_EXITED], 2);
+	cr_expect_eq(taken.executed, 1);
+	/* The program, its loader and the C library. */
+	cr_expect_geq(taken.kinds[ZOOM_RECORD_MAPPED], 3);
+	if (zoom_events_attr(events, 0)->build_id)
+		cr_expect_geq(taken.with_build_id, 3, "%zu mappings have a build id", taken.with_build_id);
+}
+
+static int stop_at_once(void *userdata, const struct zoom_record *record)
+{
+	(void)record;
+	++*(size_t *)userdata;
+	return -ECANCELED;
+}
+
+Test(zoom_events, draining_stops_where_it_is_told_to)
+{
+	const struct pmu_opening opening = page_faults();
+	_cleanup_(zoom_events_freep) struct zoom_events *events = NULL;
+	struct shared *shared = share((struct shared){.bytes = 100 * 4096});
+	struct taken taken = {.shared = shared};
+	size_t calls = 0;
+
+	(void)cgroup_fixture_make(&fixture, "a");
+	events = zoom_on("a", &opening, 1, 1000000000);
+	run("a", touch, shared);
+	cr_expect_eq(zoom_events_drain(events, stop_at_once, &calls), -ECANCELED);
+	cr_expect_eq(calls, 1);
+	zoom_events_stop(events);
+	cr_expect_eq(zoom_events_drain(events, take, &taken), 0);
+	cr_expect_geq(taken.samples, 99, "what was not read was kept");
+	taken.samples = 0;
+	cr_expect_eq(zoom_events_drain(events, take, &taken), 0);
+	cr_expect_eq(taken.samples, 0, "each once");
+}
+
+static int try_on(int fd, char **ret_message)
+{
+	const struct pmu_opening opening = cpu_clock(1000000);
+	struct zoom_events *events = NULL;
+	int r = zoom_events_open(
+		&(struct zoom_events_settings){
+			.cgroup_fd = fd, .openings = &opening, .n_openings = 1, .rate = 1000},
+		&events, ret_message);
+
+	zoom_events_free(events);
+	return r;
+}
+
+Test(zoom_events, no_cgroup_is_told_by_name)
+{
+	_cleanup_close_ int other = open("/tmp", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	_cleanup_close_ int gone = -1;
+	_cleanup_free_ char *message = NULL;
+
+	cr_assert_eq(try_on(other, &message), -EBADF, "%s", message);
+	cr_assert_not_null(message);
+	cr_expect_not_null(strstr(message, "no directory of a cgroup file system"), "%s", message);
+	free(TAKE_PTR(message));
+
+	(void)cgroup_fixture_make(&fixture, "a");
+	gone = cgroup_directory("a");
+	cgroup_fixture_remove(&fixture, "a");
+	cr_assert_eq(try_on(gone, &message), -ENOENT);
+	cr_assert_not_null(message);
+	cr_expect_not_null(strstr(message, "the cgroup is gone"), "%s", message);
+}
+
+Test(zoom_events, nothing_to_open_is_refused)
+{
+	_cleanup_free_ char *message = NULL;
+	struct zoom_events *events = NULL;
+
+	cr_expect_eq(zoom_events_open(&(struct zoom_events_settings){.cgroup_fd = -1, .rate = 1}, &events,
+				      &message),
+		     -EINVAL);
+}

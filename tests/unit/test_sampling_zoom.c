@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Which of the always-on events a zoom opens, which pause for it, and whose directories it opens. */
+#include <criterion/criterion.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "sampling_zoom.h"
+#include "tree.h"
+
+struct one {
+	enum event_role role;
+	const char *pmu;
+	u32 type;
+	u8 only_counter;
+};
+
+static struct pmu_opening openings[EVENTS_MAX];
+static const struct pmu_opening *pointers[EVENTS_MAX];
+static bool chosen[EVENTS_MAX], displaced[EVENTS_MAX];
+
+/* '+' for those that are chosen, 'p' for those that pause, '*' for both. */
+static const char *plan(const struct one *ones, size_t n)
+{
+	static char text[EVENTS_MAX + 1];
+
+	for (size_t i = 0; i < n; i++) {
+		openings[i] = (struct pmu_opening){.event = {.role = ones[i].role},
+						   .type = ones[i].type,
+						   .only_counter = ones[i].only_counter};
+		(void)snprintf(openings[i].event.pmu, sizeof(openings[i].event.pmu), "%s", ones[i].pmu);
+		pointers[i] = &openings[i];
+	}
+	sampling_zoom_choose(pointers, n, chosen);
+	(void)sampling_zoom_displaces(pointers, n, chosen, displaced);
+	for (size_t i = 0; i < n; i++)
+		text[i] = chosen[i] && displaced[i] ? '*' : chosen[i] ? '+' : displaced[i] ? 'p' : '.';
+	text[n] = '\0';
+	return text;
+}
+
+#define PLAN(...)                               \
+	plan((const struct one[]){__VA_ARGS__}, \
+	     sizeof((const struct one[]){__VA_ARGS__}) / sizeof(struct one))
+
+Test(sampling_zoom, loads_else_stores_else_instructions)
+{
+	cr_expect_str_eq(PLAN({EVENT_LOADS, "cpu", 4, 0}, {EVENT_STORES, "cpu", 4, 0},
+			      {EVENT_INSTRUCTIONS, "cpu", 4, 33}),
+			 "+..");
+	cr_expect_str_eq(PLAN({EVENT_INSTRUCTIONS, "cpu", 4, 0}, {EVENT_STORES, "cpu", 4, 0}), ".+");
+	cr_expect_str_eq(PLAN({EVENT_INSTRUCTIONS, "cpu", 4, 0}), "+");
+	/* On each PMU what that has. */
+	cr_expect_str_eq(PLAN({EVENT_STORES, "cpu_atom", 10, 0}, {EVENT_LOADS, "cpu_core", 4, 0},
+			      {EVENT_STORES, "cpu_core", 4, 1}),
+			 "++.");
+}
+
+Test(sampling_zoom, who_needs_its_counter_pauses)
+{
+	/* Sandy Bridge: both on counter 3. */
+	cr_expect_str_eq(PLAN({EVENT_LOADS, "cpu", 4, 4}, {EVENT_STORES, "cpu", 4, 4},
+			      {EVENT_INSTRUCTIONS, "cpu", 4, 2}),
+			 "*p.");
+	/* Sapphire Rapids: the stores alone have one, and a zoom of loads leaves it to them. */
+	cr_expect_str_eq(PLAN({EVENT_LOADS, "cpu", 4, 0}, {EVENT_STORES, "cpu", 4, 1}), "+.");
+	cr_expect_str_eq(PLAN({EVENT_STORES, "cpu", 4, 1}, {EVENT_INSTRUCTIONS, "cpu", 4, 33}), "*.");
+	cr_expect_str_eq(PLAN({EVENT_LOADS, "ibs_op", 9, 1}), "*");
+	/* The same number on another PMU is another counter. */
+	cr_expect_str_eq(PLAN({EVENT_LOADS, "a", 4, 4}, {EVENT_LOADS, "b", 5, 4}, {EVENT_STORES, "b", 5, 0}),
+			 "**.");
+	cr_expect_str_eq(PLAN({EVENT_LOADS, "a", 4, 4}, {EVENT_LOADS, "b", 5, 0}, {EVENT_STORES, "b", 5, 4}),
+			 "*+.");
+}
+
+static int open_path(const char *mount, const char *path)
+{
+	int fd = sampling_zoom_directory(mount, path);
+
+	if (fd >= 0)
+		(void)close(fd);
+	return fd < 0 ? fd : 0;
+}
+
+Test(sampling_zoom, directories_below_the_mount_alone)
+{
+	char *root = tree_new();
+	char path[256];
+
+	tree_write(root, "mount/a/b/cgroup.procs", "");
+	tree_write(root, "outside/cgroup.procs", "");
+	(void)snprintf(path, sizeof(path), "%s/mount/link", root);
+	cr_assert_eq(symlink("../outside", path), 0);
+	(void)snprintf(path, sizeof(path), "%s/mount/inner", root);
+	cr_assert_eq(symlink("a", path), 0);
+	(void)snprintf(path, sizeof(path), "%s/mount", root);
+
+	cr_expect_eq(open_path(path, "/"), 0);
+	cr_expect_eq(open_path(path, "/a"), 0);
+	cr_expect_eq(open_path(path, "/a/b"), 0);
+	cr_expect_eq(open_path(path, "/none"), -ENOENT);
+	cr_expect_eq(open_path(path, "/a/b/cgroup.procs"), -ENOENT);
+	cr_expect_eq(open_path(path, "/../outside"), -ENOENT);
+	cr_expect_eq(open_path(path, "/a/../../outside"), -ENOENT);
+	cr_expect_eq(open_path(path, "/link"), -ENOENT);
+	cr_expect_eq(open_path(path, "/inner"), -ENOENT);
+	cr_expect_eq(open_path("/nowhere/at/all", "/"), -ENOENT);
+	tree_remove(root);
+}

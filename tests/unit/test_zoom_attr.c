@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: GPL-2.0
+/* What a zoom asks of its events, the pace of its limiter, and what is said of a refusal. */
+#include <criterion/criterion.h>
+
+#include <errno.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/cleanup.h"
+#include "pebsd/zoom.h"
+#include "zoom/zoom_attr.h"
+#include "zoom/zoom_diagnose.h"
+#include "zoom/zoom_limit.h"
+
+static const struct pmu_opening sapphire_rapids = {
+	.event = {.role = EVENT_LOADS,
+		  .pmu = "cpu",
+		  .period = 10007,
+		  .settings = {.has_latency = 1, .has_source = 1, .has_address = 1, .weight_struct = 1}},
+	.type = 4,
+	.config = 0x1cd,
+	.config1 = 30,
+	.precise_ip = 2,
+	.pinned = true,
+	.exclude_guest = true,
+	.has_leader = true,
+	.leader_config = 0x8203,
+};
+
+static const struct zoom_ways all_ways = {.lbr = true, .physical = true, .build_ids = true};
+
+Test(zoom_attr, the_always_on_event_and_more)
+{
+	struct perf_event_attr attr;
+
+	zoom_attr(&sapphire_rapids, &all_ways, true, &attr);
+	cr_expect_eq(attr.type, 4);
+	cr_expect_eq(attr.config, 0x1cd);
+	cr_expect_eq(attr.config1, 30);
+	cr_expect_eq(attr.sample_period, 10007);
+	cr_expect_eq(attr.precise_ip, 2);
+	cr_expect_eq(attr.exclude_guest, 1);
+	cr_expect_eq(attr.disabled, 1);
+	cr_expect_eq(attr.sample_type,
+		     PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
+			     PERF_SAMPLE_ADDR | PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD | PERF_SAMPLE_CALLCHAIN |
+			     PERF_SAMPLE_BRANCH_STACK | PERF_SAMPLE_WEIGHT_STRUCT | PERF_SAMPLE_DATA_SRC |
+			     PERF_SAMPLE_PHYS_ADDR | PERF_SAMPLE_CGROUP);
+	cr_expect(attr.branch_sample_type & PERF_SAMPLE_BRANCH_CALL_STACK);
+	cr_expect(attr.sample_id_all && attr.mmap && attr.mmap2 && attr.comm && attr.comm_exec && attr.task &&
+		  attr.build_id);
+	cr_expect(attr.use_clockid);
+	cr_expect_eq(attr.clockid, CLOCK_MONOTONIC);
+	/* The callchain is that of both halves. */
+	cr_expect_not(attr.exclude_callchain_kernel || attr.exclude_callchain_user);
+	/* The always-on events have the first choice of the counters. */
+	cr_expect_not(attr.pinned);
+}
+
+/* intel_pmu_hw_config(): else the hardware reloads its counter, and records come without their interrupt. */
+Test(zoom_attr, every_record_is_an_overflow_and_wakes_nobody)
+{
+	struct perf_event_attr attr;
+
+	zoom_attr(&sapphire_rapids, &all_ways, true, &attr);
+	cr_expect(attr.freq || (attr.wakeup_events && !attr.watermark));
+	cr_expect_gt(attr.wakeup_events, 1U << 30);
+	cr_expect_leq(attr.wakeup_events, 0x7fffffffU, "the kernel holds it in an int");
+}
+
+Test(zoom_attr, one_event_of_a_ring_tells_of_tasks)
+{
+	struct perf_event_attr attr;
+
+	zoom_attr(&sapphire_rapids, &all_ways, false, &attr);
+	cr_expect_not(attr.mmap || attr.mmap2 || attr.comm || attr.comm_exec || attr.task || attr.build_id);
+	zoom_attr_leader(&sapphire_rapids, &attr);
+	cr_expect_eq(attr.config, 0x8203);
+	cr_expect_eq(attr.sample_period, 0);
+	cr_expect_not(attr.pinned || attr.mmap || attr.task);
+	/* Its trailer is parsed by the member's attributes. */
+	cr_expect(attr.sample_id_all);
+	cr_expect_eq(attr.sample_type,
+		     PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU);
+	cr_expect_eq(attr.clockid, CLOCK_MONOTONIC);
+}
+
+Test(zoom_attr, without_addresses_no_physical_ones)
+{
+	struct pmu_opening instructions = {.event = {.role = EVENT_INSTRUCTIONS, .period = 1}};
+	struct perf_event_attr attr;
+
+	zoom_attr(&instructions, &all_ways, true, &attr);
+	cr_expect_not(attr.sample_type & (PERF_SAMPLE_PHYS_ADDR | PERF_SAMPLE_ADDR | PERF_SAMPLE_DATA_SRC |
+					  PERF_SAMPLE_WEIGHT_TYPE));
+}
+
+Test(zoom_attr, weakened_step_by_step)
+{
+	struct zoom_ways ways = all_ways;
+
+	cr_expect_not(zoom_attr_weaken(-EMFILE, &ways));
+	cr_expect_not(zoom_attr_weaken(-ENODEV, &ways));
+	cr_expect_not(zoom_attr_weaken(-ENOENT, &ways));
+	cr_expect(ways.lbr && ways.build_ids && ways.physical);
+	cr_expect(zoom_attr_weaken(-EOPNOTSUPP, &ways));
+	cr_expect(!ways.lbr && ways.build_ids && ways.physical);
+	cr_expect(zoom_attr_weaken(-EINVAL, &ways));
+	cr_expect(!ways.build_ids && ways.physical);
+	cr_expect(zoom_attr_weaken(-EACCES, &ways));
+	cr_expect(!ways.physical);
+	cr_expect_not(zoom_attr_weaken(-EACCES, &ways));
+}
+
+/* As bpf/zoom.bpf.c does it: how many of ever so many samples are let through in `ns` from any instant on. */
+static u64 let_through(u32 rate, u64 ns)
+{
+	const u64 spacing = zoom_limit_spacing(rate);
+	u64 due = 0, taken = 0;
+
+	for (u64 now = NSEC_PER_SEC; now < NSEC_PER_SEC + ns; now += 5000) {
+		if (due > now + ZOOM_BURST_NS)
+			continue;
+		due = (due > now ? due : now) + spacing;
+		taken++;
+	}
+	return taken;
+}
+
+Test(zoom_limit, never_more_than_the_rate_in_a_second)
+{
+	static const u32 rates[] = {1, 2, 20, 997, 1000, 20000};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rates); i++) {
+		u64 taken = let_through(rates[i], NSEC_PER_SEC);
+
+		cr_expect_leq(taken, rates[i], "%llu at %u", taken, rates[i]);
+		cr_expect_geq(taken * 100, (u64)rates[i] * 99, "%llu at %u", taken, rates[i]);
+		/* Nor all of it at the start. */
+		taken = let_through(rates[i], 100 * NSEC_PER_MSEC);
+		cr_expect_leq(taken, rates[i] / 8 + 2, "%llu at %u", taken, rates[i]);
+	}
+}
+
+Test(zoom_diagnose, v1_by_its_controllers)
+{
+	cr_expect(zoom_facts_v1("3:cpuset:/\n2:net_cls,perf_event:/a\n0::/\n"));
+	cr_expect(zoom_facts_v1("4:perf_event:/"));
+	cr_expect_not(zoom_facts_v1("3:cpuset:/\n1:name=perf_event:/\n0::/x:perf_event:/\n"));
+	cr_expect_not(zoom_facts_v1("0::/perf_event\n"));
+	cr_expect_not(zoom_facts_v1(""));
+	cr_expect_not(zoom_facts_v1("perf_event"));
+}
+
+static void expect_said(int error, const char *pmu, struct zoom_facts facts, int expected, const char *words)
+{
+	_cleanup_free_ char *message = NULL;
+	struct event event = {.role = EVENT_LOADS};
+
+	(void)snprintf(event.pmu, sizeof(event.pmu), "%s", pmu);
+	cr_expect_eq(zoom_diagnose_open(error, &event, 3, &facts, &message), expected, "%s", words);
+	cr_assert_not_null(message);
+	cr_expect_not_null(strstr(message, words), "%s", message);
+}
+
+Test(zoom_diagnose, each_refusal_by_name)
+{
+	const struct zoom_facts none = {0};
+
+	expect_said(-ENOENT, "cpu", (struct zoom_facts){.v1 = true}, -EOPNOTSUPP, "cgroup v1");
+	expect_said(-ENOENT, "cpu", (struct zoom_facts){.gone = true}, -ENOENT, "the cgroup is gone");
+	expect_said(-EBADF, "cpu", (struct zoom_facts){.gone = true}, -EBADF, "no directory of a cgroup");
+	expect_said(-ENOENT, "cpu", none, -EOPNOTSUPP, "CONFIG_CGROUP_PERF");
+	expect_said(-EMFILE, "cpu", none, -EMFILE, "LimitNOFILE=");
+	expect_said(-EACCES, "cpu", none, -EACCES, "CAP_PERFMON");
+	expect_said(-EINVAL, "ibs_op", none, -EINVAL, "before 6.2");
+	expect_said(-EINVAL, "cpu", none, -EINVAL, "loads of PMU cpu on CPU 3");
+	/* A file that is used up has nothing to do with v1. */
+	expect_said(-EMFILE, "cpu", (struct zoom_facts){.v1 = true}, -EMFILE, "LimitNOFILE=");
+}

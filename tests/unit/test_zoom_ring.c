@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Reading a ring: records over its end, what is no record, and how large rings are. */
+#include <criterion/criterion.h>
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "zoom/zoom_ring.h"
+
+static u8 data[64];
+static u8 whole[ZOOM_RECORD_BYTES_MAX];
+static struct perf_event_mmap_page page;
+
+static struct zoom_ring ring_at(u64 tail)
+{
+	return (struct zoom_ring){
+		.page = &page, .data = data, .size = sizeof(data), .tail = tail, .whole = whole};
+}
+
+/* A record of `size` bytes, whose last byte is `mark`, at `at` of all that was ever written. */
+static void put(u64 at, u16 size, u8 mark)
+{
+	struct perf_event_header header = {.type = 9, .size = size};
+
+	for (size_t i = 0; i < sizeof(header); i++)
+		data[(at + i) % sizeof(data)] = ((const u8 *)&header)[i];
+	data[(at + size - 1) % sizeof(data)] = mark;
+}
+
+Test(zoom_ring, records_in_order_and_over_the_end)
+{
+	struct zoom_ring ring = ring_at(40);
+	const u8 *record;
+	size_t size;
+
+	put(40, 16, 1);
+	put(56, 24, 2);
+	put(80, 16, 3);
+	cr_assert_eq(zoom_ring_next(&ring, 96, &record, &size), 1);
+	cr_expect_eq(size, 16);
+	cr_expect_eq(record, data + 40, "no copy where there is no need of one");
+	cr_assert_eq(zoom_ring_next(&ring, 96, &record, &size), 1);
+	cr_expect_eq(size, 24);
+	cr_expect_eq(record[23], 2);
+	cr_expect_eq(record[0], 9);
+	cr_assert_eq(zoom_ring_next(&ring, 96, &record, &size), 1);
+	cr_expect_eq(record[15], 3);
+	cr_expect_eq(zoom_ring_next(&ring, 96, &record, &size), 0);
+	cr_expect_eq(ring.tail, 96);
+	zoom_ring_free_up(&ring);
+	cr_expect_eq(page.data_tail, 96);
+}
+
+Test(zoom_ring, what_is_no_record)
+{
+	const u8 *record;
+	size_t size;
+	struct zoom_ring ring = ring_at(0);
+
+	put(0, 7, 0); /* shorter than its header */
+	cr_expect_eq(zoom_ring_next(&ring, 32, &record, &size), -EBADMSG);
+	cr_expect_eq(zoom_ring_next(&ring, 32, &record, &size), 0, "all is passed over");
+
+	ring = ring_at(0);
+	put(0, 40, 0); /* longer than what was written */
+	cr_expect_eq(zoom_ring_next(&ring, 32, &record, &size), -EBADMSG);
+
+	ring = ring_at(0); /* less than a header, and more than there is room for */
+	cr_expect_eq(zoom_ring_next(&ring, 4, &record, &size), -EBADMSG);
+	ring = ring_at(0);
+	cr_expect_eq(zoom_ring_next(&ring, 72, &record, &size), -EBADMSG);
+}
+
+Test(zoom_ring, sizes)
+{
+	/* 16 MiB among so many CPUs, 64 KiB at least, 512 KiB at most. */
+	cr_expect_eq(zoom_ring_size(1, 16 << 20, 64 << 10, 512 << 10), 512 << 10);
+	cr_expect_eq(zoom_ring_size(32, 16 << 20, 64 << 10, 512 << 10), 512 << 10);
+	cr_expect_eq(zoom_ring_size(33, 16 << 20, 64 << 10, 512 << 10), 256 << 10);
+	cr_expect_eq(zoom_ring_size(256, 16 << 20, 64 << 10, 512 << 10), 64 << 10);
+	cr_expect_eq(zoom_ring_size(1024, 16 << 20, 64 << 10, 512 << 10), 64 << 10);
+}
