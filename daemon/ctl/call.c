@@ -34,6 +34,18 @@ enum ctl_exit call(const struct options *options, struct client *client, const c
 	return result;
 }
 
+enum ctl_exit call_if_possible(const struct options *options, struct client *client, const char *method,
+			       json_object *parameters, json_object **ret)
+{
+	struct client_reply reply = {0};
+	int r;
+
+	r = client_call(client, method, parameters, &reply);
+	*ret = r == 0 && !reply.error ? json_object_get(reply.parameters) : NULL;
+	json_object_put(reply.root);
+	return r < 0 ? failure_of_connection(options, r) : CTL_DONE;
+}
+
 bool call_add_name(json_object *parameters, const char *key, const char *name)
 {
 	_cleanup_free_ char *shown = NULL;

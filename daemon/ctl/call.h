@@ -18,6 +18,10 @@ enum ctl_exit call_open(const struct options *options, struct client **ret);
 enum ctl_exit call(const struct options *options, struct client *client, const char *method,
 		   json_object *parameters, json_object **ret);
 
+/* The same, but an error that the daemon answers with (not permitted, unknown to it) is no reply: NULL. */
+enum ctl_exit call_if_possible(const struct options *options, struct client *client, const char *method,
+			       json_object *parameters, json_object **ret);
+
 /* Adds a name as people give it: as pebsctl shows it, or in its own bytes. false where memory is short. */
 bool call_add_name(json_object *parameters, const char *key, const char *name);
 

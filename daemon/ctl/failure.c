@@ -8,6 +8,7 @@
 #include "base/cleanup.h"
 #include "base/json_get.h"
 #include "base/text.h"
+#include "ctl/line.h"
 
 #define VARLINK(name) "org.varlink.service." name
 #define PEBSD(name)   "io.pebsd." name
@@ -101,6 +102,32 @@ static enum ctl_exit invalid_config(json_object *mistakes)
 	return CTL_FAILED;
 }
 
+static const char *refused(const char *what)
+{
+	static const char *const words[][2] = {
+		{"pause", "cannot pause"},
+		{"zoom", "cannot zoom"},
+		{"hot", "no hot table"},
+		{"profile", "no profile"},
+	};
+
+	for (size_t i = 0; what && i < ARRAY_SIZE(words); i++)
+		if (strcmp(what, words[i][0]) == 0)
+			return words[i][1];
+	return "not measured";
+}
+
+static enum ctl_exit busy(json_object *parameters, const char *reason)
+{
+	const char *until = json_get_text(parameters, "until");
+	char time[TEXT_TIME_MAX + 8];
+
+	(void)fprintf(stderr, "pebsctl: the daemon is busy: %s%s%s; try again %s\n",
+		      strcmp(reason, "?") == 0 ? "with a zoom" : reason, until ? ", until " : "",
+		      until ? line_time(until, time) : "", until ? "then" : "later");
+	return CTL_FAILED;
+}
+
 enum ctl_exit failure_of_call(const struct options *options, const struct client_reply *reply)
 {
 	const char *texts[] = {"parameter", "cgroup", "reason"};
@@ -124,10 +151,11 @@ enum ctl_exit failure_of_call(const struct options *options, const struct client
 	if (strcmp(reply->error, PEBSD("NotMeasured")) == 0) {
 		const char *what = json_get_text(reply->parameters, "what");
 
-		(void)fprintf(stderr, "pebsctl: %s: %s\n",
-			      what && strcmp(what, "pause") == 0 ? "cannot pause" : "not measured", visible);
+		(void)fprintf(stderr, "pebsctl: %s: %s\n", refused(what), visible);
 		return CTL_FAILED;
 	}
+	if (strcmp(reply->error, PEBSD("Busy")) == 0)
+		return busy(reply->parameters, visible);
 	if (strcmp(reply->error, PEBSD("ConfigInvalid")) == 0)
 		return invalid_config(json_get_array(reply->parameters, "mistakes"));
 	if (strcmp(reply->error, VARLINK("PermissionDenied")) == 0)

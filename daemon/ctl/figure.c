@@ -129,3 +129,22 @@ bool figure_source_groups(const json_object *event, u64 ret[FIGURE_GROUPS])
 			ret[group_of(name)] += samples;
 	return true;
 }
+
+bool figure_count_groups(json_object *sources, u64 ret[FIGURE_GROUPS])
+{
+	u64 samples;
+
+	if (!sources)
+		return false;
+	memset(ret, 0, FIGURE_GROUPS * sizeof(*ret));
+	json_object_object_foreach (sources, name, count) {
+		(void)count;
+		if (json_get_u64(sources, name, &samples))
+			ret[group_of(name)] += samples;
+	}
+	return true;
+}
+
+const char figure_letters[FIGURE_GROUPS] = {'1', 'F', '2', '3', 'D', 'R', 'o'};
+
+const char figure_legend[] = "SOURCES: 1 L1  F LFB  2 L2  3 L3  D local DRAM  R remote  o other";

@@ -55,4 +55,11 @@ enum figure_group {
 
 bool figure_source_groups(const json_object *event, u64 ret[FIGURE_GROUPS]);
 
+/* The same of an object of samples by source, as a zoom has them. */
+bool figure_count_groups(json_object *sources, u64 ret[FIGURE_GROUPS]);
+
+/* The groups as letters of a bar, and what they mean. */
+extern const char figure_letters[FIGURE_GROUPS];
+extern const char figure_legend[];
+
 #endif

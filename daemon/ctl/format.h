@@ -34,6 +34,18 @@ void format_cgroup(FILE *out, json_object *status, json_object *cgroup, json_obj
 /* Of the replies of GetStatus and GetHot. */
 void format_hot(FILE *out, json_object *status, json_object *hot, const struct format_style *style);
 
+/* Of the reply of GetZoom. */
+void format_zoom(FILE *out, json_object *zoom, time_t now, const struct format_style *style);
+
+/* Of the replies of GetZooms and of GetCgroup: one line on the newest zoom of this cgroup, if there is one.
+ */
+void format_zoomed(FILE *out, json_object *zooms, json_object *cgroup, time_t now,
+		   const struct format_style *style);
+
+/* How a profile fared: what was left out of it, and what its stacks are worth; the "zoom" object of a reply.
+ */
+void format_zoom_samples(FILE *out, json_object *zoom, const struct format_style *style);
+
 /* Of the reply of GetRules. */
 void format_rules(FILE *out, json_object *rules, const struct format_style *style);
 

@@ -1,65 +1,142 @@
 // SPDX-License-Identifier: GPL-2.0
-#include <inttypes.h>
-#include <stdlib.h>
+#include <string.h>
 
 #include "base/cleanup.h"
 #include "base/json_get.h"
 #include "ctl/figure.h"
 #include "ctl/format_event.h"
+#include "ctl/place.h"
 
-#define ADDRESS_DIGITS 16
-#define ADDRESS_WIDTH  (2 + ADDRESS_DIGITS)
-#define BAR_LEFT       (ADDRESS_WIDTH + 26) /* columns of the table left of its bar */
-#define BAR_DEFAULT    32
+#define SHARE_WIDTH  13 /* "100.0 - 100.0%" is no bound that is told apart */
+#define SAMPLE_WIDTH 13
+#define CODE_LEFT    (SHARE_WIDTH + 1 + SAMPLE_WIDTH + 1)
+#define LINE_LEFT    (CODE_LEFT - 1 + 6 + 9)
+#define NAME_LEAST   12
 
-/* All digits, so that addresses stand under each other; what is no address as it is. */
-static void put_address(FILE *out, const char *address)
+static void put_bounds(FILE *out, json_object *item)
 {
-	_cleanup_free_ char *kept = NULL;
-	char *end = NULL;
-	u64 value = address ? strtoull(address, &end, 16) : 0;
+	char share[PLACE_BOUNDS_MAX], samples[PLACE_BOUNDS_MAX];
 
-	if (end && end != address && !*end)
-		(void)fprintf(out, "0x%0*" PRIx64, ADDRESS_DIGITS, (uint64_t)value);
-	else
-		(void)fprintf(out, "%-*s", ADDRESS_WIDTH, line_visible(address, &kept));
+	place_share_bounds(json_get_object(item, "share"), share);
+	place_count_bounds(json_get_object(item, "samples"), samples);
+	(void)fprintf(out, "%*s %*s", SHARE_WIDTH, share, SAMPLE_WIDTH, samples);
 }
 
-static void put_item(FILE *out, const struct format_style *style, const json_object *item, u64 all)
+static void put_code(FILE *out, const struct format_style *style, json_object *item)
 {
-	char count[TEXT_NUMBER_MAX], share[TEXT_NUMBER_MAX], most[TEXT_NUMBER_MAX], bar[TEXT_BAR_MAX];
-	size_t width = style->width ? style->width : BAR_LEFT + BAR_DEFAULT;
-	u64 samples, error;
+	put_bounds(out, item);
+	(void)fputc(' ', out);
+	place_put_function(out, style, item, "name", true, place_rest(style, CODE_LEFT, NAME_LEAST));
+}
 
-	if (!json_get_u64(item, "samples", &samples) || !json_get_u64(item, "error", &error) || all == 0)
+static void put_data(FILE *out, const struct format_style *style, json_object *item)
+{
+	_cleanup_free_ char *address = NULL, *object = NULL, *name = NULL;
+	const char *at = json_get_text(item, "address"), *of = json_get_text(item, "object");
+	char cpus[TEXT_NUMBER_MAX] = "-", process[64] = "";
+	u64 count, total, pid;
+
+	if (json_get_u64(item, "hitm_cpus", &count) && json_get_u64(item, "cpus", &total))
+		(void)snprintf(cpus, sizeof(cpus), "%llu/%llu", (unsigned long long)count,
+			       (unsigned long long)total);
+	if (json_get_u64(item, "pid", &pid) && pid > 0)
+		(void)snprintf(process, sizeof(process), ", process %llu", (unsigned long long)pid);
+	if (asprintf(&name, "%s%s%s%s", at ? line_visible(at, &address) : "", at && of ? " " : "",
+		     of   ? line_visible(of, &object)
+		     : at ? ""
+			  : "-",
+		     process) < 0)
+		name = NULL;
+	put_bounds(out, item);
+	place_put_count(out, 5, item, "hitm");
+	(void)fprintf(out, " %7s ", cpus);
+	place_put_start(out, name ? name : "?", place_rest(style, LINE_LEFT, NAME_LEAST));
+	(void)fputc('\n', out);
+}
+
+/* What is not in a table has no more than the least of those that are. */
+static void put_absent(FILE *out, const struct format_style *style, const json_object *event,
+		       const json_object *absent)
+{
+	bool latency = json_get(event, "latency");
+	char number[TEXT_NUMBER_MAX], share[TEXT_NUMBER_MAX];
+	const char *key = latency ? "latency" : "samples";
+	double most, all;
+	u64 samples;
+
+	if (!json_get_double(absent, key, &most) || !json_get_double(event, key, &all) ||
+	    !json_get_u64(absent, "samples", &samples))
 		return;
-	text_count(samples, count);
-	line_percent((double)samples, (double)all, share);
-	line_percent((double)(samples + error), (double)all, most);
-	text_bar((double)samples / (double)all, width > BAR_LEFT + 5 ? width - BAR_LEFT : 5, style->utf8,
-		 bar);
-	put_address(out, json_get_text(item, "address"));
-	(void)fprintf(out, " %9s %6s %8s%s%s\n", count, share, most, *bar ? "  " : "", bar);
+	text_count(samples, number);
+	line_percent(most, all, share);
+	line_put(out, style, NULL, "What is not in the table has at most %s, and %s sample%s, each.", share,
+		 number, samples == 1 ? "" : "s");
+}
+
+static void put_list(FILE *out, const struct format_style *style, json_object *event, const char *key)
+{
+	json_object *items = json_get_array(event, key);
+	bool code = strcmp(key, "code") == 0;
+
+	if (!items || json_object_array_length(items) == 0)
+		return;
+	place_put_head(out, style,
+		       code ? "        SHARE       SAMPLES CODE"
+			    : "        SHARE       SAMPLES  HITM ON CPUS CACHE LINE");
+	for (size_t i = 0; i < json_object_array_length(items); i++) {
+		json_object *item = json_object_array_get_idx(items, i);
+
+		if (code)
+			put_code(out, style, item);
+		else
+			put_data(out, style, item);
+	}
+	put_absent(out, style, event, json_get_object(json_get_object(event, "absent"), key));
 }
 
 static void put_event(FILE *out, const struct format_style *style, const char *key, json_object *described,
 		      json_object *event)
 {
-	json_object *code = json_get_array(event, "code");
-	char count[TEXT_NUMBER_MAX];
-	u64 all = 0;
+	const char *weight = json_get_text(event, "weight");
+	bool by_latency = weight && strcmp(weight, "latency") == 0;
+	char count[TEXT_NUMBER_MAX], sum[TEXT_NUMBER_MAX];
+	u64 all = 0, latency = 0;
 
 	(void)json_get_u64(event, "samples", &all);
 	text_count(all, count);
 	(void)fputc('\n', out);
 	format_event(out, style, "Event", key, described);
-	line_put(out, style, "Samples", "%s since the cgroup was found", count);
-	if (!code || json_object_array_length(code) == 0)
+	if (all == 0) {
+		line_put(out, style, "Samples", "none since it was chosen");
 		return;
-	(void)fputc('\n', out);
-	line_head(out, style, "ADDRESS              SAMPLES  SHARE  AT MOST");
-	for (size_t i = 0; i < json_object_array_length(code); i++)
-		put_item(out, style, json_object_array_get_idx(code, i), all);
+	}
+	if (by_latency && json_get_u64(event, "latency", &latency)) {
+		text_count(latency, sum);
+		line_put(out, style, "Samples", "%s; shares are of their %s cycles of latency", count, sum);
+	} else {
+		line_put(out, style, "Samples", "%s; shares are of them, for they have no latency", count);
+	}
+	put_list(out, style, event, "code");
+	put_list(out, style, event, "lines");
+}
+
+static void put_choice(FILE *out, const struct format_style *style, json_object *hot)
+{
+	json_object *chosen = json_get_object(hot, "chosen");
+	const char *by = json_get_text(chosen, "by"), *until = json_get_text(chosen, "until");
+	char since[TEXT_TIME_MAX + 8], end[TEXT_TIME_MAX + 8], lasting[TEXT_NUMBER_MAX] = "-";
+	double seconds;
+
+	if (!chosen)
+		return;
+	if (json_get_double(chosen, "for_s", &seconds))
+		text_span(seconds, lasting);
+	(void)line_time(json_get_text(chosen, "since"), since);
+	line_put(out, style, "Tabled", "for %s, since %s, %s%s", lasting, since,
+		 by && strcmp(by, "configuration") == 0 ? "by the configuration" : "on request, until ",
+		 by && strcmp(by, "configuration") == 0 ? ""
+		 : until                                ? line_time(until, end)
+							: "an unknown time");
 }
 
 void format_hot(FILE *out, json_object *status, json_object *hot, const struct format_style *style)
@@ -68,11 +145,19 @@ void format_hot(FILE *out, json_object *status, json_object *hot, const struct f
 	json_object *events = json_get_object(hot, "events");
 	_cleanup_free_ char *name = NULL;
 	_cleanup_free_ char *origin = NULL;
+	char number[TEXT_NUMBER_MAX];
+	u64 unnamed;
 
 	line_put(out, style, "Cgroup", "%s", line_visible(json_get_text(hot, "cgroup"), &name));
 	line_put(out, style, "Origin", "%s", format_origin_name(hot, &origin));
-	line_put(out, style, "Code",
-		 "addresses as the instructions ran, each process's own; this version has no symbols");
+	put_choice(out, style, hot);
+	line_put(out, style, "Bounds",
+		 "the true figure lies between the two numbers; where both look alike there is one");
+	if (json_get_u64(hot, "unnamed", &unnamed) && unnamed > 0) {
+		text_count(unnamed, number);
+		line_put(out, style, "Names", "%s address%s not named yet: ask again soon", number,
+			 unnamed == 1 ? " is" : "es are");
+	}
 	if (!events)
 		return;
 	json_object_object_foreach (events, key, event)

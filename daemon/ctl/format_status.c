@@ -132,6 +132,40 @@ static void put_slots(FILE *out, const struct format_style *style, json_object *
 	}
 }
 
+/* What is looked at closely, and what that has cost of memory and names. */
+static void put_detail(FILE *out, const struct format_style *style, json_object *detail)
+{
+	json_object *hot = json_get_array(detail, "hot"), *symbols = json_get_object(detail, "symbols");
+	size_t n = hot ? json_object_array_length(hot) : 0;
+	char memory[TEXT_NUMBER_MAX], asked_text[TEXT_NUMBER_MAX], number[TEXT_NUMBER_MAX];
+	u64 running, held, bytes, most, asked, unknown, lost;
+
+	if (json_get_u64(detail, "zooms_running", &running) && json_get_u64(detail, "zooms_held", &held) &&
+	    json_get_u64(detail, "zoom_bytes", &bytes)) {
+		text_bytes(bytes, memory);
+		line_put(out, style, "Zooms", "%llu running, %llu held%s%s", (unsigned long long)running,
+			 (unsigned long long)held, held || running ? ": " : "",
+			 held || running ? memory : "");
+	}
+	if (json_get_u64(detail, "hot_max", &most) && (most > 0 || n > 0))
+		line_put(out, style, "Hot tables", "%zu of %llu are taken%s", n, (unsigned long long)most,
+			 n ? ", by" : "");
+	for (size_t i = 0; i < n; i++) {
+		_cleanup_free_ char *kept = NULL;
+
+		line_put(out, style, "", "%s",
+			 line_visible(json_object_get_string(json_object_array_get_idx(hot, i)), &kept));
+	}
+	if (json_get_u64(symbols, "asked", &asked) && asked > 0 &&
+	    json_get_u64(symbols, "unknown", &unknown) && json_get_u64(symbols, "lost", &lost)) {
+		text_count(asked, asked_text);
+		text_count(unknown, number);
+		text_count(lost, memory);
+		line_put(out, style, "Names", "%s addresses asked for: %s have none, %s found no answer",
+			 asked_text, number, memory);
+	}
+}
+
 static void put_config(FILE *out, const struct format_style *style, json_object *config)
 {
 	char time[TEXT_TIME_MAX + 8];
@@ -167,6 +201,7 @@ void format_status(FILE *out, json_object *status, json_object *recent, const st
 	put_recent(out, style, recent);
 	format_offcore_status(out, style, status);
 	put_slots(out, style, status);
+	put_detail(out, style, json_get_object(status, "detail"));
 	if (json_get_double(status, "interval_s", &interval_s) &&
 	    json_get_double(status, "collection_s", &collection_s)) {
 		text_span(interval_s, interval);

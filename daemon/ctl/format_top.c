@@ -14,10 +14,6 @@
 #define HEAD_MAX        128
 #define GUEST_MARK      "*"
 
-static const char bar_letters[FIGURE_GROUPS] = {'1', 'F', '2', '3', 'D', 'R', 'o'};
-
-static const char bar_legend[] = "SOURCES: 1 L1  F LFB  2 L2  3 L3  D local DRAM  R remote  o other";
-
 /* Whole percents: "0" is none at all, "<1" some. */
 static void put_share(FILE *out, int width, bool known, u64 part, u64 whole)
 {
@@ -90,7 +86,7 @@ static void put_bar(FILE *out, const u64 groups[FIGURE_GROUPS], u64 samples)
 	text_divide(groups, FIGURE_GROUPS, BAR_CELLS, cells);
 	for (size_t i = 0; i < FIGURE_GROUPS; i++)
 		for (u32 cell = 0; cell < cells[i]; cell++)
-			(void)fputc(bar_letters[i], out);
+			(void)fputc(figure_letters[i], out);
 	if (samples == 0)
 		(void)fprintf(out, "%-*s", BAR_CELLS, "-");
 }
@@ -283,7 +279,7 @@ static void format_one(FILE *out, const struct format_style *style, const char *
 	if (columns.latency && samples > 0 && !figure_is_weighted(total))
 		line_put(out, style, "", "LAT%% is of unweighted latency: the periods are not known");
 	if (columns.sources && !columns.wide && !*legend_told) {
-		line_put(out, style, "", "%s", bar_legend);
+		line_put(out, style, "", "%s", figure_legend);
 		*legend_told = true;
 	}
 	format_table(out, style, cgroups, key, &columns);

@@ -28,6 +28,14 @@ enum option_id {
 	OPTION_SORT,
 	OPTION_WINDOW,
 	OPTION_FOR,
+	OPTION_RATE,
+	OPTION_NO_WAIT,
+	OPTION_LAST,
+	OPTION_STOP,
+	OPTION_OUTPUT,
+	OPTION_FOLDED,
+	OPTION_LATENCY,
+	OPTION_PERF_DATA,
 	OPTION_HELP,
 	OPTION_VERSION
 };
@@ -53,16 +61,77 @@ static int set_json(struct options *options, const char *value)
 	return 0;
 }
 
-static int set_limit(struct options *options, const char *value)
+/* A whole number from 1 on. */
+static int parse_count(const char *value, u64 most, u64 *ret)
 {
+	u64 count;
 	char *end;
 
 	errno = 0;
-	options->limit = strtoul(value, &end, 10);
-	if (errno || *end || strspn(value, "0123456789") == 0 || options->limit == 0 ||
-	    options->limit > 1000000)
+	count = strtoul(value, &end, 10);
+	if (errno || *end || strspn(value, "0123456789") == 0 || count == 0 || count > most)
 		return -EINVAL;
+	*ret = count;
+	return 0;
+}
+
+static int set_limit(struct options *options, const char *value)
+{
 	options->has_limit = true;
+	return parse_count(value, 1000000, &options->limit);
+}
+
+static int set_rate(struct options *options, const char *value)
+{
+	options->has_rate = true;
+	return parse_count(value, VERB_RATE_MAX, &options->rate);
+}
+
+static int set_no_wait(struct options *options, const char *value)
+{
+	(void)value;
+	options->no_wait = true;
+	return 0;
+}
+
+static int set_last(struct options *options, const char *value)
+{
+	(void)value;
+	options->last = true;
+	return 0;
+}
+
+static int set_stop(struct options *options, const char *value)
+{
+	(void)value;
+	options->stop = true;
+	return 0;
+}
+
+static int set_output(struct options *options, const char *value)
+{
+	options->output = value;
+	return *value ? 0 : -EINVAL;
+}
+
+static int set_folded(struct options *options, const char *value)
+{
+	(void)value;
+	options->folded = true;
+	return 0;
+}
+
+static int set_latency(struct options *options, const char *value)
+{
+	(void)value;
+	options->latency = true;
+	return 0;
+}
+
+static int set_perf_data(struct options *options, const char *value)
+{
+	(void)value;
+	options->perf_data = true;
 	return 0;
 }
 
@@ -101,11 +170,20 @@ static int set_for(struct options *options, const char *value)
 static const struct option_spec option_specs[] = {
 	[OPTION_SOCKET] = {"socket", 0, "PATH", "the daemon's control socket (" VERB_SOCKET ")", set_socket},
 	[OPTION_JSON] = {"json", 0, NULL, "complete and stable, for programs", set_json},
-	[OPTION_LIMIT] = {"limit", 'n', "N", "at most N cgroups, or addresses (1 to 1000000)", set_limit},
+	[OPTION_LIMIT] = {"limit", 'n', "N", "at most N cgroups, or rows of a table (1 to 1000000)",
+			  set_limit},
 	[OPTION_SORT] = {"sort", 0, "ORDER", "latency, samples, mean, p99, share:SOURCE or share:hitm",
 			 set_sort},
 	[OPTION_WINDOW] = {"window", 0, "DUR", "the last DUR, such as 500ms, 10s or 5m; or all", set_window},
 	[OPTION_FOR] = {"for", 0, "DUR", "for so long, such as 30s, 10m or 2h, to 365d", set_for},
+	[OPTION_RATE] = {"rate", 0, "N", "zoom: at most N samples a second, 1 to 20000 (1000)", set_rate},
+	[OPTION_NO_WAIT] = {"no-wait", 0, NULL, "zoom: begin, and do not wait for the end", set_no_wait},
+	[OPTION_LAST] = {"last", 0, NULL, "of the last zoom, in the place of a new one", set_last},
+	[OPTION_STOP] = {"stop", 0, NULL, "zoom: end the one that runs, and show what it took", set_stop},
+	[OPTION_OUTPUT] = {"output", 'o', "FILE", "profile: where it goes; - is standard output", set_output},
+	[OPTION_FOLDED] = {"folded", 0, NULL, "profile: folded stacks, for flame graphs", set_folded},
+	[OPTION_LATENCY] = {"latency", 0, NULL, "with --folded: cycles of latency, not samples", set_latency},
+	[OPTION_PERF_DATA] = {"perf-data", 0, NULL, "profile: perf.data, for perf (root)", set_perf_data},
 	[OPTION_HELP] = {"help", 'h', NULL, "this", NULL},
 	[OPTION_VERSION] = {"version", 0, NULL, "the version of pebsctl", NULL},
 };
@@ -127,8 +205,16 @@ static const struct verb verbs[] = {
 	 USES_ALWAYS | USES(OPTION_LIMIT) | USES(OPTION_SORT) | USES(OPTION_WINDOW), verb_top},
 	{"show", "CGROUP", "one cgroup: latency, sources, snoop, TLB, histogram",
 	 USES_ALWAYS | USES(OPTION_WINDOW), verb_show},
-	{"hot", "CGROUP", "the code addresses of a cgroup's sampled instructions",
-	 USES_ALWAYS | USES(OPTION_LIMIT), verb_hot},
+	{"zoom", "CGROUP", "look closer now: functions, data, contended cache lines, nodes",
+	 USES_ALWAYS | USES(OPTION_LIMIT) | USES(OPTION_FOR) | USES(OPTION_RATE) | USES(OPTION_NO_WAIT) |
+		 USES(OPTION_LAST) | USES(OPTION_STOP),
+	 verb_zoom},
+	{"hot", "CGROUP", "the code and cache lines that cost most, with bounds",
+	 USES_ALWAYS | USES(OPTION_LIMIT) | USES(OPTION_FOR), verb_hot},
+	{"profile", "CGROUP", "a zoom for other tools: pprof, --folded, --perf-data; wants -o FILE",
+	 USES_ALWAYS | USES(OPTION_FOR) | USES(OPTION_RATE) | USES(OPTION_LAST) | USES(OPTION_OUTPUT) |
+		 USES(OPTION_FOLDED) | USES(OPTION_LATENCY) | USES(OPTION_PERF_DATA),
+	 verb_profile},
 	{"rules", NULL, "the rules in force, and on how many cgroups each fires", USES_ALWAYS, verb_rules},
 	{"alerts", NULL, "what fires, what is about to, and what did in the last hour", USES_ALWAYS,
 	 verb_alerts},
@@ -167,10 +253,12 @@ static void print_help(FILE *out)
 				       spec->argument ? spec->argument : "");
 		(void)fprintf(out, "  %-19s %s\n", name, spec->help);
 	}
-	(void)fprintf(out,
-		      "\nWithout --window, text covers the last 10s (of a replay: all), JSON all the time.\n"
-		      "Exit codes: 0 done, 1 failed, 2 usage, 3 no daemon answers, 4 no such cgroup\n"
-		      "or rule, 5 not permitted. See pebsctl(1).\n");
+	(void)fprintf(
+		out,
+		"\nWithout --window, text covers the last 10s (of a replay: all), JSON all the time.\n"
+		"Without --for, a zoom lasts 30s, and hot places are tabled for 10s before they are shown.\n"
+		"Exit codes: 0 done, 1 failed, 2 usage, 3 no daemon answers, 4 no such cgroup\n"
+		"or rule, 5 not permitted. See pebsctl(1).\n");
 }
 
 __attribute__((format(printf, 1, 2))) static enum ctl_exit usage(const char *format, ...)

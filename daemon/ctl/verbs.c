@@ -16,7 +16,6 @@
 
 #define DEFAULT_WINDOW_SECONDS 10
 #define REFRESH_MS             1000
-#define DEFAULT_ADDRESSES      20
 
 /* Of a live top with several tables: what stands over all of them, over each, and the least that each shows.
  */
@@ -198,22 +197,6 @@ static enum ctl_exit get_cgroup(const struct options *options, struct client *cl
 	return call(options, client, "io.pebsd.GetCgroup", parameters, ret);
 }
 
-/* Text has as many addresses as a person reads, JSON all that there are. */
-static enum ctl_exit get_hot(const struct options *options, struct client *client, const char *path,
-			     json_object **ret)
-{
-	json_object *parameters = json_object_new_object();
-	u64 limit = options->has_limit ? options->limit : DEFAULT_ADDRESSES;
-
-	if (!call_add_name(parameters, "cgroup", path) ||
-	    ((options->has_limit || !options->json) &&
-	     json_object_object_add(parameters, "limit", json_object_new_uint64(limit)) < 0)) {
-		json_object_put(parameters);
-		return failure_of_memory();
-	}
-	return call(options, client, "io.pebsd.GetHot", parameters, ret);
-}
-
 enum ctl_exit verb_show(const struct options *options, char *const *arguments)
 {
 	const struct format_style style = style_of_output();
@@ -221,6 +204,7 @@ enum ctl_exit verb_show(const struct options *options, char *const *arguments)
 	_cleanup_json_ json_object *status = NULL;
 	_cleanup_json_ json_object *cgroup = NULL;
 	_cleanup_json_ json_object *whole = NULL;
+	_cleanup_json_ json_object *zooms = NULL;
 	_cleanup_free_ char *text = NULL;
 	enum ctl_exit result;
 	double seconds;
@@ -240,39 +224,15 @@ enum ctl_exit verb_show(const struct options *options, char *const *arguments)
 		result = get_cgroup(options, client, arguments[0], seconds, &cgroup);
 	if (result == CTL_DONE && seconds > 0)
 		result = get_cgroup(options, client, arguments[0], 0, &whole);
+	if (result == CTL_DONE)
+		result = call_if_possible(options, client, "io.pebsd.GetZooms", NULL, &zooms);
 	if (result != CTL_DONE)
 		return result;
 	stream = open_memstream(&text, &length);
 	if (!stream)
 		return failure_of_memory();
 	format_cgroup(stream, status, cgroup, whole, &style);
-	return call_print_text(stream, &text, &length);
-}
-
-enum ctl_exit verb_hot(const struct options *options, char *const *arguments)
-{
-	const struct format_style style = style_of_output();
-	_cleanup_(client_closep) struct client *client = NULL;
-	_cleanup_json_ json_object *status = NULL;
-	_cleanup_json_ json_object *hot = NULL;
-	_cleanup_free_ char *text = NULL;
-	enum ctl_exit result;
-	size_t length;
-	FILE *stream;
-
-	result = call_open(options, &client);
-	if (result == CTL_DONE)
-		result = get_hot(options, client, arguments[0], &hot);
-	if (result == CTL_DONE && options->json)
-		return call_print_json(hot);
-	if (result == CTL_DONE)
-		result = call(options, client, "io.pebsd.GetStatus", NULL, &status);
-	if (result != CTL_DONE)
-		return result;
-	stream = open_memstream(&text, &length);
-	if (!stream)
-		return failure_of_memory();
-	format_hot(stream, status, hot, &style);
+	format_zoomed(stream, zooms, cgroup, time(NULL), &style);
 	return call_print_text(stream, &text, &length);
 }
 

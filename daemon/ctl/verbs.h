@@ -26,7 +26,16 @@ struct options {
 	double window_seconds;
 	bool has_for;
 	double for_seconds;
+	bool has_rate;
+	u64 rate; /* samples a second */
+	bool no_wait, last, stop;
+	const char *output; /* NULL: not said */
+	bool folded, latency, perf_data;
 };
+
+/* The most that the daemon takes (zooms.h). */
+#define VERB_RATE_MAX         20000
+#define VERB_ZOOM_SECONDS_MAX 3600
 
 /* Each takes its arguments, as many as it wants and NULL after them, and reports its own failures. */
 typedef enum ctl_exit (*verb_function)(const struct options *options, char *const *arguments);
@@ -35,6 +44,8 @@ enum ctl_exit verb_status(const struct options *options, char *const *arguments)
 enum ctl_exit verb_top(const struct options *options, char *const *arguments);
 enum ctl_exit verb_show(const struct options *options, char *const *arguments);
 enum ctl_exit verb_hot(const struct options *options, char *const *arguments);
+enum ctl_exit verb_zoom(const struct options *options, char *const *arguments);
+enum ctl_exit verb_profile(const struct options *options, char *const *arguments);
 enum ctl_exit verb_rules(const struct options *options, char *const *arguments);
 enum ctl_exit verb_alerts(const struct options *options, char *const *arguments);
 enum ctl_exit verb_explain(const struct options *options, char *const *arguments);

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The verb that takes a zoom away as a file for other tools. */
+#include <errno.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/json_get.h"
+#include "ctl/failure.h"
+#include "ctl/format.h"
+#include "ctl/from_base64.h"
+#include "ctl/line.h"
+#include "ctl/new_file.h"
+#include "ctl/style.h"
+#include "ctl/zoom_wait.h"
+
+static const char *format_of(const struct options *options)
+{
+	if (options->perf_data)
+		return "perf.data";
+	if (options->folded)
+		return options->latency ? "folded-latency" : "folded";
+	return "pprof";
+}
+
+static enum ctl_exit check_usage(const struct options *options)
+{
+	const char *wrong = NULL;
+
+	if (!options->output)
+		wrong = "profile wants -o FILE, or -o - for standard output";
+	else if (options->folded && options->perf_data)
+		wrong = "only one of --folded and --perf-data can be had";
+	else if (options->latency && !options->folded)
+		wrong = "--latency is of --folded; pprof has samples and latency, perf.data all there is";
+	else if (options->last && (options->has_for || options->has_rate))
+		wrong = "--for and --rate are of a new zoom, not of the --last one";
+	else if (options->has_for && options->for_seconds > VERB_ZOOM_SECONDS_MAX)
+		wrong = "a zoom lasts 1h at most (--for)";
+	else if (options->json && strcmp(options->output, "-") == 0)
+		wrong = "standard output can have the profile (-o -) or JSON, not both";
+	else if (!options->folded && strcmp(options->output, "-") == 0 && isatty(STDOUT_FILENO))
+		wrong = "a terminal cannot show this; give -o FILE, or a pipe";
+	if (!wrong)
+		return CTL_DONE;
+	(void)fprintf(stderr, "pebsctl: %s; see `pebsctl --help`\n", wrong);
+	return CTL_USAGE;
+}
+
+static enum ctl_exit failure_of_file(const char *path, int error)
+{
+	_cleanup_free_ char *kept = NULL;
+
+	if (strcmp(path, "-") == 0)
+		return failure_of_output(error);
+	(void)fprintf(stderr, "pebsctl: cannot write %s: %s\n", line_visible(path, &kept),
+		      error == -ELOOP ? "it is a symbolic link, which is not followed: give what it points to"
+				      : strerror(-error));
+	return CTL_FAILED;
+}
+
+/* What comes does not fit what came before, or is no reply of that kind. */
+static enum ctl_exit torn(const struct options *options)
+{
+	(void)fprintf(
+		stderr,
+		"pebsctl: what the daemon on %s sends of the profile does not fit together; try again\n",
+		options->socket);
+	return CTL_FAILED;
+}
+
+/* A profile on its way. */
+struct transfer {
+	const struct options *options;
+	struct client *client;
+	const char *cgroup; /* where `zoom` is not known yet */
+	u64 zoom, offset, size;
+	bool more;
+};
+
+static enum ctl_exit get_piece(struct transfer *transfer, json_object **ret)
+{
+	json_object *parameters = json_object_new_object();
+	bool fine = parameters;
+
+	if (transfer->zoom)
+		fine = fine && json_object_object_add(parameters, "zoom",
+						      json_object_new_uint64(transfer->zoom)) == 0;
+	else
+		fine = fine && call_add_name(parameters, "cgroup", transfer->cgroup);
+	fine = fine &&
+	       json_object_object_add(parameters, "format",
+				      json_object_new_string(format_of(transfer->options))) == 0 &&
+	       json_object_object_add(parameters, "offset", json_object_new_uint64(transfer->offset)) == 0;
+	if (!fine) {
+		json_object_put(parameters);
+		return failure_of_memory();
+	}
+	return call(transfer->options, transfer->client, "io.pebsd.GetProfile", parameters, ret);
+}
+
+static enum ctl_exit take_piece(struct transfer *transfer, const json_object *piece, struct new_file *file)
+{
+	const char *data = json_get_text(piece, "data");
+	_cleanup_free_ u8 *bytes = NULL;
+	u64 zoom, offset, size, next;
+	size_t length = 0;
+	int r;
+
+	if (!data || !json_get_u64(piece, "zoom", &zoom) || !json_get_u64(piece, "offset", &offset) ||
+	    !json_get_u64(piece, "size", &size) || offset != transfer->offset ||
+	    (transfer->offset > 0 && (zoom != transfer->zoom || size != transfer->size)))
+		return torn(transfer->options);
+	r = from_base64(data, &bytes, &length);
+	if (r == -ENOMEM)
+		return failure_of_memory();
+	if (r < 0 || length > size - offset)
+		return torn(transfer->options);
+	transfer->zoom = zoom;
+	transfer->size = size;
+	transfer->offset += length;
+	transfer->more = json_get_u64(piece, "next", &next);
+	if (transfer->more ? length == 0 || next != transfer->offset : transfer->offset != size)
+		return torn(transfer->options);
+	r = new_file_write(file, bytes, length);
+	return r < 0 ? failure_of_file(transfer->options->output, r) : CTL_DONE;
+}
+
+static enum ctl_exit take_away(struct transfer *transfer, struct new_file *file)
+{
+	enum ctl_exit result;
+
+	do {
+		_cleanup_json_ json_object *piece = NULL;
+
+		result = get_piece(transfer, &piece);
+		if (result == CTL_DONE)
+			result = take_piece(transfer, piece, file);
+	} while (result == CTL_DONE && transfer->more);
+	return result;
+}
+
+/* What to do with it. */
+static const char *advice(const struct options *options)
+{
+	if (options->perf_data)
+		return "`perf report --mem-mode -i FILE`, `perf c2c report -i FILE`";
+	if (options->folded)
+		return "`flamegraph.pl FILE`, or any tool that takes folded stacks";
+	return "`go tool pprof FILE`";
+}
+
+/* Of the zoom it is of: how many samples, and what they are worth. To standard error where the profile itself
+ * is on standard output. */
+static enum ctl_exit tell(const struct options *options, const struct transfer *transfer, json_object *zoom)
+{
+	const struct format_style style = style_of_output();
+	bool aside = strcmp(options->output, "-") == 0;
+	_cleanup_free_ char *text = NULL, *kept = NULL;
+	char size[TEXT_NUMBER_MAX];
+	size_t length;
+	FILE *stream;
+
+	if (options->json) {
+		_cleanup_json_ json_object *all = json_object_new_object();
+
+		if (!all ||
+		    json_object_object_add(all, "file", json_object_new_string(options->output)) < 0 ||
+		    json_object_object_add(all, "format", json_object_new_string(format_of(options))) < 0 ||
+		    json_object_object_add(all, "size", json_object_new_uint64(transfer->size)) < 0 ||
+		    json_object_object_add(all, "zoom", json_object_get(zoom)) < 0)
+			return failure_of_memory();
+		return call_print_json(all);
+	}
+	stream = open_memstream(&text, &length);
+	if (!stream)
+		return failure_of_memory();
+	text_bytes(transfer->size, size);
+	if (!aside)
+		line_put(stream, &style, "Written", "%s: %s of %s; %s", line_visible(options->output, &kept),
+			 size, format_of(options), advice(options));
+	format_zoom_samples(stream, zoom, &style);
+	if (!aside)
+		return call_print_text(stream, &text, &length);
+	if (fclose(stream) != 0)
+		return failure_of_memory();
+	(void)fputs(text, stderr);
+	return CTL_DONE;
+}
+
+enum ctl_exit verb_profile(const struct options *options, char *const *arguments)
+{
+	_cleanup_(client_closep) struct client *client = NULL;
+	_cleanup_(new_file_freep) struct new_file *file = NULL;
+	_cleanup_json_ json_object *begun = NULL, *report = NULL, *zoom = NULL;
+	struct transfer transfer = {.options = options, .cgroup = arguments[0]};
+	enum ctl_exit result;
+	int r;
+
+	result = check_usage(options);
+	if (result == CTL_DONE)
+		result = call_open(options, &client);
+	if (result != CTL_DONE)
+		return result;
+	/* Before the time is spent: whether it can be written. */
+	r = new_file_open(options->output, &file);
+	if (r < 0)
+		return failure_of_file(options->output, r);
+	transfer.client = client;
+	if (!options->last) {
+		result = zoom_begin(options, client, arguments[0], &begun);
+		if (result != CTL_DONE)
+			return result;
+		(void)json_get_u64(begun, "zoom", &transfer.zoom);
+		result = zoom_wait(options, client, transfer.zoom, arguments[0], &zoom);
+		if (result != CTL_DONE)
+			return result;
+	}
+	result = take_away(&transfer, file);
+	if (result != CTL_DONE)
+		return result;
+	r = new_file_finish(file);
+	if (r < 0)
+		return failure_of_file(options->output, r);
+	result = zoom_get(options, client, transfer.zoom, NULL, 1, &report);
+	return result == CTL_DONE ? tell(options, &transfer, json_get_object(report, "zoom")) : result;
+}
