@@ -33,12 +33,9 @@ static inline void hot_publish(u64 *place, u64 value)
 }
 #endif
 
-/* The verifier of 6.1 walks a loop step by step anyway; in a row its steps have constant offsets. */
-#ifdef __bpf__
-#define HOT_UNROLL _Pragma("unroll")
-#else
-#define HOT_UNROLL
-#endif
+/* Hides where a value is from, so that no compiler makes a branch of what is computed without one: a branch
+ * that nobody can foretell costs more than all else here. */
+#define HOT_HIDE(value) __asm__("" : "+r"(value))
 
 /* One sample of an item. */
 struct hot_sample {
@@ -48,32 +45,80 @@ struct hot_sample {
 	u32 pid;
 };
 
-/* The item's way, or HOT_WAYS where it has none. */
-static inline __attribute__((always_inline)) u32 hot_find(const struct hot_set *set, u64 item)
+#define HOT_BYTES(byte) (0x0101010101010101ULL * (byte))
+
+/* The highest bit of each byte that is 0; and sometimes of one of 1 above it, so look there. */
+static inline __attribute__((always_inline)) u64 hot_zero_bytes(u64 word)
 {
-	HOT_UNROLL
-	for (u32 way = 0; way < HOT_WAYS; way++)
+	return (word - HOT_BYTES(0x01)) & ~word & HOT_BYTES(0x80);
+}
+
+#define HOT_DE_BRUIJN 0x03f79d71b4cb0a89ULL
+
+/* The number of the only bit that is set (Leiserson, Prokop, Randall, 1998), of 16 that are looked at here:
+ * bit 8n is way n, and bit 8n + 1 way 8 + n. */
+static const u8 hot_bit_ways[64] = {
+	0, 8, 6, 0, 15, 14, 0, 0, 0, 0, 0, 0, 0, 0, 10, 0,
+	0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 12, 0, 3, 0, 0, 0,
+	0, 0, 7, 0, 0, 13, 0, 2, 0, 0, 0, 0, 0, 4, 0, 0,
+	0, 0, 5, 0, 0, 0, 0, 0, 11, 0, 0, 9, 0, 1, 0, 0,
+};
+
+/* The item's way, or HOT_WAYS where it has none. A tag tells where to look, so that nothing is searched. */
+static inline __attribute__((always_inline)) u32 hot_find(const struct hot_set *set, u64 item, u64 tag)
+{
+	u64 tags = HOT_BYTES(tag);
+	u64 ways = hot_zero_bytes(set->tags[0] ^ tags) >> 7 | hot_zero_bytes(set->tags[1] ^ tags) >> 6;
+
+	for (u32 i = 0; ways && i < HOT_WAYS; i++) {
+		u64 bit = ways & -ways;
+		u32 way = hot_bit_ways[bit * HOT_DE_BRUIJN >> 58] & (HOT_WAYS - 1);
+
 		if (set->items[way] == item)
 			return way;
+		ways ^= bit;
+	}
 	return HOT_WAYS;
 }
 
-/*
- * The way with the least weight. The number of the way stands below its weight, so that one number is carried
- * on: to the verifier all ways to it are one. Weights are far below 2^60.
- */
+/* The lesser of two below 2^63. */
+static inline __attribute__((always_inline)) u64 hot_lesser(u64 a, u64 b)
+{
+	u64 difference = a - b;
+	u64 mask = (u64)((s64)difference >> 63);
+
+	HOT_HIDE(mask);
+	return b + (difference & mask);
+}
+
+/* A weight, and its way below it, so that the least of these tells both. Weights are far below 2^59. */
+static inline __attribute__((always_inline)) u64 hot_ranked(const struct hot_set *set, u32 way)
+{
+	return set->weights[way] << HOT_WAYS_LOG2 | way;
+}
+
+/* The least of four ways. */
+static inline __attribute__((always_inline)) u64 hot_least_of(const struct hot_set *set, u32 way)
+{
+	return hot_lesser(hot_lesser(hot_ranked(set, way), hot_ranked(set, way + 1)),
+			  hot_lesser(hot_ranked(set, way + 2), hot_ranked(set, way + 3)));
+}
+
+/* The way with the least weight. */
 static inline __attribute__((always_inline)) u32 hot_least(const struct hot_set *set)
 {
-	u64 least = set->weights[0] << HOT_WAYS_LOG2;
+	u64 least = hot_lesser(hot_lesser(hot_least_of(set, 0), hot_least_of(set, 4)),
+			       hot_lesser(hot_least_of(set, 8), hot_least_of(set, 12)));
 
-	HOT_UNROLL
-	for (u32 way = 1; way < HOT_WAYS; way++) {
-		u64 weight = set->weights[way] << HOT_WAYS_LOG2 | way;
-
-		if (weight < least)
-			least = weight;
-	}
 	return (u32)least & (HOT_WAYS - 1);
+}
+
+static inline __attribute__((always_inline)) void hot_tag(struct hot_set *set, u32 way, u64 tag)
+{
+	u32 shift = (way & 7) * 8;
+	u64 *tags = &set->tags[way >> 3 & 1];
+
+	*tags = (*tags & ~(0xffULL << shift)) | tag << shift;
 }
 
 static inline __attribute__((always_inline)) void hot_count(struct hot_set *set, u32 way,
@@ -105,14 +150,16 @@ static inline __attribute__((always_inline)) void hot_replace(struct hot_set *se
 }
 
 /* Counts one sample whose item is not 0. */
-static inline __attribute__((always_inline)) void hot_add(struct hot_summary *summary, u64 seed,
+static inline __attribute__((always_inline)) void hot_add(struct hot_sets *sets, u64 seed,
 							  const struct hot_sample *sample)
 {
-	struct hot_set *set = &summary->sets[hot_set_of(sample->item, seed) & (HOT_SETS - 1)];
-	u32 way = hot_find(set, sample->item);
+	u64 hash = hot_hash(sample->item, seed);
+	u64 tag = hash >> 32 & 0xff;
+	struct hot_set *set = &sets->sets[HOT_HASH_SET(hash) & (HOT_SETS - 1)];
+	u32 way = hot_find(set, sample->item, tag);
 
-	summary->weight += sample->weight;
-	summary->samples++;
+	set->weight += sample->weight;
+	set->samples++;
 	if (way < HOT_WAYS) {
 		hot_count(set, way, sample);
 		return;
@@ -127,6 +174,7 @@ static inline __attribute__((always_inline)) void hot_add(struct hot_summary *su
 		if (set->counters[way].samples > set->passed_samples)
 			set->passed_samples = set->counters[way].samples;
 	}
+	hot_tag(set, way, tag);
 	hot_replace(set, way, sample);
 }
 

@@ -123,13 +123,13 @@ static void choose_hot(struct collect *collect, u32 slot, const char *path, u64 
 	    !settings->hot(path, settings->hot_userdata))
 		return;
 	r = hot_choices_choose(collect->hot, slot, path, 0, now_ns);
-	if (r < 0 && !collect->hot_short) {
-		collect->hot_short = true;
-		(void)log_warning(r,
-				  "%s has no hot tables, though [cgroups] hot names it: hot-max = %u; further "
-				  "ones without are not told of",
-				  path, kernel_hot_max(settings->kernel));
-	}
+	if (r >= 0 || collect->hot_short || hot_choices_resting(collect->hot))
+		return;
+	collect->hot_short = true;
+	(void)log_warning(r == -ENOSPC ? 0 : r,
+			  "[cgroups] hot names more cgroups than there are tables for: %s and further ones "
+			  "have none; raise hot-max, which is %u, or name fewer",
+			  path, kernel_hot_max(settings->kernel));
 }
 
 /* Cgroups that the configuration no longer names make room for those that it does. */

@@ -143,6 +143,14 @@ bool hot_choices_tend(struct hot_choices *choices, u64 now_ns)
 	return clear_rested(choices, now_ns);
 }
 
+bool hot_choices_resting(const struct hot_choices *choices)
+{
+	for (size_t i = 0; i < choices->n; i++)
+		if (choices->list[i].state == RESTING)
+			return true;
+	return false;
+}
+
 bool hot_choices_has(const struct hot_choices *choices, u32 slot, bool *ret_configured)
 {
 	const struct choice *choice = choice_of(choices, slot);

@@ -33,6 +33,9 @@ void hot_choices_unconfigure(struct hot_choices *choices, u32 slot, u64 now_ns);
  * free, which cgroups without any may have. */
 bool hot_choices_tend(struct hot_choices *choices, u64 now_ns);
 
+/* Whether some are at rest: who finds none may have those soon. */
+bool hot_choices_resting(const struct hot_choices *choices);
+
 /* Whether the slot has tables; and by `configured`, whether the configuration says so. */
 bool hot_choices_has(const struct hot_choices *choices, u32 slot, bool *ret_configured);
 

@@ -139,7 +139,7 @@ static void sum_set(const struct hot_table *const *tables, size_t n_tables, u32 
 	search->n = 0;
 	for (size_t table = 0; table < n_tables; table++)
 		search_set(search, &tables[table]->kinds[places->kind].sets[set], table);
-	/* After the items: what leaves its counter meanwhile is in it. */
+	/* After the items: what leaves its counter meanwhile is in it, and what they have in the sums. */
 	for (size_t table = 0; table < n_tables; table++) {
 		const struct hot_set *shared = &tables[table]->kinds[places->kind].sets[set];
 
@@ -147,6 +147,8 @@ static void sum_set(const struct hot_table *const *tables, size_t n_tables, u32 
 		passed[table].samples = SHARED(shared->passed_samples);
 		weight += passed[table].weight;
 		samples += passed[table].samples;
+		places->weight += SHARED(shared->weight);
+		places->samples += SHARED(shared->samples);
 	}
 	places->absent_weight = larger(places->absent_weight, weight);
 	places->absent_samples = larger(places->absent_samples, samples);
@@ -207,11 +209,6 @@ int hot_places_read(const struct hot_table *const *tables, size_t n, enum hot_ki
 	}
 	for (u32 set = 0; set < HOT_SETS; set++)
 		sum_set(tables, n, set, &search, passed, &places);
-	/* Last: what the items have is in it. */
-	for (size_t table = 0; table < n; table++) {
-		places.weight += SHARED(tables[table]->kinds[kind].weight);
-		places.samples += SHARED(tables[table]->kinds[kind].samples);
-	}
 	bound_all(&places);
 	if (places.n)
 		qsort(places.places, places.n, sizeof(*places.places), compare_places);

@@ -10,7 +10,7 @@
 #define SHARE_WIDTH  13 /* "100.0 - 100.0%" is no bound that is told apart */
 #define SAMPLE_WIDTH 13
 #define CODE_LEFT    (SHARE_WIDTH + 1 + SAMPLE_WIDTH + 1)
-#define LINE_LEFT    (CODE_LEFT + 6 + 8)
+#define LINE_LEFT    (CODE_LEFT - 1 + 6 + 9)
 #define NAME_LEAST   12
 
 static void put_bounds(FILE *out, json_object *item)
@@ -31,7 +31,7 @@ static void put_code(FILE *out, const struct format_style *style, json_object *i
 
 static void put_data(FILE *out, const struct format_style *style, json_object *item)
 {
-	_cleanup_free_ char *address = NULL, *object = NULL, *name = NULL, *fitting = NULL;
+	_cleanup_free_ char *address = NULL, *object = NULL, *name = NULL;
 	const char *at = json_get_text(item, "address"), *of = json_get_text(item, "object");
 	char cpus[TEXT_NUMBER_MAX] = "-", process[64] = "";
 	u64 count, total, pid;
@@ -50,9 +50,8 @@ static void put_data(FILE *out, const struct format_style *style, json_object *i
 	put_bounds(out, item);
 	place_put_count(out, 5, item, "hitm");
 	(void)fprintf(out, " %7s ", cpus);
-	if (name && style->width)
-		fitting = text_tail(name, place_rest(style, LINE_LEFT + 1, NAME_LEAST), style->utf8);
-	(void)fprintf(out, "%s\n", fitting ? fitting : name ? name : "?");
+	place_put_start(out, name ? name : "?", place_rest(style, LINE_LEFT, NAME_LEAST));
+	(void)fputc('\n', out);
 }
 
 /* What is not in a table has no more than the least of those that are. */
@@ -70,8 +69,8 @@ static void put_absent(FILE *out, const struct format_style *style, const json_o
 		return;
 	text_count(samples, number);
 	line_percent(most, all, share);
-	line_put(out, style, NULL, "What is not listed has at most %s, and %s sample%s, each.", share, number,
-		 samples == 1 ? "" : "s");
+	line_put(out, style, NULL, "What is not in the table has at most %s, and %s sample%s, each.", share,
+		 number, samples == 1 ? "" : "s");
 }
 
 static void put_list(FILE *out, const struct format_style *style, json_object *event, const char *key)
@@ -82,8 +81,8 @@ static void put_list(FILE *out, const struct format_style *style, json_object *e
 	if (!items || json_object_array_length(items) == 0)
 		return;
 	place_put_head(out, style,
-		       code ? "        SHARE        SAMPLE CODE"
-			    : "        SHARE        SAMPLE  HITM ON CPUS CACHE LINE");
+		       code ? "        SHARE       SAMPLES CODE"
+			    : "        SHARE       SAMPLES  HITM ON CPUS CACHE LINE");
 	for (size_t i = 0; i < json_object_array_length(items); i++) {
 		json_object *item = json_object_array_get_idx(items, i);
 
@@ -153,7 +152,7 @@ void format_hot(FILE *out, json_object *status, json_object *hot, const struct f
 	line_put(out, style, "Origin", "%s", format_origin_name(hot, &origin));
 	put_choice(out, style, hot);
 	line_put(out, style, "Bounds",
-		 "what came lies between the two numbers; one number is exact as far as it shows");
+		 "the true figure lies between the two numbers; where both look alike there is one");
 	if (json_get_u64(hot, "unnamed", &unnamed) && unnamed > 0) {
 		text_count(unnamed, number);
 		line_put(out, style, "Names", "%s address%s not named yet: ask again soon", number,

@@ -9,8 +9,8 @@
 #include "ctl/place.h"
 
 /* Columns left of the names in the tables. */
-#define FUNCTION_LEFT (6 + 7 + 7 + 1 + PLACE_BAR + 1)
-#define OBJECT_LEFT   (6 + 7 + 6 + 1 + PLACE_BAR + 1)
+#define FUNCTION_LEFT (6 + 7 + 8 + 1 + PLACE_BAR + 1)
+#define OBJECT_LEFT   (6 + 8 + 6 + 1 + PLACE_BAR + 1)
 #define NAME_LEAST    12
 
 /* How much of a stack's samples may end early before it is said to be a fault of the build. */
@@ -151,11 +151,11 @@ static void put_state(FILE *out, const struct format_style *style, json_object *
 		line_put(out, style, "Zoom", "%llu, still running: %s of %s, since %s",
 			 (unsigned long long)id, ran, asked, began);
 	else if (ran_s < 0.95 * seconds)
-		line_put(out, style, "Zoom", "%llu: %s of the %s asked for, from %s (%s ago)",
+		line_put(out, style, "Zoom", "%llu, for %s of the %s asked for, from %s (%s ago)",
 			 (unsigned long long)id, ran, asked, began, ago);
 	else
-		line_put(out, style, "Zoom", "%llu: %s from %s (%s ago)", (unsigned long long)id, ran, began,
-			 ago);
+		line_put(out, style, "Zoom", "%llu, for %s from %s (%s ago)", (unsigned long long)id, ran,
+			 began, ago);
 	if (json_get_text(zoom, "reason"))
 		line_put(out, style, "Reason", "%s", line_visible(json_get_text(zoom, "reason"), &reason));
 	if (json_get_text(zoom, "note"))
@@ -173,7 +173,7 @@ static void put_function(FILE *out, const struct format_style *style, const stru
 	place_put_share(out, has_self, self, weight->all);
 	(void)fputc(' ', out);
 	place_put_share(out, has_total, total, weight->all);
-	place_put_count(out, 6, function, "samples");
+	place_put_count(out, 7, function, "samples");
 	place_put_sources(out, json_get_object(function, "sources"));
 	(void)fputc(' ', out);
 	place_put_function(out, style, function, "name", false, place_rest(style, FUNCTION_LEFT, NAME_LEAST));
@@ -186,7 +186,7 @@ static void put_object(FILE *out, const struct format_style *style, const struct
 	bool known = json_get_double(object, weight->key, &part);
 
 	place_put_share(out, known, part, weight->all);
-	place_put_count(out, 6, object, "samples");
+	place_put_count(out, 7, object, "samples");
 	place_put_count(out, 5, object, "hitm");
 	place_put_sources(out, json_get_object(object, "sources"));
 	(void)fputc(' ', out);
@@ -203,7 +203,7 @@ static void put_node(FILE *out, const struct zoom_weight *weight, json_object *n
 	if (json_get_u64(node, "node", &value))
 		text_count(value, number);
 	place_put_share(out, known, part, weight->all);
-	place_put_count(out, 6, node, "samples");
+	place_put_count(out, 7, node, "samples");
 	(void)fputc(' ', out);
 	known = json_get_u64(node, "samples", &samples) && json_get_u64(node, "remote", &remote);
 	place_put_share(out, known, (double)remote, (double)samples);
@@ -225,23 +225,23 @@ static void put_tables(FILE *out, const struct format_style *style, json_object 
 
 	if (any(functions)) {
 		place_put_head(out, style,
-			       weight->latency ? "  LAT%  TOTAL SAMPLE SOURCES      FUNCTION"
-					       : "SHARE%  TOTAL SAMPLE SOURCES      FUNCTION");
+			       weight->latency ? "  LAT%  TOTAL SAMPLES SOURCES      FUNCTION"
+					       : "SHARE%  TOTAL SAMPLES SOURCES      FUNCTION");
 		for (size_t i = 0; i < json_object_array_length(functions); i++)
 			put_function(out, style, weight, json_object_array_get_idx(functions, i));
 	}
 	if (any(objects)) {
 		place_put_head(out, style,
-			       weight->latency ? "  LAT% SAMPLE  HITM SOURCES      DATA"
-					       : "SHARE% SAMPLE  HITM SOURCES      DATA");
+			       weight->latency ? "  LAT% SAMPLES  HITM SOURCES      DATA"
+					       : "SHARE% SAMPLES  HITM SOURCES      DATA");
 		for (size_t i = 0; i < json_object_array_length(objects); i++)
 			put_object(out, style, weight, json_object_array_get_idx(objects, i));
 	}
 	format_zoom_lines(out, style, json_get_array(reply, "lines"), weight);
 	if (any(nodes)) {
 		place_put_head(out, style,
-			       weight->latency ? "  LAT% SAMPLE REMOTE  PAGES NODE OF THE DATA"
-					       : "SHARE% SAMPLE REMOTE  PAGES NODE OF THE DATA");
+			       weight->latency ? "  LAT% SAMPLES REMOTE  PAGES NODE OF THE DATA"
+					       : "SHARE% SAMPLES REMOTE  PAGES NODE OF THE DATA");
 		for (size_t i = 0; i < json_object_array_length(nodes); i++)
 			put_node(out, weight, json_object_array_get_idx(nodes, i));
 	}

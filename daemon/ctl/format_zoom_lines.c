@@ -7,7 +7,7 @@
 #include "base/json_get.h"
 #include "ctl/place.h"
 
-#define ACCESS_LEFT (6 + 6 + 7 + 7 + 5 + 1)
+#define ACCESS_LEFT (6 + 6 + 8 + 7 + 5 + 1)
 #define INDENT      7
 #define NAME_LEAST  12
 
@@ -36,7 +36,7 @@ static void put_access(FILE *out, const struct format_style *style, json_object 
 		(void)snprintf(offset, sizeof(offset), "0x%02llx", (unsigned long long)value);
 	(void)fprintf(out, "%*s%6s", INDENT, "", offset);
 	place_put_count(out, 5, access, "hitm");
-	place_put_count(out, 6, access, "samples");
+	place_put_count(out, 7, access, "samples");
 	place_put_count(out, 6, access, "stores");
 	place_put_count(out, 4, access, "cpus");
 	(void)fputc(' ', out);
@@ -44,28 +44,27 @@ static void put_access(FILE *out, const struct format_style *style, json_object 
 			   place_rest(style, INDENT + ACCESS_LEFT, NAME_LEAST));
 }
 
-/* "0x7f1200001040 counters+0x40 of process 812". */
-static char *name_of(const json_object *line)
+/* "counters+0x40 (in /usr/bin/x), process 812". */
+static void put_object(FILE *out, const struct format_style *style, const json_object *line)
 {
-	_cleanup_free_ char *address = NULL, *object = NULL;
-	const char *at = json_get_text(line, "address");
+	_cleanup_free_ char *object = NULL, *text = NULL;
 	char process[64] = "";
-	char *text = NULL;
 	u64 pid;
 
 	if (json_get_u64(line, "pid", &pid) && pid > 0)
 		(void)snprintf(process, sizeof(process), ", process %llu", (unsigned long long)pid);
-	if (asprintf(&text, "%s%s%s%s", at ? line_visible(at, &address) : "", at ? " " : "",
-		     line_visible(json_get_text(line, "object"), &object), process) < 0)
-		return NULL;
-	return text;
+	if (asprintf(&text, "%s%s", line_visible(json_get_text(line, "object"), &object), process) < 0)
+		text = NULL;
+	(void)fprintf(out, "%*s", INDENT, "");
+	place_put_start(out, text ? text : "?", place_rest(style, INDENT, NAME_LEAST));
+	(void)fputc('\n', out);
 }
 
 static void put_line(FILE *out, const struct format_style *style, const struct zoom_weight *weight,
 		     json_object *line)
 {
 	json_object *accesses = json_get_array(line, "accesses");
-	_cleanup_free_ char *name = name_of(line), *fitting = NULL;
+	_cleanup_free_ char *address = NULL;
 	const char *sharing = sharing_of(line);
 	char cpus[TEXT_NUMBER_MAX] = "-";
 	double part = 0;
@@ -76,17 +75,16 @@ static void put_line(FILE *out, const struct format_style *style, const struct z
 		(void)snprintf(cpus, sizeof(cpus), "%llu/%llu", (unsigned long long)count,
 			       (unsigned long long)total);
 	place_put_share(out, known, part, weight->all);
-	place_put_count(out, 6, line, "samples");
+	place_put_count(out, 7, line, "samples");
 	place_put_count(out, 5, line, "hitm");
 	(void)fprintf(out, " %7s ", cpus);
-	if (name && style->width)
-		fitting = text_tail(name, place_rest(style, 6 + 7 + 6 + 8 + 1, NAME_LEAST), style->utf8);
-	(void)fprintf(out, "%s\n", fitting ? fitting : name ? name : "?");
+	(void)fprintf(out, "%s\n", line_visible(json_get_text(line, "address"), &address));
+	put_object(out, style, line);
 	if (sharing)
 		(void)fprintf(out, "%*s%s\n", INDENT, "", sharing);
 	for (size_t i = 0; accesses && i < json_object_array_length(accesses); i++) {
 		if (i == 0)
-			(void)fprintf(out, "%*sOFFSET  HITM SAMPLE STORES CPUS CODE\n", INDENT, "");
+			(void)fprintf(out, "%*sOFFSET  HITM SAMPLES STORES CPUS CODE\n", INDENT, "");
 		put_access(out, style, json_object_array_get_idx(accesses, i));
 	}
 }
@@ -106,8 +104,8 @@ void format_zoom_lines(FILE *out, const struct format_style *style, json_object 
 			place_put_head(
 				out, style,
 				weight->latency
-					? "  LAT% SAMPLE  HITM ON CPUS CACHE LINE THAT CPUS CONTEND FOR"
-					: "SHARE% SAMPLE  HITM ON CPUS CACHE LINE THAT CPUS CONTEND FOR");
+					? "  LAT% SAMPLES  HITM ON CPUS CACHE LINE THAT CPUS CONTEND FOR"
+					: "SHARE% SAMPLES  HITM ON CPUS CACHE LINE THAT CPUS CONTEND FOR");
 		else
 			(void)fputc('\n', out);
 		first = false;

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "ctl/place.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/cleanup.h"
 #include "base/json_get.h"
 #include "ctl/figure.h"
+
+#define ROUNDING 1e-6 /* of what is a whole number of tenths of a percent but for its representation */
 
 void place_put_share(FILE *out, bool known, double part, double whole)
 {
@@ -28,20 +31,19 @@ void place_put_count(FILE *out, int width, const json_object *object, const char
 
 void place_share_bounds(const json_object *bounds, char ret[PLACE_BOUNDS_MAX])
 {
-	char low_text[TEXT_NUMBER_MAX], high_text[TEXT_NUMBER_MAX];
 	double low, high;
 
 	(void)snprintf(ret, PLACE_BOUNDS_MAX, "-");
 	if (!json_get_double(bounds, "low", &low) || !json_get_double(bounds, "high", &high) || !(low >= 0) ||
 	    !(high >= low) || high > 1e6)
 		return;
-	line_percent(high, 1, high_text);
-	(void)snprintf(low_text, sizeof(low_text), "%.1f", 100 * low);
-	if (strncmp(low_text, high_text, strlen(high_text) - 1) == 0 ||
-	    (low == high && strcmp(high_text, "<0.1%") == 0))
-		(void)snprintf(ret, PLACE_BOUNDS_MAX, "%s", high_text);
+	/* Outwards, so that what is printed is a bound, too. */
+	low = floor(1000 * low + ROUNDING) / 10;
+	high = ceil(1000 * high - ROUNDING) / 10;
+	if (low >= high)
+		(void)snprintf(ret, PLACE_BOUNDS_MAX, "%.1f%%", low);
 	else
-		(void)snprintf(ret, PLACE_BOUNDS_MAX, "%s - %s", low_text, high_text);
+		(void)snprintf(ret, PLACE_BOUNDS_MAX, "%.1f - %.1f%%", low, high);
 }
 
 void place_count_bounds(const json_object *bounds, char ret[PLACE_BOUNDS_MAX])
@@ -82,39 +84,40 @@ static const char *last_name(const char *path)
 	return slash && slash[1] ? slash + 1 : path;
 }
 
-/* "postgres+0x1f40 rows.c:120"; the paths whole where the terminal has no end. */
-static char *origin_of(const json_object *function, const struct format_style *style)
+/* "rows.c:120 postgres 0x5621d09f1138", the first `parts` of these; the paths whole where the terminal has no
+ * end. NULL: no memory. */
+static char *origin_of(const json_object *function, const struct format_style *style, unsigned int parts)
 {
-	const char *module = json_get_text(function, "module"), *file = json_get_text(function, "file");
-	const char *address = json_get_text(function, "address");
-	_cleanup_free_ char *module_kept = NULL, *file_kept = NULL, *address_kept = NULL;
+	const char *name = json_get_text(function, "name"), *file = json_get_text(function, "file");
+	const char *texts[3] = {file, json_get_text(function, "module"), json_get_text(function, "address")};
 	_cleanup_fclose_ FILE *out = NULL;
-	char *text = NULL;
+	_cleanup_free_ char *text = NULL;
+	bool first = true;
 	size_t length;
 	u64 number;
 
+	/* "[unknown] libz.so.1+0x41f0" says its module itself. */
+	if (name && *name == '[')
+		texts[1] = NULL;
 	out = open_memstream(&text, &length);
 	if (!out)
 		return NULL;
-	if (file) {
-		(void)fprintf(out, "%s", line_visible(style->width ? last_name(file) : file, &file_kept));
-		if (json_get_u64(function, "line", &number) && number > 0)
+	for (size_t i = 0; i < ARRAY_SIZE(texts) && parts > 0; i++) {
+		_cleanup_free_ char *kept = NULL;
+
+		if (!texts[i])
+			continue;
+		(void)fprintf(out, "%s%s", first ? "" : " ",
+			      line_visible(style->width ? last_name(texts[i]) : texts[i], &kept));
+		if (i == 0 && json_get_u64(function, "line", &number) && number > 0)
 			(void)fprintf(out, ":%llu", (unsigned long long)number);
+		first = false;
+		parts--;
 	}
-	if (module)
-		(void)fprintf(out, "%s%s", file ? " " : "",
-			      line_visible(style->width ? last_name(module) : module, &module_kept));
-	if (address)
-		(void)fprintf(out, "%s%s", file || module ? " " : "", line_visible(address, &address_kept));
-	if (fclose(TAKE_PTR(out)) != 0) {
-		free(text);
-		return NULL;
-	}
-	return text;
+	return fclose(TAKE_PTR(out)) == 0 ? TAKE_PTR(text) : NULL;
 }
 
-/* As many columns of a text as there are, its start kept: a function's name begins with what it is. */
-static void put_start(FILE *out, const char *text, size_t width)
+void place_put_start(FILE *out, const char *text, size_t width)
 {
 	size_t fits =
 		width && text_width(text) > width ? text_cut(text, width > 1 ? width - 1 : 1) : strlen(text);
@@ -125,7 +128,7 @@ static void put_start(FILE *out, const char *text, size_t width)
 void place_put_function(FILE *out, const struct format_style *style, const json_object *function,
 			const char *name, bool place, size_t width)
 {
-	_cleanup_free_ char *kept = NULL, *origin = origin_of(function, style), *whole = NULL;
+	_cleanup_free_ char *kept = NULL, *whole = NULL;
 	const char *text = line_visible(json_get_text(function, name), &kept);
 	char offset[TEXT_NUMBER_MAX] = "";
 	size_t columns;
@@ -138,13 +141,14 @@ void place_put_function(FILE *out, const struct format_style *style, const json_
 		whole = NULL;
 	text = whole ? whole : text;
 	columns = text_width(text);
-	put_start(out, text, width);
-	if (origin && *origin && (!width || columns + 2 + text_width(origin) <= width)) {
-		(void)fprintf(out, "  %s", origin);
-	} else if (origin && *origin && columns + 12 < width) {
-		_cleanup_free_ char *tail = text_tail(origin, width - columns - 2, style->utf8);
+	place_put_start(out, text, width);
+	for (unsigned int parts = 3; parts > 0; parts--) {
+		_cleanup_free_ char *origin = origin_of(function, style, parts);
 
-		(void)fprintf(out, "  %s", tail ? tail : "?");
+		if (origin && *origin && (!width || columns + 2 + text_width(origin) <= width)) {
+			(void)fprintf(out, "  %s", origin);
+			break;
+		}
 	}
 	(void)fputc('\n', out);
 }

@@ -28,6 +28,9 @@ void place_put_sources(FILE *out, json_object *sources);
 void place_put_function(FILE *out, const struct format_style *style, const json_object *function,
 			const char *name, bool place, size_t width);
 
+/* A text in at most `width` columns (0: all of it), its start kept: a name begins with what it is. */
+void place_put_start(FILE *out, const char *text, size_t width);
+
 /* The head of a table, after an empty line. */
 void place_put_head(FILE *out, const struct format_style *style, const char *head);
 

@@ -77,6 +77,10 @@ void progress_show(struct progress *progress, const char *text)
 bool progress_wait(struct progress *progress, int milliseconds)
 {
 	struct pollfd fd = {.fd = progress->signals, .events = POLLIN};
+	struct signalfd_siginfo info;
 
-	return poll(&fd, 1, milliseconds) > 0;
+	if (poll(&fd, 1, milliseconds) <= 0)
+		return false;
+	/* Taken, or it would end the program where the signals are let through again. */
+	return read(progress->signals, &info, sizeof(info)) == (ssize_t)sizeof(info);
 }

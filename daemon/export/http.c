@@ -278,6 +278,16 @@ static int on_timer(sd_event_source *source, uint64_t usec, void *userdata)
 	return run(userdata);
 }
 
+/* Nothing makes the library's descriptor ready when a connection is resumed. */
+static void run_soon(void *userdata)
+{
+	struct http *http = userdata;
+
+	if (sd_event_source_set_time_relative(http->timer, 0) < 0 ||
+	    sd_event_source_set_enabled(http->timer, SD_EVENT_ONESHOT) < 0)
+		(void)log_error(0, "Cannot set the timer of the HTTP endpoint; a profile comes late");
+}
+
 static int attach(struct http *http, sd_event *event)
 {
 	const union MHD_DaemonInfo *info = MHD_get_daemon_info(http->daemon, MHD_DAEMON_INFO_EPOLL_FD);
@@ -316,7 +326,7 @@ static int start(struct http *http, sd_event *event, const struct listen_address
 	r = scrape_new(http->source.metrics, http->source.userdata, &http->scrape);
 	if (r < 0)
 		return r;
-	r = http_profile_new(event, &http->source.profiles, &http->profile);
+	r = http_profile_new(event, &http->source.profiles, run_soon, http, &http->profile);
 	if (r < 0)
 		return r;
 	http->daemon = MHD_start_daemon(MHD_USE_EPOLL | MHD_USE_ERROR_LOG | MHD_ALLOW_SUSPEND_RESUME, 0, NULL,
@@ -361,10 +371,10 @@ struct http *http_free(struct http *http)
 {
 	if (!http)
 		return NULL;
-	sd_event_source_disable_unref(http->io);
-	sd_event_source_disable_unref(http->timer);
 	/* The library cannot stop while it has suspended connections. */
 	http_profile_resume_all(http->profile);
+	sd_event_source_disable_unref(http->io);
+	sd_event_source_disable_unref(http->timer);
 	if (http->daemon)
 		MHD_stop_daemon(http->daemon);
 	http_profile_free(http->profile);

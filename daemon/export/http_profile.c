@@ -36,6 +36,8 @@ struct http_waiting {
 
 struct http_profile {
 	struct http_profiles profiles;
+	void (*resumed)(void *userdata);
+	void *userdata;
 	sd_event *event; /* not owned */
 	sd_event_source *timer;
 	TAILQ_HEAD(, http_waiting) waiting;
@@ -102,6 +104,7 @@ static void resume(struct http_waiting *waiting)
 		return;
 	waiting->resumed = true;
 	MHD_resume_connection(waiting->connection);
+	waiting->owner->resumed(waiting->owner->userdata);
 }
 
 static bool somebody_waits_for(const struct http_profile *profile, u64 id)
@@ -181,7 +184,8 @@ static int on_timer(sd_event_source *source, uint64_t usec, void *userdata)
 	return sd_event_source_set_enabled(source, SD_EVENT_ONESHOT);
 }
 
-int http_profile_new(sd_event *event, const struct http_profiles *profiles, struct http_profile **ret)
+int http_profile_new(sd_event *event, const struct http_profiles *profiles, void (*resumed)(void *userdata),
+		     void *userdata, struct http_profile **ret)
 {
 	struct http_profile *profile = calloc(1, sizeof(*profile));
 	int r;
@@ -190,6 +194,8 @@ int http_profile_new(sd_event *event, const struct http_profiles *profiles, stru
 		return -ENOMEM;
 	TAILQ_INIT(&profile->waiting);
 	profile->profiles = *profiles;
+	profile->resumed = resumed;
+	profile->userdata = userdata;
 	profile->event = event;
 	r = sd_event_add_time_relative(event, &profile->timer, CLOCK_MONOTONIC, 0, LOOK_ACCURACY_US, on_timer,
 				       profile);

@@ -50,8 +50,12 @@ struct http_profiles {
 struct http_waiting;
 struct http_profile;
 
-/* `profiles` is copied. 0 or -errno. */
-int http_profile_new(sd_event *event, const struct http_profiles *profiles, struct http_profile **ret);
+/*
+ * `profiles` is copied. `resumed` is told that a connection was resumed, which the library sees in its next
+ * run; not within a call of its. 0 or -errno.
+ */
+int http_profile_new(sd_event *event, const struct http_profiles *profiles, void (*resumed)(void *userdata),
+		     void *userdata, struct http_profile **ret);
 
 /* Lets all who wait go on, to be hung up on, so that the library can be stopped. `profile` may be NULL. */
 void http_profile_resume_all(struct http_profile *profile);

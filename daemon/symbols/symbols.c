@@ -14,6 +14,10 @@
 /* Answers that are taken in before other work has its turn. */
 #define ANSWERS_AT_ONCE 256
 
+/* While more is to come, answers are let to gather, as each would wake pebsd otherwise: five times the cost.
+ */
+#define GATHER_US 2000
+
 #define ASK_AGAIN_NS       NSEC_PER_SEC
 #define ASK_AGAIN_DOUBLING 10
 
@@ -45,6 +49,7 @@ struct symbols {
 	sd_event_source *on_socket;
 	sd_event_source *on_end;
 	sd_event_source *timer;
+	sd_event_source *gathering;
 	sd_event_source *soon;
 	u8 packet[SYMBOLS_WIRE_MAX];
 };
@@ -260,8 +265,26 @@ static int on_socket(sd_event_source *source, int fd, u32 events, void *userdata
 
 	(void)source;
 	(void)fd;
-	if (receive(symbols) && (events & EPOLLOUT))
+	if (!receive(symbols))
+		return 0;
+	if (events & EPOLLOUT)
 		send_unsent(symbols);
+	if (symbols->queue.n == 0 || !symbols->ready)
+		return 0;
+	(void)sd_event_source_set_enabled(symbols->on_socket, SD_EVENT_OFF);
+	(void)sd_event_source_set_time(symbols->gathering, now_ns(symbols) / NSEC_PER_USEC + GATHER_US);
+	(void)sd_event_source_set_enabled(symbols->gathering, SD_EVENT_ONESHOT);
+	return 0;
+}
+
+static int on_gathered(sd_event_source *source, u64 usec, void *userdata)
+{
+	struct symbols *symbols = userdata;
+
+	(void)source;
+	(void)usec;
+	if (symbols->on_socket)
+		(void)sd_event_source_set_enabled(symbols->on_socket, SD_EVENT_ON);
 	return 0;
 }
 
@@ -390,7 +413,10 @@ int symbols_new(const struct symbols_settings *settings, struct symbols **ret)
 	    (r = sd_event_add_time(symbols->event, &symbols->timer, CLOCK_MONOTONIC, 0, 0, on_timer,
 				   symbols)) < 0 ||
 	    (r = sd_event_source_set_enabled(symbols->timer, SD_EVENT_OFF)) < 0 ||
-	    (r = sd_event_source_set_priority(symbols->timer, TIMER_PRIORITY)) < 0)
+	    (r = sd_event_source_set_priority(symbols->timer, TIMER_PRIORITY)) < 0 ||
+	    (r = sd_event_add_time(symbols->event, &symbols->gathering, CLOCK_MONOTONIC, 0, 1, on_gathered,
+				   symbols)) < 0 ||
+	    (r = sd_event_source_set_enabled(symbols->gathering, SD_EVENT_OFF)) < 0)
 		return r;
 	*ret = TAKE_PTR(symbols);
 	return 0;
@@ -405,6 +431,7 @@ struct symbols *symbols_free(struct symbols *symbols)
 	(void)sd_event_source_disable_unref(symbols->on_socket);
 	(void)sd_event_source_disable_unref(symbols->on_end);
 	(void)sd_event_source_disable_unref(symbols->timer);
+	(void)sd_event_source_disable_unref(symbols->gathering);
 	(void)sd_event_source_disable_unref(symbols->soon);
 	symbols_child_kill(&symbols->child);
 	if (symbols->child.pidfd >= 0 && symbols_child_wait(&symbols->child, how) == 0)

@@ -45,28 +45,28 @@ struct hot_counter {
 
 /* What is searched lies together. */
 struct hot_set {
+	u64 weight; /* of all that came, before it has a counter */
+	u64 samples;
 	u64 passed_weight; /* no item that had to leave had more */
 	u64 passed_samples;
-	u32 used; /* counters that have had an item */
-	u32 reserved[11];
+	u64 tags[2]; /* the writer's: a byte a way */
+	u32 used;    /* counters that have had an item */
+	u32 reserved[3];
 	u64 items[HOT_WAYS]; /* 0: none, or being written; written last */
 	u64 weights[HOT_WAYS];
 	struct hot_counter counters[HOT_WAYS];
 } __attribute__((aligned(64)));
 
-struct hot_summary {
-	u64 weight; /* of all that came, before it is in its set */
-	u64 samples;
-	u64 reserved[6];
+struct hot_sets {
 	struct hot_set sets[HOT_SETS];
 };
 
 struct hot_table {
-	struct hot_summary kinds[HOT_KINDS];
+	struct hot_sets kinds[HOT_KINDS];
 };
 
 _Static_assert(sizeof(struct hot_set) == 960, "whole cache lines");
-_Static_assert(sizeof(struct hot_table) == 15488, "crosses the kernel boundary");
+_Static_assert(sizeof(struct hot_table) == 15360, "crosses the kernel boundary");
 
 #define HOT_LINE_BYTES 64
 
@@ -86,14 +86,16 @@ static inline u64 hot_item_address(enum hot_kind kind, u64 item)
 	return kind == HOT_LINES ? item & ~(u64)(HOT_LINE_BYTES - 1) : item;
 }
 
-/* The set of an item, the same in each table. `seed` is drawn at load, so that nobody can aim at a set. */
-static inline u32 hot_set_of(u64 item, u64 seed)
+/* `seed` is drawn at load, so that nobody can aim at a set. */
+static inline u64 hot_hash(u64 item, u64 seed)
 {
 	u64 hash = (item ^ seed) * 0x9e3779b97f4a7c15ULL;
 
 	hash = (hash ^ hash >> 32) * (seed | 1);
-	hash = (hash ^ hash >> 29) * 0xd6e8feb86659fd93ULL;
-	return (u32)(hash >> (64 - HOT_SETS_LOG2));
+	return (hash ^ hash >> 29) * 0xd6e8feb86659fd93ULL;
 }
+
+/* The set of an item, the same in each table. */
+#define HOT_HASH_SET(hash) ((u32)((hash) >> (64 - HOT_SETS_LOG2)))
 
 #endif

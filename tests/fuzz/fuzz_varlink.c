@@ -68,14 +68,128 @@ static int snapshot(void *userdata, const struct maybe_double *window_seconds, c
 	return 0;
 }
 
-/* Nothing is found. */
-static int hot(void *userdata, const char *path, unsigned number, struct hot_list *ret)
+/* Two places for each event that could have some. */
+static int hot_choose(void *userdata, const char *path, double seconds)
+{
+	(void)userdata;
+	if (*path == '\0' || !(seconds > 0 && seconds <= 86400))
+		abort();
+	return strlen(path) % 2 ? 0 : -ENOSPC;
+}
+
+static bool hot_choice(void *userdata, const char *path, struct hot_choice *ret)
+{
+	(void)userdata;
+	*ret = (struct hot_choice){.configured = strlen(path) % 3 == 0, .since_ns = 1, .until_ns = 2};
+	return true;
+}
+
+static int hot_places(void *userdata, const char *path, unsigned event, enum hot_kind kind,
+		      struct hot_places *ret)
 {
 	(void)userdata;
 	(void)path;
-	(void)number;
-	*ret = (struct hot_list){0};
+	if (event % 2)
+		return -EOPNOTSUPP;
+	*ret = (struct hot_places){.kind = kind, .latency = true, .weight = 9, .samples = 2, .n = 2};
+	ret->places = calloc(2, sizeof(*ret->places));
+	if (!ret->places)
+		return -ENOMEM;
+	ret->places[0] = (struct hot_place){.address = 0xffffffff81000000, .weight = 5, .samples = 1};
+	ret->places[1] = (struct hot_place){.address = 0x401000, .weight = 4, .samples = 1, .pid = 1};
 	return 0;
+}
+
+static const struct symbol *find_name(void *userdata, const struct symbol_query *query)
+{
+	static struct symbol_frame frame = {.name = (char *)"work", .offset = 4};
+	static const struct symbol symbol = {
+		.region = SYMBOL_FILE, .module = (char *)"/bin/x", .n_frames = 1, .frames = &frame};
+
+	(void)userdata;
+	return query->address % 3 ? &symbol : NULL;
+}
+
+/* In the place of the daemon's: one zoom that is over, of two samples. */
+static struct zoom zoom = {.id = 1,
+			   .state = ZOOM_DONE,
+			   .seconds = 30,
+			   .reason = (char *)"asked for by uid 0",
+			   .names = {.find = find_name}};
+
+static bool make_zoom(void)
+{
+	struct zoom_about about = {
+		.cgroup = (char *)"/batch",
+		.began_ns = 1,
+		.ended_ns = 2,
+		.began_real_ns = 1795240800 * NSEC_PER_SEC,
+		.rate = 1000,
+		.n_events = 1,
+		.events = {{.role = EVENT_LOADS, .settings = {.has_latency = true}}},
+		.origin = "perf",
+	};
+	struct zoom_sample sample = {
+		.pid = 1, .tid = 1, .of = {.code_address = 0x401000, .address = 0x7000, .latency = 80}};
+
+	if (zoom_recording_new(&about, 1 << 20, &zoom.recording) < 0 || profile_new(true, &zoom.profile) < 0)
+		return false;
+	for (int i = 0; i < 2; i++, sample.of.code_address++)
+		if (profile_add(zoom.profile, &sample) < 0)
+			return false;
+	return true;
+}
+
+int zooms_begin(struct zooms *zooms, const struct zoom_wish *wish, u64 *ret_id, char **ret_message)
+{
+	static const int errors[] = {0, -ENOENT, -EBUSY, -EOPNOTSUPP, -EMFILE};
+
+	(void)zooms;
+	if (!(wish->seconds > 0 && wish->seconds <= ZOOM_SECONDS_MAX) || wish->rate > ZOOM_RATE_MAX)
+		abort();
+	*ret_message = NULL;
+	*ret_id = 1;
+	return errors[strlen(wish->path) % ARRAY_SIZE(errors)];
+}
+
+bool zooms_end(struct zooms *zooms, u64 id)
+{
+	(void)zooms;
+	return id == 1;
+}
+
+const struct zoom *zooms_find(struct zooms *zooms, const char *path)
+{
+	(void)zooms;
+	return strcmp(path, "/batch") == 0 ? &zoom : NULL;
+}
+
+const struct zoom *zooms_get(struct zooms *zooms, u64 id)
+{
+	(void)zooms;
+	return id == 1 ? &zoom : NULL;
+}
+
+const struct zoom *zooms_nth(struct zooms *zooms, size_t i)
+{
+	(void)zooms;
+	return i == 0 ? &zoom : NULL;
+}
+
+const struct symbol *symbols_find(struct symbols *symbols, const struct symbol_query *query)
+{
+	(void)symbols;
+	return find_name(NULL, query);
+}
+
+static struct zooms *zooms_of(void *userdata)
+{
+	return userdata;
+}
+
+static struct symbols *symbols_of(void *userdata)
+{
+	return userdata;
 }
 
 static int reload(void *userdata, char ***ret_lines)
@@ -120,7 +234,11 @@ static const struct varlink_service *control_service(void)
 	if (!control.service.methods) {
 		control.backend = (struct control_backend){
 			.snapshot = snapshot,
-			.hot = hot,
+			.hot_choose = hot_choose,
+			.hot_choice = hot_choice,
+			.hot_places = hot_places,
+			.zooms = zooms_of,
+			.symbols = symbols_of,
 			.reload = reload,
 			.pause = pause_nothing,
 			.resume = resume,
@@ -128,13 +246,15 @@ static const struct varlink_service *control_service(void)
 			.neighbours = neighbours,
 			.userdata = example_policy(),
 		};
+		if (!make_zoom())
+			return NULL;
 		control.service = service;
 		control.service.interface = CONTROL_INTERFACE;
 		control.service.methods = control_methods;
 		control.service.n_methods = control_n_methods;
 		control.service.userdata = &control;
 	}
-	return control.backend.userdata ? &control.service : NULL;
+	return control.backend.userdata && zoom.profile ? &control.service : NULL;
 }
 
 int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size)

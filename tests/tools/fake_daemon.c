@@ -37,6 +37,9 @@ struct fake {
 	struct figures figures[ARRAY_SIZE(paths)];
 	struct policy *policy;
 	struct control *control;
+	struct zooms *zooms; /* has no origin: every zoom is refused */
+	struct symbols *symbols;
+	u64 began_ns;
 	u64 ticks;
 };
 
@@ -62,27 +65,67 @@ static int take_snapshot(void *userdata, const struct maybe_double *window_secon
 	return 0;
 }
 
-/* A hundred addresses, the lower half of them the kernel's. */
-static int invent_hot(void *userdata, const char *path, unsigned event, struct hot_list *ret)
+static int choose_hot(void *userdata, const char *path, double seconds)
 {
-	struct hot_list list = {.n = 100};
+	(void)userdata;
+	(void)path;
+	(void)seconds;
+	return 0;
+}
+
+static bool hot_choice(void *userdata, const char *path, struct hot_choice *ret)
+{
+	const struct fake *fake = userdata;
+
+	(void)path;
+	*ret = (struct hot_choice){.configured = true, .since_ns = fake->began_ns};
+	return true;
+}
+
+/* A hundred addresses, the lower half of them the kernel's. */
+static int invent_hot(void *userdata, const char *path, unsigned event, enum hot_kind kind,
+		      struct hot_places *ret)
+{
+	struct hot_places found = {.kind = kind, .latency = true, .n = 100};
 
 	(void)userdata;
 	(void)path;
 	(void)event;
-	list.items = calloc(list.n, sizeof(*list.items));
-	if (!list.items)
+	found.places = calloc(found.n, sizeof(*found.places));
+	if (!found.places)
 		return -ENOMEM;
-	for (size_t i = 0; i < list.n; i++) {
-		list.items[i] = (struct hot_item){
-			.item = (i % 2 ? 0xffffffff81000000 : 0x55d0c0de0000) + 64 * i,
+	for (size_t i = 0; i < found.n; i++) {
+		found.places[i] = (struct hot_place){
+			.address = (i % 2 ? 0xffffffff81000000 : 0x55d0c0de0000) + 64 * i,
+			.weight = 1000000 / (i + 1),
+			.weight_error = 100 * i,
 			.samples = 10000 / (i + 1),
-			.error = 3 * i,
+			.samples_error = i,
+			.hitm = kind == HOT_LINES ? 300 / (i + 1) : 0,
+			.hitm_cpus = kind == HOT_LINES && i < 5 ? 3 : 0,
+			.cpus = 4,
 		};
-		list.samples += 2 * list.items[i].samples;
+		found.weight += 2 * found.places[i].weight;
+		found.samples += 2 * found.places[i].samples;
 	}
-	*ret = list;
+	found.absent_weight = 9000;
+	found.absent_samples = 90;
+	*ret = found;
 	return 0;
+}
+
+static struct zooms *zooms_of(void *userdata)
+{
+	const struct fake *fake = userdata;
+
+	return fake->zooms;
+}
+
+static struct symbols *symbols_of(void *userdata)
+{
+	const struct fake *fake = userdata;
+
+	return fake->symbols;
 }
 
 static int reload(void *userdata, char ***ret_lines)
@@ -162,7 +205,11 @@ int main(int argc, char **argv)
 	static struct fake fake;
 	const struct control_backend backend = {
 		.snapshot = take_snapshot,
-		.hot = invent_hot,
+		.hot_choose = choose_hot,
+		.hot_choice = hot_choice,
+		.hot_places = invent_hot,
+		.zooms = zooms_of,
+		.symbols = symbols_of,
 		.reload = reload,
 		.policy = policy_of,
 		.neighbours = invent_neighbours,
@@ -170,6 +217,7 @@ int main(int argc, char **argv)
 	};
 	_cleanup_free_ char *message = NULL;
 	sd_event *event = NULL;
+	struct timespec began;
 	sigset_t mask;
 
 	log_open("fake_daemon");
@@ -199,12 +247,21 @@ int main(int argc, char **argv)
 	if (sd_event_default(&event) < 0 || sd_event_add_signal(event, NULL, SIGTERM, NULL, NULL) < 0 ||
 	    sd_event_add_signal(event, NULL, SIGINT, NULL, NULL) < 0)
 		return 1;
+	if (symbols_new(&(struct symbols_settings){.event = event}, &fake.symbols) < 0 ||
+	    zooms_new(
+		    &(struct zooms_settings){.event = event, .origin.name = "fake", .symbols = fake.symbols},
+		    &fake.zooms) < 0)
+		return 1;
+	(void)clock_gettime(CLOCK_MONOTONIC, &began);
+	fake.began_ns = (u64)began.tv_sec * NSEC_PER_SEC + (u64)began.tv_nsec;
 	if (control_new(event, argv[1], NULL, &backend, &fake.control, &message) < 0)
 		return log_error(0, "%s", message), 1;
 	if (sd_event_add_time_relative(event, NULL, CLOCK_MONOTONIC, 1000000, 0, on_second, &fake) < 0)
 		return 1;
 	(void)sd_event_loop(event);
 	control_free(fake.control);
+	zooms_free(fake.zooms);
+	symbols_free(fake.symbols);
 	policy_free(fake.policy);
 	sd_event_unref(event);
 	return 0;

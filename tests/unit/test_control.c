@@ -22,8 +22,6 @@ struct backend {
 	int reloads;
 	const char *path;           /* of the second cgroup, NULL: as it is */
 	struct maybe_double window; /* of the last call */
-	bool several;               /* the example with more events than loads */
-	int hot_error;
 };
 
 static sd_event *event;
@@ -36,7 +34,7 @@ static char socket_path[128];
 static int snapshot(void *userdata, const struct maybe_double *window_seconds, const struct snapshot **ret)
 {
 	struct backend *books = userdata;
-	struct snapshot *example = books->several ? example_several() : example_perf();
+	struct snapshot *example = example_perf();
 
 	books->window = *window_seconds;
 	if (books->snapshot_error)
@@ -47,21 +45,6 @@ static int snapshot(void *userdata, const struct maybe_double *window_seconds, c
 	if (window_seconds->known)
 		example->n_cgroups = 1;
 	*ret = example;
-	return 0;
-}
-
-static int hot(void *userdata, const char *path, unsigned number, struct hot_list *ret)
-{
-	struct backend *books = userdata;
-
-	cr_expect_eq(number, 3, "only the instructions have code addresses");
-	if (books->hot_error)
-		return books->hot_error;
-	cr_expect_str_eq(path, "/batch");
-	*ret = (struct hot_list){.samples = 10, .n = 2};
-	ret->items = calloc(2, sizeof(*ret->items));
-	ret->items[0] = (struct hot_item){.item = 0xffffffff81000000, .samples = 6};
-	ret->items[1] = (struct hot_item){.item = 0x401000, .samples = 3, .error = 1};
 	return 0;
 }
 
@@ -80,7 +63,7 @@ static int reload(void *userdata, char ***ret_lines)
 static int open_control(const char *group, char **ret_message)
 {
 	const struct control_backend callbacks = {
-		.snapshot = snapshot, .hot = hot, .reload = reload, .userdata = &backend};
+		.snapshot = snapshot, .reload = reload, .userdata = &backend};
 
 	return control_new(event, socket_path, group, &callbacks, &control, ret_message);
 }
@@ -261,7 +244,7 @@ Test(control, a_cgroup_whose_name_is_not_utf8)
 
 Test(control, every_method_is_described)
 {
-	static const char *const names[] = {"GetStatus", "GetTop", "GetCgroup", "GetHot", "Reload", "Watch"};
+	static const char *const names[] = {"GetStatus", "GetTop", "GetCgroup", "Reload", "Watch"};
 	_cleanup_close_ int fd = peer_connect(socket_path);
 	_cleanup_json_ json_object *reply = NULL;
 	const char *description;
@@ -302,35 +285,6 @@ Test(control, reload_by_root)
 		    "{\"error\":\"io.pebsd.ConfigInvalid\",\"parameters\":{\"mistakes\":"
 		    "[\"Permission denied\"]}}");
 	cr_expect_eq(backend.reloads, 3);
-}
-
-Test(control, hot_code_for_root)
-{
-	_cleanup_close_ int fd = peer_connect(socket_path);
-
-	if (getuid() != 0)
-		cr_skip("only root may see code addresses");
-	expect_invalid(fd, "{\"method\":\"io.pebsd.GetHot\"}", "cgroup");
-	expect_invalid(fd, "{\"method\":\"io.pebsd.GetHot\",\"parameters\":{\"cgroup\":\"/\",\"limit\":-1}}",
-		       "limit");
-	expect_invalid(fd, "{\"method\":\"io.pebsd.GetHot\",\"parameters\":{\"cgroup\":\"/\",\"x\":1}}", "x");
-	peer_expect(event, fd, "{\"method\":\"io.pebsd.GetHot\",\"parameters\":{\"cgroup\":\"/\"}}",
-		    "{\"error\":\"io.pebsd.NotMeasured\",\"parameters\":{\"what\":\"code addresses\","
-		    "\"reason\":\"no event that records them is sampled; name `instructions` in `events` of "
-		    "[sampling]\"}}");
-	backend.several = true;
-	peer_expect(event, fd, "{\"method\":\"io.pebsd.GetHot\",\"parameters\":{\"cgroup\":\"/none\"}}",
-		    "{\"error\":\"io.pebsd.NoSuchCgroup\",\"parameters\":{\"cgroup\":\"/none\"}}");
-	peer_expect(event, fd,
-		    "{\"method\":\"io.pebsd.GetHot\",\"parameters\":{\"cgroup\":\"/batch\",\"limit\":1}}",
-		    "{\"parameters\":{\"version\":1,\"origin\":\"perf\",\"since\":\"2026-11-21T06:00:00Z\","
-		    "\"cgroup\":\"/batch\",\"id\":9,\"events\":{\"instructions\":{\"pmu\":\"cpu_core\","
-		    "\"samples\":10,\"code\":[{\"address\":\"0xffffffff81000000\",\"samples\":6,\"error\":0,"
-		    "\"share\":0.600000}]}}}}");
-	backend.hot_error = -ENOENT;
-	peer_expect(event, fd, "{\"method\":\"io.pebsd.GetHot\",\"parameters\":{\"cgroup\":\"/batch\"}}",
-		    "{\"error\":\"io.pebsd.NotMeasured\",\"parameters\":{\"what\":\"code addresses\","
-		    "\"reason\":\"the cgroup was removed, and its code is forgotten with it\"}}");
 }
 
 /* Calls as somebody who is not root, and expects to be told who may. */
@@ -374,16 +328,6 @@ Test(control, reload_by_others_is_refused)
 		       "{\"error\":\"org.varlink.service.PermissionDenied\",\"parameters\":"
 		       "{\"permitted\":\"root alone\"}}");
 	cr_expect_eq(backend.reloads, 0);
-}
-
-Test(control, hot_code_for_others_is_refused)
-{
-	static const char text[] = "{\"method\":\"io.pebsd.GetHot\",\"parameters\":{\"cgroup\":\"/batch\"}}";
-
-	backend.several = true;
-	expect_refusal(text, sizeof(text),
-		       "{\"error\":\"org.varlink.service.PermissionDenied\",\"parameters\":"
-		       "{\"permitted\":\"root alone (`detail` in [control] names who else may)\"}}");
 }
 
 Test(control, watchers_get_each_item)

@@ -124,7 +124,7 @@ Test(json_hot, code_by_latency_for_root)
 		    ",{\"name\":\"copy_user\",\"offset\":16,\"file\":\"lib/copy.c\",\"line\":9,\"address\":"
 		    "\"0xffffffff81000010\",\"latency\":{\"low\":0,\"high\":200},\"share\":{\"low\":0.000000,"
 		    "\"high\":0.200000},\"samples\":{\"low\":19,\"high\":20}},"
-		    "{\"name\":\"[unknown] nf+0x999\",\"module\":\"nf\",\"address\":\"0xffffffff81999999\","
+		    "{\"name\":\"[kernel] nf\",\"module\":\"nf\",\"address\":\"0xffffffff81999999\","
 		    "\"latency\":{\"low\":60,\"high\":60},\"share\":{\"low\":0.060000,\"high\":0.060000},"
 		    "\"samples\":{\"low\":6,\"high\":6}},"
 		    "{\"name\":\"[unknown]\",\"address\":\"0xffffffff81888888\",\"latency\":{\"low\":50,"
@@ -148,7 +148,7 @@ Test(json_hot, the_kernels_addresses_are_hidden_from_others)
 		"\"high\":0.200000},\"samples\":{\"low\":19,\"high\":20}},"
 		"{\"name\":\"[kernel]\",\"latency\":{\"low\":110,\"high\":115},\"share\":{\"low\":0.110000,"
 		"\"high\":0.115000},\"samples\":{\"low\":11,\"high\":11}}," LOAD_ROW "," STRANGER
-		"],\"absent\":{\"code\":{\"latency\":9,\"samples\":3}}}},\"unnamed\":0}");
+		"],\"absent\":{\"code\":{\"latency\":9,\"samples\":3}}}},\"unnamed\":1}");
 }
 
 Test(json_hot, as_many_as_asked_for)

@@ -1,0 +1,559 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Hot tables in the running kernel: chosen, released and passed on through the inject door, against the same
+ * code in plain C; and through the perf_event door with software events, which have an instruction and, for
+ * page faults, an address.
+ */
+#include <criterion/criterion.h>
+
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "books.h"
+#include "cgroup_fixture.h"
+#include "hot.h"
+#include "software_event.h"
+
+#define LATENCY    0 /* the event with all there is */
+#define PLAIN      1 /* one with code addresses alone */
+#define NOTHING    2
+#define HITM       (5ULL | (u64)SNOOP_BIT_HITM << 19)
+#define REST_US    (COLLECT_REST_NS / NSEC_PER_USEC + 1000)
+#define FOREVER_NS UINT64_MAX
+
+static struct books books;
+
+static void open_books(u32 hot_max, bool hardware)
+{
+	struct kernel_settings settings = books_settings(false);
+
+	settings.n_events = 3;
+	settings.events[LATENCY] = (struct event_settings){
+		.has_latency = 1, .has_source = 1, .has_address = 1, .has_code_address = 1};
+	settings.events[PLAIN] = (struct event_settings){.has_code_address = 1};
+	settings.events[NOTHING] = (struct event_settings){.has_source = 1};
+	settings.births = settings.hardware = hardware;
+	settings.hot_max = hot_max;
+	books_open(&books, &settings, 0);
+}
+
+static u64 now_ns(void)
+{
+	struct timespec now;
+
+	cr_assert_eq(clock_gettime(CLOCK_MONOTONIC, &now), 0);
+	return (u64)now.tv_sec * NSEC_PER_SEC + (u64)now.tv_nsec;
+}
+
+static u32 name_and_adopt(u64 id, const char *path)
+{
+	int slot;
+
+	cr_assert_eq(names_add_path(books.names, id, path), 0);
+	slot = kernel_adopt(books.kernel, id, 0, path);
+	cr_assert_gt(slot, 0);
+	collect_adopted(books.collect, (u32)slot, path, now_ns());
+	return (u32)slot;
+}
+
+static int choose(const char *path)
+{
+	return collect_hot_choose(books.collect, path, FOREVER_NS, now_ns());
+}
+
+static void inject(const struct sample *samples, size_t n)
+{
+	cr_assert_eq(kernel_inject(books.kernel, samples, n), 0);
+}
+
+static struct sample sample_at(u64 cgroup_id, u64 code, u64 data, u64 latency)
+{
+	return (struct sample){.cgroup_id = cgroup_id,
+			       .code_address = code,
+			       .address = data,
+			       .latency = latency,
+			       .data_source = HITM,
+			       .period = 1000,
+			       .event = LATENCY,
+			       .fields = SAMPLE_CODE_ADDRESS | SAMPLE_ADDRESS | SAMPLE_LATENCY |
+					 SAMPLE_DATA_SOURCE};
+}
+
+static void inject_at(u64 cgroup_id, u64 code, u64 data, u64 latency)
+{
+	const struct sample sample = sample_at(cgroup_id, code, data, latency);
+
+	inject(&sample, 1);
+}
+
+static struct hot_places places_of(const char *path, unsigned event, enum hot_kind kind)
+{
+	struct hot_places places;
+	int r = collect_hot_places(books.collect, path, event, kind, &places);
+
+	cr_assert_eq(r, 0, "%s: %s", path, strerror(-r));
+	return places;
+}
+
+static u64 samples_in(const char *path, enum hot_kind kind)
+{
+	struct hot_places places = places_of(path, LATENCY, kind);
+	u64 samples = places.samples;
+
+	hot_places_done(&places);
+	return samples;
+}
+
+static int failure_of(const char *path, unsigned event, enum hot_kind kind)
+{
+	struct hot_places places;
+	int r = collect_hot_places(books.collect, path, event, kind, &places);
+
+	if (r == 0)
+		hot_places_done(&places);
+	return r;
+}
+
+static bool is_clear(u32 choice)
+{
+	for (unsigned event = 0; event < 3; event++) {
+		const u8 *bytes = (const u8 *)kernel_hot_table(books.kernel, choice, event, 0);
+
+		for (size_t i = 0; i < sizeof(struct hot_table); i++)
+			if (bytes[i])
+				return false;
+	}
+	return true;
+}
+
+static u64 next_random(u64 *state)
+{
+	*state ^= *state << 13;
+	*state ^= *state >> 7;
+	*state ^= *state << 17;
+	return *state;
+}
+
+/* Fields come and go, items are more than counters. */
+static struct sample any_sample(u64 *random)
+{
+	u64 draw = next_random(random);
+	struct sample sample = sample_at(draw & 1 ? 7 : 8, 0x401000 + 4 * ((draw >> 8 & 0xfff) >> (draw >> 20 & 7)),
+					 0x7f0000000000 + 8 * ((draw >> 24 & 0xffff) >> (draw >> 40 & 7)),
+					 draw >> 44 & 0x3ff);
+
+	sample.event = draw >> 54 & 1 ? LATENCY : PLAIN;
+	if (draw >> 55 & 1)
+		sample.data_source = 0;
+	if ((draw >> 56 & 7) == 0)
+		sample.fields &= (u16)~SAMPLE_LATENCY;
+	if ((draw >> 56 & 7) == 1)
+		sample.fields &= (u16)~SAMPLE_ADDRESS;
+	if ((draw >> 56 & 7) == 2)
+		sample.fields &= (u16)~SAMPLE_CODE_ADDRESS;
+	if ((draw >> 56 & 7) == 3)
+		sample.fields &= (u16)~SAMPLE_DATA_SOURCE;
+	if (sample.event == PLAIN)
+		sample.fields &= SAMPLE_CODE_ADDRESS | SAMPLE_DATA_SOURCE;
+	return sample;
+}
+
+static void count_native(struct hot_table tables[2], const struct sample *sample, u64 seed)
+{
+	struct hot_sample one = {
+		.weight = sample->event == PLAIN              ? 1
+			  : sample->fields & SAMPLE_LATENCY ? sample->latency
+							    : 0,
+		.hitm = sample->fields & SAMPLE_DATA_SOURCE && sample->data_source,
+	};
+
+	if (sample->fields & SAMPLE_CODE_ADDRESS) {
+		one.item = hot_code_item(sample->code_address);
+		hot_add(&tables[sample->event].kinds[HOT_CODE], seed, &one);
+	}
+	if (sample->fields & SAMPLE_ADDRESS) {
+		one.item = hot_line_item(sample->address);
+		hot_add(&tables[sample->event].kinds[HOT_LINES], seed, &one);
+	}
+}
+
+Test(hot, the_tables_are_those_of_plain_c)
+{
+	static struct hot_table native[2];
+	static struct sample samples[INJECT_MAX];
+	u64 random = 88172645463325252ULL, seven = 0;
+
+	open_books(2, false);
+	(void)name_and_adopt(7, "seven");
+	(void)name_and_adopt(8, "eight");
+	books_collect(&books);
+	cr_assert_eq(choose("seven"), 0);
+	for (size_t batch = 0; batch < 40; batch++) {
+		for (size_t i = 0; i < INJECT_MAX; i++) {
+			samples[i] = any_sample(&random);
+			if (samples[i].cgroup_id != 7)
+				continue;
+			count_native(native, &samples[i], kernel_hot_seed(books.kernel));
+			seven++;
+		}
+		inject(samples, INJECT_MAX);
+	}
+	cr_expect_gt(seven, 10000);
+	cr_expect_gt(native[LATENCY].kinds[HOT_LINES].sets[0].passed_weight, 0, "counters were short");
+	for (unsigned event = LATENCY; event <= PLAIN; event++)
+		cr_expect_eq(memcmp(kernel_hot_table(books.kernel, 0, event, 0), &native[event],
+				    sizeof(native[event])),
+			     0, "event %u", event);
+	cr_expect(is_clear(1), "of who is not chosen nothing is kept");
+	books_collect(&books);
+	cr_expect_eq(books_samples(&books, "seven", LATENCY) + books_samples(&books, "seven", PLAIN), seven);
+	books_close(&books);
+}
+
+Test(hot, what_is_said_of_a_place)
+{
+	struct hot_choice how;
+	struct hot_places places;
+
+	open_books(2, false);
+	(void)name_and_adopt(7, "seven");
+	books_collect(&books);
+	inject_at(7, 0x401000, 0x1000, 100);
+	cr_expect_eq(failure_of("seven", LATENCY, HOT_CODE), -ENODATA);
+	cr_expect_eq(failure_of("nobody", LATENCY, HOT_CODE), -ENOENT);
+	cr_expect_eq(choose("nobody"), -ENOENT);
+	cr_expect_not(hot_choices_find(collect_hot(books.collect), "seven", &how));
+	cr_assert_eq(choose("seven"), 0);
+	inject_at(7, 0x401000, 0x1008, 300);
+	inject_at(7, 0x401004, 0x1030, 50);
+	inject_at(9, 0x401000, 0x1000, 999); /* has no slot */
+	places = places_of("seven", LATENCY, HOT_LINES);
+	cr_expect(places.latency);
+	cr_expect_eq(places.weight, 350, "what came before is not in it");
+	cr_assert_eq(places.n, 1);
+	cr_expect_eq(places.places[0].address, 0x1000);
+	cr_expect_eq(places.places[0].samples, 2);
+	cr_expect_eq(places.places[0].hitm, 2);
+	cr_expect_eq(places.places[0].hitm_cpus, 1);
+	cr_expect_eq(places.places[0].pid, 0, "nobody told");
+	hot_places_done(&places);
+	places = places_of("seven", LATENCY, HOT_CODE);
+	cr_assert_eq(places.n, 2);
+	cr_expect_eq(places.places[0].address, 0x401000);
+	cr_expect_eq(places.places[0].weight, 300);
+	hot_places_done(&places);
+	places = places_of("seven", PLAIN, HOT_CODE);
+	cr_expect_not(places.latency);
+	cr_expect_eq(places.n, 0);
+	hot_places_done(&places);
+	cr_expect_eq(failure_of("seven", PLAIN, HOT_LINES), -EOPNOTSUPP);
+	cr_expect_eq(failure_of("seven", NOTHING, HOT_CODE), -EOPNOTSUPP);
+	cr_expect_eq(failure_of("seven", 3, HOT_CODE), -EOPNOTSUPP);
+	cr_expect(hot_choices_find(collect_hot(books.collect), "seven", &how));
+	cr_expect_eq(how.until_ns, FOREVER_NS);
+	cr_expect_not(how.configured);
+	cr_expect_leq(how.since_ns, now_ns());
+	books_close(&books);
+}
+
+/* An event number that is not there must not lead to another's table. */
+Test(hot, numbers_of_no_event_go_nowhere)
+{
+	struct sample sample = sample_at(7, 0x401000, 0x1000, 100);
+
+	open_books(2, false);
+	(void)name_and_adopt(7, "seven");
+	books_collect(&books);
+	cr_assert_eq(choose("seven"), 0);
+	sample.event = 3;
+	inject(&sample, 1);
+	cr_expect(is_clear(0));
+	cr_expect(is_clear(1));
+	books_close(&books);
+}
+
+/* Tables pass on when they have rested, clear. */
+Test(hot, tables_are_chosen_released_and_chosen_again)
+{
+	const struct hot_choices *chosen;
+
+	open_books(1, false);
+	(void)name_and_adopt(7, "seven");
+	(void)name_and_adopt(8, "eight");
+	books_collect(&books);
+	chosen = collect_hot(books.collect);
+	cr_expect_null(hot_choices_nth(chosen, 0));
+	cr_assert_eq(collect_hot_choose(books.collect, "seven", now_ns() + NSEC_PER_MSEC, now_ns()), 0);
+	cr_expect_str_eq(hot_choices_nth(chosen, 0), "seven");
+	cr_expect_null(hot_choices_nth(chosen, 1));
+	cr_expect_eq(choose("eight"), -ENOSPC);
+	inject_at(7, 0x401000, 0x1000, 100);
+	cr_expect_eq(samples_in("seven", HOT_CODE), 1);
+	(void)usleep(2000);
+	cr_expect_eq(samples_in("seven", HOT_CODE), 1, "until a collection");
+	books_collect(&books);
+	cr_expect_null(hot_choices_nth(chosen, 0));
+	cr_expect_eq(failure_of("seven", LATENCY, HOT_CODE), -ENODATA);
+	cr_expect_eq(choose("eight"), -ENOSPC, "somebody may still write to it");
+	cr_expect_not(is_clear(0));
+	inject_at(7, 0x401000, 0x1000, 100);
+	(void)usleep(REST_US);
+	cr_assert_eq(choose("eight"), 0);
+	cr_expect(is_clear(0));
+	inject_at(7, 0x401000, 0x1000, 100);
+	inject_at(8, 0x402000, 0x2000, 100);
+	cr_expect_eq(samples_in("eight", HOT_CODE), 1);
+	cr_assert_eq(choose("eight"), 0, "again, which changes nothing");
+	cr_expect_eq(samples_in("eight", HOT_CODE), 1);
+	books_close(&books);
+}
+
+/* The slot's next owner has neither its tables nor what is in them. */
+Test(hot, a_slot_that_passes_on_loses_its_choice)
+{
+	u32 slot;
+
+	open_books(2, false);
+	slot = name_and_adopt(7, "seven");
+	books_collect(&books);
+	cr_assert_eq(choose("seven"), 0);
+	inject_at(7, 0x401000, 0x1000, 100);
+	cr_assert_eq(kernel_bury(books.kernel, 7), 0);
+	cr_expect_eq(samples_in("seven", HOT_CODE), 1);
+	for (int i = 0; i < 100 && kernel_owner(books.kernel, slot)->state != SLOT_FREE; i++) {
+		(void)usleep(10000);
+		books_collect(&books);
+	}
+	cr_expect_eq(failure_of("seven", LATENCY, HOT_CODE), -ENOENT);
+	cr_expect_null(hot_choices_nth(collect_hot(books.collect), 0));
+	/* Those never used are handed out first. */
+	for (u64 id = 100; name_and_adopt(id, "next") != slot; id++)
+		cr_assert_lt(id, 599);
+	for (u64 id = 100; id < 600; id++)
+		inject_at(id, 0x402000, 0x2000, 100);
+	books_collect(&books);
+	cr_expect_eq(failure_of("next", LATENCY, HOT_CODE), -ENODATA);
+	(void)usleep(REST_US);
+	books_collect(&books);
+	cr_expect(is_clear(0));
+	books_close(&books);
+}
+
+static bool begins_with(const char *path, void *userdata)
+{
+	return strncmp(path, userdata, strlen(userdata)) == 0;
+}
+
+/* By the configuration: from the first sample on, until a reload; with one asked for in between. */
+Test(hot, what_is_configured_is_chosen_from_its_first_sample_on)
+{
+	struct hot_choice how;
+	static char first[] = "a", second[] = "b";
+
+	open_books(2, false);
+	collect_set_hot(books.collect, begins_with, first);
+	(void)name_and_adopt(7, "a1");
+	inject_at(7, 0x401000, 0x1000, 100);
+	(void)name_and_adopt(8, "b1");
+	(void)name_and_adopt(9, "a2");
+	(void)name_and_adopt(10, "a3"); /* finds no tables */
+	inject_at(9, 0x401000, 0x1000, 100);
+	books_collect(&books);
+	cr_expect_eq(samples_in("a1", HOT_CODE), 1);
+	cr_expect_eq(samples_in("a2", HOT_LINES), 1);
+	cr_expect_eq(failure_of("a3", LATENCY, HOT_CODE), -ENODATA);
+	cr_expect_eq(failure_of("b1", LATENCY, HOT_CODE), -ENODATA);
+	cr_expect_eq(choose("b1"), -ENOSPC);
+	/* Asked for, too: that outlives the configuration. */
+	cr_assert_eq(choose("a2"), 0);
+	cr_assert(hot_choices_find(collect_hot(books.collect), "a2", &how));
+	cr_expect(how.configured);
+	cr_expect_eq(how.until_ns, 0);
+	collect_set_hot(books.collect, begins_with, second);
+	books_collect(&books);
+	cr_expect_eq(failure_of("a1", LATENCY, HOT_CODE), -ENODATA);
+	cr_expect_eq(samples_in("a2", HOT_CODE), 1);
+	cr_assert(hot_choices_find(collect_hot(books.collect), "a2", &how));
+	cr_expect_not(how.configured);
+	cr_expect_eq(how.until_ns, FOREVER_NS);
+	(void)usleep(REST_US);
+	books_collect(&books);
+	inject_at(8, 0x401000, 0x1000, 100);
+	cr_expect_eq(samples_in("b1", HOT_CODE), 1, "as soon as there were tables");
+	books_close(&books);
+}
+
+Test(hot, without_tables_nothing_is_chosen)
+{
+	open_books(0, false);
+	collect_set_hot(books.collect, begins_with, (char[]){""});
+	(void)name_and_adopt(7, "seven");
+	books_collect(&books);
+	cr_expect_eq(choose("seven"), -EOPNOTSUPP);
+	inject_at(7, 0x401000, 0x1000, 100);
+	books_collect(&books);
+	cr_expect_eq(books_samples(&books, "seven", LATENCY), 1);
+	cr_expect_eq(failure_of("seven", LATENCY, HOT_CODE), -ENODATA);
+	books_close(&books);
+}
+
+static struct cgroup_fixture fixture;
+
+static void setup_fixture(void)
+{
+	cgroup_fixture_setup(&fixture);
+}
+
+static void teardown_fixture(void)
+{
+	books_close(&books);
+	cgroup_fixture_teardown(&fixture);
+}
+
+TestSuite(hot_door, .init = setup_fixture, .fini = teardown_fixture);
+
+/* A cgroup of that name, noticed; its path. */
+static char *make_noticed(const char *name)
+{
+	char *path;
+
+	cr_assert_gt(kernel_adopt(books.kernel, 1, 0, ""), 0);
+	cr_assert_gt(kernel_adopt(books.kernel, cgroup_fixture_id(&fixture), 1, fixture.path + 1), 0);
+	cgroup_fixture_make(&fixture, name);
+	cr_assert_geq(asprintf(&path, "%s/%s", fixture.path, name), 0);
+	books_collect(&books);
+	return path;
+}
+
+static volatile u64 turns;
+
+static void __attribute__((noinline)) turn(u64 n)
+{
+	for (u64 i = 0; i < n; i++)
+		turns = turns + i;
+}
+
+/* Behind turn() in the text. */
+static void __attribute__((noinline)) turn_end(void)
+{
+	turns = 0;
+}
+
+static int spin(void *userdata)
+{
+	turn(*(const u64 *)userdata);
+	turn_end();
+	return 0;
+}
+
+/* A loop of a few instructions is found where it stands. */
+Test(hot_door, a_timer_finds_the_loop)
+{
+	static const u64 n = 600000000;
+	_cleanup_free_ char *path = NULL;
+	struct hot_places places;
+	struct cgroup_child child;
+	_cleanup_close_ int fd = -1;
+	u64 begin = (u64)(uintptr_t)turn, within = 0;
+
+	open_books(2, true);
+	path = make_noticed("spinner");
+	cr_assert_eq(choose(path), 0);
+	child = cgroup_fixture_child(&fixture, "spinner", spin, (void *)&n);
+	fd = software_event_open(&(struct software_event){.config = PERF_COUNT_SW_CPU_CLOCK,
+							  .period = NSEC_PER_MSEC,
+							  .pid = child.pid,
+							  .cpu = -1},
+				 kernel_program_fd(books.kernel, PLAIN));
+	software_event_enable(fd);
+	cgroup_fixture_go(&child);
+	books_collect(&books);
+	places = places_of(path, PLAIN, HOT_CODE);
+	for (size_t i = 0; i < places.n; i++)
+		if (places.places[i].address >= begin && places.places[i].address < begin + 64) {
+			within += places.places[i].samples;
+			cr_expect_eq(places.places[i].pid, (u32)child.pid);
+		}
+	printf("%llu of %llu samples of 1 ms are in the loop\n", (unsigned long long)within,
+	       (unsigned long long)places.samples);
+	cr_expect_gt(places.samples, 50);
+	cr_expect_eq(places.samples, books_samples(&books, path, PLAIN));
+	cr_expect_eq(places.weight, places.samples);
+	cr_expect_gt(10 * within, 8 * places.samples);
+	hot_places_done(&places);
+	cgroup_fixture_remove(&fixture, "spinner");
+}
+
+#define PAGES 40
+#define PAGE  4096UL
+
+static u8 *touched; /* shared with the child, which faults there */
+
+static int touch_each(void *userdata)
+{
+	(void)userdata;
+	for (size_t i = 0; i < PAGES; i++)
+		*(volatile u8 *)(touched + i * PAGE + 130) = 1;
+	return 0;
+}
+
+/* A page fault knows its address and its instruction; of a cgroup that is not chosen neither is kept. */
+Test(hot_door, page_faults_are_found_where_they_are)
+{
+	for (int chosen = 0; chosen < 2; chosen++) {
+		_cleanup_free_ char *path = NULL;
+		struct cgroup_child child;
+		_cleanup_close_ int fd = -1;
+		struct hot_places places;
+		u64 found = 0, begin;
+
+		touched = mmap(NULL, PAGES * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		cr_assert_neq(touched, MAP_FAILED);
+		begin = (u64)(uintptr_t)touched;
+		(void)madvise(touched, PAGES * PAGE, MADV_NOHUGEPAGE);
+		if (chosen)
+			books_close(&books);
+		open_books(2, true);
+		path = make_noticed("worker");
+		if (chosen)
+			cr_assert_eq(choose(path), 0);
+		child = cgroup_fixture_child(&fixture, "worker", touch_each, NULL);
+		fd = software_event_open(&(struct software_event){.config = PERF_COUNT_SW_PAGE_FAULTS,
+								  .period = 1,
+								  .sample_type = PERF_SAMPLE_ADDR,
+								  .pid = child.pid,
+								  .cpu = -1},
+					 kernel_program_fd(books.kernel, LATENCY));
+		software_event_enable(fd);
+		cgroup_fixture_go(&child);
+		books_collect(&books);
+		cr_expect_geq(books_samples(&books, path, LATENCY), PAGES);
+		cgroup_fixture_remove(&fixture, "worker");
+		(void)munmap(touched, PAGES * PAGE);
+		if (!chosen) {
+			cr_expect_eq(failure_of(path, LATENCY, HOT_LINES), -ENODATA);
+			continue;
+		}
+		places = places_of(path, LATENCY, HOT_LINES);
+		cr_expect_eq(places.samples, books_samples(&books, path, LATENCY));
+		cr_expect_eq(places.weight, 0, "a fault has no latency");
+		for (size_t i = 0; i < places.n; i++) {
+			if (places.places[i].address < begin || places.places[i].address >= begin + PAGES * PAGE)
+				continue;
+			cr_expect_eq(places.places[i].address % PAGE, 128);
+			cr_expect_eq(places.places[i].pid, (u32)child.pid);
+			found++;
+		}
+		cr_expect_eq(found, PAGES);
+		hot_places_done(&places);
+		places = places_of(path, LATENCY, HOT_CODE);
+		cr_expect_eq(places.samples, books_samples(&books, path, LATENCY));
+		cr_expect_gt(places.n, 0);
+		hot_places_done(&places);
+	}
+}

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Operations that an event is not about, in the running kernel: through the inject door and the perf_event
+ * door. */
+#include <criterion/criterion.h>
+
+#include <linux/perf_event.h>
+
+#include "books.h"
+#include "cgroup_fixture.h"
+#include "software_event.h"
+
+static struct books books;
+
+static void open_books(struct event_settings event, bool hardware)
+{
+	struct kernel_settings settings = books_settings(false);
+
+	settings.n_events = 2;
+	settings.events[0] = (struct event_settings){.has_source = 1};
+	settings.events[1] = event;
+	settings.births = settings.hardware = hardware;
+	books_open(&books, &settings, 0);
+}
+
+static void name_and_adopt(u64 id, const char *path)
+{
+	cr_assert_eq(names_add_path(books.names, id, path), 0);
+	cr_assert_gt(kernel_adopt(books.kernel, id, 0, path), 0);
+}
+
+/* IBS samples every operation: those of others are counted apart, and nowhere else. */
+Test(operations, operations_that_the_event_is_not_about_are_filtered)
+{
+	const struct sample samples[] = {
+		{.cgroup_id = 7,
+		 .event = 1,
+		 .data_source = OP_STORE,
+		 .period = 1,
+		 .fields = SAMPLE_DATA_SOURCE},
+		{.cgroup_id = 7,
+		 .event = 1,
+		 .data_source = OP_LOAD,
+		 .period = 1,
+		 .fields = SAMPLE_DATA_SOURCE},
+		{.cgroup_id = 7, .event = 1, .data_source = 1, .period = 1, .fields = SAMPLE_DATA_SOURCE},
+		{.cgroup_id = 9, .event = 1, .data_source = 1, .period = 1, .fields = SAMPLE_DATA_SOURCE},
+		{.cgroup_id = 7, .event = 1, .period = 1},
+		{.cgroup_id = 7, .event = 1, .latency = SAMPLE_LATENCY_MAX + 1, .fields = SAMPLE_LATENCY},
+		{.cgroup_id = 7, .event = 0, .data_source = 1, .period = 1, .fields = SAMPLE_DATA_SOURCE},
+	};
+
+	open_books((struct event_settings){.has_source = 1, .operations = OP_LOAD}, false);
+	name_and_adopt(7, "seven");
+	cr_assert_eq(kernel_inject(books.kernel, samples, ARRAY_SIZE(samples)), 0);
+	books_collect(&books);
+	cr_expect_eq(books_samples(&books, "seven", 1), 1);
+	cr_expect_eq(books_losses(&books, 1).filtered, 5);
+	cr_expect_eq(books_losses(&books, 1).malformed, 0, "what is not the event's is nothing to it");
+	cr_expect_eq(books_unattributed(&books, 1), 0);
+	cr_expect_eq(books_samples(&books, "seven", 0), 1, "the other event takes all");
+	cr_expect_eq(books_losses(&books, 0).filtered, 0);
+	books_close(&books);
+}
+
+static struct cgroup_fixture fixture;
+
+static void setup_fixture(void)
+{
+	cgroup_fixture_setup(&fixture);
+}
+
+static void teardown_fixture(void)
+{
+	books_close(&books);
+	cgroup_fixture_teardown(&fixture);
+}
+
+TestSuite(operations_door, .init = setup_fixture, .fini = teardown_fixture);
+
+static void adopt_fixture(void)
+{
+	cr_assert_gt(kernel_adopt(books.kernel, 1, 0, ""), 0);
+	cr_assert_gt(kernel_adopt(books.kernel, cgroup_fixture_id(&fixture), 1, fixture.path + 1), 0);
+}
+
+/* A page fault has no data source: to an event of loads alone it is another operation. */
+Test(operations_door, filtered_samples_are_all_that_came)
+{
+	_cleanup_free_ char *path = NULL;
+	unsigned pages = 2000;
+	struct cgroup_child child;
+	_cleanup_close_ int fd = -1;
+
+	open_books((struct event_settings){.has_source = 1, .operations = OP_LOAD}, true);
+	adopt_fixture();
+	cgroup_fixture_make(&fixture, "worker");
+	child = cgroup_fixture_child(&fixture, "worker", touch_pages, &pages);
+	fd = software_event_open(&(struct software_event){.config = PERF_COUNT_SW_PAGE_FAULTS,
+							  .period = 1,
+							  .sample_type = PERF_SAMPLE_DATA_SRC,
+							  .pid = child.pid,
+							  .cpu = -1},
+				 kernel_program_fd(books.kernel, 1));
+	software_event_enable(fd);
+	cgroup_fixture_go(&child);
+	books_collect(&books);
+	cr_assert_geq(asprintf(&path, "%s/worker", fixture.path), 0);
+	cr_expect_geq(books_losses(&books, 1).filtered, pages);
+	cr_expect_eq(books_losses(&books, 1).filtered, software_event_count(fd));
+	cr_expect_eq(books_samples(&books, path, 1), 0);
+	cgroup_fixture_remove(&fixture, "worker");
+}

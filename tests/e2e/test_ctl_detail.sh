@@ -1,0 +1,95 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# How pebsctl looks closer: it waits, tells how far it is, can be left, and writes files whole or not at all. Against a
+# daemon whose zooms are made up.
+# shellcheck source=tests/e2e/daemon.sh
+. "$(dirname "$0")/daemon.sh"
+need jq
+cgroup=/system.slice/postgresql@15-main.service
+
+"$TOOLS/fake_detail" "$socket" &
+daemon=$!
+for _ in {1..100}; do
+	[ -S "$socket" ] && break
+	sleep 0.05
+done
+
+exits 'the last of none' 1 ctl zoom --last $cgroup
+grep -q 'cannot zoom: no zoom of it is held' "$work/said" || fail "none is held: $(cat "$work/said")"
+exits 'a cgroup that there is not' 4 ctl zoom --for 1s /no/such.service
+exits 'a zoom without a cgroup' 2 ctl zoom
+exits 'a zoom of more than an hour' 2 ctl zoom --for 2h $cgroup
+exits 'a rate that is none' 2 ctl zoom --rate 0 $cgroup
+exits 'a rate beyond the most' 2 ctl zoom --rate 20001 $cgroup
+exits 'two ways at once' 2 ctl zoom --last --stop $cgroup
+exits 'a time for what is over' 2 ctl zoom --last --for 1s $cgroup
+exits 'an option of another verb' 2 ctl zoom --folded $cgroup
+
+began=$SECONDS
+exits 'a zoom' 0 ctl zoom --for 1200ms $cgroup
+[ $((SECONDS - began)) -ge 1 ] || fail 'a zoom was not waited for'
+grep -q 'heap_hot_search_buffer' "$work/said" || fail "the report: $(cat "$work/said")"
+grep -q 'zooming in' "$work/said" && fail 'progress is told where there is no terminal'
+exits 'the last one' 0 ctl zoom --last $cgroup
+expect 'the last one as JSON' '17 done' "$(ctl --json zoom --last $cgroup | jq -r '.zoom | "\(.zoom) \(.state)"')"
+
+exits 'a zoom that is not waited for' 0 ctl zoom --no-wait --for 1h $cgroup
+grep -q 'Zooming in until .*pebsctl zoom --last' "$work/said" || fail "what to do then: $(cat "$work/said")"
+exits 'the last one, running' 0 ctl zoom --last $cgroup
+grep -q 'still running' "$work/said" || fail "it runs: $(cat "$work/said")"
+exits 'a profile of what runs' 1 ctl profile --last -o "$work/profile" $cgroup
+grep -q 'busy: the zoom runs, until 2026-' "$work/said" || fail "it is busy: $(cat "$work/said")"
+[ ! -e "$work/profile" ] || fail 'a profile that was refused left a file'
+exits 'the end of a zoom' 0 ctl zoom --stop $cgroup
+grep -q 'asked for, from' "$work/said" || fail "it ended early: $(cat "$work/said")"
+exits 'the end of one that is over' 0 ctl zoom --stop $cgroup
+grep -q 'it was over already' "$work/said" || fail "it was over: $(cat "$work/said")"
+
+# Ctrl-C leaves it running, and says so.
+status=0
+timeout --signal=INT 1 "$PEBSCTL" --socket "$socket" zoom --for 1h $cgroup >"$work/said" 2>&1 || status=$?
+grep -q 'the zoom goes on until .*--stop' "$work/said" || fail "what goes on: $(cat "$work/said")"
+exits 'the last one, left running' 0 ctl zoom --last $cgroup
+grep -q 'still running' "$work/said" || fail 'Ctrl-C ended the zoom'
+exits 'its end' 0 ctl zoom --stop $cgroup
+
+# The bytes are the numbers of their places, in pieces that the daemon chose.
+truth() {
+	awk 'BEGIN { for (i = 0; i < 3000; i++) printf "%02x", i % 256 }'
+}
+bytes_of() {
+	od -An -v -tx1 "$1" | tr -d ' \n'
+}
+exits 'a profile' 0 ctl profile --for 100ms -o "$work/profile" $cgroup
+[ "$(bytes_of "$work/profile")" = "$(truth)" ] || fail 'the profile is not what the daemon has'
+expect 'the mode of a profile' 600 "$(stat -c %a "$work/profile")"
+grep -q 'Written: .*profile: 2.9 KiB of pprof' "$work/said" || fail "what was written: $(cat "$work/said")"
+grep -q '17.7% of 28,900 user stacks end early' "$work/said" || fail "what it is worth: $(cat "$work/said")"
+ctl profile --last --folded -o - $cgroup >"$work/piped" 2>"$work/aside" || fail "a pipe: $(cat "$work/aside")"
+[ "$(bytes_of "$work/piped")" = "$(truth)" ] || fail 'standard output is not what the daemon has'
+grep -q 'Samples: ' "$work/aside" || fail 'what a piped profile is worth is not told beside it'
+expect 'a profile as JSON' "folded-latency 3000 17" "$(ctl --json profile --last --folded --latency \
+	-o "$work/profile" $cgroup | jq -r '"\(.format) \(.size) \(.zoom.zoom)"')"
+exits 'perf.data where it is not permitted' 5 ctl profile --last --perf-data -o "$work/refused" $cgroup
+[ ! -e "$work/refused" ] || fail 'a profile that was not permitted left a file'
+exits 'a profile without a file' 2 ctl profile $cgroup
+exits 'two formats' 2 ctl profile --last --folded --perf-data -o "$work/profile" $cgroup
+exits 'latency of no folded stacks' 2 ctl profile --last --latency -o "$work/profile" $cgroup
+exits 'a folder that there is not' 1 ctl profile --last -o "$work/none/profile" $cgroup
+ln -s profile "$work/link"
+exits 'a symbolic link' 1 ctl profile --last -o "$work/link" $cgroup
+grep -q 'symbolic link' "$work/said" || fail "a link: $(cat "$work/said")"
+if command -v script >/dev/null; then
+	script -qec "'$PEBSCTL' --socket '$socket' profile --last -o - $cgroup" "$work/typed" >/dev/null && fail \
+		'a terminal got a pprof'
+	grep -q 'a terminal cannot show this' "$work/typed" || fail "a terminal: $(cat "$work/typed")"
+	TERM=xterm script -qec "'$PEBSCTL' --socket '$socket' zoom --for 600ms $cgroup" "$work/typed" >/dev/null
+	grep -q 'zooming in' "$work/typed" || fail 'a terminal does not tell how far it is'
+fi
+
+exits 'hot places' 0 ctl hot --for 1s $cgroup
+grep -q '30.8 - 31.2%' "$work/said" || fail "their bounds: $(cat "$work/said")"
+expect 'hot places as JSON' 3 "$(ctl --json hot --for 1s $cgroup | jq '.events.loads.code | length')"
+exits 'hot places of a cgroup that there is not' 4 ctl hot /no/such.service
+exits 'show' 0 ctl show $cgroup
+grep -q 'Detail: zoomed into .*pebsctl zoom --last' "$work/said" || fail "show tells of it: $(cat "$work/said")"

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: GPL-2.0
+/* What zooms and hot tables look like to people. */
+#include <criterion/criterion.h>
+
+#include <locale.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json_get.h"
+#include "base/text.h"
+#include "ctl/format.h"
+#include "ctl/place.h"
+#include "example_zoom.h"
+#include "formatted.h"
+
+static const struct format_style wide = {0};
+static const struct format_style narrow = {.width = 80};
+
+static time_t at(const char *text)
+{
+	time_t seconds = 0;
+
+	cr_assert_eq(text_parse_time(text, &seconds), 0);
+	return seconds;
+}
+
+#define NOW at("2026-11-21T06:03:30Z")
+
+/* The report with a member of its zoom in the place of the example's. */
+static json_object *report_with(const char *key, const char *value)
+{
+	json_object *report = formatted_from(example_zoom_report);
+
+	if (key)
+		(void)json_object_object_add(json_get_object(report, "zoom"), key, json_tokener_parse(value));
+	return report;
+}
+
+Test(format_zoom, on_80_columns)
+{
+	_cleanup_json_ json_object *report = report_with(NULL, NULL);
+	_cleanup_free_ char *text = FORMATTED(format_zoom(out, report, NOW, &narrow));
+
+	formatted_expect_fit(text, 80);
+	formatted_expect(text, "     Cgroup: " EXAMPLE_ZOOM_CGROUP "\n");
+	formatted_expect(text, "       Zoom: 17, for 30s from 2026-11-21 06:00:00 UTC (3min 30s ago)\n");
+	formatted_expect(text, "    Samples: 29,412 of 41,230 seen, 11,806 over the limit, 12 lost");
+	formatted_expect(text, "  Throttled: 2 times");
+	formatted_expect(text, "   Counting: 98.2% of the time");
+	formatted_expect(text,
+			 "     Stacks: by frame pointers; 17.7% of 28,900 user stacks end early: code\n");
+	formatted_expect(text, "  LAT%  TOTAL SAMPLES SOURCES      FUNCTION\n"
+			       " 41.2%  43.8%    9120 113333DDDDRR heap_hot_search_buffer  heapam.c:1812\n"
+			       " 16.6%  16.6%    5200 111111FFF222 _bt_compare  nbtsearch.c:702 postgres\n");
+	formatted_expect(text, " <0.1%  <0.1%       2 111111111111 [unknown] libz.so.1.2.13+0x41f0\n");
+	formatted_expect(text, "evil\\x1b[31m");
+	formatted_expect(text, "  LAT% SAMPLES  HITM ON CPUS CACHE LINE THAT CPUS CONTEND FOR\n"
+			       "  9.6%    1400  1390     6/8 0x5621d0c41040\n"
+			       "       counters+0x40 (in /usr/lib/postgresql/15/bin/postgres), process 812\n"
+			       "       false sharing (candidate): CPUs at different offsets\n"
+			       "       OFFSET  HITM SAMPLES STORES CPUS CODE\n"
+			       "         0x08   790     800    400    4 count_hit  stats.c:41\n"
+			       "         0x30   600     600    100    4 count_miss  stats.c:57\n");
+	formatted_expect(text, "       true sharing: CPUs at one offset\n");
+	formatted_expect(text, " 45.3%    9000  90.0%  20480 1\n");
+	/* A line that nobody contends for is none of these. */
+	formatted_expect_not(text, "0x7f31c8fff000");
+	formatted_expect(text, "3 addresses are not named yet");
+}
+
+Test(format_zoom, on_any_width)
+{
+	_cleanup_json_ json_object *report = report_with(NULL, NULL);
+	_cleanup_json_ json_object *hot = formatted_from(example_hot);
+
+	for (size_t width = 72; width <= 200; width++) {
+		const struct format_style style = {.width = width};
+		_cleanup_free_ char *text = FORMATTED(format_zoom(out, report, NOW, &style));
+		_cleanup_free_ char *hot_text = FORMATTED(format_hot(out, NULL, hot, &style));
+
+		formatted_expect_fit(text, width);
+		formatted_expect_fit(hot_text, width);
+	}
+}
+
+Test(format_zoom, where_the_terminal_has_no_end_all_is_whole)
+{
+	_cleanup_json_ json_object *report = report_with(NULL, NULL);
+	_cleanup_free_ char *text = FORMATTED(format_zoom(out, report, NOW, &wide));
+
+	formatted_expect(text, "heap_hot_search_buffer  src/backend/access/heap/heapam.c:1812 "
+			       "/usr/lib/postgresql/15/bin/postgres\n");
+	formatted_expect(text, "_M_insert_unique(long&&)  "
+			       "/opt/plugin/lib/libplugin-with-a-rather-long-name.so.3.1\n");
+}
+
+/* Judged by samples; no latency is made up. */
+Test(format_zoom, an_event_without_latency)
+{
+	_cleanup_json_ json_object *report = report_with("latency", "false");
+	_cleanup_free_ char *text = NULL;
+
+	json_object_object_del(json_get_object(report, "zoom"), "latency_sum");
+	text = FORMATTED(format_zoom(out, report, NOW, &narrow));
+	formatted_expect(text, "SHARE%  TOTAL SAMPLES");
+	formatted_expect(text, " 31.0%  33.7%    9120");
+	formatted_expect_not(text, "LAT%");
+}
+
+Test(format_zoom, what_was_not_all_that_was_asked_for)
+{
+	_cleanup_json_ json_object *running = report_with("state", "\"running\"");
+	_cleanup_json_ json_object *ended = report_with("ran_s", "12.2");
+	_cleanup_json_ json_object *lbr = report_with("stacks", "{\"by\":\"lbr\",\"user\":100,\"early\":50}");
+	_cleanup_json_ json_object *empty = report_with("samples", "{\"taken\":0,\"seen\":0}");
+	_cleanup_free_ char *running_text = FORMATTED(format_zoom(out, running, NOW, &narrow));
+	_cleanup_free_ char *ended_text = FORMATTED(format_zoom(out, ended, NOW, &narrow));
+	_cleanup_free_ char *lbr_text = FORMATTED(format_zoom(out, lbr, NOW, &wide));
+	_cleanup_free_ char *empty_text = FORMATTED(format_zoom(out, empty, NOW, &wide));
+
+	formatted_expect(running_text, "Zoom: 17, still running: 30s of 30s");
+	formatted_expect(ended_text, "Zoom: 17, for 12.2s of the 30s asked for, from");
+	formatted_expect(lbr_text, "by the CPU's branch records (LBR); 50.0% of 100 user stacks end early\n");
+	formatted_expect(empty_text, "Result: no sample: nothing of this cgroup ran");
+	formatted_expect_not(empty_text, "FUNCTION");
+}
+
+/* Whatever comes, there is a text, and no number that did not come. */
+Test(format_zoom, replies_that_are_no_zoom)
+{
+	static const char *const replies[] = {
+		"{}",
+		"{\"zoom\":7}",
+		"{\"zoom\":{\"samples\":{\"taken\":5},\"latency\":true},\"functions\":[1,{},{\"name\":7}],"
+		"\"objects\":[null],\"lines\":[{\"sharing\":\"false\",\"accesses\":[{},7]},{}],\"nodes\":[{}]"
+		"}",
+		"{\"zoom\":{\"samples\":{\"taken\":5},\"latency\":true,\"latency_sum\":1e999},\"functions\":"
+		"[{\"name\":\"f\",\"latency\":-1,\"sources\":{\"l1\":-5,\"x\":{}}}]}",
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(replies); i++) {
+		_cleanup_json_ json_object *reply = formatted_from(replies[i]);
+		_cleanup_free_ char *text = FORMATTED(format_zoom(out, reply, NOW, &narrow));
+		_cleanup_free_ char *hot = FORMATTED(format_hot(out, NULL, reply, &narrow));
+
+		formatted_expect_fit(text, 80);
+		formatted_expect_not(text, "nan");
+		formatted_expect_not(text, "inf");
+		formatted_expect(hot, "Cgroup: -");
+	}
+}
+
+Test(format_zoom, hot_places_with_their_bounds)
+{
+	_cleanup_json_ json_object *hot = formatted_from(example_hot);
+	_cleanup_free_ char *text = FORMATTED(format_hot(out, NULL, hot, &narrow));
+
+	formatted_expect_fit(text, 80);
+	formatted_expect(text, "Tabled: for 12s, since 2026-11-21 06:00:00 UTC, on request");
+	formatted_expect(text,
+			 "        SHARE       SAMPLES CODE\n"
+			 " 30.8 - 31.2%   4600 - 4712 heap_hot_search_buffer+0x138  heapam.c:1812 postgres\n"
+			 "        12.2%          1200 _bt_compare+0x60  nbtsearch.c:702 postgres\n"
+			 "   0.0 - 2.2%       0 - 300 [kernel]\n"
+			 "What is not in the table has at most 0.3%, and 44 samples, each.\n");
+	formatted_expect(text, " 19.5 - 19.8%   1380 - 1400  1390     6/8 0x5621d0c41040 counters+0x40 ");
+	formatted_expect(text, "1 address is not named yet");
+}
+
+Test(format_zoom, bounds)
+{
+	static const struct {
+		const char *json, *share;
+	} cases[] = {
+		{"{\"low\":0.308,\"high\":0.312}", "30.8 - 31.2%"},
+		{"{\"low\":0.31199,\"high\":0.312}", "31.1 - 31.2%"},
+		{"{\"low\":0.312,\"high\":0.312}", "31.2%"},
+		{"{\"low\":0.0,\"high\":0.0}", "0.0%"},
+		{"{\"low\":0.0,\"high\":0.0001}", "0.0 - 0.1%"},
+		{"{\"low\":1.0,\"high\":1.0}", "100.0%"},
+		{"{\"low\":0.031,\"high\":0.31}", "3.1 - 31.0%"},
+		{"{\"low\":0.5,\"high\":0.2}", "-"},
+		{"{\"low\":-1,\"high\":0.2}", "-"},
+		{"{\"low\":0.5}", "-"},
+		{"{}", "-"},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		_cleanup_json_ json_object *bounds = formatted_from(cases[i].json);
+		char text[PLACE_BOUNDS_MAX];
+
+		place_share_bounds(bounds, text);
+		cr_expect_str_eq(text, cases[i].share, "%s: %s", cases[i].json, text);
+	}
+}
+
+Test(format_zoom, the_last_line_of_show)
+{
+	_cleanup_json_ json_object *zooms = json_object_new_object();
+	_cleanup_json_ json_object *cgroup = formatted_from("{\"cgroup\":\"" EXAMPLE_ZOOM_CGROUP "\"}");
+	_cleanup_json_ json_object *other = formatted_from("{\"cgroup\":\"/other\"}");
+	json_object *list = json_object_new_array();
+	_cleanup_free_ char *text = NULL, *of_other = NULL, *of_none = NULL;
+
+	(void)json_object_array_add(list, formatted_from(example_zoom_state));
+	(void)json_object_object_add(zooms, "zooms", list);
+	text = FORMATTED(format_zoomed(out, zooms, cgroup, NOW, &wide));
+	cr_expect_str_eq(text, "\n     Detail: zoomed into 3min 30s ago for 30s: 29,412 samples; `pebsctl "
+			       "zoom --last " EXAMPLE_ZOOM_CGROUP "`\n");
+	of_other = FORMATTED(format_zoomed(out, zooms, other, NOW, &wide));
+	cr_expect_str_eq(of_other, "");
+	of_none = FORMATTED(format_zoomed(out, NULL, cgroup, NOW, &wide));
+	cr_expect_str_eq(of_none, "");
+}
+
+Test(format_zoom, the_detail_of_status)
+{
+	_cleanup_json_ json_object *status = formatted_from(
+		"{\"origin\":\"perf\",\"detail\":{\"zooms_running\":1,\"zooms_held\":3,\"zoom_bytes\":"
+		"13002342,"
+		"\"hot\":[\"/a.service\"],\"hot_max\":8,\"symbols\":{\"asked\":1234,\"answered\":1200,"
+		"\"unknown\":30,\"lost\":4,\"starts\":1,\"bytes\":1000}}}");
+	_cleanup_free_ char *text = FORMATTED(format_status(out, status, NULL, &narrow));
+
+	formatted_expect(text, "      Zooms: 1 running, 3 held: 12.4 MiB\n"
+			       " Hot tables: 1 of 8 are taken, by\n"
+			       "             /a.service\n"
+			       "      Names: 1,234 addresses asked for: 30 have none, 4 found no answer\n");
+}

@@ -1,0 +1,390 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Profiles over HTTP: clients that wait, leave, come too many or ask for nonsense. */
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+
+#include "base/cleanup.h"
+#include "endpoint.h"
+#include "export/http.h"
+#include "http_client.h"
+
+#define SIZE 100000
+
+/* Where the profiles come from. */
+struct world {
+	bool enabled;
+	int begin_error;
+	const char *message;
+	int write_error;
+	enum http_profile_state state;
+	u64 id; /* of the next that is begun */
+	char path[256];
+	double seconds;
+	unsigned int begun, written, left;
+	u64 left_id;
+};
+
+static struct world world;
+static struct endpoint server;
+
+static bool is_enabled(void *userdata)
+{
+	const struct world *of = userdata;
+
+	return of->enabled;
+}
+
+static int begin(void *userdata, const char *path, double seconds, u64 *ret_id, char **ret_message)
+{
+	struct world *of = userdata;
+
+	*ret_message = of->message ? strdup(of->message) : NULL;
+	if (of->begin_error)
+		return of->begin_error;
+	(void)snprintf(of->path, sizeof(of->path), "%s", path);
+	of->seconds = seconds;
+	of->begun++;
+	*ret_id = of->id;
+	return 0;
+}
+
+static enum http_profile_state state(void *userdata, u64 id)
+{
+	const struct world *of = userdata;
+
+	(void)id;
+	return of->state;
+}
+
+static int write_profile(void *userdata, u64 id, u8 **ret, size_t *ret_size)
+{
+	struct world *of = userdata;
+
+	if (of->write_error)
+		return of->write_error;
+	*ret = malloc(SIZE);
+	cr_assert_not_null(*ret);
+	for (size_t i = 0; i < SIZE; i++)
+		(*ret)[i] = (u8)(i * i + id);
+	*ret_size = SIZE;
+	of->written++;
+	return 0;
+}
+
+static void leave(void *userdata, u64 id)
+{
+	struct world *of = userdata;
+
+	of->left++;
+	of->left_id = id;
+}
+
+static void start(void)
+{
+	struct http_source source = endpoint_source(&server);
+	const struct listen_address any_port = endpoint_loopback(0);
+	_cleanup_free_ char *message = NULL;
+
+	world = (struct world){.enabled = true, .id = 7};
+	server = (struct endpoint){.source.sequence = 1};
+	source.profiles = (struct http_profiles){.userdata = &world,
+						 .enabled = is_enabled,
+						 .begin = begin,
+						 .state = state,
+						 .write = write_profile,
+						 .leave = leave};
+	cr_assert_geq(sd_event_new(&server.event), 0);
+	cr_assert_eq(http_new(server.event, &any_port, &source, &server.http, &message), 0, "%s", message);
+}
+
+static void stop(void)
+{
+	endpoint_stop(&server);
+}
+
+TestSuite(http_profile, .init = start, .fini = stop, .timeout = 60);
+
+static struct http_client ask(const char *query)
+{
+	struct http_client client = {.fd = http_client_connect(&server)};
+	_cleanup_free_ char *text = NULL;
+
+	cr_assert_gt(asprintf(&text, "GET /debug/pprof/memory%s HTTP/1.1\r\nHost: test\r\n\r\n", query), 0);
+	http_client_send(&server, &client, text);
+	return client;
+}
+
+/* Until so many were begun or left. */
+static void wait_until(const unsigned int *counter, unsigned int count)
+{
+	u64 deadline = endpoint_now_ns() + HTTP_CLIENT_DEADLINE_NS;
+
+	while (*counter < count && endpoint_now_ns() < deadline)
+		endpoint_turn(&server);
+	cr_assert_eq(*counter, count);
+}
+
+static void expect(const char *query, int status, const char *text)
+{
+	struct http_client client = ask(query);
+
+	http_client_receive_all(&server, &client);
+	cr_expect_eq(http_client_status(&client), status, "%s: %.300s", query, client.data);
+	cr_expect(strstr(client.data, text), "%s: %.300s", query, client.data);
+	http_client_done(&client);
+}
+
+static void expect_health(void)
+{
+	struct http_client client = http_client_get(&server, "/healthz", "");
+
+	cr_expect_eq(http_client_status(&client), 200);
+	http_client_done(&client);
+}
+
+Test(http_profile, the_answer_comes_when_it_is_ready)
+{
+	struct http_client client = ask("?cgroup=/system.slice/a%20b%2Fc.service&seconds=12");
+	const char *body;
+	size_t length;
+
+	wait_until(&world.begun, 1);
+	for (int i = 0; i < 5; i++)
+		expect_health();
+	(void)http_client_receive(&client);
+	cr_expect_eq(client.length, 0);
+	cr_expect_str_eq(world.path, "/system.slice/a b/c.service");
+	cr_expect_eq(world.seconds, 12);
+	world.state = HTTP_PROFILE_READY;
+	http_client_receive_all(&server, &client);
+	cr_expect_eq(http_client_status(&client), 200);
+	cr_expect(strstr(client.data, "Content-Type: application/octet-stream\r\n"));
+	cr_expect(strstr(client.data, "Content-Disposition: attachment; filename=\"profile\"\r\n"));
+	body = http_client_body(&client, &length);
+	cr_assert_eq(length, SIZE);
+	for (size_t i = 0; i < SIZE; i++)
+		cr_assert_eq((u8)body[i], (u8)(i * i + 7));
+	http_client_done(&client);
+	cr_expect_eq(world.left, 1);
+	cr_expect_eq(world.left_id, 7);
+}
+
+Test(http_profile, thirty_seconds_where_nothing_is_said)
+{
+	world.state = HTTP_PROFILE_READY;
+	expect("?cgroup=/", 200, "octet-stream");
+	cr_expect_eq(world.seconds, 30);
+	cr_expect_str_eq(world.path, "/");
+}
+
+Test(http_profile, not_enabled)
+{
+	struct http_client client;
+
+	world.enabled = false;
+	expect("?cgroup=/a", 404, "`profiles = yes` in [export]");
+	cr_expect_eq(world.begun, 0);
+	client = http_client_get(&server, "/", "");
+	cr_expect_null(strstr(client.data, "pprof"));
+	http_client_done(&client);
+	world.enabled = true;
+	client = http_client_get(&server, "/", "");
+	cr_expect(strstr(client.data, "/debug/pprof/memory?cgroup="));
+	http_client_done(&client);
+}
+
+Test(http_profile, an_endpoint_without_profiles)
+{
+	endpoint_stop(&server);
+	endpoint_start(&server);
+	expect("?cgroup=/a", 404, "Profiles are not served");
+}
+
+Test(http_profile, parameters)
+{
+	static const char *const bad[] = {
+		"",
+		"?",
+		"?cgroup",
+		"?cgroup=",
+		"?cgroup=a",
+		"?cgroup=/a%00b",
+		"?cgroup=/a&cgroup=/b",
+		"?cgroup=/a&seconds=0",
+		"?cgroup=/a&seconds=301",
+		"?cgroup=/a&seconds=-1",
+		"?cgroup=/a&seconds=1.5",
+		"?cgroup=/a&seconds=",
+		"?cgroup=/a&seconds",
+		"?cgroup=/a&seconds=5&seconds=6",
+		"?cgroup=/a&seconds=99999999999999999999",
+		"?cgroup=/a&second=5",
+		"?Cgroup=/a",
+		"?cgroup=/a&=",
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(bad); i++)
+		expect(bad[i], 400, "\r\n\r\n");
+	expect("?seconds=5", 400, "cgroup: give a path");
+	expect("?cgroup=/a&seconds=0", 400, "from 1 to 300");
+	cr_expect_eq(world.begun, 0);
+	world.state = HTTP_PROFILE_READY;
+	expect("?seconds=300&cgroup=/a", 200, "octet-stream");
+	cr_expect_eq(world.seconds, 300);
+}
+
+Test(http_profile, other_methods)
+{
+	static const char *const methods[] = {"HEAD", "POST", "PUT"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(methods); i++) {
+		struct http_client client = http_client_exchange(
+			&server, "%s /debug/pprof/memory?cgroup=/a HTTP/1.1\r\nHost: test\r\n\r\n",
+			methods[i]);
+
+		cr_expect_eq(http_client_status(&client), 405, "%s", methods[i]);
+		cr_expect(strstr(client.data, "\r\nAllow: GET"));
+		http_client_done(&client);
+	}
+	cr_expect_eq(world.begun, 0);
+}
+
+Test(http_profile, why_it_cannot_be)
+{
+	world.message = "there is no cgroup /a";
+	world.begin_error = -ENOENT;
+	expect("?cgroup=/a", 404, "there is no cgroup /a\n");
+	world.message = "4 zooms are running";
+	world.begin_error = -EBUSY;
+	expect("?cgroup=/a", 503, "\r\nRetry-After: 30\r\n");
+	expect("?cgroup=/a", 503, "4 zooms are running\n");
+	world.message = NULL;
+	world.begin_error = -EOPNOTSUPP;
+	expect("?cgroup=/a", 503, "Operation not supported\n");
+	world.begin_error = 0;
+	world.state = HTTP_PROFILE_GONE;
+	expect("?cgroup=/a", 503, "made room for another");
+	world.state = HTTP_PROFILE_READY;
+	world.write_error = -ENOMEM;
+	expect("?cgroup=/a", 500, "the daemon's log says why");
+	cr_expect_eq(world.left, 2);
+	expect_health();
+}
+
+Test(http_profile, a_client_that_leaves_ends_it)
+{
+	struct http_client first = ask("?cgroup=/a"), second, third;
+
+	wait_until(&world.begun, 1);
+	http_client_done(&first);
+	wait_until(&world.left, 1);
+	cr_expect_eq(world.left_id, 7);
+
+	/* Of two who wait for the same one, the last. */
+	first = ask("?cgroup=/a");
+	second = ask("?cgroup=/a");
+	wait_until(&world.begun, 3);
+	world.id = 8;
+	third = ask("?cgroup=/b");
+	wait_until(&world.begun, 4);
+	http_client_done(&first);
+	for (int i = 0; i < 20; i++)
+		endpoint_turn(&server);
+	cr_expect_eq(world.left, 1, "the second still waits for it");
+	http_client_done(&second);
+	wait_until(&world.left, 2);
+	cr_expect_eq(world.left_id, 7);
+	world.state = HTTP_PROFILE_READY;
+	http_client_receive_all(&server, &third);
+	cr_expect_eq(http_client_status(&third), 200);
+	http_client_done(&third);
+	cr_expect_eq(world.left, 3);
+	cr_expect_eq(world.written, 1);
+	expect_health();
+}
+
+/* With a reset, or in the moment in which it is ready. */
+Test(http_profile, clients_that_leave_anyhow)
+{
+	const struct linger reset = {.l_onoff = 1, .l_linger = 0};
+
+	for (unsigned int i = 0; i < 20; i++) {
+		struct http_client client = ask("?cgroup=/a");
+
+		world.state = HTTP_PROFILE_UNDER_WAY;
+		wait_until(&world.begun, i + 1);
+		if (i % 2)
+			(void)setsockopt(client.fd, SOL_SOCKET, SO_LINGER, &reset, sizeof(reset));
+		if (i % 4 >= 2)
+			world.state = HTTP_PROFILE_READY;
+		http_client_done(&client);
+		wait_until(&world.left, i + 1);
+	}
+	expect_health();
+}
+
+Test(http_profile, as_many_wait_as_may)
+{
+	struct http_client clients[HTTP_PROFILES_MAX];
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(clients); i++) {
+		world.id = i + 1;
+		clients[i] = ask("?cgroup=/a");
+		wait_until(&world.begun, i + 1);
+	}
+	expect("?cgroup=/a", 503, "As many wait for a profile as may");
+	cr_expect_eq(world.begun, HTTP_PROFILES_MAX);
+	expect_health();
+	world.state = HTTP_PROFILE_READY;
+	for (size_t i = 0; i < ARRAY_SIZE(clients); i++) {
+		http_client_receive_all(&server, &clients[i]);
+		cr_expect_eq(http_client_status(&clients[i]), 200);
+		http_client_done(&clients[i]);
+	}
+	expect("?cgroup=/a", 200, "octet-stream");
+}
+
+Test(http_profile, the_endpoint_ends_while_clients_wait)
+{
+	struct http_client first = ask("?cgroup=/a"), second = ask("?cgroup=/a");
+
+	wait_until(&world.begun, 2);
+	endpoint_stop(&server);
+	cr_expect_eq(world.left, 1, "one profile that both waited for");
+	http_client_done(&first);
+	http_client_done(&second);
+}
+
+static double cpu_seconds(void)
+{
+	struct rusage usage;
+
+	(void)getrusage(RUSAGE_SELF, &usage);
+	return (double)usage.ru_utime.tv_sec + (double)usage.ru_stime.tv_sec +
+	       (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6;
+}
+
+/* Who waits is not slow: the limit of a connection's time begins when the answer does. The loop does not
+ * spin meanwhile. */
+Test(http_profile, a_wait_beyond_the_time_of_other_connections)
+{
+	struct http_client client = ask("?cgroup=/a&seconds=20");
+	u64 end = endpoint_now_ns() + (HTTP_TIMEOUT_SECONDS + 1) * NSEC_PER_SEC;
+	double cpu = cpu_seconds();
+	unsigned int turns = 0;
+
+	wait_until(&world.begun, 1);
+	while (endpoint_now_ns() < end) {
+		cr_assert_geq(sd_event_run(server.event, 100000), 0);
+		turns++;
+	}
+	cr_expect_lt(turns, 1000);
+	cr_expect_lt(cpu_seconds() - cpu, 1);
+	world.state = HTTP_PROFILE_READY;
+	http_client_receive_all(&server, &client);
+	cr_expect_eq(http_client_status(&client), 200);
+	http_client_done(&client);
+}

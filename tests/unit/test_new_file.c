@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <criterion/criterion.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/text_file.h"
+#include "ctl/from_base64.h"
+#include "ctl/new_file.h"
+#include "tree.h"
+
+static char *root;
+
+static void begin(void)
+{
+	root = tree_new();
+}
+
+static void end(void)
+{
+	tree_remove(root);
+}
+
+TestSuite(new_file, .init = begin, .fini = end);
+
+static char *in_root(const char *name)
+{
+	char *path;
+
+	cr_assert_geq(asprintf(&path, "%s/%s", root, name), 0);
+	return path;
+}
+
+static void expect_text(const char *name, const char *text)
+{
+	_cleanup_free_ char *path = in_root(name), *found = NULL;
+
+	cr_assert_eq(text_file_read(path, &found), 0);
+	cr_expect_str_eq(found, text);
+}
+
+/* Nothing else lies in the folder than what is said to. */
+static void expect_alone(const char *name)
+{
+	_cleanup_free_ char *command = NULL;
+
+	cr_assert_geq(asprintf(&command, "test \"$(ls -A '%s')\" = '%s'", root, name), 0);
+	cr_expect_eq(system(command), 0, "more than %s is there", name);
+}
+
+Test(new_file, is_there_when_it_is_whole)
+{
+	_cleanup_(new_file_freep) struct new_file *file = NULL;
+	_cleanup_free_ char *path = in_root("profile");
+	struct stat status;
+
+	tree_write(root, "profile", "what was there\n");
+	cr_assert_eq(chmod(path, 0644), 0);
+	cr_assert_eq(new_file_open(path, &file), 0);
+	cr_assert_eq(new_file_write(file, (const u8 *)"new", 3), 0);
+	expect_text("profile", "what was there");
+	cr_assert_eq(new_file_finish(file), 0);
+	expect_text("profile", "new");
+	expect_alone("profile");
+	cr_assert_eq(stat(path, &status), 0);
+	cr_expect_eq(status.st_mode & 07777, 0600);
+}
+
+Test(new_file, what_was_not_finished_is_gone)
+{
+	_cleanup_free_ char *path = in_root("profile");
+	struct new_file *file = NULL;
+
+	tree_write(root, "profile", "what was there\n");
+	cr_assert_eq(new_file_open(path, &file), 0);
+	cr_assert_eq(new_file_write(file, (const u8 *)"half", 4), 0);
+	new_file_free(file);
+	expect_text("profile", "what was there");
+	expect_alone("profile");
+}
+
+Test(new_file, links_are_not_followed)
+{
+	_cleanup_free_ char *path = in_root("link"), *target = in_root("target");
+	struct new_file *file = NULL;
+
+	tree_write(root, "target", "kept\n");
+	cr_assert_eq(symlink(target, path), 0);
+	cr_expect_eq(new_file_open(path, &file), -ELOOP);
+	cr_expect_null(file);
+	expect_text("target", "kept");
+	cr_expect_eq(new_file_open(root, &file), -EISDIR);
+	cr_expect_eq(new_file_open("/nonexistent/profile", &file), -ENOENT);
+}
+
+/* A device stays one. */
+Test(new_file, devices_are_written_to)
+{
+	struct new_file *file = NULL;
+	struct stat status;
+
+	cr_assert_eq(new_file_open("/dev/null", &file), 0);
+	cr_expect_eq(new_file_write(file, (const u8 *)"new", 3), 0);
+	cr_expect_eq(new_file_finish(file), 0);
+	new_file_free(file);
+	cr_assert_eq(stat("/dev/null", &status), 0);
+	cr_expect(S_ISCHR(status.st_mode));
+}
+
+Test(from_base64, the_examples_of_its_standard)
+{
+	static const char *const pairs[][2] = {
+		{"", ""},
+		{"Zg==", "f"},
+		{"Zm8=", "fo"},
+		{"Zm9v", "foo"},
+		{"Zm9vYg==", "foob"},
+		{"Zm9vYmE=", "fooba"},
+		{"Zm9vYmFy", "foobar"},
+		{"++//", "\xfb\xef\xff"},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(pairs); i++) {
+		_cleanup_free_ u8 *bytes = NULL;
+		size_t size = 99;
+
+		cr_assert_eq(from_base64(pairs[i][0], &bytes, &size), 0, "%s", pairs[i][0]);
+		cr_assert_eq(size, strlen(pairs[i][1]));
+		cr_expect_eq(memcmp(bytes, pairs[i][1], size), 0);
+	}
+}
+
+Test(from_base64, what_is_none)
+{
+	static const char *const texts[] = {
+		"Z",    "Zg",   "Zg=",  "=",        "====", "Z===", "Zg==Zg==",
+		"Zm9 ", "Zm-v", "Z=9v", "Zm9vZg=a", "Zh==", "Zm9=", "\xff\xff\xff\xff"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
+		u8 *bytes = NULL;
+		size_t size;
+
+		cr_expect_eq(from_base64(texts[i], &bytes, &size), -EBADMSG, "%s", texts[i]);
+		cr_expect_null(bytes);
+	}
+}

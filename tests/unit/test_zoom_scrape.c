@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Zooms for those who ask over HTTP. */
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "export/zoom_scrape.h"
+#include "fake_zooms.h"
+
+static bool enabled;
+static struct zoom_scrape scrape = {.enabled = &enabled};
+static struct http_profiles profiles;
+
+static void start(void)
+{
+	profiles = zoom_scrape_profiles(&scrape);
+}
+
+TestSuite(zoom_scrape, .init = start, .fini = fake_zooms_reset);
+
+static int begin(const char *path, double seconds, u64 *ret_id)
+{
+	_cleanup_free_ char *message = NULL;
+
+	return profiles.begin(profiles.userdata, path, seconds, ret_id, &message);
+}
+
+Test(zoom_scrape, as_the_configuration_says_now)
+{
+	cr_expect_not(profiles.enabled(profiles.userdata));
+	enabled = true;
+	cr_expect(profiles.enabled(profiles.userdata));
+}
+
+Test(zoom_scrape, from_the_beginning_to_the_profile)
+{
+	_cleanup_free_ u8 *data = NULL;
+	size_t size;
+	u64 id;
+
+	fake_zooms.output_size = 3;
+	cr_assert_eq(begin("/a", 12, &id), 0);
+	cr_expect_str_eq(fake_zooms.path, "/a");
+	cr_expect_eq(fake_zooms.wish.seconds, 12);
+	cr_expect_eq(profiles.state(profiles.userdata, id), HTTP_PROFILE_UNDER_WAY);
+	fake_zooms.zooms[0].state = ZOOM_NAMING;
+	cr_expect_eq(profiles.state(profiles.userdata, id), HTTP_PROFILE_UNDER_WAY);
+	fake_zooms.zooms[0].state = ZOOM_DONE;
+	cr_expect_eq(profiles.state(profiles.userdata, id), HTTP_PROFILE_READY);
+	cr_assert_eq(profiles.write(profiles.userdata, id, &data, &size), 0);
+	cr_expect_eq(size, 3);
+	cr_expect_not(fake_zooms.kernel_names, "never an address of the kernel over HTTP");
+	profiles.leave(profiles.userdata, id);
+	cr_expect_eq(fake_zooms.ended, 0, "it was over");
+	cr_expect_eq(profiles.state(profiles.userdata, 99), HTTP_PROFILE_GONE);
+	cr_expect_eq(profiles.write(profiles.userdata, 99, &data, &size), -ENODATA);
+}
+
+Test(zoom_scrape, who_leaves_ends_what_nobody_else_asked_for)
+{
+	u64 id;
+
+	cr_assert_eq(begin("/a", 12, &id), 0);
+	profiles.leave(profiles.userdata, id);
+	cr_expect_eq(fake_zooms.ended, 1);
+	profiles.leave(profiles.userdata, id);
+	cr_expect_eq(fake_zooms.ended, 1);
+
+	cr_assert_eq(begin("/b", 12, &id), 0);
+	fake_zooms.zooms[0].seconds = 60; /* somebody made it go on */
+	profiles.leave(profiles.userdata, id);
+	cr_expect_eq(fake_zooms.ended, 1);
+}
+
+Test(zoom_scrape, two_who_ask_over_http_share_one)
+{
+	u64 first, second;
+
+	cr_assert_eq(begin("/a", 12, &first), 0);
+	cr_assert_eq(begin("/a", 30, &second), 0);
+	cr_expect_eq(first, second);
+	profiles.leave(profiles.userdata, first);
+	cr_expect_eq(fake_zooms.ended, 1, "it is told when the last of them left");
+}
+
+Test(zoom_scrape, another_ones_zoom_is_not_touched)
+{
+	_cleanup_free_ char *message = NULL;
+	u64 id;
+
+	(void)fake_zooms_hold("/a", ZOOM_RUNNING);
+	cr_expect_eq(profiles.begin(profiles.userdata, "/a", 5, &id, &message), -EBUSY);
+	cr_expect(strstr(message, "asked for by uid 0"), "%s", message);
+	cr_expect_eq(fake_zooms.begun, 0);
+	fake_zooms.zooms[0].state = ZOOM_DONE;
+	cr_expect_eq(begin("/a", 5, &id), 0);
+}
+
+Test(zoom_scrape, paths_that_lead_elsewhere)
+{
+	u64 id;
+
+	cr_expect_eq(begin("/../a", 5, &id), -ENOENT);
+	cr_expect_eq(begin("/a/..", 5, &id), -ENOENT);
+	cr_expect_eq(begin("//", 5, &id), -ENOENT);
+	cr_expect_eq(fake_zooms.begun, 0);
+}
