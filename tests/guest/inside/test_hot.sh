@@ -13,7 +13,7 @@
 
 # Names are asked for, and come a little later.
 has_names() {
-	pebsctl --json hot --for 1s -n 100 "$path" >"$work/hot" 2>"$work/said" || fail "pebsctl hot: $(cat "$work/said")"
+	pebsctl --json hot --for 1s -n 1000 "$path" >"$work/hot" 2>"$work/said" || fail "pebsctl hot: $(cat "$work/said")"
 	[ "$(jq .unnamed "$work/hot")" = 0 ]
 }
 

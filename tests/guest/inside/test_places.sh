@@ -15,7 +15,7 @@ types=0xc008
 zoom_types=0x8c02f
 
 has_open() {
-	[ "$(cat "$debug/open")" -ge "$1" ]
+	[ "$(cat "$debug/open")" = "$1" ]
 }
 
 for machine in skylake sapphirerapids haswell; do
@@ -24,6 +24,10 @@ for machine in skylake sapphirerapids haswell; do
 	[ $machine != sapphirerapids ] || loads+=(--leader 0x8203)
 	start_workload mix others.service --property=CPUSchedulingPolicy=idle -- --threads 2
 	share
+	"$here/open_event" --config 0xc0 --period 2147483647 --for 1000 >"$work/counts" &
+	wait_until 'an event that is open' 60 has_open 1
+	kill $!
+	wait_until 'its end' 60 has_open 0
 	from=$(told .service.start) to=$(told .service.end)
 	sleep 1
 	echo 1 >"$debug/reset"
@@ -34,7 +38,6 @@ for machine in skylake sapphirerapids haswell; do
 		"$here/open_event" "${loads[@]}" --cpu $cpu --sample-type $zoom_types --cgroup "/sys/fs/cgroup$path" \
 			--from "$from" --to "$to" >"$work/zoom$cpu" &
 	done
-	wait_until 'events that are open' 60 has_open 2
 	wait
 	echo Y >"/sys/module/$module/parameters/paused"
 	cp "$debug/touched" "$work/touched"

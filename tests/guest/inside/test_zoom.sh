@@ -97,7 +97,8 @@ done
 machine=skylake
 play cpu=$machine paused=Y loads_per_second=2000000
 share
-settings '[rule slow]' "cgroup = $path" 'metric = samples' 'above = 1' 'for = 2s' 'action = log zoom:5s'
+settings '[rule slow]' "cgroup = $path" 'metric = share:hitm' 'above = 20%' 'clear = 10%' 'window = 4s' 'for = 4s' \
+	'min-samples = 100' 'action = log zoom:5s'
 start_pebsd
 before=$(open_events)
 resume
