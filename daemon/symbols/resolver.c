@@ -111,7 +111,7 @@ struct resolver *resolver_free(struct resolver *resolver)
 			struct process *process = resolver->processes[i];
 
 			resolver->processes[i] = process->next;
-			process_free(process);
+			resolver_process_free(process);
 		}
 	}
 	for (size_t i = 0; i < RESOLVER_MODULES_MAX; i++)
@@ -150,7 +150,7 @@ static void forget(struct resolver *resolver, struct process *process)
 	resolver->n_processes--;
 	if (process->jit.fd >= 0)
 		resolver->n_jit_files--;
-	process_free(process);
+	resolver_process_free(process);
 }
 
 /* The least recently used processes make room, but for `kept`. */
@@ -179,7 +179,7 @@ static void make_room(struct resolver *resolver, const struct process *kept)
 static int enter(struct resolver *resolver, u32 pid, struct process **ret)
 {
 	struct process *process;
-	int r = process_new(pid, &process);
+	int r = resolver_process_new(pid, &process);
 
 	if (r < 0)
 		return r;
@@ -196,7 +196,7 @@ static int reset(struct resolver *resolver, struct process *process)
 {
 	if (process->jit.fd >= 0)
 		resolver->n_jit_files--;
-	return process_reset(process);
+	return resolver_process_reset(process);
 }
 
 /* --- modules --- */
@@ -278,7 +278,7 @@ static int open_module(struct resolver *resolver, u32 pid, const struct mapping 
 	int r;
 
 	file->module_looked = now_ns();
-	if (process_root(resolver->proc, pid, &root) < 0)
+	if (resolver_process_root(resolver->proc, pid, &root) < 0)
 		return 0;
 	fd = open_mapped(resolver->proc, pid, mapping, &found, &by_name);
 	if (fd < 0)
@@ -375,7 +375,7 @@ static int look_at(struct resolver *resolver, struct process *process)
 	int r;
 
 	process->read = now_ns();
-	r = process_read(process, resolver->proc);
+	r = resolver_process_read(process, resolver->proc);
 	if (r < 0)
 		return r;
 	make_room(resolver, process);
@@ -689,7 +689,7 @@ static int find_vdso(struct resolver *resolver, struct process *process, const s
 	if (!resolver->vdso.elf || mapping->end - mapping->start != resolver->vdso_size)
 		return 0;
 	if (process->vdso == VDSO_NOT_COMPARED)
-		process->vdso = process_has(resolver->proc, process->pid, mapping->start,
+		process->vdso = resolver_process_has(resolver->proc, process->pid, mapping->start,
 					    resolver->vdso_image, resolver->vdso_size)
 					? VDSO_OWN
 					: VDSO_OTHER;

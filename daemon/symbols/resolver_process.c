@@ -11,7 +11,7 @@
 
 #define PLACE_MAX 128
 
-int process_new(u32 pid, struct process **ret)
+int resolver_process_new(u32 pid, struct process **ret)
 {
 	_cleanup_free_ struct process *process = calloc(1, sizeof(*process));
 	int r;
@@ -27,7 +27,7 @@ int process_new(u32 pid, struct process **ret)
 	return 0;
 }
 
-struct process *process_free(struct process *process)
+struct process *resolver_process_free(struct process *process)
 {
 	if (!process)
 		return NULL;
@@ -43,7 +43,7 @@ void process_set_maps(struct process *process, struct maps *maps)
 	process->maps = maps;
 }
 
-int process_reset(struct process *process)
+int resolver_process_reset(struct process *process)
 {
 	struct maps *maps;
 	int r = maps_new(&maps);
@@ -58,7 +58,7 @@ int process_reset(struct process *process)
 	return 0;
 }
 
-int process_read(struct process *process, const char *proc)
+int resolver_process_read(struct process *process, const char *proc)
 {
 	_cleanup_(maps_unrefp) struct maps *newer = NULL, *merged = NULL;
 	_cleanup_fclose_ FILE *file = NULL;
@@ -112,7 +112,7 @@ int process_start_time(const char *proc, u32 pid, u64 *ret)
 	return r < 0 ? r : process_parse_start_time(stat, ret);
 }
 
-int process_root(const char *proc, u32 pid, struct module_root *ret)
+int resolver_process_root(const char *proc, u32 pid, struct module_root *ret)
 {
 	_cleanup_close_ int root = open_root(proc, pid);
 	struct stat own, found, mounts;
@@ -134,7 +134,7 @@ int process_root(const char *proc, u32 pid, struct module_root *ret)
 	return 0;
 }
 
-bool process_has(const char *proc, u32 pid, u64 start, const char *image, size_t size)
+bool resolver_process_has(const char *proc, u32 pid, u64 start, const char *image, size_t size)
 {
 	_cleanup_free_ char *bytes = malloc(size);
 	_cleanup_close_ int fd = -1;

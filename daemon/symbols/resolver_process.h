@@ -21,18 +21,18 @@ struct process {
 };
 
 /* 0 or -ENOMEM. */
-int process_new(u32 pid, struct process **ret);
-struct process *process_free(struct process *process);
-DEFINE_CLEANUP(struct process *, process_free)
+int resolver_process_new(u32 pid, struct process **ret);
+struct process *resolver_process_free(struct process *process);
+DEFINE_CLEANUP(struct process *, resolver_process_free)
 
 /* Forgets what it has mapped and its JIT's map. 0 or -ENOMEM. */
-int process_reset(struct process *process);
+int resolver_process_reset(struct process *process);
 
 /* Replaces the mappings; takes `maps`. */
 void process_set_maps(struct process *process, struct maps *maps);
 
 /* Reads what is mapped now, and keeps what was and is not overlaid. 0 or -errno, -ESRCH: it is gone. */
-int process_read(struct process *process, const char *proc);
+int resolver_process_read(struct process *process, const char *proc);
 
 /* Field 22 of /proc/PID/stat (proc(5)): when it started. 0 or -errno. */
 int process_start_time(const char *proc, u32 pid, u64 *ret);
@@ -41,9 +41,9 @@ int process_start_time(const char *proc, u32 pid, u64 *ret);
 int process_parse_start_time(const char *stat, u64 *ret);
 
 /* Which root it has; all 0 where that is this process' own. 0 or -errno. */
-int process_root(const char *proc, u32 pid, struct module_root *ret);
+int resolver_process_root(const char *proc, u32 pid, struct module_root *ret);
 
 /* Whether the bytes at `start` in the process are those of `image`. */
-bool process_has(const char *proc, u32 pid, u64 start, const char *image, size_t size);
+bool resolver_process_has(const char *proc, u32 pid, u64 start, const char *image, size_t size);
 
 #endif
