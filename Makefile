@@ -71,7 +71,9 @@ LIBRARY_SOURCES = $(filter-out $(MAINS),$(wildcard daemon/*.c daemon/*/*.c daemo
 # What tools and fuzzers use of the tests' library: made without Criterion, which they have no need of.
 TOOL_LIBRARY_SOURCES = $(addprefix tests/lib/,coverage.c example_policy.c example_rules.c example_snapshot.c \
 	example_zoom.c neighbour_world.c perf_data_writer.c world.c)
-TEST_LIBRARY_SOURCES = $(filter-out tests/lib/time_limit.c,$(wildcard tests/lib/*.c))
+# In the place of the daemon's own, in those tests alone that name them below.
+FAKE_SOURCES = tests/lib/fake_zooms.c
+TEST_LIBRARY_SOURCES = $(filter-out tests/lib/time_limit.c $(FAKE_SOURCES),$(wildcard tests/lib/*.c))
 
 programs = $(patsubst tests/%.c,$(OUT)/tests/%,$(wildcard tests/$(1)))
 UNIT_TESTS = $(call programs,unit/test_*.c)
@@ -149,7 +151,8 @@ $(OUT)/libtests.a: $(call objects,$(TEST_LIBRARY_SOURCES))
 # Tests are Criterion programs; tools and fuzzers have a main() of their own, and no test's time limit.
 TEST_OBJECTS = $(OUT)/libtests.a $(OUT)/libpebsd.a
 TIME_LIMIT = $(OUT)/obj/tests/lib/time_limit.o
-link_test = $(CC) $(SANITIZE_FLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
+# Objects first: what they define is not looked for in the archives.
+link_test = $(CC) $(SANITIZE_FLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(filter-out %.o,$^) $(LIBS)
 
 $(OUT)/tests/%: $(OUT)/obj/tests/%.o $(TIME_LIMIT) $(TEST_OBJECTS)
 	@mkdir -p $(@D)
@@ -189,6 +192,8 @@ $(OUT)/obj/tests/guest/preload/%.o: CFLAGS += -fPIC -fno-stack-protector
 $(OUT)/tests/fuzz/%: $(OUT)/obj/tests/fuzz/%.o $(OUT)/libtools.a $(OUT)/libpebsd.a
 	@mkdir -p $(@D)
 	$(call say,LINK)$(link_test) -fsanitize=fuzzer
+
+$(OUT)/tests/unit/test_control_detail $(OUT)/tests/unit/test_zoom_scrape: $(OUT)/obj/tests/lib/fake_zooms.o
 
 $(OUT)/obj/tests/%.o: CPPFLAGS += -Itests/lib
 $(OUT)/obj/tests/bpf/test_read_sample.o: | $(OUT)/last_sample.skel.h

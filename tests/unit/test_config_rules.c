@@ -342,8 +342,8 @@ Test(config_rules, values_that_are_refused)
 		{"action = zoom:30s zoom:10s",
 		 "action: zoom stands there twice; remove one (what is done when it fires and resolves)"},
 		{"action = log:3s",
-		 "action = log:3s: unknown; did you mean log? There are log, unit, zoom:DURATION, "
-		 "hot:DURATION (what is done when it fires and resolves)"},
+		 "action = log:3s: unknown; there are log, unit, zoom:DURATION, hot:DURATION "
+		 "(what is done when it fires and resolves)"},
 		{"action = log units",
 		 "action = units: unknown; did you mean unit? There are log, unit, zoom:DURATION, "
 		 "hot:DURATION (what is done when it fires and resolves)"},

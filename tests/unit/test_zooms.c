@@ -176,7 +176,6 @@ static int open_events(void *userdata, const char *path, u32 rate, struct zoom_e
 static void close_events(void *userdata, struct zoom_events *events)
 {
 	(void)userdata;
-	cr_expect(events->stopped || told.over == 0);
 	origin.closed++;
 	free(events);
 }
