@@ -35,7 +35,7 @@ void format_cgroup(FILE *out, json_object *status, json_object *cgroup, json_obj
 void format_hot(FILE *out, json_object *status, json_object *hot, const struct format_style *style);
 
 /* Of the reply of GetZoom. */
-void format_zoom(FILE *out, json_object *zoom, time_t now, const struct format_style *style);
+void format_zoom(FILE *out, json_object *reply, time_t now, const struct format_style *style);
 
 /* Of the replies of GetZooms and of GetCgroup: one line on the newest zoom of this cgroup, if there is one.
  */

@@ -48,12 +48,18 @@ int progress_open(struct progress **ret)
 	return 0;
 }
 
+void progress_clear(struct progress *progress)
+{
+	if (progress->drawn)
+		(void)fprintf(stderr, ERASE);
+	progress->drawn = false;
+}
+
 struct progress *progress_close(struct progress *progress)
 {
 	if (!progress)
 		return NULL;
-	if (progress->drawn)
-		(void)fprintf(stderr, ERASE);
+	progress_clear(progress);
 	(void)close(progress->signals);
 	(void)sigprocmask(SIG_SETMASK, &progress->old_mask, NULL);
 	free(progress);

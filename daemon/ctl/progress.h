@@ -20,6 +20,9 @@ DEFINE_CLEANUP(struct progress *, progress_close)
 /* A text made visible, cut to the terminal's width. */
 void progress_show(struct progress *progress, const char *text);
 
+/* Takes the line away, so that something else can be said. */
+void progress_clear(struct progress *progress);
+
 /* Returns whether it is time to end: a signal came. */
 bool progress_wait(struct progress *progress, int milliseconds);
 

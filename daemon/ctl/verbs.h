@@ -18,18 +18,16 @@ enum window_kind {
 
 struct options {
 	const char *socket;
-	bool json;
-	bool has_limit;
-	u64 limit;
-	const char *sort; /* NULL: the daemon's default */
-	enum window_kind window;
-	double window_seconds;
-	bool has_for;
-	double for_seconds;
-	bool has_rate;
-	u64 rate; /* samples a second */
-	bool no_wait, last, stop;
+	const char *sort;   /* NULL: the daemon's default */
 	const char *output; /* NULL: not said */
+	u64 limit;
+	u64 rate; /* samples a second */
+	double window_seconds;
+	double for_seconds;
+	enum window_kind window;
+	bool json;
+	bool has_limit, has_rate, has_for;
+	bool no_wait, last, stop;
 	bool folded, latency, perf_data;
 };
 

@@ -184,6 +184,7 @@ static enum ctl_exit wait_for_hot(const struct options *options, struct client *
 		double seconds;
 		u64 unnamed = 0;
 
+		progress_clear(progress);
 		result = get_hot(options, client, cgroup, ret);
 		if (result != CTL_DONE)
 			return result;

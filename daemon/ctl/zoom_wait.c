@@ -114,12 +114,17 @@ enum ctl_exit zoom_wait(const struct options *options, struct client *client, u6
 	}
 	for (;;) {
 		_cleanup_json_ json_object *zooms = NULL;
-		enum ctl_exit result = call(options, client, "io.pebsd.GetZooms", NULL, &zooms);
-		json_object *zoom = find_zoom(zooms, id);
-		const char *state = json_get_text(zoom, "state");
+		enum ctl_exit result;
+		json_object *zoom;
+		const char *state;
+
+		/* A failure has its line for itself. */
+		progress_clear(progress);
+		result = call(options, client, "io.pebsd.GetZooms", NULL, &zooms);
+		zoom = find_zoom(zooms, id);
+		state = json_get_text(zoom, "state");
 
 		if (result == CTL_DONE && !state) {
-			progress_close(TAKE_PTR(progress));
 			(void)fprintf(stderr,
 				      "pebsctl: the daemon holds zoom %llu no more: others needed its room; "
 				      "zoom again\n",

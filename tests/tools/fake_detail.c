@@ -200,7 +200,7 @@ static char *encode(size_t from, size_t to)
 				       (at + 2 < to ? (at + 2) & 0xff : 0));
 
 		for (size_t i = 0; i < 4; i++)
-			text[length++] = at + i > to ? '=' : digits[word >> (18 - 6 * i) & 63];
+			text[length++] = (char)(at + i > to ? '=' : digits[word >> (18 - 6 * i) & 63]);
 	}
 	return text;
 }

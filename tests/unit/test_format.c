@@ -520,27 +520,3 @@ Test(format, show_marks_guests_and_holds_accesses_against_instructions)
 				  "tagged at random and above the threshold\n"),
 			   "%s", text);
 }
-
-Test(format, hot_code)
-{
-	static const char reply[] =
-		"{\"origin\":\"perf\",\"cgroup\":\"/batch\",\"events\":{\"instructions\":{\"samples\":1000,"
-		"\"code\":[{\"address\":\"0x401136\",\"samples\":600,\"error\":0,\"share\":0.6},"
-		"{\"address\":\"kernel\",\"samples\":200,\"error\":50,\"share\":0.2},"
-		"{\"address\":\"\\u001b[2J\",\"samples\":1,\"error\":999,\"share\":0.001}]}}}";
-	_cleanup_json_ json_object *status = json_status(example_several());
-	_cleanup_json_ json_object *hot = NULL;
-	_cleanup_free_ char *text = NULL;
-	static const struct format_style ascii = {.width = 60};
-
-	cr_assert_eq(json_parse(reply, strlen(reply), 16, &hot), 0);
-	text = TEXT_OF(format_hot(out, status, hot, &ascii));
-	expect_width(text, 60);
-	cr_expect_not_null(strstr(text, "     Cgroup: /batch\n"));
-	cr_expect_not_null(strstr(text, "this version has no symbols\n"));
-	cr_expect_not_null(strstr(text, "ADDRESS              SAMPLES  SHARE  AT MOST\n"
-					"0x0000000000401136       600  60.0%    60.0%  ##########\n"
-					"kernel                   200  20.0%    25.0%  ###\n"
-					"\\x1b[2J                    1   0.1%   100.0%  #\n"),
-			   "%s", text);
-}

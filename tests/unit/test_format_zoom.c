@@ -10,7 +10,9 @@
 #include "base/text.h"
 #include "ctl/format.h"
 #include "ctl/place.h"
+#include "example_snapshot.h"
 #include "example_zoom.h"
+#include "export/json.h"
 #include "formatted.h"
 
 static const struct format_style wide = {0};
@@ -165,6 +167,32 @@ Test(format_zoom, hot_places_with_their_bounds)
 			 "What is not in the table has at most 0.3%, and 44 samples, each.\n");
 	formatted_expect(text, " 19.5 - 19.8%   1380 - 1400  1390     6/8 0x5621d0c41040 counters+0x40 ");
 	formatted_expect(text, "1 address is not named yet");
+}
+
+/* Instructions have no latency: shares are of samples. What is no text for a terminal is made one. */
+Test(format_zoom, hot_places_of_an_event_without_latency)
+{
+	_cleanup_json_ json_object *status = json_status(example_several());
+	_cleanup_json_ json_object *hot = formatted_from(
+		"{\"origin\":\"perf\",\"cgroup\":\"/batch\",\"chosen\":{\"by\":\"configuration\",\"since\":"
+		"\"2026-11-21T06:00:00Z\",\"for_s\":200},\"events\":{\"instructions\":{\"weight\":"
+		"\"samples\","
+		"\"samples\":1000,\"code\":[{\"name\":\"[unknown] "
+		"x+0x10\",\"module\":\"/bin/x\",\"offset\":16,"
+		"\"address\":\"0x401136\",\"share\":{\"low\":0.6,\"high\":0.6},\"samples\":{\"low\":600,"
+		"\"high\":600}},"
+		"{\"name\":\"\\u001b[2J\",\"share\":{\"low\":0.001,\"high\":0.2},\"samples\":{\"low\":1,"
+		"\"high\":200}}],"
+		"\"absent\":{\"code\":{\"samples\":1}}}},\"unnamed\":0}");
+	_cleanup_free_ char *text = FORMATTED(format_hot(out, status, hot, &narrow));
+
+	formatted_expect_fit(text, 80);
+	formatted_expect(text, "Tabled: for 3min 20s, since 2026-11-21 06:00:00 UTC, by the configuration\n");
+	formatted_expect(text, "Samples: 1,000; shares are of them, for they have no latency\n");
+	formatted_expect(text, "        60.0%           600 [unknown] x+0x10  0x401136\n"
+			       "  0.1 - 20.0%       1 - 200 \\x1b[2J\n"
+			       "What is not in the table has at most 0.1%, and 1 sample, each.\n");
+	formatted_expect_not(text, "CACHE LINE");
 }
 
 Test(format_zoom, bounds)

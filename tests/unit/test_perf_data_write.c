@@ -143,7 +143,7 @@ Test(perf_data_write, is_read_back_with_the_same_samples_in_order_of_time)
 	cr_expect_eq(r, 0, "%s", perf_data_message(data));
 	cr_expect_eq(samples[0], 80);
 	cr_expect_eq(samples[1], 20);
-	cr_expect_eq(latency, 2 * (50 * 100 + 49 * 50 / 2));
+	cr_expect_eq(latency, 2ULL * (50 * 100 + 49 * 50 / 2));
 	perf_data_free(data);
 }
 
