@@ -9,6 +9,9 @@
 #include "hot_exact.h"
 #include "origin/model/computer.h"
 
+/* What most streams come on, at most. */
+#define CPUS 4
+
 static struct hot_exact exact;
 
 static void done(void)
@@ -114,7 +117,7 @@ Test(hot, skewed_streams_keep_their_bounds)
 	for (u64 round = 1; round <= 40; round++) {
 		u64 random = round;
 
-		hot_exact_begin(&exact, (enum hot_kind)(round % 2), 1 + (u32)(round % HOT_EXACT_CPUS),
+		hot_exact_begin(&exact, (enum hot_kind)(round % 2), 1 + (u32)(round % CPUS),
 				next_random(&random));
 		for (u32 i = 0; i < 20000; i++) {
 			u64 draw = next_random(&random);
@@ -137,10 +140,10 @@ struct stream {
 	u64 random;
 	u32 stride;
 	u32 heavies;
-	u64 each;     /* weight of a heavy item: just above 1/HOT_EXACT_K of all */
-	u64 rest;     /* what is left to others */
-	u64 unit;     /* weight of a sample */
-	u32 next;     /* of the items that come once */
+	u64 each; /* weight of a heavy item: just above 1/HOT_EXACT_K of all */
+	u64 rest; /* what is left to others */
+	u64 unit; /* weight of a sample */
+	u32 next; /* of the items that come once */
 	u32 cpus;
 	bool pinned; /* a heavy item is on one CPU alone, as the others are not */
 };
@@ -175,10 +178,10 @@ static void add_churn(struct stream *stream, u64 weight, u64 of)
 }
 
 enum order {
-	HEAVY_FIRST,   /* then a flood evicts */
-	CHURN_FIRST,   /* errors are inherited by what comes late */
-	INTERLEAVED,   /* a flood between any two of them */
-	ROUNDS,        /* by turns, a little of each, with churn between */
+	HEAVY_FIRST, /* then a flood evicts */
+	CHURN_FIRST, /* errors are inherited by what comes late */
+	INTERLEAVED, /* a flood between any two of them */
+	ROUNDS,      /* by turns, a little of each, with churn between */
 	SHUFFLED,
 	DEAR_CHURN,    /* few others, each nearly as heavy */
 	FREE_CHURN,    /* a flood without latency at the end */
@@ -198,7 +201,8 @@ static void shuffled(struct stream *stream)
 		if (draw < stream->rest)
 			add_churn(stream, stream->unit, stream->unit);
 		else
-			add_item(stream, (draw - stream->rest) / stream->each % stream->heavies, stream->unit);
+			add_item(stream, (draw - stream->rest) / stream->each % stream->heavies,
+				 stream->unit);
 	}
 }
 
@@ -221,7 +225,8 @@ static void play(struct stream *stream, enum order order)
 		for (u64 given = 0; given < stream->each; given += 16 * unit) {
 			for (u32 i = 0; i < stream->heavies; i++)
 				add_heavy(stream, i,
-					  stream->each - given < 16 * unit ? stream->each - given : 16 * unit);
+					  stream->each - given < 16 * unit ? stream->each - given
+									   : 16 * unit);
 			add_churn(stream, 16 * stream->rest * unit / stream->each + unit, unit);
 		}
 		return;
@@ -258,7 +263,7 @@ static struct stream adversary(u64 number)
 	stream.each = stream.unit * (60 + (draw >> 30) % 100);
 	/* All is less than HOT_EXACT_K times one of them. */
 	stream.rest = (HOT_EXACT_K - stream.heavies) * stream.each - 1;
-	stream.cpus = draw >> 40 & 1 ? 1 : 1 + (u32)(draw >> 41) % HOT_EXACT_CPUS;
+	stream.cpus = draw >> 40 & 1 ? 1 : 1 + (u32)(draw >> 41) % CPUS;
 	stream.pinned = draw >> 50 & 1;
 	return stream;
 }
@@ -284,7 +289,8 @@ Test(hot, adversaries_hide_nothing_above_a_32nd)
 		hot_exact_check(&exact, what, &one);
 		/* Drawn by chance a heavy item may have a little less. */
 		if (number % ORDERS != SHUFFLED)
-			cr_assert_eq(one.heavy, stream.heavies, "%s: %llu", what, (unsigned long long)one.heavy);
+			cr_assert_eq(one.heavy, stream.heavies, "%s: %llu", what,
+				     (unsigned long long)one.heavy);
 		recall.heavy += one.heavy;
 		recall.found += one.found;
 		if (one.found < one.heavy) {
@@ -308,7 +314,7 @@ Test(hot, streams_aimed_at_one_set_keep_their_bounds)
 		u64 random = round, chosen[200], seed = next_random(&random);
 		u32 n = 0;
 
-		hot_exact_begin(&exact, HOT_CODE, 1 + (u32)(round % HOT_EXACT_CPUS), seed);
+		hot_exact_begin(&exact, HOT_CODE, 1 + (u32)(round % CPUS), seed);
 		for (u64 address = 0x401000; n < ARRAY_SIZE(chosen); address += 4)
 			if (HOT_HASH_SET(hot_hash(hot_code_item(address), seed)) == 3)
 				chosen[n++] = address;
@@ -336,7 +342,8 @@ Test(hot, items_spread_over_the_sets)
 			u32 items[HOT_SETS] = {0};
 
 			for (u64 item = 0; item < 100ULL * HOT_SETS; item++)
-				items[HOT_HASH_SET(hot_hash((0x10000000000ULL + (item << strides[i])) | 1, seed))]++;
+				items[HOT_HASH_SET(
+					hot_hash((0x10000000000ULL + (item << strides[i])) | 1, seed))]++;
 			for (u32 set = 0; set < HOT_SETS; set++)
 				cr_expect(items[set] > 20 && items[set] < 250,
 					  "stride 2^%u: a set has %u of 100 on average", strides[i],
@@ -386,7 +393,7 @@ Test(hot, every_way_is_found)
 			/* Few of them, so that ways share some. */
 			tags[way] = next_random(&random) % (1 + round % 256);
 			set.items[way] = items[way];
-			set.weights[way] = 1000 + next_random(&random) % 5;
+			set.ranks[way] = HOT_RANK(1000 + next_random(&random) % 5, way);
 			hot_tag(&set, way, tags[way]);
 		}
 		for (u32 way = 0; way < HOT_WAYS; way++) {
@@ -396,8 +403,9 @@ Test(hot, every_way_is_found)
 			cr_assert_eq(hot_find(&set, 2, tags[way]), HOT_WAYS);
 			least = hot_least(&set);
 			for (u32 other = 0; other < HOT_WAYS; other++)
-				cr_assert_leq(set.weights[least], set.weights[other]);
-			set.weights[least] += next_random(&random) % 50;
+				cr_assert_leq(HOT_RANK_WEIGHT(set.ranks[least]),
+					      HOT_RANK_WEIGHT(set.ranks[other]));
+			set.ranks[least] += HOT_RANK(next_random(&random) % 50, 0);
 		}
 	}
 }
