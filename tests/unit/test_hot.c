@@ -2,6 +2,7 @@
 /* Hot tables against exact counts: the code that BPF runs, and what the daemon makes of it. */
 #include <criterion/criterion.h>
 
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -408,6 +409,54 @@ Test(hot, every_way_is_found)
 			set.ranks[least] += HOT_RANK(next_random(&random) % 50, 0);
 		}
 	}
+}
+
+#define WRITTEN 3000000
+
+/* A writer whose items tell their pids: 20 that stay, and more that come and go than there are counters. */
+static void *write_all(void *userdata)
+{
+	struct hot_table *table = userdata;
+	u64 random = 1;
+
+	for (u32 i = 0; i < WRITTEN; i++) {
+		u64 draw = next_random(&random);
+		u32 pid = 1 + (draw & 1 ? (u32)(draw >> 8) % 20 : (u32)(draw >> 8) % 5000);
+		const struct hot_sample sample = {.item = (u64)pid << 4, .weight = 1, .pid = pid};
+
+		hot_add(&table->kinds[HOT_CODE], 5, &sample);
+	}
+	return NULL;
+}
+
+/* Whatever moment it is: an item has its own pid, and bounds that can be. */
+Test(hot, a_reader_meets_no_torn_item)
+{
+	const struct hot_table *tables[] = {&exact.tables[0]};
+	u64 samples = 0, reads = 0;
+	pthread_t writer;
+
+	hot_exact_begin(&exact, HOT_CODE, 1, 5);
+	cr_assert_eq(pthread_create(&writer, NULL, write_all, &exact.tables[0]), 0);
+	while (samples < WRITTEN) {
+		struct hot_places places;
+
+		cr_assert_eq(hot_places_read(tables, 1, HOT_CODE, false, &places), 0);
+		cr_assert_geq(places.samples, samples);
+		samples = places.samples;
+		for (size_t i = 0; i < places.n; i++) {
+			const struct hot_place *place = &places.places[i];
+
+			cr_assert_eq(place->address, (u64)place->pid << 4, "another's pid");
+			cr_assert_leq(place->weight_error, place->weight);
+			cr_assert_leq(place->samples_error, place->samples);
+			cr_assert_leq(place->weight, places.weight);
+		}
+		hot_places_done(&places);
+		reads++;
+	}
+	cr_assert_eq(pthread_join(writer, NULL), 0);
+	cr_expect_gt(reads, 0);
 }
 
 /* The model's samples, by workload. */
