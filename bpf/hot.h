@@ -58,10 +58,8 @@ static inline __attribute__((always_inline)) u64 hot_zero_bytes(u64 word)
 /* The number of the only bit that is set (Leiserson, Prokop, Randall, 1998), of 16 that are looked at here:
  * bit 8n is way n, and bit 8n + 1 way 8 + n. */
 static const u8 hot_bit_ways[64] = {
-	0, 8, 6, 0, 15, 14, 0, 0, 0, 0, 0, 0, 0, 0, 10, 0,
-	0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 12, 0, 3, 0, 0, 0,
-	0, 0, 7, 0, 0, 13, 0, 2, 0, 0, 0, 0, 0, 4, 0, 0,
-	0, 0, 5, 0, 0, 0, 0, 0, 11, 0, 0, 9, 0, 1, 0, 0,
+	0, 8, 6, 0, 15, 14, 0, 0, 0, 0, 0, 0, 0, 0, 10, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,  0, 12, 0, 3, 0, 0, 0,
+	0, 0, 7, 0, 0,  13, 0, 2, 0, 0, 0, 0, 0, 4, 0,  0, 0, 0, 5, 0, 0, 0, 0, 0, 11, 0, 0,  9, 0, 1, 0, 0,
 };
 
 /* The item's way, or HOT_WAYS where it has none. A tag tells where to look, so that nothing is searched. */
@@ -91,17 +89,11 @@ static inline __attribute__((always_inline)) u64 hot_lesser(u64 a, u64 b)
 	return b + (difference & mask);
 }
 
-/* A weight, and its way below it, so that the least of these tells both. Weights are far below 2^59. */
-static inline __attribute__((always_inline)) u64 hot_ranked(const struct hot_set *set, u32 way)
-{
-	return set->weights[way] << HOT_WAYS_LOG2 | way;
-}
-
 /* The least of four ways. */
 static inline __attribute__((always_inline)) u64 hot_least_of(const struct hot_set *set, u32 way)
 {
-	return hot_lesser(hot_lesser(hot_ranked(set, way), hot_ranked(set, way + 1)),
-			  hot_lesser(hot_ranked(set, way + 2), hot_ranked(set, way + 3)));
+	return hot_lesser(hot_lesser(set->ranks[way], set->ranks[way + 1]),
+			  hot_lesser(set->ranks[way + 2], set->ranks[way + 3]));
 }
 
 /* The way with the least weight. */
@@ -126,7 +118,7 @@ static inline __attribute__((always_inline)) void hot_count(struct hot_set *set,
 {
 	struct hot_counter *counter = &set->counters[way];
 
-	set->weights[way] += sample->weight;
+	set->ranks[way] += HOT_RANK(sample->weight, 0);
 	counter->samples++;
 	counter->hitm += sample->hitm;
 	counter->pid = sample->pid;
@@ -145,7 +137,7 @@ static inline __attribute__((always_inline)) void hot_replace(struct hot_set *se
 	counter->samples = set->passed_samples + 1;
 	counter->hitm = sample->hitm;
 	counter->pid = sample->pid;
-	set->weights[way] = set->passed_weight + sample->weight;
+	set->ranks[way] = HOT_RANK(set->passed_weight + sample->weight, way);
 	hot_publish(&set->items[way], sample->item);
 }
 
@@ -169,8 +161,8 @@ static inline __attribute__((always_inline)) void hot_add(struct hot_sets *sets,
 		set->used = way + 1;
 	} else {
 		way = hot_least(set);
-		if (set->weights[way] > set->passed_weight)
-			set->passed_weight = set->weights[way];
+		if (HOT_RANK_WEIGHT(set->ranks[way]) > set->passed_weight)
+			set->passed_weight = HOT_RANK_WEIGHT(set->ranks[way]);
 		if (set->counters[way].samples > set->passed_samples)
 			set->passed_samples = set->counters[way].samples;
 	}

@@ -20,7 +20,8 @@ const volatile u32 hot_events = 1; /* tables of one cgroup on one CPU */
 const volatile u32 hot_cpus = 1;   /* one for all samples, which then have one writer, or the possible CPUs */
 const volatile u64 hot_seed = 0;
 
-/* The daemon's: how many slots are chosen, and which of the chosen ones a slot is, from 1 on; 0: it is not. */
+/* The daemon's: how many slots are chosen, and which of the chosen ones a slot is, from 1 on; 0: it is not.
+ */
 volatile u32 hot_chosen = 0;
 volatile u8 hot_choices[SLOTS_MAX] = {};
 

@@ -36,8 +36,9 @@ struct engine_settings {
 	u32 offcore_cpus;     /* see kernel_settings */
 	/* Settles what runs (perf_offcore.h), called before the slots are read. NULL: none are counted. */
 	void (*offcore_collect)(void *userdata);
-	u32 hot_max;                                   /* see kernel_settings */
-	bool (*hot)(const char *path, void *userdata); /* as engine_set_hot(), from the start on; may be NULL */
+	u32 hot_max; /* see kernel_settings */
+	bool (*hot)(const char *path,
+		    void *userdata); /* as engine_set_hot(), from the start on; may be NULL */
 	struct collect_listener listener;
 };
 
@@ -52,8 +53,8 @@ DEFINE_CLEANUP(struct engine *, engine_free)
 struct kernel *engine_kernel(const struct engine *engine);
 struct names *engine_names(const struct engine *engine);
 
-/* Gives a cgroup that is not the running kernel's a slot and a path; see kernel_adopt(), names_add_path(). 0 or
- * -errno. */
+/* Gives a cgroup that is not the running kernel's a slot and a path; see kernel_adopt(), names_add_path(). 0
+ * or -errno. */
 int engine_adopt(struct engine *engine, u64 cgroup_id, const char *path);
 
 /* One collection. Pointers of earlier snapshots end. 0, or -ENOMEM with some of it left to the next. */

@@ -82,6 +82,11 @@ struct engine *sampling_engine(const struct sampling *sampling)
 	return sampling->engine;
 }
 
+void sampling_set_hot(struct sampling *sampling, const struct config *config)
+{
+	engine_set_hot(sampling->engine, hot, (void *)config);
+}
+
 bool sampling_has_steps(const struct sampling *sampling)
 {
 	return sampling->origin->step != NULL;

@@ -31,6 +31,10 @@ DEFINE_CLEANUP(struct sampling *, sampling_free)
 
 struct engine *sampling_engine(const struct sampling *sampling);
 
+/* From the next collection on the cgroups of [cgroups] hot of that configuration, which outlives `sampling`,
+ * have hot tables; for a reload. */
+void sampling_set_hot(struct sampling *sampling, const struct config *config);
+
 /* Whether there is anything to do between the ticks: recordings to read, a model to run. */
 bool sampling_has_steps(const struct sampling *sampling);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Which cgroups have hot tables. The few sets of tables there are pass from one to the next: chosen, released,
- * at rest until no program can still write to them, cleared.
+ * Which cgroups have hot tables. The few sets of tables there are pass from one to the next: chosen,
+ * released, at rest until no program can still write to them, cleared.
  */
 #ifndef PEBSD_COLLECT_HOT_CHOICES_H
 #define PEBSD_COLLECT_HOT_CHOICES_H

@@ -54,7 +54,7 @@ static bool read_counter(const struct hot_set *set, u32 way, struct found *ret)
 		ret->counter.hitm = SHARED(shared->hitm);
 		ret->counter.pid = SHARED(shared->pid);
 		ret->counter.samples = SHARED(shared->samples);
-		ret->weight = SHARED(set->weights[way]);
+		ret->weight = HOT_RANK_WEIGHT(SHARED(set->ranks[way]));
 		if (SHARED(set->items[way]) == ret->item && SHARED(shared->turn) == ret->counter.turn)
 			return true;
 	}
@@ -194,8 +194,8 @@ static void bound_all(struct hot_places *places)
 		places->absent_samples = samples;
 }
 
-int hot_places_read(const struct hot_table *const *tables, size_t n, enum hot_kind kind,
-		    bool latency, struct hot_places *ret)
+int hot_places_read(const struct hot_table *const *tables, size_t n, enum hot_kind kind, bool latency,
+		    struct hot_places *ret)
 {
 	struct hot_places places = {.kind = kind, .latency = latency};
 	_cleanup_free_ struct passed *passed = calloc(n + 1, sizeof(*passed));

@@ -156,9 +156,9 @@ static int map_all(struct kernel *kernel)
 	    (r = map_records(skeleton->maps.injected, PROT_READ | PROT_WRITE, &kernel->injected)) < 0)
 		return r;
 	/* Written to clear them. */
-	return kernel->hot_max ? map_records(skeleton->maps.hot_tables, PROT_READ | PROT_WRITE,
-					     &kernel->hot_tables)
-			       : 0;
+	return kernel->hot_max
+		       ? map_records(skeleton->maps.hot_tables, PROT_READ | PROT_WRITE, &kernel->hot_tables)
+		       : 0;
 }
 
 /* Deaths first: one without a birth is nothing, but a birth whose death is missed holds its slot for ever. */
@@ -180,8 +180,7 @@ int kernel_open(const struct kernel_settings *settings, struct kernel **ret, cha
 
 	*ret_message = NULL;
 	if (settings->slots < 2 || settings->slots > KERNEL_SLOTS_MAX || settings->n_events > EVENTS_MAX ||
-	    settings->hot_max > HOT_MAX ||
-	    settings->stripes == 0 || settings->stripes > STRIPES_MAX ||
+	    settings->hot_max > HOT_MAX || settings->stripes == 0 || settings->stripes > STRIPES_MAX ||
 	    (settings->stripes & (settings->stripes - 1)))
 		return -EINVAL;
 
@@ -382,8 +381,8 @@ const struct hot_table *kernel_hot_table(const struct kernel *kernel, u32 choice
 
 static void mark_slot(struct kernel *kernel, u32 slot, u8 mark)
 {
-	u8 before = __atomic_exchange_n((u8 *)&kernel->skeleton->bss->hot_choices[slot], mark,
-					__ATOMIC_SEQ_CST);
+	u8 before =
+		__atomic_exchange_n((u8 *)&kernel->skeleton->bss->hot_choices[slot], mark, __ATOMIC_SEQ_CST);
 	u32 *chosen = (u32 *)&kernel->skeleton->bss->hot_chosen;
 
 	if (mark && !before)

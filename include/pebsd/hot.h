@@ -53,7 +53,7 @@ struct hot_set {
 	u32 used;    /* counters that have had an item */
 	u32 reserved[3];
 	u64 items[HOT_WAYS]; /* 0: none, or being written; written last */
-	u64 weights[HOT_WAYS];
+	u64 ranks[HOT_WAYS]; /* the weight, and below it the way: the least of them tells both */
 	struct hot_counter counters[HOT_WAYS];
 } __attribute__((aligned(64)));
 
@@ -67,6 +67,10 @@ struct hot_table {
 
 _Static_assert(sizeof(struct hot_set) == 960, "whole cache lines");
 _Static_assert(sizeof(struct hot_table) == 15360, "crosses the kernel boundary");
+
+/* Weights are far below 2^59. */
+#define HOT_RANK(weight, way) ((weight) << HOT_WAYS_LOG2 | (way))
+#define HOT_RANK_WEIGHT(rank) ((rank) >> HOT_WAYS_LOG2)
 
 #define HOT_LINE_BYTES 64
 
@@ -91,8 +95,7 @@ static inline u64 hot_hash(u64 item, u64 seed)
 {
 	u64 hash = (item ^ seed) * 0x9e3779b97f4a7c15ULL;
 
-	hash = (hash ^ hash >> 32) * (seed | 1);
-	return (hash ^ hash >> 29) * 0xd6e8feb86659fd93ULL;
+	return (hash ^ hash >> 32) * (seed | 1);
 }
 
 /* The set of an item, the same in each table. */

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * hot_sample [ROUNDS]: what hot tables cost a sample, as JSON: nanoseconds of a program for one sample without
- * tables, with tables and none chosen, and for a chosen cgroup, through the inject door and at page faults.
- * Each round runs all of them, so that all meet the same machine; the least and the median are told. As root.
+ * hot_sample [ROUNDS]: what hot tables cost a sample, as JSON: nanoseconds of a program for one sample
+ * without tables, with tables and none chosen, and for a chosen cgroup, through the inject door and at page
+ * faults. Each round runs all of them, so that all meet the same machine; the least and the median are told.
+ * As root.
  */
 #include <errno.h>
 #include <linux/perf_event.h>
@@ -148,7 +149,8 @@ static void bench_open(u32 hot_max, struct bench *bench)
 	bench->event_fd = page_faults(bench->program_fd);
 }
 
-/* The doors' samples are of different cgroups: all slots of the page faults' are chosen, wherever this runs. */
+/* The doors' samples are of different cgroups: all slots of the page faults' are chosen, wherever this runs.
+ */
 static void choose(const struct bench *bench, enum mode mode)
 {
 	for (u32 slot = 1; slot < 4096; slot++)
@@ -245,7 +247,8 @@ int main(int argc, char **argv)
 			const double *base = times[door][NO_TABLES];
 
 			qsort(all, rounds, sizeof(*all), compare);
-			printf("{\"door\": \"%s\", \"mode\": \"%s\", \"least_ns\": %.1f, \"median_ns\": %.1f, "
+			printf("{\"door\": \"%s\", \"mode\": \"%s\", \"least_ns\": %.1f, \"median_ns\": "
+			       "%.1f, "
 			       "\"added_ns\": %.1f, \"added_median_ns\": %.1f, \"ratio\": %.3f}\n",
 			       door_names[door], mode_names[mode], all[0], all[rounds / 2], all[0] - base[0],
 			       all[rounds / 2] - base[rounds / 2], all[0] / base[0]);

@@ -3,8 +3,10 @@
  * short. */
 #include <criterion/criterion.h>
 
+#include <errno.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdint.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -262,4 +264,63 @@ Test(engine, cgroups_that_found_no_slot_are_tried_again)
 		(void)usleep(100000);
 	}
 	cr_expect(engine_should_adopt(engine), "slots are free again");
+}
+
+static bool hot_path(const char *path, void *userdata)
+{
+	(void)userdata;
+	return strcmp(path, "model:hot") == 0;
+}
+
+/* What a replay and the model do: a cgroup that is configured has tables before its first sample. */
+Test(engine, hot_tables_from_the_first_sample_on)
+{
+	const struct engine_settings settings = {
+		.origin = "model",
+		.n_events = 1,
+		.events[0] = {.role = EVENT_LOADS,
+			      .settings = {.has_latency = 1, .has_address = 1, .has_code_address = 1}},
+		.slots = 16,
+		.stripes = 1,
+		.top = 50,
+		.interval_ns = NSEC_PER_SEC,
+		.exported = every_path,
+		.hot_max = 1,
+		.hot = hot_path,
+	};
+	const struct sample one = {.cgroup_id = 5,
+				   .address = 0x1234,
+				   .code_address = 0x401000,
+				   .latency = 70,
+				   .period = 1,
+				   .fields = SAMPLE_LATENCY | SAMPLE_ADDRESS | SAMPLE_CODE_ADDRESS};
+	_cleanup_(engine_freep) struct engine *engine = NULL;
+	_cleanup_free_ char *message = NULL;
+	struct hot_places places;
+	struct hot_choice how;
+
+	cr_assert_eq(engine_open(&settings, &engine, &message), 0, "%s", message ? message : "");
+	cr_expect_eq(engine_hot_max(engine), 1);
+	cr_assert_eq(engine_adopt(engine, 4, "model:cold"), 0);
+	cr_assert_eq(engine_adopt(engine, 5, "model:hot"), 0);
+	cr_assert_eq(kernel_inject(engine_kernel(engine), &one, 1), 0);
+	cr_assert_eq(engine_collect(engine), 0);
+	cr_expect_str_eq(engine_hot_nth(engine, 0), "model:hot");
+	cr_expect_null(engine_hot_nth(engine, 1));
+	cr_assert(engine_hot_choice(engine, "model:hot", &how));
+	cr_expect(how.configured);
+	cr_assert_eq(engine_hot_places(engine, "model:hot", 0, HOT_LINES, &places), 0);
+	cr_assert_eq(places.n, 1);
+	cr_expect_eq(places.places[0].address, 0x1200);
+	cr_expect_eq(places.places[0].weight, 70);
+	hot_places_done(&places);
+	cr_expect_eq(engine_hot_places(engine, "model:cold", 0, HOT_LINES, &places), -ENODATA);
+	cr_expect_eq(engine_hot_choose(engine, "model:cold", UINT64_MAX), -ENOSPC);
+	engine_set_hot(engine, NULL, NULL);
+	cr_assert_eq(engine_collect(engine), 0);
+	cr_expect_not(engine_hot_choice(engine, "model:hot", &how));
+	(void)usleep(COLLECT_REST_NS / NSEC_PER_USEC + 1000);
+	cr_assert_eq(engine_collect(engine), 0);
+	cr_expect_eq(engine_hot_choose(engine, "model:cold", UINT64_MAX), 0);
+	cr_expect_eq(engine_hot_choose(engine, "model:none", UINT64_MAX), -ENOENT);
 }

@@ -143,9 +143,9 @@ static u64 next_random(u64 *state)
 static struct sample any_sample(u64 *random)
 {
 	u64 draw = next_random(random);
-	struct sample sample = sample_at(draw & 1 ? 7 : 8, 0x401000 + 4 * ((draw >> 8 & 0xfff) >> (draw >> 20 & 7)),
-					 0x7f0000000000 + 8 * ((draw >> 24 & 0xffff) >> (draw >> 40 & 7)),
-					 draw >> 44 & 0x3ff);
+	struct sample sample = sample_at(
+		draw & 1 ? 7 : 8, 0x401000 + 4 * ((draw >> 8 & 0xfff) >> (draw >> 20 & 7)),
+		0x7f0000000000 + 8 * ((draw >> 24 & 0xffff) >> (draw >> 40 & 7)), draw >> 44 & 0x3ff);
 
 	sample.event = draw >> 54 & 1 ? LATENCY : PLAIN;
 	if (draw >> 55 & 1)
@@ -166,7 +166,7 @@ static struct sample any_sample(u64 *random)
 static void count_native(struct hot_table tables[2], const struct sample *sample, u64 seed)
 {
 	struct hot_sample one = {
-		.weight = sample->event == PLAIN              ? 1
+		.weight = sample->event == PLAIN            ? 1
 			  : sample->fields & SAMPLE_LATENCY ? sample->latency
 							    : 0,
 		.hitm = sample->fields & SAMPLE_DATA_SOURCE && sample->data_source,
@@ -512,7 +512,8 @@ Test(hot_door, page_faults_are_found_where_they_are)
 		struct hot_places places;
 		u64 found = 0, begin;
 
-		touched = mmap(NULL, PAGES * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		touched =
+			mmap(NULL, PAGES * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 		cr_assert_neq(touched, MAP_FAILED);
 		begin = (u64)(uintptr_t)touched;
 		(void)madvise(touched, PAGES * PAGE, MADV_NOHUGEPAGE);
@@ -543,7 +544,8 @@ Test(hot_door, page_faults_are_found_where_they_are)
 		cr_expect_eq(places.samples, books_samples(&books, path, LATENCY));
 		cr_expect_eq(places.weight, 0, "a fault has no latency");
 		for (size_t i = 0; i < places.n; i++) {
-			if (places.places[i].address < begin || places.places[i].address >= begin + PAGES * PAGE)
+			if (places.places[i].address < begin ||
+			    places.places[i].address >= begin + PAGES * PAGE)
 				continue;
 			cr_expect_eq(places.places[i].address % PAGE, 128);
 			cr_expect_eq(places.places[i].pid, (u32)child.pid);

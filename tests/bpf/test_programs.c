@@ -61,13 +61,12 @@ Test(programs, load_in_this_kernel)
 /* All doors, each with another set of fields, as much as any machine has. */
 Test(programs, as_many_doors_as_events_load)
 {
-	struct kernel_settings settings = {
-		.slots = 64,
-		.stripes = 2,
-		.births = true,
-		.hardware = true,
-		.hot_max = 1,
-		.n_events = EVENTS_MAX};
+	struct kernel_settings settings = {.slots = 64,
+					   .stripes = 2,
+					   .births = true,
+					   .hardware = true,
+					   .hot_max = 1,
+					   .n_events = EVENTS_MAX};
 	_cleanup_(kernel_freep) struct kernel *kernel = NULL;
 
 	for (unsigned i = 0; i < EVENTS_MAX; i++)

@@ -17,6 +17,7 @@ struct line {
 	u64 data_source;
 	u64 weight;
 	u64 instruction_latency;
+	u64 code_address;
 };
 
 static char *corpus_path(const char *name)
@@ -39,8 +40,9 @@ static bool read_line(const char *text, struct line *ret)
 	if (sscanf(text, " %15s %*u/%*u [%*u] %*[0-9.]: %llx %llx", comm, (unsigned long long *)&ret->address,
 		   (unsigned long long *)&ret->data_source) != 3)
 		return false;
-	cr_assert(bar && sscanf(bar, "|BLK N/A %llu %llu", (unsigned long long *)&ret->weight,
-				(unsigned long long *)&ret->instruction_latency) == 2,
+	cr_assert(bar && sscanf(bar, "|BLK N/A %llu %llu %llx", (unsigned long long *)&ret->weight,
+				(unsigned long long *)&ret->instruction_latency,
+				(unsigned long long *)&ret->code_address) == 3,
 		  "%s", text);
 	(void)snprintf(ret->name, sizeof(ret->name), "comm:%s", comm);
 	return true;
@@ -74,7 +76,9 @@ Test(perf_data_corpus, each_sample_is_as_perf_reads_it)
 		cr_expect_eq(sample->data_source, line.data_source);
 		cr_expect_eq(sample->latency, line.weight);
 		cr_expect_eq(sample->period, 10009);
-		cr_expect_eq(sample->fields, SAMPLE_LATENCY | SAMPLE_DATA_SOURCE | SAMPLE_ADDRESS);
+		cr_expect_eq(sample->code_address, line.code_address);
+		cr_expect_eq(sample->fields,
+			     SAMPLE_LATENCY | SAMPLE_DATA_SOURCE | SAMPLE_ADDRESS | SAMPLE_CODE_ADDRESS);
 		n++;
 	}
 	cr_expect_eq(n, 14);

@@ -14,7 +14,7 @@ void hot_exact_begin(struct hot_exact *exact, enum hot_kind kind, u32 cpus, u64 
 	exact->seed = seed;
 	exact->cpus = cpus;
 	exact->n = 0;
-	memset(exact->tables, 0, sizeof(exact->tables));
+	memset(exact->tables, 0, cpus * sizeof(exact->tables[0]));
 }
 
 void hot_exact_done(struct hot_exact *exact)
@@ -40,8 +40,8 @@ void hot_exact_add(struct hot_exact *exact, u32 cpu, u64 address, u64 weight, u3
 		if (!exact->came)
 			abort();
 	}
-	exact->came[exact->n++] =
-		(struct hot_came){.item = sample.item, .weight = weight, .samples = 1, .hitm = hitm, .cpu = cpu};
+	exact->came[exact->n++] = (struct hot_came){
+		.item = sample.item, .weight = weight, .samples = 1, .hitm = hitm, .cpu = cpu};
 	hot_add(&exact->tables[cpu].kinds[exact->kind], exact->seed, &sample);
 }
 
@@ -82,9 +82,9 @@ static const struct hot_place *find(const struct hot_places *by_address, u64 add
 {
 	const struct hot_place wanted = {.address = address};
 
-	return by_address->n ? bsearch(&wanted, by_address->places, by_address->n, sizeof(wanted),
-				       compare_places)
-			     : NULL;
+	return by_address->n
+		       ? bsearch(&wanted, by_address->places, by_address->n, sizeof(wanted), compare_places)
+		       : NULL;
 }
 
 static void check_order(const struct hot_places *places, const char *what)

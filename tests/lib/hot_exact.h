@@ -8,7 +8,7 @@
 /* What is asked of the tables: every item above 1/HOT_EXACT_K of the weight. */
 #define HOT_EXACT_K 32
 
-#define HOT_EXACT_CPUS 4
+#define HOT_EXACT_CPUS 64
 
 struct hot_came {
 	u64 item;

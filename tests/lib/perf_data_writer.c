@@ -232,7 +232,7 @@ void writer_sample(struct writer *writer, size_t event_index, const struct write
 	if (type & PERF_SAMPLE_IDENTIFIER)
 		put_u64(&body, id);
 	if (type & PERF_SAMPLE_IP)
-		put_filler(&body, 1);
+		put_u64(&body, sample->code_address);
 	if (type & PERF_SAMPLE_TID) {
 		put_u32(&body, sample->pid);
 		put_u32(&body, sample->tid);

@@ -57,6 +57,7 @@ struct writer_sample {
 	u32 tid;
 	u64 time;
 	u64 address;
+	u64 code_address;
 	u64 period;
 	u64 weight;
 	u64 data_source;

@@ -82,6 +82,9 @@ Test(config, defaults)
 	cr_assert_eq(config->include.n, 1);
 	cr_expect_str_eq(config->include.list[0], "/**");
 	cr_expect_eq(config->exclude.n, 0);
+	cr_expect_eq(config->hot.n, 0);
+	cr_expect_eq(config->hot_max, 8);
+	cr_expect_not(config_hot(config, "/a"), "nothing by itself");
 	cr_expect_not(config->listen.none);
 	cr_expect_str_eq(config->listen.text, "127.0.0.1:9754");
 	cr_expect_eq(config->top, 50);
@@ -175,7 +178,6 @@ Test(config, what_comes_later_is_refused_with_its_reason)
 		"[sampling]\nbudget = 0.5%\n",
 		"x.conf:2: budget is not known to this version (comes with the governor of the period); "
 		"remove the line\n");
-	cr_expect(strstr(printed("[cgroups]\nhot = /a\n"), "x.conf:2: hot is not known to this version"));
 }
 
 Test(config, servers_of_debugging_information)
@@ -194,6 +196,22 @@ Test(config, servers_of_debugging_information)
 	cr_expect(strstr(printed("[symbols]\ndebuginfod = http://a file:///etc\n"), "file:///etc is no URL"));
 	cr_expect(strstr(printed("[symbols]\ndebuginfod = http://me:secret@a\n"), "without a user"));
 	cr_expect(strstr(printed("[symbols]\ndebuginfod = http://\xc3\xa4\n"), "is no URL"));
+}
+
+Test(config, hot_cgroups)
+{
+	expect_mistakes("[cgroups]\nhot = /a/**  /b\nhot-max = 0\n", "");
+	cr_assert_eq(config->hot.n, 2);
+	cr_expect_eq(config->hot_max, 0);
+	cr_expect(config_hot(config, "/a/x"));
+	cr_expect(config_hot(config, "/b"));
+	cr_expect_not(config_hot(config, "/b/x"));
+	expect_mistakes(
+		"[cgroups]\nhot-max = 65\n",
+		"x.conf:2: hot-max = 65: give a whole number from 0 to 64 (cgroups that can have them "
+		"at a time)\n");
+	cr_expect(strstr(printed("[cgroups]\nhot = a//b\n"),
+			 "x.conf:2: hot: the pattern a//b matches no cgroup"));
 }
 
 Test(config, the_model)
@@ -365,8 +383,9 @@ Test(config, repeated_keys_and_empty_sections)
 
 Test(config, a_continued_line_never_becomes_a_value)
 {
-	expect_mistakes("[cgroups]\ninclude = /a\n    exclude = /b\n\t/c=d\n",
-			"x.conf:4: unknown key /c in [cgroups]; there are max, include, exclude\n");
+	expect_mistakes(
+		"[cgroups]\ninclude = /a\n    exclude = /b\n\t/c=d\n",
+		"x.conf:4: unknown key /c in [cgroups]; there are max, include, exclude, hot, hot-max\n");
 	cr_assert_eq(config->include.n, 1);
 	cr_expect_str_eq(config->include.list[0], "/a");
 	cr_assert_eq(config->exclude.n, 1);
@@ -466,30 +485,34 @@ Test(config, what_a_reload_applies_and_what_waits_for_a_restart)
 
 	parse("[sampling]\norigin = perf\nldlat = 64\nperiod = 2003\ninterval = 2s\n"
 	      "[model]\ncpu = nehalem\nseed = 2\nworkloads = mix\n"
-	      "[cgroups]\nmax = 99\ninclude = /a\nexclude = /b\n"
+	      "[cgroups]\nmax = 99\ninclude = /a\nexclude = /b\nhot = /c\nhot-max = 3\n"
 	      "[export]\nlisten = none\ntop = 7\ndetail-metrics = yes\n[control]\ngroup = adm\n"
 	      "detail = ops\n");
-	cr_assert_eq(config_restart_keys(running, loaded, names), 8);
+	cr_assert_eq(config_restart_keys(running, loaded, names), 9);
 	cr_expect_str_eq(names[0], "origin");
 	cr_expect_str_eq(names[1], "ldlat");
 	cr_expect_str_eq(names[2], "cpu");
 	cr_expect_str_eq(names[3], "seed");
 	cr_expect_str_eq(names[4], "workloads");
 	cr_expect_str_eq(names[5], "max");
-	cr_expect_str_eq(names[6], "listen");
-	cr_expect_str_eq(names[7], "group");
-	cr_assert_eq(config_reload_keys(running, loaded, names), 7);
+	cr_expect_str_eq(names[6], "hot-max");
+	cr_expect_str_eq(names[7], "listen");
+	cr_expect_str_eq(names[8], "group");
+	cr_assert_eq(config_reload_keys(running, loaded, names), 8);
 	cr_expect_str_eq(names[0], "period");
 	cr_expect_str_eq(names[1], "interval");
 	cr_expect_str_eq(names[2], "include");
 	cr_expect_str_eq(names[3], "exclude");
-	cr_expect_str_eq(names[4], "top");
-	cr_expect_str_eq(names[5], "detail-metrics");
-	cr_expect_str_eq(names[6], "detail");
+	cr_expect_str_eq(names[4], "hot");
+	cr_expect_str_eq(names[5], "top");
+	cr_expect_str_eq(names[6], "detail-metrics");
+	cr_expect_str_eq(names[7], "detail");
 
 	config_reload(running, loaded);
 	cr_expect_eq(running->interval_ns, 2 * NSEC_PER_SEC);
 	cr_expect_str_eq(running->include.list[0], "/a");
+	cr_expect(config_hot(running, "/c"));
+	cr_expect_eq(running->hot_max, 8);
 	cr_expect_eq(running->top, 7);
 	cr_expect(running->detail_metrics);
 	cr_expect_str_eq(running->detail, "ops");

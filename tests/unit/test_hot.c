@@ -2,12 +2,16 @@
 /* Hot tables against exact counts: the code that BPF runs, and what the daemon makes of it. */
 #include <criterion/criterion.h>
 
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "hot.h"
 #include "hot_exact.h"
 #include "origin/model/computer.h"
+
+/* What most streams come on, at most. */
+#define CPUS 4
 
 static struct hot_exact exact;
 
@@ -114,7 +118,7 @@ Test(hot, skewed_streams_keep_their_bounds)
 	for (u64 round = 1; round <= 40; round++) {
 		u64 random = round;
 
-		hot_exact_begin(&exact, (enum hot_kind)(round % 2), 1 + (u32)(round % HOT_EXACT_CPUS),
+		hot_exact_begin(&exact, (enum hot_kind)(round % 2), 1 + (u32)(round % CPUS),
 				next_random(&random));
 		for (u32 i = 0; i < 20000; i++) {
 			u64 draw = next_random(&random);
@@ -137,10 +141,10 @@ struct stream {
 	u64 random;
 	u32 stride;
 	u32 heavies;
-	u64 each;     /* weight of a heavy item: just above 1/HOT_EXACT_K of all */
-	u64 rest;     /* what is left to others */
-	u64 unit;     /* weight of a sample */
-	u32 next;     /* of the items that come once */
+	u64 each; /* weight of a heavy item: just above 1/HOT_EXACT_K of all */
+	u64 rest; /* what is left to others */
+	u64 unit; /* weight of a sample */
+	u32 next; /* of the items that come once */
 	u32 cpus;
 	bool pinned; /* a heavy item is on one CPU alone, as the others are not */
 };
@@ -175,10 +179,10 @@ static void add_churn(struct stream *stream, u64 weight, u64 of)
 }
 
 enum order {
-	HEAVY_FIRST,   /* then a flood evicts */
-	CHURN_FIRST,   /* errors are inherited by what comes late */
-	INTERLEAVED,   /* a flood between any two of them */
-	ROUNDS,        /* by turns, a little of each, with churn between */
+	HEAVY_FIRST, /* then a flood evicts */
+	CHURN_FIRST, /* errors are inherited by what comes late */
+	INTERLEAVED, /* a flood between any two of them */
+	ROUNDS,      /* by turns, a little of each, with churn between */
 	SHUFFLED,
 	DEAR_CHURN,    /* few others, each nearly as heavy */
 	FREE_CHURN,    /* a flood without latency at the end */
@@ -198,7 +202,8 @@ static void shuffled(struct stream *stream)
 		if (draw < stream->rest)
 			add_churn(stream, stream->unit, stream->unit);
 		else
-			add_item(stream, (draw - stream->rest) / stream->each % stream->heavies, stream->unit);
+			add_item(stream, (draw - stream->rest) / stream->each % stream->heavies,
+				 stream->unit);
 	}
 }
 
@@ -221,7 +226,8 @@ static void play(struct stream *stream, enum order order)
 		for (u64 given = 0; given < stream->each; given += 16 * unit) {
 			for (u32 i = 0; i < stream->heavies; i++)
 				add_heavy(stream, i,
-					  stream->each - given < 16 * unit ? stream->each - given : 16 * unit);
+					  stream->each - given < 16 * unit ? stream->each - given
+									   : 16 * unit);
 			add_churn(stream, 16 * stream->rest * unit / stream->each + unit, unit);
 		}
 		return;
@@ -258,7 +264,7 @@ static struct stream adversary(u64 number)
 	stream.each = stream.unit * (60 + (draw >> 30) % 100);
 	/* All is less than HOT_EXACT_K times one of them. */
 	stream.rest = (HOT_EXACT_K - stream.heavies) * stream.each - 1;
-	stream.cpus = draw >> 40 & 1 ? 1 : 1 + (u32)(draw >> 41) % HOT_EXACT_CPUS;
+	stream.cpus = draw >> 40 & 1 ? 1 : 1 + (u32)(draw >> 41) % CPUS;
 	stream.pinned = draw >> 50 & 1;
 	return stream;
 }
@@ -284,7 +290,8 @@ Test(hot, adversaries_hide_nothing_above_a_32nd)
 		hot_exact_check(&exact, what, &one);
 		/* Drawn by chance a heavy item may have a little less. */
 		if (number % ORDERS != SHUFFLED)
-			cr_assert_eq(one.heavy, stream.heavies, "%s: %llu", what, (unsigned long long)one.heavy);
+			cr_assert_eq(one.heavy, stream.heavies, "%s: %llu", what,
+				     (unsigned long long)one.heavy);
 		recall.heavy += one.heavy;
 		recall.found += one.found;
 		if (one.found < one.heavy) {
@@ -308,7 +315,7 @@ Test(hot, streams_aimed_at_one_set_keep_their_bounds)
 		u64 random = round, chosen[200], seed = next_random(&random);
 		u32 n = 0;
 
-		hot_exact_begin(&exact, HOT_CODE, 1 + (u32)(round % HOT_EXACT_CPUS), seed);
+		hot_exact_begin(&exact, HOT_CODE, 1 + (u32)(round % CPUS), seed);
 		for (u64 address = 0x401000; n < ARRAY_SIZE(chosen); address += 4)
 			if (HOT_HASH_SET(hot_hash(hot_code_item(address), seed)) == 3)
 				chosen[n++] = address;
@@ -336,7 +343,8 @@ Test(hot, items_spread_over_the_sets)
 			u32 items[HOT_SETS] = {0};
 
 			for (u64 item = 0; item < 100ULL * HOT_SETS; item++)
-				items[HOT_HASH_SET(hot_hash((0x10000000000ULL + (item << strides[i])) | 1, seed))]++;
+				items[HOT_HASH_SET(
+					hot_hash((0x10000000000ULL + (item << strides[i])) | 1, seed))]++;
 			for (u32 set = 0; set < HOT_SETS; set++)
 				cr_expect(items[set] > 20 && items[set] < 250,
 					  "stride 2^%u: a set has %u of 100 on average", strides[i],
@@ -386,7 +394,7 @@ Test(hot, every_way_is_found)
 			/* Few of them, so that ways share some. */
 			tags[way] = next_random(&random) % (1 + round % 256);
 			set.items[way] = items[way];
-			set.weights[way] = 1000 + next_random(&random) % 5;
+			set.ranks[way] = HOT_RANK(1000 + next_random(&random) % 5, way);
 			hot_tag(&set, way, tags[way]);
 		}
 		for (u32 way = 0; way < HOT_WAYS; way++) {
@@ -396,10 +404,59 @@ Test(hot, every_way_is_found)
 			cr_assert_eq(hot_find(&set, 2, tags[way]), HOT_WAYS);
 			least = hot_least(&set);
 			for (u32 other = 0; other < HOT_WAYS; other++)
-				cr_assert_leq(set.weights[least], set.weights[other]);
-			set.weights[least] += next_random(&random) % 50;
+				cr_assert_leq(HOT_RANK_WEIGHT(set.ranks[least]),
+					      HOT_RANK_WEIGHT(set.ranks[other]));
+			set.ranks[least] += HOT_RANK(next_random(&random) % 50, 0);
 		}
 	}
+}
+
+#define WRITTEN 3000000
+
+/* A writer whose items tell their pids: 20 that stay, and more that come and go than there are counters. */
+static void *write_all(void *userdata)
+{
+	struct hot_table *table = userdata;
+	u64 random = 1;
+
+	for (u32 i = 0; i < WRITTEN; i++) {
+		u64 draw = next_random(&random);
+		u32 pid = 1 + (draw & 1 ? (u32)(draw >> 8) % 20 : (u32)(draw >> 8) % 5000);
+		const struct hot_sample sample = {.item = (u64)pid << 4, .weight = 1, .pid = pid};
+
+		hot_add(&table->kinds[HOT_CODE], 5, &sample);
+	}
+	return NULL;
+}
+
+/* Whatever moment it is: an item has its own pid, and bounds that can be. */
+Test(hot, a_reader_meets_no_torn_item)
+{
+	const struct hot_table *tables[] = {&exact.tables[0]};
+	u64 samples = 0, reads = 0;
+	pthread_t writer;
+
+	hot_exact_begin(&exact, HOT_CODE, 1, 5);
+	cr_assert_eq(pthread_create(&writer, NULL, write_all, &exact.tables[0]), 0);
+	while (samples < WRITTEN) {
+		struct hot_places places;
+
+		cr_assert_eq(hot_places_read(tables, 1, HOT_CODE, false, &places), 0);
+		cr_assert_geq(places.samples, samples);
+		samples = places.samples;
+		for (size_t i = 0; i < places.n; i++) {
+			const struct hot_place *place = &places.places[i];
+
+			cr_assert_eq(place->address, (u64)place->pid << 4, "another's pid");
+			cr_assert_leq(place->weight_error, place->weight);
+			cr_assert_leq(place->samples_error, place->samples);
+			cr_assert_leq(place->weight, places.weight);
+		}
+		hot_places_done(&places);
+		reads++;
+	}
+	cr_assert_eq(pthread_join(writer, NULL), 0);
+	cr_expect_gt(reads, 0);
 }
 
 /* The model's samples, by workload. */

@@ -165,7 +165,11 @@ Test(driver, each_record_becomes_a_sample_of_what_was_loaded)
 		cr_expect_eq(taken.last.latency, 99, "%s: %llu", machine->name,
 			     (unsigned long long)taken.last.latency);
 		cr_expect_eq(taken.last.instruction_latency, split ? 106 : 0);
+		/* Before Haswell records have the address behind it alone. */
+		cr_expect_eq(taken.last.code_address, machine->format < RECORD_HASWELL ? 0x401004 : 0x401000,
+			     "%s", machine->name);
 		cr_expect_eq(taken.last.fields, SAMPLE_LATENCY | SAMPLE_DATA_SOURCE | SAMPLE_ADDRESS |
+							SAMPLE_CODE_ADDRESS |
 							(split ? SAMPLE_INSTRUCTION_LATENCY : 0));
 		cr_expect_eq(data_source_source(taken.last.data_source), SOURCE_L3, "%s", machine->name);
 		cr_expect_eq(data_source_snoop(taken.last.data_source), SNOOP_HITM, "%s", machine->name);

@@ -50,6 +50,33 @@ Test(replay, samples_as_they_were_recorded)
 	replay_free(replay);
 }
 
+Test(replay, the_instruction_where_it_was_recorded)
+{
+	for (int recorded = 0; recorded < 2; recorded++) {
+		struct writer_event event = recorded_event;
+		struct writer_sample sample = recorded_sample(5, 100);
+		struct replayed replayed = {};
+		struct writer *writer;
+		struct replay *replay;
+		size_t n;
+
+		if (recorded)
+			event.sample_type |= PERF_SAMPLE_IP;
+		writer = recorded_writer("GenuineIntel,6,85,4", &event);
+		sample.code_address = 0xffffffff81234567;
+		writer_sample(writer, 0, &sample);
+		replay = recorded_open(writer);
+		cr_assert_eq(replayed_all(&replayed, replay, 1), 0);
+		cr_assert_eq(replayed.n, 1);
+		cr_expect_eq(replay_events(replay, &n)[0].settings.has_code_address, recorded);
+		cr_expect_eq((replayed.samples[0].fields & SAMPLE_CODE_ADDRESS) != 0, recorded);
+		cr_expect_eq(replayed.samples[0].code_address, recorded ? 0xffffffff81234567 : 0);
+		cr_expect_eq(replayed.samples[0].address, 0x1000);
+		replayed_clear(&replayed);
+		replay_free(replay);
+	}
+}
+
 Test(replay, the_period_is_the_samples_or_the_fixed_one_or_not_known)
 {
 	struct writer_event events[] = {recorded_event, recorded_event};

@@ -3,9 +3,9 @@
  * The precise instruction event of a core PMU: PEBS gives the address of an instruction, and precise
  * distribution (PDIR, PDist, reduced skid) makes every instruction equally likely to be the one. No latency,
  * no source: nothing of them is asked for. The address of the data is there where a processor records it for
- * any precise event (Goldmont: manual 18.7.1.1), 0 for an instruction without access. On Granite Rapids and Meteor Lake asking for
- * a weight would even take fixed counter 0 away (rwc_get_event_constraints, arch/x86/events/intel/core.c,
- * Linux 6.12).
+ * any precise event (Goldmont: manual 18.7.1.1), 0 for an instruction without access. On Granite Rapids and
+ * Meteor Lake asking for a weight would even take fixed counter 0 away (rwc_get_event_constraints,
+ * arch/x86/events/intel/core.c, Linux 6.12).
  */
 #include <errno.h>
 
