@@ -69,13 +69,13 @@ static const struct symbol *answer_of(u32 pid, u64 address, enum symbol_kind kin
 	return symbol;
 }
 
+static int data_of_this_test = 1;
+
 /* One that is asked for below, and not inlined. */
 __attribute__((noinline)) static int a_function_of_this_test(int n)
 {
-	return n * 3 + rand();
+	return n * 3 + data_of_this_test++;
 }
-
-static int data_of_this_test = 1;
 
 static const struct symbol *own_function(void)
 {
