@@ -289,7 +289,7 @@ static int take_names(const struct answer *from, const u8 *wire_frames, char *at
 {
 	if (from->has_module && !(symbol->module = take_text(&at, end, SYMBOLS_WIRE_PATH_MAX)))
 		return -EBADMSG;
-	for (size_t i = 0; i < from->n_frames; i++) {
+	for (size_t i = 0; symbol->frames && i < from->n_frames; i++) {
 		struct symbol_frame *to = &symbol->frames[i];
 		struct frame frame;
 

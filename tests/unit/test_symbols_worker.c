@@ -336,7 +336,7 @@ static int try_what_is_forbidden(const char *file, const char *directory, int wr
 	IMPOSSIBLE(37, syscall(SYS_setns, writable, 0));
 	IMPOSSIBLE(38, fcntl(writable, F_SETOWN, getppid()));
 	IMPOSSIBLE(39, ioctl(writable, 0));
-	IMPOSSIBLE(40, mprotect((void *)((uintptr_t)made & ~4095UL), 4096, PROT_READ | PROT_EXEC));
+	IMPOSSIBLE(40, mprotect(made - ((uintptr_t)made & 4095), 4096, PROT_READ | PROT_EXEC));
 	return 0;
 }
 
