@@ -315,6 +315,10 @@ bench-policy: ## what a collection of 10,000 cgroups costs under 50 rules
 	+@$(PARALLEL) $(OUT)/tests/bench/policy_tick
 	@$(OUT)/tests/bench/policy_tick
 
+bench-symbols: ## what names of addresses cost: questions a second, CPU time, memory
+	+@$(PARALLEL) $(OUT)/tests/bench/symbols_questions
+	@$(OUT)/tests/bench/symbols_questions
+
 fuzz: ## each fuzzer for FUZZ_SECONDS=20
 	+@$(PARALLEL) FUZZ=1 fuzzers
 	+@$(SUBMAKE) FUZZ=1 run-fuzzers

@@ -27,7 +27,7 @@ enum config_origin { CONFIG_ORIGIN_AUTO, CONFIG_ORIGIN_PERF, CONFIG_ORIGIN_REPLA
 
 #define CONFIG_CGROUPS_MAX_AUTO 0
 #define CONFIG_GROUP_MAX        256
-#define CONFIG_URLS_MAX         256
+#define CONFIG_URLS_MAX         200 /* a line has no more */
 
 struct config_patterns {
 	char **list;

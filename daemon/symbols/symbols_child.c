@@ -73,10 +73,11 @@ static int make_environment(const char *debuginfod, struct environment *environm
 #endif
 	if (!debuginfod || !*debuginfod)
 		return 0;
-	/* A file that takes longer costs a question its answer, see symbols.c. */
+	/* Less than a question may take (SYMBOLS_QUESTION_S): a server that hangs costs a name, not the
+	 * symboliser. */
 	if ((r = environment_add(environment, "DEBUGINFOD_URLS", debuginfod)) < 0 ||
-	    (r = environment_add(environment, "DEBUGINFOD_TIMEOUT", "3")) < 0 ||
-	    (r = environment_add(environment, "DEBUGINFOD_MAXTIME", "8")) < 0)
+	    (r = environment_add(environment, "DEBUGINFOD_TIMEOUT", "2")) < 0 ||
+	    (r = environment_add(environment, "DEBUGINFOD_MAXTIME", "6")) < 0)
 		return r;
 	return add_cache(environment);
 }

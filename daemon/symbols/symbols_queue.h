@@ -10,7 +10,7 @@
 #include "symbols/symbols_cache.h"
 
 /* Requests that are under way at most, and bytes of them that wait to be sent. */
-#define SYMBOLS_QUEUE_MAX       65536
+#define SYMBOLS_QUEUE_MAX       65536UL
 #define SYMBOLS_QUEUE_BYTES_MAX (8ULL << 20)
 
 /* Bytes of requests in one packet, and more than one request has. */

@@ -260,8 +260,11 @@ static char *take_text(char **at, const char *end, size_t max)
 {
 	char *text = *at;
 	size_t room = (size_t)(end - text);
-	size_t length = strnlen(text, room);
+	size_t length;
 
+	if (room == 0)
+		return NULL;
+	length = strnlen(text, room);
 	if (length == room || length >= max)
 		return NULL;
 	*at += length + 1;
@@ -280,15 +283,35 @@ static bool form_is_right(const struct answer *answer, size_t size)
 	return size >= sizeof(*answer) + answer->n_frames * sizeof(struct frame);
 }
 
+/* The module's name and the frames, of a packet whose size has been looked at. */
+static int take_names(const struct answer *from, const u8 *wire_frames, char *at, const char *end,
+		      struct symbol *symbol)
+{
+	if (from->has_module && !(symbol->module = take_text(&at, end, SYMBOLS_WIRE_PATH_MAX)))
+		return -EBADMSG;
+	for (size_t i = 0; symbol->frames && i < from->n_frames; i++) {
+		struct symbol_frame *to = &symbol->frames[i];
+		struct frame frame;
+
+		memcpy(&frame, wire_frames + i * sizeof(frame), sizeof(frame));
+		*to = (struct symbol_frame){
+			.line = frame.line, .offset = frame.offset, .inlined = frame.inlined};
+		if (frame.inlined > 1 || frame.has_file > 1 ||
+		    !(to->name = take_text(&at, end, SYMBOLS_WIRE_NAME_MAX)) ||
+		    (frame.has_file && !(to->file = take_text(&at, end, SYMBOLS_WIRE_PATH_MAX))))
+			return -EBADMSG;
+	}
+	return at == end ? 0 : -EBADMSG;
+}
+
 int symbols_wire_read_answer(const void *packet, size_t size, struct symbols_wire_answer *ret)
 {
-	struct symbol_frame *frames;
-	struct answer from;
-	_cleanup_free_ char *block = NULL;
-	const u8 *wire_frames = (const u8 *)packet + sizeof(from);
-	size_t frames_size, texts_size, bytes;
+	const u8 *wire_frames = (const u8 *)packet + sizeof(struct answer);
+	_cleanup_free_ void *block = NULL;
+	size_t frames_size, texts_size;
 	struct symbol symbol;
-	char *at, *end;
+	struct answer from;
+	char *texts = NULL;
 
 	if (size < sizeof(from) || size > SYMBOLS_WIRE_MAX)
 		return -EBADMSG;
@@ -297,17 +320,12 @@ int symbols_wire_read_answer(const void *packet, size_t size, struct symbols_wir
 		return -EBADMSG;
 	frames_size = from.n_frames * sizeof(struct symbol_frame);
 	texts_size = size - sizeof(from) - from.n_frames * sizeof(struct frame);
-	if (texts_size == 0 && from.n_frames == 0 && !from.has_module) {
-		at = end = NULL;
-		frames = NULL;
-	} else {
+	if (frames_size + texts_size > 0) {
 		block = malloc(frames_size + texts_size);
 		if (!block)
 			return -ENOMEM;
-		frames = (struct symbol_frame *)(void *)block;
-		at = block + frames_size;
-		end = at + texts_size;
-		memcpy(at, (const u8 *)packet + size - texts_size, texts_size);
+		texts = (char *)block + frames_size;
+		memcpy(texts, (const u8 *)packet + size - texts_size, texts_size);
 	}
 	symbol = (struct symbol){
 		.region = from.region,
@@ -317,31 +335,17 @@ int symbols_wire_read_answer(const void *packet, size_t size, struct symbols_wir
 		.end = from.end,
 		.build_id_size = from.build_id_size,
 		.n_frames = from.n_frames,
-		.frames = from.n_frames ? frames : NULL,
+		.frames = from.n_frames ? block : NULL,
 	};
 	memcpy(symbol.build_id, from.build_id, from.build_id_size);
-	if (from.has_module && !(symbol.module = take_text(&at, end, SYMBOLS_WIRE_PATH_MAX)))
+	if (take_names(&from, wire_frames, texts, texts ? texts + texts_size : NULL, &symbol) < 0)
 		return -EBADMSG;
-	for (size_t i = 0; i < from.n_frames; i++) {
-		struct frame frame;
-
-		memcpy(&frame, wire_frames + i * sizeof(frame), sizeof(frame));
-		frames[i] = (struct symbol_frame){
-			.line = frame.line, .offset = frame.offset, .inlined = frame.inlined};
-		if (frame.inlined > 1 || frame.has_file > 1 ||
-		    !(frames[i].name = take_text(&at, end, SYMBOLS_WIRE_NAME_MAX)) ||
-		    (frame.has_file && !(frames[i].file = take_text(&at, end, SYMBOLS_WIRE_PATH_MAX))))
-			return -EBADMSG;
-	}
-	if (at != end)
-		return -EBADMSG;
-	bytes = block ? frames_size + texts_size : 0;
 	*ret = (struct symbols_wire_answer){
 		.number = from.number,
 		.held = from.held,
 		.has_symbol = from.has_symbol,
 		.symbol = symbol,
-		.bytes = bytes,
+		.bytes = frames_size + texts_size,
 		.block = TAKE_PTR(block),
 	};
 	return 0;

@@ -183,26 +183,35 @@ Test(symbols_cache, a_mapping_goes_over_what_was_there)
 	cr_expect_eq(symbols_cache_count(cache), 0);
 }
 
+static u64 random_number(void)
+{
+	static u64 state = 1;
+
+	state ^= state << 13;
+	state ^= state >> 7;
+	state ^= state << 17;
+	return state >> 11;
+}
+
 /* Against a plain table, in any order. */
 Test(symbols_cache, it_is_what_a_table_without_bounds_would_be)
 {
 	bool known[4][64] = {0};
 
 	open_cache(1000, 1 << 20);
-	srand(1);
 	for (unsigned int i = 0; i < 20000; i++) {
-		u32 pid = (u32)rand() % 4;
-		u64 address = (u64)rand() % 64;
-		u64 size = (u64)rand() % 16;
+		u32 pid = (u32)(random_number() % 4);
+		u64 address = random_number() % 64;
+		u64 size = random_number() % 16;
 
-		switch (rand() % 8) {
+		switch (random_number() % 8) {
 		case 0:
 			symbols_cache_drop_range(cache, pid, address << 20, size << 20);
 			for (u64 a = address; a < address + size && a < 64; a++)
 				known[pid][a] = false;
 			break;
 		case 1:
-			if (rand() % 8)
+			if (random_number() % 8)
 				break;
 			symbols_cache_drop(cache, pid);
 			memset(known[pid], 0, sizeof(known[pid]));
