@@ -5,53 +5,13 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <time.h>
 
-#include "symbols/resolver_kernel.h"
-#include "symbols/resolver_name.h"
-#include "symbols/resolver_open.h"
-#include "symbols/resolver_process.h"
+#include "symbols/resolver_state.h"
 
-#define BUCKETS 1024
-
-/* How long what was read of a process holds at least, and how long before it is read again all the same. */
-#define LOOK_AGAIN_NS (100 * NSEC_PER_MSEC)
-#define FRESH_NS      (5 * NSEC_PER_SEC)
-
-#define KERNEL_AGAIN_NS (60 * NSEC_PER_SEC)
-
-/* Files that are opened when a process is looked at; more of it as they are asked for. */
-#define EAGER_FILES 64
-
-/* Descriptors of JIT maps. */
-#define JIT_FILES_MAX 64
+/* How long before what a process has mapped is read again, although an address was found in it. */
+#define FRESH_NS (5 * NSEC_PER_SEC)
 
 #define VDSO_BYTES_MAX (64UL * 1024)
-
-struct resolver {
-	const char *proc;
-	bool debuginfod;
-	int own_root;
-	struct process *processes[BUCKETS];
-	size_t n_processes;
-	size_t n_jit_files;
-	struct module modules[RESOLVER_MODULES_MAX];
-	u64 serial, uses;
-	int kallsyms; /* -1: not asked for, or not there */
-	struct kernel_symbols kernel;
-	u64 kernel_read; /* 0: never */
-	char *vdso_image;
-	size_t vdso_size;
-	struct module vdso;
-};
-
-static u64 now_ns(void)
-{
-	struct timespec now;
-
-	(void)clock_gettime(CLOCK_MONOTONIC, &now);
-	return (u64)now.tv_sec * NSEC_PER_SEC + (u64)now.tv_nsec;
-}
 
 /* This process' vdso, which is every one's of its kind, for as long as its bytes are the same. */
 static int copy_vdso(struct resolver *resolver)
@@ -106,7 +66,7 @@ struct resolver *resolver_free(struct resolver *resolver)
 {
 	if (!resolver)
 		return NULL;
-	for (size_t i = 0; i < BUCKETS; i++) {
+	for (size_t i = 0; i < RESOLVER_BUCKETS; i++) {
 		while (resolver->processes[i]) {
 			struct process *process = resolver->processes[i];
 
@@ -127,11 +87,9 @@ struct resolver *resolver_free(struct resolver *resolver)
 	return NULL;
 }
 
-/* --- processes --- */
-
 static struct process *known(struct resolver *resolver, u32 pid)
 {
-	struct process *process = resolver->processes[pid % BUCKETS];
+	struct process *process = resolver->processes[pid % RESOLVER_BUCKETS];
 
 	while (process && process->pid != pid)
 		process = process->next;
@@ -142,7 +100,7 @@ static struct process *known(struct resolver *resolver, u32 pid)
 
 static void forget(struct resolver *resolver, struct process *process)
 {
-	struct process **place = &resolver->processes[process->pid % BUCKETS];
+	struct process **place = &resolver->processes[process->pid % RESOLVER_BUCKETS];
 
 	while (*place != process)
 		place = &(*place)->next;
@@ -154,13 +112,13 @@ static void forget(struct resolver *resolver, struct process *process)
 }
 
 /* The least recently used processes make room, but for `kept`. */
-static void make_room(struct resolver *resolver, const struct process *kept)
+void resolver_make_room(struct resolver *resolver, const struct process *kept)
 {
 	for (;;) {
 		struct process *oldest = NULL;
 		u64 mappings = 0, jit_bytes = 0;
 
-		for (size_t i = 0; i < BUCKETS; i++) {
+		for (size_t i = 0; i < RESOLVER_BUCKETS; i++) {
 			for (struct process *process = resolver->processes[i]; process;
 			     process = process->next) {
 				mappings += process->maps->n;
@@ -184,10 +142,10 @@ static int enter(struct resolver *resolver, u32 pid, struct process **ret)
 	if (r < 0)
 		return r;
 	process->used = ++resolver->uses;
-	process->next = resolver->processes[pid % BUCKETS];
-	resolver->processes[pid % BUCKETS] = process;
+	process->next = resolver->processes[pid % RESOLVER_BUCKETS];
+	resolver->processes[pid % RESOLVER_BUCKETS] = process;
 	resolver->n_processes++;
-	make_room(resolver, process);
+	resolver_make_room(resolver, process);
 	*ret = process;
 	return 0;
 }
@@ -199,167 +157,7 @@ static int reset(struct resolver *resolver, struct process *process)
 	return process_reset(process);
 }
 
-/* --- modules --- */
-
-static void shed(struct resolver *resolver, const struct module *kept)
-{
-	for (;;) {
-		struct module *oldest = NULL;
-		u64 bytes = 0;
-
-		for (size_t i = 0; i < RESOLVER_MODULES_MAX; i++) {
-			struct module *module = &resolver->modules[i];
-
-			bytes += module_bytes(module);
-			if (module != kept && module_bytes(module) &&
-			    (!oldest || module->used < oldest->used))
-				oldest = module;
-		}
-		if (!oldest || bytes <= RESOLVER_MODULE_BYTES_MAX)
-			return;
-		module_forget(oldest);
-	}
-}
-
-static bool is_same_file(const struct module *module, const struct stat *found,
-			 const struct module_root *root)
-{
-	return module->serial && module->device == found->st_dev && module->inode == found->st_ino &&
-	       module->size == found->st_size && module->modified.tv_sec == found->st_mtim.tv_sec &&
-	       module->modified.tv_nsec == found->st_mtim.tv_nsec && module->root.device == root->device &&
-	       module->root.inode == root->inode && module->root.mounts == root->mounts;
-}
-
-/* The module of the file, or the place for it: `serial` is 0 there. */
-static struct module *place_for(struct resolver *resolver, const struct stat *found,
-				const struct module_root *root)
-{
-	struct module *oldest = &resolver->modules[0];
-
-	for (size_t i = 0; i < RESOLVER_MODULES_MAX; i++) {
-		struct module *module = &resolver->modules[i];
-
-		if (is_same_file(module, found, root))
-			return module;
-		if (module->used < oldest->used)
-			oldest = module;
-	}
-	module_done(oldest);
-	return oldest;
-}
-
-/* Of a path that a chrooted process has mapped, what it sees itself. The maps tell it from the namespace's
- * root. */
-static char *path_in_root(const struct resolver *resolver, u32 pid, const char *path)
-{
-	char place[128], root[4096];
-	ssize_t length;
-
-	(void)snprintf(place, sizeof(place), "%s/%u/root", resolver->proc, pid);
-	length = readlink(place, root, sizeof(root) - 1);
-	if (length > 1) {
-		root[length] = 0;
-		if (strncmp(path, root, (size_t)length) == 0 && path[length] == '/')
-			path += length;
-	}
-	return strdup(path);
-}
-
-/* Opens the file of the mapping; 0 also where it cannot be reached, which is remembered for a while. */
-static int open_module(struct resolver *resolver, u32 pid, const struct mapping *mapping)
-{
-	struct mapped_file *file = mapping->file;
-	_cleanup_close_ int fd = -1, root_fd = -1;
-	_cleanup_free_ char *path = NULL;
-	struct module_root root;
-	struct module *module;
-	struct stat found;
-	bool by_name;
-	int r;
-
-	file->module_looked = now_ns();
-	if (process_root(resolver->proc, pid, &root) < 0)
-		return 0;
-	fd = open_mapped(resolver->proc, pid, mapping, &found, &by_name);
-	if (fd < 0)
-		return 0;
-	module = place_for(resolver, &found, &root);
-	if (!module->serial) {
-		path = path_in_root(resolver, pid, file->path);
-		if (!path)
-			return -ENOMEM;
-		if (root.inode)
-			root_fd = open_root(resolver->proc, pid);
-		r = module_open(TAKE_FD(fd), &found, path, resolver->own_root, root_fd, module);
-		if (r < 0)
-			return r;
-		module->root = root;
-		module->serial = ++resolver->serial;
-	}
-	module->used = ++resolver->uses;
-	/* One that was found by its name alone has to be what was mapped. */
-	if (by_name && (!module->elf || module->elf->build_id_size != file->build_id_size ||
-			memcmp(module->elf->build_id, file->build_id, file->build_id_size) != 0))
-		return 0;
-	file->module = (size_t)(module - resolver->modules);
-	file->module_serial = module->serial;
-	if (module->elf && module->elf->build_id_size) {
-		memcpy(file->build_id, module->elf->build_id, module->elf->build_id_size);
-		file->build_id_size = module->elf->build_id_size;
-	}
-	return 0;
-}
-
-static struct module *held_module(struct resolver *resolver, const struct mapped_file *file)
-{
-	struct module *module = &resolver->modules[file->module];
-
-	return file->module_serial && module->serial == file->module_serial ? module : NULL;
-}
-
-/* Files have paths; other things are in brackets, or begin with "anon_inode:". */
-static bool is_file(const struct mapped_file *file)
-{
-	return file && file->path[0] == '/' && file->path[1] != '/';
-}
-
-/* NULL in `ret` where it is out of reach. */
-static int module_of(struct resolver *resolver, u32 pid, const struct mapping *mapping, struct module **ret)
-{
-	u64 looked = mapping->file->module_looked;
-	int r = 0;
-
-	*ret = held_module(resolver, mapping->file);
-	if (!*ret && (!looked || now_ns() - looked >= LOOK_AGAIN_NS)) {
-		r = open_module(resolver, pid, mapping);
-		*ret = held_module(resolver, mapping->file);
-	}
-	if (*ret)
-		(*ret)->used = ++resolver->uses;
-	return r;
-}
-
-/* Opens the files of code while they can be reached. */
-static int open_code(struct resolver *resolver, const struct process *process)
-{
-	size_t opened = 0;
-
-	for (size_t i = 0; i < process->maps->n && opened < EAGER_FILES; i++) {
-		const struct mapping *mapping = &process->maps->mappings[i];
-		int r;
-
-		if (!(mapping->protection & PROT_EXEC) || !is_file(mapping->file) ||
-		    held_module(resolver, mapping->file))
-			continue;
-		r = open_module(resolver, process->pid, mapping);
-		if (r < 0)
-			return r;
-		opened++;
-	}
-	return 0;
-}
-
-static void open_jit(struct resolver *resolver, struct process *process)
+void resolver_open_jit(struct resolver *resolver, struct process *process)
 {
 	process->jit_looked = now_ns();
 	if (process->jit.fd >= 0 || resolver->n_jit_files >= JIT_FILES_MAX)
@@ -378,9 +176,9 @@ static int look_at(struct resolver *resolver, struct process *process)
 	r = process_read(process, resolver->proc);
 	if (r < 0)
 		return r;
-	make_room(resolver, process);
-	open_jit(resolver, process);
-	return open_code(resolver, process);
+	resolver_make_room(resolver, process);
+	resolver_open_jit(resolver, process);
+	return resolver_open_code(resolver, process);
 }
 
 /* Whether the pid is still that of the process which is known; where it is another's by now, that one is. */
@@ -434,12 +232,9 @@ int resolver_mapped(struct resolver *resolver, const struct resolver_mapping *ma
 		r = maps_enter(process->maps, mapping);
 	if (r < 0)
 		return r;
-	make_room(resolver, process);
+	resolver_make_room(resolver, process);
 	entered = maps_find(process->maps, mapping->start);
-	if ((mapping->protection & PROT_EXEC) && entered && is_file(entered->file) &&
-	    !held_module(resolver, entered->file))
-		return open_module(resolver, process->pid, entered);
-	return 0;
+	return entered ? resolver_open_mapping(resolver, process, entered) : 0;
 }
 
 void resolver_executed(struct resolver *resolver, u32 pid)
@@ -470,319 +265,9 @@ int resolver_forked(struct resolver *resolver, u32 pid, u32 parent)
 	from = known(resolver, parent);
 	if (from)
 		process_set_maps(process, maps_ref(from->maps));
+	if (from && from->root)
+		process->root = strdup(from->root);
 	return 0;
-}
-
-/* --- what an address is --- */
-
-static int set_name(const char *name, u64 offset, struct symbol *ret)
-{
-	int r;
-
-	ret->frames = calloc(1, sizeof(*ret->frames));
-	if (!ret->frames)
-		return -ENOMEM;
-	r = resolver_name(name, &ret->frames[0].name);
-	if (r < 0) {
-		free(TAKE_PTR(ret->frames));
-		return r;
-	}
-	ret->frames[0].offset = offset;
-	ret->n_frames = 1;
-	return 0;
-}
-
-static int read_kernel(struct resolver *resolver)
-{
-	_cleanup_fclose_ FILE *file = NULL;
-	struct kernel_symbols read;
-	int fd, r;
-
-	resolver->kernel_read = now_ns();
-	if (resolver->kallsyms < 0 || lseek(resolver->kallsyms, 0, SEEK_SET) < 0)
-		return 0;
-	fd = fcntl(resolver->kallsyms, F_DUPFD_CLOEXEC, 3);
-	if (fd < 0)
-		return 0;
-	file = fdopen(fd, "r");
-	if (!file) {
-		(void)close(fd);
-		return -ENOMEM;
-	}
-	r = kernel_symbols_read(file, &read);
-	if (r < 0)
-		return r == -ENOMEM ? r : 0;
-	kernel_symbols_done(&resolver->kernel);
-	resolver->kernel = read;
-	return 0;
-}
-
-int resolver_kernel(struct resolver *resolver, bool *ret_hidden)
-{
-	int r = resolver->kernel_read ? 0 : read_kernel(resolver);
-
-	*ret_hidden = resolver->kernel.hidden;
-	return r;
-}
-
-static int find_kernel(struct resolver *resolver, const struct symbol_query *query, struct symbol *ret)
-{
-	const struct kernel_symbol *symbol =
-		kernel_symbols_find(&resolver->kernel, query->address, query->kind);
-	int r;
-
-	ret->region = SYMBOL_KERNEL;
-	/* Modules and BPF programs come and go. */
-	if (!symbol && (!resolver->kernel_read || now_ns() - resolver->kernel_read >= KERNEL_AGAIN_NS)) {
-		r = read_kernel(resolver);
-		if (r < 0)
-			return r;
-		symbol = kernel_symbols_find(&resolver->kernel, query->address, query->kind);
-	}
-	if (!symbol)
-		return 0;
-	ret->address = query->address - kernel_symbols_base(&resolver->kernel, symbol);
-	if (symbol->module) {
-		r = resolver_printable(resolver->kernel.names + symbol->module, &ret->module);
-		if (r < 0)
-			return r;
-	}
-	return set_name(resolver->kernel.names + symbol->name, query->address - symbol->start, ret);
-}
-
-static int find_jit(struct resolver *resolver, struct process *process, u64 address, struct symbol *ret)
-{
-	const struct jit_entry *entry;
-	const char *name;
-
-	if (process->jit.fd < 0 && (!process->jit_looked || now_ns() - process->jit_looked >= LOOK_AGAIN_NS))
-		open_jit(resolver, process);
-	if (process->jit.fd < 0)
-		return 0;
-	entry = jit_map_find(&process->jit.map, address, &name);
-	if (!entry || now_ns() - process->jit_looked >= LOOK_AGAIN_NS) {
-		int r = jit_file_read(&process->jit);
-
-		process->jit_looked = now_ns();
-		if (r == -ENOMEM)
-			return r;
-		make_room(resolver, process);
-		entry = jit_map_find(&process->jit.map, address, &name);
-	}
-	if (!entry)
-		return 0;
-	ret->region = SYMBOL_JIT;
-	free(TAKE_PTR(ret->module));
-	return set_name(name, address - entry->start, ret);
-}
-
-static bool follows(const struct mapping *mapping, const struct mapping *before)
-{
-	return before->end == mapping->start;
-}
-
-#define MAPPINGS_OF_FILE 16
-
-/* How far from its own addresses the file is loaded, by the first of its mappings that stand together. */
-static u64 bias_of(const struct maps *maps, const struct mapping *mapping, const struct elf_file *elf)
-{
-	const struct mapping *first = mapping;
-	u64 address;
-
-	for (int i = 0; i < MAPPINGS_OF_FILE && first > maps->mappings && follows(first, first - 1) &&
-			first[-1].file == mapping->file;
-	     i++)
-		first--;
-	if (!elf_file_address(elf, first->offset, first->protection, first->start, UINT64_MAX, first->start,
-			      &address))
-		return UINT64_MAX;
-	return first->start - address;
-}
-
-static int set_module(struct resolver *resolver, u32 pid, const struct mapped_file *file, struct symbol *ret)
-{
-	_cleanup_free_ char *path = path_in_root(resolver, pid, file->path);
-
-	if (!path)
-		return -ENOMEM;
-	ret->deleted = file->deleted;
-	memcpy(ret->build_id, file->build_id, sizeof(ret->build_id));
-	ret->build_id_size = file->build_id_size;
-	free(TAKE_PTR(ret->module));
-	return resolver_printable(path, &ret->module);
-}
-
-/* Names of a module that was asked, at its own address. */
-static int find_in_module(struct resolver *resolver, struct module *module, u64 address, u32 kind,
-			  struct symbol *ret)
-{
-	bool had = module_bytes(module);
-	int r = module_find(module, address, kind, resolver->debuginfod, ret);
-
-	ret->address = address;
-	if (!had)
-		shed(resolver, module);
-	return r;
-}
-
-static int find_file(struct resolver *resolver, const struct process *process, const struct mapping *mapping,
-		     const struct symbol_query *query, struct symbol *ret)
-{
-	struct module *module;
-	u64 address;
-	int r;
-
-	ret->region = SYMBOL_FILE;
-	ret->address = mapping->offset + (query->address - mapping->start);
-	r = module_of(resolver, process->pid, mapping, &module);
-	if (r == 0)
-		r = set_module(resolver, process->pid, mapping->file, ret);
-	if (r < 0 || !module || !module->elf ||
-	    !elf_file_address(module->elf, mapping->offset, mapping->protection, mapping->start,
-			      bias_of(process->maps, mapping, module->elf), query->address, &address))
-		return r;
-	return find_in_module(resolver, module, address, query->kind, ret);
-}
-
-/* How many mappings of no file may stand between a file's last one and the end of its .bss. */
-#define BSS_MAPPINGS 4
-
-/*
- * Variables that a file has no bytes for lie in memory of no file, right behind its last mapping. 0 with
- * SYMBOL_FILE in ret->region where it is one.
- */
-static int find_bss(struct resolver *resolver, const struct process *process, const struct mapping *mapping,
-		    const struct symbol_query *query, struct symbol *ret)
-{
-	const struct mapping *before = mapping;
-	const struct elf_segment *segment;
-	struct module *module;
-	u64 bias, address;
-	int r;
-
-	for (int i = 0; i < BSS_MAPPINGS && !is_file(before->file); i++) {
-		if (before == process->maps->mappings || !follows(before, before - 1))
-			return 0;
-		before--;
-	}
-	if (!is_file(before->file))
-		return 0;
-	r = module_of(resolver, process->pid, before, &module);
-	if (r < 0 || !module || !module->elf)
-		return r;
-	bias = bias_of(process->maps, before, module->elf);
-	address = query->address - bias;
-	segment = bias == UINT64_MAX ? NULL : elf_file_segment(module->elf, address);
-	if (!segment || !(segment->protection & PROT_WRITE))
-		return 0;
-	ret->region = SYMBOL_FILE;
-	r = set_module(resolver, process->pid, before->file, ret);
-	return r < 0 ? r : find_in_module(resolver, module, address, query->kind, ret);
-}
-
-static int find_vdso(struct resolver *resolver, struct process *process, const struct mapping *mapping,
-		     const struct symbol_query *query, struct symbol *ret)
-{
-	u64 address;
-
-	ret->region = SYMBOL_VDSO;
-	if (!resolver->vdso.elf || mapping->end - mapping->start != resolver->vdso_size)
-		return 0;
-	if (process->vdso == VDSO_NOT_COMPARED)
-		process->vdso = process_has(resolver->proc, process->pid, mapping->start,
-					    resolver->vdso_image, resolver->vdso_size)
-					? VDSO_OWN
-					: VDSO_OTHER;
-	if (process->vdso != VDSO_OWN ||
-	    !elf_file_address(resolver->vdso.elf, 0, mapping->protection, mapping->start, UINT64_MAX,
-			      query->address, &address))
-		return 0;
-	return module_find(&resolver->vdso, address, query->kind, false, ret);
-}
-
-static bool begins_with(const char *text, const char *beginning)
-{
-	return strncmp(text, beginning, strlen(beginning)) == 0;
-}
-
-/* The NAME of "[anon:NAME]". */
-static int set_given_name(const char *path, struct symbol *ret)
-{
-	const char *colon = strchr(path, ':');
-	_cleanup_free_ char *name = NULL;
-	size_t length;
-
-	if (!colon)
-		return 0;
-	length = strlen(colon + 1);
-	if (length && colon[length] == ']')
-		length--;
-	name = strndup(colon + 1, length);
-	return name ? resolver_printable(name, &ret->module) : -ENOMEM;
-}
-
-static bool is_shared_memory(const struct mapped_file *file)
-{
-	return begins_with(file->path, "/memfd:") || begins_with(file->path, "/dev/zero") ||
-	       begins_with(file->path, "/SYSV") || begins_with(file->path, "[anon_shmem:");
-}
-
-/* What the mapping is, before names are looked for. */
-static enum symbol_region region_of(const struct mapping *mapping)
-{
-	const struct mapped_file *file = mapping->file;
-
-	if (!file)
-		return mapping->shared ? SYMBOL_SHARED : SYMBOL_ANONYMOUS;
-	/* A program that runs from memory is a file like others. */
-	if (is_shared_memory(file))
-		return file->code && begins_with(file->path, "/memfd:") ? SYMBOL_FILE : SYMBOL_SHARED;
-	if (strcmp(file->path, "[heap]") == 0)
-		return SYMBOL_HEAP;
-	if (begins_with(file->path, "[stack"))
-		return SYMBOL_STACK;
-	if (begins_with(file->path, "[vdso]") || begins_with(file->path, "[vvar"))
-		return SYMBOL_VDSO;
-	if (file->path[0] == '[' || begins_with(file->path, "//"))
-		return SYMBOL_ANONYMOUS;
-	return SYMBOL_FILE;
-}
-
-static int find_in_mapping(struct resolver *resolver, struct process *process, const struct mapping *mapping,
-			   const struct symbol_query *query, struct symbol *ret)
-{
-	bool is_code = query->kind == SYMBOL_CODE && (mapping->protection & PROT_EXEC);
-	int r = 0;
-
-	ret->start = mapping->start;
-	ret->end = mapping->end;
-	ret->address = query->address - mapping->start;
-	ret->region = region_of(mapping);
-	/* Names of code that is made as the program runs; a file has its own. */
-	if (is_code && (!is_file(mapping->file) || is_shared_memory(mapping->file)))
-		r = find_jit(resolver, process, query->address, ret);
-	if (r < 0 || ret->region == SYMBOL_JIT)
-		return r;
-	if (query->kind == SYMBOL_DATA && (ret->region == SYMBOL_ANONYMOUS || ret->region == SYMBOL_HEAP))
-		r = find_bss(resolver, process, mapping, query, ret);
-	if (r < 0)
-		return r;
-	switch (ret->region) {
-	case SYMBOL_FILE:
-		return ret->module ? 0 : find_file(resolver, process, mapping, query, ret);
-	case SYMBOL_VDSO:
-		return begins_with(mapping->file->path, "[vdso]")
-			       ? find_vdso(resolver, process, mapping, query, ret)
-			       : 0;
-	case SYMBOL_SHARED:
-		if (mapping->file && mapping->file->path[0] == '/')
-			return resolver_printable(mapping->file->path, &ret->module);
-		return mapping->file ? set_given_name(mapping->file->path, ret) : 0;
-	case SYMBOL_ANONYMOUS:
-		return mapping->file ? set_given_name(mapping->file->path, ret) : 0;
-	default:
-		return 0;
-	}
 }
 
 /* The process, read as it is now where it is time to. NULL in `ret` where it was never seen and is gone. */
@@ -812,7 +297,7 @@ int resolver_find(struct resolver *resolver, const struct symbol_query *query, s
 
 	memset(ret, 0, sizeof(*ret));
 	if (SYMBOL_IS_KERNEL(query->address)) {
-		r = find_kernel(resolver, query, ret);
+		r = resolver_find_kernel(resolver, query, ret);
 		if (r < 0)
 			symbol_done(ret);
 		return r;
@@ -829,7 +314,7 @@ int resolver_find(struct resolver *resolver, const struct symbol_query *query, s
 	}
 	if (!mapping)
 		return 0;
-	r = find_in_mapping(resolver, process, mapping, query, ret);
+	r = resolver_find_mapped(resolver, process, mapping, query, ret);
 	if (r < 0)
 		symbol_done(ret);
 	return r;
@@ -839,7 +324,7 @@ u64 resolver_bytes(const struct resolver *resolver)
 {
 	u64 bytes = sizeof(*resolver) + resolver->vdso_size + kernel_symbols_bytes(&resolver->kernel);
 
-	for (size_t i = 0; i < BUCKETS; i++) {
+	for (size_t i = 0; i < RESOLVER_BUCKETS; i++) {
 		for (const struct process *process = resolver->processes[i]; process; process = process->next)
 			bytes += sizeof(*process) + maps_bytes(process->maps) +
 				 jit_map_bytes(&process->jit.map);

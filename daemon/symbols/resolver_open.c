@@ -73,24 +73,25 @@ static bool is_mapped_still(int path, const char *place, const struct mapped_fil
 	return size >= (ssize_t)length && strncmp(target, file->path, length) == 0;
 }
 
-int open_mapped(const char *proc, u32 pid, const struct mapping *mapping, struct stat *ret, bool *ret_by_name)
+int open_mapped(const char *proc, u32 pid, const struct mapping *mapping, const char *path, struct stat *ret,
+		bool *ret_by_name)
 {
 	const struct mapped_file *file = mapping->file;
-	_cleanup_close_ int path = -1, root = -1, fd = -1;
+	_cleanup_close_ int found = -1, root = -1, fd = -1;
 	char place[PLACE_MAX];
 
 	*ret_by_name = false;
 	(void)snprintf(place, sizeof(place), "%s/%u/map_files/%" PRIx64 "-%" PRIx64, proc, pid,
 		       (uint64_t)mapping->start, (uint64_t)mapping->end);
-	path = open(place, O_PATH | O_CLOEXEC);
-	if (path >= 0 && is_mapped_still(path, place, file, ret))
-		return open_regular(path, RESOLVER_FILE_MAX, ret);
+	found = open(place, O_PATH | O_CLOEXEC);
+	if (found >= 0 && is_mapped_still(found, place, file, ret))
+		return open_regular(found, RESOLVER_FILE_MAX, ret);
 	if (file->deleted)
 		return -ENOENT;
 	root = open_root(proc, pid);
 	if (root < 0)
 		return root;
-	fd = open_below(root, file->path, true, RESOLVER_FILE_MAX, ret);
+	fd = open_below(root, path, true, RESOLVER_FILE_MAX, ret);
 	if (fd < 0)
 		return fd;
 	*ret_by_name = ret->st_ino != file->inode || ret->st_dev != makedev(file->major, file->minor);

@@ -22,10 +22,10 @@ int open_below(int root, const char *path, bool follow, u64 max, struct stat *re
 
 /*
  * The file that is mapped at [start, end) by the process: through map_files; else through its root, and then
- * only the file whose device and inode are the mapping's, or, with *by_name, one that the caller has to
- * compare the build id of. As open_below().
+ * only the file at `path` whose device and inode are the mapping's, or, with *by_name, one that the caller
+ * has to compare the build id of. As open_below().
  */
-int open_mapped(const char *proc, u32 pid, const struct mapping *mapping, struct stat *ret,
+int open_mapped(const char *proc, u32 pid, const struct mapping *mapping, const char *path, struct stat *ret,
 		bool *ret_by_name);
 
 #endif

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -33,6 +34,7 @@ struct process *process_free(struct process *process)
 		return NULL;
 	maps_unref(process->maps);
 	jit_file_done(&process->jit);
+	free(process->root);
 	free(process);
 	return NULL;
 }
@@ -58,6 +60,34 @@ int process_reset(struct process *process)
 	return 0;
 }
 
+/* Of a chrooted process maps tell paths from the root of its mount namespace. */
+static int read_root(struct process *process, const char *proc)
+{
+	char place[PLACE_MAX], root[PATH_MAX];
+	ssize_t length;
+	char *copy;
+
+	(void)snprintf(place, sizeof(place), "%s/%u/root", proc, process->pid);
+	length = readlink(place, root, sizeof(root) - 1);
+	if (length <= 0)
+		return 0;
+	root[length] = 0;
+	copy = strdup(length == 1 ? "" : root);
+	if (!copy)
+		return -ENOMEM;
+	free(process->root);
+	process->root = copy;
+	return 0;
+}
+
+const char *process_path(const struct process *process, const char *path)
+{
+	size_t length = process->root ? strlen(process->root) : 0;
+
+	return length && strncmp(path, process->root, length) == 0 && path[length] == '/' ? path + length
+											  : path;
+}
+
 int process_read(struct process *process, const char *proc)
 {
 	_cleanup_(maps_unrefp) struct maps *newer = NULL, *merged = NULL;
@@ -70,6 +100,8 @@ int process_read(struct process *process, const char *proc)
 	if (!file)
 		return errno == ENOENT ? -ESRCH : -errno;
 	r = maps_read(file, &newer);
+	if (r == 0)
+		r = read_root(process, proc);
 	if (r < 0)
 		return r;
 	if (!process->maps->n) {

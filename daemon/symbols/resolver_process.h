@@ -9,6 +9,7 @@
 
 struct process {
 	u32 pid;
+	char *root;     /* its root as maps tell its paths from, "" for "/"; NULL: not known */
 	u64 start_time; /* /proc/PID/stat, in ticks; 0: not known */
 	struct maps *maps;
 	u64 read;    /* its maps, CLOCK_MONOTONIC in ns; 0: never */
@@ -42,6 +43,9 @@ int process_parse_start_time(const char *stat, u64 *ret);
 
 /* Which root it has; all 0 where that is this process' own. 0 or -errno. */
 int process_root(const char *proc, u32 pid, struct module_root *ret);
+
+/* The path as the process sees it, of one that its maps tell. */
+const char *process_path(const struct process *process, const char *path);
 
 /* Whether the bytes at `start` in the process are those of `image`. */
 bool process_has(const char *proc, u32 pid, u64 start, const char *image, size_t size);

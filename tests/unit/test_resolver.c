@@ -1,0 +1,562 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The resolver and real processes: what becomes of their files, in which namespaces they are. */
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
+#include <criterion/criterion.h>
+
+#include "subject.h"
+#include "symbols/resolver.h"
+
+static struct resolver *new_resolver(void)
+{
+	static const struct resolver_settings settings = {.proc = "/proc"};
+	struct resolver *resolver;
+
+	cr_assert_eq(resolver_new(&settings, &resolver), 0);
+	return resolver;
+}
+
+static struct symbol look_up(struct resolver *resolver, pid_t pid, u64 address, enum symbol_kind kind)
+{
+	const struct symbol_query query = {.address = address, .pid = (u32)pid, .kind = kind};
+	struct symbol symbol;
+
+	cr_assert_eq(resolver_find(resolver, &query, &symbol), 0);
+	return symbol;
+}
+
+static void expect_text(struct symbol *symbol, const char *expected)
+{
+	_cleanup_free_ char *text = symbol_text(symbol);
+
+	cr_expect_str_eq(text, expected);
+	symbol_done(symbol);
+}
+
+static void expect_name(struct resolver *resolver, pid_t pid, u64 address, enum symbol_kind kind,
+			const char *name)
+{
+	struct symbol symbol = look_up(resolver, pid, address, kind);
+
+	cr_expect_eq(symbol.region, SYMBOL_FILE);
+	expect_text(&symbol, name);
+}
+
+/* The function itself, whatever is inlined at its first instruction. */
+static void expect_function(struct resolver *resolver, pid_t pid, u64 address, const char *name)
+{
+	struct symbol symbol = look_up(resolver, pid, address, SYMBOL_CODE);
+
+	cr_expect_eq(symbol.region, SYMBOL_FILE);
+	cr_assert_geq(symbol.n_frames, 1);
+	cr_expect_str_eq(symbol.frames[symbol.n_frames - 1].name, name);
+	cr_expect_eq(symbol.frames[symbol.n_frames - 1].offset, 0);
+	symbol_done(&symbol);
+}
+
+/* All that the subject shows, with the names that its source has. */
+static void expect_names(struct resolver *resolver, const struct subject *subject)
+{
+	expect_function(resolver, subject->pid, subject->function, "looked_at");
+	expect_name(resolver, subject->pid, subject->data + 3, SYMBOL_DATA, "with_value");
+	expect_name(resolver, subject->pid, subject->bss, SYMBOL_DATA, "without_value");
+}
+
+static char *in_directory(const char *directory, const char *name)
+{
+	char *path;
+
+	cr_assert_geq(asprintf(&path, "%s/%s", directory, name), 0);
+	return path;
+}
+
+static void check_flags(const char *flags)
+{
+	char *directory = subject_directory();
+	_cleanup_free_ char *path = in_directory(directory, "subject");
+	struct resolver *resolver = new_resolver();
+	struct subject subject;
+	struct symbol symbol;
+
+	subject_build(path, flags);
+	subject = subject_start(path, NULL, NULL);
+	expect_names(resolver, &subject);
+	symbol = look_up(resolver, subject.pid, subject.data + 3, SYMBOL_DATA);
+	cr_assert_eq(symbol.n_frames, 1);
+	cr_expect_eq(symbol.frames[0].offset, 7);
+	cr_expect_str_eq(symbol.module, path);
+	cr_expect_not(symbol.deleted);
+	cr_expect_eq(symbol.build_id_size, 20);
+	symbol_done(&symbol);
+	symbol = look_up(resolver, subject.pid, subject.bss, SYMBOL_DATA);
+	cr_assert_eq(symbol.n_frames, 1);
+	cr_expect_eq(symbol.frames[0].offset, 4 * 32000);
+	symbol_done(&symbol);
+	subject_stop(&subject);
+	resolver_free(resolver);
+	subject_remove(directory);
+}
+
+Test(resolver, position_independent)
+{
+	check_flags("-pie -fPIE");
+}
+
+Test(resolver, at_its_own_addresses)
+{
+	check_flags("-no-pie -fno-pie");
+}
+
+Test(resolver, static_at_its_own_addresses)
+{
+	check_flags("-static");
+}
+
+Test(resolver, segments_that_share_pages)
+{
+	check_flags("-Wl,-z,noseparate-code");
+}
+
+/* The three places that frames know: the inlined function's, its call's, and the function's offset. */
+static void check_inlined(const char *flags)
+{
+	char *directory = subject_directory();
+	_cleanup_free_ char *path = in_directory(directory, "subject");
+	struct resolver *resolver = new_resolver();
+	struct subject subject;
+	struct symbol symbol;
+
+	subject_build(path, flags);
+	subject = subject_start(path, NULL, NULL);
+	symbol = look_up(resolver, subject.pid, subject.inlined, SYMBOL_CODE);
+	cr_assert_eq(symbol.n_frames, 2, "%s", flags);
+	cr_expect_str_eq(symbol.frames[0].name, "stands_in");
+	cr_expect(symbol.frames[0].inlined);
+	cr_expect_eq(symbol.frames[0].line, SUBJECT_INLINED_LINE);
+	cr_expect_str_eq(strrchr(symbol.frames[0].file, '/'), "/subject.c");
+	cr_expect_str_eq(symbol.frames[1].name, "looked_at");
+	cr_expect_not(symbol.frames[1].inlined);
+	cr_expect_eq(symbol.frames[1].line, SUBJECT_CALL_LINE);
+	cr_expect_eq(symbol.frames[1].offset, subject.inlined - subject.function);
+	symbol_done(&symbol);
+	subject_stop(&subject);
+	resolver_free(resolver);
+	subject_remove(directory);
+}
+
+Test(resolver, inlined_functions_and_lines)
+{
+	check_inlined("-g");
+}
+
+Test(resolver, inlined_functions_and_lines_of_dwarf_4)
+{
+	check_inlined("-gdwarf-4");
+}
+
+Test(resolver, inlined_functions_and_lines_of_compressed_sections)
+{
+	check_inlined("-g -gz");
+}
+
+/* A stripped file: no name, but the place in it that the whole one has a name for. */
+Test(resolver, stripped)
+{
+	char *directory = subject_directory();
+	_cleanup_free_ char *path = in_directory(directory, "subject");
+	_cleanup_free_ char *expected = NULL;
+	struct resolver *resolver = new_resolver();
+	struct subject subject;
+	struct symbol symbol;
+
+	subject_build(path, "-no-pie -fno-pie");
+	subject_run("strip '%s'", path);
+	subject = subject_start(path, NULL, NULL);
+	symbol = look_up(resolver, subject.pid, subject.function, SYMBOL_CODE);
+	cr_expect_eq(symbol.region, SYMBOL_FILE);
+	cr_expect_eq(symbol.address, subject.function);
+	cr_assert_geq(asprintf(&expected, "[unknown] %s+0x%lx", path, (unsigned long)subject.function), 0);
+	expect_text(&symbol, expected);
+	subject_stop(&subject);
+	resolver_free(resolver);
+	subject_remove(directory);
+}
+
+/* `other`: another debug file lies there, which is not this one's. */
+static void check_linked_debug_file(const char *id_flags, bool other)
+{
+	char *directory = subject_directory();
+	_cleanup_free_ char *path = in_directory(directory, "subject");
+	struct resolver *resolver = new_resolver();
+	struct subject subject;
+	struct symbol symbol;
+
+	subject_build(path, id_flags);
+	subject_run("cd '%s' && mkdir .debug && objcopy --only-keep-debug subject .debug/subject.debug && "
+		    "objcopy --strip-all --add-gnu-debuglink=.debug/subject.debug subject",
+		    directory);
+	if (other) {
+		_cleanup_free_ char *second = in_directory(directory, "other");
+
+		subject_build(second, "-g -DOTHER -O2 -Wl,--build-id=none");
+		subject_run("cd '%s' && objcopy --only-keep-debug other .debug/subject.debug", directory);
+	}
+	subject = subject_start(path, NULL, NULL);
+	symbol = look_up(resolver, subject.pid, subject.inlined, SYMBOL_CODE);
+	cr_expect_eq(symbol.n_frames, other ? 0 : 2, "%s", id_flags);
+	symbol_done(&symbol);
+	if (!other)
+		expect_names(resolver, &subject);
+	subject_stop(&subject);
+	resolver_free(resolver);
+	subject_remove(directory);
+}
+
+Test(resolver, debug_file_by_link_and_build_id)
+{
+	check_linked_debug_file("-g", false);
+}
+
+Test(resolver, debug_file_by_link_and_checksum)
+{
+	check_linked_debug_file("-g -Wl,--build-id=none", false);
+}
+
+Test(resolver, debug_file_of_another_program)
+{
+	check_linked_debug_file("-g -Wl,--build-id=none", true);
+}
+
+Test(resolver, deleted_while_it_runs)
+{
+	char *directory = subject_directory();
+	_cleanup_free_ char *path = in_directory(directory, "subject");
+	struct resolver *resolver = new_resolver();
+	struct subject subject;
+	struct symbol symbol;
+
+	subject_build(path, "");
+	subject = subject_start(path, NULL, NULL);
+	subject_run("rm '%s'", path);
+	expect_names(resolver, &subject);
+	symbol = look_up(resolver, subject.pid, subject.function, SYMBOL_CODE);
+	cr_expect(symbol.deleted);
+	cr_expect_str_eq(symbol.module, path);
+	symbol_done(&symbol);
+	subject_stop(&subject);
+	resolver_free(resolver);
+	subject_remove(directory);
+}
+
+/* What lies under its name now has other functions at the addresses. */
+Test(resolver, replaced_while_it_runs)
+{
+	char *directory = subject_directory();
+	_cleanup_free_ char *path = in_directory(directory, "subject");
+	_cleanup_free_ char *newer = in_directory(directory, "newer");
+	struct resolver *resolver = new_resolver();
+	struct subject subject;
+	struct symbol symbol;
+
+	subject_build(path, "-no-pie -fno-pie");
+	subject_build(newer, "-no-pie -fno-pie -Dlooked_at=renamed -Dwith_value=other -Dwithout_value=third");
+	subject = subject_start(path, NULL, NULL);
+	subject_run("mv '%s' '%s'", newer, path);
+	expect_names(resolver, &subject);
+	symbol = look_up(resolver, subject.pid, subject.function, SYMBOL_CODE);
+	cr_expect(symbol.deleted);
+	symbol_done(&symbol);
+	subject_stop(&subject);
+	resolver_free(resolver);
+	subject_remove(directory);
+}
+
+/* It was looked at, ended, and its file is gone as well. */
+Test(resolver, gone_since_it_was_looked_at)
+{
+	char *directory = subject_directory();
+	_cleanup_free_ char *path = in_directory(directory, "subject");
+	struct resolver *resolver = new_resolver();
+	struct subject subject;
+	struct symbol symbol;
+
+	subject_build(path, "-g");
+	subject = subject_start(path, NULL, NULL);
+	cr_assert_eq(resolver_process(resolver, (u32)subject.pid), 0);
+	subject_stop(&subject);
+	subject_remove(directory);
+	expect_names(resolver, &subject);
+	symbol = look_up(resolver, subject.pid, subject.inlined, SYMBOL_CODE);
+	cr_expect_eq(symbol.n_frames, 2);
+	symbol_done(&symbol);
+	cr_expect_eq(resolver_process(resolver, (u32)subject.pid), -ESRCH);
+	expect_names(resolver, &subject);
+	resolver_free(resolver);
+}
+
+Test(resolver, never_seen)
+{
+	struct resolver *resolver = new_resolver();
+	pid_t pid = fork();
+	struct symbol symbol;
+
+	if (pid == 0)
+		_exit(0);
+	cr_assert_eq(waitpid(pid, NULL, 0), pid);
+	symbol = look_up(resolver, pid, 0x1000, SYMBOL_CODE);
+	cr_expect_eq(symbol.region, SYMBOL_UNKNOWN);
+	expect_text(&symbol, "[unknown]");
+	cr_expect_eq(resolver_process(resolver, (u32)pid), -ESRCH);
+	resolver_free(resolver);
+}
+
+Test(resolver, forked_and_executed)
+{
+	char *directory = subject_directory();
+	_cleanup_free_ char *path = in_directory(directory, "subject");
+	struct resolver *resolver = new_resolver();
+	/* Of no process: what is known of it comes of what it was told. */
+	const u32 child = 4194304 + 7;
+	struct subject subject;
+	struct symbol symbol;
+
+	subject_build(path, "-no-pie -fno-pie");
+	subject = subject_start(path, NULL, NULL);
+	cr_assert_eq(resolver_process(resolver, (u32)subject.pid), 0);
+	cr_assert_eq(resolver_forked(resolver, child, (u32)subject.pid), 0);
+	expect_name(resolver, (pid_t)child, subject.function, SYMBOL_CODE, "looked_at");
+	resolver_executed(resolver, child);
+	symbol = look_up(resolver, (pid_t)child, subject.function, SYMBOL_CODE);
+	cr_expect_eq(symbol.region, SYMBOL_UNKNOWN);
+	symbol_done(&symbol);
+	expect_names(resolver, &subject);
+	subject_stop(&subject);
+	resolver_free(resolver);
+	subject_remove(directory);
+}
+
+/* Told of by an event alone; the file is reached by its name, and only while it is the one that was mapped.
+ */
+Test(resolver, mapped_as_an_event_said)
+{
+	char *directory = subject_directory();
+	_cleanup_free_ char *path = in_directory(directory, "subject");
+	struct resolver *resolver = new_resolver();
+	struct resolver_mapping mapping = {.size = 0x1000, .protection = PROT_READ | PROT_EXEC, .path = path};
+	struct subject subject;
+	struct stat found;
+	struct symbol symbol;
+
+	subject_build(path, "-no-pie -fno-pie");
+	subject = subject_start(path, NULL, NULL);
+	cr_assert_eq(stat(path, &found), 0);
+	mapping.pid = (u32)subject.pid;
+	/* Where nothing of it is mapped: a place that only the event tells of. */
+	mapping.start = 0x10000000;
+	mapping.offset = subject.function % 0x1000000 & ~0xfffULL;
+	mapping.offset -= 0x400000;
+	mapping.inode = found.st_ino;
+	mapping.major = (u32)(found.st_dev >> 8 & 0xfff);
+	mapping.minor = (u32)(found.st_dev & 0xff);
+	cr_assert_eq(resolver_mapped(resolver, &mapping), 0);
+	expect_name(resolver, subject.pid, mapping.start + (subject.function & 0xfff), SYMBOL_CODE,
+		    "looked_at");
+
+	mapping.start = 0x20000000;
+	mapping.inode++;
+	cr_assert_eq(resolver_mapped(resolver, &mapping), 0);
+	symbol = look_up(resolver, subject.pid, mapping.start + (subject.function & 0xfff), SYMBOL_CODE);
+	cr_expect_eq(symbol.region, SYMBOL_FILE);
+	cr_expect_eq(symbol.n_frames, 0);
+	cr_expect_eq(symbol.address, mapping.offset + (subject.function & 0xfff));
+	symbol_done(&symbol);
+	subject_stop(&subject);
+	resolver_free(resolver);
+	subject_remove(directory);
+}
+
+static bool enter_container(const char *root)
+{
+	return unshare(CLONE_NEWNS) == 0 && chroot(root) == 0 && chdir("/") == 0;
+}
+
+/* The path is the container's, and so is the debug file. */
+Test(resolver, in_another_mount_namespace)
+{
+	char *directory = subject_directory();
+	_cleanup_free_ char *path = in_directory(directory, "subject");
+	struct resolver *resolver = new_resolver();
+	struct subject subject;
+	struct symbol symbol;
+
+	subject_build(path, "-static -g");
+	subject_run("cd '%s' && mkdir -p usr/lib/debug && objcopy --only-keep-debug subject "
+		    "usr/lib/debug/subject.d && "
+		    "objcopy --strip-all --add-gnu-debuglink=usr/lib/debug/subject.d subject",
+		    directory);
+	subject = subject_start("/subject", enter_container, directory);
+	expect_names(resolver, &subject);
+	symbol = look_up(resolver, subject.pid, subject.inlined, SYMBOL_CODE);
+	cr_expect_eq(symbol.n_frames, 2);
+	cr_expect_str_eq(symbol.module, "/subject");
+	symbol_done(&symbol);
+	subject_stop(&subject);
+	resolver_free(resolver);
+	subject_remove(directory);
+}
+
+static bool copy_to_memory(const char *path)
+{
+	char *const arguments[] = {(char *)"subject", NULL};
+	int from = open(path, O_RDONLY | O_CLOEXEC);
+	int to = memfd_create("subject", MFD_CLOEXEC);
+	char piece[65536];
+	ssize_t size;
+
+	while ((size = read(from, piece, sizeof(piece))) > 0) {
+		if (write(to, piece, (size_t)size) != size)
+			return false;
+	}
+	(void)fexecve(to, arguments, environ);
+	return false;
+}
+
+Test(resolver, a_program_in_memory)
+{
+	char *directory = subject_directory();
+	_cleanup_free_ char *path = in_directory(directory, "subject");
+	struct resolver *resolver = new_resolver();
+	struct subject subject;
+	struct symbol symbol;
+
+	subject_build(path, "");
+	subject = subject_start(path, copy_to_memory, path);
+	expect_names(resolver, &subject);
+	symbol = look_up(resolver, subject.pid, subject.function, SYMBOL_CODE);
+	cr_expect_str_eq(symbol.module, "/memfd:subject");
+	cr_expect(symbol.deleted);
+	symbol_done(&symbol);
+	subject_stop(&subject);
+	resolver_free(resolver);
+	subject_remove(directory);
+}
+
+/* This process itself has one of each. */
+Test(resolver, memory_of_no_file)
+{
+	struct resolver *resolver = new_resolver();
+	char *anonymous = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	char *shared = mmap(NULL, 4096, PROT_READ, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	char *heap = sbrk(4096);
+	struct symbol symbol;
+	int on_stack;
+
+	cr_assert(anonymous != MAP_FAILED && shared != MAP_FAILED && heap != MAP_FAILED);
+	symbol = look_up(resolver, getpid(), (u64)anonymous + 5, SYMBOL_DATA);
+	cr_expect_eq(symbol.region, SYMBOL_ANONYMOUS);
+	cr_expect_leq(symbol.start, (u64)anonymous);
+	expect_text(&symbol, "[anon]");
+	symbol = look_up(resolver, getpid(), (u64)shared, SYMBOL_DATA);
+	cr_expect_eq(symbol.region, SYMBOL_SHARED);
+	expect_text(&symbol, "[shared] /dev/zero");
+	symbol = look_up(resolver, getpid(), (u64)heap, SYMBOL_DATA);
+	cr_expect_eq(symbol.region, SYMBOL_HEAP);
+	expect_text(&symbol, "[heap]");
+	symbol = look_up(resolver, getpid(), (u64)&on_stack, SYMBOL_DATA);
+	cr_expect_eq(symbol.region, SYMBOL_STACK);
+	expect_text(&symbol, "[stack]");
+	resolver_free(resolver);
+}
+
+static u64 vdso_of(pid_t pid)
+{
+	_cleanup_free_ char *place = NULL;
+	_cleanup_fclose_ FILE *file = NULL;
+	char line[512];
+
+	cr_assert_geq(asprintf(&place, "/proc/%d/maps", pid), 0);
+	file = fopen(place, "re");
+	cr_assert_not_null(file);
+	while (fgets(line, sizeof(line), file)) {
+		if (strstr(line, "[vdso]"))
+			return strtoull(line, NULL, 16);
+	}
+	return 0;
+}
+
+/* Some page of it has a function at some 16 bytes. */
+Test(resolver, the_vdso)
+{
+	struct resolver *resolver = new_resolver();
+	u64 start = vdso_of(getppid());
+	bool named = false;
+
+	if (!start)
+		cr_skip_test("no vdso here");
+	for (u64 at = 0; at < 4096; at += 16) {
+		struct symbol symbol = look_up(resolver, getppid(), start + at, SYMBOL_CODE);
+
+		cr_expect_eq(symbol.region, SYMBOL_VDSO);
+		cr_expect_eq(symbol.address, at);
+		named |= symbol.n_frames && strstr(symbol.frames[0].name, "clock_gettime");
+		symbol_done(&symbol);
+	}
+	cr_expect(named);
+	resolver_free(resolver);
+}
+
+/* A made /proc, which has a process with more than is read. */
+Test(resolver, a_process_with_a_hundred_thousand_mappings)
+{
+	char *directory = subject_directory();
+	const struct resolver_settings settings = {.proc = directory};
+	struct resolver *resolver;
+	struct symbol symbol;
+	FILE *file;
+	_cleanup_free_ char *path = in_directory(directory, "7/maps");
+
+	subject_run("mkdir '%s/7'", directory);
+	file = fopen(path, "we");
+	cr_assert_not_null(file);
+	for (unsigned long i = 1; i <= 100000; i++)
+		(void)fprintf(file, "%lx-%lx r-xp 00000000 fe:00 %lu /f%lu\n", i << 12, (i + 1) << 12, i, i);
+	(void)fclose(file);
+	cr_assert_eq(resolver_new(&settings, &resolver), 0);
+	cr_assert_eq(resolver_process(resolver, 7), 0);
+	symbol = look_up(resolver, 7, (65536UL << 12) + 1, SYMBOL_CODE);
+	cr_expect_eq(symbol.region, SYMBOL_FILE);
+	expect_text(&symbol, "[unknown] /f65536+0x1");
+	symbol = look_up(resolver, 7, (65537UL << 12) + 1, SYMBOL_CODE);
+	cr_expect_eq(symbol.region, SYMBOL_UNKNOWN);
+	symbol_done(&symbol);
+	cr_expect_leq(resolver_bytes(resolver), 16UL << 20);
+	resolver_free(resolver);
+	subject_remove(directory);
+}
+
+/* What is held stays bounded, and what was asked for last stays. */
+Test(resolver, more_processes_than_are_held)
+{
+	struct resolver *resolver = new_resolver();
+	struct resolver_mapping mapping = {.start = 0x1000, .size = 0x1000, .path = "[heap]"};
+	struct symbol symbol;
+
+	for (u32 i = 0; i < 3 * RESOLVER_PROCESSES_MAX; i++) {
+		mapping.pid = 4194304 + i;
+		cr_assert_eq(resolver_mapped(resolver, &mapping), 0);
+	}
+	symbol = look_up(resolver, 4194304 + 3 * RESOLVER_PROCESSES_MAX - 1, 0x1000, SYMBOL_DATA);
+	cr_expect_eq(symbol.region, SYMBOL_HEAP);
+	symbol_done(&symbol);
+	symbol = look_up(resolver, 4194304 + 2 * RESOLVER_PROCESSES_MAX - 1, 0x1000, SYMBOL_DATA);
+	cr_expect_eq(symbol.region, SYMBOL_UNKNOWN);
+	symbol_done(&symbol);
+	resolver_free(resolver);
+}

@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <errno.h>
+#include <sched.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#include <criterion/criterion.h>
+
+#include "subject.h"
+#include "symbols/resolver.h"
+#include "symbols/resolver_jit.h"
+
+static void add(struct jit_map *map, const char *text)
+{
+	size_t taken;
+
+	cr_assert_eq(jit_map_add(map, text, strlen(text), &taken), 0);
+	cr_assert_eq(taken, strlen(text));
+}
+
+static const char *name_at(struct jit_map *map, u64 address)
+{
+	const char *name = NULL;
+
+	return jit_map_find(map, address, &name) ? name : "";
+}
+
+Test(jit, lines_and_what_is_none)
+{
+	struct jit_map map = {};
+
+	add(&map, "7f0000001000 20 first of all\n"
+		  "0x7f0000002000 0x10 with a prefix\r\n"
+		  "7f0000003000 0 empty\n"
+		  "7f0000004000 10 \n"
+		  "7f0000005000\n"
+		  "\n"
+		  "xyz 10 no number\n"
+		  "-5 10 no number\n"
+		  "11112222333344445 10 too long\n"
+		  "ffffffffffffffff 10 wraps\n");
+	cr_expect_eq(map.n, 2);
+	cr_expect_str_eq(name_at(&map, 0x7f0000001000), "first of all");
+	cr_expect_str_eq(name_at(&map, 0x7f000000101f), "first of all");
+	cr_expect_str_eq(name_at(&map, 0x7f0000001020), "");
+	cr_expect_str_eq(name_at(&map, 0x7f0000002005), "with a prefix");
+	cr_expect_str_eq(name_at(&map, 0x7f0000003000), "");
+	jit_map_done(&map);
+}
+
+Test(jit, the_later_line_holds)
+{
+	struct jit_map map = {};
+
+	add(&map, "1000 100 old\n1080 10 small\n");
+	cr_expect_str_eq(name_at(&map, 0x1085), "small");
+	add(&map, "1000 100 new\n");
+	cr_expect_str_eq(name_at(&map, 0x1085), "new");
+	cr_expect_str_eq(name_at(&map, 0x1000), "new");
+	jit_map_done(&map);
+}
+
+Test(jit, a_line_that_is_not_ended_is_left)
+{
+	struct jit_map map = {};
+	size_t taken;
+
+	cr_assert_eq(jit_map_add(&map, "1000 10 a\n2000 10 b", 19, &taken), 0);
+	cr_expect_eq(taken, 10);
+	cr_expect_eq(map.n, 1);
+	jit_map_done(&map);
+}
+
+Test(jit, status_and_what_is_none)
+{
+	static const char text[] =
+		"Name:\tx\\nNSpid:\t9\nUid:\t10\t11\t12\t13\nNSpid:\t4711\t20\t3\nThreads:\t1\n";
+	u32 pid, uid;
+
+	cr_assert_eq(jit_parse_status(text, &pid, &uid), 0);
+	cr_expect_eq(pid, 3);
+	cr_expect_eq(uid, 11);
+	cr_expect_eq(jit_parse_status("", &pid, &uid), -EINVAL);
+	cr_expect_eq(jit_parse_status("Name:\tx\nUid:\t1\t2\n", &pid, &uid), -EINVAL);
+	cr_expect_eq(jit_parse_status("Name:\tx\nNSpid:\t5\n", &pid, &uid), -EINVAL);
+	cr_expect_eq(jit_parse_status("Name:\tx\nNSpid:\t\nUid:\t1\t2\n", &pid, &uid), -EINVAL);
+}
+
+/* A process with a user of its own, in a root of its own, and what its map is there. */
+struct jitted {
+	char *directory;
+	struct subject subject;
+	struct resolver *resolver;
+};
+
+#define USER 54321
+
+static bool enter_root(const char *root)
+{
+	return chroot(root) == 0 && chdir("/") == 0 && setgid(USER) == 0 && setuid(USER) == 0;
+}
+
+static bool enter_namespaces(const char *root)
+{
+	pid_t pid;
+	int status;
+
+	if (unshare(CLONE_NEWNS | CLONE_NEWPID) < 0)
+		return false;
+	pid = fork();
+	/* The one that is asked for is the child, which is 1 in its namespace. */
+	if (pid == 0)
+		return enter_root(root);
+	if (pid < 0 || waitpid(pid, &status, 0) < 0)
+		return false;
+	_exit(0);
+}
+
+static struct jitted start(bool namespaces)
+{
+	static const struct resolver_settings settings = {.proc = "/proc"};
+	struct jitted jitted = {.directory = subject_directory()};
+	char path[256];
+
+	(void)snprintf(path, sizeof(path), "%s/subject", jitted.directory);
+	subject_build(path, "-static");
+	subject_run("chmod 755 '%s' && mkdir -m 1777 '%s/tmp'", jitted.directory, jitted.directory);
+	jitted.subject =
+		subject_start("/subject", namespaces ? enter_namespaces : enter_root, jitted.directory);
+	cr_assert_eq(resolver_new(&settings, &jitted.resolver), 0);
+	return jitted;
+}
+
+static void stop(struct jitted *jitted)
+{
+	subject_stop(&jitted->subject);
+	resolver_free(jitted->resolver);
+	subject_remove(jitted->directory);
+}
+
+/* `pid`: in the file's name. */
+static void write_map(const struct jitted *jitted, u32 pid, uid_t owner)
+{
+	subject_run("printf '%%x 40 Jitted::code(int)\\n' %llu >'%s/tmp/perf-%u.map' && chown %u "
+		    "'%s/tmp/perf-%u.map'",
+		    (unsigned long long)jitted->subject.jit + 0x100, jitted->directory, pid, owner,
+		    jitted->directory, pid);
+}
+
+static struct symbol look_up(struct jitted *jitted, pid_t pid)
+{
+	const struct symbol_query query = {.address = jitted->subject.jit + 0x110, .pid = (u32)pid};
+	struct symbol symbol;
+
+	cr_assert_eq(resolver_find(jitted->resolver, &query, &symbol), 0);
+	return symbol;
+}
+
+static void expect_found(struct jitted *jitted, pid_t pid)
+{
+	struct symbol symbol = look_up(jitted, pid);
+
+	cr_expect_eq(symbol.region, SYMBOL_JIT);
+	cr_assert_eq(symbol.n_frames, 1);
+	cr_expect_str_eq(symbol.frames[0].name, "Jitted::code(int)");
+	cr_expect_eq(symbol.frames[0].offset, 0x10);
+	symbol_done(&symbol);
+}
+
+static void expect_not_found(struct jitted *jitted, pid_t pid)
+{
+	struct symbol symbol = look_up(jitted, pid);
+
+	cr_expect_eq(symbol.region, SYMBOL_ANONYMOUS);
+	cr_expect_eq(symbol.n_frames, 0);
+	symbol_done(&symbol);
+}
+
+Test(jit, a_map_of_the_process)
+{
+	struct jitted jitted = start(false);
+
+	write_map(&jitted, (u32)jitted.subject.pid, USER);
+	expect_found(&jitted, jitted.subject.pid);
+	stop(&jitted);
+}
+
+Test(jit, a_map_of_roots)
+{
+	struct jitted jitted = start(false);
+
+	write_map(&jitted, (u32)jitted.subject.pid, 0);
+	expect_found(&jitted, jitted.subject.pid);
+	stop(&jitted);
+}
+
+Test(jit, a_map_of_another_user)
+{
+	struct jitted jitted = start(false);
+
+	write_map(&jitted, (u32)jitted.subject.pid, USER + 1);
+	expect_not_found(&jitted, jitted.subject.pid);
+	stop(&jitted);
+}
+
+Test(jit, a_symbolic_link)
+{
+	struct jitted jitted = start(false);
+
+	write_map(&jitted, 1, USER);
+	subject_run("ln -s perf-1.map '%s/tmp/perf-%d.map' && chown -h %d '%s/tmp/perf-%d.map'",
+		    jitted.directory, jitted.subject.pid, USER, jitted.directory, jitted.subject.pid);
+	expect_not_found(&jitted, jitted.subject.pid);
+	stop(&jitted);
+}
+
+/* Nobody ever writes to it: who opens it for reading waits. */
+Test(jit, a_fifo, .timeout = 30)
+{
+	struct jitted jitted = start(false);
+
+	subject_run("mkfifo '%s/tmp/perf-%d.map' && chown %d '%s/tmp/perf-%d.map'", jitted.directory,
+		    jitted.subject.pid, USER, jitted.directory, jitted.subject.pid);
+	expect_not_found(&jitted, jitted.subject.pid);
+	stop(&jitted);
+}
+
+Test(jit, one_that_is_too_large)
+{
+	struct jitted jitted = start(false);
+
+	write_map(&jitted, (u32)jitted.subject.pid, USER);
+	subject_run("truncate -s %llu '%s/tmp/perf-%d.map'", RESOLVER_JIT_FILE_MAX + 1, jitted.directory,
+		    jitted.subject.pid);
+	expect_not_found(&jitted, jitted.subject.pid);
+	stop(&jitted);
+}
+
+/* What is added after it was read is read as well. */
+Test(jit, it_grows)
+{
+	struct jitted jitted = start(false);
+
+	subject_run("echo '1 1 x' >'%s/tmp/perf-%d.map'", jitted.directory, jitted.subject.pid);
+	expect_not_found(&jitted, jitted.subject.pid);
+	subject_run("printf '%%x 40 Jitted::code(int)\\n' %llu >>'%s/tmp/perf-%d.map'",
+		    (unsigned long long)jitted.subject.jit + 0x100, jitted.directory, jitted.subject.pid);
+	expect_found(&jitted, jitted.subject.pid);
+	stop(&jitted);
+}
+
+/* It is gone, and its root with it; the map was seen while it was there. */
+Test(jit, a_process_that_ended)
+{
+	struct jitted jitted = start(false);
+
+	write_map(&jitted, (u32)jitted.subject.pid, USER);
+	cr_assert_eq(resolver_process(jitted.resolver, (u32)jitted.subject.pid), 0);
+	subject_stop(&jitted.subject);
+	subject_remove(jitted.directory);
+	expect_found(&jitted, jitted.subject.pid);
+	resolver_free(jitted.resolver);
+}
+
+/* Where it is 1; as pid 1 of this system it is somebody else. */
+Test(jit, a_pid_namespace)
+{
+	struct jitted jitted = start(true);
+	char place[64], line[64] = "";
+	FILE *children;
+	pid_t pid;
+
+	(void)snprintf(place, sizeof(place), "/proc/%d/task/%d/children", jitted.subject.pid,
+		       jitted.subject.pid);
+	children = fopen(place, "re");
+	cr_assert(children && fgets(line, sizeof(line), children));
+	(void)fclose(children);
+	pid = (pid_t)strtol(line, NULL, 10);
+	write_map(&jitted, 1, USER);
+	expect_found(&jitted, pid);
+	cr_assert_eq(kill(pid, SIGKILL), 0);
+	stop(&jitted);
+}
