@@ -12,10 +12,12 @@
 #include "alerts.h"
 #include "base/log.h"
 #include "detail.h"
+#include "detail_figures.h"
 #include "export/control.h"
 #include "export/http.h"
 #include "export/process.h"
 #include "export/prometheus.h"
+#include "export/zoom_scrape.h"
 #include "pause.h"
 #include "reload.h"
 #include "sampling.h"
@@ -35,6 +37,8 @@ struct server {
 	sd_event_source *input; /* what the steps wait for, where they do */
 	struct sampling *sampling;
 	struct detail *detail;
+	struct detail_books detail_books;
+	struct zoom_scrape scrape;
 	struct alerts *alerts;
 	struct pause pause;
 	struct control *control;
@@ -226,11 +230,19 @@ static int on_hangup(sd_event_source *source, const struct signalfd_siginfo *inf
 	return 0;
 }
 
+/* As of now, and not of the last collection. */
+static void tell_detail(struct server *server)
+{
+	detail_figures_read(sampling_engine(server->sampling), detail_zooms(server->detail),
+			    detail_symbols(server->detail), &server->detail_books);
+}
+
 static int get_snapshot(void *userdata, const struct maybe_double *window_seconds,
 			const struct snapshot **ret)
 {
 	struct server *server = userdata;
 
+	tell_detail(server);
 	return engine_snapshot(sampling_engine(server->sampling), window_seconds, ret);
 }
 
@@ -289,8 +301,10 @@ static int get_metrics(void *userdata, bool openmetrics, char **ret_text, size_t
 	const struct series *const *series;
 	const struct snapshot *snapshot;
 	size_t n;
-	int r = engine_snapshot(engine, &all, &snapshot);
+	int r;
 
+	tell_detail(server);
+	r = engine_snapshot(engine, &all, &snapshot);
 	if (r == 0)
 		r = policy_alerts(alerts_policy(server->alerts), &list, &alerts.n);
 	if (r < 0)
@@ -426,7 +440,7 @@ static int open_endpoints(struct server *server, struct failure *failure)
 		.symbols = get_symbols,
 		.userdata = server,
 	};
-	const struct http_source source = {
+	struct http_source source = {
 		.userdata = server,
 		.version = PEBSD_VERSION,
 		.origin = engine_head(sampling_engine(server->sampling))->origin,
@@ -443,6 +457,9 @@ static int open_endpoints(struct server *server, struct failure *failure)
 	control_permit(server->control, server->config->detail);
 	if (server->config->listen.none)
 		return 0;
+	server->scrape = (struct zoom_scrape){.zooms = detail_zooms(server->detail),
+					      .enabled = &server->config->profiles};
+	source.profiles = zoom_scrape_profiles(&server->scrape);
 	return http_new(server->event, &server->config->listen, &source, &server->http, &failure->message);
 }
 

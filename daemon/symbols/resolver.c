@@ -173,7 +173,7 @@ static int look_at(struct resolver *resolver, struct process *process)
 	int r;
 
 	process->read = now_ns();
-	r = process_read(process, resolver->proc);
+	r = resolver_process_read(process, resolver->proc);
 	if (r < 0)
 		return r;
 	resolver_make_room(resolver, process);

@@ -88,7 +88,7 @@ const char *process_path(const struct process *process, const char *path)
 											  : path;
 }
 
-int process_read(struct process *process, const char *proc)
+int resolver_process_read(struct process *process, const char *proc)
 {
 	_cleanup_(maps_unrefp) struct maps *newer = NULL, *merged = NULL;
 	_cleanup_fclose_ FILE *file = NULL;

@@ -33,7 +33,7 @@ int process_reset(struct process *process);
 void process_set_maps(struct process *process, struct maps *maps);
 
 /* Reads what is mapped now, and keeps what was and is not overlaid. 0 or -errno, -ESRCH: it is gone. */
-int process_read(struct process *process, const char *proc);
+int resolver_process_read(struct process *process, const char *proc);
 
 /* Field 22 of /proc/PID/stat (proc(5)): when it started. 0 or -errno. */
 int process_start_time(const char *proc, u32 pid, u64 *ret);
