@@ -65,7 +65,7 @@ struct config {
 
 	/* [control] */
 	char group[CONFIG_GROUP_MAX];  /* whose members may ask; "": root alone */
-	char detail[CONFIG_GROUP_MAX]; /* user or group that may pause and read hot code, beside root */
+	char detail[CONFIG_GROUP_MAX]; /* user or group that may pause and look closer, beside root */
 
 	/* [symbols] */
 	char debuginfod[CONFIG_URLS_MAX]; /* URLs with blanks between them; "": none is asked */

@@ -75,7 +75,7 @@ static const struct config_key keys[] = {
 	{"control", "group", CONFIG_KEY_GROUP, .needs_restart = true, FIELD(group), .default_text = "pebsd",
 	 .meaning = "whose members may ask over the control socket"},
 	{"control", "detail", CONFIG_KEY_ACCOUNT, .needs_restart = false, FIELD(detail),
-	 .default_text = "root", .meaning = "who may pause, resume and read hot code, beside root"},
+	 .default_text = "root", .meaning = "who may pause, resume and look closer at cgroups, beside root"},
 	{"symbols", "debuginfod", CONFIG_KEY_URLS, .needs_restart = true, FIELD(debuginfod),
 	 .default_text = "", .meaning = "servers that are asked for debugging information"},
 };

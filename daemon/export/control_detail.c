@@ -132,8 +132,9 @@ static int reply_begun(struct varlink_call *call, const struct control *control,
 }
 
 static int begin_zoom(struct varlink_call *call, const struct control *control, const char *shown,
-		      struct zoom_wish *wish)
+		      const struct zoom_wish *asked)
 {
+	struct zoom_wish wish = *asked;
 	_cleanup_free_ char *message = NULL;
 	_cleanup_free_ char *path = NULL;
 	char reason[64];
@@ -141,10 +142,10 @@ static int begin_zoom(struct varlink_call *call, const struct control *control, 
 	int r = control_cgroup_path(control, shown, &path);
 
 	(void)snprintf(reason, sizeof(reason), "asked for by uid %u", varlink_peer(call)->uid);
-	wish->path = path;
-	wish->reason = reason;
+	wish.path = path;
+	wish.reason = reason;
 	if (r >= 0)
-		r = zooms_begin(zooms_of(control), wish, &id, &message);
+		r = zooms_begin(zooms_of(control), &wish, &id, &message);
 	switch (r) {
 	case 0:
 		return reply_begun(call, control, id);

@@ -6,6 +6,7 @@
 #include "base/json_get.h"
 #include "export/control_detail.h"
 #include "export/control_methods.h"
+#include "export/json.h"
 #include "export/json_hot.h"
 #include "symbols/symbols.h"
 
@@ -23,28 +24,39 @@ static const struct symbol *find_name(void *userdata, const struct symbol_query 
 	return symbols_find(userdata, query);
 }
 
-/* All tables are taken: by whom. */
+#define NAMED_MAX 8
+
+/* All tables are taken: by whom. The caller frees; NULL: no memory. */
+static char *text_of_full(const char *const *hot)
+{
+	char *text = NULL;
+	size_t length;
+	FILE *out = open_memstream(&text, &length);
+
+	if (!out)
+		return NULL;
+	(void)fputs("all hot tables are taken", out);
+	for (size_t i = 0; hot && hot[i] && i <= NAMED_MAX; i++)
+		(void)fprintf(out, "%s%s", i ? ", " : " (by ", i < NAMED_MAX ? hot[i] : "...");
+	(void)fprintf(out, "%s; wait for one, or give more with hot-max in [cgroups]",
+		      hot && hot[0] ? ")" : "");
+	if (fclose(out) != 0) {
+		free(text);
+		return NULL;
+	}
+	return text;
+}
+
 static int reply_full(struct varlink_call *call, const struct control *control)
 {
 	const struct snapshot *snapshot;
-	char text[512] = "all hot tables are taken";
-	const char *const *hot = NULL;
+	_cleanup_json_ json_object *shown = NULL;
+	_cleanup_free_ char *text = NULL;
+	bool known = control_snapshot(control, &(struct maybe_double){0}, &snapshot) >= 0 && snapshot->detail;
 
-	if (control_snapshot(control, &(struct maybe_double){0}, &snapshot) >= 0 && snapshot->detail)
-		hot = snapshot->detail->hot;
-	for (size_t i = 0; hot && hot[i]; i++) {
-		size_t length = strlen(text);
-		const char *before = i ? ", " : " (by ";
-
-		if (strlen(hot[i]) + 100 > sizeof(text) - length) {
-			(void)strcat(text, i ? ", ...)" : "");
-			break;
-		}
-		(void)snprintf(text + length, sizeof(text) - length, "%s%s%s", before, hot[i],
-			       hot[i + 1] ? "" : ")");
-	}
-	(void)strcat(text, "; wait for one, or give more with hot-max in [cgroups]");
-	return control_not_measured_why(call, "hot", text);
+	text = text_of_full(known ? snapshot->detail->hot : NULL);
+	shown = text ? json_name(text) : NULL;
+	return shown ? control_not_measured_why(call, "hot", json_object_get_string(shown)) : -ENOMEM;
 }
 
 static int reply_failure(struct varlink_call *call, const struct control *control, const struct asked *asked,

@@ -6,6 +6,8 @@
 #include "export/hidden_names.h"
 #include "export/json_writer.h"
 
+#define MILLION 1000000
+
 /* What writes one event. `total` is what its shares are of. */
 struct hot_writer {
 	struct json_writer *writer;
@@ -25,16 +27,20 @@ static void put_bounds(struct json_writer *writer, json_object *object, const ch
 	json_put(writer, object, key, bounds);
 }
 
+/* Rounded outwards, so that the true share lies between the printed ones. */
 static void put_share(const struct hot_writer *event, json_object *object, const struct hot_place *place)
 {
+	const unsigned __int128 low = place->weight - MIN(place->weight_error, place->weight);
+	const unsigned __int128 high = place->weight;
 	json_object *bounds;
-	u64 low = place->weight - MIN(place->weight_error, place->weight);
 
 	if (event->total == 0)
 		return;
 	bounds = json_checked(event->writer, json_object_new_object());
-	json_put_number(event->writer, bounds, "low", (double)low / (double)event->total, 6);
-	json_put_number(event->writer, bounds, "high", (double)place->weight / (double)event->total, 6);
+	json_put_number(event->writer, bounds, "low", (double)(u64)(low * MILLION / event->total) / MILLION,
+			6);
+	json_put_number(event->writer, bounds, "high",
+			(double)(u64)((high * MILLION + event->total - 1) / event->total) / MILLION, 6);
 	json_put(event->writer, object, "share", bounds);
 }
 

@@ -194,6 +194,17 @@ Test(json_hot, lines_by_samples)
 		    "\"absent\":{\"lines\":{\"samples\":2}}}},\"unnamed\":0}");
 }
 
+Test(json_hot, shares_are_rounded_outwards)
+{
+	struct hot_place thirds[] = {{.address = 0x401136, .weight = 2, .weight_error = 1, .samples = 2}};
+	const struct hot_places places = {
+		.kind = HOT_CODE, .weight = 3, .samples = 3, .n = 1, .places = thirds};
+	_cleanup_json_ json_object *object = hot_of(&places, NULL, true, ~0ULL);
+
+	cr_expect(strstr(json_object_to_json_string_ext(object, JSON_C_TO_STRING_PLAIN),
+			 "\"share\":{\"low\":0.333333,\"high\":0.666667}"));
+}
+
 Test(json_hot, nothing_came_yet)
 {
 	const struct hot_places places = {.kind = HOT_CODE, .latency = true};
