@@ -17,9 +17,9 @@ has_names() {
 	[ "$(jq .unnamed "$work/hot")" = 0 ]
 }
 
-# chosen: the cgroups that have tables.
-chosen() {
-	status | jq --compact-output .detail.hot
+# has_chosen TEXT: the cgroups that have tables are these.
+has_chosen() {
+	[ "$(status | jq --compact-output .detail.hot)" = "$1" ]
 }
 
 # compare_hot BY
@@ -38,7 +38,7 @@ others=$(cgroup_of others.service)
 # By the configuration: each sample from the first one on.
 settings '[cgroups]' "hot = $path"
 start_pebsd
-expect 'the cgroups that are chosen' "[\"$path\"]" "$(chosen)"
+wait_until 'the cgroup is chosen' 60 has_chosen "[\"$path\"]"
 resume_sharing
 await_touched "$(code_of mem-loads)" 800
 settle_sharing
@@ -54,9 +54,9 @@ systemctl stop pebsd.service
 # Because somebody asks.
 settings '[cgroups]' 'hot ='
 start_pebsd
-expect 'the cgroups that are chosen' '[]' "$(chosen)"
+wait_until 'none is chosen' 60 has_chosen '[]'
 exits 'the first question' 0 pebsctl --json hot --for 1s "$path"
-expect 'the cgroups that are chosen' "[\"$path\"]" "$(chosen)"
+wait_until 'the cgroup is chosen' 60 has_chosen "[\"$path\"]"
 echo 1 >"$debug/reset"
 resume_sharing
 await_touched "$(code_of mem-loads)" 800

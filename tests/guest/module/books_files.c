@@ -65,9 +65,9 @@ static void put_book(struct seq_file *file, int cpu, const struct book *book)
 	const struct book_sums *sums = &book->overflow;
 
 	seq_printf(file,
-		   "{\"cpu\":%d,\"pmu\":\"%s\",\"event\":\"%s0x%x\",\"cgroup\":%llu,\"pid\":%u,\"comm\":", cpu,
-		   pmu_name(cpu), event_prefix(book->key.event), book->key.event & 0xffff, book->key.cgroup,
-		   book->key.pid);
+		   "{\"cpu\":%d,\"pmu\":\"%s\",\"event\":\"%s0x%x\",\"cgroup\":%llu,\"pid\":%u,\"comm\":",
+		   cpu, pmu_name(cpu), event_prefix(book->key.event), book->key.event & 0xffff,
+		   book->key.cgroup, book->key.pid);
 	put_text(file, book->key.comm);
 	seq_printf(file, ",\"samples\":%llu,\"period\":%llu,\"latency\":%llu,\"latency_true\":%llu",
 		   sums->samples, sums->period, sums->latency, sums->latency_true);

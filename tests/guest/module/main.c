@@ -38,8 +38,8 @@
  * - places: written to by a thread, what its code does (places.h).
  *
  * A task's name says what it does: that of a workload (streaming, pointer-chase, remote-numa, false-sharing,
- * tlb-thrash, locked-counters, mix), else mix; but of a thread that told what its code does (places.h) samples
- * are as it executed. The idle task does nothing.
+ * tlb-thrash, locked-counters, mix), else mix; but of a thread that told what its code does (places.h)
+ * samples are as it executed. The idle task does nothing.
  *
  * Not as the real kernel and machine: events of PERF_TYPE_HW_CACHE are refused (ENOENT), branch records too
  * (EOPNOTSUPP), and XMM registers (EINVAL); TSX, top-down and freeze_on_smi are not shown; user space cannot
