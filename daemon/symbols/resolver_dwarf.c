@@ -33,6 +33,7 @@ struct unit {
 struct dwarf_file {
 	Dwarf *dwarf, *supplementary;
 	const Elf_Data *line_programs;
+	const Elf_Data *info, *supplementary_info; /* .debug_info */
 	struct ranges units;
 	struct unit *functions; /* of units, by their number */
 	size_t n_units;
@@ -184,6 +185,22 @@ static int read_units(struct dwarf_file *file)
 	return file->units.n ? 0 : -ENODATA;
 }
 
+/* Whether the strings of the section end within it, as they have to: libdw (0.188) does not look in all
+ * cases. */
+static bool has_ends(const struct elf_file *file, size_t section)
+{
+	const Elf_Data *data = section ? elf_rawdata(elf_getscn(file->elf, section), NULL) : NULL;
+
+	if (!section)
+		return true;
+	return data && (!data->d_size || (data->d_buf && !((const char *)data->d_buf)[data->d_size - 1]));
+}
+
+static bool has_sound_strings(const struct elf_file *file)
+{
+	return has_ends(file, file->string_section) && has_ends(file, file->line_string_section);
+}
+
 /* Whether the supplementary file that this one refers to is there, or none is referred to. */
 static int supply(struct dwarf_file *file, const struct elf_file *main, struct elf_file *supplementary)
 {
@@ -197,7 +214,7 @@ static int supply(struct dwarf_file *file, const struct elf_file *main, struct e
 	    supplementary->alternative_section || supplementary->debug_bytes == UINT64_MAX)
 		return -ENODATA;
 	file->supplementary = dwarf_begin_elf(supplementary->elf, DWARF_C_READ, NULL);
-	if (!file->supplementary)
+	if (!file->supplementary || !has_sound_strings(supplementary))
 		return -ENODATA;
 	dwarf_setalt(file->dwarf, file->supplementary);
 	file->bytes += supplementary->debug_bytes;
@@ -216,13 +233,17 @@ int dwarf_file_new(struct elf_file *file, struct elf_file *supplementary, struct
 		return -ENOMEM;
 	allow(dwarf, DWARF_UNITS_NS);
 	dwarf->dwarf = dwarf_begin_elf(file->elf, DWARF_C_READ, NULL);
-	if (!dwarf->dwarf)
+	if (!dwarf->dwarf || !has_sound_strings(file))
 		return -ENODATA;
 	dwarf->bytes = file->debug_bytes;
 	r = supply(dwarf, file, supplementary);
 	if (r < 0)
 		return r;
 	/* libdw has decompressed it by now where it was. */
+	dwarf->info = elf_rawdata(elf_getscn(file->elf, file->info_section), NULL);
+	if (dwarf->supplementary)
+		dwarf->supplementary_info =
+			elf_rawdata(elf_getscn(supplementary->elf, supplementary->info_section), NULL);
 	if (file->line_section)
 		dwarf->line_programs = elf_rawdata(elf_getscn(file->elf, file->line_section), NULL);
 	r = read_units(dwarf);
@@ -357,16 +378,35 @@ static size_t inlined_at(struct dwarf_file *file, const Dwarf_Die *function, u64
 	return n;
 }
 
-static const char *name_of(Dwarf_Die *die)
+static bool ends_within(const Elf_Data *data, const char *text)
+{
+	const char *first = data ? data->d_buf : NULL;
+
+	return first && text >= first && text < first + data->d_size &&
+	       memchr(text, 0, data->d_size - (size_t)(text - first));
+}
+
+/* A string that stands in .debug_info itself is given out by libdw (0.188) whether or not it ends there. */
+static const char *text_of(const struct dwarf_file *file, Dwarf_Attribute *attribute)
+{
+	const char *text = dwarf_formstring(attribute);
+
+	if (text && dwarf_whatform(attribute) == DW_FORM_string && !ends_within(file->info, text) &&
+	    !ends_within(file->supplementary_info, text))
+		return NULL;
+	return text;
+}
+
+static const char *name_of(const struct dwarf_file *file, Dwarf_Die *die)
 {
 	Dwarf_Attribute attribute;
 	const char *name = NULL;
 
 	if (dwarf_attr_integrate(die, DW_AT_linkage_name, &attribute) ||
 	    dwarf_attr_integrate(die, DW_AT_MIPS_linkage_name, &attribute))
-		name = dwarf_formstring(&attribute);
+		name = text_of(file, &attribute);
 	if (!name && dwarf_attr_integrate(die, DW_AT_name, &attribute))
-		name = dwarf_formstring(&attribute);
+		name = text_of(file, &attribute);
 	return name && *name ? name : NULL;
 }
 
@@ -378,6 +418,9 @@ static bool has_lines(struct dwarf_file *file, Dwarf_Die *unit)
 	Dwarf_Word offset;
 	u32 size;
 
+	/* libdw puts the directory before the files' names. */
+	if (dwarf_attr_integrate(unit, DW_AT_comp_dir, &attribute) && !text_of(file, &attribute))
+		return false;
 	if (!data || !data->d_buf || !dwarf_attr(unit, DW_AT_stmt_list, &attribute) ||
 	    dwarf_formudata(&attribute, &offset) != 0 || offset >= data->d_size ||
 	    data->d_size - offset < sizeof(size))
@@ -435,7 +478,7 @@ static int set_frames(struct dwarf_file *file, Dwarf_Die *unit, Dwarf_Die *inlin
 	for (size_t i = 0; i < n; i++) {
 		struct symbol_frame *frame = &ret->frames[i];
 		bool is_function = i + 1 == n;
-		const char *raw = is_function ? name : name_of(&inlined[n_inlined - 1 - i]);
+		const char *raw = is_function ? name : name_of(file, &inlined[n_inlined - 1 - i]);
 		int r = 0;
 
 		frame->inlined = !is_function;
@@ -473,7 +516,7 @@ int dwarf_file_find(struct dwarf_file *dwarf, u64 address, const char *name, u64
 	if (function && dwarf_offdie(dwarf->dwarf, function->die, &die)) {
 		n_inlined = inlined_at(dwarf, &die, address, inlined);
 		if (!name) {
-			name = name_of(&die);
+			name = name_of(dwarf, &die);
 			offset = address - function->low;
 		}
 	}

@@ -104,8 +104,14 @@ static void read_section(struct elf_file *file, Elf_Scn *section, const Elf_Data
 		file->alternative_section = elf_ndxscn(section);
 	if (strncmp(name, ".debug_", 7) != 0 && strncmp(name, ".zdebug_", 8) != 0)
 		return;
-	if (strcmp(name, ".debug_info") == 0)
+	if (strcmp(name, ".debug_info") == 0) {
 		file->has_dwarf = true;
+		file->info_section = elf_ndxscn(section);
+	}
+	if (strcmp(name, ".debug_str") == 0)
+		file->string_section = elf_ndxscn(section);
+	if (strcmp(name, ".debug_line_str") == 0)
+		file->line_string_section = elf_ndxscn(section);
 	if (strcmp(name, ".debug_line") == 0)
 		file->line_section = elf_ndxscn(section);
 	/* The old form, .zdebug_, has its size within; it is no more written since 2015. */

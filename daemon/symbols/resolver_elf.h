@@ -45,7 +45,8 @@ struct elf_file {
 	bool has_symbols; /* a full symbol table, not only what it exports */
 	bool has_dwarf;
 	/* Sections by their numbers; 0: there is none. */
-	size_t line_section, debug_link_section, alternative_section;
+	size_t info_section, line_section, string_section, line_string_section, debug_link_section,
+		alternative_section;
 	u64 debug_bytes; /* of DWARF once it is decompressed; UINT64_MAX: more than may be read */
 };
 

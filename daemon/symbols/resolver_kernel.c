@@ -55,7 +55,7 @@ static int add(struct kernel_symbols *symbols, u64 address, bool code, const cha
 	       const char *module, size_t module_length)
 {
 	struct kernel_symbol *added;
-	u32 name_at, module_at;
+	u32 name_at = 0, module_at = 0;
 	int r;
 
 	if (symbols->n >= KERNEL_SYMBOLS_MAX)

@@ -72,7 +72,7 @@ static bool take_debug(struct module *module, int root, const char *path)
 
 static bool find_by_build_id(struct module *module, int root)
 {
-	char path[sizeof(DEBUG_DIRECTORY) + 2 * SYMBOL_BUILD_ID_MAX + 32];
+	char path[sizeof(DEBUG_DIRECTORY) + 2UL * SYMBOL_BUILD_ID_MAX + 32];
 	const struct elf_file *elf = module->elf;
 	char *to;
 
@@ -81,7 +81,7 @@ static bool find_by_build_id(struct module *module, int root)
 	to = path + sprintf(path, DEBUG_DIRECTORY "/.build-id/%02x/", elf->build_id[0]);
 	for (size_t i = 1; i < elf->build_id_size; i++)
 		to += sprintf(to, "%02x", elf->build_id[i]);
-	strcpy(to, ".debug");
+	memcpy(to, ".debug", sizeof(".debug"));
 	return take_debug(module, root, path);
 }
 

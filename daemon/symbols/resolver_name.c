@@ -104,7 +104,7 @@ int resolver_printable(const char *name, char **ret)
 		else
 			*to++ = *from;
 	}
-	strcpy(to, is_cut ? ELLIPSIS : "");
+	memcpy(to, is_cut ? ELLIPSIS : "", is_cut ? sizeof(ELLIPSIS) : 1);
 	*ret = shown;
 	return 0;
 }
