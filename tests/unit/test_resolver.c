@@ -97,7 +97,7 @@ static void check_flags(const char *flags)
 	symbol_done(&symbol);
 	symbol = look_up(resolver, subject.pid, subject.bss, SYMBOL_DATA);
 	cr_assert_eq(symbol.n_frames, 1);
-	cr_expect_eq(symbol.frames[0].offset, 4 * 32000);
+	cr_expect_eq(symbol.frames[0].offset, 128000);
 	symbol_done(&symbol);
 	subject_stop(&subject);
 	resolver_free(resolver);

@@ -65,7 +65,7 @@ Test(resolver_name, one_that_stands_for_terabytes)
 	}
 	strcat(symbol, "Evv");
 	cr_assert_eq(resolver_name(symbol, &name), 0);
-	cr_expect_leq(strlen(name), 3 * RESOLVER_NAME_MAX);
+	cr_expect_leq(strlen(name), 3UL * RESOLVER_NAME_MAX);
 }
 
 Test(resolver_name, long_ones_are_cut_between_characters)
