@@ -398,8 +398,10 @@ clean: ## remove build/
 help: ## this list
 	@sed -n 's/^\([a-z0-9-]*\):[^#]*## \(.*\)/\1\t\2/p' Makefile | expand -t 16
 
-.PHONY: all unit-tests bpf-tests e2e-tests outside-tests corpus-tests guest-programs hardware-programs fuzzers tools deps deps-test deps-develop deps-outside deps-guest run test test-unit \
-	test-bpf test-e2e test-sanitize run-sanitized test-corpus test-outside test-fresh test-guest test-hardware guest-shell benches bench-alarms bench-coverage bench-hot bench-neighbours bench-policy fuzz run-fuzzers lint lint-format \
+.PHONY: all unit-tests bpf-tests e2e-tests outside-tests corpus-tests guest-programs hardware-programs fuzzers tools \
+	deps deps-test deps-develop deps-outside deps-guest run test test-unit test-bpf test-e2e test-sanitize run-sanitized \
+	test-corpus test-outside test-fresh test-guest test-hardware guest-shell benches bench-alarms bench-coverage \
+	bench-hot bench-neighbours bench-policy bench-symbols fuzz run-fuzzers lint lint-format \
 	lint-tidy lint-tidy-bpf lint-tidy-daemon lint-scripts lint-manuals install uninstall clean help
 .PRECIOUS: $(OUT)/obj/%.o $(OUT)/bpf/%.bpf.o $(OUT)/%.skel.h $(OUT)/%.pb-c.c $(OUT)/%.pb-c.h
 -include $(shell find $(OUT)/obj -name '*.d' 2>/dev/null)

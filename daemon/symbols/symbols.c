@@ -507,6 +507,9 @@ int symbols_forked(struct symbols *symbols, u32 pid, u32 parent)
 {
 	struct symbols_wire_request request = {.type = SYMBOLS_WIRE_FORKED, .pid = pid, .parent = parent};
 
+	/* A thread. */
+	if (pid == parent)
+		return 0;
 	/* Its number was another's before. */
 	symbols_cache_drop(symbols->cache, pid);
 	return tell(symbols, &request, pid);
