@@ -17,11 +17,6 @@ struct detail {
 	const char *hot[HOT_MAX + 1];
 };
 
-bool detail_is_configured_hot(const char *path, void *userdata)
-{
-	return config_hot(userdata, path);
-}
-
 static int open_zoom(void *userdata, const char *path, u32 rate, struct zoom_events **ret, char **ret_note,
 		     char **ret_message)
 {
@@ -173,10 +168,4 @@ const struct detail_figures *detail_figures(struct detail *detail)
 			    .bytes = symbols.bytes},
 	};
 	return &detail->figures;
-}
-
-void detail_reload(struct detail *detail)
-{
-	engine_set_hot(sampling_engine(detail->settings.sampling), detail_is_configured_hot,
-		       (void *)detail->settings.config);
 }

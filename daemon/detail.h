@@ -45,10 +45,4 @@ int detail_look(struct detail *detail, const struct transition *transition, enum
 /* Brings up to date what a snapshot says of it, and returns it: the detail's. */
 const struct detail_figures *detail_figures(struct detail *detail);
 
-/* The configuration has another [cgroups] hot now. */
-void detail_reload(struct detail *detail);
-
-/* Whether a cgroup's path matches [cgroups] hot; `userdata` is the configuration. */
-bool detail_is_configured_hot(const char *path, void *userdata);
-
 #endif

@@ -179,7 +179,7 @@ static int reload(void *userdata, char ***ret_lines)
 		head->interval_seconds = (double)server->config->interval_ns / (double)NSEC_PER_SEC;
 		engine_set_top(sampling_engine(server->sampling), server->config->top);
 		control_permit(server->control, server->config->detail);
-		detail_reload(server->detail);
+		sampling_set_hot(server->sampling, server->config);
 		if (alerts_reload(server->alerts) < 0)
 			(void)log_error(-ENOMEM, "the rules stay as they were; reload again");
 		/* A shorter interval does not wait for the end of a longer one. */
