@@ -68,6 +68,7 @@ static int step(struct profile *profile, u64 address, bool kernel, bool exact, u
 	struct node_wanted wanted = {profile,
 				     {.address = address,
 				      .caller = *at,
+				      .pid = *at == NONE ? (u32)address : node_of(profile, *at)->pid,
 				      .place = NONE,
 				      .kernel = kernel,
 				      .exact = exact,
@@ -333,17 +334,10 @@ int profile_add(struct profile *profile, const struct zoom_sample *sample)
 	return 0;
 }
 
-u32 node_pid(const struct profile *profile, u32 node)
-{
-	while (!node_of(profile, node)->root)
-		node = node_of(profile, node)->caller;
-	return (u32)node_of(profile, node)->address;
-}
-
 void profile_totals(const struct profile *profile, struct profile_totals *ret)
 {
 	*ret = profile->totals;
-	ret->early = profile->book->early;
+	ret->early = count_early(profile);
 }
 
 u64 profile_bytes(const struct profile *profile)

@@ -25,11 +25,12 @@
 struct node {
 	u64 address;
 	u32 caller;
+	u32 pid;   /* of its root */
 	u32 place; /* NONE: not entered yet */
 	u8 kernel; /* of the kernel's half of the stack */
 	u8 exact;  /* an instruction, not a return address */
 	u8 root;
-	u8 early; /* as of the last resolve: of a user frame, its outermost user frame is no start */
+	u8 early; /* as last counted: of a user frame, its outermost user frame is no start */
 };
 
 /* Samples of one stack, thread name and source. */
@@ -119,6 +120,7 @@ struct book {
 	size_t nodes_seen, accesses_seen;
 	size_t asks; /* that the next resolve may make for data */
 	u64 early;
+	bool early_counted; /* since the last resolve */
 };
 
 struct profile {
@@ -204,7 +206,8 @@ size_t profile_resolve_held(const struct profile *profile, const struct profile_
 /* The name of a cell's thread, a string; NONE: none is known. */
 u32 cell_thread_string(const struct profile *profile, const struct cell *cell);
 
-/* The process of a node: address of its root. */
-u32 node_pid(const struct profile *profile, u32 node);
+/* Samples whose user stack ends early, as of the last resolve. Walks over the whole tree where they were not
+ * counted since. */
+u64 count_early(const struct profile *profile);
 
 #endif
