@@ -323,8 +323,11 @@ static int on_timer(sd_event_source *source, u64 usec, void *userdata)
 
 	(void)source;
 	(void)usec;
-	if (symbols->on_socket && !receive(symbols))
+	if (symbols->on_socket && !receive(symbols)) {
+		/* It may have closed its socket, and not end. */
+		arm(symbols);
 		return 0;
+	}
 	if (now_ns(symbols) < deadline(symbols)) {
 		arm(symbols);
 	} else if (!runs(symbols)) {
