@@ -123,8 +123,10 @@ static int take(void *userdata, const struct zoom_record *record)
 		tell_mapped(drain->zooms, record);
 		break;
 	case ZOOM_RECORD_NAMED:
-		if (record->named.executed)
+		if (record->named.executed) {
 			(void)symbols_executed(symbols, record->pid);
+			profile_executed(held->zoom.profile, record->pid);
+		}
 		r = profile_name(held->zoom.profile, record->pid, record->tid, record->named.name);
 		break;
 	case ZOOM_RECORD_FORKED:

@@ -21,6 +21,19 @@
 
 #define NONE HASH_INDEX_NONE
 
+/*
+ * A process that executes another program is another from then on, for its addresses are others: in the
+ * tables `pid` is which one it is, above the process' number, which the kernel keeps below (PID_MAX_LIMIT,
+ * include/linux/threads.h).
+ */
+#define PROFILE_PID_BITS 22
+#define PROFILE_LIVES    (1U << (32 - PROFILE_PID_BITS))
+
+static inline u32 pid_number(u32 pid)
+{
+	return pid & ((1U << PROFILE_PID_BITS) - 1);
+}
+
 /* A frame of the tree. Roots are processes: their `address` is the pid, and their caller NONE. */
 struct node {
 	u64 address;
@@ -58,6 +71,7 @@ struct access {
 struct thread {
 	u32 pid, tid;
 	u32 first, now; /* names: strings; NONE */
+	u32 life;       /* of the first thread: how often the process has executed another program */
 };
 
 /* A function at a line of a file, in a module: strings. `file` NONE: not known. */
@@ -193,6 +207,9 @@ int book_place(struct book *book, u32 pid, u64 address, enum symbol_kind kind, u
 
 /* What a place is, now that it is known. As above; the place is then PLACE_NO_ROOM. */
 int book_answer(struct book *book, u32 place, const struct symbol *symbol);
+
+/* Answers the places of a process that have no answer: nobody can tell any more what they were. */
+void book_give_up(struct book *book, u32 pid);
 
 /* Answers a place of data by what is known of the memory around it. Whether it could. */
 bool book_answer_by_range(struct book *book, u32 place);

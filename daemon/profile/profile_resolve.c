@@ -49,7 +49,8 @@ static bool resolve_place(struct book *book, u32 i, const struct profile_names *
 			  bool *ret_asked)
 {
 	const struct place *place = place_of(book, i);
-	struct symbol_query query = {.address = place->address, .pid = place->pid, .kind = place->kind};
+	struct symbol_query query = {
+		.address = place->address, .pid = pid_number(place->pid), .kind = place->kind};
 	const struct symbol *symbol;
 
 	*ret_asked = false;
