@@ -235,6 +235,22 @@ Test(zoom_events, only_that_cgroup_and_what_is_below_it)
 	cr_expect_not(zoom_events_has_lbr(events));
 }
 
+/* Another of its name is not the one. */
+Test(zoom_events, a_removed_cgroup_is_told)
+{
+	const struct pmu_opening opening = cpu_clock(1000000);
+	_cleanup_(zoom_events_freep) struct zoom_events *events = NULL;
+	u64 id = cgroup_fixture_make(&fixture, "a");
+
+	events = zoom_on("a", &opening, 1, 1000);
+	cr_expect_eq(zoom_events_cgroup_id(events), id);
+	cr_expect_not(zoom_events_gone(events));
+	cgroup_fixture_remove(&fixture, "a");
+	cr_expect(zoom_events_gone(events));
+	(void)cgroup_fixture_make(&fixture, "a");
+	cr_expect(zoom_events_gone(events));
+}
+
 Test(zoom_events, stacks_are_those_of_the_calls)
 {
 	const struct pmu_opening opening = cpu_clock(1000000);
