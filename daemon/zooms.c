@@ -47,6 +47,16 @@ static struct zoom_about *about_of(const struct held_zoom *held)
 	return zoom_recording_about(held->zoom.recording);
 }
 
+static int enter_process(void *userdata, const struct zoom_record *record)
+{
+	const struct zoom *zoom = userdata;
+	int r = zoom_recording_add(zoom->recording, record);
+
+	if (r < 0 || record->kind != ZOOM_RECORD_NAMED)
+		return r;
+	return profile_name(zoom->profile, record->pid, record->tid, record->named.name);
+}
+
 /* A process that was not met so far: what it has mapped, for names and for perf.data. */
 static int meet_process(struct zooms *zooms, struct held_zoom *held, u32 pid)
 {
@@ -59,7 +69,7 @@ static int meet_process(struct zooms *zooms, struct held_zoom *held, u32 pid)
 	if (r < 0)
 		return r;
 	(void)symbols_process(zooms->settings.symbols, pid);
-	return zoom_process_read(pid, held->zoom.recording, held->zoom.profile);
+	return zoom_process_read(pid, enter_process, &held->zoom);
 }
 
 static void tell_mapped(struct zooms *zooms, const struct zoom_record *record)
