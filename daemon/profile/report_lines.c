@@ -98,7 +98,8 @@ static void sum_line(const struct profile *profile, const struct line_item *item
 		ret->latency += access->latency;
 		ret->hitm += access->hitm ? access->samples : 0;
 		ret->offsets |= 1ULL << offset_of(access);
-		ret->shared = ret->shared || access->pid != access_of(profile, items[0].access)->pid;
+		ret->shared = ret->shared ||
+			      pid_number(access->pid) != pid_number(access_of(profile, items[0].access)->pid);
 		if (is_hotter(access, access_of(profile, ret->hottest)))
 			ret->hottest = items[i].access;
 	}
@@ -192,7 +193,7 @@ static int write_line(const struct profile *profile, const struct line_item *ite
 	u64 begin = at - offset_of(hottest);
 
 	*ret = (struct report_line){.address = hottest->address - offset_of(hottest),
-				    .pid = sums->shared ? 0 : hottest->pid,
+				    .pid = sums->shared ? 0 : pid_number(hottest->pid),
 				    .samples = sums->samples,
 				    .latency = sums->latency,
 				    .hitm = sums->hitm,

@@ -62,6 +62,7 @@ static const struct symbol *find(void *userdata, const struct symbol_query *quer
 	struct world_names *world = userdata;
 
 	world->calls++;
+	world->pid = query->pid;
 	if (world->silent) {
 		world->silent--;
 		return NULL;
