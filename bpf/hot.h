@@ -25,6 +25,7 @@ static inline __attribute__((always_inline)) void hot_publish(u64 *place, u64 va
 	(void)__sync_lock_test_and_set(place, value);
 }
 #else
+/* NOLINTNEXTLINE(readability-non-const-parameter): that the builtin writes is not seen */
 static inline void hot_publish(u64 *place, u64 value)
 {
 	__atomic_thread_fence(__ATOMIC_RELEASE);

@@ -215,7 +215,7 @@ int hot_places_read(const struct hot_table *const *tables, size_t n, u32 cpus, e
 	_cleanup_free_ struct found *found = calloc(n + 1, HOT_WAYS * sizeof(*found));
 	struct search search = {.found = found};
 
-	places.places = calloc(n + 1, HOT_COUNTERS * sizeof(*places.places));
+	places.places = calloc(n + 1, (size_t)HOT_COUNTERS * sizeof(*places.places));
 	if (!passed || !found || !places.places) {
 		free(places.places);
 		return -ENOMEM;

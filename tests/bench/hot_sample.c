@@ -30,12 +30,13 @@
 #include "collect/adopt.h"
 #include "kernel/kernel.h"
 
-#define ROUNDS     41
-#define ROUNDS_MAX 1001
-#define BATCHES    40
-#define PAGES      5000
-#define PAGE       4096UL
-#define CGROUP_ID  7
+#define ROUNDS       41
+#define ROUNDS_MAX   1001
+#define BATCHES      40
+#define WARM_BATCHES 5
+#define PAGES        5000
+#define PAGE         4096UL
+#define CGROUP_ID    7
 
 enum mode { NO_TABLES, NONE_CHOSEN, OTHER_CHOSEN, CHOSEN_FEW, CHOSEN_SKEWED, CHOSEN_NEW, MODES };
 
@@ -185,12 +186,12 @@ static double inject_ns(const struct bench *bench)
 	u64 begun = 0;
 
 	for (size_t batch = 0; batch < BATCHES; batch++) {
-		if (batch == BATCHES / 8)
+		if (batch == WARM_BATCHES)
 			begun = now_ns();
 		if (kernel_inject(bench->kernel, samples[batch], INJECT_MAX) < 0)
 			die("cannot inject");
 	}
-	return (double)(now_ns() - begun) / ((BATCHES - BATCHES / 8) * (double)INJECT_MAX);
+	return (double)(now_ns() - begun) / ((double)(BATCHES - WARM_BATCHES) * INJECT_MAX);
 }
 
 static void program_runs(int fd, u64 *ret_ns, u64 *ret_runs)
