@@ -170,8 +170,8 @@ $(OUT)/tests/fuzz/%: $(OUT)/obj/tests/fuzz/%.o $(OUT)/libtools.a $(OUT)/libpebsd
 
 $(OUT)/obj/tests/%.o: CPPFLAGS += -Itests/lib
 $(OUT)/obj/tests/bpf/test_read_sample.o: | $(OUT)/last_sample.skel.h
-# Whose own stacks are looked at.
-$(OUT)/obj/tests/bpf/test_zoom_events.o: CFLAGS += -fno-omit-frame-pointer -fno-optimize-sibling-calls
+# Whose own stacks are walked.
+$(OUT)/obj/tests/bpf/test_zoom_events.o $(OUT)/obj/tests/bench/zoom_cost.o: CFLAGS += -fno-omit-frame-pointer -fno-optimize-sibling-calls
 
 unit-tests: $(UNIT_TESTS)
 bpf-tests: $(BPF_TESTS)
@@ -274,6 +274,10 @@ bench-policy: ## what a collection of 10,000 cgroups costs under 50 rules
 	+@$(PARALLEL) $(OUT)/tests/bench/policy_tick
 	@$(OUT)/tests/bench/policy_tick
 
+bench-zoom: ## what a zoom of 1,000 samples a second costs (needs root, half a minute)
+	+@$(PARALLEL) $(OUT)/tests/bench/zoom_cost
+	@$(OUT)/tests/bench/zoom_cost
+
 fuzz: ## each fuzzer for FUZZ_SECONDS=20
 	+@$(PARALLEL) FUZZ=1 fuzzers
 	+@$(SUBMAKE) FUZZ=1 run-fuzzers
@@ -353,7 +357,7 @@ help: ## this list
 	@sed -n 's/^\([a-z0-9-]*\):[^#]*## \(.*\)/\1\t\2/p' Makefile | expand -t 16
 
 .PHONY: all unit-tests bpf-tests e2e-tests corpus-tests guest-programs hardware-programs fuzzers tools deps deps-test deps-develop deps-guest run test test-unit \
-	test-bpf test-e2e test-sanitize run-sanitized test-corpus test-fresh test-guest test-hardware guest-shell benches bench-alarms bench-coverage bench-neighbours bench-policy fuzz run-fuzzers lint lint-format \
+	test-bpf test-e2e test-sanitize run-sanitized test-corpus test-fresh test-guest test-hardware guest-shell benches bench-alarms bench-coverage bench-neighbours bench-policy bench-zoom fuzz run-fuzzers lint lint-format \
 	lint-tidy lint-tidy-bpf lint-tidy-daemon lint-scripts lint-manuals install uninstall clean help
 .PRECIOUS: $(OUT)/obj/%.o $(OUT)/bpf/%.bpf.o $(OUT)/%.skel.h
 -include $(shell find $(OUT)/obj -name '*.d' 2>/dev/null)
