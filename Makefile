@@ -274,7 +274,7 @@ bench-policy: ## what a collection of 10,000 cgroups costs under 50 rules
 	+@$(PARALLEL) $(OUT)/tests/bench/policy_tick
 	@$(OUT)/tests/bench/policy_tick
 
-bench-zoom: ## what a zoom of 1,000 samples a second costs (needs root, half a minute)
+bench-zoom: ## what a zoom of 1,000 samples a second costs (needs root, a minute)
 	+@$(PARALLEL) $(OUT)/tests/bench/zoom_cost
 	@$(OUT)/tests/bench/zoom_cost
 
