@@ -52,6 +52,16 @@ static struct zoom_about *about_of(const struct held_zoom *held)
 	return zoom_recording_about(held->zoom.recording);
 }
 
+static int enter_process(void *userdata, const struct zoom_record *record)
+{
+	const struct zoom *zoom = userdata;
+	int r = zoom_recording_add(zoom->recording, record);
+
+	if (r < 0 || record->kind != ZOOM_RECORD_NAMED)
+		return r;
+	return profile_name(zoom->profile, record->pid, record->tid, record->named.name);
+}
+
 /* A process that was not met so far. */
 static int meet_process(struct zooms *zooms, struct held_zoom *held, u32 pid)
 {
@@ -75,7 +85,7 @@ static int read_processes(struct held_zoom *held)
 	int r = 0;
 
 	while (r == 0 && held->n_read < held->n_pids) {
-		r = zoom_process_read(held->pids[held->n_read++], held->zoom.recording, held->zoom.profile);
+		r = zoom_process_read(held->pids[held->n_read++], enter_process, &held->zoom);
 		if (clock_ns(CLOCK_MONOTONIC) >= end_ns)
 			break;
 	}

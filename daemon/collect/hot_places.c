@@ -17,6 +17,7 @@ struct found {
 	size_t table;
 	u64 weight;
 	struct hot_counter counter;
+	struct hot_error error;
 };
 
 struct search {
@@ -40,23 +41,24 @@ void hot_places_done(struct hot_places *places)
 static bool read_counter(const struct hot_set *set, u32 way, struct found *ret)
 {
 	const struct hot_counter *shared = &set->counters[way];
+	const struct hot_error *error = &set->errors[way];
 
 	for (u32 i = 0; i < TRIES; i++) {
 		ret->counter.turn = SHARED(shared->turn);
-		ret->item = SHARED(set->items[way]);
+		ret->item = SHARED(shared->item);
 		if (ret->item == 0) {
 			if (ret->counter.turn == 0)
 				return false;
 			continue;
 		}
 		/* Errors first, and what contains them after: a lower bound is never above what came. */
-		ret->counter.weight_error = SHARED(shared->weight_error);
-		ret->counter.samples_error = SHARED(shared->samples_error);
+		ret->error.weight = SHARED(error->weight);
+		ret->error.samples = SHARED(error->samples);
 		ret->counter.hitm = SHARED(shared->hitm);
 		ret->counter.pid = SHARED(shared->pid);
 		ret->counter.samples = SHARED(shared->samples);
 		ret->weight = HOT_RANK_WEIGHT(SHARED(set->ranks[way]));
-		if (SHARED(set->items[way]) == ret->item && SHARED(shared->turn) == ret->counter.turn)
+		if (SHARED(shared->item) == ret->item && SHARED(shared->turn) == ret->counter.turn)
 			return true;
 	}
 	return false;
@@ -115,9 +117,9 @@ static struct hot_place sum_tables(const struct found *found, size_t n, enum hot
 		while (next + 1 < n && found[next + 1].table == table)
 			next++;
 		sum.weight += found[next].weight;
-		sum.weight_error += found[next].counter.weight_error;
+		sum.weight_error += found[next].error.weight;
 		sum.samples += found[next].counter.samples;
-		sum.samples_error += found[next].counter.samples_error;
+		sum.samples_error += found[next].error.samples;
 		sum.hitm += found[next].counter.hitm;
 		if (per_cpu) {
 			size_t cpu = table / per_cpu;
@@ -213,7 +215,7 @@ int hot_places_read(const struct hot_table *const *tables, size_t n, u32 cpus, e
 	_cleanup_free_ struct found *found = calloc(n + 1, HOT_WAYS * sizeof(*found));
 	struct search search = {.found = found};
 
-	places.places = calloc(n + 1, HOT_COUNTERS * sizeof(*places.places));
+	places.places = calloc(n + 1, (size_t)HOT_COUNTERS * sizeof(*places.places));
 	if (!passed || !found || !places.places) {
 		free(places.places);
 		return -ENOMEM;

@@ -137,6 +137,14 @@ static int reply_hot(struct varlink_call *call, const struct control *control, c
 	return r;
 }
 
+/* Nothing comes any more that tables could hold. */
+static bool is_read(const struct control *control)
+{
+	const struct snapshot *snapshot;
+
+	return control_snapshot(control, &(struct maybe_double){0}, &snapshot) >= 0 && snapshot->replay_done;
+}
+
 static int choose_and_reply(struct varlink_call *call, const struct control *control,
 			    const struct asked *asked)
 {
@@ -145,7 +153,14 @@ static int choose_and_reply(struct varlink_call *call, const struct control *con
 	struct hot_choice choice = {0};
 	int r = control_cgroup_path(control, asked->shown, &path);
 
-	if (r >= 0 && !(backend->hot_choice(backend->userdata, path, &choice) && choice.configured))
+	bool chosen = r >= 0 && backend->hot_choice(backend->userdata, path, &choice);
+
+	if (r >= 0 && !chosen && is_read(control))
+		return control_not_measured_why(call, "hot",
+						"the recording is read, and tables hold what comes after "
+						"their cgroup is chosen; name it "
+						"in `hot` of [cgroups] and replay again");
+	if (r >= 0 && !(chosen && choice.configured))
 		r = backend->hot_choose(backend->userdata, path, asked->seconds);
 	if (r >= 0 && !backend->hot_choice(backend->userdata, path, &choice))
 		r = -ENODATA;

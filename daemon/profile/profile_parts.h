@@ -206,7 +206,7 @@ int book_string(struct book *book, const char *text, u32 *ret);
 int book_place(struct book *book, u32 pid, u64 address, enum symbol_kind kind, u32 *ret);
 
 /* What a place is, now that it is known. As above; the place is then PLACE_NO_ROOM. */
-int book_answer(struct book *book, u32 place, const struct symbol *symbol);
+int book_answer(struct book *book, u32 i, const struct symbol *symbol);
 
 /* Answers the places of a process that have no answer: nobody can tell any more what they were. */
 void book_give_up(struct book *book, u32 pid);

@@ -94,6 +94,21 @@ static bool is_full(const struct profile *profile, u32 i)
 	return depth >= PROFILE_STACK_FULL;
 }
 
+static bool is_start(const struct profile *profile, const struct node *node)
+{
+	return node->place != NONE && place_of(profile->book, node->place)->start;
+}
+
+/* Whether no frame from the outermost one to this one is a start. What calls main() may have no name. */
+static bool is_early(const struct profile *profile, const struct node *node)
+{
+	const struct node *caller = node_of(profile, node->caller);
+
+	if (node->kernel)
+		return !caller->root && caller->early;
+	return (caller->root || caller->early) && !is_start(profile, node);
+}
+
 /* Callers stand before what they call. What came after the last resolve waits for the next one. */
 u64 count_early(const struct profile *profile)
 {
@@ -105,13 +120,7 @@ u64 count_early(const struct profile *profile)
 	for (u32 i = 0; i < book->nodes_seen; i++) {
 		struct node *node = node_of(profile, i);
 
-		if (node->root)
-			node->early = false;
-		else if (!node_of(profile, node->caller)->root)
-			node->early = node_of(profile, node->caller)->early;
-		else
-			node->early =
-				!node->kernel && (node->place == NONE || !place_of(book, node->place)->start);
+		node->early = !node->root && is_early(profile, node);
 	}
 	for (size_t i = 0; i < profile->cells.n; i++) {
 		const struct cell *cell = cell_of(profile, i);

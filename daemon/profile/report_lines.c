@@ -19,7 +19,7 @@ struct sums {
 static int by_line_and_cpu(const void *a, const void *b, void *userdata)
 {
 	const struct line_item *one = a, *other = b;
-	const struct profile *profile = userdata;
+	const struct profile *profile = *(const struct profile **)userdata;
 
 	if (one->line != other->line)
 		return compare_numbers(one->line, other->line);
@@ -44,7 +44,7 @@ static u32 offset_of(const struct access *access)
 static int by_line_and_code(const void *a, const void *b, void *userdata)
 {
 	const struct line_item *one = a, *other = b;
-	const struct profile *profile = userdata;
+	const struct profile *profile = *(const struct profile **)userdata;
 	const struct access *x = access_of(profile, one->access), *y = access_of(profile, other->access);
 
 	if (one->line != other->line)
@@ -109,7 +109,7 @@ static void sum_line(const struct profile *profile, const struct line_item *item
 static int by_importance(const void *a, const void *b, void *userdata)
 {
 	const struct sums *one = a, *other = b;
-	const struct profile *profile = userdata;
+	const struct profile *profile = *(const struct profile **)userdata;
 	const struct access *x = access_of(profile, one->hottest), *y = access_of(profile, other->hottest);
 	int c = compare_numbers(other->false_sharing, one->false_sharing);
 
@@ -232,7 +232,7 @@ int report_lines(const struct profile *profile, const struct report_settings *se
 
 	if (r < 0 || n == 0)
 		return r;
-	qsort_r(items, n, sizeof(*items), by_line_and_cpu, (void *)(size_t)profile);
+	qsort_r(items, n, sizeof(*items), by_line_and_cpu, &profile);
 	for (size_t i = 0; i < n; i++)
 		n_lines += i == 0 || items[i].line != items[i - 1].line;
 	lines = calloc(n_lines, sizeof(*lines));
@@ -240,8 +240,8 @@ int report_lines(const struct profile *profile, const struct report_settings *se
 		return -ENOMEM;
 	n_lines = sum_lines(profile, items, n, lines);
 	/* Each line's items stay where they are, in another order. */
-	qsort_r(items, n, sizeof(*items), by_line_and_code, (void *)(size_t)profile);
-	qsort_r(lines, n_lines, sizeof(*lines), by_importance, (void *)(size_t)profile);
+	qsort_r(items, n, sizeof(*items), by_line_and_code, &profile);
+	qsort_r(lines, n_lines, sizeof(*lines), by_importance, &profile);
 	if (n_lines > settings->lines)
 		n_lines = settings->lines;
 	ret->lines = calloc(n_lines ? n_lines : 1, sizeof(*ret->lines));

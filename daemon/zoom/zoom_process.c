@@ -23,26 +23,30 @@ static size_t read_some(u32 pid, const char *name, char *buffer, size_t size)
 	return n;
 }
 
-static int add_name(u32 pid, struct zoom_recording *recording, struct profile *profile)
-{
-	struct zoom_record record = {.kind = ZOOM_RECORD_NAMED, .pid = pid, .tid = pid};
-	char name[64];
-	int r;
+struct reading {
+	u32 pid;
+	int (*callback)(void *userdata, const struct zoom_record *record);
+	void *userdata;
+};
 
-	if (read_some(pid, "comm", name, sizeof(name)) == 0)
+static int tell_name(const struct reading *reading)
+{
+	struct zoom_record record = {.kind = ZOOM_RECORD_NAMED, .pid = reading->pid, .tid = reading->pid};
+	char name[64];
+
+	if (read_some(reading->pid, "comm", name, sizeof(name)) == 0)
 		return 0;
 	name[strcspn(name, "\n")] = '\0';
 	record.named.name = name;
-	r = zoom_recording_add(recording, &record);
-	return r < 0 ? r : profile_name(profile, pid, pid, name);
+	return reading->callback(reading->userdata, &record);
 }
 
-static int add_mapping(u32 pid, const struct maps_line *line, struct zoom_recording *recording)
+static int tell_mapping(const struct reading *reading, const struct maps_line *line)
 {
 	struct zoom_record record = {
 		.kind = ZOOM_RECORD_MAPPED,
-		.pid = pid,
-		.tid = pid,
+		.pid = reading->pid,
+		.tid = reading->pid,
 		.mapped =
 			{
 				.start = line->start,
@@ -56,11 +60,11 @@ static int add_mapping(u32 pid, const struct maps_line *line, struct zoom_record
 			},
 	};
 
-	return zoom_recording_add(recording, &record);
+	return reading->callback(reading->userdata, &record);
 }
 
 /* The last line may be cut: it is left out. */
-static int add_mappings(u32 pid, char *text, struct zoom_recording *recording)
+static int tell_mappings(const struct reading *reading, char *text)
 {
 	size_t n = 0;
 	char *next;
@@ -73,21 +77,23 @@ static int add_mappings(u32 pid, char *text, struct zoom_recording *recording)
 		*next = '\0';
 		if (maps_parse_line(at, &line) < 0 || !(line.protection & PROT_EXEC) || !*line.path)
 			continue;
-		r = add_mapping(pid, &line, recording);
+		r = tell_mapping(reading, &line);
 		n++;
 	}
 	return r;
 }
 
-int zoom_process_read(u32 pid, struct zoom_recording *recording, struct profile *profile)
+int zoom_process_read(u32 pid, int (*callback)(void *userdata, const struct zoom_record *record),
+		      void *userdata)
 {
+	const struct reading reading = {.pid = pid, .callback = callback, .userdata = userdata};
 	_cleanup_free_ char *text = malloc(ZOOM_PROCESS_BYTES_MAX);
 	int r;
 
 	if (!text)
 		return -ENOMEM;
-	r = add_name(pid, recording, profile);
-	if (r < 0 || read_some(pid, "maps", text, ZOOM_PROCESS_BYTES_MAX) == 0)
+	r = tell_name(&reading);
+	if (r != 0 || read_some(pid, "maps", text, ZOOM_PROCESS_BYTES_MAX) == 0)
 		return r;
-	return add_mappings(pid, text, recording);
+	return tell_mappings(&reading, text);
 }

@@ -4,14 +4,17 @@
 #ifndef PEBSD_ZOOM_PROCESS_H
 #define PEBSD_ZOOM_PROCESS_H
 
-#include "profile/profile.h"
-#include "zoom/recording.h"
+#include "zoom/zoom_sample.h"
 
 /* Executable file mappings that are taken over, at most, and bytes of /proc/PID/maps that are looked at. */
 #define ZOOM_PROCESS_MAPPINGS_MAX 512
 #define ZOOM_PROCESS_BYTES_MAX    (512U << 10)
 
-/* 0, also where the process is gone or can't be read; -ENOMEM. */
-int zoom_process_read(u32 pid, struct zoom_recording *recording, struct profile *profile);
+/*
+ * Calls back with a ZOOM_RECORD_NAMED and one ZOOM_RECORD_MAPPED for each mapping; stops where `callback`
+ * does not return 0, and returns that. 0, also where the process is gone or can't be read; -ENOMEM.
+ */
+int zoom_process_read(u32 pid, int (*callback)(void *userdata, const struct zoom_record *record),
+		      void *userdata);
 
 #endif

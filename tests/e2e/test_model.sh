@@ -109,8 +109,32 @@ for output in 'status' 'top' 'show model:mix' '--json status' '--json top' '--js
 	esac
 done
 ctl status | grep -q 'Note: .*no measurement' || fail 'status has no note'
-exits 'hot code of a model' 1 ctl hot model:mix
-grep -q 'neither a recording nor the model' "$work/said" || fail "hot code of a model: $(cat "$work/said")"
+# Code runs at a few addresses, so that each is counted exactly; there are more cache lines than a table holds, so that
+# theirs are bounds. Nothing has a name, for no process of this machine ran it.
+ctl --json hot --for 1s -n 1000 model:mix >"$work/hot" || fail 'pebsctl hot'
+expect 'hot: origin' model "$(jq -r .origin "$work/hot")"
+expect 'hot: chosen' '["model:mix","request"]' "$(jq -c '[.cgroup, .chosen.by]' "$work/hot")"
+expect 'hot: code' '{"exact":true,"samples":true,"latency":true,"nameless":true,"absent":[0,0]}' "$(jq -c \
+	'.events.loads as $loads | $loads.code | {exact: (length > 0 and all(.latency.low == .latency.high)),
+		samples: (([.[].samples.high] | add) == $loads.samples), latency: (([.[].latency.high] | add) == $loads.latency),
+		nameless: all(.name == "[unknown]" and .pid == null and (.address | startswith("0x"))),
+		absent: ($loads.absent.code | [.latency, .samples])}' "$work/hot")"
+expect 'hot: lines' '{"bounds":true,"no_more_than_there_is":true,"order":true}' "$(jq -c \
+	'.events.loads as $loads | $loads.lines | {bounds: (length > 50 and all(.latency.low <= .latency.high and
+			.samples.low <= .samples.high and .share.low <= .share.high)),
+		no_more_than_there_is: (([.[].latency.low] | add) <= $loads.latency and ([.[].samples.low] | add) <= $loads.samples),
+		order: ([.[].latency.high] | . == (sort | reverse))}' "$work/hot")"
+ctl --json status | jq -e '.detail.hot == ["model:mix"]' >"$work/said" || fail 'status does not say who has hot tables'
+ctl hot model:mix >"$work/output" || fail 'pebsctl hot as text'
+grep -q 'Origin: model (no measurement)' "$work/output" || fail "pebsctl hot does not say model: $(cat "$work/output")"
+grep -q '0x[0-9a-f]*$' "$work/output" || fail "pebsctl hot has no addresses: $(cat "$work/output")"
+exits 'hot code of none of the workloads' 4 ctl hot model:none
+for verb in 'zoom model:mix' "profile -o $work/profile model:mix"; do
+	# shellcheck disable=SC2086 # words
+	exits "$verb" 1 ctl $verb
+	grep -q 'the origin is model, which has no tasks to look at' "$work/said" || fail "$verb: $(cat "$work/said")"
+done
+[ ! -e "$work/profile" ] || fail 'a profile that cannot be left a file'
 expect 'the interval in force' 0.2 "$(ctl --json status | jq .interval_s)"
 expect 'healthz' ok "$(get /healthz)"
 get / | grep -q 'model, which is no measurement' || fail 'the page does not say model'

@@ -24,7 +24,9 @@ expect 'instructions in JSON' '["pmu","samples","weighted"]' \
 	"$(ctl --json top | jq -c '.total.events.instructions | keys')"
 
 exits 'hot' 0 ctl hot -n 3 /batch
-expect 'three addresses' 3 "$(grep -c '^0x[0-9a-f]\{16\} ' "$work/said")"
+expect 'three addresses of code, and three cache lines, for each of four events' '12 12' \
+	"$(awk '/ CODE$/ { kind = "code" } / CACHE LINE$/ { kind = "lines" } / 0x[0-9a-f]+$/ { n[kind]++ }
+		END { print n["code"], n["lines"] }' "$work/said")"
 expect 'root has the addresses of the kernel' 50 \
 	"$(ctl --json hot /batch | jq '[.events.instructions.code[].address | select(startswith("0xffffffff"))] | length')"
 exits 'hot of nothing' 2 ctl hot

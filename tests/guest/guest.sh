@@ -3,35 +3,43 @@
 # Boots a guest with a kernel of a series under plain emulation, which needs no /dev/kvm, has it run tests, and reports
 # them as tests/run.sh -p reads it. pebsd must be built; what else is lacking is made first.
 #   guest.sh SERIES [TEST...]   a TEST is tests/guest/inside/test_TEST.sh; all without
+#   guest.sh --part K/N SERIES  the K-th of N parts of all tests
 #   guest.sh --shell SERIES     a root shell in the guest, on this terminal; `poweroff -ff` or Ctrl-A X ends it
-# Leaves $BUILD/guest/SERIES/serial.log, what the guest's kernel and systemd printed.
+# Leaves $BUILD/guest/SERIES/serial.log (SERIES-K of a part), what the guest's kernel and systemd printed.
 # shellcheck source=tests/guest/common.sh
 . "${0%/*}/common.sh"
 
 # The whole life of a guest, in seconds.
-: "${GUEST_SECONDS:=1800}"
+: "${GUEST_SECONDS:=2400}"
 here=${0%/*}
-shell=''
+shell='' part=1 parts=1
 if [ "${1:-}" = --shell ]; then
 	shell=yes
 	shift
+elif [ "${1:-}" = --part ]; then
+	part=${2%/*} parts=${2#*/}
+	shift 2
 fi
-[ $# -ge 1 ] || fail "usage: guest.sh [--shell] SERIES [TEST...]"
+[ $# -ge 1 ] || fail "usage: guest.sh [--shell | --part K/N] SERIES [TEST...]"
 series=$1
 shift
 tests=("$@")
 if [ $# = 0 ]; then
 	# First, for it looks at what was not touched yet.
-	tests=(boot)
+	[ "$part" != 1 ] || tests=(boot)
+	n=0
 	for script in "$here"/inside/test_*.sh; do
 		script=${script##*/test_} script=${script%.sh}
-		[ "$script" = boot ] || tests+=("$script")
+		[ "$script" != boot ] || continue
+		n=$((n + 1))
+		[ $((n % parts)) != $((part % parts)) ] || tests+=("$script")
 	done
 fi
 for name in "${tests[@]}"; do
 	[ -x "$here/inside/test_$name.sh" ] || fail "there is no test \"$name\": $here/inside/test_$name.sh is not there"
 done
 output=$guest/$series
+[ "$parts" = 1 ] || output=$guest/$series-$part
 serial=$output/serial.log
 
 # report LINE...: in one piece, for several guests report at once.
@@ -54,7 +62,7 @@ machine=(qemu-system-x86_64 -accel "tcg,thread=single" -cpu "max,-cx16" -smp 2 -
 
 mkdir -p "$output"
 status=0
-"$here/image.sh" "$series" "${tests[@]}" >"$output/image.log" 2>&1 || status=$?
+GUEST_OUTPUT=$output "$here/image.sh" "$series" "${tests[@]}" >"$output/image.log" 2>&1 || status=$?
 if [ -n "$shell" ]; then
 	[ "$status" = 0 ] || fail "$(cat "$output/image.log")"
 	exec "${machine[@]}" -serial mon:stdio

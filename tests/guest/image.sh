@@ -3,7 +3,8 @@
 # Makes all that a guest boots: a kernel of a series, its root, and over that root pebsd as `make install` leaves it,
 # the module, the tests and what they run. pebsd must be built. What is there already and made from the same is kept.
 #   image.sh SERIES [TEST...]
-# TESTs are those to run, all of tests/guest/inside/ without. Leaves $BUILD/guest/SERIES/initrd.
+# TESTs are those to run, all of tests/guest/inside/ without. Leaves initrd in $GUEST_OUTPUT, which is
+# $BUILD/guest/SERIES where nothing is said.
 # shellcheck source=tests/guest/common.sh
 . "${0%/*}/common.sh"
 
@@ -12,7 +13,7 @@ series=$1
 shift
 here=${0%/*}
 release=$(release_of "$series")
-output=$guest/$series
+output=${GUEST_OUTPUT:-$guest/$series}
 "$here/kernel.sh" "$series"
 "$here/module.sh" "$series"
 "$here/root.sh" "$release"
@@ -27,7 +28,7 @@ install "$here"/inside/*.sh "$BUILD"/tests/guest/{workload,sharing,open_event,vm
 mkdir "$place/hardware"
 install "$here"/../hardware/{run.sh,perf_script.awk} "$BUILD/tests/hardware/chase" "$place/hardware/"
 install -m 644 "$here"/inside/*.jq "$BUILD"/tests/guest/*.so "$place/"
-cp "$output"/module/*.ko "$guest/kernel-$series.release" "$place/"
+cp "$guest/$series"/module/*.ko "$guest/kernel-$series.release" "$place/"
 mv "$place/kernel-$series.release" "$place/release"
 # A virtual machine in the virtual machine: for whoever has one, pebsd says so.
 mkdir "$place/kvm"

@@ -6,7 +6,7 @@
  *   main > service > hot_first       on CPU 0 adds to counters.first, at offset 0 of a line,
  *   second_thread > service > hot_second   on CPU 1 to counters.second, at offset 40 of it;
  *   count_both                       on both to one word, which is true sharing;
- *   read_table                       on both reads 64 lines of its own, in turn;
+ *   read_table                       on both reads 512 lines, in turn: more than a hot table holds;
  *   think                            computes, and touches nothing but its stack.
  *
  * hot_first and hot_second have most of the samples, hot_first more where both CPUs have the same time for
@@ -28,7 +28,7 @@
 
 #define PLACES      "/sys/kernel/debug/pebs_machine/places"
 #define LINE        64
-#define TABLE_LINES 64
+#define TABLE_LINES 512
 
 struct counters {
 	long first;

@@ -21,6 +21,7 @@
 
 struct backend {
 	int snapshot_error;
+	bool replay_done;
 	int choose_error;
 	int places_error;
 	double seconds; /* of the last choice */
@@ -45,6 +46,7 @@ static int snapshot(void *userdata, const struct maybe_double *window_seconds, c
 	(void)window_seconds;
 	detail.hot = books->hot;
 	example->detail = &detail;
+	example->replay_done = books->replay_done;
 	*ret = example;
 	return books->snapshot_error;
 }
@@ -363,6 +365,20 @@ Test(control_detail, hot_places_of_the_configuration_stay_so)
 	cr_expect_eq(backend.chosen, 0);
 }
 
+Test(control_detail, what_was_not_chosen_before_a_replay_has_no_hot_places)
+{
+	_cleanup_close_ int fd = peer_connect(socket_path);
+	_cleanup_json_ json_object *reply = NULL;
+
+	backend.replay_done = true;
+	expect_error(fd, "GetHot", "\"cgroup\":\"/batch\"", "io.pebsd.NotMeasured",
+		     "the recording is read, and tables hold what comes after their cgroup is chosen");
+	cr_expect_eq(backend.chosen, 0);
+	backend.configured = true;
+	reply = call_with(fd, "GetHot", "\"cgroup\":\"/batch\"");
+	cr_expect_str_eq(json_get_text(json_get(reply, "chosen"), "by"), "configuration");
+}
+
 Test(control_detail, why_there_are_no_hot_places)
 {
 	static const char *const taken[] = {"/a", "/b", NULL};
@@ -410,7 +426,7 @@ Test(control_detail, a_profile_in_pieces)
 	cr_expect_str_eq(json_get_text(first, "state"), "done");
 	cr_expect_str_eq(json_get_text(first, "format"), "pprof");
 	cr_expect_eq(strncmp(json_get_text(first, "data"), "AAECAwQF", 8), 0);
-	cr_expect_eq(strlen(json_get_text(first, "data")), (PROFILE_PIECE_BYTES + 2) / 3 * 4);
+	cr_expect_eq(strlen(json_get_text(first, "data")), (PROFILE_PIECE_BYTES + 2UL) / 3 * 4);
 	second = call_with(fd, "GetProfile", "\"zoom\":1,\"format\":\"pprof\",\"offset\":524288");
 	cr_expect_null(json_get(second, "next"));
 	cr_expect_str_eq(json_get_text(second, "data"), "AAE=");

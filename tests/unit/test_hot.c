@@ -394,7 +394,7 @@ Test(hot, items_spread_over_the_sets)
 static u32 way_of(const struct hot_set *set, u64 item)
 {
 	for (u32 way = 0; way < HOT_WAYS; way++)
-		if (set->items[way] == item)
+		if (set->counters[way].item == item)
 			return way;
 	return HOT_WAYS;
 }
@@ -431,7 +431,7 @@ Test(hot, every_way_is_found)
 			items[way] = next_random(&random) | 1;
 			/* Few of them, so that ways share some. */
 			tags[way] = next_random(&random) % (1 + round % 256);
-			set.items[way] = items[way];
+			set.counters[way].item = items[way];
 			set.ranks[way] = HOT_RANK(1000 + next_random(&random) % 5, way);
 			hot_tag(&set, way, tags[way]);
 		}

@@ -172,13 +172,14 @@ Test(profile, early_is_what_does_not_end_where_threads_start)
 {
 	_cleanup_(profile_freep) struct profile *profile = new_profile();
 	const u64 whole[] = {AT_MAIN + 1, AT_START + 1}, early[] = {AT_WORK + 1},
-		  unnamed[] = {AT_UNNAMED + 1};
+		  unnamed[] = {AT_UNNAMED + 1}, before_main[] = {AT_MAIN + 1, AT_UNNAMED + 1};
 	struct zoom_sample of_kernel = world_sample(AT_FAULT, AT_KERNEL_DATA, 1);
 	u64 deep[PROFILE_STACK_FULL];
 	struct world_names world;
 
 	world_names_init(&world);
 	add_stack(profile, AT_WORK, whole, 2);
+	add_stack(profile, AT_WORK, before_main, 2);
 	add_stack(profile, AT_WORK, early, 1);
 	add_stack(profile, AT_WORK, unnamed, 1);
 	add_stack(profile, AT_WORK, NULL, 0);
@@ -188,9 +189,9 @@ Test(profile, early_is_what_does_not_end_where_threads_start)
 		deep[i] = AT_WORK + 1;
 	add_stack(profile, AT_WORK, deep, PROFILE_STACK_FULL - 1); /* was cut by the kernel */
 	add_stack(profile, AT_WORK, deep, PROFILE_STACK_FULL - 2);
-	cr_expect_eq(totals_of(profile).user_stacks, 7);
+	cr_expect_eq(totals_of(profile).user_stacks, 8);
 	(void)profile_resolve(profile, NULL);
-	cr_expect_eq(totals_of(profile).early, 6);
+	cr_expect_eq(totals_of(profile).early, 7);
 	(void)profile_resolve(profile, &world.names);
 	cr_expect_eq(totals_of(profile).early, 4, "%llu", (unsigned long long)totals_of(profile).early);
 }

@@ -69,5 +69,5 @@ exits 'hot' 0 pebsctl hot "$path"
 for word in hot_first hot_second sharing.c counters; do
 	grep -q "$word" "$work/said" || wrong "pebsctl hot does not say $word: $(cat "$work/said")"
 done
-exits 'a cgroup that is not there' 1 pebsctl hot --for 1s /not/there
+exits 'a cgroup that is not there' 4 pebsctl hot --for 1s /not/there
 finish

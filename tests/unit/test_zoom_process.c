@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include "zoom/zoom_process.h"
+
+struct told {
+	unsigned names, mappings, others, of_test;
+	int result; /* of the next call */
+	char name[64];
+};
+
+static int tell(void *userdata, const struct zoom_record *record)
+{
+	struct told *told = userdata;
+
+	cr_expect_eq(record->pid, (u32)getpid());
+	cr_expect_eq(record->time_ns, 0, "when it was mapped is not known");
+	if (record->kind == ZOOM_RECORD_NAMED) {
+		told->names++;
+		cr_expect_not(record->named.executed);
+		(void)snprintf(told->name, sizeof(told->name), "%s", record->named.name);
+	} else if (record->kind == ZOOM_RECORD_MAPPED) {
+		u64 here = (u64)(uintptr_t)tell;
+
+		told->mappings++;
+		cr_expect(record->mapped.protection & PROT_EXEC);
+		if (here >= record->mapped.start && here - record->mapped.start < record->mapped.size) {
+			told->of_test++;
+			cr_expect_not_null(strstr(record->mapped.path, "test_zoom_process"));
+			cr_expect_neq(record->mapped.inode, 0);
+		}
+	} else {
+		told->others++;
+	}
+	return told->result;
+}
+
+Test(zoom_process, its_name_and_what_it_executes_from)
+{
+	struct told told = {0};
+
+	cr_assert_eq(prctl(PR_SET_NAME, "a name; here"), 0);
+	cr_assert_eq(zoom_process_read((u32)getpid(), tell, &told), 0);
+	cr_expect_eq(told.names, 1);
+	cr_expect_str_eq(told.name, "a name; here");
+	cr_expect_gt(told.mappings, 3, "the program, libc, its loader and more");
+	cr_expect_eq(told.of_test, 1);
+	cr_expect_eq(told.others, 0);
+}
+
+Test(zoom_process, no_more_mappings_than_so_many)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	struct told told = {0};
+	int fd = memfd_create("many", MFD_CLOEXEC);
+
+	cr_assert_geq(fd, 0);
+	cr_assert_eq(ftruncate(fd, (off_t)page), 0);
+	for (unsigned i = 0; i < 2 * ZOOM_PROCESS_MAPPINGS_MAX; i++)
+		cr_assert_neq(mmap(NULL, page, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0), MAP_FAILED);
+	cr_assert_eq(zoom_process_read((u32)getpid(), tell, &told), 0);
+	cr_expect_eq(told.mappings, ZOOM_PROCESS_MAPPINGS_MAX);
+	(void)close(fd);
+}
+
+Test(zoom_process, one_that_is_gone_has_nothing)
+{
+	struct told told = {0};
+
+	cr_expect_eq(zoom_process_read(0x7fffffff, tell, &told), 0);
+	cr_expect_eq(told.names + told.mappings, 0);
+}
+
+Test(zoom_process, it_stops_where_it_is_told_to)
+{
+	struct told told = {.result = -ENOMEM};
+
+	cr_expect_eq(zoom_process_read((u32)getpid(), tell, &told), -ENOMEM);
+	cr_expect_eq(told.names, 1);
+	cr_expect_eq(told.mappings, 0);
+}
