@@ -8,12 +8,13 @@
 
 #include "base/log.h"
 #include "origin/replay/number_map.h"
-#include "zoom/zoom_process.h"
+#include "zoom/zoom_reader.h"
 
 /* Rings are read so often: one of ZOOM_RING_BYTES_MIN holds that of a CPU's samples with long stacks. */
 #define DRAIN_EVERY_NS (200 * NSEC_PER_MSEC)
 
-/* For so long in one turn processes are looked at that were met; the others have theirs in the next ones. */
+/* For so long in one turn it is taken over what processes have mapped; the others have theirs in the next
+ * ones. */
 #define READ_NS (20 * NSEC_PER_MSEC)
 
 /* Names that have not come by then are told as unknown. */
@@ -22,17 +23,17 @@
 #define DRAIN_ACCURACY_USEC 10000
 
 struct held_zoom {
-	struct zoom zoom;                 /* first: what others are shown */
-	struct zoom_events *events;       /* while it runs */
-	struct number_map processes;      /* pids that are known to the symboliser */
-	u32 pids[RESOLVER_PROCESSES_MAX]; /* as they were met */
-	size_t n_pids, n_read;            /* of how many the recording knows what they have mapped */
+	struct zoom zoom;            /* first: what others are shown */
+	struct zoom_events *events;  /* while it runs */
+	struct number_map processes; /* pids that are known to the symboliser */
+	size_t n_asked, n_read;      /* processes; of so many the recording knows what they have mapped */
 	u64 until_ns; /* RUNNING: the end of it; NAMING: of the waiting; DONE: of the keeping */
 };
 
 struct zooms {
 	struct zooms_settings settings;
 	sd_event_source *timer;
+	struct zoom_reader *reader; /* from the first zoom on */
 	u64 next_id;
 	struct held_zoom *held[ZOOMS_KEPT_MAX]; /* newest first */
 	size_t n;
@@ -74,22 +75,36 @@ static int meet_process(struct zooms *zooms, struct held_zoom *held, u32 pid)
 	if (r < 0)
 		return r;
 	(void)symbols_process(zooms->settings.symbols, pid);
-	held->pids[held->n_pids++] = pid;
+	if (zoom_reader_ask(zooms->reader, held->zoom.id, pid) == 0)
+		held->n_asked++;
 	return 0;
 }
 
-/* What they have mapped, for perf.data, and their names. A cgroup may have hundreds of large processes. */
-static int read_processes(struct held_zoom *held)
+static struct held_zoom *find_held(const struct zooms *zooms, u64 id)
+{
+	for (size_t i = 0; i < zooms->n; i++)
+		if (zooms->held[i]->zoom.id == id)
+			return zooms->held[i];
+	return NULL;
+}
+
+/* What processes have mapped, for perf.data, and their names. A cgroup may have hundreds of large ones. */
+static void enter_processes(struct zooms *zooms)
 {
 	const u64 end_ns = clock_ns(CLOCK_MONOTONIC) + READ_NS;
-	int r = 0;
+	struct zoom_process process;
+	u64 id;
 
-	while (r == 0 && held->n_read < held->n_pids) {
-		r = zoom_process_read(held->pids[held->n_read++], enter_process, &held->zoom);
-		if (clock_ns(CLOCK_MONOTONIC) >= end_ns)
-			break;
+	while (zooms->reader && clock_ns(CLOCK_MONOTONIC) < end_ns &&
+	       zoom_reader_fetch(zooms->reader, &id, &process)) {
+		struct held_zoom *held = find_held(zooms, id);
+
+		if (held) {
+			held->n_read++;
+			(void)zoom_process_tell(&process, enter_process, &held->zoom);
+		}
+		zoom_process_done(&process);
 	}
-	return r;
 }
 
 static void tell_mapped(struct zooms *zooms, const struct zoom_record *record)
@@ -155,8 +170,6 @@ static size_t drain(struct zooms *zooms, struct held_zoom *held)
 	struct drain drain = {.zooms = zooms, .held = held};
 	int r = zoom_events_drain(held->events, take, &drain);
 
-	if (r == 0)
-		r = read_processes(held);
 	if (r < 0)
 		(void)log_error(r, "samples of the zoom of %s are left out", about_of(held)->cgroup);
 	zoom_events_counts(held->events, &about_of(held)->counts);
@@ -233,6 +246,7 @@ static u64 turn(struct zooms *zooms, u64 now_ns)
 {
 	u64 next_ns = 0;
 
+	enter_processes(zooms);
 	for (size_t i = zooms->n; i-- > 0;) {
 		struct held_zoom *held = zooms->held[i];
 		u64 at_ns = now_ns + DRAIN_EVERY_NS;
@@ -245,11 +259,9 @@ static u64 turn(struct zooms *zooms, u64 now_ns)
 			else
 				(void)drain(zooms, held);
 		} else if (held->zoom.state == ZOOM_NAMING) {
-			size_t unnamed;
+			size_t unnamed = profile_resolve(held->zoom.profile, &held->zoom.names);
 
-			(void)read_processes(held);
-			unnamed = profile_resolve(held->zoom.profile, &held->zoom.names) + held->n_pids -
-				  held->n_read;
+			unnamed += held->n_asked - held->n_read;
 			if (unnamed == 0 || now_ns >= held->until_ns) {
 				held->zoom.state = ZOOM_DONE;
 				held->until_ns = now_ns + ZOOM_KEPT_NS;
@@ -312,6 +324,7 @@ struct zooms *zooms_free(struct zooms *zooms)
 	while (zooms->n)
 		drop(zooms, zooms->n - 1);
 	sd_event_source_disable_unref(zooms->timer);
+	zoom_reader_free(zooms->reader);
 	free(zooms);
 	return NULL;
 }
@@ -400,9 +413,10 @@ static int begin(struct zooms *zooms, const struct zoom_wish *wish, u64 *ret_id,
 	struct zoom_events *events = NULL;
 	struct held_zoom *held;
 	char *note = NULL;
-	int r;
+	int r = zooms->reader ? 0 : zoom_reader_new(&zooms->reader);
 
-	r = origin->open(origin->userdata, wish->path, wish->rate, &events, &note, ret_message);
+	if (r == 0)
+		r = origin->open(origin->userdata, wish->path, wish->rate, &events, &note, ret_message);
 	if (r < 0)
 		return r;
 	r = hold(zooms, wish, events, note, &held);

@@ -29,18 +29,6 @@ struct reading {
 	void *userdata;
 };
 
-static int tell_name(const struct reading *reading)
-{
-	struct zoom_record record = {.kind = ZOOM_RECORD_NAMED, .pid = reading->pid, .tid = reading->pid};
-	char name[64];
-
-	if (read_some(reading->pid, "comm", name, sizeof(name)) == 0)
-		return 0;
-	name[strcspn(name, "\n")] = '\0';
-	record.named.name = name;
-	return reading->callback(reading->userdata, &record);
-}
-
 static int tell_mapping(const struct reading *reading, const struct maps_line *line)
 {
 	struct zoom_record record = {
@@ -83,17 +71,30 @@ static int tell_mappings(const struct reading *reading, char *text)
 	return r;
 }
 
-int zoom_process_read(u32 pid, int (*callback)(void *userdata, const struct zoom_record *record),
-		      void *userdata)
+void zoom_process_read(u32 pid, struct zoom_process *ret)
 {
-	const struct reading reading = {.pid = pid, .callback = callback, .userdata = userdata};
-	_cleanup_free_ char *text = malloc(ZOOM_PROCESS_BYTES_MAX);
-	int r;
+	*ret = (struct zoom_process){.pid = pid, .maps = malloc(ZOOM_PROCESS_BYTES_MAX)};
+	(void)read_some(pid, "comm", ret->name, sizeof(ret->name));
+	ret->name[strcspn(ret->name, "\n")] = '\0';
+	if (ret->maps)
+		(void)read_some(pid, "maps", ret->maps, ZOOM_PROCESS_BYTES_MAX);
+}
 
-	if (!text)
-		return -ENOMEM;
-	r = tell_name(&reading);
-	if (r != 0 || read_some(pid, "maps", text, ZOOM_PROCESS_BYTES_MAX) == 0)
-		return r;
-	return tell_mappings(&reading, text);
+void zoom_process_done(struct zoom_process *process)
+{
+	free(process->maps);
+	*process = (struct zoom_process){0};
+}
+
+int zoom_process_tell(struct zoom_process *process,
+		      int (*callback)(void *userdata, const struct zoom_record *record), void *userdata)
+{
+	const struct reading reading = {.pid = process->pid, .callback = callback, .userdata = userdata};
+	const struct zoom_record named = {.kind = ZOOM_RECORD_NAMED,
+					  .pid = process->pid,
+					  .tid = process->pid,
+					  .named = {.name = process->name}};
+	int r = *process->name ? callback(userdata, &named) : 0;
+
+	return r == 0 && process->maps ? tell_mappings(&reading, process->maps) : r;
 }

@@ -8,7 +8,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-#include "zoom/zoom_process.h"
+#include "zoom/zoom_reader.h"
 
 struct told {
 	unsigned names, mappings, others, of_test;
@@ -42,12 +42,23 @@ static int tell(void *userdata, const struct zoom_record *record)
 	return told->result;
 }
 
+static int look(u32 pid, struct told *told)
+{
+	struct zoom_process process;
+	int r;
+
+	zoom_process_read(pid, &process);
+	r = zoom_process_tell(&process, tell, told);
+	zoom_process_done(&process);
+	return r;
+}
+
 Test(zoom_process, its_name_and_what_it_executes_from)
 {
 	struct told told = {0};
 
 	cr_assert_eq(prctl(PR_SET_NAME, "a name; here"), 0);
-	cr_assert_eq(zoom_process_read((u32)getpid(), tell, &told), 0);
+	cr_assert_eq(look((u32)getpid(), &told), 0);
 	cr_expect_eq(told.names, 1);
 	cr_expect_str_eq(told.name, "a name; here");
 	cr_expect_gt(told.mappings, 3, "the program, libc, its loader and more");
@@ -65,7 +76,7 @@ Test(zoom_process, no_more_mappings_than_so_many)
 	cr_assert_eq(ftruncate(fd, (off_t)page), 0);
 	for (unsigned i = 0; i < 2 * ZOOM_PROCESS_MAPPINGS_MAX; i++)
 		cr_assert_neq(mmap(NULL, page, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0), MAP_FAILED);
-	cr_assert_eq(zoom_process_read((u32)getpid(), tell, &told), 0);
+	cr_assert_eq(look((u32)getpid(), &told), 0);
 	cr_expect_eq(told.mappings, ZOOM_PROCESS_MAPPINGS_MAX);
 	(void)close(fd);
 }
@@ -74,7 +85,7 @@ Test(zoom_process, one_that_is_gone_has_nothing)
 {
 	struct told told = {0};
 
-	cr_expect_eq(zoom_process_read(0x7fffffff, tell, &told), 0);
+	cr_expect_eq(look(0x7fffffff, &told), 0);
 	cr_expect_eq(told.names + told.mappings, 0);
 }
 
@@ -82,7 +93,45 @@ Test(zoom_process, it_stops_where_it_is_told_to)
 {
 	struct told told = {.result = -ENOMEM};
 
-	cr_expect_eq(zoom_process_read((u32)getpid(), tell, &told), -ENOMEM);
+	cr_expect_eq(look((u32)getpid(), &told), -ENOMEM);
 	cr_expect_eq(told.names, 1);
 	cr_expect_eq(told.mappings, 0);
+}
+
+Test(zoom_process, a_reader_looks_at_them_in_order)
+{
+	struct zoom_reader *reader;
+	u64 zoom = 0;
+
+	cr_assert_eq(zoom_reader_new(&reader), 0);
+	for (u64 i = 1; i <= 50; i++)
+		cr_assert_eq(zoom_reader_ask(reader, i, i % 2 ? (u32)getpid() : 0x7fffffff), 0);
+	for (u64 i = 1; i <= 50; i++) {
+		struct told told = {0};
+		struct zoom_process process;
+
+		while (!zoom_reader_fetch(reader, &zoom, &process))
+			(void)usleep(1000);
+		cr_expect_eq(zoom, i);
+		if (i % 2)
+			cr_expect_eq(zoom_process_tell(&process, tell, &told), 0);
+		else
+			cr_expect_eq(process.pid, 0x7fffffff);
+		cr_expect_eq(told.of_test, i % 2);
+		zoom_process_done(&process);
+	}
+	cr_expect_not(zoom_reader_fetch(reader, &zoom, &(struct zoom_process){0}));
+	zoom_reader_free(reader);
+}
+
+/* What was asked for and never fetched goes with the reader. */
+Test(zoom_process, a_reader_takes_no_more_than_so_many)
+{
+	struct zoom_reader *reader;
+
+	cr_assert_eq(zoom_reader_new(&reader), 0);
+	for (unsigned i = 0; i < ZOOM_READER_MAX; i++)
+		cr_assert_eq(zoom_reader_ask(reader, 1, 0x7fffffff), 0);
+	cr_expect_eq(zoom_reader_ask(reader, 1, 1), -ENOSPC);
+	zoom_reader_free(reader);
 }
