@@ -58,6 +58,7 @@ static void stay_on(unsigned cpu)
 	(void)sched_setaffinity(0, sizeof(one), &one);
 }
 
+/* Some frames deep. NOLINTNEXTLINE(misc-no-recursion) */
 static __attribute__((noinline)) void work(struct progress *progress, unsigned depth)
 {
 	if (depth > 0) {
