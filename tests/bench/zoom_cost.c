@@ -27,8 +27,8 @@
 #include "zoom/zoom_events.h"
 
 #define DEPTH     30
-#define TURNS     200
-#define TURN_NS   (60 * NSEC_PER_MSEC) /* and a drain, which the daemon has every 200 ms */
+#define TURNS     60
+#define TURN_NS   (200 * NSEC_PER_MSEC) /* as long as the daemon takes from one drain to the next */
 #define RATE      1000
 #define PERIOD_NS 1000000
 #define TASK_CPU  1
@@ -58,6 +58,7 @@ static void stay_on(unsigned cpu)
 	(void)sched_setaffinity(0, sizeof(one), &one);
 }
 
+/* Some frames deep. NOLINTNEXTLINE(misc-no-recursion) */
 static __attribute__((noinline)) void work(struct progress *progress, unsigned depth)
 {
 	if (depth > 0) {
