@@ -12,7 +12,7 @@ BUILD_PACKAGES = bpftool clang gcc libbpf-dev libc6-dev libdw-dev libelf-dev lib
 	libjson-c-dev libmicrohttpd-dev libprotobuf-c-dev libsystemd-dev libzstd-dev make pkg-config \
 	protobuf-c-compiler r-mathlib zlib1g-dev
 RUN_PACKAGES = curl
-TEST_PACKAGES = dbus-daemon jq libcriterion-dev prometheus
+TEST_PACKAGES = binutils dbus-daemon jq libdebuginfod1 libcriterion-dev prometheus
 DEVELOP_PACKAGES = clang-format clang-tidy git groff-base libclang-rt-14-dev mmdebstrap shellcheck
 GUEST_PACKAGES = apt cpio debian-archive-keyring mmdebstrap mount qemu-system-x86 xz-utils zstd
 HARDWARE_PACKAGES = jq linux-perf
@@ -197,8 +197,8 @@ $(OUT)/tests/unit/test_control_detail $(OUT)/tests/unit/test_zoom_scrape: $(OUT)
 
 $(OUT)/obj/tests/%.o: CPPFLAGS += -Itests/lib
 $(OUT)/obj/tests/bpf/test_read_sample.o: | $(OUT)/last_sample.skel.h
-# Whose own stacks are looked at.
-$(OUT)/obj/tests/bpf/test_zoom_events.o: CFLAGS += -fno-omit-frame-pointer -fno-optimize-sibling-calls
+# Whose own stacks are walked.
+$(OUT)/obj/tests/bpf/test_zoom_events.o $(OUT)/obj/tests/bench/zoom_cost.o: CFLAGS += -fno-omit-frame-pointer -fno-optimize-sibling-calls
 
 unit-tests: $(UNIT_TESTS)
 bpf-tests: $(BPF_TESTS)
@@ -319,6 +319,10 @@ bench-symbols: ## what names of addresses cost: questions a second, CPU time, me
 	+@$(PARALLEL) $(OUT)/tests/bench/symbols_questions
 	@$(OUT)/tests/bench/symbols_questions
 
+bench-zoom: ## what a zoom of 1,000 samples a second costs (needs root, a minute)
+	+@$(PARALLEL) $(OUT)/tests/bench/zoom_cost
+	@$(OUT)/tests/bench/zoom_cost
+
 fuzz: ## each fuzzer for FUZZ_SECONDS=20
 	+@$(PARALLEL) FUZZ=1 fuzzers
 	+@$(SUBMAKE) FUZZ=1 run-fuzzers
@@ -401,7 +405,7 @@ help: ## this list
 .PHONY: all unit-tests bpf-tests e2e-tests outside-tests corpus-tests guest-programs hardware-programs fuzzers tools \
 	deps deps-test deps-develop deps-outside deps-guest run test test-unit test-bpf test-e2e test-sanitize run-sanitized \
 	test-corpus test-outside test-fresh test-guest test-hardware guest-shell benches bench-alarms bench-coverage \
-	bench-hot bench-neighbours bench-policy bench-symbols fuzz run-fuzzers lint lint-format \
+	bench-hot bench-neighbours bench-policy bench-symbols bench-zoom fuzz run-fuzzers lint lint-format \
 	lint-tidy lint-tidy-bpf lint-tidy-daemon lint-scripts lint-manuals install uninstall clean help
 .PRECIOUS: $(OUT)/obj/%.o $(OUT)/bpf/%.bpf.o $(OUT)/%.skel.h $(OUT)/%.pb-c.c $(OUT)/%.pb-c.h
 -include $(shell find $(OUT)/obj -name '*.d' 2>/dev/null)

@@ -25,6 +25,7 @@ static inline __attribute__((always_inline)) void hot_publish(u64 *place, u64 va
 	(void)__sync_lock_test_and_set(place, value);
 }
 #else
+/* NOLINTNEXTLINE(readability-non-const-parameter): that the builtin writes is not seen */
 static inline void hot_publish(u64 *place, u64 value)
 {
 	__atomic_thread_fence(__ATOMIC_RELEASE);
@@ -53,28 +54,27 @@ static inline __attribute__((always_inline)) u64 hot_zero_bytes(u64 word)
 	return (word - HOT_BYTES(0x01)) & ~word & HOT_BYTES(0x80);
 }
 
-#define HOT_DE_BRUIJN 0x03f79d71b4cb0a89ULL
+#define HOT_NIBBLES 0x1111111111111111ULL
 
-/* The number of the only bit that is set (Leiserson, Prokop, Randall, 1998), of 16 that are looked at here:
- * bit 8n is way n, and bit 8n + 1 way 8 + n. */
-static const u8 hot_bit_ways[64] = {
-	0, 8, 6, 0, 15, 14, 0, 0, 0, 0, 0, 0, 0, 0, 10, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,  0, 12, 0, 3, 0, 0, 0,
-	0, 0, 7, 0, 0,  13, 0, 2, 0, 0, 0, 0, 0, 4, 0,  0, 0, 0, 5, 0, 0, 0, 0, 0, 11, 0, 0,  9, 0, 1, 0, 0,
-};
+/* How many nibbles lie below the lowest bit of a word with bits at the foot of nibbles alone: each of those
+ * is counted as 1, and the sum of all of them is the highest nibble of the product. */
+static inline __attribute__((always_inline)) u32 hot_lowest_nibble(u64 word)
+{
+	return (u32)(((word - 1) & ~word & HOT_NIBBLES) * HOT_NIBBLES >> 60);
+}
 
 /* The item's way, or HOT_WAYS where it has none. A tag tells where to look, so that nothing is searched. */
 static inline __attribute__((always_inline)) u32 hot_find(const struct hot_set *set, u64 item, u64 tag)
 {
 	u64 tags = HOT_BYTES(tag);
-	u64 ways = hot_zero_bytes(set->tags[0] ^ tags) >> 7 | hot_zero_bytes(set->tags[1] ^ tags) >> 6;
+	u64 ways = hot_zero_bytes(set->tags[0] ^ tags) >> 7 | hot_zero_bytes(set->tags[1] ^ tags) >> 3;
 
 	for (u32 i = 0; ways && i < HOT_WAYS; i++) {
-		u64 bit = ways & -ways;
-		u32 way = hot_bit_ways[bit * HOT_DE_BRUIJN >> 58] & (HOT_WAYS - 1);
+		u32 way = hot_lowest_nibble(ways);
 
-		if (set->items[way] == item)
+		if (set->counters[way].item == item)
 			return way;
-		ways ^= bit;
+		ways &= ways - 1;
 	}
 	return HOT_WAYS;
 }
@@ -87,6 +87,12 @@ static inline __attribute__((always_inline)) u64 hot_lesser(u64 a, u64 b)
 
 	HOT_HIDE(mask);
 	return b + (difference & mask);
+}
+
+/* How much more `a` is than `b`, both below 2^63; 0 where it is not. */
+static inline __attribute__((always_inline)) u64 hot_excess(u64 a, u64 b)
+{
+	return a - hot_lesser(a, b);
 }
 
 /* The least of four ways. */
@@ -107,8 +113,8 @@ static inline __attribute__((always_inline)) u32 hot_least(const struct hot_set 
 
 static inline __attribute__((always_inline)) void hot_tag(struct hot_set *set, u32 way, u64 tag)
 {
-	u32 shift = (way & 7) * 8;
-	u64 *tags = &set->tags[way >> 3 & 1];
+	u32 shift = way / 2 * 8;
+	u64 *tags = &set->tags[way & 1];
 
 	*tags = (*tags & ~(0xffULL << shift)) | tag << shift;
 }
@@ -129,25 +135,40 @@ static inline __attribute__((always_inline)) void hot_replace(struct hot_set *se
 							      const struct hot_sample *sample)
 {
 	struct hot_counter *counter = &set->counters[way];
+	struct hot_error *error = &set->errors[way];
 
-	hot_publish(&set->items[way], 0);
+	hot_publish(&counter->item, 0);
 	counter->turn++;
-	counter->weight_error = set->passed_weight;
-	counter->samples_error = set->passed_samples;
+	error->weight = set->passed_weight;
+	error->samples = set->passed_samples;
 	counter->samples = set->passed_samples + 1;
 	counter->hitm = sample->hitm;
 	counter->pid = sample->pid;
 	set->ranks[way] = HOT_RANK(set->passed_weight + sample->weight, way);
-	hot_publish(&set->items[way], sample->item);
+	hot_publish(&counter->item, sample->item);
 }
 
-/* Counts one sample whose item is not 0. */
-static inline __attribute__((always_inline)) void hot_add(struct hot_sets *sets, u64 seed,
-							  const struct hot_sample *sample)
+/* The counter of another item, for a new one: one that had none, or that with the least weight. That never
+ * falls: what takes it over has no less, and all others have more. */
+static inline __attribute__((always_inline)) u32 hot_take(struct hot_set *set)
 {
-	u64 hash = hot_hash(sample->item, seed);
-	u64 tag = hash >> 32 & 0xff;
-	struct hot_set *set = &sets->sets[HOT_HASH_SET(hash) & (HOT_SETS - 1)];
+	u32 way = set->used;
+
+	if (way < HOT_WAYS) {
+		set->used = way + 1;
+		return way;
+	}
+	way = hot_least(set);
+	set->passed_weight = HOT_RANK_WEIGHT(set->ranks[way]);
+	set->passed_samples += hot_excess(set->counters[way].samples, set->passed_samples);
+	return way;
+}
+
+/* Counts a sample in the set of its item's hash. */
+static inline __attribute__((always_inline)) void hot_add_to(struct hot_set *set, u64 hash,
+							     const struct hot_sample *sample)
+{
+	u64 tag = HOT_HASH_TAG(hash);
 	u32 way = hot_find(set, sample->item, tag);
 
 	set->weight += sample->weight;
@@ -156,18 +177,17 @@ static inline __attribute__((always_inline)) void hot_add(struct hot_sets *sets,
 		hot_count(set, way, sample);
 		return;
 	}
-	way = set->used;
-	if (way < HOT_WAYS) {
-		set->used = way + 1;
-	} else {
-		way = hot_least(set);
-		if (HOT_RANK_WEIGHT(set->ranks[way]) > set->passed_weight)
-			set->passed_weight = HOT_RANK_WEIGHT(set->ranks[way]);
-		if (set->counters[way].samples > set->passed_samples)
-			set->passed_samples = set->counters[way].samples;
-	}
+	way = hot_take(set) & (HOT_WAYS - 1);
 	hot_tag(set, way, tag);
 	hot_replace(set, way, sample);
+}
+
+/* Counts one sample whose item is not 0. */
+static inline void hot_add(struct hot_sets *sets, u64 seed, const struct hot_sample *sample)
+{
+	u64 hash = hot_hash(sample->item, seed);
+
+	hot_add_to(&sets->sets[HOT_HASH_SET(hash)], hash, sample);
 }
 
 #endif

@@ -25,33 +25,40 @@ const volatile u64 hot_seed = 0;
 volatile u32 hot_chosen = 0;
 volatile u8 hot_choices[SLOTS_MAX] = {};
 
-/* Choice, then event, then CPU. Sized at load. */
+/* The sets of all tables: choice, then event, then CPU, then as in struct hot_table. Sized at load. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
 	__uint(max_entries, 1);
 	__type(key, u32);
-	__type(value, struct hot_table);
+	__type(value, struct hot_set);
 } hot_tables SEC(".maps");
 
-/* Verified once, on its own, as account_decode(). `origin`: the pid, and above it whether a modified copy was
- * met. An item that is 0 is none. Returns whether it was counted. */
-ACCOUNT_FUNCTION u32 hot_account(u32 index, u64 code, u64 line, u64 weight, u64 origin)
+/*
+ * Counts a sample's places in the table of that index. `origin`: the pid, and above it whether a modified
+ * copy was met. An item that is 0 is none. Part of its caller: where the processor's returns are guarded
+ * (SRSO, retbleed) one costs as much as a third of this. A loop: code and lines run the same instructions,
+ * which a PMI finds in no cache.
+ */
+static __always_inline void hot_account(u32 table, u64 code, u64 line, u64 weight, u64 origin)
 {
-	struct hot_sample sample = {.weight = weight, .hitm = (u32)(origin >> 32) & 1, .pid = (u32)origin};
-	struct hot_table *table = bpf_map_lookup_elem(&hot_tables, &index);
+	struct hot_sample sample = {
+		.item = code, .weight = weight, .hitm = (u32)(origin >> 32) & 1, .pid = (u32)origin};
+	u32 first = table * HOT_KINDS * HOT_SETS;
 
-	if (!table)
-		return 0;
-	if (code) {
-		sample.item = code;
-		hot_add(&table->kinds[HOT_CODE], hot_seed, &sample);
+#pragma clang loop unroll(disable)
+	for (u32 kind = 0; kind < HOT_KINDS; kind++, sample.item = line, first += HOT_SETS) {
+		u64 hash = hot_hash(sample.item, hot_seed);
+		u32 number = first + HOT_HASH_SET(hash);
+		struct hot_set *set;
+
+		if (!sample.item)
+			continue;
+		set = bpf_map_lookup_elem(&hot_tables, &number);
+		if (!set)
+			return;
+		hot_add_to(set, hash, &sample);
 	}
-	if (line) {
-		sample.item = line;
-		hot_add(&table->kinds[HOT_LINES], hot_seed, &sample);
-	}
-	return 1;
 }
 
 /* The slot's table for the event on this CPU, as its index above 0; 0 where it is not chosen. */

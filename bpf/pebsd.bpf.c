@@ -52,8 +52,9 @@ static __always_inline void account_place(const struct sample *sample, u16 numbe
 		weight = sample->fields & SAMPLE_LATENCY ? sample->latency : 0;
 	if (context)
 		origin = bpf_get_current_pid_tgid() >> 32;
-	if ((sample->fields & SAMPLE_DATA_SOURCE) && DATA_SOURCE_SNOOP(sample->data_source) & SNOOP_BIT_HITM)
-		origin |= 1ULL << 32;
+	/* Without a branch, which would have the verifier go through all of it twice. */
+	if (sample->fields & SAMPLE_DATA_SOURCE)
+		origin |= (u64)(DATA_SOURCE_SNOOP(sample->data_source) / SNOOP_BIT_HITM & 1) << 32;
 	hot_account(table - 1, code, line, weight, origin);
 }
 

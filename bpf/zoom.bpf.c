@@ -66,6 +66,7 @@ static __always_inline int take(void)
 SEC("perf_event")
 int zoom_all(struct bpf_perf_event_data *context)
 {
+	(void)context;
 	return take();
 }
 

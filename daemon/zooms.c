@@ -13,15 +13,20 @@
 /* Rings are read so often: one of ZOOM_RING_BYTES_MIN holds that of a CPU's samples with long stacks. */
 #define DRAIN_EVERY_NS (200 * NSEC_PER_MSEC)
 
+/* For so long in one turn processes are looked at that were met; the others have theirs in the next ones. */
+#define READ_NS (20 * NSEC_PER_MSEC)
+
 /* Names that have not come by then are told as unknown. */
 #define NAMING_NS (8 * NSEC_PER_SEC)
 
 #define DRAIN_ACCURACY_USEC 10000
 
 struct held_zoom {
-	struct zoom zoom;            /* first: what others are shown */
-	struct zoom_events *events;  /* while it runs */
-	struct number_map processes; /* pids that are known to the symboliser and the recording */
+	struct zoom zoom;                 /* first: what others are shown */
+	struct zoom_events *events;       /* while it runs */
+	struct number_map processes;      /* pids that are known to the symboliser */
+	u32 pids[RESOLVER_PROCESSES_MAX]; /* as they were met */
+	size_t n_pids, n_read;            /* of how many the recording knows what they have mapped */
 	u64 until_ns; /* RUNNING: the end of it; NAMING: of the waiting; DONE: of the keeping */
 };
 
@@ -57,7 +62,7 @@ static int enter_process(void *userdata, const struct zoom_record *record)
 	return profile_name(zoom->profile, record->pid, record->tid, record->named.name);
 }
 
-/* A process that was not met so far: what it has mapped, for names and for perf.data. */
+/* A process that was not met so far. */
 static int meet_process(struct zooms *zooms, struct held_zoom *held, u32 pid)
 {
 	u64 known;
@@ -69,7 +74,22 @@ static int meet_process(struct zooms *zooms, struct held_zoom *held, u32 pid)
 	if (r < 0)
 		return r;
 	(void)symbols_process(zooms->settings.symbols, pid);
-	return zoom_process_read(pid, enter_process, &held->zoom);
+	held->pids[held->n_pids++] = pid;
+	return 0;
+}
+
+/* What they have mapped, for perf.data, and their names. A cgroup may have hundreds of large processes. */
+static int read_processes(struct held_zoom *held)
+{
+	const u64 end_ns = clock_ns(CLOCK_MONOTONIC) + READ_NS;
+	int r = 0;
+
+	while (r == 0 && held->n_read < held->n_pids) {
+		r = zoom_process_read(held->pids[held->n_read++], enter_process, &held->zoom);
+		if (clock_ns(CLOCK_MONOTONIC) >= end_ns)
+			break;
+	}
+	return r;
 }
 
 static void tell_mapped(struct zooms *zooms, const struct zoom_record *record)
@@ -113,8 +133,10 @@ static int take(void *userdata, const struct zoom_record *record)
 		tell_mapped(drain->zooms, record);
 		break;
 	case ZOOM_RECORD_NAMED:
-		if (record->named.executed)
+		if (record->named.executed) {
 			(void)symbols_executed(symbols, record->pid);
+			profile_executed(held->zoom.profile, record->pid);
+		}
 		r = profile_name(held->zoom.profile, record->pid, record->tid, record->named.name);
 		break;
 	case ZOOM_RECORD_FORKED:
@@ -133,6 +155,8 @@ static size_t drain(struct zooms *zooms, struct held_zoom *held)
 	struct drain drain = {.zooms = zooms, .held = held};
 	int r = zoom_events_drain(held->events, take, &drain);
 
+	if (r == 0)
+		r = read_processes(held);
 	if (r < 0)
 		(void)log_error(r, "samples of the zoom of %s are left out", about_of(held)->cgroup);
 	zoom_events_counts(held->events, &about_of(held)->counts);
@@ -155,6 +179,19 @@ static void end(struct zooms *zooms, struct held_zoom *held, u64 now_ns)
 	held->zoom.state = ZOOM_NAMING;
 	held->until_ns = now_ns + NAMING_NS;
 	tell(zooms, held, true);
+}
+
+/* Its cgroup was removed. */
+static void end_gone(struct zooms *zooms, struct held_zoom *held, u64 now_ns)
+{
+	char *note = NULL;
+
+	if (asprintf(&note, "%s%sthe cgroup was removed, which ended it",
+		     held->zoom.note ? held->zoom.note : "", held->zoom.note ? "; " : "") >= 0) {
+		free(held->zoom.note);
+		held->zoom.note = note;
+	}
+	end(zooms, held, now_ns);
 }
 
 static void add_figures(struct zoom_figures *sum, const struct zoom_recording *recording)
@@ -203,11 +240,16 @@ static u64 turn(struct zooms *zooms, u64 now_ns)
 		if (held->zoom.state == ZOOM_RUNNING) {
 			if (now_ns >= held->until_ns)
 				end(zooms, held, now_ns);
+			else if (zoom_events_gone(held->events))
+				end_gone(zooms, held, now_ns);
 			else
 				(void)drain(zooms, held);
 		} else if (held->zoom.state == ZOOM_NAMING) {
-			size_t unnamed = profile_resolve(held->zoom.profile, &held->zoom.names);
+			size_t unnamed;
 
+			(void)read_processes(held);
+			unnamed = profile_resolve(held->zoom.profile, &held->zoom.names) + held->n_pids -
+				  held->n_read;
 			if (unnamed == 0 || now_ns >= held->until_ns) {
 				held->zoom.state = ZOOM_DONE;
 				held->until_ns = now_ns + ZOOM_KEPT_NS;
@@ -313,6 +355,7 @@ static int hold(struct zooms *zooms, const struct zoom_wish *wish, struct zoom_e
 		.began_ns = clock_ns(CLOCK_MONOTONIC),
 		.began_real_ns = clock_ns(CLOCK_REALTIME),
 		.rate = wish->rate,
+		.cgroup_id = zoom_events_cgroup_id(events),
 		.n_events = zoom_events_n(events),
 		.lbr = zoom_events_has_lbr(events),
 		.physical = zoom_events_has_physical(events),
@@ -398,6 +441,11 @@ int zooms_begin(struct zooms *zooms, const struct zoom_wish *wish, u64 *ret_id, 
 
 		if (held->zoom.state != ZOOM_RUNNING || strcmp(about_of(held)->cgroup, wish->path) != 0)
 			continue;
+		/* One that has the path of it now is another. */
+		if (zoom_events_gone(held->events)) {
+			end_gone(zooms, held, now_ns);
+			continue;
+		}
 		if (until_ns > held->until_ns)
 			held->until_ns = until_ns;
 		held->zoom.seconds =
@@ -418,19 +466,14 @@ int zooms_begin(struct zooms *zooms, const struct zoom_wish *wish, u64 *ret_id, 
 	return r;
 }
 
-static void end_and_arm(struct zooms *zooms, struct held_zoom *held)
+bool zooms_end(struct zooms *zooms, u64 id)
 {
 	u64 now_ns = clock_ns(CLOCK_MONOTONIC);
 
-	end(zooms, held, now_ns);
-	arm(zooms, turn(zooms, now_ns));
-}
-
-bool zooms_end(struct zooms *zooms, u64 id)
-{
 	for (size_t i = 0; i < zooms->n; i++)
 		if (zooms->held[i]->zoom.id == id && zooms->held[i]->zoom.state == ZOOM_RUNNING) {
-			end_and_arm(zooms, zooms->held[i]);
+			end(zooms, zooms->held[i], now_ns);
+			arm(zooms, turn(zooms, now_ns));
 			return true;
 		}
 	return false;
@@ -438,9 +481,13 @@ bool zooms_end(struct zooms *zooms, u64 id)
 
 void zooms_end_all(struct zooms *zooms)
 {
+	u64 now_ns = clock_ns(CLOCK_MONOTONIC);
+
 	for (size_t i = zooms->n; i-- > 0;)
 		if (zooms->held[i]->zoom.state == ZOOM_RUNNING)
-			end_and_arm(zooms, zooms->held[i]);
+			end(zooms, zooms->held[i], now_ns);
+	/* Last: it drops those whose time is over, wherever they are. */
+	arm(zooms, turn(zooms, now_ns));
 }
 
 const struct zoom *zooms_find(struct zooms *zooms, const char *path)

@@ -31,7 +31,8 @@ struct zoom {
 	enum zoom_state state; /* NAMING: no more samples, and symbols are under way (some seconds at most) */
 	double seconds;        /* asked for */
 	char *reason;          /* "asked for by uid 0", "rule NAME, alert 17", "HTTP" */
-	char *note; /* what is odd, to be shown: "the always-on event loads of cpu is paused for it"; NULL */
+	char *note; /* what is odd, to be shown: "the always-on event loads of cpu is paused for it", "the
+		     * cgroup was removed, which ended it"; NULL */
 	struct zoom_recording *recording;
 	struct profile *profile;
 	struct profile_names names;
@@ -76,7 +77,8 @@ struct zoom_wish {
 };
 
 /*
- * Begins a zoom, or makes the one of this cgroup that is running go on for so long from now. Returns 0 and
+ * Begins a zoom, or makes the one of this cgroup that is running go on for so long from now; one whose cgroup
+ * was removed ends, and another is begun of the cgroup that has its path now. Returns 0 and
  * its id; -ENOENT: no such cgroup; -EBUSY: ZOOMS_RUNNING_MAX run; -EOPNOTSUPP: this origin (or kernel) can
  * not; -errno. `ret_message` then says what and why, the caller's.
  */

@@ -10,4 +10,7 @@
 /* The caller frees; NULL: no memory. */
 char *base64_encode(const u8 *bytes, size_t size);
 
+/* The bytes of such a text. The caller frees `*ret`. 0; -EBADMSG where it is none; -ENOMEM. */
+int base64_decode(const char *text, u8 **ret, size_t *ret_size);
+
 #endif

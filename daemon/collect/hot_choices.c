@@ -204,11 +204,13 @@ int hot_choices_places(const struct hot_choices *choices, const char *path, unsi
 	tables = calloc(choices->n * cpus + 1, sizeof(*tables));
 	if (!tables)
 		return -ENOMEM;
-	for (size_t i = 0; i < choices->n; i++)
-		if (choices->list[i].state == CHOSEN && strcmp(choices->list[i].path, path) == 0)
-			for (u32 cpu = 0; cpu < cpus; cpu++)
+	for (u32 cpu = 0; cpu < cpus; cpu++)
+		for (size_t i = 0; i < choices->n; i++)
+			if (choices->list[i].state == CHOSEN && strcmp(choices->list[i].path, path) == 0)
 				tables[n++] = kernel_hot_table(choices->kernel, (u32)i, event, cpu);
 	if (n == 0)
 		return -ENODATA;
-	return hot_places_read(tables, n, kind, settings->events[event].has_latency, ret);
+	/* Samples that are handed over come with no CPU, and share one table. */
+	return hot_places_read(tables, n, settings->hardware ? cpus : 0, kind,
+			       settings->events[event].has_latency, ret);
 }

@@ -2,6 +2,7 @@
 #include "collect/hot_places.h"
 
 #include <errno.h>
+#include <stdint.h>
 #include <stdlib.h>
 
 /* Shared with a writer: each member is read once and whole. */
@@ -16,6 +17,7 @@ struct found {
 	size_t table;
 	u64 weight;
 	struct hot_counter counter;
+	struct hot_error error;
 };
 
 struct search {
@@ -39,23 +41,24 @@ void hot_places_done(struct hot_places *places)
 static bool read_counter(const struct hot_set *set, u32 way, struct found *ret)
 {
 	const struct hot_counter *shared = &set->counters[way];
+	const struct hot_error *error = &set->errors[way];
 
 	for (u32 i = 0; i < TRIES; i++) {
 		ret->counter.turn = SHARED(shared->turn);
-		ret->item = SHARED(set->items[way]);
+		ret->item = SHARED(shared->item);
 		if (ret->item == 0) {
 			if (ret->counter.turn == 0)
 				return false;
 			continue;
 		}
 		/* Errors first, and what contains them after: a lower bound is never above what came. */
-		ret->counter.weight_error = SHARED(shared->weight_error);
-		ret->counter.samples_error = SHARED(shared->samples_error);
+		ret->error.weight = SHARED(error->weight);
+		ret->error.samples = SHARED(error->samples);
 		ret->counter.hitm = SHARED(shared->hitm);
 		ret->counter.pid = SHARED(shared->pid);
 		ret->counter.samples = SHARED(shared->samples);
 		ret->weight = HOT_RANK_WEIGHT(SHARED(set->ranks[way]));
-		if (SHARED(set->items[way]) == ret->item && SHARED(shared->turn) == ret->counter.turn)
+		if (SHARED(shared->item) == ret->item && SHARED(shared->turn) == ret->counter.turn)
 			return true;
 	}
 	return false;
@@ -91,11 +94,13 @@ static int compare_places(const void *a, const void *b)
 	return left->address < right->address ? -1 : left->address > right->address;
 }
 
-/* What `n` counters of one item, by table, say of it. In tables where it has none it may have `passed`. */
+/* What `n` counters of one item, by table, say of it. In tables where it has none it may have `passed`. The
+ * tables of one CPU, `per_cpu`, stand together; 0: it is not known whose they are. */
 static struct hot_place sum_tables(const struct found *found, size_t n, enum hot_kind kind,
-				   const struct passed *passed, size_t n_tables)
+				   const struct passed *passed, size_t n_tables, size_t per_cpu)
 {
 	struct hot_place sum = {.address = hot_item_address(kind, found->item)};
+	size_t cpu_before = SIZE_MAX, hitm_before = SIZE_MAX;
 	size_t next = 0;
 
 	for (size_t table = 0; table < n_tables; table++) {
@@ -112,12 +117,20 @@ static struct hot_place sum_tables(const struct found *found, size_t n, enum hot
 		while (next + 1 < n && found[next + 1].table == table)
 			next++;
 		sum.weight += found[next].weight;
-		sum.weight_error += found[next].counter.weight_error;
+		sum.weight_error += found[next].error.weight;
 		sum.samples += found[next].counter.samples;
-		sum.samples_error += found[next].counter.samples_error;
+		sum.samples_error += found[next].error.samples;
 		sum.hitm += found[next].counter.hitm;
-		sum.hitm_cpus += found[next].counter.hitm > 0;
-		sum.cpus++;
+		if (per_cpu) {
+			size_t cpu = table / per_cpu;
+
+			sum.cpus += cpu != cpu_before;
+			cpu_before = cpu;
+			if (found[next].counter.hitm) {
+				sum.hitm_cpus += cpu != hitm_before;
+				hitm_before = cpu;
+			}
+		}
 		if (found[next].counter.pid)
 			sum.pid = found[next].counter.pid;
 		next++;
@@ -131,8 +144,8 @@ static u64 larger(u64 a, u64 b)
 }
 
 /* Puts the set's items of all tables together, behind those of the sets before. */
-static void sum_set(const struct hot_table *const *tables, size_t n_tables, u32 set, struct search *search,
-		    struct passed *passed, struct hot_places *places)
+static void sum_set(const struct hot_table *const *tables, size_t n_tables, size_t per_cpu, u32 set,
+		    struct search *search, struct passed *passed, struct hot_places *places)
 {
 	u64 weight = 0, samples = 0;
 
@@ -157,7 +170,7 @@ static void sum_set(const struct hot_table *const *tables, size_t n_tables, u32 
 		for (end = i + 1; end < search->n && search->found[end].item == search->found[i].item;)
 			end++;
 		places->places[places->n++] =
-			sum_tables(&search->found[i], end - i, places->kind, passed, n_tables);
+			sum_tables(&search->found[i], end - i, places->kind, passed, n_tables, per_cpu);
 	}
 }
 
@@ -194,21 +207,21 @@ static void bound_all(struct hot_places *places)
 		places->absent_samples = samples;
 }
 
-int hot_places_read(const struct hot_table *const *tables, size_t n, enum hot_kind kind, bool latency,
-		    struct hot_places *ret)
+int hot_places_read(const struct hot_table *const *tables, size_t n, u32 cpus, enum hot_kind kind,
+		    bool latency, struct hot_places *ret)
 {
-	struct hot_places places = {.kind = kind, .latency = latency};
+	struct hot_places places = {.kind = kind, .latency = latency, .cpus_known = cpus > 0};
 	_cleanup_free_ struct passed *passed = calloc(n + 1, sizeof(*passed));
 	_cleanup_free_ struct found *found = calloc(n + 1, HOT_WAYS * sizeof(*found));
 	struct search search = {.found = found};
 
-	places.places = calloc(n + 1, HOT_COUNTERS * sizeof(*places.places));
+	places.places = calloc(n + 1, (size_t)HOT_COUNTERS * sizeof(*places.places));
 	if (!passed || !found || !places.places) {
 		free(places.places);
 		return -ENOMEM;
 	}
 	for (u32 set = 0; set < HOT_SETS; set++)
-		sum_set(tables, n, set, &search, passed, &places);
+		sum_set(tables, n, cpus ? n / cpus : 0, set, &search, passed, &places);
 	bound_all(&places);
 	if (places.n)
 		qsort(places.places, places.n, sizeof(*places.places), compare_places);

@@ -4,10 +4,10 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/base64.h"
 #include "base/json_get.h"
 #include "ctl/failure.h"
 #include "ctl/format.h"
-#include "ctl/from_base64.h"
 #include "ctl/line.h"
 #include "ctl/new_file.h"
 #include "ctl/style.h"
@@ -110,7 +110,7 @@ static enum ctl_exit take_piece(struct transfer *transfer, const json_object *pi
 	    !json_get_u64(piece, "size", &size) || offset != transfer->offset ||
 	    (transfer->offset > 0 && (zoom != transfer->zoom || size != transfer->size)))
 		return torn(transfer->options);
-	r = from_base64(data, &bytes, &length);
+	r = base64_decode(data, &bytes, &length);
 	if (r == -ENOMEM)
 		return failure_of_memory();
 	if (r < 0 || length > size - offset)

@@ -14,6 +14,7 @@ struct hot_writer {
 	const struct json_hot *hot;
 	struct profile_names names;
 	bool latency;
+	bool cpus_known;
 	u64 total;
 	u64 unnamed;
 };
@@ -137,6 +138,16 @@ static json_object *code_object(struct hot_writer *event, const struct hot_place
 	return object;
 }
 
+/* Of how many CPUs is told where samples tell. */
+static void put_sharing(const struct hot_writer *event, json_object *object, const struct hot_place *place)
+{
+	json_put_u64(event->writer, object, "hitm", place->hitm);
+	if (!event->cpus_known)
+		return;
+	json_put_u64(event->writer, object, "hitm_cpus", place->hitm_cpus);
+	json_put_u64(event->writer, object, "cpus", place->cpus);
+}
+
 static json_object *line_object(struct hot_writer *event, const struct hot_place *place,
 				const struct symbol *symbol)
 {
@@ -150,9 +161,7 @@ static json_object *line_object(struct hot_writer *event, const struct hot_place
 	if (place->pid)
 		json_put_u64(writer, object, "pid", place->pid);
 	put_figures(event, object, place);
-	json_put_u64(writer, object, "hitm", place->hitm);
-	json_put_u64(writer, object, "hitm_cpus", place->hitm_cpus);
-	json_put_u64(writer, object, "cpus", place->cpus);
+	put_sharing(event, object, place);
 	return object;
 }
 
@@ -164,11 +173,8 @@ static json_object *kernel_object(struct hot_writer *event, enum hot_kind kind, 
 
 	json_put_text(writer, object, kind == HOT_CODE ? "name" : "object", HIDDEN_KERNEL);
 	put_figures(event, object, sum);
-	if (kind == HOT_LINES) {
-		json_put_u64(writer, object, "hitm", sum->hitm);
-		json_put_u64(writer, object, "hitm_cpus", sum->hitm_cpus);
-		json_put_u64(writer, object, "cpus", sum->cpus);
-	}
+	if (kind == HOT_LINES)
+		put_sharing(event, object, sum);
 	return object;
 }
 
@@ -270,6 +276,7 @@ static json_object *event_object(struct json_writer *writer, const struct json_h
 		if (!places)
 			continue;
 		state.latency = places->latency;
+		state.cpus_known = places->cpus_known;
 		state.total = MAX(state.total, places->weight);
 		samples = MAX(samples, places->samples);
 	}

@@ -89,7 +89,7 @@ static int configure_hot(struct kernel *kernel)
 	struct pebsd_bpf *skeleton = kernel->skeleton;
 	int cpus = settings->hardware ? libbpf_num_possible_cpus() : 1;
 	u64 seed;
-	u64 tables;
+	u64 sets;
 
 	if (cpus < 0)
 		return cpus;
@@ -101,8 +101,8 @@ static int configure_hot(struct kernel *kernel)
 	skeleton->rodata->hot_events = (u32)settings->n_events;
 	skeleton->rodata->hot_cpus = kernel->hot_cpus;
 	skeleton->rodata->hot_seed = seed;
-	tables = (u64)kernel->hot_max * settings->n_events * kernel->hot_cpus;
-	return tables > UINT32_MAX ? -E2BIG : size_map(skeleton->maps.hot_tables, (u32)tables);
+	sets = (u64)kernel->hot_max * settings->n_events * kernel->hot_cpus * HOT_KINDS * HOT_SETS;
+	return sets > UINT32_MAX ? -E2BIG : size_map(skeleton->maps.hot_tables, (u32)sets);
 }
 
 static int configure(struct kernel *kernel)

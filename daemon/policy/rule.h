@@ -21,7 +21,7 @@ enum rule_action {
 
 #define RULE_ZOOM_NS_MIN (1 * NSEC_PER_SEC)
 #define RULE_ZOOM_NS_MAX (3600 * NSEC_PER_SEC)
-#define RULE_HOT_NS_MAX  (7 * 86400 * NSEC_PER_SEC)
+#define RULE_HOT_NS_MAX  (7ULL * 86400 * NSEC_PER_SEC)
 
 struct rule {
 	char name[RULE_NAME_MAX];

@@ -115,7 +115,7 @@ static int add_lines(struct folded *folded, bool kernel_names, bool latency)
 
 static int by_text(const void *a, const void *b, void *userdata)
 {
-	const char *text = userdata;
+	const char *text = *(const char **)userdata;
 
 	return strcmp(text + ((const struct line *)a)->start, text + ((const struct line *)b)->start);
 }
@@ -131,12 +131,11 @@ static int write_lines(struct folded *folded, char **ret, size_t *ret_size)
 	if (!file)
 		return -ENOMEM;
 	if (folded->lines.n)
-		qsort_r(lines, folded->lines.n, sizeof(*lines), by_text, folded->text.list);
+		qsort_r(lines, folded->lines.n, sizeof(*lines), by_text, &text);
 	for (size_t i = 0, next; i < folded->lines.n; i = next) {
 		u64 number = lines[i].number;
 
-		for (next = i + 1;
-		     next < folded->lines.n && by_text(&lines[i], &lines[next], (void *)(size_t)text) == 0;)
+		for (next = i + 1; next < folded->lines.n && by_text(&lines[i], &lines[next], &text) == 0;)
 			number += lines[next++].number;
 		if (number)
 			(void)fprintf(file, "%s %llu\n", text + lines[i].start, (unsigned long long)number);

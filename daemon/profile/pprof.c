@@ -5,6 +5,7 @@
 #include <limits.h>
 #include <stdarg.h>
 #include <string.h>
+#define ZLIB_CONST /* what is read is const */
 #include <zlib.h>
 
 #include "profile/pprof_parts.h"
@@ -209,7 +210,7 @@ static int gzip(const u8 *bytes, size_t size, u8 **ret, size_t *ret_size)
 	room = deflateBound(&stream, size);
 	packed = malloc(room);
 	if (packed) {
-		stream.next_in = (u8 *)(size_t)bytes;
+		stream.next_in = bytes;
 		stream.avail_in = (uInt)size;
 		stream.next_out = packed;
 		stream.avail_out = (uInt)room;

@@ -68,6 +68,7 @@ static int step(struct profile *profile, u64 address, bool kernel, bool exact, u
 	struct node_wanted wanted = {profile,
 				     {.address = address,
 				      .caller = *at,
+				      .pid = *at == NONE ? (u32)address : node_of(profile, *at)->pid,
 				      .place = NONE,
 				      .kernel = kernel,
 				      .exact = exact,
@@ -94,12 +95,12 @@ static int step(struct profile *profile, u64 address, bool kernel, bool exact, u
  * of the next instruction, which is as good as the instruction itself; all others that are not the sampled
  * one are return addresses.
  */
-static int enter_stack(struct profile *profile, const struct zoom_sample *sample, u32 *ret)
+static int enter_stack(struct profile *profile, const struct zoom_sample *sample, u32 pid, u32 *ret)
 {
 	bool has_code = sample->of.fields & SAMPLE_CODE_ADDRESS;
 	bool in_kernel = has_code ? SYMBOL_IS_KERNEL(sample->of.code_address) : sample->n_kernel > 0;
 	u32 at = NONE;
-	int r = step(profile, sample->pid, false, false, &at);
+	int r = step(profile, pid, false, false, &at);
 
 	for (size_t i = sample->n_user; i > 0 && r == 0; i--)
 		r = step(profile, sample->user[i - 1], false, i == 1 && in_kernel, &at);
@@ -165,7 +166,7 @@ static int enter_access(struct profile *profile, const struct access *access, u3
 	struct access_wanted wanted = {profile, *access};
 	u64 words[5] = {access->address, access->code, access->physical, access->pid | (u64)access->cpu << 32,
 			access->source | (u64)access->hitm << 8 | (u64)access->store << 9 |
-				(u64)access->has_code << 10};
+				(access->has_code ? 1U << 10 : 0)};
 	u64 hash = keyed_hash_words(&profile->key, words, ARRAY_SIZE(words));
 	int r;
 
@@ -260,7 +261,7 @@ u32 cell_thread_string(const struct profile *profile, const struct cell *cell)
 	return leader == NONE ? NONE : thread_of(profile, leader)->first;
 }
 
-static struct access access_from(const struct zoom_sample *sample)
+static struct access access_from(const struct zoom_sample *sample, u32 pid)
 {
 	const struct sample *of = &sample->of;
 	bool has_source = of->fields & SAMPLE_DATA_SOURCE;
@@ -272,7 +273,7 @@ static struct access access_from(const struct zoom_sample *sample)
 		.code = has_code ? of->code_address : 0,
 		.has_code = has_code,
 		.physical = sample->physical,
-		.pid = of_kernel ? 0 : sample->pid,
+		.pid = of_kernel ? 0 : pid,
 		.cpu = sample->cpu,
 		.data_place = NONE,
 		.code_place = NONE,
@@ -285,16 +286,23 @@ static struct access access_from(const struct zoom_sample *sample)
 /* A sample is in all tables or in none, so that what is made of any of them comes to the same. */
 static int enter(struct profile *profile, const struct zoom_sample *sample, u64 latency)
 {
-	struct access from = access_from(sample);
-	u32 node, thread, name = NONE, cell = NONE, access = NONE;
-	int r = enter_thread(profile, sample->pid, sample->tid, &thread);
+	struct access from;
+	u32 pid = pid_number(sample->pid);
+	u32 node, leader, thread, name = NONE, cell = NONE, access = NONE;
+	int r = enter_thread(profile, sample->pid, sample->pid, &leader);
+
+	if (r < 0)
+		return r;
+	pid |= thread_of(profile, leader)->life << PROFILE_PID_BITS;
+	from = access_from(sample, pid);
+	r = enter_thread(profile, sample->pid, sample->tid, &thread);
 
 	if (r == 0) {
 		name = thread_of(profile, thread)->now;
 		if (name == NONE)
 			name = thread | CELL_THREAD;
 	}
-	r = enter_stack(profile, sample, &node);
+	r = enter_stack(profile, sample, pid, &node);
 	if (r == 0)
 		r = enter_cell(profile, node, name, from.source, &cell);
 	if (r == 0 && (sample->of.fields & SAMPLE_ADDRESS))
@@ -308,6 +316,20 @@ static int enter(struct profile *profile, const struct zoom_sample *sample, u64 
 		access_of(profile, access)->latency += latency;
 	}
 	return 0;
+}
+
+void profile_executed(struct profile *profile, u32 pid)
+{
+	u32 leader = find_thread(profile, pid, pid);
+	struct thread *thread;
+
+	/* Nothing came of it. */
+	if (leader == NONE)
+		return;
+	thread = thread_of(profile, leader);
+	(void)profile_resolve(profile, NULL);
+	book_give_up(profile->book, pid_number(pid) | thread->life << PROFILE_PID_BITS);
+	thread->life = (thread->life + 1) % PROFILE_LIVES;
 }
 
 int profile_add(struct profile *profile, const struct zoom_sample *sample)
@@ -333,17 +355,10 @@ int profile_add(struct profile *profile, const struct zoom_sample *sample)
 	return 0;
 }
 
-u32 node_pid(const struct profile *profile, u32 node)
-{
-	while (!node_of(profile, node)->root)
-		node = node_of(profile, node)->caller;
-	return (u32)node_of(profile, node)->address;
-}
-
 void profile_totals(const struct profile *profile, struct profile_totals *ret)
 {
 	*ret = profile->totals;
-	ret->early = profile->book->early;
+	ret->early = count_early(profile);
 }
 
 u64 profile_bytes(const struct profile *profile)

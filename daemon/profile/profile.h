@@ -34,6 +34,10 @@ int profile_add(struct profile *profile, const struct zoom_sample *sample);
 /* The name of a process or thread, as of now, for labels. 0 or -ENOMEM. */
 int profile_name(struct profile *profile, u32 pid, u32 tid, const char *name);
 
+/* The process executes another program: what was not named of it so far stays unknown, and its addresses from
+ * now on are others. */
+void profile_executed(struct profile *profile, u32 pid);
+
 /* Calls `names` for every address that is not named yet, so that it asks for them. Returns how many are
  * still without an answer. */
 size_t profile_resolve(struct profile *profile, const struct profile_names *names);

@@ -361,6 +361,20 @@ int book_answer(struct book *book, u32 i, const struct symbol *symbol)
 	return 0;
 }
 
+void book_give_up(struct book *book, u32 pid)
+{
+	static const struct symbol unknown;
+	u32 *open = book->open.list;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < book->open.n; i++)
+		if (place_of(book, open[i])->pid == pid)
+			(void)book_answer(book, open[i], &unknown);
+		else
+			open[kept++] = open[i];
+	book->open.n = kept;
+}
+
 size_t node_frames(const struct profile *profile, const struct node *node, const u32 **ret)
 {
 	static const u32 unknown = FRAME_UNKNOWN, of_kernel = FRAME_KERNEL;

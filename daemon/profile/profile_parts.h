@@ -21,15 +21,29 @@
 
 #define NONE HASH_INDEX_NONE
 
+/*
+ * A process that executes another program is another from then on, for its addresses are others: in the
+ * tables `pid` is which one it is, above the process' number, which the kernel keeps below (PID_MAX_LIMIT,
+ * include/linux/threads.h).
+ */
+#define PROFILE_PID_BITS 22
+#define PROFILE_LIVES    (1U << (32 - PROFILE_PID_BITS))
+
+static inline u32 pid_number(u32 pid)
+{
+	return pid & ((1U << PROFILE_PID_BITS) - 1);
+}
+
 /* A frame of the tree. Roots are processes: their `address` is the pid, and their caller NONE. */
 struct node {
 	u64 address;
 	u32 caller;
+	u32 pid;   /* of its root */
 	u32 place; /* NONE: not entered yet */
 	u8 kernel; /* of the kernel's half of the stack */
 	u8 exact;  /* an instruction, not a return address */
 	u8 root;
-	u8 early; /* as of the last resolve: of a user frame, its outermost user frame is no start */
+	u8 early; /* as last counted: of a user frame, its outermost user frame is no start */
 };
 
 /* Samples of one stack, thread name and source. */
@@ -57,6 +71,7 @@ struct access {
 struct thread {
 	u32 pid, tid;
 	u32 first, now; /* names: strings; NONE */
+	u32 life;       /* of the first thread: how often the process has executed another program */
 };
 
 /* A function at a line of a file, in a module: strings. `file` NONE: not known. */
@@ -119,6 +134,7 @@ struct book {
 	size_t nodes_seen, accesses_seen;
 	size_t asks; /* that the next resolve may make for data */
 	u64 early;
+	bool early_counted; /* since the last resolve */
 };
 
 struct profile {
@@ -190,7 +206,10 @@ int book_string(struct book *book, const char *text, u32 *ret);
 int book_place(struct book *book, u32 pid, u64 address, enum symbol_kind kind, u32 *ret);
 
 /* What a place is, now that it is known. As above; the place is then PLACE_NO_ROOM. */
-int book_answer(struct book *book, u32 place, const struct symbol *symbol);
+int book_answer(struct book *book, u32 i, const struct symbol *symbol);
+
+/* Answers the places of a process that have no answer: nobody can tell any more what they were. */
+void book_give_up(struct book *book, u32 pid);
 
 /* Answers a place of data by what is known of the memory around it. Whether it could. */
 bool book_answer_by_range(struct book *book, u32 place);
@@ -204,7 +223,8 @@ size_t profile_resolve_held(const struct profile *profile, const struct profile_
 /* The name of a cell's thread, a string; NONE: none is known. */
 u32 cell_thread_string(const struct profile *profile, const struct cell *cell);
 
-/* The process of a node: address of its root. */
-u32 node_pid(const struct profile *profile, u32 node);
+/* Samples whose user stack ends early, as of the last resolve. Walks over the whole tree where they were not
+ * counted since. */
+u64 count_early(const struct profile *profile);
 
 #endif

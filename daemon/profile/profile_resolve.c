@@ -25,8 +25,7 @@ static void enter_node(const struct profile *profile, u32 i)
 
 	if (node->root || node->address == 0 || SYMBOL_IS_KERNEL(address) != node->kernel)
 		return;
-	if (book_place(profile->book, node->kernel ? 0 : node_pid(profile, i), address, SYMBOL_CODE,
-		       &node->place) < 0)
+	if (book_place(profile->book, node->kernel ? 0 : node->pid, address, SYMBOL_CODE, &node->place) < 0)
 		node->place = NONE;
 }
 
@@ -50,7 +49,8 @@ static bool resolve_place(struct book *book, u32 i, const struct profile_names *
 			  bool *ret_asked)
 {
 	const struct place *place = place_of(book, i);
-	struct symbol_query query = {.address = place->address, .pid = place->pid, .kind = place->kind};
+	struct symbol_query query = {
+		.address = place->address, .pid = pid_number(place->pid), .kind = place->kind};
 	const struct symbol *symbol;
 
 	*ret_asked = false;
@@ -109,12 +109,15 @@ static bool is_early(const struct profile *profile, const struct node *node)
 	return (caller->root || caller->early) && !is_start(profile, node);
 }
 
-/* Callers stand before what they call. */
-static u64 count_early(const struct profile *profile)
+/* Callers stand before what they call. What came after the last resolve waits for the next one. */
+u64 count_early(const struct profile *profile)
 {
+	struct book *book = profile->book;
 	u64 early = 0;
 
-	for (u32 i = 0; i < profile->nodes.n; i++) {
+	if (book->early_counted)
+		return book->early;
+	for (u32 i = 0; i < book->nodes_seen; i++) {
 		struct node *node = node_of(profile, i);
 
 		node->early = !node->root && is_early(profile, node);
@@ -122,9 +125,12 @@ static u64 count_early(const struct profile *profile)
 	for (size_t i = 0; i < profile->cells.n; i++) {
 		const struct cell *cell = cell_of(profile, i);
 
-		if (cell->samples && node_of(profile, cell->node)->early && !is_full(profile, cell->node))
+		if (cell->node < book->nodes_seen && node_of(profile, cell->node)->early &&
+		    !is_full(profile, cell->node))
 			early += cell->samples;
 	}
+	book->early = early;
+	book->early_counted = true;
 	return early;
 }
 
@@ -138,7 +144,7 @@ size_t profile_resolve_held(const struct profile *profile, const struct profile_
 		enter_access(profile, book->accesses_seen);
 	if (names && names->find)
 		resolve_places(book, names);
-	book->early = count_early(profile);
+	book->early_counted = false;
 	return book->open.n;
 }
 

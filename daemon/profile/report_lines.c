@@ -19,7 +19,7 @@ struct sums {
 static int by_line_and_cpu(const void *a, const void *b, void *userdata)
 {
 	const struct line_item *one = a, *other = b;
-	const struct profile *profile = userdata;
+	const struct profile *profile = *(const struct profile **)userdata;
 
 	if (one->line != other->line)
 		return compare_numbers(one->line, other->line);
@@ -44,7 +44,7 @@ static u32 offset_of(const struct access *access)
 static int by_line_and_code(const void *a, const void *b, void *userdata)
 {
 	const struct line_item *one = a, *other = b;
-	const struct profile *profile = userdata;
+	const struct profile *profile = *(const struct profile **)userdata;
 	const struct access *x = access_of(profile, one->access), *y = access_of(profile, other->access);
 
 	if (one->line != other->line)
@@ -98,7 +98,8 @@ static void sum_line(const struct profile *profile, const struct line_item *item
 		ret->latency += access->latency;
 		ret->hitm += access->hitm ? access->samples : 0;
 		ret->offsets |= 1ULL << offset_of(access);
-		ret->shared = ret->shared || access->pid != access_of(profile, items[0].access)->pid;
+		ret->shared = ret->shared ||
+			      pid_number(access->pid) != pid_number(access_of(profile, items[0].access)->pid);
 		if (is_hotter(access, access_of(profile, ret->hottest)))
 			ret->hottest = items[i].access;
 	}
@@ -108,7 +109,7 @@ static void sum_line(const struct profile *profile, const struct line_item *item
 static int by_importance(const void *a, const void *b, void *userdata)
 {
 	const struct sums *one = a, *other = b;
-	const struct profile *profile = userdata;
+	const struct profile *profile = *(const struct profile **)userdata;
 	const struct access *x = access_of(profile, one->hottest), *y = access_of(profile, other->hottest);
 	int c = compare_numbers(other->false_sharing, one->false_sharing);
 
@@ -192,7 +193,7 @@ static int write_line(const struct profile *profile, const struct line_item *ite
 	u64 begin = at - offset_of(hottest);
 
 	*ret = (struct report_line){.address = hottest->address - offset_of(hottest),
-				    .pid = sums->shared ? 0 : hottest->pid,
+				    .pid = sums->shared ? 0 : pid_number(hottest->pid),
 				    .samples = sums->samples,
 				    .latency = sums->latency,
 				    .hitm = sums->hitm,
@@ -231,7 +232,7 @@ int report_lines(const struct profile *profile, const struct report_settings *se
 
 	if (r < 0 || n == 0)
 		return r;
-	qsort_r(items, n, sizeof(*items), by_line_and_cpu, (void *)(size_t)profile);
+	qsort_r(items, n, sizeof(*items), by_line_and_cpu, &profile);
 	for (size_t i = 0; i < n; i++)
 		n_lines += i == 0 || items[i].line != items[i - 1].line;
 	lines = calloc(n_lines, sizeof(*lines));
@@ -239,8 +240,8 @@ int report_lines(const struct profile *profile, const struct report_settings *se
 		return -ENOMEM;
 	n_lines = sum_lines(profile, items, n, lines);
 	/* Each line's items stay where they are, in another order. */
-	qsort_r(items, n, sizeof(*items), by_line_and_code, (void *)(size_t)profile);
-	qsort_r(lines, n_lines, sizeof(*lines), by_importance, (void *)(size_t)profile);
+	qsort_r(items, n, sizeof(*items), by_line_and_code, &profile);
+	qsort_r(lines, n_lines, sizeof(*lines), by_importance, &profile);
 	if (n_lines > settings->lines)
 		n_lines = settings->lines;
 	ret->lines = calloc(n_lines ? n_lines : 1, sizeof(*ret->lines));

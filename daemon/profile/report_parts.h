@@ -18,7 +18,7 @@ int report_nodes(const struct profile *profile, const struct report_settings *se
  * What the place of an access is called. With `offset`, of the variable or the mapping where that tells
  * something, "+0xOFFSET" in it. NULL: no memory.
  */
-char *object_name(const struct profile *profile, u32 place, const u64 *offset);
+char *object_name(const struct profile *profile, u32 i, const u64 *offset);
 
 /* The region of a place; SYMBOL_UNKNOWN where it is not known (yet). */
 enum symbol_region object_region(const struct profile *profile, u32 place);

@@ -222,7 +222,7 @@ static int find_vdso(struct resolver *resolver, struct process *process, const s
 		return 0;
 	if (process->vdso == VDSO_NOT_COMPARED)
 		process->vdso = resolver_process_has(resolver->proc, process->pid, mapping->start,
-					    resolver->vdso_image, resolver->vdso_size)
+						     resolver->vdso_image, resolver->vdso_size)
 					? VDSO_OWN
 					: VDSO_OTHER;
 	if (process->vdso != VDSO_OWN ||

@@ -319,9 +319,11 @@ int module_find(struct module *module, u64 address, enum symbol_kind kind, bool 
 
 	if (!module->elf || !module->elf->elf)
 		return 0;
-	if (!*has && debuginfod && !module->debug && module->elf->build_id_size &&
-	    !(module->elf->has_symbols && module->elf->has_dwarf))
+	if (debuginfod && !module->asked_debuginfod && !module->debug && module->elf->build_id_size &&
+	    !(module->elf->has_symbols && module->elf->has_dwarf)) {
+		module->asked_debuginfod = true;
 		ask_debuginfod(module);
+	}
 	if (!*has) {
 		*has = true;
 		r = read_symbols(module, kind, symbols);

@@ -28,6 +28,7 @@ struct module {
 	struct elf_symbols code, data;
 	struct dwarf_file *dwarf;
 	bool has_code, has_data, looked_for_dwarf; /* they were read, or cannot be */
+	bool asked_debuginfod;                     /* a server that does not answer takes seconds each time */
 	u64 used, serial;
 };
 

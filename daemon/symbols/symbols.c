@@ -292,13 +292,15 @@ static int on_end(sd_event_source *source, int fd, u32 events, void *userdata)
 {
 	struct symbols *symbols = userdata;
 	char how[SYMBOLS_CHILD_END_MAX];
+	size_t before;
 
 	(void)source;
 	(void)fd;
 	(void)events;
-	/* What it answered before is an answer. */
-	while (symbols->on_socket && receive(symbols))
-		;
+	/* What it answered before is an answer; whoever has its end of the socket now sends none. */
+	do {
+		before = symbols->queue.n;
+	} while (symbols->on_socket && receive(symbols) && symbols->queue.n < before);
 	symbols->on_end = sd_event_source_disable_unref(symbols->on_end);
 	if (symbols_child_reap(&symbols->child, how) == 0) {
 		/* Readable and not ended: cannot be. It is not waited for. */
@@ -321,8 +323,11 @@ static int on_timer(sd_event_source *source, u64 usec, void *userdata)
 
 	(void)source;
 	(void)usec;
-	if (symbols->on_socket && !receive(symbols))
+	if (symbols->on_socket && !receive(symbols)) {
+		/* It may have closed its socket, and not end. */
+		arm(symbols);
 		return 0;
+	}
 	if (now_ns(symbols) < deadline(symbols)) {
 		arm(symbols);
 	} else if (!runs(symbols)) {

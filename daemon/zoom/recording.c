@@ -39,6 +39,7 @@ int zoom_recording_new(const struct zoom_about *about, size_t bytes_max, struct 
 	if (recording->budget.bytes > bytes_max)
 		recording->budget.most = recording->budget.bytes;
 	recording->rows.budget = &recording->budget;
+	recording->stacks.key = hash_key_new();
 	recording->stacks.addresses.budget = &recording->budget;
 	*ret = TAKE_PTR(recording);
 	return 0;

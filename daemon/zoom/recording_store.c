@@ -67,21 +67,9 @@ void byte_store_done(struct byte_store *store)
 	*store = (struct byte_store){.budget = store->budget};
 }
 
-/* No process chooses where in the table its stacks go but at the cost of its own zoom. */
-static u64 hash(const u64 *addresses, size_t n)
-{
-	u64 value = n;
-
-	for (size_t i = 0; i < n; i++) {
-		value = (value ^ addresses[i]) * 0x9e3779b97f4a7c15ULL;
-		value ^= value >> 29;
-	}
-	return value;
-}
-
 static size_t find_place(const struct stack_store *store, const u64 *addresses, size_t n)
 {
-	size_t at = hash(addresses, n) & (store->table_size - 1);
+	size_t at = keyed_hash_words(&store->key, addresses, n) & (store->table_size - 1);
 
 	for (; store->table[at]; at = (at + 1) & (store->table_size - 1)) {
 		const u64 *stack = store->stacks[store->table[at] - 1];

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/keyed_hash.h"
 #include "pebsd/types.h"
 
 /* In the storage of whoever has it. */
@@ -37,6 +38,7 @@ void byte_store_done(struct byte_store *store);
 
 /* Stacks by their number, from 1 on; 0 is the empty one. */
 struct stack_store {
+	struct hash_key key;         /* the process chooses its addresses, and not where they go */
 	struct byte_store addresses; /* each: how many, then they */
 	size_t n;
 	const u64 **stacks; /* by number less 1 */

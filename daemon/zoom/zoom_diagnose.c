@@ -39,6 +39,11 @@ bool zoom_facts_v1(const char *self_cgroup)
 	return false;
 }
 
+bool zoom_facts_gone(int cgroup_fd)
+{
+	return faccessat(cgroup_fd, "cgroup.procs", F_OK, 0) < 0 && errno == ENOENT;
+}
+
 void zoom_facts_gather(int cgroup_fd, struct zoom_facts *ret)
 {
 	_cleanup_fclose_ FILE *file = fopen("/proc/self/cgroup", "re");
@@ -48,7 +53,7 @@ void zoom_facts_gather(int cgroup_fd, struct zoom_facts *ret)
 		text[fread(text, 1, sizeof(text) - 1, file)] = '\0';
 	*ret = (struct zoom_facts){
 		.v1 = zoom_facts_v1(text),
-		.gone = faccessat(cgroup_fd, "cgroup.procs", F_OK, 0) < 0 && errno == ENOENT,
+		.gone = zoom_facts_gone(cgroup_fd),
 	};
 }
 

@@ -15,6 +15,9 @@ struct zoom_facts {
 /* Whether /proc/self/cgroup's text has perf_event among the controllers of v1. Pure. */
 bool zoom_facts_v1(const char *self_cgroup);
 
+/* Whether the cgroup of a directory was removed. */
+bool zoom_facts_gone(int cgroup_fd);
+
 void zoom_facts_gather(int cgroup_fd, struct zoom_facts *ret);
 
 /*

@@ -2,8 +2,10 @@
 #include "zoom_events.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
 
@@ -45,7 +47,8 @@ struct opened {
 };
 
 struct zoom_events {
-	int cgroup_fd; /* the caller's; while opening */
+	int cgroup_fd;
+	u64 cgroup_id;
 	struct zoom_limit *limit;
 	size_t n_events;
 	struct opened events[ZOOM_EVENTS_MAX];
@@ -268,10 +271,15 @@ static int take_settings(struct zoom_events *events, const struct zoom_events_se
 			 char **ret_message)
 {
 	struct zoom_limit_settings limit = {.rate = settings->rate};
+	struct stat directory;
 
 	if (settings->n_openings == 0 || settings->n_openings > ZOOM_EVENTS_MAX || settings->rate == 0)
 		return -EINVAL;
-	events->cgroup_fd = settings->cgroup_fd;
+	events->cgroup_fd = fcntl(settings->cgroup_fd, F_DUPFD_CLOEXEC, 0);
+	/* The number of a cgroup's directory is that of the cgroup (kernfs_id_ino(), Linux 6.1). */
+	if (events->cgroup_fd < 0 || fstat(events->cgroup_fd, &directory) < 0)
+		return -errno;
+	events->cgroup_id = directory.st_ino;
 	events->n_events = settings->n_openings;
 	for (size_t i = 0; i < settings->n_openings; i++) {
 		const struct pmu_opening *opening = &settings->openings[i];
@@ -299,12 +307,12 @@ int zoom_events_open(const struct zoom_events_settings *settings, struct zoom_ev
 	*ret_message = NULL;
 	if (!events)
 		return -ENOMEM;
+	events->cgroup_fd = -1;
 	r = take_settings(events, settings, ret_message);
 	if (r == 0)
 		r = open_all(events, ret_message);
 	if (r < 0)
 		return r;
-	events->cgroup_fd = -1;
 	for (size_t i = 0; i < events->n_events; i++)
 		zoom_attr(&events->events[i].opening, &events->events[i].ways, true, &events->events[i].attr);
 	control(events, PERF_EVENT_IOC_ENABLE);
@@ -322,6 +330,7 @@ struct zoom_events *zoom_events_free(struct zoom_events *events)
 			member_close(&events->cpus[i].members[j]);
 	}
 	zoom_limit_free(events->limit);
+	cleanup_close(&events->cgroup_fd);
 	free(events->cpus);
 	free(events);
 	return NULL;
@@ -473,6 +482,16 @@ bool zoom_events_has_physical(const struct zoom_events *events)
 		if (events->events[i].ways.physical)
 			return true;
 	return false;
+}
+
+u64 zoom_events_cgroup_id(const struct zoom_events *events)
+{
+	return events->cgroup_id;
+}
+
+bool zoom_events_gone(const struct zoom_events *events)
+{
+	return zoom_facts_gone(events->cgroup_fd);
 }
 
 u64 zoom_events_bytes(const struct zoom_events *events)

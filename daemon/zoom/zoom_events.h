@@ -68,6 +68,12 @@ const struct event *zoom_events_event(const struct zoom_events *events, size_t i
 bool zoom_events_has_lbr(const struct zoom_events *events);
 bool zoom_events_has_physical(const struct zoom_events *events);
 
+/* The number of its cgroup, as samples have it. */
+u64 zoom_events_cgroup_id(const struct zoom_events *events);
+
+/* Whether its cgroup was removed: nothing more comes, and one that has its path now is another. */
+bool zoom_events_gone(const struct zoom_events *events);
+
 /* Bytes of rings and maps. */
 u64 zoom_events_bytes(const struct zoom_events *events);
 

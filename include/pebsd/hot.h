@@ -34,27 +34,36 @@ enum hot_kind { HOT_CODE, HOT_LINES, HOT_KINDS };
 /* Chosen cgroups at a time, at most. */
 #define HOT_MAX 64
 
+/* What a hit writes, but for the weight. */
 struct hot_counter {
-	u64 weight_error; /* what was inherited */
-	u64 samples;      /* and what was inherited */
-	u64 samples_error;
-	u64 hitm; /* samples of this item, since it is here, that met a modified copy */
-	u32 pid;  /* the process (tgid) of the last one; 0: not known */
-	u32 turn; /* grows with each item that had the counter */
+	u64 item;    /* 0: none, or being written; written last */
+	u64 samples; /* and what was inherited */
+	u64 hitm;    /* samples of this item, since it is here, that met a modified copy */
+	u32 pid;     /* the process (tgid) of the last one; 0: not known */
+	u32 turn;    /* grows with each item that had the counter */
 };
 
-/* What is searched lies together. */
+/* What an item inherited with its counter. */
+struct hot_error {
+	u64 weight;
+	u64 samples;
+};
+
+/*
+ * By cache lines: a hit meets the first one, one of ranks and one of counters; a miss the other ranks and one
+ * of errors besides.
+ */
 struct hot_set {
-	u64 weight; /* of all that came, before it has a counter */
+	u64 tags[2]; /* the writer's: a byte a way, of even ways in the first and of odd ones in the second */
+	u64 weight;  /* of all that came, before it has a counter */
 	u64 samples;
 	u64 passed_weight; /* no item that had to leave had more */
 	u64 passed_samples;
-	u64 tags[2]; /* the writer's: a byte a way */
-	u32 used;    /* counters that have had an item */
+	u32 used; /* counters that have had an item */
 	u32 reserved[3];
-	u64 items[HOT_WAYS]; /* 0: none, or being written; written last */
 	u64 ranks[HOT_WAYS]; /* the weight, and below it the way: the least of them tells both */
 	struct hot_counter counters[HOT_WAYS];
+	struct hot_error errors[HOT_WAYS];
 } __attribute__((aligned(64)));
 
 struct hot_sets {
@@ -66,6 +75,7 @@ struct hot_table {
 };
 
 _Static_assert(sizeof(struct hot_set) == 960, "whole cache lines");
+_Static_assert(sizeof(struct hot_counter) == 32, "within a cache line");
 _Static_assert(sizeof(struct hot_table) == 15360, "crosses the kernel boundary");
 
 /* Weights are far below 2^59. */
@@ -100,5 +110,6 @@ static inline u64 hot_hash(u64 item, u64 seed)
 
 /* The set of an item, the same in each table. */
 #define HOT_HASH_SET(hash) ((u32)((hash) >> (64 - HOT_SETS_LOG2)))
+#define HOT_HASH_TAG(hash) ((hash) >> 32 & 0xff)
 
 #endif

@@ -239,7 +239,8 @@ Test(hot, what_is_said_of_a_place)
 	cr_expect_eq(places.places[0].address, 0x1000);
 	cr_expect_eq(places.places[0].samples, 2);
 	cr_expect_eq(places.places[0].hitm, 2);
-	cr_expect_eq(places.places[0].hitm_cpus, 1);
+	cr_expect_not(places.cpus_known, "samples that are handed over are of no CPU");
+	cr_expect_eq(places.places[0].hitm_cpus, 0);
 	cr_expect_eq(places.places[0].pid, 0, "nobody told");
 	hot_places_done(&places);
 	places = places_of("seven", LATENCY, HOT_CODE);

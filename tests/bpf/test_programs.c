@@ -87,7 +87,10 @@ Test(programs, as_many_doors_as_events_load)
 
 		cr_expect_geq(kernel_program_fd(kernel, i), 0);
 		(void)snprintf(name, sizeof(name), "event_%u", i);
-		cr_expect_lt(verified(kernel, name), 10000, "%s", name);
+		/* Of a million (BPF_COMPLEXITY_LIMIT_INSNS): the paths to hot tables do not multiply without
+		 * end.
+		 */
+		cr_expect_lt(verified(kernel, name), 50000, "%s", name);
 	}
 }
 

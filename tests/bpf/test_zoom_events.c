@@ -300,7 +300,7 @@ Test(zoom_events, what_finds_no_room_is_counted)
 {
 	const struct pmu_opening opening = page_faults();
 	_cleanup_(zoom_events_freep) struct zoom_events *events = NULL;
-	struct shared *shared = share((struct shared){.bytes = 20000 * 4096});
+	struct shared *shared = share((struct shared){.bytes = 20000UL * 4096});
 	struct taken taken = {.shared = shared};
 	struct zoom_counts counts;
 
@@ -320,7 +320,7 @@ Test(zoom_events, two_events_share_a_ring)
 {
 	const struct pmu_opening openings[] = {cpu_clock(1000000), page_faults()};
 	_cleanup_(zoom_events_freep) struct zoom_events *events = NULL;
-	struct shared *shared = share((struct shared){.ns = 100 * NSEC_PER_MSEC, .bytes = 400 * 4096});
+	struct shared *shared = share((struct shared){.ns = 100 * NSEC_PER_MSEC, .bytes = 400UL * 4096});
 	struct taken taken = {.shared = shared};
 
 	(void)cgroup_fixture_make(&fixture, "a");
@@ -385,7 +385,7 @@ Test(zoom_events, draining_stops_where_it_is_told_to)
 {
 	const struct pmu_opening opening = page_faults();
 	_cleanup_(zoom_events_freep) struct zoom_events *events = NULL;
-	struct shared *shared = share((struct shared){.bytes = 100 * 4096});
+	struct shared *shared = share((struct shared){.bytes = 100UL * 4096});
 	struct taken taken = {.shared = shared};
 	size_t calls = 0;
 

@@ -114,7 +114,7 @@ void hot_exact_check(struct hot_exact *exact, const char *what, struct hot_recal
 
 	for (u32 cpu = 0; cpu < exact->cpus; cpu++)
 		tables[cpu] = &exact->tables[cpu];
-	cr_assert_eq(hot_places_read(tables, exact->cpus, exact->kind, true, &places), 0);
+	cr_assert_eq(hot_places_read(tables, exact->cpus, exact->cpus, exact->kind, true, &places), 0);
 	add_up(exact);
 	for (size_t i = 0; i < exact->n; i++) {
 		weight += exact->came[i].weight;

@@ -7,11 +7,12 @@
 
 struct function {
 	u64 start;
-	const char *name;
+	char name[12];
 	u32 line;
 };
 
-static const struct function functions[] = {
+/* A symbol's texts are not const. */
+static struct function functions[] = {
 	{AT_START, "_start", 0},       {AT_MAIN, "main", 10},     {AT_WORK, "work", 20},
 	{AT_LOAD_ROW, "load;row", 30}, {AT_FAULT, "do_fault", 0},
 };
@@ -20,31 +21,31 @@ struct memory {
 	u32 pid; /* 0: all */
 	u64 start, end;
 	enum symbol_region region;
-	const char *module;
+	char module[16]; /* "": none */
 };
 
-static const struct memory memories[] = {
+static struct memory memories[] = {
 	{0, 0x400000, 0x502000, SYMBOL_FILE, PROGRAM},
-	{0, AT_HEAP, 2 * AT_HEAP, SYMBOL_HEAP, NULL},
-	{0, AT_STACK, AT_STACK + 0x100000, SYMBOL_STACK, NULL},
+	{0, AT_HEAP, 2UL * AT_HEAP, SYMBOL_HEAP, ""},
+	{0, AT_STACK, AT_STACK + 0x100000, SYMBOL_STACK, ""},
 	{100, AT_SHARED, AT_SHARED + 0x1000, SYMBOL_SHARED, "/dev/shm/q"},
 	{200, AT_SHARED2, AT_SHARED2 + 0x1000, SYMBOL_SHARED, "/dev/shm/q"},
-	{0, 0xffff800000000000ULL, 0xfffffffffffff000ULL, SYMBOL_KERNEL, NULL},
+	{0, 0xffff800000000000ULL, 0xfffffffffffff000ULL, SYMBOL_KERNEL, ""},
 };
 
-static void add_frame(struct world_names *world, const char *name, u32 line, u64 offset, bool inlined)
+static void add_frame(struct world_names *world, struct symbol_frame frame)
 {
-	world->frames[world->symbol.n_frames++] =
-		(struct symbol_frame){.name = (char *)(size_t)name,
-				      .file = line ? (char *)(size_t) "work.c" : NULL,
-				      .line = line,
-				      .offset = offset,
-				      .inlined = inlined};
+	static char file[] = "work.c";
+
+	frame.file = frame.line ? file : NULL;
+	world->frames[world->symbol.n_frames++] = frame;
 }
 
 /* A line of source for each 16 bytes of code. */
 static void add_functions(struct world_names *world, u64 address)
 {
+	static char inlined[] = "inner";
+
 	for (size_t i = 0; i < ARRAY_SIZE(functions); i++) {
 		u64 offset = address - functions[i].start;
 		u32 line = functions[i].line ? functions[i].line + (u32)offset / 16 : 0;
@@ -52,29 +53,32 @@ static void add_functions(struct world_names *world, u64 address)
 		if (offset >= 0x100)
 			continue;
 		if (functions[i].start == AT_WORK && offset >= AT_INNER - AT_WORK)
-			add_frame(world, "inner", 90, 0, true);
-		add_frame(world, functions[i].name, line, offset, false);
+			add_frame(world, (struct symbol_frame){.name = inlined, .line = 90, .inlined = true});
+		add_frame(world,
+			  (struct symbol_frame){.name = functions[i].name, .line = line, .offset = offset});
 	}
 }
 
 static const struct symbol *find(void *userdata, const struct symbol_query *query)
 {
+	static char variable[] = "counters";
 	struct world_names *world = userdata;
 
 	world->calls++;
+	world->pid = query->pid;
 	if (world->silent) {
 		world->silent--;
 		return NULL;
 	}
 	world->symbol = (struct symbol){.frames = world->frames};
 	for (size_t i = 0; i < ARRAY_SIZE(memories); i++) {
-		const struct memory *memory = &memories[i];
+		struct memory *memory = &memories[i];
 
 		if (query->address < memory->start || query->address >= memory->end ||
 		    (memory->pid && memory->pid != query->pid))
 			continue;
 		world->symbol.region = memory->region;
-		world->symbol.module = (char *)(size_t)memory->module;
+		world->symbol.module = memory->module[0] ? memory->module : NULL;
 		world->symbol.start = memory->start;
 		world->symbol.end = memory->end;
 		world->symbol.address = query->address - memory->start;
@@ -86,7 +90,8 @@ static const struct symbol *find(void *userdata, const struct symbol_query *quer
 	if (query->kind == SYMBOL_CODE)
 		add_functions(world, query->address);
 	else if (query->address - AT_COUNTERS < 0x100)
-		add_frame(world, "counters", 0, query->address - AT_COUNTERS, false);
+		add_frame(world,
+			  (struct symbol_frame){.name = variable, .offset = query->address - AT_COUNTERS});
 	return &world->symbol;
 }
 

@@ -30,6 +30,7 @@ struct world_names {
 	struct symbol symbol;
 	struct symbol_frame frames[2];
 	size_t calls;
+	u32 pid;       /* of the last one */
 	size_t silent; /* so many more calls have no answer */
 };
 

@@ -94,7 +94,7 @@ static bool hot_choice(void *userdata, const char *path, struct hot_choice *ret)
 static int invent_hot(void *userdata, const char *path, unsigned event, enum hot_kind kind,
 		      struct hot_places *ret)
 {
-	struct hot_places found = {.kind = kind, .latency = true, .n = 100};
+	struct hot_places found = {.kind = kind, .latency = true, .cpus_known = true, .n = 100};
 
 	(void)userdata;
 	(void)path;

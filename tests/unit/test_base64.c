@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <criterion/criterion.h>
+
+#include <errno.h>
 #include <string.h>
 
 #include "base/base64.h"
@@ -8,8 +10,13 @@
 static void expect(const char *bytes, size_t size, const char *text)
 {
 	_cleanup_free_ char *got = base64_encode((const u8 *)bytes, size);
+	_cleanup_free_ u8 *back = NULL;
+	size_t n = 99;
 
 	cr_expect_str_eq(got, text);
+	cr_assert_eq(base64_decode(text, &back, &n), 0, "%s", text);
+	cr_assert_eq(n, size);
+	cr_expect_eq(memcmp(back, bytes, size), 0);
 }
 
 /* RFC 4648, section 10. */
@@ -28,4 +35,20 @@ Test(base64, every_byte)
 {
 	expect("\x00\xff\xfe\x00\xfb\xf0", 6, "AP/+APvw");
 	expect("\xff\xff\xff\xff", 4, "/////w==");
+	expect("\xfb\xef\xff", 3, "++//");
+}
+
+Test(base64, what_is_none)
+{
+	static const char *const texts[] = {
+		"Z",    "Zg",   "Zg=",  "=",        "====", "Z===", "Zg==Zg==",
+		"Zm9 ", "Zm-v", "Z=9v", "Zm9vZg=a", "Zh==", "Zm9=", "\xff\xff\xff\xff"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
+		u8 *bytes = NULL;
+		size_t size;
+
+		cr_expect_eq(base64_decode(texts[i], &bytes, &size), -EBADMSG, "%s", texts[i]);
+		cr_expect_null(bytes);
+	}
 }

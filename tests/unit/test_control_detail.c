@@ -426,7 +426,7 @@ Test(control_detail, a_profile_in_pieces)
 	cr_expect_str_eq(json_get_text(first, "state"), "done");
 	cr_expect_str_eq(json_get_text(first, "format"), "pprof");
 	cr_expect_eq(strncmp(json_get_text(first, "data"), "AAECAwQF", 8), 0);
-	cr_expect_eq(strlen(json_get_text(first, "data")), (PROFILE_PIECE_BYTES + 2) / 3 * 4);
+	cr_expect_eq(strlen(json_get_text(first, "data")), (PROFILE_PIECE_BYTES + 2UL) / 3 * 4);
 	second = call_with(fd, "GetProfile", "\"zoom\":1,\"format\":\"pprof\",\"offset\":524288");
 	cr_expect_null(json_get(second, "next"));
 	cr_expect_str_eq(json_get_text(second, "data"), "AAE=");

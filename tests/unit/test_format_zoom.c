@@ -210,6 +210,19 @@ Test(format_zoom, hot_places_that_are_all_there_are)
 	formatted_expect_not(text, "not shown");
 }
 
+Test(format_zoom, hot_lines_on_cpus_that_are_not_known)
+{
+	_cleanup_json_ json_object *hot = formatted_from(
+		"{\"origin\":\"model\",\"cgroup\":\"/batch\",\"chosen\":{\"by\":\"configuration\",\"since\":"
+		"\"2026-11-21T06:00:00Z\",\"for_s\":200},\"events\":{\"loads\":{\"weight\":\"samples\","
+		"\"samples\":1000,\"lines\":[{\"address\":\"0x7f0000000040\",\"share\":{\"low\":0.6,"
+		"\"high\":0.6},\"samples\":{\"low\":600,\"high\":600},\"hitm\":12}],"
+		"\"absent\":{\"lines\":{\"samples\":1}}}},\"unnamed\":0}");
+	_cleanup_free_ char *text = FORMATTED(format_hot(out, NULL, hot, &narrow));
+
+	formatted_expect(text, "    12       - 0x7f0000000040\n");
+}
+
 Test(format_zoom, bounds)
 {
 	static const struct {

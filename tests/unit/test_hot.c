@@ -38,7 +38,7 @@ static struct hot_places read_all(void)
 
 	for (u32 cpu = 0; cpu < exact.cpus; cpu++)
 		tables[cpu] = &exact.tables[cpu];
-	cr_assert_eq(hot_places_read(tables, exact.cpus, exact.kind, true, &places), 0);
+	cr_assert_eq(hot_places_read(tables, exact.cpus, exact.cpus, exact.kind, true, &places), 0);
 	return places;
 }
 
@@ -92,6 +92,44 @@ Test(hot, lines_take_their_bytes_together)
 	cr_expect_eq(places.places[1].address, 0x1040);
 	cr_expect_eq(places.places[1].hitm_cpus, 0);
 	cr_expect_eq(places.places[2].address, 0);
+	hot_places_done(&places);
+}
+
+/* Two cgroups that had one path have two tables on each CPU. */
+Test(hot, a_cpu_with_two_tables_is_one)
+{
+	const struct hot_table *tables[4];
+	struct hot_places places;
+
+	hot_exact_begin(&exact, HOT_LINES, 4, 5);
+	hot_exact_add(&exact, 0, 0x1000, 100, 1);
+	hot_exact_add(&exact, 1, 0x1000, 100, 1);
+	hot_exact_add(&exact, 2, 0x1000, 100, 0);
+	hot_exact_add(&exact, 3, 0x1000, 100, 0);
+	for (u32 i = 0; i < 4; i++)
+		tables[i] = &exact.tables[i];
+	cr_assert_eq(hot_places_read(tables, 4, 2, HOT_LINES, true, &places), 0);
+	cr_expect(places.cpus_known);
+	cr_assert_eq(places.n, 1);
+	cr_expect_eq(places.places[0].hitm, 2);
+	cr_expect_eq(places.places[0].cpus, 2);
+	cr_expect_eq(places.places[0].hitm_cpus, 1);
+	hot_places_done(&places);
+}
+
+Test(hot, of_which_cpu_samples_are_may_not_be_known)
+{
+	const struct hot_table *table = exact.tables;
+	struct hot_places places;
+
+	hot_exact_begin(&exact, HOT_LINES, 1, 5);
+	hot_exact_add(&exact, 0, 0x1000, 100, 1);
+	cr_assert_eq(hot_places_read(&table, 1, 0, HOT_LINES, true, &places), 0);
+	cr_expect_not(places.cpus_known);
+	cr_assert_eq(places.n, 1);
+	cr_expect_eq(places.places[0].hitm, 1);
+	cr_expect_eq(places.places[0].cpus, 0);
+	cr_expect_eq(places.places[0].hitm_cpus, 0);
 	hot_places_done(&places);
 }
 
@@ -356,7 +394,7 @@ Test(hot, items_spread_over_the_sets)
 static u32 way_of(const struct hot_set *set, u64 item)
 {
 	for (u32 way = 0; way < HOT_WAYS; way++)
-		if (set->items[way] == item)
+		if (set->counters[way].item == item)
 			return way;
 	return HOT_WAYS;
 }
@@ -393,7 +431,7 @@ Test(hot, every_way_is_found)
 			items[way] = next_random(&random) | 1;
 			/* Few of them, so that ways share some. */
 			tags[way] = next_random(&random) % (1 + round % 256);
-			set.items[way] = items[way];
+			set.counters[way].item = items[way];
 			set.ranks[way] = HOT_RANK(1000 + next_random(&random) % 5, way);
 			hot_tag(&set, way, tags[way]);
 		}
@@ -441,7 +479,7 @@ Test(hot, a_reader_meets_no_torn_item)
 	while (samples < WRITTEN) {
 		struct hot_places places;
 
-		cr_assert_eq(hot_places_read(tables, 1, HOT_CODE, false, &places), 0);
+		cr_assert_eq(hot_places_read(tables, 1, 1, HOT_CODE, false, &places), 0);
 		backward += places.samples < samples;
 		samples = places.samples;
 		for (size_t i = 0; i < places.n; i++) {

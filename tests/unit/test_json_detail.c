@@ -182,8 +182,13 @@ Test(json_hot, lines_by_samples)
 		 .hitm_cpus = 1,
 		 .cpus = 1},
 	};
-	const struct hot_places places = {
-		.kind = HOT_LINES, .weight = 40, .samples = 40, .absent_samples = 2, .n = 2, .places = lines};
+	struct hot_places places = {.kind = HOT_LINES,
+				    .cpus_known = true,
+				    .weight = 40,
+				    .samples = 40,
+				    .absent_samples = 2,
+				    .n = 2,
+				    .places = lines};
 
 	expect_json(hot_of(NULL, &places, false, ~0ULL), HOT_HEAD
 		    "\"weight\":\"samples\",\"samples\":40,\"lines\":["
@@ -192,6 +197,15 @@ Test(json_hot, lines_by_samples)
 		    "\"cpus\":3},"
 		    "{\"object\":\"[kernel]\",\"share\":{\"low\":0.200000,\"high\":0.225000},\"samples\":{"
 		    "\"low\":8,\"high\":9},\"hitm\":1,\"hitm_cpus\":1,\"cpus\":1}],"
+		    "\"absent\":{\"lines\":{\"samples\":2}}}},\"unnamed\":0}");
+
+	/* The model's samples and a recording's are of no CPU that is known. */
+	places.cpus_known = false;
+	places.n = 1;
+	expect_json(hot_of(NULL, &places, false, ~0ULL), HOT_HEAD
+		    "\"weight\":\"samples\",\"samples\":40,\"lines\":["
+		    "{\"address\":\"0x404040\",\"object\":\"counters\",\"pid\":7,\"share\":{\"low\":0.750000,"
+		    "\"high\":0.750000},\"samples\":{\"low\":30,\"high\":30},\"hitm\":4}],"
 		    "\"absent\":{\"lines\":{\"samples\":2}}}},\"unnamed\":0}");
 }
 

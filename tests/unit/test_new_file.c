@@ -8,7 +8,6 @@
 #include <sys/stat.h>
 
 #include "base/text_file.h"
-#include "ctl/from_base64.h"
 #include "ctl/new_file.h"
 #include "tree.h"
 
@@ -108,42 +107,4 @@ Test(new_file, devices_are_written_to)
 	new_file_free(file);
 	cr_assert_eq(stat("/dev/null", &status), 0);
 	cr_expect(S_ISCHR(status.st_mode));
-}
-
-Test(from_base64, the_examples_of_its_standard)
-{
-	static const char *const pairs[][2] = {
-		{"", ""},
-		{"Zg==", "f"},
-		{"Zm8=", "fo"},
-		{"Zm9v", "foo"},
-		{"Zm9vYg==", "foob"},
-		{"Zm9vYmE=", "fooba"},
-		{"Zm9vYmFy", "foobar"},
-		{"++//", "\xfb\xef\xff"},
-	};
-
-	for (size_t i = 0; i < ARRAY_SIZE(pairs); i++) {
-		_cleanup_free_ u8 *bytes = NULL;
-		size_t size = 99;
-
-		cr_assert_eq(from_base64(pairs[i][0], &bytes, &size), 0, "%s", pairs[i][0]);
-		cr_assert_eq(size, strlen(pairs[i][1]));
-		cr_expect_eq(memcmp(bytes, pairs[i][1], size), 0);
-	}
-}
-
-Test(from_base64, what_is_none)
-{
-	static const char *const texts[] = {
-		"Z",    "Zg",   "Zg=",  "=",        "====", "Z===", "Zg==Zg==",
-		"Zm9 ", "Zm-v", "Z=9v", "Zm9vZg=a", "Zh==", "Zm9=", "\xff\xff\xff\xff"};
-
-	for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
-		u8 *bytes = NULL;
-		size_t size;
-
-		cr_expect_eq(from_base64(texts[i], &bytes, &size), -EBADMSG, "%s", texts[i]);
-		cr_expect_null(bytes);
-	}
 }

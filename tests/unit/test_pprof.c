@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <criterion/criterion.h>
 #include <string.h>
+#define ZLIB_CONST /* what is read is const */
 #include <zlib.h>
 
 #include "pprof.pb-c.h"
@@ -36,10 +37,8 @@ static struct profile *profile_of(bool latency, u64 from, u64 to, bool backwards
 static Pebsd__Pprof__Profile *unpack(const u8 *bytes, size_t size)
 {
 	static u8 plain[8U << 20];
-	z_stream stream = {.next_in = (u8 *)(size_t)bytes,
-			   .avail_in = (uInt)size,
-			   .next_out = plain,
-			   .avail_out = sizeof(plain)};
+	z_stream stream = {
+		.next_in = bytes, .avail_in = (uInt)size, .next_out = plain, .avail_out = sizeof(plain)};
 	Pebsd__Pprof__Profile *profile;
 
 	cr_assert_eq(inflateInit2(&stream, 16 + MAX_WBITS), Z_OK);

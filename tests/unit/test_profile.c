@@ -91,6 +91,32 @@ Test(profile, asks_once_for_each_address_until_there_is_an_answer)
 	cr_expect_eq(world.calls, 8);
 }
 
+/* The same address, before and after: a program that is not relocated, and executes another. */
+Test(profile, a_process_that_executes_another_program_is_another)
+{
+	_cleanup_(profile_freep) struct profile *profile = new_profile();
+	struct world_names world;
+
+	world_names_init(&world);
+	profile_executed(profile, 100);
+	add_stack(profile, AT_WORK, NULL, 0);
+	cr_expect_eq(profile_resolve(profile, &world.names), 0);
+	cr_expect_eq(world.calls, 2);
+	profile_executed(profile, 100);
+	add_stack(profile, AT_WORK, NULL, 0);
+	cr_expect_eq(profile_resolve(profile, &world.names), 0);
+	cr_expect_eq(world.calls, 4, "it is asked for anew");
+	cr_expect_eq(world.pid, 100);
+	/* What was under way would be answered with the new program's. */
+	add_stack(profile, AT_MAIN, NULL, 0);
+	world.silent = 1;
+	cr_expect_eq(profile_resolve(profile, &world.names), 1);
+	profile_executed(profile, 100);
+	cr_expect_eq(profile_resolve(profile, &world.names), 0);
+	cr_expect_eq(world.calls, 5);
+	cr_expect_eq(totals_of(profile).samples, 3);
+}
+
 Test(profile, a_mapping_without_names_is_asked_for_a_few_times_only)
 {
 	_cleanup_(profile_freep) struct profile *profile = new_profile();

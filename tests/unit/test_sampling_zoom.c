@@ -37,7 +37,7 @@ static const char *plan(const struct one *ones, size_t n)
 	sampling_zoom_choose(pointers, n, chosen);
 	(void)sampling_zoom_displaces(pointers, n, chosen, displaced);
 	for (size_t i = 0; i < n; i++)
-		text[i] = chosen[i] && displaced[i] ? '*' : chosen[i] ? '+' : displaced[i] ? 'p' : '.';
+		text[i] = ".+p*"[(displaced[i] ? 2 : 0) + (chosen[i] ? 1 : 0)];
 	text[n] = '\0';
 	return text;
 }

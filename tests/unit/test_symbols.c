@@ -27,9 +27,10 @@ enum {
 	LEAVES = 0xffb,  /* closes its socket and goes on */
 	UNKNOWN = 0xffa,
 	LARGEST = 0xff9,
-	TELLS = 0xff8,    /* of its environment and descriptors */
-	CHATTERS = 0xff7, /* answers twice */
-	HUGE = 0xff6,     /* answers more than a packet may hold */
+	TELLS = 0xff8,     /* of its environment and descriptors */
+	CHATTERS = 0xff7,  /* answers twice */
+	HUGE = 0xff6,      /* answers more than a packet may hold */
+	BEQUEATHS = 0xff5, /* dies, and leaves its socket to another process */
 };
 
 static u64 address(u64 n, u64 what)
@@ -83,6 +84,19 @@ static void answer_largest(u64 number)
 					     .frames = frames});
 }
 
+/* The heir goes when pebsd closes its end. */
+static void bequeath(void)
+{
+	char byte;
+
+	if (fork() == 0) {
+		while (recv(STDIN_FILENO, &byte, 1, 0) > 0)
+			;
+		_exit(0);
+	}
+	(void)raise(SIGKILL);
+}
+
 static void fake_find(const struct symbols_wire_request *request)
 {
 	static char much[2 * SYMBOLS_WIRE_MAX];
@@ -108,6 +122,9 @@ static void fake_find(const struct symbols_wire_request *request)
 		(void)close(STDIN_FILENO);
 		for (;;)
 			(void)pause();
+	case BEQUEATHS:
+		bequeath();
+		break;
 	case UNKNOWN:
 		answer_with(request->number, &(struct symbol){0});
 		break;
@@ -326,6 +343,11 @@ Test(symbols, one_that_closes_its_socket_is_killed)
 	end();
 	open_with((struct symbols_settings){.question_ns = NSEC_PER_SEC});
 	expect_survives(LEAVES);
+}
+
+Test(symbols, one_whose_socket_lives_on_is_over)
+{
+	expect_survives(BEQUEATHS);
 }
 
 Test(symbols, one_that_answers_unasked_is_killed)

@@ -209,3 +209,24 @@ Test(zoom_recording, no_room_at_all)
 	cr_expect_eq(zoom_recording_samples(recording), 0);
 	cr_expect_eq(zoom_recording_about(recording)->dropped, 1, "it counts samples");
 }
+
+/* Which of them would have met in a table of an unkeyed hash: each was then compared with all before it. */
+Test(zoom_recording, stacks_that_are_made_to_collide_cost_no_more_than_others)
+{
+	enum { STACKS = 400000 };
+	struct zoom_recording *recording = recording_of(256UL << 20);
+	struct zoom_record record = sample_at(1, 7);
+	u64 stack[2];
+
+	record.sample.n_kernel = 0;
+	record.sample.user = stack;
+	record.sample.n_user = 2;
+	for (u64 i = 0; i < STACKS; i++) {
+		u64 value = (2 ^ i) * 0x9e3779b97f4a7c15ULL;
+
+		stack[0] = i;
+		stack[1] = value ^ value >> 29;
+		cr_assert_eq(zoom_recording_add(recording, &record), 0);
+	}
+	zoom_recording_free(recording);
+}

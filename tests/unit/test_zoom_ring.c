@@ -22,9 +22,11 @@ static struct zoom_ring ring_at(u64 tail)
 static void put(u64 at, u16 size, u8 mark)
 {
 	struct perf_event_header header = {.type = 9, .size = size};
+	u8 bytes[sizeof(header)];
 
+	memcpy(bytes, &header, sizeof(header));
 	for (size_t i = 0; i < sizeof(header); i++)
-		data[(at + i) % sizeof(data)] = ((const u8 *)&header)[i];
+		data[(at + i) % sizeof(data)] = bytes[i];
 	data[(at + size - 1) % sizeof(data)] = mark;
 }
 

@@ -14,6 +14,7 @@ struct zoom_events {
 	size_t n; /* samples of the next drain */
 	struct zoom_counts counts;
 	bool stopped;
+	bool gone;
 };
 
 static struct {
@@ -102,6 +103,17 @@ bool zoom_events_has_physical(const struct zoom_events *events)
 {
 	(void)events;
 	return true;
+}
+
+u64 zoom_events_cgroup_id(const struct zoom_events *events)
+{
+	(void)events;
+	return 4711;
+}
+
+bool zoom_events_gone(const struct zoom_events *events)
+{
+	return events->gone;
 }
 
 u64 zoom_events_bytes(const struct zoom_events *events)
@@ -279,6 +291,62 @@ Test(zooms, a_running_one_of_the_same_cgroup_goes_on)
 	cr_expect_geq(zooms_get(zooms, id)->seconds, 199, "it is not cut short");
 	cr_expect_eq(origin.opened, 1);
 	cr_expect_neq(begin("/b", 1, 0), id);
+}
+
+static bool is_over_for_its_cgroup(u64 id)
+{
+	const struct zoom *zoom = zooms_get(zooms, id);
+
+	cr_expect_neq(zoom->state, ZOOM_RUNNING);
+	return strcmp(zoom->note, "loads pauses; the cgroup was removed, which ended it") == 0;
+}
+
+Test(zooms, it_ends_with_its_cgroup)
+{
+	u64 id = begin("/a", 100, 0);
+
+	origin.last->gone = true;
+	run_until(id, ZOOM_DONE);
+	cr_expect(is_over_for_its_cgroup(id));
+	cr_expect_eq(origin.closed, 1);
+	cr_expect_eq(told.over, 1);
+}
+
+/* A service that was started again has the path of before, and another cgroup. */
+Test(zooms, one_of_a_removed_cgroup_does_not_go_on_for_another)
+{
+	u64 id = begin("/a", 100, 0), next;
+
+	origin.last->gone = true;
+	next = begin("/a", 100, 0);
+	cr_expect_neq(next, id);
+	cr_expect_eq(zooms_get(zooms, next)->state, ZOOM_RUNNING);
+	cr_expect(is_over_for_its_cgroup(id));
+	cr_expect_eq(zooms_find(zooms, "/a")->id, next);
+}
+
+static int count_kinds(void *userdata, const struct zoom_record *record)
+{
+	unsigned *kinds = userdata;
+
+	kinds[record->kind]++;
+	cr_expect(record->kind != ZOOM_RECORD_MAPPED || record->pid == (u32)getpid());
+	return 0;
+}
+
+Test(zooms, what_it_holds_of_cgroup_and_processes)
+{
+	unsigned kinds[ZOOM_RECORD_OTHER + 1] = {0};
+	u64 id = begin("/a", 100, 0);
+	const struct zoom *zoom = zooms_get(zooms, id);
+
+	cr_assert(zooms_end(zooms, id));
+	run_until(id, ZOOM_DONE);
+	cr_expect_eq(zoom_recording_about_const(zoom->recording)->cgroup_id, 4711);
+	cr_assert_eq(zoom_recording_each(zoom->recording, count_kinds, kinds), 0);
+	cr_expect_eq(kinds[ZOOM_RECORD_SAMPLE], 10);
+	cr_expect_eq(kinds[ZOOM_RECORD_NAMED], 1);
+	cr_expect_gt(kinds[ZOOM_RECORD_MAPPED], 2);
 }
 
 Test(zooms, only_so_many_run)

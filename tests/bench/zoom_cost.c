@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What a zoom costs, in one run: a task that works in a cgroup of its own, some frames deep, in turns without
+ * an event, with one that only interrupts it 1,000 times in a second of its CPU time, and with a zoom that
+ * takes a sample each time; the CPU time of the daemon's side (draining, parsing, recording) beside. On
+ * cpu-clock: what its timer costs, much in a virtual machine, is in the second kind of turns, and what PEBS
+ * and its interrupts cost is not in any. As root.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cgroup/mount.h"
+#include "zoom/recording.h"
+#include "zoom/zoom_events.h"
+
+#define DEPTH     30
+#define TURNS     200
+#define TURN_NS   (60 * NSEC_PER_MSEC) /* and a drain, which the daemon has every 200 ms */
+#define RATE      1000
+#define PERIOD_NS 1000000
+#define TASK_CPU  1
+#define OWN_CPU   0
+
+/* What the task has done, where the parent can see it. */
+struct progress {
+	volatile u64 rounds;
+	volatile u64 cpu_ns; /* of its own CPU time, as of some rounds ago */
+	volatile bool over;
+};
+
+static u64 clock_ns(clockid_t clock)
+{
+	struct timespec time;
+
+	(void)clock_gettime(clock, &time);
+	return (u64)time.tv_sec * NSEC_PER_SEC + (u64)time.tv_nsec;
+}
+
+static void stay_on(unsigned cpu)
+{
+	cpu_set_t one;
+
+	CPU_ZERO(&one);
+	CPU_SET(cpu, &one);
+	(void)sched_setaffinity(0, sizeof(one), &one);
+}
+
+static __attribute__((noinline)) void work(struct progress *progress, unsigned depth)
+{
+	if (depth > 0) {
+		work(progress, depth - 1);
+		__asm__ volatile("" ::: "memory");
+		return;
+	}
+	while (!progress->over) {
+		u64 value = 1;
+
+		for (unsigned i = 0; i < 1000; i++)
+			__asm__ volatile("" : "+r"(value));
+		progress->rounds = progress->rounds + 1;
+		if (progress->rounds % 64 == 0)
+			progress->cpu_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+	}
+}
+
+static pid_t start_task(const char *cgroup, struct progress *progress)
+{
+	_cleanup_free_ char *procs = NULL;
+	_cleanup_fclose_ FILE *file = NULL;
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+		stay_on(TASK_CPU);
+		work(progress, DEPTH);
+		_exit(0);
+	}
+	if (pid < 0 || asprintf(&procs, "%s/cgroup.procs", cgroup) < 0)
+		return -1;
+	file = fopen(procs, "we");
+	if (!file || fprintf(file, "%d\n", pid) < 0 || fflush(file) != 0)
+		progress->over = true;
+	return pid;
+}
+
+static int keep(void *userdata, const struct zoom_record *record)
+{
+	return zoom_recording_add(userdata, record);
+}
+
+/* One kind of turns, in sums, but for the pace. */
+struct turns {
+	u64 task_ns;
+	u64 own_ns; /* CPU time of this process, opening and closing left out */
+	u64 wall_ns;
+	size_t n;
+	double paces[TURNS]; /* rounds in a nanosecond of the task's CPU time */
+};
+
+static void turn(struct zoom_events *events, struct zoom_recording *recording,
+		 const struct progress *progress, struct turns *turns)
+{
+	const struct timespec wait = {.tv_nsec = (long)TURN_NS};
+	const u64 rounds = progress->rounds, task_ns = progress->cpu_ns;
+	const u64 own = clock_ns(CLOCK_PROCESS_CPUTIME_ID), begin = clock_ns(CLOCK_MONOTONIC);
+	u64 worked_ns;
+
+	(void)clock_nanosleep(CLOCK_MONOTONIC, 0, &wait, NULL);
+	if (events)
+		(void)zoom_events_drain(events, keep, recording);
+	worked_ns = progress->cpu_ns - task_ns;
+	if (worked_ns > 0)
+		turns->paces[turns->n++] = (double)(progress->rounds - rounds) / (double)worked_ns;
+	turns->task_ns += worked_ns;
+	turns->own_ns += clock_ns(CLOCK_PROCESS_CPUTIME_ID) - own;
+	turns->wall_ns += clock_ns(CLOCK_MONOTONIC) - begin;
+}
+
+static int compare_paces(const void *a, const void *b)
+{
+	const double left = *(const double *)a, right = *(const double *)b;
+
+	return (left > right) - (left < right);
+}
+
+/* The median: whatever else runs here slows single turns. */
+static double pace_of(struct turns *turns)
+{
+	qsort(turns->paces, turns->n, sizeof(*turns->paces), compare_paces);
+	return turns->n ? turns->paces[turns->n / 2] : 0;
+}
+
+static struct zoom_events *open_zoom(const char *cgroup)
+{
+	const struct pmu_opening opening = {
+		.event = {.role = EVENT_LOADS, .period = PERIOD_NS},
+		.type = PERF_TYPE_SOFTWARE,
+		.config = PERF_COUNT_SW_CPU_CLOCK,
+	};
+	_cleanup_close_ int fd = open(cgroup, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	_cleanup_free_ char *message = NULL;
+	struct zoom_events *events = NULL;
+	const struct zoom_events_settings settings = {
+		.cgroup_fd = fd, .openings = &opening, .n_openings = 1, .rate = RATE, .physical = true};
+
+	if (fd < 0 || zoom_events_open(&settings, &events, &message) < 0)
+		(void)fprintf(stderr, "cannot open the zoom: %s\n", message ? message : strerror(errno));
+	return events;
+}
+
+/* The same interrupts of the same cgroup, of which nothing comes. */
+static int open_interrupts(const char *cgroup)
+{
+	struct perf_event_attr attr = {
+		.size = sizeof(attr),
+		.type = PERF_TYPE_SOFTWARE,
+		.config = PERF_COUNT_SW_CPU_CLOCK,
+		.sample_period = PERIOD_NS,
+	};
+	_cleanup_close_ int directory = open(cgroup, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	return (int)syscall(SYS_perf_event_open, &attr, directory, TASK_CPU, -1,
+			    PERF_FLAG_FD_CLOEXEC | PERF_FLAG_PID_CGROUP);
+}
+
+static void report(struct turns *without, struct turns *interrupted, struct turns *zoomed, u64 seen,
+		   const struct zoom_recording *recording)
+{
+	const double task_seconds = (double)zoomed->task_ns / 1e9;
+	const double samples = (double)zoom_recording_samples(recording);
+
+	(void)printf("%.1f s of each kind, in turns; the task had %.0f %%, %.0f %% and %.0f %% of its CPU\n",
+		     (double)zoomed->wall_ns / 1e9,
+		     100.0 * (double)without->task_ns / (double)without->wall_ns,
+		     100.0 * (double)interrupted->task_ns / (double)interrupted->wall_ns,
+		     100.0 * (double)zoomed->task_ns / (double)zoomed->wall_ns);
+	(void)printf(
+		"samples in a second of the task's CPU time: %.0f seen, %.0f recorded, %.1f bytes each\n",
+		(double)seen / task_seconds, samples / task_seconds,
+		(double)zoom_recording_bytes(recording) / samples);
+	(void)printf("the daemon: %.2f us a sample; %.3f %% of a core, %.3f %% without a zoom\n",
+		     ((double)zoomed->own_ns - (double)without->own_ns) / 1e3 / samples,
+		     100.0 * (double)zoomed->own_ns / (double)zoomed->wall_ns,
+		     100.0 * (double)without->own_ns / (double)without->wall_ns);
+	(void)printf("the task does less in a second of its CPU time: by %.2f %% with interrupts alone, by a "
+		     "further "
+		     "%.2f %% with a zoom\n",
+		     100.0 * (1 - pace_of(interrupted) / pace_of(without)),
+		     100.0 * (1 - pace_of(zoomed) / pace_of(interrupted)));
+}
+
+static int run(const char *cgroup, const struct progress *progress)
+{
+	const struct zoom_about about = {.cgroup = (char *)"/bench"};
+	_cleanup_(zoom_recording_freep) struct zoom_recording *recording = NULL;
+	static struct turns without, interrupted, zoomed;
+	struct zoom_counts counts;
+	u64 seen = 0;
+
+	if (zoom_recording_new(&about, 32 << 20, &recording) < 0)
+		return 1;
+	for (unsigned i = 0; i < TURNS; i++) {
+		_cleanup_(zoom_events_freep) struct zoom_events *events = NULL;
+		int fd;
+
+		turn(NULL, NULL, progress, &without);
+		fd = open_interrupts(cgroup);
+		if (fd < 0)
+			return 1;
+		turn(NULL, NULL, progress, &interrupted);
+		(void)close(fd);
+		events = open_zoom(cgroup);
+		if (!events)
+			return 1;
+		turn(events, recording, progress, &zoomed);
+		zoom_events_counts(events, &counts);
+		seen += counts.seen;
+	}
+	report(&without, &interrupted, &zoomed, seen, recording);
+	return 0;
+}
+
+int main(void)
+{
+	struct progress *progress =
+		mmap(NULL, sizeof(*progress), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	_cleanup_free_ char *mount = NULL, *cgroup = NULL;
+	bool subtree;
+	pid_t pid;
+	int r = 1;
+
+	if (progress == MAP_FAILED || cgroup_mount_find(&mount, &subtree) < 0 ||
+	    asprintf(&cgroup, "%s/pebsd-bench-%d", mount, getpid()) < 0 || mkdir(cgroup, 0755) < 0) {
+		(void)fprintf(stderr, "no cgroup2 mount to work in: %s\n", strerror(errno));
+		return 1;
+	}
+	stay_on(OWN_CPU);
+	pid = start_task(cgroup, progress);
+	if (pid > 0) {
+		r = progress->over ? 1 : run(cgroup, progress);
+		progress->over = true;
+		(void)waitpid(pid, NULL, 0);
+	}
+	(void)rmdir(cgroup);
+	return r;
+}

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: GPL-2.0
+/* A zoom beside an event that only one counter can hold: it pauses, and samples again. On software events. */
+#include <criterion/criterion.h>
+
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cgroup_fixture.h"
+#include "page_faults.h"
+#include "sampling_zoom.h"
+
+static const struct pmu_opening faults = {
+	.event = {.role = EVENT_LOADS, .pmu = "software", .period = 1, .settings = {.has_address = 1}},
+	.type = PERF_TYPE_SOFTWARE,
+	.config = PERF_COUNT_SW_PAGE_FAULTS,
+	.only_counter = 4,
+};
+static const struct pmu_opening minor_faults = {
+	.event = {.role = EVENT_STORES, .pmu = "software", .period = 1},
+	.type = PERF_TYPE_SOFTWARE,
+	.config = PERF_COUNT_SW_PAGE_FAULTS_MIN,
+};
+
+static struct cgroup_fixture fixture;
+static struct perf_event_set *sets[2];
+static struct sampling_zoom zoom;
+static struct zoom_events *events;
+static char *note, *message;
+static int program = -1;
+
+static void setup(void)
+{
+	cgroup_fixture_setup(&fixture);
+	program = page_faults_program();
+	cr_assert_geq(program, 0);
+	cr_assert_eq(perf_open(&faults, PERF_ONLINE_PATH, &sets[0], &message), 0, "%s", message);
+	cr_assert_eq(perf_open(&minor_faults, PERF_ONLINE_PATH, &sets[1], &message), 0, "%s", message);
+	for (size_t i = 0; i < 2; i++)
+		cr_assert_eq(perf_start(sets[i], program, &message), 0, "%s", message);
+}
+
+static void teardown(void)
+{
+	if (zoom.open)
+		(void)sampling_zoom_end(&zoom, sets, 2, false, &message);
+	for (size_t i = 0; i < 2; i++)
+		perf_set_free(sets[i]);
+	(void)close(program);
+	free(note);
+	free(message);
+	cgroup_fixture_teardown(&fixture);
+}
+
+TestSuite(sampling_zoom_events, .init = setup, .fini = teardown);
+
+static int begin(const char *path, u32 rate)
+{
+	free(note);
+	free(message);
+	return sampling_zoom_begin(&zoom, fixture.mount, sets, 2, path, rate, &events, &note, &message);
+}
+
+static struct perf_counts counts_of(size_t set)
+{
+	struct perf_counts counts;
+
+	perf_count(sets[set], &counts);
+	return counts;
+}
+
+/* Faults that the always-on event of a set has counted since the last call. */
+static u64 counted(size_t set)
+{
+	static u64 last[2];
+	u64 before = last[set];
+
+	last[set] = counts_of(set).count;
+	return last[set] - before;
+}
+
+Test(sampling_zoom_events, pauses_what_is_in_its_way_and_resumes_it)
+{
+	cr_assert_eq(begin(fixture.path, 1000), 0, "%s", message);
+	cr_assert_not_null(note);
+	cr_expect_not_null(strstr(note, "loads of PMU software are paused"), "%s", note);
+	cr_expect_not_null(strstr(note, "counter 3 of this CPU alone"), "%s", note);
+	cr_expect_null(strstr(note, "stores"), "%s", note);
+	cr_expect_eq(zoom_events_n(events), 1);
+	(void)counted(0);
+	(void)counted(1);
+	page_faults_on(0, 500);
+	cr_expect_eq(counted(0), 0);
+	cr_expect_geq(counted(1), 500);
+
+	cr_assert_eq(begin(fixture.path, 1000), -EBUSY);
+	cr_expect_not_null(strstr(message, "another zoom is running"), "%s", message);
+
+	free(TAKE_PTR(message));
+	cr_assert_eq(sampling_zoom_end(&zoom, sets, 2, false, &message), 0, "%s", message);
+	page_faults_on(0, 500);
+	cr_expect_geq(counted(0), 500);
+	cr_expect_gt(counts_of(0).paused_ns, 0);
+	cr_expect_eq(counts_of(1).paused_ns, 0);
+}
+
+Test(sampling_zoom_events, what_fails_leaves_all_as_it_was)
+{
+	cr_assert_eq(begin("/pebsd-test-none-of-this-name", 1000), -ENOENT);
+	cr_expect_not_null(strstr(message, "there is none"), "%s", message);
+	/* The last step, after the pause. */
+	cr_assert_eq(begin(fixture.path, 0), -EINVAL);
+	(void)counted(0);
+	page_faults_on(0, 500);
+	cr_expect_geq(counted(0), 500);
+	cr_assert_eq(begin(fixture.path, 1000), 0, "%s", message);
+}
+
+Test(sampling_zoom_events, stays_paused_where_all_is)
+{
+	cr_assert_eq(begin(fixture.path, 1000), 0, "%s", message);
+	for (size_t i = 0; i < 2; i++)
+		perf_pause(sets[i]);
+	cr_assert_eq(sampling_zoom_end(&zoom, sets, 2, true, &message), 0);
+	(void)counted(0);
+	page_faults_on(0, 500);
+	cr_expect_eq(counted(0), 0);
+	cr_assert_eq(perf_resume(sets[0], &message), 0, "%s", message);
+	page_faults_on(0, 500);
+	cr_expect_geq(counted(0), 500);
+}
