@@ -128,6 +128,9 @@ static int hot_for(struct detail *detail, const struct transition *transition, c
 		*ret_message = strdup("there are no hot tables (hot-max in [cgroups] is 0)");
 	if (r == -ENOENT && asprintf(ret_message, "%s is no cgroup with a slot of its own", path) < 0)
 		*ret_message = NULL;
+	if (r == 0)
+		log_info("hot code and data of %s are tabled for rule %s, alert %llu", path,
+			 transition->alert.rule->name, (unsigned long long)transition->alert.number);
 	return r;
 }
 

@@ -372,7 +372,7 @@ static int open_zoom(struct origin_state *state, const char *path, u32 rate, str
 
 	*ret_note = *ret_message = NULL;
 	if (state->paused) {
-		*ret_message = strdup("cannot zoom: pebsd is paused, and a zoom would take the counters that "
+		*ret_message = strdup("pebsd is paused, and a zoom would take the counters that "
 				      "it left to others; `pebsctl resume` ends the pause");
 		return -EBUSY;
 	}

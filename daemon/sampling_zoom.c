@@ -147,7 +147,7 @@ static int open_events(const struct pmu_opening *const *openings, size_t n,
 		if (chosen[i])
 			wanted[settings.n_openings++] = *openings[i];
 	if (settings.n_openings == 0)
-		return refuse(-EOPNOTSUPP, ret_message, "cannot zoom: %s%s",
+		return refuse(-EOPNOTSUPP, ret_message, "%s%s",
 			      "no event is sampled here that a stack could be taken of", "");
 	return zoom_events_open(&settings, ret, ret_message);
 }
@@ -165,13 +165,13 @@ int sampling_zoom_begin(struct sampling_zoom *zoom, const char *mount, struct pe
 	*ret_note = *ret_message = NULL;
 	if (zoom->open)
 		return refuse(
-			-EBUSY, ret_message, "cannot zoom: %s%s",
+			-EBUSY, ret_message, "%s%s",
 			"another zoom is running, and one takes the counters of all that can run at once;"
 			" wait for its end, or end it",
 			"");
 	cgroup_fd = sampling_zoom_directory(mount, path);
 	if (cgroup_fd < 0)
-		return refuse(cgroup_fd, ret_message, "cannot zoom: cannot open the cgroup %s: %s", path,
+		return refuse(cgroup_fd, ret_message, "cannot open the cgroup %s: %s", path,
 			      cgroup_fd == -ENOENT ? "there is none" : strerror(-cgroup_fd));
 	for (size_t i = 0; i < n_sets; i++)
 		openings[i] = perf_opening(sets[i]);

@@ -246,6 +246,29 @@ static void put_closest(FILE *out, const struct rule *rule, const struct trial_c
 	(void)fputc('\n', out);
 }
 
+/* What a firing rule does beside telling the journal. */
+static void put_done(FILE *out, const struct rule *rule)
+{
+	const char *between = "";
+	char time[NUMBER_TEXT_MAX];
+
+	if (rule->dry_run || !(rule->actions & (RULE_UNIT | RULE_ZOOM | RULE_HOT)))
+		return;
+	(void)fputs("  each time it would have ", out);
+	if (rule->actions & RULE_UNIT) {
+		(void)fputs("started its unit", out);
+		between = ", ";
+	}
+	if (rule->actions & RULE_ZOOM) {
+		(void)fprintf(out, "%szoomed in for %s", between, duration_format(rule->zoom_ns, time));
+		between = ", ";
+	}
+	if (rule->actions & RULE_HOT)
+		(void)fprintf(out, "%stabled hot code and data for %s", between,
+			      duration_format(rule->hot_ns, time));
+	(void)fputc('\n', out);
+}
+
 static void put_rule(FILE *out, const struct trial_report *report, size_t index)
 {
 	const struct rule *rule = &report->rules[index];
@@ -262,6 +285,8 @@ static void put_rule(FILE *out, const struct trial_report *report, size_t index)
 		return;
 	}
 	put_fired(out, of_rule);
+	if (of_rule->fired)
+		put_done(out, rule);
 	(void)fputs("  judged ", out);
 	put_count(out, of_rule->cgroups_judged, "cgroup", "cgroups");
 	(void)fputs(" of ", out);

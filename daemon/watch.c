@@ -154,13 +154,15 @@ void watch_zoom(struct watch *watch, const struct zoom *zoom, bool over)
 	_cleanup_free_ char *text = NULL;
 	json_object *fields = json_object_new_object();
 	int r;
-	char samples[TEXT_NUMBER_MAX], span[TEXT_NUMBER_MAX];
+	char samples[TEXT_NUMBER_MAX], span[TEXT_NUMBER_MAX], limited[TEXT_NUMBER_MAX], lost[TEXT_NUMBER_MAX];
 
+	text_count(about->counts.limited, limited);
+	text_count(about->counts.lost, lost);
 	text_count(zoom_recording_samples(zoom->recording), samples);
 	text_span(over ? (double)(about->ended_ns - about->began_ns) / (double)NSEC_PER_SEC : zoom->seconds,
 		  span);
-	r = over ? asprintf(&text, "zoom %llu on %s is over: %s samples in %s", (unsigned long long)zoom->id,
-			    about->cgroup, samples, span)
+	r = over ? asprintf(&text, "zoom %llu on %s is over: %s samples in %s, %s over the limit, %s lost",
+			    (unsigned long long)zoom->id, about->cgroup, samples, span, limited, lost)
 		 : asprintf(&text, "zoom %llu on %s begins, for %s (%s)", (unsigned long long)zoom->id,
 			    about->cgroup, span, zoom->reason);
 	if (r < 0)

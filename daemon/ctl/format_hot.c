@@ -54,7 +54,7 @@ static void put_data(FILE *out, const struct format_style *style, json_object *i
 	(void)fputc('\n', out);
 }
 
-/* What is not in a table has no more than the least of those that are. */
+/* What is not shown: no table had room for it, or there are more rows than were asked for. */
 static void put_absent(FILE *out, const struct format_style *style, const json_object *event,
 		       const json_object *absent)
 {
@@ -67,10 +67,14 @@ static void put_absent(FILE *out, const struct format_style *style, const json_o
 	if (!json_get_double(absent, key, &most) || !json_get_double(event, key, &all) ||
 	    !json_get_u64(absent, "samples", &samples))
 		return;
+	if (samples == 0) {
+		line_put(out, style, NULL, "Nothing else was sampled.");
+		return;
+	}
 	text_count(samples, number);
 	line_percent(most, all, share);
-	line_put(out, style, NULL, "What is not in the table has at most %s, and %s sample%s, each.", share,
-		 number, samples == 1 ? "" : "s");
+	line_put(out, style, NULL, "What is not shown has at most %s, and %s sample%s, each.", share, number,
+		 samples == 1 ? "" : "s");
 }
 
 static void put_list(FILE *out, const struct format_style *style, json_object *event, const char *key)

@@ -371,7 +371,7 @@ const char control_interface_description[] =
 	"  cpus: ?int\n"
 	")\n"
 	"\n"
-	"# What is not listed has no more than that, each.\n"
+	"# What is not listed, be it for `limit`, has no more than that, each.\n"
 	"type HotAbsent (latency: ?int, samples: int)\n"
 	"\n"
 	"type HotAbsents (code: ?HotAbsent, lines: ?HotAbsent)\n"

@@ -203,22 +203,35 @@ static struct hot_place sum_unnamed_kernel(struct hot_writer *event, const struc
 	return sum;
 }
 
-static json_object *places_array(struct hot_writer *event, const struct hot_places *places)
+/* What is not listed may have as much as what the limit left out. */
+static void leave_out(struct hot_place *most, const struct hot_place *place)
+{
+	most->weight = MAX(most->weight, place->weight);
+	most->samples = MAX(most->samples, place->samples);
+}
+
+/* `ret_most`: what each that is not listed has at most. */
+static json_object *places_array(struct hot_writer *event, const struct hot_places *places,
+				 struct hot_place *ret_most)
 {
 	const enum symbol_kind kind = places->kind == HOT_CODE ? SYMBOL_CODE : SYMBOL_DATA;
 	json_object *array = json_checked(event->writer, json_object_new_array());
 	struct hot_place kernel = sum_unnamed_kernel(event, places, kind);
 	u64 room = event->hot->limit;
 
-	for (size_t i = 0; i < places->n && room > 0; i++) {
+	*ret_most = (struct hot_place){.weight = places->absent_weight, .samples = places->absent_samples};
+	for (size_t i = 0; i < places->n; i++) {
 		const struct hot_place *place = &places->places[i];
 		const struct symbol *symbol;
 
-		if (kernel.samples > 0 && kernel.weight >= place->weight) {
+		if (room > 0 && kernel.samples > 0 && kernel.weight >= place->weight) {
 			json_append(event->writer, array, kernel_object(event, places->kind, &kernel));
 			kernel = (struct hot_place){0};
-			if (--room == 0)
-				break;
+			room--;
+		}
+		if (room == 0) {
+			leave_out(ret_most, place);
+			continue;
 		}
 		symbol = find(event, place, kind);
 		if (is_hidden(event, place) && !has_name(symbol))
@@ -230,16 +243,19 @@ static json_object *places_array(struct hot_writer *event, const struct hot_plac
 	}
 	if (kernel.samples > 0 && room > 0)
 		json_append(event->writer, array, kernel_object(event, places->kind, &kernel));
+	else if (kernel.samples > 0)
+		leave_out(ret_most, &kernel);
 	return array;
 }
 
-static json_object *absent_object(struct json_writer *writer, const struct hot_places *places)
+static json_object *absent_object(struct json_writer *writer, const struct hot_places *places,
+				  const struct hot_place *most)
 {
 	json_object *object = json_checked(writer, json_object_new_object());
 
 	if (places->latency)
-		json_put_u64(writer, object, "latency", places->absent_weight);
-	json_put_u64(writer, object, "samples", places->absent_samples);
+		json_put_u64(writer, object, "latency", most->weight);
+	json_put_u64(writer, object, "samples", most->samples);
 	return object;
 }
 
@@ -271,10 +287,12 @@ static json_object *event_object(struct json_writer *writer, const struct json_h
 		json_put_u64(writer, object, "latency", state.total);
 	json_put_u64(writer, object, "samples", samples);
 	for (size_t kind = 0; kind < HOT_KINDS; kind++) {
+		struct hot_place most;
+
 		if (!found->places[kind])
 			continue;
-		json_put(writer, object, keys[kind], places_array(&state, found->places[kind]));
-		json_put(writer, absent, keys[kind], absent_object(writer, found->places[kind]));
+		json_put(writer, object, keys[kind], places_array(&state, found->places[kind], &most));
+		json_put(writer, absent, keys[kind], absent_object(writer, found->places[kind], &most));
 	}
 	json_put(writer, object, "absent", absent);
 	*unnamed += state.unnamed;

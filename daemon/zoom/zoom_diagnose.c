@@ -93,16 +93,16 @@ int zoom_diagnose_open(int error, const struct event *event, int cpu, const stru
 
 	if (facts->v1 && (error == -ENOENT || error == -EBADF || error == -EINVAL)) {
 		n = asprintf(ret_message,
-			     "cannot zoom: perf_event is a controller of a cgroup v1 hierarchy here, so the "
+			     "perf_event is a controller of a cgroup v1 hierarchy here, so the "
 			     "kernel opens events for cgroups of that one alone; leave perf_event out of "
 			     "the v1 mounts, or boot with systemd.unified_cgroup_hierarchy=1");
 		error = -EOPNOTSUPP;
 	} else if (facts->gone && error == -ENOENT) {
-		n = asprintf(ret_message, "cannot zoom: the cgroup is gone");
+		n = asprintf(ret_message, "the cgroup is gone");
 		error = -ENOENT;
 	} else {
-		n = asprintf(ret_message, "cannot zoom: cannot open %s%s%s on CPU %d for the cgroup: %s; %s",
-			     role, *event->pmu ? " of PMU " : "", event->pmu, cpu, strerror(-error),
+		n = asprintf(ret_message, "cannot open %s%s%s on CPU %d for the cgroup: %s; %s", role,
+			     *event->pmu ? " of PMU " : "", event->pmu, cpu, strerror(-error),
 			     advice(error, event));
 		/* That is the kernel's, and no cgroup that is not there. */
 		if (error == -ENOENT)

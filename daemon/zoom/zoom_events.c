@@ -151,7 +151,7 @@ static int join_ring(struct zoom_cpu *cpu, struct member *member, size_t ring_by
 
 static int say(int error, const char *what, int cpu, char **ret_message)
 {
-	if (asprintf(ret_message, "cannot zoom: cannot %s on CPU %d: %s", what, cpu, strerror(-error)) < 0)
+	if (asprintf(ret_message, "cannot %s on CPU %d: %s", what, cpu, strerror(-error)) < 0)
 		*ret_message = NULL;
 	return error;
 }
@@ -196,8 +196,8 @@ static int list_cpus(const struct zoom_events *events, struct cpu_list *ret, cha
 
 	*ret = (struct cpu_list){0};
 	if (r < 0) {
-		if (asprintf(ret_message, "cannot zoom: cannot read the list of online CPUs from %s: %s",
-			     PERF_ONLINE_PATH, strerror(-r)) < 0)
+		if (asprintf(ret_message, "cannot read the list of online CPUs from %s: %s", PERF_ONLINE_PATH,
+			     strerror(-r)) < 0)
 			*ret_message = NULL;
 		return r;
 	}
@@ -251,7 +251,7 @@ static int open_all(struct zoom_events *events, char **ret_message)
 		members += events->cpus[i].n;
 	if (members > 0)
 		return 0;
-	*ret_message = strdup("cannot zoom: no CPU of the event is online");
+	*ret_message = strdup("no CPU of the event is online");
 	return -ENODEV;
 }
 

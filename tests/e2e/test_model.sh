@@ -95,7 +95,9 @@ expect 'all loads took longer' true "$(jq 'all(.cgroups[].events.loads.latency.p
 expect 'weights are periods' 5003 "$(jq '.total.events.loads | .weighted.samples / .samples' "$work/few.json")"
 
 # Live.
-printf '[sampling]\norigin = model\ninterval = 200ms\n' >"$work/live.conf"
+printf '%s\n' '[sampling]' 'origin = model' 'interval = 200ms' '[rule sharing]' 'cgroup = model:false-sharing' \
+	'metric = mean' 'above = 60' 'window = 2s' 'for = 1s' 'min-samples = 200' 'action = log zoom:30s hot:10m' \
+	>"$work/live.conf"
 exits 'a configuration of the model' 0 "$PEBSD" --check-config --config "$work/live.conf"
 start --config "$work/live.conf"
 sleep 2
@@ -124,7 +126,7 @@ expect 'hot: lines' '{"bounds":true,"no_more_than_there_is":true,"order":true}' 
 			.samples.low <= .samples.high and .share.low <= .share.high)),
 		no_more_than_there_is: (([.[].latency.low] | add) <= $loads.latency and ([.[].samples.low] | add) <= $loads.samples),
 		order: ([.[].latency.high] | . == (sort | reverse))}' "$work/hot")"
-ctl --json status | jq -e '.detail.hot == ["model:mix"]' >"$work/said" || fail 'status does not say who has hot tables'
+ctl --json status | jq -e '.detail.hot | index("model:mix")' >"$work/said" || fail 'status does not say who has hot tables'
 ctl hot model:mix >"$work/output" || fail 'pebsctl hot as text'
 grep -q 'Origin: model (no measurement)' "$work/output" || fail "pebsctl hot does not say model: $(cat "$work/output")"
 grep -q '0x[0-9a-f]*$' "$work/output" || fail "pebsctl hot has no addresses: $(cat "$work/output")"
@@ -135,6 +137,16 @@ for verb in 'zoom model:mix' "profile -o $work/profile model:mix"; do
 	grep -q 'the origin is model, which has no tasks to look at' "$work/said" || fail "$verb: $(cat "$work/said")"
 done
 [ ! -e "$work/profile" ] || fail 'a profile that cannot be left a file'
+# A rule that fires has its cgroup tabled, and is told that it cannot be zoomed into.
+for _ in {1..100}; do
+	! grep -q 'are tabled for rule' "$work/log" || break
+	sleep 0.1
+done
+grep -q 'hot code and data of model:false-sharing are tabled for rule sharing, alert 1' "$work/log" ||
+	fail "what a rule chose is not told: $(cat "$work/log")"
+grep -q 'zoom of alert 1 (rule sharing) is not done: the origin is model' "$work/log" ||
+	fail "what a rule could not do is not told: $(cat "$work/log")"
+ctl --json status | jq -e '.detail.hot | index("model:false-sharing")' >"$work/said" || fail 'a rule chose no cgroup'
 expect 'the interval in force' 0.2 "$(ctl --json status | jq .interval_s)"
 expect 'healthz' ok "$(get /healthz)"
 get / | grep -q 'model, which is no measurement' || fail 'the page does not say model'

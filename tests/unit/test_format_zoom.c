@@ -164,7 +164,7 @@ Test(format_zoom, hot_places_with_their_bounds)
 			 " 30.8 - 31.2%   4600 - 4712 heap_hot_search_buffer+0x138  heapam.c:1812 postgres\n"
 			 "        12.2%          1200 _bt_compare+0x60  nbtsearch.c:702 postgres\n"
 			 "   0.0 - 2.2%       0 - 300 [kernel]\n"
-			 "What is not in the table has at most 0.3%, and 44 samples, each.\n");
+			 "What is not shown has at most 0.3%, and 44 samples, each.\n");
 	formatted_expect(text, " 19.5 - 19.8%   1380 - 1400  1390     6/8 0x5621d0c41040 counters+0x40 ");
 	formatted_expect(text, "1 address is not named yet");
 }
@@ -191,8 +191,23 @@ Test(format_zoom, hot_places_of_an_event_without_latency)
 	formatted_expect(text, "Samples: 1,000; shares are of them, for they have no latency\n");
 	formatted_expect(text, "        60.0%           600 [unknown] x+0x10  0x401136\n"
 			       "  0.1 - 20.0%       1 - 200 \\x1b[2J\n"
-			       "What is not in the table has at most 0.1%, and 1 sample, each.\n");
+			       "What is not shown has at most 0.1%, and 1 sample, each.\n");
 	formatted_expect_not(text, "CACHE LINE");
+}
+
+Test(format_zoom, hot_places_that_are_all_there_are)
+{
+	_cleanup_json_ json_object *status = json_status(example_several());
+	_cleanup_json_ json_object *hot =
+		formatted_from("{\"origin\":\"perf\",\"cgroup\":\"/"
+			       "batch\",\"events\":{\"instructions\":{\"weight\":\"samples\","
+			       "\"samples\":6,\"code\":[{\"name\":\"work\",\"share\":{\"low\":1,\"high\":1},"
+			       "\"samples\":{\"low\":6,\"high\":6}}],\"absent\":{\"code\":{\"samples\":0}}}},"
+			       "\"unnamed\":0}");
+	_cleanup_free_ char *text = FORMATTED(format_hot(out, status, hot, &narrow));
+
+	formatted_expect(text, "work\nNothing else was sampled.\n");
+	formatted_expect_not(text, "not shown");
 }
 
 Test(format_zoom, hot_lines_on_cpus_that_are_not_known)

@@ -22,6 +22,9 @@ static const struct rule rules[] = {
 		.min_samples = 500,
 		.confidence = 0.95,
 		.severity = "warning",
+		.actions = RULE_LOG | RULE_UNIT | RULE_ZOOM | RULE_HOT,
+		.zoom_ns = 30 * NSEC_PER_SEC,
+		.hot_ns = 600 * NSEC_PER_SEC,
 	},
 	{
 		.name = "few",
@@ -193,6 +196,8 @@ Test(trial_report, each_rule_in_short)
 	expect_text(
 		"\n\ndb-p99: p99 of loads above 896 cycles for 1m, window 30s\n"
 		"  fired 2 times on 1 cgroup, firing for 2m 40s in all, 1 still is at the end\n"
+		"  each time it would have started its unit, zoomed in for 30s, tabled hot code and data for "
+		"10m\n"
 		"  judged 2 cgroups of 2 that it matches; unknown for 10.0% of their time, mostly because: ");
 	expect_text("\n  closest: comm:db, 672 cycles [662, 682] at +00:03:10: 0.75 times the threshold\n");
 	expect_text("\n\nfew: rate of stores below 200 ");
