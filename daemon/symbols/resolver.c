@@ -11,6 +11,10 @@
 /* How long before what a process has mapped is read again, although an address was found in it. */
 #define FRESH_NS (5 * NSEC_PER_SEC)
 
+/* What has very many mappings takes long to be read: no more than this part of the time is spent on one
+ * process, whatever is asked of it, for all others wait meanwhile. */
+#define READ_PART 50
+
 #define VDSO_BYTES_MAX (64UL * 1024)
 
 /* This process' vdso, which is every one's of its kind, for as long as its bytes are the same. */
@@ -170,15 +174,23 @@ void resolver_open_jit(struct resolver *resolver, struct process *process)
 /* Reads the process' maps and opens what it has. -ESRCH: it is gone, and what was known of it stays. */
 static int look_at(struct resolver *resolver, struct process *process)
 {
-	int r;
+	u64 began = now_ns();
+	int r = resolver_process_read(process, resolver->proc);
 
 	process->read = now_ns();
-	r = resolver_process_read(process, resolver->proc);
+	process->took = process->read - began;
 	if (r < 0)
 		return r;
 	resolver_make_room(resolver, process);
 	resolver_open_jit(resolver, process);
 	return resolver_open_code(resolver, process);
+}
+
+static bool may_look_again(const struct process *process, u64 after_ns)
+{
+	u64 since = now_ns() - process->read;
+
+	return since >= after_ns && since / READ_PART >= process->took;
 }
 
 /* Whether the pid is still that of the process which is known; where it is another's by now, that one is. */
@@ -284,7 +296,7 @@ static int process_for(struct resolver *resolver, u32 pid, struct process **ret)
 	}
 	if (now_ns() - process->checked >= LOOK_AGAIN_NS)
 		r = check(resolver, process);
-	if (r == 0 && now_ns() - process->read >= FRESH_NS)
+	if (r == 0 && may_look_again(process, FRESH_NS))
 		r = look_at(resolver, process);
 	return r == -ENOMEM ? r : 0;
 }
@@ -306,7 +318,7 @@ int resolver_find(struct resolver *resolver, const struct symbol_query *query, s
 	if (r < 0 || !process)
 		return r;
 	mapping = maps_find(process->maps, query->address);
-	if (!mapping && now_ns() - process->read >= LOOK_AGAIN_NS) {
+	if (!mapping && may_look_again(process, LOOK_AGAIN_NS)) {
 		r = look_at(resolver, process);
 		if (r == -ENOMEM)
 			return r;

@@ -68,8 +68,8 @@ int resolver_forked(struct resolver *resolver, u32 pid, u32 parent);
 
 /*
  * What the address is. An unknown process is looked at first, and one whose mappings have nothing there once
- * more (not oftener than each 100 ms). `ret` is the caller's, to be freed with symbol_done(). 0 also
- * where nothing is known (SYMBOL_UNKNOWN), or -ENOMEM.
+ * more (not oftener than each 100 ms, nor for more than a fiftieth of the time). `ret` is the caller's, to be
+ * freed with symbol_done(). 0 also where nothing is known (SYMBOL_UNKNOWN), or -ENOMEM.
  */
 int resolver_find(struct resolver *resolver, const struct symbol_query *query, struct symbol *ret);
 

@@ -7,6 +7,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "symbols/resolver_state.h"
+
 #define DELETED " (deleted)"
 
 /* The number in base 16 or 10 at `*text`, which is moved past it and past `after`. */
@@ -258,11 +260,12 @@ int maps_read(FILE *file, struct maps **ret)
 	_cleanup_(maps_unrefp) struct maps *maps = NULL;
 	_cleanup_free_ char *text = NULL;
 	size_t room = 0;
+	u64 until = now_ns() + MAPS_READ_NS;
 	int r = maps_new(&maps);
 
 	if (r < 0)
 		return r;
-	for (size_t lines = 0; lines < RESOLVER_MAPPINGS_MAX; lines++) {
+	for (size_t lines = 0; lines < RESOLVER_MAPPINGS_MAX && now_ns() < until; lines++) {
 		struct maps_line line;
 
 		errno = 0;

@@ -63,8 +63,11 @@ int maps_copy(const struct maps *maps, struct maps **ret);
 /* Bytes of paths of one process; mappings beyond are kept without theirs. */
 #define MAPS_PATH_BYTES_MAX (16UL << 20)
 
-/* Reads RESOLVER_MAPPINGS_MAX lines at most. 0; -ESRCH where there is nothing in it, which is what a process
- * that ended has; -errno. */
+/* A symboliser that is asked something for longer than SYMBOLS_QUESTION_S is ended. */
+#define MAPS_READ_NS (2 * NSEC_PER_SEC)
+
+/* Reads RESOLVER_MAPPINGS_MAX lines at most, and for no longer than MAPS_READ_NS. 0; -ESRCH where there is
+ * nothing in it, which is what a process that ended has; -errno. */
 int maps_read(FILE *file, struct maps **ret);
 
 /* `newer` and those of `older` that lie where `newer` has nothing, as long as they are not too many.

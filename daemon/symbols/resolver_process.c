@@ -57,6 +57,7 @@ int resolver_process_reset(struct process *process)
 	process->jit_looked = 0;
 	process->vdso = VDSO_NOT_COMPARED;
 	process->read = 0;
+	process->took = 0;
 	return 0;
 }
 

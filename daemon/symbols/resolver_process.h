@@ -13,6 +13,7 @@ struct process {
 	u64 start_time; /* /proc/PID/stat, in ticks; 0: not known */
 	struct maps *maps;
 	u64 read;    /* its maps, CLOCK_MONOTONIC in ns; 0: never */
+	u64 took;    /* that, ns */
 	u64 checked; /* that it is the one that it was, likewise */
 	struct jit_file jit;
 	u64 jit_looked; /* for the file, or at it; 0: never */

@@ -51,7 +51,7 @@ static enum MHD_Result answer(void *userdata, struct MHD_Connection *connection,
 	(void)userdata;
 	(void)version;
 	(void)upload;
-	(void)upload_size;
+	*upload_size = 0;
 	(void)state;
 	if (strcmp(method, "GET") != 0)
 		return MHD_NO;

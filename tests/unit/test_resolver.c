@@ -3,11 +3,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 
 #include <criterion/criterion.h>
 
@@ -559,4 +561,55 @@ Test(resolver, more_processes_than_are_held)
 	cr_expect_eq(symbol.region, SYMBOL_UNKNOWN);
 	symbol_done(&symbol);
 	resolver_free(resolver);
+}
+
+/* Writes what a process has mapped into the pipe, to each who reads it, slowly; `reads`: how often. */
+static void write_maps_slowly(const char *path, unsigned int *reads)
+{
+	static const char maps[] = "10000-20000 rw-p 00000000 00:00 0 \n";
+	const struct timespec while_read = {.tv_nsec = 50000000}, until_closed = {.tv_nsec = 10000000};
+
+	(void)signal(SIGPIPE, SIG_IGN);
+	for (;;) {
+		int fd = open(path, O_WRONLY | O_CLOEXEC);
+
+		__atomic_add_fetch(reads, 1, __ATOMIC_SEQ_CST);
+		(void)nanosleep(&while_read, NULL);
+		(void)!write(fd, maps, strlen(maps));
+		(void)close(fd);
+		(void)nanosleep(&until_closed, NULL);
+	}
+}
+
+Test(resolver, a_process_whose_mappings_take_long_to_read_is_not_read_for_each_question)
+{
+	const struct timespec a_while = {.tv_nsec = 110000000};
+	char *directory = subject_directory();
+	_cleanup_free_ char *process = in_directory(directory, "4711"), *path = in_directory(process, "maps");
+	const struct resolver_settings settings = {.proc = directory};
+	unsigned int *reads =
+		mmap(NULL, sizeof(*reads), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	struct resolver *resolver;
+	pid_t writer;
+
+	cr_assert_eq(mkdir(process, 0755), 0);
+	cr_assert_eq(mkfifo(path, 0644), 0);
+	writer = fork();
+	cr_assert_geq(writer, 0);
+	if (writer == 0)
+		write_maps_slowly(path, reads);
+	cr_assert_eq(resolver_new(&settings, &resolver), 0);
+	cr_assert_eq(resolver_process(resolver, 4711), 0);
+	for (u64 i = 0; i < 5; i++) {
+		struct symbol symbol = look_up(resolver, 4711, 0x30000 + i, SYMBOL_DATA);
+
+		cr_expect_eq(symbol.region, SYMBOL_UNKNOWN);
+		symbol_done(&symbol);
+		(void)nanosleep(&a_while, NULL);
+	}
+	cr_expect_eq(__atomic_load_n(reads, __ATOMIC_SEQ_CST), 1);
+	(void)kill(writer, SIGKILL);
+	(void)waitpid(writer, NULL, 0);
+	resolver_free(resolver);
+	subject_remove(directory);
 }

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
+#include <time.h>
 
 #include <criterion/criterion.h>
 
@@ -224,4 +228,37 @@ Test(maps, mappings_that_cannot_be)
 	cr_expect_eq(maps_enter(maps, &wraps), -EINVAL);
 	cr_expect_eq(maps->n, 1);
 	maps_unref(maps);
+}
+
+/* A mapping each 5 ms, as many as are read. */
+static void write_slowly(int fd)
+{
+	const struct timespec a_while = {.tv_nsec = 5000000};
+
+	for (unsigned int i = 1; dprintf(fd, "%x000-%x800 rw-p 00000000 00:00 0 \n", i, i) > 0; i++)
+		(void)nanosleep(&a_while, NULL);
+}
+
+Test(maps, what_takes_too_long_is_read_in_part, .timeout = 60)
+{
+	_cleanup_(maps_unrefp) struct maps *maps = NULL;
+	_cleanup_fclose_ FILE *file = NULL;
+	int ends[2];
+	pid_t writer;
+
+	cr_assert_eq(pipe2(ends, O_CLOEXEC), 0);
+	writer = fork();
+	cr_assert_geq(writer, 0);
+	if (writer == 0) {
+		write_slowly(ends[1]);
+		_exit(0);
+	}
+	(void)close(ends[1]);
+	file = fdopen(ends[0], "r");
+	cr_assert_not_null(file);
+	cr_assert_eq(maps_read(file, &maps), 0);
+	cr_expect_gt(maps->n, 0);
+	cr_expect_not_null(maps_find(maps, 0x1000));
+	(void)kill(writer, SIGKILL);
+	(void)waitpid(writer, NULL, 0);
 }
