@@ -77,8 +77,9 @@ install -D /bin/sh "$root/bin/sh"
 cp -a /lib/systemd/system/*.target /lib/systemd/system/*.socket /lib/systemd/system/*.slice "$units/"
 complaints=$(systemd-analyze verify --man=no --root="$root" pebsd.service pebsd-alert@1.service 2>&1 | grep pebsd || :)
 [ -z "$complaints" ] || fail "systemd-analyze verify: $complaints"
-# 0 is closed, 100 is open. The symboliser's capabilities, which pebsd hands on, take 9 of these.
-systemd-analyze security --offline=true --threshold=36 --no-pager "$units/pebsd.service" >"$root/security" ||
+# 0 is closed, 100 is open. The symboliser's capabilities, which pebsd hands on, take 9 of these, and openat2(2), which
+# RestrictSUIDSGID= would have fail, 1.
+systemd-analyze security --offline=true --threshold=37 --no-pager "$units/pebsd.service" >"$root/security" ||
 	fail "the service is more exposed than it was: $(tail -n 1 "$root/security")"
 tail -n 1 "$root/security"
 systemd-analyze security --offline=true --threshold=10 --no-pager "$units/pebsd-alert@.service" >"$root/security" ||
