@@ -18,7 +18,7 @@
 #define READ_NS (20 * NSEC_PER_MSEC)
 
 /* Names that have not come by then are told as unknown. */
-#define NAMING_NS (8 * NSEC_PER_SEC)
+#define NAMING_NS (20 * NSEC_PER_SEC)
 
 #define DRAIN_ACCURACY_USEC 10000
 

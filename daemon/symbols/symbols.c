@@ -24,6 +24,9 @@
 /* A killed process that does not end: it waits for a file system that does not answer. */
 #define END_NS (10 * NSEC_PER_SEC)
 
+/* A request may take so many times SYMBOLS_QUESTION_S more. */
+#define PROLONGED_MAX 6
+
 /* Of failures one line in this time. */
 #define SAY_AGAIN_NS (600 * NSEC_PER_SEC)
 
@@ -42,6 +45,8 @@ struct symbols {
 	struct symbols_child child; /* its socket closed: it was killed, and has not ended yet */
 	bool ready;                 /* it has begun */
 	bool stuck;                 /* it was killed, and does not end */
+	unsigned int prolonged;     /* how often the oldest request was given its time once more */
+	u64 cpu_ns;                 /* that it had taken then */
 	u64 since_ns;               /* the oldest request is so, or there is none, or it was killed */
 	u64 said_ns;
 	u64 held; /* bytes, by the symboliser */
@@ -101,6 +106,7 @@ static void arm(struct symbols *symbols)
 static void begin_time(struct symbols *symbols)
 {
 	symbols->since_ns = now_ns(symbols);
+	symbols->prolonged = 0;
 	arm(symbols);
 }
 
@@ -207,6 +213,7 @@ static int take_answer(struct symbols *symbols, size_t size)
 	symbols->held = answer.held;
 	symbols_queue_remove_first(&symbols->queue);
 	symbols->since_ns = now_ns(symbols);
+	symbols->prolonged = 0;
 	if (symbols->queue.n == 0)
 		arm(symbols);
 	return 0;
@@ -317,6 +324,24 @@ static int on_end(sd_event_source *source, int fd, u32 events, void *userdata)
 	return 0;
 }
 
+/*
+ * Where others take the CPUs, it gets little of them (it is nice) and is late without being at fault: as long
+ * as it wants to run and had less than half of the time, it is given that once more.
+ */
+static bool prolong(struct symbols *symbols)
+{
+	u64 before_ns = symbols->cpu_ns;
+
+	if (symbols->prolonged == PROLONGED_MAX ||
+	    !symbols_child_is_busy(&symbols->child, &symbols->cpu_ns) ||
+	    (symbols->prolonged && symbols->cpu_ns - before_ns >= symbols->question_ns / 2))
+		return false;
+	symbols->prolonged++;
+	symbols->since_ns = now_ns(symbols);
+	arm(symbols);
+	return true;
+}
+
 static int on_timer(sd_event_source *source, u64 usec, void *userdata)
 {
 	struct symbols *symbols = userdata;
@@ -334,6 +359,8 @@ static int on_timer(sd_event_source *source, u64 usec, void *userdata)
 		symbols->stuck = true;
 		say(symbols, 0, "was killed and does not end", "addresses have no names until it does");
 		give_up(symbols);
+	} else if (symbols->queue.n && prolong(symbols)) {
+		return 0;
 	} else if (symbols->queue.n) {
 		fail(symbols, "took too long for an answer");
 	} else {

@@ -27,8 +27,9 @@ struct symbols_settings {
 	sd_event *event;        /* not owned */
 	const char *debuginfod; /* URLs, separated by spaces; NULL or "": none is asked */
 	const char *program;    /* that is run with --symbolizer; NULL: /proc/self/exe */
-	u64 question_ns;        /* that it may take for one; 0: SYMBOLS_QUESTION_S */
-	u64 idle_ns;            /* 0: SYMBOLS_IDLE_S */
+	u64 question_ns; /* that it may take for one, longer where it waits for a CPU; 0: SYMBOLS_QUESTION_S
+			  */
+	u64 idle_ns;     /* 0: SYMBOLS_IDLE_S */
 };
 
 struct symbols;

@@ -11,8 +11,10 @@
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 
 #include "base/cleanup.h"
+#include "base/text_file.h"
 
 #define SELF "/proc/self/exe"
 
@@ -169,6 +171,24 @@ int symbols_child_start(const char *program, const char *debuginfod, struct symb
 	child.socket = TAKE_FD(ours);
 	*ret = child;
 	return 0;
+}
+
+bool symbols_child_is_busy(const struct symbols_child *child, u64 *ret_cpu_ns)
+{
+	_cleanup_free_ char *stat = NULL;
+	struct timespec taken;
+	const char *name_end;
+	char path[64];
+	clockid_t clock;
+
+	(void)snprintf(path, sizeof(path), "/proc/%d/stat", child->pid);
+	if (text_file_read(path, &stat) < 0 || !(name_end = strrchr(stat, ')')) ||
+	    strncmp(name_end, ") R", 3) != 0)
+		return false;
+	if (clock_getcpuclockid(child->pid, &clock) != 0 || clock_gettime(clock, &taken) < 0)
+		return false;
+	*ret_cpu_ns = (u64)taken.tv_sec * NSEC_PER_SEC + (u64)taken.tv_nsec;
+	return true;
 }
 
 void symbols_child_kill(struct symbols_child *child)

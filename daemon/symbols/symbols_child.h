@@ -3,7 +3,10 @@
 #ifndef PEBSD_SYMBOLS_CHILD_H
 #define PEBSD_SYMBOLS_CHILD_H
 
+#include <stdbool.h>
 #include <sys/types.h>
+
+#include "pebsd/types.h"
 
 struct symbols_child {
 	pid_t pid;
@@ -18,6 +21,10 @@ struct symbols_child {
  * descriptor; of the environment nothing but what debuginfod takes, where URLs are given. 0 or -errno.
  */
 int symbols_child_start(const char *program, const char *debuginfod, struct symbols_child *ret);
+
+/* Whether it runs or waits for a CPU, and in `ret_cpu_ns` the CPU time that it has taken so far; else it
+ * sleeps, or is gone. (State R of /proc/PID/stat, proc(5).) */
+bool symbols_child_is_busy(const struct symbols_child *child, u64 *ret_cpu_ns);
 
 /* Kills it and closes the socket. It has not ended before its pidfd is readable. */
 void symbols_child_kill(struct symbols_child *child);

@@ -6,10 +6,14 @@
 #include <criterion/criterion.h>
 #include <dirent.h>
 #include <errno.h>
+#include <sched.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
+#include <time.h>
 
 #include "base/log.h"
 #include "symbols/symbols.h"
@@ -31,6 +35,8 @@ enum {
 	CHATTERS = 0xff7,  /* answers twice */
 	HUGE = 0xff6,      /* answers more than a packet may hold */
 	BEQUEATHS = 0xff5, /* dies, and leaves its socket to another process */
+	SPINS = 0xff4,
+	STARVES = 0xff3, /* takes a tenth of a second on a CPU of which it has little */
 };
 
 static u64 address(u64 n, u64 what)
@@ -97,6 +103,36 @@ static void bequeath(void)
 	(void)raise(SIGKILL);
 }
 
+static void spin(u64 ns)
+{
+	struct timespec taken;
+
+	do {
+		(void)clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &taken);
+	} while ((u64)taken.tv_sec * NSEC_PER_SEC + (u64)taken.tv_nsec < ns);
+}
+
+static void starve(void)
+{
+	cpu_set_t one;
+	pid_t glutton;
+
+	(void)sched_getaffinity(0, sizeof(one), &one);
+	for (size_t cpu = 0, n = 0; cpu < CPU_SETSIZE; cpu++)
+		if (CPU_ISSET(cpu, &one) && n++)
+			CPU_CLR(cpu, &one);
+	(void)sched_setaffinity(0, sizeof(one), &one);
+	glutton = fork();
+	if (glutton == 0) {
+		(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+		spin(~0ULL);
+	}
+	(void)setpriority(PRIO_PROCESS, 0, 10);
+	spin(NSEC_PER_SEC / 10);
+	(void)kill(glutton, SIGKILL);
+	(void)waitpid(glutton, NULL, 0);
+}
+
 static void fake_find(const struct symbols_wire_request *request)
 {
 	static char much[2 * SYMBOLS_WIRE_MAX];
@@ -124,6 +160,13 @@ static void fake_find(const struct symbols_wire_request *request)
 			(void)pause();
 	case BEQUEATHS:
 		bequeath();
+		break;
+	case SPINS:
+		spin(~0ULL);
+		break;
+	case STARVES:
+		starve();
+		answer_name(request->number, "late", "/x");
 		break;
 	case UNKNOWN:
 		answer_with(request->number, &(struct symbol){0});
@@ -321,6 +364,21 @@ Test(symbols, one_that_hangs_is_killed)
 	end();
 	open_with((struct symbols_settings){.question_ns = NSEC_PER_SEC});
 	expect_survives(HANGS);
+}
+
+Test(symbols, one_that_spins_is_killed)
+{
+	end();
+	open_with((struct symbols_settings){.question_ns = NSEC_PER_SEC / 2});
+	expect_survives(SPINS);
+}
+
+Test(symbols, one_that_waits_for_a_cpu_is_not_at_fault)
+{
+	end();
+	open_with((struct symbols_settings){.question_ns = NSEC_PER_SEC / 2});
+	cr_expect_str_eq(name_of(PID, address(1, STARVES)), "late");
+	cr_expect_eq(symbols_figures(symbols).starts, 1);
 }
 
 Test(symbols, one_that_answers_another_question_is_killed)
