@@ -26,6 +26,7 @@ struct node {
 	u64 address;
 	u32 caller;
 	u32 place; /* NONE: not entered yet */
+	u32 last;  /* what it called when it was last seen: a guess that saves a search; NONE */
 	u8 kernel; /* of the kernel's half of the stack */
 	u8 exact;  /* an instruction, not a return address */
 	u8 root;
