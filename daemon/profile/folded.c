@@ -136,7 +136,7 @@ static int write_lines(struct folded *folded, char **ret, size_t *ret_size)
 		u64 number = lines[i].number;
 
 		for (next = i + 1;
-		     next < folded->lines.n && by_text(&lines[i], &lines[next], (void *)(size_t)text) == 0;)
+		     next < folded->lines.n && by_text(&lines[i], &lines[next], (void *)text) == 0;)
 			number += lines[next++].number;
 		if (number)
 			(void)fprintf(file, "%s %llu\n", text + lines[i].start, (unsigned long long)number);

@@ -209,7 +209,7 @@ static int gzip(const u8 *bytes, size_t size, u8 **ret, size_t *ret_size)
 	room = deflateBound(&stream, size);
 	packed = malloc(room);
 	if (packed) {
-		stream.next_in = (u8 *)(size_t)bytes;
+		stream.next_in = (u8 *)bytes;
 		stream.avail_in = (uInt)size;
 		stream.next_out = packed;
 		stream.avail_out = (uInt)room;

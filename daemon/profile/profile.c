@@ -184,8 +184,8 @@ static int enter_access(struct profile *profile, const struct access *access, u3
 {
 	struct access_wanted wanted = {profile, *access};
 	u64 words[5] = {access->address, access->code, access->physical, access->pid | (u64)access->cpu << 32,
-			access->source | (u64)access->hitm << 8 | (u64)access->store << 9 |
-				(u64)access->has_code << 10};
+			access->source | (access->hitm ? 1U << 8 : 0) | (access->store ? 1U << 9 : 0) |
+				(access->has_code ? 1U << 10 : 0)};
 	u64 hash = keyed_hash_words(&profile->key, words, ARRAY_SIZE(words));
 	int r;
 

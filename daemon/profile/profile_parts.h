@@ -190,11 +190,11 @@ int book_string(struct book *book, const char *text, u32 *ret);
 /* The place of an address, entered as open where it is not there. As above. */
 int book_place(struct book *book, u32 pid, u64 address, enum symbol_kind kind, u32 *ret);
 
-/* What a place is, now that it is known. As above; the place is then PLACE_NO_ROOM. */
-int book_answer(struct book *book, u32 place, const struct symbol *symbol);
+/* What place `i` is, now that it is known. As above; the place is then PLACE_NO_ROOM. */
+int book_answer(struct book *book, u32 i, const struct symbol *symbol);
 
 /* Answers a place of data by what is known of the memory around it. Whether it could. */
-bool book_answer_by_range(struct book *book, u32 place);
+bool book_answer_by_range(struct book *book, u32 i);
 
 /* The frames of a node, innermost first: never none. Valid until the book changes. */
 size_t node_frames(const struct profile *profile, const struct node *node, const u32 **ret);

@@ -97,7 +97,7 @@ static size_t merge(const struct profile *profile, const struct item *items, siz
 	size_t n_cells = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		if (i > 0 && by_stack(&items[i - 1], &items[i], (void *)(size_t)profile) == 0) {
+		if (i > 0 && by_stack(&items[i - 1], &items[i], (void *)profile) == 0) {
 			ret[n_cells - 1].samples += items[i].cell.samples;
 			ret[n_cells - 1].latency += items[i].cell.latency;
 		} else {
@@ -123,7 +123,7 @@ int walk_cells(const struct profile *profile, struct cell **ret, size_t *ret_n)
 		items[n_items] = (struct item){*cell, depth_of(profile, cell->node)};
 		items[n_items++].cell.thread = cell_thread_string(profile, cell);
 	}
-	qsort_r(items, n_items, sizeof(*items), by_stack, (void *)(size_t)profile);
+	qsort_r(items, n_items, sizeof(*items), by_stack, (void *)profile);
 	cells = calloc(n ? n : 1, sizeof(*cells));
 	if (!cells)
 		return -ENOMEM;

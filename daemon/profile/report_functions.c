@@ -52,11 +52,11 @@ static int find_functions(struct work *work)
 		return -ENOMEM;
 	for (u32 i = 0; i < n; i++)
 		order[i] = i;
-	qsort_r(order, n, sizeof(*order), by_function, (void *)(size_t)book);
+	qsort_r(order, n, sizeof(*order), by_function, (void *)book);
 	for (size_t i = 0; i < n; i++) {
 		const struct frame *frame = frame_of(book, order[i]);
 
-		if (i == 0 || by_function(&order[i - 1], &order[i], (void *)(size_t)book) != 0)
+		if (i == 0 || by_function(&order[i - 1], &order[i], (void *)book) != 0)
 			work->functions[work->n_functions++] = (struct function_sums){
 				.name = frame->name, .module = frame->module, .hottest = NONE};
 		work->frames[order[i]].function = (u32)work->n_functions - 1;

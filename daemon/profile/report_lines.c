@@ -231,7 +231,7 @@ int report_lines(const struct profile *profile, const struct report_settings *se
 
 	if (r < 0 || n == 0)
 		return r;
-	qsort_r(items, n, sizeof(*items), by_line_and_cpu, (void *)(size_t)profile);
+	qsort_r(items, n, sizeof(*items), by_line_and_cpu, (void *)profile);
 	for (size_t i = 0; i < n; i++)
 		n_lines += i == 0 || items[i].line != items[i - 1].line;
 	lines = calloc(n_lines, sizeof(*lines));
@@ -239,8 +239,8 @@ int report_lines(const struct profile *profile, const struct report_settings *se
 		return -ENOMEM;
 	n_lines = sum_lines(profile, items, n, lines);
 	/* Each line's items stay where they are, in another order. */
-	qsort_r(items, n, sizeof(*items), by_line_and_code, (void *)(size_t)profile);
-	qsort_r(lines, n_lines, sizeof(*lines), by_importance, (void *)(size_t)profile);
+	qsort_r(items, n, sizeof(*items), by_line_and_code, (void *)profile);
+	qsort_r(lines, n_lines, sizeof(*lines), by_importance, (void *)profile);
 	if (n_lines > settings->lines)
 		n_lines = settings->lines;
 	ret->lines = calloc(n_lines ? n_lines : 1, sizeof(*ret->lines));

@@ -15,13 +15,13 @@ int report_nodes(const struct profile *profile, const struct report_settings *se
 		 struct profile_report *ret);
 
 /*
- * What the place of an access is called. With `offset`, of the variable or the mapping where that tells
+ * What place `i`, of an access, is called. With `offset`, of the variable or the mapping where that tells
  * something, "+0xOFFSET" in it. NULL: no memory.
  */
-char *object_name(const struct profile *profile, u32 place, const u64 *offset);
+char *object_name(const struct profile *profile, u32 i, const u64 *offset);
 
-/* The region of a place; SYMBOL_UNKNOWN where it is not known (yet). */
-enum symbol_region object_region(const struct profile *profile, u32 place);
+/* The region of place `i`; SYMBOL_UNKNOWN where it is not known (yet). */
+enum symbol_region object_region(const struct profile *profile, u32 i);
 
 /* -1, 0, 1: `a` comes before, with, behind `b`. */
 int compare_numbers(u64 a, u64 b);

@@ -48,7 +48,7 @@ static const struct symbol *find(void *userdata, const struct symbol_query *quer
 {
 	struct names *names = userdata;
 
-	names->symbol = (struct symbol){.region = SYMBOL_FILE, .module = (char *)(size_t) "/usr/bin/bench"};
+	names->symbol = (struct symbol){.region = SYMBOL_FILE, .module = (char *)"/usr/bin/bench"};
 	names->frame = (struct symbol_frame){.name = names->name};
 	names->symbol.address = query->address;
 	if (query->address >= HEAP) {
@@ -65,7 +65,7 @@ static const struct symbol *find(void *userdata, const struct symbol_query *quer
 		       query->kind == SYMBOL_CODE ? "a_function" : "a_variable",
 		       (unsigned long long)query->address / 256);
 	if (query->kind == SYMBOL_CODE) {
-		names->frame.file = (char *)(size_t) "bench.c";
+		names->frame.file = (char *)"bench.c";
 		names->frame.line = (u32)(query->address / 16 % 1000);
 	}
 	return &names->symbol;

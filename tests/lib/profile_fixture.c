@@ -25,7 +25,7 @@ struct memory {
 
 static const struct memory memories[] = {
 	{0, 0x400000, 0x502000, SYMBOL_FILE, PROGRAM},
-	{0, AT_HEAP, 2 * AT_HEAP, SYMBOL_HEAP, NULL},
+	{0, AT_HEAP, 2ULL * AT_HEAP, SYMBOL_HEAP, NULL},
 	{0, AT_STACK, AT_STACK + 0x100000, SYMBOL_STACK, NULL},
 	{100, AT_SHARED, AT_SHARED + 0x1000, SYMBOL_SHARED, "/dev/shm/q"},
 	{200, AT_SHARED2, AT_SHARED2 + 0x1000, SYMBOL_SHARED, "/dev/shm/q"},
@@ -35,8 +35,8 @@ static const struct memory memories[] = {
 static void add_frame(struct world_names *world, const char *name, u32 line, u64 offset, bool inlined)
 {
 	world->frames[world->symbol.n_frames++] =
-		(struct symbol_frame){.name = (char *)(size_t)name,
-				      .file = line ? (char *)(size_t) "work.c" : NULL,
+		(struct symbol_frame){.name = (char *)name,
+				      .file = line ? (char *)"work.c" : NULL,
 				      .line = line,
 				      .offset = offset,
 				      .inlined = inlined};
@@ -74,7 +74,7 @@ static const struct symbol *find(void *userdata, const struct symbol_query *quer
 		    (memory->pid && memory->pid != query->pid))
 			continue;
 		world->symbol.region = memory->region;
-		world->symbol.module = (char *)(size_t)memory->module;
+		world->symbol.module = (char *)memory->module;
 		world->symbol.start = memory->start;
 		world->symbol.end = memory->end;
 		world->symbol.address = query->address - memory->start;

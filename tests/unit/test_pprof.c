@@ -36,7 +36,7 @@ static struct profile *profile_of(bool latency, u64 from, u64 to, bool backwards
 static Pebsd__Pprof__Profile *unpack(const u8 *bytes, size_t size)
 {
 	static u8 plain[8U << 20];
-	z_stream stream = {.next_in = (u8 *)(size_t)bytes,
+	z_stream stream = {.next_in = (u8 *)bytes,
 			   .avail_in = (uInt)size,
 			   .next_out = plain,
 			   .avail_out = sizeof(plain)};
