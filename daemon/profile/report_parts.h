@@ -20,8 +20,8 @@ int report_nodes(const struct profile *profile, const struct report_settings *se
  */
 char *object_name(const struct profile *profile, u32 i, const u64 *offset);
 
-/* The region of place `i`; SYMBOL_UNKNOWN where it is not known (yet). */
-enum symbol_region object_region(const struct profile *profile, u32 i);
+/* The region of a place; SYMBOL_UNKNOWN where it is not known (yet). */
+enum symbol_region object_region(const struct profile *profile, u32 place);
 
 /* -1, 0, 1: `a` comes before, with, behind `b`. */
 int compare_numbers(u64 a, u64 b);
