@@ -38,9 +38,11 @@ static int begin(struct pprof *pprof)
 	pprof->budget.max = (u64)-1;
 	pprof->key = hash_key_new();
 	pprof->string_of_book = arena_take(&pprof->arena, book->strings.n * sizeof(u32));
+	pprof->location_of_node = arena_take(&pprof->arena, (pprof->profile->nodes.n + 1) * sizeof(u32));
 	pprof->mapping_of_module = arena_take(&pprof->arena, (book->modules.n + 1) * sizeof(u32));
 	pprof->thread_labels = arena_take(&pprof->arena, book->strings.n * sizeof(*pprof->thread_labels));
-	if (!pprof->string_of_book || !pprof->mapping_of_module || !pprof->thread_labels)
+	if (!pprof->location_of_node || !pprof->string_of_book || !pprof->mapping_of_module ||
+	    !pprof->thread_labels)
 		return -ENOMEM;
 	for (size_t i = 0; i < ARRAY_SIZE(first_texts); i++)
 		if (pprof_string(pprof, first_texts[i], &ignored) < 0)
@@ -93,6 +95,22 @@ static int add_labels(struct pprof *pprof, const struct cell *cell, Pebsd__Pprof
 	return 0;
 }
 
+/* Most nodes are in many stacks. */
+static int location_of(struct pprof *pprof, const struct node *node, const u32 *frames, size_t n, u64 *ret_id)
+{
+	u32 *known = node ? &pprof->location_of_node[node - node_of(pprof->profile, 0)] : NULL;
+	int r;
+
+	if (known && *known) {
+		*ret_id = *known;
+		return 0;
+	}
+	r = pprof_location(pprof, node, frames, n, ret_id);
+	if (r == 0 && known)
+		*known = (u32)*ret_id;
+	return r;
+}
+
 static int add_locations(struct pprof *pprof, const struct cell *cell, struct growing *ids,
 			 Pebsd__Pprof__Sample *sample)
 {
@@ -105,7 +123,7 @@ static int add_locations(struct pprof *pprof, const struct cell *cell, struct gr
 	while (walk_next(&walk, &node, &frames, &n)) {
 		u64 id;
 
-		if (pprof_location(pprof, node, frames, n, &id) < 0 ||
+		if (location_of(pprof, node, frames, n, &id) < 0 ||
 		    growing_reserve(ids, sizeof(u64), 1, &pprof->budget) < 0)
 			return -ENOMEM;
 		((u64 *)ids->list)[ids->n++] = id;
@@ -204,7 +222,7 @@ static int gzip(const u8 *bytes, size_t size, u8 **ret, size_t *ret_size)
 	if (size > UINT_MAX / 2)
 		return -ENOMEM;
 	/* 16: with gzip's head and end; it has no time in it. */
-	if (deflateInit2(&stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, MAX_WBITS + 16, MAX_MEM_LEVEL,
+	if (deflateInit2(&stream, Z_BEST_SPEED, Z_DEFLATED, MAX_WBITS + 16, MAX_MEM_LEVEL,
 			 Z_DEFAULT_STRATEGY) != Z_OK)
 		return -ENOMEM;
 	room = deflateBound(&stream, size);

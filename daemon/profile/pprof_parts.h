@@ -24,6 +24,7 @@ struct pprof {
 	struct budget budget; /* none: what is made is bounded by the profile */
 	struct hash_key key;
 	struct growing strings;         /* char * */
+	u32 *location_of_node;          /* by node: its location, 0 for none yet */
 	u32 *string_of_book;            /* by string of the book: its number here, 0 for none yet */
 	struct growing functions;       /* Pebsd__Pprof__Function * */
 	struct growing function_frames; /* u32: a frame of each */

@@ -62,6 +62,25 @@ static bool same_node(const void *userdata, u32 i)
 	       node->kernel == wanted->node.kernel && node->exact == wanted->node.exact;
 }
 
+static int enter_node(struct profile *profile, const struct node_wanted *wanted, u32 *ret)
+{
+	u64 words[2] = {wanted->node.address,
+			wanted->node.caller | (u64)wanted->node.kernel << 32 | (u64)wanted->node.exact << 33};
+	u64 hash = keyed_hash_words(&profile->key, words, ARRAY_SIZE(words));
+	int r;
+
+	*ret = hash_index_find(&profile->node_index, hash, same_node, wanted);
+	if (*ret != NONE)
+		return 0;
+	r = reserve(profile, &profile->nodes, sizeof(struct node), &profile->node_index);
+	if (r < 0)
+		return r;
+	*ret = (u32)profile->nodes.n++;
+	*node_of(profile, *ret) = wanted->node;
+	hash_index_add(&profile->node_index, hash, *ret);
+	return 0;
+}
+
 /* Finds or enters what `*at` calls, and puts it in its place. */
 static int step(struct profile *profile, u64 address, bool kernel, bool exact, u32 *at)
 {
@@ -70,22 +89,23 @@ static int step(struct profile *profile, u64 address, bool kernel, bool exact, u
 				      .caller = *at,
 				      .pid = *at == NONE ? (u32)address : node_of(profile, *at)->pid,
 				      .place = NONE,
+				      .last = NONE,
 				      .kernel = kernel,
 				      .exact = exact,
 				      .root = *at == NONE}};
-	u64 words[2] = {address, *at | (u64)kernel << 32 | (u64)exact << 33};
-	u64 hash = keyed_hash_words(&profile->key, words, ARRAY_SIZE(words));
-	u32 found = hash_index_find(&profile->node_index, hash, same_node, &wanted);
+	u32 guess = *at == NONE ? NONE : node_of(profile, *at)->last;
+	u32 found;
 	int r;
 
-	if (found == NONE) {
-		r = reserve(profile, &profile->nodes, sizeof(struct node), &profile->node_index);
-		if (r < 0)
-			return r;
-		found = (u32)profile->nodes.n++;
-		*node_of(profile, found) = wanted.node;
-		hash_index_add(&profile->node_index, hash, found);
+	if (guess != NONE && same_node(&wanted, guess)) {
+		*at = guess;
+		return 0;
 	}
+	r = enter_node(profile, &wanted, &found);
+	if (r < 0)
+		return r;
+	if (*at != NONE)
+		node_of(profile, *at)->last = found;
 	*at = found;
 	return 0;
 }

@@ -40,6 +40,7 @@ struct node {
 	u32 caller;
 	u32 pid;   /* of its root */
 	u32 place; /* NONE: not entered yet */
+	u32 last;  /* what it called when it was last seen: a guess that saves a search; NONE */
 	u8 kernel; /* of the kernel's half of the stack */
 	u8 exact;  /* an instruction, not a return address */
 	u8 root;
@@ -212,7 +213,7 @@ int book_answer(struct book *book, u32 i, const struct symbol *symbol);
 void book_give_up(struct book *book, u32 pid);
 
 /* Answers a place of data by what is known of the memory around it. Whether it could. */
-bool book_answer_by_range(struct book *book, u32 place);
+bool book_answer_by_range(struct book *book, u32 i);
 
 /* The frames of a node, innermost first: never none. Valid until the book changes. */
 size_t node_frames(const struct profile *profile, const struct node *node, const u32 **ret);

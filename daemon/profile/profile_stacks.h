@@ -4,10 +4,10 @@
  * where code was built without them, or the record is full, it ends before where the program or the thread
  * began, and what called the function that costs is not known from there on.
  *
- * A stack of user frames ends early where none of them is a place at which a program or a thread starts, by the
- * name of the function, see profile_is_start() (what calls main() in a C library has often no name), and it is
- * not long enough to have been cut at the kernel's limit (PROFILE_STACK_FULL), which is not the program's
- * doing. So
+ * A stack of user frames ends early where none of them is a place at which a program or a thread starts, by
+ * the name of the function, see profile_is_start() (what calls main() in a C library has often no name), and
+ * it is not long enough to have been cut at the kernel's limit (PROFILE_STACK_FULL), which is not the
+ * program's doing. So
  *   - a stack without such a name counts as early: it may have gone on, and nothing says that it did not;
  *   - a stack by the LBR of which all 32 (or 16) entries are taken counts as early: what came before is not
  *     there;

@@ -15,7 +15,7 @@ int report_nodes(const struct profile *profile, const struct report_settings *se
 		 struct profile_report *ret);
 
 /*
- * What the place of an access is called. With `offset`, of the variable or the mapping where that tells
+ * What place `i`, of an access, is called. With `offset`, of the variable or the mapping where that tells
  * something, "+0xOFFSET" in it. NULL: no memory.
  */
 char *object_name(const struct profile *profile, u32 i, const u64 *offset);
