@@ -255,7 +255,9 @@ int main(int argc, char **argv)
 	if (sd_event_default(&event) < 0 || sd_event_add_signal(event, NULL, SIGTERM, NULL, NULL) < 0 ||
 	    sd_event_add_signal(event, NULL, SIGINT, NULL, NULL) < 0)
 		return 1;
-	if (symbols_new(&(struct symbols_settings){.event = event}, &fake.symbols) < 0 ||
+	/* Itself would be another daemon, not a symboliser. */
+	if (symbols_new(&(struct symbols_settings){.event = event, .program = "/bin/false"}, &fake.symbols) <
+		    0 ||
 	    zooms_new(
 		    &(struct zooms_settings){.event = event, .origin.name = "fake", .symbols = fake.symbols},
 		    &fake.zooms) < 0)
