@@ -25,7 +25,7 @@ expect 'instructions in JSON' '["pmu","samples","weighted"]' \
 
 exits 'hot' 0 ctl hot -n 3 /batch
 expect 'three addresses of code, and three cache lines, for each of four events' '12 12' \
-	"$(awk '/ CODE$/ { kind = "code" } / CACHE LINE$/ { kind = "lines" } / 0x[0-9a-f]+$/ { n[kind]++ }
+	"$(awk '/ CODE$/ { kind = "code" } / CACHE LINE$/ { kind = "lines" } / 0x[0-9a-f]+/ { n[kind]++ }
 		END { print n["code"], n["lines"] }' "$work/said")"
 expect 'root has the addresses of the kernel' 50 \
 	"$(ctl --json hot /batch | jq '[.events.instructions.code[].address | select(startswith("0xffffffff"))] | length')"
