@@ -379,7 +379,7 @@ Test(zooms, the_oldest_that_is_over_makes_room)
 	zooms_figures(zooms, &figures);
 	cr_expect_eq(figures.held, ZOOMS_KEPT_MAX);
 	cr_expect_eq(figures.running, 1);
-	cr_expect_eq(figures.taken, (ZOOMS_KEPT_MAX + 2) * 10, "what is held no more is counted");
+	cr_expect_eq(figures.taken, 10ULL * (ZOOMS_KEPT_MAX + 2), "what is held no more is counted");
 	cr_expect_gt(figures.bytes, 0);
 	cr_expect_eq(zooms_nth(zooms, ZOOMS_KEPT_MAX - 1)->id, running);
 	cr_expect_null(zooms_nth(zooms, ZOOMS_KEPT_MAX));
