@@ -11,8 +11,9 @@ def sum(stream): reduce stream as $value (0; . + $value);
 [$books[] | select(.cgroup == $cgroup and .event == $event)] as $mine
 | $said[0] as $said
 | sum($mine[].samples) as $all
-| [$said.functions | to_entries[] | .value.ip as $ip | {name: .key, samples: sum($mine[] | select(.ip == $ip) | .samples)}]
-| sort_by(-.samples) as $functions
+| [$said.functions | to_entries[] | .value.ip as $ip | {name: .key, samples: sum($mine[] | select(.ip == $ip) | .samples),
+	latency: sum($mine[] | select(.ip == $ip) | .latency)}]
+| sort_by(-.latency) as $functions
 | "measured \($event), \($all) samples, \(sum($mine[].hitm)) of them HITM, \(sum($mine[].guarded)) guarded: \([
 		$functions[] | "\(.name) \(.samples)"] | join(", "))",
 	if $all < 100 then "wrong \($event): \($all) samples are few" else empty end,

@@ -29,7 +29,7 @@ systemctl status --no-pager --full pebsd.service >"$work/said"
 [[ $(<"$work/said") == *'Status: "Origin perf: loads of '* ]] || fail "systemctl status: $(<"$work/said")"
 
 # It has the powers that the unit leaves it, and no more.
-expect 'its capabilities, no new privileges, filtered system calls' '000000c000200005 1 2' \
+expect 'its capabilities, no new privileges, filtered system calls' '000001c4002800c5 1 2' \
 	"$(awk '/^(CapEff|NoNewPrivs|Seccomp):/ { printf "%s%s", separator, $2; separator = " " }' "/proc/$pid/status")"
 
 # Members of the group may ask, but not change; others may neither. Who is refused is told what to do.
