@@ -184,13 +184,13 @@ Test(config, servers_of_debugging_information)
 {
 	parse("");
 	cr_expect_str_eq(config->debuginfod, "");
-	parse("[symbols]\ndebuginfod = https://debuginfod.debian.net \t http://[::1]:8002/x\n");
+	parse("[symbols]\ndebuginfod = https://debuginfod.example \t http://[::1]:8002/x\n");
 	cr_assert_eq(mistakes.n, 0);
-	cr_expect_str_eq(config->debuginfod, "https://debuginfod.debian.net http://[::1]:8002/x");
+	cr_expect_str_eq(config->debuginfod, "https://debuginfod.example http://[::1]:8002/x");
 	parse("[symbols]\ndebuginfod =\n");
 	cr_expect_str_eq(config->debuginfod, "");
-	expect_mistakes("[symbols]\ndebuginfod = debuginfod.debian.net\n",
-			"x.conf:2: debuginfod: debuginfod.debian.net is no URL of a debuginfod server: "
+	expect_mistakes("[symbols]\ndebuginfod = debuginfod.example\n",
+			"x.conf:2: debuginfod: debuginfod.example is no URL of a debuginfod server: "
 			"begin it with https:// or http://, without a user\n");
 	cr_expect(strstr(printed("[symbols]\ndebuginfod = https://\n"), "https:// is no URL"));
 	cr_expect(strstr(printed("[symbols]\ndebuginfod = http://a file:///etc\n"), "file:///etc is no URL"));
