@@ -564,7 +564,7 @@ Test(resolver, more_processes_than_are_held)
 }
 
 /* Writes what a process has mapped into the pipe, to each who reads it, slowly; `reads`: how often. */
-static void write_maps_slowly(const char *path, unsigned int *reads)
+static void write_maps_slowly(const char *path, volatile unsigned int *reads)
 {
 	static const char maps[] = "10000-20000 rw-p 00000000 00:00 0 \n";
 	const struct timespec while_read = {.tv_nsec = 50000000}, until_closed = {.tv_nsec = 10000000};
@@ -573,7 +573,7 @@ static void write_maps_slowly(const char *path, unsigned int *reads)
 	for (;;) {
 		int fd = open(path, O_WRONLY | O_CLOEXEC);
 
-		__atomic_add_fetch(reads, 1, __ATOMIC_SEQ_CST);
+		(*reads)++;
 		(void)nanosleep(&while_read, NULL);
 		(void)!write(fd, maps, strlen(maps));
 		(void)close(fd);
