@@ -20,9 +20,9 @@ struct engine_settings {
 	size_t n_events;
 	struct event events[EVENTS_MAX];
 	u32 slots;
-	u32 stripes;
-	bool births;   /* follow the running kernel's cgroups */
-	bool hardware; /* load the perf_event programs */
+	const struct stripes *stripes; /* see kernel_settings */
+	bool births;                   /* follow the running kernel's cgroups */
+	bool hardware;                 /* load the perf_event programs */
 	size_t top;
 	u64 interval_ns;                                    /* between collections */
 	bool (*exported)(const char *path, void *userdata); /* whether a path may have a series */
@@ -71,10 +71,15 @@ int engine_snapshot(struct engine *engine, const struct maybe_double *window_sec
 /* When the last collection was (CLOCK_MONOTONIC); before the first, when the engine was opened. */
 u64 engine_collected_ns(const struct engine *engine);
 
-/* Calls back for each cgroup with a difference in the last collection, by the ledger's numbers. */
-void engine_each_difference(const struct engine *engine,
-			    void (*callback)(void *userdata, const struct ledger_entry *entry),
-			    void *userdata);
+/* The differences of the last collection, those of `unattributed` among them. */
+const struct difference *engine_differences(const struct engine *engine, size_t *ret_n);
+
+/*
+ * Free slots run short, between two collections: as collect_make_room(). engine_slots_short_fd() is readable
+ * then; -1: slots can't run short.
+ */
+int engine_slots_short_fd(const struct engine *engine);
+int engine_make_room(struct engine *engine, u64 *ret_again_ns);
 
 /* An event's figures as a whole, as of the last collection. */
 struct reading engine_reading(const struct engine *engine, unsigned event);

@@ -38,6 +38,16 @@ struct snapshot_cpu {
 	struct maybe_double throttled_seconds; /* as of the event */
 };
 
+/* What sampling an event costs, and what the governor made of it; see govern/governor.h. */
+struct snapshot_cost {
+	struct maybe_double ratio;        /* share of the busiest CPU's time, over the last interval */
+	struct maybe_double budget;       /* the event's share of the budget; not known: none is set */
+	struct maybe_double interrupt_ns; /* of a sample, as calibrated at the start */
+	struct maybe_double program_ns;   /* of a sample, as timed in some of them */
+	const char *state;                /* "steady", "over budget", ...; NULL: nobody governs it */
+	u64 changes;                      /* of the period by the governor, since the start */
+};
+
 /* The state of one event. Index: as in `events` of the snapshot. */
 struct snapshot_event {
 	struct event event;
@@ -57,8 +67,9 @@ struct snapshot_event {
 	struct maybe_double paused_seconds; /* a pause was asked for; summed over CPUs */
 	struct maybe_u64
 		filtered; /* samples of operations that the event is not about; seen beside `total` */
-	bool takes_turns; /* not pinned: another event of ours needs the same counter */
-	size_t n_per_cpu; /* 0: not known by CPU, or of a window */
+	struct snapshot_cost cost;
+	bool takes_turns;                   /* not pinned: another event of ours needs the same counter */
+	size_t n_per_cpu;                   /* 0: not known by CPU, or of a window */
 	const struct snapshot_cpu *per_cpu; /* ascending; the engine's */
 };
 
@@ -126,7 +137,9 @@ struct snapshot {
 	u64 slots;         /* in the table */
 	u64 slots_free;
 	u64 stripes;
-	u64 map_bytes; /* memory of the BPF maps */
+	u64 map_bytes;                         /* memory of the BPF maps, allocated whole at the start */
+	struct maybe_u64 anonymous_bytes;      /* the daemon's own memory (RssAnon) at the collection */
+	struct maybe_u64 anonymous_peak_bytes; /* the most of that at its start, as far as it was looked at */
 	u64 births_without_slot;
 	double collection_seconds; /* how long the last collection took */
 	double interval_seconds;

@@ -8,6 +8,7 @@
 #define PEBSD_COLLECT_H
 
 #include "cgroup/names.h"
+#include "collect/differences.h"
 #include "collect/hot_choices.h"
 #include "collect/ledger.h"
 #include "kernel/kernel.h"
@@ -45,10 +46,24 @@ struct collect *collect_free(struct collect *collect);
 DEFINE_CLEANUP(struct collect *, collect_free)
 
 /*
- * One collection at `now_ns` (CLOCK_MONOTONIC). The ledger then has its differences. 0 or -ENOMEM: what could
- * not be entered is taken by the next.
+ * One collection at `now_ns` (CLOCK_MONOTONIC): reads what is marked, and goes on with slots on their way
+ * back. Then collect_differences() has what came. 0 or -ENOMEM: what could not be entered is taken by the
+ * next. Its cost is that of what has a mark, and of a look at the marks.
  */
 int collect_run(struct collect *collect, u64 now_ns);
+const struct differences *collect_differences(const struct collect *collect);
+
+/* The last collection of all: also what has no mark is read. */
+int collect_last(struct collect *collect, u64 now_ns);
+
+/*
+ * Free slots run short: leads those of removed cgroups back, whose tasks get a shorter grace
+ * (COLLECT_SHORT_GRACE_NS), and reads them before. Their differences go with those of the next collection;
+ * the present one's stand. Returns in `*ret_again_ns` when it is worth calling again (CLOCK_MONOTONIC; 0: not
+ * before the next collection). 0 or -ENOMEM.
+ */
+#define COLLECT_SHORT_GRACE_NS (50 * NSEC_PER_MSEC)
+int collect_make_room(struct collect *collect, u64 now_ns, u64 *ret_again_ns);
 
 /* Samples of an event since the start, by stripe: the collection's, STRIPES_MAX of them. */
 const u64 *collect_seen_by_stripe(const struct collect *collect, unsigned event);

@@ -23,8 +23,11 @@ struct ledger_entry {
 	u32 living;  /* those of them whose cgroup exists */
 	bool guest;  /* it holds a virtual machine, or did since its first sample */
 	u64 died_ns; /* CLOCK_MONOTONIC; when `living` last fell to 0 */
-	struct figures *total[EVENTS_MAX];          /* NULL until the event's first sample */
-	struct figures *difference[EVENTS_MAX];     /* of the collection under way; NULL: none */
+	/*
+	 * What its slots brought, of each event: what is left of slots that it has no more, as pairs, and the
+	 * present slots' last readings (held.h). Read by ledger_total().
+	 */
+	struct ledger_sum *sums;                    /* NULL until the first sample */
 	struct offcore_figures *offcore_total;      /* NULL until something was counted */
 	struct offcore_figures *offcore_difference; /* of the collection under way; NULL: none */
 };
@@ -46,17 +49,17 @@ struct ledger_entry *ledger_find(const struct ledger *ledger, const char *path);
 struct ledger_entry *ledger_other(const struct ledger *ledger);
 struct ledger_entry *ledger_unattributed(const struct ledger *ledger);
 
-/* Makes room for an event's figures in an entry. 0 or -ENOMEM. */
-int ledger_reserve(struct ledger_entry *entry, unsigned event);
+/* Whether an event ever had a sample there. */
+bool ledger_has(const struct ledger_entry *entry, unsigned event);
 
-/* Adds to the entry's difference and total. ledger_reserve() has been called since ledger_begin(). */
-void ledger_add(struct ledger_entry *entry, unsigned event, const struct figures *difference);
+/* What an event counted there since the start, in `ret`, all zero where that is nothing. */
+void ledger_total(const struct ledger_entry *entry, unsigned event, struct figures *ret);
 
-/* The same two for what is counted of off-core responses. */
+/* Makes room for, and adds, what is counted of off-core responses. */
 int ledger_reserve_offcore(struct ledger_entry *entry);
 void ledger_add_offcore(struct ledger_entry *entry, const struct offcore_figures *difference);
 
-/* Begins a collection: drops the differences of the last one. */
+/* Begins a collection: drops the differences of the last one, of off-core responses. */
 void ledger_begin(struct ledger *ledger);
 
 /*

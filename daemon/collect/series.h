@@ -29,7 +29,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "collect/figures.h"
+#include "collect/differences.h"
 #include "collect/offcore_figures.h"
 #include "pebsd/sample.h"
 
@@ -48,8 +48,9 @@
 struct series_input {
 	const char *path;
 	bool exported; /* include and exclude let it have a series; else its differences go to `other` */
-	const struct figures *differences[EVENTS_MAX]; /* NULL: no sample of that event */
-	const struct offcore_figures *offcore;         /* NULL: nothing counted. Buys no series by itself */
+	const struct difference *differences; /* of this path, `n_differences` of them */
+	size_t n_differences;
+	const struct offcore_figures *offcore; /* NULL: nothing counted. Buys no series by itself */
 };
 
 /* One exported series; `figures[event]` is NULL until the event's first sample in it. */
@@ -77,7 +78,7 @@ void series_table_set_top(struct series_table *table, size_t top);
  * has series, then adds. Returns 0 or -ENOMEM, which leaves the series as they were.
  */
 int series_table_update(struct series_table *table, u64 now_ns, const struct series_input *inputs, size_t n,
-			const struct figures *const unattributed[EVENTS_MAX]);
+			const struct difference *unattributed, size_t n_unattributed);
 
 /* What was counted for slot 0 at the same collection. 0 or -ENOMEM. */
 int series_table_count_unattributed(struct series_table *table, const struct offcore_figures *difference);

@@ -13,13 +13,14 @@
 #include <stddef.h>
 
 #include "base/cleanup.h"
+#include "kernel/stripes.h"
 #include "pebsd/records.h"
 
 struct kernel_settings {
-	u32 slots;          /* slots of the table, `unattributed` among them; 2 to KERNEL_SLOTS_MAX */
-	u32 stripes;        /* see kernel_stripes_for() */
-	bool births;        /* follow cgroups of the running kernel as they are born and removed */
-	bool hardware;      /* load the perf_event programs of the events */
+	u32 slots; /* slots of the table, `unattributed` among them; 2 to KERNEL_SLOTS_MAX */
+	const struct stripes *stripes; /* which CPU writes to which stripe; read by kernel_open() alone */
+	bool births;                   /* follow cgroups of the running kernel as they are born and removed */
+	bool hardware;                 /* load the perf_event programs of the events */
 	u32 offcore_cpus;   /* count off-core responses on CPUs below this number; 0: none are counted */
 	u32 hot_max;        /* cgroups that may be chosen for hot tables at a time; 0 to HOT_MAX */
 	bool read_by_probe; /* read samples as on a kernel before 6.2; for tests */
@@ -41,9 +42,6 @@ struct kernel_offcore;
 int kernel_open(const struct kernel_settings *settings, struct kernel **ret, char **ret_message);
 struct kernel *kernel_free(struct kernel *kernel);
 DEFINE_CLEANUP(struct kernel *, kernel_free)
-
-/* Stripes for so many possible CPUs: a power of two, one a CPU up to STRIPES_MAX. */
-u32 kernel_stripes_for(int possible_cpus);
 
 /* The program of an event's door, for PERF_EVENT_IOC_SET_BPF. The kernel's; do not close. -ENOENT if not
  * loaded. */
@@ -68,6 +66,41 @@ const struct latency_record *kernel_latency_record(const struct kernel *kernel, 
 const struct plain_record *kernel_plain_record(const struct kernel *kernel, unsigned event, u32 stripe,
 					       u32 slot);
 struct loss_record kernel_losses(const struct kernel *kernel, unsigned event, u32 stripe);
+
+/* Stripes of a slot, as opened, and the stripe of a CPU. */
+u32 kernel_stripes(const struct kernel *kernel);
+u32 kernel_stripe_of(const struct kernel *kernel, u32 cpu);
+
+/*
+ * The marks of an event's stripe, of each slot one (records.h), and those of the owners: marks_row() bytes
+ * each, aligned to MARKS_LINE. The reader clears: a store of 0, then a full fence, then it reads what was
+ * marked. Shared memory, owned by `kernel`.
+ */
+u8 *kernel_marks(const struct kernel *kernel, unsigned event, u32 stripe);
+u8 *kernel_owner_marks(const struct kernel *kernel);
+
+/* Sets the records of a slot to zero, of the events and stripes whose bits are set. The slot rests: it is
+ * retired, since COLLECT_REST_NS at least, so that no program can find it. */
+void kernel_clear_records(struct kernel *kernel, u32 slot, unsigned event, u32 stripes);
+
+/* What a CPU's programs took, as timed in some of their runs; 0 runs where none was timed yet. */
+struct kernel_body_time {
+	u64 timed;    /* runs */
+	u64 timed_ns; /* together */
+};
+struct kernel_body_time kernel_body_time(const struct kernel *kernel, u32 cpu);
+
+/* A program that does nothing, for PERF_EVENT_IOC_SET_BPF: what an interrupt costs without ours. -ENOENT
+ * without `hardware`. The kernel's. */
+int kernel_empty_program_fd(const struct kernel *kernel);
+
+/*
+ * Becomes readable when free slots run short: fewer than KERNEL_SLOTS_SHORT_PART of the table are left. -1
+ * without `births`. kernel_slots_told() takes what made it readable. The kernel's.
+ */
+#define KERNEL_SLOTS_SHORT_PART 8
+int kernel_slots_short_fd(const struct kernel *kernel);
+void kernel_slots_told(struct kernel *kernel);
 
 /*
  * Hot tables (pebsd/hot.h): how many cgroups can have some at a time; 0 where none were asked for, or no

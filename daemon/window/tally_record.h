@@ -6,7 +6,7 @@
 #include <stddef.h>
 
 #include "window/tally.h"
-#include "window/varint.h"
+#include "base/varint.h"
 
 #define TALLY_COUNTERS (SOURCE_SLOTS + 3 + FINE_BUCKETS)
 

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <sys/queue.h>
 
-#include "window/varint.h"
+#include "base/varint.h"
 
 #define HEADER_MAX (3 * VARINT_MAX)
 #define PAIRS_MAX  (FIGURES_COUNTERS * 2 * VARINT_MAX)

@@ -30,6 +30,9 @@ struct window *window_free(struct window *window);
 
 DEFINE_CLEANUP(struct window *, window_free)
 
+/* Another `max_bytes`: what is beyond it is dropped, oldest first. */
+void window_limit(struct window *window, size_t max_bytes);
+
 /*
  * One collection: begin, a put for each cgroup and event that has a difference, end. It covers the time from
  * the collection before it to `now_ns` (CLOCK_MONOTONIC, not before the last one's). `entry` is the
@@ -39,7 +42,7 @@ DEFINE_CLEANUP(struct window *, window_free)
  * within a window: after a failure the window is empty, and goes on from this collection's time.
  */
 void window_begin(struct window *window, u64 now_ns, const struct timespec *now);
-void window_put(struct window *window, u32 entry, unsigned event, const struct figures *difference);
+void window_put(struct window *window, u32 entry, unsigned event, const u8 *pairs, size_t size);
 int window_end(struct window *window);
 
 /* The time that the collections taken into a sum cover. */

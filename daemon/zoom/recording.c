@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "recording_store.h"
-#include "window/varint.h"
+#include "base/varint.h"
 
 /* The numbers of the largest row, and the text that may follow. */
 #define NUMBERS_MAX 24

@@ -2,8 +2,10 @@
 /*
  * The records of the BPF maps. BPF writes them, the daemon reads them through mmap(2).
  *
- * Counters only grow, and nothing resets them: a reader takes differences. Those of 32 bits may wrap; the
- * difference of two readings is taken modulo 2^32, sums modulo 2^64.
+ * Counters only grow, and nothing resets them while a cgroup has the slot: a reader takes differences. Those
+ * of 32 bits may wrap; the difference of two readings is taken modulo 2^32, sums modulo 2^64. A slot's
+ * records are cleared by the daemon while it rests, when no program can find it any more: each cgroup begins
+ * at zero.
  */
 #ifndef PEBSD_RECORDS_H
 #define PEBSD_RECORDS_H
@@ -13,34 +15,70 @@
 #include "hot.h"
 #include "sample.h"
 
-/* What every event has. `samples` is written last: a record whose samples did not move did not change. */
-struct sample_counts {
+/* One slot, stripe and event without latency. */
+struct plain_record {
 	u64 weight[SOURCE_SLOTS];  /* sum of periods, by source */
 	u32 samples[SOURCE_SLOTS]; /* by source */
 	u32 snoop[SNOOP_SLOTS];
 	u32 tlb[TLB_SLOTS];
 	u32 locked;
 	u32 blocked;
-};
-
-/* One slot, stripe and event without latency. */
-struct plain_record {
-	struct sample_counts counts;
 } __attribute__((aligned(64)));
 
-/* One slot, stripe and event with latency. */
+/* What is added up of one source's samples. */
+struct source_sums {
+	u64 weight;           /* sum of periods */
+	u64 latency;          /* cycles */
+	u64 weighted_latency; /* sum of latency x period */
+};
+
+/*
+ * One slot, stripe and event with latency. What a sample writes lies together: the sums of its source, its
+ * source's octave, its fine bucket, snoop and TLB result: a cache line each. Its sample is counted in
+ * `source_latency` or in `without_latency`, whose sum therefore is the source's samples.
+ */
 struct latency_record {
-	struct sample_counts counts;
-	u64 latency_sum[SOURCE_SLOTS];      /* cycles, by source */
-	u64 weighted_latency[SOURCE_SLOTS]; /* sum of latency x period, by source */
-	u64 instruction_latency_sum;        /* cycles */
-	u32 latency[FINE_BUCKETS];
+	struct source_sums sums[SOURCE_SLOTS];
+	u32 snoop[SNOOP_SLOTS];
+	u32 tlb[TLB_SLOTS];
 	u32 source_latency[SOURCE_SLOTS][OCTAVE_BUCKETS];
+	u32 without_latency[SOURCE_SLOTS];
+	u64 instruction_latency_sum; /* cycles */
+	u32 latency[FINE_BUCKETS];
+	u32 locked;
+	u32 blocked;
 	u32 instruction_latency[COARSE_BUCKETS];
 } __attribute__((aligned(64)));
 
 _Static_assert(sizeof(struct plain_record) == 320, "at most 512 bytes");
 _Static_assert(sizeof(struct latency_record) == 2560, "at most 2.5 KiB");
+
+/*
+ * Marks: a byte for each event, stripe and slot, in that order, and a last row for the slots' owners. A
+ * program sets its record's mark after it has written to it, and an owner's after it changed: a reader clears
+ * a mark before it reads, and reads nothing without one. Rows are as long as the slots, rounded up to
+ * MARKS_LINE.
+ */
+#define MARKS_LINE 64
+
+static inline u32 marks_row(u32 slots)
+{
+	return (slots + MARKS_LINE - 1) / MARKS_LINE * MARKS_LINE;
+}
+
+/* What a CPU has of its own; one cache line each, and one more for the inject program. */
+struct cpu_state {
+	u64 cgroup_id; /* the last sample's */
+	u32 slot;      /* its slot, while `epoch` is that of the index */
+	u32 epoch;
+	u32 stripe;   /* set by the daemon before there are samples */
+	u32 runs;     /* of the perf_event programs; one in 1 << timed_log2 is timed */
+	u64 timed;    /* runs that were timed */
+	u64 timed_ns; /* what they took together, without the clock's own time */
+	u64 reserved[2];
+} __attribute__((aligned(64)));
+
+_Static_assert(sizeof(struct cpu_state) == 64, "one cache line");
 
 /* Slot 0 takes the samples of cgroups that have no slot of their own. */
 #define SLOT_UNATTRIBUTED 0
@@ -48,7 +86,7 @@ _Static_assert(sizeof(struct latency_record) == 2560, "at most 2.5 KiB");
 /* Slots of a table, at most; a power of two. */
 #define SLOTS_MAX 65536
 
-/* Stripes of a slot, at most: CPU number modulo stripes picks one. */
+/* Stripes of a slot, at most; which CPU writes to which: daemon/kernel/stripes.h. */
 #define STRIPES_MAX 16
 
 enum slot_state {

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What is held of one slot and event between two readings: the sum of its stripes as last read, of which only
+ * the cache lines that ever held anything, so that a cgroup costs what it uses. As a slot begins at zero
+ * (records.h), that is also what the slot has brought in all. Pure: records come as plain memory.
+ */
+#ifndef PEBSD_HELD_H
+#define PEBSD_HELD_H
+
+#include "base/cleanup.h"
+#include "collect/pairs.h"
+
+struct held;
+
+/*
+ * Reads the records of the stripes whose bits are set (`records[stripe]`: struct latency_record where
+ * `has_latency`, else struct plain_record; shared with writers, each counter read whole) and writes to
+ * `pairs`, PAIRS_MAX bytes, the counters of struct figures that moved since the last reading; `*ret_size` is
+ * how many bytes: 0 where none. `*held` is created with the first, and takes the reading over. A stripe once
+ * read is read with each further one, whatever bits are set. Samples by stripe are added to `by_stripe`. 0,
+ * or -ENOMEM with nothing taken.
+ */
+int held_read(struct held **held, const void *const *records, u32 stripes, bool has_latency, u8 *pairs,
+	      size_t *ret_size, u64 by_stripe[STRIPES_MAX]);
+
+/* Which stripes it ever read. */
+u32 held_stripes(const struct held *held);
+
+/* sum += all that it has brought. */
+void held_add(const struct held *held, struct figures *sum);
+
+size_t held_bytes(const struct held *held);
+void held_free(struct held *held);
+
+#endif
