@@ -26,7 +26,7 @@
 const volatile u32 slot_count = 1;
 const volatile u32 stripe_count = 1;
 const volatile u8 stripes_alone = 0; /* nobody but its CPU writes to a stripe */
-const volatile u32 marks_lines = 1; /* of a row */
+const volatile u32 marks_lines = 1;  /* of a row */
 const volatile struct event_settings events[EVENTS_MAX] = {};
 
 struct slot_counters slot_counters = {};

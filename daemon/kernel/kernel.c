@@ -11,7 +11,7 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
-#include "base/log.h"
+#include "base/cpu_list.h"
 #include "kernel_offcore.h"
 #include "load_failure.h"
 #include "pebsd.skel.h"
@@ -118,17 +118,28 @@ static int configure_stripes(struct kernel *kernel)
 	return r < 0 ? r : size_map(skeleton->maps.cpu_states, kernel->cpus + 1);
 }
 
+/* As the kernel numbers them, which may leave some out: the highest, and one. */
+static u32 possible_cpus(void)
+{
+	struct cpu_list possible;
+	u32 cpus = 0;
+
+	if (cpu_list_read("/sys/devices/system/cpu/possible", &possible) == 0)
+		for (int cpu = -1; (cpu = cpu_list_next(&possible, cpu)) >= 0;)
+			cpus = (u32)cpu + 1;
+	return cpus;
+}
+
 static int configure(struct kernel *kernel)
 {
 	struct kernel_settings *settings = &kernel->settings;
 	struct pebsd_bpf *skeleton = kernel->skeleton;
-	int cpus = libbpf_num_possible_cpus();
 	u32 latency, plain;
 	int r;
 
-	if (cpus < 0)
-		return cpus;
-	kernel->cpus = (u32)cpus;
+	kernel->cpus = possible_cpus();
+	if (kernel->cpus < settings->stripes->cpus)
+		kernel->cpus = settings->stripes->cpus;
 	kernel->stripes = settings->stripes->n;
 	place_events(settings, kernel->stripes, &latency, &plain);
 	skeleton->rodata->read_by_probe = settings->read_by_probe;
@@ -406,7 +417,8 @@ u32 kernel_stripes(const struct kernel *kernel)
 
 static const struct cpu_state *cpu_state(const struct kernel *kernel, u32 cpu)
 {
-	return (const struct cpu_state *)kernel->cpu_states.memory + (cpu < kernel->cpus ? cpu : kernel->cpus);
+	return (const struct cpu_state *)kernel->cpu_states.memory +
+	       (cpu < kernel->cpus ? cpu : kernel->cpus);
 }
 
 u32 kernel_stripe_of(const struct kernel *kernel, u32 cpu)
@@ -527,7 +539,8 @@ const struct kernel_settings *kernel_settings(const struct kernel *kernel)
 u64 kernel_map_bytes(const struct kernel *kernel)
 {
 	return kernel->latency_records.bytes + kernel->plain_records.bytes + kernel->slot_owners.bytes +
-	       kernel->injected.bytes + kernel->marks.bytes + kernel->cpu_states.bytes + kernel->hot_tables.bytes + kernel_offcore_bytes(kernel->offcore);
+	       kernel->injected.bytes + kernel->marks.bytes + kernel->cpu_states.bytes +
+	       kernel->hot_tables.bytes + kernel_offcore_bytes(kernel->offcore);
 }
 
 int kernel_verified_instructions(const struct kernel *kernel, const char *program, u32 *ret)
