@@ -22,6 +22,7 @@ struct stripes_cpu {
 struct stripes {
 	u32 n;      /* 1 to STRIPES_MAX */
 	u32 cpus;   /* possible ones, as the kernel numbers them: 0 to cpus - 1 */
+	u32 caches; /* last-level ones, where CPUs share stripes; 0: none needs to */
 	bool alone; /* each CPU has a stripe of its own: nobody else writes to it */
 	u8 *of_cpu; /* `cpus` of them; malloc'ed */
 };

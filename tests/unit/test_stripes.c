@@ -378,6 +378,9 @@ static void write_two_sockets(const char *root)
 		write_cpu(root, cpu, "cache/index1/type", "Unified\n", 0, 0);
 		write_cpu(root, cpu, "cache/index1/shared_cpu_list", socket ? "10-19,30-39\n" : "0-9,20-29\n",
 			  0, 0);
+		write_cpu(root, cpu, "cache/index3/level", "2\n", 0, 0);
+		write_cpu(root, cpu, "cache/index3/type", "Unified\n", 0, 0);
+		write_cpu(root, cpu, "cache/index3/shared_cpu_list", "%u,%u\n", cpu % 20, cpu % 20 + 20);
 		/* Of a level that has nothing to do with data: nobody shares it. */
 		write_cpu(root, cpu, "cache/index2/level", "4\n", 0, 0);
 		write_cpu(root, cpu, "cache/index2/type", "Instruction\n", 0, 0);

@@ -22,7 +22,7 @@ static u64 records_bytes(u64 records, u64 bytes, u64 page_size)
 
 static u64 map_bytes(const struct perf_cost_case *machine, const struct perf_cost_facts *facts)
 {
-	u64 records = (u64)facts->slots * kernel_stripes_for((int)machine->cpus);
+	u64 records = (u64)facts->slots * machine->stripes;
 	u64 latency = 0, plain = 0, hot_tables = 0, offcore_cpus = machine->counters ? machine->cpus : 0;
 
 	for (size_t i = 0; i < machine->n_events; i++) {
@@ -75,10 +75,10 @@ static struct perf_cost_event event_of(const struct pmu_opening *opening, u32 cp
 	};
 }
 
-void perf_cost_planned(const struct pmu_plan *plan, unsigned roles, u32 possible_cpus,
+void perf_cost_planned(const struct pmu_plan *plan, unsigned roles, u32 possible_cpus, u32 stripes,
 		       struct perf_cost_case *ret)
 {
-	*ret = (struct perf_cost_case){.cpus = possible_cpus};
+	*ret = (struct perf_cost_case){.cpus = possible_cpus, .stripes = stripes};
 	for (size_t i = 0; i < plan->n_openings; i++) {
 		const struct pmu_opening *opening = &plan->openings[i];
 
@@ -114,11 +114,16 @@ static u32 share(bool known, const struct cpu_list *list, u32 all, u32 cpus)
 	return known && all ? (u32)(((u64)cpus * cpu_list_count(list) + all - 1) / all) : cpus;
 }
 
+u32 perf_cost_stripes(u32 cpus)
+{
+	return cpus < STRIPES_MAX ? cpus : STRIPES_MAX;
+}
+
 void perf_cost_scaled(const struct pmu_plan *plan, unsigned roles, u32 cpus, struct perf_cost_case *ret)
 {
 	u32 all = perf_cost_cpus(plan);
 
-	*ret = (struct perf_cost_case){.cpus = cpus};
+	*ret = (struct perf_cost_case){.cpus = cpus, .stripes = perf_cost_stripes(cpus)};
 	for (size_t i = 0; i < plan->n_openings; i++) {
 		const struct pmu_opening *opening = &plan->openings[i];
 
