@@ -5,8 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include <bpf/libbpf.h>
-
 #include "base/log.h"
 #include "base/own_memory.h"
 #include "sampling_origin.h"
@@ -45,12 +43,7 @@ static const struct origin *origin_for(enum config_origin origin)
 
 static int find_stripes(const struct origin *origin, struct stripes *ret)
 {
-	int cpus;
-
-	if (!origin->on_cpus)
-		return stripes_single(ret);
-	cpus = libbpf_num_possible_cpus();
-	return cpus < 0 ? cpus : stripes_of_machine(NULL, (u32)cpus, ret);
+	return origin->on_cpus ? stripes_of_machine(NULL, 0, ret) : stripes_single(ret);
 }
 
 /* Before samples are taken, after the BPF programs were loaded, which takes the most. */

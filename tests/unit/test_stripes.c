@@ -337,7 +337,7 @@ Test(stripes, no_cpus_are_no_topology)
 	struct stripes stripes;
 
 	cr_expect_eq(stripes_assign(NULL, 0, &stripes), -EINVAL);
-	cr_expect_eq(stripes_of_machine(NULL, 0, &stripes), -EINVAL);
+	cr_expect_eq(stripes_of_machine("/nonexistent", 0, &stripes), -ENODATA);
 	cr_expect_eq(stripes_of_machine(NULL, 8193, &stripes), -EINVAL);
 }
 
@@ -405,6 +405,12 @@ Test(stripes, of_a_machine_as_sys_tells)
 	cr_expect_arr_eq(told.of_cpu, expected.of_cpu, cpus);
 	stripes_done(&told);
 	stripes_done(&expected);
+
+	/* As many as are possible: numbers that are left out are nobody's. */
+	tree_write(root, "devices/system/cpu/possible", "0-31,33-39\n");
+	cr_assert_eq(stripes_of_machine(root, 0, &told), 0);
+	cr_expect_eq(told.cpus, 40);
+	stripes_done(&told);
 
 	/* 36 to 39 offline, a possible 40 to 47 never seen. */
 	tree_write(root, "devices/system/cpu/online", "0-35\n");

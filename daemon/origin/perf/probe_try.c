@@ -293,9 +293,10 @@ static int rehearse(struct probe_report *report, const struct perf_facts *facts)
 		if (!any || (report->asked & 1U << plan->openings[i].event.role))
 			settings.events[settings.n_events++] = plan->openings[i].event.settings;
 	start_ns = now_ns();
-	r = stripes_of_machine(NULL, report->cpus, &stripes);
+	r = stripes_of_machine(NULL, 0, &stripes);
 	if (r < 0)
-		return refuse(plan, ALL_ROLES, "the number of its CPUs cannot be read");
+		return refuse(plan, ALL_ROLES,
+			      "the possible CPUs cannot be read from /sys/devices/system/cpu: mount /sys");
 	report->stripes = stripes.n;
 	r = kernel_open(&settings, &kernel, &message);
 	if (r < 0)
