@@ -14,6 +14,7 @@
 #include "base/cpu_list.h"
 #include "kernel_offcore.h"
 #include "load_failure.h"
+#include "map_size.h"
 #include "pebsd.skel.h"
 
 struct mapping {
@@ -577,9 +578,19 @@ const struct kernel_settings *kernel_settings(const struct kernel *kernel)
 
 u64 kernel_map_bytes(const struct kernel *kernel)
 {
-	return kernel->latency_records.bytes + kernel->plain_records.bytes + kernel->slot_owners.bytes +
-	       kernel->injected.bytes + kernel->marks.bytes + kernel->cpu_states.bytes +
-	       kernel->hot_tables.bytes + kernel_offcore_bytes(kernel->offcore);
+	const struct kernel_settings *settings = &kernel->settings;
+	struct map_size_case maps = {
+		.slots = settings->slots,
+		.stripes = kernel->stripes,
+		.cpus = kernel->cpus,
+		.hot_tables = (u64)kernel->hot_max * settings->n_events * kernel->hot_cpus,
+		.offcore_cpus = settings->offcore_cpus,
+		.page_size = (u64)sysconf(_SC_PAGESIZE),
+	};
+
+	for (size_t i = 0; i < settings->n_events; i++)
+		(*(settings->events[i].has_latency ? &maps.with_latency : &maps.without))++;
+	return map_size(&maps);
 }
 
 int kernel_verified_instructions(const struct kernel *kernel, const char *program, u32 *ret)
