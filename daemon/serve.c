@@ -178,6 +178,7 @@ static int reload(void *userdata, char ***ret_lines)
 		(void)clock_gettime(CLOCK_REALTIME, &head->config_time);
 		head->interval_seconds = (double)server->config->interval_ns / (double)NSEC_PER_SEC;
 		engine_set_top(sampling_engine(server->sampling), server->config->top);
+		engine_exports_changed(sampling_engine(server->sampling));
 		control_permit(server->control, server->config->detail);
 		sampling_set_hot(server->sampling, server->config);
 		if (alerts_reload(server->alerts) < 0)
@@ -238,6 +239,14 @@ static int get_snapshot(void *userdata, const struct maybe_double *window_second
 	return engine_snapshot(engine, window_seconds, ret);
 }
 
+static int get_summary(struct server *server, const struct snapshot **ret)
+{
+	struct engine *engine = sampling_engine(server->sampling);
+
+	engine_head(engine)->detail = detail_figures(server->detail);
+	return engine_summary(engine, ret);
+}
+
 static int choose_hot(void *userdata, const char *path, double seconds)
 {
 	struct server *server = userdata;
@@ -289,11 +298,10 @@ static int get_metrics(void *userdata, bool openmetrics, char **ret_text, size_t
 	struct prometheus_alerts alerts = {0};
 	const struct prometheus_options options = {
 		.openmetrics = openmetrics, .detail = server->config->detail_metrics, .alerts = &alerts};
-	const struct maybe_double all = {0};
 	const struct series *const *series;
 	const struct snapshot *snapshot;
 	size_t n;
-	int r = get_snapshot(server, &all, &snapshot);
+	int r = get_summary(server, &snapshot);
 
 	if (r == 0)
 		r = policy_alerts(alerts_policy(server->alerts), &list, &alerts.n);

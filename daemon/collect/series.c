@@ -133,15 +133,14 @@ static int plan_costs(struct series_table *table, u64 now_ns, const struct serie
 		table->owners[i] = path = paths_get(&table->paths, input->path);
 		if (!path)
 			return -ENOMEM;
-		for (size_t event = 0; event < EVENTS_MAX; event++) {
-			const struct figures *difference = input->differences[event];
-			u64 samples = difference ? figures_samples(difference) : 0;
+		for (size_t k = 0; k < input->n_differences; k++) {
+			const struct difference *difference = &input->differences[k];
+			u64 samples = pairs_samples(difference->pairs, difference->size);
 
-			if (!samples)
-				continue;
-			path->next_cost += (double)figures_weighted_latency(difference);
+			path->next_cost +=
+				(double)pairs_weighted_latency(difference->pairs, difference->size);
 			path->next_samples += (double)samples;
-			path->has_input = true;
+			path->has_input = path->has_input || samples;
 		}
 	}
 	return 0;
@@ -188,13 +187,13 @@ static struct series *owner_of(struct series_table *table, size_t input)
 	return path && path->owns ? &path->series : &table->other;
 }
 
-static size_t count_missing(const struct series *series, const struct figures *const differences[EVENTS_MAX])
+/* At most so many figures: a path may have two differences of an event. */
+static size_t count_missing(const struct series *series, const struct difference *differences, size_t n)
 {
 	size_t missing = 0;
 
-	for (size_t event = 0; event < EVENTS_MAX; event++)
-		if (differences[event] && !series->figures[event])
-			missing++;
+	for (size_t i = 0; i < n; i++)
+		missing += !series->figures[differences[i].event];
 	return missing;
 }
 
@@ -208,22 +207,25 @@ static int reserve_offcore(struct series *series)
 
 /* All memory that the plan takes, so that carrying it out cannot fail. */
 static int reserve_for_plan(struct series_table *table, size_t exported, const struct series_input *inputs,
-			    size_t n, const struct figures *const unattributed[EVENTS_MAX])
+			    size_t n, const struct difference *unattributed, size_t n_unattributed)
 {
-	size_t missing = count_missing(&table->unattributed, unattributed);
+	size_t missing = count_missing(&table->unattributed, unattributed, n_unattributed);
+	u32 others = 0; /* bits: events of which something goes to `other` */
 	int r;
 
-	for (size_t event = 0; event < EVENTS_MAX; event++)
-		if (!table->other.figures[event])
-			missing++;
 	for (size_t i = 0; i < n; i++) {
 		struct series *owner = owner_of(table, i);
 
 		if (inputs[i].offcore && reserve_offcore(owner) < 0)
 			return -ENOMEM;
 		if (owner != &table->other)
-			missing += count_missing(owner, inputs[i].differences);
+			missing += count_missing(owner, inputs[i].differences, inputs[i].n_differences);
+		else
+			for (size_t k = 0; k < inputs[i].n_differences; k++)
+				others |= 1U << inputs[i].differences[k].event;
 	}
+	for (size_t event = 0; event < EVENTS_MAX; event++)
+		missing += others >> event & 1 && !table->other.figures[event];
 	r = reserve(&table->list, MAX(exported + 2, table->n_list), sizeof(struct series *));
 	if (r < 0)
 		return r;
@@ -240,15 +242,15 @@ static int reserve_for_plan(struct series_table *table, size_t exported, const s
 	return 0;
 }
 
-static void add(struct series_table *table, struct series *series,
-		const struct figures *const differences[EVENTS_MAX])
+static void add(struct series_table *table, struct series *series, const struct difference *differences,
+		size_t n)
 {
-	for (size_t event = 0; event < EVENTS_MAX; event++) {
-		if (!differences[event] || !figures_samples(differences[event]))
-			continue;
-		if (!series->figures[event])
-			series->figures[event] = table->spare[--table->n_spare];
-		figures_add(series->figures[event], differences[event]);
+	for (size_t i = 0; i < n; i++) {
+		struct figures **figures = &series->figures[differences[i].event];
+
+		if (!*figures)
+			*figures = table->spare[--table->n_spare];
+		pairs_add(differences[i].pairs, differences[i].size, *figures);
 	}
 }
 
@@ -318,7 +320,7 @@ static void forget(struct series_table *table, u64 now_ns)
 }
 
 int series_table_update(struct series_table *table, u64 now_ns, const struct series_input *inputs, size_t n,
-			const struct figures *const unattributed[EVENTS_MAX])
+			const struct difference *unattributed, size_t n_unattributed)
 {
 	size_t exported;
 	int r;
@@ -335,16 +337,16 @@ int series_table_update(struct series_table *table, u64 now_ns, const struct ser
 	if (r < 0)
 		return r;
 	exported = plan_series(table, now_ns);
-	r = reserve_for_plan(table, exported, inputs, n, unattributed);
+	r = reserve_for_plan(table, exported, inputs, n, unattributed, n_unattributed);
 	if (r < 0)
 		return r;
 
 	for (size_t i = 0; i < n; i++) {
-		add(table, owner_of(table, i), inputs[i].differences);
+		add(table, owner_of(table, i), inputs[i].differences, inputs[i].n_differences);
 		if (inputs[i].offcore)
 			offcore_counters_add(owner_of(table, i)->offcore, inputs[i].offcore);
 	}
-	add(table, &table->unattributed, unattributed);
+	add(table, &table->unattributed, unattributed, n_unattributed);
 	table->other.wanted_ns = table->unattributed.wanted_ns = now_ns;
 	carry_out(table, now_ns);
 	table->now_ns = now_ns;
