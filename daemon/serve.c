@@ -44,6 +44,7 @@ struct server {
 	struct watch watch;
 	struct process_figures process; /* kept from scrape to scrape, as process_read() wants */
 	int collection_error;           /* of the last tick */
+	char *status;                   /* as the service manager was told last; NULL: not yet */
 };
 
 static void server_close(struct server *server)
@@ -60,15 +61,23 @@ static void server_close(struct server *server)
 	sd_event_source_unref(server->tick);
 	sd_event_source_unref(server->step);
 	sd_event_unref(server->event);
+	free(server->status);
 }
 
-static void notify_status(const struct server *server)
+/* Only what is news: each message wakes the service manager. */
+static void notify_status(struct server *server)
 {
-	_cleanup_free_ char *status = sampling_status(server->sampling);
+	_cleanup_free_ char *sampling = sampling_status(server->sampling);
 	const char *paused = pause_reason(&server->pause);
+	char *status;
 
-	if (status)
-		(void)sd_notifyf(false, "STATUS=%s%s%s", status, paused ? "; " : "", paused ? paused : "");
+	if (!sampling ||
+	    asprintf(&status, "STATUS=%s%s%s", sampling, paused ? "; " : "", paused ? paused : "") < 0)
+		return;
+	if (!server->status || strcmp(server->status, status) != 0)
+		(void)sd_notify(false, status);
+	free(server->status);
+	server->status = status;
 }
 
 static void tick_once(struct server *server)
@@ -189,6 +198,8 @@ static int reload(void *userdata, char ***ret_lines)
 	}
 	watch_reload(&server->watch, r);
 	(void)sd_notify(false, "READY=1");
+	/* The manager has another one by now. */
+	free(TAKE_PTR(server->status));
 	notify_status(server);
 	return r;
 }

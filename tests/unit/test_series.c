@@ -221,6 +221,43 @@ Test(series, a_service_started_again_goes_on_in_its_series)
 	series_table_free(table);
 }
 
+/* Of a sample that was under way when its slot was read: its weight first, and the rest with the next. */
+Test(series, what_comes_without_a_sample_is_added_and_buys_no_series)
+{
+	struct series_table *table = new_table(1);
+	struct figures half = {.weight[SOURCE_L3] = 1000}, rest = figures_of(1, 0);
+	struct series_input inputs[] = {input_of("/a", &half)};
+
+	cr_assert_eq(series_table_update(table, SECOND, inputs, 1, NULL, 0), 0);
+	cr_expect_null(find(table, "/a"));
+	cr_expect_eq(find(table, SERIES_OTHER)->figures[EVENT]->weight[SOURCE_L3], 1000);
+	inputs[0] = input_of("/a", &rest);
+	cr_assert_eq(series_table_update(table, 2 * SECOND, inputs, 1, NULL, 0), 0);
+	cr_expect_eq(samples(table, "/a"), 1);
+	series_table_free(table);
+}
+
+/* Its old slot and its new one lie side by side. */
+Test(series, two_differences_of_an_event_and_one_of_another_in_an_input)
+{
+	struct series_table *table = new_table(1);
+	struct figures first = figures_of(4, 1000), second = figures_of(5, 1000);
+	const struct difference both[] = {*brought(&first),
+					  *brought(&second),
+					  {.event = PLAIN, .size = 2, .pairs = (const u8[]){SOURCE_L3, 7}}};
+	const struct series_input input = {
+		.path = "/s", .exported = true, .differences = both, .n_differences = ARRAY_SIZE(both)};
+	const struct figures *plain;
+
+	cr_assert_eq(series_table_update(table, SECOND, &input, 1, NULL, 0), 0);
+	cr_expect_eq(samples(table, "/s"), 9);
+	plain = find(table, "/s")->figures[PLAIN];
+	cr_assert_not_null(plain);
+	cr_expect_eq(figures_samples(plain), 7);
+	cr_expect_eq(plain->samples[SOURCE_L3], 7);
+	series_table_free(table);
+}
+
 Test(series, top_of_zero)
 {
 	struct series_table *table = new_table(0);

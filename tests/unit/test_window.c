@@ -499,3 +499,27 @@ Test(window, a_walk_goes_through_collections_oldest_first)
 	cr_expect_eq(walk(window, 100, &diary), -EIO);
 	cr_expect_str_eq(diary.text, "[0-10] 9.1:0/303 2.0:5/5[10-20]");
 }
+
+Test(window, a_lower_limit_drops_the_oldest_at_once)
+{
+	_cleanup_(window_freep) struct window *window = new_window(1 << 20, 3600 * NSEC_PER_SEC);
+	size_t bytes, each;
+
+	for (u64 i = 1; i <= 10; i++)
+		cr_assert_eq(collect_one(window, START_NS + i, 7, 1), 0);
+	bytes = window_bytes(window);
+	each = bytes / 10;
+	window_limit(window, bytes);
+	cr_expect_eq(window_collections(window), 10);
+	window_limit(window, bytes - 1);
+	cr_expect_eq(window_collections(window), 9);
+	window_limit(window, 3 * each);
+	cr_expect_eq(window_collections(window), 3);
+	cr_expect_eq(weight_over(window, ~0ULL, 3, START_NS + 7), 3, "the newest are left");
+	cr_assert_eq(collect_one(window, START_NS + 11, 7, 1), 0);
+	cr_expect_leq(window_bytes(window), 3 * each, "and it holds for what comes");
+	window_limit(window, bytes);
+	for (u64 i = 12; i <= 20; i++)
+		cr_assert_eq(collect_one(window, START_NS + i, 7, 1), 0);
+	cr_expect_gt(window_collections(window), 5, "more room than before");
+}
