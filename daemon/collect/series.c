@@ -26,6 +26,8 @@ struct series_table {
 	size_t n_best;
 	struct figures **spare; /* zeroed */
 	size_t n_spare;
+	size_t n_ended, n_waiting; /* paths of that standing */
+	bool some_idle;            /* one waits that is to be forgotten */
 };
 
 int series_table_new(size_t top, struct series_table **ret)
@@ -109,6 +111,39 @@ static bool kept(const struct path *path, u64 now_ns, u64 for_ns)
 	return path->in_top || now_ns - path->series.wanted_ns < for_ns;
 }
 
+/* Moves the `most` first ones of `list` to its front, in no particular order. */
+static void select_first(struct path **list, size_t n, size_t most)
+{
+	while (n > 1 && most > 0 && most < n) {
+		const struct path *pivot = list[n / 2];
+		struct path **left = list, **right = list + n - 1;
+		size_t n_left;
+
+		/* Whatever the order they come in: those before the pivot, then those after it. */
+		while (left <= right) {
+			while (compare(left, &pivot) < 0)
+				left++;
+			while (compare(right, &pivot) > 0)
+				right--;
+			if (left <= right) {
+				struct path *swapped = *left;
+
+				*left++ = *right;
+				*right-- = swapped;
+			}
+		}
+		n_left = (size_t)(right - list) + 1;
+		if (most <= n_left) {
+			n = n_left;
+		} else {
+			/* The pivot may lie between the two. */
+			most -= (size_t)(left - list);
+			n -= (size_t)(left - list);
+			list = left;
+		}
+	}
+}
+
 /* What `inputs` add to each path's cost, on top of what is left of it. */
 static int plan_costs(struct series_table *table, u64 now_ns, const struct series_input *inputs, size_t n)
 {
@@ -158,8 +193,10 @@ static size_t plan_series(struct series_table *table, u64 now_ns)
 		if (!path->excluded && path->next_samples > 0 &&
 		    (path->has_input || now_ns - path->seen_ns < SERIES_KEEP_NS))
 			table->best[table->n_best++] = path;
-	qsort(table->best, table->n_best, sizeof(*table->best), compare);
+	select_first(table->best, table->n_best, table->top);
 	table->n_best = MIN(table->n_best, table->top);
+	if (table->n_best > 0)
+		qsort(table->best, table->n_best, sizeof(*table->best), compare);
 	for (size_t i = 0; i < table->n_best; i++)
 		table->best[i]->in_top = true;
 
@@ -257,6 +294,8 @@ static void add(struct series_table *table, struct series *series, const struct 
 static void carry_out(struct series_table *table, u64 now_ns)
 {
 	table->n_list = 2; /* `other` and `unattributed` come first */
+	table->n_ended = table->n_waiting = 0;
+	table->some_idle = false;
 	FOREACH_PATH (&table->paths, path) {
 		path->series.cost = path->excluded ? 0 : path->next_cost;
 		path->samples = path->excluded ? 0 : path->next_samples;
@@ -264,14 +303,20 @@ static void carry_out(struct series_table *table, u64 now_ns)
 			path->seen_ns = now_ns;
 		if (path->owns)
 			path->standing = PATH_EXPORTED;
-		if (path->standing != PATH_EXPORTED)
+		if (path->standing == PATH_EXPORTED) {
+			if (path->in_top)
+				path->series.wanted_ns = now_ns;
+			if (kept(path, now_ns, SERIES_KEEP_NS + SERIES_LINGER_NS))
+				table->list[table->n_list++] = &path->series;
+			else
+				path->standing = PATH_ENDED;
+		}
+		table->n_ended += path->standing == PATH_ENDED;
+		if (path->standing != PATH_WAITING)
 			continue;
-		if (path->in_top)
-			path->series.wanted_ns = now_ns;
-		if (kept(path, now_ns, SERIES_KEEP_NS + SERIES_LINGER_NS))
-			table->list[table->n_list++] = &path->series;
-		else
-			path->standing = PATH_ENDED;
+		table->n_waiting++;
+		if (now_ns - path->seen_ns >= SERIES_KEEP_NS)
+			table->some_idle = true;
 	}
 }
 
@@ -297,18 +342,16 @@ static void drop_oldest_ended(struct series_table *table)
 
 static void forget(struct series_table *table, u64 now_ns)
 {
-	size_t ended = 0;
-	size_t waiting = 0;
+	size_t waiting;
 
-	FOREACH_PATH (&table->paths, path)
-		if (path->standing == PATH_ENDED)
-			ended++;
-	for (; ended > table->top_largest * SERIES_ENDED_FACTOR; ended--)
+	for (; table->n_ended > table->top_largest * SERIES_ENDED_FACTOR; table->n_ended--) {
 		drop_oldest_ended(table);
-
-	FOREACH_PATH (&table->paths, path)
-		if (path->standing == PATH_WAITING)
-			waiting++;
+		table->n_waiting++;
+		table->some_idle = true;
+	}
+	waiting = table->n_waiting;
+	if (!table->some_idle && waiting <= SERIES_WAITING_MAX)
+		return;
 	FOREACH_PATH (&table->paths, path) {
 		bool idle = now_ns - path->seen_ns >= SERIES_KEEP_NS || waiting > SERIES_WAITING_MAX;
 

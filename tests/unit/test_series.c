@@ -123,6 +123,36 @@ Test(series, equal_cost_goes_by_path)
 	series_table_free(table);
 }
 
+/* However many there are, and in whatever order they come. */
+Test(series, exactly_the_costliest_of_many)
+{
+	enum { N = 1000, TOP_OF_THEM = 37 };
+	struct series_table *table = new_table(TOP_OF_THEM);
+	struct series_input inputs[N];
+	static struct in_pairs rooms[N];
+	static char paths[N][16];
+
+	for (u64 i = 0; i < N; i++) {
+		u64 rank = i * 389 % N; /* each of them once */
+		struct figures figures = figures_of(1 + rank, 1000);
+
+		(void)snprintf(paths[i], sizeof(paths[i]), "/%llu", (unsigned long long)rank);
+		inputs[i] = (struct series_input){.path = paths[i],
+						  .exported = true,
+						  .differences = in_pairs(&rooms[i], EVENT, &figures),
+						  .n_differences = 1};
+	}
+	cr_assert_eq(series_table_update(table, SECOND, inputs, N, NULL, 0), 0);
+	cr_expect_eq(length(table), 2 + TOP_OF_THEM);
+	for (u64 rank = N - TOP_OF_THEM; rank < N; rank++) {
+		char path[16];
+
+		(void)snprintf(path, sizeof(path), "/%llu", (unsigned long long)rank);
+		cr_expect_eq(samples(table, path), (long)(1 + rank), "%s", path);
+	}
+	series_table_free(table);
+}
+
 Test(series, where_no_period_is_known_samples_decide)
 {
 	struct series_table *table = new_table(1);
