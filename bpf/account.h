@@ -13,12 +13,12 @@
 
 #include "pebsd/records.h"
 
-#define ACCOUNT_ADD(atomic, counter, value)                             \
-	do {                                                            \
-		if (atomic)                                             \
+#define ACCOUNT_ADD(atomic, counter, value)                              \
+	do {                                                             \
+		if (atomic)                                              \
 			(void)__sync_fetch_and_add(&(counter), (value)); \
-		else                                                    \
-			(counter) += (value);                           \
+		else                                                     \
+			(counter) += (value);                            \
 	} while (0)
 
 static inline u64 account_at_most(u64 value, u64 most)
@@ -88,8 +88,8 @@ static inline u64 account_weight(const struct sample *sample)
 	return account_at_most(sample->period, SAMPLE_WEIGHED_PERIOD_MAX);
 }
 
-static inline __attribute__((always_inline)) void
-account_plain(struct plain_record *record, const struct sample *sample, bool atomic)
+static inline __attribute__((always_inline)) void account_plain(struct plain_record *record,
+								const struct sample *sample, bool atomic)
 {
 	u32 decoded = account_decoded(sample);
 	u32 source = DECODED_SOURCE(decoded);
@@ -104,8 +104,8 @@ account_plain(struct plain_record *record, const struct sample *sample, bool ato
 		ACCOUNT_ADD(atomic, record->blocked, 1);
 }
 
-static inline __attribute__((always_inline)) void
-account_latency(struct latency_record *record, const struct sample *sample, bool atomic)
+static inline __attribute__((always_inline)) void account_latency(struct latency_record *record,
+								  const struct sample *sample, bool atomic)
 {
 	u32 decoded = account_decoded(sample);
 	u32 source = DECODED_SOURCE(decoded);

@@ -19,6 +19,7 @@
 #include "export/zoom_scrape.h"
 #include "pause.h"
 #include "reload.h"
+#include "room.h"
 #include "sampling.h"
 #include "watch.h"
 
@@ -42,6 +43,7 @@ struct server {
 	struct control *control;
 	struct http *http;
 	struct watch watch;
+	struct room room;
 	struct process_figures process; /* kept from scrape to scrape, as process_read() wants */
 	int collection_error;           /* of the last tick */
 	char *status;                   /* as the service manager was told last; NULL: not yet */
@@ -53,6 +55,7 @@ static void server_close(struct server *server)
 	pause_done(&server->pause);
 	/* Before the descriptor that it is of. */
 	sd_event_source_unref(server->input);
+	room_done(&server->room);
 	server->alerts = alerts_free(server->alerts);
 	server->detail = detail_free(server->detail);
 	/* Whoever watches is told until the end of the sampling, and no longer. */
@@ -527,6 +530,9 @@ static int start(struct server *server, struct failure *failure)
 	head = engine_head(sampling_engine(server->sampling));
 	head->config_reloaded = true;
 	head->config_time = head->since;
+	r = room_open(server->event, sampling_engine(server->sampling), &server->room);
+	if (r < 0)
+		return log_error(r, "cannot wait for slots to run short");
 	r = open_detail(server);
 	if (r == 0)
 		r = open_alerts(server, failure);
