@@ -68,7 +68,7 @@ static long inject_one(u32 index, void *unused)
 	const volatile struct event_settings *event;
 	struct cpu_state *own, *mine = cpu_state_of(cpu_count);
 	struct sample *sample;
-	u32 number;
+	u32 number, stripe;
 
 	(void)unused;
 	sample = bpf_map_lookup_elem(&injected, &index);
@@ -81,7 +81,10 @@ static long inject_one(u32 index, void *unused)
 		return 0;
 	}
 	event = &events[number];
-	account(sample, (u16)number, event, NULL, mine, cpu_stripe(own), false);
+	stripe = cpu_stripe(own);
+	if (account_refused(sample, (u16)number, event, stripe))
+		return 0;
+	account(sample, (u16)number, event, NULL, stripe, cpu_slot_of(mine, sample->cgroup_id), false);
 	return 0;
 }
 
