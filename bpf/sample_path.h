@@ -53,27 +53,33 @@ static __always_inline void account_place(const struct sample *sample, u16 numbe
 	hot_account(table - 1, code, line, weight, origin);
 }
 
-/* Whether the event has no use for the sample, which then is counted as that. */
+/*
+ * Whether the event has no use for the sample, which then is counted as that. `state` is that of the CPU,
+ * whose stripe it goes to; `atomic` as in account.h.
+ */
 static __always_inline bool account_refused(const struct sample *sample, u16 number,
-					    const volatile struct event_settings *event, u32 stripe)
+					    const volatile struct event_settings *event,
+					    const struct cpu_state *state, bool atomic)
 {
+	struct loss_record *loss = &losses[number][cpu_stripe(state)];
+
 	if (account_filtered(sample, event->operations)) {
-		ACCOUNT_ADD(true, losses[number][stripe].filtered, 1);
+		ACCOUNT_ADD(atomic, loss->filtered, 1);
 		return true;
 	}
 	if (__builtin_expect(account_malformed(sample), 0)) {
-		ACCOUNT_ADD(true, losses[number][stripe].malformed, 1);
+		ACCOUNT_ADD(atomic, loss->malformed, 1);
 		return true;
 	}
 	return false;
 }
 
 /* The record of the sample's slot gets it, then the mark. */
-static __always_inline void account_in(const struct sample *sample, u16 number,
-				       const volatile struct event_settings *event, u32 stripe, u32 slot,
-				       bool atomic)
+static __always_inline void account(const struct sample *sample, u16 number,
+				    const volatile struct event_settings *event,
+				    const struct cpu_state *state, u32 slot, bool atomic)
 {
-	u32 index = slot_record(event, stripe, slot);
+	u32 index = cpu_record(state, event, slot);
 
 	if (event->has_latency) {
 		struct latency_record *record = bpf_map_lookup_elem(&latency_records, &index);
@@ -86,38 +92,34 @@ static __always_inline void account_in(const struct sample *sample, u16 number,
 		if (record)
 			account_plain(record, sample, atomic);
 	}
-	slot_mark(number * stripe_count + stripe, slot, atomic);
+	slot_mark(cpu_marks(state, number), slot, atomic);
 }
 
-/* `alone`: nobody else writes to the stripe meanwhile. */
-static __always_inline void account(const struct sample *sample, u16 number,
-				    const volatile struct event_settings *event,
-				    struct bpf_perf_event_data *context, u32 stripe, u32 slot, bool alone)
+/* Of a chosen slot. Before account(), or the verifier would take every way through that to here. */
+static __always_inline void account_hot(const struct sample *sample, u16 number,
+					const volatile struct event_settings *event,
+					struct bpf_perf_event_data *context, u32 slot)
 {
-	/* First, or the verifier would take every way through what follows to here. */
 	if (hot_max && __builtin_expect(hot_chosen, 0) && slot != SLOT_UNATTRIBUTED)
 		account_place(sample, number, event, context, slot);
-	if (alone)
-		account_in(sample, number, event, stripe, slot, false);
-	else
-		account_in(sample, number, event, stripe, slot, true);
 }
 
 static __always_inline void account_run(struct bpf_perf_event_data *context, u16 number,
-					const volatile struct event_settings *event, struct cpu_state *state)
+					const volatile struct event_settings *event, struct cpu_state *state,
+					bool atomic)
 {
-	u32 stripe = cpu_stripe(state);
 	struct raw_sample raw;
 	struct sample sample;
 	u32 slot;
 
 	READ_RAW_SAMPLE(context, &raw);
 	select_fields(&raw, event, &sample);
-	if (account_refused(&sample, number, event, stripe))
+	if (account_refused(&sample, number, event, state, atomic))
 		return;
 	slot = cpu_slot_of(state, read_cgroup_id());
 	sample.period = context->sample_period;
-	account(&sample, number, event, context, stripe, slot, stripes_alone);
+	account_hot(&sample, number, event, context, slot);
+	account(&sample, number, event, state, slot, atomic);
 }
 
 /* The whole of an event's program. `number` is below EVENTS_MAX, and a constant. */
@@ -129,7 +131,10 @@ static __always_inline void account_hardware(struct bpf_perf_event_data *context
 	if (!state)
 		return;
 	begun = cpu_run_begins(state);
-	account_run(context, number, &events[number], state);
+	if (stripes_alone)
+		account_run(context, number, &events[number], state, false);
+	else
+		account_run(context, number, &events[number], state, true);
 	cpu_run_ends(state, begun);
 }
 

@@ -88,9 +88,10 @@ static long count_one(u32 index, void *unused)
 	(void)unused;
 	if (!state)
 		return 1;
-	if (!account_refused(&sample, 0, &events[0], cpu_stripe(state)))
-		account(&sample, 0, &events[0], NULL, cpu_stripe(state), cpu_slot_of(state, sample.cgroup_id),
-			stripes_alone);
+	if (stripes_alone)
+		account(&sample, 0, &events[0], state, cpu_slot_of(state, sample.cgroup_id), false);
+	else
+		account(&sample, 0, &events[0], state, cpu_slot_of(state, sample.cgroup_id), true);
 	return 0;
 }
 
