@@ -11,6 +11,7 @@
 #include "example_snapshot.h"
 #include "export/json.h"
 #include "export/prometheus.h"
+#include "in_pairs.h"
 #include "parse_metrics.h"
 #include "snapshot_build.h"
 
@@ -69,6 +70,7 @@ Test(offcore_export, a_snapshot_has_the_counts_of_sampled_unsampled_folded_and_u
 	struct reading readings[EVENTS_MAX] = {{0}};
 	struct ledger_entry *sampled, *unsampled;
 	struct figures samples = {0};
+	struct in_pairs room;
 	struct offcore_figures of[4];
 	struct snapshot *snapshot;
 	struct ledger *ledger;
@@ -77,8 +79,8 @@ Test(offcore_export, a_snapshot_has_the_counts_of_sampled_unsampled_folded_and_u
 	sampled = enter(ledger, "/sampled");
 	unsampled = enter(ledger, "/a-unsampled");
 	samples.samples[SOURCE_L3] = 3;
-	cr_assert_eq(ledger_reserve(sampled, 0), 0);
-	ledger_add(sampled, 0, &samples);
+	(void)in_pairs(&room, 0, &samples);
+	cr_assert_eq(ledger_add(sampled, 0, room.room, room.difference.size), 0);
 	for (u64 i = 0; i < 4; i++)
 		of[i] = reads(10 * (i + 1), 0, 0);
 	cr_assert_eq(offcore_sums_add(sums, ledger_unattributed(ledger)->number, &of[0]), 0);
@@ -260,17 +262,19 @@ static void expect_metric(const struct metrics *metrics, const char *series, con
 static const struct series *const *table_of(struct series_table **table, size_t *ret_n)
 {
 	struct offcore_figures db = reads(100, 200, 0), root = reads(2, 0, 0), slot_0 = reads(4, 0, 0);
-	const struct figures *const nothing[EVENTS_MAX] = {NULL};
 	struct figures samples = {0};
+	struct in_pairs room;
 
 	samples.samples[SOURCE_L3] = samples.weight[SOURCE_L3] = samples.weighted_latency[SOURCE_L3] = 1;
 	db.of[0][OFFCORE_OUTSTANDING] = figure(9000, 100, 100);
 	db.of[0][OFFCORE_REQUESTS] = figure(30, 100, 100);
 	cr_assert_eq(series_table_new(1, table), 0);
 	cr_assert_eq(series_table_update(*table, SECOND,
-					 (const struct series_input[]){{"/db", true, {&samples}, &db},
-								       {"/", true, {NULL}, &root}},
-					 2, nothing),
+					 (const struct series_input[]){
+						 {"/db", true, in_pairs(&room, 0, &samples), 1, &db},
+						 {"/", true, NULL, 0, &root},
+					 },
+					 2, NULL, 0),
 		     0);
 	cr_assert_eq(series_table_count_unattributed(*table, &slot_0), 0);
 	return series_table_list(*table, ret_n);
