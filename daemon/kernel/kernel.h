@@ -101,7 +101,7 @@ int kernel_empty_program_fd(const struct kernel *kernel);
  * Becomes readable when free slots run short: fewer than KERNEL_SLOTS_SHORT_PART of the table are left. -1
  * without `births`. kernel_slots_told() takes what made it readable. The kernel's.
  */
-#define KERNEL_SLOTS_SHORT_PART 8
+#define KERNEL_SLOTS_SHORT_PART 4
 int kernel_slots_short_fd(const struct kernel *kernel);
 void kernel_slots_told(struct kernel *kernel);
 
