@@ -135,6 +135,10 @@ const struct kernel_settings *kernel_settings(const struct kernel *kernel);
 /* Bytes of the maps, as map_size() has them. */
 u64 kernel_map_bytes(const struct kernel *kernel);
 
+/* The most memory of its own that the process had by the time the programs were loaded, which takes the
+ * most: own_memory_peak(). 0: /proc does not tell. */
+u64 kernel_start_peak(const struct kernel *kernel);
+
 /* Instructions the verifier went through for a program, by its name in bpf/pebsd.bpf.c; -ENOENT, -errno. */
 int kernel_verified_instructions(const struct kernel *kernel, const char *program, u32 *ret);
 
