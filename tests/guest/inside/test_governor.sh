@@ -63,16 +63,16 @@ moved() {
 }
 
 # The mean cost, in percent of the budget.
-load() {
+used() {
 	awk -v budget=$budget '{ sum += $2 } END { printf "%.0f\n", sum / NR / budget * 100 }' "$records"
 }
 
 # expect_steady WHAT
 expect_steady() {
 	record 60
-	note "$1: period $(in_force), moved by $(moved)% in a minute, $(load)% of the budget, over in $(over) of 60"
+	note "$1: period $(in_force), moved by $(moved)% in a minute, $(used)% of the budget, over in $(over) of 60"
 	awk -v moved="$(moved)" 'BEGIN { exit !(moved < 5) }' || fail "$1: the period moved by $(moved)%: $(cat "$records")"
-	[ "$(load)" -ge 35 ] && [ "$(load)" -le 100 ] || fail "$1: $(load)% of the budget: $(cat "$records")"
+	[ "$(used)" -ge 35 ] && [ "$(used)" -le 100 ] || fail "$1: $(used)% of the budget: $(cat "$records")"
 }
 
 # note TEXT: to the tester, even where the test passes.
@@ -83,7 +83,7 @@ note() {
 
 come_to_rest() {
 	record 15
-	[ "$(moved)" = 0.0 ] && [ "$(load)" -ge 35 ]
+	[ "$(moved)" = 0.0 ] && [ "$(used)" -ge 35 ]
 }
 
 play cpu=skylake loads_per_second=$low
@@ -111,8 +111,8 @@ record 20
 expect 'intervals over budget with the load down' 0 "$(over)"
 wait_until 'the budget from below again' 200 come_to_rest
 record 10
-[ "$(load)" -ge 35 ] || fail "$(load)% of the budget: $(cat "$records")"
-note "a tenth of the load again: period $(in_force), $(load)% of the budget, $(shown period_changes) changes in all"
+[ "$(used)" -ge 35 ] || fail "$(used)% of the budget: $(cat "$records")"
+note "a tenth of the load again: period $(in_force), $(used)% of the budget, $(shown period_changes) changes in all"
 
 # The kernel's own limit, at half of what there is.
 before=$(in_force)
