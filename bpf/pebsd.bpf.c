@@ -11,6 +11,7 @@
 #include <bpf/bpf_tracing.h>
 
 #include "account.h"
+#include "cpu_states.h"
 #include "hot_tables.h"
 #include "kernel_types.h"
 #include "offcore.h"
@@ -58,53 +59,80 @@ static __always_inline void account_place(const struct sample *sample, u16 numbe
 	hot_account(table - 1, code, line, weight, origin);
 }
 
-/* `number` is below EVENTS_MAX and `event` its settings: both known at load on the hardware's path. */
-static __always_inline void account(const struct sample *sample, u16 number,
-				    const volatile struct event_settings *event,
-				    struct bpf_perf_event_data *context)
+/* The record of the sample's slot gets it, then the mark. */
+static __always_inline void account_in(const struct sample *sample, u16 number,
+				       const volatile struct event_settings *event, u32 stripe, u32 slot,
+				       bool atomic)
 {
-	u32 stripe = slot_stripe() & (STRIPES_MAX - 1);
-	u32 slot, index;
+	u32 index = slot_record(event, stripe, slot);
 
-	if (account_filtered(sample, event->operations)) {
-		ACCOUNT_ADD(losses[number][stripe].filtered, 1);
-		return;
-	}
-	if (account_malformed(sample)) {
-		ACCOUNT_ADD(losses[number][stripe].malformed, 1);
-		return;
-	}
-	slot = slot_of(sample->cgroup_id);
-	/* First, or the verifier would take every way through what follows to here. */
-	if (hot_max && __builtin_expect(hot_chosen, 0) && slot != SLOT_UNATTRIBUTED)
-		account_place(sample, number, event, context, slot);
-	index = slot_record(event, stripe, slot);
 	if (event->has_latency) {
 		struct latency_record *record = bpf_map_lookup_elem(&latency_records, &index);
 
 		if (record)
-			account_latency(record, sample);
+			account_latency(record, sample, atomic);
 	} else {
 		struct plain_record *record = bpf_map_lookup_elem(&plain_records, &index);
 
 		if (record)
-			account_plain(record, sample);
+			account_plain(record, sample, atomic);
 	}
+	slot_mark(number * stripe_count + stripe, slot, atomic);
+}
+
+/*
+ * `number` is below EVENTS_MAX and `event` its settings: both known at load on the hardware's path. `alone`:
+ * nobody else writes to the stripe meanwhile.
+ */
+static __always_inline void account(const struct sample *sample, u16 number,
+				    const volatile struct event_settings *event,
+				    struct bpf_perf_event_data *context, struct cpu_state *state, u32 stripe,
+				    bool alone)
+{
+	u32 slot;
+
+	if (account_filtered(sample, event->operations)) {
+		ACCOUNT_ADD(true, losses[number][stripe].filtered, 1);
+		return;
+	}
+	if (account_malformed(sample)) {
+		ACCOUNT_ADD(true, losses[number][stripe].malformed, 1);
+		return;
+	}
+	slot = cpu_slot_of(state, sample->cgroup_id);
+	/* First, or the verifier would take every way through what follows to here. */
+	if (hot_max && __builtin_expect(hot_chosen, 0) && slot != SLOT_UNATTRIBUTED)
+		account_place(sample, number, event, context, slot);
+	if (alone)
+		account_in(sample, number, event, stripe, slot, false);
+	else
+		account_in(sample, number, event, stripe, slot, true);
 }
 
 /*
  * One program an event, so that its number is a constant and the verifier drops what the event does not
  * measure; an event's program can be replaced alone. Only those of the events in use are loaded.
  */
+static __always_inline void account_hardware(struct bpf_perf_event_data *context, u16 number)
+{
+	const volatile struct event_settings *event = &events[number];
+	struct cpu_state *state = cpu_state_of(bpf_get_smp_processor_id());
+	struct sample sample;
+	u64 begun;
+
+	if (!state)
+		return;
+	begun = cpu_run_begins(state);
+	read_sample(context, event, number, &sample);
+	account(&sample, number, event, context, state, cpu_stripe(state), stripes_alone);
+	cpu_run_ends(state, begun);
+}
+
 #define PERF_EVENT_DOOR(number)                                                      \
 	SEC("perf_event")                                                            \
 	int event_##number(struct bpf_perf_event_data *context)                      \
 	{                                                                            \
-		const volatile struct event_settings *event = &events[number];       \
-		struct sample sample;                                                \
-                                                                                     \
-		read_sample(context, event, number, &sample);                        \
-		account(&sample, number, event, context);                            \
+		account_hardware(context, number);                                   \
 		return 0; /* no record to a ring, no signal: kernel/events/core.c */ \
 	}
 
@@ -123,23 +151,37 @@ PERF_EVENT_DOOR(11)
 
 _Static_assert(EVENTS_MAX == 12, "a door for each event");
 
+/* What a sample costs without us: for the calibration of the interrupt. */
+SEC("perf_event")
+int empty(void *context)
+{
+	(void)context;
+	return 0;
+}
+
+/*
+ * Into the stripe of the CPU that this runs on, which it does not leave (bpf_prog_test_run_syscall(),
+ * net/bpf/test_run.c); atomically, as a PMI may come in the midst of it.
+ */
 static long inject_one(u32 index, void *unused)
 {
 	const volatile struct event_settings *event;
+	struct cpu_state *own, *mine = cpu_state_of(cpu_count);
 	struct sample *sample;
 	u32 number;
 
 	(void)unused;
 	sample = bpf_map_lookup_elem(&injected, &index);
-	if (!sample)
+	own = cpu_state_of(bpf_get_smp_processor_id());
+	if (!sample || !mine || !own)
 		return 1;
 	number = sample->event;
 	if (number >= EVENTS_MAX) {
-		ACCOUNT_ADD(losses[0][0].malformed, 1);
+		ACCOUNT_ADD(true, losses[0][0].malformed, 1);
 		return 0;
 	}
 	event = &events[number];
-	account(sample, (u16)number, event, NULL);
+	account(sample, (u16)number, event, NULL, mine, cpu_stripe(own), false);
 	return 0;
 }
 
