@@ -114,7 +114,7 @@ int sampling_stop(struct sampling *sampling)
 {
 	if (sampling->origin->stop)
 		sampling->origin->stop(sampling->state);
-	return engine_collect(sampling->engine);
+	return engine_collect_last(sampling->engine);
 }
 
 bool sampling_complete(const struct sampling *sampling, const char **ret_message)

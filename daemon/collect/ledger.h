@@ -30,6 +30,10 @@ struct ledger_entry {
 	struct ledger_sum *sums;                    /* NULL until the first sample */
 	struct offcore_figures *offcore_total;      /* NULL until something was counted */
 	struct offcore_figures *offcore_difference; /* of the collection under way; NULL: none */
+
+	/* The engine's: whether it may have a series, as asked of the patterns of this number; 0: not yet. */
+	bool exports;
+	u32 exports_as_of;
 };
 
 struct ledger;
