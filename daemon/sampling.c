@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/log.h"
+#include "collect/series.h"
 #include "sampling_origin.h"
 
 struct sampling {
@@ -13,6 +14,8 @@ struct sampling {
 	struct origin_state *state;
 	struct engine *engine;
 };
+
+_Static_assert(CONFIG_TOP_AUTO == SERIES_TOP_AUTO, "handed on as it is");
 
 static bool exported(const char *path, void *userdata)
 {
