@@ -2,6 +2,7 @@
 #include "serve.h"
 
 #include <errno.h>
+#include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -19,6 +20,7 @@
 #include "export/zoom_scrape.h"
 #include "pause.h"
 #include "reload.h"
+#include "room.h"
 #include "sampling.h"
 #include "watch.h"
 
@@ -26,6 +28,9 @@
 #define TICK_ACCURACY_USEC 1000
 
 #define SYSFS_ROOT "/sys"
+
+/* Memory from this size on is mapped on its own; malloc's default at the start. */
+#define LARGE_BYTES (128 << 10)
 
 struct server {
 	const struct options *options;
@@ -42,6 +47,7 @@ struct server {
 	struct control *control;
 	struct http *http;
 	struct watch watch;
+	struct room room;
 	struct process_figures process; /* kept from scrape to scrape, as process_read() wants */
 	u64 reloads;                    /* of the configuration, with success or not */
 	int collection_error;           /* of the last tick */
@@ -54,6 +60,7 @@ static void server_close(struct server *server)
 	pause_done(&server->pause);
 	/* Before the descriptor that it is of. */
 	sd_event_source_unref(server->input);
+	room_done(&server->room);
 	server->alerts = alerts_free(server->alerts);
 	server->detail = detail_free(server->detail);
 	/* Whoever watches is told until the end of the sampling, and no longer. */
@@ -530,6 +537,9 @@ static int start(struct server *server, struct failure *failure)
 	head = engine_head(sampling_engine(server->sampling));
 	head->config_reloaded = true;
 	head->config_time = head->since;
+	r = room_open(server->event, sampling_engine(server->sampling), &server->room);
+	if (r < 0)
+		return log_error(r, "cannot wait for slots to run short");
 	r = open_detail(server);
 	if (r == 0)
 		r = open_alerts(server, failure);
@@ -563,9 +573,14 @@ int serve(const struct options *options, struct config *config, struct failure *
 	int r;
 
 	*ret_failure = (struct failure){.code = EXIT_FAILED};
+	/* What is large is mapped apart, and gone when it is freed; left alone the threshold would grow to what
+	 * the largest was. */
+	(void)mallopt(M_MMAP_THRESHOLD, LARGE_BYTES);
 	r = start(&server, ret_failure);
 	if (r < 0)
 		return r;
+	/* What the start alone took: the kernel's types, the programs, the walk through the cgroups. */
+	(void)malloc_trim(0);
 	log_info("serving: origin %s, control socket %s, endpoint %s%s",
 		 engine_head(sampling_engine(server.sampling))->origin, options->socket,
 		 config->listen.none ? "" : "http://", config->listen.text);

@@ -273,11 +273,12 @@ static int note_taken(struct probe_report *report, struct kernel *kernel, const 
 /* Loads the programs as the daemon would, and opens events as it would, on a few CPUs. */
 static int rehearse(struct probe_report *report, const struct perf_facts *facts)
 {
+	_cleanup_(stripes_done) struct stripes stripes = {0};
 	struct pmu_plan *plan = &report->plan;
 	struct kernel_settings settings = {
 		.slots = report->measured.slots,
 		.hot_max = report->measured.hot_max,
-		.stripes = kernel_stripes_for((int)report->cpus),
+		.stripes = &stripes,
 		.births = true,
 		.hardware = true,
 	};
@@ -292,6 +293,11 @@ static int rehearse(struct probe_report *report, const struct perf_facts *facts)
 		if (!any || (report->asked & 1U << plan->openings[i].event.role))
 			settings.events[settings.n_events++] = plan->openings[i].event.settings;
 	start_ns = now_ns();
+	r = stripes_of_machine(NULL, 0, &stripes);
+	if (r < 0)
+		return refuse(plan, ALL_ROLES,
+			      "the possible CPUs cannot be read from /sys/devices/system/cpu: mount /sys");
+	report->stripes = stripes.n;
 	r = kernel_open(&settings, &kernel, &message);
 	if (r < 0)
 		return refuse(plan, ALL_ROLES, message ? message : strerror(-r));
