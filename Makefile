@@ -198,6 +198,7 @@ $(OUT)/tests/unit/test_control_detail $(OUT)/tests/unit/test_zoom_scrape: $(OUT)
 
 $(OUT)/obj/tests/%.o: CPPFLAGS += -Itests/lib
 $(OUT)/obj/tests/bpf/test_read_sample.o: | $(OUT)/last_sample.skel.h
+$(OUT)/obj/tests/bench/sample_body.o: | $(OUT)/made_up_samples.skel.h
 # Whose own stacks are walked.
 $(OUT)/obj/tests/bpf/test_zoom_events.o $(OUT)/obj/tests/bench/zoom_cost.o: CFLAGS += -fno-omit-frame-pointer -fno-optimize-sibling-calls
 

@@ -3,15 +3,23 @@
  * The one accounting function: what a sample adds to the record of its slot. Three doors lead here: the
  * perf_event program, the inject program, and plain C in tests, benchmarks and fuzzers.
  *
- * Additions are atomic because stripes may be shared: two CPUs with one stripe, or the inject program and a
- * PMI on one CPU. A reader may see a sample's additions half done; the next reading has the rest.
+ * `atomic`, a constant, says whether another CPU, or the inject program and a PMI on one CPU, may add to the
+ * same record meanwhile. A reader may see a sample's additions half done; the next reading has the rest.
  */
 #ifndef PEBSD_ACCOUNT_H
 #define PEBSD_ACCOUNT_H
 
+#include <stdbool.h>
+
 #include "pebsd/records.h"
 
-#define ACCOUNT_ADD(counter, value) ((void)__sync_fetch_and_add(&(counter), (value)))
+#define ACCOUNT_ADD(atomic, counter, value)                              \
+	do {                                                             \
+		if (atomic)                                              \
+			(void)__sync_fetch_and_add(&(counter), (value)); \
+		else                                                     \
+			(counter) += (value);                            \
+	} while (0)
 
 static inline u64 account_at_most(u64 value, u64 most)
 {
@@ -75,29 +83,33 @@ static inline u32 account_decoded(const struct sample *sample)
 	return sample->fields & SAMPLE_DATA_SOURCE ? account_decode(sample->data_source) : DECODED_NOTHING;
 }
 
-/* Adds what every event has. Call it last: a reader takes unmoved `samples` for an unchanged record. */
-static inline void account_counts(struct sample_counts *counts, const struct sample *sample, u32 decoded)
+static inline u64 account_weight(const struct sample *sample)
 {
-	ACCOUNT_ADD(counts->snoop[DECODED_SNOOP(decoded)], 1);
-	ACCOUNT_ADD(counts->tlb[DECODED_TLB(decoded)], 1);
-	if (DECODED_LOCKED(decoded))
-		ACCOUNT_ADD(counts->locked, 1);
-	if (DECODED_BLOCKED(decoded))
-		ACCOUNT_ADD(counts->blocked, 1);
-	ACCOUNT_ADD(counts->weight[DECODED_SOURCE(decoded)],
-		    account_at_most(sample->period, SAMPLE_WEIGHED_PERIOD_MAX));
-	ACCOUNT_ADD(counts->samples[DECODED_SOURCE(decoded)], 1);
+	return account_at_most(sample->period, SAMPLE_WEIGHED_PERIOD_MAX);
 }
 
-static inline void account_plain(struct plain_record *record, const struct sample *sample)
-{
-	account_counts(&record->counts, sample, account_decoded(sample));
-}
-
-static inline void account_latency(struct latency_record *record, const struct sample *sample)
+static inline __attribute__((always_inline)) void account_plain(struct plain_record *record,
+								const struct sample *sample, bool atomic)
 {
 	u32 decoded = account_decoded(sample);
 	u32 source = DECODED_SOURCE(decoded);
+
+	ACCOUNT_ADD(atomic, record->weight[source], account_weight(sample));
+	ACCOUNT_ADD(atomic, record->samples[source], 1);
+	ACCOUNT_ADD(atomic, record->snoop[DECODED_SNOOP(decoded)], 1);
+	ACCOUNT_ADD(atomic, record->tlb[DECODED_TLB(decoded)], 1);
+	if (DECODED_LOCKED(decoded))
+		ACCOUNT_ADD(atomic, record->locked, 1);
+	if (DECODED_BLOCKED(decoded))
+		ACCOUNT_ADD(atomic, record->blocked, 1);
+}
+
+static inline __attribute__((always_inline)) void account_latency(struct latency_record *record,
+								  const struct sample *sample, bool atomic)
+{
+	u32 decoded = account_decoded(sample);
+	u32 source = DECODED_SOURCE(decoded);
+	struct source_sums *sums = &record->sums[source];
 
 	if (sample->fields & SAMPLE_LATENCY) {
 		u32 cycles = (u32)sample->latency;
@@ -108,21 +120,28 @@ static inline void account_latency(struct latency_record *record, const struct s
 		/* The verifier wants the bounds in sight. */
 		if (fine >= FINE_BUCKETS || octave >= OCTAVE_BUCKETS)
 			return;
-		ACCOUNT_ADD(record->latency_sum[source], cycles);
-		ACCOUNT_ADD(record->weighted_latency[source],
-			    account_weighted_latency(cycles, sample->period));
-		ACCOUNT_ADD(record->latency[fine], 1);
-		ACCOUNT_ADD(record->source_latency[source][octave], 1);
+		ACCOUNT_ADD(atomic, sums->latency, cycles);
+		ACCOUNT_ADD(atomic, sums->weighted_latency, account_weighted_latency(cycles, sample->period));
+		ACCOUNT_ADD(atomic, record->source_latency[source][octave], 1);
+		ACCOUNT_ADD(atomic, record->latency[fine], 1);
+	} else {
+		ACCOUNT_ADD(atomic, record->without_latency[source], 1);
 	}
+	ACCOUNT_ADD(atomic, sums->weight, account_weight(sample));
+	ACCOUNT_ADD(atomic, record->snoop[DECODED_SNOOP(decoded)], 1);
+	ACCOUNT_ADD(atomic, record->tlb[DECODED_TLB(decoded)], 1);
+	if (DECODED_LOCKED(decoded))
+		ACCOUNT_ADD(atomic, record->locked, 1);
+	if (DECODED_BLOCKED(decoded))
+		ACCOUNT_ADD(atomic, record->blocked, 1);
 	if (sample->fields & SAMPLE_INSTRUCTION_LATENCY) {
 		u32 coarse = histogram_coarse_index(sample->instruction_latency);
 
 		if (coarse >= COARSE_BUCKETS)
 			return;
-		ACCOUNT_ADD(record->instruction_latency_sum, sample->instruction_latency);
-		ACCOUNT_ADD(record->instruction_latency[coarse], 1);
+		ACCOUNT_ADD(atomic, record->instruction_latency_sum, sample->instruction_latency);
+		ACCOUNT_ADD(atomic, record->instruction_latency[coarse], 1);
 	}
-	account_counts(&record->counts, sample, decoded);
 }
 
 #endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The doors through which samples and cgroups enter. What they do stands in account.h, read_sample.h,
- * slots.h and hot_tables.h.
+ * The doors through which samples and cgroups enter. What becomes of a sample stands in sample_path.h.
  */
 #include <linux/bpf.h>
 #include <linux/bpf_perf_event.h>
@@ -10,12 +9,9 @@
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_tracing.h>
 
-#include "account.h"
-#include "hot_tables.h"
 #include "kernel_types.h"
 #include "offcore.h"
-#include "read_sample.h"
-#include "slots.h"
+#include "sample_path.h"
 
 char LICENSE[] SEC("license") = "GPL";
 
@@ -29,70 +25,6 @@ struct {
 } injected SEC(".maps");
 
 /*
- * Where in the code, and which data. The instruction is read here alone: PEBS and IBS put what they recorded
- * in the registers (x86/events/intel/ds.c setup_pebs_fixed_sample_data, amd/ibs.c perf_ibs_handle_irq, Linux
- * 6.1). A sample that was handed over brings its own, and has no `context`.
- */
-static __always_inline void account_place(const struct sample *sample, u16 number,
-					  const volatile struct event_settings *event,
-					  struct bpf_perf_event_data *context, u32 slot)
-{
-	u32 table = hot_table_of(slot, number);
-	u64 code = 0, line = 0, weight = 1, origin = 0;
-
-	if (!table)
-		return;
-	if (event->has_code_address && context)
-		code = hot_code_item(PT_REGS_IP(&context->regs));
-	else if (event->has_code_address && (sample->fields & SAMPLE_CODE_ADDRESS))
-		code = hot_code_item(sample->code_address);
-	if (sample->fields & SAMPLE_ADDRESS)
-		line = hot_line_item(sample->address);
-	if (event->has_latency)
-		weight = sample->fields & SAMPLE_LATENCY ? sample->latency : 0;
-	if (context)
-		origin = bpf_get_current_pid_tgid() >> 32;
-	/* Without a branch, which would have the verifier go through all of it twice. */
-	if (sample->fields & SAMPLE_DATA_SOURCE)
-		origin |= (u64)(DATA_SOURCE_SNOOP(sample->data_source) / SNOOP_BIT_HITM & 1) << 32;
-	hot_account(table - 1, code, line, weight, origin);
-}
-
-/* `number` is below EVENTS_MAX and `event` its settings: both known at load on the hardware's path. */
-static __always_inline void account(const struct sample *sample, u16 number,
-				    const volatile struct event_settings *event,
-				    struct bpf_perf_event_data *context)
-{
-	u32 stripe = slot_stripe() & (STRIPES_MAX - 1);
-	u32 slot, index;
-
-	if (account_filtered(sample, event->operations)) {
-		ACCOUNT_ADD(losses[number][stripe].filtered, 1);
-		return;
-	}
-	if (account_malformed(sample)) {
-		ACCOUNT_ADD(losses[number][stripe].malformed, 1);
-		return;
-	}
-	slot = slot_of(sample->cgroup_id);
-	/* First, or the verifier would take every way through what follows to here. */
-	if (hot_max && __builtin_expect(hot_chosen, 0) && slot != SLOT_UNATTRIBUTED)
-		account_place(sample, number, event, context, slot);
-	index = slot_record(event, stripe, slot);
-	if (event->has_latency) {
-		struct latency_record *record = bpf_map_lookup_elem(&latency_records, &index);
-
-		if (record)
-			account_latency(record, sample);
-	} else {
-		struct plain_record *record = bpf_map_lookup_elem(&plain_records, &index);
-
-		if (record)
-			account_plain(record, sample);
-	}
-}
-
-/*
  * One program an event, so that its number is a constant and the verifier drops what the event does not
  * measure; an event's program can be replaced alone. Only those of the events in use are loaded.
  */
@@ -100,11 +32,7 @@ static __always_inline void account(const struct sample *sample, u16 number,
 	SEC("perf_event")                                                            \
 	int event_##number(struct bpf_perf_event_data *context)                      \
 	{                                                                            \
-		const volatile struct event_settings *event = &events[number];       \
-		struct sample sample;                                                \
-                                                                                     \
-		read_sample(context, event, number, &sample);                        \
-		account(&sample, number, event, context);                            \
+		account_hardware(context, number);                                   \
 		return 0; /* no record to a ring, no signal: kernel/events/core.c */ \
 	}
 
@@ -123,23 +51,37 @@ PERF_EVENT_DOOR(11)
 
 _Static_assert(EVENTS_MAX == 12, "a door for each event");
 
+/* What a sample costs without us: for the calibration of the interrupt. */
+SEC("perf_event")
+int empty(void *context)
+{
+	(void)context;
+	return 0;
+}
+
+/*
+ * Into the stripe of the CPU that this runs on, which it does not leave (bpf_prog_test_run_syscall(),
+ * net/bpf/test_run.c); atomically, as a PMI may come in the midst of it.
+ */
 static long inject_one(u32 index, void *unused)
 {
 	const volatile struct event_settings *event;
+	struct cpu_state *own, *mine = cpu_state_of(cpu_count);
 	struct sample *sample;
 	u32 number;
 
 	(void)unused;
 	sample = bpf_map_lookup_elem(&injected, &index);
-	if (!sample)
+	own = cpu_state_of(bpf_get_smp_processor_id());
+	if (!sample || !mine || !own)
 		return 1;
 	number = sample->event;
 	if (number >= EVENTS_MAX) {
-		ACCOUNT_ADD(losses[0][0].malformed, 1);
+		ACCOUNT_ADD(true, losses[0][0].malformed, 1);
 		return 0;
 	}
 	event = &events[number];
-	account(sample, (u16)number, event, NULL);
+	account(sample, (u16)number, event, NULL, mine, cpu_stripe(own), false);
 	return 0;
 }
 

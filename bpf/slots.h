@@ -10,6 +10,8 @@
 #ifndef PEBSD_SLOTS_H
 #define PEBSD_SLOTS_H
 
+#include <stdbool.h>
+
 #include <linux/bpf.h>
 #include <linux/errno.h>
 
@@ -22,7 +24,9 @@
 /* Settings, fixed at load; volatile in every use, or the compiler would take the zeros here for their values.
  */
 const volatile u32 slot_count = 1;
-const volatile u32 stripe_mask = 0;
+const volatile u32 stripe_count = 1;
+const volatile u8 stripes_alone = 0; /* nobody but its CPU writes to a stripe */
+const volatile u32 marks_lines = 1;  /* of a row */
 const volatile struct event_settings events[EVENTS_MAX] = {};
 
 struct slot_counters slot_counters = {};
@@ -61,12 +65,34 @@ struct {
 	__type(value, struct slot_owner);
 } slot_owners SEC(".maps");
 
+/* The marks of records.h; a row for each event and stripe, and the owners'. Sized at load. */
+struct marks_line {
+	u8 marks[MARKS_LINE];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct marks_line);
+} marks SEC(".maps");
+
+const volatile u32 marks_owners = 0; /* the owners' row */
+
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 1);
 	__type(key, u64);
 	__type(value, u32);
 } slot_index SEC(".maps");
+
+/*
+ * Grows after an id has left the index and before its slot rests: a slot that a program remembers with the
+ * number it read before it looked in the index is one that has not been retired since. Growing before alone
+ * would not do: a program could look in between.
+ */
+u32 index_epoch __attribute__((aligned(64))) = 0;
 
 /* The cgroup's slot, or SLOT_UNATTRIBUTED. */
 static __always_inline u32 slot_of(u64 cgroup_id)
@@ -76,15 +102,29 @@ static __always_inline u32 slot_of(u64 cgroup_id)
 	return slot ? *slot : SLOT_UNATTRIBUTED;
 }
 
-static __always_inline u32 slot_stripe(void)
-{
-	return bpf_get_smp_processor_id() & stripe_mask;
-}
-
 /* Index of a record in the array of its kind: event, then stripe, then slot, so that a reader streams. */
 static __always_inline u32 slot_record(const volatile struct event_settings *event, u32 stripe, u32 slot)
 {
 	return event->first_record + stripe * slot_count + slot;
+}
+
+/*
+ * What was written before is there for who sees the mark, and a reader that cleared it before finds it again.
+ * `look`: what was written before was written by an atomic operation, so that to look here is enough to know
+ * that the reader has yet to read; else it is stored in any case, in the order of the program.
+ */
+static __always_inline void slot_mark(u32 row, u32 slot, bool look)
+{
+	u32 index = row * marks_lines + slot / MARKS_LINE;
+	struct marks_line *line = bpf_map_lookup_elem(&marks, &index);
+	volatile u8 *mark;
+
+	if (!line)
+		return;
+	mark = &line->marks[slot % MARKS_LINE];
+	__asm__ volatile("" ::: "memory");
+	if (!look || !*mark)
+		*mark = 1;
 }
 
 static __always_inline struct slot_owner *slot_owner_of(u32 slot)
@@ -93,9 +133,10 @@ static __always_inline struct slot_owner *slot_owner_of(u32 slot)
 }
 
 /* The state is what readers go by: everything written before it is there when they see it. */
-static __always_inline void slot_publish(struct slot_owner *owner, u32 state)
+static __always_inline void slot_publish(u32 slot, struct slot_owner *owner, u32 state)
 {
 	__sync_lock_test_and_set(&owner->state, state);
+	slot_mark(marks_owners, slot, true);
 }
 
 /* How often a push or pop is tried against others: births are one at a time, and the daemon is one more. */
@@ -180,23 +221,22 @@ static __always_inline int slot_enter(u32 slot, struct slot_owner *owner)
 		slot_push(slot, owner);
 		return (int)r;
 	}
-	slot_publish(owner, SLOT_ALIVE);
+	slot_publish(slot, owner, SLOT_ALIVE);
 	return (int)slot;
 }
 
 static __always_inline int slot_bury(u64 cgroup_id)
 {
 	struct slot_owner *owner;
-	u32 *slot;
+	u32 slot = slot_of(cgroup_id);
 
-	slot = bpf_map_lookup_elem(&slot_index, &cgroup_id);
-	if (!slot)
+	if (slot == SLOT_UNATTRIBUTED)
 		return -ENOENT;
-	owner = slot_owner_of(*slot);
+	owner = slot_owner_of(slot);
 	if (!owner || owner->cgroup_id != cgroup_id || owner->state != SLOT_ALIVE)
 		return -ENOENT;
 	owner->died_ns = bpf_ktime_get_ns();
-	slot_publish(owner, SLOT_DEAD);
+	slot_publish(slot, owner, SLOT_DEAD);
 	return 0;
 }
 
@@ -215,7 +255,8 @@ static __always_inline int slot_retire(u32 slot, u32 generation)
 	/* -ENOENT is done already; a busy bucket is the caller's to try again. */
 	if (r && r != -ENOENT)
 		return (int)r;
-	slot_publish(owner, SLOT_RETIRED);
+	__sync_fetch_and_add(&index_epoch, 1);
+	slot_publish(slot, owner, SLOT_RETIRED);
 	return 0;
 }
 
@@ -231,11 +272,11 @@ static __always_inline int slot_give(u32 slot, u32 generation)
 	/* Whoever still goes by the number of before sees that the slot is not its any more. */
 	owner->generation++;
 	/* Free before it can be taken, or a taker's mark would be overwritten. */
-	slot_publish(owner, SLOT_FREE);
+	slot_publish(slot, owner, SLOT_FREE);
 	r = slot_push(slot, owner);
 	if (r) {
 		owner->generation--;
-		slot_publish(owner, SLOT_RETIRED);
+		slot_publish(slot, owner, SLOT_RETIRED);
 	}
 	return r;
 }

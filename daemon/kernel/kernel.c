@@ -11,7 +11,7 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
-#include "base/log.h"
+#include "base/cpu_list.h"
 #include "kernel_offcore.h"
 #include "load_failure.h"
 #include "pebsd.skel.h"
@@ -29,23 +29,18 @@ struct kernel {
 	struct mapping slot_owners;
 	struct mapping injected;
 	struct mapping hot_tables;
+	struct mapping marks;
+	struct mapping cpu_states;
+	u32 stripes;
+	u32 cpus; /* possible ones, as the kernel numbers them */
 	u32 hot_max;
 	u32 hot_cpus;
 	struct kernel_offcore *offcore; /* NULL: off */
 };
 
-u32 kernel_stripes_for(int possible_cpus)
+static void place_events(struct kernel_settings *settings, u32 stripes, u32 *ret_latency, u32 *ret_plain)
 {
-	u32 stripes = 1;
-
-	while (stripes < STRIPES_MAX && (int)stripes < possible_cpus)
-		stripes *= 2;
-	return stripes;
-}
-
-static void place_events(struct kernel_settings *settings, u32 *ret_latency, u32 *ret_plain)
-{
-	u32 records = settings->slots * settings->stripes;
+	u32 records = settings->slots * stripes;
 
 	*ret_latency = *ret_plain = 0;
 	for (size_t i = 0; i < settings->n_events; i++) {
@@ -82,19 +77,15 @@ static bool has_places(const struct kernel_settings *settings)
 	return false;
 }
 
-/* Possible CPUs are counted as the kernel numbers them. */
 static int configure_hot(struct kernel *kernel)
 {
 	const struct kernel_settings *settings = &kernel->settings;
 	struct pebsd_bpf *skeleton = kernel->skeleton;
-	int cpus = settings->hardware ? libbpf_num_possible_cpus() : 1;
 	u64 seed;
 	u64 sets;
 
-	if (cpus < 0)
-		return cpus;
 	kernel->hot_max = has_places(settings) ? settings->hot_max : 0;
-	kernel->hot_cpus = (u32)cpus;
+	kernel->hot_cpus = settings->hardware ? kernel->cpus : 1;
 	if (getrandom(&seed, sizeof(seed), GRND_NONBLOCK) != sizeof(seed))
 		seed = (u64)time(NULL) << 32 ^ (u64)getpid() ^ (u64)(uintptr_t)kernel;
 	skeleton->rodata->hot_max = kernel->hot_max;
@@ -105,6 +96,40 @@ static int configure_hot(struct kernel *kernel)
 	return sets > UINT32_MAX ? -E2BIG : size_map(skeleton->maps.hot_tables, (u32)sets);
 }
 
+/* A CPU that the stripes do not tell of writes to the first, which then is not alone. */
+static int configure_stripes(struct kernel *kernel)
+{
+	const struct kernel_settings *settings = &kernel->settings;
+	struct pebsd_bpf *skeleton = kernel->skeleton;
+	u32 lines = marks_row(settings->slots) / MARKS_LINE;
+	u32 owners = (u32)settings->n_events * kernel->stripes;
+	int r;
+
+	skeleton->rodata->stripe_count = kernel->stripes;
+	skeleton->rodata->stripes_alone = settings->stripes->alone && settings->stripes->cpus >= kernel->cpus;
+	skeleton->rodata->marks_lines = lines;
+	skeleton->rodata->marks_owners = owners;
+	skeleton->rodata->cpu_count = kernel->cpus;
+	skeleton->rodata->timed_mask =
+		(1ULL << (settings->timed_log2 ? settings->timed_log2 : KERNEL_TIMED_LOG2)) - 1;
+	/* A state that was never written remembers nothing. */
+	skeleton->bss->index_epoch = 1;
+	r = size_map(skeleton->maps.marks, (owners + 1) * lines);
+	return r < 0 ? r : size_map(skeleton->maps.cpu_states, kernel->cpus + 1);
+}
+
+/* As the kernel numbers them, which may leave some out: the highest, and one. */
+static u32 possible_cpus(void)
+{
+	struct cpu_list possible;
+	u32 cpus = 0;
+
+	if (cpu_list_read("/sys/devices/system/cpu/possible", &possible) == 0)
+		for (int cpu = -1; (cpu = cpu_list_next(&possible, cpu)) >= 0;)
+			cpus = (u32)cpu + 1;
+	return cpus;
+}
+
 static int configure(struct kernel *kernel)
 {
 	struct kernel_settings *settings = &kernel->settings;
@@ -112,20 +137,25 @@ static int configure(struct kernel *kernel)
 	u32 latency, plain;
 	int r;
 
-	place_events(settings, &latency, &plain);
+	kernel->cpus = possible_cpus();
+	if (kernel->cpus < settings->stripes->cpus)
+		kernel->cpus = settings->stripes->cpus;
+	kernel->stripes = settings->stripes->n;
+	place_events(settings, kernel->stripes, &latency, &plain);
 	skeleton->rodata->read_by_probe = settings->read_by_probe;
 	skeleton->rodata->slot_count = settings->slots;
-	skeleton->rodata->stripe_mask = settings->stripes - 1;
 	memcpy((void *)skeleton->rodata->events, settings->events, sizeof(settings->events));
 
 	if ((r = size_map(skeleton->maps.latency_records, latency)) < 0 ||
 	    (r = size_map(skeleton->maps.plain_records, plain)) < 0 ||
 	    (r = size_map(skeleton->maps.slot_owners, settings->slots)) < 0 ||
-	    (r = size_map(skeleton->maps.slot_index, settings->slots)) < 0 || (r = configure_hot(kernel)) < 0)
+	    (r = size_map(skeleton->maps.slot_index, settings->slots)) < 0 ||
+	    (r = configure_stripes(kernel)) < 0 || (r = configure_hot(kernel)) < 0)
 		return r;
 
 	for (unsigned i = 0; i < EVENTS_MAX; i++)
 		bpf_program__set_autoload(door(skeleton, i), settings->hardware && i < settings->n_events);
+	bpf_program__set_autoload(skeleton->progs.empty, settings->hardware);
 	bpf_program__set_autoload(skeleton->progs.cgroup_born, settings->births);
 	bpf_program__set_autoload(skeleton->progs.cgroup_died, settings->births);
 	return kernel_offcore_prepare(skeleton, settings->slots, settings->offcore_cpus, &kernel->offcore);
@@ -145,20 +175,31 @@ static int map_records(const struct bpf_map *map, int protection, struct mapping
 	return 0;
 }
 
+/* Records, marks and hot tables are written to clear them. */
 static int map_all(struct kernel *kernel)
 {
 	struct pebsd_bpf *skeleton = kernel->skeleton;
+	const int both = PROT_READ | PROT_WRITE;
 	int r;
 
-	if ((r = map_records(skeleton->maps.latency_records, PROT_READ, &kernel->latency_records)) < 0 ||
-	    (r = map_records(skeleton->maps.plain_records, PROT_READ, &kernel->plain_records)) < 0 ||
+	if ((r = map_records(skeleton->maps.latency_records, both, &kernel->latency_records)) < 0 ||
+	    (r = map_records(skeleton->maps.plain_records, both, &kernel->plain_records)) < 0 ||
 	    (r = map_records(skeleton->maps.slot_owners, PROT_READ, &kernel->slot_owners)) < 0 ||
-	    (r = map_records(skeleton->maps.injected, PROT_READ | PROT_WRITE, &kernel->injected)) < 0)
+	    (r = map_records(skeleton->maps.marks, both, &kernel->marks)) < 0 ||
+	    (r = map_records(skeleton->maps.cpu_states, both, &kernel->cpu_states)) < 0 ||
+	    (r = map_records(skeleton->maps.injected, both, &kernel->injected)) < 0)
 		return r;
-	/* Written to clear them. */
-	return kernel->hot_max
-		       ? map_records(skeleton->maps.hot_tables, PROT_READ | PROT_WRITE, &kernel->hot_tables)
-		       : 0;
+	return kernel->hot_max ? map_records(skeleton->maps.hot_tables, both, &kernel->hot_tables) : 0;
+}
+
+/* Before there is a program that could run. */
+static void assign_stripes(struct kernel *kernel)
+{
+	const struct stripes *stripes = kernel->settings.stripes;
+	struct cpu_state *states = kernel->cpu_states.memory;
+
+	for (u32 cpu = 0; cpu < kernel->cpus && cpu < stripes->cpus; cpu++)
+		states[cpu].stripe = stripes->of_cpu[cpu];
 }
 
 /* Deaths first: one without a birth is nothing, but a birth whose death is missed holds its slot for ever. */
@@ -180,8 +221,8 @@ int kernel_open(const struct kernel_settings *settings, struct kernel **ret, cha
 
 	*ret_message = NULL;
 	if (settings->slots < 2 || settings->slots > KERNEL_SLOTS_MAX || settings->n_events > EVENTS_MAX ||
-	    settings->hot_max > HOT_MAX || settings->stripes == 0 || settings->stripes > STRIPES_MAX ||
-	    (settings->stripes & (settings->stripes - 1)))
+	    settings->hot_max > HOT_MAX || !settings->stripes || settings->stripes->n == 0 ||
+	    settings->stripes->n > STRIPES_MAX || settings->timed_log2 > KERNEL_TIMED_LOG2_MAX)
 		return -EINVAL;
 
 	kernel = calloc(1, sizeof(*kernel));
@@ -210,6 +251,8 @@ int kernel_open(const struct kernel_settings *settings, struct kernel **ret, cha
 	r = map_all(kernel);
 	if (r < 0)
 		goto fail;
+	assign_stripes(kernel);
+	kernel->settings.stripes = NULL; /* the caller's */
 	if (settings->births) {
 		step = "attach to the cgroup tracepoints";
 		r = follow_cgroups(kernel->skeleton);
@@ -243,6 +286,8 @@ struct kernel *kernel_free(struct kernel *kernel)
 	unmap(&kernel->slot_owners);
 	unmap(&kernel->injected);
 	unmap(&kernel->hot_tables);
+	unmap(&kernel->marks);
+	unmap(&kernel->cpu_states);
 	kernel_offcore_free(kernel->offcore);
 	pebsd_bpf__destroy(kernel->skeleton);
 	free(kernel);
@@ -256,6 +301,13 @@ int kernel_program_fd(const struct kernel *kernel, unsigned event)
 	if (event >= kernel->settings.n_events || !kernel->settings.hardware)
 		return -ENOENT;
 	fd = bpf_program__fd(door(kernel->skeleton, event));
+	return fd < 0 ? -ENOENT : fd;
+}
+
+int kernel_empty_program_fd(const struct kernel *kernel)
+{
+	int fd = kernel->settings.hardware ? bpf_program__fd(kernel->skeleton->progs.empty) : -ENOENT;
+
 	return fd < 0 ? -ENOENT : fd;
 }
 
@@ -358,6 +410,63 @@ struct loss_record kernel_losses(const struct kernel *kernel, unsigned event, u3
 	};
 }
 
+u32 kernel_stripes(const struct kernel *kernel)
+{
+	return kernel->stripes;
+}
+
+static const struct cpu_state *cpu_state(const struct kernel *kernel, u32 cpu)
+{
+	return (const struct cpu_state *)kernel->cpu_states.memory +
+	       (cpu < kernel->cpus ? cpu : kernel->cpus);
+}
+
+u32 kernel_stripe_of(const struct kernel *kernel, u32 cpu)
+{
+	return cpu_state(kernel, cpu)->stripe;
+}
+
+struct kernel_body_time kernel_body_time(const struct kernel *kernel, u32 cpu)
+{
+	const struct cpu_state *state = cpu_state(kernel, cpu);
+
+	return (struct kernel_body_time){
+		.timed = __atomic_load_n(&state->timed, __ATOMIC_RELAXED),
+		.timed_ns = __atomic_load_n(&state->timed_ns, __ATOMIC_RELAXED),
+	};
+}
+
+static u8 *marks_of_row(const struct kernel *kernel, size_t row)
+{
+	return (u8 *)kernel->marks.memory + row * marks_row(kernel->settings.slots);
+}
+
+u8 *kernel_marks(const struct kernel *kernel, unsigned event, u32 stripe)
+{
+	return marks_of_row(kernel, (size_t)event * kernel->stripes + stripe);
+}
+
+u8 *kernel_owner_marks(const struct kernel *kernel)
+{
+	return marks_of_row(kernel, kernel->settings.n_events * kernel->stripes);
+}
+
+void kernel_clear_records(struct kernel *kernel, u32 slot, unsigned event, u32 stripes)
+{
+	for (u32 stripe = 0; stripe < kernel->stripes; stripe++) {
+		size_t index = record_index(kernel, event, stripe, slot);
+
+		if (!(stripes & 1U << stripe))
+			continue;
+		if (kernel->settings.events[event].has_latency)
+			memset((struct latency_record *)kernel->latency_records.memory + index, 0,
+			       sizeof(struct latency_record));
+		else
+			memset((struct plain_record *)kernel->plain_records.memory + index, 0,
+			       sizeof(struct plain_record));
+	}
+}
+
 u32 kernel_hot_max(const struct kernel *kernel)
 {
 	return kernel->hot_max;
@@ -430,7 +539,8 @@ const struct kernel_settings *kernel_settings(const struct kernel *kernel)
 u64 kernel_map_bytes(const struct kernel *kernel)
 {
 	return kernel->latency_records.bytes + kernel->plain_records.bytes + kernel->slot_owners.bytes +
-	       kernel->injected.bytes + kernel->hot_tables.bytes + kernel_offcore_bytes(kernel->offcore);
+	       kernel->injected.bytes + kernel->marks.bytes + kernel->cpu_states.bytes +
+	       kernel->hot_tables.bytes + kernel_offcore_bytes(kernel->offcore);
 }
 
 int kernel_verified_instructions(const struct kernel *kernel, const char *program, u32 *ret)

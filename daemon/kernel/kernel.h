@@ -23,12 +23,15 @@ struct kernel_settings {
 	bool hardware;                 /* load the perf_event programs of the events */
 	u32 offcore_cpus;   /* count off-core responses on CPUs below this number; 0: none are counted */
 	u32 hot_max;        /* cgroups that may be chosen for hot tables at a time; 0 to HOT_MAX */
+	u32 timed_log2;     /* one run of 1 << this is timed on each CPU; 0: KERNEL_TIMED_LOG2 */
 	bool read_by_probe; /* read samples as on a kernel before 6.2; for tests */
 	size_t n_events;
 	struct event_settings events[EVENTS_MAX]; /* `first_record` is set by kernel_open() */
 };
 
-#define KERNEL_SLOTS_MAX SLOTS_MAX
+#define KERNEL_SLOTS_MAX      SLOTS_MAX
+#define KERNEL_TIMED_LOG2     6
+#define KERNEL_TIMED_LOG2_MAX 31
 
 struct kernel;
 struct kernel_offcore;

@@ -14,8 +14,9 @@
 
 /* One possible CPU. */
 struct stripes_cpu {
-	u32 cache; /* its last-level cache: equal numbers share one; any number */
-	u32 core;  /* equal numbers, within a cache, are threads of one core; any number */
+	u32 cache;   /* its last-level cache: equal numbers share one; any number */
+	u32 core;    /* equal numbers, within a cache, are threads of one core; any number */
+	bool absent; /* it is offline: those that are here keep theirs to themselves while they can */
 };
 
 struct stripes {
@@ -28,8 +29,8 @@ struct stripes {
 /* `cpus` entries, at least one. 0, -EINVAL or -ENOMEM. The caller frees with stripes_done(). */
 int stripes_assign(const struct stripes_cpu *topology, u32 cpus, struct stripes *ret);
 
-/* The same for this machine, as /sys tells (below `sysfs`; NULL: /sys); where it does not (a CPU that is
- * offline, a container), those CPUs are taken for cores of one cache. 0, -errno. */
+/* The same for this machine, as /sys tells (below `sysfs`; NULL: /sys); where it does not (a
+ * container), those CPUs are taken for cores of one cache; who is offline is absent. 0, -errno. */
 int stripes_of_machine(const char *sysfs, u32 cpus, struct stripes *ret);
 
 /* Samples of one writer, whatever CPU it runs on: a replay, the model. 0 or -ENOMEM. */

@@ -11,6 +11,7 @@
 #include <bpf/libbpf.h>
 
 #include "kernel/kernel.h"
+#include "some_stripes.h"
 
 static void open_kernel(const struct kernel_settings *settings, struct kernel **ret)
 {
@@ -34,7 +35,7 @@ Test(programs, load_in_this_kernel)
 {
 	struct kernel_settings settings = {
 		.slots = 64,
-		.stripes = 2,
+		.stripes = machine_stripes(),
 		.births = true,
 		.hardware = true,
 		.hot_max = 8,
@@ -62,7 +63,7 @@ Test(programs, load_in_this_kernel)
 Test(programs, as_many_doors_as_events_load)
 {
 	struct kernel_settings settings = {.slots = 64,
-					   .stripes = 2,
+					   .stripes = machine_stripes(),
 					   .births = true,
 					   .hardware = true,
 					   .hot_max = 1,
@@ -97,7 +98,8 @@ Test(programs, as_many_doors_as_events_load)
 /* For each cgroup that may be chosen one a event and CPU, and their memory, where an event has addresses. */
 Test(programs, hot_tables_are_there_where_an_event_has_addresses)
 {
-	struct kernel_settings settings = {.slots = 64, .stripes = 2, .n_events = 2, .hot_max = 3};
+	struct kernel_settings settings = {
+		.slots = 64, .stripes = machine_stripes(), .n_events = 2, .hot_max = 3};
 	_cleanup_(kernel_freep) struct kernel *without = NULL;
 	_cleanup_(kernel_freep) struct kernel *none = NULL;
 	_cleanup_(kernel_freep) struct kernel *injected = NULL;
@@ -127,30 +129,26 @@ Test(programs, hot_tables_are_there_where_an_event_has_addresses)
 
 Test(programs, settings_out_of_range_are_refused)
 {
-	static const struct kernel_settings wrong[] = {
-		{.slots = 1, .stripes = 1},
-		{.slots = KERNEL_SLOTS_MAX + 1, .stripes = 1},
-		{.slots = 16, .stripes = 0},
-		{.slots = 16, .stripes = 3},
-		{.slots = 16, .stripes = STRIPES_MAX * 2},
-		{.slots = 16, .stripes = 1, .n_events = EVENTS_MAX + 1},
-		{.slots = 16, .stripes = 1, .hot_max = HOT_MAX + 1},
+	static u8 of_cpu[1];
+	static const struct stripes none = {.n = 0, .cpus = 1, .of_cpu = of_cpu};
+	static const struct stripes too_many = {.n = STRIPES_MAX + 1, .cpus = 1, .of_cpu = of_cpu};
+	const struct stripes *one = one_stripe();
+	const struct kernel_settings wrong[] = {
+		{.slots = 1, .stripes = one},
+		{.slots = KERNEL_SLOTS_MAX + 1, .stripes = one},
+		{.slots = 16, .stripes = NULL},
+		{.slots = 16, .stripes = &none},
+		{.slots = 16, .stripes = &too_many},
+		{.slots = 16, .stripes = one, .n_events = EVENTS_MAX + 1},
+		{.slots = 16, .stripes = one, .hot_max = HOT_MAX + 1},
+		{.slots = 16, .stripes = one, .timed_log2 = KERNEL_TIMED_LOG2_MAX + 1},
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(wrong); i++) {
 		struct kernel *kernel = NULL;
 		char *message = NULL;
 
-		cr_expect_eq(kernel_open(&wrong[i], &kernel, &message), -EINVAL);
+		cr_expect_eq(kernel_open(&wrong[i], &kernel, &message), -EINVAL, "%zu", i);
 		cr_expect_null(kernel);
 	}
-}
-
-Test(programs, a_stripe_for_each_cpu_up_to_the_most)
-{
-	cr_expect_eq(kernel_stripes_for(1), 1);
-	cr_expect_eq(kernel_stripes_for(2), 2);
-	cr_expect_eq(kernel_stripes_for(3), 4);
-	cr_expect_eq(kernel_stripes_for(16), 16);
-	cr_expect_eq(kernel_stripes_for(256), STRIPES_MAX);
 }

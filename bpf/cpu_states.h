@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What each CPU has of its own (struct cpu_state): which stripe it writes to, whose sample came last, and how
+ * long its programs take. Written by perf_event programs, of which a CPU runs one at a time: they hold
+ * bpf_prog_active (bpf_overflow_handler(), kernel/events/core.c, Linux 6.1 to 7.3). The inject program has an
+ * entry for itself, as a PMI may come in the midst of it.
+ */
+#ifndef PEBSD_CPU_STATES_H
+#define PEBSD_CPU_STATES_H
+
+#include <linux/bpf.h>
+
+#include <bpf/bpf_helpers.h>
+
+#include "slots.h"
+
+const volatile u32 cpu_count = 1;     /* entries but the last, which is the inject program's */
+const volatile u64 timed_mask = 0x3f; /* a run is timed if its number has none of these bits */
+
+/* Sized at load. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct cpu_state);
+} cpu_states SEC(".maps");
+
+static __always_inline struct cpu_state *cpu_state_of(u32 cpu)
+{
+	return bpf_map_lookup_elem(&cpu_states, &cpu);
+}
+
+/* Below STRIPES_MAX. */
+static __always_inline u32 cpu_stripe(const struct cpu_state *state)
+{
+	return state->stripe & (STRIPES_MAX - 1);
+}
+
+/* What is read after stays after; x86 reads in the order of the program. */
+static __always_inline void cpu_read_before(struct cpu_state *state)
+{
+#ifdef __TARGET_ARCH_x86
+	__asm__ volatile("" ::: "memory");
+#else
+	(void)__sync_fetch_and_add(&state->reserved[0], 0);
+#endif
+}
+
+/*
+ * The cgroup's slot: the last one's where it is the same cgroup and no slot was retired since, else that of
+ * the index. The epoch is read before the index; slot_retire() tells why. That a cgroup has none is not
+ * remembered, as its birth or adoption changes that without a word.
+ */
+static __always_inline u32 cpu_slot_of(struct cpu_state *state, u64 cgroup_id)
+{
+	u32 epoch = *(volatile u32 *)&index_epoch;
+	u32 *slot;
+
+	if (__builtin_expect(state->cgroup_id == cgroup_id && state->epoch == epoch, 1))
+		return state->slot;
+	cpu_read_before(state);
+	slot = bpf_map_lookup_elem(&slot_index, &cgroup_id);
+	if (!slot)
+		return SLOT_UNATTRIBUTED;
+	state->cgroup_id = cgroup_id;
+	state->slot = *slot;
+	state->epoch = epoch;
+	return *slot;
+}
+
+/* When the run began, of those that are timed; else 0. */
+static __always_inline u64 cpu_run_begins(struct cpu_state *state)
+{
+	return ++state->runs & timed_mask ? 0 : bpf_ktime_get_ns();
+}
+
+/* The clock is read once more for what reading it takes. */
+static __always_inline void cpu_run_ends(struct cpu_state *state, u64 begun)
+{
+	u64 ended, again;
+
+	if (__builtin_expect(!begun, 1))
+		return;
+	ended = bpf_ktime_get_ns();
+	again = bpf_ktime_get_ns();
+	if (ended - begun > again - ended)
+		state->timed_ns += ended - begun - (again - ended);
+	state->timed++;
+}
+
+#endif

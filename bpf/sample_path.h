@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The way of a sample: read, looked over, and counted in the record of its cgroup. */
+#ifndef PEBSD_SAMPLE_PATH_H
+#define PEBSD_SAMPLE_PATH_H
+
+#include <linux/bpf.h>
+#include <linux/bpf_perf_event.h>
+
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_tracing.h>
+
+#include "account.h"
+#include "cpu_states.h"
+#include "hot_tables.h"
+#include "read_sample.h"
+#include "slots.h"
+
+/* Where a sample's fields are from; tests make some up where no PMU gives any. */
+#ifndef READ_RAW_SAMPLE
+#define READ_RAW_SAMPLE read_raw_sample
+#endif
+
+/*
+ * Where in the code, and which data. The instruction is read here alone: PEBS and IBS put what they recorded
+ * in the registers (x86/events/intel/ds.c setup_pebs_fixed_sample_data, amd/ibs.c perf_ibs_handle_irq, Linux
+ * 6.1). A sample that was handed over brings its own, and has no `context`.
+ */
+static __always_inline void account_place(const struct sample *sample, u16 number,
+					  const volatile struct event_settings *event,
+					  struct bpf_perf_event_data *context, u32 slot)
+{
+	u32 table = hot_table_of(slot, number);
+	u64 code = 0, line = 0, weight = 1, origin = 0;
+
+	if (!table)
+		return;
+	if (event->has_code_address && context)
+		code = hot_code_item(PT_REGS_IP(&context->regs));
+	else if (event->has_code_address && (sample->fields & SAMPLE_CODE_ADDRESS))
+		code = hot_code_item(sample->code_address);
+	if (sample->fields & SAMPLE_ADDRESS)
+		line = hot_line_item(sample->address);
+	if (event->has_latency)
+		weight = sample->fields & SAMPLE_LATENCY ? sample->latency : 0;
+	if (context)
+		origin = bpf_get_current_pid_tgid() >> 32;
+	/* Without a branch, which would have the verifier go through all of it twice. */
+	if (sample->fields & SAMPLE_DATA_SOURCE)
+		origin |= (u64)(DATA_SOURCE_SNOOP(sample->data_source) / SNOOP_BIT_HITM & 1) << 32;
+	hot_account(table - 1, code, line, weight, origin);
+}
+
+/* The record of the sample's slot gets it, then the mark. */
+static __always_inline void account_in(const struct sample *sample, u16 number,
+				       const volatile struct event_settings *event, u32 stripe, u32 slot,
+				       bool atomic)
+{
+	u32 index = slot_record(event, stripe, slot);
+
+	if (event->has_latency) {
+		struct latency_record *record = bpf_map_lookup_elem(&latency_records, &index);
+
+		if (record)
+			account_latency(record, sample, atomic);
+	} else {
+		struct plain_record *record = bpf_map_lookup_elem(&plain_records, &index);
+
+		if (record)
+			account_plain(record, sample, atomic);
+	}
+	slot_mark(number * stripe_count + stripe, slot, atomic);
+}
+
+/*
+ * `number` is below EVENTS_MAX and `event` its settings: both known at load on the hardware's path. `alone`:
+ * nobody else writes to the stripe meanwhile.
+ */
+static __always_inline void account(const struct sample *sample, u16 number,
+				    const volatile struct event_settings *event,
+				    struct bpf_perf_event_data *context, struct cpu_state *state, u32 stripe,
+				    bool alone)
+{
+	u32 slot;
+
+	if (account_filtered(sample, event->operations)) {
+		ACCOUNT_ADD(true, losses[number][stripe].filtered, 1);
+		return;
+	}
+	if (account_malformed(sample)) {
+		ACCOUNT_ADD(true, losses[number][stripe].malformed, 1);
+		return;
+	}
+	slot = cpu_slot_of(state, sample->cgroup_id);
+	/* First, or the verifier would take every way through what follows to here. */
+	if (hot_max && __builtin_expect(hot_chosen, 0) && slot != SLOT_UNATTRIBUTED)
+		account_place(sample, number, event, context, slot);
+	if (alone)
+		account_in(sample, number, event, stripe, slot, false);
+	else
+		account_in(sample, number, event, stripe, slot, true);
+}
+
+static __always_inline void account_hardware(struct bpf_perf_event_data *context, u16 number)
+{
+	const volatile struct event_settings *event = &events[number];
+	struct cpu_state *state = cpu_state_of(bpf_get_smp_processor_id());
+	struct raw_sample raw;
+	struct sample sample;
+	u64 begun;
+
+	if (!state)
+		return;
+	begun = cpu_run_begins(state);
+	READ_RAW_SAMPLE(context, &raw);
+	select_fields(&raw, event, &sample);
+	sample.code_address = 0; /* read where it is wanted */
+	sample.cgroup_id = bpf_get_current_cgroup_id();
+	sample.period = context->sample_period;
+	sample.event = number;
+	account(&sample, number, event, context, state, cpu_stripe(state), stripes_alone);
+	cpu_run_ends(state, begun);
+}
+
+#endif

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The way of a sample with latencies and data sources where no PMU gives any: what was read of the kernel's
+ * perf_sample_data is replaced by a row of a table, chosen by the address that faulted. For benchmarks and
+ * tests.
+ */
+#include <linux/bpf.h>
+
+#include <bpf/bpf_helpers.h>
+
+#include "read_sample.h"
+
+#define MADE_UP 256
+
+/* Of each row first the weight, then the data source. */
+u64 made_up[MADE_UP][2] = {};
+
+static __always_inline void read_made_up(struct bpf_perf_event_data *context, struct raw_sample *ret)
+{
+	const u64 *row;
+
+	read_raw_sample(context, ret);
+	row = made_up[ret->address >> 12 & (MADE_UP - 1)];
+	ret->flags |= PERF_SAMPLE_WEIGHT_STRUCT | PERF_SAMPLE_DATA_SRC;
+	ret->weight = row[0];
+	ret->data_source = row[1];
+}
+
+#define READ_RAW_SAMPLE read_made_up
+#include "sample_path.h"
+
+char LICENSE[] SEC("license") = "GPL";
+
+/* What the reader of made-up samples saw. */
+struct {
+	u64 cgroup_id;
+	u64 sum;
+	u64 reserved[6];
+} __attribute__((aligned(64))) reader = {};
+
+SEC("perf_event")
+int nothing(struct bpf_perf_event_data *context)
+{
+	(void)context;
+	return 0;
+}
+
+/* As much as that takes of the time of the programs below, and of none that is loaded by the daemon. */
+SEC("perf_event")
+int making_up(struct bpf_perf_event_data *context)
+{
+	struct raw_sample raw;
+	u64 sum;
+
+	read_raw_sample(context, &raw);
+	sum = raw.flags + raw.weight + raw.data_source + raw.address + context->sample_period;
+	reader.sum += sum;
+	reader.cgroup_id = bpf_get_current_cgroup_id();
+	return 0;
+}
+
+SEC("perf_event")
+int made_up_0(struct bpf_perf_event_data *context)
+{
+	account_hardware(context, 0);
+	return 0;
+}
+
+SEC("perf_event")
+int made_up_1(struct bpf_perf_event_data *context)
+{
+	account_hardware(context, 1);
+	return 0;
+}
+
+static long count_one(u32 index, void *unused)
+{
+	const u64 *row = made_up[index & (MADE_UP - 1)];
+	struct cpu_state *state = cpu_state_of(bpf_get_smp_processor_id());
+	struct sample sample = {
+		.cgroup_id = reader.cgroup_id,
+		.latency = (u32)row[0],
+		.data_source = row[1],
+		.period = 10007,
+		.fields = SAMPLE_LATENCY | SAMPLE_DATA_SOURCE,
+	};
+
+	(void)unused;
+	if (!state)
+		return 1;
+	account(&sample, 0, &events[0], NULL, state, cpu_stripe(state), stripes_alone);
+	return 0;
+}
+
+/* As many samples as fast as they can be counted, on the CPU that runs it. */
+SEC("syscall")
+int count_many(struct inject_request *request)
+{
+	request->done = (u32)bpf_loop(request->count, count_one, NULL, 0);
+	return 0;
+}
+
+static long pass_one(u32 index, void *sum)
+{
+	const u64 *row = made_up[index & (MADE_UP - 1)];
+
+	*(volatile u64 *)sum += row[0] + row[1];
+	return 0;
+}
+
+/* The loop of the same length without them. */
+SEC("syscall")
+int pass_many(struct inject_request *request)
+{
+	u64 sum = 0;
+
+	request->done = (u32)bpf_loop(request->count, pass_one, &sum, 0);
+	return 0;
+}

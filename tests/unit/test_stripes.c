@@ -1,0 +1,455 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "kernel/stripes.h"
+#include "lib/tree.h"
+
+#define CPUS_MAX 512
+
+/* A machine as Linux numbers it: the first thread of every core, then the second. */
+struct machine {
+	u32 sockets;
+	u32 cores;   /* of a socket */
+	u32 threads; /* of a core */
+	u32 llc;     /* cores that share a last-level cache */
+};
+
+static u32 draw(const struct machine *machine, struct stripes_cpu topology[CPUS_MAX])
+{
+	u32 cores = machine->sockets * machine->cores;
+
+	for (u32 thread = 0; thread < machine->threads; thread++)
+		for (u32 core = 0; core < cores; core++)
+			topology[thread * cores + core] = (struct stripes_cpu){
+				.cache = 7 + core / machine->llc,
+				.core = 1000 - core % machine->cores, /* numbers of its socket only */
+			};
+	return cores * machine->threads;
+}
+
+static void assign(const struct stripes_cpu *topology, u32 cpus, struct stripes *ret)
+{
+	cr_assert_eq(stripes_assign(topology, cpus, ret), 0);
+	cr_assert_eq(ret->cpus, cpus);
+	cr_assert(ret->n >= 1 && ret->n <= STRIPES_MAX, "%u", ret->n);
+	for (u32 cpu = 0; cpu < cpus; cpu++)
+		cr_assert_lt(ret->of_cpu[cpu], ret->n);
+}
+
+/* CPUs of the emptiest and of the fullest stripe, of those that are here. */
+static void spread(const struct stripes *stripes, const struct stripes_cpu *topology, u32 *ret_least,
+		   u32 *ret_most)
+{
+	u32 writers[STRIPES_MAX] = {0};
+
+	for (u32 cpu = 0; cpu < stripes->cpus; cpu++)
+		if (!topology[cpu].absent)
+			writers[stripes->of_cpu[cpu]]++;
+	*ret_least = UINT32_MAX;
+	*ret_most = 0;
+	for (u32 stripe = 0; stripe < stripes->n; stripe++) {
+		*ret_least = writers[stripe] < *ret_least ? writers[stripe] : *ret_least;
+		*ret_most = writers[stripe] > *ret_most ? writers[stripe] : *ret_most;
+	}
+}
+
+static void expect_spread(const struct stripes *stripes, const struct stripes_cpu *topology, u32 least,
+			  u32 most)
+{
+	u32 is_least, is_most;
+
+	spread(stripes, topology, &is_least, &is_most);
+	cr_expect_eq(is_least, least, "%u CPUs in the emptiest stripe", is_least);
+	cr_expect_eq(is_most, most, "%u CPUs in the fullest stripe", is_most);
+}
+
+/* Whether some stripe is written to from two caches; or from a part of a core while another has the rest. */
+static bool spans_caches(const struct stripes *stripes, const struct stripes_cpu *topology)
+{
+	for (u32 a = 0; a < stripes->cpus; a++)
+		for (u32 b = 0; b < a; b++)
+			if (stripes->of_cpu[a] == stripes->of_cpu[b] &&
+			    topology[a].cache != topology[b].cache)
+				return true;
+	return false;
+}
+
+static bool splits_cores(const struct stripes *stripes, const struct stripes_cpu *topology)
+{
+	for (u32 a = 0; a < stripes->cpus; a++)
+		for (u32 b = 0; b < a; b++)
+			if (stripes->of_cpu[a] != stripes->of_cpu[b] &&
+			    topology[a].cache == topology[b].cache && topology[a].core == topology[b].core)
+				return true;
+	return false;
+}
+
+Test(stripes, up_to_16_cpus_have_one_each)
+{
+	/* Threads of one core, all of them: they have a stripe each nevertheless. */
+	const struct stripes_cpu topology[STRIPES_MAX] = {0};
+
+	for (u32 cpus = 1; cpus <= STRIPES_MAX; cpus++) {
+		struct stripes stripes;
+
+		assign(topology, cpus, &stripes);
+		cr_expect_eq(stripes.n, cpus);
+		cr_expect(stripes.alone);
+		for (u32 cpu = 0; cpu < cpus; cpu++)
+			cr_expect_eq(stripes.of_cpu[cpu], cpu);
+		stripes_done(&stripes);
+	}
+}
+
+Test(stripes, of_17_cores_two_share)
+{
+	struct stripes_cpu topology[CPUS_MAX] = {0};
+	u32 cpus = draw(&(struct machine){1, 17, 1, 17}, topology);
+	struct stripes stripes;
+
+	assign(topology, cpus, &stripes);
+	cr_expect_eq(stripes.n, 16);
+	cr_expect_not(stripes.alone);
+	expect_spread(&stripes, topology, 1, 2);
+	stripes_done(&stripes);
+}
+
+Test(stripes, the_threads_of_a_core_share_before_others)
+{
+	/* 10 cores of 2 threads: 6 cores have two stripes each, 4 have one. */
+	struct stripes_cpu topology[CPUS_MAX] = {0};
+	u32 cpus = draw(&(struct machine){1, 10, 2, 10}, topology);
+	struct stripes stripes;
+	u32 together = 0;
+
+	assign(topology, cpus, &stripes);
+	expect_spread(&stripes, topology, 1, 2);
+	for (u32 core = 0; core < 10; core++)
+		together += stripes.of_cpu[core] == stripes.of_cpu[core + 10];
+	cr_expect_eq(together, 4, "%u", together);
+	stripes_done(&stripes);
+
+	cpus = draw(&(struct machine){1, 16, 2, 16}, topology);
+	assign(topology, cpus, &stripes);
+	expect_spread(&stripes, topology, 2, 2);
+	cr_expect_not(splits_cores(&stripes, topology));
+	stripes_done(&stripes);
+}
+
+Test(stripes, two_sockets_of_28_cores)
+{
+	struct stripes_cpu topology[CPUS_MAX] = {0};
+	u32 cpus = draw(&(struct machine){2, 28, 2, 28}, topology);
+	struct stripes stripes;
+
+	cr_assert_eq(cpus, 112);
+	assign(topology, cpus, &stripes);
+	cr_expect_eq(stripes.n, 16);
+	cr_expect_not(spans_caches(&stripes, topology));
+	cr_expect_not(splits_cores(&stripes, topology));
+	expect_spread(&stripes, topology, 6, 8); /* three or four cores */
+	stripes_done(&stripes);
+}
+
+Test(stripes, an_epyc_of_16_caches_has_one_stripe_a_cache)
+{
+	struct stripes_cpu topology[CPUS_MAX] = {0};
+	u32 cpus = draw(&(struct machine){2, 64, 2, 8}, topology);
+	struct stripes stripes;
+
+	cr_assert_eq(cpus, 256);
+	assign(topology, cpus, &stripes);
+	cr_expect_eq(stripes.n, 16);
+	cr_expect_not(spans_caches(&stripes, topology));
+	expect_spread(&stripes, topology, 16, 16);
+	stripes_done(&stripes);
+}
+
+Test(stripes, an_epyc_of_32_caches_has_one_for_two_neighbours)
+{
+	struct stripes_cpu topology[CPUS_MAX] = {0};
+	u32 cpus = draw(&(struct machine){2, 64, 2, 4}, topology);
+	struct stripes stripes;
+
+	cr_assert_eq(cpus, 256);
+	assign(topology, cpus, &stripes);
+	cr_expect_eq(stripes.n, 16);
+	expect_spread(&stripes, topology, 16, 16);
+	cr_expect_not(splits_cores(&stripes, topology));
+	for (u32 core = 0; core < 128; core++) /* eight cores: two caches, of one socket */
+		cr_expect_eq(stripes.of_cpu[core], core / 8);
+	stripes_done(&stripes);
+
+	/* 128 CPUs, threads counted in, a cache for each 8 of them. */
+	cpus = draw(&(struct machine){1, 64, 2, 4}, topology);
+	assign(topology, cpus, &stripes);
+	cr_expect_eq(stripes.n, 16);
+	cr_expect_not(spans_caches(&stripes, topology));
+	expect_spread(&stripes, topology, 8, 8);
+	stripes_done(&stripes);
+}
+
+Test(stripes, a_cache_that_serves_more_has_more)
+{
+	/* A chip of 12 caches of 8 cores: four of them have two stripes. */
+	struct stripes_cpu topology[CPUS_MAX] = {0};
+	u32 cpus = draw(&(struct machine){1, 96, 2, 8}, topology);
+	struct stripes stripes;
+
+	assign(topology, cpus, &stripes);
+	cr_expect_eq(stripes.n, 16);
+	cr_expect_not(spans_caches(&stripes, topology));
+	cr_expect_not(splits_cores(&stripes, topology));
+	expect_spread(&stripes, topology, 8, 16);
+	stripes_done(&stripes);
+
+	/* One of 40 CPUs and one of 8: 13 and 3. */
+	memset(topology, 0, sizeof(topology));
+	for (u32 cpu = 0; cpu < 48; cpu++)
+		topology[cpu] = (struct stripes_cpu){.cache = cpu >= 40, .core = cpu};
+	assign(topology, 48, &stripes);
+	cr_expect_not(spans_caches(&stripes, topology));
+	expect_spread(&stripes, topology, 2, 4);
+	stripes_done(&stripes);
+}
+
+Test(stripes, more_caches_than_stripes)
+{
+	struct stripes stripes;
+
+	for (u32 caches = 17; caches <= 64; caches++) {
+		struct stripes_cpu topology[CPUS_MAX] = {0};
+		u32 cpus = draw(&(struct machine){1, caches * 4, 2, 4}, topology);
+		u32 least, most;
+
+		assign(topology, cpus, &stripes);
+		cr_expect_eq(stripes.n, 16, "%u caches", caches);
+		spread(&stripes, topology, &least, &most);
+		cr_expect_leq(most - least, 8, "%u caches: %u to %u", caches, least, most);
+		for (u32 a = 0; a < cpus; a++)
+			for (u32 b = 0; b < a; b++)
+				if (topology[a].cache == topology[b].cache)
+					cr_assert_eq(stripes.of_cpu[a], stripes.of_cpu[b]);
+		stripes_done(&stripes);
+	}
+}
+
+Test(stripes, whole_caches_of_any_number_up_to_16)
+{
+	struct stripes stripes;
+
+	for (u32 caches = 1; caches <= 16; caches++) {
+		for (u32 cores = 1; cores <= 16; cores++) {
+			struct stripes_cpu topology[CPUS_MAX] = {0};
+			u32 cpus = draw(&(struct machine){1, caches * cores, 2, cores}, topology);
+			u32 least, most;
+
+			assign(topology, cpus, &stripes);
+			cr_expect_not(spans_caches(&stripes, topology), "%u of %u", caches, cores);
+			cr_expect_eq(stripes.n, cpus < 16 ? cpus : 16);
+			cr_expect_eq(stripes.alone, cpus <= 16);
+			spread(&stripes, topology, &least, &most);
+			/* No cache has a stripe less than its share, rounded down; a core is two CPUs. */
+			cr_expect_leq(most, (2 * cores + 16 / caches - 1) / (16 / caches) + 1, "%u of %u: %u",
+				      caches, cores, most);
+			cr_expect_geq(least, 1);
+			stripes_done(&stripes);
+		}
+	}
+}
+
+Test(stripes, hybrid_cores_count_their_threads)
+{
+	/* 8 cores of two threads and 16 of one behind one cache, 2 without it. */
+	struct stripes_cpu topology[34] = {0};
+	struct stripes stripes;
+
+	for (u32 cpu = 0; cpu < 16; cpu++)
+		topology[cpu] = (struct stripes_cpu){.cache = 0, .core = cpu / 2};
+	for (u32 cpu = 16; cpu < 32; cpu++)
+		topology[cpu] = (struct stripes_cpu){.cache = 0, .core = cpu};
+	for (u32 cpu = 32; cpu < 34; cpu++)
+		topology[cpu] = (struct stripes_cpu){.cache = 32, .core = cpu};
+	assign(topology, 34, &stripes);
+	cr_expect_eq(stripes.n, 16);
+	cr_expect_not(spans_caches(&stripes, topology));
+	cr_expect_not(splits_cores(&stripes, topology));
+	expect_spread(&stripes, topology, 2, 3); /* 32 CPUs behind 15 stripes, and 2 behind one */
+	stripes_done(&stripes);
+}
+
+Test(stripes, who_is_offline_takes_nothing_from_those_that_are_here)
+{
+	struct stripes_cpu topology[CPUS_MAX] = {0};
+	struct stripes stripes;
+
+	/* A guest that could grow: 8 of 128 are here, each alone, and so many more stripes are set aside. */
+	for (u32 cpu = 0; cpu < 128; cpu++)
+		topology[cpu].absent = cpu >= 8;
+	assign(topology, 128, &stripes);
+	cr_expect_eq(stripes.n, 16);
+	cr_expect_not(stripes.alone, "one of them may come");
+	for (u32 cpu = 0; cpu < 128; cpu++)
+		cr_expect_eq(stripes.of_cpu[cpu], cpu < 8 ? cpu : 8 + cpu % 8);
+	stripes_done(&stripes);
+
+	for (u32 cpu = 0; cpu < 128; cpu++)
+		topology[cpu].absent = cpu != 5 && cpu != 9;
+	assign(topology, 128, &stripes);
+	cr_expect_eq(stripes.n, 4);
+	cr_expect_eq(stripes.of_cpu[5], 0);
+	cr_expect_eq(stripes.of_cpu[9], 1);
+	cr_expect_eq(stripes.of_cpu[0], 2);
+	cr_expect_eq(stripes.of_cpu[1], 3);
+	stripes_done(&stripes);
+
+	/* Seventeen possible, one of them not here: it has the last stripe for itself, but nobody promises.
+	 */
+	memset(topology, 0, sizeof(topology));
+	topology[3].absent = true;
+	assign(topology, 17, &stripes);
+	cr_expect_eq(stripes.n, 16);
+	cr_expect_not(stripes.alone);
+	expect_spread(&stripes, topology, 1, 1);
+	stripes_done(&stripes);
+
+	/* Every second thread switched off: the others are spread as if there were no more. */
+	draw(&(struct machine){2, 28, 2, 28}, topology);
+	for (u32 cpu = 56; cpu < 112; cpu++)
+		topology[cpu].absent = true;
+	assign(topology, 112, &stripes);
+	cr_expect_eq(stripes.n, 16);
+	expect_spread(&stripes, topology, 3, 4);
+	stripes_done(&stripes);
+
+	for (u32 cpu = 0; cpu < 112; cpu++)
+		topology[cpu].absent = true;
+	assign(topology, 112, &stripes);
+	cr_expect_leq(stripes.n, 2);
+	stripes_done(&stripes);
+}
+
+Test(stripes, no_cpus_are_no_topology)
+{
+	struct stripes stripes;
+
+	cr_expect_eq(stripes_assign(NULL, 0, &stripes), -EINVAL);
+	cr_expect_eq(stripes_of_machine(NULL, 0, &stripes), -EINVAL);
+	cr_expect_eq(stripes_of_machine(NULL, 8193, &stripes), -EINVAL);
+}
+
+Test(stripes, one_writer)
+{
+	struct stripes stripes;
+
+	cr_assert_eq(stripes_single(&stripes), 0);
+	cr_expect_eq(stripes.n, 1);
+	cr_expect_eq(stripes.cpus, 1);
+	cr_expect_eq(stripes.of_cpu[0], 0);
+	/* Whatever CPU it runs on: the programs of two may meet there. */
+	cr_expect_not(stripes.alone);
+	stripes_done(&stripes);
+	cr_expect_null(stripes.of_cpu);
+}
+
+static void write_cpu(const char *root, u32 cpu, const char *file, const char *format, u32 a, u32 b)
+{
+	char path[128], text[128];
+
+	(void)snprintf(path, sizeof(path), "devices/system/cpu/cpu%u/%s", cpu, file);
+	/* NOLINTNEXTLINE(clang-diagnostic-format-nonliteral): the callers' literals */
+	(void)snprintf(text, sizeof(text), format, a, b);
+	tree_write(root, path, text);
+}
+
+/* Two sockets of ten cores of two threads, as Linux writes them: 0-9 and 20-29 share a cache. */
+static void write_two_sockets(const char *root)
+{
+	for (u32 cpu = 0; cpu < 40; cpu++) {
+		u32 socket = cpu % 20 / 10;
+
+		write_cpu(root, cpu, "cache/index0/level", "1\n", 0, 0);
+		write_cpu(root, cpu, "cache/index0/type", "Data\n", 0, 0);
+		write_cpu(root, cpu, "cache/index0/shared_cpu_list", "%u,%u\n", cpu % 20, cpu % 20 + 20);
+		write_cpu(root, cpu, "cache/index1/level", "3\n", 0, 0);
+		write_cpu(root, cpu, "cache/index1/type", "Unified\n", 0, 0);
+		write_cpu(root, cpu, "cache/index1/shared_cpu_list", socket ? "10-19,30-39\n" : "0-9,20-29\n",
+			  0, 0);
+		/* Of a level that has nothing to do with data: nobody shares it. */
+		write_cpu(root, cpu, "cache/index2/level", "4\n", 0, 0);
+		write_cpu(root, cpu, "cache/index2/type", "Instruction\n", 0, 0);
+		write_cpu(root, cpu, "cache/index2/shared_cpu_list", "%u\n", cpu, 0);
+		write_cpu(root, cpu, "topology/thread_siblings_list", "%u,%u\n", cpu % 20, cpu % 20 + 20);
+	}
+	tree_write(root, "devices/system/cpu/online", "0-39\n");
+}
+
+Test(stripes, of_a_machine_as_sys_tells)
+{
+	struct stripes_cpu topology[CPUS_MAX] = {0};
+	u32 cpus = draw(&(struct machine){2, 10, 2, 10}, topology);
+	char *root = tree_new();
+	struct stripes told, expected;
+
+	write_two_sockets(root);
+	cr_assert_eq(stripes_of_machine(root, cpus, &told), 0);
+	assign(topology, cpus, &expected);
+	cr_expect_eq(told.n, 16);
+	cr_expect_not(spans_caches(&told, topology));
+	cr_expect_arr_eq(told.of_cpu, expected.of_cpu, cpus);
+	stripes_done(&told);
+	stripes_done(&expected);
+
+	/* 36 to 39 offline, a possible 40 to 47 never seen. */
+	tree_write(root, "devices/system/cpu/online", "0-35\n");
+	for (u32 cpu = 36; cpu < 48; cpu++)
+		topology[cpu].absent = true;
+	cr_assert_eq(stripes_of_machine(root, 48, &told), 0);
+	assign(topology, 48, &expected);
+	cr_expect_arr_eq(told.of_cpu, expected.of_cpu, 48);
+	stripes_done(&told);
+	stripes_done(&expected);
+	tree_remove(root);
+}
+
+Test(stripes, of_a_machine_that_tells_nothing_or_nonsense)
+{
+	struct stripes_cpu topology[CPUS_MAX] = {0};
+	u32 cpus = draw(&(struct machine){1, 24, 1, 24}, topology);
+	char *root = tree_new();
+	struct stripes told, expected;
+
+	assign(topology, cpus, &expected);
+	cr_assert_eq(stripes_of_machine("/nonexistent", cpus, &told), 0);
+	cr_expect_arr_eq(told.of_cpu, expected.of_cpu, cpus);
+	stripes_done(&told);
+
+	/* Lists that do not hold their own CPU, that are none, and caches of a level there can't be. */
+	for (u32 cpu = 0; cpu < cpus; cpu++) {
+		write_cpu(root, cpu, "cache/index0/level", cpu % 2 ? "3\n" : "-3\n", 0, 0);
+		write_cpu(root, cpu, "cache/index0/type", "Unified\n", 0, 0);
+		write_cpu(root, cpu, "cache/index0/shared_cpu_list", cpu % 3 ? "9000\n" : "none\n", 0, 0);
+		write_cpu(root, cpu, "topology/thread_siblings_list", "%u\n", cpu + 1, 0);
+	}
+	tree_write(root, "devices/system/cpu/online", "all\n");
+	cr_assert_eq(stripes_of_machine(root, cpus, &told), 0);
+	cr_expect_arr_eq(told.of_cpu, expected.of_cpu, cpus);
+	stripes_done(&told);
+	stripes_done(&expected);
+	tree_remove(root);
+}
+
+Test(stripes, of_this_machine)
+{
+	u32 cpus = (u32)sysconf(_SC_NPROCESSORS_CONF);
+	struct stripes stripes;
+
+	cr_assert_eq(stripes_of_machine(NULL, cpus, &stripes), 0);
+	cr_expect_eq(stripes.cpus, cpus);
+	cr_expect_eq(stripes.alone, cpus <= STRIPES_MAX);
+	cr_expect_eq(stripes.n, cpus < STRIPES_MAX ? cpus : STRIPES_MAX);
+	stripes_done(&stripes);
+}
