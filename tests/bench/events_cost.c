@@ -1,49 +1,69 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * events_cost [ROUND [LOOPS]]: what a sample costs with pebsd and with other ways to the same figures, at the
- * same events (tests/lib/bench_victim.h), with the same synthetic latency and data source: one round, as
- * lines for bench_report. As root.
+ * same events (tests/lib/bench_victim.h), with the same synthetic latency and data source
+ * (peers/synthetic.h): one round, as lines for bench_report. As root.
  *
- *   body      nanoseconds of the program, as the kernel times it, over those of an empty one
- *   victim    nanoseconds that a page fault takes longer, without that timing, next to faults without event
- *   consumer  processor time of who reads a ring, a sample
- *   bytes     that leave the kernel, a sample
- *   lost      % of the events
+ *   body        nanoseconds of the program, as the kernel times it, over those of an empty one
+ *   victim      nanoseconds that a page fault takes longer, without that timing, than without an event
+ *   consumer    processor time of who reads a ring, a sample
+ *   bytes       that leave the kernel, a sample
+ *   lost        % of the events
+ *   contention  `body` with two CPUs sampling one cgroup, of that with one
  *
  * What runs is pinned: the victim to one CPU, readers of a ring to another. The order changes by round.
+ *
+ * pebsd's programs are loaded by its own loader. The hashes keep a little less than it (peers/peers.h); the
+ * readers of rings count the very same.
  */
 #include <errno.h>
-#include <pthread.h>
-#include <stdatomic.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
-#include "base/cleanup.h"
 #include "base/number.h"
 #include "bench_line.h"
+#include "bench_ring.h"
 #include "bench_victim.h"
+#include "cgroup/mount.h"
+#include "collect/adopt.h"
 #include "peers/peers.h"
 
-/* Which knows their types. */
+/* In the terms of those above. */
 #include "peers.skel.h"
 
 #define PAGES     8192
 #define LOOPS     7
 #define LOOPS_MAX 100
-#define QUIET_MS  20 /* between looks into a ring that wakes nobody */
+#define SLOTS     4096
 
-enum kind { EVENT_ALONE, EMPTY, READ_ONLY, SHARED_HASH, PERCPU_HASH, LRU_HASH, RING_QUIET, RING, KINDS };
+enum kind {
+	EVENT_ALONE,
+	EMPTY,
+	READ_ONLY,
+	PEBSD,
+	PEBSD_SHARED,
+	SHARED_HASH,
+	PERCPU_HASH,
+	LRU_HASH,
+	RING_QUIET,
+	RING,
+	KINDS
+};
 
 static const char *const kind_names[KINDS] = {
 	[EVENT_ALONE] = "event without program",
 	[EMPTY] = "empty program",
-	[READ_ONLY] = "latency and source made, not counted",
+	[READ_ONLY] = "sample read, not counted",
+	[PEBSD] = "pebsd",
+	[PEBSD_SHARED] = "pebsd, CPUs share a stripe",
 	[SHARED_HASH] = "shared hash",
 	[PERCPU_HASH] = "per-CPU hash",
 	[LRU_HASH] = "LRU per-CPU hash",
@@ -51,22 +71,14 @@ static const char *const kind_names[KINDS] = {
 	[RING] = "ring buffer",
 };
 
-struct consumer {
-	struct ring_buffer *ring;
-	struct peer_value *values; /* of the last cgroup, and others */
-	u64 *cgroups;
-	size_t n_cgroups;
-	int timeout_ms; /* of a poll; 0: looks every QUIET_MS */
-	_Atomic u64 consumed;
-	_Atomic u64 cpu_ns;
-	_Atomic bool stop;
-	pthread_t thread;
-};
-
 struct bench {
 	struct peers_bpf *peers;
+	struct kernel *alone;  /* pebsd, each CPU with a stripe of its own */
+	struct kernel *shared; /* one stripe for all */
 	unsigned loops;
-	double empty_ns; /* the empty program's time */
+	double empty_ns;     /* the empty program's time */
+	double body[KINDS];  /* over it */
+	double empty_two_ns; /* the empty program's on two CPUs at once */
 };
 
 static void die(const char *what, int error)
@@ -82,6 +94,10 @@ static int program_of(const struct bench *bench, enum kind kind)
 		return bpf_program__fd(bench->peers->progs.empty);
 	case READ_ONLY:
 		return bpf_program__fd(bench->peers->progs.read_only);
+	case PEBSD:
+		return kernel_program_fd(bench->alone, 0);
+	case PEBSD_SHARED:
+		return kernel_program_fd(bench->shared, 0);
 	case SHARED_HASH:
 		return bpf_program__fd(bench->peers->progs.shared_hash);
 	case PERCPU_HASH:
@@ -97,73 +113,69 @@ static int program_of(const struct bench *bench, enum kind kind)
 	}
 }
 
-/* What a streamer's user side does: finds the cgroup, mostly that of the record before, and adds up. */
-static int consume(void *context, void *data, size_t size)
+static bool is_ring(enum kind kind)
 {
-	struct consumer *consumer = context;
-	const struct peer_record *record = data;
-	size_t i = 0;
-
-	if (size != sizeof(*record))
-		return 0;
-	while (i < consumer->n_cgroups && consumer->cgroups[i] != record->cgroup_id)
-		i++;
-	if (i == consumer->n_cgroups) {
-		if (i == PEER_ENTRIES)
-			return 0;
-		consumer->cgroups[consumer->n_cgroups++] = record->cgroup_id;
-	}
-	peer_add(&consumer->values[i], record);
-	return 0;
+	return kind == RING || kind == RING_QUIET;
 }
 
-static void *consumer_main(void *data)
+static struct kernel *open_pebsd(const struct stripes *stripes)
 {
-	const struct timespec pause = {.tv_nsec = QUIET_MS * (long)NSEC_PER_MSEC};
-	struct consumer *consumer = data;
-	struct timespec time;
-	bool stop;
+	const struct kernel_settings settings = {
+		.slots = SLOTS,
+		.stripes = stripes,
+		.hardware = true,
+		.n_events = 1,
+		.events[0] = {.has_latency = 1, .has_source = 1, .has_address = 1, .weight_struct = 1},
+	};
+	_cleanup_free_ char *mount = NULL;
+	struct kernel *kernel = NULL;
+	struct adopt_counts counts;
+	char *message = NULL;
+	bool subtree;
 
-	(void)victim_pin(victim_other_cpu());
-	do {
-		int n;
+	if (kernel_open(&settings, &kernel, &message) < 0)
+		die(message ? message : "cannot load pebsd's programs", errno);
+	if (cgroup_mount_find(&mount, &subtree) < 0 || adopt_existing(kernel, mount, &counts) < 0)
+		die("cannot read the cgroups", errno);
+	return kernel;
+}
 
-		stop = consumer->stop;
-		if (consumer->timeout_ms) {
-			n = ring_buffer__poll(consumer->ring, consumer->timeout_ms);
-		} else {
-			if (!stop)
-				(void)nanosleep(&pause, NULL);
-			n = ring_buffer__consume(consumer->ring);
+static void open_both(struct bench *bench)
+{
+	_cleanup_(stripes_done) struct stripes own = {0};
+	u32 cpus = (u32)libbpf_num_possible_cpus();
+	_cleanup_free_ u8 *first = calloc(cpus, 1);
+	struct stripes one = {.n = 1, .cpus = cpus, .of_cpu = first};
+
+	if (!first || stripes_of_machine(NULL, cpus, &own) < 0)
+		die("the CPUs are not known", ENOMEM);
+	bench->alone = open_pebsd(&own);
+	bench->shared = open_pebsd(&one);
+}
+
+/* What pebsd has counted so far, in whatever slot but that of nobody. */
+static u64 pebsd_counted(const struct kernel *kernel)
+{
+	u64 sum = 0;
+
+	for (u32 stripe = 0; stripe < kernel_stripes(kernel); stripe++)
+		for (u32 slot = SLOT_UNATTRIBUTED + 1; slot < SLOTS; slot++) {
+			const struct latency_record *record = kernel_latency_record(kernel, 0, stripe, slot);
+
+			for (size_t i = 0; i < FINE_BUCKETS; i++)
+				sum += record->latency[i];
 		}
-		if (n > 0)
-			consumer->consumed += (u64)n;
-	} while (!stop);
-	(void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-	consumer->cpu_ns = (u64)time.tv_sec * NSEC_PER_SEC + (u64)time.tv_nsec;
-	return NULL;
+	return sum;
 }
 
-static void consumer_start(const struct bench *bench, bool woken, struct consumer *ret)
+/* What has arrived of the events; only known of those that lose none but by full rings, and of pebsd. */
+static u64 arrived(const struct bench *bench, enum kind kind, u64 events)
 {
-	*ret = (struct consumer){.values = calloc(PEER_ENTRIES, sizeof(struct peer_value)),
-				 .cgroups = calloc(PEER_ENTRIES, sizeof(u64)),
-				 .timeout_ms = woken ? QUIET_MS : 0};
-	ret->ring = ring_buffer__new(bpf_map__fd(bench->peers->maps.ring), consume, ret, NULL);
-	if (!ret->values || !ret->cgroups || !ret->ring)
-		die("no ring", ENOMEM);
-	errno = pthread_create(&ret->thread, NULL, consumer_main, ret);
-	if (errno)
-		die("no thread", errno);
-}
-
-static void consumer_stop(struct consumer *consumer)
-{
-	consumer->stop = true;
-	(void)pthread_join(consumer->thread, NULL);
-	ring_buffer__free(consumer->ring);
-	free(consumer->values);
-	free(consumer->cgroups);
+	if (kind == PEBSD)
+		return pebsd_counted(bench->alone);
+	if (kind == PEBSD_SHARED)
+		return pebsd_counted(bench->shared);
+	return events - bench->peers->bss->ring_lost;
 }
 
 static void must_run(void)
@@ -172,35 +184,44 @@ static void must_run(void)
 		die("no memory", ENOMEM);
 }
 
-/* The program's own time, and what of the events it did not see. */
-static void measure_body(struct bench *bench, enum kind kind, int event_fd)
+/* Nanoseconds a run, over so many loops of the victim. */
+static double timed(const struct bench *bench, enum kind kind)
 {
-	_cleanup_close_ int statistics = bpf_enable_stats(BPF_STATS_RUN_TIME);
-	u64 lost = bench->peers->bss->ring_lost, events = victim_event_count(event_fd);
 	struct victim_runs before, after;
-	double ns;
 
-	if (statistics < 0)
-		die("cannot have programs timed", errno);
-	(void)victim_event_switch(event_fd, true);
 	must_run(); /* warms up */
 	before = victim_program_runs(program_of(bench, kind));
 	for (unsigned i = 0; i < bench->loops; i++)
 		must_run();
 	after = victim_program_runs(program_of(bench, kind));
+	if (after.runs <= before.runs)
+		die("a program does not run", ENODATA);
+	return (double)(after.ns - before.ns) / (double)(after.runs - before.runs);
+}
+
+static void measure_body(struct bench *bench, enum kind kind, int event_fd)
+{
+	_cleanup_close_ int statistics = bpf_enable_stats(BPF_STATS_RUN_TIME);
+	u64 events = victim_event_count(event_fd), before = arrived(bench, kind, events);
+	double ns;
+
+	if (statistics < 0)
+		die("cannot have programs timed", errno);
+	(void)victim_event_switch(event_fd, true);
+	ns = timed(bench, kind);
 	(void)victim_event_switch(event_fd, false);
-	after.runs = after.runs > before.runs ? after.runs : before.runs + 1;
-	ns = (double)(after.ns - before.ns) / (double)(after.runs - before.runs);
 	if (kind == EMPTY) {
 		bench->empty_ns = ns;
 		bench_line("body", "empty program, whole", "ns", ns);
 		return;
 	}
-	bench_line("body", kind_names[kind], "ns", ns - bench->empty_ns);
+	bench->body[kind] = ns - bench->empty_ns;
+	bench_line("body", kind_names[kind], "ns", bench->body[kind]);
+	if (!is_ring(kind) && kind != PEBSD && kind != PEBSD_SHARED)
+		return;
+	before = arrived(bench, kind, victim_event_count(event_fd)) - before;
 	events = victim_event_count(event_fd) - events;
-	lost = bench->peers->bss->ring_lost - lost;
-	if (kind == RING || kind == RING_QUIET)
-		bench_line("lost", kind_names[kind], "%", 100.0 * (double)lost / (double)events);
+	bench_line("lost", kind_names[kind], "%", 100.0 * ((double)events - (double)before) / (double)events);
 }
 
 /* Loops with the event and without take turns. */
@@ -222,35 +243,103 @@ static void measure_victim(const struct bench *bench, enum kind kind, int event_
 				  BENCH_NEITHER);
 }
 
+static struct bench_ring *start_ring(const struct bench *bench, enum kind kind)
+{
+	struct bench_ring *ring = bench_ring_start(bpf_map__fd(bench->peers->maps.ring), kind == RING);
+
+	if (!ring)
+		die("cannot read a ring", errno);
+	return ring;
+}
+
 static void measure(struct bench *bench, enum kind kind)
 {
 	_cleanup_close_ int event_fd = victim_event_open(VICTIM_CPU, program_of(bench, kind));
-	bool ring = kind == RING || kind == RING_QUIET;
-	struct consumer consumer;
+	struct bench_ring_figures figures;
+	struct bench_ring *ring = NULL;
 
 	if (event_fd < 0)
 		die("cannot open an event of page faults", -event_fd);
-	if (ring)
-		consumer_start(bench, kind == RING, &consumer);
+	if (is_ring(kind))
+		ring = start_ring(bench, kind);
 	if (kind != EVENT_ALONE)
 		measure_body(bench, kind, event_fd);
 	if (ring) {
-		consumer_stop(&consumer);
-		consumer_start(bench, kind == RING, &consumer);
+		(void)bench_ring_stop(ring);
+		ring = start_ring(bench, kind);
 	}
 	measure_victim(bench, kind, event_fd);
 	if (!ring)
 		return;
-	consumer_stop(&consumer);
-	if (consumer.consumed == 0)
+	figures = bench_ring_stop(ring);
+	if (figures.samples == 0)
 		die("nothing came through the ring", ENODATA);
-	bench_line("consumer", kind_names[kind], "ns", (double)consumer.cpu_ns / (double)consumer.consumed);
+	bench_line("consumer", kind_names[kind], "ns", (double)figures.cpu_ns / (double)figures.samples);
 	bench_line("bytes", kind_names[kind], "bytes", sizeof(struct peer_record) + BPF_RINGBUF_HDR_SZ);
+}
+
+/* Faults on the other CPU until the caller ends it. */
+static pid_t start_rival(void)
+{
+	pid_t pid = fork();
+
+	if (pid < 0)
+		die("cannot start a process", errno);
+	if (pid > 0)
+		return pid;
+	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (victim_pin(victim_other_cpu()) == 0)
+		while (victim_run(PAGES) >= 0)
+			;
+	_exit(1);
+}
+
+static void measure_contention(struct bench *bench, enum kind kind)
+{
+	_cleanup_close_ int here = victim_event_open(VICTIM_CPU, program_of(bench, kind));
+	_cleanup_close_ int there = victim_event_open(victim_other_cpu(), program_of(bench, kind));
+	_cleanup_close_ int statistics = bpf_enable_stats(BPF_STATS_RUN_TIME);
+	pid_t rival;
+	double ns;
+
+	if (here < 0 || there < 0 || statistics < 0)
+		die("cannot open events of page faults", here < 0 ? -here : -there);
+	(void)victim_event_switch(here, true);
+	(void)victim_event_switch(there, true);
+	rival = start_rival();
+	ns = timed(bench, kind);
+	(void)kill(rival, SIGKILL);
+	(void)waitpid(rival, NULL, 0);
+	if (kind == EMPTY)
+		bench->empty_two_ns = ns;
+	else
+		bench_line("contention", kind_names[kind], "ratio",
+			   (ns - bench->empty_two_ns) / bench->body[kind]);
+}
+
+static void measure_all(struct bench *bench, unsigned round)
+{
+	static const enum kind rivals[] = {EMPTY, PEBSD, PEBSD_SHARED, PERCPU_HASH, SHARED_HASH};
+
+	must_run();
+	/* The empty program first: it is what the others are held against. */
+	measure(bench, EMPTY);
+	for (unsigned i = 0; i < KINDS; i++) {
+		enum kind kind = (enum kind)((i + round) % KINDS);
+
+		if (kind != EMPTY)
+			measure(bench, kind);
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(rivals); i++)
+		if (victim_other_cpu() != VICTIM_CPU)
+			measure_contention(bench, rivals[i]);
+		else if (rivals[i] != EMPTY)
+			bench_line_left_out("contention", kind_names[rivals[i]], "there is one CPU only");
 }
 
 int main(int argc, char **argv)
 {
-	struct bench bench = {.loops = LOOPS};
+	struct bench bench = {0};
 	u64 round = 1, loops = LOOPS;
 	int r;
 
@@ -264,18 +353,13 @@ int main(int argc, char **argv)
 	bench.peers = peers_bpf__open_and_load();
 	if (!bench.peers)
 		die("cannot load the peers' programs", errno);
+	open_both(&bench);
 	r = victim_pin(VICTIM_CPU);
 	if (r < 0)
 		die("cannot be pinned to a CPU", -r);
-	must_run();
-	/* The empty program first: it is what the others are held against. */
-	measure(&bench, EMPTY);
-	for (unsigned i = 0; i < KINDS; i++) {
-		enum kind kind = (enum kind)((i + (unsigned)round) % KINDS);
-
-		if (kind != EMPTY)
-			measure(&bench, kind);
-	}
+	measure_all(&bench, (unsigned)round);
+	kernel_free(bench.shared);
+	kernel_free(bench.alone);
 	peers_bpf__destroy(bench.peers);
 	return 0;
 }

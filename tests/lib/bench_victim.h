@@ -21,7 +21,8 @@ unsigned victim_other_cpu(void);
 /* Pins the calling thread. 0 or -errno. */
 int victim_pin(unsigned cpu);
 
-/* Maps, touches and unmaps so many pages. Nanoseconds a page; a negative value without memory. */
+/* Maps, touches and unmaps so many pages. Processor time of that, in nanoseconds a page; a negative value
+ * without memory. */
 double victim_run(size_t pages);
 
 /* An event at each page fault of a CPU, of whatever task, disabled; with a program unless it is -1. The
