@@ -196,6 +196,10 @@ $(OUT)/tests/fuzz/%: $(OUT)/obj/tests/fuzz/%.o $(OUT)/libtools.a $(OUT)/libpebsd
 
 $(OUT)/tests/unit/test_control_detail $(OUT)/tests/unit/test_zoom_scrape: $(OUT)/obj/tests/lib/fake_zooms.o
 
+# Tests in which one allocation fails: tests/lib/scarce_memory.h.
+$(addprefix $(OUT)/tests/unit/,test_collect test_differences test_held test_ledger): LDFLAGS += \
+	$(foreach name,malloc calloc reallocarray strdup,-Xlinker --wrap=$(name))
+
 $(OUT)/obj/tests/%.o: CPPFLAGS += -Itests/lib
 $(OUT)/obj/tests/bpf/test_read_sample.o: | $(OUT)/last_sample.skel.h
 $(OUT)/obj/tests/bench/sample_body.o: | $(OUT)/made_up_samples.skel.h

@@ -129,6 +129,7 @@ int BPF_PROG(cgroup_born, struct cgroup *cgroup)
 		return 0;
 	__sync_fetch_and_add(&slot_counters.births, 1);
 	slot = slot_take(node->id, parent_id_of(node), &owner);
+	slots_tell_short();
 	if (slot < 0) {
 		if (slot != -EEXIST)
 			__sync_fetch_and_add(&slot_counters.births_without_slot, 1);

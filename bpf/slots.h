@@ -39,6 +39,16 @@ struct loss_record losses[EVENTS_MAX][STRIPES_MAX] = {};
  */
 u32 slots_used = 0;
 u64 free_head = 0;
+u32 slots_taken = 0; /* now: neither never used nor given back */
+
+/* Slots that are to be free, or user space is told; a birth tells once, until what it wrote is taken. */
+const volatile u32 slots_spare = 0;
+u32 slots_told = 0;
+
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 4096);
+} slots_short SEC(".maps");
 
 /* Sizes are set at load: slots x stripes x events of the kind. */
 struct {
@@ -147,8 +157,19 @@ static __always_inline u64 free_head_with(u64 head, u32 slot)
 	return ((head >> 32) + 1) << 32 | slot;
 }
 
+/* After a birth: tells user space that few slots are left, with a wakeup from its interrupt (irq_work). */
+static __always_inline void slots_tell_short(void)
+{
+	u32 free = slot_count - 1 - *(volatile u32 *)&slots_taken;
+	u32 left = free;
+
+	if (free >= slots_spare || *(volatile u32 *)&slots_told || __sync_lock_test_and_set(&slots_told, 1))
+		return;
+	bpf_ringbuf_output(&slots_short, &left, sizeof(left), BPF_RB_FORCE_WAKEUP);
+}
+
 /* A free slot, now the caller's alone; SLOT_UNATTRIBUTED where there is none. */
-static __always_inline u32 slot_pop(void)
+static __always_inline u32 slot_pop_one(void)
 {
 	if (slots_used < slot_count - 1) {
 		u32 slot = __sync_fetch_and_add(&slots_used, 1) + 1;
@@ -172,14 +193,25 @@ static __always_inline u32 slot_pop(void)
 	return SLOT_UNATTRIBUTED;
 }
 
+static __always_inline u32 slot_pop(void)
+{
+	u32 slot = slot_pop_one();
+
+	if (slot != SLOT_UNATTRIBUTED)
+		__sync_fetch_and_add(&slots_taken, 1);
+	return slot;
+}
+
 static __always_inline int slot_push(u32 slot, struct slot_owner *owner)
 {
 	for (u32 i = 0; i < FREE_TRIES; i++) {
 		u64 head = *(volatile u64 *)&free_head;
 
 		owner->next_free = (u32)head;
-		if (__sync_val_compare_and_swap(&free_head, head, free_head_with(head, slot)) == head)
+		if (__sync_val_compare_and_swap(&free_head, head, free_head_with(head, slot)) == head) {
+			__sync_fetch_and_add(&slots_taken, -1);
 			return 0;
+		}
 	}
 	return -EAGAIN;
 }

@@ -122,15 +122,13 @@ int account_books_name(struct account_books *books, u64 cgroup_id, const char *p
 /* What the record holds goes to the figures: it begins anew. */
 static void fold(const struct event_settings *event, struct page *page)
 {
-	static const struct latency_record no_latency;
-	static const struct sample_counts no_counts;
-	struct figures difference;
+	struct figures held;
 
 	if (event->has_latency)
-		(void)figures_difference(&page->latency, &no_latency, &difference);
+		figures_of_latency(&page->latency, &held);
 	else
-		(void)figures_plain_difference(&page->plain.counts, &no_counts, &difference);
-	figures_add(&page->figures, &difference);
+		figures_of_plain(&page->plain, &held);
+	figures_add(&page->figures, &held);
 	memset(&page->latency, 0, sizeof(page->latency));
 }
 

@@ -243,17 +243,27 @@ static void ask_in_turn(struct alerts *alerts)
 	}
 }
 
-static void put(void *userdata, const struct ledger_entry *entry)
+/* Those of one entry, or of one of its slots, come one after another. */
+static void put_differences(struct alerts *alerts)
 {
-	struct alerts *alerts = userdata;
+	struct engine *engine = alerts->settings.engine;
+	const struct difference *list;
+	size_t n;
 
-	if (!config_exports(alerts->settings.config, entry->path))
-		return;
-	policy_put(alerts->policy, entry->number, entry->path,
-		   (const struct figures *const *)entry->difference);
-	/* Its end was told before these samples, which may be the first that policy has of the path. */
-	if (!entry->living)
-		policy_gone(alerts->policy, entry->path);
+	list = engine_differences(engine, &n);
+	for (size_t i = 0, next; i < n; i = next) {
+		struct ledger_entry *entry = list[i].entry;
+
+		for (next = i + 1; next < n && list[next].entry == entry;)
+			next++;
+		if (!engine_exports(engine, entry))
+			continue;
+		policy_put(alerts->policy, entry->number, entry->path, &list[i], next - i);
+		/* Its end was told before these samples, which may be the first that policy has of the path.
+		 */
+		if (!entry->living)
+			policy_gone(alerts->policy, entry->path);
+	}
 }
 
 static void read_times(struct alerts *alerts, u64 elapsed_ns, struct sliding_time ret[EVENTS_MAX])
@@ -293,7 +303,7 @@ void alerts_collected(struct alerts *alerts)
 	read_times(alerts, now_ns - alerts->collected_ns, time);
 	alerts->collected_ns = now_ns;
 	policy_begin(alerts->policy, now_ns, &head->taken, time);
-	engine_each_difference(alerts->settings.engine, put, alerts);
+	put_differences(alerts);
 	r = policy_tick(alerts->policy, &transitions, &n);
 	if (r < 0)
 		(void)log_warning(r, "cannot judge all of this collection; rules whose window that empties "

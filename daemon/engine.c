@@ -2,6 +2,7 @@
 #include "engine.h"
 
 #include <errno.h>
+#include <math.h>
 #include <string.h>
 
 #include "base/log.h"
@@ -10,8 +11,13 @@
 #include "snapshot_cpus.h"
 
 /* How far back a window reaches: as long as the entry of a removed cgroup is kept. */
-#define WINDOW_NS    SERIES_KEEP_NS
-#define WINDOW_BYTES ((size_t)16 << 20)
+#define WINDOW_NS SERIES_KEEP_NS
+
+/* In so much memory: what many busy cgroups bring in ten minutes is far more, and they shorten how far it
+ * reaches. Of what is busy counts the most of late, which is forgotten by half in so long. */
+#define WINDOW_BYTES               ((size_t)3 << 20)
+#define WINDOW_BYTES_A_ACTIVE      512 /* cgroup and event */
+#define WINDOW_ACTIVE_HALF_LIFE_NS (60 * NSEC_PER_SEC)
 
 /* Removed cgroups whose figures are kept apart for that long: at least so many, or twice the slots. */
 #define DEAD_MIN 1024
@@ -29,9 +35,13 @@ struct engine {
 	struct reading now[EVENTS_MAX];           /* of the last collection */
 	struct snapshot_cpu *per_cpu[EVENTS_MAX]; /* the head's */
 	u64 filtered_by_stripe[EVENTS_MAX][STRIPES_MAX];
-	u64 collected_ns; /* CLOCK_MONOTONIC of the last collection */
+	struct figures *totals; /* of each event, since the start */
+	double active;          /* differences a collection, the most of late */
+	u32 exports_as_of;      /* number of the patterns that `exported` goes by */
+	u64 collected_ns;       /* CLOCK_MONOTONIC of the last collection */
 	struct snapshot head;
 	struct snapshot *all;      /* of the last collection; NULL: not asked for yet */
+	struct snapshot *summary;  /* likewise */
 	struct snapshot *windowed; /* the last one asked for */
 	u64 births_without_slot;   /* when the last adoption began */
 	bool adoption_incomplete;  /* it found too few free slots */
@@ -70,6 +80,10 @@ static int open_books(struct engine *engine)
 
 	(void)clock_gettime(CLOCK_REALTIME, &engine->head.since);
 	engine->collected_ns = monotonic_ns();
+	engine->exports_as_of = 1;
+	engine->totals = calloc(settings->n_events + 1, sizeof(*engine->totals));
+	if (!engine->totals)
+		return -ENOMEM;
 	if ((r = names_new(2 * (size_t)settings->slots + 1024, &engine->names)) < 0 ||
 	    (r = ledger_new(&engine->ledger)) < 0 ||
 	    (r = series_table_new(settings->top, &engine->series)) < 0 ||
@@ -121,7 +135,7 @@ int engine_open(const struct engine_settings *settings, struct engine **ret, cha
 		return r;
 	engine->head.origin = settings->origin;
 	engine->head.slots = settings->slots;
-	engine->head.stripes = settings->stripes;
+	engine->head.stripes = kernel_stripes(engine->kernel);
 	engine->head.map_bytes = kernel_map_bytes(engine->kernel);
 	engine->head.interval_seconds = (double)settings->interval_ns / (double)NSEC_PER_SEC;
 	describe_events(engine);
@@ -129,12 +143,18 @@ int engine_open(const struct engine_settings *settings, struct engine **ret, cha
 	return 0;
 }
 
+static void forget_snapshots(struct engine *engine)
+{
+	engine->all = snapshot_free(engine->all);
+	engine->summary = snapshot_free(engine->summary);
+	engine->windowed = snapshot_free(engine->windowed);
+}
+
 struct engine *engine_free(struct engine *engine)
 {
 	if (!engine)
 		return NULL;
-	snapshot_free(engine->all);
-	snapshot_free(engine->windowed);
+	forget_snapshots(engine);
 	for (size_t event = 0; event < EVENTS_MAX; event++)
 		free(engine->per_cpu[event]);
 	engine_offcore_free(engine->offcore);
@@ -146,6 +166,7 @@ struct engine *engine_free(struct engine *engine)
 	names_free(engine->names);
 	kernel_free(engine->kernel);
 	free(engine->guests);
+	free(engine->totals);
 	free(engine);
 	return NULL;
 }
@@ -172,73 +193,127 @@ int engine_adopt(struct engine *engine, u64 cgroup_id, const char *path)
 	return 0;
 }
 
-static void forget_snapshots(struct engine *engine)
+/* How much of the past is held follows what a collection brings, with some patience. */
+static void size_window(struct engine *engine, u64 elapsed_ns, size_t n)
 {
-	engine->all = snapshot_free(engine->all);
-	engine->windowed = snapshot_free(engine->windowed);
-}
-
-static void put_differences(struct engine *engine, const struct ledger_entry *entry)
-{
-	for (unsigned event = 0; event < engine->settings.n_events; event++) {
-		if (!entry->difference[event])
-			continue;
-		engine->now[event].seen += figures_samples(entry->difference[event]);
-		window_put(engine->window, entry->number, event, entry->difference[event]);
-	}
+	engine->active *= exp2(-(double)elapsed_ns / (double)WINDOW_ACTIVE_HALF_LIFE_NS);
+	engine->active = fmax(engine->active, (double)n);
+	window_limit(engine->window, WINDOW_BYTES + (size_t)(engine->active * WINDOW_BYTES_A_ACTIVE));
 }
 
 /* Less of a window is no loss of figures: a failure is told and no more. */
-static void fill_window(struct engine *engine, const struct timespec *realtime)
+static void fill_window(struct engine *engine, u64 elapsed_ns)
 {
-	struct ledger_entry *const *entries;
+	const struct difference *list;
 	size_t n;
 	int r;
 
-	window_begin(engine->window, engine->collected_ns, realtime);
-	entries = ledger_entries(engine->ledger, &n);
+	list = engine_differences(engine, &n);
+	size_window(engine, elapsed_ns, n);
+	window_begin(engine->window, engine->collected_ns, &engine->head.taken);
 	for (size_t i = 0; i < n; i++)
-		put_differences(engine, entries[i]);
-	put_differences(engine, ledger_unattributed(engine->ledger));
+		window_put(engine->window, list[i].entry->number, list[i].event, list[i].pairs, list[i].size);
 	r = window_end(engine->window);
 	if (r < 0)
 		(void)log_warning(r, "cannot keep this collection for windows; they begin anew");
 }
 
-static bool has_difference(const struct ledger_entry *entry)
+static void add_totals(struct engine *engine)
 {
-	for (size_t event = 0; event < EVENTS_MAX; event++)
-		if (entry->difference[event])
-			return true;
-	return entry->offcore_difference;
+	const struct difference *list;
+	size_t n;
+
+	list = engine_differences(engine, &n);
+	for (size_t i = 0; i < n; i++) {
+		engine->now[list[i].event].seen += pairs_samples(list[i].pairs, list[i].size);
+		pairs_add(list[i].pairs, list[i].size, &engine->totals[list[i].event]);
+	}
+}
+
+bool engine_exports(const struct engine *engine, struct ledger_entry *entry)
+{
+	if (entry == ledger_unattributed(engine->ledger))
+		return false;
+	if (entry->exports_as_of != engine->exports_as_of) {
+		entry->exports = engine->settings.exported(entry->path, engine->settings.userdata);
+		entry->exports_as_of = engine->exports_as_of;
+	}
+	return entry->exports;
+}
+
+void engine_exports_changed(struct engine *engine)
+{
+	engine->exports_as_of++;
+}
+
+/* What a collection brought, as the series take it. */
+struct series_inputs {
+	struct series_input *list;
+	size_t n;
+	const struct difference *unattributed;
+	size_t n_unattributed;
+};
+
+/* Differences of one entry, or of one of its slots, come one after another. */
+static void list_sampled(const struct engine *engine, struct series_inputs *inputs)
+{
+	const struct difference *list;
+	size_t n;
+
+	list = engine_differences(engine, &n);
+	for (size_t i = 0, next; i < n; i = next) {
+		struct ledger_entry *entry = list[i].entry;
+
+		for (next = i + 1; next < n && list[next].entry == entry;)
+			next++;
+		if (entry == ledger_unattributed(engine->ledger)) {
+			inputs->unattributed = &list[i];
+			inputs->n_unattributed = next - i;
+		} else {
+			inputs->list[inputs->n++] = (struct series_input){
+				.path = entry->path,
+				.exported = engine_exports(engine, entry),
+				.differences = &list[i],
+				.n_differences = next - i,
+			};
+		}
+	}
+}
+
+static void list_counted(const struct engine *engine, struct series_inputs *inputs)
+{
+	struct ledger_entry *const *entries;
+	size_t n;
+
+	entries = ledger_entries(engine->ledger, &n);
+	for (size_t i = 0; i < n; i++)
+		if (entries[i]->offcore_difference)
+			inputs->list[inputs->n++] = (struct series_input){
+				.path = entries[i]->path,
+				.exported = engine_exports(engine, entries[i]),
+				.offcore = entries[i]->offcore_difference,
+			};
 }
 
 static int fill_series(struct engine *engine)
 {
 	const struct ledger_entry *unattributed = ledger_unattributed(engine->ledger);
-	_cleanup_free_ struct series_input *inputs = NULL;
-	const struct figures *slot_0[EVENTS_MAX];
-	struct ledger_entry *const *entries;
-	size_t n, n_inputs = 0;
+	_cleanup_free_ struct series_input *list = NULL;
+	struct series_inputs inputs = {0};
+	size_t n, n_entries = 0;
 	int r;
 
-	entries = ledger_entries(engine->ledger, &n);
-	inputs = calloc(n + 1, sizeof(*inputs));
-	if (!inputs)
+	(void)engine_differences(engine, &n);
+	if (engine->offcore)
+		(void)ledger_entries(engine->ledger, &n_entries);
+	inputs.list = list = calloc(n + n_entries + 1, sizeof(*list));
+	if (!list)
 		return -ENOMEM;
-	for (size_t i = 0; i < n; i++) {
-		struct series_input *input = &inputs[n_inputs];
-
-		if (!has_difference(entries[i]))
-			continue;
-		input->path = entries[i]->path;
-		input->exported = engine->settings.exported(input->path, engine->settings.userdata);
-		memcpy(input->differences, entries[i]->difference, sizeof(input->differences));
-		input->offcore = entries[i]->offcore_difference;
-		n_inputs++;
-	}
-	memcpy(slot_0, unattributed->difference, sizeof(slot_0));
-	r = series_table_update(engine->series, engine->collected_ns, inputs, n_inputs, slot_0);
+	list_sampled(engine, &inputs);
+	if (engine->offcore)
+		list_counted(engine, &inputs);
+	r = series_table_update(engine->series, engine->collected_ns, inputs.list, inputs.n,
+				inputs.unattributed, inputs.n_unattributed);
 	if (r == 0 && unattributed->offcore_difference)
 		r = series_table_count_unattributed(engine->series, unattributed->offcore_difference);
 	return r;
@@ -249,7 +324,7 @@ static void read_losses(struct engine *engine, unsigned event)
 	struct reading *now = &engine->now[event];
 
 	now->malformed = now->filtered = 0;
-	for (u32 stripe = 0; stripe < engine->settings.stripes; stripe++) {
+	for (u32 stripe = 0; stripe < engine->head.stripes; stripe++) {
 		struct loss_record losses = kernel_losses(engine->kernel, event, stripe);
 
 		now->malformed += losses.malformed;
@@ -284,12 +359,13 @@ static void fill_cpus(struct engine *engine, unsigned event)
 	engine->per_cpu[event] = longer;
 	snapshot_cpus(counts, n, collect_seen_by_stripe(engine->collect, event),
 		      head->event.settings.operations ? engine->filtered_by_stripe[event] : NULL,
-		      engine->settings.stripes, longer);
+		      (u32)engine->head.stripes, longer);
 	head->per_cpu = longer;
 	head->n_per_cpu = n;
 }
 
-static int enter_differences(struct engine *engine)
+static int enter_differences(struct engine *engine, u64 elapsed_ns,
+			     int (*read)(struct collect *collect, u64 now_ns))
 {
 	struct reading before[EVENTS_MAX];
 	int r;
@@ -299,9 +375,10 @@ static int enter_differences(struct engine *engine)
 	read_events(engine);
 	if (engine->settings.offcore_collect)
 		engine->settings.offcore_collect(engine->settings.count_userdata);
-	r = collect_run(engine->collect, engine->collected_ns);
+	r = read(engine->collect, engine->collected_ns);
 	/* Also where it ended early: what it has entered is in this collection's differences alone. */
-	fill_window(engine, &engine->head.taken);
+	add_totals(engine);
+	fill_window(engine, elapsed_ns);
 	engine_offcore_enter(engine->offcore, engine->collected_ns, &engine->head.taken, &engine->head);
 	if (r == 0)
 		r = fill_series(engine);
@@ -324,19 +401,21 @@ static int fold(struct engine *engine)
 	return ledger_fold(engine->ledger, before_ns, most < DEAD_MIN ? DEAD_MIN : most);
 }
 
-int engine_collect(struct engine *engine)
+static int collect(struct engine *engine, int (*read)(struct collect *collect, u64 now_ns))
 {
+	const u64 before_ns = engine->collected_ns;
 	struct snapshot *head = &engine->head;
 	int r, folded;
 
 	forget_snapshots(engine);
 	engine->collected_ns = monotonic_ns();
 	(void)clock_gettime(CLOCK_REALTIME, &head->taken);
-	r = enter_differences(engine);
-	ledger_mark_guests(engine->ledger, engine->guests, engine->n_guests);
+	/* Before the slots are read: differences name their entries until the next collection. */
 	folded = fold(engine);
+	r = enter_differences(engine, engine->collected_ns - before_ns, read);
 	if (r == 0)
 		r = folded;
+	ledger_mark_guests(engine->ledger, engine->guests, engine->n_guests);
 
 	head->sequence++;
 	head->cgroups_alive = collect_cgroups_alive(engine->collect);
@@ -344,6 +423,16 @@ int engine_collect(struct engine *engine)
 	head->births_without_slot = kernel_slot_counters(engine->kernel).births_without_slot;
 	head->collection_seconds = (double)(monotonic_ns() - engine->collected_ns) / (double)NSEC_PER_SEC;
 	return r < 0 ? log_error(r, "not all figures of this collection are entered") : 0;
+}
+
+int engine_collect(struct engine *engine)
+{
+	return collect(engine, collect_run);
+}
+
+int engine_collect_last(struct engine *engine)
+{
+	return collect(engine, collect_last);
 }
 
 /* `span_ns` 0: the whole time. */
@@ -429,22 +518,48 @@ int engine_snapshot(struct engine *engine, const struct maybe_double *window_sec
 	return 0;
 }
 
+int engine_summary(struct engine *engine, const struct snapshot **ret)
+{
+	const struct snapshot_sources sources = {
+		.head = &engine->head,
+		.ledger = engine->ledger,
+		.readings = engine->now,
+		.synthetic = engine->settings.synthetic,
+	};
+	int r;
+
+	if (engine->head.sequence == 0)
+		return -ENODATA;
+	if (!engine->summary) {
+		r = snapshot_build_summary(&sources, engine->totals, &engine->summary);
+		if (r < 0)
+			return r;
+	}
+	refresh(engine->summary, &engine->head);
+	*ret = engine->summary;
+	return 0;
+}
+
 u64 engine_collected_ns(const struct engine *engine)
 {
 	return engine->collected_ns;
 }
 
-void engine_each_difference(const struct engine *engine,
-			    void (*callback)(void *userdata, const struct ledger_entry *entry),
-			    void *userdata)
+const struct difference *engine_differences(const struct engine *engine, size_t *ret_n)
 {
-	struct ledger_entry *const *entries;
-	size_t n;
+	return differences_list(collect_differences(engine->collect), ret_n);
+}
 
-	entries = ledger_entries(engine->ledger, &n);
-	for (size_t i = 0; i < n; i++)
-		if (has_difference(entries[i]))
-			callback(userdata, entries[i]);
+int engine_slots_short_fd(const struct engine *engine)
+{
+	return kernel_slots_short_fd(engine->kernel);
+}
+
+int engine_make_room(struct engine *engine, u64 *ret_again_ns)
+{
+	/* First: who needs a slot after the look at them tells again. */
+	kernel_slots_told(engine->kernel);
+	return collect_make_room(engine->collect, monotonic_ns(), ret_again_ns);
 }
 
 struct reading engine_reading(const struct engine *engine, unsigned event)

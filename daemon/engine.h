@@ -24,10 +24,11 @@ struct engine_settings {
 	bool births;                   /* follow the running kernel's cgroups */
 	bool hardware;                 /* load the perf_event programs */
 	size_t top;
-	u64 interval_ns;                                    /* between collections */
-	bool (*exported)(const char *path, void *userdata); /* whether a path may have a series */
-	bool (*synthetic)(u64 id);                          /* see snapshot_build.h; may be NULL */
-	void *userdata;                                     /* of `exported` and `hot` */
+	u64 interval_ns; /* between collections */
+	/* Whether a path may have a series; asked once of each, and again after engine_exports_changed(). */
+	bool (*exported)(const char *path, void *userdata);
+	bool (*synthetic)(u64 id); /* see snapshot_build.h; may be NULL */
+	void *userdata;            /* of `exported` and `hot` */
 	/* Fills in what the origin counts of its events: `counted` and what follows it. May be NULL. */
 	void (*count)(struct reading readings[EVENTS_MAX], void *userdata);
 	/* The same by CPU, as of that call, every CPU that ever had the event: the origin's. May be NULL. */
@@ -57,8 +58,12 @@ struct names *engine_names(const struct engine *engine);
  * or -errno. */
 int engine_adopt(struct engine *engine, u64 cgroup_id, const char *path);
 
-/* One collection. Pointers of earlier snapshots end. 0, or -ENOMEM with some of it left to the next. */
+/* One collection. Pointers of earlier snapshots end, and entries of cgroups long gone. 0, or -ENOMEM with
+ * some of it left to the next. */
 int engine_collect(struct engine *engine);
+
+/* The last one of all: see collect_last(). */
+int engine_collect_last(struct engine *engine);
 
 /*
  * The books as of the last collection, for the whole time (`window_seconds` not known) or the last so many
@@ -68,11 +73,23 @@ int engine_collect(struct engine *engine);
 int engine_snapshot(struct engine *engine, const struct maybe_double *window_seconds,
 		    const struct snapshot **ret);
 
+/*
+ * The same of the whole time without cgroups' figures (snapshot_build_summary()): for a scrape, which has the
+ * series. The engine's, valid until the next collection.
+ */
+int engine_summary(struct engine *engine, const struct snapshot **ret);
+
 /* When the last collection was (CLOCK_MONOTONIC); before the first, when the engine was opened. */
 u64 engine_collected_ns(const struct engine *engine);
 
 /* The differences of the last collection, those of `unattributed` among them. */
 const struct difference *engine_differences(const struct engine *engine, size_t *ret_n);
+
+/* Whether an entry may have a series (`exported` of the settings); `unattributed` may not. */
+bool engine_exports(const struct engine *engine, struct ledger_entry *entry);
+
+/* For a reload: `exported` may answer otherwise from now on. */
+void engine_exports_changed(struct engine *engine);
 
 /*
  * Free slots run short, between two collections: as collect_make_room(). engine_slots_short_fd() is readable

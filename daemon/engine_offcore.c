@@ -4,6 +4,7 @@
 #include <errno.h>
 
 #include "base/log.h"
+#include "collect/pairs.h"
 #include "kernel/kernel_offcore.h"
 #include "window/window.h"
 
@@ -52,11 +53,12 @@ struct engine_offcore *engine_offcore_free(struct engine_offcore *offcore)
 static void put(struct engine_offcore *offcore, const struct ledger_entry *entry)
 {
 	struct figures row;
+	u8 pairs[PAIRS_MAX];
 
 	if (!entry->offcore_difference)
 		return;
 	offcore_pack(entry->offcore_difference, &row);
-	window_put(offcore->window, entry->number, 0, &row);
+	window_put(offcore->window, entry->number, 0, pairs, pairs_of(&row, pairs));
 }
 
 static u64 load(const u64 *counter)

@@ -6,12 +6,15 @@
 #include <stdlib.h>
 
 #include "base/log.h"
+#include "base/own_memory.h"
 #include "sampling_origin.h"
 
 struct sampling {
 	const struct origin *origin;
 	struct origin_state *state;
 	struct engine *engine;
+	struct stripes stripes;
+	int memory; /* a descriptor: own_memory_read() */
 };
 
 static bool exported(const char *path, void *userdata)
@@ -38,6 +41,28 @@ static const struct origin *origin_for(enum config_origin origin)
 	return &origin_perf;
 }
 
+static int find_stripes(const struct origin *origin, struct stripes *ret)
+{
+	return origin->on_cpus ? stripes_of_machine(NULL, 0, ret) : stripes_single(ret);
+}
+
+/* Before samples are taken, after the BPF programs were loaded, which takes the most. */
+static void describe_start(struct sampling *sampling)
+{
+	struct snapshot *head = engine_head(sampling->engine);
+
+	head->stripe_caches = sampling->stripes.caches;
+	head->anonymous_peak_bytes.known = own_memory_peak(&head->anonymous_peak_bytes.value) == 0;
+	sampling->memory = own_memory_open();
+}
+
+static void look_at_memory(struct sampling *sampling)
+{
+	struct maybe_u64 *bytes = &engine_head(sampling->engine)->anonymous_bytes;
+
+	bytes->known = sampling->memory >= 0 && own_memory_read(sampling->memory, &bytes->value) == 0;
+}
+
 int sampling_open(const struct sampling_settings *settings, struct sampling **ret,
 		  struct failure *ret_failure)
 {
@@ -56,11 +81,17 @@ int sampling_open(const struct sampling_settings *settings, struct sampling **re
 	*ret_failure = (struct failure){.code = EXIT_FAILED};
 	if (!sampling)
 		return -ENOMEM;
+	sampling->memory = -1;
 	sampling->origin = origin_for(settings->config->origin);
 	engine.origin = sampling->origin->name;
+	r = find_stripes(sampling->origin, &sampling->stripes);
+	if (r < 0)
+		return r;
+	engine.stripes = &sampling->stripes;
 	r = sampling->origin->open(settings, &engine, &sampling->engine, &sampling->state, ret_failure);
 	if (r < 0)
 		return r;
+	describe_start(sampling);
 	*ret = TAKE_PTR(sampling);
 	return 0;
 }
@@ -73,6 +104,8 @@ struct sampling *sampling_free(struct sampling *sampling)
 	if (sampling->state)
 		sampling->origin->free(sampling->state);
 	engine_free(sampling->engine);
+	stripes_done(&sampling->stripes);
+	cleanup_close(&sampling->memory);
 	free(sampling);
 	return NULL;
 }
@@ -107,6 +140,7 @@ int sampling_tick(struct sampling *sampling)
 	int ticked = sampling->origin->tick ? sampling->origin->tick(sampling->state) : 0;
 	int r = engine_collect(sampling->engine);
 
+	look_at_memory(sampling);
 	return ticked < 0 ? ticked : r;
 }
 
@@ -114,7 +148,7 @@ int sampling_stop(struct sampling *sampling)
 {
 	if (sampling->origin->stop)
 		sampling->origin->stop(sampling->state);
-	return engine_collect(sampling->engine);
+	return engine_collect_last(sampling->engine);
 }
 
 bool sampling_complete(const struct sampling *sampling, const char **ret_message)

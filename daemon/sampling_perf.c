@@ -416,7 +416,6 @@ static int open_perf(const struct sampling_settings *settings, struct engine_set
 	for (size_t i = 0; i < state->n_sets; i++)
 		engine_settings->events[i] = *perf_event(state->sets[i]);
 	engine_settings->slots = slots_for(settings->config, state->mount);
-	engine_settings->stripes = kernel_stripes_for(libbpf_num_possible_cpus());
 	engine_settings->births = engine_settings->hardware = true;
 	engine_settings->count = count;
 	engine_settings->count_cpus = count_cpus;
@@ -444,6 +443,7 @@ static int open_perf(const struct sampling_settings *settings, struct engine_set
 
 const struct origin origin_perf = {
 	.name = "perf",
+	.on_cpus = true,
 	.open = open_perf,
 	.free = free_state,
 	.tick = tick,

@@ -159,7 +159,6 @@ static int open_replay(const struct sampling_settings *settings, struct engine_s
 	memcpy(engine_settings->events, events, engine_settings->n_events * sizeof(*events));
 	engine_settings->slots =
 		settings->config->cgroups_max ? (u32)settings->config->cgroups_max : SLOTS_AUTO;
-	engine_settings->stripes = 1; /* one writer */
 	engine_settings->synthetic = replay_synthetic_id;
 	r = engine_open(engine_settings, ret_engine, &ret_failure->message);
 	if (r < 0) {

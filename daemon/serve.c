@@ -19,6 +19,7 @@
 #include "export/zoom_scrape.h"
 #include "pause.h"
 #include "reload.h"
+#include "room.h"
 #include "sampling.h"
 #include "watch.h"
 
@@ -42,8 +43,10 @@ struct server {
 	struct control *control;
 	struct http *http;
 	struct watch watch;
+	struct room room;
 	struct process_figures process; /* kept from scrape to scrape, as process_read() wants */
 	int collection_error;           /* of the last tick */
+	char *status;                   /* as the service manager was told last; NULL: not yet */
 };
 
 static void server_close(struct server *server)
@@ -52,6 +55,7 @@ static void server_close(struct server *server)
 	pause_done(&server->pause);
 	/* Before the descriptor that it is of. */
 	sd_event_source_unref(server->input);
+	room_done(&server->room);
 	server->alerts = alerts_free(server->alerts);
 	server->detail = detail_free(server->detail);
 	/* Whoever watches is told until the end of the sampling, and no longer. */
@@ -60,15 +64,23 @@ static void server_close(struct server *server)
 	sd_event_source_unref(server->tick);
 	sd_event_source_unref(server->step);
 	sd_event_unref(server->event);
+	free(server->status);
 }
 
-static void notify_status(const struct server *server)
+/* Only what is news: each message wakes the service manager. */
+static void notify_status(struct server *server)
 {
-	_cleanup_free_ char *status = sampling_status(server->sampling);
+	_cleanup_free_ char *sampling = sampling_status(server->sampling);
 	const char *paused = pause_reason(&server->pause);
+	char *status;
 
-	if (status)
-		(void)sd_notifyf(false, "STATUS=%s%s%s", status, paused ? "; " : "", paused ? paused : "");
+	if (!sampling ||
+	    asprintf(&status, "STATUS=%s%s%s", sampling, paused ? "; " : "", paused ? paused : "") < 0)
+		return;
+	if (!server->status || strcmp(server->status, status) != 0)
+		(void)sd_notify(false, status);
+	free(server->status);
+	server->status = status;
 }
 
 static void tick_once(struct server *server)
@@ -178,6 +190,7 @@ static int reload(void *userdata, char ***ret_lines)
 		(void)clock_gettime(CLOCK_REALTIME, &head->config_time);
 		head->interval_seconds = (double)server->config->interval_ns / (double)NSEC_PER_SEC;
 		engine_set_top(sampling_engine(server->sampling), server->config->top);
+		engine_exports_changed(sampling_engine(server->sampling));
 		control_permit(server->control, server->config->detail);
 		sampling_set_hot(server->sampling, server->config);
 		if (alerts_reload(server->alerts) < 0)
@@ -188,6 +201,8 @@ static int reload(void *userdata, char ***ret_lines)
 	}
 	watch_reload(&server->watch, r);
 	(void)sd_notify(false, "READY=1");
+	/* The manager has another one by now. */
+	free(TAKE_PTR(server->status));
 	notify_status(server);
 	return r;
 }
@@ -236,6 +251,14 @@ static int get_snapshot(void *userdata, const struct maybe_double *window_second
 
 	engine_head(engine)->detail = detail_figures(server->detail);
 	return engine_snapshot(engine, window_seconds, ret);
+}
+
+static int get_summary(struct server *server, const struct snapshot **ret)
+{
+	struct engine *engine = sampling_engine(server->sampling);
+
+	engine_head(engine)->detail = detail_figures(server->detail);
+	return engine_summary(engine, ret);
 }
 
 static int choose_hot(void *userdata, const char *path, double seconds)
@@ -289,11 +312,10 @@ static int get_metrics(void *userdata, bool openmetrics, char **ret_text, size_t
 	struct prometheus_alerts alerts = {0};
 	const struct prometheus_options options = {
 		.openmetrics = openmetrics, .detail = server->config->detail_metrics, .alerts = &alerts};
-	const struct maybe_double all = {0};
 	const struct series *const *series;
 	const struct snapshot *snapshot;
 	size_t n;
-	int r = get_snapshot(server, &all, &snapshot);
+	int r = get_summary(server, &snapshot);
 
 	if (r == 0)
 		r = policy_alerts(alerts_policy(server->alerts), &list, &alerts.n);
@@ -508,6 +530,9 @@ static int start(struct server *server, struct failure *failure)
 	head = engine_head(sampling_engine(server->sampling));
 	head->config_reloaded = true;
 	head->config_time = head->since;
+	r = room_open(server->event, sampling_engine(server->sampling), &server->room);
+	if (r < 0)
+		return log_error(r, "cannot wait for slots to run short");
 	r = open_detail(server);
 	if (r == 0)
 		r = open_alerts(server, failure);

@@ -7,6 +7,7 @@
 /* A snapshot and what it borrows figures from. */
 struct owned_snapshot {
 	struct snapshot snapshot; /* first: the caller's pointer */
+	struct figures *all; /* of the whole time: the cgroups' one after another. Large: given back whole */
 	struct window_sums *sums;
 	struct figures
 		*other[EVENTS_MAX]; /* of a window: what `other` has, folded entries' figures among it */
@@ -85,18 +86,58 @@ static void take_unattributed(struct snapshot *snapshot, struct figures *const f
 		snapshot->events[event].unattributed = figures[event] ? figures_samples(figures[event]) : 0;
 }
 
-static size_t take_all(struct snapshot *snapshot, const struct snapshot_sources *sources, struct ranked *ret)
+static size_t count_figures(const struct snapshot *snapshot, const struct ledger_entry *entry)
 {
-	const struct ledger_entry *other = ledger_other(sources->ledger);
+	size_t n = 0;
+
+	for (unsigned event = 0; event < snapshot->n_events; event++)
+		n += ledger_has(entry, event);
+	return n;
+}
+
+/* Fills them in from `room` on; returns where the next may begin. */
+static struct figures *take_totals(const struct snapshot *snapshot, const struct ledger_entry *entry,
+				   struct figures *room, struct figures *ret[EVENTS_MAX])
+{
+	for (unsigned event = 0; event < EVENTS_MAX; event++) {
+		ret[event] = NULL;
+		if (event >= snapshot->n_events || !ledger_has(entry, event))
+			continue;
+		ledger_total(entry, event, room);
+		ret[event] = room++;
+	}
+	return room;
+}
+
+static int take_all(struct owned_snapshot *owned, const struct snapshot_sources *sources, struct ranked *ret,
+		    size_t *ret_n)
+{
+	const struct ledger_entry *const apart[] = {ledger_other(sources->ledger),
+						    ledger_unattributed(sources->ledger)};
+	struct snapshot *snapshot = &owned->snapshot;
+	struct figures *figures[EVENTS_MAX];
 	struct ledger_entry *const *entries;
-	size_t n_entries, n = 0;
+	size_t n_entries, n_figures = 0, n = 0;
+	struct figures *room;
 
 	entries = ledger_entries(sources->ledger, &n_entries);
 	for (size_t i = 0; i < n_entries; i++)
-		n += take_cgroup(snapshot, sources, entries[i], entries[i]->total, &ret[n]);
-	n += take_cgroup(snapshot, sources, other, other->total, &ret[n]);
-	take_unattributed(snapshot, ledger_unattributed(sources->ledger)->total);
-	return n;
+		n_figures += count_figures(snapshot, entries[i]);
+	for (size_t i = 0; i < ARRAY_SIZE(apart); i++)
+		n_figures += count_figures(snapshot, apart[i]);
+	room = owned->all = malloc((n_figures + 1) * sizeof(*owned->all));
+	if (!room)
+		return -ENOMEM;
+	for (size_t i = 0; i < n_entries; i++) {
+		room = take_totals(snapshot, entries[i], room, figures);
+		n += take_cgroup(snapshot, sources, entries[i], figures, &ret[n]);
+	}
+	room = take_totals(snapshot, apart[0], room, figures);
+	n += take_cgroup(snapshot, sources, apart[0], figures, &ret[n]);
+	(void)take_totals(snapshot, apart[1], room, figures);
+	take_unattributed(snapshot, figures);
+	*ret_n = n;
+	return 0;
 }
 
 static int add_other(struct owned_snapshot *owned, const struct window_sum *sum)
@@ -266,7 +307,7 @@ static int take_cgroups(struct owned_snapshot *owned, const struct snapshot_sour
 	if (owned->sums)
 		r = take_window(owned, sources, ranked, &n);
 	else
-		n = take_all(snapshot, sources, ranked);
+		r = take_all(owned, sources, ranked, &n);
 	if (r < 0)
 		return r;
 	n = take_offcore(owned, sources, ranked, n);
@@ -330,6 +371,51 @@ int snapshot_build(const struct snapshot_sources *sources, struct snapshot **ret
 	return 0;
 }
 
+static size_t take_guests(struct owned_snapshot *owned, const struct snapshot_sources *sources,
+			  struct snapshot_cgroup *ret)
+{
+	struct figures *const none[EVENTS_MAX] = {NULL};
+	struct ledger_entry *const *entries;
+	size_t n_entries, n = 0;
+	struct ranked guest;
+
+	entries = ledger_entries(sources->ledger, &n_entries);
+	for (size_t i = 0; i < n_entries; i++) {
+		if (!entries[i]->guest)
+			continue;
+		if (ret) {
+			(void)take_cgroup(&owned->snapshot, sources, entries[i], none, &guest);
+			ret[n] = guest.cgroup;
+		}
+		n++;
+	}
+	return n;
+}
+
+int snapshot_build_summary(const struct snapshot_sources *sources, const struct figures *totals,
+			   struct snapshot **ret)
+{
+	struct owned_snapshot *owned = calloc(1, sizeof(*owned));
+	_cleanup_(snapshot_freep) struct snapshot *snapshot = owned ? &owned->snapshot : NULL;
+	struct figures unattributed;
+
+	if (!snapshot)
+		return -ENOMEM;
+	*snapshot = *sources->head;
+	snapshot->cgroups = calloc(take_guests(owned, sources, NULL) + 1, sizeof(*snapshot->cgroups));
+	if (!snapshot->cgroups)
+		return -ENOMEM;
+	snapshot->n_cgroups = take_guests(owned, sources, snapshot->cgroups);
+	for (unsigned event = 0; event < snapshot->n_events; event++) {
+		snapshot->events[event].total = totals[event];
+		ledger_total(ledger_unattributed(sources->ledger), event, &unattributed);
+		snapshot->events[event].unattributed = figures_samples(&unattributed);
+	}
+	take_readings(snapshot, sources->readings);
+	*ret = TAKE_PTR(snapshot);
+	return 0;
+}
+
 struct snapshot *snapshot_free(struct snapshot *snapshot)
 {
 	struct owned_snapshot *owned = (struct owned_snapshot *)snapshot;
@@ -340,6 +426,7 @@ struct snapshot *snapshot_free(struct snapshot *snapshot)
 	offcore_sums_free(owned->offcore);
 	for (size_t event = 0; event < EVENTS_MAX; event++)
 		free(owned->other[event]);
+	free(owned->all);
 	free(snapshot->cgroups);
 	free(owned);
 	return NULL;

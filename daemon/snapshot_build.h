@@ -36,6 +36,14 @@ struct snapshot_sources {
 	bool (*synthetic)(u64 id);      /* whether an id is made up and stands for no cgroup; NULL: none is */
 };
 
+/*
+ * Without cgroups' figures: of each event those of all together, `totals` and `unattributed` samples, and of
+ * the cgroups only those that hold virtual machines, with nothing but their names and states. It costs next
+ * to nothing, however many cgroups there are. `sums` and `offcore` are not looked at. 0 or -ENOMEM.
+ */
+int snapshot_build_summary(const struct snapshot_sources *sources, const struct figures *totals,
+			   struct snapshot **ret);
+
 /* 0 or -ENOMEM; free with snapshot_free(). `sums` and `offcore` are freed in either case. */
 int snapshot_build(const struct snapshot_sources *sources, struct snapshot **ret);
 struct snapshot *snapshot_free(struct snapshot *snapshot);

@@ -3,17 +3,18 @@
 #ifndef PEBSD_SNAPSHOT_CPUS_H
 #define PEBSD_SNAPSHOT_CPUS_H
 
+#include "kernel/stripes.h"
 #include "origin/cpu_counts.h"
 #include "pebsd/records.h"
 #include "snapshot.h"
 
 /*
  * Fills in `ret`, room for `n`, from an event's counts on its CPUs (every one that it was ever open on) and
- * the samples that came in each of `stripes` stripes, a power of two: those seen, and those filtered (NULL:
- * the event filters none). A stripe's samples are a CPU's where that is the only one of them that writes to
- * it.
+ * the samples that came in each stripe: those seen, and those filtered (NULL: the event filters none). A
+ * stripe's samples are a CPU's where that is the only one of them that writes to it.
  */
 void snapshot_cpus(const struct cpu_counts *counts, size_t n, const u64 seen_by_stripe[STRIPES_MAX],
-		   const u64 filtered_by_stripe[STRIPES_MAX], u32 stripes, struct snapshot_cpu *ret);
+		   const u64 filtered_by_stripe[STRIPES_MAX], const struct stripes *stripes,
+		   struct snapshot_cpu *ret);
 
 #endif

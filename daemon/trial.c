@@ -369,8 +369,16 @@ static void put(void *userdata, u32 entry, const char *path,
 		const struct figures *const differences[EVENTS_MAX])
 {
 	const struct trial *trial = userdata;
+	u8 pairs[PAIRS_MAX];
 
-	policy_put(trial->policy, entry, path, differences);
+	for (unsigned event = 0; event < trial->n_events; event++) {
+		struct difference difference = {.event = event, .pairs = pairs};
+
+		if (!differences[event])
+			continue;
+		difference.size = (u32)pairs_of(differences[event], pairs);
+		policy_put(trial->policy, entry, path, &difference, 1);
+	}
 }
 
 static struct timespec real_time(const struct trial *trial)

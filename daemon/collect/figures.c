@@ -29,47 +29,39 @@ void figures_add(struct figures *sum, const struct figures *addend)
 		to[i] = add_saturating(to[i], from[i]);
 }
 
-static void subtract32(u64 *ret, const u32 *now, const u32 *before, size_t n)
+static void widen(u64 *to, const u32 *from, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
-		ret[i] = now[i] - before[i]; /* modulo 2^32, before it is widened */
+		to[i] = from[i];
 }
 
-static void subtract64(u64 *ret, const u64 *now, const u64 *before, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		ret[i] = now[i] - before[i];
-}
-
-bool figures_plain_difference(const struct sample_counts *now, const struct sample_counts *before,
-			      struct figures *ret)
+void figures_of_plain(const struct plain_record *record, struct figures *ret)
 {
 	memset(ret, 0, sizeof(*ret));
-	subtract64(ret->weight, now->weight, before->weight, SOURCE_SLOTS);
-	subtract32(ret->samples, now->samples, before->samples, SOURCE_SLOTS);
-	subtract32(ret->snoop, now->snoop, before->snoop, SNOOP_SLOTS);
-	subtract32(ret->tlb, now->tlb, before->tlb, TLB_SLOTS);
-	subtract32(&ret->locked, &now->locked, &before->locked, 1);
-	subtract32(&ret->blocked, &now->blocked, &before->blocked, 1);
-	return figures_samples(ret) > 0;
+	memcpy(ret->weight, record->weight, sizeof(ret->weight));
+	widen(ret->samples, record->samples, SOURCE_SLOTS);
+	widen(ret->snoop, record->snoop, SNOOP_SLOTS);
+	widen(ret->tlb, record->tlb, TLB_SLOTS);
+	ret->locked = record->locked;
+	ret->blocked = record->blocked;
 }
 
-bool figures_difference(const struct latency_record *now, const struct latency_record *before,
-			struct figures *ret)
+void figures_of_latency(const struct latency_record *record, struct figures *ret)
 {
-	bool any = figures_plain_difference(&now->counts, &before->counts, ret);
-
-	subtract64(ret->latency_sum, now->latency_sum, before->latency_sum, SOURCE_SLOTS);
-	subtract64(ret->weighted_latency, now->weighted_latency, before->weighted_latency, SOURCE_SLOTS);
-	subtract64(&ret->instruction_latency_sum, &now->instruction_latency_sum,
-		   &before->instruction_latency_sum, 1);
-	subtract32(ret->latency, now->latency, before->latency, FINE_BUCKETS);
-	for (size_t i = 0; i < SOURCE_SLOTS; i++)
-		subtract32(ret->source_latency[i], now->source_latency[i], before->source_latency[i],
-			   OCTAVE_BUCKETS);
-	subtract32(ret->instruction_latency, now->instruction_latency, before->instruction_latency,
-		   COARSE_BUCKETS);
-	return any;
+	for (size_t i = 0; i < SOURCE_SLOTS; i++) {
+		ret->weight[i] = record->sums[i].weight;
+		ret->latency_sum[i] = record->sums[i].latency;
+		ret->weighted_latency[i] = record->sums[i].weighted_latency;
+		widen(ret->source_latency[i], record->source_latency[i], OCTAVE_BUCKETS);
+		ret->samples[i] = record->without_latency[i] + sum_of(ret->source_latency[i], OCTAVE_BUCKETS);
+	}
+	widen(ret->snoop, record->snoop, SNOOP_SLOTS);
+	widen(ret->tlb, record->tlb, TLB_SLOTS);
+	ret->locked = record->locked;
+	ret->blocked = record->blocked;
+	ret->instruction_latency_sum = record->instruction_latency_sum;
+	widen(ret->latency, record->latency, FINE_BUCKETS);
+	widen(ret->instruction_latency, record->instruction_latency, COARSE_BUCKETS);
 }
 
 u64 figures_samples(const struct figures *figures)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Figures: what was counted of one event, for one cgroup or a sum of cgroups, over some time. All 64-bit, so
- * that they can be added for as long as the daemon lives; made from the differences of map records
- * (records.h).
+ * that they can be added for as long as the daemon lives; made from map records (records.h) and their
+ * differences.
  */
 #ifndef PEBSD_FIGURES_H
 #define PEBSD_FIGURES_H
@@ -32,17 +32,9 @@ struct figures {
 /* sum += addend, each counter saturating at 2^64 - 1. */
 void figures_add(struct figures *sum, const struct figures *addend);
 
-/*
- * difference = now - before, counter by counter: 32-bit ones modulo 2^32, 64-bit ones modulo 2^64. `now` and
- * `before` are sums over the stripes of one slot and event, as struct latency_record holds them. Returns
- * whether any sample is in it.
- */
-bool figures_difference(const struct latency_record *now, const struct latency_record *before,
-			struct figures *ret);
-
-/* The same for an event without latency. */
-bool figures_plain_difference(const struct sample_counts *now, const struct sample_counts *before,
-			      struct figures *ret);
+/* What one record holds, which nobody writes to meanwhile. */
+void figures_of_latency(const struct latency_record *record, struct figures *ret);
+void figures_of_plain(const struct plain_record *record, struct figures *ret);
 
 /* Sums over the sources. */
 u64 figures_samples(const struct figures *figures);

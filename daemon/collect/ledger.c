@@ -5,6 +5,7 @@
 #include <search.h>
 #include <string.h>
 
+#include "collect/pairs.h"
 #include "collect/series.h"
 
 struct ledger {
@@ -15,15 +16,28 @@ struct ledger {
 	u32 next_number;
 	struct ledger_entry *other;
 	struct ledger_entry *unattributed;
+	struct ledger_entry *counted;           /* those with a difference of off-core responses */
+	struct ledger_entry *oldest, *youngest; /* of those that nobody holds */
+	size_t n_unheld;
+	u64 begun; /* collections */
 };
+
+static void sum_free(struct ledger_sum *sum)
+{
+	if (sum->present)
+		held_free(sum->held);
+	else
+		free(sum->left);
+	free(sum);
+}
 
 static void entry_free(struct ledger_entry *entry)
 {
 	if (!entry)
 		return;
-	for (size_t i = 0; i < EVENTS_MAX; i++) {
-		free(entry->total[i]);
-		free(entry->difference[i]);
+	for (struct ledger_sum *sum = entry->sums, *next; sum; sum = next) {
+		next = sum->next;
+		sum_free(sum);
 	}
 	free(entry->offcore_total);
 	free(entry->offcore_difference);
@@ -48,6 +62,7 @@ static int entry_new(struct ledger *ledger, const char *path, struct ledger_entr
 		return -ENOMEM;
 	}
 	entry->number = ledger->next_number++;
+	entry->ledger = ledger;
 	*ret = entry;
 	return 0;
 }
@@ -100,6 +115,33 @@ struct ledger_entry *ledger_find(const struct ledger *ledger, const char *path)
 	return found ? *found : NULL;
 }
 
+/* Among those that nobody holds, by the time of death; the last to die mostly come last. */
+static void queue_unheld(struct ledger *ledger, struct ledger_entry *entry)
+{
+	struct ledger_entry *older = ledger->youngest;
+
+	while (older && older->died_ns > entry->died_ns)
+		older = older->older;
+	entry->older = older;
+	entry->newer = older ? older->newer : ledger->oldest;
+	*(older ? &older->newer : &ledger->oldest) = entry;
+	*(entry->newer ? &entry->newer->older : &ledger->youngest) = entry;
+	ledger->n_unheld++;
+}
+
+static void unqueue(struct ledger *ledger, struct ledger_entry *entry)
+{
+	*(entry->older ? &entry->older->newer : &ledger->oldest) = entry->newer;
+	*(entry->newer ? &entry->newer->older : &ledger->youngest) = entry->older;
+	entry->older = entry->newer = NULL;
+	ledger->n_unheld--;
+}
+
+static bool is_queued(const struct ledger *ledger, const struct ledger_entry *entry)
+{
+	return entry->older || ledger->oldest == entry;
+}
+
 static int grow(struct ledger *ledger)
 {
 	size_t allocated = ledger->allocated ? ledger->allocated * 2 : 64;
@@ -131,6 +173,7 @@ int ledger_get(struct ledger *ledger, const char *path, struct ledger_entry **re
 	if (!tsearch(entry, &ledger->by_path, compare_paths))
 		return -ENOMEM;
 	*ret = ledger->entries[ledger->n++] = TAKE_PTR(entry);
+	queue_unheld(ledger, *ret);
 	return 0;
 }
 
@@ -144,16 +187,138 @@ struct ledger_entry *ledger_unattributed(const struct ledger *ledger)
 	return ledger->unattributed;
 }
 
-static int need(struct figures **figures)
+bool ledger_has(const struct ledger_entry *entry, unsigned event)
 {
-	if (!*figures)
-		*figures = calloc(1, sizeof(**figures));
-	return *figures ? 0 : -ENOMEM;
+	for (const struct ledger_sum *sum = entry->sums; sum; sum = sum->next)
+		if (sum->event == event && (sum->present ? (const void *)sum->held : sum->left))
+			return true;
+	return false;
 }
 
-int ledger_reserve(struct ledger_entry *entry, unsigned event)
+void ledger_total(const struct ledger_entry *entry, unsigned event, struct figures *ret)
 {
-	return need(&entry->total[event]) < 0 || need(&entry->difference[event]) < 0 ? -ENOMEM : 0;
+	memset(ret, 0, sizeof(*ret));
+	for (const struct ledger_sum *sum = entry->sums; sum; sum = sum->next) {
+		if (sum->event != event)
+			continue;
+		if (!sum->present)
+			pairs_add(sum->left, sum->size, ret);
+		else if (sum->held)
+			held_add(sum->held, ret);
+	}
+}
+
+void ledger_hold(struct ledger_entry *entry)
+{
+	if (is_queued(entry->ledger, entry))
+		unqueue(entry->ledger, entry);
+	entry->holders++;
+}
+
+void ledger_unhold(struct ledger_entry *entry)
+{
+	if (--entry->holders > 0)
+		return;
+	entry->unheld = entry->ledger->begun + 1;
+	queue_unheld(entry->ledger, entry);
+}
+
+static struct ledger_sum *new_sum(struct ledger_entry *entry, unsigned event, bool present)
+{
+	struct ledger_sum *sum = malloc(sizeof(*sum));
+
+	if (!sum)
+		return NULL;
+	*sum = (struct ledger_sum){.next = entry->sums, .event = (u16)event, .present = present};
+	entry->sums = sum;
+	return sum;
+}
+
+struct ledger_sum *ledger_sum(struct ledger_entry *entry, struct ledger_sum **of_slot, unsigned event)
+{
+	struct ledger_sum *sum = *of_slot;
+
+	while (sum && sum->event != event)
+		sum = sum->of_slot;
+	if (sum)
+		return sum;
+	sum = new_sum(entry, event, true);
+	if (!sum)
+		return NULL;
+	sum->of_slot = *of_slot;
+	*of_slot = sum;
+	return sum;
+}
+
+/* What earlier slots left of an event; with nothing in it yet where there was none. NULL: no memory. */
+static struct ledger_sum *left_of(struct ledger_entry *entry, unsigned event)
+{
+	struct ledger_sum *sum = entry->sums;
+
+	while (sum && (sum->present || sum->event != event))
+		sum = sum->next;
+	return sum ? sum : new_sum(entry, event, false);
+}
+
+static int leave(struct ledger_entry *entry, unsigned event, const struct figures *figures)
+{
+	struct ledger_sum *sum = left_of(entry, event);
+	struct figures total = *figures;
+	u8 pairs[PAIRS_MAX];
+	u8 *left;
+	size_t size;
+
+	if (!sum)
+		return -ENOMEM;
+	pairs_add(sum->left, sum->size, &total);
+	size = pairs_of(&total, pairs);
+	if (size == 0)
+		return 0;
+	left = malloc(size);
+	if (!left)
+		return -ENOMEM;
+	memcpy(left, pairs, size);
+	free(sum->left);
+	sum->left = left;
+	sum->size = (u32)size;
+	return 0;
+}
+
+int ledger_add(struct ledger_entry *entry, unsigned event, const u8 *pairs, size_t size)
+{
+	struct figures figures = {0};
+
+	pairs_add(pairs, size, &figures);
+	return leave(entry, event, &figures);
+}
+
+static void remove_sum(struct ledger_entry *entry, struct ledger_sum *sum)
+{
+	struct ledger_sum **place = &entry->sums;
+
+	while (*place != sum)
+		place = &(*place)->next;
+	*place = sum->next;
+	sum_free(sum);
+}
+
+int ledger_leave(struct ledger_entry *entry, struct ledger_sum **of_slot)
+{
+	while (*of_slot) {
+		struct ledger_sum *sum = *of_slot;
+		struct figures brought = {0};
+		int r = 0;
+
+		if (sum->held) {
+			held_add(sum->held, &brought);
+			r = leave(entry, sum->event, &brought);
+		}
+		if (r < 0)
+			return r;
+		*of_slot = sum->of_slot;
+		remove_sum(entry, sum);
+	}
+	return 0;
 }
 
 static int need_offcore(struct offcore_figures **figures)
@@ -167,7 +332,14 @@ int ledger_reserve_offcore(struct ledger_entry *entry)
 {
 	int r = need_offcore(&entry->offcore_total);
 
-	return r < 0 ? r : need_offcore(&entry->offcore_difference);
+	if (r < 0 || entry->offcore_difference)
+		return r;
+	r = need_offcore(&entry->offcore_difference);
+	if (r < 0)
+		return r;
+	entry->next_counted = entry->ledger->counted;
+	entry->ledger->counted = entry;
+	return 0;
 }
 
 void ledger_add_offcore(struct ledger_entry *entry, const struct offcore_figures *difference)
@@ -176,98 +348,110 @@ void ledger_add_offcore(struct ledger_entry *entry, const struct offcore_figures
 	offcore_figures_add(entry->offcore_difference, difference);
 }
 
-void ledger_add(struct ledger_entry *entry, unsigned event, const struct figures *difference)
+static void forget_counted(struct ledger_entry *entry)
 {
-	figures_add(entry->total[event], difference);
-	figures_add(entry->difference[event], difference);
-}
-
-static void forget_difference(struct ledger_entry *entry)
-{
-	for (size_t i = 0; i < EVENTS_MAX; i++) {
-		free(entry->difference[i]);
-		entry->difference[i] = NULL;
-	}
 	free(entry->offcore_difference);
 	entry->offcore_difference = NULL;
+	entry->next_counted = NULL;
 }
 
 void ledger_begin(struct ledger *ledger)
 {
-	for (size_t i = 0; i < ledger->n; i++)
-		forget_difference(ledger->entries[i]);
-	forget_difference(ledger->other);
-	forget_difference(ledger->unattributed);
+	ledger->begun++;
+	for (struct ledger_entry *entry = ledger->counted, *next; entry; entry = next) {
+		next = entry->next_counted;
+		forget_counted(entry);
+	}
+	ledger->counted = NULL;
 }
 
+static void uncount(struct ledger *ledger, struct ledger_entry *entry)
+{
+	struct ledger_entry **place = &ledger->counted;
+
+	if (!entry->offcore_difference)
+		return;
+	while (*place != entry)
+		place = &(*place)->next_counted;
+	*place = entry->next_counted;
+}
+
+/* Event by event: after a failure the next fold goes on with those that are not in `other` yet. */
 static int fold_one(struct ledger *ledger, struct ledger_entry *entry)
 {
-	for (size_t i = 0; i < EVENTS_MAX; i++)
-		if (entry->total[i] && need(&ledger->other->total[i]) < 0)
+	if (entry->offcore_total) {
+		if (need_offcore(&ledger->other->offcore_total) < 0)
 			return -ENOMEM;
-	if (entry->offcore_total && need_offcore(&ledger->other->offcore_total) < 0)
-		return -ENOMEM;
-	for (size_t i = 0; i < EVENTS_MAX; i++)
-		if (entry->total[i])
-			figures_add(ledger->other->total[i], entry->total[i]);
-	if (entry->offcore_total)
 		offcore_figures_add(ledger->other->offcore_total, entry->offcore_total);
+		free(TAKE_PTR(entry->offcore_total));
+	}
+	while (entry->sums) {
+		struct ledger_sum *sum = entry->sums;
+
+		if (sum->size > 0 && ledger_add(ledger->other, sum->event, sum->left, sum->size) < 0)
+			return -ENOMEM;
+		remove_sum(entry, sum);
+	}
+	uncount(ledger, entry);
 	tdelete(entry, &ledger->by_path, compare_paths);
-	entry_free(entry);
+	unqueue(ledger, entry);
 	return 0;
 }
 
-static int compare_times(const void *a, const void *b)
+static int compare_numbers(const void *key, const void *member)
 {
-	u64 left = *(const u64 *)a, right = *(const u64 *)b;
+	u32 wanted = *(const u32 *)key, number = (*(struct ledger_entry *const *)member)->number;
 
-	return left < right ? -1 : left > right;
+	return (wanted > number) - (wanted < number);
 }
 
-/* The moment before which the dead fold, so that no more than three quarters of `most` are left; 0: all may
- * stay. */
-static int crowded_before(const struct ledger *ledger, size_t most, u64 *ret)
+static struct ledger_entry **place_of(const struct ledger *ledger, const struct ledger_entry *entry)
 {
-	_cleanup_free_ u64 *died = NULL;
-	size_t n = 0, keep = most - most / 4;
+	return bsearch(&entry->number, ledger->entries, ledger->n, sizeof(struct ledger_entry *),
+		       compare_numbers);
+}
 
-	*ret = 0;
+/* Takes those that are folded, a list by `newer`, out of the array, and frees them. All places are looked up
+ * before one is emptied. */
+static void take_out(struct ledger *ledger, struct ledger_entry *folded)
+{
+	size_t kept = 0;
+
+	if (!folded)
+		return;
+	for (struct ledger_entry *entry = folded; entry; entry = entry->newer)
+		entry->unheld = (u64)(place_of(ledger, entry) - ledger->entries);
+	for (struct ledger_entry *entry = folded, *next; entry; entry = next) {
+		next = entry->newer;
+		ledger->entries[entry->unheld] = NULL;
+		entry_free(entry);
+	}
 	for (size_t i = 0; i < ledger->n; i++)
-		n += !ledger->entries[i]->holders;
-	if (n <= most)
-		return 0;
-	died = calloc(n, sizeof(*died));
-	if (!died)
-		return -ENOMEM;
-	n = 0;
-	for (size_t i = 0; i < ledger->n; i++)
-		if (!ledger->entries[i]->holders)
-			died[n++] = ledger->entries[i]->died_ns;
-	qsort(died, n, sizeof(*died), compare_times);
-	*ret = keep ? died[n - keep] : died[n - 1] + 1;
-	return 0;
+		if (ledger->entries[i])
+			ledger->entries[kept++] = ledger->entries[i];
+	ledger->n = kept;
 }
 
 int ledger_fold(struct ledger *ledger, u64 before_ns, size_t most)
 {
-	size_t kept = 0;
-	u64 crowded_ns;
-	int r = crowded_before(ledger, most, &crowded_ns);
+	size_t stay = ledger->n_unheld > most ? most - most / 4 : ledger->n_unheld;
+	struct ledger_entry *folded = NULL;
+	int r = 0;
 
-	if (r < 0)
-		return r;
-	if (crowded_ns > before_ns)
-		before_ns = crowded_ns;
-	for (size_t i = 0; i < ledger->n; i++) {
-		struct ledger_entry *entry = ledger->entries[i];
-		bool folds = r == 0 && !entry->holders && entry->died_ns < before_ns;
-
-		if (folds)
-			r = fold_one(ledger, entry);
-		if (!folds || r < 0)
-			ledger->entries[kept++] = entry;
+	for (struct ledger_entry *entry = ledger->oldest, *newer; entry && r == 0; entry = newer) {
+		newer = entry->newer;
+		if (entry->died_ns >= before_ns && ledger->n_unheld <= stay)
+			break;
+		/* In the differences of this collection, or in those kept for the next. */
+		if (entry->holders || (entry->unheld && ledger->begun <= entry->unheld))
+			continue;
+		r = fold_one(ledger, entry);
+		if (r < 0)
+			break;
+		entry->newer = folded;
+		folded = entry;
 	}
-	ledger->n = kept;
+	take_out(ledger, folded);
 	return r;
 }
 

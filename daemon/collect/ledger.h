@@ -12,6 +12,7 @@
 
 #include "base/cleanup.h"
 #include "collect/figures.h"
+#include "collect/held.h"
 #include "collect/offcore_figures.h"
 #include "pebsd/sample.h"
 
@@ -30,9 +31,32 @@ struct ledger_entry {
 	struct ledger_sum *sums;                    /* NULL until the first sample */
 	struct offcore_figures *offcore_total;      /* NULL until something was counted */
 	struct offcore_figures *offcore_difference; /* of the collection under way; NULL: none */
+
+	/* The engine's: whether it may have a series, as asked of the patterns of this number; 0: not yet. */
+	bool exports;
+	u32 exports_as_of;
+
+	/* The ledger's own. */
+	struct ledger *ledger;
+	struct ledger_entry *next_counted;  /* of those with an `offcore_difference` */
+	struct ledger_entry *older, *newer; /* of those that nobody holds, by `died_ns` */
+	u64 unheld;                         /* collections begun before the last holder let go */
 };
 
 struct ledger;
+
+/* What a slot brings to an entry, of one event: its readings, until it is let go. */
+struct ledger_sum {
+	struct ledger_sum *next;    /* of the entry */
+	struct ledger_sum *of_slot; /* the same slot's next one */
+	union {
+		struct held *held; /* `present`; NULL: nothing read yet */
+		u8 *left;          /* not `present`: pairs that earlier slots left */
+	};
+	u32 size; /* of `left`, bytes */
+	u16 event;
+	bool present;
+};
 
 /* 0 or -ENOMEM; free with ledger_free(). `other` and `unattributed` exist from the start. */
 int ledger_new(struct ledger **ret);
@@ -55,6 +79,24 @@ bool ledger_has(const struct ledger_entry *entry, unsigned event);
 /* What an event counted there since the start, in `ret`, all zero where that is nothing. */
 void ledger_total(const struct ledger_entry *entry, unsigned event, struct figures *ret);
 
+/* Adds pairs to what is left of earlier slots. 0, or -ENOMEM with nothing added. */
+int ledger_add(struct ledger_entry *entry, unsigned event, const u8 *pairs, size_t size);
+
+/* A slot begins and ceases to have the entry's path. One that nobody holds may be folded, but not before the
+ * differences that it is in are gone. */
+void ledger_hold(struct ledger_entry *entry);
+void ledger_unhold(struct ledger_entry *entry);
+
+/*
+ * The readings of a slot that holds the entry, of an event: found among the slot's (`*of_slot`, NULL: none
+ * yet) or put there. Whoever reads the slot takes over what is in its `held`. NULL: no memory.
+ */
+struct ledger_sum *ledger_sum(struct ledger_entry *entry, struct ledger_sum **of_slot, unsigned event);
+
+/* The slot is let go: what it brought is left with the entry, and its readings are freed; `*of_slot` is then
+ * NULL. 0, or -ENOMEM, with what is not left yet still among the slot's. */
+int ledger_leave(struct ledger_entry *entry, struct ledger_sum **of_slot);
+
 /* Makes room for, and adds, what is counted of off-core responses. */
 int ledger_reserve_offcore(struct ledger_entry *entry);
 void ledger_add_offcore(struct ledger_entry *entry, const struct offcore_figures *difference);
@@ -65,7 +107,8 @@ void ledger_begin(struct ledger *ledger);
 /*
  * Folds entries that nobody holds: those whose cgroup died before `before_ns`, and of the others, where there
  * are more than `most`, the longest dead until three quarters of that are left. Their totals go to `other`,
- * and they are freed: pointers to them end. 0 or -ENOMEM, which folds no more.
+ * and they are freed: pointers to them end. Those that are in the differences of this collection or the next
+ * stay for now. 0 or -ENOMEM, which folds no more. Its cost is that of what it folds.
  */
 int ledger_fold(struct ledger *ledger, u64 before_ns, size_t most);
 

@@ -36,14 +36,6 @@ struct path *paths_find(const struct paths *paths, const char *name)
 	return find(paths, name, hash_of(name));
 }
 
-struct path *paths_next(const struct paths *paths, size_t *bucket, struct path *path)
-{
-	path = path ? path->next : NULL;
-	while (!path && *bucket < paths->n_buckets)
-		path = paths->buckets[(*bucket)++];
-	return path;
-}
-
 void path_free_figures(struct series *series)
 {
 	for (size_t event = 0; event < EVENTS_MAX; event++) {
@@ -70,20 +62,29 @@ static void put(struct paths *paths, struct path *path)
 }
 
 /* Without memory for more buckets the chains grow instead. */
-static void grow(struct paths *paths)
+static void grow_buckets(struct paths *paths)
 {
-	struct paths grown = {.n_buckets = paths->n_buckets * 2, .n = paths->n};
+	struct path **buckets = calloc(paths->n_buckets * 2, sizeof(*buckets));
 
-	grown.buckets = calloc(grown.n_buckets, sizeof(struct path *));
-	if (!grown.buckets)
+	if (!buckets)
 		return;
-	for (size_t i = 0; i < paths->n_buckets; i++)
-		for (struct path *path = paths->buckets[i], *next; path; path = next) {
-			next = path->next;
-			put(&grown, path);
-		}
 	free(paths->buckets);
-	*paths = grown;
+	paths->buckets = buckets;
+	paths->n_buckets *= 2;
+	FOREACH_PATH (paths, path)
+		put(paths, path);
+}
+
+static int grow_list(struct paths *paths)
+{
+	size_t room = 2 * paths->room + BUCKETS_MIN;
+	struct path **list = reallocarray(paths->list, room, sizeof(*list));
+
+	if (!list)
+		return -ENOMEM;
+	paths->list = list;
+	paths->room = room;
+	return 0;
 }
 
 struct path *paths_get(struct paths *paths, const char *name)
@@ -93,6 +94,8 @@ struct path *paths_get(struct paths *paths, const char *name)
 
 	if (path)
 		return path;
+	if (paths->n == paths->room && grow_list(paths) < 0)
+		return NULL;
 	path = calloc(1, sizeof(*path));
 	if (!path)
 		return NULL;
@@ -103,24 +106,34 @@ struct path *paths_get(struct paths *paths, const char *name)
 	}
 	path->hash = hash;
 	if (paths->n >= paths->n_buckets)
-		grow(paths);
+		grow_buckets(paths);
 	put(paths, path);
-	paths->n++;
+	paths->list[paths->n++] = path;
 	return path;
+}
+
+static void unlink_path(struct paths *paths, const struct path *path)
+{
+	struct path **place = bucket_of(paths, path->hash);
+
+	while (*place != path)
+		place = &(*place)->next;
+	*place = path->next;
 }
 
 void paths_sweep(struct paths *paths)
 {
-	for (size_t i = 0; i < paths->n_buckets; i++)
-		for (struct path **place = &paths->buckets[i], *path = *place; path; path = *place) {
-			if (!path->forget) {
-				place = &path->next;
-				continue;
-			}
-			*place = path->next;
-			path_free(path);
-			paths->n--;
+	size_t kept = 0;
+
+	FOREACH_PATH (paths, path) {
+		if (!path->forget) {
+			paths->list[kept++] = path;
+			continue;
 		}
+		unlink_path(paths, path);
+		path_free(path);
+	}
+	paths->n = kept;
 }
 
 int paths_init(struct paths *paths)
@@ -132,11 +145,9 @@ int paths_init(struct paths *paths)
 
 void paths_done(struct paths *paths)
 {
-	for (size_t i = 0; paths->buckets && i < paths->n_buckets; i++)
-		for (struct path *path = paths->buckets[i], *next; path; path = next) {
-			next = path->next;
-			path_free(path);
-		}
+	FOREACH_PATH (paths, path)
+		path_free(path);
 	free(paths->buckets);
+	free(paths->list);
 	*paths = (struct paths){0};
 }

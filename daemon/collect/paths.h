@@ -31,8 +31,10 @@ struct path {
 
 struct paths {
 	struct path **buckets;
-	size_t n_buckets; /* a power of two */
+	size_t n_buckets;   /* a power of two */
+	struct path **list; /* all of them, in no particular order */
 	size_t n;
+	size_t room;
 };
 
 /* Returns 0 or -ENOMEM. */
@@ -50,13 +52,9 @@ void paths_sweep(struct paths *paths);
 
 void path_free_figures(struct series *series);
 
-/* Iteration, in no particular order. Start with `*bucket` 0 and `path` NULL. */
-struct path *paths_next(const struct paths *paths, size_t *bucket, struct path *path);
-
 /* Nothing may be added or removed inside the loop. */
-#define FOREACH_PATH(paths, path)                                                 \
-	for (size_t _bucket = 0, _once = 1; _once; _once = 0)                     \
-		for (struct path *path = paths_next(paths, &_bucket, NULL); path; \
-		     path = paths_next(paths, &_bucket, path))
+#define FOREACH_PATH(paths, path)                                                                     \
+	for (struct path **_at = (paths)->list, **_end = _at + (paths)->n, *path; _at != _end; _at++) \
+		if ((path = *_at))
 
 #endif

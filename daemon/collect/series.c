@@ -26,6 +26,8 @@ struct series_table {
 	size_t n_best;
 	struct figures **spare; /* zeroed */
 	size_t n_spare;
+	size_t n_ended, n_waiting; /* paths of that standing */
+	bool some_idle;            /* one waits that is to be forgotten */
 };
 
 int series_table_new(size_t top, struct series_table **ret)
@@ -109,6 +111,39 @@ static bool kept(const struct path *path, u64 now_ns, u64 for_ns)
 	return path->in_top || now_ns - path->series.wanted_ns < for_ns;
 }
 
+/* Moves the `most` first ones of `list` to its front, in no particular order. */
+static void select_first(struct path **list, size_t n, size_t most)
+{
+	while (n > 1 && most > 0 && most < n) {
+		const struct path *pivot = list[n / 2];
+		struct path **left = list, **right = list + n - 1;
+		size_t n_left;
+
+		/* Whatever the order they come in: those before the pivot, then those after it. */
+		while (left <= right) {
+			while (compare(left, &pivot) < 0)
+				left++;
+			while (compare(right, &pivot) > 0)
+				right--;
+			if (left <= right) {
+				struct path *swapped = *left;
+
+				*left++ = *right;
+				*right-- = swapped;
+			}
+		}
+		n_left = (size_t)(right - list) + 1;
+		if (most <= n_left) {
+			n = n_left;
+		} else {
+			/* The pivot may lie between the two. */
+			most -= (size_t)(left - list);
+			n -= (size_t)(left - list);
+			list = left;
+		}
+	}
+}
+
 /* What `inputs` add to each path's cost, on top of what is left of it. */
 static int plan_costs(struct series_table *table, u64 now_ns, const struct series_input *inputs, size_t n)
 {
@@ -133,15 +168,14 @@ static int plan_costs(struct series_table *table, u64 now_ns, const struct serie
 		table->owners[i] = path = paths_get(&table->paths, input->path);
 		if (!path)
 			return -ENOMEM;
-		for (size_t event = 0; event < EVENTS_MAX; event++) {
-			const struct figures *difference = input->differences[event];
-			u64 samples = difference ? figures_samples(difference) : 0;
+		for (size_t k = 0; k < input->n_differences; k++) {
+			const struct difference *difference = &input->differences[k];
+			u64 samples = pairs_samples(difference->pairs, difference->size);
 
-			if (!samples)
-				continue;
-			path->next_cost += (double)figures_weighted_latency(difference);
+			path->next_cost +=
+				(double)pairs_weighted_latency(difference->pairs, difference->size);
 			path->next_samples += (double)samples;
-			path->has_input = true;
+			path->has_input = path->has_input || samples;
 		}
 	}
 	return 0;
@@ -159,8 +193,10 @@ static size_t plan_series(struct series_table *table, u64 now_ns)
 		if (!path->excluded && path->next_samples > 0 &&
 		    (path->has_input || now_ns - path->seen_ns < SERIES_KEEP_NS))
 			table->best[table->n_best++] = path;
-	qsort(table->best, table->n_best, sizeof(*table->best), compare);
+	select_first(table->best, table->n_best, table->top);
 	table->n_best = MIN(table->n_best, table->top);
+	if (table->n_best > 0)
+		qsort(table->best, table->n_best, sizeof(*table->best), compare);
 	for (size_t i = 0; i < table->n_best; i++)
 		table->best[i]->in_top = true;
 
@@ -188,13 +224,13 @@ static struct series *owner_of(struct series_table *table, size_t input)
 	return path && path->owns ? &path->series : &table->other;
 }
 
-static size_t count_missing(const struct series *series, const struct figures *const differences[EVENTS_MAX])
+/* At most so many figures: a path may have two differences of an event. */
+static size_t count_missing(const struct series *series, const struct difference *differences, size_t n)
 {
 	size_t missing = 0;
 
-	for (size_t event = 0; event < EVENTS_MAX; event++)
-		if (differences[event] && !series->figures[event])
-			missing++;
+	for (size_t i = 0; i < n; i++)
+		missing += !series->figures[differences[i].event];
 	return missing;
 }
 
@@ -208,22 +244,25 @@ static int reserve_offcore(struct series *series)
 
 /* All memory that the plan takes, so that carrying it out cannot fail. */
 static int reserve_for_plan(struct series_table *table, size_t exported, const struct series_input *inputs,
-			    size_t n, const struct figures *const unattributed[EVENTS_MAX])
+			    size_t n, const struct difference *unattributed, size_t n_unattributed)
 {
-	size_t missing = count_missing(&table->unattributed, unattributed);
+	size_t missing = count_missing(&table->unattributed, unattributed, n_unattributed);
+	u32 others = 0; /* bits: events of which something goes to `other` */
 	int r;
 
-	for (size_t event = 0; event < EVENTS_MAX; event++)
-		if (!table->other.figures[event])
-			missing++;
 	for (size_t i = 0; i < n; i++) {
 		struct series *owner = owner_of(table, i);
 
 		if (inputs[i].offcore && reserve_offcore(owner) < 0)
 			return -ENOMEM;
 		if (owner != &table->other)
-			missing += count_missing(owner, inputs[i].differences);
+			missing += count_missing(owner, inputs[i].differences, inputs[i].n_differences);
+		else
+			for (size_t k = 0; k < inputs[i].n_differences; k++)
+				others |= 1U << inputs[i].differences[k].event;
 	}
+	for (size_t event = 0; event < EVENTS_MAX; event++)
+		missing += others >> event & 1 && !table->other.figures[event];
 	r = reserve(&table->list, MAX(exported + 2, table->n_list), sizeof(struct series *));
 	if (r < 0)
 		return r;
@@ -240,21 +279,23 @@ static int reserve_for_plan(struct series_table *table, size_t exported, const s
 	return 0;
 }
 
-static void add(struct series_table *table, struct series *series,
-		const struct figures *const differences[EVENTS_MAX])
+static void add(struct series_table *table, struct series *series, const struct difference *differences,
+		size_t n)
 {
-	for (size_t event = 0; event < EVENTS_MAX; event++) {
-		if (!differences[event] || !figures_samples(differences[event]))
-			continue;
-		if (!series->figures[event])
-			series->figures[event] = table->spare[--table->n_spare];
-		figures_add(series->figures[event], differences[event]);
+	for (size_t i = 0; i < n; i++) {
+		struct figures **figures = &series->figures[differences[i].event];
+
+		if (!*figures)
+			*figures = table->spare[--table->n_spare];
+		pairs_add(differences[i].pairs, differences[i].size, *figures);
 	}
 }
 
 static void carry_out(struct series_table *table, u64 now_ns)
 {
 	table->n_list = 2; /* `other` and `unattributed` come first */
+	table->n_ended = table->n_waiting = 0;
+	table->some_idle = false;
 	FOREACH_PATH (&table->paths, path) {
 		path->series.cost = path->excluded ? 0 : path->next_cost;
 		path->samples = path->excluded ? 0 : path->next_samples;
@@ -262,14 +303,20 @@ static void carry_out(struct series_table *table, u64 now_ns)
 			path->seen_ns = now_ns;
 		if (path->owns)
 			path->standing = PATH_EXPORTED;
-		if (path->standing != PATH_EXPORTED)
+		if (path->standing == PATH_EXPORTED) {
+			if (path->in_top)
+				path->series.wanted_ns = now_ns;
+			if (kept(path, now_ns, SERIES_KEEP_NS + SERIES_LINGER_NS))
+				table->list[table->n_list++] = &path->series;
+			else
+				path->standing = PATH_ENDED;
+		}
+		table->n_ended += path->standing == PATH_ENDED;
+		if (path->standing != PATH_WAITING)
 			continue;
-		if (path->in_top)
-			path->series.wanted_ns = now_ns;
-		if (kept(path, now_ns, SERIES_KEEP_NS + SERIES_LINGER_NS))
-			table->list[table->n_list++] = &path->series;
-		else
-			path->standing = PATH_ENDED;
+		table->n_waiting++;
+		if (now_ns - path->seen_ns >= SERIES_KEEP_NS)
+			table->some_idle = true;
 	}
 }
 
@@ -295,18 +342,16 @@ static void drop_oldest_ended(struct series_table *table)
 
 static void forget(struct series_table *table, u64 now_ns)
 {
-	size_t ended = 0;
-	size_t waiting = 0;
+	size_t waiting;
 
-	FOREACH_PATH (&table->paths, path)
-		if (path->standing == PATH_ENDED)
-			ended++;
-	for (; ended > table->top_largest * SERIES_ENDED_FACTOR; ended--)
+	for (; table->n_ended > table->top_largest * SERIES_ENDED_FACTOR; table->n_ended--) {
 		drop_oldest_ended(table);
-
-	FOREACH_PATH (&table->paths, path)
-		if (path->standing == PATH_WAITING)
-			waiting++;
+		table->n_waiting++;
+		table->some_idle = true;
+	}
+	waiting = table->n_waiting;
+	if (!table->some_idle && waiting <= SERIES_WAITING_MAX)
+		return;
 	FOREACH_PATH (&table->paths, path) {
 		bool idle = now_ns - path->seen_ns >= SERIES_KEEP_NS || waiting > SERIES_WAITING_MAX;
 
@@ -318,7 +363,7 @@ static void forget(struct series_table *table, u64 now_ns)
 }
 
 int series_table_update(struct series_table *table, u64 now_ns, const struct series_input *inputs, size_t n,
-			const struct figures *const unattributed[EVENTS_MAX])
+			const struct difference *unattributed, size_t n_unattributed)
 {
 	size_t exported;
 	int r;
@@ -335,16 +380,16 @@ int series_table_update(struct series_table *table, u64 now_ns, const struct ser
 	if (r < 0)
 		return r;
 	exported = plan_series(table, now_ns);
-	r = reserve_for_plan(table, exported, inputs, n, unattributed);
+	r = reserve_for_plan(table, exported, inputs, n, unattributed, n_unattributed);
 	if (r < 0)
 		return r;
 
 	for (size_t i = 0; i < n; i++) {
-		add(table, owner_of(table, i), inputs[i].differences);
+		add(table, owner_of(table, i), inputs[i].differences, inputs[i].n_differences);
 		if (inputs[i].offcore)
 			offcore_counters_add(owner_of(table, i)->offcore, inputs[i].offcore);
 	}
-	add(table, &table->unattributed, unattributed);
+	add(table, &table->unattributed, unattributed, n_unattributed);
 	table->other.wanted_ns = table->unattributed.wanted_ns = now_ns;
 	carry_out(table, now_ns);
 	table->now_ns = now_ns;

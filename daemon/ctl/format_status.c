@@ -113,8 +113,7 @@ static void put_recent(FILE *out, const struct format_style *style, json_object 
 
 static void put_slots(FILE *out, const struct format_style *style, json_object *status)
 {
-	u64 alive, slots, unused, stripes, without, bytes;
-	char memory[TEXT_NUMBER_MAX];
+	u64 alive, slots, unused, without;
 
 	if (json_get_u64(status, "cgroups_alive", &alive) && json_get_u64(status, "slots", &slots) &&
 	    json_get_u64(status, "slots_free", &unused))
@@ -125,10 +124,30 @@ static void put_slots(FILE *out, const struct format_style *style, json_object *
 			 "%llu cgroups found no slot: their samples are unattributed; raise `max` in "
 			 "[cgroups]",
 			 (unsigned long long)without);
-	if (json_get_u64(status, "map_bytes", &bytes) && json_get_u64(status, "stripes", &stripes)) {
-		text_bytes(bytes, memory);
-		line_put(out, style, "Memory", "%s of BPF maps; %llu stripe%s a slot", memory,
-			 (unsigned long long)stripes, stripes == 1 ? "" : "s");
+}
+
+static void put_memory(FILE *out, const struct format_style *style, json_object *status)
+{
+	char maps[TEXT_NUMBER_MAX], own_text[TEXT_NUMBER_MAX], peak_text[TEXT_NUMBER_MAX], of[64] = "";
+	json_object *memory = json_get_object(status, "memory");
+	u64 bytes, own, peak, stripes, caches;
+
+	if (!json_get_u64(status, "map_bytes", &bytes) || !json_get_u64(status, "stripes", &stripes))
+		return;
+	text_bytes(bytes, maps);
+	if (json_get_u64(status, "stripe_caches", &caches))
+		(void)snprintf(of, sizeof(of), ", of %llu cache%s", (unsigned long long)caches,
+			       caches == 1 ? "" : "s");
+	line_put(out, style, "Memory", "%s of BPF maps; %llu stripe%s a slot%s", maps,
+		 (unsigned long long)stripes, stripes == 1 ? "" : "s", of);
+	if (!json_get_u64(memory, "anonymous", &own))
+		return;
+	text_bytes(own, own_text);
+	if (json_get_u64(memory, "anonymous_peak", &peak)) {
+		text_bytes(peak, peak_text);
+		line_put(out, style, "", "%s of the daemon's own, %s at its start", own_text, peak_text);
+	} else {
+		line_put(out, style, "", "%s of the daemon's own", own_text);
 	}
 }
 
@@ -201,6 +220,7 @@ void format_status(FILE *out, json_object *status, json_object *recent, const st
 	put_recent(out, style, recent);
 	format_offcore_status(out, style, status);
 	put_slots(out, style, status);
+	put_memory(out, style, status);
 	put_detail(out, style, json_get_object(status, "detail"));
 	if (json_get_double(status, "interval_s", &interval_s) &&
 	    json_get_double(status, "collection_s", &collection_s)) {

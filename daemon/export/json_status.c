@@ -145,6 +145,18 @@ static json_object *detail_object(struct json_writer *writer, const struct detai
 	return object;
 }
 
+static json_object *memory_object(struct json_writer *writer, const struct snapshot *snapshot)
+{
+	json_object *object = json_checked(writer, json_object_new_object());
+
+	json_put_u64(writer, object, "maps", snapshot->map_bytes);
+	if (snapshot->anonymous_bytes.known)
+		json_put_u64(writer, object, "anonymous", snapshot->anonymous_bytes.value);
+	if (snapshot->anonymous_peak_bytes.known)
+		json_put_u64(writer, object, "anonymous_peak", snapshot->anonymous_peak_bytes.value);
+	return object;
+}
+
 json_object *json_status(const struct snapshot *snapshot)
 {
 	struct json_writer writer = {0};
@@ -169,8 +181,11 @@ json_object *json_status(const struct snapshot *snapshot)
 	json_put_u64(&writer, object, "slots", snapshot->slots);
 	json_put_u64(&writer, object, "slots_free", snapshot->slots_free);
 	json_put_u64(&writer, object, "stripes", snapshot->stripes);
+	if (snapshot->stripe_caches > 0)
+		json_put_u64(&writer, object, "stripe_caches", snapshot->stripe_caches);
 	json_put_u64(&writer, object, "births_without_slot", snapshot->births_without_slot);
 	json_put_u64(&writer, object, "map_bytes", snapshot->map_bytes);
+	json_put(&writer, object, "memory", memory_object(&writer, snapshot));
 	json_put_seconds(&writer, object, "interval_s", snapshot->interval_seconds);
 	json_put_seconds(&writer, object, "collection_s", snapshot->collection_seconds);
 	if (snapshot->detail)

@@ -14,6 +14,7 @@
 #include "base/cpu_list.h"
 #include "kernel_offcore.h"
 #include "load_failure.h"
+#include "map_size.h"
 #include "pebsd.skel.h"
 
 struct mapping {
@@ -36,6 +37,7 @@ struct kernel {
 	u32 hot_max;
 	u32 hot_cpus;
 	struct kernel_offcore *offcore; /* NULL: off */
+	struct ring_buffer *short_of;   /* NULL: without births */
 };
 
 static void place_events(struct kernel_settings *settings, u32 stripes, u32 *ret_latency, u32 *ret_plain)
@@ -156,6 +158,12 @@ static int configure(struct kernel *kernel)
 	for (unsigned i = 0; i < EVENTS_MAX; i++)
 		bpf_program__set_autoload(door(skeleton, i), settings->hardware && i < settings->n_events);
 	bpf_program__set_autoload(skeleton->progs.empty, settings->hardware);
+	/* Of whole pages; one record at a time is in it. */
+	if ((r = bpf_map__set_max_entries(skeleton->maps.slots_short, (u32)sysconf(_SC_PAGESIZE))) < 0 ||
+	    (r = bpf_map__set_autocreate(skeleton->maps.slots_short, settings->births)) < 0)
+		return r;
+	skeleton->rodata->slots_spare =
+		settings->slots < KERNEL_SLOTS_SHORT_PART ? 1 : settings->slots / KERNEL_SLOTS_SHORT_PART;
 	bpf_program__set_autoload(skeleton->progs.cgroup_born, settings->births);
 	bpf_program__set_autoload(skeleton->progs.cgroup_died, settings->births);
 	return kernel_offcore_prepare(skeleton, settings->slots, settings->offcore_cpus, &kernel->offcore);
@@ -200,6 +208,21 @@ static void assign_stripes(struct kernel *kernel)
 
 	for (u32 cpu = 0; cpu < kernel->cpus && cpu < stripes->cpus; cpu++)
 		states[cpu].stripe = stripes->of_cpu[cpu];
+}
+
+static int take_nothing(void *context, void *data, size_t bytes)
+{
+	(void)context;
+	(void)data;
+	(void)bytes;
+	return 0;
+}
+
+static int listen_for_births(struct kernel *kernel)
+{
+	kernel->short_of =
+		ring_buffer__new(bpf_map__fd(kernel->skeleton->maps.slots_short), take_nothing, NULL, NULL);
+	return kernel->short_of ? 0 : -errno;
 }
 
 /* Deaths first: one without a birth is nothing, but a birth whose death is missed holds its slot for ever. */
@@ -255,7 +278,9 @@ int kernel_open(const struct kernel_settings *settings, struct kernel **ret, cha
 	kernel->settings.stripes = NULL; /* the caller's */
 	if (settings->births) {
 		step = "attach to the cgroup tracepoints";
-		r = follow_cgroups(kernel->skeleton);
+		r = listen_for_births(kernel);
+		if (r == 0)
+			r = follow_cgroups(kernel->skeleton);
 		if (r < 0)
 			goto fail;
 	}
@@ -289,6 +314,7 @@ struct kernel *kernel_free(struct kernel *kernel)
 	unmap(&kernel->marks);
 	unmap(&kernel->cpu_states);
 	kernel_offcore_free(kernel->offcore);
+	ring_buffer__free(kernel->short_of);
 	pebsd_bpf__destroy(kernel->skeleton);
 	free(kernel);
 	return NULL;
@@ -521,6 +547,20 @@ u64 kernel_hot_seed(const struct kernel *kernel)
 	return kernel->skeleton->rodata->hot_seed;
 }
 
+int kernel_slots_short_fd(const struct kernel *kernel)
+{
+	return kernel->short_of ? bpf_map__fd(kernel->skeleton->maps.slots_short) : -1;
+}
+
+void kernel_slots_told(struct kernel *kernel)
+{
+	if (!kernel->short_of)
+		return;
+	(void)ring_buffer__consume(kernel->short_of);
+	/* Only now, or the next birth's would be taken unseen. */
+	__atomic_store_n(&kernel->skeleton->bss->slots_told, 0, __ATOMIC_SEQ_CST);
+}
+
 struct slot_counters kernel_slot_counters(const struct kernel *kernel)
 {
 	return kernel->skeleton->bss->slot_counters;
@@ -538,9 +578,19 @@ const struct kernel_settings *kernel_settings(const struct kernel *kernel)
 
 u64 kernel_map_bytes(const struct kernel *kernel)
 {
-	return kernel->latency_records.bytes + kernel->plain_records.bytes + kernel->slot_owners.bytes +
-	       kernel->injected.bytes + kernel->marks.bytes + kernel->cpu_states.bytes +
-	       kernel->hot_tables.bytes + kernel_offcore_bytes(kernel->offcore);
+	const struct kernel_settings *settings = &kernel->settings;
+	struct map_size_case maps = {
+		.slots = settings->slots,
+		.stripes = kernel->stripes,
+		.cpus = kernel->cpus,
+		.hot_tables = (u64)kernel->hot_max * settings->n_events * kernel->hot_cpus,
+		.offcore_cpus = settings->offcore_cpus,
+		.page_size = (u64)sysconf(_SC_PAGESIZE),
+	};
+
+	for (size_t i = 0; i < settings->n_events; i++)
+		(*(settings->events[i].has_latency ? &maps.with_latency : &maps.without))++;
+	return map_size(&maps);
 }
 
 int kernel_verified_instructions(const struct kernel *kernel, const char *program, u32 *ret)

@@ -132,7 +132,7 @@ struct kernel_offcore *kernel_offcore(const struct kernel *kernel);
 /* As opened, `first_record` filled in. */
 const struct kernel_settings *kernel_settings(const struct kernel *kernel);
 
-/* Bytes of the maps that are allocated whole. */
+/* Bytes of the maps, as map_size() has them. */
 u64 kernel_map_bytes(const struct kernel *kernel);
 
 /* Instructions the verifier went through for a program, by its name in bpf/pebsd.bpf.c; -ENOENT, -errno. */

@@ -214,8 +214,3 @@ bool kernel_offcore_pmu(const struct kernel_offcore *offcore, u32 cpu, u32 *ret)
 	*ret = offcore->pmus[cpu] - 1;
 	return true;
 }
-
-u64 kernel_offcore_bytes(const struct kernel_offcore *offcore)
-{
-	return offcore ? whole_pages(record_bytes(offcore)) + whole_pages(state_bytes(offcore)) : 0;
-}

@@ -55,7 +55,4 @@ u32 kernel_offcore_cpus(const struct kernel_offcore *offcore);
 /* As placed; a CPU that never had a counter is of no PMU: false. */
 bool kernel_offcore_pmu(const struct kernel_offcore *offcore, u32 cpu, u32 *ret);
 
-/* Bytes of its maps, 0 for NULL. */
-u64 kernel_offcore_bytes(const struct kernel_offcore *offcore);
-
 #endif

@@ -181,7 +181,7 @@ static u32 divide_caches(const struct place *places, u32 n, u8 *of_cpu)
 	return STRIPES_MAX;
 }
 
-/* More caches than stripes: neighbours together, each where the middle of it falls. */
+/* More caches than stripes: neighbours together. */
 static u32 join_caches(const struct place *places, u32 n, u8 *of_cpu)
 {
 	u32 stripes = 0;
@@ -191,7 +191,7 @@ static u32 join_caches(const struct place *places, u32 n, u8 *of_cpu)
 		u32 part;
 
 		size = run_of_cache(&places[i], n - i);
-		part = (u32)((2 * (u64)i + size) * STRIPES_MAX / (2 * (u64)n));
+		part = (u32)((u64)i * STRIPES_MAX / n);
 		if (part != last)
 			stripes++;
 		last = part;
@@ -218,7 +218,8 @@ static u32 place_absent(const struct stripes_cpu *topology, u32 cpus, u32 taken,
 	return next < more ? taken + next : taken + more;
 }
 
-static u32 assign_many(const struct stripes_cpu *topology, u32 cpus, struct place *places, u8 *of_cpu)
+static u32 assign_many(const struct stripes_cpu *topology, u32 cpus, struct place *places, u8 *of_cpu,
+		       u32 *ret_caches)
 {
 	u32 present = 0;
 	u32 n;
@@ -233,8 +234,9 @@ static u32 assign_many(const struct stripes_cpu *topology, u32 cpus, struct plac
 			of_cpu[places[n].cpu] = (u8)n;
 	} else {
 		order_places(places, present);
-		n = count_caches(places, present) <= STRIPES_MAX ? divide_caches(places, present, of_cpu)
-								 : join_caches(places, present, of_cpu);
+		*ret_caches = count_caches(places, present);
+		n = *ret_caches <= STRIPES_MAX ? divide_caches(places, present, of_cpu)
+					       : join_caches(places, present, of_cpu);
 	}
 	return present < cpus ? place_absent(topology, cpus, n, of_cpu) : n;
 }
@@ -243,7 +245,7 @@ int stripes_assign(const struct stripes_cpu *topology, u32 cpus, struct stripes 
 {
 	_cleanup_free_ struct place *places = NULL;
 	_cleanup_free_ u8 *of_cpu = NULL;
-	u32 n = cpus;
+	u32 n = cpus, caches = 0;
 
 	if (cpus == 0)
 		return -EINVAL;
@@ -257,9 +259,10 @@ int stripes_assign(const struct stripes_cpu *topology, u32 cpus, struct stripes 
 		places = calloc(cpus, sizeof(*places));
 		if (!places)
 			return -ENOMEM;
-		n = assign_many(topology, cpus, places, of_cpu);
+		n = assign_many(topology, cpus, places, of_cpu, &caches);
 	}
-	*ret = (struct stripes){.n = n, .cpus = cpus, .alone = n == cpus, .of_cpu = TAKE_PTR(of_cpu)};
+	*ret = (struct stripes){
+		.n = n, .cpus = cpus, .caches = caches, .alone = n == cpus, .of_cpu = TAKE_PTR(of_cpu)};
 	return 0;
 }
 

@@ -22,6 +22,7 @@ struct stripes_cpu {
 struct stripes {
 	u32 n;      /* 1 to STRIPES_MAX */
 	u32 cpus;   /* possible ones, as the kernel numbers them: 0 to cpus - 1 */
+	u32 caches; /* last-level ones, where CPUs share stripes; 0: none needs to */
 	bool alone; /* each CPU has a stripe of its own: nobody else writes to it */
 	u8 *of_cpu; /* `cpus` of them; malloc'ed */
 };
@@ -29,8 +30,11 @@ struct stripes {
 /* `cpus` entries, at least one. 0, -EINVAL or -ENOMEM. The caller frees with stripes_done(). */
 int stripes_assign(const struct stripes_cpu *topology, u32 cpus, struct stripes *ret);
 
-/* The same for this machine, as /sys tells (below `sysfs`; NULL: /sys); where it does not (a
- * container), those CPUs are taken for cores of one cache; who is offline is absent. 0, -errno. */
+/*
+ * The same for this machine, as /sys tells (below `sysfs`; NULL: /sys). `cpus` 0: those that are possible
+ * (-ENODATA where it does not tell those). CPUs whose caches it does not tell, as in a container, are taken
+ * for cores of one; who is offline is absent. 0, -errno.
+ */
 int stripes_of_machine(const char *sysfs, u32 cpus, struct stripes *ret);
 
 /* Samples of one writer, whatever CPU it runs on: a replay, the model. 0 or -ENOMEM. */

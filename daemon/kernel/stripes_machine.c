@@ -138,12 +138,34 @@ static int find_absent(const char *sysfs, struct stripes_cpu *topology, u32 cpus
 	return 0;
 }
 
+/* As the kernel numbers them, which may leave some out: the highest, and one. */
+static int count_possible(const char *sysfs, u32 *ret)
+{
+	_cleanup_free_ char *text = NULL;
+	struct cpu_list possible;
+	int r;
+
+	r = read_file(sysfs, &text, "possible");
+	if (r < 0)
+		return r;
+	if (!text || cpu_list_parse(text, &possible) < 0 || cpu_list_count(&possible) == 0)
+		return -ENODATA;
+	for (int cpu = -1; (cpu = cpu_list_next(&possible, cpu)) >= 0;)
+		*ret = (u32)cpu + 1;
+	return 0;
+}
+
 int stripes_of_machine(const char *sysfs, u32 cpus, struct stripes *ret)
 {
 	_cleanup_free_ struct stripes_cpu *topology = NULL;
 	int r;
 
-	if (cpus == 0 || cpus > CPU_LIST_MAX)
+	if (cpus == 0) {
+		r = count_possible(sysfs ?: "/sys", &cpus);
+		if (r < 0)
+			return r;
+	}
+	if (cpus > CPU_LIST_MAX)
 		return -EINVAL;
 	topology = calloc(cpus, sizeof(*topology));
 	if (!topology)

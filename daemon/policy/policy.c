@@ -116,8 +116,38 @@ static void note_sign_of_life(struct policy *policy, struct path *path)
 	path->gone = false;
 }
 
-void policy_put(struct policy *policy, u32 number, const char *path,
-		const struct figures *const difference[EVENTS_MAX])
+static void put_event(struct policy *policy, struct entry *entry, const struct difference *difference)
+{
+	const unsigned event = difference->event;
+	struct tally tally;
+	bool made = false;
+
+	if (event >= policy->n_events)
+		return;
+	if (!(entry->known >> event & 1)) {
+		int r = entry_list(policy, entry, event);
+
+		if (r < 0)
+			policy->error = r;
+	}
+	for (size_t i = 0; i < entry->n; i++) {
+		struct subject *subject = entry->subjects[i];
+
+		if (subject->view->event != event)
+			continue;
+		/* Of a subtree, in which there may be no task but below. */
+		note_sign_of_life(policy, subject->path);
+		if (!made)
+			tally_of(difference->pairs, difference->size, &tally);
+		made = true;
+		if (subject->view->rules.has_rate)
+			view_weigh(subject->view, &tally);
+		sliding_put(subject->view->sliding, subject->number, &tally);
+	}
+}
+
+void policy_put(struct policy *policy, u32 number, const char *path, const struct difference *differences,
+		size_t n)
 {
 	struct entry *entry;
 	int r;
@@ -130,32 +160,8 @@ void policy_put(struct policy *policy, u32 number, const char *path,
 		return;
 	}
 	note_sign_of_life(policy, entry->path);
-	for (unsigned event = 0; event < policy->n_events; event++) {
-		struct tally tally;
-		bool made = false;
-
-		if (!difference[event])
-			continue;
-		if (!(entry->known >> event & 1)) {
-			r = entry_list(policy, entry, event);
-			if (r < 0)
-				policy->error = r;
-		}
-		for (size_t i = 0; i < entry->n; i++) {
-			struct subject *subject = entry->subjects[i];
-
-			if (subject->view->event != event)
-				continue;
-			/* Of a subtree, in which there may be no task but below. */
-			note_sign_of_life(policy, subject->path);
-			if (!made)
-				tally_of(difference[event], &tally);
-			made = true;
-			if (subject->view->rules.has_rate)
-				view_weigh(subject->view, &tally);
-			sliding_put(subject->view->sliding, subject->number, &tally);
-		}
-	}
+	for (size_t i = 0; i < n; i++)
+		put_event(policy, entry, &differences[i]);
 }
 
 /* What was known when it went is what its alerts end with. */

@@ -15,6 +15,7 @@
 #ifndef PEBSD_POLICY_H
 #define PEBSD_POLICY_H
 
+#include "collect/differences.h"
 #include "policy/alert.h"
 #include "window/sliding.h"
 
@@ -45,13 +46,14 @@ DEFINE_CLEANUP(struct policy *, policy_free)
 int policy_set_rules(struct policy *policy, const struct rule *rules, size_t n);
 
 /*
- * One collection: begin, a put for each cgroup with a difference, tick. `time` has an entry for each event.
- * `number`: the ledger's for the path.
+ * One collection: begin, a put for each cgroup with differences (all of them, or some at a time), tick.
+ * `time` has an entry for each event. `number`: the ledger's for the path; the differences' own entries are
+ * not looked at.
  */
 void policy_begin(struct policy *policy, u64 now_ns, const struct timespec *now,
 		  const struct sliding_time time[EVENTS_MAX]);
-void policy_put(struct policy *policy, u32 number, const char *path,
-		const struct figures *const difference[EVENTS_MAX]);
+void policy_put(struct policy *policy, u32 number, const char *path, const struct difference *differences,
+		size_t n);
 
 /*
  * What a sample of an event stands for from now on (event.period; 0: varies or not known). A rate's upper

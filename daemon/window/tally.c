@@ -4,6 +4,8 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "collect/pairs.h"
+
 /* The 32-bit counters as one row. */
 #define COUNTERS ((sizeof(struct tally) - offsetof(struct tally, sources)) / sizeof(u32))
 
@@ -45,41 +47,59 @@ static u64 subtract_to_zero(u64 a, u64 b)
 	return a > b ? a - b : 0;
 }
 
-/* Adds them up, and says whether one needs more than 32 bits. */
-static u64 narrow_row(u32 *restrict to, const u64 *restrict from, size_t n)
-{
-	u64 all = 0;
-	u64 sum = 0;
+/* Where a member of struct figures begins in the row of its counters. */
+#define AT(member) (offsetof(struct figures, member) / sizeof(u64))
 
-	for (size_t i = 0; i < n; i++) {
-		all |= from[i];
-		sum += from[i];
-		to[i] = (u32)from[i];
+_Static_assert(AT(samples) < AT(weight) && AT(weight) < AT(latency_sum) &&
+		       AT(latency_sum) < AT(weighted_latency) && AT(weighted_latency) < AT(snoop) &&
+		       AT(snoop) < AT(latency) && AT(tlb) < AT(latency) && AT(locked) < AT(latency) &&
+		       AT(latency) < AT(source_latency),
+	       "in the order in which they are asked for");
+
+static void take_result(struct tally *tally, unsigned counter, u64 value, u64 *walks)
+{
+	switch (counter) {
+	case AT(snoop) + SNOOP_HITM:
+		tally->hitm = narrow(value);
+		break;
+	case AT(tlb) + TLB_WALK:
+	case AT(tlb) + TLB_MISS:
+	case AT(tlb) + TLB_FAULT:
+		*walks = add_saturating(*walks, value);
+		break;
+	case AT(locked):
+		tally->locked = narrow(value);
+		break;
+	default:
+		break;
 	}
-	if (!(all >> 32))
-		return sum;
-	sum = 0;
-	for (size_t i = 0; i < n; i++) {
-		to[i] = narrow(from[i]);
-		sum = add_saturating(sum, from[i]);
-	}
-	return sum;
 }
 
-void tally_of(const struct figures *difference, struct tally *ret)
+void tally_of(const u8 *pairs, size_t size, struct tally *ret)
 {
+	struct pairs_reader reader = {.from = pairs, .end = pairs + size};
+	unsigned counter;
+	u64 value, walks = 0;
+
 	memset(ret, 0, sizeof(*ret));
-	ret->samples = narrow_row(ret->sources, difference->samples, SOURCE_SLOTS);
-	ret->latency_samples = narrow_row(ret->latency, difference->latency, FINE_BUCKETS);
-	for (size_t i = 0; i < SOURCE_SLOTS; i++) {
-		ret->weight = add_saturating(ret->weight, difference->weight[i]);
-		ret->latency_sum = add_saturating(ret->latency_sum, difference->latency_sum[i]);
+	while (pairs_get(&reader, &counter, &value) && counter < AT(source_latency)) {
+		if (counter < AT(weight)) {
+			ret->sources[counter - AT(samples)] = narrow(value);
+			ret->samples = add_saturating(ret->samples, value);
+		} else if (counter < AT(latency_sum)) {
+			ret->weight = add_saturating(ret->weight, value);
+		} else if (counter < AT(weighted_latency)) {
+			ret->latency_sum = add_saturating(ret->latency_sum, value);
+		} else if (counter >= AT(latency)) {
+			ret->latency[counter - AT(latency)] = narrow(value);
+			ret->latency_samples = add_saturating(ret->latency_samples, value);
+		} else {
+			take_result(ret, counter, value, &walks);
+		}
 	}
+	ret->tlb_walk = narrow(walks);
 	if (ret->samples)
 		ret->weight_squared = (double)ret->weight * (double)ret->weight / (double)ret->samples;
-	ret->hitm = narrow(difference->snoop[SNOOP_HITM]);
-	ret->tlb_walk = narrow(figures_tlb_walk(difference));
-	ret->locked = narrow(difference->locked);
 }
 
 void tally_add(struct tally *sum, const struct tally *addend)

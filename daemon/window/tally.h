@@ -3,6 +3,8 @@
 #ifndef PEBSD_TALLY_H
 #define PEBSD_TALLY_H
 
+#include <stddef.h>
+
 #include "collect/figures.h"
 
 struct tally {
@@ -18,8 +20,8 @@ struct tally {
 	u32 latency[FINE_BUCKETS];
 };
 
-/* Of one collection's difference. Counters of 32 bits stay at 2^32 - 1. */
-void tally_of(const struct figures *difference, struct tally *ret);
+/* Of one collection's difference, as pairs (collect/pairs.h). Counters of 32 bits stay at 2^32 - 1. */
+void tally_of(const u8 *pairs, size_t size, struct tally *ret);
 
 void tally_add(struct tally *sum, const struct tally *addend);
 

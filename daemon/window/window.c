@@ -6,13 +6,13 @@
 #include <sys/queue.h>
 
 #include "base/varint.h"
+#include "collect/pairs.h"
 
 #define HEADER_MAX (3 * VARINT_MAX)
-#define PAIRS_MAX  (FIGURES_COUNTERS * 2 * VARINT_MAX)
 
 /*
  * Data: records one after another, their numbers as varints: entry, event, length in bytes of what follows;
- * then for each counter that moved, how many were passed over since the one before, and its difference.
+ * then the pairs, as they were put.
  */
 struct collection {
 	TAILQ_ENTRY(collection) list;
@@ -85,6 +85,13 @@ struct window *window_free(struct window *window)
 	return NULL;
 }
 
+void window_limit(struct window *window, size_t max_bytes)
+{
+	window->max_bytes = max_bytes;
+	while (window->n && window->bytes > max_bytes)
+		drop_oldest(window);
+}
+
 /* Gives the open collection, created if there is none, room for `room` bytes of data; older ones make way. */
 static int set_room(struct window *window, size_t room)
 {
@@ -117,54 +124,16 @@ void window_begin(struct window *window, u64 now_ns, const struct timespec *now)
 	window->now = *now;
 }
 
-/* The counters that moved. */
-static u8 *put_pairs(u8 *to, const struct figures *difference)
+/* What pairs_add() has changed in figures that were 0. */
+static void clear_pairs(struct figures *sum, const u8 *pairs, size_t size)
 {
-	const u64 *counters = (const u64 *)difference;
-	size_t next = 0;
+	struct pairs_reader reader = {.from = pairs, .end = pairs + size};
+	u64 *counters = (u64 *)sum;
+	unsigned counter;
+	u64 value;
 
-	for (size_t i = 0; i < FIGURES_COUNTERS; i++) {
-		if (!counters[i])
-			continue;
-		to = put_varint(to, i - next);
-		to = put_varint(to, counters[i]);
-		next = i + 1;
-	}
-	return to;
-}
-
-/* A sum stays at 2^64 - 1 once there. */
-static void add_pairs(struct figures *sum, const u8 *from, const u8 *end)
-{
-	u64 *counter = (u64 *)sum;
-
-	while (from < end) {
-		u64 passed;
-		u64 value;
-
-		from = get_varint(from, &passed);
-		from = get_varint(from, &value);
-		counter += passed;
-		if (__builtin_add_overflow(*counter, value, counter))
-			*counter = ~0ULL;
-		counter++;
-	}
-}
-
-/* What add_pairs() has changed in figures that were 0. */
-static void clear_pairs(struct figures *sum, const u8 *from, const u8 *end)
-{
-	u64 *counter = (u64 *)sum;
-
-	while (from < end) {
-		u64 passed;
-		u64 value;
-
-		from = get_varint(from, &passed);
-		from = get_varint(from, &value);
-		counter += passed;
-		*counter++ = 0;
-	}
+	while (pairs_get(&reader, &counter, &value))
+		counters[counter] = 0;
 }
 
 static int append(struct window *window, const u8 *bytes, size_t n)
@@ -185,11 +154,9 @@ static int append(struct window *window, const u8 *bytes, size_t n)
 	return 0;
 }
 
-void window_put(struct window *window, u32 entry, unsigned event, const struct figures *difference)
+void window_put(struct window *window, u32 entry, unsigned event, const u8 *pairs, size_t size)
 {
 	u8 header[HEADER_MAX];
-	u8 pairs[PAIRS_MAX];
-	size_t n_pairs;
 	u8 *end;
 
 	if (window->error || !window->open)
@@ -198,15 +165,14 @@ void window_put(struct window *window, u32 entry, unsigned event, const struct f
 		window->error = -EINVAL;
 		return;
 	}
-	n_pairs = (size_t)(put_pairs(pairs, difference) - pairs);
-	if (!n_pairs)
+	if (!size)
 		return;
 	end = put_varint(header, entry);
 	end = put_varint(end, event);
-	end = put_varint(end, n_pairs);
+	end = put_varint(end, size);
 	window->error = append(window, header, (size_t)(end - header));
 	if (!window->error)
-		window->error = append(window, pairs, n_pairs);
+		window->error = append(window, pairs, size);
 	window->open->records++;
 }
 
@@ -318,7 +284,7 @@ int window_each(const struct window *window, u64 span_ns, window_callback callba
 		int r;
 
 		for (; record < end && compare_records(record, group) == 0; record++)
-			add_pairs(&sum, record->pairs, record->end);
+			pairs_add(record->pairs, (size_t)(record->end - record->pairs), &sum);
 		r = callback(group->entry, group->event, &sum, userdata);
 		if (r)
 			return r;
@@ -333,10 +299,11 @@ static int visit(const struct collection *collection, const struct window_visito
 
 	for (const u8 *from = collection->data; !r && from < collection->data + collection->size;) {
 		struct record record = get_record(from);
+		size_t size = (size_t)(record.end - record.pairs);
 
-		add_pairs(empty, record.pairs, record.end);
+		pairs_add(record.pairs, size, empty);
 		r = visitor->figures(record.entry, record.event, empty, visitor->userdata);
-		clear_pairs(empty, record.pairs, record.end);
+		clear_pairs(empty, record.pairs, size);
 		from = record.end;
 	}
 	return r;

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "in_pairs.h"
 #include "policy/policy.h"
 
 #define CGROUPS    10000
@@ -122,7 +123,7 @@ static u64 median(u64 *values, size_t n)
 }
 
 static char paths[CGROUPS][96];
-static struct figures differences[CGROUPS];
+static struct in_pairs differences[CGROUPS];
 
 static int run(const char *name, size_t active)
 {
@@ -161,15 +162,16 @@ static int run(const char *name, size_t active)
 		u64 end;
 		size_t n_transitions;
 
-		for (size_t i = first; i < first + n; i++)
-			fill(&differences[i]);
+		for (size_t i = first; i < first + n; i++) {
+			struct figures figures;
+
+			fill(&figures);
+			(void)in_pairs(&differences[i], 0, &figures);
+		}
 		began = now_ns();
 		policy_begin(policy, now, &realtime, time);
-		for (size_t i = first; i < first + n; i++) {
-			const struct figures *difference[EVENTS_MAX] = {&differences[i]};
-
-			policy_put(policy, (u32)i, paths[i], difference);
-		}
+		for (size_t i = first; i < first + n; i++)
+			policy_put(policy, (u32)i, paths[i], &differences[i].difference, 1);
 		put = now_ns();
 		if (policy_tick(policy, &transitions, &n_transitions) < 0)
 			return 1;

@@ -17,6 +17,7 @@
 #include "origin/perf/perf.h"
 #include "origin/perf/perf_trial.h"
 #include "origin/perf/probe.h"
+#include "some_stripes.h"
 
 static struct cgroup_fixture fixture;
 
@@ -111,7 +112,7 @@ Test(probe_trial, descriptors_and_rings_are_as_said)
 	size_t before;
 
 	report.measured.slots = 2;
-	perf_cost_planned(&report.plan, 1U << EVENT_LOADS | 1U << EVENT_STORES, 1, &machine);
+	perf_cost_planned(&report.plan, 1U << EVENT_LOADS | 1U << EVENT_STORES, 1, 1, &machine);
 	perf_cost(&machine, &report.measured, &cost);
 	cr_expect_eq(cost.descriptors, 3 * cpu_list_count(&loads.cpus));
 	before = count_descriptors();
@@ -132,11 +133,14 @@ Test(probe_trial, maps_are_as_large_as_said)
 	static const struct {
 		size_t latency, plain;
 	} cases[] = {{1, 0}, {2, 1}, {0, 1}};
+	const struct stripes_cpu topology[6] = {{0}};
+	struct stripes stripes;
 
+	cr_assert_eq(stripes_assign(topology, 6, &stripes), 0);
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
-		struct kernel_settings settings = {.slots = 600, .stripes = kernel_stripes_for(6)};
+		struct kernel_settings settings = {.slots = 600, .stripes = &stripes};
 		const struct perf_cost_facts facts = {.slots = 600, .page_size = (u64)sysconf(_SC_PAGESIZE)};
-		struct perf_cost_case machine = {.cpus = 6};
+		struct perf_cost_case machine = {.cpus = 6, .stripes = 6};
 		struct perf_cost cost;
 		struct kernel *kernel;
 		char *message;
@@ -150,6 +154,7 @@ Test(probe_trial, maps_are_as_large_as_said)
 		cr_expect_eq(cost.map_bytes, kernel_map_bytes(kernel));
 		kernel_free(kernel);
 	}
+	stripes_done(&stripes);
 }
 
 /* What is there for each CPU that there may be: hot tables, records of off-core responses. */
@@ -157,7 +162,7 @@ Test(probe_trial, maps_by_cpu_are_as_large_as_said)
 {
 	const u32 cpus = (u32)libbpf_num_possible_cpus();
 	const struct kernel_settings settings = {.slots = 600,
-						 .stripes = kernel_stripes_for((int)cpus),
+						 .stripes = machine_stripes(),
 						 .hardware = true,
 						 .offcore_cpus = cpus,
 						 .hot_max = 3,
@@ -165,8 +170,11 @@ Test(probe_trial, maps_by_cpu_are_as_large_as_said)
 						 .events = {{.has_code_address = 1}}};
 	const struct perf_cost_facts facts = {
 		.slots = 600, .hot_max = 3, .page_size = (u64)sysconf(_SC_PAGESIZE)};
-	const struct perf_cost_case machine = {
-		.cpus = cpus, .n_events = 1, .events = {{.has_code_address = true}}, .counters = cpus};
+	const struct perf_cost_case machine = {.cpus = cpus,
+					       .stripes = machine_stripes()->n,
+					       .n_events = 1,
+					       .events = {{.has_code_address = true}},
+					       .counters = cpus};
 	struct perf_cost cost;
 	struct kernel *kernel;
 	char *message;

@@ -5,6 +5,7 @@
 
 #include "example_rules.h"
 #include "example_snapshot.h"
+#include "in_pairs.h"
 
 #define SECONDS 120
 
@@ -25,9 +26,9 @@ static int collect(struct policy *policy, u64 second)
 	example_add(&figures[1], 100, SOURCE_L1, 20, 10007, SNOOP_NONE, TLB_HIT);
 	policy_begin(policy, (1000 + second) * NSEC_PER_SEC, &now, time);
 	for (u32 i = 0; i < ARRAY_SIZE(paths); i++) {
-		const struct figures *const difference[EVENTS_MAX] = {&figures[i]};
+		struct in_pairs room;
 
-		policy_put(policy, i + 1, paths[i], difference);
+		policy_put(policy, i + 1, paths[i], in_pairs(&room, 0, &figures[i]), 1);
 	}
 	return policy_tick(policy, &transitions, &n);
 }

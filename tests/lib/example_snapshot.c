@@ -144,6 +144,8 @@ struct snapshot *example_perf(void)
 		.slots_free = 454,
 		.stripes = 4,
 		.map_bytes = 10485760,
+		.anonymous_bytes = {.known = true, .value = 3565158},
+		.anonymous_peak_bytes = {.known = true, .value = 11744051},
 		.births_without_slot = 3,
 		.collection_seconds = 0.000412,
 		.interval_seconds = 1,

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "in_pairs.h"
+
 struct event fixture_event(enum event_role role, const char *pmu)
 {
 	struct event event = {.role = role,
@@ -105,10 +107,9 @@ static u32 number_of(const char *path)
 void fixture_put_event(struct policy_fixture *fixture, const char *path, unsigned event,
 		       const struct figures *figures)
 {
-	const struct figures *differences[EVENTS_MAX] = {[0] = NULL};
+	struct in_pairs room;
 
-	differences[event] = figures;
-	policy_put(fixture->policy, number_of(path), path, differences);
+	policy_put(fixture->policy, number_of(path), path, in_pairs(&room, event, figures), 1);
 }
 
 void fixture_put(struct policy_fixture *fixture, const char *path, u64 slow, u64 fast)

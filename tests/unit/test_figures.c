@@ -4,92 +4,80 @@
 
 #include "collect/figures.h"
 
-Test(figures, differences_of_wrapped_counters_are_small)
-{
-	static struct latency_record before, now;
-	struct figures figures;
-
-	before.counts.samples[SOURCE_L3] = 0xfffffffeU;
-	now.counts.samples[SOURCE_L3] = 3;
-	before.latency[10] = 0xffffffffU;
-	now.latency[10] = 4;
-	before.latency_sum[SOURCE_L3] = ~0ULL - 9;
-	now.latency_sum[SOURCE_L3] = 90;
-	before.source_latency[SOURCE_L3][5] = 0xfffffff0U;
-	now.source_latency[SOURCE_L3][5] = 0xfffffff5U;
-
-	cr_expect(figures_difference(&now, &before, &figures));
-	cr_expect_eq(figures.samples[SOURCE_L3], 5);
-	cr_expect_eq(figures.latency[10], 5);
-	cr_expect_eq(figures.latency_sum[SOURCE_L3], 100);
-	cr_expect_eq(figures.source_latency[SOURCE_L3][5], 5);
-	cr_expect_eq(figures_samples(&figures), 5);
-	cr_expect_eq(figures_latency_samples(&figures), 5);
-}
-
-/* Every counter of the record reaches the figures: each gets a difference of its own, and none is missed. */
+/* Every counter of the record reaches the figures: each gets a value of its own, and none is missed. */
 Test(figures, every_counter_is_taken)
 {
-	static struct latency_record zero, now;
+	static struct latency_record record;
 	static struct figures figures;
-	u64 expected = 0, got = 0;
+	u64 expected = 0, got = 0, samples = 0;
 	u64 next = 1;
 
 	for (size_t i = 0; i < SOURCE_SLOTS; i++) {
-		expected += now.counts.weight[i] = next++;
-		expected += now.counts.samples[i] = (u32)next++;
-		expected += now.latency_sum[i] = next++;
-		expected += now.weighted_latency[i] = next++;
-		for (size_t j = 0; j < OCTAVE_BUCKETS; j++)
-			expected += now.source_latency[i][j] = (u32)next++;
+		expected += record.sums[i].weight = next++;
+		expected += record.sums[i].latency = next++;
+		expected += record.sums[i].weighted_latency = next++;
+		samples += record.without_latency[i] = (u32)next++;
+		for (size_t j = 0; j < OCTAVE_BUCKETS; j++) {
+			samples += record.source_latency[i][j] = (u32)next;
+			expected += next++;
+		}
 	}
 	for (size_t i = 0; i < SNOOP_SLOTS; i++)
-		expected += now.counts.snoop[i] = (u32)next++;
+		expected += record.snoop[i] = (u32)next++;
 	for (size_t i = 0; i < TLB_SLOTS; i++)
-		expected += now.counts.tlb[i] = (u32)next++;
+		expected += record.tlb[i] = (u32)next++;
 	for (size_t i = 0; i < FINE_BUCKETS; i++)
-		expected += now.latency[i] = (u32)next++;
+		expected += record.latency[i] = (u32)next++;
 	for (size_t i = 0; i < COARSE_BUCKETS; i++)
-		expected += now.instruction_latency[i] = (u32)next++;
-	expected += now.counts.locked = (u32)next++;
-	expected += now.counts.blocked = (u32)next++;
-	expected += now.instruction_latency_sum = next++;
+		expected += record.instruction_latency[i] = (u32)next++;
+	expected += record.locked = (u32)next++;
+	expected += record.blocked = (u32)next++;
+	expected += record.instruction_latency_sum = next++;
 
-	cr_assert_eq(next - 1, FIGURES_COUNTERS);
-	cr_expect(figures_difference(&now, &zero, &figures));
+	cr_assert_eq(next - 1, FIGURES_COUNTERS, "samples by source stand for those without latency");
+	memset(&figures, 0xff, sizeof(figures));
+	figures_of_latency(&record, &figures);
 	for (size_t i = 0; i < FIGURES_COUNTERS; i++)
 		got += ((const u64 *)&figures)[i];
-	cr_expect_eq(got, expected);
-	cr_expect_eq(figures.latency[144], now.latency[144]);
-	cr_expect_eq(figures.locked, now.counts.locked);
-	cr_expect_eq(figures.instruction_latency[10], now.instruction_latency[10]);
+	cr_expect_eq(got, expected + samples);
+	cr_expect_eq(figures_samples(&figures), samples);
+	cr_expect_eq(figures.latency[144], record.latency[144]);
+	cr_expect_eq(figures.locked, record.locked);
+	cr_expect_eq(figures.instruction_latency[10], record.instruction_latency[10]);
 }
 
-Test(figures, nothing_moved)
+Test(figures, samples_of_a_source_are_those_with_and_without_latency)
 {
-	static struct latency_record record = {.counts.samples[3] = 7, .latency[20] = 7};
+	static const struct latency_record record = {
+		.source_latency[SOURCE_L3] = {[3] = ~0U, [7] = 2},
+		.without_latency = {[SOURCE_L3] = 5, [SOURCE_L1] = 1},
+	};
 	static struct figures figures;
-	static const struct figures none;
 
-	memset(&figures, 0xff, sizeof(figures));
-	cr_expect_not(figures_difference(&record, &record, &figures));
-	cr_expect_eq(memcmp(&figures, &none, sizeof(none)), 0);
+	figures_of_latency(&record, &figures);
+	cr_expect_eq(figures.samples[SOURCE_L3], 0xffffffffULL + 7);
+	cr_expect_eq(figures.samples[SOURCE_L1], 1);
+	cr_expect_eq(figures_samples(&figures), 0x100000000ULL + 7);
 }
 
-Test(figures, plain_difference_has_no_latency)
+Test(figures, an_event_without_latency_has_none)
 {
-	static const struct sample_counts before = {.samples[SOURCE_L1] = 0xffffffffU,
-						    .weight[SOURCE_L1] = 7};
-	static const struct sample_counts now = {
-		.samples[SOURCE_L1] = 1, .weight[SOURCE_L1] = 27, .snoop[SNOOP_HITM] = 1, .blocked = 2};
+	static const struct plain_record record = {.samples[SOURCE_L1] = 2,
+						   .weight[SOURCE_L1] = 20,
+						   .snoop[SNOOP_HITM] = 1,
+						   .tlb[TLB_WALK] = 3,
+						   .locked = 4,
+						   .blocked = 5};
 	static struct figures figures;
 
 	memset(&figures, 0xff, sizeof(figures));
-	cr_expect(figures_plain_difference(&now, &before, &figures));
+	figures_of_plain(&record, &figures);
 	cr_expect_eq(figures_samples(&figures), 2);
 	cr_expect_eq(figures_weight(&figures), 20);
 	cr_expect_eq(figures.snoop[SNOOP_HITM], 1);
-	cr_expect_eq(figures.blocked, 2);
+	cr_expect_eq(figures.tlb[TLB_WALK], 3);
+	cr_expect_eq(figures.locked, 4);
+	cr_expect_eq(figures.blocked, 5);
 	cr_expect_eq(figures_latency_samples(&figures), 0);
 	cr_expect_eq(figures_latency_sum(&figures), 0);
 }

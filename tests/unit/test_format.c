@@ -314,6 +314,7 @@ Test(format, status_of_a_live_machine)
 			       "             3 cgroups found no slot: their samples are unattributed; raise "
 			       "`max` in [cgroups]\n"
 			       "     Memory: 10.0 MiB of BPF maps; 4 stripes a slot\n"
+			       "             3.4 MiB of the daemon's own, 11.2 MiB at its start\n"
 			       " Collection: each 1s; the last took 0.412ms\n"
 			       "     Config: of 2026-11-21 05:59:59 UTC; the last reload failed, and it "
 			       "stays in force: see the "

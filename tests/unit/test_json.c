@@ -114,7 +114,9 @@ Test(json, status_of_a_live_machine_in_full)
 		"\"lost\":{\"malformed\":1},\"unsampled_seconds\":{\"multiplexed\":1.5}},"
 		"\"cgroups_alive\":57,\"slots\":512,\"slots_free\":454,\"stripes\":4,\"births_without_slot\":"
 		"3,"
-		"\"map_bytes\":10485760,\"interval_s\":1.0,\"collection_s\":0.000412,"
+		"\"map_bytes\":10485760,"
+		"\"memory\":{\"maps\":10485760,\"anonymous\":3565158,\"anonymous_peak\":11744051},\"interval_"
+		"s\":1.0,\"collection_s\":0.000412,"
 		"\"config\":{\"reloaded\":false,\"time\":\"2026-11-21T05:59:59Z\"},"
 		"\"notes\":[\"cpu_atom: no counter was free on CPU 4\"]}");
 }

@@ -1,34 +1,63 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <criterion/criterion.h>
 
+#include <errno.h>
 #include <stdio.h>
 
-#include "collect/collect.h"
 #include "collect/ledger.h"
+#include "scarce_memory.h"
 
-static struct figures some(u64 samples)
+/* Samples of L2 without latency: what a slot's record holds, and what pairs say of as many. */
+static struct latency_record record_of(u32 samples)
+{
+	return (struct latency_record){.without_latency[SOURCE_L2] = samples};
+}
+
+static size_t pairs_some(u64 samples, u8 *pairs)
 {
 	struct figures figures = {0};
 
 	figures.samples[SOURCE_L2] = samples;
-	return figures;
+	return pairs_of(&figures, pairs);
 }
 
-static void add(struct ledger_entry *entry, const struct figures *figures)
+static void add(struct ledger_entry *entry, u64 samples)
 {
-	cr_assert_eq(ledger_reserve(entry, 0), 0);
-	ledger_add(entry, 0, figures);
+	u8 pairs[PAIRS_MAX];
+
+	cr_assert_eq(ledger_add(entry, 0, pairs, pairs_some(samples, pairs)), 0);
+}
+
+static u64 total_of(const struct ledger_entry *entry, unsigned event)
+{
+	struct figures figures;
+
+	ledger_total(entry, event, &figures);
+	return figures_samples(&figures);
 }
 
 static u64 total(const struct ledger_entry *entry)
 {
-	return entry->total[0] ? figures_samples(entry->total[0]) : 0;
+	return total_of(entry, 0);
 }
 
-Test(ledger, a_path_has_one_entry_and_differences_last_one_collection)
+/* A slot of the entry has had so many samples of an event. */
+static void read_slot(struct ledger_entry *entry, struct ledger_sum **of_slot, unsigned event, u32 samples)
+{
+	const struct latency_record record = record_of(samples);
+	const void *const records[] = {&record};
+	struct ledger_sum *sum = ledger_sum(entry, of_slot, event);
+	u64 by_stripe[STRIPES_MAX] = {0};
+	u8 pairs[PAIRS_MAX];
+	size_t size;
+
+	cr_assert_not_null(sum);
+	cr_assert_eq(held_read(&sum->held, records, 1, true, pairs, &size, by_stripe), 0);
+}
+
+Test(ledger, a_path_has_one_entry)
 {
 	_cleanup_(ledger_freep) struct ledger *ledger = NULL;
-	const struct figures three = some(3), four = some(4);
 	struct ledger_entry *entry, *again;
 
 	cr_assert_eq(ledger_new(&ledger), 0);
@@ -37,19 +66,94 @@ Test(ledger, a_path_has_one_entry_and_differences_last_one_collection)
 	cr_assert_eq(ledger_get(ledger, "/a", &again), 0);
 	cr_expect_eq(entry, again);
 	cr_expect_eq(ledger_find(ledger, "/a"), entry);
-
-	add(entry, &three);
-	add(entry, &four);
-	cr_expect_eq(figures_samples(entry->difference[0]), 7);
-	ledger_begin(ledger);
-	cr_expect_null(entry->difference[0]);
+	cr_expect_not(ledger_has(entry, 0));
+	cr_expect_eq(total(entry), 0);
+	add(entry, 3);
+	add(entry, 4);
 	cr_expect_eq(total(entry), 7);
+	cr_expect(ledger_has(entry, 0));
+	cr_expect_not(ledger_has(entry, 1));
+}
+
+/* Two slots at once, one after another, several events: all that they brought is the path's. */
+Test(ledger, a_total_is_what_present_and_past_slots_brought)
+{
+	_cleanup_(ledger_freep) struct ledger *ledger = NULL;
+	struct ledger_sum *first = NULL, *second = NULL, *third = NULL;
+	struct ledger_entry *entry;
+
+	cr_assert_eq(ledger_new(&ledger), 0);
+	cr_assert_eq(ledger_get(ledger, "/a", &entry), 0);
+	read_slot(entry, &first, 0, 10);
+	read_slot(entry, &first, 2, 1000);
+	read_slot(entry, &second, 0, 5);
+	cr_expect_eq(total(entry), 15);
+	cr_expect_eq(total_of(entry, 2), 1000);
+	read_slot(entry, &first, 0, 30);
+	cr_expect_eq(total(entry), 35, "a slot's reading is all it brought, not one more");
+
+	cr_assert_eq(ledger_leave(entry, &first), 0);
+	cr_expect_null(first);
+	cr_expect_eq(total(entry), 35);
+	cr_expect_eq(total_of(entry, 2), 1000);
+	read_slot(entry, &second, 0, 6);
+	cr_expect_eq(total(entry), 36);
+	read_slot(entry, &third, 2, 7);
+	cr_assert_eq(ledger_leave(entry, &second), 0);
+	cr_assert_eq(ledger_leave(entry, &third), 0);
+	cr_expect_eq(total(entry), 36);
+	cr_expect_eq(total_of(entry, 2), 1007);
+	cr_expect(ledger_has(entry, 0));
+	cr_expect_not(ledger_has(entry, 1));
+}
+
+/* A mark without a counter makes room for readings, but no sample. */
+Test(ledger, an_event_without_a_sample_is_none)
+{
+	_cleanup_(ledger_freep) struct ledger *ledger = NULL;
+	struct ledger_sum *of_slot = NULL;
+	struct ledger_entry *entry;
+
+	cr_assert_eq(ledger_new(&ledger), 0);
+	cr_assert_eq(ledger_get(ledger, "/a", &entry), 0);
+	read_slot(entry, &of_slot, 0, 0);
+	cr_expect_not(ledger_has(entry, 0));
+	cr_assert_eq(ledger_leave(entry, &of_slot), 0);
+	cr_expect_not(ledger_has(entry, 0));
+}
+
+/* Whichever allocation fails: what is not left yet is still the slot's, and a second try leaves it. */
+Test(ledger, leaving_without_memory_loses_nothing)
+{
+	bool failed = true;
+
+	for (size_t after = 0; failed; after++) {
+		_cleanup_(ledger_freep) struct ledger *ledger = NULL;
+		struct ledger_sum *of_slot = NULL;
+		struct ledger_entry *entry;
+		int r;
+
+		cr_assert_eq(ledger_new(&ledger), 0);
+		cr_assert_eq(ledger_get(ledger, "/a", &entry), 0);
+		add(entry, 5);
+		read_slot(entry, &of_slot, 0, 10);
+		read_slot(entry, &of_slot, 1, 100);
+		scarce_memory_after(after);
+		r = ledger_leave(entry, &of_slot);
+		failed = scarce_memory_end();
+		cr_expect_eq(r, failed ? -ENOMEM : 0);
+		cr_expect_eq(total(entry), 15);
+		cr_expect_eq(total_of(entry, 1), 100);
+		cr_expect_eq(ledger_leave(entry, &of_slot), 0);
+		cr_expect_eq(total(entry), 15);
+		cr_expect_eq(total_of(entry, 1), 100);
+		cr_expect_leq(after, 3);
+	}
 }
 
 Test(ledger, folding_moves_totals_and_loses_nothing)
 {
 	_cleanup_(ledger_freep) struct ledger *ledger = NULL;
-	const struct figures one = some(1);
 	struct ledger_entry *const *entries;
 	char path[32];
 	u64 sum;
@@ -61,10 +165,17 @@ Test(ledger, folding_moves_totals_and_loses_nothing)
 
 		(void)snprintf(path, sizeof(path), "/c%u", i);
 		cr_assert_eq(ledger_get(ledger, path, &entry), 0);
-		add(entry, &one);
+		add(entry, 1);
+		ledger_hold(entry);
 		entry->died_ns = i;
-		entry->holders = i % 2; /* every second one still rests in a slot */
+		if (i % 2 == 0) /* every second one still rests in a slot */
+			ledger_unhold(entry);
 	}
+	cr_assert_eq(ledger_fold(ledger, 500, 10000), 0);
+	(void)ledger_entries(ledger, &n);
+	cr_expect_eq(n, 1000, "they are in the differences of this collection");
+	ledger_begin(ledger);
+	ledger_begin(ledger);
 	cr_assert_eq(ledger_fold(ledger, 500, 10000), 0);
 	entries = ledger_entries(ledger, &n);
 	cr_expect_eq(n, 750);
@@ -81,7 +192,6 @@ Test(ledger, folding_moves_totals_and_loses_nothing)
 Test(ledger, a_crowd_of_dead_folds_oldest_first)
 {
 	_cleanup_(ledger_freep) struct ledger *ledger = NULL;
-	const struct figures one = some(1);
 	char path[32];
 	size_t n;
 
@@ -91,9 +201,13 @@ Test(ledger, a_crowd_of_dead_folds_oldest_first)
 
 		(void)snprintf(path, sizeof(path), "/c%u", i);
 		cr_assert_eq(ledger_get(ledger, path, &entry), 0);
-		add(entry, &one);
+		add(entry, 1);
+		ledger_hold(entry);
 		entry->died_ns = 1000 + (i * 5) % 1001; /* in another order than their numbers */
+		ledger_unhold(entry);
 	}
+	ledger_begin(ledger);
+	ledger_begin(ledger);
 	cr_assert_eq(ledger_fold(ledger, 0, 1001), 0);
 	(void)ledger_entries(ledger, &n);
 	cr_expect_eq(n, 1001, "as many as may be");
@@ -112,6 +226,64 @@ Test(ledger, a_crowd_of_dead_folds_oldest_first)
 	cr_expect_eq(n, 0);
 }
 
+/* A failure in the middle of an entry: the next fold goes on, and nothing is in `other` twice. */
+Test(ledger, folding_without_memory_loses_nothing)
+{
+	bool failed = true;
+
+	for (size_t after = 0; failed; after++) {
+		_cleanup_(ledger_freep) struct ledger *ledger = NULL;
+		struct ledger_entry *entry;
+		u8 pairs[PAIRS_MAX];
+		size_t n;
+
+		cr_assert_eq(ledger_new(&ledger), 0);
+		for (unsigned i = 0; i < 2; i++) {
+			cr_assert_eq(ledger_get(ledger, i ? "/b" : "/a", &entry), 0);
+			add(entry, 3);
+			cr_assert_eq(ledger_add(entry, 1, pairs, pairs_some(4, pairs)), 0);
+		}
+		scarce_memory_after(after);
+		(void)ledger_fold(ledger, 1, 10);
+		failed = scarce_memory_end();
+		cr_expect_eq(ledger_fold(ledger, 1, 10), 0);
+		(void)ledger_entries(ledger, &n);
+		cr_expect_eq(n, 0);
+		cr_expect_eq(total(ledger_other(ledger)), 6);
+		cr_expect_eq(total_of(ledger_other(ledger), 1), 8);
+		cr_expect_leq(after, 8);
+	}
+}
+
+/* One that is held again in time stays. */
+Test(ledger, a_path_that_comes_back_is_not_folded)
+{
+	_cleanup_(ledger_freep) struct ledger *ledger = NULL;
+	struct ledger_entry *entry, *other;
+	size_t n;
+
+	cr_assert_eq(ledger_new(&ledger), 0);
+	cr_assert_eq(ledger_get(ledger, "/a", &entry), 0);
+	cr_assert_eq(ledger_get(ledger, "/b", &other), 0);
+	ledger_hold(entry);
+	ledger_hold(entry);
+	ledger_hold(other);
+	ledger_unhold(entry);
+	ledger_unhold(other);
+	for (int i = 0; i < 3; i++)
+		ledger_begin(ledger);
+	cr_assert_eq(ledger_fold(ledger, 100, 0), 0);
+	cr_expect_eq(ledger_find(ledger, "/a"), entry);
+	cr_expect_null(ledger_find(ledger, "/b"));
+	ledger_unhold(entry);
+	ledger_hold(entry);
+	for (int i = 0; i < 3; i++)
+		ledger_begin(ledger);
+	cr_assert_eq(ledger_fold(ledger, 100, 0), 0);
+	(void)ledger_entries(ledger, &n);
+	cr_expect_eq(n, 1);
+}
+
 Test(ledger, numbers_are_never_used_twice)
 {
 	_cleanup_(ledger_freep) struct ledger *ledger = NULL;
@@ -126,16 +298,3 @@ Test(ledger, numbers_are_never_used_twice)
 	cr_expect_gt(entry->number, first);
 }
 
-Test(collect, the_way_back_of_a_slot)
-{
-	const u64 grace = 1000, rest = COLLECT_REST_NS;
-
-	cr_expect_eq(collect_next_step(SLOT_ALIVE, 0, 1ULL << 40, grace), SLOT_STEP_NONE);
-	cr_expect_eq(collect_next_step(SLOT_DEAD, 5000, 5999, grace), SLOT_STEP_NONE);
-	cr_expect_eq(collect_next_step(SLOT_DEAD, 5000, 6000, grace), SLOT_STEP_RETIRE);
-	cr_expect_eq(collect_next_step(SLOT_DEAD, 5000, 4000, grace), SLOT_STEP_NONE,
-		     "died after `now` was taken");
-	cr_expect_eq(collect_next_step(SLOT_RETIRED, 5000, 5000 + rest - 1, grace), SLOT_STEP_NONE);
-	cr_expect_eq(collect_next_step(SLOT_RETIRED, 5000, 5000 + rest, grace), SLOT_STEP_GIVE);
-	cr_expect_eq(collect_next_step(SLOT_FREE, 0, 1ULL << 40, grace), SLOT_STEP_NONE);
-}

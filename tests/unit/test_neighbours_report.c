@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "in_pairs.h"
 #include "neighbours_report.h"
 #include "pebsd/data_source.h"
 #include "pebsd/histogram.h"
@@ -76,7 +77,7 @@ static void put(const struct desk *desk, const char *path, unsigned event, enum 
 	figures.weight[source] = 1000 * n;
 	figures.latency_sum[source] = n * cycles;
 	figures.latency[histogram_fine_index(cycles)] = n;
-	window_put(desk->window, number_of(desk, path), event, &figures);
+	window_put_figures(desk->window, number_of(desk, path), event, &figures);
 }
 
 static bool is_burst(size_t bin)

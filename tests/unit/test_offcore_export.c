@@ -11,6 +11,7 @@
 #include "example_snapshot.h"
 #include "export/json.h"
 #include "export/prometheus.h"
+#include "in_pairs.h"
 #include "parse_metrics.h"
 #include "snapshot_build.h"
 
@@ -260,17 +261,19 @@ static void expect_metric(const struct metrics *metrics, const char *series, con
 static const struct series *const *table_of(struct series_table **table, size_t *ret_n)
 {
 	struct offcore_figures db = reads(100, 200, 0), root = reads(2, 0, 0), slot_0 = reads(4, 0, 0);
-	const struct figures *const nothing[EVENTS_MAX] = {NULL};
 	struct figures samples = {0};
+	struct in_pairs room;
 
 	samples.samples[SOURCE_L3] = samples.weight[SOURCE_L3] = samples.weighted_latency[SOURCE_L3] = 1;
 	db.of[0][OFFCORE_OUTSTANDING] = figure(9000, 100, 100);
 	db.of[0][OFFCORE_REQUESTS] = figure(30, 100, 100);
 	cr_assert_eq(series_table_new(1, table), 0);
 	cr_assert_eq(series_table_update(*table, SECOND,
-					 (const struct series_input[]){{"/db", true, {&samples}, &db},
-								       {"/", true, {NULL}, &root}},
-					 2, nothing),
+					 (const struct series_input[]){
+						 {"/db", true, in_pairs(&room, 0, &samples), 1, &db},
+						 {"/", true, NULL, 0, &root},
+					 },
+					 2, NULL, 0),
 		     0);
 	cr_assert_eq(series_table_count_unattributed(*table, &slot_0), 0);
 	return series_table_list(*table, ret_n);

@@ -33,6 +33,7 @@ Test(perf_cost, of_200_cpus)
 {
 	const struct perf_cost_case machine = {
 		.cpus = 200,
+		.stripes = 16,
 		.n_events = 2,
 		.events = {{.cpus = 200, .has_leader = true, .has_latency = true}, {.cpus = 200}},
 		.counters = 400,
@@ -44,10 +45,12 @@ Test(perf_cost, of_200_cpus)
 	/* Counters have no rings. */
 	cr_expect_eq(cost.ring_bytes, 1200 * 4096ULL);
 	cr_expect_eq(cost.ring_bytes_max, 10200 * 4096ULL);
-	/* 512 slots x 16 stripes of 2,560 and 320 bytes; 512 owners of 320; 1,024 samples of 56; 512 slots x
-	 * 200 CPUs of 192 bytes, and 200 times 320 in whole pages. */
-	cr_expect_eq(cost.map_bytes, 20 * MIB + 2560 * 1024ULL + 160 * 1024ULL + 56 * 1024ULL +
-					     512ULL * 200 * 192 + 64 * 1024ULL);
+	/* 512 slots x 16 stripes of 2,560 and 320 bytes; 512 owners of 320; 1,024 samples of 56; 33 rows of
+	 * 512 marks; 201 states of 64; the index; 512 slots x 200 CPUs of 192 bytes, and 200 times 320: each
+	 * in whole pages. */
+	cr_expect_eq(cost.map_bytes, 20 * MIB + 2560 * 1024ULL + 160 * 1024ULL + 56 * 1024ULL + 20 * 1024ULL +
+					     16 * 1024ULL + 712 * 64ULL + 512 * 16ULL + 512ULL * 200 * 192 +
+					     64 * 1024ULL);
 	cr_expect_eq(cost.event_bytes, 0, "nobody told");
 	cr_expect_eq(cost.start_ns, 0, "nobody measured");
 }
@@ -55,12 +58,13 @@ Test(perf_cost, of_200_cpus)
 Test(perf_cost, small_machines_have_fewer_stripes)
 {
 	const struct perf_cost_case machine = {
-		.cpus = 2, .n_events = 1, .events = {{.cpus = 2, .has_latency = true}}};
+		.cpus = 2, .stripes = 2, .n_events = 1, .events = {{.cpus = 2, .has_latency = true}}};
 	struct perf_cost cost;
 
 	perf_cost(&machine, &facts, &cost);
 	/* A map without records has one entry, which takes a page. */
-	cr_expect_eq(cost.map_bytes, 1024 * 2560ULL + 4096 + 160 * 1024ULL + 56 * 1024ULL);
+	cr_expect_eq(cost.map_bytes, 1024 * 2560ULL + 4096 + 160 * 1024ULL + 56 * 1024ULL + 4096 + 4096 +
+					     514 * 64ULL + 512 * 16ULL);
 }
 
 Test(perf_cost, times_only_where_all_of_them_were_measured)
@@ -87,12 +91,13 @@ Test(perf_cost, of_a_plan)
 	struct perf_cost cost;
 
 	cr_expect_eq(perf_cost_cpus(&plan), 8);
-	perf_cost_planned(&plan, 1U << EVENT_LOADS, 8, &machine);
+	perf_cost_planned(&plan, 1U << EVENT_LOADS, 8, 8, &machine);
 	cr_expect_eq(machine.n_events, 2);
 	cr_expect_eq(machine.counters, 0);
 	perf_cost(&machine, &facts, &cost);
 	cr_expect_eq(cost.descriptors, 4 * 2 + 4);
-	perf_cost_planned(&plan, 1U << EVENT_LOADS | 1U << EVENT_STORES | 1U << EVENT_OFFCORE, 8, &machine);
+	perf_cost_planned(&plan, 1U << EVENT_LOADS | 1U << EVENT_STORES | 1U << EVENT_OFFCORE, 8, 8,
+			  &machine);
 	perf_cost(&machine, &facts, &cost);
 	cr_expect_eq(cost.descriptors, 4 * 2 + 4 + 4 + 8);
 }
@@ -155,4 +160,27 @@ Test(perf_cost, slots_by_cgroups)
 	cr_expect_eq(perf_cost_slots(256), 512);
 	cr_expect_eq(perf_cost_slots(257), 514);
 	cr_expect_eq(perf_cost_slots(1000000), 65536);
+}
+
+/* What a plan for this machine's eight CPUs takes on one of 256: a stripe a CPU up to 16. */
+Test(perf_cost, of_256_cpus)
+{
+	const struct pmu_plan plan = hybrid();
+	struct perf_cost_case machine;
+	struct perf_cost cost, half;
+
+	cr_expect_eq(perf_cost_stripes(1), 1);
+	cr_expect_eq(perf_cost_stripes(16), 16);
+	cr_expect_eq(perf_cost_stripes(17), 16);
+	perf_cost_scaled(&plan, 1U << EVENT_LOADS | 1U << EVENT_STORES, 256, &machine);
+	cr_expect_eq(machine.stripes, 16);
+	cr_expect_eq(machine.cpus, 256);
+	perf_cost(&machine, &facts, &cost);
+	/* Loads with a leader and stores on one half of them, loads on the other. */
+	cr_expect_eq(cost.descriptors, 128 * 3 + 128);
+	cr_expect_eq(cost.ring_bytes, (128 * 3 + 128) * 2 * 4096ULL);
+	perf_cost_scaled(&plan, 1U << EVENT_LOADS | 1U << EVENT_STORES, 128, &machine);
+	perf_cost(&machine, &facts, &half);
+	/* The maps do not grow with CPUs beyond 16 but for a line and an element each. */
+	cr_expect_eq(cost.map_bytes - half.map_bytes, 128 * (64 + 64ULL));
 }

@@ -6,13 +6,12 @@
 
 #include "base/cleanup.h"
 #include "collect/series.h"
+#include "in_pairs.h"
 
 #define SECOND          NSEC_PER_SEC
 #define EVENT           0
 #define PLAIN           1
 #define PATH_MAX_LENGTH 64
-
-static const struct figures *const nothing[EVENTS_MAX];
 
 /* `samples` of 100 cycles each, weighing `period`. */
 static struct figures figures_of(u64 samples, u64 period)
@@ -27,9 +26,20 @@ static struct figures figures_of(u64 samples, u64 period)
 	return figures;
 }
 
+/* Valid for the next ROOMS of them. */
+#define ROOMS 128
+static const struct difference *brought(const struct figures *figures)
+{
+	static struct in_pairs rooms[ROOMS];
+	static size_t next;
+
+	return in_pairs(&rooms[next++ % ROOMS], EVENT, figures);
+}
+
 static struct series_input input_of(const char *path, const struct figures *figures)
 {
-	return (struct series_input){.path = path, .exported = true, .differences = {[EVENT] = figures}};
+	return (struct series_input){
+		.path = path, .exported = true, .differences = brought(figures), .n_differences = 1};
 }
 
 static const struct series *find(const struct series_table *table, const char *path)
@@ -78,7 +88,7 @@ static void update_one(struct series_table *table, u64 now_ns, const char *path,
 	struct figures figures = figures_of(n, 1000);
 	struct series_input input = input_of(path, &figures);
 
-	cr_assert_eq(series_table_update(table, now_ns, &input, 1, nothing), 0);
+	cr_assert_eq(series_table_update(table, now_ns, &input, 1, NULL, 0), 0);
 }
 
 Test(series, the_costliest_have_their_own_and_the_rest_is_other)
@@ -88,9 +98,8 @@ Test(series, the_costliest_have_their_own_and_the_rest_is_other)
 	struct series_input inputs[] = {input_of("/a", &figures[0]), input_of("/b", &figures[1]),
 					input_of("/c", &figures[2])};
 	struct figures lost = figures_of(3, 1000);
-	const struct figures *unattributed[EVENTS_MAX] = {[EVENT] = &lost};
 
-	cr_assert_eq(series_table_update(table, SECOND, inputs, 3, unattributed), 0);
+	cr_assert_eq(series_table_update(table, SECOND, inputs, 3, brought(&lost), 1), 0);
 	cr_expect_eq(samples(table, "/a"), -1);
 	cr_expect_eq(samples(table, "/b"), 9);
 	cr_expect_eq(samples(table, "/c"), 7);
@@ -108,9 +117,39 @@ Test(series, equal_cost_goes_by_path)
 	struct series_input inputs[] = {input_of("/c", &figures), input_of("/a", &figures),
 					input_of("/b", &figures)};
 
-	cr_assert_eq(series_table_update(table, SECOND, inputs, 3, nothing), 0);
+	cr_assert_eq(series_table_update(table, SECOND, inputs, 3, NULL, 0), 0);
 	cr_expect_eq(samples(table, "/a"), 5);
 	cr_expect_eq(samples(table, SERIES_OTHER), 10);
+	series_table_free(table);
+}
+
+/* However many there are, and in whatever order they come. */
+Test(series, exactly_the_costliest_of_many)
+{
+	enum { N = 1000, TOP_OF_THEM = 37 };
+	struct series_table *table = new_table(TOP_OF_THEM);
+	struct series_input inputs[N];
+	static struct in_pairs rooms[N];
+	static char paths[N][16];
+
+	for (u64 i = 0; i < N; i++) {
+		u64 rank = i * 389 % N; /* each of them once */
+		struct figures figures = figures_of(1 + rank, 1000);
+
+		(void)snprintf(paths[i], sizeof(paths[i]), "/%llu", (unsigned long long)rank);
+		inputs[i] = (struct series_input){.path = paths[i],
+						  .exported = true,
+						  .differences = in_pairs(&rooms[i], EVENT, &figures),
+						  .n_differences = 1};
+	}
+	cr_assert_eq(series_table_update(table, SECOND, inputs, N, NULL, 0), 0);
+	cr_expect_eq(length(table), 2 + TOP_OF_THEM);
+	for (u64 rank = N - TOP_OF_THEM; rank < N; rank++) {
+		char path[16];
+
+		(void)snprintf(path, sizeof(path), "/%llu", (unsigned long long)rank);
+		cr_expect_eq(samples(table, path), (long)(1 + rank), "%s", path);
+	}
 	series_table_free(table);
 }
 
@@ -121,7 +160,7 @@ Test(series, where_no_period_is_known_samples_decide)
 	struct figures many = figures_of(6, 0);
 	struct series_input inputs[] = {input_of("/a", &few), input_of("/b", &many)};
 
-	cr_assert_eq(series_table_update(table, SECOND, inputs, 2, nothing), 0);
+	cr_assert_eq(series_table_update(table, SECOND, inputs, 2, NULL, 0), 0);
 	cr_expect_eq(samples(table, "/b"), 6);
 	cr_expect_eq(samples(table, "/a"), -1);
 	series_table_free(table);
@@ -135,8 +174,8 @@ Test(series, what_was_counted_in_other_stays_there)
 	struct series_input first[] = {input_of("/a", &small), input_of("/b", &large)};
 	struct series_input second[] = {input_of("/a", &large), input_of("/b", &small)};
 
-	cr_assert_eq(series_table_update(table, SECOND, first, 2, nothing), 0);
-	cr_assert_eq(series_table_update(table, 301 * SECOND, second, 2, nothing), 0);
+	cr_assert_eq(series_table_update(table, SECOND, first, 2, NULL, 0), 0);
+	cr_assert_eq(series_table_update(table, 301 * SECOND, second, 2, NULL, 0), 0);
 	cr_expect_eq(samples(table, "/a"), 100, "from its promotion on");
 	cr_expect_eq(samples(table, "/b"), 101, "keeps its own after it left the N");
 	cr_expect_eq(samples(table, SERIES_OTHER), 1);
@@ -187,10 +226,10 @@ Test(series, a_quiet_path_does_not_stay_for_ever)
 
 	update_one(table, SECOND, "/a", 10);
 	for (u64 minute = 1; minute <= 10; minute++)
-		cr_assert_eq(series_table_update(table, SECOND + minute * 60 * SECOND, NULL, 0, nothing), 0);
+		cr_assert_eq(series_table_update(table, SECOND + minute * 60 * SECOND, NULL, 0, NULL, 0), 0);
 	cr_expect_eq(samples(table, "/a"), 10, "at least ten minutes");
 	for (u64 minute = 11; minute <= 30; minute++)
-		cr_assert_eq(series_table_update(table, SECOND + minute * 60 * SECOND, NULL, 0, nothing), 0);
+		cr_assert_eq(series_table_update(table, SECOND + minute * 60 * SECOND, NULL, 0, NULL, 0), 0);
 	cr_expect_eq(samples(table, "/a"), -1);
 	series_table_free(table);
 }
@@ -205,10 +244,47 @@ Test(series, a_service_started_again_goes_on_in_its_series)
 	update_one(table, SECOND, "/s", 10);
 	update_one(table, 200 * SECOND, "/s", 1); /* another cgroup, the same path */
 	cr_expect_eq(samples(table, "/s"), 11);
-	cr_assert_eq(series_table_update(table, 201 * SECOND, both, 2, nothing), 0);
+	cr_assert_eq(series_table_update(table, 201 * SECOND, both, 2, NULL, 0), 0);
 	cr_expect_eq(samples(table, "/s"), 20, "old and new within one collection");
 	cr_expect_eq(length(table), 3);
 	cr_expect_eq(samples(table, SERIES_OTHER), 0);
+	series_table_free(table);
+}
+
+/* Of a sample that was under way when its slot was read: its weight first, and the rest with the next. */
+Test(series, what_comes_without_a_sample_is_added_and_buys_no_series)
+{
+	struct series_table *table = new_table(1);
+	struct figures half = {.weight[SOURCE_L3] = 1000}, rest = figures_of(1, 0);
+	struct series_input inputs[] = {input_of("/a", &half)};
+
+	cr_assert_eq(series_table_update(table, SECOND, inputs, 1, NULL, 0), 0);
+	cr_expect_null(find(table, "/a"));
+	cr_expect_eq(find(table, SERIES_OTHER)->figures[EVENT]->weight[SOURCE_L3], 1000);
+	inputs[0] = input_of("/a", &rest);
+	cr_assert_eq(series_table_update(table, 2 * SECOND, inputs, 1, NULL, 0), 0);
+	cr_expect_eq(samples(table, "/a"), 1);
+	series_table_free(table);
+}
+
+/* Its old slot and its new one lie side by side. */
+Test(series, two_differences_of_an_event_and_one_of_another_in_an_input)
+{
+	struct series_table *table = new_table(1);
+	struct figures first = figures_of(4, 1000), second = figures_of(5, 1000);
+	const struct difference both[] = {*brought(&first),
+					  *brought(&second),
+					  {.event = PLAIN, .size = 2, .pairs = (const u8[]){SOURCE_L3, 7}}};
+	const struct series_input input = {
+		.path = "/s", .exported = true, .differences = both, .n_differences = ARRAY_SIZE(both)};
+	const struct figures *plain;
+
+	cr_assert_eq(series_table_update(table, SECOND, &input, 1, NULL, 0), 0);
+	cr_expect_eq(samples(table, "/s"), 9);
+	plain = find(table, "/s")->figures[PLAIN];
+	cr_assert_not_null(plain);
+	cr_expect_eq(figures_samples(plain), 7);
+	cr_expect_eq(plain->samples[SOURCE_L3], 7);
 	series_table_free(table);
 }
 
@@ -247,21 +323,21 @@ Test(series, the_excluded_are_other)
 	struct series_input input = input_of("/a", &figures);
 
 	input.exported = false;
-	cr_assert_eq(series_table_update(table, SECOND, &input, 1, nothing), 0);
+	cr_assert_eq(series_table_update(table, SECOND, &input, 1, NULL, 0), 0);
 	cr_expect_eq(samples(table, "/a"), -1);
 	cr_expect_eq(samples(table, SERIES_OTHER), 10);
 
 	input.exported = true;
-	cr_assert_eq(series_table_update(table, 2 * SECOND, &input, 1, nothing), 0);
+	cr_assert_eq(series_table_update(table, 2 * SECOND, &input, 1, NULL, 0), 0);
 	cr_expect_eq(samples(table, "/a"), 10);
 
 	/* Excluded by a reload: what it has is shown till its time is over, but takes no more. */
 	input.exported = false;
-	cr_assert_eq(series_table_update(table, 3 * SECOND, &input, 1, nothing), 0);
+	cr_assert_eq(series_table_update(table, 3 * SECOND, &input, 1, NULL, 0), 0);
 	cr_expect_eq(samples(table, "/a"), 10);
 	cr_expect_eq(samples(table, SERIES_OTHER), 20);
 	cr_assert_eq(series_table_update(table, 4 * SECOND + SERIES_KEEP_NS + SERIES_LINGER_NS, &input, 1,
-					 nothing),
+					 NULL, 0),
 		     0);
 	cr_expect_eq(samples(table, "/a"), -1);
 	series_table_free(table);
@@ -366,7 +442,6 @@ Test(series, a_thousand_random_promotions_births_and_deaths)
 		struct series_input inputs[PATHS];
 		char paths[PATHS][PATH_MAX_LENGTH];
 		struct figures stray = figures_of(next_random(&random) % 3, 1000);
-		const struct figures *unattributed[EVENTS_MAX] = {[EVENT] = &stray};
 		size_t n = 0;
 
 		for (size_t i = 0; i < PATHS; i++) {
@@ -386,7 +461,7 @@ Test(series, a_thousand_random_promotions_births_and_deaths)
 		}
 		figures_add(&total, &stray);
 		now_ns += next_random(&random) % 20 ? SECOND : next_random(&random) % (1200 * SECOND);
-		cr_assert_eq(series_table_update(table, now_ns, inputs, n, unattributed), 0);
+		cr_assert_eq(series_table_update(table, now_ns, inputs, n, brought(&stray), 1), 0);
 		scrape(table, seen, &n_seen, &increases, step);
 		cr_assert_eq(memcmp(&increases, &total, sizeof(total)), 0, "step %llu",
 			     (unsigned long long)step);
@@ -425,10 +500,10 @@ static double collections_take(const struct series_input *inputs, size_t n, size
 	struct series_table *table = new_table(top);
 	double begun;
 
-	cr_assert_eq(series_table_update(table, SECOND, inputs, n, nothing), 0);
+	cr_assert_eq(series_table_update(table, SECOND, inputs, n, NULL, 0), 0);
 	begun = cpu_seconds();
 	for (u64 i = 2; i < 5; i++)
-		cr_assert_eq(series_table_update(table, i * SECOND, inputs, n, nothing), 0);
+		cr_assert_eq(series_table_update(table, i * SECOND, inputs, n, NULL, 0), 0);
 	begun = cpu_seconds() - begun;
 	series_table_free(table);
 	return begun;
@@ -441,13 +516,19 @@ Test(series, many_series_take_no_long_time)
 	static char paths[MANY][16];
 	static struct series_input inputs[MANY];
 	struct figures figures[64];
+	const struct difference *differences[ARRAY_SIZE(figures)];
 	double few, many;
 
-	for (u64 i = 0; i < ARRAY_SIZE(figures); i++)
+	for (u64 i = 0; i < ARRAY_SIZE(figures); i++) {
 		figures[i] = figures_of(1 + i, 1000);
+		differences[i] = brought(&figures[i]);
+	}
 	for (size_t i = 0; i < MANY; i++) {
 		(void)snprintf(paths[i], sizeof(paths[i]), "/%zu", i);
-		inputs[i] = input_of(paths[i], &figures[i % ARRAY_SIZE(figures)]);
+		inputs[i] = (struct series_input){.path = paths[i],
+						  .exported = true,
+						  .differences = differences[i % ARRAY_SIZE(figures)],
+						  .n_differences = 1};
 	}
 	few = collections_take(inputs, MANY, 10);
 	many = collections_take(inputs, MANY, 10000);

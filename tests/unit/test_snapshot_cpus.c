@@ -18,13 +18,19 @@ static const struct cpu_counts counts[] = {
 	{.cpu = 4, .open = true, .count = 999, .due = 0, .enabled_ns = 1000, .throttle_known = true},
 };
 
+static u8 by_4[] = {0, 1, 2, 3, 0, 1, 2, 3};
+static u8 by_8[] = {0, 1, 2, 3, 4, 5, 6, 7};
+static const struct stripes four = {.n = 4, .cpus = 8, .of_cpu = by_4};
+static const struct stripes eight = {.n = 8, .cpus = 8, .alone = true, .of_cpu = by_8};
+static const struct stripes one = {.n = 1, .cpus = 1, .of_cpu = by_8};
+
 static const u64 seen[STRIPES_MAX] = {8, 1, 2, 5, 4};
 
 Test(snapshot_cpus, each_has_what_it_expected_and_saw)
 {
 	struct snapshot_cpu cpus[4];
 
-	snapshot_cpus(counts, 4, seen, NULL, 8, cpus);
+	snapshot_cpus(counts, 4, seen, NULL, &eight, cpus);
 	cr_expect_eq(cpus[0].cpu, 0);
 	cr_expect(cpus[0].online);
 	cr_expect_not(cpus[0].in_error);
@@ -51,12 +57,12 @@ Test(snapshot_cpus, samples_of_a_shared_stripe_are_no_cpus_own)
 {
 	struct snapshot_cpu cpus[4];
 
-	snapshot_cpus(counts, 4, seen, seen, 4, cpus);
+	snapshot_cpus(counts, 4, seen, seen, &four, cpus);
 	cr_expect_not(cpus[0].seen.known);
 	cr_expect(cpus[1].seen.known);
 	cr_expect_eq(cpus[2].seen.value, 5);
 	cr_expect_not(cpus[3].seen.known);
-	snapshot_cpus(&counts[2], 1, seen, NULL, 1, cpus);
+	snapshot_cpus(&counts[2], 1, seen, NULL, &one, cpus);
 	cr_expect(cpus[0].seen.known);
 	cr_expect_eq(cpus[0].seen.value, 8);
 }
@@ -67,14 +73,47 @@ Test(snapshot_cpus, filtered_samples_are_known_where_the_event_filters)
 	static const u64 filtered[STRIPES_MAX] = {2, 0, 0, 7, 0};
 	struct snapshot_cpu cpus[4];
 
-	snapshot_cpus(counts, 4, seen, filtered, 8, cpus);
+	snapshot_cpus(counts, 4, seen, filtered, &eight, cpus);
 	cr_expect(cpus[0].filtered.known);
 	cr_expect_eq(cpus[0].filtered.value, 2);
 	cr_expect(cpus[1].filtered.known);
 	cr_expect_eq(cpus[1].filtered.value, 0);
-	snapshot_cpus(counts, 4, seen, filtered, 4, cpus);
+	snapshot_cpus(counts, 4, seen, filtered, &four, cpus);
 	cr_expect_not(cpus[0].filtered.known, "the stripe is another CPU's too");
 	cr_expect_eq(cpus[2].filtered.value, 7);
-	snapshot_cpus(counts, 4, seen, NULL, 8, cpus);
+	snapshot_cpus(counts, 4, seen, NULL, &eight, cpus);
 	cr_expect_not(cpus[0].filtered.known, "the event filters none");
+}
+
+/* 64 caches of four cores: four caches have one stripe, and no CPU's samples are known apart from others'. */
+Test(snapshot_cpus, of_256_cpus)
+{
+	struct stripes_cpu topology[256];
+	struct cpu_counts every[256];
+	struct snapshot_cpu cpus[256];
+	u64 by_stripe[STRIPES_MAX];
+	struct stripes stripes;
+
+	for (u32 cpu = 0; cpu < 256; cpu++) {
+		topology[cpu] = (struct stripes_cpu){.cache = cpu / 4, .core = cpu, .absent = cpu >= 128};
+		every[cpu] = (struct cpu_counts){.cpu = (int)cpu, .open = true, .due = cpu};
+	}
+	for (u32 stripe = 0; stripe < STRIPES_MAX; stripe++)
+		by_stripe[stripe] = 1000 + stripe;
+	cr_assert_eq(stripes_assign(topology, 256, &stripes), 0);
+	snapshot_cpus(every, 128, by_stripe, NULL, &stripes, cpus);
+	for (u32 cpu = 0; cpu < 128; cpu++) {
+		cr_expect_eq(cpus[cpu].cpu, cpu);
+		cr_expect_eq(cpus[cpu].expected, cpu);
+		cr_expect_not(cpus[cpu].seen.known);
+	}
+	/* The event is open on one CPU of each stripe: each has it for its own. */
+	for (u32 i = 0; i < STRIPES_MAX; i++)
+		every[i].cpu = (int)(8 * i + 5);
+	snapshot_cpus(every, STRIPES_MAX, by_stripe, NULL, &stripes, cpus);
+	for (u32 i = 0; i < STRIPES_MAX; i++) {
+		cr_expect(cpus[i].seen.known);
+		cr_expect_eq(cpus[i].seen.value, 1000 + stripes.of_cpu[8 * i + 5]);
+	}
+	stripes_done(&stripes);
 }

@@ -337,7 +337,7 @@ Test(stripes, no_cpus_are_no_topology)
 	struct stripes stripes;
 
 	cr_expect_eq(stripes_assign(NULL, 0, &stripes), -EINVAL);
-	cr_expect_eq(stripes_of_machine(NULL, 0, &stripes), -EINVAL);
+	cr_expect_eq(stripes_of_machine("/nonexistent", 0, &stripes), -ENODATA);
 	cr_expect_eq(stripes_of_machine(NULL, 8193, &stripes), -EINVAL);
 }
 
@@ -378,6 +378,9 @@ static void write_two_sockets(const char *root)
 		write_cpu(root, cpu, "cache/index1/type", "Unified\n", 0, 0);
 		write_cpu(root, cpu, "cache/index1/shared_cpu_list", socket ? "10-19,30-39\n" : "0-9,20-29\n",
 			  0, 0);
+		write_cpu(root, cpu, "cache/index3/level", "2\n", 0, 0);
+		write_cpu(root, cpu, "cache/index3/type", "Unified\n", 0, 0);
+		write_cpu(root, cpu, "cache/index3/shared_cpu_list", "%u,%u\n", cpu % 20, cpu % 20 + 20);
 		/* Of a level that has nothing to do with data: nobody shares it. */
 		write_cpu(root, cpu, "cache/index2/level", "4\n", 0, 0);
 		write_cpu(root, cpu, "cache/index2/type", "Instruction\n", 0, 0);
@@ -402,6 +405,12 @@ Test(stripes, of_a_machine_as_sys_tells)
 	cr_expect_arr_eq(told.of_cpu, expected.of_cpu, cpus);
 	stripes_done(&told);
 	stripes_done(&expected);
+
+	/* As many as are possible: numbers that are left out are nobody's. */
+	tree_write(root, "devices/system/cpu/possible", "0-31,33-39\n");
+	cr_assert_eq(stripes_of_machine(root, 0, &told), 0);
+	cr_expect_eq(told.cpus, 40);
+	stripes_done(&told);
 
 	/* 36 to 39 offline, a possible 40 to 47 never seen. */
 	tree_write(root, "devices/system/cpu/online", "0-35\n");

@@ -2,13 +2,15 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
+#include "collect/pairs.h"
 #include "window/tally.h"
 
 static struct tally of(const struct figures *figures)
 {
+	u8 pairs[PAIRS_MAX];
 	struct tally tally;
 
-	tally_of(figures, &tally);
+	tally_of(pairs, pairs_of(figures, pairs), &tally);
 	return tally;
 }
 

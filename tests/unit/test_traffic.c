@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <math.h>
 
+#include "in_pairs.h"
 #include "pebsd/data_source.h"
 #include "pebsd/histogram.h"
 #include "window/traffic.h"
@@ -33,7 +34,7 @@ static void put(struct window *window, u32 entry, unsigned event, enum source so
 	figures.weight[source] = weight;
 	figures.latency_sum[source] = n * cycles;
 	figures.latency[histogram_fine_index(cycles)] = n;
-	window_put(window, entry, event, &figures);
+	window_put_figures(window, entry, event, &figures);
 }
 
 static const struct traffic_settings settings = {.span_ns = 600 * SECOND,

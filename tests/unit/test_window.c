@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "window/window.h"
+#include "in_pairs.h"
 
 #define START_NS (5 * NSEC_PER_SEC)
 
@@ -37,7 +37,7 @@ static int collect_one(struct window *window, u64 now_ns, u32 entry, u64 weight)
 	struct figures figures = {.samples[SOURCE_L1] = 1, .weight[SOURCE_L1] = weight};
 
 	begin(window, now_ns);
-	window_put(window, entry, 0, &figures);
+	window_put_figures(window, entry, 0, &figures);
 	return window_end(window);
 }
 
@@ -142,7 +142,7 @@ Test(window, every_counter_and_every_magnitude)
 	begin(window, START_NS + 1);
 	for (size_t i = 0; i < FIGURES_COUNTERS; i++)
 		counters[i] = ~0ULL >> (i % 64);
-	window_put(window, ~0U, EVENTS_MAX - 1, &figures);
+	window_put_figures(window, ~0U, EVENTS_MAX - 1, &figures);
 	cr_assert_eq(window_end(window), 0);
 	cr_assert_eq(window_sum(window, 1, &sums), 0);
 	cr_assert_eq(sums->n, 1);
@@ -153,7 +153,7 @@ Test(window, every_counter_and_every_magnitude)
 
 	/* Sums stay at 2^64 - 1: the second collection overflows the large ones. */
 	begin(window, START_NS + 2);
-	window_put(window, ~0U, EVENTS_MAX - 1, &figures);
+	window_put_figures(window, ~0U, EVENTS_MAX - 1, &figures);
 	cr_assert_eq(window_end(window), 0);
 	sums = window_sums_free(sums);
 	cr_assert_eq(window_sum(window, ~0ULL, &sums), 0);
@@ -169,7 +169,7 @@ Test(window, a_difference_of_nothing_is_not_held)
 	static const struct figures nothing;
 
 	begin(window, START_NS + 1);
-	window_put(window, 1, 0, &nothing);
+	window_put_figures(window, 1, 0, &nothing);
 	cr_assert_eq(window_end(window), 0);
 	cr_assert_eq(window_sum(window, 1, &sums), 0);
 	cr_expect_eq(sums->n, 0);
@@ -201,10 +201,10 @@ Test(window, each_is_called_once_in_order)
 
 	for (u64 i = 1; i <= 2; i++) {
 		begin(window, START_NS + i);
-		window_put(window, 300, 0, &figures);
-		window_put(window, 20, 1, &figures);
-		window_put(window, 70000, 2, &figures);
-		window_put(window, 20, 0, &figures);
+		window_put_figures(window, 300, 0, &figures);
+		window_put_figures(window, 20, 1, &figures);
+		window_put_figures(window, 70000, 2, &figures);
+		window_put_figures(window, 20, 0, &figures);
 		cr_assert_eq(window_end(window), 0);
 	}
 	cr_expect_eq(window_each(window, 2, count_call, &calls, &span), 0);
@@ -227,8 +227,8 @@ Test(window, what_can_not_be_held_leaves_no_hole)
 	memset(&large, 0xff, sizeof(large));
 	cr_assert_eq(collect_one(window, START_NS + 1, 7, 1), 0);
 	begin(window, START_NS + 2);
-	window_put(window, 7, 0, &large);
-	window_put(window, 8, 0, &large);
+	window_put_figures(window, 7, 0, &large);
+	window_put_figures(window, 8, 0, &large);
 	cr_expect_eq(window_end(window), -ENOSPC);
 	cr_expect_eq(window_collections(window), 0);
 	cr_expect_eq(window_bytes(window), 0);
@@ -242,10 +242,10 @@ Test(window, wrong_order_and_wrong_events_are_refused)
 	_cleanup_(window_freep) struct window *window = new_window(4096, 3600 * NSEC_PER_SEC);
 	const struct figures figures = {.locked = 1};
 
-	window_put(window, 1, 0, &figures);
+	window_put_figures(window, 1, 0, &figures);
 	cr_expect_eq(window_end(window), -EINVAL);
 	begin(window, START_NS + 10);
-	window_put(window, 1, EVENTS_MAX, &figures);
+	window_put_figures(window, 1, EVENTS_MAX, &figures);
 	cr_expect_eq(window_end(window), -EINVAL);
 	cr_assert_eq(collect_one(window, START_NS + 20, 7, 1), 0);
 	cr_expect_eq(collect_one(window, START_NS + 19, 7, 2), -EINVAL);
@@ -256,7 +256,7 @@ Test(window, wrong_order_and_wrong_events_are_refused)
 	cr_expect_eq(collect_one(window, START_NS + 22, 7, 4), -EINVAL);
 	/* Left open. */
 	begin(window, START_NS + 23);
-	window_put(window, 1, 0, &figures);
+	window_put_figures(window, 1, 0, &figures);
 }
 
 /* A window that holds everything, dense. */
@@ -301,7 +301,7 @@ static void model_collect(struct model *model, struct window *window, u64 now_ns
 				((u64 *)figures)[random_below(FIGURES_COUNTERS)] =
 					1 + (random_below(1ULL << 60) >> random_below(60));
 			model->figures[model->n][entry][event] = figures;
-			window_put(window, number_of(entry), event, figures);
+			window_put_figures(window, number_of(entry), event, figures);
 		}
 	cr_assert_eq(window_end(window), 0);
 	model->n++;
@@ -419,7 +419,7 @@ Test(window, memory_is_bounded_at_every_moment)
 		begin(window, START_NS + i);
 		for (u32 entry = 0; entry < n; entry++) {
 			figures.latency[random_below(FINE_BUCKETS)] = random_below(1000);
-			window_put(window, entry, 0, &figures);
+			window_put_figures(window, entry, 0, &figures);
 			cr_assert_leq(window_bytes(window), 20000);
 		}
 		(void)window_end(window);
@@ -481,8 +481,8 @@ Test(window, a_walk_goes_through_collections_oldest_first)
 	cr_expect_eq(walk(window, 1, &diary), -ENODATA);
 	cr_expect_str_empty(diary.text);
 	begin(window, START_NS + 10);
-	window_put(window, 9, 1, &large);
-	window_put(window, 2, 0, &small);
+	window_put_figures(window, 9, 1, &large);
+	window_put_figures(window, 2, 0, &small);
 	cr_assert_eq(window_end(window), 0);
 	cr_assert_eq(collect_none(window, START_NS + 20), 0);
 	cr_assert_eq(collect_one(window, START_NS + 25, 2, 7), 0);
@@ -498,4 +498,28 @@ Test(window, a_walk_goes_through_collections_oldest_first)
 	diary = (struct diary){.until = 4, .answer = -EIO};
 	cr_expect_eq(walk(window, 100, &diary), -EIO);
 	cr_expect_str_eq(diary.text, "[0-10] 9.1:0/303 2.0:5/5[10-20]");
+}
+
+Test(window, a_lower_limit_drops_the_oldest_at_once)
+{
+	_cleanup_(window_freep) struct window *window = new_window(1 << 20, 3600 * NSEC_PER_SEC);
+	size_t bytes, each;
+
+	for (u64 i = 1; i <= 10; i++)
+		cr_assert_eq(collect_one(window, START_NS + i, 7, 1), 0);
+	bytes = window_bytes(window);
+	each = bytes / 10;
+	window_limit(window, bytes);
+	cr_expect_eq(window_collections(window), 10);
+	window_limit(window, bytes - 1);
+	cr_expect_eq(window_collections(window), 9);
+	window_limit(window, 3 * each);
+	cr_expect_eq(window_collections(window), 3);
+	cr_expect_eq(weight_over(window, ~0ULL, 3, START_NS + 7), 3, "the newest are left");
+	cr_assert_eq(collect_one(window, START_NS + 11, 7, 1), 0);
+	cr_expect_leq(window_bytes(window), 3 * each, "and it holds for what comes");
+	window_limit(window, bytes);
+	for (u64 i = 12; i <= 20; i++)
+		cr_assert_eq(collect_one(window, START_NS + i, 7, 1), 0);
+	cr_expect_gt(window_collections(window), 5, "more room than before");
 }

@@ -2,44 +2,28 @@
 #include "perf_cost.h"
 
 #include "kernel/kernel.h"
+#include "kernel/map_size.h"
 #include "origin/perf/perf_map.h"
-#include "pebsd/hot.h"
-#include "pebsd/offcore.h"
 
 /* As the daemon takes them (sampling_perf.c). */
 #define SLOTS_AUTO_MIN 512
 
-static u64 round_up(u64 bytes, u64 page_size)
-{
-	return (bytes + page_size - 1) / page_size * page_size;
-}
-
-/* Maps are mapped in whole pages, and no map has fewer entries than one (kernel.c). */
-static u64 records_bytes(u64 records, u64 bytes, u64 page_size)
-{
-	return round_up((records ? records : 1) * bytes, page_size);
-}
-
 static u64 map_bytes(const struct perf_cost_case *machine, const struct perf_cost_facts *facts)
 {
-	u64 records = (u64)facts->slots * kernel_stripes_for((int)machine->cpus);
-	u64 latency = 0, plain = 0, hot_tables = 0, offcore_cpus = machine->counters ? machine->cpus : 0;
+	struct map_size_case maps = {
+		.slots = facts->slots,
+		.stripes = machine->stripes,
+		.cpus = machine->cpus,
+		.offcore_cpus = machine->counters ? machine->cpus : 0,
+		.page_size = facts->page_size,
+	};
 
 	for (size_t i = 0; i < machine->n_events; i++) {
-		*(machine->events[i].has_latency ? &latency : &plain) += records;
+		(*(machine->events[i].has_latency ? &maps.with_latency : &maps.without))++;
 		if (machine->events[i].has_code_address)
-			hot_tables = (u64)facts->hot_max * machine->n_events * machine->cpus;
+			maps.hot_tables = (u64)facts->hot_max * machine->n_events * machine->cpus;
 	}
-	return records_bytes(latency, sizeof(struct latency_record), facts->page_size) +
-	       records_bytes(plain, sizeof(struct plain_record), facts->page_size) +
-	       records_bytes(facts->slots, sizeof(struct slot_owner), facts->page_size) +
-	       records_bytes(INJECT_MAX, sizeof(struct sample), facts->page_size) +
-	       (hot_tables ? records_bytes(hot_tables, sizeof(struct hot_table), facts->page_size) : 0) +
-	       (offcore_cpus
-			? records_bytes(offcore_cpus * facts->slots, sizeof(struct offcore_record),
-					facts->page_size) +
-				  records_bytes(offcore_cpus, sizeof(struct offcore_cpu), facts->page_size)
-			: 0);
+	return map_size(&maps);
 }
 
 void perf_cost(const struct perf_cost_case *machine, const struct perf_cost_facts *facts,
@@ -75,10 +59,10 @@ static struct perf_cost_event event_of(const struct pmu_opening *opening, u32 cp
 	};
 }
 
-void perf_cost_planned(const struct pmu_plan *plan, unsigned roles, u32 possible_cpus,
+void perf_cost_planned(const struct pmu_plan *plan, unsigned roles, u32 possible_cpus, u32 stripes,
 		       struct perf_cost_case *ret)
 {
-	*ret = (struct perf_cost_case){.cpus = possible_cpus};
+	*ret = (struct perf_cost_case){.cpus = possible_cpus, .stripes = stripes};
 	for (size_t i = 0; i < plan->n_openings; i++) {
 		const struct pmu_opening *opening = &plan->openings[i];
 
@@ -114,11 +98,16 @@ static u32 share(bool known, const struct cpu_list *list, u32 all, u32 cpus)
 	return known && all ? (u32)(((u64)cpus * cpu_list_count(list) + all - 1) / all) : cpus;
 }
 
+u32 perf_cost_stripes(u32 cpus)
+{
+	return cpus < STRIPES_MAX ? cpus : STRIPES_MAX;
+}
+
 void perf_cost_scaled(const struct pmu_plan *plan, unsigned roles, u32 cpus, struct perf_cost_case *ret)
 {
 	u32 all = perf_cost_cpus(plan);
 
-	*ret = (struct perf_cost_case){.cpus = cpus};
+	*ret = (struct perf_cost_case){.cpus = cpus, .stripes = perf_cost_stripes(cpus)};
 	for (size_t i = 0; i < plan->n_openings; i++) {
 		const struct pmu_opening *opening = &plan->openings[i];
 

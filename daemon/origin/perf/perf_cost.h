@@ -20,7 +20,8 @@ struct perf_cost_facts {
 
 /* A daemon that samples: which events, on how many CPUs each. */
 struct perf_cost_case {
-	u32 cpus; /* possible ones */
+	u32 cpus;    /* possible ones */
+	u32 stripes; /* of a slot (kernel/stripes.h) */
 	size_t n_events;
 	struct perf_cost_event {
 		u32 cpus; /* that it is open on */
@@ -44,14 +45,17 @@ void perf_cost(const struct perf_cost_case *machine, const struct perf_cost_fact
 	       struct perf_cost *ret);
 
 /* The case of the plan's events with a role in `roles`, on the CPUs that they are planned for. */
-void perf_cost_planned(const struct pmu_plan *plan, unsigned roles, u32 possible_cpus,
+void perf_cost_planned(const struct pmu_plan *plan, unsigned roles, u32 possible_cpus, u32 stripes,
 		       struct perf_cost_case *ret);
 
 /*
  * The case of the plan's events with a role in `roles` on a machine of `cpus` CPUs, each on such a share of
- * them as it has here: of a hybrid CPU's, those of its PMU.
+ * them as it has here: of a hybrid CPU's, those of its PMU. All of them are taken to be online.
  */
 void perf_cost_scaled(const struct pmu_plan *plan, unsigned roles, u32 cpus, struct perf_cost_case *ret);
+
+/* Stripes of a slot on a machine of so many CPUs that are all online. */
+u32 perf_cost_stripes(u32 cpus);
 
 /* What the plan has events or counters for: 1 << enum event_role. */
 unsigned perf_cost_roles(const struct pmu_plan *plan);

@@ -69,6 +69,7 @@ int probe_plan(const struct probe_wish *wish, struct probe_report *ret)
 	for (size_t i = 0; r >= 0 && i < ret->plan.n_counters; i++)
 		perf_selection_apply_counter(&wish->selection, &ret->plan.counters[i]);
 	ret->cpus = perf_cost_cpus(&ret->plan);
+	ret->stripes = perf_cost_stripes(ret->cpus);
 	return r;
 }
 

@@ -26,6 +26,7 @@ struct probe_report {
 	unsigned asked;        /* 1 << enum event_role */
 	bool live;             /* the running system was asked; else a tree was read */
 	u32 cpus;              /* possible ones; 0: not known */
+	u32 stripes;           /* of a slot, on those */
 	bool slots_by_cgroups; /* the slots of `measured` were chosen by the cgroups there are */
 	struct perf_cost_facts measured;
 	size_t timed; /* events that the time in `measured` is the mean of */

@@ -285,11 +285,12 @@ static int fill_costs(const struct probe_report *report, struct json_object *roo
 		return -ENOMEM;
 	if (report->cpus) {
 		entry = json_object_new_object();
-		perf_cost_planned(&report->plan, report->asked, report->cpus, &machine);
+		perf_cost_planned(&report->plan, report->asked, report->cpus, report->stripes, &machine);
 		if (add(cost, "asked", entry) < 0 || fill_cost(&machine, &report->measured, entry) < 0)
 			return -ENOMEM;
 		entry = json_object_new_object();
-		perf_cost_planned(&report->plan, (1U << EVENT_ROLES) - 1, report->cpus, &machine);
+		perf_cost_planned(&report->plan, (1U << EVENT_ROLES) - 1, report->cpus, report->stripes,
+				  &machine);
 		if (add(cost, "all", entry) < 0 || fill_cost(&machine, &report->measured, entry) < 0)
 			return -ENOMEM;
 	}

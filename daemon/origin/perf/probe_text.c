@@ -363,12 +363,12 @@ static int print_costs(const struct probe_report *report, FILE *out)
 	(void)fprintf(out, "  %9s %-20s %11s %10s %10s %10s %10s %8s\n", "CPUs", "events", "descriptors",
 		      "rings", "at most", "kernel", "BPF maps", "start-up");
 	if (report->cpus) {
-		perf_cost_planned(plan, report->asked, report->cpus, &machine);
+		perf_cost_planned(plan, report->asked, report->cpus, report->stripes, &machine);
 		perf_cost(&machine, &report->measured, &cost);
 		(void)snprintf(here, sizeof(here), "here: %u", report->cpus);
 		if (machine.n_events || machine.counters)
 			print_cost(&cost, here, "asked", out);
-		perf_cost_planned(plan, (1U << EVENT_ROLES) - 1, report->cpus, &machine);
+		perf_cost_planned(plan, (1U << EVENT_ROLES) - 1, report->cpus, report->stripes, &machine);
 		perf_cost(&machine, &report->measured, &cost);
 		print_cost(&cost, here, "all", out);
 	}

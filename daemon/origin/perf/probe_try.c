@@ -277,10 +277,11 @@ static int rehearse(struct probe_report *report, const struct perf_facts *facts)
 	struct kernel_settings settings = {
 		.slots = report->measured.slots,
 		.hot_max = report->measured.hot_max,
-		.stripes = kernel_stripes_for((int)report->cpus),
+		.stripes = &stripes,
 		.births = true,
 		.hardware = true,
 	};
+	_cleanup_(stripes_done) struct stripes stripes = {0};
 	_cleanup_(kernel_freep) struct kernel *kernel = NULL;
 	_cleanup_free_ char *message = NULL;
 	/* Counters have no program here. */
@@ -292,6 +293,11 @@ static int rehearse(struct probe_report *report, const struct perf_facts *facts)
 		if (!any || (report->asked & 1U << plan->openings[i].event.role))
 			settings.events[settings.n_events++] = plan->openings[i].event.settings;
 	start_ns = now_ns();
+	r = stripes_of_machine(NULL, 0, &stripes);
+	if (r < 0)
+		return refuse(plan, ALL_ROLES,
+			      "the possible CPUs cannot be read from /sys/devices/system/cpu: mount /sys");
+	report->stripes = stripes.n;
 	r = kernel_open(&settings, &kernel, &message);
 	if (r < 0)
 		return refuse(plan, ALL_ROLES, message ? message : strerror(-r));

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "collect/differences.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* Pairs lie in blocks, which stay where they are as more come. */
+#define BLOCK_BYTES ((size_t)64 << 10)
+#define LIST_MIN    64
+
+_Static_assert(PAIRS_MAX <= BLOCK_BYTES / 8, "the end of a block that is left empty is a small part of it");
+
+struct block {
+	struct block *next;
+	u8 pairs[BLOCK_BYTES - sizeof(struct block *)];
+};
+
+struct differences {
+	struct block *blocks;
+	struct block *block; /* the one that is filled; NULL: none yet */
+	size_t used;         /* of it, bytes */
+	size_t n_blocks;
+	size_t n_filled; /* `block` among them */
+	struct difference *list;
+	size_t n;
+	size_t allocated;
+};
+
+int differences_new(struct differences **ret)
+{
+	*ret = calloc(1, sizeof(**ret));
+	return *ret ? 0 : -ENOMEM;
+}
+
+static void free_blocks(struct block *block)
+{
+	for (struct block *next; block; block = next) {
+		next = block->next;
+		free(block);
+	}
+}
+
+struct differences *differences_free(struct differences *differences)
+{
+	if (!differences)
+		return NULL;
+	free_blocks(differences->blocks);
+	free(differences->list);
+	free(differences);
+	return NULL;
+}
+
+/* What the collection that ends here had no need of goes, but for as much again as it had. */
+static void shrink(struct differences *differences)
+{
+	size_t blocks = 2 * differences->n_filled + 1, list = 4 * differences->n + LIST_MIN;
+	struct block **end = &differences->blocks;
+	struct difference *shorter;
+
+	if (differences->n_blocks > blocks) {
+		for (size_t i = 0; i < blocks; i++)
+			end = &(*end)->next;
+		free_blocks(*end);
+		*end = NULL;
+		differences->n_blocks = blocks;
+	}
+	if (differences->allocated <= list)
+		return;
+	shorter = reallocarray(differences->list, list / 2, sizeof(*shorter));
+	if (!shorter)
+		return; /* the longer one serves as well */
+	differences->list = shorter;
+	differences->allocated = list / 2;
+}
+
+void differences_begin(struct differences *differences)
+{
+	shrink(differences);
+	differences->block = NULL;
+	differences->used = differences->n_filled = differences->n = 0;
+}
+
+static int need_block(struct differences *differences)
+{
+	struct block **next = differences->block ? &differences->block->next : &differences->blocks;
+
+	if (differences->block && differences->used + PAIRS_MAX <= sizeof(differences->block->pairs))
+		return 0;
+	if (!*next) {
+		*next = malloc(sizeof(**next));
+		if (!*next)
+			return -ENOMEM;
+		(*next)->next = NULL;
+		differences->n_blocks++;
+	}
+	differences->block = *next;
+	differences->used = 0;
+	differences->n_filled++;
+	return 0;
+}
+
+static int need_list(struct differences *differences)
+{
+	size_t allocated = differences->allocated ? 2 * differences->allocated : LIST_MIN;
+	struct difference *list;
+
+	if (differences->n < differences->allocated)
+		return 0;
+	list = reallocarray(differences->list, allocated, sizeof(*list));
+	if (!list)
+		return -ENOMEM;
+	differences->list = list;
+	differences->allocated = allocated;
+	return 0;
+}
+
+u8 *differences_room(struct differences *differences)
+{
+	if (need_list(differences) < 0 || need_block(differences) < 0)
+		return NULL;
+	return differences->block->pairs + differences->used;
+}
+
+void differences_put(struct differences *differences, struct ledger_entry *entry, u32 event, size_t size)
+{
+	differences->list[differences->n++] = (struct difference){
+		.entry = entry,
+		.event = event,
+		.size = (u32)size,
+		.pairs = differences->block->pairs + differences->used,
+	};
+	differences->used += size;
+}
+
+const struct difference *differences_list(const struct differences *differences, size_t *ret_n)
+{
+	*ret_n = differences->n;
+	return differences->list;
+}
+
+size_t differences_bytes(const struct differences *differences)
+{
+	return sizeof(*differences) + differences->n_blocks * sizeof(struct block) +
+	       differences->allocated * sizeof(*differences->list);
+}

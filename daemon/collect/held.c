@@ -1,0 +1,541 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "collect/held.h"
+
+#include <errno.h>
+#include <string.h>
+
+/*
+ * Records are read while programs add to them, in no order and without a lock: a reading may have half of a
+ * sample, and the next one has the rest. Each counter is read once, by an aligned load of a vector register
+ * that x86-64 and AArch64 do in halves of 8 bytes at the least, so that no counter is torn; `volatile` keeps
+ * the compiler from reading it again.
+ */
+typedef u32 words __attribute__((vector_size(16)));
+typedef u64 wides __attribute__((vector_size(16)));
+
+#define LANES 4 /* words of a cell */
+
+/* A record as cells, vectors of `words`: those of 64-bit counters first. */
+#define CELLS(type)        (sizeof(type) / sizeof(words))
+#define WORD(type, member) (unsigned)(offsetof(type, member) / sizeof(u32))
+#define FIGURE(member)     (unsigned)(offsetof(struct figures, member) / sizeof(u64))
+#define CELLS_MAX          CELLS(struct latency_record)
+#define CHUNK_CELLS        8U /* cells that nonzero_words() takes at once */
+#define CHUNK_WORDS        (CHUNK_CELLS * LANES)
+#define WORDS_MAX          (CELLS_MAX * LANES)
+#define CHUNKS_MAX         (WORDS_MAX / CHUNK_WORDS)
+#define PRESENT_WORDS      ((CELLS_MAX + 63) / 64)
+#define INSTRUCTION_SUM    WORD(struct latency_record, instruction_latency_sum)
+
+_Static_assert(WORDS_MAX % CHUNK_WORDS == 0, "chunks fill the longest record");
+_Static_assert(CELLS(struct plain_record) <= 3 * CHUNK_CELLS, "and some the other");
+_Static_assert(INSTRUCTION_SUM % LANES == 0, "it is the first half of its cell");
+
+struct shape {
+	u32 cells;
+	u32 wide;    /* so many cells of 64-bit counters come first */
+	u32 mixed;   /* whose first half is one more; 0: none */
+	u32 samples; /* cells of 32-bit counters that together are the samples */
+	u32 samples_end;
+};
+
+static const struct shape latency_shape = {
+	.cells = CELLS(struct latency_record),
+	.wide = WORD(struct latency_record, snoop) / LANES,
+	.mixed = INSTRUCTION_SUM / LANES,
+	.samples = WORD(struct latency_record, source_latency) / LANES,
+	.samples_end = WORD(struct latency_record, instruction_latency_sum) / LANES,
+};
+
+static const struct shape plain_shape = {
+	.cells = CELLS(struct plain_record),
+	.wide = WORD(struct plain_record, samples) / LANES,
+	.samples = WORD(struct plain_record, samples) / LANES,
+	.samples_end = WORD(struct plain_record, snoop) / LANES,
+};
+
+/* A counter that came round: its sum is so many times 2^32 more, or, of 64 bits, past what it can hold. */
+struct wrap {
+	u32 word;
+	u32 times;
+};
+
+struct held {
+	u64 present[PRESENT_WORDS]; /* cells that it holds: those that ever were not zero */
+	u32 stripes;
+	u16 n_wraps;
+	bool has_latency;
+	struct wrap *wraps;
+	u32 samples[STRIPES_MAX]; /* as last read, of each stripe, modulo 2^32 */
+	words cells[];            /* of those present, in the record's order */
+};
+
+/* A record of either kind, or a sum of some. */
+union record {
+	words cells[CELLS_MAX];
+	u32 words[WORDS_MAX];
+	struct latency_record latency;
+	struct plain_record plain;
+};
+
+/* What is read: the sum of the stripes, and then, in its place, what came since the last reading. */
+struct reading {
+	union record sum;
+	u32 moved[CHUNKS_MAX]; /* a bit for each word of it that is not zero */
+	u32 samples[STRIPES_MAX];
+};
+
+static inline const struct shape *shape_of(bool has_latency)
+{
+	return has_latency ? &latency_shape : &plain_shape;
+}
+
+static inline words add_wide(words a, words b)
+{
+	return (words)((wides)a + (wides)b);
+}
+
+/* The first half as one counter of 64 bits, the second as two of 32. */
+static inline words join(words wide, words narrow)
+{
+	static const words first_half = {~0U, ~0U, 0, 0};
+
+	return (wide & first_half) | (narrow & ~first_half);
+}
+
+static inline words add(const struct shape *shape, u32 cell, words a, words b)
+{
+	if (cell < shape->wide)
+		return add_wide(a, b);
+	return cell && cell == shape->mixed ? join(add_wide(a, b), a + b) : a + b;
+}
+
+static inline words subtract(const struct shape *shape, u32 cell, words a, words b)
+{
+	words wide = (words)((wides)a - (wides)b);
+
+	if (cell < shape->wide)
+		return wide;
+	return cell && cell == shape->mixed ? join(wide, a - b) : a - b;
+}
+
+/* Adds a stripe's record to the sum. Returns its samples. `shape` is a constant wherever this is called. */
+static inline __attribute__((always_inline)) u32 add_record(words *sum, const void *record,
+							    const struct shape *shape)
+{
+	const volatile words *from = record;
+	words samples = {0};
+	u32 cell = 0;
+
+	for (; cell < shape->wide; cell++)
+		sum[cell] = add_wide(sum[cell], from[cell]);
+	for (; cell < shape->samples; cell++)
+		sum[cell] += from[cell];
+	for (; cell < shape->samples_end; cell++) {
+		words now = from[cell];
+
+		sum[cell] += now;
+		samples += now;
+	}
+	if (shape->mixed) {
+		words now = from[cell];
+
+		sum[cell] = join(add_wide(sum[cell], now), sum[cell] + now);
+		cell++;
+	}
+	for (; cell < shape->cells; cell++)
+		sum[cell] += from[cell];
+	return samples[0] + samples[1] + samples[2] + samples[3];
+}
+
+static void read_stripes(struct reading *reading, const void *const *records, u32 stripes, bool has_latency)
+{
+	memset(reading->sum.cells, 0, sizeof(reading->sum.cells));
+	for (; stripes; stripes &= stripes - 1) {
+		u32 stripe = (u32)__builtin_ctz(stripes);
+		const void *record = records[stripe];
+
+		reading->samples[stripe] = has_latency
+						   ? add_record(reading->sum.cells, record, &latency_shape)
+						   : add_record(reading->sum.cells, record, &plain_shape);
+	}
+}
+
+/* A bit for each word of a chunk's cells that is not zero. */
+static u32 nonzero_words(const words *cells)
+{
+	words bits = {0};
+	words weights = {1, 2, 4, 8};
+
+	for (size_t i = 0; i < CHUNK_CELLS; i++) {
+		bits |= (words)(cells[i] != 0) & weights;
+		weights <<= LANES;
+	}
+	return bits[0] | bits[1] | bits[2] | bits[3];
+}
+
+static void note_moved(struct reading *reading)
+{
+	for (size_t chunk = 0; chunk < CHUNKS_MAX; chunk++)
+		reading->moved[chunk] = nonzero_words(reading->sum.cells + chunk * CHUNK_CELLS);
+}
+
+/* A bit for each cell of a chunk with a bit in `words_of`. */
+static u32 cells_of(u32 words_of)
+{
+	u32 any = words_of | words_of >> 1;
+
+	any = (any | any >> 2) & 0x11111111;
+	any = (any | any >> 3) & 0x03030303;
+	any = (any | any >> 6) & 0x000f000f;
+	return (any | any >> 12) & 0xff;
+}
+
+/* Cells that are not zero, beside those held. */
+static void note_present(const struct reading *reading, const struct held *held, u64 present[PRESENT_WORDS])
+{
+	for (size_t i = 0; i < PRESENT_WORDS; i++)
+		present[i] = held ? held->present[i] : 0;
+	for (size_t chunk = 0; chunk < CHUNKS_MAX; chunk++)
+		present[chunk / CHUNK_CELLS] |= (u64)cells_of(reading->moved[chunk])
+						<< chunk % CHUNK_CELLS * CHUNK_CELLS;
+}
+
+static size_t count_bits(const u64 present[PRESENT_WORDS])
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < PRESENT_WORDS; i++)
+		n += (size_t)__builtin_popcountll(present[i]);
+	return n;
+}
+
+/* Which cells are present, one after the other. */
+struct walk {
+	const u64 *present;
+	u64 left; /* of the word that is gone through */
+	u32 next;
+};
+
+static inline bool walk_next(struct walk *walk, u32 *ret_cell)
+{
+	while (!walk->left) {
+		if (walk->next == PRESENT_WORDS)
+			return false;
+		walk->left = walk->present[walk->next++];
+	}
+	*ret_cell = 64 * (walk->next - 1) + (u32)__builtin_ctzll(walk->left);
+	walk->left &= walk->left - 1;
+	return true;
+}
+
+/* Leaves in the reading what came since the last one. Returns whether a counter came round. */
+static bool subtract_held(const struct shape *shape, struct reading *reading, const struct held *held)
+{
+	struct walk walk = {.present = held->present};
+	const words *before = held->cells;
+	words narrow = {0};
+	bool wide = false;
+	u32 cell;
+
+	while (walk_next(&walk, &cell)) {
+		words now = reading->sum.cells[cell];
+
+		if (cell < shape->wide || cell == shape->mixed)
+			wide = wide || ((wides)now)[0] < ((const wides)*before)[0] ||
+			       (cell != shape->mixed && ((wides)now)[1] < ((const wides)*before)[1]);
+		/* Of the mixed one the first half is taken for narrow as well, and looked at again. */
+		if (cell >= shape->wide)
+			narrow |= (words)(now < *before);
+		reading->sum.cells[cell] = subtract(shape, cell, now, *before++);
+	}
+	return wide || (narrow[0] | narrow[1] | narrow[2] | narrow[3]);
+}
+
+static bool is_wide(const struct shape *shape, u32 word)
+{
+	return word / LANES < shape->wide ||
+	       (shape->mixed && word / LANES == shape->mixed && word % LANES < 2);
+}
+
+/* There is room for one more. */
+static void note_wrap(struct held *held, u32 word)
+{
+	u32 i = 0;
+
+	while (i < held->n_wraps && held->wraps[i].word != word)
+		i++;
+	if (i == held->n_wraps)
+		held->wraps[held->n_wraps++] = (struct wrap){.word = word};
+	held->wraps[i].times++;
+}
+
+/* Room first, so that all or none are noted. */
+static int note_wraps(const struct shape *shape, const struct reading *reading, struct held *held)
+{
+	struct walk walk = {.present = held->present};
+	u32 found[WORDS_MAX];
+	size_t n = 0;
+	u32 cell;
+
+	for (u32 nth = 0; walk_next(&walk, &cell); nth++) {
+		const u32 *before = (const u32 *)&held->cells[nth],
+			  *came = (const u32 *)&reading->sum.cells[cell];
+
+		for (u32 lane = 0; lane < LANES; lane++) {
+			u32 word = cell * LANES + lane;
+
+			if (!is_wide(shape, word)) {
+				if (before[lane] + came[lane] < came[lane])
+					found[n++] = word;
+			} else if (lane % 2 == 0) {
+				u64 sum;
+
+				if (__builtin_add_overflow(*(const u64 *)&before[lane],
+							   *(const u64 *)&came[lane], &sum))
+					found[n++] = word;
+			}
+		}
+	}
+	if (n > 0) {
+		struct wrap *wraps = reallocarray(held->wraps, held->n_wraps + n, sizeof(*wraps));
+
+		if (!wraps)
+			return -ENOMEM;
+		held->wraps = wraps;
+	}
+	for (size_t i = 0; i < n; i++)
+		note_wrap(held, found[i]);
+	return 0;
+}
+
+static size_t bytes_for(size_t n_cells)
+{
+	return sizeof(struct held) + n_cells * sizeof(words);
+}
+
+/* Room for what is present now, and with it what is held. `*held` NULL: nothing is. */
+static int grow(struct held **held, const u64 present[PRESENT_WORDS], bool has_latency)
+{
+	struct held *old = *held, *grown = malloc(bytes_for(count_bits(present)));
+	struct walk walk = {.present = present};
+	u32 nth = 0, nth_old = 0, cell;
+
+	if (!grown)
+		return -ENOMEM;
+	*grown = (struct held){.has_latency = has_latency};
+	if (old)
+		*grown = *old;
+	memcpy(grown->present, present, sizeof(grown->present));
+	while (walk_next(&walk, &cell)) {
+		bool was = old && old->present[cell / 64] >> cell % 64 & 1;
+
+		grown->cells[nth++] = was ? old->cells[nth_old++] : (words){0};
+	}
+	free(old);
+	*held = grown;
+	return 0;
+}
+
+/* What came is held from now on. */
+static void take_over(const struct shape *shape, const struct reading *reading, u32 stripes,
+		      struct held *held, u64 by_stripe[STRIPES_MAX])
+{
+	struct walk walk = {.present = held->present};
+	words *to = held->cells;
+	u32 cell;
+
+	for (; walk_next(&walk, &cell); to++)
+		*to = add(shape, cell, *to, reading->sum.cells[cell]);
+	for (u32 left = stripes; left; left &= left - 1) {
+		u32 stripe = (u32)__builtin_ctz(left);
+
+		by_stripe[stripe] += reading->samples[stripe] - held->samples[stripe];
+		held->samples[stripe] = reading->samples[stripe];
+	}
+	held->stripes = stripes;
+}
+
+/* The bits of a chunk's words that are `n` from `first` on. */
+static inline u32 moved_within(const struct reading *reading, u32 chunk, u32 first, u32 n)
+{
+	u32 bits = reading->moved[chunk], from = chunk * CHUNK_WORDS;
+
+	if (first > from)
+		bits &= ~0U << (first - from);
+	if (first + n - from < CHUNK_WORDS)
+		bits &= (1U << (first + n - from)) - 1;
+	return bits;
+}
+
+/* `n` words from `first` on, which are counters from `figure` on. */
+static void put_words(struct pairs_writer *writer, const struct reading *reading, u32 first, u32 n,
+		      u32 figure)
+{
+	for (u32 chunk = first / CHUNK_WORDS; chunk * CHUNK_WORDS < first + n; chunk++)
+		for (u32 bits = moved_within(reading, chunk, first, n); bits; bits &= bits - 1) {
+			u32 word = chunk * CHUNK_WORDS + (u32)__builtin_ctz(bits);
+
+			pairs_put(writer, figure + word - first, reading->sum.words[word]);
+		}
+}
+
+/* Adds up `n` words from `first` on, so many of each source after the other. */
+static void sum_sources(const struct reading *reading, u32 first, u32 each, u64 sums[SOURCE_SLOTS])
+{
+	u32 n = SOURCE_SLOTS * each;
+
+	for (u32 chunk = first / CHUNK_WORDS; chunk * CHUNK_WORDS < first + n; chunk++)
+		for (u32 bits = moved_within(reading, chunk, first, n); bits; bits &= bits - 1) {
+			u32 word = chunk * CHUNK_WORDS + (u32)__builtin_ctz(bits);
+
+			sums[(word - first) / each] += reading->sum.words[word];
+		}
+}
+
+static void put_samples(struct pairs_writer *writer, const struct reading *reading)
+{
+	u64 samples[SOURCE_SLOTS] = {0};
+
+	sum_sources(reading, WORD(struct latency_record, source_latency), OCTAVE_BUCKETS, samples);
+	sum_sources(reading, WORD(struct latency_record, without_latency), 1, samples);
+	for (u32 source = 0; source < SOURCE_SLOTS; source++)
+		if (samples[source])
+			pairs_put(writer, FIGURE(samples) + source, samples[source]);
+}
+
+/* One of each source's sums. */
+static void put_sums(struct pairs_writer *writer, const u64 *sum, u32 apart, u32 figure)
+{
+	for (u32 source = 0; source < SOURCE_SLOTS; source++)
+		if (sum[(size_t)source * apart])
+			pairs_put(writer, figure + source, sum[(size_t)source * apart]);
+}
+
+static void put_latency(struct pairs_writer *writer, const struct reading *reading)
+{
+	const struct latency_record *came = &reading->sum.latency;
+	const u32 apart = sizeof(struct source_sums) / sizeof(u64);
+
+	put_samples(writer, reading);
+	put_sums(writer, &came->sums[0].weight, apart, FIGURE(weight));
+	put_sums(writer, &came->sums[0].latency, apart, FIGURE(latency_sum));
+	put_sums(writer, &came->sums[0].weighted_latency, apart, FIGURE(weighted_latency));
+	put_words(writer, reading, WORD(struct latency_record, snoop), SNOOP_SLOTS + TLB_SLOTS,
+		  FIGURE(snoop));
+	put_words(writer, reading, WORD(struct latency_record, locked), 2, FIGURE(locked));
+	if (came->instruction_latency_sum)
+		pairs_put(writer, FIGURE(instruction_latency_sum), came->instruction_latency_sum);
+	put_words(writer, reading, WORD(struct latency_record, latency), FINE_BUCKETS, FIGURE(latency));
+	put_words(writer, reading, WORD(struct latency_record, source_latency), SOURCE_SLOTS * OCTAVE_BUCKETS,
+		  FIGURE(source_latency));
+	put_words(writer, reading, WORD(struct latency_record, instruction_latency), COARSE_BUCKETS,
+		  FIGURE(instruction_latency));
+}
+
+static void put_plain(struct pairs_writer *writer, const struct reading *reading)
+{
+	const struct plain_record *came = &reading->sum.plain;
+
+	put_words(writer, reading, WORD(struct plain_record, samples), SOURCE_SLOTS, FIGURE(samples));
+	put_sums(writer, came->weight, 1, FIGURE(weight));
+	put_words(writer, reading, WORD(struct plain_record, snoop), SNOOP_SLOTS + TLB_SLOTS, FIGURE(snoop));
+	put_words(writer, reading, WORD(struct plain_record, locked), 2, FIGURE(locked));
+}
+
+int held_read(struct held **held, const void *const *records, u32 stripes, bool has_latency, u8 *pairs,
+	      size_t *ret_size, u64 by_stripe[STRIPES_MAX])
+{
+	const struct shape *shape = shape_of(has_latency);
+	struct pairs_writer writer = {.to = pairs};
+	u64 present[PRESENT_WORDS];
+	struct reading reading;
+	int r;
+
+	*ret_size = 0;
+	stripes |= *held ? (*held)->stripes : 0;
+	read_stripes(&reading, records, stripes, has_latency);
+	note_moved(&reading);
+	note_present(&reading, *held, present);
+	if (!*held || memcmp(present, (*held)->present, sizeof(present)) != 0) {
+		if (count_bits(present) == 0)
+			return 0;
+		r = grow(held, present, has_latency);
+		if (r < 0)
+			return r;
+	}
+	if (subtract_held(shape, &reading, *held) && (r = note_wraps(shape, &reading, *held)) < 0)
+		return r;
+	note_moved(&reading);
+	take_over(shape, &reading, stripes, *held, by_stripe);
+	if (has_latency)
+		put_latency(&writer, &reading);
+	else
+		put_plain(&writer, &reading);
+	*ret_size = (size_t)(writer.to - pairs);
+	return 0;
+}
+
+u32 held_stripes(const struct held *held)
+{
+	return held ? held->stripes : 0;
+}
+
+static void figures_of(bool has_latency, const union record *record, struct figures *ret)
+{
+	if (has_latency)
+		figures_of_latency(&record->latency, ret);
+	else
+		figures_of_plain(&record->plain, ret);
+}
+
+/* What is missing of counters that came round: 2^32 each time, or all that 64 bits can hold. */
+static void add_wraps(const struct held *held, struct figures *sum)
+{
+	union record narrow = {0}, wide = {0};
+	struct figures narrow_figures, wide_figures;
+	u64 *counters = (u64 *)sum;
+
+	for (u32 i = 0; i < held->n_wraps; i++) {
+		const struct wrap *wrap = &held->wraps[i];
+		bool is = is_wide(shape_of(held->has_latency), wrap->word);
+
+		(is ? &wide : &narrow)->words[wrap->word] = wrap->times;
+	}
+	figures_of(held->has_latency, &narrow, &narrow_figures);
+	figures_of(held->has_latency, &wide, &wide_figures);
+	for (size_t i = 0; i < FIGURES_COUNTERS; i++) {
+		((u64 *)&narrow_figures)[i] <<= 32;
+		if (((u64 *)&wide_figures)[i])
+			counters[i] = ~0ULL;
+	}
+	figures_add(sum, &narrow_figures);
+}
+
+void held_add(const struct held *held, struct figures *sum)
+{
+	struct walk walk = {.present = held->present};
+	union record record = {0};
+	struct figures brought;
+	u32 cell;
+
+	for (u32 nth = 0; walk_next(&walk, &cell); nth++)
+		record.cells[cell] = held->cells[nth];
+	figures_of(held->has_latency, &record, &brought);
+	figures_add(sum, &brought);
+	if (held->n_wraps > 0)
+		add_wraps(held, sum);
+}
+
+size_t held_bytes(const struct held *held)
+{
+	return held ? bytes_for(count_bits(held->present)) + held->n_wraps * sizeof(*held->wraps) : 0;
+}
+
+void held_free(struct held *held)
+{
+	if (!held)
+		return;
+	free(held->wraps);
+	free(held);
+}

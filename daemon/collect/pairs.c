@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "collect/pairs.h"
+
+static u64 add_saturating(u64 a, u64 b)
+{
+	u64 sum;
+
+	return __builtin_add_overflow(a, b, &sum) ? ~0ULL : sum;
+}
+
+size_t pairs_of(const struct figures *figures, u8 *to)
+{
+	const u64 *counters = (const u64 *)figures;
+	struct pairs_writer writer = {.to = to};
+
+	for (unsigned i = 0; i < FIGURES_COUNTERS; i++)
+		if (counters[i])
+			pairs_put(&writer, i, counters[i]);
+	return (size_t)(writer.to - to);
+}
+
+void pairs_add(const u8 *pairs, size_t size, struct figures *sum)
+{
+	struct pairs_reader reader = {.from = pairs, .end = pairs + size};
+	u64 *counters = (u64 *)sum;
+	unsigned counter;
+	u64 value;
+
+	while (pairs_get(&reader, &counter, &value))
+		counters[counter] = add_saturating(counters[counter], value);
+}
+
+/* Of the counters from `first` on, one a source. Further ones are not read. */
+static u64 sum_of_sources(const u8 *pairs, size_t size, size_t first)
+{
+	struct pairs_reader reader = {.from = pairs, .end = pairs + size};
+	unsigned counter;
+	u64 value, sum = 0;
+
+	while (pairs_get(&reader, &counter, &value) && counter < first + SOURCE_SLOTS)
+		if (counter >= first)
+			sum = add_saturating(sum, value);
+	return sum;
+}
+
+u64 pairs_samples(const u8 *pairs, size_t size)
+{
+	return sum_of_sources(pairs, size, offsetof(struct figures, samples) / sizeof(u64));
+}
+
+u64 pairs_weighted_latency(const u8 *pairs, size_t size)
+{
+	return sum_of_sources(pairs, size, offsetof(struct figures, weighted_latency) / sizeof(u64));
+}

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "kernel/map_size.h"
+
+#include "pebsd/hot.h"
+#include "pebsd/offcore.h"
+#include "pebsd/records.h"
+
+/* Of a hash that is allocated whole (kernel/bpf/hashtab.c, htab_map_mem_usage(), Linux 6.4): an element with
+ * key and value of 8 bytes, one more for each CPU, and a bucket. */
+#define INDEX_ELEMENT 64
+#define INDEX_BUCKET  16
+
+/* Whole pages, and no map has fewer entries than one (kernel.c). */
+static u64 array(u64 entries, u64 bytes, u64 page_size)
+{
+	u64 all = (entries ? entries : 1) * bytes;
+
+	return (all + page_size - 1) / page_size * page_size;
+}
+
+static u64 index_bytes(u32 slots, u32 cpus)
+{
+	u64 buckets = 1;
+
+	while (buckets < slots)
+		buckets *= 2;
+	return ((u64)slots + cpus) * INDEX_ELEMENT + buckets * INDEX_BUCKET;
+}
+
+u64 map_size(const struct map_size_case *maps)
+{
+	u64 page = maps->page_size;
+	u64 records = (u64)maps->slots * maps->stripes;
+	u64 rows = (maps->with_latency + maps->without) * maps->stripes + 1;
+	u64 bytes = array(records * maps->with_latency, sizeof(struct latency_record), page) +
+		    array(records * maps->without, sizeof(struct plain_record), page) +
+		    array(rows * marks_row(maps->slots), 1, page) +
+		    array(maps->slots, sizeof(struct slot_owner), page) +
+		    array(maps->cpus + 1ULL, sizeof(struct cpu_state), page) +
+		    array(INJECT_MAX, sizeof(struct sample), page) + index_bytes(maps->slots, maps->cpus);
+
+	if (maps->hot_tables)
+		bytes += array(maps->hot_tables, sizeof(struct hot_table), page);
+	if (maps->offcore_cpus)
+		bytes += array((u64)maps->offcore_cpus * maps->slots, sizeof(struct offcore_record), page) +
+			 array(maps->offcore_cpus, sizeof(struct offcore_cpu), page);
+	return bytes;
+}

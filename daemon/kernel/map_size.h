@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Memory of the BPF maps, which is allocated whole when they are made. Pure: the same for maps that there are
+ * (kernel_map_bytes()) and for those of another machine. Left out is what never grows: the programs' own
+ * variables, a page of each map for itself, the ring that tells of few slots; some 200 KiB.
+ */
+#ifndef PEBSD_MAP_SIZE_H
+#define PEBSD_MAP_SIZE_H
+
+#include <stddef.h>
+
+#include "pebsd/types.h"
+
+struct map_size_case {
+	u32 slots;
+	u32 stripes;
+	u32 cpus;                     /* possible ones */
+	size_t with_latency, without; /* events */
+	u64 hot_tables;               /* cgroups x events x CPUs (hot.h) */
+	u32 offcore_cpus;             /* that off-core responses are counted on */
+	u64 page_size;                /* bytes */
+};
+
+/*
+ * Bytes. Each slot takes of each stripe 2,560 of an event with latency, 320 of one without, and a mark of one
+ * for either; and once 320 for who has it and 80 of the index (to the next power of two 16 of those).
+ * Off-core counting takes 192 of a slot and CPU, and a hot table 15 KiB.
+ */
+u64 map_size(const struct map_size_case *maps);
+
+#endif

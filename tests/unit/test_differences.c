@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <criterion/criterion.h>
+
+#include <string.h>
+
+#include "collect/differences.h"
+#include "scarce_memory.h"
+
+static u64 state = 88172645463325252ULL;
+
+static u64 random_below(u64 n)
+{
+	state ^= state << 13;
+	state ^= state >> 7;
+	state ^= state << 17;
+	return state % n;
+}
+
+Test(pairs, hold_what_is_not_zero)
+{
+	struct figures figures = {.samples[SOURCE_L2] = 3, .weight[SOURCE_L1] = ~0ULL};
+	struct figures sum = {.samples[SOURCE_L2] = 4};
+	u8 pairs[PAIRS_MAX];
+	size_t size = pairs_of(&figures, pairs);
+
+	figures.instruction_latency[COARSE_OVERFLOW] = 1; /* the last of all */
+	size = pairs_of(&figures, pairs);
+	pairs_add(pairs, size, &sum);
+	cr_expect_eq(sum.samples[SOURCE_L2], 7);
+	cr_expect_eq(sum.weight[SOURCE_L1], ~0ULL);
+	cr_expect_eq(sum.instruction_latency[COARSE_OVERFLOW], 1);
+	pairs_add(pairs, size, &sum);
+	cr_expect_eq(sum.weight[SOURCE_L1], ~0ULL, "saturates");
+	cr_expect_eq(pairs_of(&(struct figures){0}, pairs), 0);
+}
+
+Test(pairs, of_any_figures_fit_and_come_back)
+{
+	u8 pairs[PAIRS_MAX];
+
+	for (int round = 0; round < 200; round++) {
+		struct figures figures, sum = {0};
+		u64 *counters = (u64 *)&figures;
+		size_t size;
+
+		for (size_t i = 0; i < FIGURES_COUNTERS; i++)
+			counters[i] = round == 0                 ? ~0ULL
+				      : random_below((u64)round) ? 0
+								 : random_below(~0ULL) >> random_below(64);
+		size = pairs_of(&figures, pairs);
+		cr_assert_leq(size, PAIRS_MAX);
+		pairs_add(pairs, size, &sum);
+		cr_expect_eq(memcmp(&sum, &figures, sizeof(sum)), 0);
+		cr_expect_eq(pairs_samples(pairs, size), figures_samples(&figures));
+		cr_expect_eq(pairs_weighted_latency(pairs, size), figures_weighted_latency(&figures));
+	}
+}
+
+/* Entries are not looked into. */
+static struct ledger_entry *entry_at(size_t i)
+{
+	return (struct ledger_entry *)(64 + i);
+}
+
+static void put(struct differences *differences, size_t i, size_t size)
+{
+	u8 *room = differences_room(differences);
+
+	cr_assert_not_null(room);
+	memset(room, (int)(i & 0xff), PAIRS_MAX);
+	differences_put(differences, entry_at(i), (u32)i % EVENTS_MAX, size);
+}
+
+static void expect_all(const struct differences *differences, size_t n, size_t (*size_of)(size_t i))
+{
+	size_t n_list;
+	const struct difference *list = differences_list(differences, &n_list);
+
+	cr_assert_eq(n_list, n);
+	for (size_t i = 0; i < n; i++) {
+		cr_assert_eq(list[i].entry, entry_at(i));
+		cr_assert_eq(list[i].event, i % EVENTS_MAX);
+		cr_assert_eq(list[i].size, size_of(i));
+		for (size_t byte = 0; byte < list[i].size; byte++)
+			cr_assert_eq(list[i].pairs[byte], (u8)i, "difference %zu, byte %zu", i, byte);
+	}
+}
+
+static size_t any_size(size_t i)
+{
+	return i % 97 == 0 ? PAIRS_MAX : i * 7919 % 500 + 1;
+}
+
+Test(differences, stay_where_they_are_as_more_come)
+{
+	_cleanup_(differences_freep) struct differences *differences = NULL;
+
+	cr_assert_eq(differences_new(&differences), 0);
+	for (int collection = 0; collection < 3; collection++) {
+		differences_begin(differences);
+		for (size_t i = 0; i < 3000; i++)
+			put(differences, i, any_size(i));
+		expect_all(differences, 3000, any_size);
+	}
+	differences_begin(differences);
+	expect_all(differences, 0, any_size);
+}
+
+/* What a busy collection took is kept as long as such collections come, and then given back. */
+Test(differences, memory_goes_with_the_need)
+{
+	_cleanup_(differences_freep) struct differences *differences = NULL;
+	size_t idle, busy;
+
+	cr_assert_eq(differences_new(&differences), 0);
+	differences_begin(differences);
+	put(differences, 0, 100);
+	idle = differences_bytes(differences);
+	for (int collection = 0; collection < 2; collection++) {
+		differences_begin(differences);
+		for (size_t i = 0; i < 10000; i++)
+			put(differences, i, 300);
+	}
+	busy = differences_bytes(differences);
+	cr_expect_gt(busy, 3000000);
+	cr_expect_lt(busy, 4200000, "%zu", busy);
+	differences_begin(differences);
+	cr_expect_eq(differences_bytes(differences), busy);
+	for (int collection = 0; collection < 2; collection++) {
+		put(differences, 0, 100);
+		differences_begin(differences);
+	}
+	cr_expect_leq(differences_bytes(differences), 4 * idle);
+}
+
+static size_t hundred(size_t i)
+{
+	(void)i;
+	return 100;
+}
+
+Test(differences, without_memory_there_is_no_room_and_none_is_lost)
+{
+	bool failed = true;
+
+	for (size_t after = 0; failed; after++) {
+		_cleanup_(differences_freep) struct differences *differences = NULL;
+		size_t n = 0, refused = 0;
+
+		cr_assert_eq(differences_new(&differences), 0);
+		differences_begin(differences);
+		scarce_memory_after(after);
+		while (n < 1000) {
+			if (!differences_room(differences)) {
+				refused++;
+				continue;
+			}
+			put(differences, n++, 100);
+		}
+		failed = scarce_memory_end();
+		cr_expect_eq(refused, failed);
+		expect_all(differences, 1000, hundred);
+		cr_expect_leq(after, 10);
+	}
+}

@@ -1,0 +1,352 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <criterion/criterion.h>
+
+#include <errno.h>
+#include <string.h>
+
+#include "collect/held.h"
+#include "scarce_memory.h"
+
+static struct latency_record records[STRIPES_MAX];
+static struct plain_record plain[STRIPES_MAX];
+static u64 by_stripe[STRIPES_MAX];
+static u8 pairs[PAIRS_MAX];
+static struct held *held;
+static u64 state;
+
+static void setup(void)
+{
+	state = 88172645463325252ULL;
+}
+
+static void teardown(void)
+{
+	held_free(held);
+}
+
+TestSuite(held, .init = setup, .fini = teardown);
+
+static u64 random_below(u64 n)
+{
+	state ^= state << 13;
+	state ^= state >> 7;
+	state ^= state << 17;
+	return state % n;
+}
+
+static int try_read(u32 stripes, bool has_latency, size_t *ret_size)
+{
+	const void *places[STRIPES_MAX];
+
+	for (size_t i = 0; i < STRIPES_MAX; i++)
+		places[i] = has_latency ? (const void *)&records[i] : &plain[i];
+	return held_read(&held, places, stripes, has_latency, pairs, ret_size, by_stripe);
+}
+
+/* What came, as figures. */
+static struct figures read_stripes(u32 stripes, bool has_latency)
+{
+	struct figures figures = {0};
+	size_t size;
+
+	cr_assert_eq(try_read(stripes, has_latency, &size), 0);
+	cr_assert_leq(size, PAIRS_MAX);
+	pairs_add(pairs, size, &figures);
+	return figures;
+}
+
+static struct figures total(void)
+{
+	struct figures figures = {0};
+
+	if (held)
+		held_add(held, &figures);
+	return figures;
+}
+
+static bool same(const struct figures *a, const struct figures *b)
+{
+	return memcmp(a, b, sizeof(*a)) == 0;
+}
+
+/* One sample as account.h adds it, of a source, with 0 for no latency. */
+static void count(struct latency_record *record, unsigned source, u32 cycles, u64 period)
+{
+	record->sums[source].weight += period;
+	if (cycles) {
+		record->sums[source].latency += cycles;
+		record->sums[source].weighted_latency += cycles * period;
+		record->latency[histogram_fine_index(cycles)]++;
+		record->source_latency[source][histogram_octave_index(cycles)]++;
+	} else {
+		record->without_latency[source]++;
+	}
+	record->snoop[source % SNOOP_SLOTS]++;
+	record->tlb[cycles % TLB_SLOTS]++;
+	record->locked += cycles % 7 == 0;
+	record->blocked += cycles % 11 == 0;
+}
+
+/* Every counter of a record reaches its figure and no other, whatever its place. */
+Test(held, every_counter_is_taken)
+{
+	u32 *words = (u32 *)&records[3];
+	u64 seen[FIGURES_COUNTERS] = {0};
+
+	for (size_t i = 0; i < sizeof(records[3]) / sizeof(u32); i++) {
+		struct figures expected, came, sum;
+
+		words[i] += (u32)i + 1;
+		figures_of_latency(&records[3], &expected);
+		came = read_stripes(1U << 3, true);
+		sum = total();
+		cr_expect(same(&sum, &expected), "total after word %zu", i);
+		for (size_t j = 0; j < FIGURES_COUNTERS; j++)
+			seen[j] += ((u64 *)&came)[j];
+		cr_expect_eq(memcmp(seen, &expected, sizeof(seen)), 0, "what came with word %zu", i);
+	}
+	for (size_t j = 0; j < FIGURES_COUNTERS; j++)
+		cr_expect_neq(seen[j], 0, "counter %zu", j);
+}
+
+Test(held, every_counter_of_an_event_without_latency_is_taken)
+{
+	u32 *words = (u32 *)&plain[0];
+	struct figures expected, came, sum;
+	size_t n = offsetof(struct plain_record, blocked) / sizeof(u32) + 1;
+
+	for (size_t i = 0; i < n; i++)
+		words[i] = (u32)i + 1;
+	figures_of_plain(&plain[0], &expected);
+	came = read_stripes(1, false);
+	sum = total();
+	cr_expect(same(&came, &expected));
+	cr_expect(same(&sum, &expected));
+	cr_expect_eq(came.blocked, n);
+	cr_expect_eq(figures_latency_samples(&came), 0);
+}
+
+Test(held, nothing_moved_is_nothing_held)
+{
+	size_t size = 99;
+
+	cr_expect_eq(try_read(0xffff, true, &size), 0);
+	cr_expect_eq(size, 0);
+	cr_expect_null(held);
+	cr_expect_eq(held_stripes(held), 0);
+	cr_expect_eq(held_bytes(held), 0);
+	count(&records[1], SOURCE_L1, 5, 100);
+	cr_expect_eq(try_read(2, true, &size), 0);
+	cr_expect_gt(size, 0);
+	cr_expect_eq(try_read(2, true, &size), 0);
+	cr_expect_eq(size, 0);
+}
+
+/* A stripe that was read once is read again without being told of. */
+Test(held, stripes_come_one_by_one_and_stay)
+{
+	struct figures figures;
+
+	count(&records[0], SOURCE_L2, 14, 10);
+	count(&records[5], SOURCE_L3, 60, 10);
+	figures = read_stripes(1, true);
+	cr_expect_eq(figures_samples(&figures), 1);
+	cr_expect_eq(held_stripes(held), 1);
+	count(&records[0], SOURCE_L2, 14, 10);
+	figures = read_stripes(1 << 5, true);
+	cr_expect_eq(figures.samples[SOURCE_L2], 1);
+	cr_expect_eq(figures.samples[SOURCE_L3], 1);
+	cr_expect_eq(held_stripes(held), 1 | 1 << 5);
+	cr_expect_eq(by_stripe[0], 2);
+	cr_expect_eq(by_stripe[5], 1);
+	figures = total();
+	cr_expect_eq(figures_samples(&figures), 3);
+	cr_expect_eq(figures_latency_sum(&figures), 88);
+}
+
+/* A sample is in flight: its sums are there, its bucket is not yet. */
+Test(held, half_of_a_sample_is_completed_by_the_next_reading)
+{
+	struct figures figures;
+
+	records[0].sums[SOURCE_L3].weight = 1000;
+	records[0].sums[SOURCE_L3].latency = 60;
+	figures = read_stripes(1, true);
+	cr_expect_eq(figures_samples(&figures), 0);
+	cr_expect_eq(figures_weight(&figures), 1000);
+	records[0].source_latency[SOURCE_L3][6] = 1;
+	records[0].latency[histogram_fine_index(60)] = 1;
+	figures = read_stripes(1, true);
+	cr_expect_eq(figures_samples(&figures), 1);
+	cr_expect_eq(figures_weight(&figures), 0);
+	cr_expect_eq(by_stripe[0], 1);
+}
+
+Test(held, counters_of_32_bits_come_round)
+{
+	struct figures figures;
+
+	records[0].without_latency[SOURCE_L1] = 0xfffffff0;
+	records[1].without_latency[SOURCE_L1] = 0xfffffff0;
+	records[0].source_latency[SOURCE_L3][5] = 0xfffffffe;
+	records[0].latency[FINE_OVERFLOW] = ~0U;
+	records[0].latency[0] = ~0U; /* beside the 64-bit sum of instruction latency */
+	records[0].blocked = ~0U;
+	figures = read_stripes(1, true);
+	cr_expect_eq(figures.samples[SOURCE_L1], 0xfffffff0);
+	for (int round = 0; round < 3; round++) {
+		records[0].without_latency[SOURCE_L1] += 0xfffffff0;
+		records[0].source_latency[SOURCE_L3][5] += 5;
+		records[0].latency[FINE_OVERFLOW] += 2;
+		records[0].latency[0] += 3;
+		records[0].blocked++;
+		figures = read_stripes(1, true);
+		cr_expect_eq(figures.samples[SOURCE_L1], 0xfffffff0, "each stays a small difference");
+		cr_expect_eq(figures.samples[SOURCE_L3], 5);
+		cr_expect_eq(figures.latency[FINE_OVERFLOW], 2);
+		cr_expect_eq(figures.latency[0], 3);
+		cr_expect_eq(figures.blocked, 1);
+	}
+	figures = read_stripes(2, true);
+	cr_expect_eq(figures.samples[SOURCE_L1], 0xfffffff0);
+	figures = total();
+	cr_expect_eq(figures.samples[SOURCE_L1], 5 * 0xfffffff0ULL);
+	cr_expect_eq(figures.samples[SOURCE_L3], 0xfffffffeULL + 15);
+	cr_expect_eq(figures.source_latency[SOURCE_L3][5], 0xfffffffeULL + 15);
+	cr_expect_eq(figures.latency[FINE_OVERFLOW], 0xffffffffULL + 6);
+	cr_expect_eq(figures.latency[0], 0xffffffffULL + 9);
+	cr_expect_eq(figures.blocked, 0xffffffffULL + 3);
+	cr_expect_eq(figures.instruction_latency_sum, 0);
+}
+
+Test(held, counters_of_an_event_without_latency_come_round)
+{
+	struct figures figures;
+
+	plain[0].samples[SOURCE_L1] = 0xfffffff0;
+	plain[0].snoop[SNOOP_HITM] = ~0U;
+	(void)read_stripes(1, false);
+	plain[0].samples[SOURCE_L1] += 0x20;
+	plain[0].snoop[SNOOP_HITM] += 1;
+	figures = read_stripes(1, false);
+	cr_expect_eq(figures_samples(&figures), 0x20);
+	cr_expect_eq(by_stripe[0], 0x100000010ULL);
+	figures = total();
+	cr_expect_eq(figures_samples(&figures), 0x100000010ULL);
+	cr_expect_eq(figures.snoop[SNOOP_HITM], 0x100000000ULL);
+}
+
+/* What 64 bits cannot hold stays at what they can. */
+Test(held, sums_of_64_bits_saturate)
+{
+	struct figures figures;
+
+	records[0].sums[SOURCE_L1].weighted_latency = ~0ULL - 9;
+	records[0].instruction_latency_sum = ~0ULL;
+	(void)read_stripes(1, true);
+	records[0].sums[SOURCE_L1].weighted_latency += 100;
+	records[0].instruction_latency_sum += 7;
+	figures = read_stripes(1, true);
+	cr_expect_eq(figures.weighted_latency[SOURCE_L1], 100);
+	cr_expect_eq(figures.instruction_latency_sum, 7);
+	figures = total();
+	cr_expect_eq(figures.weighted_latency[SOURCE_L1], ~0ULL);
+	cr_expect_eq(figures.instruction_latency_sum, ~0ULL);
+	cr_expect_eq(figures.latency[0], 0);
+}
+
+/* Against dense sums, over many readings of whatever stripes. */
+Test(held, many_readings_come_to_what_the_records_hold)
+{
+	struct figures all = {0}, expected = {0};
+	u64 samples = 0;
+
+	for (int reading = 0; reading < 500; reading++) {
+		u32 stripes = 0;
+		struct figures came;
+
+		for (u64 left = random_below(20); left; left--) {
+			u64 stripe = random_below(STRIPES_MAX);
+
+			count(&records[stripe], (unsigned)random_below(SOURCE_SLOTS),
+			      (u32)random_below(1U << random_below(22)), random_below(1000000));
+			stripes |= 1U << stripe;
+		}
+		came = read_stripes(stripes, true);
+		figures_add(&all, &came);
+	}
+	for (size_t i = 0; i < STRIPES_MAX; i++) {
+		struct figures of_stripe;
+
+		figures_of_latency(&records[i], &of_stripe);
+		figures_add(&expected, &of_stripe);
+		cr_expect_eq(by_stripe[i], figures_samples(&of_stripe));
+		samples += by_stripe[i];
+	}
+	cr_expect(same(&all, &expected));
+	all = total();
+	cr_expect(same(&all, &expected));
+	cr_expect_eq(figures_samples(&all), samples);
+}
+
+static void expect_nothing_taken(void)
+{
+	struct figures before = total(), after;
+	u64 counted = by_stripe[0];
+	size_t size = 99;
+
+	scarce_memory_after(0);
+	cr_expect_eq(try_read(1, true, &size), -ENOMEM);
+	cr_expect(scarce_memory_end());
+	cr_expect_eq(size, 0);
+	after = total();
+	cr_expect(same(&before, &after));
+	cr_expect_eq(by_stripe[0], counted);
+}
+
+/* Whichever allocation fails: nothing was taken, and the next reading has all of it. */
+Test(held, without_memory_nothing_is_taken)
+{
+	struct figures figures;
+
+	count(&records[0], SOURCE_L1, 4, 10);
+	expect_nothing_taken();
+	figures = read_stripes(1, true);
+	cr_expect_eq(figures_samples(&figures), 1);
+
+	count(&records[0], SOURCE_L3, 100, 10); /* takes more room */
+	expect_nothing_taken();
+	figures = read_stripes(1, true);
+	cr_expect_eq(figures_samples(&figures), 1);
+	cr_expect_eq(by_stripe[0], 2);
+
+	records[0].source_latency[SOURCE_L3][7]--; /* comes round, which is noted */
+	expect_nothing_taken();
+	figures = read_stripes(1, true);
+	cr_expect_eq(figures_samples(&figures), ~0U);
+	figures = total();
+	cr_expect_eq(figures.source_latency[SOURCE_L3][7], 1ULL << 32);
+	cr_expect_eq(figures_samples(&figures), 1 + (1ULL << 32));
+}
+
+/* 300 samples of six sources, each in a mode or two: what a busy cgroup's loads look like. */
+Test(held, a_cgroup_costs_what_it_uses)
+{
+	static const struct {
+		unsigned source;
+		u32 from;
+		u32 to;
+	} modes[] = {{SOURCE_L1, 4, 9},   {SOURCE_LFB, 20, 120},         {SOURCE_L2, 13, 20},
+		     {SOURCE_L3, 40, 90}, {SOURCE_LOCAL_DRAM, 180, 400}, {SOURCE_REMOTE_DRAM, 300, 700},
+		     {SOURCE_L3, 70, 110}};
+
+	for (int i = 0; i < 300; i++) {
+		size_t mode = random_below(ARRAY_SIZE(modes));
+
+		count(&records[i % 2], modes[mode].source,
+		      modes[mode].from + (u32)random_below(modes[mode].to - modes[mode].from), 1000);
+	}
+	(void)read_stripes(3, true);
+	printf("held: %zu bytes\n", held_bytes(held));
+	cr_expect_lt(held_bytes(held), 1000);
+}

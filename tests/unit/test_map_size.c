@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <criterion/criterion.h>
+
+#include "kernel/map_size.h"
+
+#define MIB (1024ULL * 1024)
+#define KIB 1024ULL
+
+static struct map_size_case machine(u32 slots, u32 stripes, u32 cpus)
+{
+	return (struct map_size_case){.slots = slots, .stripes = stripes, .cpus = cpus, .page_size = 4096};
+}
+
+Test(map_size, of_a_server_that_samples_loads)
+{
+	struct map_size_case maps = machine(512, 16, 64);
+
+	maps.with_latency = 1;
+	/* Records; no plain ones, whose map has one page; marks of 17 rows; owners; 65 states of 64 bytes in
+	 * two pages; samples handed over; an index. */
+	cr_expect_eq(map_size(&maps), 20 * MIB + 4 * KIB + 12 * KIB + 160 * KIB + 8 * KIB + 56 * KIB +
+					      (512 + 64) * 64 + 512 * 16);
+}
+
+/* The promise: at most 2.5 KiB a slot, stripe and event with latency, and what goes with a slot. */
+Test(map_size, grows_with_what_it_is_said_to)
+{
+	static const u32 slots[] = {512, 2048, 16384, 65536};
+
+	for (size_t i = 0; i < sizeof(slots) / sizeof(slots[0]); i++) {
+		struct map_size_case maps = machine(slots[i], 16, 256);
+		u64 none = map_size(&maps), one, two, plain;
+
+		cr_expect_leq(none, slots[i] * (320 + 1 + 64 + 16ULL) + 128 * KIB);
+		maps.with_latency = 1;
+		one = map_size(&maps);
+		maps.with_latency = 2;
+		two = map_size(&maps);
+		cr_expect_eq(two - one, slots[i] * 16ULL * (2560 + 1));
+		cr_expect_leq(one - none, slots[i] * 16ULL * (2560 + 1) + 4096);
+		maps.without = 2;
+		plain = map_size(&maps);
+		maps.without = 1;
+		cr_expect_eq(plain - map_size(&maps), slots[i] * 16ULL * (320 + 1));
+		maps.stripes = 8;
+		cr_expect_eq(plain - map_size(&maps),
+			     slots[i] * (8ULL * (2 * (2560 + 1) + 320 + 1) + 16 * (320 + 1)));
+	}
+}
+
+Test(map_size, of_what_is_by_cpu)
+{
+	struct map_size_case maps = machine(1000, 2, 2);
+	u64 without;
+
+	maps.without = 1;
+	without = map_size(&maps);
+	maps.hot_tables = 6;
+	cr_expect_eq(map_size(&maps) - without, 6 * 15 * KIB + 2 * KIB, "whole pages");
+	maps.hot_tables = 0;
+	maps.offcore_cpus = 2;
+	cr_expect_eq(map_size(&maps) - without, 94 * 4096 + 4096);
+}
