@@ -45,6 +45,7 @@ struct server {
 	struct watch watch;
 	struct room room;
 	struct process_figures process; /* kept from scrape to scrape, as process_read() wants */
+	u64 reloads;                    /* of the configuration, with success or not */
 	int collection_error;           /* of the last tick */
 	char *status;                   /* as the service manager was told last; NULL: not yet */
 };
@@ -185,6 +186,7 @@ static int reload(void *userdata, char ***ret_lines)
 
 	(void)sd_notify(false, "RELOADING=1\nSTATUS=Reading the configuration");
 	r = reload_config(server->options, &applier, server->config, ret_lines);
+	server->reloads++;
 	head->config_reloaded = r >= 0;
 	if (r >= 0) {
 		(void)clock_gettime(CLOCK_REALTIME, &head->config_time);
@@ -301,7 +303,8 @@ static u64 get_sequence(void *userdata)
 {
 	struct server *server = userdata;
 
-	return engine_head(sampling_engine(server->sampling))->sequence;
+	/* Both only grow: each moves the sum. */
+	return engine_head(sampling_engine(server->sampling))->sequence + server->reloads;
 }
 
 static int get_metrics(void *userdata, bool openmetrics, char **ret_text, size_t *ret_length)
