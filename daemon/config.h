@@ -39,6 +39,7 @@ struct config {
 	enum config_origin origin;
 	unsigned int events;     /* bit 1 << enum event_role */
 	u64 ldlat;               /* cycles */
+	double budget;           /* share of each CPU's time that sampling may cost; 0: off */
 	u64 period;              /* loads or stores a sample stands for; CONFIG_PERIOD_AUTO */
 	u64 instructions_period; /* instructions a sample stands for; CONFIG_PERIOD_AUTO */
 	struct cpu_list cpus;    /* to sample; none: all */

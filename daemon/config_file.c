@@ -135,7 +135,6 @@ static void refuse_section(struct reader *reader, const char *name)
 	static const char *const rule[] = {RULE};
 	const char *sections[SECTIONS_MAX];
 	size_t n = sections_told(sections);
-	const char *part = config_comes_with(name, NULL, NULL);
 	/* Without the last, in which the name is the user's. */
 	const char *near = suggest_nearest(name, sections, n - 1);
 	_cleanup_free_ char *word = strndup(name, strcspn(name, " \t"));
@@ -148,10 +147,7 @@ static void refuse_section(struct reader *reader, const char *name)
 	if (!near && suggest_nearest(word, rule, ARRAY_SIZE(rule)))
 		near = sections[n - 1];
 
-	if (part) {
-		mistake(reader, "[%s] is not known to this version (comes with %s); remove the section", name,
-			part);
-	} else if (near) {
+	if (near) {
 		mistake(reader, "unknown section [%s]; did you mean [%s]?", name, near);
 	} else {
 		join(sections, n, list, sizeof(list));
@@ -349,18 +345,12 @@ static void refuse_key(struct reader *reader, const char *section, const char *n
 {
 	const char *names[CONFIG_KEYS_MAX];
 	size_t n = key_names(section, names);
-	const char *part = config_comes_with(section, name, NULL);
 	const char *near = suggest_nearest(name, names, n);
 	const char *home = section_of(name);
 	/* `events` in a rule, and `event` elsewhere, are misspelled rather than misplaced. */
 	const bool misspelled = near && (strcmp(section, RULE) == 0 || (home && strncmp(home, RULE, 4) == 0));
 	char list[256];
 
-	if (part) {
-		mistake(reader, "%s is not known to this version (comes with %s); remove the line", name,
-			part);
-		return;
-	}
 	if (home && !misspelled) {
 		mistake(reader, "%s belongs in [%s]; move it there", name, home);
 		return;

@@ -34,6 +34,8 @@ static const struct config_key keys[] = {
 	 .default_text = "loads", .meaning = "what is sampled"},
 	{"sampling", "ldlat", CONFIG_KEY_NUMBER, .needs_restart = true, FIELD(ldlat), .default_text = "30",
 	 .min = 3, .max = 65535, .meaning = "cycles a load must take to be sampled"},
+	{"sampling", "budget", CONFIG_KEY_BUDGET, .needs_restart = false, FIELD(budget),
+	 .default_text = "0.5%", .meaning = "share of each CPU's time that sampling may cost"},
 	{"sampling", "period", CONFIG_KEY_NUMBER, .needs_restart = false, FIELD(period),
 	 .default_text = "auto", .min = 100, .max = INT32_MAX, .has_auto = true,
 	 .auto_value = CONFIG_PERIOD_AUTO, .meaning = "loads or stores from one sample to the next"},
@@ -82,16 +84,6 @@ static const struct config_key keys[] = {
 
 _Static_assert(ARRAY_SIZE(keys) <= CONFIG_KEYS_MAX, "lists of keys are CONFIG_KEYS_MAX long");
 
-/* What interfaces and manuals of later versions name. `name` NULL: the section; `value` NULL: the key. */
-static const struct {
-	const char *section;
-	const char *name;
-	const char *value;
-	const char *part;
-} later[] = {
-	{"sampling", "budget", NULL, "the governor of the period"},
-};
-
 const struct config_key *config_keys(size_t *ret_n)
 {
 	*ret_n = ARRAY_SIZE(keys);
@@ -126,21 +118,6 @@ const struct config_key *config_key_find(const char *section, const char *name)
 	return NULL;
 }
 
-/* Two names that may both be absent. */
-static bool same_name(const char *a, const char *b)
-{
-	return a && b ? strcmp(a, b) == 0 : a == b;
-}
-
-const char *config_comes_with(const char *section, const char *name, const char *value)
-{
-	for (size_t i = 0; i < ARRAY_SIZE(later); i++)
-		if (strcmp(later[i].section, section) == 0 && same_name(later[i].name, name) &&
-		    same_name(later[i].value, value))
-			return later[i].part;
-	return NULL;
-}
-
 static void *field_of(const struct config_key *key, struct config *config)
 {
 	return (char *)config + key->offset;
@@ -168,6 +145,8 @@ static size_t field_size(const struct config_key *key)
 		return sizeof(u64);
 	case CONFIG_KEY_YES_NO:
 		return sizeof(bool);
+	case CONFIG_KEY_BUDGET:
+		return sizeof(double);
 	case CONFIG_KEY_PATTERNS:
 		return sizeof(struct config_patterns);
 	case CONFIG_KEY_LISTEN:
@@ -197,12 +176,6 @@ int config_key_refuse(char **ret_problem, const char *format, ...)
 int config_key_refuse_value(const struct config_key *key, const char *value, const char *wanted,
 			    char **ret_problem)
 {
-	const char *part = config_comes_with(key->section, key->name, value);
-
-	if (part)
-		return config_key_refuse(ret_problem,
-					 "%s = %s: not known to this version (comes with %s); give %s (%s)",
-					 key->name, value, part, wanted, key->meaning);
 	return config_key_refuse(ret_problem, "%s = %s: give %s (%s)", key->name, value, wanted,
 				 key->meaning);
 }
@@ -427,6 +400,8 @@ int config_key_set_field(const struct config_key *key, void *field, const char *
 		return config_model_workloads(key, value, field, ret_problem);
 	case CONFIG_KEY_CPUS:
 		return config_sampling_cpus(key, value, field, ret_problem);
+	case CONFIG_KEY_BUDGET:
+		return config_sampling_budget(key, value, field, ret_problem);
 	case CONFIG_KEY_RULE:
 		break;
 	}
@@ -464,6 +439,7 @@ bool config_key_equal(const struct config_key *key, const struct config *a, cons
 	case CONFIG_KEY_MACHINE:
 	case CONFIG_KEY_WORKLOADS:
 	case CONFIG_KEY_CPUS:
+	case CONFIG_KEY_BUDGET:
 	case CONFIG_KEY_URLS:
 	case CONFIG_KEY_RULE:
 		break;

@@ -18,6 +18,7 @@ enum config_key_type {
 	CONFIG_KEY_MACHINE,   /* const struct machine * */
 	CONFIG_KEY_WORKLOADS, /* unsigned int, bits */
 	CONFIG_KEY_CPUS,      /* struct cpu_list */
+	CONFIG_KEY_BUDGET,    /* double, a share; 0: off */
 	CONFIG_KEY_URLS,      /* char[CONFIG_URLS_MAX] */
 	CONFIG_KEY_RULE,      /* of a rule: config_rule_key_set() */
 };
@@ -47,12 +48,6 @@ size_t config_key_names(const char *section, const char *ret[static CONFIG_KEYS_
 
 /* NULL where there is none. */
 const struct config_key *config_key_find(const char *section, const char *name);
-
-/*
- * For a section (`name` NULL), a key (`value` NULL) or a value that a later version brings: with which part
- * it comes, else NULL.
- */
-const char *config_comes_with(const char *section, const char *name, const char *value);
 
 /*
  * Sets the key from the text of its value. An empty text empties lists and the group; everything else goes

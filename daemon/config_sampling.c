@@ -6,10 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "config_words.h"
 #include "origin/event.h"
 
 #define ALL "all"
+#define OFF "off"
+
+#define BUDGET_MIN 0.0001
 
 static int find_role(const char *word)
 {
@@ -84,4 +88,20 @@ int config_sampling_cpus(const struct config_key *key, const char *text, struct 
 				  "between them, such as 0-3,8 (%s)",
 				  key->name, text, key->meaning);
 	return length < 0 ? -ENOMEM : -EINVAL;
+}
+
+int config_sampling_budget(const struct config_key *key, const char *text, double *ret, char **ret_problem)
+{
+	double value;
+
+	if (strcmp(text, OFF) == 0) {
+		*ret = 0;
+		return 0;
+	}
+	if (decimal_parse(text, &value) < 0 || value < BUDGET_MIN || value > 1)
+		return config_key_refuse_value(
+			key, text, "off, or from 0.01% to 100%, or 0.0001 to 1: a percentage has its %",
+			ret_problem);
+	*ret = value;
+	return 0;
 }

@@ -16,4 +16,7 @@ int config_sampling_events(const struct config_key *key, const char *text, unsig
 int config_sampling_cpus(const struct config_key *key, const char *text, struct cpu_list *ret,
 			 char **ret_problem);
 
+/* `off`, which is 0, or a share of CPU time: 0.5% or 0.005. */
+int config_sampling_budget(const struct config_key *key, const char *text, double *ret, char **ret_problem);
+
 #endif

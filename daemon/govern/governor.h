@@ -11,7 +11,8 @@
  *
  * Over budget, or told by the kernel (throttled; perf_event_max_sample_rate lowered), it backs off in the
  * same interval, as far as the rate tells. Under budget it comes nearer slowly, and only where it is far
- * below: a steady load leaves the period alone.
+ * below: a steady load leaves the period alone. Where nothing happens it looks closer and closer, but never
+ * so close that a load like one of the last minutes would cost many times the budget when it comes back.
  */
 #ifndef PEBSD_GOVERNOR_H
 #define PEBSD_GOVERNOR_H
@@ -19,18 +20,23 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/cleanup.h"
 #include "pebsd/sample.h"
 
 /* One event of one class, over the interval that ended. */
 struct governor_input {
 	bool fixed;       /* a person set its period: only told of, never changed */
 	bool known;       /* it was open and counted all the interval; else the rest means nothing */
-	u64 period;       /* in force */
+	u64 period;       /* in force, at least 1 */
 	u64 least_period; /* not below it */
 	u64 greatest_period;
-	double events_per_second; /* of the CPU that had most, per second of the time it ran */
+	u64 period_step;          /* periods are multiples of it; 0 or 1: of any length */
+	double events_per_second; /* of the CPU that had most, per second in which it could count */
+	double active;            /* share of the time in which it could: the rest was throttled; 0 to 1 */
+	double samples;           /* that were due there, as to how sure the rate is */
+	unsigned cpus;            /* that it has most of */
 	double sample_ns;         /* what a sample costs there */
-	u64 throttles;            /* in this interval */
+	u64 throttles;            /* in this interval, on all CPUs */
 };
 
 struct governor_settings {
@@ -46,26 +52,41 @@ enum governor_reason {
 	GOVERNOR_UNDER_BUDGET,
 	GOVERNOR_THROTTLED,
 	GOVERNOR_RATE_LOWERED, /* kernel.perf_event_max_sample_rate */
+	GOVERNOR_REASONS
 };
 
 struct governor_output {
 	u64 period;    /* from now on; the one in force where nothing is to be done */
+	bool measured; /* else the cost is 0 and means nothing */
 	double cost;   /* share of the busiest CPU's time over the interval */
-	double budget; /* its own share of the budget */
+	double budget; /* its own share of the budget; 0: none */
 	enum governor_reason reason;
 };
 
 struct governor;
 
-/* 0 or -ENOMEM; free with governor_free(). */
+/* 0, -EINVAL for a budget or a number of events out of range, or -ENOMEM; free with governor_free(). */
 int governor_new(const struct governor_settings *settings, struct governor **ret);
 struct governor *governor_free(struct governor *governor);
+DEFINE_CLEANUP(struct governor *, governor_free)
 
-/* For a reload. */
-void governor_set_budget(struct governor *governor, double budget);
+/* For a reload. 0 or -EINVAL, and the old one stays. */
+int governor_set_budget(struct governor *governor, double budget);
 
-/* One interval of `seconds`. `max_rate`: kernel.perf_event_max_sample_rate as it is now; 0: not known. */
+/* Somebody else changed the period of an event, which is as if it had just begun. */
+void governor_forget(struct governor *governor, size_t event);
+
+/*
+ * One interval of `seconds`; one that is no time (0, negative, no number) changes nothing. `max_rate`:
+ * kernel.perf_event_max_sample_rate as it is now; 0: not known.
+ */
 void governor_step(struct governor *governor, double seconds, u64 max_rate,
 		   const struct governor_input inputs[EVENTS_MAX], struct governor_output ret[EVENTS_MAX]);
+
+/* "over budget" and so on, for people and as a label; never NULL. */
+const char *governor_reason_name(enum governor_reason reason);
+
+/* What state that leaves the event in: the reason of a change, or why there is none; never NULL. */
+const char *governor_state(const struct governor_input *input, const struct governor_output *output);
 
 #endif

@@ -73,6 +73,7 @@ Test(config, defaults)
 	cr_expect_eq(config->origin, CONFIG_ORIGIN_AUTO);
 	cr_expect_eq(config->events, 1U << EVENT_LOADS);
 	cr_expect_eq(config->ldlat, 30);
+	cr_expect_float_eq(config->budget, 0.005, 1e-15);
 	cr_expect_eq(config->period, CONFIG_PERIOD_AUTO);
 	cr_expect_eq(config->interval_ns, NSEC_PER_SEC);
 	cr_expect_str_eq(config->cpu->name, "skylake");
@@ -170,14 +171,6 @@ Test(config, sections_and_keys_that_are_not_known)
 			"profiles\n");
 	expect_mistakes("[export]\ninterval = 3\n",
 			"x.conf:2: interval belongs in [sampling]; move it there\n");
-}
-
-Test(config, what_comes_later_is_refused_with_its_reason)
-{
-	expect_mistakes(
-		"[sampling]\nbudget = 0.5%\n",
-		"x.conf:2: budget is not known to this version (comes with the governor of the period); "
-		"remove the line\n");
 }
 
 Test(config, servers_of_debugging_information)

@@ -96,6 +96,31 @@ Test(config_sampling, events_that_there_are_not_or_twice)
 	cr_expect_eq(config->events, 1U << EVENT_LOADS, "a mistake changes nothing");
 }
 
+Test(config_sampling, budgets)
+{
+	static const char wrong[] = "give off, or from 0.01% to 100%, or 0.0001 to 1: a percentage has its % "
+				    "(share of each CPU's time that sampling may cost)";
+	static const struct {
+		const char *line;
+		double budget;
+	} right[] = {
+		{"budget = 0.5%", 0.005},   {"budget = 0.005", 0.005}, {"budget = 2%", 0.02},
+		{"budget = 0.01%", 0.0001}, {"budget = 100%", 1},      {"budget = 1", 1},
+		{"budget = off", 0},        {"budget =", 0.005},
+	};
+	static const char *const refused[] = {"budget = 0",    "budget = 0.009%", "budget = 5",
+					      "budget = 101%", "budget = -0.5%",  "budget = no",
+					      "budget = nan",  "budget = 0.5 %"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(right); i++) {
+		cr_expect_str_eq(mistake_of(right[i].line), "");
+		cr_expect_float_eq(config->budget, right[i].budget, 1e-15, "%s", right[i].line);
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(refused); i++)
+		cr_expect(strstr(mistake_of(refused[i]), wrong), "%s: %s", refused[i],
+			  mistake_of(refused[i]));
+}
+
 Test(config_sampling, periods)
 {
 	cr_expect_str_eq(mistake_of("instructions-period = 2000003"), "");
@@ -152,14 +177,18 @@ Test(config_sampling, periods_apply_with_a_reload_and_cpus_with_a_restart)
 	const char *names[CONFIG_KEYS_MAX];
 
 	cr_assert_eq(config_new(&running), 0);
-	cr_expect_str_eq(mistake_of("period = 2003\ninstructions-period = 100003\ncpus = 0\nisolated = no\n"
-				    "events = stores"),
-			 "");
-	cr_expect_eq(config_reload_keys(running, config, names), 2);
-	cr_expect_str_eq(names[0], "period");
-	cr_expect_str_eq(names[1], "instructions-period");
+	cr_expect_str_eq(
+		mistake_of(
+			"budget = 2%\nperiod = 2003\ninstructions-period = 100003\ncpus = 0\nisolated = no\n"
+			"events = stores"),
+		"");
+	cr_expect_eq(config_reload_keys(running, config, names), 3);
+	cr_expect_str_eq(names[0], "budget");
+	cr_expect_str_eq(names[1], "period");
+	cr_expect_str_eq(names[2], "instructions-period");
 	cr_expect_eq(config_restart_keys(running, config, names), 3);
 	config_reload(running, config);
+	cr_expect_float_eq(running->budget, 0.02, 1e-15);
 	cr_expect_eq(running->period, 2003);
 	cr_expect_eq(running->instructions_period, 100003);
 	cr_expect_eq(cpu_list_count(&running->cpus), 0, "in force is what was at the start");

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "calibrate.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+
+/* Lines that are visited one after the other, each told by the one before: more than second level caches
+ * have room for, in an order that no prefetcher follows. */
+#define LINES 65536
+
+struct line {
+	u32 next;
+	u32 visits;
+	u64 rest[7];
+};
+
+_Static_assert(sizeof(struct line) == 64, "a cache line");
+
+struct walk {
+	struct line *lines;
+	u32 at;
+};
+
+struct calibration {
+	size_t n;
+	struct pmu_opening *openings;
+	struct calibrate_result *results;
+	int program_fd; /* the caller's */
+	u64 max_rate;
+	pthread_t thread;
+	bool stop; /* atomic */
+	bool done; /* atomic */
+};
+
+/* A full cycle: the multiplier is one more than a multiple of 4, the increment odd. */
+static void lay_out(struct line *lines)
+{
+	for (u32 i = 0; i < LINES; i++)
+		lines[i].next = (i * 1664525U + 1013904223U) % LINES;
+}
+
+/* A load that misses, and a store to where it led. */
+static void walk_on(void *userdata, u64 units)
+{
+	struct walk *walk = userdata;
+	struct line *lines = walk->lines;
+	u32 at = walk->at;
+
+	while (units--) {
+		lines[at].visits++;
+		at = *(volatile u32 *)&lines[at].next;
+	}
+	walk->at = at;
+}
+
+/* To the PMU's own CPUs, where it has some. Failing that, rounds on another CPU do not count. */
+static void go_to(const struct pmu_opening *opening)
+{
+	const struct cpu_list *list = opening->has_members  ? &opening->members
+				      : opening->cpus_known ? &opening->cpus
+							    : NULL;
+	cpu_set_t *set;
+	const size_t bytes = CPU_ALLOC_SIZE(CPU_LIST_MAX);
+
+	if (!list)
+		return;
+	set = CPU_ALLOC(CPU_LIST_MAX);
+	if (!set)
+		return;
+	CPU_ZERO_S(bytes, set);
+	for (int cpu = cpu_list_next(list, -1); cpu >= 0; cpu = cpu_list_next(list, cpu))
+		CPU_SET_S((size_t)cpu, bytes, set);
+	(void)sched_setaffinity(0, bytes, set);
+	CPU_FREE(set);
+}
+
+/* The samples of two such events interrupt alike. */
+static bool alike(const struct pmu_opening *a, const struct pmu_opening *b)
+{
+	return a->type == b->type && a->precise_ip == b->precise_ip && !a->only_counter == !b->only_counter;
+}
+
+static const struct calibrate_result *measured_before(const struct calibration *calibration, size_t event)
+{
+	for (size_t i = 0; i < event; i++)
+		if (alike(&calibration->openings[i], &calibration->openings[event]) &&
+		    (calibration->results[i].known || calibration->openings[i].only_counter))
+			return &calibration->results[i];
+	return NULL;
+}
+
+static void measure_all(struct calibration *calibration)
+{
+	const size_t bytes = LINES * sizeof(struct line);
+	struct walk walk = {
+		.lines = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)};
+
+	if (walk.lines == MAP_FAILED) {
+		for (size_t i = 0; i < calibration->n; i++)
+			(void)snprintf(calibration->results[i].reason, CALIBRATE_REASON_MAX,
+				       "there is no memory to work on");
+		return;
+	}
+	lay_out(walk.lines);
+	for (size_t i = 0; i < calibration->n; i++) {
+		const struct calibrate_result *before = measured_before(calibration, i);
+
+		if (__atomic_load_n(&calibration->stop, __ATOMIC_RELAXED))
+			break;
+		if (before) {
+			calibration->results[i] = *before;
+			continue;
+		}
+		go_to(&calibration->openings[i]);
+		calibrate_measure(&calibration->openings[i], calibration->program_fd, calibration->max_rate,
+				  walk_on, &walk, &calibration->stop, &calibration->results[i]);
+	}
+	(void)munmap(walk.lines, bytes);
+}
+
+static void *run(void *argument)
+{
+	struct calibration *calibration = argument;
+
+	measure_all(calibration);
+	__atomic_store_n(&calibration->done, true, __ATOMIC_RELEASE);
+	return NULL;
+}
+
+/* Signals are the event loop's. */
+static int start(struct calibration *calibration)
+{
+	sigset_t all, before;
+	int r;
+
+	(void)sigfillset(&all);
+	(void)pthread_sigmask(SIG_SETMASK, &all, &before);
+	r = pthread_create(&calibration->thread, NULL, run, calibration);
+	(void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return -r;
+}
+
+int calibration_new(const struct pmu_opening *const *openings, size_t n, int program_fd, u64 max_rate,
+		    struct calibration **ret)
+{
+	struct calibration *calibration = calloc(1, sizeof(*calibration));
+	int r = -ENOMEM;
+
+	if (!calibration)
+		return r;
+	*calibration = (struct calibration){
+		.n = n,
+		.openings = calloc(n ? n : 1, sizeof(*calibration->openings)),
+		.results = calloc(n ? n : 1, sizeof(*calibration->results)),
+		.program_fd = program_fd,
+		.max_rate = max_rate,
+	};
+	if (calibration->openings && calibration->results) {
+		for (size_t i = 0; i < n; i++)
+			calibration->openings[i] = *openings[i];
+		r = start(calibration);
+	}
+	if (r < 0) {
+		free(calibration->openings);
+		free(calibration->results);
+		free(calibration);
+		return r;
+	}
+	*ret = calibration;
+	return 0;
+}
+
+const struct calibrate_result *calibration_results(const struct calibration *calibration)
+{
+	return __atomic_load_n(&calibration->done, __ATOMIC_ACQUIRE) ? calibration->results : NULL;
+}
+
+struct calibration *calibration_free(struct calibration *calibration)
+{
+	if (!calibration)
+		return NULL;
+	__atomic_store_n(&calibration->stop, true, __ATOMIC_RELAXED);
+	(void)pthread_join(calibration->thread, NULL);
+	free(calibration->openings);
+	free(calibration->results);
+	free(calibration);
+	return NULL;
+}

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What the interrupt of a sample costs on this machine, without our program: the same memory work is done
+ * with and without an event of the same PMU and precision, opened for the working thread alone, whose
+ * program does nothing; round by round, one after the other. The difference of the thread's CPU time, by the
+ * samples that came, is the interrupt: the record, the handler, what they displaced, and the call of an
+ * empty program.
+ *
+ * It runs once, on a thread of its own, for some 50 ms an event; nobody waits for it. Where rounds do not
+ * agree, or the event cannot be had beside the one that samples, nothing is known, and `reason` says why.
+ */
+#ifndef PEBSD_CALIBRATE_H
+#define PEBSD_CALIBRATE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/cleanup.h"
+#include "origin/perf/pmu.h"
+
+#define CALIBRATE_ROUNDS     16
+#define CALIBRATE_REASON_MAX 160
+
+/* One round: the same work twice. */
+struct calibrate_round {
+	double with_ns;
+	double without_ns;
+	double samples; /* that came with it */
+};
+
+struct calibrate_result {
+	bool known;
+	double interrupt_ns;
+	char reason[CALIBRATE_REASON_MAX]; /* why it is not known; a part of a sentence */
+};
+
+/*
+ * What the rounds say: the median of what a sample cost in each. Not known where fewer than half of
+ * CALIBRATE_ROUNDS had samples, where it is not positive in three of four, or where half of them are further
+ * from the median than its half. Pure.
+ */
+void calibrate_judge(const struct calibrate_round *rounds, size_t n, struct calibrate_result *ret);
+
+/*
+ * What an interrupt takes at most, on average, for the kernel not to lower its limit: `percent`
+ * (kernel.perf_cpu_time_max_percent) of the time from one sample to the next at `max_rate`
+ * (kernel.perf_event_max_sample_rate); perf_sample_event_took(), kernel/events/core.c, Linux 6.1 to 7.3. For
+ * steering where nothing was measured, never to be shown. 2,500 ns, as with the kernel's own defaults, where
+ * either is not known or the kernel minds neither (0 or 100 percent); 1,000 to 25,000 in any case. Pure.
+ */
+double calibrate_bound_ns(u64 max_rate, u64 percent);
+
+/* The work: does `units` of it, each of which makes some of the event's events. */
+typedef void (*calibrate_work)(void *userdata, u64 units);
+
+/*
+ * One event, on the calling thread and with its work. `program_fd`: of a program that does nothing.
+ * `max_rate` as above, of which a quarter is used. Looks at `*stop` between rounds.
+ */
+void calibrate_measure(const struct pmu_opening *opening, int program_fd, u64 max_rate, calibrate_work work,
+		       void *userdata, const bool *stop, struct calibrate_result *ret);
+
+struct calibration;
+
+/*
+ * Begins, for so many events, on a thread of its own. Events of one PMU and precision are measured once.
+ * Descriptors are the caller's, and stay open until the calibration is freed. 0 or -errno.
+ */
+int calibration_new(const struct pmu_opening *const *openings, size_t n, int program_fd, u64 max_rate,
+		    struct calibration **ret);
+
+/* The result of each event, in their order; NULL as long as it runs. The calibration's. */
+const struct calibrate_result *calibration_results(const struct calibration *calibration);
+
+/* Ends it, within some milliseconds, whether it is done or not. */
+struct calibration *calibration_free(struct calibration *calibration);
+DEFINE_CLEANUP(struct calibration *, calibration_free)
+
+#endif

@@ -1,0 +1,387 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "governor.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/cleanup.h"
+#include "peak.h"
+#include "period.h"
+
+/* A change of the period aims at so much of the budget: the rest is for what a steady load varies by. */
+#define AIM 0.75
+
+/* Under so much of the budget there is more to have. Well below AIM: a period that was just set for the
+ * largest of some rates is not below it at the others. */
+#define LOW 0.5
+
+/* What is over budget by more standard deviations of its count than one of so many readings would be by
+ * chance, and of each CPU there is one, is over budget, whatever it was before. */
+#define READINGS_A_CPU 1000.0
+
+/* What is less sure is as the mean of so many seconds says. */
+#define SMOOTH_SECONDS 5.0
+
+/* In the interval after it backed off so much is too much already: what it knew then was of a part of an
+ * interval. */
+#define AFTER_MOST 0.875
+
+/* Under budget: of as much load as in these seconds, or so many intervals where that is longer. */
+#define HOLD_SECONDS   30.0
+#define HOLD_INTERVALS 10
+
+/* From one step nearer to the next, and how far one goes at most and at least. */
+#define NEARER_SECONDS 10.0
+#define NEARER_MOST    0.5
+#define NEARER_LEAST   0.955
+
+/* A load as large as any in the last ten minutes costs, when it comes back, so many budgets at most, until
+ * the end of the interval. */
+#define BURST_SECONDS 600.0
+#define BURST_BUDGETS 10.0
+
+/* The kernel throttles what samples as often as its limit, by the tick: so much of it is aimed at, and so
+ * much is too much. */
+#define LIMIT_AIM  0.5
+#define LIMIT_MOST 0.75
+
+/* Throttled: at least so much longer; and where its limit fell, as much as that, up to this. */
+#define BACK_OFF 2.0
+
+/* A period that the kernel demanded is kept for as long, and then let go of, slower than anybody minds. */
+#define DEMANDED_SECONDS    600.0
+#define DEMANDED_PER_MINUTE 0.96
+
+/* What a person's periods leave of the budget to the others, at least. */
+#define LEFT_LEAST 0.1
+
+#define NS_A_SECOND 1e9
+
+/* What is remembered of an event. */
+struct memory {
+	struct peak recent;
+	struct peak burst;
+	double smoothed; /* events a second */
+	double seen_seconds;
+	double since_change; /* seconds */
+	bool backed_off;     /* in the interval before */
+	double hold;         /* of them before the next step nearer */
+	double demanded;     /* period that the kernel asked for; 0: none */
+	double demanded_age; /* seconds */
+};
+
+struct governor {
+	struct governor_settings settings;
+	u64 max_rate; /* as of the last interval; 0: not known */
+	struct memory memories[EVENTS_MAX];
+};
+
+static const struct memory begun = {
+	.recent = {.part_seconds = HOLD_SECONDS / PEAK_PARTS},
+	.burst = {.part_seconds = BURST_SECONDS / PEAK_PARTS},
+	.hold = HOLD_SECONDS,
+};
+
+static bool is_share(double budget)
+{
+	return budget >= 0 && budget <= 1;
+}
+
+int governor_new(const struct governor_settings *settings, struct governor **ret)
+{
+	struct governor *governor;
+
+	if (!is_share(settings->budget) || settings->n_events > EVENTS_MAX)
+		return -EINVAL;
+	governor = calloc(1, sizeof(*governor));
+	if (!governor)
+		return -ENOMEM;
+	governor->settings = *settings;
+	for (size_t i = 0; i < EVENTS_MAX; i++)
+		governor->memories[i] = begun;
+	*ret = governor;
+	return 0;
+}
+
+struct governor *governor_free(struct governor *governor)
+{
+	free(governor);
+	return NULL;
+}
+
+int governor_set_budget(struct governor *governor, double budget)
+{
+	if (!is_share(budget))
+		return -EINVAL;
+	governor->settings.budget = budget;
+	return 0;
+}
+
+void governor_forget(struct governor *governor, size_t event)
+{
+	if (event < EVENTS_MAX)
+		governor->memories[event] = begun;
+}
+
+static bool usable(const struct governor_input *input)
+{
+	return input->known && input->period > 0 && isfinite(input->events_per_second) &&
+	       input->events_per_second >= 0 && isfinite(input->sample_ns) && input->sample_ns > 0;
+}
+
+static double active_share(const struct governor_input *input)
+{
+	return input->active > 0 && input->active <= 1 ? input->active : 1;
+}
+
+/* Share of a CPU's time that so many events a second take. */
+static double cost_of(double events_per_second, double period, double sample_ns)
+{
+	return events_per_second / period * sample_ns / NS_A_SECOND;
+}
+
+/* The period at which they take that share. */
+static double period_for(double events_per_second, double sample_ns, double share)
+{
+	return events_per_second * sample_ns / NS_A_SECOND / share;
+}
+
+static void remember(struct memory *memory, double seconds, const struct governor_input *input)
+{
+	const double rate = input->events_per_second;
+	const double part = memory->seen_seconds > 0 ? 1 - exp(-seconds / SMOOTH_SECONDS) : 1;
+
+	memory->smoothed += (rate - memory->smoothed) * part;
+	memory->recent.part_seconds = fmax(HOLD_SECONDS, HOLD_INTERVALS * seconds) / PEAK_PARTS;
+	peak_add(&memory->recent, seconds, rate);
+	peak_add(&memory->burst, seconds, rate);
+	memory->seen_seconds += seconds;
+	memory->since_change += seconds;
+	memory->demanded_age += seconds;
+	if (memory->demanded_age > DEMANDED_SECONDS)
+		memory->demanded *= pow(DEMANDED_PER_MINUTE, seconds / 60);
+}
+
+/* What an event of those that are governed would take at its least period; none where it does not run. */
+static double need_of(const struct memory *memory, const struct governor_input *input)
+{
+	const double least = input->least_period ? (double)input->least_period : 1;
+
+	if (!usable(input))
+		return 0;
+	return cost_of(peak_get(&memory->recent), input->fixed ? (double)input->period : least,
+		       input->sample_ns) *
+	       (input->fixed ? 1 : 1 / AIM);
+}
+
+/*
+ * The budget of a class among its events: to each the same, but for those that need less, whose rest goes to
+ * the others. `shares` of those of another class stay.
+ */
+static void share_class(const struct governor *governor, u32 class,
+			const struct governor_input inputs[static EVENTS_MAX], double shares[EVENTS_MAX])
+{
+	const struct governor_settings *settings = &governor->settings;
+	double left = settings->budget;
+	bool open[EVENTS_MAX] = {0};
+	size_t n = 0;
+	bool again = true;
+
+	for (size_t i = 0; i < settings->n_events; i++) {
+		if (settings->class_of[i] != class)
+			continue;
+		shares[i] = 0;
+		if (inputs[i].fixed)
+			left -= need_of(&governor->memories[i], &inputs[i]);
+		open[i] = !inputs[i].fixed;
+		n += open[i];
+	}
+	left = fmax(left, settings->budget * LEFT_LEAST);
+	while (again) {
+		again = false;
+		for (size_t i = 0; i < settings->n_events; i++) {
+			double need = open[i] ? need_of(&governor->memories[i], &inputs[i]) : 0;
+
+			if (!open[i] || n < 2 || need >= left / (double)n)
+				continue;
+			/* It may have as much as the others, and will be seen to take more before it does. */
+			shares[i] = left / (double)n;
+			left -= need;
+			open[i] = false;
+			n--;
+			again = true;
+		}
+	}
+	for (size_t i = 0; i < settings->n_events; i++)
+		if (open[i])
+			shares[i] = left / (double)n;
+}
+
+static void share(const struct governor *governor, const struct governor_input inputs[static EVENTS_MAX],
+		  double shares[EVENTS_MAX])
+{
+	const struct governor_settings *settings = &governor->settings;
+
+	for (size_t i = 0; i < settings->n_events; i++) {
+		bool seen = false;
+
+		for (size_t j = 0; j < i; j++)
+			seen |= settings->class_of[j] == settings->class_of[i];
+		if (!seen)
+			share_class(governor, settings->class_of[i], inputs, shares);
+	}
+}
+
+/* By how much of itself the largest of the CPUs' counts may be too large by chance. */
+static double chance_of(const struct governor_input *input)
+{
+	return sqrt(2 * log(READINGS_A_CPU * fmax(input->cpus, 1)) / fmax(input->samples, 1));
+}
+
+/* The period that the budget and the kernel ask for, at once; 0: the one in force will do. */
+static double back_off(struct memory *memory, const struct governor_input *input, double budget, double limit,
+		       double fell, enum governor_reason *ret_reason)
+{
+	const double period = (double)input->period;
+	const double rate = input->events_per_second;
+	const double chance = chance_of(input);
+	const double most = memory->backed_off ? AFTER_MOST + chance / 2 : 1 + chance;
+	double demanded = 0, wanted = 0;
+
+	if (input->throttles > 0) {
+		demanded = fmax(period * BACK_OFF, limit > 0 ? rate / (limit * LIMIT_AIM) : 0);
+		*ret_reason = GOVERNOR_THROTTLED;
+	} else if (rate > 0 && fell > 1) {
+		demanded = period * fmin(fell, BACK_OFF);
+		*ret_reason = GOVERNOR_RATE_LOWERED;
+	}
+	if (limit > 0 && rate / period > limit * LIMIT_MOST && rate / (limit * LIMIT_AIM) > demanded) {
+		demanded = rate / (limit * LIMIT_AIM);
+		if (*ret_reason == GOVERNOR_STEADY)
+			*ret_reason = GOVERNOR_RATE_LOWERED;
+	}
+	if (cost_of(rate, period, input->sample_ns) > budget * most ||
+	    (memory->seen_seconds >= SMOOTH_SECONDS &&
+	     cost_of(memory->smoothed, period, input->sample_ns) > budget)) {
+		wanted = period_for(fmax(rate, memory->smoothed), input->sample_ns, budget * AIM);
+		if (wanted > demanded)
+			*ret_reason = GOVERNOR_OVER_BUDGET;
+	}
+	if (demanded > 0) {
+		memory->demanded = fmin(demanded, (double)input->greatest_period);
+		memory->demanded_age = 0;
+	}
+	return fmax(wanted, demanded);
+}
+
+/* The period that a load far below the budget leaves room for; 0: the one in force will do. */
+static double come_nearer(const struct memory *memory, const struct governor_input *input, double budget,
+			  double limit)
+{
+	const double period = (double)input->period;
+	const double recent = peak_get(&memory->recent);
+	double wanted;
+
+	if (memory->since_change < memory->hold || memory->seen_seconds < memory->hold ||
+	    cost_of(recent, period, input->sample_ns) >= budget * LOW)
+		return 0;
+	wanted = fmax(period_for(recent, input->sample_ns, budget * AIM), period * NEARER_MOST);
+	wanted = fmax(wanted, period_for(peak_get(&memory->burst), input->sample_ns, budget * BURST_BUDGETS));
+	wanted = fmax(wanted, memory->demanded);
+	if (limit > 0)
+		wanted = fmax(wanted, recent / (limit * LIMIT_AIM));
+	wanted = fmax(wanted, (double)input->least_period);
+	return wanted <= period * NEARER_LEAST ? wanted : 0;
+}
+
+static void decide(struct memory *memory, const struct governor_input *input, double limit, double fell,
+		   struct governor_output *output)
+{
+	enum governor_reason reason = GOVERNOR_STEADY;
+	double wanted = back_off(memory, input, output->budget, limit, fell, &reason);
+	bool nearer = wanted <= 0;
+	u64 period;
+
+	memory->backed_off = false;
+	if (nearer) {
+		wanted = come_nearer(memory, input, output->budget, limit);
+		reason = GOVERNOR_UNDER_BUDGET;
+	}
+	if (wanted <= 0)
+		return;
+	period = govern_period(wanted, input->least_period, input->greatest_period, input->period_step);
+	/* At a bound there may be nothing to change, or, with another's bounds, a step the wrong way. */
+	if (nearer ? period >= input->period : period <= input->period)
+		return;
+	output->period = period;
+	output->reason = reason;
+	memory->since_change = 0;
+	memory->hold = nearer ? NEARER_SECONDS : HOLD_SECONDS;
+	memory->backed_off = !nearer;
+	/* What was over is answered for. */
+	if (!nearer)
+		memory->smoothed = input->events_per_second;
+}
+
+void governor_step(struct governor *governor, double seconds, u64 max_rate,
+		   const struct governor_input inputs[EVENTS_MAX], struct governor_output ret[EVENTS_MAX])
+{
+	const struct governor_settings *settings = &governor->settings;
+	const bool passed = isfinite(seconds) && seconds > 0;
+	const double fell =
+		governor->max_rate > 0 && max_rate > 0 ? (double)governor->max_rate / (double)max_rate : 1;
+	double shares[EVENTS_MAX] = {0};
+
+	for (size_t i = 0; i < settings->n_events; i++) {
+		const struct governor_input *input = &inputs[i];
+
+		ret[i] = (struct governor_output){.period = input->period, .reason = GOVERNOR_STEADY};
+		if (!passed || !usable(input))
+			continue;
+		remember(&governor->memories[i], seconds, input);
+		ret[i].measured = true;
+		ret[i].cost = cost_of(input->events_per_second * active_share(input), (double)input->period,
+				      input->sample_ns);
+	}
+	if (!passed)
+		return;
+	if (max_rate > 0)
+		governor->max_rate = max_rate;
+	if (settings->budget <= 0)
+		return;
+	share(governor, inputs, shares);
+	for (size_t i = 0; i < settings->n_events; i++) {
+		ret[i].budget = shares[i];
+		if (ret[i].measured && !inputs[i].fixed && shares[i] > 0)
+			decide(&governor->memories[i], &inputs[i], (double)max_rate, fell, &ret[i]);
+	}
+}
+
+const char *governor_reason_name(enum governor_reason reason)
+{
+	static const char *const names[GOVERNOR_REASONS] = {
+		[GOVERNOR_STEADY] = "steady",
+		[GOVERNOR_OVER_BUDGET] = "over budget",
+		[GOVERNOR_UNDER_BUDGET] = "under budget",
+		[GOVERNOR_THROTTLED] = "throttled",
+		[GOVERNOR_RATE_LOWERED] = "sample rate lowered",
+	};
+
+	return reason < GOVERNOR_REASONS ? names[reason] : names[GOVERNOR_STEADY];
+}
+
+const char *governor_state(const struct governor_input *input, const struct governor_output *output)
+{
+	if (input->fixed)
+		return "fixed";
+	if (output->reason != GOVERNOR_STEADY)
+		return governor_reason_name(output->reason);
+	if (!output->measured)
+		return "not sampled";
+	if (output->cost > output->budget && output->period >= input->greatest_period)
+		return "at its greatest period";
+	if (output->cost < output->budget * LOW && output->period <= input->least_period)
+		return "at its least period";
+	return governor_reason_name(GOVERNOR_STEADY);
+}

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: GPL-2.0
+/* What the rounds of a calibration say. The measuring: tests/bpf/test_calibrate_measure.c. */
+#include <criterion/criterion.h>
+#include <math.h>
+
+#include "govern/calibrate.h"
+
+static struct calibrate_round rounds[CALIBRATE_ROUNDS];
+static struct calibrate_result result;
+
+/* 50 samples of 1,200 ns in work of 1 ms, which itself takes a little more or less. */
+static void setup(void)
+{
+	for (size_t i = 0; i < CALIBRATE_ROUNDS; i++)
+		rounds[i] = (struct calibrate_round){
+			.with_ns = 1e6 + 50 * 1200 + (i % 3 ? 4000 : -5000),
+			.without_ns = 1e6,
+			.samples = 50,
+		};
+}
+
+TestSuite(calibrate, .init = setup);
+
+Test(calibrate, a_sample_takes_the_median_of_the_rounds)
+{
+	calibrate_judge(rounds, CALIBRATE_ROUNDS, &result);
+	cr_assert(result.known);
+	cr_expect_float_eq(result.interrupt_ns, 1280, 1e-6);
+	cr_expect_str_empty(result.reason);
+}
+
+Test(calibrate, rounds_that_somebody_disturbed_do_not_matter)
+{
+	rounds[2].with_ns += 5e6;
+	rounds[5].without_ns += 5e6;
+	rounds[9].with_ns += 80e6;
+	rounds[11].samples = 0;
+	rounds[12].samples = NAN;
+	rounds[13].with_ns = INFINITY;
+	calibrate_judge(rounds, CALIBRATE_ROUNDS, &result);
+	cr_assert(result.known);
+	cr_expect_float_eq(result.interrupt_ns, 1280, 1e-6);
+}
+
+Test(calibrate, an_even_number_of_rounds_has_its_median_between_two)
+{
+	for (size_t i = 0; i < CALIBRATE_ROUNDS; i++)
+		rounds[i].with_ns = 1e6 + 50 * (i < CALIBRATE_ROUNDS / 2 ? 1000 : 1500);
+	calibrate_judge(rounds, CALIBRATE_ROUNDS, &result);
+	cr_assert(result.known);
+	cr_expect_float_eq(result.interrupt_ns, 1250, 1e-6);
+}
+
+Test(calibrate, too_few_rounds_say_nothing)
+{
+	calibrate_judge(rounds, CALIBRATE_ROUNDS / 2 - 1, &result);
+	cr_expect_not(result.known);
+	cr_expect_eq(result.interrupt_ns, 0);
+	cr_expect_str_eq(result.reason, "the event sampled its own work in 7 of 16 rounds alone");
+	calibrate_judge(rounds, 0, &result);
+	cr_expect_not(result.known);
+	calibrate_judge(rounds, CALIBRATE_ROUNDS / 2, &result);
+	cr_expect(result.known);
+}
+
+Test(calibrate, what_is_not_positive_in_most_rounds_is_not_known)
+{
+	for (size_t i = 0; i < CALIBRATE_ROUNDS; i++)
+		rounds[i].with_ns = 1e6 + 50 * (i < 11 ? 1200 : -1);
+	calibrate_judge(rounds, CALIBRATE_ROUNDS, &result);
+	cr_expect_not(result.known);
+	cr_expect_str_eq(result.reason, "what a sample took differed too much from one round to the next");
+	rounds[11].with_ns = 1e6 + 50 * 1200;
+	calibrate_judge(rounds, CALIBRATE_ROUNDS, &result);
+	cr_expect(result.known);
+}
+
+Test(calibrate, rounds_that_do_not_agree_say_nothing)
+{
+	for (size_t i = 0; i < CALIBRATE_ROUNDS; i++)
+		rounds[i].with_ns = 1e6 + 50 * (100 + 900 * (double)i);
+	calibrate_judge(rounds, CALIBRATE_ROUNDS, &result);
+	cr_expect_not(result.known);
+	for (size_t i = 0; i < CALIBRATE_ROUNDS; i++)
+		rounds[i].with_ns = 1e6;
+	calibrate_judge(rounds, CALIBRATE_ROUNDS, &result);
+	cr_expect_not(result.known, "a sample that takes no time");
+}
+
+/* The kernel's defaults, and what it makes of interrupts of 8 us. */
+Test(calibrate, the_kernels_own_bound_is_for_steering)
+{
+	cr_expect_eq(calibrate_bound_ns(100000, 25), 2500);
+	cr_expect_eq(calibrate_bound_ns(31250, 25), 8000);
+	cr_expect_eq(calibrate_bound_ns(50000, 10), 2000);
+	cr_expect_eq(calibrate_bound_ns(0, 25), 2500);
+	cr_expect_eq(calibrate_bound_ns(100000, 0), 2500);
+	cr_expect_eq(calibrate_bound_ns(100000, 100), 2500);
+	cr_expect_eq(calibrate_bound_ns(1000000, 25), 1000,
+		     "whoever raised it did not make interrupts shorter");
+	cr_expect_eq(calibrate_bound_ns(100, 25), 25000, "whoever lowered it did not make them longer");
+}

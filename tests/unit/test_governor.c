@@ -1,0 +1,442 @@
+// SPDX-License-Identifier: GPL-2.0
+/* What the governor decides, step by step. How it does with a machine: test_governor_plant.c. */
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <math.h>
+#include <stdint.h>
+
+#include "govern/governor.h"
+
+#define MAX_RATE 100000
+
+/* 10 million events a second, 1 us a sample: at a period of 10007 a tenth of a percent. */
+static const struct governor_input usual = {
+	.known = true,
+	.period = 10007,
+	.least_period = 313,
+	.greatest_period = INT32_MAX,
+	.events_per_second = 10e6,
+	.active = 1,
+	.samples = 1000,
+	.cpus = 4,
+	.sample_ns = 1000,
+};
+
+struct subject {
+	struct governor *governor;
+	struct governor_input inputs[EVENTS_MAX];
+	struct governor_output outputs[EVENTS_MAX];
+};
+
+static struct subject subject_new(double budget, size_t n)
+{
+	const struct governor_settings settings = {.budget = budget, .n_events = n};
+	struct subject subject = {0};
+
+	cr_assert_eq(governor_new(&settings, &subject.governor), 0);
+	for (size_t i = 0; i < n; i++)
+		subject.inputs[i] = usual;
+	return subject;
+}
+
+static void step_at(struct subject *subject, double seconds, u64 max_rate)
+{
+	governor_step(subject->governor, seconds, max_rate, subject->inputs, subject->outputs);
+	for (size_t i = 0; i < EVENTS_MAX; i++)
+		subject->inputs[i].period = subject->outputs[i].period;
+}
+
+static void step(struct subject *subject)
+{
+	step_at(subject, 1, MAX_RATE);
+}
+
+static void done(struct subject *subject)
+{
+	governor_free(subject->governor);
+}
+
+Test(governor, the_cost_is_the_rate_of_samples_times_what_one_takes)
+{
+	struct subject subject = subject_new(0, 1);
+
+	subject.inputs[0].period = 10000;
+	step(&subject);
+	cr_expect(subject.outputs[0].measured);
+	cr_expect_float_eq(subject.outputs[0].cost, 0.001, 1e-12);
+	cr_expect_eq(subject.outputs[0].budget, 0, "there is none");
+	cr_expect_eq(subject.outputs[0].period, 10000);
+	subject.inputs[0].active = 0.25;
+	step(&subject);
+	cr_expect_float_eq(subject.outputs[0].cost, 0.00025, 1e-12, "throttled, it cost no more than came");
+	done(&subject);
+}
+
+Test(governor, over_budget_it_backs_off_at_once_to_three_quarters)
+{
+	struct subject subject = subject_new(0.0005, 1);
+
+	step(&subject);
+	cr_expect_eq(subject.outputs[0].reason, GOVERNOR_OVER_BUDGET);
+	cr_expect_eq(subject.outputs[0].period, 26669, "the prime after 10e6 / s x 1 us / (0.75 x 0.05%)");
+	cr_expect_float_eq(subject.outputs[0].cost, 10e6 / 10007 * 1e-6, 1e-12);
+	cr_expect_float_eq(subject.outputs[0].budget, 0.0005, 1e-12);
+	for (int i = 0; i < 600; i++) {
+		step(&subject);
+		cr_assert_eq(subject.outputs[0].reason, GOVERNOR_STEADY);
+		cr_assert_eq(subject.outputs[0].period, 26669);
+	}
+	done(&subject);
+}
+
+/* Of 16 samples a quarter more is chance; when it stays so it is none. */
+Test(governor, a_little_over_budget_must_be_sure)
+{
+	struct subject subject = subject_new(0.0009, 1);
+
+	subject.inputs[0].samples = 16;
+	for (int second = 1; second < 5; second++) {
+		step(&subject);
+		cr_expect_eq(subject.outputs[0].reason, GOVERNOR_STEADY, "second %d", second);
+	}
+	step(&subject);
+	cr_expect_eq(subject.outputs[0].reason, GOVERNOR_OVER_BUDGET);
+	done(&subject);
+}
+
+Test(governor, far_below_it_comes_nearer_slowly)
+{
+	struct subject subject = subject_new(0.005, 1);
+	u64 before = 10007;
+
+	for (int second = 1; second <= 120; second++) {
+		step(&subject);
+		if (subject.outputs[0].period == before)
+			continue;
+		cr_expect_eq(subject.outputs[0].reason, GOVERNOR_UNDER_BUDGET);
+		cr_expect_geq(second, 30, "not before half a minute: second %d", second);
+		cr_expect_geq(subject.outputs[0].period * 2, before, "by half at most");
+		before = subject.outputs[0].period;
+	}
+	cr_expect_eq(before, 2671, "the prime after 10e6 / s x 1 us / (0.75 x 0.5%)");
+	done(&subject);
+}
+
+Test(governor, what_is_not_far_below_stays)
+{
+	struct subject subject = subject_new(0.0019, 1); /* 53 % of it */
+
+	for (int second = 0; second < 600; second++) {
+		step(&subject);
+		cr_assert_eq(subject.outputs[0].period, 10007);
+	}
+	done(&subject);
+}
+
+Test(governor, an_idle_machine_ends_at_the_least_period)
+{
+	struct subject subject = subject_new(0.005, 1);
+
+	subject.inputs[0].events_per_second = 0;
+	subject.inputs[0].samples = 0;
+	for (int second = 0; second < 120; second++)
+		step(&subject);
+	cr_expect_eq(subject.outputs[0].period, 313);
+	cr_expect_str_eq(governor_state(&subject.inputs[0], &subject.outputs[0]), "at its least period");
+	done(&subject);
+}
+
+/* Ten minutes of it; then it is forgotten. */
+Test(governor, what_a_load_of_late_would_cost_is_kept_in_bounds_while_the_machine_idles)
+{
+	struct subject subject = subject_new(0.005, 1);
+
+	subject.inputs[0].events_per_second = 100e6;
+	subject.inputs[0].samples = 5000;
+	for (int second = 0; second < 60; second++)
+		step(&subject);
+	subject.inputs[0].events_per_second = 0;
+	for (int second = 0; second < 590; second++)
+		step(&subject);
+	cr_expect_eq(subject.outputs[0].period, 2003, "100e6 / s cost ten budgets, 5 %%");
+	for (int second = 0; second < 180; second++)
+		step(&subject);
+	cr_expect_eq(subject.outputs[0].period, 313);
+	done(&subject);
+}
+
+Test(governor, throttling_doubles_the_period_at_least)
+{
+	struct subject subject = subject_new(0.005, 1);
+
+	subject.inputs[0].throttles = 1;
+	step(&subject);
+	cr_expect_eq(subject.outputs[0].reason, GOVERNOR_THROTTLED);
+	cr_expect_eq(subject.outputs[0].period, 20021);
+	/* 200,000 a second were due, and the limit is half of that. */
+	subject.inputs[0].events_per_second = 20021 * 200000.0;
+	subject.inputs[0].sample_ns = 1;
+	step(&subject);
+	cr_expect_eq(subject.outputs[0].reason, GOVERNOR_THROTTLED);
+	cr_expect_geq(subject.outputs[0].period, 20021 * 4, "a half of the limit");
+	cr_expect_leq(subject.outputs[0].period, 20021 * 4 + 100);
+	done(&subject);
+}
+
+Test(governor, what_the_kernel_demanded_is_not_undone_for_ten_minutes_and_then_slowly)
+{
+	struct subject subject = subject_new(0.005, 1);
+	u64 before;
+
+	subject.inputs[0].throttles = 1;
+	step(&subject);
+	subject.inputs[0].throttles = 0;
+	for (int second = 0; second < 599; second++)
+		step(&subject);
+	cr_expect_eq(subject.outputs[0].period, 20021);
+	before = 20021;
+	for (int minute = 0; minute < 10; minute++) {
+		for (int second = 0; second < 60; second++)
+			step(&subject);
+		cr_expect_geq(subject.outputs[0].period, before * 95 / 100, "minute %d", minute);
+		before = subject.outputs[0].period;
+	}
+	cr_expect_lt(before, 15000);
+	done(&subject);
+}
+
+Test(governor, a_limit_that_falls_takes_the_period_with_it)
+{
+	struct subject subject = subject_new(0.005, 1);
+
+	step_at(&subject, 1, 100000);
+	cr_expect_eq(subject.outputs[0].reason, GOVERNOR_STEADY, "what it was before is not known");
+	step_at(&subject, 1, 80000);
+	cr_expect_eq(subject.outputs[0].reason, GOVERNOR_RATE_LOWERED);
+	cr_expect_eq(subject.outputs[0].period, 12511, "a quarter more");
+	/* 800 samples a second and an eighth of them allowed. */
+	step_at(&subject, 1, 100);
+	cr_expect_eq(subject.outputs[0].reason, GOVERNOR_RATE_LOWERED);
+	cr_expect_geq(subject.outputs[0].period, 200000);
+	cr_expect_leq(subject.outputs[0].period, 200100);
+	step_at(&subject, 1, 100);
+	cr_expect_eq(subject.outputs[0].reason, GOVERNOR_STEADY);
+	step_at(&subject, 1, 100000);
+	cr_expect_eq(subject.outputs[0].reason, GOVERNOR_STEADY, "that it rises is no reason");
+	done(&subject);
+}
+
+Test(governor, who_had_no_sample_did_not_make_the_limit_fall)
+{
+	struct subject subject = subject_new(0.005, 1);
+
+	subject.inputs[0].events_per_second = 0;
+	step_at(&subject, 1, 100000);
+	step_at(&subject, 1, 50000);
+	cr_expect_eq(subject.outputs[0].reason, GOVERNOR_STEADY);
+	done(&subject);
+}
+
+Test(governor, a_fixed_period_is_told_of_and_left)
+{
+	struct subject subject = subject_new(0.0001, 1);
+
+	subject.inputs[0].fixed = true;
+	subject.inputs[0].throttles = 5;
+	for (int second = 0; second < 100; second++) {
+		step_at(&subject, 1, second < 50 ? 100000 : 1000);
+		cr_assert_eq(subject.outputs[0].period, 10007);
+		cr_assert_eq(subject.outputs[0].reason, GOVERNOR_STEADY);
+	}
+	cr_expect_float_eq(subject.outputs[0].cost, 10e6 / 10007 * 1e-6, 1e-12);
+	cr_expect_str_eq(governor_state(&subject.inputs[0], &subject.outputs[0]), "fixed");
+	done(&subject);
+}
+
+Test(governor, what_a_fixed_period_costs_is_missing_to_the_others)
+{
+	struct subject subject = subject_new(0.005, 2);
+
+	subject.inputs[0].fixed = true;
+	subject.inputs[0].period = 2500; /* 0.4 % */
+	step(&subject);
+	cr_expect_float_eq(subject.outputs[1].budget, 0.001, 1e-9);
+	subject.inputs[0].period = 1000; /* 1 % */
+	step(&subject);
+	cr_expect_float_eq(subject.outputs[1].budget, 0.0005, 1e-9, "a tenth is left in any case");
+	done(&subject);
+}
+
+Test(governor, events_of_a_class_share_and_what_one_cannot_use_another_may)
+{
+	struct subject subject = subject_new(0.006, 3);
+
+	step(&subject);
+	for (size_t i = 0; i < 3; i++)
+		cr_expect_float_eq(subject.outputs[i].budget, 0.002, 1e-9, "event %zu", i);
+	/* At its least period, 0.03 %; three quarters of 0.04 %. */
+	for (int second = 0; second < 40; second++) {
+		subject.inputs[2].events_per_second = 313 * 300.0;
+		step(&subject);
+	}
+	cr_expect_float_eq(subject.outputs[0].budget, (0.006 - 0.0004) / 2, 1e-6);
+	cr_expect_float_eq(subject.outputs[2].budget, 0.002, 1e-6, "what it may have if it needs it");
+	/* It does. */
+	subject.inputs[2].events_per_second = 10e6;
+	step(&subject);
+	cr_expect_float_eq(subject.outputs[0].budget, 0.002, 1e-9);
+	done(&subject);
+}
+
+Test(governor, classes_share_nothing)
+{
+	const struct governor_settings settings = {.budget = 0.005, .n_events = 3, .class_of = {7, 900, 7}};
+	struct subject subject = {0};
+
+	cr_assert_eq(governor_new(&settings, &subject.governor), 0);
+	for (size_t i = 0; i < 3; i++)
+		subject.inputs[i] = usual;
+	step(&subject);
+	cr_expect_float_eq(subject.outputs[0].budget, 0.0025, 1e-9);
+	cr_expect_float_eq(subject.outputs[1].budget, 0.005, 1e-9);
+	cr_expect_float_eq(subject.outputs[2].budget, 0.0025, 1e-9);
+	done(&subject);
+}
+
+Test(governor, bounds_of_the_period_hold)
+{
+	struct subject subject = subject_new(0.0001, 1);
+
+	subject.inputs[0].greatest_period = 20000;
+	for (int second = 0; second < 10; second++)
+		step(&subject);
+	cr_expect_leq(subject.outputs[0].period, 20000);
+	cr_expect_geq(subject.outputs[0].period, 19990);
+	cr_expect_str_eq(governor_state(&subject.inputs[0], &subject.outputs[0]), "at its greatest period");
+	done(&subject);
+	subject = subject_new(1, 1);
+	for (int second = 0; second < 200; second++)
+		step(&subject);
+	cr_expect_eq(subject.outputs[0].period, 313);
+	done(&subject);
+}
+
+Test(governor, a_pmu_with_a_step_gets_multiples_of_it)
+{
+	struct subject subject = subject_new(0.0001, 1);
+
+	subject.inputs[0].period_step = 16;
+	subject.inputs[0].period = 16 * 1009;
+	step(&subject);
+	cr_expect_eq(subject.outputs[0].reason, GOVERNOR_OVER_BUDGET);
+	cr_expect_eq(subject.outputs[0].period % 16, 0);
+	done(&subject);
+}
+
+Test(governor, an_event_that_is_away_stays_as_it_is)
+{
+	struct subject subject = subject_new(0.0001, 2);
+
+	subject.inputs[0].known = false;
+	for (int second = 0; second < 100; second++)
+		step(&subject);
+	cr_expect_eq(subject.outputs[0].period, 10007);
+	cr_expect_not(subject.outputs[0].measured);
+	cr_expect_str_eq(governor_state(&subject.inputs[0], &subject.outputs[0]), "not sampled");
+	cr_expect_float_eq(subject.outputs[1].budget, 0.0001, 1e-12, "all is the other's");
+	subject.inputs[0].known = true;
+	step(&subject);
+	cr_expect_eq(subject.outputs[0].reason, GOVERNOR_OVER_BUDGET);
+	cr_expect_float_eq(subject.outputs[1].budget, 0.00005, 1e-12);
+	done(&subject);
+}
+
+Test(governor, a_budget_of_none_leaves_periods_and_another_takes_effect)
+{
+	struct subject subject = subject_new(0, 1);
+
+	subject.inputs[0].throttles = 3;
+	for (int second = 0; second < 100; second++)
+		step_at(&subject, 1, second < 50 ? 100000 : 100);
+	cr_expect_eq(subject.outputs[0].period, 10007);
+	subject.inputs[0].throttles = 0;
+	cr_assert_eq(governor_set_budget(subject.governor, 0.0001), 0);
+	step_at(&subject, 1, 0);
+	cr_expect_eq(subject.outputs[0].reason, GOVERNOR_OVER_BUDGET);
+	cr_expect_eq(governor_set_budget(subject.governor, -0.1), -EINVAL);
+	cr_expect_eq(governor_set_budget(subject.governor, 1.1), -EINVAL);
+	cr_expect_eq(governor_set_budget(subject.governor, NAN), -EINVAL);
+	done(&subject);
+}
+
+Test(governor, settings_out_of_range_are_refused)
+{
+	struct governor_settings settings = {.budget = 2, .n_events = 1};
+	struct governor *governor = NULL;
+
+	cr_expect_eq(governor_new(&settings, &governor), -EINVAL);
+	settings = (struct governor_settings){.budget = NAN, .n_events = 1};
+	cr_expect_eq(governor_new(&settings, &governor), -EINVAL);
+	settings = (struct governor_settings){.budget = 0.1, .n_events = EVENTS_MAX + 1};
+	cr_expect_eq(governor_new(&settings, &governor), -EINVAL);
+	cr_expect_null(governor);
+}
+
+Test(governor, what_is_no_time_and_no_number_changes_nothing)
+{
+	const double times[] = {0, -1, NAN, INFINITY, -INFINITY};
+	const double numbers[] = {-1, NAN, INFINITY, -INFINITY};
+	struct subject subject = subject_new(0.0001, 2);
+
+	for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++) {
+		step_at(&subject, times[i], MAX_RATE);
+		cr_expect_eq(subject.outputs[0].period, 10007, "time %zu", i);
+		cr_expect_eq(subject.outputs[0].cost, 0);
+	}
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
+		subject.inputs[0] = subject.inputs[1] = usual;
+		subject.inputs[0].events_per_second = numbers[i];
+		subject.inputs[1].sample_ns = numbers[i];
+		step(&subject);
+		for (size_t event = 0; event < 2; event++) {
+			cr_expect_eq(subject.outputs[event].period, 10007, "number %zu", i);
+			cr_expect_not(subject.outputs[event].measured);
+			cr_expect_eq(subject.outputs[event].cost, 0);
+			cr_expect(isfinite(subject.outputs[event].budget));
+		}
+	}
+	/* And leaves no trace. */
+	subject.inputs[0] = usual;
+	subject.inputs[0].active = NAN;
+	subject.inputs[0].samples = NAN;
+	step(&subject);
+	cr_expect_eq(subject.outputs[0].reason, GOVERNOR_OVER_BUDGET);
+	cr_expect(isfinite(subject.outputs[0].cost));
+	done(&subject);
+}
+
+Test(governor, a_long_interval_is_an_interval)
+{
+	struct subject subject = subject_new(0.0001, 1);
+
+	step_at(&subject, 1e9, MAX_RATE);
+	cr_expect_eq(subject.outputs[0].reason, GOVERNOR_OVER_BUDGET);
+	step_at(&subject, 1e-9, MAX_RATE);
+	cr_expect_eq(subject.outputs[0].reason, GOVERNOR_STEADY);
+	done(&subject);
+}
+
+Test(governor, what_is_forgotten_begins_anew)
+{
+	struct subject subject = subject_new(0.005, 1);
+
+	for (int second = 0; second < 29; second++)
+		step(&subject);
+	governor_forget(subject.governor, 0);
+	for (int second = 0; second < 29; second++)
+		step(&subject);
+	cr_expect_eq(subject.outputs[0].period, 10007);
+	step(&subject);
+	cr_expect_lt(subject.outputs[0].period, 10007);
+	done(&subject);
+}

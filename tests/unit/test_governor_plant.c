@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The governor and a machine that it governs: load steps, steady loads, both ways to the budget. */
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdint.h>
+
+#include "plant.h"
+
+/* What a steady load's period may change by in a minute, as a share. */
+#define STEADY_SHARE 0.05
+
+static double share_of(u64 period, u64 before)
+{
+	return fabs((double)period - (double)before) / (double)before;
+}
+
+/* Runs for `minutes` of 60 s; in none the first event's period moves by more than it may. */
+static void expect_steady(struct plant *plant, unsigned minutes, const char *what)
+{
+	for (unsigned minute = 0; minute < minutes; minute++) {
+		u64 before = plant->events[0].period;
+		double most = 0;
+
+		for (unsigned i = 0; i < (unsigned)(60 / plant->seconds); i++) {
+			(void)plant_step(plant);
+			most = fmax(most, share_of(plant->events[0].period, before));
+		}
+		cr_expect_leq(most, STEADY_SHARE, "%s: by %.1f%% in minute %u, from %llu to %llu", what,
+			      most * 100, minute, (unsigned long long)before,
+			      (unsigned long long)plant->events[0].period);
+	}
+}
+
+/* Where on the interval the step comes makes no difference. */
+Test(governor_plant, a_load_ten_times_as_large_is_over_budget_for_two_intervals_at_most)
+{
+	for (unsigned tenth = 0; tenth < 10; tenth++) {
+		struct plant plant = plant_usual(tenth);
+		unsigned over;
+
+		plant_open(&plant);
+		(void)plant_run(&plant, 300);
+		for (int again = 0; again < 3; again++) {
+			double before = plant.events[0].events_per_second;
+
+			plant.events[0].events_per_second = before * 10;
+			over = plant_step_from(&plant, before, tenth / 10.0) > 1;
+			over += plant_run(&plant, 120);
+			cr_expect_leq(over, 2, "%u intervals over, step at %u/10", over, tenth);
+			plant.events[0].events_per_second = before;
+			over = plant_run(&plant, 120);
+			cr_expect_eq(over, 0, "%u intervals over when the load fell", over);
+		}
+		plant_close(&plant);
+	}
+}
+
+Test(governor_plant, it_comes_to_the_budget_from_either_side)
+{
+	static const u64 periods[] = {313, 1009, 10007, 100003, 1000003, 100000007};
+
+	for (size_t i = 0; i < sizeof(periods) / sizeof(periods[0]); i++) {
+		struct plant plant = plant_usual(i);
+		double mean = 0;
+
+		plant.events[0].period = periods[i];
+		plant_open(&plant);
+		(void)plant_run(&plant, 300);
+		for (int second = 0; second < 100; second++)
+			mean += plant_step(&plant) / 100;
+		cr_expect(mean >= 0.45 && mean <= 1, "from %llu: %.2f of the budget",
+			  (unsigned long long)periods[i], mean);
+		plant_close(&plant);
+	}
+}
+
+/* From five samples in an interval to a thousand, on one CPU to 256. */
+Test(governor_plant, a_steady_load_leaves_the_period_alone)
+{
+	static const struct {
+		const char *name;
+		double sample_ns, seconds;
+		unsigned cpus;
+	} cases[] = {
+		{"one CPU", 1000, 1, 1},
+		{"256 CPUs", 1000, 1, 256},
+		{"few samples", 50000, 1, 1},
+		{"few samples of 256 CPUs", 50000, 1, 256},
+		{"ten samples", 50000, 0.1, 1},
+		{"ten samples of 64 CPUs", 50000, 0.1, 64},
+		{"short intervals", 1000, 0.1, 16},
+		{"long intervals", 200, 10, 4},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct plant plant = plant_usual(i);
+
+		plant.events[0].sample_ns = cases[i].sample_ns;
+		plant.seconds = cases[i].seconds;
+		plant.cpus = cases[i].cpus;
+		plant_open(&plant);
+		(void)plant_run(&plant, (unsigned)(600 / plant.seconds));
+		expect_steady(&plant, 20, cases[i].name);
+		plant_close(&plant);
+	}
+}
+
+/* A load that swings by a third, as those of services do. */
+Test(governor_plant, a_load_that_swings_leaves_the_period_alone)
+{
+	struct plant plant = plant_usual(3);
+
+	plant_open(&plant);
+	for (int second = 0; second < 1200; second++) {
+		u64 before = plant.events[0].period;
+
+		plant.events[0].events_per_second = 10e6 * (1 + 0.3 * sin(second / 4.0));
+		(void)plant_step(&plant);
+		if (second > 300)
+			cr_assert_eq(plant.events[0].period, before, "second %d", second);
+	}
+	plant_close(&plant);
+}
+
+Test(governor_plant, after_a_long_rest_a_burst_is_met_in_two_intervals)
+{
+	struct plant plant = plant_usual(5);
+	unsigned over;
+
+	plant.events[0].events_per_second = 0;
+	plant_open(&plant);
+	(void)plant_run(&plant, 3600);
+	cr_expect_eq(plant.events[0].period, 313);
+	plant.events[0].events_per_second = 50e6;
+	over = plant_step_from(&plant, 0, 0.5) > 1;
+	over += plant_run(&plant, 600);
+	cr_expect_leq(over, 2, "%u intervals", over);
+	plant_close(&plant);
+}
+
+Test(governor_plant, a_kernel_that_throttles_is_obeyed_in_the_interval)
+{
+	struct plant plant = plant_usual(6);
+	unsigned throttled = 0;
+
+	plant.events[0].sample_ns = 10; /* cheap: the budget does not bite */
+	plant_open(&plant);
+	(void)plant_run(&plant, 300);
+	plant.max_rate = 1000;
+	for (int second = 0; second < 600; second++) {
+		double samples = plant.events[0].events_per_second / (double)plant.events[0].period;
+
+		throttled += samples > 1000;
+		(void)plant_step(&plant);
+	}
+	cr_expect_leq(throttled, 1, "%u intervals", throttled);
+	expect_steady(&plant, 10, "after it");
+	plant_close(&plant);
+}
+
+/* Loads and stores of the big cores, loads of the small ones: each class within its budget. */
+Test(governor_plant, several_events_and_classes_each_keep_to_theirs)
+{
+	struct plant plant = plant_usual(7);
+	unsigned over;
+
+	plant.n_events = 3;
+	plant.events[1] = plant.events[2] = plant.events[0];
+	plant.events[1].events_per_second = 3e6;
+	plant.events[2].events_per_second = 1e6;
+	plant.events[2].class = 1;
+	plant_open(&plant);
+	(void)plant_run(&plant, 300);
+	over = plant_run(&plant, 300);
+	cr_expect_eq(over, 0, "%u intervals", over);
+	for (size_t i = 0; i < 3; i++) {
+		double load = plant.events[i].last.cost / plant.events[i].last.budget;
+
+		cr_expect(load > 0.4 && load < 1, "event %zu: %.2f of its budget", i, load);
+	}
+	plant.events[1].events_per_second *= 10;
+	plant.events[2].events_per_second *= 10;
+	over = plant_run(&plant, 300);
+	cr_expect_leq(over, 2, "%u intervals after the step", over);
+	plant_close(&plant);
+}
+
+/* One stands still, and the other takes the whole; it comes back, and they share again. */
+Test(governor_plant, what_comes_back_from_a_pause_has_its_share_in_two_intervals)
+{
+	struct plant plant = plant_usual(8);
+	unsigned over;
+
+	plant.n_events = 2;
+	plant.events[1] = plant.events[0];
+	plant_open(&plant);
+	(void)plant_run(&plant, 300);
+	plant.events[1].away = true;
+	(void)plant_run(&plant, 300);
+	cr_expect_gt(plant.events[0].last.cost, 0.5 * 0.005, "it has all of it: %g",
+		     plant.events[0].last.cost);
+	plant.events[1].away = false;
+	over = plant_run(&plant, 300);
+	cr_expect_leq(over, 2, "%u intervals", over);
+	plant_close(&plant);
+}
+
+/* Any load within what can be governed, by chance: over budget for at most two intervals after each change,
+ * and quiet before the next. */
+Test(governor_plant, whatever_the_load_does)
+{
+	for (u64 seed = 1; seed <= 40; seed++) {
+		struct plant plant = plant_usual(seed);
+		double rate = 1e6;
+		double most; /* of the budget; more is no chance */
+
+		plant.cpus = 1 + random_below(&plant.random, 64);
+		plant.seconds = (1 + random_below(&plant.random, 20)) / 10.0;
+		plant.events[0].sample_ns = 300 + random_below(&plant.random, 20000);
+		plant.budget = 0.001 * (1 + random_below(&plant.random, 20));
+		most = 1.05 + 4 / sqrt(plant.budget * plant.seconds * 1e9 / plant.events[0].sample_ns);
+		plant_open(&plant);
+		for (int change = 0; change < 12; change++) {
+			double before = rate;
+			unsigned over;
+			u64 settled;
+
+			rate = 1e4 * pow(10, random_below(&plant.random, 4000) / 1000.0);
+			plant.events[0].events_per_second = rate;
+			over = plant_step_from(&plant, before, random_below(&plant.random, 100) / 100.0) >
+			       1.2;
+			for (int i = 0; i < 40; i++)
+				over += plant_step(&plant) > most;
+			cr_expect_leq(over, 2, "seed %llu, change %d: %u intervals over",
+				      (unsigned long long)seed, change, over);
+			(void)plant_run(&plant, (unsigned)(1000 / plant.seconds));
+			settled = plant.events[0].changes;
+			(void)plant_run(&plant, 40);
+			cr_expect_leq(plant.events[0].changes - settled, 1, "seed %llu, change %d",
+				      (unsigned long long)seed, change);
+			cr_assert(isfinite(plant.events[0].last.cost));
+			cr_assert(plant.events[0].period >= 313 && plant.events[0].period <= INT32_MAX);
+		}
+		plant_close(&plant);
+	}
+}
