@@ -17,6 +17,8 @@ DEVELOP_PACKAGES = clang-format clang-tidy git groff-base libclang-rt-14-dev mmd
 GUEST_PACKAGES = apt cpio debian-archive-keyring mmdebstrap mount qemu-system-x86 xz-utils zstd
 HARDWARE_PACKAGES = jq linux-perf
 OUTSIDE_PACKAGES = golang-go linux-perf
+# Tools that `make bench` measures beside pebsd, and what reads pebsd's own figures.
+BENCH_PACKAGES = bpftrace curl git jq linux-perf prometheus-node-exporter python3-prometheus-client
 # What test-guest runs: kernels, and those of tests/guest/inside/test_*.sh by their names (all, unless some are given).
 # The slowest first, so that no CPU waits for it in the end.
 KERNELS ?= 7 6.12 6.1
@@ -70,10 +72,12 @@ BPF_CFLAGS = -g -O2 -target bpf -mcpu=v3 -D__TARGET_ARCH_$(BPF_ARCH) -Wall -Wext
 MAINS = daemon/main.c daemon/ctl/main.c
 LIBRARY_SOURCES = $(filter-out $(MAINS),$(wildcard daemon/*.c daemon/*/*.c daemon/*/*/*.c))
 # What tools and fuzzers use of the tests' library: made without Criterion, which they have no need of.
-TOOL_LIBRARY_SOURCES = $(addprefix tests/lib/,coverage.c example_policy.c example_rules.c example_snapshot.c \
+TOOL_LIBRARY_SOURCES = $(BENCH_LIBRARY_SOURCES) $(addprefix tests/lib/,coverage.c example_policy.c example_rules.c example_snapshot.c \
 	example_zoom.c neighbour_world.c perf_data_writer.c profile_fixture.c world.c)
 # In the place of the daemon's own, in those tests alone that name them below.
 FAKE_SOURCES = tests/lib/fake_zooms.c
+# What several benchmarks use, and one of them.
+BENCH_LIBRARY_SOURCES = $(wildcard tests/lib/bench_*.c)
 TEST_LIBRARY_SOURCES = $(filter-out tests/lib/time_limit.c $(FAKE_SOURCES),$(wildcard tests/lib/*.c))
 
 programs = $(patsubst tests/%.c,$(OUT)/tests/%,$(wildcard tests/$(1)))
@@ -110,6 +114,16 @@ $(OUT)/bpf/%.bpf.o: bpf/%.bpf.c $(wildcard bpf/*.h include/pebsd/*.h)
 $(OUT)/bpf/%.bpf.o: tests/bpf/%.bpf.c $(wildcard bpf/*.h include/pebsd/*.h)
 	@mkdir -p $(@D)
 	$(call say,BPF)$(CLANG) $(BPF_CFLAGS) -c $< -o $@
+
+$(OUT)/bpf/%.bpf.o: tests/bench/peers/%.bpf.c $(wildcard bpf/*.[ch] include/pebsd/*.h tests/bench/peers/*.h)
+	@mkdir -p $(@D)
+	$(call say,BPF)$(CLANG) $(BPF_CFLAGS) -c $< -o $@
+
+# In the place of pebsd's own skeleton, for the kernel side of a benchmark.
+$(OUT)/synthetic/pebsd.skel.h: $(OUT)/bpf/synthetic_pebsd.bpf.o
+	@mkdir -p $(@D)
+	$(call say,SKEL)$(BPFTOOL) gen skeleton $< name pebsd_bpf > $@.new
+	@mv $@.new $@
 
 $(OUT)/%.skel.h: $(OUT)/bpf/%.bpf.o
 	$(call need,$(BPFTOOL))
@@ -166,6 +180,17 @@ $(OUT)/tests/tools/%: $(OUT)/obj/tests/tools/%.o $(OUT)/libtools.a $(OUT)/libpeb
 $(OUT)/tests/bench/%: $(OUT)/obj/tests/bench/%.o $(OUT)/libtools.a $(OUT)/libpebsd.a
 	@mkdir -p $(@D)
 	$(call say,LINK)$(link_test)
+
+# With programs whose samples are synthetic: pebsd's own loader, compiled with another skeleton.
+SYNTHETIC_KERNEL = $(patsubst %,$(OUT)/obj/synthetic/%.o,kernel kernel_offcore)
+
+$(OUT)/obj/synthetic/%.o: daemon/kernel/%.c Makefile | $(OUT)/synthetic/pebsd.skel.h
+	@mkdir -p $(@D)
+	$(call say,CC)$(CC) -isystem $(OUT)/synthetic $(CPPFLAGS) $(PEBSD_CFLAGS) $(CFLAGS) -MD -MP -c $< -o $@
+
+$(OUT)/tests/bench/events_cost: $(SYNTHETIC_KERNEL)
+$(OUT)/obj/tests/bench/events_cost.o: | $(OUT)/peers.skel.h
+$(OUT)/obj/tests/bench/%.o: CPPFLAGS += -Itests/bench
 
 # What runs in a guest, whose root may lack this system's libraries.
 $(OUT)/tests/guest/%: $(OUT)/obj/tests/guest/%.o
@@ -301,6 +326,42 @@ test-hardware: ## pebsd against perf mem on this machine's PEBS or IBS (needs ro
 
 benches: $(BENCHES)
 
+# What runs in each round, BENCH_ROUNDS times; the number of the round changes the order within some of them.
+BENCH_ROUNDS ?= 7
+BENCH_RESULTS = $(BUILD)/bench
+BENCH_CASES = yardstick 'events_cost ROUND' 'tools_cost ROUND'
+BENCH_REPORT = $(OUT)/tests/bench/bench_report
+
+bench: ## what pebsd costs, with its peers beside it: a table, and build/bench/COMMIT.json (root, deps-bench, 5 minutes)
+	+@$(PARALLEL) all benches
+	@PEBSD=$(abspath $(OUT)/pebsd) PEBSCTL=$(abspath $(OUT)/pebsctl) tests/bench/run.sh -r $(BENCH_ROUNDS) \
+		-b $(OUT)/tests/bench -o $(BENCH_RESULTS) $(BENCH_CASES)
+
+# A result by the name of its file, or by a commit in whatever words git knows it.
+bench_result = $(firstword $(wildcard $(BENCH_RESULTS)/$(1).json \
+	$(BENCH_RESULTS)/$(shell git rev-parse --short=12 '$(1)^{commit}' 2>/dev/null).json) $(BENCH_RESULTS)/$(1).json)
+
+# `make bench-compare A B` is the same as with A=A B=B: the words are no goals then.
+ifeq ($(firstword $(MAKECMDGOALS)),bench-compare)
+BENCH_WORDS = $(wordlist 2,3,$(MAKECMDGOALS))
+A ?= $(word 1,$(BENCH_WORDS))
+B ?= $(word 2,$(BENCH_WORDS))
+.PHONY: $(BENCH_WORDS)
+$(BENCH_WORDS): ; @:
+endif
+
+bench-compare: ## what changed between two runs: make bench-compare A=COMMIT B=COMMIT; exits with an error if worse
+	+@$(PARALLEL) $(BENCH_REPORT)
+	@$(if $(and $(A),$(B)),,$(error say which runs: make bench-compare A=COMMIT B=COMMIT, of those in $(BENCH_RESULTS)))
+	@$(BENCH_REPORT) compare $(call bench_result,$(A)) $(call bench_result,$(B))
+
+bench-table: ## the README's tables from a run: C=COMMIT, by default this one
+	+@$(PARALLEL) $(BENCH_REPORT)
+	@$(BENCH_REPORT) markdown $(call bench_result,$(or $(C),HEAD))
+
+deps-bench: ## install the tools that bench measures beside pebsd
+	@$(DEPS) $(BUILD_PACKAGES) $(BENCH_PACKAGES)
+
 bench-alarms: ## how often rules fire without a cause, and find a step, over simulated weeks (some 20 minutes)
 	+@$(PARALLEL) $(OUT)/tests/bench/policy_figures
 	@$(OUT)/tests/bench/policy_figures
@@ -337,10 +398,10 @@ run-fuzzers:
 	@$(RUN_TESTS) -t $$(($(FUZZ_SECONDS) + 60)) -c $(FUZZERS:%='tests/tools/fuzz.sh % $(FUZZ_SECONDS)')
 
 SOURCES = $(wildcard bpf/*.[ch] daemon/*.[ch] daemon/*/*.[ch] daemon/*/*/*.[ch] include/pebsd/*.h tests/*/*.[ch] \
-	tests/guest/module/*.[ch])
+	tests/guest/module/*.[ch] tests/bench/peers/*.[ch])
 SCRIPTS = $(wildcard tests/*.sh tests/*/*.sh tests/guest/inside/*.sh .ci/run)
 MANUALS = $(wildcard daemon/man/*.[1-8])
-TIDY_SOURCES = $(filter-out bpf/% tests/guest/module/%,$(filter %.c,$(SOURCES)))
+TIDY_SOURCES = $(filter-out bpf/% tests/guest/module/% tests/bench/peers/%,$(filter %.c,$(SOURCES)))
 
 lint: ## formatting, static analysis, scripts, manual pages
 	+@$(RUN_TESTS) -t 1200 -c '$(SUBMAKE) lint-format' '$(PARALLEL) lint-tidy' '$(SUBMAKE) lint-scripts' \
@@ -410,7 +471,8 @@ help: ## this list
 
 .PHONY: all unit-tests bpf-tests e2e-tests outside-tests corpus-tests guest-programs hardware-programs fuzzers tools \
 	deps deps-test deps-develop deps-outside deps-guest run test test-unit test-bpf test-e2e test-sanitize run-sanitized \
-	test-corpus test-outside test-fresh test-guest test-hardware guest-shell benches bench-alarms bench-coverage \
+	test-corpus test-outside test-fresh test-guest test-hardware guest-shell benches bench bench-compare bench-table deps-bench \
+	bench-alarms bench-coverage \
 	bench-hot bench-neighbours bench-policy bench-symbols bench-zoom fuzz run-fuzzers lint lint-format \
 	lint-tidy lint-tidy-bpf lint-tidy-daemon lint-scripts lint-manuals install uninstall clean help
 .PRECIOUS: $(OUT)/obj/%.o $(OUT)/bpf/%.bpf.o $(OUT)/%.skel.h $(OUT)/%.pb-c.c $(OUT)/%.pb-c.h

@@ -64,9 +64,10 @@ machine() {
 	model=$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1)
 	cpus=$(getconf _NPROCESSORS_ONLN)
 	memory=$(awk '$1 == "MemTotal:" {printf "%.0f GiB", $2 / 1048576}' /proc/meminfo)
-	hypervisor=$(systemd-detect-virt 2>/dev/null)
-	grep -q '^flags.* hypervisor' /proc/cpuinfo && [ "${hypervisor:-none}" = none ] && hypervisor='a hypervisor'
-	printf '%s, %s CPUs, %s, %s' "${model:-unknown CPU}" "$cpus" "$memory" "${hypervisor:-none}"
+	hypervisor=$(systemd-detect-virt --vm 2>/dev/null)
+	grep -q '^flags.* hypervisor' /proc/cpuinfo && [ "${hypervisor:-none}" = none ] && hypervisor=yes
+	[ "$hypervisor" != none ] || hypervisor=no
+	printf '%s, %s CPUs, %s, virtual machine: %s' "${model:-unknown CPU}" "$cpus" "$memory" "${hypervisor:-no}"
 }
 
 fact commit "$name"
@@ -95,7 +96,7 @@ for ((round = 1; round <= rounds; round++)); do
 		case $status in
 		0) cat "$said" >>"$lines" ;;
 		77) printf '{"group": "%s", "name": "all", "left_out": "%s"}\n' "${words[0]}" \
-			"$(tail -n 1 "$said.error" | tr -d '"\\')" >>"$lines" ;;
+			"$(tail -n 1 "$said.error" | sed 's/["\\]//g')" >>"$lines" ;;
 		*)
 			failures+=("round $round: $command: exit status $status: $(tail -n 1 "$said.error")")
 			# What it measured before it failed is as good as ever.

@@ -56,33 +56,43 @@ static void print_claims(FILE *out, const struct bench_results *results)
 	}
 }
 
+static void print_result(FILE *out, const struct bench_results *results, const struct bench_result *result,
+			 bool first)
+{
+	struct bench_spread spread = bench_result_spread(results, result);
+
+	(void)fprintf(out, "%-11s %-50s ", first ? result->group : "", result->name);
+	if (result->unit && spread.n) {
+		print_spread(out, &spread);
+		(void)fprintf(out, " %s", result->unit);
+		if (spread.n < results->n_rounds)
+			(void)fprintf(out, " (%zu rounds)", spread.n);
+	} else {
+		(void)fprintf(out, "%10s", "left out");
+	}
+	(void)fprintf(out, "%s%s\n", result->left_out ? "  " : "", result->left_out ? result->left_out : "");
+}
+
+/* Whether no result before this one is of its group. */
+static bool begins_group(const struct bench_results *results, size_t i)
+{
+	for (size_t j = 0; j < i; j++)
+		if (strcmp(results->results[j].group, results->results[i].group) == 0)
+			return false;
+	return true;
+}
+
 void bench_text_table(FILE *out, const struct bench_results *results)
 {
-	const char *group = "";
-
 	for (size_t i = 0; i < results->n_facts; i++)
 		(void)fprintf(out, "%s: %s\n", results->facts[i].name, results->facts[i].value);
 	(void)fprintf(out, "rounds: %zu; the spread is that of the rounds but for the worst\n\n",
 		      results->n_rounds);
-	(void)fprintf(out, "%-12s %-52s %10s  %-20s %s\n", "GROUP", "NAME", "MEDIAN", "SPREAD", "UNIT");
-	for (size_t i = 0; i < results->n_results; i++) {
-		const struct bench_result *result = &results->results[i];
-		struct bench_spread spread = bench_result_spread(results, result);
-
-		(void)fprintf(out, "%-12s %-52s ", strcmp(group, result->group) ? result->group : "",
-			      result->name);
-		group = result->group;
-		if (result->unit && spread.n) {
-			print_spread(out, &spread);
-			(void)fprintf(out, " %s", result->unit);
-			if (spread.n < results->n_rounds)
-				(void)fprintf(out, " (%zu rounds)", spread.n);
-		} else {
-			(void)fprintf(out, "%10s", "left out");
-		}
-		(void)fprintf(out, "%s%s\n", result->left_out ? "  " : "",
-			      result->left_out ? result->left_out : "");
-	}
+	(void)fprintf(out, "%-11s %-50s %10s  %-20s %s\n", "GROUP", "NAME", "MEDIAN", "SPREAD", "UNIT");
+	for (size_t i = 0; i < results->n_results; i++)
+		for (size_t j = i; begins_group(results, i) && j < results->n_results; j++)
+			if (strcmp(results->results[i].group, results->results[j].group) == 0)
+				print_result(out, results, &results->results[j], i == j);
 	print_claims(out, results);
 }
 

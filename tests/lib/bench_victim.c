@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "bench_victim.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <sched.h>
@@ -115,33 +114,14 @@ double victim_median(double *values, size_t n)
 	return (values[(n - 1) / 2] + values[n / 2]) / 2;
 }
 
-/* The first word of schedstat: nanoseconds on a CPU (Linux, Documentation/scheduler/sched-stats.rst). */
-static u64 thread_cpu_ns(pid_t pid, const char *thread)
-{
-	_cleanup_fclose_ FILE *file = NULL;
-	char path[320];
-	unsigned long long ns = 0;
-
-	(void)snprintf(path, sizeof(path), "/proc/%d/task/%s/schedstat", pid, thread);
-	file = fopen(path, "re");
-	return file && fscanf(file, "%llu", &ns) == 1 ? ns : 0;
-}
-
 u64 victim_process_cpu_ns(pid_t pid)
 {
-	char path[64];
-	struct dirent *entry;
-	u64 sum = 0;
-	DIR *threads;
+	struct timespec time;
+	clockid_t clock;
 
-	(void)snprintf(path, sizeof(path), "/proc/%d/task", pid);
-	threads = opendir(path);
-	while (threads && (entry = readdir(threads)))
-		if (entry->d_name[0] != '.')
-			sum += thread_cpu_ns(pid, entry->d_name);
-	if (threads)
-		(void)closedir(threads);
-	return sum;
+	if (clock_getcpuclockid(pid, &clock) != 0 || clock_gettime(clock, &time) < 0)
+		return 0;
+	return (u64)time.tv_sec * NSEC_PER_SEC + (u64)time.tv_nsec;
 }
 
 u64 victim_process_memory(pid_t pid, const char *key)

@@ -45,7 +45,7 @@ double victim_median(double *values, size_t n);
 
 u64 victim_now_ns(void);
 
-/* Processor time of a process, all its threads; 0 where it is gone. */
+/* Processor time of a process, all its threads, also those that have ended; 0 where it is gone. */
 u64 victim_process_cpu_ns(pid_t pid);
 
 /* A figure of /proc/PID/status, such as "RssAnon", in bytes; 0 where there is none. */
