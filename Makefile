@@ -72,12 +72,10 @@ BPF_CFLAGS = -g -O2 -target bpf -mcpu=v3 -D__TARGET_ARCH_$(BPF_ARCH) -Wall -Wext
 MAINS = daemon/main.c daemon/ctl/main.c
 LIBRARY_SOURCES = $(filter-out $(MAINS),$(wildcard daemon/*.c daemon/*/*.c daemon/*/*/*.c))
 # What tools and fuzzers use of the tests' library: made without Criterion, which they have no need of.
-TOOL_LIBRARY_SOURCES = $(BENCH_LIBRARY_SOURCES) $(addprefix tests/lib/,coverage.c example_policy.c example_rules.c example_snapshot.c \
+TOOL_LIBRARY_SOURCES = $(wildcard tests/lib/bench_*.c) $(addprefix tests/lib/,coverage.c example_policy.c example_rules.c example_snapshot.c \
 	example_zoom.c neighbour_world.c perf_data_writer.c profile_fixture.c world.c)
 # In the place of the daemon's own, in those tests alone that name them below.
-FAKE_SOURCES = tests/lib/fake_zooms.c
-# What several benchmarks use, and one of them.
-BENCH_LIBRARY_SOURCES = $(wildcard tests/lib/bench_*.c)
+FAKE_SOURCES = tests/lib/fake_kernel.c tests/lib/fake_zooms.c
 TEST_LIBRARY_SOURCES = $(filter-out tests/lib/time_limit.c $(FAKE_SOURCES),$(wildcard tests/lib/*.c))
 
 programs = $(patsubst tests/%.c,$(OUT)/tests/%,$(wildcard tests/$(1)))
@@ -219,6 +217,7 @@ $(OUT)/tests/fuzz/%: $(OUT)/obj/tests/fuzz/%.o $(OUT)/libtools.a $(OUT)/libpebsd
 	@mkdir -p $(@D)
 	$(call say,LINK)$(link_test) -fsanitize=fuzzer
 
+$(OUT)/tests/unit/test_collect: $(OUT)/obj/tests/lib/fake_kernel.o
 $(OUT)/tests/unit/test_control_detail $(OUT)/tests/unit/test_zoom_scrape: $(OUT)/obj/tests/lib/fake_zooms.o
 
 # Tests in which one allocation fails: tests/lib/scarce_memory.h.

@@ -21,6 +21,9 @@
 			(counter) += (value);                            \
 	} while (0)
 
+/* Hides where a value is from, so that no compiler makes a branch of what is computed without one. */
+#define ACCOUNT_HIDE(value) __asm__("" : "+r"(value))
+
 static inline u64 account_at_most(u64 value, u64 most)
 {
 	return value < most ? value : most;
@@ -44,43 +47,70 @@ static inline int account_filtered(const struct sample *sample, u8 operations)
 	return operations && !(DATA_SOURCE_OP(sample->data_source) & operations);
 }
 
-/*
- * Functions that BPF verifies once, on their own: to their caller the result is any number, so that the many
- * paths through them do not multiply with each other. In plain C they are ordinary.
- */
 #ifdef __bpf__
-#define ACCOUNT_FUNCTION __attribute__((noinline, weak))
+/* Filled before the programs are loaded. */
+const volatile struct decode_tables decode_tables = {};
+
+static inline __attribute__((always_inline)) u32 account_source(u64 value)
+{
+	return decode_source(&decode_tables, value);
+}
+
+static inline __attribute__((always_inline)) u32 account_result(u64 value)
+{
+	return decode_result(&decode_tables, value);
+}
 #else
-#define ACCOUNT_FUNCTION static inline
+static inline u32 account_source(u64 value)
+{
+	return (u32)data_source_source(value);
+}
+
+static inline u32 account_result(u64 value)
+{
+	return (u32)data_source_snoop(value) | (u32)data_source_tlb(value) << 4;
+}
 #endif
 
-/* A decoded data source in one word. */
-#define DECODED_SOURCE(decoded)  ((decoded) & (SOURCE_SLOTS - 1))
-#define DECODED_SNOOP(decoded)   ((decoded) >> 4 & (SNOOP_SLOTS - 1))
-#define DECODED_TLB(decoded)     ((decoded) >> 8 & (TLB_SLOTS - 1))
-#define DECODED_LOCKED(decoded)  ((decoded) >> 12 & 1)
-#define DECODED_BLOCKED(decoded) ((decoded) >> 13 & 1)
-#define DECODED_NOTHING          ((u32)SOURCE_UNKNOWN | SNOOP_NA << 4 | TLB_NA << 8)
-
-ACCOUNT_FUNCTION u32 account_decode(u64 value)
+/* A value of 0 says as much as none: everything unknown. */
+static inline __attribute__((always_inline)) u64 account_data_source(const struct sample *sample)
 {
-	return (u32)data_source_source(value) | (u32)data_source_snoop(value) << 4 |
-	       (u32)data_source_tlb(value) << 8 | data_source_locked(value) << 12 |
-	       data_source_blocked(value) << 13;
+	return sample->fields & SAMPLE_DATA_SOURCE ? sample->data_source : 0;
 }
 
-/* The fine bucket of a latency, and above it the octave. */
-#define BUCKETS_FINE(buckets)   ((buckets)&0xff)
-#define BUCKETS_OCTAVE(buckets) ((buckets) >> 8 & 0xff)
+/* The fine bucket of a latency, and its octave. */
+struct account_buckets {
+	u32 fine;
+	u32 octave;
+};
 
-ACCOUNT_FUNCTION u32 account_buckets(u32 cycles)
+/* 1 where a > b; both below 2^31. Without a branch, of which here nobody knows where it goes. */
+static inline __attribute__((always_inline)) u32 account_above(u32 a, u32 b)
 {
-	return histogram_fine_index(cycles) | histogram_octave_index(cycles) << 8;
+	u32 difference = b - a;
+
+	ACCOUNT_HIDE(difference);
+	return difference >> 31;
 }
 
-static inline u32 account_decoded(const struct sample *sample)
+/*
+ * histogram_fine_index() and histogram_octave_index(): how many bits a number has is that of its uppermost
+ * nibble, looked up in one word, and four for each nibble below.
+ */
+static inline __attribute__((always_inline)) struct account_buckets account_buckets(u32 cycles)
 {
-	return sample->fields & SAMPLE_DATA_SOURCE ? account_decode(sample->data_source) : DECODED_NOTHING;
+	u32 below = cycles ? cycles - 1 : 0;
+	u32 nibbles, octave, shift;
+
+	if (__builtin_expect(below >> HISTOGRAM_MAX_LOG2, 0))
+		return (struct account_buckets){.fine = FINE_OVERFLOW, .octave = OCTAVE_OVERFLOW};
+	nibbles = 4 * (account_above(below, 0xf) + account_above(below, 0xff) + account_above(below, 0xfff) +
+		       account_above(below, 0xffff));
+	octave = nibbles + (u32)(0x4444444433332210ULL >> (below >> nibbles) * 4 & 0xf);
+	/* From 16 on, 8 buckets an octave; those below have one each. */
+	shift = octave - 1 - HISTOGRAM_SUB_LOG2;
+	shift &= (shift >> 31) - 1;
+	return (struct account_buckets){.fine = shift * 8 + (below >> shift), .octave = octave};
 }
 
 static inline u64 account_weight(const struct sample *sample)
@@ -91,57 +121,61 @@ static inline u64 account_weight(const struct sample *sample)
 static inline __attribute__((always_inline)) void account_plain(struct plain_record *record,
 								const struct sample *sample, bool atomic)
 {
-	u32 decoded = account_decoded(sample);
-	u32 source = DECODED_SOURCE(decoded);
+	u64 data_source = account_data_source(sample);
+	u32 source = account_source(data_source);
+	u32 result = account_result(data_source);
 
 	ACCOUNT_ADD(atomic, record->weight[source], account_weight(sample));
 	ACCOUNT_ADD(atomic, record->samples[source], 1);
-	ACCOUNT_ADD(atomic, record->snoop[DECODED_SNOOP(decoded)], 1);
-	ACCOUNT_ADD(atomic, record->tlb[DECODED_TLB(decoded)], 1);
-	if (DECODED_LOCKED(decoded))
+	ACCOUNT_ADD(atomic, record->snoop[result & (SNOOP_SLOTS - 1)], 1);
+	ACCOUNT_ADD(atomic, record->tlb[result >> 4 & (TLB_SLOTS - 1)], 1);
+	if (__builtin_expect(!(data_source & DECODE_SELDOM_BITS), 1))
+		return;
+	if (data_source_locked(data_source))
 		ACCOUNT_ADD(atomic, record->locked, 1);
-	if (DECODED_BLOCKED(decoded))
+	if (data_source_blocked(data_source))
 		ACCOUNT_ADD(atomic, record->blocked, 1);
 }
 
 static inline __attribute__((always_inline)) void account_latency(struct latency_record *record,
 								  const struct sample *sample, bool atomic)
 {
-	u32 decoded = account_decoded(sample);
-	u32 source = DECODED_SOURCE(decoded);
+	u64 data_source = account_data_source(sample);
+	u32 source = account_source(data_source);
+	u32 result = account_result(data_source);
 	struct source_sums *sums = &record->sums[source];
 
+	ACCOUNT_ADD(atomic, sums->weight, account_weight(sample));
+	ACCOUNT_ADD(atomic, record->snoop[result & (SNOOP_SLOTS - 1)], 1);
+	ACCOUNT_ADD(atomic, record->tlb[result >> 4 & (TLB_SLOTS - 1)], 1);
 	if (sample->fields & SAMPLE_LATENCY) {
 		u32 cycles = (u32)sample->latency;
-		u32 buckets = account_buckets(cycles);
-		u32 fine = BUCKETS_FINE(buckets);
-		u32 octave = BUCKETS_OCTAVE(buckets);
+		struct account_buckets at = account_buckets(cycles);
 
-		/* The verifier wants the bounds in sight. */
-		if (fine >= FINE_BUCKETS || octave >= OCTAVE_BUCKETS)
-			return;
 		ACCOUNT_ADD(atomic, sums->latency, cycles);
 		ACCOUNT_ADD(atomic, sums->weighted_latency, account_weighted_latency(cycles, sample->period));
-		ACCOUNT_ADD(atomic, record->source_latency[source][octave], 1);
-		ACCOUNT_ADD(atomic, record->latency[fine], 1);
+		/* They always are; the verifier wants to see it. */
+		if (at.fine < FINE_BUCKETS && at.octave < OCTAVE_BUCKETS) {
+			ACCOUNT_ADD(atomic, record->source_latency[source][at.octave], 1);
+			ACCOUNT_ADD(atomic, record->latency[at.fine], 1);
+		}
 	} else {
 		ACCOUNT_ADD(atomic, record->without_latency[source], 1);
 	}
-	ACCOUNT_ADD(atomic, sums->weight, account_weight(sample));
-	ACCOUNT_ADD(atomic, record->snoop[DECODED_SNOOP(decoded)], 1);
-	ACCOUNT_ADD(atomic, record->tlb[DECODED_TLB(decoded)], 1);
-	if (DECODED_LOCKED(decoded))
-		ACCOUNT_ADD(atomic, record->locked, 1);
-	if (DECODED_BLOCKED(decoded))
-		ACCOUNT_ADD(atomic, record->blocked, 1);
 	if (sample->fields & SAMPLE_INSTRUCTION_LATENCY) {
 		u32 coarse = histogram_coarse_index(sample->instruction_latency);
 
-		if (coarse >= COARSE_BUCKETS)
-			return;
-		ACCOUNT_ADD(atomic, record->instruction_latency_sum, sample->instruction_latency);
-		ACCOUNT_ADD(atomic, record->instruction_latency[coarse], 1);
+		if (coarse < COARSE_BUCKETS) {
+			ACCOUNT_ADD(atomic, record->instruction_latency_sum, sample->instruction_latency);
+			ACCOUNT_ADD(atomic, record->instruction_latency[coarse], 1);
+		}
 	}
+	if (__builtin_expect(!(data_source & DECODE_SELDOM_BITS), 1))
+		return;
+	if (data_source_locked(data_source))
+		ACCOUNT_ADD(atomic, record->locked, 1);
+	if (data_source_blocked(data_source))
+		ACCOUNT_ADD(atomic, record->blocked, 1);
 }
 
 #endif

@@ -193,9 +193,9 @@ static int add(struct account_books *books, const struct sample *sample)
 		books->moved[books->n_moved++] = (u32)entry;
 	account->moved = true;
 	if (event->has_latency)
-		account_latency(&page->latency, sample);
+		account_latency(&page->latency, sample, false);
 	else
-		account_plain(&page->plain, sample);
+		account_plain(&page->plain, sample, false);
 	return 0;
 }
 

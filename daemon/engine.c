@@ -359,7 +359,7 @@ static void fill_cpus(struct engine *engine, unsigned event)
 	engine->per_cpu[event] = longer;
 	snapshot_cpus(counts, n, collect_seen_by_stripe(engine->collect, event),
 		      head->event.settings.operations ? engine->filtered_by_stripe[event] : NULL,
-		      (u32)engine->head.stripes, longer);
+		      engine->settings.stripes, longer);
 	head->per_cpu = longer;
 	head->n_per_cpu = n;
 }

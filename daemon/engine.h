@@ -20,7 +20,7 @@ struct engine_settings {
 	size_t n_events;
 	struct event events[EVENTS_MAX];
 	u32 slots;
-	const struct stripes *stripes; /* see kernel_settings */
+	const struct stripes *stripes; /* see kernel_settings; they outlive the engine */
 	bool births;                   /* follow the running kernel's cgroups */
 	bool hardware;                 /* load the perf_event programs */
 	size_t top;

@@ -2,6 +2,7 @@
 #include "serve.h"
 
 #include <errno.h>
+#include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -27,6 +28,9 @@
 #define TICK_ACCURACY_USEC 1000
 
 #define SYSFS_ROOT "/sys"
+
+/* Memory from this size on is mapped on its own; malloc's default at the start. */
+#define LARGE_BYTES (128 << 10)
 
 struct server {
 	const struct options *options;
@@ -569,9 +573,14 @@ int serve(const struct options *options, struct config *config, struct failure *
 	int r;
 
 	*ret_failure = (struct failure){.code = EXIT_FAILED};
+	/* What is large is mapped apart, and gone when it is freed; left alone the threshold would grow to what
+	 * the largest was. */
+	(void)mallopt(M_MMAP_THRESHOLD, LARGE_BYTES);
 	r = start(&server, ret_failure);
 	if (r < 0)
 		return r;
+	/* What the start alone took: the kernel's types, the programs, the walk through the cgroups. */
+	(void)malloc_trim(0);
 	log_info("serving: origin %s, control socket %s, endpoint %s%s",
 		 engine_head(sampling_engine(server.sampling))->origin, options->socket,
 		 config->listen.none ? "" : "http://", config->listen.text);

@@ -304,20 +304,18 @@ static void remove_sum(struct ledger_entry *entry, struct ledger_sum *sum)
 
 int ledger_leave(struct ledger_entry *entry, struct ledger_sum **of_slot)
 {
-	while (*of_slot) {
-		struct ledger_sum *sum = *of_slot;
-		struct figures brought = {0};
-		int r = 0;
+	struct ledger_sum *sum = *of_slot;
+	struct figures brought = {0};
+	int r = 0;
 
-		if (sum->held) {
-			held_add(sum->held, &brought);
-			r = leave(entry, sum->event, &brought);
-		}
-		if (r < 0)
-			return r;
-		*of_slot = sum->of_slot;
-		remove_sum(entry, sum);
+	if (sum->held) {
+		held_add(sum->held, &brought);
+		r = leave(entry, sum->event, &brought);
 	}
+	if (r < 0)
+		return r;
+	*of_slot = sum->of_slot;
+	remove_sum(entry, sum);
 	return 0;
 }
 

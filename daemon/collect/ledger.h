@@ -93,8 +93,8 @@ void ledger_unhold(struct ledger_entry *entry);
  */
 struct ledger_sum *ledger_sum(struct ledger_entry *entry, struct ledger_sum **of_slot, unsigned event);
 
-/* The slot is let go: what it brought is left with the entry, and its readings are freed; `*of_slot` is then
- * NULL. 0, or -ENOMEM, with what is not left yet still among the slot's. */
+/* The slot is let go: what the first of its readings brought is left with the entry, and it is freed; the
+ * next one takes its place in `*of_slot`. 0, or -ENOMEM with nothing changed. */
 int ledger_leave(struct ledger_entry *entry, struct ledger_sum **of_slot);
 
 /* Makes room for, and adds, what is counted of off-core responses. */

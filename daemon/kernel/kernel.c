@@ -145,6 +145,7 @@ static int configure(struct kernel *kernel)
 	kernel->stripes = settings->stripes->n;
 	place_events(settings, kernel->stripes, &latency, &plain);
 	skeleton->rodata->read_by_probe = settings->read_by_probe;
+	decode_tables_fill((struct decode_tables *)&skeleton->rodata->decode_tables);
 	skeleton->rodata->slot_count = settings->slots;
 	memcpy((void *)skeleton->rodata->events, settings->events, sizeof(settings->events));
 

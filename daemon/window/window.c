@@ -336,9 +336,7 @@ struct window_sums *window_sums_free(struct window_sums *sums)
 {
 	if (!sums)
 		return NULL;
-	for (size_t i = 0; i < sums->n; i++)
-		for (size_t event = 0; event < EVENTS_MAX; event++)
-			free(sums->sums[i].figures[event]);
+	arena_done(&sums->figures);
 	free(sums->sums);
 	free(sums);
 	return NULL;
@@ -367,7 +365,7 @@ static int keep(u32 entry, unsigned event, const struct figures *figures, void *
 		}
 		sums->sums[sums->n++] = (struct window_sum){.entry = entry};
 	}
-	copy = malloc(sizeof(*copy));
+	copy = arena_take(&sums->figures, sizeof(*copy));
 	if (!copy)
 		return -ENOMEM;
 	*copy = *figures;

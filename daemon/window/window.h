@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <time.h>
 
+#include "base/arena.h"
 #include "base/cleanup.h"
 #include "collect/figures.h"
 #include "pebsd/sample.h"
@@ -88,6 +89,7 @@ struct window_sums {
 	struct window_span span;
 	size_t n;
 	struct window_sum *sums; /* by ascending entry */
+	struct arena figures;    /* theirs */
 };
 
 /*

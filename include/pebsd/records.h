@@ -10,7 +10,7 @@
 #ifndef PEBSD_RECORDS_H
 #define PEBSD_RECORDS_H
 
-#include "data_source.h"
+#include "decode_tables.h"
 #include "histogram.h"
 #include "hot.h"
 #include "sample.h"

@@ -14,6 +14,7 @@
  */
 #include <errno.h>
 #include <linux/perf_event.h>
+#include <math.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
@@ -30,6 +31,7 @@
 #include <bpf/libbpf.h>
 
 #include "base/number.h"
+#include "pebsd/decode_tables.h"
 #include "pebsd/records.h"
 
 #include "made_up_samples.skel.h" /* in the terms of those above */
@@ -40,8 +42,9 @@
 #define PAGE       4096UL
 #define SLOTS      4096
 #define SLOT       3
-#define LOOP       200000
-#define CPUS       2 /* of the loop */
+#define LOOP       20000 /* samples */
+#define LOOPS      5     /* of which a round takes the fastest */
+#define CPUS       2     /* of the loop */
 #define OBJECTS    4
 #define VARIANTS   (4 * OBJECTS + 2)
 
@@ -167,6 +170,8 @@ static void settle(struct bpf_object *object, bool alone)
 	if (variable(object, ".rodata", "stripes_alone"))
 		memcpy(variable(object, ".rodata", "stripes_alone"), &one, 1);
 	memcpy(variable(object, ".rodata", "events"), settings, sizeof(settings));
+	if (variable(object, ".rodata", "decode_tables"))
+		decode_tables_fill(variable(object, ".rodata", "decode_tables"));
 	size_map(object, "latency_records", SLOTS * stripes);
 	size_map(object, "plain_records", SLOTS * stripes);
 	size_map(object, "slot_owners", SLOTS);
@@ -371,11 +376,26 @@ static double loop_ns(int fd)
 	return (double)(now_ns() - begun) / LOOP;
 }
 
+static double least_loop_ns(int fd)
+{
+	double least = loop_ns(fd);
+
+	for (int i = 1; i < LOOPS; i++) {
+		double ns = loop_ns(fd);
+
+		least = ns < least ? ns : least;
+	}
+	return least;
+}
+
+/* One CPU's part of a run on all of them at once. */
 struct runner {
 	pthread_t thread;
 	pthread_barrier_t *barrier;
 	size_t cpu;
 	int fd;
+	u64 begun;
+	u64 ended;
 	double ns;
 };
 
@@ -385,10 +405,23 @@ static void *run(void *userdata)
 
 	stay_on(runner->cpu);
 	(void)pthread_barrier_wait(runner->barrier);
+	runner->begun = now_ns();
 	runner->ns = loop_ns(runner->fd);
+	runner->ended = now_ns();
 	return NULL;
 }
 
+/* Whether they ran beside each other nearly all the time: what runs alone meets nobody. */
+static bool beside(const struct runner *a, const struct runner *b)
+{
+	u64 begun = a->begun > b->begun ? a->begun : b->begun;
+	u64 ended = a->ended < b->ended ? a->ended : b->ended;
+
+	return ended > begun && (ended - begun) * 10 > (a->ended - a->begun) * 9 &&
+	       (ended - begun) * 10 > (b->ended - b->begun) * 9;
+}
+
+/* What a sample takes where two CPUs count; 0 where they did not run beside each other. */
 static double both_ns(int fd)
 {
 	struct runner runners[CPUS];
@@ -406,13 +439,29 @@ static double both_ns(int fd)
 		ns += runners[cpu].ns / CPUS;
 	}
 	(void)pthread_barrier_destroy(&barrier);
-	return ns;
+	return beside(&runners[0], &runners[1]) ? ns : 0;
+}
+
+/* The least of those runs in which they did; not a number where there was none. */
+static double least_both_ns(int fd)
+{
+	double least = NAN;
+
+	for (int i = 0; i < LOOPS; i++) {
+		double ns = both_ns(fd);
+
+		if (ns > 0 && !(ns > least))
+			least = ns;
+	}
+	return least;
 }
 
 static int compare(const void *a, const void *b)
 {
 	double left = *(const double *)a, right = *(const double *)b;
 
+	if (isnan(left) || isnan(right))
+		return isnan(left) - isnan(right);
 	return left < right ? -1 : left > right;
 }
 
@@ -428,10 +477,9 @@ static void tell(const struct variant *variant, const struct variant *base, u64 
 	       variant->name, fault[0], fault[rounds / 2], fault[0] - base->fault_ns[0],
 	       fault[rounds / 2] - base->fault_ns[rounds / 2], info.xlated_prog_len / 8, info.jited_prog_len);
 	if (variant->loop_fd >= 0)
-		printf(", \"loop_least_ns\": %.2f, \"loop_median_ns\": %.2f, \"two_cpus_median_ns\": %.2f, "
+		printf(", \"loop_least_ns\": %.2f, \"loop_median_ns\": %.2f, \"two_cpus_least_ns\": %.2f, "
 		       "\"two_cpus_throughput\": %.2f, \"two_cpus_body\": %.2f",
-		       loop[0], loop[rounds / 2], both[rounds / 2],
-		       CPUS * loop[rounds / 2] / both[rounds / 2], both[rounds / 2] / loop[rounds / 2]);
+		       loop[0], loop[rounds / 2], both[0], CPUS * loop[0] / both[0], both[0] / loop[0]);
 	puts("}");
 }
 
@@ -460,9 +508,9 @@ int main(int argc, char **argv)
 			variant->fault_ns[round] = fault_ns(variant);
 			if (variant->loop_fd < 0)
 				continue;
-			variant->loop_ns[round] = loop_ns(variant->loop_fd);
+			variant->loop_ns[round] = least_loop_ns(variant->loop_fd);
 			if (two)
-				variant->both_ns[round] = both_ns(variant->loop_fd);
+				variant->both_ns[round] = least_both_ns(variant->loop_fd);
 		}
 	for (size_t i = 0; i < n; i++) {
 		qsort(variants[i].fault_ns, rounds, sizeof(double), compare);

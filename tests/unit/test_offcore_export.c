@@ -70,6 +70,7 @@ Test(offcore_export, a_snapshot_has_the_counts_of_sampled_unsampled_folded_and_u
 	struct reading readings[EVENTS_MAX] = {{0}};
 	struct ledger_entry *sampled, *unsampled;
 	struct figures samples = {0};
+	struct in_pairs room;
 	struct offcore_figures of[4];
 	struct snapshot *snapshot;
 	struct ledger *ledger;
@@ -78,8 +79,8 @@ Test(offcore_export, a_snapshot_has_the_counts_of_sampled_unsampled_folded_and_u
 	sampled = enter(ledger, "/sampled");
 	unsampled = enter(ledger, "/a-unsampled");
 	samples.samples[SOURCE_L3] = 3;
-	cr_assert_eq(ledger_reserve(sampled, 0), 0);
-	ledger_add(sampled, 0, &samples);
+	(void)in_pairs(&room, 0, &samples);
+	cr_assert_eq(ledger_add(sampled, 0, room.room, room.difference.size), 0);
 	for (u64 i = 0; i < 4; i++)
 		of[i] = reads(10 * (i + 1), 0, 0);
 	cr_assert_eq(offcore_sums_add(sums, ledger_unattributed(ledger)->number, &of[0]), 0);

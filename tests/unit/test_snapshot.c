@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "in_pairs.h"
 #include "snapshot_build.h"
 
 #define SECOND NSEC_PER_SEC
@@ -34,12 +35,13 @@ TestSuite(snapshot, .init = setup, .fini = teardown);
 static void count(struct ledger_entry *entry, u64 samples)
 {
 	struct figures figures = {0};
+	struct in_pairs room;
 
 	figures.samples[SOURCE_L2] = samples;
 	figures.latency_sum[SOURCE_L2] = figures.weighted_latency[SOURCE_L2] = 10 * samples;
-	cr_assert_eq(ledger_reserve(entry, 0), 0);
-	ledger_add(entry, 0, &figures);
-	window_put(window, entry->number, 0, &figures);
+	(void)in_pairs(&room, 0, &figures);
+	cr_assert_eq(ledger_add(entry, 0, room.room, room.difference.size), 0);
+	window_put(window, entry->number, 0, room.room, room.difference.size);
 }
 
 static struct ledger_entry *entry_of(const char *path)
@@ -242,10 +244,11 @@ Test(snapshot, figures_by_cpu_are_of_the_whole_time_alone)
 static void count_plain(struct ledger_entry *entry, unsigned event, u64 samples)
 {
 	struct figures figures = {0};
+	struct in_pairs room;
 
 	figures.samples[SOURCE_UNKNOWN] = samples;
-	cr_assert_eq(ledger_reserve(entry, event), 0);
-	ledger_add(entry, event, &figures);
+	(void)in_pairs(&room, event, &figures);
+	cr_assert_eq(ledger_add(entry, event, room.room, room.difference.size), 0);
 }
 
 /* Stores without latency, then instructions: a thousand of these are not more than one of those. */
@@ -283,5 +286,29 @@ Test(snapshot, what_was_filtered_is_known_where_the_event_filters)
 	cr_expect(snapshot->events[0].filtered.known);
 	cr_expect_eq(snapshot->events[0].filtered.value, 12);
 	cr_expect_not(snapshot->events[1].filtered.known);
+	snapshot_free(snapshot);
+}
+
+Test(snapshot, a_summary_has_totals_and_the_cgroups_with_machines)
+{
+	struct snapshot_sources sources = {.head = &head, .ledger = ledger, .readings = readings};
+	struct figures totals[1] = {{.samples[SOURCE_L2] = 42}};
+	struct snapshot *snapshot;
+
+	readings[0].malformed = 5;
+	count(entry_of("/plain"), 12);
+	count(ledger_unattributed(ledger), 9);
+	entry_of("/machine")->guest = true;
+	entry_of("/machine")->living = 1;
+	count(entry_of("/machine"), 21);
+	cr_assert_eq(snapshot_build_summary(&sources, totals, &snapshot), 0);
+	cr_expect_eq(figures_samples(&snapshot->events[0].total), 42, "as it is given");
+	cr_expect_eq(snapshot->events[0].unattributed, 9);
+	cr_expect_eq(snapshot->events[0].lost_malformed, 5);
+	cr_assert_eq(snapshot->n_cgroups, 1);
+	cr_expect_str_eq(snapshot->cgroups[0].path, "/machine");
+	cr_expect(snapshot->cgroups[0].alive);
+	cr_expect(snapshot->cgroups[0].guest_not_sampled);
+	cr_expect_null(snapshot->cgroups[0].figures[0]);
 	snapshot_free(snapshot);
 }

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Births and deaths as the owners' marks tell of them, and the way of a slot back to the free ones. */
+#include <errno.h>
+
+#include "base/log.h"
+#include "collect/collect_parts.h"
+#include "collect/marks.h"
+
+static enum slot_state state_of(const struct slot_owner *owner)
+{
+	return __atomic_load_n(&owner->state, __ATOMIC_ACQUIRE);
+}
+
+void collect_hold(struct slot_view *view, struct ledger_entry *entry, u64 now_ns)
+{
+	ledger_hold(entry);
+	view->entry = entry;
+	free(TAKE_PTR(view->path));
+	entry->id = view->cgroup_id;
+	if (view->alive)
+		entry->living++;
+	else if (!entry->living)
+		entry->died_ns = now_ns; /* born and removed since the last collection */
+}
+
+static int learn_name(struct collect *collect, u32 slot)
+{
+	const struct slot_owner *owner = kernel_owner(collect->settings.kernel, slot);
+	int r;
+
+	if (state_of(owner) == SLOT_FREE || collect->slots[slot].learned)
+		return 0;
+	r = names_add(collect->settings.names, owner->cgroup_id, owner->parent_id, owner->name);
+	if (r == -ENOMEM)
+		return r;
+	if (r < 0)
+		(void)log_warning(r, "cannot enter the name of cgroup %llu; it is shown by its id",
+				  (unsigned long long)owner->cgroup_id);
+	collect->slots[slot].learned = true;
+	return 0;
+}
+
+static int notice_birth(struct collect *collect, u32 slot, const struct slot_owner *owner, u64 now_ns)
+{
+	const struct collect_listener *listener = &collect->settings.listener;
+	struct slot_view *view = &collect->slots[slot];
+	struct ledger_entry *entry;
+	char *path;
+	int r;
+
+	r = names_path(collect->settings.names, owner->cgroup_id, &path);
+	if (r < 0)
+		return r;
+	view->path = path;
+	view->owned = true;
+	view->alive = true;
+	view->cgroup_id = owner->cgroup_id;
+	view->generation = owner->generation;
+	collect->owned++;
+	collect->alive++;
+	entry = ledger_find(collect->settings.ledger, path);
+	if (entry)
+		collect_hold(view, entry, now_ns);
+	collect_choose_hot(collect, slot, view_path(view), now_ns);
+	if (listener->born)
+		listener->born(listener->userdata, view_path(view), view->cgroup_id);
+	return 0;
+}
+
+static void notice_death(struct collect *collect, struct slot_view *view, const struct slot_owner *owner,
+			 u64 now_ns)
+{
+	const struct collect_listener *listener = &collect->settings.listener;
+
+	view->alive = false;
+	view->since_ns = owner->died_ns;
+	collect->alive--;
+	TAILQ_INSERT_TAIL(&collect->dead, view, way);
+	if (view->entry && --view->entry->living == 0)
+		view->entry->died_ns = now_ns;
+	if (listener->gone)
+		listener->gone(listener->userdata, view_path(view), view->cgroup_id);
+}
+
+/* Returns 1 where the owner has to be looked at again. */
+static int notice_owner(struct collect *collect, u32 slot, u64 now_ns)
+{
+	const struct slot_owner *owner = kernel_owner(collect->settings.kernel, slot);
+	struct slot_view *view = &collect->slots[slot];
+	enum slot_state state = state_of(owner);
+	int r;
+
+	if (state == SLOT_FREE)
+		return 0;
+	if (!view->owned) {
+		/* Born since the names were learned: the next collection has both. */
+		if (collect->settings.names_from_slots && !view->learned)
+			return 1;
+		r = notice_birth(collect, slot, owner, now_ns);
+		if (r < 0)
+			return r;
+	}
+	if (view->alive && state != SLOT_ALIVE)
+		notice_death(collect, view, owner, now_ns);
+	return 0;
+}
+
+static bool take_changed(struct collect *collect)
+{
+	u8 *marks = kernel_owner_marks(collect->settings.kernel);
+	u64 any = 0;
+
+	for (u32 line = 0; line < collect->n_lines; line++)
+		any |= collect->changed[line] |= marks_take(marks + (size_t)line * MARKS_LINE);
+	marks_taken();
+	return any;
+}
+
+int collect_notice(struct collect *collect, u64 now_ns)
+{
+	int r = 0;
+
+	if (!take_changed(collect))
+		return 0;
+	/* All names first, so that a child's path can be built whatever its slot's number. */
+	for (u32 line = 0; line < collect->n_lines && collect->settings.names_from_slots; line++)
+		for (u64 left = collect->changed[line]; left; left &= left - 1) {
+			r = learn_name(collect, line * MARKS_LINE + (u32)__builtin_ctzll(left));
+			if (r < 0)
+				return r;
+		}
+	for (u32 line = 0; line < collect->n_lines; line++)
+		for (u64 left = collect->changed[line]; left; left &= left - 1) {
+			r = notice_owner(collect, line * MARKS_LINE + (u32)__builtin_ctzll(left), now_ns);
+			if (r < 0)
+				return r;
+			if (r == 0)
+				collect->changed[line] &= ~(left & -left);
+		}
+	return 0;
+}
+
+enum slot_step collect_next_step(enum slot_state state, u64 since_ns, u64 now_ns, u64 grace_ns)
+{
+	u64 elapsed = now_ns > since_ns ? now_ns - since_ns : 0;
+
+	if (state == SLOT_DEAD && elapsed >= grace_ns)
+		return SLOT_STEP_RETIRE;
+	if (state == SLOT_RETIRED && elapsed >= COLLECT_REST_NS)
+		return SLOT_STEP_GIVE;
+	return SLOT_STEP_NONE;
+}
+
+static void let_go(struct collect *collect, struct slot_view *view)
+{
+	struct offcore_base *offcore = view->offcore;
+
+	TAILQ_REMOVE(&collect->retired, view, way);
+	if (view->entry)
+		ledger_unhold(view->entry);
+	names_remove(collect->settings.names, view->cgroup_id);
+	free(view->path);
+	*view = (struct slot_view){.offcore = offcore};
+	collect->owned--;
+}
+
+/*
+ * Nobody finds the slot any more, and whoever did has ended: what it still brought is read, all of it is left
+ * with the path, and the records begin at zero again. A step that fails, as the kernel refuses it for now or
+ * there is no memory, is tried again later, from where it failed.
+ */
+static int give(struct collect *collect, struct slot_view *view, struct differences *differences, u64 now_ns)
+{
+	u32 slot = slot_number(collect, view);
+	int r = collect_read_slot(collect, slot, differences, now_ns);
+
+	if (r < 0)
+		return r;
+	while (view->sums) {
+		u32 stripes = held_stripes(view->sums->held);
+		unsigned event = view->sums->event;
+
+		r = ledger_leave(view->entry, &view->sums);
+		if (r < 0)
+			return r;
+		kernel_clear_records(collect->settings.kernel, slot, event, stripes);
+	}
+	if (kernel_give(collect->settings.kernel, slot, view->generation) == 0)
+		let_go(collect, view);
+	return 0;
+}
+
+static void retire(struct collect *collect, struct slot_view *view, u64 now_ns)
+{
+	u32 slot = slot_number(collect, view);
+
+	if (kernel_retire(collect->settings.kernel, slot, view->generation) < 0)
+		return; /* a busy bucket: later */
+	view->since_ns = now_ns;
+	TAILQ_REMOVE(&collect->dead, view, way);
+	TAILQ_INSERT_TAIL(&collect->retired, view, way);
+	/* Long before another can have the slot: that takes as long as a rest. */
+	hot_choices_release(collect->hot, slot, now_ns);
+}
+
+int collect_lead_back(struct collect *collect, struct differences *differences, u64 grace_ns, u64 now_ns)
+{
+	int r = 0;
+
+	for (struct slot_view *view = TAILQ_FIRST(&collect->retired), *next; view; view = next) {
+		int one;
+
+		next = TAILQ_NEXT(view, way);
+		if (collect_next_step(SLOT_RETIRED, view->since_ns, now_ns, grace_ns) != SLOT_STEP_GIVE)
+			break;
+		one = give(collect, view, differences, now_ns);
+		r = one < 0 ? one : r;
+	}
+	for (struct slot_view *view = TAILQ_FIRST(&collect->dead), *next; view; view = next) {
+		next = TAILQ_NEXT(view, way);
+		if (collect_next_step(SLOT_DEAD, view->since_ns, now_ns, grace_ns) == SLOT_STEP_RETIRE)
+			retire(collect, view, now_ns);
+	}
+	return r;
+}

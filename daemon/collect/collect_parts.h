@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: GPL-2.0
+/* What the parts of the collection share: reading (collect_read.c), owners and their way back
+ * (collect_owners.c), hot tables (collect_hot.c). */
+#ifndef PEBSD_COLLECT_PARTS_H
+#define PEBSD_COLLECT_PARTS_H
+
+#include <sys/queue.h>
+
+#include "collect/collect.h"
+#include "collect/read_offcore.h"
+
+/* What the collection knows of a slot. All zero while it is free, but for `offcore`. */
+struct slot_view {
+	u64 cgroup_id;
+	u64 since_ns;                 /* died, or was retired */
+	char *path;                   /* while there is no entry; then it is the entry's */
+	struct ledger_entry *entry;   /* NULL until the first sample, unless the path has one already */
+	struct ledger_sum *sums;      /* its readings, in the entry */
+	struct offcore_base *offcore; /* NULL: nothing counted yet. Its records are not cleared: it stays */
+	TAILQ_ENTRY(slot_view) way;   /* of one that is dead or retired */
+	u32 generation;
+	bool learned; /* its owner's name is in the tree of names */
+	bool owned;   /* has an owner that was noticed and not yet let go */
+	bool alive;
+};
+
+TAILQ_HEAD(way_back, slot_view);
+
+struct collect {
+	struct collect_settings settings;
+	size_t n_events;
+	u32 n_slots;
+	u32 n_stripes;
+	u32 n_lines; /* of marks */
+	u8 *marks[EVENTS_MAX][STRIPES_MAX];
+	struct slot_view *slots;
+	u64 *changed;            /* a bit for each slot whose owner is to be looked at */
+	struct way_back dead;    /* as noticed */
+	struct way_back retired; /* by time */
+	u64 owned;
+	u64 alive;
+	u64 seen_by_stripe[EVENTS_MAX][STRIPES_MAX];
+	struct differences *differences; /* of the last collection, or the one under way */
+	struct differences *early;       /* read since then: the next one's */
+	struct hot_choices *hot;
+	bool review_hot; /* what the configuration chooses may be other cgroups than those that have tables */
+	bool hot_short;  /* told of: it chooses more than there are tables */
+};
+
+static inline u32 slot_number(const struct collect *collect, const struct slot_view *view)
+{
+	return (u32)(view - collect->slots);
+}
+
+static inline const char *view_path(const struct slot_view *view)
+{
+	return view->entry ? view->entry->path : view->path;
+}
+
+/* The slot's cgroup counts to the entry from now on. */
+void collect_hold(struct slot_view *view, struct ledger_entry *entry, u64 now_ns);
+
+/*
+ * Reads what is marked, of all slots whose owner is known, or with `all` also what is not marked, into
+ * `differences`. 0, or -ENOMEM: what was not read is marked again.
+ */
+int collect_read(struct collect *collect, u64 now_ns, bool all);
+
+/* The same of one slot, into these differences. */
+int collect_read_slot(struct collect *collect, u32 slot, struct differences *differences, u64 now_ns);
+
+/* Looks at the owners that changed: births and deaths. 0 or -ENOMEM: what was not entered is by the next. */
+int collect_notice(struct collect *collect, u64 now_ns);
+
+/* Goes on with dead and retired slots; what is still read of them goes to these differences. 0 or -ENOMEM. */
+int collect_lead_back(struct collect *collect, struct differences *differences, u64 grace_ns, u64 now_ns);
+
+/* Chooses a slot that has just got its path, where the configuration says so. */
+void collect_choose_hot(struct collect *collect, u32 slot, const char *path, u64 now_ns);
+
+/* Ends, clears and chooses what the time and the configuration ask for. */
+void collect_tend_hot(struct collect *collect, u64 now_ns);
+
+#endif

@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <errno.h>
+
+#include "collect/collect_parts.h"
+#include "collect/marks.h"
+
+/* Of one slot: the stripes of each event with something to read. */
+struct marked {
+	u32 stripes[EVENTS_MAX];
+};
+
+static u32 stripes_of_all(const struct collect *collect)
+{
+	return (u32)((1ULL << collect->n_stripes) - 1);
+}
+
+static const void *record_at(const struct collect *collect, unsigned event, u32 stripe, u32 slot)
+{
+	const struct kernel *kernel = collect->settings.kernel;
+
+	if (kernel_settings(kernel)->events[event].has_latency)
+		return kernel_latency_record(kernel, event, stripe, slot);
+	return kernel_plain_record(kernel, event, stripe, slot);
+}
+
+static void put_back(struct collect *collect, u32 slot, const struct marked *marked)
+{
+	for (unsigned event = 0; event < collect->n_events; event++)
+		for (u32 left = marked->stripes[event]; left; left &= left - 1)
+			marks_put_back(&collect->marks[event][__builtin_ctz(left)][slot]);
+}
+
+static int read_held(struct collect *collect, unsigned event, u32 slot, u32 stripes, struct held **held,
+		     u8 *pairs, size_t *ret_size, u64 by_stripe[STRIPES_MAX])
+{
+	const void *records[STRIPES_MAX];
+
+	for (u32 left = stripes | held_stripes(*held); left; left &= left - 1)
+		records[__builtin_ctz(left)] = record_at(collect, event, (u32)__builtin_ctz(left), slot);
+	return held_read(held, records, stripes,
+			 kernel_settings(collect->settings.kernel)->events[event].has_latency, pairs,
+			 ret_size, by_stripe);
+}
+
+static int need_entry(struct collect *collect, struct slot_view *view, u64 now_ns)
+{
+	struct ledger_entry *entry;
+	int r;
+
+	if (view->entry)
+		return 0;
+	r = ledger_get(collect->settings.ledger, view->path, &entry);
+	if (r == 0)
+		collect_hold(view, entry, now_ns);
+	return r;
+}
+
+static int read_event(struct collect *collect, u32 slot, unsigned event, u32 stripes,
+		      struct differences *differences, u64 now_ns)
+{
+	struct slot_view *view = &collect->slots[slot];
+	struct ledger_sum *sum;
+	size_t size;
+	u8 *room;
+	int r;
+
+	r = need_entry(collect, view, now_ns);
+	if (r < 0)
+		return r;
+	sum = ledger_sum(view->entry, &view->sums, event);
+	room = differences_room(differences);
+	if (!sum || !room)
+		return -ENOMEM;
+	r = read_held(collect, event, slot, stripes, &sum->held, room, &size, collect->seen_by_stripe[event]);
+	if (r == 0 && size > 0)
+		differences_put(differences, view->entry, event, size);
+	return r;
+}
+
+/* What could not be read is marked again. Of a slot whose owner is not known yet all is left for later. */
+static int read_marked(struct collect *collect, u32 slot, struct marked *marked,
+		       struct differences *differences, u64 now_ns)
+{
+	int r = 0;
+
+	if (slot != SLOT_UNATTRIBUTED && !collect->slots[slot].owned) {
+		put_back(collect, slot, marked);
+		return 0;
+	}
+	for (unsigned event = 0; event < collect->n_events; event++) {
+		if (!marked->stripes[event])
+			continue;
+		r = read_event(collect, slot, event, marked->stripes[event], differences, now_ns);
+		if (r < 0)
+			break;
+		marked->stripes[event] = 0;
+	}
+	if (r < 0)
+		put_back(collect, slot, marked);
+	return r;
+}
+
+/* Takes the marks of 64 slots: which have any, and in `marked`, which was all zero, which. */
+static u64 take_line(const struct collect *collect, u32 line, struct marked marked[MARKS_LINE])
+{
+	u64 any = 0;
+
+	for (unsigned event = 0; event < collect->n_events; event++)
+		for (u32 stripe = 0; stripe < collect->n_stripes; stripe++) {
+			u64 bits = marks_take(collect->marks[event][stripe] + (size_t)line * MARKS_LINE);
+
+			any |= bits;
+			for (; bits; bits &= bits - 1)
+				marked[__builtin_ctzll(bits)].stripes[event] |= 1U << stripe;
+		}
+	if (any)
+		marks_taken();
+	return any;
+}
+
+static int read_lines(struct collect *collect, u64 now_ns)
+{
+	struct marked marked[MARKS_LINE] = {0};
+	int r = 0;
+
+	for (u32 line = 0; line < collect->n_lines; line++)
+		for (u64 any = take_line(collect, line, marked); any; any &= any - 1) {
+			u32 nth = (u32)__builtin_ctzll(any);
+			int one = read_marked(collect, line * MARKS_LINE + nth, &marked[nth],
+					      collect->differences, now_ns);
+
+			marked[nth] = (struct marked){0};
+			r = one < 0 ? one : r;
+		}
+	return r;
+}
+
+static void take_slot(struct collect *collect, u32 slot, struct marked *marked)
+{
+
+	for (unsigned event = 0; event < collect->n_events; event++)
+		for (u32 stripe = 0; stripe < collect->n_stripes; stripe++)
+			if (marks_take_one(&collect->marks[event][stripe][slot]))
+				marked->stripes[event] |= 1U << stripe;
+	marks_taken();
+}
+
+static int read_counted(struct collect *collect, u32 slot, u64 now_ns)
+{
+	const struct kernel_offcore *offcore = kernel_offcore(collect->settings.kernel);
+	struct slot_view *view = &collect->slots[slot];
+	struct offcore_figures difference;
+	int r;
+
+	if (!offcore || !read_offcore_moved(offcore, slot, view->offcore))
+		return 0;
+	r = need_entry(collect, view, now_ns);
+	if (r == 0)
+		r = ledger_reserve_offcore(view->entry);
+	if (r == 0)
+		r = read_offcore(offcore, slot, &view->offcore, &difference);
+	if (r == 0)
+		ledger_add_offcore(view->entry, &difference);
+	return r;
+}
+
+int collect_read_slot(struct collect *collect, u32 slot, struct differences *differences, u64 now_ns)
+{
+	struct marked marked = {0};
+	int r;
+
+	take_slot(collect, slot, &marked);
+	r = read_marked(collect, slot, &marked, differences, now_ns);
+	return r < 0 ? r : read_counted(collect, slot, now_ns);
+}
+
+/* Counting leaves no marks: each slot is looked at. */
+static int read_all_counted(struct collect *collect, u64 now_ns)
+{
+	int r = 0;
+
+	for (u32 slot = 0; slot < collect->n_slots && kernel_offcore(collect->settings.kernel); slot++)
+		if (slot == SLOT_UNATTRIBUTED || collect->slots[slot].owned) {
+			int one = read_counted(collect, slot, now_ns);
+
+			r = one < 0 ? one : r;
+		}
+	return r;
+}
+
+static bool has_reading(const struct slot_view *view, unsigned event)
+{
+	for (const struct ledger_sum *sum = view->sums; sum; sum = sum->of_slot)
+		if (sum->event == event)
+			return true;
+	return false;
+}
+
+/* Whether there is anything to begin a reading with. */
+static bool has_record(struct collect *collect, u32 slot, unsigned event)
+{
+	u64 by_stripe[STRIPES_MAX] = {0};
+	struct held *held = NULL;
+	u8 pairs[PAIRS_MAX];
+	size_t size;
+	int r = read_held(collect, event, slot, stripes_of_all(collect), &held, pairs, &size, by_stripe);
+
+	held_free(held);
+	return r < 0 || size > 0;
+}
+
+static int read_unmarked(struct collect *collect, u64 now_ns)
+{
+	int r = 0;
+
+	for (u32 slot = 0; slot < collect->n_slots; slot++) {
+		const struct slot_view *view = &collect->slots[slot];
+		struct marked marked = {0};
+		int one;
+
+		if (slot != SLOT_UNATTRIBUTED && !view->owned)
+			continue;
+		for (unsigned event = 0; event < collect->n_events; event++)
+			if (has_reading(view, event) || has_record(collect, slot, event))
+				marked.stripes[event] = stripes_of_all(collect);
+		one = read_marked(collect, slot, &marked, collect->differences, now_ns);
+		r = one < 0 ? one : r;
+	}
+	return r;
+}
+
+int collect_read(struct collect *collect, u64 now_ns, bool all)
+{
+	int marked = all ? read_unmarked(collect, now_ns) : read_lines(collect, now_ns);
+	int counted = read_all_counted(collect, now_ns);
+
+	return marked < 0 ? marked : counted;
+}

@@ -1,0 +1,693 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The collection over a kernel side of plain memory (tests/lib/fake_kernel.h). */
+#include <criterion/criterion.h>
+
+#include <errno.h>
+#include <malloc.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "collect/collect.h"
+#include "collect/marks.h"
+#include "fake_kernel.h"
+#include "scarce_memory.h"
+
+#define SLOTS   256
+#define STRIPES 4
+#define GRACE   (2 * NSEC_PER_SEC)
+#define REST    COLLECT_REST_NS
+#define START   (1000 * NSEC_PER_SEC)
+
+#define EXIT_TOUCHED 77
+
+enum { LOADS, STORES, EVENTS };
+
+static struct kernel *kernel;
+static struct names *names;
+static struct ledger *ledger;
+static struct collect *collect;
+static u64 now;
+static u64 state;
+static unsigned born, gone;
+
+static void on_birth(void *userdata, const char *path, u64 id)
+{
+	(void)userdata, (void)path, (void)id;
+	born++;
+}
+
+static void on_death(void *userdata, const char *path, u64 id)
+{
+	(void)userdata, (void)path, (void)id;
+	gone++;
+}
+
+static void open_slots(u32 slots, u32 n_stripes)
+{
+	const struct stripes stripes = {.n = n_stripes};
+	const struct kernel_settings settings = {
+		.slots = slots,
+		.stripes = &stripes,
+		.n_events = EVENTS,
+		.events = {[LOADS] = {.has_latency = 1, .has_source = 1}, [STORES] = {.has_source = 1}},
+	};
+
+	kernel = fake_kernel_new(&settings);
+	cr_assert_eq(names_new(2 * (size_t)slots, &names), 0);
+	cr_assert_eq(ledger_new(&ledger), 0);
+	cr_assert_eq(collect_new(
+			     &(struct collect_settings){
+				     .kernel = kernel,
+				     .names = names,
+				     .ledger = ledger,
+				     .names_from_slots = true,
+				     .grace_ns = GRACE,
+				     .listener = {.born = on_birth, .gone = on_death},
+			     },
+			     &collect),
+		     0);
+	now = START;
+	state = 88172645463325252ULL;
+	born = gone = 0;
+}
+
+static void close_slots(void)
+{
+	collect_free(collect);
+	ledger_free(ledger);
+	names_free(names);
+	kernel_free(kernel);
+}
+
+static void setup(void)
+{
+	open_slots(SLOTS, STRIPES);
+	(void)fake_kernel_born(kernel, 1, 0, "");
+}
+
+TestSuite(collect, .init = setup, .fini = close_slots);
+
+static u64 random_below(u64 n)
+{
+	state ^= state << 13;
+	state ^= state >> 7;
+	state ^= state << 17;
+	return state % n;
+}
+
+static void run(u64 later_ns)
+{
+	now += later_ns;
+	cr_assert_eq(collect_run(collect, now), 0);
+}
+
+static void sample(u32 slot, u32 stripe)
+{
+	fake_kernel_count(kernel, slot, LOADS, stripe, SOURCE_L3, 60, 100);
+}
+
+static u64 total(const char *path, unsigned event)
+{
+	const struct ledger_entry *entry = ledger_find(ledger, path);
+	struct figures figures;
+
+	if (!entry)
+		return 0;
+	ledger_total(entry, event, &figures);
+	return figures_samples(&figures);
+}
+
+static u64 difference_of(const struct ledger_entry *entry, unsigned event)
+{
+	u64 samples = 0;
+	size_t n;
+	const struct difference *list = differences_list(collect_differences(collect), &n);
+
+	for (size_t i = 0; i < n; i++)
+		if (list[i].entry == entry && list[i].event == event)
+			samples += pairs_samples(list[i].pairs, list[i].size);
+	return samples;
+}
+
+static u64 difference(const char *path, unsigned event)
+{
+	const struct ledger_entry *entry = ledger_find(ledger, path);
+
+	return entry ? difference_of(entry, event) : 0;
+}
+
+static size_t n_differences(void)
+{
+	size_t n;
+
+	(void)differences_list(collect_differences(collect), &n);
+	return n;
+}
+
+Test(collect, the_way_back_of_a_slot)
+{
+	const u64 grace = 1000;
+
+	cr_expect_eq(collect_next_step(SLOT_ALIVE, 0, 1ULL << 40, grace), SLOT_STEP_NONE);
+	cr_expect_eq(collect_next_step(SLOT_DEAD, 5000, 5999, grace), SLOT_STEP_NONE);
+	cr_expect_eq(collect_next_step(SLOT_DEAD, 5000, 6000, grace), SLOT_STEP_RETIRE);
+	cr_expect_eq(collect_next_step(SLOT_DEAD, 5000, 4000, grace), SLOT_STEP_NONE,
+		     "died after `now` was taken");
+	cr_expect_eq(collect_next_step(SLOT_RETIRED, 5000, 5000 + REST - 1, grace), SLOT_STEP_NONE);
+	cr_expect_eq(collect_next_step(SLOT_RETIRED, 5000, 5000 + REST, grace), SLOT_STEP_GIVE);
+	cr_expect_eq(collect_next_step(SLOT_FREE, 0, 1ULL << 40, grace), SLOT_STEP_NONE);
+}
+
+Test(collect, marks_are_bits_of_their_slots)
+{
+	u8 line[MARKS_LINE] __attribute__((aligned(MARKS_LINE))) = {0};
+
+	cr_expect_eq(marks_take(line), 0);
+	for (unsigned i = 0; i < MARKS_LINE; i++) {
+		line[i] = (u8)(1U << i % 8);
+		cr_expect_eq(marks_take(line), 1ULL << i, "byte %u", i);
+		cr_expect_eq(line[i], 0);
+	}
+	memset(line, 1, sizeof(line));
+	cr_expect_eq(marks_take(line), ~0ULL);
+	cr_expect_eq(marks_take(line), 0);
+	marks_put_back(&line[5]);
+	cr_expect(marks_take_one(&line[5]));
+	cr_expect_not(marks_take_one(&line[5]));
+}
+
+Test(collect, differences_and_totals_are_what_came)
+{
+	u32 slot = fake_kernel_born(kernel, 2, 1, "a");
+	size_t n;
+	const struct difference *list;
+
+	sample(slot, 0);
+	sample(slot, 3);
+	fake_kernel_count(kernel, slot, STORES, 1, SOURCE_L1, 0, 7);
+	sample(SLOT_UNATTRIBUTED, 2);
+	run(0);
+	cr_expect_eq(total("/a", LOADS), 2);
+	cr_expect_eq(total("/a", STORES), 1);
+	cr_expect_eq(difference_of(ledger_unattributed(ledger), LOADS), 1);
+	list = differences_list(collect_differences(collect), &n);
+	cr_assert_eq(n, 3);
+	cr_expect_eq(list[1].entry, list[2].entry, "an entry's come one after another");
+	cr_expect_eq(list[1].event, LOADS);
+	cr_expect_eq(list[2].event, STORES);
+	cr_expect_eq(collect_seen_by_stripe(collect, LOADS)[2], 1);
+	cr_expect_eq(collect_seen_by_stripe(collect, LOADS)[3], 1);
+	cr_expect_eq(born, 2);
+	cr_expect_eq(collect_cgroups_alive(collect), 2);
+	cr_expect_eq(collect_slots_free(collect), SLOTS - 3);
+
+	sample(slot, 0);
+	run(1);
+	cr_expect_eq(total("/a", LOADS), 3);
+	cr_expect_eq(difference("/a", LOADS), 1);
+	run(1);
+	cr_expect_eq(n_differences(), 0);
+	cr_expect_eq(total("/a", LOADS), 3);
+}
+
+/* Anyone that touches a record without a mark dies of it, here the test. */
+Test(collect, slots_without_a_mark_are_not_touched)
+{
+	u32 slots[100];
+	u64 visits;
+
+	for (unsigned i = 0; i < 100; i++) {
+		slots[i] = fake_kernel_born(kernel, 2 + i, 1, "c");
+		sample(slots[i], i % STRIPES);
+	}
+	run(0);
+	fake_kernel_guard(kernel);
+	visits = fake_kernel_visits(kernel);
+	run(1);
+	cr_expect_eq(fake_kernel_visits(kernel), visits);
+	sample(slots[17], 1);
+	run(1);
+	cr_expect_eq(n_differences(), 1);
+	cr_expect_eq(fake_kernel_visits(kernel), visits + 1);
+}
+
+static void end_touched(int number)
+{
+	(void)number;
+	_exit(EXIT_TOUCHED);
+}
+
+Test(collect, who_touches_a_record_that_is_guarded_is_seen, .exit_code = EXIT_TOUCHED)
+{
+	u32 slot = fake_kernel_born(kernel, 2, 1, "a");
+
+	(void)signal(SIGSEGV, end_touched);
+	sample(slot, 0);
+	run(0);
+	fake_kernel_guard(kernel);
+	fake_kernel_mark(kernel, LOADS, 0, slot);
+	run(1);
+}
+
+/* A sample in flight: its first half is there when its slot is read for another's mark. */
+Test(collect, half_of_a_sample_is_completed_by_the_next_collection)
+{
+	u32 slot = fake_kernel_born(kernel, 2, 1, "a");
+	struct latency_record *record = fake_kernel_record(kernel, LOADS, 1, slot);
+
+	sample(slot, 1);
+	record->sums[SOURCE_L1].weight = 1000;
+	record->sums[SOURCE_L1].latency = 5;
+	run(0);
+	cr_expect_eq(total("/a", LOADS), 1);
+	record->source_latency[SOURCE_L1][3] = 1;
+	record->latency[4] = 1;
+	fake_kernel_mark(kernel, LOADS, 1, slot);
+	run(1);
+	cr_expect_eq(difference("/a", LOADS), 1);
+	cr_expect_eq(total("/a", LOADS), 2);
+}
+
+/* Paths are built when all names are known, whatever the order of slots. */
+Test(collect, a_child_may_have_a_lower_slot_than_its_parent)
+{
+	fake_kernel_born_in(kernel, 200, 3, 1, "parent");
+	fake_kernel_born_in(kernel, 100, 4, 3, "child");
+	sample(100, 0);
+	sample(200, 0);
+	run(0);
+	cr_expect_eq(total("/parent/child", LOADS), 1);
+	cr_expect_eq(total("/parent", LOADS), 1);
+}
+
+/* A slot that nobody has told of keeps its samples until it is known whose they are. */
+Test(collect, samples_wait_for_their_owner)
+{
+	sample(7, 0);
+	run(0);
+	cr_expect_eq(n_differences(), 0);
+	fake_kernel_born_in(kernel, 7, 9, 1, "late");
+	run(1);
+	cr_expect_eq(difference("/late", LOADS), 1);
+}
+
+static void expect_free(u32 slot)
+{
+	static const struct latency_record zero;
+
+	cr_expect_eq(kernel_owner(kernel, slot)->state, SLOT_FREE);
+	for (u32 stripe = 0; stripe < STRIPES; stripe++)
+		cr_expect_eq(memcmp(fake_kernel_record(kernel, LOADS, stripe, slot), &zero, sizeof(zero)), 0);
+}
+
+/* What comes late still counts to the one that it was of; the next one begins at zero. */
+Test(collect, a_slot_goes_from_one_cgroup_to_the_next)
+{
+	u32 slot = fake_kernel_born(kernel, 2, 1, "old");
+
+	sample(slot, 0);
+	run(0);
+	fake_kernel_died(kernel, slot, now);
+	sample(slot, 1);
+	run(GRACE - 1);
+	cr_expect_eq(kernel_owner(kernel, slot)->state, SLOT_DEAD);
+	cr_expect_eq(gone, 1);
+	cr_expect_eq(collect_cgroups_alive(collect), 1);
+	run(1);
+	cr_expect_eq(kernel_owner(kernel, slot)->state, SLOT_RETIRED);
+	sample(slot, 2); /* was under way when the index was cleared */
+	run(REST - 1);
+	cr_expect_eq(kernel_owner(kernel, slot)->state, SLOT_RETIRED);
+	sample(slot, 2);
+	run(1);
+	expect_free(slot);
+	cr_expect_eq(total("/old", LOADS), 4);
+	cr_expect_eq(ledger_find(ledger, "/old")->holders, 0);
+	cr_expect_eq(collect_slots_free(collect), SLOTS - 2);
+
+	cr_assert_eq(fake_kernel_born(kernel, 3, 1, "new"), slot);
+	sample(slot, 1);
+	run(1);
+	cr_expect_eq(difference("/new", LOADS), 1);
+	cr_expect_eq(total("/old", LOADS), 4);
+	cr_expect_eq(names_count(names), 2);
+}
+
+/* Stopped and started again within one collection, and again: one path, two slots. */
+Test(collect, a_path_with_two_slots_is_one)
+{
+	u32 first = fake_kernel_born(kernel, 2, 1, "service"), second;
+
+	sample(first, 0);
+	run(0);
+	fake_kernel_died(kernel, first, now);
+	second = fake_kernel_born(kernel, 3, 1, "service");
+	sample(first, 0);
+	sample(second, 0);
+	sample(second, 1);
+	run(1);
+	cr_expect_eq(difference("/service", LOADS), 3);
+	cr_expect_eq(total("/service", LOADS), 4);
+	cr_expect_eq(ledger_find(ledger, "/service")->holders, 2);
+	cr_expect_eq(ledger_find(ledger, "/service")->living, 1);
+	run(GRACE);
+	run(REST);
+	expect_free(first);
+	sample(second, 1);
+	run(1);
+	cr_expect_eq(total("/service", LOADS), 5);
+	cr_expect_eq(ledger_find(ledger, "/service")->holders, 1);
+	cr_expect_eq(ledger_find(ledger, "/service")->id, 3);
+}
+
+/* A step that the kernel refuses is taken later, and nothing is counted twice. */
+Test(collect, refused_steps_are_taken_later)
+{
+	u32 slot = fake_kernel_born(kernel, 2, 1, "a");
+
+	sample(slot, 0);
+	run(0);
+	fake_kernel_died(kernel, slot, now);
+	run(1);
+	fake_kernel_refuse(kernel, 1);
+	run(GRACE);
+	cr_expect_eq(kernel_owner(kernel, slot)->state, SLOT_DEAD);
+	run(1);
+	cr_expect_eq(kernel_owner(kernel, slot)->state, SLOT_RETIRED);
+	fake_kernel_refuse(kernel, 1);
+	run(REST);
+	cr_expect_eq(kernel_owner(kernel, slot)->state, SLOT_RETIRED);
+	cr_expect_eq(total("/a", LOADS), 1);
+	run(1);
+	expect_free(slot);
+	cr_expect_eq(total("/a", LOADS), 1);
+}
+
+Test(collect, counters_of_32_bits_come_round)
+{
+	u32 slot = fake_kernel_born(kernel, 2, 1, "a");
+	struct latency_record *record = fake_kernel_record(kernel, LOADS, 0, slot);
+
+	record->without_latency[SOURCE_L1] = 0xfffffff0;
+	fake_kernel_mark(kernel, LOADS, 0, slot);
+	run(0);
+	record->without_latency[SOURCE_L1] += 0x20;
+	fake_kernel_mark(kernel, LOADS, 0, slot);
+	run(1);
+	cr_expect_eq(difference("/a", LOADS), 0x20);
+	cr_expect_eq(total("/a", LOADS), 0x100000010);
+	fake_kernel_died(kernel, slot, now);
+	run(GRACE);
+	run(REST);
+	expect_free(slot);
+	cr_expect_eq(total("/a", LOADS), 0x100000010, "also when the slot is gone");
+}
+
+Test(collect, the_last_collection_needs_no_mark)
+{
+	u32 slot = fake_kernel_born(kernel, 2, 1, "a");
+
+	(void)fake_kernel_born(kernel, 3, 1, "idle");
+	sample(slot, 0);
+	run(0);
+	fake_kernel_record(kernel, LOADS, 2, slot)->without_latency[SOURCE_L1] = 3;
+	fake_kernel_record(kernel, LOADS, 0, slot)->without_latency[SOURCE_L1] = 4;
+	run(1);
+	cr_expect_eq(total("/a", LOADS), 1);
+	cr_assert_eq(collect_last(collect, ++now), 0);
+	cr_expect_eq(difference("/a", LOADS), 7);
+	cr_expect_eq(total("/a", LOADS), 8);
+	cr_expect_null(ledger_find(ledger, "/idle"));
+}
+
+/* Dead slots get a short grace, also those that no collection has seen yet; their samples go with the next
+ * collection's. */
+Test(collect, room_is_made_between_collections)
+{
+	u32 slot = fake_kernel_born(kernel, 2, 1, "seen"), unseen;
+	u64 again_ns;
+
+	sample(slot, 0);
+	run(0);
+	unseen = fake_kernel_born(kernel, 3, 1, "unseen");
+	sample(slot, 0);
+	sample(unseen, 0);
+	fake_kernel_died(kernel, slot, now);
+	fake_kernel_died(kernel, unseen, now + 1);
+	now += 2;
+	cr_assert_eq(collect_make_room(collect, now, &again_ns), 0);
+	cr_expect_eq(again_ns, START + COLLECT_SHORT_GRACE_NS);
+	cr_expect_eq(kernel_owner(kernel, slot)->state, SLOT_DEAD);
+	now = START + COLLECT_SHORT_GRACE_NS + 1;
+	cr_assert_eq(collect_make_room(collect, now, &again_ns), 0);
+	cr_expect_eq(again_ns, now + REST);
+	cr_expect_eq(kernel_owner(kernel, unseen)->state, SLOT_RETIRED);
+	sample(unseen, 3);
+	now = again_ns;
+	cr_expect_eq(difference("/seen", LOADS), 1, "the present differences stand");
+	cr_assert_eq(collect_make_room(collect, now, &again_ns), 0);
+	cr_expect_eq(again_ns, 0);
+	expect_free(slot);
+	expect_free(unseen);
+	cr_expect_eq(difference("/seen", LOADS), 1);
+	cr_expect_eq(n_differences(), 1);
+
+	/* Two others have them before the next collection. */
+	cr_assert_eq(fake_kernel_born(kernel, 4, 1, "third"), unseen);
+	cr_assert_eq(fake_kernel_born(kernel, 5, 1, "seen"), slot);
+	sample(slot, 0);
+	sample(unseen, 0);
+	run(1);
+	cr_expect_eq(difference("/seen", LOADS), 2);
+	cr_expect_eq(difference("/unseen", LOADS), 2);
+	cr_expect_eq(difference("/third", LOADS), 1);
+	cr_expect_eq(total("/seen", LOADS), 3);
+	cr_expect_eq(total("/unseen", LOADS), 2);
+	run(1);
+	cr_expect_eq(n_differences(), 0);
+}
+
+Test(collect, room_that_the_kernel_refuses_is_asked_for_a_little_later)
+{
+	u32 slot = fake_kernel_born(kernel, 2, 1, "a");
+	u64 again_ns;
+
+	fake_kernel_died(kernel, slot, now);
+	fake_kernel_refuse(kernel, 1);
+	now += COLLECT_SHORT_GRACE_NS;
+	cr_assert_eq(collect_make_room(collect, now, &again_ns), 0);
+	cr_expect_gt(again_ns, now);
+	cr_expect_leq(again_ns, now + COLLECT_SHORT_GRACE_NS);
+	now = again_ns;
+	cr_assert_eq(collect_make_room(collect, now, &again_ns), 0);
+	cr_expect_eq(kernel_owner(kernel, slot)->state, SLOT_RETIRED);
+}
+
+/* An entry that room was made of is in the next differences: it may not be folded before. */
+Test(collect, entries_in_differences_are_not_folded)
+{
+	u32 slot = fake_kernel_born(kernel, 2, 1, "a");
+	u64 again_ns;
+
+	sample(slot, 0);
+	fake_kernel_died(kernel, slot, now);
+	now += COLLECT_SHORT_GRACE_NS;
+	cr_assert_eq(collect_make_room(collect, now, &again_ns), 0);
+	now = again_ns;
+	cr_assert_eq(collect_make_room(collect, now, &again_ns), 0);
+	cr_assert_eq(ledger_fold(ledger, now + 1, 0), 0);
+	run(1);
+	cr_assert_eq(ledger_fold(ledger, now + 1, 0), 0);
+	cr_expect_eq(difference("/a", LOADS), 1);
+	for (int i = 0; i < 2; i++)
+		run(1);
+	cr_assert_eq(ledger_fold(ledger, now + 1, 0), 0);
+	cr_expect_null(ledger_find(ledger, "/a"));
+}
+
+static u64 n_of(u64 n, const char *format, unsigned event)
+{
+	u64 sum = 0;
+	char path[32];
+
+	for (u64 i = 0; i < n; i++) {
+		(void)snprintf(path, sizeof(path), format, (unsigned)i);
+		sum += total(path, event);
+	}
+	return sum;
+}
+
+/* Whichever allocation fails, in whatever step: the next collections have all of it, once. */
+Test(collect, without_memory_nothing_is_lost)
+{
+	bool failed = true;
+	u64 differences = 0;
+
+	close_slots();
+	for (size_t after = 0; failed; after++) {
+		u32 slots[8];
+		u64 sum = 0;
+
+		open_slots(SLOTS, STRIPES);
+		(void)fake_kernel_born(kernel, 1, 0, "");
+		failed = false;
+		scarce_memory_after(after);
+		for (int step = 0; step < 6; step++) {
+			for (unsigned i = 0; step == 0 && i < 8; i++) {
+				char name[] = {'c', (char)('0' + i), 0};
+
+				slots[i] = fake_kernel_born(kernel, 2 + i, 1, name);
+			}
+			for (unsigned i = 0; step < 3 && i < 8; i++) {
+				fake_kernel_count(kernel, slots[i], LOADS, i % STRIPES, (unsigned)step,
+						  10U << 3 * step, 100);
+				fake_kernel_count(kernel, slots[i], STORES, i % STRIPES, (unsigned)step, 0,
+						  100);
+			}
+			for (unsigned i = 0; step == 2 && i < 4; i++)
+				fake_kernel_died(kernel, slots[i], now);
+			now += step < 3 ? 1 : GRACE;
+			(void)collect_run(collect, now);
+			for (unsigned i = 0; i < 8; i++) {
+				char path[] = {'/', 'c', (char)('0' + i), 0};
+
+				differences += difference(path, LOADS) + difference(path, STORES);
+			}
+		}
+		failed = scarce_memory_end();
+		for (int i = 0; i < 3; i++) {
+			run(GRACE);
+			for (unsigned j = 0; j < 8; j++) {
+				char path[] = {'/', 'c', (char)('0' + j), 0};
+
+				differences += difference(path, LOADS) + difference(path, STORES);
+			}
+		}
+		cr_expect_eq(differences, 48, "%llu after %zu", (unsigned long long)differences, after);
+		differences = 0;
+		sum = n_of(8, "/c%u", LOADS) + n_of(8, "/c%u", STORES);
+		cr_expect_eq(sum, 48, "%llu after %zu", (unsigned long long)sum, after);
+		for (unsigned i = 0; i < 4; i++)
+			expect_free(slots[i]);
+		cr_expect_eq(collect_cgroups_alive(collect), 5);
+		cr_expect_eq(collect_slots_free(collect), SLOTS - 6);
+		cr_assert_lt(after, 1000);
+		close_slots();
+	}
+	open_slots(SLOTS, STRIPES);
+}
+
+/* Births, samples on any stripe, deaths, room made at any time: each sample ends up with its cgroup. */
+Test(collect, churn_mixes_nothing_up)
+{
+	enum { CGROUPS = 3000 };
+	static u64 expected[CGROUPS];
+	u32 living[64];
+	unsigned ids[64], n = 0, next = 0;
+	u64 seen = 0;
+
+	while (next < CGROUPS || n > 0) {
+		u64 draw = random_below(100);
+
+		if (draw < 20 && n < 64 && next < CGROUPS) {
+			char name[32];
+
+			(void)snprintf(name, sizeof(name), "c%u", next);
+			living[n] = fake_kernel_born(kernel, 2 + next, 1, name);
+			ids[n] = next;
+			n += living[n] != 0;
+			next += living[n - 1] != 0;
+		} else if (draw < 75 && n > 0) {
+			u64 i = random_below(n);
+
+			fake_kernel_count(kernel, living[i], (unsigned)random_below(EVENTS),
+					  (u32)random_below(STRIPES), (unsigned)random_below(9),
+					  (u32)random_below(500), 100);
+			expected[ids[i]]++;
+		} else if (draw < 92 && n > 0) {
+			u64 i = random_below(n);
+
+			fake_kernel_died(kernel, living[i], now);
+			living[i] = living[--n];
+			ids[i] = ids[n];
+		} else if (draw < 95) {
+			u64 again_ns;
+
+			now += random_below(200 * NSEC_PER_MSEC);
+			cr_assert_eq(collect_make_room(collect, now, &again_ns), 0);
+		} else {
+			size_t n_list;
+			const struct difference *list;
+
+			run(random_below(3 * NSEC_PER_SEC));
+			list = differences_list(collect_differences(collect), &n_list);
+			for (size_t i = 0; i < n_list; i++)
+				seen += pairs_samples(list[i].pairs, list[i].size);
+		}
+	}
+	for (int i = 0; i < 4; i++) {
+		size_t n_list;
+		const struct difference *list;
+
+		run(GRACE);
+		list = differences_list(collect_differences(collect), &n_list);
+		for (size_t j = 0; j < n_list; j++)
+			seen += pairs_samples(list[j].pairs, list[j].size);
+	}
+	for (unsigned i = 0; i < CGROUPS; i++) {
+		char path[32];
+		u64 sum;
+
+		(void)snprintf(path, sizeof(path), "/c%u", i);
+		sum = total(path, LOADS) + total(path, STORES);
+		cr_expect_eq(sum, expected[i], "%s: %llu", path, (unsigned long long)sum);
+		seen -= expected[i];
+	}
+	cr_expect_eq(seen, 0, "differences come to the totals");
+	cr_expect_eq(collect_slots_free(collect), SLOTS - 2);
+	cr_expect_eq(names_count(names), 1);
+}
+
+static size_t in_use(void)
+{
+	struct mallinfo2 info = mallinfo2();
+
+	return info.uordblks + info.hblkhd;
+}
+
+/* 10,000 cgroups come, have samples and go; what they took comes back when their entries are folded. */
+Test(collect, memory_returns_to_where_it_was)
+{
+	size_t before = 0, after = 0;
+
+	close_slots();
+	open_slots(2048, 1);
+	(void)fake_kernel_born(kernel, 1, 0, "");
+	for (unsigned round = 0; round < 12; round++) {
+		u32 slots[1000];
+
+		for (unsigned i = 0; i < 1000; i++) {
+			char name[64];
+
+			(void)snprintf(name, sizeof(name), "a-service-with-a-long-name-%u-%u", round, i);
+			slots[i] = fake_kernel_born(kernel, 2 + 1000 * round + i, 1, name);
+			cr_assert_neq(slots[i], 0);
+			sample(slots[i], 0);
+		}
+		run(1);
+		for (unsigned i = 0; i < 1000; i++)
+			fake_kernel_died(kernel, slots[i], now);
+		run(GRACE);
+		run(REST);
+		for (unsigned i = 0; i < 4; i++)
+			run(1);
+		cr_assert_eq(ledger_fold(ledger, now, 0), 0);
+		if (round == 1)
+			before = in_use();
+	}
+	after = in_use();
+	cr_expect_leq(after, before + before / 50, "%zu bytes, then %zu", before, after);
+	close_slots();
+	setup();
+}
