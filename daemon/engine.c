@@ -93,6 +93,7 @@ static int open_books(struct engine *engine)
 	    (r = engine_offcore_new(engine->kernel, engine->ledger, WINDOW_NS, monotonic_ns(),
 				    &engine->head.since, &engine->offcore)) < 0)
 		return r;
+	series_table_expect(engine->series, settings->events, settings->n_events);
 	return collect_new(
 		&(struct collect_settings){
 			.kernel = engine->kernel,

@@ -7,6 +7,7 @@
 
 #include "base/log.h"
 #include "base/own_memory.h"
+#include "collect/series.h"
 #include "sampling_origin.h"
 
 struct sampling {
@@ -16,6 +17,8 @@ struct sampling {
 	struct stripes stripes;
 	int memory; /* a descriptor: own_memory_read() */
 };
+
+_Static_assert(CONFIG_TOP_AUTO == SERIES_TOP_AUTO, "handed on as it is");
 
 static bool exported(const char *path, void *userdata)
 {
