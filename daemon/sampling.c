@@ -174,6 +174,12 @@ int sampling_set_periods(struct sampling *sampling, u64 period, u64 instructions
 	return sampling->origin->set_periods(sampling->state, period, instructions_period, ret_message);
 }
 
+void sampling_set_budget(struct sampling *sampling, double budget)
+{
+	if (sampling->origin->set_budget)
+		sampling->origin->set_budget(sampling->state, budget);
+}
+
 /* "loads, stores", the caller's to free; NULL: no memory. */
 static char *join_keys(const struct snapshot *head)
 {

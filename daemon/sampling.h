@@ -75,6 +75,10 @@ int sampling_health(const struct sampling *sampling, const char **ret_reason);
  */
 int sampling_set_periods(struct sampling *sampling, u64 period, u64 instructions_period, char **ret_message);
 
+/* What sampling may cost from now on: [sampling] budget. Before sampling_set_periods(), which gives periods
+ * that are `auto` their usual length where it is 0, and else leaves them to the governor. */
+void sampling_set_budget(struct sampling *sampling, double budget);
+
 /*
  * Frees every counter: no event is open, and no sample comes until sampling_resume(). Cgroups are followed,
  * and the figures stay; the time goes by as paused. Again: as it is. Returns 0, -EOPNOTSUPP where the origin

@@ -29,6 +29,9 @@ struct origin {
 	int (*set_periods)(struct origin_state *state, u64 period, u64 instructions_period,
 			   char **ret_message);
 
+	/* As sampling_set_budget(); NULL: the origin has none. */
+	void (*set_budget)(struct origin_state *state, double budget);
+
 	/* As sampling_pause() and sampling_resume(); both NULL: the origin holds no counter. */
 	int (*pause)(struct origin_state *state);
 	int (*resume)(struct origin_state *state);

@@ -13,10 +13,12 @@
 #include "cgroup/mount.h"
 #include "cgroup/walk.h"
 #include "collect/adopt.h"
+#include "govern/max_rate.h"
 #include "guest_marks.h"
 #include "origin/perf/perf.h"
 #include "origin/perf/perf_cost.h"
 #include "origin/perf/perf_notes.h"
+#include "sampling_govern.h"
 #include "sampling_offcore.h"
 #include "sampling_perf_open.h"
 #include "sampling_zoom.h"
@@ -28,7 +30,9 @@ struct origin_state {
 	size_t n_sets;
 	struct perf_event_set *sets[EVENTS_MAX]; /* in the order of the engine's events */
 	struct perf_counts counts[EVENTS_MAX];   /* as of the last collection */
-	u64 rate_at_start;                       /* kernel.perf_event_max_sample_rate; 0: not known */
+	struct sampling_govern *govern;          /* NULL: not begun, or no more samples come */
+	int rate_fd;                             /* kernel.perf_event_max_sample_rate; -1: not known */
+	u64 rate_at_start;                       /* its value; 0: not known */
 	struct perf_notes notes;                 /* in the head; what came is told once */
 	u64 names_unread;                        /* told of already */
 	struct sampling_offcore *offcore;        /* NULL: not asked for */
@@ -42,6 +46,9 @@ static void free_state(struct origin_state *state)
 {
 	if (!state)
 		return;
+	/* Before the events and the program that it looks at. */
+	sampling_govern_free(state->govern);
+	cleanup_close(&state->rate_fd);
 	sampling_offcore_free(state->offcore);
 	for (size_t i = 0; i < state->n_sets; i++) {
 		perf_set_free(state->sets[i]);
@@ -187,11 +194,10 @@ static enum perf_note_change set_note(struct origin_state *state, size_t index, 
 	return change;
 }
 
-static void take_notes(struct origin_state *state)
+static void take_notes(struct origin_state *state, u64 rate)
 {
 	struct snapshot *head = engine_head(state->engine);
 	const enum perf_watchdog watchdog = perf_note_read_watchdog();
-	const u64 rate = perf_note_read_rate();
 
 	for (size_t i = 0; i < state->n_sets; i++) {
 		const char *key = head->events[i].key;
@@ -218,6 +224,7 @@ static void take_notes(struct origin_state *state)
 static void count(struct reading readings[EVENTS_MAX], void *userdata)
 {
 	struct origin_state *state = userdata;
+	const u64 rate = max_rate_read(state->rate_fd);
 
 	for (size_t i = 0; i < state->n_sets; i++) {
 		struct perf_counts *counts = &state->counts[i];
@@ -233,7 +240,9 @@ static void count(struct reading readings[EVENTS_MAX], void *userdata)
 		readings[i].paused_ns = counts->paused_ns;
 		readings[i].rearmed = counts->rearmed;
 	}
-	take_notes(state);
+	if (state->govern)
+		sampling_govern_counted(state->govern, rate);
+	take_notes(state, rate);
 }
 
 static const struct cpu_counts *count_cpus(unsigned event, size_t *ret_n, void *userdata)
@@ -308,6 +317,8 @@ static int tick(struct origin_state *state)
 
 static void stop(struct origin_state *state)
 {
+	/* What is stopped is not started by another period. */
+	state->govern = sampling_govern_free(state->govern);
 	for (size_t i = 0; i < state->n_sets; i++)
 		perf_stop(state->sets[i]);
 }
@@ -326,12 +337,36 @@ static int health(const struct origin_state *state, const char **ret_reason)
 static int set_periods(struct origin_state *state, u64 period, u64 instructions_period, char **ret_message)
 {
 	struct snapshot *head = engine_head(state->engine);
-	int r = sampling_perf_set_periods(state->config, period, instructions_period, state->sets,
-					  state->n_sets, ret_message);
+	bool kept[EVENTS_MAX] = {0};
+	int r;
 
+	sampling_govern_keeps(state->govern, period, instructions_period, kept);
+	r = sampling_perf_set_periods(state->config, period, instructions_period, state->sets, state->n_sets,
+				      kept, ret_message);
+	if (r == 0)
+		sampling_govern_periods_set(state->govern, period, instructions_period);
 	for (size_t i = 0; i < state->n_sets; i++)
 		head->events[i].event.period = perf_event(state->sets[i])->period;
 	return r;
+}
+
+static void set_budget(struct origin_state *state, double budget)
+{
+	sampling_govern_set_budget(state->govern, budget);
+}
+
+static int start_govern(struct origin_state *state)
+{
+	const struct sampling_govern_settings settings = {
+		.config = state->config,
+		.kernel = engine_kernel(state->engine),
+		.head = engine_head(state->engine),
+		.sets = state->sets,
+		.n_sets = state->n_sets,
+		.notes = &state->notes,
+	};
+
+	return sampling_govern_new(&settings, &state->govern);
 }
 
 static int pause_perf(struct origin_state *state)
@@ -405,7 +440,8 @@ static int open_perf(const struct sampling_settings *settings, struct engine_set
 	if (!state)
 		return -ENOMEM;
 	state->config = settings->config;
-	state->rate_at_start = perf_note_read_rate();
+	state->rate_fd = max_rate_open();
+	state->rate_at_start = max_rate_read(state->rate_fd);
 	r = sampling_perf_open(settings->config, &state->notes, state->sets, &state->n_sets, &state->offcore,
 			       ret_failure);
 	if (r == 0)
@@ -432,6 +468,8 @@ static int open_perf(const struct sampling_settings *settings, struct engine_set
 	if (guest_marks_wanted(engine_settings->events, state->n_sets, engine_settings->offcore_cpus > 0))
 		guest_marks_open(&state->guests);
 	r = start_sets(state, ret_failure);
+	if (r == 0)
+		r = start_govern(state);
 	if (r < 0)
 		return r;
 	name_cpus(state);
@@ -450,6 +488,7 @@ const struct origin origin_perf = {
 	.stop = stop,
 	.health = health,
 	.set_periods = set_periods,
+	.set_budget = set_budget,
 	.pause = pause_perf,
 	.resume = resume_perf,
 	.zoom_open = open_zoom,

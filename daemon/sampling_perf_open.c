@@ -160,14 +160,20 @@ int sampling_perf_open(const struct config *config, struct perf_notes *notes,
 }
 
 int sampling_perf_set_periods(const struct config *config, u64 period, u64 instructions_period,
-			      struct perf_event_set *const *sets, size_t n, char **ret_message)
+			      struct perf_event_set *const *sets, size_t n, const bool kept[EVENTS_MAX],
+			      char **ret_message)
 {
 	_cleanup_(pmu_plan_done) struct pmu_plan plan = {0};
+	struct perf_event_set *others[EVENTS_MAX];
+	size_t n_others = 0;
 	int r = plan_events(config, period, instructions_period, &plan);
 
 	*ret_message = NULL;
 	if (r < 0)
 		return r;
 	log_notes(&plan, plan.n_notes);
-	return perf_sets_set_periods(sets, n, &plan, ret_message);
+	for (size_t i = 0; i < n; i++)
+		if (!kept[i])
+			others[n_others++] = sets[i];
+	return perf_sets_set_periods(others, n_others, &plan, ret_message);
 }

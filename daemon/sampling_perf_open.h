@@ -19,9 +19,11 @@ int sampling_perf_open(const struct config *config, struct perf_notes *notes,
 		       struct perf_event_set *sets[static EVENTS_MAX], size_t *ret_n,
 		       struct sampling_offcore **ret_offcore, struct failure *failure);
 
-/* As sampling_set_periods(); `config`: what the sets were opened by, but for the periods. */
+/* As sampling_set_periods(); `config`: what the sets were opened by, but for the periods. Those of the `kept`
+ * sets stay. */
 int sampling_perf_set_periods(const struct config *config, u64 period, u64 instructions_period,
-			      struct perf_event_set *const *sets, size_t n, char **ret_message);
+			      struct perf_event_set *const *sets, size_t n, const bool kept[EVENTS_MAX],
+			      char **ret_message);
 
 /* What another try may mend is no verdict on the machine: the unit is then started again. */
 enum exit_code sampling_perf_code(int error);

@@ -92,11 +92,16 @@ static void tick_once(struct server *server)
 {
 	const struct engine *engine = sampling_engine(server->sampling);
 	const struct snapshot *head = engine_head(sampling_engine(server->sampling));
+	u64 periods[EVENTS_MAX] = {0};
 
+	for (unsigned event = 0; event < head->n_events; event++)
+		periods[event] = head->events[event].event.period;
 	server->collection_error = sampling_tick(server->sampling);
 	for (unsigned event = 0; event < head->n_events; event++) {
 		struct reading reading = engine_reading(engine, event);
 
+		if (head->events[event].event.period != periods[event])
+			watch_governed(&server->watch, &head->events[event], periods[event]);
 		watch_losses(&server->watch, event, &head->events[event], &reading);
 	}
 	alerts_collected(server->alerts);
@@ -166,7 +171,11 @@ static char *apply_periods(void *userdata, const struct config *running, struct 
 	u64 before[EVENTS_MAX] = {0};
 	char *message = NULL;
 
-	if (running->period == loaded->period && running->instructions_period == loaded->instructions_period)
+	if (running->budget != loaded->budget)
+		sampling_set_budget(server->sampling, loaded->budget);
+	if (running->period == loaded->period &&
+	    running->instructions_period == loaded->instructions_period &&
+	    (running->budget > 0) == (loaded->budget > 0))
 		return NULL;
 	for (size_t i = 0; i < head->n_events; i++)
 		before[i] = head->events[i].event.period;

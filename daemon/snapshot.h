@@ -13,6 +13,7 @@
 
 #include "collect/figures.h"
 #include "collect/offcore_figures.h"
+#include "govern/governor.h"
 #include "origin/event.h"
 
 /* A count or a time that may not be known. What is not known is not printed. */
@@ -45,7 +46,7 @@ struct snapshot_cost {
 	struct maybe_double interrupt_ns; /* of a sample, as calibrated at the start */
 	struct maybe_double program_ns;   /* of a sample, as timed in some of them */
 	const char *state;                /* "steady", "over budget", ...; NULL: nobody governs it */
-	u64 changes;                      /* of the period by the governor, since the start */
+	u64 changes[GOVERNOR_REASONS];    /* of the period by the governor since the start, by reason */
 };
 
 /* The state of one event. Index: as in `events` of the snapshot. */

@@ -94,7 +94,7 @@ void watch_total(const struct snapshot_event *description, const struct reading 
 		 "in all, %s samples of %s seen, %s lost", seen, description->key, lost);
 }
 
-void watch_period(struct watch *watch, const struct snapshot_event *description, u64 before)
+static void tell_period(struct watch *watch, const struct snapshot_event *description, u64 before, bool log)
 {
 	_cleanup_free_ char *text = NULL;
 	json_object *fields = json_object_new_object();
@@ -103,7 +103,7 @@ void watch_period(struct watch *watch, const struct snapshot_event *description,
 	if (asprintf(&text, "the period of %s is %llu, no longer %llu", description->key,
 		     (unsigned long long)now, (unsigned long long)before) < 0)
 		text = NULL;
-	if (text)
+	if (text && log)
 		log_notice("%s", text);
 	if (fields) {
 		(void)json_object_object_add(fields, "source", json_object_new_string(description->key));
@@ -111,6 +111,16 @@ void watch_period(struct watch *watch, const struct snapshot_event *description,
 		(void)json_object_object_add(fields, "before", json_object_new_uint64(before));
 	}
 	publish(watch, "period", text ? text : "period", fields);
+}
+
+void watch_period(struct watch *watch, const struct snapshot_event *description, u64 before)
+{
+	tell_period(watch, description, before, true);
+}
+
+void watch_governed(struct watch *watch, const struct snapshot_event *description, u64 before)
+{
+	tell_period(watch, description, before, false);
 }
 
 void watch_pause(struct watch *watch, const struct snapshot *head)

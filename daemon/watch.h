@@ -33,6 +33,9 @@ void watch_total(const struct snapshot_event *description, const struct reading 
 /* Tells, in the log too, that an event has another period; `description` has the new one. */
 void watch_period(struct watch *watch, const struct snapshot_event *description, u64 before);
 
+/* The same where the governor changed it, which has its own messages in the log. */
+void watch_governed(struct watch *watch, const struct snapshot_event *description, u64 before);
+
 /* Tells of a pause, or of its end: `paused` and `paused_until` of the head. */
 void watch_pause(struct watch *watch, const struct snapshot *head);
 

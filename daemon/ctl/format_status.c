@@ -74,6 +74,41 @@ static void put_event_samples(FILE *out, const struct format_style *style, json_
 	line_put(out, style, "", "%s seen%s; lost: %s", number, filtered, lost ? lost : "?");
 }
 
+/* "0.41%", of shares that are far below one as a rule. */
+static void put_share(double share, char ret[static TEXT_NUMBER_MAX])
+{
+	(void)snprintf(ret, TEXT_NUMBER_MAX, share > 0 && share < 0.00005 ? "<0.01%%" : "%.2f%%",
+		       share * 100);
+}
+
+static void put_cost(FILE *out, const struct format_style *style, json_object *cost)
+{
+	char ratio[TEXT_NUMBER_MAX], budget[TEXT_NUMBER_MAX], of[TEXT_NUMBER_MAX + 64] = "";
+	char interrupt[64] = "", program[64] = "";
+	_cleanup_free_ char *state = NULL;
+	double value;
+	u64 changes;
+
+	if (json_get_double(cost, "interrupt_ns", &value))
+		(void)snprintf(interrupt, sizeof(interrupt), "; a sample takes %.0f ns of interrupt", value);
+	if (json_get_double(cost, "program_ns", &value))
+		(void)snprintf(program, sizeof(program), "%s %.0f ns of program",
+			       *interrupt ? " and" : "; a sample takes", value);
+	if (json_get_double(cost, "ratio", &value))
+		put_share(value, ratio);
+	else
+		(void)snprintf(ratio, sizeof(ratio), "unknown");
+	if (json_get_double(cost, "budget", &value)) {
+		put_share(value, budget);
+		(void)snprintf(of, sizeof(of), ", budget %s: %s", budget,
+			       line_visible(json_get_text(cost, "state"), &state));
+	}
+	line_put(out, style, "", "cost, of the busiest CPU's time: %s%s%s%s", ratio, of, interrupt, program);
+	if (json_get_u64(cost, "period_changes", &changes) && changes > 0)
+		line_put(out, style, "", "the budget changed the period %llu time%s since the start",
+			 (unsigned long long)changes, changes == 1 ? "" : "s");
+}
+
 static void put_event(FILE *out, const struct format_style *style, const char *key, json_object *event,
 		      bool alone)
 {
@@ -86,6 +121,8 @@ static void put_event(FILE *out, const struct format_style *style, const char *k
 	format_event(out, style, "Event", key, event);
 	if (!alone)
 		put_event_samples(out, style, json_get_object(event, "samples"));
+	if (json_get_object(event, "cost"))
+		put_cost(out, style, json_get_object(event, "cost"));
 	if (!json_get_text(event, "cpus"))
 		return;
 	if (json_get_double(event, "running_ratio", &running)) {

@@ -75,6 +75,31 @@ static void put_turns(struct json_writer *writer, json_object *object, const str
 	json_put(writer, object, "takes_turns_with", others);
 }
 
+/* Nothing where nothing is known: a replay, the model. */
+static void put_cost(struct json_writer *writer, json_object *object, const struct snapshot_cost *cost)
+{
+	json_object *figures;
+	u64 changes = 0;
+
+	if (!cost->program_ns.known && !cost->interrupt_ns.known && !cost->state)
+		return;
+	figures = json_checked(writer, json_object_new_object());
+	if (cost->ratio.known)
+		json_put_number(writer, figures, "ratio", cost->ratio.value, 6);
+	if (cost->budget.known)
+		json_put_number(writer, figures, "budget", cost->budget.value, 6);
+	if (cost->interrupt_ns.known)
+		json_put_number(writer, figures, "interrupt_ns", cost->interrupt_ns.value, 1);
+	if (cost->program_ns.known)
+		json_put_number(writer, figures, "program_ns", cost->program_ns.value, 1);
+	if (cost->state)
+		json_put_text(writer, figures, "state", cost->state);
+	for (int reason = 0; reason < GOVERNOR_REASONS; reason++)
+		changes += cost->changes[reason];
+	json_put_u64(writer, figures, "period_changes", changes);
+	json_put(writer, object, "cost", figures);
+}
+
 static json_object *status_event_object(struct json_writer *writer, const struct snapshot *snapshot,
 					const struct snapshot_event *event)
 {
@@ -100,6 +125,7 @@ static json_object *status_event_object(struct json_writer *writer, const struct
 		json_put_u64(writer, object, "throttles", event->throttles.value);
 	if (event->rearmed.known)
 		json_put_u64(writer, object, "rearmed", event->rearmed.value);
+	put_cost(writer, object, &event->cost);
 	json_put(writer, object, "samples", json_samples(writer, snapshot, event, 1));
 	put_per_cpu(writer, object, event);
 	return object;

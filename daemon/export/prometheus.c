@@ -9,6 +9,7 @@
 #include "base/cleanup.h"
 #include "export/exposition.h"
 #include "export/label.h"
+#include "export/prometheus_cost.h"
 #include "export/prometheus_detail.h"
 #include "export/prometheus_offcore.h"
 
@@ -524,6 +525,7 @@ int prometheus_render(const struct snapshot *snapshot, const struct series *cons
 		write_histograms(&rendering);
 		write_counters(&rendering, options->detail);
 		write_events(&rendering);
+		prometheus_cost(&out, snapshot, rendering.event_labels);
 		r = prometheus_offcore(&out, snapshot, series, n_series);
 		if (r >= 0 && options->alerts)
 			r = prometheus_alerts(&out, options->alerts);

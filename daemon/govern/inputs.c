@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "inputs.h"
+
+#include <stdint.h>
+
+/* An idle machine is looked at so much closer than usual, and no more: then a sample is of little news. */
+#define CLOSER 32
+
+/* The unit of AMD's IBS counts to 27 bits, and what is more interrupts without a sample (perf_ibs_op,
+ * arch/x86/events/amd/ibs.c, Linux 6.12). */
+#define IBS_STEP     16
+#define IBS_GREATEST (0x7fffffULL << 4)
+
+static const struct cpu_counts *find(const struct cpu_counts *list, size_t n, int cpu, size_t *at)
+{
+	while (*at < n && list[*at].cpu < cpu)
+		++*at;
+	return *at < n && list[*at].cpu == cpu ? &list[*at] : NULL;
+}
+
+/* One CPU's part. Returns whether it counted at both readings. */
+static bool take(const struct cpu_counts *before, const struct cpu_counts *now, struct governor_input *ret)
+{
+	double enabled_ns, active_ns, rate;
+
+	if (!before || !before->open || !now->open || now->in_error || now->count < before->count ||
+	    now->enabled_ns < before->enabled_ns || now->throttled_ns < before->throttled_ns ||
+	    now->due < before->due || now->throttles < before->throttles)
+		return false;
+	ret->throttles += now->throttles - before->throttles;
+	ret->cpus++;
+	enabled_ns = (double)(now->enabled_ns - before->enabled_ns);
+	if (enabled_ns <= 0 || now->count == before->count)
+		return true;
+	active_ns = enabled_ns - (double)(now->throttled_ns - before->throttled_ns);
+	/* Times of different clocks: a throttled event runs for a hundredth at least. */
+	if (active_ns < enabled_ns / 100)
+		active_ns = enabled_ns / 100;
+	rate = (double)(now->count - before->count) / active_ns * (double)NSEC_PER_SEC;
+	if (rate <= ret->events_per_second)
+		return true;
+	ret->events_per_second = rate;
+	ret->active = active_ns / enabled_ns;
+	ret->samples = (double)(now->due - before->due);
+	return true;
+}
+
+void govern_busiest(const struct cpu_counts *before, size_t n_before, const struct cpu_counts *now,
+		    size_t n_now, struct governor_input *ret)
+{
+	size_t at = 0;
+
+	ret->known = false;
+	ret->events_per_second = ret->samples = 0;
+	ret->active = 1;
+	ret->cpus = 0;
+	ret->throttles = 0;
+	for (size_t i = 0; i < n_now; i++)
+		ret->known |= take(find(before, n_before, now[i].cpu, &at), &now[i], ret);
+}
+
+void govern_bounds(const struct pmu_opening *opening, u64 usual_period, struct governor_input *ret)
+{
+	const u64 step = opening->period_step ? opening->period_step : 1;
+	const u64 closest = usual_period / CLOSER;
+
+	ret->period_step = step;
+	ret->least_period = closest > opening->period_min ? closest : opening->period_min;
+	if (ret->least_period == 0)
+		ret->least_period = 1;
+	ret->greatest_period = step == IBS_STEP ? IBS_GREATEST : INT32_MAX;
+}
+
+static bool share_a_cpu(const struct pmu_opening *a, const struct pmu_opening *b)
+{
+	if (!a->has_members || !b->has_members)
+		return true;
+	for (int cpu = cpu_list_next(&a->members, -1); cpu >= 0; cpu = cpu_list_next(&a->members, cpu))
+		if (cpu_list_has(&b->members, cpu))
+			return true;
+	return false;
+}
+
+void govern_classes(const struct pmu_opening *const *openings, size_t n, u32 ret[static EVENTS_MAX])
+{
+	for (size_t i = 0; i < n; i++)
+		ret[i] = (u32)i;
+	for (size_t i = 0; i < n; i++)
+		for (size_t j = 0; j < i; j++) {
+			const u32 from = ret[i], to = ret[j];
+
+			if (from == to || !share_a_cpu(openings[i], openings[j]))
+				continue;
+			for (size_t k = 0; k < n; k++)
+				if (ret[k] == from)
+					ret[k] = to;
+		}
+}

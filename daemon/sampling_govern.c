@@ -1,0 +1,371 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "sampling_govern.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/log.h"
+#include "base/text_file.h"
+#include "govern/calibrate.h"
+#include "govern/governor.h"
+#include "govern/inputs.h"
+
+#define PERCENT_PATH "/proc/sys/kernel/perf_cpu_time_max_percent"
+
+/* Changes that are logged at once, and then one in so much time. */
+#define LOG_BURST 3
+#define LOG_NS    (60 * NSEC_PER_SEC)
+
+/* Runs that must have been timed for their mean to say something, and the part of it that goes into what is
+ * known. */
+#define RUNS_LEAST 8
+#define NEW_PART   0.25
+
+struct governed {
+	bool fixed;
+	u64 usual_period; /* what the PMU's plan has; 0: not known, as a person set it */
+	u64 least_period; /* that the kernel took; 0: as planned */
+	/* As of the last step. */
+	size_t n_before;
+	struct cpu_counts *before;
+	struct kernel_body_time body;
+	u64 body_cpus;
+	/* What was told of changes. */
+	unsigned burst;
+	u64 told_ns;
+	u64 untold;
+};
+
+struct sampling_govern {
+	struct sampling_govern_settings settings;
+	double budget;
+	struct governor *governor;
+	struct calibration *calibration; /* NULL: not begun, or its results are known */
+	bool calibrated;
+	struct calibrate_result interrupts[EVENTS_MAX];
+	u64 percent; /* kernel.perf_cpu_time_max_percent; 0: not known */
+	u64 stepped_ns;
+	unsigned steps;
+	struct governed events[EVENTS_MAX];
+};
+
+static u64 monotonic_ns(void)
+{
+	struct timespec now;
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &now);
+	return (u64)now.tv_sec * NSEC_PER_SEC + (u64)now.tv_nsec;
+}
+
+static u64 read_percent(void)
+{
+	_cleanup_free_ char *text = NULL;
+
+	return text_file_read(PERCENT_PATH, &text) < 0 ? 0 : strtoull(text, NULL, 10);
+}
+
+static u64 wished_period(const struct pmu_opening *opening, u64 period, u64 instructions_period)
+{
+	return opening->event.role == EVENT_INSTRUCTIONS ? instructions_period : period;
+}
+
+int sampling_govern_new(const struct sampling_govern_settings *settings, struct sampling_govern **ret)
+{
+	_cleanup_(sampling_govern_freep) struct sampling_govern *govern = calloc(1, sizeof(*govern));
+	const struct pmu_opening *openings[EVENTS_MAX] = {0};
+	struct governor_settings wanted = {
+		.budget = settings->config->budget,
+		.n_events = settings->n_sets,
+	};
+	int r;
+
+	if (!govern)
+		return -ENOMEM;
+	govern->settings = *settings;
+	govern->budget = settings->config->budget;
+	govern->percent = read_percent();
+	govern->stepped_ns = monotonic_ns();
+	for (size_t i = 0; i < settings->n_sets; i++)
+		openings[i] = perf_opening(settings->sets[i]);
+	govern_classes(openings, settings->n_sets, wanted.class_of);
+	r = governor_new(&wanted, &govern->governor);
+	if (r < 0)
+		return r;
+	sampling_govern_periods_set(govern, settings->config->period, settings->config->instructions_period);
+	*ret = TAKE_PTR(govern);
+	return 0;
+}
+
+struct sampling_govern *sampling_govern_free(struct sampling_govern *govern)
+{
+	if (!govern)
+		return NULL;
+	calibration_free(govern->calibration);
+	governor_free(govern->governor);
+	for (size_t i = 0; i < EVENTS_MAX; i++)
+		free(govern->events[i].before);
+	free(govern);
+	return NULL;
+}
+
+void sampling_govern_set_budget(struct sampling_govern *govern, double budget)
+{
+	if (governor_set_budget(govern->governor, budget) == 0)
+		govern->budget = budget;
+}
+
+void sampling_govern_keeps(const struct sampling_govern *govern, u64 period, u64 instructions_period,
+			   bool ret[static EVENTS_MAX])
+{
+	for (size_t i = 0; i < govern->settings.n_sets; i++)
+		ret[i] = govern->budget > 0 && !govern->events[i].fixed &&
+			 wished_period(perf_opening(govern->settings.sets[i]), period, instructions_period) ==
+				 CONFIG_PERIOD_AUTO;
+}
+
+void sampling_govern_periods_set(struct sampling_govern *govern, u64 period, u64 instructions_period)
+{
+	for (size_t i = 0; i < govern->settings.n_sets; i++) {
+		const struct pmu_opening *opening = perf_opening(govern->settings.sets[i]);
+		struct governed *event = &govern->events[i];
+		const bool fixed = wished_period(opening, period, instructions_period) != CONFIG_PERIOD_AUTO;
+
+		if (!fixed && (event->usual_period == 0 || event->fixed))
+			event->usual_period = opening->event.period;
+		if (fixed != event->fixed)
+			governor_forget(govern->governor, i);
+		event->fixed = fixed;
+	}
+}
+
+/* What our program took on the event's CPUs since the last step: the events of a CPU share its clock. */
+static void time_program(struct sampling_govern *govern, size_t i)
+{
+	struct governed *event = &govern->events[i];
+	struct maybe_double *known = &govern->settings.head->events[i].cost.program_ns;
+	struct kernel_body_time sum = {0};
+	const struct cpu_counts *cpus;
+	double mean;
+	size_t n;
+
+	cpus = perf_count_cpus(govern->settings.sets[i], &n);
+	for (size_t cpu = 0; cpu < n; cpu++) {
+		struct kernel_body_time one = kernel_body_time(govern->settings.kernel, (u32)cpus[cpu].cpu);
+
+		sum.timed += one.timed;
+		sum.timed_ns += one.timed_ns;
+	}
+	if (n != event->body_cpus) {
+		/* What a new CPU's other events took before is not of this interval. */
+		event->body_cpus = n;
+		event->body = sum;
+		return;
+	}
+	if (sum.timed < event->body.timed + RUNS_LEAST)
+		return;
+	mean = (double)(sum.timed_ns - event->body.timed_ns) / (double)(sum.timed - event->body.timed);
+	event->body = sum;
+	known->value = known->known ? known->value + (mean - known->value) * NEW_PART : mean;
+	known->known = true;
+}
+
+static void keep_counts(struct governed *event, const struct cpu_counts *now, size_t n)
+{
+	struct cpu_counts *before = n > event->n_before || !event->before
+					    ? reallocarray(event->before, n ? n : 1, sizeof(*before))
+					    : event->before;
+
+	/* Without them the next interval is not known. */
+	if (!before) {
+		event->n_before = 0;
+		return;
+	}
+	event->before = before;
+	event->n_before = n;
+	if (n > 0)
+		memcpy(before, now, n * sizeof(*before));
+}
+
+static void read_input(struct sampling_govern *govern, size_t i, u64 max_rate, struct governor_input *ret)
+{
+	const struct pmu_opening *opening = perf_opening(govern->settings.sets[i]);
+	const struct snapshot_cost *cost = &govern->settings.head->events[i].cost;
+	const struct calibrate_result *interrupt = &govern->interrupts[i];
+	struct governed *event = &govern->events[i];
+	const struct cpu_counts *now;
+	size_t n;
+
+	time_program(govern, i);
+	now = perf_count_cpus(govern->settings.sets[i], &n);
+	*ret = (struct governor_input){.fixed = event->fixed, .period = opening->event.period};
+	govern_busiest(event->before, event->n_before, now, n, ret);
+	govern_bounds(opening, event->usual_period ? event->usual_period : opening->event.period, ret);
+	if (event->least_period > ret->least_period)
+		ret->least_period = event->least_period;
+	ret->sample_ns =
+		(interrupt->known ? interrupt->interrupt_ns : calibrate_bound_ns(max_rate, govern->percent)) +
+		(cost->program_ns.known ? cost->program_ns.value : 0);
+	keep_counts(event, now, n);
+}
+
+static void show(struct sampling_govern *govern, size_t i, const struct governor_input *input,
+		 const struct governor_output *output)
+{
+	const struct calibrate_result *interrupt = &govern->interrupts[i];
+	struct snapshot_cost *cost = &govern->settings.head->events[i].cost;
+	const bool measured = output->measured && interrupt->known && cost->program_ns.known;
+
+	cost->interrupt_ns = (struct maybe_double){interrupt->known, interrupt->interrupt_ns};
+	cost->ratio = (struct maybe_double){measured, measured ? output->cost : 0};
+	cost->budget = (struct maybe_double){govern->budget > 0, output->budget};
+	cost->state = govern->budget > 0 ? governor_state(input, output) : NULL;
+}
+
+/* Whether another message of the event may be logged now. */
+static bool may_tell(struct governed *event, u64 now_ns)
+{
+	const u64 earned = (now_ns - event->told_ns) / LOG_NS;
+
+	if (event->told_ns == 0 || earned >= LOG_BURST)
+		event->burst = LOG_BURST;
+	else if (earned > 0 && event->burst < LOG_BURST)
+		event->burst += (unsigned)earned;
+	if (event->burst == 0) {
+		event->untold++;
+		return false;
+	}
+	event->burst--;
+	event->told_ns = now_ns;
+	return true;
+}
+
+static void tell(struct sampling_govern *govern, size_t i, u64 before, const struct governor_output *output)
+{
+	const char *key = govern->settings.head->events[i].key;
+	struct governed *event = &govern->events[i];
+	char more[96] = "";
+
+	if (!may_tell(event, monotonic_ns()))
+		return;
+	if (event->untold)
+		(void)snprintf(more, sizeof(more), "; it changed %llu times since this was told last",
+			       (unsigned long long)event->untold);
+	event->untold = 0;
+	log_notice("the governor: the period of %s is %llu, no longer %llu: %s%s", key,
+		   (unsigned long long)output->period, (unsigned long long)before,
+		   governor_reason_name(output->reason), more);
+}
+
+static void apply(struct sampling_govern *govern, size_t i, const struct governor_output *output)
+{
+	struct snapshot_event *shown = &govern->settings.head->events[i];
+	struct perf_event_set *set = govern->settings.sets[i];
+	struct governed *event = &govern->events[i];
+	const u64 before = perf_event(set)->period;
+	_cleanup_free_ char *message = NULL;
+	int r;
+
+	if (output->period == before)
+		return;
+	r = perf_set_period(set, output->period, &message);
+	if (r < 0) {
+		/* A CPU has a least period that the plan does not know: that is its least from now on. */
+		if (output->period < before)
+			event->least_period = before;
+		if (may_tell(event, monotonic_ns()))
+			(void)log_warning(0, "the governor: %s", message ? message : strerror(-r));
+		return;
+	}
+	shown->event.period = output->period;
+	shown->cost.changes[output->reason]++;
+	tell(govern, i, before, output);
+}
+
+/* What is not known is for all to read. */
+static void tell_interrupt(struct sampling_govern *govern, size_t i)
+{
+	const char *key = govern->settings.head->events[i].key;
+	char *text;
+
+	if (govern->interrupts[i].known) {
+		log_info("an interrupt of %s takes %.0f ns without pebsd's program", key,
+			 govern->interrupts[i].interrupt_ns);
+		return;
+	}
+	if (asprintf(
+		    &text,
+		    "what an interrupt of %s takes could not be measured: %s; its period is governed by what "
+		    "the kernel lets interrupts take at most (kernel.perf_event_max_sample_rate and "
+		    "kernel.perf_cpu_time_max_percent), and what it costs is not shown",
+		    key, govern->interrupts[i].reason) < 0)
+		return;
+	log_notice("%s", text);
+	perf_notes_add(govern->settings.notes, text);
+}
+
+static void begin_calibration(struct sampling_govern *govern, u64 max_rate)
+{
+	const struct sampling_govern_settings *settings = &govern->settings;
+	const struct pmu_opening *openings[EVENTS_MAX] = {0};
+	int fd = kernel_empty_program_fd(settings->kernel);
+	int r = fd;
+
+	govern->calibrated = true;
+	for (size_t i = 0; i < settings->n_sets; i++)
+		openings[i] = perf_opening(settings->sets[i]);
+	if (fd >= 0)
+		r = calibration_new(openings, settings->n_sets, fd, max_rate, &govern->calibration);
+	if (r >= 0)
+		return;
+	for (size_t i = 0; i < settings->n_sets; i++) {
+		(void)snprintf(govern->interrupts[i].reason, CALIBRATE_REASON_MAX,
+			       "it could not begin: %.100s", strerror(-r));
+		tell_interrupt(govern, i);
+	}
+}
+
+/* Begins with the first whole interval, when samples come, and takes what came of it. */
+static void calibrate(struct sampling_govern *govern, u64 max_rate)
+{
+	const struct calibrate_result *results;
+
+	if (!govern->calibrated && govern->budget > 0 && govern->steps > 0) {
+		begin_calibration(govern, max_rate);
+		return;
+	}
+	if (!govern->calibration)
+		return;
+	results = calibration_results(govern->calibration);
+	if (!results)
+		return;
+	for (size_t i = 0; i < govern->settings.n_sets; i++) {
+		govern->interrupts[i] = results[i];
+		tell_interrupt(govern, i);
+	}
+	govern->calibration = calibration_free(govern->calibration);
+}
+
+void sampling_govern_counted(struct sampling_govern *govern, u64 max_rate)
+{
+	const struct sampling_govern_settings *settings = &govern->settings;
+	const u64 now_ns = monotonic_ns();
+	const double seconds = (double)(now_ns - govern->stepped_ns) / (double)NSEC_PER_SEC;
+	struct governor_input inputs[EVENTS_MAX] = {0};
+	struct governor_output outputs[EVENTS_MAX] = {0};
+
+	if (seconds < settings->head->interval_seconds / 2)
+		return;
+	govern->stepped_ns = now_ns;
+	calibrate(govern, max_rate);
+	govern->steps++;
+	for (size_t i = 0; i < settings->n_sets; i++)
+		read_input(govern, i, max_rate, &inputs[i]);
+	governor_step(govern->governor, seconds, max_rate, inputs, outputs);
+	for (size_t i = 0; i < settings->n_sets; i++) {
+		show(govern, i, &inputs[i], &outputs[i]);
+		apply(govern, i, &outputs[i]);
+	}
+}
