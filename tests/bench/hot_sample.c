@@ -29,6 +29,7 @@
 #include "cgroup/mount.h"
 #include "collect/adopt.h"
 #include "kernel/kernel.h"
+#include "some_stripes.h"
 
 #define ROUNDS       41
 #define ROUNDS_MAX   1001
@@ -144,7 +145,7 @@ static void bench_open(u32 hot_max, struct bench *bench)
 {
 	const struct kernel_settings settings = {
 		.slots = 4096,
-		.stripes = kernel_stripes_for((int)sysconf(_SC_NPROCESSORS_CONF)),
+		.stripes = machine_stripes(),
 		.births = true,
 		.hardware = true,
 		.hot_max = hot_max,
