@@ -12,6 +12,7 @@
 #include <bpf/libbpf.h>
 
 #include "base/cpu_list.h"
+#include "base/own_memory.h"
 #include "kernel_offcore.h"
 #include "load_failure.h"
 #include "map_size.h"
@@ -34,6 +35,7 @@ struct kernel {
 	struct mapping cpu_states;
 	u32 stripes;
 	u32 cpus; /* possible ones, as the kernel numbers them */
+	u64 start_peak;
 	u32 hot_max;
 	u32 hot_cpus;
 	struct kernel_offcore *offcore; /* NULL: off */
@@ -271,6 +273,9 @@ int kernel_open(const struct kernel_settings *settings, struct kernel **ret, cha
 	r = pebsd_bpf__load(kernel->skeleton);
 	if (r < 0)
 		goto fail;
+	/* Now: mapped records would be taken for files that were there then. */
+	if (own_memory_peak(&kernel->start_peak) < 0)
+		kernel->start_peak = 0;
 	step = "map the BPF records";
 	r = map_all(kernel);
 	if (r < 0)
@@ -592,6 +597,11 @@ u64 kernel_map_bytes(const struct kernel *kernel)
 	for (size_t i = 0; i < settings->n_events; i++)
 		(*(settings->events[i].has_latency ? &maps.with_latency : &maps.without))++;
 	return map_size(&maps);
+}
+
+u64 kernel_start_peak(const struct kernel *kernel)
+{
+	return kernel->start_peak;
 }
 
 int kernel_verified_instructions(const struct kernel *kernel, const char *program, u32 *ret)

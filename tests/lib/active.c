@@ -116,7 +116,7 @@ static int run(const struct active_settings *settings, struct active_result *ret
 	if (r == 0)
 		r = own_memory_read(memory, &ret->opened_bytes);
 	if (r == 0)
-		r = own_memory_peak(&ret->peak_bytes);
+		ret->peak_bytes = kernel_start_peak(engine_kernel(engine));
 	if (r == 0)
 		r = adopt_all(settings, engine);
 	ret->best_ms = 1e9;

@@ -20,7 +20,7 @@ struct active_settings {
 struct active_result {
 	u64 before_bytes;     /* RssAnon of the process before it opened anything */
 	u64 opened_bytes;     /* with programs and maps, before the first collection */
-	u64 peak_bytes;       /* the most until then */
+	u64 peak_bytes;       /* the most until then: kernel_start_peak() */
 	u64 anonymous_bytes;  /* in the end */
 	u64 map_bytes;        /* kernel_map_bytes() */
 	double collection_ms; /* the last one */
