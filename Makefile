@@ -233,7 +233,7 @@ $(OUT)/obj/tests/bpf/test_zoom_events.o $(OUT)/obj/tests/bench/zoom_cost.o: CFLA
 
 unit-tests: $(UNIT_TESTS)
 bpf-tests: $(BPF_TESTS)
-e2e-tests: all $(E2E_PROGRAMS) $(TOOLS)
+e2e-tests: all $(E2E_PROGRAMS) $(TOOLS) $(addprefix $(OUT)/tests/bench/,bench_report events_cost yardstick)
 outside-tests: all $(TOOLS)
 corpus-tests: all $(CORPUS_PROGRAMS) $(TOOLS)
 guest-programs: all $(GUEST_PROGRAMS) $(HARDWARE_PROGRAMS)
@@ -329,7 +329,8 @@ benches: $(BENCHES)
 # What runs in each round, BENCH_ROUNDS times; the number of the round changes the order within some of them.
 BENCH_ROUNDS ?= 7
 BENCH_RESULTS = $(BUILD)/bench
-BENCH_CASES = yardstick 'events_cost ROUND' 'tools_cost ROUND'
+BENCH_CASES = yardstick 'events_cost ROUND' 'tools_cost ROUND' 'as_lines.sh sample_body' 'as_lines.sh tick_cost' \
+	'daemon_cost $(abspath $(OUT)/pebsd)' 'scrape_peers tests/bench/peers/client.py'
 BENCH_REPORT = $(OUT)/tests/bench/bench_report
 
 bench: ## what pebsd costs, with its peers beside it: a table, and build/bench/COMMIT.json (root, deps-bench, 5 minutes)

@@ -2,13 +2,13 @@
 # SPDX-License-Identifier: GPL-2.0
 # Runs measurements in rounds, each of them once a round, and makes a result of their lines (tests/lib/bench_results.h).
 #   tests/bench/run.sh [-r ROUNDS] [-n NAME] -b DIRECTORY -o DIRECTORY COMMAND...
-# A COMMAND is a program of the -b directory with its arguments; ROUND in them is the round's number. One that exits
-# with 77 is left out, its last line says why; one that fails is told in the end, and the exit status is 1 then.
+# A COMMAND is a program of the -b directory, or a script beside this one, with its arguments; ROUND in them is the
+# round's number. One that exits with 77 is left out, its last line says why; one that fails is told in the end, and the exit status is 1 then.
 # -n: the result is NAME.json in the -o directory, by default the commit. -r: 7 rounds by default.
 set -u
 
 usage() {
-	sed -n '4,7s/^# \{0,1\}//p' "$0" >&2
+	sed -n '4,4s/^# \{0,1\}//p' "$0" >&2
 	exit 2
 }
 
@@ -27,6 +27,8 @@ if [ -z "$programs" ] || [ -z "$output" ] || [ $# = 0 ] || ! [ "$rounds" -gt 0 ]
 	usage
 fi
 mkdir -p "$output" || exit 1
+here=$(dirname "$0")
+export BENCHES=$programs
 
 commit() {
 	local changes
@@ -91,7 +93,9 @@ for ((round = 1; round <= rounds; round++)); do
 	for command; do
 		read -r -a words <<<"${command//ROUND/$round}"
 		[ ! -t 2 ] || printf '\r\033[Kround %d of %d: %s' "$round" "$rounds" "${words[0]}" >&2
-		timeout --kill-after=3 120 "$programs/${words[0]}" "${words[@]:1}" </dev/null >"$said" 2>"$said.error"
+		program=$programs/${words[0]}
+		[ "${words[0]%.sh}" = "${words[0]}" ] || program=$here/${words[0]}
+		timeout --kill-after=3 120 "$program" "${words[@]:1}" </dev/null >"$said" 2>"$said.error"
 		status=$?
 		case $status in
 		0) cat "$said" >>"$lines" ;;
