@@ -79,19 +79,37 @@ static void go_to(const struct pmu_opening *opening)
 	CPU_FREE(set);
 }
 
-/* The samples of two such events interrupt alike. */
-static bool alike(const struct pmu_opening *a, const struct pmu_opening *b)
+/* Samples of one PMU interrupt alike, if they are all precise or none is. */
+static const struct calibrate_result *measured_alike(const struct calibration *calibration, size_t event)
 {
-	return a->type == b->type && a->precise_ip == b->precise_ip && !a->only_counter == !b->only_counter;
-}
+	const struct pmu_opening *opening = &calibration->openings[event];
 
-static const struct calibrate_result *measured_before(const struct calibration *calibration, size_t event)
-{
-	for (size_t i = 0; i < event; i++)
-		if (alike(&calibration->openings[i], &calibration->openings[event]) &&
-		    (calibration->results[i].known || calibration->openings[i].only_counter))
+	for (size_t i = 0; i < calibration->n; i++)
+		if (calibration->results[i].known && calibration->openings[i].type == opening->type &&
+		    !calibration->openings[i].precise_ip == !opening->precise_ip)
 			return &calibration->results[i];
 	return NULL;
+}
+
+/* Those whose counter is theirs alone have to go by others, and so come after them. */
+static void measure_some(struct calibration *calibration, struct walk *walk, bool only_counter)
+{
+	for (size_t i = 0; i < calibration->n; i++) {
+		const struct pmu_opening *opening = &calibration->openings[i];
+		const struct calibrate_result *alike = measured_alike(calibration, i);
+
+		if ((opening->only_counter != 0) != only_counter)
+			continue;
+		if (__atomic_load_n(&calibration->stop, __ATOMIC_RELAXED))
+			return;
+		if (alike) {
+			calibration->results[i] = *alike;
+			continue;
+		}
+		go_to(opening);
+		calibrate_measure(opening, calibration->program_fd, calibration->max_rate, walk_on, walk,
+				  &calibration->stop, &calibration->results[i]);
+	}
 }
 
 static void measure_all(struct calibration *calibration)
@@ -107,19 +125,8 @@ static void measure_all(struct calibration *calibration)
 		return;
 	}
 	lay_out(walk.lines);
-	for (size_t i = 0; i < calibration->n; i++) {
-		const struct calibrate_result *before = measured_before(calibration, i);
-
-		if (__atomic_load_n(&calibration->stop, __ATOMIC_RELAXED))
-			break;
-		if (before) {
-			calibration->results[i] = *before;
-			continue;
-		}
-		go_to(&calibration->openings[i]);
-		calibrate_measure(&calibration->openings[i], calibration->program_fd, calibration->max_rate,
-				  walk_on, &walk, &calibration->stop, &calibration->results[i]);
-	}
+	measure_some(calibration, &walk, false);
+	measure_some(calibration, &walk, true);
 	(void)munmap(walk.lines, bytes);
 }
 

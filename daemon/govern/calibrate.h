@@ -63,7 +63,8 @@ void calibrate_measure(const struct pmu_opening *opening, int program_fd, u64 ma
 struct calibration;
 
 /*
- * Begins, for so many events, on a thread of its own. Events of one PMU and precision are measured once.
+ * Begins, for so many events, on a thread of its own. Events of one PMU, precise ones all or none, are
+ * measured once; an event that one counter alone can hold goes by another one's.
  * Descriptors are the caller's, and stay open until the calibration is freed. 0 or -errno.
  */
 int calibration_new(const struct pmu_opening *const *openings, size_t n, int program_fd, u64 max_rate,

@@ -215,7 +215,7 @@ try() {
 	shift 6
 	report ''
 	report "$name: $bytes bytes on node $node, chased on CPU $cpu; loads of more than $ldlat cycles"
-	printf '[sampling]\norigin = perf\nevents = loads\nldlat = %s\n' "$ldlat" >"$work/pebsd.conf"
+	printf '[sampling]\norigin = perf\nevents = loads\nldlat = %s\nbudget = off\n' "$ldlat" >"$work/pebsd.conf"
 	if ! start_chase "$bytes" "$cpu" "$node"; then
 		verdict skipped "$name" "the chase did not start: $(tail -n 1 "$work/chase.said")"
 		return

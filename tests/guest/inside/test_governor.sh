@@ -1,0 +1,152 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# The governor holds what sampling costs within its budget: when the load is ten times as large it is over it for two
+# intervals at most, when it is small again it comes back, and a steady load leaves the period alone. Whatever it does,
+# every sample is accounted.
+# time limit: 600 s
+# shellcheck source=tests/guest/inside/lib.sh
+. "${0%/*}/lib.sh"
+# shellcheck source=tests/guest/inside/books.sh
+. "${0%/*}/books.sh"
+
+# Some hundred samples a second and CPU: an interrupt takes the emulator tens of microseconds.
+budget=0.02
+low=1000000
+high=10000000
+records=$work/records
+
+# No throttling, until it is the test's turn.
+echo 1000000 >/proc/sys/kernel/perf_event_max_sample_rate
+
+# One of the only event's figures.
+shown() {
+	status | sed -n "s/^.*\"$1\": *\"\\{0,1\\}\\([^\",}]*\\).*/\\1/p" | head -n 1
+}
+
+in_force() {
+	shown period
+}
+
+has_interrupt() {
+	[ -n "$(shown interrupt_ns)" ]
+}
+
+# record COLLECTIONS: leaves a line of each in $records: period, ratio, state.
+record() {
+	local last now i
+	: >"$records"
+	last=$(taken)
+	for ((i = 0; i < $1;)); do
+		status >"$work/now"
+		now=$(sed -n 's/.*"taken": *"\([^"]*\)".*/\1/p' "$work/now")
+		if [ "$now" = "$last" ]; then
+			sleep 0.1
+			continue
+		fi
+		last=$now
+		i=$((i + 1))
+		sed -n 's/^.*"period": *\([0-9]*\).*"ratio": *\([0-9.]*\).*"state": *"\([^"]*\)".*/\1 \2 \3/p' \
+			<<<"$(tr -d '\n' <"$work/now")" >>"$records"
+	done
+}
+
+# Of the last record: collections that were over budget.
+over() {
+	awk -v budget=$budget '$2 > budget { n++ } END { print n + 0 }' "$records"
+}
+
+# By how many percent the period moved, at most.
+moved() {
+	awk 'NR == 1 { first = $1 }
+		{ by = ($1 > first ? $1 - first : first - $1) * 100 / first; if (by > most) most = by }
+		END { printf "%.1f\n", most }' "$records"
+}
+
+# The mean cost, in percent of the budget.
+load() {
+	awk -v budget=$budget '{ sum += $2 } END { printf "%.0f\n", sum / NR / budget * 100 }' "$records"
+}
+
+# expect_steady WHAT
+expect_steady() {
+	record 60
+	note "$1: period $(in_force), moved by $(moved)% in a minute, $(load)% of the budget, over in $(over) of 60"
+	awk -v moved="$(moved)" 'BEGIN { exit !(moved < 5) }' || fail "$1: the period moved by $(moved)%: $(cat "$records")"
+	[ "$(load)" -ge 35 ] && [ "$(load)" -le 100 ] || fail "$1: $(load)% of the budget: $(cat "$records")"
+}
+
+# note TEXT: to the tester, even where the test passes.
+note() {
+	say "measured: $*"
+	printf 'guest-tests: %s: %s\n' "${0##*/}" "$*" >/dev/kmsg
+}
+
+come_to_rest() {
+	record 15
+	[ "$(moved)" = 0.0 ] && [ "$(load)" -ge 35 ]
+}
+
+play cpu=skylake loads_per_second=$low
+settings '[sampling]' "budget = $budget" 'interval = 1s'
+load pointer-chase chase.service -- --threads 2
+start_pebsd
+expect 'the period to begin with' 10007 "$(in_force)"
+wait_until 'the cost of an interrupt' 60 has_interrupt
+note "an interrupt takes $(shown interrupt_ns) ns and the program $(shown program_ns) ns"
+[ "$(shown budget)" = 0.020000 ] || fail "the budget is $(shown budget)"
+
+# From above, as 100 samples a second are far below it.
+wait_until 'the budget from below' 200 come_to_rest
+expect_steady 'a small load'
+
+echo $high >"$parameters/loads_per_second"
+record 20
+note "ten times the load: over in $(over) of 20 intervals: $(awk '{ printf "%s%s%%", NR > 1 ? " " : "", $2 * 100 }' "$records")"
+[ "$(over)" -ge 1 ] || fail "ten times the load, and it was never over: $(cat "$records")"
+[ "$(over)" -le 2 ] || fail "over in $(over) intervals: $(cat "$records")"
+expect_steady 'a large load'
+
+echo $low >"$parameters/loads_per_second"
+record 20
+expect 'intervals over budget with the load down' 0 "$(over)"
+wait_until 'the budget from below again' 200 come_to_rest
+record 10
+[ "$(load)" -ge 35 ] || fail "$(load)% of the budget: $(cat "$records")"
+note "a tenth of the load again: period $(in_force), $(load)% of the budget, $(shown period_changes) changes in all"
+
+# The kernel's own limit, at half of what there is.
+before=$(in_force)
+echo $((low / before / 2)) >/proc/sys/kernel/perf_event_max_sample_rate
+record 3
+[ "$(in_force)" -ge $((before * 3 / 2)) ] ||
+	fail "the limit is $((low / before / 2)) samples a second, the period $(in_force): $(cat "$records")"
+echo 1000000 >/proc/sys/kernel/perf_event_max_sample_rate
+
+scrape
+awk -v ratio="$(metric pebsd_cost_ratio)" -v budget="$(metric pebsd_cost_budget_ratio)" \
+	'BEGIN { exit !(ratio > 0 && ratio < budget) }' ||
+	fail "metrics: $(grep cost "$work/metrics")"
+expect 'changes, by their reasons' "$(shown period_changes)" \
+	"$(metric pebsd_period_changes_total | sed 's/\.0*$//')"
+pebsctl status | tr -s '[:space:]' ' ' >"$work/line"
+grep -q 'cost, of the busiest CPU.s time: [0-9.]*%, budget 2.00%: ' "$work/line" ||
+	fail "pebsctl status: $(cat "$work/line")"
+
+# What a person sets stays, and what nobody governs is as the PMU has it.
+settings '[sampling]' "budget = $budget" 'period = 5003'
+exits 'a reload' 0 systemctl reload pebsd.service
+await_collections 3
+expect 'the fixed period' 5003 "$(in_force)"
+expect 'its state' fixed "$(shown state)"
+settings '[sampling]' 'budget = off'
+exits 'a reload' 0 systemctl reload pebsd.service
+await_collections 2
+expect 'the period that nobody governs' 10007 "$(in_force)"
+expect 'its budget' '' "$(shown budget)"
+
+# With all these periods, and a calibration beside it, samples were due and seen one by one.
+settle
+lost=$(shown unexplained)
+guarded=$(sum_of guarded)
+note "$(shown seen) samples seen, $lost lost, guarded $guarded"
+[ "$lost" -le $((guarded + 2)) ] || fail "$lost samples lost, of which the kernel's guard kept $guarded: $(status)"

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: GPL-2.0
+/* What sampling costs, as JSON, as text and as metrics. */
+#include <criterion/criterion.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/json_get.h"
+#include "ctl/format.h"
+#include "example_snapshot.h"
+#include "export/exposition.h"
+#include "export/json.h"
+#include "export/prometheus_cost.h"
+#include "formatted.h"
+#include "parse_metrics.h"
+
+static const struct format_style wide = {.width = 200};
+static char *const labels[] = {"event=\"loads\",pmu=\"cpu_core\"", "event=\"loads\",pmu=\"cpu_atom\""};
+
+static struct snapshot *snapshot;
+
+/* The first all known, of the second the program's time alone: nobody governs it. */
+static void setup(void)
+{
+	snapshot = example_perf();
+	snapshot->events[0].cost = (struct snapshot_cost){
+		.ratio = {true, 0.00371},
+		.budget = {true, 0.005},
+		.interrupt_ns = {true, 1234.5},
+		.program_ns = {true, 42.25},
+		.state = "over budget",
+		.changes =
+			{[GOVERNOR_OVER_BUDGET] = 3, [GOVERNOR_UNDER_BUDGET] = 5, [GOVERNOR_THROTTLED] = 1},
+	};
+	snapshot->events[1].cost = (struct snapshot_cost){.program_ns = {true, 55}};
+}
+
+TestSuite(cost_shown, .init = setup);
+
+static const char *cost_json(const char *key)
+{
+	static json_object *status;
+
+	json_object_put(status);
+	status = json_status(snapshot);
+	return json_object_to_json_string_ext(
+		json_get_object(json_get_object(json_get_object(status, "events"), key), "cost"),
+		JSON_C_TO_STRING_PLAIN);
+}
+
+Test(cost_shown, as_json)
+{
+	cr_expect_str_eq(
+		cost_json("loads:cpu_core"),
+		"{\"ratio\":0.003710,\"budget\":0.005000,\"interrupt_ns\":1234.5,\"program_ns\":42.2,"
+		"\"state\":\"over budget\",\"period_changes\":9}");
+	cr_expect_str_eq(cost_json("loads:cpu_atom"), "{\"program_ns\":55.0,\"period_changes\":0}");
+	snapshot->events[1].cost = (struct snapshot_cost){0};
+	cr_expect_str_eq(cost_json("loads:cpu_atom"), "null");
+}
+
+static char *text_of(void)
+{
+	_cleanup_json_ json_object *status = json_status(snapshot);
+
+	return FORMATTED(format_status(out, status, NULL, &wide));
+}
+
+Test(cost_shown, as_text)
+{
+	_cleanup_free_ char *text = text_of();
+
+	formatted_expect(
+		text,
+		"             cost, of the busiest CPU's time: 0.37%, budget 0.50%: over budget; a sample "
+		"takes 1234 ns of interrupt and 42 ns of program\n");
+	formatted_expect(text, "             the budget changed the period 9 times since the start\n");
+	formatted_expect(
+		text,
+		"             cost, of the busiest CPU's time: unknown; a sample takes 55 ns of program\n");
+}
+
+Test(cost_shown, as_text_where_little_is_known)
+{
+	_cleanup_free_ char *text = NULL;
+	_cleanup_free_ char *none = NULL;
+
+	snapshot->events[0].cost =
+		(struct snapshot_cost){.ratio = {true, 0.00001}, .budget = {true, 0.005}, .state = "steady"};
+	snapshot->events[0].cost.changes[GOVERNOR_RATE_LOWERED] = 1;
+	text = text_of();
+	formatted_expect(text, "cost, of the busiest CPU's time: <0.01%, budget 0.50%: steady\n");
+	formatted_expect(text, "the budget changed the period 1 time since the start\n");
+	snapshot->events[0].cost = snapshot->events[1].cost = (struct snapshot_cost){0};
+	none = text_of();
+	formatted_expect_not(none, "cost");
+}
+
+static struct metrics render(void)
+{
+	struct exposition out;
+	struct metrics metrics;
+	char mistake[256];
+	char *text = NULL;
+	size_t length;
+
+	(void)exposition_begin(&out, false);
+	prometheus_cost(&out, snapshot, labels);
+	cr_assert_eq(exposition_end(&out, &text, &length), 0);
+	cr_expect_null(metrics_parse(text, false, &metrics, mistake), "%s", mistake);
+	free(text);
+	return metrics;
+}
+
+static void expect(const struct metrics *metrics, const char *series, const char *value)
+{
+	const char *found = metrics_value(metrics, series);
+
+	if (value)
+		cr_expect(found && strcmp(found, value) == 0, "%s is %s", series, found ? found : "absent");
+	else
+		cr_expect_null(found, "%s is %s", series, found);
+}
+
+Test(cost_shown, as_metrics)
+{
+	struct metrics metrics = render();
+
+	expect(&metrics, "pebsd_cost_ratio{event=\"loads\",pmu=\"cpu_core\"}", "0.00371");
+	expect(&metrics, "pebsd_cost_ratio{event=\"loads\",pmu=\"cpu_atom\"}", NULL);
+	expect(&metrics, "pebsd_cost_budget_ratio{event=\"loads\",pmu=\"cpu_core\"}", "0.005");
+	expect(&metrics, "pebsd_cost_budget_ratio{event=\"loads\",pmu=\"cpu_atom\"}", NULL);
+	expect(&metrics, "pebsd_sample_cost_seconds{event=\"loads\",pmu=\"cpu_core\",part=\"interrupt\"}",
+	       "1.2345e-06");
+	expect(&metrics, "pebsd_sample_cost_seconds{event=\"loads\",pmu=\"cpu_core\",part=\"program\"}",
+	       "4.225e-08");
+	expect(&metrics, "pebsd_sample_cost_seconds{event=\"loads\",pmu=\"cpu_atom\",part=\"program\"}",
+	       "5.5e-08");
+	expect(&metrics, "pebsd_sample_cost_seconds{event=\"loads\",pmu=\"cpu_atom\",part=\"interrupt\"}",
+	       NULL);
+	expect(&metrics,
+	       "pebsd_period_changes_total{event=\"loads\",pmu=\"cpu_core\",reason=\"over_budget\"}", "3");
+	expect(&metrics,
+	       "pebsd_period_changes_total{event=\"loads\",pmu=\"cpu_core\",reason=\"under_budget\"}", "5");
+	expect(&metrics, "pebsd_period_changes_total{event=\"loads\",pmu=\"cpu_core\",reason=\"throttled\"}",
+	       "1");
+	expect(&metrics,
+	       "pebsd_period_changes_total{event=\"loads\",pmu=\"cpu_core\",reason=\"rate_lowered\"}", "0");
+	expect(&metrics, "pebsd_period_changes_total{event=\"loads\",pmu=\"cpu_atom\",reason=\"throttled\"}",
+	       NULL);
+	cr_expect_eq(metrics.n, 9);
+	metrics_free(&metrics);
+}
