@@ -248,6 +248,8 @@ SUBMAKE = $(MAKE) --no-print-directory
 PARALLEL = $(SUBMAKE) $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(shell nproc))
 RUN_TESTS = PEBSD=$(abspath $(OUT)/pebsd) PEBSCTL=$(abspath $(OUT)/pebsctl) TOOLS=$(abspath $(OUT)/tests/tools) \
 	tests/run.sh -o $(OUT)/test-results
+# Tests wait as often as they work. Those that take longest are named first.
+AT_ONCE = -j $$((2 * $$(nproc)))
 
 deps: ## install what building and running takes (Debian packages; needs root)
 	@$(DEPS) $(BUILD_PACKAGES) $(RUN_PACKAGES)
@@ -273,32 +275,32 @@ run: ## build, then profile this machine, or show a model where it cannot be pro
 test: ## all tests below in one run, their packages installed first
 	@$(DEPS) --if-debian $(BUILD_PACKAGES) $(RUN_PACKAGES) $(TEST_PACKAGES)
 	+@$(PARALLEL) unit-tests bpf-tests e2e-tests
-	@$(RUN_TESTS) $(UNIT_TESTS) $(BPF_TESTS) $(E2E_TESTS)
+	@$(RUN_TESTS) $(AT_ONCE) $(E2E_TESTS) $(BPF_TESTS) $(UNIT_TESTS)
 
 test-unit: ## pure functions and modules
 	+@$(PARALLEL) unit-tests
-	@$(RUN_TESTS) $(UNIT_TESTS)
+	@$(RUN_TESTS) $(AT_ONCE) $(UNIT_TESTS)
 
 test-bpf: ## the BPF programs in the running kernel (needs root)
 	+@$(PARALLEL) bpf-tests
-	@$(RUN_TESTS) $(BPF_TESTS)
+	@$(RUN_TESTS) $(AT_ONCE) $(BPF_TESTS)
 
 test-e2e: ## daemon, command line and endpoint from outside (needs root)
 	+@$(PARALLEL) e2e-tests
-	@$(RUN_TESTS) $(E2E_TESTS)
+	@$(RUN_TESTS) $(AT_ONCE) $(E2E_TESTS)
 
 test-sanitize: ## the same tests built with address and undefined behaviour checks
 	+@$(PARALLEL) SANITIZE=1 unit-tests bpf-tests e2e-tests
 	+@$(SUBMAKE) SANITIZE=1 run-sanitized
 
 run-sanitized:
-	@ASAN_OPTIONS=abort_on_error=1 UBSAN_OPTIONS=print_stacktrace=1 $(RUN_TESTS) $(UNIT_TESTS) $(BPF_TESTS) \
-		$(filter-out tests/e2e/test_runner.sh tests/e2e/test_install.sh,$(E2E_TESTS))
+	@ASAN_OPTIONS=abort_on_error=1 UBSAN_OPTIONS=print_stacktrace=1 $(RUN_TESTS) $(AT_ONCE) \
+		$(filter-out tests/e2e/test_runner.sh tests/e2e/test_install.sh,$(E2E_TESTS)) $(BPF_TESTS) $(UNIT_TESTS)
 
 test-corpus: ## real recordings and tables: CORPUS=DIR
 	$(if $(CORPUS),,$(error say where the recordings are: make test-corpus CORPUS=DIR))
 	+@$(PARALLEL) corpus-tests
-	@CORPUS=$(abspath $(CORPUS)) $(RUN_TESTS) $(CORPUS_TESTS)
+	@CORPUS=$(abspath $(CORPUS)) $(RUN_TESTS) $(AT_ONCE) $(CORPUS_TESTS)
 
 test-outside: ## what pebsd writes for perf and pprof, opened by them (needs linux-perf, golang-go)
 	@$(DEPS) --if-debian $(BUILD_PACKAGES)
@@ -400,7 +402,7 @@ fuzz: ## each fuzzer for FUZZ_SECONDS=20
 	+@$(SUBMAKE) FUZZ=1 run-fuzzers
 
 run-fuzzers:
-	@$(RUN_TESTS) -t $$(($(FUZZ_SECONDS) + 60)) -c $(FUZZERS:%='tests/tools/fuzz.sh % $(FUZZ_SECONDS)')
+	@$(RUN_TESTS) -j $$(nproc) -t $$(($(FUZZ_SECONDS) + 60)) -c $(FUZZERS:%='tests/tools/fuzz.sh % $(FUZZ_SECONDS)')
 
 SOURCES = $(wildcard bpf/*.[ch] daemon/*.[ch] daemon/*/*.[ch] daemon/*/*/*.[ch] include/pebsd/*.h tests/*/*.[ch] \
 	tests/guest/module/*.[ch] tests/bench/peers/*.[ch])
