@@ -9,9 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
-
-#include <bpf/libbpf.h>
 
 #include "base/number.h"
 #include "cgroup/names.h"
@@ -108,7 +105,7 @@ static void open_kernel(const struct scenario *scenario, struct bench *bench)
 	char *message = NULL;
 	int r;
 
-	check("stripes", stripes_of_machine(NULL, (u32)libbpf_num_possible_cpus(), &stripes));
+	check("stripes", stripes_of_machine(NULL, 0, &stripes));
 	r = kernel_open(&settings, &bench->kernel, &message);
 	stripes_done(&stripes);
 	if (r < 0 && message)

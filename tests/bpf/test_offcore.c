@@ -22,6 +22,7 @@
 #include "engine.h"
 #include "kernel/kernel_offcore.h"
 #include "origin/perf/perf_offcore.h"
+#include "some_stripes.h"
 
 /* Children in two cgroups on one CPU, in turns of so many pages. */
 #define TURNS 50ULL
@@ -535,7 +536,7 @@ Test(offcore, a_window_has_what_was_counted_in_it)
 		.origin = "perf",
 		.n_events = 1,
 		.slots = 512,
-		.stripes = 1,
+		.stripes = one_stripe(),
 		.births = true,
 		.top = 10,
 		.interval_ns = NSEC_PER_SEC,
