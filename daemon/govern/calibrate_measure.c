@@ -19,8 +19,8 @@
 #define HALF_SAMPLES 50.0
 
 /* A difference of fewer is chance: then half a round is longer, up to so many times. */
-#define HALF_SAMPLES_LEAST 8.0
-#define LONGER_MOST        16
+#define HALF_SAMPLES_LEAST 4.0
+#define LONGER_MOST        64
 
 /* Of what the kernel allows. */
 #define PART_OF_RATE 4.0
@@ -29,9 +29,9 @@
 #define COUNT_NS     20e6
 #define COUNT_EVENTS 1000
 
-/* With work whose unit takes longer than was thought, or a CPU that is slow. */
+/* With work whose unit takes longer than was thought, or a CPU that is slow, as an emulated one. */
 #define UNITS_MAX   (1ULL << 32)
-#define SECONDS_MAX 1.0
+#define SECONDS_MAX 2.0
 
 struct meter {
 	int leader_fd; /* -1: none */
