@@ -31,6 +31,10 @@ has_interrupt() {
 	[ -n "$(shown interrupt_ns)" ]
 }
 
+has_refused() {
+	status | grep -q 'what an interrupt of loads takes could not be measured'
+}
+
 # record COLLECTIONS: leaves a line of each in $records: period, ratio, state.
 record() {
 	local last now i
@@ -72,7 +76,9 @@ expect_steady() {
 	record 60
 	note "$1: period $(in_force), moved by $(moved)% in a minute, $(used)% of the budget, over in $(over) of 60"
 	awk -v moved="$(moved)" 'BEGIN { exit !(moved < 5) }' || fail "$1: the period moved by $(moved)%: $(cat "$records")"
-	[ "$(used)" -ge 35 ] && [ "$(used)" -le 100 ] || fail "$1: $(used)% of the budget: $(cat "$records")"
+	if [ "$(used)" -lt 35 ] || [ "$(used)" -gt 100 ]; then
+		fail "$1: $(used)% of the budget: $(cat "$records")"
+	fi
 }
 
 # note TEXT: to the tester, even where the test passes.
@@ -91,7 +97,19 @@ settings '[sampling]' "budget = $budget" 'interval = 1s'
 load pointer-chase chase.service -- --threads 2
 start_pebsd
 expect 'the period to begin with' 10007 "$(in_force)"
-wait_until 'the cost of an interrupt' 60 has_interrupt
+# On an emulator that has to wait for the host, what a sample takes may differ too much from one to the next.
+for attempt in 1 2 3; do
+	for ((i = 0; i < 100; i++)); do
+		if has_interrupt || has_refused; then
+			break
+		fi
+		sleep 0.2
+	done
+	! has_interrupt || break
+	say "attempt $attempt: $(status | grep -o 'what an interrupt[^;]*')"
+	systemctl restart pebsd.service
+done
+has_interrupt || fail 'what an interrupt takes is not known'
 note "an interrupt takes $(shown interrupt_ns) ns and the program $(shown program_ns) ns"
 [ "$(shown budget)" = 0.020000 ] || fail "the budget is $(shown budget)"
 
