@@ -14,8 +14,6 @@
 #include "engine.h"
 #include "some_stripes.h"
 
-/* As the daemon has it (serve.c): what is large is mapped apart. */
-
 static bool every_path(const char *path, void *userdata)
 {
 	(void)path;
