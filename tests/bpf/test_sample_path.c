@@ -388,7 +388,7 @@ static void *write_samples(void *userdata)
 static void marks_lose_nothing(const struct stripes *stripes)
 {
 	struct kernel_settings settings = ordinary;
-	struct writer writer = {.cpu = (size_t)sysconf(_SC_NPROCESSORS_ONLN) - 1, .steps = 5000};
+	struct writer writer = {.cpu = (size_t)sysconf(_SC_NPROCESSORS_ONLN) - 1, .steps = 2000};
 	pthread_t thread;
 
 	settings.hardware = true;
