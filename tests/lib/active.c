@@ -2,7 +2,6 @@
 #include "active.h"
 
 #include <errno.h>
-#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,12 +9,10 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/heap.h"
 #include "base/own_memory.h"
 #include "engine.h"
 #include "some_stripes.h"
-
-/* As the daemon has it (serve.c): what is large is mapped apart. */
-#define LARGE_BYTES (128 << 10)
 
 static bool every_path(const char *path, void *userdata)
 {
@@ -114,11 +111,10 @@ static int run(const struct active_settings *settings, struct active_result *ret
 	u64 state = 1;
 	int r;
 
-	(void)mallopt(M_MMAP_THRESHOLD, LARGE_BYTES);
+	heap_map_large(); /* as the daemon does */
 	r = memory < 0 ? memory : own_memory_read(memory, &ret->before_bytes);
 	if (r == 0)
 		r = open_engine(settings, &engine);
-	(void)malloc_trim(0);
 	if (r == 0)
 		r = own_memory_read(memory, &ret->opened_bytes);
 	if (r == 0)
