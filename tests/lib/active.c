@@ -115,7 +115,6 @@ static int run(const struct active_settings *settings, struct active_result *ret
 	r = memory < 0 ? memory : own_memory_read(memory, &ret->before_bytes);
 	if (r == 0)
 		r = open_engine(settings, &engine);
-	(void)malloc_trim(0);
 	if (r == 0)
 		r = own_memory_read(memory, &ret->opened_bytes);
 	if (r == 0)
