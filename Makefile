@@ -203,7 +203,7 @@ $(addprefix $(OUT)/tests/unit/,test_collect test_differences test_held test_ledg
 
 $(OUT)/obj/tests/%.o: CPPFLAGS += -Itests/lib
 $(OUT)/obj/tests/bpf/test_read_sample.o: | $(OUT)/last_sample.skel.h
-$(OUT)/obj/tests/bench/sample_body.o: | $(OUT)/made_up_samples.skel.h
+$(OUT)/obj/tests/bench/sample_body.o $(OUT)/obj/tests/bpf/test_sample_path.o: | $(OUT)/made_up_samples.skel.h
 # Whose own stacks are walked.
 $(OUT)/obj/tests/bpf/test_zoom_events.o $(OUT)/obj/tests/bench/zoom_cost.o: CFLAGS += -fno-omit-frame-pointer -fno-optimize-sibling-calls
 
