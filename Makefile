@@ -326,6 +326,10 @@ bench-policy: ## what a collection of 10,000 cgroups costs under 50 rules
 	+@$(PARALLEL) $(OUT)/tests/bench/policy_tick
 	@$(OUT)/tests/bench/policy_tick
 
+bench-start: ## from nothing to the first sample accounted, with 1,000 cgroups present (needs root)
+	+@$(PARALLEL) $(OUT)/tests/bench/start_time
+	@$(OUT)/tests/bench/start_time
+
 bench-symbols: ## what names of addresses cost: questions a second, CPU time, memory
 	+@$(PARALLEL) $(OUT)/tests/bench/symbols_questions
 	@$(OUT)/tests/bench/symbols_questions
@@ -386,6 +390,7 @@ CATALOG = $(DESTDIR)$(PREFIX)/lib/systemd/catalog/pebsd.catalog
 # journalctl reads the catalog from a database. Where there is none, none is brought up to date.
 UPDATE_CATALOG = @[ -n "$(DESTDIR)" ] || ! [ -e /var/lib/systemd/catalog/database ] || journalctl --update-catalog
 CONFIG_FILE = $(DESTDIR)/etc/pebsd/pebsd.conf
+FLEET = $(wildcard config/prometheus/*)
 MANUAL_PLACES = $(foreach page,$(MANUALS),$(DESTDIR)$(PREFIX)/share/man/man$(subst .,,$(suffix $(page)))/$(notdir $(page)))
 
 install: all ## install below DESTDIR= with PREFIX=/usr; a configuration that is there is kept
@@ -399,6 +404,7 @@ install: all ## install below DESTDIR= with PREFIX=/usr; a configuration that is
 	$(INSTALL) -m 644 units/mixed-fleet.conf $(DESTDIR)$(PREFIX)/share/doc/pebsd/mixed-fleet.conf
 	sed -i 's,/usr/\(s\?bin\)/pebs,$(PREFIX)/\1/pebs,; s,/usr/share/,$(PREFIX)/share/,' \
 		$(UNIT_DIRECTORY)/pebsd.service $(ALERT_UNIT) $(DESTDIR)$(PREFIX)/share/doc/pebsd/mixed-fleet.conf
+	$(foreach file,$(FLEET),$(INSTALL) -m 644 $(file) $(DESTDIR)$(PREFIX)/share/doc/pebsd/prometheus/$(notdir $(file)) &&) true
 	$(INSTALL) -m 644 LICENSE $(DESTDIR)$(PREFIX)/share/doc/pebsd/LICENSE
 	[ -e $(CONFIG_FILE) ] || $(INSTALL) -m 644 config/pebsd.conf $(CONFIG_FILE)
 	$(foreach place,$(MANUAL_PLACES),$(INSTALL) -m 644 daemon/man/$(notdir $(place)) $(place) &&) true
