@@ -17,6 +17,8 @@ DEVELOP_PACKAGES = clang-format clang-tidy git groff-base libclang-rt-14-dev mmd
 GUEST_PACKAGES = apt cpio debian-archive-keyring mmdebstrap mount qemu-system-x86 xz-utils zstd
 HARDWARE_PACKAGES = jq linux-perf
 OUTSIDE_PACKAGES = golang-go linux-perf
+# Tools that `make bench` measures beside pebsd, and what reads pebsd's own figures.
+BENCH_PACKAGES = bpftrace curl git jq linux-perf prometheus-node-exporter python3-prometheus-client
 # What test-guest runs: kernels, and those of tests/guest/inside/test_*.sh by their names (all, unless some are given).
 # The slowest first, so that no CPU waits for it in the end.
 KERNELS ?= 7 6.12 6.1
@@ -70,8 +72,8 @@ BPF_CFLAGS = -g -O2 -target bpf -mcpu=v3 -D__TARGET_ARCH_$(BPF_ARCH) -Wall -Wext
 MAINS = daemon/main.c daemon/ctl/main.c
 LIBRARY_SOURCES = $(filter-out $(MAINS),$(wildcard daemon/*.c daemon/*/*.c daemon/*/*/*.c))
 # What tools and fuzzers use of the tests' library: made without Criterion, which they have no need of.
-TOOL_LIBRARY_SOURCES = $(addprefix tests/lib/,coverage.c example_policy.c example_rules.c example_snapshot.c \
-	example_zoom.c neighbour_world.c perf_data_writer.c profile_fixture.c world.c)
+TOOL_LIBRARY_SOURCES = $(addprefix tests/lib/,active.c churn.c coverage.c example_policy.c example_rules.c example_snapshot.c \
+	example_zoom.c neighbour_world.c perf_data_writer.c profile_fixture.c some_stripes.c world.c)
 # In the place of the daemon's own, in those tests alone that name them below.
 FAKE_SOURCES = tests/lib/fake_kernel.c tests/lib/fake_zooms.c
 TEST_LIBRARY_SOURCES = $(filter-out tests/lib/time_limit.c $(FAKE_SOURCES),$(wildcard tests/lib/*.c))
@@ -90,6 +92,7 @@ GUEST_PROGRAMS = $(call programs,guest/*.c) $(patsubst tests/guest/preload/%.c,$
 HARDWARE_PROGRAMS = $(call programs,hardware/*.c)
 FUZZERS = $(call programs,fuzz/fuzz_*.c)
 BENCHES = $(call programs,bench/*.c)
+TOOL_LIBRARY_SOURCES += $(wildcard tests/lib/bench_*.c)
 
 objects = $(patsubst %.c,$(OUT)/obj/%.o,$(1))
 
@@ -110,6 +113,16 @@ $(OUT)/bpf/%.bpf.o: bpf/%.bpf.c $(wildcard bpf/*.h include/pebsd/*.h)
 $(OUT)/bpf/%.bpf.o: tests/bpf/%.bpf.c $(wildcard bpf/*.h include/pebsd/*.h)
 	@mkdir -p $(@D)
 	$(call say,BPF)$(CLANG) $(BPF_CFLAGS) -c $< -o $@
+
+$(OUT)/bpf/%.bpf.o: tests/bench/peers/%.bpf.c $(wildcard bpf/*.[ch] include/pebsd/*.h tests/bench/peers/*.h)
+	@mkdir -p $(@D)
+	$(call say,BPF)$(CLANG) $(BPF_CFLAGS) -c $< -o $@
+
+# In the place of pebsd's own skeleton, for the kernel side of a benchmark.
+$(OUT)/synthetic/pebsd.skel.h: $(OUT)/bpf/synthetic_pebsd.bpf.o
+	@mkdir -p $(@D)
+	$(call say,SKEL)$(BPFTOOL) gen skeleton $< name pebsd_bpf > $@.new
+	@mv $@.new $@
 
 $(OUT)/%.skel.h: $(OUT)/bpf/%.bpf.o
 	$(call need,$(BPFTOOL))
@@ -167,6 +180,17 @@ $(OUT)/tests/bench/%: $(OUT)/obj/tests/bench/%.o $(OUT)/libtools.a $(OUT)/libpeb
 	@mkdir -p $(@D)
 	$(call say,LINK)$(link_test)
 
+# With programs whose samples are synthetic: pebsd's own loader, compiled with another skeleton.
+SYNTHETIC_KERNEL = $(patsubst %,$(OUT)/obj/synthetic/%.o,kernel kernel_offcore)
+
+$(OUT)/obj/synthetic/%.o: daemon/kernel/%.c Makefile | $(OUT)/synthetic/pebsd.skel.h
+	@mkdir -p $(@D)
+	$(call say,CC)$(CC) -isystem $(OUT)/synthetic $(CPPFLAGS) $(PEBSD_CFLAGS) $(CFLAGS) -MD -MP -c $< -o $@
+
+$(OUT)/tests/bench/events_cost: $(SYNTHETIC_KERNEL)
+$(OUT)/obj/tests/bench/events_cost.o: | $(OUT)/peers.skel.h
+$(OUT)/obj/tests/bench/%.o: CPPFLAGS += -Itests/bench
+
 # What runs in a guest, whose root may lack this system's libraries.
 $(OUT)/tests/guest/%: $(OUT)/obj/tests/guest/%.o
 	@mkdir -p $(@D)
@@ -203,13 +227,13 @@ $(addprefix $(OUT)/tests/unit/,test_collect test_differences test_held test_ledg
 
 $(OUT)/obj/tests/%.o: CPPFLAGS += -Itests/lib
 $(OUT)/obj/tests/bpf/test_read_sample.o: | $(OUT)/last_sample.skel.h
-$(OUT)/obj/tests/bench/sample_body.o: | $(OUT)/made_up_samples.skel.h
+$(OUT)/obj/tests/bench/sample_body.o $(OUT)/obj/tests/bpf/test_sample_path.o: | $(OUT)/made_up_samples.skel.h
 # Whose own stacks are walked.
 $(OUT)/obj/tests/bpf/test_zoom_events.o $(OUT)/obj/tests/bench/zoom_cost.o: CFLAGS += -fno-omit-frame-pointer -fno-optimize-sibling-calls
 
 unit-tests: $(UNIT_TESTS)
 bpf-tests: $(BPF_TESTS)
-e2e-tests: all $(E2E_PROGRAMS) $(TOOLS)
+e2e-tests: all $(E2E_PROGRAMS) $(TOOLS) $(addprefix $(OUT)/tests/bench/,bench_report events_cost yardstick)
 outside-tests: all $(TOOLS)
 corpus-tests: all $(CORPUS_PROGRAMS) $(TOOLS)
 guest-programs: all $(GUEST_PROGRAMS) $(HARDWARE_PROGRAMS)
@@ -224,6 +248,9 @@ SUBMAKE = $(MAKE) --no-print-directory
 PARALLEL = $(SUBMAKE) $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(shell nproc))
 RUN_TESTS = PEBSD=$(abspath $(OUT)/pebsd) PEBSCTL=$(abspath $(OUT)/pebsctl) TOOLS=$(abspath $(OUT)/tests/tools) \
 	tests/run.sh -o $(OUT)/test-results
+# Tests wait as often as they work. Those that take longest are named first. Alone run those that follow all cgroups
+# of this machine, or whose samples another's map system calls would lose.
+AT_ONCE = -j $$((2 * $$(nproc))) -a 'tests/bpf/*' -a tests/e2e/test_bench.sh
 
 deps: ## install what building and running takes (Debian packages; needs root)
 	@$(DEPS) $(BUILD_PACKAGES) $(RUN_PACKAGES)
@@ -249,32 +276,32 @@ run: ## build, then profile this machine, or show a model where it cannot be pro
 test: ## all tests below in one run, their packages installed first
 	@$(DEPS) --if-debian $(BUILD_PACKAGES) $(RUN_PACKAGES) $(TEST_PACKAGES)
 	+@$(PARALLEL) unit-tests bpf-tests e2e-tests
-	@$(RUN_TESTS) $(UNIT_TESTS) $(BPF_TESTS) $(E2E_TESTS)
+	@$(RUN_TESTS) $(AT_ONCE) $(E2E_TESTS) $(BPF_TESTS) $(UNIT_TESTS)
 
 test-unit: ## pure functions and modules
 	+@$(PARALLEL) unit-tests
-	@$(RUN_TESTS) $(UNIT_TESTS)
+	@$(RUN_TESTS) $(AT_ONCE) $(UNIT_TESTS)
 
 test-bpf: ## the BPF programs in the running kernel (needs root)
 	+@$(PARALLEL) bpf-tests
-	@$(RUN_TESTS) $(BPF_TESTS)
+	@$(RUN_TESTS) $(AT_ONCE) $(BPF_TESTS)
 
 test-e2e: ## daemon, command line and endpoint from outside (needs root)
 	+@$(PARALLEL) e2e-tests
-	@$(RUN_TESTS) $(E2E_TESTS)
+	@$(RUN_TESTS) $(AT_ONCE) $(E2E_TESTS)
 
 test-sanitize: ## the same tests built with address and undefined behaviour checks
 	+@$(PARALLEL) SANITIZE=1 unit-tests bpf-tests e2e-tests
 	+@$(SUBMAKE) SANITIZE=1 run-sanitized
 
 run-sanitized:
-	@ASAN_OPTIONS=abort_on_error=1 UBSAN_OPTIONS=print_stacktrace=1 $(RUN_TESTS) $(UNIT_TESTS) $(BPF_TESTS) \
-		$(filter-out tests/e2e/test_runner.sh tests/e2e/test_install.sh,$(E2E_TESTS))
+	@ASAN_OPTIONS=abort_on_error=1 UBSAN_OPTIONS=print_stacktrace=1 $(RUN_TESTS) $(AT_ONCE) \
+		$(filter-out tests/e2e/test_runner.sh tests/e2e/test_install.sh,$(E2E_TESTS)) $(BPF_TESTS) $(UNIT_TESTS)
 
 test-corpus: ## real recordings and tables: CORPUS=DIR
 	$(if $(CORPUS),,$(error say where the recordings are: make test-corpus CORPUS=DIR))
 	+@$(PARALLEL) corpus-tests
-	@CORPUS=$(abspath $(CORPUS)) $(RUN_TESTS) $(CORPUS_TESTS)
+	@CORPUS=$(abspath $(CORPUS)) $(RUN_TESTS) $(AT_ONCE) $(CORPUS_TESTS)
 
 test-outside: ## what pebsd writes for perf and pprof, opened by them (needs linux-perf, golang-go)
 	@$(DEPS) --if-debian $(BUILD_PACKAGES)
@@ -302,9 +329,50 @@ test-hardware: ## pebsd against perf mem on this machine's PEBS or IBS (needs ro
 
 benches: $(BENCHES)
 
+# What runs in each round, BENCH_ROUNDS times; the number of the round changes the order within some of them.
+BENCH_ROUNDS ?= 7
+BENCH_RESULTS = $(BUILD)/bench
+BENCH_CASES = yardstick 'events_cost ROUND' 'tools_cost ROUND' 'as_lines.sh sample_body' 'as_lines.sh tick_cost' \
+	'daemon_cost $(abspath $(OUT)/pebsd)' 'scrape_peers tests/bench/peers/client.py'
+BENCH_REPORT = $(OUT)/tests/bench/bench_report
+
+bench: ## what pebsd costs, with its peers beside it: a table, and build/bench/COMMIT.json (root, deps-bench, 5 minutes)
+	+@$(PARALLEL) all benches
+	@PEBSD=$(abspath $(OUT)/pebsd) PEBSCTL=$(abspath $(OUT)/pebsctl) tests/bench/run.sh -r $(BENCH_ROUNDS) \
+		-b $(OUT)/tests/bench -o $(BENCH_RESULTS) $(BENCH_CASES)
+
+# A result by the name of its file, or by a commit in whatever words git knows it.
+bench_result = $(firstword $(wildcard $(BENCH_RESULTS)/$(1).json \
+	$(BENCH_RESULTS)/$(shell git rev-parse --short=12 '$(1)^{commit}' 2>/dev/null).json) $(BENCH_RESULTS)/$(1).json)
+
+# `make bench-compare A B` is the same as with A=A B=B: the words are no goals then.
+ifeq ($(firstword $(MAKECMDGOALS)),bench-compare)
+BENCH_WORDS = $(wordlist 2,3,$(MAKECMDGOALS))
+A ?= $(word 1,$(BENCH_WORDS))
+B ?= $(word 2,$(BENCH_WORDS))
+.PHONY: $(BENCH_WORDS)
+$(BENCH_WORDS): ; @:
+endif
+
+bench-compare: ## what changed between two runs: make bench-compare A=COMMIT B=COMMIT; exits with an error if worse
+	+@$(PARALLEL) $(BENCH_REPORT)
+	@$(if $(and $(A),$(B)),,$(error say which runs: make bench-compare A=COMMIT B=COMMIT, of those in $(BENCH_RESULTS)))
+	@$(BENCH_REPORT) compare $(call bench_result,$(A)) $(call bench_result,$(B))
+
+bench-table: ## the README's tables from a run: C=COMMIT, by default this one
+	+@$(PARALLEL) $(BENCH_REPORT)
+	@$(BENCH_REPORT) markdown $(call bench_result,$(or $(C),HEAD))
+
+deps-bench: ## install the tools that bench measures beside pebsd
+	@$(DEPS) $(BUILD_PACKAGES) $(BENCH_PACKAGES)
+
 bench-alarms: ## how often rules fire without a cause, and find a step, over simulated weeks (some 20 minutes)
 	+@$(PARALLEL) $(OUT)/tests/bench/policy_figures
 	@$(OUT)/tests/bench/policy_figures
+
+bench-churn: ## a minute of 2,000 births and removals of cgroups a second, none lost (needs root)
+	+@$(PARALLEL) $(OUT)/tests/bench/churn
+	@$(OUT)/tests/bench/churn
 
 bench-coverage: ## how often the bounds of each metric hold (some minutes)
 	+@$(PARALLEL) $(OUT)/tests/bench/coverage
@@ -335,13 +403,13 @@ fuzz: ## each fuzzer for FUZZ_SECONDS=20
 	+@$(SUBMAKE) FUZZ=1 run-fuzzers
 
 run-fuzzers:
-	@$(RUN_TESTS) -t $$(($(FUZZ_SECONDS) + 60)) -c $(FUZZERS:%='tests/tools/fuzz.sh % $(FUZZ_SECONDS)')
+	@$(RUN_TESTS) -j $$(nproc) -t $$(($(FUZZ_SECONDS) + 60)) -c $(FUZZERS:%='tests/tools/fuzz.sh % $(FUZZ_SECONDS)')
 
 SOURCES = $(wildcard bpf/*.[ch] daemon/*.[ch] daemon/*/*.[ch] daemon/*/*/*.[ch] include/pebsd/*.h tests/*/*.[ch] \
-	tests/guest/module/*.[ch])
+	tests/guest/module/*.[ch] tests/bench/peers/*.[ch])
 SCRIPTS = $(wildcard tests/*.sh tests/*/*.sh tests/guest/inside/*.sh .ci/run)
 MANUALS = $(wildcard daemon/man/*.[1-8])
-TIDY_SOURCES = $(filter-out bpf/% tests/guest/module/%,$(filter %.c,$(SOURCES)))
+TIDY_SOURCES = $(filter-out bpf/% tests/guest/module/% tests/bench/peers/%,$(filter %.c,$(SOURCES)))
 
 lint: ## formatting, static analysis, scripts, manual pages
 	+@$(RUN_TESTS) -t 1200 -c '$(SUBMAKE) lint-format' '$(PARALLEL) lint-tidy' '$(SUBMAKE) lint-scripts' \
@@ -411,7 +479,8 @@ help: ## this list
 
 .PHONY: all unit-tests bpf-tests e2e-tests outside-tests corpus-tests guest-programs hardware-programs fuzzers tools \
 	deps deps-test deps-develop deps-outside deps-guest run test test-unit test-bpf test-e2e test-sanitize run-sanitized \
-	test-corpus test-outside test-fresh test-guest test-hardware guest-shell benches bench-alarms bench-coverage \
+	test-corpus test-outside test-fresh test-guest test-hardware guest-shell benches bench bench-compare bench-table deps-bench \
+	bench-alarms bench-coverage \
 	bench-hot bench-neighbours bench-policy bench-symbols bench-zoom fuzz run-fuzzers lint lint-format \
 	lint-tidy lint-tidy-bpf lint-tidy-daemon lint-scripts lint-manuals install uninstall clean help
 .PRECIOUS: $(OUT)/obj/%.o $(OUT)/bpf/%.bpf.o $(OUT)/%.skel.h $(OUT)/%.pb-c.c $(OUT)/%.pb-c.h

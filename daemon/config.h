@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/cleanup.h"
 #include "base/cpu_list.h"
@@ -24,6 +25,9 @@ enum config_origin { CONFIG_ORIGIN_AUTO, CONFIG_ORIGIN_PERF, CONFIG_ORIGIN_REPLA
  * pmu_wish.
  */
 #define CONFIG_PERIOD_AUTO 0
+
+/* What `top = auto` stands for: SERIES_TOP_AUTO. */
+#define CONFIG_TOP_AUTO UINT64_MAX
 
 #define CONFIG_CGROUPS_MAX_AUTO 0
 #define CONFIG_GROUP_MAX        256
@@ -60,7 +64,7 @@ struct config {
 
 	/* [export] */
 	struct listen_address listen;
-	u64 top; /* cgroups with series of their own */
+	u64 top; /* cgroups with series of their own; CONFIG_TOP_AUTO */
 	bool detail_metrics;
 	bool profiles; /* served over HTTP */
 

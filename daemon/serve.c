@@ -2,7 +2,6 @@
 #include "serve.h"
 
 #include <errno.h>
-#include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,6 +10,7 @@
 #include <systemd/sd-event.h>
 
 #include "alerts.h"
+#include "base/heap.h"
 #include "base/log.h"
 #include "detail.h"
 #include "export/control.h"
@@ -29,9 +29,6 @@
 
 #define SYSFS_ROOT "/sys"
 
-/* Memory from this size on is mapped on its own; malloc's default at the start. */
-#define LARGE_BYTES (128 << 10)
-
 struct server {
 	const struct options *options;
 	struct config *config;
@@ -49,6 +46,7 @@ struct server {
 	struct watch watch;
 	struct room room;
 	struct process_figures process; /* kept from scrape to scrape, as process_read() wants */
+	u64 reloads;                    /* of the configuration, with success or not */
 	int collection_error;           /* of the last tick */
 	char *status;                   /* as the service manager was told last; NULL: not yet */
 };
@@ -198,6 +196,7 @@ static int reload(void *userdata, char ***ret_lines)
 
 	(void)sd_notify(false, "RELOADING=1\nSTATUS=Reading the configuration");
 	r = reload_config(server->options, &applier, server->config, ret_lines);
+	server->reloads++;
 	head->config_reloaded = r >= 0;
 	if (r >= 0) {
 		(void)clock_gettime(CLOCK_REALTIME, &head->config_time);
@@ -314,7 +313,8 @@ static u64 get_sequence(void *userdata)
 {
 	struct server *server = userdata;
 
-	return engine_head(sampling_engine(server->sampling))->sequence;
+	/* Both only grow: each moves the sum. */
+	return engine_head(sampling_engine(server->sampling))->sequence + server->reloads;
 }
 
 static int get_metrics(void *userdata, bool openmetrics, char **ret_text, size_t *ret_length)
@@ -579,14 +579,12 @@ int serve(const struct options *options, struct config *config, struct failure *
 	int r;
 
 	*ret_failure = (struct failure){.code = EXIT_FAILED};
-	/* What is large is mapped apart, and gone when it is freed; left alone the threshold would grow to what
-	 * the largest was. */
-	(void)mallopt(M_MMAP_THRESHOLD, LARGE_BYTES);
+	heap_map_large();
 	r = start(&server, ret_failure);
 	if (r < 0)
 		return r;
 	/* What the start alone took: the kernel's types, the programs, the walk through the cgroups. */
-	(void)malloc_trim(0);
+	heap_trim();
 	log_info("serving: origin %s, control socket %s, endpoint %s%s",
 		 engine_head(sampling_engine(server.sampling))->origin, options->socket,
 		 config->listen.none ? "" : "http://", config->listen.text);

@@ -1,26 +1,29 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # Runs tests and ends with the line "N passed, N failed, N skipped".
-#   tests/run.sh [-s] [-t SECONDS] [-o DIRECTORY] [-c|-p] TEST...
+#   tests/run.sh [-s] [-t SECONDS] [-o DIRECTORY] [-j JOBS [-a PATTERN]...] [-c|-p] TEST...
 # A TEST is a Criterion program, each of whose tests counts, or a script (*.sh), which counts as one; with -c each
 # is a command line, which counts as one. Scripts and commands exit with 0: passed, 77: skipped, the last line of
 # their output says what was lacking; else: failed. With -p each is a command line that prints a report of several
 # tests (Test Anything Protocol) as they end, shown as it comes: "1..N" each time that N more are to be expected,
 # "ok - NAME", "ok - NAME # SKIP WHY" or "not ok - NAME" for each, and "# TEXT" to explain the one before.
-# -t: what one test may take, default 120. Logs go to DIRECTORY. Exits with 1 when a test failed or none ran; with -s
-# it may be that all were skipped.
+# -t: what one test may take, default 120. Logs go to DIRECTORY. -j: so many tests run at once, default 1; what each
+# prints is shown when it ends; but -a: those whose name matches run alone, as what measures the machine, or counts all
+# that happens on it, has to. Exits with 1 when a test failed or none ran; with -s it may be that all were skipped.
 set -u
 
 usage() {
-	sed -n '3,12s/^# \{0,1\}//p' "$0" >&2
+	sed -n '3,13s/^# \{0,1\}//p' "$0" >&2
 	exit 2
 }
 
-seconds=120 directory=build/test-results commands='' reports='' may_skip=''
-while getopts st:o:cp option; do
+seconds=120 directory=build/test-results commands='' reports='' may_skip='' jobs=1 alone=()
+while getopts st:o:j:a:cp option; do
 	case $option in
 	t) seconds=$OPTARG ;;
 	o) directory=$OPTARG ;;
+	j) jobs=$OPTARG ;;
+	a) alone+=("$OPTARG") ;;
 	c) commands=yes ;;
 	p) reports=yes ;;
 	s) may_skip=yes ;;
@@ -43,7 +46,13 @@ end_group() {
 	[ -z "$group" ] || kill -KILL -- "-$group" 2>/dev/null
 	group=''
 }
-trap 'end_group; rm -rf --one-file-system "$TMPDIR"' EXIT
+
+# Those that run tests at once with others: their numbers by their processes.
+declare -A workers=()
+end_workers() {
+	[ ${#workers[@]} = 0 ] || { kill -TERM "${!workers[@]}" && wait "${!workers[@]}"; } 2>/dev/null
+}
+trap 'end_group; end_workers; rm -rf --one-file-system "$TMPDIR"' EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM HUP
 
@@ -193,9 +202,8 @@ run_reporting() {
 	[ "$failed" = "$counted" ] || show "$name" "$log"
 }
 
-for test; do
-	name=${test#build/}
-	program=$test
+run_test() {
+	local test=$1 name=${1#build/} program=$1 log
 	[ "${test#/}" != "$test" ] || program=./$test
 	log=$directory/$(printf '%s' "$name" | tr -c 'A-Za-z0-9._-' '_').log
 	if [ -n "$reports" ]; then
@@ -207,7 +215,74 @@ for test; do
 	else
 		run_criterion "$program" "$name" "$log"
 	fi
-done
+}
+
+# work NUMBER TEST: runs it, in a process of its own. What it printed and what came of it stay in files by the number,
+# for end_work(); what the test itself puts there goes.
+work() {
+	local results=$TMPDIR/$1
+	workers=() passed=0 failed=0 failures=() skips=()
+	trap 'end_group; rm -rf --one-file-system "$TMPDIR"' EXIT
+	TMPDIR=$results.d
+	mkdir -m 711 "$TMPDIR"
+	run_test "$2" >"$results.shown" 2>&1
+	{
+		printf 'passed %d\n' "$passed"
+		[ ${#skips[@]} = 0 ] || printf 'skip %s\n' "${skips[@]}"
+		[ ${#failures[@]} = 0 ] || printf 'fail %s\n' "${failures[@]}"
+		printf 'end\n'
+	} >"$results"
+	exit
+}
+
+# Waits for one of them, shows and counts what it has.
+end_work() {
+	local pid number what text ended=''
+	wait -n -p pid "${!workers[@]}"
+	number=${workers[$pid]}
+	unset "workers[$pid]"
+	cat "$TMPDIR/$number.shown"
+	while read -r what text; do
+		case $what in
+		passed) passed=$((passed + text)) ;;
+		skip | fail) "$what" "$text" ;;
+		end) ended=yes ;;
+		esac
+	done <"$TMPDIR/$number"
+	[ -n "$ended" ] || fail "${tests[number]#build/}: what ran it is gone"
+}
+
+# runs_alone TEST
+runs_alone() {
+	local pattern
+	for pattern in "${alone[@]}"; do
+		# shellcheck disable=SC2053 # a pattern it is
+		[[ ${1#build/} != $pattern ]] || return 0
+	done
+	return 1
+}
+
+tests=("$@")
+if [ "$jobs" -gt 1 ]; then
+	for number in "${!tests[@]}"; do
+		most=$jobs
+		! runs_alone "${tests[number]}" || most=1
+		while [ ${#workers[@]} -ge "$most" ]; do
+			end_work
+		done
+		touch "$TMPDIR/$number" "$TMPDIR/$number.shown"
+		work "$number" "${tests[number]}" &
+		workers[$!]=$number
+		[ "$most" = "$jobs" ] || end_work
+	done
+	while [ ${#workers[@]} != 0 ]; do
+		end_work
+	done
+else
+	for test; do
+		run_test "$test"
+	done
+fi
 
 [ ${#skips[@]} = 0 ] || printf 'skipped: %s\n' "${skips[@]}"
 [ ${#failures[@]} = 0 ] || printf 'failed: %s\n' "${failures[@]}"

@@ -8,10 +8,12 @@
 #include <sys/param.h>
 
 #include "collect/paths.h"
+#include "collect/series_width.h"
 
 struct series_table {
-	size_t top;
+	size_t top; /* may be SERIES_TOP_AUTO */
 	size_t top_largest;
+	struct series_width width;
 	u64 now_ns;
 
 	struct paths paths;
@@ -78,9 +80,17 @@ struct series_table *series_table_free(struct series_table *table)
 
 void series_table_set_top(struct series_table *table, size_t top)
 {
+	size_t most = top == SERIES_TOP_AUTO ? SERIES_TOP_DEFAULT : top;
+
 	table->top = top;
-	if (top > table->top_largest)
-		table->top_largest = top;
+	if (most > table->top_largest)
+		table->top_largest = most;
+}
+
+void series_table_expect(struct series_table *table, const struct event *events, size_t n)
+{
+	for (unsigned event = 0; event < n && event < EVENTS_MAX; event++)
+		series_width_expect(&table->width, event, &events[event]);
 }
 
 /* Makes `array`, a pointer to an array's pointer, hold `n` elements; the first ones are kept. */
@@ -144,6 +154,22 @@ static void select_first(struct path **list, size_t n, size_t most)
 	}
 }
 
+/* pairs_samples() and pairs_weighted_latency() in one. */
+static void costs_of(const struct difference *difference, u64 *samples, u64 *cost)
+{
+	const unsigned first = offsetof(struct figures, weighted_latency) / sizeof(u64);
+	struct pairs_reader reader = {.from = difference->pairs, .end = difference->pairs + difference->size};
+	unsigned counter;
+	u64 value;
+
+	_Static_assert(offsetof(struct figures, samples) == 0, "they come first");
+	while (pairs_get(&reader, &counter, &value) && counter < first + SOURCE_SLOTS)
+		if (counter < SOURCE_SLOTS)
+			*samples += value;
+		else if (counter >= first && __builtin_add_overflow(*cost, value, cost))
+			*cost = ~0ULL;
+}
+
 /* What `inputs` add to each path's cost, on top of what is left of it. */
 static int plan_costs(struct series_table *table, u64 now_ns, const struct series_input *inputs, size_t n)
 {
@@ -170,10 +196,10 @@ static int plan_costs(struct series_table *table, u64 now_ns, const struct serie
 			return -ENOMEM;
 		for (size_t k = 0; k < input->n_differences; k++) {
 			const struct difference *difference = &input->differences[k];
-			u64 samples = pairs_samples(difference->pairs, difference->size);
+			u64 samples = 0, cost = 0;
 
-			path->next_cost +=
-				(double)pairs_weighted_latency(difference->pairs, difference->size);
+			costs_of(difference, &samples, &cost);
+			path->next_cost += (double)cost;
 			path->next_samples += (double)samples;
 			path->has_input = path->has_input || samples;
 		}
@@ -181,9 +207,27 @@ static int plan_costs(struct series_table *table, u64 now_ns, const struct serie
 	return 0;
 }
 
+/* As of what was counted until now, in any series. */
+static struct series_places places_now(struct series_table *table)
+{
+	for (size_t i = 0; i < table->n_list; i++)
+		series_width_see(&table->width, table->list[i]);
+	return series_places(table->top, series_width_of(&table->width));
+}
+
+/*
+ * Whether the path that is number `rank` of the N may take one of `room` places: half of those beside the N
+ * are kept for the costlier ones, the more the costlier.
+ */
+static bool may_enter(const struct series_places *places, size_t rank, size_t room)
+{
+	return room > (places->paths - places->top) * rank / (2 * places->top);
+}
+
 /* Who is among the N, and whose series takes its differences. */
 static size_t plan_series(struct series_table *table, u64 now_ns)
 {
+	const struct series_places places = places_now(table);
 	size_t exported = 0;
 	size_t promoted = 0;
 	size_t room;
@@ -193,8 +237,8 @@ static size_t plan_series(struct series_table *table, u64 now_ns)
 		if (!path->excluded && path->next_samples > 0 &&
 		    (path->has_input || now_ns - path->seen_ns < SERIES_KEEP_NS))
 			table->best[table->n_best++] = path;
-	select_first(table->best, table->n_best, table->top);
-	table->n_best = MIN(table->n_best, table->top);
+	select_first(table->best, table->n_best, places.top);
+	table->n_best = MIN(table->n_best, places.top);
 	if (table->n_best > 0)
 		qsort(table->best, table->n_best, sizeof(*table->best), compare);
 	for (size_t i = 0; i < table->n_best; i++)
@@ -207,10 +251,9 @@ static size_t plan_series(struct series_table *table, u64 now_ns)
 		if (kept(path, now_ns, SERIES_KEEP_NS + SERIES_LINGER_NS))
 			exported++;
 	}
-	room = table->top * SERIES_LIVE_FACTOR;
-	room = room > exported ? room - exported : 0;
-	for (size_t i = 0; i < table->n_best && promoted < room; i++)
-		if (table->best[i]->standing != PATH_EXPORTED) {
+	room = places.paths > exported ? places.paths - exported : 0;
+	for (size_t i = 0; i < table->n_best; i++)
+		if (table->best[i]->standing != PATH_EXPORTED && may_enter(&places, i, room - promoted)) {
 			table->best[i]->owns = true;
 			promoted++;
 		}

@@ -18,16 +18,20 @@
  * Coming back: the figures of an ended series are kept, and a path that is among the N again goes on where it
  * was.
  *
- * Memory is bounded by N, whatever comes and goes: at most SERIES_LIVE_FACTOR x N series are exported (a path
- * that comes to the N beyond that waits in `other` until one ends), and the figures of at most
- * SERIES_ENDED_FACTOR x N ended ones are kept, those that were among the N last. A path whose figures were
- * dropped starts at 0 when it comes back, which a scraper reads as the counter reset that it is.
+ * Series are bounded, and so is memory, whatever comes and goes: no more paths are exported than make so many
+ * series together as series_width.h has room for, and no more than SERIES_LIVE_FACTOR x N. The places beside
+ * them are for those that leave the N and keep their series; a path that comes to the N when all are taken
+ * waits in `other` until one ends. The last ones are kept for the costliest, so that small changes among the
+ * least of the N do not take them. The figures of at most SERIES_ENDED_FACTOR x N ended ones are kept, those
+ * that were among the N last. A path whose figures were dropped starts at 0 when it comes back, which a
+ * scraper reads as the counter reset that it is.
  */
 #ifndef PEBSD_SERIES_H
 #define PEBSD_SERIES_H
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "collect/differences.h"
 #include "collect/offcore_figures.h"
@@ -40,6 +44,10 @@
 #define SERIES_HALF_LIFE_NS (60ULL * 1000000000ULL)
 #define SERIES_LIVE_FACTOR  4
 #define SERIES_ENDED_FACTOR 4
+
+/* How many paths have series of their own where nobody says: SERIES_TOP_DEFAULT, or as many as fit. */
+#define SERIES_TOP_DEFAULT 50
+#define SERIES_TOP_AUTO    SIZE_MAX
 
 /* Paths without a series whose cost is remembered, beyond those that have samples in a collection. */
 #define SERIES_WAITING_MAX 16384
@@ -62,11 +70,16 @@ struct series {
 	struct offcore_counters *offcore; /* NULL until something is counted */
 };
 
+struct event;
 struct series_table;
 
-/* `top`: how many paths have series of their own. Returns 0 or -ENOMEM; free with series_table_free(). */
+/* `top`: how many paths have series of their own, or SERIES_TOP_AUTO. Returns 0 or -ENOMEM; free with
+ * series_table_free(). */
 int series_table_new(size_t top, struct series_table **ret);
 struct series_table *series_table_free(struct series_table *table);
+
+/* The events that are sampled, by their numbers: how many series a path may make is known from the start. */
+void series_table_expect(struct series_table *table, const struct event *events, size_t n);
 
 /* For a reload. Takes effect with the next update; series beyond a smaller N are kept as if they left it. */
 void series_table_set_top(struct series_table *table, size_t top);

@@ -7,7 +7,8 @@
 #ifndef PEBSD_EXPOSITION_H
 #define PEBSD_EXPOSITION_H
 
-#include <stdio.h>
+#include <stdbool.h>
+#include <stddef.h>
 
 #include "snapshot.h"
 
@@ -20,17 +21,19 @@ struct family {
 };
 
 struct exposition {
-	FILE *file;
 	bool openmetrics;
+	bool failed; /* no memory: nothing more is written */
 	const struct family *current;
 	char *text;
 	size_t length;
+	size_t size; /* of `text` */
 };
 
-/* Returns 0 or -ENOMEM; after 0, exposition_end() must follow. */
-int exposition_begin(struct exposition *out, bool openmetrics);
+/* exposition_end() must follow. */
+void exposition_begin(struct exposition *out, bool openmetrics);
 
-/* Returns 0, and then the caller frees *ret_text, NUL-terminated; or -ENOMEM. */
+/* Returns 0, and then the caller frees *ret_text, NUL-terminated and no larger than it needs to be; or
+ * -ENOMEM. */
 int exposition_end(struct exposition *out, char **ret_text, size_t *ret_length);
 
 /*

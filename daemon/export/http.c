@@ -119,8 +119,21 @@ static u64 hang_up_on_the_late(struct http *http, u64 now)
 	return 0;
 }
 
-static enum MHD_Result send_metrics(struct http *http, struct MHD_Connection *connection)
+/* An MHD_RequestCompletedCallback: `*state` is what was scraped, or nothing. */
+static void on_completed(void *userdata, struct MHD_Connection *connection, void **state,
+			 enum MHD_RequestTerminationCode why)
 {
+	(void)userdata;
+	(void)connection;
+	(void)why;
+	scrape_release(*state);
+	*state = NULL;
+}
+
+/* `*state` holds what is sent until the request is completed. */
+static enum MHD_Result send_metrics(struct http *http, struct MHD_Connection *connection, void **state)
+{
+	struct scrape_generation *held;
 	const char *accept = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_ACCEPT);
 	const char *encoding =
 		MHD_lookup_connection_value(connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_ACCEPT_ENCODING);
@@ -128,10 +141,12 @@ static enum MHD_Result send_metrics(struct http *http, struct MHD_Connection *co
 	_cleanup_free_ char *text = NULL;
 	int r;
 
-	r = scrape_get(http->scrape, http->source.sequence(http->source.userdata), now_ns(),
-		       negotiate_openmetrics(accept), negotiate_gzip(encoding), &response);
-	if (r >= 0)
+	r = scrape_get(http->scrape, http->source.sequence(http->source.userdata),
+		       negotiate_openmetrics(accept), negotiate_gzip(encoding), &response, &held);
+	if (r >= 0) {
+		*state = held;
 		return MHD_queue_response(connection, MHD_HTTP_OK, response);
+	}
 	log_warning(r, "Cannot render the metrics for a scrape; the next one is tried anew");
 	if (asprintf(&text, "The metrics could not be rendered: %s. The daemon's log says more.\n",
 		     strerror(-r)) < 0) {
@@ -212,12 +227,11 @@ static enum MHD_Result answer(void *userdata, struct MHD_Connection *connection,
 	(void)version;
 	(void)upload;
 	(void)upload_length;
-	(void)state;
 	/* Answered before a body is read: nothing here has use for one. */
 	if (strcmp(method, MHD_HTTP_METHOD_GET) != 0 && strcmp(method, MHD_HTTP_METHOD_HEAD) != 0)
 		return http_send_not_allowed(connection, "GET, HEAD");
 	if (strcmp(path, "/metrics") == 0)
-		return send_metrics(http, connection);
+		return send_metrics(http, connection, state);
 	if (strcmp(path, "/healthz") == 0)
 		return send_health(http, connection);
 	if (strcmp(path, HTTP_PROFILE_PATH) == 0)
@@ -329,12 +343,12 @@ static int start(struct http *http, sd_event *event, const struct listen_address
 	r = http_profile_new(event, &http->source.profiles, run_soon, http, &http->profile);
 	if (r < 0)
 		return r;
-	http->daemon = MHD_start_daemon(MHD_USE_EPOLL | MHD_USE_ERROR_LOG | MHD_ALLOW_SUSPEND_RESUME, 0, NULL,
-					NULL, answer, http, MHD_OPTION_EXTERNAL_LOGGER, log_library, NULL,
-					MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_CONNECTION_LIMIT,
-					(unsigned int)HTTP_CONNECTIONS_MAX, MHD_OPTION_NOTIFY_CONNECTION,
-					on_connection, http, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
-					(size_t)HTTP_CONNECTION_BYTES, MHD_OPTION_END);
+	http->daemon = MHD_start_daemon(
+		MHD_USE_EPOLL | MHD_USE_ERROR_LOG | MHD_ALLOW_SUSPEND_RESUME, 0, NULL, NULL, answer, http,
+		MHD_OPTION_EXTERNAL_LOGGER, log_library, NULL, MHD_OPTION_LISTEN_SOCKET, fd,
+		MHD_OPTION_CONNECTION_LIMIT, (unsigned int)HTTP_CONNECTIONS_MAX, MHD_OPTION_NOTIFY_CONNECTION,
+		on_connection, http, MHD_OPTION_NOTIFY_COMPLETED, on_completed, NULL,
+		MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)HTTP_CONNECTION_BYTES, MHD_OPTION_END);
 	if (!http->daemon)
 		return errno > 0 ? -errno : -ENOMEM;
 	TAKE_FD(fd); /* closed by MHD_stop_daemon() */

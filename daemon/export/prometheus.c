@@ -2,6 +2,8 @@
 #include "export/prometheus.h"
 
 #include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/cleanup.h"
@@ -11,11 +13,17 @@
 #include "export/prometheus_detail.h"
 #include "export/prometheus_offcore.h"
 
-#define WORD_(name, word) word,
-static const char *const source_words[] = {SOURCES(WORD_)};
-static const char *const snoop_words[] = {SNOOPS(WORD_)};
-static const char *const tlb_words[] = {TLBS(WORD_)};
-#undef WORD_
+#define SOURCE_LABEL_(name, word) "source=\"" word "\"",
+static const char *const source_labels[] = {SOURCES(SOURCE_LABEL_)};
+#undef SOURCE_LABEL_
+
+#define SNOOP_LABEL_(name, word) "snoop=\"" word "\"",
+static const char *const snoop_labels[] = {SNOOPS(SNOOP_LABEL_)};
+#undef SNOOP_LABEL_
+
+#define TLB_LABEL_(name, word) "tlb=\"" word "\"",
+static const char *const tlb_labels[] = {TLBS(TLB_LABEL_)};
+#undef TLB_LABEL_
 
 /* The figures of one series and event, under their labels. */
 struct cell {
@@ -27,7 +35,8 @@ struct cell {
 struct rendering {
 	struct exposition *out;
 	const struct snapshot *snapshot;
-	char *event_labels[EVENTS_MAX]; /* event="...",pmu="..." */
+	char *event_labels[EVENTS_MAX];     /* event="...",pmu="..." */
+	char edges[COARSE_BUCKETS - 1][24]; /* le="16.0" and so on */
 	struct cell *cells;
 	size_t n_cells;
 };
@@ -105,6 +114,9 @@ static int label_all(struct rendering *rendering, const struct series *const *se
 	size_t n_events = rendering->snapshot->n_events;
 	int r;
 
+	for (u32 i = 0; i < ARRAY_SIZE(rendering->edges); i++)
+		(void)snprintf(rendering->edges[i], sizeof(rendering->edges[i]), "le=\"%u.0\"",
+			       histogram_coarse_upper(i));
 	for (size_t i = 0; i < n_events; i++) {
 		r = label_event(rendering, i);
 		if (r < 0)
@@ -121,40 +133,31 @@ static int label_all(struct rendering *rendering, const struct series *const *se
 	return 0;
 }
 
-/* One histogram over the octaves 16 to 8192; `below` tells how many values are at most that many cycles. */
-static void write_histogram(struct exposition *out, const struct family *family, const char *labels,
-			    const struct figures *figures, u64 (*below)(const struct figures *, u32 cycles),
-			    u64 sum, u64 count)
+/* What a histogram of figures is made of: how many values each bucket has, and where it ends. */
+struct buckets {
+	const u64 *counts;
+	u32 n;
+	u32 (*upper)(u32 index); /* inclusive, cycles */
+};
+
+/* One histogram over the octaves 16 to 8192, whose edges are edges of `buckets`. */
+static void write_histogram(const struct rendering *rendering, const struct family *family,
+			    const char *labels, const struct buckets *buckets, u64 sum, u64 count)
 {
-	char le[24];
+	struct exposition *out = rendering->out;
+	u64 below = 0;
+	u32 i = 0;
 
 	if (!count)
 		return;
-	for (u32 edge = 1U << COARSE_LOG2_MIN; edge <= 1U << COARSE_LOG2_MAX; edge <<= 1) {
-		(void)snprintf(le, sizeof(le), "le=\"%u.0\"", edge);
-		exposition_u64(out, family, "_bucket", labels, le, below(figures, edge));
+	for (u32 octave = 0; octave < ARRAY_SIZE(rendering->edges); octave++) {
+		for (; i < buckets->n && buckets->upper(i) <= histogram_coarse_upper(octave); i++)
+			below += buckets->counts[i];
+		exposition_u64(out, family, "_bucket", labels, rendering->edges[octave], below);
 	}
 	exposition_u64(out, family, "_bucket", labels, "le=\"+Inf\"", count);
 	exposition_u64(out, family, "_sum", labels, NULL, sum);
 	exposition_u64(out, family, "_count", labels, NULL, count);
-}
-
-static u64 latency_below(const struct figures *figures, u32 cycles)
-{
-	u64 sum = 0;
-
-	for (u32 i = 0; i <= histogram_fine_index(cycles); i++)
-		sum += figures->latency[i];
-	return sum;
-}
-
-static u64 instruction_latency_below(const struct figures *figures, u32 cycles)
-{
-	u64 sum = 0;
-
-	for (u32 i = 0; i <= histogram_coarse_index(cycles); i++)
-		sum += figures->instruction_latency[i];
-	return sum;
 }
 
 static void write_histograms(struct rendering *rendering)
@@ -170,40 +173,39 @@ static void write_histograms(struct rendering *rendering)
 
 	for (size_t i = 0; i < rendering->n_cells; i++) {
 		const struct cell *cell = &rendering->cells[i];
+		const struct buckets fine = {cell->figures->latency, FINE_BUCKETS, histogram_fine_upper};
 
 		if (cell->settings.has_latency)
-			write_histogram(rendering->out, &latency, cell->labels, cell->figures, latency_below,
+			write_histogram(rendering, &latency, cell->labels, &fine,
 					figures_latency_sum(cell->figures),
 					figures_latency_samples(cell->figures));
 	}
 	for (size_t i = 0; i < rendering->n_cells; i++) {
 		const struct cell *cell = &rendering->cells[i];
+		const struct buckets coarse = {cell->figures->instruction_latency, COARSE_BUCKETS,
+					       histogram_coarse_upper};
 
 		if (cell->settings.has_instruction_latency)
-			write_histogram(rendering->out, &instruction_latency, cell->labels, cell->figures,
-					instruction_latency_below, cell->figures->instruction_latency_sum,
+			write_histogram(rendering, &instruction_latency, cell->labels, &coarse,
+					cell->figures->instruction_latency_sum,
 					figures_instruction_latency_samples(cell->figures));
 	}
 }
 
-/* Counters that are an array of figures, under one label's words. */
-static void write_words(struct rendering *rendering, const struct family *family, const char *label,
-			const char *const *words, size_t n_words,
+/* Counters that are an array of figures, each under a label of its own. */
+static void write_words(struct rendering *rendering, const struct family *family,
+			const char *const *word_labels, size_t n_words,
 			const u64 *(*counters_of)(const struct figures *))
 {
-	char extra[64];
-
 	for (size_t i = 0; i < rendering->n_cells; i++) {
 		const struct cell *cell = &rendering->cells[i];
 		const u64 *counters = counters_of(cell->figures);
 
 		/* Of an event without a source, all are "unknown" in the books. */
-		for (size_t word = 0; cell->settings.has_source && word < n_words; word++) {
-			if (!counters[word])
-				continue;
-			(void)snprintf(extra, sizeof(extra), "%s=\"%s\"", label, words[word]);
-			exposition_u64(rendering->out, family, "_total", cell->labels, extra, counters[word]);
-		}
+		for (size_t word = 0; cell->settings.has_source && word < n_words; word++)
+			if (counters[word])
+				exposition_u64(rendering->out, family, "_total", cell->labels,
+					       word_labels[word], counters[word]);
 	}
 }
 
@@ -276,9 +278,8 @@ static void write_counters(struct rendering *rendering, bool detail)
 		 blocked_of},
 	};
 
-	write_words(rendering, &source_samples, "source", source_words, ARRAY_SIZE(source_words), samples_of);
-	write_words(rendering, &source_latency, "source", source_words, ARRAY_SIZE(source_words),
-		    latency_sum_of);
+	write_words(rendering, &source_samples, source_labels, ARRAY_SIZE(source_labels), samples_of);
+	write_words(rendering, &source_latency, source_labels, ARRAY_SIZE(source_labels), latency_sum_of);
 	for (size_t k = 0; k < ARRAY_SIZE(simple); k++)
 		for (size_t i = 0; i < rendering->n_cells; i++) {
 			const struct cell *cell = &rendering->cells[i];
@@ -290,8 +291,8 @@ static void write_counters(struct rendering *rendering, bool detail)
 		}
 	if (!detail)
 		return;
-	write_words(rendering, &snoop, "snoop", snoop_words, ARRAY_SIZE(snoop_words), snoop_of);
-	write_words(rendering, &tlb, "tlb", tlb_words, ARRAY_SIZE(tlb_words), tlb_of);
+	write_words(rendering, &snoop, snoop_labels, ARRAY_SIZE(snoop_labels), snoop_of);
+	write_words(rendering, &tlb, tlb_labels, ARRAY_SIZE(tlb_labels), tlb_of);
 }
 
 static struct maybe_u64 known_where_not_0(u64 value)
@@ -409,39 +410,52 @@ static void write_daemon(struct rendering *rendering, const struct process_figur
 	exposition_maybe_u64(out, &fds, "", NULL, NULL, process->open_fds);
 }
 
-static bool has_series(const struct series *const *series, size_t n, const char *path)
+static int compare_paths(const void *a, const void *b)
 {
-	for (size_t i = 0; i < n; i++)
-		if (strcmp(series[i]->path, path) == 0)
-			return true;
-	return false;
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* Of cgroups that have series, or their names would be told where they are not wanted. */
-static int write_guests(struct rendering *rendering, const struct series *const *series, size_t n)
+static int write_guest(struct rendering *rendering, const char *cgroup)
 {
 	static const struct family guests = {
 		"pebsd_guest_not_sampled", FAMILY_GAUGE,
 		"Holds a virtual machine, whose accesses in guest mode are not sampled: its figures are the "
 		"host's side alone."};
-	const struct snapshot *snapshot = rendering->snapshot;
+	_cleanup_free_ char *path = NULL;
+	_cleanup_free_ char *labels = NULL;
+	int r = label_escape(cgroup, &path);
 
+	if (r < 0)
+		return r;
+	if (asprintf(&labels, "cgroup=\"%s\"", path) < 0) {
+		labels = NULL;
+		return -ENOMEM;
+	}
+	exposition_u64(rendering->out, &guests, "", labels, NULL, 1);
+	return 0;
+}
+
+/* Of cgroups that have series, or their names would be told where they are not wanted. */
+static int write_guests(struct rendering *rendering, const struct series *const *series, size_t n)
+{
+	const struct snapshot *snapshot = rendering->snapshot;
+	_cleanup_free_ const char **paths = calloc(n + 1, sizeof(*paths));
+
+	if (!paths)
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++)
+		paths[i] = series[i]->path;
+	qsort(paths, n, sizeof(*paths), compare_paths);
 	for (size_t i = 0; i < snapshot->n_cgroups; i++) {
 		const struct snapshot_cgroup *cgroup = &snapshot->cgroups[i];
-		_cleanup_free_ char *path = NULL;
-		_cleanup_free_ char *labels = NULL;
 		int r;
 
-		if (!cgroup->guest_not_sampled || !has_series(series, n, cgroup->path))
+		if (!cgroup->guest_not_sampled ||
+		    !bsearch(&cgroup->path, paths, n, sizeof(*paths), compare_paths))
 			continue;
-		r = label_escape(cgroup->path, &path);
+		r = write_guest(rendering, cgroup->path);
 		if (r < 0)
 			return r;
-		if (asprintf(&labels, "cgroup=\"%s\"", path) < 0) {
-			labels = NULL;
-			return -ENOMEM;
-		}
-		exposition_u64(rendering->out, &guests, "", labels, NULL, 1);
 	}
 	return 0;
 }
@@ -504,9 +518,7 @@ int prometheus_render(const struct snapshot *snapshot, const struct series *cons
 	struct exposition out;
 	int r, ended;
 
-	r = exposition_begin(&out, options->openmetrics);
-	if (r < 0)
-		return r;
+	exposition_begin(&out, options->openmetrics);
 	rendering.out = &out;
 	r = label_all(&rendering, series, n_series);
 	if (r >= 0) {

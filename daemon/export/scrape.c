@@ -20,17 +20,23 @@
 struct body {
 	struct MHD_Response *plain; /* NULL: not made yet */
 	struct MHD_Response *gzip;
-	u64 made_ns;
-	char *text; /* the plain response's */
+	const char *text; /* the plain response's */
 	size_t length;
+};
+
+struct scrape_generation {
+	u64 sequence;
+	unsigned int users; /* who are being sent it */
+	bool served;        /* to who asks now: the scrape's `current` */
+	struct body text;
+	struct body openmetrics;
 };
 
 struct scrape {
 	scrape_render render;
 	void *userdata;
-	u64 sequence;
-	struct body text;
-	struct body openmetrics;
+	struct scrape_generation *current; /* NULL: none was asked for yet */
+	struct scrape_generation generations[SCRAPE_GENERATIONS_MAX];
 };
 
 int scrape_new(scrape_render render, void *userdata, struct scrape **ret)
@@ -45,7 +51,6 @@ int scrape_new(scrape_render render, void *userdata, struct scrape **ret)
 	return 0;
 }
 
-/* A connection that still sends a response has its own reference to it. */
 static void body_drop(struct body *body)
 {
 	if (body->plain)
@@ -55,14 +60,43 @@ static void body_drop(struct body *body)
 	*body = (struct body){0};
 }
 
+static void generation_drop(struct scrape_generation *generation)
+{
+	body_drop(&generation->text);
+	body_drop(&generation->openmetrics);
+}
+
+static bool is_free(const struct scrape_generation *generation)
+{
+	return !generation->served && generation->users == 0;
+}
+
+void scrape_release(struct scrape_generation *held)
+{
+	if (!held)
+		return;
+	held->users--;
+	if (is_free(held))
+		generation_drop(held);
+}
+
 struct scrape *scrape_free(struct scrape *scrape)
 {
 	if (!scrape)
 		return NULL;
-	body_drop(&scrape->text);
-	body_drop(&scrape->openmetrics);
+	for (size_t i = 0; i < SCRAPE_GENERATIONS_MAX; i++)
+		generation_drop(&scrape->generations[i]);
 	free(scrape);
 	return NULL;
+}
+
+unsigned int scrape_generations(const struct scrape *scrape)
+{
+	unsigned int n = 0;
+
+	for (size_t i = 0; i < SCRAPE_GENERATIONS_MAX; i++)
+		n += !is_free(&scrape->generations[i]);
+	return n;
 }
 
 int scrape_compress(const void *plain, size_t length, void **ret, size_t *ret_length)
@@ -92,7 +126,11 @@ int scrape_compress(const void *plain, size_t length, void **ret, size_t *ret_le
 	(void)deflateEnd(&stream);
 	if (r != Z_STREAM_END)
 		return -EIO;
-	*ret = TAKE_PTR(compressed);
+	/* A tenth of what it might have been. A shorter piece is no reason to fail. */
+	*ret = realloc(compressed, *ret_length);
+	if (!*ret)
+		*ret = compressed;
+	TAKE_PTR(compressed);
 	return 0;
 }
 
@@ -148,24 +186,45 @@ static int make_gzip(struct body *body, bool openmetrics)
 	return body->gzip ? 0 : -ENOMEM;
 }
 
-int scrape_get(struct scrape *scrape, u64 sequence, u64 now_ns, bool openmetrics, bool gzip,
-	       struct MHD_Response **ret)
+/* Where the next generation goes: in the place of one that nobody is being sent. NULL: there is none. */
+static struct scrape_generation *next_place(struct scrape *scrape)
 {
-	struct body *body = openmetrics ? &scrape->openmetrics : &scrape->text;
+	if (scrape->current && scrape->current->users == 0)
+		return scrape->current;
+	for (size_t i = 0; i < SCRAPE_GENERATIONS_MAX; i++)
+		if (is_free(&scrape->generations[i]))
+			return &scrape->generations[i];
+	return NULL;
+}
+
+static void turn_to(struct scrape *scrape, u64 sequence)
+{
+	struct scrape_generation *next;
+
+	if (scrape->current && scrape->current->sequence == sequence)
+		return;
+	next = next_place(scrape);
+	if (!next)
+		return;
+	if (scrape->current)
+		scrape->current->served = false;
+	generation_drop(next);
+	*next = (struct scrape_generation){.sequence = sequence, .served = true};
+	scrape->current = next;
+}
+
+int scrape_get(struct scrape *scrape, u64 sequence, bool openmetrics, bool gzip, struct MHD_Response **ret,
+	       struct scrape_generation **ret_held)
+{
+	struct body *body;
 	int r;
 
-	if (sequence != scrape->sequence) {
-		body_drop(&scrape->text);
-		body_drop(&scrape->openmetrics);
-		scrape->sequence = sequence;
-	}
-	if (body->plain && now_ns - body->made_ns >= SCRAPE_AGE_MAX_NS)
-		body_drop(body);
+	turn_to(scrape, sequence);
+	body = openmetrics ? &scrape->current->openmetrics : &scrape->current->text;
 	if (!body->plain) {
 		r = make_plain(scrape, body, openmetrics);
 		if (r < 0)
 			return r;
-		body->made_ns = now_ns;
 	}
 	if (gzip && !body->gzip) {
 		r = make_gzip(body, openmetrics);
@@ -173,5 +232,7 @@ int scrape_get(struct scrape *scrape, u64 sequence, u64 now_ns, bool openmetrics
 			return r;
 	}
 	*ret = gzip ? body->gzip : body->plain;
+	*ret_held = scrape->current;
+	scrape->current->users++;
 	return 0;
 }

@@ -20,7 +20,7 @@ static __always_inline void read_made_up(struct bpf_perf_event_data *context, st
 	const u64 *row;
 
 	read_raw_sample(context, ret);
-	row = made_up[ret->address >> 12 & (MADE_UP - 1)];
+	row = made_up[read_address(context) >> 12 & (MADE_UP - 1)];
 	ret->flags |= PERF_SAMPLE_WEIGHT_STRUCT | PERF_SAMPLE_DATA_SRC;
 	ret->weight = row[0];
 	ret->data_source = row[1];
@@ -53,9 +53,9 @@ int making_up(struct bpf_perf_event_data *context)
 	u64 sum;
 
 	read_raw_sample(context, &raw);
-	sum = raw.flags + raw.weight + raw.data_source + raw.address + context->sample_period;
+	sum = raw.flags + raw.weight + raw.data_source + read_address(context) + context->sample_period;
 	reader.sum += sum;
-	reader.cgroup_id = bpf_get_current_cgroup_id();
+	reader.cgroup_id = read_cgroup_id();
 	return 0;
 }
 
@@ -73,30 +73,46 @@ int made_up_1(struct bpf_perf_event_data *context)
 	return 0;
 }
 
-static long count_one(u32 index, void *unused)
+static __always_inline void count_row(const u64 *row, u16 number, bool atomic)
+{
+	const struct raw_sample raw = {.flags = PERF_SAMPLE_WEIGHT_STRUCT | PERF_SAMPLE_DATA_SRC,
+				       .weight = row[0],
+				       .data_source = row[1]};
+	struct cpu_state *state = cpu_state_of(bpf_get_smp_processor_id());
+	struct sample sample;
+
+	if (!state)
+		return;
+	select_fields(&raw, &events[number], &sample);
+	sample.period = 10007;
+	account(&sample, number, &events[number], state, cpu_slot_of(state, reader.cgroup_id), atomic);
+}
+
+static long count_one(u32 index, void *number)
 {
 	const u64 *row = made_up[index & (MADE_UP - 1)];
-	struct cpu_state *state = cpu_state_of(bpf_get_smp_processor_id());
-	struct sample sample = {
-		.cgroup_id = reader.cgroup_id,
-		.latency = (u32)row[0],
-		.data_source = row[1],
-		.period = 10007,
-		.fields = SAMPLE_LATENCY | SAMPLE_DATA_SOURCE,
-	};
 
-	(void)unused;
-	if (!state)
-		return 1;
-	account(&sample, 0, &events[0], NULL, state, cpu_stripe(state), stripes_alone);
+	if (*(u32 *)number == 0) {
+		if (stripes_alone)
+			count_row(row, 0, false);
+		else
+			count_row(row, 0, true);
+	} else {
+		if (stripes_alone)
+			count_row(row, 1, false);
+		else
+			count_row(row, 1, true);
+	}
 	return 0;
 }
 
-/* As many samples as fast as they can be counted, on the CPU that runs it. */
+/* As many samples as fast as they can be counted, on the CPU that runs it; `done` tells of which event. */
 SEC("syscall")
 int count_many(struct inject_request *request)
 {
-	request->done = (u32)bpf_loop(request->count, count_one, NULL, 0);
+	u32 number = request->done;
+
+	request->done = (u32)bpf_loop(request->count, count_one, &number, 0);
 	return 0;
 }
 

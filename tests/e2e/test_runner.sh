@@ -101,6 +101,40 @@ expect 1 '1 passed, 1 failed, 0 skipped' 'not done after 1 seconds' -- -p 'echo 
 	exit 1
 }
 
+# At once: each of the two waits for the other, and counts once. Alone, neither ends well.
+script one ': >one; until [ -e two ]; do sleep 0.1; done'
+script two 'until [ -e one ]; do sleep 0.1; done; : >two'
+expect 1 '1 passed, 1 failed, 0 skipped' 'one.sh: not done after 1 seconds' -- -j 1 one.sh two.sh
+rm one two
+expect 0 '2 passed, 0 failed, 0 skipped' '^passed   one.sh$' '^passed   two.sh$' -- -t 20 -j 2 one.sh two.sh
+expect 1 '3 passed, 2 failed, 1 skipped' '^why it failed$' 'failed: bad.sh: exit status 1' \
+	'skipped: lacking.sh: needs a PMU' 'failed: absent.sh: exit status 127' \
+	-- -j 2 good.sh bad.sh good.sh lacking.sh absent.sh good.sh
+# shellcheck disable=SC2016 # the script's
+script hangman 'kill -KILL "$(sed -n "s/^PPid:[[:space:]]*//p" "/proc/$PPID/status")"'
+expect 1 '1 passed, 1 failed, 0 skipped' 'failed: hangman.sh: what ran it is gone' -- -j 2 good.sh hangman.sh
+# Who is to run alone waits for those before it, and those after it wait for it.
+script busy 'mkdir busy && sleep 0.2 && rmdir busy'
+script lonely 'mkdir busy && sleep 0.2 && rmdir busy'
+expect 1 '1 passed, 1 failed, 0 skipped' -- -j 2 busy.sh lonely.sh
+rm -rf busy
+expect 0 '3 passed, 0 failed, 0 skipped' -- -j 2 -a absent.sh -a 'lone*' busy.sh lonely.sh busy.sh
+# With the runner all end that run.
+script waits 'echo $$ >>waiting; sleep 60'
+: >waiting
+"$runner" -o logs -t 20 -j 2 waits.sh waits.sh &
+until [ "$(wc -l <waiting)" = 2 ]; do
+	sleep 0.1
+done
+kill $!
+wait $! || :
+while read -r pid; do
+	[ ! -e "/proc/$pid" ] || grep -q '^State:[[:space:]]*[ZX]' "/proc/$pid/status" || {
+		echo 'a test goes on though its runner has ended'
+		exit 1
+	}
+done <waiting
+
 cat >criterion.c <<'EOF'
 #include <criterion/criterion.h>
 #include <stdlib.h>
@@ -137,6 +171,7 @@ EOF
 chmod +x silent short
 
 expect 0 '2 passed, 0 failed, 0 skipped' 'passed   good (2)' -- good
+expect 1 '3 passed, 4 failed, 1 skipped' 'failed: mixed mixed::bad' 'skipped: mixed mixed::lacking: needs root' -- -j 2 mixed good
 expect 1 '1 passed, 4 failed, 1 skipped' 'the reason' 'failed: mixed mixed::bad' 'failed: mixed mixed::crash' \
 	'failed: mixed mixed::leaves' 'failed: mixed mixed::slow timed out' 'skipped: mixed mixed::lacking: needs root' \
 	-- mixed

@@ -23,14 +23,14 @@ static int render(void *userdata, bool openmetrics, char **ret_text, size_t *ret
 	source->rendered++;
 	if (source->metrics_error)
 		return source->metrics_error;
-	text = malloc(ENDPOINT_BODY_LENGTH + 1);
+	text = malloc(source->length + 1);
 	cr_assert_not_null(text);
-	for (size_t i = 0; i < ENDPOINT_BODY_LENGTH; i++)
+	for (size_t i = 0; i < source->length; i++)
 		text[i] = (char)('a' + (i * i + source->sequence) % 23);
 	text[0] = openmetrics ? 'O' : 'T';
-	text[ENDPOINT_BODY_LENGTH] = '\0';
+	text[source->length] = '\0';
 	*ret_text = text;
-	*ret_length = ENDPOINT_BODY_LENGTH;
+	*ret_length = source->length;
 	return 0;
 }
 
@@ -68,7 +68,7 @@ void endpoint_start_on(struct endpoint *server, const struct listen_address *lis
 	struct http_source source = endpoint_source(server);
 	_cleanup_free_ char *message = NULL;
 
-	*server = (struct endpoint){.source.sequence = 1};
+	*server = (struct endpoint){.source = {.sequence = 1, .length = ENDPOINT_BODY_LENGTH}};
 	cr_assert_geq(sd_event_new(&server->event), 0);
 	cr_assert_eq(http_new(server->event, listen, &source, &server->http, &message), 0, "%s", message);
 	cr_assert_gt(http_port(server->http), 0);

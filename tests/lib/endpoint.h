@@ -13,6 +13,7 @@
 /* The daemon's side: a long text that names its format and how often one was made. */
 struct endpoint_figures {
 	u64 sequence;
+	size_t length; /* of the text; ENDPOINT_BODY_LENGTH at the start */
 	unsigned int rendered;
 	int metrics_error;
 	int health_error;

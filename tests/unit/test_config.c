@@ -88,7 +88,7 @@ Test(config, defaults)
 	cr_expect_not(config_hot(config, "/a"), "nothing by itself");
 	cr_expect_not(config->listen.none);
 	cr_expect_str_eq(config->listen.text, "127.0.0.1:9754");
-	cr_expect_eq(config->top, 50);
+	cr_expect_eq(config->top, CONFIG_TOP_AUTO);
 	cr_expect_not(config->detail_metrics);
 	cr_expect_not(config->profiles);
 	cr_expect_str_eq(config->group, "pebsd");
@@ -311,6 +311,7 @@ Test(config, values_out_of_range)
 		{"export", "listen = 127.0.0.1:1", "listen = [127.0.0.1]:1"},
 		{"export", "top = 10000", "top = 10001"},
 		{"export", "top = 0", "top = -1"},
+		{"export", "top = auto", "top = automatic"},
 		{"export", "detail-metrics = yes", "detail-metrics = true"},
 		{"export", "profiles = yes", "profiles = 1"},
 		{"control", "group = systemd-journal", "group = 1000"},
@@ -359,7 +360,7 @@ Test(config, comments_stand_on_lines_of_their_own)
 	expect_mistakes("[export]\ntop = 5 ; five\ndetail-metrics = no\t# none\n",
 			"x.conf:2: a comment after a value; put it on a line of its own\n"
 			"x.conf:3: a comment after a value; put it on a line of its own\n");
-	cr_expect_eq(config->top, 50);
+	cr_expect_eq(config->top, CONFIG_TOP_AUTO);
 	expect_mistakes("[cgroups]\ninclude = /a#b;c\n", "");
 	cr_expect_str_eq(config->include.list[0], "/a#b;c");
 }
@@ -620,7 +621,7 @@ Test(config_load, a_named_file_stands_in_the_place_of_all)
 	write_file("/named", "[sampling]\nldlat = 40\n");
 	(void)snprintf(named, sizeof(named), "%s", below_root("/named"));
 	cr_assert_eq(config_load(named, root, &loaded, &mistakes), 0);
-	cr_expect_eq(loaded->top, 50);
+	cr_expect_eq(loaded->top, CONFIG_TOP_AUTO);
 	cr_expect_eq(loaded->ldlat, 40);
 	loaded = config_free(loaded);
 

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "collect/series_width.h"
+
+#include <sys/param.h>
+
+/* Buckets, +Inf, sum and count: daemon/export/prometheus.c. */
+#define HISTOGRAM_SERIES (COARSE_BUCKETS - 1 + 3)
+
+/* Where loads are commonly served: l1 lfb l2 l3 local_cache remote_cache local_dram remote_dram unknown. */
+#define LOAD_SOURCES 9
+
+/* Where else: l1, and unknown where that was missed. */
+#define OTHER_SOURCES 2
+
+/* enum of the counters that are a series each. */
+enum { WEIGHT, WEIGHTED_LATENCY, HITM, TLB_WALKS, LOCKED, BLOCKED };
+
+void series_width_expect(struct series_width *width, unsigned event, const struct event *what)
+{
+	size_t sources = what->role == EVENT_LOADS ? LOAD_SOURCES : OTHER_SOURCES;
+	/* All six of a load; of what else there is, no HITM, and nothing is blocked. */
+	size_t expected = what->role == EVENT_LOADS ? 6 : 4;
+
+	if (what->settings.has_source)
+		expected += sources;
+	if (what->settings.has_latency)
+		expected += HISTOGRAM_SERIES + (what->settings.has_source ? sources : 0);
+	else
+		expected--;
+	if (what->settings.has_instruction_latency)
+		expected += HISTOGRAM_SERIES;
+	width->events[event].expected = expected;
+}
+
+static u32 bits_of(const u64 *counters, size_t n)
+{
+	u32 bits = 0;
+
+	for (size_t i = 0; i < n; i++)
+		bits |= (u32)(counters[i] != 0) << i;
+	return bits;
+}
+
+static void see_event(struct series_width *width, size_t event, const struct figures *figures)
+{
+	u32 samples = bits_of(figures->samples, SOURCE_SLOTS);
+	u32 latencies = bits_of(figures->latency_sum, SOURCE_SLOTS);
+
+	width->events[event].samples |= samples;
+	width->events[event].latencies |= latencies;
+	width->events[event].counters |=
+		(u32)(bits_of(figures->weight, SOURCE_SLOTS) != 0) << WEIGHT |
+		(u32)(bits_of(figures->weighted_latency, SOURCE_SLOTS) != 0) << WEIGHTED_LATENCY |
+		(u32)(figures->snoop[SNOOP_HITM] != 0) << HITM |
+		(u32)(figures_tlb_walk(figures) != 0) << TLB_WALKS | (u32)(figures->locked != 0) << LOCKED |
+		(u32)(figures->blocked != 0) << BLOCKED;
+	if (!width->events[event].latency)
+		width->events[event].latency = latencies || figures_latency_samples(figures);
+	if (!width->events[event].instruction_latency)
+		width->events[event].instruction_latency = figures_instruction_latency_samples(figures) != 0;
+}
+
+static void see_offcore(struct series_width *width, const struct offcore_counters *counters)
+{
+	for (size_t pmu = 0; pmu < OFFCORE_PMUS_MAX; pmu++)
+		for (enum offcore_kind kind = 0; kind < OFFCORE_KINDS; kind++) {
+			u64 value;
+
+			if (offcore_counters_get(counters, pmu, kind, &value))
+				width->offcore |= 1U << (pmu * OFFCORE_KINDS + kind);
+		}
+}
+
+_Static_assert(OFFCORE_PMUS_MAX *OFFCORE_KINDS <= 32, "a bit each");
+
+void series_width_see(struct series_width *width, const struct series *series)
+{
+	for (size_t event = 0; event < EVENTS_MAX; event++)
+		if (series->figures[event])
+			see_event(width, event, series->figures[event]);
+	if (series->offcore)
+		see_offcore(width, series->offcore);
+}
+
+size_t series_width_of(const struct series_width *width)
+{
+	/* Each kind is a series: those of the latency are two together. */
+	size_t sum = SERIES_WIDTH_SPARE + (size_t)__builtin_popcount(width->offcore);
+
+	for (size_t event = 0; event < EVENTS_MAX; event++) {
+		size_t seen = (size_t)__builtin_popcount(width->events[event].samples) +
+			      (size_t)__builtin_popcount(width->events[event].latencies) +
+			      (size_t)__builtin_popcount(width->events[event].counters) +
+			      HISTOGRAM_SERIES * ((size_t)width->events[event].latency +
+						  (size_t)width->events[event].instruction_latency);
+
+		sum += MAX(seen, width->events[event].expected);
+	}
+	return MAX(sum, SERIES_WIDTH_MIN);
+}
+
+struct series_places series_places(size_t top, size_t width)
+{
+	size_t asked = top == SERIES_TOP_AUTO ? SERIES_TOP_DEFAULT : top;
+	size_t series = MAX(SERIES_DEFAULT_MAX, asked * SERIES_EACH_MAX);
+	/* `other` and `unattributed` are as wide. */
+	size_t fit = series / width > 2 ? series / width - 2 : 0;
+	size_t paths = MIN(fit, asked * SERIES_LIVE_FACTOR);
+
+	if (top == SERIES_TOP_AUTO)
+		return (struct series_places){MIN(asked, fit), paths};
+	return (struct series_places){asked, MAX(asked, paths)};
+}

@@ -1,0 +1,44 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# Runs a benchmark that prints figures of its own, and prints them as lines for bench_report, as one round.
+#   tests/bench/as_lines.sh NAME
+# The program is NAME in the directory $BENCHES.
+# shellcheck disable=SC2016 # jq's own variables
+set -euo pipefail
+
+command -v jq >/dev/null || {
+	echo 'jq is not installed (make deps-bench)' >&2
+	exit 77
+}
+
+# What every filter below uses; figures that could not be taken are left out.
+readonly LINE='def line(group; name; unit; value):
+	value as $value | select($value | type == "number" and isnormal) |
+	{group: group, name: name, unit: unit, value: $value};'
+
+as_lines() {
+	jq -c "$LINE $1"
+}
+
+case ${1:-} in
+sample_body)
+	# The same accounting in a loop, without a fault around it: two CPUs at once into one cgroup, by one CPU.
+	"$BENCHES/sample_body" 3 | as_lines '
+		select(.two_cpus_throughput) | (.program | ltrimstr(" ")) as $what |
+		select($what | startswith("latency")) |
+		(if $what == "latency, stripes alone" then "pebsd in a loop" else "pebsd in a loop, shared stripe" end) as $name |
+		(line("contention"; "\($name): samples a second"; "ratio"; .two_cpus_throughput) + {better: "higher"}),
+		line("contention"; "\($name): a sample"; "ratio"; .two_cpus_body)'
+	;;
+tick_cost)
+	"$BENCHES/tick_cost" 5 | as_lines '
+		.scenarios[] | .scenario as $scenario |
+		line("tick"; $scenario; "us"; .stages.together.median_us),
+		(select($scenario == "1,000 cgroups, all active").stages | to_entries[] | select(.key != "together") |
+			line("tick"; "\($scenario): \(.key)"; "us"; .value.median_us))'
+	;;
+*)
+	sed -n '4,5s/^# \{0,1\}//p' "$0" >&2
+	exit 2
+	;;
+esac

@@ -1,0 +1,365 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * events_cost [ROUND [LOOPS]]: what a sample costs with pebsd and with other ways to the same figures, at the
+ * same events (tests/lib/bench_victim.h), with the same synthetic latency and data source
+ * (peers/synthetic.h): one round, as lines for bench_report. As root.
+ *
+ *   body        nanoseconds of the program, as the kernel times it, over those of an empty one
+ *   victim      nanoseconds that a page fault takes longer, without that timing, than without an event
+ *   consumer    processor time of who reads a ring, a sample
+ *   bytes       that leave the kernel, a sample
+ *   lost        % of the events
+ *   contention  `body` with two CPUs sampling one cgroup, of that with one
+ *
+ * What runs is pinned: the victim to one CPU, readers of a ring to another. The order changes by round.
+ *
+ * pebsd's programs are loaded by its own loader. The hashes keep a little less than it (peers/peers.h); the
+ * readers of rings count the very same.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+
+#include "base/number.h"
+#include "bench_line.h"
+#include "bench_ring.h"
+#include "bench_victim.h"
+#include "cgroup/mount.h"
+#include "collect/adopt.h"
+#include "peers/peers.h"
+
+/* In the terms of those above. */
+#include "peers.skel.h"
+
+#define PAGES     8192
+#define LOOPS     7
+#define LOOPS_MAX 100
+#define SLOTS     4096
+
+enum kind {
+	EVENT_ALONE,
+	EMPTY,
+	READ_ONLY,
+	PEBSD,
+	PEBSD_SHARED,
+	SHARED_HASH,
+	PERCPU_HASH,
+	LRU_HASH,
+	RING_QUIET,
+	RING,
+	KINDS
+};
+
+static const char *const kind_names[KINDS] = {
+	[EVENT_ALONE] = "event without program",
+	[EMPTY] = "empty program",
+	[READ_ONLY] = "sample read, not counted",
+	[PEBSD] = "pebsd",
+	[PEBSD_SHARED] = "pebsd, CPUs share a stripe",
+	[SHARED_HASH] = "shared hash",
+	[PERCPU_HASH] = "per-CPU hash",
+	[LRU_HASH] = "LRU per-CPU hash",
+	[RING_QUIET] = "ring buffer, no wakeups",
+	[RING] = "ring buffer",
+};
+
+struct bench {
+	struct peers_bpf *peers;
+	struct kernel *alone;  /* pebsd, each CPU with a stripe of its own */
+	struct kernel *shared; /* one stripe for all */
+	unsigned loops;
+	double empty_ns;     /* the empty program's time */
+	double body[KINDS];  /* over it */
+	double empty_two_ns; /* the empty program's on two CPUs at once */
+};
+
+static void die(const char *what, int error)
+{
+	(void)fprintf(stderr, "events_cost: %s: %s\n", what, strerror(error));
+	exit(EXIT_FAILURE);
+}
+
+static int program_of(const struct bench *bench, enum kind kind)
+{
+	switch (kind) {
+	case EMPTY:
+		return bpf_program__fd(bench->peers->progs.empty);
+	case READ_ONLY:
+		return bpf_program__fd(bench->peers->progs.read_only);
+	case PEBSD:
+		return kernel_program_fd(bench->alone, 0);
+	case PEBSD_SHARED:
+		return kernel_program_fd(bench->shared, 0);
+	case SHARED_HASH:
+		return bpf_program__fd(bench->peers->progs.shared_hash);
+	case PERCPU_HASH:
+		return bpf_program__fd(bench->peers->progs.percpu_hash);
+	case LRU_HASH:
+		return bpf_program__fd(bench->peers->progs.lru_percpu_hash);
+	case RING_QUIET:
+		return bpf_program__fd(bench->peers->progs.ring_quiet);
+	case RING:
+		return bpf_program__fd(bench->peers->progs.ring_waking);
+	default:
+		return -1;
+	}
+}
+
+static bool is_ring(enum kind kind)
+{
+	return kind == RING || kind == RING_QUIET;
+}
+
+static struct kernel *open_pebsd(const struct stripes *stripes)
+{
+	const struct kernel_settings settings = {
+		.slots = SLOTS,
+		.stripes = stripes,
+		.hardware = true,
+		.n_events = 1,
+		.events[0] = {.has_latency = 1, .has_source = 1, .has_address = 1, .weight_struct = 1},
+	};
+	_cleanup_free_ char *mount = NULL;
+	struct kernel *kernel = NULL;
+	struct adopt_counts counts;
+	char *message = NULL;
+	bool subtree;
+
+	if (kernel_open(&settings, &kernel, &message) < 0)
+		die(message ? message : "cannot load pebsd's programs", errno);
+	if (cgroup_mount_find(&mount, &subtree) < 0 || adopt_existing(kernel, mount, &counts) < 0)
+		die("cannot read the cgroups", errno);
+	return kernel;
+}
+
+static void open_both(struct bench *bench)
+{
+	_cleanup_(stripes_done) struct stripes own = {0};
+	u32 cpus = (u32)libbpf_num_possible_cpus();
+	_cleanup_free_ u8 *first = calloc(cpus, 1);
+	struct stripes one = {.n = 1, .cpus = cpus, .of_cpu = first};
+
+	if (!first || stripes_of_machine(NULL, cpus, &own) < 0)
+		die("the CPUs are not known", ENOMEM);
+	bench->alone = open_pebsd(&own);
+	bench->shared = open_pebsd(&one);
+}
+
+/* What pebsd has counted so far, in whatever slot but that of nobody. */
+static u64 pebsd_counted(const struct kernel *kernel)
+{
+	u64 sum = 0;
+
+	for (u32 stripe = 0; stripe < kernel_stripes(kernel); stripe++)
+		for (u32 slot = SLOT_UNATTRIBUTED + 1; slot < SLOTS; slot++) {
+			const struct latency_record *record = kernel_latency_record(kernel, 0, stripe, slot);
+
+			for (size_t i = 0; i < FINE_BUCKETS; i++)
+				sum += record->latency[i];
+		}
+	return sum;
+}
+
+/* What has arrived of the events; only known of those that lose none but by full rings, and of pebsd. */
+static u64 arrived(const struct bench *bench, enum kind kind, u64 events)
+{
+	if (kind == PEBSD)
+		return pebsd_counted(bench->alone);
+	if (kind == PEBSD_SHARED)
+		return pebsd_counted(bench->shared);
+	return events - bench->peers->bss->ring_lost;
+}
+
+static void must_run(void)
+{
+	if (victim_run(PAGES) < 0)
+		die("no memory", ENOMEM);
+}
+
+/* Nanoseconds a run, over so many loops of the victim. */
+static double timed(const struct bench *bench, enum kind kind)
+{
+	struct victim_runs before, after;
+
+	must_run(); /* warms up */
+	before = victim_program_runs(program_of(bench, kind));
+	for (unsigned i = 0; i < bench->loops; i++)
+		must_run();
+	after = victim_program_runs(program_of(bench, kind));
+	if (after.runs <= before.runs)
+		die("a program does not run", ENODATA);
+	return (double)(after.ns - before.ns) / (double)(after.runs - before.runs);
+}
+
+static void measure_body(struct bench *bench, enum kind kind, int event_fd)
+{
+	_cleanup_close_ int statistics = bpf_enable_stats(BPF_STATS_RUN_TIME);
+	u64 events = victim_event_count(event_fd), before = arrived(bench, kind, events);
+	double ns;
+
+	if (statistics < 0)
+		die("cannot have programs timed", errno);
+	(void)victim_event_switch(event_fd, true);
+	ns = timed(bench, kind);
+	(void)victim_event_switch(event_fd, false);
+	if (kind == EMPTY) {
+		bench->empty_ns = ns;
+		bench_line("body", "empty program, whole", "ns", ns);
+		return;
+	}
+	bench->body[kind] = ns - bench->empty_ns;
+	bench_line("body", kind_names[kind], "ns", bench->body[kind]);
+	if (!is_ring(kind) && kind != PEBSD && kind != PEBSD_SHARED)
+		return;
+	before = arrived(bench, kind, victim_event_count(event_fd)) - before;
+	events = victim_event_count(event_fd) - events;
+	bench_line("lost", kind_names[kind], "%", 100.0 * ((double)events - (double)before) / (double)events);
+}
+
+/* Loops with the event and without take turns. */
+static void measure_victim(const struct bench *bench, enum kind kind, int event_fd)
+{
+	double with[LOOPS_MAX], without[LOOPS_MAX];
+
+	must_run();
+	for (unsigned i = 0; i < bench->loops; i++) {
+		without[i] = victim_run(PAGES);
+		(void)victim_event_switch(event_fd, true);
+		with[i] = victim_run(PAGES);
+		(void)victim_event_switch(event_fd, false);
+	}
+	bench_line("victim", kind_names[kind], "ns",
+		   victim_median(with, bench->loops) - victim_median(without, bench->loops));
+	if (kind == EVENT_ALONE)
+		bench_line_better("victim", "no event, whole", "ns", victim_median(without, bench->loops),
+				  BENCH_NEITHER);
+}
+
+static struct bench_ring *start_ring(const struct bench *bench, enum kind kind)
+{
+	struct bench_ring *ring = bench_ring_start(bpf_map__fd(bench->peers->maps.ring), kind == RING);
+
+	if (!ring)
+		die("cannot read a ring", errno);
+	return ring;
+}
+
+static void measure(struct bench *bench, enum kind kind)
+{
+	_cleanup_close_ int event_fd = victim_event_open(VICTIM_CPU, program_of(bench, kind));
+	struct bench_ring_figures figures;
+	struct bench_ring *ring = NULL;
+
+	if (event_fd < 0)
+		die("cannot open an event of page faults", -event_fd);
+	if (is_ring(kind))
+		ring = start_ring(bench, kind);
+	if (kind != EVENT_ALONE)
+		measure_body(bench, kind, event_fd);
+	if (ring) {
+		(void)bench_ring_stop(ring);
+		ring = start_ring(bench, kind);
+	}
+	measure_victim(bench, kind, event_fd);
+	if (!ring)
+		return;
+	figures = bench_ring_stop(ring);
+	if (figures.samples == 0)
+		die("nothing came through the ring", ENODATA);
+	bench_line("consumer", kind_names[kind], "ns", (double)figures.cpu_ns / (double)figures.samples);
+	bench_line("bytes", kind_names[kind], "bytes", sizeof(struct peer_record) + BPF_RINGBUF_HDR_SZ);
+}
+
+/* Faults on the other CPU until the caller ends it. */
+static pid_t start_rival(void)
+{
+	pid_t pid = fork();
+
+	if (pid < 0)
+		die("cannot start a process", errno);
+	if (pid > 0)
+		return pid;
+	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (victim_pin(victim_other_cpu()) == 0)
+		while (victim_run(PAGES) >= 0)
+			;
+	_exit(1);
+}
+
+static void measure_contention(struct bench *bench, enum kind kind)
+{
+	_cleanup_close_ int here = victim_event_open(VICTIM_CPU, program_of(bench, kind));
+	_cleanup_close_ int there = victim_event_open(victim_other_cpu(), program_of(bench, kind));
+	_cleanup_close_ int statistics = bpf_enable_stats(BPF_STATS_RUN_TIME);
+	pid_t rival;
+	double ns;
+
+	if (here < 0 || there < 0 || statistics < 0)
+		die("cannot open events of page faults", here < 0 ? -here : -there);
+	(void)victim_event_switch(here, true);
+	(void)victim_event_switch(there, true);
+	rival = start_rival();
+	ns = timed(bench, kind);
+	(void)kill(rival, SIGKILL);
+	(void)waitpid(rival, NULL, 0);
+	if (kind == EMPTY)
+		bench->empty_two_ns = ns;
+	else
+		bench_line("contention", kind_names[kind], "ratio",
+			   (ns - bench->empty_two_ns) / bench->body[kind]);
+}
+
+static void measure_all(struct bench *bench, unsigned round)
+{
+	static const enum kind rivals[] = {EMPTY, PEBSD, PEBSD_SHARED, PERCPU_HASH, SHARED_HASH};
+
+	must_run();
+	/* The empty program first: it is what the others are held against. */
+	measure(bench, EMPTY);
+	for (unsigned i = 0; i < KINDS; i++) {
+		enum kind kind = (enum kind)((i + round) % KINDS);
+
+		if (kind != EMPTY)
+			measure(bench, kind);
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(rivals); i++)
+		if (victim_other_cpu() != VICTIM_CPU)
+			measure_contention(bench, rivals[i]);
+		else if (rivals[i] != EMPTY)
+			bench_line_left_out("contention", kind_names[rivals[i]], "there is one CPU only");
+}
+
+int main(int argc, char **argv)
+{
+	struct bench bench = {0};
+	u64 round = 1, loops = LOOPS;
+	int r;
+
+	if (argc > 3 || (argc > 1 && number_parse(argv[1], 1, 1000, &round) < 0) ||
+	    (argc > 2 && number_parse(argv[2], 1, LOOPS_MAX, &loops) < 0)) {
+		(void)fprintf(stderr, "usage: events_cost [ROUND [LOOPS, up to %d]]\n", LOOPS_MAX);
+		return 2;
+	}
+	bench.loops = (unsigned)loops;
+	(void)libbpf_set_print(NULL);
+	bench.peers = peers_bpf__open_and_load();
+	if (!bench.peers)
+		die("cannot load the peers' programs", errno);
+	open_both(&bench);
+	r = victim_pin(VICTIM_CPU);
+	if (r < 0)
+		die("cannot be pinned to a CPU", -r);
+	measure_all(&bench, (unsigned)round);
+	kernel_free(bench.shared);
+	kernel_free(bench.alone);
+	peers_bpf__destroy(bench.peers);
+	return 0;
+}

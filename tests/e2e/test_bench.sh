@@ -1,0 +1,63 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# The benchmarks themselves: that a round of cheap ones comes to a result, that a comparison finds what became worse and
+# nothing in equal runs, and what becomes of measurements that fail or cannot be made. What they measure is of no interest.
+set -u
+# shellcheck source=tests/e2e/daemon.sh
+. "$(dirname "$0")/daemon.sh"
+
+need jq
+programs=$(dirname "$TOOLS")/bench
+run() {
+	tests/bench/run.sh -b "$programs" -o "$work/results" "$@" >"$work/said" 2>&1
+}
+
+run -r 2 -n small yardstick 'events_cost ROUND 1' || fail "$(cat "$work/said")"
+result=$work/results/small.json
+expect 'the rounds' 2 "$(jq .rounds "$result")"
+for name in 'body/pebsd' 'body/ring buffer' 'victim/per-CPU hash' 'consumer/ring buffer' 'machine/integer loop' \
+	'ratio/a sample with pebsd, of a ring buffer'\''s without wakeups'; do
+	expect "the values of $name" 2 \
+		"$(jq --arg name "$name" '[.results[] | select(.group + "/" + .name == $name)][0].values | map(numbers) | length' \
+			"$result")"
+done
+expect 'what pebsd lost' '[0,0]' \
+	"$(jq -c '.results[] | select(.group == "lost" and .name == "pebsd").values' "$result")"
+grep -q 'pebsd, CPUs share a stripe' "$work/said" || fail 'the table lacks a measurement'
+grep -q '^machine: ' "$work/said" || fail 'the machine is not named'
+"$programs/bench_report" markdown "$result" | grep -q '^| pebsd | ' || fail 'the README would have no row of pebsd'
+
+# Seven rounds out of the first one, each a little off, and a second run in which one figure grew by a third.
+jq '.rounds = 7 | .results |= map(if .unit and .values[0] then .values = [.values[0] * (1, 1.001, 1.002, 1.003, 1.004, 1.005, 1.006)]
+	else del(.unit) | .left_out = "not here" end)' "$result" >"$work/results/a.json"
+jq '.results |= map(if .group == "body" and .name == "pebsd" then .values |= map(. * 1.33) else . end)' \
+	"$work/results/a.json" >"$work/results/b.json"
+exits 'comparing equal runs' 0 "$programs/bench_report" compare "$work/results/a.json" "$work/results/a.json"
+exits 'comparing with a run in which a figure grew' 1 \
+	"$programs/bench_report" compare "$work/results/a.json" "$work/results/b.json"
+grep -q '^WORSE .*body .*pebsd ' "$work/said" || fail "what is worse is not named: $(cat "$work/said")"
+grep -q '^[1-9][0-9]* worse' "$work/said" || fail "not one thing is worse: $(cat "$work/said")"
+exits 'comparing with what is no run' 2 "$programs/bench_report" compare "$work/results/a.json" /dev/null
+
+# A directory of measurements that go wrong.
+mkdir "$work/wrong"
+ln -s "$(realpath "$programs/bench_report")" "$work/wrong/"
+cat >"$work/wrong/lacks" <<'END'
+#!/bin/sh
+echo 'there is no such "thing" here' >&2
+exit 77
+END
+cat >"$work/wrong/fails" <<'END'
+#!/bin/sh
+echo '{"group": "g", "name": "before", "unit": "ns", "value": 5}'
+echo broken
+exit 1
+END
+chmod +x "$work/wrong/lacks" "$work/wrong/fails"
+programs=$work/wrong
+run -r 1 -n wrong lacks fails && fail 'a measurement that failed was not told'
+grep -q 'fails: exit status 1' "$work/said" || fail "what failed is not named: $(cat "$work/said")"
+expect 'what was left out' 'there is no such thing here' \
+	"$(jq -r '.results[] | select(.group == "lacks").left_out' "$work/results/wrong.json")"
+expect 'what was measured before' '[5]' \
+	"$(jq -c '.results[] | select(.group == "g").values' "$work/results/wrong.json")"

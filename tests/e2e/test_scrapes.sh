@@ -1,0 +1,59 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# Many scrape at once, and some never read what they asked for: whoever reads gets a whole body at once, made once a
+# collection, and collections go on.
+# shellcheck source=tests/e2e/daemon.sh
+. "$(dirname "$0")/daemon.sh"
+need curl gzip
+printf '[sampling]\ninterval = 500ms\n' >"$work/pebsd.conf"
+start --replay "$(recording)" --config "$work/pebsd.conf"
+replayed
+
+# Those that ask and do not read.
+deaf=()
+for _ in $(seq 40); do
+	exec {fd}<>"/dev/tcp/127.0.0.1/$port"
+	printf 'GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n' >&"$fd"
+	deaf+=("$fd")
+done
+
+# All of a body is as of one collection, what the process tells, too: who asks before the next gets the same bytes, in
+# whichever encoding. A collection may come between two scrapes, not between all pairs of them; and the process' time
+# would differ in bodies made at each request.
+cpu() {
+	sed -n 's/^process_cpu_seconds_total //p' "$1"
+}
+alike=0
+for _ in $(seq 10); do
+	get /metrics >"$work/plain"
+	get /metrics --header 'Accept-Encoding: gzip' | gzip -d >"$work/gzip"
+	! cmp -s "$work/plain" "$work/gzip" || alike=$((alike + 1))
+	cpu "$work/plain" >>"$work/cpu"
+	sleep 0.3
+done
+[ "$alike" -ge 1 ] || fail 'no two scrapes of one collection were alike'
+made=$(sort -u "$work/cpu" | wc -l)
+[ "$made" -ge 3 ] || fail "only $made bodies were made in six collections"
+
+# Twenty at once, both formats and encodings.
+pids=()
+for i in $(seq 20); do
+	headers=()
+	[ $((i % 2)) = 0 ] || headers+=(--header 'Accept: application/openmetrics-text; version=1.0.0')
+	[ $((i / 2 % 2)) = 0 ] || headers+=(--compressed)
+	get /metrics "${headers[@]}" >"$work/body$i" &
+	pids+=($!)
+done
+for pid in "${pids[@]}"; do
+	wait "$pid" || fail 'a scrape among many failed'
+done
+for i in $(seq 20); do
+	grep -q '^pebsd_latency_cycles_bucket{cgroup="/system.slice/postgresql.service"' "$work/body$i" ||
+		fail "scrape $i lacks a cgroup"
+	[ $((i % 2)) = 0 ] || [ "$(tail -n 1 "$work/body$i")" = '# EOF' ] || fail "scrape $i is cut"
+done
+
+for fd in "${deaf[@]}"; do
+	exec {fd}>&-
+done
+expect 'health' ok "$(get /healthz)"

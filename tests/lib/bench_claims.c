@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "bench_claims.h"
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#define RATIO_GROUP "ratio"
+
+const struct bench_claim bench_claims[] = {
+	/* 50 ns where the empty program takes 30. */
+	{.name = "pebsd's program over an empty one, of that",
+	 .over = {"body/pebsd"},
+	 .under = {"body/empty program, whole"},
+	 .at_most = 50.0 / 30},
+	{.name = "a sample with pebsd, of a ring buffer's without wakeups",
+	 .over = {"body/pebsd"},
+	 .under = {"body/ring buffer, no wakeups", "consumer/ring buffer, no wakeups"},
+	 .at_most = 1},
+	{.name = "a sample with pebsd, of a ring buffer's with wakeups",
+	 .over = {"body/pebsd"},
+	 .under = {"body/ring buffer", "consumer/ring buffer"},
+	 .at_most = 0.15},
+	{.name = "pebsd's program, of bpftrace's histogram",
+	 .over = {"body/pebsd"},
+	 .under = {"body/bpftrace"},
+	 .at_most = 1},
+	{.name = "what pebsd costs its victim, of bpftrace's histogram",
+	 .over = {"victim/pebsd"},
+	 .under = {"victim/bpftrace"},
+	 .at_most = 1},
+	{.over = {"contention/pebsd"}, .at_most = 1.3},
+	{.over = {"contention/pebsd in a loop: samples a second"}, .at_least = 1.6},
+	{.over = {"contention/pebsd in a loop: a sample"}, .at_most = 1.3},
+	{.name = "what pebsd costs its victim, of perf record",
+	 .over = {"victim/pebsd"},
+	 .under = {"victim/perf record"},
+	 .at_most = 1},
+	{.name = "a scraped series of pebsd's, of node_exporter's",
+	 .over = {"scrape/pebsd, 1,000 cgroups, a series"},
+	 .under = {"scrape/node_exporter, a series"},
+	 .at_most = 0.1},
+	{.name = "a scraped series of pebsd's, of the Python client's",
+	 .over = {"scrape/pebsd, 1,000 cgroups, a series"},
+	 .under = {"scrape/Python client, a series"},
+	 .at_most = 1},
+	{.over = {"scrape/pebsd, 1,000 cgroups, the first scrape"}, .at_most = 10},
+	{.over = {"scrape/pebsd, 1,000 cgroups, bytes"}, .at_most = 1000},
+	{.over = {"scrape/pebsd, 1,000 cgroups, series"}, .at_most = 4000},
+	/* 10 MB and 2.5 KB a cgroup. */
+	{.over = {"memory/pebsd, 1,000 cgroups, its own"}, .at_most = 11.92},
+};
+
+const size_t n_bench_claims = ARRAY_SIZE(bench_claims);
+
+/* NAN where one of them has no value in that round. */
+static double sum_of(const struct bench_results *results, const char *const keys[2], size_t round)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < 2 && keys[i]; i++) {
+		const struct bench_result *result = bench_results_find(results, keys[i]);
+
+		sum += result ? result->values[round] : NAN;
+	}
+	return sum;
+}
+
+int bench_claims_add(const struct bench_claim *claims, size_t n, struct bench_results *results)
+{
+	for (size_t i = 0; i < n; i++) {
+		struct bench_result *made;
+
+		if (!claims[i].name)
+			continue;
+		made = bench_results_make(results, RATIO_GROUP, claims[i].name);
+		if (!made)
+			return -ENOMEM;
+		made->unit = strdup("ratio");
+		made->better = claims[i].at_least > 0 ? BENCH_HIGHER : BENCH_LOWER;
+		if (!made->unit)
+			return -ENOMEM;
+		for (size_t round = 0; round < results->n_rounds; round++)
+			made->values[round] = sum_of(results, claims[i].over, round) /
+					      sum_of(results, claims[i].under, round);
+	}
+	return 0;
+}
+
+const struct bench_result *bench_claim_result(const struct bench_claim *claim,
+					      const struct bench_results *results)
+{
+	char key[256];
+
+	if (!claim->name)
+		return bench_results_find(results, claim->over[0]);
+	(void)snprintf(key, sizeof(key), RATIO_GROUP "/%s", claim->name);
+	return bench_results_find(results, key);
+}
+
+bool bench_claim_holds(const struct bench_claim *claim, double median)
+{
+	if (claim->at_most > 0)
+		return median <= claim->at_most;
+	return median >= claim->at_least;
+}

@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "bench_text.h"
+
+#include <math.h>
+#include <string.h>
+
+#define FIGURE 16
+
+/* Three digits or so, as many as the spread has a meaning for; a thousands separator where they are many. */
+static const char *figure(double value, char text[FIGURE])
+{
+	double size = fabs(value);
+
+	if (!isfinite(value))
+		(void)snprintf(text, FIGURE, "-");
+	else
+		(void)snprintf(text, FIGURE, "%.*f",
+			       size < 0.0995 ? 4
+			       : size < 9.95 ? 2
+			       : size < 99.5 ? 1
+					     : 0,
+			       value);
+	return text;
+}
+
+static void print_spread(FILE *out, const struct bench_spread *spread)
+{
+	char median[FIGURE], low[FIGURE], high[FIGURE], range[2 * FIGURE + 8];
+
+	(void)snprintf(range, sizeof(range), "%s to %s", figure(spread->low, low),
+		       figure(spread->high, high));
+	(void)fprintf(out, "%10s  %-20s", figure(spread->median, median), range);
+}
+
+static void print_claims(FILE *out, const struct bench_results *results)
+{
+	(void)fprintf(out, "\nIt is to show:\n");
+	for (size_t i = 0; i < n_bench_claims; i++) {
+		const struct bench_claim *claim = &bench_claims[i];
+		const struct bench_result *result = bench_claim_result(claim, results);
+		struct bench_spread spread = {.n = 0};
+		char median[FIGURE], limit[FIGURE];
+		const char *what = claim->name ? claim->name : claim->over[0];
+
+		if (result && result->unit)
+			spread = bench_result_spread(results, result);
+		if (spread.n == 0) {
+			(void)fprintf(out, "  %-66s not measured\n", what);
+			continue;
+		}
+		(void)fprintf(out, "  %-66s %8s%s%s, at %s %s: %s\n", what, figure(spread.median, median),
+			      claim->name ? "" : " ", claim->name ? "" : result->unit,
+			      claim->at_most > 0 ? "most" : "least",
+			      figure(claim->at_most > 0 ? claim->at_most : claim->at_least, limit),
+			      bench_claim_holds(claim, spread.median) ? "holds" : "DOES NOT HOLD");
+	}
+}
+
+static void print_result(FILE *out, const struct bench_results *results, const struct bench_result *result,
+			 bool first)
+{
+	struct bench_spread spread = bench_result_spread(results, result);
+
+	(void)fprintf(out, "%-11s %-50s ", first ? result->group : "", result->name);
+	if (result->unit && spread.n) {
+		print_spread(out, &spread);
+		(void)fprintf(out, " %s", result->unit);
+		if (spread.n < results->n_rounds)
+			(void)fprintf(out, " (%zu rounds)", spread.n);
+	} else {
+		(void)fprintf(out, "%10s", "left out");
+	}
+	(void)fprintf(out, "%s%s\n", result->left_out ? "  " : "", result->left_out ? result->left_out : "");
+}
+
+/* Whether no result before this one is of its group. */
+static bool begins_group(const struct bench_results *results, size_t i)
+{
+	for (size_t j = 0; j < i; j++)
+		if (strcmp(results->results[j].group, results->results[i].group) == 0)
+			return false;
+	return true;
+}
+
+void bench_text_table(FILE *out, const struct bench_results *results)
+{
+	for (size_t i = 0; i < results->n_facts; i++)
+		(void)fprintf(out, "%s: %s\n", results->facts[i].name, results->facts[i].value);
+	(void)fprintf(out, "rounds: %zu; the spread is that of the rounds but for the worst\n\n",
+		      results->n_rounds);
+	(void)fprintf(out, "%-11s %-50s %10s  %-20s %s\n", "GROUP", "NAME", "MEDIAN", "SPREAD", "UNIT");
+	for (size_t i = 0; i < results->n_results; i++)
+		for (size_t j = i; begins_group(results, i) && j < results->n_results; j++)
+			if (strcmp(results->results[i].group, results->results[j].group) == 0)
+				print_result(out, results, &results->results[j], i == j);
+	print_claims(out, results);
+}
+
+/* A row for who does the work, a column for what it costs. */
+static const char *const sampler_names[] = {
+	"pebsd",       "per-CPU hash", "LRU per-CPU hash", "shared hash", "ring buffer, no wakeups",
+	"ring buffer", "bpftrace",     "perf record",
+};
+
+static const char *const sampler_groups[] = {"body", "victim", "consumer", "bytes"};
+
+static void markdown_cell(FILE *out, const struct bench_results *results, const char *group, const char *name)
+{
+	char key[256], text[FIGURE];
+	const struct bench_result *result;
+	struct bench_spread spread;
+
+	(void)snprintf(key, sizeof(key), "%s/%s", group, name);
+	result = bench_results_find(results, key);
+	if (!result || !result->unit) {
+		(void)fprintf(out, " %s |", result ? "left out" : "–");
+		return;
+	}
+	spread = bench_result_spread(results, result);
+	(void)fprintf(out, " %s |", figure(spread.median, text));
+}
+
+static bool is_of_samplers(const struct bench_result *result)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(sampler_groups); i++)
+		if (strcmp(result->group, sampler_groups[i]) == 0)
+			return true;
+	return false;
+}
+
+void bench_text_markdown(FILE *out, const struct bench_results *results)
+{
+	(void)fprintf(out, "| a sample with | program, ns | victim, ns | consumer, ns | bytes |\n"
+			   "|---|--:|--:|--:|--:|\n");
+	for (size_t i = 0; i < ARRAY_SIZE(sampler_names); i++) {
+		(void)fprintf(out, "| %s |", sampler_names[i]);
+		for (size_t j = 0; j < ARRAY_SIZE(sampler_groups); j++)
+			markdown_cell(out, results, sampler_groups[j], sampler_names[i]);
+		(void)fprintf(out, "\n");
+	}
+	(void)fprintf(out, "\n| | | median | spread |\n|---|---|--:|--:|\n");
+	for (size_t i = 0; i < results->n_results; i++) {
+		const struct bench_result *result = &results->results[i];
+		struct bench_spread spread = bench_result_spread(results, result);
+		char median[FIGURE], low[FIGURE], high[FIGURE];
+
+		if (is_of_samplers(result))
+			continue;
+		(void)fprintf(out, "| %s | %s | ", result->group, result->name);
+		if (spread.n)
+			(void)fprintf(out, "%s %s | %s to %s |\n", figure(spread.median, median),
+				      strcmp(result->unit, "ratio") ? result->unit : "",
+				      figure(spread.low, low), figure(spread.high, high));
+		else
+			(void)fprintf(out, "left out | |\n");
+	}
+}
+
+static bool is_time(const char *unit)
+{
+	static const char *const times[] = {"ns", "us", "ms", "s"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(times); i++)
+		if (strcmp(unit, times[i]) == 0)
+			return true;
+	return false;
+}
+
+/* How much slower the machine itself was in `b`, by a loop that never changes; 1 within the spread. */
+static double machine_change(const struct bench_results *a, const struct bench_results *b)
+{
+	const struct bench_result *was = bench_results_find(a, "machine/integer loop");
+	const struct bench_result *is = bench_results_find(b, "machine/integer loop");
+	struct bench_spread before, after;
+
+	if (!was || !is)
+		return 1;
+	before = bench_spread_of(was->values, a->n_rounds, BENCH_LOWER);
+	after = bench_spread_of(is->values, b->n_rounds, BENCH_LOWER);
+	switch (bench_change_of(&before, &after, BENCH_LOWER)) {
+	case BENCH_WORSE:
+	case BENCH_IMPROVED:
+		return after.median / before.median;
+	default:
+		return 1;
+	}
+}
+
+static void print_change(FILE *out, const char *what, const struct bench_result *result,
+			 const struct bench_spread *before, const struct bench_spread *after)
+{
+	(void)fprintf(out, "%-8s %-12s %-52s ", what, result->group, result->name);
+	print_spread(out, before);
+	print_spread(out, after);
+	(void)fprintf(out, " %s, %+.1f %%\n", result->unit, 100 * (after->median / before->median - 1));
+}
+
+static void print_missing(FILE *out, const struct bench_results *from, const struct bench_results *in,
+			  const char *which)
+{
+	for (size_t i = 0; i < from->n_results; i++) {
+		const struct bench_result *result = &from->results[i];
+		char key[256];
+
+		(void)snprintf(key, sizeof(key), "%s/%s", result->group, result->name);
+		if (!bench_results_find(in, key))
+			(void)fprintf(out, "only %s %-12s %s\n", which, result->group, result->name);
+	}
+}
+
+size_t bench_text_compare(FILE *out, const struct bench_results *a, const struct bench_results *b)
+{
+	size_t worse = 0, improved = 0, same = 0, unknown = 0;
+	double machine = machine_change(a, b);
+
+	if (machine > 1 || machine < 1)
+		(void)fprintf(
+			out,
+			"B's machine was %.1f %% %s by a loop of integers: its times are held against that\n",
+			100 * fabs(machine - 1), machine > 1 ? "slower" : "faster");
+	for (size_t i = 0; i < b->n_results; i++) {
+		const struct bench_result *is = &b->results[i], *was;
+		struct bench_spread before, after;
+		char key[256];
+
+		(void)snprintf(key, sizeof(key), "%s/%s", is->group, is->name);
+		was = bench_results_find(a, key);
+		if (!was || !was->unit || !is->unit || strcmp(was->unit, is->unit) != 0)
+			continue;
+		before = bench_result_spread(a, was);
+		after = bench_result_spread(b, is);
+		if (is_time(is->unit)) {
+			after.median /= machine;
+			after.low /= machine;
+			after.high /= machine;
+		}
+		switch (bench_change_of(&before, &after, is->better)) {
+		case BENCH_WORSE:
+			worse++;
+			print_change(out, "WORSE", is, &before, &after);
+			break;
+		case BENCH_IMPROVED:
+			improved++;
+			print_change(out, "better", is, &before, &after);
+			break;
+		case BENCH_SAME:
+			same++;
+			break;
+		case BENCH_UNKNOWN:
+			unknown++;
+			break;
+		}
+	}
+	print_missing(out, a, b, "A");
+	print_missing(out, b, a, "B");
+	(void)fprintf(out,
+		      "%zu worse, %zu better, %zu the same within the spread of both, %zu not to be told\n",
+		      worse, improved, same, unknown);
+	return worse;
+}

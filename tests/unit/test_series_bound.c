@@ -1,0 +1,364 @@
+// SPDX-License-Identifier: GPL-2.0
+/* How many series there are, whatever becomes the costliest for however long. */
+#include <criterion/criterion.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/param.h>
+
+#include "base/cleanup.h"
+#include "collect/series_width.h"
+#include "export/prometheus.h"
+#include "in_pairs.h"
+
+#define SECOND NSEC_PER_SEC
+
+/* As Skylake's servers sample loads and stores, Sapphire Rapids, and Zen 4. */
+static const struct event skylake[] = {
+	{.role = EVENT_LOADS, .pmu = "cpu", .settings = {.has_latency = 1, .has_source = 1}},
+	{.role = EVENT_STORES, .pmu = "cpu", .settings = {.has_source = 1}},
+};
+static const struct event sapphire_rapids[] = {
+	{.role = EVENT_LOADS,
+	 .pmu = "cpu",
+	 .settings = {.has_latency = 1, .has_instruction_latency = 1, .has_source = 1}},
+	{.role = EVENT_STORES,
+	 .pmu = "cpu",
+	 .settings = {.has_latency = 1, .has_instruction_latency = 1, .has_source = 1}},
+};
+
+static size_t width_expected(const struct event *events, unsigned n)
+{
+	struct series_width width = {0};
+
+	for (unsigned i = 0; i < n; i++)
+		series_width_expect(&width, i, &events[i]);
+	return series_width_of(&width);
+}
+
+Test(series_bound, what_events_are_expected_to_make)
+{
+	/* A histogram of 13, 9 sources twice, 6 counters; 2 sources, 3 counters; 4 that may come. */
+	cr_expect_eq(width_expected(skylake, 1), 37 + 4);
+	cr_expect_eq(width_expected(skylake, 2), 37 + 5 + 4);
+	/* 50 of the loads; two histograms, 2 sources twice and 4 counters of the stores. */
+	cr_expect_eq(width_expected(sapphire_rapids, 2), 50 + 34 + 4);
+	cr_expect_eq(width_expected(NULL, 0), 40);
+}
+
+Test(series_bound, places_follow_from_the_width)
+{
+	static const struct {
+		size_t top, width;
+		struct series_places places;
+	} cases[] = {
+		{SERIES_TOP_AUTO, 41, {50, 78}},
+		{SERIES_TOP_AUTO, 46, {50, 69}},
+		{SERIES_TOP_AUTO, 88, {35, 35}},
+		{SERIES_TOP_AUTO, 150, {20, 20}},
+		{SERIES_TOP_AUTO, 5000, {0, 0}},
+		/* What a person asks for fits, and what it costs follows. */
+		{50, 46, {50, 69}},
+		{50, 88, {50, 50}},
+		{500, 46, {500, 715}},
+		/* Where that is little, more may keep theirs. */
+		{5, 46, {5, 20}},
+		{20, 46, {20, 69}},
+		{0, 46, {0, 0}},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct series_places places = series_places(cases[i].top, cases[i].width);
+
+		cr_expect_eq(places.top, cases[i].places.top, "case %zu: %zu", i, places.top);
+		cr_expect_eq(places.paths, cases[i].places.paths, "case %zu: %zu", i, places.paths);
+	}
+}
+
+static const enum source load_sources[] = {
+	SOURCE_L1,           SOURCE_LFB,        SOURCE_L2,          SOURCE_L3,      SOURCE_LOCAL_CACHE,
+	SOURCE_REMOTE_CACHE, SOURCE_LOCAL_DRAM, SOURCE_REMOTE_DRAM, SOURCE_UNKNOWN,
+};
+
+/* A collection's samples of an event, each source, result and counter among them. */
+static struct figures brought(const struct event *event, u64 n)
+{
+	bool loads = event->role == EVENT_LOADS;
+	size_t n_sources = loads ? ARRAY_SIZE(load_sources) : 2;
+	struct figures figures = {0};
+
+	for (size_t i = 0; i < n_sources; i++) {
+		enum source source = loads ? load_sources[i] : i ? SOURCE_UNKNOWN : SOURCE_L1;
+		u32 cycles = 20U << i;
+
+		figures.samples[source] = n;
+		figures.weight[source] = n * 10007;
+		figures.snoop[i ? SNOOP_NONE : SNOOP_HIT] += n;
+		figures.tlb[TLB_HIT] += n;
+		if (event->settings.has_instruction_latency) {
+			figures.instruction_latency[histogram_coarse_index(2 * cycles)] += n;
+			figures.instruction_latency_sum += 2 * cycles * n;
+		}
+		if (!event->settings.has_latency)
+			continue;
+		figures.latency_sum[source] = n * cycles;
+		figures.weighted_latency[source] = n * cycles * 10007;
+		figures.latency[histogram_fine_index(cycles)] += n;
+	}
+	figures.tlb[TLB_HIT]--;
+	figures.tlb[TLB_WALK] = figures.locked = 1;
+	if (loads)
+		figures.snoop[SNOOP_HITM] = figures.blocked = 1;
+	return figures;
+}
+
+Test(series_bound, width_is_what_the_exposition_has)
+{
+	static const struct {
+		const struct event *events;
+		size_t lines;
+	} machines[] = {{skylake, 37 + 5}, {sapphire_rapids, 50 + 34}};
+
+	for (size_t m = 0; m < ARRAY_SIZE(machines); m++) {
+		static char path[] = "/a";
+		struct series_width width = {0};
+		struct figures figures[2];
+		struct series series = {.path = path};
+		const struct series *list = &series;
+		struct prometheus_options options = {0};
+		struct snapshot *snapshot = calloc(1, sizeof(*snapshot));
+		char *text, *line;
+		size_t length, lines = 0;
+
+		cr_assert_not_null(snapshot);
+		snapshot->origin = "perf";
+		snapshot->n_events = 2;
+		for (size_t i = 0; i < 2; i++) {
+			snapshot->events[i].event = machines[m].events[i];
+			figures[i] = brought(&machines[m].events[i], 5);
+			series.figures[i] = &figures[i];
+		}
+		cr_assert_eq(prometheus_render(snapshot, &list, 1, &options, NULL, &text, &length), 0);
+		for (line = text; (line = strstr(line, "cgroup=\"/a\"")); line++)
+			lines++;
+		cr_expect_eq(lines, machines[m].lines);
+		series_width_see(&width, &series);
+		cr_expect_eq(series_width_of(&width), MAX(lines + SERIES_WIDTH_SPARE, SERIES_WIDTH_MIN));
+		free(text);
+		free(snapshot);
+	}
+}
+
+#define CGROUPS 1000
+#define KINDS   5 /* of how loud a cgroup is, from quiet on */
+
+struct host {
+	const struct event *events;
+	struct series_table *table;
+	char paths[CGROUPS][201];
+	struct figures brings[KINDS][2];
+	struct in_pairs pairs[KINDS][2];
+	struct difference differences[KINDS][2];
+	size_t kinds[CGROUPS]; /* in this collection */
+	u64 total;             /* samples of both events */
+	u64 seen[CGROUPS + 1]; /* samples that a scraper saw of each, and of `other` */
+	u64 increases;         /* all that it saw grow */
+	u64 begun_ns[CGROUPS]; /* when it got its series; 0: it has none */
+	size_t most, begins, ends;
+};
+
+static void host_init(struct host *host, const struct event *events, size_t top)
+{
+	static const u64 loudness[KINDS] = {2, 100, 2000, 40000, 10000000};
+
+	*host = (struct host){.events = events};
+	cr_assert_eq(series_table_new(top, &host->table), 0);
+	series_table_expect(host->table, events, 2);
+	for (size_t i = 0; i < CGROUPS; i++) {
+		memset(host->paths[i], 'x', 200);
+		memcpy(host->paths[i], "/kubepods.slice/", 16);
+		host->paths[i][200 - 4] = '/';
+		(void)snprintf(host->paths[i] + 200 - 3, 4, "%03zu", i);
+	}
+	for (size_t kind = 0; kind < KINDS; kind++)
+		for (unsigned event = 0; event < 2; event++) {
+			host->brings[kind][event] = brought(&events[event], loudness[kind]);
+			host->differences[kind][event] =
+				*in_pairs(&host->pairs[kind][event], event, &host->brings[kind][event]);
+		}
+}
+
+static u64 samples_of(const struct series *series)
+{
+	u64 sum = 0;
+
+	for (size_t event = 0; event < 2; event++)
+		sum += series->figures[event] ? figures_samples(series->figures[event]) : 0;
+	return sum;
+}
+
+static u64 samples_brought(const struct host *host, size_t cgroup)
+{
+	const struct figures *brings = host->brings[host->kinds[cgroup]];
+
+	return figures_samples(&brings[0]) + figures_samples(&brings[1]);
+}
+
+/* What a scraper that comes after each collection sees. */
+static void scrape(struct host *host, u64 now_ns)
+{
+	bool shown[CGROUPS] = {false};
+	size_t n;
+	const struct series *const *list = series_table_list(host->table, &n);
+
+	host->most = MAX(host->most, n);
+	for (size_t i = 0; i < n; i++) {
+		bool other = strcmp(list[i]->path, SERIES_OTHER) == 0;
+		size_t cgroup =
+			other ? CGROUPS : strtoul(list[i]->path + strlen(list[i]->path) - 3, NULL, 10);
+		u64 now = samples_of(list[i]), was;
+
+		if (strcmp(list[i]->path, SERIES_UNATTRIBUTED) == 0)
+			continue;
+		was = host->seen[cgroup];
+		if (!other && !host->begun_ns[cgroup] && now == samples_brought(host, cgroup))
+			was = 0; /* begins: its figures were dropped, if there were any */
+		cr_assert_geq(now, was, "cgroup %zu fell", cgroup);
+		host->increases += now - was;
+		host->seen[cgroup] = now;
+		if (other)
+			continue;
+		shown[cgroup] = true;
+		host->begins += !host->begun_ns[cgroup];
+		if (!host->begun_ns[cgroup])
+			host->begun_ns[cgroup] = now_ns;
+	}
+	for (size_t i = 0; i < CGROUPS; i++) {
+		if (shown[i] || !host->begun_ns[i])
+			continue;
+		cr_assert_geq(now_ns - host->begun_ns[i], SERIES_KEEP_NS, "cgroup %zu", i);
+		host->begun_ns[i] = 0;
+		host->ends++;
+	}
+}
+
+/* All 1,000 have samples in each collection; which are loud, and how loud, changes all the time. */
+static void run(struct host *host, u64 seconds, u64 step)
+{
+	static struct series_input inputs[CGROUPS];
+	u64 state = 20261122;
+
+	for (u64 now = step; now <= seconds; now += step) {
+		for (size_t i = 0; i < CGROUPS; i++) {
+			size_t kind;
+
+			state = state * 6364136223846793005ULL + 1442695040888963407ULL;
+			/* Fifty neighbours are loud for a while, others now and then. */
+			kind = (i + CGROUPS - now / 30 % CGROUPS) % CGROUPS < 50 ? 3
+			       : (state >> 33) % 1000 < 10                       ? 2
+										 : (state >> 43) % 10 < 3;
+			inputs[i] = (struct series_input){.path = host->paths[i],
+							  .exported = true,
+							  .differences = host->differences[kind],
+							  .n_differences = 2};
+			host->kinds[i] = kind;
+			host->total += samples_brought(host, i);
+		}
+		cr_assert_eq(series_table_update(host->table, now * SECOND, inputs, CGROUPS, NULL, 0), 0);
+		scrape(host, now * SECOND);
+		cr_assert_eq(host->increases, host->total, "after %llu s", (unsigned long long)now);
+	}
+}
+
+/* Renders what there is: bytes and series, in the format that needs more of them. */
+static void render(const struct host *host, size_t *ret_bytes, size_t *ret_series)
+{
+	const struct process_figures process = {.cpu_seconds = {true, 1.5}};
+	const struct prometheus_options options = {.openmetrics = true};
+	struct snapshot *snapshot = calloc(1, sizeof(*snapshot));
+	const struct series *const *list;
+	char *text;
+	size_t n;
+
+	cr_assert_not_null(snapshot);
+	snapshot->origin = "perf";
+	snapshot->n_events = 2;
+	for (size_t i = 0; i < 2; i++)
+		snapshot->events[i].event = host->events[i];
+	list = series_table_list(host->table, &n);
+	cr_assert_eq(prometheus_render(snapshot, list, n, &options, &process, &text, ret_bytes), 0);
+	*ret_series = 0;
+	for (const char *line = text; *line; line = strchr(line, '\n') + 1)
+		*ret_series += *line != '#';
+	free(text);
+	free(snapshot);
+}
+
+Test(series_bound, hours_of_a_changing_top)
+{
+	static const struct {
+		const struct event *events;
+		size_t top, least, paths, bytes, series;
+	} cases[] = {
+		{skylake, SERIES_TOP_AUTO, 60, 69, 1000000, 4000},
+		{sapphire_rapids, SERIES_TOP_AUTO, 35, 35, 1000000, 4000},
+		{skylake, 100, 110, 141, 2000000, 8000},
+		{sapphire_rapids, 50, 50, 50, 1500000, 5000},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct host *host = malloc(sizeof(*host));
+		size_t bytes, series;
+
+		cr_assert_not_null(host);
+		host_init(host, cases[i].events, cases[i].top);
+		run(host, 4 * 3600, 30);
+		cr_expect_leq(host->most, cases[i].paths + 2, "case %zu: %zu", i, host->most);
+		cr_expect_geq(host->most, cases[i].least + 2, "case %zu: %zu", i, host->most);
+		cr_expect_gt(host->begins, 3 * cases[i].paths, "case %zu: %zu got series", i, host->begins);
+		cr_expect_gt(host->ends, 2 * cases[i].paths, "case %zu: %zu lost them", i, host->ends);
+		render(host, &bytes, &series);
+		cr_expect_leq(bytes, cases[i].bytes, "case %zu: %zu bytes", i, bytes);
+		cr_expect_leq(series, cases[i].series, "case %zu: %zu series", i, series);
+		series_table_free(host->table);
+		free(host);
+	}
+}
+
+/* Half of the places beside the N are kept for the costliest of those to come. */
+Test(series_bound, a_newcomer_that_costs_most_finds_a_place)
+{
+	static struct series_input inputs[200];
+	struct host *host = malloc(sizeof(*host));
+	const struct series *const *list;
+	size_t n, found = 0;
+
+	cr_assert_not_null(host);
+	host_init(host, skylake, SERIES_TOP_AUTO);
+	/* 49 are loud all the time, and a hundred take turns to be the last of the N. */
+	for (size_t now = 1; now <= 100; now++) {
+		for (size_t i = 0; i < 149; i++)
+			inputs[i] =
+				(struct series_input){.path = host->paths[i],
+						      .exported = true,
+						      .differences = host->differences[i < 49          ? 3
+										       : i == 48 + now ? 2
+												       : 0],
+						      .n_differences = 2};
+		cr_assert_eq(series_table_update(host->table, now * SECOND, inputs, 149, NULL, 0), 0);
+	}
+	(void)series_table_list(host->table, &n);
+	cr_expect_eq(n, 60 + 2, "%zu: of 19 places beside the N, 9 are not for the last of them", n);
+	inputs[149] = (struct series_input){.path = host->paths[149],
+					    .exported = true,
+					    .differences = host->differences[4],
+					    .n_differences = 2};
+	cr_assert_eq(series_table_update(host->table, 101 * SECOND, inputs, 150, NULL, 0), 0);
+	list = series_table_list(host->table, &n);
+	for (size_t i = 0; i < n; i++)
+		found += strcmp(list[i]->path, host->paths[149]) == 0;
+	cr_expect_eq(found, 1);
+	series_table_free(host->table);
+	free(host);
+}
