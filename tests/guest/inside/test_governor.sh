@@ -9,10 +9,11 @@
 # shellcheck source=tests/guest/inside/books.sh
 . "${0%/*}/books.sh"
 
-# Some hundred samples a second and CPU: an interrupt takes the emulator tens of microseconds.
-budget=0.02
-low=1000000
-high=10000000
+# Events a second and CPU: a step of ten times. The budget is what so many samples take here, few enough for ten times
+# as many to be what an emulator keeps up with.
+low=300000
+high=$((low * 10))
+samples=100
 records=$work/records
 
 # No throttling, until it is the test's turn.
@@ -29,6 +30,10 @@ in_force() {
 
 has_interrupt() {
 	[ -n "$(shown interrupt_ns)" ]
+}
+
+has_program() {
+	[ -n "$(shown program_ns)" ]
 }
 
 has_refused() {
@@ -54,9 +59,9 @@ record() {
 	done
 }
 
-# Of the last record: collections that were over budget.
+# Of the last record: collections that were over budget, by more than a sample that comes a moment early.
 over() {
-	awk -v budget=$budget '$2 > budget { n++ } END { print n + 0 }' "$records"
+	awk -v budget="$budget" '$2 > budget * 1.05 { n++ } END { print n + 0 }' "$records"
 }
 
 # By how many percent the period moved, at most.
@@ -68,13 +73,13 @@ moved() {
 
 # The mean cost, in percent of the budget.
 used() {
-	awk -v budget=$budget '{ sum += $2 } END { printf "%.0f\n", sum / NR / budget * 100 }' "$records"
+	awk -v budget="$budget" '{ sum += $2 } END { printf "%.0f\n", sum / NR / budget * 100 }' "$records"
 }
 
 # expect_steady WHAT
 expect_steady() {
-	record 60
-	note "$1: period $(in_force), moved by $(moved)% in a minute, $(used)% of the budget, over in $(over) of 60"
+	record 30
+	note "$1: period $(in_force), moved by $(moved)% in a minute, $(used)% of the budget, over in $(over) of 30"
 	awk -v moved="$(moved)" 'BEGIN { exit !(moved < 5) }' || fail "$1: the period moved by $(moved)%: $(cat "$records")"
 	if [ "$(used)" -lt 35 ] || [ "$(used)" -gt 100 ]; then
 		fail "$1: $(used)% of the budget: $(cat "$records")"
@@ -88,12 +93,12 @@ note() {
 }
 
 come_to_rest() {
-	record 15
+	record 8
 	[ "$(moved)" = 0.0 ] && [ "$(used)" -ge 35 ]
 }
 
 play cpu=skylake loads_per_second=$low
-settings '[sampling]' "budget = $budget" 'interval = 1s'
+settings '[sampling]' 'budget = 100%' 'period = 10007' 'interval = 1s'
 load pointer-chase chase.service -- --threads 2
 start_pebsd
 expect 'the period to begin with' 10007 "$(in_force)"
@@ -110,25 +115,31 @@ for attempt in 1 2 3; do
 	systemctl restart pebsd.service
 done
 has_interrupt || fail 'what an interrupt takes is not known'
-note "an interrupt takes $(shown interrupt_ns) ns and the program $(shown program_ns) ns"
-[ "$(shown budget)" = 0.020000 ] || fail "the budget is $(shown budget)"
+budget=$(awk -v ns="$(shown interrupt_ns)" -v samples=$samples \
+	'BEGIN { share = ns * samples / 1e9; printf "%.4f\n", share > 1 ? 1 : share < 0.0001 ? 0.0001 : share }')
+note "an interrupt takes $(shown interrupt_ns) ns; the budget is $budget"
+settings '[sampling]' "budget = $budget" 'interval = 2s'
+exits 'a reload' 0 systemctl reload pebsd.service
+await_collections 2
+wait_until 'what the program takes' 60 has_program
+expect 'the budget' "${budget}00" "$(shown budget)"
 
-# From above, as 100 samples a second are far below it.
+# From below, as 30 samples a second are.
 wait_until 'the budget from below' 200 come_to_rest
 expect_steady 'a small load'
 
 echo $high >"$parameters/loads_per_second"
-record 20
-note "ten times the load: over in $(over) of 20 intervals: $(awk '{ printf "%s%s%%", NR > 1 ? " " : "", $2 * 100 }' "$records")"
+record 10
+note "ten times the load: over in $(over) of 10 intervals: $(awk '{ printf "%s%s%%", NR > 1 ? " " : "", $2 * 100 }' "$records")"
 [ "$(over)" -ge 1 ] || fail "ten times the load, and it was never over: $(cat "$records")"
 [ "$(over)" -le 2 ] || fail "over in $(over) intervals: $(cat "$records")"
 expect_steady 'a large load'
 
 echo $low >"$parameters/loads_per_second"
-record 20
+record 10
 expect 'intervals over budget with the load down' 0 "$(over)"
 wait_until 'the budget from below again' 200 come_to_rest
-record 10
+record 5
 [ "$(used)" -ge 35 ] || fail "$(used)% of the budget: $(cat "$records")"
 note "a tenth of the load again: period $(in_force), $(used)% of the budget, $(shown period_changes) changes in all"
 
@@ -147,11 +158,11 @@ awk -v ratio="$(metric pebsd_cost_ratio)" -v budget="$(metric pebsd_cost_budget_
 expect 'changes, by their reasons' "$(shown period_changes)" \
 	"$(metric pebsd_period_changes_total | sed 's/\.0*$//')"
 pebsctl status | tr -s '[:space:]' ' ' >"$work/line"
-grep -q 'cost, of the busiest CPU.s time: [0-9.]*%, budget 2.00%: ' "$work/line" ||
+grep -q 'cost, of the busiest CPU.s time: [0-9.]*%, budget [0-9.]*%: ' "$work/line" ||
 	fail "pebsctl status: $(cat "$work/line")"
 
 # What a person sets stays, and what nobody governs is as the PMU has it.
-settings '[sampling]' "budget = $budget" 'period = 5003'
+settings '[sampling]' "budget = $budget" 'period = 5003' 'interval = 2s'
 exits 'a reload' 0 systemctl reload pebsd.service
 await_collections 3
 expect 'the fixed period' 5003 "$(in_force)"
