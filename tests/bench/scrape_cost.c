@@ -161,7 +161,7 @@ static struct figures brought(struct host *host, const struct event *event, u64 
 		figures.blocked += event->role == EVENT_LOADS && draw(host, 10) == 0;
 		if (event->settings.has_instruction_latency) {
 			figures.instruction_latency[histogram_coarse_index(2 * cycles)]++;
-			figures.instruction_latency_sum += 2 * cycles;
+			figures.instruction_latency_sum += 2ULL * cycles;
 		}
 		if (!event->settings.has_latency)
 			continue;
@@ -219,7 +219,7 @@ static int pass_hours(struct host *host)
 {
 	int r = 0;
 
-	for (u64 second = 0; r == 0 && second < HOURS * 3600; second += STEP_SECONDS)
+	for (u64 second = 0; r == 0 && second < HOURS * 3600ULL; second += STEP_SECONDS)
 		r = collect(host, STEP_SECONDS);
 	return r;
 }
