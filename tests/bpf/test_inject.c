@@ -6,6 +6,7 @@
 
 #include "account.h"
 #include "books.h"
+#include "some_stripes.h"
 
 #define MEMORY_FIELDS (SAMPLE_LATENCY | SAMPLE_DATA_SOURCE | SAMPLE_ADDRESS)
 
@@ -21,7 +22,7 @@ static void setup(void)
 {
 	struct kernel_settings settings = books_settings(true);
 
-	settings.stripes = 1;
+	settings.stripes = one_stripe();
 	settings.n_events = 2;
 	settings.events[1] = (struct event_settings){.has_source = 1};
 	books_open(&books, &settings, COLLECT_GRACE_NS);
@@ -55,7 +56,7 @@ Test(inject, counts_sums_and_weights_are_exact)
 		{.cgroup_id = 8, .latency = 1, .data_source = 0, .period = 5, .fields = SAMPLE_LATENCY},
 		{.cgroup_id = 9, .latency = 5, .period = 1, .fields = SAMPLE_LATENCY}, /* has no slot */
 	};
-	const struct figures *figures;
+	struct figures figures;
 
 	name_and_adopt(7, "seven");
 	name_and_adopt(8, "eight");
@@ -66,20 +67,20 @@ Test(inject, counts_sums_and_weights_are_exact)
 	cr_assert_eq(books_samples(&books, "eight", 0), 1);
 	cr_assert_eq(books_unattributed(&books, 0), 1);
 
-	figures = ledger_find(books.ledger, "seven")->total[0];
-	cr_expect_eq(figures_latency_sum(figures), 364);
-	cr_expect_eq(figures->samples[SOURCE_L1], 2);
-	cr_expect_eq(figures->latency_sum[SOURCE_L1], 164);
-	cr_expect_eq(figures->samples[SOURCE_LFB], 1);
-	cr_expect_eq(figures->weight[SOURCE_L1], 2000);
-	cr_expect_eq(figures->weighted_latency[SOURCE_L1], 164000);
-	cr_expect_eq(figures->weighted_latency[SOURCE_LFB], 600000);
-	cr_expect_eq(figures->locked, 1);
-	cr_expect_eq(figures->tlb[TLB_HIT], 3);
-	cr_expect_eq(figures->snoop[SNOOP_NONE], 3);
-	cr_expect_eq(figures->latency[histogram_fine_index(64)], 1);
-	cr_expect_eq(figures->source_latency[SOURCE_LFB][histogram_octave_index(200)], 1);
-	cr_expect_eq(ledger_find(books.ledger, "eight")->total[0]->samples[SOURCE_UNKNOWN], 1);
+	figures = books_figures(&books, "seven", 0);
+	cr_expect_eq(figures_latency_sum(&figures), 364);
+	cr_expect_eq(figures.samples[SOURCE_L1], 2);
+	cr_expect_eq(figures.latency_sum[SOURCE_L1], 164);
+	cr_expect_eq(figures.samples[SOURCE_LFB], 1);
+	cr_expect_eq(figures.weight[SOURCE_L1], 2000);
+	cr_expect_eq(figures.weighted_latency[SOURCE_L1], 164000);
+	cr_expect_eq(figures.weighted_latency[SOURCE_LFB], 600000);
+	cr_expect_eq(figures.locked, 1);
+	cr_expect_eq(figures.tlb[TLB_HIT], 3);
+	cr_expect_eq(figures.snoop[SNOOP_NONE], 3);
+	cr_expect_eq(figures.latency[histogram_fine_index(64)], 1);
+	cr_expect_eq(figures.source_latency[SOURCE_LFB][histogram_octave_index(200)], 1);
+	cr_expect_eq(books_figures(&books, "eight", 0).samples[SOURCE_UNKNOWN], 1);
 }
 
 Test(inject, what_a_field_bit_does_not_vouch_for_is_not_taken)
@@ -92,18 +93,18 @@ Test(inject, what_a_field_bit_does_not_vouch_for_is_not_taken)
 		.period = 1,
 		.fields = 0,
 	};
-	const struct figures *figures;
+	struct figures figures;
 
 	name_and_adopt(7, "seven");
 	cr_assert_eq(kernel_inject(books.kernel, &sample, 1), 0);
 	books_collect(&books);
-	figures = ledger_find(books.ledger, "seven")->total[0];
-	cr_expect_eq(figures->samples[SOURCE_UNKNOWN], 1);
-	cr_expect_eq(figures->snoop[SNOOP_NA], 1);
-	cr_expect_eq(figures->tlb[TLB_NA], 1);
-	cr_expect_eq(figures_latency_samples(figures), 0);
-	cr_expect_eq(figures_latency_sum(figures), 0);
-	cr_expect_eq(figures_instruction_latency_samples(figures), 0);
+	figures = books_figures(&books, "seven", 0);
+	cr_expect_eq(figures.samples[SOURCE_UNKNOWN], 1);
+	cr_expect_eq(figures.snoop[SNOOP_NA], 1);
+	cr_expect_eq(figures.tlb[TLB_NA], 1);
+	cr_expect_eq(figures_latency_samples(&figures), 0);
+	cr_expect_eq(figures_latency_sum(&figures), 0);
+	cr_expect_eq(figures_instruction_latency_samples(&figures), 0);
 }
 
 Test(inject, an_event_without_latency_has_its_small_record)
@@ -115,16 +116,18 @@ Test(inject, an_event_without_latency_has_its_small_record)
 				      .event = 1,
 				      .fields = MEMORY_FIELDS};
 	const struct ledger_entry *entry;
+	struct figures figures;
 
 	name_and_adopt(7, "seven");
 	cr_assert_eq(kernel_inject(books.kernel, &sample, 1), 0);
 	books_collect(&books);
 	entry = ledger_find(books.ledger, "seven");
-	cr_expect_null(entry->total[0]);
-	cr_assert_not_null(entry->total[1]);
-	cr_expect_eq(entry->total[1]->samples[SOURCE_L1], 1);
-	cr_expect_eq(entry->total[1]->weight[SOURCE_L1], 2);
-	cr_expect_eq(figures_latency_samples(entry->total[1]), 0);
+	cr_expect_not(ledger_has(entry, 0));
+	cr_assert(ledger_has(entry, 1));
+	ledger_total(entry, 1, &figures);
+	cr_expect_eq(figures.samples[SOURCE_L1], 1);
+	cr_expect_eq(figures.weight[SOURCE_L1], 2);
+	cr_expect_eq(figures_latency_samples(&figures), 0);
 }
 
 Test(inject, malformed_samples_are_a_loss_by_name)
@@ -140,12 +143,13 @@ Test(inject, malformed_samples_are_a_loss_by_name)
 	books_collect(&books);
 	cr_expect_eq(books_losses(&books, 0).malformed, 2);
 	cr_expect_eq(books_samples(&books, "seven", 0), 1);
-	cr_expect_eq(ledger_find(books.ledger, "seven")->total[0]->latency[FINE_OVERFLOW], 1);
+	cr_expect_eq(books_figures(&books, "seven", 0).latency[FINE_OVERFLOW], 1);
 }
 
 Test(inject, a_batch_is_as_long_as_it_is)
 {
 	static struct sample samples[3 * INJECT_MAX + 17];
+	struct figures figures;
 
 	for (size_t i = 0; i < ARRAY_SIZE(samples); i++)
 		samples[i] = (struct sample){
@@ -154,14 +158,14 @@ Test(inject, a_batch_is_as_long_as_it_is)
 	cr_assert_eq(kernel_inject(books.kernel, samples, ARRAY_SIZE(samples)), 0);
 	books_collect(&books);
 	cr_expect_eq(books_samples(&books, "seven", 0), ARRAY_SIZE(samples));
-	cr_expect_eq(figures_latency_sum(ledger_find(books.ledger, "seven")->total[0]),
-		     ARRAY_SIZE(samples) * (ARRAY_SIZE(samples) + 1) / 2);
+	figures = books_figures(&books, "seven", 0);
+	cr_expect_eq(figures_latency_sum(&figures), ARRAY_SIZE(samples) * (ARRAY_SIZE(samples) + 1) / 2);
 }
 
 Test(inject, huge_factors_cannot_wrap_a_weighted_sum_within_a_batch)
 {
 	static struct sample samples[INJECT_MAX];
-	const struct figures *figures;
+	struct figures figures;
 
 	for (size_t i = 0; i < ARRAY_SIZE(samples); i++)
 		samples[i] = (struct sample){.cgroup_id = 7,
@@ -171,17 +175,17 @@ Test(inject, huge_factors_cannot_wrap_a_weighted_sum_within_a_batch)
 	name_and_adopt(7, "seven");
 	cr_assert_eq(kernel_inject(books.kernel, samples, ARRAY_SIZE(samples)), 0);
 	books_collect(&books);
-	figures = ledger_find(books.ledger, "seven")->total[0];
-	cr_expect_eq(figures->weighted_latency[SOURCE_UNKNOWN],
+	figures = books_figures(&books, "seven", 0);
+	cr_expect_eq(figures.weighted_latency[SOURCE_UNKNOWN],
 		     (u64)ARRAY_SIZE(samples) * SAMPLE_WEIGHED_LATENCY_MAX * SAMPLE_WEIGHED_PERIOD_MAX);
-	cr_expect_eq(figures->weight[SOURCE_UNKNOWN], (u64)ARRAY_SIZE(samples) * SAMPLE_WEIGHED_PERIOD_MAX);
+	cr_expect_eq(figures.weight[SOURCE_UNKNOWN], (u64)ARRAY_SIZE(samples) * SAMPLE_WEIGHED_PERIOD_MAX);
 }
 
 Test(inject, the_plain_c_door_counts_the_same)
 {
 	static struct latency_record record;
 	static struct sample samples[4096];
-	struct figures plain;
+	struct figures plain, figures;
 	u64 state = 88172645463325252ULL;
 
 	for (size_t i = 0; i < ARRAY_SIZE(samples); i++) {
@@ -196,11 +200,12 @@ Test(inject, the_plain_c_door_counts_the_same)
 			.period = state >> 50,
 			.fields = (u16)(state >> 60) & 0xf,
 		};
-		account_latency(&record, &samples[i]);
+		account_latency(&record, &samples[i], false);
 	}
 	name_and_adopt(7, "seven");
 	cr_assert_eq(kernel_inject(books.kernel, samples, ARRAY_SIZE(samples)), 0);
 	books_collect(&books);
-	figures_difference(&record, &(struct latency_record){0}, &plain);
-	cr_expect_eq(memcmp(&plain, ledger_find(books.ledger, "seven")->total[0], sizeof(plain)), 0);
+	figures_of_latency(&record, &plain);
+	figures = books_figures(&books, "seven", 0);
+	cr_expect_eq(memcmp(&plain, &figures, sizeof(plain)), 0);
 }

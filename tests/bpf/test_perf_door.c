@@ -50,15 +50,12 @@ static u64 program_runs(int program_fd)
 	return info.run_cnt;
 }
 
-static const struct figures *figures_of(const char *name)
+static struct figures figures_of(const char *name)
 {
 	_cleanup_free_ char *path = NULL;
-	const struct ledger_entry *entry;
 
 	cr_assert_geq(asprintf(&path, "%s/%s", fixture.path, name), 0);
-	entry = ledger_find(books.ledger, path);
-	cr_assert_not_null(entry, "nothing was counted for %s", path);
-	return entry->total[0];
+	return books_figures(&books, path, 0);
 }
 
 /* The fixture's own folder is older than the tracepoints: adopted, as the walk at start does. */
@@ -74,7 +71,7 @@ static void every_page_fault_is_counted(u64 sample_type, bool read_by_probe)
 	_cleanup_close_ int statistics = bpf_enable_stats(BPF_STATS_RUN_TIME);
 	unsigned pages = 5000;
 	struct cgroup_child child;
-	const struct figures *figures;
+	struct figures figures;
 	_cleanup_close_ int fd = -1;
 	u64 count, runs, seen;
 	int program_fd;
@@ -98,23 +95,23 @@ static void every_page_fault_is_counted(u64 sample_type, bool read_by_probe)
 	books_collect(&books);
 
 	figures = figures_of("worker");
-	seen = figures_samples(figures);
+	seen = figures_samples(&figures);
 	printf("page faults: %llu events, %llu program runs, %llu seen, difference %lld\n",
 	       (unsigned long long)count, (unsigned long long)runs, (unsigned long long)seen,
 	       (long long)(count - seen));
 	cr_expect_geq(count, pages);
 	cr_expect_eq(runs, count);
 	cr_expect_eq(seen, count);
-	cr_expect_eq(figures_weight(figures), count, "each sample's weight is its period, 1");
+	cr_expect_eq(figures_weight(&figures), count, "each sample's weight is its period, 1");
 	cr_expect_eq(books_unattributed(&books, 0), 0);
 
 	/* This event measures no latency and no source, whatever lies in the kernel's fields. */
-	cr_expect_eq(figures->samples[SOURCE_UNKNOWN], seen);
-	cr_expect_eq(figures->snoop[SNOOP_NA], seen);
-	cr_expect_eq(figures->tlb[TLB_NA], seen);
-	cr_expect_eq(figures->locked + figures->blocked, 0);
-	cr_expect_eq(figures_latency_samples(figures), 0);
-	cr_expect_eq(figures_latency_sum(figures), 0);
+	cr_expect_eq(figures.samples[SOURCE_UNKNOWN], seen);
+	cr_expect_eq(figures.snoop[SNOOP_NA], seen);
+	cr_expect_eq(figures.tlb[TLB_NA], seen);
+	cr_expect_eq(figures.locked + figures.blocked, 0);
+	cr_expect_eq(figures_latency_samples(&figures), 0);
+	cr_expect_eq(figures_latency_sum(&figures), 0);
 	cgroup_fixture_remove(&fixture, "worker");
 }
 
@@ -158,6 +155,7 @@ Test(perf_door, timer_samples_land_in_the_cgroup_that_ran)
 	struct timespec half_a_second = {.tv_nsec = 500000000};
 	struct cgroup_child child;
 	_cleanup_close_ int fd = -1;
+	struct figures figures;
 	u64 seen;
 
 	open_door(false);
@@ -172,7 +170,8 @@ Test(perf_door, timer_samples_land_in_the_cgroup_that_ran)
 	software_event_enable(fd);
 	cgroup_fixture_go(&child);
 	books_collect(&books);
-	seen = figures_samples(figures_of("spinner"));
+	figures = figures_of("spinner");
+	seen = figures_samples(&figures);
 	printf("cpu-clock: %llu samples of 1 ms in half a second of CPU time\n", (unsigned long long)seen);
 	cr_expect_gt(seen, 250);
 	cr_expect_eq(books_unattributed(&books, 0), 0);
@@ -203,7 +202,9 @@ Test(perf_door, two_cgroups_at_once_are_not_mixed)
 		cgroup_fixture_go(&children[i]);
 	books_collect(&books);
 	for (size_t i = 0; i < 2; i++) {
-		cr_expect_eq(figures_samples(figures_of(names[i])), software_event_count(fds[i]));
+		struct figures figures = figures_of(names[i]);
+
+		cr_expect_eq(figures_samples(&figures), software_event_count(fds[i]));
 		(void)close(fds[i]);
 		cgroup_fixture_remove(&fixture, names[i]);
 	}

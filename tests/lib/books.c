@@ -6,13 +6,13 @@
 #include <string.h>
 #include <time.h>
 
-#include <bpf/libbpf.h>
+#include "some_stripes.h"
 
 struct kernel_settings books_settings(bool has_latency)
 {
 	return (struct kernel_settings){
 		.slots = 256,
-		.stripes = kernel_stripes_for(libbpf_num_possible_cpus()),
+		.stripes = machine_stripes(),
 		.n_events = 1,
 		.events[0] = {.has_latency = has_latency,
 			      .has_source = 1,
@@ -59,7 +59,21 @@ void books_collect(struct books *books)
 
 static u64 samples_of(const struct ledger_entry *entry, unsigned event)
 {
-	return entry && entry->total[event] ? figures_samples(entry->total[event]) : 0;
+	struct figures figures = {0};
+
+	if (entry)
+		ledger_total(entry, event, &figures);
+	return figures_samples(&figures);
+}
+
+struct figures books_figures(const struct books *books, const char *path, unsigned event)
+{
+	const struct ledger_entry *entry = ledger_find(books->ledger, path);
+	struct figures figures;
+
+	cr_assert_not_null(entry, "nothing was counted for %s", path);
+	ledger_total(entry, event, &figures);
+	return figures;
 }
 
 u64 books_samples(const struct books *books, const char *path, unsigned event)
@@ -76,7 +90,7 @@ struct loss_record books_losses(const struct books *books, unsigned event)
 {
 	struct loss_record sum = {0};
 
-	for (u32 stripe = 0; stripe < kernel_settings(books->kernel)->stripes; stripe++) {
+	for (u32 stripe = 0; stripe < kernel_stripes(books->kernel); stripe++) {
 		struct loss_record losses = kernel_losses(books->kernel, event, stripe);
 
 		sum.malformed += losses.malformed;

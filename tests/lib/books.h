@@ -26,6 +26,9 @@ void books_collect(struct books *books);
 u64 books_samples(const struct books *books, const char *path, unsigned event);
 u64 books_unattributed(const struct books *books, unsigned event);
 
+/* All that an event counted there, which something did. */
+struct figures books_figures(const struct books *books, const char *path, unsigned event);
+
 /* What an event lost, all stripes together. */
 struct loss_record books_losses(const struct books *books, unsigned event);
 
