@@ -14,8 +14,7 @@
 
 #include "slots.h"
 
-const volatile u32 cpu_count = 1;     /* entries but the last, which is the inject program's */
-const volatile u64 timed_mask = 0x3f; /* a run is timed if its number has none of these bits */
+const volatile u32 cpu_count = 1; /* entries but the last, which is the inject program's */
 
 /* Sized at load. */
 struct {
@@ -43,7 +42,7 @@ static __always_inline void cpu_read_before(struct cpu_state *state)
 #ifdef __TARGET_ARCH_x86
 	__asm__ volatile("" ::: "memory");
 #else
-	(void)__sync_fetch_and_add(&state->reserved[0], 0);
+	(void)__sync_fetch_and_add(&state->reserved, 0);
 #endif
 }
 
@@ -69,10 +68,23 @@ static __always_inline u32 cpu_slot_of(struct cpu_state *state, u64 cgroup_id)
 	return *slot;
 }
 
+/* Index of a record in the array of its kind: event, then stripe, then slot, so that a reader streams. */
+static __always_inline u32 cpu_record(const struct cpu_state *state,
+				      const volatile struct event_settings *event, u32 slot)
+{
+	return event->first_record + state->first_record + slot;
+}
+
+/* First line of the marks of an event in the CPU's stripe. */
+static __always_inline u32 cpu_marks(const struct cpu_state *state, u32 number)
+{
+	return number * marks_event + state->first_marks;
+}
+
 /* When the run began, of those that are timed; else 0. */
 static __always_inline u64 cpu_run_begins(struct cpu_state *state)
 {
-	return ++state->runs & timed_mask ? 0 : bpf_ktime_get_ns();
+	return ++state->runs & state->timed_mask ? 0 : bpf_ktime_get_ns();
 }
 
 /* The clock is read once more for what reading it takes. */

@@ -68,7 +68,7 @@ static long inject_one(u32 index, void *unused)
 	const volatile struct event_settings *event;
 	struct cpu_state *own, *mine = cpu_state_of(cpu_count);
 	struct sample *sample;
-	u32 number;
+	u32 number, slot;
 
 	(void)unused;
 	sample = bpf_map_lookup_elem(&injected, &index);
@@ -81,7 +81,11 @@ static long inject_one(u32 index, void *unused)
 		return 0;
 	}
 	event = &events[number];
-	account(sample, (u16)number, event, NULL, mine, cpu_stripe(own), false);
+	if (account_refused(sample, (u16)number, event, own, true))
+		return 0;
+	slot = cpu_slot_of(mine, sample->cgroup_id);
+	account_hot(sample, (u16)number, event, NULL, slot);
+	account(sample, (u16)number, event, own, slot, true);
 	return 0;
 }
 

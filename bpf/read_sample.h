@@ -35,10 +35,53 @@ struct raw_sample {
 	u64 flags;
 	u64 weight;
 	u64 data_source;
-	u64 address;
 };
 
+/* Of perf_sample_data, what lies up to the fields that are read: one line on Linux 6.1. */
+#define READ_AT_ONCE 192
+
+static __always_inline u32 field_end(u32 offset, u32 end)
+{
+	return offset + sizeof(u64) > end ? offset + (u32)sizeof(u64) : end;
+}
+
+/* What a call of bpf_probe_read_kernel costs is the call, so there is one for all fields. */
+static __always_inline void probe_raw_sample(struct bpf_perf_event_data *context, struct raw_sample *ret)
+{
+	struct bpf_perf_event_data_kern *kernel = (struct bpf_perf_event_data_kern *)context;
+	struct perf_sample_data *data = BPF_CORE_READ(kernel, data);
+	const u32 flags = bpf_core_field_offset(struct perf_sample_data, sample_flags);
+	const u32 weight = bpf_core_field_offset(struct perf_sample_data, weight);
+	const u32 data_source = bpf_core_field_offset(struct perf_sample_data, data_src);
+	const u32 end = field_end(flags, field_end(weight, field_end(data_source, 0)));
+	u8 memory[READ_AT_ONCE] __attribute__((aligned(8)));
+
+	ret->flags = 0;
+	if (end > sizeof(memory) || bpf_probe_read_kernel(memory, end, data) < 0)
+		return;
+	ret->flags = *(u64 *)(memory + flags);
+	ret->weight = *(u64 *)(memory + weight);
+	ret->data_source = *(u64 *)(memory + data_source);
+}
+
 static __always_inline void read_raw_sample(struct bpf_perf_event_data *context, struct raw_sample *ret)
+{
+	struct bpf_perf_event_data_kern *kernel;
+	struct perf_sample_data *data;
+
+	if (!bpf_cast_to_kern_ctx || read_by_probe) {
+		probe_raw_sample(context, ret);
+		return;
+	}
+	kernel = bpf_cast_to_kern_ctx(context);
+	data = kernel->data;
+	ret->flags = data->sample_flags;
+	ret->weight = data->weight.full;
+	ret->data_source = data->data_src.val;
+}
+
+/* The address, which few samples are asked for; 0: none was filled. */
+static __always_inline u64 read_address(struct bpf_perf_event_data *context)
 {
 	struct bpf_perf_event_data_kern *kernel;
 	struct perf_sample_data *data;
@@ -46,19 +89,20 @@ static __always_inline void read_raw_sample(struct bpf_perf_event_data *context,
 	if (bpf_cast_to_kern_ctx && !read_by_probe) {
 		kernel = bpf_cast_to_kern_ctx(context);
 		data = kernel->data;
-		ret->flags = data->sample_flags;
-		ret->weight = data->weight.full;
-		ret->data_source = data->data_src.val;
-		ret->address = data->addr;
-		return;
+		return data->sample_flags & PERF_SAMPLE_ADDR ? data->addr : 0;
 	}
-
 	kernel = (struct bpf_perf_event_data_kern *)context;
 	data = BPF_CORE_READ(kernel, data);
-	ret->flags = BPF_CORE_READ(data, sample_flags);
-	ret->weight = BPF_CORE_READ(data, weight.full);
-	ret->data_source = BPF_CORE_READ(data, data_src.val);
-	ret->address = BPF_CORE_READ(data, addr);
+	return BPF_CORE_READ(data, sample_flags) & PERF_SAMPLE_ADDR ? BPF_CORE_READ(data, addr) : 0;
+}
+
+/* bpf_get_current_cgroup_id() (kernel/bpf/helpers.c, Linux 6.1 to 7.3) without its calls: programs on samples
+ * run within rcu_read_lock() as it is. */
+static __always_inline u64 read_cgroup_id(void)
+{
+	struct task_struct *task = (struct task_struct *)bpf_get_current_task_btf();
+
+	return task->cgroups->dfl_cgrp->kn->id;
 }
 
 /*
@@ -72,7 +116,6 @@ static __always_inline void select_fields(const struct raw_sample *raw,
 	ret->latency = 0;
 	ret->instruction_latency = 0;
 	ret->data_source = 0;
-	ret->address = 0;
 	ret->fields = 0;
 
 	if (event->has_latency && (raw->flags & SAMPLE_FLAGS_WEIGHT)) {
@@ -90,24 +133,6 @@ static __always_inline void select_fields(const struct raw_sample *raw,
 		ret->data_source = raw->data_source;
 		ret->fields |= SAMPLE_DATA_SOURCE;
 	}
-	if (event->has_address && (raw->flags & PERF_SAMPLE_ADDR)) {
-		ret->address = raw->address;
-		ret->fields |= SAMPLE_ADDRESS;
-	}
-}
-
-static __always_inline void read_sample(struct bpf_perf_event_data *context,
-					const volatile struct event_settings *event, u16 number,
-					struct sample *ret)
-{
-	struct raw_sample raw;
-
-	read_raw_sample(context, &raw);
-	select_fields(&raw, event, ret);
-	ret->code_address = 0; /* read where it is wanted */
-	ret->cgroup_id = bpf_get_current_cgroup_id();
-	ret->period = context->sample_period;
-	ret->event = number;
 }
 
 #endif

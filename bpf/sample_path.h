@@ -22,9 +22,9 @@
 #endif
 
 /*
- * Where in the code, and which data. The instruction is read here alone: PEBS and IBS put what they recorded
- * in the registers (x86/events/intel/ds.c setup_pebs_fixed_sample_data, amd/ibs.c perf_ibs_handle_irq, Linux
- * 6.1). A sample that was handed over brings its own, and has no `context`.
+ * Where in the code, and which data. Both are read here alone: PEBS and IBS put the instruction that they
+ * recorded in the registers (x86/events/intel/ds.c setup_pebs_fixed_sample_data, amd/ibs.c
+ * perf_ibs_handle_irq, Linux 6.1). A sample that was handed over brings its own, and has no `context`.
  */
 static __always_inline void account_place(const struct sample *sample, u16 number,
 					  const volatile struct event_settings *event,
@@ -39,7 +39,9 @@ static __always_inline void account_place(const struct sample *sample, u16 numbe
 		code = hot_code_item(PT_REGS_IP(&context->regs));
 	else if (event->has_code_address && (sample->fields & SAMPLE_CODE_ADDRESS))
 		code = hot_code_item(sample->code_address);
-	if (sample->fields & SAMPLE_ADDRESS)
+	if (event->has_address && context)
+		line = hot_line_item(read_address(context));
+	else if (!context && (sample->fields & SAMPLE_ADDRESS))
 		line = hot_line_item(sample->address);
 	if (event->has_latency)
 		weight = sample->fields & SAMPLE_LATENCY ? sample->latency : 0;
@@ -51,12 +53,33 @@ static __always_inline void account_place(const struct sample *sample, u16 numbe
 	hot_account(table - 1, code, line, weight, origin);
 }
 
-/* The record of the sample's slot gets it, then the mark. */
-static __always_inline void account_in(const struct sample *sample, u16 number,
-				       const volatile struct event_settings *event, u32 stripe, u32 slot,
-				       bool atomic)
+/*
+ * Whether the event has no use for the sample, which then is counted as that. `state` is that of the CPU,
+ * whose stripe it goes to; `atomic` as in account.h.
+ */
+static __always_inline bool account_refused(const struct sample *sample, u16 number,
+					    const volatile struct event_settings *event,
+					    const struct cpu_state *state, bool atomic)
 {
-	u32 index = slot_record(event, stripe, slot);
+	struct loss_record *loss = &losses[number][cpu_stripe(state)];
+
+	if (account_filtered(sample, event->operations)) {
+		ACCOUNT_ADD(atomic, loss->filtered, 1);
+		return true;
+	}
+	if (__builtin_expect(account_malformed(sample), 0)) {
+		ACCOUNT_ADD(atomic, loss->malformed, 1);
+		return true;
+	}
+	return false;
+}
+
+/* The record of the sample's slot gets it, then the mark. */
+static __always_inline void account(const struct sample *sample, u16 number,
+				    const volatile struct event_settings *event,
+				    const struct cpu_state *state, u32 slot, bool atomic)
+{
+	u32 index = cpu_record(state, event, slot);
 
 	if (event->has_latency) {
 		struct latency_record *record = bpf_map_lookup_elem(&latency_records, &index);
@@ -69,56 +92,49 @@ static __always_inline void account_in(const struct sample *sample, u16 number,
 		if (record)
 			account_plain(record, sample, atomic);
 	}
-	slot_mark(number * stripe_count + stripe, slot, atomic);
+	slot_mark(cpu_marks(state, number), slot, atomic);
 }
 
-/*
- * `number` is below EVENTS_MAX and `event` its settings: both known at load on the hardware's path. `alone`:
- * nobody else writes to the stripe meanwhile.
- */
-static __always_inline void account(const struct sample *sample, u16 number,
-				    const volatile struct event_settings *event,
-				    struct bpf_perf_event_data *context, struct cpu_state *state, u32 stripe,
-				    bool alone)
+/* Of a chosen slot. Before account(), or the verifier would take every way through that to here. */
+static __always_inline void account_hot(const struct sample *sample, u16 number,
+					const volatile struct event_settings *event,
+					struct bpf_perf_event_data *context, u32 slot)
 {
-	u32 slot;
-
-	if (account_filtered(sample, event->operations)) {
-		ACCOUNT_ADD(true, losses[number][stripe].filtered, 1);
-		return;
-	}
-	if (account_malformed(sample)) {
-		ACCOUNT_ADD(true, losses[number][stripe].malformed, 1);
-		return;
-	}
-	slot = cpu_slot_of(state, sample->cgroup_id);
-	/* First, or the verifier would take every way through what follows to here. */
 	if (hot_max && __builtin_expect(hot_chosen, 0) && slot != SLOT_UNATTRIBUTED)
 		account_place(sample, number, event, context, slot);
-	if (alone)
-		account_in(sample, number, event, stripe, slot, false);
-	else
-		account_in(sample, number, event, stripe, slot, true);
 }
 
-static __always_inline void account_hardware(struct bpf_perf_event_data *context, u16 number)
+static __always_inline void account_run(struct bpf_perf_event_data *context, u16 number,
+					const volatile struct event_settings *event, struct cpu_state *state,
+					bool atomic)
 {
-	const volatile struct event_settings *event = &events[number];
-	struct cpu_state *state = cpu_state_of(bpf_get_smp_processor_id());
 	struct raw_sample raw;
 	struct sample sample;
+	u32 slot;
+
+	READ_RAW_SAMPLE(context, &raw);
+	select_fields(&raw, event, &sample);
+	if (account_refused(&sample, number, event, state, atomic))
+		return;
+	slot = cpu_slot_of(state, read_cgroup_id());
+	sample.period = context->sample_period;
+	account_hot(&sample, number, event, context, slot);
+	account(&sample, number, event, state, slot, atomic);
+}
+
+/* The whole of an event's program. `number` is below EVENTS_MAX, and a constant. */
+static __always_inline void account_hardware(struct bpf_perf_event_data *context, u16 number)
+{
+	struct cpu_state *state = cpu_state_of(bpf_get_smp_processor_id());
 	u64 begun;
 
 	if (!state)
 		return;
 	begun = cpu_run_begins(state);
-	READ_RAW_SAMPLE(context, &raw);
-	select_fields(&raw, event, &sample);
-	sample.code_address = 0; /* read where it is wanted */
-	sample.cgroup_id = bpf_get_current_cgroup_id();
-	sample.period = context->sample_period;
-	sample.event = number;
-	account(&sample, number, event, context, state, cpu_stripe(state), stripes_alone);
+	if (stripes_alone)
+		account_run(context, number, &events[number], state, false);
+	else
+		account_run(context, number, &events[number], state, true);
 	cpu_run_ends(state, begun);
 }
 

@@ -24,9 +24,9 @@
 /* Settings, fixed at load; volatile in every use, or the compiler would take the zeros here for their values.
  */
 const volatile u32 slot_count = 1;
-const volatile u32 stripe_count = 1;
 const volatile u8 stripes_alone = 0; /* nobody but its CPU writes to a stripe */
-const volatile u32 marks_lines = 1;  /* of a row */
+const volatile u32 marks_event = 1;  /* lines of an event's marks */
+const volatile u32 marks_owners = 0; /* first line of the owners' */
 const volatile struct event_settings events[EVENTS_MAX] = {};
 
 struct slot_counters slot_counters = {};
@@ -88,8 +88,6 @@ struct {
 	__type(value, struct marks_line);
 } marks SEC(".maps");
 
-const volatile u32 marks_owners = 0; /* the owners' row */
-
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 1);
@@ -112,20 +110,15 @@ static __always_inline u32 slot_of(u64 cgroup_id)
 	return slot ? *slot : SLOT_UNATTRIBUTED;
 }
 
-/* Index of a record in the array of its kind: event, then stripe, then slot, so that a reader streams. */
-static __always_inline u32 slot_record(const volatile struct event_settings *event, u32 stripe, u32 slot)
-{
-	return event->first_record + stripe * slot_count + slot;
-}
-
 /*
+ * Sets the mark of a slot in the row whose first line is that.
  * What was written before is there for who sees the mark, and a reader that cleared it before finds it again.
  * `look`: what was written before was written by an atomic operation, so that to look here is enough to know
  * that the reader has yet to read; else it is stored in any case, in the order of the program.
  */
-static __always_inline void slot_mark(u32 row, u32 slot, bool look)
+static __always_inline void slot_mark(u32 first, u32 slot, bool look)
 {
-	u32 index = row * marks_lines + slot / MARKS_LINE;
+	u32 index = first + slot / MARKS_LINE;
 	struct marks_line *line = bpf_map_lookup_elem(&marks, &index);
 	volatile u8 *mark;
 

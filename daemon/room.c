@@ -17,6 +17,7 @@ static int make_room(struct room *room)
 	uint64_t now, next;
 	int r = engine_make_room(room->engine, &again_ns);
 
+	room->times++;
 	if (r < 0)
 		(void)log_warning(r, "cannot make room for new cgroups before the next collection");
 	room->under_way = r == 0 && again_ns != 0;

@@ -14,6 +14,7 @@ struct room {
 	struct engine *engine;
 	sd_event_source *short_of; /* NULL: slots can't run short */
 	sd_event_source *again;
+	u64 times;      /* room was made, since room_open() */
 	bool under_way; /* slots are on their way back: `again` goes on with them */
 };
 

@@ -49,13 +49,13 @@ static int find_stripes(const struct origin *origin, struct stripes *ret)
 	return origin->on_cpus ? stripes_of_machine(NULL, 0, ret) : stripes_single(ret);
 }
 
-/* Before samples are taken, after the BPF programs were loaded, which takes the most. */
 static void describe_start(struct sampling *sampling)
 {
 	struct snapshot *head = engine_head(sampling->engine);
 
 	head->stripe_caches = sampling->stripes.caches;
-	head->anonymous_peak_bytes.known = own_memory_peak(&head->anonymous_peak_bytes.value) == 0;
+	head->anonymous_peak_bytes.value = kernel_start_peak(engine_kernel(sampling->engine));
+	head->anonymous_peak_bytes.known = head->anonymous_peak_bytes.value > 0;
 	sampling->memory = own_memory_open();
 }
 

@@ -15,8 +15,8 @@ int own_memory_open(void);
 int own_memory_read(int fd, u64 *ret);
 
 /*
- * The most since the process began, at least: what was in RAM altogether at its fullest, less the files and
- * shared pages there are now, which at a start only grow. 0, -errno, -ENODATA where /proc does not tell.
+ * The most since the process began: what was in RAM altogether at its fullest, less the files and shared
+ * pages there are now. Exact where those did not change since. 0, -errno, -ENODATA where /proc does not tell.
  */
 int own_memory_peak(u64 *ret);
 

@@ -115,10 +115,11 @@ struct ledger_entry *ledger_find(const struct ledger *ledger, const char *path)
 	return found ? *found : NULL;
 }
 
-/* Among those that nobody holds, by the time of death; the last to die mostly come last. */
+/* Among those that nobody holds, by the time of death; the last to die mostly come last, and who was never
+ * held yet is before all of them. */
 static void queue_unheld(struct ledger *ledger, struct ledger_entry *entry)
 {
-	struct ledger_entry *older = ledger->youngest;
+	struct ledger_entry *older = entry->died_ns ? ledger->youngest : NULL;
 
 	while (older && older->died_ns > entry->died_ns)
 		older = older->older;

@@ -7,13 +7,22 @@
 
 #define BUCKETS_MIN 64
 
-/* FNV-1a. */
+/* Eight bytes at a time: paths are long, and each is looked for at each collection. */
 static u64 hash_of(const char *name)
 {
 	u64 hash = 0xcbf29ce484222325;
+	size_t length = strlen(name);
 
-	for (; *name; name++)
-		hash = (hash ^ (unsigned char)*name) * 0x100000001b3;
+	while (length > 0) {
+		size_t part = length < sizeof(u64) ? length : sizeof(u64);
+		u64 word = 0;
+
+		memcpy(&word, name, part);
+		hash = (hash ^ word) * 0x9e3779b97f4a7c15;
+		hash ^= hash >> 32;
+		name += part;
+		length -= part;
+	}
 	return hash;
 }
 

@@ -154,6 +154,22 @@ static void select_first(struct path **list, size_t n, size_t most)
 	}
 }
 
+/* pairs_samples() and pairs_weighted_latency() in one. */
+static void costs_of(const struct difference *difference, u64 *samples, u64 *cost)
+{
+	const unsigned first = offsetof(struct figures, weighted_latency) / sizeof(u64);
+	struct pairs_reader reader = {.from = difference->pairs, .end = difference->pairs + difference->size};
+	unsigned counter;
+	u64 value;
+
+	_Static_assert(offsetof(struct figures, samples) == 0, "they come first");
+	while (pairs_get(&reader, &counter, &value) && counter < first + SOURCE_SLOTS)
+		if (counter < SOURCE_SLOTS)
+			*samples += value;
+		else if (counter >= first && __builtin_add_overflow(*cost, value, cost))
+			*cost = ~0ULL;
+}
+
 /* What `inputs` add to each path's cost, on top of what is left of it. */
 static int plan_costs(struct series_table *table, u64 now_ns, const struct series_input *inputs, size_t n)
 {
@@ -180,10 +196,10 @@ static int plan_costs(struct series_table *table, u64 now_ns, const struct serie
 			return -ENOMEM;
 		for (size_t k = 0; k < input->n_differences; k++) {
 			const struct difference *difference = &input->differences[k];
-			u64 samples = pairs_samples(difference->pairs, difference->size);
+			u64 samples = 0, cost = 0;
 
-			path->next_cost +=
-				(double)pairs_weighted_latency(difference->pairs, difference->size);
+			costs_of(difference, &samples, &cost);
+			path->next_cost += (double)cost;
 			path->next_samples += (double)samples;
 			path->has_input = path->has_input || samples;
 		}

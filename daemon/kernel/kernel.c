@@ -12,6 +12,7 @@
 #include <bpf/libbpf.h>
 
 #include "base/cpu_list.h"
+#include "base/own_memory.h"
 #include "kernel_offcore.h"
 #include "load_failure.h"
 #include "map_size.h"
@@ -34,6 +35,7 @@ struct kernel {
 	struct mapping cpu_states;
 	u32 stripes;
 	u32 cpus; /* possible ones, as the kernel numbers them */
+	u64 start_peak;
 	u32 hot_max;
 	u32 hot_cpus;
 	struct kernel_offcore *offcore; /* NULL: off */
@@ -104,19 +106,16 @@ static int configure_stripes(struct kernel *kernel)
 	const struct kernel_settings *settings = &kernel->settings;
 	struct pebsd_bpf *skeleton = kernel->skeleton;
 	u32 lines = marks_row(settings->slots) / MARKS_LINE;
-	u32 owners = (u32)settings->n_events * kernel->stripes;
+	u32 rows = (u32)settings->n_events * kernel->stripes;
 	int r;
 
-	skeleton->rodata->stripe_count = kernel->stripes;
 	skeleton->rodata->stripes_alone = settings->stripes->alone && settings->stripes->cpus >= kernel->cpus;
-	skeleton->rodata->marks_lines = lines;
-	skeleton->rodata->marks_owners = owners;
+	skeleton->rodata->marks_event = kernel->stripes * lines;
+	skeleton->rodata->marks_owners = rows * lines;
 	skeleton->rodata->cpu_count = kernel->cpus;
-	skeleton->rodata->timed_mask =
-		(1ULL << (settings->timed_log2 ? settings->timed_log2 : KERNEL_TIMED_LOG2)) - 1;
 	/* A state that was never written remembers nothing. */
 	skeleton->bss->index_epoch = 1;
-	r = size_map(skeleton->maps.marks, (owners + 1) * lines);
+	r = size_map(skeleton->maps.marks, (rows + 1) * lines);
 	return r < 0 ? r : size_map(skeleton->maps.cpu_states, kernel->cpus + 1);
 }
 
@@ -204,11 +203,19 @@ static int map_all(struct kernel *kernel)
 /* Before there is a program that could run. */
 static void assign_stripes(struct kernel *kernel)
 {
-	const struct stripes *stripes = kernel->settings.stripes;
+	const struct kernel_settings *settings = &kernel->settings;
+	const struct stripes *stripes = settings->stripes;
 	struct cpu_state *states = kernel->cpu_states.memory;
 
-	for (u32 cpu = 0; cpu < kernel->cpus && cpu < stripes->cpus; cpu++)
-		states[cpu].stripe = stripes->of_cpu[cpu];
+	for (u32 cpu = 0; cpu < kernel->cpus; cpu++) {
+		u32 stripe = cpu < stripes->cpus ? stripes->of_cpu[cpu] : 0;
+
+		states[cpu].stripe = stripe;
+		states[cpu].first_record = stripe * settings->slots;
+		states[cpu].first_marks = stripe * marks_row(settings->slots) / MARKS_LINE;
+		states[cpu].timed_mask =
+			(1U << (settings->timed_log2 ? settings->timed_log2 : KERNEL_TIMED_LOG2)) - 1;
+	}
 }
 
 static int take_nothing(void *context, void *data, size_t bytes)
@@ -271,6 +278,9 @@ int kernel_open(const struct kernel_settings *settings, struct kernel **ret, cha
 	r = pebsd_bpf__load(kernel->skeleton);
 	if (r < 0)
 		goto fail;
+	/* Now: mapped records would be taken for files that were there then. */
+	if (own_memory_peak(&kernel->start_peak) < 0)
+		kernel->start_peak = 0;
 	step = "map the BPF records";
 	r = map_all(kernel);
 	if (r < 0)
@@ -592,6 +602,11 @@ u64 kernel_map_bytes(const struct kernel *kernel)
 	for (size_t i = 0; i < settings->n_events; i++)
 		(*(settings->events[i].has_latency ? &maps.with_latency : &maps.without))++;
 	return map_size(&maps);
+}
+
+u64 kernel_start_peak(const struct kernel *kernel)
+{
+	return kernel->start_peak;
 }
 
 int kernel_verified_instructions(const struct kernel *kernel, const char *program, u32 *ret)

@@ -101,7 +101,7 @@ int kernel_empty_program_fd(const struct kernel *kernel);
  * Becomes readable when free slots run short: fewer than KERNEL_SLOTS_SHORT_PART of the table are left. -1
  * without `births`. kernel_slots_told() takes what made it readable. The kernel's.
  */
-#define KERNEL_SLOTS_SHORT_PART 8
+#define KERNEL_SLOTS_SHORT_PART 4
 int kernel_slots_short_fd(const struct kernel *kernel);
 void kernel_slots_told(struct kernel *kernel);
 
@@ -134,6 +134,10 @@ const struct kernel_settings *kernel_settings(const struct kernel *kernel);
 
 /* Bytes of the maps, as map_size() has them. */
 u64 kernel_map_bytes(const struct kernel *kernel);
+
+/* The most memory of its own that the process had by the time the programs were loaded, which takes the
+ * most: own_memory_peak(). 0: /proc does not tell. */
+u64 kernel_start_peak(const struct kernel *kernel);
 
 /* Instructions the verifier went through for a program, by its name in bpf/pebsd.bpf.c; -ENOENT, -errno. */
 int kernel_verified_instructions(const struct kernel *kernel, const char *program, u32 *ret);

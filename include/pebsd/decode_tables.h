@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * data_source.h as tables, for the path of a sample: there each branch that nobody can foretell costs more than
- * a look. The daemon fills them from data_source.h before it loads the programs. Pure.
+ * data_source.h as tables, for the path of a sample: there each branch that nobody can foretell costs more
+ * than a look. The daemon fills them from data_source.h before it loads the programs. Pure.
  *
  * The bits that decide are gathered to an index by one multiplication: each bit of the factor moves all of
  * them, and what arrives in the uppermost twelve is different for each combination (that all are is tested).
@@ -80,9 +80,9 @@ static inline void decode_tables_fill(struct decode_tables *ret)
 		u32 lvl = DATA_SOURCE_LVL(value);
 		bool missed = (lvl & (LVL_HIT | LVL_MISS)) == LVL_MISS;
 
-		ret->source[decode_source_index(value)] =
-			!missed && (number == 0 || number == LVL_NUM_NA) ? DECODE_BY_LEVEL
-									 : (u8)data_source_source(value);
+		ret->source[decode_source_index(value)] = !missed && (number == 0 || number == LVL_NUM_NA)
+								  ? DECODE_BY_LEVEL
+								  : (u8)data_source_source(value);
 		value = (value - DECODE_SOURCE_BITS) & DECODE_SOURCE_BITS;
 	} while (value);
 	do {

@@ -71,11 +71,14 @@ struct cpu_state {
 	u64 cgroup_id; /* the last sample's */
 	u32 slot;      /* its slot, while `epoch` is that of the index */
 	u32 epoch;
-	u32 stripe;   /* set by the daemon before there are samples */
-	u32 runs;     /* of the perf_event programs; one in 1 << timed_log2 is timed */
-	u64 timed;    /* runs that were timed */
-	u64 timed_ns; /* what they took together, without the clock's own time */
-	u64 reserved[2];
+	u32 stripe;       /* set by the daemon before there are samples */
+	u32 runs;         /* of the perf_event programs; one in 1 << timed_log2 is timed */
+	u64 timed;        /* runs that were timed */
+	u64 timed_ns;     /* what they took together, without the clock's own time */
+	u32 first_record; /* of its stripe, among those of an event; this and below as `stripe` */
+	u32 first_marks;  /* line of its stripe, among those of an event */
+	u32 timed_mask;   /* a run is timed if its number has none of these bits */
+	u32 reserved;
 } __attribute__((aligned(64)));
 
 _Static_assert(sizeof(struct cpu_state) == 64, "one cache line");

@@ -142,9 +142,10 @@ static int page_faults(int program_fd)
 
 static void bench_open(u32 hot_max, struct bench *bench)
 {
+	struct stripes stripes;
 	const struct kernel_settings settings = {
 		.slots = 4096,
-		.stripes = kernel_stripes_for((int)sysconf(_SC_NPROCESSORS_CONF)),
+		.stripes = &stripes,
 		.births = true,
 		.hardware = true,
 		.hot_max = hot_max,
@@ -155,10 +156,13 @@ static void bench_open(u32 hot_max, struct bench *bench)
 	char *message = NULL, *mount;
 	bool subtree;
 
+	if (stripes_of_machine(NULL, 0, &stripes) < 0)
+		die("cannot read the possible CPUs");
 	if (kernel_open(&settings, &bench->kernel, &message) < 0) {
 		(void)fprintf(stderr, "hot_sample: %s\n", message ? message : "cannot load");
 		exit(EXIT_FAILURE);
 	}
+	stripes_done(&stripes);
 	if (cgroup_mount_find(&mount, &subtree) < 0 || adopt_existing(bench->kernel, mount, &counts) < 0)
 		die("cannot read the cgroups");
 	free(mount);

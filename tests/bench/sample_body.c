@@ -163,9 +163,8 @@ static void settle(struct bpf_object *object, bool alone)
 
 	set_u32(object, "slot_count", SLOTS);
 	set_u32(object, "stripe_mask", stripes - 1);
-	set_u32(object, "stripe_count", stripes);
-	set_u32(object, "marks_lines", lines);
-	set_u32(object, "marks_owners", 2 * stripes);
+	set_u32(object, "marks_event", stripes * lines);
+	set_u32(object, "marks_owners", 2 * stripes * lines);
 	set_u32(object, "cpu_count", cpus);
 	if (variable(object, ".rodata", "stripes_alone"))
 		memcpy(variable(object, ".rodata", "stripes_alone"), &one, 1);
@@ -185,8 +184,12 @@ static void assign_stripes(struct bpf_object *object, bool alone)
 {
 	struct bpf_map *map = bpf_object__find_map_by_name(object, "cpu_states");
 
-	for (u32 cpu = 0; map && alone && cpu < (u32)sysconf(_SC_NPROCESSORS_CONF); cpu++) {
-		struct cpu_state state = {.stripe = cpu % STRIPES_MAX};
+	for (u32 cpu = 0; map && cpu < (u32)sysconf(_SC_NPROCESSORS_CONF); cpu++) {
+		u32 stripe = alone ? cpu % STRIPES_MAX : 0;
+		struct cpu_state state = {.stripe = stripe,
+					  .first_record = stripe * SLOTS,
+					  .first_marks = stripe * marks_row(SLOTS) / MARKS_LINE,
+					  .timed_mask = 63};
 
 		if (bpf_map__update_elem(map, &cpu, sizeof(cpu), &state, sizeof(state), 0) < 0)
 			die("cannot write a CPU's state");

@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * tick_cost [ROUNDS]: what a collection costs the daemon, stage by stage, as JSON: microseconds of processor
- * time, median and least of the rounds. Loads with latency and stores without come through the inject door,
- * some 20 a cgroup, event and collection; four rules judge all cgroups. As root.
+ * time, median and least of the rounds; and what the books then take of memory. Loads with latency and stores
+ * without come through the inject door, some 20 a cgroup, event and collection; four rules judge all cgroups.
+ * As root.
  */
 #include <errno.h>
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
-#include <bpf/libbpf.h>
-
 #include "base/number.h"
+#include "base/own_memory.h"
 #include "cgroup/names.h"
 #include "collect/collect.h"
 #include "collect/series.h"
@@ -21,14 +22,15 @@
 #include "policy/policy.h"
 #include "window/window.h"
 
-#define ROUNDS     41
-#define ROUNDS_MAX 1001
-#define WARM_UP    8 /* collections */
-#define EVENTS     2
-#define SAMPLES    20 /* a cgroup, event and collection */
-#define TOP        50
-#define FIRST_ID   1000
-#define PATH_BYTES 128
+#define ROUNDS       41
+#define ROUNDS_MAX   1001
+#define WARM_UP      8 /* collections */
+#define EVENTS       2
+#define SAMPLES      20 /* a cgroup, event and collection */
+#define TOP          50
+#define FIRST_ID     1000
+#define PATH_BYTES   128
+#define WINDOW_BYTES ((size_t)4 << 20)
 
 enum stage { COLLECT, TOTALS, WINDOW, SERIES, POLICY_PUT, POLICY_TICK, STAGES };
 
@@ -108,7 +110,7 @@ static void open_kernel(const struct scenario *scenario, struct bench *bench)
 	char *message = NULL;
 	int r;
 
-	check("stripes", stripes_of_machine(NULL, (u32)libbpf_num_possible_cpus(), &stripes));
+	check("stripes", stripes_of_machine(NULL, 0, &stripes));
 	r = kernel_open(&settings, &bench->kernel, &message);
 	stripes_done(&stripes);
 	if (r < 0 && message)
@@ -177,8 +179,7 @@ static void open_bench(const struct scenario *scenario, struct bench *bench)
 					     .grace_ns = COLLECT_GRACE_NS,
 				     },
 				     &bench->collect));
-	check("window_new",
-	      window_new((size_t)4 << 20, SERIES_KEEP_NS, NSEC_PER_SEC, &start, &bench->window));
+	check("window_new", window_new(WINDOW_BYTES, SERIES_KEEP_NS, NSEC_PER_SEC, &start, &bench->window));
 	check("series_new", series_table_new(TOP, &bench->series));
 	open_policy(bench);
 	for (u32 i = 0; i < scenario->cgroups; i++) {
@@ -329,12 +330,26 @@ static void print_values(const char *name, u64 *values, size_t n, bool last)
 	       (double)values[n / 2] / 1e3, (double)values[0] / 1e3, last ? "" : ",");
 }
 
+static u64 anonymous_bytes(void)
+{
+	int fd = own_memory_open();
+	u64 bytes = 0;
+
+	check("own memory", fd);
+	check("own memory", own_memory_read(fd, &bytes));
+	(void)close(fd);
+	return bytes;
+}
+
 static void run(const struct scenario *scenario, size_t rounds, bool last)
 {
 	static u64 took[STAGES + 1][ROUNDS_MAX];
 	struct bench bench;
 	size_t n = 0;
+	u64 before;
 
+	(void)malloc_trim(0);
+	before = anonymous_bytes();
 	open_bench(scenario, &bench);
 	inject(&bench, 0, scenario->cgroups);
 	for (size_t i = 0; i < WARM_UP + rounds; i++) {
@@ -351,8 +366,11 @@ static void run(const struct scenario *scenario, size_t rounds, bool last)
 			sum += took[stage][round] = stages[stage];
 		took[STAGES][round] = sum;
 	}
-	printf("    {\"scenario\": \"%s\", \"differences\": %zu, \"window_bytes\": %zu, \"stages\": {\n",
-	       scenario->name, n, window_bytes(bench.window));
+	printf("    {\"scenario\": \"%s\", \"differences\": %zu, \"window_bytes\": %zu, \"policy_bytes\": "
+	       "%zu, "
+	       "\"anonymous_bytes\": %lld, \"stages\": {\n",
+	       scenario->name, n, window_bytes(bench.window), policy_bytes(bench.policy),
+	       (long long)(anonymous_bytes() - before));
 	for (size_t stage = 0; stage < STAGES; stage++)
 		print_values(stage_names[stage], took[stage], rounds, false);
 	print_values("together", took[STAGES], rounds, true);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What read_sample() makes of the last sample, laid open: for test_read_sample.c. */
+/* What read_sample.h makes of the last sample, laid open: for test_read_sample.c. */
 #include "read_sample.h"
 
 char LICENSE[] SEC("license") = "GPL";
@@ -7,12 +7,19 @@ char LICENSE[] SEC("license") = "GPL";
 const volatile struct event_settings event = {};
 
 struct sample last = {};
+u64 helper_cgroup_id = 0;
 u64 runs = 0;
 
 SEC("perf_event")
 int keep_sample(struct bpf_perf_event_data *context)
 {
-	read_sample(context, &event, 3, &last);
+	struct raw_sample raw;
+
+	read_raw_sample(context, &raw);
+	select_fields(&raw, &event, &last);
+	last.address = read_address(context);
+	last.cgroup_id = read_cgroup_id();
+	helper_cgroup_id = bpf_get_current_cgroup_id();
 	runs++;
 	return 0;
 }

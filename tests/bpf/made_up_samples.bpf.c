@@ -20,7 +20,7 @@ static __always_inline void read_made_up(struct bpf_perf_event_data *context, st
 	const u64 *row;
 
 	read_raw_sample(context, ret);
-	row = made_up[ret->address >> 12 & (MADE_UP - 1)];
+	row = made_up[read_address(context) >> 12 & (MADE_UP - 1)];
 	ret->flags |= PERF_SAMPLE_WEIGHT_STRUCT | PERF_SAMPLE_DATA_SRC;
 	ret->weight = row[0];
 	ret->data_source = row[1];
@@ -53,9 +53,9 @@ int making_up(struct bpf_perf_event_data *context)
 	u64 sum;
 
 	read_raw_sample(context, &raw);
-	sum = raw.flags + raw.weight + raw.data_source + raw.address + context->sample_period;
+	sum = raw.flags + raw.weight + raw.data_source + read_address(context) + context->sample_period;
 	reader.sum += sum;
-	reader.cgroup_id = bpf_get_current_cgroup_id();
+	reader.cgroup_id = read_cgroup_id();
 	return 0;
 }
 
@@ -88,7 +88,10 @@ static long count_one(u32 index, void *unused)
 	(void)unused;
 	if (!state)
 		return 1;
-	account(&sample, 0, &events[0], NULL, state, cpu_stripe(state), stripes_alone);
+	if (stripes_alone)
+		account(&sample, 0, &events[0], state, cpu_slot_of(state, sample.cgroup_id), false);
+	else
+		account(&sample, 0, &events[0], state, cpu_slot_of(state, sample.cgroup_id), true);
 	return 0;
 }
 

@@ -16,6 +16,7 @@
 #include "cgroup_fixture.h"
 #include "collect/adopt.h"
 #include "engine.h"
+#include "some_stripes.h"
 
 static struct cgroup_fixture fixture;
 
@@ -47,7 +48,7 @@ static struct engine *open_engine(u32 slots)
 			      .pmu = "cpu",
 			      .settings = {.has_latency = 1, .has_source = 1, .weight_struct = 1}},
 		.slots = slots,
-		.stripes = 2,
+		.stripes = machine_stripes(),
 		.births = true,
 		.top = 50,
 		.interval_ns = NSEC_PER_SEC,
@@ -167,7 +168,7 @@ Test(engine, samples_are_known_by_the_cpu_that_saw_them)
 			      .period = 10,
 			      .settings = {.has_latency = 1}},
 		.slots = 512,
-		.stripes = 2,
+		.stripes = machine_stripes(),
 		.births = true,
 		.top = 50,
 		.interval_ns = NSEC_PER_SEC,
@@ -281,7 +282,7 @@ Test(engine, hot_tables_from_the_first_sample_on)
 		.events[0] = {.role = EVENT_LOADS,
 			      .settings = {.has_latency = 1, .has_address = 1, .has_code_address = 1}},
 		.slots = 16,
-		.stripes = 1,
+		.stripes = one_stripe(),
 		.top = 50,
 		.interval_ns = NSEC_PER_SEC,
 		.exported = every_path,

@@ -10,6 +10,7 @@
 #include "collect/adopt.h"
 #include "neighbours_report.h"
 #include "pebsd/data_source.h"
+#include "some_stripes.h"
 
 static struct cgroup_fixture fixture;
 
@@ -42,7 +43,7 @@ static struct engine *open_engine(bool latency)
 			      .pmu = "cpu",
 			      .settings = {.has_latency = latency, .has_source = 1, .weight_struct = 1}},
 		.slots = 512,
-		.stripes = 2,
+		.stripes = machine_stripes(),
 		.births = true,
 		.top = 50,
 		.interval_ns = NSEC_PER_SEC,

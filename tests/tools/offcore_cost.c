@@ -157,7 +157,8 @@ struct counting {
 static void counting_open(size_t n, struct counting *ret)
 {
 	struct pmu_counter counters[OFFCORE_KINDS] = {0};
-	struct kernel_settings settings = {.slots = 512, .stripes = 1, .births = true};
+	struct stripes stripes;
+	struct kernel_settings settings = {.slots = 512, .stripes = &stripes, .births = true};
 	struct adopt_counts adopted;
 	char *message = NULL;
 	int r;
@@ -176,7 +177,11 @@ static void counting_open(size_t n, struct counting *ret)
 	r = offcore_open(counters, n, PERF_ONLINE_PATH, &ret->set, &message);
 	if (r == 0) {
 		settings.offcore_cpus = offcore_cpus(ret->set);
+		r = stripes_single(&stripes);
+	}
+	if (r == 0) {
 		r = kernel_open(&settings, &ret->kernel, &message);
+		stripes_done(&stripes);
 	}
 	if (r == 0)
 		r = adopt_existing(ret->kernel, mount_path, &adopted);

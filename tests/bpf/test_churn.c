@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Cgroups that are born and removed at 2,000 a second, in a table that has room for a third of those that
+ * would wait for the collections and the grace of a removed cgroup's tasks (2 s): nothing is lost, nothing
+ * mixed up, nobody without a name. `make bench-churn` runs a minute of it.
+ */
+#include <criterion/criterion.h>
+#include <errno.h>
+
+#include "base/cleanup.h"
+#include "churn.h"
+
+Test(churn, no_sample_is_lost_mixed_or_nameless)
+{
+	const struct churn_settings settings = {
+		.slots = 2048,
+		.rate = 2000,
+		.cgroups = 8000,
+		.interval_ns = NSEC_PER_SEC,
+	};
+	struct churn_result result;
+	int r = churn(&settings, &result);
+
+	if (r == -ENOTSUP)
+		cr_skip_test("no cgroup2 tree to make cgroups in");
+	cr_assert_eq(r, 0);
+	cr_expect_eq(result.cgroups, 8000);
+	cr_expect_eq(result.found, result.samples, "%llu of %llu", (unsigned long long)result.found,
+		     (unsigned long long)result.samples);
+	cr_expect_eq(result.nameless, 0);
+	cr_expect_eq(result.short_of, 0);
+	cr_expect_eq(result.mixed, 0);
+	cr_expect_eq(result.births_without_slot, 0);
+	cr_expect_gt(result.rooms, 0, "the table was never short of slots: nothing was tested");
+	cr_expect_eq(result.slots_taken, 0, "%llu slots did not come back",
+		     (unsigned long long)result.slots_taken);
+	cr_expect_not(result.told_idle);
+	/* The budget (README): 10 MB, and 2.5 KB for each that is active in a collection. */
+	cr_expect_leq(result.anonymous_end, 10000000 + 2500 * 2000ULL);
+}
