@@ -390,6 +390,10 @@ bench-policy: ## what a collection of 10,000 cgroups costs under 50 rules
 	+@$(PARALLEL) $(OUT)/tests/bench/policy_tick
 	@$(OUT)/tests/bench/policy_tick
 
+bench-scrape: ## what a scrape of 1,000 cgroups costs, and collections beside 50 of them
+	+@$(PARALLEL) $(OUT)/tests/bench/scrape_cost
+	@$(OUT)/tests/bench/scrape_cost
+
 bench-start: ## from nothing to the first sample accounted, with 1,000 cgroups present (needs root)
 	+@$(PARALLEL) $(OUT)/tests/bench/start_time
 	@$(OUT)/tests/bench/start_time
@@ -489,8 +493,9 @@ help: ## this list
 
 .PHONY: all unit-tests bpf-tests e2e-tests outside-tests corpus-tests guest-programs hardware-programs fuzzers tools \
 	deps deps-test deps-develop deps-outside deps-guest run test test-unit test-bpf test-e2e test-sanitize run-sanitized \
-	test-corpus test-outside test-fresh test-guest test-hardware guest-shell benches bench bench-compare bench-table deps-bench \
-	bench-alarms bench-coverage bench-hot bench-neighbours bench-policy bench-symbols bench-tick bench-zoom \
+	test-corpus test-outside test-fresh test-guest test-hardware guest-shell benches deps-bench \
+	bench bench-alarms bench-churn bench-compare bench-coverage bench-hot bench-neighbours bench-policy bench-scrape \
+	bench-start bench-symbols bench-table bench-tick bench-zoom benches \
 	fuzz run-fuzzers lint lint-format \
 	lint-tidy lint-tidy-bpf lint-tidy-daemon lint-scripts lint-manuals install uninstall clean help
 .PRECIOUS: $(OUT)/obj/%.o $(OUT)/bpf/%.bpf.o $(OUT)/%.skel.h $(OUT)/%.pb-c.c $(OUT)/%.pb-c.h

@@ -98,7 +98,7 @@ static struct figures brought(const struct event *event, u64 n)
 		figures.tlb[TLB_HIT] += n;
 		if (event->settings.has_instruction_latency) {
 			figures.instruction_latency[histogram_coarse_index(2 * cycles)] += n;
-			figures.instruction_latency_sum += 2 * cycles * n;
+			figures.instruction_latency_sum += 2ULL * cycles * n;
 		}
 		if (!event->settings.has_latency)
 			continue;
@@ -313,7 +313,7 @@ Test(series_bound, hours_of_a_changing_top)
 
 		cr_assert_not_null(host);
 		host_init(host, cases[i].events, cases[i].top);
-		run(host, 4 * 3600, 30);
+		run(host, 4ULL * 3600, 30);
 		cr_expect_leq(host->most, cases[i].paths + 2, "case %zu: %zu", i, host->most);
 		cr_expect_geq(host->most, cases[i].least + 2, "case %zu: %zu", i, host->most);
 		cr_expect_gt(host->begins, 3 * cases[i].paths, "case %zu: %zu got series", i, host->begins);
