@@ -422,10 +422,10 @@ lint-tidy: lint-tidy-bpf lint-tidy-daemon
 lint-tidy-bpf:
 	clang-tidy --quiet $(wildcard bpf/*.bpf.c) -- $(BPF_CFLAGS)
 
-lint-tidy-daemon: $(OUT)/pebsd.skel.h $(OUT)/guests.skel.h $(OUT)/zoom.skel.h $(OUT)/last_sample.skel.h \
+lint-tidy-daemon: $(OUT)/pebsd.skel.h $(OUT)/guests.skel.h $(OUT)/zoom.skel.h $(OUT)/last_sample.skel.h $(OUT)/peers.skel.h $(OUT)/made_up_samples.skel.h \
 		$(OUT)/pprof.pb-c.h
 	printf '%s\n' $(TIDY_SOURCES) | xargs -P $(shell nproc) -I FILE \
-		clang-tidy --quiet FILE -- -std=gnu17 $(CPPFLAGS) -Itests/lib $(PKG_CFLAGS)
+		clang-tidy --quiet FILE -- -std=gnu17 $(CPPFLAGS) -Itests/lib -Itests/bench $(PKG_CFLAGS)
 
 lint-scripts:
 	shellcheck $(SCRIPTS)

@@ -274,6 +274,7 @@ static int note_taken(struct probe_report *report, struct kernel *kernel, const 
 static int rehearse(struct probe_report *report, const struct perf_facts *facts)
 {
 	struct pmu_plan *plan = &report->plan;
+	_cleanup_(stripes_done) struct stripes stripes = {0};
 	struct kernel_settings settings = {
 		.slots = report->measured.slots,
 		.hot_max = report->measured.hot_max,

@@ -15,7 +15,7 @@ static __always_inline void read_synthetic(struct bpf_perf_event_data *context, 
 	struct synthetic synthetic;
 
 	read_raw_sample(context, ret);
-	synthetic = synthetic_of(ret->address);
+	synthetic = synthetic_of(context->addr);
 	ret->flags |= PERF_SAMPLE_WEIGHT_STRUCT | PERF_SAMPLE_DATA_SRC;
 	ret->weight = synthetic.latency;
 	ret->data_source = synthetic.data_source;
