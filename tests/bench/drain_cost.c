@@ -1,0 +1,366 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * drain_cost [ROUNDS]: what a collection takes to read what came, beside a memcpy of the same records, as
+ * lines of JSON (tests/bench/run.sh): medians in microseconds, medians of the rounds' ratios, and bytes of
+ * the daemon's memory. As root.
+ *
+ * The samples are made up: of six sources, each with latencies about one mode or two. They are written
+ * through the mapping by the function that the programs use, and marked as they mark them. Each round does
+ * all of it for every case. Between writing and reading other memory goes through the caches ("cold", as
+ * after an interval in which the machine did its work), or not ("warm").
+ */
+#include <errno.h>
+#include <malloc.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "account.h"
+#include "base/number.h"
+#include "collect/collect.h"
+#include "kernel/kernel.h"
+
+#define ROUNDS      21
+#define ROUNDS_MAX  501
+#define CACHE_BYTES ((size_t)64 << 20)
+#define FIRST_ID    1000
+#define PATH_BYTES  100
+
+enum what { COLD, COLD_MEMCPY, WARM, WARM_MEMCPY, WHATS };
+
+/* `active` of the cgroups have samples in each round, evenly spread among the slots. */
+static struct drain_case {
+	const char *name;
+	u32 cgroups;
+	u32 active;
+	u32 stripes;
+	u32 samples; /* of each active cgroup, stripe and round */
+
+	struct kernel *kernel;
+	struct names *names;
+	struct ledger *ledger;
+	struct collect *collect;
+	u64 entered;  /* samples */
+	double bytes; /* of memory, a cgroup and event */
+	double us[WHATS][ROUNDS_MAX];
+} cases[] = {
+	{.name = "10 of 10", .cgroups = 10, .active = 10, .stripes = 2, .samples = 20},
+	{.name = "100 of 100", .cgroups = 100, .active = 100, .stripes = 2, .samples = 20},
+	{.name = "100 of 10,000", .cgroups = 10000, .active = 100, .stripes = 2, .samples = 20},
+	{.name = "1,000 of 1,000", .cgroups = 1000, .active = 1000, .stripes = 2, .samples = 20},
+	{.name = "1,000 of 1,000, one stripe", .cgroups = 1000, .active = 1000, .stripes = 1, .samples = 20},
+	{.name = "1,000 of 1,000, one stripe, few samples",
+	 .cgroups = 1000,
+	 .active = 1000,
+	 .stripes = 1,
+	 .samples = 2},
+	{.name = "1,000 of 1,000, one stripe, many samples",
+	 .cgroups = 1000,
+	 .active = 1000,
+	 .stripes = 1,
+	 .samples = 200},
+	{.name = "1,000 of 1,000, eight stripes",
+	 .cgroups = 1000,
+	 .active = 1000,
+	 .stripes = 8,
+	 .samples = 20},
+	{.name = "4,000 of 4,000", .cgroups = 4000, .active = 4000, .stripes = 2, .samples = 20},
+};
+
+static u8 *other_memory;
+static struct latency_record *copies;
+
+static void die(const char *what, int r)
+{
+	(void)fprintf(stderr, "drain_cost: %s: %s\n", what, strerror(-r));
+	exit(r == -EPERM ? 77 : EXIT_FAILURE);
+}
+
+static u64 now_ns(void)
+{
+	struct timespec now;
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &now);
+	return (u64)now.tv_sec * NSEC_PER_SEC + (u64)now.tv_nsec;
+}
+
+static u64 next_random(void)
+{
+	static u64 state = 88172645463325252ULL;
+
+	state ^= state << 13;
+	state ^= state >> 7;
+	state ^= state << 17;
+	return state;
+}
+
+/* Seven in ten hit the first cache; the others go further, each kind with its own latencies. */
+static struct sample some_sample(void)
+{
+	static const struct {
+		u64 data_source;
+		u32 chance; /* of 100 */
+		u32 from;
+		u32 to;
+	} kinds[] = {
+		{0x10268100142, 70, 4, 8},    /* L1 */
+		{0x11868100242, 8, 20, 110},  /* fill buffer */
+		{0x10268100442, 10, 13, 18},  /* L2 */
+		{0x10668100842, 7, 45, 85},   /* L3 */
+		{0x10268101042, 4, 190, 330}, /* local memory */
+		{0x13a68100042, 1, 350, 700}, /* remote memory, after a page walk */
+	};
+	u32 draw = (u32)(next_random() % 100);
+	size_t kind = 0;
+
+	while (draw >= kinds[kind].chance)
+		draw -= kinds[kind++].chance;
+	return (struct sample){
+		.latency = kinds[kind].from + next_random() % (kinds[kind].to - kinds[kind].from),
+		.data_source = kinds[kind].data_source,
+		.period = 10007,
+		.fields = SAMPLE_LATENCY | SAMPLE_DATA_SOURCE,
+	};
+}
+
+static u32 slot_of(const struct drain_case *at, u32 nth)
+{
+	return 1 + (u32)((u64)nth * at->cgroups / at->active);
+}
+
+static struct latency_record *record_of(const struct drain_case *at, u32 nth, u32 stripe)
+{
+	return (struct latency_record *)kernel_latency_record(at->kernel, 0, stripe, slot_of(at, nth));
+}
+
+static void enter(struct drain_case *at)
+{
+	for (u32 nth = 0; nth < at->active; nth++)
+		for (u32 stripe = 0; stripe < at->stripes; stripe++) {
+			for (u32 i = 0; i < at->samples; i++) {
+				struct sample sample = some_sample();
+
+				account_latency(record_of(at, nth, stripe), &sample, false);
+			}
+			kernel_marks(at->kernel, 0, stripe)[slot_of(at, nth)] = 1;
+			at->entered += at->samples;
+		}
+}
+
+static size_t in_use(void)
+{
+	struct mallinfo2 info = mallinfo2();
+
+	return info.uordblks + info.hblkhd;
+}
+
+/* Each cgroup has a path of its own, of PATH_BYTES. */
+static void name_all(struct drain_case *at)
+{
+	for (u32 i = 0; i < at->cgroups; i++) {
+		char path[PATH_BYTES + 1];
+		int n = snprintf(path, sizeof(path), "/cgroup-%u-", i);
+		int r;
+
+		memset(path + n, 'x', (size_t)(PATH_BYTES - n));
+		path[PATH_BYTES] = '\0';
+		r = names_add_path(at->names, FIRST_ID + i, path);
+		if (r == 0)
+			r = kernel_adopt(at->kernel, FIRST_ID + i, 0, path);
+		if (r < 0)
+			die("adopt", r);
+		if ((u32)r != i + 1)
+			die("slots come in another order", -EPROTO);
+	}
+}
+
+static void open_case(struct drain_case *at)
+{
+	u8 of_cpu[1] = {0};
+	const struct stripes stripes = {.n = at->stripes, .cpus = 1, .of_cpu = of_cpu};
+	const struct kernel_settings settings = {
+		.slots = at->cgroups + 1,
+		.stripes = &stripes,
+		.n_events = 1,
+		.events[0] = {.has_latency = 1, .has_source = 1},
+	};
+	_cleanup_free_ char *message = NULL;
+	size_t before;
+	int r = kernel_open(&settings, &at->kernel, &message);
+
+	if (r < 0)
+		die(message ? message : "open the kernel side", r);
+	if ((r = names_new(2 * (size_t)at->cgroups, &at->names)) < 0)
+		die("names", r);
+	name_all(at);
+	before = in_use();
+	if ((r = ledger_new(&at->ledger)) < 0 || (r = collect_new(
+							  &(struct collect_settings){
+								  .kernel = at->kernel,
+								  .names = at->names,
+								  .ledger = at->ledger,
+								  .grace_ns = COLLECT_GRACE_NS,
+							  },
+							  &at->collect)) < 0)
+		die("open the books", r);
+	/* As many samples as some minutes bring, so that all that will ever be held is. */
+	for (int i = 0; i < 20; i++) {
+		enter(at);
+		if ((r = collect_run(at->collect, now_ns())) < 0)
+			die("collect", r);
+	}
+	at->bytes = (double)(in_use() - before - differences_bytes(collect_differences(at->collect)) * 2) /
+		    (double)at->active;
+}
+
+static void disturb(void)
+{
+	for (size_t i = 0; i < CACHE_BYTES; i += 64)
+		other_memory[i]++;
+}
+
+static double copy_all(const struct drain_case *at)
+{
+	u64 begin = now_ns();
+
+	for (u32 stripe = 0; stripe < at->stripes; stripe++)
+		for (u32 nth = 0; nth < at->active; nth++)
+			memcpy(&copies[(size_t)stripe * at->active + nth], record_of(at, nth, stripe),
+			       sizeof(*copies));
+	return (double)(now_ns() - begin) / 1e3;
+}
+
+static double drain(struct drain_case *at)
+{
+	u64 begin = now_ns();
+	int r = collect_run(at->collect, begin);
+	double us = (double)(now_ns() - begin) / 1e3;
+
+	if (r < 0)
+		die("collect", r);
+	return us;
+}
+
+/* Whatever comes first has no advantage: the order changes from round to round. */
+static void run_case(struct drain_case *at, size_t round)
+{
+	enter(at);
+	for (int i = 0; i < 2; i++) {
+		disturb();
+		if ((round + (size_t)i) % 2)
+			at->us[COLD][round] = drain(at);
+		else
+			at->us[COLD_MEMCPY][round] = copy_all(at);
+	}
+	enter(at);
+	(void)copy_all(at);
+	at->us[WARM_MEMCPY][round] = copy_all(at);
+	at->us[WARM][round] = drain(at);
+}
+
+/* All that was entered came out, or what was measured is worth nothing. */
+static void check_case(const struct drain_case *at)
+{
+	const u64 *by_stripe = collect_seen_by_stripe(at->collect, 0);
+	u64 seen = 0, total = 0;
+	struct ledger_entry *const *entries;
+	size_t n;
+
+	for (u32 stripe = 0; stripe < STRIPES_MAX; stripe++)
+		seen += by_stripe[stripe];
+	entries = ledger_entries(at->ledger, &n);
+	for (size_t i = 0; i < n; i++) {
+		struct figures figures;
+
+		ledger_total(entries[i], 0, &figures);
+		total += figures_samples(&figures);
+	}
+	if (seen != at->entered || total != at->entered)
+		die("samples were lost", -EPROTO);
+}
+
+static void close_case(struct drain_case *at)
+{
+	collect_free(at->collect);
+	ledger_free(at->ledger);
+	names_free(at->names);
+	kernel_free(at->kernel);
+}
+
+static int compare(const void *a, const void *b)
+{
+	double left = *(const double *)a, right = *(const double *)b;
+
+	return (left > right) - (left < right);
+}
+
+static double median(const double *values, size_t n)
+{
+	double sorted[ROUNDS_MAX];
+
+	memcpy(sorted, values, n * sizeof(*values));
+	qsort(sorted, n, sizeof(*sorted), compare);
+	return sorted[n / 2];
+}
+
+/* Of the rounds' ratios. */
+static double ratio(const double *over, const double *under, size_t n)
+{
+	double ratios[ROUNDS_MAX];
+
+	for (size_t i = 0; i < n; i++)
+		ratios[i] = over[i] / under[i];
+	return median(ratios, n);
+}
+
+static void line(const char *what, const char *name, const char *unit, double value)
+{
+	printf("{\"group\": \"drain\", \"name\": \"%s%s\", \"unit\": \"%s\", \"value\": %.4g}\n", what, name,
+	       unit, value);
+}
+
+static void tell(const struct drain_case *at, size_t rounds)
+{
+	line("", at->name, "us", median(at->us[COLD], rounds));
+	line("memcpy of ", at->name, "us", median(at->us[COLD_MEMCPY], rounds));
+	line("over memcpy: ", at->name, "ratio", ratio(at->us[COLD], at->us[COLD_MEMCPY], rounds));
+	line("warm, over memcpy: ", at->name, "ratio", ratio(at->us[WARM], at->us[WARM_MEMCPY], rounds));
+	if (at->cgroups == at->active)
+		line("memory of a cgroup and event: ", at->name, "bytes", at->bytes);
+}
+
+int main(int argc, char **argv)
+{
+	u64 rounds = ROUNDS;
+	size_t records = 0;
+
+	if (argc > 2 || (argc == 2 && number_parse(argv[1], 1, ROUNDS_MAX, &rounds) < 0)) {
+		(void)fprintf(stderr, "usage: drain_cost [ROUNDS]\n");
+		return EXIT_FAILURE;
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++)
+		if ((size_t)cases[i].active * cases[i].stripes > records)
+			records = (size_t)cases[i].active * cases[i].stripes;
+	other_memory = calloc(1, CACHE_BYTES);
+	copies = aligned_alloc(_Alignof(struct latency_record), records * sizeof(*copies));
+	if (!other_memory || !copies)
+		die("memory", -ENOMEM);
+	memset(copies, 0, records * sizeof(*copies));
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++)
+		open_case(&cases[i]);
+	for (size_t round = 0; round < rounds; round++)
+		for (size_t i = 0; i < ARRAY_SIZE(cases); i++)
+			run_case(&cases[i], round);
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		check_case(&cases[i]);
+		tell(&cases[i], rounds);
+	}
+	line("", "100 of 10,000 over 100 of 100", "ratio",
+	     ratio(cases[2].us[COLD], cases[1].us[COLD], rounds));
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++)
+		close_case(&cases[i]);
+	free(copies);
+	free(other_memory);
+	return EXIT_SUCCESS;
+}
