@@ -335,6 +335,7 @@ BENCH_CASES = yardstick 'events_cost ROUND' 'tools_cost ROUND' 'as_lines.sh samp
 	'daemon_cost $(abspath $(OUT)/pebsd)' 'scrape_peers tests/bench/peers/client.py'
 BENCH_REPORT = $(OUT)/tests/bench/bench_report
 
+.PHONY: bench bench-compare bench-table deps-bench
 bench: ## what pebsd costs, with its peers beside it: a table, and build/bench/COMMIT.json (root, deps-bench, 5 minutes)
 	+@$(PARALLEL) all benches
 	@PEBSD=$(abspath $(OUT)/pebsd) PEBSCTL=$(abspath $(OUT)/pebsctl) tests/bench/run.sh -r $(BENCH_ROUNDS) \
@@ -388,6 +389,10 @@ bench-neighbours: ## how often the right neighbour is named, and a wrong one
 bench-policy: ## what a collection of 10,000 cgroups costs under 50 rules
 	+@$(PARALLEL) $(OUT)/tests/bench/policy_tick
 	@$(OUT)/tests/bench/policy_tick
+
+bench-scrape: ## what a scrape of 1,000 cgroups costs, and collections beside 50 of them
+	+@$(PARALLEL) $(OUT)/tests/bench/scrape_cost
+	@$(OUT)/tests/bench/scrape_cost
 
 bench-symbols: ## what names of addresses cost: questions a second, CPU time, memory
 	+@$(PARALLEL) $(OUT)/tests/bench/symbols_questions
@@ -478,9 +483,8 @@ help: ## this list
 
 .PHONY: all unit-tests bpf-tests e2e-tests outside-tests corpus-tests guest-programs hardware-programs fuzzers tools \
 	deps deps-test deps-develop deps-outside deps-guest run test test-unit test-bpf test-e2e test-sanitize run-sanitized \
-	test-corpus test-outside test-fresh test-guest test-hardware guest-shell benches bench bench-compare bench-table deps-bench \
-	bench-alarms bench-coverage \
-	bench-hot bench-neighbours bench-policy bench-symbols bench-zoom fuzz run-fuzzers lint lint-format \
+	test-corpus test-outside test-fresh test-guest test-hardware guest-shell benches bench-alarms bench-coverage \
+	bench-hot bench-neighbours bench-policy bench-scrape bench-symbols bench-zoom fuzz run-fuzzers lint lint-format \
 	lint-tidy lint-tidy-bpf lint-tidy-daemon lint-scripts lint-manuals install uninstall clean help
 .PRECIOUS: $(OUT)/obj/%.o $(OUT)/bpf/%.bpf.o $(OUT)/%.skel.h $(OUT)/%.pb-c.c $(OUT)/%.pb-c.h
 -include $(shell find $(OUT)/obj -name '*.d' 2>/dev/null)
