@@ -227,7 +227,7 @@ $(addprefix $(OUT)/tests/unit/,test_collect test_differences test_held test_ledg
 
 $(OUT)/obj/tests/%.o: CPPFLAGS += -Itests/lib
 $(OUT)/obj/tests/bpf/test_read_sample.o: | $(OUT)/last_sample.skel.h
-$(OUT)/obj/tests/bench/sample_body.o: | $(OUT)/made_up_samples.skel.h
+$(OUT)/obj/tests/bench/sample_body.o $(OUT)/obj/tests/bpf/test_sample_path.o: | $(OUT)/made_up_samples.skel.h
 # Whose own stacks are walked.
 $(OUT)/obj/tests/bpf/test_zoom_events.o $(OUT)/obj/tests/bench/zoom_cost.o: CFLAGS += -fno-omit-frame-pointer -fno-optimize-sibling-calls
 
@@ -394,6 +394,10 @@ bench-scrape: ## what a scrape of 1,000 cgroups costs, and collections beside 50
 	+@$(PARALLEL) $(OUT)/tests/bench/scrape_cost
 	@$(OUT)/tests/bench/scrape_cost
 
+bench-start: ## from nothing to the first sample accounted, with 1,000 cgroups present (needs root)
+	+@$(PARALLEL) $(OUT)/tests/bench/start_time
+	@$(OUT)/tests/bench/start_time
+
 bench-symbols: ## what names of addresses cost: questions a second, CPU time, memory
 	+@$(PARALLEL) $(OUT)/tests/bench/symbols_questions
 	@$(OUT)/tests/bench/symbols_questions
@@ -450,6 +454,7 @@ CATALOG = $(DESTDIR)$(PREFIX)/lib/systemd/catalog/pebsd.catalog
 # journalctl reads the catalog from a database. Where there is none, none is brought up to date.
 UPDATE_CATALOG = @[ -n "$(DESTDIR)" ] || ! [ -e /var/lib/systemd/catalog/database ] || journalctl --update-catalog
 CONFIG_FILE = $(DESTDIR)/etc/pebsd/pebsd.conf
+FLEET = $(wildcard config/prometheus/*)
 MANUAL_PLACES = $(foreach page,$(MANUALS),$(DESTDIR)$(PREFIX)/share/man/man$(subst .,,$(suffix $(page)))/$(notdir $(page)))
 
 install: all ## install below DESTDIR= with PREFIX=/usr; a configuration that is there is kept
@@ -463,6 +468,7 @@ install: all ## install below DESTDIR= with PREFIX=/usr; a configuration that is
 	$(INSTALL) -m 644 units/mixed-fleet.conf $(DESTDIR)$(PREFIX)/share/doc/pebsd/mixed-fleet.conf
 	sed -i 's,/usr/\(s\?bin\)/pebs,$(PREFIX)/\1/pebs,; s,/usr/share/,$(PREFIX)/share/,' \
 		$(UNIT_DIRECTORY)/pebsd.service $(ALERT_UNIT) $(DESTDIR)$(PREFIX)/share/doc/pebsd/mixed-fleet.conf
+	$(foreach file,$(FLEET),$(INSTALL) -m 644 $(file) $(DESTDIR)$(PREFIX)/share/doc/pebsd/prometheus/$(notdir $(file)) &&) true
 	$(INSTALL) -m 644 LICENSE $(DESTDIR)$(PREFIX)/share/doc/pebsd/LICENSE
 	[ -e $(CONFIG_FILE) ] || $(INSTALL) -m 644 config/pebsd.conf $(CONFIG_FILE)
 	$(foreach place,$(MANUAL_PLACES),$(INSTALL) -m 644 daemon/man/$(notdir $(place)) $(place) &&) true

@@ -102,10 +102,15 @@ int inject(struct inject_request *request)
 	return 0;
 }
 
-/* The tracepoints fire for v1 hierarchies too, whose ids are their own: only the default one counts. */
+/*
+ * The tracepoints fire for v1 hierarchies too, whose ids are their own: only the default one counts. Fields
+ * are read, not followed as trusted pointers: since Linux 6.4 the verifier looks for names in all of the
+ * kernel's types for each such step (kernel/bpf/btf.c, btf_nested_type_is_trusted()), a millisecond of the
+ * start each.
+ */
 static __always_inline int in_default_hierarchy(struct cgroup *cgroup)
 {
-	return cgroup->root->hierarchy_id == 0;
+	return BPF_CORE_READ(cgroup, root, hierarchy_id) == 0;
 }
 
 static __always_inline u64 parent_id_of(struct kernfs_node *node)
@@ -113,7 +118,7 @@ static __always_inline u64 parent_id_of(struct kernfs_node *node)
 	struct kernfs_node *parent;
 
 	if (bpf_core_field_exists(node->__parent)) {
-		parent = node->__parent;
+		parent = BPF_CORE_READ(node, __parent);
 	} else {
 		struct kernfs_node___before_6_15 *older = (void *)node;
 
@@ -125,21 +130,22 @@ static __always_inline u64 parent_id_of(struct kernfs_node *node)
 SEC("tp_btf/cgroup_mkdir")
 int BPF_PROG(cgroup_born, struct cgroup *cgroup)
 {
-	struct kernfs_node *node = cgroup->kn;
+	struct kernfs_node *node;
 	struct slot_owner *owner;
 	int slot;
 
 	if (!in_default_hierarchy(cgroup))
 		return 0;
 	__sync_fetch_and_add(&slot_counters.births, 1);
-	slot = slot_take(node->id, parent_id_of(node), &owner);
+	node = BPF_CORE_READ(cgroup, kn);
+	slot = slot_take(BPF_CORE_READ(node, id), parent_id_of(node), &owner);
 	slots_tell_short();
 	if (slot < 0) {
 		if (slot != -EEXIST)
 			__sync_fetch_and_add(&slot_counters.births_without_slot, 1);
 		return 0;
 	}
-	if (bpf_probe_read_kernel_str(owner->name, sizeof(owner->name), node->name) < 0) {
+	if (bpf_probe_read_kernel_str(owner->name, sizeof(owner->name), BPF_CORE_READ(node, name)) < 0) {
 		owner->name[0] = '\0';
 		__sync_fetch_and_add(&slot_counters.names_unread, 1);
 	}
@@ -155,7 +161,7 @@ int BPF_PROG(cgroup_died, struct cgroup *cgroup)
 	if (!in_default_hierarchy(cgroup))
 		return 0;
 	__sync_fetch_and_add(&slot_counters.deaths, 1);
-	slot_bury(cgroup->kn->id);
+	slot_bury(BPF_CORE_READ(cgroup, kn, id));
 	return 0;
 }
 

@@ -16,7 +16,7 @@
 /* In so much memory: what many busy cgroups bring in ten minutes is far more, and they shorten how far it
  * reaches. Of what is busy counts the most of late, which is forgotten by half in so long. */
 #define WINDOW_BYTES               ((size_t)3 << 20)
-#define WINDOW_BYTES_A_ACTIVE      512 /* cgroup and event */
+#define WINDOW_BYTES_A_ACTIVE      256 /* cgroup and event */
 #define WINDOW_ACTIVE_HALF_LIFE_NS (60 * NSEC_PER_SEC)
 
 /* Removed cgroups whose figures are kept apart for that long: at least so many, or twice the slots. */

@@ -2,7 +2,6 @@
 #include "serve.h"
 
 #include <errno.h>
-#include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,6 +10,7 @@
 #include <systemd/sd-event.h>
 
 #include "alerts.h"
+#include "base/heap.h"
 #include "base/log.h"
 #include "detail.h"
 #include "export/control.h"
@@ -28,9 +28,6 @@
 #define TICK_ACCURACY_USEC 1000
 
 #define SYSFS_ROOT "/sys"
-
-/* Memory from this size on is mapped on its own; malloc's default at the start. */
-#define LARGE_BYTES (128 << 10)
 
 struct server {
 	const struct options *options;
@@ -582,14 +579,12 @@ int serve(const struct options *options, struct config *config, struct failure *
 	int r;
 
 	*ret_failure = (struct failure){.code = EXIT_FAILED};
-	/* What is large is mapped apart, and gone when it is freed; left alone the threshold would grow to what
-	 * the largest was. */
-	(void)mallopt(M_MMAP_THRESHOLD, LARGE_BYTES);
+	heap_map_large();
 	r = start(&server, ret_failure);
 	if (r < 0)
 		return r;
 	/* What the start alone took: the kernel's types, the programs, the walk through the cgroups. */
-	(void)malloc_trim(0);
+	heap_trim();
 	log_info("serving: origin %s, control socket %s, endpoint %s%s",
 		 engine_head(sampling_engine(server.sampling))->origin, options->socket,
 		 config->listen.none ? "" : "http://", config->listen.text);

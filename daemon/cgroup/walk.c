@@ -70,7 +70,15 @@ static int open_component(int fd, const char *name, int flags)
 	return errno == ELOOP ? -ENOTDIR : -errno;
 }
 
-/* A subdirectory: calls back for it and makes it the last level, if it can be entered. */
+/* One link from above, one from itself, and one of each subdirectory: kernfs keeps count (fs/kernfs/inode.c,
+ * kernfs_refresh_inode()), as most others do; who does not has one link. A listing costs far more than a
+ * look: it names the files of every controller. */
+static bool has_none_below(const struct stat *st)
+{
+	return st->st_nlink == 2;
+}
+
+/* A subdirectory: calls back for it and makes it the last level, if it can be entered and has others. */
 static int enter(struct walk *walk, const char *name)
 {
 	const struct level *parent = &walk->levels[walk->depth];
@@ -79,6 +87,14 @@ static int enter(struct walk *walk, const char *name)
 	struct stat st;
 	int r;
 
+	if (fstatat(dirfd(parent->directory), name, &st, AT_SYMLINK_NOFOLLOW) < 0) {
+		walk->counts->vanished++;
+		return 0;
+	}
+	if (!S_ISDIR(st.st_mode) || st.st_dev != walk->device)
+		return 0;
+	if (has_none_below(&st))
+		return report(walk, st.st_ino, parent->id, name);
 	if (walk->depth < CGROUP_WALK_DEPTH_MAX)
 		fd = open_component(dirfd(parent->directory), name, O_RDONLY);
 	/* One that can't be entered still has a name and an id. */

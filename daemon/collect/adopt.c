@@ -66,12 +66,23 @@ static int bury_vanished(struct adoption *adoption, int root_fd)
 	return 0;
 }
 
+/*
+ * The tracepoint counts removals, each after the directory is gone (kernel/cgroup/cgroup.c, cgroup_rmdir(),
+ * Linux 6.1): where none was counted since before the walk, what the walk met had its slot when its removal
+ * is told.
+ */
+static bool may_have_vanished(const struct kernel *kernel, u64 deaths)
+{
+	return !kernel_settings(kernel)->births || kernel_slot_counters(kernel).deaths != deaths;
+}
+
 int adopt_existing(struct kernel *kernel, const char *mount, struct adopt_counts *ret)
 {
 	_cleanup_(names_freep) struct names *names = NULL;
 	_cleanup_close_ int root_fd = open(mount, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	struct cgroup_walk_counts walked = {0};
 	struct adoption adoption = {.kernel = kernel};
+	u64 deaths = kernel_slot_counters(kernel).deaths;
 	int r;
 
 	if (root_fd < 0)
@@ -81,7 +92,7 @@ int adopt_existing(struct kernel *kernel, const char *mount, struct adopt_counts
 		return r;
 	adoption.names = names;
 	r = cgroup_walk(root_fd, adopt_one, &adoption, &walked);
-	if (r == 0)
+	if (r == 0 && may_have_vanished(kernel, deaths))
 		r = bury_vanished(&adoption, root_fd);
 	free(adoption.adopted);
 	adoption.counts.vanished += walked.vanished;

@@ -43,15 +43,17 @@ int main(int argc, char **argv)
 	       "\"samples\":%llu,\"found\":%llu,\"nameless\":%llu,\"cgroups_short\":%llu,\"cgroups_mixed\":%"
 	       "llu,"
 	       "\"births_without_slot\":%llu,\"collections\":%llu,\"rooms_made\":%llu,\"waits\":%llu,"
-	       "\"slots_not_back\":%llu,\"anonymous_bytes\":{\"start\":%llu,\"early\":%llu,\"end\":%llu}}\n",
+	       "\"others_born\":%llu,\"slots_not_back\":%llu,\"anonymous_bytes\":{\"start\":%llu,\"early\":%"
+	       "llu,\"end\":%llu}}\n",
 	       (unsigned long long)result.cgroups, result.seconds, (double)result.cgroups / result.seconds,
 	       (unsigned long long)slots, (unsigned long long)result.samples,
 	       (unsigned long long)result.found, (unsigned long long)result.nameless,
 	       (unsigned long long)result.short_of, (unsigned long long)result.mixed,
 	       (unsigned long long)result.births_without_slot, (unsigned long long)result.collections,
 	       (unsigned long long)result.rooms, (unsigned long long)result.waits,
-	       (unsigned long long)result.slots_taken, (unsigned long long)result.anonymous_start,
-	       (unsigned long long)result.anonymous_early, (unsigned long long)result.anonymous_end);
+	       (unsigned long long)result.others, (unsigned long long)result.slots_taken,
+	       (unsigned long long)result.anonymous_start, (unsigned long long)result.anonymous_early,
+	       (unsigned long long)result.anonymous_end);
 	return result.found != result.samples || result.nameless || result.short_of || result.mixed ||
 	       result.births_without_slot || result.slots_taken;
 }

@@ -73,33 +73,46 @@ int made_up_1(struct bpf_perf_event_data *context)
 	return 0;
 }
 
-static long count_one(u32 index, void *unused)
+static __always_inline void count_row(const u64 *row, u16 number, bool atomic)
+{
+	const struct raw_sample raw = {.flags = PERF_SAMPLE_WEIGHT_STRUCT | PERF_SAMPLE_DATA_SRC,
+				       .weight = row[0],
+				       .data_source = row[1]};
+	struct cpu_state *state = cpu_state_of(bpf_get_smp_processor_id());
+	struct sample sample;
+
+	if (!state)
+		return;
+	select_fields(&raw, &events[number], &sample);
+	sample.period = 10007;
+	account(&sample, number, &events[number], state, cpu_slot_of(state, reader.cgroup_id), atomic);
+}
+
+static long count_one(u32 index, void *number)
 {
 	const u64 *row = made_up[index & (MADE_UP - 1)];
-	struct cpu_state *state = cpu_state_of(bpf_get_smp_processor_id());
-	struct sample sample = {
-		.cgroup_id = reader.cgroup_id,
-		.latency = (u32)row[0],
-		.data_source = row[1],
-		.period = 10007,
-		.fields = SAMPLE_LATENCY | SAMPLE_DATA_SOURCE,
-	};
 
-	(void)unused;
-	if (!state)
-		return 1;
-	if (stripes_alone)
-		account(&sample, 0, &events[0], state, cpu_slot_of(state, sample.cgroup_id), false);
-	else
-		account(&sample, 0, &events[0], state, cpu_slot_of(state, sample.cgroup_id), true);
+	if (*(u32 *)number == 0) {
+		if (stripes_alone)
+			count_row(row, 0, false);
+		else
+			count_row(row, 0, true);
+	} else {
+		if (stripes_alone)
+			count_row(row, 1, false);
+		else
+			count_row(row, 1, true);
+	}
 	return 0;
 }
 
-/* As many samples as fast as they can be counted, on the CPU that runs it. */
+/* As many samples as fast as they can be counted, on the CPU that runs it; `done` tells of which event. */
 SEC("syscall")
 int count_many(struct inject_request *request)
 {
-	request->done = (u32)bpf_loop(request->count, count_one, NULL, 0);
+	u32 number = request->done;
+
+	request->done = (u32)bpf_loop(request->count, count_one, &number, 0);
 	return 0;
 }
 

@@ -24,6 +24,9 @@ Test(churn, no_sample_is_lost_mixed_or_nameless)
 	if (r == -ENOTSUP)
 		cr_skip_test("no cgroup2 tree to make cgroups in");
 	cr_assert_eq(r, 0);
+	if (result.others > settings.slots / 8)
+		cr_skip_test("others of this machine made %llu cgroups meanwhile",
+			     (unsigned long long)result.others);
 	cr_expect_eq(result.cgroups, 8000);
 	cr_expect_eq(result.found, result.samples, "%llu of %llu", (unsigned long long)result.found,
 		     (unsigned long long)result.samples);

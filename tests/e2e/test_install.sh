@@ -25,6 +25,11 @@ usr/lib/sysusers.d/pebsd.conf 644
 usr/sbin/pebsd 755
 usr/share/doc/pebsd/LICENSE 644
 usr/share/doc/pebsd/mixed-fleet.conf 644
+usr/share/doc/pebsd/prometheus/README.md 644
+usr/share/doc/pebsd/prometheus/global.rules.yml 644
+usr/share/doc/pebsd/prometheus/global.yml 644
+usr/share/doc/pebsd/prometheus/pebsd.rules.yml 644
+usr/share/doc/pebsd/prometheus/prometheus.yml 644
 usr/share/polkit-1/rules.d/pebsd.rules 644'
 for page in daemon/man/*.[1-8]; do
 	expected+=$'\n'"usr/share/man/man${page##*.}/${page##*/} 644"

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/heap.h"
 #include "base/own_memory.h"
 #include "engine.h"
 #include "some_stripes.h"
@@ -110,6 +111,7 @@ static int run(const struct active_settings *settings, struct active_result *ret
 	u64 state = 1;
 	int r;
 
+	heap_map_large(); /* as the daemon does */
 	r = memory < 0 ? memory : own_memory_read(memory, &ret->before_bytes);
 	if (r == 0)
 		r = open_engine(settings, &engine);

@@ -344,6 +344,7 @@ static int run_loop(struct churner *churner)
 static void judge(struct churner *churner)
 {
 	struct pollfd told = {.fd = engine_slots_short_fd(churner->engine), .events = POLLIN};
+	const struct slot_counters counters = kernel_slot_counters(engine_kernel(churner->engine));
 	struct churn_result *result = churner->result;
 
 	for (u32 i = 0; i < churner->removed; i++) {
@@ -355,8 +356,8 @@ static void judge(struct churner *churner)
 	result->told_idle = poll(&told, 1, 300) != 0;
 	result->cgroups = churner->removed;
 	result->slots_taken = slots_taken(churner);
-	result->births_without_slot =
-		kernel_slot_counters(engine_kernel(churner->engine)).births_without_slot;
+	result->births_without_slot = counters.births_without_slot;
+	result->others = counters.births - churner->born;
 	result->anonymous_end = anonymous(churner);
 }
 

@@ -34,6 +34,7 @@ struct churn_result {
 	u64 short_of;   /* cgroups that have fewer samples than they were given */
 	u64 mixed;      /* cgroups that have more, or another sum of latencies */
 	u64 births_without_slot;
+	u64 others;                           /* cgroups that others of this machine made meanwhile */
 	u64 collections, rooms;               /* what the engine's thread did; rooms: woken for slots */
 	bool told_idle;                       /* that slots run short, when all was over */
 	u64 slots_taken;                      /* in the end, by cgroups of this run */

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "kernel/stripes.h"
-#include "lib/tree.h"
+#include "tree.h"
 
 #define CPUS_MAX 512
 

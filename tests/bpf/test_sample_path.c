@@ -1,0 +1,493 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The way of a sample in the running kernel: marks, remembered slots, stripes, times. */
+#include <criterion/criterion.h>
+
+#include <linux/perf_event.h>
+#include <pthread.h>
+#include <sched.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+
+#include "account.h"
+#include "kernel/kernel.h"
+#include "software_event.h"
+#include "some_stripes.h"
+
+#include "made_up_samples.skel.h" /* in the terms of those above */
+
+#define SLOTS 200
+#define PAGE  4096UL
+
+enum { LOADS, STORES, EVENTS };
+
+static const struct kernel_settings ordinary = {
+	.slots = SLOTS,
+	.n_events = EVENTS,
+	.events = {{.has_latency = 1, .has_source = 1, .weight_struct = 1}, {.has_source = 1}},
+};
+
+static struct kernel *kernel;
+
+static void open_kernel(const struct kernel_settings *settings, const struct stripes *stripes)
+{
+	struct kernel_settings with = *settings;
+	_cleanup_free_ char *message = NULL;
+	int r;
+
+	with.stripes = stripes;
+	r = kernel_open(&with, &kernel, &message);
+	cr_assert_eq(r, 0, "%s", message ? message : strerror(-r));
+}
+
+static void teardown(void)
+{
+	kernel_free(kernel);
+}
+
+TestSuite(sample_path, .fini = teardown);
+
+static void stay_on(size_t cpu)
+{
+	cpu_set_t cpus;
+
+	CPU_ZERO(&cpus);
+	CPU_SET(cpu, &cpus);
+	cr_assert_eq(sched_setaffinity(0, sizeof(cpus), &cpus), 0);
+}
+
+static void inject(u64 cgroup_id, u16 event)
+{
+	const struct sample sample = {
+		.cgroup_id = cgroup_id, .event = event, .latency = 9, .period = 1, .fields = SAMPLE_LATENCY};
+
+	cr_assert_eq(kernel_inject(kernel, &sample, 1), 0);
+}
+
+static u64 loads_of(u32 slot)
+{
+	u64 sum = 0;
+
+	for (u32 stripe = 0; stripe < kernel_stripes(kernel); stripe++) {
+		const struct latency_record *record = kernel_latency_record(kernel, LOADS, stripe, slot);
+
+		for (unsigned i = 0; i < FINE_BUCKETS; i++)
+			sum += __atomic_load_n(&record->latency[i], __ATOMIC_RELAXED);
+	}
+	return sum;
+}
+
+static u64 stores_of(u32 slot)
+{
+	u64 sum = 0;
+
+	for (u32 stripe = 0; stripe < kernel_stripes(kernel); stripe++) {
+		const struct plain_record *record = kernel_plain_record(kernel, STORES, stripe, slot);
+
+		for (unsigned i = 0; i < SOURCE_SLOTS; i++)
+			sum += __atomic_load_n(&record->samples[i], __ATOMIC_RELAXED);
+	}
+	return sum;
+}
+
+static u32 marks_set(const u8 *row)
+{
+	u32 n = 0;
+
+	for (u32 i = 0; i < marks_row(SLOTS); i++)
+		n += row[i] != 0;
+	return n;
+}
+
+static u32 all_marks(void)
+{
+	u32 n = 0;
+
+	for (unsigned event = 0; event < EVENTS; event++)
+		for (u32 stripe = 0; stripe < kernel_stripes(kernel); stripe++)
+			n += marks_set(kernel_marks(kernel, event, stripe));
+	return n;
+}
+
+static u32 adopt(u64 cgroup_id)
+{
+	int slot = kernel_adopt(kernel, cgroup_id, 0, "adopted");
+
+	cr_assert_gt(slot, 0);
+	return (u32)slot;
+}
+
+static void let_go(u64 cgroup_id, u32 slot)
+{
+	cr_assert_eq(kernel_bury(kernel, cgroup_id), 0);
+	cr_assert_eq(kernel_retire(kernel, slot, kernel_owner(kernel, slot)->generation), 0);
+	cr_assert_eq(kernel_give(kernel, slot, kernel_owner(kernel, slot)->generation), 0);
+}
+
+Test(sample_path, a_sample_marks_its_record_alone)
+{
+	u32 slot, other, stripe;
+
+	stay_on(0);
+	open_kernel(&ordinary, machine_stripes());
+	stripe = kernel_stripe_of(kernel, 0);
+	for (u64 id = 1000; id < 1000 + 80; id++)
+		slot = adopt(id);
+	other = adopt(7);
+	cr_expect_eq(all_marks(), 0);
+
+	inject(7, STORES);
+	cr_expect_eq(kernel_marks(kernel, STORES, stripe)[other], 1);
+	cr_expect_eq(all_marks(), 1);
+	kernel_marks(kernel, STORES, stripe)[other] = 0;
+
+	inject(1000 + 79, LOADS);
+	cr_expect_eq(kernel_marks(kernel, LOADS, stripe)[slot], 1);
+	cr_expect_eq(all_marks(), 1);
+	inject(4444, LOADS);
+	cr_expect_eq(kernel_marks(kernel, LOADS, stripe)[SLOT_UNATTRIBUTED], 1);
+	cr_expect_eq(all_marks(), 2);
+}
+
+Test(sample_path, what_becomes_of_a_slot_marks_its_owner)
+{
+	u8 *owners;
+	u32 slot;
+
+	open_kernel(&ordinary, machine_stripes());
+	owners = kernel_owner_marks(kernel);
+	cr_expect_eq(marks_set(owners), 0);
+	slot = adopt(7);
+	cr_expect_eq(owners[slot], 1);
+	cr_expect_eq(marks_set(owners), 1);
+	owners[slot] = 0;
+	cr_assert_eq(kernel_bury(kernel, 7), 0);
+	cr_expect_eq(owners[slot], 1);
+	owners[slot] = 0;
+	cr_assert_eq(kernel_retire(kernel, slot, kernel_owner(kernel, slot)->generation), 0);
+	cr_expect_eq(owners[slot], 1);
+	owners[slot] = 0;
+	cr_assert_eq(kernel_give(kernel, slot, kernel_owner(kernel, slot)->generation), 0);
+	cr_expect_eq(owners[slot], 1);
+	cr_expect_eq(marks_set(owners), 1);
+	cr_expect_eq(all_marks(), 0);
+}
+
+/* The slot is remembered from the first sample; then it is another's. */
+Test(sample_path, a_remembered_slot_is_forgotten_when_it_is_led_back)
+{
+	struct kernel_settings settings = ordinary;
+	u32 slot;
+
+	settings.slots = 2;
+	open_kernel(&settings, machine_stripes());
+	slot = adopt(7);
+	inject(7, LOADS);
+	inject(7, LOADS);
+	cr_expect_eq(loads_of(slot), 2);
+	let_go(7, slot);
+	inject(7, LOADS);
+	cr_expect_eq(loads_of(slot), 2, "who has no slot any more was counted in it");
+	cr_expect_eq(loads_of(SLOT_UNATTRIBUTED), 1);
+	cr_assert_eq(adopt(8), slot, "there is no other");
+	inject(7, LOADS);
+	cr_expect_eq(loads_of(slot), 2, "counted in another's slot");
+	inject(8, LOADS);
+	cr_expect_eq(loads_of(slot), 3);
+	cr_expect_eq(loads_of(SLOT_UNATTRIBUTED), 2);
+}
+
+/* Nothing tells of an adoption: that there is no slot is asked again each time. */
+Test(sample_path, that_there_is_no_slot_is_not_remembered)
+{
+	u32 slot;
+
+	open_kernel(&ordinary, machine_stripes());
+	inject(7, LOADS);
+	inject(7, LOADS);
+	slot = adopt(7);
+	inject(7, LOADS);
+	cr_expect_eq(loads_of(SLOT_UNATTRIBUTED), 2);
+	cr_expect_eq(loads_of(slot), 1);
+	/* An id of 0 is remembered of nobody, either. */
+	inject(0, LOADS);
+	cr_expect_eq(loads_of(SLOT_UNATTRIBUTED), 3);
+	slot = adopt(0);
+	inject(0, LOADS);
+	cr_expect_eq(loads_of(slot), 1);
+}
+
+Test(sample_path, a_cleared_slot_begins_at_zero)
+{
+	static const struct latency_record nothing;
+	static const struct plain_record nothing_plain;
+	u32 slot, other, stripe;
+
+	stay_on(0);
+	open_kernel(&ordinary, machine_stripes());
+	stripe = kernel_stripe_of(kernel, 0);
+	slot = adopt(7);
+	other = adopt(8);
+	for (unsigned i = 0; i < 3; i++) {
+		inject(7, LOADS);
+		inject(7, STORES);
+		inject(8, LOADS);
+	}
+	kernel_clear_records(kernel, slot, LOADS, ~(1U << stripe));
+	cr_expect_eq(loads_of(slot), 3, "of other stripes");
+	kernel_clear_records(kernel, slot, LOADS, 1U << stripe);
+	cr_expect_eq(memcmp(kernel_latency_record(kernel, LOADS, stripe, slot), &nothing, sizeof(nothing)),
+		     0);
+	cr_expect_eq(stores_of(slot), 3, "of another event");
+	cr_expect_eq(loads_of(other), 3, "of another slot");
+	kernel_clear_records(kernel, slot, STORES, 1U << stripe);
+	cr_expect_eq(memcmp(kernel_plain_record(kernel, STORES, stripe, slot), &nothing_plain,
+			    sizeof(nothing_plain)),
+		     0);
+	inject(7, LOADS);
+	cr_expect_eq(loads_of(slot), 1);
+}
+
+static void touch_pages(size_t n)
+{
+	char *pages = mmap(NULL, n * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	cr_assert_neq(pages, MAP_FAILED);
+	(void)madvise(pages, n * PAGE, MADV_NOHUGEPAGE);
+	for (size_t i = 0; i < n; i++)
+		*(volatile char *)(pages + i * PAGE) = 1;
+	(void)munmap(pages, n * PAGE);
+}
+
+static int page_faults(unsigned event)
+{
+	return software_event_open(
+		&(struct software_event){.config = PERF_COUNT_SW_PAGE_FAULTS, .period = 1, .cpu = -1},
+		kernel_program_fd(kernel, event));
+}
+
+/* As many samples as faults, in whatever slot this program's cgroup has: none here. */
+static u64 count_faults(unsigned event, size_t pages)
+{
+	int fd = page_faults(event);
+	u64 n;
+
+	software_event_enable(fd);
+	touch_pages(pages);
+	software_event_disable(fd);
+	n = software_event_count(fd);
+	(void)close(fd);
+	return n;
+}
+
+Test(sample_path, a_cpu_writes_to_its_stripe_and_times_some_runs)
+{
+	struct kernel_settings settings = ordinary;
+	struct kernel_body_time time;
+	u64 n;
+
+	settings.hardware = true;
+	settings.timed_log2 = 2;
+	stay_on(0);
+	open_kernel(&settings, machine_stripes());
+	time = kernel_body_time(kernel, 0);
+	cr_expect_eq(time.timed, 0);
+	cr_expect_eq(time.timed_ns, 0);
+	n = count_faults(STORES, 1000);
+	cr_expect_eq(stores_of(SLOT_UNATTRIBUTED), n);
+	n += count_faults(LOADS, 1000);
+	cr_expect_geq(n, 2000);
+	time = kernel_body_time(kernel, 0);
+	cr_expect_eq(time.timed, n / 4, "one in four of %llu: %llu", (unsigned long long)n,
+		     (unsigned long long)time.timed);
+	cr_expect_gt(time.timed_ns, 0);
+	for (u32 cpu = 1; cpu < 8; cpu++)
+		cr_expect_eq(kernel_body_time(kernel, cpu).timed, 0);
+	for (u32 stripe = 0; stripe < kernel_stripes(kernel); stripe++)
+		cr_expect_eq(kernel_marks(kernel, STORES, stripe)[SLOT_UNATTRIBUTED],
+			     stripe == kernel_stripe_of(kernel, 0));
+}
+
+Test(sample_path, the_empty_program_takes_samples_and_leaves_nothing)
+{
+	struct kernel_settings settings = ordinary;
+	int fd;
+
+	settings.hardware = true;
+	open_kernel(&settings, machine_stripes());
+	fd = software_event_open(
+		&(struct software_event){.config = PERF_COUNT_SW_PAGE_FAULTS, .period = 1, .cpu = -1},
+		kernel_empty_program_fd(kernel));
+	software_event_enable(fd);
+	touch_pages(10);
+	software_event_disable(fd);
+	cr_expect_geq(software_event_count(fd), 10);
+	(void)close(fd);
+	cr_expect_eq(all_marks(), 0);
+}
+
+Test(sample_path, without_hardware_there_is_no_empty_program)
+{
+	open_kernel(&ordinary, machine_stripes());
+	cr_expect_eq(kernel_empty_program_fd(kernel), -ENOENT);
+}
+
+struct writer {
+	size_t cpu;
+	size_t rounds;
+	u64 faults;
+	volatile bool done;
+};
+
+static void *write_samples(void *userdata)
+{
+	struct writer *writer = userdata;
+
+	stay_on(writer->cpu);
+	for (size_t i = 0; i < writer->rounds; i++)
+		writer->faults += count_faults(STORES, 500);
+	__atomic_store_n(&writer->done, true, __ATOMIC_SEQ_CST);
+	return NULL;
+}
+
+/* Reads only what is marked, as the collector does, while another CPU writes: the last mark has the last
+ * sample.
+ */
+static void marks_lose_nothing(const struct stripes *stripes)
+{
+	struct kernel_settings settings = ordinary;
+	struct writer writer = {.cpu = (size_t)sysconf(_SC_NPROCESSORS_ONLN) - 1, .rounds = 60};
+	pthread_t thread;
+	u64 known = 0;
+	bool done;
+
+	settings.hardware = true;
+	open_kernel(&settings, stripes);
+	cr_assert_eq(pthread_create(&thread, NULL, write_samples, &writer), 0);
+	do {
+		done = __atomic_load_n(&writer.done, __ATOMIC_SEQ_CST);
+		for (u32 stripe = 0; stripe < kernel_stripes(kernel); stripe++) {
+			u8 *mark = &kernel_marks(kernel, STORES, stripe)[SLOT_UNATTRIBUTED];
+
+			if (!__atomic_load_n(mark, __ATOMIC_RELAXED))
+				continue;
+			__atomic_store_n(mark, 0, __ATOMIC_RELAXED);
+			__atomic_thread_fence(__ATOMIC_SEQ_CST);
+			known = stores_of(SLOT_UNATTRIBUTED);
+		}
+	} while (!done);
+	cr_assert_eq(pthread_join(thread, NULL), 0);
+	cr_expect_eq(known, writer.faults);
+}
+
+Test(sample_path, marks_lose_nothing_where_each_cpu_has_its_stripe)
+{
+	marks_lose_nothing(machine_stripes());
+}
+
+Test(sample_path, marks_lose_nothing_where_cpus_share_a_stripe)
+{
+	marks_lose_nothing(one_stripe());
+}
+
+#define ROWS 256
+
+/* The programs of the test object, over a table of samples that no PMU here could give. */
+static struct made_up_samples_bpf *open_made_up(bool alone)
+{
+	struct made_up_samples_bpf *skeleton = made_up_samples_bpf__open();
+	u64 state = 88172645463325252ULL;
+	struct bpf_program *program;
+
+	cr_assert_not_null(skeleton);
+	bpf_object__for_each_program(program, skeleton->obj)
+		bpf_program__set_autoload(program, program == skeleton->progs.count_many);
+	skeleton->rodata->stripes_alone = alone;
+	skeleton->rodata->slot_count = 2;
+	skeleton->rodata->cpu_count = (u32)libbpf_num_possible_cpus();
+	skeleton->rodata->events[LOADS] = (struct event_settings){
+		.has_latency = 1, .has_instruction_latency = 1, .has_source = 1, .weight_struct = 1};
+	skeleton->rodata->events[STORES] = (struct event_settings){.has_source = 1};
+	decode_tables_fill((struct decode_tables *)&skeleton->rodata->decode_tables);
+	cr_assert_eq(bpf_map__set_max_entries(skeleton->maps.latency_records, 2), 0);
+	cr_assert_eq(bpf_map__set_max_entries(skeleton->maps.plain_records, 2), 0);
+	cr_assert_eq(bpf_map__set_max_entries(skeleton->maps.marks, 4), 0);
+	cr_assert_eq(bpf_map__set_max_entries(skeleton->maps.cpu_states, skeleton->rodata->cpu_count + 1), 0);
+	cr_assert_eq(made_up_samples_bpf__load(skeleton), 0);
+	for (unsigned i = 0; i < ROWS; i++) {
+		state ^= state << 13;
+		state ^= state >> 7;
+		state ^= state << 17;
+		skeleton->bss->made_up[i][0] = (state & 0xffff00000000) | state % (1U << (i % 22 + 1));
+		skeleton->bss->made_up[i][1] = state * 0x9e3779b97f4a7c15ULL;
+	}
+	return skeleton;
+}
+
+static void run_made_up(struct made_up_samples_bpf *skeleton, u32 event, struct latency_record *ret,
+			struct plain_record *ret_plain)
+{
+	struct inject_request request = {.count = 20 * ROWS, .done = event};
+	LIBBPF_OPTS(bpf_test_run_opts, options, .ctx_in = &request, .ctx_size_in = sizeof(request));
+	const u32 none = SLOT_UNATTRIBUTED;
+
+	cr_assert_eq(bpf_prog_test_run_opts(bpf_program__fd(skeleton->progs.count_many), &options), 0);
+	cr_assert_eq(request.done, 20 * ROWS);
+	cr_assert_eq(bpf_map__lookup_elem(skeleton->maps.latency_records, &none, sizeof(none), ret,
+					  sizeof(*ret), 0),
+		     0);
+	cr_assert_eq(bpf_map__lookup_elem(skeleton->maps.plain_records, &none, sizeof(none), ret_plain,
+					  sizeof(*ret_plain), 0),
+		     0);
+}
+
+/* What account.h makes of the same rows here. */
+static void count_here(const struct made_up_samples_bpf *skeleton, u32 event, struct latency_record *record,
+		       struct plain_record *plain)
+{
+	for (unsigned i = 0; i < 20 * ROWS; i++) {
+		const u64 *row = (const u64 *)skeleton->bss->made_up[i % ROWS];
+		struct sample sample = {.data_source = row[1], .period = 10007, .fields = SAMPLE_DATA_SOURCE};
+
+		if (event == STORES) {
+			account_plain(plain, &sample, false);
+			continue;
+		}
+		sample.latency = (u32)row[0];
+		sample.instruction_latency = (u16)(row[0] >> 32);
+		sample.fields |= (sample.latency ? SAMPLE_LATENCY : 0) |
+				 (sample.instruction_latency ? SAMPLE_INSTRUCTION_LATENCY : 0);
+		account_latency(record, &sample, false);
+	}
+}
+
+static void programs_count_as_plain_c(bool alone)
+{
+	static struct latency_record expected, record;
+	static struct plain_record expected_plain, plain;
+	struct made_up_samples_bpf *skeleton = open_made_up(alone);
+
+	for (u32 event = 0; event < EVENTS; event++) {
+		count_here(skeleton, event, &expected, &expected_plain);
+		run_made_up(skeleton, event, &record, &plain);
+		cr_expect_eq(memcmp(&record, &expected, sizeof(record)), 0, "event %u", event);
+		cr_expect_eq(memcmp(&plain, &expected_plain, sizeof(plain)), 0, "event %u", event);
+	}
+	cr_expect_neq(record.latency[FINE_OVERFLOW], 0);
+	cr_expect_neq(record.locked, 0);
+	cr_expect_neq(plain.blocked, 0);
+	made_up_samples_bpf__destroy(skeleton);
+}
+
+Test(sample_path, where_stripes_are_alone_it_counts_as_plain_c_does)
+{
+	programs_count_as_plain_c(true);
+}
+
+Test(sample_path, where_they_are_shared_it_counts_the_same)
+{
+	programs_count_as_plain_c(false);
+}

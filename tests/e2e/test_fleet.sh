@@ -1,0 +1,71 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# The configuration for a fleet (config/prometheus): Prometheus has nothing to say about it, its rules make of made-up
+# hosts what they should, and a shard and a global server that run it take what a real pebsd serves.
+# shellcheck source=tests/e2e/daemon.sh
+. "$(dirname "$0")/daemon.sh"
+need jq curl promtool prometheus
+here=$(cd "$(dirname "$0")" && pwd)
+config=$here/../../config/prometheus
+
+promtool check rules "$config"/*.rules.yml >"$work/said" 2>&1 || fail "$(cat "$work/said")"
+promtool check config --syntax-only "$config/prometheus.yml" >"$work/said" 2>&1 || fail "$(cat "$work/said")"
+promtool check config --syntax-only "$config/global.yml" >"$work/said" 2>&1 || fail "$(cat "$work/said")"
+promtool test rules "$here/fleet.test.yml" "$here/fleet_global.test.yml" >"$work/said" 2>&1 || fail "$(cat "$work/said")"
+
+# run_prometheus NAME FILE: the configuration as it is but for its intervals, its files of hosts, and one shard
+run_prometheus() {
+	local address
+	address=127.0.0.1:$(free_port)
+	mkdir "$work/$1"
+	cp "$config"/*.rules.yml "$work/$1/"
+	sed -i 's/interval: 1m/interval: 1s/' "$work/$1/"*.rules.yml
+	sed "s,\(_interval\): .*,\1: 1s,; s,/etc/prometheus/pebsd-\(.*\).json,$work/\1.json,; s,modulus: 40,modulus: 1," \
+		"$config/$2" >"$work/$1/prometheus.yml"
+	prometheus --config.file="$work/$1/prometheus.yml" --storage.tsdb.path="$work/$1/tsdb" \
+		--web.listen-address="$address" >"$work/$1/log" 2>&1 &
+	others="${others:-} $!"
+	echo "$address" >"$work/$1/address"
+}
+
+# query NAME EXPRESSION: the values, a line each
+query() {
+	curl --silent --max-time 5 --data-urlencode "query=$2" "http://$(cat "$work/$1/address")/api/v1/query" |
+		jq -r '.data.result[].value[1]' 2>/dev/null || :
+}
+
+# until_there NAME EXPRESSION
+until_there() {
+	for _ in $(seq 150); do
+		[ -z "$(query "$1" "$2")" ] || return 0
+		sleep 0.2
+	done
+	fail "$1 has no $2: $(tail -n 3 "$work/$1/log")"
+}
+
+start --replay "$(recording)"
+replayed
+printf '[{"targets": ["127.0.0.1:%s"]}]\n' "$port" >"$work/hosts.json"
+run_prometheus shard prometheus.yml
+printf '[{"targets": ["%s"]}]\n' "$(cat "$work/shard/address")" >"$work/shards.json"
+run_prometheus global global.yml
+until_there shard 'service:pebsd_latency_cycles_bucket:rate5m{le="+Inf"}'
+
+# A label for what a cgroup is a part of: each path has one.
+expect 'the service of a unit' postgresql \
+	"$(curl --silent --data-urlencode 'match[]=pebsd_latency_cycles_count{cgroup="/system.slice/postgresql.service"}' \
+		"http://$(cat "$work/shard/address")/api/v1/series" | jq -r '.data[0].service')"
+expect 'series without a service' '' "$(query shard 'count({__name__=~"pebsd_.*", cgroup!="", service=""})')"
+expect 'series that are not to be kept' '' \
+	"$(query shard 'count({__name__=~"pebsd_(source_latency_cycles|locked_samples|blocked_samples)_total"})')"
+served=$(get /metrics | grep -cv '^#')
+kept=$(query shard 'scrape_samples_post_metric_relabeling{job="pebsd"}')
+echo "$served series are served, $kept kept"
+[ "$kept" -lt "$served" ] || fail 'nothing was dropped'
+
+# The global server has what was recorded, and nothing of a single cgroup but those that wait the most.
+until_there global 'fleet:pebsd_latency_cycles_p99:rate5m'
+until_there global 'instance:pebsd_samples_seen:rate5m'
+expect 'a cgroup on the global server' '' "$(query global 'count({__name__=~"pebsd_(latency|source|weighted).*"})')"
+expect 'the shard of what the global server has' 0 "$(curl --silent \
+	"http://$(cat "$work/global/address")/api/v1/label/shard/values" | jq -r '.data | join(" ")')"

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: GPL-2.0
+/* What one sample adds to a record, in plain C. */
+#include <criterion/criterion.h>
+
+#include <string.h>
+
+#include "account.h"
+
+#define L3_HITM_LOCKED 0x2066a800842ULL /* blocked by data, too */
+
+static void buckets_are_the_histograms(u32 cycles)
+{
+	struct account_buckets at = account_buckets(cycles);
+
+	cr_assert_eq(at.fine, histogram_fine_index(cycles), "%u", cycles);
+	cr_assert_eq(at.octave, histogram_octave_index(cycles), "%u", cycles);
+}
+
+Test(account, buckets_without_a_branch_are_the_histograms)
+{
+	for (u32 cycles = 0; cycles < (1U << 21) + 2; cycles++)
+		buckets_are_the_histograms(cycles);
+	for (unsigned bit = 21; bit < 32; bit++)
+		for (int around = -1; around <= 1; around++)
+			buckets_are_the_histograms((1U << bit) + (u32)around);
+	buckets_are_the_histograms(~0U);
+}
+
+/* Each member that a sample moves, and nothing else. */
+Test(account, a_sample_with_latency_is_counted_once_everywhere)
+{
+	static struct latency_record record, expected;
+	const struct sample sample = {
+		.latency = 100,
+		.instruction_latency = 300,
+		.data_source = L3_HITM_LOCKED,
+		.period = 7,
+		.fields = SAMPLE_LATENCY | SAMPLE_INSTRUCTION_LATENCY | SAMPLE_DATA_SOURCE,
+	};
+	enum source source = data_source_source(L3_HITM_LOCKED);
+
+	expected.sums[source] = (struct source_sums){.weight = 7, .latency = 100, .weighted_latency = 700};
+	expected.snoop[data_source_snoop(L3_HITM_LOCKED)] = 1;
+	expected.tlb[data_source_tlb(L3_HITM_LOCKED)] = 1;
+	expected.source_latency[source][histogram_octave_index(100)] = 1;
+	expected.latency[histogram_fine_index(100)] = 1;
+	expected.instruction_latency_sum = 300;
+	expected.instruction_latency[histogram_coarse_index(300)] = 1;
+	expected.locked = data_source_locked(L3_HITM_LOCKED);
+	expected.blocked = data_source_blocked(L3_HITM_LOCKED);
+	cr_assert_eq(expected.locked, 1);
+	cr_assert_eq(expected.blocked, 1);
+	account_latency(&record, &sample, false);
+	cr_expect_eq(memcmp(&record, &expected, sizeof(record)), 0);
+}
+
+Test(account, a_sample_without_latency_is_counted_as_one_of_its_source)
+{
+	static struct latency_record record, expected;
+	const struct sample sample = {.latency = 100, .data_source = 0x10268100142, .period = 7};
+
+	/* No field vouches for what it holds. */
+	expected.sums[SOURCE_UNKNOWN].weight = 7;
+	expected.snoop[SNOOP_NA] = expected.tlb[TLB_NA] = 1;
+	expected.without_latency[SOURCE_UNKNOWN] = 1;
+	account_latency(&record, &sample, false);
+	cr_expect_eq(memcmp(&record, &expected, sizeof(record)), 0);
+}
+
+/* Both ways to add, over everything that a sample may hold. */
+Test(account, plain_and_atomic_additions_count_alike)
+{
+	static struct latency_record plain, atomic;
+	static struct plain_record plain_small, atomic_small;
+	u64 state = 88172645463325252ULL;
+
+	for (unsigned i = 0; i < 200000; i++) {
+		struct sample sample;
+
+		state ^= state << 13;
+		state ^= state >> 7;
+		state ^= state << 17;
+		sample = (struct sample){
+			.latency = state % (1U << 21),
+			.instruction_latency = (u32)(state >> 21) & 0xffff,
+			.data_source = state * 0x9e3779b97f4a7c15ULL,
+			.period = state >> 50,
+			.fields = (u16)(state >> 60) & 0xf,
+		};
+		account_latency(&plain, &sample, false);
+		account_latency(&atomic, &sample, true);
+		account_plain(&plain_small, &sample, false);
+		account_plain(&atomic_small, &sample, true);
+	}
+	cr_expect_eq(memcmp(&plain, &atomic, sizeof(plain)), 0);
+	cr_expect_eq(memcmp(&plain_small, &atomic_small, sizeof(plain_small)), 0);
+	cr_expect_neq(plain.locked, 0);
+	cr_expect_neq(plain.blocked, 0);
+}

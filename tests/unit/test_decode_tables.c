@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The tables of the path of a sample say what data_source.h says. */
+#include <criterion/criterion.h>
+
+#include "pebsd/decode_tables.h"
+
+static struct decode_tables tables;
+
+static void setup(void)
+{
+	decode_tables_fill(&tables);
+}
+
+TestSuite(decode_tables, .init = setup);
+
+static void same(u64 value)
+{
+	u32 result = decode_result(&tables, value);
+
+	cr_assert_eq(decode_source(&tables, value), (u32)data_source_source(value), "%#llx",
+		     (unsigned long long)value);
+	cr_assert_eq(result & 0xf, (u32)data_source_snoop(value), "%#llx", (unsigned long long)value);
+	cr_assert_eq(result >> 4, (u32)data_source_tlb(value), "%#llx", (unsigned long long)value);
+	cr_assert_eq((value & DECODE_SELDOM_BITS) != 0,
+		     data_source_locked(value) || data_source_blocked(value), "%#llx",
+		     (unsigned long long)value);
+}
+
+static u64 next_random(u64 *state)
+{
+	*state ^= *state << 13;
+	*state ^= *state >> 7;
+	*state ^= *state << 17;
+	return *state;
+}
+
+/* No two combinations of the bits share an entry, and none is without. */
+static void each_has_its_own(u64 bits, u32 (*index_of)(u64 value))
+{
+	u8 seen[DECODE_INDICES] = {0};
+	u64 value = 0;
+	u32 n = 0;
+
+	do {
+		u32 index = index_of(value);
+
+		cr_assert_lt(index, DECODE_INDICES);
+		cr_assert_eq(seen[index]++, 0, "%#llx", (unsigned long long)value);
+		n++;
+		value = (value - bits) & bits;
+	} while (value);
+	cr_expect_eq(n, DECODE_INDICES);
+}
+
+Test(decode_tables, each_combination_has_an_entry_of_its_own)
+{
+	each_has_its_own(DECODE_SOURCE_BITS, decode_source_index);
+	each_has_its_own(DECODE_RESULT_BITS, decode_result_index);
+}
+
+Test(decode_tables, every_level_of_both_spellings)
+{
+	for (u64 lvl = 0; lvl < 1U << 14; lvl++) {
+		same(lvl << 5);
+		same(lvl << 5 | (u64)LVL_NUM_NA << 33);
+	}
+	for (u64 number = 0; number < 16; number++)
+		for (u64 hops = 0; hops < 8; hops++)
+			for (u64 lvl = 0; lvl < 1U << 14; lvl += 2)
+				for (u64 remote = 0; remote < 2; remote++)
+					same(lvl << 5 | number << 33 | remote << 37 | hops << 43);
+}
+
+Test(decode_tables, whatever_the_bits_are)
+{
+	u64 state = 88172645463325252ULL;
+
+	for (unsigned i = 0; i < 2000000; i++)
+		same(next_random(&state));
+	same(0);
+	same(~0ULL);
+}
+
+Test(decode_tables, nothing_known_is_nothing_known)
+{
+	cr_expect_eq(decode_source(&tables, 0), (u32)SOURCE_UNKNOWN);
+	cr_expect_eq(decode_result(&tables, 0), (u32)SNOOP_NA | (u32)TLB_NA << 4);
+}
