@@ -333,9 +333,11 @@ benches: $(BENCHES)
 BENCH_ROUNDS ?= 7
 BENCH_RESULTS = $(BUILD)/bench
 BENCH_CASES = yardstick 'events_cost ROUND' 'tools_cost ROUND' 'as_lines.sh sample_body' 'as_lines.sh tick_cost' \
+	'drain_cost 5' 'scrape_cost --json' 'as_lines.sh start_time' \
 	'daemon_cost $(abspath $(OUT)/pebsd)' 'scrape_peers tests/bench/peers/client.py'
 BENCH_REPORT = $(OUT)/tests/bench/bench_report
 
+.PHONY: bench bench-compare bench-table deps-bench
 bench: ## what pebsd costs, with its peers beside it: a table, and build/bench/COMMIT.json (root, deps-bench, 5 minutes)
 	+@$(PARALLEL) all benches
 	@PEBSD=$(abspath $(OUT)/pebsd) PEBSCTL=$(abspath $(OUT)/pebsctl) tests/bench/run.sh -r $(BENCH_ROUNDS) \
@@ -435,10 +437,10 @@ lint-tidy: lint-tidy-bpf lint-tidy-daemon
 lint-tidy-bpf:
 	clang-tidy --quiet $(wildcard bpf/*.bpf.c) -- $(BPF_CFLAGS)
 
-lint-tidy-daemon: $(OUT)/pebsd.skel.h $(OUT)/guests.skel.h $(OUT)/zoom.skel.h $(OUT)/last_sample.skel.h \
+lint-tidy-daemon: $(OUT)/pebsd.skel.h $(OUT)/guests.skel.h $(OUT)/zoom.skel.h $(OUT)/last_sample.skel.h $(OUT)/peers.skel.h $(OUT)/made_up_samples.skel.h \
 		$(OUT)/pprof.pb-c.h
 	printf '%s\n' $(TIDY_SOURCES) | xargs -P $(shell nproc) -I FILE \
-		clang-tidy --quiet FILE -- -std=gnu17 $(CPPFLAGS) -Itests/lib $(PKG_CFLAGS)
+		clang-tidy --quiet FILE -- -std=gnu17 $(CPPFLAGS) -Itests/lib -Itests/bench $(PKG_CFLAGS)
 
 lint-scripts:
 	shellcheck $(SCRIPTS)
@@ -493,7 +495,7 @@ help: ## this list
 
 .PHONY: all unit-tests bpf-tests e2e-tests outside-tests corpus-tests guest-programs hardware-programs fuzzers tools \
 	deps deps-test deps-develop deps-outside deps-guest run test test-unit test-bpf test-e2e test-sanitize run-sanitized \
-	test-corpus test-outside test-fresh test-guest test-hardware guest-shell benches deps-bench \
+	test-corpus test-outside test-fresh test-guest test-hardware guest-shell deps-bench \
 	bench bench-alarms bench-churn bench-compare bench-coverage bench-hot bench-neighbours bench-policy bench-scrape \
 	bench-start bench-symbols bench-table bench-tick bench-zoom benches \
 	fuzz run-fuzzers lint lint-format \

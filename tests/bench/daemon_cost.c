@@ -25,8 +25,8 @@
 #include "bench_victim.h"
 #include "perf_data_writer.h"
 
-#define CGROUPS     1000
-#define SAMPLES     20 /* a cgroup */
+#define CGROUPS     1000UL
+#define SAMPLES     20UL /* a cgroup */
 #define CALLS       50
 #define SCRAPES     20
 #define DEADLINE_NS (30 * NSEC_PER_SEC)

@@ -61,7 +61,7 @@ enum kind {
 static const char *const kind_names[KINDS] = {
 	[EVENT_ALONE] = "event without program",
 	[EMPTY] = "empty program",
-	[READ_ONLY] = "sample read, not counted",
+	[READ_ONLY] = "read as the peers do, not counted",
 	[PEBSD] = "pebsd",
 	[PEBSD_SHARED] = "pebsd, CPUs share a stripe",
 	[SHARED_HASH] = "shared hash",

@@ -44,6 +44,11 @@ struct text {
 	size_t size;
 };
 
+static void text_done(const struct text *text)
+{
+	free(text->bytes);
+}
+
 /* Takes what comes next: how much, 0 at the end, -errno. */
 static ssize_t take(int fd, struct text *text)
 {
@@ -81,8 +86,7 @@ int bench_scrape(u16 port, bool gzip, struct bench_scrape *ret)
 {
 	struct sockaddr_in address = loopback(port);
 	_cleanup_close_ int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	_cleanup_free_ char *freed = NULL;
-	struct text text = {0};
+	_cleanup_(text_done) struct text text = {0};
 	const char *request = gzip ? "GET /metrics HTTP/1.1\r\nHost: localhost\r\nAccept-Encoding: gzip\r\n"
 				     "Connection: close\r\n\r\n"
 				   : "GET /metrics HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n";
@@ -95,7 +99,6 @@ int bench_scrape(u16 port, bool gzip, struct bench_scrape *ret)
 		return -errno;
 	while ((n = take(fd, &text)) > 0)
 		;
-	freed = text.bytes;
 	if (n < 0)
 		return (int)n;
 	body = strstr(text.bytes, "\r\n\r\n");
@@ -136,8 +139,7 @@ int bench_socket_connect(const char *path)
 
 ssize_t bench_varlink(int fd, const char *call)
 {
-	_cleanup_free_ char *freed = NULL;
-	struct text text = {0};
+	_cleanup_(text_done) struct text text = {0};
 	ssize_t n;
 
 	if (send(fd, call, strlen(call) + 1, MSG_NOSIGNAL) < 0)
@@ -145,7 +147,6 @@ ssize_t bench_varlink(int fd, const char *call)
 	do
 		n = take(fd, &text);
 	while (n > 0 && text.bytes[text.length - 1] != '\0');
-	freed = text.bytes;
 	if (n <= 0)
 		return n < 0 ? n : -EPROTO;
 	return strstr(text.bytes, "\"error\"") ? -EPROTO : (ssize_t)text.length;
