@@ -430,17 +430,17 @@ lint: ## formatting, static analysis, scripts, manual pages
 		'$(SUBMAKE) lint-manuals'
 
 lint-format:
-	clang-format --dry-run -Werror $(SOURCES)
+	@clang-format --dry-run -Werror $(SOURCES)
 
 lint-tidy: lint-tidy-bpf lint-tidy-daemon
 
 lint-tidy-bpf:
-	clang-tidy --quiet $(wildcard bpf/*.bpf.c) -- $(BPF_CFLAGS)
+	@printf '%s\n' $(wildcard bpf/*.bpf.c) | xargs -I FILE tests/tools/tidy.sh FILE $(BPF_CFLAGS)
 
 lint-tidy-daemon: $(OUT)/pebsd.skel.h $(OUT)/guests.skel.h $(OUT)/zoom.skel.h $(OUT)/last_sample.skel.h $(OUT)/peers.skel.h $(OUT)/made_up_samples.skel.h \
 		$(OUT)/pprof.pb-c.h
-	printf '%s\n' $(TIDY_SOURCES) | xargs -P $(shell nproc) -I FILE \
-		clang-tidy --quiet FILE -- -std=gnu17 $(CPPFLAGS) -Itests/lib -Itests/bench $(PKG_CFLAGS)
+	@printf '%s\n' $(TIDY_SOURCES) | xargs -P $(shell nproc) -I FILE \
+		tests/tools/tidy.sh FILE -std=gnu17 $(CPPFLAGS) -Itests/lib -Itests/bench $(PKG_CFLAGS)
 
 lint-scripts:
 	shellcheck $(SCRIPTS)
