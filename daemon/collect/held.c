@@ -477,7 +477,7 @@ static void put_plain(struct pairs_writer *writer, const struct reading *reading
 	put_words(writer, reading, WORD(struct plain_record, locked), 2, FIGURE(locked));
 }
 
-/* NOLINTNEXTLINE(readability-non-const-parameter): the writer writes there. */
+/* NOLINTBEGIN(readability-non-const-parameter): the writer writes to `pairs`. */
 SHAPED int read_shaped(struct held **held, const void *const *records, u32 stripes, bool has_latency,
 		       const struct shape *shape, u8 *pairs, size_t *ret_size, u64 by_stripe[STRIPES_MAX])
 {
@@ -510,6 +510,8 @@ SHAPED int read_shaped(struct held **held, const void *const *records, u32 strip
 	*ret_size = (size_t)(writer.to - pairs);
 	return 0;
 }
+
+/* NOLINTEND(readability-non-const-parameter) */
 
 int held_read(struct held **held, const void *const *records, u32 stripes, bool has_latency, u8 *pairs,
 	      size_t *ret_size, u64 by_stripe[STRIPES_MAX])
