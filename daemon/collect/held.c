@@ -26,13 +26,14 @@ typedef u64 wides __attribute__((vector_size(16)));
 #define WORD(type, member) (unsigned)(offsetof(type, member) / sizeof(u32))
 #define FIGURE(member)     (unsigned)(offsetof(struct figures, member) / sizeof(u64))
 #define CELLS_MAX          CELLS(struct latency_record)
-#define CHUNK_CELLS        8U /* cells that nonzero_words() takes at once */
-#define CHUNK_WORDS        (CHUNK_CELLS * LANES)
+#define CHUNK_CELLS        8U  /* cells that nonzero_words() takes at once */
+#define CHUNK_WORDS        32U /* in those */
 #define WORDS_MAX          (CELLS_MAX * LANES)
 #define CHUNKS_MAX         (WORDS_MAX / CHUNK_WORDS)
 #define PRESENT_WORDS      ((CELLS_MAX + 63) / 64)
 #define INSTRUCTION_SUM    WORD(struct latency_record, instruction_latency_sum)
 
+_Static_assert(CHUNK_WORDS == CHUNK_CELLS * LANES, "a bit of an u32 each");
 _Static_assert(WORDS_MAX % CHUNK_WORDS == 0, "chunks fill the longest record");
 _Static_assert(INSTRUCTION_SUM % LANES == 0, "it is the first half of its cell");
 
@@ -476,6 +477,7 @@ static void put_plain(struct pairs_writer *writer, const struct reading *reading
 	put_words(writer, reading, WORD(struct plain_record, locked), 2, FIGURE(locked));
 }
 
+/* NOLINTBEGIN(readability-non-const-parameter): the writer writes to `pairs`. */
 SHAPED int read_shaped(struct held **held, const void *const *records, u32 stripes, bool has_latency,
 		       const struct shape *shape, u8 *pairs, size_t *ret_size, u64 by_stripe[STRIPES_MAX])
 {
@@ -508,6 +510,8 @@ SHAPED int read_shaped(struct held **held, const void *const *records, u32 strip
 	*ret_size = (size_t)(writer.to - pairs);
 	return 0;
 }
+
+/* NOLINTEND(readability-non-const-parameter) */
 
 int held_read(struct held **held, const void *const *records, u32 stripes, bool has_latency, u8 *pairs,
 	      size_t *ret_size, u64 by_stripe[STRIPES_MAX])
