@@ -318,6 +318,10 @@ bench-hot: ## what hot tables cost a sample (as root)
 	+@$(PARALLEL) $(OUT)/tests/bench/hot_sample
 	@$(OUT)/tests/bench/hot_sample
 
+bench-memory: ## what the engine takes with up to 10,000 cgroups, against its budget (needs root)
+	+@$(PARALLEL) $(OUT)/tests/bench/memory
+	@$(OUT)/tests/bench/memory
+
 bench-neighbours: ## how often the right neighbour is named, and a wrong one
 	+@$(PARALLEL) $(OUT)/tests/bench/neighbours_rates
 	@$(OUT)/tests/bench/neighbours_rates
