@@ -314,6 +314,10 @@ bench-coverage: ## how often the bounds of each metric hold (some minutes)
 	+@$(PARALLEL) $(OUT)/tests/bench/coverage
 	@$(OUT)/tests/bench/coverage
 
+bench-drain: ## what reading what came costs, beside a memcpy of the records (as root)
+	+@$(PARALLEL) $(OUT)/tests/bench/drain_cost
+	@$(OUT)/tests/bench/drain_cost
+
 bench-hot: ## what hot tables cost a sample (as root)
 	+@$(PARALLEL) $(OUT)/tests/bench/hot_sample
 	@$(OUT)/tests/bench/hot_sample
@@ -426,7 +430,7 @@ help: ## this list
 .PHONY: all unit-tests bpf-tests e2e-tests outside-tests corpus-tests guest-programs hardware-programs fuzzers tools \
 	deps deps-test deps-develop deps-outside deps-guest run test test-unit test-bpf test-e2e test-sanitize run-sanitized \
 	test-corpus test-outside test-fresh test-guest test-hardware guest-shell benches bench-alarms bench-coverage \
-	bench-hot bench-neighbours bench-policy bench-symbols bench-zoom fuzz run-fuzzers lint lint-format \
+	bench-drain bench-hot bench-neighbours bench-policy bench-symbols bench-zoom fuzz run-fuzzers lint lint-format \
 	lint-tidy lint-tidy-bpf lint-tidy-daemon lint-scripts lint-manuals install uninstall clean help
 .PRECIOUS: $(OUT)/obj/%.o $(OUT)/bpf/%.bpf.o $(OUT)/%.skel.h $(OUT)/%.pb-c.c $(OUT)/%.pb-c.h
 -include $(shell find $(OUT)/obj -name '*.d' 2>/dev/null)

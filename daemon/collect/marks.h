@@ -48,6 +48,8 @@ static inline void marks_taken(void)
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 }
 
+/* NOLINTBEGIN(readability-non-const-parameter): atomics write, too */
+
 /* One mark alone. Returns whether it was set. */
 static inline int marks_take_one(u8 *mark)
 {
@@ -59,5 +61,7 @@ static inline void marks_put_back(u8 *mark)
 {
 	__atomic_store_n(mark, 1, __ATOMIC_RELEASE);
 }
+
+/* NOLINTEND(readability-non-const-parameter) */
 
 #endif
