@@ -342,6 +342,10 @@ bench-symbols: ## what names of addresses cost: questions a second, CPU time, me
 	+@$(PARALLEL) $(OUT)/tests/bench/symbols_questions
 	@$(OUT)/tests/bench/symbols_questions
 
+bench-tick: ## what a collection costs the daemon, stage by stage (as root)
+	+@$(PARALLEL) $(OUT)/tests/bench/tick_cost
+	@$(OUT)/tests/bench/tick_cost
+
 bench-zoom: ## what a zoom of 1,000 samples a second costs (needs root, a minute)
 	+@$(PARALLEL) $(OUT)/tests/bench/zoom_cost
 	@$(OUT)/tests/bench/zoom_cost
@@ -430,7 +434,8 @@ help: ## this list
 .PHONY: all unit-tests bpf-tests e2e-tests outside-tests corpus-tests guest-programs hardware-programs fuzzers tools \
 	deps deps-test deps-develop deps-outside deps-guest run test test-unit test-bpf test-e2e test-sanitize run-sanitized \
 	test-corpus test-outside test-fresh test-guest test-hardware guest-shell benches bench-alarms bench-coverage \
-	bench-drain bench-hot bench-neighbours bench-policy bench-symbols bench-zoom fuzz run-fuzzers lint lint-format \
+	bench-churn bench-drain bench-hot bench-memory bench-neighbours bench-policy bench-start bench-symbols bench-tick \
+	bench-zoom fuzz run-fuzzers lint lint-format \
 	lint-tidy lint-tidy-bpf lint-tidy-daemon lint-scripts lint-manuals install uninstall clean help
 .PRECIOUS: $(OUT)/obj/%.o $(OUT)/bpf/%.bpf.o $(OUT)/%.skel.h $(OUT)/%.pb-c.c $(OUT)/%.pb-c.h
 -include $(shell find $(OUT)/obj -name '*.d' 2>/dev/null)
