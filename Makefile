@@ -72,7 +72,7 @@ BPF_CFLAGS = -g -O2 -target bpf -mcpu=v3 -D__TARGET_ARCH_$(BPF_ARCH) -Wall -Wext
 MAINS = daemon/main.c daemon/ctl/main.c
 LIBRARY_SOURCES = $(filter-out $(MAINS),$(wildcard daemon/*.c daemon/*/*.c daemon/*/*/*.c))
 # What tools and fuzzers use of the tests' library: made without Criterion, which they have no need of.
-TOOL_LIBRARY_SOURCES = $(addprefix tests/lib/,active.c churn.c coverage.c example_policy.c example_rules.c example_snapshot.c \
+TOOL_LIBRARY_SOURCES = $(addprefix tests/lib/,active.c cgroup_turn.c churn.c coverage.c example_policy.c example_rules.c example_snapshot.c \
 	example_zoom.c neighbour_world.c perf_data_writer.c profile_fixture.c some_stripes.c world.c)
 # In the place of the daemon's own, in those tests alone that name them below.
 FAKE_SOURCES = tests/lib/fake_kernel.c tests/lib/fake_zooms.c
@@ -388,6 +388,10 @@ bench-hot: ## what hot tables cost a sample (as root)
 	+@$(PARALLEL) $(OUT)/tests/bench/hot_sample
 	@$(OUT)/tests/bench/hot_sample
 
+bench-memory: ## what the engine takes with up to 10,000 cgroups, against its budget (needs root)
+	+@$(PARALLEL) $(OUT)/tests/bench/memory
+	@$(OUT)/tests/bench/memory
+
 bench-neighbours: ## how often the right neighbour is named, and a wrong one
 	+@$(PARALLEL) $(OUT)/tests/bench/neighbours_rates
 	@$(OUT)/tests/bench/neighbours_rates
@@ -500,8 +504,8 @@ help: ## this list
 .PHONY: all unit-tests bpf-tests e2e-tests outside-tests corpus-tests guest-programs hardware-programs fuzzers tools \
 	deps deps-test deps-develop deps-outside deps-guest run test test-unit test-bpf test-e2e test-sanitize run-sanitized \
 	test-corpus test-outside test-fresh test-guest test-hardware guest-shell deps-bench \
-	bench bench-alarms bench-churn bench-compare bench-coverage bench-drain bench-hot bench-neighbours bench-policy \
-	bench-scrape bench-start bench-symbols bench-table bench-tick bench-zoom benches \
+	bench bench-alarms bench-churn bench-compare bench-coverage bench-drain bench-hot bench-memory bench-neighbours \
+	bench-policy bench-scrape bench-start bench-symbols bench-table bench-tick bench-zoom benches \
 	fuzz run-fuzzers lint lint-format \
 	lint-tidy lint-tidy-bpf lint-tidy-daemon lint-scripts lint-manuals install uninstall clean help
 .PRECIOUS: $(OUT)/obj/%.o $(OUT)/bpf/%.bpf.o $(OUT)/%.skel.h $(OUT)/%.pb-c.c $(OUT)/%.pb-c.h

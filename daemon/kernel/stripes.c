@@ -206,7 +206,7 @@ static u32 place_absent(const struct stripes_cpu *topology, u32 cpus, u32 taken,
 {
 	u32 more = STRIPES_MAX - taken < taken ? STRIPES_MAX - taken : taken;
 	u32 first = more > 0 ? taken : 0;
-	u32 n = more > 0 ? more : taken;
+	u32 n = more > 0 ? more : STRIPES_MAX; /* all of them are taken */
 	u32 next = 0;
 
 	for (u32 cpu = 0; cpu < cpus; cpu++) {

@@ -165,7 +165,7 @@ int stripes_of_machine(const char *sysfs, u32 cpus, struct stripes *ret)
 		if (r < 0)
 			return r;
 	}
-	if (cpus > CPU_LIST_MAX)
+	if (cpus == 0 || cpus > CPU_LIST_MAX)
 		return -EINVAL;
 	topology = calloc(cpus, sizeof(*topology));
 	if (!topology)

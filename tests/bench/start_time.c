@@ -142,11 +142,11 @@ static double lap(double *since)
 static int run(struct round *ret)
 {
 	_cleanup_(engine_freep) struct engine *engine = NULL;
-	struct cgroup_walk_counts counts;
+	struct cgroup_walk_counts counts = {0};
 	struct adopt_counts adopted;
 	struct pebsd_bpf *skeleton;
 	struct stripes stripes;
-	char *mount;
+	char *mount = NULL;
 	bool subtree;
 	double since = now_ms(), start = since;
 	int root, r;

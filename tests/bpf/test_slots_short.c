@@ -126,7 +126,7 @@ Test(slots_short, told_once_until_it_is_taken)
 	struct kernel *kernel = open_kernel(SLOTS, true);
 	const u32 spare = SLOTS / KERNEL_SLOTS_SHORT_PART;
 	unsigned n = 0;
-	u64 ids[SLOTS];
+	u64 ids[SLOTS] = {0};
 
 	while (left(kernel) > spare) {
 		cr_assert(!told(kernel, 0) || left(kernel) < spare, "with %u slots left", left(kernel));

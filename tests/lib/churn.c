@@ -15,6 +15,7 @@
 #include "base/cleanup.h"
 #include "base/own_memory.h"
 #include "cgroup/mount.h"
+#include "cgroup_turn.h"
 #include "collect/adopt.h"
 #include "collect/pairs.h"
 #include "engine.h"
@@ -411,7 +412,9 @@ int churn(const struct churn_settings *settings, struct churn_result *ret)
 	*ret = (struct churn_result){0};
 	if (cgroup_mount_find(&mount, &subtree) < 0)
 		return -ENOTSUP;
-	r = make_folder(&churner, mount);
+	r = cgroup_turn();
+	if (r == 0)
+		r = make_folder(&churner, mount);
 	if (r == 0)
 		r = run(&churner, mount);
 	remove_all(&churner);

@@ -521,3 +521,19 @@ Test(format, show_marks_guests_and_holds_accesses_against_instructions)
 				  "tagged at random and above the threshold\n"),
 			   "%s", text);
 }
+
+Test(format, status_tells_which_caches_stripes_are_of)
+{
+	struct snapshot *snapshot = example_perf();
+	_cleanup_json_ json_object *status = NULL;
+	_cleanup_free_ char *text = NULL;
+
+	snapshot->stripes = 16;
+	snapshot->stripe_caches = 2;
+	snapshot->anonymous_peak_bytes.known = false;
+	status = json_status(snapshot);
+	text = TEXT_OF(format_status(out, status, NULL, &wide));
+	cr_expect_not_null(strstr(text, "10.0 MiB of BPF maps; 16 stripes a slot, of 2 caches\n"
+					"             3.4 MiB of the daemon's own\n"),
+			   "%s", text);
+}

@@ -459,3 +459,24 @@ Test(json, accesses_per_thousand_instructions)
 			    "0.201734");
 	}
 }
+
+Test(json, status_has_the_caches_that_stripes_are_divided_by)
+{
+	struct snapshot *snapshot = example_perf();
+	_cleanup_json_ json_object *alone = json_status(snapshot);
+	_cleanup_json_ json_object *shared = NULL;
+	_cleanup_json_ json_object *unknown = NULL;
+	u64 value;
+
+	cr_expect_not(json_get_u64(alone, "stripe_caches", &value), "no CPU shares a stripe");
+	snapshot->stripe_caches = 12;
+	shared = json_status(snapshot);
+	cr_assert(json_get_u64(shared, "stripe_caches", &value));
+	cr_expect_eq(value, 12);
+	snapshot->anonymous_bytes.known = snapshot->anonymous_peak_bytes.known = false;
+	unknown = json_status(snapshot);
+	cr_assert(json_get_u64(json_get_object(unknown, "memory"), "maps", &value));
+	cr_expect_eq(value, 10485760);
+	cr_expect_not(json_get_u64(json_get_object(unknown, "memory"), "anonymous", &value));
+	cr_expect_not(json_get_u64(json_get_object(unknown, "memory"), "anonymous_peak", &value));
+}
