@@ -25,9 +25,9 @@
 /* Of what the kernel allows. */
 #define PART_OF_RATE 4.0
 
-/* Where the event is rare it is looked for so long. */
-#define COUNT_NS     20e6
-#define COUNT_EVENTS 1000
+/* Where the event is rare it is looked for so long, up to twice as long. */
+#define COUNT_NS     50e6
+#define COUNT_EVENTS 20000
 
 /* With work whose unit takes longer than was thought, or a CPU that is slow, as an emulated one. */
 #define UNITS_MAX   (1ULL << 32)
@@ -165,19 +165,19 @@ static bool stopped(const struct task *task)
 	return __atomic_load_n(task->stop, __ATOMIC_RELAXED);
 }
 
-/* Events a nanosecond; negative where they cannot be counted. */
+/* Events a nanosecond, of one stretch that is long enough; negative where they cannot be counted. */
 static double find_rate(const struct meter *meter, const struct task *task)
 {
 	double took_ns = 0, events = 0;
 
-	while (took_ns < COUNT_NS && events < COUNT_EVENTS && !stopped(task)) {
+	for (u64 units = task->units; took_ns < COUNT_NS && events < COUNT_EVENTS && !stopped(task);
+	     units *= 2) {
 		struct meter_reading before, after;
-		double took = work_metered(meter, task->work, task->userdata, task->units, &before, &after);
 
-		if (took < 0)
+		took_ns = work_metered(meter, task->work, task->userdata, units, &before, &after);
+		if (took_ns < 0)
 			return -1;
-		took_ns += took;
-		events += (double)(after.count - before.count);
+		events = (double)(after.count - before.count);
 	}
 	return took_ns > 0 ? events / took_ns : 0;
 }
