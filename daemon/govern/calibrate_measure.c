@@ -25,9 +25,9 @@
 /* Of what the kernel allows. */
 #define PART_OF_RATE 4.0
 
-/* Where the event is rare it is looked for so long. */
-#define COUNT_NS     20e6
-#define COUNT_EVENTS 1000
+/* Where the event is rare it is looked for so long, up to twice as long. */
+#define COUNT_NS     50e6
+#define COUNT_EVENTS 20000
 
 /* With work whose unit takes longer than was thought, or a CPU that is slow, as an emulated one. */
 #define UNITS_MAX   (1ULL << 32)
@@ -165,19 +165,19 @@ static bool stopped(const struct task *task)
 	return __atomic_load_n(task->stop, __ATOMIC_RELAXED);
 }
 
-/* Events a nanosecond; negative where they cannot be counted. */
+/* Events a nanosecond, of one stretch that is long enough; negative where they cannot be counted. */
 static double find_rate(const struct meter *meter, const struct task *task)
 {
 	double took_ns = 0, events = 0;
 
-	while (took_ns < COUNT_NS && events < COUNT_EVENTS && !stopped(task)) {
+	for (u64 units = task->units; took_ns < COUNT_NS && events < COUNT_EVENTS && !stopped(task);
+	     units *= 2) {
 		struct meter_reading before, after;
-		double took = work_metered(meter, task->work, task->userdata, task->units, &before, &after);
 
-		if (took < 0)
+		took_ns = work_metered(meter, task->work, task->userdata, units, &before, &after);
+		if (took_ns < 0)
 			return -1;
-		took_ns += took;
-		events += (double)(after.count - before.count);
+		events = (double)(after.count - before.count);
 	}
 	return took_ns > 0 ? events / took_ns : 0;
 }
@@ -194,19 +194,27 @@ static u64 find_period(const struct pmu_opening *opening, double rate, u64 max_r
 	return ((u64)(period > least ? period : least) + step - 1) / step * step;
 }
 
-/* Has half a round be long enough. Whether it can. */
-static bool find_length(const struct meter *meter, struct task *task)
+/* Has half a round be long enough. 0, or -1 with the reason why it cannot. */
+static int find_length(const struct meter *meter, struct task *task, struct calibrate_result *ret)
 {
+	double took = 0, samples = 0;
+
 	for (int longer = 1; longer <= LONGER_MOST && !stopped(task); longer *= 2) {
 		struct meter_reading before, after;
 
-		if (work_metered(meter, task->work, task->userdata, task->units, &before, &after) < 0)
-			return false;
-		if ((double)(after.count - before.count) / (double)task->period >= HALF_SAMPLES_LEAST)
-			return true;
+		took = work_metered(meter, task->work, task->userdata, task->units, &before, &after);
+		if (took < 0)
+			return refuse(ret, "another event took the counter", 0);
+		samples = (double)(after.count - before.count) / (double)task->period;
+		if (samples >= HALF_SAMPLES_LEAST)
+			return 0;
 		task->units *= 2;
 	}
-	return false;
+	(void)refuse(ret, "", 0);
+	(void)snprintf(ret->reason, sizeof(ret->reason),
+		       "the work that is known makes too few samples: %.1f in %.1f ms, one in %llu events",
+		       samples, took / 1e6, (unsigned long long)task->period);
+	return -1;
 }
 
 /* Opens the event with a period that fits the work. */
@@ -229,32 +237,34 @@ static int prepare(const struct pmu_opening *opening, int program_fd, struct tas
 	task->period = find_period(opening, rate, task->max_rate);
 	if (ioctl(meter->fd, PERF_EVENT_IOC_PERIOD, &task->period) < 0)
 		return refuse(ret, "the period cannot be set", -errno);
-	if (rate <= 0 || !find_length(meter, task))
-		return refuse(ret, "the work that is known makes too few samples", 0);
-	return 0;
+	return find_length(meter, task, ret);
 }
 
-static void measure(const struct meter *meter, const struct task *task, struct calibrate_result *ret)
+static void measure(const struct meter *meter, struct task *task, struct calibrate_result *ret)
 {
 	const double until = cpu_time_ns() + SECONDS_MAX * NS_A_SECOND;
+	const u64 longest = task->units * LONGER_MOST;
 	struct calibrate_round rounds[CALIBRATE_ROUNDS];
 	size_t n = 0;
 
-	for (unsigned i = 0; i < CALIBRATE_ROUNDS && cpu_time_ns() < until && !stopped(task); i++) {
+	/* Either is first in every other round. */
+	for (bool without_first = false; n < CALIBRATE_ROUNDS && cpu_time_ns() < until && !stopped(task);
+	     without_first = !without_first) {
 		struct calibrate_round round = {0};
 		struct meter_reading before, after;
 
-		/* Either is first in every other round. */
-		if (i % 2)
+		if (without_first)
 			round.without_ns = time_work(task->work, task->userdata, task->units);
 		round.with_ns = work_metered(meter, task->work, task->userdata, task->units, &before, &after);
-		if (i % 2 == 0)
+		if (!without_first)
 			round.without_ns = time_work(task->work, task->userdata, task->units);
 		if (round.with_ns < 0)
 			continue;
 		round.samples = (double)(after.count - before.count) / (double)task->period;
 		if (round.samples >= HALF_SAMPLES_LEAST / 2)
 			rounds[n++] = round;
+		else if (task->units < longest)
+			task->units *= 2;
 	}
 	calibrate_judge(rounds, n, ret);
 }

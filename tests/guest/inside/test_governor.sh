@@ -3,7 +3,7 @@
 # The governor holds what sampling costs within its budget: when the load is ten times as large it is over it for two
 # intervals at most, when it is small again it comes back, and a steady load leaves the period alone. Whatever it does,
 # every sample is accounted.
-# time limit: 600 s
+# time limit: 900 s
 # shellcheck source=tests/guest/inside/lib.sh
 . "${0%/*}/lib.sh"
 # shellcheck source=tests/guest/inside/books.sh
@@ -14,6 +14,7 @@
 low=300000
 high=$((low * 10))
 samples=100
+seconds=2 # an interval: with some hundred samples, so that one more or less is nothing
 records=$work/records
 
 # No throttling, until it is the test's turn.
@@ -59,6 +60,11 @@ record() {
 	done
 }
 
+# record_seconds SECONDS
+record_seconds() {
+	record $(($1 / seconds))
+}
+
 # Of the last record: collections that were over budget, by more than a sample that comes a moment early.
 over() {
 	awk -v budget="$budget" '$2 > budget * 1.05 { n++ } END { print n + 0 }' "$records"
@@ -78,8 +84,8 @@ used() {
 
 # expect_steady WHAT
 expect_steady() {
-	record 30
-	note "$1: period $(in_force), moved by $(moved)% in a minute, $(used)% of the budget, over in $(over) of 30"
+	record_seconds 60
+	note "$1: period $(in_force), moved by $(moved)% in a minute, $(used)% of the budget, over in $(over) intervals"
 	awk -v moved="$(moved)" 'BEGIN { exit !(moved < 5) }' || fail "$1: the period moved by $(moved)%: $(cat "$records")"
 	if [ "$(used)" -lt 35 ] || [ "$(used)" -gt 100 ]; then
 		fail "$1: $(used)% of the budget: $(cat "$records")"
@@ -93,7 +99,7 @@ note() {
 }
 
 come_to_rest() {
-	record 8
+	record_seconds 16
 	[ "$(moved)" = 0.0 ] && [ "$(used)" -ge 35 ]
 }
 
@@ -115,10 +121,15 @@ for attempt in 1 2 3; do
 	systemctl restart pebsd.service
 done
 has_interrupt || fail 'what an interrupt takes is not known'
+# Ten times as many are to leave the emulator time for something else.
+if awk -v ns="$(shown interrupt_ns)" 'BEGIN { exit !(ns > 300000) }'; then
+	samples=50
+	seconds=4
+fi
 budget=$(awk -v ns="$(shown interrupt_ns)" -v samples=$samples \
-	'BEGIN { share = ns * samples / 1e9; printf "%.4f\n", share > 1 ? 1 : share < 0.0001 ? 0.0001 : share }')
+	'BEGIN { share = ns * samples / 1e9; printf("%.4f\n", (share > 1 ? 1 : share < 0.0001 ? 0.0001 : share)) }')
 note "an interrupt takes $(shown interrupt_ns) ns; the budget is $budget"
-settings '[sampling]' "budget = $budget" 'interval = 2s'
+settings '[sampling]' "budget = $budget" "interval = ${seconds}s"
 exits 'a reload' 0 systemctl reload pebsd.service
 await_collections 2
 wait_until 'what the program takes' 60 has_program
@@ -139,7 +150,7 @@ echo $low >"$parameters/loads_per_second"
 record 10
 expect 'intervals over budget with the load down' 0 "$(over)"
 wait_until 'the budget from below again' 200 come_to_rest
-record 5
+record_seconds 20
 [ "$(used)" -ge 35 ] || fail "$(used)% of the budget: $(cat "$records")"
 note "a tenth of the load again: period $(in_force), $(used)% of the budget, $(shown period_changes) changes in all"
 
@@ -162,7 +173,7 @@ grep -q 'cost, of the busiest CPU.s time: [0-9.]*%, budget [0-9.]*%: ' "$work/li
 	fail "pebsctl status: $(cat "$work/line")"
 
 # What a person sets stays, and what nobody governs is as the PMU has it.
-settings '[sampling]' "budget = $budget" 'period = 5003' 'interval = 2s'
+settings '[sampling]' "budget = $budget" 'period = 5003' "interval = ${seconds}s"
 exits 'a reload' 0 systemctl reload pebsd.service
 await_collections 3
 expect 'the fixed period' 5003 "$(in_force)"
