@@ -332,6 +332,7 @@ benches: $(BENCHES)
 BENCH_ROUNDS ?= 7
 BENCH_RESULTS = $(BUILD)/bench
 BENCH_CASES = yardstick 'events_cost ROUND' 'tools_cost ROUND' 'as_lines.sh sample_body' 'as_lines.sh tick_cost' \
+	'drain_cost 5' 'scrape_cost --json' 'as_lines.sh start_time' \
 	'daemon_cost $(abspath $(OUT)/pebsd)' 'scrape_peers tests/bench/peers/client.py'
 BENCH_REPORT = $(OUT)/tests/bench/bench_report
 
@@ -401,6 +402,10 @@ bench-start: ## from nothing to the first sample accounted, with 1,000 cgroups p
 bench-symbols: ## what names of addresses cost: questions a second, CPU time, memory
 	+@$(PARALLEL) $(OUT)/tests/bench/symbols_questions
 	@$(OUT)/tests/bench/symbols_questions
+
+bench-tick: ## what a collection costs the daemon, stage by stage (as root)
+	+@$(PARALLEL) $(OUT)/tests/bench/tick_cost
+	@$(OUT)/tests/bench/tick_cost
 
 bench-zoom: ## what a zoom of 1,000 samples a second costs (needs root, a minute)
 	+@$(PARALLEL) $(OUT)/tests/bench/zoom_cost
@@ -490,7 +495,7 @@ help: ## this list
 .PHONY: all unit-tests bpf-tests e2e-tests outside-tests corpus-tests guest-programs hardware-programs fuzzers tools \
 	deps deps-test deps-develop deps-outside deps-guest run test test-unit test-bpf test-e2e test-sanitize run-sanitized \
 	test-corpus test-outside test-fresh test-guest test-hardware guest-shell benches bench-alarms bench-coverage \
-	bench-hot bench-neighbours bench-policy bench-scrape bench-symbols bench-zoom fuzz run-fuzzers lint lint-format \
+	bench-hot bench-neighbours bench-policy bench-scrape bench-start bench-symbols bench-tick bench-zoom fuzz run-fuzzers lint lint-format \
 	lint-tidy lint-tidy-bpf lint-tidy-daemon lint-scripts lint-manuals install uninstall clean help
 .PRECIOUS: $(OUT)/obj/%.o $(OUT)/bpf/%.bpf.o $(OUT)/%.skel.h $(OUT)/%.pb-c.c $(OUT)/%.pb-c.h
 -include $(shell find $(OUT)/obj -name '*.d' 2>/dev/null)

@@ -118,20 +118,46 @@ static u64 take_line(const struct collect *collect, u32 line, struct marked mark
 	return any;
 }
 
+/* What leads to the readings of these slots is fetched for all of them at once, not one after the other. */
+static void prefetch_line(const struct collect *collect, u32 line, u64 any)
+{
+	const struct slot_view *views = &collect->slots[(size_t)line * MARKS_LINE];
+
+	for (u64 left = any; left; left &= left - 1)
+		__builtin_prefetch(&views[__builtin_ctzll(left)]);
+	for (u64 left = any; left; left &= left - 1)
+		__builtin_prefetch(views[__builtin_ctzll(left)].sums);
+}
+
+static void prefetch_next(const struct collect *collect, u32 line, u64 left)
+{
+	const struct ledger_sum *sum =
+		left ? collect->slots[line * MARKS_LINE + (u32)__builtin_ctzll(left)].sums : NULL;
+
+	if (sum)
+		held_prefetch(sum->held);
+}
+
 static int read_lines(struct collect *collect, u64 now_ns)
 {
 	struct marked marked[MARKS_LINE] = {0};
 	int r = 0;
 
-	for (u32 line = 0; line < collect->n_lines; line++)
-		for (u64 any = take_line(collect, line, marked); any; any &= any - 1) {
-			u32 nth = (u32)__builtin_ctzll(any);
-			int one = read_marked(collect, line * MARKS_LINE + nth, &marked[nth],
-					      collect->differences, now_ns);
+	for (u32 line = 0; line < collect->n_lines; line++) {
+		u64 any = take_line(collect, line, marked);
 
+		prefetch_line(collect, line, any);
+		for (; any; any &= any - 1) {
+			u32 nth = (u32)__builtin_ctzll(any);
+			int one;
+
+			prefetch_next(collect, line, any & (any - 1));
+			one = read_marked(collect, line * MARKS_LINE + nth, &marked[nth],
+					  collect->differences, now_ns);
 			marked[nth] = (struct marked){0};
 			r = one < 0 ? one : r;
 		}
+	}
 	return r;
 }
 

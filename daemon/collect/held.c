@@ -15,6 +15,12 @@ typedef u64 wides __attribute__((vector_size(16)));
 
 #define LANES 4 /* words of a cell */
 
+#define PREFETCHED_BYTES 640
+
+/* For a shape that is a constant where it is called: what is of one kind of record is compiled for it alone.
+ */
+#define SHAPED static inline __attribute__((always_inline))
+
 /* A record as cells, vectors of `words`: those of 64-bit counters first. */
 #define CELLS(type)        (sizeof(type) / sizeof(words))
 #define WORD(type, member) (unsigned)(offsetof(type, member) / sizeof(u32))
@@ -28,11 +34,11 @@ typedef u64 wides __attribute__((vector_size(16)));
 #define INSTRUCTION_SUM    WORD(struct latency_record, instruction_latency_sum)
 
 _Static_assert(WORDS_MAX % CHUNK_WORDS == 0, "chunks fill the longest record");
-_Static_assert(CELLS(struct plain_record) <= 3 * CHUNK_CELLS, "and some the other");
 _Static_assert(INSTRUCTION_SUM % LANES == 0, "it is the first half of its cell");
 
 struct shape {
 	u32 cells;
+	u32 chunks;
 	u32 wide;    /* so many cells of 64-bit counters come first */
 	u32 mixed;   /* whose first half is one more; 0: none */
 	u32 samples; /* cells of 32-bit counters that together are the samples */
@@ -41,6 +47,7 @@ struct shape {
 
 static const struct shape latency_shape = {
 	.cells = CELLS(struct latency_record),
+	.chunks = CHUNKS_MAX,
 	.wide = WORD(struct latency_record, snoop) / LANES,
 	.mixed = INSTRUCTION_SUM / LANES,
 	.samples = WORD(struct latency_record, source_latency) / LANES,
@@ -49,6 +56,7 @@ static const struct shape latency_shape = {
 
 static const struct shape plain_shape = {
 	.cells = CELLS(struct plain_record),
+	.chunks = (CELLS(struct plain_record) + CHUNK_CELLS - 1) / CHUNK_CELLS,
 	.wide = WORD(struct plain_record, samples) / LANES,
 	.samples = WORD(struct plain_record, samples) / LANES,
 	.samples_end = WORD(struct plain_record, snoop) / LANES,
@@ -103,61 +111,70 @@ static inline words join(words wide, words narrow)
 	return (wide & first_half) | (narrow & ~first_half);
 }
 
-static inline words add(const struct shape *shape, u32 cell, words a, words b)
+SHAPED words add(const struct shape *shape, u32 cell, words a, words b)
 {
 	if (cell < shape->wide)
 		return add_wide(a, b);
-	return cell && cell == shape->mixed ? join(add_wide(a, b), a + b) : a + b;
+	return shape->mixed && cell == shape->mixed ? join(add_wide(a, b), a + b) : a + b;
 }
 
-static inline words subtract(const struct shape *shape, u32 cell, words a, words b)
+SHAPED words subtract(const struct shape *shape, u32 cell, words a, words b)
 {
 	words wide = (words)((wides)a - (wides)b);
 
 	if (cell < shape->wide)
 		return wide;
-	return cell && cell == shape->mixed ? join(wide, a - b) : a - b;
+	return shape->mixed && cell == shape->mixed ? join(wide, a - b) : a - b;
 }
 
-/* Adds a stripe's record to the sum. Returns its samples. `shape` is a constant wherever this is called. */
-static inline __attribute__((always_inline)) u32 add_record(words *sum, const void *record,
-							    const struct shape *shape)
+/* One cell of a stripe, beside what others had there, or the first. */
+SHAPED words sum_of(const struct shape *shape, u32 cell, words sum, words now, bool first)
+{
+	return first ? now : add(shape, cell, sum, now);
+}
+
+/* Adds a stripe's record to the sum, or begins it. Returns its samples. */
+SHAPED u32 add_record(words *sum, const void *record, const struct shape *shape, bool first)
 {
 	const volatile words *from = record;
 	words samples = {0};
 	u32 cell = 0;
 
+#pragma GCC unroll 8
 	for (; cell < shape->wide; cell++)
-		sum[cell] = add_wide(sum[cell], from[cell]);
+		sum[cell] = sum_of(shape, 0, sum[cell], from[cell], first);
+#pragma GCC unroll 4
 	for (; cell < shape->samples; cell++)
-		sum[cell] += from[cell];
+		sum[cell] = sum_of(shape, shape->wide, sum[cell], from[cell], first);
+#pragma GCC unroll 4
 	for (; cell < shape->samples_end; cell++) {
 		words now = from[cell];
 
-		sum[cell] += now;
+		sum[cell] = sum_of(shape, shape->wide, sum[cell], now, first);
 		samples += now;
 	}
 	if (shape->mixed) {
-		words now = from[cell];
-
-		sum[cell] = join(add_wide(sum[cell], now), sum[cell] + now);
+		sum[cell] = sum_of(shape, shape->mixed, sum[cell], from[cell], first);
 		cell++;
 	}
+#pragma GCC unroll 3
 	for (; cell < shape->cells; cell++)
-		sum[cell] += from[cell];
+		sum[cell] = sum_of(shape, shape->wide, sum[cell], from[cell], first);
 	return samples[0] + samples[1] + samples[2] + samples[3];
 }
 
-static void read_stripes(struct reading *reading, const void *const *records, u32 stripes, bool has_latency)
+SHAPED void read_stripes(struct reading *reading, const void *const *records, u32 stripes,
+			 const struct shape *shape)
 {
-	memset(reading->sum.cells, 0, sizeof(reading->sum.cells));
-	for (; stripes; stripes &= stripes - 1) {
-		u32 stripe = (u32)__builtin_ctz(stripes);
-		const void *record = records[stripe];
+	u32 stripe = (u32)__builtin_ctz(stripes);
 
-		reading->samples[stripe] = has_latency
-						   ? add_record(reading->sum.cells, record, &latency_shape)
-						   : add_record(reading->sum.cells, record, &plain_shape);
+	/* Chunks are looked at whole. */
+	for (u32 cell = shape->cells; cell < shape->chunks * CHUNK_CELLS; cell++)
+		reading->sum.cells[cell] = (words){0};
+	reading->samples[stripe] = add_record(reading->sum.cells, records[stripe], shape, true);
+	for (u32 left = stripes & (stripes - 1); left; left &= left - 1) {
+		stripe = (u32)__builtin_ctz(left);
+		reading->samples[stripe] = add_record(reading->sum.cells, records[stripe], shape, false);
 	}
 }
 
@@ -167,6 +184,7 @@ static u32 nonzero_words(const words *cells)
 	words bits = {0};
 	words weights = {1, 2, 4, 8};
 
+#pragma GCC unroll 8
 	for (size_t i = 0; i < CHUNK_CELLS; i++) {
 		bits |= (words)(cells[i] != 0) & weights;
 		weights <<= LANES;
@@ -174,9 +192,9 @@ static u32 nonzero_words(const words *cells)
 	return bits[0] | bits[1] | bits[2] | bits[3];
 }
 
-static void note_moved(struct reading *reading)
+SHAPED void note_moved(struct reading *reading, const struct shape *shape)
 {
-	for (size_t chunk = 0; chunk < CHUNKS_MAX; chunk++)
+	for (size_t chunk = 0; chunk < shape->chunks; chunk++)
 		reading->moved[chunk] = nonzero_words(reading->sum.cells + chunk * CHUNK_CELLS);
 }
 
@@ -191,14 +209,23 @@ static u32 cells_of(u32 words_of)
 	return (any | any >> 12) & 0xff;
 }
 
-/* Cells that are not zero, beside those held. */
-static void note_present(const struct reading *reading, const struct held *held, u64 present[PRESENT_WORDS])
+/* Cells that moved, beside those held. Returns whether there are any others than those. */
+SHAPED bool note_present(const struct reading *reading, const struct held *held, const struct shape *shape,
+			 u64 present[PRESENT_WORDS])
 {
-	for (size_t i = 0; i < PRESENT_WORDS; i++)
-		present[i] = held ? held->present[i] : 0;
-	for (size_t chunk = 0; chunk < CHUNKS_MAX; chunk++)
+	u64 others = 0;
+
+	memset(present, 0, PRESENT_WORDS * sizeof(*present));
+	for (size_t chunk = 0; chunk < shape->chunks; chunk++)
 		present[chunk / CHUNK_CELLS] |= (u64)cells_of(reading->moved[chunk])
 						<< chunk % CHUNK_CELLS * CHUNK_CELLS;
+	for (size_t i = 0; i < PRESENT_WORDS; i++) {
+		u64 before = held ? held->present[i] : 0;
+
+		others |= present[i] & ~before;
+		present[i] |= before;
+	}
+	return others;
 }
 
 static size_t count_bits(const u64 present[PRESENT_WORDS])
@@ -229,27 +256,33 @@ static inline bool walk_next(struct walk *walk, u32 *ret_cell)
 	return true;
 }
 
+/* The borrow of a - b, in the uppermost bit of a counter, whatever its width. */
+static inline words borrow(words a, words b, words difference)
+{
+	return (~a & b) | (~(a ^ b) & difference);
+}
+
 /* Leaves in the reading what came since the last one. Returns whether a counter came round. */
-static bool subtract_held(const struct shape *shape, struct reading *reading, const struct held *held)
+SHAPED bool subtract_held(const struct shape *shape, struct reading *reading, const struct held *held)
 {
 	struct walk walk = {.present = held->present};
 	const words *before = held->cells;
-	words narrow = {0};
-	bool wide = false;
+	words narrow = {0}, wide = {0};
 	u32 cell;
 
-	while (walk_next(&walk, &cell)) {
-		words now = reading->sum.cells[cell];
+	for (; walk_next(&walk, &cell); before++) {
+		words now = reading->sum.cells[cell], came = subtract(shape, cell, now, *before);
+		words borrowed = borrow(now, *before, came);
 
-		if (cell < shape->wide || cell == shape->mixed)
-			wide = wide || ((wides)now)[0] < ((const wides)*before)[0] ||
-			       (cell != shape->mixed && ((wides)now)[1] < ((const wides)*before)[1]);
-		/* Of the mixed one the first half is taken for narrow as well, and looked at again. */
+		reading->sum.cells[cell] = came;
+		if (cell < shape->wide || (shape->mixed && cell == shape->mixed))
+			wide |= borrowed;
 		if (cell >= shape->wide)
-			narrow |= (words)(now < *before);
-		reading->sum.cells[cell] = subtract(shape, cell, now, *before++);
+			narrow |= borrowed;
 	}
-	return wide || (narrow[0] | narrow[1] | narrow[2] | narrow[3]);
+	/* Of the mixed one both halves are in both: what is no wrap is found to be none. */
+	narrow |= wide & (words){0, ~0U, 0, ~0U};
+	return (narrow[0] | narrow[1] | narrow[2] | narrow[3]) >> 31;
 }
 
 static bool is_wide(const struct shape *shape, u32 word)
@@ -338,7 +371,7 @@ static int grow(struct held **held, const u64 present[PRESENT_WORDS], bool has_l
 }
 
 /* What came is held from now on. */
-static void take_over(const struct shape *shape, const struct reading *reading, u32 stripes,
+SHAPED void take_over(const struct shape *shape, const struct reading *reading, u32 stripes,
 		      struct held *held, u64 by_stripe[STRIPES_MAX])
 {
 	struct walk walk = {.present = held->present};
@@ -443,30 +476,30 @@ static void put_plain(struct pairs_writer *writer, const struct reading *reading
 	put_words(writer, reading, WORD(struct plain_record, locked), 2, FIGURE(locked));
 }
 
-int held_read(struct held **held, const void *const *records, u32 stripes, bool has_latency, u8 *pairs,
-	      size_t *ret_size, u64 by_stripe[STRIPES_MAX])
+SHAPED int read_shaped(struct held **held, const void *const *records, u32 stripes, bool has_latency,
+		       const struct shape *shape, u8 *pairs, size_t *ret_size, u64 by_stripe[STRIPES_MAX])
 {
-	const struct shape *shape = shape_of(has_latency);
 	struct pairs_writer writer = {.to = pairs};
 	u64 present[PRESENT_WORDS];
 	struct reading reading;
+	bool wrapped;
 	int r;
 
-	*ret_size = 0;
-	stripes |= *held ? (*held)->stripes : 0;
-	read_stripes(&reading, records, stripes, has_latency);
-	note_moved(&reading);
-	note_present(&reading, *held, present);
-	if (!*held || memcmp(present, (*held)->present, sizeof(present)) != 0) {
-		if (count_bits(present) == 0)
-			return 0;
+	read_stripes(&reading, records, stripes, shape);
+	wrapped = *held && subtract_held(shape, &reading, *held);
+	note_moved(&reading, shape);
+	if (note_present(&reading, *held, shape, present)) {
 		r = grow(held, present, has_latency);
 		if (r < 0)
 			return r;
 	}
-	if (subtract_held(shape, &reading, *held) && (r = note_wraps(shape, &reading, *held)) < 0)
-		return r;
-	note_moved(&reading);
+	if (!*held)
+		return 0;
+	if (wrapped) {
+		r = note_wraps(shape, &reading, *held);
+		if (r < 0)
+			return r;
+	}
 	take_over(shape, &reading, stripes, *held, by_stripe);
 	if (has_latency)
 		put_latency(&writer, &reading);
@@ -474,6 +507,25 @@ int held_read(struct held **held, const void *const *records, u32 stripes, bool 
 		put_plain(&writer, &reading);
 	*ret_size = (size_t)(writer.to - pairs);
 	return 0;
+}
+
+int held_read(struct held **held, const void *const *records, u32 stripes, bool has_latency, u8 *pairs,
+	      size_t *ret_size, u64 by_stripe[STRIPES_MAX])
+{
+	*ret_size = 0;
+	stripes |= held_stripes(*held);
+	if (!stripes)
+		return 0;
+	return has_latency
+		       ? read_shaped(held, records, stripes, true, &latency_shape, pairs, ret_size, by_stripe)
+		       : read_shaped(held, records, stripes, false, &plain_shape, pairs, ret_size, by_stripe);
+}
+
+void held_prefetch(const struct held *held)
+{
+	/* As much as a busy cgroup's takes; how much it is, is not known before it is here. */
+	for (size_t i = 0; held && i < PREFETCHED_BYTES; i += MARKS_LINE)
+		__builtin_prefetch((const char *)held + i);
 }
 
 u32 held_stripes(const struct held *held)

@@ -23,6 +23,9 @@ struct held;
 int held_read(struct held **held, const void *const *records, u32 stripes, bool has_latency, u8 *pairs,
 	      size_t *ret_size, u64 by_stripe[STRIPES_MAX]);
 
+/* It is read soon: fetches it, and waits for nothing. */
+void held_prefetch(const struct held *held);
+
 /* Which stripes it ever read. */
 u32 held_stripes(const struct held *held);
 

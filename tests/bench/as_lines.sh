@@ -37,6 +37,11 @@ tick_cost)
 		(select($scenario == "1,000 cgroups, all active").stages | to_entries[] | select(.key != "together") |
 			line("tick"; "\($scenario): \(.key)"; "us"; .value.median_us))'
 	;;
+start_time)
+	"$BENCHES/start_time" 1000 1 | as_lines '
+		line("start"; "1,000 cgroups, to the first sample accounted"; "ms"; .ms.all.median),
+		line("start"; "1,000 cgroups, of that libbpf and the verifier"; "ms"; .ms.load_alone.median)'
+	;;
 *)
 	sed -n '4,5s/^# \{0,1\}//p' "$0" >&2
 	exit 2

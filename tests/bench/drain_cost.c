@@ -77,11 +77,11 @@ static void die(const char *what, int r)
 	exit(r == -EPERM ? 77 : EXIT_FAILURE);
 }
 
-static u64 now_ns(void)
+static u64 cpu_ns(void)
 {
 	struct timespec now;
 
-	(void)clock_gettime(CLOCK_MONOTONIC, &now);
+	(void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
 	return (u64)now.tv_sec * NSEC_PER_SEC + (u64)now.tv_nsec;
 }
 
@@ -207,7 +207,7 @@ static void open_case(struct drain_case *at)
 	/* As many samples as some minutes bring, so that all that will ever be held is. */
 	for (int i = 0; i < 20; i++) {
 		enter(at);
-		if ((r = collect_run(at->collect, now_ns())) < 0)
+		if ((r = collect_run(at->collect, cpu_ns())) < 0)
 			die("collect", r);
 	}
 	at->bytes = (double)(in_use() - before - differences_bytes(collect_differences(at->collect)) * 2) /
@@ -222,20 +222,20 @@ static void disturb(void)
 
 static double copy_all(const struct drain_case *at)
 {
-	u64 begin = now_ns();
+	u64 begin = cpu_ns();
 
 	for (u32 stripe = 0; stripe < at->stripes; stripe++)
 		for (u32 nth = 0; nth < at->active; nth++)
 			memcpy(&copies[(size_t)stripe * at->active + nth], record_of(at, nth, stripe),
 			       sizeof(*copies));
-	return (double)(now_ns() - begin) / 1e3;
+	return (double)(cpu_ns() - begin) / 1e3;
 }
 
 static double drain(struct drain_case *at)
 {
-	u64 begin = now_ns();
+	u64 begin = cpu_ns();
 	int r = collect_run(at->collect, begin);
-	double us = (double)(now_ns() - begin) / 1e3;
+	double us = (double)(cpu_ns() - begin) / 1e3;
 
 	if (r < 0)
 		die("collect", r);

@@ -325,9 +325,11 @@ static int compare(const void *a, const void *b)
 
 static void print_values(const char *name, u64 *values, size_t n, bool last)
 {
+	const size_t middle = n / 2;
+
 	qsort(values, n, sizeof(*values), compare);
 	printf("      \"%s\": {\"median_us\": %.1f, \"least_us\": %.1f}%s\n", name,
-	       (double)values[n / 2] / 1e3, (double)values[0] / 1e3, last ? "" : ",");
+	       (double)values[middle] / 1e3, (double)values[0] / 1e3, last ? "" : ",");
 }
 
 static u64 anonymous_bytes(void)

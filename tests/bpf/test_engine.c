@@ -325,3 +325,95 @@ Test(engine, hot_tables_from_the_first_sample_on)
 	cr_expect_eq(engine_hot_choose(engine, "model:cold", UINT64_MAX), 0);
 	cr_expect_eq(engine_hot_choose(engine, "model:none", UINT64_MAX), -ENOENT);
 }
+
+static unsigned asked;
+static bool answer;
+
+static bool counted_path(const char *path, void *userdata)
+{
+	(void)path;
+	(void)userdata;
+	asked++;
+	return answer;
+}
+
+static const struct series *series_of(const struct engine *engine, const char *path)
+{
+	const struct series *const *list;
+	size_t n;
+
+	list = engine_series(engine, &n);
+	for (size_t i = 0; i < n; i++)
+		if (strcmp(list[i]->path, path) == 0)
+			return list[i];
+	return NULL;
+}
+
+/* Two cgroups of a recording, over one stripe. */
+static struct engine *open_plain_engine(void)
+{
+	const struct engine_settings settings = {
+		.origin = "replay",
+		.n_events = 1,
+		.events[0] = {.role = EVENT_LOADS, .settings = {.has_latency = 1, .has_source = 1}},
+		.slots = 16,
+		.stripes = one_stripe(),
+		.top = 50,
+		.interval_ns = NSEC_PER_SEC,
+		.exported = counted_path,
+	};
+	_cleanup_free_ char *message = NULL;
+	struct engine *engine;
+	int r = engine_open(&settings, &engine, &message);
+
+	cr_assert_eq(r, 0, "%s", message ? message : strerror(-r));
+	cr_assert_eq(engine_adopt(engine, 5, "/five"), 0);
+	cr_assert_eq(engine_adopt(engine, 6, "/six"), 0);
+	return engine;
+}
+
+Test(engine, who_may_have_a_series_is_asked_once_and_again_after_a_reload)
+{
+	_cleanup_(engine_freep) struct engine *engine = open_plain_engine();
+
+	asked = 0;
+	answer = true;
+	for (unsigned i = 0; i < 3; i++) {
+		sample(engine, 5);
+		sample(engine, 6);
+		sample(engine, 7); /* of nobody: unattributed */
+		cr_assert_eq(engine_collect(engine), 0);
+	}
+	cr_expect_eq(asked, 2, "%u", asked);
+	cr_assert_not_null(series_of(engine, "/five"));
+	cr_expect_eq(figures_samples(series_of(engine, "/five")->figures[0]), 3);
+	answer = false;
+	engine_exports_changed(engine);
+	sample(engine, 5);
+	cr_assert_eq(engine_collect(engine), 0);
+	cr_expect_eq(asked, 3, "%u", asked);
+	cr_expect_eq(figures_samples(series_of(engine, SERIES_OTHER)->figures[0]), 1);
+	cr_expect_eq(figures_samples(series_of(engine, SERIES_UNATTRIBUTED)->figures[0]), 3);
+}
+
+Test(engine, a_summary_agrees_with_the_snapshot)
+{
+	_cleanup_(engine_freep) struct engine *engine = open_plain_engine();
+	const struct snapshot *all, *summary;
+
+	cr_expect_eq(engine_summary(engine, &summary), -ENODATA);
+	for (unsigned i = 0; i < 5; i++) {
+		sample(engine, 5);
+		sample(engine, i);
+		cr_assert_eq(engine_collect(engine), 0);
+	}
+	cr_assert_eq(engine_summary(engine, &summary), 0);
+	cr_assert_eq(engine_snapshot(engine, &(struct maybe_double){0}, &all), 0);
+	cr_expect_eq(figures_samples(&summary->events[0].total), 10);
+	cr_expect_eq(memcmp(&summary->events[0].total, &all->events[0].total, sizeof(struct figures)), 0);
+	cr_expect_eq(summary->events[0].unattributed, 5);
+	cr_expect_eq(all->events[0].unattributed, 5);
+	cr_expect_eq(all->n_cgroups, 1);
+	cr_expect_eq(summary->n_cgroups, 0, "none of them holds a machine");
+	cr_expect_eq(summary->sequence, all->sequence);
+}

@@ -44,9 +44,14 @@ const struct bench_claim bench_claims[] = {
 	 .over = {"scrape/pebsd, 1,000 cgroups, a series"},
 	 .under = {"scrape/Python client, a series"},
 	 .at_most = 1},
-	{.over = {"scrape/pebsd, 1,000 cgroups, the first scrape"}, .at_most = 10},
-	{.over = {"scrape/pebsd, 1,000 cgroups, bytes"}, .at_most = 1000},
-	{.over = {"scrape/pebsd, 1,000 cgroups, series"}, .at_most = 4000},
+	{.over = {"scrape/a scrape, the first after a collection, plain"}, .at_most = 10},
+	{.over = {"scrape/Sapphire Rapids, bytes"}, .at_most = 1e6},
+	{.over = {"scrape/Sapphire Rapids, series"}, .at_most = 4000},
+	{.over = {"drain/over memcpy: 1,000 of 1,000"}, .at_most = 3},
+	{.over = {"drain/100 of 10,000 over 100 of 100"}, .at_most = 3},
+	/* 0.1 % of a core at an interval of a second. */
+	{.over = {"tick/1,000 cgroups, idle"}, .at_most = 1000},
+	{.over = {"start/1,000 cgroups, to the first sample accounted"}, .at_most = 150},
 	/* 10 MB and 2.5 KB a cgroup. */
 	{.over = {"memory/pebsd, 1,000 cgroups, its own"}, .at_most = 11.92},
 };
