@@ -332,7 +332,7 @@ static void calibrate(struct sampling_govern *govern, u64 max_rate)
 {
 	const struct calibrate_result *results;
 
-	if (!govern->calibrated && govern->budget > 0 && govern->steps > 0) {
+	if (!govern->calibrated && govern->budget > 0 && govern->steps > 0 && govern->settings.n_sets > 0) {
 		begin_calibration(govern, max_rate);
 		return;
 	}

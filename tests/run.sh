@@ -1,27 +1,29 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # Runs tests and ends with the line "N passed, N failed, N skipped".
-#   tests/run.sh [-s] [-t SECONDS] [-o DIRECTORY] [-j JOBS] [-c|-p] TEST...
+#   tests/run.sh [-s] [-t SECONDS] [-o DIRECTORY] [-j JOBS [-a PATTERN]...] [-c|-p] TEST...
 # A TEST is a Criterion program, each of whose tests counts, or a script (*.sh), which counts as one; with -c each
 # is a command line, which counts as one. Scripts and commands exit with 0: passed, 77: skipped, the last line of
 # their output says what was lacking; else: failed. With -p each is a command line that prints a report of several
 # tests (Test Anything Protocol) as they end, shown as it comes: "1..N" each time that N more are to be expected,
 # "ok - NAME", "ok - NAME # SKIP WHY" or "not ok - NAME" for each, and "# TEXT" to explain the one before.
 # -t: what one test may take, default 120. Logs go to DIRECTORY. -j: so many tests run at once, default 1; what each
-# prints is shown when it ends. Exits with 1 when a test failed or none ran; with -s it may be that all were skipped.
+# prints is shown when it ends; but -a: those whose name matches run alone, as what measures the machine, or counts all
+# that happens on it, has to. Exits with 1 when a test failed or none ran; with -s it may be that all were skipped.
 set -u
 
 usage() {
-	sed -n '3,12s/^# \{0,1\}//p' "$0" >&2
+	sed -n '3,13s/^# \{0,1\}//p' "$0" >&2
 	exit 2
 }
 
-seconds=120 directory=build/test-results commands='' reports='' may_skip='' jobs=1
-while getopts st:o:j:cp option; do
+seconds=120 directory=build/test-results commands='' reports='' may_skip='' jobs=1 alone=()
+while getopts st:o:j:a:cp option; do
 	case $option in
 	t) seconds=$OPTARG ;;
 	o) directory=$OPTARG ;;
 	j) jobs=$OPTARG ;;
+	a) alone+=("$OPTARG") ;;
 	c) commands=yes ;;
 	p) reports=yes ;;
 	s) may_skip=yes ;;
@@ -250,13 +252,28 @@ end_work() {
 	[ -n "$ended" ] || fail "${tests[number]#build/}: what ran it is gone"
 }
 
+# runs_alone TEST
+runs_alone() {
+	local pattern
+	for pattern in "${alone[@]}"; do
+		# shellcheck disable=SC2053 # a pattern it is
+		[[ ${1#build/} != $pattern ]] || return 0
+	done
+	return 1
+}
+
 tests=("$@")
 if [ "$jobs" -gt 1 ]; then
 	for number in "${!tests[@]}"; do
-		[ ${#workers[@]} -lt "$jobs" ] || end_work
+		most=$jobs
+		! runs_alone "${tests[number]}" || most=1
+		while [ ${#workers[@]} -ge "$most" ]; do
+			end_work
+		done
 		touch "$TMPDIR/$number" "$TMPDIR/$number.shown"
 		work "$number" "${tests[number]}" &
 		workers[$!]=$number
+		[ "$most" = "$jobs" ] || end_work
 	done
 	while [ ${#workers[@]} != 0 ]; do
 		end_work

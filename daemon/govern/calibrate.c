@@ -3,11 +3,11 @@
 
 #include <errno.h>
 #include <pthread.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 
 /* Lines that are visited one after the other, each told by the one before: more than second level caches
  * have room for, in an order that no prefetcher follows. */
@@ -58,25 +58,12 @@ static void walk_on(void *userdata, u64 units)
 	walk->at = at;
 }
 
-/* To the PMU's own CPUs, where it has some. Failing that, rounds on another CPU do not count. */
+/* To the PMU's own CPUs, where it has some. Failing that, rounds on another CPU do not count. (The C library
+ * would allocate the set, and a thread that allocates has an arena of its own.) */
 static void go_to(const struct pmu_opening *opening)
 {
-	const struct cpu_list *list = opening->has_members  ? &opening->members
-				      : opening->cpus_known ? &opening->cpus
-							    : NULL;
-	cpu_set_t *set;
-	const size_t bytes = CPU_ALLOC_SIZE(CPU_LIST_MAX);
-
-	if (!list)
-		return;
-	set = CPU_ALLOC(CPU_LIST_MAX);
-	if (!set)
-		return;
-	CPU_ZERO_S(bytes, set);
-	for (int cpu = cpu_list_next(list, -1); cpu >= 0; cpu = cpu_list_next(list, cpu))
-		CPU_SET_S((size_t)cpu, bytes, set);
-	(void)sched_setaffinity(0, bytes, set);
-	CPU_FREE(set);
+	if (opening->has_members)
+		(void)syscall(SYS_sched_setaffinity, 0, sizeof(opening->members.bits), opening->members.bits);
 }
 
 /* Samples of one PMU interrupt alike, if they are all precise or none is. */

@@ -18,15 +18,20 @@
 #define HALF_NS      1e6
 #define HALF_SAMPLES 50.0
 
-/* A difference of fewer is chance. */
-#define HALF_SAMPLES_LEAST 8.0
+/* A difference of fewer is chance: then half a round is longer, up to so many times. */
+#define HALF_SAMPLES_LEAST 4.0
+#define LONGER_MOST        64
 
 /* Of what the kernel allows. */
 #define PART_OF_RATE 4.0
 
-/* With work whose unit takes longer than was thought, or a CPU that is slow. */
+/* Where the event is rare it is looked for so long, up to twice as long. */
+#define COUNT_NS     50e6
+#define COUNT_EVENTS 20000
+
+/* With work whose unit takes longer than was thought, or a CPU that is slow, as an emulated one. */
 #define UNITS_MAX   (1ULL << 32)
-#define SECONDS_MAX 0.25
+#define SECONDS_MAX 2.0
 
 struct meter {
 	int leader_fd; /* -1: none */
@@ -138,24 +143,6 @@ static double work_metered(const struct meter *meter, calibrate_work work, void 
 	return took;
 }
 
-/* A period with which half a round has its samples; 0: the work makes too few events, or the kernel allows
- * too few samples. */
-static u64 find_period(const struct pmu_opening *opening, double events, double took_ns, u64 max_rate)
-{
-	const u64 step = opening->period_step ? opening->period_step : 1;
-	const double allowed =
-		max_rate ? (double)max_rate / PART_OF_RATE * took_ns / NS_A_SECOND : HALF_SAMPLES;
-	const double samples = allowed < HALF_SAMPLES ? allowed : HALF_SAMPLES;
-	u64 period;
-
-	if (samples < HALF_SAMPLES_LEAST || events < samples)
-		return 0;
-	period = ((u64)(events / samples) + step - 1) / step * step;
-	if (period < opening->period_min)
-		period = (opening->period_min + step - 1) / step * step;
-	return events / (double)period >= HALF_SAMPLES_LEAST ? period : 0;
-}
-
 static int refuse(struct calibrate_result *ret, const char *what, int error)
 {
 	*ret = (struct calibrate_result){0};
@@ -164,52 +151,108 @@ static int refuse(struct calibrate_result *ret, const char *what, int error)
 	return -1;
 }
 
+struct task {
+	calibrate_work work;
+	void *userdata;
+	u64 units; /* of half a round */
+	u64 max_rate;
+	u64 period;
+	const bool *stop;
+};
+
+static bool stopped(const struct task *task)
+{
+	return __atomic_load_n(task->stop, __ATOMIC_RELAXED);
+}
+
+/* Events a nanosecond, of one stretch that is long enough; negative where they cannot be counted. */
+static double find_rate(const struct meter *meter, const struct task *task)
+{
+	double took_ns = 0, events = 0;
+
+	for (u64 units = task->units; took_ns < COUNT_NS && events < COUNT_EVENTS && !stopped(task);
+	     units *= 2) {
+		struct meter_reading before, after;
+
+		took_ns = work_metered(meter, task->work, task->userdata, units, &before, &after);
+		if (took_ns < 0)
+			return -1;
+		events = (double)(after.count - before.count);
+	}
+	return took_ns > 0 ? events / took_ns : 0;
+}
+
+/* A period with which half a round has its samples, or as many as the kernel allows. */
+static u64 find_period(const struct pmu_opening *opening, double rate, u64 max_rate)
+{
+	const u64 step = opening->period_step ? opening->period_step : 1;
+	const double allowed =
+		max_rate ? (double)max_rate / PART_OF_RATE * HALF_NS / NS_A_SECOND : HALF_SAMPLES;
+	const double period = rate * HALF_NS / (allowed < HALF_SAMPLES ? allowed : HALF_SAMPLES);
+	const double least = opening->period_min > 1 ? opening->period_min : 1;
+
+	return ((u64)(period > least ? period : least) + step - 1) / step * step;
+}
+
+/* Has half a round be long enough. Whether it can. */
+static bool find_length(const struct meter *meter, struct task *task)
+{
+	for (int longer = 1; longer <= LONGER_MOST && !stopped(task); longer *= 2) {
+		struct meter_reading before, after;
+
+		if (work_metered(meter, task->work, task->userdata, task->units, &before, &after) < 0)
+			return false;
+		if ((double)(after.count - before.count) / (double)task->period >= HALF_SAMPLES_LEAST)
+			return true;
+		task->units *= 2;
+	}
+	return false;
+}
+
 /* Opens the event with a period that fits the work. */
-static int prepare(const struct pmu_opening *opening, int program_fd, u64 max_rate, calibrate_work work,
-		   void *userdata, u64 units, struct meter *meter, u64 *ret_period,
+static int prepare(const struct pmu_opening *opening, int program_fd, struct task *task, struct meter *meter,
 		   struct calibrate_result *ret)
 {
-	struct meter_reading before, after;
-	double took;
+	double rate;
 	int r;
 
+	if (task->max_rate &&
+	    (double)task->max_rate / PART_OF_RATE * HALF_NS * LONGER_MOST / NS_A_SECOND < HALF_SAMPLES_LEAST)
+		return refuse(ret, "kernel.perf_event_max_sample_rate allows too few samples", 0);
 	/* To begin with, one that makes no samples to speak of: the work's events are counted. */
-	r = meter_open(opening, INT32_MAX / 16 * 16, program_fd, meter);
+	r = meter_open(opening, INT32_MAX / 64 * 64, program_fd, meter);
 	if (r < 0)
 		return refuse(ret, "an event of this thread cannot be opened", r);
-	took = work_metered(meter, work, userdata, units, &before, &after);
-	if (took < 0)
+	rate = find_rate(meter, task);
+	if (rate < 0)
 		return refuse(ret, "another event holds the counter", 0);
-	*ret_period = find_period(opening, (double)(after.count - before.count), took, max_rate);
-	if (*ret_period == 0)
-		return refuse(ret, "its work makes too few samples, or the kernel allows too few", 0);
-	if (ioctl(meter->fd, PERF_EVENT_IOC_PERIOD, ret_period) < 0)
+	task->period = find_period(opening, rate, task->max_rate);
+	if (ioctl(meter->fd, PERF_EVENT_IOC_PERIOD, &task->period) < 0)
 		return refuse(ret, "the period cannot be set", -errno);
+	if (rate <= 0 || !find_length(meter, task))
+		return refuse(ret, "the work that is known makes too few samples", 0);
 	return 0;
 }
 
-static void measure(const struct meter *meter, u64 period, calibrate_work work, void *userdata, u64 units,
-		    const bool *stop, struct calibrate_result *ret)
+static void measure(const struct meter *meter, const struct task *task, struct calibrate_result *ret)
 {
 	const double until = cpu_time_ns() + SECONDS_MAX * NS_A_SECOND;
 	struct calibrate_round rounds[CALIBRATE_ROUNDS];
 	size_t n = 0;
 
-	for (unsigned i = 0; i < CALIBRATE_ROUNDS && cpu_time_ns() < until; i++) {
+	for (unsigned i = 0; i < CALIBRATE_ROUNDS && cpu_time_ns() < until && !stopped(task); i++) {
 		struct calibrate_round round = {0};
 		struct meter_reading before, after;
 
-		if (__atomic_load_n(stop, __ATOMIC_RELAXED))
-			break;
 		/* Either is first in every other round. */
 		if (i % 2)
-			round.without_ns = time_work(work, userdata, units);
-		round.with_ns = work_metered(meter, work, userdata, units, &before, &after);
+			round.without_ns = time_work(task->work, task->userdata, task->units);
+		round.with_ns = work_metered(meter, task->work, task->userdata, task->units, &before, &after);
 		if (i % 2 == 0)
-			round.without_ns = time_work(work, userdata, units);
+			round.without_ns = time_work(task->work, task->userdata, task->units);
 		if (round.with_ns < 0)
 			continue;
-		round.samples = (double)(after.count - before.count) / (double)period;
+		round.samples = (double)(after.count - before.count) / (double)task->period;
 		if (round.samples >= HALF_SAMPLES_LEAST / 2)
 			rounds[n++] = round;
 	}
@@ -220,7 +263,7 @@ void calibrate_measure(const struct pmu_opening *opening, int program_fd, u64 ma
 		       void *userdata, const bool *stop, struct calibrate_result *ret)
 {
 	_cleanup_(meter_close) struct meter meter = {.leader_fd = -1, .fd = -1};
-	u64 units, period;
+	struct task task = {.work = work, .userdata = userdata, .max_rate = max_rate, .stop = stop};
 
 	*ret = (struct calibrate_result){0};
 	/* Ours samples with it, and is not to stand still for this. */
@@ -228,7 +271,7 @@ void calibrate_measure(const struct pmu_opening *opening, int program_fd, u64 ma
 		(void)refuse(ret, "one counter alone can hold the event, and it is in use", 0);
 		return;
 	}
-	units = find_units(work, userdata);
-	if (prepare(opening, program_fd, max_rate, work, userdata, units, &meter, &period, ret) == 0)
-		measure(&meter, period, work, userdata, units, stop, ret);
+	task.units = find_units(work, userdata);
+	if (prepare(opening, program_fd, &task, &meter, ret) == 0)
+		measure(&meter, &task, ret);
 }

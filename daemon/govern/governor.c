@@ -353,7 +353,7 @@ void governor_step(struct governor *governor, double seconds, u64 max_rate,
 	share(governor, inputs, shares);
 	for (size_t i = 0; i < settings->n_events; i++) {
 		ret[i].budget = shares[i];
-		if (ret[i].measured && !inputs[i].fixed && shares[i] > 0)
+		if (ret[i].measured && !inputs[i].fixed)
 			decide(&governor->memories[i], &inputs[i], (double)max_rate, fell, &ret[i]);
 	}
 }

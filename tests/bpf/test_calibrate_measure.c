@@ -100,7 +100,7 @@ Test(calibrate_measure, it_ends_when_it_is_to)
 	stop = true;
 	calibrate_measure(&faults, program_fd, MAX_RATE, touch, NULL, &stop, &result);
 	cr_expect_not(result.known);
-	cr_expect_eq(page_faults_runs(program_fd), 0);
+	cr_expect_leq(page_faults_runs(program_fd), 8, "of the work that finds out how fast it is");
 }
 
 Test(calibrate_measure, what_cannot_be_measured_says_why)
@@ -112,8 +112,8 @@ Test(calibrate_measure, what_cannot_be_measured_says_why)
 	opening = faults;
 	opening.config = 999;
 	expect_refused(&opening, MAX_RATE, touch, "an event of this thread cannot be opened: ");
-	expect_refused(&faults, MAX_RATE, think, "its work makes too few samples");
-	expect_refused(&faults, 100, touch, "or the kernel allows too few");
+	expect_refused(&faults, MAX_RATE, think, "the work that is known makes too few samples");
+	expect_refused(&faults, 100, touch, "kernel.perf_event_max_sample_rate allows too few samples");
 }
 
 Test(calibrate_measure, a_thread_of_its_own_does_it_for_each_event)
@@ -134,7 +134,7 @@ Test(calibrate_measure, a_thread_of_its_own_does_it_for_each_event)
 		results = calibration_results(calibration);
 	}
 	cr_assert(results, "it came to no end");
-	cr_expect(strstr(results[0].reason, "too few samples"), "%s", results[0].reason);
+	cr_expect(strstr(results[0].reason, "makes too few samples"), "%s", results[0].reason);
 	cr_expect(strstr(results[1].reason, "one counter alone"), "%s", results[1].reason);
 	cr_expect(strstr(results[2].reason, "cannot be opened"), "%s", results[2].reason);
 	cr_expect_str_eq(results[3].reason, results[1].reason);

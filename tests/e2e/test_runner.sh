@@ -113,6 +113,12 @@ expect 1 '3 passed, 2 failed, 1 skipped' '^why it failed$' 'failed: bad.sh: exit
 # shellcheck disable=SC2016 # the script's
 script hangman 'kill -KILL "$(sed -n "s/^PPid:[[:space:]]*//p" "/proc/$PPID/status")"'
 expect 1 '1 passed, 1 failed, 0 skipped' 'failed: hangman.sh: what ran it is gone' -- -j 2 good.sh hangman.sh
+# Who is to run alone waits for those before it, and those after it wait for it.
+script busy 'mkdir busy && sleep 0.2 && rmdir busy'
+script lonely 'mkdir busy && sleep 0.2 && rmdir busy'
+expect 1 '1 passed, 1 failed, 0 skipped' -- -j 2 busy.sh lonely.sh
+rm -rf busy
+expect 0 '3 passed, 0 failed, 0 skipped' -- -j 2 -a absent.sh -a 'lone*' busy.sh lonely.sh busy.sh
 # With the runner all end that run.
 script waits 'echo $$ >>waiting; sleep 60'
 : >waiting

@@ -273,6 +273,7 @@ static int note_taken(struct probe_report *report, struct kernel *kernel, const 
 /* Loads the programs as the daemon would, and opens events as it would, on a few CPUs. */
 static int rehearse(struct probe_report *report, const struct perf_facts *facts)
 {
+	_cleanup_(stripes_done) struct stripes stripes = {0};
 	struct pmu_plan *plan = &report->plan;
 	_cleanup_(stripes_done) struct stripes stripes = {0};
 	struct kernel_settings settings = {

@@ -3,16 +3,18 @@
 # The governor holds what sampling costs within its budget: when the load is ten times as large it is over it for two
 # intervals at most, when it is small again it comes back, and a steady load leaves the period alone. Whatever it does,
 # every sample is accounted.
-# time limit: 600 s
+# time limit: 900 s
 # shellcheck source=tests/guest/inside/lib.sh
 . "${0%/*}/lib.sh"
 # shellcheck source=tests/guest/inside/books.sh
 . "${0%/*}/books.sh"
 
-# Some hundred samples a second and CPU: an interrupt takes the emulator tens of microseconds.
-budget=0.02
-low=1000000
-high=10000000
+# Events a second and CPU: a step of ten times. The budget is what so many samples take here, few enough for ten times
+# as many to be what an emulator keeps up with.
+low=300000
+high=$((low * 10))
+samples=100
+seconds=2 # an interval: with some hundred samples, so that one more or less is nothing
 records=$work/records
 
 # No throttling, until it is the test's turn.
@@ -29,6 +31,14 @@ in_force() {
 
 has_interrupt() {
 	[ -n "$(shown interrupt_ns)" ]
+}
+
+has_program() {
+	[ -n "$(shown program_ns)" ]
+}
+
+has_refused() {
+	status | grep -q 'what an interrupt of loads takes could not be measured'
 }
 
 # record COLLECTIONS: leaves a line of each in $records: period, ratio, state.
@@ -50,9 +60,14 @@ record() {
 	done
 }
 
-# Of the last record: collections that were over budget.
+# record_seconds SECONDS
+record_seconds() {
+	record $(($1 / seconds))
+}
+
+# Of the last record: collections that were over budget, by more than a sample that comes a moment early.
 over() {
-	awk -v budget=$budget '$2 > budget { n++ } END { print n + 0 }' "$records"
+	awk -v budget="$budget" '$2 > budget * 1.05 { n++ } END { print n + 0 }' "$records"
 }
 
 # By how many percent the period moved, at most.
@@ -63,16 +78,18 @@ moved() {
 }
 
 # The mean cost, in percent of the budget.
-load() {
-	awk -v budget=$budget '{ sum += $2 } END { printf "%.0f\n", sum / NR / budget * 100 }' "$records"
+used() {
+	awk -v budget="$budget" '{ sum += $2 } END { printf "%.0f\n", sum / NR / budget * 100 }' "$records"
 }
 
 # expect_steady WHAT
 expect_steady() {
-	record 60
-	note "$1: period $(in_force), moved by $(moved)% in a minute, $(load)% of the budget, over in $(over) of 60"
+	record_seconds 60
+	note "$1: period $(in_force), moved by $(moved)% in a minute, $(used)% of the budget, over in $(over) intervals"
 	awk -v moved="$(moved)" 'BEGIN { exit !(moved < 5) }' || fail "$1: the period moved by $(moved)%: $(cat "$records")"
-	[ "$(load)" -ge 35 ] && [ "$(load)" -le 100 ] || fail "$1: $(load)% of the budget: $(cat "$records")"
+	if [ "$(used)" -lt 35 ] || [ "$(used)" -gt 100 ]; then
+		fail "$1: $(used)% of the budget: $(cat "$records")"
+	fi
 }
 
 # note TEXT: to the tester, even where the test passes.
@@ -82,37 +99,60 @@ note() {
 }
 
 come_to_rest() {
-	record 15
-	[ "$(moved)" = 0.0 ] && [ "$(load)" -ge 35 ]
+	record_seconds 16
+	[ "$(moved)" = 0.0 ] && [ "$(used)" -ge 35 ]
 }
 
 play cpu=skylake loads_per_second=$low
-settings '[sampling]' "budget = $budget" 'interval = 1s'
+settings '[sampling]' 'budget = 100%' 'period = 10007' 'interval = 1s'
 load pointer-chase chase.service -- --threads 2
 start_pebsd
 expect 'the period to begin with' 10007 "$(in_force)"
-wait_until 'the cost of an interrupt' 60 has_interrupt
-note "an interrupt takes $(shown interrupt_ns) ns and the program $(shown program_ns) ns"
-[ "$(shown budget)" = 0.020000 ] || fail "the budget is $(shown budget)"
+# On an emulator that has to wait for the host, what a sample takes may differ too much from one to the next.
+for attempt in 1 2 3; do
+	for ((i = 0; i < 100; i++)); do
+		if has_interrupt || has_refused; then
+			break
+		fi
+		sleep 0.2
+	done
+	! has_interrupt || break
+	say "attempt $attempt: $(status | grep -o 'what an interrupt[^;]*')"
+	systemctl restart pebsd.service
+done
+has_interrupt || fail 'what an interrupt takes is not known'
+# Ten times as many are to leave the emulator time for something else.
+if awk -v ns="$(shown interrupt_ns)" 'BEGIN { exit !(ns > 300000) }'; then
+	samples=50
+	seconds=4
+fi
+budget=$(awk -v ns="$(shown interrupt_ns)" -v samples=$samples \
+	'BEGIN { share = ns * samples / 1e9; printf "%.4f\n", share > 1 ? 1 : share < 0.0001 ? 0.0001 : share }')
+note "an interrupt takes $(shown interrupt_ns) ns; the budget is $budget"
+settings '[sampling]' "budget = $budget" "interval = ${seconds}s"
+exits 'a reload' 0 systemctl reload pebsd.service
+await_collections 2
+wait_until 'what the program takes' 60 has_program
+expect 'the budget' "${budget}00" "$(shown budget)"
 
-# From above, as 100 samples a second are far below it.
+# From below, as 30 samples a second are.
 wait_until 'the budget from below' 200 come_to_rest
 expect_steady 'a small load'
 
 echo $high >"$parameters/loads_per_second"
-record 20
-note "ten times the load: over in $(over) of 20 intervals: $(awk '{ printf "%s%s%%", NR > 1 ? " " : "", $2 * 100 }' "$records")"
+record 10
+note "ten times the load: over in $(over) of 10 intervals: $(awk '{ printf "%s%s%%", NR > 1 ? " " : "", $2 * 100 }' "$records")"
 [ "$(over)" -ge 1 ] || fail "ten times the load, and it was never over: $(cat "$records")"
 [ "$(over)" -le 2 ] || fail "over in $(over) intervals: $(cat "$records")"
 expect_steady 'a large load'
 
 echo $low >"$parameters/loads_per_second"
-record 20
+record 10
 expect 'intervals over budget with the load down' 0 "$(over)"
 wait_until 'the budget from below again' 200 come_to_rest
-record 10
-[ "$(load)" -ge 35 ] || fail "$(load)% of the budget: $(cat "$records")"
-note "a tenth of the load again: period $(in_force), $(load)% of the budget, $(shown period_changes) changes in all"
+record_seconds 20
+[ "$(used)" -ge 35 ] || fail "$(used)% of the budget: $(cat "$records")"
+note "a tenth of the load again: period $(in_force), $(used)% of the budget, $(shown period_changes) changes in all"
 
 # The kernel's own limit, at half of what there is.
 before=$(in_force)
@@ -129,11 +169,11 @@ awk -v ratio="$(metric pebsd_cost_ratio)" -v budget="$(metric pebsd_cost_budget_
 expect 'changes, by their reasons' "$(shown period_changes)" \
 	"$(metric pebsd_period_changes_total | sed 's/\.0*$//')"
 pebsctl status | tr -s '[:space:]' ' ' >"$work/line"
-grep -q 'cost, of the busiest CPU.s time: [0-9.]*%, budget 2.00%: ' "$work/line" ||
+grep -q 'cost, of the busiest CPU.s time: [0-9.]*%, budget [0-9.]*%: ' "$work/line" ||
 	fail "pebsctl status: $(cat "$work/line")"
 
 # What a person sets stays, and what nobody governs is as the PMU has it.
-settings '[sampling]' "budget = $budget" 'period = 5003'
+settings '[sampling]' "budget = $budget" 'period = 5003' "interval = ${seconds}s"
 exits 'a reload' 0 systemctl reload pebsd.service
 await_collections 3
 expect 'the fixed period' 5003 "$(in_force)"

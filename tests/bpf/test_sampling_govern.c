@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The governor and events of the running kernel: page faults, of which a child makes as many as it can. What
+ * a sample takes is the machine's; that its program was timed, and which way the period goes, is not. As
+ * root. */
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <criterion/criterion.h>
+
+#include "page_faults.h"
+#include "sampling_govern.h"
+#include "some_stripes.h"
+#include "tree.h"
+
+#define USUAL    3
+#define MAX_RATE 100000
+
+static struct pmu_opening faults = {
+	.event = {.role = EVENT_LOADS, .pmu = "software", .period = USUAL},
+	.type = PERF_TYPE_SOFTWARE,
+	.config = PERF_COUNT_SW_PAGE_FAULTS,
+	.period_min = 1,
+	.period_step = 1,
+	.pinned = true,
+};
+
+static char *root;
+static char online[64];
+static struct kernel *kernel;
+static struct perf_event_set *set;
+static struct config *config;
+static struct perf_notes notes;
+static struct snapshot head;
+static struct sampling_govern *govern;
+static char *message;
+static int child = -1;
+
+static void setup(void)
+{
+	struct kernel_settings settings = {
+		.slots = 16, .stripes = machine_stripes(), .hardware = true, .n_events = 1};
+
+	if (geteuid() != 0)
+		cr_skip_test("opening events on all CPUs needs root");
+	root = tree_new();
+	(void)snprintf(online, sizeof(online), "%s/online", root);
+	tree_write(root, "online", "0\n");
+	cr_assert_eq(config_new(&config), 0);
+	cr_assert_eq(kernel_open(&settings, &kernel, &message), 0, "%s", message);
+	cr_assert_eq(perf_open(&faults, online, &set, &message), 0, "%s", message);
+	cr_assert_eq(perf_start(set, kernel_program_fd(kernel, 0), &message), 0, "%s", message);
+	head.n_events = 1;
+	head.events[0].event = faults.event;
+	(void)stpcpy(head.events[0].key, "loads");
+	head.interval_seconds = 0.05;
+	child = page_faults_begin(0);
+}
+
+static void teardown(void)
+{
+	if (child >= 0)
+		page_faults_end(child);
+	sampling_govern_free(govern);
+	perf_set_free(set);
+	kernel_free(kernel);
+	config_free(config);
+	perf_notes_done(&notes);
+	free(message);
+	if (root)
+		tree_remove(root);
+}
+
+TestSuite(sampling_govern, .init = setup, .fini = teardown);
+
+static void begin(double budget, u64 period)
+{
+	const struct sampling_govern_settings settings = {
+		.config = config,
+		.kernel = kernel,
+		.head = &head,
+		.sets = &set,
+		.n_sets = 1,
+		.notes = &notes,
+	};
+
+	config->budget = budget;
+	config->period = period;
+	cr_assert_eq(sampling_govern_new(&settings, &govern), 0);
+}
+
+/* So many collections. */
+static void collect(int n)
+{
+	const struct timespec interval = {.tv_nsec = 60000000};
+	struct perf_counts counts;
+
+	while (n--) {
+		(void)nanosleep(&interval, NULL);
+		perf_count(set, &counts);
+		sampling_govern_counted(govern, MAX_RATE);
+	}
+}
+
+static u64 changes(void)
+{
+	u64 sum = 0;
+
+	for (int reason = 0; reason < GOVERNOR_REASONS; reason++)
+		sum += head.events[0].cost.changes[reason];
+	return sum;
+}
+
+Test(sampling_govern, over_budget_the_period_grows_and_the_head_knows)
+{
+	const struct snapshot_cost *cost = &head.events[0].cost;
+	u64 period;
+
+	begin(0.0001, CONFIG_PERIOD_AUTO);
+	collect(6);
+	period = perf_event(set)->period;
+	cr_expect_gt(period, USUAL * 10);
+	cr_expect_eq(head.events[0].event.period, period);
+	cr_expect_geq(cost->changes[GOVERNOR_OVER_BUDGET], 1);
+	cr_expect_eq(cost->changes[GOVERNOR_OVER_BUDGET], changes());
+	cr_expect(cost->budget.known && cost->budget.value == 0.0001);
+	cr_expect(cost->program_ns.known && cost->program_ns.value > 0, "the program was not timed");
+	cr_expect_not_null(cost->state);
+	/* Nobody works here: the load is gone, and the period waits. */
+	page_faults_end(child);
+	child = -1;
+	collect(3);
+	cr_expect_eq(perf_event(set)->period, period);
+}
+
+/* Page faults are nothing that the calibration's work makes. */
+Test(sampling_govern, what_could_not_be_measured_is_not_shown_and_a_note_says_so)
+{
+	const struct snapshot_cost *cost = &head.events[0].cost;
+
+	begin(0.0001, CONFIG_PERIOD_AUTO);
+	for (int i = 0; i < 200 && !notes.list[0]; i++)
+		collect(1);
+	cr_assert_not_null(notes.list[0], "the calibration came to no end");
+	cr_expect(strstr(notes.list[0], "what an interrupt of loads takes could not be measured: "), "%s",
+		  notes.list[0]);
+	cr_expect_not(cost->interrupt_ns.known);
+	cr_expect_not(cost->ratio.known);
+	cr_expect(cost->program_ns.known);
+}
+
+Test(sampling_govern, a_persons_period_is_left)
+{
+	begin(0.0001, USUAL);
+	collect(5);
+	cr_expect_eq(perf_event(set)->period, USUAL);
+	cr_expect_eq(changes(), 0);
+	cr_expect_str_eq(head.events[0].cost.state, "fixed");
+}
+
+Test(sampling_govern, without_a_budget_nothing_is_steered_and_no_calibration_opens_events)
+{
+	const struct snapshot_cost *cost = &head.events[0].cost;
+
+	begin(0, CONFIG_PERIOD_AUTO);
+	collect(5);
+	cr_expect_eq(perf_event(set)->period, USUAL);
+	cr_expect_null(cost->state);
+	cr_expect_not(cost->budget.known);
+	cr_expect_not(cost->ratio.known);
+	cr_expect(cost->program_ns.known);
+	cr_expect_null(notes.list[0]);
+	/* A reload sets one. */
+	sampling_govern_set_budget(govern, 0.0001);
+	collect(5);
+	cr_expect_gt(perf_event(set)->period, USUAL * 10);
+}
+
+Test(sampling_govern, a_reload_keeps_what_is_governed_and_takes_what_a_person_sets)
+{
+	bool kept[EVENTS_MAX] = {0};
+
+	begin(0.0001, CONFIG_PERIOD_AUTO);
+	collect(5);
+	/* Of the instructions' alone. */
+	sampling_govern_keeps(govern, CONFIG_PERIOD_AUTO, 5000, kept);
+	cr_expect(kept[0]);
+	sampling_govern_keeps(govern, 17, CONFIG_PERIOD_AUTO, kept);
+	cr_expect_not(kept[0]);
+	cr_assert_eq(perf_set_period(set, 17, &message), 0, "%s", message);
+	sampling_govern_periods_set(govern, 17, CONFIG_PERIOD_AUTO);
+	collect(5);
+	cr_expect_eq(perf_event(set)->period, 17);
+	cr_expect_str_eq(head.events[0].cost.state, "fixed");
+	sampling_govern_keeps(govern, CONFIG_PERIOD_AUTO, CONFIG_PERIOD_AUTO, kept);
+	cr_expect_not(kept[0], "it begins anew with the PMU's own");
+	cr_assert_eq(perf_set_period(set, USUAL, &message), 0, "%s", message);
+	sampling_govern_periods_set(govern, CONFIG_PERIOD_AUTO, CONFIG_PERIOD_AUTO);
+	collect(5);
+	cr_expect_gt(perf_event(set)->period, USUAL * 10);
+	sampling_govern_set_budget(govern, 0);
+	sampling_govern_keeps(govern, CONFIG_PERIOD_AUTO, CONFIG_PERIOD_AUTO, kept);
+	cr_expect_not(kept[0], "nobody governs it");
+}
+
+Test(sampling_govern, what_comes_too_soon_is_left_to_the_next)
+{
+	struct perf_counts counts;
+
+	begin(0.0001, CONFIG_PERIOD_AUTO);
+	head.interval_seconds = 1000;
+	for (int i = 0; i < 5; i++) {
+		perf_count(set, &counts);
+		sampling_govern_counted(govern, MAX_RATE);
+	}
+	cr_expect_null(head.events[0].cost.state);
+	cr_expect_eq(perf_event(set)->period, USUAL);
+}
