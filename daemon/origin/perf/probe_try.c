@@ -275,7 +275,6 @@ static int rehearse(struct probe_report *report, const struct perf_facts *facts)
 {
 	_cleanup_(stripes_done) struct stripes stripes = {0};
 	struct pmu_plan *plan = &report->plan;
-	_cleanup_(stripes_done) struct stripes stripes = {0};
 	struct kernel_settings settings = {
 		.slots = report->measured.slots,
 		.hot_max = report->measured.hot_max,
