@@ -16,8 +16,9 @@ readonly LINE='def line(group; name; unit; value):
 	value as $value | select($value | type == "number" and isnormal) |
 	{group: group, name: name, unit: unit, value: $value};'
 
+# A figure that could not be taken is no JSON.
 as_lines() {
-	jq -c "$LINE $1"
+	sed 's/: -\?nan\>/: null/g' | jq -c "$LINE $1"
 }
 
 case ${1:-} in

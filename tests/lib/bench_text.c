@@ -113,24 +113,42 @@ static void markdown_cell(FILE *out, const struct bench_results *results, const 
 	(void)snprintf(key, sizeof(key), "%s/%s", group, name);
 	result = bench_results_find(results, key);
 	if (!result || !result->unit) {
-		(void)fprintf(out, " %s |", result ? "left out" : "–");
+		(void)fprintf(out, " – |");
 		return;
 	}
 	spread = bench_result_spread(results, result);
 	(void)fprintf(out, " %s |", figure(spread.median, text));
 }
 
-static bool is_of_samplers(const struct bench_result *result)
+static void markdown_claim(FILE *out, const struct bench_results *results, const struct bench_claim *claim)
 {
-	for (size_t i = 0; i < ARRAY_SIZE(sampler_groups); i++)
-		if (strcmp(result->group, sampler_groups[i]) == 0)
-			return true;
-	return false;
+	const struct bench_result *result = bench_claim_result(claim, results);
+	char median[FIGURE], low[FIGURE], high[FIGURE], limit[FIGURE];
+	struct bench_spread spread = {.n = 0};
+
+	if (result && result->unit)
+		spread = bench_result_spread(results, result);
+	(void)fprintf(out, "| %s | ", claim->name ? claim->name : claim->over[0]);
+	if (spread.n)
+		(void)fprintf(out, "%s%s%s | %s to %s | ", figure(spread.median, median),
+			      claim->name ? "" : " ", claim->name ? "" : result->unit,
+			      figure(spread.low, low), figure(spread.high, high));
+	else
+		(void)fprintf(out, "– | – | ");
+	(void)fprintf(out, "%s %s |\n", claim->at_most > 0 ? "at most" : "at least",
+		      figure(claim->at_most > 0 ? claim->at_most : claim->at_least, limit));
 }
 
 void bench_text_markdown(FILE *out, const struct bench_results *results)
 {
-	(void)fprintf(out, "| a sample with | program, ns | victim, ns | consumer, ns | bytes |\n"
+	static const char *const facts[] = {"machine", "kernel", "date", "peers"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(facts); i++) {
+		const char *value = bench_results_fact(results, facts[i]);
+
+		(void)fprintf(out, "%s%s", i ? "; " : "", value ? value : "");
+	}
+	(void)fprintf(out, "\n\n| a sample with | program, ns | victim, ns | reader, ns | bytes |\n"
 			   "|---|--:|--:|--:|--:|\n");
 	for (size_t i = 0; i < ARRAY_SIZE(sampler_names); i++) {
 		(void)fprintf(out, "| %s |", sampler_names[i]);
@@ -138,22 +156,9 @@ void bench_text_markdown(FILE *out, const struct bench_results *results)
 			markdown_cell(out, results, sampler_groups[j], sampler_names[i]);
 		(void)fprintf(out, "\n");
 	}
-	(void)fprintf(out, "\n| | | median | spread |\n|---|---|--:|--:|\n");
-	for (size_t i = 0; i < results->n_results; i++) {
-		const struct bench_result *result = &results->results[i];
-		struct bench_spread spread = bench_result_spread(results, result);
-		char median[FIGURE], low[FIGURE], high[FIGURE];
-
-		if (is_of_samplers(result))
-			continue;
-		(void)fprintf(out, "| %s | %s | ", result->group, result->name);
-		if (spread.n)
-			(void)fprintf(out, "%s %s | %s to %s |\n", figure(spread.median, median),
-				      strcmp(result->unit, "ratio") ? result->unit : "",
-				      figure(spread.low, low), figure(spread.high, high));
-		else
-			(void)fprintf(out, "left out | |\n");
-	}
+	(void)fprintf(out, "\n| | median | spread | is to be |\n|---|--:|--:|--:|\n");
+	for (size_t i = 0; i < n_bench_claims; i++)
+		markdown_claim(out, results, &bench_claims[i]);
 }
 
 static bool is_time(const char *unit)
