@@ -30,7 +30,7 @@ const volatile u32 marks_owners = 0; /* first line of the owners' */
 const volatile struct event_settings events[EVENTS_MAX] = {};
 
 struct slot_counters slot_counters = {};
-struct loss_record losses[EVENTS_MAX][STRIPES_MAX] = {};
+struct loss_record losses[EVENTS_MAX][STRIPES_MAX] __attribute__((aligned(64))) = {};
 
 /*
  * Free slots: first those never used, from 1 on, then a stack of those given back, linked by `next_free`. Its
