@@ -385,6 +385,7 @@ static int enter_differences(struct engine *engine, u64 elapsed_ns,
 		r = fill_series(engine);
 	else
 		(void)fill_series(engine);
+	ledger_offcore_taken(engine->ledger);
 	for (unsigned event = 0; event < engine->settings.n_events; event++) {
 		reading_settle(&engine->now[event], &before[event]);
 		fill_cpus(engine, event);

@@ -357,6 +357,10 @@ static void forget_counted(struct ledger_entry *entry)
 void ledger_begin(struct ledger *ledger)
 {
 	ledger->begun++;
+}
+
+void ledger_offcore_taken(struct ledger *ledger)
+{
 	for (struct ledger_entry *entry = ledger->counted, *next; entry; entry = next) {
 		next = entry->next_counted;
 		forget_counted(entry);
