@@ -101,6 +101,7 @@ static int open_books(struct engine *engine)
 			.ledger = engine->ledger,
 			.names_from_slots = settings->births,
 			.grace_ns = COLLECT_GRACE_NS,
+			.clock_ns = monotonic_ns,
 			.listener = settings->listener,
 			.hot = settings->hot,
 			.hot_userdata = settings->userdata,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The collection: slots to differences to totals. Reads every slot through the mapping, enters what came into
- * the ledger under the cgroup's path, notices births and deaths, and leads the slots of removed cgroups back
- * to use.
+ * The collection: slots to differences to totals. Reads what has a mark through the mapping, enters what came
+ * into the ledger under the cgroup's path, notices births and deaths, and leads the slots of removed cgroups
+ * back to use.
  */
 #ifndef PEBSD_COLLECT_H
 #define PEBSD_COLLECT_H
@@ -26,6 +26,7 @@ struct collect_settings {
 	struct ledger *ledger;
 	bool names_from_slots; /* names come with births; else whoever adopts also names (a replay) */
 	u64 grace_ns;          /* how long a removed cgroup keeps its slot in the index */
+	u64 (*clock_ns)(void); /* CLOCK_MONOTONIC, from which a slot rests; NULL: as the collection is told */
 	struct collect_listener listener;
 	/* Whether the cgroups of a path have hot tables as long as there are some; may be NULL. */
 	bool (*hot)(const char *path, void *userdata);
