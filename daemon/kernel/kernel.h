@@ -98,8 +98,8 @@ struct kernel_body_time kernel_body_time(const struct kernel *kernel, u32 cpu);
 int kernel_empty_program_fd(const struct kernel *kernel);
 
 /*
- * Becomes readable when free slots run short: fewer than KERNEL_SLOTS_SHORT_PART of the table are left. -1
- * without `births`. kernel_slots_told() takes what made it readable. The kernel's.
+ * Becomes readable when free slots run short: fewer than one in KERNEL_SLOTS_SHORT_PART is left. -1 without
+ * `births`. kernel_slots_told() takes what made it readable. The kernel's.
  */
 #define KERNEL_SLOTS_SHORT_PART 4
 int kernel_slots_short_fd(const struct kernel *kernel);
