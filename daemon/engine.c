@@ -146,6 +146,11 @@ int engine_slots_short_fd(const struct engine *engine)
 	return kernel_slots_short_fd(engine->kernel);
 }
 
+bool engine_slots_short(const struct engine *engine)
+{
+	return collect_slots_free(engine->collect) < kernel_slots_spare(engine->settings.slots);
+}
+
 int engine_make_room(struct engine *engine, u64 *ret_again_ns)
 {
 	/* First: who needs a slot after the look at them tells again. */

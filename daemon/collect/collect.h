@@ -86,7 +86,7 @@ void collect_set_hot(struct collect *collect, bool (*chosen)(const char *path, v
  * not from when a collection notices it. */
 void collect_adopted(struct collect *collect, u32 slot, const char *path, u64 now_ns);
 
-/* As of the last collection. */
+/* As last noticed, by a collection or by making room. */
 u64 collect_slots_free(const struct collect *collect);
 u64 collect_cgroups_alive(const struct collect *collect);
 

@@ -102,6 +102,10 @@ int kernel_empty_program_fd(const struct kernel *kernel);
  * `births`. kernel_slots_told() takes what made it readable. The kernel's.
  */
 #define KERNEL_SLOTS_SHORT_PART 4
+static inline u32 kernel_slots_spare(u32 slots)
+{
+	return slots < KERNEL_SLOTS_SHORT_PART ? 1 : slots / KERNEL_SLOTS_SHORT_PART;
+}
 int kernel_slots_short_fd(const struct kernel *kernel);
 void kernel_slots_told(struct kernel *kernel);
 

@@ -134,8 +134,7 @@ static int configure(struct kernel *kernel)
 	if ((r = bpf_map__set_max_entries(skeleton->maps.slots_short, (u32)sysconf(_SC_PAGESIZE))) < 0 ||
 	    (r = bpf_map__set_autocreate(skeleton->maps.slots_short, settings->births)) < 0)
 		return r;
-	skeleton->rodata->slots_spare =
-		settings->slots < KERNEL_SLOTS_SHORT_PART ? 1 : settings->slots / KERNEL_SLOTS_SHORT_PART;
+	skeleton->rodata->slots_spare = kernel_slots_spare(settings->slots);
 	bpf_program__set_autoload(skeleton->progs.cgroup_born, settings->births);
 	bpf_program__set_autoload(skeleton->progs.cgroup_died, settings->births);
 	return kernel_offcore_prepare(skeleton, settings->slots, settings->offcore_cpus, &kernel->offcore);
