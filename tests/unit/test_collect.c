@@ -574,7 +574,6 @@ Test(collect, without_memory_nothing_is_lost)
 
 		open_slots(SLOTS, STRIPES);
 		(void)fake_kernel_born(kernel, 1, 0, "");
-		failed = false;
 		scarce_memory_after(after);
 		for (int step = 0; step < 6; step++) {
 			for (unsigned i = 0; step == 0 && i < 8; i++) {
@@ -638,9 +637,8 @@ Test(collect, churn_mixes_nothing_up)
 
 			(void)snprintf(name, sizeof(name), "c%u", next);
 			living[n] = fake_kernel_born(kernel, 2 + next, 1, name);
-			ids[n] = next;
-			n += living[n] != 0;
-			next += living[n - 1] != 0;
+			if (living[n])
+				ids[n++] = next++;
 		} else if (draw < 75 && n > 0) {
 			u64 i = random_below(n);
 
