@@ -158,7 +158,9 @@ static __always_inline void slots_tell_short(void)
 
 	if (free >= slots_spare || *(volatile u32 *)&slots_told || __sync_lock_test_and_set(&slots_told, 1))
 		return;
-	bpf_ringbuf_output(&slots_short, &left, sizeof(left), BPF_RB_FORCE_WAKEUP);
+	/* The ring's lock is refused where the kernel sees a deadlock: then the next birth tries it. */
+	if (bpf_ringbuf_output(&slots_short, &left, sizeof(left), BPF_RB_FORCE_WAKEUP) < 0)
+		*(volatile u32 *)&slots_told = 0;
 }
 
 /* A free slot, now the caller's alone; SLOT_UNATTRIBUTED where there is none. */
