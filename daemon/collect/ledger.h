@@ -18,7 +18,7 @@
 
 struct ledger_entry {
 	char *path;
-	u32 number;  /* of this entry; never used twice in a ledger's life */
+	u32 number;  /* of this entry; none is used again before 2^32 entries were made */
 	u64 id;      /* of the cgroup that last had the path; 0: none */
 	u32 holders; /* slots that have this path: more than one while a removed cgroup's slot rests */
 	u32 living;  /* those of them whose cgroup exists */
