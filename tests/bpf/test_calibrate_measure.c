@@ -88,7 +88,7 @@ static void expect_refused(const struct pmu_opening *opening, u64 max_rate, cali
 Test(calibrate_measure, the_thread_samples_its_own_work)
 {
 	calibrate_measure(&faults, program_fd, MAX_RATE, touch, NULL, &stop, &result);
-	cr_expect_geq(page_faults_runs(program_fd), CALIBRATE_ROUNDS * 8);
+	cr_expect_geq(page_faults_runs(program_fd), CALIBRATE_ROUNDS * 8UL);
 	if (result.known)
 		cr_expect(result.interrupt_ns > 0 && result.interrupt_ns < 1e6, "%g ns", result.interrupt_ns);
 	else

@@ -16,7 +16,7 @@
 #include "some_stripes.h"
 #include "tree.h"
 
-#define USUAL    3
+#define USUAL    3UL
 #define MAX_RATE 100000
 
 static struct pmu_opening faults = {
