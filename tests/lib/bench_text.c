@@ -9,7 +9,7 @@
 #define FIGURE 32
 
 /* How wide what is measured is at most, in a table. */
-#define NAME_WIDTH  "56"
+#define NAME_WIDTH  "66"
 #define CLAIM_WIDTH "66"
 
 /* Three digits or so, as many as the spread has a meaning for; a thousands separator where they are many. */
@@ -23,10 +23,11 @@ static const char *figure(double value, char text[FIGURE])
 		text_count((u64)llround(value), text);
 	else
 		(void)snprintf(text, FIGURE, "%.*f",
-			       size < 0.0995 ? 4
-			       : size < 9.95 ? 2
-			       : size < 99.5 ? 1
-					     : 0,
+			       size <= 0       ? 0
+			       : size < 0.0995 ? 4
+			       : size < 9.95   ? 2
+			       : size < 99.5   ? 1
+					       : 0,
 			       value);
 	return text;
 }
