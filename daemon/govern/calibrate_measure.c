@@ -211,7 +211,7 @@ static int find_length(const struct meter *meter, struct task *task, struct cali
 	}
 	(void)refuse(ret, "", 0);
 	(void)snprintf(ret->reason, sizeof(ret->reason),
-		       "the work that is known makes too few samples: %.1f in %.1f ms, one in %llu events",
+		       "the work that is timed makes too few samples: %.1f in %.1f ms with a period of %llu",
 		       samples, took / 1e6, (unsigned long long)task->period);
 	return -1;
 }

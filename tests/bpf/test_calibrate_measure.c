@@ -112,7 +112,7 @@ Test(calibrate_measure, what_cannot_be_measured_says_why)
 	opening = faults;
 	opening.config = 999;
 	expect_refused(&opening, MAX_RATE, touch, "an event of this thread cannot be opened: ");
-	expect_refused(&faults, MAX_RATE, think, "the work that is known makes too few samples");
+	expect_refused(&faults, MAX_RATE, think, "the work that is timed makes too few samples");
 	expect_refused(&faults, 100, touch, "kernel.perf_event_max_sample_rate allows too few samples");
 }
 
