@@ -519,6 +519,11 @@ int engine_snapshot(struct engine *engine, const struct maybe_double *window_sec
 	return 0;
 }
 
+void engine_release_window(struct engine *engine)
+{
+	engine->windowed = snapshot_free(engine->windowed);
+}
+
 int engine_summary(struct engine *engine, const struct snapshot **ret)
 {
 	const struct snapshot_sources sources = {
@@ -558,6 +563,8 @@ int engine_slots_short_fd(const struct engine *engine)
 
 int engine_make_room(struct engine *engine, u64 *ret_again_ns)
 {
+	/* It may read slots: snapshots make cgroups' figures of what is in the books. */
+	forget_snapshots(engine);
 	/* First: who needs a slot after the look at them tells again. */
 	kernel_slots_told(engine->kernel);
 	return collect_make_room(engine->collect, monotonic_ns(), ret_again_ns);

@@ -73,6 +73,9 @@ int engine_collect_last(struct engine *engine);
 int engine_snapshot(struct engine *engine, const struct maybe_double *window_seconds,
 		    const struct snapshot **ret);
 
+/* The last snapshot of a window is not needed any more, and its memory goes back. */
+void engine_release_window(struct engine *engine);
+
 /*
  * The same of the whole time without cgroups' figures (snapshot_build_summary()): for a scrape, which has the
  * series. The engine's, valid until the next collection.

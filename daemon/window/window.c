@@ -336,7 +336,7 @@ struct window_sums *window_sums_free(struct window_sums *sums)
 {
 	if (!sums)
 		return NULL;
-	arena_done(&sums->figures);
+	arena_done(&sums->pairs);
 	free(sums->sums);
 	free(sums);
 	return NULL;
@@ -351,25 +351,26 @@ static int keep(u32 entry, unsigned event, const struct figures *figures, void *
 {
 	struct keeping *keeping = userdata;
 	struct window_sums *sums = keeping->sums;
-	struct figures *copy;
+	u8 pairs[PAIRS_MAX];
+	size_t size = pairs_of(figures, pairs);
+	u8 *copy = arena_take(&sums->pairs, size);
 
-	if (!sums->n || sums->sums[sums->n - 1].entry != entry) {
-		if (sums->n == keeping->room) {
-			size_t room = 2 * keeping->room + 16;
-			struct window_sum *grown = reallocarray(sums->sums, room, sizeof(*grown));
-
-			if (!grown)
-				return -ENOMEM;
-			sums->sums = grown;
-			keeping->room = room;
-		}
-		sums->sums[sums->n++] = (struct window_sum){.entry = entry};
-	}
-	copy = arena_take(&sums->figures, sizeof(*copy));
 	if (!copy)
 		return -ENOMEM;
-	*copy = *figures;
-	sums->sums[sums->n - 1].figures[event] = copy;
+	memcpy(copy, pairs, size);
+	if (sums->n == keeping->room) {
+		size_t room = 2 * keeping->room + 16;
+		struct window_sum *grown = reallocarray(sums->sums, room, sizeof(*grown));
+
+		if (!grown)
+			return -ENOMEM;
+		sums->sums = grown;
+		keeping->room = room;
+	}
+	if (sums->n)
+		sums->sums[sums->n - 1].more = sums->sums[sums->n - 1].entry == entry;
+	sums->sums[sums->n++] =
+		(struct window_sum){.entry = entry, .event = event, .pairs = copy, .size = (u32)size};
 	return 0;
 }
 

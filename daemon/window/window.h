@@ -9,6 +9,7 @@
 #ifndef PEBSD_WINDOW_H
 #define PEBSD_WINDOW_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <time.h>
 
@@ -79,23 +80,24 @@ struct window_visitor {
  */
 int window_walk(const struct window *window, u64 span_ns, const struct window_visitor *visitor);
 
-/* One cgroup's figures; NULL for an event without a difference. */
+/* What one cgroup had of one event: the counters that are not 0, as pairs (collect/pairs.h). */
 struct window_sum {
 	u32 entry;
-	struct figures *figures[EVENTS_MAX];
+	u32 event;
+	const u8 *pairs;
+	u32 size;
+	bool more; /* the next one is of the same entry */
 };
 
 struct window_sums {
 	struct window_span span;
 	size_t n;
-	struct window_sum *sums; /* by ascending entry */
-	struct arena figures;    /* theirs */
+	struct window_sum *sums; /* by ascending entry, then event */
+	struct arena pairs;      /* theirs */
 };
 
-/*
- * The same, kept: some 5 KiB for each entry and event. Returns 0, -ENODATA or -ENOMEM; free `*ret` with
- * window_sums_free().
- */
+/* The same, kept, in some bytes a counter. Returns 0, -ENODATA or -ENOMEM; free `*ret` with
+ * window_sums_free(). */
 int window_sum(const struct window *window, u64 span_ns, struct window_sums **ret);
 struct window_sums *window_sums_free(struct window_sums *sums);
 
