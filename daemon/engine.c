@@ -13,8 +13,9 @@
 /* How far back a window reaches: as long as the entry of a removed cgroup is kept. */
 #define WINDOW_NS SERIES_KEEP_NS
 
-/* In so much memory: what many busy cgroups bring in ten minutes is far more, and they shorten how far it
- * reaches. Of what is busy counts the most of late, which is forgotten by half in so long. */
+/* In so much memory: what many busy cgroups bring in ten minutes is far more; older collections are added up
+ * then (window.h), and of thousands it reaches less far back (tests/bench/window_reach). Of what is busy
+ * counts the most of late, which is forgotten by half in so long. */
 #define WINDOW_BYTES               ((size_t)3 << 20)
 #define WINDOW_BYTES_A_ACTIVE      256 /* cgroup and event */
 #define WINDOW_ACTIVE_HALF_LIFE_NS (60 * NSEC_PER_SEC)
@@ -194,12 +195,17 @@ int engine_adopt(struct engine *engine, u64 cgroup_id, const char *path)
 	return 0;
 }
 
+size_t engine_window_bytes(double active)
+{
+	return WINDOW_BYTES + (size_t)(active * WINDOW_BYTES_A_ACTIVE);
+}
+
 /* How much of the past is held follows what a collection brings, with some patience. */
 static void size_window(struct engine *engine, u64 elapsed_ns, size_t n)
 {
 	engine->active *= exp2(-(double)elapsed_ns / (double)WINDOW_ACTIVE_HALF_LIFE_NS);
 	engine->active = fmax(engine->active, (double)n);
-	window_limit(engine->window, WINDOW_BYTES + (size_t)(engine->active * WINDOW_BYTES_A_ACTIVE));
+	window_limit(engine->window, engine_window_bytes(engine->active));
 }
 
 /* Less of a window is no loss of figures: a failure is told and no more. */

@@ -82,6 +82,9 @@ void engine_release_window(struct engine *engine);
  */
 int engine_summary(struct engine *engine, const struct snapshot **ret);
 
+/* What the window of the last minutes may take, where so many cgroups and events are active. */
+size_t engine_window_bytes(double active);
+
 /* When the last collection was (CLOCK_MONOTONIC); before the first, when the engine was opened. */
 u64 engine_collected_ns(const struct engine *engine);
 
