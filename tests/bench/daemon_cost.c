@@ -71,11 +71,11 @@ static void write_recording(const char *path, size_t n_events)
 	struct writer *writer = writer_new(WRITER_FILE, 0);
 	_cleanup_fclose_ FILE *file = fopen(path, "we");
 	_cleanup_free_ u8 *bytes = NULL;
-	size_t events[EVENTS_MOST], size;
+	size_t events[EVENTS_MOST] = {0}, size;
 
 	writer_cpuid(writer, "GenuineIntel,6,143,8");
 	writer_pmu(writer, PERF_TYPE_RAW, "cpu");
-	for (size_t i = 0; i < n_events; i++) {
+	for (size_t i = 0; i < n_events && i < EVENTS_MOST; i++) {
 		described.config = configs[i];
 		described.config1 = i == 0 ? 30 : 0;
 		described.name = names[i];

@@ -134,11 +134,17 @@ static int compare(const void *a, const void *b)
 	return left < right ? -1 : left > right;
 }
 
+static double in_us(u64 ns)
+{
+	return (double)ns / 1e3;
+}
+
 static void run(u32 cgroups, size_t n, bool last)
 {
 	const struct timespec start = {0};
 	struct brought *brought = malloc(sizeof(*brought));
 	u64 *reach = calloc(n, sizeof(*reach)), *took = calloc(n, sizeof(*took)), sum = 0;
+	const size_t half = n / 2;
 	struct window *window;
 
 	if (!brought || !reach || !took ||
@@ -151,22 +157,24 @@ static void run(u32 cgroups, size_t n, bool last)
 		took[i] = collect(window, brought, cgroups, now_ns);
 		reach[i] = (now_ns - begin_of(window)) / NSEC_PER_SEC;
 	}
-	qsort(reach + n / 2, n - n / 2, sizeof(*reach), compare);
-	qsort(took + n / 2, n - n / 2, sizeof(*took), compare);
-	for (size_t i = n / 2; i < n; i++)
+	reach += n - half;
+	took += n - half;
+	qsort(reach, half, sizeof(*reach), compare);
+	qsort(took, half, sizeof(*took), compare);
+	for (size_t i = 0; i < half; i++)
 		sum += took[i];
 	(void)printf(
 		"  {\"cgroups\": %u, \"bytes\": %zu, \"collections\": %zu, \"reach_s\": {\"least\": %llu, "
 		"\"median\": %llu, \"most\": %llu}, \"us\": {\"mean\": %.0f, \"median\": %.0f, \"p90\": "
 		"%.0f, \"most\": %.0f}}%s\n",
-		cgroups, window_bytes(window), window_collections(window), (unsigned long long)reach[n / 2],
-		(unsigned long long)reach[n / 2 + n / 4], (unsigned long long)reach[n - 1],
-		(double)sum / (double)(n - n / 2) / 1e3, (double)took[n / 2 + n / 4] / 1e3,
-		(double)took[n - 1 - n / 20] / 1e3, (double)took[n - 1] / 1e3, last ? "" : ",");
+		cgroups, window_bytes(window), window_collections(window), (unsigned long long)reach[0],
+		(unsigned long long)reach[half / 2], (unsigned long long)reach[half - 1],
+		in_us(sum) / (double)half, in_us(took[half / 2]), in_us(took[half - 1 - half / 10]),
+		in_us(took[half - 1]), last ? "" : ",");
 	window_free(window);
 	free(brought);
-	free(reach);
-	free(took);
+	free(reach - (n - half));
+	free(took - (n - half));
 }
 
 int main(int argc, char **argv)
