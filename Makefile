@@ -416,6 +416,10 @@ bench-tick: ## what a collection costs the daemon, stage by stage (as root)
 	+@$(PARALLEL) $(OUT)/tests/bench/tick_cost
 	@$(OUT)/tests/bench/tick_cost
 
+bench-window: ## how far back the window reaches in its memory, and what that costs a collection
+	+@$(PARALLEL) $(OUT)/tests/bench/window_reach
+	@$(OUT)/tests/bench/window_reach
+
 bench-zoom: ## what a zoom of 1,000 samples a second costs (needs root, a minute)
 	+@$(PARALLEL) $(OUT)/tests/bench/zoom_cost
 	@$(OUT)/tests/bench/zoom_cost
@@ -505,7 +509,7 @@ help: ## this list
 	deps deps-test deps-develop deps-outside deps-guest run test test-unit test-bpf test-e2e test-sanitize run-sanitized \
 	test-corpus test-outside test-fresh test-guest test-hardware guest-shell deps-bench \
 	bench bench-alarms bench-churn bench-compare bench-coverage bench-drain bench-hot bench-memory bench-neighbours \
-	bench-policy bench-scrape bench-start bench-symbols bench-table bench-tick bench-zoom benches \
+	bench-policy bench-scrape bench-start bench-symbols bench-table bench-tick bench-window bench-zoom benches \
 	fuzz run-fuzzers lint lint-format \
 	lint-tidy lint-tidy-bpf lint-tidy-daemon lint-scripts lint-manuals install uninstall clean help
 .PRECIOUS: $(OUT)/obj/%.o $(OUT)/bpf/%.bpf.o $(OUT)/%.skel.h $(OUT)/%.pb-c.c $(OUT)/%.pb-c.h

@@ -153,6 +153,8 @@ bool engine_slots_short(const struct engine *engine)
 
 int engine_make_room(struct engine *engine, u64 *ret_again_ns)
 {
+	/* It may read slots: snapshots make cgroups' figures of what is in the books. */
+	engine_forget_snapshots(engine);
 	/* First: who needs a slot after the look at them tells again. */
 	kernel_slots_told(engine->kernel);
 	return collect_make_room(engine->collect, engine_clock_ns(), ret_again_ns);

@@ -73,11 +73,17 @@ int engine_collect_last(struct engine *engine);
 int engine_snapshot(struct engine *engine, const struct maybe_double *window_seconds,
 		    const struct snapshot **ret);
 
+/* The last snapshot of a window is not needed any more, and its memory goes back. */
+void engine_release_window(struct engine *engine);
+
 /*
  * The same of the whole time without cgroups' figures (snapshot_build_summary()): for a scrape, which has the
  * series. The engine's, valid until the next collection.
  */
 int engine_summary(struct engine *engine, const struct snapshot **ret);
+
+/* What the window of the last minutes may take, where so many cgroups and events are active. */
+size_t engine_window_bytes(double active);
 
 /* When the last collection was (CLOCK_MONOTONIC); before the first, when the engine was opened. */
 u64 engine_collected_ns(const struct engine *engine);

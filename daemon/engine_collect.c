@@ -17,12 +17,17 @@
  * the slots. */
 #define DEAD_MIN 1024
 
+size_t engine_window_bytes(double active)
+{
+	return ENGINE_WINDOW_BYTES + (size_t)(active * WINDOW_BYTES_A_ACTIVE);
+}
+
 /* How much of the past is held follows what a collection brings, with some patience. */
 static void size_window(struct engine *engine, u64 elapsed_ns, size_t n)
 {
 	engine->active *= exp2(-(double)elapsed_ns / (double)WINDOW_ACTIVE_HALF_LIFE_NS);
 	engine->active = fmax(engine->active, (double)n);
-	window_limit(engine->window, ENGINE_WINDOW_BYTES + (size_t)(engine->active * WINDOW_BYTES_A_ACTIVE));
+	window_limit(engine->window, engine_window_bytes(engine->active));
 }
 
 /* Less of a window is no loss of figures: a failure is told and no more. */

@@ -95,6 +95,11 @@ int engine_snapshot(struct engine *engine, const struct maybe_double *window_sec
 	return 0;
 }
 
+void engine_release_window(struct engine *engine)
+{
+	engine->windowed = snapshot_free(engine->windowed);
+}
+
 int engine_summary(struct engine *engine, const struct snapshot **ret)
 {
 	const struct snapshot_sources sources = {

@@ -61,7 +61,22 @@ static int replay_all(struct sampling *sampling, struct failure *failure)
 	return sampling_tick(sampling);
 }
 
-static int print(const struct snapshot *snapshot, bool json)
+static int put_text(const char *text, size_t length, void *userdata)
+{
+	(void)fwrite(text, 1, length, userdata);
+	return 0;
+}
+
+static int print_json(const struct snapshot *snapshot)
+{
+	int r = json_write_top(snapshot, NULL, snapshot->n_cgroups, JSON_C_TO_STRING_PLAIN, put_text, stdout);
+
+	if (r == 0)
+		(void)putchar('\n');
+	return r;
+}
+
+static int print_text(const struct snapshot *snapshot)
 {
 	json_object *top = json_top(snapshot);
 	json_object *status = json_status(snapshot);
@@ -70,13 +85,17 @@ static int print(const struct snapshot *snapshot, bool json)
 
 	(void)setlocale(LC_CTYPE, "");
 	style = style_of_output();
-
-	if (r == 0 && json)
-		(void)puts(json_object_to_json_string_ext(top, JSON_C_TO_STRING_PLAIN));
-	else if (r == 0)
+	if (r == 0)
 		format_top(stdout, status, top, &style);
 	json_object_put(top);
 	json_object_put(status);
+	return r;
+}
+
+static int print(const struct snapshot *snapshot, bool json)
+{
+	int r = json ? print_json(snapshot) : print_text(snapshot);
+
 	if (r == 0 && fflush(stdout) != 0)
 		r = -errno;
 	return r;

@@ -265,6 +265,13 @@ static int get_snapshot(void *userdata, const struct maybe_double *window_second
 	return engine_snapshot(engine, window_seconds, ret);
 }
 
+static void release_snapshot(void *userdata)
+{
+	struct server *server = userdata;
+
+	engine_release_window(sampling_engine(server->sampling));
+}
+
 static int get_summary(struct server *server, const struct snapshot **ret)
 {
 	struct engine *engine = sampling_engine(server->sampling);
@@ -456,6 +463,7 @@ static int open_endpoints(struct server *server, struct failure *failure)
 {
 	const struct control_backend backend = {
 		.snapshot = get_snapshot,
+		.release = release_snapshot,
 		.reload = reload,
 		.pause = pause_sampling,
 		.resume = resume_sampling,

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * What every exporter reads: the state of the books at one collection, for the whole time or for a window.
- * Plain data. It is built by the collection and never changed after; exporters take nothing from anywhere
- * else.
+ * Plain data, but that cgroups' figures are made one cgroup at a time, when they are read
+ * (snapshot_figures.h): they take 5 KB for each event. It is built by the collection and never changed after;
+ * exporters take nothing from anywhere else.
  */
 #ifndef PEBSD_SNAPSHOT_H
 #define PEBSD_SNAPSHOT_H
@@ -80,7 +81,8 @@ struct snapshot_cgroup {
 	u64 id;        /* 0 where there is none */
 	bool alive;
 	bool guest_not_sampled; /* it holds a virtual machine: what that does in guest mode is not sampled */
-	const struct figures *figures[EVENTS_MAX]; /* NULL: no sample of that event */
+	const struct figures *figures[EVENTS_MAX]; /* read by snapshot_figures(); those that are not made */
+	const void *made_of;                       /* and what the others are made of; the snapshot's */
 	const struct offcore_figures *offcore;     /* NULL: nothing counted */
 };
 
@@ -132,6 +134,8 @@ struct snapshot {
 	 * counted. Without `unattributed`, which stands in the events. */
 	size_t n_cgroups;
 	struct snapshot_cgroup *cgroups;
+	/* Makes a cgroup's figures of an event; false: no sample of it. NULL: none are made. */
+	bool (*make_figures)(const struct snapshot_cgroup *cgroup, unsigned event, struct figures *ret);
 
 	/* The daemon itself. */
 	u64 cgroups_alive; /* with a slot */

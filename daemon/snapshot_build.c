@@ -4,10 +4,12 @@
 #include <errno.h>
 #include <string.h>
 
+#include "collect/pairs.h"
+#include "snapshot_figures.h"
+
 /* A snapshot and what it borrows figures from. */
 struct owned_snapshot {
 	struct snapshot snapshot; /* first: the caller's pointer */
-	struct figures *all; /* of the whole time: the cgroups' one after another. Large: given back whole */
 	struct window_sums *sums;
 	struct figures
 		*other[EVENTS_MAX]; /* of a window: what `other` has, folded entries' figures among it */
@@ -24,10 +26,36 @@ struct ranked {
 	u64 samples[EVENT_ROLES];
 };
 
-static void rank(const struct snapshot *snapshot, struct ranked *ranked)
+/* What figures of the whole time are made of is the ledger's entry. */
+static bool make_of_entry(const struct snapshot_cgroup *cgroup, unsigned event, struct figures *ret)
+{
+	const struct ledger_entry *entry = cgroup->made_of;
+
+	if (!entry || !ledger_has(entry, event))
+		return false;
+	ledger_total(entry, event, ret);
+	return true;
+}
+
+/* Of a window, the first of the entry's sums. */
+static bool make_of_sums(const struct snapshot_cgroup *cgroup, unsigned event, struct figures *ret)
+{
+	const struct window_sum *sum = cgroup->made_of;
+
+	while (sum && sum->event != event)
+		sum = sum->more ? sum + 1 : NULL;
+	if (!sum)
+		return false;
+	memset(ret, 0, sizeof(*ret));
+	pairs_add(sum->pairs, sum->size, ret);
+	return true;
+}
+
+static void rank(const struct snapshot *snapshot, const struct figures *const all[EVENTS_MAX],
+		 struct ranked *ranked)
 {
 	for (size_t event = 0; event < snapshot->n_events; event++) {
-		const struct figures *figures = ranked->cgroup.figures[event];
+		const struct figures *figures = all[event];
 		u64 *samples = &ranked->samples[snapshot->events[event].event.role];
 		u64 cost = figures ? figures_weighted_latency(figures) : 0;
 
@@ -49,117 +77,84 @@ static int compare_ranked(const void *a, const void *b)
 	return strcmp(left->cgroup.path, right->cgroup.path);
 }
 
-static void add_total(struct snapshot *snapshot, struct figures *const figures[EVENTS_MAX])
+static void add_total(struct snapshot *snapshot, const struct figures *const figures[EVENTS_MAX])
 {
 	for (size_t event = 0; event < snapshot->n_events; event++)
 		if (figures[event])
 			figures_add(&snapshot->events[event].total, figures[event]);
 }
 
-/* Whether there are any figures to take. */
-static bool take_cgroup(struct snapshot *snapshot, const struct snapshot_sources *sources,
-			const struct ledger_entry *entry, struct figures *const figures[EVENTS_MAX],
+static void name_cgroup(const struct snapshot_sources *sources, const struct ledger_entry *entry,
 			struct ranked *ret)
 {
-	bool any = false;
-
 	*ret = (struct ranked){.cgroup = {.path = entry->path,
 					  .alive = entry->living > 0,
 					  .guest_not_sampled = entry->guest},
 			       .entry = entry->number};
 	ret->cgroup.id = sources->synthetic && sources->synthetic(entry->id) ? 0 : entry->id;
-	for (size_t event = 0; event < EVENTS_MAX; event++) {
-		ret->cgroup.figures[event] = figures[event];
-		any = any || figures[event];
-	}
+}
+
+/* Enters a cgroup whose figures are set, or what they are made of; they are gone through in `room`. Whether
+ * there are any. */
+static bool take_cgroup(struct snapshot *snapshot, struct ranked *ranked, struct cgroup_figures *room)
+{
+	bool any = false;
+
+	snapshot_figures(snapshot, &ranked->cgroup, room);
+	for (size_t event = 0; event < EVENTS_MAX; event++)
+		any = any || room->of[event];
 	if (any) {
-		add_total(snapshot, figures);
-		rank(snapshot, ret);
+		add_total(snapshot, room->of);
+		rank(snapshot, room->of, ranked);
 	}
 	return any;
 }
 
-static void take_unattributed(struct snapshot *snapshot, struct figures *const figures[EVENTS_MAX])
+static void take_unattributed(struct snapshot *snapshot, const void *made_of, struct cgroup_figures *room)
 {
-	add_total(snapshot, figures);
+	const struct snapshot_cgroup cgroup = {.made_of = made_of};
+
+	snapshot_figures(snapshot, &cgroup, room);
+	add_total(snapshot, room->of);
 	for (size_t event = 0; event < snapshot->n_events; event++)
-		snapshot->events[event].unattributed = figures[event] ? figures_samples(figures[event]) : 0;
+		snapshot->events[event].unattributed = room->of[event] ? figures_samples(room->of[event]) : 0;
 }
 
-static size_t count_figures(const struct snapshot *snapshot, const struct ledger_entry *entry)
+static size_t take_all(struct owned_snapshot *owned, const struct snapshot_sources *sources,
+		       struct cgroup_figures *room, struct ranked *ret)
 {
-	size_t n = 0;
-
-	for (unsigned event = 0; event < snapshot->n_events; event++)
-		n += ledger_has(entry, event);
-	return n;
-}
-
-/* Fills them in from `room` on; returns where the next may begin. */
-static struct figures *take_totals(const struct snapshot *snapshot, const struct ledger_entry *entry,
-				   struct figures *room, struct figures *ret[EVENTS_MAX])
-{
-	for (unsigned event = 0; event < EVENTS_MAX; event++) {
-		ret[event] = NULL;
-		if (event >= snapshot->n_events || !ledger_has(entry, event))
-			continue;
-		ledger_total(entry, event, room);
-		ret[event] = room++;
-	}
-	return room;
-}
-
-static int take_all(struct owned_snapshot *owned, const struct snapshot_sources *sources, struct ranked *ret,
-		    size_t *ret_n)
-{
-	const struct ledger_entry *const apart[] = {ledger_other(sources->ledger),
-						    ledger_unattributed(sources->ledger)};
+	const struct ledger_entry *other = ledger_other(sources->ledger);
 	struct snapshot *snapshot = &owned->snapshot;
-	struct figures *figures[EVENTS_MAX];
 	struct ledger_entry *const *entries;
-	size_t n_entries, n_figures = 0, n = 0;
-	struct figures *room;
+	size_t n_entries, n = 0;
 
 	entries = ledger_entries(sources->ledger, &n_entries);
-	for (size_t i = 0; i < n_entries; i++)
-		n_figures += count_figures(snapshot, entries[i]);
-	for (size_t i = 0; i < ARRAY_SIZE(apart); i++)
-		n_figures += count_figures(snapshot, apart[i]);
-	room = owned->all = malloc((n_figures + 1) * sizeof(*owned->all));
-	if (!room)
-		return -ENOMEM;
-	for (size_t i = 0; i < n_entries; i++) {
-		room = take_totals(snapshot, entries[i], room, figures);
-		n += take_cgroup(snapshot, sources, entries[i], figures, &ret[n]);
+	for (size_t i = 0; i <= n_entries; i++) {
+		const struct ledger_entry *entry = i < n_entries ? entries[i] : other;
+
+		name_cgroup(sources, entry, &ret[n]);
+		ret[n].cgroup.made_of = entry;
+		n += take_cgroup(snapshot, &ret[n], room);
 	}
-	room = take_totals(snapshot, apart[0], room, figures);
-	n += take_cgroup(snapshot, sources, apart[0], figures, &ret[n]);
-	(void)take_totals(snapshot, apart[1], room, figures);
-	take_unattributed(snapshot, figures);
-	*ret_n = n;
-	return 0;
+	take_unattributed(snapshot, ledger_unattributed(sources->ledger), room);
+	return n;
 }
 
 static int add_other(struct owned_snapshot *owned, const struct window_sum *sum)
 {
-	for (size_t event = 0; event < EVENTS_MAX; event++) {
-		if (!sum->figures[event])
-			continue;
-		if (!owned->other[event])
-			owned->other[event] = calloc(1, sizeof(*owned->other[event]));
-		if (!owned->other[event])
-			return -ENOMEM;
-		figures_add(owned->other[event], sum->figures[event]);
-	}
+	if (!owned->other[sum->event])
+		owned->other[sum->event] = calloc(1, sizeof(*owned->other[sum->event]));
+	if (!owned->other[sum->event])
+		return -ENOMEM;
+	pairs_add(sum->pairs, sum->size, owned->other[sum->event]);
 	return 0;
 }
 
 /* Sums and entries are both by ascending number: one walk along both. Figures of folded entries are
  * `other`'s. */
 static int take_window(struct owned_snapshot *owned, const struct snapshot_sources *sources,
-		       struct ranked *ret, size_t *ret_n)
+		       struct cgroup_figures *room, struct ranked *ret, size_t *ret_n)
 {
-	const struct ledger_entry *other = ledger_other(sources->ledger);
 	const struct ledger_entry *unattributed = ledger_unattributed(sources->ledger);
 	struct snapshot *snapshot = &owned->snapshot;
 	struct ledger_entry *const *entries;
@@ -167,22 +162,31 @@ static int take_window(struct owned_snapshot *owned, const struct snapshot_sourc
 	int r;
 
 	entries = ledger_entries(sources->ledger, &n_entries);
-	for (size_t i = 0; i < owned->sums->n; i++) {
-		const struct window_sum *sum = &owned->sums->sums[i];
+	for (size_t i = 0, next; i < owned->sums->n; i = next) {
+		const struct window_sum *first = &owned->sums->sums[i];
 
-		while (entry < n_entries && entries[entry]->number < sum->entry)
+		for (next = i + 1; owned->sums->sums[next - 1].more;)
+			next++;
+		while (entry < n_entries && entries[entry]->number < first->entry)
 			entry++;
-		if (sum->entry == unattributed->number) {
-			take_unattributed(snapshot, sum->figures);
-		} else if (entry < n_entries && entries[entry]->number == sum->entry) {
-			n += take_cgroup(snapshot, sources, entries[entry], sum->figures, &ret[n]);
+		if (first->entry == unattributed->number) {
+			take_unattributed(snapshot, first, room);
+		} else if (entry < n_entries && entries[entry]->number == first->entry) {
+			name_cgroup(sources, entries[entry], &ret[n]);
+			ret[n].cgroup.made_of = first;
+			n += take_cgroup(snapshot, &ret[n], room);
 		} else {
-			r = add_other(owned, sum);
-			if (r < 0)
-				return r;
+			for (size_t event = i; event < next; event++) {
+				r = add_other(owned, &owned->sums->sums[event]);
+				if (r < 0)
+					return r;
+			}
 		}
 	}
-	n += take_cgroup(snapshot, sources, other, owned->other, &ret[n]);
+	name_cgroup(sources, ledger_other(sources->ledger), &ret[n]);
+	for (size_t event = 0; event < EVENTS_MAX; event++)
+		ret[n].cgroup.figures[event] = owned->other[event];
+	n += take_cgroup(snapshot, &ret[n], room);
 	*ret_n = n;
 	return 0;
 }
@@ -249,10 +253,8 @@ static size_t take_offcore(struct owned_snapshot *owned, const struct snapshot_s
 			any_other = true;
 		} else {
 			if (!found) {
-				struct figures *const none[EVENTS_MAX] = {NULL};
-
 				found = &ranked[n++];
-				(void)take_cgroup(snapshot, sources, entry, none, found);
+				name_cgroup(sources, entry, found);
 			}
 			found->cgroup.offcore = &sum->figures;
 		}
@@ -294,24 +296,29 @@ static void take_readings(struct snapshot *snapshot, const struct reading *readi
 
 static int take_cgroups(struct owned_snapshot *owned, const struct snapshot_sources *sources)
 {
+	_cleanup_free_ struct cgroup_figures *room = malloc(sizeof(*room));
 	_cleanup_free_ struct ranked *ranked = NULL;
 	struct snapshot *snapshot = &owned->snapshot;
 	size_t n;
-	int r = 0;
+	int r;
 
 	(void)ledger_entries(sources->ledger, &n);
 	ranked = calloc(n + 1, sizeof(*ranked));
-	snapshot->cgroups = calloc(n + 1, sizeof(*snapshot->cgroups));
-	if (!ranked || !snapshot->cgroups)
+	if (!room || !ranked)
 		return -ENOMEM;
-	if (owned->sums)
-		r = take_window(owned, sources, ranked, &n);
-	else
-		r = take_all(owned, sources, ranked, &n);
-	if (r < 0)
-		return r;
+	snapshot->make_figures = owned->sums ? make_of_sums : make_of_entry;
+	if (owned->sums) {
+		r = take_window(owned, sources, room, ranked, &n);
+		if (r < 0)
+			return r;
+	} else {
+		n = take_all(owned, sources, room, ranked);
+	}
 	n = take_offcore(owned, sources, ranked, n);
 	qsort(ranked, n, sizeof(*ranked), compare_ranked);
+	snapshot->cgroups = calloc(n + 1, sizeof(*snapshot->cgroups));
+	if (!snapshot->cgroups)
+		return -ENOMEM;
 	for (size_t i = 0; i < n; i++)
 		snapshot->cgroups[i] = ranked[i].cgroup;
 	snapshot->n_cgroups = n;
@@ -371,10 +378,8 @@ int snapshot_build(const struct snapshot_sources *sources, struct snapshot **ret
 	return 0;
 }
 
-static size_t take_guests(struct owned_snapshot *owned, const struct snapshot_sources *sources,
-			  struct snapshot_cgroup *ret)
+static size_t take_guests(const struct snapshot_sources *sources, struct snapshot_cgroup *ret)
 {
-	struct figures *const none[EVENTS_MAX] = {NULL};
 	struct ledger_entry *const *entries;
 	size_t n_entries, n = 0;
 	struct ranked guest;
@@ -384,7 +389,7 @@ static size_t take_guests(struct owned_snapshot *owned, const struct snapshot_so
 		if (!entries[i]->guest)
 			continue;
 		if (ret) {
-			(void)take_cgroup(&owned->snapshot, sources, entries[i], none, &guest);
+			name_cgroup(sources, entries[i], &guest);
 			ret[n] = guest.cgroup;
 		}
 		n++;
@@ -402,10 +407,10 @@ int snapshot_build_summary(const struct snapshot_sources *sources, const struct 
 	if (!snapshot)
 		return -ENOMEM;
 	*snapshot = *sources->head;
-	snapshot->cgroups = calloc(take_guests(owned, sources, NULL) + 1, sizeof(*snapshot->cgroups));
+	snapshot->cgroups = calloc(take_guests(sources, NULL) + 1, sizeof(*snapshot->cgroups));
 	if (!snapshot->cgroups)
 		return -ENOMEM;
-	snapshot->n_cgroups = take_guests(owned, sources, snapshot->cgroups);
+	snapshot->n_cgroups = take_guests(sources, snapshot->cgroups);
 	for (unsigned event = 0; event < snapshot->n_events; event++) {
 		snapshot->events[event].total = totals[event];
 		ledger_total(ledger_unattributed(sources->ledger), event, &unattributed);
@@ -426,7 +431,6 @@ struct snapshot *snapshot_free(struct snapshot *snapshot)
 	offcore_sums_free(owned->offcore);
 	for (size_t event = 0; event < EVENTS_MAX; event++)
 		free(owned->other[event]);
-	free(owned->all);
 	free(snapshot->cgroups);
 	free(owned);
 	return NULL;

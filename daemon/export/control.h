@@ -25,6 +25,9 @@ struct control_backend {
 	int (*snapshot)(void *userdata, const struct maybe_double *window_seconds,
 			const struct snapshot **ret);
 
+	/* It was answered: what is in memory for the last snapshot alone can go. NULL: nothing is. */
+	void (*release)(void *userdata);
+
 	/*
 	 * Reads the configuration again. Returns 0, with remarks on what could be taken over only in part; or
 	 * -EINVAL with the mistakes, or another -errno, and then the old configuration stays. `ret_lines` is

@@ -56,6 +56,12 @@ int control_snapshot(const struct control *control, const struct maybe_double *w
 	return control->backend.snapshot(control->backend.userdata, window, ret);
 }
 
+void control_release(const struct control *control)
+{
+	if (control->backend.release)
+		control->backend.release(control->backend.userdata);
+}
+
 const struct snapshot_cgroup *control_find_cgroup(const struct snapshot *snapshot, const char *shown)
 {
 	for (size_t i = 0; i < snapshot->n_cgroups; i++)

@@ -55,6 +55,9 @@ void control_forget_nodes(struct control *control);
 int control_snapshot(const struct control *control, const struct maybe_double *window,
 		     const struct snapshot **ret);
 
+/* The snapshot is not needed any more. */
+void control_release(const struct control *control);
+
 /* By the form of its path that the replies show; NULL: there is none. */
 const struct snapshot_cgroup *control_find_cgroup(const struct snapshot *snapshot, const char *shown);
 

@@ -36,6 +36,22 @@ int control_get_status(struct varlink_call *call, json_object *parameters, void 
 	return r < 0 ? control_not_measured(call, r) : control_reply(call, json_status(snapshot));
 }
 
+static int reply_text(const char *text, size_t length, void *userdata)
+{
+	return varlink_reply_text(userdata, text, length);
+}
+
+static int reply_top(struct varlink_call *call, const struct snapshot *snapshot, const size_t *cgroups,
+		     size_t n)
+{
+	int r = varlink_reply_begin(call);
+
+	if (r == 0)
+		r = json_write_top(snapshot, cgroups, n,
+				   JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE, reply_text, call);
+	return r == 0 ? varlink_reply_end(call) : r;
+}
+
 int control_get_top(struct varlink_call *call, json_object *parameters, void *userdata)
 {
 	const char *surplus = varlink_surplus_parameter(
@@ -64,10 +80,11 @@ int control_get_top(struct varlink_call *call, json_object *parameters, void *us
 	if (r < 0)
 		return control_not_measured(call, r);
 	r = order_cgroups(snapshot, &order, &cgroups);
-	if (r < 0)
-		return r;
-	return control_reply(call, json_top_of(snapshot, cgroups,
-					       limit < snapshot->n_cgroups ? limit : snapshot->n_cgroups));
+	if (r == 0)
+		r = reply_top(call, snapshot, cgroups,
+			      limit < snapshot->n_cgroups ? limit : snapshot->n_cgroups);
+	control_release(userdata);
+	return r;
 }
 
 int control_get_cgroup(struct varlink_call *call, json_object *parameters, void *userdata)
@@ -81,6 +98,7 @@ int control_get_cgroup(struct varlink_call *call, json_object *parameters, void 
 	struct maybe_double window;
 	bool alive = false;
 	u64 id = 0;
+	json_object *reply;
 	int r;
 
 	if (surplus)
@@ -108,6 +126,8 @@ int control_get_cgroup(struct varlink_call *call, json_object *parameters, void 
 			return control_not_measured(call, r);
 		cgroup = control_find_cgroup(snapshot, shown);
 	}
-	return control_reply(call, cgroup ? json_cgroup(snapshot, (size_t)(cgroup - snapshot->cgroups))
-					  : json_cgroup_without_samples(snapshot, path, id, alive));
+	reply = cgroup ? json_cgroup(snapshot, (size_t)(cgroup - snapshot->cgroups))
+		       : json_cgroup_without_samples(snapshot, path, id, alive);
+	control_release(userdata);
+	return control_reply(call, reply);
 }

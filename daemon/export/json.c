@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "export/json.h"
 
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
 #include "base/cleanup.h"
 #include "base/utf8.h"
 #include "export/json_event.h"
 #include "export/json_offcore.h"
+#include "snapshot_figures.h"
 
 json_object *json_name(const char *name)
 {
@@ -40,31 +45,42 @@ static void put_guest(struct json_writer *writer, json_object *object, const str
 }
 
 static json_object *cgroup_object(struct json_writer *writer, const struct snapshot *snapshot,
-				  const struct snapshot_cgroup *cgroup)
+				  const struct snapshot_cgroup *cgroup, struct cgroup_figures *figures)
 {
 	json_object *object = json_checked(writer, json_object_new_object());
 
+	snapshot_figures(snapshot, cgroup, figures);
 	json_put_text(writer, object, "cgroup", cgroup->path);
 	json_put_u64(writer, object, "id", cgroup->id);
 	put_guest(writer, object, cgroup);
-	json_put_events(writer, object, snapshot, cgroup->figures, false);
+	json_put_events(writer, object, snapshot, figures->of, false);
 	put_offcore(writer, object, snapshot, cgroup->offcore);
+	return object;
+}
+
+/* What stands before the cgroups. */
+static json_object *head_object(struct json_writer *writer, const struct snapshot *snapshot)
+{
+	json_object *object = json_start(writer, snapshot);
+
+	json_put_window(writer, object, snapshot);
+	json_put(writer, object, "samples",
+		 json_samples(writer, snapshot, snapshot->events, snapshot->n_events));
+	json_put(writer, object, "total", total_object(writer, snapshot));
 	return object;
 }
 
 static json_object *top_object(const struct snapshot *snapshot, const size_t *chosen, size_t n)
 {
-	struct json_writer writer = {0};
-	json_object *object = json_start(&writer, snapshot);
+	_cleanup_free_ struct cgroup_figures *figures = malloc(sizeof(*figures));
+	struct json_writer writer = {.failed = !figures};
+	json_object *object = head_object(&writer, snapshot);
 	json_object *cgroups = json_checked(&writer, json_object_new_array());
 
-	json_put_window(&writer, object, snapshot);
-	json_put(&writer, object, "samples",
-		 json_samples(&writer, snapshot, snapshot->events, snapshot->n_events));
-	json_put(&writer, object, "total", total_object(&writer, snapshot));
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < n && figures; i++)
 		json_append(&writer, cgroups,
-			    cgroup_object(&writer, snapshot, &snapshot->cgroups[chosen ? chosen[i] : i]));
+			    cgroup_object(&writer, snapshot, &snapshot->cgroups[chosen ? chosen[i] : i],
+					  figures));
 	json_put(&writer, object, "cgroups", cgroups);
 	if (snapshot->notes && *snapshot->notes)
 		json_put(&writer, object, "notes", json_notes(&writer, snapshot));
@@ -83,17 +99,77 @@ json_object *json_top_of(const struct snapshot *snapshot, const size_t *cgroups,
 	return top_object(snapshot, cgroups ? cgroups : none, n);
 }
 
+struct text_sink {
+	int flags;
+	json_sink put;
+	void *userdata;
+};
+
+/* Takes `object`; without its last `cut` bytes. */
+static int put_object(const struct text_sink *sink, struct json_writer *writer, json_object *object,
+		      size_t cut)
+{
+	json_object *whole = json_finish(writer, object);
+	size_t length;
+	const char *text;
+	int r = -ENOMEM;
+
+	text = whole ? json_object_to_json_string_length(whole, sink->flags, &length) : NULL;
+	if (text)
+		r = sink->put(text, length - cut, sink->userdata);
+	json_object_put(whole);
+	return r;
+}
+
+static int put_literal(const struct text_sink *sink, const char *text)
+{
+	return sink->put(text, strlen(text), sink->userdata);
+}
+
+int json_write_top(const struct snapshot *snapshot, const size_t *cgroups, size_t n, int flags,
+		   json_sink sink, void *userdata)
+{
+	_cleanup_free_ struct cgroup_figures *figures = malloc(sizeof(*figures));
+	const struct text_sink text = {.flags = flags, .put = sink, .userdata = userdata};
+	struct json_writer writer = {.failed = !figures};
+	int r;
+
+	r = put_object(&text, &writer, head_object(&writer, snapshot), strlen("}"));
+	if (r == 0)
+		r = put_literal(&text, ",\"cgroups\":[");
+	for (size_t i = 0; r == 0 && i < n; i++) {
+		r = i ? put_literal(&text, ",") : 0;
+		if (r == 0)
+			r = put_object(&text, &writer,
+				       cgroup_object(&writer, snapshot,
+						     &snapshot->cgroups[cgroups ? cgroups[i] : i], figures),
+				       0);
+	}
+	if (r == 0)
+		r = put_literal(&text, "]");
+	if (r == 0 && snapshot->notes && *snapshot->notes) {
+		r = put_literal(&text, ",\"notes\":");
+		if (r == 0)
+			r = put_object(&text, &writer, json_notes(&writer, snapshot), 0);
+	}
+	return r == 0 ? put_literal(&text, "}") : r;
+}
+
 static json_object *detail_object(const struct snapshot *snapshot, const struct snapshot_cgroup *cgroup)
 {
-	struct json_writer writer = {0};
+	_cleanup_free_ struct cgroup_figures *figures = malloc(sizeof(*figures));
+	struct json_writer writer = {.failed = !figures};
 	json_object *object = json_start(&writer, snapshot);
 
+	if (!figures)
+		return json_finish(&writer, object);
+	snapshot_figures(snapshot, cgroup, figures);
 	json_put_window(&writer, object, snapshot);
 	json_put_text(&writer, object, "cgroup", cgroup->path);
 	json_put_u64(&writer, object, "id", cgroup->id);
 	json_put(&writer, object, "alive", json_object_new_boolean(cgroup->alive));
 	put_guest(&writer, object, cgroup);
-	json_put_events(&writer, object, snapshot, cgroup->figures, true);
+	json_put_events(&writer, object, snapshot, figures->of, true);
 	put_offcore(&writer, object, snapshot, cgroup->offcore);
 	return json_finish(&writer, object);
 }

@@ -23,6 +23,17 @@ json_object *json_top(const struct snapshot *snapshot);
 /* The same with the `n` cgroups alone whose indexes are in `cgroups`, in that order. */
 json_object *json_top_of(const struct snapshot *snapshot, const size_t *cgroups, size_t n);
 
+/* Where text goes as it is made, without a NUL. Not 0 ends it. */
+typedef int (*json_sink)(const char *text, size_t length, void *userdata);
+
+/*
+ * The text of json_top_of(), as json-c has it with `flags` (none that adds spaces), a cgroup at a time: it
+ * takes the memory of one. `cgroups` NULL: as the snapshot has them. Returns 0, the sink's answer, or -ENOMEM
+ * where what it got is not whole.
+ */
+int json_write_top(const struct snapshot *snapshot, const size_t *cgroups, size_t n, int flags,
+		   json_sink sink, void *userdata);
+
 /* One cgroup with its histograms. */
 json_object *json_cgroup(const struct snapshot *snapshot, size_t index);
 

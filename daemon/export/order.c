@@ -7,6 +7,7 @@
 
 #include "base/cleanup.h"
 #include "export/names.h"
+#include "snapshot_figures.h"
 #include "window/quantile.h"
 
 int order_parse(const char *text, struct order *ret)
@@ -90,17 +91,18 @@ static enum event_role first_role(const struct snapshot *snapshot)
 }
 
 static double rank(const struct snapshot *snapshot, const struct snapshot_cgroup *cgroup,
-		   const struct order *order)
+		   const struct order *order, struct cgroup_figures *figures)
 {
 	enum event_role role = first_role(snapshot);
 	double value = 0;
 
+	snapshot_figures(snapshot, cgroup, figures);
 	for (size_t i = 0; i < snapshot->n_events; i++) {
-		if (!cgroup->figures[i])
+		if (!figures->of[i])
 			continue;
 		if (order->by == ORDER_SAMPLES && snapshot->events[i].event.role == role)
-			value += (double)figures_samples(cgroup->figures[i]);
-		else if (figure_of(cgroup->figures[i], snapshot->events[i].event.settings.has_source, order,
+			value += (double)figures_samples(figures->of[i]);
+		else if (figure_of(figures->of[i], snapshot->events[i].event.settings.has_source, order,
 				   &value))
 			return value;
 	}
@@ -121,14 +123,15 @@ int order_cgroups(const struct snapshot *snapshot, const struct order *order, si
 	size_t n = snapshot->n_cgroups;
 	_cleanup_free_ size_t *indexes = calloc(n ? n : 1, sizeof(*indexes));
 	_cleanup_free_ struct ranked *ranked = calloc(n ? n : 1, sizeof(*ranked));
+	_cleanup_free_ struct cgroup_figures *figures = malloc(sizeof(*figures));
 
-	if (!indexes || !ranked)
+	if (!indexes || !ranked || !figures)
 		return -ENOMEM;
 	for (size_t i = 0; i < n; i++) {
 		ranked[i].index = i;
 		/* The snapshot's own order is the one by latency. */
 		if (order->by != ORDER_LATENCY)
-			ranked[i].value = rank(snapshot, &snapshot->cgroups[i], order);
+			ranked[i].value = rank(snapshot, &snapshot->cgroups[i], order, figures);
 	}
 	qsort(ranked, n, sizeof(*ranked), compare);
 	for (size_t i = 0; i < n; i++)

@@ -68,6 +68,14 @@ size_t varlink_server_subscribers(const struct varlink_server *server);
 int varlink_reply(struct varlink_call *call, json_object *parameters);
 int varlink_error(struct varlink_call *call, const char *error, json_object *parameters);
 
+/*
+ * A reply whose parameters come as the text of an object, in parts: begin, any number of texts, end. Each
+ * returns 0 or -ENOMEM; the handler that ends in between returns a failure, which closes the connection.
+ */
+int varlink_reply_begin(struct varlink_call *call);
+int varlink_reply_text(struct varlink_call *call, const char *text, size_t length);
+int varlink_reply_end(struct varlink_call *call);
+
 /* The usual error: the parameter of that name is missing, of the wrong type, out of range or not known. */
 int varlink_invalid_parameter(struct varlink_call *call, const char *parameter);
 

@@ -55,6 +55,24 @@ int varlink_reply(struct varlink_call *call, json_object *parameters)
 	return message ? queue(call->out, message) : -ENOMEM;
 }
 
+int varlink_reply_text(struct varlink_call *call, const char *text, size_t length)
+{
+	return call->message->oneway ? 0 : varlink_buffer_append(call->out, text, length);
+}
+
+int varlink_reply_begin(struct varlink_call *call)
+{
+	static const char head[] = "{\"parameters\":";
+
+	call->answered = true;
+	return varlink_reply_text(call, head, strlen(head));
+}
+
+int varlink_reply_end(struct varlink_call *call)
+{
+	return varlink_reply_text(call, "}", strlen("}") + 1);
+}
+
 int varlink_error(struct varlink_call *call, const char *error, json_object *parameters)
 {
 	_cleanup_json_ json_object *owned = parameters;

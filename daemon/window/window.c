@@ -5,15 +5,10 @@
 #include <string.h>
 #include <sys/queue.h>
 
-#include "base/varint.h"
 #include "collect/pairs.h"
+#include "window/window_records.h"
 
-#define HEADER_MAX (3 * VARINT_MAX)
-
-/*
- * Data: records one after another, their numbers as varints: entry, event, length in bytes of what follows;
- * then the pairs, as they were put.
- */
+/* Some in a row may have been added up to one. */
 struct collection {
 	TAILQ_ENTRY(collection) list;
 	u64 begin_ns;
@@ -21,7 +16,7 @@ struct collection {
 	struct timespec begin;
 	size_t records;
 	size_t size; /* of data */
-	u8 data[];
+	u8 data[];   /* records, see window_records.h */
 };
 
 _Static_assert(sizeof(struct collection) <= WINDOW_COLLECTION_BYTES, "what an idle one is said to cost");
@@ -55,14 +50,17 @@ int window_new(size_t max_bytes, u64 max_ns, u64 start_ns, const struct timespec
 	return 0;
 }
 
+static void drop(struct window *window, struct collection *collection)
+{
+	TAILQ_REMOVE(&window->collections, collection, list);
+	window->bytes -= WINDOW_COLLECTION_BYTES + collection->size;
+	window->n--;
+	free(collection);
+}
+
 static void drop_oldest(struct window *window)
 {
-	struct collection *oldest = TAILQ_FIRST(&window->collections);
-
-	TAILQ_REMOVE(&window->collections, oldest, list);
-	window->bytes -= WINDOW_COLLECTION_BYTES + oldest->size;
-	window->n--;
-	free(oldest);
+	drop(window, TAILQ_FIRST(&window->collections));
 }
 
 static void drop_open(struct window *window)
@@ -85,11 +83,102 @@ struct window *window_free(struct window *window)
 	return NULL;
 }
 
+/* Gives back what is beyond its data. */
+static struct collection *shrunk(struct collection *collection)
+{
+	struct collection *smaller = realloc(collection, sizeof(*collection) + collection->size);
+
+	return smaller ? smaller : collection;
+}
+
+/* Adds up the collections from `first` to `last` in the place of `last`. 0 or -ENOMEM. */
+static int merge(struct window *window, struct collection *first, struct collection *last)
+{
+	_cleanup_free_ struct record *records = NULL;
+	struct collection *merged, *end = TAILQ_NEXT(last, list);
+	size_t n = 0, size = 0;
+	struct record *next;
+
+	for (const struct collection *c = first; c != end; c = TAILQ_NEXT(c, list)) {
+		n += c->records;
+		size += c->size;
+	}
+	records = calloc(n + 1, sizeof(*records));
+	merged = malloc(sizeof(*merged) + size + n);
+	if (!records || !merged) {
+		free(merged);
+		return -ENOMEM;
+	}
+	next = records;
+	for (const struct collection *c = first; c != end; c = TAILQ_NEXT(c, list))
+		next = records_find(c->data, c->size, next);
+	records_sort(records, n);
+
+	*merged = (struct collection){
+		.begin_ns = first->begin_ns, .end_ns = last->end_ns, .begin = first->begin};
+	merged->records = records_add_up(records, n, merged->data, &merged->size);
+	merged = shrunk(merged);
+	TAILQ_INSERT_AFTER(&window->collections, last, merged, list);
+	window->n++;
+	window->bytes += WINDOW_COLLECTION_BYTES + merged->size;
+	while (first != merged) {
+		struct collection *gone = first;
+
+		first = TAILQ_NEXT(first, list);
+		drop(window, gone);
+	}
+	return 0;
+}
+
+/*
+ * The longest run from `first` on that may be added up in a pane of at most `pane_ns`: it is not longer than
+ * it is old, so that a span asked for is at most doubled; and none of its members is longer than all the
+ * others, so that nothing is added up more often than the logarithm of a pane. NULL: there is none.
+ */
+static struct collection *run_from(struct collection *first, u64 newest_ns, u64 pane_ns)
+{
+	struct collection *found = NULL;
+	u64 longest_ns = 0;
+
+	for (struct collection *last = first; last; last = TAILQ_NEXT(last, list)) {
+		u64 own_ns = last->end_ns - last->begin_ns;
+		u64 length_ns = last->end_ns - first->begin_ns;
+
+		longest_ns = own_ns > longest_ns ? own_ns : longest_ns;
+		if (length_ns > pane_ns || length_ns > newest_ns - last->end_ns)
+			break;
+		if (last != first && longest_ns <= length_ns - longest_ns)
+			found = last;
+	}
+	return found;
+}
+
+/* Adds up the oldest that can be, in the shortest panes; where nothing can, the oldest goes. */
+static void make_way(struct window *window)
+{
+	static const u64 panes_ns[] = {10 * NSEC_PER_SEC, 60 * NSEC_PER_SEC, 600 * NSEC_PER_SEC};
+	u64 newest_ns = TAILQ_LAST(&window->collections, collections)->end_ns;
+
+	for (size_t i = 0; i < ARRAY_SIZE(panes_ns); i++) {
+		struct collection *first;
+
+		TAILQ_FOREACH (first, &window->collections, list) {
+			struct collection *last = run_from(first, newest_ns, panes_ns[i]);
+
+			if (last && merge(window, first, last) == 0)
+				return;
+			if (last)
+				break;
+		}
+	}
+	drop_oldest(window);
+}
+
 void window_limit(struct window *window, size_t max_bytes)
 {
 	window->max_bytes = max_bytes;
 	while (window->n && window->bytes > max_bytes)
-		drop_oldest(window);
+		make_way(window);
 }
 
 /* Gives the open collection, created if there is none, room for `room` bytes of data; older ones make way. */
@@ -101,7 +190,7 @@ static int set_room(struct window *window, size_t room)
 	if (window->max_bytes < WINDOW_COLLECTION_BYTES || room > window->max_bytes - WINDOW_COLLECTION_BYTES)
 		return -ENOSPC;
 	while (window->n && window->bytes - held > window->max_bytes - WINDOW_COLLECTION_BYTES - room)
-		drop_oldest(window);
+		make_way(window);
 	open = realloc(window->open, sizeof(*open) + room);
 	if (!open)
 		return -ENOMEM;
@@ -124,18 +213,6 @@ void window_begin(struct window *window, u64 now_ns, const struct timespec *now)
 	window->now = *now;
 }
 
-/* What pairs_add() has changed in figures that were 0. */
-static void clear_pairs(struct figures *sum, const u8 *pairs, size_t size)
-{
-	struct pairs_reader reader = {.from = pairs, .end = pairs + size};
-	u64 *counters = (u64 *)sum;
-	unsigned counter;
-	u64 value;
-
-	while (pairs_get(&reader, &counter, &value))
-		counters[counter] = 0;
-}
-
 static int append(struct window *window, const u8 *bytes, size_t n)
 {
 	size_t needed = window->open->size + n;
@@ -156,7 +233,7 @@ static int append(struct window *window, const u8 *bytes, size_t n)
 
 void window_put(struct window *window, u32 entry, unsigned event, const u8 *pairs, size_t size)
 {
-	u8 header[HEADER_MAX];
+	u8 header[RECORD_HEADER_MAX];
 	u8 *end;
 
 	if (window->error || !window->open)
@@ -167,9 +244,7 @@ void window_put(struct window *window, u32 entry, unsigned event, const u8 *pair
 	}
 	if (!size)
 		return;
-	end = put_varint(header, entry);
-	end = put_varint(end, event);
-	end = put_varint(end, size);
+	end = record_put_header(header, entry, event, size);
 	window->error = append(window, header, (size_t)(end - header));
 	if (!window->error)
 		window->error = append(window, pairs, size);
@@ -199,45 +274,6 @@ int window_end(struct window *window)
 	window->open = NULL;
 	window->room = 0;
 	return 0;
-}
-
-/* A record where it lies. */
-struct record {
-	u32 entry;
-	u32 event;
-	const u8 *pairs;
-	const u8 *end;
-};
-
-static int compare_records(const void *a, const void *b)
-{
-	const struct record *left = a;
-	const struct record *right = b;
-
-	if (left->entry != right->entry)
-		return left->entry < right->entry ? -1 : 1;
-	return left->event < right->event ? -1 : left->event > right->event;
-}
-
-static struct record get_record(const u8 *from)
-{
-	u64 entry;
-	u64 event;
-	u64 length;
-
-	from = get_varint(from, &entry);
-	from = get_varint(from, &event);
-	from = get_varint(from, &length);
-	return (struct record){.entry = (u32)entry, .event = (u32)event, .pairs = from, .end = from + length};
-}
-
-static struct record *find_records(const struct collection *collection, struct record *to)
-{
-	for (const u8 *from = collection->data; from < collection->data + collection->size; to++) {
-		*to = get_record(from);
-		from = to->end;
-	}
-	return to;
 }
 
 /* From the newest back until the span is covered. */
@@ -273,8 +309,8 @@ int window_each(const struct window *window, u64 span_ns, window_callback callba
 		return -ENOMEM;
 	end = records;
 	for (const struct collection *c = first; c; c = TAILQ_NEXT(c, list))
-		end = find_records(c, end);
-	qsort(records, n, sizeof(*records), compare_records);
+		end = records_find(c->data, c->size, end);
+	records_sort(records, n);
 
 	*ret_span =
 		(struct window_span){.covered_ns = newest->end_ns - first->begin_ns, .since = first->begin};
@@ -283,13 +319,25 @@ int window_each(const struct window *window, u64 span_ns, window_callback callba
 		struct figures sum = {0};
 		int r;
 
-		for (; record < end && compare_records(record, group) == 0; record++)
-			pairs_add(record->pairs, (size_t)(record->end - record->pairs), &sum);
+		for (; record < end && record_compare(record, group) == 0; record++)
+			pairs_add(record->pairs, record->size, &sum);
 		r = callback(group->entry, group->event, &sum, userdata);
 		if (r)
 			return r;
 	}
 	return 0;
+}
+
+/* What pairs_add() has changed in figures that were 0. */
+static void clear_pairs(struct figures *sum, const u8 *pairs, size_t size)
+{
+	struct pairs_reader reader = {.from = pairs, .end = pairs + size};
+	u64 *counters = (u64 *)sum;
+	unsigned counter;
+	u64 value;
+
+	while (pairs_get(&reader, &counter, &value))
+		counters[counter] = 0;
 }
 
 static int visit(const struct collection *collection, const struct window_visitor *visitor,
@@ -298,13 +346,12 @@ static int visit(const struct collection *collection, const struct window_visito
 	int r = visitor->collection(collection->begin_ns, collection->end_ns, visitor->userdata);
 
 	for (const u8 *from = collection->data; !r && from < collection->data + collection->size;) {
-		struct record record = get_record(from);
-		size_t size = (size_t)(record.end - record.pairs);
+		struct record record = record_get(from);
 
-		pairs_add(record.pairs, size, empty);
+		pairs_add(record.pairs, record.size, empty);
 		r = visitor->figures(record.entry, record.event, empty, visitor->userdata);
-		clear_pairs(empty, record.pairs, size);
-		from = record.end;
+		clear_pairs(empty, record.pairs, record.size);
+		from = record.pairs + record.size;
 	}
 	return r;
 }
@@ -336,7 +383,7 @@ struct window_sums *window_sums_free(struct window_sums *sums)
 {
 	if (!sums)
 		return NULL;
-	arena_done(&sums->figures);
+	arena_done(&sums->pairs);
 	free(sums->sums);
 	free(sums);
 	return NULL;
@@ -351,25 +398,26 @@ static int keep(u32 entry, unsigned event, const struct figures *figures, void *
 {
 	struct keeping *keeping = userdata;
 	struct window_sums *sums = keeping->sums;
-	struct figures *copy;
+	u8 pairs[PAIRS_MAX];
+	size_t size = pairs_of(figures, pairs);
+	u8 *copy = arena_take(&sums->pairs, size);
 
-	if (!sums->n || sums->sums[sums->n - 1].entry != entry) {
-		if (sums->n == keeping->room) {
-			size_t room = 2 * keeping->room + 16;
-			struct window_sum *grown = reallocarray(sums->sums, room, sizeof(*grown));
-
-			if (!grown)
-				return -ENOMEM;
-			sums->sums = grown;
-			keeping->room = room;
-		}
-		sums->sums[sums->n++] = (struct window_sum){.entry = entry};
-	}
-	copy = arena_take(&sums->figures, sizeof(*copy));
 	if (!copy)
 		return -ENOMEM;
-	*copy = *figures;
-	sums->sums[sums->n - 1].figures[event] = copy;
+	memcpy(copy, pairs, size);
+	if (sums->n == keeping->room) {
+		size_t room = 2 * keeping->room + 16;
+		struct window_sum *grown = reallocarray(sums->sums, room, sizeof(*grown));
+
+		if (!grown)
+			return -ENOMEM;
+		sums->sums = grown;
+		keeping->room = room;
+	}
+	if (sums->n)
+		sums->sums[sums->n - 1].more = sums->sums[sums->n - 1].entry == entry;
+	sums->sums[sums->n++] =
+		(struct window_sum){.entry = entry, .event = event, .pairs = copy, .size = (u32)size};
 	return 0;
 }
 

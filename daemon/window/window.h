@@ -5,10 +5,17 @@
  *
  * Collections lie end to end in time. Of a difference only the counters that moved are held, in a few bytes
  * each; a collection in which nothing happened costs WINDOW_COLLECTION_BYTES.
+ *
+ * Where memory runs short, old collections next to each other are added up to one, a pane: of one cgroup and
+ * event that takes little more than any of them did. First those that make at most 10 s, then 60 s, then
+ * 600 s; never one that is longer than it is old. So a sum covers at most twice what was asked for, or a
+ * collection more. Only where nothing can be added up the oldest is dropped. From then on a pane is the
+ * collection that is spoken of here.
  */
 #ifndef PEBSD_WINDOW_H
 #define PEBSD_WINDOW_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <time.h>
 
@@ -22,7 +29,8 @@
 struct window;
 
 /*
- * Holds at most `max_bytes`, and what is needed to cover the last `max_ns`; older collections are dropped.
+ * Holds at most `max_bytes` (and, while it adds up, the new pane and 32 bytes for each record in it besides),
+ * and what is needed to cover the last `max_ns`; older collections are dropped.
  * `start_ns` (CLOCK_MONOTONIC) and `start` (CLOCK_REALTIME): the moment since which the first collection's
  * differences were counted. Returns 0 or -ENOMEM.
  */
@@ -31,7 +39,7 @@ struct window *window_free(struct window *window);
 
 DEFINE_CLEANUP(struct window *, window_free)
 
-/* Another `max_bytes`: what is beyond it is dropped, oldest first. */
+/* Another `max_bytes`: what is beyond it is added up or dropped, oldest first. */
 void window_limit(struct window *window, size_t max_bytes);
 
 /*
@@ -75,27 +83,29 @@ struct window_visitor {
 
 /*
  * Visits the collections that window_each() would add up, oldest first, and what was put in each in its
- * order; needs no memory. Not 0 from either call ends it. Returns 0, that answer, or -ENODATA.
+ * order, of a pane by ascending entry, then event; needs no memory. Not 0 from either call ends it. Returns
+ * 0, that answer, or -ENODATA.
  */
 int window_walk(const struct window *window, u64 span_ns, const struct window_visitor *visitor);
 
-/* One cgroup's figures; NULL for an event without a difference. */
+/* What one cgroup had of one event: the counters that are not 0, as pairs (collect/pairs.h). */
 struct window_sum {
 	u32 entry;
-	struct figures *figures[EVENTS_MAX];
+	u32 event;
+	const u8 *pairs;
+	u32 size;
+	bool more; /* the next one is of the same entry */
 };
 
 struct window_sums {
 	struct window_span span;
 	size_t n;
-	struct window_sum *sums; /* by ascending entry */
-	struct arena figures;    /* theirs */
+	struct window_sum *sums; /* by ascending entry, then event */
+	struct arena pairs;      /* theirs */
 };
 
-/*
- * The same, kept: some 5 KiB for each entry and event. Returns 0, -ENODATA or -ENOMEM; free `*ret` with
- * window_sums_free().
- */
+/* The same, kept, in some bytes a counter. Returns 0, -ENODATA or -ENOMEM; free `*ret` with
+ * window_sums_free(). */
 int window_sum(const struct window *window, u64 span_ns, struct window_sums **ret);
 struct window_sums *window_sums_free(struct window_sums *sums);
 

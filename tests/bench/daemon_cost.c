@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * daemon_cost PEBSD: what the daemon takes to be asked, one round, as lines for bench_report. It replays a
- * recording of 1,000 cgroups with paths of 200 bytes, one event, 20 samples a cgroup, so this does not
- * sample. As root.
+ * daemon_cost PEBSD [EVENTS]: what the daemon takes to be asked, one round, as lines for bench_report. It
+ * replays a recording of 1,000 cgroups with paths of 200 bytes, one event or so many (at most 2: loads,
+ * stores), 20 samples a cgroup and event, so this does not sample. As root.
  *
  *   control  processor time of the daemon for a call of its Varlink socket
  *   scrape   processor time of the first scrape after a collection, which makes the text, and of later ones
- *   memory   what is its own (RssAnon), and all that is resident
+ *   memory   what is its own (RssAnon), the most of it while it is asked for all cgroups, and all that is
+ *            resident
  */
 #include <ftw.h>
 #include <linux/perf_event.h>
@@ -14,10 +15,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/number.h"
 #include "base/text_file.h"
 #include "bench_child.h"
 #include "bench_line.h"
@@ -28,6 +32,7 @@
 #define CGROUPS     1000UL
 #define SAMPLES     20UL /* a cgroup */
 #define CALLS       50
+#define EVENTS_MOST 2
 #define SCRAPES     20
 #define DEADLINE_NS (30 * NSEC_PER_SEC)
 #define START_NS    (3600 * NSEC_PER_SEC)
@@ -50,29 +55,33 @@ static void die(const char *what)
 /* As Linux' driver writes them: L1, L2, L3, this node's memory, another's. */
 static const u64 data_sources[] = {0x10268100142, 0x10468100442, 0x10668100842, 0x11a68201042, 0x13a68100042};
 
-static void write_recording(const char *path)
+static void write_recording(const char *path, size_t n_events)
 {
-	static const u64 ids[] = {101};
-	const struct writer_event loads = {
+	static const u64 ids[EVENTS_MOST] = {101, 102};
+	static const char *const names[EVENTS_MOST] = {"cpu/mem-loads,ldlat=30/P", "cpu/mem-stores/P"};
+	static const u64 configs[EVENTS_MOST] = {0x1cd, 0x2cd};
+	struct writer_event described = {
 		.type = PERF_TYPE_RAW,
-		.config = 0x1cd,
-		.config1 = 30,
 		.period = 10007,
 		.sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |
 			       PERF_SAMPLE_ADDR | PERF_SAMPLE_CPU | PERF_SAMPLE_WEIGHT_STRUCT |
 			       PERF_SAMPLE_DATA_SRC | PERF_SAMPLE_CGROUP,
-		.name = "cpu/mem-loads,ldlat=30/P",
-		.ids = ids,
-		.n_ids = ARRAY_SIZE(ids),
+		.n_ids = 1,
 	};
 	struct writer *writer = writer_new(WRITER_FILE, 0);
 	_cleanup_fclose_ FILE *file = fopen(path, "we");
 	_cleanup_free_ u8 *bytes = NULL;
-	size_t event, size;
+	size_t events[EVENTS_MOST] = {0}, size;
 
 	writer_cpuid(writer, "GenuineIntel,6,143,8");
 	writer_pmu(writer, PERF_TYPE_RAW, "cpu");
-	event = writer_event(writer, &loads);
+	for (size_t i = 0; i < n_events && i < EVENTS_MOST; i++) {
+		described.config = configs[i];
+		described.config1 = i == 0 ? 30 : 0;
+		described.name = names[i];
+		described.ids = &ids[i];
+		events[i] = writer_event(writer, &described);
+	}
 	for (u64 i = 0; i < CGROUPS; i++) {
 		char name[256];
 
@@ -83,7 +92,7 @@ static void write_recording(const char *path)
 			       "cri-containerd-%064llx.scope%012llu",
 			       (unsigned long long)i, (unsigned long long)(i * 0x9e3779b97f4a7c15ULL),
 			       (unsigned long long)i);
-		writer_cgroup(writer, event, 0, 1000 + i, name);
+		writer_cgroup(writer, events[0], 0, 1000 + i, name);
 	}
 	for (u64 i = 0; i < CGROUPS * SAMPLES; i++) {
 		const struct writer_sample sample = {
@@ -96,7 +105,8 @@ static void write_recording(const char *path)
 			.cgroup_id = 1000 + i % CGROUPS,
 		};
 
-		writer_sample(writer, event, &sample);
+		for (size_t event = 0; event < n_events; event++)
+			writer_sample(writer, events[event], &sample);
 	}
 	bytes = writer_finish(writer, &size);
 	writer_free(writer);
@@ -127,6 +137,48 @@ static int wait_for(const struct bench_child *daemon, const struct places *place
 		(void)nanosleep(&pause, NULL);
 	}
 	return -1;
+}
+
+/* RssAnon of another process while this one asks it: the most that was met, through `pipe`'s end. */
+static void watch_memory(pid_t pid, int pipe)
+{
+	const struct timespec pause = {.tv_nsec = 200 * (long)NSEC_PER_USEC};
+	u64 most = 0;
+	char end;
+
+	for (;;) {
+		u64 now = victim_process_memory(pid, "RssAnon");
+
+		most = now > most ? now : most;
+		if (recv(pipe, &end, sizeof(end), MSG_DONTWAIT) >= 0)
+			break;
+		(void)nanosleep(&pause, NULL);
+	}
+	_exit(write(pipe, &most, sizeof(most)) == sizeof(most) ? 0 : 1);
+}
+
+static double most_while_asked(const struct bench_child *daemon, int fd, const char *call)
+{
+	u64 most = 0;
+	int ends[2];
+	pid_t watcher;
+
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0)
+		die("no pair of sockets");
+	watcher = fork();
+	if (watcher == 0) {
+		(void)close(ends[0]);
+		watch_memory(daemon->pid, ends[1]);
+	}
+	(void)close(ends[1]);
+	for (int i = 0; i < CALLS; i++)
+		(void)bench_varlink(fd, call);
+	if (watcher < 0 || send(ends[0], "", 1, MSG_NOSIGNAL) != 1 ||
+	    recv(ends[0], &most, sizeof(most), MSG_WAITALL) != sizeof(most))
+		die("nobody watched the memory");
+	(void)close(ends[0]);
+	(void)waitpid(watcher, NULL, 0);
+	return (double)most / MIB;
 }
 
 static void measure_control(const struct bench_child *daemon, int fd)
@@ -196,6 +248,11 @@ static void measure(const struct bench_child *daemon, const struct places *place
 		   (double)victim_process_memory(daemon->pid, "RssAnon") / MIB);
 	measure_scrape(daemon, port);
 	measure_control(daemon, fd);
+	bench_line("memory", NAME ", its own while asked for all, the most", "MiB",
+		   most_while_asked(daemon, fd, "{\"method\":\"io.pebsd.GetTop\",\"parameters\":{}}"));
+	bench_line("memory", NAME ", its own while asked for a window of all, the most", "MiB",
+		   most_while_asked(daemon, fd,
+				    "{\"method\":\"io.pebsd.GetTop\",\"parameters\":{\"window_s\":60}}"));
 	bench_line("memory", NAME ", its own after questions", "MiB",
 		   (double)victim_process_memory(daemon->pid, "RssAnon") / MIB);
 	bench_line("memory", NAME ", resident", "MiB",
@@ -216,7 +273,8 @@ int main(int argc, char **argv)
 	struct bench_child daemon;
 	u16 port = bench_free_port();
 	char listen[32];
-	char *arguments[] = {argc == 2 ? argv[1] : NULL,
+	u64 n_events = 1;
+	char *arguments[] = {argc > 1 ? argv[1] : NULL,
 			     "--config",
 			     "/dev/null",
 			     "--replay",
@@ -227,8 +285,8 @@ int main(int argc, char **argv)
 			     listen,
 			     NULL};
 
-	if (argc != 2) {
-		(void)fprintf(stderr, "usage: daemon_cost PEBSD\n");
+	if (argc < 2 || argc > 3 || (argc == 3 && number_parse(argv[2], 1, EVENTS_MOST, &n_events) < 0)) {
+		(void)fprintf(stderr, "usage: daemon_cost PEBSD [EVENTS]\n");
 		return 2;
 	}
 	if (!mkdtemp(places.folder) || port == 0)
@@ -237,7 +295,7 @@ int main(int argc, char **argv)
 	(void)snprintf(places.socket, sizeof(places.socket), "%s/socket", places.folder);
 	(void)snprintf(places.log, sizeof(places.log), "%s/log", places.folder);
 	(void)snprintf(listen, sizeof(listen), "127.0.0.1:%u", port);
-	write_recording(places.recording);
+	write_recording(places.recording, n_events);
 	if (bench_child_start(arguments, places.log, false, &daemon) < 0)
 		die("pebsd could not be started");
 	measure(&daemon, &places, port);

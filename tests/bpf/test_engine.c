@@ -16,6 +16,7 @@
 #include "cgroup_fixture.h"
 #include "collect/adopt.h"
 #include "engine.h"
+#include "example_snapshot.h"
 #include "some_stripes.h"
 
 static struct cgroup_fixture fixture;
@@ -78,7 +79,7 @@ static u64 samples_in(struct engine *engine, double seconds, const char *path)
 	cr_assert_eq(engine_snapshot(engine, &window, &snapshot), 0);
 	for (size_t i = 0; i < snapshot->n_cgroups; i++)
 		if (strcmp(snapshot->cgroups[i].path, path) == 0)
-			return figures_samples(snapshot->cgroups[i].figures[0]);
+			return example_samples(snapshot, &snapshot->cgroups[i], 0);
 	return 0;
 }
 

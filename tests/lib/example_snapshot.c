@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "snapshot_figures.h"
+
 void example_add(struct figures *figures, u64 n, enum source source, u32 latency, u64 period,
 		 enum snoop snoop, enum tlb tlb)
 {
@@ -238,4 +240,12 @@ struct snapshot *example_several(void)
 	snapshot.events[0].running_ratio.value = 0.625;
 	snapshot.events[2].running_ratio.value = 0.375;
 	return &snapshot;
+}
+
+u64 example_samples(const struct snapshot *snapshot, const struct snapshot_cgroup *cgroup, unsigned event)
+{
+	static struct cgroup_figures figures;
+
+	snapshot_figures(snapshot, cgroup, &figures);
+	return figures.of[event] ? figures_samples(figures.of[event]) : 0;
 }

@@ -30,4 +30,7 @@ struct snapshot *example_perf(void);
  */
 struct snapshot *example_several(void);
 
+/* Samples of an event that a snapshot's cgroup has; 0: none. */
+u64 example_samples(const struct snapshot *snapshot, const struct snapshot_cgroup *cgroup, unsigned event);
+
 #endif

@@ -22,6 +22,7 @@ struct backend {
 	int reloads;
 	const char *path;           /* of the second cgroup, NULL: as it is */
 	struct maybe_double window; /* of the last call */
+	int snapshots, releases;
 };
 
 static sd_event *event;
@@ -37,6 +38,7 @@ static int snapshot(void *userdata, const struct maybe_double *window_seconds, c
 	struct snapshot *example = example_perf();
 
 	books->window = *window_seconds;
+	books->snapshots++;
 	if (books->snapshot_error)
 		return books->snapshot_error;
 	if (books->path)
@@ -46,6 +48,11 @@ static int snapshot(void *userdata, const struct maybe_double *window_seconds, c
 		example->n_cgroups = 1;
 	*ret = example;
 	return 0;
+}
+
+static void release(void *userdata)
+{
+	((struct backend *)userdata)->releases++;
 }
 
 static int reload(void *userdata, char ***ret_lines)
@@ -63,7 +70,7 @@ static int reload(void *userdata, char ***ret_lines)
 static int open_control(const char *group, char **ret_message)
 {
 	const struct control_backend callbacks = {
-		.snapshot = snapshot, .reload = reload, .userdata = &backend};
+		.snapshot = snapshot, .release = release, .reload = reload, .userdata = &backend};
 
 	return control_new(event, socket_path, group, &callbacks, &control, ret_message);
 }
@@ -166,6 +173,8 @@ Test(control, top_with_window_order_and_limit)
 	window = call(fd, "{\"method\":\"io.pebsd.GetTop\",\"parameters\":{\"window_s\":10}}");
 	cr_expect(backend.window.known && backend.window.value == 10);
 	cr_expect(json_get_double(window, "window_s", &seconds) && seconds == 10);
+	cr_expect_eq(backend.snapshots, 4);
+	cr_expect_eq(backend.releases, 4, "no answer holds a snapshot's memory");
 }
 
 Test(control, parameters_out_of_range_are_named)

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <criterion/criterion.h>
+#include <errno.h>
+#include <malloc.h>
 #include <string.h>
 
 #include "base/json_get.h"
@@ -479,4 +481,101 @@ Test(json, status_has_the_caches_that_stripes_are_divided_by)
 	cr_expect_eq(value, 10485760);
 	cr_expect_not(json_get_u64(json_get_object(unknown, "memory"), "anonymous", &value));
 	cr_expect_not(json_get_u64(json_get_object(unknown, "memory"), "anonymous_peak", &value));
+}
+
+/* Text as it comes. */
+struct written {
+	char text[1 << 16];
+	size_t length;
+	size_t calls;
+	size_t fail_at; /* the call that fails; 0: none */
+};
+
+static int write_to(const char *text, size_t length, void *userdata)
+{
+	struct written *written = userdata;
+
+	if (++written->calls == written->fail_at)
+		return -EPIPE;
+	cr_assert_lt(written->length + length, sizeof(written->text));
+	memcpy(written->text + written->length, text, length);
+	written->length += length;
+	written->text[written->length] = 0;
+	return 0;
+}
+
+/* Takes `whole`. */
+static void expect_written(const struct snapshot *snapshot, const size_t *cgroups, size_t n, int flags,
+			   json_object *whole)
+{
+	struct written *written = calloc(1, sizeof(*written));
+	size_t calls;
+
+	cr_assert_not_null(whole);
+	cr_assert_eq(json_write_top(snapshot, cgroups, n, flags, write_to, written), 0);
+	cr_expect_str_eq(written->text, json_object_to_json_string_ext(whole, flags));
+	calls = written->calls;
+	for (size_t call = 1; call <= calls; call++) {
+		*written = (struct written){.fail_at = call};
+		cr_expect_eq(json_write_top(snapshot, cgroups, n, flags, write_to, written), -EPIPE);
+		cr_expect_eq(written->calls, call, "nothing is told after a failure");
+	}
+	json_object_put(whole);
+	free(written);
+}
+
+Test(json, text_that_is_written_piece_by_piece_is_the_same)
+{
+	static const int flags[] = {JSON_C_TO_STRING_PLAIN,
+				    JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE};
+	struct snapshot *const examples[] = {example_perf(), example_replay(), example_several()};
+	static const char *const notes[] = {"one/two", "three", NULL};
+	static const size_t chosen[] = {1, 0};
+
+	for (size_t i = 0; i < ARRAY_SIZE(examples); i++) {
+		for (size_t j = 0; j < ARRAY_SIZE(flags); j++) {
+			expect_written(examples[i], NULL, examples[i]->n_cgroups, flags[j],
+				       json_top(examples[i]));
+			expect_written(examples[i], chosen, 2, flags[j], json_top_of(examples[i], chosen, 2));
+			expect_written(examples[i], chosen, 0, flags[j], json_top_of(examples[i], chosen, 0));
+		}
+		examples[i]->notes = notes;
+		expect_written(examples[i], chosen, 1, flags[0], json_top_of(examples[i], chosen, 1));
+	}
+}
+
+struct heap_watch {
+	size_t before, most;
+};
+
+static size_t heap_bytes(void)
+{
+	struct mallinfo2 info = mallinfo2();
+
+	return info.uordblks + info.hblkhd;
+}
+
+static int watch_heap(const char *text, size_t length, void *userdata)
+{
+	struct heap_watch *watch = userdata;
+	size_t now = heap_bytes();
+
+	(void)text;
+	(void)length;
+	if (now > watch->before && now - watch->before > watch->most)
+		watch->most = now - watch->before;
+	return 0;
+}
+
+/* The objects of a thousand would be some 20 MB. */
+Test(json, text_of_many_cgroups_takes_the_memory_of_one)
+{
+	struct snapshot *snapshot = example_perf();
+	static size_t chosen[1000];
+	struct heap_watch watch = {.before = heap_bytes()};
+
+	cr_assert_eq(json_write_top(snapshot, chosen, ARRAY_SIZE(chosen), JSON_C_TO_STRING_PLAIN, watch_heap,
+				    &watch),
+		     0);
+	cr_expect_lt(watch.most, 256 << 10);
 }

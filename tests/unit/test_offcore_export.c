@@ -96,7 +96,8 @@ Test(offcore_export, a_snapshot_has_the_counts_of_sampled_unsampled_folded_and_u
 	cr_expect_str_eq(snapshot->cgroups[0].path, "/sampled", "those with samples come first");
 	cr_expect_eq(cgroup_of(snapshot, "/sampled")->offcore->of[0][OFFCORE_L3].count, 20);
 	cr_expect_eq(cgroup_of(snapshot, "/a-unsampled")->offcore->of[0][OFFCORE_L3].count, 30);
-	cr_expect_null(cgroup_of(snapshot, "/a-unsampled")->figures[0]);
+	cr_expect_eq(example_samples(snapshot, cgroup_of(snapshot, "/a-unsampled"), 0), 0);
+	cr_expect_eq(example_samples(snapshot, cgroup_of(snapshot, "/sampled"), 0), 3);
 	cr_expect_eq(cgroup_of(snapshot, "other")->offcore->of[0][OFFCORE_L3].count, 40);
 	cr_expect_eq(snapshot->offcore_unattributed->of[0][OFFCORE_L3].count, 10);
 	cr_expect_eq(snapshot->offcore_total->of[0][OFFCORE_L3].count, 100);

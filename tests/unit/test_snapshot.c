@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <criterion/criterion.h>
 
+#include <malloc.h>
+#include <stdio.h>
 #include <string.h>
 
+#include "example_snapshot.h"
 #include "in_pairs.h"
 #include "snapshot_build.h"
 
@@ -67,7 +70,7 @@ static u64 samples_of(const struct snapshot *snapshot, const char *path)
 {
 	for (size_t i = 0; i < snapshot->n_cgroups; i++)
 		if (strcmp(snapshot->cgroups[i].path, path) == 0)
-			return figures_samples(snapshot->cgroups[i].figures[0]);
+			return example_samples(snapshot, &snapshot->cgroups[i], 0);
 	return 0;
 }
 
@@ -309,6 +312,41 @@ Test(snapshot, a_summary_has_totals_and_the_cgroups_with_machines)
 	cr_expect_str_eq(snapshot->cgroups[0].path, "/machine");
 	cr_expect(snapshot->cgroups[0].alive);
 	cr_expect(snapshot->cgroups[0].guest_not_sampled);
-	cr_expect_null(snapshot->cgroups[0].figures[0]);
+	cr_expect_eq(example_samples(snapshot, &snapshot->cgroups[0], 0), 0);
 	snapshot_free(snapshot);
+}
+
+static size_t heap_bytes(void)
+{
+	struct mallinfo2 info = mallinfo2();
+
+	return info.uordblks + info.hblkhd;
+}
+
+/* Figures as such are 5 KB for each cgroup and event. */
+Test(snapshot, of_many_cgroups_is_small)
+{
+	const size_t n = 1000;
+	size_t before;
+
+	window_begin(window, 5 * SECOND, &(struct timespec){.tv_sec = 1005});
+	for (size_t i = 0; i < n; i++) {
+		char path[32];
+
+		(void)snprintf(path, sizeof(path), "/many-%zu", i);
+		count(entry_of(path), 1 + i);
+	}
+	cr_assert_eq(window_end(window), 0);
+	for (u64 window_ns = 0; window_ns <= 5 * SECOND; window_ns += 5 * SECOND) {
+		struct snapshot *snapshot;
+
+		before = heap_bytes();
+		snapshot = build(window_ns);
+		cr_assert_eq(snapshot->n_cgroups, n);
+		cr_expect_str_eq(snapshot->cgroups[0].path, "/many-999");
+		cr_expect_eq(samples_of(snapshot, "/many-700"), 701);
+		cr_expect_eq(figures_samples(&snapshot->events[0].total), n * (n + 1) / 2);
+		cr_expect_lt(heap_bytes() - before, n * 600, "%zu", heap_bytes() - before);
+		snapshot_free(snapshot);
+	}
 }

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * window_reach [COLLECTIONS]: how far back the window of the last minutes reaches in the memory that the
+ * engine gives it, and what keeping it so costs a collection of one second, as JSON. Every cgroup has 20
+ * loads with latency and 20 stores without in each. Seconds and microseconds of processor time, over the last
+ * half.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/number.h"
+#include "collect/pairs.h"
+#include "engine.h"
+#include "pebsd/histogram.h"
+#include "window/window.h"
+
+#define COLLECTIONS     1200
+#define COLLECTIONS_MAX 100000
+#define EVENTS          2
+#define SAMPLES         20
+#define CGROUPS_MAX     4000
+#define BYTES_MAX       512 /* of pairs: of 20 samples they are less */
+
+static u64 random_state = 88172645463325252ULL;
+
+static u64 random_below(u64 n)
+{
+	random_state ^= random_state << 13;
+	random_state ^= random_state >> 7;
+	random_state ^= random_state << 17;
+	return random_state % n;
+}
+
+/* Mostly caches, some memory near and far, as a program's loads are. */
+static void add_sample(struct figures *figures, bool load)
+{
+	static const enum source sources[] = {SOURCE_L1, SOURCE_L3, SOURCE_LOCAL_DRAM, SOURCE_REMOTE_DRAM};
+	static const u32 least[] = {5, 40, 200, 400}, spread[] = {5, 40, 200, 1200};
+	const u64 kind = random_below(100);
+	const unsigned place = kind < 50 ? 0 : kind < 80 ? 1 : kind < 95 ? 2 : 3;
+	const enum source source = sources[place];
+	u32 latency;
+
+	figures->samples[source]++;
+	figures->weight[source] += 10007;
+	figures->snoop[SNOOP_NONE]++;
+	figures->tlb[TLB_HIT]++;
+	if (!load)
+		return;
+	latency = least[place] + (u32)random_below(spread[place]);
+	figures->latency_sum[source] += latency;
+	figures->weighted_latency[source] += 10007ULL * latency;
+	figures->latency[histogram_fine_index(latency)]++;
+	figures->source_latency[source][histogram_octave_index(latency)]++;
+}
+
+static u64 processor_ns(void)
+{
+	struct timespec now;
+
+	(void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+	return (u64)now.tv_sec * NSEC_PER_SEC + (u64)now.tv_nsec;
+}
+
+/* What the cgroups bring to one collection. */
+struct brought {
+	size_t sizes[CGROUPS_MAX * EVENTS];
+	u8 pairs[CGROUPS_MAX * EVENTS * BYTES_MAX];
+};
+
+static void sample(struct brought *brought, u32 cgroups)
+{
+	u8 *to = brought->pairs;
+
+	for (u32 i = 0; i < cgroups * EVENTS; i++) {
+		struct figures figures = {0};
+
+		for (int sample = 0; sample < SAMPLES; sample++)
+			add_sample(&figures, i % EVENTS == 0);
+		brought->sizes[i] = pairs_of(&figures, to);
+		to += brought->sizes[i];
+	}
+}
+
+/* What one collection takes. */
+static u64 collect(struct window *window, const struct brought *brought, u32 cgroups, u64 now_ns)
+{
+	const struct timespec now = {.tv_sec = (time_t)(now_ns / NSEC_PER_SEC)};
+	const u8 *pairs = brought->pairs;
+	u64 before = processor_ns();
+
+	window_begin(window, now_ns, &now);
+	for (u32 i = 0; i < cgroups * EVENTS; i++) {
+		window_put(window, i / EVENTS, i % EVENTS, pairs, brought->sizes[i]);
+		pairs += brought->sizes[i];
+	}
+	if (window_end(window) < 0)
+		exit(EXIT_FAILURE);
+	return processor_ns() - before;
+}
+
+static int skip(u32 entry, unsigned event, const struct figures *figures, void *userdata)
+{
+	(void)entry;
+	(void)event;
+	(void)figures;
+	(void)userdata;
+	return 1;
+}
+
+static int skip_collection(u64 begin_ns, u64 end_ns, void *userdata)
+{
+	(void)end_ns;
+	*(u64 *)userdata = begin_ns;
+	return 1;
+}
+
+static u64 begin_of(const struct window *window)
+{
+	u64 begin_ns = 0;
+
+	(void)window_walk(window, ~0ULL,
+			  &(struct window_visitor){
+				  .collection = skip_collection, .figures = skip, .userdata = &begin_ns});
+	return begin_ns;
+}
+
+static int compare(const void *a, const void *b)
+{
+	u64 left = *(const u64 *)a, right = *(const u64 *)b;
+
+	return left < right ? -1 : left > right;
+}
+
+static double in_us(u64 ns)
+{
+	return (double)ns / 1e3;
+}
+
+static void run(u32 cgroups, size_t n, bool last)
+{
+	const struct timespec start = {0};
+	struct brought *brought = malloc(sizeof(*brought));
+	u64 *reach = calloc(n, sizeof(*reach)), *took = calloc(n, sizeof(*took)), sum = 0;
+	const size_t half = n / 2;
+	struct window *window;
+
+	if (!brought || !reach || !took ||
+	    window_new(engine_window_bytes(cgroups * EVENTS), 600 * NSEC_PER_SEC, 0, &start, &window) < 0)
+		exit(EXIT_FAILURE);
+	for (size_t i = 0; i < n; i++) {
+		u64 now_ns = (i + 1) * NSEC_PER_SEC;
+
+		sample(brought, cgroups);
+		took[i] = collect(window, brought, cgroups, now_ns);
+		reach[i] = (now_ns - begin_of(window)) / NSEC_PER_SEC;
+	}
+	reach += n - half;
+	took += n - half;
+	qsort(reach, half, sizeof(*reach), compare);
+	qsort(took, half, sizeof(*took), compare);
+	for (size_t i = 0; i < half; i++)
+		sum += took[i];
+	(void)printf(
+		"  {\"cgroups\": %u, \"bytes\": %zu, \"collections\": %zu, \"reach_s\": {\"least\": %llu, "
+		"\"median\": %llu, \"most\": %llu}, \"us\": {\"mean\": %.0f, \"median\": %.0f, \"p90\": "
+		"%.0f, \"most\": %.0f}}%s\n",
+		cgroups, window_bytes(window), window_collections(window), (unsigned long long)reach[0],
+		(unsigned long long)reach[half / 2], (unsigned long long)reach[half - 1],
+		in_us(sum) / (double)half, in_us(took[half / 2]), in_us(took[half - 1 - half / 10]),
+		in_us(took[half - 1]), last ? "" : ",");
+	window_free(window);
+	free(brought);
+	free(reach - (n - half));
+	free(took - (n - half));
+}
+
+int main(int argc, char **argv)
+{
+	static const u32 cgroups[] = {100, 1000, 4000};
+	u64 n = COLLECTIONS;
+
+	if (argc > 2 || (argc == 2 && number_parse(argv[1], 2, COLLECTIONS_MAX, &n) < 0)) {
+		(void)fprintf(stderr, "usage: window_reach [COLLECTIONS]\n");
+		return 2;
+	}
+	(void)printf("[\n");
+	for (size_t i = 0; i < ARRAY_SIZE(cgroups); i++)
+		run(cgroups[i], n, i + 1 == ARRAY_SIZE(cgroups));
+	(void)printf("]\n");
+	return 0;
+}
