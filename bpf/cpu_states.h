@@ -40,6 +40,7 @@ static __always_inline u32 cpu_stripe(const struct cpu_state *state)
 static __always_inline void cpu_read_before(struct cpu_state *state)
 {
 #ifdef __TARGET_ARCH_x86
+	(void)state;
 	__asm__ volatile("" ::: "memory");
 #else
 	(void)__sync_fetch_and_add(&state->reserved, 0);

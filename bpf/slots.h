@@ -30,7 +30,7 @@ const volatile u32 marks_owners = 0; /* first line of the owners' */
 const volatile struct event_settings events[EVENTS_MAX] = {};
 
 struct slot_counters slot_counters = {};
-struct loss_record losses[EVENTS_MAX][STRIPES_MAX] = {};
+struct loss_record losses[EVENTS_MAX][STRIPES_MAX] __attribute__((aligned(64))) = {};
 
 /*
  * Free slots: first those never used, from 1 on, then a stack of those given back, linked by `next_free`. Its
@@ -158,7 +158,9 @@ static __always_inline void slots_tell_short(void)
 
 	if (free >= slots_spare || *(volatile u32 *)&slots_told || __sync_lock_test_and_set(&slots_told, 1))
 		return;
-	bpf_ringbuf_output(&slots_short, &left, sizeof(left), BPF_RB_FORCE_WAKEUP);
+	/* The ring's lock is refused where the kernel sees a deadlock: then the next birth tries it. */
+	if (bpf_ringbuf_output(&slots_short, &left, sizeof(left), BPF_RB_FORCE_WAKEUP) < 0)
+		*(volatile u32 *)&slots_told = 0;
 }
 
 /* A free slot, now the caller's alone; SLOT_UNATTRIBUTED where there is none. */

@@ -104,6 +104,9 @@ void engine_exports_changed(struct engine *engine);
 int engine_slots_short_fd(const struct engine *engine);
 int engine_make_room(struct engine *engine, u64 *ret_again_ns);
 
+/* Whether they are short, as of the last collection or room made: see kernel_slots_short_fd(). */
+bool engine_slots_short(const struct engine *engine);
+
 /* An event's figures as a whole, as of the last collection. */
 struct reading engine_reading(const struct engine *engine, unsigned event);
 

@@ -220,7 +220,8 @@ static void show(struct sampling_govern *govern, size_t i, const struct governor
 
 	cost->interrupt_ns = (struct maybe_double){interrupt->known, interrupt->interrupt_ns};
 	cost->ratio = (struct maybe_double){measured, measured ? output->cost : 0};
-	cost->budget = (struct maybe_double){govern->budget > 0, output->budget};
+	/* One whose period is fixed has none. */
+	cost->budget = (struct maybe_double){output->budget > 0, output->budget};
 	cost->state = govern->budget > 0 ? governor_state(input, output) : NULL;
 }
 
@@ -295,12 +296,12 @@ static void tell_interrupt(struct sampling_govern *govern, size_t i)
 			 govern->interrupts[i].interrupt_ns);
 		return;
 	}
-	if (asprintf(
-		    &text,
-		    "what an interrupt of %s takes could not be measured: %s; its period is governed by what "
-		    "the kernel lets interrupts take at most (kernel.perf_event_max_sample_rate and "
-		    "kernel.perf_cpu_time_max_percent), and what it costs is not shown",
-		    key, govern->interrupts[i].reason) < 0)
+	if (asprintf(&text,
+		     "what an interrupt of %s takes could not be measured: %s; the budget goes by the most "
+		     "that "
+		     "the kernel lets one take (kernel.perf_event_max_sample_rate, "
+		     "kernel.perf_cpu_time_max_percent), and what sampling costs is not shown",
+		     key, govern->interrupts[i].reason) < 0)
 		return;
 	log_notice("%s", text);
 	perf_notes_add(govern->settings.notes, text);

@@ -63,8 +63,7 @@ static int name_cgroup(void *userdata, u64 cgroup_id, const char *name)
 	return r;
 }
 
-/* Sums are collected before they can wrap. A collection walks all slots: one for each call would take most of
- * the time. */
+/* Sums are collected before they can wrap, and not at each call, which would take most of the time. */
 static int take_samples(void *userdata, const struct sample *samples, size_t n)
 {
 	struct origin_state *state = userdata;

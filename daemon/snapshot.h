@@ -43,7 +43,7 @@ struct snapshot_cpu {
 /* What sampling an event costs, and what the governor made of it; see govern/governor.h. */
 struct snapshot_cost {
 	struct maybe_double ratio;        /* share of the busiest CPU's time, over the last interval */
-	struct maybe_double budget;       /* the event's share of the budget; not known: none is set */
+	struct maybe_double budget;       /* the event's share of the budget; not known: it has none */
 	struct maybe_double interrupt_ns; /* of a sample, as calibrated at the start */
 	struct maybe_double program_ns;   /* of a sample, as timed in some of them */
 	const char *state;                /* "steady", "over budget", ...; NULL: nobody governs it */

@@ -238,7 +238,15 @@ work() {
 # Waits for one of them, shows and counts what it has.
 end_work() {
 	local pid number what text ended=''
-	wait -n -p pid "${!workers[@]}"
+	wait -n -p pid "${!workers[@]}" 2>/dev/null
+	# Of one that was killed bash may have told already, and then knows it no more.
+	if [ -z "${pid:-}" ]; then
+		for pid in "${!workers[@]}"; do
+			! kill -0 "$pid" 2>/dev/null || continue
+			break
+		done
+		! kill -0 "$pid" 2>/dev/null || return 0
+	fi
 	number=${workers[$pid]}
 	unset "workers[$pid]"
 	cat "$TMPDIR/$number.shown"
@@ -273,7 +281,9 @@ if [ "$jobs" -gt 1 ]; then
 		touch "$TMPDIR/$number" "$TMPDIR/$number.shown"
 		work "$number" "${tests[number]}" &
 		workers[$!]=$number
-		[ "$most" = "$jobs" ] || end_work
+		[ "$most" = "$jobs" ] || while [ ${#workers[@]} != 0 ]; do
+			end_work
+		done
 	done
 	while [ ${#workers[@]} != 0 ]; do
 		end_work

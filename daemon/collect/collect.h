@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The collection: slots to differences to totals. Reads every slot through the mapping, enters what came into
- * the ledger under the cgroup's path, notices births and deaths, and leads the slots of removed cgroups back
- * to use.
+ * The collection: slots to differences to totals. Reads what has a mark through the mapping, enters what came
+ * into the ledger under the cgroup's path, notices births and deaths, and leads the slots of removed cgroups
+ * back to use.
  */
 #ifndef PEBSD_COLLECT_H
 #define PEBSD_COLLECT_H
@@ -26,6 +26,7 @@ struct collect_settings {
 	struct ledger *ledger;
 	bool names_from_slots; /* names come with births; else whoever adopts also names (a replay) */
 	u64 grace_ns;          /* how long a removed cgroup keeps its slot in the index */
+	u64 (*clock_ns)(void); /* CLOCK_MONOTONIC, from which a slot rests; NULL: as the collection is told */
 	struct collect_listener listener;
 	/* Whether the cgroups of a path have hot tables as long as there are some; may be NULL. */
 	bool (*hot)(const char *path, void *userdata);
@@ -85,7 +86,7 @@ void collect_set_hot(struct collect *collect, bool (*chosen)(const char *path, v
  * not from when a collection notices it. */
 void collect_adopted(struct collect *collect, u32 slot, const char *path, u64 now_ns);
 
-/* As of the last collection. */
+/* As last noticed, by a collection or by making room. */
 u64 collect_slots_free(const struct collect *collect);
 u64 collect_cgroups_alive(const struct collect *collect);
 

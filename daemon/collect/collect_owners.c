@@ -16,7 +16,8 @@ void collect_hold(struct slot_view *view, struct ledger_entry *entry, u64 now_ns
 	ledger_hold(entry);
 	view->entry = entry;
 	free(TAKE_PTR(view->path));
-	entry->id = view->cgroup_id;
+	if (view->alive || !entry->living)
+		entry->id = view->cgroup_id;
 	if (view->alive)
 		entry->living++;
 	else if (!entry->living)
@@ -196,6 +197,9 @@ static void retire(struct collect *collect, struct slot_view *view, u64 now_ns)
 
 	if (kernel_retire(collect->settings.kernel, slot, view->generation) < 0)
 		return; /* a busy bucket: later */
+	/* The collection may have begun long ago. */
+	if (collect->settings.clock_ns)
+		now_ns = collect->settings.clock_ns();
 	view->since_ns = now_ns;
 	TAILQ_REMOVE(&collect->dead, view, way);
 	TAILQ_INSERT_TAIL(&collect->retired, view, way);

@@ -357,6 +357,10 @@ static void forget_counted(struct ledger_entry *entry)
 void ledger_begin(struct ledger *ledger)
 {
 	ledger->begun++;
+}
+
+void ledger_offcore_taken(struct ledger *ledger)
+{
 	for (struct ledger_entry *entry = ledger->counted, *next; entry; entry = next) {
 		next = entry->next_counted;
 		forget_counted(entry);
@@ -404,10 +408,18 @@ static int compare_numbers(const void *key, const void *member)
 	return (wanted > number) - (wanted < number);
 }
 
-static struct ledger_entry **place_of(const struct ledger *ledger, const struct ledger_entry *entry)
+/* Numbers come round after 2^32 entries, and then are in no order: it is looked for one by one. */
+static size_t place_of(const struct ledger *ledger, const struct ledger_entry *entry)
 {
-	return bsearch(&entry->number, ledger->entries, ledger->n, sizeof(struct ledger_entry *),
-		       compare_numbers);
+	struct ledger_entry **found = bsearch(&entry->number, ledger->entries, ledger->n,
+					      sizeof(struct ledger_entry *), compare_numbers);
+	size_t place = 0;
+
+	if (found && *found == entry)
+		return (size_t)(found - ledger->entries);
+	while (ledger->entries[place] != entry)
+		place++;
+	return place;
 }
 
 /* Takes those that are folded, a list by `newer`, out of the array, and frees them. All places are looked up
@@ -419,7 +431,7 @@ static void take_out(struct ledger *ledger, struct ledger_entry *folded)
 	if (!folded)
 		return;
 	for (struct ledger_entry *entry = folded; entry; entry = entry->newer)
-		entry->unheld = (u64)(place_of(ledger, entry) - ledger->entries);
+		entry->unheld = place_of(ledger, entry);
 	for (struct ledger_entry *entry = folded, *next; entry; entry = next) {
 		next = entry->newer;
 		ledger->entries[entry->unheld] = NULL;

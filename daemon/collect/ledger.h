@@ -18,7 +18,7 @@
 
 struct ledger_entry {
 	char *path;
-	u32 number;  /* of this entry; never used twice in a ledger's life */
+	u32 number;  /* of this entry; none is used again before 2^32 entries were made */
 	u64 id;      /* of the cgroup that last had the path; 0: none */
 	u32 holders; /* slots that have this path: more than one while a removed cgroup's slot rests */
 	u32 living;  /* those of them whose cgroup exists */
@@ -30,7 +30,7 @@ struct ledger_entry {
 	 */
 	struct ledger_sum *sums;                    /* NULL until the first sample */
 	struct offcore_figures *offcore_total;      /* NULL until something was counted */
-	struct offcore_figures *offcore_difference; /* of the collection under way; NULL: none */
+	struct offcore_figures *offcore_difference; /* not taken yet; NULL: none */
 
 	/* The engine's: whether it may have a series, as asked of the patterns of this number; 0: not yet. */
 	bool exports;
@@ -101,7 +101,11 @@ int ledger_leave(struct ledger_entry *entry, struct ledger_sum **of_slot);
 int ledger_reserve_offcore(struct ledger_entry *entry);
 void ledger_add_offcore(struct ledger_entry *entry, const struct offcore_figures *difference);
 
-/* Begins a collection: drops the differences of the last one, of off-core responses. */
+/* Everybody who takes differences of off-core responses has them: they are dropped. What comes between two
+ * collections is the next one's. */
+void ledger_offcore_taken(struct ledger *ledger);
+
+/* Begins a collection. */
 void ledger_begin(struct ledger *ledger);
 
 /*

@@ -81,28 +81,40 @@ static void put_share(double share, char ret[static TEXT_NUMBER_MAX])
 		       share * 100);
 }
 
+static void put_ns(double ns, char ret[static TEXT_NUMBER_MAX])
+{
+	text_count(ns > 0 ? (u64)(ns + 0.5) : 0, ret);
+}
+
 static void put_cost(FILE *out, const struct format_style *style, json_object *cost)
 {
-	char ratio[TEXT_NUMBER_MAX], budget[TEXT_NUMBER_MAX], of[TEXT_NUMBER_MAX + 64] = "";
-	char interrupt[64] = "", program[64] = "";
+	char ratio[TEXT_NUMBER_MAX], budget[TEXT_NUMBER_MAX], ns[TEXT_NUMBER_MAX];
+	char interrupt[TEXT_NUMBER_MAX + 64] = "", program[TEXT_NUMBER_MAX + 64] = "",
+					 of[TEXT_NUMBER_MAX + 64] = "";
 	_cleanup_free_ char *state = NULL;
 	double value;
 	u64 changes;
 
-	if (json_get_double(cost, "interrupt_ns", &value))
-		(void)snprintf(interrupt, sizeof(interrupt), "; a sample takes %.0f ns of interrupt", value);
-	if (json_get_double(cost, "program_ns", &value))
-		(void)snprintf(program, sizeof(program), "%s %.0f ns of program",
-			       *interrupt ? " and" : "; a sample takes", value);
+	if (json_get_double(cost, "interrupt_ns", &value)) {
+		put_ns(value, ns);
+		(void)snprintf(interrupt, sizeof(interrupt), "; a sample takes %s ns of interrupt", ns);
+	}
+	if (json_get_double(cost, "program_ns", &value)) {
+		put_ns(value, ns);
+		(void)snprintf(program, sizeof(program), "%s %s ns of program",
+			       *interrupt ? " and" : "; a sample takes", ns);
+	}
 	if (json_get_double(cost, "ratio", &value))
 		put_share(value, ratio);
 	else
 		(void)snprintf(ratio, sizeof(ratio), "unknown");
-	if (json_get_double(cost, "budget", &value)) {
+	if (json_get_double(cost, "budget", &value))
 		put_share(value, budget);
+	else
+		(void)snprintf(budget, sizeof(budget), "none");
+	if (json_get_text(cost, "state"))
 		(void)snprintf(of, sizeof(of), ", budget %s: %s", budget,
 			       line_visible(json_get_text(cost, "state"), &state));
-	}
 	line_put(out, style, "", "cost, of the busiest CPU's time: %s%s%s%s", ratio, of, interrupt, program);
 	if (json_get_u64(cost, "period_changes", &changes) && changes > 0)
 		line_put(out, style, "", "the budget changed the period %llu time%s since the start",

@@ -200,7 +200,7 @@ struct verb {
 };
 
 static const struct verb verbs[] = {
-	{"status", NULL, "origin, events, periods, losses, memory", USES_ALWAYS, verb_status},
+	{"status", NULL, "origin, events, periods, cost, losses, memory", USES_ALWAYS, verb_status},
 	{"top", NULL, "cgroups by the latency of their sampled accesses; live on a terminal",
 	 USES_ALWAYS | USES(OPTION_LIMIT) | USES(OPTION_SORT) | USES(OPTION_WINDOW), verb_top},
 	{"show", "CGROUP", "one cgroup: latency, sources, snoop, TLB, histogram",

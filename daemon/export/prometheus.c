@@ -377,6 +377,8 @@ static void write_daemon(struct rendering *rendering, const struct process_figur
 					      "Living cgroups that have a slot of their own."};
 	static const struct family slots = {"pebsd_cgroup_slots", FAMILY_GAUGE,
 					    "Slots for cgroups, used and free."};
+	static const struct family maps = {"pebsd_map_bytes", FAMILY_GAUGE,
+					   "Memory of the BPF maps, allocated whole at the start."};
 	static const struct family duration = {"pebsd_collection_duration_seconds", FAMILY_GAUGE,
 					       "How long the last collection took."};
 	static const struct family reloaded = {"pebsd_config_last_reload_successful", FAMILY_GAUGE,
@@ -398,6 +400,7 @@ static void write_daemon(struct rendering *rendering, const struct process_figur
 	exposition_u64(out, &paused, "", NULL, NULL, snapshot->paused);
 	exposition_u64(out, &cgroups, "", NULL, NULL, snapshot->cgroups_alive);
 	exposition_u64(out, &slots, "", NULL, NULL, snapshot->slots);
+	exposition_u64(out, &maps, "", NULL, NULL, snapshot->map_bytes);
 	exposition_maybe_double(out, &duration, "", NULL, NULL,
 				(struct maybe_double){true, snapshot->collection_seconds});
 	exposition_u64(out, &reloaded, "", NULL, NULL, snapshot->config_reloaded);

@@ -85,8 +85,7 @@ static int meter_open(const struct pmu_opening *opening, u64 period, int program
 		return meter.fd;
 	if (ioctl(meter.fd, PERF_EVENT_IOC_SET_BPF, program_fd) < 0)
 		return -errno;
-	*ret = meter;
-	meter = (struct meter){.leader_fd = -1, .fd = -1};
+	*ret = (struct meter){.leader_fd = TAKE_FD(meter.leader_fd), .fd = TAKE_FD(meter.fd)};
 	return 0;
 }
 
@@ -172,7 +171,7 @@ static double find_rate(const struct meter *meter, const struct task *task)
 
 	for (u64 units = task->units; took_ns < COUNT_NS && events < COUNT_EVENTS && !stopped(task);
 	     units *= 2) {
-		struct meter_reading before, after;
+		struct meter_reading before = {0}, after = {0};
 
 		took_ns = work_metered(meter, task->work, task->userdata, units, &before, &after);
 		if (took_ns < 0)
@@ -200,7 +199,7 @@ static int find_length(const struct meter *meter, struct task *task, struct cali
 	double took = 0, samples = 0;
 
 	for (int longer = 1; longer <= LONGER_MOST && !stopped(task); longer *= 2) {
-		struct meter_reading before, after;
+		struct meter_reading before = {0}, after = {0};
 
 		took = work_metered(meter, task->work, task->userdata, task->units, &before, &after);
 		if (took < 0)
@@ -212,7 +211,7 @@ static int find_length(const struct meter *meter, struct task *task, struct cali
 	}
 	(void)refuse(ret, "", 0);
 	(void)snprintf(ret->reason, sizeof(ret->reason),
-		       "the work that is known makes too few samples: %.1f in %.1f ms, one in %llu events",
+		       "the work that is timed makes too few samples: %.1f in %.1f ms with a period of %llu",
 		       samples, took / 1e6, (unsigned long long)task->period);
 	return -1;
 }
@@ -251,7 +250,7 @@ static void measure(const struct meter *meter, struct task *task, struct calibra
 	for (bool without_first = false; n < CALIBRATE_ROUNDS && cpu_time_ns() < until && !stopped(task);
 	     without_first = !without_first) {
 		struct calibrate_round round = {0};
-		struct meter_reading before, after;
+		struct meter_reading before = {0}, after = {0};
 
 		if (without_first)
 			round.without_ns = time_work(task->work, task->userdata, task->units);

@@ -25,8 +25,6 @@
 
 /* One event of one class, over the interval that ended. */
 struct governor_input {
-	bool fixed;       /* a person set its period: only told of, never changed */
-	bool known;       /* it was open and counted all the interval; else the rest means nothing */
 	u64 period;       /* in force, at least 1 */
 	u64 least_period; /* not below it */
 	u64 greatest_period;
@@ -34,9 +32,11 @@ struct governor_input {
 	double events_per_second; /* of the CPU that had most, per second in which it could count */
 	double active;            /* share of the time in which it could: the rest was throttled; 0 to 1 */
 	double samples;           /* that were due there, as to how sure the rate is */
-	unsigned cpus;            /* that it has most of */
 	double sample_ns;         /* what a sample costs there */
 	u64 throttles;            /* in this interval, on all CPUs */
+	unsigned cpus;            /* that it has most of */
+	bool fixed;               /* a person set its period: only told of, never changed */
+	bool known;               /* it was open and counted all the interval; else the rest means nothing */
 };
 
 struct governor_settings {
@@ -57,10 +57,10 @@ enum governor_reason {
 
 struct governor_output {
 	u64 period;    /* from now on; the one in force where nothing is to be done */
-	bool measured; /* else the cost is 0 and means nothing */
 	double cost;   /* share of the busiest CPU's time over the interval */
 	double budget; /* its own share of the budget; 0: none */
 	enum governor_reason reason;
+	bool measured; /* else the cost is 0 and means nothing */
 };
 
 struct governor;

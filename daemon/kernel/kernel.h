@@ -98,10 +98,14 @@ struct kernel_body_time kernel_body_time(const struct kernel *kernel, u32 cpu);
 int kernel_empty_program_fd(const struct kernel *kernel);
 
 /*
- * Becomes readable when free slots run short: fewer than KERNEL_SLOTS_SHORT_PART of the table are left. -1
- * without `births`. kernel_slots_told() takes what made it readable. The kernel's.
+ * Becomes readable when free slots run short: fewer than one in KERNEL_SLOTS_SHORT_PART is left. -1 without
+ * `births`. kernel_slots_told() takes what made it readable. The kernel's.
  */
 #define KERNEL_SLOTS_SHORT_PART 4
+static inline u32 kernel_slots_spare(u32 slots)
+{
+	return slots < KERNEL_SLOTS_SHORT_PART ? 1 : slots / KERNEL_SLOTS_SHORT_PART;
+}
 int kernel_slots_short_fd(const struct kernel *kernel);
 void kernel_slots_told(struct kernel *kernel);
 

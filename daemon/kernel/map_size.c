@@ -10,7 +10,7 @@
 #define INDEX_ELEMENT 64
 #define INDEX_BUCKET  16
 
-/* Whole pages, and no map has fewer entries than one (kernel.c). */
+/* Whole pages, and no map has fewer entries than one (kernel_open.c). */
 static u64 array(u64 entries, u64 bytes, u64 page_size)
 {
 	u64 all = (entries ? entries : 1) * bytes;

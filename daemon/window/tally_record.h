@@ -5,8 +5,8 @@
 
 #include <stddef.h>
 
-#include "window/tally.h"
 #include "base/varint.h"
+#include "window/tally.h"
 
 #define TALLY_COUNTERS (SOURCE_SLOTS + 3 + FINE_BUCKETS)
 

@@ -8,8 +8,8 @@
 #include <errno.h>
 #include <string.h>
 
-#include "recording_store.h"
 #include "base/varint.h"
+#include "recording_store.h"
 
 /* The numbers of the largest row, and the text that may follow. */
 #define NUMBERS_MAX 24

@@ -55,8 +55,9 @@ static int load(const char *path, struct bench_results *ret)
 	if (r == 0)
 		r = bench_results_parse(text, strlen(text), ret);
 	if (r < 0)
-		(void)fprintf(stderr, "bench_report: %s: %s\n", path,
-			      r == -EBADMSG ? "not what bench_report make wrote" : strerror(-r));
+		(void)fprintf(stderr, "bench_report: %s: %s%s\n", path,
+			      r == -EBADMSG ? "not what bench_report make wrote" : strerror(-r),
+			      r == -ENOENT ? "; run `make bench` at that commit" : "");
 	return r;
 }
 

@@ -88,7 +88,7 @@ static void expect_refused(const struct pmu_opening *opening, u64 max_rate, cali
 Test(calibrate_measure, the_thread_samples_its_own_work)
 {
 	calibrate_measure(&faults, program_fd, MAX_RATE, touch, NULL, &stop, &result);
-	cr_expect_geq(page_faults_runs(program_fd), CALIBRATE_ROUNDS * 8);
+	cr_expect_geq(page_faults_runs(program_fd), CALIBRATE_ROUNDS * 8UL);
 	if (result.known)
 		cr_expect(result.interrupt_ns > 0 && result.interrupt_ns < 1e6, "%g ns", result.interrupt_ns);
 	else
@@ -112,7 +112,7 @@ Test(calibrate_measure, what_cannot_be_measured_says_why)
 	opening = faults;
 	opening.config = 999;
 	expect_refused(&opening, MAX_RATE, touch, "an event of this thread cannot be opened: ");
-	expect_refused(&faults, MAX_RATE, think, "the work that is known makes too few samples");
+	expect_refused(&faults, MAX_RATE, think, "the work that is timed makes too few samples");
 	expect_refused(&faults, 100, touch, "kernel.perf_event_max_sample_rate allows too few samples");
 }
 

@@ -2,6 +2,7 @@
 /* The syscall door: samples of known values come out as they went in, through the maps and the collector. */
 #include <criterion/criterion.h>
 
+#include <sched.h>
 #include <string.h>
 
 #include "account.h"
@@ -144,6 +145,32 @@ Test(inject, malformed_samples_are_a_loss_by_name)
 	cr_expect_eq(books_losses(&books, 0).malformed, 2);
 	cr_expect_eq(books_samples(&books, "seven", 0), 1);
 	cr_expect_eq(books_figures(&books, "seven", 0).latency[FINE_OVERFLOW], 1);
+}
+
+/* A program on another CPU may be at the first stripe's, without an atomic operation. */
+Test(inject, a_loss_is_of_the_stripe_of_its_cpu)
+{
+	const struct sample nobodys = {.cgroup_id = 7, .period = 1, .event = EVENTS_MAX};
+	const struct kernel_settings settings = books_settings(true);
+	struct books striped;
+	cpu_set_t last;
+	u32 stripe, cpu;
+
+	cr_assert_eq(sched_getaffinity(0, sizeof(last), &last), 0);
+	for (cpu = CPU_SETSIZE - 1; cpu > 0 && !CPU_ISSET(cpu, &last);)
+		cpu--;
+	if (cpu == 0)
+		cr_skip("there is one CPU only");
+	CPU_ZERO(&last);
+	CPU_SET(cpu, &last);
+	books_open(&striped, &settings, COLLECT_GRACE_NS);
+	stripe = kernel_stripe_of(striped.kernel, cpu);
+	cr_assert_neq(stripe, 0);
+	cr_assert_eq(sched_setaffinity(0, sizeof(last), &last), 0);
+	cr_assert_eq(kernel_inject(striped.kernel, &nobodys, 1), 0);
+	cr_expect_eq(kernel_losses(striped.kernel, 0, 0).malformed, 0);
+	cr_expect_eq(kernel_losses(striped.kernel, 0, stripe).malformed, 1);
+	books_close(&striped);
 }
 
 Test(inject, a_batch_is_as_long_as_it_is)

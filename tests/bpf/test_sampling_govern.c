@@ -16,7 +16,7 @@
 #include "some_stripes.h"
 #include "tree.h"
 
-#define USUAL    3
+#define USUAL    3UL
 #define MAX_RATE 100000
 
 static struct pmu_opening faults = {
@@ -159,6 +159,7 @@ Test(sampling_govern, a_persons_period_is_left)
 	cr_expect_eq(perf_event(set)->period, USUAL);
 	cr_expect_eq(changes(), 0);
 	cr_expect_str_eq(head.events[0].cost.state, "fixed");
+	cr_expect_not(head.events[0].cost.budget.known, "no share of it is no budget of 0");
 }
 
 Test(sampling_govern, without_a_budget_nothing_is_steered_and_no_calibration_opens_events)

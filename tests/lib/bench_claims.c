@@ -10,6 +10,7 @@
 const struct bench_claim bench_claims[] = {
 	/* 50 ns where the empty program takes 30. */
 	{.name = "pebsd's program over an empty one, of that",
+	 .told = "pebsd's program over an empty one, of the empty one",
 	 .over = {"body/pebsd"},
 	 .under = {"body/empty program, whole"},
 	 .at_most = 50.0 / 30},
@@ -29,9 +30,15 @@ const struct bench_claim bench_claims[] = {
 	 .over = {"victim/pebsd"},
 	 .under = {"victim/bpftrace"},
 	 .at_most = 1},
-	{.over = {"contention/pebsd"}, .at_most = 1.3},
-	{.over = {"contention/pebsd in a loop: samples a second"}, .at_least = 1.6},
-	{.over = {"contention/pebsd in a loop: a sample"}, .at_most = 1.3},
+	{.over = {"contention/pebsd"},
+	 .told = "a sample while two CPUs sample one cgroup, of one with one CPU",
+	 .at_most = 1.3},
+	{.over = {"contention/pebsd in a loop: samples a second"},
+	 .told = "samples a second of two CPUs in one cgroup, of those of one CPU",
+	 .at_least = 1.6},
+	{.over = {"contention/pebsd in a loop: a sample"},
+	 .told = "accounting of a sample on two CPUs in one cgroup, of that on one",
+	 .at_most = 1.3},
 	{.name = "what pebsd costs its victim, of perf record",
 	 .over = {"victim/pebsd"},
 	 .under = {"victim/perf record"},
@@ -44,16 +51,28 @@ const struct bench_claim bench_claims[] = {
 	 .over = {"scrape/pebsd, 1,000 cgroups, a series"},
 	 .under = {"scrape/Python client, a series"},
 	 .at_most = 1},
-	{.over = {"scrape/a scrape, the first after a collection, plain"}, .at_most = 10},
-	{.over = {"scrape/Sapphire Rapids, bytes"}, .at_most = 1e6},
-	{.over = {"scrape/Sapphire Rapids, series"}, .at_most = 4000},
-	{.over = {"drain/over memcpy: 1,000 of 1,000"}, .at_most = 3},
-	{.over = {"drain/100 of 10,000 over 100 of 100"}, .at_most = 3},
+	{.over = {"scrape/a scrape, the first after a collection, plain"},
+	 .told = "CPU time of a scrape of 1,000 cgroups",
+	 .at_most = 10},
+	{.over = {"scrape/Sapphire Rapids, bytes"},
+	 .told = "size of a scrape of 1,000 cgroups with paths of 200 bytes",
+	 .at_most = 1e6},
+	{.over = {"scrape/Sapphire Rapids, series"}, .told = "series of that scrape", .at_most = 4000},
+	{.over = {"drain/over memcpy: 1,000 of 1,000"},
+	 .told = "reading 1,000 active cgroups, of a memcpy of their records",
+	 .at_most = 3},
+	{.over = {"drain/100 of 10,000 over 100 of 100"},
+	 .told = "reading 100 active cgroups among 10,000, of 100 among 100",
+	 .at_most = 3},
 	/* 0.1 % of a core at an interval of a second. */
-	{.over = {"tick/1,000 cgroups, idle"}, .at_most = 1000},
-	{.over = {"start/1,000 cgroups, to the first sample accounted"}, .at_most = 150},
+	{.over = {"tick/1,000 cgroups, idle"}, .told = "a collection of 1,000 idle cgroups", .at_most = 1000},
+	{.over = {"start/1,000 cgroups, to the first sample accounted"},
+	 .told = "start to the first sample accounted, with 1,000 cgroups",
+	 .at_most = 150},
 	/* 10 MB and 2.5 KB a cgroup. */
-	{.over = {"memory/pebsd, 1,000 cgroups, its own"}, .at_most = 11.92},
+	{.over = {"memory/pebsd, 1,000 cgroups, its own"},
+	 .told = "the daemon's own memory with 1,000 active cgroups",
+	 .at_most = 11.92},
 };
 
 const size_t n_bench_claims = ARRAY_SIZE(bench_claims);
@@ -101,6 +120,13 @@ const struct bench_result *bench_claim_result(const struct bench_claim *claim,
 		return bench_results_find(results, claim->over[0]);
 	(void)snprintf(key, sizeof(key), RATIO_GROUP "/%s", claim->name);
 	return bench_results_find(results, key);
+}
+
+const char *bench_claim_told(const struct bench_claim *claim)
+{
+	if (claim->told)
+		return claim->told;
+	return claim->name ? claim->name : claim->over[0];
 }
 
 bool bench_claim_holds(const struct bench_claim *claim, double median)

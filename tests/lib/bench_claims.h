@@ -12,6 +12,7 @@
 
 struct bench_claim {
 	const char *name;     /* of a ratio; NULL: a limit on over[0] */
+	const char *told;     /* what people read; NULL: the name */
 	const char *over[2];  /* results, "group/name", added up; the second may be NULL */
 	const char *under[2]; /* the same; all of one unit */
 	double at_most;       /* 0: no such limit */
@@ -28,6 +29,9 @@ int bench_claims_add(const struct bench_claim *claims, size_t n, struct bench_re
 /* The result a claim is about; NULL where it was not measured. */
 const struct bench_result *bench_claim_result(const struct bench_claim *claim,
 					      const struct bench_results *results);
+
+/* What it is about, in words. */
+const char *bench_claim_told(const struct bench_claim *claim);
 
 bool bench_claim_holds(const struct bench_claim *claim, double median);
 

@@ -4,7 +4,13 @@
 #include <math.h>
 #include <string.h>
 
-#define FIGURE 16
+#include "base/text.h"
+
+#define FIGURE 32
+
+/* How wide what is measured is at most, in a table. */
+#define NAME_WIDTH  "66"
+#define CLAIM_WIDTH "66"
 
 /* Three digits or so, as many as the spread has a meaning for; a thousands separator where they are many. */
 static const char *figure(double value, char text[FIGURE])
@@ -13,12 +19,15 @@ static const char *figure(double value, char text[FIGURE])
 
 	if (!isfinite(value))
 		(void)snprintf(text, FIGURE, "-");
+	else if (value >= 999.5 && value < 1e15)
+		text_count((u64)llround(value), text);
 	else
 		(void)snprintf(text, FIGURE, "%.*f",
-			       size < 0.0995 ? 4
-			       : size < 9.95 ? 2
-			       : size < 99.5 ? 1
-					     : 0,
+			       size <= 0       ? 0
+			       : size < 0.0995 ? 4
+			       : size < 9.95   ? 2
+			       : size < 99.5   ? 1
+					       : 0,
 			       value);
 	return text;
 }
@@ -32,6 +41,21 @@ static void print_spread(FILE *out, const struct bench_spread *spread)
 	(void)fprintf(out, "%10s  %-20s", figure(spread->median, median), range);
 }
 
+/* "at most 10.0 ms"; ratios have no unit. */
+static void print_limit(FILE *out, const struct bench_claim *claim, const char *unit)
+{
+	char limit[FIGURE];
+
+	(void)fprintf(out, "%s %s%s%s", claim->at_most > 0 ? "at most" : "at least",
+		      figure(claim->at_most > 0 ? claim->at_most : claim->at_least, limit), *unit ? " " : "",
+		      unit);
+}
+
+static const char *claim_unit(const struct bench_result *result)
+{
+	return !result || !result->unit || strcmp(result->unit, "ratio") == 0 ? "" : result->unit;
+}
+
 static void print_claims(FILE *out, const struct bench_results *results)
 {
 	(void)fprintf(out, "\nIt is to show:\n");
@@ -39,19 +63,18 @@ static void print_claims(FILE *out, const struct bench_results *results)
 		const struct bench_claim *claim = &bench_claims[i];
 		const struct bench_result *result = bench_claim_result(claim, results);
 		struct bench_spread spread = {.n = 0};
-		char median[FIGURE], limit[FIGURE];
-		const char *what = claim->name ? claim->name : claim->over[0];
+		char median[FIGURE];
 
 		if (result && result->unit)
 			spread = bench_result_spread(results, result);
 		if (spread.n == 0) {
-			(void)fprintf(out, "  %-66s not measured\n", what);
+			(void)fprintf(out, "  %-" CLAIM_WIDTH "s not measured\n", bench_claim_told(claim));
 			continue;
 		}
-		(void)fprintf(out, "  %-66s %8s%s%s, at %s %s: %s\n", what, figure(spread.median, median),
-			      claim->name ? "" : " ", claim->name ? "" : result->unit,
-			      claim->at_most > 0 ? "most" : "least",
-			      figure(claim->at_most > 0 ? claim->at_most : claim->at_least, limit),
+		(void)fprintf(out, "  %-" CLAIM_WIDTH "s %10s %-5s  ", bench_claim_told(claim),
+			      figure(spread.median, median), claim_unit(result));
+		print_limit(out, claim, claim_unit(result));
+		(void)fprintf(out, ": %s\n",
 			      bench_claim_holds(claim, spread.median) ? "holds" : "DOES NOT HOLD");
 	}
 }
@@ -61,7 +84,7 @@ static void print_result(FILE *out, const struct bench_results *results, const s
 {
 	struct bench_spread spread = bench_result_spread(results, result);
 
-	(void)fprintf(out, "%-11s %-50s ", first ? result->group : "", result->name);
+	(void)fprintf(out, "%-11s %-" NAME_WIDTH "s ", first ? result->group : "", result->name);
 	if (result->unit && spread.n) {
 		print_spread(out, &spread);
 		(void)fprintf(out, " %s", result->unit);
@@ -88,7 +111,8 @@ void bench_text_table(FILE *out, const struct bench_results *results)
 		(void)fprintf(out, "%s: %s\n", results->facts[i].name, results->facts[i].value);
 	(void)fprintf(out, "rounds: %zu; the spread is that of the rounds but for the worst\n\n",
 		      results->n_rounds);
-	(void)fprintf(out, "%-11s %-50s %10s  %-20s %s\n", "GROUP", "NAME", "MEDIAN", "SPREAD", "UNIT");
+	(void)fprintf(out, "%-11s %-" NAME_WIDTH "s %10s  %-20s %s\n", "GROUP", "NAME", "MEDIAN", "SPREAD",
+		      "UNIT");
 	for (size_t i = 0; i < results->n_results; i++)
 		for (size_t j = i; begins_group(results, i) && j < results->n_results; j++)
 			if (strcmp(results->results[i].group, results->results[j].group) == 0)
@@ -123,20 +147,20 @@ static void markdown_cell(FILE *out, const struct bench_results *results, const 
 static void markdown_claim(FILE *out, const struct bench_results *results, const struct bench_claim *claim)
 {
 	const struct bench_result *result = bench_claim_result(claim, results);
-	char median[FIGURE], low[FIGURE], high[FIGURE], limit[FIGURE];
+	const char *unit = claim_unit(result);
+	char median[FIGURE], low[FIGURE], high[FIGURE];
 	struct bench_spread spread = {.n = 0};
 
 	if (result && result->unit)
 		spread = bench_result_spread(results, result);
-	(void)fprintf(out, "| %s | ", claim->name ? claim->name : claim->over[0]);
+	(void)fprintf(out, "| %s | ", bench_claim_told(claim));
 	if (spread.n)
-		(void)fprintf(out, "%s%s%s | %s to %s | ", figure(spread.median, median),
-			      claim->name ? "" : " ", claim->name ? "" : result->unit,
-			      figure(spread.low, low), figure(spread.high, high));
+		(void)fprintf(out, "%s%s%s | %s to %s | ", figure(spread.median, median), *unit ? " " : "",
+			      unit, figure(spread.low, low), figure(spread.high, high));
 	else
 		(void)fprintf(out, "– | – | ");
-	(void)fprintf(out, "%s %s |\n", claim->at_most > 0 ? "at most" : "at least",
-		      figure(claim->at_most > 0 ? claim->at_most : claim->at_least, limit));
+	print_limit(out, claim, unit);
+	(void)fprintf(out, " |\n");
 }
 
 void bench_text_markdown(FILE *out, const struct bench_results *results)
@@ -191,13 +215,27 @@ static double machine_change(const struct bench_results *a, const struct bench_r
 	}
 }
 
+/* What else may have made the difference. */
+static void print_facts(FILE *out, const struct bench_results *a, const struct bench_results *b)
+{
+	static const char *const facts[] = {"machine", "kernel", "compilers", "peers"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(facts); i++) {
+		const char *was = bench_results_fact(a, facts[i]), *is = bench_results_fact(b, facts[i]);
+
+		if (was && is && strcmp(was, is) != 0)
+			(void)fprintf(out, "not the same %s: A had %s, B had %s\n", facts[i], was, is);
+	}
+}
+
 static void print_change(FILE *out, const char *what, const struct bench_result *result,
 			 const struct bench_spread *before, const struct bench_spread *after)
 {
-	(void)fprintf(out, "%-8s %-12s %-52s ", what, result->group, result->name);
+	(void)fprintf(out, "%-8s %-12s %-" NAME_WIDTH "s ", what, result->group, result->name);
 	print_spread(out, before);
+	(void)fprintf(out, "to");
 	print_spread(out, after);
-	(void)fprintf(out, " %s, %+.1f %%\n", result->unit, 100 * (after->median / before->median - 1));
+	(void)fprintf(out, "%s, %+.1f %%\n", result->unit, 100 * (after->median / before->median - 1));
 }
 
 static void print_missing(FILE *out, const struct bench_results *from, const struct bench_results *in,
@@ -218,6 +256,7 @@ size_t bench_text_compare(FILE *out, const struct bench_results *a, const struct
 	size_t worse = 0, improved = 0, same = 0, unknown = 0;
 	double machine = machine_change(a, b);
 
+	print_facts(out, a, b);
 	if (machine > 1 || machine < 1)
 		(void)fprintf(
 			out,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * make_recording FILE: writes a recording to show pebsd on, for machines that can not make one: a minute of
- * load latency samples of a two-socket Sapphire Rapids with six busy cgroups. Made up, and the same each
- * time.
+ * make_recording FILE [PATH]: writes a recording to show pebsd on, for machines that can not make one: a
+ * minute of load latency samples of a two-socket Sapphire Rapids with six busy cgroups. Made up, and the same
+ * each time. PATH is the last cgroup's, in the place of its own.
  */
 #include <linux/perf_event.h>
 #include <stdio.h>
@@ -154,12 +154,14 @@ static struct writer_sample make_sample(u64 *state, u64 time)
 	};
 }
 
-static void write_records(struct writer *writer, size_t event)
+/* `last`: path of the last cgroup; NULL: its own. */
+static void write_records(struct writer *writer, size_t event, const char *last)
 {
 	u64 state = 0x5eed;
 
 	for (size_t i = 0; i < ARRAY_SIZE(loads); i++) {
-		writer_cgroup(writer, event, 0, loads[i].id, loads[i].path);
+		writer_cgroup(writer, event, 0, loads[i].id,
+			      last && i == ARRAY_SIZE(loads) - 1 ? last : loads[i].path);
 		for (u32 thread = 0; thread < 4; thread++)
 			writer_comm(writer, event, 0, loads[i].pid, loads[i].pid + thread, loads[i].comm);
 	}
@@ -192,14 +194,14 @@ int main(int argc, char **argv)
 	struct writer *writer;
 	size_t size;
 
-	if (argc != 2) {
-		(void)fprintf(stderr, "usage: make_recording FILE\n");
+	if (argc != 2 && argc != 3) {
+		(void)fprintf(stderr, "usage: make_recording FILE [PATH]\n");
 		return 2;
 	}
 	writer = writer_new(WRITER_FILE, 0);
 	writer_cpuid(writer, "GenuineIntel,6,143,8");
 	writer_pmu(writer, PERF_TYPE_RAW, "cpu");
-	write_records(writer, writer_event(writer, &loads_event));
+	write_records(writer, writer_event(writer, &loads_event), argc == 3 ? argv[2] : NULL);
 	bytes = writer_finish(writer, &size);
 	writer_free(writer);
 

@@ -235,3 +235,55 @@ Test(bench_compare, a_slower_machine_is_no_regression)
 	cr_expect_eq(compared(150, 6, &text), 1, "worse than the machine alone explains: %s", text);
 	free(text);
 }
+
+#define FACT(name, value) "{\"fact\": \"" name "\", \"value\": \"" value "\"}\n"
+
+Test(bench_compare, says_what_else_differs)
+{
+	_cleanup_(bench_results_done) struct bench_results a = {0}, b = {0};
+	_cleanup_free_ char *text = NULL;
+	size_t size, line;
+	FILE *file = open_memstream(&text, &size);
+
+	cr_assert_eq(read_text(FACT("machine", "one") FACT("kernel", "6.1") ROUND(1), &a, &line), 0);
+	cr_assert_eq(read_text(FACT("machine", "other") FACT("kernel", "6.1") ROUND(1), &b, &line), 0);
+	cr_expect_eq(bench_text_compare(file, &a, &b), 0);
+	(void)fclose(file);
+	cr_expect_not_null(strstr(text, "not the same machine: A had one, B had other\n"), "%s", text);
+	cr_expect_null(strstr(text, "kernel"), "%s", text);
+}
+
+static void expect_in(const struct bench_results *results,
+		      void (*print)(FILE *out, const struct bench_results *results), const char *wanted)
+{
+	_cleanup_free_ char *text = NULL;
+	size_t size;
+	FILE *file = open_memstream(&text, &size);
+
+	print(file, results);
+	(void)fclose(file);
+	cr_expect_not_null(strstr(text, wanted), "%s\nlacks %s", text, wanted);
+}
+
+/* In words, and with the unit of what they are about. */
+Test(bench_text, limits_are_told_with_their_units)
+{
+	_cleanup_(bench_results_done) struct bench_results results = {0};
+	size_t line;
+
+	cr_assert_eq(
+		read_text(ROUND(1) "{\"group\": \"start\", \"name\": \"1,000 cgroups, to the first sample "
+				   "accounted\", \"unit\": \"ms\", \"value\": 1234.5}\n",
+			  &results, &line),
+		0);
+	expect_in(&results, bench_text_markdown,
+		  "| start to the first sample accounted, with 1,000 cgroups | 1,235 ms | 1,235 to 1,235 | "
+		  "at most "
+		  "150 ms |\n");
+	expect_in(&results, bench_text_table,
+		  "  start to the first sample accounted, with 1,000 cgroups                 1,235 ms     at "
+		  "most "
+		  "150 ms: DOES NOT HOLD\n");
+	expect_in(&results, bench_text_markdown,
+		  "| a collection of 1,000 idle cgroups | – | – | at most 1,000 |\n");
+}

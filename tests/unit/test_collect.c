@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "collect/collect.h"
+#include "collect/collect_parts.h"
 #include "collect/marks.h"
 #include "fake_kernel.h"
 #include "scarce_memory.h"
@@ -361,6 +361,49 @@ Test(collect, a_path_with_two_slots_is_one)
 	cr_expect_eq(ledger_find(ledger, "/service")->id, 3);
 }
 
+/* The first sample of the path is one of the later cgroup, and then one of the earlier arrives. */
+Test(collect, a_path_has_the_id_of_the_cgroup_that_lives)
+{
+	u32 first = fake_kernel_born(kernel, 2, 1, "service"), second;
+
+	run(0);
+	fake_kernel_died(kernel, first, now);
+	second = fake_kernel_born(kernel, 3, 1, "service");
+	sample(second, 0);
+	run(1);
+	cr_expect_eq(ledger_find(ledger, "/service")->id, 3);
+	sample(first, 0);
+	run(1);
+	cr_expect_eq(total("/service", LOADS), 2);
+	cr_expect_eq(ledger_find(ledger, "/service")->id, 3);
+}
+
+static u64 clock_ns;
+
+static u64 now_by_clock(void)
+{
+	return clock_ns;
+}
+
+/* A collection may take long, or be held up: a slot rests from when it was retired. */
+Test(collect, a_rest_begins_when_the_slot_is_retired)
+{
+	u32 slot = fake_kernel_born(kernel, 2, 1, "a");
+
+	collect->settings.clock_ns = now_by_clock;
+	run(0);
+	fake_kernel_died(kernel, slot, now);
+	clock_ns = now + GRACE + REST - 1;
+	run(GRACE);
+	cr_assert_eq(kernel_owner(kernel, slot)->state, SLOT_RETIRED);
+	run(REST);
+	cr_expect_eq(kernel_owner(kernel, slot)->state, SLOT_RETIRED);
+	run(REST - 2);
+	cr_expect_eq(kernel_owner(kernel, slot)->state, SLOT_RETIRED);
+	run(1);
+	expect_free(slot);
+}
+
 /* A step that the kernel refuses is taken later, and nothing is counted twice. */
 Test(collect, refused_steps_are_taken_later)
 {
@@ -531,7 +574,6 @@ Test(collect, without_memory_nothing_is_lost)
 
 		open_slots(SLOTS, STRIPES);
 		(void)fake_kernel_born(kernel, 1, 0, "");
-		failed = false;
 		scarce_memory_after(after);
 		for (int step = 0; step < 6; step++) {
 			for (unsigned i = 0; step == 0 && i < 8; i++) {
@@ -595,9 +637,8 @@ Test(collect, churn_mixes_nothing_up)
 
 			(void)snprintf(name, sizeof(name), "c%u", next);
 			living[n] = fake_kernel_born(kernel, 2 + next, 1, name);
-			ids[n] = next;
-			n += living[n] != 0;
-			next += living[n - 1] != 0;
+			if (living[n])
+				ids[n++] = next++;
 		} else if (draw < 75 && n > 0) {
 			u64 i = random_below(n);
 

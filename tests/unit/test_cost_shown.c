@@ -72,11 +72,17 @@ Test(cost_shown, as_text)
 	formatted_expect(
 		text,
 		"             cost, of the busiest CPU's time: 0.37%, budget 0.50%: over budget; a sample "
-		"takes 1234 ns of interrupt and 42 ns of program\n");
+		"takes 1,235 ns of interrupt and 42 ns of program\n");
 	formatted_expect(text, "             the budget changed the period 9 times since the start\n");
 	formatted_expect(
 		text,
 		"             cost, of the busiest CPU's time: unknown; a sample takes 55 ns of program\n");
+	/* A person's period has no budget. */
+	snapshot->events[1].cost.state = "fixed";
+	free(text);
+	text = text_of();
+	formatted_expect(text, "             cost, of the busiest CPU's time: unknown, budget none: fixed; a "
+			       "sample takes 55 ns of program\n");
 }
 
 Test(cost_shown, as_text_where_little_is_known)

@@ -38,7 +38,7 @@ Test(govern_period, or_primes_times_what_the_pmu_steps_by)
 {
 	cr_expect_eq(govern_period(1048320, 144, 134217712, 16), 1048336, "16 times 65521");
 	cr_expect_eq(govern_period(1048336, 144, 134217712, 16), 1048336);
-	cr_expect_eq(govern_period(1048337, 144, 134217712, 16), 16 * 65537);
+	cr_expect_eq(govern_period(1048337, 144, 134217712, 16), 16UL * 65537);
 	cr_expect_eq(govern_period(0, 150, 134217712, 16), 176, "the least is rounded up");
 	cr_expect_eq(govern_period(1e9, 144, 134217712, 16), 134217712, "8388607 is no prime, and the last");
 }

@@ -190,8 +190,8 @@ Test(governor, throttling_doubles_the_period_at_least)
 	subject.inputs[0].sample_ns = 1;
 	step(&subject);
 	cr_expect_eq(subject.outputs[0].reason, GOVERNOR_THROTTLED);
-	cr_expect_geq(subject.outputs[0].period, 20021 * 4, "a half of the limit");
-	cr_expect_leq(subject.outputs[0].period, 20021 * 4 + 100);
+	cr_expect_geq(subject.outputs[0].period, 20021UL * 4, "a half of the limit");
+	cr_expect_leq(subject.outputs[0].period, 20021UL * 4 + 100);
 	done(&subject);
 }
 
@@ -338,7 +338,7 @@ Test(governor, a_pmu_with_a_step_gets_multiples_of_it)
 	struct subject subject = subject_new(0.0001, 1);
 
 	subject.inputs[0].period_step = 16;
-	subject.inputs[0].period = 16 * 1009;
+	subject.inputs[0].period = 16UL * 1009;
 	step(&subject);
 	cr_expect_eq(subject.outputs[0].reason, GOVERNOR_OVER_BUDGET);
 	cr_expect_eq(subject.outputs[0].period % 16, 0);

@@ -306,3 +306,34 @@ Test(ledger, numbers_are_never_used_twice)
 	cr_assert_eq(ledger_get(ledger, "/a", &entry), 0);
 	cr_expect_gt(entry->number, first);
 }
+
+/* 2^32 entries later: those that are older have higher numbers, or the same. */
+Test(ledger, entries_are_folded_whatever_their_numbers)
+{
+	_cleanup_(ledger_freep) struct ledger *ledger = NULL;
+	struct ledger_entry *entries[6];
+	size_t n;
+
+	cr_assert_eq(ledger_new(&ledger), 0);
+	for (unsigned i = 0; i < 6; i++) {
+		const char path[] = {'/', (char)('a' + i), 0};
+
+		cr_assert_eq(ledger_get(ledger, path, &entries[i]), 0);
+		add(entries[i], 1);
+		ledger_hold(entries[i]);
+		entries[i]->number = i < 3 ? ~0U - 2 + i : i - 3;
+		entries[i]->died_ns = i % 2 ? 1 : 9;
+		ledger_unhold(entries[i]);
+	}
+	entries[5]->number = entries[0]->number;
+	ledger_begin(ledger);
+	ledger_begin(ledger);
+	cr_assert_eq(ledger_fold(ledger, 5, 10), 0);
+	cr_expect_eq(total(ledger_other(ledger)), 3);
+	(void)ledger_entries(ledger, &n);
+	cr_expect_eq(n, 3);
+	cr_expect_eq(ledger_find(ledger, "/a"), entries[0]);
+	cr_expect_eq(ledger_find(ledger, "/e"), entries[4]);
+	cr_expect_null(ledger_find(ledger, "/f"));
+	cr_expect_eq(total(entries[0]) + total(entries[2]) + total(entries[4]), 3);
+}

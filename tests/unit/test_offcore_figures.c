@@ -173,3 +173,29 @@ Test(offcore_figures, folding_an_entry_moves_its_counts_to_other)
 	}
 	ledger_free(ledger);
 }
+
+/* As of a slot that room was made of. */
+Test(offcore_figures, what_is_counted_between_two_collections_is_the_next_ones)
+{
+	struct offcore_figures difference = one(OFFCORE_L3, figure(5, 10, 10));
+	struct ledger_entry *entry;
+	struct ledger *ledger;
+
+	cr_assert_eq(ledger_new(&ledger), 0);
+	cr_assert_eq(ledger_get(ledger, "/early", &entry), 0);
+	ledger_begin(ledger);
+	cr_assert_eq(ledger_reserve_offcore(entry), 0);
+	ledger_add_offcore(entry, &difference);
+	ledger_offcore_taken(ledger);
+	cr_expect_null(entry->offcore_difference);
+	cr_assert_eq(ledger_reserve_offcore(entry), 0);
+	ledger_add_offcore(entry, &difference);
+	ledger_begin(ledger);
+	cr_assert_eq(ledger_reserve_offcore(entry), 0);
+	ledger_add_offcore(entry, &difference);
+	cr_expect_eq(entry->offcore_difference->of[1][OFFCORE_L3].count, 10);
+	cr_expect_eq(entry->offcore_total->of[1][OFFCORE_L3].count, 15);
+	ledger_offcore_taken(ledger);
+	cr_expect_null(entry->offcore_difference);
+	ledger_free(ledger);
+}

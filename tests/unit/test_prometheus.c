@@ -40,6 +40,7 @@ static void setup(struct books *books)
 		.n_events = 2,
 		.cgroups_alive = 7,
 		.slots = 512,
+		.map_bytes = 1310720,
 		.collection_seconds = 0.00025,
 		.config_reloaded = true,
 		.config_time = {1795240000, 250000000},
@@ -239,6 +240,7 @@ Test(prometheus, what_is_not_known_is_absent)
 	expect(&metrics, "pebsd_ldlat_cycles{event=\"stores\",pmu=\"cpu\"}", NULL);
 	expect(&metrics, "pebsd_cgroups", "7");
 	expect(&metrics, "pebsd_cgroup_slots", "512");
+	expect(&metrics, "pebsd_map_bytes", "1310720");
 	expect(&metrics, "pebsd_collection_duration_seconds", "0.00025");
 	expect(&metrics, "pebsd_config_last_reload_successful", "1");
 	expect(&metrics, "pebsd_config_last_reload_success_timestamp_seconds", "1795240000.25");

@@ -141,7 +141,7 @@ expect_steady 'a small load'
 
 echo $high >"$parameters/loads_per_second"
 record 10
-note "ten times the load: over in $(over) of 10 intervals: $(awk '{ printf "%s%s%%", NR > 1 ? " " : "", $2 * 100 }' "$records")"
+note "ten times the load: over in $(over) of 10 intervals: $(awk '{ printf("%s%.2f%%", (NR == 1 ? "" : " "), $2 * 100) }' "$records")"
 [ "$(over)" -ge 1 ] || fail "ten times the load, and it was never over: $(cat "$records")"
 [ "$(over)" -le 2 ] || fail "over in $(over) intervals: $(cat "$records")"
 expect_steady 'a large load'

@@ -10,7 +10,7 @@
 . "${0%/*}/books.sh"
 
 events_of() {
-	find "/proc/$1/fd" -lname '*perf_event*' | wc -l
+	find "/proc/$1/fd" -lname 'anon_inode:\[perf_event\]' | wc -l
 }
 
 pebsd_events() {

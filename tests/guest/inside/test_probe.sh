@@ -29,7 +29,7 @@ for cpu in skylake sapphirerapids; do
 	said=$(jq .cost.asked.descriptors "$work/probe.json")
 	start_pebsd
 	pid=$(systemctl show --property=MainPID --value pebsd.service)
-	open=$(find "/proc/$pid/fd" -lname '*perf_event*' | wc -l)
+	open=$(find "/proc/$pid/fd" -lname 'anon_inode:\[perf_event\]' | wc -l)
 	expect "$cpu: descriptors of events" "$said" "$open"
 
 	# The running pebsd has a pinned event on the same counters, and others are free: nothing is refused for that.

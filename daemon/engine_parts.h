@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: GPL-2.0
+/* What the parts of the engine share: opening and what it is asked (engine.c), collections
+ * (engine_collect.c), snapshots (engine_snapshot.c). */
+#ifndef PEBSD_ENGINE_PARTS_H
+#define PEBSD_ENGINE_PARTS_H
+
+#include <time.h>
+
+#include "collect/ledger.h"
+#include "engine.h"
+#include "engine_offcore.h"
+
+/* How far back a window reaches: as long as the entry of a removed cgroup is kept. */
+#define ENGINE_WINDOW_NS SERIES_KEEP_NS
+
+/* In so much memory, and more with what is busy. */
+#define ENGINE_WINDOW_BYTES ((size_t)3 << 20)
+
+struct engine {
+	struct engine_settings settings;
+	struct kernel *kernel;
+	struct names *names;
+	struct ledger *ledger;
+	struct collect *collect;
+	struct series_table *series;
+	struct window *window;
+	struct readings *readings;
+	struct engine_offcore *offcore;           /* NULL: none are counted */
+	struct reading now[EVENTS_MAX];           /* of the last collection */
+	struct snapshot_cpu *per_cpu[EVENTS_MAX]; /* the head's */
+	u64 filtered_by_stripe[EVENTS_MAX][STRIPES_MAX];
+	struct figures *totals; /* of each event, since the start */
+	double active;          /* differences a collection, the most of late */
+	u32 exports_as_of;      /* number of the patterns that `exported` goes by */
+	u64 collected_ns;       /* CLOCK_MONOTONIC of the last collection */
+	struct snapshot head;
+	struct snapshot *all;      /* of the last collection; NULL: not asked for yet */
+	struct snapshot *summary;  /* likewise */
+	struct snapshot *windowed; /* the last one asked for */
+	u64 births_without_slot;   /* when the last adoption began */
+	bool adoption_incomplete;  /* it found too few free slots */
+	u64 *guests;               /* ids of cgroups with virtual machines, ascending */
+	size_t n_guests;
+};
+
+/* CLOCK_MONOTONIC. */
+static inline u64 engine_clock_ns(void)
+{
+	struct timespec now;
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &now);
+	return (u64)now.tv_sec * NSEC_PER_SEC + (u64)now.tv_nsec;
+}
+
+/* They were of another collection. */
+void engine_forget_snapshots(struct engine *engine);
+
+#endif

@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <bpf/libbpf.h>
+
+#include "base/cpu_list.h"
+#include "base/own_memory.h"
+#include "kernel_offcore.h"
+#include "kernel_parts.h"
+#include "load_failure.h"
+
+struct bpf_program *kernel_door(const struct pebsd_bpf *skeleton, unsigned event)
+{
+	struct bpf_program *const doors[EVENTS_MAX] = {
+		skeleton->progs.event_0, skeleton->progs.event_1,  skeleton->progs.event_2,
+		skeleton->progs.event_3, skeleton->progs.event_4,  skeleton->progs.event_5,
+		skeleton->progs.event_6, skeleton->progs.event_7,  skeleton->progs.event_8,
+		skeleton->progs.event_9, skeleton->progs.event_10, skeleton->progs.event_11,
+	};
+
+	return event < EVENTS_MAX ? doors[event] : NULL;
+}
+
+static void place_events(struct kernel_settings *settings, u32 stripes, u32 *ret_latency, u32 *ret_plain)
+{
+	u32 records = settings->slots * stripes;
+
+	*ret_latency = *ret_plain = 0;
+	for (size_t i = 0; i < settings->n_events; i++) {
+		u32 *next = settings->events[i].has_latency ? ret_latency : ret_plain;
+
+		settings->events[i].first_record = *next;
+		*next += records;
+	}
+}
+
+static int size_map(struct bpf_map *map, u32 entries)
+{
+	return bpf_map__set_max_entries(map, entries ? entries : 1);
+}
+
+static bool has_places(const struct kernel_settings *settings)
+{
+	for (size_t i = 0; i < settings->n_events; i++)
+		if (settings->events[i].has_code_address || settings->events[i].has_address)
+			return true;
+	return false;
+}
+
+static int configure_hot(struct kernel *kernel)
+{
+	const struct kernel_settings *settings = &kernel->settings;
+	struct pebsd_bpf *skeleton = kernel->skeleton;
+	u64 seed;
+	u64 sets;
+
+	kernel->hot_max = has_places(settings) ? settings->hot_max : 0;
+	kernel->hot_cpus = settings->hardware ? kernel->cpus : 1;
+	if (getrandom(&seed, sizeof(seed), GRND_NONBLOCK) != sizeof(seed))
+		seed = (u64)time(NULL) << 32 ^ (u64)getpid() ^ (u64)(uintptr_t)kernel;
+	skeleton->rodata->hot_max = kernel->hot_max;
+	skeleton->rodata->hot_events = (u32)settings->n_events;
+	skeleton->rodata->hot_cpus = kernel->hot_cpus;
+	skeleton->rodata->hot_seed = seed;
+	sets = (u64)kernel->hot_max * settings->n_events * kernel->hot_cpus * HOT_KINDS * HOT_SETS;
+	return sets > UINT32_MAX ? -E2BIG : size_map(skeleton->maps.hot_tables, (u32)sets);
+}
+
+/* A CPU that the stripes do not tell of writes to the first, which then is not alone. */
+static int configure_stripes(struct kernel *kernel)
+{
+	const struct kernel_settings *settings = &kernel->settings;
+	struct pebsd_bpf *skeleton = kernel->skeleton;
+	u32 lines = marks_row(settings->slots) / MARKS_LINE;
+	u32 rows = (u32)settings->n_events * kernel->stripes;
+	int r;
+
+	skeleton->rodata->stripes_alone = settings->stripes->alone && settings->stripes->cpus >= kernel->cpus;
+	skeleton->rodata->marks_event = kernel->stripes * lines;
+	skeleton->rodata->marks_owners = rows * lines;
+	skeleton->rodata->cpu_count = kernel->cpus;
+	/* A state that was never written remembers nothing. */
+	skeleton->bss->index_epoch = 1;
+	r = size_map(skeleton->maps.marks, (rows + 1) * lines);
+	return r < 0 ? r : size_map(skeleton->maps.cpu_states, kernel->cpus + 1);
+}
+
+/* As the kernel numbers them, which may leave some out: the highest, and one. */
+static u32 possible_cpus(void)
+{
+	struct cpu_list possible;
+	u32 cpus = 0;
+
+	if (cpu_list_read("/sys/devices/system/cpu/possible", &possible) == 0)
+		for (int cpu = -1; (cpu = cpu_list_next(&possible, cpu)) >= 0;)
+			cpus = (u32)cpu + 1;
+	return cpus;
+}
+
+static int configure(struct kernel *kernel)
+{
+	struct kernel_settings *settings = &kernel->settings;
+	struct pebsd_bpf *skeleton = kernel->skeleton;
+	u32 latency, plain;
+	int r;
+
+	kernel->cpus = possible_cpus();
+	if (kernel->cpus < settings->stripes->cpus)
+		kernel->cpus = settings->stripes->cpus;
+	kernel->stripes = settings->stripes->n;
+	place_events(settings, kernel->stripes, &latency, &plain);
+	skeleton->rodata->read_by_probe = settings->read_by_probe;
+	decode_tables_fill((struct decode_tables *)&skeleton->rodata->decode_tables);
+	skeleton->rodata->slot_count = settings->slots;
+	memcpy((void *)skeleton->rodata->events, settings->events, sizeof(settings->events));
+
+	if ((r = size_map(skeleton->maps.latency_records, latency)) < 0 ||
+	    (r = size_map(skeleton->maps.plain_records, plain)) < 0 ||
+	    (r = size_map(skeleton->maps.slot_owners, settings->slots)) < 0 ||
+	    (r = size_map(skeleton->maps.slot_index, settings->slots)) < 0 ||
+	    (r = configure_stripes(kernel)) < 0 || (r = configure_hot(kernel)) < 0)
+		return r;
+
+	for (unsigned i = 0; i < EVENTS_MAX; i++)
+		bpf_program__set_autoload(kernel_door(skeleton, i),
+					  settings->hardware && i < settings->n_events);
+	bpf_program__set_autoload(skeleton->progs.empty, settings->hardware);
+	/* Of whole pages; one record at a time is in it. */
+	if ((r = bpf_map__set_max_entries(skeleton->maps.slots_short, (u32)sysconf(_SC_PAGESIZE))) < 0 ||
+	    (r = bpf_map__set_autocreate(skeleton->maps.slots_short, settings->births)) < 0)
+		return r;
+	skeleton->rodata->slots_spare = kernel_slots_spare(settings->slots);
+	bpf_program__set_autoload(skeleton->progs.cgroup_born, settings->births);
+	bpf_program__set_autoload(skeleton->progs.cgroup_died, settings->births);
+	return kernel_offcore_prepare(skeleton, settings->slots, settings->offcore_cpus, &kernel->offcore);
+}
+
+static int map_records(const struct bpf_map *map, int protection, struct mapping *ret)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	size_t bytes = (size_t)bpf_map__value_size(map) * bpf_map__max_entries(map);
+	void *memory;
+
+	bytes = (bytes + page - 1) / page * page;
+	memory = mmap(NULL, bytes, protection, MAP_SHARED, bpf_map__fd(map), 0);
+	if (memory == MAP_FAILED)
+		return -errno;
+	*ret = (struct mapping){.memory = memory, .bytes = bytes};
+	return 0;
+}
+
+/* Records, marks and hot tables are written to clear them. */
+static int map_all(struct kernel *kernel)
+{
+	struct pebsd_bpf *skeleton = kernel->skeleton;
+	const int both = PROT_READ | PROT_WRITE;
+	int r;
+
+	if ((r = map_records(skeleton->maps.latency_records, both, &kernel->latency_records)) < 0 ||
+	    (r = map_records(skeleton->maps.plain_records, both, &kernel->plain_records)) < 0 ||
+	    (r = map_records(skeleton->maps.slot_owners, PROT_READ, &kernel->slot_owners)) < 0 ||
+	    (r = map_records(skeleton->maps.marks, both, &kernel->marks)) < 0 ||
+	    (r = map_records(skeleton->maps.cpu_states, both, &kernel->cpu_states)) < 0 ||
+	    (r = map_records(skeleton->maps.injected, both, &kernel->injected)) < 0)
+		return r;
+	return kernel->hot_max ? map_records(skeleton->maps.hot_tables, both, &kernel->hot_tables) : 0;
+}
+
+/* Before there is a program that could run. */
+static void assign_stripes(struct kernel *kernel)
+{
+	const struct kernel_settings *settings = &kernel->settings;
+	const struct stripes *stripes = settings->stripes;
+	struct cpu_state *states = kernel->cpu_states.memory;
+
+	for (u32 cpu = 0; cpu < kernel->cpus; cpu++) {
+		u32 stripe = cpu < stripes->cpus ? stripes->of_cpu[cpu] : 0;
+
+		states[cpu].stripe = stripe;
+		states[cpu].first_record = stripe * settings->slots;
+		states[cpu].first_marks = stripe * marks_row(settings->slots) / MARKS_LINE;
+		states[cpu].timed_mask =
+			(1U << (settings->timed_log2 ? settings->timed_log2 : KERNEL_TIMED_LOG2)) - 1;
+	}
+}
+
+static int take_nothing(void *context, void *data, size_t bytes)
+{
+	(void)context;
+	(void)data;
+	(void)bytes;
+	return 0;
+}
+
+static int listen_for_births(struct kernel *kernel)
+{
+	kernel->short_of =
+		ring_buffer__new(bpf_map__fd(kernel->skeleton->maps.slots_short), take_nothing, NULL, NULL);
+	return kernel->short_of ? 0 : -errno;
+}
+
+/* Deaths first: one without a birth is nothing, but a birth whose death is missed holds its slot for ever. */
+static int follow_cgroups(struct pebsd_bpf *skeleton)
+{
+	skeleton->links.cgroup_died = bpf_program__attach(skeleton->progs.cgroup_died);
+	if (!skeleton->links.cgroup_died)
+		return -errno;
+	skeleton->links.cgroup_born = bpf_program__attach(skeleton->progs.cgroup_born);
+	return skeleton->links.cgroup_born ? 0 : -errno;
+}
+
+int kernel_open(const struct kernel_settings *settings, struct kernel **ret, char **ret_message)
+{
+	_cleanup_(kernel_freep) struct kernel *kernel = NULL;
+	_cleanup_(load_log_freep) struct load_log *load_log = NULL;
+	const char *step;
+	int r;
+
+	*ret_message = NULL;
+	if (settings->slots < 2 || settings->slots > KERNEL_SLOTS_MAX || settings->n_events > EVENTS_MAX ||
+	    settings->hot_max > HOT_MAX || !settings->stripes || settings->stripes->n == 0 ||
+	    settings->stripes->n > STRIPES_MAX || settings->timed_log2 > KERNEL_TIMED_LOG2_MAX)
+		return -EINVAL;
+
+	kernel = calloc(1, sizeof(*kernel));
+	if (!kernel)
+		return -ENOMEM;
+	kernel->settings = *settings;
+	r = load_log_start(&load_log);
+	if (r < 0)
+		return r;
+
+	step = "open the BPF object";
+	kernel->skeleton = pebsd_bpf__open();
+	if (!kernel->skeleton) {
+		r = -errno;
+		goto fail;
+	}
+	step = "size the BPF maps";
+	r = configure(kernel);
+	if (r < 0)
+		goto fail;
+	step = "load the BPF programs";
+	r = pebsd_bpf__load(kernel->skeleton);
+	if (r < 0)
+		goto fail;
+	/* Now: mapped records would be taken for files that were there then. */
+	if (own_memory_peak(&kernel->start_peak) < 0)
+		kernel->start_peak = 0;
+	step = "map the BPF records";
+	r = map_all(kernel);
+	if (r < 0)
+		goto fail;
+	assign_stripes(kernel);
+	kernel->settings.stripes = NULL; /* the caller's */
+	if (settings->births) {
+		step = "attach to the cgroup tracepoints";
+		r = listen_for_births(kernel);
+		if (r == 0)
+			r = follow_cgroups(kernel->skeleton);
+		if (r < 0)
+			goto fail;
+	}
+	step = "follow task switches to count off-core responses";
+	r = kernel_offcore_start(kernel->offcore);
+	if (r < 0)
+		goto fail;
+	*ret = TAKE_PTR(kernel);
+	return 0;
+
+fail:
+	*ret_message = load_failure(step, r, load_log);
+	return r;
+}
+
+static void unmap(struct mapping *mapping)
+{
+	if (mapping->memory)
+		(void)munmap(mapping->memory, mapping->bytes);
+}
+
+struct kernel *kernel_free(struct kernel *kernel)
+{
+	if (!kernel)
+		return NULL;
+	unmap(&kernel->latency_records);
+	unmap(&kernel->plain_records);
+	unmap(&kernel->slot_owners);
+	unmap(&kernel->injected);
+	unmap(&kernel->hot_tables);
+	unmap(&kernel->marks);
+	unmap(&kernel->cpu_states);
+	kernel_offcore_free(kernel->offcore);
+	ring_buffer__free(kernel->short_of);
+	pebsd_bpf__destroy(kernel->skeleton);
+	free(kernel);
+	return NULL;
+}

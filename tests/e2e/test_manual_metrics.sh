@@ -1,0 +1,27 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# pebsd(8), METRICS: every metric that the sources have, under the name that a scrape has it by, and no other.
+set -eu
+
+cd "$(dirname "$0")/../.."
+
+# A family stands in one string before its kind, which says what its series' names end in.
+served() {
+	cat daemon/export/prometheus*.c | tr -s '[:space:]' ' ' |
+		grep -o '"\(pebsd\|process\)_[a-z_]*", FAMILY_[A-Z]*' |
+		sed -e 's/^"\(.*\)", FAMILY_COUNTER$/\1_total/' -e 's/^"\(.*\)", FAMILY_INFO$/\1_info/' \
+			-e 's/^"\(.*\)", FAMILY_[A-Z]*$/\1/' | sort -u
+}
+
+told() {
+	sed -n '/^\.SH METRICS$/,/^\.SH VIRTUAL/p' daemon/man/pebsd.8 | grep -o '\(pebsd\|process\)_[a-z_]*' | sort -u
+}
+
+[ "$(served | wc -l)" -ge 40 ] || {
+	echo "only $(served | wc -l) metrics are found in daemon/export/"
+	exit 1
+}
+diff <(served) <(told) || {
+	echo 'daemon/man/pebsd.8 does not tell the metrics that there are (<) or tells others (>)'
+	exit 1
+}
