@@ -12,7 +12,7 @@ Test(own_memory, of_statm)
 	u64 bytes = 7;
 
 	cr_expect_eq(own_memory_of_statm("5120 812 600 210 0 300 0\n", 4096, &bytes), 0);
-	cr_expect_eq(bytes, 212 * 4096);
+	cr_expect_eq(bytes, 212ULL * 4096);
 	cr_expect_eq(own_memory_of_statm("1 1 1 0 0 0 0\n", 16384, &bytes), 0);
 	cr_expect_eq(bytes, 0);
 	bytes = 7;
@@ -31,13 +31,13 @@ Test(own_memory, peak_of_status)
 					       "RssShmem:\t     200 kB\n",
 					       &bytes),
 		     0);
-	cr_expect_eq(bytes, 15000 * 1024);
+	cr_expect_eq(bytes, 15000ULL * 1024);
 	/* Counters that lag behind each other: never less than there is. */
 	cr_expect_eq(own_memory_peak_of_status("VmHWM:\t 9000 kB\nRssAnon:\t 4300 kB\nRssFile:\t 4800 kB\n"
 					       "RssShmem:\t 200 kB\n",
 					       &bytes),
 		     0);
-	cr_expect_eq(bytes, 4300 * 1024);
+	cr_expect_eq(bytes, 4300ULL * 1024);
 	bytes = 7;
 	cr_expect_eq(own_memory_peak_of_status("VmHWM:\t 9000 kB\nRssAnon:\t 4300 kB\n", &bytes), -ENODATA);
 	cr_expect_eq(own_memory_peak_of_status("", &bytes), -ENODATA);

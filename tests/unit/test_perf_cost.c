@@ -178,7 +178,7 @@ Test(perf_cost, of_256_cpus)
 	perf_cost(&machine, &facts, &cost);
 	/* Loads with a leader and stores on one half of them, loads on the other. */
 	cr_expect_eq(cost.descriptors, 128 * 3 + 128);
-	cr_expect_eq(cost.ring_bytes, (128 * 3 + 128) * 2 * 4096ULL);
+	cr_expect_eq(cost.ring_bytes, (128ULL * 3 + 128) * 2 * 4096);
 	perf_cost_scaled(&plan, 1U << EVENT_LOADS | 1U << EVENT_STORES, 128, &machine);
 	perf_cost(&machine, &facts, &half);
 	/* The maps do not grow with CPUs beyond 16 but for a line and an element each. */
