@@ -39,5 +39,7 @@ Test(churn, no_sample_is_lost_mixed_or_nameless)
 		     (unsigned long long)result.slots_taken);
 	cr_expect_not(result.told_idle);
 	/* The budget (README): 10 MB, and 2.5 KB for each that is active in a collection. */
+#ifndef __SANITIZE_ADDRESS__ /* whose own memory is many times the daemon's */
 	cr_expect_leq(result.anonymous_end, 10000000 + 2500 * 2000ULL);
+#endif
 }

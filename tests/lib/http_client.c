@@ -13,6 +13,8 @@
 
 #include "base/cleanup.h"
 
+#define RECEIVED_MAX 65536 /* bytes at once */
+
 int http_client_connect(const struct endpoint *server)
 {
 	struct sockaddr_in address = {.sin_family = AF_INET,
@@ -48,9 +50,12 @@ bool http_client_receive(struct http_client *client)
 {
 	ssize_t got;
 
-	client->data = realloc(client->data, client->length + 65536 + 1);
-	cr_assert_not_null(client->data);
-	got = recv(client->fd, client->data + client->length, 65536, MSG_DONTWAIT);
+	if (client->allocated < client->length + RECEIVED_MAX + 1) {
+		client->allocated = 2 * client->length + RECEIVED_MAX + 1;
+		client->data = realloc(client->data, client->allocated);
+		cr_assert_not_null(client->data);
+	}
+	got = recv(client->fd, client->data + client->length, RECEIVED_MAX, MSG_DONTWAIT);
 	if (got == 0 || (got < 0 && errno != EAGAIN))
 		client->ended = true;
 	if (got > 0)

@@ -14,6 +14,7 @@
 struct http_client {
 	char *data;
 	size_t length;
+	size_t allocated;
 	int fd;
 	bool ended;
 };
