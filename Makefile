@@ -14,7 +14,7 @@ BUILD_PACKAGES = bpftool clang gcc libbpf-dev libc6-dev libdw-dev libelf-dev lib
 RUN_PACKAGES = curl
 TEST_PACKAGES = binutils dbus-daemon jq libdebuginfod1 libcriterion-dev prometheus
 DEVELOP_PACKAGES = clang-format clang-tidy git groff-base libclang-rt-14-dev mmdebstrap shellcheck
-GUEST_PACKAGES = apt cpio debian-archive-keyring mmdebstrap mount qemu-system-x86 xz-utils zstd
+GUEST_PACKAGES = apt cpio debian-archive-keyring mmdebstrap mount xz-utils zstd
 HARDWARE_PACKAGES = jq linux-perf
 OUTSIDE_PACKAGES = golang-go linux-perf
 # Tools that `make bench` measures beside pebsd, and what reads pebsd's own figures.

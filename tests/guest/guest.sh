@@ -47,16 +47,16 @@ report() {
 	flock "$guest" printf '%s\n' "$@"
 }
 
-# thread=single: with a thread for each CPU, QEMU 7.2 lets one run code while another patches it (static branches):
+# thread=single: with a thread for each CPU, QEMU 7.2 let one run code while another patched it (static branches):
 #   6.12 died of an int3 that was patched out. A boot takes 1 to 3 s more, and two guests share two CPUs better.
 # No -icount, though it would make the guest's time independent of the host's load: in QEMU 7.2 a CPU that spins without
 #   `pause` then keeps the others from running, and 6.1 does that as it brings up its second CPU.
-# -cx16: QEMU 7.2 corrupts the flags where an NMI lands on cmpxchg16b.
+# -cx16: QEMU 7.2 corrupted the flags where an NMI lands on cmpxchg16b.
 # panic, oops: whatever goes wrong in the kernel ends QEMU at once.
 # serial-getty would wait for a device that only udev could tell of.
 words="console=ttyS0 rdinit=/sbin/init panic=-1 oops=panic mitigations=off systemd.show_status=no"
 words+=" systemd.mask=serial-getty@ttyS0.service"
-machine=(qemu-system-x86_64 -accel "tcg,thread=single" -cpu "max,-cx16" -smp 2 -m 1024
+machine=("$guest/emulator.run" -accel "tcg,thread=single" -cpu "max,-cx16" -smp 2 -m 1024
 	-nodefaults -no-user-config -no-reboot -display none -kernel "$guest/kernel-$series.vmlinuz"
 	-initrd "$output/initrd" -append "$words${shell:+ guest.shell systemd.debug_shell=ttyS0}")
 

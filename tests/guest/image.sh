@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# Makes all that a guest boots: a kernel of a series, its root, and over that root pebsd as `make install` leaves it,
-# the module, the tests and what they run. pebsd must be built. What is there already and made from the same is kept.
+# Makes all that a guest boots: what emulates it, a kernel of a series, its root, and over that root pebsd as
+# `make install` leaves it, the module, the tests and what they run. pebsd must be built. What is there already and made from the same is kept.
 #   image.sh SERIES [TEST...]
 # TESTs are those to run, all of tests/guest/inside/ without. Leaves initrd in $GUEST_OUTPUT, which is
 # $BUILD/guest/SERIES where nothing is said.
@@ -14,6 +14,7 @@ shift
 here=${0%/*}
 release=$(release_of "$series")
 output=${GUEST_OUTPUT:-$guest/$series}
+"$here/emulator.sh"
 "$here/kernel.sh" "$series"
 "$here/module.sh" "$series"
 "$here/root.sh" "$release"
