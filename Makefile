@@ -19,8 +19,8 @@ HARDWARE_PACKAGES = jq linux-perf
 OUTSIDE_PACKAGES = golang-go linux-perf
 # Tools that `make bench` measures beside pebsd, and what reads pebsd's own figures.
 BENCH_PACKAGES = bpftrace curl git jq linux-perf prometheus-node-exporter python3-prometheus-client
-# What test-guest runs: kernels, and those of tests/guest/inside/test_*.sh by their names (all, unless some are given).
-# The slowest first, so that no CPU waits for it in the end.
+# What test-guest runs: kernels, and those of tests/guest/inside/test_*.sh by their names; each kernel those that are for
+# it, unless some are given, or `all`.
 KERNELS ?= 7 6.12 6.1
 GUEST_TESTS ?=
 KERNEL ?= 6.12

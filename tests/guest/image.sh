@@ -1,19 +1,18 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # Makes all that a guest boots: what emulates it, a kernel of a series, its root, and over that root pebsd as
-# `make install` leaves it, the module, the tests and what they run. pebsd must be built. What is there already and made from the same is kept.
-#   image.sh SERIES [TEST...]
-# TESTs are those to run, all of tests/guest/inside/ without. Leaves initrd in $GUEST_OUTPUT, which is
-# $BUILD/guest/SERIES where nothing is said.
+# `make install` leaves it, the module, the tests and what they run. pebsd must be built. What is there already and made
+# from the same is kept.
+#   image.sh SERIES
+# Leaves $BUILD/guest/SERIES/initrd.
 # shellcheck source=tests/guest/common.sh
 . "${0%/*}/common.sh"
 
-[ $# -ge 1 ] || fail "usage: image.sh SERIES [TEST...]"
+[ $# = 1 ] || fail "usage: image.sh SERIES"
 series=$1
-shift
 here=${0%/*}
 release=$(release_of "$series")
-output=${GUEST_OUTPUT:-$guest/$series}
+output=$guest/$series
 "$here/emulator.sh"
 "$here/kernel.sh" "$series"
 "$here/module.sh" "$series"
@@ -43,7 +42,6 @@ for name in irqbypass kvm kvm-amd; do
 	*.ko) cp "$file" "$place/kvm/" ;;
 	esac
 done
-printf '%s\n' "$@" >"$place/order"
 install -m 644 "$here/inside/guest-tests.service" "$units/"
 ln -s ../guest-tests.service "$units/multi-user.target.wants/"
 # Tests put drop-ins there; directories that come later systemd does not look into.

@@ -1,15 +1,15 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# In the guest: runs the tests that stand in `order` one after the other, and switches the machine off.
-# To the second serial line go, for tests/guest/guest.sh: "begin NAME" before each test; then, of one that did not pass,
-# what it printed as "| LINE" and what else may explain it; then its result as "passed NAME SECONDS",
-# "failed NAME SECONDS WHY" or "skipped NAME SECONDS WHY"; "end" after the last.
+# In the guest: runs the tests that tests/guest/guest.sh names one after the other, and switches the machine off.
+# Over the second serial line it asks for each with "next", and reads its name, or "end". There go, too: "begin NAME"
+# before each test; then, of one that did not pass, what it printed as "| LINE" and what else may explain it; then its
+# result as "passed NAME SECONDS", "failed NAME SECONDS WHY" or "skipped NAME SECONDS WHY"; "end" after the last.
 # A test may take 300 seconds, or what a line of it says: "# time limit: 600 s".
 set -u
 
 cd /usr/lib/pebsd-tests || exit 1
 stty -F /dev/ttyS1 raw -echo
-exec 3>/dev/ttyS1
+exec 3<>/dev/ttyS1
 
 # explain WHAT COMMAND...: sends what the command prints.
 explain() {
@@ -17,7 +17,7 @@ explain() {
 	"${@:2}" 2>&1 | tail -n 100 | sed 's/^/| /'
 } >&3
 
-while read -r name; do
+while echo next >&3 && read -r name <&3 && [ "$name" != end ]; do
 	script=./test_$name.sh
 	log=/run/test_$name.log
 	limit=$(sed -n 's/^# time limit: \([0-9]*\) s$/\1/p' "$script")
@@ -46,6 +46,6 @@ while read -r name; do
 		"--since=@$since"
 	explain "the kernel's log" sed -n "/guest-tests: $name begins/,\$p" <(dmesg)
 	printf 'failed %s %s %s\n' "$name" "$took" "$why" >&3
-done <order
+done
 printf 'end\n' >&3
 systemctl poweroff --force --force

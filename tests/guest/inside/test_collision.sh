@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # Before Skylake the record of two events that overflowed together is dropped, and the kernel leaves their counters
 # without a next sample: pebsd arms them again, tells it, and reports what was missed as lost.
+# kernels: 6.12
 # time limit: 120 s
 # shellcheck source=tests/guest/inside/lib.sh
 . "${0%/*}/lib.sh"

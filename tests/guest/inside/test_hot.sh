@@ -3,6 +3,7 @@
 # The hottest code and cache lines of a cgroup that is chosen, by the configuration or because somebody asks, are those
 # of the program that runs there, by their names, and the module's books lie within the bounds that are shown; of a cgroup
 # that was not chosen there is nothing.
+# kernels: 6.1 7
 # time limit: 500 s
 # shellcheck source=tests/guest/inside/lib.sh
 . "${0%/*}/lib.sh"

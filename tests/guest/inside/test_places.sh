@@ -3,6 +3,7 @@
 # A service that tells the module what its code does is sampled where it executes, with the data that it touches; its
 # books have each sample; and an event of one cgroup gets what that one's tasks do, with their stacks and physical
 # addresses, beside an always-on one.
+# kernels: 6.12
 # time limit: 400 s
 # shellcheck source=tests/guest/inside/lib.sh
 . "${0%/*}/lib.sh"

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # At 1 kHz, at 5 kHz and as fast as the guest can go, on each CPU, every sample is accounted.
+# kernels: 6.12
 # time limit: 400 s
 # shellcheck source=tests/guest/inside/lib.sh
 . "${0%/*}/lib.sh"

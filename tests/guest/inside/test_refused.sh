@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # Where pebsd cannot work its unit fails once, says why, and is not started over and over; on a fleet with the drop-in
 # for it, it is skipped instead.
+# kernels: 6.12 7
 # shellcheck source=tests/guest/inside/lib.sh
 . "${0%/*}/lib.sh"
 # shellcheck source=tests/guest/inside/books.sh

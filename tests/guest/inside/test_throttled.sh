@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # An event that the kernel throttles is noticed and named, with how often and for how long, and the samples that there
 # were are all accounted.
+# kernels: 6.1 7
 # time limit: 400 s
 # shellcheck source=tests/guest/inside/lib.sh
 . "${0%/*}/lib.sh"

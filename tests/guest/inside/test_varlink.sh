@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # systemd's own Varlink client has no complaint of the control socket.
+# kernels: 7
 # shellcheck source=tests/guest/inside/lib.sh
 . "${0%/*}/lib.sh"
 command -v varlinkctl >/dev/null || skip 'needs varlinkctl, which comes with systemd 257'

@@ -3,6 +3,7 @@
 # Without wakeup_events the kernel collects records in a buffer, and of each buffer one sample reaches pebsd: the same
 # comparison that all other tests make fails then by that factor, and pebsd itself reports the loss. With what pebsd
 # asks for, no sample goes that way.
+# kernels: 6.12
 # time limit: 400 s
 # shellcheck source=tests/guest/inside/lib.sh
 . "${0%/*}/lib.sh"
