@@ -39,7 +39,8 @@ else
 LIBRARIES = libbpf libsystemd libmicrohttpd json-c inih libprotobuf-c libzstd zlib libRmath libdw libelf
 WARNINGS = -Wall -Wextra -Wshadow -Wconversion -Wvla -Wstrict-prototypes -Wmissing-prototypes $(WERROR)
 CPPFLAGS += -D_GNU_SOURCE -DPEBSD_VERSION='"$(VERSION)"' -Iinclude -Idaemon -Ibpf -isystem $(OUT)
-CFLAGS ?= -O2 -g
+OPTIMIZE = -O2
+CFLAGS ?= $(OPTIMIZE) -g
 PEBSD_CFLAGS = -std=gnu17 $(WARNINGS) -fno-strict-aliasing -fstack-protector-strong $(SANITIZE_FLAGS) $(PKG_CFLAGS)
 # libiberty, which demangles, has no pkg-config file.
 LIBS = -Wl,--as-needed $(PKG_LIBS) -liberty -lm
@@ -55,6 +56,8 @@ need = $(if $(shell command -v $(1) 2>/dev/null),,$(error $(1) is not here. "mak
 # plain build.
 ifdef SANITIZE
 OUT = $(BUILD)/sanitize
+# Compiled in half the time.
+OPTIMIZE = -O1
 SANITIZE_FLAGS = -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
 else ifdef FUZZ
 OUT = $(BUILD)/fuzz

@@ -1,12 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # .ci/run adds up what its stages count: a stage whose tests were all skipped has not failed, one that breaks off
-# without a count has.
+# without a count has. Where no fresh root can be made, the tests run without.
 set -eu
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-mkdir -p "$work/checkout/.ci"
+mkdir -p "$work/checkout/.ci" "$work/checkout/tests/tools"
 cp .ci/run "$work/checkout/.ci/"
 cd "$work/checkout"
 echo 'true && make test' >README.md
@@ -28,6 +28,13 @@ ends() {
 	fi
 }
 
+# fresh LINE...: the script that makes fresh roots.
+fresh() {
+	printf '%s\n' '#!/bin/sh' "$@" >tests/tools/fresh_root.sh
+	chmod +x tests/tools/fresh_root.sh
+}
+
+fresh 'echo a root is made' 'echo 9 passed, 0 failed, 1 skipped'
 cat >Makefile <<'M'
 test: ; @echo 7 passed, 0 failed, 1 skipped
 test-guest: ; @echo 2 passed, 0 failed, 0 skipped
@@ -35,12 +42,20 @@ deps-develop: ; @true
 test-outside: ; @echo 3 passed, 0 failed, 1 skipped
 lint: ; @echo 4 passed, 0 failed, 0 skipped
 test-sanitize: ; @echo 0 passed, 0 failed, 3 skipped; false
-fuzz test-fresh: ; @echo 1 passed, 0 failed, 0 skipped
+fuzz: ; @echo 1 passed, 0 failed, 0 skipped
 M
-ends 0 '19 passed, 0 failed, 6 skipped' 'sanitizers: 0 passed, 0 failed, 3 skipped' 'corpus: left out: .*not there'
+ends 0 '20 passed, 0 failed, 6 skipped' 'sanitizers: 0 passed, 0 failed, 3 skipped' 'corpus: left out: .*not there' \
+	'tests in a fresh root: 9 passed, 0 failed, 1 skipped'
 
 sed -i 's/^lint: .*/lint: ; @echo no clang-tidy; false/' Makefile
-ends 1 '15 passed, 1 failed, 6 skipped' 'lint: 0 passed, 1 failed, 0 skipped'
+ends 1 '16 passed, 1 failed, 6 skipped' 'lint: 0 passed, 1 failed, 0 skipped'
 
-sed -i 's/^test: .*/test: ; @echo 7 passed, 2 failed, 0 skipped; false/' Makefile
-ends 1 '15 passed, 3 failed, 5 skipped' 'tests: 7 passed, 2 failed, 0 skipped'
+fresh 'echo 7 passed, 2 failed, 0 skipped' 'exit 1'
+ends 1 '14 passed, 3 failed, 5 skipped' 'tests in a fresh root: 7 passed, 2 failed, 0 skipped'
+
+# It breaks off before any test.
+fresh 'echo no package' 'exit 1'
+ends 1 '7 passed, 2 failed, 5 skipped' 'tests in a fresh root: 0 passed, 1 failed, 0 skipped'
+
+fresh 'echo needs root' 'exit 77'
+ends 1 '14 passed, 1 failed, 7 skipped' 'fresh root: left out: needs root' 'tests: 7 passed, 0 failed, 1 skipped'

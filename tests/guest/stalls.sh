@@ -19,13 +19,14 @@ stall_seconds() {
 		END { printf "%.0f\n", found && most < 1 ? 1 : found * most }'
 }
 
-# waited_ns PROCESS: how long its threads that live were ready and had no CPU, summed up; nothing where it is not known.
+# waited_ns PROCESS: how long that of its threads which waited longest was ready and had no CPU of the host: the one that
+# plays the guest's CPUs. Nothing where it is not known.
 waited_ns() {
-	cat "/proc/$1/task"/*/schedstat 2>/dev/null | awk '{ sum += $2 } END { if (NR) printf "%.0f\n", sum }'
+	cat "/proc/$1/task"/*/schedstat 2>/dev/null | awk '$2 > most { most = $2 } END { if (NR) printf "%.0f\n", most }'
 }
 
 # stalled KERNEL_SECONDS WAITED_SECONDS TOOK_SECONDS: says what kept the guest from its test, or nothing. An emulator that
-# waited for most of the time, and long enough for the waits within a guest to run out, is one that stalled.
+# waited for most of the time, and long enough for the waits within a guest to run out, is one that stood still.
 stalled() {
 	if [ "$1" -gt 0 ]; then
 		echo "the guest's kernel stalled for $1 s"

@@ -114,6 +114,7 @@ make_root test
 command=$(command_for test)
 status=0
 inside test "$command" >"$work/test.log" 2>&1 || status=$?
-tail -n 40 "$work/test.log"
+[ "$status" = 0 ] || cat "$work/test.log"
 say_time "make test ended with status $status"
+tail -n 1 "$work/test.log"
 [ "$status" = 0 ] || fail "\"$command\" failed"
