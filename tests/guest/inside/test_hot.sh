@@ -4,6 +4,7 @@
 # of the program that runs there, by their names, and the module's books lie within the bounds that are shown; of a cgroup
 # that was not chosen there is nothing.
 # kernels: 6.1 7
+# takes: 60 s
 # time limit: 500 s
 # shellcheck source=tests/guest/inside/lib.sh
 . "${0%/*}/lib.sh"

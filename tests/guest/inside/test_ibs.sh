@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # AMD's instruction based sampling, on Zen 3 and Zen 5 as this kernel's driver has them.
 # kernels: 6.1 7
+# takes: 60 s
 # time limit: 400 s
 # shellcheck source=tests/guest/inside/lib.sh
 . "${0%/*}/lib.sh"

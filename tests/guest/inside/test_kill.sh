@@ -3,6 +3,7 @@
 # A pebsd that dies, or no longer answers its watchdog, is started again by systemd, and its figures are exact from that
 # start on. What died with the one before is counted by the books.
 # kernels: 6.12 7
+# takes: 50 s
 # shellcheck source=tests/guest/inside/lib.sh
 . "${0%/*}/lib.sh"
 # shellcheck source=tests/guest/inside/books.sh

@@ -3,6 +3,7 @@
 # Others who want the same hardware: an event of another latency threshold that holds it keeps pebsd's from counting,
 # which is named, and ends when the other goes; one that shares leaves pebsd's on it.
 # kernels: 6.1 7
+# takes: 45 s
 # time limit: 400 s
 # shellcheck source=tests/guest/inside/lib.sh
 . "${0%/*}/lib.sh"

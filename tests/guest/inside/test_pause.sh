@@ -4,6 +4,7 @@
 # sampled; cgroups are followed; it ends by itself, or when it is resumed; and over all of it every sample of the books
 # is in pebsd's figures, and the time is told.
 # kernels: 6.12
+# takes: 60 s
 # time limit: 500 s
 # shellcheck source=tests/guest/inside/lib.sh
 . "${0%/*}/lib.sh"

@@ -3,6 +3,7 @@
 # A reload changes the period of events that run, and every sample is accounted as before: with its own period, and none
 # more or less than are due. And CPUs that the configuration does not name are not sampled.
 # kernels: 6.12
+# takes: 120 s
 # time limit: 400 s
 # shellcheck source=tests/guest/inside/lib.sh
 . "${0%/*}/lib.sh"

@@ -4,6 +4,7 @@
 # books have each sample; and an event of one cgroup gets what that one's tasks do, with their stacks and physical
 # addresses, beside an always-on one.
 # kernels: 6.12
+# takes: 60 s
 # time limit: 400 s
 # shellcheck source=tests/guest/inside/lib.sh
 . "${0%/*}/lib.sh"

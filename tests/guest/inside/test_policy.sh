@@ -4,6 +4,7 @@
 # say so, each once; a restart says nothing anew; it recovers, and all of it resolves. A reload with another rule
 # carries the state of the one that stayed as it was.
 # kernels: 6.12
+# takes: 90 s
 # time limit: 900 s
 # shellcheck source=tests/guest/inside/lib.sh
 . "${0%/*}/lib.sh"

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # pebsd --probe on a machine with a PMU: what it measured, what it says that sampling takes, and what it says with less
 # rights and descriptors than that takes.
+# takes: 10 s
 # time limit: 240 s
 # shellcheck source=tests/guest/inside/lib.sh
 . "${0%/*}/lib.sh"

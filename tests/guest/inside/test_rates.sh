@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # At 1 kHz, at 5 kHz and as fast as the guest can go, on each CPU, every sample is accounted.
 # kernels: 6.12
+# takes: 50 s
 # time limit: 400 s
 # shellcheck source=tests/guest/inside/lib.sh
 . "${0%/*}/lib.sh"

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # systemctl start of the unit as it is installed: pebsd itself says when it is ready, samples flow, its journal has
 # nothing to complain of, and who may ask it may ask it.
+# takes: 10 s
 # shellcheck source=tests/guest/inside/lib.sh
 . "${0%/*}/lib.sh"
 # shellcheck source=tests/guest/inside/books.sh

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # systemd's own Varlink client has no complaint of the control socket.
 # kernels: 7
+# takes: 8 s
 # shellcheck source=tests/guest/inside/lib.sh
 . "${0%/*}/lib.sh"
 command -v varlinkctl >/dev/null || skip 'needs varlinkctl, which comes with systemd 257'

@@ -4,6 +4,7 @@
 # shares falsely, with the figures of the module's books; left out is only what is told; it ends by itself; accounting
 # goes on beside it, or is told to have paused where one counter alone can hold the event.
 # kernels: 6.1 7
+# takes: 150 s
 # time limit: 900 s
 # shellcheck source=tests/guest/inside/lib.sh
 . "${0%/*}/lib.sh"
