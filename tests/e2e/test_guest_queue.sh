@@ -72,7 +72,6 @@ while echo next && read -r name && [ "$name" != end ]; do
 	runs=$(grep -c "^[0-9]* $series $name\$" ran)
 	echo "$guest $series $name" >>ran
 	echo "begin $name"
-	sleep 0.2 # until its begin is known there, as a test takes some time
 	. "$PLAYS/$name"
 done
 echo end

@@ -124,6 +124,13 @@ trap 'rm -rf "$life"' EXIT
 
 name='' first='' leave='' asked='' explanation=()
 
+# What there is of the kernel's log, in characters; and how long the emulator waited for the host.
+mark() {
+	log_mark=$(stat --format=%s "$serial" 2>/dev/null || echo 0)
+	wait_mark=$(waited_ns "$(cat "$life/process")")
+	time_mark=$SECONDS
+}
+
 # answer: to a guest that asks what comes next. What is to run once more does so before all else in its guest.
 answer() {
 	local line=''
@@ -132,14 +139,8 @@ answer() {
 	[ -n "$line$leave" ] || line=$(take "$queue/$series")
 	asked=yes
 	read -r _ name first <<<"$line" || :
+	mark
 	printf '%s\n' "${name:-end}" >&"$answers"
-}
-
-# What there is of the kernel's log, in characters; and how long the emulator waited for the host.
-mark() {
-	log_mark=$(stat --format=%s "$serial" 2>/dev/null || echo 0)
-	wait_mark=$(waited_ns "$(cat "$life/process")")
-	time_mark=$SECONDS
 }
 
 # stall: what kept the guest from its test, since the mark.
@@ -178,7 +179,6 @@ while IFS= read -r line; do
 	esac
 	case $what in
 	next) answer ;;
-	begin) mark ;;
 	passed) result ok " ($took s)" ;;
 	skipped) result ok " # SKIP $why" ;;
 	failed) result 'not ok' " ($took s): $why" ;;
