@@ -279,6 +279,7 @@ Test(symbols_worker, it_has_no_descriptor_of_pebsds)
 	(void)closedir(directory);
 }
 
+#ifndef __SANITIZE_ADDRESS__
 /* Ends with the first thing that was possible and should not be. */
 #define IMPOSSIBLE(n, call)       \
 	do {                      \
@@ -396,7 +397,6 @@ static int in_confinement(uid_t uid)
 	return WEXITSTATUS(status);
 }
 
-#ifndef __SANITIZE_ADDRESS__
 Test(symbols_worker, one_that_was_taken_over_can_read_and_answer_and_no_more)
 {
 	if (geteuid() != 0)
