@@ -44,9 +44,8 @@ output=$guest/$series
 #   programs took 36 s of CPU time so, and 40 s with two threads.
 # -cx16: QEMU 7.2 corrupted the flags where an NMI lands on cmpxchg16b.
 # panic, oops: whatever goes wrong in the kernel ends QEMU at once.
-# transparent_hugepage: khugepaged copies two megabytes at a time, which take long under emulation, at the lowest priority
-#   and with locks held that all others wait for: 7.3 stood still for 20 to 40 s of it in 11 of 25 runs, and each time its
-#   log showed khugepaged in the middle of copying a page.
+# transparent_hugepage: khugepaged copies two megabytes at a time at the lowest priority, which takes long under emulation:
+#   7.3 stood still for 20 to 40 s in several runs, and its log had khugepaged preempted while it copied a page.
 # serial-getty would wait for a device that only udev could tell of. Nobody logs in at tty1 either, and what the timers
 #   clean is gone with the guest.
 words="console=ttyS0 rdinit=/sbin/init panic=-1 oops=panic mitigations=off transparent_hugepage=never"
