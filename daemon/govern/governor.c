@@ -23,9 +23,12 @@
 /* What is less sure is as the mean of so many seconds says. */
 #define SMOOTH_SECONDS 5.0
 
-/* In the interval after it backed off so much is too much already: what it knew then was of a part of an
- * interval. */
-#define AFTER_MOST 0.875
+/* After it backed off so much is too much already: what it knew then was of a part of an interval, and of a
+ * load that had less of the CPU. Until so many samples, or so many seconds, tell what the new period takes.
+ */
+#define AFTER_MOST    0.875
+#define AFTER_SAMPLES 2000.0
+#define AFTER_SECONDS 30.0
 
 /* Under budget: of as much load as in these seconds, or so many intervals where that is longer. */
 #define HOLD_SECONDS   30.0
@@ -58,6 +61,14 @@
 
 #define NS_A_SECOND 1e9
 
+/* What a period takes since it was set by backing off. */
+struct aftermath {
+	bool lasts;
+	double seconds;
+	double events;
+	double samples;
+};
+
 /* What is remembered of an event. */
 struct memory {
 	struct peak recent;
@@ -65,10 +76,10 @@ struct memory {
 	double smoothed; /* events a second */
 	double seen_seconds;
 	double since_change; /* seconds */
-	bool backed_off;     /* in the interval before */
 	double hold;         /* of them before the next step nearer */
 	double demanded;     /* period that the kernel asked for; 0: none */
 	double demanded_age; /* seconds */
+	struct aftermath after;
 };
 
 struct governor {
@@ -156,6 +167,11 @@ static void remember(struct memory *memory, double seconds, const struct governo
 	memory->recent.part_seconds = fmax(HOLD_SECONDS, HOLD_INTERVALS * seconds) / PEAK_PARTS;
 	peak_add(&memory->recent, seconds, rate);
 	peak_add(&memory->burst, seconds, rate);
+	if (memory->after.samples >= AFTER_SAMPLES || memory->after.seconds >= AFTER_SECONDS)
+		memory->after.lasts = false;
+	memory->after.seconds += seconds;
+	memory->after.events += rate * seconds;
+	memory->after.samples += input->samples;
 	memory->seen_seconds += seconds;
 	memory->since_change += seconds;
 	memory->demanded_age += seconds;
@@ -233,10 +249,32 @@ static void share(const struct governor *governor, const struct governor_input i
 	}
 }
 
-/* By how much of itself the largest of the CPUs' counts may be too large by chance. */
-static double chance_of(const struct governor_input *input)
+/* By how much of itself the largest of the CPUs' counts, of so many samples, may be too large by chance. */
+static double chance_of(const struct governor_input *input, double samples)
 {
-	return sqrt(2 * log(READINGS_A_CPU * fmax(input->cpus, 1)) / fmax(input->samples, 1));
+	return sqrt(2 * log(READINGS_A_CPU * fmax(input->cpus, 1)) / fmax(samples, 1));
+}
+
+/* Events a second of which more than the budget may be had, as an interval says, or all since it backed off;
+ * 0: there is enough. */
+static double too_many(const struct memory *memory, const struct governor_input *input, double budget)
+{
+	const double period = (double)input->period;
+	const double rate = input->events_per_second;
+	const struct aftermath *after = &memory->after;
+	double since;
+
+	if (cost_of(rate, period, input->sample_ns) > budget * (1 + chance_of(input, input->samples)) ||
+	    (memory->seen_seconds >= SMOOTH_SECONDS &&
+	     cost_of(memory->smoothed, period, input->sample_ns) > budget))
+		return fmax(rate, memory->smoothed);
+	if (!after->lasts)
+		return 0;
+	since = after->events / after->seconds;
+	return cost_of(since, period, input->sample_ns) >
+			       budget * (AFTER_MOST + chance_of(input, after->samples) / 2)
+		       ? since
+		       : 0;
 }
 
 /* The period that the budget and the kernel ask for, at once; 0: the one in force will do. */
@@ -245,8 +283,7 @@ static double back_off(struct memory *memory, const struct governor_input *input
 {
 	const double period = (double)input->period;
 	const double rate = input->events_per_second;
-	const double chance = chance_of(input);
-	const double most = memory->backed_off ? AFTER_MOST + chance / 2 : 1 + chance;
+	const double many = too_many(memory, input, budget);
 	double demanded = 0, wanted = 0;
 
 	if (input->throttles > 0) {
@@ -261,10 +298,8 @@ static double back_off(struct memory *memory, const struct governor_input *input
 		if (*ret_reason == GOVERNOR_STEADY)
 			*ret_reason = GOVERNOR_RATE_LOWERED;
 	}
-	if (cost_of(rate, period, input->sample_ns) > budget * most ||
-	    (memory->seen_seconds >= SMOOTH_SECONDS &&
-	     cost_of(memory->smoothed, period, input->sample_ns) > budget)) {
-		wanted = period_for(fmax(rate, memory->smoothed), input->sample_ns, budget * AIM);
+	if (many > 0) {
+		wanted = period_for(many, input->sample_ns, budget * AIM);
 		if (wanted > demanded)
 			*ret_reason = GOVERNOR_OVER_BUDGET;
 	}
@@ -303,7 +338,6 @@ static void decide(struct memory *memory, const struct governor_input *input, do
 	bool nearer = wanted <= 0;
 	u64 period;
 
-	memory->backed_off = false;
 	if (nearer) {
 		wanted = come_nearer(memory, input, output->budget, limit);
 		reason = GOVERNOR_UNDER_BUDGET;
@@ -318,7 +352,7 @@ static void decide(struct memory *memory, const struct governor_input *input, do
 	output->reason = reason;
 	memory->since_change = 0;
 	memory->hold = nearer ? NEARER_SECONDS : HOLD_SECONDS;
-	memory->backed_off = !nearer;
+	memory->after = (struct aftermath){.lasts = !nearer};
 	/* What was over is answered for. */
 	if (!nearer)
 		memory->smoothed = input->events_per_second;

@@ -105,6 +105,38 @@ Test(governor_plant, a_steady_load_leaves_the_period_alone)
 	}
 }
 
+/*
+ * On a machine that the interrupts took most of, what runs has more of the CPU when they are fewer, and makes
+ * more of them: nearly the whole budget, steadily, after the first step. It is soon as far from it as it aims
+ * at.
+ */
+Test(governor_plant, what_takes_more_of_the_cpu_after_a_step_is_answered_soon)
+{
+	for (u64 seed = 1; seed <= 20; seed++) {
+		struct plant plant = plant_usual(seed);
+		double mean = 0;
+		u64 settled;
+
+		plant.seconds = 4;
+		plant.budget = 0.2;
+		plant.cpus = 2;
+		plant.events[0].sample_ns = 4e6; /* fifty samples a second are the budget */
+		plant_open(&plant);
+		plant.events[0].period = 10007;
+		plant.events[0].events_per_second = 2e6; /* four budgets */
+		(void)plant_step(&plant);
+		plant.events[0].events_per_second *= 0.98 / 0.75;
+		(void)plant_run(&plant, 10);
+		settled = plant.events[0].changes;
+		for (int i = 0; i < 10; i++)
+			mean += plant_step(&plant) / 10;
+		cr_expect(mean > 0.6 && mean < 0.9, "seed %llu: %.2f of the budget", (unsigned long long)seed,
+			  mean);
+		cr_expect_eq(plant.events[0].changes, settled, "seed %llu", (unsigned long long)seed);
+		plant_close(&plant);
+	}
+}
+
 /* A load that swings by a third, as those of services do. */
 Test(governor_plant, a_load_that_swings_leaves_the_period_alone)
 {
