@@ -26,9 +26,9 @@
 /* After it backed off so much is too much already: what it knew then was of a part of an interval, and of a
  * load that had less of the CPU. Until so many samples, or so many seconds, tell what the new period takes.
  */
-#define AFTER_MOST    0.875
+#define AFTER_MOST    0.825
 #define AFTER_SAMPLES 2000.0
-#define AFTER_SECONDS 30.0
+#define AFTER_SECONDS 60.0
 
 /* Under budget: of as much load as in these seconds, or so many intervals where that is longer. */
 #define HOLD_SECONDS   30.0
