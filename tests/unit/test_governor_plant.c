@@ -107,8 +107,8 @@ Test(governor_plant, a_steady_load_leaves_the_period_alone)
 
 /*
  * On a machine that the interrupts took most of, what runs has more of the CPU when they are fewer, and makes
- * more of them: nine tenths of the budget, steadily, after the first step. It is soon as far from it as it aims
- * at.
+ * more of them: nine tenths of the budget, steadily, after the first step. It is soon as far from it as it
+ * aims at.
  */
 Test(governor_plant, what_takes_more_of_the_cpu_after_a_step_is_answered_soon)
 {
