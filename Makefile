@@ -438,7 +438,7 @@ SOURCES = $(wildcard bpf/*.[ch] daemon/*.[ch] daemon/*/*.[ch] daemon/*/*/*.[ch] 
 	tests/guest/module/*.[ch] tests/bench/peers/*.[ch])
 SCRIPTS = $(wildcard tests/*.sh tests/*/*.sh tests/guest/inside/*.sh .ci/run)
 MANUALS = $(wildcard daemon/man/*.[1-8])
-TIDY_SOURCES = $(filter-out bpf/% tests/guest/module/% tests/bench/peers/%,$(filter %.c,$(SOURCES)))
+TIDY_SOURCES = $(filter-out bpf/% tests/bpf/%.bpf.c tests/guest/module/% tests/bench/peers/%,$(filter %.c,$(SOURCES)))
 
 lint: ## formatting, static analysis, scripts, manual pages
 	+@$(RUN_TESTS) -t 1200 -c '$(SUBMAKE) lint-format' '$(PARALLEL) lint-tidy' '$(SUBMAKE) lint-scripts' \
@@ -450,7 +450,7 @@ lint-format:
 lint-tidy: lint-tidy-bpf lint-tidy-daemon
 
 lint-tidy-bpf:
-	@printf '%s\n' $(wildcard bpf/*.bpf.c) | xargs -I FILE tests/tools/tidy.sh FILE $(BPF_CFLAGS)
+	@printf '%s\n' $(wildcard bpf/*.bpf.c tests/bpf/*.bpf.c) | xargs -I FILE tests/tools/tidy.sh FILE $(BPF_CFLAGS)
 
 lint-tidy-daemon: $(OUT)/pebsd.skel.h $(OUT)/guests.skel.h $(OUT)/zoom.skel.h $(OUT)/last_sample.skel.h $(OUT)/peers.skel.h $(OUT)/made_up_samples.skel.h \
 		$(OUT)/pprof.pb-c.h

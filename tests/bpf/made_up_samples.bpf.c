@@ -49,7 +49,7 @@ int nothing(struct bpf_perf_event_data *context)
 SEC("perf_event")
 int making_up(struct bpf_perf_event_data *context)
 {
-	struct raw_sample raw;
+	struct raw_sample raw = {0};
 	u64 sum;
 
 	read_raw_sample(context, &raw);

@@ -6,6 +6,9 @@
 #include "collect/differences.h"
 #include "scarce_memory.h"
 
+/* As many as any test puts. */
+#define ENTRIES 16384
+
 static u64 state = 88172645463325252ULL;
 
 static u64 random_below(u64 n)
@@ -21,7 +24,7 @@ Test(pairs, hold_what_is_not_zero)
 	struct figures figures = {.samples[SOURCE_L2] = 3, .weight[SOURCE_L1] = ~0ULL};
 	struct figures sum = {.samples[SOURCE_L2] = 4};
 	u8 pairs[PAIRS_MAX];
-	size_t size = pairs_of(&figures, pairs);
+	size_t size;
 
 	figures.instruction_latency[COARSE_OVERFLOW] = 1; /* the last of all */
 	size = pairs_of(&figures, pairs);
@@ -59,7 +62,10 @@ Test(pairs, of_any_figures_fit_and_come_back)
 /* Entries are not looked into. */
 static struct ledger_entry *entry_at(size_t i)
 {
-	return (struct ledger_entry *)(64 + i);
+	static char entries[ENTRIES];
+
+	cr_assert_lt(i, (size_t)ENTRIES);
+	return (void *)&entries[i];
 }
 
 static void put(struct differences *differences, size_t i, size_t size)

@@ -19,7 +19,7 @@ Test(map_size, of_a_server_that_samples_loads)
 	/* Records; no plain ones, whose map has one page; marks of 17 rows; owners; 65 states of 64 bytes in
 	 * two pages; samples handed over; an index. */
 	cr_expect_eq(map_size(&maps), 20 * MIB + 4 * KIB + 12 * KIB + 160 * KIB + 8 * KIB + 56 * KIB +
-					      (512 + 64) * 64 + 512 * 16);
+					      (512UL + 64) * 64 + 512UL * 16);
 }
 
 /* The promise: at most 2.5 KiB a slot, stripe and event with latency, and what goes with a slot. */
@@ -44,7 +44,7 @@ Test(map_size, grows_with_what_it_is_said_to)
 		cr_expect_eq(plain - map_size(&maps), slots[i] * 16ULL * (320 + 1));
 		maps.stripes = 8;
 		cr_expect_eq(plain - map_size(&maps),
-			     slots[i] * (8ULL * (2 * (2560 + 1) + 320 + 1) + 16 * (320 + 1)));
+			     slots[i] * (8ULL * (2 * (2560 + 1) + 320 + 1) + 16ULL * (320 + 1)));
 	}
 }
 
@@ -56,8 +56,8 @@ Test(map_size, of_what_is_by_cpu)
 	maps.without = 1;
 	without = map_size(&maps);
 	maps.hot_tables = 6;
-	cr_expect_eq(map_size(&maps) - without, 6 * 15 * KIB + 2 * KIB, "whole pages");
+	cr_expect_eq(map_size(&maps) - without, 6ULL * 15 * KIB + 2 * KIB, "whole pages");
 	maps.hot_tables = 0;
 	maps.offcore_cpus = 2;
-	cr_expect_eq(map_size(&maps) - without, 94 * 4096 + 4096);
+	cr_expect_eq(map_size(&maps) - without, 94ULL * 4 * KIB + 4 * KIB);
 }
