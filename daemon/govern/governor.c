@@ -255,8 +255,8 @@ static double chance_of(const struct governor_input *input, double samples)
 	return sqrt(2 * log(READINGS_A_CPU * fmax(input->cpus, 1)) / fmax(samples, 1));
 }
 
-/* The events a second for which the period is too short, by this interval or by all since it backed off; 0: it
- * is not. */
+/* The events a second for which the period is too short, by this interval or by all since it backed off; 0:
+ * it is not. */
 static double too_many(const struct memory *memory, const struct governor_input *input, double budget)
 {
 	const double period = (double)input->period;
