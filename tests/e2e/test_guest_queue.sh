@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # tests/guest/run.sh and guest.sh, with a script in the place of the emulator: each kernel runs the tests that name it or
 # name none, the longest first; a test that failed while its guest stalled runs once more in a new guest, and both are
-# told; one that fails without a stall (outside CI), or twice, has failed; and what a guest that ended left is run in another.
+# told; one that fails without a stall, or twice, has failed; and what a guest that ended left is run in another.
 set -eu
 
 work=$(mktemp -d)
@@ -12,7 +12,7 @@ runner=$PWD/tests/run.sh
 mkdir -p "$work/tests/guest/inside" "$work/plays"
 cp "$scripts"/{run,guest,common,report,stalls}.sh "$work/tests/guest/"
 cd "$work"
-export GUEST_AGAIN='' BUILD=$work/build GUEST_EMULATOR=$work/emulator PLAYS=$work/plays
+export BUILD=$work/build GUEST_EMULATOR=$work/emulator PLAYS=$work/plays
 
 fail() {
 	printf '%s\n' "$@"
@@ -152,16 +152,6 @@ prints "# 7: stalls failed (60 s): exit status 1; but the guest's kernel stalled
 status=0
 "$runner" -p 'tests/guest/run.sh 7 stalls short' >counted 2>&1 || status=$?
 [ "$status $(tail -n 1 counted)" = '0 4 passed, 0 failed, 0 skipped' ] || fail "$(cat counted)"
-
-# In CI any that failed runs once more: it passes then, or has failed.
-# shellcheck disable=SC2016
-test_of once 'if [ $runs = 0 ]; then echo "| reason"; echo failed once 9 exit status 1; else echo passed once 8; fi'
-GUEST_AGAIN=yes runs 7 once bad
-ran '1 7 once' '2 7 once' '2 7 bad' '3 7 bad'
-unknown='nothing is known that kept its guest from it'
-prints "# 7: once failed (9 s): exit status 1; but $unknown: it runs again, in a new guest" '# reason' \
-	"ok - 7: once (8 s); run again, for in a first run, which failed, $unknown" \
-	"not ok - 7: bad (3 s): exit status 1; run again, for in a first run, which failed, $unknown"
 
 # Nor does a soft lockup count as the kernel's complaint.
 # shellcheck disable=SC2016

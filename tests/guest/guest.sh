@@ -156,8 +156,6 @@ result() {
 	why=$(stall)
 	# Who passed had time enough.
 	[ "$verdict" = 'not ok' ] || [[ $why != 'the emulator'* ]] || why=''
-	[ "$verdict" = ok ] || [ -n "$why$first" ] || [ -z "${GUEST_AGAIN:-}" ] ||
-		why='nothing is known that kept its guest from it'
 	if [ "$verdict" = 'not ok' ] && [ -n "$why" ] && [ -z "$first" ]; then
 		leave=yes
 		echo "$(takes "$name") $name $why" >>"$queue/$series.again"

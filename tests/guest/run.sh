@@ -7,10 +7,8 @@
 # What a test shows may not depend on the kernel, or on its ends alone: then a line of its head names the kernels that it
 # is for, "# kernels: 6.1 7". A guest asks for one test after the other, and gets the longest that is left, of which
 # the head may say "# takes: 180 s": so the CPUs end together. A test that failed while its guest stalled runs once more,
-# in a guest that is freshly booted; both are told. In CI any test that failed does: one that passes only then has to be
-# looked at, and says so, but does not hold up all the others.
-# GUESTS: how many at once. GUEST_AGAIN: not empty where each that failed is to run once more. GUEST_EMULATOR: what plays
-# a guest in the place of QEMU, for tests of this.
+# in a guest that is freshly booted; both are told.
+# GUESTS: how many at once. GUEST_EMULATOR: what plays a guest in the place of QEMU, for tests of this.
 # shellcheck source=tests/guest/common.sh
 . "${0%/*}/common.sh"
 # shellcheck source=tests/guest/report.sh
@@ -18,7 +16,6 @@
 
 [ $# -ge 1 ] || fail "usage: run.sh \"SERIES...\" [all | TEST...]"
 : "${GUESTS:=$(nproc)}"
-export GUEST_AGAIN=${GUEST_AGAIN-${CI:-}}
 here=${0%/*}
 read -r -a kernels <<<"$1"
 shift
