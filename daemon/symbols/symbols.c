@@ -42,12 +42,12 @@ struct symbols {
 	struct symbols_cache *cache;
 	struct symbols_queue queue;
 	struct symbols_blame blame;
-	struct symbols_child child; /* its socket closed: it was killed, and has not ended yet */
-	bool ready;                 /* it has begun */
-	bool stuck;                 /* it was killed, and does not end */
-	unsigned int prolonged;     /* how often the oldest request was given its time once more */
-	u64 cpu_ns;                 /* that it had taken then */
-	u64 since_ns;               /* the oldest request is so, or there is none, or it was killed */
+	struct child child;     /* its socket closed: it was killed, and has not ended yet */
+	bool ready;             /* it has begun */
+	bool stuck;             /* it was killed, and does not end */
+	unsigned int prolonged; /* how often the oldest request was given its time once more */
+	u64 cpu_ns;             /* that it had taken then */
+	u64 since_ns;           /* the oldest request is so, or there is none, or it was killed */
 	u64 said_ns;
 	u64 held; /* bytes, by the symboliser */
 	struct symbols_figures figures;
@@ -146,7 +146,7 @@ static void give_up(struct symbols *symbols)
 static void kill_child(struct symbols *symbols)
 {
 	symbols->on_socket = sd_event_source_disable_unref(symbols->on_socket);
-	symbols_child_kill(&symbols->child);
+	child_kill(&symbols->child);
 	symbols->held = 0;
 	begin_time(symbols);
 }
@@ -298,7 +298,7 @@ static int on_gathered(sd_event_source *source, u64 usec, void *userdata)
 static int on_end(sd_event_source *source, int fd, u32 events, void *userdata)
 {
 	struct symbols *symbols = userdata;
-	char how[SYMBOLS_CHILD_END_MAX];
+	char how[CHILD_END_MAX];
 	size_t before;
 
 	(void)source;
@@ -309,7 +309,7 @@ static int on_end(sd_event_source *source, int fd, u32 events, void *userdata)
 		before = symbols->queue.n;
 	} while (symbols->on_socket && receive(symbols) && symbols->queue.n < before);
 	symbols->on_end = sd_event_source_disable_unref(symbols->on_end);
-	if (symbols_child_reap(&symbols->child, how) == 0) {
+	if (child_reap(&symbols->child, how) == 0) {
 		/* Readable and not ended: cannot be. It is not waited for. */
 		(void)close(symbols->child.pidfd);
 		symbols->child.pidfd = -1;
@@ -332,8 +332,7 @@ static bool prolong(struct symbols *symbols)
 {
 	u64 before_ns = symbols->cpu_ns;
 
-	if (symbols->prolonged == PROLONGED_MAX ||
-	    !symbols_child_is_busy(&symbols->child, &symbols->cpu_ns) ||
+	if (symbols->prolonged == PROLONGED_MAX || !child_is_busy(&symbols->child, &symbols->cpu_ns) ||
 	    (symbols->prolonged && symbols->cpu_ns - before_ns >= symbols->question_ns / 2))
 		return false;
 	symbols->prolonged++;
@@ -432,7 +431,7 @@ int symbols_new(const struct symbols_settings *settings, struct symbols **ret)
 
 	if (!symbols)
 		return -ENOMEM;
-	symbols->child = SYMBOLS_CHILD_NONE;
+	symbols->child = CHILD_NONE;
 	symbols->event = sd_event_ref(settings->event);
 	symbols->question_ns =
 		settings->question_ns ? settings->question_ns : SYMBOLS_QUESTION_S * NSEC_PER_SEC;
@@ -456,7 +455,7 @@ int symbols_new(const struct symbols_settings *settings, struct symbols **ret)
 
 struct symbols *symbols_free(struct symbols *symbols)
 {
-	char how[SYMBOLS_CHILD_END_MAX];
+	char how[CHILD_END_MAX];
 
 	if (!symbols)
 		return NULL;
@@ -465,8 +464,8 @@ struct symbols *symbols_free(struct symbols *symbols)
 	(void)sd_event_source_disable_unref(symbols->timer);
 	(void)sd_event_source_disable_unref(symbols->gathering);
 	(void)sd_event_source_disable_unref(symbols->soon);
-	symbols_child_kill(&symbols->child);
-	if (symbols->child.pidfd >= 0 && symbols_child_wait(&symbols->child, how) == 0)
+	child_kill(&symbols->child);
+	if (symbols->child.pidfd >= 0 && child_wait(&symbols->child, how) == 0)
 		(void)close(symbols->child.pidfd);
 	if (symbols->cache) {
 		const struct symbols_asked *asked;

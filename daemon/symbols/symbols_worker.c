@@ -6,6 +6,7 @@
 #include <sys/socket.h>
 
 #include "base/log.h"
+#include "child/child.h"
 #include "failure.h"
 #include "symbols/symbols_confine.h"
 #include "symbols/symbols_queue.h"
@@ -16,15 +17,6 @@ struct worker {
 	u8 packet[SYMBOLS_QUEUE_PACKET];
 	u8 answer[SYMBOLS_WIRE_MAX];
 };
-
-static bool is_ours(int fd)
-{
-	int domain = 0, type = 0;
-	socklen_t size = sizeof(int);
-
-	return getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &size) == 0 && domain == AF_UNIX &&
-	       getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &size) == 0 && type == SOCK_SEQPACKET;
-}
 
 static int answer(struct worker *worker, u64 number, const struct symbol *symbol)
 {
@@ -115,7 +107,7 @@ int symbols_worker(int fd, bool debuginfod)
 	_cleanup_free_ struct worker *worker = NULL;
 	int r;
 
-	if (!is_ours(fd)) {
+	if (!child_is_ours(fd)) {
 		(void)log_error(0, "--symbolizer: standard input is no socket of pebsd's, which runs this by "
 				   "itself where it needs names; see pebsd(8)");
 		return EXIT_INPUT;

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "child/confine.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <linux/capability.h>
+#include <sched.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/fsuid.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+
+#include "base/cleanup.h"
+
+/* What the kernel takes first where memory is short; pebsd itself is what is wanted then. */
+#define OOM_SCORE "500"
+
+#define NOBODY 65534
+
+static void set_oom_score(void)
+{
+	_cleanup_close_ int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+
+	if (fd >= 0)
+		(void)!write(fd, OOM_SCORE, strlen(OOM_SCORE));
+}
+
+/* A terminal's and the service manager's are for pebsd, with which it ends. */
+static void ignore_signals(void)
+{
+	static const int ignored[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGTSTP, SIGPIPE, SIGXFSZ};
+
+	for (size_t i = 0; i < ARRAY_SIZE(ignored); i++)
+		(void)signal(ignored[i], SIG_IGN);
+}
+
+static void yield_to_others(void)
+{
+	const struct sched_param none = {0};
+
+	(void)sched_setscheduler(0, SCHED_BATCH, &none);
+	(void)setpriority(PRIO_PROCESS, 0, 10);
+	set_oom_score();
+}
+
+void confine_limit(int resource, u64 most)
+{
+	struct rlimit limit;
+
+	if (getrlimit((__rlimit_resource_t)resource, &limit) < 0)
+		return;
+	if (limit.rlim_max > most)
+		limit.rlim_max = most;
+	if (limit.rlim_cur > limit.rlim_max)
+		limit.rlim_cur = limit.rlim_max;
+	/* Descriptors: as many as it may have, whatever the usual number is. */
+	if (resource == RLIMIT_NOFILE)
+		limit.rlim_cur = limit.rlim_max;
+	(void)setrlimit((__rlimit_resource_t)resource, &limit);
+}
+
+void confine_begin(void)
+{
+	(void)prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+	ignore_signals();
+	(void)umask(077);
+	(void)!chdir("/");
+	yield_to_others();
+	/* Nobody but root may look into it, nor does the kernel write what it holds to a file. */
+	(void)prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+}
+
+int confine_capabilities(u64 kept)
+{
+	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = {0};
+
+	/* Ends with the first number that is no capability; without CAP_SETPCAP with the first of all. */
+	for (unsigned int i = 0; i < 64; i++)
+		if (!(kept & CONFINE_BIT(i)) && prctl(PR_CAPBSET_DROP, i, 0, 0, 0) < 0)
+			break;
+	(void)prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
+	if (syscall(SYS_capget, &header, data) < 0)
+		return -errno;
+	for (unsigned int i = 0; i < _LINUX_CAPABILITY_U32S_3; i++) {
+		data[i].permitted &= (u32)(kept >> (32 * i));
+		data[i].effective = data[i].permitted;
+		data[i].inheritable = 0;
+	}
+	return syscall(SYS_capset, &header, data) < 0 ? -errno : 0;
+}
+
+void confine_files_as_nobody(void)
+{
+	(void)setgroups(0, NULL);
+	(void)setfsgid(NOBODY);
+	(void)setfsuid(NOBODY);
+}
