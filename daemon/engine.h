@@ -12,6 +12,7 @@
 #include "origin/cpu_counts.h"
 #include "origin/event.h"
 #include "snapshot.h"
+#include "store/store.h"
 #include "window/readings.h"
 #include "window/window.h"
 
@@ -41,6 +42,7 @@ struct engine_settings {
 	bool (*hot)(const char *path,
 		    void *userdata); /* as engine_set_hot(), from the start on; may be NULL */
 	struct collect_listener listener;
+	struct store *store; /* as sampling_settings */
 };
 
 struct engine;

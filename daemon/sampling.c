@@ -77,6 +77,7 @@ int sampling_open(const struct sampling_settings *settings, struct sampling **re
 		.hot_max = (u32)settings->config->hot_max,
 		.hot = hot,
 		.listener = settings->listener,
+		.store = settings->store,
 		.userdata = (void *)settings->config,
 	};
 	int r;

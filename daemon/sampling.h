@@ -16,6 +16,7 @@ struct sampling_settings {
 	const char *const *recordings; /* with the origin `replay` */
 	size_t n_recordings;
 	struct collect_listener listener;
+	struct store *store; /* outlives the sampling; NULL: nothing is kept for the next process */
 };
 
 struct sampling;

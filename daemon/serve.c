@@ -22,6 +22,7 @@
 #include "reload.h"
 #include "room.h"
 #include "sampling.h"
+#include "store/store.h"
 #include "watch.h"
 
 /* Late by so much, a collection still shares a wakeup with others. */
@@ -32,6 +33,7 @@
 struct server {
 	const struct options *options;
 	struct config *config;
+	struct store *store; /* what the service manager keeps from one process to the next */
 	sd_event *event;
 	sd_event_source *tick;
 	sd_event_source *step;
@@ -66,6 +68,7 @@ static void server_close(struct server *server)
 	sd_event_source_unref(server->tick);
 	sd_event_source_unref(server->step);
 	sd_event_unref(server->event);
+	store_free(server->store);
 	free(server->status);
 }
 
@@ -527,15 +530,19 @@ static int arm(struct server *server)
 
 static int start(struct server *server, struct failure *failure)
 {
-	const struct sampling_settings settings = {
+	struct sampling_settings settings = {
 		.config = server->config,
 		.recordings = server->options->recordings,
 		.n_recordings = server->options->n_recordings,
 		.listener = {.born = on_born, .gone = on_gone, .userdata = server},
 	};
 	struct snapshot *head;
-	int r = sampling_open(&settings, &server->sampling, failure);
+	int r = store_open(&server->store);
 
+	if (r < 0)
+		return log_error(r, "cannot take over what the service manager passes");
+	settings.store = server->store;
+	r = sampling_open(&settings, &server->sampling, failure);
 	if (r < 0)
 		return r;
 	/* Not before: a signal ends the wait for a pipe's first bytes. */
@@ -562,6 +569,7 @@ static int start(struct server *server, struct failure *failure)
 	/* Whoever asks before the first interval is over is answered. */
 	tick_once(server);
 	r = open_endpoints(server, failure);
+	store_drop_rest(server->store);
 	server->watch.control = server->control;
 	return r;
 }

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "store.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <systemd/sd-daemon.h>
+
+#include "base/log.h"
+#include "stored_name.h"
+
+#define SETTLE_USEC 10000000
+
+/*
+ * $LISTEN_FDNAMES, in which the next process is told all names, is one string of the environment, and exec
+ * takes none above 32 pages (MAX_ARG_STRLEN, uapi linux/binfmts.h): the unit would not start again. What is
+ * left is for the variable's own name and for sockets.
+ */
+#define NAMES_BYTES_MAX (31UL * 4096)
+
+struct passed {
+	char *name;
+	int fd; /* -1: taken */
+};
+
+struct store {
+	bool keeps;
+	size_t n;
+	struct passed *passed; /* by name */
+	size_t names_bytes;    /* of what is stored, a separator each */
+};
+
+struct store *store_free(struct store *store)
+{
+	if (!store)
+		return NULL;
+	for (size_t i = 0; i < store->n; i++) {
+		cleanup_close(&store->passed[i].fd);
+		free(store->passed[i].name);
+	}
+	free(store->passed);
+	free(store);
+	return NULL;
+}
+
+static int compare(const void *a, const void *b)
+{
+	return strcmp(((const struct passed *)a)->name, ((const struct passed *)b)->name);
+}
+
+static bool is_ours(const char *name)
+{
+	struct stored_name parsed;
+
+	return stored_name_parse(name, &parsed);
+}
+
+static int take_over(struct store *store, char **names, size_t n)
+{
+	store->passed = calloc(n, sizeof(*store->passed));
+	if (!store->passed)
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++) {
+		store->passed[i] =
+			(struct passed){.name = TAKE_PTR(names[i]), .fd = SD_LISTEN_FDS_START + (int)i};
+		if (is_ours(store->passed[i].name))
+			store->names_bytes += strlen(store->passed[i].name) + 1;
+	}
+	store->n = n;
+	qsort(store->passed, n, sizeof(*store->passed), compare);
+	return 0;
+}
+
+int store_open(struct store **ret)
+{
+	_cleanup_(store_freep) struct store *store = calloc(1, sizeof(*store));
+	const char *socket = getenv("NOTIFY_SOCKET");
+	char **names = NULL;
+	int n, r = 0;
+
+	if (!store)
+		return -ENOMEM;
+	store->keeps = socket && *socket;
+	n = sd_listen_fds_with_names(1, &names);
+	if (n > 0)
+		r = take_over(store, names, (size_t)n);
+	for (int i = 0; i < n; i++)
+		free(names[i]);
+	free(names);
+	if (n < 0 || r < 0)
+		return n < 0 ? n : r;
+	if (!store->keeps)
+		log_debug("no service manager keeps descriptors: a restart begins anew");
+	*ret = TAKE_PTR(store);
+	return 0;
+}
+
+bool store_keeps(const struct store *store)
+{
+	return store && store->keeps;
+}
+
+/* The first of that name; NULL: none. */
+static struct passed *find(const struct store *store, const char *name)
+{
+	const struct passed key = {.name = (char *)name};
+	struct passed *found;
+
+	if (!store || store->n == 0)
+		return NULL;
+	found = bsearch(&key, store->passed, store->n, sizeof(*store->passed), compare);
+	while (found && found > store->passed && compare(found - 1, &key) == 0)
+		found--;
+	return found;
+}
+
+int store_take(struct store *store, const char *name)
+{
+	struct passed *found = find(store, name);
+	const struct passed *next = found ? found + 1 : NULL;
+
+	if (!found || found->fd < 0)
+		return -ENOENT;
+	if (next < store->passed + store->n && compare(found, next) == 0)
+		return -ENOTUNIQ;
+	return TAKE_FD(found->fd);
+}
+
+const char *store_nth(const struct store *store, size_t index)
+{
+	for (size_t i = 0; store && i < store->n; i++)
+		if (store->passed[i].fd >= 0 && index-- == 0)
+			return store->passed[i].name;
+	return NULL;
+}
+
+void store_drop_rest(struct store *store)
+{
+	const char *last = "";
+
+	for (size_t i = 0; store && i < store->n; i++) {
+		struct passed *passed = &store->passed[i];
+
+		if (passed->fd < 0 || !is_ours(passed->name))
+			continue;
+		/* By its name the manager forgets all that have it. */
+		if (strcmp(passed->name, last) != 0)
+			(void)store_remove(store, passed->name);
+		last = passed->name;
+		cleanup_close(&passed->fd);
+		passed->fd = -1;
+	}
+}
+
+/* FDPOLL=0: an event that is not mapped polls as hung up and a map as failed, and the manager would drop
+ * them. */
+static int put_one(struct store *store, const struct store_item *item)
+{
+	size_t bytes = strlen(item->name) + 1;
+	char message[STORED_NAME_MAX + 64];
+	int r;
+
+	if (store->names_bytes + bytes > NAMES_BYTES_MAX)
+		return -E2BIG;
+	(void)snprintf(message, sizeof(message), "FDSTORE=1\nFDPOLL=0\nFDNAME=%s", item->name);
+	r = sd_pid_notify_with_fds(0, 0, message, &item->fd, 1);
+	if (r > 0)
+		store->names_bytes += bytes;
+	return r < 0 ? r : 0;
+}
+
+int store_put_all(struct store *store, const struct store_item *items, size_t n)
+{
+	int r;
+
+	if (!store_keeps(store))
+		return 0;
+	for (size_t i = 0; i < n; i++) {
+		if (i > 0 && i % STORE_BATCH == 0) {
+			r = store_settle(store);
+			if (r < 0)
+				return r;
+		}
+		r = put_one(store, &items[i]);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+int store_put(struct store *store, const char *name, int fd)
+{
+	return store_put_all(store, &(struct store_item){.name = name, .fd = fd}, 1);
+}
+
+int store_remove(struct store *store, const char *name)
+{
+	size_t bytes = strlen(name) + 1;
+	int r;
+
+	if (!store_keeps(store))
+		return 0;
+	r = sd_notifyf(0, "FDSTOREREMOVE=1\nFDNAME=%s", name);
+	if (r > 0 && store->names_bytes >= bytes)
+		store->names_bytes -= bytes;
+	return r < 0 ? r : 0;
+}
+
+int store_settle(const struct store *store)
+{
+	int r;
+
+	if (!store_keeps(store))
+		return 0;
+	r = sd_notify_barrier(0, SETTLE_USEC);
+	return r < 0 ? r : 0;
+}
