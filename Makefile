@@ -9,10 +9,10 @@ BPFTOOL ?= $(firstword $(wildcard /usr/sbin/bpftool /usr/local/sbin/bpftool) bpf
 FUZZ_SECONDS ?= 20
 
 BUILD_PACKAGES = bpftool clang gcc libbpf-dev libc6-dev libdw-dev libelf-dev libiberty-dev libinih-dev \
-	libjson-c-dev libmicrohttpd-dev libprotobuf-c-dev libsystemd-dev libzstd-dev make pkg-config \
+	libjson-c-dev libmicrohttpd-dev libncurses-dev libprotobuf-c-dev libsystemd-dev libzstd-dev make pkg-config \
 	protobuf-c-compiler r-mathlib zlib1g-dev
 RUN_PACKAGES = curl
-TEST_PACKAGES = binutils dbus-daemon jq libdebuginfod1 libcriterion-dev prometheus
+TEST_PACKAGES = binutils dbus-daemon jq libdebuginfod1 libcriterion-dev libvterm-dev prometheus
 DEVELOP_PACKAGES = clang-format clang-tidy git groff-base libclang-rt-14-dev mmdebstrap shellcheck
 GUEST_PACKAGES = apt cpio debian-archive-keyring mmdebstrap mount xz-utils zstd
 HARDWARE_PACKAGES = jq linux-perf
@@ -36,7 +36,7 @@ hand-over:
 	@trap : INT; HANDED_OVER=yes $(MAKE) --no-print-directory $(MAKECMDGOALS); status=$$?; $(HAND_OVER); exit $$status
 else
 
-LIBRARIES = libbpf libsystemd libmicrohttpd json-c inih libprotobuf-c libzstd zlib libRmath libdw libelf
+LIBRARIES = libbpf libsystemd libmicrohttpd json-c inih libprotobuf-c libzstd zlib libRmath libdw libelf ncursesw
 WARNINGS = -Wall -Wextra -Wshadow -Wconversion -Wvla -Wstrict-prototypes -Wmissing-prototypes $(WERROR)
 CPPFLAGS += -D_GNU_SOURCE -DPEBSD_VERSION='"$(VERSION)"' -Iinclude -Idaemon -Ibpf -isystem $(OUT)
 OPTIMIZE = -O2

@@ -36,6 +36,12 @@ static int open_books(struct engine *engine)
 	    (r = engine_offcore_new(engine->kernel, engine->ledger, ENGINE_WINDOW_NS, engine_clock_ns(),
 				    &engine->head.since, &engine->offcore)) < 0)
 		return r;
+	if (settings->trend_bytes) {
+		r = trend_new(settings->trend_bytes, TREND_SPAN_NS, engine->collected_ns, &engine->trend);
+		if (r < 0)
+			return r;
+		engine->head.trend = engine->trend;
+	}
 	series_table_expect(engine->series, settings->events, settings->n_events);
 	return collect_new(
 		&(struct collect_settings){
@@ -97,6 +103,7 @@ struct engine *engine_free(struct engine *engine)
 		free(engine->per_cpu[event]);
 	engine_offcore_free(engine->offcore);
 	readings_free(engine->readings);
+	trend_free(engine->trend);
 	window_free(engine->window);
 	series_table_free(engine->series);
 	collect_free(engine->collect);

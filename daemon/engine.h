@@ -14,6 +14,7 @@
 #include "snapshot.h"
 #include "store/store.h"
 #include "window/readings.h"
+#include "window/trend.h"
 #include "window/window.h"
 
 struct engine_settings {
@@ -25,7 +26,8 @@ struct engine_settings {
 	bool births;                   /* follow the running kernel's cgroups */
 	bool hardware;                 /* load the perf_event programs */
 	size_t top;
-	u64 interval_ns; /* between collections */
+	u64 interval_ns;    /* between collections */
+	size_t trend_bytes; /* what trends may take (window/trend.h); 0: none are kept */
 	/* Whether a path may have a series; asked once of each, and again after engine_exports_changed(). */
 	bool (*exported)(const char *path, void *userdata);
 	bool (*synthetic)(u64 id); /* see snapshot_build.h; may be NULL */

@@ -49,6 +49,24 @@ static void fill_window(struct engine *engine, u64 elapsed_ns)
 		(void)log_warning(r, "cannot keep this collection for windows; they begin anew");
 }
 
+/* Nor is less of a trend: a point is missing in it. That there is no room is its way of being bounded. */
+static void fill_trend(struct engine *engine)
+{
+	const struct difference *list;
+	size_t n;
+	int r;
+
+	if (!engine->trend)
+		return;
+	list = engine_differences(engine, &n);
+	r = trend_begin(engine->trend, engine->collected_ns);
+	for (size_t i = 0; r == 0 && i < n; i++)
+		r = trend_put(engine->trend, list[i].entry->number, list[i].event, list[i].pairs,
+			      list[i].size);
+	if (r == -ENOMEM)
+		(void)log_warning(r, "cannot keep this collection for trends; it is missing in some");
+}
+
 static void add_totals(struct engine *engine)
 {
 	const struct difference *list;
@@ -210,6 +228,7 @@ static int enter_differences(struct engine *engine, u64 elapsed_ns,
 	/* Also where it ended early: what it has entered is in this collection's differences alone. */
 	add_totals(engine);
 	fill_window(engine, elapsed_ns);
+	fill_trend(engine);
 	engine_offcore_enter(engine->offcore, engine->collected_ns, &engine->head.taken, &engine->head);
 	if (r == 0)
 		r = fill_series(engine);

@@ -28,6 +28,7 @@ struct engine {
 	struct collect *collect;
 	struct series_table *series;
 	struct window *window;
+	struct trend *trend; /* NULL: none is kept */
 	struct readings *readings;
 	struct engine_offcore *offcore;           /* NULL: none are counted */
 	struct reading now[EVENTS_MAX];           /* of the last collection */

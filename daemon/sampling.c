@@ -88,6 +88,8 @@ int sampling_open(const struct sampling_settings *settings, struct sampling **re
 	sampling->memory = -1;
 	sampling->origin = origin_for(settings->config->origin);
 	engine.origin = sampling->origin->name;
+	/* When a recording was read says nothing of when its samples were. */
+	engine.trend_bytes = settings->config->origin == CONFIG_ORIGIN_REPLAY ? 0 : TREND_BYTES;
 	r = find_stripes(sampling->origin, &sampling->stripes);
 	if (r < 0)
 		return r;

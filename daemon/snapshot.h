@@ -83,7 +83,11 @@ struct snapshot_cgroup {
 	bool guest_not_sampled; /* it holds a virtual machine: what that does in guest mode is not sampled */
 	const struct figures *figures[EVENTS_MAX]; /* read by snapshot_figures(); those that are not made */
 	const void *made_of;                       /* and what the others are made of; the snapshot's */
-	const struct offcore_figures *offcore;     /* NULL: nothing counted */
+	u32 entry;                                 /* its number in window and trend */
+	/* A sum of subtrees (snapshot_view.h): whose; else none. */
+	const struct snapshot_cgroup *const *members;
+	size_t n_members;
+	const struct offcore_figures *offcore; /* NULL: nothing counted */
 };
 
 /* The counting of off-core responses, since the start. */
@@ -113,6 +117,8 @@ struct detail_figures {
 	} symbols;
 };
 
+struct trend;
+
 struct snapshot {
 	const char *origin;                 /* "perf", "replay", "model" */
 	u64 sequence;                       /* number of the collection; grows */
@@ -136,6 +142,9 @@ struct snapshot {
 	struct snapshot_cgroup *cgroups;
 	/* Makes a cgroup's figures of an event; false: no sample of it. NULL: none are made. */
 	bool (*make_figures)(const struct snapshot_cgroup *cgroup, unsigned event, struct figures *ret);
+
+	const struct trend
+		*trend; /* of the last hour, whatever the window; NULL: none is kept. The engine's */
 
 	/* The daemon itself. */
 	u64 cgroups_alive; /* with a slot */

@@ -6,6 +6,7 @@
 
 #include "collect/pairs.h"
 #include "snapshot_figures.h"
+#include "snapshot_rank.h"
 
 /* A snapshot and what it borrows figures from. */
 struct owned_snapshot {
@@ -21,9 +22,7 @@ struct owned_snapshot {
 /* A cgroup with what it is ordered by. */
 struct ranked {
 	struct snapshot_cgroup cgroup;
-	u32 entry; /* its number in the ledger */
-	u64 cost;
-	u64 samples[EVENT_ROLES];
+	struct snapshot_rank rank;
 };
 
 /* What figures of the whole time are made of is the ledger's entry. */
@@ -51,30 +50,12 @@ static bool make_of_sums(const struct snapshot_cgroup *cgroup, unsigned event, s
 	return true;
 }
 
-static void rank(const struct snapshot *snapshot, const struct figures *const all[EVENTS_MAX],
-		 struct ranked *ranked)
-{
-	for (size_t event = 0; event < snapshot->n_events; event++) {
-		const struct figures *figures = all[event];
-		u64 *samples = &ranked->samples[snapshot->events[event].event.role];
-		u64 cost = figures ? figures_weighted_latency(figures) : 0;
-
-		ranked->cost = ranked->cost + cost < ranked->cost ? ~0ULL : ranked->cost + cost;
-		*samples += figures ? figures_samples(figures) : 0;
-	}
-}
-
 static int compare_ranked(const void *a, const void *b)
 {
 	const struct ranked *left = a, *right = b;
+	int order = snapshot_rank_compare(&left->rank, &right->rank);
 
-	if (left->cost != right->cost)
-		return left->cost < right->cost ? 1 : -1;
-	/* An instruction is no load: samples of different roles are not added up. */
-	for (size_t role = 0; role < EVENT_ROLES; role++)
-		if (left->samples[role] != right->samples[role])
-			return left->samples[role] < right->samples[role] ? 1 : -1;
-	return strcmp(left->cgroup.path, right->cgroup.path);
+	return order ? order : strcmp(left->cgroup.path, right->cgroup.path);
 }
 
 static void add_total(struct snapshot *snapshot, const struct figures *const figures[EVENTS_MAX])
@@ -88,9 +69,9 @@ static void name_cgroup(const struct snapshot_sources *sources, const struct led
 			struct ranked *ret)
 {
 	*ret = (struct ranked){.cgroup = {.path = entry->path,
+					  .entry = entry->number,
 					  .alive = entry->living > 0,
-					  .guest_not_sampled = entry->guest},
-			       .entry = entry->number};
+					  .guest_not_sampled = entry->guest}};
 	ret->cgroup.id = sources->synthetic && sources->synthetic(entry->id) ? 0 : entry->id;
 }
 
@@ -105,7 +86,7 @@ static bool take_cgroup(struct snapshot *snapshot, struct ranked *ranked, struct
 		any = any || room->of[event];
 	if (any) {
 		add_total(snapshot, room->of);
-		rank(snapshot, room->of, ranked);
+		snapshot_rank_count(&ranked->rank, snapshot, room->of);
 	}
 	return any;
 }
@@ -193,14 +174,14 @@ static int take_window(struct owned_snapshot *owned, const struct snapshot_sourc
 
 static int compare_entries(const void *a, const void *b)
 {
-	u32 left = ((const struct ranked *)a)->entry, right = ((const struct ranked *)b)->entry;
+	u32 left = ((const struct ranked *)a)->cgroup.entry, right = ((const struct ranked *)b)->cgroup.entry;
 
 	return left < right ? -1 : left > right;
 }
 
 static struct ranked *ranked_of(struct ranked *ranked, size_t n, u32 entry)
 {
-	const struct ranked key = {.entry = entry};
+	const struct ranked key = {.cgroup.entry = entry};
 
 	return n ? bsearch(&key, ranked, n, sizeof(*ranked), compare_entries) : NULL;
 }
@@ -264,7 +245,7 @@ static size_t take_offcore(struct owned_snapshot *owned, const struct snapshot_s
 
 		if (!found) {
 			found = &ranked[n++];
-			*found = (struct ranked){.cgroup = {.path = other->path}, .entry = other->number};
+			*found = (struct ranked){.cgroup = {.path = other->path, .entry = other->number}};
 		}
 		found->cgroup.offcore = &owned->offcore_other;
 	}

@@ -44,6 +44,13 @@ static void put_guest(struct json_writer *writer, json_object *object, const str
 		json_put(writer, object, "guest_not_sampled", json_object_new_boolean(1));
 }
 
+/* Absent where the figures are the cgroup's own alone. */
+static void put_subtree(struct json_writer *writer, json_object *object, const struct snapshot_cgroup *cgroup)
+{
+	if (cgroup->n_members > 0)
+		json_put_u64(writer, object, "subtree", cgroup->n_members);
+}
+
 static json_object *cgroup_object(struct json_writer *writer, const struct snapshot *snapshot,
 				  const struct snapshot_cgroup *cgroup, struct cgroup_figures *figures)
 {
@@ -53,6 +60,7 @@ static json_object *cgroup_object(struct json_writer *writer, const struct snaps
 	json_put_text(writer, object, "cgroup", cgroup->path);
 	json_put_u64(writer, object, "id", cgroup->id);
 	put_guest(writer, object, cgroup);
+	put_subtree(writer, object, cgroup);
 	json_put_events(writer, object, snapshot, figures->of, false);
 	put_offcore(writer, object, snapshot, cgroup->offcore);
 	return object;
@@ -126,23 +134,38 @@ static int put_literal(const struct text_sink *sink, const char *text)
 	return sink->put(text, strlen(text), sink->userdata);
 }
 
-int json_write_top(const struct snapshot *snapshot, const size_t *cgroups, size_t n, int flags,
-		   json_sink sink, void *userdata)
+static json_object *cgroup_with(struct json_writer *writer, const struct snapshot *snapshot,
+				const struct snapshot_cgroup *cgroup, const struct json_more *more,
+				struct cgroup_figures *figures)
+{
+	json_object *object = cgroup_object(writer, snapshot, cgroup, figures);
+
+	if (more)
+		json_put_trends(writer, object, snapshot, cgroup, &more->trend);
+	return object;
+}
+
+int json_write_top(const struct snapshot *snapshot, const size_t *cgroups, size_t n,
+		   const struct json_more *more, int flags, json_sink sink, void *userdata)
 {
 	_cleanup_free_ struct cgroup_figures *figures = malloc(sizeof(*figures));
 	const struct text_sink text = {.flags = flags, .put = sink, .userdata = userdata};
 	struct json_writer writer = {.failed = !figures};
+	json_object *head = head_object(&writer, snapshot);
 	int r;
 
-	r = put_object(&text, &writer, head_object(&writer, snapshot), strlen("}"));
+	if (more && more->matching)
+		json_put_u64(&writer, head, "matching", snapshot->n_cgroups);
+	r = put_object(&text, &writer, head, strlen("}"));
 	if (r == 0)
 		r = put_literal(&text, ",\"cgroups\":[");
 	for (size_t i = 0; r == 0 && i < n; i++) {
 		r = i ? put_literal(&text, ",") : 0;
 		if (r == 0)
 			r = put_object(&text, &writer,
-				       cgroup_object(&writer, snapshot,
-						     &snapshot->cgroups[cgroups ? cgroups[i] : i], figures),
+				       cgroup_with(&writer, snapshot,
+						   &snapshot->cgroups[cgroups ? cgroups[i] : i], more,
+						   figures),
 				       0);
 	}
 	if (r == 0)
@@ -155,7 +178,8 @@ int json_write_top(const struct snapshot *snapshot, const size_t *cgroups, size_
 	return r == 0 ? put_literal(&text, "}") : r;
 }
 
-static json_object *detail_object(const struct snapshot *snapshot, const struct snapshot_cgroup *cgroup)
+static json_object *detail_object(const struct snapshot *snapshot, const struct snapshot_cgroup *cgroup,
+				  const struct json_trend *trend)
 {
 	_cleanup_free_ struct cgroup_figures *figures = malloc(sizeof(*figures));
 	struct json_writer writer = {.failed = !figures};
@@ -169,18 +193,27 @@ static json_object *detail_object(const struct snapshot *snapshot, const struct 
 	json_put_u64(&writer, object, "id", cgroup->id);
 	json_put(&writer, object, "alive", json_object_new_boolean(cgroup->alive));
 	put_guest(&writer, object, cgroup);
+	put_subtree(&writer, object, cgroup);
 	json_put_events(&writer, object, snapshot, figures->of, true);
+	json_put_trends(&writer, object, snapshot, cgroup, trend);
 	put_offcore(&writer, object, snapshot, cgroup->offcore);
 	return json_finish(&writer, object);
 }
 
 json_object *json_cgroup(const struct snapshot *snapshot, size_t index)
 {
-	return detail_object(snapshot, &snapshot->cgroups[index]);
+	return json_cgroup_with_trend(snapshot, index, NULL);
+}
+
+json_object *json_cgroup_with_trend(const struct snapshot *snapshot, size_t index,
+				    const struct json_trend *trend)
+{
+	return detail_object(snapshot, &snapshot->cgroups[index], trend);
 }
 
 json_object *json_cgroup_without_samples(const struct snapshot *snapshot, const char *path, u64 id,
 					 bool alive)
 {
-	return detail_object(snapshot, &(struct snapshot_cgroup){.path = path, .id = id, .alive = alive});
+	return detail_object(snapshot, &(struct snapshot_cgroup){.path = path, .id = id, .alive = alive},
+			     NULL);
 }

@@ -10,6 +10,7 @@
 
 #include <json-c/json.h>
 
+#include "export/json_trend.h"
 #include "snapshot.h"
 
 #define JSON_VERSION 1
@@ -26,16 +27,24 @@ json_object *json_top_of(const struct snapshot *snapshot, const size_t *cgroups,
 /* Where text goes as it is made, without a NUL. Not 0 ends it. */
 typedef int (*json_sink)(const char *text, size_t length, void *userdata);
 
+/* What is not in every reply. */
+struct json_more {
+	struct json_trend trend;
+	bool matching; /* how many cgroups there are, of which the first `n` are told */
+};
+
 /*
  * The text of json_top_of(), as json-c has it with `flags` (none that adds spaces), a cgroup at a time: it
- * takes the memory of one. `cgroups` NULL: as the snapshot has them. Returns 0, the sink's answer, or -ENOMEM
- * where what it got is not whole.
+ * takes the memory of one. `cgroups` NULL: as the snapshot has them. `more` NULL: nothing of that. Returns 0,
+ * the sink's answer, or -ENOMEM where what it got is not whole.
  */
-int json_write_top(const struct snapshot *snapshot, const size_t *cgroups, size_t n, int flags,
-		   json_sink sink, void *userdata);
+int json_write_top(const struct snapshot *snapshot, const size_t *cgroups, size_t n,
+		   const struct json_more *more, int flags, json_sink sink, void *userdata);
 
-/* One cgroup with its histograms. */
+/* One cgroup with its histograms; the second with its trend, too. */
 json_object *json_cgroup(const struct snapshot *snapshot, size_t index);
+json_object *json_cgroup_with_trend(const struct snapshot *snapshot, size_t index,
+				    const struct json_trend *trend);
 
 /* The same of a cgroup that has no sample in the snapshot: its `events` are empty. */
 json_object *json_cgroup_without_samples(const struct snapshot *snapshot, const char *path, u64 id,

@@ -6,6 +6,7 @@
 #include "export/json_event.h"
 #include "export/json_offcore.h"
 #include "export/json_writer.h"
+#include "window/trend.h"
 
 static json_object *cpu_object(struct json_writer *writer, const struct snapshot_cpu *cpu)
 {
@@ -180,6 +181,8 @@ static json_object *memory_object(struct json_writer *writer, const struct snaps
 		json_put_u64(writer, object, "anonymous", snapshot->anonymous_bytes.value);
 	if (snapshot->anonymous_peak_bytes.known)
 		json_put_u64(writer, object, "anonymous_peak", snapshot->anonymous_peak_bytes.value);
+	if (snapshot->trend)
+		json_put_u64(writer, object, "trend", trend_bytes(snapshot->trend));
 	return object;
 }
 

@@ -17,6 +17,7 @@ enum order_by {
 struct order {
 	enum order_by by;
 	enum source source; /* of ORDER_SHARE_SOURCE */
+	bool any_role;      /* the cgroups have one event's figures alone: its samples are those that count */
 };
 
 /* The words of `--sort`, for messages. */

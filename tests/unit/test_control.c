@@ -177,9 +177,42 @@ Test(control, top_with_window_order_and_limit)
 	cr_expect_eq(backend.releases, 4, "no answer holds a snapshot's memory");
 }
 
+Test(control, top_of_subtrees_some_cgroups_and_one_event)
+{
+	_cleanup_close_ int fd = peer_connect(socket_path);
+	_cleanup_json_ json_object *sums =
+		call(fd, "{\"method\":\"io.pebsd.GetTop\",\"parameters\":{\"depth\":1,\"limit\":1}}");
+	_cleanup_json_ json_object *filtered = NULL;
+	_cleanup_json_ json_object *of_atom = NULL;
+	_cleanup_json_ json_object *subtree = NULL;
+	u64 count;
+
+	cr_expect_str_eq(cgroup_of(sums, 0), "/");
+	cr_expect(json_get_u64(sums, "matching", &count) && count == 2, "/ and /system.slice");
+	cr_expect(json_get_u64(json_object_array_get_idx(json_get_array(sums, "cgroups"), 0), "subtree",
+			       &count) &&
+		  count == 2);
+
+	filtered = call(fd, "{\"method\":\"io.pebsd.GetTop\",\"parameters\":{\"filter\":\"db*ice\"}}");
+	cr_expect_eq(json_object_array_length(json_get_array(filtered, "cgroups")), 1);
+	cr_expect_str_eq(cgroup_of(filtered, 0), "/system.slice/db.service");
+
+	of_atom = call(fd, "{\"method\":\"io.pebsd.GetTop\",\"parameters\":{\"event\":"
+			   "\"loads:cpu_atom\",\"sort\":\"samples\"}}");
+	cr_expect(json_get_u64(of_atom, "matching", &count) && count == 1);
+	cr_expect_str_eq(cgroup_of(of_atom, 0), "/system.slice/db.service");
+
+	subtree = call(fd, "{\"method\":\"io.pebsd.GetCgroup\",\"parameters\":{\"cgroup\":"
+			   "\"/system.slice\",\"subtree\":true,\"window_s\":10}}");
+	cr_expect_str_eq(json_get_text(subtree, "cgroup"), "/system.slice");
+	cr_expect(json_get_u64(subtree, "subtree", &count) && count == 1);
+	cr_expect_not_null(json_get_object(json_get_object(subtree, "events"), "loads:cpu_core"));
+}
+
 Test(control, parameters_out_of_range_are_named)
 {
 	_cleanup_close_ int fd = peer_connect(socket_path);
+	_cleanup_free_ char *long_filter = NULL;
 
 	expect_invalid(fd, "{\"method\":\"io.pebsd.GetTop\",\"parameters\":{\"window_s\":0}}", "window_s");
 	expect_invalid(fd, "{\"method\":\"io.pebsd.GetTop\",\"parameters\":{\"window_s\":-1.5}}", "window_s");
@@ -192,6 +225,22 @@ Test(control, parameters_out_of_range_are_named)
 	expect_invalid(fd, "{\"method\":\"io.pebsd.GetTop\",\"parameters\":{\"limit\":-1}}", "limit");
 	expect_invalid(fd, "{\"method\":\"io.pebsd.GetTop\",\"parameters\":{\"limit\":1.5}}", "limit");
 	expect_invalid(fd, "{\"method\":\"io.pebsd.GetTop\",\"parameters\":{\"window\":1}}", "window");
+	expect_invalid(fd, "{\"method\":\"io.pebsd.GetTop\",\"parameters\":{\"depth\":-1}}", "depth");
+	expect_invalid(fd, "{\"method\":\"io.pebsd.GetTop\",\"parameters\":{\"event\":\"load\"}}", "event");
+	expect_invalid(fd, "{\"method\":\"io.pebsd.GetTop\",\"parameters\":{\"filter\":1}}", "filter");
+	expect_invalid(fd, "{\"method\":\"io.pebsd.GetTop\",\"parameters\":{\"trend\":0}}", "trend");
+	expect_invalid(fd, "{\"method\":\"io.pebsd.GetTop\",\"parameters\":{\"trend\":3601}}", "trend");
+	expect_invalid(fd, "{\"method\":\"io.pebsd.GetTop\",\"parameters\":{\"trend_s\":60}}", "trend");
+	expect_invalid(fd, "{\"method\":\"io.pebsd.GetTop\",\"parameters\":{\"trend\":9,\"trend_s\":0.5}}",
+		       "trend");
+	cr_assert_geq(asprintf(&long_filter,
+			       "{\"method\":\"io.pebsd.GetTop\",\"parameters\":{\"filter\":\"%0252d\"}}", 1),
+		      0);
+	expect_invalid(fd, long_filter, "filter");
+	expect_invalid(fd,
+		       "{\"method\":\"io.pebsd.GetCgroup\",\"parameters\":{\"cgroup\":\"/\","
+		       "\"subtree\":1}}",
+		       "subtree");
 	expect_invalid(fd, "{\"method\":\"io.pebsd.GetCgroup\"}", "cgroup");
 	expect_invalid(fd, "{\"method\":\"io.pebsd.GetCgroup\",\"parameters\":{\"cgroup\":[\"/\"]}}",
 		       "cgroup");

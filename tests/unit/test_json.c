@@ -512,12 +512,12 @@ static void expect_written(const struct snapshot *snapshot, const size_t *cgroup
 	size_t calls;
 
 	cr_assert_not_null(whole);
-	cr_assert_eq(json_write_top(snapshot, cgroups, n, flags, write_to, written), 0);
+	cr_assert_eq(json_write_top(snapshot, cgroups, n, NULL, flags, write_to, written), 0);
 	cr_expect_str_eq(written->text, json_object_to_json_string_ext(whole, flags));
 	calls = written->calls;
 	for (size_t call = 1; call <= calls; call++) {
 		*written = (struct written){.fail_at = call};
-		cr_expect_eq(json_write_top(snapshot, cgroups, n, flags, write_to, written), -EPIPE);
+		cr_expect_eq(json_write_top(snapshot, cgroups, n, NULL, flags, write_to, written), -EPIPE);
 		cr_expect_eq(written->calls, call, "nothing is told after a failure");
 	}
 	json_object_put(whole);
@@ -574,7 +574,7 @@ Test(json, text_of_many_cgroups_takes_the_memory_of_one)
 	static size_t chosen[1000];
 	struct heap_watch watch = {.before = heap_bytes()};
 
-	cr_assert_eq(json_write_top(snapshot, chosen, ARRAY_SIZE(chosen), JSON_C_TO_STRING_PLAIN, watch_heap,
+	cr_assert_eq(json_write_top(snapshot, chosen, ARRAY_SIZE(chosen), NULL, JSON_C_TO_STRING_PLAIN, watch_heap,
 				    &watch),
 		     0);
 	cr_expect_lt(watch.most, 256 << 10);

@@ -1,0 +1,358 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "window/trend.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "collect/pairs.h"
+
+/* Means are held in sixteenths of a cycle, plus one: 0 is none. */
+#define MEAN_STEPS 16
+
+#define MANTISSA_BITS 11
+#define MANTISSA_ONE  (1U << MANTISSA_BITS)
+#define COUNT_MAX     ((u64)(2 * MANTISSA_ONE - 1) << 30)
+
+#define COLUMNS_FIRST 64 /* of a page */
+
+struct point {
+	u16 samples;
+	u16 mean;
+};
+
+struct column {
+	u32 entry;
+	u32 event;
+	struct point points[TREND_PAGE];
+};
+
+struct page {
+	struct page *newer;
+	u64 begin_ns;
+	u64 end_ns[TREND_PAGE]; /* of each collection */
+	unsigned int n;         /* collections */
+	u32 n_columns, room;
+	struct column *columns;
+	u32 slots;  /* of the index: a power of two, at least 2 x room */
+	u32 *index; /* 1 + a column's place, by its hash; 0: free */
+};
+
+struct trend {
+	size_t max_bytes;
+	u64 span_ns;
+	u64 end_ns;
+	struct page *oldest, *newest;
+	size_t bytes;
+};
+
+u16 trend_pack(u64 count)
+{
+	unsigned int exponent = 0;
+
+	if (count >= COUNT_MAX)
+		count = COUNT_MAX;
+	while ((count >> exponent) >= 2 * MANTISSA_ONE)
+		exponent++;
+	if (exponent > 0) {
+		count += 1ULL << (exponent - 1);
+		if ((count >> exponent) >= 2 * MANTISSA_ONE)
+			exponent++;
+	}
+	count >>= exponent;
+	if (count < MANTISSA_ONE)
+		return (u16)count;
+	return (u16)(((exponent + 1) << MANTISSA_BITS) + (count - MANTISSA_ONE));
+}
+
+u64 trend_unpack(u16 packed)
+{
+	unsigned int exponent = packed >> MANTISSA_BITS;
+	u64 mantissa = packed & (MANTISSA_ONE - 1);
+
+	return exponent ? (mantissa + MANTISSA_ONE) << (exponent - 1) : mantissa;
+}
+
+int trend_new(size_t max_bytes, u64 span_ns, u64 start_ns, struct trend **ret)
+{
+	struct trend *trend = calloc(1, sizeof(*trend));
+
+	if (!trend)
+		return -ENOMEM;
+	trend->max_bytes = max_bytes;
+	trend->span_ns = span_ns;
+	trend->end_ns = start_ns;
+	trend->bytes = sizeof(*trend);
+	*ret = trend;
+	return 0;
+}
+
+static size_t page_bytes(const struct page *page)
+{
+	return sizeof(*page) + page->room * sizeof(*page->columns) + page->slots * sizeof(*page->index);
+}
+
+static void drop_oldest(struct trend *trend)
+{
+	struct page *page = trend->oldest;
+
+	trend->oldest = page->newer;
+	if (!trend->oldest)
+		trend->newest = NULL;
+	trend->bytes -= page_bytes(page);
+	free(page->columns);
+	free(page->index);
+	free(page);
+}
+
+struct trend *trend_free(struct trend *trend)
+{
+	if (!trend)
+		return NULL;
+	while (trend->oldest)
+		drop_oldest(trend);
+	free(trend);
+	return NULL;
+}
+
+/* Where an entry and event are in the index, or would be: half of its slots are free. */
+static u32 *find_slot(const struct page *page, u32 entry, unsigned event)
+{
+	u32 mask = page->slots - 1;
+	u32 at = (entry * 64 + event) * 2654435761U;
+
+	for (at = (at >> 16 ^ at) & mask;; at = (at + 1) & mask) {
+		const struct column *column = page->columns + page->index[at] - 1;
+
+		if (!page->index[at] || (column->entry == entry && column->event == event))
+			return &page->index[at];
+	}
+}
+
+static const struct column *find_column(const struct page *page, u32 entry, unsigned event)
+{
+	u32 place = page->slots ? *find_slot(page, entry, event) : 0;
+
+	return place ? &page->columns[place - 1] : NULL;
+}
+
+/* The oldest pages make room; the one under way stays. */
+static int make_room(struct trend *trend, size_t more)
+{
+	while (trend->bytes + more > trend->max_bytes && trend->oldest != trend->newest)
+		drop_oldest(trend);
+	return trend->bytes + more > trend->max_bytes ? -ENOSPC : 0;
+}
+
+static u32 slots_for(u32 room)
+{
+	u32 slots = 2 * COLUMNS_FIRST;
+
+	while (slots < 2 * room)
+		slots *= 2;
+	return slots;
+}
+
+static int index_columns(struct page *page, u32 slots)
+{
+	u32 *index = calloc(slots, sizeof(*index));
+
+	if (!index)
+		return -ENOMEM;
+	free(page->index);
+	page->index = index;
+	page->slots = slots;
+	for (u32 i = 0; i < page->n_columns; i++)
+		*find_slot(page, page->columns[i].entry, page->columns[i].event) = i + 1;
+	return 0;
+}
+
+/* Gives a page room for so many columns, at least those that it has. */
+static int resize(struct trend *trend, struct page *page, u32 room)
+{
+	size_t before = page_bytes(page);
+	struct column *columns = reallocarray(page->columns, room, sizeof(*columns));
+	u32 slots = slots_for(room);
+	int r = 0;
+
+	if (!columns)
+		return -ENOMEM;
+	page->columns = columns;
+	if (slots != page->slots)
+		r = index_columns(page, slots);
+	/* Room that the index has none for is none. */
+	if (r == 0 || room < page->room)
+		page->room = room;
+	trend->bytes = trend->bytes - before + page_bytes(page);
+	return r;
+}
+
+static int grow(struct trend *trend, struct page *page)
+{
+	u32 room = page->room + page->room / 4 + COLUMNS_FIRST;
+	int r = make_room(trend, (room - page->room) * sizeof(struct column) +
+					 (slots_for(room) - page->slots) * sizeof(u32));
+
+	return r < 0 ? r : resize(trend, page, room);
+}
+
+static int add_page(struct trend *trend)
+{
+	struct page *page = calloc(1, sizeof(*page));
+
+	if (!page)
+		return -ENOMEM;
+	if (trend->newest && trend->newest->n_columns > 0)
+		(void)resize(trend, trend->newest, trend->newest->n_columns);
+	page->begin_ns = trend->end_ns;
+	if (trend->newest)
+		trend->newest->newer = page;
+	else
+		trend->oldest = page;
+	trend->newest = page;
+	trend->bytes += sizeof(*page);
+	return 0;
+}
+
+int trend_begin(struct trend *trend, u64 now_ns)
+{
+	struct page *page;
+	int r;
+
+	while (trend->oldest && trend->oldest != trend->newest &&
+	       trend->oldest->newer->begin_ns + trend->span_ns < now_ns)
+		drop_oldest(trend);
+	if (!trend->newest || trend->newest->n == TREND_PAGE) {
+		r = add_page(trend);
+		if (r < 0)
+			return r;
+		(void)make_room(trend, 0);
+	}
+	page = trend->newest;
+	page->end_ns[page->n++] = now_ns;
+	trend->end_ns = now_ns;
+	return 0;
+}
+
+static int get_column(struct trend *trend, u32 entry, unsigned event, struct column **ret)
+{
+	struct page *page = trend->newest;
+	u32 *slot;
+	int r;
+
+	if (page->n_columns == page->room && !find_column(page, entry, event)) {
+		r = grow(trend, page);
+		if (r < 0)
+			return r;
+	}
+	slot = find_slot(page, entry, event);
+	if (!*slot) {
+		page->columns[page->n_columns] = (struct column){.entry = entry, .event = event};
+		*slot = ++page->n_columns;
+	}
+	*ret = &page->columns[*slot - 1];
+	return 0;
+}
+
+/* Samples, and the mean of those that have a latency; -1: none has. */
+static void read_pairs(const u8 *pairs, size_t size, u64 *ret_samples, double *ret_mean)
+{
+	enum {
+		SAMPLES = offsetof(struct figures, samples) / sizeof(u64),
+		LATENCY_SUM = offsetof(struct figures, latency_sum) / sizeof(u64),
+		LATENCY = offsetof(struct figures, latency) / sizeof(u64),
+	};
+	struct pairs_reader reader = {.from = pairs, .end = pairs + size};
+	u64 samples = 0, sum = 0, with_latency = 0, value;
+	unsigned counter;
+
+	while (pairs_get(&reader, &counter, &value)) {
+		if (counter >= LATENCY + FINE_BUCKETS)
+			break;
+		if (counter >= LATENCY)
+			with_latency += value;
+		else if (counter >= LATENCY_SUM && counter < LATENCY_SUM + SOURCE_SLOTS)
+			sum += value;
+		else if (counter < SAMPLES + SOURCE_SLOTS)
+			samples += value;
+	}
+	*ret_samples = samples;
+	*ret_mean = with_latency ? (double)sum / (double)with_latency : -1;
+}
+
+static double mean_of(u16 packed)
+{
+	return packed ? (double)(trend_unpack(packed) - 1) / MEAN_STEPS : -1;
+}
+
+int trend_put(struct trend *trend, u32 entry, unsigned event, const u8 *pairs, size_t size)
+{
+	struct column *column;
+	struct point *point;
+	u64 samples, before;
+	double mean, other;
+	int r;
+
+	if (!trend->newest || !trend->newest->n)
+		return -EINVAL;
+	r = get_column(trend, entry, event, &column);
+	if (r < 0)
+		return r;
+	read_pairs(pairs, size, &samples, &mean);
+	point = &column->points[trend->newest->n - 1];
+	/* A service stopped and started within a collection has two slots. */
+	before = trend_unpack(point->samples);
+	other = mean_of(point->mean);
+	if (mean < 0)
+		mean = other;
+	else if (other >= 0 && before + samples > 0)
+		mean = (mean * (double)samples + other * (double)before) / (double)(samples + before);
+	point->samples = trend_pack(samples + before);
+	point->mean = mean < 0 ? 0 : trend_pack((u64)(mean * MEAN_STEPS + 0.5) + 1);
+	return 0;
+}
+
+/* The bin that a collection ended in; n: none. */
+static size_t bin_of(const struct trend *trend, const struct trend_bins *bins, u64 end_ns)
+{
+	/* Bins begin at whole multiples of their length, so that they do not shift with every collection. */
+	u64 last = (trend->end_ns - 1) / bins->bin_ns, bin = (end_ns - 1) / bins->bin_ns;
+
+	return bin > last || last - bin >= bins->n ? bins->n : bins->n - 1 - (size_t)(last - bin);
+}
+
+void trend_cover(const struct trend *trend, struct trend_bins *bins)
+{
+	for (const struct page *page = trend->oldest; page; page = page->newer)
+		for (unsigned int i = 0; i < page->n; i++) {
+			size_t bin = bin_of(trend, bins, page->end_ns[i]);
+
+			if (bin < bins->n)
+				bins->bins[bin].covered = true;
+		}
+}
+
+void trend_add(const struct trend *trend, u32 entry, unsigned event, struct trend_bins *bins)
+{
+	for (const struct page *page = trend->oldest; page; page = page->newer) {
+		const struct column *column = find_column(page, entry, event);
+
+		for (unsigned int i = 0; column && i < page->n; i++) {
+			const struct point *point = &column->points[i];
+			size_t bin = point->samples ? bin_of(trend, bins, page->end_ns[i]) : bins->n;
+			double samples = (double)trend_unpack(point->samples);
+
+			if (bin == bins->n)
+				continue;
+			bins->bins[bin].samples += samples;
+			if (point->mean) {
+				bins->bins[bin].latency += mean_of(point->mean) * samples;
+				bins->bins[bin].latency_samples += samples;
+			}
+		}
+	}
+}
+
+size_t trend_bytes(const struct trend *trend)
+{
+	return trend->bytes;
+}

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#include "collect/pairs.h"
+#include "window/trend.h"
+
+#define START_NS (100 * NSEC_PER_SEC)
+
+static struct trend *new_trend(size_t max_bytes)
+{
+	struct trend *trend;
+
+	cr_assert_eq(trend_new(max_bytes, TREND_SPAN_NS, START_NS, &trend), 0);
+	return trend;
+}
+
+static int put(struct trend *trend, u32 entry, unsigned event, u64 samples, u64 latency)
+{
+	struct figures figures = {.samples[SOURCE_L3] = samples, .weight[SOURCE_L3] = 9};
+	u8 room[PAIRS_MAX];
+
+	if (latency) {
+		figures.latency_sum[SOURCE_L3] = samples * latency;
+		figures.latency[histogram_fine_index((u32)latency)] = samples;
+	}
+	return trend_put(trend, entry, event, room, pairs_of(&figures, room));
+}
+
+static void second(struct trend *trend, u64 number)
+{
+	cr_assert_eq(trend_begin(trend, START_NS + number * NSEC_PER_SEC), 0);
+}
+
+/* Bins of the last so many seconds. */
+static struct trend_bins bins_of(const struct trend *trend, u32 entry, unsigned event, size_t n, u64 seconds)
+{
+	struct trend_bins bins = {.bin_ns = seconds * NSEC_PER_SEC / n, .n = n};
+
+	bins.bins = calloc(n, sizeof(*bins.bins));
+	cr_assert_not_null(bins.bins);
+	trend_cover(trend, &bins);
+	trend_add(trend, entry, event, &bins);
+	return bins;
+}
+
+Test(trend, a_count_in_16_bits)
+{
+	cr_expect_eq(trend_unpack(trend_pack(0)), 0);
+	cr_expect_eq(trend_unpack(trend_pack(4095)), 4095);
+	cr_expect_eq(trend_unpack(trend_pack(4097)), 4098, "rounded");
+	cr_expect_eq(trend_unpack(trend_pack(8191)), 8192, "rounded up to the next power");
+	cr_expect_eq(trend_unpack(trend_pack(~0ULL)), 4095ULL << 30, "and no more");
+	for (u64 count = 1; count < 1ULL << 42; count = count * 3 / 2 + 1) {
+		double off = (double)trend_unpack(trend_pack(count)) / (double)count - 1;
+
+		cr_expect_leq(fabs(off), 1.0 / 4096, "%llu is off by %g", (unsigned long long)count, off);
+	}
+}
+
+Test(trend, a_bin_adds_up_its_collections)
+{
+	struct trend *trend = new_trend(TREND_BYTES);
+	struct trend_bins bins;
+
+	for (u64 i = 1; i <= 20; i++) {
+		second(trend, i);
+		cr_assert_eq(put(trend, 7, 1, 10, i <= 10 ? 100 : 200), 0);
+		if (i == 20)
+			cr_assert_eq(put(trend, 7, 0, 1000, 0), 0);
+	}
+	bins = bins_of(trend, 7, 1, 4, 40);
+	cr_expect_not(bins.bins[0].covered, "it was not there yet");
+	cr_expect_not(bins.bins[1].covered);
+	cr_expect(bins.bins[2].covered && bins.bins[3].covered);
+	cr_expect_eq(bins.bins[2].samples, 100);
+	cr_expect_float_eq(bins.bins[2].latency / bins.bins[2].latency_samples, 100, 0.05);
+	cr_expect_float_eq(bins.bins[3].latency / bins.bins[3].latency_samples, 200, 0.05);
+	free(bins.bins);
+
+	bins = bins_of(trend, 7, 0, 1, 10);
+	cr_expect_eq(bins.bins[0].samples, 1000);
+	cr_expect_eq(bins.bins[0].latency_samples, 0, "without latency there is no mean");
+	free(bins.bins);
+
+	bins = bins_of(trend, 8, 1, 2, 20);
+	cr_expect(bins.bins[0].covered && bins.bins[0].samples == 0, "another was quiet");
+	free(bins.bins);
+	trend_free(trend);
+}
+
+Test(trend, two_slots_of_a_path_are_one)
+{
+	struct trend *trend = new_trend(TREND_BYTES);
+	struct trend_bins bins;
+
+	second(trend, 1);
+	cr_assert_eq(put(trend, 1, 0, 10, 100), 0);
+	cr_assert_eq(put(trend, 1, 0, 30, 200), 0);
+	cr_assert_eq(put(trend, 1, 0, 5, 0), 0);
+	bins = bins_of(trend, 1, 0, 1, 1);
+	cr_expect_eq(bins.bins[0].samples, 45);
+	cr_expect_float_eq(bins.bins[0].latency / bins.bins[0].latency_samples, 175, 0.1);
+	free(bins.bins);
+	trend_free(trend);
+}
+
+/* What is forgotten is an hour old, and not more than a page of it is held besides. */
+Test(trend, an_hour_is_held)
+{
+	struct trend *trend = new_trend(TREND_BYTES);
+	struct trend_bins bins;
+	size_t after_an_hour = 0;
+
+	for (u64 i = 1; i <= 4 * 3600; i++) {
+		second(trend, i);
+		cr_assert_eq(put(trend, 3, 2, 100, 50), 0);
+		if (i == 3600 + 2 * TREND_PAGE)
+			after_an_hour = trend_bytes(trend);
+		cr_expect(!after_an_hour || trend_bytes(trend) <= after_an_hour + 20000);
+	}
+	bins = bins_of(trend, 3, 2, 3600, 3600);
+	for (size_t i = 0; i < 3600; i++)
+		cr_assert(bins.bins[i].covered && bins.bins[i].samples == 100, "bin %zu", i);
+	free(bins.bins);
+	/* A column for each page, and what a page itself takes. */
+	cr_expect_leq(trend_bytes(trend), 62 * (TREND_COLUMN_BYTES + 1200) + 20000);
+	trend_free(trend);
+}
+
+/* Of many busy cgroups it reaches less far, all of them alike; never beyond its memory. */
+Test(trend, bounded_memory)
+{
+	const size_t most = 1 << 20;
+	struct trend *trend = new_trend(most);
+	struct trend_bins first, last;
+
+	for (u64 i = 1; i <= 600; i++) {
+		second(trend, i);
+		for (u32 entry = 0; entry < 1000; entry++)
+			cr_assert_eq(put(trend, entry, 0, 1 + entry, 30), 0);
+		cr_assert_leq(trend_bytes(trend), most);
+	}
+	first = bins_of(trend, 0, 0, 600, 600);
+	last = bins_of(trend, 999, 0, 600, 600);
+	cr_expect_not(first.bins[0].covered, "what there is no room for is not known, not quiet");
+	for (size_t i = 0; i < 600; i++) {
+		cr_expect_eq(first.bins[i].covered, last.bins[i].covered);
+		cr_expect_eq(first.bins[i].samples, first.bins[i].covered);
+		cr_expect_eq(last.bins[i].samples, last.bins[i].covered ? 1000 : 0);
+	}
+	cr_expect(first.bins[599 - TREND_PAGE].covered, "at least the page before this one");
+	free(first.bins);
+	free(last.bins);
+	trend_free(trend);
+}
+
+Test(trend, more_than_a_page_holds_is_refused)
+{
+	struct trend *trend = new_trend(100000);
+	int r = 0;
+
+	second(trend, 1);
+	for (u32 entry = 0; entry < 1000 && r == 0; entry++)
+		r = put(trend, entry, 0, 1, 30);
+	cr_expect_eq(r, -ENOSPC);
+	cr_expect_leq(trend_bytes(trend), 100000);
+	cr_expect_eq(put(trend, 0, 0, 1, 30), 0, "who is there goes on");
+	trend_free(trend);
+}
