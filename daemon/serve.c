@@ -114,6 +114,7 @@ static int on_tick(sd_event_source *source, uint64_t usec, void *userdata)
 
 	tick_once(server);
 	notify_status(server);
+	log_tell_left_out();
 	if (sd_event_now(server->event, CLOCK_MONOTONIC, &now) < 0)
 		now = usec;
 	/* A loop that was held up (a suspended machine) does not make up for missed collections. */
@@ -612,5 +613,6 @@ int serve(const struct options *options, struct config *config, struct failure *
 		return log_error(r, "the event loop failed");
 	/* Its failure is told by then, and no reason to be started again. */
 	(void)finish(&server);
+	log_close();
 	return 0;
 }

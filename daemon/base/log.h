@@ -21,8 +21,16 @@ void log_open(const char *program);
 /* Messages above this priority are dropped; default LOG_INFO. */
 void log_set_level(int priority);
 
+/* Tells of messages that were left out as the same again (base/log_repeat.h), once a minute each. Call now
+ * and then. */
+void log_tell_left_out(void);
+
+/* Tells of all that were left out. Call once, last. */
+void log_close(void);
+
 /*
- * Writes one message. `error` is 0 or -errno; where it is not 0, ": " and its text are appended and the field
+ * Writes one message. The same one again and again, without `fields`, is written a few times a minute and
+ * counted after that. `error` is 0 or -errno; where it is not 0, ": " and its text are appended and the field
  * ERRNO is set. `fields` may be NULL. Returns `error`, so that `return log_error(r, ...)` reads well.
  */
 int log_write(int priority, int error, const struct log_field *fields, const char *file, int line,

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "log_repeat.h"
+
+#include <string.h>
+
+/* FNV-1a: nobody gains from two messages that are taken for one. */
+static u64 hash_of(const char *text)
+{
+	u64 hash = 0xcbf29ce484222325ULL;
+
+	for (; *text; text++)
+		hash = (hash ^ (unsigned char)*text) * 0x100000001b3ULL;
+	return hash ? hash : 1;
+}
+
+static bool over(const struct log_repeat *repeat, u64 now_ns)
+{
+	return now_ns - repeat->begun_ns >= LOG_REPEAT_NS;
+}
+
+static struct log_repeat *find(struct log_repeats *repeats, u64 hash)
+{
+	for (size_t i = 0; i < LOG_REPEATS; i++)
+		if (repeats->list[i].hash == hash)
+			return &repeats->list[i];
+	return NULL;
+}
+
+/* Of those of which nothing is left to be told, the oldest; NULL: of each there is. */
+static struct log_repeat *take(struct log_repeats *repeats)
+{
+	struct log_repeat *oldest = NULL;
+
+	for (size_t i = 0; i < LOG_REPEATS; i++) {
+		struct log_repeat *repeat = &repeats->list[i];
+
+		if (repeat->hash == 0)
+			return repeat;
+		if (repeat->left_out == 0 && (!oldest || repeat->begun_ns < oldest->begun_ns))
+			oldest = repeat;
+	}
+	return oldest;
+}
+
+bool log_repeats_say(struct log_repeats *repeats, int priority, const char *text, u64 now_ns)
+{
+	u64 hash = hash_of(text);
+	struct log_repeat *repeat = find(repeats, hash);
+
+	if (!repeat || (repeat->left_out == 0 && over(repeat, now_ns))) {
+		if (!repeat)
+			repeat = take(repeats);
+		if (!repeat)
+			return true;
+		*repeat = (struct log_repeat){
+			.hash = hash, .begun_ns = now_ns, .said = 1, .priority = priority};
+		strncpy(repeat->text, text, sizeof(repeat->text) - 1);
+		return true;
+	}
+	if (repeat->said < LOG_REPEAT_BURST) {
+		repeat->said++;
+		return true;
+	}
+	repeat->left_out++;
+	return false;
+}
+
+bool log_repeats_next(struct log_repeats *repeats, u64 now_ns, bool at_end, struct log_repeat *ret)
+{
+	for (size_t i = 0; i < LOG_REPEATS; i++) {
+		struct log_repeat *repeat = &repeats->list[i];
+
+		if (repeat->left_out == 0 || (!at_end && !over(repeat, now_ns)))
+			continue;
+		*ret = *repeat;
+		/* What goes on is told by its count alone, once in that time. */
+		repeat->begun_ns = now_ns;
+		repeat->left_out = 0;
+		return true;
+	}
+	return false;
+}

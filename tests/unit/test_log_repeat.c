@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The same message is said a few times a minute, and how often it was left out once. */
+#include <criterion/criterion.h>
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/log_repeat.h"
+
+#define SECOND 1000000000ULL
+
+static struct log_repeats repeats;
+
+static bool say(const char *text, u64 now_ns)
+{
+	return log_repeats_say(&repeats, 3, text, now_ns);
+}
+
+Test(log_repeat, the_first_ones_are_said_and_no_more)
+{
+	unsigned said = 0;
+
+	for (u64 i = 0; i < 1000; i++)
+		said += say("no memory", SECOND + i);
+	cr_expect_eq(said, LOG_REPEAT_BURST);
+	cr_expect(say("no descriptors", SECOND + 1000), "another message is another");
+}
+
+Test(log_repeat, what_was_left_out_is_told_once_the_time_is_over)
+{
+	struct log_repeat told;
+
+	for (u64 i = 0; i < 1000; i++)
+		(void)say("no memory", SECOND);
+	cr_expect_not(log_repeats_next(&repeats, SECOND + LOG_REPEAT_NS - 1, false, &told));
+	cr_assert(log_repeats_next(&repeats, SECOND + LOG_REPEAT_NS, false, &told));
+	cr_expect_eq(told.left_out, 1000 - LOG_REPEAT_BURST);
+	cr_expect_eq(told.priority, 3);
+	cr_expect_str_eq(told.text, "no memory");
+	cr_expect_not(log_repeats_next(&repeats, SECOND + LOG_REPEAT_NS, false, &told), "told twice");
+}
+
+Test(log_repeat, a_fault_that_goes_on_is_told_once_a_minute)
+{
+	unsigned said = 0, told = 0;
+	struct log_repeat repeat;
+	u64 left_out = 0;
+
+	for (u64 second = 1; second <= 3600; second++) {
+		said += say("no memory", second * SECOND);
+		while (log_repeats_next(&repeats, second * SECOND, false, &repeat)) {
+			told++;
+			left_out += repeat.left_out;
+		}
+	}
+	cr_expect_eq(said, LOG_REPEAT_BURST);
+	cr_expect_geq(told, 59U);
+	cr_expect_leq(told, 60U);
+	while (log_repeats_next(&repeats, 3600 * SECOND, true, &repeat))
+		left_out += repeat.left_out;
+	cr_expect_eq(left_out + said, 3600U, "each is said or counted: %llu", (unsigned long long)left_out);
+}
+
+Test(log_repeat, after_a_quiet_minute_it_is_said_again)
+{
+	for (u64 i = 0; i < LOG_REPEAT_BURST; i++)
+		cr_expect(say("reloaded", SECOND));
+	for (u64 i = 0; i < LOG_REPEAT_BURST; i++)
+		cr_expect(say("reloaded", SECOND + LOG_REPEAT_NS));
+	cr_expect_not(say("reloaded", SECOND + LOG_REPEAT_NS));
+}
+
+Test(log_repeat, more_messages_than_are_remembered_are_said)
+{
+	char text[32];
+
+	for (unsigned i = 0; i < 10 * LOG_REPEATS; i++) {
+		(void)snprintf(text, sizeof(text), "message %u", i);
+		cr_expect(say(text, SECOND + i), "%s", text);
+	}
+}
+
+Test(log_repeat, what_waits_to_be_counted_is_not_forgotten_for_others)
+{
+	struct log_repeat told;
+	char text[32];
+
+	for (unsigned i = 0; i <= LOG_REPEAT_BURST; i++)
+		(void)say("no memory", SECOND);
+	for (unsigned i = 0; i < 10 * LOG_REPEATS; i++) {
+		(void)snprintf(text, sizeof(text), "message %u", i);
+		(void)say(text, SECOND + i + 1);
+	}
+	cr_assert(log_repeats_next(&repeats, 2 * LOG_REPEAT_NS, false, &told));
+	cr_expect_str_eq(told.text, "no memory");
+	cr_expect_eq(told.left_out, 1U);
+}
+
+Test(log_repeat, of_a_long_message_the_beginning_is_told)
+{
+	struct log_repeat told;
+	char text[2 * LOG_REPEAT_TEXT_MAX];
+
+	memset(text, 'x', sizeof(text));
+	text[sizeof(text) - 1] = '\0';
+	for (unsigned i = 0; i <= LOG_REPEAT_BURST; i++)
+		(void)say(text, SECOND);
+	text[sizeof(text) - 2] = 'y';
+	cr_expect(say(text, SECOND), "another end is another message");
+	cr_assert(log_repeats_next(&repeats, SECOND, true, &told));
+	cr_expect_eq(strlen(told.text), LOG_REPEAT_TEXT_MAX - 1U);
+}
