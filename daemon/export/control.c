@@ -10,14 +10,22 @@
 #include "base/utf8.h"
 #include "base/version.h"
 #include "export/control_call.h"
+#include "export/control_detail.h"
 #include "export/control_methods.h"
+
+/* Who watches stays: the other places are for those who ask. */
+#define CONTROL_WATCHERS_MAX (VARLINK_CONNECTIONS_MAX * 3 / 4)
 
 static int watch(struct varlink_call *call, json_object *parameters, void *userdata)
 {
 	const char *surplus = varlink_surplus_parameter(parameters, (const char *const[]){NULL});
+	const struct control *control = userdata;
 
-	(void)userdata;
-	return surplus ? varlink_invalid_parameter(call, surplus) : varlink_subscribe(call);
+	if (surplus)
+		return varlink_invalid_parameter(call, surplus);
+	if (varlink_server_subscribers(control->server) >= CONTROL_WATCHERS_MAX)
+		return control_busy(call, "as many watch as may at a time", NULL);
+	return varlink_subscribe(call);
 }
 
 const struct varlink_method control_methods[] = {

@@ -9,11 +9,16 @@
 #include "base/json_get.h"
 #include "base/log.h"
 #include "export/varlink_call.h"
+#include "export/varlink_seats.h"
 #include "pebsd/types.h"
 
-/* A flood of connections, or a process out of descriptors, must not take the whole loop. */
+/* A flood of connections must not take the whole loop. */
 #define ACCEPT_INTERVAL_US 1000000
 #define ACCEPT_BURST       256
+
+/* Without a descriptor or memory for a connection it stays in the queue, and the queue stays readable: it is
+ * left alone for so long. */
+#define ACCEPT_AGAIN_US 1000000
 
 struct connection {
 	struct varlink_server *server;
@@ -29,11 +34,14 @@ struct connection {
 	bool input_ended;
 	bool closing; /* after what waits is sent */
 	bool subscribed;
+	u64 moved_us; /* when a byte came or went */
 };
 
 struct varlink_server {
 	sd_event *event;
 	sd_event_source *listening;
+	sd_event_source *again; /* listens again */
+	int accept_error;       /* of the last connection, told already */
 	int fd;
 	const struct varlink_service *service;
 	struct connection *connections;
@@ -118,6 +126,13 @@ static bool has_call(const struct connection *connection, size_t *ret_length)
 	return true;
 }
 
+static u64 event_now(sd_event *event)
+{
+	u64 now;
+
+	return sd_event_now(event, CLOCK_MONOTONIC, &now) < 0 ? 0 : now;
+}
+
 static int restart_stall(struct connection *connection)
 {
 	return sd_event_source_set_time_relative(connection->stall, VARLINK_STALL_SECONDS * 1000000ULL);
@@ -137,6 +152,7 @@ static int flush(struct connection *connection)
 		if (sent < 0)
 			return errno == EAGAIN ? 0 : -errno;
 		varlink_buffer_consume(out, (size_t)sent);
+		connection->moved_us = event_now(connection->server->event);
 		(void)restart_stall(connection);
 	}
 	return 0;
@@ -221,6 +237,7 @@ static int receive(struct connection *connection)
 		return 0;
 	}
 	in->length += (size_t)got;
+	connection->moved_us = event_now(connection->server->event);
 	if (in->length > VARLINK_MESSAGE_MAX && !connection->subscribed &&
 	    !memchr(varlink_buffer_data(in), '\0', in->length))
 		return refuse(connection, "is longer than 64 KiB");
@@ -257,10 +274,9 @@ static void read_groups(struct connection *connection)
 	connection->n_groups = bytes / sizeof(gid_t);
 }
 
-static int connection_new(struct varlink_server *server, int fd)
+static int connection_new(struct varlink_server *server, int fd, const struct ucred *peer)
 {
 	struct connection *connection;
-	socklen_t length = sizeof(connection->peer);
 	int r;
 
 	connection = calloc(1, sizeof(*connection));
@@ -270,16 +286,16 @@ static int connection_new(struct varlink_server *server, int fd)
 	}
 	connection->server = server;
 	connection->fd = fd;
+	connection->peer = *peer;
+	connection->moved_us = event_now(server->event);
 	connection->next = server->connections;
 	if (connection->next)
 		connection->next->previous = connection;
 	server->connections = connection;
 	server->n_connections++;
 
-	r = getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &connection->peer, &length) < 0 ? -errno : 0;
 	read_groups(connection);
-	if (r >= 0)
-		r = sd_event_add_io(server->event, &connection->io, fd, EPOLLIN, on_io, connection);
+	r = sd_event_add_io(server->event, &connection->io, fd, EPOLLIN, on_io, connection);
 	if (r >= 0)
 		r = sd_event_add_defer(server->event, &connection->work, on_work, connection);
 	if (r >= 0)
@@ -295,27 +311,96 @@ static int connection_new(struct varlink_server *server, int fd)
 	return r;
 }
 
+/* Returns whether there is a place for another connection of this user, which may take another's. */
+static bool make_place(struct varlink_server *server, uid_t user)
+{
+	struct varlink_seat seats[VARLINK_CONNECTIONS_MAX];
+	struct connection *connections[VARLINK_CONNECTIONS_MAX];
+	size_t n = 0;
+	int yields;
+
+	if (server->n_connections < VARLINK_CONNECTIONS_MAX)
+		return true;
+	for (struct connection *connection = server->connections; connection && n < VARLINK_CONNECTIONS_MAX;
+	     connection = connection->next) {
+		connections[n] = connection;
+		seats[n++] = (struct varlink_seat){.user = connection->peer.uid,
+						   .moved_us = connection->moved_us,
+						   .subscribed = connection->subscribed};
+	}
+	yields = varlink_seats_yield(seats, n, user, event_now(server->event));
+	if (yields < 0)
+		return false;
+	log_debug("control socket: closing the connection of pid %d for another: there are %d",
+		  connections[yields]->peer.pid, VARLINK_CONNECTIONS_MAX);
+	connection_free(connections[yields]);
+	return true;
+}
+
+/* Told once, until it works again. */
+static void tell_accept(struct varlink_server *server, int error)
+{
+	if (error == server->accept_error)
+		return;
+	if (error < 0)
+		(void)log_warning(
+			error, "control socket: cannot take in a connection; clients wait, and it is tried "
+			       "again each second");
+	else
+		log_notice("control socket: connections are taken in again");
+	server->accept_error = error;
+}
+
+/* Where even that is not to be had, the rate limit keeps the loop from turning for nothing else. */
+static void listen_later(struct varlink_server *server)
+{
+	if (sd_event_source_set_time_relative(server->again, ACCEPT_AGAIN_US) < 0 ||
+	    sd_event_source_set_enabled(server->again, SD_EVENT_ONESHOT) < 0)
+		return;
+	(void)sd_event_source_set_enabled(server->listening, SD_EVENT_OFF);
+}
+
+static int on_again(sd_event_source *source, u64 now, void *userdata)
+{
+	struct varlink_server *server = userdata;
+
+	(void)now;
+	if (sd_event_source_set_enabled(server->listening, SD_EVENT_ON) < 0 &&
+	    sd_event_source_set_time_relative(source, ACCEPT_AGAIN_US) >= 0)
+		(void)sd_event_source_set_enabled(source, SD_EVENT_ONESHOT);
+	return 0;
+}
+
 static int on_connection(sd_event_source *source, int listening, u32 events, void *userdata)
 {
 	struct varlink_server *server = userdata;
 	int fd = accept4(listening, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+	struct ucred peer;
+	socklen_t length = sizeof(peer);
 	int r;
 
 	(void)source;
 	(void)events;
 	if (fd < 0) {
-		if (errno != EAGAIN && errno != EINTR && errno != ECONNABORTED)
-			(void)log_warning(-errno, "control socket: cannot accept a connection");
+		if (errno == EAGAIN || errno == EINTR || errno == ECONNABORTED)
+			return 0;
+		tell_accept(server, -errno);
+		listen_later(server);
 		return 0;
 	}
-	if (server->n_connections >= VARLINK_CONNECTIONS_MAX) {
-		log_debug("control socket: refusing a connection: there are %d", VARLINK_CONNECTIONS_MAX);
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &length) < 0) {
+		tell_accept(server, -errno);
 		(void)close(fd);
 		return 0;
 	}
-	r = connection_new(server, fd);
-	if (r < 0)
-		(void)log_warning(r, "control socket: cannot serve a connection");
+	if (!make_place(server, peer.uid)) {
+		log_debug("control socket: refusing a connection of pid %d: there are %d", peer.pid,
+			  VARLINK_CONNECTIONS_MAX);
+		(void)close(fd);
+		return 0;
+	}
+	r = connection_new(server, fd, &peer);
+	tell_accept(server, r < 0 ? r : 0);
 	return 0;
 }
 
@@ -333,6 +418,11 @@ int varlink_server_new(sd_event *event, int fd, const struct varlink_service *se
 	r = sd_event_add_io(event, &server->listening, fd, EPOLLIN, on_connection, server);
 	if (r >= 0)
 		r = sd_event_source_set_ratelimit(server->listening, ACCEPT_INTERVAL_US, ACCEPT_BURST);
+	if (r >= 0)
+		r = sd_event_add_time_relative(event, &server->again, CLOCK_MONOTONIC, ACCEPT_AGAIN_US, 0,
+					       on_again, server);
+	if (r >= 0)
+		r = sd_event_source_set_enabled(server->again, SD_EVENT_OFF);
 	if (r < 0) {
 		varlink_server_free(server);
 		return r;
@@ -349,6 +439,7 @@ struct varlink_server *varlink_server_free(struct varlink_server *server)
 	while (server->connections)
 		connection_free(server->connections);
 	sd_event_source_disable_unref(server->listening);
+	sd_event_source_disable_unref(server->again);
 	sd_event_unref(server->event);
 	if (server->fd >= 0)
 		(void)close(server->fd);

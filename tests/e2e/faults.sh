@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+# For the tests of faults beside it: what holds after each of them. It still samples, it has its memory back, and the
+# fault is named, but not a thousand times.
+# shellcheck source=tests/e2e/daemon.sh
+. "$(dirname "$0")/daemon.sh"
+need jq
+
+# The allocator gives memory back by the page, and keeps some: so many KiB more than before are no leak. What leaks a
+# few bytes each time is found where allocations are counted, by test_faults_memory.
+memory_slack=1024
+# Under the address sanitizer memory is its, not the daemon's.
+! ldd "$PEBSD" | grep -q libasan || memory_slack=1000000
+
+# configure ORIGIN: collected ten times a second. Further lines come on standard input.
+configure() {
+	printf '[sampling]\norigin = %s\ninterval = 100ms\n' "$1" >"$work/pebsd.conf"
+	cat >>"$work/pebsd.conf"
+}
+
+seen() {
+	ctl --json status >"$work/status.json" 2>"$work/said" && jq .samples.seen "$work/status.json"
+}
+
+# Among a crowd of its own user's, whoever comes may be sent away for a second.
+still_samples() {
+	local before='' after
+	for _ in $(seq 30); do
+		kill -0 "$daemon" 2>/dev/null || fail "$1: pebsd has ended"
+		before=$(seen) && break
+		sleep 0.1
+	done
+	[ -n "$before" ] || fail "$1: status is not answered: $(cat "$work/said")"
+	for _ in $(seq 50); do
+		after=$(seen) || fail "$1: status is not answered: $(cat "$work/said")"
+		[ "$after" -le "$before" ] || return 0
+		sleep 0.1
+	done
+	fail "$1: it samples no more: $after samples, as before"
+}
+
+# Of its own, in KiB: neither the maps nor files.
+memory() {
+	awk '/^RssAnon:/ { print $2 }' "/proc/$daemon/status"
+}
+
+descriptors() {
+	find "/proc/$daemon/fd" -mindepth 1 | wc -l
+}
+
+# Remembers what is held before a fault, once all that is made at its first use has been.
+remember() {
+	ctl status >/dev/null
+	sleep 0.3
+	memory_before=$(memory) descriptors_before=$(descriptors) log_before=$(wc -l <"$work/log")
+}
+
+# Waits for it: connections end, and windows are written, a little later.
+given_back() {
+	local now
+	for _ in $(seq 50); do
+		now=$(memory)
+		[ "$now" -le $((memory_before + memory_slack)) ] && [ "$(descriptors)" -le "$descriptors_before" ] && return
+		sleep 0.1
+	done
+	[ "$(descriptors)" -le "$descriptors_before" ] ||
+		fail "$1: $(descriptors) descriptors, before $descriptors_before: $(ls -l "/proc/$daemon/fd")"
+	fail "$1: $now KiB of its own, before $memory_before"
+}
+
+# named WHAT TEXT [MOST]: in the log since `remember`, at least once.
+named() {
+	local times
+	times=$(tail -n +$((log_before + 1)) "$work/log" | grep -c -- "$2" || :)
+	[ "$times" -ge 1 ] || fail "$1: the log does not say: $2"
+	[ "$times" -le "${3:-1}" ] || fail "$1: the log says $times times: $2"
+}
+
+# quiet WHAT MOST: so many lines since `remember`.
+quiet() {
+	local lines
+	lines=$(($(wc -l <"$work/log") - log_before))
+	[ "$lines" -le "$2" ] || fail "$1: $lines lines in the log, more than $2"
+}
+
+# CPU time taken by now, in ms.
+cpu() {
+	awk -v hertz="$(getconf CLK_TCK)" '{ print int(($14 + $15) * 1000 / hertz) }' "/proc/$daemon/stat"
+}

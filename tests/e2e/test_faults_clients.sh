@@ -1,0 +1,132 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# Clients of the control socket that are slow, silent, too many or too loud take nothing down, and keep nobody out.
+# shellcheck source=tests/e2e/faults.sh
+. "$(dirname "$0")/faults.sh"
+need setpriv mkfifo
+crowd=$TOOLS/crowd
+
+status_call='{"method":"io.pebsd.GetStatus"}'
+reload_call='{"method":"io.pebsd.Reload"}'
+watch_call='{"method":"io.pebsd.Watch","more":true}'
+
+# background NAME COMMAND...: until `finished`, which ends its input.
+background() {
+	mkfifo "$work/$1.input"
+	"${@:2}" <"$work/$1.input" >"$work/$1.said" &
+	others=$!
+	exec 5>"$work/$1.input"
+}
+
+finished() {
+	exec 5>&-
+	wait "$others" || :
+	others=''
+}
+
+value() {
+	tr ' ' '\n' <"$work/$1.said" | sed -n "s/^$2=//p"
+}
+
+wait_for() {
+	for _ in $(seq 200); do
+		[ ! -s "$work/$1.said" ] || return 0
+		sleep 0.1
+	done
+	fail "$1 is not done"
+}
+
+configure model </dev/null
+start --config "$work/pebsd.conf"
+sleep 0.5
+
+# A thousand that say nothing: who has something to say is let in.
+remember
+background silent "$crowd" "$socket" hold 1000
+wait_for silent
+expect 'connections of 1000 that got in' 1000 "$(value silent connected)"
+still_samples '1,000 silent connections'
+before=$(cpu)
+sleep 1
+[ $(($(cpu) - before)) -le 300 ] || fail "1,000 silent connections cost $(($(cpu) - before)) ms of CPU time a second"
+[ "$(descriptors)" -le $((descriptors_before + 70)) ] || fail "it holds $(descriptors) descriptors for them"
+finished
+still_samples 'after 1,000 silent connections'
+given_back 'after 1,000 silent connections'
+quiet '1,000 silent connections' 1
+
+# Those that watch are not silent, and stay: others are let in all the same.
+remember
+background watchers "$crowd" "$socket" hold 200 "$watch_call"
+wait_for watchers
+still_samples '200 watchers'
+finished
+given_back 'after 200 watchers'
+quiet '200 watchers' 1
+
+# Another user's crowd keeps root out at no time, be it as loud as it may.
+chmod 711 "$work" "${TMPDIR:-$work}"
+chmod 666 "$socket"
+remember
+background crowd setpriv --reuid=65534 --regid=65534 --clear-groups "$crowd" "$socket" hold 300 "$status_call"
+for _ in $(seq 40); do
+	ctl status >/dev/null || fail 'a crowd keeps root out'
+done
+wait_for crowd
+finished
+chmod 600 "$socket"
+still_samples "after another user's crowd"
+given_back "after another user's crowd"
+quiet "another user's crowd" 1
+
+# A thousand that ask at once are answered or sent away.
+remember
+"$crowd" "$socket" call 1000 "$status_call" >"$work/asking.said"
+[ "$(value asking answered)" -gt 0 ] || fail "none of 1,000 is answered: $(cat "$work/asking.said")"
+expect 'errors' 0 "$(value asking refused)"
+still_samples 'after 1,000 questions'
+given_back 'after 1,000 questions'
+quiet '1,000 questions' 1
+
+# 100 MB without an end.
+remember
+"$crowd" "$socket" send 100000000 >"$work/long.said"
+[ "$(value long taken)" -lt 10000000 ] || fail "it took $(value long taken) bytes of one message"
+expect 'a message of 100 MB is refused' 1 "$(value long refused)"
+expect 'and its connection closed' 1 "$(value long closed)"
+[ "$(memory)" -lt $((memory_before + memory_slack + 4096)) ] || fail "a message of 100 MB takes $(memory) KiB"
+still_samples 'after 100 MB'
+given_back 'after 100 MB'
+quiet '100 MB' 1
+
+# Who asks and does not read is not asked for more than an answer.
+remember
+background deaf "$crowd" "$socket" deaf 100000 "$status_call"
+wait_for deaf
+[ "$(value deaf taken)" -lt 10000000 ] || fail "of one who does not read it took $(value deaf taken) bytes"
+still_samples 'a client that does not read'
+[ "$(memory)" -lt $((memory_before + memory_slack + 4096)) ] || fail "a client that does not read takes $(memory) KiB"
+finished
+given_back 'after a client that does not read'
+quiet 'a client that does not read' 1
+
+# A storm of reloads: the log tells of the first ones, and how many more there were when the minute is over or pebsd
+# ends.
+remember
+reloads=0
+for _ in $(seq 25); do
+	"$crowd" "$socket" call 40 "$reload_call" >"$work/storm.said"
+	reloads=$((reloads + $(value storm answered)))
+done
+expect 'reloads that were answered' 1000 "$reloads"
+still_samples 'after 1,000 reloads'
+given_back 'after 1,000 reloads'
+named '1,000 reloads' 'configuration read again; nothing in it changed' 3
+quiet '1,000 reloads' 6
+
+kill -TERM "$daemon"
+code=0
+wait "$daemon" || code=$?
+daemon=''
+expect 'exit code' 0 "$code"
+named 'the rest of 1,000 reloads' '997 times more: configuration read again' 1
