@@ -37,11 +37,32 @@ hand-over:
 else
 
 LIBRARIES = libbpf libsystemd libmicrohttpd json-c inih libprotobuf-c libzstd zlib libRmath libdw libelf ncursesw
-WARNINGS = -Wall -Wextra -Wshadow -Wconversion -Wvla -Wstrict-prototypes -Wmissing-prototypes $(WERROR)
-CPPFLAGS += -D_GNU_SOURCE -DPEBSD_VERSION='"$(VERSION)"' -Iinclude -Idaemon -Ibpf -isystem $(OUT)
+# date-time: what is built tells no time of its own.
+WARNINGS = -Wall -Wextra -Wshadow -Wconversion -Wvla -Wstrict-prototypes -Wmissing-prototypes -Wformat-security -Wdate-time \
+	$(WERROR)
 OPTIMIZE = -O2
 CFLAGS ?= $(OPTIMIZE) -g
-PEBSD_CFLAGS = -std=gnu17 $(WARNINGS) -fno-strict-aliasing -fstack-protector-strong $(SANITIZE_FLAGS) $(PKG_CFLAGS)
+
+# What whoever exploits a mistake has to get past; tests/tools/hardening.sh looks at what became of it in the programs.
+# CPPFLAGS, CFLAGS and LDFLAGS, a packager's, come after these and win.
+ARCHITECTURE := $(shell uname -m)
+CONTROL_FLOW_x86_64 = -fcf-protection=full
+CONTROL_FLOW_aarch64 = -mbranch-protection=standard
+HARDEN_CFLAGS = -fPIE -fstack-protector-strong -fstack-clash-protection $(CONTROL_FLOW_$(ARCHITECTURE)) -Werror=format-security
+HARDEN_LDFLAGS = -pie -Wl,-z,relro,-z,now,-z,noexecstack
+# Sanitizers know the functions that are checked in no other way, and those need a compiler that optimizes.
+optimizes = $(filter-out -O0,$(lastword $(filter -O%,$(CFLAGS))))
+fortify_given = $(findstring _FORTIFY_SOURCE,$(CPPFLAGS) $(CFLAGS))
+FORTIFY = $(if $(and $(optimizes),$(if $(SANITIZE_FLAGS)$(fortify_given),,yes)),-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3)
+
+# The same bytes from the same sources, wherever they lie: tests/tools/reproducible.sh.
+SAME_ANYWHERE = -ffile-prefix-map=$(CURDIR)=.
+
+PEBSD_CPPFLAGS = -D_GNU_SOURCE -DPEBSD_VERSION='"$(VERSION)"' -Iinclude -Idaemon -Ibpf -isystem $(OUT)
+PEBSD_CFLAGS = -std=gnu17 $(WARNINGS) $(SAME_ANYWHERE) -fno-strict-aliasing $(HARDEN_CFLAGS) $(FORTIFY) $(SANITIZE_FLAGS) $(PKG_CFLAGS)
+PEBSD_LDFLAGS = $(SANITIZE_FLAGS) $(HARDEN_LDFLAGS) -Wl,--build-id
+COMPILE = $(CC) $(SKELETONS) $(PEBSD_CPPFLAGS) $(PEBSD_CFLAGS) $(CPPFLAGS) $(CFLAGS)
+LINK = $(CC) $(PEBSD_LDFLAGS) $(LDFLAGS)
 # libiberty, which demangles, has no pkg-config file.
 LIBS = -Wl,--as-needed $(PKG_LIBS) -liberty -lm
 
@@ -68,12 +89,13 @@ else
 OUT = $(BUILD)
 endif
 
-BPF_ARCH = $(shell uname -m | sed 's/x86_64/x86/; s/aarch64/arm64/')
-BPF_CFLAGS = -g -O2 -target bpf -mcpu=v3 -D__TARGET_ARCH_$(BPF_ARCH) -Wall -Wextra -Wshadow -Werror \
-	-Wno-unused-parameter -Iinclude -Ibpf -I/usr/include/$(shell uname -m)-linux-gnu
+BPF_ARCH = $(shell echo $(ARCHITECTURE) | sed 's/x86_64/x86/; s/aarch64/arm64/')
+BPF_CFLAGS = -g -O2 $(SAME_ANYWHERE) -target bpf -mcpu=v3 -D__TARGET_ARCH_$(BPF_ARCH) -Wall -Wextra -Wshadow -Werror \
+	-Wno-unused-parameter -Iinclude -Ibpf -I/usr/include/$(ARCHITECTURE)-linux-gnu
 
 MAINS = daemon/main.c daemon/ctl/main.c
-LIBRARY_SOURCES = $(filter-out $(MAINS),$(wildcard daemon/*.c daemon/*/*.c daemon/*/*/*.c))
+# Sorted: make may find them in the order of whatever language.
+LIBRARY_SOURCES = $(sort $(filter-out $(MAINS),$(wildcard daemon/*.c daemon/*/*.c daemon/*/*/*.c)))
 # What tools and fuzzers use of the tests' library: made without Criterion, which they have no need of.
 TOOL_LIBRARY_SOURCES = $(addprefix tests/lib/,active.c cgroup_turn.c churn.c coverage.c example_policy.c example_rules.c example_snapshot.c \
 	example_zoom.c neighbour_world.c perf_data_writer.c profile_fixture.c some_stripes.c world.c)
@@ -140,36 +162,36 @@ $(OUT)/%.pb-c.c $(OUT)/%.pb-c.h: daemon/profile/%.proto
 
 $(OUT)/obj/%.pb-c.o: $(OUT)/%.pb-c.c
 	@mkdir -p $(@D)
-	$(call say,CC)$(CC) $(CPPFLAGS) $(PEBSD_CFLAGS) -Wno-conversion $(CFLAGS) -MD -MP -c $< -o $@
+	$(call say,CC)$(COMPILE) -Wno-conversion -MD -MP -c $< -o $@
 
 $(OUT)/obj/%.o: %.c Makefile | $(OUT)/pebsd.skel.h $(OUT)/guests.skel.h $(OUT)/zoom.skel.h \
 		$(OUT)/pprof.pb-c.h
 	@mkdir -p $(@D)
-	$(call say,CC)$(CC) $(CPPFLAGS) $(PEBSD_CFLAGS) $(CFLAGS) -MD -MP -c $< -o $@
+	$(call say,CC)$(COMPILE) -MD -MP -c $< -o $@
 
 $(OUT)/libpebsd.a: $(call objects,$(LIBRARY_SOURCES)) $(OUT)/obj/pprof.pb-c.o
 	@rm -f $@
-	$(call say,AR)$(AR) rcs $@ $^
+	$(call say,AR)$(AR) rcsD $@ $^
 
 $(OUT)/pebsd: $(call objects,daemon/main.c) $(OUT)/libpebsd.a
-	$(call say,LINK)$(CC) $(SANITIZE_FLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
+	$(call say,LINK)$(LINK) -o $@ $^ $(LIBS)
 
 $(OUT)/pebsctl: $(call objects,daemon/ctl/main.c) $(OUT)/libpebsd.a
-	$(call say,LINK)$(CC) $(SANITIZE_FLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
+	$(call say,LINK)$(LINK) -o $@ $^ $(LIBS)
 
 $(OUT)/libtools.a: $(call objects,$(TOOL_LIBRARY_SOURCES))
 	@rm -f $@
-	$(call say,AR)$(AR) rcs $@ $^
+	$(call say,AR)$(AR) rcsD $@ $^
 
 $(OUT)/libtests.a: $(call objects,$(TEST_LIBRARY_SOURCES))
 	@rm -f $@
-	$(call say,AR)$(AR) rcs $@ $^
+	$(call say,AR)$(AR) rcsD $@ $^
 
 # Tests are Criterion programs; tools and fuzzers have a main() of their own, and no test's time limit.
 TEST_OBJECTS = $(OUT)/libtests.a $(OUT)/libpebsd.a
 TIME_LIMIT = $(OUT)/obj/tests/lib/time_limit.o
 # Objects first: what they define is not looked for in the archives.
-link_test = $(CC) $(SANITIZE_FLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(filter-out %.o,$^) $(LIBS)
+link_test = $(LINK) -o $@ $(filter %.o,$^) $(filter-out %.o,$^) $(LIBS)
 
 $(OUT)/tests/%: $(OUT)/obj/tests/%.o $(TIME_LIMIT) $(TEST_OBJECTS)
 	@mkdir -p $(@D)
@@ -186,13 +208,14 @@ $(OUT)/tests/bench/%: $(OUT)/obj/tests/bench/%.o $(OUT)/libtools.a $(OUT)/libpeb
 # With programs whose samples are synthetic: pebsd's own loader, compiled with another skeleton.
 SYNTHETIC_KERNEL = $(patsubst %,$(OUT)/obj/synthetic/%.o,kernel kernel_open kernel_offcore)
 
+$(OUT)/obj/synthetic/%.o: SKELETONS = -isystem $(OUT)/synthetic
 $(OUT)/obj/synthetic/%.o: daemon/kernel/%.c Makefile | $(OUT)/synthetic/pebsd.skel.h
 	@mkdir -p $(@D)
-	$(call say,CC)$(CC) -isystem $(OUT)/synthetic $(CPPFLAGS) $(PEBSD_CFLAGS) $(CFLAGS) -MD -MP -c $< -o $@
+	$(call say,CC)$(COMPILE) -MD -MP -c $< -o $@
 
 $(OUT)/tests/bench/events_cost: $(SYNTHETIC_KERNEL)
 $(OUT)/obj/tests/bench/events_cost.o: | $(OUT)/peers.skel.h
-$(OUT)/obj/tests/bench/%.o: CPPFLAGS += -Itests/bench
+$(OUT)/obj/tests/bench/%.o: PEBSD_CPPFLAGS += -Itests/bench
 
 # What runs in a guest, whose root may lack this system's libraries.
 $(OUT)/tests/guest/%: $(OUT)/obj/tests/guest/%.o
@@ -204,7 +227,7 @@ $(OUT)/tests/guest/sharing: $(OUT)/obj/tests/guest/sharing.o
 	@mkdir -p $(@D)
 	$(call say,LINK)$(CC) $(LDFLAGS) -pie -pthread -o $@ $^
 
-$(OUT)/obj/tests/guest/sharing.o: CFLAGS += -O1 -g -fPIE -fno-omit-frame-pointer
+$(OUT)/obj/tests/guest/sharing.o: override CFLAGS += -O1 -g -fPIE -fno-omit-frame-pointer
 
 $(OUT)/tests/hardware/%: $(OUT)/obj/tests/hardware/%.o
 	@mkdir -p $(@D)
@@ -215,7 +238,7 @@ $(OUT)/tests/guest/%.so: $(OUT)/obj/tests/guest/preload/%.o
 	@mkdir -p $(@D)
 	$(call say,LINK)$(CC) $(LDFLAGS) -shared -nostdlib -o $@ $^
 
-$(OUT)/obj/tests/guest/preload/%.o: CFLAGS += -fPIC -fno-stack-protector
+$(OUT)/obj/tests/guest/preload/%.o: override CFLAGS += -fPIC -fno-stack-protector -U_FORTIFY_SOURCE
 
 $(OUT)/tests/fuzz/%: $(OUT)/obj/tests/fuzz/%.o $(OUT)/libtools.a $(OUT)/libpebsd.a
 	@mkdir -p $(@D)
@@ -225,14 +248,14 @@ $(OUT)/tests/unit/test_collect: $(OUT)/obj/tests/lib/fake_kernel.o
 $(OUT)/tests/unit/test_control_detail $(OUT)/tests/unit/test_zoom_scrape: $(OUT)/obj/tests/lib/fake_zooms.o
 
 # Tests in which one allocation fails: tests/lib/scarce_memory.h.
-$(addprefix $(OUT)/tests/unit/,test_collect test_differences test_held test_ledger): LDFLAGS += \
+$(addprefix $(OUT)/tests/unit/,test_collect test_differences test_held test_ledger): PEBSD_LDFLAGS += \
 	$(foreach name,malloc calloc reallocarray strdup,-Xlinker --wrap=$(name))
 
-$(OUT)/obj/tests/%.o: CPPFLAGS += -Itests/lib
+$(OUT)/obj/tests/%.o: PEBSD_CPPFLAGS += -Itests/lib
 $(OUT)/obj/tests/bpf/test_read_sample.o: | $(OUT)/last_sample.skel.h
 $(OUT)/obj/tests/bench/sample_body.o $(OUT)/obj/tests/bpf/test_sample_path.o: | $(OUT)/made_up_samples.skel.h
 # Whose own stacks are walked.
-$(OUT)/obj/tests/bpf/test_zoom_events.o $(OUT)/obj/tests/bench/zoom_cost.o: CFLAGS += -fno-omit-frame-pointer -fno-optimize-sibling-calls
+$(OUT)/obj/tests/bpf/test_zoom_events.o $(OUT)/obj/tests/bench/zoom_cost.o: override CFLAGS += -fno-omit-frame-pointer -fno-optimize-sibling-calls
 
 unit-tests: $(UNIT_TESTS)
 bpf-tests: $(BPF_TESTS)
@@ -455,7 +478,7 @@ lint-tidy-bpf:
 lint-tidy-daemon: $(OUT)/pebsd.skel.h $(OUT)/guests.skel.h $(OUT)/zoom.skel.h $(OUT)/last_sample.skel.h $(OUT)/peers.skel.h $(OUT)/made_up_samples.skel.h \
 		$(OUT)/pprof.pb-c.h
 	@printf '%s\n' $(TIDY_SOURCES) | xargs -P $(shell nproc) -I FILE \
-		tests/tools/tidy.sh FILE -std=gnu17 $(CPPFLAGS) -Itests/lib -Itests/bench $(PKG_CFLAGS)
+		tests/tools/tidy.sh FILE -std=gnu17 $(PEBSD_CPPFLAGS) -Itests/lib -Itests/bench $(PKG_CFLAGS)
 
 lint-scripts:
 	shellcheck $(SCRIPTS)

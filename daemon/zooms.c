@@ -2,6 +2,7 @@
 #include "zooms.h"
 
 #include <errno.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -431,6 +432,21 @@ static int begin(struct zooms *zooms, const struct zoom_wish *wish, u64 *ret_id,
 	return 0;
 }
 
+/* Returns `error`, with `ret_message`, which is NULL where memory is short. */
+__attribute__((format(printf, 3, 4))) static int refuse(int error, char **ret_message, const char *format,
+							...)
+{
+	va_list arguments;
+	int length;
+
+	va_start(arguments, format);
+	length = vasprintf(ret_message, format, arguments);
+	va_end(arguments);
+	if (length < 0)
+		*ret_message = NULL;
+	return error;
+}
+
 int zooms_begin(struct zooms *zooms, const struct zoom_wish *wish, u64 *ret_id, char **ret_message)
 {
 	struct zoom_wish whole = *wish;
@@ -442,13 +458,11 @@ int zooms_begin(struct zooms *zooms, const struct zoom_wish *wish, u64 *ret_id, 
 		return -EINVAL;
 	if (whole.rate == 0)
 		whole.rate = ZOOM_RATE_DEFAULT;
-	if (!zooms->settings.origin.open) {
-		(void)asprintf(ret_message,
-			       "the origin is %s, which has no tasks to look at; zoom where pebsd samples "
-			       "this machine (origin perf)",
-			       zooms->settings.origin.name);
-		return -EOPNOTSUPP;
-	}
+	if (!zooms->settings.origin.open)
+		return refuse(-EOPNOTSUPP, ret_message,
+			      "the origin is %s, which has no tasks to look at; zoom where pebsd samples "
+			      "this machine (origin perf)",
+			      zooms->settings.origin.name);
 	for (size_t i = 0; i < zooms->n; i++) {
 		struct held_zoom *held = zooms->held[i];
 		u64 until_ns = now_ns + (u64)(wish->seconds * (double)NSEC_PER_SEC);
@@ -467,13 +481,11 @@ int zooms_begin(struct zooms *zooms, const struct zoom_wish *wish, u64 *ret_id, 
 		*ret_id = held->zoom.id;
 		return 0;
 	}
-	if (running(zooms) >= ZOOMS_RUNNING_MAX) {
-		(void)asprintf(ret_message,
-			       "%d zooms are running, as many as may at a time; wait for the end "
-			       "of one, or end it (pebsctl zoom --stop)",
-			       ZOOMS_RUNNING_MAX);
-		return -EBUSY;
-	}
+	if (running(zooms) >= ZOOMS_RUNNING_MAX)
+		return refuse(-EBUSY, ret_message,
+			      "%d zooms are running, as many as may at a time; wait for the end "
+			      "of one, or end it (pebsctl zoom --stop)",
+			      ZOOMS_RUNNING_MAX);
 	r = begin(zooms, &whole, ret_id, ret_message);
 	if (r == 0)
 		arm(zooms, turn(zooms, now_ns));

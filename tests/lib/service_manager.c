@@ -102,7 +102,8 @@ void service_manager_regain_bus(struct service_manager *manager)
 	if (manager->daemon == 0) {
 		(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
 		/* It complains of limits that it cannot raise here. */
-		(void)freopen("/dev/null", "w", stderr);
+		if (!freopen("/dev/null", "w", stderr))
+			_exit(126);
 		(void)execlp("dbus-daemon", "dbus-daemon", option, "--nofork", "--nopidfile", (char *)NULL);
 		_exit(127);
 	}
