@@ -13,7 +13,7 @@ BUILD_PACKAGES = bpftool clang gcc libbpf-dev libc6-dev libdw-dev libelf-dev lib
 	protobuf-c-compiler r-mathlib zlib1g-dev
 RUN_PACKAGES = curl
 TEST_PACKAGES = binutils dbus-daemon jq libdebuginfod1 libcriterion-dev libvterm-dev prometheus
-DEVELOP_PACKAGES = clang-format clang-tidy git groff-base libclang-rt-14-dev mmdebstrap shellcheck
+DEVELOP_PACKAGES = clang-format clang-tidy cppcheck faketime git groff-base libclang-rt-14-dev mmdebstrap shellcheck
 GUEST_PACKAGES = apt cpio debian-archive-keyring mmdebstrap mount xz-utils zstd
 HARDWARE_PACKAGES = jq linux-perf
 OUTSIDE_PACKAGES = golang-go linux-perf
@@ -284,7 +284,7 @@ deps: ## install what building and running takes (Debian packages; needs root)
 deps-test: ## install what the tests take
 	@$(DEPS) $(BUILD_PACKAGES) $(RUN_PACKAGES) $(TEST_PACKAGES)
 
-deps-develop: ## install what lint, the fuzzers and test-fresh take
+deps-develop: ## install what lint, the fuzzers, reproducible and test-fresh take
 	@$(DEPS) $(BUILD_PACKAGES) $(RUN_PACKAGES) $(TEST_PACKAGES) $(DEVELOP_PACKAGES)
 
 deps-outside: ## install what test-outside takes
@@ -457,6 +457,9 @@ fuzz: ## each fuzzer for FUZZ_SECONDS=20
 run-fuzzers:
 	@$(RUN_TESTS) -j $$(nproc) -t $$(($(FUZZ_SECONDS) + 60)) -c $(FUZZERS:%='tests/tools/fuzz.sh % $(FUZZ_SECONDS)')
 
+reproducible: ## build twice, elsewhere and otherwise, and compare the bytes (some minutes)
+	@BUILD=$(BUILD) tests/tools/reproducible.sh
+
 SOURCES = $(wildcard bpf/*.[ch] daemon/*.[ch] daemon/*/*.[ch] daemon/*/*/*.[ch] include/pebsd/*.h tests/*/*.[ch] \
 	tests/guest/module/*.[ch] tests/bench/peers/*.[ch])
 SCRIPTS = $(wildcard tests/*.sh tests/*/*.sh tests/guest/inside/*.sh .ci/run)
@@ -465,7 +468,7 @@ TIDY_SOURCES = $(filter-out bpf/% tests/bpf/%.bpf.c tests/guest/module/% tests/b
 
 lint: ## formatting, static analysis, scripts, manual pages
 	+@$(RUN_TESTS) -t 1200 -c '$(SUBMAKE) lint-format' '$(PARALLEL) lint-tidy' '$(SUBMAKE) lint-scripts' \
-		'$(SUBMAKE) lint-manuals'
+		'$(SUBMAKE) lint-cppcheck' '$(SUBMAKE) lint-manuals'
 
 lint-format:
 	@clang-format --dry-run -Werror $(SOURCES)
@@ -479,6 +482,15 @@ lint-tidy-daemon: $(OUT)/pebsd.skel.h $(OUT)/guests.skel.h $(OUT)/zoom.skel.h $(
 		$(OUT)/pprof.pb-c.h
 	@printf '%s\n' $(TIDY_SOURCES) | xargs -P $(shell nproc) -I FILE \
 		tests/tools/tidy.sh FILE -std=gnu17 $(PEBSD_CPPFLAGS) -Itests/lib -Itests/bench $(PKG_CFLAGS)
+
+# The tests are clang-tidy's alone: Criterion's macros are more than cppcheck can read.
+lint-cppcheck:
+	@mkdir -p $(OUT)/cppcheck
+	@cppcheck --quiet --std=c11 --enable=warning,portability,performance --error-exitcode=1 --suppressions-list=.cppcheck \
+		--inline-suppr --library=posix --library=gnu -D_GNU_SOURCE -D__$(ARCHITECTURE)__ -Iinclude -Idaemon -Ibpf -Itests/lib \
+		--include=/usr/include/$(ARCHITECTURE)-linux-gnu/sys/queue.h --include=tests/lib/analysed_macros.h \
+		--template='{file}:{line}: {severity}: {message} [{id}]' --cppcheck-build-dir=$(OUT)/cppcheck -j $(shell nproc) \
+		daemon tests/lib tests/tools tests/fuzz
 
 lint-scripts:
 	shellcheck $(SCRIPTS)
@@ -536,8 +548,8 @@ help: ## this list
 	test-corpus test-outside test-fresh test-guest test-hardware guest-shell deps-bench \
 	bench bench-alarms bench-churn bench-compare bench-coverage bench-drain bench-hot bench-memory bench-neighbours \
 	bench-policy bench-scrape bench-start bench-symbols bench-table bench-tick bench-window bench-zoom benches \
-	fuzz run-fuzzers lint lint-format \
-	lint-tidy lint-tidy-bpf lint-tidy-daemon lint-scripts lint-manuals install uninstall clean help
+	fuzz run-fuzzers reproducible lint lint-format \
+	lint-tidy lint-tidy-bpf lint-tidy-daemon lint-cppcheck lint-scripts lint-manuals install uninstall clean help
 .PRECIOUS: $(OUT)/obj/%.o $(OUT)/bpf/%.bpf.o $(OUT)/%.skel.h $(OUT)/%.pb-c.c $(OUT)/%.pb-c.h
 -include $(shell find $(OUT)/obj -name '*.d' 2>/dev/null)
 endif

@@ -169,13 +169,14 @@ static double chance_of_turns(double *turned, size_t n)
 static int turn_all(const struct series_set *set, double *ret_candidates, double *ret_self)
 {
 	_cleanup_free_ double *turned = calloc(2 * set->bins + 1, sizeof(*turned));
-	double *turned_self = turned + set->bins;
 	struct pairing self = pair_with_self(set);
 	size_t first = first_turn(set->bins);
+	double *turned_self;
 	size_t n = 0;
 
 	if (!turned)
 		return -ENOMEM;
+	turned_self = turned + set->bins;
 	for (size_t turn = first; turn + first <= set->bins; turn++) {
 		turned[n] = turned_best(set, turn);
 		turned_self[n++] = set->own_varies ? pairing_strength(&self, 0, turn, NULL) : 0;
