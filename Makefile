@@ -518,12 +518,16 @@ install: all ## install below DESTDIR= with PREFIX=/usr; a configuration that is
 	$(INSTALL) -m 755 $(OUT)/pebsctl $(DESTDIR)$(PREFIX)/bin/pebsctl
 	$(INSTALL) -m 644 units/pebsd.service $(UNIT_DIRECTORY)/pebsd.service
 	$(INSTALL) -m 644 units/pebsd-alert@.service $(ALERT_UNIT)
+	$(INSTALL) -m 644 units/pebsd-symbols.socket $(UNIT_DIRECTORY)/pebsd-symbols.socket
+	$(INSTALL) -m 644 units/pebsd-symbols.service $(UNIT_DIRECTORY)/pebsd-symbols.service
 	$(INSTALL) -m 644 units/pebsd.polkit.rules $(POLKIT_RULES)
 	$(INSTALL) -m 644 units/pebsd.catalog $(CATALOG)
 	$(INSTALL) -m 644 units/pebsd.sysusers.conf $(DESTDIR)$(PREFIX)/lib/sysusers.d/pebsd.conf
 	$(INSTALL) -m 644 units/mixed-fleet.conf $(DESTDIR)$(PREFIX)/share/doc/pebsd/mixed-fleet.conf
+	$(INSTALL) -m 644 units/symbols-debuginfod.conf $(DESTDIR)$(PREFIX)/share/doc/pebsd/symbols-debuginfod.conf
 	sed -i 's,/usr/\(s\?bin\)/pebs,$(PREFIX)/\1/pebs,; s,/usr/share/,$(PREFIX)/share/,' \
-		$(UNIT_DIRECTORY)/pebsd.service $(ALERT_UNIT) $(DESTDIR)$(PREFIX)/share/doc/pebsd/mixed-fleet.conf
+		$(UNIT_DIRECTORY)/pebsd.service $(UNIT_DIRECTORY)/pebsd-symbols.service $(ALERT_UNIT) \
+		$(DESTDIR)$(PREFIX)/share/doc/pebsd/mixed-fleet.conf $(DESTDIR)$(PREFIX)/share/doc/pebsd/symbols-debuginfod.conf
 	$(foreach file,$(FLEET),$(INSTALL) -m 644 $(file) $(DESTDIR)$(PREFIX)/share/doc/pebsd/prometheus/$(notdir $(file)) &&) true
 	$(INSTALL) -m 644 LICENSE $(DESTDIR)$(PREFIX)/share/doc/pebsd/LICENSE
 	[ -e $(CONFIG_FILE) ] || $(INSTALL) -m 644 config/pebsd.conf $(CONFIG_FILE)
@@ -532,6 +536,7 @@ install: all ## install below DESTDIR= with PREFIX=/usr; a configuration that is
 
 uninstall: ## remove what install put there, but for the configuration
 	rm -f $(DESTDIR)$(PREFIX)/sbin/pebsd $(DESTDIR)$(PREFIX)/bin/pebsctl $(UNIT_DIRECTORY)/pebsd.service \
+		$(UNIT_DIRECTORY)/pebsd-symbols.socket $(UNIT_DIRECTORY)/pebsd-symbols.service \
 		$(ALERT_UNIT) $(POLKIT_RULES) $(CATALOG) $(DESTDIR)$(PREFIX)/lib/sysusers.d/pebsd.conf $(MANUAL_PLACES)
 	rm -rf $(DESTDIR)$(PREFIX)/share/doc/pebsd
 	$(UPDATE_CATALOG)

@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "engine.h"
 #include "pebsd/hot.h"
+#include "symbols/symbols_door.h"
 
 struct detail {
 	struct detail_settings settings;
@@ -36,7 +37,8 @@ int detail_new(const struct detail_settings *settings, struct detail **ret)
 {
 	_cleanup_(detail_freep) struct detail *detail = calloc(1, sizeof(*detail));
 	const struct symbols_settings symbols = {.event = settings->event,
-						 .debuginfod = settings->config->debuginfod};
+						 .debuginfod = settings->config->debuginfod,
+						 .door = SYMBOLS_DOOR};
 	struct zooms_settings zooms = {
 		.event = settings->event, .changed = settings->changed, .userdata = settings->userdata};
 	int r;

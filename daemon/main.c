@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <systemd/sd-daemon.h>
 
 #include "base/log.h"
@@ -12,6 +13,7 @@
 #include "options.h"
 #include "origin/perf/probe.h"
 #include "serve.h"
+#include "symbols/symbols_unit.h"
 #include "symbols/symbols_worker.h"
 #include "test_rules.h"
 
@@ -146,11 +148,30 @@ static int run(const struct options *options, struct config *config)
 	return (int)failure.code;
 }
 
-/* pebsd runs it so, with the URLs where it is to ask them. */
+/* The unit's: the URLs are those of the configuration, not of who asks. */
+static int symbols_door(void)
+{
+	_cleanup_(config_mistakes_clear) struct config_mistakes mistakes = {0};
+	_cleanup_(config_freep) struct config *config = NULL;
+	int r = config_load(NULL, NULL, &config, &mistakes);
+
+	if (r < 0)
+		(void)log_warning(r == -EINVAL ? 0 : r, "the configuration has mistakes, which pebsd "
+							"--check-config tells; no debuginfod is asked");
+	return symbols_unit(&(struct symbols_unit_settings){
+		.listening = SD_LISTEN_FDS_START,
+		.debuginfod = r < 0 ? NULL : config->debuginfod,
+	});
+}
+
+/* The unit runs it with its socket. pebsd, and the unit, run it so, with the URLs where it is to ask them. */
 static int symbolizer(void)
 {
 	const char *debuginfod = getenv("DEBUGINFOD_URLS");
 
+	if (sd_listen_fds(true) == 1 &&
+	    sd_is_socket_unix(SD_LISTEN_FDS_START, SOCK_SEQPACKET, 1, NULL, 0) > 0)
+		return symbols_door();
 	return symbols_worker(STDIN_FILENO, debuginfod && *debuginfod);
 }
 

@@ -99,23 +99,14 @@ static int spawn_with(const struct child_wish *wish, int socket, pid_t *ret)
 	return r;
 }
 
-int child_start(const struct child_wish *wish, struct child *ret)
+int child_run(const struct child_wish *wish, int socket, struct child *ret)
 {
 	struct child child = CHILD_NONE;
-	_cleanup_close_ int ours = -1;
-	_cleanup_close_ int its = -1;
-	int pair[2];
 	int r;
 
 	if (wish->n_passed > CHILD_PASSED_MAX)
 		return -E2BIG;
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
-		return -errno;
-	ours = pair[0];
-	its = pair[1];
-	if (fcntl(ours, F_SETFL, O_NONBLOCK) < 0)
-		return -errno;
-	r = spawn_with(wish, its, &child.pid);
+	r = spawn_with(wish, socket, &child.pid);
 	if (r < 0)
 		return r;
 	child.pidfd = (int)syscall(SYS_pidfd_open, child.pid, 0);
@@ -125,9 +116,27 @@ int child_start(const struct child_wish *wish, struct child *ret)
 		(void)waitpid(child.pid, NULL, 0);
 		return r;
 	}
-	child.socket = TAKE_FD(ours);
 	*ret = child;
 	return 0;
+}
+
+int child_start(const struct child_wish *wish, struct child *ret)
+{
+	_cleanup_close_ int ours = -1;
+	_cleanup_close_ int its = -1;
+	int pair[2];
+	int r;
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
+		return -errno;
+	ours = pair[0];
+	its = pair[1];
+	if (fcntl(ours, F_SETFL, O_NONBLOCK) < 0)
+		return -errno;
+	r = child_run(wish, its, ret);
+	if (r == 0)
+		ret->socket = TAKE_FD(ours);
+	return r;
 }
 
 bool child_is_ours(int fd)
@@ -139,22 +148,24 @@ bool child_is_ours(int fd)
 	       getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &size) == 0 && type == SOCK_SEQPACKET;
 }
 
-bool child_is_busy(const struct child *child, u64 *ret_cpu_ns)
+bool child_is_busy(const struct child *child, u64 *cpu_ns)
 {
 	_cleanup_free_ char *stat = NULL;
 	struct timespec taken;
 	const char *name_end;
+	u64 before_ns = *cpu_ns;
 	char path[64];
 	clockid_t clock;
 
+	if (child->pid <= 0 || clock_getcpuclockid(child->pid, &clock) != 0 ||
+	    clock_gettime(clock, &taken) < 0)
+		return false;
+	*cpu_ns = (u64)taken.tv_sec * NSEC_PER_SEC + (u64)taken.tv_nsec;
 	(void)snprintf(path, sizeof(path), "/proc/%d/stat", child->pid);
-	if (text_file_read(path, &stat) < 0 || !(name_end = strrchr(stat, ')')) ||
-	    strncmp(name_end, ") R", 3) != 0)
-		return false;
-	if (clock_getcpuclockid(child->pid, &clock) != 0 || clock_gettime(clock, &taken) < 0)
-		return false;
-	*ret_cpu_ns = (u64)taken.tv_sec * NSEC_PER_SEC + (u64)taken.tv_nsec;
-	return true;
+	if (text_file_read(path, &stat) < 0)
+		return child->pidfd < 0 && *cpu_ns > before_ns;
+	name_end = strrchr(stat, ')');
+	return name_end && strncmp(name_end, ") R", 3) == 0;
 }
 
 void child_kill(struct child *child)

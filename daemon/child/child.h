@@ -15,8 +15,8 @@
 #define CHILD_PASSED_MAX   16
 
 struct child {
-	pid_t pid;
-	int pidfd;  /* readable once it has ended; -1: there is none */
+	pid_t pid;  /* 0: not known, as of another unit's before its first answer */
+	int pidfd;  /* readable once it has ended; -1: there is none, or it is another unit's */
 	int socket; /* does not block; -1: closed */
 };
 
@@ -36,15 +36,22 @@ struct child_wish {
  */
 int child_start(const struct child_wish *wish, struct child *ret);
 
+/* The same with a socket that is there: `socket` stays the caller's, and that of `ret` is closed. */
+int child_run(const struct child_wish *wish, int socket, struct child *ret);
+
 /* In the child: whether a descriptor is such a socket, as nobody's standard input is who starts it by hand.
  */
 bool child_is_ours(int fd);
 
-/* Whether it runs or waits for a CPU, and in `ret_cpu_ns` the CPU time that it has taken so far; else it
- * sleeps, or is gone. (State R of /proc/PID/stat, proc(5).) */
-bool child_is_busy(const struct child *child, u64 *ret_cpu_ns);
+/*
+ * Whether it runs or waits for a CPU, and in `cpu_ns` the CPU time that it has taken so far; else it sleeps,
+ * or is gone. (State R of /proc/PID/stat, proc(5).) Where that is hidden, as another user's is from a unit
+ * with ProtectProc=invisible: whether it has taken more CPU time than `cpu_ns` said before.
+ */
+bool child_is_busy(const struct child *child, u64 *cpu_ns);
 
-/* Kills it and closes the socket. It has not ended before its pidfd is readable. */
+/* Kills it and closes the socket. It has not ended before its pidfd is readable. Where there is no pidfd the
+ * socket is closed alone. */
 void child_kill(struct child *child);
 
 /* Takes note of its end: 1 with how it ended in words, 0 where it has not, -errno. Closes the pidfd where it

@@ -86,6 +86,11 @@ int confine_capabilities(u64 kept)
 	(void)prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
 	if (syscall(SYS_capget, &header, data) < 0)
 		return -errno;
+	/* A unit's own filter of system calls may have none to change what needs no change. */
+	if (!((data[0].permitted | data[0].inheritable) & ~(u32)kept) &&
+	    !((data[1].permitted | data[1].inheritable) & ~(u32)(kept >> 32)) &&
+	    data[0].effective == data[0].permitted && data[1].effective == data[1].permitted)
+		return 0;
 	for (unsigned int i = 0; i < _LINUX_CAPABILITY_U32S_3; i++) {
 		data[i].permitted &= (u32)(kept >> (32 * i));
 		data[i].effective = data[i].permitted;

@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "symbols/symbols_blame.h"
 #include "symbols/symbols_child.h"
+#include "symbols/symbols_door.h"
 #include "symbols/symbols_queue.h"
 
 /* Answers that are taken in before other work has its turn. */
@@ -37,6 +38,8 @@ struct symbols {
 	sd_event *event;
 	char *debuginfod;
 	char *program;
+	char *door;
+	bool said_alone; /* that the unit is not there */
 	u64 question_ns;
 	u64 idle_ns;
 	struct symbols_cache *cache;
@@ -72,9 +75,15 @@ static bool runs(const struct symbols *symbols)
 	return symbols->child.socket >= 0;
 }
 
+/* It runs, or was killed and has not ended. That of the unit is none of pebsd's once its socket is closed. */
+static bool exists(const struct symbols *symbols)
+{
+	return symbols->child.pidfd >= 0 || runs(symbols);
+}
+
 static bool cannot_start(const struct symbols *symbols, u64 now)
 {
-	if (symbols->child.pidfd >= 0)
+	if (exists(symbols))
 		return symbols->stuck;
 	return !symbols_blame_may_start(&symbols->blame, now);
 }
@@ -87,7 +96,7 @@ static void do_soon(struct symbols *symbols)
 
 static u64 deadline(const struct symbols *symbols)
 {
-	if (symbols->child.pidfd < 0 || symbols->stuck)
+	if (!exists(symbols) || symbols->stuck)
 		return UINT64_MAX;
 	if (!runs(symbols))
 		return symbols->since_ns + END_NS;
@@ -149,6 +158,8 @@ static void kill_child(struct symbols *symbols)
 	child_kill(&symbols->child);
 	symbols->held = 0;
 	begin_time(symbols);
+	if (!exists(symbols) && symbols->queue.n)
+		do_soon(symbols);
 }
 
 /* It is of no more use: what it was at is unknown, and the rest is for the next one. */
@@ -219,12 +230,19 @@ static int take_answer(struct symbols *symbols, size_t size)
 	return 0;
 }
 
+static ssize_t receive_packet(struct symbols *symbols)
+{
+	if (symbols->child.pid <= 0)
+		return symbols_door_receive(&symbols->child, symbols->packet, sizeof(symbols->packet));
+	return recv(symbols->child.socket, symbols->packet, sizeof(symbols->packet),
+		    MSG_DONTWAIT | MSG_TRUNC);
+}
+
 /* Returns whether it is as it should be. */
 static bool receive(struct symbols *symbols)
 {
 	for (unsigned int i = 0; i < ANSWERS_AT_ONCE && runs(symbols); i++) {
-		ssize_t n = recv(symbols->child.socket, symbols->packet, sizeof(symbols->packet),
-				 MSG_DONTWAIT | MSG_TRUNC);
+		ssize_t n = receive_packet(symbols);
 
 		if (n < 0 && errno == EINTR)
 			continue;
@@ -233,6 +251,8 @@ static bool receive(struct symbols *symbols)
 		if (n <= 0) {
 			/* It has ended, or is about to: its pidfd tells how. */
 			symbols->on_socket = sd_event_source_disable_unref(symbols->on_socket);
+			if (symbols->child.pidfd < 0)
+				fail(symbols, "has ended, and `journalctl -u pebsd-symbols` may tell how");
 			return false;
 		}
 		if ((size_t)n > sizeof(symbols->packet) || take_answer(symbols, (size_t)n) < 0) {
@@ -368,19 +388,39 @@ static int on_timer(sd_event_source *source, u64 usec, void *userdata)
 	return 0;
 }
 
+/* Asks the unit, where there is one. */
+static int open_child(struct symbols *symbols)
+{
+	int r;
+
+	if (!symbols->door)
+		return symbols_child_start(symbols->program, symbols->debuginfod, &symbols->child);
+	r = symbols_door_connect(symbols->door, &symbols->child);
+	if (r == 0 || r == -EAGAIN)
+		return r;
+	if (!symbols->said_alone && (r == -EPERM || symbols_door_is_needed()))
+		(void)log_warning(r == -EPERM ? 0 : r,
+				  "%s%s: addresses in programs of other users have no names; run `systemctl "
+				  "restart pebsd-symbols.socket`",
+				  symbols->door, r == -EPERM ? " is not root's, and is not asked" : "");
+	symbols->said_alone = true;
+	return symbols_child_start(symbols->program, symbols->debuginfod, &symbols->child);
+}
+
 static int start(struct symbols *symbols)
 {
 	u64 now = now_ns(symbols);
 	int r;
 
 	symbols_blame_started(&symbols->blame, now);
-	r = symbols_child_start(symbols->program, symbols->debuginfod, &symbols->child);
+	r = open_child(symbols);
 	if (r < 0)
 		return r;
 	symbols->figures.starts++;
 	symbols->ready = false;
-	if ((r = sd_event_add_io(symbols->event, &symbols->on_end, symbols->child.pidfd, EPOLLIN, on_end,
-				 symbols)) < 0 ||
+	if ((symbols->child.pidfd >= 0 &&
+	     (r = sd_event_add_io(symbols->event, &symbols->on_end, symbols->child.pidfd, EPOLLIN, on_end,
+				  symbols)) < 0) ||
 	    (r = sd_event_add_io(symbols->event, &symbols->on_socket, symbols->child.socket, EPOLLIN,
 				 on_socket, symbols)) < 0) {
 		kill_child(symbols);
@@ -404,7 +444,7 @@ static int on_soon(sd_event_source *source, void *userdata)
 		give_up(symbols);
 		return 0;
 	}
-	if (symbols->child.pidfd < 0) {
+	if (!exists(symbols)) {
 		r = start(symbols);
 		if (r < 0) {
 			say(symbols, r, "cannot be started", "addresses have no names");
@@ -438,6 +478,7 @@ int symbols_new(const struct symbols_settings *settings, struct symbols **ret)
 	symbols->idle_ns = settings->idle_ns ? settings->idle_ns : SYMBOLS_IDLE_S * NSEC_PER_SEC;
 	if ((r = copy_text(settings->debuginfod, &symbols->debuginfod)) < 0 ||
 	    (r = copy_text(settings->program, &symbols->program)) < 0 ||
+	    (r = copy_text(settings->door, &symbols->door)) < 0 ||
 	    (r = symbols_cache_new(&limits, &symbols->cache)) < 0 ||
 	    (r = sd_event_add_defer(symbols->event, &symbols->soon, on_soon, symbols)) < 0 ||
 	    (r = sd_event_source_set_enabled(symbols->soon, SD_EVENT_OFF)) < 0 ||
@@ -482,6 +523,7 @@ struct symbols *symbols_free(struct symbols *symbols)
 	(void)sd_event_unref(symbols->event);
 	free(symbols->debuginfod);
 	free(symbols->program);
+	free(symbols->door);
 	free(symbols);
 	return NULL;
 }

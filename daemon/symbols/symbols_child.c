@@ -73,12 +73,24 @@ static int make_environment(const char *debuginfod, struct environment *environm
 	return add_cache(environment);
 }
 
-int symbols_child_start(const char *program, const char *debuginfod, struct child *ret)
+static int run(const char *program, const char *debuginfod, int socket, struct child *ret)
 {
 	_cleanup_(environment_clear) struct environment environment = {0};
 	struct child_wish wish = {
 		.program = program, .argument = "--symbolizer", .environment = environment.list};
 	int r = make_environment(debuginfod, &environment);
 
-	return r < 0 ? r : child_start(&wish, ret);
+	if (r < 0)
+		return r;
+	return socket < 0 ? child_start(&wish, ret) : child_run(&wish, socket, ret);
+}
+
+int symbols_child_start(const char *program, const char *debuginfod, struct child *ret)
+{
+	return run(program, debuginfod, -1, ret);
+}
+
+int symbols_child_run(const char *program, const char *debuginfod, int socket, struct child *ret)
+{
+	return run(program, debuginfod, socket, ret);
 }

@@ -20,6 +20,8 @@ expected='etc/pebsd/pebsd.conf 644
 usr/bin/pebsctl 755
 usr/lib/systemd/catalog/pebsd.catalog 644
 usr/lib/systemd/system/pebsd-alert@.service 644
+usr/lib/systemd/system/pebsd-symbols.service 644
+usr/lib/systemd/system/pebsd-symbols.socket 644
 usr/lib/systemd/system/pebsd.service 644
 usr/lib/sysusers.d/pebsd.conf 644
 usr/sbin/pebsd 755
@@ -30,6 +32,7 @@ usr/share/doc/pebsd/prometheus/global.rules.yml 644
 usr/share/doc/pebsd/prometheus/global.yml 644
 usr/share/doc/pebsd/prometheus/pebsd.rules.yml 644
 usr/share/doc/pebsd/prometheus/prometheus.yml 644
+usr/share/doc/pebsd/symbols-debuginfod.conf 644
 usr/share/polkit-1/rules.d/pebsd.rules 644'
 for page in daemon/man/*.[1-8]; do
 	expected+=$'\n'"usr/share/man/man${page##*.}/${page##*/} 644"
@@ -55,6 +58,9 @@ started=$(grep -E '^Exec(Start|Reload)=' "$unit")
 started=$(grep -E '^ExecStart=' "${unit/pebsd.service/pebsd-alert@.service}")
 [ "$started" = $'ExecStart=-/usr/local/bin/pebsctl explain -- ${PEBSD_RULE} ${PEBSD_CGROUP}\nExecStart=-/usr/local/bin/pebsctl neighbours -- ${PEBSD_CGROUP}' ] ||
 	fail "with PREFIX=/usr/local the alerts' unit has $started"
+started=$(grep -E '^ExecStart=' "${unit/pebsd.service/pebsd-symbols.service}")
+[ "$started" = 'ExecStart=/usr/local/sbin/pebsd --symbolizer' ] ||
+	fail "with PREFIX=/usr/local the unit that finds names has $started"
 condition=$(sed -n "s/^ExecCondition=//p" "$root/usr/local/share/doc/pebsd/mixed-fleet.conf")
 [ "$condition" = "/bin/sh -c '/usr/local/sbin/pebsd --probe || [ \$\$? -ne 3 ]'" ] ||
 	fail "with PREFIX=/usr/local the drop-in has $condition"
@@ -80,12 +86,18 @@ cp "$root/usr/share/doc/pebsd/mixed-fleet.conf" "$units/pebsd.service.d/"
 # The targets and sockets that every service hangs on, and the shell of the drop-in.
 install -D /bin/sh "$root/bin/sh"
 cp -a /lib/systemd/system/*.target /lib/systemd/system/*.socket /lib/systemd/system/*.slice "$units/"
-complaints=$(systemd-analyze verify --man=no --root="$root" pebsd.service pebsd-alert@1.service 2>&1 | grep pebsd || :)
+complaints=$(systemd-analyze verify --man=no --root="$root" pebsd.service pebsd-alert@1.service pebsd-symbols.service \
+	pebsd-symbols.socket 2>&1 | grep pebsd || :)
 [ -z "$complaints" ] || fail "systemd-analyze verify: $complaints"
 # 0 is closed, 100 is open. The symboliser's capabilities, which pebsd hands on, take 9 of these, and openat2(2), which
 # RestrictSUIDSGID= would have fail, 1.
 systemd-analyze security --offline=true --threshold=37 --no-pager "$units/pebsd.service" >"$root/security" ||
 	fail "the service is more exposed than it was: $(tail -n 1 "$root/security")"
+tail -n 1 "$root/security"
+# Looking into other users' processes (CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH, CAP_SYSLOG, and these being ambient) takes 8,
+# openat2(2) 2, and that it must see the users and processes that it looks into 3.
+systemd-analyze security --offline=true --threshold=13 --no-pager "$units/pebsd-symbols.service" >"$root/security" ||
+	fail "what finds names is more exposed than it was: $(tail -n 1 "$root/security")"
 tail -n 1 "$root/security"
 systemd-analyze security --offline=true --threshold=10 --no-pager "$units/pebsd-alert@.service" >"$root/security" ||
 	fail "what acts on alerts is more exposed than it was: $(tail -n 1 "$root/security")"
@@ -99,4 +111,5 @@ mkdir -p "$root/etc"
 echo 'pebsd:x:985:operator' >"$root/etc/group"
 systemd-sysusers --root="$root" 2>"$root/sysusers" || fail "systemd-sysusers: $(cat "$root/sysusers")"
 grep -q '^pebsd:x:985:operator$' "$root/etc/group" || fail "a group that was there is not kept: $(cat "$root/etc/group")"
+grep -q '^pebsd-symbols:' "$root/etc/passwd" || fail "no user pebsd-symbols: $(cat "$root/etc/passwd")"
 grep -q '^pebsd:x:[0-9]*:985:' "$root/etc/passwd" || fail "the user is not of the group: $(cat "$root/etc/passwd")"

@@ -1,0 +1,75 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# Names come from a unit of its own, with four rights and not root, and pebsd has none of them: what they take of each
+# other, what comes of a unit that hangs, of one whose process is killed, and of none at all. Accounting goes on.
+# takes: 60 s
+# time limit: 400 s
+# shellcheck source=tests/guest/inside/lib.sh
+. "${0%/*}/lib.sh"
+# shellcheck source=tests/guest/inside/books.sh
+. "${0%/*}/books.sh"
+# shellcheck source=tests/guest/inside/sharing.sh
+. "${0%/*}/sharing.sh"
+
+# zoom SECONDS: leaves $work/zoom.
+zoom() {
+	pebsctl --json zoom --for "$1" --rate 2000 "$path" >"$work/zoom" 2>"$work/said" ||
+		fail "pebsctl zoom: $(cat "$work/said")"
+}
+
+named() {
+	grep -q hot_first "$work/zoom"
+}
+
+unit_is() {
+	[ "$(systemctl is-active pebsd-symbols.service || :)" = "$1" ]
+}
+
+# of PID KEY: of /proc/PID/status
+of() {
+	sed -n "s/^$2:[[:space:]]*//p" "/proc/$1/status"
+}
+
+play cpu=skylake paused=Y loads_per_second=2000000
+share
+start_pebsd
+resume
+await_samples 200
+expect 'the socket' active "$(systemctl is-active pebsd-symbols.socket || :)"
+expect 'who may connect' '600 pebsd root' "$(stat -c '%a %U %G' /run/pebsd-symbols/socket)"
+expect 'whose directory it is' '755 root root' "$(stat -c '%a %U %G' /run/pebsd-symbols)"
+zoom 3s
+named || wrong "no names: $(journalctl -b -u pebsd-symbols -u pebsd -o cat | tail -n 5)"
+wait_until 'the unit' 10 unit_is active
+pebsd=$(systemctl show --property=MainPID --value pebsd.service)
+unit=$(systemctl show --property=MainPID --value pebsd-symbols.service)
+expect 'symbolisers that pebsd runs itself' '' "$(pgrep -P "$pebsd" -f symbolizer || :)"
+worker=$(pgrep -P "$unit" || :)
+[ -n "$worker" ] || fail 'the unit runs no symboliser'
+expect 'whose it is' pebsd-symbols "$(stat -c %U "/proc/$unit")"
+# CAP_DAC_READ_SEARCH 2, CAP_SYS_PTRACE 19, CAP_SYSLOG 34, CAP_CHECKPOINT_RESTORE 40
+expect 'what it may' 0000010400080004 "$(of "$worker" CapEff)"
+expect 'what it may ever' 0000010400080004 "$(of "$worker" CapBnd)"
+expect 'its user' 1 "$(($(of "$worker" Uid | cut -f 1) > 0))"
+expect 'new privileges' 1 "$(of "$worker" NoNewPrivs)"
+expect 'a filter of system calls' 2 "$(of "$worker" Seccomp)"
+expect 'interfaces of its network' 1 "$(grep -c : "/proc/$unit/net/dev")"
+tell "exposure $(systemd-analyze security --no-pager pebsd-symbols.service | tail -n 1)"
+
+# Killed: it is run again.
+kill -9 "$worker"
+zoom 3s
+named || wrong 'no names after the symboliser was killed'
+
+# What hangs is given up after ten seconds, and said once.
+systemctl kill --signal=STOP pebsd-symbols.service
+zoom 3s
+await_samples 200
+zoom 3s
+systemctl kill --signal=KILL pebsd-symbols.service
+said=$(journalctl -b -u pebsd -o cat | grep -c 'the symboliser took too long' || :)
+[ "$said" -le 1 ] || wrong "said $said times: $(journalctl -b -u pebsd -o cat | tail -n 5)"
+
+settle_sharing
+agree 'while names came and went'
+finish
