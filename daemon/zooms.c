@@ -166,6 +166,15 @@ static int take(void *userdata, const struct zoom_record *record)
 }
 
 /* Returns how many addresses have no answer yet. */
+static size_t resolve(struct zooms *zooms, struct held_zoom *held)
+{
+	size_t unnamed = profile_resolve(held->zoom.profile, &held->zoom.names);
+
+	held->zoom.kernel_start = symbols_kernel_start(zooms->settings.symbols);
+	return unnamed;
+}
+
+/* The same, of what has come meanwhile too. */
 static size_t drain(struct zooms *zooms, struct held_zoom *held)
 {
 	struct drain drain = {.zooms = zooms, .held = held};
@@ -174,7 +183,7 @@ static size_t drain(struct zooms *zooms, struct held_zoom *held)
 	if (r < 0)
 		(void)log_error(r, "samples of the zoom of %s are left out", about_of(held)->cgroup);
 	zoom_events_counts(held->events, &about_of(held)->counts);
-	return profile_resolve(held->zoom.profile, &held->zoom.names);
+	return resolve(zooms, held);
 }
 
 static void tell(struct zooms *zooms, const struct held_zoom *held, bool over)
@@ -260,7 +269,7 @@ static u64 turn(struct zooms *zooms, u64 now_ns)
 			else
 				(void)drain(zooms, held);
 		} else if (held->zoom.state == ZOOM_NAMING) {
-			size_t unnamed = profile_resolve(held->zoom.profile, &held->zoom.names);
+			size_t unnamed = resolve(zooms, held);
 
 			unnamed += held->n_asked - held->n_read;
 			if (unnamed == 0 || now_ns >= held->until_ns) {
@@ -414,7 +423,7 @@ static int begin(struct zooms *zooms, const struct zoom_wish *wish, u64 *ret_id,
 	struct zoom_events *events = NULL;
 	struct held_zoom *held;
 	char *note = NULL;
-	int r = zooms->reader ? 0 : zoom_reader_new(&zooms->reader);
+	int r = zooms->reader ? 0 : zoom_reader_new(zooms->settings.door, &zooms->reader);
 
 	if (r == 0)
 		r = origin->open(origin->userdata, wish->path, wish->rate, &events, &note, ret_message);

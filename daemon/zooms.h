@@ -36,7 +36,8 @@ struct zoom {
 	struct zoom_recording *recording;
 	struct profile *profile;
 	struct profile_names names;
-	u64 period; /* of its event, in force when it began; 0: not known */
+	u64 period;       /* of its event, in force when it began; 0: not known */
+	u64 kernel_start; /* address of _text; 0: not known */
 };
 
 struct zooms;
@@ -60,6 +61,7 @@ struct zooms_settings {
 	sd_event *event; /* not owned, nor are the symbols */
 	struct zooms_origin origin;
 	struct symbols *symbols;
+	const char *door; /* as that of the symbols; outlives them all */
 	/* Told when one begins or is over. May be NULL. */
 	void (*changed)(void *userdata, const struct zoom *zoom, bool over);
 	void *userdata;

@@ -109,7 +109,11 @@ static int write_perf_data(const struct zoom *zoom, u8 **ret, size_t *ret_size)
 	_cleanup_(perf_data_machine_freep) struct perf_data_machine *machine = NULL;
 	int r = perf_data_machine_new(PROC_ROOT, SYSFS_ROOT, "pebsd", &machine);
 
-	return r < 0 ? r : perf_data_write(zoom->recording, &machine->host, ret, ret_size);
+	if (r < 0)
+		return r;
+	if (!machine->host.kernel_start)
+		machine->host.kernel_start = zoom->kernel_start;
+	return perf_data_write(zoom->recording, &machine->host, ret, ret_size);
 }
 
 int zoom_output(const struct zoom *zoom, enum zoom_format format, bool kernel_addresses, u8 **ret,

@@ -31,6 +31,9 @@
 /* Of failures one line in this time. */
 #define SAY_AGAIN_NS (600 * NSEC_PER_SEC)
 
+/* _text is at least so aligned on x86 and arm64. */
+#define KERNEL_ALIGNED (64ULL << 10)
+
 /* An answer has gone before the time for it is looked at. */
 #define TIMER_PRIORITY (SD_EVENT_PRIORITY_NORMAL + 10)
 
@@ -53,6 +56,7 @@ struct symbols {
 	u64 since_ns;           /* the oldest request is so, or there is none, or it was killed */
 	u64 said_ns;
 	u64 held; /* bytes, by the symboliser */
+	u64 kernel_start;
 	struct symbols_figures figures;
 	sd_event_source *on_socket;
 	sd_event_source *on_end;
@@ -194,6 +198,18 @@ static void fail(struct symbols *symbols, const char *what)
 	kill_child(symbols);
 }
 
+/* Where _text is hidden the answer's place is in its function instead, which begins at no page but by chance.
+ */
+static void learn_kernel_start(struct symbols *symbols, const struct symbol_query *query,
+			       const struct symbol *symbol)
+{
+	u64 start = query->address - symbol->address;
+
+	if (symbol->region == SYMBOL_KERNEL && !symbol->module && symbol->n_frames &&
+	    query->kind == SYMBOL_CODE && SYMBOL_IS_KERNEL(start) && start % KERNEL_ALIGNED == 0)
+		symbols->kernel_start = start;
+}
+
 /* Takes in an answer. Returns 0, or -EBADMSG where it is none to the oldest request. */
 static int take_answer(struct symbols *symbols, size_t size)
 {
@@ -214,6 +230,8 @@ static int take_answer(struct symbols *symbols, size_t size)
 	if (!first || (r == 0 && (answer.number != first->number || answer.has_symbol != !!first->entry)))
 		return -EBADMSG;
 	if (first->entry) {
+		if (r == 0)
+			learn_kernel_start(symbols, &first->entry->query, &answer.symbol);
 		symbols->figures.answered += r == 0;
 		symbols->figures.unknown += r == 0 && answer.symbol.n_frames == 0;
 		symbols->figures.lost += r < 0;
@@ -636,6 +654,11 @@ const struct symbol *symbols_find(struct symbols *symbols, const struct symbol_q
 		return NULL;
 	}
 	return ask(symbols, entry, now);
+}
+
+u64 symbols_kernel_start(const struct symbols *symbols)
+{
+	return symbols->kernel_start;
 }
 
 size_t symbols_pending(const struct symbols *symbols)

@@ -58,6 +58,10 @@ int symbols_forked(struct symbols *symbols, u32 pid, u32 parent);
  */
 const struct symbol *symbols_find(struct symbols *symbols, const struct symbol_query *query);
 
+/* Address of the kernel's _text, by an address of the kernel itself that was answered with its name and its
+ * place behind that; 0: not known. For root alone, as are all addresses of the kernel. */
+u64 symbols_kernel_start(const struct symbols *symbols);
+
 /* Questions that are under way. */
 size_t symbols_pending(const struct symbols *symbols);
 

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <linux/capability.h>
+#include <poll.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -10,6 +11,10 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "symbols/symbols.h"
+#include "symbols/symbols_wire.h"
+
+#define WAIT_MS (SYMBOLS_QUESTION_S * 1000)
 
 int symbols_door_connect(const char *path, struct child *ret)
 {
@@ -64,4 +69,75 @@ ssize_t symbols_door_receive(struct child *child, void *packet, size_t size)
 		(void)setsockopt(child->socket, SOL_SOCKET, SO_PASSCRED, &no, sizeof(no));
 	}
 	return n;
+}
+
+static ssize_t await_packet(int fd, u8 packet[static SYMBOLS_WIRE_MAX])
+{
+	struct pollfd answered = {.fd = fd, .events = POLLIN};
+	ssize_t n;
+
+	do {
+		int r = poll(&answered, 1, WAIT_MS);
+
+		if (r <= 0)
+			return r < 0 ? -errno : -ETIMEDOUT;
+		n = recv(fd, packet, SYMBOLS_WIRE_MAX, MSG_DONTWAIT | MSG_TRUNC);
+	} while (n < 0 && (errno == EINTR || errno == EAGAIN));
+	if (n < 0)
+		return -errno;
+	return n == 0 || n > SYMBOLS_WIRE_MAX ? -ECONNRESET : n;
+}
+
+static int connect_ready(const char *path, u8 packet[static SYMBOLS_WIRE_MAX], struct child *connection)
+{
+	struct symbols_wire_answer ready;
+	int r = symbols_door_connect(path, connection);
+	ssize_t n;
+
+	if (r < 0)
+		return r;
+	n = await_packet(connection->socket, packet);
+	if (n < 0)
+		return (int)n;
+	r = symbols_wire_read_answer(packet, (size_t)n, &ready);
+	if (r < 0)
+		return r;
+	free(ready.block);
+	return ready.number == SYMBOLS_WIRE_READY ? 0 : -EBADMSG;
+}
+
+static int ask_code(int fd, u32 pid, u8 packet[static SYMBOLS_WIRE_MAX], char **ret_text)
+{
+	const struct symbols_wire_request request = {.number = 1, .type = SYMBOLS_WIRE_CODE, .pid = pid};
+	size_t size = symbols_wire_write_request(&request, packet, SYMBOLS_WIRE_MAX);
+	const char *text;
+	ssize_t n;
+	int r;
+
+	if (send(fd, packet, size, MSG_NOSIGNAL) < 0)
+		return -errno;
+	n = await_packet(fd, packet);
+	if (n < 0)
+		return (int)n;
+	r = symbols_wire_read_code(packet, (size_t)n, request.number, &text);
+	if (r < 0)
+		return r;
+	*ret_text = strdup(text);
+	return *ret_text ? 0 : -ENOMEM;
+}
+
+int symbols_door_code(const char *path, struct child *connection, u32 pid, char **ret_text)
+{
+	_cleanup_free_ u8 *packet = malloc(SYMBOLS_WIRE_MAX);
+	int r = 0;
+
+	if (!packet)
+		return -ENOMEM;
+	if (connection->socket < 0)
+		r = connect_ready(path, packet, connection);
+	if (r == 0)
+		r = ask_code(connection->socket, pid, packet, ret_text);
+	if (r < 0)
+		child_kill(connection);
+	return r;
 }

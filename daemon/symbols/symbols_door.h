@@ -27,4 +27,11 @@ bool symbols_door_is_needed(void);
 /* recv(2), and takes note of who sent it: to be called until `child->pid` is known. */
 ssize_t symbols_door_receive(struct child *child, void *packet, size_t size);
 
+/*
+ * What a process executes from (process_code.h), asked over a connection of its own: `connection` is opened
+ * where it is closed, and closed where it fails. Waits, SYMBOLS_QUESTION_S at most for each of connecting and
+ * answering. `ret_text` is the caller's. 0 or -errno; -ETIMEDOUT.
+ */
+int symbols_door_code(const char *path, struct child *connection, u32 pid, char **ret_text);
+
 #endif

@@ -8,7 +8,8 @@
  * symbol tables and debugging information of ELF files that the process has mapped, its perf-PID.map and its
  * named mappings; of the kernel's addresses the name and the offset in it. No byte of memory is read, and of
  * files nothing but such names. Who has taken over pebsd may so learn the symbols of every program, by
- * mappings that it makes up of every ELF file too; contents of files and memory are out of its reach.
+ * mappings that it makes up of every ELF file too; contents of files and memory are out of its reach. Beside
+ * that a process's name, and which files it has mapped where to execute them, are told (process_code.h).
  */
 #ifndef PEBSD_SYMBOLS_UNIT_H
 #define PEBSD_SYMBOLS_UNIT_H

@@ -75,6 +75,7 @@ static size_t head_size(enum symbols_wire_type type)
 	case SYMBOLS_WIRE_PROCESS:
 	case SYMBOLS_WIRE_EXECUTED:
 	case SYMBOLS_WIRE_FORKED:
+	case SYMBOLS_WIRE_CODE:
 		return sizeof(struct process);
 	case SYMBOLS_WIRE_TYPES:
 		break;
@@ -348,5 +349,31 @@ int symbols_wire_read_answer(const void *packet, size_t size, struct symbols_wir
 		.bytes = frames_size + texts_size,
 		.block = TAKE_PTR(block),
 	};
+	return 0;
+}
+
+_Static_assert(sizeof(u64) + PROCESS_CODE_MAX <= SYMBOLS_WIRE_MAX, "the largest text fits");
+
+size_t symbols_wire_write_code(u64 number, const char *text, u8 buffer[static SYMBOLS_WIRE_MAX])
+{
+	memcpy(buffer, &number, sizeof(number));
+	return (size_t)(write_text(text, PROCESS_CODE_MAX, buffer + sizeof(number)) - buffer);
+}
+
+int symbols_wire_read_code(void *packet, size_t size, u64 number, const char **ret)
+{
+	char *text = (char *)packet + sizeof(number);
+	size_t room = size - sizeof(number);
+	u64 its;
+
+	if (size <= sizeof(number) || room > PROCESS_CODE_MAX || strnlen(text, room) != room - 1)
+		return -EBADMSG;
+	memcpy(&its, packet, sizeof(its));
+	if (its != number)
+		return -EBADMSG;
+	for (char *at = text; *at; at++)
+		if (((u8)*at < ' ' && *at != '\n') || *at == 0x7f)
+			*at = '?';
+	*ret = text;
 	return 0;
 }

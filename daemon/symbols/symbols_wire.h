@@ -10,6 +10,7 @@
 
 #include <sys/types.h>
 
+#include "symbols/process_code.h"
 #include "symbols/resolver.h"
 
 /* Bytes with their 0. A longer name is cut, a longer path of a source file left out. */
@@ -28,6 +29,7 @@ enum symbols_wire_type {
 	SYMBOLS_WIRE_MAPPED,
 	SYMBOLS_WIRE_EXECUTED,
 	SYMBOLS_WIRE_FORKED,
+	SYMBOLS_WIRE_CODE, /* answered with symbols_wire_write_code() */
 	SYMBOLS_WIRE_TYPES
 };
 
@@ -35,7 +37,7 @@ struct symbols_wire_request {
 	u64 number;
 	enum symbols_wire_type type;
 	struct symbol_query query;       /* FIND */
-	u32 pid;                         /* PROCESS, EXECUTED, FORKED */
+	u32 pid;                         /* PROCESS, EXECUTED, FORKED, CODE */
 	u32 parent;                      /* FORKED */
 	struct resolver_mapping mapping; /* MAPPED; its path is the reader's packet's */
 };
@@ -65,5 +67,12 @@ size_t symbols_wire_write_answer(u64 number, u64 held, const struct symbol *symb
  * maker of a file wrote. Returns 0, -EBADMSG, or -ENOMEM.
  */
 int symbols_wire_read_answer(const void *packet, size_t size, struct symbols_wire_answer *ret);
+
+/* What a process executes from: text of process_code.h, less than PROCESS_CODE_MAX bytes. Returns the bytes
+ * written. */
+size_t symbols_wire_write_code(u64 number, const char *text, u8 buffer[static SYMBOLS_WIRE_MAX]);
+
+/* A whole packet. `ret` is in it, and holds no control character but the ends of lines. 0 or -EBADMSG. */
+int symbols_wire_read_code(void *packet, size_t size, u64 number, const char **ret);
 
 #endif

@@ -16,17 +16,21 @@ struct worker {
 	struct resolver *resolver;
 	u8 packet[SYMBOLS_QUEUE_PACKET];
 	u8 answer[SYMBOLS_WIRE_MAX];
+	char code[PROCESS_CODE_MAX];
 };
 
-static int answer(struct worker *worker, u64 number, const struct symbol *symbol)
+static int send_answer(struct worker *worker, size_t size)
 {
-	size_t size =
-		symbols_wire_write_answer(number, resolver_bytes(worker->resolver), symbol, worker->answer);
-
 	while (send(worker->fd, worker->answer, size, MSG_NOSIGNAL) < 0)
 		if (errno != EINTR)
 			return -errno;
 	return 0;
+}
+
+static int answer(struct worker *worker, u64 number, const struct symbol *symbol)
+{
+	return send_answer(worker, symbols_wire_write_answer(number, resolver_bytes(worker->resolver), symbol,
+							     worker->answer));
 }
 
 static int find(struct worker *worker, const struct symbols_wire_request *request)
@@ -39,12 +43,21 @@ static int find(struct worker *worker, const struct symbols_wire_request *reques
 	return answer(worker, request->number, &symbol);
 }
 
+static int tell_code(struct worker *worker, const struct symbols_wire_request *request)
+{
+	/* What cannot be read is not there, which its asker takes for as much. */
+	(void)process_code_read("/proc", request->pid, worker->code);
+	return send_answer(worker, symbols_wire_write_code(request->number, worker->code, worker->answer));
+}
+
 /* What fails of these costs names, which the answers then say. */
 static int handle(struct worker *worker, const struct symbols_wire_request *request)
 {
 	switch (request->type) {
 	case SYMBOLS_WIRE_FIND:
 		return find(worker, request);
+	case SYMBOLS_WIRE_CODE:
+		return tell_code(worker, request);
 	case SYMBOLS_WIRE_PROCESS:
 		(void)resolver_process(worker->resolver, request->pid);
 		break;

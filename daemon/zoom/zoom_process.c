@@ -2,26 +2,13 @@
 #include "zoom/zoom_process.h"
 
 #include <errno.h>
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
-#include "base/cleanup.h"
+#include "symbols/process_code.h"
 #include "symbols/resolver_maps.h"
-
-/* Reads a file of the process up to `size` - 1 bytes: what procfs has of it, a line at a time. */
-static size_t read_some(u32 pid, const char *name, char *buffer, size_t size)
-{
-	_cleanup_fclose_ FILE *file = NULL;
-	char path[64];
-	size_t n;
-
-	(void)snprintf(path, sizeof(path), "/proc/%u/%s", pid, name);
-	file = fopen(path, "re");
-	n = file ? fread(buffer, 1, size - 1, file) : 0;
-	buffer[n] = '\0';
-	return n;
-}
+#include "symbols/symbols_door.h"
 
 struct reading {
 	u32 pid;
@@ -71,18 +58,29 @@ static int tell_mappings(const struct reading *reading, char *text)
 	return r;
 }
 
-void zoom_process_read(u32 pid, struct zoom_process *ret)
+void zoom_process_read(u32 pid, struct zoom_process_door *door, struct zoom_process *ret)
 {
-	*ret = (struct zoom_process){.pid = pid, .maps = malloc(ZOOM_PROCESS_BYTES_MAX)};
-	(void)read_some(pid, "comm", ret->name, sizeof(ret->name));
-	ret->name[strcspn(ret->name, "\n")] = '\0';
-	if (ret->maps)
-		(void)read_some(pid, "maps", ret->maps, ZOOM_PROCESS_BYTES_MAX);
+	int r;
+
+	*ret = (struct zoom_process){.pid = pid, .text = malloc(PROCESS_CODE_MAX)};
+	if (!ret->text)
+		return;
+	r = process_code_read("/proc", pid, ret->text);
+	if (r < 0 && door->path && !door->failed) {
+		char *text;
+
+		if (symbols_door_code(door->path, &door->connection, pid, &text) < 0) {
+			door->failed = true;
+			return;
+		}
+		free(ret->text);
+		ret->text = text;
+	}
 }
 
 void zoom_process_done(struct zoom_process *process)
 {
-	free(process->maps);
+	free(process->text);
 	*process = (struct zoom_process){0};
 }
 
@@ -90,11 +88,15 @@ int zoom_process_tell(struct zoom_process *process,
 		      int (*callback)(void *userdata, const struct zoom_record *record), void *userdata)
 {
 	const struct reading reading = {.pid = process->pid, .callback = callback, .userdata = userdata};
-	const struct zoom_record named = {.kind = ZOOM_RECORD_NAMED,
-					  .pid = process->pid,
-					  .tid = process->pid,
-					  .named = {.name = process->name}};
-	int r = *process->name ? callback(userdata, &named) : 0;
+	struct zoom_record named = {.kind = ZOOM_RECORD_NAMED, .pid = process->pid, .tid = process->pid};
+	char *end = process->text ? strchr(process->text, '\n') : NULL;
+	int r = 0;
 
-	return r == 0 && process->maps ? tell_mappings(&reading, process->maps) : r;
+	if (!end)
+		return 0;
+	*end = '\0';
+	named.named.name = process->text;
+	if (*process->text)
+		r = callback(userdata, &named);
+	return r == 0 ? tell_mappings(&reading, end + 1) : r;
 }

@@ -4,22 +4,26 @@
 #ifndef PEBSD_ZOOM_PROCESS_H
 #define PEBSD_ZOOM_PROCESS_H
 
+#include "child/child.h"
 #include "zoom/zoom_sample.h"
 
-/* Executable file mappings that are taken over, at most, and bytes of /proc/PID/maps that are looked at. */
+/* Executable mappings that are taken over, at most. */
 #define ZOOM_PROCESS_MAPPINGS_MAX 512
-#define ZOOM_PROCESS_BYTES_MAX    (512U << 10)
-
-#define ZOOM_PROCESS_NAME_MAX 64
 
 struct zoom_process {
 	u32 pid;
-	char name[ZOOM_PROCESS_NAME_MAX]; /* ""; not known */
-	char *maps; /* text of /proc/PID/maps, or its beginning; NULL: not known, or no memory */
+	char *text; /* of process_code.h; NULL: not known, or no memory */
+};
+
+/* Who is asked of a process that pebsd itself may not look into. */
+struct zoom_process_door {
+	const char *path;        /* SYMBOLS_DOOR; NULL: nobody */
+	struct child connection; /* closed at first, and at last */
+	bool failed;             /* it is not asked again, until that is taken back */
 };
 
 /* Reads it; waits where the process makes it wait. What can't be read is not known. */
-void zoom_process_read(u32 pid, struct zoom_process *ret);
+void zoom_process_read(u32 pid, struct zoom_process_door *door, struct zoom_process *ret);
 void zoom_process_done(struct zoom_process *process);
 
 /*

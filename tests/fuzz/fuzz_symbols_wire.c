@@ -66,6 +66,24 @@ static void read_answer(const unsigned char *data, size_t size)
 	free(again.block);
 }
 
+static void read_code(const unsigned char *data, size_t size)
+{
+	static u8 packet[SYMBOLS_WIRE_MAX], buffer[SYMBOLS_WIRE_MAX];
+	const char *text, *again;
+	u64 number;
+
+	if (size < sizeof(number) || size > sizeof(packet))
+		return;
+	memcpy(packet, data, size);
+	memcpy(&number, data, sizeof(number));
+	if (symbols_wire_read_code(packet, size, number, &text) < 0)
+		return;
+	for (const char *at = text; *at; at++)
+		DEMAND(((unsigned char)*at >= ' ' || *at == '\n') && *at != 0x7f);
+	size = symbols_wire_write_code(number, text, buffer);
+	DEMAND(symbols_wire_read_code(buffer, size, number, &again) == 0 && strcmp(text, again) == 0);
+}
+
 static void read_requests(const unsigned char *data, size_t size)
 {
 	static u8 buffer[SYMBOLS_WIRE_MAX];
@@ -90,7 +108,9 @@ int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size)
 {
 	if (size == 0)
 		return 0;
-	if (data[0] & 1)
+	if (data[0] & 2)
+		read_code(data + 1, size - 1);
+	else if (data[0] & 1)
 		read_answer(data + 1, size - 1);
 	else
 		read_requests(data + 1, size - 1);

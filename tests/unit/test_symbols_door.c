@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -365,6 +366,34 @@ Test(symbols_door, nonsense_costs_its_sender_the_connection_alone)
 	expect_name(a_function_of_this_test, "a_function_of_this_test");
 	child_kill(&child);
 	child_kill(&other);
+}
+
+Test(symbols_door, what_a_process_executes_from_is_told)
+{
+	struct child connection = CHILD_NONE;
+	_cleanup_free_ char *text = NULL;
+	_cleanup_free_ char *gone = NULL;
+
+	open_unit(0);
+	cr_assert_eq(prctl(PR_SET_NAME, "a test"), 0);
+	cr_assert_eq(symbols_door_code(address.sun_path, &connection, (u32)getpid(), &text), 0);
+	cr_expect_eq(strncmp(text, "a test\n", 7), 0, "%s", text);
+	cr_expect_not_null(strstr(text, "test_symbols_door\n"));
+	cr_expect_not_null(strstr(text, " r-xp "));
+	cr_expect_null(strstr(text, " rw-p "), "more is told than what is executed");
+	cr_expect_eq(symbols_door_code(address.sun_path, &connection, 0x7fffffff, &gone), 0);
+	cr_expect_str_eq(gone, "\n");
+	child_kill(&connection);
+}
+
+Test(symbols_door, what_cannot_be_told_closes_the_connection)
+{
+	struct child connection = CHILD_NONE;
+	char *text = NULL;
+
+	cr_expect_eq(symbols_door_code(address.sun_path, &connection, 1, &text), -ENOENT);
+	cr_expect_lt(connection.socket, 0);
+	cr_expect_null(text);
 }
 
 Test(symbols_door, it_ends_when_nobody_asks)

@@ -234,3 +234,21 @@ Test(symbols_wire, an_answer_is_refused_that_does_not_hold_together)
 			buffer[at] = before;
 		}
 }
+
+Test(symbols_wire, what_a_process_executes_from_comes_as_lines)
+{
+	static char longest[2 * PROCESS_CODE_MAX];
+	const char *text = NULL;
+	size_t size = symbols_wire_write_code(7, "a\tname\n1000-2000 r-xp 0 0:0 1 /a\n", buffer);
+
+	cr_assert_eq(symbols_wire_read_code(buffer, size, 7, &text), 0);
+	cr_expect_str_eq(text, "a?name\n1000-2000 r-xp 0 0:0 1 /a\n");
+	cr_expect_eq(symbols_wire_read_code(buffer, size, 8, &text), -EBADMSG);
+	cr_expect_eq(symbols_wire_read_code(buffer, size - 1, 7, &text), -EBADMSG);
+	cr_expect_eq(symbols_wire_read_code(buffer, 8, 7, &text), -EBADMSG);
+	cr_expect_eq(symbols_wire_read_code(buffer, 0, 7, &text), -EBADMSG);
+	memset(longest, 'x', sizeof(longest) - 1);
+	size = symbols_wire_write_code(7, longest, buffer);
+	cr_assert_eq(symbols_wire_read_code(buffer, size, 7, &text), 0);
+	cr_expect_eq(strlen(text), PROCESS_CODE_MAX - 1);
+}

@@ -47,7 +47,7 @@ static int look(u32 pid, struct told *told)
 	struct zoom_process process;
 	int r;
 
-	zoom_process_read(pid, &process);
+	zoom_process_read(pid, &(struct zoom_process_door){0}, &process);
 	r = zoom_process_tell(&process, tell, told);
 	zoom_process_done(&process);
 	return r;
@@ -103,7 +103,7 @@ Test(zoom_process, a_reader_looks_at_them_in_order)
 	struct zoom_reader *reader;
 	u64 zoom = 0;
 
-	cr_assert_eq(zoom_reader_new(&reader), 0);
+	cr_assert_eq(zoom_reader_new(NULL, &reader), 0);
 	for (u64 i = 1; i <= 50; i++)
 		cr_assert_eq(zoom_reader_ask(reader, i, i % 2 ? (u32)getpid() : 0x7fffffff), 0);
 	for (u64 i = 1; i <= 50; i++) {
@@ -129,7 +129,7 @@ Test(zoom_process, a_reader_takes_no_more_than_so_many)
 {
 	struct zoom_reader *reader;
 
-	cr_assert_eq(zoom_reader_new(&reader), 0);
+	cr_assert_eq(zoom_reader_new(NULL, &reader), 0);
 	for (unsigned i = 0; i < ZOOM_READER_MAX; i++)
 		cr_assert_eq(zoom_reader_ask(reader, 1, 0x7fffffff), 0);
 	cr_expect_eq(zoom_reader_ask(reader, 1, 1), -ENOSPC);

@@ -155,6 +155,12 @@ int symbols_forked(struct symbols *symbols, u32 pid, u32 parent)
 	return 0;
 }
 
+u64 symbols_kernel_start(const struct symbols *symbols)
+{
+	(void)symbols;
+	return 0;
+}
+
 const struct symbol *symbols_find(struct symbols *symbols, const struct symbol_query *query)
 {
 	(void)symbols;
