@@ -28,26 +28,39 @@ static int watch(struct varlink_call *call, json_object *parameters, void *userd
 	return varlink_subscribe(call);
 }
 
+/* Addresses, names of functions and profiles are data of others than who asks, and so are for those alone
+ * whom the configuration names; as is what changes something. */
 const struct varlink_method control_methods[] = {
-	{.name = "GetStatus", .handle = control_get_status},
-	{.name = "GetTop", .handle = control_get_top},
-	{.name = "GetCgroup", .handle = control_get_cgroup},
-	{.name = "Zoom", .handle = control_zoom},
-	{.name = "EndZoom", .handle = control_end_zoom},
-	{.name = "GetZoom", .handle = control_get_zoom},
-	{.name = "GetZooms", .handle = control_get_zooms},
-	{.name = "GetHot", .handle = control_get_hot},
-	{.name = "GetProfile", .handle = control_get_profile},
-	{.name = "GetRules", .handle = control_get_rules},
-	{.name = "GetAlerts", .handle = control_get_alerts},
-	{.name = "Explain", .handle = control_explain},
-	{.name = "GetNeighbours", .handle = control_get_neighbours},
-	{.name = "Pause", .handle = control_pause},
-	{.name = "Resume", .handle = control_resume},
-	{.name = "Reload", .handle = control_reload},
-	{.name = "Watch", .handle = watch, .needs_more = true},
+	{.name = "GetStatus", .rights = PERMISSION_ASK, .handle = control_get_status},
+	{.name = "GetTop", .rights = PERMISSION_ASK, .handle = control_get_top},
+	{.name = "GetCgroup", .rights = PERMISSION_ASK, .handle = control_get_cgroup},
+	{.name = "Zoom", .rights = PERMISSION_DETAIL, .handle = control_zoom},
+	{.name = "EndZoom", .rights = PERMISSION_DETAIL, .handle = control_end_zoom},
+	{.name = "GetZoom", .rights = PERMISSION_DETAIL, .handle = control_get_zoom},
+	{.name = "GetZooms", .rights = PERMISSION_DETAIL, .handle = control_get_zooms},
+	{.name = "GetHot", .rights = PERMISSION_DETAIL, .handle = control_get_hot},
+	{.name = "GetProfile", .rights = PERMISSION_DETAIL, .handle = control_get_profile},
+	{.name = "GetRules", .rights = PERMISSION_ASK, .handle = control_get_rules},
+	{.name = "GetAlerts", .rights = PERMISSION_ASK, .handle = control_get_alerts},
+	{.name = "Explain", .rights = PERMISSION_ASK, .handle = control_explain},
+	{.name = "GetNeighbours", .rights = PERMISSION_ASK, .handle = control_get_neighbours},
+	{.name = "Pause", .rights = PERMISSION_DETAIL, .handle = control_pause},
+	{.name = "Resume", .rights = PERMISSION_DETAIL, .handle = control_resume},
+	{.name = "Reload", .rights = PERMISSION_ROOT, .handle = control_reload},
+	{.name = "Watch", .rights = PERMISSION_ASK, .handle = watch, .needs_more = true},
 };
 const size_t control_n_methods = ARRAY_SIZE(control_methods);
+
+static bool refuses(struct varlink_call *call, const struct varlink_method *method, void *userdata, int *ret)
+{
+	const struct control *control = userdata;
+	enum permission_level level = (enum permission_level)method->rights;
+
+	if (control_permitted(call, control, level))
+		return false;
+	*ret = control_deny(call, control, level);
+	return true;
+}
 
 int control_new(sd_event *event, const char *socket_path, const char *group,
 		const struct control_backend *backend, struct control **ret, char **ret_message)
@@ -70,6 +83,7 @@ int control_new(sd_event *event, const char *socket_path, const char *group,
 		.description = control_interface_description,
 		.methods = control_methods,
 		.n_methods = ARRAY_SIZE(control_methods),
+		.refuses = refuses,
 		.userdata = control,
 	};
 	r = control_socket_listen(socket_path, group, &control->socket, &fd, ret_message);

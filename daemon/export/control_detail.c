@@ -174,8 +174,6 @@ int control_zoom(struct varlink_call *call, json_object *parameters, void *userd
 		return varlink_invalid_parameter(call, "cgroup");
 	if (get_wish(parameters, &wish, &invalid) < 0)
 		return varlink_invalid_parameter(call, invalid);
-	if (!control_permitted(call, userdata, PERMISSION_DETAIL))
-		return control_deny(call, userdata, PERMISSION_DETAIL);
 	return begin_zoom(call, userdata, shown, &wish);
 }
 
@@ -191,8 +189,6 @@ int control_end_zoom(struct varlink_call *call, json_object *parameters, void *u
 		return varlink_invalid_parameter(call, surplus);
 	if (!json_get_u64(parameters, "zoom", &id))
 		return varlink_invalid_parameter(call, "zoom");
-	if (!control_permitted(call, userdata, PERMISSION_DETAIL))
-		return control_deny(call, userdata, PERMISSION_DETAIL);
 	ended = zooms_end(zooms_of(userdata), id);
 	object = json_checked(&writer, json_object_new_object());
 	json_put(&writer, object, "ended", json_object_new_boolean(ended));
@@ -262,8 +258,6 @@ int control_get_zoom(struct varlink_call *call, json_object *parameters, void *u
 		return varlink_invalid_parameter(call, invalid);
 	if (json_get(parameters, "limit") && (!json_get_u64(parameters, "limit", &limit) || limit > LIST_MAX))
 		return varlink_invalid_parameter(call, "limit");
-	if (!control_permitted(call, userdata, PERMISSION_DETAIL))
-		return control_deny(call, userdata, PERMISSION_DETAIL);
 	zoom = control_find_zoom(userdata, &asked);
 	return zoom ? reply_zoom(call, userdata, zoom, limit) : control_no_zoom(call, userdata, &asked);
 }
@@ -278,8 +272,6 @@ int control_get_zooms(struct varlink_call *call, json_object *parameters, void *
 
 	if (surplus)
 		return varlink_invalid_parameter(call, surplus);
-	if (!control_permitted(call, userdata, PERMISSION_DETAIL))
-		return control_deny(call, userdata, PERMISSION_DETAIL);
 	object = json_checked(&writer, json_object_new_object());
 	list = json_checked(&writer, json_object_new_array());
 	for (size_t i = 0; (zoom = zooms_nth(zooms_of(userdata), i)); i++) {

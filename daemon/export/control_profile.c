@@ -87,8 +87,6 @@ int control_get_profile(struct varlink_call *call, json_object *parameters, void
 		return varlink_invalid_parameter(call, "format");
 	if (json_get(parameters, "offset") && !json_get_u64(parameters, "offset", &offset))
 		return varlink_invalid_parameter(call, "offset");
-	if (!control_permitted(call, control, PERMISSION_DETAIL))
-		return control_deny(call, control, PERMISSION_DETAIL);
 	if (format == ZOOM_PERF_DATA && !control_permitted(call, control, PERMISSION_ROOT))
 		return control_deny(call, control, PERMISSION_ROOT);
 	zoom = control_find_zoom(control, &asked);

@@ -41,8 +41,8 @@ bool permission_grants(const struct permission *permission, enum permission_leve
 {
 	if (peer->credentials->uid == 0)
 		return true;
-	if (level == PERMISSION_ROOT)
-		return false;
+	if (level != PERMISSION_DETAIL)
+		return level == PERMISSION_ASK;
 	if (permission->has_user && peer->credentials->uid == permission->user)
 		return true;
 	if (!permission->has_group)

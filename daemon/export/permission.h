@@ -11,8 +11,9 @@
 #include <sys/socket.h>
 
 enum permission_level {
+	PERMISSION_ROOT,   /* root alone: reload. What names no other level has this one */
 	PERMISSION_DETAIL, /* root, and whom `detail` in [control] names: pause, resume, what looks closer */
-	PERMISSION_ROOT,   /* root alone: reload */
+	PERMISSION_ASK,    /* whoever could connect: figures of cgroups, rules and alerts */
 };
 
 /* Whom `detail` names. All zero: nobody. */

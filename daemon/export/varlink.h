@@ -35,6 +35,7 @@ struct varlink_method {
 	const char *name; /* without its interface */
 	varlink_handler handle;
 	bool needs_more; /* is refused with ExpectedMore without `more` */
+	int rights;      /* what its caller must have, in the service's own terms */
 };
 
 /* Must live as long as the server. */
@@ -44,6 +45,13 @@ struct varlink_service {
 	const char *description; /* the interface in Varlink's own language */
 	const struct varlink_method *methods;
 	size_t n_methods;
+	/*
+	 * Asked before each of the methods, and before anything is looked at that its caller sent along.
+	 * Whether the call was answered with a refusal, and in `ret` what that returned. NULL: everybody may
+	 * call all of them.
+	 */
+	bool (*refuses)(struct varlink_call *call, const struct varlink_method *method, void *userdata,
+			int *ret);
 	void *userdata;
 };
 

@@ -213,6 +213,7 @@ int varlink_call_dispatch(struct varlink_call *call, const struct varlink_servic
 	_cleanup_free_ char *interface = strndup(message->method, message->interface_length);
 	const struct varlink_method *methods;
 	void *userdata;
+	int refused;
 	size_t n;
 
 	if (!interface)
@@ -232,6 +233,9 @@ int varlink_call_dispatch(struct varlink_call *call, const struct varlink_servic
 	for (size_t i = 0; i < n; i++) {
 		if (strcmp(name, methods[i].name) != 0)
 			continue;
+		if (methods == service->methods && service->refuses &&
+		    service->refuses(call, &methods[i], userdata, &refused))
+			return refused;
 		if (!methods[i].handle)
 			return error_about(call, SERVICE_INTERFACE ".MethodNotImplemented", "method",
 					   message->method);

@@ -35,6 +35,16 @@ Test(permission, without_a_name_it_is_root)
 	expect_text(&nobody, PERMISSION_ROOT, "root alone");
 }
 
+/* What forgets to name its level is root's. */
+Test(permission, no_level_is_the_strictest)
+{
+	const struct permission anna = {.name = "anna", .has_user = true, .user = 1000};
+
+	cr_expect_not(grants(&anna, (enum permission_level)0, 1000, 5, 6));
+	cr_expect(grants(&anna, (enum permission_level)0, 0, 5, 6));
+	cr_expect(grants(&anna, PERMISSION_ASK, 1001, 5, 6));
+}
+
 Test(permission, a_user)
 {
 	const struct permission anna = {.name = "anna", .has_user = true, .user = 1000};

@@ -36,7 +36,7 @@ start_pebsd
 resume
 await_samples 200
 expect 'the socket' active "$(systemctl is-active pebsd-symbols.socket || :)"
-expect 'who may connect' '600 pebsd pebsd' "$(stat -c '%a %U %G' /run/pebsd-symbols/socket)"
+expect 'who may connect' '660 pebsd root' "$(stat -c '%a %U %G' /run/pebsd-symbols/socket)"
 expect 'whose directory it is' '755 root root' "$(stat -c '%a %U %G' /run/pebsd-symbols)"
 zoom 3s
 named || wrong "no names: $(journalctl -b -u pebsd-symbols -u pebsd -o cat | tail -n 5)"

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Who may call what on the control socket: every method, by everybody. A new method fails this test until it
+ * stands in the table. */
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <grp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "base/log.h"
+#include "export/control.h"
+#include "export/control_interface.h"
+#include "export/control_methods.h"
+#include "varlink_peer.h"
+
+/* Groups that every Debian has: who may connect, and whom `detail` names. */
+#define READERS "daemon"
+#define DETAIL  "adm"
+
+enum caller {
+	ROOT,
+	OF_DETAIL, /* by a group beside its first one */
+	READER,
+	STRANGER,
+	CALLERS
+};
+
+static const char *const caller_names[CALLERS] = {"root", "whom detail names", "a reader", "a stranger"};
+
+/* R: root, D: whom `detail` names, too, A: who may connect, too. */
+static const struct {
+	const char *name;
+	char who;
+} expected[] = {
+	{"GetStatus", 'A'}, {"GetTop", 'A'},     {"GetCgroup", 'A'}, {"GetRules", 'A'},
+	{"GetAlerts", 'A'}, {"Explain", 'A'},    {"Watch", 'A'},     {"GetNeighbours", 'A'},
+	{"Zoom", 'D'},      {"EndZoom", 'D'},    {"GetZoom", 'D'},   {"GetZooms", 'D'},
+	{"GetHot", 'D'},    {"GetProfile", 'D'}, {"Pause", 'D'},     {"Resume", 'D'},
+	{"Reload", 'R'},
+};
+
+static sd_event *event;
+static struct control *control;
+static char directory[] = "/tmp/pebsd-control-XXXXXX";
+static struct sockaddr_un address = {.sun_family = AF_UNIX};
+
+/* Nobody gets so far: what is called has a parameter that none knows. */
+static void start(void)
+{
+	static const struct control_backend none;
+	_cleanup_free_ char *message = NULL;
+
+	log_set_level(LOG_EMERG);
+	cr_assert_not_null(mkdtemp(directory));
+	cr_assert_eq(chmod(directory, 0755), 0);
+	(void)snprintf(address.sun_path, sizeof(address.sun_path), "%s/control.sock", directory);
+	cr_assert_geq(sd_event_new(&event), 0);
+	cr_assert_eq(control_new(event, address.sun_path, READERS, &none, &control, &message), 0, "%s",
+		     message);
+	control_permit(control, DETAIL);
+}
+
+static void stop(void)
+{
+	control = control_free(control);
+	event = sd_event_unref(event);
+	cr_expect_eq(rmdir(directory), 0);
+}
+
+TestSuite(who_may, .init = start, .fini = stop, .timeout = 60);
+
+static gid_t group_of(const char *name)
+{
+	const struct group *group = getgrnam(name);
+
+	cr_assert(group, "no group %s", name);
+	return group->gr_gid;
+}
+
+static void become(enum caller caller)
+{
+	const gid_t groups[] = {group_of(READERS), group_of(DETAIL)};
+
+	if (caller == ROOT)
+		return;
+	cr_assert_eq(setgroups(caller == OF_DETAIL ? 2 : caller == READER ? 1 : 0, groups), 0);
+	cr_assert_eq(setegid(65534), 0);
+	cr_assert_eq(seteuid(65534), 0);
+}
+
+/* The kernel takes note of who connects (SO_PEERCRED), which is another one than answers. */
+static int connect_as(enum caller caller)
+{
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	int r;
+
+	become(caller);
+	r = connect(fd, (struct sockaddr *)&address, sizeof(address)) < 0 ? -errno : 0;
+	cr_assert_eq(seteuid(0), 0);
+	cr_assert_eq(setegid(0), 0);
+	cr_assert_eq(setgroups(0, NULL), 0);
+	if (r == 0)
+		return fd;
+	(void)close(fd);
+	return r;
+}
+
+static char who_may(const char *method)
+{
+	for (size_t i = 0; i < sizeof(expected) / sizeof(*expected); i++)
+		if (strcmp(expected[i].name, method) == 0)
+			return expected[i].who;
+	return '\0';
+}
+
+static bool may(enum caller caller, char who)
+{
+	return caller == ROOT || who == 'A' || (who == 'D' && caller == OF_DETAIL);
+}
+
+static void expect_answer(int fd, enum caller caller, const char *method, char who)
+{
+	const char *permitted = who == 'R' ? "root alone" : "root and the group " DETAIL;
+	_cleanup_free_ char *call = NULL;
+	_cleanup_free_ char *answer = NULL;
+	_cleanup_free_ char *wanted = NULL;
+
+	cr_assert_gt(asprintf(&call, "{\"method\":\"io.pebsd.%s\",\"parameters\":{\"unheard\":1}%s}", method,
+			      strcmp(method, "Watch") == 0 ? ",\"more\":true" : ""),
+		     0);
+	if (may(caller, who))
+		cr_assert_gt(asprintf(&wanted, "{\"error\":\"org.varlink.service.InvalidParameter\","
+					       "\"parameters\":{\"parameter\":\"unheard\"}}"),
+			     0);
+	else
+		cr_assert_gt(asprintf(&wanted,
+				      "{\"error\":\"org.varlink.service.PermissionDenied\","
+				      "\"parameters\":{\"permitted\":\"%s\"}}",
+				      permitted),
+			     0);
+	peer_call(event, fd, call);
+	answer = peer_receive(event, fd, NULL);
+	cr_expect_str_eq(answer ? answer : "(no answer)", wanted, "%s by %s", method, caller_names[caller]);
+}
+
+Test(who_may, each_method_is_for_whom_the_table_says)
+{
+	for (enum caller caller = ROOT; caller < STRANGER; caller++) {
+		int fd = connect_as(caller);
+
+		cr_assert_geq(fd, 0, "%s: %s", caller_names[caller], strerror(-fd));
+		for (size_t i = 0; i < control_n_methods; i++) {
+			char who = who_may(control_methods[i].name);
+
+			cr_assert(who, "%s does not stand in the table of this test",
+				  control_methods[i].name);
+			expect_answer(fd, caller, control_methods[i].name, who);
+		}
+		(void)close(fd);
+	}
+}
+
+Test(who_may, a_stranger_does_not_get_in)
+{
+	cr_expect_eq(connect_as(STRANGER), -EACCES);
+}
+
+Test(who_may, the_table_has_no_method_that_is_gone)
+{
+	for (size_t i = 0; i < sizeof(expected) / sizeof(*expected); i++) {
+		bool found = false;
+
+		for (size_t j = 0; j < control_n_methods; j++)
+			found = found || strcmp(expected[i].name, control_methods[j].name) == 0;
+		cr_expect(found, "%s", expected[i].name);
+	}
+}
+
+/* Who asks is told in the interface itself, too. */
+Test(who_may, the_service_itself_answers_everybody_who_may_connect)
+{
+	_cleanup_free_ char *answer = NULL;
+	int fd = connect_as(READER);
+
+	peer_call(event, fd, "{\"method\":\"org.varlink.service.GetInfo\"}");
+	answer = peer_receive(event, fd, NULL);
+	cr_expect_not_null(strstr(answer ? answer : "", "\"interfaces\""));
+	(void)close(fd);
+}
