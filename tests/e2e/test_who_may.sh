@@ -1,0 +1,86 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# Who may have pebsctl do what, as real users: root, whom `detail` names, who may ask, and who is neither. Every verb is
+# tried by everyone; a new one fails this test until it stands in its table. No reader sees an address.
+# shellcheck source=tests/e2e/daemon.sh
+. "$(dirname "$0")/daemon.sh"
+need jq setpriv
+
+# Of each verb: who may, beside root (detail: whom the configuration names; ask: whoever may connect).
+declare -A may=([status]=ask [top]=ask [show]=ask [rules]=ask [alerts]=ask [explain]=ask [neighbours]=ask [watch]=ask
+	[zoom]=detail [hot]=detail [profile]=detail [pause]=detail [resume]=detail [reload]=root)
+declare -A arguments=([show]=CGROUP [explain]='slow CGROUP' [neighbours]=CGROUP [zoom]=CGROUP [hot]=CGROUP
+	[profile]='--last -o - CGROUP' [pause]='--for 1ms')
+
+# Groups that every Debian has.
+printf '%s\n' '[sampling]' 'origin = model' 'interval = 200ms' '[control]' 'group = daemon' 'detail = adm' \
+	'[rule slow]' 'cgroup = /**' 'metric = mean' 'above = 40' >"$work/pebsd.conf"
+chmod 755 "$work"
+install -m 755 "$PEBSCTL" "$work/pebsctl"
+start --config "$work/pebsd.conf"
+expect 'the socket' '660 root daemon' "$(stat -c '%a %U %G' "$socket")"
+for _ in {1..50}; do
+	cgroup=$(ctl --json top | jq -r '.cgroups[0].cgroup // empty')
+	[ -z "$cgroup" ] || break
+	sleep 0.2
+done
+[ -n "$cgroup" ] || fail 'no cgroup has samples'
+
+id_of() {
+	getent group "$1" | cut -d : -f 3
+}
+
+# as WHO COMMAND...
+as() {
+	case $1 in
+	root) "${@:2}" ;;
+	detail) setpriv --reuid=65534 --regid=65534 --groups="$(id_of daemon),$(id_of adm)" "${@:2}" ;;
+	reader) setpriv --reuid=65534 --regid=65534 --groups="$(id_of daemon)" "${@:2}" ;;
+	stranger) setpriv --reuid=65534 --regid=65534 --clear-groups "${@:2}" ;;
+	esac
+}
+
+permitted() {
+	case $1:$2 in
+	root:* | *:ask | detail:detail) ;;
+	*) false ;;
+	esac
+}
+
+verbs=$(ctl --help | sed -n '/^Verbs/,/^$/s/^  \([a-z]*\) .*/\1/p')
+[ "$(wc -w <<<"$verbs")" -ge 14 ] || fail "the verbs that --help tells: $verbs"
+for verb in $verbs; do
+	[ -n "${may[$verb]:-}" ] || fail "$verb does not stand in the table of this test"
+	words=${arguments[$verb]:-}
+	words=${words//CGROUP/$cgroup}
+	for who in root detail reader stranger; do
+		status=0
+		# shellcheck disable=SC2086 # arguments are words
+		as $who timeout 2 "$work/pebsctl" --socket "$socket" "$verb" $words >"$work/said" 2>&1 || status=$?
+		if [ $who = stranger ]; then
+			expect "$verb by a stranger" 5 $status
+			grep -q 'not permitted\|permission\|may' "$work/said" || fail "a stranger is told: $(cat "$work/said")"
+		elif permitted $who "${may[$verb]}"; then
+			[ $status != 5 ] || fail "$verb is refused to $who: $(cat "$work/said")"
+			# What the model has no answer to is no matter of rights (1); hot waits and watch goes on (124).
+			case $verb:$status in
+			*:0 | zoom:1 | profile:1 | hot:124 | watch:124) ;;
+			*) fail "$verb by $who: exit code $status: $(cat "$work/said")" ;;
+			esac
+		else
+			expect "$verb by $who" 5 $status
+			grep -q 'root' "$work/said" || fail "$verb does not say to $who whom it is permitted to: $(cat "$work/said")"
+		fi
+	done
+done
+
+# What a reader can have in all shows no address; that there is one to be had is seen by root.
+for verb in status top show rules alerts explain neighbours; do
+	words=${arguments[$verb]:-}
+	# shellcheck disable=SC2086
+	as reader "$work/pebsctl" --socket "$socket" --json "$verb" ${words//CGROUP/$cgroup} >"$work/said"
+	! grep -E '0x[0-9a-f]{6,}|"(address|function|symbol|module|comm)":' "$work/said" ||
+		fail "$verb shows a reader what is others'"
+done
+exits 'hot by root' 0 ctl --json hot "$cgroup"
+grep -qE '0x[0-9a-f]{6,}|"address"' "$work/said" || fail "root sees no address: $(head -c 2000 "$work/said")"
