@@ -253,10 +253,10 @@ static int listen_on(const char *path)
 int main(int argc, char **argv)
 {
 	static const struct varlink_method methods[] = {
-		{"GetStatus", get_status, false}, {"GetCgroup", get_cgroup, false},
-		{"Zoom", begin, false},           {"EndZoom", end_zoom, false},
-		{"GetZoom", get_zoom, false},     {"GetZooms", get_zooms, false},
-		{"GetHot", get_hot, false},       {"GetProfile", get_profile, false},
+		{.name = "GetStatus", .handle = get_status}, {.name = "GetCgroup", .handle = get_cgroup},
+		{.name = "Zoom", .handle = begin},           {.name = "EndZoom", .handle = end_zoom},
+		{.name = "GetZoom", .handle = get_zoom},     {.name = "GetZooms", .handle = get_zooms},
+		{.name = "GetHot", .handle = get_hot},       {.name = "GetProfile", .handle = get_profile},
 	};
 	const struct varlink_service service = {.vendor = "pebsd",
 						.product = "fake_detail",

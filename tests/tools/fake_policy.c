@@ -296,9 +296,12 @@ static int listen_on(const char *path)
 int main(int argc, char **argv)
 {
 	static const struct varlink_method methods[] = {
-		{"GetRules", get_rules, false},   {"GetAlerts", get_alerts, false},
-		{"GetCgroup", get_cgroup, false}, {"Explain", explain, false},
-		{"Watch", watch, true},           {"GetNeighbours", get_neighbours, false},
+		{.name = "GetRules", .handle = get_rules},
+		{.name = "GetAlerts", .handle = get_alerts},
+		{.name = "GetCgroup", .handle = get_cgroup},
+		{.name = "Explain", .handle = explain},
+		{.name = "Watch", .handle = watch, .needs_more = true},
+		{.name = "GetNeighbours", .handle = get_neighbours},
 	};
 	struct varlink_service service = {.vendor = "pebsd",
 					  .product = "fake_policy",
