@@ -206,7 +206,7 @@ $(OUT)/tests/bench/%: $(OUT)/obj/tests/bench/%.o $(OUT)/libtools.a $(OUT)/libpeb
 	$(call say,LINK)$(link_test)
 
 # With programs whose samples are synthetic: pebsd's own loader, compiled with another skeleton.
-SYNTHETIC_KERNEL = $(patsubst %,$(OUT)/obj/synthetic/%.o,kernel kernel_open kernel_offcore)
+SYNTHETIC_KERNEL = $(patsubst %,$(OUT)/obj/synthetic/%.o,kernel kernel_keep kernel_open kernel_offcore)
 
 $(OUT)/obj/synthetic/%.o: SKELETONS = -isystem $(OUT)/synthetic
 $(OUT)/obj/synthetic/%.o: daemon/kernel/%.c Makefile | $(OUT)/synthetic/pebsd.skel.h

@@ -136,13 +136,15 @@ int BPF_PROG(cgroup_born, struct cgroup *cgroup)
 
 	if (!in_default_hierarchy(cgroup))
 		return 0;
-	__sync_fetch_and_add(&slot_counters.births, 1);
 	node = BPF_CORE_READ(cgroup, kn);
 	slot = slot_take(BPF_CORE_READ(node, id), parent_id_of(node), &owner);
 	slots_tell_short();
+	/* Another one of these got here first: while one takes the place of the other both are attached. */
+	if (slot == -EEXIST)
+		return 0;
+	__sync_fetch_and_add(&slot_counters.births, 1);
 	if (slot < 0) {
-		if (slot != -EEXIST)
-			__sync_fetch_and_add(&slot_counters.births_without_slot, 1);
+		__sync_fetch_and_add(&slot_counters.births_without_slot, 1);
 		return 0;
 	}
 	if (bpf_probe_read_kernel_str(owner->name, sizeof(owner->name), BPF_CORE_READ(node, name)) < 0) {

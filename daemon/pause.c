@@ -7,6 +7,7 @@
 
 #include "base/log.h"
 #include "base/text.h"
+#include "pause_kept.h"
 
 /* Late by so much at most: a waiting tool may count on it. */
 #define TIMER_ACCURACY_USEC 10000
@@ -70,6 +71,7 @@ int pause_begin(struct pause *pause, const struct maybe_double *seconds)
 		sd_event_source_disable_unref(timer);
 		return r;
 	}
+	pause_keep(sampling_books(pause->sampling), true, seconds);
 	pause_done(pause);
 	pause->timer = timer;
 	pause->reason = TAKE_PTR(reason);
@@ -87,6 +89,7 @@ bool pause_end(struct pause *pause)
 	if (!pause->reason)
 		return false;
 	pause_done(pause);
+	pause_keep(sampling_books(pause->sampling), false, NULL);
 	/* What cannot be opened was told, and the ticks go on trying. */
 	if (sampling_resume(pause->sampling) == 0)
 		log_notice("resumed: sampling again");

@@ -94,6 +94,21 @@ u32 sampling_offcore_cpus(const struct sampling_offcore *offcore)
 	return offcore && offcore->set ? offcore_cpus(offcore->set) : 0;
 }
 
+u64 sampling_offcore_hash(const struct sampling_offcore *offcore, u64 hash)
+{
+	const struct offcore_pmu *pmus;
+	size_t n;
+
+	if (!offcore || !offcore->set)
+		return hash;
+	pmus = offcore_pmus(offcore->set, &n);
+	for (size_t i = 0; i < n; i++) {
+		hash = kept_hash(hash, pmus[i].name, strlen(pmus[i].name) + 1);
+		hash = kept_hash(hash, &pmus[i].kinds, sizeof(pmus[i].kinds));
+	}
+	return hash;
+}
+
 static void name_pmus(struct snapshot_offcore *head, const struct offcore_set *set)
 {
 	const struct offcore_pmu *pmus = offcore_pmus(set, &head->n_pmus);
@@ -104,7 +119,8 @@ static void name_pmus(struct snapshot_offcore *head, const struct offcore_set *s
 	}
 }
 
-void sampling_offcore_start(struct sampling_offcore *offcore, struct engine *engine)
+void sampling_offcore_start(struct sampling_offcore *offcore, struct engine *engine,
+			    const struct offcore_keep *keep)
 {
 	char *message;
 	int r;
@@ -114,7 +130,7 @@ void sampling_offcore_start(struct sampling_offcore *offcore, struct engine *eng
 	offcore->engine = engine;
 	if (offcore->set) {
 		name_pmus(&engine_head(engine)->offcore, offcore->set);
-		r = offcore_start(offcore->set, kernel_offcore(engine_kernel(engine)), &message);
+		r = offcore_start(offcore->set, kernel_offcore(engine_kernel(engine)), keep, &message);
 		if (r < 0)
 			refuse(offcore, message ? message : strdup(strerror(-r)));
 		else

@@ -5,6 +5,7 @@
 #define PEBSD_SAMPLING_OFFCORE_H
 
 #include "engine.h"
+#include "origin/perf/perf_offcore.h"
 #include "origin/perf/pmu.h"
 
 struct sampling_offcore;
@@ -21,8 +22,12 @@ DEFINE_CLEANUP(struct sampling_offcore *, sampling_offcore_free)
 /* For engine_settings.offcore_cpus: 0 where nothing is counted. */
 u32 sampling_offcore_cpus(const struct sampling_offcore *offcore);
 
-/* The engine is open, and outlives it. */
-void sampling_offcore_start(struct sampling_offcore *offcore, struct engine *engine);
+/* The engine is open, and outlives it. `keep`: see offcore_start(). */
+void sampling_offcore_start(struct sampling_offcore *offcore, struct engine *engine,
+			    const struct offcore_keep *keep);
+
+/* Which PMUs and responses they are, hashed onto `hash`: for kernel_settings.measured. */
+u64 sampling_offcore_hash(const struct sampling_offcore *offcore, u64 hash);
 
 /* Before each collection; and once an interval. */
 void sampling_offcore_collect(const struct sampling_offcore *offcore);

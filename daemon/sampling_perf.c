@@ -18,6 +18,7 @@
 #include "origin/perf/perf.h"
 #include "origin/perf/perf_cost.h"
 #include "origin/perf/perf_notes.h"
+#include "pause_kept.h"
 #include "sampling_govern.h"
 #include "sampling_offcore.h"
 #include "sampling_perf_open.h"
@@ -39,6 +40,8 @@ struct origin_state {
 	char *hotplug_message[EVENTS_MAX];       /* the failure told of last; NULL: none since */
 	struct guest_marks guests;
 	bool paused;               /* all of it */
+	struct books *books;       /* what is left to the next process; NULL: nothing. Not owned */
+	struct perf_keep *keep;    /* NULL: no event is left */
 	struct sampling_zoom zoom; /* with it some sets may be */
 };
 
@@ -54,6 +57,7 @@ static void free_state(struct origin_state *state)
 		perf_set_free(state->sets[i]);
 		free(state->hotplug_message[i]);
 	}
+	perf_keep_free(state->keep);
 	if (state->engine)
 		engine_head(state->engine)->notes = NULL;
 	perf_notes_done(&state->notes);
@@ -113,8 +117,10 @@ static int count_one(u64 id, u64 parent_id, const char *name, void *userdata)
 	return 0;
 }
 
-static u32 slots_for(const struct config *config, const char *mount)
+/* With as many as before those go on, as long as there is some room in them. */
+static u32 slots_for(const struct config *config, const char *mount, const struct books *books)
 {
+	const u32 before = kernel_slots_before(books);
 	_cleanup_close_ int root_fd = open(mount, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	struct cgroup_walk_counts counts = {0};
 
@@ -122,7 +128,7 @@ static u32 slots_for(const struct config *config, const char *mount)
 		return (u32)config->cgroups_max;
 	if (root_fd >= 0)
 		(void)cgroup_walk(root_fd, count_one, NULL, &counts);
-	return perf_cost_slots(counts.cgroups);
+	return before > counts.cgroups + counts.cgroups / 4 ? before : perf_cost_slots(counts.cgroups);
 }
 
 static void adopt(struct origin_state *state)
@@ -150,11 +156,18 @@ static void adopt(struct origin_state *state)
 	engine_adopted(state->engine, counts.without_slot == 0);
 }
 
+static int start_set(struct origin_state *state, size_t i, int program_fd, char **ret_message)
+{
+	return state->keep
+		       ? perf_start_kept(state->sets[i], program_fd, state->keep, (unsigned)i, ret_message)
+		       : perf_start(state->sets[i], program_fd, ret_message);
+}
+
 static int start_sets(struct origin_state *state, struct failure *failure)
 {
 	for (size_t i = 0; i < state->n_sets; i++) {
 		int fd = kernel_program_fd(engine_kernel(state->engine), (unsigned)i);
-		int r = fd < 0 ? fd : perf_start(state->sets[i], fd, &failure->message);
+		int r = fd < 0 ? fd : start_set(state, i, fd, &failure->message);
 
 		if (r < 0) {
 			failure->code = sampling_perf_code(r);
@@ -168,8 +181,10 @@ static void describe_sets(struct origin_state *state)
 {
 	struct snapshot *head = engine_head(state->engine);
 
-	for (size_t i = 0; i < state->n_sets; i++)
+	for (size_t i = 0; i < state->n_sets; i++) {
 		head->events[i].takes_turns = perf_takes_turns(state->sets[i]);
+		head->events[i].event.period = perf_event(state->sets[i])->period;
+	}
 	head->notes = state->notes.list;
 }
 
@@ -431,14 +446,76 @@ static void close_zoom(struct origin_state *state, struct zoom_events *events)
 	name_cpus(state);
 }
 
+/* Which events there are: with others the figures of before are not gone on with. */
+static u64 hash_events(const struct origin_state *state)
+{
+	u64 hash = KEPT_HASH;
+
+	for (size_t i = 0; i < state->n_sets; i++) {
+		const struct event *event = perf_event(state->sets[i]);
+
+		hash = kept_hash(hash, &event->role, sizeof(event->role));
+		hash = kept_hash(hash, &event->latency_kind, sizeof(event->latency_kind));
+		hash = kept_hash(hash, event->pmu, strlen(event->pmu) + 1);
+	}
+	return sampling_offcore_hash(state->offcore, hash);
+}
+
+/*
+ * Events of before that nobody goes on with end here: they would hold the counters of those that begin. The
+ * manager closes its descriptors of them, too.
+ */
+static void end_rest(const struct books *books)
+{
+	store_drop_rest(books_store(books));
+	(void)store_settle(books_store(books));
+}
+
+static int open_keep(struct origin_state *state, struct perf_keep_settings *settings)
+{
+	const struct kernel *kernel = engine_kernel(state->engine);
+	struct maybe_double seconds;
+
+	if (!state->books)
+		return 0;
+	settings->books = state->books;
+	settings->kept = kernel_kept(kernel);
+	settings->epoch = kernel_epoch(kernel);
+	settings->n_sets = state->n_sets;
+	settings->stay_paused = state->paused = pause_kept(state->books, &seconds);
+	if (settings->kept == KEPT_ANEW)
+		end_rest(state->books);
+	return state->n_sets ? perf_keep_new(settings, &state->keep) : 0;
+}
+
+static void start_offcore(struct origin_state *state, const struct perf_keep_settings *settings)
+{
+	const struct offcore_keep keep = {
+		.books = settings->books, .kept = settings->kept, .stay_paused = settings->stay_paused};
+
+	sampling_offcore_start(state->offcore, state->engine, state->books ? &keep : NULL);
+}
+
+/* All that the next process needs is stored. */
+static void commit(struct origin_state *state)
+{
+	int r = state->books ? books_commit(state->books) : 0;
+
+	if (r < 0)
+		(void)log_warning(r, "the service manager does not keep what a restart would go on with: it "
+				     "will begin anew");
+}
+
 static int open_perf(const struct sampling_settings *settings, struct engine_settings *engine_settings,
 		     struct engine **ret_engine, struct origin_state **ret, struct failure *ret_failure)
 {
 	_cleanup_(free_statep) struct origin_state *state = calloc(1, sizeof(*state));
+	struct perf_keep_settings keep = {0};
 	int r;
 
 	if (!state)
 		return -ENOMEM;
+	state->books = engine_settings->books;
 	state->config = settings->config;
 	state->rate_fd = max_rate_open();
 	state->rate_at_start = max_rate_read(state->rate_fd);
@@ -451,8 +528,9 @@ static int open_perf(const struct sampling_settings *settings, struct engine_set
 	engine_settings->n_events = state->n_sets;
 	for (size_t i = 0; i < state->n_sets; i++)
 		engine_settings->events[i] = *perf_event(state->sets[i]);
-	engine_settings->slots = slots_for(settings->config, state->mount);
+	engine_settings->slots = slots_for(settings->config, state->mount, engine_settings->books);
 	engine_settings->births = engine_settings->hardware = true;
+	engine_settings->measured = hash_events(state);
 	engine_settings->count = count;
 	engine_settings->count_cpus = count_cpus;
 	engine_settings->count_userdata = state;
@@ -467,14 +545,14 @@ static int open_perf(const struct sampling_settings *settings, struct engine_set
 	adopt(state);
 	if (guest_marks_wanted(engine_settings->events, state->n_sets, engine_settings->offcore_cpus > 0))
 		guest_marks_open(&state->guests);
-	r = start_sets(state, ret_failure);
-	if (r == 0)
-		r = start_govern(state);
-	if (r < 0)
+	/* It takes note of the periods that were asked for; those of before may be in force after that. */
+	if ((r = start_govern(state)) < 0 || (r = open_keep(state, &keep)) < 0 ||
+	    (r = start_sets(state, ret_failure)) < 0)
 		return r;
 	name_cpus(state);
 	describe_sets(state);
-	sampling_offcore_start(state->offcore, state->engine);
+	start_offcore(state, &keep);
+	commit(state);
 	*ret = TAKE_PTR(state);
 	return 0;
 }

@@ -19,6 +19,7 @@
 #include "export/prometheus.h"
 #include "export/zoom_scrape.h"
 #include "pause.h"
+#include "pause_kept.h"
 #include "reload.h"
 #include "room.h"
 #include "sampling.h"
@@ -529,6 +530,18 @@ static int arm(struct server *server)
 					   sampling_has_steps(server->sampling) ? SD_EVENT_ON : SD_EVENT_OFF);
 }
 
+/* It was asked for from the process before, and is not over. */
+static int go_on_pausing(struct server *server)
+{
+	struct maybe_double seconds;
+	int r;
+
+	if (!pause_kept(sampling_books(server->sampling), &seconds))
+		return 0;
+	r = pause_begin(&server->pause, &seconds);
+	return r < 0 ? log_error(r, "cannot go on with the pause that was asked for") : 0;
+}
+
 static int start(struct server *server, struct failure *failure)
 {
 	struct sampling_settings settings = {
@@ -572,7 +585,7 @@ static int start(struct server *server, struct failure *failure)
 	r = open_endpoints(server, failure);
 	store_drop_rest(server->store);
 	server->watch.control = server->control;
-	return r;
+	return r < 0 ? r : go_on_pausing(server);
 }
 
 /* Samples come until the end, also after the last that anybody read. */

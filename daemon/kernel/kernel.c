@@ -8,8 +8,26 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
+#include "kernel_keep.h"
 #include "kernel_parts.h"
 #include "map_size.h"
+
+enum kept kernel_kept(const struct kernel *kernel)
+{
+	return kernel->kept;
+}
+
+u32 kernel_epoch(const struct kernel *kernel)
+{
+	return kernel->book->epoch;
+}
+
+u32 kernel_slots_before(const struct books *books)
+{
+	const struct kernel_book *before = kernel_keep_before(books);
+
+	return before ? before->identity.slots : 0;
+}
 
 int kernel_program_fd(const struct kernel *kernel, unsigned event)
 {

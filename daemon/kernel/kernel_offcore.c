@@ -10,6 +10,7 @@
 
 #include "pebsd/records.h"
 
+#include "kernel_keep.h"
 #include "pebsd.skel.h"
 
 struct kernel_offcore {
@@ -86,7 +87,7 @@ static int map_memory(const struct bpf_map *map, size_t bytes, int protection, v
 	return 0;
 }
 
-int kernel_offcore_start(struct kernel_offcore *offcore)
+int kernel_offcore_start(struct kernel_offcore *offcore, struct kernel *kernel)
 {
 	struct pebsd_bpf *skeleton;
 	void *memory = NULL;
@@ -103,8 +104,7 @@ int kernel_offcore_start(struct kernel_offcore *offcore)
 	if (r < 0)
 		return r;
 	offcore->states = memory;
-	skeleton->links.offcore_switched = bpf_program__attach(skeleton->progs.offcore_switched);
-	return skeleton->links.offcore_switched ? 0 : -errno;
+	return kernel_keep_link(kernel, skeleton->progs.offcore_switched, &skeleton->links.offcore_switched);
 }
 
 struct kernel_offcore *kernel_offcore_free(struct kernel_offcore *offcore)
@@ -173,6 +173,17 @@ int kernel_offcore_place(struct kernel_offcore *offcore, u32 cpu, u32 pmu, const
 	__atomic_store_n(&state->generation, state->generation + 1, __ATOMIC_RELEASE);
 	(void)kernel_offcore_collect(offcore, cpu);
 	return 0;
+}
+
+void kernel_offcore_know(struct kernel_offcore *offcore, u32 cpu, u32 pmu)
+{
+	if (cpu < offcore->cpus)
+		offcore->pmus[cpu] = 1 + pmu;
+}
+
+bool kernel_offcore_reads(const struct kernel_offcore *offcore, u32 cpu)
+{
+	return cpu < offcore->cpus && !(offcore->states[cpu].generation & 1) && offcore->states[cpu].counters;
 }
 
 void kernel_offcore_remove(struct kernel_offcore *offcore, u32 cpu)

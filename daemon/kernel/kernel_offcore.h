@@ -15,6 +15,7 @@
 #include "base/cleanup.h"
 #include "pebsd/offcore.h"
 
+struct kernel;
 struct pebsd_bpf;
 struct kernel_offcore;
 
@@ -25,7 +26,7 @@ struct kernel_offcore;
 int kernel_offcore_prepare(struct pebsd_bpf *skeleton, u32 slots, u32 cpus, struct kernel_offcore **ret);
 
 /* After that: maps the records and follows the scheduler. `offcore` may be NULL. 0 or -errno. */
-int kernel_offcore_start(struct kernel_offcore *offcore);
+int kernel_offcore_start(struct kernel_offcore *offcore, struct kernel *kernel);
 struct kernel_offcore *kernel_offcore_free(struct kernel_offcore *offcore);
 DEFINE_CLEANUP(struct kernel_offcore *, kernel_offcore_free)
 
@@ -36,6 +37,10 @@ DEFINE_CLEANUP(struct kernel_offcore *, kernel_offcore_free)
  * or -errno, with none placed.
  */
 int kernel_offcore_place(struct kernel_offcore *offcore, u32 cpu, u32 pmu, const int fds[OFFCORE_COUNTERS]);
+
+/* Of what an earlier process placed: its PMU, and whether it is read now. */
+void kernel_offcore_know(struct kernel_offcore *offcore, u32 cpu, u32 pmu);
+bool kernel_offcore_reads(const struct kernel_offcore *offcore, u32 cpu);
 
 /* Nothing is read on `cpu` any more. What was counted stays. */
 void kernel_offcore_remove(struct kernel_offcore *offcore, u32 cpu);

@@ -9,7 +9,9 @@
 #include <bpf/libbpf.h>
 
 #include "base/cpu_list.h"
+#include "base/log.h"
 #include "base/own_memory.h"
+#include "kernel_keep.h"
 #include "kernel_offcore.h"
 #include "kernel_parts.h"
 #include "load_failure.h"
@@ -76,11 +78,15 @@ static int configure_stripes(struct kernel *kernel)
 {
 	const struct kernel_settings *settings = &kernel->settings;
 	struct pebsd_bpf *skeleton = kernel->skeleton;
+	const struct kernel_book *before = settings->adopt ? kernel_keep_before(kernel->books) : NULL;
 	u32 lines = marks_row(settings->slots) / MARKS_LINE;
 	u32 rows = (u32)settings->n_events * kernel->stripes;
 	int r;
 
-	skeleton->rodata->stripes_alone = settings->stripes->alone && settings->stripes->cpus >= kernel->cpus;
+	/* Which CPU writes where stays as it was: that some are away now is no reason to count anew. */
+	skeleton->rodata->stripes_alone =
+		before ? before->stripes_alone != 0
+		       : settings->stripes->alone && settings->stripes->cpus >= kernel->cpus;
 	skeleton->rodata->marks_event = kernel->stripes * lines;
 	skeleton->rodata->marks_owners = rows * lines;
 	skeleton->rodata->cpu_count = kernel->cpus;
@@ -102,6 +108,16 @@ static u32 possible_cpus(void)
 	return cpus;
 }
 
+static u32 stripes_to_be(const struct kernel *kernel)
+{
+	const struct kernel_book *before = kernel->settings.adopt ? kernel_keep_before(kernel->books) : NULL;
+
+	if (before && before->identity.cpus == kernel->cpus && before->identity.stripes > 0 &&
+	    before->identity.stripes <= STRIPES_MAX)
+		return before->identity.stripes;
+	return kernel->settings.stripes->n;
+}
+
 static int configure(struct kernel *kernel)
 {
 	struct kernel_settings *settings = &kernel->settings;
@@ -112,7 +128,7 @@ static int configure(struct kernel *kernel)
 	kernel->cpus = possible_cpus();
 	if (kernel->cpus < settings->stripes->cpus)
 		kernel->cpus = settings->stripes->cpus;
-	kernel->stripes = settings->stripes->n;
+	kernel->stripes = stripes_to_be(kernel);
 	place_events(settings, kernel->stripes, &latency, &plain);
 	skeleton->rodata->read_by_probe = settings->read_by_probe;
 	decode_tables_fill((struct decode_tables *)&skeleton->rodata->decode_tables);
@@ -205,16 +221,16 @@ static int listen_for_births(struct kernel *kernel)
 }
 
 /* Deaths first: one without a birth is nothing, but a birth whose death is missed holds its slot for ever. */
-static int follow_cgroups(struct pebsd_bpf *skeleton)
+static int follow_cgroups(struct kernel *kernel)
 {
-	skeleton->links.cgroup_died = bpf_program__attach(skeleton->progs.cgroup_died);
-	if (!skeleton->links.cgroup_died)
-		return -errno;
-	skeleton->links.cgroup_born = bpf_program__attach(skeleton->progs.cgroup_born);
-	return skeleton->links.cgroup_born ? 0 : -errno;
+	struct pebsd_bpf *skeleton = kernel->skeleton;
+	int r = kernel_keep_link(kernel, skeleton->progs.cgroup_died, &skeleton->links.cgroup_died);
+
+	return r < 0 ? r
+		     : kernel_keep_link(kernel, skeleton->progs.cgroup_born, &skeleton->links.cgroup_born);
 }
 
-int kernel_open(const struct kernel_settings *settings, struct kernel **ret, char **ret_message)
+static int open_once(const struct kernel_settings *settings, struct kernel **ret, char **ret_message)
 {
 	_cleanup_(kernel_freep) struct kernel *kernel = NULL;
 	_cleanup_(load_log_freep) struct load_log *load_log = NULL;
@@ -231,6 +247,10 @@ int kernel_open(const struct kernel_settings *settings, struct kernel **ret, cha
 	if (!kernel)
 		return -ENOMEM;
 	kernel->settings = *settings;
+	kernel->books = settings->books;
+	kernel->book = calloc(1, sizeof(*kernel->book));
+	if (!kernel->book)
+		return -ENOMEM;
 	r = load_log_start(&load_log);
 	if (r < 0)
 		return r;
@@ -245,6 +265,12 @@ int kernel_open(const struct kernel_settings *settings, struct kernel **ret, cha
 	r = configure(kernel);
 	if (r < 0)
 		goto fail;
+	step = "take over the BPF maps of the process before";
+	r = kernel_keep_maps(kernel);
+	if (r == -ESTALE)
+		return r;
+	if (r < 0)
+		goto fail;
 	step = "load the BPF programs";
 	r = pebsd_bpf__load(kernel->skeleton);
 	if (r < 0)
@@ -256,18 +282,27 @@ int kernel_open(const struct kernel_settings *settings, struct kernel **ret, cha
 	r = map_all(kernel);
 	if (r < 0)
 		goto fail;
-	assign_stripes(kernel);
+	if (kernel->kept == KEPT_ANEW)
+		assign_stripes(kernel);
 	kernel->settings.stripes = NULL; /* the caller's */
+	step = "tell the BPF programs from those of the process before";
+	r = kernel_keep_loaded(kernel);
+	if (r < 0)
+		goto fail;
 	if (settings->births) {
 		step = "attach to the cgroup tracepoints";
 		r = listen_for_births(kernel);
 		if (r == 0)
-			r = follow_cgroups(kernel->skeleton);
+			r = follow_cgroups(kernel);
 		if (r < 0)
 			goto fail;
 	}
 	step = "follow task switches to count off-core responses";
-	r = kernel_offcore_start(kernel->offcore);
+	r = kernel_offcore_start(kernel->offcore, kernel);
+	if (r < 0)
+		goto fail;
+	step = "have the service manager keep the BPF maps";
+	r = kernel_keep_done(kernel);
 	if (r < 0)
 		goto fail;
 	*ret = TAKE_PTR(kernel);
@@ -276,6 +311,23 @@ int kernel_open(const struct kernel_settings *settings, struct kernel **ret, cha
 fail:
 	*ret_message = load_failure(step, r, load_log);
 	return r;
+}
+
+int kernel_open(const struct kernel_settings *settings, struct kernel **ret, char **ret_message)
+{
+	struct kernel_settings alone = *settings;
+	int r = open_once(settings, ret, ret_message);
+
+	if (!settings->books || !settings->adopt || r >= 0 || r == -ENOMEM)
+		return r;
+	/* Whatever it is that does not go on does no harm to a start without it. */
+	if (r != -ESTALE)
+		log_notice("what the process before counted is not gone on with: %s",
+			   *ret_message ? *ret_message : strerror(-r));
+	free(*ret_message);
+	kernel_keep_forget(settings->books);
+	alone.adopt = false;
+	return open_once(&alone, ret, ret_message);
 }
 
 static void unmap(struct mapping *mapping)
@@ -297,7 +349,11 @@ struct kernel *kernel_free(struct kernel *kernel)
 	unmap(&kernel->cpu_states);
 	kernel_offcore_free(kernel->offcore);
 	ring_buffer__free(kernel->short_of);
+	for (size_t i = 0; i < kernel->n_links; i++)
+		if (kernel->links[i].taken)
+			cleanup_close(&kernel->links[i].fd);
 	pebsd_bpf__destroy(kernel->skeleton);
+	free(kernel->book);
 	free(kernel);
 	return NULL;
 }

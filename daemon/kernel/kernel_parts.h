@@ -5,11 +5,22 @@
 
 #include "kernel.h"
 #include "pebsd.skel.h"
+#include "store/books.h"
 
 struct mapping {
 	void *memory;
 	size_t bytes;
 };
+
+/* A program on a tracepoint, that is stored or to be. */
+struct kernel_link {
+	char label[STORED_LABEL_MAX];
+	int fd;     /* its own where `taken`, else the skeleton's */
+	bool taken; /* from the process before */
+};
+
+/* Each of these from the process before, and in its place. */
+#define KERNEL_LINKS_MAX 8
 
 struct kernel {
 	struct kernel_settings settings;
@@ -28,6 +39,11 @@ struct kernel {
 	u32 hot_cpus;
 	struct kernel_offcore *offcore; /* NULL: off */
 	struct ring_buffer *short_of;   /* NULL: without births */
+	struct books *books;            /* NULL: nothing is kept */
+	enum kept kept;
+	struct kernel_book *book; /* as it is to be */
+	size_t n_links;
+	struct kernel_link links[KERNEL_LINKS_MAX];
 };
 
 /* The perf_event program of an event's door; NULL: it has none. */

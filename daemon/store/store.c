@@ -87,8 +87,10 @@ int store_open(struct store **ret)
 	for (int i = 0; i < n; i++)
 		free(names[i]);
 	free(names);
-	if (n < 0 || r < 0)
-		return n < 0 ? n : r;
+	if (n < 0)
+		(void)log_warning(n, "what the service manager passes cannot be told: it is left alone");
+	if (r < 0)
+		return r;
 	if (!store->keeps)
 		log_debug("no service manager keeps descriptors: a restart begins anew");
 	*ret = TAKE_PTR(store);

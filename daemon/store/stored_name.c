@@ -7,7 +7,7 @@
 
 static const char *const kinds[STORED_KINDS] = {
 	[STORED_MAP] = "map",       [STORED_LINK] = "link",       [STORED_EVENT] = "event",
-	[STORED_LEADER] = "leader", [STORED_COUNTER] = "counter", [STORED_BOOKS] = "books",
+	[STORED_LEADER] = "leader", [STORED_COUNTER] = "counter", [STORED_HANDOVER] = "handover",
 	[STORED_STATE] = "state",
 };
 

@@ -12,13 +12,13 @@
 #include "pebsd/types.h"
 
 enum stored_kind {
-	STORED_MAP,     /* a BPF map; the label is its name */
-	STORED_LINK,    /* a BPF link; the label is the program's name */
-	STORED_EVENT,   /* a perf event: number of the event, CPU, number of the opening */
-	STORED_LEADER,  /* the leader of its group, likewise */
-	STORED_COUNTER, /* an off-core counter: kind, CPU, number of the opening */
-	STORED_BOOKS,   /* what there is to know of these: a memfd */
-	STORED_STATE,   /* the collector's own: a memfd */
+	STORED_MAP,      /* a BPF map; the label is its name */
+	STORED_LINK,     /* a BPF link; the label is the program's name */
+	STORED_EVENT,    /* a perf event: number of the event, CPU, number of the opening */
+	STORED_LEADER,   /* the leader of its group, likewise */
+	STORED_COUNTER,  /* an off-core counter: kind, CPU, number of the opening */
+	STORED_HANDOVER, /* what there is to know of these: a memfd */
+	STORED_STATE,    /* the collector's own: a memfd */
 	STORED_KINDS,
 };
 

@@ -90,7 +90,7 @@ static void open_counting(const struct pmu_counter *counters, size_t n, u64 grac
 	books_open(&books, &settings, grace_ns);
 	cr_assert_eq(adopt_existing(books.kernel, fixture.mount, &adopted), 0);
 	cr_assert_eq(adopted.without_slot, 0);
-	r = offcore_start(set, kernel_offcore(books.kernel), &message);
+	r = offcore_start(set, kernel_offcore(books.kernel), NULL, &message);
 	cr_assert_eq(r, 0, "%s", message ? message : strerror(-r));
 }
 
@@ -561,7 +561,7 @@ Test(offcore, a_window_has_what_was_counted_in_it)
 	settings.count_userdata = set;
 	cr_assert_eq(engine_open(&settings, &engine, &message), 0, "%s", message ? message : "");
 	cr_assert_eq(adopt_existing(engine_kernel(engine), fixture.mount, &adopted), 0);
-	cr_assert_eq(offcore_start(set, kernel_offcore(engine_kernel(engine)), &message), 0);
+	cr_assert_eq(offcore_start(set, kernel_offcore(engine_kernel(engine)), NULL, &message), 0);
 	for (size_t i = 0; i < ARRAY_SIZE(pages); i++) {
 		struct cgroup_child child = cgroup_fixture_child(&fixture, "a", touch_pages, &pages[i]);
 

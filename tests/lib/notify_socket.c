@@ -176,11 +176,16 @@ void notify_socket_pass_these(const struct notify_stored *stored, size_t n)
 {
 	const int first = SD_LISTEN_FDS_START;
 	_cleanup_free_ int *fds = calloc(n + 1, sizeof(*fds));
-	char *names = NULL, number[16];
+	char *names = NULL, number[24];
 	size_t bytes;
 	FILE *stream = open_memstream(&names, &bytes);
 
 	cr_assert(fds && stream);
+	if (n == 0) {
+		(void)fclose(stream);
+		free(names);
+		return;
+	}
 	/* Out of the way first. */
 	for (size_t i = 0; i < n; i++) {
 		fds[i] = fcntl(stored[i].fd, F_DUPFD_CLOEXEC, first + (int)n);

@@ -186,7 +186,7 @@ static void counting_open(size_t n, struct counting *ret)
 	if (r == 0)
 		r = adopt_existing(ret->kernel, mount_path, &adopted);
 	if (r == 0)
-		r = offcore_start(ret->set, kernel_offcore(ret->kernel), &message);
+		r = offcore_start(ret->set, kernel_offcore(ret->kernel), NULL, &message);
 	if (r < 0) {
 		(void)fprintf(stderr, "offcore_cost: %s\n", message ? message : strerror(-r));
 		exit(EXIT_FAILURE);

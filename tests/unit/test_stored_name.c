@@ -18,7 +18,7 @@ Test(stored_name, what_is_written_is_read_again)
 		{{STORED_EVENT, 1, "", 3, {0, 255, 2}}, "event-1-0-255-2"},
 		{{STORED_LEADER, 1, "", 3, {11, 8191, 4294967295U}}, "leader-1-11-8191-4294967295"},
 		{{STORED_COUNTER, 4294967295U, "", 3, {0, 0, 0}}, "counter-4294967295-0-0-0"},
-		{{STORED_BOOKS, 0, "", 0, {0}}, "books-0"},
+		{{STORED_HANDOVER, 0, "", 0, {0}}, "handover-0"},
 		{{STORED_STATE, 3, "", 1, {1}}, "state-3-1"},
 	};
 

@@ -6,28 +6,12 @@
 #include <time.h>
 
 #include "base/descriptor_limit.h"
-#include "perf_cpu.h"
 #include "perf_diagnose.h"
+#include "perf_parts.h"
 
-struct perf_event_set {
-	struct pmu_opening opening;
-	char *online_path;
-	int program_fd; /* the caller's; -1 until started */
-	bool paused;
-	u64 paused_seen_ns; /* until when the pause is in the books */
-	struct cpu_list cpus;
-	size_t n;
-	struct perf_cpu *events;
-	/* By CPU, ascending: of events that were closed, and with the open ones as of the last perf_count().
-	 */
-	size_t n_books;
-	struct cpu_counts *closed;
-	struct cpu_counts *books;
-};
-
-static int diagnosed(int error,
-		     char *(*diagnose)(int, const struct pmu_opening *, int, const struct perf_facts *),
-		     const struct pmu_opening *opening, int cpu, char **ret_message)
+int perf_diagnosed(int error,
+		   char *(*diagnose)(int, const struct pmu_opening *, int, const struct perf_facts *),
+		   const struct pmu_opening *opening, int cpu, char **ret_message)
 {
 	struct perf_facts facts;
 
@@ -43,28 +27,17 @@ int perf_try(struct pmu_opening *opening, int cpu, char **ret_message)
 
 	r = perf_cpu_open_relaxed(opening, cpu, &event);
 	if (r < 0)
-		return diagnosed(r, perf_diagnose_open, opening, cpu, ret_message);
+		return perf_diagnosed(r, perf_diagnose_open, opening, cpu, ret_message);
 	perf_cpu_close(&event);
 	return 0;
 }
 
-static int compare_cpus(const void *key, const void *member)
-{
-	return *(const int *)key - ((const struct cpu_counts *)member)->cpu;
-}
-
-static struct cpu_counts *book_of(struct cpu_counts *books, size_t n, int cpu)
-{
-	return n ? bsearch(&cpu, books, n, sizeof(*books), compare_cpus) : NULL;
-}
-
-/* Makes sure that a CPU has an entry: from then on keeping its figures cannot fail. */
-static int add_book(struct perf_event_set *set, int cpu)
+int perf_add_book(struct perf_event_set *set, int cpu)
 {
 	struct cpu_counts *closed, *books;
 	size_t at = set->n_books;
 
-	if (book_of(set->closed, set->n_books, cpu))
+	if (perf_book_of(set->closed, set->n_books, cpu))
 		return 0;
 	closed = reallocarray(set->closed, at + 1, sizeof(*closed));
 	if (!closed)
@@ -112,7 +85,7 @@ void perf_count(struct perf_event_set *set, struct perf_counts *ret)
 		memcpy(set->books, set->closed, set->n_books * sizeof(*set->books));
 	for (size_t i = 0; i < set->n; i++) {
 		struct perf_cpu *event = &set->events[i];
-		struct cpu_counts *book = book_of(set->books, set->n_books, event->cpu);
+		struct cpu_counts *book = perf_book_of(set->books, set->n_books, event->cpu);
 		struct cpu_counts counts;
 
 		/* Stopped, it has no later news, and all of it is to be in. */
@@ -121,6 +94,7 @@ void perf_count(struct perf_event_set *set, struct perf_counts *ret)
 		else
 			perf_cpu_update(event, set->program_fd >= 0);
 		perf_cpu_read_throttling(event);
+		perf_set_keep_counts(set, event);
 		counts = perf_cpu_counts(event);
 		cpu_counts_add(book, &counts);
 		book->open = true;
@@ -179,13 +153,21 @@ static int close_gone(struct perf_event_set *set, const struct cpu_list *wanted)
 		perf_cpu_read(event, false);
 		perf_cpu_read_throttling(event);
 		counts = perf_cpu_counts(event);
-		cpu_counts_add(book_of(set->closed, set->n_books, event->cpu), &counts);
+		cpu_counts_add(perf_book_of(set->closed, set->n_books, event->cpu), &counts);
+		perf_set_keep_closed(set, event->cpu);
 		perf_cpu_close(event);
 	}
 	closed = (int)(set->n - kept);
 	set->n = kept;
 	set_note_cpus(set);
 	return closed;
+}
+
+static bool has_gone(const struct perf_event_set *set, int cpu)
+{
+	struct cpu_list online;
+
+	return cpu_list_read(set->online_path, &online) == 0 && !cpu_list_has(&online, cpu);
 }
 
 static int open_one(struct perf_event_set *set, int cpu, char **ret_message)
@@ -196,20 +178,25 @@ static int open_one(struct perf_event_set *set, int cpu, char **ret_message)
 	/* What the first CPU took goes for all: the program is made for one kind of sample. */
 	r = set->n == 0 && set->program_fd < 0 ? perf_cpu_open_relaxed(&set->opening, cpu, &event)
 					       : perf_cpu_open(&set->opening, cpu, &event);
-	if (r == -ENODEV) /* gone again since the list was read */
+	if (r == -ENODEV || (r < 0 && has_gone(set, cpu))) /* since the list was read */
 		return 0;
 	if (r < 0)
-		return diagnosed(r, perf_diagnose_open, &set->opening, cpu, ret_message);
-	r = add_book(set, cpu);
+		return perf_diagnosed(r, perf_diagnose_open, &set->opening, cpu, ret_message);
+	r = perf_add_book(set, cpu);
 	if (r < 0) {
 		perf_cpu_close(&event);
 		return r;
 	}
 	if (set->program_fd >= 0) {
-		r = perf_cpu_start(&event, set->program_fd);
+		r = perf_cpu_attach(&event, set->program_fd);
+		if (r == 0) {
+			perf_set_keep_new(set, &event);
+			r = perf_cpu_enable(&event);
+		}
 		if (r < 0) {
+			perf_set_keep_closed(set, cpu);
 			perf_cpu_close(&event);
-			return diagnosed(r, perf_diagnose_attach, &set->opening, cpu, ret_message);
+			return perf_diagnosed(r, perf_diagnose_attach, &set->opening, cpu, ret_message);
 		}
 	}
 	set->events[set->n++] = event;
@@ -235,8 +222,8 @@ static int open_new(struct perf_event_set *set, const struct cpu_list *wanted, c
 	/* Two a CPU even without a leader: the kernel may still demand one. */
 	r = descriptor_limit_reserve((n_wanted - set->n) * 2);
 	if (r < 0)
-		return diagnosed(r, perf_diagnose_open, &set->opening, cpu_list_next(wanted, -1),
-				 ret_message);
+		return perf_diagnosed(r, perf_diagnose_open, &set->opening, cpu_list_next(wanted, -1),
+				      ret_message);
 	for (int cpu = cpu_list_next(wanted, -1); cpu >= 0; cpu = cpu_list_next(wanted, cpu)) {
 		_cleanup_free_ char *message = NULL;
 
@@ -347,8 +334,8 @@ int perf_start(struct perf_event_set *set, int program_fd, char **ret_message)
 	for (size_t i = 0; i < set->n; i++) {
 		r = perf_cpu_start(&set->events[i], program_fd);
 		if (r < 0)
-			return diagnosed(r, perf_diagnose_attach, &set->opening, set->events[i].cpu,
-					 ret_message);
+			return perf_diagnosed(r, perf_diagnose_attach, &set->opening, set->events[i].cpu,
+					      ret_message);
 	}
 	return 0;
 }
@@ -369,31 +356,67 @@ static int refuse_period(const struct perf_event_set *set, int error, u64 period
 	return error;
 }
 
+int perf_change_period(struct perf_event_set *set, struct perf_cpu *event, u64 period)
+{
+	struct perf_kept_cpu kept;
+	const bool known = set->keep && perf_keep_cpu(set->keep, set->number, event->cpu, &kept);
+	int r;
+
+	if (known) {
+		kept.changing = 1;
+		perf_keep_write_cpu(set->keep, set->number, event->cpu, &kept);
+	}
+	r = perf_cpu_set_period(event, period, set->program_fd >= 0);
+	if (known) {
+		kept.changing = 0;
+		perf_keep_counts(event, &kept.counts);
+		perf_keep_write_cpu(set->keep, set->number, event->cpu, &kept);
+	}
+	return r;
+}
+
 int perf_set_period(struct perf_event_set *set, u64 period, char **ret_message)
 {
 	const u64 before = set->opening.event.period;
-	const bool started = set->program_fd >= 0;
 
 	*ret_message = NULL;
 	if (period == before)
 		return 0;
 	for (size_t i = 0; i < set->n; i++) {
-		int r = perf_cpu_set_period(&set->events[i], period, started);
+		int r = perf_change_period(set, &set->events[i], period);
 
 		if (r == 0)
 			continue;
 		for (size_t j = 0; j < i; j++)
-			(void)perf_cpu_set_period(&set->events[j], before, started);
+			(void)perf_change_period(set, &set->events[j], before);
 		return refuse_period(set, r, period, set->events[i].cpu, ret_message);
 	}
 	set->opening.event.period = period;
 	return 0;
 }
 
-void perf_stop(struct perf_event_set *set)
+void perf_asked_period(struct perf_event_set *set)
+{
+	set->asked_period = set->opening.event.period;
+	if (set->program_fd >= 0)
+		perf_set_keep(set);
+}
+
+static void stop_all(struct perf_event_set *set)
 {
 	for (size_t i = 0; i < set->n; i++)
 		perf_cpu_stop(&set->events[i]);
+}
+
+void perf_stop(struct perf_event_set *set)
+{
+	if (!set->keep)
+		stop_all(set);
+}
+
+bool perf_is_kept(const struct perf_event_set *set)
+{
+	return set->keep != NULL;
 }
 
 static u64 monotonic_ns(void)
@@ -412,28 +435,32 @@ void perf_pause(struct perf_event_set *set)
 	if (set->paused)
 		return;
 	/* Disabled first: between the last reading and the end no sample comes. */
-	perf_stop(set);
-	(void)close_gone(set, &none);
-	set->cpus = before;
+	stop_all(set);
 	set->paused = true;
 	set->paused_seen_ns = monotonic_ns();
+	perf_set_keep(set);
+	(void)close_gone(set, &none);
+	set->cpus = before;
 }
 
-/* Enters what of the pause has gone by, for each CPU that would be sampled. 0 or -ENOMEM. */
-static int enter_pause(struct perf_event_set *set, const struct cpu_list *wanted)
+int perf_enter_pause(struct perf_event_set *set, const struct cpu_list *wanted)
 {
 	u64 now = monotonic_ns();
 	int r = 0;
 
 	for (int cpu = cpu_list_next(wanted, -1); cpu >= 0; cpu = cpu_list_next(wanted, cpu)) {
-		int added = add_book(set, cpu);
+		int added = perf_add_book(set, cpu);
 
 		if (added < 0)
 			r = added;
 		else
-			book_of(set->closed, set->n_books, cpu)->paused_ns += now - set->paused_seen_ns;
+			perf_book_of(set->closed, set->n_books, cpu)->paused_ns += now - set->paused_seen_ns;
 	}
 	set->paused_seen_ns = now;
+	/* In this order: whoever is ended in between enters too little, and nothing twice. */
+	perf_set_keep(set);
+	for (int cpu = cpu_list_next(wanted, -1); cpu >= 0; cpu = cpu_list_next(wanted, cpu))
+		perf_set_keep_closed(set, cpu);
 	return r;
 }
 
@@ -450,7 +477,7 @@ int perf_resume(struct perf_event_set *set, char **ret_message)
 	r = wanted_cpus(set, &wanted, ret_message);
 	if (r < 0)
 		return r;
-	r = enter_pause(set, &wanted);
+	r = perf_enter_pause(set, &wanted);
 	if (r < 0)
 		return r;
 	r = open_new(set, &wanted, ret_message);
@@ -468,7 +495,7 @@ int perf_hotplug(struct perf_event_set *set, char **ret_message)
 	if (r < 0)
 		return r;
 	if (set->paused)
-		return enter_pause(set, &wanted);
+		return perf_enter_pause(set, &wanted);
 	closed = close_gone(set, &wanted);
 	r = open_new(set, &wanted, ret_message);
 	if (r < 0)

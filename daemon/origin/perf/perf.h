@@ -15,6 +15,7 @@
 
 #include "base/cleanup.h"
 #include "origin/cpu_counts.h"
+#include "origin/perf/perf_keep.h"
 #include "origin/perf/pmu.h"
 
 #define PERF_ONLINE_PATH "/sys/devices/system/cpu/online"
@@ -73,13 +74,32 @@ const struct cpu_list *perf_cpus(const struct perf_event_set *set);
 int perf_start(struct perf_event_set *set, int program_fd, char **ret_message);
 
 /*
+ * The same where events outlive the process: those that the one before left sample on, in the place of the
+ * ones just opened, where the program that they run is this one's (`keep` says so); else each is replaced by
+ * the one just opened, which begins when the old one has ended, and its books go on. What is open is stored,
+ * now and as CPUs come. `number`: of the set, below the `n_sets` of `keep`, which outlives it. Where the
+ * process before was paused the set goes on so if that is wanted, else the pause ends here. Returns as
+ * perf_start().
+ */
+int perf_start_kept(struct perf_event_set *set, int program_fd, struct perf_keep *keep, unsigned number,
+		    char **ret_message);
+
+/* Whether it is stored, so that it goes on when this process ends. */
+bool perf_is_kept(const struct perf_event_set *set);
+
+/*
  * Another period on every CPU, at least 1, without opening anything anew: perf_cpu_set_period(). What was
  * counted before stays counted by the old one. Returns 0, or -errno with `ret_message` set; then all have the
  * old one.
  */
 int perf_set_period(struct perf_event_set *set, u64 period, char **ret_message);
 
-/* Disables each event. What perf_count() then reads is final, and every sample of it was delivered. */
+/* The period in force is the one that was asked for: the next process, asked for the same, goes on with what
+ * is in force then, whoever changed it. */
+void perf_asked_period(struct perf_event_set *set);
+
+/* Disables each event, but for one that is kept. What perf_count() then reads is final, and every sample of
+ * it was delivered. */
 void perf_stop(struct perf_event_set *set);
 
 /*

@@ -90,12 +90,22 @@ static int cpu_control(const struct perf_cpu *event, unsigned long request)
 	return ioctl(first_fd, request, PERF_IOC_FLAG_GROUP) < 0 ? -errno : 0;
 }
 
-int perf_cpu_start(struct perf_cpu *event, int program_fd)
+int perf_cpu_attach(const struct perf_cpu *event, int program_fd)
 {
-	if (ioctl(event->fd, PERF_EVENT_IOC_SET_BPF, program_fd) < 0)
-		return -errno;
+	return ioctl(event->fd, PERF_EVENT_IOC_SET_BPF, program_fd) < 0 ? -errno : 0;
+}
+
+int perf_cpu_enable(struct perf_cpu *event)
+{
 	perf_outage_start(&event->outage, now_ns());
 	return cpu_control(event, PERF_EVENT_IOC_ENABLE);
+}
+
+int perf_cpu_start(struct perf_cpu *event, int program_fd)
+{
+	int r = perf_cpu_attach(event, program_fd);
+
+	return r < 0 ? r : perf_cpu_enable(event);
 }
 
 void perf_cpu_stop(struct perf_cpu *event)

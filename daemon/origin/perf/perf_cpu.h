@@ -42,7 +42,13 @@ void perf_cpu_close(struct perf_cpu *event);
  */
 int perf_cpu_open_relaxed(struct pmu_opening *opening, int cpu, struct perf_cpu *ret);
 
-/* Attaches the program and enables the event, its leader too. Returns 0 or -errno. */
+/* Attaches the program: an event takes one for good. Returns 0 or -errno. */
+int perf_cpu_attach(const struct perf_cpu *event, int program_fd);
+
+/* Enables the event, its leader too. Returns 0 or -errno. */
+int perf_cpu_enable(struct perf_cpu *event);
+
+/* Both. */
 int perf_cpu_start(struct perf_cpu *event, int program_fd);
 
 /* Disables the event, its leader too: its count is final then. */

@@ -12,30 +12,9 @@
 #include "collect/offcore_figures.h"
 #include "perf_attr.h"
 #include "perf_diagnose.h"
+#include "perf_offcore_parts.h"
 
-/* One CPU's counters. */
-struct offcore_place {
-	int cpu;
-	u32 pmu;
-	int fds[OFFCORE_KINDS]; /* -1: not counted here */
-	u64 settles;            /* as of the last look for a CPU that went and came */
-	u64 enabled_ns;
-};
-
-struct offcore_set {
-	size_t n_counters;
-	struct pmu_counter counters[PMU_COUNTERS_MAX];
-	size_t n_pmus;
-	struct offcore_pmu pmus[OFFCORE_PMUS_MAX];
-	char *online_path;
-	u32 cpus;
-	size_t n;
-	struct offcore_place *places;
-	struct kernel_offcore *kernel; /* not owned; NULL until started */
-	bool paused;
-};
-
-static void close_place(struct offcore_place *place)
+void offcore_close_place(struct offcore_place *place)
 {
 	for (size_t kind = 0; kind < OFFCORE_KINDS; kind++)
 		cleanup_close(&place->fds[kind]);
@@ -46,10 +25,11 @@ struct offcore_set *offcore_free(struct offcore_set *set)
 	if (!set)
 		return NULL;
 	for (size_t i = 0; i < set->n; i++) {
-		if (set->kernel)
+		if (set->kernel && !set->books)
 			kernel_offcore_remove(set->kernel, (u32)set->places[i].cpu);
-		close_place(&set->places[i]);
+		offcore_close_place(&set->places[i]);
 	}
+	offcore_kept_end(set);
 	free(set->places);
 	free(set->online_path);
 	free(set);
@@ -150,7 +130,7 @@ static int open_place(const struct offcore_set *set, int cpu, u32 pmu, struct of
 			continue;
 		fd = counter_open(counter, cpu);
 		if (fd < 0) {
-			close_place(&place);
+			offcore_close_place(&place);
 			diagnose(fd, counter, cpu, ret_message);
 			return fd;
 		}
@@ -160,14 +140,14 @@ static int open_place(const struct offcore_set *set, int cpu, u32 pmu, struct of
 	return 0;
 }
 
-static void control_place(const struct offcore_place *place, unsigned long request)
+void offcore_control_place(const struct offcore_place *place, unsigned long request)
 {
 	for (size_t kind = 0; kind < OFFCORE_KINDS; kind++)
 		if (place->fds[kind] >= 0)
 			(void)ioctl(place->fds[kind], request, 0);
 }
 
-static int start_place(const struct offcore_set *set, const struct offcore_place *place, char **ret_message)
+static int start_place(struct offcore_set *set, const struct offcore_place *place, char **ret_message)
 {
 	int r = kernel_offcore_place(set->kernel, (u32)place->cpu, place->pmu, place->fds);
 
@@ -178,8 +158,9 @@ static int start_place(const struct offcore_set *set, const struct offcore_place
 			*ret_message = NULL;
 		return r;
 	}
+	offcore_kept_put(set, place);
 	if (!set->paused)
-		control_place(place, PERF_EVENT_IOC_ENABLE);
+		offcore_control_place(place, PERF_EVENT_IOC_ENABLE);
 	return 0;
 }
 
@@ -227,7 +208,7 @@ static int open_new(struct offcore_set *set, const struct cpu_list *online, char
 		if (r == 0 && set->kernel) {
 			r = start_place(set, &place, &message);
 			if (r < 0)
-				close_place(&place);
+				offcore_close_place(&place);
 		}
 		if (r == 0) {
 			set->places[set->n++] = place;
@@ -299,12 +280,20 @@ const struct offcore_pmu *offcore_pmus(const struct offcore_set *set, size_t *re
 	return set->pmus;
 }
 
-int offcore_start(struct offcore_set *set, struct kernel_offcore *kernel, char **ret_message)
+int offcore_start(struct offcore_set *set, struct kernel_offcore *kernel, const struct offcore_keep *keep,
+		  char **ret_message)
 {
+	int r;
+
 	*ret_message = NULL;
 	set->kernel = kernel;
+	r = keep ? offcore_kept_begin(set, keep) : 0;
+	if (r < 0)
+		return r;
 	for (size_t i = 0; i < set->n; i++) {
-		int r = start_place(set, &set->places[i], ret_message);
+		if (offcore_kept_take(set, &set->places[i]))
+			continue;
+		r = start_place(set, &set->places[i], ret_message);
 
 		if (r < 0)
 			return r;
@@ -353,7 +342,8 @@ static int close_gone(struct offcore_set *set, const struct cpu_list *online)
 			continue;
 		}
 		kernel_offcore_remove(set->kernel, (u32)place->cpu);
-		close_place(place);
+		offcore_kept_drop(set, place->cpu);
+		offcore_close_place(place);
 		closed++;
 	}
 	set->n = kept;
@@ -378,7 +368,7 @@ void offcore_pause(struct offcore_set *set)
 {
 	set->paused = true;
 	for (size_t i = 0; i < set->n; i++)
-		control_place(&set->places[i], PERF_EVENT_IOC_DISABLE);
+		offcore_control_place(&set->places[i], PERF_EVENT_IOC_DISABLE);
 }
 
 void offcore_resume(struct offcore_set *set)
@@ -386,6 +376,6 @@ void offcore_resume(struct offcore_set *set)
 	set->paused = false;
 	for (size_t i = 0; i < set->n; i++) {
 		set->places[i].settles = 0;
-		control_place(&set->places[i], PERF_EVENT_IOC_ENABLE);
+		offcore_control_place(&set->places[i], PERF_EVENT_IOC_ENABLE);
 	}
 }

@@ -14,8 +14,10 @@
 #define PEBSD_PERF_OFFCORE_H
 
 #include "base/cleanup.h"
+#include "kernel/kept.h"
 #include "kernel/kernel_offcore.h"
 #include "origin/perf/pmu.h"
+#include "store/books.h"
 
 struct offcore_set;
 
@@ -39,8 +41,18 @@ DEFINE_CLEANUP(struct offcore_set *, offcore_free)
 u32 offcore_cpus(const struct offcore_set *set);
 const struct offcore_pmu *offcore_pmus(const struct offcore_set *set, size_t *ret_n);
 
-/* Hands the counters to `kernel`, which outlives the set, and has them count. Returns as offcore_open(). */
-int offcore_start(struct offcore_set *set, struct kernel_offcore *kernel, char **ret_message);
+/* Counters that outlive the process: those of the one before count on, where the maps do, in the place of the
+ * ones just opened. */
+struct offcore_keep {
+	struct books *books; /* outlive the set */
+	enum kept kept;      /* of the kernel side */
+	bool stay_paused;
+};
+
+/* Hands the counters to `kernel`, which outlives the set, and has them count. `keep`: NULL where they end
+ * with the process. Returns as offcore_open(). */
+int offcore_start(struct offcore_set *set, struct kernel_offcore *kernel, const struct offcore_keep *keep,
+		  char **ret_message);
 
 /* What runs now is settled, on each CPU: one interrupt of each. */
 void offcore_collect(const struct offcore_set *set);

@@ -135,6 +135,8 @@ int perf_sets_set_periods(struct perf_event_set *const *sets, size_t n, const st
 				: refuse_period(plan, perf_event(sets[i]), &message);
 
 		add_sentence(ret_message, message);
+		if (r == 0)
+			perf_asked_period(sets[i]);
 		if (first == 0)
 			first = r;
 	}

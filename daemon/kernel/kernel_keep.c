@@ -1,0 +1,398 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "kernel_keep.h"
+
+#include <errno.h>
+#include <string.h>
+#include <time.h>
+
+#include <bpf/bpf.h>
+#include <bpf/btf.h>
+#include <bpf/libbpf.h>
+
+#include "base/log.h"
+#include "kernel/kept_layout.h"
+
+/* Programs that looked at what is chosen before have ended by then. */
+#define REST_NS (100 * NSEC_PER_MSEC)
+
+const struct kernel_book *kernel_keep_before(const struct books *books)
+{
+	const struct kernel_books *part =
+		books ? books_before(books, BOOKS_KERNEL, sizeof(struct kernel_books)) : NULL;
+
+	return part ? &part->copies[part->current & 1] : NULL;
+}
+
+/* What goes through it is of one call. */
+static bool is_kept(const struct kernel *kernel, const struct bpf_map *map)
+{
+	return bpf_map__autocreate(map) && map != kernel->skeleton->maps.injected;
+}
+
+static bool is_settings(const struct kernel *kernel, const struct bpf_map *map)
+{
+	return map == kernel->skeleton->maps.rodata;
+}
+
+static struct kept_identity identify(const struct kernel *kernel)
+{
+	const struct kernel_settings *settings = &kernel->settings;
+	const struct btf *btf = bpf_object__btf(kernel->skeleton->obj);
+	struct kept_identity identity = {
+		.records = KEPT_HASH + KEPT_RECORDS,
+		.slots = settings->slots,
+		.stripes = kernel->stripes,
+		.cpus = kernel->cpus,
+		.n_events = (u32)settings->n_events,
+		.measured = settings->measured,
+		.hot_max = kernel->hot_max,
+		.hot_cpus = kernel->hot_cpus,
+		.offcore_cpus = settings->offcore_cpus,
+	};
+	const struct bpf_map *map;
+	const void *baked;
+	size_t bytes;
+
+	for (size_t i = 0; i < settings->n_events; i++)
+		identity.with_latency |= (u32)(settings->events[i].has_latency != 0) << i;
+	bpf_object__for_each_map(map,
+				 kernel->skeleton->obj) if (is_kept(kernel, map) && !is_settings(kernel, map))
+		identity.records = kept_layout(identity.records, btf, map);
+	baked = bpf_map__initial_value(kernel->skeleton->maps.rodata, &bytes);
+	identity.settings =
+		kept_hash(kept_layout(KEPT_HASH, btf, kernel->skeleton->maps.rodata), baked, bytes);
+	return identity;
+}
+
+static u32 number_of(const struct kernel_kept_part *parts, size_t n, const char *label)
+{
+	for (size_t i = 0; i < n; i++)
+		if (strncmp(parts[i].label, label, sizeof(parts[i].label)) == 0)
+			return parts[i].number;
+	return 0;
+}
+
+static void set_number(struct kernel_kept_part *parts, size_t n, const char *label, u32 number)
+{
+	for (size_t i = 0; i < n; i++) {
+		if (*parts[i].label && strncmp(parts[i].label, label, sizeof(parts[i].label)) != 0)
+			continue;
+		memset(parts[i].label, 0, sizeof(parts[i].label));
+		memcpy(parts[i].label, label, strnlen(label, sizeof(parts[i].label) - 1));
+		parts[i].number = number;
+		return;
+	}
+}
+
+static bool is_the_map(int fd, const struct bpf_map *map)
+{
+	struct bpf_map_info info = {0};
+	u32 bytes = sizeof(info);
+
+	return bpf_obj_get_info_by_fd(fd, &info, &bytes) == 0 && info.type == (u32)bpf_map__type(map) &&
+	       info.key_size == bpf_map__key_size(map) && info.value_size == bpf_map__value_size(map) &&
+	       info.max_entries == bpf_map__max_entries(map) && info.map_flags == bpf_map__map_flags(map);
+}
+
+static int take_map(struct kernel *kernel, struct bpf_map *map)
+{
+	const char *label = bpf_map__name(map);
+	const u32 number = number_of(kernel->book->maps, KEEP_MAPS_MAX, label);
+	_cleanup_close_ int fd = -1;
+	char name[STORED_NAME_MAX];
+
+	books_name(STORED_MAP, label, 1, &number, name);
+	fd = store_take(books_store(kernel->books), name);
+	if (fd < 0) {
+		log_notice("the map %s of the process before is not among what was passed", label);
+		return -ESTALE;
+	}
+	if (!is_the_map(fd, map)) {
+		log_notice("what was passed as the map %s of the process before is none, or another", label);
+		return -ESTALE;
+	}
+	return bpf_map__reuse_fd(map, fd);
+}
+
+int kernel_keep_maps(struct kernel *kernel)
+{
+	const struct kernel_book *before = kernel_keep_before(kernel->books);
+	struct kept_identity own;
+	struct bpf_map *map;
+	int r;
+
+	kernel->kept = KEPT_ANEW;
+	if (!kernel->books)
+		return 0;
+	if (!before || !kernel->settings.adopt) {
+		kernel->book->identity = identify(kernel);
+		return books_anew(kernel->books);
+	}
+	/* It is no matter of the machine, and stays. */
+	kernel->skeleton->rodata->hot_seed = before->hot_seed;
+	own = identify(kernel);
+	if (kept_decide(&before->identity, &own) == KEPT_ANEW) {
+		log_notice("what the process before counted is not gone on with: %s changed",
+			   kept_difference(&before->identity, &own));
+		return -ESTALE;
+	}
+	kernel->kept = KEPT_REPLACE;
+	*kernel->book = *before;
+	bpf_object__for_each_map(map, kernel->skeleton->obj)
+	{
+		/* With other settings there is another of these, and the old programs have theirs. */
+		if (!is_kept(kernel, map) ||
+		    (is_settings(kernel, map) && before->identity.settings != own.settings))
+			continue;
+		r = take_map(kernel, map);
+		if (r < 0)
+			return r;
+	}
+	kernel->book->identity = own;
+	return 0;
+}
+
+static int hash_tag(const struct bpf_program *program, u64 *hash)
+{
+	struct bpf_prog_info info = {0};
+	u32 bytes = sizeof(info);
+
+	if (!bpf_program__autoload(program))
+		return 0;
+	if (bpf_obj_get_info_by_fd(bpf_program__fd(program), &info, &bytes) < 0)
+		return -errno;
+	*hash = kept_hash(*hash, info.tag, sizeof(info.tag));
+	return 0;
+}
+
+static int hash_programs(struct kernel *kernel)
+{
+	const struct pebsd_bpf *skeleton = kernel->skeleton;
+	u64 hash = KEPT_HASH;
+	int r = 0;
+
+	for (unsigned i = 0; r == 0 && i < EVENTS_MAX; i++)
+		r = hash_tag(kernel_door(skeleton, i), &hash);
+	if (r < 0 || (r = hash_tag(skeleton->progs.cgroup_born, &hash)) < 0 ||
+	    (r = hash_tag(skeleton->progs.cgroup_died, &hash)) < 0 ||
+	    (r = hash_tag(skeleton->progs.offcore_switched, &hash)) < 0)
+		return r;
+	kernel->book->identity.programs = hash;
+	return 0;
+}
+
+/*
+ * Who had chosen is gone. First no program goes to any table, then they are cleared, then nothing is chosen:
+ * who is ended in between leaves it to the next.
+ */
+static void end_hot(struct kernel *kernel)
+{
+	const struct timespec rest = {.tv_nsec = REST_NS};
+	volatile u8 *choices = kernel->skeleton->bss->hot_choices;
+	bool rested = false;
+
+	__atomic_store_n((u32 *)&kernel->skeleton->bss->hot_chosen, 0, __ATOMIC_SEQ_CST);
+	for (u32 slot = 0; slot < kernel->settings.slots; slot++) {
+		if (!choices[slot])
+			continue;
+		if (!rested)
+			(void)nanosleep(&rest, NULL);
+		rested = true;
+		if (choices[slot] <= kernel->hot_max)
+			kernel_hot_clear(kernel, choices[slot] - 1U);
+		choices[slot] = 0;
+	}
+}
+
+int kernel_keep_loaded(struct kernel *kernel)
+{
+	const u64 settings = kernel->book->identity.settings;
+	const struct kernel_book *before;
+	int r;
+
+	if (!kernel->books)
+		return 0;
+	r = hash_programs(kernel);
+	if (r < 0)
+		return r;
+	if (kernel->kept == KEPT_ANEW) {
+		kernel->book->epoch = 1;
+		kernel->book->stripes_alone = kernel->skeleton->rodata->stripes_alone;
+		kernel->book->hot_seed = kernel->skeleton->rodata->hot_seed;
+		return 0;
+	}
+	before = kernel_keep_before(kernel->books);
+	kernel->kept = before->identity.settings == settings
+			       ? kept_decide(&before->identity, &kernel->book->identity)
+			       : KEPT_REPLACE;
+	if (kernel->kept == KEPT_REPLACE)
+		kernel->book->epoch++;
+	end_hot(kernel);
+	return 0;
+}
+
+static bool is_the_link(int fd)
+{
+	struct bpf_link_info info = {0};
+	u32 bytes = sizeof(info);
+
+	return bpf_obj_get_info_by_fd(fd, &info, &bytes) == 0 && info.type == BPF_LINK_TYPE_RAW_TRACEPOINT;
+}
+
+static void add_link(struct kernel *kernel, const char *label, int fd, bool taken)
+{
+	struct kernel_link *link = &kernel->links[kernel->n_links++];
+
+	*link = (struct kernel_link){.fd = fd, .taken = taken};
+	memcpy(link->label, label, strnlen(label, sizeof(link->label) - 1));
+}
+
+/* A link taken over is of the old program, which with KEPT_REPLACE ends as the new one is stored. */
+int kernel_keep_link(struct kernel *kernel, struct bpf_program *program, struct bpf_link **ret)
+{
+	const char *label = bpf_program__name(program);
+	const u32 number = number_of(kernel->book->links, KEEP_LINKS_MAX, label);
+	char name[STORED_NAME_MAX];
+	int fd = -1;
+
+	if (kernel->books && kernel->kept != KEPT_ANEW) {
+		books_name(STORED_LINK, label, 1, &number, name);
+		fd = store_take(books_store(kernel->books), name);
+		if (fd >= 0 && !is_the_link(fd)) {
+			cleanup_close(&fd);
+			fd = -1;
+		}
+		if (fd < 0)
+			(void)log_warning(0,
+					  "the program %s of the process before was not passed: what it "
+					  "follows was not followed in between",
+					  label);
+	}
+	if (fd >= 0)
+		add_link(kernel, label, fd, true);
+	if (fd >= 0 && kernel->kept == KEPT_GO_ON)
+		return 0;
+	*ret = bpf_program__attach(program);
+	if (!*ret)
+		return -errno;
+	if (kernel->books)
+		add_link(kernel, label, bpf_link__fd(*ret), false);
+	return 0;
+}
+
+static int put(struct kernel *kernel, enum stored_kind kind, const char *label, u32 number, int fd)
+{
+	char name[STORED_NAME_MAX];
+
+	books_name(kind, label, 1, &number, name);
+	return store_put(books_store(kernel->books), name, fd);
+}
+
+static void drop(struct books *books, enum stored_kind kind, const char *label, u32 number)
+{
+	char name[STORED_NAME_MAX];
+
+	books_name(kind, label, 1, &number, name);
+	(void)store_remove(books_store(books), name);
+}
+
+static int put_maps(struct kernel *kernel, const struct kernel_book *before)
+{
+	const struct bpf_map *map;
+
+	bpf_object__for_each_map(map, kernel->skeleton->obj)
+	{
+		const char *label = bpf_map__name(map);
+		u32 number = books_number(kernel->books);
+		int r;
+
+		if (!is_kept(kernel, map) ||
+		    (before && (!is_settings(kernel, map) ||
+				before->identity.settings == kernel->book->identity.settings)))
+			continue;
+		r = put(kernel, STORED_MAP, label, number, bpf_map__fd(map));
+		if (r < 0)
+			return r;
+		set_number(kernel->book->maps, KEEP_MAPS_MAX, label, number);
+	}
+	return 0;
+}
+
+static int put_links(struct kernel *kernel)
+{
+	for (size_t i = 0; i < kernel->n_links; i++) {
+		const struct kernel_link *link = &kernel->links[i];
+		u32 number = books_number(kernel->books);
+		int r;
+
+		if (link->taken)
+			continue;
+		r = put(kernel, STORED_LINK, link->label, number, link->fd);
+		if (r < 0)
+			return r;
+		set_number(kernel->book->links, KEEP_LINKS_MAX, link->label, number);
+	}
+	return 0;
+}
+
+static void drop_replaced(struct books *books, enum stored_kind kind, const struct kernel_kept_part *before,
+			  const struct kernel_kept_part *now, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		u32 number = number_of(now, n, before[i].label);
+
+		if (before[i].number && number != before[i].number)
+			drop(books, kind, before[i].label, before[i].number);
+	}
+}
+
+/* Links of programs that others took the place of: from here on each birth is told once. */
+static void close_replaced_links(struct kernel *kernel)
+{
+	for (size_t i = 0; kernel->kept == KEPT_REPLACE && i < kernel->n_links; i++) {
+		if (!kernel->links[i].taken)
+			continue;
+		cleanup_close(&kernel->links[i].fd);
+		kernel->links[i].fd = -1;
+	}
+}
+
+int kernel_keep_done(struct kernel *kernel)
+{
+	const struct kernel_book *counts =
+		kernel->books && kernel->kept != KEPT_ANEW ? kernel_keep_before(kernel->books) : NULL;
+	const struct kernel_book before = counts ? *counts : (struct kernel_book){0};
+	struct kernel_books *part;
+	void *memory;
+	int r;
+
+	if (!kernel->books)
+		return 0;
+	if ((r = put_maps(kernel, counts)) < 0 || (r = put_links(kernel)) < 0)
+		return r;
+	r = books_part(kernel->books, BOOKS_KERNEL, sizeof(*part), &memory);
+	if (r < 0)
+		return r;
+	part = memory;
+	books_flip(&part->current, part->copies, kernel->book, sizeof(*kernel->book));
+	if (!counts)
+		return 0;
+	drop_replaced(kernel->books, STORED_MAP, before.maps, kernel->book->maps, KEEP_MAPS_MAX);
+	drop_replaced(kernel->books, STORED_LINK, before.links, kernel->book->links, KEEP_LINKS_MAX);
+	close_replaced_links(kernel);
+	return 0;
+}
+
+void kernel_keep_forget(struct books *books)
+{
+	const struct kernel_book *before = kernel_keep_before(books);
+
+	if (!before)
+		return;
+	for (size_t i = 0; i < KEEP_MAPS_MAX; i++)
+		if (before->maps[i].number)
+			drop(books, STORED_MAP, before->maps[i].label, before->maps[i].number);
+	for (size_t i = 0; i < KEEP_LINKS_MAX; i++)
+		if (before->links[i].number)
+			drop(books, STORED_LINK, before->links[i].label, before->links[i].number);
+}

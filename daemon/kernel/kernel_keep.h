@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Maps and links of the kernel side that outlive the process, in the service manager's store: found and taken
+ * over at a start, or made and put there (store/books.h).
+ */
+#ifndef PEBSD_KERNEL_KEEP_H
+#define PEBSD_KERNEL_KEEP_H
+
+#include "kernel/kept.h"
+#include "kernel_parts.h"
+
+#define KEEP_MAPS_MAX  16
+#define KEEP_LINKS_MAX 4
+
+struct kernel_kept_part {
+	char label[STORED_LABEL_MAX];
+	u32 number; /* of its name; 0: there is none */
+};
+
+/* The part BOOKS_KERNEL. */
+struct kernel_book {
+	struct kept_identity identity;
+	u32 epoch; /* of the programs: grows as they are replaced */
+	u32 stripes_alone;
+	u64 hot_seed;
+	struct kernel_kept_part maps[KEEP_MAPS_MAX];
+	struct kernel_kept_part links[KEEP_LINKS_MAX];
+};
+
+struct kernel_books {
+	u32 current;
+	u32 reserved;
+	struct kernel_book copies[2];
+};
+
+/* The book of the process before; NULL: there is none. The books'. */
+const struct kernel_book *kernel_keep_before(const struct books *books);
+
+/*
+ * Once the skeleton is configured, before it is loaded: has it take over the maps of before where they fit.
+ * Sets `kernel->kept`. 0; -ESTALE, and the log says why: they do not fit, or some is missing or not what its
+ * name says: the skeleton can only be closed, and kernel_keep_forget() is due; -errno.
+ */
+int kernel_keep_maps(struct kernel *kernel);
+
+/* After the load, maps mapped: which programs they are, and what hot tables were chosen by the process
+ * before. */
+int kernel_keep_loaded(struct kernel *kernel);
+
+/* Attaches a tracing program where the link of before is not gone on with. 0 or -errno. */
+int kernel_keep_link(struct kernel *kernel, struct bpf_program *program, struct bpf_link **ret);
+
+/* The last step: all that was made is stored, and the books have it; what it took the place of is removed. 0
+ * or -errno. */
+int kernel_keep_done(struct kernel *kernel);
+
+/* What was taken over is closed in the store, too. */
+void kernel_keep_forget(struct books *books);
+
+#endif

@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "perf_keep.h"
+
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <string.h>
+#include <sys/ioctl.h>
+
+#include "base/cpu_list.h"
+
+#define POSSIBLE_PATH "/sys/devices/system/cpu/possible"
+
+/* As they lie in the books; books_flip() writes them. */
+struct set_part {
+	u32 current;
+	u32 reserved;
+	struct perf_kept_set copies[2];
+};
+
+struct cpu_part {
+	u32 current;
+	u32 reserved;
+	struct perf_kept_cpu copies[2];
+};
+
+struct perf_keep {
+	struct perf_keep_settings settings;
+	int cpus;
+	struct set_part *sets;
+	struct cpu_part *parts; /* set x cpus + CPU */
+};
+
+static int possible_cpus(void)
+{
+	struct cpu_list possible;
+	int cpus = 0;
+
+	if (cpu_list_read(POSSIBLE_PATH, &possible) < 0)
+		return CPU_LIST_MAX;
+	for (int cpu = -1; (cpu = cpu_list_next(&possible, cpu)) >= 0;)
+		cpus = cpu + 1;
+	return cpus;
+}
+
+int perf_keep_new(const struct perf_keep_settings *settings, struct perf_keep **ret)
+{
+	_cleanup_(perf_keep_freep) struct perf_keep *keep = calloc(1, sizeof(*keep));
+	void *part = NULL;
+	int r;
+
+	if (!keep)
+		return -ENOMEM;
+	keep->settings = *settings;
+	keep->cpus = possible_cpus();
+	r = books_part(settings->books, BOOKS_EVENTS,
+		       settings->n_sets * (sizeof(*keep->sets) + (size_t)keep->cpus * sizeof(*keep->parts)),
+		       &part);
+	if (r < 0)
+		return r;
+	keep->sets = part;
+	keep->parts = (struct cpu_part *)(keep->sets + settings->n_sets);
+	*ret = TAKE_PTR(keep);
+	return 0;
+}
+
+struct perf_keep *perf_keep_free(struct perf_keep *keep)
+{
+	free(keep);
+	return NULL;
+}
+
+const struct perf_keep_settings *perf_keep_settings(const struct perf_keep *keep)
+{
+	return &keep->settings;
+}
+
+int perf_keep_cpus(const struct perf_keep *keep)
+{
+	return keep->cpus;
+}
+
+bool perf_keep_set(const struct perf_keep *keep, unsigned set, struct perf_kept_set *ret)
+{
+	*ret = keep->sets[set].copies[keep->sets[set].current & 1];
+	return ret->known;
+}
+
+static struct cpu_part *part_of(const struct perf_keep *keep, unsigned set, int cpu)
+{
+	return cpu < keep->cpus ? &keep->parts[(size_t)set * (size_t)keep->cpus + (size_t)cpu] : NULL;
+}
+
+bool perf_keep_cpu(const struct perf_keep *keep, unsigned set, int cpu, struct perf_kept_cpu *ret)
+{
+	const struct cpu_part *part = part_of(keep, set, cpu);
+
+	*ret = part ? part->copies[part->current & 1] : (struct perf_kept_cpu){0};
+	/* Others may have written it. */
+	if (ret->counts.period == 0)
+		ret->number = 0;
+	return ret->known;
+}
+
+void perf_keep_write_set(struct perf_keep *keep, unsigned set, const struct perf_kept_set *kept)
+{
+	books_flip(&keep->sets[set].current, keep->sets[set].copies, kept, sizeof(*kept));
+}
+
+void perf_keep_write_cpu(struct perf_keep *keep, unsigned set, int cpu, const struct perf_kept_cpu *kept)
+{
+	struct cpu_part *part = part_of(keep, set, cpu);
+
+	if (part)
+		books_flip(&part->current, part->copies, kept, sizeof(*kept));
+}
+
+static bool same_settings(const struct event_settings *a, const struct event_settings *b)
+{
+	struct event_settings left = *a, right = *b;
+
+	left.first_record = right.first_record = 0;
+	return memcmp(&left, &right, sizeof(left)) == 0;
+}
+
+bool perf_keep_same(const struct pmu_opening *a, const struct pmu_opening *b)
+{
+	return a->event.role == b->event.role && a->event.ldlat == b->event.ldlat &&
+	       a->event.latency_kind == b->event.latency_kind && strcmp(a->event.pmu, b->event.pmu) == 0 &&
+	       same_settings(&a->event.settings, &b->event.settings) && a->type == b->type &&
+	       a->config == b->config && a->config1 == b->config1 && a->config2 == b->config2 &&
+	       a->precise_ip == b->precise_ip && a->pinned == b->pinned &&
+	       a->exclude_guest == b->exclude_guest && a->has_leader == b->has_leader &&
+	       a->leader_config == b->leader_config;
+}
+
+static void name_of(enum stored_kind kind, unsigned set, int cpu, u32 number, char ret[STORED_NAME_MAX])
+{
+	const u32 numbers[] = {set, (u32)cpu, number};
+
+	books_name(kind, "", ARRAY_SIZE(numbers), numbers, ret);
+}
+
+static u64 id_of(int fd)
+{
+	u64 id = 0;
+
+	return ioctl(fd, PERF_EVENT_IOC_ID, &id) < 0 ? 0 : id;
+}
+
+static int take_one(struct perf_keep *keep, const char *name, u64 id)
+{
+	_cleanup_close_ int fd = store_take(books_store(keep->settings.books), name);
+
+	if (fd < 0)
+		return -ENOENT;
+	return id && id_of(fd) == id ? TAKE_FD(fd) : -EBADF;
+}
+
+int perf_keep_take(struct perf_keep *keep, unsigned set, int cpu, const struct perf_kept_cpu *kept,
+		   struct perf_cpu *ret)
+{
+	const struct perf_kept_counts *counts = &kept->counts;
+	_cleanup_close_ int fd = -1, leader_fd = -1;
+	char name[STORED_NAME_MAX];
+
+	name_of(STORED_EVENT, set, cpu, kept->number, name);
+	fd = take_one(keep, name, kept->id);
+	if (fd < 0)
+		return fd;
+	if (kept->has_leader) {
+		name_of(STORED_LEADER, set, cpu, kept->number, name);
+		leader_fd = take_one(keep, name, kept->leader_id);
+		if (leader_fd < 0)
+			return leader_fd;
+	}
+	*ret = (struct perf_cpu){
+		.cpu = cpu,
+		.fd = TAKE_FD(fd),
+		.leader_fd = TAKE_FD(leader_fd),
+		.period = counts->period,
+		.counted_before = counts->counted_before,
+		.due_before = counts->due_before,
+		.last = counts->last,
+		.outage = counts->outage,
+		.map.throttle = counts->throttle,
+		.leader_map.throttle = counts->leader_throttle,
+		.stall.rearmed = counts->rearmed,
+	};
+	/* When a stop of before ended is not known; what goes on is logged in a ring that begins anew. */
+	ret->map.throttle.stopped = ret->leader_map.throttle.stopped = false;
+	return 0;
+}
+
+static ssize_t read_enabled(int fd, u64 *ret)
+{
+	u64 values[3] = {0};
+	ssize_t n = read(fd, values, sizeof(values));
+
+	*ret = values[1];
+	return n;
+}
+
+bool perf_keep_runs(const struct perf_cpu *event)
+{
+	const int fd = event->leader_fd >= 0 ? event->leader_fd : event->fd;
+	u64 before, after;
+
+	if (read_enabled(fd, &before) == 0)
+		return true;
+	return read_enabled(fd, &after) == 3 * (ssize_t)sizeof(u64) && after > before;
+}
+
+void perf_keep_counts(const struct perf_cpu *event, struct perf_kept_counts *ret)
+{
+	*ret = (struct perf_kept_counts){
+		.period = event->period,
+		.counted_before = event->counted_before,
+		.due_before = event->due_before,
+		.last = event->last,
+		.outage = event->outage,
+		.throttle = event->map.throttle,
+		.leader_throttle = event->leader_map.throttle,
+		.rearmed = event->stall.rearmed,
+	};
+}
+
+int perf_keep_put(struct perf_keep *keep, unsigned set, const struct perf_cpu *event,
+		  struct perf_kept_cpu *ret)
+{
+	struct store *store = books_store(keep->settings.books);
+	char name[STORED_NAME_MAX];
+	int r = 0;
+
+	*ret = (struct perf_kept_cpu){
+		.number = books_number(keep->settings.books),
+		.epoch = keep->settings.epoch,
+		.has_leader = event->leader_fd >= 0,
+		.id = id_of(event->fd),
+		.leader_id = event->leader_fd >= 0 ? id_of(event->leader_fd) : 0,
+		.known = 1,
+	};
+	perf_keep_counts(event, &ret->counts);
+	if (event->leader_fd >= 0) {
+		name_of(STORED_LEADER, set, event->cpu, ret->number, name);
+		r = store_put(store, name, event->leader_fd);
+	}
+	name_of(STORED_EVENT, set, event->cpu, ret->number, name);
+	return r < 0 ? r : store_put(store, name, event->fd);
+}
+
+void perf_keep_drop(struct perf_keep *keep, unsigned set, int cpu, const struct perf_kept_cpu *kept)
+{
+	struct store *store = books_store(keep->settings.books);
+	char name[STORED_NAME_MAX];
+
+	if (!kept->number)
+		return;
+	name_of(STORED_EVENT, set, cpu, kept->number, name);
+	(void)store_remove(store, name);
+	if (!kept->has_leader)
+		return;
+	name_of(STORED_LEADER, set, cpu, kept->number, name);
+	(void)store_remove(store, name);
+}

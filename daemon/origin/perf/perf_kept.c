@@ -1,0 +1,337 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "perf_parts.h"
+
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <time.h>
+
+#include "base/log.h"
+#include "perf_diagnose.h"
+
+static int compare_cpus(const void *key, const void *member)
+{
+	return *(const int *)key - ((const struct cpu_counts *)member)->cpu;
+}
+
+struct cpu_counts *perf_book_of(struct cpu_counts *books, size_t n, int cpu)
+{
+	return n ? bsearch(&cpu, books, n, sizeof(*books), compare_cpus) : NULL;
+}
+
+static void set_book(struct perf_event_set *set, int cpu, const struct cpu_counts *closed)
+{
+	struct cpu_counts *book = perf_book_of(set->closed, set->n_books, cpu);
+
+	*book = *closed;
+	book->cpu = cpu;
+	book->open = book->in_error = false;
+}
+
+void perf_set_keep_counts(struct perf_event_set *set, const struct perf_cpu *event)
+{
+	struct perf_kept_cpu kept;
+
+	if (!set->keep || !perf_keep_cpu(set->keep, set->number, event->cpu, &kept))
+		return;
+	perf_keep_counts(event, &kept.counts);
+	perf_keep_write_cpu(set->keep, set->number, event->cpu, &kept);
+}
+
+void perf_set_keep_closed(struct perf_event_set *set, int cpu)
+{
+	const struct cpu_counts *closed = perf_book_of(set->closed, set->n_books, cpu);
+	struct perf_kept_cpu kept, before;
+
+	if (!set->keep || !closed)
+		return;
+	(void)perf_keep_cpu(set->keep, set->number, cpu, &kept);
+	before = kept;
+	kept.closed = *closed;
+	kept.known = 1;
+	kept.number = 0;
+	perf_keep_write_cpu(set->keep, set->number, cpu, &kept);
+	perf_keep_drop(set->keep, set->number, cpu, &before);
+}
+
+void perf_set_keep(struct perf_event_set *set)
+{
+	struct perf_kept_set kept = {
+		.opening = set->opening,
+		.known = 1,
+		.paused = set->paused,
+		.paused_seen_ns = set->paused_seen_ns,
+	};
+
+	kept.opening.event.period = set->asked_period;
+	if (set->keep)
+		perf_keep_write_set(set->keep, set->number, &kept);
+}
+
+/* Stored, and not yet in the books. Where that fails it samples all the same. */
+static void put_new(struct perf_event_set *set, const struct perf_cpu *event, struct perf_kept_cpu *ret)
+{
+	int r = perf_keep_put(set->keep, set->number, event, ret);
+
+	if (r >= 0)
+		return;
+	ret->number = 0;
+	(void)log_warning(
+		r, "%s on PMU %s, CPU %d, cannot be left to the next process, which will begin it anew",
+		event_role_name(set->opening.event.role), set->opening.event.pmu, event->cpu);
+}
+
+static void write_new(struct perf_event_set *set, const struct perf_cpu *event, struct perf_kept_cpu *kept)
+{
+	kept->closed = *perf_book_of(set->closed, set->n_books, event->cpu);
+	perf_keep_write_cpu(set->keep, set->number, event->cpu, kept);
+}
+
+void perf_set_keep_new(struct perf_event_set *set, const struct perf_cpu *event)
+{
+	struct perf_kept_cpu kept;
+
+	if (!set->keep)
+		return;
+	put_new(set, event, &kept);
+	write_new(set, event, &kept);
+}
+
+/* How the events of before are gone on with. */
+struct taking_over {
+	const struct perf_keep_settings *settings;
+	struct perf_kept_set before;
+	bool known; /* the process before had this set */
+	bool same;  /* and opened it like this one */
+	u64 period; /* to be in force */
+	size_t went_on;
+	size_t replaced;
+	size_t missing;
+	u64 longest_ns; /* between an event and the one in its place */
+};
+
+static u64 now_ns(void)
+{
+	struct timespec now;
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &now);
+	return (u64)now.tv_sec * NSEC_PER_SEC + (u64)now.tv_nsec;
+}
+
+static void add_closed(struct perf_event_set *set, const struct perf_cpu *event)
+{
+	const struct cpu_counts counts = perf_cpu_counts(event);
+
+	cpu_counts_add(perf_book_of(set->closed, set->n_books, event->cpu), &counts);
+}
+
+/* What an event of before counted after its last reading is in no book when its descriptor is gone. */
+static bool take_old(struct perf_event_set *set, int cpu, const struct perf_kept_cpu *kept,
+		     struct taking_over *over, struct perf_cpu *ret)
+{
+	if (!kept->number)
+		return false;
+	if (perf_keep_take(set->keep, set->number, cpu, kept, ret) == 0)
+		return true;
+	*ret = (struct perf_cpu){.cpu = cpu, .period = kept->counts.period};
+	ret->counted_before = kept->counts.counted_before;
+	ret->due_before = kept->counts.due_before;
+	ret->last = kept->counts.last;
+	ret->outage = kept->counts.outage;
+	ret->map.throttle = kept->counts.throttle;
+	ret->leader_map.throttle = kept->counts.leader_throttle;
+	ret->stall.rearmed = kept->counts.rearmed;
+	add_closed(set, ret);
+	over->missing++;
+	return false;
+}
+
+/* Disabled, its count is final. */
+static void end_old(struct perf_event_set *set, struct perf_cpu *old)
+{
+	perf_cpu_stop(old);
+	perf_cpu_read(old, false);
+	add_closed(set, old);
+}
+
+static void go_on(struct perf_event_set *set, struct perf_cpu *old, struct perf_cpu *fresh)
+{
+	const struct perf_throttle own = old->map.throttle, leader = old->leader_map.throttle;
+
+	perf_cpu_close(fresh);
+	old->page_moves = set->opening.type != PERF_TYPE_SOFTWARE;
+	perf_map_open(old->fd, &old->map);
+	if (old->leader_fd >= 0)
+		perf_map_open(old->leader_fd, &old->leader_map);
+	old->map.throttle = own;
+	old->leader_map.throttle = leader;
+	/* For one that is in error. */
+	(void)ioctl(old->leader_fd >= 0 ? old->leader_fd : old->fd, PERF_EVENT_IOC_ENABLE,
+		    PERF_IOC_FLAG_GROUP);
+	*fresh = *old;
+}
+
+/* The old one, if any, ends just before the new one begins: both at a time would count a sample twice. */
+static int begin(struct perf_event_set *set, struct perf_cpu *fresh, struct perf_cpu *old,
+		 const struct perf_kept_cpu *kept, struct taking_over *over)
+{
+	struct perf_kept_cpu next;
+	u64 begun;
+	int r;
+
+	if (fresh->period != over->period)
+		(void)perf_cpu_set_period(fresh, over->period, false);
+	put_new(set, fresh, &next);
+	r = perf_cpu_attach(fresh, set->program_fd);
+	if (r < 0)
+		return r;
+	begun = now_ns();
+	if (old)
+		end_old(set, old);
+	write_new(set, fresh, &next);
+	r = perf_cpu_enable(fresh);
+	if (!old)
+		return r;
+	if (now_ns() - begun > over->longest_ns)
+		over->longest_ns = now_ns() - begun;
+	perf_keep_drop(set->keep, set->number, fresh->cpu, kept);
+	perf_cpu_close(old);
+	over->replaced++;
+	return r;
+}
+
+static int take_over_cpu(struct perf_event_set *set, struct perf_cpu *fresh, struct taking_over *over)
+{
+	struct perf_kept_cpu kept;
+	struct perf_cpu old;
+
+	if (!over->known || !perf_keep_cpu(set->keep, set->number, fresh->cpu, &kept))
+		return begin(set, fresh, NULL, NULL, over);
+	set_book(set, fresh->cpu, &kept.closed);
+	if (!take_old(set, fresh->cpu, &kept, over, &old))
+		return begin(set, fresh, NULL, NULL, over);
+	if (over->settings->kept != KEPT_GO_ON || !over->same || kept.epoch != over->settings->epoch ||
+	    kept.changing || !perf_keep_runs(&old))
+		return begin(set, fresh, &old, &kept, over);
+	go_on(set, &old, fresh);
+	over->went_on++;
+	return 0;
+}
+
+/* Of a CPU that it is not open on any more, or not now: its figures stay. */
+static int end_cpu(struct perf_event_set *set, int cpu, struct taking_over *over)
+{
+	struct perf_kept_cpu kept;
+	struct perf_cpu old;
+	int r;
+
+	if (!perf_keep_cpu(set->keep, set->number, cpu, &kept))
+		return 0;
+	r = perf_add_book(set, cpu);
+	if (r < 0)
+		return r;
+	set_book(set, cpu, &kept.closed);
+	if (take_old(set, cpu, &kept, over, &old)) {
+		end_old(set, &old);
+		perf_set_keep_closed(set, cpu);
+		perf_cpu_close(&old);
+	} else {
+		perf_set_keep_closed(set, cpu);
+	}
+	return 0;
+}
+
+/* Ends what is not among those just opened, or, to stay paused, all. */
+static int end_others(struct perf_event_set *set, bool all, struct taking_over *over)
+{
+	int r = 0;
+
+	for (int cpu = 0; over->known && r == 0 && cpu < perf_keep_cpus(set->keep); cpu++)
+		if (all || !cpu_list_has(&set->cpus, cpu))
+			r = end_cpu(set, cpu, over);
+	return r;
+}
+
+/* The period that is in force goes on, too, where the same was asked for. */
+static u64 period_to_be(const struct perf_event_set *set, const struct taking_over *over)
+{
+	struct perf_kept_cpu kept;
+
+	if (over->known && over->before.opening.event.period == set->asked_period)
+		for (int cpu = 0; cpu < perf_keep_cpus(set->keep); cpu++)
+			if (perf_keep_cpu(set->keep, set->number, cpu, &kept) && !kept.changing &&
+			    kept.counts.period)
+				return kept.counts.period;
+	return set->asked_period;
+}
+
+static void tell(const struct perf_event_set *set, const struct taking_over *over)
+{
+	const char *role = event_role_name(set->opening.event.role);
+	const char *pmu = set->opening.event.pmu;
+
+	if (over->went_on)
+		log_info("%s on PMU %s: sampled all the while on %zu CPUs", role, pmu, over->went_on);
+	if (over->replaced)
+		log_notice("%s on PMU %s: replaced on %zu CPUs, each of them not sampled for %llu us or less",
+			   role, pmu, over->replaced, (unsigned long long)(over->longest_ns / NSEC_PER_USEC));
+	if (over->missing)
+		(void)log_warning(
+			0,
+			"%s on PMU %s: on %zu CPUs the event of the process before was not passed, and what "
+			"it counted after the last reading is not known; they begin anew",
+			role, pmu, over->missing);
+}
+
+static int stay_paused(struct perf_event_set *set, struct taking_over *over)
+{
+	for (size_t i = 0; i < set->n; i++)
+		perf_cpu_close(&set->events[i]);
+	set->n = 0;
+	set->paused = true;
+	set->paused_seen_ns = over->known && over->before.paused ? over->before.paused_seen_ns : now_ns();
+	perf_set_keep(set);
+	return end_others(set, true, over);
+}
+
+int perf_start_kept(struct perf_event_set *set, int program_fd, struct perf_keep *keep, unsigned number,
+		    char **ret_message)
+{
+	struct taking_over over = {.settings = perf_keep_settings(keep)};
+	int r;
+
+	*ret_message = NULL;
+	set->keep = keep;
+	set->number = number;
+	set->program_fd = program_fd;
+	set->asked_period = set->opening.event.period;
+	over.known = perf_keep_set(keep, number, &over.before);
+	over.same = over.known && perf_keep_same(&over.before.opening, &set->opening);
+	over.period = period_to_be(set, &over);
+	set->opening.event.period = over.period;
+	if (over.settings->stay_paused)
+		return stay_paused(set, &over);
+	/* Of a pause that ends here none was open. */
+	r = end_others(set, over.before.paused, &over);
+	if (r == 0 && over.known && over.before.paused) {
+		set->paused_seen_ns = over.before.paused_seen_ns;
+		r = perf_enter_pause(set, &set->cpus);
+		over.known = false;
+	}
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < set->n; i++) {
+		r = take_over_cpu(set, &set->events[i], &over);
+		if (r < 0)
+			return perf_diagnosed(r, perf_diagnose_attach, &set->opening, set->events[i].cpu,
+					      ret_message);
+		if (i % (STORE_BATCH / 4) == STORE_BATCH / 4 - 1)
+			(void)store_settle(books_store(over.settings->books));
+		if (set->events[i].period != over.period)
+			(void)perf_change_period(set, &set->events[i], over.period);
+	}
+	perf_set_keep(set);
+	tell(set, &over);
+	return 0;
+}

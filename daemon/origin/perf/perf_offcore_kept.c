@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "perf_offcore_parts.h"
+
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <string.h>
+#include <sys/ioctl.h>
+
+#include "base/log.h"
+
+/* A CPU's counters. */
+struct kept_place {
+	u32 pmu;                    /* 1 + its PMU; 0: it never had counters */
+	u32 numbers[OFFCORE_KINDS]; /* of their descriptors' names; 0: none */
+	u64 ids[OFFCORE_KINDS];     /* PERF_EVENT_IOC_ID */
+};
+
+/* As it lies in the books. */
+struct place_part {
+	u32 current;
+	u32 reserved;
+	struct kept_place copies[2];
+};
+
+struct books_part_offcore {
+	u64 counters; /* which they are, hashed */
+	struct place_part places[];
+};
+
+struct offcore_books {
+	struct offcore_keep keep;
+	struct books_part_offcore *part;
+	bool go_on;
+	size_t went_on;
+};
+
+static struct kept_place read_place(const struct offcore_set *set, u32 cpu)
+{
+	const struct place_part *part = &set->books->part->places[cpu];
+
+	return part->copies[part->current & 1];
+}
+
+static void write_place(struct offcore_set *set, u32 cpu, const struct kept_place *kept)
+{
+	struct place_part *part = &set->books->part->places[cpu];
+
+	books_flip(&part->current, part->copies, kept, sizeof(*kept));
+}
+
+static void name_of(u32 cpu, u32 kind, u32 number, char ret[STORED_NAME_MAX])
+{
+	const u32 numbers[] = {kind, cpu, number};
+
+	books_name(STORED_COUNTER, "", ARRAY_SIZE(numbers), numbers, ret);
+}
+
+static u64 id_of(int fd)
+{
+	u64 id = 0;
+
+	return ioctl(fd, PERF_EVENT_IOC_ID, &id) < 0 ? 0 : id;
+}
+
+static u64 hash_counters(const struct offcore_set *set)
+{
+	u64 hash = KEPT_HASH;
+
+	for (size_t i = 0; i < set->n_counters; i++) {
+		const struct pmu_counter *counter = &set->counters[i];
+
+		hash = kept_hash(hash, counter->pmu, strlen(counter->pmu) + 1);
+		hash = kept_hash(hash, &counter->kind, sizeof(counter->kind));
+		hash = kept_hash(hash, &counter->type, sizeof(counter->type));
+		hash = kept_hash(hash, &counter->config, sizeof(counter->config));
+		hash = kept_hash(hash, &counter->config1, sizeof(counter->config1));
+	}
+	return hash;
+}
+
+static bool has_place(const struct offcore_set *set, u32 cpu)
+{
+	for (size_t i = 0; i < set->n; i++)
+		if ((u32)set->places[i].cpu == cpu)
+			return true;
+	return false;
+}
+
+int offcore_kept_begin(struct offcore_set *set, const struct offcore_keep *keep)
+{
+	struct offcore_books *books = calloc(1, sizeof(*books));
+	const u64 hash = hash_counters(set);
+	void *part = NULL;
+	int r;
+
+	if (!books)
+		return -ENOMEM;
+	set->books = books;
+	books->keep = *keep;
+	set->paused = keep->stay_paused;
+	r = books_part(keep->books, BOOKS_OFFCORE,
+		       sizeof(*books->part) + set->cpus * sizeof(struct place_part), &part);
+	if (r < 0)
+		return r;
+	books->part = part;
+	books->go_on = keep->kept != KEPT_ANEW && books->part->counters == hash;
+	books->part->counters = hash;
+	for (u32 cpu = 0; cpu < set->cpus; cpu++) {
+		const struct kept_place kept = read_place(set, cpu);
+
+		if (kept.pmu == 0 || kept.pmu > set->n_pmus)
+			continue;
+		kernel_offcore_know(set->kernel, cpu, kept.pmu - 1);
+		if (has_place(set, cpu))
+			continue;
+		kernel_offcore_remove(set->kernel, cpu);
+		offcore_kept_drop(set, (int)cpu);
+	}
+	return 0;
+}
+
+void offcore_kept_end(struct offcore_set *set)
+{
+	free(set->books);
+	set->books = NULL;
+}
+
+static bool take_all(struct offcore_set *set, const struct offcore_place *fresh,
+		     const struct kept_place *kept, struct offcore_place *ret)
+{
+	*ret = *fresh;
+	for (u32 kind = 0; kind < OFFCORE_KINDS; kind++)
+		ret->fds[kind] = -1;
+	for (u32 kind = 0; kind < OFFCORE_KINDS; kind++) {
+		char name[STORED_NAME_MAX];
+
+		if ((fresh->fds[kind] >= 0) != (kept->numbers[kind] != 0))
+			return false;
+		if (fresh->fds[kind] < 0)
+			continue;
+		name_of((u32)fresh->cpu, kind, kept->numbers[kind], name);
+		ret->fds[kind] = store_take(books_store(set->books->keep.books), name);
+		if (ret->fds[kind] < 0 || id_of(ret->fds[kind]) != kept->ids[kind])
+			return false;
+	}
+	return true;
+}
+
+bool offcore_kept_take(struct offcore_set *set, struct offcore_place *place)
+{
+	struct offcore_place old;
+	struct kept_place kept;
+
+	if (!set->books)
+		return false;
+	kept = read_place(set, (u32)place->cpu);
+	if (!set->books->go_on || kept.pmu != place->pmu + 1)
+		return false;
+	/* Replacing them may not have come to its end. */
+	if (!take_all(set, place, &kept, &old) || !kernel_offcore_reads(set->kernel, (u32)place->cpu)) {
+		offcore_close_place(&old);
+		log_notice(
+			"off-core counters of CPU %d are replaced: those of the process before are not all "
+			"there",
+			place->cpu);
+		return false;
+	}
+	offcore_close_place(place);
+	*place = old;
+	if (!set->paused)
+		offcore_control_place(place, PERF_EVENT_IOC_ENABLE);
+	set->books->went_on++;
+	return true;
+}
+
+static void remove_names(struct offcore_set *set, u32 cpu, const struct kept_place *kept)
+{
+	for (u32 kind = 0; kind < OFFCORE_KINDS; kind++) {
+		char name[STORED_NAME_MAX];
+
+		if (!kept->numbers[kind])
+			continue;
+		name_of(cpu, kind, kept->numbers[kind], name);
+		(void)store_remove(books_store(set->books->keep.books), name);
+	}
+}
+
+void offcore_kept_put(struct offcore_set *set, const struct offcore_place *place)
+{
+	struct kept_place before, kept = {.pmu = place->pmu + 1};
+	u32 cpu = (u32)place->cpu;
+
+	if (!set->books)
+		return;
+	for (u32 kind = 0; kind < OFFCORE_KINDS; kind++) {
+		char name[STORED_NAME_MAX];
+
+		if (place->fds[kind] < 0)
+			continue;
+		kept.numbers[kind] = books_number(set->books->keep.books);
+		kept.ids[kind] = id_of(place->fds[kind]);
+		name_of(cpu, kind, kept.numbers[kind], name);
+		/* One that is not there has the next process replace them all. */
+		(void)store_put(books_store(set->books->keep.books), name, place->fds[kind]);
+	}
+	before = read_place(set, cpu);
+	write_place(set, cpu, &kept);
+	remove_names(set, cpu, &before);
+}
+
+void offcore_kept_drop(struct offcore_set *set, int cpu)
+{
+	struct kept_place before, kept;
+
+	if (!set->books)
+		return;
+	before = read_place(set, (u32)cpu);
+	kept = (struct kept_place){.pmu = before.pmu};
+	write_place(set, (u32)cpu, &kept);
+	remove_names(set, (u32)cpu, &before);
+}

@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "handover.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#include "base/log.h"
+
+#define HANDOVER_MAGIC 0x736b6f6f6264736cULL
+#define HEADER         4096UL
+
+struct header {
+	u64 magic;
+	u32 layout;
+	u32 committed;
+	struct {
+		u64 offset;
+		u64 bytes; /* 0: there is no such part */
+	} parts[HANDOVER_PARTS];
+};
+
+/* One memory and what of it is mapped. */
+struct memory {
+	int fd; /* -1: none */
+	u32 number;
+	u64 size;
+	struct header *header;
+	void *parts[HANDOVER_PARTS];
+};
+
+struct handover {
+	struct store *store;
+	struct memory before; /* while nothing was begun anew, also what is gone on with */
+	struct memory own;
+	bool anew;
+	u32 last_number;
+};
+
+static size_t whole_pages(size_t bytes)
+{
+	return (bytes + HEADER - 1) / HEADER * HEADER;
+}
+
+static void memory_done(struct memory *memory)
+{
+	for (unsigned part = 0; part < HANDOVER_PARTS; part++)
+		if (memory->parts[part])
+			(void)munmap(memory->parts[part], whole_pages(memory->header->parts[part].bytes));
+	if (memory->header)
+		(void)munmap(memory->header, HEADER);
+	cleanup_close(&memory->fd);
+	*memory = (struct memory){.fd = -1};
+}
+
+struct handover *handover_free(struct handover *handover)
+{
+	if (!handover)
+		return NULL;
+	memory_done(&handover->before);
+	memory_done(&handover->own);
+	free(handover);
+	return NULL;
+}
+
+static void *map(int fd, size_t bytes, u64 offset)
+{
+	void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)offset);
+
+	return memory == MAP_FAILED ? NULL : memory;
+}
+
+static bool is_whole(const struct memory *memory)
+{
+	const struct header *header = memory->header;
+
+	if (header->magic != HANDOVER_MAGIC || header->layout != HANDOVER_LAYOUT || !header->committed)
+		return false;
+	for (unsigned part = 0; part < HANDOVER_PARTS; part++) {
+		u64 offset = header->parts[part].offset, bytes = header->parts[part].bytes;
+
+		if (bytes && (offset % HEADER || offset < HEADER || offset > memory->size ||
+			      bytes > memory->size - offset))
+			return false;
+	}
+	return true;
+}
+
+/* Whose size can shrink no more: a mapping of it is not cut off later. Takes `fd`. */
+static bool look_into(int fd, u32 number, struct memory *ret)
+{
+	struct memory memory = {.fd = fd, .number = number};
+	struct stat status;
+	int seals = fcntl(fd, F_GET_SEALS);
+
+	if (seals >= 0 && (seals & F_SEAL_SHRINK) && fstat(fd, &status) == 0 &&
+	    (u64)status.st_size >= HEADER) {
+		memory.size = (u64)status.st_size;
+		memory.header = map(fd, HEADER, 0);
+	}
+	if (!memory.header || !is_whole(&memory)) {
+		memory_done(&memory);
+		return false;
+	}
+	*ret = memory;
+	return true;
+}
+
+/* The last number of any name, and the memory with the highest that is committed. */
+static void look_through(struct handover *handover)
+{
+	u32 below = UINT32_MAX;
+
+	for (size_t i = 0; store_nth(handover->store, i); i++) {
+		struct stored_name name;
+
+		if (stored_name_parse(store_nth(handover->store, i), &name) && name.n_numbers > 0 &&
+		    name.numbers[name.n_numbers - 1] > handover->last_number)
+			handover->last_number = name.numbers[name.n_numbers - 1];
+	}
+	for (;;) {
+		char text[STORED_NAME_MAX];
+		u32 highest = 0;
+		int fd;
+
+		for (size_t i = 0; store_nth(handover->store, i); i++) {
+			struct stored_name name;
+
+			if (stored_name_parse(store_nth(handover->store, i), &name) &&
+			    name.kind == STORED_HANDOVER && name.layout == HANDOVER_LAYOUT &&
+			    name.n_numbers == 1 && !*name.label && name.numbers[0] > highest &&
+			    name.numbers[0] < below)
+				highest = name.numbers[0];
+		}
+		if (highest == 0)
+			return;
+		below = highest;
+		handover_name(STORED_HANDOVER, "", 1, &highest, text);
+		fd = store_take(handover->store, text);
+		if (fd >= 0 && look_into(fd, highest, &handover->before))
+			return;
+		if (fd >= 0)
+			(void)store_remove(handover->store, text);
+	}
+}
+
+int handover_open(struct store *store, struct handover **ret)
+{
+	struct handover *handover = calloc(1, sizeof(*handover));
+
+	if (!handover)
+		return -ENOMEM;
+	handover->store = store;
+	handover->before.fd = handover->own.fd = -1;
+	look_through(handover);
+	*ret = handover;
+	return 0;
+}
+
+static struct memory *counting(struct handover *handover)
+{
+	return handover->anew ? &handover->own : &handover->before;
+}
+
+static int map_part(struct memory *memory, enum handover_part part)
+{
+	if (!memory->parts[part])
+		memory->parts[part] = map(memory->fd, whole_pages(memory->header->parts[part].bytes),
+					  memory->header->parts[part].offset);
+	return memory->parts[part] ? 0 : -ENOMEM;
+}
+
+const void *handover_before(const struct handover *handover, enum handover_part part, size_t bytes)
+{
+	struct memory *before = (struct memory *)&handover->before;
+
+	if (!before->header || bytes == 0 || before->header->parts[part].bytes != bytes ||
+	    map_part(before, part) < 0)
+		return NULL;
+	return before->parts[part];
+}
+
+int handover_anew(struct handover *handover)
+{
+	struct memory *own = &handover->own;
+
+	if (handover->anew)
+		return 0;
+	own->fd = memfd_create("pebsd-handover", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	if (own->fd < 0)
+		return -errno;
+	if (ftruncate(own->fd, HEADER) < 0 || fcntl(own->fd, F_ADD_SEALS, F_SEAL_SHRINK) < 0)
+		return -errno;
+	own->header = map(own->fd, HEADER, 0);
+	if (!own->header)
+		return -ENOMEM;
+	own->size = HEADER;
+	own->number = handover_number(handover);
+	*own->header = (struct header){.magic = HANDOVER_MAGIC, .layout = HANDOVER_LAYOUT};
+	handover->anew = true;
+	return 0;
+}
+
+int handover_part(struct handover *handover, enum handover_part part, size_t bytes, void **ret)
+{
+	struct memory *memory = counting(handover);
+	int r;
+
+	if (!memory->header)
+		return -EBADMSG;
+	if (memory->header->parts[part].bytes == 0) {
+		u64 offset = memory->size;
+
+		if (ftruncate(memory->fd, (off_t)(offset + whole_pages(bytes))) < 0)
+			return -errno;
+		memory->size = offset + whole_pages(bytes);
+		memory->header->parts[part].offset = offset;
+		/* By its size it is there. */
+		__atomic_store_n(&memory->header->parts[part].bytes, bytes, __ATOMIC_SEQ_CST);
+	}
+	if (memory->header->parts[part].bytes != bytes)
+		return -EBADMSG;
+	r = map_part(memory, part);
+	if (r == 0)
+		*ret = memory->parts[part];
+	return r;
+}
+
+int handover_commit(struct handover *handover)
+{
+	char name[STORED_NAME_MAX];
+	int r;
+
+	if (!handover->anew)
+		return 0;
+	handover_name(STORED_HANDOVER, "", 1, &handover->own.number, name);
+	r = store_put(handover->store, name, handover->own.fd);
+	if (r == 0)
+		r = store_settle(handover->store);
+	if (r < 0)
+		return r;
+	__atomic_store_n(&handover->own.header->committed, 1, __ATOMIC_SEQ_CST);
+	if (handover->before.fd >= 0) {
+		handover_name(STORED_HANDOVER, "", 1, &handover->before.number, name);
+		memory_done(&handover->before);
+		(void)store_remove(handover->store, name);
+	}
+	return 0;
+}
+
+struct store *handover_store(const struct handover *handover)
+{
+	return handover->store;
+}
+
+u32 handover_number(struct handover *handover)
+{
+	return ++handover->last_number;
+}
+
+void handover_name(enum stored_kind kind, const char *label, u32 n_numbers, const u32 *numbers,
+		   char ret[STORED_NAME_MAX])
+{
+	struct stored_name name = {.kind = kind, .layout = HANDOVER_LAYOUT, .n_numbers = n_numbers};
+
+	memcpy(name.label, label, strnlen(label, sizeof(name.label) - 1));
+	memcpy(name.numbers, numbers, n_numbers * sizeof(*numbers));
+	stored_name_format(&name, ret);
+}
+
+void handover_flip(u32 *current, void *copies, const void *with, size_t bytes)
+{
+	u32 other = !(*current & 1);
+
+	memcpy((u8 *)copies + other * bytes, with, bytes);
+	__atomic_store_n(current, other, __ATOMIC_SEQ_CST);
+}

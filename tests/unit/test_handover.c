@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: GPL-2.0
+/* What one process leaves to the next, in memory that both map; the service manager is the test's. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+
+#include <criterion/criterion.h>
+
+#include "notify_socket.h"
+#include "store/handover.h"
+
+static struct notify_socket manager;
+
+static void setup(void)
+{
+	notify_socket_start(&manager);
+}
+
+static void teardown(void)
+{
+	notify_socket_stop(&manager);
+}
+
+TestSuite(handover, .init = setup, .fini = teardown);
+
+#define EXPECT(condition)                                                                     \
+	do {                                                                                  \
+		if (!(condition)) {                                                           \
+			(void)fprintf(stderr, "line %d: not so: %s\n", __LINE__, #condition); \
+			_exit(1);                                                             \
+		}                                                                             \
+	} while (0)
+
+struct pair {
+	u64 a, b;
+};
+
+struct part {
+	u32 current;
+	u32 reserved;
+	struct pair copies[2];
+};
+
+static void live(void (*run)(struct store *store, struct handover *handover))
+{
+	pid_t child;
+	int status;
+
+	(void)notify_socket_count(&manager, "");
+	child = fork();
+	cr_assert_geq(child, 0);
+	if (child == 0) {
+		struct store *store;
+		struct handover *handover;
+
+		notify_socket_pass(&manager);
+		EXPECT(store_open(&store) == 0);
+		EXPECT(handover_open(store, &handover) == 0);
+		run(store, handover);
+		_exit(0);
+	}
+	cr_assert_eq(waitpid(child, &status, 0), child);
+	cr_assert(WIFEXITED(status) && WEXITSTATUS(status) == 0, "the process ended with %#x",
+		  (unsigned)status);
+}
+
+static void begin_with(struct handover *handover, u64 a, u64 b)
+{
+	const struct pair pair = {a, b};
+	struct part *part;
+	void *memory;
+
+	EXPECT(handover_anew(handover) == 0);
+	EXPECT(handover_part(handover, HANDOVER_EVENTS, sizeof(*part), &memory) == 0);
+	part = memory;
+	handover_flip(&part->current, part->copies, &pair, sizeof(pair));
+}
+
+static void first(struct store *store, struct handover *handover)
+{
+	void *memory;
+
+	(void)store;
+	EXPECT(!handover_before(handover, HANDOVER_EVENTS, sizeof(struct part)));
+	/* Nothing was begun, and nothing is there to go on with. */
+	EXPECT(handover_part(handover, HANDOVER_EVENTS, sizeof(struct part), &memory) == -EBADMSG);
+	begin_with(handover, 1, 2);
+	EXPECT(handover_commit(handover) == 0);
+}
+
+static struct part *found(struct handover *handover)
+{
+	void *memory;
+
+	EXPECT(handover_part(handover, HANDOVER_EVENTS, sizeof(struct part), &memory) == 0);
+	return memory;
+}
+
+static void goes_on(struct store *store, struct handover *handover)
+{
+	const struct pair next = {3, 4};
+	struct part *part = found(handover);
+	void *memory;
+
+	EXPECT(handover_before(handover, HANDOVER_EVENTS, sizeof(*part)) == part);
+	EXPECT(!handover_before(handover, HANDOVER_EVENTS, sizeof(*part) - 1));
+	EXPECT(!handover_before(handover, HANDOVER_OFFCORE, sizeof(*part)));
+	EXPECT(handover_part(handover, HANDOVER_EVENTS, sizeof(*part) + 1, &memory) == -EBADMSG);
+	EXPECT(part->copies[part->current].a == 1 && part->copies[part->current].b == 2);
+	handover_flip(&part->current, part->copies, &next, sizeof(next));
+	/* A part that is new is added, all zero. */
+	EXPECT(handover_part(handover, HANDOVER_PAUSE, 8192, &memory) == 0);
+	EXPECT(*(u64 *)memory == 0);
+	*(u64 *)memory = 5;
+	/* Half done: what counts is what was. */
+	part->copies[!part->current].a = 99;
+	EXPECT(handover_commit(handover) == 0);
+	store_drop_rest(store);
+}
+
+static void sees_what_was_done(struct store *store, struct handover *handover)
+{
+	struct part *part = found(handover);
+	const u64 *pause = handover_before(handover, HANDOVER_PAUSE, 8192);
+
+	(void)store;
+	EXPECT(part->copies[part->current].a == 3 && part->copies[part->current].b == 4);
+	EXPECT(pause && *pause == 5);
+}
+
+Test(handover, memory_goes_from_one_process_to_the_next)
+{
+	live(first);
+	cr_expect_eq(notify_socket_count(&manager, "handover-1-1"), 1);
+	live(goes_on);
+	live(sees_what_was_done);
+	cr_expect_eq(notify_socket_count(&manager, "handover-1-1"), 1);
+	cr_expect_eq(manager.n, 1);
+}
+
+static void begins_anew_and_is_killed(struct store *store, struct handover *handover)
+{
+	char name[STORED_NAME_MAX];
+	const u32 number = 2;
+
+	begin_with(handover, 7, 8);
+	/* Just before the mark is set. */
+	handover_name(STORED_HANDOVER, "", 1, &number, name);
+	EXPECT(store_put(store, name, memfd_create("not yet", MFD_CLOEXEC | MFD_ALLOW_SEALING)) == 0);
+	EXPECT(store_settle(store) == 0);
+}
+
+static void is_the_first(struct store *store, struct handover *handover)
+{
+	struct part *part = found(handover);
+
+	(void)store;
+	EXPECT(part->copies[part->current].a == 1);
+}
+
+Test(handover, what_was_not_committed_does_not_count)
+{
+	live(first);
+	live(begins_anew_and_is_killed);
+	live(is_the_first);
+}
+
+static void begins_anew(struct store *store, struct handover *handover)
+{
+	(void)store;
+	begin_with(handover, 7, 8);
+	/* A new name is none that is there. */
+	EXPECT(handover_number(handover) == 3);
+	EXPECT(handover_commit(handover) == 0);
+}
+
+static void is_the_second(struct store *store, struct handover *handover)
+{
+	struct part *part = found(handover);
+
+	(void)store;
+	EXPECT(part->copies[part->current].a == 7);
+}
+
+Test(handover, a_memory_that_is_committed_takes_the_place_of_the_one_before)
+{
+	live(first);
+	live(begins_anew);
+	cr_expect_eq(notify_socket_count(&manager, "handover-1-1"), 0);
+	cr_expect_eq(notify_socket_count(&manager, "handover-1-2"), 1);
+	live(is_the_second);
+}
+
+/* Whatever it is that is passed under the name, nothing of it is believed. */
+Test(handover, what_is_no_memory_of_ours_is_none)
+{
+	int cut = memfd_create("cut", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	int zeros = memfd_create("zeros", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	int unsealed = memfd_create("unsealed", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	const int fds[] = {open("/dev/null", O_RDWR | O_CLOEXEC), cut, zeros, unsealed};
+	char bytes[4096];
+
+	live(first);
+	cr_assert_eq(ftruncate(cut, 100), 0);
+	cr_assert_eq(ftruncate(zeros, 4096), 0);
+	cr_assert_eq(fcntl(cut, F_ADD_SEALS, F_SEAL_SHRINK), 0);
+	cr_assert_eq(fcntl(zeros, F_ADD_SEALS, F_SEAL_SHRINK), 0);
+	/* All of a good one, which could be cut off while it is mapped. */
+	cr_assert_eq(pread(manager.stored[0].fd, bytes, sizeof(bytes), 0), (ssize_t)sizeof(bytes));
+	cr_assert_eq(pwrite(unsealed, bytes, sizeof(bytes), 0), (ssize_t)sizeof(bytes));
+	for (size_t i = 0; i < ARRAY_SIZE(fds); i++) {
+		(void)close(manager.stored[0].fd);
+		manager.stored[0].fd = fds[i];
+		live(first);
+		cr_assert_eq(notify_socket_count(&manager, manager.stored[0].name), 1);
+		cr_expect_eq(manager.n, 1, "case %zu", i);
+	}
+}
