@@ -68,7 +68,7 @@ int engine_open(const struct engine_settings *settings, struct engine **ret, cha
 		.hardware = settings->hardware,
 		.offcore_cpus = settings->offcore_cpus,
 		.hot_max = settings->hot_max,
-		.books = settings->books,
+		.handover = settings->handover,
 		.measured = settings->measured,
 		.n_events = settings->n_events,
 	};

@@ -12,7 +12,7 @@
 #include "origin/cpu_counts.h"
 #include "origin/event.h"
 #include "snapshot.h"
-#include "store/books.h"
+#include "store/handover.h"
 #include "store/store.h"
 #include "window/readings.h"
 #include "window/trend.h"
@@ -45,9 +45,9 @@ struct engine_settings {
 	bool (*hot)(const char *path,
 		    void *userdata); /* as engine_set_hot(), from the start on; may be NULL */
 	struct collect_listener listener;
-	struct store *store; /* as sampling_settings */
-	struct books *books; /* what the kernel side leaves to the next process; NULL: nothing */
-	u64 measured;        /* see kernel_settings */
+	struct store *store;       /* as sampling_settings */
+	struct handover *handover; /* what the kernel side leaves to the next process; NULL: nothing */
+	u64 measured;              /* see kernel_settings */
 };
 
 struct engine;

@@ -71,7 +71,7 @@ int pause_begin(struct pause *pause, const struct maybe_double *seconds)
 		sd_event_source_disable_unref(timer);
 		return r;
 	}
-	pause_keep(sampling_books(pause->sampling), true, seconds);
+	pause_keep(sampling_handover(pause->sampling), true, seconds);
 	pause_done(pause);
 	pause->timer = timer;
 	pause->reason = TAKE_PTR(reason);
@@ -89,7 +89,7 @@ bool pause_end(struct pause *pause)
 	if (!pause->reason)
 		return false;
 	pause_done(pause);
-	pause_keep(sampling_books(pause->sampling), false, NULL);
+	pause_keep(sampling_handover(pause->sampling), false, NULL);
 	/* What cannot be opened was told, and the ticks go on trying. */
 	if (sampling_resume(pause->sampling) == 0)
 		log_notice("resumed: sampling again");

@@ -3,7 +3,7 @@
 
 #include <time.h>
 
-/* The part BOOKS_PAUSE. */
+/* The part HANDOVER_PAUSE. */
 struct pause_copy {
 	u32 paused;
 	u32 ends;
@@ -24,18 +24,20 @@ static u64 boot_ns(void)
 	return (u64)now.tv_sec * NSEC_PER_SEC + (u64)now.tv_nsec;
 }
 
-static struct pause_part *own_part(struct books *books)
+static struct pause_part *own_part(struct handover *handover)
 {
 	void *part = NULL;
 
-	return books && books_part(books, BOOKS_PAUSE, sizeof(struct pause_part), &part) == 0 ? part : NULL;
+	return handover && handover_part(handover, HANDOVER_PAUSE, sizeof(struct pause_part), &part) == 0
+		       ? part
+		       : NULL;
 }
 
-bool pause_kept(struct books *books, struct maybe_double *ret_seconds)
+bool pause_kept(struct handover *handover, struct maybe_double *ret_seconds)
 {
 	const struct pause_part *before =
-		books ? books_before(books, BOOKS_PAUSE, sizeof(struct pause_part)) : NULL;
-	struct pause_part *own = own_part(books);
+		handover ? handover_before(handover, HANDOVER_PAUSE, sizeof(struct pause_part)) : NULL;
+	struct pause_part *own = own_part(handover);
 	struct pause_copy copy;
 	u64 now = boot_ns();
 
@@ -45,7 +47,7 @@ bool pause_kept(struct books *books, struct maybe_double *ret_seconds)
 	copy = own->copies[own->current & 1];
 	if (!copy.paused && before && before != own) {
 		copy = before->copies[before->current & 1];
-		books_flip(&own->current, own->copies, &copy, sizeof(copy));
+		handover_flip(&own->current, own->copies, &copy, sizeof(copy));
 	}
 	if (!copy.paused || (copy.ends && copy.until_ns <= now))
 		return false;
@@ -55,9 +57,9 @@ bool pause_kept(struct books *books, struct maybe_double *ret_seconds)
 	return true;
 }
 
-void pause_keep(struct books *books, bool paused, const struct maybe_double *seconds)
+void pause_keep(struct handover *handover, bool paused, const struct maybe_double *seconds)
 {
-	struct pause_part *own = own_part(books);
+	struct pause_part *own = own_part(handover);
 	struct pause_copy copy = {.paused = paused};
 
 	if (!own)
@@ -66,5 +68,5 @@ void pause_keep(struct books *books, bool paused, const struct maybe_double *sec
 		copy.ends = 1;
 		copy.until_ns = boot_ns() + (u64)(seconds->value * (double)NSEC_PER_SEC);
 	}
-	books_flip(&own->current, own->copies, &copy, sizeof(copy));
+	handover_flip(&own->current, own->copies, &copy, sizeof(copy));
 }

@@ -6,15 +6,15 @@
 #include <stdbool.h>
 
 #include "snapshot.h"
-#include "store/books.h"
+#include "store/handover.h"
 
 /*
- * Whether a pause is on, and for how long still (`ret_seconds`: not known, until it is ended), by the books,
- * which may be NULL: there is none. Before they are committed: then also where they begin anew.
+ * Whether a pause is on, and for how long still (`ret_seconds`: not known, until it is ended), by the
+ * handover, which may be NULL: there is none. Before they are committed: then also where they begin anew.
  */
-bool pause_kept(struct books *books, struct maybe_double *ret_seconds);
+bool pause_kept(struct handover *handover, struct maybe_double *ret_seconds);
 
 /* A pause has begun, or ended (`paused` false). */
-void pause_keep(struct books *books, bool paused, const struct maybe_double *seconds);
+void pause_keep(struct handover *handover, bool paused, const struct maybe_double *seconds);
 
 #endif

@@ -15,8 +15,8 @@ struct sampling {
 	struct origin_state *state;
 	struct engine *engine;
 	struct stripes stripes;
-	struct books *books; /* NULL: nothing is left to the next process */
-	int memory;          /* a descriptor: own_memory_read() */
+	struct handover *handover; /* NULL: nothing is left to the next process */
+	int memory;                /* a descriptor: own_memory_read() */
 };
 
 _Static_assert(CONFIG_TOP_AUTO == SERIES_TOP_AUTO, "handed on as it is");
@@ -111,7 +111,7 @@ struct sampling *sampling_free(struct sampling *sampling)
 	if (sampling->state)
 		sampling->origin->free(sampling->state);
 	engine_free(sampling->engine);
-	books_free(sampling->books);
+	handover_free(sampling->handover);
 	stripes_done(&sampling->stripes);
 	cleanup_close(&sampling->memory);
 	free(sampling);
@@ -123,9 +123,9 @@ struct engine *sampling_engine(const struct sampling *sampling)
 	return sampling->engine;
 }
 
-struct books *sampling_books(const struct sampling *sampling)
+struct handover *sampling_handover(const struct sampling *sampling)
 {
-	return sampling->books;
+	return sampling->handover;
 }
 
 void sampling_set_hot(struct sampling *sampling, const struct config *config)

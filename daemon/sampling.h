@@ -33,7 +33,7 @@ DEFINE_CLEANUP(struct sampling *, sampling_free)
 struct engine *sampling_engine(const struct sampling *sampling);
 
 /* What it leaves to the next process; NULL: nothing. The sampling's. */
-struct books *sampling_books(const struct sampling *sampling);
+struct handover *sampling_handover(const struct sampling *sampling);
 
 /* From the next collection on the cgroups of [cgroups] hot of that configuration, which outlives `sampling`,
  * have hot tables; for a reload. */

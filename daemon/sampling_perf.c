@@ -40,7 +40,7 @@ struct origin_state {
 	char *hotplug_message[EVENTS_MAX];       /* the failure told of last; NULL: none since */
 	struct guest_marks guests;
 	bool paused;               /* all of it */
-	struct books *books;       /* what is left to the next process; NULL: nothing. Not owned */
+	struct handover *handover; /* what is left to the next process; NULL: nothing. Not owned */
 	struct perf_keep *keep;    /* NULL: no event is left */
 	struct sampling_zoom zoom; /* with it some sets may be */
 };
@@ -118,9 +118,9 @@ static int count_one(u64 id, u64 parent_id, const char *name, void *userdata)
 }
 
 /* With as many as before those go on, as long as there is some room in them. */
-static u32 slots_for(const struct config *config, const char *mount, const struct books *books)
+static u32 slots_for(const struct config *config, const char *mount, const struct handover *handover)
 {
-	const u32 before = kernel_slots_before(books);
+	const u32 before = kernel_slots_before(handover);
 	_cleanup_close_ int root_fd = open(mount, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	struct cgroup_walk_counts counts = {0};
 
@@ -465,10 +465,10 @@ static u64 hash_events(const struct origin_state *state)
  * Events of before that nobody goes on with end here: they would hold the counters of those that begin. The
  * manager closes its descriptors of them, too.
  */
-static void end_rest(const struct books *books)
+static void end_rest(const struct handover *handover)
 {
-	store_drop_rest(books_store(books));
-	(void)store_settle(books_store(books));
+	store_drop_rest(handover_store(handover));
+	(void)store_settle(handover_store(handover));
 }
 
 static int open_keep(struct origin_state *state, struct perf_keep_settings *settings)
@@ -476,30 +476,30 @@ static int open_keep(struct origin_state *state, struct perf_keep_settings *sett
 	const struct kernel *kernel = engine_kernel(state->engine);
 	struct maybe_double seconds;
 
-	if (!state->books)
+	if (!state->handover)
 		return 0;
-	settings->books = state->books;
+	settings->handover = state->handover;
 	settings->kept = kernel_kept(kernel);
 	settings->epoch = kernel_epoch(kernel);
 	settings->n_sets = state->n_sets;
-	settings->stay_paused = state->paused = pause_kept(state->books, &seconds);
+	settings->stay_paused = state->paused = pause_kept(state->handover, &seconds);
 	if (settings->kept == KEPT_ANEW)
-		end_rest(state->books);
+		end_rest(state->handover);
 	return state->n_sets ? perf_keep_new(settings, &state->keep) : 0;
 }
 
 static void start_offcore(struct origin_state *state, const struct perf_keep_settings *settings)
 {
 	const struct offcore_keep keep = {
-		.books = settings->books, .kept = settings->kept, .stay_paused = settings->stay_paused};
+		.handover = settings->handover, .kept = settings->kept, .stay_paused = settings->stay_paused};
 
-	sampling_offcore_start(state->offcore, state->engine, state->books ? &keep : NULL);
+	sampling_offcore_start(state->offcore, state->engine, state->handover ? &keep : NULL);
 }
 
 /* All that the next process needs is stored. */
 static void commit(struct origin_state *state)
 {
-	int r = state->books ? books_commit(state->books) : 0;
+	int r = state->handover ? handover_commit(state->handover) : 0;
 
 	if (r < 0)
 		(void)log_warning(r, "the service manager does not keep what a restart would go on with: it "
@@ -515,7 +515,7 @@ static int open_perf(const struct sampling_settings *settings, struct engine_set
 
 	if (!state)
 		return -ENOMEM;
-	state->books = engine_settings->books;
+	state->handover = engine_settings->handover;
 	state->config = settings->config;
 	state->rate_fd = max_rate_open();
 	state->rate_at_start = max_rate_read(state->rate_fd);
@@ -528,7 +528,7 @@ static int open_perf(const struct sampling_settings *settings, struct engine_set
 	engine_settings->n_events = state->n_sets;
 	for (size_t i = 0; i < state->n_sets; i++)
 		engine_settings->events[i] = *perf_event(state->sets[i]);
-	engine_settings->slots = slots_for(settings->config, state->mount, engine_settings->books);
+	engine_settings->slots = slots_for(settings->config, state->mount, engine_settings->handover);
 	engine_settings->births = engine_settings->hardware = true;
 	engine_settings->measured = hash_events(state);
 	engine_settings->count = count;

@@ -536,7 +536,7 @@ static int go_on_pausing(struct server *server)
 	struct maybe_double seconds;
 	int r;
 
-	if (!pause_kept(sampling_books(server->sampling), &seconds))
+	if (!pause_kept(sampling_handover(server->sampling), &seconds))
 		return 0;
 	r = pause_begin(&server->pause, &seconds);
 	return r < 0 ? log_error(r, "cannot go on with the pause that was asked for") : 0;

@@ -22,9 +22,9 @@ u32 kernel_epoch(const struct kernel *kernel)
 	return kernel->book->epoch;
 }
 
-u32 kernel_slots_before(const struct books *books)
+u32 kernel_slots_before(const struct handover *handover)
 {
-	const struct kernel_book *before = kernel_keep_before(books);
+	const struct kernel_book *before = kernel_keep_before(handover);
 
 	return before ? before->identity.slots : 0;
 }

@@ -26,10 +26,10 @@ struct kernel_settings {
 	u32 hot_max;        /* cgroups that may be chosen for hot tables at a time; 0 to HOT_MAX */
 	u32 timed_log2;     /* one run of 1 << this is timed on each CPU; 0: KERNEL_TIMED_LOG2 */
 	bool read_by_probe; /* read samples as on a kernel before 6.2; for tests */
-	struct books
-		*books; /* what is made is stored for the next process; outlives the kernel side; NULL: not */
-	u64 measured;   /* which events they are: with others nothing is gone on with */
-	bool adopt;     /* go on with what the process before stored, where it fits */
+	struct handover *handover; /* what is made is stored for the next process; outlives the kernel side;
+				      NULL: not */
+	u64 measured;              /* which events they are: with others nothing is gone on with */
+	bool adopt;                /* go on with what the process before stored, where it fits */
 	size_t n_events;
 	struct event_settings events[EVENTS_MAX]; /* `first_record` is set by kernel_open() */
 };
@@ -40,7 +40,7 @@ struct kernel_settings {
 
 struct kernel;
 struct kernel_offcore;
-struct books;
+struct handover;
 
 /*
  * Loads and attaches. On success the caller owns `*ret` and frees it with kernel_free(). On failure returns
@@ -58,8 +58,8 @@ enum kept kernel_kept(const struct kernel *kernel);
 /* Of the programs: events whose programs were attached under another number have others. */
 u32 kernel_epoch(const struct kernel *kernel);
 
-/* The number of slots that the process before left, in the same books; 0: none. */
-u32 kernel_slots_before(const struct books *books);
+/* The number of slots that the process before left, in the same handover; 0: none. */
+u32 kernel_slots_before(const struct handover *handover);
 
 /* The program of an event's door, for PERF_EVENT_IOC_SET_BPF. The kernel's; do not close. -ENOENT if not
  * loaded. */

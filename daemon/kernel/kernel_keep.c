@@ -15,10 +15,10 @@
 /* Programs that looked at what is chosen before have ended by then. */
 #define REST_NS (100 * NSEC_PER_MSEC)
 
-const struct kernel_book *kernel_keep_before(const struct books *books)
+const struct kernel_book *kernel_keep_before(const struct handover *handover)
 {
 	const struct kernel_books *part =
-		books ? books_before(books, BOOKS_KERNEL, sizeof(struct kernel_books)) : NULL;
+		handover ? handover_before(handover, HANDOVER_KERNEL, sizeof(struct kernel_books)) : NULL;
 
 	return part ? &part->copies[part->current & 1] : NULL;
 }
@@ -101,8 +101,8 @@ static int take_map(struct kernel *kernel, struct bpf_map *map)
 	_cleanup_close_ int fd = -1;
 	char name[STORED_NAME_MAX];
 
-	books_name(STORED_MAP, label, 1, &number, name);
-	fd = store_take(books_store(kernel->books), name);
+	handover_name(STORED_MAP, label, 1, &number, name);
+	fd = store_take(handover_store(kernel->handover), name);
 	if (fd < 0) {
 		log_notice("the map %s of the process before is not among what was passed", label);
 		return -ESTALE;
@@ -116,17 +116,17 @@ static int take_map(struct kernel *kernel, struct bpf_map *map)
 
 int kernel_keep_maps(struct kernel *kernel)
 {
-	const struct kernel_book *before = kernel_keep_before(kernel->books);
+	const struct kernel_book *before = kernel_keep_before(kernel->handover);
 	struct kept_identity own;
 	struct bpf_map *map;
 	int r;
 
 	kernel->kept = KEPT_ANEW;
-	if (!kernel->books)
+	if (!kernel->handover)
 		return 0;
 	if (!before || !kernel->settings.adopt) {
 		kernel->book->identity = identify(kernel);
-		return books_anew(kernel->books);
+		return handover_anew(kernel->handover);
 	}
 	/* It is no matter of the machine, and stays. */
 	kernel->skeleton->rodata->hot_seed = before->hot_seed;
@@ -210,7 +210,7 @@ int kernel_keep_loaded(struct kernel *kernel)
 	const struct kernel_book *before;
 	int r;
 
-	if (!kernel->books)
+	if (!kernel->handover)
 		return 0;
 	r = hash_programs(kernel);
 	if (r < 0)
@@ -221,7 +221,7 @@ int kernel_keep_loaded(struct kernel *kernel)
 		kernel->book->hot_seed = kernel->skeleton->rodata->hot_seed;
 		return 0;
 	}
-	before = kernel_keep_before(kernel->books);
+	before = kernel_keep_before(kernel->handover);
 	kernel->kept = before->identity.settings == settings
 			       ? kept_decide(&before->identity, &kernel->book->identity)
 			       : KEPT_REPLACE;
@@ -255,9 +255,9 @@ int kernel_keep_link(struct kernel *kernel, struct bpf_program *program, struct 
 	char name[STORED_NAME_MAX];
 	int fd = -1;
 
-	if (kernel->books && kernel->kept != KEPT_ANEW) {
-		books_name(STORED_LINK, label, 1, &number, name);
-		fd = store_take(books_store(kernel->books), name);
+	if (kernel->handover && kernel->kept != KEPT_ANEW) {
+		handover_name(STORED_LINK, label, 1, &number, name);
+		fd = store_take(handover_store(kernel->handover), name);
 		if (fd >= 0 && !is_the_link(fd)) {
 			cleanup_close(&fd);
 			fd = -1;
@@ -275,7 +275,7 @@ int kernel_keep_link(struct kernel *kernel, struct bpf_program *program, struct 
 	*ret = bpf_program__attach(program);
 	if (!*ret)
 		return -errno;
-	if (kernel->books)
+	if (kernel->handover)
 		add_link(kernel, label, bpf_link__fd(*ret), false);
 	return 0;
 }
@@ -284,16 +284,16 @@ static int put(struct kernel *kernel, enum stored_kind kind, const char *label, 
 {
 	char name[STORED_NAME_MAX];
 
-	books_name(kind, label, 1, &number, name);
-	return store_put(books_store(kernel->books), name, fd);
+	handover_name(kind, label, 1, &number, name);
+	return store_put(handover_store(kernel->handover), name, fd);
 }
 
-static void drop(struct books *books, enum stored_kind kind, const char *label, u32 number)
+static void drop(struct handover *handover, enum stored_kind kind, const char *label, u32 number)
 {
 	char name[STORED_NAME_MAX];
 
-	books_name(kind, label, 1, &number, name);
-	(void)store_remove(books_store(books), name);
+	handover_name(kind, label, 1, &number, name);
+	(void)store_remove(handover_store(handover), name);
 }
 
 static int put_maps(struct kernel *kernel, const struct kernel_book *before)
@@ -303,7 +303,7 @@ static int put_maps(struct kernel *kernel, const struct kernel_book *before)
 	bpf_object__for_each_map(map, kernel->skeleton->obj)
 	{
 		const char *label = bpf_map__name(map);
-		u32 number = books_number(kernel->books);
+		u32 number = handover_number(kernel->handover);
 		int r;
 
 		if (!is_kept(kernel, map) ||
@@ -322,7 +322,7 @@ static int put_links(struct kernel *kernel)
 {
 	for (size_t i = 0; i < kernel->n_links; i++) {
 		const struct kernel_link *link = &kernel->links[i];
-		u32 number = books_number(kernel->books);
+		u32 number = handover_number(kernel->handover);
 		int r;
 
 		if (link->taken)
@@ -335,14 +335,14 @@ static int put_links(struct kernel *kernel)
 	return 0;
 }
 
-static void drop_replaced(struct books *books, enum stored_kind kind, const struct kernel_kept_part *before,
-			  const struct kernel_kept_part *now, size_t n)
+static void drop_replaced(struct handover *handover, enum stored_kind kind,
+			  const struct kernel_kept_part *before, const struct kernel_kept_part *now, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		u32 number = number_of(now, n, before[i].label);
 
 		if (before[i].number && number != before[i].number)
-			drop(books, kind, before[i].label, before[i].number);
+			drop(handover, kind, before[i].label, before[i].number);
 	}
 }
 
@@ -360,39 +360,39 @@ static void close_replaced_links(struct kernel *kernel)
 int kernel_keep_done(struct kernel *kernel)
 {
 	const struct kernel_book *counts =
-		kernel->books && kernel->kept != KEPT_ANEW ? kernel_keep_before(kernel->books) : NULL;
+		kernel->handover && kernel->kept != KEPT_ANEW ? kernel_keep_before(kernel->handover) : NULL;
 	const struct kernel_book before = counts ? *counts : (struct kernel_book){0};
 	struct kernel_books *part;
 	void *memory;
 	int r;
 
-	if (!kernel->books)
+	if (!kernel->handover)
 		return 0;
 	if ((r = put_maps(kernel, counts)) < 0 || (r = put_links(kernel)) < 0)
 		return r;
-	r = books_part(kernel->books, BOOKS_KERNEL, sizeof(*part), &memory);
+	r = handover_part(kernel->handover, HANDOVER_KERNEL, sizeof(*part), &memory);
 	if (r < 0)
 		return r;
 	part = memory;
-	books_flip(&part->current, part->copies, kernel->book, sizeof(*kernel->book));
+	handover_flip(&part->current, part->copies, kernel->book, sizeof(*kernel->book));
 	if (!counts)
 		return 0;
-	drop_replaced(kernel->books, STORED_MAP, before.maps, kernel->book->maps, KEEP_MAPS_MAX);
-	drop_replaced(kernel->books, STORED_LINK, before.links, kernel->book->links, KEEP_LINKS_MAX);
+	drop_replaced(kernel->handover, STORED_MAP, before.maps, kernel->book->maps, KEEP_MAPS_MAX);
+	drop_replaced(kernel->handover, STORED_LINK, before.links, kernel->book->links, KEEP_LINKS_MAX);
 	close_replaced_links(kernel);
 	return 0;
 }
 
-void kernel_keep_forget(struct books *books)
+void kernel_keep_forget(struct handover *handover)
 {
-	const struct kernel_book *before = kernel_keep_before(books);
+	const struct kernel_book *before = kernel_keep_before(handover);
 
 	if (!before)
 		return;
 	for (size_t i = 0; i < KEEP_MAPS_MAX; i++)
 		if (before->maps[i].number)
-			drop(books, STORED_MAP, before->maps[i].label, before->maps[i].number);
+			drop(handover, STORED_MAP, before->maps[i].label, before->maps[i].number);
 	for (size_t i = 0; i < KEEP_LINKS_MAX; i++)
 		if (before->links[i].number)
-			drop(books, STORED_LINK, before->links[i].label, before->links[i].number);
+			drop(handover, STORED_LINK, before->links[i].label, before->links[i].number);
 }

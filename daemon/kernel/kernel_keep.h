@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Maps and links of the kernel side that outlive the process, in the service manager's store: found and taken
- * over at a start, or made and put there (store/books.h).
+ * over at a start, or made and put there (store/handover.h).
  */
 #ifndef PEBSD_KERNEL_KEEP_H
 #define PEBSD_KERNEL_KEEP_H
@@ -17,7 +17,7 @@ struct kernel_kept_part {
 	u32 number; /* of its name; 0: there is none */
 };
 
-/* The part BOOKS_KERNEL. */
+/* The part HANDOVER_KERNEL. */
 struct kernel_book {
 	struct kept_identity identity;
 	u32 epoch; /* of the programs: grows as they are replaced */
@@ -34,7 +34,7 @@ struct kernel_books {
 };
 
 /* The book of the process before; NULL: there is none. The books'. */
-const struct kernel_book *kernel_keep_before(const struct books *books);
+const struct kernel_book *kernel_keep_before(const struct handover *handover);
 
 /*
  * Once the skeleton is configured, before it is loaded: has it take over the maps of before where they fit.
@@ -55,6 +55,6 @@ int kernel_keep_link(struct kernel *kernel, struct bpf_program *program, struct 
 int kernel_keep_done(struct kernel *kernel);
 
 /* What was taken over is closed in the store, too. */
-void kernel_keep_forget(struct books *books);
+void kernel_keep_forget(struct handover *handover);
 
 #endif

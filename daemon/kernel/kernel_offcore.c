@@ -10,7 +10,6 @@
 
 #include "pebsd/records.h"
 
-#include "kernel_keep.h"
 #include "pebsd.skel.h"
 
 struct kernel_offcore {
@@ -87,7 +86,7 @@ static int map_memory(const struct bpf_map *map, size_t bytes, int protection, v
 	return 0;
 }
 
-int kernel_offcore_start(struct kernel_offcore *offcore, struct kernel *kernel)
+int kernel_offcore_start(struct kernel_offcore *offcore)
 {
 	struct pebsd_bpf *skeleton;
 	void *memory = NULL;
@@ -104,7 +103,7 @@ int kernel_offcore_start(struct kernel_offcore *offcore, struct kernel *kernel)
 	if (r < 0)
 		return r;
 	offcore->states = memory;
-	return kernel_keep_link(kernel, skeleton->progs.offcore_switched, &skeleton->links.offcore_switched);
+	return 0;
 }
 
 struct kernel_offcore *kernel_offcore_free(struct kernel_offcore *offcore)

@@ -15,7 +15,6 @@
 #include "base/cleanup.h"
 #include "pebsd/offcore.h"
 
-struct kernel;
 struct pebsd_bpf;
 struct kernel_offcore;
 
@@ -25,8 +24,8 @@ struct kernel_offcore;
  */
 int kernel_offcore_prepare(struct pebsd_bpf *skeleton, u32 slots, u32 cpus, struct kernel_offcore **ret);
 
-/* After that: maps the records and follows the scheduler. `offcore` may be NULL. 0 or -errno. */
-int kernel_offcore_start(struct kernel_offcore *offcore, struct kernel *kernel);
+/* After that: maps the records; the scheduler is to be followed then. `offcore` may be NULL. 0 or -errno. */
+int kernel_offcore_start(struct kernel_offcore *offcore);
 struct kernel_offcore *kernel_offcore_free(struct kernel_offcore *offcore);
 DEFINE_CLEANUP(struct kernel_offcore *, kernel_offcore_free)
 

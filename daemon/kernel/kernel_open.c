@@ -78,7 +78,7 @@ static int configure_stripes(struct kernel *kernel)
 {
 	const struct kernel_settings *settings = &kernel->settings;
 	struct pebsd_bpf *skeleton = kernel->skeleton;
-	const struct kernel_book *before = settings->adopt ? kernel_keep_before(kernel->books) : NULL;
+	const struct kernel_book *before = settings->adopt ? kernel_keep_before(kernel->handover) : NULL;
 	u32 lines = marks_row(settings->slots) / MARKS_LINE;
 	u32 rows = (u32)settings->n_events * kernel->stripes;
 	int r;
@@ -110,7 +110,8 @@ static u32 possible_cpus(void)
 
 static u32 stripes_to_be(const struct kernel *kernel)
 {
-	const struct kernel_book *before = kernel->settings.adopt ? kernel_keep_before(kernel->books) : NULL;
+	const struct kernel_book *before =
+		kernel->settings.adopt ? kernel_keep_before(kernel->handover) : NULL;
 
 	if (before && before->identity.cpus == kernel->cpus && before->identity.stripes > 0 &&
 	    before->identity.stripes <= STRIPES_MAX)
@@ -230,6 +231,16 @@ static int follow_cgroups(struct kernel *kernel)
 		     : kernel_keep_link(kernel, skeleton->progs.cgroup_born, &skeleton->links.cgroup_born);
 }
 
+static int follow_scheduler(struct kernel *kernel)
+{
+	struct pebsd_bpf *skeleton = kernel->skeleton;
+	int r = kernel_offcore_start(kernel->offcore);
+
+	if (r < 0 || !kernel->offcore)
+		return r;
+	return kernel_keep_link(kernel, skeleton->progs.offcore_switched, &skeleton->links.offcore_switched);
+}
+
 static int open_once(const struct kernel_settings *settings, struct kernel **ret, char **ret_message)
 {
 	_cleanup_(kernel_freep) struct kernel *kernel = NULL;
@@ -247,7 +258,7 @@ static int open_once(const struct kernel_settings *settings, struct kernel **ret
 	if (!kernel)
 		return -ENOMEM;
 	kernel->settings = *settings;
-	kernel->books = settings->books;
+	kernel->handover = settings->handover;
 	kernel->book = calloc(1, sizeof(*kernel->book));
 	if (!kernel->book)
 		return -ENOMEM;
@@ -298,7 +309,7 @@ static int open_once(const struct kernel_settings *settings, struct kernel **ret
 			goto fail;
 	}
 	step = "follow task switches to count off-core responses";
-	r = kernel_offcore_start(kernel->offcore, kernel);
+	r = follow_scheduler(kernel);
 	if (r < 0)
 		goto fail;
 	step = "have the service manager keep the BPF maps";
@@ -318,14 +329,14 @@ int kernel_open(const struct kernel_settings *settings, struct kernel **ret, cha
 	struct kernel_settings alone = *settings;
 	int r = open_once(settings, ret, ret_message);
 
-	if (!settings->books || !settings->adopt || r >= 0 || r == -ENOMEM)
+	if (!settings->handover || !settings->adopt || r >= 0 || r == -ENOMEM)
 		return r;
 	/* Whatever it is that does not go on does no harm to a start without it. */
 	if (r != -ESTALE)
 		log_notice("what the process before counted is not gone on with: %s",
 			   *ret_message ? *ret_message : strerror(-r));
 	free(*ret_message);
-	kernel_keep_forget(settings->books);
+	kernel_keep_forget(settings->handover);
 	alone.adopt = false;
 	return open_once(&alone, ret, ret_message);
 }

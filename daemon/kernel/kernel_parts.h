@@ -5,7 +5,7 @@
 
 #include "kernel.h"
 #include "pebsd.skel.h"
-#include "store/books.h"
+#include "store/handover.h"
 
 struct mapping {
 	void *memory;
@@ -39,7 +39,7 @@ struct kernel {
 	u32 hot_cpus;
 	struct kernel_offcore *offcore; /* NULL: off */
 	struct ring_buffer *short_of;   /* NULL: without births */
-	struct books *books;            /* NULL: nothing is kept */
+	struct handover *handover;      /* NULL: nothing is kept */
 	enum kept kept;
 	struct kernel_book *book; /* as it is to be */
 	size_t n_links;

@@ -10,7 +10,7 @@
 
 #define POSSIBLE_PATH "/sys/devices/system/cpu/possible"
 
-/* As they lie in the books; books_flip() writes them. */
+/* As they lie in the handover; handover_flip() writes them. */
 struct set_part {
 	u32 current;
 	u32 reserved;
@@ -52,9 +52,9 @@ int perf_keep_new(const struct perf_keep_settings *settings, struct perf_keep **
 		return -ENOMEM;
 	keep->settings = *settings;
 	keep->cpus = possible_cpus();
-	r = books_part(settings->books, BOOKS_EVENTS,
-		       settings->n_sets * (sizeof(*keep->sets) + (size_t)keep->cpus * sizeof(*keep->parts)),
-		       &part);
+	r = handover_part(
+		settings->handover, HANDOVER_EVENTS,
+		settings->n_sets * (sizeof(*keep->sets) + (size_t)keep->cpus * sizeof(*keep->parts)), &part);
 	if (r < 0)
 		return r;
 	keep->sets = part;
@@ -103,7 +103,7 @@ bool perf_keep_cpu(const struct perf_keep *keep, unsigned set, int cpu, struct p
 
 void perf_keep_write_set(struct perf_keep *keep, unsigned set, const struct perf_kept_set *kept)
 {
-	books_flip(&keep->sets[set].current, keep->sets[set].copies, kept, sizeof(*kept));
+	handover_flip(&keep->sets[set].current, keep->sets[set].copies, kept, sizeof(*kept));
 }
 
 void perf_keep_write_cpu(struct perf_keep *keep, unsigned set, int cpu, const struct perf_kept_cpu *kept)
@@ -111,7 +111,7 @@ void perf_keep_write_cpu(struct perf_keep *keep, unsigned set, int cpu, const st
 	struct cpu_part *part = part_of(keep, set, cpu);
 
 	if (part)
-		books_flip(&part->current, part->copies, kept, sizeof(*kept));
+		handover_flip(&part->current, part->copies, kept, sizeof(*kept));
 }
 
 static bool same_settings(const struct event_settings *a, const struct event_settings *b)
@@ -137,7 +137,7 @@ static void name_of(enum stored_kind kind, unsigned set, int cpu, u32 number, ch
 {
 	const u32 numbers[] = {set, (u32)cpu, number};
 
-	books_name(kind, "", ARRAY_SIZE(numbers), numbers, ret);
+	handover_name(kind, "", ARRAY_SIZE(numbers), numbers, ret);
 }
 
 static u64 id_of(int fd)
@@ -149,7 +149,7 @@ static u64 id_of(int fd)
 
 static int take_one(struct perf_keep *keep, const char *name, u64 id)
 {
-	_cleanup_close_ int fd = store_take(books_store(keep->settings.books), name);
+	_cleanup_close_ int fd = store_take(handover_store(keep->settings.handover), name);
 
 	if (fd < 0)
 		return -ENOENT;
@@ -227,12 +227,12 @@ void perf_keep_counts(const struct perf_cpu *event, struct perf_kept_counts *ret
 int perf_keep_put(struct perf_keep *keep, unsigned set, const struct perf_cpu *event,
 		  struct perf_kept_cpu *ret)
 {
-	struct store *store = books_store(keep->settings.books);
+	struct store *store = handover_store(keep->settings.handover);
 	char name[STORED_NAME_MAX];
 	int r = 0;
 
 	*ret = (struct perf_kept_cpu){
-		.number = books_number(keep->settings.books),
+		.number = handover_number(keep->settings.handover),
 		.epoch = keep->settings.epoch,
 		.has_leader = event->leader_fd >= 0,
 		.id = id_of(event->fd),
@@ -250,7 +250,7 @@ int perf_keep_put(struct perf_keep *keep, unsigned set, const struct perf_cpu *e
 
 void perf_keep_drop(struct perf_keep *keep, unsigned set, int cpu, const struct perf_kept_cpu *kept)
 {
-	struct store *store = books_store(keep->settings.books);
+	struct store *store = handover_store(keep->settings.handover);
 	char name[STORED_NAME_MAX];
 
 	if (!kept->number)

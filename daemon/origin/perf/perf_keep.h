@@ -13,7 +13,7 @@
 
 #include "kernel/kept.h"
 #include "origin/perf/perf_cpu.h"
-#include "store/books.h"
+#include "store/handover.h"
 
 struct perf_keep;
 
@@ -51,9 +51,9 @@ struct perf_kept_set {
 };
 
 struct perf_keep_settings {
-	struct books *books; /* outlive what is kept */
-	enum kept kept;      /* of the kernel side: kernel_kept() */
-	u32 epoch;           /* and this: kernel_epoch() */
+	struct handover *handover; /* outlive what is kept */
+	enum kept kept;            /* of the kernel side: kernel_kept() */
+	u32 epoch;                 /* and this: kernel_epoch() */
 	size_t n_sets;
 	bool stay_paused; /* what was paused is not to run */
 };
@@ -65,14 +65,14 @@ DEFINE_CLEANUP(struct perf_keep *, perf_keep_free)
 
 const struct perf_keep_settings *perf_keep_settings(const struct perf_keep *keep);
 
-/* As they are in the books. False: nothing is known of it. */
+/* As they are in the handover. False: nothing is known of it. */
 bool perf_keep_set(const struct perf_keep *keep, unsigned set, struct perf_kept_set *ret);
 bool perf_keep_cpu(const struct perf_keep *keep, unsigned set, int cpu, struct perf_kept_cpu *ret);
 
 void perf_keep_write_set(struct perf_keep *keep, unsigned set, const struct perf_kept_set *kept);
 void perf_keep_write_cpu(struct perf_keep *keep, unsigned set, int cpu, const struct perf_kept_cpu *kept);
 
-/* CPU numbers lie below this in the books. */
+/* CPU numbers lie below this in the handover. */
 int perf_keep_cpus(const struct perf_keep *keep);
 
 /* Whether two openings sample the same in the same way, whatever their periods are. Pure. */

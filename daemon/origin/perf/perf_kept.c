@@ -327,7 +327,7 @@ int perf_start_kept(struct perf_event_set *set, int program_fd, struct perf_keep
 			return perf_diagnosed(r, perf_diagnose_attach, &set->opening, set->events[i].cpu,
 					      ret_message);
 		if (i % (STORE_BATCH / 4) == STORE_BATCH / 4 - 1)
-			(void)store_settle(books_store(over.settings->books));
+			(void)store_settle(handover_store(over.settings->handover));
 		if (set->events[i].period != over.period)
 			(void)perf_change_period(set, &set->events[i], over.period);
 	}

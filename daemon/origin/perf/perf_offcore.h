@@ -17,7 +17,7 @@
 #include "kernel/kept.h"
 #include "kernel/kernel_offcore.h"
 #include "origin/perf/pmu.h"
-#include "store/books.h"
+#include "store/handover.h"
 
 struct offcore_set;
 
@@ -44,8 +44,8 @@ const struct offcore_pmu *offcore_pmus(const struct offcore_set *set, size_t *re
 /* Counters that outlive the process: those of the one before count on, where the maps do, in the place of the
  * ones just opened. */
 struct offcore_keep {
-	struct books *books; /* outlive the set */
-	enum kept kept;      /* of the kernel side */
+	struct handover *handover; /* outlive the set */
+	enum kept kept;            /* of the kernel side */
 	bool stay_paused;
 };
 

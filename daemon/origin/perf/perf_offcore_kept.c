@@ -22,14 +22,14 @@ struct place_part {
 	struct kept_place copies[2];
 };
 
-struct books_part_offcore {
+struct offcore_part {
 	u64 counters; /* which they are, hashed */
 	struct place_part places[];
 };
 
 struct offcore_books {
 	struct offcore_keep keep;
-	struct books_part_offcore *part;
+	struct offcore_part *part;
 	bool go_on;
 	size_t went_on;
 };
@@ -45,14 +45,14 @@ static void write_place(struct offcore_set *set, u32 cpu, const struct kept_plac
 {
 	struct place_part *part = &set->books->part->places[cpu];
 
-	books_flip(&part->current, part->copies, kept, sizeof(*kept));
+	handover_flip(&part->current, part->copies, kept, sizeof(*kept));
 }
 
 static void name_of(u32 cpu, u32 kind, u32 number, char ret[STORED_NAME_MAX])
 {
 	const u32 numbers[] = {kind, cpu, number};
 
-	books_name(STORED_COUNTER, "", ARRAY_SIZE(numbers), numbers, ret);
+	handover_name(STORED_COUNTER, "", ARRAY_SIZE(numbers), numbers, ret);
 }
 
 static u64 id_of(int fd)
@@ -98,8 +98,8 @@ int offcore_kept_begin(struct offcore_set *set, const struct offcore_keep *keep)
 	set->books = books;
 	books->keep = *keep;
 	set->paused = keep->stay_paused;
-	r = books_part(keep->books, BOOKS_OFFCORE,
-		       sizeof(*books->part) + set->cpus * sizeof(struct place_part), &part);
+	r = handover_part(keep->handover, HANDOVER_OFFCORE,
+			  sizeof(*books->part) + set->cpus * sizeof(struct place_part), &part);
 	if (r < 0)
 		return r;
 	books->part = part;
@@ -139,7 +139,7 @@ static bool take_all(struct offcore_set *set, const struct offcore_place *fresh,
 		if (fresh->fds[kind] < 0)
 			continue;
 		name_of((u32)fresh->cpu, kind, kept->numbers[kind], name);
-		ret->fds[kind] = store_take(books_store(set->books->keep.books), name);
+		ret->fds[kind] = store_take(handover_store(set->books->keep.handover), name);
 		if (ret->fds[kind] < 0 || id_of(ret->fds[kind]) != kept->ids[kind])
 			return false;
 	}
@@ -181,7 +181,7 @@ static void remove_names(struct offcore_set *set, u32 cpu, const struct kept_pla
 		if (!kept->numbers[kind])
 			continue;
 		name_of(cpu, kind, kept->numbers[kind], name);
-		(void)store_remove(books_store(set->books->keep.books), name);
+		(void)store_remove(handover_store(set->books->keep.handover), name);
 	}
 }
 
@@ -197,11 +197,11 @@ void offcore_kept_put(struct offcore_set *set, const struct offcore_place *place
 
 		if (place->fds[kind] < 0)
 			continue;
-		kept.numbers[kind] = books_number(set->books->keep.books);
+		kept.numbers[kind] = handover_number(set->books->keep.handover);
 		kept.ids[kind] = id_of(place->fds[kind]);
 		name_of(cpu, kind, kept.numbers[kind], name);
 		/* One that is not there has the next process replace them all. */
-		(void)store_put(books_store(set->books->keep.books), name, place->fds[kind]);
+		(void)store_put(handover_store(set->books->keep.handover), name, place->fds[kind]);
 	}
 	before = read_place(set, cpu);
 	write_place(set, cpu, &kept);

@@ -1,0 +1,580 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What a process leaves to the next, in the running kernel: children of the test open the kernel side and an
+ * event, are killed, and others go on, with what a service manager of the test's own kept. As root.
+ */
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/perf_event.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#include "cgroup_fixture.h"
+#include "collect/adopt.h"
+#include "kernel/kernel.h"
+#include "notify_socket.h"
+#include "origin/perf/perf.h"
+#include "page_faults.h"
+#include "some_stripes.h"
+#include "tree.h"
+
+#define FAULTS 3000
+#define SLOTS  512
+
+/* How a process differs from the others. */
+struct variation {
+	u32 slots;        /* 0: SLOTS */
+	bool other_ways;  /* its programs read samples as on older kernels: other settings */
+	u64 period;       /* 0: 1 */
+	bool stay_paused; /* the pause of before goes on */
+	bool alone;       /* it takes nothing over */
+};
+
+/* What a process found, before and after it made page faults. */
+struct found {
+	enum kept kept;
+	u32 epoch;
+	struct perf_counts first, last;
+	u64 samples_first, samples_last; /* in the records */
+	u64 losses;
+	u64 births;
+	u64 period;
+	bool whole; /* it came to its end */
+};
+
+struct process {
+	struct store *store;
+	struct handover *handover;
+	struct kernel *kernel;
+	struct perf_event_set *set;
+	struct perf_keep *keep;
+};
+
+static struct notify_socket manager;
+static struct cgroup_fixture fixture;
+static char *root;
+static char online[64];
+static struct found *found;
+
+static void setup(void)
+{
+	cgroup_fixture_setup(&fixture);
+	root = tree_new();
+	tree_write(root, "online", "0-1\n");
+	(void)snprintf(online, sizeof(online), "%s/online", root);
+	notify_socket_start(&manager);
+	found = mmap(NULL, sizeof(*found), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	cr_assert_neq(found, MAP_FAILED);
+}
+
+static void teardown(void)
+{
+	notify_socket_stop(&manager);
+	if (root)
+		tree_remove(root);
+	cgroup_fixture_teardown(&fixture);
+}
+
+TestSuite(kept, .init = setup, .fini = teardown);
+
+#define EXPECT(condition)                                                                         \
+	do {                                                                                      \
+		if (!(condition)) {                                                               \
+			(void)fprintf(stderr, "line %d: not so: %s (%s)\n", __LINE__, #condition, \
+				      strerror(errno));                                           \
+			_exit(1);                                                                 \
+		}                                                                                 \
+	} while (0)
+
+static const struct pmu_opening page_faults = {
+	.event = {.role = EVENT_LOADS, .pmu = "software", .period = 1},
+	.type = PERF_TYPE_SOFTWARE,
+	.config = PERF_COUNT_SW_PAGE_FAULTS,
+};
+
+/* As the daemon starts (sampling_perf.c). */
+static void begin(struct process *process, const struct variation *variation)
+{
+	struct kernel_settings settings = {
+		.slots = variation->slots ? variation->slots : SLOTS,
+		.stripes = machine_stripes(),
+		.births = true,
+		.hardware = true,
+		.read_by_probe = variation->other_ways,
+		.adopt = !variation->alone,
+		.measured = 1,
+		.n_events = 1,
+	};
+	struct pmu_opening opening = page_faults;
+	struct perf_keep_settings keep = {.n_sets = 1, .stay_paused = variation->stay_paused};
+	char *message = NULL;
+	int r;
+
+	if (variation->period)
+		opening.event.period = variation->period;
+	notify_socket_pass(&manager);
+	EXPECT(store_open(&process->store) == 0);
+	EXPECT(handover_open(process->store, &process->handover) == 0);
+	settings.handover = process->handover;
+	EXPECT(perf_open(&opening, online, &process->set, &message) == 0);
+	r = kernel_open(&settings, &process->kernel, &message);
+	if (r < 0)
+		(void)fprintf(stderr, "%s\n", message ? message : strerror(-r));
+	EXPECT(r == 0);
+	keep.handover = process->handover;
+	keep.kept = found->kept = kernel_kept(process->kernel);
+	keep.epoch = found->epoch = kernel_epoch(process->kernel);
+	if (keep.kept == KEPT_ANEW)
+		store_drop_rest(process->store);
+	EXPECT(perf_keep_new(&keep, &process->keep) == 0);
+	EXPECT(perf_start_kept(process->set, kernel_program_fd(process->kernel, 0), process->keep, 0,
+			       &message) == 0);
+	EXPECT(handover_commit(process->handover) == 0);
+	store_drop_rest(process->store);
+	EXPECT(store_settle(process->store) == 0);
+}
+
+static u64 samples_of(const struct process *process, u64 *ret_losses)
+{
+	u64 sum = 0;
+
+	*ret_losses = 0;
+	for (u32 stripe = 0; stripe < kernel_stripes(process->kernel); stripe++) {
+		struct loss_record losses = kernel_losses(process->kernel, 0, stripe);
+
+		*ret_losses += losses.malformed;
+		for (u32 slot = 0; slot < kernel_settings(process->kernel)->slots; slot++) {
+			const struct plain_record *record =
+				kernel_plain_record(process->kernel, 0, stripe, slot);
+
+			for (unsigned source = 0; source < SOURCE_SLOTS; source++)
+				sum += record->samples[source];
+		}
+	}
+	return sum;
+}
+
+static void look_first(struct process *process)
+{
+	found->samples_first = samples_of(process, &found->losses);
+	perf_count(process->set, &found->first);
+	found->births = kernel_slot_counters(process->kernel).births;
+	found->period = perf_event(process->set)->period;
+}
+
+static void look_last(struct process *process)
+{
+	perf_count(process->set, &found->last);
+	found->samples_last = samples_of(process, &found->losses);
+}
+
+static struct variation current;
+static void (*in_the_middle)(struct process *process);
+
+static void run_process(void)
+{
+	struct process process = {0};
+
+	begin(&process, &current);
+	look_first(&process);
+	page_faults_on(0, FAULTS);
+	page_faults_on(1, FAULTS);
+	if (in_the_middle)
+		in_the_middle(&process);
+	look_last(&process);
+	found->whole = true;
+	/* No destructor runs, nothing is closed in order. */
+	(void)kill(getpid(), SIGKILL);
+}
+
+static struct found live(struct variation variation)
+{
+	pid_t child;
+	int status;
+
+	*found = (struct found){0};
+	current = variation;
+	/* What was sent by the one before is with the manager. */
+	(void)notify_socket_count(&manager, "");
+	child = fork();
+	cr_assert_geq(child, 0);
+	if (child == 0) {
+		run_process();
+		_exit(1);
+	}
+	cr_assert_eq(waitpid(child, &status, 0), child);
+	cr_assert(found->whole, "the process ended with %#x", (unsigned)status);
+	return *found;
+}
+
+/* Between two processes. */
+static void make_faults(void)
+{
+	page_faults_on(0, FAULTS);
+	page_faults_on(1, FAULTS);
+}
+
+/* All that the event counted is in the records, but for what the kernel's guard keeps from programs. */
+static void expect_all(u64 due, u64 samples)
+{
+	cr_expect_leq(samples, due);
+	cr_expect_geq(samples, due - due / 100, "of %llu samples %llu are in the records",
+		      (unsigned long long)due, (unsigned long long)samples);
+}
+
+static void end_it(struct process *process)
+{
+	/* Disables it: from here on its count is final. */
+	perf_pause(process->set);
+}
+
+Test(kept, events_and_records_go_on_where_they_were)
+{
+	struct found before = live((struct variation){0}), now;
+
+	cr_expect_eq(before.kept, KEPT_ANEW);
+	cr_expect_geq(before.last.due, 2 * FAULTS);
+	for (unsigned i = 0; i < 3; i++) {
+		make_faults();
+		in_the_middle = i == 2 ? end_it : NULL;
+		now = live((struct variation){0});
+		cr_expect_eq(now.kept, KEPT_GO_ON);
+		cr_expect_eq(now.epoch, before.epoch);
+		cr_expect_eq(now.first.cpus, 2);
+		/* What came while there was no process is in both. */
+		cr_expect_geq(now.first.due, before.last.due + 2 * FAULTS);
+		cr_expect_geq(now.samples_first, before.samples_last + 2 * FAULTS * 99 / 100);
+		cr_expect_gt(now.first.enabled_ns, before.last.enabled_ns);
+		before = now;
+	}
+	expect_all(now.last.due, now.samples_last);
+}
+
+/* The names of what is stored, of a kind; the process before may have left others. */
+static size_t stored_of(const char *kind)
+{
+	size_t n = 0;
+
+	(void)notify_socket_count(&manager, "");
+	for (size_t i = 0; i < manager.n; i++)
+		n += strncmp(manager.stored[i].name, kind, strlen(kind)) == 0;
+	return n;
+}
+
+static u64 event_id(void)
+{
+	u64 id = 0;
+
+	for (size_t i = 0; i < manager.n; i++)
+		if (strncmp(manager.stored[i].name, "event-", 6) == 0)
+			(void)ioctl(manager.stored[i].fd, PERF_EVENT_IOC_ID, &id);
+	return id;
+}
+
+Test(kept, the_same_events_and_nothing_piles_up)
+{
+	size_t maps, links;
+	u64 id;
+
+	(void)live((struct variation){0});
+	maps = stored_of("map-");
+	links = stored_of("link-");
+	id = event_id();
+	cr_expect_gt(maps, 5);
+	cr_expect_eq(links, 2);
+	for (unsigned i = 0; i < 2; i++) {
+		(void)live((struct variation){0});
+		cr_expect_eq(event_id(), id, "it was opened anew");
+		cr_expect_eq(stored_of("map-"), maps);
+		cr_expect_eq(stored_of("link-"), links);
+		cr_expect_eq(stored_of("event-"), 2);
+		cr_expect_eq(stored_of("handover-"), 1);
+	}
+}
+
+Test(kept, other_programs_take_over_event_by_event)
+{
+	struct found before = live((struct variation){0}), now;
+	const u64 id = event_id();
+	const size_t maps = stored_of("map-");
+
+	make_faults();
+	in_the_middle = end_it;
+	now = live((struct variation){.other_ways = true});
+	cr_expect_eq(now.kept, KEPT_REPLACE);
+	cr_expect_eq(now.epoch, before.epoch + 1);
+	cr_expect_geq(now.first.due, before.last.due + 2 * FAULTS);
+	cr_expect_geq(now.samples_first, before.samples_last + 2 * FAULTS * 99 / 100);
+	cr_expect_geq(now.last.due, now.first.due + 2 * FAULTS);
+	expect_all(now.last.due, now.samples_last);
+	cr_expect_neq(event_id(), id);
+	cr_expect_eq(stored_of("map-"), maps);
+	cr_expect_eq(stored_of("link-"), 2);
+	/* And these go on, with events that begin after the pause. */
+	in_the_middle = NULL;
+	now = live((struct variation){.other_ways = true});
+	cr_expect_eq(now.kept, KEPT_GO_ON);
+	cr_expect_eq(stored_of("event-"), 2);
+}
+
+Test(kept, another_layout_begins_anew_and_leaves_nothing_of_before)
+{
+	struct found before = live((struct variation){0}), now;
+	const size_t maps = stored_of("map-");
+
+	now = live((struct variation){.slots = 2 * SLOTS});
+	cr_expect_eq(now.kept, KEPT_ANEW);
+	cr_expect_lt(now.first.due, before.last.due);
+	cr_expect_lt(now.samples_first, before.samples_last);
+	cr_expect_eq(stored_of("map-"), maps);
+	cr_expect_eq(stored_of("link-"), 2);
+	cr_expect_eq(stored_of("event-"), 2);
+	cr_expect_eq(stored_of("handover-"), 1);
+	now = live((struct variation){.slots = 2 * SLOTS});
+	cr_expect_eq(now.kept, KEPT_GO_ON);
+	now = live((struct variation){.slots = 2 * SLOTS, .alone = true});
+	cr_expect_eq(now.kept, KEPT_ANEW);
+}
+
+static void set_period(struct process *process)
+{
+	char *message;
+
+	EXPECT(perf_set_period(process->set, 7, &message) == 0);
+}
+
+Test(kept, a_period_that_others_set_goes_on_where_the_same_was_asked_for)
+{
+	struct found before, now;
+
+	in_the_middle = set_period;
+	before = live((struct variation){0});
+	in_the_middle = NULL;
+	now = live((struct variation){0});
+	cr_expect_eq(now.kept, KEPT_GO_ON);
+	cr_expect_eq(now.period, 7);
+	cr_expect_lt(now.last.due - before.last.due, now.last.count - before.last.count);
+	now = live((struct variation){.period = 3});
+	cr_expect_eq(now.kept, KEPT_GO_ON);
+	cr_expect_eq(now.period, 3);
+}
+
+static u64 now_ns(void)
+{
+	struct timespec now;
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &now);
+	return (u64)now.tv_sec * NSEC_PER_SEC + (u64)now.tv_nsec;
+}
+
+/* As by a zoom that died with the process, and as by a person whose pause is not over. */
+Test(kept, a_paused_event_runs_again_or_stays_as_it_is)
+{
+	const u64 begun = now_ns();
+	struct found before, now;
+
+	in_the_middle = end_it;
+	before = live((struct variation){0});
+	cr_expect_eq(stored_of("event-"), 0);
+	in_the_middle = NULL;
+	(void)usleep(100000);
+	now = live((struct variation){.stay_paused = true});
+	cr_expect_eq(now.last.due, before.last.due);
+	cr_expect_eq(now.first.cpus, 0);
+	cr_expect_eq(stored_of("event-"), 0);
+	(void)usleep(100000);
+	now = live((struct variation){0});
+	cr_expect_eq(now.first.cpus, 2);
+	cr_expect_geq(now.first.paused_ns, 2 * 200 * NSEC_PER_MSEC);
+	cr_expect_leq(now.first.paused_ns, 2 * (now_ns() - begun));
+	cr_expect_geq(now.last.due, before.last.due + 2 * FAULTS);
+	expect_all(now.last.due, now.samples_last);
+}
+
+Test(kept, a_cpu_that_went_while_nobody_was_there_keeps_its_figures)
+{
+	struct found before = live((struct variation){0}), now;
+
+	tree_write(root, "online", "0\n");
+	now = live((struct variation){0});
+	cr_expect_eq(now.first.cpus, 1);
+	cr_expect_geq(now.first.due, before.last.due);
+	cr_expect_eq(stored_of("event-"), 1);
+	before = now;
+	tree_write(root, "online", "0-1\n");
+	in_the_middle = end_it;
+	now = live((struct variation){0});
+	cr_expect_eq(now.first.cpus, 2);
+	cr_expect_geq(now.first.due, before.last.due);
+	cr_expect_geq(now.last.due, before.last.due + 2 * FAULTS);
+	expect_all(now.last.due, now.samples_last);
+}
+
+/* As the kernel takes it off a CPU that goes, or as it is left by who was killed while it replaced it. */
+Test(kept, an_event_that_stands_still_is_replaced_and_its_count_goes_on)
+{
+	struct found before = live((struct variation){0}), now;
+	const u64 id = event_id();
+
+	for (size_t i = 0; i < manager.n; i++)
+		if (strncmp(manager.stored[i].name, "event-", 6) == 0)
+			cr_assert_eq(ioctl(manager.stored[i].fd, PERF_EVENT_IOC_DISABLE, 0), 0);
+	in_the_middle = end_it;
+	now = live((struct variation){0});
+	cr_expect_eq(now.kept, KEPT_GO_ON);
+	cr_expect_neq(event_id(), id);
+	cr_expect_geq(now.first.due, before.last.due);
+	cr_expect_geq(now.last.due, before.last.due + 2 * FAULTS);
+	expect_all(now.last.due, now.samples_last);
+}
+
+Test(kept, a_cgroup_that_is_born_while_nobody_is_there_has_its_slot)
+{
+	struct found before = live((struct variation){0}), now;
+
+	(void)cgroup_fixture_make(&fixture, "meanwhile");
+	now = live((struct variation){0});
+	cr_expect_geq(now.births, before.births + 1);
+	cgroup_fixture_remove(&fixture, "meanwhile");
+}
+
+static struct notify_stored *stored_as(const char *prefix)
+{
+	for (size_t i = 0; i < manager.n; i++)
+		if (strncmp(manager.stored[i].name, prefix, strlen(prefix)) == 0)
+			return &manager.stored[i];
+	cr_assert_fail("nothing is stored as %s", prefix);
+	abort();
+}
+
+static void put_in_place(struct notify_stored *stored, int fd)
+{
+	(void)close(stored->fd);
+	stored->fd = fd;
+}
+
+static void forget(struct notify_stored *stored)
+{
+	(void)close(stored->fd);
+	*stored = manager.stored[--manager.n];
+}
+
+/* A start fails never, and counts nothing twice or for another. */
+static void expect_anew(void)
+{
+	struct found now = live((struct variation){0});
+
+	cr_expect_eq(now.kept, KEPT_ANEW);
+	cr_expect_geq(now.last.due, 2 * FAULTS);
+	cr_expect_eq(stored_of("handover-"), 1);
+	cr_expect_eq(stored_of("event-"), 2);
+	cr_expect_eq(stored_of("link-"), 2);
+	now = live((struct variation){0});
+	cr_expect_eq(now.kept, KEPT_GO_ON);
+}
+
+static void nothing_else(void)
+{
+	(void)live((struct variation){0});
+}
+
+Test(kept, a_map_of_another_kind_under_the_name)
+{
+	nothing_else();
+	put_in_place(stored_as("map-1-slot_index"), fcntl(stored_as("map-1-marks")->fd, F_DUPFD_CLOEXEC, 3));
+	expect_anew();
+}
+
+Test(kept, what_is_no_map_under_the_name_of_one)
+{
+	nothing_else();
+	put_in_place(stored_as("map-1-marks"), open("/dev/null", O_RDWR | O_CLOEXEC));
+	expect_anew();
+}
+
+Test(kept, half_of_the_maps_is_missing)
+{
+	nothing_else();
+	for (unsigned i = 0; i < 5; i++)
+		forget(stored_as("map-"));
+	expect_anew();
+}
+
+Test(kept, two_of_one_name)
+{
+	struct notify_stored *longer;
+
+	nothing_else();
+	longer = reallocarray(manager.stored, manager.n + 1, sizeof(*longer));
+	cr_assert_not_null(longer);
+	manager.stored = longer;
+	longer[manager.n] = *stored_as("map-1-marks");
+	longer[manager.n].fd = fcntl(longer[manager.n].fd, F_DUPFD_CLOEXEC, 3);
+	manager.n++;
+	expect_anew();
+}
+
+Test(kept, the_books_are_missing)
+{
+	nothing_else();
+	forget(stored_as("handover-"));
+	expect_anew();
+}
+
+Test(kept, the_books_are_cut_off)
+{
+	int fd = memfd_create("cut", MFD_CLOEXEC);
+
+	nothing_else();
+	cr_assert_eq(ftruncate(fd, 100), 0);
+	put_in_place(stored_as("handover-"), fd);
+	expect_anew();
+}
+
+Test(kept, a_foreign_event_under_the_name_of_ours)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_SOFTWARE, .size = sizeof(attr), .config = PERF_COUNT_SW_CPU_CLOCK};
+	struct found before = live((struct variation){0}), now;
+	int fd = (int)syscall(SYS_perf_event_open, &attr, -1, 0, -1, PERF_FLAG_FD_CLOEXEC);
+
+	cr_assert_geq(fd, 0);
+	put_in_place(stored_as("event-1-0-0"), fd);
+	in_the_middle = end_it;
+	now = live((struct variation){0});
+	cr_expect_eq(now.kept, KEPT_GO_ON);
+	cr_expect_eq(now.first.cpus, 2);
+	/* What is not known is not counted as nothing: the figures are the last known ones. */
+	cr_expect_geq(now.first.due, before.last.due);
+	cr_expect_geq(now.last.due, before.last.due + 2 * FAULTS);
+}
+
+Test(kept, an_event_is_missing)
+{
+	struct found before = live((struct variation){0}), now;
+
+	forget(stored_as("event-1-0-1"));
+	now = live((struct variation){0});
+	cr_expect_eq(now.kept, KEPT_GO_ON);
+	cr_expect_eq(now.first.cpus, 2);
+	cr_expect_geq(now.first.due, before.last.due);
+	cr_expect_eq(stored_of("event-"), 2);
+}
+
+Test(kept, a_link_is_missing)
+{
+	struct found now;
+
+	nothing_else();
+	forget(stored_as("link-1-cgroup_born"));
+	now = live((struct variation){0});
+	cr_expect_eq(now.kept, KEPT_GO_ON);
+	cr_expect_eq(stored_of("link-"), 2);
+}
