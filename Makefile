@@ -154,6 +154,16 @@ $(OUT)/%.skel.h: $(OUT)/bpf/%.bpf.o
 	$(call say,SKEL)$(BPFTOOL) gen skeleton $< name $*_bpf > $@.new
 	@mv $@.new $@
 
+# What pebsd says of itself.
+BPF_OBJECTS = $(sort $(patsubst bpf/%.bpf.c,$(OUT)/bpf/%.bpf.o,$(wildcard bpf/*.bpf.c)))
+$(OUT)/bpf_digests.h: $(BPF_OBJECTS)
+	$(call say,SUMS)sha256sum $^ | sed 's/^\([0-9a-f]*\) .*\/\([a-z_]*\)\.bpf\.o$$/{"\2", "\1"},/' > $@.new
+	@mv $@.new $@
+
+$(OUT)/obj/daemon/kernel/digests.o: $(OUT)/bpf_digests.h
+$(OUT)/obj/daemon/base/bill.o: PEBSD_CPPFLAGS += -DPEBSD_LIBRARIES='"$(foreach library,$(LIBRARIES),$(library) $(shell pkg-config \
+	--modversion $(library)))"'
+
 # pprof's format: C from its description.
 $(OUT)/%.pb-c.c $(OUT)/%.pb-c.h: daemon/profile/%.proto
 	$(call need,protoc-c)
@@ -478,7 +488,7 @@ lint-tidy: lint-tidy-bpf lint-tidy-daemon
 lint-tidy-bpf:
 	@printf '%s\n' $(wildcard bpf/*.bpf.c tests/bpf/*.bpf.c) | xargs -I FILE tests/tools/tidy.sh FILE $(BPF_CFLAGS)
 
-lint-tidy-daemon: $(OUT)/pebsd.skel.h $(OUT)/guests.skel.h $(OUT)/zoom.skel.h $(OUT)/last_sample.skel.h $(OUT)/peers.skel.h $(OUT)/made_up_samples.skel.h \
+lint-tidy-daemon: $(OUT)/bpf_digests.h $(OUT)/pebsd.skel.h $(OUT)/guests.skel.h $(OUT)/zoom.skel.h $(OUT)/last_sample.skel.h $(OUT)/peers.skel.h $(OUT)/made_up_samples.skel.h \
 		$(OUT)/pprof.pb-c.h
 	@printf '%s\n' $(TIDY_SOURCES) | xargs -P $(shell nproc) -I FILE \
 		tests/tools/tidy.sh FILE -std=gnu17 $(PEBSD_CPPFLAGS) -Itests/lib -Itests/bench $(PKG_CFLAGS)

@@ -6,9 +6,11 @@
 #include <sys/socket.h>
 #include <systemd/sd-daemon.h>
 
+#include "base/bill.h"
 #include "base/log.h"
 #include "config.h"
 #include "failure.h"
+#include "kernel/digests.h"
 #include "once.h"
 #include "options.h"
 #include "origin/perf/probe.h"
@@ -175,6 +177,25 @@ static int symbolizer(void)
 	return symbols_worker(STDIN_FILENO, debuginfod && *debuginfod);
 }
 
+static int version(const struct options *options)
+{
+	const struct bill_bpf *bpf;
+	size_t n;
+	int r;
+
+	if (!options->json) {
+		options_print_version(stdout);
+		return EXIT_DONE;
+	}
+	bpf = bpf_digests(&n);
+	r = bill_print(stdout, "pebsd", bpf, n);
+	if (r < 0) {
+		(void)log_error(r, "cannot print what pebsd is made of");
+		return EXIT_FAILED;
+	}
+	return EXIT_DONE;
+}
+
 int main(int argc, char *argv[])
 {
 	_cleanup_(options_clear) struct options options = {0};
@@ -192,10 +213,8 @@ int main(int argc, char *argv[])
 		options_print_help(stdout);
 		return EXIT_DONE;
 	}
-	if (options.action == OPTIONS_VERSION) {
-		options_print_version(stdout);
-		return EXIT_DONE;
-	}
+	if (options.action == OPTIONS_VERSION)
+		return version(&options);
 	if (options.action == OPTIONS_SYMBOLIZER)
 		return symbolizer();
 	if (options.action == OPTIONS_CHECK_CONFIG)

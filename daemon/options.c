@@ -62,8 +62,10 @@ static const struct {
 	[OPTION_FOR] = {"for", "DUR", BIT(OPTIONS_RUN) | BIT(OPTIONS_TEST_RULES),
 			"with --once: how long to sample (default 10s);\nwith --test-rules: how much of the "
 			"model's time to\ncompute (default 3m)"},
-	[OPTION_JSON] = {"json", NULL, BIT(OPTIONS_RUN) | BIT(OPTIONS_PROBE) | BIT(OPTIONS_TEST_RULES),
-			 "with --once, --probe or --test-rules: print JSON"},
+	[OPTION_JSON] = {"json", NULL,
+			 BIT(OPTIONS_RUN) | BIT(OPTIONS_PROBE) | BIT(OPTIONS_TEST_RULES) |
+				 BIT(OPTIONS_VERSION),
+			 "with --once, --probe, --test-rules or --version:\nprint JSON"},
 	[OPTION_SOCKET] = {"socket", "PATH", BIT(OPTIONS_RUN),
 			   "control socket\n(default " OPTIONS_SOCKET_DEFAULT ")"},
 	[OPTION_LISTEN] = {"listen", "ADDR:PORT|none", BIT(OPTIONS_RUN),
@@ -82,7 +84,9 @@ static const struct {
 			       "would have fired, "
 			       "and when;\nneeds no privilege, and loads nothing"},
 	[OPTION_SYMBOLIZER] = {"symbolizer", NULL, BIT(OPTIONS_SYMBOLIZER), NULL},
-	[OPTION_VERSION] = {"version", NULL, BIT(OPTIONS_VERSION), "print the version"},
+	[OPTION_VERSION] =
+		{"version", NULL, BIT(OPTIONS_VERSION),
+		 "print the version; with --json the libraries\nand BPF objects too, with their versions"},
 	[OPTION_HELP] = {"help", NULL, BIT(OPTIONS_HELP), "print this"},
 };
 
@@ -227,9 +231,10 @@ static int check_together(const struct options *options, unsigned int given, cha
 		[OPTIONS_CHECK_CONFIG] = "with --check-config",
 		[OPTIONS_TEST_RULES] = "with --test-rules",
 		[OPTIONS_SYMBOLIZER] = "with --symbolizer",
+		[OPTIONS_VERSION] = "with --version",
 	};
 	static const enum option_id actions[] = {OPTION_PROBE, OPTION_CHECK_CONFIG, OPTION_TEST_RULES,
-						 OPTION_SYMBOLIZER};
+						 OPTION_SYMBOLIZER, OPTION_VERSION};
 
 	for (size_t i = 0; i < ARRAY_SIZE(actions); i++)
 		for (size_t j = i + 1; j < ARRAY_SIZE(actions); j++)
@@ -253,7 +258,8 @@ static int check_together(const struct options *options, unsigned int given, cha
 	if (options->json && !options->once && options->action == OPTIONS_RUN)
 		return refuse(
 			ret_problem,
-			"--json has no meaning without --once, --probe or --test-rules; add one of them");
+			"--json has no meaning without --once, --probe, --test-rules or --version; add one "
+			"of them");
 	return 0;
 }
 
@@ -292,7 +298,7 @@ static int parse(int argc, char *argv[], struct options *options, char **ret_pro
 		if (r < 0)
 			return r;
 		/* Asked for help, pebsd gives it, whatever follows. */
-		if (options->action == OPTIONS_HELP || options->action == OPTIONS_VERSION)
+		if (options->action == OPTIONS_HELP)
 			return 0;
 		given |= BIT((unsigned int)(c - 256));
 	}

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/bill.h"
 #include "base/cleanup.h"
 #include "base/number.h"
 #include "base/version.h"
@@ -51,6 +52,14 @@ struct option_spec {
 static int set_socket(struct options *options, const char *value)
 {
 	options->socket = value;
+	return 0;
+}
+
+/* That it was given is all. */
+static int set_nothing(struct options *options, const char *value)
+{
+	(void)options;
+	(void)value;
 	return 0;
 }
 
@@ -185,7 +194,8 @@ static const struct option_spec option_specs[] = {
 	[OPTION_LATENCY] = {"latency", 0, NULL, "with --folded: cycles of latency, not samples", set_latency},
 	[OPTION_PERF_DATA] = {"perf-data", 0, NULL, "profile: perf.data, for perf (root)", set_perf_data},
 	[OPTION_HELP] = {"help", 'h', NULL, "this", NULL},
-	[OPTION_VERSION] = {"version", 0, NULL, "the version of pebsctl", NULL},
+	[OPTION_VERSION] = {"version", 0, NULL, "the version of pebsctl; with --json of its libraries too",
+			    set_nothing},
 };
 
 #define USES(option) (1U << (option))
@@ -316,10 +326,7 @@ static bool parse_options(int argc, char **argv, struct options *options, unsign
 		}
 		spec = &option_specs[i];
 		if (!spec->set) {
-			if (i == OPTION_HELP)
-				print_help(stdout);
-			else
-				(void)printf("pebsctl %s\n", PEBSD_VERSION);
+			print_help(stdout);
 			*ret_result = failure_of_output(fflush(stdout) != 0 ? -errno : 0);
 			return false;
 		}
@@ -331,6 +338,19 @@ static bool parse_options(int argc, char **argv, struct options *options, unsign
 		*ret_used |= USES(i);
 	}
 	return true;
+}
+
+static enum ctl_exit print_version(const struct options *options)
+{
+	int r = 0;
+
+	if (options->json)
+		r = bill_print(stdout, "pebsctl", NULL, 0);
+	else
+		(void)printf("pebsctl %s\n", PEBSD_VERSION);
+	if (r == 0 && fflush(stdout) != 0)
+		r = -errno;
+	return failure_of_output(r);
 }
 
 int main(int argc, char **argv)
@@ -345,6 +365,8 @@ int main(int argc, char **argv)
 	(void)signal(SIGPIPE, SIG_IGN);
 	if (!parse_options(argc, argv, &options, &used, &result))
 		return result;
+	if (used & USES(OPTION_VERSION))
+		return print_version(&options);
 	if (optind == argc)
 		return usage("a verb is needed");
 	verb = find_verb(argv[optind]);

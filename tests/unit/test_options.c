@@ -119,6 +119,12 @@ Test(options, other_actions)
 	cr_expect_eq(options.action, OPTIONS_CHECK_CONFIG);
 	cr_assert_eq(parse("--version"), 0);
 	cr_expect_eq(options.action, OPTIONS_VERSION);
+	cr_expect_not(options.json);
+	cr_assert_eq(parse("--version --json"), 0);
+	cr_expect_eq(options.action, OPTIONS_VERSION);
+	cr_expect(options.json);
+	cr_assert_eq(parse("--json --version"), 0);
+	cr_expect_eq(options.action, OPTIONS_VERSION);
 	cr_assert_eq(parse("--once --help --nonsense"), 0);
 	cr_expect_eq(options.action, OPTIONS_HELP);
 }
@@ -215,7 +221,10 @@ Test(options, what_makes_no_sense_together)
 	expect_problem("--once --for 5s --replay a",
 		       "--for has no meaning with --replay: a recording is read whole; leave it out");
 	expect_problem("--json",
-		       "--json has no meaning without --once, --probe or --test-rules; add one of them");
+		       "--json has no meaning without --once, --probe, --test-rules or --version; add one of "
+		       "them");
+	expect_problem("--probe --version",
+		       "--probe and --version exclude each other; run one after the other");
 }
 
 Test(options, the_command_line_goes_before_the_configuration)
