@@ -111,7 +111,9 @@ E2E_TESTS = $(E2E_PROGRAMS) $(wildcard tests/e2e/test_*.sh)
 OUTSIDE_TESTS = $(wildcard tests/outside/test_*.sh)
 CORPUS_PROGRAMS = $(call programs,corpus/test_*.c)
 CORPUS_TESTS = $(CORPUS_PROGRAMS) $(wildcard tests/corpus/test_*.sh)
-TOOLS = $(call programs,tools/*.c)
+# What takes a terminal of libvterm's is for tests and pictures alone.
+PICTURE_TOOL = $(OUT)/tests/tools/draw_top
+TOOLS = $(filter-out $(PICTURE_TOOL),$(call programs,tools/*.c))
 GUEST_PROGRAMS = $(call programs,guest/*.c) $(patsubst tests/guest/preload/%.c,$(OUT)/tests/guest/%.so,\
 	$(wildcard tests/guest/preload/*.c))
 HARDWARE_PROGRAMS = $(call programs,hardware/*.c)
@@ -254,6 +256,9 @@ $(OUT)/tests/fuzz/%: $(OUT)/obj/tests/fuzz/%.o $(OUT)/libtools.a $(OUT)/libpebsd
 	@mkdir -p $(@D)
 	$(call say,LINK)$(link_test) -fsanitize=fuzzer
 
+$(PICTURE_TOOL): $(OUT)/obj/tests/lib/terminal.o
+$(PICTURE_TOOL) $(OUT)/tests/e2e/test_top_screen: LIBS += -lvterm
+
 $(OUT)/tests/unit/test_collect: $(OUT)/obj/tests/lib/fake_kernel.o
 $(OUT)/tests/unit/test_control_detail $(OUT)/tests/unit/test_zoom_scrape: $(OUT)/obj/tests/lib/fake_zooms.o
 
@@ -347,6 +352,11 @@ test-outside: ## what pebsd writes for perf and pprof, opened by them (needs lin
 
 test-fresh: ## the README's two commands in a new, minimal Debian 12 root (needs root, mmdebstrap, some minutes)
 	@$(RUN_TESTS) -t 1800 tests/tools/fresh_root.sh
+
+pictures: ## draw the README's pictures anew, of the model (needs root, a minute)
+	@$(DEPS) --if-debian $(BUILD_PACKAGES) $(TEST_PACKAGES)
+	+@$(PARALLEL) all $(PICTURE_TOOL)
+	@tests/tools/pictures.sh $(BUILD) .github
 
 test-guest: ## pebsd in virtual machines: KERNELS="6.1 6.12 7" GUEST_TESTS= (needs root, some minutes)
 	@$(DEPS) --if-debian $(BUILD_PACKAGES) $(GUEST_PACKAGES)
@@ -560,7 +570,7 @@ help: ## this list
 
 .PHONY: all unit-tests bpf-tests e2e-tests outside-tests corpus-tests guest-programs hardware-programs fuzzers tools \
 	deps deps-test deps-develop deps-outside deps-guest run test test-unit test-bpf test-e2e test-sanitize run-sanitized \
-	test-corpus test-outside test-fresh test-guest test-hardware guest-shell deps-bench \
+	test-corpus test-outside test-fresh test-guest test-hardware guest-shell deps-bench pictures \
 	bench bench-alarms bench-churn bench-compare bench-coverage bench-drain bench-hot bench-memory bench-neighbours \
 	bench-policy bench-scrape bench-start bench-symbols bench-table bench-tick bench-window bench-zoom benches \
 	fuzz run-fuzzers reproducible lint lint-format \

@@ -19,6 +19,8 @@ struct client {
 	int fd;
 	char *bytes; /* received, not yet taken */
 	size_t length, capacity;
+	client_wait wait; /* NULL: the socket's own patience */
+	void *userdata;
 };
 
 int client_connect(const char *path, struct client **ret)
@@ -52,6 +54,12 @@ struct client *client_close(struct client *client)
 	free(client->bytes);
 	free(client);
 	return NULL;
+}
+
+void client_set_wait(struct client *client, client_wait wait, void *userdata)
+{
+	client->wait = wait;
+	client->userdata = userdata;
 }
 
 static int send_call(const struct client *client, const char *method, json_object *parameters, bool more)
@@ -96,6 +104,12 @@ static int receive_more(struct client *client)
 			return -ENOMEM;
 		client->bytes = bytes;
 		client->capacity = capacity;
+	}
+	if (client->wait) {
+		int r = client->wait(client->fd, client->userdata);
+
+		if (r < 0)
+			return r;
 	}
 	do
 		got = recv(client->fd, client->bytes + client->length, READ_BYTES, 0);

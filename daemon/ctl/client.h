@@ -26,6 +26,11 @@ struct client *client_close(struct client *client);
  */
 int client_call(struct client *client, const char *method, json_object *parameters, struct client_reply *ret);
 
+/* In the place of waiting for at most CLIENT_PATIENCE_SECONDS: returns 0 once the descriptor is readable, or
+ * what client_call() is to return. */
+typedef int (*client_wait)(int fd, void *userdata);
+void client_set_wait(struct client *client, client_wait wait, void *userdata);
+
 /* Calls a method that answers again and again; client_next() has the answers. Returns 0 or -errno. */
 int client_stream(struct client *client, const char *method);
 

@@ -15,7 +15,8 @@
 struct format_style {
 	size_t width; /* columns; 0: as many as it takes */
 	bool utf8;
-	bool bold; /* heads stand out; nothing is told by it alone */
+	bool bold;   /* heads stand out; nothing is told by it alone */
+	bool colour; /* nor by this */
 };
 
 /* Of the replies of GetStatus, and of GetTop over the last seconds (NULL where there is none). */
@@ -33,6 +34,9 @@ void format_cgroup(FILE *out, json_object *status, json_object *cgroup, json_obj
 
 /* Of the replies of GetStatus and GetHot. */
 void format_hot(FILE *out, json_object *status, json_object *hot, const struct format_style *style);
+
+/* The same without the cgroup, where that stands already. */
+void format_hot_places(FILE *out, json_object *status, json_object *hot, const struct format_style *style);
 
 /* Of the reply of GetZoom. */
 void format_zoom(FILE *out, json_object *reply, time_t now, const struct format_style *style);

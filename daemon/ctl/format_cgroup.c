@@ -6,6 +6,7 @@
 #include "ctl/figure.h"
 #include "ctl/format_event.h"
 #include "ctl/format_offcore.h"
+#include "ctl/trend_line.h"
 #include "pebsd/histogram.h"
 
 /* Fine buckets are shown as they are up to that many lines; else octaves. */
@@ -273,6 +274,30 @@ static void put_trend(FILE *out, const struct format_style *style, const json_ob
 		 100 * (now - before) / before);
 }
 
+/* Collection by collection, or as near as cells are for. */
+static void put_trend_line(FILE *out, const struct format_style *style, const json_object *event,
+			   bool has_latency)
+{
+	size_t width = style->width ? style->width : LINE_LABEL + 2 + BAR_DEFAULT;
+	size_t cells = width > LINE_LABEL + 2 ? width - LINE_LABEL - 2 : 1;
+	char span[TEXT_NUMBER_MAX], cell[TEXT_NUMBER_MAX], from[TEXT_NUMBER_MAX], to[TEXT_NUMBER_MAX];
+	double low = 0, high = 0;
+	struct trend_line line;
+
+	if (!trend_line_read(event, has_latency, &line) || !trend_line_bounds(&line, &low, &high))
+		return;
+	cells = cells < line.n ? cells : line.n;
+	text_span((double)cells * line.bin_seconds, span);
+	text_span(line.bin_seconds, cell);
+	text_short_count(low, from);
+	text_short_count(high, to);
+	line_put(out, style, "Trend", "the last %s, %s a cell: %s of %s to %s", span, cell,
+		 has_latency ? "means" : "samples a second", from, to);
+	(void)fprintf(out, "%*s", LINE_LABEL + 2, "");
+	trend_line_put(out, &line, cells, style->utf8);
+	(void)fputc('\n', out);
+}
+
 static void put_event(FILE *out, const struct format_style *style, const char *key, json_object *described,
 		      json_object *event, const json_object *whole)
 {
@@ -289,6 +314,7 @@ static void put_event(FILE *out, const struct format_style *style, const char *k
 	if (has_latency)
 		put_latency(out, style, event, all);
 	put_trend(out, style, event, whole);
+	put_trend_line(out, style, event, has_latency);
 	put_results(out, style, "Snoop", json_get_object(event, "snoop"), all);
 	put_results(out, style, "TLB", json_get_object(event, "tlb"), all);
 	put_flags(out, style, event, all);
@@ -305,7 +331,7 @@ void format_cgroup(FILE *out, json_object *status, json_object *cgroup, json_obj
 	_cleanup_free_ char *name = NULL;
 	char number[TEXT_NUMBER_MAX + 8] = "";
 	bool alive = true, guest;
-	u64 id = 0;
+	u64 id = 0, members;
 
 	if (json_get_u64(cgroup, "id", &id) && id > 0)
 		(void)snprintf(number, sizeof(number), " (id %llu)", (unsigned long long)id);
@@ -315,6 +341,9 @@ void format_cgroup(FILE *out, json_object *status, json_object *cgroup, json_obj
 	if (json_get_bool(cgroup, "guest_not_sampled", &guest) && guest)
 		line_put(out, style, "Guest",
 			 "not sampled: of this virtual machine the figures are the host's side alone");
+	if (json_get_u64(cgroup, "subtree", &members))
+		line_put(out, style, "Sum", "of its subtree: %llu sampled cgroup%s at and below it",
+			 (unsigned long long)members, members == 1 ? "" : "s");
 	format_origin(out, style, "Origin", cgroup);
 	format_pause(out, style, status);
 	if (!events || json_object_object_length(events) == 0) {

@@ -145,15 +145,21 @@ static void put_choice(FILE *out, const struct format_style *style, json_object 
 
 void format_hot(FILE *out, json_object *status, json_object *hot, const struct format_style *style)
 {
-	json_object *described = json_get_object(status, "events");
-	json_object *events = json_get_object(hot, "events");
 	_cleanup_free_ char *name = NULL;
 	_cleanup_free_ char *origin = NULL;
-	char number[TEXT_NUMBER_MAX];
-	u64 unnamed;
 
 	line_put(out, style, "Cgroup", "%s", line_visible(json_get_text(hot, "cgroup"), &name));
 	line_put(out, style, "Origin", "%s", format_origin_name(hot, &origin));
+	format_hot_places(out, status, hot, style);
+}
+
+void format_hot_places(FILE *out, json_object *status, json_object *hot, const struct format_style *style)
+{
+	json_object *described = json_get_object(status, "events");
+	json_object *events = json_get_object(hot, "events");
+	char number[TEXT_NUMBER_MAX];
+	u64 unnamed;
+
 	put_choice(out, style, hot);
 	line_put(out, style, "Bounds",
 		 "the true figure lies between the two numbers; where both look alike there is one");

@@ -13,6 +13,7 @@
 #define BAR_CELLS       12
 #define HEAD_MAX        128
 #define GUEST_MARK      "*"
+#define SUM_MARK        "+"
 
 /* Whole percents: "0" is none at all, "<1" some. */
 static void put_share(FILE *out, int width, bool known, u64 part, u64 whole)
@@ -48,9 +49,21 @@ static bool is_guest(const json_object *cgroup)
 	return json_get_bool(cgroup, "guest_not_sampled", &guest) && guest;
 }
 
+static bool is_sum(const json_object *cgroup)
+{
+	return json_get(cgroup, "subtree");
+}
+
+static const char *marks_of(const json_object *cgroup)
+{
+	if (is_sum(cgroup))
+		return is_guest(cgroup) ? SUM_MARK GUEST_MARK : SUM_MARK;
+	return is_guest(cgroup) ? GUEST_MARK : "";
+}
+
 static void put_name(FILE *out, const struct format_style *style, const json_object *cgroup, size_t width)
 {
-	const char *mark = is_guest(cgroup) ? GUEST_MARK : "";
+	const char *mark = marks_of(cgroup);
 	_cleanup_free_ char *visible = text_visible(json_get_text(cgroup, "cgroup"));
 	_cleanup_free_ char *fitting = visible ? text_tail(visible, width - strlen(mark), style->utf8) : NULL;
 	const char *text = fitting ? fitting : "?";
@@ -175,8 +188,7 @@ static size_t widest_name(json_object *cgroups, const char *key)
 		const json_object *cgroup = json_object_array_get_idx(cgroups, i);
 		const char *name = json_get_text(cgroup, "cgroup");
 		_cleanup_free_ char *visible = name && event_of(cgroup, key) ? text_visible(name) : NULL;
-		size_t width =
-			visible ? text_width(visible) + (is_guest(cgroup) ? strlen(GUEST_MARK) : 0) : 0;
+		size_t width = visible ? text_width(visible) + strlen(marks_of(cgroup)) : 0;
 
 		if (width > widest)
 			widest = width;
@@ -253,16 +265,27 @@ static void format_table(FILE *out, const struct format_style *style, json_objec
 	}
 }
 
-static void format_guests(FILE *out, const struct format_style *style, json_object *cgroups)
+static bool any_is(json_object *cgroups, bool (*is)(const json_object *cgroup))
 {
-	for (size_t i = 0; cgroups && i < json_object_array_length(cgroups); i++) {
-		if (!is_guest(json_object_array_get_idx(cgroups, i)))
-			continue;
+	for (size_t i = 0; cgroups && i < json_object_array_length(cgroups); i++)
+		if (is(json_object_array_get_idx(cgroups, i)))
+			return true;
+	return false;
+}
+
+static void format_marks(FILE *out, const struct format_style *style, json_object *cgroups)
+{
+	bool sums = any_is(cgroups, is_sum), guests = any_is(cgroups, is_guest);
+
+	if (sums || guests)
 		(void)fputc('\n', out);
+	if (sums)
+		line_put(out, style, NULL, "%s",
+			 SUM_MARK
+			 " the sum of a subtree: sums hold one another, and their shares are not added up");
+	if (guests)
 		line_put(out, style, NULL, "%s",
 			 GUEST_MARK " a virtual machine: guest not sampled, only the host's side of it");
-		return;
-	}
 }
 
 static void format_one(FILE *out, const struct format_style *style, const char *key, json_object *described,
@@ -305,7 +328,7 @@ void format_top(FILE *out, json_object *status, json_object *top, const struct f
 		first = false;
 		format_one(out, style, key, json_get_object(described, key), total, cgroups, &legend_told);
 	}
-	format_guests(out, style, cgroups);
+	format_marks(out, style, cgroups);
 }
 
 void format_item(FILE *out, json_object *item)

@@ -27,6 +27,8 @@ enum option_id {
 	OPTION_JSON,
 	OPTION_LIMIT,
 	OPTION_SORT,
+	OPTION_FILTER,
+	OPTION_DEPTH,
 	OPTION_WINDOW,
 	OPTION_FOR,
 	OPTION_RATE,
@@ -150,6 +152,21 @@ static int set_sort(struct options *options, const char *value)
 	return 0;
 }
 
+static int set_filter(struct options *options, const char *value)
+{
+	options->filter = value;
+	return strlen(value) <= VERB_FILTER_MAX ? 0 : -EINVAL;
+}
+
+static int set_depth(struct options *options, const char *value)
+{
+	options->has_depth = true;
+	/* Of the root alone. */
+	if (strcmp(value, "0") == 0)
+		return 0;
+	return parse_count(value, VERB_DEPTH_MAX, &options->depth);
+}
+
 static int set_window(struct options *options, const char *value)
 {
 	u64 ns;
@@ -183,6 +200,10 @@ static const struct option_spec option_specs[] = {
 			  set_limit},
 	[OPTION_SORT] = {"sort", 0, "ORDER", "latency, samples, mean, p99, share:SOURCE or share:hitm",
 			 set_sort},
+	[OPTION_FILTER] = {"filter", 0, "TEXT", "top: cgroups whose name holds TEXT; * ** ? as in patterns",
+			   set_filter},
+	[OPTION_DEPTH] = {"depth", 0, "N", "top: sums of subtrees, to N names below the root (0 to 99)",
+			  set_depth},
 	[OPTION_WINDOW] = {"window", 0, "DUR", "the last DUR, such as 500ms, 10s or 5m; or all", set_window},
 	[OPTION_FOR] = {"for", 0, "DUR", "for so long, such as 30s, 10m or 2h, to 365d", set_for},
 	[OPTION_RATE] = {"rate", 0, "N", "zoom: at most N samples a second, 1 to 20000 (1000)", set_rate},
@@ -212,7 +233,9 @@ struct verb {
 static const struct verb verbs[] = {
 	{"status", NULL, "origin, events, periods, cost, losses, memory", USES_ALWAYS, verb_status},
 	{"top", NULL, "cgroups by the latency of their sampled accesses; live on a terminal",
-	 USES_ALWAYS | USES(OPTION_LIMIT) | USES(OPTION_SORT) | USES(OPTION_WINDOW), verb_top},
+	 USES_ALWAYS | USES(OPTION_LIMIT) | USES(OPTION_SORT) | USES(OPTION_FILTER) | USES(OPTION_DEPTH) |
+		 USES(OPTION_WINDOW),
+	 verb_top},
 	{"show", "CGROUP", "one cgroup: latency, sources, snoop, TLB, histogram",
 	 USES_ALWAYS | USES(OPTION_WINDOW), verb_show},
 	{"zoom", "CGROUP", "look closer now: functions, data, contended cache lines, nodes",

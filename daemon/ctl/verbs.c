@@ -13,59 +13,27 @@
 #include "ctl/output.h"
 #include "ctl/screen.h"
 #include "ctl/style.h"
+#include "ctl/top/live.h"
+#include "ctl/top/request.h"
 
-#define DEFAULT_WINDOW_SECONDS 10
-#define REFRESH_MS             1000
-
-/* Of a live top with several tables: what stands over all of them, over each, and the least that each shows.
- */
-#define LINES_OVER_ALL     4
-#define LINES_OVER_A_TABLE 6
-#define ROWS_MIN           3
-
-DEFINE_CLEANUP(struct screen *, screen_close)
-
-/* The window in seconds, 0 for all: what was asked for, or the default for people. */
-static double text_window(const struct options *options, const json_object *status)
-{
-	const char *origin = json_get_text(status, "origin");
-
-	if (options->window == WINDOW_SECONDS)
-		return options->window_seconds;
-	if (options->window == WINDOW_ALL || (origin && strcmp(origin, "replay") == 0))
-		return 0;
-	return DEFAULT_WINDOW_SECONDS;
-}
-
-static double json_window(const struct options *options)
-{
-	return options->window == WINDOW_SECONDS ? options->window_seconds : 0;
-}
-
-/* {"window_s", ...}; NULL where memory is short. 0 is all the time. */
-static json_object *window_parameters(double seconds)
-{
-	_cleanup_json_ json_object *parameters = json_object_new_object();
-
-	if (!parameters || (seconds > 0 && json_object_object_add(parameters, "window_s",
-								  json_object_new_double(seconds)) < 0))
-		return NULL;
-	return TAKE_PTR(parameters);
-}
+/* The trend that `show` tells: a cell a minute. */
+#define TREND_CELLS   60
+#define TREND_SECONDS 3600
 
 static enum ctl_exit get_top(const struct options *options, struct client *client, double seconds,
 			     bool has_limit, u64 limit, json_object **ret)
 {
-	json_object *parameters = window_parameters(seconds);
+	json_object *parameters = top_request_parameters(&(struct top_request){
+		.window_seconds = seconds,
+		.sort = options->sort,
+		.has_limit = has_limit,
+		.limit = limit,
+		.filter = options->filter,
+		.sums = options->has_depth,
+		.depth = options->depth,
+	});
 
-	if (!parameters ||
-	    (options->sort &&
-	     json_object_object_add(parameters, "sort", json_object_new_string(options->sort)) < 0) ||
-	    (has_limit && json_object_object_add(parameters, "limit", json_object_new_uint64(limit)) < 0)) {
-		json_object_put(parameters);
-		return failure_of_memory();
-	}
-	return call(options, client, "io.pebsd.GetTop", parameters, ret);
+	return parameters ? call(options, client, "io.pebsd.GetTop", parameters, ret) : failure_of_memory();
 }
 
 enum ctl_exit verb_status(const struct options *options, char *const *arguments)
@@ -88,7 +56,7 @@ enum ctl_exit verb_status(const struct options *options, char *const *arguments)
 		return result;
 	if (options->json)
 		return call_print_json(status);
-	seconds = text_window(options, status);
+	seconds = top_text_window(options, status);
 	if (seconds > 0)
 		result = get_top(options, client, seconds, true, 0, &recent);
 	if (result != CTL_DONE)
@@ -100,21 +68,9 @@ enum ctl_exit verb_status(const struct options *options, char *const *arguments)
 	return call_print_text(stream, &text, &length);
 }
 
-/* Cgroups that each event's table can show, where all of them are to be seen on `rows`. */
-static u64 rows_a_table(json_object *status, size_t rows)
-{
-	json_object *events = json_get_object(status, "events");
-	size_t tables = events ? (size_t)json_object_object_length(events) : 0;
-	size_t heads = LINES_OVER_ALL + LINES_OVER_A_TABLE * tables;
-
-	if (tables < 2)
-		return rows;
-	return rows > heads + tables * ROWS_MIN ? (rows - heads) / tables : ROWS_MIN;
-}
-
-/* Status and top in one text, which the caller frees. `rows`: of the screen, 0 for a page of any length. */
-static enum ctl_exit top_page(const struct options *options, struct client *client, size_t rows,
-			      char **ret_text, size_t *ret_length)
+/* Status and top in one text, which the caller frees. */
+static enum ctl_exit top_page(const struct options *options, struct client *client, char **ret_text,
+			      size_t *ret_length)
 {
 	const struct format_style style = style_of_output();
 	_cleanup_json_ json_object *status = NULL;
@@ -124,9 +80,8 @@ static enum ctl_exit top_page(const struct options *options, struct client *clie
 
 	result = call(options, client, "io.pebsd.GetStatus", NULL, &status);
 	if (result == CTL_DONE)
-		result =
-			get_top(options, client, text_window(options, status), options->has_limit || rows > 0,
-				options->has_limit ? options->limit : rows_a_table(status, rows), &top);
+		result = get_top(options, client, top_text_window(options, status), options->has_limit,
+				 options->limit, &top);
 	if (result != CTL_DONE)
 		return result;
 	stream = open_memstream(ret_text, ret_length);
@@ -136,30 +91,23 @@ static enum ctl_exit top_page(const struct options *options, struct client *clie
 	return fclose(stream) == 0 ? CTL_DONE : failure_of_memory();
 }
 
-static enum ctl_exit live_top(const struct options *options, struct client *client)
+/* What would be refused is refused before the screen is taken over. -ENODEV: there is no such screen. */
+static int live_top(const struct options *options, struct client **client, enum ctl_exit *ret)
 {
-	_cleanup_(screen_closep) struct screen *screen = NULL;
-	enum screen_event event;
-	int r;
+	_cleanup_json_ json_object *parameters = top_request_parameters(&(struct top_request){
+		.sort = options->sort,
+		.has_limit = true,
+		.filter = options->filter,
+		.sums = options->has_depth,
+		.depth = options->depth,
+		.trend = 1,
+		.trend_seconds = 1,
+	});
+	_cleanup_json_ json_object *top = NULL;
 
-	r = screen_open(&screen);
-	if (r < 0)
-		return failure_of_output(r);
-	do {
-		_cleanup_free_ char *text = NULL;
-		enum ctl_exit result;
-		size_t columns, rows, length;
-
-		screen_size(&columns, &rows);
-		result = top_page(options, client, rows, &text, &length);
-		if (result != CTL_DONE)
-			return result;
-		r = screen_draw(screen, text);
-		if (r < 0)
-			return failure_of_output(r);
-		event = screen_wait(screen, REFRESH_MS);
-	} while (event != SCREEN_END);
-	return CTL_DONE;
+	*ret = parameters ? call(options, *client, "io.pebsd.GetTop", TAKE_PTR(parameters), &top)
+			  : failure_of_memory();
+	return *ret == CTL_DONE ? top_live(options, client, ret) : 0;
 }
 
 enum ctl_exit verb_top(const struct options *options, char *const *arguments)
@@ -175,22 +123,22 @@ enum ctl_exit verb_top(const struct options *options, char *const *arguments)
 	if (result != CTL_DONE)
 		return result;
 	if (options->json) {
-		result = get_top(options, client, json_window(options), options->has_limit, options->limit,
-				 &top);
+		result = get_top(options, client, top_json_window(options), options->has_limit,
+				 options->limit, &top);
 		return result == CTL_DONE ? call_print_json(top) : result;
 	}
-	if (screen_possible())
-		return live_top(options, client);
-	result = top_page(options, client, 0, &text, &length);
+	if (screen_possible() && live_top(options, &client, &result) != -ENODEV)
+		return result;
+	result = top_page(options, client, &text, &length);
 	return result == CTL_DONE ? failure_of_output(output_write(text, length)) : result;
 }
 
 static enum ctl_exit get_cgroup(const struct options *options, struct client *client, const char *path,
-				double seconds, json_object **ret)
+				double seconds, size_t trend, json_object **ret)
 {
-	json_object *parameters = window_parameters(seconds);
+	json_object *parameters = top_window_parameters(seconds);
 
-	if (!call_add_name(parameters, "cgroup", path)) {
+	if (!call_add_name(parameters, "cgroup", path) || !top_add_trend(parameters, trend, TREND_SECONDS)) {
 		json_object_put(parameters);
 		return failure_of_memory();
 	}
@@ -215,15 +163,15 @@ enum ctl_exit verb_show(const struct options *options, char *const *arguments)
 	if (result != CTL_DONE)
 		return result;
 	if (options->json) {
-		result = get_cgroup(options, client, arguments[0], json_window(options), &cgroup);
+		result = get_cgroup(options, client, arguments[0], top_json_window(options), 0, &cgroup);
 		return result == CTL_DONE ? call_print_json(cgroup) : result;
 	}
 	result = call(options, client, "io.pebsd.GetStatus", NULL, &status);
-	seconds = text_window(options, status);
+	seconds = top_text_window(options, status);
 	if (result == CTL_DONE)
-		result = get_cgroup(options, client, arguments[0], seconds, &cgroup);
+		result = get_cgroup(options, client, arguments[0], seconds, TREND_CELLS, &cgroup);
 	if (result == CTL_DONE && seconds > 0)
-		result = get_cgroup(options, client, arguments[0], 0, &whole);
+		result = get_cgroup(options, client, arguments[0], 0, 0, &whole);
 	if (result == CTL_DONE)
 		result = call_if_possible(options, client, "io.pebsd.GetZooms", NULL, &zooms);
 	if (result != CTL_DONE)

@@ -20,18 +20,24 @@ struct options {
 	const char *socket;
 	const char *sort;   /* NULL: the daemon's default */
 	const char *output; /* NULL: not said */
+	const char *filter; /* NULL: none */
+	u64 depth;
 	u64 limit;
 	u64 rate; /* samples a second */
 	double window_seconds;
 	double for_seconds;
 	enum window_kind window;
 	bool json;
-	bool has_limit, has_rate, has_for;
+	bool has_limit, has_rate, has_for, has_depth;
 	bool no_wait, last, stop;
 	bool folded, latency, perf_data;
 };
 
-/* The most that the daemon takes (zooms.h). */
+/* Of sums. No path has so many names. */
+#define VERB_DEPTH_MAX 99
+
+/* The most that the daemon takes (zooms.h, snapshot_view.h). */
+#define VERB_FILTER_MAX       247
 #define VERB_RATE_MAX         20000
 #define VERB_ZOOM_SECONDS_MAX 3600
 

@@ -48,7 +48,7 @@ static int reply_text(const char *text, size_t length, void *userdata)
 struct top_request {
 	struct maybe_double window;
 	struct order order;
-	u64 limit;
+	u64 limit, offset;
 	struct view_request view;
 	const char *event; /* NULL: all */
 	struct json_more more;
@@ -98,8 +98,8 @@ static const char *get_view(const json_object *parameters, struct top_request *r
 
 static const char *get_top_request(json_object *parameters, struct top_request *request)
 {
-	static const char *const names[] = {"window_s", "sort",  "limit",   "filter", "depth",
-					    "event",    "trend", "trend_s", NULL};
+	static const char *const names[] = {"window_s", "sort",  "limit", "offset",  "filter",
+					    "depth",    "event", "trend", "trend_s", NULL};
 	const char *surplus = varlink_surplus_parameter(parameters, names);
 
 	*request = (struct top_request){.order.by = ORDER_LATENCY, .limit = ~0ULL};
@@ -115,6 +115,11 @@ static const char *get_top_request(json_object *parameters, struct top_request *
 	}
 	if (json_get(parameters, "limit") && !json_get_u64(parameters, "limit", &request->limit))
 		return "limit";
+	if (json_get(parameters, "offset")) {
+		request->more.matching = true;
+		if (!json_get_u64(parameters, "offset", &request->offset))
+			return "offset";
+	}
 	return get_view(parameters, request);
 }
 
@@ -132,14 +137,16 @@ static bool find_event(const struct snapshot *snapshot, const char *shown, unsig
 static int reply_top(struct varlink_call *call, const struct snapshot *snapshot,
 		     const struct top_request *request)
 {
-	u64 n = request->limit < snapshot->n_cgroups ? request->limit : snapshot->n_cgroups;
+	u64 all = snapshot->n_cgroups;
+	u64 first = request->offset < all ? request->offset : all;
+	u64 n = request->limit < all - first ? request->limit : all - first;
 	_cleanup_free_ size_t *cgroups = NULL;
 	int r = order_cgroups(snapshot, &request->order, &cgroups);
 
 	if (r == 0)
 		r = varlink_reply_begin(call);
 	if (r == 0)
-		r = json_write_top(snapshot, cgroups, n, &request->more,
+		r = json_write_top(snapshot, cgroups + first, n, &request->more,
 				   JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE, reply_text, call);
 	return r == 0 ? varlink_reply_end(call) : r;
 }

@@ -30,7 +30,7 @@ typedef int (*json_sink)(const char *text, size_t length, void *userdata);
 /* What is not in every reply. */
 struct json_more {
 	struct json_trend trend;
-	bool matching; /* how many cgroups there are, of which the first `n` are told */
+	bool matching; /* how many cgroups there are, be they told or not */
 };
 
 /*

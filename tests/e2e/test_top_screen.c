@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
-/* `pebsctl top` on a terminal of 80 columns and 24 rows, and where there is none. */
+/* `pebsctl top` on terminals of libvterm's, and where there is none; over a daemon whose figures are made up.
+ */
 #include <criterion/criterion.h>
 
 #include <errno.h>
-#include <poll.h>
-#include <pty.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,15 +12,10 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "terminal.h"
 
 #define WAIT_MS 20000
-#define COLUMNS 80
-#define ROWS    24
-#define ENTER   "\033[?1049h"
-#define LEAVE   "\033[?1049l"
-#define HOME    "\033[H"
-#define BELOW   "\033[J"
-#define CGROUP  "postgresql.service"
+#define CGROUP  "nginx.service"
 
 static char directory[] = "/tmp/pebsd-screen-XXXXXX";
 static char socket_path[64];
@@ -34,196 +28,463 @@ static const char *program(const char *variable, const char *otherwise)
 	return path ? path : otherwise;
 }
 
-static int shell(const char *format, const char *argument, const char *other)
+static void start_daemon(const char *kind)
 {
-	_cleanup_free_ char *command = NULL;
+	_cleanup_free_ char *path = NULL;
 
-	cr_assert_geq(asprintf(&command, format, argument, other), 0);
-	return system(command);
-}
-
-static void setup(void)
-{
-	char recording[64];
-
-	if (geteuid() != 0)
-		cr_skip_test("needs root: it loads BPF programs");
-	cr_assert_not_null(mkdtemp(directory));
-	(void)snprintf(socket_path, sizeof(socket_path), "%s/control.sock", directory);
-	(void)snprintf(recording, sizeof(recording), "%s/recording", directory);
-	cr_assert_eq(shell("%s/make_recording %s", program("TOOLS", "build/tests/tools"), recording), 0);
+	cr_assert_geq(asprintf(&path, "%s/fake_daemon", program("TOOLS", "build/tests/tools")), 0);
 	daemon_pid = fork();
 	cr_assert_geq(daemon_pid, 0);
 	if (daemon_pid == 0) {
-		(void)execl(program("PEBSD", "build/pebsd"), "pebsd", "--replay", recording, "--socket",
-			    socket_path, "--listen", "none", NULL);
+		(void)execl(path, "fake_daemon", socket_path, kind, NULL);
 		_exit(127);
 	}
-	for (int i = 0; i < WAIT_MS / 100; i++) {
-		if (shell("%s --socket %s top 2>/dev/null | grep -q " CGROUP,
-			  program("PEBSCTL", "build/pebsctl"), socket_path) == 0)
-			return;
-		(void)usleep(100000);
-	}
-	cr_assert_fail("pebsd does not serve the recording");
+	for (int i = 0; i < WAIT_MS / 20 && access(socket_path, F_OK) < 0; i++)
+		(void)usleep(20000);
+	cr_assert_eq(access(socket_path, F_OK), 0, "the daemon does not listen");
 }
 
-static void teardown(void)
+static void stop_daemon(void)
 {
 	if (daemon_pid > 0) {
 		(void)kill(daemon_pid, SIGTERM);
 		(void)waitpid(daemon_pid, NULL, 0);
 	}
-	cr_expect_eq(shell("rm -rf %s%s", directory, ""), 0);
+	daemon_pid = 0;
+}
+
+static void setup(void)
+{
+	cr_assert_not_null(mkdtemp(directory));
+	(void)snprintf(socket_path, sizeof(socket_path), "%s/control.sock", directory);
+}
+
+static void teardown(void)
+{
+	stop_daemon();
+	(void)unlink(socket_path);
+	(void)rmdir(directory);
 }
 
 TestSuite(top_screen, .init = setup, .fini = teardown);
 
-struct terminal {
-	int fd;
-	pid_t pid;
-	char *seen; /* NUL-terminated */
-	size_t length;
-};
-
-static void run_top(struct terminal *terminal)
+static struct terminal *run(const struct terminal_settings *settings, const char *option, const char *value)
 {
-	const struct winsize size = {.ws_col = COLUMNS, .ws_row = ROWS};
+	char *arguments[] = {(char *)"pebsctl", (char *)"--socket", socket_path, (char *)"top",
+			     (char *)option,    (char *)value,      NULL};
+	struct terminal *terminal = terminal_run(settings, program("PEBSCTL", "build/pebsctl"), arguments);
 
-	*terminal = (struct terminal){.seen = calloc(1, 1)};
-	cr_assert_not_null(terminal->seen);
-	terminal->pid = forkpty(&terminal->fd, NULL, NULL, &size);
-	cr_assert_geq(terminal->pid, 0);
-	if (terminal->pid == 0) {
-		/* Until the modes from before are taken. */
-		(void)raise(SIGSTOP);
-		(void)setenv("TERM", "xterm", 1);
-		(void)setenv("LC_ALL", "C.UTF-8", 1);
-		(void)execl(program("PEBSCTL", "build/pebsctl"), "pebsctl", "--socket", socket_path, "top",
-			    NULL);
-		_exit(127);
-	}
-	cr_assert_eq(waitpid(terminal->pid, NULL, WUNTRACED), terminal->pid);
+	cr_assert_not_null(terminal);
+	return terminal;
 }
 
-/* Reads until `wanted` was seen after `from`; the place behind it. */
-static size_t wait_for(struct terminal *terminal, size_t from, const char *wanted)
+static struct terminal *run_plain(int columns, int rows)
 {
-	struct pollfd readable = {.fd = terminal->fd, .events = POLLIN};
-	const char *found;
-
-	while (!(found = strstr(terminal->seen + from, wanted))) {
-		ssize_t n;
-
-		cr_assert_eq(poll(&readable, 1, WAIT_MS), 1, "no '%s' in '%s'", wanted,
-			     terminal->seen + from);
-		terminal->seen = realloc(terminal->seen, terminal->length + 4097);
-		cr_assert_not_null(terminal->seen);
-		n = read(terminal->fd, terminal->seen + terminal->length, 4096);
-		cr_assert_gt(n, 0, "the end without '%s' in '%s'", wanted, terminal->seen + from);
-		terminal->length += (size_t)n;
-		terminal->seen[terminal->length] = '\0';
-	}
-	return (size_t)(found - terminal->seen) + strlen(wanted);
+	return run(
+		&(struct terminal_settings){
+			.type = "xterm-256color", .locale = "C.UTF-8", .columns = columns, .rows = rows},
+		NULL, NULL);
 }
 
-/* Rows, and the columns of the longest; control sequences take none, and a UTF-8 character takes one. */
-static void measure(const char *picture, const char *end, size_t *ret_rows, size_t *ret_columns)
+static void expect(struct terminal *terminal, const char *text)
 {
-	size_t column = 0;
+	_cleanup_free_ char *screen = NULL;
+	bool shown = terminal_wait(terminal, text, true, WAIT_MS);
 
-	*ret_rows = 1;
-	*ret_columns = 0;
-	for (; picture < end; picture++) {
-		if (*picture == '\033')
-			picture += 1 + strcspn(picture + 1, "mKJHhl");
-		else if (*picture == '\r')
-			column = 0;
-		else if (*picture == '\n')
-			(*ret_rows)++;
-		else if (((unsigned char)*picture & 0xc0) != 0x80)
-			column++;
-		if (column > *ret_columns)
-			*ret_columns = column;
-	}
+	screen = terminal_text(terminal);
+	cr_assert(shown, "no '%s' on\n%s", text, screen);
 }
 
-static void expect_end(struct terminal *terminal, const struct termios *before)
+static void expect_gone(struct terminal *terminal, const char *text)
 {
-	struct termios after;
+	_cleanup_free_ char *screen = NULL;
+	bool gone = terminal_wait(terminal, text, false, WAIT_MS);
+
+	screen = terminal_text(terminal);
+	cr_assert(gone, "still '%s' on\n%s", text, screen);
+}
+
+static void press(struct terminal *terminal, const char *keys, const char *wanted)
+{
+	terminal_type(terminal, keys);
+	expect(terminal, wanted);
+}
+
+/* The `number`-th line of the screen, from 0. The caller frees. */
+static char *line_of(const struct terminal *terminal, int number)
+{
+	_cleanup_free_ char *screen = terminal_text(terminal);
+	const char *at = screen;
+
+	while (number-- > 0)
+		at = strchr(at, '\n') + 1;
+	return strndup(at, strcspn(at, "\n"));
+}
+
+static void quit(struct terminal *terminal)
+{
 	int status;
 
-	(void)wait_for(terminal, 0, LEAVE);
-	cr_assert_eq(waitpid(terminal->pid, &status, 0), terminal->pid);
+	terminal_type(terminal, "q");
+	status = terminal_wait_end(terminal, WAIT_MS);
 	cr_expect(WIFEXITED(status) && WEXITSTATUS(status) == 0, "status %x", (unsigned int)status);
-	cr_assert_eq(tcgetattr(terminal->fd, &after), 0);
+	terminal_free(terminal);
+}
+
+static void expect_keys_in_last_line(struct terminal *terminal, int rows)
+{
+	_cleanup_free_ char *last = line_of(terminal, rows - 1);
+
+	cr_expect_not_null(strstr(last, "q quit"), "the last line is '%s'", last);
+}
+
+Test(top_screen, it_fits_whatever_the_terminal_has)
+{
+	static const struct {
+		int columns, rows;
+	} sizes[] = {{80, 24}, {200, 50}, {40, 10}, {80, 6}, {20, 6}, {300, 100}};
+
+	start_daemon("live");
+	for (size_t i = 0; i < ARRAY_SIZE(sizes); i++) {
+		struct terminal *terminal = run_plain(sizes[i].columns, sizes[i].rows);
+		_cleanup_free_ char *heads = NULL;
+
+		expect(terminal, "q quit");
+		expect_keys_in_last_line(terminal, sizes[i].rows);
+		heads = line_of(terminal, 3);
+		cr_expect_not_null(strstr(heads, "CGROUP"), "%s", heads);
+		cr_expect_eq(!strstr(heads, "TREND"), sizes[i].columns < 80, "%s", heads);
+		cr_expect_eq(!strstr(heads, "P99"), sizes[i].columns < 40, "%s", heads);
+		if (sizes[i].columns >= 80 && sizes[i].rows >= 24)
+			expect(terminal, CGROUP);
+		quit(terminal);
+	}
+}
+
+Test(top_screen, it_follows_the_terminal)
+{
+	struct terminal *terminal;
+
+	start_daemon("live");
+	terminal = run_plain(80, 24);
+	expect(terminal, CGROUP);
+	terminal_resize(terminal, 120, 40);
+	expect(terminal, "e event");
+	expect_keys_in_last_line(terminal, 40);
+	terminal_resize(terminal, 60, 12);
+	expect_gone(terminal, "TREND");
+	terminal_watch(terminal, 300);
+	expect_keys_in_last_line(terminal, 12);
+	quit(terminal);
+}
+
+static void expect_restored(struct terminal *terminal, const struct termios *before)
+{
+	struct termios after;
+	const char *written = terminal_written(terminal);
+
+	cr_assert_eq(tcgetattr(terminal_fd(terminal), &after), 0);
 	cr_expect_eq(after.c_lflag, before->c_lflag);
 	cr_expect_eq(after.c_iflag, before->c_iflag);
 	cr_expect_eq(after.c_oflag, before->c_oflag);
 	cr_expect_arr_eq(after.c_cc, before->c_cc, sizeof(after.c_cc));
-	cr_expect_not_null(strstr(terminal->seen, "\033[?25h"), "the cursor is shown again");
-	(void)close(terminal->fd);
-	free(terminal->seen);
+	cr_expect_not_null(strstr(written, "\033[?1049l"), "the screen from before is back");
+	cr_expect_not_null(strstr(written, "\033[?1049h"));
 }
 
-static void begin(struct terminal *terminal, struct termios *ret_before)
+Test(top_screen, the_terminal_is_as_before)
 {
-	struct termios during;
-	size_t rows, columns, from, end;
+	static const char *const ends[] = {"q", "Q", "\003"};
 
-	run_top(terminal);
-	cr_assert_eq(tcgetattr(terminal->fd, ret_before), 0);
-	cr_assert_eq(kill(terminal->pid, SIGCONT), 0);
-	from = wait_for(terminal, wait_for(terminal, 0, ENTER), HOME);
-	end = wait_for(terminal, from, BELOW);
-	measure(terminal->seen + from, terminal->seen + end, &rows, &columns);
-	cr_expect_leq(rows, ROWS);
-	cr_expect_leq(columns, COLUMNS);
-	cr_expect_gt(columns, COLUMNS / 2);
-	cr_expect_not_null(strstr(terminal->seen + from, CGROUP), "%s", terminal->seen + from);
-	cr_expect_not_null(strstr(terminal->seen + from, "replay"), "the origin is told");
-	cr_assert_eq(tcgetattr(terminal->fd, &during), 0);
-	cr_expect_eq(during.c_lflag & (tcflag_t)(ICANON | ECHO), 0, "keys are taken as they are hit");
-	/* It is live: another picture comes by itself. */
-	(void)wait_for(terminal, wait_for(terminal, end, HOME), CGROUP);
+	start_daemon("live");
+	for (size_t i = 0; i < ARRAY_SIZE(ends); i++) {
+		struct terminal *terminal = run(&(struct terminal_settings){.type = "xterm",
+									    .locale = "C.UTF-8",
+									    .columns = 80,
+									    .rows = 24,
+									    .stopped = true},
+						NULL, NULL);
+		struct termios before, during;
+		int status;
+
+		cr_assert_eq(tcgetattr(terminal_fd(terminal), &before), 0);
+		cr_assert_eq(kill(terminal_pid(terminal), SIGCONT), 0);
+		expect(terminal, CGROUP);
+		cr_assert_eq(tcgetattr(terminal_fd(terminal), &during), 0);
+		cr_expect_eq(during.c_lflag & (tcflag_t)(ICANON | ECHO), 0, "keys are taken as they are hit");
+		terminal_type(terminal, ends[i]);
+		status = terminal_wait_end(terminal, WAIT_MS);
+		cr_expect(WIFEXITED(status) && WEXITSTATUS(status) == 0, "status %x", (unsigned int)status);
+		expect_restored(terminal, &before);
+		terminal_free(terminal);
+	}
 }
 
-Test(top_screen, q_ends_it)
+Test(top_screen, keys_sort_filter_open_and_freeze)
 {
-	struct terminal terminal;
-	struct termios before;
+	struct terminal *terminal;
 
-	begin(&terminal, &before);
-	cr_assert_eq(write(terminal.fd, "q", 1), 1);
-	expect_end(&terminal, &before);
+	start_daemon("live");
+	terminal = run_plain(80, 24);
+	expect(terminal, ">LAT%");
+	press(terminal, "s", ">SMP/S");
+	press(terminal, "ss", ">P99");
+	press(terminal, "S", ">MEAN");
+	press(terminal, "/", "filter: _");
+	press(terminal, "ngxx\177", "filter: ngx_");
+	press(terminal, "\033", "q quit");
+	press(terminal, "/n*x.s\r", "1 cgroup");
+	expect(terminal, CGROUP);
+	expect_gone(terminal, "journald");
+	press(terminal, "\r", "CYCLES");
+	expect(terminal, "Cgroup: /system.slice/nginx.service");
+	expect(terminal, "Trend: the last 1h 0min, 1min 0s a cell");
+	press(terminal, "\033OF", "What is not shown"); /* End: below the histogram is the hottest code */
+	press(terminal, "\033", "filter n*x.s");
+	press(terminal, "\033", "9 cgroups");
+	press(terminal, "d", "SUBTREE");
+	expect(terminal, "/system.slice+");
+	press(terminal, "-", "sums to depth 1");
+	press(terminal, "d", "9 cgroups");
+	press(terminal, "w", "window 1min");
+	press(terminal, "t", "TREND 10");
+	press(terminal, "h", "keys and columns");
+	press(terminal, "x", "LAT%");
+	press(terminal, " ", "FROZEN at");
+	press(terminal, "s", "frozen: the space bar has it go on");
+	terminal_type(terminal, " ");
+	expect_gone(terminal, "FROZEN");
+	quit(terminal);
 }
 
-Test(top_screen, an_interrupt_ends_it)
+Test(top_screen, what_is_frozen_stays)
 {
-	struct terminal terminal;
-	struct termios before;
+	_cleanup_free_ char *before = NULL, *after = NULL;
+	struct terminal *terminal;
 
-	begin(&terminal, &before);
-	cr_assert_eq(write(terminal.fd, "\003", 1), 1);
-	expect_end(&terminal, &before);
+	start_daemon("live");
+	terminal = run_plain(80, 24);
+	expect(terminal, CGROUP);
+	press(terminal, " ", "FROZEN at");
+	before = terminal_text(terminal);
+	terminal_watch(terminal, 2500);
+	after = terminal_text(terminal);
+	cr_expect_str_eq(after, before);
+	quit(terminal);
+}
+
+/* ">" and the name that is marked. The caller frees. */
+static char *marked_name(struct terminal *terminal)
+{
+	_cleanup_free_ char *screen = NULL;
+	const char *at;
+
+	terminal_watch(terminal, 300);
+	screen = terminal_text(terminal);
+	at = strstr(screen, "\n>");
+	cr_assert_not_null(at, "nothing is marked");
+	return strndup(at + 1, strcspn(at + 1, " "));
+}
+
+/* The marked cgroup stays marked wherever it goes. */
+Test(top_screen, the_mark_follows_its_cgroup)
+{
+	_cleanup_free_ char *marked = NULL;
+	struct terminal *terminal;
+
+	start_daemon("live");
+	terminal = run_plain(160, 24);
+	expect(terminal, ">/system.slice/postgresql@15-main.service");
+	expect(terminal, CGROUP);
+	press(terminal, "\033OB\033[B", "\n>");
+	marked = marked_name(terminal);
+	cr_expect_null(strstr(marked, "postgresql"), "the third is marked, not %s", marked);
+	press(terminal, "sss", ">P99");
+	expect(terminal, marked);
+	press(terminal, "\033[H\033OA", ">/");
+	quit(terminal);
+}
+
+static void expect_no_colour(const struct terminal *terminal, int columns, int rows)
+{
+	for (int row = 0; row < rows; row++)
+		for (int column = 0; column < columns; column++) {
+			struct terminal_cell cell = terminal_cell(terminal, row, column);
+
+			cr_assert(cell.colour == -1 && cell.behind == -1, "row %d, column %d", row, column);
+		}
+}
+
+Test(top_screen, without_colour)
+{
+	struct terminal *terminal;
+	bool coloured = false;
+
+	start_daemon("live");
+	terminal = run(
+		&(struct terminal_settings){.type = "vt100", .locale = "C.UTF-8", .columns = 80, .rows = 24},
+		NULL, NULL);
+	expect(terminal, CGROUP);
+	expect(terminal, "1111");
+	expect_no_colour(terminal, 80, 24);
+	quit(terminal);
+
+	terminal = run_plain(80, 24);
+	expect(terminal, "1111");
+	for (int column = 0; column < 80; column++)
+		coloured = coloured || terminal_cell(terminal, 5, column).behind >= 0;
+	cr_expect(coloured, "where there is some, the bar has it");
+	quit(terminal);
+}
+
+Test(top_screen, names_cannot_reach_the_terminal)
+{
+	static const char *const locales[] = {"C.UTF-8", "C"};
+
+	start_daemon("live");
+	for (size_t i = 0; i < ARRAY_SIZE(locales); i++) {
+		struct terminal *terminal = run(
+			&(struct terminal_settings){
+				.type = "xterm-256color", .locale = locales[i], .columns = 160, .rows = 24},
+			NULL, NULL);
+
+		expect(terminal, "with space\\x1b[31m and colour.service");
+		cr_expect_null(strstr(terminal_written(terminal), "\033[31m and"));
+		cr_expect_null(strstr(terminal_written(terminal), "\xe2\x80\xae"), "nothing turns the line");
+		expect(terminal, i == 0 ? "日本-e\\xcc\\x81-\\xe2\\x80\\xae.service" : "\\xe6\\x97\\xa5");
+		for (const char *at = terminal_written(terminal); i == 1 && *at; at++)
+			cr_assert_gt(*at, 0, "a byte that is no ASCII: %02x", (unsigned char)*at);
+		quit(terminal);
+	}
+}
+
+Test(top_screen, a_daemon_that_goes_and_comes_back)
+{
+	struct terminal *terminal;
+	int status;
+
+	start_daemon("live");
+	terminal = run_plain(80, 24);
+	expect(terminal, CGROUP);
+	stop_daemon();
+	expect(terminal, "no daemon answers since");
+	expect(terminal, CGROUP);
+	start_daemon("live");
+	expect_gone(terminal, "no daemon answers since");
+	/* One that is there and says nothing keeps nobody from leaving. */
+	(void)kill(daemon_pid, SIGSTOP);
+	terminal_watch(terminal, 1500);
+	terminal_type(terminal, "q");
+	status = terminal_wait_end(terminal, 5000);
+	(void)kill(daemon_pid, SIGCONT);
+	cr_expect(WIFEXITED(status) && WEXITSTATUS(status) == 0, "status %x", (unsigned int)status);
+	terminal_free(terminal);
+}
+
+Test(top_screen, ten_thousand_cgroups)
+{
+	struct terminal *terminal;
+
+	start_daemon("many");
+	terminal = run_plain(100, 24);
+	expect(terminal, "10000 cgroups");
+	press(terminal, "\033[F", ">/many.slice/many-99.slice/c09999.service");
+	press(terminal, "\033[5~", ">/many.slice/many-99.slice/c09980.service");
+	press(terminal, "\r", "Cgroup: /many.slice/many-99.slice/c09980.service");
+	press(terminal, "\033", ">/many.slice/many-99.slice/c09980.service");
+	press(terminal, "/42.*/c042?9\r", "10 cgroups");
+	quit(terminal);
+}
+
+Test(top_screen, as_many_as_were_asked_for)
+{
+	const struct terminal_settings settings = {
+		.type = "xterm", .locale = "C.UTF-8", .columns = 100, .rows = 24};
+	struct terminal *terminal;
+
+	start_daemon("many");
+	terminal = run(&settings, "-n", "3");
+	expect(terminal, "3 cgroups");
+	press(terminal, "\033[F", ">/many.slice/many-0.slice/c00002.service");
+	quit(terminal);
+	terminal = run(&settings, "--depth", "1");
+	expect(terminal, ">/+");
+	expect(terminal, "/many.slice+");
+	quit(terminal);
+}
+
+static char *output_of(const char *environment, const char *arguments, int *ret_status)
+{
+	_cleanup_free_ char *command = NULL;
+	char *page = calloc(1, 65536);
+	FILE *out;
+
+	cr_assert_not_null(page);
+	cr_assert_geq(asprintf(&command, "%s %s --socket %s %s </dev/null 2>&1", environment,
+			       program("PEBSCTL", "build/pebsctl"), socket_path, arguments),
+		      0);
+	out = popen(command, "r");
+	cr_assert_not_null(out);
+	page[fread(page, 1, 65535, out)] = '\0';
+	*ret_status = pclose(out);
+	return page;
 }
 
 Test(top_screen, one_page_where_there_is_no_terminal)
 {
-	_cleanup_free_ char *command = NULL;
-	char page[8192];
-	size_t n;
-	FILE *out;
+	_cleanup_free_ char *page = NULL, *sums = NULL, *wrong = NULL;
+	struct terminal *terminal;
+	int status;
 
-	cr_assert_geq(asprintf(&command, "TERM=xterm %s --socket %s top </dev/null",
-			       program("PEBSCTL", "build/pebsctl"), socket_path),
-		      0);
-	out = popen(command, "r");
-	cr_assert_not_null(out);
-	n = fread(page, 1, sizeof(page) - 1, out);
-	page[n] = '\0';
-	cr_expect_eq(pclose(out), 0);
+	start_daemon("live");
+	page = output_of("TERM=xterm", "top", &status);
+	cr_expect_eq(status, 0);
 	cr_expect_not_null(strstr(page, CGROUP), "%s", page);
 	cr_expect_null(strchr(page, '\033'), "%s", page);
 	cr_expect_null(strchr(page, '\r'), "%s", page);
+
+	sums = output_of("TERM=xterm", "top --depth 1 --filter system", &status);
+	cr_expect_eq(status, 0);
+	cr_expect_not_null(strstr(sums, "/system.slice+ "), "%s", sums);
+	cr_expect_not_null(strstr(sums, "+ the sum of a subtree"), "%s", sums);
+	cr_expect_null(strstr(sums, "init.scope"), "%s", sums);
+
+	terminal = run(
+		&(struct terminal_settings){.type = "dumb", .locale = "C.UTF-8", .columns = 80, .rows = 60},
+		NULL, NULL);
+	cr_expect_eq(terminal_wait_end(terminal, WAIT_MS), 0, "one page, and no screen");
+	cr_expect_null(strchr(terminal_written(terminal), '\033'));
+	cr_expect_not_null(strstr(terminal_written(terminal), CGROUP));
+	terminal_free(terminal);
+	terminal = run(
+		&(struct terminal_settings){
+			.type = "nothing-is-known-of-this", .locale = "C.UTF-8", .columns = 80, .rows = 60},
+		NULL, NULL);
+	cr_expect_eq(terminal_wait_end(terminal, WAIT_MS), 0);
+	cr_expect_not_null(strstr(terminal_written(terminal), CGROUP));
+	terminal_free(terminal);
+
+	wrong = output_of("TERM=xterm", "top --depth 100", &status);
+	cr_expect_eq(WEXITSTATUS(status), 2, "%s", wrong);
+}
+
+/* What is refused is refused before the screen is taken over, with the codes of all verbs. */
+Test(top_screen, failures_leave_the_terminal_alone)
+{
+	const struct terminal_settings settings = {
+		.type = "xterm", .locale = "C.UTF-8", .columns = 80, .rows = 24};
+	struct terminal *terminal = run(&settings, NULL, NULL);
+	int status = terminal_wait_end(terminal, WAIT_MS);
+
+	cr_expect_eq(WEXITSTATUS(status), 3);
+	cr_expect_not_null(strstr(terminal_written(terminal), "no daemon answers"));
+	cr_expect_null(strchr(terminal_written(terminal), '\033'));
+	terminal_free(terminal);
+
+	start_daemon("live");
+	terminal = run(&settings, "--sort", "nonsense");
+	status = terminal_wait_end(terminal, WAIT_MS);
+	cr_expect_eq(WEXITSTATUS(status), 2);
+	cr_expect_null(strchr(terminal_written(terminal), '\033'));
+	terminal_free(terminal);
 }

@@ -2,10 +2,10 @@
 /*
  * Serves figures made up on the spot on a control socket, to look at pebsctl's screens by hand:
  *
- *     fake_daemon SOCKET [replay|live|perf|several]
+ *     fake_daemon SOCKET [replay|live|many|perf|several]
  *
- * `replay`, `perf` and `several` are the example snapshots of the tests; `live` moves. Ends with SIGTERM or
- * SIGINT.
+ * `replay`, `perf` and `several` are the example snapshots of the tests; `live` moves, and `many` has 10,000
+ * cgroups. Ends with SIGTERM or SIGINT.
  */
 #include <errno.h>
 #include <math.h>
@@ -15,9 +15,13 @@
 
 #include "base/cleanup.h"
 #include "base/log.h"
+#include "collect/pairs.h"
 #include "example_policy.h"
 #include "example_snapshot.h"
 #include "export/control.h"
+#include "window/trend.h"
+
+#define MANY 10000
 
 static const char *const paths[] = {
 	"/system.slice/postgresql@15-main.service",
@@ -26,6 +30,8 @@ static const char *const paths[] = {
 	"/user.slice/user-1000.slice/session-2.scope",
 	"/system.slice/with space\033[31m and colour.service",
 	"/system.slice/caf\xc3\xa9.service",
+	"/system.slice/\xe6\x97\xa5\xe6\x9c\xac-e\xcc\x81-\xe2\x80\xae.service", /* wide, combining, right to
+										    left */
 	"/init.scope",
 	"/system.slice/systemd-journald.service",
 };
@@ -33,7 +39,8 @@ static const char *const paths[] = {
 struct fake {
 	const char *kind;
 	struct snapshot snapshot;
-	struct snapshot_cgroup cgroups[ARRAY_SIZE(paths)];
+	struct snapshot_cgroup *cgroups;
+	struct trend *trend;
 	struct figures figures[ARRAY_SIZE(paths)];
 	struct policy *policy;
 	struct control *control;
@@ -180,13 +187,48 @@ static void invent(struct fake *fake)
 	}
 }
 
+/* The cgroups, of which thousands share what is made up. */
+static bool name_cgroups(struct fake *fake)
+{
+	bool many = strcmp(fake->kind, "many") == 0;
+	size_t n = many ? MANY : ARRAY_SIZE(paths);
+
+	fake->cgroups = calloc(n, sizeof(*fake->cgroups));
+	for (size_t i = 0; fake->cgroups && i < n; i++) {
+		char *path = NULL;
+
+		if (many && asprintf(&path, "/many.slice/many-%zu.slice/c%05zu.service", i / 100, i) < 0)
+			return false;
+		fake->cgroups[i] =
+			(struct snapshot_cgroup){.path = path ? path : paths[i],
+						 .id = 100 + i,
+						 .entry = (u32)i,
+						 .alive = true,
+						 .figures = {&fake->figures[i * ARRAY_SIZE(paths) / n]}};
+	}
+	fake->snapshot.cgroups = fake->cgroups;
+	fake->snapshot.n_cgroups = n;
+	return fake->cgroups;
+}
+
+/* As if what is made up anew had come in this second. */
+static void keep_trend(struct fake *fake, u64 now_ns)
+{
+	u8 pairs[PAIRS_MAX];
+
+	if (trend_begin(fake->trend, now_ns) < 0)
+		return;
+	for (size_t i = 0; i < fake->snapshot.n_cgroups; i++)
+		(void)trend_put(fake->trend, (u32)i, 0, pairs, pairs_of(fake->cgroups[i].figures[0], pairs));
+}
+
 static int on_second(sd_event_source *source, u64 now, void *userdata)
 {
 	struct fake *fake = userdata;
 
-	(void)now;
 	fake->ticks++;
 	invent(fake);
+	keep_trend(fake, now * NSEC_PER_USEC);
 	control_publish(fake->control, fake->ticks % 2 ? "born" : "gone", "/system.slice/run-u1.service",
 			NULL);
 	(void)sd_event_source_set_time_relative(source, 1000000);
@@ -238,11 +280,9 @@ int main(int argc, char **argv)
 	(void)strcpy(fake.snapshot.events[0].event.pmu, "cpu");
 	fake.snapshot.events[0].event.latency_kind = LATENCY_USE;
 	fake.snapshot.events[0].event.period = 10007;
-	fake.snapshot.cgroups = fake.cgroups;
-	fake.snapshot.n_cgroups = ARRAY_SIZE(paths);
-	for (size_t i = 0; i < ARRAY_SIZE(paths); i++)
-		fake.cgroups[i] = (struct snapshot_cgroup){
-			.path = paths[i], .id = 100 + i, .alive = true, .figures = {&fake.figures[i]}};
+	if (!name_cgroups(&fake) || trend_new(TREND_BYTES, TREND_SPAN_NS, NSEC_PER_SEC, &fake.trend) < 0)
+		return 1;
+	fake.snapshot.trend = fake.trend;
 	invent(&fake);
 	fake.policy = example_policy();
 	if (!fake.policy)

@@ -193,6 +193,16 @@ Test(control, top_of_subtrees_some_cgroups_and_one_event)
 			       &count) &&
 		  count == 2);
 
+	json_object_put(sums);
+	sums = call(fd,
+		    "{\"method\":\"io.pebsd.GetTop\",\"parameters\":{\"depth\":1,\"offset\":1,\"limit\":5}}");
+	cr_expect_eq(json_object_array_length(json_get_array(sums, "cgroups")), 1);
+	cr_expect_str_eq(cgroup_of(sums, 0), "/system.slice");
+	json_object_put(sums);
+	sums = call(fd, "{\"method\":\"io.pebsd.GetTop\",\"parameters\":{\"offset\":9}}");
+	cr_expect_eq(json_object_array_length(json_get_array(sums, "cgroups")), 0);
+	cr_expect(json_get_u64(sums, "matching", &count) && count == 2);
+
 	filtered = call(fd, "{\"method\":\"io.pebsd.GetTop\",\"parameters\":{\"filter\":\"db*ice\"}}");
 	cr_expect_eq(json_object_array_length(json_get_array(filtered, "cgroups")), 1);
 	cr_expect_str_eq(cgroup_of(filtered, 0), "/system.slice/db.service");
@@ -226,6 +236,7 @@ Test(control, parameters_out_of_range_are_named)
 	expect_invalid(fd, "{\"method\":\"io.pebsd.GetTop\",\"parameters\":{\"limit\":1.5}}", "limit");
 	expect_invalid(fd, "{\"method\":\"io.pebsd.GetTop\",\"parameters\":{\"window\":1}}", "window");
 	expect_invalid(fd, "{\"method\":\"io.pebsd.GetTop\",\"parameters\":{\"depth\":-1}}", "depth");
+	expect_invalid(fd, "{\"method\":\"io.pebsd.GetTop\",\"parameters\":{\"offset\":-1}}", "offset");
 	expect_invalid(fd, "{\"method\":\"io.pebsd.GetTop\",\"parameters\":{\"event\":\"load\"}}", "event");
 	expect_invalid(fd, "{\"method\":\"io.pebsd.GetTop\",\"parameters\":{\"filter\":1}}", "filter");
 	expect_invalid(fd, "{\"method\":\"io.pebsd.GetTop\",\"parameters\":{\"trend\":0}}", "trend");

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "ctl/screen.h"
+#include "ctl/top/state.h"
+
+/* A hundred rows r0, r1, ...; `table` says how many places they have moved down. */
+static const char *name_of(const void *table, size_t row, bool *ret_sum)
+{
+	static char name[16];
+
+	*ret_sum = row % 2;
+	(void)snprintf(name, sizeof(name), "r%zu", row - *(const size_t *)table);
+	return name;
+}
+
+static const size_t in_place, one_down = 1;
+
+static struct top_shown shown(const size_t *moved)
+{
+	return (struct top_shown){.rows = 100,
+				  .room = 10,
+				  .n_events = 2,
+				  .first = *moved,
+				  .n = 30,
+				  .name = name_of,
+				  .table = moved};
+}
+
+static enum top_action key(struct top_state *state, u32 what)
+{
+	struct top_shown rows = shown(&in_place);
+
+	return top_state_key(state, what, &rows);
+}
+
+Test(top_state, the_mark_moves_and_the_table_with_it)
+{
+	struct top_state state = {.own_window = -1};
+
+	cr_expect_eq(key(&state, SCREEN_UP), TOP_DRAW);
+	cr_expect(state.row == 0 && !state.selected);
+	cr_expect_eq(key(&state, SCREEN_DOWN), TOP_DRAW);
+	cr_expect(state.row == 1 && strcmp(state.selected, "r1") == 0 && state.selected_sum);
+	cr_expect_eq(key(&state, SCREEN_PAGE_DOWN), TOP_DRAW);
+	cr_expect(state.row == 11 && state.first == 2);
+	cr_expect_eq(key(&state, SCREEN_LAST), TOP_FETCH, "rows that are not known are fetched");
+	cr_expect(state.row == 99 && state.first == 90 && !state.selected);
+	cr_expect_eq(key(&state, SCREEN_FIRST), TOP_DRAW);
+	cr_expect(state.row == 0 && state.first == 0);
+	top_state_done(&state);
+}
+
+Test(top_state, a_marked_cgroup_is_found_again)
+{
+	struct top_shown moved = shown(&one_down);
+	struct top_state state = {.own_window = -1};
+
+	for (int i = 0; i < 9; i++)
+		(void)key(&state, SCREEN_DOWN);
+	cr_expect_str_eq(state.selected, "r9");
+	top_state_settle(&state, &moved);
+	cr_expect(state.row == 10 && state.first == 1, "it and the table moved on");
+
+	moved.rows = moved.n = 3;
+	moved.first = 0;
+	moved.table = &in_place;
+	top_state_settle(&state, &moved);
+	cr_expect_eq(state.row, 2, "it is gone: the last one has the mark");
+	cr_expect_eq(state.first, 0);
+	moved.rows = moved.n = 0;
+	top_state_settle(&state, &moved);
+	cr_expect_eq(state.row, 0);
+	cr_expect_eq(top_state_key(&state, SCREEN_ENTER, &moved), TOP_NOTHING, "there is nothing to open");
+	top_state_done(&state);
+}
+
+Test(top_state, a_filter_is_typed)
+{
+	struct top_state state = {.own_window = -1};
+
+	cr_expect_eq(key(&state, '/'), TOP_DRAW);
+	cr_expect_eq(key(&state, 'q'), TOP_DRAW, "a letter like others now");
+	(void)key(&state, ' ');
+	(void)key(&state, 'x');
+	(void)key(&state, SCREEN_UP);
+	(void)key(&state, SCREEN_BACKSPACE);
+	cr_expect_str_eq(state.typed, "q ");
+	cr_expect_str_eq(state.filter, "");
+	cr_expect_eq(key(&state, SCREEN_ENTER), TOP_FETCH);
+	cr_expect_str_eq(state.filter, "q ");
+	(void)key(&state, '/');
+	(void)key(&state, 'z');
+	cr_expect_eq(key(&state, SCREEN_ESCAPE), TOP_DRAW);
+	cr_expect_str_eq(state.filter, "q ", "not taken");
+	for (int i = 0; i < 2 * TOP_FILTER_MAX; i++)
+		(void)key(&state, i ? 'a' : '/');
+	cr_expect_eq(strlen(state.typed), TOP_FILTER_MAX - 1);
+	(void)key(&state, SCREEN_ESCAPE);
+	cr_expect_eq(key(&state, SCREEN_ESCAPE), TOP_FETCH);
+	cr_expect_str_eq(state.filter, "");
+	cr_expect_eq(key(&state, SCREEN_ESCAPE), TOP_NOTHING);
+	top_state_done(&state);
+}
+
+Test(top_state, orders_windows_spans_events_and_depths_go_round)
+{
+	struct top_state state = {.own_window = -1};
+
+	cr_expect_str_eq(top_state_sort(&state), "latency");
+	(void)key(&state, 'S');
+	cr_expect_str_eq(top_state_sort(&state), "share:remote_dram");
+	(void)key(&state, 's');
+	cr_expect_str_eq(top_state_sort(&state), "latency");
+	top_state_set_sort(&state, "share:cxl");
+	cr_expect_str_eq(top_state_sort(&state), "share:cxl");
+	(void)key(&state, 's');
+	cr_expect_str_eq(top_state_sort(&state), "latency");
+	top_state_set_sort(&state, "p99");
+	cr_expect_str_eq(top_state_sort(&state), "p99");
+
+	cr_expect_eq(top_state_window(&state, false), 10);
+	cr_expect_eq(top_state_window(&state, true), 0, "all of a replay");
+	(void)key(&state, 'w');
+	cr_expect_eq(top_state_window(&state, false), 60);
+	state = (struct top_state){.own_window = 5};
+	cr_expect_eq(top_state_window(&state, true), 5);
+	(void)key(&state, 'w');
+	cr_expect_eq(top_state_window(&state, false), 10);
+	for (int i = 0; i < 4; i++)
+		(void)key(&state, 'w');
+	cr_expect_eq(top_state_window(&state, false), 5);
+
+	cr_expect_eq(top_state_span(&state), 3600);
+	(void)key(&state, 't');
+	cr_expect_eq(top_state_span(&state), 600);
+	(void)key(&state, 'e');
+	(void)key(&state, 'e');
+	cr_expect_eq(state.event, 0);
+	(void)key(&state, 'd');
+	cr_expect(state.sums && state.depth == 2);
+	for (int i = 0; i < 5; i++)
+		(void)key(&state, '-');
+	cr_expect(state.sums && state.depth == 0);
+	for (int i = 0; i < 200; i++)
+		(void)key(&state, '+');
+	cr_expect_eq(state.depth, TOP_DEPTH_MAX);
+	top_state_done(&state);
+}
+
+Test(top_state, what_is_frozen_is_not_changed)
+{
+	struct top_state state = {.own_window = -1};
+
+	cr_expect_eq(key(&state, ' '), TOP_DRAW);
+	for (const char *at = "/sSwted+-"; *at; at++) {
+		cr_expect_eq(key(&state, (u32)*at), TOP_DRAW);
+		cr_expect_not_null(state.message);
+	}
+	cr_expect_eq(state.sort + state.window + state.event + state.span, 0);
+	cr_expect_eq(key(&state, SCREEN_DOWN), TOP_DRAW, "the mark moves");
+	cr_expect_null(state.message);
+	cr_expect_eq(key(&state, 'f'), TOP_FETCH);
+	cr_expect_eq(key(&state, 'q'), TOP_QUIT);
+	top_state_done(&state);
+}
+
+Test(top_state, pages_open_scroll_and_close)
+{
+	struct top_state state = {.own_window = -1};
+
+	(void)key(&state, SCREEN_DOWN);
+	cr_expect_eq(key(&state, SCREEN_ENTER), TOP_FETCH);
+	cr_expect_eq(state.page, TOP_CGROUP);
+	(void)key(&state, SCREEN_LAST);
+	cr_expect_eq(state.scroll, 90);
+	(void)key(&state, SCREEN_DOWN);
+	cr_expect_eq(state.scroll, 90);
+	(void)key(&state, SCREEN_PAGE_UP);
+	cr_expect_eq(state.scroll, 81);
+	cr_expect_eq(key(&state, SCREEN_LEFT), TOP_FETCH);
+	cr_expect(state.page == TOP_TABLE && state.scroll == 0 && state.row == 1);
+	cr_expect_eq(key(&state, '?'), TOP_DRAW);
+	cr_expect_eq(state.page, TOP_HELP);
+	cr_expect_eq(key(&state, 'x'), TOP_FETCH, "any other key leaves it");
+	cr_expect_eq(key(&state, SCREEN_OTHER_KEY), TOP_NOTHING);
+	cr_expect_eq(key(&state, 0), TOP_NOTHING);
+	top_state_done(&state);
+}
