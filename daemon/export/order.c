@@ -100,8 +100,7 @@ static double rank(const struct snapshot *snapshot, const struct snapshot_cgroup
 	for (size_t i = 0; i < snapshot->n_events; i++) {
 		if (!figures->of[i])
 			continue;
-		if (order->by == ORDER_SAMPLES &&
-		    (order->any_role || snapshot->events[i].event.role == role))
+		if (order->by == ORDER_SAMPLES && (order->any_role || snapshot->events[i].event.role == role))
 			value += (double)figures_samples(figures->of[i]);
 		else if (figure_of(figures->of[i], snapshot->events[i].event.settings.has_source, order,
 				   &value))

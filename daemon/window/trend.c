@@ -10,7 +10,7 @@
 #define MEAN_STEPS 16
 
 #define MANTISSA_BITS 11
-#define MANTISSA_ONE  (1U << MANTISSA_BITS)
+#define MANTISSA_ONE  (1ULL << MANTISSA_BITS)
 #define COUNT_MAX     ((u64)(2 * MANTISSA_ONE - 1) << 30)
 
 #define COLUMNS_FIRST 64 /* of a page */
@@ -147,7 +147,7 @@ static u32 slots_for(u32 room)
 {
 	u32 slots = 2 * COLUMNS_FIRST;
 
-	while (slots < 2 * room)
+	while (slots / 2 < room)
 		slots *= 2;
 	return slots;
 }
@@ -286,19 +286,20 @@ static double mean_of(u16 packed)
 
 int trend_put(struct trend *trend, u32 entry, unsigned event, const u8 *pairs, size_t size)
 {
+	const struct page *page = trend->newest;
 	struct column *column;
 	struct point *point;
 	u64 samples, before;
 	double mean, other;
 	int r;
 
-	if (!trend->newest || !trend->newest->n)
+	if (!page || !page->n)
 		return -EINVAL;
 	r = get_column(trend, entry, event, &column);
 	if (r < 0)
 		return r;
 	read_pairs(pairs, size, &samples, &mean);
-	point = &column->points[trend->newest->n - 1];
+	point = &column->points[page->n - 1];
 	/* A service stopped and started within a collection has two slots. */
 	before = trend_unpack(point->samples);
 	other = mean_of(point->mean);

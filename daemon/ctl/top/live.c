@@ -244,8 +244,7 @@ static json_object *cgroup_parameters(const struct live *live, double seconds)
 	if (!parameters || !call_add_name(parameters, "cgroup", live->state.selected) ||
 	    (live->state.selected_sum &&
 	     json_object_object_add(parameters, "subtree", json_object_new_boolean(1)) < 0) ||
-	    !top_add_trend(parameters, cells,
-			   top_state_span(&live->state)))
+	    !top_add_trend(parameters, cells, top_state_span(&live->state)))
 		return NULL;
 	return TAKE_PTR(parameters);
 }

@@ -40,11 +40,14 @@ static size_t n_sorts(const struct top_state *state)
 
 double top_state_window(const struct top_state *state, bool replay)
 {
-	if (state->window == 0 && state->own_window >= 0)
+	bool own = state->own_window >= 0;
+	size_t usual = state->window - (own && state->window > 0);
+
+	if (state->window == 0 && own)
 		return state->own_window;
 	if (replay && state->window == 0)
 		return 0;
-	return windows[state->own_window >= 0 ? state->window - 1 : state->window];
+	return usual < ARRAY_SIZE(windows) ? windows[usual] : 0;
 }
 
 static size_t n_windows(const struct top_state *state)
