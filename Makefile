@@ -93,7 +93,7 @@ BPF_ARCH = $(shell echo $(ARCHITECTURE) | sed 's/x86_64/x86/; s/aarch64/arm64/')
 BPF_CFLAGS = -g -O2 $(SAME_ANYWHERE) -target bpf -mcpu=v3 -D__TARGET_ARCH_$(BPF_ARCH) -Wall -Wextra -Wshadow -Werror \
 	-Wno-unused-parameter -Iinclude -Ibpf -I/usr/include/$(ARCHITECTURE)-linux-gnu
 
-MAINS = daemon/main.c daemon/ctl/main.c
+MAINS = daemon/main.c daemon/ctl/main.c daemon/opener/serve/main.c
 # Sorted: make may find them in the order of whatever language.
 LIBRARY_SOURCES = $(sort $(filter-out $(MAINS),$(wildcard daemon/*.c daemon/*/*.c daemon/*/*/*.c)))
 # What tools and fuzzers use of the tests' library: made without Criterion, which they have no need of.
@@ -130,7 +130,7 @@ else
 say =
 endif
 
-all: $(OUT)/pebsd $(OUT)/pebsctl ## build pebsd and pebsctl (the default)
+all: $(OUT)/pebsd $(OUT)/pebsctl $(OUT)/pebsd-opener ## build pebsd, pebsctl and pebsd's opener (the default)
 
 $(OUT)/bpf/%.bpf.o: bpf/%.bpf.c $(wildcard bpf/*.h include/pebsd/*.h)
 	$(call need,$(CLANG))
@@ -149,6 +149,15 @@ $(OUT)/bpf/%.bpf.o: tests/bench/peers/%.bpf.c $(wildcard bpf/*.[ch] include/pebs
 $(OUT)/synthetic/pebsd.skel.h: $(OUT)/bpf/synthetic_pebsd.bpf.o
 	@mkdir -p $(@D)
 	$(call say,SKEL)$(BPFTOOL) gen skeleton $< name pebsd_bpf > $@.new
+	@mv $@.new $@
+
+# What they include.
+$(OUT)/bpf/older_pebsd.bpf.o: bpf/pebsd.bpf.c
+$(OUT)/bpf/older_zoom.bpf.o: bpf/zoom.bpf.c
+
+$(OUT)/synthetic/older_pebsd.skel.h: $(OUT)/bpf/synthetic_pebsd.bpf.o
+	@mkdir -p $(@D)
+	$(call say,SKEL)$(BPFTOOL) gen skeleton $< name older_pebsd_bpf > $@.new
 	@mv $@.new $@
 
 $(OUT)/%.skel.h: $(OUT)/bpf/%.bpf.o
@@ -176,8 +185,9 @@ $(OUT)/obj/%.pb-c.o: $(OUT)/%.pb-c.c
 	@mkdir -p $(@D)
 	$(call say,CC)$(COMPILE) -Wno-conversion -MD -MP -c $< -o $@
 
-$(OUT)/obj/%.o: %.c Makefile | $(OUT)/pebsd.skel.h $(OUT)/guests.skel.h $(OUT)/zoom.skel.h \
-		$(OUT)/pprof.pb-c.h
+SKELETON_HEADERS = $(patsubst %,$(OUT)/%.skel.h,pebsd older_pebsd zoom older_zoom guests)
+
+$(OUT)/obj/%.o: %.c Makefile | $(SKELETON_HEADERS) $(OUT)/pprof.pb-c.h
 	@mkdir -p $(@D)
 	$(call say,CC)$(COMPILE) -MD -MP -c $< -o $@
 
@@ -189,6 +199,10 @@ $(OUT)/pebsd: $(call objects,daemon/main.c) $(OUT)/libpebsd.a
 	$(call say,LINK)$(LINK) -o $@ $^ $(LIBS)
 
 $(OUT)/pebsctl: $(call objects,daemon/ctl/main.c) $(OUT)/libpebsd.a
+	$(call say,LINK)$(LINK) -o $@ $^ $(LIBS)
+
+# Its libraries are the fewest: it has rights that the others have not.
+$(OUT)/pebsd-opener: $(call objects,daemon/opener/serve/main.c) $(OUT)/libpebsd.a
 	$(call say,LINK)$(LINK) -o $@ $^ $(LIBS)
 
 $(OUT)/libtools.a: $(call objects,$(TOOL_LIBRARY_SOURCES))
@@ -218,10 +232,11 @@ $(OUT)/tests/bench/%: $(OUT)/obj/tests/bench/%.o $(OUT)/libtools.a $(OUT)/libpeb
 	$(call say,LINK)$(link_test)
 
 # With programs whose samples are synthetic: pebsd's own loader, compiled with another skeleton.
-SYNTHETIC_KERNEL = $(patsubst %,$(OUT)/obj/synthetic/%.o,kernel kernel_keep kernel_open kernel_offcore)
+SYNTHETIC_KERNEL = $(patsubst %,$(OUT)/obj/synthetic/%.o,kernel kernel_keep kernel_open kernel_offcore skeleton)
 
 $(OUT)/obj/synthetic/%.o: SKELETONS = -isystem $(OUT)/synthetic
-$(OUT)/obj/synthetic/%.o: daemon/kernel/%.c Makefile | $(OUT)/synthetic/pebsd.skel.h
+$(OUT)/obj/synthetic/%.o: daemon/kernel/%.c Makefile | $(OUT)/synthetic/pebsd.skel.h \
+		$(OUT)/synthetic/older_pebsd.skel.h $(SKELETON_HEADERS)
 	@mkdir -p $(@D)
 	$(call say,CC)$(COMPILE) -MD -MP -c $< -o $@
 
@@ -498,7 +513,7 @@ lint-tidy: lint-tidy-bpf lint-tidy-daemon
 lint-tidy-bpf:
 	@printf '%s\n' $(wildcard bpf/*.bpf.c tests/bpf/*.bpf.c) | xargs -I FILE tests/tools/tidy.sh FILE $(BPF_CFLAGS)
 
-lint-tidy-daemon: $(OUT)/bpf_digests.h $(OUT)/pebsd.skel.h $(OUT)/guests.skel.h $(OUT)/zoom.skel.h $(OUT)/last_sample.skel.h $(OUT)/peers.skel.h $(OUT)/made_up_samples.skel.h \
+lint-tidy-daemon: $(OUT)/bpf_digests.h $(SKELETON_HEADERS) $(OUT)/last_sample.skel.h $(OUT)/peers.skel.h $(OUT)/made_up_samples.skel.h \
 		$(OUT)/pprof.pb-c.h
 	@printf '%s\n' $(TIDY_SOURCES) | xargs -P $(shell nproc) -I FILE \
 		tests/tools/tidy.sh FILE -std=gnu17 $(PEBSD_CPPFLAGS) -Itests/lib -Itests/bench $(PKG_CFLAGS)

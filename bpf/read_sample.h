@@ -4,8 +4,10 @@
  *
  * The UAPI context has neither weight nor data source; both lie in the kernel's perf_sample_data behind it
  * (kernel/events/core.c, bpf_overflow_handler). Where the kernel has bpf_cast_to_kern_ctx (6.2 and later)
- * they are plain typed loads, else bpf_probe_read_kernel fetches them; libbpf resolves the weak symbol at
- * load, and the verifier drops the branch that is not taken.
+ * they are plain typed loads, else bpf_probe_read_kernel fetches them. With BEFORE_6_2 the symbol is not even
+ * named: where the kernel's own types lack it, libbpf looks through those of all modules, and to list them
+ * takes CAP_SYS_ADMIN (BPF_BTF_GET_NEXT_ID, kernel/bpf/syscall.c, Linux 6.1). Else libbpf resolves it at load,
+ * and the verifier drops the branch that is not taken.
  *
  * A field that the PMU's driver did not fill holds stack garbage: none is read without its sample_flags bit.
  */
@@ -26,7 +28,9 @@
 /* Reads the older way even where the newer is to be had; set by tests, so that one kernel runs both. */
 const volatile u8 read_by_probe = 0;
 
+#ifndef BEFORE_6_2
 extern void *bpf_cast_to_kern_ctx(void *context) __ksym __weak;
+#endif
 
 #define SAMPLE_FLAGS_WEIGHT (PERF_SAMPLE_WEIGHT | PERF_SAMPLE_WEIGHT_STRUCT)
 
@@ -64,6 +68,12 @@ static __always_inline void probe_raw_sample(struct bpf_perf_event_data *context
 	ret->data_source = *(u64 *)(memory + data_source);
 }
 
+#ifdef BEFORE_6_2
+static __always_inline void read_raw_sample(struct bpf_perf_event_data *context, struct raw_sample *ret)
+{
+	probe_raw_sample(context, ret);
+}
+#else
 static __always_inline void read_raw_sample(struct bpf_perf_event_data *context, struct raw_sample *ret)
 {
 	struct bpf_perf_event_data_kern *kernel;
@@ -79,6 +89,7 @@ static __always_inline void read_raw_sample(struct bpf_perf_event_data *context,
 	ret->weight = data->weight.full;
 	ret->data_source = data->data_src.val;
 }
+#endif
 
 /* The address, which few samples are asked for; 0: none was filled. */
 static __always_inline u64 read_address(struct bpf_perf_event_data *context)
@@ -86,11 +97,13 @@ static __always_inline u64 read_address(struct bpf_perf_event_data *context)
 	struct bpf_perf_event_data_kern *kernel;
 	struct perf_sample_data *data;
 
+#ifndef BEFORE_6_2
 	if (bpf_cast_to_kern_ctx && !read_by_probe) {
 		kernel = bpf_cast_to_kern_ctx(context);
 		data = kernel->data;
 		return data->sample_flags & PERF_SAMPLE_ADDR ? data->addr : 0;
 	}
+#endif
 	kernel = (struct bpf_perf_event_data_kern *)context;
 	data = BPF_CORE_READ(kernel, data);
 	return BPF_CORE_READ(data, sample_flags) & PERF_SAMPLE_ADDR ? BPF_CORE_READ(data, addr) : 0;

@@ -160,9 +160,10 @@ struct snapshot {
 	double interval_seconds;
 	bool config_reloaded; /* the last reload was successful (or there was none) */
 	struct timespec config_time;
-	bool paused;                         /* every counter is free for another tool */
-	struct timespec paused_until;        /* CLOCK_REALTIME; 0: until it is resumed */
-	bool replay_done;                    /* every recording was read to its end */
+	const char *opened_by;        /* who opened the last event: "pebsd", "opener"; NULL: there are none */
+	bool paused;                  /* every counter is free for another tool */
+	struct timespec paused_until; /* CLOCK_REALTIME; 0: until it is resumed */
+	bool replay_done;             /* every recording was read to its end */
 	const struct detail_figures *detail; /* NULL: there is none, as in `--once`; the engine's caller's */
 	const char *const
 		*notes; /* what a reader must know, e.g. a recording that was cut; NULL-terminated */

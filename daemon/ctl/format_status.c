@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
+#include <string.h>
+
 #include "base/cleanup.h"
 #include "base/cpu_list.h"
 #include "base/json_get.h"
@@ -253,6 +255,7 @@ void format_status(FILE *out, json_object *status, json_object *recent, const st
 	char since[TEXT_TIME_MAX + 8], interval[TEXT_NUMBER_MAX], collection[TEXT_NUMBER_MAX];
 	_cleanup_free_ char *origin = NULL;
 	double interval_s, collection_s;
+	const char *opened_by;
 	bool done;
 
 	line_put(out, style, "Origin", "%s since %s%s", format_origin_name(status, &origin),
@@ -260,6 +263,9 @@ void format_status(FILE *out, json_object *status, json_object *recent, const st
 		 !json_get_bool(status, "replay_done", &done) ? ""
 		 : done                                       ? "; every recording was read"
 							      : "; still reading");
+	opened_by = json_get_text(status, "opened_by");
+	if (opened_by && strcmp(opened_by, "opener") == 0)
+		line_put(out, style, "Events", "opened by pebsd-opener.service, pebsd itself may not");
 	format_pause(out, style, status);
 	if (events) {
 		json_object_object_foreach (events, key, event)

@@ -195,6 +195,8 @@ json_object *json_status(const struct snapshot *snapshot)
 	json_put_time(&writer, object, "taken", &snapshot->taken);
 	if (strcmp(snapshot->origin, "replay") == 0)
 		json_put(&writer, object, "replay_done", json_object_new_boolean(snapshot->replay_done));
+	if (snapshot->opened_by)
+		json_put_text(&writer, object, "opened_by", snapshot->opened_by);
 	json_put(&writer, object, "paused", json_object_new_boolean(snapshot->paused));
 	if (snapshot->paused)
 		json_put_time(&writer, object, "paused_until", &snapshot->paused_until);

@@ -6,10 +6,10 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/syscall.h>
 #include <time.h>
 
 #include "origin/perf/perf_attr.h"
+#include "origin/perf/perf_door.h"
 
 #define NS_A_SECOND 1e9
 
@@ -52,13 +52,6 @@ static double cpu_time_ns(void)
 	return (double)now.tv_sec * NS_A_SECOND + (double)now.tv_nsec;
 }
 
-static int event_open(const struct perf_event_attr *attr, int group_fd)
-{
-	long fd = syscall(SYS_perf_event_open, attr, 0, -1, group_fd, PERF_FLAG_FD_CLOEXEC);
-
-	return fd < 0 ? -errno : (int)fd;
-}
-
 static void meter_close(struct meter *meter)
 {
 	cleanup_close(&meter->fd);
@@ -75,12 +68,12 @@ static int meter_open(const struct pmu_opening *opening, u64 period, int program
 	own.pinned = false;
 	if (own.has_leader) {
 		perf_attr_leader(&own, &attr);
-		meter.leader_fd = event_open(&attr, -1);
+		meter.leader_fd = perf_door_thread(&attr, -1);
 		if (meter.leader_fd < 0)
 			return meter.leader_fd;
 	}
 	perf_attr(&own, period, &attr);
-	meter.fd = event_open(&attr, meter.leader_fd);
+	meter.fd = perf_door_thread(&attr, meter.leader_fd);
 	if (meter.fd < 0)
 		return meter.fd;
 	if (ioctl(meter.fd, PERF_EVENT_IOC_SET_BPF, program_fd) < 0)

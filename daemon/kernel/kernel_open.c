@@ -15,6 +15,7 @@
 #include "kernel_offcore.h"
 #include "kernel_parts.h"
 #include "load_failure.h"
+#include "skeleton.h"
 
 struct bpf_program *kernel_door(const struct pebsd_bpf *skeleton, unsigned event)
 {
@@ -267,7 +268,7 @@ static int open_once(const struct kernel_settings *settings, struct kernel **ret
 		return r;
 
 	step = "open the BPF object";
-	kernel->skeleton = pebsd_bpf__open();
+	kernel->skeleton = skeleton_open_pebsd();
 	if (!kernel->skeleton) {
 		r = -errno;
 		goto fail;

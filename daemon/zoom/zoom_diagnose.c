@@ -55,6 +55,7 @@ void zoom_facts_gather(int cgroup_fd, struct zoom_facts *ret)
 		.v1 = zoom_facts_v1(text),
 		.gone = zoom_facts_gone(cgroup_fd),
 	};
+	perf_door_trouble(ret->opener);
 }
 
 static const char *advice(int error, const struct event *event)
@@ -101,9 +102,11 @@ int zoom_diagnose_open(int error, const struct event *event, int cpu, const stru
 		n = asprintf(ret_message, "the cgroup is gone");
 		error = -ENOENT;
 	} else {
-		n = asprintf(ret_message, "cannot open %s%s%s on CPU %d for the cgroup: %s; %s", role,
+		const bool opener = (error == -EACCES || error == -EPERM) && facts->opener[0] != '\0';
+
+		n = asprintf(ret_message, "cannot open %s%s%s on CPU %d for the cgroup: %s; %s%s%s", role,
 			     *event->pmu ? " of PMU " : "", event->pmu, cpu, strerror(-error),
-			     advice(error, event));
+			     advice(error, event), opener ? "; " : "", opener ? facts->opener : "");
 		/* That is the kernel's, and no cgroup that is not there. */
 		if (error == -ENOENT)
 			error = -EOPNOTSUPP;

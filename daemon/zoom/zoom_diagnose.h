@@ -6,10 +6,12 @@
 #include <stdbool.h>
 
 #include "origin/event.h"
+#include "origin/perf/perf_door.h"
 
 struct zoom_facts {
-	bool v1;   /* cgroups of perf_event are a hierarchy of v1 */
-	bool gone; /* the cgroup was removed */
+	bool v1;                            /* cgroups of perf_event are a hierarchy of v1 */
+	bool gone;                          /* the cgroup was removed */
+	char opener[PERF_DOOR_TROUBLE_MAX]; /* why the opener was of no help; "": nothing to say */
 };
 
 /* Whether /proc/self/cgroup's text has perf_event among the controllers of v1. Pure. */

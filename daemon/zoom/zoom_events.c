@@ -6,11 +6,11 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <time.h>
 
 #include "base/descriptor_limit.h"
 #include "origin/perf/perf.h"
+#include "origin/perf/perf_door.h"
 #include "zoom_attr.h"
 #include "zoom_diagnose.h"
 #include "zoom_limit.h"
@@ -64,10 +64,7 @@ struct zoom_events {
 static int event_open(const struct zoom_events *events, const struct perf_event_attr *attr, int cpu,
 		      int group_fd)
 {
-	long fd = syscall(SYS_perf_event_open, attr, events->cgroup_fd, cpu, group_fd,
-			  PERF_FLAG_FD_CLOEXEC | PERF_FLAG_PID_CGROUP);
-
-	return fd < 0 ? -errno : (int)fd;
+	return perf_door_cgroup(attr, events->cgroup_fd, cpu, group_fd);
 }
 
 static int read_id(int fd, u64 *ret)

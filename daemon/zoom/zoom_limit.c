@@ -8,6 +8,7 @@
 #include <bpf/libbpf.h>
 
 #include "kernel/load_failure.h"
+#include "kernel/skeleton.h"
 #include "pebsd/zoom.h"
 #include "zoom.skel.h"
 
@@ -47,7 +48,7 @@ static int load(struct zoom_limit *limit, const struct zoom_limit_settings *sett
 	int r;
 
 	*ret_step = "open the BPF program that limits a zoom";
-	skeleton = limit->skeleton = zoom_bpf__open();
+	skeleton = limit->skeleton = skeleton_open_zoom();
 	if (!skeleton)
 		return -errno;
 	skeleton->rodata->spacing_ns = zoom_limit_spacing(settings->rate);

@@ -522,6 +522,24 @@ Test(format, show_marks_guests_and_holds_accesses_against_instructions)
 			   "%s", text);
 }
 
+Test(format, status_tells_of_the_opener)
+{
+	struct snapshot *snapshot = example_perf();
+	_cleanup_json_ json_object *by_opener = NULL;
+	_cleanup_json_ json_object *by_itself = NULL;
+	_cleanup_free_ char *with = NULL;
+	_cleanup_free_ char *without = NULL;
+
+	snapshot->opened_by = "opener";
+	by_opener = json_status(snapshot);
+	with = TEXT_OF(format_status(out, by_opener, NULL, &wide));
+	cr_expect_not_null(strstr(with, "opened by pebsd-opener.service, pebsd itself may not"), "%s", with);
+	snapshot->opened_by = "pebsd";
+	by_itself = json_status(snapshot);
+	without = TEXT_OF(format_status(out, by_itself, NULL, &wide));
+	cr_expect_null(strstr(without, "opener"), "%s", without);
+}
+
 Test(format, status_tells_which_caches_stripes_are_of)
 {
 	struct snapshot *snapshot = example_perf();

@@ -462,6 +462,20 @@ Test(json, accesses_per_thousand_instructions)
 	}
 }
 
+Test(json, status_tells_who_opens_events)
+{
+	struct snapshot *snapshot = example_perf();
+	_cleanup_json_ json_object *unknown = NULL;
+	_cleanup_json_ json_object *opener = NULL;
+
+	snapshot->opened_by = "opener";
+	opener = json_status(snapshot);
+	cr_expect_str_eq(json_get_text(opener, "opened_by"), "opener");
+	snapshot->opened_by = NULL;
+	unknown = json_status(snapshot);
+	cr_expect_null(json_get_text(unknown, "opened_by"));
+}
+
 Test(json, status_has_the_caches_that_stripes_are_divided_by)
 {
 	struct snapshot *snapshot = example_perf();

@@ -73,6 +73,12 @@ Test(perf_diagnose, debian_above_2_wants_sys_admin)
 	facts.debian_kernel = true;
 	expect(-EACCES, &facts, "above 2 Debian's kernel demands CAP_SYS_ADMIN; CAP_PERFMON is not enough",
 	       NULL);
+	(void)snprintf(facts.opener, sizeof(facts.opener), "the opener hung up");
+	expect(-EACCES, &facts, "CAP_BPF. Otherwise: the opener hung up", NULL);
+	facts.user_namespace = true;
+	expect(-EACCES, &facts, "user namespace", "opener");
+	facts.user_namespace = false;
+	facts.opener[0] = '\0';
 	facts.debian_kernel = false;
 	expect(-EACCES, &facts, "some distributions' kernels", "Debian");
 	facts.paranoid = 2;

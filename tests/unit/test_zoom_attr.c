@@ -178,5 +178,7 @@ Test(zoom_diagnose, each_refusal_by_name)
 	expect_said(-EINVAL, "ibs_op", none, -EINVAL, "before 6.2");
 	expect_said(-EINVAL, "cpu", none, -EINVAL, "loads of PMU cpu on CPU 3");
 	/* A file that is used up has nothing to do with v1. */
+	expect_said(-EACCES, "cpu", (struct zoom_facts){.opener = "the opener hung up"}, -EACCES,
+		    "CAP_SYS_ADMIN; the opener hung up");
 	expect_said(-EMFILE, "cpu", (struct zoom_facts){.v1 = true}, -EMFILE, "LimitNOFILE=");
 }

@@ -76,6 +76,16 @@ void perf_attr_counter(const struct pmu_counter *counter, struct perf_event_attr
 	};
 }
 
+void perf_attr_permission(struct perf_event_attr *ret)
+{
+	*ret = (struct perf_event_attr){
+		.type = PERF_TYPE_SOFTWARE,
+		.size = sizeof(*ret),
+		.config = PERF_COUNT_SW_DUMMY,
+		.disabled = 1,
+	};
+}
+
 /* A load threshold of IBS, which stands in config1 (perf_ibs_init, arch/x86/events/amd/ibs.c, Linux 7.3). */
 static bool has_ibs_threshold(const struct pmu_opening *opening)
 {

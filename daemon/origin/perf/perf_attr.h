@@ -34,6 +34,9 @@ void perf_attr_leader(const struct pmu_opening *opening, struct perf_event_attr 
 /* A counter of off-core responses, which samples nothing and is read by BPF alone. Disabled. */
 void perf_attr_counter(const struct pmu_counter *counter, struct perf_event_attr *ret);
 
+/* An event that needs no PMU (PERF_COUNT_SW_DUMMY): whether there may be any on a whole CPU. */
+void perf_attr_permission(struct perf_event_attr *ret);
+
 /*
  * The next weaker way to open the same event after the kernel refused one with `error` (-errno): a leader
  * where it wants one, IBS without a load threshold, WEIGHT where it does not know WEIGHT_STRUCT

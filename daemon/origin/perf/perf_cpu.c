@@ -3,18 +3,11 @@
 
 #include <errno.h>
 #include <sys/ioctl.h>
-#include <sys/syscall.h>
 #include <time.h>
 
 #include "base/cleanup.h"
 #include "perf_attr.h"
-
-static int event_open(const struct perf_event_attr *attr, int cpu, int group_fd)
-{
-	long fd = syscall(SYS_perf_event_open, attr, -1, cpu, group_fd, PERF_FLAG_FD_CLOEXEC);
-
-	return fd < 0 ? -errno : (int)fd;
-}
+#include "perf_door.h"
 
 void perf_cpu_close(struct perf_cpu *event)
 {
@@ -32,12 +25,12 @@ int perf_cpu_open(const struct pmu_opening *opening, int cpu, struct perf_cpu *r
 
 	if (opening->has_leader) {
 		perf_attr_leader(opening, &attr);
-		leader_fd = event_open(&attr, cpu, -1);
+		leader_fd = perf_door_cpu(&attr, cpu, -1);
 		if (leader_fd < 0)
 			return leader_fd;
 	}
 	perf_attr(opening, opening->event.period, &attr);
-	fd = event_open(&attr, cpu, leader_fd);
+	fd = perf_door_cpu(&attr, cpu, leader_fd);
 	if (fd < 0)
 		return fd;
 	*ret = (struct perf_cpu){

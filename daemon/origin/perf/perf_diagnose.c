@@ -58,7 +58,7 @@ static char *text(const char *format, ...)
 	return made;
 }
 
-static char *reason_of_permission(int error, const struct perf_facts *facts)
+static char *reason_of_rights(int error, const struct perf_facts *facts)
 {
 	enum privilege needed = privilege_needed(facts);
 
@@ -105,6 +105,16 @@ static char *reason_of_permission(int error, const struct perf_facts *facts)
 		"the privileges suffice, so a security module (SELinux, AppArmor) or a container's rules "
 		"refuse "
 		"it. Look for the denial in the kernel's and the audit log, and allow perf_event to pebsd");
+}
+
+/* With the other way, which was tried too. */
+static char *reason_of_permission(int error, const struct perf_facts *facts)
+{
+	_cleanup_free_ char *rights = reason_of_rights(error, facts);
+
+	if (!rights || facts->opener[0] == '\0' || facts->user_namespace)
+		return TAKE_PTR(rights);
+	return text("%s. Otherwise: %s", rights, facts->opener);
 }
 
 static char *reason_of_precision(const struct perf_facts *facts)

@@ -5,13 +5,13 @@
 #include <linux/perf_event.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/descriptor_limit.h"
 #include "collect/offcore_figures.h"
 #include "perf_attr.h"
 #include "perf_diagnose.h"
+#include "perf_door.h"
 #include "perf_offcore_parts.h"
 
 void offcore_close_place(struct offcore_place *place)
@@ -76,11 +76,9 @@ static bool pmu_of(const struct offcore_set *set, int cpu, u32 *ret)
 static int counter_open(const struct pmu_counter *counter, int cpu)
 {
 	struct perf_event_attr attr;
-	long fd;
 
 	perf_attr_counter(counter, &attr);
-	fd = syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
-	return fd < 0 ? -errno : (int)fd;
+	return perf_door_cpu(&attr, cpu, -1);
 }
 
 static void diagnose(int error, const struct pmu_counter *counter, int cpu, char **ret_message)

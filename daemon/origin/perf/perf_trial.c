@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <sched.h>
-#include <sys/syscall.h>
 #include <time.h>
 
 #include <bpf/btf.h>
@@ -11,6 +10,7 @@
 #include "base/cleanup.h"
 #include "perf_attr.h"
 #include "perf_cpu.h"
+#include "perf_door.h"
 
 DEFINE_CLEANUP(struct btf *, btf__free)
 
@@ -51,13 +51,13 @@ int perf_trial(const struct pmu_opening *opening, int program_fd, struct perf_tr
 	return 0;
 }
 
-static int open_once(struct perf_event_attr *attr, int cpu)
+static int open_once(const struct perf_event_attr *attr, int cpu)
 {
-	long fd = syscall(SYS_perf_event_open, attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+	int fd = perf_door_cpu(attr, cpu, -1);
 
 	if (fd < 0)
-		return -errno;
-	(void)close((int)fd);
+		return fd;
+	(void)close(fd);
 	return 0;
 }
 
@@ -71,14 +71,10 @@ int perf_trial_counter(const struct pmu_counter *counter, int cpu)
 
 int perf_trial_permission(void)
 {
-	struct perf_event_attr attr = {
-		.type = PERF_TYPE_SOFTWARE,
-		.size = sizeof(attr),
-		.config = PERF_COUNT_SW_DUMMY,
-		.disabled = 1,
-	};
+	struct perf_event_attr attr;
 	int cpu = sched_getcpu();
 
+	perf_attr_permission(&attr);
 	return open_once(&attr, cpu < 0 ? 0 : cpu);
 }
 

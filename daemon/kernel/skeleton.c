@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "skeleton.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include <bpf/libbpf.h>
+
+#include "base/cleanup.h"
+#include "kernel_parts.h" /* the types of the variables */
+#include "older_pebsd.skel.h"
+#include "older_zoom.skel.h"
+#include "pebsd.skel.h"
+#include "zoom.skel.h"
+
+#define VMLINUX_BTF "/sys/kernel/btf/vmlinux"
+#define NEWER       "bpf_cast_to_kern_ctx"
+
+_Static_assert(sizeof(struct pebsd_bpf) == sizeof(struct older_pebsd_bpf) &&
+		       sizeof(struct pebsd_bpf__rodata) == sizeof(struct older_pebsd_bpf__rodata) &&
+		       sizeof(struct pebsd_bpf__bss) == sizeof(struct older_pebsd_bpf__bss) &&
+		       sizeof(struct zoom_bpf) == sizeof(struct older_zoom_bpf) &&
+		       sizeof(struct zoom_bpf__rodata) == sizeof(struct older_zoom_bpf__rodata),
+	       "one skeleton is good for both objects");
+
+#define SAME_PLACE(part, variable)                                                 \
+	_Static_assert(offsetof(struct pebsd_bpf__##part, variable) ==             \
+			       offsetof(struct older_pebsd_bpf__##part, variable), \
+		       "where either object has its variables")
+
+SAME_PLACE(rodata, read_by_probe);
+SAME_PLACE(rodata, events);
+SAME_PLACE(rodata, decode_tables);
+SAME_PLACE(rodata, slot_count);
+SAME_PLACE(rodata, slots_spare);
+SAME_PLACE(rodata, stripes_alone);
+SAME_PLACE(rodata, marks_event);
+SAME_PLACE(rodata, marks_owners);
+SAME_PLACE(rodata, cpu_count);
+SAME_PLACE(rodata, hot_max);
+SAME_PLACE(rodata, hot_events);
+SAME_PLACE(rodata, hot_cpus);
+SAME_PLACE(rodata, hot_seed);
+SAME_PLACE(bss, index_epoch);
+SAME_PLACE(bss, slot_counters);
+_Static_assert(offsetof(struct zoom_bpf__rodata, spacing_ns) ==
+			       offsetof(struct older_zoom_bpf__rodata, spacing_ns) &&
+		       offsetof(struct zoom_bpf__rodata, operations) ==
+			       offsetof(struct older_zoom_bpf__rodata, operations),
+	       "where either object has its variables");
+
+/* All names stand in one table, each with its 0. Whose name it is no matter: nothing else is called so. */
+bool skeleton_names(const void *btf, size_t bytes, const char *name)
+{
+	const size_t length = strlen(name) + 1;
+	const char *place = btf;
+	const char *end = place + bytes;
+
+	for (; (place = memmem(place, (size_t)(end - place), name, length)); place++)
+		if (place > (const char *)btf && place[-1] == '\0')
+			return true;
+	return false;
+}
+
+/* The types are looked at as bytes: to have libbpf read them takes 20 times as long. */
+static bool kernel_has(const char *name)
+{
+	_cleanup_close_ int fd = open(VMLINUX_BTF, O_RDONLY | O_CLOEXEC);
+	_cleanup_free_ char *bytes = NULL;
+	size_t size, got = 0;
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st) < 0 || st.st_size <= 0)
+		return false;
+	size = (size_t)st.st_size;
+	bytes = malloc(size);
+	while (bytes && got < size) {
+		ssize_t n = read(fd, bytes + got, size - got);
+
+		if (n <= 0)
+			return false;
+		got += (size_t)n;
+	}
+	return bytes && skeleton_names(bytes, size, name);
+}
+
+struct pebsd_bpf *skeleton_open_pebsd(void)
+{
+	struct pebsd_bpf *skeleton;
+	int r;
+
+	if (kernel_has(NEWER))
+		return pebsd_bpf__open();
+	skeleton = calloc(1, sizeof(*skeleton));
+	r = !skeleton ? -ENOMEM : pebsd_bpf__create_skeleton(skeleton);
+	if (r == 0) {
+		skeleton->skeleton->data = (void *)older_pebsd_bpf__elf_bytes(&skeleton->skeleton->data_sz);
+		r = bpf_object__open_skeleton(skeleton->skeleton, NULL);
+	}
+	if (r == 0)
+		return skeleton;
+	pebsd_bpf__destroy(skeleton);
+	errno = -r;
+	return NULL;
+}
+
+struct zoom_bpf *skeleton_open_zoom(void)
+{
+	struct zoom_bpf *skeleton;
+	int r;
+
+	if (kernel_has(NEWER))
+		return zoom_bpf__open();
+	skeleton = calloc(1, sizeof(*skeleton));
+	r = !skeleton ? -ENOMEM : zoom_bpf__create_skeleton(skeleton);
+	if (r == 0) {
+		skeleton->skeleton->data = (void *)older_zoom_bpf__elf_bytes(&skeleton->skeleton->data_sz);
+		r = bpf_object__open_skeleton(skeleton->skeleton, NULL);
+	}
+	if (r == 0)
+		return skeleton;
+	zoom_bpf__destroy(skeleton);
+	errno = -r;
+	return NULL;
+}

@@ -1,0 +1,450 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The opener as a program, beside a process that may open no event on a CPU: it gets those that pebsd opens,
+ * and they count; no others; and whoever asks finds out what is wrong with the opener, soon. The tree of PMUs
+ * names page faults in the place of loads.
+ */
+#include <criterion/criterion.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "cgroup_fixture.h"
+#include "machine_tree.h"
+#include "opener/opener_client.h"
+#include "opener/opener_socket.h"
+#include "origin/perf/perf_attr.h"
+#include "origin/perf/perf_door.h"
+#include "tree.h"
+#include "zoom/zoom_attr.h"
+
+#define NOBODY 65534
+#define PAGES  64
+
+static char *root;
+static char *path;
+static int listening = -1;
+static pid_t opener;
+static struct pmu_plan plan;
+
+static pid_t start_opener(const char *idle)
+{
+	const char *pebsd = getenv("PEBSD");
+	_cleanup_free_ char *program = NULL;
+	char pid_text[32];
+	pid_t pid;
+
+	cr_assert_geq(asprintf(&program, "%s-opener", pebsd ? pebsd : "build/pebsd"), 0);
+	pid = fork();
+	cr_assert_geq(pid, 0);
+	if (pid > 0)
+		return pid;
+	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+	(void)snprintf(pid_text, sizeof(pid_text), "%d", getpid());
+	(void)setenv("LISTEN_PID", pid_text, 1);
+	(void)setenv("LISTEN_FDS", "1", 1);
+	if (listening == 3)
+		(void)fcntl(3, F_SETFD, 0);
+	else
+		(void)dup2(listening, 3);
+	(void)execl(program, program, "--sysfs-root", root, "--idle", idle, NULL);
+	_exit(127);
+}
+
+static void stop_opener(void)
+{
+	if (opener <= 0)
+		return;
+	(void)kill(opener, SIGKILL);
+	cr_expect_eq(waitpid(opener, NULL, 0), opener);
+	opener = 0;
+}
+
+static void listen_for(uid_t owner)
+{
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+
+	cr_assert_geq(asprintf(&path, "%s/opener.sock", root), 0);
+	(void)snprintf(address.sun_path, sizeof(address.sun_path), "%s", path);
+	listening = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+	cr_assert_geq(listening, 0);
+	cr_assert_eq(bind(listening, (const struct sockaddr *)&address, sizeof(address)), 0);
+	cr_assert_eq(listen(listening, 16), 0);
+	cr_assert_eq(chown(path, owner, (gid_t)-1), 0);
+	cr_assert_eq(chmod(path, 0666), 0);
+	opener_client_reset(path);
+}
+
+static void setup(void)
+{
+	const struct machine_core core = {
+		.name = "skylake", .loads = "event=0x2,ldlat=3", .type = "1", .no_offcore = true};
+
+	if (geteuid() != 0)
+		cr_skip_test("needs root: it opens events on CPUs");
+	root = tree_new();
+	cr_assert_eq(chmod(root, 0755), 0);
+	machine_tree(root, &core);
+	machine_plan(root, ROLE(LOADS), &plan);
+	cr_assert_eq(plan.n_openings, 1);
+	listen_for(NOBODY);
+	opener = start_opener("60");
+}
+
+static void teardown(void)
+{
+	stop_opener();
+	opener_client_reset(NULL);
+	cleanup_close(&listening);
+	pmu_plan_done(&plan);
+	free(path);
+	tree_remove(root);
+}
+
+TestSuite(opener, .init = setup, .fini = teardown);
+
+/* As a user without any right; its exit status is to be 0, and what it says goes to standard error. */
+static void as(uid_t user, int (*work)(void *userdata), void *userdata)
+{
+	pid_t pid = fork();
+	int status;
+
+	cr_assert_geq(pid, 0);
+	if (pid == 0) {
+		if (setgroups(0, NULL) < 0 || setresgid(user, user, user) < 0 ||
+		    setresuid(user, user, user) < 0)
+			_exit(126);
+		_exit(work(userdata));
+	}
+	cr_assert_eq(waitpid(pid, &status, 0), pid);
+	cr_expect(WIFEXITED(status) && WEXITSTATUS(status) == 0, "exit status %#x", (unsigned)status);
+}
+
+#define DEMAND(condition)                                                                               \
+	do {                                                                                            \
+		if (!(condition)) {                                                                     \
+			(void)fprintf(stderr, "%s:%d: %s (errno %d, trouble %d)\n", __FILE__, __LINE__, \
+				      #condition, errno, (int)opener_client_trouble());                 \
+			return 1;                                                                       \
+		}                                                                                       \
+	} while (0)
+
+/* As a whole CPU's event is counted: what this process does on that CPU. */
+static int count_faults(int fd, unsigned long long *ret)
+{
+	const size_t bytes = PAGES * 4096UL;
+	unsigned long long values[3];
+	char *memory;
+
+	DEMAND(ioctl(fd, PERF_EVENT_IOC_ENABLE, 0) == 0);
+	memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	DEMAND(memory != MAP_FAILED);
+	DEMAND(madvise(memory, bytes, MADV_NOHUGEPAGE) == 0);
+	for (size_t i = 0; i < bytes; i += 4096)
+		((volatile char *)memory)[i] = 1;
+	DEMAND(read(fd, values, sizeof(values)) == (ssize_t)sizeof(values));
+	*ret = values[0];
+	return 0;
+}
+
+static int open_here(int cpu, int group_fd)
+{
+	struct perf_event_attr attr;
+
+	perf_attr(&plan.openings[0], 100003, &attr);
+	return perf_door_cpu(&attr, cpu, group_fd);
+}
+
+static int direct(const struct perf_event_attr *attr, int of, int cpu)
+{
+	return syscall(SYS_perf_event_open, attr, of, cpu, -1, PERF_FLAG_FD_CLOEXEC) < 0 ? -errno : 0;
+}
+
+static int get_events(void *userdata)
+{
+	struct perf_event_attr attr;
+	cpu_set_t cpus;
+	char trouble[PERF_DOOR_TROUBLE_MAX];
+	unsigned long long faults;
+	int first, second, thread;
+
+	(void)userdata;
+	CPU_ZERO(&cpus);
+	CPU_SET(0, &cpus);
+	DEMAND(sched_setaffinity(0, sizeof(cpus), &cpus) == 0);
+	perf_attr(&plan.openings[0], 100003, &attr);
+	DEMAND(direct(&attr, -1, 0) == -EACCES);
+	first = open_here(0, -1);
+	DEMAND(first >= 0);
+	DEMAND(perf_door_by_opener());
+	DEMAND(fcntl(first, F_GETFD) == FD_CLOEXEC);
+	DEMAND(count_faults(first, &faults) == 0);
+	DEMAND(faults >= PAGES);
+	/* And more over the same connection. */
+	second = open_here(1, -1);
+	DEMAND(second >= 0 && second != first);
+	DEMAND(direct(&attr, 0, -1) == -EACCES);
+	attr.pinned = 0;
+	thread = perf_door_thread(&attr, -1);
+	DEMAND(thread >= 0);
+	DEMAND(count_faults(thread, &faults) == 0);
+	DEMAND(faults >= PAGES && faults < 4ULL * PAGES);
+	perf_door_trouble(trouble);
+	DEMAND(trouble[0] == '\0');
+	/* The kernel's own refusals come through: the CPU is none. */
+	DEMAND(open_here(100000, -1) == -EINVAL || open_here(100000, -1) == -ENODEV);
+	return 0;
+}
+
+Test(opener, events_for_who_may_open_none)
+{
+	as(NOBODY, get_events, NULL);
+}
+
+static int get_zoom(void *userdata)
+{
+	const int *directory = userdata;
+	struct perf_event_attr attr;
+	int fd;
+
+	zoom_attr(&plan.openings[0], &(struct zoom_ways){.build_ids = true}, true, &attr);
+	attr.sample_period = plan.openings[0].event.period;
+	fd = perf_door_cgroup(&attr, *directory, 0, -1);
+	DEMAND(fd >= 0);
+	DEMAND(perf_door_by_opener());
+	/* What is no cgroup's directory is none to the kernel. */
+	DEMAND(perf_door_cgroup(&attr, open("/tmp", O_RDONLY | O_CLOEXEC), 0, -1) == -EBADF);
+	return 0;
+}
+
+Test(opener, a_zoom)
+{
+	struct cgroup_fixture fixture;
+	_cleanup_free_ char *directory = NULL;
+	_cleanup_close_ int fd = -1;
+
+	cgroup_fixture_setup(&fixture);
+	cr_assert_geq(asprintf(&directory, "%s%s", fixture.mount, fixture.path), 0);
+	fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	cr_assert_geq(fd, 0);
+	as(NOBODY, get_zoom, &fd);
+	cgroup_fixture_teardown(&fixture);
+}
+
+static int ask_for_others(void *userdata)
+{
+	char trouble[PERF_DOOR_TROUBLE_MAX];
+	struct perf_event_attr attr;
+
+	(void)userdata;
+	perf_attr(&plan.openings[0], 100003, &attr);
+	attr.config = PERF_COUNT_SW_CONTEXT_SWITCHES;
+	DEMAND(perf_door_cpu(&attr, 0, -1) == -EACCES);
+	perf_door_trouble(trouble);
+	DEMAND(strcmp(trouble, "pebsd's opener refuses it: type 1, config 0x3 is no event that pebsd "
+			       "opens on this machine: it differs in config") == 0);
+	perf_attr(&plan.openings[0], 100003, &attr);
+	attr.inherit = 1;
+	DEMAND(perf_door_cpu(&attr, 0, -1) == -EACCES);
+	/* Another's thread: init's. */
+	perf_attr(&plan.openings[0], 100003, &attr);
+	{
+		struct opener_request request = {
+			.target = OPENER_THREAD, .cpu = -1, .thread = 1, .attr = attr};
+
+		DEMAND(opener_client_open(&request, NULL) == -ENOTCONN);
+		DEMAND(opener_client_trouble() == OPENER_REFUSED);
+	}
+	/* And after all that an event that is one. */
+	DEMAND(open_here(0, -1) >= 0);
+	return 0;
+}
+
+Test(opener, no_other_events)
+{
+	as(NOBODY, ask_for_others, NULL);
+}
+
+static int be_a_stranger(void *userdata)
+{
+	char trouble[PERF_DOOR_TROUBLE_MAX];
+
+	(void)userdata;
+	DEMAND(open_here(0, -1) == -EACCES);
+	perf_door_trouble(trouble);
+	DEMAND(strstr(trouble, "hung up"));
+	return 0;
+}
+
+/* The file's mode keeps others away; were that wrong, the opener would. */
+Test(opener, nobody_else_is_served)
+{
+	as(1, be_a_stranger, NULL);
+	as(NOBODY, get_events, NULL);
+}
+
+static int be_garbled(void *userdata)
+{
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	int fds[] = {STDIN_FILENO, STDIN_FILENO};
+	char packet[8192] = "no request";
+
+	(void)userdata;
+	(void)snprintf(address.sun_path, sizeof(address.sun_path), "%s", path);
+	for (size_t bytes = 1; bytes <= sizeof(packet); bytes *= 2)
+		for (size_t n = 0; n <= 2; n++) {
+			int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+
+			DEMAND(connect(fd, (const struct sockaddr *)&address, sizeof(address)) == 0);
+			DEMAND(opener_socket_send(fd, packet, bytes, fds, n) == 0);
+			/* It hangs up, and says nothing. */
+			DEMAND(read(fd, packet, 1) <= 0);
+			(void)close(fd);
+		}
+	/* Many at once, that stay: the first are given up for those that come. */
+	for (int i = 0; i < 40; i++) {
+		int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
+		while (connect(fd, (const struct sockaddr *)&address, sizeof(address)) < 0)
+			DEMAND(errno == EAGAIN && usleep(1000) == 0);
+	}
+	DEMAND(open_here(0, -1) >= 0);
+	return 0;
+}
+
+Test(opener, whoever_talks_nonsense)
+{
+	as(NOBODY, be_garbled, NULL);
+	cr_expect_eq(kill(opener, 0), 0);
+	as(NOBODY, get_events, NULL);
+}
+
+static int be_kept_waiting(void *userdata)
+{
+	char trouble[PERF_DOOR_TROUBLE_MAX];
+	const int *orders = userdata;
+
+	DEMAND(open_here(0, -1) >= 0);
+	DEMAND(write(*orders, "s", 1) == 1);
+	DEMAND(usleep(300000) == 0);
+	DEMAND(open_here(0, -1) == -EACCES);
+	perf_door_trouble(trouble);
+	DEMAND(strstr(trouble, "did not answer in time: see systemctl status pebsd-opener.service"));
+	/* The next is not even asked: 40 CPUs do not wait 80 seconds. */
+	for (int i = 0; i < 40; i++)
+		DEMAND(open_here(0, -1) == -EACCES);
+	DEMAND(opener_client_trouble() == OPENER_SILENT);
+	DEMAND(write(*orders, "c", 1) == 1);
+	DEMAND(usleep((OPENER_PAUSE_MS + 200) * 1000) == 0);
+	DEMAND(open_here(0, -1) >= 0);
+	return 0;
+}
+
+/* Root's hand: halts the opener, and lets it go on, as is written to it. */
+static pid_t start_helper(int orders[2])
+{
+	pid_t pid;
+	char order;
+
+	cr_assert_eq(pipe2(orders, O_CLOEXEC), 0);
+	pid = fork();
+	cr_assert_geq(pid, 0);
+	if (pid > 0)
+		return pid;
+	(void)close(orders[1]);
+	while (read(orders[0], &order, 1) == 1)
+		(void)kill(opener, order == 's' ? SIGSTOP : SIGCONT);
+	_exit(0);
+}
+
+Test(opener, one_that_hangs_holds_up_nobody_for_long)
+{
+	int orders[2];
+	pid_t helper = start_helper(orders);
+
+	as(NOBODY, be_kept_waiting, &orders[1]);
+	(void)close(orders[1]);
+	cr_expect_eq(waitpid(helper, NULL, 0), helper);
+	(void)close(orders[0]);
+}
+
+static int ask_twice(void *userdata)
+{
+	const int *ends = userdata;
+	char byte;
+
+	DEMAND(open_here(0, -1) >= 0);
+	/* Until the other end is closed: there is another opener. */
+	DEMAND(read(ends[0], &byte, 1) == 0);
+	DEMAND(open_here(0, -1) >= 0);
+	DEMAND(open_here(0, -1) >= 0);
+	return 0;
+}
+
+/* It ends by itself when it has nothing to do, though pebsd is connected; the next request starts another. */
+Test(opener, ended_for_idleness_it_is_started_again)
+{
+	int ends[2], status;
+	pid_t pid;
+
+	stop_opener();
+	opener = start_opener("1");
+	cr_assert_eq(pipe2(ends, O_CLOEXEC), 0);
+	pid = fork();
+	cr_assert_geq(pid, 0);
+	if (pid == 0) {
+		(void)close(ends[1]);
+		if (setgroups(0, NULL) < 0 || setresuid(NOBODY, NOBODY, NOBODY) < 0)
+			_exit(126);
+		_exit(ask_twice(ends));
+	}
+	cr_assert_eq(waitpid(opener, &status, 0), opener);
+	cr_expect(WIFEXITED(status) && WEXITSTATUS(status) == 0, "%#x", (unsigned)status);
+	opener = start_opener("60");
+	(void)close(ends[1]);
+	cr_assert_eq(waitpid(pid, &status, 0), pid);
+	cr_expect(WIFEXITED(status) && WEXITSTATUS(status) == 0, "exit status %#x", (unsigned)status);
+	(void)close(ends[0]);
+}
+
+static int find_none(void *userdata)
+{
+	char trouble[PERF_DOOR_TROUBLE_MAX];
+
+	(void)userdata;
+	opener_client_reset("/nonexistent/opener.sock");
+	DEMAND(open_here(0, -1) == -EACCES);
+	perf_door_trouble(trouble);
+	DEMAND(strstr(trouble, "systemctl start pebsd-opener.socket"));
+	return 0;
+}
+
+Test(opener, what_to_do_without_one)
+{
+	as(NOBODY, find_none, NULL);
+}
+
+/* Root needs none. */
+Test(opener, who_may_opens_by_itself)
+{
+	stop_opener();
+	_cleanup_close_ int fd = open_here(0, -1);
+
+	cr_expect_geq(fd, 0);
+	cr_expect_not(perf_door_by_opener());
+}

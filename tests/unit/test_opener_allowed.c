@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The closed list: all that pebsd opens on a machine is on it, and nothing else is. */
+#include <criterion/criterion.h>
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "machine_tree.h"
+#include "opener/serve/opener_allowed.h"
+#include "origin/perf/perf_attr.h"
+#include "tree.h"
+#include "zoom/zoom_attr.h"
+
+static char *root;
+static struct pmu_plan plan;
+
+static void plan_for(u32 ldlat)
+{
+	const struct pmu_wish wish = {.roles = OPENER_ROLES, .ldlat = ldlat};
+
+	pmu_plan_done(&plan);
+	cr_assert_eq(pmu_plan(root, &wish, &plan), 0);
+}
+
+static void plan_machine(const struct machine_core *core)
+{
+	tree_remove(root);
+	root = tree_new();
+	machine_tree(root, core);
+	plan_for(30);
+}
+
+static const struct machine_core skylake = {.name = "skylake", .loads = LOADS_CORE, .stores = STORES_ALL};
+static const struct machine_core sapphire_rapids = {
+	.name = "sapphire_rapids", .loads = LOADS_CORE, .stores = STORES_CD, .auxiliary = LOADS_AUXILIARY};
+
+static void setup(void)
+{
+	root = tree_new();
+	plan_machine(&skylake);
+}
+
+static void teardown(void)
+{
+	pmu_plan_done(&plan);
+	tree_remove(root);
+}
+
+TestSuite(opener_allowed, .init = setup, .fini = teardown);
+
+static struct opener_request on_cpu(void)
+{
+	return (struct opener_request){.target = OPENER_CPU, .cpu = 1, .thread = -1};
+}
+
+static struct opener_request on_cgroup(void)
+{
+	return (struct opener_request){.target = OPENER_CGROUP, .cpu = 1, .thread = -1};
+}
+
+static struct opener_request loads(void)
+{
+	struct opener_request request = on_cpu();
+	const struct pmu_opening *opening = machine_opening(&plan, "cpu", EVENT_LOADS);
+
+	cr_assert_not_null(opening);
+	perf_attr(opening, 10007, &request.attr);
+	return request;
+}
+
+static bool is_allowed(const struct opener_request *request)
+{
+	char reason[OPENER_REASON_MAX];
+	int r = opener_allowed(&plan, request, reason);
+
+	cr_expect_eq(r == 0, reason[0] == '\0', "%d %s", r, reason);
+	for (const char *c = reason; *c; c++)
+		cr_expect(*c >= ' ' && *c <= '~');
+	return r == 0;
+}
+
+/* Every way in which an opening may be opened, beginning with `errors` of the kernel. */
+static void expect_relaxed(const struct pmu_opening *planned)
+{
+	static const int errors[] = {-ENODATA, -EINVAL, -EOPNOTSUPP};
+
+	for (size_t first = 0; first < ARRAY_SIZE(errors); first++) {
+		struct pmu_opening opening = *planned;
+		unsigned ways = 0;
+
+		do {
+			struct opener_request request = on_cpu();
+
+			if (opening.has_leader) {
+				perf_attr_leader(&opening, &request.attr);
+				cr_expect(is_allowed(&request), "%s's leader",
+					  event_role_name(planned->event.role));
+				request.has_group = true;
+			}
+			perf_attr(&opening, 10007 * 16, &request.attr);
+			cr_expect(is_allowed(&request), "%s on %s, way %u of %zu",
+				  event_role_name(planned->event.role), planned->event.pmu, ways, first);
+			/* Of the thread that calibrates. */
+			request.target = OPENER_THREAD;
+			request.cpu = -1;
+			request.thread = 4711;
+			request.attr.pinned = 0;
+			cr_expect(is_allowed(&request), "calibrated: %s",
+				  event_role_name(planned->event.role));
+		} while (++ways < 8 &&
+			 perf_attr_relax(planned, ways == 1 ? errors[first] : -EINVAL, &opening));
+	}
+}
+
+static void expect_zooms(const struct pmu_opening *opening)
+{
+	struct zoom_ways ways = {.lbr = true, .physical = true, .build_ids = true};
+
+	do
+		for (int tells = 0; tells < 2; tells++) {
+			struct opener_request request = on_cgroup();
+
+			if (opening->has_leader) {
+				zoom_attr_leader(opening, &request.attr);
+				cr_expect(is_allowed(&request), "a zoom's leader");
+				request.has_group = true;
+			}
+			zoom_attr(opening, &ways, tells, &request.attr);
+			cr_expect(is_allowed(&request), "a zoom of %s", event_role_name(opening->event.role));
+		}
+	while (zoom_attr_weaken(-EINVAL, &ways));
+}
+
+static void expect_all(void)
+{
+	for (size_t i = 0; i < plan.n_openings; i++) {
+		expect_relaxed(&plan.openings[i]);
+		expect_zooms(&plan.openings[i]);
+	}
+	for (size_t i = 0; i < plan.n_counters; i++) {
+		struct opener_request request = on_cpu();
+
+		perf_attr_counter(&plan.counters[i], &request.attr);
+		cr_expect(is_allowed(&request), "counter %zu", i);
+	}
+}
+
+Test(opener_allowed, all_that_pebsd_opens)
+{
+	struct opener_request trial = on_cpu();
+
+	cr_assert_geq(plan.n_openings, 3);
+	cr_assert_gt(plan.n_counters, 0);
+	expect_all();
+	plan_machine(&sapphire_rapids);
+	cr_assert(machine_opening(&plan, "cpu", EVENT_LOADS)->has_leader);
+	expect_all();
+	tree_remove(root);
+	root = tree_new();
+	machine_tree_amd(root, true);
+	plan_for(128);
+	cr_assert_gt(plan.n_openings, 0);
+	expect_all();
+	perf_attr_permission(&trial.attr);
+	cr_expect(is_allowed(&trial));
+}
+
+Test(opener_allowed, any_threshold_is_planned_anew)
+{
+	struct opener_request request = loads();
+
+	request.attr.config1 = 200;
+	cr_expect(!is_allowed(&request), "the plan is for 30");
+	cr_expect_eq(opener_ldlat(&request.attr), 200);
+	plan_for(200);
+	cr_expect(is_allowed(&request));
+	request.attr.config1 = 0x10000 | 200;
+	cr_expect_eq(opener_ldlat(&request.attr), 200);
+	cr_expect(!is_allowed(&request), "a bit that is not the threshold's");
+	request.attr.config1 = 2;
+	cr_expect_eq(opener_ldlat(&request.attr), 0);
+}
+
+#define REFUSED(member, value)                                                         \
+	do {                                                                           \
+		struct opener_request request = loads();                               \
+		cr_assert(is_allowed(&request));                                       \
+		request.attr.member = (value);                                         \
+		cr_expect(!is_allowed(&request), #member " = " #value);                \
+		request.target = OPENER_CGROUP;                                        \
+		cr_expect(!is_allowed(&request), #member " = " #value " of a cgroup"); \
+	} while (0)
+
+Test(opener_allowed, nothing_else)
+{
+	REFUSED(type, PERF_TYPE_TRACEPOINT);
+	REFUSED(type, PERF_TYPE_BREAKPOINT);
+	REFUSED(type, PERF_TYPE_HARDWARE);
+	REFUSED(type, PERF_TYPE_SOFTWARE);
+	REFUSED(type, 6);
+	REFUSED(config, 0xc0);
+	REFUSED(config, 0x1cd | 1ULL << 63);
+	REFUSED(config2, 1);
+	REFUSED(sample_type, PERF_SAMPLE_RAW);
+	REFUSED(sample_type,
+		PERF_SAMPLE_ADDR | PERF_SAMPLE_DATA_SRC | PERF_SAMPLE_WEIGHT_STRUCT | PERF_SAMPLE_TID);
+	REFUSED(sample_type, PERF_SAMPLE_REGS_INTR);
+	REFUSED(sample_regs_intr, 1);
+	REFUSED(sample_regs_user, 1);
+	REFUSED(sample_stack_user, 4096);
+	REFUSED(branch_sample_type, PERF_SAMPLE_BRANCH_ANY);
+	REFUSED(branch_sample_type, PERF_SAMPLE_BRANCH_KERNEL);
+	REFUSED(read_format, PERF_FORMAT_GROUP);
+	REFUSED(inherit, 1);
+	REFUSED(inherit_stat, 1);
+	REFUSED(enable_on_exec, 1);
+	REFUSED(disabled, 0);
+	REFUSED(freq, 1);
+	REFUSED(watermark, 1);
+	REFUSED(exclude_kernel, 1);
+	REFUSED(exclude_user, 1);
+	REFUSED(exclude_guest, 0);
+	REFUSED(mmap_data, 1);
+	REFUSED(context_switch, 1);
+	REFUSED(namespaces, 1);
+	REFUSED(ksymbol, 1);
+	REFUSED(bpf_event, 1);
+	REFUSED(aux_output, 1);
+	REFUSED(cgroup, 1);
+	REFUSED(text_poke, 1);
+	REFUSED(sigtrap, 1);
+	REFUSED(remove_on_exec, 1);
+	REFUSED(write_backward, 1);
+	REFUSED(precise_ip, 0);
+	REFUSED(precise_ip, 3);
+	REFUSED(wakeup_events, 0);
+	REFUSED(bp_type, 1);
+	REFUSED(clockid, 0);
+	REFUSED(aux_watermark, 1);
+	REFUSED(sample_max_stack, 1);
+	REFUSED(aux_sample_size, 1);
+	REFUSED(sig_data, 1);
+	REFUSED(sample_period, 0);
+	REFUSED(sample_period, 1ULL << 63);
+}
+
+/* What is a sample of all that runs on a CPU holds no chain of addresses, and a counter is of no cgroup. */
+Test(opener_allowed, what_goes_with_what)
+{
+	const struct pmu_opening *opening = machine_opening(&plan, "cpu", EVENT_LOADS);
+	struct opener_request request = on_cpu();
+
+	zoom_attr(opening, &(struct zoom_ways){0}, true, &request.attr);
+	cr_expect(!is_allowed(&request), "a zoom of a whole CPU");
+	request = on_cgroup();
+	perf_attr_counter(&plan.counters[0], &request.attr);
+	cr_expect(!is_allowed(&request), "a counter of a cgroup");
+	request = loads();
+	request.has_group = true;
+	cr_expect(!is_allowed(&request), "in a group, which it needs none of here");
+	request = on_cpu();
+	perf_attr_permission(&request.attr);
+	request.attr.config = PERF_COUNT_SW_BPF_OUTPUT;
+	cr_expect(!is_allowed(&request));
+}
+
+Test(opener_allowed, why)
+{
+	struct opener_request request = loads();
+	char reason[OPENER_REASON_MAX];
+
+	request.attr.type = PERF_TYPE_TRACEPOINT;
+	cr_expect_eq(opener_allowed(&plan, &request, reason), -EACCES);
+	cr_expect_str_eq(reason, "no PMU of type 2 (tracepoint) has an event of pebsd's on this machine");
+	request = loads();
+	request.attr.sample_regs_user = 1;
+	cr_expect_eq(opener_allowed(&plan, &request, reason), -EACCES);
+	cr_expect_str_eq(reason,
+			 "type 4, config 0x1cd is no event that pebsd opens on this machine: it differs "
+			 "in sample_regs_user");
+	pmu_plan_done(&plan);
+	cr_expect_eq(opener_allowed(&plan, &request, reason), -EACCES);
+	cr_expect_str_eq(reason, "this machine has no event of pebsd's that could be opened so");
+}

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Which of the BPF objects a kernel gets: by the names that its types have. */
+#include <criterion/criterion.h>
+
+#include "kernel/skeleton.h"
+
+Test(skeleton, whole_names_alone)
+{
+	static const char table[] = "\0int\0bpf_cast\0bpf_cast_to_kern_ctx\0xbpf_tail";
+
+	cr_expect(skeleton_names(table, sizeof(table), "bpf_cast_to_kern_ctx"));
+	cr_expect(skeleton_names(table, sizeof(table), "bpf_cast"));
+	cr_expect(skeleton_names(table, sizeof(table), "int"));
+	cr_expect_not(skeleton_names(table, sizeof(table), "kern_ctx"), "the end of another");
+	cr_expect_not(skeleton_names(table, sizeof(table), "bpf_ca"), "the beginning of another");
+	cr_expect_not(skeleton_names(table, sizeof(table), "bpf_tail"));
+	cr_expect_not(skeleton_names(table, sizeof(table) - 1, "xbpf_tail"), "cut");
+	cr_expect_not(skeleton_names(table, 0, "int"));
+}
