@@ -539,6 +539,7 @@ lint-manuals:
 # The unit names the programs by their place.
 INSTALL = install -D
 UNIT_DIRECTORY = $(DESTDIR)$(PREFIX)/lib/systemd/system
+OPENER = $(DESTDIR)$(PREFIX)/lib/pebsd/pebsd-opener
 ALERT_UNIT = $(UNIT_DIRECTORY)/pebsd-alert@.service
 POLKIT_RULES = $(DESTDIR)$(PREFIX)/share/polkit-1/rules.d/pebsd.rules
 CATALOG = $(DESTDIR)$(PREFIX)/lib/systemd/catalog/pebsd.catalog
@@ -551,8 +552,11 @@ MANUAL_PLACES = $(foreach page,$(MANUALS),$(DESTDIR)$(PREFIX)/share/man/man$(sub
 install: all ## install below DESTDIR= with PREFIX=/usr; a configuration that is there is kept
 	$(INSTALL) -m 755 $(OUT)/pebsd $(DESTDIR)$(PREFIX)/sbin/pebsd
 	$(INSTALL) -m 755 $(OUT)/pebsctl $(DESTDIR)$(PREFIX)/bin/pebsctl
+	$(INSTALL) -m 755 $(OUT)/pebsd-opener $(OPENER)
 	$(INSTALL) -m 644 units/pebsd.service $(UNIT_DIRECTORY)/pebsd.service
 	$(INSTALL) -m 644 units/pebsd-alert@.service $(ALERT_UNIT)
+	$(INSTALL) -m 644 units/pebsd-opener.socket $(UNIT_DIRECTORY)/pebsd-opener.socket
+	$(INSTALL) -m 644 units/pebsd-opener.service $(UNIT_DIRECTORY)/pebsd-opener.service
 	$(INSTALL) -m 644 units/pebsd-symbols.socket $(UNIT_DIRECTORY)/pebsd-symbols.socket
 	$(INSTALL) -m 644 units/pebsd-symbols.service $(UNIT_DIRECTORY)/pebsd-symbols.service
 	$(INSTALL) -m 644 units/pebsd.polkit.rules $(POLKIT_RULES)
@@ -560,8 +564,8 @@ install: all ## install below DESTDIR= with PREFIX=/usr; a configuration that is
 	$(INSTALL) -m 644 units/pebsd.sysusers.conf $(DESTDIR)$(PREFIX)/lib/sysusers.d/pebsd.conf
 	$(INSTALL) -m 644 units/mixed-fleet.conf $(DESTDIR)$(PREFIX)/share/doc/pebsd/mixed-fleet.conf
 	$(INSTALL) -m 644 units/symbols-debuginfod.conf $(DESTDIR)$(PREFIX)/share/doc/pebsd/symbols-debuginfod.conf
-	sed -i 's,/usr/\(s\?bin\)/pebs,$(PREFIX)/\1/pebs,; s,/usr/share/,$(PREFIX)/share/,' \
-		$(UNIT_DIRECTORY)/pebsd.service $(UNIT_DIRECTORY)/pebsd-symbols.service $(ALERT_UNIT) \
+	sed -i 's,/usr/\(s\?bin\|lib/pebsd\)/pebs,$(PREFIX)/\1/pebs,; s,/usr/share/,$(PREFIX)/share/,' \
+		$(UNIT_DIRECTORY)/pebsd.service $(UNIT_DIRECTORY)/pebsd-opener.service $(UNIT_DIRECTORY)/pebsd-symbols.service $(ALERT_UNIT) \
 		$(DESTDIR)$(PREFIX)/share/doc/pebsd/mixed-fleet.conf $(DESTDIR)$(PREFIX)/share/doc/pebsd/symbols-debuginfod.conf
 	$(foreach file,$(FLEET),$(INSTALL) -m 644 $(file) $(DESTDIR)$(PREFIX)/share/doc/pebsd/prometheus/$(notdir $(file)) &&) true
 	$(INSTALL) -m 644 LICENSE $(DESTDIR)$(PREFIX)/share/doc/pebsd/LICENSE
@@ -571,9 +575,11 @@ install: all ## install below DESTDIR= with PREFIX=/usr; a configuration that is
 
 uninstall: ## remove what install put there, but for the configuration
 	rm -f $(DESTDIR)$(PREFIX)/sbin/pebsd $(DESTDIR)$(PREFIX)/bin/pebsctl $(UNIT_DIRECTORY)/pebsd.service \
+		$(OPENER) $(UNIT_DIRECTORY)/pebsd-opener.socket $(UNIT_DIRECTORY)/pebsd-opener.service \
 		$(UNIT_DIRECTORY)/pebsd-symbols.socket $(UNIT_DIRECTORY)/pebsd-symbols.service \
 		$(ALERT_UNIT) $(POLKIT_RULES) $(CATALOG) $(DESTDIR)$(PREFIX)/lib/sysusers.d/pebsd.conf $(MANUAL_PLACES)
 	rm -rf $(DESTDIR)$(PREFIX)/share/doc/pebsd
+	rmdir $(DESTDIR)$(PREFIX)/lib/pebsd 2>/dev/null || :
 	$(UPDATE_CATALOG)
 	@! [ -e $(CONFIG_FILE) ] || echo "kept: $(CONFIG_FILE)"
 

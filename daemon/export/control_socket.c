@@ -82,6 +82,7 @@ static int remove_stale(const struct sockaddr_un *address, char **ret_message)
 static void give_to_group(const char *path, const char *group)
 {
 	const struct group *entry;
+	struct stat st;
 
 	if (!group)
 		return;
@@ -93,11 +94,14 @@ static void give_to_group(const char *path, const char *group)
 			   path, group);
 		return;
 	}
-	if (lchown(path, (uid_t)-1, entry->gr_gid) < 0 || chmod(path, 0660) < 0)
+	/* Made by a member of the group alone, it is the group's: the unit may not even ask for that. */
+	if (((lstat(path, &st) < 0 || st.st_gid != entry->gr_gid) &&
+	     lchown(path, (uid_t)-1, entry->gr_gid) < 0) ||
+	    chmod(path, 0660) < 0)
 		(void)log_warning(-errno,
-				  "control socket %s: cannot give it to group %s, so only its owner may "
-				  "use it",
-				  path, group);
+				  "control socket %s: cannot give it to group %s, so only root may use it; "
+				  "systemctl edit pebsd.service, and add Group=%s to its [Service]",
+				  path, group, group);
 }
 
 int control_socket_listen(const char *path, const char *group, struct control_socket *ret, int *ret_fd,

@@ -20,6 +20,7 @@ static struct {
 	const char *path;
 	int fd; /* -1: not connected */
 	bool asked_before;
+	unsigned failures; /* since it last answered */
 	u64 not_before_ns; /* after a failure */
 	enum opener_trouble trouble;
 	char reason[OPENER_REASON_MAX];
@@ -46,7 +47,8 @@ static int fail(enum opener_trouble trouble)
 	client.trouble = trouble;
 	/* That is no fault of the opener's, and costs nothing to find out. */
 	if (trouble != OPENER_NO_SOCKET && trouble != OPENER_NOT_OURS)
-		client.not_before_ns = now_ns() + OPENER_PAUSE_MS * NSEC_PER_MSEC;
+		client.not_before_ns = now_ns() + (OPENER_PAUSE_MS * NSEC_PER_MSEC
+						   << (client.failures < 4 ? client.failures++ : 4));
 	return -ENOTCONN;
 }
 
@@ -82,6 +84,8 @@ static int take_answer(void)
 			(void)close(fds[i]);
 		return fail(OPENER_GARBLED);
 	}
+	client.failures = 0;
+	client.not_before_ns = 0;
 	memcpy(client.reason, answer.reason, sizeof(client.reason));
 	client.trouble = answer.reason[0] ? OPENER_REFUSED : OPENER_WELL;
 	if (answer.error < 0)
@@ -137,8 +141,6 @@ int opener_client_open(const struct opener_request *request, const int *fds)
 		/* It ended, having had nothing to do for a while: connecting has it started again. */
 		if (r == -ENOTCONN && was_connected && client.trouble == OPENER_GONE)
 			r = ask(bytes, fds, n_fds);
-		if (r >= 0)
-			client.not_before_ns = 0;
 	}
 	(void)pthread_mutex_unlock(&client.lock);
 	return r;
@@ -167,6 +169,7 @@ void opener_client_reset(const char *path)
 	hang_up();
 	client.path = path ? path : OPENER_SOCKET;
 	client.asked_before = false;
+	client.failures = 0;
 	client.not_before_ns = 0;
 	client.trouble = OPENER_WELL;
 	client.reason[0] = '\0';

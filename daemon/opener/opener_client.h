@@ -3,7 +3,8 @@
  * pebsd's side of the opener. One connection for the whole process, made when it is first needed and kept; a
  * second thread waits for its turn. An opener that hangs holds up nobody for long: a request has
  * OPENER_ANSWER_MS, the very first OPENER_START_MS, as the service may have to be started for it; after a
- * failure the next is not tried before OPENER_PAUSE_MS have passed.
+ * failure the next is not tried before OPENER_PAUSE_MS have passed, and twice as many after each further one,
+ * up to 16 times.
  */
 #ifndef PEBSD_OPENER_CLIENT_H
 #define PEBSD_OPENER_CLIENT_H

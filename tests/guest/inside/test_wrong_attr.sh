@@ -10,7 +10,8 @@
 # shellcheck source=tests/guest/inside/books.sh
 . "${0%/*}/books.sh"
 
-drop_in=/run/systemd/system/pebsd.service.d/wrong_attr.conf
+# Who opens the events here.
+drop_in=/run/systemd/system/pebsd-opener.service.d/wrong_attr.conf
 
 # shellcheck disable=SC2317 # called by the trap
 set_right() {
@@ -26,6 +27,7 @@ load pointer-chase chase.service -- --threads 2
 mkdir -p "${drop_in%/*}"
 printf '[Service]\nEnvironment=LD_PRELOAD=%s\n' "$here/no_wakeup.so" >"$drop_in"
 systemctl daemon-reload
+systemctl stop pebsd-opener.service
 start_pebsd
 resume
 sleep 4
@@ -46,6 +48,7 @@ expect 'samples that reached pebsd, or went to the ring' "$delivered" $((seen + 
 unplay
 rm "$drop_in"
 systemctl daemon-reload
+systemctl stop pebsd-opener.service
 play paused=Y
 start_pebsd
 resume
