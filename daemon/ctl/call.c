@@ -7,7 +7,6 @@
 #include "base/utf8.h"
 #include "ctl/failure.h"
 #include "ctl/output.h"
-#include "ctl/screen.h"
 
 enum ctl_exit call_open(const struct options *options, struct client **ret)
 {
@@ -63,7 +62,7 @@ bool call_add_name(json_object *parameters, const char *key, const char *name)
 enum ctl_exit call_print_json(json_object *object)
 {
 	int flags = JSON_C_TO_STRING_NOSLASHESCAPE |
-		    (screen_possible() ? JSON_C_TO_STRING_PRETTY : JSON_C_TO_STRING_PLAIN);
+		    (output_is_screen() ? JSON_C_TO_STRING_PRETTY : JSON_C_TO_STRING_PLAIN);
 	_cleanup_free_ char *line = NULL;
 	int length = asprintf(&line, "%s\n", json_object_to_json_string_ext(object, flags));
 

@@ -2,6 +2,9 @@
 #include "ctl/output.h"
 
 #include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 int output_write(const char *bytes, size_t length)
@@ -17,4 +20,21 @@ int output_write(const char *bytes, size_t length)
 		length -= (size_t)written;
 	}
 	return 0;
+}
+
+bool output_is_screen(void)
+{
+	const char *terminal = getenv("TERM");
+
+	return isatty(STDOUT_FILENO) && terminal && *terminal && strcmp(terminal, "dumb") != 0;
+}
+
+void output_size(size_t *ret_columns, size_t *ret_rows)
+{
+	struct winsize size = {0};
+
+	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) < 0)
+		size = (struct winsize){0};
+	*ret_columns = size.ws_col;
+	*ret_rows = size.ws_row;
 }

@@ -5,7 +5,6 @@
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/signalfd.h>
 #include <time.h>
 
@@ -15,6 +14,7 @@
 
 #include "base/cleanup.h"
 #include "base/text.h"
+#include "ctl/output.h"
 
 #define ESCAPE_MS   25  /* that a key's sequence may take to come whole, over ssh too */
 #define PATIENCE_MS 500 /* with what is silent while a key waits */
@@ -33,29 +33,12 @@ struct screen {
 	size_t n_keys;
 };
 
-bool screen_possible(void)
-{
-	const char *terminal = getenv("TERM");
-
-	return isatty(STDOUT_FILENO) && terminal && *terminal && strcmp(terminal, "dumb") != 0;
-}
-
-void screen_size(size_t *ret_columns, size_t *ret_rows)
-{
-	struct winsize size = {0};
-
-	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) < 0)
-		size = (struct winsize){0};
-	*ret_columns = size.ws_col;
-	*ret_rows = size.ws_row;
-}
-
 /* The terminal's size, where it tells one; else that of its description. */
 static void take_size(void)
 {
 	size_t columns, rows;
 
-	screen_size(&columns, &rows);
+	output_size(&columns, &rows);
 	if (columns > 0 && rows > 0)
 		(void)resizeterm((int)rows, (int)columns);
 }

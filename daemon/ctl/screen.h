@@ -39,13 +39,7 @@ enum screen_key {
 	SCREEN_OTHER_KEY,
 };
 
-/* Whether standard output is a terminal that can do it. */
-bool screen_possible(void);
-
-/* Columns and rows of standard output; 0 of both where it is no terminal or does not tell. */
-void screen_size(size_t *ret_columns, size_t *ret_rows);
-
-/* Takes the terminal over. Returns 0, -ENODEV where nothing is known of a terminal of its name, or -errno. */
+/* Takes the terminal over that output_is_screen() found. Returns 0, -ENODEV where nothing is known of a terminal of its name, or -errno. */
 int screen_open(struct screen **ret);
 struct screen *screen_close(struct screen *screen);
 

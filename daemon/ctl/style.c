@@ -4,14 +4,14 @@
 #include <langinfo.h>
 #include <string.h>
 
-#include "ctl/screen.h"
+#include "ctl/output.h"
 
 struct format_style style_of_output(void)
 {
 	struct format_style style = {.utf8 = strcmp(nl_langinfo(CODESET), "UTF-8") == 0,
-				     .bold = screen_possible()};
+				     .bold = output_is_screen()};
 	size_t rows;
 
-	screen_size(&style.width, &rows);
+	output_size(&style.width, &rows);
 	return style;
 }

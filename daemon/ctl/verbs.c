@@ -11,7 +11,6 @@
 #include "ctl/failure.h"
 #include "ctl/format.h"
 #include "ctl/output.h"
-#include "ctl/screen.h"
 #include "ctl/style.h"
 #include "ctl/top/live.h"
 #include "ctl/top/request.h"
@@ -127,7 +126,7 @@ enum ctl_exit verb_top(const struct options *options, char *const *arguments)
 				 options->limit, &top);
 		return result == CTL_DONE ? call_print_json(top) : result;
 	}
-	if (screen_possible() && live_top(options, &client, &result) != -ENODEV)
+	if (output_is_screen() && live_top(options, &client, &result) != -ENODEV)
 		return result;
 	result = top_page(options, client, &text, &length);
 	return result == CTL_DONE ? failure_of_output(output_write(text, length)) : result;

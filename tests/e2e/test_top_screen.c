@@ -247,7 +247,7 @@ Test(top_screen, keys_sort_filter_open_and_freeze)
 	press(terminal, "-", "sums to depth 1");
 	press(terminal, "d", "9 cgroups");
 	press(terminal, "w", "window 1min");
-	press(terminal, "t", "TREND 10");
+	press(terminal, "t", "TREND 10m");
 	press(terminal, "h", "keys and columns");
 	press(terminal, "x", "LAT%");
 	press(terminal, " ", "FROZEN at");

@@ -15,7 +15,7 @@ printf 'a minute goes by, for the trend\n'
 sleep 65
 mkdir -p "$to"
 # The trend of the last minute.
-"$build/tests/tools/draw_top" --svg --wait TREND --keys t --for 1500 -- \
+"$build/tests/tools/draw_top" --svg --size 80x13 --wait TREND --keys tt --for 1500 -- \
 	"$build/pebsctl" --socket "$work/control.sock" top >"$work/top.svg"
 mv "$work/top.svg" "$to/top.svg"
 printf '%s\n' "$to/top.svg"

@@ -59,11 +59,11 @@ Test(top_draw, a_table_in_80_columns_without_colour)
 		"\033[1mpebsd: perf\033[0m  20:15:03 UTC  6969 samples/s",
 		"\033[1mloads\033[0m  window 10s  by latency  2 cgroups  sampled loads above 30 cycles",
 		"SOURCES: 1 L1  F LFB  2 L2  3 L3  D local DRAM  R remote  o other",
-		"\033[1m CGROUP           SMP/S >LAT%  MEAN   P50    P99 SOURCES          HITM% TREND "
-		"1h\033[0m",
-		"\033[7m>/a                1006  32.6   402   381  >1906 33RRRRRRRRRRRRRR   3.1  "
-		"_____#_\033[0m",
-		" /b+*                 -     -     -     -      -                      -         ",
+		"\033[1m CGROUP           SMP/S >LAT%  MEAN   P50    P99 SOURCES         HITM% TREND "
+		"1h \033[0m",
+		"\033[7m>/a                1006  32.6   402   381  >1906 33RRRRRRRRRRRRR   3.1  "
+		" _____#_\033[0m",
+		" /b+*                 -     -     -     -      -                     -          ",
 		"q quit  h help  Enter open  s sort  / filter  d sums  w window  space freeze",
 	};
 	struct top_row rows[] = {some_row("/a"), {.visible = (char *)"/b", .members = 2, .guest = true}};
@@ -126,8 +126,8 @@ Test(top_draw, colours_are_of_bars_and_nothing_else)
 		FORMATTED(top_draw_table(out, &state, &table, "20:15:03 UTC", NULL, 9, &coloured));
 
 	formatted_expect(text, "\033[7m>/a ");
-	formatted_expect(text, "  >1906 33RRRRRRRRRRRRRR "); /* the marked row is reversed, and has none */
-	formatted_expect(text, "  >1906 \033[44m33\033[0m\033[41mRRRRRRRRRRRRRR\033[0m ");
+	formatted_expect(text, "  >1906 33RRRRRRRRRRRRR "); /* the marked row is reversed, and has none */
+	formatted_expect(text, "  >1906 \033[44m33\033[0m\033[41mRRRRRRRRRRRRR\033[0m ");
 }
 
 Test(top_draw, trouble_a_filter_and_a_freeze_are_told)

@@ -12,7 +12,7 @@
 #define NUMBER          6 /* a blank and five columns */
 #define BAR_MIN         10
 #define BAR_MAX         32
-#define TREND_MIN       8
+#define TREND_MIN       9
 #define TREND_MAX       60
 #define MARKS           1 /* left of the name: the marked row */
 
@@ -219,10 +219,11 @@ static void put_heads(FILE *out, const struct top_state *state, const struct top
 	if (layout->hitm)
 		put_head_of(out, NUMBER, "HITM%", sort, "share:hitm");
 	if (layout->trend) {
-		char span[TEXT_NUMBER_MAX], head[TEXT_NUMBER_MAX + 8];
+		double minutes = top_state_span(state) / 60;
+		char head[32];
 
-		text_span(top_state_span(state), span);
-		(void)snprintf(head, sizeof(head), "TREND %.*s", (int)strcspn(span, " "), span);
+		(void)snprintf(head, sizeof(head), "TREND %.0f%s", minutes < 60 ? minutes : minutes / 60,
+			       minutes < 60 ? "m" : "h");
 		(void)fprintf(out, " %-*s", (int)layout->trend, head);
 	}
 	(void)fputs(NORMAL "\n", out);
