@@ -8,6 +8,7 @@
 
 #include "base/bill.h"
 #include "base/log.h"
+#include "base/utf8.h"
 #include "config.h"
 #include "failure.h"
 #include "kernel/digests.h"
@@ -141,6 +142,9 @@ static int run(const struct options *options, struct config *config)
 
 	if (r >= 0)
 		return r;
+	/* A line of its own would be another word to the service manager. */
+	if (message)
+		utf8_make_plain(message);
 	if (message)
 		(void)log_error(0, "%s", message);
 	else

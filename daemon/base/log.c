@@ -16,6 +16,7 @@
 
 #include "cleanup.h"
 #include "log_repeat.h"
+#include "utf8.h"
 
 #define FIELDS_MAX 48
 
@@ -168,6 +169,8 @@ int log_write(int priority, int error, const struct log_field *fields, const cha
 	else if (error && (size_t)length < sizeof(beginning))
 		(void)snprintf(beginning + length, sizeof(beginning) - (size_t)length, ": %s",
 			       strerror(-error));
+
+	utf8_make_plain(whole ? whole : beginning);
 
 	/* What has fields of its own is an event that programs look for: each of them counts. */
 	if (fields || log_repeats_say(&repeats, priority, message, now_ns()))

@@ -31,7 +31,9 @@ void log_close(void);
 /*
  * Writes one message. The same one again and again, without `fields`, is written a few times a minute and
  * counted after that. `error` is 0 or -errno; where it is not 0, ": " and its text are appended and the field
- * ERRNO is set. `fields` may be NULL. Returns `error`, so that `return log_error(r, ...)` reads well.
+ * ERRNO is set. Names of others may be in it: what could end the line or has no place in one is '?'
+ * (utf8_make_plain()); the fields' values stand as they are. `fields` may be NULL. Returns `error`, so that
+ * `return log_error(r, ...)` reads well.
  */
 int log_write(int priority, int error, const struct log_field *fields, const char *file, int line,
 	      const char *function, const char *format, ...) __attribute__((format(printf, 7, 8)));

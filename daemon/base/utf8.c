@@ -96,6 +96,33 @@ bool utf8_is_shown_as(const char *name, const char *shown)
 	return !*shown;
 }
 
+/* Of a character of that length. */
+static bool is_plain(const unsigned char *text, size_t length)
+{
+	if (length == 1)
+		return text[0] >= ' ' && text[0] != 0x7f;
+	if (length == 2)
+		return text[0] != 0xc2 || text[1] >= 0xa0;
+	if (length != 3 || text[0] != 0xe2)
+		return length != 0;
+	return !(text[1] == 0x80 && text[2] >= 0xa8 && text[2] <= 0xae) &&
+	       !(text[1] == 0x81 && text[2] >= 0xa6 && text[2] <= 0xa9);
+}
+
+void utf8_make_plain(char *text)
+{
+	while (*text) {
+		size_t length = character_length(text);
+
+		if (is_plain((const unsigned char *)text, length)) {
+			text += length;
+			continue;
+		}
+		for (size_t i = 0; i < length || i == 0; i++)
+			*text++ = '?';
+	}
+}
+
 bool utf8_is_valid(const char *text)
 {
 	while (*text) {

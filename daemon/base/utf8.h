@@ -15,6 +15,13 @@ int utf8_show(const char *name, char **ret);
 /* Whether `shown` is the shown form of `name`. */
 bool utf8_is_shown_as(const char *name, const char *shown);
 
+/*
+ * What may stand in one line for people, in place: each byte that is no UTF-8 or a control character is '?',
+ * and so are those of characters that end a line or turn the direction of what follows (U+0080 to U+009F,
+ * U+2028 to U+202E, U+2066 to U+2069).
+ */
+void utf8_make_plain(char *text);
+
 /* Valid UTF-8 (RFC 3629), in whatever form. */
 bool utf8_is_valid(const char *text);
 

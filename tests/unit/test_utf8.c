@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <criterion/criterion.h>
+#include <string.h>
 
 #include "base/cleanup.h"
 #include "base/utf8.h"
@@ -44,4 +45,33 @@ Test(utf8, names_and_how_they_are_shown)
 	cr_expect_not(utf8_is_shown_as("r2\xff", "r2" REPLACED));
 	cr_expect_not(utf8_is_shown_as("r2", "r2" REPLACED "ff"));
 	cr_expect_not(utf8_is_shown_as("r2\xff", "r2\xff"));
+}
+
+Test(utf8, what_stands_in_a_line_for_people)
+{
+	static const struct {
+		const char *text;
+		const char *plain;
+	} cases[] = {
+		{"", ""},
+		{"/a b\"\\", "/a b\"\\"},
+		{"a\nb\tc\033[2Jd\x7f", "a?b?c?[2Jd?"},
+		{"/\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80", "/\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80"},
+		{"\xff/\xc3", "?/?"},
+		{"\xc2\x9b"
+		 "31m\xc2\xa0",
+		 "??31m\xc2\xa0"},
+		{"\xe2\x80\xa8\xe2\x80\xaetxt\xe2\x81\xa6\xe2\x80\xa7\xe2\x81\xaa",
+		 "??????txt???\xe2\x80\xa7\xe2\x81\xaa"},
+		{"\xe2\x80", "??"},
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		char text[64];
+
+		(void)strcpy(text, cases[i].text);
+		utf8_make_plain(text);
+		cr_expect_str_eq(text, cases[i].plain);
+		cr_expect(utf8_is_valid(text));
+	}
 }

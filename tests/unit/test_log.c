@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Messages with names in them that others chose. */
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/log.h"
+
+static char said[1 << 16];
+static int log_end = -1;
+
+/* What is said comes here. */
+static void begin(void)
+{
+	int ends[2];
+
+	cr_assert_eq(unsetenv("JOURNAL_STREAM"), 0);
+	cr_assert_eq(pipe2(ends, O_NONBLOCK), 0);
+	cr_assert_geq(dup2(ends[1], STDERR_FILENO), 0);
+	log_end = ends[0];
+	log_open("test");
+}
+
+TestSuite(log, .init = begin, .timeout = 20);
+
+static const char *hear(void)
+{
+	ssize_t n = read(log_end, said, sizeof(said) - 1);
+
+	said[n > 0 ? n : 0] = '\0';
+	return said;
+}
+
+Test(log, a_name_is_no_line_of_its_own)
+{
+	cr_expect_eq(log_error(-ENOENT, "cannot look at %s", "/a\n<0>pebsd: stopped\r\033[2K"), -ENOENT);
+	cr_expect_str_eq(hear(),
+			 "test: cannot look at /a?<0>pebsd: stopped??[2K: No such file or directory\n");
+}
+
+Test(log, a_name_that_is_no_text_is_told)
+{
+	log_notice("%s and %s", "/\xc3\xa9", "/\xc3\xff");
+	cr_expect_str_eq(hear(), "test: /\xc3\xa9 and /??\n");
+}
+
+/* As long as a path can be, and longer than what is kept without memory. */
+Test(log, a_long_one_is_told_whole)
+{
+	static char name[4096];
+	size_t length;
+
+	memset(name, 'n', sizeof(name) - 1);
+	name[2000] = '\n';
+	log_notice("%s", name);
+	length = strlen(hear());
+	cr_expect_eq(length, strlen("test: ") + sizeof(name));
+	cr_expect_eq(strchr(said, '\n'), said + length - 1);
+}
