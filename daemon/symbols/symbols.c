@@ -369,8 +369,11 @@ static int on_end(sd_event_source *source, int fd, u32 events, void *userdata)
 static bool prolong(struct symbols *symbols)
 {
 	u64 before_ns = symbols->cpu_ns;
+	/* The service manager is at it, of whose time nothing is known here. */
+	bool starts = !symbols->ready && symbols->child.pidfd < 0;
 
-	if (symbols->prolonged == PROLONGED_MAX || !child_is_busy(&symbols->child, &symbols->cpu_ns) ||
+	if (symbols->prolonged == PROLONGED_MAX ||
+	    (!starts && !child_is_busy(&symbols->child, &symbols->cpu_ns)) ||
 	    (symbols->prolonged && symbols->cpu_ns - before_ns >= symbols->question_ns / 2))
 		return false;
 	symbols->prolonged++;

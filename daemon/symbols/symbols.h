@@ -18,7 +18,7 @@
 #define SYMBOLS_IDLE_S 60
 
 /* A question that takes longer is given up, and the symboliser ended that it was asked of. */
-#define SYMBOLS_QUESTION_S 10
+#define SYMBOLS_QUESTION_S 10 /* seven times as long for the unit to start: the service manager does that */
 
 /* Answers that are kept; the least recently asked for go first. */
 #define SYMBOLS_KEPT_MAX       131072

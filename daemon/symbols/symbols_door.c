@@ -14,7 +14,8 @@
 #include "symbols/symbols.h"
 #include "symbols/symbols_wire.h"
 
-#define WAIT_MS (SYMBOLS_QUESTION_S * 1000)
+#define START_MS  60000
+#define ANSWER_MS (SYMBOLS_QUESTION_S * 1000)
 
 int symbols_door_connect(const char *path, struct child *ret)
 {
@@ -71,13 +72,13 @@ ssize_t symbols_door_receive(struct child *child, void *packet, size_t size)
 	return n;
 }
 
-static ssize_t await_packet(int fd, u8 packet[static SYMBOLS_WIRE_MAX])
+static ssize_t await_packet(int fd, int most_ms, u8 packet[static SYMBOLS_WIRE_MAX])
 {
 	struct pollfd answered = {.fd = fd, .events = POLLIN};
 	ssize_t n;
 
 	do {
-		int r = poll(&answered, 1, WAIT_MS);
+		int r = poll(&answered, 1, most_ms);
 
 		if (r <= 0)
 			return r < 0 ? -errno : -ETIMEDOUT;
@@ -96,7 +97,7 @@ static int connect_ready(const char *path, u8 packet[static SYMBOLS_WIRE_MAX], s
 
 	if (r < 0)
 		return r;
-	n = await_packet(connection->socket, packet);
+	n = await_packet(connection->socket, START_MS, packet);
 	if (n < 0)
 		return (int)n;
 	r = symbols_wire_read_answer(packet, (size_t)n, &ready);
@@ -116,7 +117,7 @@ static int ask_code(int fd, u32 pid, u8 packet[static SYMBOLS_WIRE_MAX], char **
 
 	if (send(fd, packet, size, MSG_NOSIGNAL) < 0)
 		return -errno;
-	n = await_packet(fd, packet);
+	n = await_packet(fd, ANSWER_MS, packet);
 	if (n < 0)
 		return (int)n;
 	r = symbols_wire_read_code(packet, (size_t)n, request.number, &text);

@@ -29,8 +29,8 @@ ssize_t symbols_door_receive(struct child *child, void *packet, size_t size);
 
 /*
  * What a process executes from (process_code.h), asked over a connection of its own: `connection` is opened
- * where it is closed, and closed where it fails. Waits, SYMBOLS_QUESTION_S at most for each of connecting and
- * answering. `ret_text` is the caller's. 0 or -errno; -ETIMEDOUT.
+ * where it is closed, and closed where it fails. Waits: for the unit to start a minute at most, then for the
+ * answer SYMBOLS_QUESTION_S. `ret_text` is the caller's. 0 or -errno; -ETIMEDOUT.
  */
 int symbols_door_code(const char *path, struct child *connection, u32 pid, char **ret_text);
 
