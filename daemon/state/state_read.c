@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Taking over what another process left: nothing of it is believed. */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "state/state_parts.h"
+
+/* A block with a record, as it is sorted. */
+struct found {
+	u64 key;
+	u64 commit;
+	u32 unit;
+	u16 kind;
+	u16 flags;
+};
+
+struct founds {
+	struct found *list;
+	size_t n;
+};
+
+static int wrong(const char *what, const char **ret_wrong)
+{
+	*ret_wrong = what;
+	return -EBADMSG;
+}
+
+static int check_header(const struct state *state, u32 records, const char **ret_wrong)
+{
+	const struct state_header *header = state_header(state);
+	struct stat file;
+
+	if (header->magic != STATE_MAGIC)
+		return wrong("it is no state of pebsd", ret_wrong);
+	if (header->version != STATE_VERSION || header->records != records)
+		return wrong("another version of pebsd left it", ret_wrong);
+	if (header->lost)
+		return wrong("it had not enough memory to be kept whole", ret_wrong);
+	if (header->n_chunks > STATE_CHUNKS_MAX || fstat(state->fd, &file) < 0 ||
+	    (u64)file.st_size < STATE_HEADER_BYTES + (u64)header->n_chunks * STATE_CHUNK_BYTES)
+		return wrong("it is cut short", ret_wrong);
+	for (u32 chunk = 0; chunk < header->n_chunks; chunk++)
+		if (header->sizes[chunk] >= STATE_SIZES)
+			return wrong("a chunk has blocks of no size", ret_wrong);
+	return header->committed == 0 ? -ENODATA : 0;
+}
+
+/* Only what cannot be made shorter behind the reader's back is read, and all of it can be written. */
+static int check_descriptor(int fd, const char **ret_wrong)
+{
+	struct stat file;
+	int seals = fcntl(fd, F_GET_SEALS);
+
+	if (seals < 0 || !(seals & F_SEAL_SHRINK) || seals & (F_SEAL_WRITE | F_SEAL_FUTURE_WRITE))
+		return wrong("its descriptor is no sealed memory", ret_wrong);
+	if (fstat(fd, &file) < 0)
+		return -errno;
+	return file.st_size < (off_t)STATE_HEADER_BYTES ? wrong("it is cut short", ret_wrong) : 0;
+}
+
+static size_t count_blocks(const struct state *state)
+{
+	const struct state_header *header = state_header(state);
+	size_t n = 0;
+
+	for (u32 chunk = 0; chunk < header->n_chunks; chunk++)
+		n += STATE_CHUNK_BYTES / state_block_bytes(header->sizes[chunk]);
+	return n;
+}
+
+/* A block that counts is found; one of a commit that was not done is free. */
+static int look_at(struct state *state, u32 unit, struct founds *founds, const char **ret_wrong)
+{
+	const struct state_block *block = state_at(state, unit);
+
+	if (block->commit == 0 || block->commit > state_header(state)->committed)
+		return state_free_block(state, unit);
+	if (block->length + sizeof(*block) > state_block_bytes(state_size_of(state, unit)))
+		return wrong("a record is longer than its block", ret_wrong);
+	founds->list[founds->n++] = (struct found){.key = block->key,
+						   .commit = block->commit,
+						   .unit = unit,
+						   .kind = block->kind,
+						   .flags = block->flags};
+	return 0;
+}
+
+static int find_blocks(struct state *state, struct founds *founds, const char **ret_wrong)
+{
+	const struct state_header *header = state_header(state);
+	int r = 0;
+
+	/* The last first: what is free is given out from the end of the list. */
+	for (u32 chunk = header->n_chunks; chunk-- > 0 && r == 0;) {
+		u32 bytes = state_block_bytes(header->sizes[chunk]);
+		size_t at = STATE_HEADER_BYTES + (size_t)chunk * STATE_CHUNK_BYTES;
+
+		for (u32 block = STATE_CHUNK_BYTES / bytes; block-- > 0 && r == 0;)
+			r = look_at(state, (u32)((at + (size_t)block * bytes) / STATE_UNIT), founds,
+				    ret_wrong);
+	}
+	return r;
+}
+
+/* Of one record the latest comes first, and before what says that another of its key was removed just then.
+ */
+static int compare(const void *a, const void *b)
+{
+	const struct found *left = a, *right = b;
+
+	if (left->kind != right->kind)
+		return left->kind < right->kind ? -1 : 1;
+	if (left->key != right->key)
+		return left->key < right->key ? -1 : 1;
+	if (left->commit != right->commit)
+		return left->commit > right->commit ? -1 : 1;
+	return (left->flags & STATE_REMOVED) - (right->flags & STATE_REMOVED);
+}
+
+static bool same_record(const struct found *a, const struct found *b)
+{
+	return a->kind == b->kind && a->key == b->key;
+}
+
+/* Records that were replaced or removed are free; what removes them goes last, as in state_commit(). */
+static int settle_found(struct state *state, const struct founds *founds, const char **ret_wrong)
+{
+	int r = 0;
+
+	for (size_t i = 0, next; i < founds->n && r == 0; i = next) {
+		const struct found *first = &founds->list[i];
+
+		for (next = i + 1; next < founds->n && same_record(first, &founds->list[next]) && r == 0;
+		     next++) {
+			const struct found *other = &founds->list[next];
+
+			if (other->commit == first->commit && !(other->flags & STATE_REMOVED))
+				return wrong("a record is there twice", ret_wrong);
+			r = state_units_add(other->flags & STATE_REMOVED ? &state->removals
+									 : &state->replaced,
+					    other->unit);
+		}
+		if (r < 0)
+			return r;
+		if (first->flags & STATE_REMOVED) {
+			r = state_units_add(&state->removals, first->unit);
+			continue;
+		}
+		state->records[state->n_records++] = (struct state_record){
+			.key = first->key,
+			.kind = first->kind,
+			.ref = {first->unit},
+			.bytes = state_at(state, first->unit)->bytes,
+			.length = state_at(state, first->unit)->length,
+		};
+	}
+	return r;
+}
+
+/* Which no longer counts, whatever becomes of this process. */
+static int free_listed(struct state *state, struct state_units *units)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < units->n && r == 0; i++)
+		r = state_free_block(state, units->list[i]);
+	units->n = 0;
+	return r;
+}
+
+static int take_over(struct state *state, u32 records, const char **ret_wrong)
+{
+	_cleanup_free_ struct found *list = NULL;
+	struct founds founds = {0};
+	size_t n;
+	int r = check_header(state, records, ret_wrong);
+
+	if (r < 0)
+		return r;
+	n = count_blocks(state);
+	founds.list = list = calloc(n + 1, sizeof(*list));
+	if (!list)
+		return -ENOMEM;
+	r = find_blocks(state, &founds, ret_wrong);
+	if (r < 0)
+		return r;
+	if (founds.n > 0)
+		qsort(list, founds.n, sizeof(*list), compare);
+	state->records = calloc(founds.n + 1, sizeof(*state->records));
+	state->taken = calloc(founds.n + 1, sizeof(*state->taken));
+	if (!state->records || !state->taken)
+		return -ENOMEM;
+	r = settle_found(state, &founds, ret_wrong);
+	if (r == 0)
+		r = free_listed(state, &state->replaced);
+	if (r == 0)
+		r = free_listed(state, &state->removals);
+	return r;
+}
+
+int state_adopt(int fd, u32 records, struct state **ret, const char **ret_wrong)
+{
+	_cleanup_(state_freep) struct state *state = NULL;
+	_cleanup_close_ int own = -1;
+	int r;
+
+	*ret_wrong = NULL;
+	r = check_descriptor(fd, ret_wrong);
+	if (r < 0)
+		return r;
+	own = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+	if (own < 0)
+		return -errno;
+	r = state_map(own, &state);
+	if (r < 0)
+		return r;
+	(void)TAKE_FD(own);
+	r = take_over(state, records, ret_wrong);
+	if (r < 0)
+		return r;
+	state->next = state_header(state)->committed + 1;
+	*ret = TAKE_PTR(state);
+	return 0;
+}
+
+/* The first that is not before kind and key. */
+static size_t place_of(const struct state *state, u32 kind, u64 key)
+{
+	size_t first = 0, n = state->n_records;
+
+	while (first < n) {
+		size_t middle = first + (n - first) / 2;
+		const struct state_record *record = &state->records[middle];
+
+		if (record->kind < kind || (record->kind == kind && record->key < key))
+			first = middle + 1;
+		else
+			n = middle;
+	}
+	return first;
+}
+
+const struct state_record *state_records(const struct state *state, u32 kind, size_t *ret_n)
+{
+	size_t first, end;
+
+	*ret_n = 0;
+	if (!state || state->n_records == 0)
+		return NULL;
+	first = place_of(state, kind, 0);
+	for (end = first; end < state->n_records && state->records[end].kind == kind;)
+		end++;
+	*ret_n = end - first;
+	return &state->records[first];
+}
+
+const struct state_record *state_find(const struct state *state, u32 kind, u64 key)
+{
+	size_t place = state && state->n_records ? place_of(state, kind, key) : 0;
+	const struct state_record *record = state && place < state->n_records ? &state->records[place] : NULL;
+
+	return record && record->kind == kind && record->key == key ? record : NULL;
+}
+
+void state_take(struct state *state, const struct state_record *record, struct state_ref *ret)
+{
+	state->taken[record - state->records] = true;
+	*ret = record->ref;
+}
+
+void state_settle(struct state *state)
+{
+	if (!state)
+		return;
+	for (size_t i = 0; i < state->n_records; i++)
+		if (!state->taken[i])
+			state_remove(state, &state->records[i].ref);
+	free(TAKE_PTR(state->records));
+	free(TAKE_PTR(state->taken));
+	state->n_records = 0;
+}
