@@ -140,6 +140,9 @@ int alerts_new(const struct alerts_settings *settings, struct alerts **ret, char
 	r = act_new(&act, &alerts->act, ret_message);
 	if (r < 0)
 		return r;
+	/* Rules judge what comes from here on, whoever counted before. */
+	for (unsigned event = 0; event < engine_head(settings->engine)->n_events; event++)
+		alerts->before[event] = engine_reading(settings->engine, event);
 	open_cgroups(alerts);
 	r = open_policy(alerts);
 	if (r == 0)

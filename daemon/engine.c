@@ -2,7 +2,9 @@
 #include "engine.h"
 
 #include <errno.h>
+#include <string.h>
 
+#include "base/log.h"
 #include "engine_parts.h"
 
 static void describe_events(struct engine *engine)
@@ -16,7 +18,7 @@ static void describe_events(struct engine *engine)
 	}
 }
 
-static int open_books(struct engine *engine)
+static int open_books(struct engine *engine, bool same_kernel)
 {
 	const struct engine_settings *settings = &engine->settings;
 	int r;
@@ -43,7 +45,7 @@ static int open_books(struct engine *engine)
 		engine->head.trend = engine->trend;
 	}
 	series_table_expect(engine->series, settings->events, settings->n_events);
-	return collect_new(
+	r = collect_new(
 		&(struct collect_settings){
 			.kernel = engine->kernel,
 			.names = engine->names,
@@ -51,11 +53,58 @@ static int open_books(struct engine *engine)
 			.names_from_slots = settings->births,
 			.grace_ns = COLLECT_GRACE_NS,
 			.clock_ns = engine_clock_ns,
+			.state = settings->state,
 			.listener = settings->listener,
 			.hot = settings->hot,
 			.hot_userdata = settings->userdata,
 		},
 		&engine->collect);
+	return r < 0 ? r : engine_go_on(engine, same_kernel);
+}
+
+static void free_books(struct engine *engine)
+{
+	engine->offcore = engine_offcore_free(engine->offcore);
+	engine->readings = readings_free(engine->readings);
+	engine->window = window_free(engine->window);
+	engine->series = series_table_free(engine->series);
+	engine->collect = collect_free(engine->collect);
+	engine->ledger = ledger_free(engine->ledger);
+	engine->names = names_free(engine->names);
+	free(TAKE_PTR(engine->totals));
+}
+
+/* Whether the kernel side is the one that what was kept is of. */
+static int open_kernel(struct engine *engine, const struct kernel_settings *kernel, bool *ret_same,
+		       char **ret_message)
+{
+	const struct engine_settings *settings = &engine->settings;
+
+	*ret_same = settings->kernel && settings->same_kernel;
+	engine->kernel = settings->kernel;
+	return engine->kernel ? 0 : kernel_open(kernel, &engine->kernel, ret_message);
+}
+
+/* What slots had at a time that nobody knows is no base to count from: they begin anew, too. */
+static int open_anew(struct engine *engine, const struct kernel_settings *kernel, bool same,
+		     char **ret_message)
+{
+	int r = 0;
+
+	(void)log_warning(0, "what the last pebsd left can't be gone on from: all counters begin at zero");
+	free_books(engine);
+	state_clear(engine->settings.state);
+	memset(engine->now, 0, sizeof(engine->now));
+	memset(engine->base, 0, sizeof(engine->base));
+	memset(engine->event_records, 0, sizeof(engine->event_records));
+	memset(engine->reading_records, 0, sizeof(engine->reading_records));
+	engine->head_record = (struct state_ref){0};
+	engine->head.sequence = 0;
+	if (same) {
+		engine->kernel = engine->settings.kernel = kernel_free(engine->kernel);
+		r = kernel_open(kernel, &engine->kernel, ret_message);
+	}
+	return r < 0 ? r : open_books(engine, false);
 }
 
 int engine_open(const struct engine_settings *settings, struct engine **ret, char **ret_message)
@@ -72,6 +121,7 @@ int engine_open(const struct engine_settings *settings, struct engine **ret, cha
 		.measured = settings->measured,
 		.n_events = settings->n_events,
 	};
+	bool same;
 	int r;
 
 	*ret_message = NULL;
@@ -80,10 +130,15 @@ int engine_open(const struct engine_settings *settings, struct engine **ret, cha
 	engine->settings = *settings;
 	for (size_t i = 0; i < settings->n_events; i++)
 		kernel.events[i] = settings->events[i].settings;
-	r = kernel_open(&kernel, &engine->kernel, ret_message);
+	r = open_kernel(engine, &kernel, &same, ret_message);
 	if (r < 0)
 		return r;
-	r = open_books(engine);
+	if (same && !engine_has_before(settings))
+		r = -EBADMSG;
+	else
+		r = open_books(engine, same);
+	if (r == -EBADMSG)
+		r = open_anew(engine, &kernel, same, ret_message);
 	if (r < 0)
 		return r;
 	engine->head.origin = settings->origin;
@@ -162,11 +217,15 @@ bool engine_slots_short(const struct engine *engine)
 
 int engine_make_room(struct engine *engine, u64 *ret_again_ns)
 {
+	int r;
+
 	/* It may read slots: snapshots make cgroups' figures of what is in the books. */
 	engine_forget_snapshots(engine);
 	/* First: who needs a slot after the look at them tells again. */
 	kernel_slots_told(engine->kernel);
-	return collect_make_room(engine->collect, engine_clock_ns(), ret_again_ns);
+	r = collect_make_room(engine->collect, engine_clock_ns(), ret_again_ns);
+	engine_save(engine);
+	return r;
 }
 
 struct reading engine_reading(const struct engine *engine, unsigned event)

@@ -18,6 +18,8 @@
 #include "window/trend.h"
 #include "window/window.h"
 
+struct state;
+
 struct engine_settings {
 	const char *origin; /* "perf", "replay", "model"; a constant */
 	size_t n_events;
@@ -42,6 +44,14 @@ struct engine_settings {
 	/* Settles what runs (perf_offcore.h), called before the slots are read. NULL: none are counted. */
 	void (*offcore_collect)(void *userdata);
 	u32 hot_max; /* see kernel_settings */
+	/*
+	 * What is counted is kept here beyond the process, and gone on from (state/state.h). Outlives the
+	 * engine. NULL: it is not.
+	 */
+	struct state *state;
+	bool counts_kept;      /* what `count` and `count_cpus` tell goes on from the process before */
+	struct kernel *kernel; /* opened already; the engine's then. NULL: it opens one */
+	bool same_kernel;      /* which is the one that the state is of */
 	bool (*hot)(const char *path,
 		    void *userdata); /* as engine_set_hot(), from the start on; may be NULL */
 	struct collect_listener listener;
@@ -52,7 +62,11 @@ struct engine_settings {
 
 struct engine;
 
-/* Like kernel_open(): -errno and a message that the caller frees. */
+/*
+ * Like kernel_open(): -errno and a message that the caller frees. Where the state has what another process
+ * counted the engine goes on from there: with the slots of the same kernel side, or with new ones. What makes
+ * no sense is forgotten, with a warning.
+ */
 int engine_open(const struct engine_settings *settings, struct engine **ret, char **ret_message);
 struct engine *engine_free(struct engine *engine);
 DEFINE_CLEANUP(struct engine *, engine_free)

@@ -172,7 +172,8 @@ static void read_losses(struct engine *engine, unsigned event)
 {
 	struct reading *now = &engine->now[event];
 
-	now->malformed = now->filtered = 0;
+	now->malformed = engine->base[event].malformed;
+	now->filtered = engine->base[event].filtered;
 	for (u32 stripe = 0; stripe < engine->head.stripes; stripe++) {
 		struct loss_record losses = kernel_losses(engine->kernel, event, stripe);
 
@@ -182,10 +183,23 @@ static void read_losses(struct engine *engine, unsigned event)
 	}
 }
 
+static void add_base(struct reading *now, const struct reading *base)
+{
+	now->expected += base->expected;
+	now->enabled_ns += base->enabled_ns;
+	now->running_ns += base->running_ns;
+	now->throttled_ns += base->throttled_ns;
+	now->throttles += base->throttles;
+	now->paused_ns += base->paused_ns;
+	now->rearmed += base->rearmed;
+}
+
 static void read_events(struct engine *engine)
 {
 	if (engine->settings.count)
 		engine->settings.count(engine->now, engine->settings.count_userdata);
+	for (unsigned event = 0; event < engine->settings.n_events && engine->settings.count; event++)
+		add_base(&engine->now[event], &engine->base[event]);
 	for (unsigned event = 0; event < engine->settings.n_events; event++)
 		read_losses(engine, event);
 }
@@ -272,6 +286,7 @@ static int collect(struct engine *engine, int (*read)(struct collect *collect, u
 	head->cgroups_alive = collect_cgroups_alive(engine->collect);
 	head->slots_free = collect_slots_free(engine->collect);
 	head->births_without_slot = kernel_slot_counters(engine->kernel).births_without_slot;
+	engine_save(engine);
 	head->collection_seconds = (double)(engine_clock_ns() - engine->collected_ns) / (double)NSEC_PER_SEC;
 	return r < 0 ? log_error(r, "not all figures of this collection are entered") : 0;
 }

@@ -9,6 +9,7 @@
 #include "collect/ledger.h"
 #include "engine.h"
 #include "engine_offcore.h"
+#include "state/state.h"
 
 /* How far back a window reaches: as long as the entry of a removed cgroup is kept. */
 #define ENGINE_WINDOW_NS SERIES_KEEP_NS
@@ -39,12 +40,14 @@ struct engine {
 	u32 exports_as_of;      /* number of the patterns that `exported` goes by */
 	u64 collected_ns;       /* CLOCK_MONOTONIC of the last collection */
 	struct snapshot head;
-	struct snapshot *all;      /* of the last collection; NULL: not asked for yet */
-	struct snapshot *summary;  /* likewise */
-	struct snapshot *windowed; /* the last one asked for */
-	u64 births_without_slot;   /* when the last adoption began */
-	bool adoption_incomplete;  /* it found too few free slots */
-	u64 *guests;               /* ids of cgroups with virtual machines, ascending */
+	struct snapshot *all;            /* of the last collection; NULL: not asked for yet */
+	struct snapshot *summary;        /* likewise */
+	struct snapshot *windowed;       /* the last one asked for */
+	u64 births_without_slot;         /* when the last adoption began */
+	bool adoption_incomplete;        /* it found too few free slots */
+	struct reading base[EVENTS_MAX]; /* what processes before counted: beside what is counted now */
+	struct state_ref head_record, event_records[EVENTS_MAX], reading_records[EVENTS_MAX];
+	u64 *guests; /* ids of cgroups with virtual machines, ascending */
 	size_t n_guests;
 };
 
@@ -56,6 +59,18 @@ static inline u64 engine_clock_ns(void)
 	(void)clock_gettime(CLOCK_MONOTONIC, &now);
 	return (u64)now.tv_sec * NSEC_PER_SEC + (u64)now.tv_nsec;
 }
+
+/*
+ * Takes the books up where another process left them, if it did. 0; -EBADMSG: what it left makes no sense, or
+ * is of other events or another kernel side than `same_kernel` says; the books can only be freed. -ENOMEM.
+ */
+int engine_go_on(struct engine *engine, bool same_kernel);
+
+/* Whether the state has any books to go on from. */
+bool engine_has_before(const struct engine_settings *settings);
+
+/* All that changed is there for the next process from now on. */
+void engine_save(struct engine *engine);
 
 /* They were of another collection. */
 void engine_forget_snapshots(struct engine *engine);

@@ -571,7 +571,12 @@ static int start(struct server *server, struct failure *failure)
 	};
 	head = engine_head(sampling_engine(server->sampling));
 	head->config_reloaded = true;
-	head->config_time = head->since;
+	(void)clock_gettime(CLOCK_REALTIME, &head->config_time);
+	for (unsigned event = 0; event < head->n_events; event++) {
+		struct reading reading = engine_reading(sampling_engine(server->sampling), event);
+
+		watch_begin(&server->watch, event, &reading);
+	}
 	r = room_open(server->event, sampling_engine(server->sampling), &server->room);
 	if (r < 0)
 		return log_error(r, "cannot wait for slots to run short");

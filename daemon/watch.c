@@ -64,6 +64,12 @@ static void tell_loss(struct watch *watch, const char *key, const char *reason, 
 	publish(watch, "loss", text ? text : reason, fields);
 }
 
+void watch_begin(struct watch *watch, unsigned event, const struct reading *reading)
+{
+	watch->malformed[event] = reading->malformed;
+	watch->unexplained[event] = reading->unexplained;
+}
+
 void watch_losses(struct watch *watch, unsigned event, const struct snapshot_event *description,
 		  const struct reading *reading)
 {

@@ -21,6 +21,9 @@ struct watch {
 void watch_born(void *userdata, const char *path, u64 id);
 void watch_gone(void *userdata, const char *path, u64 id);
 
+/* What an event had lost before: the log of another process told it. */
+void watch_begin(struct watch *watch, unsigned event, const struct reading *reading);
+
 /* Tells of samples of an event lost since the last call. One sample a CPU may be under way: that is no loss.
  */
 void watch_losses(struct watch *watch, unsigned event, const struct snapshot_event *description,

@@ -48,6 +48,7 @@ struct collect *collect_free(struct collect *collect)
 	}
 	free(collect->slots);
 	free(collect->changed);
+	free(collect->early_records);
 	differences_free(collect->differences);
 	differences_free(collect->early);
 	hot_choices_free(collect->hot);
@@ -60,6 +61,7 @@ static void begin(struct collect *collect)
 {
 	struct differences *last = collect->differences;
 
+	collect_forget_early(collect);
 	ledger_begin(collect->settings.ledger);
 	collect->differences = collect->early;
 	collect->early = last;
@@ -73,7 +75,9 @@ static int collect_once(struct collect *collect, u64 now_ns, bool all)
 	begin(collect);
 	/* Each goes on with what it can, whatever the one before lacked. */
 	noticed = collect_notice(collect, now_ns);
-	read = collect_read(collect, now_ns, all);
+	read = collect_read(collect, now_ns, all || collect->read_all);
+	if (read == 0)
+		collect->read_all = false;
 	led = collect_lead_back(collect, collect->differences, collect->settings.grace_ns, now_ns);
 	collect_tend_hot(collect, now_ns);
 	if (noticed < 0 || read < 0 || led < 0)
@@ -129,6 +133,11 @@ int collect_make_room(struct collect *collect, u64 now_ns, u64 *ret_again_ns)
 const struct differences *collect_differences(const struct collect *collect)
 {
 	return collect->differences;
+}
+
+const struct differences *collect_early(const struct collect *collect)
+{
+	return collect->early;
 }
 
 const u64 *collect_seen_by_stripe(const struct collect *collect, unsigned event)

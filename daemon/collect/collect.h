@@ -28,6 +28,9 @@ struct collect_settings {
 	u64 grace_ns;          /* how long a removed cgroup keeps its slot in the index */
 	u64 (*clock_ns)(void); /* CLOCK_MONOTONIC, from which a slot rests; NULL: as the collection is told */
 	struct collect_listener listener;
+	/* Where it is kept beyond the process, the ledger too: committed after each call of what collects,
+	 * makes room or goes on from it, before the next such call. NULL: it is not. */
+	struct state *state;
 	/* Whether the cgroups of a path have hot tables as long as there are some; may be NULL. */
 	bool (*hot)(const char *path, void *userdata);
 	void *hot_userdata;
@@ -45,6 +48,21 @@ struct collect;
 int collect_new(const struct collect_settings *settings, struct collect **ret);
 struct collect *collect_free(struct collect *collect);
 DEFINE_CLEANUP(struct collect *, collect_free)
+
+/*
+ * Goes on from what was kept, before anything else is done; the ledger did already (ledger_keep()).
+ * `same_kernel`: the kernel side is the one that it was of, and slots go on where they were read last; else
+ * what they had brought is left with their paths. 0; -EBADMSG: what was kept makes no sense or is not of this
+ * kernel side, and collection and ledger can only be freed; -ENOMEM.
+ */
+int collect_go_on(struct collect *collect, bool same_kernel, u64 now_ns);
+
+/* Puts what is not there yet into the state, which is to be committed then. */
+void collect_save(struct collect *collect);
+
+/* What was read since the last collection: the next one's differences begin with it. As
+ * collect_differences(). */
+const struct differences *collect_early(const struct collect *collect);
 
 /*
  * One collection at `now_ns` (CLOCK_MONOTONIC): reads what is marked, and goes on with slots on their way

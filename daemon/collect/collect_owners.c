@@ -11,7 +11,7 @@ static enum slot_state state_of(const struct slot_owner *owner)
 	return __atomic_load_n(&owner->state, __ATOMIC_ACQUIRE);
 }
 
-void collect_hold(struct slot_view *view, struct ledger_entry *entry, u64 now_ns)
+void collect_hold(struct collect *collect, struct slot_view *view, struct ledger_entry *entry, u64 now_ns)
 {
 	ledger_hold(entry);
 	view->entry = entry;
@@ -22,6 +22,8 @@ void collect_hold(struct slot_view *view, struct ledger_entry *entry, u64 now_ns
 		entry->living++;
 	else if (!entry->living)
 		entry->died_ns = now_ns; /* born and removed since the last collection */
+	ledger_entry_changed(entry);
+	collect_save_slot(collect, view);
 }
 
 static int learn_name(struct collect *collect, u32 slot)
@@ -61,7 +63,7 @@ static int notice_birth(struct collect *collect, u32 slot, const struct slot_own
 	collect->alive++;
 	entry = ledger_find(collect->settings.ledger, path);
 	if (entry)
-		collect_hold(view, entry, now_ns);
+		collect_hold(collect, view, entry, now_ns);
 	collect_choose_hot(collect, slot, view_path(view), now_ns);
 	if (listener->born)
 		listener->born(listener->userdata, view_path(view), view->cgroup_id);
@@ -77,8 +79,12 @@ static void notice_death(struct collect *collect, struct slot_view *view, const 
 	view->since_ns = owner->died_ns;
 	collect->alive--;
 	TAILQ_INSERT_TAIL(&collect->dead, view, way);
-	if (view->entry && --view->entry->living == 0)
+	if (view->entry && --view->entry->living == 0) {
 		view->entry->died_ns = now_ns;
+		ledger_entry_changed(view->entry);
+	}
+	if (view->entry)
+		collect_save_slot(collect, view);
 	if (listener->gone)
 		listener->gone(listener->userdata, view_path(view), view->cgroup_id);
 }
@@ -154,6 +160,7 @@ enum slot_step collect_next_step(enum slot_state state, u64 since_ns, u64 now_ns
 
 static void let_go(struct collect *collect, struct slot_view *view)
 {
+	const struct state_ref offcore_record = view->offcore_record;
 	struct offcore_base *offcore = view->offcore;
 
 	TAILQ_REMOVE(&collect->retired, view, way);
@@ -161,19 +168,18 @@ static void let_go(struct collect *collect, struct slot_view *view)
 		ledger_unhold(view->entry);
 	names_remove(collect->settings.names, view->cgroup_id);
 	free(view->path);
-	*view = (struct slot_view){.offcore = offcore};
+	state_remove(collect->settings.state, &view->record);
+	*view = (struct slot_view){.offcore = offcore, .offcore_record = offcore_record};
 	collect->owned--;
 }
 
 /*
- * Nobody finds the slot any more, and whoever did has ended: what it still brought is read, all of it is left
- * with the path, and the records begin at zero again. A step that fails, as the kernel refuses it for now or
- * there is no memory, is tried again later, from where it failed.
+ * Nobody finds the slot any more, and whoever did has ended: what it still brought is read, and all of it is
+ * left with the path.
  */
-static int give(struct collect *collect, struct slot_view *view, struct differences *differences, u64 now_ns)
+static int leave(struct collect *collect, struct slot_view *view, struct differences *differences, u64 now_ns)
 {
-	u32 slot = slot_number(collect, view);
-	int r = collect_read_slot(collect, slot, differences, now_ns);
+	int r = collect_read_slot(collect, slot_number(collect, view), differences, now_ns);
 
 	if (r < 0)
 		return r;
@@ -184,8 +190,41 @@ static int give(struct collect *collect, struct slot_view *view, struct differen
 		r = ledger_leave(view->entry, &view->sums);
 		if (r < 0)
 			return r;
-		kernel_clear_records(collect->settings.kernel, slot, event, stripes);
+		view->left_stripes |= (u16)stripes;
+		view->left_events |= (u16)(1U << event);
 	}
+	view->left = true;
+	return 0;
+}
+
+/* The records begin at zero again. */
+static void clear(struct collect *collect, const struct slot_view *view)
+{
+	for (u32 events = view->left_events; events; events &= events - 1)
+		kernel_clear_records(collect->settings.kernel, slot_number(collect, view),
+				     (unsigned)__builtin_ctz(events), view->left_stripes);
+}
+
+/*
+ * A step that fails, as the kernel refuses it for now or there is no memory, is tried again later, from where
+ * it failed. Where a kill may come in between the records are not cleared before it is known, to whoever goes
+ * on, that what they had is with the path: the next collection does.
+ */
+static int give(struct collect *collect, struct slot_view *view, struct differences *differences, u64 now_ns)
+{
+	u32 slot = slot_number(collect, view);
+	int r;
+
+	if (!view->left) {
+		r = leave(collect, view, differences, now_ns);
+		if (r < 0)
+			return r;
+		if (view->record.unit) {
+			collect_save_slot(collect, view);
+			return 0;
+		}
+	}
+	clear(collect, view);
 	if (kernel_give(collect->settings.kernel, slot, view->generation) == 0)
 		let_go(collect, view);
 	return 0;
@@ -195,7 +234,9 @@ static void retire(struct collect *collect, struct slot_view *view, u64 now_ns)
 {
 	u32 slot = slot_number(collect, view);
 
-	if (kernel_retire(collect->settings.kernel, slot, view->generation) < 0)
+	/* Whoever was killed may have done so. */
+	if (state_of(kernel_owner(collect->settings.kernel, slot)) != SLOT_RETIRED &&
+	    kernel_retire(collect->settings.kernel, slot, view->generation) < 0)
 		return; /* a busy bucket: later */
 	/* The collection may have begun long ago. */
 	if (collect->settings.clock_ns)

@@ -18,9 +18,13 @@ struct slot_view {
 	struct ledger_sum *sums;      /* its readings, in the entry */
 	struct offcore_base *offcore; /* NULL: nothing counted yet. Its records are not cleared: it stays */
 	TAILQ_ENTRY(slot_view) way;   /* of one that is dead or retired */
+	struct state_ref record, offcore_record;
 	u32 generation;
-	bool learned; /* its owner's name is in the tree of names */
-	bool owned;   /* has an owner that was noticed and not yet let go */
+	u16 left_events;  /* bits; with `left`: of these the records are to be cleared */
+	u16 left_stripes; /* likewise */
+	bool left;        /* all that it brought is left with its path, and nothing is read any more */
+	bool learned;     /* its owner's name is in the tree of names */
+	bool owned;       /* has an owner that was noticed and not yet let go */
 	bool alive;
 };
 
@@ -45,7 +49,15 @@ struct collect {
 	struct hot_choices *hot;
 	bool review_hot; /* what the configuration chooses may be other cgroups than those that have tables */
 	bool hot_short;  /* told of: it chooses more than there are tables */
+	bool read_all;   /* marks may have been taken by another process: the next collection reads all */
+	u64 begun_ns;    /* when collect_go_on() was called */
+	u32 seen_moved;  /* bits: events whose `seen_by_stripe` is to be saved */
+	struct state_ref stripes_records[EVENTS_MAX];
+	struct state_ref *early_records;
+	size_t n_early_records;
 };
+
+_Static_assert(EVENTS_MAX <= 16 && STRIPES_MAX <= 16, "a bit of an u16 each");
 
 static inline u32 slot_number(const struct collect *collect, const struct slot_view *view)
 {
@@ -58,7 +70,15 @@ static inline const char *view_path(const struct slot_view *view)
 }
 
 /* The slot's cgroup counts to the entry from now on. */
-void collect_hold(struct slot_view *view, struct ledger_entry *entry, u64 now_ns);
+void collect_hold(struct collect *collect, struct slot_view *view, struct ledger_entry *entry, u64 now_ns);
+
+/* Puts into the state whose a slot is, or what was read of it. */
+void collect_save_slot(struct collect *collect, struct slot_view *view);
+void collect_save_held(struct collect *collect, u32 slot, struct ledger_sum *sum);
+void collect_save_offcore(struct collect *collect, struct slot_view *view);
+
+/* What was read early is with a collection now. */
+void collect_forget_early(struct collect *collect);
 
 /*
  * Reads what is marked, of all slots whose owner is known, or with `all` also what is not marked, into

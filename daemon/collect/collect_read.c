@@ -51,7 +51,7 @@ static int need_entry(struct collect *collect, struct slot_view *view, u64 now_n
 		return 0;
 	r = ledger_get(collect->settings.ledger, view->path, &entry);
 	if (r == 0)
-		collect_hold(view, entry, now_ns);
+		collect_hold(collect, view, entry, now_ns);
 	return r;
 }
 
@@ -72,8 +72,11 @@ static int read_event(struct collect *collect, u32 slot, unsigned event, u32 str
 	if (!sum || !room)
 		return -ENOMEM;
 	r = read_held(collect, event, slot, stripes, &sum->held, room, &size, collect->seen_by_stripe[event]);
-	if (r == 0 && size > 0)
+	if (r == 0 && size > 0) {
 		differences_put(differences, view->entry, event, size);
+		collect->seen_moved |= 1U << event;
+		collect_save_held(collect, slot, sum);
+	}
 	return r;
 }
 
@@ -87,6 +90,9 @@ static int read_marked(struct collect *collect, u32 slot, struct marked *marked,
 		put_back(collect, slot, marked);
 		return 0;
 	}
+	/* All that it had was read, and stays where it is until it is cleared. */
+	if (collect->slots[slot].left)
+		return 0;
 	for (unsigned event = 0; event < collect->n_events; event++) {
 		if (!marked->stripes[event])
 			continue;
@@ -178,40 +184,18 @@ static int read_counted(struct collect *collect, u32 slot, u64 now_ns)
 	struct offcore_figures difference;
 	int r;
 
-	if (!offcore || !read_offcore_moved(offcore, slot, view->offcore))
+	if (!offcore || view->left || !read_offcore_moved(offcore, slot, view->offcore))
 		return 0;
 	r = need_entry(collect, view, now_ns);
 	if (r == 0)
 		r = ledger_reserve_offcore(view->entry);
 	if (r == 0)
 		r = read_offcore(offcore, slot, &view->offcore, &difference);
-	if (r == 0)
-		ledger_add_offcore(view->entry, &difference);
-	return r;
-}
-
-int collect_read_slot(struct collect *collect, u32 slot, struct differences *differences, u64 now_ns)
-{
-	struct marked marked = {0};
-	int r;
-
-	take_slot(collect, slot, &marked);
-	r = read_marked(collect, slot, &marked, differences, now_ns);
-	return r < 0 ? r : read_counted(collect, slot, now_ns);
-}
-
-/* Counting leaves no marks: each slot is looked at. */
-static int read_all_counted(struct collect *collect, u64 now_ns)
-{
-	int r = 0;
-
-	for (u32 slot = 0; slot < collect->n_slots && kernel_offcore(collect->settings.kernel); slot++)
-		if (slot == SLOT_UNATTRIBUTED || collect->slots[slot].owned) {
-			int one = read_counted(collect, slot, now_ns);
-
-			r = one < 0 ? one : r;
-		}
-	return r;
+	if (r < 0)
+		return r;
+	ledger_add_offcore(view->entry, &difference);
+	collect_save_offcore(collect, view);
+	return 0;
 }
 
 static bool has_reading(const struct slot_view *view, unsigned event)
@@ -235,6 +219,40 @@ static bool has_record(struct collect *collect, u32 slot, unsigned event)
 	return r < 0 || size > 0;
 }
 
+/* All of a slot that there is anything to read of, marked or not. */
+static void take_unmarked(struct collect *collect, u32 slot, struct marked *marked)
+{
+	for (unsigned event = 0; event < collect->n_events; event++)
+		if (has_reading(&collect->slots[slot], event) || has_record(collect, slot, event))
+			marked->stripes[event] = stripes_of_all(collect);
+}
+
+int collect_read_slot(struct collect *collect, u32 slot, struct differences *differences, u64 now_ns)
+{
+	struct marked marked = {0};
+	int r;
+
+	take_slot(collect, slot, &marked);
+	if (collect->read_all)
+		take_unmarked(collect, slot, &marked);
+	r = read_marked(collect, slot, &marked, differences, now_ns);
+	return r < 0 ? r : read_counted(collect, slot, now_ns);
+}
+
+/* Counting leaves no marks: each slot is looked at. */
+static int read_all_counted(struct collect *collect, u64 now_ns)
+{
+	int r = 0;
+
+	for (u32 slot = 0; slot < collect->n_slots && kernel_offcore(collect->settings.kernel); slot++)
+		if (slot == SLOT_UNATTRIBUTED || collect->slots[slot].owned) {
+			int one = read_counted(collect, slot, now_ns);
+
+			r = one < 0 ? one : r;
+		}
+	return r;
+}
+
 static int read_unmarked(struct collect *collect, u64 now_ns)
 {
 	int r = 0;
@@ -246,9 +264,7 @@ static int read_unmarked(struct collect *collect, u64 now_ns)
 
 		if (slot != SLOT_UNATTRIBUTED && !view->owned)
 			continue;
-		for (unsigned event = 0; event < collect->n_events; event++)
-			if (has_reading(view, event) || has_record(collect, slot, event))
-				marked.stripes[event] = stripes_of_all(collect);
+		take_unmarked(collect, slot, &marked);
 		one = read_marked(collect, slot, &marked, collect->differences, now_ns);
 		r = one < 0 ? one : r;
 	}

@@ -4,16 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
-/*
- * Records are read while programs add to them, in no order and without a lock: a reading may have half of a
- * sample, and the next one has the rest. Each counter is read once, by an aligned load of a vector register
- * that x86-64 and AArch64 do in halves of 8 bytes at the least, so that no counter is torn; `volatile` keeps
- * the compiler from reading it again.
- */
-typedef u32 words __attribute__((vector_size(16)));
-typedef u64 wides __attribute__((vector_size(16)));
-
-#define LANES 4 /* words of a cell */
+#include "collect/held_parts.h"
 
 #define PREFETCHED_BYTES 640
 
@@ -21,16 +12,12 @@ typedef u64 wides __attribute__((vector_size(16)));
  */
 #define SHAPED static inline __attribute__((always_inline))
 
-/* A record as cells, vectors of `words`: those of 64-bit counters first. */
-#define CELLS(type)        (sizeof(type) / sizeof(words))
 #define WORD(type, member) (unsigned)(offsetof(type, member) / sizeof(u32))
 #define FIGURE(member)     (unsigned)(offsetof(struct figures, member) / sizeof(u64))
-#define CELLS_MAX          CELLS(struct latency_record)
 #define CHUNK_CELLS        8U  /* cells that nonzero_words() takes at once */
 #define CHUNK_WORDS        32U /* in those */
 #define WORDS_MAX          (CELLS_MAX * LANES)
 #define CHUNKS_MAX         (WORDS_MAX / CHUNK_WORDS)
-#define PRESENT_WORDS      ((CELLS_MAX + 63) / 64)
 #define INSTRUCTION_SUM    WORD(struct latency_record, instruction_latency_sum)
 
 _Static_assert(CHUNK_WORDS == CHUNK_CELLS * LANES, "a bit of an u32 each");
@@ -61,22 +48,6 @@ static const struct shape plain_shape = {
 	.wide = WORD(struct plain_record, samples) / LANES,
 	.samples = WORD(struct plain_record, samples) / LANES,
 	.samples_end = WORD(struct plain_record, snoop) / LANES,
-};
-
-/* A counter that came round: its sum is so many times 2^32 more, or, of 64 bits, past what it can hold. */
-struct wrap {
-	u32 word;
-	u32 times;
-};
-
-struct held {
-	u64 present[PRESENT_WORDS]; /* cells that it holds: those that ever were not zero */
-	u32 stripes;
-	u16 n_wraps;
-	bool has_latency;
-	struct wrap *wraps;
-	u32 samples[STRIPES_MAX]; /* as last read, of each stripe, modulo 2^32 */
-	words cells[];            /* of those present, in the record's order */
 };
 
 /* A record of either kind, or a sum of some. */
@@ -229,15 +200,6 @@ SHAPED bool note_present(const struct reading *reading, const struct held *held,
 	return others;
 }
 
-static size_t count_bits(const u64 present[PRESENT_WORDS])
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < PRESENT_WORDS; i++)
-		n += (size_t)__builtin_popcountll(present[i]);
-	return n;
-}
-
 /* Which cells are present, one after the other. */
 struct walk {
 	const u64 *present;
@@ -343,15 +305,10 @@ static int note_wraps(const struct shape *shape, const struct reading *reading, 
 	return 0;
 }
 
-static size_t bytes_for(size_t n_cells)
-{
-	return sizeof(struct held) + n_cells * sizeof(words);
-}
-
 /* Room for what is present now, and with it what is held. `*held` NULL: nothing is. */
 static int grow(struct held **held, const u64 present[PRESENT_WORDS], bool has_latency)
 {
-	struct held *old = *held, *grown = malloc(bytes_for(count_bits(present)));
+	struct held *old = *held, *grown = malloc(held_bytes_for(held_count(present)));
 	struct walk walk = {.present = present};
 	u32 nth = 0, nth_old = 0, cell;
 
@@ -585,7 +542,7 @@ void held_add(const struct held *held, struct figures *sum)
 
 size_t held_bytes(const struct held *held)
 {
-	return held ? bytes_for(count_bits(held->present)) + held->n_wraps * sizeof(*held->wraps) : 0;
+	return held ? held_bytes_for(held_count(held->present)) + held->n_wraps * sizeof(*held->wraps) : 0;
 }
 
 void held_free(struct held *held)

@@ -34,5 +34,6 @@ void held_add(const struct held *held, struct figures *sum);
 
 size_t held_bytes(const struct held *held);
 void held_free(struct held *held);
+DEFINE_CLEANUP(struct held *, held_free)
 
 #endif

@@ -7,10 +7,10 @@
 
 #include "collect/collect.h"
 
-enum state { FREE, CHOSEN, RESTING };
+enum choice_state { FREE, CHOSEN, RESTING };
 
 struct choice {
-	enum state state;
+	enum choice_state state;
 	u32 slot;
 	char *path; /* of a chosen one */
 	bool configured;

@@ -5,22 +5,9 @@
 #include <search.h>
 #include <string.h>
 
+#include "collect/ledger_parts.h"
 #include "collect/pairs.h"
 #include "collect/series.h"
-
-struct ledger {
-	void *by_path; /* tsearch(3) tree of struct ledger_entry */
-	struct ledger_entry **entries;
-	size_t n;
-	size_t allocated;
-	u32 next_number;
-	struct ledger_entry *other;
-	struct ledger_entry *unattributed;
-	struct ledger_entry *counted;           /* those with a difference of off-core responses */
-	struct ledger_entry *oldest, *youngest; /* of those that nobody holds */
-	size_t n_unheld;
-	u64 begun; /* collections */
-};
 
 static void sum_free(struct ledger_sum *sum)
 {
@@ -31,7 +18,7 @@ static void sum_free(struct ledger_sum *sum)
 	free(sum);
 }
 
-static void entry_free(struct ledger_entry *entry)
+void ledger_entry_free(struct ledger_entry *entry)
 {
 	if (!entry)
 		return;
@@ -45,12 +32,7 @@ static void entry_free(struct ledger_entry *entry)
 	free(entry);
 }
 
-static void entry_freep(struct ledger_entry **entry)
-{
-	entry_free(*entry);
-}
-
-static int entry_new(struct ledger *ledger, const char *path, struct ledger_entry **ret)
+int ledger_entry_new(struct ledger *ledger, const char *path, struct ledger_entry **ret)
 {
 	struct ledger_entry *entry = calloc(1, sizeof(*entry));
 
@@ -74,9 +56,9 @@ int ledger_new(struct ledger **ret)
 
 	if (!ledger)
 		return -ENOMEM;
-	r = entry_new(ledger, SERIES_OTHER, &ledger->other);
+	r = ledger_entry_new(ledger, SERIES_OTHER, &ledger->other);
 	if (r == 0)
-		r = entry_new(ledger, SERIES_UNATTRIBUTED, &ledger->unattributed);
+		r = ledger_entry_new(ledger, SERIES_UNATTRIBUTED, &ledger->unattributed);
 	if (r < 0)
 		return r;
 	*ret = TAKE_PTR(ledger);
@@ -94,10 +76,10 @@ struct ledger *ledger_free(struct ledger *ledger)
 		return NULL;
 	tdestroy(ledger->by_path, keep_entry);
 	for (size_t i = 0; i < ledger->n; i++)
-		entry_free(ledger->entries[i]);
+		ledger_entry_free(ledger->entries[i]);
 	free(ledger->entries);
-	entry_free(ledger->other);
-	entry_free(ledger->unattributed);
+	ledger_entry_free(ledger->other);
+	ledger_entry_free(ledger->unattributed);
 	free(ledger);
 	return NULL;
 }
@@ -158,23 +140,34 @@ static int grow(struct ledger *ledger)
 	return 0;
 }
 
+int ledger_enter(struct ledger *ledger, struct ledger_entry *entry)
+{
+	int r = grow(ledger);
+
+	if (r < 0)
+		return r;
+	if (!tsearch(entry, &ledger->by_path, compare_paths))
+		return -ENOMEM;
+	ledger->entries[ledger->n++] = entry;
+	queue_unheld(ledger, entry);
+	return 0;
+}
+
 int ledger_get(struct ledger *ledger, const char *path, struct ledger_entry **ret)
 {
-	_cleanup_(entry_freep) struct ledger_entry *entry = NULL;
+	_cleanup_(ledger_entry_freep) struct ledger_entry *entry = NULL;
 	int r;
 
 	*ret = ledger_find(ledger, path);
 	if (*ret)
 		return 0;
-	r = grow(ledger);
+	r = ledger_entry_new(ledger, path, &entry);
 	if (r == 0)
-		r = entry_new(ledger, path, &entry);
+		r = ledger_enter(ledger, entry);
 	if (r < 0)
 		return r;
-	if (!tsearch(entry, &ledger->by_path, compare_paths))
-		return -ENOMEM;
-	*ret = ledger->entries[ledger->n++] = TAKE_PTR(entry);
-	queue_unheld(ledger, *ret);
+	ledger_save_entry(entry);
+	*ret = TAKE_PTR(entry);
 	return 0;
 }
 
@@ -216,15 +209,28 @@ void ledger_hold(struct ledger_entry *entry)
 	entry->holders++;
 }
 
+void ledger_died(struct ledger_entry *entry, u64 now_ns)
+{
+	unqueue(entry->ledger, entry);
+	entry->died_ns = now_ns;
+	queue_unheld(entry->ledger, entry);
+	ledger_save_entry(entry);
+}
+
+void ledger_keep_unheld(struct ledger_entry *entry)
+{
+	entry->unheld = entry->ledger->begun + 1;
+}
+
 void ledger_unhold(struct ledger_entry *entry)
 {
 	if (--entry->holders > 0)
 		return;
-	entry->unheld = entry->ledger->begun + 1;
+	ledger_keep_unheld(entry);
 	queue_unheld(entry->ledger, entry);
 }
 
-static struct ledger_sum *new_sum(struct ledger_entry *entry, unsigned event, bool present)
+struct ledger_sum *ledger_new_sum(struct ledger_entry *entry, unsigned event, bool present)
 {
 	struct ledger_sum *sum = malloc(sizeof(*sum));
 
@@ -243,7 +249,7 @@ struct ledger_sum *ledger_sum(struct ledger_entry *entry, struct ledger_sum **of
 		sum = sum->of_slot;
 	if (sum)
 		return sum;
-	sum = new_sum(entry, event, true);
+	sum = ledger_new_sum(entry, event, true);
 	if (!sum)
 		return NULL;
 	sum->of_slot = *of_slot;
@@ -258,7 +264,7 @@ static struct ledger_sum *left_of(struct ledger_entry *entry, unsigned event)
 
 	while (sum && (sum->present || sum->event != event))
 		sum = sum->next;
-	return sum ? sum : new_sum(entry, event, false);
+	return sum ? sum : ledger_new_sum(entry, event, false);
 }
 
 static int leave(struct ledger_entry *entry, unsigned event, const struct figures *figures)
@@ -282,6 +288,7 @@ static int leave(struct ledger_entry *entry, unsigned event, const struct figure
 	free(sum->left);
 	sum->left = left;
 	sum->size = (u32)size;
+	ledger_save_left(entry, sum);
 	return 0;
 }
 
@@ -300,6 +307,7 @@ static void remove_sum(struct ledger_entry *entry, struct ledger_sum *sum)
 	while (*place != sum)
 		place = &(*place)->next;
 	*place = sum->next;
+	state_remove(entry->ledger->state, &sum->record);
 	sum_free(sum);
 }
 
@@ -320,7 +328,7 @@ int ledger_leave(struct ledger_entry *entry, struct ledger_sum **of_slot)
 	return 0;
 }
 
-static int need_offcore(struct offcore_figures **figures)
+int ledger_need_offcore(struct offcore_figures **figures)
 {
 	if (!*figures)
 		*figures = calloc(1, sizeof(**figures));
@@ -329,11 +337,11 @@ static int need_offcore(struct offcore_figures **figures)
 
 int ledger_reserve_offcore(struct ledger_entry *entry)
 {
-	int r = need_offcore(&entry->offcore_total);
+	int r = ledger_need_offcore(&entry->offcore_total);
 
 	if (r < 0 || entry->offcore_difference)
 		return r;
-	r = need_offcore(&entry->offcore_difference);
+	r = ledger_need_offcore(&entry->offcore_difference);
 	if (r < 0)
 		return r;
 	entry->next_counted = entry->ledger->counted;
@@ -345,6 +353,7 @@ void ledger_add_offcore(struct ledger_entry *entry, const struct offcore_figures
 {
 	offcore_figures_add(entry->offcore_total, difference);
 	offcore_figures_add(entry->offcore_difference, difference);
+	ledger_save_offcore(entry);
 }
 
 static void forget_counted(struct ledger_entry *entry)
@@ -383,10 +392,12 @@ static void uncount(struct ledger *ledger, struct ledger_entry *entry)
 static int fold_one(struct ledger *ledger, struct ledger_entry *entry)
 {
 	if (entry->offcore_total) {
-		if (need_offcore(&ledger->other->offcore_total) < 0)
+		if (ledger_need_offcore(&ledger->other->offcore_total) < 0)
 			return -ENOMEM;
 		offcore_figures_add(ledger->other->offcore_total, entry->offcore_total);
+		ledger_save_offcore(ledger->other);
 		free(TAKE_PTR(entry->offcore_total));
+		state_remove(ledger->state, &entry->offcore_record);
 	}
 	while (entry->sums) {
 		struct ledger_sum *sum = entry->sums;
@@ -396,6 +407,7 @@ static int fold_one(struct ledger *ledger, struct ledger_entry *entry)
 		remove_sum(entry, sum);
 	}
 	uncount(ledger, entry);
+	state_remove(ledger->state, &entry->record);
 	tdelete(entry, &ledger->by_path, compare_paths);
 	unqueue(ledger, entry);
 	return 0;
@@ -435,7 +447,7 @@ static void take_out(struct ledger *ledger, struct ledger_entry *folded)
 	for (struct ledger_entry *entry = folded, *next; entry; entry = next) {
 		next = entry->newer;
 		ledger->entries[entry->unheld] = NULL;
-		entry_free(entry);
+		ledger_entry_free(entry);
 	}
 	for (size_t i = 0; i < ledger->n; i++)
 		if (ledger->entries[i])
@@ -476,8 +488,11 @@ static int compare_ids(const void *key, const void *member)
 void ledger_mark_guests(struct ledger *ledger, const u64 *ids, size_t n)
 {
 	for (size_t i = 0; n > 0 && i < ledger->n; i++)
-		if (bsearch(&ledger->entries[i]->id, ids, n, sizeof(*ids), compare_ids))
+		if (!ledger->entries[i]->guest &&
+		    bsearch(&ledger->entries[i]->id, ids, n, sizeof(*ids), compare_ids)) {
 			ledger->entries[i]->guest = true;
+			ledger_save_entry(ledger->entries[i]);
+		}
 }
 
 struct ledger_entry *const *ledger_entries(const struct ledger *ledger, size_t *ret_n)

@@ -15,6 +15,7 @@
 #include "collect/held.h"
 #include "collect/offcore_figures.h"
 #include "pebsd/sample.h"
+#include "state/state.h"
 
 struct ledger_entry {
 	char *path;
@@ -41,6 +42,7 @@ struct ledger_entry {
 	struct ledger_entry *next_counted;  /* of those with an `offcore_difference` */
 	struct ledger_entry *older, *newer; /* of those that nobody holds, by `died_ns` */
 	u64 unheld;                         /* collections begun before the last holder let go */
+	struct state_ref record, offcore_record;
 };
 
 struct ledger;
@@ -56,12 +58,32 @@ struct ledger_sum {
 	u32 size; /* of `left`, bytes */
 	u16 event;
 	bool present;
+	struct state_ref record; /* of `left` the ledger's; of `held` of whoever reads */
 };
 
 /* 0 or -ENOMEM; free with ledger_free(). `other` and `unattributed` exist from the start. */
 int ledger_new(struct ledger **ret);
 struct ledger *ledger_free(struct ledger *ledger);
 DEFINE_CLEANUP(struct ledger *, ledger_free)
+
+/*
+ * From now on what the ledger has is kept in `state`, which outlives it; the ledger is empty. First takes
+ * back what is there: entries with what earlier slots left to them; who holds them is told by ledger_hold()
+ * as before. 0; -EBADMSG: what was kept makes no sense, and the ledger can only be freed; -ENOMEM.
+ */
+int ledger_keep(struct ledger *ledger, struct state *state);
+
+/* The entry of a number; NULL: none. While what was kept is taken back, and numbers are in order. */
+struct ledger_entry *ledger_numbered(const struct ledger *ledger, u32 number);
+
+/* The entry's `id` or `died_ns` was changed. */
+void ledger_entry_changed(struct ledger_entry *entry);
+
+/* Nobody holds the entry, whose cgroup is taken to have died now. */
+void ledger_died(struct ledger_entry *entry, u64 now_ns);
+
+/* An entry that nobody holds is in differences kept for the next collection. */
+void ledger_keep_unheld(struct ledger_entry *entry);
 
 /* The entry of a path, made if there is none. The ledger's. 0 or -ENOMEM. */
 int ledger_get(struct ledger *ledger, const char *path, struct ledger_entry **ret);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "collect/pairs.h"
 
+#include "state/state_bytes.h"
+
 static u64 add_saturating(u64 a, u64 b)
 {
 	u64 sum;
@@ -17,6 +19,23 @@ size_t pairs_of(const struct figures *figures, u8 *to)
 		if (counters[i])
 			pairs_put(&writer, i, counters[i]);
 	return (size_t)(writer.to - to);
+}
+
+bool pairs_sound(const u8 *pairs, size_t size)
+{
+	struct state_reader reader = {.from = pairs, .end = pairs + size};
+	u64 next = 0;
+
+	while (!reader.bad && reader.from != reader.end) {
+		u64 passed = state_get_number(&reader);
+
+		if (passed >= FIGURES_COUNTERS || state_get_number(&reader) == 0)
+			return false;
+		next += passed + 1;
+		if (next > FIGURES_COUNTERS)
+			return false;
+	}
+	return !reader.bad;
 }
 
 void pairs_add(const u8 *pairs, size_t size, struct figures *sum)

@@ -53,6 +53,9 @@ static inline bool pairs_get(struct pairs_reader *reader, unsigned *ret_counter,
 /* Writes all of `figures` to `to`, which has room for PAIRS_MAX bytes. Returns how many it took. */
 size_t pairs_of(const struct figures *figures, u8 *to);
 
+/* Whether they are pairs that pairs_put() could have written. For what comes from outside. */
+bool pairs_sound(const u8 *pairs, size_t size);
+
 /* sum += what the pairs hold, each counter saturating at 2^64 - 1. */
 void pairs_add(const u8 *pairs, size_t size, struct figures *sum);
 

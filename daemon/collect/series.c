@@ -8,29 +8,8 @@
 #include <sys/param.h>
 
 #include "collect/paths.h"
+#include "collect/series_parts.h"
 #include "collect/series_width.h"
-
-struct series_table {
-	size_t top; /* may be SERIES_TOP_AUTO */
-	size_t top_largest;
-	struct series_width width;
-	u64 now_ns;
-
-	struct paths paths;
-	struct series other;
-	struct series unattributed;
-	const struct series **list;
-	size_t n_list;
-
-	/* Scratch of the update under way. */
-	struct path **owners; /* of each input; NULL: not exported */
-	struct path **best;   /* the N, the costliest first; room for all that could be */
-	size_t n_best;
-	struct figures **spare; /* zeroed */
-	size_t n_spare;
-	size_t n_ended, n_waiting; /* paths of that standing */
-	bool some_idle;            /* one waits that is to be forgotten */
-};
 
 int series_table_new(size_t top, struct series_table **ret)
 {
@@ -47,6 +26,8 @@ int series_table_new(size_t top, struct series_table **ret)
 		series_table_free(table);
 		return -ENOMEM;
 	}
+	table->unattributed.kept.id = SERIES_ID_UNATTRIBUTED;
+	table->next_id = SERIES_ID_PATHS;
 	table->list[table->n_list++] = &table->other;
 	table->list[table->n_list++] = &table->unattributed;
 	series_table_set_top(table, top);
@@ -330,6 +311,7 @@ static void add(struct series_table *table, struct series *series, const struct 
 
 		if (!*figures)
 			*figures = table->spare[--table->n_spare];
+		series->kept.moved |= 1U << differences[i].event;
 		pairs_add(differences[i].pairs, differences[i].size, *figures);
 	}
 }
@@ -340,6 +322,9 @@ static void carry_out(struct series_table *table, u64 now_ns)
 	table->n_ended = table->n_waiting = 0;
 	table->some_idle = false;
 	FOREACH_PATH (&table->paths, path) {
+		const enum path_standing before = path->standing;
+
+		path->series.kept.changed |= path->has_input || (path->excluded && path->series.cost > 0);
 		path->series.cost = path->excluded ? 0 : path->next_cost;
 		path->samples = path->excluded ? 0 : path->next_samples;
 		if (path->has_input)
@@ -354,6 +339,7 @@ static void carry_out(struct series_table *table, u64 now_ns)
 			else
 				path->standing = PATH_ENDED;
 		}
+		path->series.kept.changed |= path->standing != before;
 		table->n_ended += path->standing == PATH_ENDED;
 		if (path->standing != PATH_WAITING)
 			continue;
@@ -380,7 +366,9 @@ static void drop_oldest_ended(struct series_table *table)
 	if (!oldest)
 		return;
 	path_free_figures(&oldest->series);
+	series_forget_figures(table, &oldest->series);
 	oldest->standing = PATH_WAITING;
+	oldest->series.kept.changed = true;
 }
 
 static void forget(struct series_table *table, u64 now_ns)
@@ -399,8 +387,10 @@ static void forget(struct series_table *table, u64 now_ns)
 		bool idle = now_ns - path->seen_ns >= SERIES_KEEP_NS || waiting > SERIES_WAITING_MAX;
 
 		path->forget = path->standing == PATH_WAITING && !path->has_input && idle;
-		if (path->forget)
+		if (path->forget) {
+			series_forget(table, &path->series);
 			waiting--;
+		}
 	}
 	paths_sweep(&table->paths);
 }
@@ -429,8 +419,10 @@ int series_table_update(struct series_table *table, u64 now_ns, const struct ser
 
 	for (size_t i = 0; i < n; i++) {
 		add(table, owner_of(table, i), inputs[i].differences, inputs[i].n_differences);
-		if (inputs[i].offcore)
+		if (inputs[i].offcore) {
 			offcore_counters_add(owner_of(table, i)->offcore, inputs[i].offcore);
+			owner_of(table, i)->kept.counted = true;
+		}
 	}
 	add(table, &table->unattributed, unattributed, n_unattributed);
 	table->other.wanted_ns = table->unattributed.wanted_ns = now_ns;
@@ -446,6 +438,7 @@ int series_table_count_unattributed(struct series_table *table, const struct off
 	if (reserve_offcore(&table->unattributed) < 0)
 		return -ENOMEM;
 	offcore_counters_add(table->unattributed.offcore, difference);
+	table->unattributed.kept.counted = true;
 	return 0;
 }
 

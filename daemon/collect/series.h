@@ -36,6 +36,7 @@
 #include "collect/differences.h"
 #include "collect/offcore_figures.h"
 #include "pebsd/sample.h"
+#include "state/state.h"
 
 #define SERIES_OTHER        "other"
 #define SERIES_UNATTRIBUTED "unattributed"
@@ -61,6 +62,16 @@ struct series_input {
 	const struct offcore_figures *offcore; /* NULL: nothing counted. Buys no series by itself */
 };
 
+/* The table's: what of a series is to be put into the state, and where it lies there. */
+struct series_kept {
+	u32 id;        /* 0: no record yet, but for `other` */
+	u32 moved;     /* bits: events whose figures changed */
+	bool changed;  /* its standing did */
+	bool counted;  /* what was counted did */
+	u64 wanted_ns; /* as put last */
+	struct state_ref name, standing, counters, figures[EVENTS_MAX];
+};
+
 /* One exported series; `figures[event]` is NULL until the event's first sample in it. */
 struct series {
 	char *path;
@@ -68,6 +79,7 @@ struct series {
 	double cost;   /* weighted latency, decayed with a half-life of SERIES_HALF_LIFE_NS */
 	struct figures *figures[EVENTS_MAX];
 	struct offcore_counters *offcore; /* NULL until something is counted */
+	struct series_kept kept;
 };
 
 struct event;
@@ -77,6 +89,16 @@ struct series_table;
  * series_table_free(). */
 int series_table_new(size_t top, struct series_table **ret);
 struct series_table *series_table_free(struct series_table *table);
+
+/*
+ * From now on what the table has is kept in `state`, which outlives it; the table is empty. First takes back
+ * what is there, as of `now_ns`. 0; -EBADMSG: what was kept makes no sense, and the table can only be freed;
+ * -ENOMEM.
+ */
+int series_table_keep(struct series_table *table, struct state *state, u64 now_ns);
+
+/* Puts what changed into the state, which is to be committed then. */
+void series_table_save(struct series_table *table);
 
 /* The events that are sampled, by their numbers: how many series a path may make is known from the start. */
 void series_table_expect(struct series_table *table, const struct event *events, size_t n);

@@ -1,0 +1,369 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The collection kept beyond the process: what changes is put into the state, and gone on from. */
+#include <errno.h>
+#include <string.h>
+
+#include "collect/collect_parts.h"
+#include "collect/held_state.h"
+#include "state/state_bytes.h"
+#include "state/state_kinds.h"
+
+/* Of a slot's record. */
+enum slot_flag { SLOT_FLAG_ALIVE = 1, SLOT_FLAG_LEFT = 2 };
+
+static u64 held_key(u32 slot, unsigned event)
+{
+	return (u64)slot << 8 | event;
+}
+
+void collect_save_slot(struct collect *collect, struct slot_view *view)
+{
+	u8 bytes[6 * VARINT_MAX];
+	struct state_writer writer = {.to = bytes};
+
+	if (!collect->settings.state)
+		return;
+	state_put_number(&writer, view->generation);
+	state_put_number(&writer, view->cgroup_id);
+	state_put_number(&writer, (view->alive ? SLOT_FLAG_ALIVE : 0) | (view->left ? SLOT_FLAG_LEFT : 0));
+	state_put_number(&writer, view->entry->number);
+	state_put_number(&writer, view->left_events);
+	state_put_number(&writer, view->left_stripes);
+	state_put(collect->settings.state, &view->record, STATE_SLOT, slot_number(collect, view), bytes,
+		  (size_t)(writer.to - bytes));
+}
+
+void collect_save_held(struct collect *collect, u32 slot, struct ledger_sum *sum)
+{
+	u8 bytes[HELD_STATE_MAX];
+
+	if (state_keeps(collect->settings.state))
+		state_put(collect->settings.state, &sum->record, STATE_HELD, held_key(slot, sum->event),
+			  bytes, held_save(sum->held, bytes));
+}
+
+void collect_save_offcore(struct collect *collect, struct slot_view *view)
+{
+	state_put(collect->settings.state, &view->offcore_record, STATE_COUNTED_BASE,
+		  slot_number(collect, view), view->offcore, sizeof(*view->offcore));
+}
+
+void collect_forget_early(struct collect *collect)
+{
+	while (collect->n_early_records > 0)
+		state_remove(collect->settings.state, &collect->early_records[--collect->n_early_records]);
+}
+
+static void save_stripes(struct collect *collect, unsigned event)
+{
+	u8 bytes[STRIPES_MAX * VARINT_MAX];
+	struct state_writer writer = {.to = bytes};
+
+	for (u32 stripe = 0; stripe < collect->n_stripes; stripe++)
+		state_put_number(&writer, collect->seen_by_stripe[event][stripe]);
+	state_put(collect->settings.state, &collect->stripes_records[event], STATE_STRIPES, event, bytes,
+		  (size_t)(writer.to - bytes));
+}
+
+static void save_early(struct collect *collect, size_t i, const struct difference *difference)
+{
+	u8 bytes[2 * VARINT_MAX + PAIRS_MAX];
+	struct state_writer writer = {.to = bytes};
+
+	state_put_number(&writer, difference->entry->number);
+	state_put_number(&writer, difference->event);
+	state_put_bytes(&writer, difference->pairs, difference->size);
+	collect->early_records[i] = (struct state_ref){0};
+	state_put(collect->settings.state, &collect->early_records[i], STATE_EARLY, i, bytes,
+		  (size_t)(writer.to - bytes));
+}
+
+/* Room for the places of so many; what finds none is not kept, and neither is all else. */
+static bool reserve_early(struct collect *collect, size_t n)
+{
+	struct state_ref *longer = reallocarray(collect->early_records, n ? n : 1, sizeof(*longer));
+
+	if (longer)
+		collect->early_records = longer;
+	return longer;
+}
+
+void collect_save(struct collect *collect)
+{
+	const struct difference *early;
+	size_t n;
+
+	if (!state_keeps(collect->settings.state))
+		return;
+	for (u32 left = collect->seen_moved; left; left &= left - 1)
+		save_stripes(collect, (unsigned)__builtin_ctz(left));
+	collect->seen_moved = 0;
+	early = differences_list(collect->early, &n);
+	if (n > collect->n_early_records && !reserve_early(collect, n)) {
+		state_lose(collect->settings.state, -ENOMEM);
+		return;
+	}
+	for (; collect->n_early_records < n; collect->n_early_records++)
+		save_early(collect, collect->n_early_records, &early[collect->n_early_records]);
+}
+
+/* What a slot's record says. */
+struct kept_slot {
+	u32 slot;
+	u32 generation;
+	u64 cgroup_id;
+	u64 flags;
+	u16 left_events, left_stripes;
+	struct ledger_entry *entry;
+};
+
+static int read_slot(const struct collect *collect, const struct state_record *record, struct kept_slot *ret)
+{
+	struct state_reader reader = {.from = record->bytes, .end = record->bytes + record->length};
+	u64 generation = state_get_number(&reader), cgroup_id = state_get_number(&reader),
+	    flags = state_get_number(&reader), number = state_get_number(&reader),
+	    events = state_get_number(&reader), stripes = state_get_number(&reader);
+	struct ledger_entry *entry =
+		number >> 32 ? NULL : ledger_numbered(collect->settings.ledger, (u32)number);
+
+	if (!state_read_whole(&reader) || generation >> 32 || flags > (SLOT_FLAG_ALIVE | SLOT_FLAG_LEFT) ||
+	    !entry || entry == ledger_other(collect->settings.ledger) ||
+	    entry == ledger_unattributed(collect->settings.ledger) || events >> collect->n_events ||
+	    stripes >> collect->n_stripes || record->key == SLOT_UNATTRIBUTED || record->key > SLOTS_MAX)
+		return -EBADMSG;
+	*ret = (struct kept_slot){
+		.slot = (u32)record->key,
+		.generation = (u32)generation,
+		.cgroup_id = cgroup_id,
+		.flags = flags,
+		.left_events = (u16)events,
+		.left_stripes = (u16)stripes,
+		.entry = entry,
+	};
+	return 0;
+}
+
+static bool has_flag(const struct kept_slot *kept, enum slot_flag flag)
+{
+	return kept->flags & flag;
+}
+
+/* On its way back: where it is, the kernel side tells. */
+static void put_on_way(struct collect *collect, struct slot_view *view, const struct slot_owner *owner)
+{
+	if (view->left) {
+		/* It has rested. */
+		TAILQ_INSERT_HEAD(&collect->retired, view, way);
+	} else if (owner->state == SLOT_RETIRED) {
+		view->since_ns = collect->begun_ns;
+		TAILQ_INSERT_TAIL(&collect->retired, view, way);
+	} else {
+		view->since_ns = owner->died_ns;
+		TAILQ_INSERT_TAIL(&collect->dead, view, way);
+	}
+}
+
+static int restore_slot(struct collect *collect, const struct state_record *record)
+{
+	const struct slot_owner *owner;
+	struct slot_view *view;
+	struct kept_slot kept;
+	bool same;
+	int r = read_slot(collect, record, &kept);
+
+	if (r < 0)
+		return r;
+	if (kept.slot >= collect->n_slots)
+		return -EBADMSG;
+	owner = kernel_owner(collect->settings.kernel, kept.slot);
+	view = &collect->slots[kept.slot];
+	same = owner->generation == kept.generation && owner->cgroup_id == kept.cgroup_id;
+	/* It was given back before that was kept. */
+	if (has_flag(&kept, SLOT_FLAG_LEFT) && !(same && owner->state == SLOT_RETIRED))
+		return 0;
+	if (!same || owner->state == SLOT_FREE ||
+	    (owner->state == SLOT_ALIVE && !has_flag(&kept, SLOT_FLAG_ALIVE)))
+		return -EBADMSG;
+	*view = (struct slot_view){
+		.cgroup_id = kept.cgroup_id,
+		.generation = kept.generation,
+		.entry = kept.entry,
+		.left = has_flag(&kept, SLOT_FLAG_LEFT),
+		.left_events = kept.left_events,
+		.left_stripes = kept.left_stripes,
+		.owned = true,
+		/* That it died since is noticed. */
+		.alive = has_flag(&kept, SLOT_FLAG_ALIVE) && !has_flag(&kept, SLOT_FLAG_LEFT),
+	};
+	ledger_hold(kept.entry);
+	collect->owned++;
+	if (view->alive) {
+		kept.entry->living++;
+		collect->alive++;
+	} else {
+		put_on_way(collect, view, owner);
+	}
+	state_take(collect->settings.state, record, &view->record);
+	return 0;
+}
+
+static int load_held(const struct collect *collect, const struct state_record *record, u32 *ret_slot,
+		     unsigned *ret_event, struct held **ret)
+{
+	unsigned event = record->key & 0xff;
+
+	*ret_slot = (u32)(record->key >> 8);
+	*ret_event = event;
+	if (record->key >> 40 || event >= collect->n_events)
+		return -EBADMSG;
+	return held_restore(record->bytes, record->length,
+			    kernel_settings(collect->settings.kernel)->events[event].has_latency, STRIPES_MAX,
+			    ret);
+}
+
+static int restore_held(struct collect *collect, const struct state_record *record)
+{
+	_cleanup_(held_freep) struct held *held = NULL;
+	struct slot_view *view;
+	struct ledger_sum *sum;
+	unsigned event;
+	u32 slot;
+	int r = load_held(collect, record, &slot, &event, &held);
+
+	if (r < 0)
+		return r;
+	if (slot >= collect->n_slots || held_stripes(held) >> collect->n_stripes)
+		return -EBADMSG;
+	view = &collect->slots[slot];
+	if (!view->entry || view->left)
+		return -EBADMSG;
+	sum = ledger_sum(view->entry, &view->sums, event);
+	if (!sum)
+		return -ENOMEM;
+	sum->held = TAKE_PTR(held);
+	state_take(collect->settings.state, record, &sum->record);
+	return 0;
+}
+
+/* Of a slot that is no more: what it brought is left with its path. */
+static int leave_held(struct collect *collect, const struct state_record *record)
+{
+	_cleanup_(held_freep) struct held *held = NULL;
+	const struct state_record *of_slot;
+	struct figures figures = {0};
+	struct ledger_entry *entry;
+	struct kept_slot kept;
+	u8 pairs[PAIRS_MAX];
+	unsigned event;
+	u32 slot;
+	int r = load_held(collect, record, &slot, &event, &held);
+
+	if (r < 0)
+		return r;
+	entry = ledger_unattributed(collect->settings.ledger);
+	if (slot != SLOT_UNATTRIBUTED) {
+		of_slot = state_find(collect->settings.state, STATE_SLOT, slot);
+		r = of_slot ? read_slot(collect, of_slot, &kept) : -EBADMSG;
+		if (r < 0)
+			return r;
+		entry = kept.entry;
+		/* Its cgroup may well be there: then it is found again. */
+		if (has_flag(&kept, SLOT_FLAG_ALIVE))
+			ledger_died(entry, collect->begun_ns);
+	}
+	held_add(held, &figures);
+	return ledger_add(entry, event, pairs, pairs_of(&figures, pairs));
+}
+
+static int restore_offcore(struct collect *collect, const struct state_record *record)
+{
+	struct slot_view *view = record->key < collect->n_slots ? &collect->slots[record->key] : NULL;
+
+	if (!kernel_offcore(collect->settings.kernel))
+		return 0;
+	if (!view || record->length != sizeof(*view->offcore))
+		return -EBADMSG;
+	view->offcore = malloc(sizeof(*view->offcore));
+	if (!view->offcore)
+		return -ENOMEM;
+	memcpy(view->offcore, record->bytes, record->length);
+	state_take(collect->settings.state, record, &view->offcore_record);
+	return 0;
+}
+
+static int restore_stripes(struct collect *collect, const struct state_record *record)
+{
+	struct state_reader reader = {.from = record->bytes, .end = record->bytes + record->length};
+
+	if (record->key >= collect->n_events)
+		return -EBADMSG;
+	for (u32 stripe = 0; stripe < collect->n_stripes; stripe++)
+		collect->seen_by_stripe[record->key][stripe] = state_get_number(&reader);
+	if (!state_read_whole(&reader))
+		return -EBADMSG;
+	state_take(collect->settings.state, record, &collect->stripes_records[record->key]);
+	return 0;
+}
+
+static int restore_early(struct collect *collect, const struct state_record *record)
+{
+	struct state_reader reader = {.from = record->bytes, .end = record->bytes + record->length};
+	u64 number = state_get_number(&reader), event = state_get_number(&reader);
+	struct ledger_entry *entry =
+		number >> 32 ? NULL : ledger_numbered(collect->settings.ledger, (u32)number);
+	const u8 *pairs;
+	size_t size;
+	u8 *room;
+
+	pairs = state_get_rest(&reader, &size);
+	if (!entry || event >= collect->n_events || size == 0 || size > PAIRS_MAX ||
+	    record->key != collect->n_early_records || !pairs_sound(pairs, size))
+		return -EBADMSG;
+	room = differences_room(collect->early);
+	if (!room || !reserve_early(collect, collect->n_early_records + 1))
+		return -ENOMEM;
+	memcpy(room, pairs, size);
+	differences_put(collect->early, entry, (u32)event, size);
+	ledger_keep_unheld(entry);
+	state_take(collect->settings.state, record, &collect->early_records[collect->n_early_records++]);
+	return 0;
+}
+
+static int each(struct collect *collect, u32 kind,
+		int (*restore)(struct collect *collect, const struct state_record *record))
+{
+	const struct state_record *records;
+	size_t n;
+	int r = 0;
+
+	records = state_records(collect->settings.state, kind, &n);
+	for (size_t i = 0; i < n && r == 0; i++)
+		r = restore(collect, &records[i]);
+	return r;
+}
+
+static int restore_slots(struct collect *collect)
+{
+	int r = each(collect, STATE_SLOT, restore_slot);
+
+	if (r == 0)
+		r = each(collect, STATE_HELD, restore_held);
+	if (r == 0)
+		r = each(collect, STATE_COUNTED_BASE, restore_offcore);
+	if (r == 0)
+		r = each(collect, STATE_STRIPES, restore_stripes);
+	/* Who took their marks may not have come to what they stand for. */
+	collect->read_all = true;
+	for (u32 slot = 1; slot < collect->n_slots; slot++)
+		collect->changed[slot / MARKS_LINE] |= 1ULL << slot % MARKS_LINE;
+	return r;
+}
+
+int collect_go_on(struct collect *collect, bool same_kernel, u64 now_ns)
+{
+	int r;
+
+	collect->begun_ns = now_ns;
+	r = same_kernel ? restore_slots(collect) : each(collect, STATE_HELD, leave_held);
+	return r < 0 ? r : each(collect, STATE_EARLY, restore_early);
+}

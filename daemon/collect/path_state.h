@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: GPL-2.0
+/* A path at the end of a record. */
+#ifndef PEBSD_PATH_STATE_H
+#define PEBSD_PATH_STATE_H
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "state/state_bytes.h"
+
+/* A tree may be as deep as whoever made it likes. What is longer is kept by its beginning and a number. */
+#define PATH_STATE_CUT 8192
+#define PATH_STATE_MAX (PATH_STATE_CUT + sizeof("...#4294967295"))
+
+/* The writer has room for PATH_STATE_MAX bytes. */
+static inline void path_save(struct state_writer *writer, const char *path, u32 number)
+{
+	size_t length = strnlen(path, PATH_STATE_CUT + 1);
+	char end[sizeof("...#4294967295")];
+
+	if (length <= PATH_STATE_CUT) {
+		state_put_bytes(writer, path, length);
+		return;
+	}
+	state_put_bytes(writer, path, PATH_STATE_CUT);
+	state_put_bytes(writer, end, (size_t)snprintf(end, sizeof(end), "...#%u", number));
+}
+
+/* The caller's, in `ret`. 0; -EBADMSG: it is none; -ENOMEM. */
+static inline int path_restore(struct state_reader *reader, char **ret)
+{
+	size_t length;
+	const u8 *bytes = state_get_rest(reader, &length);
+
+	if (length == 0 || length > PATH_STATE_MAX || memchr(bytes, '\0', length))
+		return -EBADMSG;
+	*ret = strndup((const char *)bytes, length);
+	return *ret ? 0 : -ENOMEM;
+}
+
+#endif
