@@ -1,0 +1,527 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The engine killed at any instruction, time and again, over the running kernel's maps: what its successor
+ * goes on with is what another engine has that got the same samples and was left alone.
+ *
+ * Where a kill strikes makes a difference only by what was written until then to memory that outlives the
+ * process: the state, and the kernel's records and marks. That memory is write-protected, and each store to
+ * it counted; from kill to kill the process ends before a later one. Others end at a random moment, while
+ * they take over, too.
+ */
+#include <criterion/criterion.h>
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "engine.h"
+#include "kernel/kernel_parts.h"
+#include "some_stripes.h"
+#include "state/state_kinds.h"
+#include "state/state_parts.h"
+
+#define EVENTS  2
+#define SLOTS   48
+#define PATHS   12
+#define CGROUPS 8 /* alive at a time */
+#define FIRST   1000
+
+/* Whose samples come: `cgroups` are ids, and a path may have one after the other. */
+struct plan {
+	u64 next_id;
+	u64 alive[CGROUPS];
+	unsigned paths[CGROUPS];
+	u64 ids[4096]; /* all that ever were, by number */
+	unsigned of_path[4096];
+	unsigned n_ids;
+	u32 random;
+};
+
+/* What an engine has in the end, for another process to look at. */
+struct outcome {
+	bool there;
+	u64 sequence;
+	u64 seen[EVENTS];
+	struct figures totals[EVENTS];
+	struct figures paths[PATHS][EVENTS], series[PATHS][EVENTS];
+	struct figures other[EVENTS], unattributed[EVENTS];
+	size_t n_series;
+};
+
+static u32 random_number(struct plan *plan, u32 below)
+{
+	plan->random = plan->random * 1664525 + 1013904223;
+	return (plan->random >> 8) % below;
+}
+
+static void name_path(unsigned path, char ret[16])
+{
+	(void)snprintf(ret, 16, "/p%u", path);
+}
+
+static bool every_path(const char *path, void *userdata)
+{
+	(void)path;
+	(void)userdata;
+	return true;
+}
+
+static struct engine_settings engine_settings(size_t top)
+{
+	return (struct engine_settings){
+		.origin = "perf",
+		.n_events = EVENTS,
+		.events = {{.role = EVENT_LOADS,
+			    .pmu = "cpu",
+			    .settings = {.has_latency = 1, .has_source = 1, .weight_struct = 1}},
+			   {.role = EVENT_STORES, .pmu = "cpu", .settings = {.has_source = 1}}},
+		.slots = SLOTS,
+		.stripes = one_stripe(),
+		.top = top,
+		.interval_ns = NSEC_PER_SEC,
+		.exported = every_path,
+	};
+}
+
+static struct kernel *open_kernel(void)
+{
+	const struct engine_settings settings = engine_settings(0);
+	struct kernel_settings kernel = {.slots = SLOTS, .stripes = one_stripe(), .n_events = EVENTS};
+	_cleanup_free_ char *message = NULL;
+	struct kernel *ret;
+	int r;
+
+	for (size_t i = 0; i < EVENTS; i++)
+		kernel.events[i] = settings.events[i].settings;
+	r = kernel_open(&kernel, &ret, &message);
+	cr_assert_eq(r, 0, "%s", message ? message : strerror(-r));
+	return ret;
+}
+
+static struct engine *open_engine(struct kernel *kernel, struct state *state, bool same_kernel, size_t top)
+{
+	struct engine_settings settings = engine_settings(top);
+	struct engine *engine = NULL;
+	char *message = NULL;
+
+	settings.state = state;
+	settings.kernel = kernel;
+	settings.same_kernel = same_kernel;
+	return engine_open(&settings, &engine, &message) == 0 ? engine : NULL;
+}
+
+/* A cgroup is born: both sides have it, and who goes on learns its name. */
+static void be_born(struct plan *plan, size_t place, struct engine *twin, struct kernel *kernel)
+{
+	unsigned path = random_number(plan, PATHS);
+	u64 id = plan->next_id++;
+	char name[16];
+
+	name_path(path, name);
+	cr_assert_eq(engine_adopt(twin, id, name), 0);
+	cr_assert_geq(kernel_adopt(kernel, id, 0, name), 0);
+	plan->alive[place] = id;
+	plan->paths[place] = path;
+	plan->of_path[plan->n_ids] = path;
+	plan->ids[plan->n_ids++] = id;
+}
+
+static void replace_one(struct plan *plan, struct engine *twin, struct kernel *kernel)
+{
+	size_t place = random_number(plan, CGROUPS);
+
+	cr_assert_eq(kernel_bury(engine_kernel(twin), plan->alive[place]), 0);
+	cr_assert_eq(kernel_bury(kernel, plan->alive[place]), 0);
+	be_born(plan, place, twin, kernel);
+}
+
+static void sample(struct plan *plan, struct engine *twin, struct kernel *kernel)
+{
+	struct sample samples[40];
+
+	for (size_t i = 0; i < 40; i++) {
+		u32 whose = random_number(plan, CGROUPS + 1);
+
+		samples[i] = (struct sample){
+			.cgroup_id = whose < CGROUPS ? plan->alive[whose] : 7,
+			.latency = 50 + random_number(plan, 5000),
+			.period = 1 + random_number(plan, 1000),
+			.event = (u16)random_number(plan, EVENTS),
+			.fields = SAMPLE_LATENCY,
+		};
+	}
+	cr_assert_eq(kernel_inject(engine_kernel(twin), samples, 40), 0);
+	cr_assert_eq(kernel_inject(kernel, samples, 40), 0);
+}
+
+static void learn_names(struct engine *engine, const struct plan *plan)
+{
+	for (unsigned i = 0; i < plan->n_ids; i++) {
+		char name[16];
+
+		name_path(plan->of_path[i], name);
+		(void)names_add_path(engine_names(engine), plan->ids[i], name);
+	}
+}
+
+static void tell(struct engine *engine, struct outcome *ret)
+{
+	const struct series *const *series;
+	size_t n;
+
+	memset(ret, 0, sizeof(*ret));
+	ret->sequence = engine_head(engine)->sequence;
+	for (unsigned event = 0; event < EVENTS; event++) {
+		const struct snapshot *snapshot;
+
+		if (engine_summary(engine, &snapshot) < 0)
+			return;
+		ret->totals[event] = snapshot->events[event].total;
+		ret->seen[event] = engine_reading(engine, event).seen;
+	}
+	for (unsigned path = 0; path < PATHS; path++) {
+		const struct ledger_entry *entry;
+		char name[16];
+
+		name_path(path, name);
+		entry = engine_find(engine, name);
+		for (unsigned event = 0; event < EVENTS && entry; event++)
+			ledger_total(entry, event, &ret->paths[path][event]);
+	}
+	series = engine_series(engine, &n);
+	ret->n_series = n;
+	for (size_t i = 0; i < n; i++)
+		for (unsigned event = 0; event < EVENTS; event++) {
+			const struct figures *figures = series[i]->figures[event];
+			unsigned path;
+
+			if (!figures)
+				continue;
+			if (sscanf(series[i]->path, "/p%u", &path) == 1)
+				ret->series[path][event] = *figures;
+			else if (strcmp(series[i]->path, SERIES_OTHER) == 0)
+				ret->other[event] = *figures;
+			else
+				ret->unattributed[event] = *figures;
+		}
+	ret->there = true;
+}
+
+/* Stores to the memory that outlives the process: counted, and before one of them it ends. */
+static struct {
+	struct {
+		u8 *from;
+		size_t bytes;
+	} kept[4];
+	size_t n_kept;
+	u8 *open[2]; /* pages that the store under way may write to */
+	size_t n_open;
+	u64 stores;
+	u64 fatal;  /* of these: 0: none */
+	u64 *total; /* shared with who waits; NULL: nobody asks */
+} watched;
+
+#define PAGE 4096UL
+
+static bool is_kept(const u8 *address)
+{
+	for (size_t i = 0; i < watched.n_kept; i++)
+		if (address >= watched.kept[i].from && address < watched.kept[i].from + watched.kept[i].bytes)
+			return true;
+	return false;
+}
+
+static void on_store(int number, siginfo_t *info, void *context)
+{
+	greg_t *flags = &((ucontext_t *)context)->uc_mcontext.gregs[REG_EFL];
+	u8 *page = (u8 *)((uintptr_t)info->si_addr & ~(PAGE - 1));
+
+	(void)number;
+	if (!is_kept(info->si_addr) || watched.n_open == 2)
+		_exit(30);
+	/* The second page of one store is no store of its own. */
+	if (watched.n_open == 0 && ++watched.stores == watched.fatal)
+		(void)kill(getpid(), SIGKILL);
+	if (mprotect(page, PAGE, PROT_READ | PROT_WRITE) < 0)
+		_exit(31);
+	watched.open[watched.n_open++] = page;
+	*flags |= 0x100; /* trap after this instruction */
+}
+
+static void on_stored(int number, siginfo_t *info, void *context)
+{
+	(void)number;
+	(void)info;
+	while (watched.n_open > 0)
+		if (mprotect(watched.open[--watched.n_open], PAGE, PROT_READ) < 0)
+			_exit(32);
+	((ucontext_t *)context)->uc_mcontext.gregs[REG_EFL] &= ~0x100;
+}
+
+static void watch_memory(void *from, size_t bytes)
+{
+	watched.kept[watched.n_kept].from = from;
+	watched.kept[watched.n_kept++].bytes = bytes;
+	if (mprotect(from, bytes, PROT_READ) < 0)
+		_exit(33);
+}
+
+static void watch_stores(const struct kernel *kernel, const struct state *state, u64 fatal)
+{
+	struct sigaction store = {.sa_sigaction = on_store, .sa_flags = SA_SIGINFO},
+			 stored = {.sa_sigaction = on_stored, .sa_flags = SA_SIGINFO};
+
+	(void)sigaction(SIGSEGV, &store, NULL);
+	(void)sigaction(SIGTRAP, &stored, NULL);
+	watched.fatal = fatal;
+	watch_memory(state->memory, STATE_HEADER_BYTES + (size_t)STATE_CHUNKS_MAX * STATE_CHUNK_BYTES);
+	watch_memory(kernel->latency_records.memory, kernel->latency_records.bytes);
+	watch_memory(kernel->plain_records.memory, kernel->plain_records.bytes);
+	watch_memory(kernel->marks.memory, kernel->marks.bytes);
+}
+
+/* How a process ends. */
+struct fate {
+	bool watched;
+	bool rests;      /* long enough that slots come back */
+	u64 store;       /* before this one of its stores; 0: none */
+	u64 nanoseconds; /* after so long; 0: not so */
+	u64 *ret_stores; /* how many it had; shared; may be NULL */
+	struct outcome *ret;
+};
+
+static void end_after(u64 nanoseconds)
+{
+	struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGKILL};
+	struct itimerspec when = {.it_value = {.tv_nsec = (long)nanoseconds}};
+	timer_t timer;
+
+	if (nanoseconds &&
+	    (timer_create(CLOCK_MONOTONIC, &event, &timer) < 0 || timer_settime(timer, 0, &when, NULL) < 0))
+		_exit(15);
+}
+
+/* What a process does of its own: takes over, and goes on. */
+static void live(struct kernel *kernel, int state_fd, const struct plan *plan, size_t top,
+		 const struct fate *fate)
+{
+	struct state *state = NULL;
+	struct engine *engine;
+	const char *wrong;
+	u64 again_ns;
+
+	end_after(fate->nanoseconds);
+	if (state_adopt(state_fd, STATE_RECORDS, &state, &wrong) < 0)
+		_exit(11);
+	if (fate->watched)
+		watch_stores(kernel, state, fate->store);
+	engine = open_engine(kernel, state, true, top);
+	if (!engine)
+		_exit(12);
+	if (engine_head(engine)->sequence == 0)
+		_exit(13); /* it did not go on */
+	learn_names(engine, plan);
+	if (fate->rests)
+		(void)usleep((COLLECT_REST_NS + COLLECT_REST_NS / 10) / NSEC_PER_USEC);
+	if (engine_make_room(engine, &again_ns) < 0 || engine_collect(engine) < 0 ||
+	    engine_make_room(engine, &again_ns) < 0)
+		_exit(14);
+	if (fate->ret_stores)
+		*fate->ret_stores = watched.stores;
+	if (fate->ret)
+		tell(engine, fate->ret);
+	_exit(0);
+}
+
+/* Whether it was killed. */
+static bool lived(struct kernel *kernel, struct state *state, const struct plan *plan, size_t top,
+		  const struct fate *fate)
+{
+	pid_t child = fork();
+	int status;
+
+	cr_assert_geq(child, 0);
+	if (child == 0)
+		live(kernel, state_fd(state), plan, top, fate);
+	cr_assert_eq(waitpid(child, &status, 0), child);
+	cr_assert((WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL) ||
+			  (WIFEXITED(status) && WEXITSTATUS(status) == 0),
+		  "status %x", (unsigned)status);
+	return WIFSIGNALED(status);
+}
+
+static void expect_same(const struct figures *have, const struct figures *want, const char *what,
+			unsigned which, unsigned event)
+{
+	for (size_t i = 0; i < FIGURES_COUNTERS; i++)
+		cr_assert_eq(((const u64 *)have)[i], ((const u64 *)want)[i],
+			     "%s %u, event %u: counter %zu is %llu, should be %llu", what, which, event, i,
+			     (unsigned long long)((const u64 *)have)[i],
+			     (unsigned long long)((const u64 *)want)[i]);
+}
+
+static void expect_series_sum(const struct outcome *have)
+{
+	for (unsigned event = 0; event < EVENTS; event++) {
+		struct figures sum = have->other[event];
+
+		figures_add(&sum, &have->unattributed[event]);
+		for (unsigned path = 0; path < PATHS; path++)
+			figures_add(&sum, &have->series[path][event]);
+		expect_same(&sum, &have->totals[event], "sum of series", 0, event);
+	}
+}
+
+static void expect_twin(const struct outcome *have, struct engine *twin, bool all_exported)
+{
+	static struct outcome want;
+
+	tell(twin, &want);
+	cr_assert(have->there && want.there);
+	for (unsigned event = 0; event < EVENTS; event++) {
+		expect_same(&have->totals[event], &want.totals[event], "total", 0, event);
+		cr_assert_eq(have->seen[event], want.seen[event]);
+		expect_same(&have->unattributed[event], &want.unattributed[event], "unattributed", 0, event);
+		for (unsigned path = 0; path < PATHS; path++) {
+			expect_same(&have->paths[path][event], &want.paths[path][event], "path", path, event);
+			if (all_exported)
+				expect_same(&have->series[path][event], &want.series[path][event], "series",
+					    path, event);
+		}
+		if (all_exported)
+			expect_same(&have->other[event], &want.other[event], "other", 0, event);
+	}
+	expect_series_sum(have);
+}
+
+struct world {
+	struct kernel *kernel;
+	struct state *state;
+	struct engine *twin;
+	struct plan *plan;
+	struct outcome *outcome;
+	size_t top;
+};
+
+/* The twin is as old as the one that is killed: both had a first collection. */
+static void begin(struct world *world, size_t top)
+{
+	pid_t first;
+	int status;
+
+	*world = (struct world){
+		.kernel = open_kernel(),
+		.plan = calloc(1, sizeof(*world->plan)),
+		.outcome = mmap(NULL, sizeof(*world->outcome), PROT_READ | PROT_WRITE,
+				MAP_SHARED | MAP_ANONYMOUS, -1, 0),
+		.top = top,
+	};
+	cr_assert(world->plan && world->outcome != MAP_FAILED);
+	world->plan->next_id = FIRST;
+	world->plan->random = 17;
+	cr_assert_eq(state_new(STATE_RECORDS, &world->state), 0);
+	world->twin = open_engine(NULL, NULL, false, top);
+	cr_assert_not_null(world->twin);
+	for (size_t i = 0; i < CGROUPS; i++)
+		be_born(world->plan, i, world->twin, world->kernel);
+	cr_assert_eq(engine_collect(world->twin), 0);
+	first = fork();
+	cr_assert_geq(first, 0);
+	if (first == 0) {
+		struct engine *engine = open_engine(world->kernel, world->state, false, top);
+
+		learn_names(engine, world->plan);
+		_exit(engine_collect(engine) < 0);
+	}
+	cr_assert_eq(waitpid(first, &status, 0), first);
+	cr_assert_eq(status, 0);
+}
+
+static void end(struct world *world)
+{
+	engine_free(world->twin);
+	kernel_free(world->kernel);
+	state_free(world->state);
+	free(world->plan);
+	(void)munmap(world->outcome, sizeof(*world->outcome));
+}
+
+static void round_of(struct world *world, unsigned round)
+{
+	u64 again_ns;
+
+	if (round % 3 == 0)
+		replace_one(world->plan, world->twin, world->kernel);
+	sample(world->plan, world->twin, world->kernel);
+	cr_assert_eq(engine_make_room(world->twin, &again_ns), 0);
+	cr_assert_eq(engine_collect(world->twin), 0);
+	cr_assert_eq(engine_make_room(world->twin, &again_ns), 0);
+}
+
+/* Each process is killed, but for some that are left alone and looked at. */
+static void kill_through(size_t top, unsigned at_stores, unsigned at_random)
+{
+	struct world world;
+	struct timespec start, end_time;
+	unsigned killed = 0;
+	u64 *stores, whole_ns;
+
+	begin(&world, top);
+	stores = mmap(NULL, sizeof(*stores), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	cr_assert_neq(stores, MAP_FAILED);
+	(void)clock_gettime(CLOCK_MONOTONIC, &start);
+	cr_assert_not(lived(world.kernel, world.state, world.plan, top, &(struct fate){0}));
+	(void)clock_gettime(CLOCK_MONOTONIC, &end_time);
+	whole_ns = (u64)(end_time.tv_sec - start.tv_sec) * NSEC_PER_SEC + (u64)end_time.tv_nsec -
+		   (u64)start.tv_nsec;
+	round_of(&world, 0);
+	cr_assert_not(lived(world.kernel, world.state, world.plan, top,
+			    &(struct fate){.watched = true, .rests = true, .ret_stores = stores}));
+	cr_assert_gt(*stores, 100);
+	for (unsigned i = 0; i < at_stores + at_random; i++) {
+		struct fate fate = {.rests = i % 2};
+
+		round_of(&world, i + 1);
+		if (i < at_stores) {
+			fate.watched = true;
+			/* In no order: what comes late in a life comes to pass. */
+			fate.store = 1 + *stores * (i * 101 % at_stores) / at_stores +
+				     random_number(world.plan, (u32)(*stores / at_stores + 1));
+		} else {
+			fate.nanoseconds = 1 + random_number(world.plan, (u32)whole_ns);
+		}
+		killed += lived(world.kernel, world.state, world.plan, top, &fate);
+		/* So that slots come back, and are another's. */
+		(void)usleep(10000);
+		if (i % 8 != 7)
+			continue;
+		cr_assert_not(lived(world.kernel, world.state, world.plan, top,
+				    &(struct fate){.rests = true, .ret = world.outcome}));
+		expect_twin(world.outcome, world.twin, top >= PATHS);
+	}
+	(void)fprintf(stderr, "%u of %u killed, before %u of %llu stores and at random moments of %llu us\n",
+		      killed, at_stores + at_random, at_stores, (unsigned long long)*stores,
+		      (unsigned long long)(whole_ns / 1000));
+	cr_assert_gt(killed, at_stores / 2);
+	(void)munmap(stores, sizeof(*stores));
+	end(&world);
+}
+
+Test(state_kill, every_path_has_a_series, .timeout = 300)
+{
+	kill_through(PATHS, 240, 80);
+}
+
+/* Who has a series is decided at each collection, and the two do not collect at the same moments: but each
+ * sample is in one series, and totals are the same. */
+Test(state_kill, some_paths_are_in_other, .timeout = 300)
+{
+	kill_through(3, 80, 40);
+}
