@@ -7,6 +7,7 @@ CC ?= cc
 CLANG ?= clang
 BPFTOOL ?= $(firstword $(wildcard /usr/sbin/bpftool /usr/local/sbin/bpftool) bpftool)
 FUZZ_SECONDS ?= 20
+FUZZ_LONG_SECONDS ?= 600
 
 BUILD_PACKAGES = bpftool clang gcc libbpf-dev libc6-dev libdw-dev libelf-dev libiberty-dev libinih-dev \
 	libjson-c-dev libmicrohttpd-dev libncurses-dev libprotobuf-c-dev libsystemd-dev libzstd-dev make pkg-config \
@@ -489,6 +490,20 @@ fuzz: ## each fuzzer for FUZZ_SECONDS=20
 	+@$(PARALLEL) FUZZ=1 fuzzers
 	+@$(SUBMAKE) FUZZ=1 run-fuzzers
 
+fuzz-long: ## the same for FUZZ_LONG_SECONDS=600, and what came of it: executions, coverage, corpus, findings (hours)
+	+@$(PARALLEL) FUZZ=1 fuzzers
+	+@$(SUBMAKE) FUZZ=1 run-fuzzers-long
+
+fuzz-minimize: ## what the fuzzers found beyond the seeds, the least of it, to build/fuzz/found: who likes takes seeds from it
+	+@$(PARALLEL) FUZZ=1 fuzzers
+	+@$(SUBMAKE) FUZZ=1 minimize-found
+
+run-fuzzers-long:
+	@printf '%s\n' $(FUZZERS) | xargs -P $(shell nproc) -I FUZZER tests/tools/fuzz.sh -s FUZZER $(FUZZ_LONG_SECONDS)
+
+minimize-found:
+	@printf '%s\n' $(FUZZERS) | xargs -P $(shell nproc) -I FUZZER tests/tools/fuzz.sh -m FUZZER $(OUT)/found
+
 run-fuzzers:
 	@$(RUN_TESTS) -j $$(nproc) -t $$(($(FUZZ_SECONDS) + 60)) -c $(FUZZERS:%='tests/tools/fuzz.sh % $(FUZZ_SECONDS)')
 
@@ -594,7 +609,7 @@ help: ## this list
 	test-corpus test-outside test-fresh test-guest test-hardware guest-shell deps-bench pictures \
 	bench bench-alarms bench-churn bench-compare bench-coverage bench-drain bench-hot bench-memory bench-neighbours \
 	bench-policy bench-scrape bench-start bench-symbols bench-table bench-tick bench-window bench-zoom benches \
-	fuzz run-fuzzers reproducible lint lint-format \
+	fuzz run-fuzzers fuzz-long run-fuzzers-long fuzz-minimize minimize-found reproducible lint lint-format \
 	lint-tidy lint-tidy-bpf lint-tidy-daemon lint-cppcheck lint-scripts lint-manuals install uninstall clean help
 .PRECIOUS: $(OUT)/obj/%.o $(OUT)/bpf/%.bpf.o $(OUT)/%.skel.h $(OUT)/%.pb-c.c $(OUT)/%.pb-c.h
 -include $(shell find $(OUT)/obj -name '*.d' 2>/dev/null)
