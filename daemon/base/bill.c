@@ -44,6 +44,7 @@ static const struct library {
 	{"libsystemd", "libsystemd.so.", NULL, false},
 	{"libzstd", "libzstd.so.", "ZSTD_versionString", false},
 	{"ncursesw", "libncursesw.so.", "curses_version", false},
+	{"ncursesw", "libtinfo.so.", NULL, false}, /* a part of it, with a file of its own */
 	{"zlib", "libz.so.", "zlibVersion", false},
 	{"", "libc.so.", "gnu_get_libc_version", false},
 };
