@@ -15,6 +15,7 @@
 #include "base/cleanup.h"
 #include "base/text.h"
 #include "ctl/output.h"
+#include "ctl/terminal_known.h"
 
 #define ESCAPE_MS   25  /* that a key's sequence may take to come whole, over ssh too */
 #define PATIENCE_MS 500 /* with what is silent while a key waits */
@@ -74,6 +75,8 @@ static void define_keys(void)
 
 static int begin_curses(struct screen *screen)
 {
+	if (!terminal_known())
+		return -ENODEV;
 	screen->curses = newterm(NULL, stdout, stdin);
 	if (!screen->curses)
 		return -ENODEV;

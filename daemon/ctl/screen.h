@@ -39,7 +39,8 @@ enum screen_key {
 	SCREEN_OTHER_KEY,
 };
 
-/* Takes the terminal over that output_is_screen() found. Returns 0, -ENODEV where nothing is known of a terminal of its name, or -errno. */
+/* Takes the terminal over that output_is_screen() found. Returns 0, -ENODEV where nothing is known of a
+ * terminal of its name, or -errno. */
 int screen_open(struct screen **ret);
 struct screen *screen_close(struct screen *screen);
 
