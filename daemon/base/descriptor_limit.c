@@ -3,6 +3,10 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
+
+/* Descriptors are given out from the lowest on: above this there are none. */
+#define COUNTED_MAX 65536
 
 int descriptor_limit_for(const struct rlimit *limit, size_t used, size_t more, rlim_t *ret)
 {
@@ -17,6 +21,20 @@ int descriptor_limit_for(const struct rlimit *limit, size_t used, size_t more, r
 	return 0;
 }
 
+/* Where /proc is hidden, or there is no descriptor to read it with. */
+static int count_one_by_one(size_t *ret)
+{
+	struct rlimit limit;
+	size_t n = 0;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
+		return -errno;
+	for (rlim_t fd = 0; fd < limit.rlim_cur && fd < COUNTED_MAX; fd++)
+		n += fcntl((int)fd, F_GETFD) >= 0;
+	*ret = n;
+	return 0;
+}
+
 static int count_used(size_t *ret)
 {
 	DIR *directory = opendir("/proc/self/fd");
@@ -24,7 +42,7 @@ static int count_used(size_t *ret)
 	size_t n = 0;
 
 	if (!directory)
-		return -errno;
+		return count_one_by_one(ret);
 	while ((entry = readdir(directory)))
 		if (entry->d_name[0] != '.')
 			n++;

@@ -41,7 +41,7 @@ struct varlink_server {
 	sd_event *event;
 	sd_event_source *listening;
 	sd_event_source *again; /* listens again */
-	int accept_error;       /* of the last connection, told already */
+	u64 accept_failed_us;   /* when it last did, which is told; 0: it has worked since */
 	int fd;
 	const struct varlink_service *service;
 	struct connection *connections;
@@ -337,18 +337,23 @@ static bool make_place(struct varlink_server *server, uid_t user)
 	return true;
 }
 
-/* Told once, until it works again. */
+/* Told once, until it has worked for a while: where there is a descriptor now and then, it fails and works by
+ * turns.
+ */
 static void tell_accept(struct varlink_server *server, int error)
 {
-	if (error == server->accept_error)
-		return;
-	if (error < 0)
-		(void)log_warning(
-			error, "control socket: cannot take in a connection; clients wait, and it is tried "
-			       "again each second");
-	else
+	u64 now = event_now(server->event);
+
+	if (error < 0) {
+		if (!server->accept_failed_us)
+			(void)log_warning(error,
+					  "control socket: cannot take in a connection; clients wait, and it "
+					  "is tried again each second");
+		server->accept_failed_us = now;
+	} else if (server->accept_failed_us && now - server->accept_failed_us > 2ULL * ACCEPT_AGAIN_US) {
 		log_notice("control socket: connections are taken in again");
-	server->accept_error = error;
+		server->accept_failed_us = 0;
+	}
 }
 
 /* Where even that is not to be had, the rate limit keeps the loop from turning for nothing else. */

@@ -9,6 +9,7 @@
 #include <bpf/libbpf.h>
 
 #include "base/cpu_list.h"
+#include "base/descriptor_limit.h"
 #include "base/log.h"
 #include "base/own_memory.h"
 #include "kernel_keep.h"
@@ -267,6 +268,11 @@ static int open_once(const struct kernel_settings *settings, struct kernel **ret
 	if (r < 0)
 		return r;
 
+	/* libbpf takes a failure of its probes for a kernel that lacks things. */
+	step = "have file descriptors for BPF";
+	r = descriptor_limit_reserve(0);
+	if (r < 0)
+		goto fail;
 	step = "open the BPF object";
 	kernel->skeleton = skeleton_open_pebsd();
 	if (!kernel->skeleton) {

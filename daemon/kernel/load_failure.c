@@ -118,6 +118,14 @@ static const char *remedy(int error, const struct load_facts *facts)
 				     "(on kernels "
 				     "without them CAP_SYS_ADMIN), and let its seccomp filter pass bpf(2)"
 				   : "run it as root, or with CAP_BPF and CAP_PERFMON";
+	if (error == -EMFILE)
+		return "there are too few file descriptors for maps, programs and sockets; raise "
+		       "LimitNOFILE= "
+		       "of the unit (ulimit -n)";
+	if (error == -ENFILE)
+		return "the machine is out of file descriptors; raise fs.file-max with sysctl, or find who "
+		       "has "
+		       "them all";
 	if (error == -ENOMEM || error == -E2BIG)
 		return "there is not enough memory for the slot table; lower [cgroups] max";
 	if (error == -ENOSYS)

@@ -2,6 +2,11 @@
 # shellcheck shell=bash
 # For the tests of faults beside it: what holds after each of them. It still samples, it has its memory back, and the
 # fault is named, but not a thousand times.
+#
+# With `mounts=yes` set before, in a mount namespace of the test's own: what it mounts is seen by nobody else.
+if [ "${mounts:-}" = yes ] && [ "$(id -u)" = 0 ]; then
+	exec env mounts=its_own unshare --mount --propagation private "$0"
+fi
 # shellcheck source=tests/e2e/daemon.sh
 . "$(dirname "$0")/daemon.sh"
 need jq
@@ -86,4 +91,28 @@ quiet() {
 # CPU time taken by now, in ms.
 cpu() {
 	awk -v hertz="$(getconf CLK_TCK)" '{ print int(($14 + $15) * 1000 / hertz) }' "/proc/$daemon/stat"
+}
+
+# In a mount namespace: a core PMU that is none. Its load latency event is the software event of page faults, which any
+# machine has: origin perf opens it, has its program run by it, and follows the machine's cgroups, as ever.
+stand_in_pmu() {
+	local devices=/sys/bus/event_source/devices
+	[ "${mounts:-}" = its_own ] || fail 'this would hide the PMU of the machine'
+	mount -t tmpfs none "$devices"
+	mkdir -p "$devices/cpu/events" "$devices/cpu/format" "$devices/cpu/caps"
+	echo 1 >"$devices/cpu/type" # PERF_TYPE_SOFTWARE
+	echo event=0x2 >"$devices/cpu/events/mem-loads" # PERF_COUNT_SW_PAGE_FAULTS
+	echo config:0-7 >"$devices/cpu/format/event"
+	echo config1:0-15 >"$devices/cpu/format/ldlat"
+	echo 3 >"$devices/cpu/caps/max_precise"
+	echo skylake >"$devices/cpu/caps/pmu_name"
+}
+
+# A cgroup of the test's own, gone with it.
+own_cgroup() {
+	local root
+	root=$(findmnt --noheadings --first-only --types cgroup2 --output TARGET) || skip 'needs cgroup2'
+	cgroup=$root/pebsd-faults-$$
+	mkdir "$cgroup"
+	trap 'end; find "$cgroup" -depth -type d -exec rmdir {} \; 2>/dev/null' EXIT
 }

@@ -34,6 +34,8 @@ Test(load_failure, each_cause_has_its_remedy)
 	expect_words(-EINVAL, &as_root, "Linux 6.1");
 	expect_words(-ENOMEM, &as_root, "[cgroups] max");
 	expect_words(-ENOSYS, &as_root, "bpf(2)");
+	expect_words(-EMFILE, &as_root, "LimitNOFILE=");
+	expect_words(-ENFILE, &as_root, "fs.file-max");
 }
 
 Test(load_failure, the_verifiers_reason_is_the_line_before_its_figures)

@@ -1,0 +1,70 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# With too few descriptors pebsd says so and ends, or serves; and one that runs out of them goes on sampling, tells it
+# once, and takes in those who waited when there are some again.
+mounts=${mounts:-yes}
+# shellcheck source=tests/e2e/faults.sh
+. "$(dirname "$0")/faults.sh"
+need prlimit setpriv curl
+stand_in_pmu
+own_cgroup
+
+# begins_with LIMIT
+begins_with() {
+	code=0
+	prlimit --nofile="$1:$1" "$PEBSD" --config "$work/pebsd.conf" --once --for 100ms --json \
+		>"$work/once.json" 2>"$work/log" || code=$?
+	case $code in
+	0) jq -e .samples "$work/once.json" >/dev/null || fail "with $1 descriptors: $(cat "$work/once.json")" ;;
+	1 | 3)
+		grep -q 'Too many open files' "$work/log" || fail "with $1 descriptors it does not say why"
+		[ "$(wc -l <"$work/log")" -le 3 ] || fail "with $1 descriptors it says too much"
+		;;
+	*) fail "with $1 descriptors: exit code $code" ;;
+	esac
+	echo "with $1 descriptors: exit code $code: $(tail -n 1 "$work/log" | cut -c 1-150)"
+}
+
+# At the start, whatever it is that cannot be opened. The program's loader takes the first four.
+configure model </dev/null
+for limit in 4 8 16 128 256; do
+	begins_with "$limit"
+done
+expect 'exit code of the model' 0 "$code"
+configure perf < <(printf 'period = 100\nbudget = off\n')
+for limit in 4 8 16 128 256; do
+	begins_with "$limit"
+done
+expect 'exit code of perf' 0 "$code"
+
+# While it runs.
+start --config "$work/pebsd.conf"
+get /metrics >/dev/null
+remember
+limit=$(prlimit --pid "$daemon" --nofile --noheadings --output SOFT)
+prlimit --pid "$daemon" --nofile="$(descriptors):"
+before=$(cpu)
+"$TOOLS/crowd" "$socket" hold 20 </dev/null >"$work/crowd.said" &
+others=$!
+ctl status >"$work/asked" 2>&1 &
+others="$others $!"
+curl --silent --max-time 20 --fail "http://127.0.0.1:$port/metrics" >"$work/scraped" &
+others="$others $!"
+sleep 3
+named 'without descriptors' 'control socket: cannot take in a connection'
+named 'the reason' 'Too many open files'
+quiet 'without descriptors' 3
+took=$(($(cpu) - before))
+[ "$took" -le 600 ] || fail "without descriptors it takes $took ms of CPU time in 3 s"
+[ ! -s "$work/asked" ] || fail "answered without a descriptor: $(cat "$work/asked")"
+prlimit --pid "$daemon" --nofile="$limit:"
+for pid in $others; do
+	wait "$pid" || fail 'who waited is not answered'
+done
+others=''
+[ -s "$work/asked" ] && [ -s "$work/scraped" ] || fail 'who waited is not answered'
+sleep 2.5
+ctl status >/dev/null
+named 'descriptors again' 'control socket: connections are taken in again'
+still_samples 'with descriptors again'
+given_back 'with descriptors again'
