@@ -114,7 +114,8 @@ CORPUS_PROGRAMS = $(call programs,corpus/test_*.c)
 CORPUS_TESTS = $(CORPUS_PROGRAMS) $(wildcard tests/corpus/test_*.sh)
 # What takes a terminal of libvterm's is for tests and pictures alone.
 PICTURE_TOOL = $(OUT)/tests/tools/draw_top
-TOOLS = $(filter-out $(PICTURE_TOOL),$(call programs,tools/*.c))
+TOOLS = $(filter-out $(PICTURE_TOOL),$(call programs,tools/*.c)) \
+	$(patsubst tests/tools/preload/%.c,$(OUT)/tests/tools/%.so,$(wildcard tests/tools/preload/*.c))
 GUEST_PROGRAMS = $(call programs,guest/*.c) $(patsubst tests/guest/preload/%.c,$(OUT)/tests/guest/%.so,\
 	$(wildcard tests/guest/preload/*.c))
 HARDWARE_PROGRAMS = $(call programs,hardware/*.c)
@@ -244,6 +245,14 @@ $(OUT)/obj/synthetic/%.o: daemon/kernel/%.c Makefile | $(OUT)/synthetic/pebsd.sk
 $(OUT)/tests/bench/events_cost: $(SYNTHETIC_KERNEL)
 $(OUT)/obj/tests/bench/events_cost.o: | $(OUT)/peers.skel.h
 $(OUT)/obj/tests/bench/%.o: PEBSD_CPPFLAGS += -Itests/bench
+
+# Loaded into a program before its libraries; whatever else is checked, these are not.
+$(OUT)/tests/tools/%.so: $(OUT)/obj/tests/tools/preload/%.o
+	@mkdir -p $(@D)
+	$(call say,LINK)$(CC) $(LDFLAGS) -shared -o $@ $^
+
+$(OUT)/obj/tests/tools/preload/%.o: CFLAGS += -fPIC
+$(OUT)/obj/tests/tools/preload/%.o: SANITIZE_FLAGS =
 
 # What runs in a guest, whose root may lack this system's libraries.
 $(OUT)/tests/guest/%: $(OUT)/obj/tests/guest/%.o

@@ -108,6 +108,9 @@ static const char *remedy(int error, const struct load_facts *facts)
 		       "the kernel's fields; run a kernel built with CONFIG_DEBUG_INFO_BTF=y, as Debian's, "
 		       "Fedora's, "
 		       "Ubuntu's and SUSE's are";
+	if (error == -EACCES && facts->rejected)
+		return "the kernel's verifier does not take the program, whatever the rights; please report "
+		       "this line, and try another kernel";
 	if ((error == -EPERM || error == -EACCES) && facts->lockdown &&
 	    strcmp(facts->lockdown, "confidentiality") == 0)
 		return "the kernel is locked down in confidentiality mode, which keeps BPF from reading "
@@ -170,6 +173,7 @@ char *load_failure(const char *step, int error, const struct load_log *log)
 	char lockdown[64];
 	struct load_facts facts = {
 		.has_btf = access("/sys/kernel/btf/vmlinux", R_OK) == 0,
+		.rejected = log && log->has_verdict,
 		.root = geteuid() == 0,
 		.lockdown = read_lockdown(lockdown, sizeof(lockdown)),
 	};

@@ -19,6 +19,7 @@ DEFINE_CLEANUP(struct load_log *, load_log_free)
 /* What the system says of itself; gathered by load_failure(), literals in tests. */
 struct load_facts {
 	bool has_btf;         /* /sys/kernel/btf/vmlinux can be read */
+	bool rejected;        /* the verifier gave a reason */
 	bool root;            /* the effective user is root */
 	const char *lockdown; /* "none", "integrity", "confidentiality"; NULL: not known */
 	const char *kernel;   /* release */

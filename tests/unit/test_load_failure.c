@@ -25,8 +25,11 @@ Test(load_failure, each_cause_has_its_remedy)
 	const struct load_facts nobody = {.has_btf = true, .kernel = "6.1.0"};
 	const struct load_facts confined = {
 		.has_btf = true, .root = true, .lockdown = "confidentiality", .kernel = "6.1.0"};
+	const struct load_facts rejected = {
+		.has_btf = true, .rejected = true, .root = true, .kernel = "6.1.0"};
 	const struct load_facts without_btf = {.root = true, .kernel = "6.1.0"};
 
+	expect_words(-EACCES, &rejected, "verifier");
 	expect_words(-EPERM, &nobody, "as root, or with CAP_BPF and CAP_PERFMON");
 	expect_words(-EPERM, &as_root, "seccomp");
 	expect_words(-EPERM, &confined, "lockdown=integrity");

@@ -1,0 +1,84 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# A kernel that refuses a map or a program: at the start it is told which, why, in the verifier's own words where it was
+# the verifier, and pebsd ends; what is asked for later is refused to who asked, and sampling goes on.
+mounts=${mounts:-yes}
+# shellcheck source=tests/e2e/faults.sh
+. "$(dirname "$0")/faults.sh"
+stand_in_pmu
+own_cgroup
+
+# spoiled WHAT COMMAND...
+spoiled() {
+	local what=$1
+	shift
+	env SPOIL_BPF="$what" LD_PRELOAD="$TOOLS/spoil_bpf.so" \
+		ASAN_OPTIONS="${ASAN_OPTIONS:+$ASAN_OPTIONS:}verify_asan_link_order=0" "$@"
+}
+
+# refused CODE WHAT TEXT...: all of them in the one line that it says.
+refused() {
+	local code=$1 what=$2 text
+	shift 2
+	exits "$what" "$code" spoiled "$what" "$PEBSD" --config "$work/pebsd.conf" --socket "$socket" --listen none
+	grep -v 'no measurement' "$work/said" >"$work/lines" || :
+	expect "$what: lines" 1 "$(wc -l <"$work/lines")"
+	for text; do
+		grep -qF -- "$text" "$work/lines" || fail "$what: not told: $text: $(cat "$work/lines")"
+	done
+	[ ! -e "$socket" ] || fail "$what: the socket is left behind"
+}
+
+configure model </dev/null
+for map in latency_records slot_owners slot_index marks injected hot_tables; do
+	refused 3 "map $map 1" "($map)" 'Operation not permitted' 'CAP_BPF'
+done
+refused 1 'map latency_records 12' '(latency_records)' 'Cannot allocate memory' 'lower [cgroups] max'
+refused 3 'program inject 1' "prog 'inject'" 'Operation not permitted' CAP_BPF
+refused 3 'program inject 22' "prog 'inject'" 'Invalid argument' 'Linux 6.1'
+refused 3 'program inject' "prog 'inject'" 'R9 !read_ok' "the kernel's verifier does not take the program"
+
+configure perf < <(printf 'period = 100\nbudget = off\n')
+for program in event_0 cgroup_born cgroup_died; do
+	refused 3 "program $program" "prog '$program'" 'R9 !read_ok' "the kernel's verifier does not take the program"
+done
+
+# Its own start, with what is left out of daemon.sh's: a failure here is told with the log.
+begin() {
+	export SPOIL_BPF=$1 LD_PRELOAD=$TOOLS/spoil_bpf.so
+	ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}verify_asan_link_order=0 \
+		"$PEBSD" --config "$work/pebsd.conf" --socket "$socket" --listen none >"$work/out" 2>"$work/log" &
+	daemon=$!
+	unset SPOIL_BPF LD_PRELOAD
+	for _ in $(seq 100); do
+		! ctl status >/dev/null 2>&1 || return 0
+		kill -0 "$daemon" 2>/dev/null || fail "$1: pebsd ended while starting"
+		sleep 0.1
+	done
+	fail "$1: pebsd does not answer"
+}
+
+finish() {
+	kill "$daemon"
+	wait "$daemon" || :
+	daemon=''
+}
+
+# Which cgroups hold virtual machines is not known then: told once, and sampled they are all the same.
+begin 'program guest_cgroups'
+log_before=0
+still_samples 'without the program that finds virtual machines'
+named 'it' 'no cgroup is marked as holding a virtual machine, though some may: .*guest_cgroups.*R9 !read_ok'
+finish
+
+# None can be looked at closely: who asks is told why, each time; sampling goes on.
+begin 'program zoom_all 1'
+remember
+for _ in 1 2 3; do
+	exits 'a zoom whose program is refused' 1 ctl zoom --for 1s "/${cgroup##*/}"
+	grep -q "prog 'zoom_all'.*Operation not permitted.*CAP_BPF" "$work/said" || fail "a zoom: $(cat "$work/said")"
+done
+still_samples 'after a zoom that was refused'
+given_back 'after a zoom that was refused'
+quiet 'a zoom that was refused' 3
+finish
