@@ -302,12 +302,14 @@ void engine_set_top(struct engine *engine, size_t top)
 	series_table_set_top(engine->series, top);
 }
 
+bool engine_slots_missing(const struct engine *engine)
+{
+	return engine->adoption_incomplete || engine->head.births_without_slot > engine->births_without_slot;
+}
+
 bool engine_should_adopt(const struct engine *engine)
 {
-	bool wanted =
-		engine->adoption_incomplete || engine->head.births_without_slot > engine->births_without_slot;
-
-	return wanted && engine->head.slots_free > engine->head.slots / 8;
+	return engine_slots_missing(engine) && engine->head.slots_free > engine->head.slots / 8;
 }
 
 void engine_adopting(struct engine *engine)

@@ -180,10 +180,12 @@ void engine_mark_guests(struct engine *engine, u64 *ids, size_t n);
 /* For a reload. */
 void engine_set_top(struct engine *engine, size_t top);
 
+/* Whether a cgroup found no slot, at its birth or in the last walk. */
+bool engine_slots_missing(const struct engine *engine);
+
 /*
- * Whether adopting anew is worth a walk: a cgroup found no slot, at its birth or in the last walk, and slots
- * are free now. Around the walk call engine_adopting(), and engine_adopted(): `complete` where every cgroup
- * has a slot.
+ * Whether adopting anew is worth a walk: slots are missing, and some are free now. Around the walk call
+ * engine_adopting(), and engine_adopted(): `complete` where every cgroup has a slot.
  */
 bool engine_should_adopt(const struct engine *engine);
 void engine_adopting(struct engine *engine);

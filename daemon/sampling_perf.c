@@ -37,6 +37,7 @@ struct origin_state {
 	u64 rate_at_start;                       /* its value; 0: not known */
 	struct perf_notes notes;                 /* in the head; what came is told once */
 	u64 names_unread;                        /* told of already */
+	bool slots_missing;                      /* told, and not over */
 	struct sampling_offcore *offcore;        /* NULL: not asked for */
 	char *hotplug_message[EVENTS_MAX];       /* the failure told of last; NULL: none since */
 	struct guest_marks guests;
@@ -143,11 +144,6 @@ static void adopt(struct origin_state *state)
 		(void)log_warning(
 			r, "cannot read the cgroup tree at %s: cgroups older than pebsd are unattributed",
 			state->mount);
-	if (counts.without_slot)
-		(void)log_warning(
-			0,
-			"%zu cgroups found no free slot, their samples are unattributed; raise [cgroups] max",
-			counts.without_slot);
 	if (counts.unentered)
 		(void)log_warning(
 			0,
@@ -293,6 +289,24 @@ static void follow_hotplug(struct origin_state *state, size_t set)
 	state->hotplug_message[set] = r < 0 ? TAKE_PTR(message) : NULL;
 }
 
+/* Told once, until those that went without have a slot, too. */
+static void tell_slots(struct origin_state *state)
+{
+	const struct snapshot *head = engine_head(state->engine);
+	bool missing = engine_slots_missing(state->engine);
+
+	if (missing && !state->slots_missing)
+		(void)log_warning(
+			0,
+			"cgroups find no free slot: all %llu are taken. Until enough are free their "
+			"samples are unattributed; raise [cgroups] max",
+			(unsigned long long)head->slots);
+	if (!missing && state->slots_missing)
+		log_notice("every cgroup has a slot again; %llu of %llu are free",
+			   (unsigned long long)head->slots_free, (unsigned long long)head->slots);
+	state->slots_missing = missing;
+}
+
 static void tell_unread_names(struct origin_state *state)
 {
 	u64 unread = kernel_slot_counters(engine_kernel(state->engine)).names_unread;
@@ -328,6 +342,7 @@ static int tick(struct origin_state *state)
 	sampling_offcore_tick(state->offcore);
 	if (engine_should_adopt(state->engine))
 		adopt(state);
+	tell_slots(state);
 	guest_marks_tick(&state->guests, state->engine);
 	return 0;
 }
