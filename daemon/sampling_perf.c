@@ -29,6 +29,7 @@ struct origin_state {
 	struct engine *engine; /* not owned */
 	const struct config *config;
 	char *mount; /* of the cgroup2 hierarchy */
+	int tree;    /* its root, held so that cgroups are found whatever becomes of the mount */
 	size_t n_sets;
 	struct perf_event_set *sets[EVENTS_MAX]; /* in the order of the engine's events */
 	struct perf_counts counts[EVENTS_MAX];   /* as of the last collection */
@@ -65,6 +66,7 @@ static void free_state(struct origin_state *state)
 	perf_notes_done(&state->notes);
 	guest_marks_done(&state->guests);
 	free(state->mount);
+	cleanup_close(&state->tree);
 	free(state);
 }
 
@@ -102,6 +104,10 @@ static int find_mount(struct origin_state *state, struct failure *failure)
 			"boot with systemd.unified_cgroup_hierarchy=1, or put what is to be told apart "
 			"into cgroups there",
 			state->mount);
+	state->tree = open(state->mount, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (state->tree < 0)
+		return sampling_perf_cannot(failure, -errno, "cannot open the cgroup2 tree at %s",
+					    state->mount);
 	if (subtree)
 		log_notice("%s shows only a part of the cgroup tree: cgroups outside of it are named as they "
 			   "are born, "
@@ -120,16 +126,14 @@ static int count_one(u64 id, u64 parent_id, const char *name, void *userdata)
 }
 
 /* With as many as before those go on, as long as there is some room in them. */
-static u32 slots_for(const struct config *config, const char *mount, const struct handover *handover)
+static u32 slots_for(const struct config *config, int tree, const struct handover *handover)
 {
 	const u32 before = kernel_slots_before(handover);
-	_cleanup_close_ int root_fd = open(mount, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	struct cgroup_walk_counts counts = {0};
 
 	if (config->cgroups_max != CONFIG_CGROUPS_MAX_AUTO)
 		return (u32)config->cgroups_max;
-	if (root_fd >= 0)
-		(void)cgroup_walk(root_fd, count_one, NULL, &counts);
+	(void)cgroup_walk(tree, count_one, NULL, &counts);
 	return before > counts.cgroups + counts.cgroups / 4 ? before : perf_cost_slots(counts.cgroups);
 }
 
@@ -139,7 +143,7 @@ static void adopt(struct origin_state *state)
 	int r;
 
 	engine_adopting(state->engine);
-	r = adopt_existing(engine_kernel(state->engine), state->mount, &counts);
+	r = adopt_tree(engine_kernel(state->engine), state->tree, &counts);
 	if (r < 0)
 		(void)log_warning(
 			r, "cannot read the cgroup tree at %s: cgroups older than pebsd are unattributed",
@@ -443,7 +447,7 @@ static int open_zoom(struct origin_state *state, const char *path, u32 rate, str
 				      "it left to others; `pebsctl resume` ends the pause");
 		return -EBUSY;
 	}
-	r = sampling_zoom_begin(&state->zoom, state->mount, state->sets, state->n_sets, path, rate, ret,
+	r = sampling_zoom_begin(&state->zoom, state->tree, state->sets, state->n_sets, path, rate, ret,
 				ret_note, ret_message);
 	if (r == 0 && *ret_note)
 		log_notice("zoom on %s: %s", path, *ret_note);
@@ -532,6 +536,7 @@ static int open_perf(const struct sampling_settings *settings, struct engine_set
 
 	if (!state)
 		return -ENOMEM;
+	state->tree = -1;
 	state->handover = engine_settings->handover;
 	state->config = settings->config;
 	state->rate_fd = max_rate_open();
@@ -545,7 +550,7 @@ static int open_perf(const struct sampling_settings *settings, struct engine_set
 	engine_settings->n_events = state->n_sets;
 	for (size_t i = 0; i < state->n_sets; i++)
 		engine_settings->events[i] = *perf_event(state->sets[i]);
-	engine_settings->slots = slots_for(settings->config, state->mount, engine_settings->handover);
+	engine_settings->slots = slots_for(settings->config, state->tree, engine_settings->handover);
 	engine_settings->births = engine_settings->hardware = true;
 	engine_settings->measured = hash_events(state);
 	engine_settings->count = count;

@@ -48,19 +48,16 @@ bool sampling_zoom_displaces(const struct pmu_opening *const *openings, size_t n
 	return any;
 }
 
-int sampling_zoom_directory(const char *mount, const char *path)
+int sampling_zoom_directory(int tree, const char *path)
 {
 	const struct open_how how = {
 		.flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC,
 		.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_XDEV,
 	};
-	_cleanup_close_ int mount_fd = open(mount, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	long fd;
 
-	if (mount_fd < 0)
-		return -errno;
 	path += strspn(path, "/");
-	fd = syscall(SYS_openat2, mount_fd, *path ? path : ".", &how, sizeof(how));
+	fd = syscall(SYS_openat2, tree, *path ? path : ".", &how, sizeof(how));
 	if (fd >= 0)
 		return (int)fd;
 	/* A file, or what leads out of the tree, is no cgroup either. */
@@ -152,7 +149,7 @@ static int open_events(const struct pmu_opening *const *openings, size_t n,
 	return zoom_events_open(&settings, ret, ret_message);
 }
 
-int sampling_zoom_begin(struct sampling_zoom *zoom, const char *mount, struct perf_event_set *const *sets,
+int sampling_zoom_begin(struct sampling_zoom *zoom, int tree, struct perf_event_set *const *sets,
 			size_t n_sets, const char *path, u32 rate, struct zoom_events **ret, char **ret_note,
 			char **ret_message)
 {
@@ -169,7 +166,7 @@ int sampling_zoom_begin(struct sampling_zoom *zoom, const char *mount, struct pe
 			"another zoom is running, and one takes the counters of all that can run at once;"
 			" wait for its end, or end it",
 			"");
-	cgroup_fd = sampling_zoom_directory(mount, path);
+	cgroup_fd = sampling_zoom_directory(tree, path);
 	if (cgroup_fd < 0)
 		return refuse(cgroup_fd, ret_message, "cannot open the cgroup %s: %s", path,
 			      cgroup_fd == -ENOENT ? "there is none" : strerror(-cgroup_fd));

@@ -27,13 +27,13 @@ bool sampling_zoom_displaces(const struct pmu_opening *const *openings, size_t n
 			     const bool chosen[static EVENTS_MAX], bool displaced[static EVENTS_MAX]);
 
 /*
- * The directory of a cgroup below the mount, never one outside of it, whatever the path. A descriptor, or
- * -ENOENT, -errno.
+ * The directory of a cgroup below `tree`, a descriptor, never one outside of it, whatever the path. A
+ * descriptor, or -ENOENT, -errno.
  */
-int sampling_zoom_directory(const char *mount, const char *path);
+int sampling_zoom_directory(int tree, const char *path);
 
-/* As sampling_zoom_open(); `mount` is the cgroup2 hierarchy's. */
-int sampling_zoom_begin(struct sampling_zoom *zoom, const char *mount, struct perf_event_set *const *sets,
+/* As sampling_zoom_open(); `tree` is a descriptor of the cgroup2 hierarchy's root. */
+int sampling_zoom_begin(struct sampling_zoom *zoom, int tree, struct perf_event_set *const *sets,
 			size_t n_sets, const char *path, u32 rate, struct zoom_events **ret, char **ret_note,
 			char **ret_message);
 

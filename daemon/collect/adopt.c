@@ -76,17 +76,14 @@ static bool may_have_vanished(const struct kernel *kernel, u64 deaths)
 	return !kernel_settings(kernel)->births || kernel_slot_counters(kernel).deaths != deaths;
 }
 
-int adopt_existing(struct kernel *kernel, const char *mount, struct adopt_counts *ret)
+int adopt_tree(struct kernel *kernel, int root_fd, struct adopt_counts *ret)
 {
 	_cleanup_(names_freep) struct names *names = NULL;
-	_cleanup_close_ int root_fd = open(mount, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	struct cgroup_walk_counts walked = {0};
 	struct adoption adoption = {.kernel = kernel};
 	u64 deaths = kernel_slot_counters(kernel).deaths;
 	int r;
 
-	if (root_fd < 0)
-		return -errno;
 	r = names_new(KERNEL_SLOTS_MAX, &names);
 	if (r < 0)
 		return r;
@@ -99,4 +96,11 @@ int adopt_existing(struct kernel *kernel, const char *mount, struct adopt_counts
 	adoption.counts.unentered = walked.unentered;
 	*ret = adoption.counts;
 	return r;
+}
+
+int adopt_existing(struct kernel *kernel, const char *mount, struct adopt_counts *ret)
+{
+	_cleanup_close_ int root_fd = open(mount, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	return root_fd < 0 ? -errno : adopt_tree(kernel, root_fd, ret);
 }

@@ -22,4 +22,7 @@ struct adopt_counts {
  */
 int adopt_existing(struct kernel *kernel, const char *mount, struct adopt_counts *ret);
 
+/* The same of the tree whose root is open. */
+int adopt_tree(struct kernel *kernel, int root_fd, struct adopt_counts *ret);
+
 #endif

@@ -3,10 +3,12 @@
 #include <criterion/criterion.h>
 
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/perf_event.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
 #include "cgroup_fixture.h"
 #include "page_faults.h"
 #include "sampling_zoom.h"
@@ -57,9 +59,11 @@ TestSuite(sampling_zoom_events, .init = setup, .fini = teardown);
 
 static int begin(const char *path, u32 rate)
 {
+	_cleanup_close_ int tree = open(fixture.mount, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
 	free(note);
 	free(message);
-	return sampling_zoom_begin(&zoom, fixture.mount, sets, 2, path, rate, &events, &note, &message);
+	return sampling_zoom_begin(&zoom, tree, sets, 2, path, rate, &events, &note, &message);
 }
 
 static struct perf_counts counts_of(size_t set)

@@ -16,7 +16,7 @@ end() {
 		kill "$pid" 2>/dev/null || :
 		wait "$pid" 2>/dev/null || :
 	done
-	rm -rf "$work"
+	rm -rf --one-file-system "$work"
 }
 trap end EXIT
 

@@ -108,11 +108,16 @@ stand_in_pmu() {
 	echo skylake >"$devices/cpu/caps/pmu_name"
 }
 
+# What is mounted below $work, before that is removed.
+let_go() {
+	findmnt --noheadings --list --output TARGET | grep "^$work/" | xargs --no-run-if-empty umount --lazy || :
+}
+
 # A cgroup of the test's own, gone with it.
 own_cgroup() {
 	local root
 	root=$(findmnt --noheadings --first-only --types cgroup2 --output TARGET) || skip 'needs cgroup2'
 	cgroup=$root/pebsd-faults-$$
 	mkdir "$cgroup"
-	trap 'end; find "$cgroup" -depth -type d -exec rmdir {} \; 2>/dev/null' EXIT
+	trap 'find "$cgroup" -depth -type d -exec rmdir {} \; 2>/dev/null; let_go; end' EXIT
 }

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
 #include "sampling_zoom.h"
 #include "tree.h"
 
@@ -78,7 +79,8 @@ Test(sampling_zoom, who_needs_its_counter_pauses)
 
 static int open_path(const char *mount, const char *path)
 {
-	int fd = sampling_zoom_directory(mount, path);
+	_cleanup_close_ int tree = open(mount, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int fd = sampling_zoom_directory(tree, path);
 
 	if (fd >= 0)
 		(void)close(fd);
@@ -107,6 +109,5 @@ Test(sampling_zoom, directories_below_the_mount_alone)
 	cr_expect_eq(open_path(path, "/a/../../outside"), -ENOENT);
 	cr_expect_eq(open_path(path, "/link"), -ENOENT);
 	cr_expect_eq(open_path(path, "/inner"), -ENOENT);
-	cr_expect_eq(open_path("/nowhere/at/all", "/"), -ENOENT);
 	tree_remove(root);
 }

@@ -1,0 +1,74 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# cgroup2 or /proc that is not there, or goes while pebsd runs: what rests on it is told as missing, all else goes on.
+mounts=${mounts:-yes}
+# shellcheck source=tests/e2e/faults.sh
+. "$(dirname "$0")/faults.sh"
+need curl findmnt
+stand_in_pmu
+own_cgroup
+configure perf < <(printf 'period = 100\nbudget = off\n')
+tree=${cgroup%/*} name=/${cgroup##*/}
+
+# work_in CGROUP: a process that touches fresh memory.
+work_in() {
+	(
+		echo "$BASHPID" >"$1/cgroup.procs"
+		head -c 20000000 /dev/zero | tail -c 10000000 >/dev/null
+	)
+}
+
+# What the test itself looks at stays, and is taken away from pebsd alone.
+mkdir "$work/tree" "$work/proc"
+mount --bind "$tree" "$work/tree"
+mount --bind /proc "$work/proc"
+cgroup=$work/tree$name
+away() {
+	while mountpoint -q "$1"; do
+		umount --lazy "$1"
+	done
+}
+
+# cgroup2 goes while it runs: cgroups are told apart and named as before, those born then too.
+start --config "$work/pebsd.conf"
+remember
+away "$tree"
+sleep 0.3
+mkdir "$cgroup/later"
+work_in "$cgroup/later"
+work_in "$cgroup"
+sleep 0.5
+still_samples 'without cgroup2'
+for path in "$name" "$name/later"; do
+	ctl --json show "$path" | jq -e '.events | length > 0' >/dev/null || fail "without cgroup2: $path is not sampled by its name"
+done
+expect 'losses' '{"malformed":0,"unexplained":0}' "$(ctl --json status | jq -c .samples.lost)"
+get /metrics | grep -q "cgroup=\"$name\"" || fail 'without cgroup2: not exported'
+for verb in "zoom --for 1s $name" "neighbours $name" 'reload' "hot $name" 'rules' 'alerts'; do
+	code=0
+	# shellcheck disable=SC2086 # words
+	ctl $verb >"$work/said" 2>&1 || code=$?
+	[ "$code" -le 1 ] || fail "without cgroup2: $verb: exit code $code: $(cat "$work/said")"
+	echo "without cgroup2: $verb: $code: $(tail -n 1 "$work/said" | cut -c 1-160)"
+done
+rmdir "$cgroup/later"
+still_samples 'without cgroup2'
+given_back 'without cgroup2'
+quiet 'without cgroup2' 4
+#cat "$work/log"
+kill "$daemon"
+wait "$daemon" || fail 'without cgroup2 it does not end well'
+daemon=''
+
+# It is not there at the start.
+# shellcheck disable=SC2016 # the inner shell's
+exits 'no cgroup2 at the start' 3 timeout 20 unshare --mount --propagation private sh -c \
+	'umount --all --lazy --types cgroup2; exec "$@"' sh \
+	"$PEBSD" --config "$work/pebsd.conf" --socket "$socket" --listen none
+grep -q 'no cgroup2 file system is mounted.*mount it' "$work/said" || fail "no cgroup2 at the start: $(cat "$work/said")"
+expect 'lines' 1 "$(wc -l <"$work/said")"
+
+# /proc is empty, from the start or while it runs. The programs of this test need theirs.
+in_proc() {
+	sed "s|/proc/|$work/proc/|" <<<"$1"
+}
