@@ -91,7 +91,7 @@ static int find_mount(struct origin_state *state, struct failure *failure)
 		return sampling_perf_cannot(
 			failure, r,
 			"cannot read /proc/self/mountinfo to find the cgroup2 mount: %s; mount /proc",
-			strerror(-r));
+			r == -ENODATA ? "it is not there" : strerror(-r));
 	/*
 	 * A part of the tree, as a container has it, may well have no cgroup of its own: those outside of it
 	 * are found as they are born.

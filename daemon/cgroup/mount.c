@@ -131,7 +131,7 @@ int cgroup_mount_find(char **ret_path, bool *ret_subtree)
 
 	mountinfo = fopen("/proc/self/mountinfo", "re");
 	if (!mountinfo)
-		return -errno;
+		return errno == ENOENT ? -ENODATA : -errno;
 	r = cgroup_mount_parse(mountinfo, &path, ret_subtree);
 	if (r < 0)
 		return r;

@@ -17,7 +17,8 @@
 int cgroup_mount_parse(FILE *mountinfo, char **ret_path, bool *ret_subtree);
 
 /*
- * The same for this process, from /proc/self/mountinfo; -ENOENT also where another mount lies over it.
+ * The same for this process, from /proc/self/mountinfo; -ENODATA where that is not there, -ENOENT also where
+ * another mount lies over it.
  * `*ret_subtree` is certain here: the mounted directory is not the hierarchy's root, whatever a namespace
  * says.
  */

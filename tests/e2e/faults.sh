@@ -44,13 +44,16 @@ still_samples() {
 	fail "$1: it samples no more: $after samples, as before"
 }
 
+# Where the test itself reads of processes.
+proc=/proc
+
 # Of its own, in KiB: neither the maps nor files.
 memory() {
-	awk '/^RssAnon:/ { print $2 }' "/proc/$daemon/status"
+	awk '/^RssAnon:/ { print $2 }' "$proc/$daemon/status"
 }
 
 descriptors() {
-	find "/proc/$daemon/fd" -mindepth 1 | wc -l
+	find "$proc/$daemon/fd" -mindepth 1 | wc -l
 }
 
 # Remembers what is held before a fault, once all that is made at its first use has been.
@@ -69,7 +72,7 @@ given_back() {
 		sleep 0.1
 	done
 	[ "$(descriptors)" -le "$descriptors_before" ] ||
-		fail "$1: $(descriptors) descriptors, before $descriptors_before: $(ls -l "/proc/$daemon/fd")"
+		fail "$1: $(descriptors) descriptors, before $descriptors_before: $(ls -l "$proc/$daemon/fd")"
 	fail "$1: $now KiB of its own, before $memory_before"
 }
 
@@ -90,7 +93,7 @@ quiet() {
 
 # CPU time taken by now, in ms.
 cpu() {
-	awk -v hertz="$(getconf CLK_TCK)" '{ print int(($14 + $15) * 1000 / hertz) }' "/proc/$daemon/stat"
+	awk -v hertz="$(getconf CLK_TCK)" '{ print int(($14 + $15) * 1000 / hertz) }' "$proc/$daemon/stat"
 }
 
 # In a mount namespace: a core PMU that is none. Its load latency event is the software event of page faults, which any
@@ -108,9 +111,18 @@ stand_in_pmu() {
 	echo skylake >"$devices/cpu/caps/pmu_name"
 }
 
-# What is mounted below $work, before that is removed.
+# bind FROM NAME: FROM as $work/NAME, until the test ends.
+bind() {
+	mkdir "$work/$2"
+	mount --bind "$1" "$work/$2"
+	bound="${bound:-} $work/$2"
+}
+
 let_go() {
-	findmnt --noheadings --list --output TARGET | grep "^$work/" | xargs --no-run-if-empty umount --lazy || :
+	local place
+	for place in ${bound:-}; do
+		umount --lazy "$place" 2>/dev/null || :
+	done
 }
 
 # A cgroup of the test's own, gone with it.

@@ -62,7 +62,8 @@ for pid in $others; do
 	wait "$pid" || fail 'who waited is not answered'
 done
 others=''
-[ -s "$work/asked" ] && [ -s "$work/scraped" ] || fail 'who waited is not answered'
+[ -s "$work/asked" ] || fail 'who waited is not answered'
+[ -s "$work/scraped" ] || fail 'who waited to scrape is not answered'
 sleep 2.5
 ctl status >/dev/null
 named 'descriptors again' 'control socket: connections are taken in again'

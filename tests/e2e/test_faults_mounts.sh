@@ -19,9 +19,8 @@ work_in() {
 }
 
 # What the test itself looks at stays, and is taken away from pebsd alone.
-mkdir "$work/tree" "$work/proc"
-mount --bind "$tree" "$work/tree"
-mount --bind /proc "$work/proc"
+bind "$tree" tree
+bind /proc proc
 cgroup=$work/tree$name
 away() {
 	while mountpoint -q "$1"; do
@@ -54,8 +53,7 @@ done
 rmdir "$cgroup/later"
 still_samples 'without cgroup2'
 given_back 'without cgroup2'
-quiet 'without cgroup2' 4
-#cat "$work/log"
+quiet 'without cgroup2' 3
 kill "$daemon"
 wait "$daemon" || fail 'without cgroup2 it does not end well'
 daemon=''
@@ -68,7 +66,42 @@ exits 'no cgroup2 at the start' 3 timeout 20 unshare --mount --propagation priva
 grep -q 'no cgroup2 file system is mounted.*mount it' "$work/said" || fail "no cgroup2 at the start: $(cat "$work/said")"
 expect 'lines' 1 "$(wc -l <"$work/said")"
 
-# /proc is empty, from the start or while it runs. The programs of this test need theirs.
-in_proc() {
-	sed "s|/proc/|$work/proc/|" <<<"$1"
-}
+# /proc goes while it runs: what is read there is left out, and all else goes on.
+proc=$work/proc
+start --config "$work/pebsd.conf"
+get /metrics >"$work/before"
+remember
+work_in "$cgroup"
+mount -t tmpfs none /proc
+still_samples 'without /proc'
+get /metrics >"$work/metrics"
+for metric in pebsd_samples_seen_total pebsd_cgroups pebsd_collection_duration_seconds; do
+	grep -q "^$metric" "$work/metrics" || fail "without /proc: no $metric"
+done
+for verb in "zoom --for 1s $name" "profile --for 1s -o $work/profile $name" "neighbours $name" reload status top; do
+	code=0
+	# shellcheck disable=SC2086 # words
+	ctl $verb >"$work/said" 2>&1 || code=$?
+	[ "$code" -le 1 ] || fail "without /proc: $verb: exit code $code: $(cat "$work/said")"
+	echo "without /proc: $verb: $code: $(tail -n 1 "$work/said" | cut -c 1-160)"
+done
+still_samples 'without /proc'
+given_back 'without /proc'
+quiet 'without /proc' 5
+kill "$daemon"
+wait "$daemon" || fail 'without /proc it does not end well'
+daemon=''
+
+# It is empty from the start.
+configure model </dev/null
+start --config "$work/pebsd.conf"
+still_samples 'started without /proc'
+expect 'lines of one started without /proc' 3 "$(wc -l <"$work/log")"
+kill "$daemon"
+wait "$daemon" || fail 'started without /proc it does not end well'
+daemon=''
+configure perf </dev/null
+exits 'origin perf without /proc' 3 timeout 20 "$PEBSD" --config "$work/pebsd.conf" --socket "$socket" --listen none
+grep -q 'cannot read /proc/self/mountinfo.*mount /proc' "$work/said" || fail "origin perf without /proc: $(cat "$work/said")"
+expect 'lines' 1 "$(wc -l <"$work/said")"
+umount /proc
