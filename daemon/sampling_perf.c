@@ -306,8 +306,7 @@ static void tell_slots(struct origin_state *state)
 			"samples are unattributed; raise [cgroups] max",
 			(unsigned long long)head->slots);
 	if (!missing && state->slots_missing)
-		log_notice("every cgroup has a slot again; %llu of %llu are free",
-			   (unsigned long long)head->slots_free, (unsigned long long)head->slots);
+		log_notice("every cgroup has a slot again");
 	state->slots_missing = missing;
 }
 

@@ -65,4 +65,4 @@ for _ in 1 2 3; do
 done
 still_samples 'after a storm of births'
 given_back 'with slots again'
-quiet 'storms of births' 6
+quiet 'storms of births' 8
