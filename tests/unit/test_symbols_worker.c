@@ -18,6 +18,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/sysmacros.h>
 #include <sys/wait.h>
 
 #include "base/log.h"
@@ -191,6 +192,40 @@ Test(symbols_worker, the_kernels_names_are_read_without_its_former_powers)
 	cr_assert_geq(symbol->n_frames, 1);
 	cr_expect_str_eq(symbol->frames[0].name, "vfs_read");
 	cr_expect_eq(symbol->frames[0].offset, 4);
+	/* Where it lies in the kernel, not where the kernel lies. */
+	cr_expect_lt(symbol->address, 1ULL << 32);
+	cr_expect_eq(symbol->start, 0);
+	cr_expect_eq(symbol->end, 0);
+}
+
+/* Who has taken over pebsd may tell of mappings that are none: of a file that is no program nothing is said. */
+Test(symbols_worker, a_file_that_is_no_program_tells_nothing)
+{
+	char path[] = "/tmp/secret.XXXXXX";
+	int fd = mkostemp(path, O_CLOEXEC);
+	struct resolver_mapping mapping = {.pid = (u32)getpid(),
+					   .start = 0x10000,
+					   .size = 0x1000,
+					   .protection = PROT_READ | PROT_EXEC,
+					   .path = path};
+	const struct symbol *symbol;
+	struct stat st;
+
+	cr_assert_geq(fd, 0);
+	cr_assert_eq(dprintf(fd, "00000000 T secret_word\n"), 23);
+	cr_assert_eq(fstat(fd, &st), 0);
+	mapping.major = major(st.st_dev);
+	mapping.minor = minor(st.st_dev);
+	mapping.inode = st.st_ino;
+	/* It runs: it is told of what is mapped. */
+	cr_expect_str_eq(own_function()->frames[0].name, "a_function_of_this_test");
+	cr_assert_eq(symbols_mapped(symbols, &mapping), 0);
+	symbol = answer_of((u32)getpid(), 0x10008, SYMBOL_CODE);
+	cr_expect_eq(symbol->n_frames, 0);
+	if (symbol->module)
+		cr_expect_str_eq(symbol->module, path);
+	(void)unlink(path);
+	(void)close(fd);
 }
 
 Test(symbols_worker, it_has_given_up_what_it_does_not_need)

@@ -1,0 +1,82 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# What finds names, with a socket as systemd gives it and the rights of its unit: it names functions of another user's
+# process in a program that is closed to others, answers root alone, and has no right beside those four.
+set -eu
+
+: "${PEBSD:=build/pebsd}" "${TOOLS:=build/tests/tools}"
+work=$(mktemp -d)
+waiting='' activator=''
+
+end() {
+	local pid
+	for pid in $waiting $activator; do
+		kill "$pid" 2>/dev/null || :
+		wait "$pid" 2>/dev/null || :
+	done
+	rm -rf "$work"
+}
+trap end EXIT
+
+fail() {
+	printf '%s\n' "$*"
+	[ ! -s "$work/log" ] || sed 's/^/unit: /' "$work/log"
+	exit 1
+}
+
+for program in systemd-socket-activate setpriv; do
+	command -v $program >/dev/null || {
+		echo "needs $program"
+		exit 77
+	}
+done
+[ "$(id -u)" = 0 ] || {
+	echo 'needs root: it runs what has the rights of the unit'
+	exit 77
+}
+
+chmod 755 "$work"
+install -m 755 "$TOOLS/ask_name" "$PEBSD" "$work"
+# A program for its user alone.
+install -d -m 700 -o 65533 "$work/closed"
+install -m 700 -o 65533 "$TOOLS/ask_name" "$work/closed/ask_name"
+setpriv --reuid=65533 --regid=65533 --clear-groups "$work/closed/ask_name" >"$work/itself" &
+waiting=$!
+for _ in {1..100}; do
+	[ ! -s "$work/itself" ] || break
+	sleep 0.05
+done
+read -r pid address <"$work/itself" || fail 'the process to be asked for did not start'
+
+rights=+sys_ptrace,+dac_read_search,+syslog,+checkpoint_restore
+systemd-socket-activate --seqpacket --listen="$work/socket" setpriv --reuid=65534 --regid=65534 --clear-groups \
+	--no-new-privs --inh-caps="-all,$rights" --ambient-caps="-all,$rights" --bounding-set="-all,$rights" \
+	"$work/pebsd" --symbolizer 2>"$work/log" &
+activator=$!
+for _ in {1..100}; do
+	[ ! -S "$work/socket" ] || break
+	sleep 0.05
+done
+
+said=$("$work/ask_name" "$work/socket" "$pid" "$address") || fail "no answer: $said"
+[ "$said" = "file $work/closed/ask_name function_to_be_found" ] || fail "the name: $said"
+said=$("$work/ask_name" "$work/socket" "$pid") || fail "no answer: $said"
+[ "$(head -n 1 <<<"$said")" = ask_name ] || fail "the process's name: $said"
+grep -q "r-xp .* $work/closed/ask_name$" <<<"$said" || fail "what it executes from: $said"
+! grep -q 'rw-p' <<<"$said" || fail "more than what it executes from: $said"
+
+# Nobody but root may ask, whose the socket is, whatever its mode.
+chmod 666 "$work/socket"
+! setpriv --reuid=65533 --regid=65533 --clear-groups "$work/ask_name" "$work/socket" "$pid" >"$work/said" 2>&1 ||
+	fail "a stranger was answered: $(cat "$work/said")"
+grep -q 'user 65533 asked for names, and was refused' "$work/log" || fail 'a stranger is not told of'
+
+# Of a process that asks: its user is not root's, it has four rights and no more.
+unit=$(pgrep -P "$activator" -f symbolizer || :)
+[ -n "$unit" ] || unit=$activator
+of() {
+	sed -n "s/^$1:[[:space:]]*//p" "/proc/$unit/status"
+}
+[ "$(of CapEff)" = 0000010400080004 ] || fail "rights: $(of CapEff)"
+[ "$(of CapBnd)" = 0000010400080004 ] || fail "rights that it could get: $(of CapBnd)"
+[ "$(of Uid | cut -f 1)" = 65534 ] || fail "user: $(of Uid)"
