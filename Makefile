@@ -362,7 +362,7 @@ test-sanitize: ## the same tests built with address and undefined behaviour chec
 
 run-sanitized:
 	@ASAN_OPTIONS=abort_on_error=1 UBSAN_OPTIONS=print_stacktrace=1 $(RUN_TESTS) $(AT_ONCE) \
-		$(filter-out tests/e2e/test_runner.sh tests/e2e/test_install.sh,$(E2E_TESTS)) $(BPF_TESTS) $(UNIT_TESTS)
+		$(filter-out $(addprefix tests/e2e/test_,runner.sh install.sh hardening.sh),$(E2E_TESTS)) $(BPF_TESTS) $(UNIT_TESTS)
 
 test-corpus: ## real recordings and tables: CORPUS=DIR
 	$(if $(CORPUS),,$(error say where the recordings are: make test-corpus CORPUS=DIR))

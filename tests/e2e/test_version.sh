@@ -30,8 +30,8 @@ for program in "$PEBSD" "$PEBSCTL"; do
 done
 
 "$PEBSD" --version --json >"$work/bill"
-# Those that pebsd calls itself were known when it was compiled, but for the C library's own.
-called=$(readelf --dynamic "$PEBSD" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' | grep -v -E '^(libc|libm|ld-linux.*)\.so' | sort)
+# Those that pebsd calls itself were known when it was compiled, but for the C library's own and the compiler's.
+called=$(readelf --dynamic "$PEBSD" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' | grep -v -E '^(libc|libm|ld-linux.*|libasan|libubsan)\.so' | sort)
 expect 'compiled with' "$called" "$(jq -r '.libraries[] | select(.compiled_with) | .name' "$work/bill" | sort)"
 for library in bpf dw microhttpd protobuf-c z zstd; do
 	jq -e --arg name "lib$library.so." '.libraries[] | select(.name | startswith($name)) | .loaded | test("[0-9]")' \
