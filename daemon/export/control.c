@@ -65,6 +65,7 @@ static bool refuses(struct varlink_call *call, const struct varlink_method *meth
 int control_new(sd_event *event, const char *socket_path, const char *group,
 		const struct control_backend *backend, struct control **ret, char **ret_message)
 {
+	static const struct local_socket_words words = {"control socket", "another --socket"};
 	struct control *control = calloc(1, sizeof(*control));
 	_cleanup_close_ int fd = -1;
 	int r;
@@ -86,7 +87,7 @@ int control_new(sd_event *event, const char *socket_path, const char *group,
 		.refuses = refuses,
 		.userdata = control,
 	};
-	r = control_socket_listen(socket_path, group, &control->socket, &fd, ret_message);
+	r = local_socket_listen(&words, socket_path, group, &control->socket, &fd, ret_message);
 	if (r >= 0)
 		r = varlink_server_new(event, fd, &control->service, &control->server);
 	if (r < 0) {
@@ -110,7 +111,7 @@ struct control *control_free(struct control *control)
 	varlink_server_free(control->server);
 	profile_pieces_clear(&control->pieces);
 	control_forget_nodes(control);
-	control_socket_remove(&control->socket);
+	local_socket_remove(&control->socket);
 	free(control);
 	return NULL;
 }

@@ -3,9 +3,9 @@
 #ifndef PEBSD_CONTROL_CALL_H
 #define PEBSD_CONTROL_CALL_H
 
+#include "base/local_socket.h"
 #include "export/control.h"
 #include "export/control_interface.h"
-#include "export/control_socket.h"
 #include "export/permission.h"
 #include "export/profile_pieces.h"
 #include "export/varlink.h"
@@ -26,7 +26,7 @@ struct control {
 	struct control_backend backend;
 	struct varlink_service service;
 	struct varlink_server *server;
-	struct control_socket socket;
+	struct local_socket socket;
 	struct permission permission;
 	struct profile_pieces pieces;
 	struct control_nodes nodes;

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "local_socket.h"
+
+#include <errno.h>
+#include <grp.h>
+#include <stdarg.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+
+#include "cleanup.h"
+#include "log.h"
+
+#define BACKLOG 64
+
+__attribute__((format(printf, 3, 4))) static int fail(int error, char **ret_message, const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	if (vasprintf(ret_message, format, arguments) < 0)
+		*ret_message = NULL;
+	va_end(arguments);
+	return error;
+}
+
+/* The directories above the socket, which usually exist. */
+static int make_parents(const struct local_socket_words *words, const char *path, char **ret_message)
+{
+	_cleanup_free_ char *directory = strdup(path);
+
+	if (!directory)
+		return -ENOMEM;
+	for (char *slash = strchr(directory + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+		*slash = '\0';
+		if (mkdir(directory, 0755) < 0 && errno != EEXIST) {
+			int error = -errno;
+
+			return fail(error, ret_message,
+				    "cannot make the directory %s for the %s: %s; make it, or give %s",
+				    directory, words->what, strerror(-error), words->other);
+		}
+		*slash = '/';
+	}
+	return 0;
+}
+
+/* Takes a socket away that nobody answers on. */
+static int remove_stale(const struct local_socket_words *words, const struct sockaddr_un *address,
+			char **ret_message)
+{
+	_cleanup_close_ int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	struct stat st;
+
+	if (fd < 0)
+		return fail(-errno, ret_message, "cannot make a socket: %s", strerror(errno));
+	if (lstat(address->sun_path, &st) < 0)
+		return errno == ENOENT ? 0
+				       : fail(-errno, ret_message, "cannot look at the %s %s: %s",
+					      words->what, address->sun_path, strerror(errno));
+	if (!S_ISSOCK(st.st_mode))
+		return fail(-EEXIST, ret_message, "%s is no socket; remove it, or give %s for the %s",
+			    address->sun_path, words->other, words->what);
+	if (connect(fd, (const struct sockaddr *)address, sizeof(*address)) == 0 || errno == EAGAIN)
+		return fail(-EADDRINUSE, ret_message,
+			    "another daemon answers on the %s %s; stop it, or give %s", words->what,
+			    address->sun_path, words->other);
+	if (errno != ECONNREFUSED)
+		return fail(-errno, ret_message, "cannot find out who answers on the %s %s: %s", words->what,
+			    address->sun_path, strerror(errno));
+	if (unlink(address->sun_path) < 0 && errno != ENOENT)
+		return fail(-errno, ret_message, "cannot remove the stale %s %s: %s", words->what,
+			    address->sun_path, strerror(errno));
+	return 0;
+}
+
+/* Nothing of this is fatal: without the group the socket is for its owner, who can put that right. */
+static void give_to_group(const struct local_socket_words *words, const char *path, const char *group)
+{
+	const struct group *entry;
+	struct stat st;
+
+	if (!group)
+		return;
+	errno = 0;
+	entry = getgrnam(group);
+	if (!entry) {
+		log_notice("%s %s: there is no group %s, so only its owner may use it; make the "
+			   "group, or set `group` in [control]",
+			   words->what, path, group);
+		return;
+	}
+	/* Made by a member of the group alone, it is the group's: the unit may not even ask for that. */
+	if (((lstat(path, &st) < 0 || st.st_gid != entry->gr_gid) &&
+	     lchown(path, (uid_t)-1, entry->gr_gid) < 0) ||
+	    chmod(path, 0660) < 0)
+		(void)log_warning(-errno,
+				  "%s %s: cannot give it to group %s, so only root may use it; "
+				  "systemctl edit pebsd.service, and add Group=%s to its [Service]",
+				  words->what, path, group, group);
+}
+
+int local_socket_listen(const struct local_socket_words *words, const char *path, const char *group,
+			struct local_socket *ret, int *ret_fd, char **ret_message)
+{
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	_cleanup_close_ int fd = -1;
+	struct stat st;
+	int r;
+
+	if (!*path || strlen(path) >= sizeof(address.sun_path))
+		return fail(-ENAMETOOLONG, ret_message,
+			    "cannot listen on the %s '%s': a path of 1 to %zu bytes is needed", words->what,
+			    path, sizeof(address.sun_path) - 1);
+	(void)stpcpy(address.sun_path, path);
+	r = make_parents(words, path, ret_message);
+	if (r < 0)
+		return r;
+	r = remove_stale(words, &address, ret_message);
+	if (r < 0)
+		return r;
+
+	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	/* bind(2) gives the file the mode of the socket's own inode (unix(7), net/unix/af_unix.c in
+	 * Linux 6.1), so that at no time others can connect. */
+	if (fd < 0 || fchmod(fd, 0600) < 0 ||
+	    bind(fd, (const struct sockaddr *)&address, sizeof(address)) < 0)
+		return fail(-errno, ret_message, "cannot make the %s %s: %s; check its directory, or give %s",
+			    words->what, path, strerror(errno), words->other);
+
+	ret->path = strdup(path);
+	if (!ret->path || lstat(path, &st) < 0) {
+		r = ret->path ? -errno : -ENOMEM;
+		(void)unlink(path);
+		free(TAKE_PTR(ret->path));
+		return fail(r, ret_message, "cannot look at the %s %s: %s", words->what, path, strerror(-r));
+	}
+	ret->device = st.st_dev;
+	ret->inode = st.st_ino;
+	give_to_group(words, path, group);
+	if (listen(fd, BACKLOG) < 0) {
+		r = -errno;
+		local_socket_remove(ret);
+		return fail(r, ret_message, "cannot listen on the %s %s: %s", words->what, path,
+			    strerror(-r));
+	}
+	*ret_fd = TAKE_FD(fd);
+	return 0;
+}
+
+void local_socket_remove(struct local_socket *socket)
+{
+	struct stat st;
+
+	if (!socket->path)
+		return;
+	if (lstat(socket->path, &st) == 0 && st.st_dev == socket->device && st.st_ino == socket->inode)
+		(void)unlink(socket->path);
+	free(TAKE_PTR(socket->path));
+}
