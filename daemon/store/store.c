@@ -128,6 +128,16 @@ int store_take(struct store *store, const char *name)
 	return TAKE_FD(found->fd);
 }
 
+int store_take_one_of(struct store *store, const char *name)
+{
+	struct passed *found = find(store, name);
+
+	for (; found && found < store->passed + store->n && strcmp(found->name, name) == 0; found++)
+		if (found->fd >= 0)
+			return TAKE_FD(found->fd);
+	return -ENOENT;
+}
+
 const char *store_nth(const struct store *store, size_t index)
 {
 	for (size_t i = 0; store && i < store->n; i++)

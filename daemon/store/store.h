@@ -36,6 +36,10 @@ bool store_keeps(const struct store *store);
  */
 int store_take(struct store *store, const char *name);
 
+/* The same where several may have that name, as the sockets of one unit do: one of those that nobody took.
+ * -ENOENT: none is left. */
+int store_take_one_of(struct store *store, const char *name);
+
 /* Names of what was passed and not taken, from 0 on, ascending; NULL at the end. The store's, until one is
  * taken. */
 const char *store_nth(const struct store *store, size_t index);
