@@ -32,6 +32,7 @@ enum config_origin { CONFIG_ORIGIN_AUTO, CONFIG_ORIGIN_PERF, CONFIG_ORIGIN_REPLA
 #define CONFIG_CGROUPS_MAX_AUTO 0
 #define CONFIG_GROUP_MAX        256
 #define CONFIG_URLS_MAX         200 /* a line has no more */
+#define CONFIG_HOSTS_MAX        200
 
 struct config_patterns {
 	char **list;
@@ -64,7 +65,8 @@ struct config {
 
 	/* [export] */
 	struct listen_address listen;
-	u64 top; /* cgroups with series of their own; CONFIG_TOP_AUTO */
+	char hosts[CONFIG_HOSTS_MAX]; /* names that requests may have as Host, with blanks between them */
+	u64 top;                      /* cgroups with series of their own; CONFIG_TOP_AUTO */
 	bool detail_metrics;
 	bool profiles; /* served over HTTP */
 

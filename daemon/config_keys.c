@@ -11,9 +11,11 @@
 #include <string.h>
 
 #include "base/glob.h"
+#include "base/listen_address.h"
 #include "base/number.h"
 #include "config_model.h"
 #include "config_sampling.h"
+#include "http/http_host.h"
 #include "pebsd/hot.h"
 
 #define BLANKS " \t"
@@ -67,7 +69,9 @@ static const struct config_key keys[] = {
 	{"cgroups", "hot-max", CONFIG_KEY_NUMBER, .needs_restart = true, FIELD(hot_max), .default_text = "8",
 	 .min = 0, .max = HOT_MAX, .meaning = "cgroups that can have them at a time"},
 	{"export", "listen", CONFIG_KEY_LISTEN, .needs_restart = true, FIELD(listen),
-	 .default_text = "127.0.0.1:9754", .meaning = "where /metrics is served"},
+	 .default_text = LISTEN_ADDRESS_DEFAULT, .meaning = "where /metrics is served"},
+	{"export", "hosts", CONFIG_KEY_HOSTS, .needs_restart = false, FIELD(hosts), .default_text = "",
+	 .meaning = "names under which /metrics is asked for, beside the address it listens on"},
 	{"export", "top", CONFIG_KEY_NUMBER, .needs_restart = false, FIELD(top), .default_text = "auto",
 	 .min = 0, .max = 10000, .has_auto = true, .auto_value = CONFIG_TOP_AUTO,
 	 .meaning = "costliest cgroups, which have series of their own"},
@@ -157,6 +161,8 @@ static size_t field_size(const struct config_key *key)
 		return CONFIG_GROUP_MAX;
 	case CONFIG_KEY_URLS:
 		return CONFIG_URLS_MAX;
+	case CONFIG_KEY_HOSTS:
+		return CONFIG_HOSTS_MAX;
 	case CONFIG_KEY_RULE:
 		break;
 	}
@@ -365,6 +371,33 @@ static int set_urls(const struct config_key *key, void *field, const char *text,
 	return 0;
 }
 
+static int set_hosts(const struct config_key *key, void *field, const char *text, char **ret_problem)
+{
+	_cleanup_free_ char *words = strdup(text);
+	char hosts[CONFIG_HOSTS_MAX] = "";
+	char *rest = words;
+	char *word;
+
+	if (!words)
+		return -ENOMEM;
+	if (strlen(text) >= sizeof(hosts))
+		return config_key_refuse(ret_problem, "%s: names take at most %d bytes; name fewer",
+					 key->name, CONFIG_HOSTS_MAX - 1);
+	while ((word = strsep(&rest, BLANKS))) {
+		if (!*word)
+			continue;
+		if (!http_host_is_name(word))
+			return config_key_refuse(ret_problem, "%s: %s is no host; give " HTTP_HOST_FORM,
+						 key->name, word);
+		(void)snprintf(hosts + strlen(hosts), sizeof(hosts) - strlen(hosts), "%s%s",
+			       *hosts ? " " : "", word);
+	}
+	/* All of it, as configurations are compared by their bytes. */
+	memset(field, 0, sizeof(hosts));
+	memcpy(field, hosts, strlen(hosts));
+	return 0;
+}
+
 int config_key_set(const struct config_key *key, struct config *config, const char *text, char **ret_problem)
 {
 	return config_key_set_field(key, field_of(key, config), text, ret_problem);
@@ -395,6 +428,8 @@ int config_key_set_field(const struct config_key *key, void *field, const char *
 		return set_group(key, field, value, ret_problem);
 	case CONFIG_KEY_URLS:
 		return set_urls(key, field, text, ret_problem);
+	case CONFIG_KEY_HOSTS:
+		return set_hosts(key, field, text, ret_problem);
 	case CONFIG_KEY_MACHINE:
 		return config_model_cpu(key, value, field, ret_problem);
 	case CONFIG_KEY_WORKLOADS:
@@ -442,6 +477,7 @@ bool config_key_equal(const struct config_key *key, const struct config *a, cons
 	case CONFIG_KEY_CPUS:
 	case CONFIG_KEY_BUDGET:
 	case CONFIG_KEY_URLS:
+	case CONFIG_KEY_HOSTS:
 	case CONFIG_KEY_RULE:
 		break;
 	}

@@ -11,6 +11,7 @@
 #include "base/utf8.h"
 #include "config.h"
 #include "failure.h"
+#include "http/http_worker.h"
 #include "kernel/digests.h"
 #include "once.h"
 #include "options.h"
@@ -221,6 +222,8 @@ int main(int argc, char *argv[])
 		return version(&options);
 	if (options.action == OPTIONS_SYMBOLIZER)
 		return symbolizer();
+	if (options.action == OPTIONS_HTTP)
+		return http_worker(STDIN_FILENO);
 	if (options.action == OPTIONS_CHECK_CONFIG)
 		return check_config(&options);
 	if (options.action == OPTIONS_PROBE)

@@ -30,6 +30,7 @@ enum option_id {
 	OPTION_CHECK_CONFIG,
 	OPTION_TEST_RULES,
 	OPTION_SYMBOLIZER,
+	OPTION_HTTP,
 	OPTION_VERSION,
 	OPTION_HELP,
 	OPTIONS_COUNT,
@@ -68,7 +69,7 @@ static const struct {
 			 "with --once, --probe, --test-rules or --version:\nprint JSON"},
 	[OPTION_SOCKET] = {"socket", "PATH", BIT(OPTIONS_RUN),
 			   "control socket\n(default " OPTIONS_SOCKET_DEFAULT ")"},
-	[OPTION_LISTEN] = {"listen", "ADDR:PORT|none", BIT(OPTIONS_RUN),
+	[OPTION_LISTEN] = {"listen", "ADDR:PORT|unix:PATH|none", BIT(OPTIONS_RUN),
 			   "where /metrics is served\n(default: as configured, else 127.0.0.1:9754)"},
 	[OPTION_PROBE] = {"probe", NULL, BIT(OPTIONS_PROBE),
 			  "print what this machine can sample, what it\ncannot, why, and what it costs; ends "
@@ -84,6 +85,7 @@ static const struct {
 			       "would have fired, "
 			       "and when;\nneeds no privilege, and loads nothing"},
 	[OPTION_SYMBOLIZER] = {"symbolizer", NULL, BIT(OPTIONS_SYMBOLIZER), NULL},
+	[OPTION_HTTP] = {"http", NULL, BIT(OPTIONS_HTTP), NULL},
 	[OPTION_VERSION] =
 		{"version", NULL, BIT(OPTIONS_VERSION),
 		 "print the version; with --json the libraries\nand BPF objects too, with their versions"},
@@ -210,6 +212,9 @@ static int take_option(struct options *options, enum option_id id, const char *v
 	case OPTION_SYMBOLIZER:
 		options->action = OPTIONS_SYMBOLIZER;
 		return 0;
+	case OPTION_HTTP:
+		options->action = OPTIONS_HTTP;
+		return 0;
 	case OPTION_VERSION:
 		options->action = OPTIONS_VERSION;
 		return 0;
@@ -232,9 +237,10 @@ static int check_together(const struct options *options, unsigned int given, cha
 		[OPTIONS_TEST_RULES] = "with --test-rules",
 		[OPTIONS_SYMBOLIZER] = "with --symbolizer",
 		[OPTIONS_VERSION] = "with --version",
+		[OPTIONS_HTTP] = "with --http",
 	};
-	static const enum option_id actions[] = {OPTION_PROBE, OPTION_CHECK_CONFIG, OPTION_TEST_RULES,
-						 OPTION_SYMBOLIZER, OPTION_VERSION};
+	static const enum option_id actions[] = {OPTION_PROBE,      OPTION_CHECK_CONFIG, OPTION_TEST_RULES,
+						 OPTION_SYMBOLIZER, OPTION_HTTP,         OPTION_VERSION};
 
 	for (size_t i = 0; i < ARRAY_SIZE(actions); i++)
 		for (size_t j = i + 1; j < ARRAY_SIZE(actions); j++)

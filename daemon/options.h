@@ -24,6 +24,7 @@ enum options_action {
 	OPTIONS_CHECK_CONFIG,
 	OPTIONS_TEST_RULES,
 	OPTIONS_SYMBOLIZER, /* what pebsd runs itself: symbols/symbols_worker.h, symbols_unit.h */
+	OPTIONS_HTTP,       /* and http/http_worker.h */
 	OPTIONS_VERSION,
 	OPTIONS_HELP,
 };

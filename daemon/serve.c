@@ -14,10 +14,10 @@
 #include "base/log.h"
 #include "detail.h"
 #include "export/control.h"
-#include "export/http.h"
 #include "export/process.h"
 #include "export/prometheus.h"
-#include "export/zoom_scrape.h"
+#include "http/http.h"
+#include "http/zoom_scrape.h"
 #include "pause.h"
 #include "pause_kept.h"
 #include "reload.h"
@@ -46,6 +46,7 @@ struct server {
 	struct pause pause;
 	struct control *control;
 	struct http *http;
+	char served_at[HTTP_SOCKETS_TEXT_MAX];
 	struct watch watch;
 	struct room room;
 	struct process_figures process; /* kept from scrape to scrape, as process_read() wants */
@@ -209,6 +210,8 @@ static int reload(void *userdata, char ***ret_lines)
 		engine_set_top(sampling_engine(server->sampling), server->config->top);
 		engine_exports_changed(sampling_engine(server->sampling));
 		control_permit(server->control, server->config->detail);
+		if (server->http && http_configure(server->http, server->config->hosts) < 0)
+			(void)log_error(-ENOMEM, "the HTTP endpoint keeps its hosts; reload again");
 		sampling_set_hot(server->sampling, server->config);
 		if (alerts_reload(server->alerts) < 0)
 			(void)log_error(-ENOMEM, "the rules stay as they were; reload again");
@@ -336,7 +339,10 @@ static int get_metrics(void *userdata, bool openmetrics, char **ret_text, size_t
 	_cleanup_free_ struct alert *list = NULL;
 	struct prometheus_alerts alerts = {0};
 	const struct prometheus_options options = {
-		.openmetrics = openmetrics, .detail = server->config->detail_metrics, .alerts = &alerts};
+		.openmetrics = openmetrics,
+		.detail = server->config->detail_metrics,
+		.alerts = &alerts,
+		.http_restarts = {server->http != NULL, http_restarts(server->http)}};
 	const struct series *const *series;
 	const struct snapshot *snapshot;
 	size_t n;
@@ -464,6 +470,20 @@ static int open_detail(struct server *server)
 	return r < 0 ? log_error(r, "cannot prepare looking closer at cgroups") : 0;
 }
 
+static int open_http(struct server *server, const struct http_source *source, struct failure *failure)
+{
+	const struct http_settings settings = {.event = server->event, .hosts = server->config->hosts};
+	struct http_sockets sockets;
+	const char *group = server->config->group[0] ? server->config->group : NULL;
+	int r = http_sockets_choose(server->store, &server->config->listen, group, &sockets,
+				    &failure->message);
+
+	if (r < 0 || sockets.n == 0)
+		return r;
+	(void)snprintf(server->served_at, sizeof(server->served_at), "%s", sockets.text);
+	return http_new(&settings, &sockets, source, &server->http, &failure->message);
+}
+
 static int open_endpoints(struct server *server, struct failure *failure)
 {
 	const struct control_backend backend = {
@@ -483,7 +503,6 @@ static int open_endpoints(struct server *server, struct failure *failure)
 	};
 	const struct http_source source = {
 		.userdata = server,
-		.version = PEBSD_VERSION,
 		.origin = engine_head(sampling_engine(server->sampling))->origin,
 		.sequence = get_sequence,
 		.metrics = get_metrics,
@@ -497,9 +516,7 @@ static int open_endpoints(struct server *server, struct failure *failure)
 	if (r < 0)
 		return r;
 	control_permit(server->control, server->config->detail);
-	if (server->config->listen.none)
-		return 0;
-	return http_new(server->event, &server->config->listen, &source, &server->http, &failure->message);
+	return open_http(server, &source, failure);
 }
 
 static int arm(struct server *server)
@@ -620,9 +637,9 @@ int serve(const struct options *options, struct config *config, struct failure *
 		return r;
 	/* What the start alone took: the kernel's types, the programs, the walk through the cgroups. */
 	heap_trim();
-	log_info("serving: origin %s, control socket %s, endpoint %s%s",
+	log_info("serving: origin %s, control socket %s, endpoint %s",
 		 engine_head(sampling_engine(server.sampling))->origin, options->socket,
-		 config->listen.none ? "" : "http://", config->listen.text);
+		 server.http ? server.served_at : "none");
 	(void)sd_notify(false, "READY=1");
 	notify_status(&server);
 	r = sd_event_loop(server.event);

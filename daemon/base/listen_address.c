@@ -3,11 +3,28 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "number.h"
+
+/* A whole path, from the root on. */
+static int parse_local(const char *path, struct listen_address *ret)
+{
+	struct listen_address result = {0};
+	struct sockaddr_un *local = &result.address.local;
+
+	if (*path != '/' || path[1] == '\0' || strlen(path) >= sizeof(local->sun_path))
+		return -EINVAL;
+	local->sun_family = AF_UNIX;
+	(void)stpcpy(local->sun_path, path);
+	result.length = sizeof(*local);
+	(void)snprintf(result.text, sizeof(result.text), LISTEN_ADDRESS_LOCAL "%s", path);
+	*ret = result;
+	return 0;
+}
 
 int listen_address_parse(const char *text, struct listen_address *ret)
 {
@@ -25,6 +42,8 @@ int listen_address_parse(const char *text, struct listen_address *ret)
 		*ret = result;
 		return 0;
 	}
+	if (strncmp(text, LISTEN_ADDRESS_LOCAL, strlen(LISTEN_ADDRESS_LOCAL)) == 0)
+		return parse_local(text + strlen(LISTEN_ADDRESS_LOCAL), ret);
 	if (!colon || number_parse(colon + 1, 1, UINT16_MAX, &port) < 0)
 		return -EINVAL;
 	if (ipv6) {
@@ -63,4 +82,17 @@ bool listen_address_equal(const struct listen_address *a, const struct listen_ad
 	if (a->none || b->none)
 		return a->none == b->none;
 	return a->length == b->length && memcmp(&a->address, &b->address, a->length) == 0;
+}
+
+bool listen_address_is(const struct listen_address *address, const struct sockaddr *bound, socklen_t length)
+{
+	if (address->none || address->address.any.sa_family != bound->sa_family)
+		return false;
+	/* The kernel leaves out what follows the path. */
+	if (bound->sa_family == AF_UNIX)
+		return length > offsetof(struct sockaddr_un, sun_path) &&
+		       strncmp(address->address.local.sun_path,
+			       ((const struct sockaddr_un *)(const void *)bound)->sun_path,
+			       length - offsetof(struct sockaddr_un, sun_path)) == 0;
+	return length == address->length && memcmp(bound, &address->address, length) == 0;
 }

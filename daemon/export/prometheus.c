@@ -481,6 +481,15 @@ static bool sampler_is_told(const struct snapshot *snapshot, size_t index)
 	return false;
 }
 
+static void write_http(struct exposition *out, struct maybe_u64 restarts)
+{
+	static const struct family family = {
+		"pebsd_http_restarts", FAMILY_COUNTER,
+		"How often the process that speaks HTTP ended and was started again."};
+
+	exposition_maybe_u64(out, &family, "_total", NULL, NULL, restarts);
+}
+
 static int write_infos(struct rendering *rendering)
 {
 	static const struct family build = {"pebsd_build", FAMILY_INFO, "The daemon's version."};
@@ -533,6 +542,7 @@ int prometheus_render(const struct snapshot *snapshot, const struct series *cons
 		if (r >= 0 && options->alerts)
 			r = prometheus_alerts(&out, options->alerts);
 		prometheus_detail(&out, snapshot->detail);
+		write_http(&out, options->http_restarts);
 		write_daemon(&rendering, process);
 		if (r >= 0)
 			r = write_guests(&rendering, series, n_series);

@@ -21,6 +21,7 @@ struct prometheus_options {
 	bool openmetrics; /* else text */
 	bool detail;      /* all snoop and TLB results, not only the counters that always are */
 	const struct prometheus_alerts *alerts; /* NULL: there is no policy */
+	struct maybe_u64 http_restarts;         /* of the process that speaks HTTP */
 };
 
 /*

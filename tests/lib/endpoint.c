@@ -3,8 +3,11 @@
 
 #include <criterion/criterion.h>
 
+#include <signal.h>
 #include <stdlib.h>
+#include <sys/socket.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/cleanup.h"
 
@@ -45,7 +48,6 @@ static int health(void *userdata, const char **ret_reason)
 struct http_source endpoint_source(struct endpoint *server)
 {
 	return (struct http_source){.userdata = &server->source,
-				    .version = "1.2.3",
 				    .origin = "replay",
 				    .sequence = sequence_of,
 				    .metrics = render,
@@ -63,15 +65,61 @@ struct listen_address endpoint_loopback(u16 port)
 	return loopback;
 }
 
+static void on_failed(void *userdata, const char *why)
+{
+	struct endpoint *server = userdata;
+
+	server->failed = why;
+}
+
+static void on_ended(void *userdata, int error)
+{
+	struct endpoint *server = userdata;
+
+	(void)error;
+	server->ended = true;
+}
+
+void endpoint_start_with(struct endpoint *server, const struct listen_address *listen,
+			 const struct http_source *source, const char *hosts)
+{
+	struct http_desk_settings desk = {.failed = on_failed, .userdata = server};
+	struct http_server_settings settings = {.ended = on_ended, .userdata = server};
+	_cleanup_free_ char *message = NULL;
+
+	(void)signal(SIGPIPE, SIG_IGN);
+	*server = (struct endpoint){.source = {.sequence = 1, .length = ENDPOINT_BODY_LENGTH}};
+	server->served = *source;
+	http_bodies_init(&server->bodies, &server->served);
+	cr_assert_geq(sd_event_new(&server->event), 0);
+	cr_assert_eq(http_sockets_open(listen, NULL, &server->sockets, &message), 0, "%s", message);
+	cr_assert_eq(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, server->line), 0);
+	desk.event = server->event;
+	desk.source = &server->served;
+	desk.bodies = &server->bodies;
+	desk.socket = server->line[0];
+	cr_assert_eq(http_desk_new(&desk, &server->desk), 0);
+	settings.event = server->event;
+	settings.listeners = server->sockets.fds;
+	settings.n_listeners = server->sockets.n;
+	settings.line = server->line[1];
+	cr_assert_eq(http_server_new(&settings, &server->server), 0);
+	http_desk_configure(server->desk, hosts);
+}
+
 void endpoint_start_on(struct endpoint *server, const struct listen_address *listen)
 {
 	struct http_source source = endpoint_source(server);
-	_cleanup_free_ char *message = NULL;
 
-	*server = (struct endpoint){.source = {.sequence = 1, .length = ENDPOINT_BODY_LENGTH}};
-	cr_assert_geq(sd_event_new(&server->event), 0);
-	cr_assert_eq(http_new(server->event, listen, &source, &server->http, &message), 0, "%s", message);
-	cr_assert_gt(http_port(server->http), 0);
+	endpoint_start_with(server, listen, &source, "test a");
+}
+
+u16 endpoint_port(const struct endpoint *server)
+{
+	int port = http_sockets_port(&server->sockets);
+
+	cr_assert_gt(port, 0);
+	return (u16)port;
 }
 
 void endpoint_start(struct endpoint *server)
@@ -83,7 +131,12 @@ void endpoint_start(struct endpoint *server)
 
 void endpoint_stop(struct endpoint *server)
 {
-	server->http = http_free(server->http);
+	server->server = http_server_free(server->server);
+	server->desk = http_desk_free(server->desk);
+	(void)close(server->line[0]);
+	(void)close(server->line[1]);
+	http_sockets_close(&server->sockets);
+	http_bodies_done(&server->bodies);
 	server->event = sd_event_unref(server->event);
 }
 

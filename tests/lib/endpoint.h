@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The HTTP endpoint over figures of the test's choice, in the test's own event loop. */
+/* The HTTP endpoint over figures of the test's choice, in the test's own event loop: the server of the
+ * process that speaks HTTP and the daemon's desk, with a socket between them. */
 #ifndef PEBSD_ENDPOINT_H
 #define PEBSD_ENDPOINT_H
 
 #include <systemd/sd-event.h>
 
-#include "export/http.h"
+#include "base/listen_address.h"
+#include "http/http_desk.h"
+#include "http/http_server.h"
+#include "http/http_sockets.h"
 #include "pebsd/types.h"
 
 #define ENDPOINT_BODY_LENGTH 300000
@@ -21,7 +25,14 @@ struct endpoint_figures {
 
 struct endpoint {
 	sd_event *event;
-	struct http *http;
+	struct http_source served;
+	struct http_bodies bodies;
+	struct http_sockets sockets;
+	struct http_desk *desk;
+	struct http_server *server;
+	int line[2];
+	const char *failed; /* why the desk is done with the server */
+	bool ended;         /* the server, with the desk */
 	struct endpoint_figures source;
 };
 
@@ -29,6 +40,13 @@ struct endpoint {
 void endpoint_start(struct endpoint *server);
 struct listen_address endpoint_loopback(u16 port);
 void endpoint_start_on(struct endpoint *server, const struct listen_address *listen);
+
+/* The same with another source, and with hosts. */
+void endpoint_start_with(struct endpoint *server, const struct listen_address *listen,
+			 const struct http_source *source, const char *hosts);
+
+/* The port it is bound to. */
+u16 endpoint_port(const struct endpoint *server);
 void endpoint_stop(struct endpoint *server);
 
 /* What the endpoint serves, for another one. */

@@ -18,7 +18,7 @@
 int http_client_connect(const struct endpoint *server)
 {
 	struct sockaddr_in address = {.sin_family = AF_INET,
-				      .sin_port = htons((u16)http_port(server->http)),
+				      .sin_port = htons(endpoint_port(server)),
 				      .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
 	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 

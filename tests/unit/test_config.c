@@ -167,8 +167,8 @@ Test(config, sections_and_keys_that_are_not_known)
 	expect_mistakes("[export]\ntpo = 3\n", "x.conf:2: unknown key tpo in [export]; did you mean top?\n");
 	expect_mistakes("[export]\nTop = 3\n", "x.conf:2: unknown key Top in [export]; did you mean top?\n");
 	expect_mistakes("[export]\nwhatever = 3\n",
-			"x.conf:2: unknown key whatever in [export]; there are listen, top, detail-metrics, "
-			"profiles\n");
+			"x.conf:2: unknown key whatever in [export]; there are listen, hosts, top, "
+			"detail-metrics, profiles\n");
 	expect_mistakes("[export]\ninterval = 3\n",
 			"x.conf:2: interval belongs in [sampling]; move it there\n");
 }

@@ -7,8 +7,9 @@
 #include <zlib.h>
 
 #include "base/cleanup.h"
+#include "base/version.h"
 #include "endpoint.h"
-#include "export/http.h"
+#include "http/http_server.h"
 #include "http_client.h"
 
 static bool has_header(const struct http_client *client, const char *line)
@@ -161,7 +162,7 @@ Test(http, a_page_that_leads_on)
 	client = http_client_get(&server, "/", "");
 	cr_expect_eq(http_client_status(&client), 200);
 	cr_expect(has_header(&client, "Content-Type: text/html; charset=utf-8"));
-	cr_expect(strstr(client.data, "1.2.3"));
+	cr_expect(strstr(client.data, PEBSD_VERSION));
 	cr_expect(strstr(client.data, "replay"));
 	cr_expect(strstr(client.data, "href=\"/metrics\""));
 	cr_expect(strstr(client.data, "href=\"/healthz\""));
@@ -229,17 +230,60 @@ Test(http, addresses)
 {
 	_cleanup_free_ char *message = NULL;
 	struct endpoint server;
-	struct http_source source = endpoint_source(&server);
-	struct http *second = NULL;
+	struct http_sockets second;
 	struct listen_address listen;
 
 	endpoint_start(&server);
-	listen = endpoint_loopback((u16)http_port(server.http));
-	cr_expect_eq(http_new(server.event, &listen, &source, &second, &message), -EADDRINUSE);
+	listen = endpoint_loopback(endpoint_port(&server));
+	cr_expect_eq(http_sockets_open(&listen, NULL, &second, &message), -EADDRINUSE);
 	cr_expect(strstr(message, listen.text) && strstr(message, "--listen"), "%s", message);
-	cr_expect_null(second);
+	cr_expect_eq(second.n, 0);
 	endpoint_stop(&server);
 	/* Its port is free again at once. */
 	endpoint_start_on(&server, &listen);
+	endpoint_stop(&server);
+}
+
+/* Pages of others whose names lead here get nothing; see http_host.h. */
+Test(http, hosts)
+{
+	struct endpoint server;
+	struct http_client client;
+	const struct {
+		const char *head;
+		int status;
+	} cases[] = {
+		{"GET /metrics HTTP/1.1\r\nHost: test\r\n\r\n", 200},
+		{"GET /metrics HTTP/1.1\r\nHost: TEST:80\r\n\r\n", 200},
+		{"GET /metrics HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n", 200},
+		{"GET /metrics HTTP/1.1\r\nHost: localhost:9754\r\n\r\n", 200},
+		{"GET /metrics HTTP/1.0\r\n\r\n", 200},
+		{"GET /metrics HTTP/1.1\r\n\r\n", 400},
+		{"GET /metrics HTTP/1.1\r\nHost: test\r\nHost: test\r\n\r\n", 400},
+		{"GET /metrics HTTP/1.1\r\nHost: a b\r\n\r\n", 400},
+		{"GET /metrics HTTP/1.1\r\nHost: evil.example\r\n\r\n", 421},
+		{"GET /healthz HTTP/1.1\r\nHost: evil.example:9754\r\n\r\n", 421},
+		{"GET / HTTP/1.1\r\nHost: 192.0.2.1\r\n\r\n", 421},
+		{"POST /metrics HTTP/1.1\r\nHost: evil.example\r\nContent-Length: 0\r\n\r\n", 421},
+	};
+
+	endpoint_start(&server);
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		unsigned int before = server.source.rendered;
+
+		server.source.sequence++;
+		client = http_client_exchange(&server, "%s", cases[i].head);
+		cr_expect_eq(http_client_status(&client), cases[i].status, "%s: %.80s", cases[i].head,
+			     client.data);
+		cr_expect(cases[i].status == 200 || server.source.rendered == before);
+		http_client_done(&client);
+	}
+	/* A reload brings others. */
+	http_desk_configure(server.desk, "evil.example");
+	for (int i = 0; i < 5; i++)
+		endpoint_turn(&server);
+	client = http_client_exchange(&server, "GET /healthz HTTP/1.1\r\nHost: evil.example\r\n\r\n");
+	cr_expect_eq(http_client_status(&client), 200);
+	http_client_done(&client);
 	endpoint_stop(&server);
 }

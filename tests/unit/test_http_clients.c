@@ -9,7 +9,7 @@
 
 #include "base/cleanup.h"
 #include "endpoint.h"
-#include "export/http.h"
+#include "http/http_server.h"
 #include "http_client.h"
 
 Test(http, garbage_harms_nobody)

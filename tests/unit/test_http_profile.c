@@ -8,7 +8,8 @@
 
 #include "base/cleanup.h"
 #include "endpoint.h"
-#include "export/http.h"
+#include "http/http_profile.h"
+#include "http/http_waits.h"
 #include "http_client.h"
 
 #define SIZE 100000
@@ -86,18 +87,15 @@ static void start(void)
 {
 	struct http_source source = endpoint_source(&server);
 	const struct listen_address any_port = endpoint_loopback(0);
-	_cleanup_free_ char *message = NULL;
 
 	world = (struct world){.enabled = true, .id = 7};
-	server = (struct endpoint){.source.sequence = 1};
 	source.profiles = (struct http_profiles){.userdata = &world,
 						 .enabled = is_enabled,
 						 .begin = begin,
 						 .state = state,
 						 .write = write_profile,
 						 .leave = leave};
-	cr_assert_geq(sd_event_new(&server.event), 0);
-	cr_assert_eq(http_new(server.event, &any_port, &source, &server.http, &message), 0, "%s", message);
+	endpoint_start_with(&server, &any_port, &source, "test");
 }
 
 static void stop(void)
@@ -185,12 +183,16 @@ Test(http_profile, not_enabled)
 	struct http_client client;
 
 	world.enabled = false;
+	/* Whether the process that speaks HTTP knows it yet or not. */
+	expect("?cgroup=/a", 404, "`profiles = yes` in [export]");
+	http_desk_configure(server.desk, "test");
 	expect("?cgroup=/a", 404, "`profiles = yes` in [export]");
 	cr_expect_eq(world.begun, 0);
 	client = http_client_get(&server, "/", "");
 	cr_expect_null(strstr(client.data, "pprof"));
 	http_client_done(&client);
 	world.enabled = true;
+	http_desk_configure(server.desk, "test");
 	client = http_client_get(&server, "/", "");
 	cr_expect(strstr(client.data, "/debug/pprof/memory?cgroup="));
 	http_client_done(&client);
@@ -311,7 +313,7 @@ Test(http_profile, clients_that_leave_anyhow)
 {
 	const struct linger reset = {.l_onoff = 1, .l_linger = 0};
 
-	for (unsigned int i = 0; i < 20; i++) {
+	for (unsigned int i = 0; i < HTTP_WAITS_AT_ONCE; i++) {
 		struct http_client client = ask("?cgroup=/a");
 
 		world.state = HTTP_PROFILE_UNDER_WAY;
@@ -324,6 +326,10 @@ Test(http_profile, clients_that_leave_anyhow)
 		wait_until(&world.left, i + 1);
 	}
 	expect_health();
+	/* Nobody has it begin them without end. */
+	for (unsigned int i = 0; i < 3; i++)
+		expect("?cgroup=/a", 503, "Too many profiles were asked for");
+	cr_expect_leq(world.begun, HTTP_WAITS_AT_ONCE + 1);
 }
 
 Test(http_profile, as_many_wait_as_may)

@@ -6,7 +6,7 @@
 
 #include "base/cleanup.h"
 #include "endpoint.h"
-#include "export/listen.h"
+#include "http/listen.h"
 
 Test(listen, numeric_addresses)
 {

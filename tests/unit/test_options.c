@@ -66,6 +66,8 @@ Test(options, what_pebsd_runs_itself_is_not_offered)
 	expect_problem("--symbolizer --json", "--json has no meaning with --symbolizer; leave it out");
 	expect_problem("--probe --symbolizer",
 		       "--probe and --symbolizer exclude each other; run one after the other");
+	cr_assert_eq(parse("--http"), 0);
+	cr_expect_eq(options.action, OPTIONS_HTTP);
 	expect_problem("--symboliser", "unknown option --symboliser; see pebsd --help");
 }
 
@@ -176,9 +178,10 @@ Test(options, what_is_wrong_by_itself)
 	expect_problem("--origin ''", "--origin has no value; give auto|perf|replay|model");
 	expect_problem("--origin pref",
 		       "--origin = pref: give auto, perf, replay or model (where samples come from)");
-	expect_problem("--listen 9754",
-		       "--listen 9754: give a numeric address and a port from 1 to 65535, as "
-		       "127.0.0.1:9754 or [::1]:9754, or none");
+	expect_problem(
+		"--listen 9754",
+		"--listen 9754: give a numeric address and a port from 1 to 65535, as "
+		"127.0.0.1:9754 or [::1]:9754, a UNIX socket, as unix:/run/pebsd/metrics.sock, or none");
 	expect_problem("--once --for 5x",
 		       "--for 5x: give a time from 100ms to 7d, a whole number with ms, s, m, h "
 		       "or d");
@@ -256,7 +259,7 @@ Test(options, help_names_every_option_and_fits_a_terminal)
 		"--config FILE",  "--origin auto|perf|replay|model",
 		"--replay FILE",  "--once",
 		"--for DUR",      "--json",
-		"--socket PATH",  "--listen ADDR:PORT|none",
+		"--socket PATH",  "--listen ADDR:PORT|unix:PATH|none",
 		"--probe",        "--sysfs-root DIR",
 		"--check-config", "--version",
 		"--help",

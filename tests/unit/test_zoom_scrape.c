@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "export/zoom_scrape.h"
+#include "http/zoom_scrape.h"
 #include "fake_zooms.h"
 
 static bool enabled;

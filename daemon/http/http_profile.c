@@ -1,45 +1,39 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "export/http_profile.h"
+#include "http/http_profile.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/queue.h>
-#include <time.h>
 
 #include "base/cleanup.h"
-#include "base/log.h"
 #include "base/number.h"
-#include "export/http_answer.h"
+#include "http/http_answer.h"
+#include "http/http_line.h"
 
-/* How often it is looked whether a profile is ready. */
-#define LOOK_EVERY_US     200000
-#define LOOK_ACCURACY_US  20000
 #define PATH_PARAMETER    "cgroup"
 #define SECONDS_PARAMETER "seconds"
-
-/* Beside its own time one may wait for who joins it, and for names. */
-#define WAIT_SLACK_SECONDS (HTTP_PROFILE_SECONDS_MAX + 30)
 
 struct http_waiting {
 	TAILQ_ENTRY(http_waiting) entry;
 	struct http_profile *owner;
 	struct MHD_Connection *connection;
 	sd_event_source *hangup;
-	u64 id;
-	u64 deadline_ns;
-	enum http_profile_state state;
+	u32 number;
 	bool resumed;
-	bool left; /* the client hung up */
+	bool left;  /* the client hung up */
+	int fd;     /* the profile; -1: none came */
+	u64 size;   /* bytes in it */
+	u32 error;  /* why none will come; 0 before that is known */
+	char *text; /* the same in words */
 };
 
 struct http_profile {
-	struct http_profiles profiles;
-	void (*resumed)(void *userdata);
-	void *userdata;
 	sd_event *event; /* not owned */
-	sd_event_source *timer;
+	int line;        /* not owned */
+	bool enabled;
+	u32 last_number;
 	TAILQ_HEAD(, http_waiting) waiting;
 	size_t n_waiting;
 };
@@ -50,17 +44,14 @@ struct request {
 	char mistake[200]; /* "": none */
 };
 
-static u64 now_ns(void)
+void http_profile_enable(struct http_profile *profile, bool enabled)
 {
-	struct timespec now;
-
-	(void)clock_gettime(CLOCK_MONOTONIC, &now);
-	return (u64)now.tv_sec * NSEC_PER_SEC + (u64)now.tv_nsec;
+	profile->enabled = enabled;
 }
 
 bool http_profile_enabled(const struct http_profile *profile)
 {
-	return profile->profiles.enabled && profile->profiles.enabled(profile->profiles.userdata);
+	return profile->enabled;
 }
 
 /* An MHD_KeyValueIteratorN. */
@@ -98,43 +89,43 @@ static void read_request(struct MHD_Connection *connection, struct request *ret)
 		ret->seconds = HTTP_PROFILE_SECONDS_DEFAULT;
 }
 
+/* The library's next run answers it: it wakes itself for that. */
 static void resume(struct http_waiting *waiting)
 {
 	if (waiting->resumed)
 		return;
 	waiting->resumed = true;
 	MHD_resume_connection(waiting->connection);
-	waiting->owner->resumed(waiting->owner->userdata);
 }
 
-static bool somebody_waits_for(const struct http_profile *profile, u64 id)
+/* Whoever ends before an answer came wants none. */
+static void leave(struct http_waiting *waiting)
 {
-	const struct http_waiting *waiting;
-
-	TAILQ_FOREACH (waiting, &profile->waiting, entry)
-		if (waiting->id == id && !waiting->left)
-			return true;
-	return false;
+	if (waiting->left || waiting->fd >= 0 || waiting->error)
+		return;
+	waiting->left = true;
+	(void)http_line_send(waiting->owner->line,
+			     &(struct http_message){.type = HTTP_LEAVE_PROFILE, .number = waiting->number},
+			     -1);
 }
 
-/* Not later than the connection's end. The last of a profile tells its source. */
+/* Not later than the connection's end. */
 static void forget(struct http_waiting *waiting)
 {
 	struct http_profile *profile = waiting->owner;
-	bool told = waiting->left;
-	u64 id = waiting->id;
 
+	leave(waiting);
 	TAILQ_REMOVE(&profile->waiting, waiting, entry);
 	profile->n_waiting--;
 	sd_event_source_disable_unref(waiting->hangup);
+	if (waiting->fd >= 0)
+		(void)close(waiting->fd);
+	free(waiting->text);
 	free(waiting);
-	if (!told && !somebody_waits_for(profile, id))
-		profile->profiles.leave(profile->profiles.userdata, id);
 }
 
-void http_profile_closed(struct http_profile *profile, struct http_waiting **waiting)
+void http_profile_closed(struct http_waiting **waiting)
 {
-	(void)profile;
 	if (*waiting)
 		forget(*waiting);
 	*waiting = NULL;
@@ -145,67 +136,44 @@ void http_profile_closed(struct http_profile *profile, struct http_waiting **wai
 static int on_hangup(sd_event_source *source, int fd, uint32_t events, void *userdata)
 {
 	struct http_waiting *waiting = userdata;
-	struct http_profile *profile = waiting->owner;
 
 	(void)source;
 	(void)fd;
 	(void)events;
 	waiting->hangup = sd_event_source_disable_unref(waiting->hangup);
-	waiting->left = true;
-	if (!somebody_waits_for(profile, waiting->id))
-		profile->profiles.leave(profile->profiles.userdata, waiting->id);
+	leave(waiting);
 	resume(waiting);
 	return 0;
 }
 
-static void look(struct http_profile *profile)
+void http_profile_told(struct http_profile *profile, const struct http_message *message, int fd)
 {
+	_cleanup_close_ int passed = fd;
 	struct http_waiting *waiting;
-	u64 now = now_ns();
 
 	TAILQ_FOREACH (waiting, &profile->waiting, entry) {
-		if (waiting->resumed)
+		if (waiting->number != message->number || waiting->left || waiting->fd >= 0 || waiting->error)
 			continue;
-		waiting->state = profile->profiles.state(profile->profiles.userdata, waiting->id);
-		if (waiting->state != HTTP_PROFILE_UNDER_WAY || now >= waiting->deadline_ns)
-			resume(waiting);
+		waiting->size = message->size;
+		if (message->type == HTTP_TELL_PROFILE && passed >= 0)
+			waiting->fd = TAKE_FD(passed);
+		else
+			waiting->error = message->error ? message->error : EIO;
+		waiting->text = strdup(message->text);
+		resume(waiting);
+		return;
 	}
 }
 
-static int on_timer(sd_event_source *source, uint64_t usec, void *userdata)
-{
-	struct http_profile *profile = userdata;
-
-	(void)usec;
-	if (profile->n_waiting == 0)
-		return 0;
-	look(profile);
-	(void)sd_event_source_set_time_relative(source, LOOK_EVERY_US);
-	return sd_event_source_set_enabled(source, SD_EVENT_ONESHOT);
-}
-
-int http_profile_new(sd_event *event, const struct http_profiles *profiles, void (*resumed)(void *userdata),
-		     void *userdata, struct http_profile **ret)
+int http_profile_new(sd_event *event, int line, struct http_profile **ret)
 {
 	struct http_profile *profile = calloc(1, sizeof(*profile));
-	int r;
 
 	if (!profile)
 		return -ENOMEM;
 	TAILQ_INIT(&profile->waiting);
-	profile->profiles = *profiles;
-	profile->resumed = resumed;
-	profile->userdata = userdata;
 	profile->event = event;
-	r = sd_event_add_time_relative(event, &profile->timer, CLOCK_MONOTONIC, 0, LOOK_ACCURACY_US, on_timer,
-				       profile);
-	if (r >= 0)
-		r = sd_event_source_set_enabled(profile->timer, SD_EVENT_OFF);
-	if (r < 0) {
-		http_profile_free(profile);
-		return r;
-	}
-	(void)sd_event_source_set_description(profile->timer, "http-profile");
+	profile->line = line;
 	*ret = profile;
 	return 0;
 }
@@ -222,30 +190,28 @@ void http_profile_resume_all(struct http_profile *profile)
 
 struct http_profile *http_profile_free(struct http_profile *profile)
 {
-	if (!profile)
-		return NULL;
-	sd_event_source_disable_unref(profile->timer);
 	free(profile);
 	return NULL;
 }
 
-static int wait_for(struct http_profile *profile, struct MHD_Connection *connection, int fd, u64 id,
-		    u64 seconds, struct http_waiting **ret)
+static int wait_for(struct http_profile *profile, struct MHD_Connection *connection, int fd,
+		    const struct request *request, struct http_waiting **ret)
 {
 	struct http_waiting *waiting = calloc(1, sizeof(*waiting));
 	int r;
 
 	if (!waiting)
 		return -ENOMEM;
-	waiting->owner = profile;
-	waiting->connection = connection;
-	waiting->id = id;
-	waiting->deadline_ns = now_ns() + (seconds + WAIT_SLACK_SECONDS) * NSEC_PER_SEC;
+	*waiting = (struct http_waiting){
+		.owner = profile, .connection = connection, .number = ++profile->last_number, .fd = -1};
 	r = sd_event_add_io(profile->event, &waiting->hangup, fd, EPOLLRDHUP, on_hangup, waiting);
 	if (r >= 0)
-		r = sd_event_source_set_time_relative(profile->timer, LOOK_EVERY_US);
-	if (r >= 0)
-		r = sd_event_source_set_enabled(profile->timer, SD_EVENT_ONESHOT);
+		r = http_line_send(profile->line,
+				   &(struct http_message){.type = HTTP_ASK_PROFILE,
+							  .number = waiting->number,
+							  .value = request->seconds,
+							  .text = request->path},
+				   -1);
 	if (r < 0) {
 		sd_event_source_disable_unref(waiting->hangup);
 		free(waiting);
@@ -261,28 +227,25 @@ static enum MHD_Result refuse(struct MHD_Connection *connection, int error, cons
 {
 	_cleanup_free_ char *text = NULL;
 
-	if (asprintf(&text, "%s\n", message ? message : strerror(-error)) < 0) {
+	if (asprintf(&text, "%s\n", message && *message ? message : strerror(-error)) < 0) {
 		text = NULL;
 		return MHD_NO;
 	}
 	if (error == -ENOENT)
 		return http_send_text(connection, MHD_HTTP_NOT_FOUND, text);
+	if (error == -EIO)
+		return http_send_text(connection, MHD_HTTP_INTERNAL_SERVER_ERROR, text);
 	return http_send_later(connection, HTTP_PROFILE_RETRY_SECONDS, text);
 }
 
 static enum MHD_Result begin(struct http_profile *profile, struct MHD_Connection *connection, int fd,
 			     struct http_waiting **ret)
 {
-	const struct http_profiles *profiles = &profile->profiles;
-	_cleanup_free_ char *message = NULL;
 	struct request request;
-	u64 id;
 	int r;
 
-	if (!http_profile_enabled(profile))
-		return http_send_text(connection, MHD_HTTP_NOT_FOUND,
-				      "Profiles are not served: `profiles = yes` in [export] would have them "
-				      "served to whoever can connect. pebsctl profile makes them, too.\n");
+	if (!profile->enabled)
+		return http_send_text(connection, MHD_HTTP_NOT_FOUND, HTTP_PROFILES_NOT_SERVED "\n");
 	read_request(connection, &request);
 	if (*request.mistake) {
 		_cleanup_free_ char *text = NULL;
@@ -295,36 +258,22 @@ static enum MHD_Result begin(struct http_profile *profile, struct MHD_Connection
 	}
 	if (profile->n_waiting >= HTTP_PROFILES_MAX)
 		return refuse(connection, -EBUSY, "As many wait for a profile as may at a time.");
-	r = profiles->begin(profiles->userdata, request.path, (double)request.seconds, &id, &message);
+	r = wait_for(profile, connection, fd, &request, ret);
 	if (r < 0)
-		return refuse(connection, r, message);
-	r = wait_for(profile, connection, fd, id, request.seconds, ret);
-	if (r < 0) {
-		if (!somebody_waits_for(profile, id))
-			profiles->leave(profiles->userdata, id);
 		return refuse(connection, r, NULL);
-	}
 	MHD_suspend_connection(connection);
 	return MHD_YES;
 }
 
-static enum MHD_Result send_profile(struct http_profile *profile, struct MHD_Connection *connection, u64 id)
+static enum MHD_Result send_profile(struct MHD_Connection *connection, struct http_waiting *waiting)
 {
-	struct MHD_Response *response;
-	size_t size;
-	u8 *data;
-	int r = profile->profiles.write(profile->profiles.userdata, id, &data, &size);
+	struct MHD_Response *response = MHD_create_response_from_fd64(waiting->size, waiting->fd);
 
-	if (r < 0) {
-		(void)log_warning(r, "cannot write a profile for a client of the HTTP endpoint");
-		return http_send_text(connection, MHD_HTTP_INTERNAL_SERVER_ERROR,
-				      "The profile could not be written; the daemon's log says why.\n");
-	}
-	response = MHD_create_response_from_buffer(size, data, MHD_RESPMEM_MUST_FREE);
-	if (!response) {
-		free(data);
+	if (!response)
 		return MHD_NO;
-	}
+	/* The response closes it. */
+	waiting->fd = -1;
+	waiting->error = EALREADY;
 	/* As Go's net/http/pprof answers. */
 	if (MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, "application/octet-stream") !=
 		    MHD_YES ||
@@ -345,15 +294,10 @@ enum MHD_Result http_profile_answer(struct http_profile *profile, struct MHD_Con
 
 	if (!*waiting)
 		return begin(profile, connection, fd, waiting);
-	if (!(*waiting)->left) {
-		if ((*waiting)->state == HTTP_PROFILE_READY)
-			result = send_profile(profile, connection, (*waiting)->id);
-		else
-			result = refuse(connection, -EBUSY,
-					(*waiting)->state == HTTP_PROFILE_GONE
-						? "The profile made room for another."
-						: "It took too long.");
-	}
-	http_profile_closed(profile, waiting);
+	if ((*waiting)->fd >= 0)
+		result = send_profile(connection, *waiting);
+	else if ((*waiting)->error)
+		result = refuse(connection, -(int)(*waiting)->error, (*waiting)->text);
+	http_profile_closed(waiting);
 	return result;
 }

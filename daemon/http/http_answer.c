@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "export/http_answer.h"
+#include "http/http_answer.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/cleanup.h"
+
+#define TEXT_BLOCK 1024 /* bytes that are read at a time */
 
 enum MHD_Result http_send(struct MHD_Connection *connection, unsigned int status,
 			  struct MHD_Response *response)
@@ -15,13 +18,31 @@ enum MHD_Result http_send(struct MHD_Connection *connection, unsigned int status
 	return sent;
 }
 
+/* An MHD_ContentReaderCallback. */
+static ssize_t read_text(void *userdata, uint64_t at, char *buffer, size_t room)
+{
+	const char *text = userdata;
+	size_t length = strlen(text + at);
+
+	if (length > room)
+		length = room;
+	memcpy(buffer, text + at, length);
+	return length > 0 ? (ssize_t)length : MHD_CONTENT_READER_END_OF_STREAM;
+}
+
+/* Read from, and not a buffer of the library's: that it sends with sendmsg(), which this process may not use
+ * where descriptors could be given away by it (http_confine.h). */
 struct MHD_Response *http_text(const char *type, const char *text)
 {
+	char *copy = strdup(text);
 	struct MHD_Response *response =
-		MHD_create_response_from_buffer(strlen(text), (void *)text, MHD_RESPMEM_MUST_COPY);
+		copy ? MHD_create_response_from_callback(strlen(copy), TEXT_BLOCK, read_text, copy, free)
+		     : NULL;
 
-	if (!response)
+	if (!response) {
+		free(copy);
 		return NULL;
+	}
 	if (MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, type) != MHD_YES ||
 	    MHD_add_response_header(response, MHD_HTTP_HEADER_CONNECTION, "close") != MHD_YES) {
 		MHD_destroy_response(response);

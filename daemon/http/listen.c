@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "export/listen.h"
+#include "http/listen.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -59,6 +59,14 @@ int listen_open(const struct listen_address *address, int *ret_fd, char **ret_me
 			      remedy_for(r)) < 0)
 		*ret_message = NULL;
 	return r;
+}
+
+int listen_open_local(const struct listen_address *address, const char *group, struct local_socket *ret,
+		      int *ret_fd, char **ret_message)
+{
+	static const struct local_socket_words words = {"socket for HTTP", "another `listen` in [export]"};
+
+	return local_socket_listen(&words, address->address.local.sun_path, group, ret, ret_fd, ret_message);
 }
 
 int listen_port(int fd)

@@ -3,7 +3,7 @@
 #ifndef PEBSD_ZOOM_SCRAPE_H
 #define PEBSD_ZOOM_SCRAPE_H
 
-#include "export/http_profile.h"
+#include "http/http_source.h"
 #include "zooms.h"
 
 struct zoom_scrape {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "export/zoom_scrape.h"
+#include "http/zoom_scrape.h"
 
 #include <errno.h>
 #include <stdio.h>

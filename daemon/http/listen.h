@@ -1,15 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The TCP socket that a server listens on. */
+/* The socket that a server listens on. */
 #ifndef PEBSD_LISTEN_H
 #define PEBSD_LISTEN_H
 
 #include "base/listen_address.h"
+#include "base/local_socket.h"
 
 /*
  * Opens a non-blocking listening socket there. Returns 0, and the caller closes *ret_fd; or -errno, and
  * *ret_message (the caller frees it; NULL without memory) says what failed and what to do.
  */
 int listen_open(const struct listen_address *address, int *ret_fd, char **ret_message);
+
+/* The same with a UNIX socket, which `group` may connect to; local_socket_remove() removes its file. */
+int listen_open_local(const struct listen_address *address, const char *group, struct local_socket *ret,
+		      int *ret_fd, char **ret_message);
 
 /* The port that `fd` is bound to, or -errno. */
 int listen_port(int fd);

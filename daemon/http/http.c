@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "http/http.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/param.h>
+#include <time.h>
+
+#include "base/cleanup.h"
+#include "base/log.h"
+#include "child/child.h"
+#include "http/http_bodies.h"
+#include "http/http_desk.h"
+
+#define TIMER_ACCURACY_US 10000
+
+struct http {
+	struct http_settings settings;
+	char *program;
+	char *hosts;
+	struct http_source source;
+	struct http_sockets sockets;
+	struct http_bodies bodies;
+	struct child child;
+	struct http_desk *desk;
+	sd_event_source *on_end;
+	sd_event_source *restart;
+	const char *why; /* it was ended; NULL: by itself */
+	u64 started_ns;
+	u64 wait_ms; /* before the next start */
+	u64 restarts;
+	bool told;
+};
+
+static u64 now_ns(void)
+{
+	struct timespec now;
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &now);
+	return (u64)now.tv_sec * NSEC_PER_SEC + (u64)now.tv_nsec;
+}
+
+/* Once until it has run for some time. */
+static void say(struct http *http, int error, const char *what)
+{
+	bool told = http->told;
+
+	http->told = true;
+	if (told)
+		log_debug("the HTTP endpoint's process %s", what);
+	else
+		(void)log_warning(error,
+				  "the HTTP endpoint's process %s; it is started again, now and whenever it "
+				  "ends (pebsd_http_restarts_total counts), and sampling goes on",
+				  what);
+}
+
+static void start_later(struct http *http)
+{
+	if (now_ns() - http->started_ns > HTTP_STEADY_SECONDS * NSEC_PER_SEC) {
+		http->wait_ms = HTTP_RESTART_FIRST_MS;
+		http->told = false;
+	}
+	if (sd_event_source_set_time_relative(http->restart, http->wait_ms * 1000) < 0 ||
+	    sd_event_source_set_enabled(http->restart, SD_EVENT_ONESHOT) < 0)
+		(void)log_error(0, "cannot set a timer: HTTP is served no more until pebsd is restarted");
+	http->wait_ms = MIN(http->wait_ms * 2, HTTP_RESTART_MAX_SECONDS * 1000ULL);
+}
+
+static int on_end(sd_event_source *source, int fd, uint32_t events, void *userdata)
+{
+	struct http *http = userdata;
+	char how[CHILD_END_MAX];
+
+	(void)source;
+	(void)fd;
+	(void)events;
+	http->on_end = sd_event_source_disable_unref(http->on_end);
+	http->desk = http_desk_free(http->desk);
+	if (child_reap(&http->child, how) == 0) {
+		/* Readable and not ended: cannot be. It is not waited for. */
+		(void)close(http->child.pidfd);
+		(void)snprintf(how, sizeof(how), "has ended");
+	}
+	child_kill(&http->child);
+	http->child = CHILD_NONE;
+	/* Before it is told, so that the time of the last run counts. */
+	start_later(http);
+	say(http, 0, http->why ? http->why : how);
+	http->why = NULL;
+	return 0;
+}
+
+/* The desk is freed once the process has ended. */
+static void on_failed(void *userdata, const char *why)
+{
+	struct http *http = userdata;
+
+	/* It ends by itself where it has closed its socket; its exit code is the better word. */
+	if (strcmp(why, "has closed its socket") != 0)
+		http->why = why;
+	child_kill(&http->child);
+}
+
+static int start(struct http *http)
+{
+	static char *const environment[] = {
+#ifdef __SANITIZE_ADDRESS__
+		/* Its search for leaks attaches to the process, which is forbidden there. */
+		(char *)"ASAN_OPTIONS=detect_leaks=0:abort_on_error=1",
+#endif
+		NULL};
+	const struct child_wish wish = {.program = http->program,
+					.argument = "--http",
+					.environment = environment,
+					.passed = http->sockets.fds,
+					.n_passed = http->sockets.n};
+	struct http_desk_settings settings = {.event = http->settings.event,
+					      .source = &http->source,
+					      .bodies = &http->bodies,
+					      .failed = on_failed,
+					      .userdata = http};
+	char how[CHILD_END_MAX];
+	int r = child_start(&wish, &http->child);
+
+	if (r < 0)
+		return r;
+	http->started_ns = now_ns();
+	settings.socket = http->child.socket;
+	r = http_desk_new(&settings, &http->desk);
+	if (r == 0)
+		r = sd_event_add_io(http->settings.event, &http->on_end, http->child.pidfd, EPOLLIN, on_end,
+				    http);
+	if (r < 0) {
+		http->desk = http_desk_free(http->desk);
+		child_kill(&http->child);
+		(void)child_wait(&http->child, how);
+		http->child = CHILD_NONE;
+		return r;
+	}
+	http_desk_configure(http->desk, http->hosts);
+	return 0;
+}
+
+static int on_restart(sd_event_source *source, uint64_t usec, void *userdata)
+{
+	struct http *http = userdata;
+	int r;
+
+	(void)source;
+	(void)usec;
+	http->restarts++;
+	r = start(http);
+	if (r < 0) {
+		start_later(http);
+		say(http, r, "cannot be started");
+	}
+	return 0;
+}
+
+static int prepare(struct http *http, const struct http_settings *settings)
+{
+	int r;
+
+	http->hosts = strdup(settings->hosts);
+	if (!http->hosts || (settings->program && !(http->program = strdup(settings->program))))
+		return -ENOMEM;
+	r = sd_event_add_time_relative(http->settings.event, &http->restart, CLOCK_MONOTONIC, 0,
+				       TIMER_ACCURACY_US, on_restart, http);
+	if (r < 0)
+		return r;
+	(void)sd_event_source_set_description(http->restart, "http-restart");
+	return sd_event_source_set_enabled(http->restart, SD_EVENT_OFF);
+}
+
+int http_new(const struct http_settings *settings, struct http_sockets *sockets,
+	     const struct http_source *source, struct http **ret, char **ret_message)
+{
+	struct http *http = calloc(1, sizeof(*http));
+	int r;
+
+	*ret_message = NULL;
+	if (!http) {
+		http_sockets_close(sockets);
+		return -ENOMEM;
+	}
+	http->settings = *settings;
+	http->source = *source;
+	http->sockets = *sockets;
+	*sockets = HTTP_SOCKETS_NONE;
+	http->child = CHILD_NONE;
+	http->wait_ms = HTTP_RESTART_FIRST_MS;
+	http_bodies_init(&http->bodies, &http->source);
+	r = prepare(http, settings);
+	if (r >= 0)
+		r = start(http);
+	if (r < 0) {
+		if (asprintf(ret_message,
+			     "cannot serve HTTP on %s: %s; `listen = none` in [export] does without it",
+			     http->sockets.text, strerror(-r)) < 0)
+			*ret_message = NULL;
+		http_free(http);
+		return r;
+	}
+	*ret = http;
+	return 0;
+}
+
+struct http *http_free(struct http *http)
+{
+	char how[CHILD_END_MAX];
+
+	if (!http)
+		return NULL;
+	sd_event_source_disable_unref(http->on_end);
+	sd_event_source_disable_unref(http->restart);
+	http->desk = http_desk_free(http->desk);
+	child_kill(&http->child);
+	if (http->child.pidfd >= 0 && child_wait(&http->child, how) == 0)
+		(void)close(http->child.pidfd);
+	http_sockets_close(&http->sockets);
+	http_bodies_done(&http->bodies);
+	free(http->program);
+	free(http->hosts);
+	free(http);
+	return NULL;
+}
+
+int http_configure(struct http *http, const char *hosts)
+{
+	char *copy = strdup(hosts);
+
+	if (!copy)
+		return -ENOMEM;
+	free(http->hosts);
+	http->hosts = copy;
+	if (http->desk)
+		http_desk_configure(http->desk, http->hosts);
+	return 0;
+}
+
+u64 http_restarts(const struct http *http)
+{
+	return http ? http->restarts : 0;
+}
+
+pid_t http_pid(const struct http *http)
+{
+	return http->child.pidfd >= 0 ? http->child.pid : -1;
+}

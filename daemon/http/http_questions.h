@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Requests that wait for an answer of pebsd's: each question is on its way once, and answers all whose
+ * request came before it was asked. Pure but for the line.
+ */
+#ifndef PEBSD_HTTP_QUESTIONS_H
+#define PEBSD_HTTP_QUESTIONS_H
+
+#include <stdbool.h>
+#include <sys/queue.h>
+
+#include "http/http_wire.h"
+
+/* A form of the metrics by its number, and the health. */
+#define HTTP_QUESTION_HEALTH HTTP_FORMS
+#define HTTP_QUESTION_KINDS  (HTTP_FORMS + 1)
+
+struct http_asker {
+	TAILQ_ENTRY(http_asker) entry;
+	u32 kind;
+	u64 since_ns;
+	bool covered; /* the question that is under way was asked after its request */
+};
+
+TAILQ_HEAD(http_askers, http_asker);
+
+struct http_questions {
+	int line;
+	bool under_way[HTTP_QUESTION_KINDS];
+	struct http_askers askers; /* the oldest first */
+};
+
+void http_questions_init(struct http_questions *questions, int line);
+
+/* `asker` is the caller's, zeroed but for its place. `had`: the generation that is had of a form. 0 or
+ * -errno, and then it does not wait. */
+int http_questions_ask(struct http_questions *questions, struct http_asker *asker, u32 kind, u64 had,
+		       u64 now_ns);
+
+/* It waits no more. */
+void http_questions_drop(struct http_questions *questions, struct http_asker *asker);
+
+/* The answer of a kind came: takes those whom it answers out, into `ret`. Whoever came since is asked for
+ * anew: -errno where that fails. -EBADMSG: nothing of the kind was asked. */
+int http_questions_answered(struct http_questions *questions, u32 kind, u64 had, struct http_askers *ret);
+
+#endif

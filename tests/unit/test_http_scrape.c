@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Bodies of /metrics: how often they are made, who shares them, and for how long they live. */
+#include <criterion/criterion.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <microhttpd.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "base/cleanup.h"
+#include "endpoint.h"
+#include "http/http_bodies.h"
+#include "http/http_scrape.h"
+#include "http_client.h"
+
+/* More than the kernel takes for a client that does not read (the default net.ipv4.tcp_wmem: 4 MiB). */
+#define LONG_BODY (8UL << 20)
+
+struct figures {
+	u64 sequence;
+	unsigned int made[2]; /* text, OpenMetrics */
+	int error;
+};
+
+static u64 sequence_of(void *userdata)
+{
+	const struct figures *figures = userdata;
+
+	return figures->sequence;
+}
+
+static int render(void *userdata, bool openmetrics, char **ret_text, size_t *ret_length)
+{
+	struct figures *figures = userdata;
+
+	figures->made[openmetrics]++;
+	if (figures->error)
+		return figures->error;
+	*ret_text = strdup("pebsd_paused 0\n");
+	cr_assert_not_null(*ret_text);
+	*ret_length = strlen(*ret_text);
+	return 0;
+}
+
+static struct figures figures;
+static const struct http_source source = {
+	.userdata = &figures, .origin = "replay", .sequence = sequence_of, .metrics = render};
+
+static struct http_body_made get(struct http_bodies *bodies, u32 form)
+{
+	struct http_body_made body = {.fd = -1};
+
+	cr_assert_eq(http_bodies_get(bodies, form, &body), 0);
+	cr_assert_geq(body.fd, 0);
+	return body;
+}
+
+Test(http_bodies, a_body_is_made_on_its_first_demand_and_once_a_collection)
+{
+	const u32 gzip = HTTP_FORM_GZIP, openmetrics = HTTP_FORM_OPENMETRICS;
+	struct http_bodies bodies;
+	struct http_body_made first;
+
+	figures = (struct figures){.sequence = 7};
+	http_bodies_init(&bodies, &source);
+	first = get(&bodies, 0);
+	cr_expect_eq(get(&bodies, 0).generation, first.generation);
+	cr_expect_eq(get(&bodies, 0).fd, first.fd, "shared, not copied");
+	cr_expect_neq(get(&bodies, gzip).generation, first.generation);
+	cr_expect_eq(figures.made[0], 1, "what is compressed is the plain one");
+	cr_expect_eq(figures.made[1], 0);
+	(void)get(&bodies, gzip | openmetrics);
+	for (u32 i = 0; i < 12; i++)
+		(void)get(&bodies, i % HTTP_FORMS);
+	cr_expect_eq(figures.made[0] + figures.made[1], 2);
+	figures.sequence = 8;
+	cr_expect_gt(get(&bodies, 0).generation, first.generation);
+	cr_expect_eq(figures.made[0], 2);
+	http_bodies_done(&bodies);
+}
+
+Test(http_bodies, a_failure_is_no_body)
+{
+	struct http_bodies bodies;
+	struct http_body_made body;
+
+	figures = (struct figures){.sequence = 1, .error = -ENOMEM};
+	http_bodies_init(&bodies, &source);
+	cr_expect_eq(http_bodies_get(&bodies, HTTP_FORM_GZIP, &body), -ENOMEM);
+	figures.error = 0;
+	(void)get(&bodies, HTTP_FORM_GZIP);
+	cr_expect_eq(figures.made[0], 2, "tried anew");
+	http_bodies_done(&bodies);
+}
+
+/* Whoever is given one sends it, and that is all. */
+Test(http_bodies, nobody_changes_one)
+{
+	struct http_bodies bodies;
+	struct http_body_made body;
+	char text[64] = "";
+
+	figures = (struct figures){.sequence = 1};
+	http_bodies_init(&bodies, &source);
+	body = get(&bodies, 0);
+	cr_expect_eq(body.size, strlen("pebsd_paused 0\n"));
+	cr_expect_eq(pread(body.fd, text, sizeof(text) - 1, 0), (ssize_t)body.size);
+	cr_expect_str_eq(text, "pebsd_paused 0\n");
+	cr_expect_lt(pwrite(body.fd, "x", 1, 0), 0);
+	cr_expect_lt(ftruncate(body.fd, 0), 0);
+	cr_expect_lt(ftruncate(body.fd, 1 << 20), 0);
+	cr_expect_lt(fcntl(body.fd, F_ADD_SEALS, F_SEAL_WRITE), 0);
+	cr_expect_eq(mmap(NULL, 1, PROT_READ | PROT_WRITE, MAP_SHARED, body.fd, 0), MAP_FAILED);
+	http_bodies_done(&bodies);
+}
+
+static struct http_scrape scrape;
+
+static struct http_scrape_body *put(u64 generation)
+{
+	int fd;
+
+	cr_assert_eq(http_bodies_seal("text", 4, &fd), 0);
+	cr_assert_eq(http_scrape_put(&scrape, 0, generation, fd, 4), 0);
+	cr_assert_eq(http_scrape_current(&scrape, 0)->generation, generation);
+	return http_scrape_current(&scrape, 0);
+}
+
+Test(http_scrape, as_many_bodies_as_there_may_be)
+{
+	struct http_scrape_body *slow[HTTP_SCRAPE_BODIES_MAX];
+	int fd;
+
+	scrape = (struct http_scrape){0};
+	cr_expect_null(http_scrape_current(&scrape, 0));
+	/* One that nobody is sent makes place for the next. */
+	(void)put(1);
+	(void)put(2);
+	cr_expect_eq(http_scrape_live(&scrape), 1);
+	for (u64 i = 0; i < HTTP_SCRAPE_BODIES_MAX; i++) {
+		cr_expect_not(http_scrape_full(&scrape, 0));
+		slow[i] = put(10 + i);
+		http_scrape_hold(slow[i]);
+	}
+	cr_expect_eq(http_scrape_live(&scrape), HTTP_SCRAPE_BODIES_MAX);
+	cr_expect(http_scrape_full(&scrape, 0));
+	cr_expect_not(http_scrape_full(&scrape, HTTP_FORM_GZIP), "each form for itself");
+	cr_assert_eq(http_bodies_seal("text", 4, &fd), 0);
+	cr_expect_eq(http_scrape_put(&scrape, 0, 99, fd, 4), -ENOSPC);
+	cr_expect_lt(fcntl(fd, F_GETFD), 0, "closed");
+	cr_expect_eq(http_scrape_current(&scrape, 0)->generation, 9 + HTTP_SCRAPE_BODIES_MAX);
+
+	/* Whichever is let go first makes room. */
+	http_scrape_release(slow[1]);
+	cr_expect_eq(http_scrape_live(&scrape), HTTP_SCRAPE_BODIES_MAX - 1);
+	(void)put(100);
+	(void)put(101);
+	cr_expect_eq(http_scrape_live(&scrape), HTTP_SCRAPE_BODIES_MAX);
+	http_scrape_release(slow[0]);
+	http_scrape_release(slow[2]);
+	cr_expect_eq(http_scrape_live(&scrape), 1);
+	http_scrape_done(&scrape);
+	cr_expect_eq(http_scrape_live(&scrape), 0);
+}
+
+/* One that asks and then does not read: the server can't send it all. */
+static struct http_client ask_and_wait(struct endpoint *server, const char *headers)
+{
+	struct http_client client = {.fd = http_client_connect(server)};
+	char request[256];
+
+	(void)snprintf(request, sizeof(request), "GET /metrics HTTP/1.1\r\nHost: test\r\n%s\r\n", headers);
+	http_client_send(server, &client, request);
+	for (int i = 0; i < 100; i++)
+		endpoint_turn(server);
+	return client;
+}
+
+/* Of the sequence whose figures the body has; see endpoint.c. */
+static void expect_body_of(const struct http_client *client, u64 sequence)
+{
+	size_t length, wrong = 0;
+	const char *body = http_client_body(client, &length);
+
+	cr_assert_eq(length, LONG_BODY);
+	for (size_t i = 1; i < length; i++)
+		wrong += body[i] != (char)('a' + (i * i + sequence) % 23);
+	cr_assert_eq(wrong, 0, "%zu bytes are not of sequence %llu", wrong, (unsigned long long)sequence);
+}
+
+Test(http_scrape, slow_clients_are_sent_what_they_began_with, .timeout = 30)
+{
+	struct endpoint server;
+	struct http_client slow[HTTP_SCRAPE_BODIES_MAX], quick;
+
+	endpoint_start(&server);
+	server.source.length = LONG_BODY;
+	for (size_t i = 0; i < ARRAY_SIZE(slow); i++) {
+		server.source.sequence = 1 + i;
+		slow[i] = ask_and_wait(&server, "");
+		cr_assert_eq(server.source.rendered, 1 + i);
+	}
+	/* No room for another: the last one made, at once. */
+	server.source.sequence = 9;
+	quick = http_client_get(&server, "/metrics", "");
+	cr_expect_eq(http_client_status(&quick), 200);
+	expect_body_of(&quick, HTTP_SCRAPE_BODIES_MAX);
+	http_client_done(&quick);
+	cr_expect_eq(server.source.rendered, HTTP_SCRAPE_BODIES_MAX);
+
+	/* The oldest has read it all: there is room. */
+	http_client_receive_all(&server, &slow[0]);
+	expect_body_of(&slow[0], 1);
+	quick = http_client_get(&server, "/metrics", "");
+	expect_body_of(&quick, 9);
+	http_client_done(&quick);
+	cr_expect_eq(server.source.rendered, HTTP_SCRAPE_BODIES_MAX + 1);
+
+	/* One hangs up in the middle: room, too. */
+	http_client_done(&slow[1]);
+	server.source.sequence = 10;
+	quick = http_client_get(&server, "/metrics", "");
+	expect_body_of(&quick, 10);
+	http_client_done(&quick);
+	http_client_receive_all(&server, &slow[2]);
+	expect_body_of(&slow[2], 3);
+	http_client_done(&slow[0]);
+	http_client_done(&slow[2]);
+	endpoint_stop(&server);
+}
+
+Test(http_scrape, many_slow_clients_share_one_body, .timeout = 30)
+{
+	struct endpoint server;
+	struct http_client slow[8];
+
+	endpoint_start(&server);
+	server.source.length = LONG_BODY;
+	for (size_t i = 0; i < ARRAY_SIZE(slow); i++)
+		slow[i] = ask_and_wait(&server, "");
+	cr_expect_eq(server.source.rendered, 1);
+	for (size_t i = 0; i < ARRAY_SIZE(slow); i++) {
+		http_client_receive_all(&server, &slow[i]);
+		expect_body_of(&slow[i], 1);
+		http_client_done(&slow[i]);
+	}
+	cr_expect_eq(server.source.rendered, 1);
+	endpoint_stop(&server);
+}
