@@ -578,6 +578,7 @@ install: all ## install below DESTDIR= with PREFIX=/usr; a configuration that is
 	$(INSTALL) -m 755 $(OUT)/pebsctl $(DESTDIR)$(PREFIX)/bin/pebsctl
 	$(INSTALL) -m 755 $(OUT)/pebsd-opener $(OPENER)
 	$(INSTALL) -m 644 units/pebsd.service $(UNIT_DIRECTORY)/pebsd.service
+	$(INSTALL) -m 644 units/pebsd.socket $(UNIT_DIRECTORY)/pebsd.socket
 	$(INSTALL) -m 644 units/pebsd-alert@.service $(ALERT_UNIT)
 	$(INSTALL) -m 644 units/pebsd-opener.socket $(UNIT_DIRECTORY)/pebsd-opener.socket
 	$(INSTALL) -m 644 units/pebsd-opener.service $(UNIT_DIRECTORY)/pebsd-opener.service
@@ -598,7 +599,7 @@ install: all ## install below DESTDIR= with PREFIX=/usr; a configuration that is
 	$(UPDATE_CATALOG)
 
 uninstall: ## remove what install put there, but for the configuration
-	rm -f $(DESTDIR)$(PREFIX)/sbin/pebsd $(DESTDIR)$(PREFIX)/bin/pebsctl $(UNIT_DIRECTORY)/pebsd.service \
+	rm -f $(DESTDIR)$(PREFIX)/sbin/pebsd $(DESTDIR)$(PREFIX)/bin/pebsctl $(UNIT_DIRECTORY)/pebsd.service $(UNIT_DIRECTORY)/pebsd.socket \
 		$(OPENER) $(UNIT_DIRECTORY)/pebsd-opener.socket $(UNIT_DIRECTORY)/pebsd-opener.service \
 		$(UNIT_DIRECTORY)/pebsd-symbols.socket $(UNIT_DIRECTORY)/pebsd-symbols.service \
 		$(ALERT_UNIT) $(POLKIT_RULES) $(CATALOG) $(DESTDIR)$(PREFIX)/lib/sysusers.d/pebsd.conf $(MANUAL_PLACES)

@@ -26,6 +26,7 @@ usr/lib/systemd/system/pebsd-opener.socket 644
 usr/lib/systemd/system/pebsd-symbols.service 644
 usr/lib/systemd/system/pebsd-symbols.socket 644
 usr/lib/systemd/system/pebsd.service 644
+usr/lib/systemd/system/pebsd.socket 644
 usr/lib/sysusers.d/pebsd.conf 644
 usr/sbin/pebsd 755
 usr/share/doc/pebsd/LICENSE 644
@@ -44,6 +45,7 @@ found=$(find "$root" -type f -printf '%P %m\n' | sort)
 [ "$found" = "$(sort <<<"$expected")" ] || fail "installed: $found"
 cmp "$PEBSD" "$root/usr/sbin/pebsd"
 cmp units/pebsd.service "$root/usr/lib/systemd/system/pebsd.service"
+cmp units/pebsd.socket "$root/usr/lib/systemd/system/pebsd.socket"
 cmp units/pebsd-alert@.service "$root/usr/lib/systemd/system/pebsd-alert@.service"
 
 echo '# mine' >"$root/etc/pebsd/pebsd.conf"
@@ -91,7 +93,7 @@ cp "$root/usr/share/doc/pebsd/mixed-fleet.conf" "$units/pebsd.service.d/"
 # The targets and sockets that every service hangs on, and the shell of the drop-in.
 install -D /bin/sh "$root/bin/sh"
 cp -a /lib/systemd/system/*.target /lib/systemd/system/*.socket /lib/systemd/system/*.slice "$units/"
-complaints=$(systemd-analyze verify --man=no --root="$root" pebsd.service pebsd-alert@1.service pebsd-symbols.service \
+complaints=$(systemd-analyze verify --man=no --root="$root" pebsd.service pebsd.socket pebsd-alert@1.service pebsd-symbols.service \
 	pebsd-opener.service pebsd-opener.socket \
 	pebsd-symbols.socket 2>&1 | grep pebsd || :)
 [ -z "$complaints" ] || fail "systemd-analyze verify: $complaints"

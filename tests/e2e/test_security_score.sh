@@ -27,9 +27,6 @@ CapabilityBoundingSet_CAP_DAC_FOWNER_IPC_OWNER	reading closed directories of cgr
 CapabilityBoundingSet_CAP_BPF		loading its programs
 ProcSubset				/proc/sys/kernel/perf_event_*, /proc/stat
 PrivateUsers				capabilities count in the first user namespace alone
-PrivateNetwork				metrics are served over HTTP
-IPAddressDeny				to whom the configuration has them served
-RestrictAddressFamilies_AF_INET_INET6	metrics are served over HTTP
 RestrictAddressFamilies_AF_UNIX		the control socket, the journal, the service manager
 RestrictSUIDSGID			has openat2(2) fail
 DeviceAllow				systemd's own doing: ProtectClock= lets the clock's device be read

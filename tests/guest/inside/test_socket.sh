@@ -1,0 +1,89 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# Metrics come by pebsd.socket, from a process that has no rights, out of a service that has no network: over restarts
+# and that process' death, by a UNIX socket too, and no more once the service is stopped or cannot start.
+# takes: 30 s
+# shellcheck source=tests/guest/inside/lib.sh
+. "${0%/*}/lib.sh"
+# shellcheck source=tests/guest/inside/books.sh
+. "${0%/*}/books.sh"
+# shellcheck source=tests/guest/inside/lifetime.sh
+. "${0%/*}/lifetime.sh"
+
+local_socket=/run/pebsd-metrics.sock
+drop_ins=/etc/systemd/system/pebsd.socket.d
+
+health() {
+	curl --silent --max-time 20 "$@" || :
+}
+
+state() {
+	systemctl show --property=ActiveState --value "$1"
+}
+
+speaker() {
+	pgrep --parent "$1" --full -- --http
+}
+
+play_slowly
+load pointer-chase chase.service
+start_pebsd
+look
+pid=${unit[MainPID]}
+expect 'the socket' active "$(state pebsd.socket)"
+expect 'healthz' ok "$(health http://127.0.0.1:9754/healthz)"
+[ "$(readlink "/proc/$pid/ns/net")" != "$(readlink /proc/self/ns/net)" ] || fail 'the service has the network of all'
+http=$(speaker "$pid")
+expect 'rights of the process that speaks HTTP' '0000000000000000 0000000000000000 1 2' \
+	"$(awk '/^(CapPrm|CapAmb|NoNewPrivs|Seccomp):/ { printf "%s%s", separator, $2; separator = " " }' "/proc/$http/status")"
+if find "/proc/$http/fd" -printf '%l\n' | grep -E 'bpf|perf'; then
+	fail 'the process that speaks HTTP has descriptors of BPF'
+fi
+expect 'another Host' 421 "$(health --output /dev/null --write-out '%{http_code}' --header 'Host: evil.example' \
+	http://127.0.0.1:9754/metrics)"
+
+kill -KILL "$http"
+expect 'healthz after a kill' ok "$(health http://127.0.0.1:9754/healthz)"
+scrape
+expect pebsd_http_restarts_total 1.000000 "$(metric pebsd_http_restarts_total)"
+look
+expect 'the service after that' "active/$pid" "${unit[ActiveState]}/${unit[MainPID]}"
+figures "the process that speaks HTTP: $(awk '/^RssAnon:/ { print $2 }' "/proc/$(speaker "$pid")/status") kB of its own"
+
+# Whoever comes during a restart waits.
+systemctl restart --no-block pebsd.service
+for ((i = 0; i < 20; i++)); do
+	expect 'healthz during a restart' ok "$(health http://127.0.0.1:9754/healthz)"
+done
+wait_until 'the restart' 30 systemctl is-active --quiet pebsd.service
+look
+[ "${unit[MainPID]}" != "$pid" ] || fail 'a restart leaves the same process'
+
+# Elsewhere: for the group alone.
+mkdir -p "$drop_ins"
+printf '%s\n' '[Socket]' 'ListenStream=' "ListenStream=$local_socket" SocketGroup=daemon >"$drop_ins/guest.conf"
+systemctl daemon-reload
+systemctl stop pebsd.service
+expect 'the socket of a stopped service' inactive "$(state pebsd.socket)"
+[ -z "$(health http://127.0.0.1:9754/healthz)" ] || fail 'a stopped service answers'
+start_pebsd
+expect 'healthz by the UNIX socket' ok "$(health --unix-socket "$local_socket" http://anything/healthz)"
+expect 'the UNIX socket' 'root:daemon 660' "$(stat -c '%U:%G %a' "$local_socket")"
+expect 'a stranger' '' "$(health --unix-socket "$local_socket" http://anything/healthz |
+	setpriv --reuid=65534 --regid=65534 --clear-groups curl --silent --unix-socket "$local_socket" http://anything/healthz || :)"
+expect_told "endpoint unix:$local_socket"
+systemctl stop pebsd.service
+[ ! -e "$local_socket" ] || fail "$local_socket is left behind"
+rm -r "$drop_ins"
+systemctl daemon-reload
+
+# One that cannot start does not listen, so that a scrape does not have it tried again and again.
+settings '[export]' 'top = nonsense'
+exits 'a start with a mistake' 1 systemctl start pebsd.service
+wait_until 'the socket ends' 10 [ "$(state pebsd.socket)" != active ]
+[ -z "$(health http://127.0.0.1:9754/healthz)" ] || fail 'a service that could not start answers'
+rm /etc/pebsd/pebsd.conf.d/guest.conf
+systemctl reset-failed pebsd.service pebsd.socket
+start_pebsd
+expect 'healthz at the end' ok "$(health http://127.0.0.1:9754/healthz)"
+systemctl stop pebsd.service
