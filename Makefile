@@ -264,6 +264,11 @@ $(OUT)/tests/guest/sharing: $(OUT)/obj/tests/guest/sharing.o
 	@mkdir -p $(@D)
 	$(call say,LINK)$(CC) $(LDFLAGS) -pie -pthread -o $@ $^
 
+# By the daemon's own code, whose libraries the guest has.
+$(OUT)/tests/guest/keep_many: $(OUT)/obj/tests/guest/keep_many.o $(OUT)/libpebsd.a
+	@mkdir -p $(@D)
+	$(call say,LINK)$(link_test)
+
 $(OUT)/obj/tests/guest/sharing.o: override CFLAGS += -O1 -g -fPIE -fno-omit-frame-pointer
 
 $(OUT)/tests/hardware/%: $(OUT)/obj/tests/hardware/%.o

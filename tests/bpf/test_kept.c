@@ -21,6 +21,7 @@
 #include "kernel/kernel.h"
 #include "notify_socket.h"
 #include "origin/perf/perf.h"
+#include "origin/perf/perf_offcore.h"
 #include "page_faults.h"
 #include "some_stripes.h"
 #include "tree.h"
@@ -35,6 +36,8 @@ struct variation {
 	u64 period;       /* 0: 1 */
 	bool stay_paused; /* the pause of before goes on */
 	bool alone;       /* it takes nothing over */
+	bool offcore;     /* it counts page faults at task switches, too */
+	bool other_counters;
 };
 
 /* What a process found, before and after it made page faults. */
@@ -46,6 +49,8 @@ struct found {
 	u64 losses;
 	u64 births;
 	u64 period;
+	struct offcore_count counted_first, counted_last;
+	u64 counting_errors;
 	bool whole; /* it came to its end */
 };
 
@@ -55,6 +60,7 @@ struct process {
 	struct kernel *kernel;
 	struct perf_event_set *set;
 	struct perf_keep *keep;
+	struct offcore_set *offcore;
 };
 
 static struct notify_socket manager;
@@ -99,6 +105,31 @@ static const struct pmu_opening page_faults = {
 	.config = PERF_COUNT_SW_PAGE_FAULTS,
 };
 
+static void open_offcore(struct process *process, const struct variation *variation)
+{
+	const struct pmu_counter counter = {
+		.pmu = "software",
+		.type = PERF_TYPE_SOFTWARE,
+		.config =
+			variation->other_counters ? PERF_COUNT_SW_PAGE_FAULTS_MIN : PERF_COUNT_SW_PAGE_FAULTS,
+	};
+	char *message = NULL;
+
+	if (variation->offcore)
+		EXPECT(offcore_open(&counter, 1, online, &process->offcore, &message) == 0);
+}
+
+static void start_offcore(struct process *process, const struct variation *variation)
+{
+	const struct offcore_keep keep = {
+		.handover = process->handover, .kept = found->kept, .stay_paused = variation->stay_paused};
+	char *message = NULL;
+
+	if (process->offcore)
+		EXPECT(offcore_start(process->offcore, kernel_offcore(process->kernel), &keep, &message) ==
+		       0);
+}
+
 /* As the daemon starts (sampling_perf.c). */
 static void begin(struct process *process, const struct variation *variation)
 {
@@ -124,6 +155,8 @@ static void begin(struct process *process, const struct variation *variation)
 	EXPECT(handover_open(process->store, &process->handover) == 0);
 	settings.handover = process->handover;
 	EXPECT(perf_open(&opening, online, &process->set, &message) == 0);
+	open_offcore(process, variation);
+	settings.offcore_cpus = process->offcore ? offcore_cpus(process->offcore) : 0;
 	r = kernel_open(&settings, &process->kernel, &message);
 	if (r < 0)
 		(void)fprintf(stderr, "%s\n", message ? message : strerror(-r));
@@ -136,6 +169,7 @@ static void begin(struct process *process, const struct variation *variation)
 	EXPECT(perf_keep_new(&keep, &process->keep) == 0);
 	EXPECT(perf_start_kept(process->set, kernel_program_fd(process->kernel, 0), process->keep, 0,
 			       &message) == 0);
+	start_offcore(process, variation);
 	EXPECT(handover_commit(process->handover) == 0);
 	store_drop_rest(process->store);
 	EXPECT(store_settle(process->store) == 0);
@@ -161,8 +195,28 @@ static u64 samples_of(const struct process *process, u64 *ret_losses)
 	return sum;
 }
 
+static struct offcore_count counted_of(const struct process *process)
+{
+	const struct kernel_offcore *offcore = kernel_offcore(process->kernel);
+	struct offcore_count sum = {0};
+
+	if (!process->offcore)
+		return sum;
+	offcore_collect(process->offcore);
+	for (u32 cpu = 0; cpu < kernel_offcore_cpus(offcore); cpu++)
+		for (u32 slot = 0; slot < kernel_settings(process->kernel)->slots; slot++) {
+			const struct offcore_record *record = kernel_offcore_record(offcore, cpu, slot);
+
+			sum.count += record->counts[0].count;
+			sum.enabled_ns += record->counts[0].enabled_ns;
+			found->counting_errors += record->errors[0];
+		}
+	return sum;
+}
+
 static void look_first(struct process *process)
 {
+	found->counted_first = counted_of(process);
 	found->samples_first = samples_of(process, &found->losses);
 	perf_count(process->set, &found->first);
 	found->births = kernel_slot_counters(process->kernel).births;
@@ -173,6 +227,7 @@ static void look_last(struct process *process)
 {
 	perf_count(process->set, &found->last);
 	found->samples_last = samples_of(process, &found->losses);
+	found->counted_last = counted_of(process);
 }
 
 static struct variation current;
@@ -577,4 +632,48 @@ Test(kept, a_link_is_missing)
 	now = live((struct variation){0});
 	cr_expect_eq(now.kept, KEPT_GO_ON);
 	cr_expect_eq(stored_of("link-"), 2);
+}
+
+Test(kept, off_core_counters_count_on_while_nobody_is_there)
+{
+	struct found before = live((struct variation){.offcore = true}), now;
+
+	cr_expect_geq(before.counted_last.count, 2 * FAULTS);
+	cr_expect_eq(stored_of("counter-"), 2);
+	cr_expect_eq(stored_of("link-"), 3);
+	for (unsigned i = 0; i < 2; i++) {
+		make_faults();
+		now = live((struct variation){.offcore = true});
+		cr_expect_eq(now.kept, KEPT_GO_ON);
+		cr_expect_geq(now.counted_first.count, before.counted_last.count + 2 * FAULTS);
+		/* No more than the events can have counted: nothing came twice. */
+		cr_expect_leq(now.counted_last.count, now.last.count);
+		cr_expect_eq(now.counting_errors, 0);
+		cr_expect_eq(stored_of("counter-"), 2);
+		before = now;
+	}
+	/* Other programs read them on; other counters begin, and what was counted stays. */
+	now = live((struct variation){.offcore = true, .other_ways = true});
+	cr_expect_eq(now.kept, KEPT_REPLACE);
+	cr_expect_geq(now.counted_first.count, before.counted_last.count);
+	cr_expect_eq(now.counting_errors, 0);
+	cr_expect_eq(stored_of("link-"), 3);
+	before = now;
+	now = live((struct variation){.offcore = true, .other_ways = true, .other_counters = true});
+	cr_expect_eq(now.kept, KEPT_GO_ON);
+	cr_expect_geq(now.counted_first.count, before.counted_last.count);
+	cr_expect_geq(now.counted_last.count, now.counted_first.count + 2 * FAULTS * 9 / 10);
+	cr_expect_eq(stored_of("counter-"), 2);
+}
+
+Test(kept, off_core_counters_of_which_one_is_missing_are_placed_anew)
+{
+	struct found before = live((struct variation){.offcore = true}), now;
+
+	forget(stored_as("counter-1-0-0"));
+	now = live((struct variation){.offcore = true});
+	cr_expect_eq(now.kept, KEPT_GO_ON);
+	cr_expect_geq(now.counted_first.count, before.counted_last.count);
+	cr_expect_geq(now.counted_last.count, now.counted_first.count + 2 * FAULTS);
+	cr_expect_eq(stored_of("counter-"), 2);
 }

@@ -1,0 +1,69 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# The service manager keeps as many descriptors as pebsd has on a machine of 256 CPUs with two events, and passes them
+# to each next process: after a restart, and after a kill. A stop leaves none with it. What it takes the manager is told.
+# takes: 15 s
+# shellcheck source=tests/guest/inside/lib.sh
+. "${0%/*}/lib.sh"
+
+unit=keep-many.service
+cpus=256 events=2
+many=$((cpus * events))
+
+# What the process says that runs now.
+said() {
+	journalctl --sync
+	journalctl --quiet --no-pager --output=cat "_SYSTEMD_INVOCATION_ID=$(systemctl show --property=InvocationID --value $unit)" \
+		_TRANSPORT=stdout
+}
+
+# Milliseconds of processor time that the manager has taken, in its own ticks of ten.
+manager_time() {
+	awk '{ sub(/.*\) /, ""); print ($12 + $13) * 10 }' /proc/1/stat
+}
+
+held_by_manager() {
+	local fds=(/proc/1/fd/*)
+	echo ${#fds[@]}
+}
+
+# shellcheck disable=SC2317 # called by the trap
+leave() {
+	systemctl stop $unit 2>/dev/null || :
+	end
+}
+trap leave EXIT
+
+before=$(held_by_manager)
+began=$(manager_time)
+systemd-run --quiet --unit=$unit --service-type=notify --property=FileDescriptorStoreMax=65536 \
+	--property=LimitNOFILE=65536 --property=Restart=on-failure --property=RestartSec=100ms \
+	"$here/keep_many" $cpus $events
+stored=$(($(manager_time) - began))
+[[ $(said) == "stored $many in "* ]] || fail "at the first start: $(said)"
+held=$(held_by_manager)
+[ "$held" -ge $((before + many)) ] || fail "the manager has $held descriptors, $before before"
+first=$(said)
+
+began=$(manager_time)
+systemctl restart $unit
+passed=$(($(manager_time) - began))
+[[ $(said) == "took $many in "* ]] || fail "after a restart: $(said)"
+second=$(said)
+
+pid=$(systemctl show --property=MainPID --value $unit)
+is_another() {
+	[ "$(systemctl show --property=MainPID --value $unit)" != "$pid" ] && systemctl is-active --quiet $unit
+}
+kill -KILL "$pid"
+wait_until 'the service is there again' 30 is_another
+[[ $(said) == "took $many in "* ]] || fail "after a kill: $(said)"
+
+systemctl stop $unit
+is_rid() {
+	[ "$(held_by_manager)" -le "$before" ]
+}
+wait_until 'the manager has closed them' 10 is_rid
+line="measured: of $cpus CPUs and $events events: $first, $second; the manager's time: $stored ms for the first start, $passed ms for a restart"
+say "$line"
+printf 'guest-tests: %s: %s\n' "${0##*/}" "$line" >/dev/kmsg
