@@ -107,10 +107,9 @@ static int open_anew(struct engine *engine, const struct kernel_settings *kernel
 	return r < 0 ? r : open_books(engine, false);
 }
 
-int engine_open(const struct engine_settings *settings, struct engine **ret, char **ret_message)
+void engine_kernel_settings(const struct engine_settings *settings, struct kernel_settings *ret)
 {
-	_cleanup_(engine_freep) struct engine *engine = calloc(1, sizeof(*engine));
-	struct kernel_settings kernel = {
+	*ret = (struct kernel_settings){
 		.slots = settings->slots,
 		.stripes = settings->stripes,
 		.births = settings->births,
@@ -121,6 +120,14 @@ int engine_open(const struct engine_settings *settings, struct engine **ret, cha
 		.measured = settings->measured,
 		.n_events = settings->n_events,
 	};
+	for (size_t i = 0; i < settings->n_events; i++)
+		ret->events[i] = settings->events[i].settings;
+}
+
+int engine_open(const struct engine_settings *settings, struct engine **ret, char **ret_message)
+{
+	_cleanup_(engine_freep) struct engine *engine = calloc(1, sizeof(*engine));
+	struct kernel_settings kernel;
 	bool same;
 	int r;
 
@@ -128,8 +135,7 @@ int engine_open(const struct engine_settings *settings, struct engine **ret, cha
 	if (!engine)
 		return -ENOMEM;
 	engine->settings = *settings;
-	for (size_t i = 0; i < settings->n_events; i++)
-		kernel.events[i] = settings->events[i].settings;
+	engine_kernel_settings(settings, &kernel);
 	r = open_kernel(engine, &kernel, &same, ret_message);
 	if (r < 0)
 		return r;

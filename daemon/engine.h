@@ -68,6 +68,12 @@ struct engine;
  * no sense is forgotten, with a warning.
  */
 int engine_open(const struct engine_settings *settings, struct engine **ret, char **ret_message);
+/* What engine_open() opens the kernel side by; for who opens it before. */
+void engine_kernel_settings(const struct engine_settings *settings, struct kernel_settings *ret);
+
+/* Whether the state has books to go on from. */
+bool engine_has_before(const struct engine_settings *settings);
+
 struct engine *engine_free(struct engine *engine);
 DEFINE_CLEANUP(struct engine *, engine_free)
 

@@ -66,9 +66,6 @@ static inline u64 engine_clock_ns(void)
  */
 int engine_go_on(struct engine *engine, bool same_kernel);
 
-/* Whether the state has any books to go on from. */
-bool engine_has_before(const struct engine_settings *settings);
-
 /* All that changed is there for the next process from now on. */
 void engine_save(struct engine *engine);
 

@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "base/own_memory.h"
 #include "collect/series.h"
+#include "sampling_kept.h"
 #include "sampling_origin.h"
 
 struct sampling {
@@ -15,8 +16,8 @@ struct sampling {
 	struct origin_state *state;
 	struct engine *engine;
 	struct stripes stripes;
-	struct handover *handover; /* NULL: nothing is left to the next process */
-	int memory;                /* a descriptor: own_memory_read() */
+	struct sampling_kept kept;
+	int memory; /* a descriptor: own_memory_read() */
 };
 
 _Static_assert(CONFIG_TOP_AUTO == SERIES_TOP_AUTO, "handed on as it is");
@@ -95,6 +96,13 @@ int sampling_open(const struct sampling_settings *settings, struct sampling **re
 	if (r < 0)
 		return r;
 	engine.stripes = &sampling->stripes;
+	if (sampling->origin->kept) {
+		r = sampling_kept_open(settings->store, &sampling->kept);
+		if (r < 0)
+			return r;
+		engine.handover = sampling->kept.handover;
+		engine.state = sampling->kept.state;
+	}
 	r = sampling->origin->open(settings, &engine, &sampling->engine, &sampling->state, ret_failure);
 	if (r < 0)
 		return r;
@@ -111,7 +119,7 @@ struct sampling *sampling_free(struct sampling *sampling)
 	if (sampling->state)
 		sampling->origin->free(sampling->state);
 	engine_free(sampling->engine);
-	handover_free(sampling->handover);
+	sampling_kept_done(&sampling->kept);
 	stripes_done(&sampling->stripes);
 	cleanup_close(&sampling->memory);
 	free(sampling);
@@ -125,7 +133,7 @@ struct engine *sampling_engine(const struct sampling *sampling)
 
 struct handover *sampling_handover(const struct sampling *sampling)
 {
-	return sampling->handover;
+	return sampling->kept.handover;
 }
 
 void sampling_set_hot(struct sampling *sampling, const struct config *config)

@@ -9,6 +9,7 @@ struct origin_state; /* the origin's own */
 
 struct origin {
 	const char *name;
+	bool kept;    /* what is sampled and counted goes on in the next process */
 	bool on_cpus; /* samples come on the CPUs that took them; else one writer hands them over */
 
 	/* Finds out what can be sampled, opens the engine (of which `settings` holds what is the same for

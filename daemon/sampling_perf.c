@@ -491,6 +491,23 @@ static void end_rest(const struct handover *handover)
 	(void)store_settle(handover_store(handover));
 }
 
+/* Before the books, which have to know whether the slots are those that they were of. */
+static int open_kernel(struct engine_settings *settings, char **ret_message)
+{
+	struct kernel_settings kernel;
+	int r;
+
+	if (!settings->handover)
+		return 0;
+	engine_kernel_settings(settings, &kernel);
+	kernel.adopt = engine_has_before(settings);
+	r = kernel_open(&kernel, &settings->kernel, ret_message);
+	if (r < 0)
+		return r;
+	settings->same_kernel = settings->counts_kept = kernel_kept(settings->kernel) != KEPT_ANEW;
+	return 0;
+}
+
 static int open_keep(struct origin_state *state, struct perf_keep_settings *settings)
 {
 	const struct kernel *kernel = engine_kernel(state->engine);
@@ -557,7 +574,9 @@ static int open_perf(const struct sampling_settings *settings, struct engine_set
 	engine_settings->count_userdata = state;
 	engine_settings->offcore_cpus = sampling_offcore_cpus(state->offcore);
 	engine_settings->offcore_collect = collect_offcore;
-	r = engine_open(engine_settings, ret_engine, &ret_failure->message);
+	r = open_kernel(engine_settings, &ret_failure->message);
+	if (r == 0)
+		r = engine_open(engine_settings, ret_engine, &ret_failure->message);
 	if (r < 0) {
 		ret_failure->code = sampling_perf_code(r);
 		return r;
@@ -580,6 +599,7 @@ static int open_perf(const struct sampling_settings *settings, struct engine_set
 
 const struct origin origin_perf = {
 	.name = "perf",
+	.kept = true,
 	.on_cpus = true,
 	.open = open_perf,
 	.free = free_state,

@@ -34,6 +34,29 @@ static bool is_settings(const struct kernel *kernel, const struct bpf_map *map)
 	return map == kernel->skeleton->maps.rodata;
 }
 
+static void drop(struct handover *handover, enum stored_kind kind, const char *label, u32 number)
+{
+	char name[STORED_NAME_MAX];
+
+	handover_name(kind, label, 1, &number, name);
+	(void)store_remove(handover_store(handover), name);
+}
+
+/* What was taken over, or would have been, is closed in the store, too. */
+static void forget(struct handover *handover)
+{
+	const struct kernel_book *before = kernel_keep_before(handover);
+
+	if (!before)
+		return;
+	for (size_t i = 0; i < KEEP_MAPS_MAX; i++)
+		if (before->maps[i].number)
+			drop(handover, STORED_MAP, before->maps[i].label, before->maps[i].number);
+	for (size_t i = 0; i < KEEP_LINKS_MAX; i++)
+		if (before->links[i].number)
+			drop(handover, STORED_LINK, before->links[i].label, before->links[i].number);
+}
+
 static struct kept_identity identify(const struct kernel *kernel)
 {
 	const struct kernel_settings *settings = &kernel->settings;
@@ -126,6 +149,7 @@ int kernel_keep_maps(struct kernel *kernel)
 		return 0;
 	if (!before || !kernel->settings.adopt) {
 		kernel->book->identity = identify(kernel);
+		forget(kernel->handover);
 		return handover_anew(kernel->handover);
 	}
 	/* It is no matter of the machine, and stays. */
@@ -288,14 +312,6 @@ static int put(struct kernel *kernel, enum stored_kind kind, const char *label, 
 	return store_put(handover_store(kernel->handover), name, fd);
 }
 
-static void drop(struct handover *handover, enum stored_kind kind, const char *label, u32 number)
-{
-	char name[STORED_NAME_MAX];
-
-	handover_name(kind, label, 1, &number, name);
-	(void)store_remove(handover_store(handover), name);
-}
-
 static int put_maps(struct kernel *kernel, const struct kernel_book *before)
 {
 	const struct bpf_map *map;
@@ -381,18 +397,4 @@ int kernel_keep_done(struct kernel *kernel)
 	drop_replaced(kernel->handover, STORED_LINK, before.links, kernel->book->links, KEEP_LINKS_MAX);
 	close_replaced_links(kernel);
 	return 0;
-}
-
-void kernel_keep_forget(struct handover *handover)
-{
-	const struct kernel_book *before = kernel_keep_before(handover);
-
-	if (!before)
-		return;
-	for (size_t i = 0; i < KEEP_MAPS_MAX; i++)
-		if (before->maps[i].number)
-			drop(handover, STORED_MAP, before->maps[i].label, before->maps[i].number);
-	for (size_t i = 0; i < KEEP_LINKS_MAX; i++)
-		if (before->links[i].number)
-			drop(handover, STORED_LINK, before->links[i].label, before->links[i].number);
 }

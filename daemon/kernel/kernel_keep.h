@@ -39,7 +39,7 @@ const struct kernel_book *kernel_keep_before(const struct handover *handover);
 /*
  * Once the skeleton is configured, before it is loaded: has it take over the maps of before where they fit.
  * Sets `kernel->kept`. 0; -ESTALE, and the log says why: they do not fit, or some is missing or not what its
- * name says: the skeleton can only be closed, and kernel_keep_forget() is due; -errno.
+ * name says: the skeleton can only be closed, for another that takes nothing over; -errno.
  */
 int kernel_keep_maps(struct kernel *kernel);
 
@@ -53,8 +53,5 @@ int kernel_keep_link(struct kernel *kernel, struct bpf_program *program, struct 
 /* The last step: all that was made is stored, and the books have it; what it took the place of is removed. 0
  * or -errno. */
 int kernel_keep_done(struct kernel *kernel);
-
-/* What was taken over is closed in the store, too. */
-void kernel_keep_forget(struct handover *handover);
 
 #endif

@@ -343,7 +343,6 @@ int kernel_open(const struct kernel_settings *settings, struct kernel **ret, cha
 		log_notice("what the process before counted is not gone on with: %s",
 			   *ret_message ? *ret_message : strerror(-r));
 	free(*ret_message);
-	kernel_keep_forget(settings->handover);
 	alone.adopt = false;
 	return open_once(&alone, ret, ret_message);
 }

@@ -18,14 +18,14 @@ end_lifetime() {
 }
 trap end_lifetime EXIT
 
-# adapt_unit [LINE...]: these are in pebsd's [Service] until the test ends, besides what is for every such test: the
-# books of an opening, when it is over and before the next, go to $spent and begin anew; and systemd's word on how it
-# ended stands in $openings/result. For both it takes what pebsd itself may not. The unit is not running, so that
+# adapt_unit [LINE...]: these are in pebsd's [Service] until the test ends, besides what is for every such test: nothing
+# of a process goes on in the next; the books of an opening, when it is over and before the next, go to $spent and begin
+# anew; and systemd's word on how it ended stands in $openings/result. For both it takes what pebsd itself may not. The unit is not running, so that
 # systemd reads it anew at the start, without a reload of all that it has.
 adapt_unit() {
 	mkdir -p "$openings"
 	{
-		printf '%s\n' '[Service]' \
+		printf '%s\n' '[Service]' FileDescriptorStoreMax=0 \
 			"ExecStartPre=+/bin/sh -c 'cp $debug/totals $spent && echo 1 >$debug/reset'" \
 			"ExecStopPost=+/bin/sh -c 'echo \$SERVICE_RESULT >$openings/result'"
 		[ $# = 0 ] || printf '%s\n' "$@"

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# A pebsd that dies, or no longer answers its watchdog, is started again by systemd, and its figures are exact from that
-# start on. What died with the one before is counted by the books.
+# A pebsd that dies, or no longer answers its watchdog, is started again by systemd, and where nothing of it was kept
+# (test_kept.sh has what is) its figures are exact from that start on. What died with the one before is counted by the books.
 # kernels: 6.12 7
 # takes: 50 s
 # shellcheck source=tests/guest/inside/lib.sh

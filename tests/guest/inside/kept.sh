@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+# shellcheck disable=SC2154 # of lifetime.sh: drop_in, openings, unit
+# For tests of what goes on in the next process, after lib.sh, books.sh and lifetime.sh: the books are of all the time.
+
+# How often a process ends in one way.
+times=10
+
+# start_kept: pebsd under load, which systemd starts as often as it takes, and the figures of now.
+start_kept() {
+	play_slowly
+	mkdir -p "${drop_in%/*}"
+	printf '%s\n' '[Unit]' 'StartLimitIntervalSec=0' '[Service]' 'RestartSec=100ms' 'WatchdogSec=6' >"$drop_in"
+	load pointer-chase chase.service
+	load mix mix.service
+	start_pebsd
+	more 'at first'
+	exact 'at first'
+	scrape
+	first=$(counters) known=$(metric pebsd_samples_seen_total)
+	known=${known%.*}
+	first_delivered=$(delivered_by "$debug/totals")
+	resume
+}
+
+# What was seen and what was lost, of the last scrape.
+counters() {
+	local seen lost
+	seen=$(metric pebsd_samples_seen_total) lost=$(metric pebsd_samples_lost_total unexplained)
+	echo "${seen%.*} ${lost%.*}"
+}
+
+# remember: the process that is to go.
+remember() {
+	look
+	pid=${unit[MainPID]}
+}
+
+is_another() {
+	is_active && [ "${unit[MainPID]}" != "$pid" ]
+}
+
+# returned WHY: another process answers; what was seen never falls. Milliseconds that nobody answered are in `longest`.
+longest=0
+returned() {
+	local now
+	wait_until "pebsd is there again after $1" 60 is_another
+	[ "$(absence)" -le "$longest" ] || longest=$(absence)
+	more "after $1"
+	scrape
+	now=$(metric pebsd_samples_seen_total)
+	now=${now%.*}
+	[ "$now" -ge "$known" ] || fail "$1: pebsd_samples_seen_total fell from $known to $now"
+	known=$now
+}
+
+# tell_kept TEXT: after exact(), the counters rose by what was delivered.
+tell_kept() {
+	local delivered seen_first lost_first seen lost
+	scrape
+	read -r seen_first lost_first <<<"$first"
+	read -r seen lost < <(counters)
+	delivered=$(($(delivered_by "$debug/totals") - first_delivered))
+	expect 'what was delivered since, and what the counters rose by' "$delivered" $((seen + lost - seen_first - lost_first))
+	figures "$1: of $delivered samples delivered $((seen - seen_first)) are in the counters, $((lost - lost_first)) are told as" \
+		"lost; nobody answered for $longest ms at most"
+}

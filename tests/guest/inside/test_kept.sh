@@ -1,0 +1,55 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# Not a sample is lost across restarts, an upgrade and other settings of a pebsd under load: its figures are those of the
+# machine's books of all the time, and counters never begin anew. A stop leaves nothing.
+# kernels: 6.12 7
+# takes: 90 s
+# time limit: 600 s
+# shellcheck source=tests/guest/inside/lib.sh
+. "${0%/*}/lib.sh"
+# shellcheck source=tests/guest/inside/books.sh
+. "${0%/*}/books.sh"
+# shellcheck source=tests/guest/inside/lifetime.sh
+. "${0%/*}/lifetime.sh"
+# shellcheck source=tests/guest/inside/kept.sh
+. "${0%/*}/kept.sh"
+
+before=$(programs)
+start_kept
+for ((i = 1; i < times; i++)); do
+	remember
+	systemctl restart pebsd.service
+	returned "restart $i"
+done
+expect_told 'sampled all the while on'
+
+# As an upgrade does: another file under the name, then a restart.
+remember
+cp /usr/sbin/pebsd /usr/sbin/pebsd.new
+mv /usr/sbin/pebsd.new /usr/sbin/pebsd
+systemctl restart pebsd.service
+returned 'an upgrade'
+exact "over $times restarts"
+tell_kept "$times restarts"
+resume
+
+# Other settings: each event is replaced, and what is counted goes on.
+remember
+settings '[sampling]' 'ldlat = 40'
+systemctl restart pebsd.service
+returned 'other settings'
+expect_told 'replaced on'
+exact 'over other settings'
+tell_kept "$times restarts and other settings"
+rm /etc/pebsd/pebsd.conf.d/guest.conf
+resume
+
+systemctl stop pebsd.service
+wait_until 'BPF programs are gone' 30 programs_are "$before"
+expect 'what is pinned' '' "$(find /sys/fs/bpf -mindepth 1)"
+if command -v bpftool >/dev/null; then
+	expect 'maps of ours' '' "$(bpftool map show | grep -E 'slot_|latency_rec|plain_rec|pebsd' || :)"
+	expect 'links' '' "$(bpftool link show | grep -E 'cgroup_(mkdir|rmdir)|sched_switch' || :)"
+fi
+# An open event would hold it.
+rmmod pebs_machine

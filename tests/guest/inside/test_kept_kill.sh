@@ -1,0 +1,27 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# Not a sample is lost where a pebsd under load is killed, again and again, or misses its watchdog: as test_kept.sh.
+# kernels: 6.12 7
+# takes: 90 s
+# time limit: 600 s
+# shellcheck source=tests/guest/inside/lib.sh
+. "${0%/*}/lib.sh"
+# shellcheck source=tests/guest/inside/books.sh
+. "${0%/*}/books.sh"
+# shellcheck source=tests/guest/inside/lifetime.sh
+. "${0%/*}/lifetime.sh"
+# shellcheck source=tests/guest/inside/kept.sh
+. "${0%/*}/kept.sh"
+
+start_kept
+for ((i = 1; i <= times; i++)); do
+	remember
+	kill -KILL "$pid"
+	returned "kill $i"
+done
+remember
+kill -STOP "$pid"
+returned 'the watchdog'
+expect_told 'Watchdog timeout'
+exact "over $times kills and the watchdog"
+tell_kept "$times kills and a watchdog timeout"
