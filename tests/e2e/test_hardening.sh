@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# pebsd and pebsctl bear what they are hardened with, as readelf sees them; and whoever looks sees each thing that is
+# pebsd, pebsctl and pebsd-opener bear what they are hardened with, as readelf sees them; and whoever looks sees each thing that is
 # left away, on programs built without it.
 set -eu
 
@@ -15,7 +15,7 @@ for tool in cc readelf objdump; do
 		exit 77
 	}
 done
-tests/tools/hardening.sh "$PEBSD" "$PEBSCTL"
+tests/tools/hardening.sh "$PEBSD" "$PEBSCTL" "$PEBSD-opener"
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
