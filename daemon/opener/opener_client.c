@@ -114,7 +114,9 @@ static int wait_for_answer(int wait_ms)
 
 static int ask(const u8 bytes[OPENER_REQUEST_BYTES], const int *fds, size_t n_fds)
 {
-	const int wait_ms = client.asked_before ? OPENER_ANSWER_MS : OPENER_START_MS;
+	const int wait_ms = !client.asked_before ? OPENER_START_MS
+			    : client.fd < 0      ? OPENER_CONNECT_MS
+						 : OPENER_ANSWER_MS;
 	int r;
 
 	if (client.fd < 0 && connect_now() < 0)

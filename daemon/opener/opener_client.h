@@ -2,18 +2,19 @@
 /*
  * pebsd's side of the opener. One connection for the whole process, made when it is first needed and kept; a
  * second thread waits for its turn. An opener that hangs holds up nobody for long: a request has
- * OPENER_ANSWER_MS, the very first OPENER_START_MS, as the service may have to be started for it; after a
- * failure the next is not tried before OPENER_PAUSE_MS have passed, and twice as many after each further one,
- * up to 16 times.
+ * OPENER_ANSWER_MS, the first over a connection OPENER_CONNECT_MS, as the service may have to be started for
+ * it, and the very first, when pebsd starts itself, OPENER_START_MS; after a failure the next is not tried
+ * before OPENER_PAUSE_MS have passed, and twice as many after each further one, up to 16 times.
  */
 #ifndef PEBSD_OPENER_CLIENT_H
 #define PEBSD_OPENER_CLIENT_H
 
 #include "opener/opener_wire.h"
 
-#define OPENER_START_MS  15000
-#define OPENER_ANSWER_MS 2000
-#define OPENER_PAUSE_MS  3000
+#define OPENER_START_MS   30000
+#define OPENER_CONNECT_MS 5000
+#define OPENER_ANSWER_MS  2000
+#define OPENER_PAUSE_MS   3000
 
 /* Why the opener opened nothing when it was last asked. */
 enum opener_trouble {
