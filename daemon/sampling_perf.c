@@ -466,10 +466,11 @@ static void close_zoom(struct origin_state *state, struct zoom_events *events)
 	name_cpus(state);
 }
 
-/* Which events there are: with others the figures of before are not gone on with. */
+/* Which events there are, and how they are left: with others the figures of before are not gone on with. */
 static u64 hash_events(const struct origin_state *state)
 {
-	u64 hash = KEPT_HASH;
+	const u64 layouts[] = {perf_keep_layout(), offcore_keep_layout()};
+	u64 hash = kept_hash(KEPT_HASH, layouts, sizeof(layouts));
 
 	for (size_t i = 0; i < state->n_sets; i++) {
 		const struct event *event = perf_event(state->sets[i]);

@@ -42,6 +42,11 @@ static int possible_cpus(void)
 	return cpus;
 }
 
+u64 perf_keep_layout(void)
+{
+	return (u64)sizeof(struct set_part) << 32 | sizeof(struct cpu_part);
+}
+
 int perf_keep_new(const struct perf_keep_settings *settings, struct perf_keep **ret)
 {
 	_cleanup_(perf_keep_freep) struct perf_keep *keep = calloc(1, sizeof(*keep));

@@ -58,6 +58,9 @@ struct perf_keep_settings {
 	bool stay_paused; /* what was paused is not to run */
 };
 
+/* Bytes of what is left of one CPU and of a set: with others what was left is not to be read. */
+u64 perf_keep_layout(void);
+
 /* 0 or -errno. */
 int perf_keep_new(const struct perf_keep_settings *settings, struct perf_keep **ret);
 struct perf_keep *perf_keep_free(struct perf_keep *keep);

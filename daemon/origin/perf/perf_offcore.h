@@ -49,6 +49,9 @@ struct offcore_keep {
 	bool stay_paused;
 };
 
+/* Bytes of what is left of one CPU, as perf_keep_layout(). */
+u64 offcore_keep_layout(void);
+
 /* Hands the counters to `kernel`, which outlives the set, and has them count. `keep`: NULL where they end
  * with the process. Returns as offcore_open(). */
 int offcore_start(struct offcore_set *set, struct kernel_offcore *kernel, const struct offcore_keep *keep,

@@ -34,6 +34,11 @@ struct offcore_books {
 	size_t went_on;
 };
 
+u64 offcore_keep_layout(void)
+{
+	return sizeof(struct place_part);
+}
+
 static struct kept_place read_place(const struct offcore_set *set, u32 cpu)
 {
 	const struct place_part *part = &set->books->part->places[cpu];

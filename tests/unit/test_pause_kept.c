@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: GPL-2.0
+/* A pause that outlives its process; the service manager is the test's. */
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include <criterion/criterion.h>
+
+#include "notify_socket.h"
+#include "pause_kept.h"
+
+static struct notify_socket manager;
+
+static void setup(void)
+{
+	notify_socket_start(&manager);
+}
+
+static void teardown(void)
+{
+	notify_socket_stop(&manager);
+}
+
+TestSuite(pause_kept, .init = setup, .fini = teardown);
+
+#define EXPECT(condition)                                                                     \
+	do {                                                                                  \
+		if (!(condition)) {                                                           \
+			(void)fprintf(stderr, "line %d: not so: %s\n", __LINE__, #condition); \
+			_exit(1);                                                             \
+		}                                                                             \
+	} while (0)
+
+static void live(bool anew, void (*run)(struct handover *handover))
+{
+	pid_t child;
+	int status;
+
+	(void)notify_socket_count(&manager, "");
+	child = fork();
+	cr_assert_geq(child, 0);
+	if (child == 0) {
+		struct handover *handover;
+		struct store *store;
+
+		notify_socket_pass(&manager);
+		EXPECT(store_open(&store) == 0);
+		EXPECT(handover_open(store, &handover) == 0);
+		EXPECT(!anew || handover_anew(handover) == 0);
+		run(handover);
+		EXPECT(handover_commit(handover) == 0);
+		_exit(0);
+	}
+	cr_assert_eq(waitpid(child, &status, 0), child);
+	cr_assert(WIFEXITED(status) && WEXITSTATUS(status) == 0, "the process ended with %#x",
+		  (unsigned)status);
+}
+
+static void is_not_paused(struct handover *handover)
+{
+	struct maybe_double seconds;
+
+	EXPECT(!pause_kept(handover, &seconds));
+}
+
+static void pauses(struct handover *handover)
+{
+	pause_keep(handover, true, &(struct maybe_double){.known = true, .value = 100});
+}
+
+static void is_paused_until_then(struct handover *handover)
+{
+	struct maybe_double seconds;
+
+	EXPECT(pause_kept(handover, &seconds));
+	EXPECT(seconds.known && seconds.value > 50 && seconds.value <= 100);
+}
+
+static void pauses_for_good(struct handover *handover)
+{
+	pause_keep(handover, true, &(struct maybe_double){0});
+}
+
+static void is_paused_for_good(struct handover *handover)
+{
+	struct maybe_double seconds;
+
+	EXPECT(pause_kept(handover, &seconds));
+	EXPECT(!seconds.known);
+}
+
+static void pauses_briefly(struct handover *handover)
+{
+	pause_keep(handover, true, &(struct maybe_double){.known = true, .value = 1e-6});
+}
+
+static void resumes(struct handover *handover)
+{
+	pause_keep(handover, false, NULL);
+}
+
+Test(pause_kept, a_pause_goes_on_until_its_end)
+{
+	live(true, is_not_paused);
+	live(false, pauses);
+	live(false, is_paused_until_then);
+	/* Also where all else begins anew. */
+	live(true, is_paused_until_then);
+	live(false, is_paused_until_then);
+	live(false, pauses_for_good);
+	live(false, is_paused_for_good);
+	live(false, resumes);
+	live(false, is_not_paused);
+	live(false, pauses_briefly);
+	live(false, is_not_paused);
+	live(true, is_not_paused);
+}
+
+Test(pause_kept, nothing_is_kept_where_nothing_keeps_it)
+{
+	struct maybe_double seconds;
+
+	pause_keep(NULL, true, &(struct maybe_double){0});
+	cr_expect_not(pause_kept(NULL, &seconds));
+}
