@@ -12,9 +12,10 @@
 
 static void save_head(struct engine *engine)
 {
-	u8 bytes[4 * VARINT_MAX];
+	u8 bytes[(size_t)5 * VARINT_MAX];
 	struct state_writer writer = {.to = bytes};
 
+	state_put_number(&writer, kernel_hot_seed(engine->kernel));
 	state_put_number(&writer, (u64)engine->head.since.tv_sec);
 	state_put_number(&writer, (u64)engine->head.since.tv_nsec);
 	state_put_number(&writer, engine->head.sequence);
@@ -48,18 +49,34 @@ static void save_event(struct engine *engine, unsigned event)
 			  describe_event(engine, event, bytes));
 }
 
+#define NUMBERS 11 /* of a reading */
+
 /* Samples seen are the ledger's to know. */
+static void list_numbers(struct reading *reading, u64 *ret[NUMBERS])
+{
+	u64 *const numbers[NUMBERS] = {
+		&reading->malformed,  &reading->filtered,     &reading->expected,   &reading->enabled_ns,
+		&reading->running_ns, &reading->throttled_ns, &reading->throttles,  &reading->paused_ns,
+		&reading->rearmed,    &reading->unexplained,  &reading->waiting_ns,
+	};
+
+	memcpy(ret, numbers, sizeof(numbers));
+}
+
+/* What of it processes before counted is told apart: what the kernel side or the origin goes on with has it
+ * not. */
 static void save_reading(struct engine *engine, unsigned event)
 {
-	const struct reading *now = &engine->now[event];
-	const u64 numbers[] = {now->malformed,  now->filtered,     now->expected,  now->enabled_ns,
-			       now->running_ns, now->throttled_ns, now->throttles, now->paused_ns,
-			       now->rearmed,    now->unexplained,  now->waiting_ns};
-	u8 bytes[sizeof(numbers) / sizeof(*numbers) * VARINT_MAX];
+	u8 bytes[(size_t)2 * NUMBERS * VARINT_MAX];
 	struct state_writer writer = {.to = bytes};
+	u64 *numbers[NUMBERS];
 
-	for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++)
-		state_put_number(&writer, numbers[i]);
+	list_numbers(&engine->now[event], numbers);
+	for (size_t i = 0; i < NUMBERS; i++)
+		state_put_number(&writer, *numbers[i]);
+	list_numbers(&engine->base[event], numbers);
+	for (size_t i = 0; i < NUMBERS; i++)
+		state_put_number(&writer, *numbers[i]);
 	state_put(engine->settings.state, &engine->reading_records[event], STATE_READING, event, bytes,
 		  (size_t)(writer.to - bytes));
 }
@@ -92,14 +109,25 @@ bool engine_has_before(const struct engine_settings *settings)
 	return state_find(settings->state, STATE_HEAD, 0);
 }
 
+/* Which maps slots are of, their seed tells: it is made up anew with them. */
+static bool is_same_kernel(const struct engine *engine)
+{
+	const struct state_record *record = state_find(engine->settings.state, STATE_HEAD, 0);
+	struct state_reader reader = {.from = record->bytes, .end = record->bytes + record->length};
+
+	return state_get_number(&reader) == kernel_hot_seed(engine->kernel);
+}
+
 static int restore_head(struct engine *engine)
 {
 	struct state *state = engine->settings.state;
 	const struct state_record *record = state_find(state, STATE_HEAD, 0);
 	struct state_reader reader = {.from = record->bytes, .end = record->bytes + record->length};
-	u64 seconds = state_get_number(&reader), ns = state_get_number(&reader),
-	    sequence = state_get_number(&reader), n_events = state_get_number(&reader);
+	u64 seed = state_get_number(&reader), seconds = state_get_number(&reader),
+	    ns = state_get_number(&reader), sequence = state_get_number(&reader),
+	    n_events = state_get_number(&reader);
 
+	(void)seed;
 	if (!state_read_whole(&reader) || seconds >> 62 || ns >= NSEC_PER_SEC ||
 	    n_events != engine->settings.n_events)
 		return -EBADMSG;
@@ -122,29 +150,47 @@ static int restore_event(struct engine *engine, unsigned event)
 	return 0;
 }
 
+/* What is no longer counted where it was is counted beside what is now. */
+static void begin_base(const struct reading *now, bool same_kernel, bool counts_kept, struct reading *base)
+{
+	const struct reading before = *base;
+
+	*base = *now;
+	if (same_kernel) {
+		base->malformed = before.malformed;
+		base->filtered = before.filtered;
+	}
+	if (counts_kept) {
+		base->expected = before.expected;
+		base->enabled_ns = before.enabled_ns;
+		base->running_ns = before.running_ns;
+		base->throttled_ns = before.throttled_ns;
+		base->throttles = before.throttles;
+		base->paused_ns = before.paused_ns;
+		base->rearmed = before.rearmed;
+	}
+}
+
 static int restore_reading(struct engine *engine, unsigned event, bool same_kernel)
 {
 	struct state *state = engine->settings.state;
 	const struct state_record *record = state_find(state, STATE_READING, event);
 	struct reading *now = &engine->now[event], *base = &engine->base[event];
-	u64 *const numbers[] = {&now->malformed,  &now->filtered,     &now->expected,  &now->enabled_ns,
-				&now->running_ns, &now->throttled_ns, &now->throttles, &now->paused_ns,
-				&now->rearmed,    &now->unexplained,  &now->waiting_ns};
 	struct state_reader reader;
+	u64 *numbers[NUMBERS];
 
 	if (!record)
 		return -EBADMSG;
 	reader = (struct state_reader){.from = record->bytes, .end = record->bytes + record->length};
-	for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++)
+	list_numbers(now, numbers);
+	for (size_t i = 0; i < NUMBERS; i++)
+		*numbers[i] = state_get_number(&reader);
+	list_numbers(base, numbers);
+	for (size_t i = 0; i < NUMBERS; i++)
 		*numbers[i] = state_get_number(&reader);
 	if (!state_read_whole(&reader))
 		return -EBADMSG;
-	*base = *now;
-	if (same_kernel)
-		base->malformed = base->filtered = 0;
-	if (engine->settings.counts_kept)
-		base->expected = base->enabled_ns = base->running_ns = base->throttled_ns = base->throttles =
-			base->paused_ns = base->rearmed = 0;
+	begin_base(now, same_kernel, same_kernel && engine->settings.counts_kept, base);
 	state_take(state, record, &engine->reading_records[event]);
 	return 0;
 }
@@ -220,6 +266,9 @@ int engine_go_on(struct engine *engine, bool same_kernel)
 
 	if (!state)
 		return 0;
+	/* Another process may have made new maps, and not come to its first commit: these slots began at
+	 * zero. */
+	same_kernel = same_kernel && before && is_same_kernel(engine);
 	if (before)
 		r = restore_own(engine, same_kernel);
 	if (r == 0)

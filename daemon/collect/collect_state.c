@@ -18,7 +18,7 @@ static u64 held_key(u32 slot, unsigned event)
 
 void collect_save_slot(struct collect *collect, struct slot_view *view)
 {
-	u8 bytes[6 * VARINT_MAX];
+	u8 bytes[(size_t)6 * VARINT_MAX];
 	struct state_writer writer = {.to = bytes};
 
 	if (!collect->settings.state)
@@ -56,7 +56,7 @@ void collect_forget_early(struct collect *collect)
 
 static void save_stripes(struct collect *collect, unsigned event)
 {
-	u8 bytes[STRIPES_MAX * VARINT_MAX];
+	u8 bytes[(size_t)STRIPES_MAX * VARINT_MAX];
 	struct state_writer writer = {.to = bytes};
 
 	for (u32 stripe = 0; stripe < collect->n_stripes; stripe++)
@@ -67,7 +67,7 @@ static void save_stripes(struct collect *collect, unsigned event)
 
 static void save_early(struct collect *collect, size_t i, const struct difference *difference)
 {
-	u8 bytes[2 * VARINT_MAX + PAIRS_MAX];
+	u8 bytes[(size_t)2 * VARINT_MAX + PAIRS_MAX];
 	struct state_writer writer = {.to = bytes};
 
 	state_put_number(&writer, difference->entry->number);
@@ -352,10 +352,6 @@ static int restore_slots(struct collect *collect)
 		r = each(collect, STATE_COUNTED_BASE, restore_offcore);
 	if (r == 0)
 		r = each(collect, STATE_STRIPES, restore_stripes);
-	/* Who took their marks may not have come to what they stand for. */
-	collect->read_all = true;
-	for (u32 slot = 1; slot < collect->n_slots; slot++)
-		collect->changed[slot / MARKS_LINE] |= 1ULL << slot % MARKS_LINE;
 	return r;
 }
 
@@ -363,7 +359,13 @@ int collect_go_on(struct collect *collect, bool same_kernel, u64 now_ns)
 {
 	int r;
 
+	if (!state_find(collect->settings.state, STATE_HEAD, 0))
+		return 0;
 	collect->begun_ns = now_ns;
+	/* Who took marks may not have come to what they stand for. */
+	collect->read_all = true;
+	for (u32 slot = 1; slot < collect->n_slots; slot++)
+		collect->changed[slot / MARKS_LINE] |= 1ULL << slot % MARKS_LINE;
 	r = same_kernel ? restore_slots(collect) : each(collect, STATE_HELD, leave_held);
 	return r < 0 ? r : each(collect, STATE_EARLY, restore_early);
 }

@@ -23,7 +23,7 @@ static bool is_fixed(const struct ledger_entry *entry)
 
 void ledger_save_entry(struct ledger_entry *entry)
 {
-	u8 bytes[3 * VARINT_MAX + PATH_STATE_MAX];
+	u8 bytes[(size_t)3 * VARINT_MAX + PATH_STATE_MAX];
 	struct state_writer writer = {.to = bytes};
 
 	if (!entry->ledger->state || is_fixed(entry))

@@ -66,7 +66,7 @@ static void save_name(struct series_table *table, struct path *path)
 
 static void save_standing(struct series_table *table, struct path *path)
 {
-	u8 bytes[4 * VARINT_MAX + 2 * sizeof(double)];
+	u8 bytes[(size_t)4 * VARINT_MAX + 2 * sizeof(double)];
 	struct state_writer writer = {.to = bytes};
 	struct series_kept *kept = &path->series.kept;
 

@@ -50,13 +50,13 @@ _Static_assert(sizeof(struct state_block) == 24, "nothing between them");
 
 #define STATE_SIZES 22
 
-/* Bytes of a block; ascending. 0: no such size. */
+/* Bytes of a block of a size, below STATE_SIZES; ascending. */
 static inline u32 state_block_bytes(u32 size)
 {
 	static const u16 units[STATE_SIZES] = {1,  2,  3,  4,  5,  6,  7,  8,  10, 12,  14,
 					       16, 20, 24, 28, 32, 40, 48, 64, 96, 128, 256};
 
-	return size < STATE_SIZES ? units[size] * STATE_UNIT : 0;
+	return units[size < STATE_SIZES ? size : 0] * STATE_UNIT;
 }
 
 /* The longest record. */

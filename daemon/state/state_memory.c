@@ -37,8 +37,10 @@ int state_map(int fd, struct state **ret)
 	/* Address space for all that it may become: nothing moves as it grows. */
 	memory = mmap(NULL, MAPPED_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
 	if (memory == MAP_FAILED) {
+		int r = -errno;
+
 		free(state);
-		return -errno;
+		return r;
 	}
 	state->fd = fd;
 	state->memory = memory;
@@ -49,7 +51,7 @@ int state_map(int fd, struct state **ret)
 int state_new(u32 records, struct state **ret)
 {
 	_cleanup_close_ int fd = memfd_create("pebsd-state", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-	struct state *state;
+	struct state *state = NULL;
 	int r;
 
 	if (fd < 0)
@@ -58,7 +60,7 @@ int state_new(u32 records, struct state **ret)
 	if (fallocate(fd, 0, 0, STATE_HEADER_BYTES) < 0 || fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK) < 0)
 		return -errno;
 	r = state_map(fd, &state);
-	if (r < 0)
+	if (!state)
 		return r;
 	(void)TAKE_FD(fd);
 	*state_header(state) =

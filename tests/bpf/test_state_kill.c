@@ -241,7 +241,7 @@ static bool is_kept(const u8 *address)
 static void on_store(int number, siginfo_t *info, void *context)
 {
 	greg_t *flags = &((ucontext_t *)context)->uc_mcontext.gregs[REG_EFL];
-	u8 *page = (u8 *)((uintptr_t)info->si_addr & ~(PAGE - 1));
+	u8 *page = (u8 *)info->si_addr - (uintptr_t)info->si_addr % PAGE;
 
 	(void)number;
 	if (!is_kept(info->si_addr) || watched.n_open == 2)

@@ -248,7 +248,7 @@ Test(state, damage_is_survived)
 	(void)state_commit(state);
 	memory = mmap(NULL, state_bytes(state), PROT_READ | PROT_WRITE, MAP_SHARED, state_fd(state), 0);
 	cr_assert_neq(memory, MAP_FAILED);
-	for (size_t at = 0; at < STATE_HEADER_BYTES + 20 * STATE_UNIT; at++) {
+	for (size_t at = 0; at < STATE_HEADER_BYTES + (size_t)20 * STATE_UNIT; at++) {
 		u8 saved[STATE_HEADER_BYTES + 20 * STATE_UNIT];
 		struct state *next = NULL;
 		const char *wrong;
