@@ -289,7 +289,7 @@ $(OUT)/tests/fuzz/%: $(OUT)/obj/tests/fuzz/%.o $(OUT)/libtools.a $(OUT)/libpebsd
 $(PICTURE_TOOL): $(OUT)/obj/tests/lib/terminal.o
 $(PICTURE_TOOL) $(OUT)/tests/e2e/test_top_screen: LIBS += -lvterm
 
-$(OUT)/tests/unit/test_collect: $(OUT)/obj/tests/lib/fake_kernel.o
+$(OUT)/tests/unit/test_collect $(OUT)/tests/fuzz/fuzz_state: $(OUT)/obj/tests/lib/fake_kernel.o
 $(OUT)/tests/unit/test_control_detail $(OUT)/tests/unit/test_zoom_scrape: $(OUT)/obj/tests/lib/fake_zooms.o
 
 # Tests in which one allocation fails: tests/lib/scarce_memory.h.

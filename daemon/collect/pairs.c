@@ -40,7 +40,8 @@ bool pairs_sound(const u8 *pairs, size_t size)
 
 void pairs_add(const u8 *pairs, size_t size, struct figures *sum)
 {
-	struct pairs_reader reader = {.from = pairs, .end = pairs + size};
+	/* Of no pairs there may be no address either. */
+	struct pairs_reader reader = {.from = pairs, .end = size > 0 ? pairs + size : pairs};
 	u64 *counters = (u64 *)sum;
 	unsigned counter;
 	u64 value;

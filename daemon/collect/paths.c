@@ -149,7 +149,7 @@ int paths_init(struct paths *paths)
 {
 	*paths = (struct paths){.n_buckets = BUCKETS_MIN};
 	paths->buckets = calloc(paths->n_buckets, sizeof(struct path *));
-	return paths->buckets ? 0 : -ENOMEM;
+	return paths->buckets ? grow_list(paths) : -ENOMEM;
 }
 
 void paths_done(struct paths *paths)

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Any bytes as what another process left: as the memory itself, and as records that are whole. Refused, or
+ * taken up by ledger, collection and series as something that goes on: they collect then, and what they keep
+ * is taken up again.
+ */
+#include <errno.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "collect/collect.h"
+#include "collect/series.h"
+#include "fake_kernel.h"
+#include "state/state_bytes.h"
+#include "state/state_kinds.h"
+#include "state/state_parts.h"
+
+#define SLOTS    16
+#define BEGIN_NS (4 * COLLECT_GRACE_NS)
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+struct books {
+	struct kernel *kernel;
+	struct names *names;
+	struct ledger *ledger;
+	struct collect *collect;
+	struct series_table *series;
+};
+
+#define must(so)                                                                       \
+	do {                                                                           \
+		if (!(so)) {                                                           \
+			(void)fprintf(stderr, "line %d: not so: %s\n", __LINE__, #so); \
+			abort();                                                       \
+		}                                                                      \
+	} while (0)
+
+/* Slots alive, dead and free, of the first generations. */
+static struct kernel *some_kernel(void)
+{
+	const struct stripes stripes = {.n = 2};
+	struct kernel_settings settings = {
+		.slots = SLOTS, .stripes = &stripes, .n_events = 2, .events = {{.has_latency = 1}}};
+	struct kernel *kernel = fake_kernel_new(&settings);
+
+	for (u32 i = 1; i < SLOTS / 2; i++) {
+		u32 slot = fake_kernel_born(kernel, 100 + i, 0, "some");
+
+		fake_kernel_count(kernel, slot, i % 2, 0, 0, 100, 1);
+		if (i % 3 == 0)
+			fake_kernel_died(kernel, slot, 1);
+	}
+	return kernel;
+}
+
+static void open_books(struct books *books, struct state *state)
+{
+	*books = (struct books){.kernel = some_kernel()};
+	must(names_new(64, &books->names) == 0 && ledger_new(&books->ledger) == 0 &&
+	     series_table_new(3, &books->series) == 0);
+	must(collect_new(&(struct collect_settings){.kernel = books->kernel,
+						    .names = books->names,
+						    .ledger = books->ledger,
+						    .names_from_slots = true,
+						    .state = state},
+			 &books->collect) == 0);
+}
+
+static void close_books(struct books *books)
+{
+	series_table_free(books->series);
+	collect_free(books->collect);
+	ledger_free(books->ledger);
+	names_free(books->names);
+	kernel_free(books->kernel);
+}
+
+static void live(struct books *books, struct state *state, u64 now_ns)
+{
+	for (u64 i = 0; i < 3; i++) {
+		(void)collect_run(books->collect, now_ns + i * COLLECT_REST_NS);
+		(void)ledger_fold(books->ledger, 1, 4);
+		(void)series_table_update(books->series, now_ns + i * COLLECT_REST_NS, NULL, 0, NULL, 0);
+		collect_save(books->collect);
+		series_table_save(books->series);
+		must(state_commit(state) == 0);
+	}
+}
+
+static int take_up(struct state *state, bool same_kernel, u64 now_ns)
+{
+	struct books books;
+	int r;
+
+	open_books(&books, state);
+	r = ledger_keep(books.ledger, state);
+	if (r == 0)
+		r = collect_go_on(books.collect, same_kernel, now_ns);
+	if (r == 0)
+		r = series_table_keep(books.series, state, now_ns);
+	must(r == 0 || r == -EBADMSG);
+	if (r == 0) {
+		state_settle(state);
+		live(&books, state, now_ns + COLLECT_GRACE_NS);
+	}
+	close_books(&books);
+	return r;
+}
+
+static int adopt(const struct state *state, struct state **ret)
+{
+	const char *wrong;
+	int r = state_adopt(state_fd(state), STATE_RECORDS, ret, &wrong);
+
+	must(r == 0 || r == -ENODATA || (r == -EBADMSG && wrong));
+	return r;
+}
+
+/* Whatever was taken up leaves something that can be, with the same slots or as of others. */
+static void take_up_both(const struct state *left, bool same_kernel)
+{
+	struct state *state = NULL, *next = NULL;
+
+	if (adopt(left, &state) == 0 && take_up(state, same_kernel, BEGIN_NS) == 0) {
+		must(adopt(state, &next) == 0);
+		must(take_up(next, false, 2 * BEGIN_NS) == 0);
+	}
+	state_free(next);
+	state_free(state);
+}
+
+/* The head of a memory, then chunks, as far as there are bytes. */
+static void as_memory(struct state *state, const uint8_t *data, size_t size)
+{
+	struct state_header *header = state_header(state);
+	u32 chunks = size > 0 ? 1 + data[0] % 3 : 1;
+
+	for (u32 chunk = 0; chunk < chunks; chunk++)
+		must(state_grow(state, size > chunk ? data[chunk] % STATE_SIZES : 0) == 0);
+	header->committed = 3;
+	if (size > 8) {
+		memcpy(&header->sizes[0], data, 3);
+		memcpy(&header->lost, data + 3, 1);
+		header->n_chunks += data[4] % 2;
+	}
+	for (u32 chunk = 0; chunk < chunks && size > 0; chunk++) {
+		size_t part = size < STATE_CHUNK_BYTES ? size : STATE_CHUNK_BYTES;
+
+		memcpy(state->memory + STATE_HEADER_BYTES + (size_t)chunk * STATE_CHUNK_BYTES, data, part);
+		data += part;
+		size -= part;
+	}
+}
+
+/* Kind, key and length of each, then its bytes. */
+static void as_records(struct state *state, const uint8_t *data, size_t size)
+{
+	struct state_reader reader = {.from = data, .end = data + size};
+	struct state_ref head = {0};
+
+	state_put(state, &head, STATE_HEAD, 0, "", 0);
+	while (reader.from != reader.end && !reader.bad) {
+		u64 kind = state_get_number(&reader), key = state_get_number(&reader),
+		    length = state_get_number(&reader);
+		size_t left = (size_t)(reader.end - reader.from);
+		struct state_ref ref = {0};
+
+		if (reader.bad || kind % STATE_KINDS == STATE_HEAD)
+			break;
+		length = length < left ? length : left;
+		state_put(state, &ref, (u32)(kind % STATE_KINDS), key, reader.from,
+			  length > STATE_RECORD_MAX ? STATE_RECORD_MAX : length);
+		reader.from += length;
+	}
+	(void)state_commit(state);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct state *state;
+
+	if (size == 0)
+		return 0;
+	must(state_new(STATE_RECORDS, &state) == 0);
+	if (data[0] & 1)
+		as_memory(state, data + 1, size - 1);
+	else
+		as_records(state, data + 1, size - 1);
+	take_up_both(state, data[0] & 2);
+	state_free(state);
+	return 0;
+}
