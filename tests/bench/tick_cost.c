@@ -20,6 +20,7 @@
 #include "collect/series.h"
 #include "kernel/kernel.h"
 #include "policy/policy.h"
+#include "state/state_kinds.h"
 #include "window/window.h"
 
 #define ROUNDS       41
@@ -32,20 +33,23 @@
 #define PATH_BYTES   128
 #define WINDOW_BYTES ((size_t)4 << 20)
 
-enum stage { COLLECT, TOTALS, WINDOW, SERIES, POLICY_PUT, POLICY_TICK, STAGES };
+enum stage { COLLECT, TOTALS, WINDOW, SERIES, KEEP, POLICY_PUT, POLICY_TICK, STAGES };
 
-static const char *const stage_names[STAGES] = {"collect", "totals",      "window",
-						"series",  "policy puts", "policy tick"};
+static const char *const stage_names[STAGES] = {"collect", "totals",      "window",     "series",
+						"keep",    "policy puts", "policy tick"};
 
 static const struct scenario {
 	const char *name;
 	u32 cgroups;
 	u32 active; /* at each collection, others each time; 0: after one in which all were */
+	bool kept;  /* beyond the process: most of it is written as it is collected */
 } scenarios[] = {
-	{"1,000 cgroups, all active", 1000, 1000},
-	{"1,000 cgroups, idle", 1000, 0},
-	{"10,000 cgroups, 100 active", 10000, 100},
-	{"100 cgroups, all active", 100, 100},
+	{"1,000 cgroups, all active", 1000, 1000, false},
+	{"1,000 cgroups, idle", 1000, 0, false},
+	{"10,000 cgroups, 100 active", 10000, 100, false},
+	{"100 cgroups, all active", 100, 100, false},
+	{"1,000 cgroups, all active, kept", 1000, 1000, true},
+	{"1,000 cgroups, idle, kept", 1000, 0, true},
 };
 
 struct bench {
@@ -55,6 +59,7 @@ struct bench {
 	struct collect *collect;
 	struct window *window;
 	struct series_table *series;
+	struct state *state; /* NULL: not kept */
 	struct policy *policy;
 	struct figures totals[EVENTS];
 	u64 seen[EVENTS];
@@ -171,16 +176,21 @@ static void open_bench(const struct scenario *scenario, struct bench *bench)
 	open_kernel(scenario, bench);
 	check("names_new", names_new(2 * (size_t)scenario->cgroups + 1024, &bench->names));
 	check("ledger_new", ledger_new(&bench->ledger));
+	if (scenario->kept)
+		check("state_new", state_new(STATE_RECORDS, &bench->state));
+	check("ledger_keep", ledger_keep(bench->ledger, bench->state));
 	check("collect_new", collect_new(
 				     &(struct collect_settings){
 					     .kernel = bench->kernel,
 					     .names = bench->names,
 					     .ledger = bench->ledger,
 					     .grace_ns = COLLECT_GRACE_NS,
+					     .state = bench->state,
 				     },
 				     &bench->collect));
 	check("window_new", window_new(WINDOW_BYTES, SERIES_KEEP_NS, NSEC_PER_SEC, &start, &bench->window));
 	check("series_new", series_table_new(TOP, &bench->series));
+	check("series_keep", series_table_keep(bench->series, bench->state, 0));
 	open_policy(bench);
 	for (u32 i = 0; i < scenario->cgroups; i++) {
 		char path[PATH_BYTES];
@@ -200,6 +210,7 @@ static void close_bench(struct bench *bench)
 	ledger_free(bench->ledger);
 	names_free(bench->names);
 	kernel_free(bench->kernel);
+	state_free(bench->state);
 }
 
 /* Mostly caches, some memory near and far, as a program's loads are. */
@@ -305,6 +316,12 @@ static size_t tick(struct bench *bench, u64 now_ns, u64 ret[STAGES])
 	fill_window(bench, now_ns, &realtime, list, n);
 	at[SERIES] = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	fill_series(bench, now_ns, list, n);
+	at[KEEP] = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	if (bench->state) {
+		collect_save(bench->collect);
+		series_table_save(bench->series);
+		check("state_commit", state_commit(bench->state));
+	}
 	at[POLICY_PUT] = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	policy_begin(bench->policy, now_ns, &realtime, time);
 	put_policy(bench, list, n);
@@ -370,9 +387,9 @@ static void run(const struct scenario *scenario, size_t rounds, bool last)
 	}
 	printf("    {\"scenario\": \"%s\", \"differences\": %zu, \"window_bytes\": %zu, \"policy_bytes\": "
 	       "%zu, "
-	       "\"anonymous_bytes\": %lld, \"stages\": {\n",
+	       "\"state_bytes\": %zu, \"anonymous_bytes\": %lld, \"stages\": {\n",
 	       scenario->name, n, window_bytes(bench.window), policy_bytes(bench.policy),
-	       (long long)(anonymous_bytes() - before));
+	       state_bytes(bench.state), (long long)(anonymous_bytes() - before));
 	for (size_t stage = 0; stage < STAGES; stage++)
 		print_values(stage_names[stage], took[stage], rounds, false);
 	print_values("together", took[STAGES], rounds, true);
