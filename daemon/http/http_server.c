@@ -60,6 +60,7 @@ struct http_server {
 	sd_event_source *io;
 	sd_event_source *line;
 	sd_event_source *timer;
+	sd_event_source *again; /* at once, which no timer is */
 };
 
 static void log_library(void *userdata, const char *format, va_list arguments)
@@ -441,6 +442,8 @@ static int arm_timer(struct http_server *server)
 	wait_us = next == 0 ? UINT64_MAX : next > now ? (next - now) / NSEC_PER_USEC + 1 : 0;
 	if (MHD_get_timeout(server->daemon, &wait_ms) == MHD_YES)
 		wait_us = MIN(wait_us, wait_ms * USEC_PER_MSEC);
+	if (wait_us == 0)
+		return sd_event_source_set_enabled(server->again, SD_EVENT_ONESHOT);
 	if (wait_us == UINT64_MAX)
 		return sd_event_source_set_enabled(server->timer, SD_EVENT_OFF);
 	r = sd_event_source_set_time_relative(server->timer, wait_us);
@@ -472,6 +475,12 @@ static int on_timer(sd_event_source *source, uint64_t usec, void *userdata)
 {
 	(void)source;
 	(void)usec;
+	return run(userdata);
+}
+
+static int on_again(sd_event_source *source, void *userdata)
+{
+	(void)source;
 	return run(userdata);
 }
 
@@ -642,7 +651,8 @@ static int attach(struct http_server *server)
 	    (r = sd_event_add_io(settings->event, &server->line, settings->line, EPOLLIN, on_line, server)) <
 		    0 ||
 	    (r = sd_event_add_time_relative(settings->event, &server->timer, CLOCK_MONOTONIC, 0,
-					    TIMER_ACCURACY_US, on_timer, server)) < 0)
+					    TIMER_ACCURACY_US, on_timer, server)) < 0 ||
+	    (r = sd_event_add_defer(settings->event, &server->again, on_again, server)) < 0)
 		return r;
 	for (size_t i = 0; i < settings->n_listeners; i++) {
 		r = sd_event_add_io(settings->event, &server->accepting[i], settings->listeners[i], EPOLLIN,
@@ -693,6 +703,7 @@ struct http_server *http_server_free(struct http_server *server)
 	sd_event_source_disable_unref(server->io);
 	sd_event_source_disable_unref(server->line);
 	sd_event_source_disable_unref(server->timer);
+	sd_event_source_disable_unref(server->again);
 	server->settings.n_listeners = 0;
 	/* The library cannot stop while it has suspended connections. */
 	http_profile_resume_all(server->profile);
