@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Whatever a process that speaks HTTP and was taken over sends to pebsd: packets, each a length of two bytes
+ * and as many more, over a real socket to a real desk. It is answered or done with; what was read is the same
+ * once it was written and read again; and bodies are made once, however often they are asked for.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "http/http_desk.h"
+#include "http/http_line.h"
+
+int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size);
+
+#define DEMAND(condition)         \
+	do {                      \
+		if (!(condition)) \
+			abort();  \
+	} while (0)
+
+/* More than the desk answers in a second, so that none of it waits. */
+#define PACKETS_MAX 40
+
+struct world {
+	unsigned int made, failed, begun, left;
+};
+
+static u64 sequence(void *userdata)
+{
+	(void)userdata;
+	return 1;
+}
+
+static int metrics(void *userdata, bool openmetrics, char **ret_text, size_t *ret_length)
+{
+	struct world *world = userdata;
+
+	world->made++;
+	*ret_text = strdup(openmetrics ? "# EOF\n" : "pebsd_paused 0\n");
+	*ret_length = *ret_text ? strlen(*ret_text) : 0;
+	return *ret_text ? 0 : -ENOMEM;
+}
+
+static int health(void *userdata, const char **ret_reason)
+{
+	(void)userdata;
+	*ret_reason = "paused";
+	return -ECANCELED;
+}
+
+static bool enabled(void *userdata)
+{
+	(void)userdata;
+	return true;
+}
+
+static int begin(void *userdata, const char *path, double seconds, u64 *ret_id, char **ret_message)
+{
+	struct world *world = userdata;
+
+	DEMAND(seconds >= 1 && seconds <= HTTP_PROFILE_SECONDS_MAX);
+	*ret_message = NULL;
+	if (*path != '/')
+		return -ENOENT;
+	*ret_id = ++world->begun;
+	return 0;
+}
+
+static enum http_profile_state state(void *userdata, u64 id)
+{
+	(void)userdata;
+	return id % 2 ? HTTP_PROFILE_READY : HTTP_PROFILE_UNDER_WAY;
+}
+
+static int write_profile(void *userdata, u64 id, u8 **ret, size_t *ret_size)
+{
+	(void)userdata;
+	(void)id;
+	*ret = calloc(1, 4);
+	*ret_size = 4;
+	return *ret ? 0 : -ENOMEM;
+}
+
+static void leave(void *userdata, u64 id)
+{
+	struct world *world = userdata;
+
+	(void)id;
+	world->left++;
+}
+
+static void on_failed(void *userdata, const char *why)
+{
+	struct world *world = userdata;
+
+	DEMAND(why && *why);
+	world->failed++;
+}
+
+static void check_wire(const unsigned char *packet, size_t size)
+{
+	static u8 buffer[HTTP_WIRE_MAX];
+	struct http_message message, again;
+
+	if (http_wire_read(packet, size, &message) < 0)
+		return;
+	DEMAND(http_wire_write(&message, buffer) == size);
+	DEMAND(memcmp(buffer, packet, size) == 0);
+	DEMAND(http_wire_read(buffer, size, &again) == 0 && strcmp(message.text, again.text) == 0);
+}
+
+static void read_answers(int line)
+{
+	u8 packet[HTTP_WIRE_MAX];
+	struct http_message answer;
+	int fd;
+
+	while (http_line_receive(line, packet, &answer, &fd) == 1) {
+		DEMAND(!http_wire_asks(&answer));
+		if (fd >= 0)
+			(void)close(fd);
+	}
+}
+
+static void converse(sd_event *event, int line, const unsigned char *data, size_t size)
+{
+	for (int i = 0; i < PACKETS_MAX && size >= 2; i++) {
+		size_t length = (size_t)data[0] | (size_t)data[1] << 8;
+
+		data += 2;
+		size -= 2;
+		length = length < size ? length : size;
+		check_wire(data, length);
+		(void)send(line, data, length, MSG_NOSIGNAL | MSG_DONTWAIT);
+		data += length;
+		size -= length;
+		(void)sd_event_run(event, 0);
+		(void)sd_event_run(event, 0);
+		read_answers(line);
+	}
+}
+
+int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size)
+{
+	struct world world = {0};
+	const struct http_source source = {.userdata = &world,
+					   .origin = "replay",
+					   .sequence = sequence,
+					   .metrics = metrics,
+					   .health = health,
+					   .profiles = {&world, enabled, begin, state, write_profile, leave}};
+	struct http_desk_settings settings = {.source = &source, .failed = on_failed, .userdata = &world};
+	struct http_bodies bodies;
+	sd_event *event = NULL;
+	struct http_desk *desk;
+	int line[2];
+
+	if (sd_event_new(&event) < 0 ||
+	    socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, line) < 0)
+		abort();
+	http_bodies_init(&bodies, &source);
+	settings.event = event;
+	settings.bodies = &bodies;
+	settings.socket = line[0];
+	DEMAND(http_desk_new(&settings, &desk) == 0);
+	converse(event, line[1], data, size);
+	http_desk_free(desk);
+	DEMAND(world.made <= 2 && world.failed <= 1 && world.left == world.begun);
+	http_bodies_done(&bodies);
+	sd_event_unref(event);
+	(void)close(line[0]);
+	(void)close(line[1]);
+	return 0;
+}
