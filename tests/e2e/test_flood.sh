@@ -1,0 +1,164 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# Clients of the HTTP endpoint that are silent, slow, too many or too loud, by a UNIX socket and over TCP: pebsd samples
+# on and takes no part in it, the process that speaks HTTP has its memory back, who scrapes is served, and the log is
+# quiet. And that process' end, and pebsd's.
+# shellcheck source=tests/e2e/faults.sh
+. "$(dirname "$0")/faults.sh"
+need curl pgrep
+crowd=$TOOLS/crowd
+socket_http=$work/metrics.sock
+
+scrape() {
+	curl --silent --show-error --max-time 30 --output "$work/metrics" --write-out '%{http_code}' "$@" 2>"$work/curl" || :
+}
+
+local_scrape() {
+	scrape --unix-socket "$socket_http" "http://pebsd${1:-/metrics}"
+}
+
+speaker() {
+	pgrep --parent "$daemon" --full -- --http
+}
+
+# of_its_own PID: in KiB
+of_its_own() {
+	awk '/^RssAnon:/ { print $2 }' "/proc/$1/status"
+}
+
+held() {
+	find "/proc/$1/fd" -mindepth 1 | wc -l
+}
+
+# The same of the process that speaks HTTP, which is still the same one.
+before_it() {
+	expect 'a scrape before' 200 "$(local_scrape)"
+	remember
+	http=$(speaker)
+	http_memory=$(of_its_own "$http") http_held=$(held "$http") cpu_before=$(cpu)
+}
+
+after_it() {
+	local now
+	expect "a scrape after $1" 200 "$(local_scrape)"
+	still_samples "after $1"
+	expect "the process that speaks HTTP after $1" "$http" "$(speaker)"
+	for _ in $(seq 150); do
+		now=$(of_its_own "$http")
+		[ "$now" -gt $((http_memory + memory_slack)) ] || [ "$(held "$http")" -gt $((http_held + 4)) ] || break
+		sleep 0.1
+	done
+	[ "$now" -le $((http_memory + memory_slack)) ] || fail "$1: HTTP has $now KiB of its own, before $http_memory"
+	[ "$(held "$http")" -le $((http_held + 4)) ] || fail "$1: HTTP holds $(held "$http") descriptors, before $http_held"
+	given_back "after $1"
+	quiet "$1" 0
+}
+
+configure model </dev/null
+start --config "$work/pebsd.conf" --listen "unix:$socket_http"
+for _ in $(seq 100); do
+	[ "$(local_scrape /healthz)" != 200 ] || break
+	sleep 0.1
+done
+
+# A thousand that say nothing. Each has a second, or ten where nobody waits; who scrapes waits his turn.
+before_it
+mkfifo "$work/input"
+"$crowd" "$socket_http" hold 1000 <"$work/input" >"$work/silent" &
+others=$!
+exec 5>"$work/input"
+sleep 2
+still_samples '1,000 silent connections'
+[ "$(of_its_own "$http")" -le $((http_memory + memory_slack + 4096)) ] ||
+	fail "1,000 silent connections take $(of_its_own "$http") KiB"
+[ $(($(cpu) - cpu_before)) -le 2000 ] || fail "1,000 silent connections cost pebsd $(($(cpu) - cpu_before)) ms"
+exec 5>&-
+wait "$others" || :
+after_it '1,000 silent connections'
+
+# A thousand that ask at once, each in half a request: nothing is served to them.
+before_it
+"$crowd" "$socket_http" call 1000 'GET /metrics HTTP/1.0' >"$work/half"
+after_it '1,000 halves of a request'
+
+# 100 MB: of a head without an end, and of a body that nobody wants.
+before_it
+"$crowd" "$socket_http" send 100000000 >"$work/long"
+taken=$(tr ' ' '\n' <"$work/long" | sed -n 's/^taken=//p')
+[ "$taken" -lt 10000000 ] || fail "it took $taken bytes of one head"
+after_it 'a head of 100 MB'
+before_it
+head -c 100000000 /dev/zero >"$work/zeros"
+code=$(scrape --unix-socket "$socket_http" --header 'Expect:' --data-binary "@$work/zeros" http://pebsd/metrics)
+[ "$code" = 405 ] || [ "$code" = 000 ] || fail "a body of 100 MB: $code"
+after_it 'a body of 100 MB'
+rm "$work/zeros"
+
+# Many headers, and one that is long.
+before_it
+headers=()
+for i in $(seq 2000); do
+	headers+=(--header "X-$i: y")
+done
+code=$(scrape --unix-socket "$socket_http" "${headers[@]}" http://pebsd/metrics)
+[ "$code" = 431 ] || [ "$code" = 413 ] || [ "$code" = 000 ] || fail "2,000 headers: $code"
+after_it '2,000 headers'
+
+# Who asks again and again without reading gets one answer, and costs no more than that.
+before_it
+mkfifo "$work/deaf.input"
+"$crowd" "$socket_http" deaf 100000 $'GET /metrics HTTP/1.1\r\nHost: a\r\n\r\n' <"$work/deaf.input" >"$work/deaf" &
+others=$!
+exec 5>"$work/deaf.input"
+sleep 1
+still_samples 'a client that does not read'
+exec 5>&-
+wait "$others" || :
+after_it 'a client that does not read'
+
+# Its process killed: again and again, and told once. What comes meanwhile waits.
+expect 'a scrape' 200 "$(local_scrape)"
+remember
+for _ in 1 2 3; do
+	http=$(speaker)
+	kill -KILL "$http"
+	expect 'a scrape after a kill' 200 "$(local_scrape)"
+	[ "$(speaker)" != "$http" ] || fail 'it was not killed'
+done
+still_samples 'after kills'
+named 'three kills' "the HTTP endpoint's process was ended by signal 9 (KILL)"
+quiet 'three kills' 1
+grep -qx 'pebsd_http_restarts_total 3' "$work/metrics" || fail "restarts: $(grep http_restarts "$work/metrics")"
+
+# pebsd killed: its process goes, too.
+http=$(speaker)
+kill -KILL "$daemon"
+wait "$daemon" 2>/dev/null || :
+for _ in $(seq 50); do
+	kill -0 "$http" 2>/dev/null || break
+	sleep 0.1
+done
+! kill -0 "$http" 2>/dev/null || fail 'the process that speaks HTTP is left behind'
+
+# Over TCP; what is no HTTP is told so, and a request is served that comes in pieces.
+daemon=''
+start --config "$work/pebsd.conf"
+for _ in $(seq 100); do
+	[ "$(scrape "http://127.0.0.1:$port/healthz")" != 200 ] || break
+	sleep 0.1
+done
+expect 'another Host' 421 "$(scrape --header 'Host: evil.example' "http://127.0.0.1:$port/metrics")"
+expect 'localhost' 200 "$(scrape "http://localhost:$port/metrics" --ipv4)"
+exec 6<>"/dev/tcp/127.0.0.1/$port"
+printf 'GET /heal' >&6
+sleep 0.3
+printf 'thz HTTP/1.1\r\nHost: localhost\r\n\r\n' >&6
+answer=$(timeout 10 cat <&6)
+exec 6>&-
+[[ $answer == 'HTTP/1.1 200 OK'*ok ]] || fail "a request in pieces: $answer"
+exec 6<>"/dev/tcp/127.0.0.1/$port"
+printf 'GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\nGET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n' >&6
+answer=$(timeout 10 cat <&6 || :)
+exec 6>&-
+[ "$(grep -c '^HTTP/1.1' <<<"$answer")" = 1 ] || fail "two requests at once: $answer"
+still_samples 'at the end'
