@@ -17,7 +17,7 @@ TEST_PACKAGES = binutils dbus-daemon jq libdebuginfod1 libcriterion-dev libvterm
 DEVELOP_PACKAGES = clang-format clang-tidy cppcheck faketime git groff-base libclang-rt-14-dev mmdebstrap shellcheck
 GUEST_PACKAGES = apt cpio debian-archive-keyring mmdebstrap mount xz-utils zstd
 HARDWARE_PACKAGES = jq linux-perf
-OUTSIDE_PACKAGES = golang-go linux-perf
+OUTSIDE_PACKAGES = curl golang-go linux-perf nginx-light openssl
 # Tools that `make bench` measures beside pebsd, and what reads pebsd's own figures.
 BENCH_PACKAGES = bpftrace curl git jq linux-perf prometheus-node-exporter python3-prometheus-client
 # What test-guest runs: kernels, and those of tests/guest/inside/test_*.sh by their names; each kernel those that are for
@@ -374,7 +374,7 @@ test-corpus: ## real recordings and tables: CORPUS=DIR
 	+@$(PARALLEL) corpus-tests
 	@CORPUS=$(abspath $(CORPUS)) $(RUN_TESTS) $(AT_ONCE) $(CORPUS_TESTS)
 
-test-outside: ## what pebsd writes for perf and pprof, opened by them (needs linux-perf, golang-go)
+test-outside: ## what pebsd writes for perf and pprof, opened by them, and a proxy before it (needs linux-perf, golang-go, nginx)
 	@$(DEPS) --if-debian $(BUILD_PACKAGES)
 	@$(DEPS) --if-debian $(OUTSIDE_PACKAGES) || echo "what is not here is skipped"
 	+@$(PARALLEL) outside-tests
