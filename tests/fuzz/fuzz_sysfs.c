@@ -113,7 +113,7 @@ static void make_tree(const uint8_t *data, size_t size)
 {
 	for (unsigned n = 0; size >= 3 && n < FILES_MAX; n++) {
 		size_t folder = data[0] % ARRAY_SIZE(folders);
-		size_t kind = folder < 5 ? 0 : folder - 4, n_files = 0;
+		size_t kind = folder < 5 ? 0 : folder - 4, n_files = 1;
 		size_t length = data[2] <= size - 3 ? data[2] : size - 3;
 
 		while (n_files < ARRAY_SIZE(files[kind]) && files[kind][n_files])

@@ -108,6 +108,11 @@ __attribute__((noinline)) static int a_function_of_this_test(int n)
 	return n * 3;
 }
 
+__attribute__((noinline)) static int third_function_of_this_test(int n)
+{
+	return n * 7;
+}
+
 __attribute__((noinline)) static int another_function_of_this_test(int n)
 {
 	return n * 5;
@@ -313,7 +318,7 @@ Test(symbols_door, one_that_hangs_is_given_up_and_killed_by_the_unit)
 	cr_expect_eq(answer_of((u64)(uintptr_t)another_function_of_this_test)->n_frames, 0U);
 	cr_expect_eq(symbols_figures(symbols).lost, 1);
 	await_end_of(worker);
-	expect_name((int (*)(int))(uintptr_t)symbols_unit, "symbols_unit");
+	expect_name(third_function_of_this_test, "third_function_of_this_test");
 }
 
 Test(symbols_door, a_unit_that_hangs_costs_names_and_no_more)

@@ -198,7 +198,8 @@ Test(symbols_worker, the_kernels_names_are_read_without_its_former_powers)
 	cr_expect_eq(symbol->end, 0);
 }
 
-/* Who has taken over pebsd may tell of mappings that are none: of a file that is no program nothing is said. */
+/* Who has taken over pebsd may tell of mappings that are none: of a file that is no program nothing is said.
+ */
 Test(symbols_worker, a_file_that_is_no_program_tells_nothing)
 {
 	char path[] = "/tmp/secret.XXXXXX";

@@ -61,6 +61,7 @@ Test(utf8, what_stands_in_a_line_for_people)
 		{"\xc2\x9b"
 		 "31m\xc2\xa0",
 		 "??31m\xc2\xa0"},
+		/* NOLINTNEXTLINE(misc-misleading-bidirectional): that is what it is about */
 		{"\xe2\x80\xa8\xe2\x80\xaetxt\xe2\x81\xa6\xe2\x80\xa7\xe2\x81\xaa",
 		 "??????txt???\xe2\x80\xa7\xe2\x81\xaa"},
 		{"\xe2\x80", "??"},
