@@ -212,7 +212,7 @@ int http_sockets_choose(struct store *store, const struct listen_address *listen
 	if (ret->any_remote)
 		log_warning(0,
 			    "HTTP is served on %s to whoever reaches it: names of cgroups and their "
-			    "latencies, without encryption or a password; see SECURITY in pebsd(8)",
+			    "latencies, without encryption or a password; see HTTP in pebsd(8)",
 			    ret->text);
 	return 0;
 }

@@ -1,0 +1,33 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# That other machines are served is warned of, once; of serving this one alone there is no warning; whoever comes under another name
+# is sent away.
+# shellcheck source=tests/e2e/daemon.sh
+. "$(dirname "$0")/daemon.sh"
+need curl
+warning='to whoever reaches it: names of cgroups and their latencies'
+
+answer() {
+	curl --silent --output /dev/null --write-out '%{http_code}' --max-time 20 --header "Host: $1" "http://127.0.0.1:$port/metrics"
+}
+
+stop() {
+	kill -TERM "$daemon"
+	wait "$daemon" || fail "exit code $?"
+	daemon=''
+}
+
+start --origin model
+expect 'its own address' 200 "$(answer 127.0.0.1)"
+expect 'another name' 421 "$(answer evil.example)"
+stop
+expect 'warnings on loopback' 0 "$(grep -c "$warning" "$work/log" || :)"
+
+everywhere=$(free_port)
+start --origin model --listen "0.0.0.0:$everywhere"
+port=$everywhere
+expect 'its own address' 200 "$(answer 127.0.0.1)"
+expect 'another name' 421 "$(answer evil.example)"
+ctl reload >"$work/said" || fail 'no reload'
+stop
+expect 'warnings for other machines' 1 "$(grep -c "$warning" "$work/log" || :)"
