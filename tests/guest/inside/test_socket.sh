@@ -21,6 +21,11 @@ state() {
 	systemctl show --property=ActiveState --value "$1"
 }
 
+# shellcheck disable=SC2317 # called by wait_until
+socket_has_ended() {
+	[ "$(state pebsd.socket)" != active ]
+}
+
 speaker() {
 	pgrep --parent "$1" --full -- --http
 }
@@ -80,10 +85,10 @@ systemctl daemon-reload
 # One that cannot start does not listen, so that a scrape does not have it tried again and again.
 settings '[export]' 'top = nonsense'
 exits 'a start with a mistake' 1 systemctl start pebsd.service
-wait_until 'the socket ends' 10 [ "$(state pebsd.socket)" != active ]
+wait_until 'the socket ends' 10 socket_has_ended
 [ -z "$(health http://127.0.0.1:9754/healthz)" ] || fail 'a service that could not start answers'
 rm /etc/pebsd/pebsd.conf.d/guest.conf
-systemctl reset-failed pebsd.service pebsd.socket
+systemctl reset-failed pebsd.service
 start_pebsd
 expect 'healthz at the end' ok "$(health http://127.0.0.1:9754/healthz)"
 systemctl stop pebsd.service
