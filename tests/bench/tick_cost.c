@@ -44,12 +44,9 @@ static const struct scenario {
 	u32 active; /* at each collection, others each time; 0: after one in which all were */
 	bool kept;  /* beyond the process: most of it is written as it is collected */
 } scenarios[] = {
-	{"1,000 cgroups, all active", 1000, 1000, false},
-	{"1,000 cgroups, idle", 1000, 0, false},
-	{"10,000 cgroups, 100 active", 10000, 100, false},
-	{"100 cgroups, all active", 100, 100, false},
-	{"1,000 cgroups, all active, kept", 1000, 1000, true},
-	{"1,000 cgroups, idle, kept", 1000, 0, true},
+	{"1,000 cgroups, all active", 1000, 1000, false},      {"1,000 cgroups, idle", 1000, 0, false},
+	{"10,000 cgroups, 100 active", 10000, 100, false},     {"100 cgroups, all active", 100, 100, false},
+	{"1,000 cgroups, all active, kept", 1000, 1000, true}, {"1,000 cgroups, idle, kept", 1000, 0, true},
 };
 
 struct bench {
