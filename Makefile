@@ -251,7 +251,7 @@ $(OUT)/tests/tools/%.so: $(OUT)/obj/tests/tools/preload/%.o
 	@mkdir -p $(@D)
 	$(call say,LINK)$(CC) $(LDFLAGS) -shared -o $@ $^
 
-$(OUT)/obj/tests/tools/preload/%.o: CFLAGS += -fPIC
+$(OUT)/obj/tests/tools/preload/%.o: CFLAGS += -fPIC -fno-builtin
 $(OUT)/obj/tests/tools/preload/%.o: SANITIZE_FLAGS =
 
 # What runs in a guest, whose root may lack this system's libraries.

@@ -1,0 +1,412 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Each allocation fails once, of the daemon's and of its libraries' own: whatever was asked for then, it goes
+ * on, what is asked for next is answered as ever, and nothing that was allocated is left behind.
+ */
+#include <criterion/criterion.h>
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "../tools/preload/scarce_memory.h"
+#include "base/cleanup.h"
+
+#define ANSWER_MS 3000
+#define SETTLE_MS 2000
+
+static char directory[] = "/tmp/pebsd-memory-XXXXXX";
+static struct scarce_shared *shared;
+static char socket_path[64], log_path[64];
+static unsigned port;
+static pid_t daemon_pid = -1;
+
+static const char *program(const char *variable, const char *otherwise)
+{
+	const char *path = getenv(variable);
+
+	return path ? path : otherwise;
+}
+
+static void write_file(const char *name, const char *text)
+{
+	char path[128];
+	FILE *file;
+
+	(void)snprintf(path, sizeof(path), "%s/%s", directory, name);
+	file = fopen(path, "we");
+	cr_assert_not_null(file);
+	cr_assert_geq(fputs(text, file), 0);
+	cr_assert_eq(fclose(file), 0);
+}
+
+static unsigned free_port(void)
+{
+	struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	socklen_t length = sizeof(address);
+	_cleanup_close_ int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	cr_assert_eq(bind(fd, (const struct sockaddr *)&address, sizeof(address)), 0);
+	cr_assert_eq(getsockname(fd, (struct sockaddr *)&address, &length), 0);
+	return ntohs(address.sin_port);
+}
+
+static void setup(void)
+{
+	char path[128];
+	int fd;
+
+#ifdef __SANITIZE_ADDRESS__
+	cr_skip_test("the address sanitizer has an allocator of its own");
+#endif
+	if (geteuid() != 0)
+		cr_skip_test("needs root: it loads BPF programs");
+	cr_assert_not_null(mkdtemp(directory));
+	(void)snprintf(socket_path, sizeof(socket_path), "%s/control.sock", directory);
+	(void)snprintf(log_path, sizeof(log_path), "%s/log", directory);
+	(void)snprintf(path, sizeof(path), "%s/shared", directory);
+	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	cr_assert_geq(fd, 0);
+	cr_assert_eq(ftruncate(fd, sizeof(*shared)), 0);
+	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	cr_assert_neq(shared, MAP_FAILED);
+	(void)close(fd);
+}
+
+static void print_log(void)
+{
+	char command[128];
+
+	(void)snprintf(command, sizeof(command), "tail -n 20 %s >&2", log_path);
+	(void)!system(command);
+}
+
+static void teardown(void)
+{
+	char command[128];
+
+	if (daemon_pid > 0) {
+		(void)kill(daemon_pid, SIGKILL);
+		(void)waitpid(daemon_pid, NULL, 0);
+	}
+	(void)snprintf(command, sizeof(command), "rm -rf %s", directory);
+	(void)!system(command);
+}
+
+TestSuite(faults_memory, .init = setup, .fini = teardown);
+
+/* Starts pebsd on the model, with arguments of its own behind. */
+static void start(const char *mode, const char *value)
+{
+	char preload[512], config[128], shared_path[128], listen[64];
+
+	(void)snprintf(preload, sizeof(preload), "%s/scarce_memory.so",
+		       program("TOOLS", "build/tests/tools"));
+	(void)snprintf(config, sizeof(config), "%s/pebsd.conf", directory);
+	(void)snprintf(shared_path, sizeof(shared_path), "%s/shared", directory);
+	port = free_port();
+	(void)snprintf(listen, sizeof(listen), "127.0.0.1:%u", port);
+	atomic_store(&shared->process, 0);
+	atomic_store(&shared->live, 0);
+	daemon_pid = fork();
+	cr_assert_geq(daemon_pid, 0);
+	if (daemon_pid == 0) {
+		int log = open(log_path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+
+		(void)dup2(log, STDOUT_FILENO);
+		(void)dup2(log, STDERR_FILENO);
+		(void)setenv("LD_PRELOAD", preload, 1);
+		(void)setenv("SCARCE_MEMORY", shared_path, 1);
+		(void)execl(program("PEBSD", "build/pebsd"), "pebsd", "--config", config, "--socket",
+			    socket_path, "--listen", listen, mode, value, NULL);
+		_exit(127);
+	}
+}
+
+static bool alive(void)
+{
+	int status;
+
+	if (waitpid(daemon_pid, &status, WNOHANG) == 0)
+		return true;
+	(void)printf("pebsd ended with status %#x\n", (unsigned)status);
+	daemon_pid = -1;
+	return false;
+}
+
+static void nap(long milliseconds)
+{
+	(void)poll(NULL, 0, (int)milliseconds);
+}
+
+static int connect_control(void)
+{
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	(void)snprintf(address.sun_path, sizeof(address.sun_path), "%s", socket_path);
+	if (connect(fd, (const struct sockaddr *)&address, sizeof(address)) == 0)
+		return fd;
+	(void)close(fd);
+	return -1;
+}
+
+static int connect_http(void)
+{
+	struct sockaddr_in address = {.sin_family = AF_INET,
+				      .sin_port = htons((uint16_t)port),
+				      .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	if (connect(fd, (const struct sockaddr *)&address, sizeof(address)) == 0)
+		return fd;
+	(void)close(fd);
+	return -1;
+}
+
+/* Asks, and waits for the answer's end, or that of the connection. Returns its beginning, the caller's. */
+static char *ask(const char *request)
+{
+	bool http = strncmp(request, "GET ", 4) == 0;
+	_cleanup_close_ int fd = http ? connect_http() : connect_control();
+	char *answer = calloc(1, 65536);
+	size_t length = 0;
+
+	cr_assert_not_null(answer);
+	if (fd < 0 || send(fd, request, strlen(request) + !http, MSG_NOSIGNAL) < 0)
+		return answer;
+	for (;;) {
+		struct pollfd readable = {.fd = fd, .events = POLLIN};
+		char bytes[8192];
+		ssize_t got;
+
+		if (poll(&readable, 1, ANSWER_MS) != 1)
+			break;
+		got = recv(fd, bytes, sizeof(bytes), 0);
+		if (got <= 0)
+			break;
+		for (ssize_t i = 0; i < got && length < 65535; i++)
+			answer[length++] = bytes[i];
+		if (!http && memchr(bytes, '\0', (size_t)got))
+			break;
+	}
+	return answer;
+}
+
+static bool good(const char *answer)
+{
+	return strncmp(answer, "{\"parameters\":", 14) == 0 || strncmp(answer, "HTTP/1.1 200", 12) == 0;
+}
+
+static bool asked_well(const char *request)
+{
+	_cleanup_free_ char *answer = ask(request);
+
+	return good(answer);
+}
+
+/* Connections end a moment after their answers. */
+static int64_t settled(int64_t wanted)
+{
+	/* Most are done within a millisecond or two. */
+	for (int i = 0; i < SETTLE_MS && atomic_load(&shared->live) > wanted; i++)
+		nap(1);
+	return atomic_load(&shared->live);
+}
+
+static void arm(uint64_t first, uint64_t n)
+{
+	atomic_store(&shared->asked, 0);
+	atomic_store(&shared->failed, 0);
+	atomic_store(&shared->first, first);
+	atomic_store(&shared->after, n == UINT64_MAX ? n : first + n);
+	atomic_store(&shared->armed, 1);
+}
+
+/* Returns how many failed. */
+static uint64_t disarm(void)
+{
+	atomic_store(&shared->armed, 0);
+	return atomic_load(&shared->failed);
+}
+
+static void serve(void)
+{
+	start(NULL, NULL);
+	for (int i = 0; i < 200 && !asked_well("{\"method\":\"io.pebsd.GetStatus\"}"); i++)
+		nap(50);
+	cr_assert(alive());
+}
+
+/* Each of the first ones fails, and of many more every so many-th. */
+#define EACH   120
+#define STRIDE 17
+
+/* Those of taking in a connection are the same for all, and cost a second each, in which nobody is taken in.
+ */
+#define ACCEPT 8
+
+/*
+ * json-c (0.16) leaves a member's name behind where the table that it belongs into cannot grow, in calls and
+ * answers: a few blocks for one failure in some dozens. A path of the daemon's own that forgot to free would
+ * do so in each.
+ */
+#define LEFT_BY_LIBRARY 5
+
+/* What asked for it was told, with an error or the end of the connection, or got all of it in spite of that.
+ */
+static unsigned fail_each(const char *request, unsigned first)
+{
+	unsigned n, attempts = 0;
+	int64_t before, begin;
+
+	for (int i = 0; i < 3; i++)
+		cr_assert(asked_well(request), "%s", request);
+	nap(50);
+	begin = before = atomic_load(&shared->live);
+	for (n = first;; n += n < EACH ? 1 : STRIDE) {
+		_cleanup_free_ char *answer = NULL;
+		_cleanup_free_ char *next = NULL;
+		int64_t after;
+
+		arm(n, 1);
+		answer = ask(request);
+		if (disarm() == 0)
+			break;
+		attempts++;
+		if (!alive())
+			print_log();
+		cr_assert(alive(), "%s ends it where allocation %u fails", request, n);
+		next = ask(request);
+		cr_assert(good(next), "%s after allocation %u failed: %.300s", request, n, next);
+		after = settled(before);
+		cr_expect_leq(after, before + LEFT_BY_LIBRARY,
+			      "%s leaves %lld blocks behind where allocation %u fails", request,
+			      (long long)(after - before), n);
+		before = after > before ? after : before;
+	}
+	cr_expect_leq(before - begin, 2 + attempts / 10, "%s: %lld blocks are left after %u failures",
+		      request, (long long)(before - begin), attempts);
+	(void)printf("%4u of %u allocations failed, %lld blocks left: %.60s\n", attempts, n,
+		     (long long)(before - begin), request);
+	(void)fflush(stdout);
+	return attempts;
+}
+
+#define CALL(method, ...) "{\"method\":\"io.pebsd." method "\"" __VA_ARGS__ "}"
+
+Test(faults_memory, each_allocation_of_each_question, .timeout = 120)
+{
+	const char *const requests[] = {
+		CALL("GetStatus"),
+		CALL("GetTop", ",\"parameters\":{\"window_s\":10}"),
+		CALL("GetTop"),
+		CALL("GetCgroup", ",\"parameters\":{\"cgroup\":\"model:tlb-thrash\"}"),
+		CALL("GetRules"),
+		CALL("GetAlerts"),
+		CALL("Explain", ",\"parameters\":{\"rule\":\"slow\",\"cgroup\":\"model:tlb-thrash\"}"),
+		CALL("GetNeighbours", ",\"parameters\":{\"cgroup\":\"model:tlb-thrash\"}"),
+		CALL("GetZooms"),
+		CALL("GetHot", ",\"parameters\":{\"cgroup\":\"model:tlb-thrash\",\"seconds\":1}"),
+		CALL("Reload"),
+		"GET /metrics HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n",
+		"GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n",
+	};
+	unsigned failed = 0;
+
+	write_file("pebsd.conf", "[sampling]\norigin = model\ninterval = 60s\n"
+				 "[rule slow]\ncgroup = model:*\nmetric = p99\nabove = 900\nwindow = 2m\n");
+	serve();
+	for (size_t i = 0; i < sizeof(requests) / sizeof(*requests); i++)
+		failed += fail_each(requests[i], i && *requests[i] == '{' ? ACCEPT : 0);
+	cr_expect_gt(failed, 500U);
+	cr_assert_eq(kill(daemon_pid, SIGTERM), 0);
+}
+
+static size_t log_lines(void)
+{
+	_cleanup_fclose_ FILE *file = fopen(log_path, "re");
+	size_t lines = 0;
+
+	for (int c; (c = getc(file)) != EOF;)
+		lines += c == '\n';
+	return lines;
+}
+
+/* Nothing can be allocated for some collections, scrapes and questions. */
+Test(faults_memory, no_memory_for_a_while)
+{
+	int64_t before;
+	size_t said;
+
+	write_file("pebsd.conf", "[sampling]\norigin = model\ninterval = 100ms\n"
+				 "[rule slow]\ncgroup = model:*\nmetric = p99\nabove = 900\nwindow = 2m\n");
+	serve();
+	nap(1000);
+	before = atomic_load(&shared->live);
+	said = log_lines();
+	arm(0, UINT64_MAX);
+	for (int i = 0; i < 3; i++) {
+		(void)asked_well("GET /metrics HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
+		nap(100);
+	}
+	cr_expect_gt(disarm(), 20U);
+	if (!alive())
+		print_log();
+	cr_assert(alive(), "no memory for two seconds ends it");
+	nap(2500);
+	cr_expect(asked_well(CALL("GetStatus")));
+	cr_expect(asked_well("GET /metrics HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"));
+	said = log_lines() - said;
+	if (said > 20)
+		print_log();
+	cr_expect_leq(said, 20U, "%zu lines in the log", said);
+	/* Windows fill meanwhile. */
+	cr_expect_leq(settled(before), before + 200, "%lld blocks are left",
+		      (long long)(atomic_load(&shared->live) - before));
+}
+
+/* The start, at some allocations all over it: it ends with a word on memory, or serves all the same. */
+Test(faults_memory, some_allocations_of_the_start, .timeout = 120)
+{
+	const unsigned points = 24;
+	uint64_t all;
+	int status;
+
+	write_file("pebsd.conf", "[sampling]\norigin = model\n");
+	arm(UINT64_MAX - 1, 1);
+	start("--once", "--for=100ms");
+	cr_assert_eq(waitpid(daemon_pid, &status, 0), daemon_pid);
+	if (status != 0)
+		print_log();
+	cr_assert_eq(status, 0);
+	all = atomic_load(&shared->asked);
+	(void)printf("%5llu allocations: the start\n", (unsigned long long)all);
+	for (unsigned i = 0; i < points; i++) {
+		/* At another place of each stretch, so that all runs together come to many. */
+		arm(all * i / points + (uint64_t)i * 977 % (all / points), 1);
+		start("--once", "--for=100ms");
+		cr_assert_eq(waitpid(daemon_pid, &status, 0), daemon_pid);
+		if (!WIFEXITED(status) ||
+		    (WEXITSTATUS(status) != 0 && WEXITSTATUS(status) != 1 && WEXITSTATUS(status) != 3))
+			print_log();
+		cr_expect(WIFEXITED(status), "allocation %llu of the start: killed by signal %d",
+			  (unsigned long long)atomic_load(&shared->first), WTERMSIG(status));
+		cr_expect(WEXITSTATUS(status) == 0 || WEXITSTATUS(status) == 1 || WEXITSTATUS(status) == 3,
+			  "allocation %llu of the start: exit code %d",
+			  (unsigned long long)atomic_load(&shared->first), WEXITSTATUS(status));
+	}
+	(void)disarm();
+	daemon_pid = -1;
+}
