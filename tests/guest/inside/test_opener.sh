@@ -1,0 +1,105 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# Who opens pebsd's events: pebsd itself where the kernel lets it, else the opener, which is started when it is needed and
+# ends when it is not. Without one, or with one that hangs, pebsd says what to do, and what runs goes on.
+# takes: 60 s
+# kernels: 6.12
+# shellcheck source=tests/guest/inside/lib.sh
+. "${0%/*}/lib.sh"
+# shellcheck source=tests/guest/inside/books.sh
+. "${0%/*}/books.sh"
+# shellcheck source=tests/guest/inside/lifetime.sh
+. "${0%/*}/lifetime.sh"
+
+online=/sys/devices/system/cpu/cpu1/online
+paranoid=/proc/sys/kernel/perf_event_paranoid
+idle_drop_in=/run/systemd/system/pebsd-opener.service.d/idle.conf
+
+# shellcheck disable=SC2317 # called by the trap
+end_opener() {
+	echo 1 >"$online"
+	echo 3 >"$paranoid"
+	systemctl kill --signal=CONT pebsd-opener.service 2>/dev/null || :
+	rm -rf "${idle_drop_in%/*}" /run/systemd/system/pebsd-opener.socket
+	systemctl daemon-reload
+	systemctl stop pebsd-opener.service 2>/dev/null || :
+	end_lifetime
+}
+trap end_opener EXIT
+
+opener() {
+	systemctl show --property=ActiveState --value pebsd-opener.service
+}
+
+opener_is() {
+	[ "$(opener)" = "$1" ]
+}
+
+samples_cpus() {
+	[ "$(status | jq -r .events.loads.cpus)" = "$1" ]
+}
+
+opened_by() {
+	status | jq -r .opened_by
+}
+
+play_slowly
+load pointer-chase chase.service -- --threads 2
+
+# Where CAP_PERFMON is enough nobody asks the opener.
+systemctl stop pebsd-opener.service
+echo 2 >"$paranoid"
+start_pebsd
+expect 'who opens events with paranoid at 2' pebsd "$(opened_by)"
+expect 'the opener with paranoid at 2' inactive "$(opener)"
+systemctl stop pebsd.service
+
+# Where it is not, and there is none, the reason is told with what to do.
+echo 3 >"$paranoid"
+systemctl stop pebsd-opener.socket
+ln -s /dev/null /run/systemd/system/pebsd-opener.socket
+systemctl daemon-reload
+exits 'systemctl start without an opener' 1 systemctl start pebsd.service
+look
+expect 'the unit without an opener' 'failed/3' "${unit[ActiveState]}/${unit[ExecMainStatus]}"
+expect_told "kernel.perf_event_paranoid is 3, and above 2 Debian's kernel demands CAP_SYS_ADMIN" \
+	'systemctl start pebsd-opener.socket'
+systemctl reset-failed pebsd.service
+rm /run/systemd/system/pebsd-opener.socket
+mkdir -p "${idle_drop_in%/*}"
+printf '[Service]\nExecStart=\nExecStart=/usr/lib/pebsd/pebsd-opener --idle 5\n' >"$idle_drop_in"
+systemctl daemon-reload
+
+start_pebsd
+expect 'who opens events with paranoid at 3' opener "$(opened_by)"
+look
+pid=${unit[MainPID]}
+more 'of events that the opener opened' 1
+wait_until 'the opener ends' 60 opener_is inactive
+more 'without the opener' 1
+rm "$idle_drop_in"
+systemctl daemon-reload
+
+# It is started again when a CPU comes, and where it hangs then the other CPU is sampled all the same.
+echo 0 >"$online"
+wait_until 'CPU 0 alone is sampled' 60 samples_cpus 0
+echo 1 >"$online"
+wait_until 'CPU 1 is sampled by an opener started anew' 60 samples_cpus 0-1
+expect 'the opener that a CPU had started' active "$(opener)"
+systemctl kill --signal=STOP pebsd-opener.service
+echo 0 >"$online"
+wait_until 'CPU 0 alone is sampled' 60 samples_cpus 0
+echo 1 >"$online"
+sleep 4
+more 'with an opener that hangs' 0
+await_collections 2
+expect 'CPUs with an opener that hangs' 0 "$(status | jq -r .events.loads.cpus)"
+expect_told "pebsd's opener did not answer in time: see systemctl status pebsd-opener.service"
+systemctl kill --signal=CONT pebsd-opener.service
+wait_until 'CPU 1 is sampled once the opener goes on' 90 samples_cpus 0-1
+more 'after all that' 1
+look
+expect 'the process, and its restarts' "$pid/0" "${unit[MainPID]}/${unit[NRestarts]}"
+
+# Nobody but pebsd and root reaches it.
+expect 'whose the socket is' 'pebsd 600' "$(stat -c '%U %a' /run/pebsd-opener.sock)"
