@@ -6,8 +6,8 @@
  * (kernel/events/core.c, bpf_overflow_handler). Where the kernel has bpf_cast_to_kern_ctx (6.2 and later)
  * they are plain typed loads, else bpf_probe_read_kernel fetches them. With BEFORE_6_2 the symbol is not even
  * named: where the kernel's own types lack it, libbpf looks through those of all modules, and to list them
- * takes CAP_SYS_ADMIN (BPF_BTF_GET_NEXT_ID, kernel/bpf/syscall.c, Linux 6.1). Else libbpf resolves it at load,
- * and the verifier drops the branch that is not taken.
+ * takes CAP_SYS_ADMIN (BPF_BTF_GET_NEXT_ID, kernel/bpf/syscall.c, Linux 6.1). Else libbpf resolves it at
+ * load, and the verifier drops the branch that is not taken.
  *
  * A field that the PMU's driver did not fill holds stack garbage: none is read without its sample_flags bit.
  */

@@ -69,7 +69,8 @@ static int put_text(const char *text, size_t length, void *userdata)
 
 static int print_json(const struct snapshot *snapshot)
 {
-	int r = json_write_top(snapshot, NULL, snapshot->n_cgroups, NULL, JSON_C_TO_STRING_PLAIN, put_text, stdout);
+	int r = json_write_top(snapshot, NULL, snapshot->n_cgroups, NULL, JSON_C_TO_STRING_PLAIN, put_text,
+			       stdout);
 
 	if (r == 0)
 		(void)putchar('\n');

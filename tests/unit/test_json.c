@@ -588,8 +588,8 @@ Test(json, text_of_many_cgroups_takes_the_memory_of_one)
 	static size_t chosen[1000];
 	struct heap_watch watch = {.before = heap_bytes()};
 
-	cr_assert_eq(json_write_top(snapshot, chosen, ARRAY_SIZE(chosen), NULL, JSON_C_TO_STRING_PLAIN, watch_heap,
-				    &watch),
+	cr_assert_eq(json_write_top(snapshot, chosen, ARRAY_SIZE(chosen), NULL, JSON_C_TO_STRING_PLAIN,
+				    watch_heap, &watch),
 		     0);
 	cr_expect_lt(watch.most, 256 << 10);
 }

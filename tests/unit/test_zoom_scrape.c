@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "http/zoom_scrape.h"
 #include "fake_zooms.h"
+#include "http/zoom_scrape.h"
 
 static bool enabled;
 static struct zoom_scrape scrape = {.enabled = &enabled};
