@@ -4,6 +4,7 @@
 # For tests of what goes on in the next process, after lib.sh, books.sh and lifetime.sh: the books are of all the time.
 
 # How often a process ends in one way.
+# shellcheck disable=SC2034 # the tests'
 times=10
 
 # start_kept: pebsd under load, which systemd starts as often as it takes, and the figures of now.
