@@ -28,8 +28,19 @@ away() {
 	done
 }
 
+# What finds names, and what looks at neighbours, begins at its first use, and stays.
+first_uses() {
+	work_in "$cgroup"
+	sleep 0.3
+	ctl zoom --for 1s "$name" >/dev/null
+	ctl neighbours "$name" >/dev/null
+	ctl reload >/dev/null
+	get /metrics >/dev/null
+}
+
 # cgroup2 goes while it runs: cgroups are told apart and named as before, those born then too.
 start --config "$work/pebsd.conf"
+first_uses
 remember
 away "$tree"
 sleep 0.3
@@ -70,6 +81,7 @@ expect 'lines' 1 "$(wc -l <"$work/said")"
 proc=$work/proc
 start --config "$work/pebsd.conf"
 get /metrics >"$work/before"
+first_uses
 remember
 work_in "$cgroup"
 mount -t tmpfs none /proc
@@ -92,9 +104,11 @@ kill "$daemon"
 wait "$daemon" || fail 'without /proc it does not end well'
 daemon=''
 
-# It is empty from the start.
+# It is empty from the start: HTTP is spoken by a process that is started by way of /proc.
 configure model </dev/null
-start --config "$work/pebsd.conf"
+exits 'HTTP without /proc' 1 timeout 20 "$PEBSD" --config "$work/pebsd.conf" --socket "$socket" --listen "127.0.0.1:$(free_port)"
+grep -q 'cannot serve HTTP.*listen = none' "$work/said" || fail "HTTP without /proc: $(cat "$work/said")"
+start --config "$work/pebsd.conf" --listen none
 still_samples 'started without /proc'
 expect 'lines of one started without /proc' 3 "$(wc -l <"$work/log")"
 kill "$daemon"
