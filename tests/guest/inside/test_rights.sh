@@ -1,0 +1,77 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# Each right that pebsd and its opener give up is really gone: a program that tries some 80 things runs in the place of
+# each one's own, with all else as the unit has it, and can do what is listed here, and no more. Root without a unit can do nearly
+# all of them. That sampling works with what is left, the other tests show.
+# takes: 20 s
+# kernels: 6.12 7
+# shellcheck source=tests/guest/inside/lib.sh
+. "${0%/*}/lib.sh"
+
+laid=/run/rights
+
+# shellcheck disable=SC2317 # called by the trap
+leave() {
+	[ -z "${victim:-}" ] || kill "$victim" 2>/dev/null || :
+	rm -rf "$laid" /home/rights /root/rights /tmp/rights /run/systemd/system/pebsd*.service.d
+	clean
+	systemctl daemon-reload
+	end
+}
+trap leave EXIT
+
+# What root's tries leave.
+clean() {
+	rm -f /etc/rights-made /usr/rights-made /var/lib/rights-made /dev/shm/rights*
+	[ ! -d /sys/fs/cgroup/rights-made ] || rmdir /sys/fs/cgroup/rights-made
+}
+
+mkdir -p $laid /home
+for file in $laid/open $laid/handle /home/rights /root/rights /tmp/rights; do
+	echo x >"$file"
+	chmod 644 "$file"
+done
+(umask 077 && echo x >$laid/closed)
+"$here/rights" --share
+sleep 1000 &
+victim=$!
+
+# Without any of it refused the test would see nothing.
+unshare --mount "$here/rights" $laid $victim >"$work/root"
+clean
+can=$(grep -c . "$work/root")
+say "root without a unit can do $((can - 1)) of $("$here/rights" --count)"
+[ "$can" -ge 65 ] || fail "root without a unit can do only: $(cat "$work/root")"
+
+# may UNIT NAME...: what the unit's sandbox leaves.
+may() {
+	local unit=$1 dropin
+	shift
+	dropin=/run/systemd/system/${unit/@*./@.}.d
+	mkdir -p "$dropin"
+	cat >"$dropin/rights.conf" <<-DROPIN
+		[Unit]
+		StartLimitIntervalSec=0
+		[Service]
+		Type=oneshot
+		WatchdogSec=0
+		LimitFSIZE=infinity
+		Restart=no
+		EnvironmentFile=
+		ExecStart=
+		ExecStart=$here/rights $laid $victim
+		StandardOutput=truncate:$work/can
+	DROPIN
+	systemctl daemon-reload
+	: >"$work/can"
+	systemctl start "$unit" || fail "$unit: $(systemctl status --no-pager "$unit")"
+	rm -r "$dropin"
+	expect "$unit, what it can do" "$(printf '%s\n' "$@" end | sort)" "$(sort "$work/can")"
+	say "measured: $unit can do $# of $("$here/rights" --count) things"
+}
+
+# Its programs, whose events the opener opens here; directories of cgroups that are closed to others. RestrictSUIDSGID= would
+# have openat2(2) fail.
+may pebsd.service bpf_tracing read_closed set_user_id_bit
+# What it is for.
+may pebsd-opener.service perf_event
