@@ -31,8 +31,7 @@ enum config_origin { CONFIG_ORIGIN_AUTO, CONFIG_ORIGIN_PERF, CONFIG_ORIGIN_REPLA
 
 #define CONFIG_CGROUPS_MAX_AUTO 0
 #define CONFIG_GROUP_MAX        256
-#define CONFIG_URLS_MAX         200 /* a line has no more */
-#define CONFIG_HOSTS_MAX        200
+#define CONFIG_LINE_MAX         200 /* a line has no more */
 
 struct config_patterns {
 	char **list;
@@ -65,8 +64,8 @@ struct config {
 
 	/* [export] */
 	struct listen_address listen;
-	char hosts[CONFIG_HOSTS_MAX]; /* names that requests may have as Host, with blanks between them */
-	u64 top;                      /* cgroups with series of their own; CONFIG_TOP_AUTO */
+	char hosts[CONFIG_LINE_MAX]; /* names that requests may have as Host, with blanks between them */
+	u64 top;                     /* cgroups with series of their own; CONFIG_TOP_AUTO */
 	bool detail_metrics;
 	bool profiles; /* served over HTTP */
 
@@ -75,7 +74,7 @@ struct config {
 	char detail[CONFIG_GROUP_MAX]; /* user or group that may pause and look closer, beside root */
 
 	/* [symbols] */
-	char debuginfod[CONFIG_URLS_MAX]; /* URLs with blanks between them; "": none is asked */
+	char debuginfod[CONFIG_LINE_MAX]; /* URLs with blanks between them; "": none is asked */
 
 	/* [rule NAME], in the order of the files; a reload applies them */
 	struct rule *rules;

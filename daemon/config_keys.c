@@ -160,9 +160,8 @@ static size_t field_size(const struct config_key *key)
 	case CONFIG_KEY_ACCOUNT:
 		return CONFIG_GROUP_MAX;
 	case CONFIG_KEY_URLS:
-		return CONFIG_URLS_MAX;
 	case CONFIG_KEY_HOSTS:
-		return CONFIG_HOSTS_MAX;
+		return CONFIG_LINE_MAX;
 	case CONFIG_KEY_RULE:
 		break;
 	}
@@ -345,7 +344,7 @@ static bool is_url(const char *word)
 static int set_urls(const struct config_key *key, void *field, const char *text, char **ret_problem)
 {
 	_cleanup_free_ char *words = strdup(text);
-	char urls[CONFIG_URLS_MAX] = "";
+	char urls[CONFIG_LINE_MAX] = "";
 	char *rest = words;
 	char *word;
 
@@ -353,7 +352,7 @@ static int set_urls(const struct config_key *key, void *field, const char *text,
 		return -ENOMEM;
 	if (strlen(text) >= sizeof(urls))
 		return config_key_refuse(ret_problem, "%s: URLs take at most %d bytes; name fewer", key->name,
-					 CONFIG_URLS_MAX - 1);
+					 CONFIG_LINE_MAX - 1);
 	while ((word = strsep(&rest, BLANKS))) {
 		if (!*word)
 			continue;
@@ -374,7 +373,7 @@ static int set_urls(const struct config_key *key, void *field, const char *text,
 static int set_hosts(const struct config_key *key, void *field, const char *text, char **ret_problem)
 {
 	_cleanup_free_ char *words = strdup(text);
-	char hosts[CONFIG_HOSTS_MAX] = "";
+	char hosts[CONFIG_LINE_MAX] = "";
 	char *rest = words;
 	char *word;
 
@@ -382,7 +381,7 @@ static int set_hosts(const struct config_key *key, void *field, const char *text
 		return -ENOMEM;
 	if (strlen(text) >= sizeof(hosts))
 		return config_key_refuse(ret_problem, "%s: names take at most %d bytes; name fewer",
-					 key->name, CONFIG_HOSTS_MAX - 1);
+					 key->name, CONFIG_LINE_MAX - 1);
 	while ((word = strsep(&rest, BLANKS))) {
 		if (!*word)
 			continue;

@@ -19,8 +19,8 @@ enum config_key_type {
 	CONFIG_KEY_WORKLOADS, /* unsigned int, bits */
 	CONFIG_KEY_CPUS,      /* struct cpu_list */
 	CONFIG_KEY_BUDGET,    /* double, a share; 0: off */
-	CONFIG_KEY_URLS,      /* char[CONFIG_URLS_MAX] */
-	CONFIG_KEY_HOSTS,     /* char[CONFIG_HOSTS_MAX] */
+	CONFIG_KEY_URLS,      /* char[CONFIG_LINE_MAX] */
+	CONFIG_KEY_HOSTS,     /* char[CONFIG_LINE_MAX] */
 	CONFIG_KEY_RULE,      /* of a rule: config_rule_key_set() */
 };
 

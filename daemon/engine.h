@@ -25,9 +25,13 @@ struct engine_settings {
 	size_t n_events;
 	struct event events[EVENTS_MAX];
 	u32 slots;
+	u32 offcore_cpus; /* see kernel_settings; the next, too */
+	u32 hot_max;
+	bool births;      /* follow the running kernel's cgroups */
+	bool hardware;    /* load the perf_event programs */
+	bool counts_kept; /* what `count` and `count_cpus` tell goes on from the process before */
+	bool same_kernel; /* `kernel` is the one that `state` is of */
 	const struct stripes *stripes; /* see kernel_settings; they outlive the engine */
-	bool births;                   /* follow the running kernel's cgroups */
-	bool hardware;                 /* load the perf_event programs */
 	size_t top;
 	u64 interval_ns;    /* between collections */
 	size_t trend_bytes; /* what trends may take (window/trend.h); 0: none are kept */
@@ -40,18 +44,14 @@ struct engine_settings {
 	/* The same by CPU, as of that call, every CPU that ever had the event: the origin's. May be NULL. */
 	const struct cpu_counts *(*count_cpus)(unsigned event, size_t *ret_n, void *userdata);
 	void *count_userdata; /* of both, and the next */
-	u32 offcore_cpus;     /* see kernel_settings */
 	/* Settles what runs (perf_offcore.h), called before the slots are read. NULL: none are counted. */
 	void (*offcore_collect)(void *userdata);
-	u32 hot_max; /* see kernel_settings */
 	/*
 	 * What is counted is kept here beyond the process, and gone on from (state/state.h). Outlives the
 	 * engine. NULL: it is not.
 	 */
 	struct state *state;
-	bool counts_kept;      /* what `count` and `count_cpus` tell goes on from the process before */
 	struct kernel *kernel; /* opened already; the engine's then. NULL: it opens one */
-	bool same_kernel;      /* which is the one that the state is of */
 	bool (*hot)(const char *path,
 		    void *userdata); /* as engine_set_hot(), from the start on; may be NULL */
 	struct collect_listener listener;
