@@ -25,6 +25,7 @@ BENCH_PACKAGES = bpftrace curl git jq linux-perf prometheus-node-exporter python
 KERNELS ?= 7 6.12 6.1
 GUEST_TESTS ?=
 KERNEL ?= 6.12
+SOAK_SECONDS ?= 3600
 
 # Under sudo what lies in build/ belongs to the caller in the end, whatever became of the build.
 HAND_OVER = if [ -n "$$SUDO_UID" ] && [ -e $(BUILD) ] && [ "$$(id -u)" = 0 ]; then \
@@ -393,6 +394,11 @@ test-guest: ## pebsd in virtual machines: KERNELS="6.1 6.12 7" GUEST_TESTS= (nee
 	+@$(PARALLEL) guest-programs
 	@BUILD=$(BUILD) $(RUN_TESTS) -t 3600 -p 'tests/guest/run.sh "$(KERNELS)" $(GUEST_TESTS)'
 
+soak: ## an hour of a host's life in a virtual machine: SOAK_SECONDS=3600 KERNEL=6.12 (needs root)
+	@$(DEPS) --if-debian $(BUILD_PACKAGES) $(GUEST_PACKAGES)
+	+@$(PARALLEL) guest-programs
+	@BUILD=$(BUILD) SOAK_SECONDS=$(SOAK_SECONDS) $(RUN_TESTS) -t $$(($(SOAK_SECONDS) * 2 + 1200)) -p 'tests/guest/run.sh $(KERNEL) soak'
+
 guest-shell: ## a root shell in such a virtual machine: KERNEL=6.12
 	+@$(PARALLEL) guest-programs
 	@BUILD=$(BUILD) tests/guest/guest.sh --shell $(KERNEL)
@@ -619,7 +625,7 @@ clean: ## remove build/
 help: ## this list
 	@sed -n 's/^\([a-z0-9-]*\):[^#]*## \(.*\)/\1\t\2/p' Makefile | expand -t 16
 
-.PHONY: all unit-tests bpf-tests e2e-tests outside-tests corpus-tests guest-programs hardware-programs fuzzers tools \
+.PHONY: all unit-tests bpf-tests e2e-tests outside-tests corpus-tests guest-programs hardware-programs fuzzers tools soak \
 	deps deps-test deps-develop deps-outside deps-guest run test test-unit test-bpf test-e2e test-sanitize run-sanitized \
 	test-corpus test-outside test-fresh test-guest test-hardware guest-shell deps-bench pictures \
 	bench bench-alarms bench-churn bench-compare bench-coverage bench-drain bench-hot bench-memory bench-neighbours \

@@ -14,8 +14,8 @@
 # shellcheck source=tests/guest/stalls.sh
 . "${0%/*}/stalls.sh"
 
-# The whole life of a guest, in seconds.
-: "${GUEST_SECONDS:=2400}"
+# The whole life of a guest, in seconds; and of those, where given, how long its soak takes.
+: "${GUEST_SECONDS:=$((2400 + ${SOAK_SECONDS:-0}))}"
 here=${0%/*}
 shell='' queue=''
 case ${1:-} in
@@ -50,6 +50,8 @@ output=$guest/$series
 #   clean is gone with the guest.
 words="console=ttyS0 rdinit=/sbin/init panic=-1 oops=panic mitigations=off transparent_hugepage=never"
 words+=" systemd.show_status=no systemd.mask=serial-getty@ttyS0.service systemd.mask=getty@tty1.service"
+# What the tests read of it: how long a soak lasts.
+words+="${SOAK_SECONDS:+ guest.soak=$SOAK_SECONDS}"
 words+=" systemd.mask=systemd-tmpfiles-clean.timer systemd.mask=fstrim.timer systemd.mask=dpkg-db-backup.timer"
 machine=("${GUEST_EMULATOR:-$guest/emulator.run}" -accel "tcg,thread=single" -cpu "max,-cx16" -smp 2 -m 1024
 	-nodefaults -no-user-config -no-reboot -display none -kernel "$guest/kernel-$series.vmlinuz"
