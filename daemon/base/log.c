@@ -2,28 +2,26 @@
 #include "log.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/uio.h>
 #include <time.h>
-
-#define SD_JOURNAL_SUPPRESS_LOCATION
-#include <systemd/sd-journal.h>
+#include <unistd.h>
 
 #include "cleanup.h"
+#include "log_journal.h"
 #include "log_repeat.h"
 #include "utf8.h"
-
-#define FIELDS_MAX 48
 
 static const char *program_name = "pebsd";
 static bool to_journal;
 static int level_max = LOG_INFO;
 static struct log_repeats repeats;
+static u64 missing; /* nobody took them */
 
 void log_open(const char *program)
 {
@@ -43,50 +41,45 @@ void log_set_level(int priority)
 	level_max = priority;
 }
 
-static bool add_field(struct iovec *fields, size_t *n, char **owned, const char *name, const char *value)
+static void add_field(struct log_field *fields, size_t *n, const char *name, const char *value)
 {
-	if (*n >= FIELDS_MAX)
-		return false;
-	if (asprintf(&owned[*n], "%s=%s", name, value) < 0) {
-		owned[*n] = NULL;
-		return false;
-	}
-	fields[*n] = (struct iovec){.iov_base = owned[*n], .iov_len = strlen(owned[*n])};
-	(*n)++;
-	return true;
+	if (*n < LOG_JOURNAL_FIELDS)
+		fields[(*n)++] = (struct log_field){name, value};
 }
 
-static void send_to_journal(int priority, int error, const struct log_field *extra, const char *file,
-			    int line, const char *function, const char *message)
+static int send_to_journal(int priority, int error, const struct log_field *extra, const char *file, int line,
+			   const char *function, const char *message)
 {
-	struct iovec fields[FIELDS_MAX];
-	char *owned[FIELDS_MAX] = {NULL};
-	char number[32];
+	struct log_field fields[LOG_JOURNAL_FIELDS];
+	char level[16], place[16], number[16];
 	size_t n = 0;
 
-	/* All else is of use with it alone. */
-	if (!add_field(fields, &n, owned, "MESSAGE", message))
-		goto send;
-	(void)snprintf(number, sizeof(number), "%d", priority);
-	add_field(fields, &n, owned, "PRIORITY", number);
-	add_field(fields, &n, owned, "SYSLOG_IDENTIFIER", program_name);
-	add_field(fields, &n, owned, "CODE_FILE", file);
-	(void)snprintf(number, sizeof(number), "%d", line);
-	add_field(fields, &n, owned, "CODE_LINE", number);
-	add_field(fields, &n, owned, "CODE_FUNC", function);
+	(void)snprintf(level, sizeof(level), "%d", priority);
+	(void)snprintf(place, sizeof(place), "%d", line);
+	add_field(fields, &n, "MESSAGE", message);
+	add_field(fields, &n, "PRIORITY", level);
+	add_field(fields, &n, "SYSLOG_IDENTIFIER", program_name);
+	add_field(fields, &n, "CODE_FILE", file);
+	add_field(fields, &n, "CODE_LINE", place);
+	add_field(fields, &n, "CODE_FUNC", function);
 	if (error) {
 		(void)snprintf(number, sizeof(number), "%d", -error);
-		add_field(fields, &n, owned, "ERRNO", number);
+		add_field(fields, &n, "ERRNO", number);
 	}
 	for (; extra && extra->name; extra++)
-		add_field(fields, &n, owned, extra->name, extra->value);
+		add_field(fields, &n, extra->name, extra->value);
+	return log_journal_send(fields, n, missing == 0);
+}
 
-send:
-	/* A journal that does not take it leaves nothing better to do than standard error. */
-	if (n == 0 || sd_journal_sendv(fields, (int)n) < 0)
-		(void)fprintf(stderr, "%s: %s\n", program_name, message);
-	for (size_t i = 0; i < n; i++)
-		free(owned[i]);
+/* Who reads a pipe or a terminal may have stopped, and so may a journal that is at a stream's end. */
+static int send_to_error(const char *message)
+{
+	struct pollfd room = {.fd = STDERR_FILENO, .events = POLLOUT};
+
+	if (poll(&room, 1, missing ? 0 : LOG_JOURNAL_WAIT_MS) <= 0)
+		return -EAGAIN;
+	(void)fprintf(stderr, "%s: %s\n", program_name, message);
+	return 0;
 }
 
 static u64 now_ns(void)
@@ -97,13 +90,39 @@ static u64 now_ns(void)
 	return (u64)now.tv_sec * 1000000000ULL + (u64)now.tv_nsec;
 }
 
+/* 0, or -EAGAIN: nobody takes it now. */
+static int send_out(int priority, int error, const struct log_field *fields, const char *file, int line,
+		    const char *function, const char *message)
+{
+	int r = -ENOENT;
+
+	if (to_journal)
+		r = send_to_journal(priority, error, fields, file, line, function, message);
+	/* A journal that can't be reached leaves nothing better to do than standard error. */
+	return r == 0 || r == -EAGAIN ? r : send_to_error(message);
+}
+
+/* Those that nobody took are told of by their number, before the next one. Returns whether none is left. */
+static bool tell_missing(void)
+{
+	char message[128];
+
+	if (missing == 0)
+		return true;
+	(void)snprintf(message, sizeof(message),
+		       "%llu messages are missing before this one: nobody read them in time",
+		       (unsigned long long)missing);
+	if (send_out(LOG_WARNING, 0, NULL, __FILE__, __LINE__, __func__, message) == 0)
+		missing = 0;
+	return missing == 0;
+}
+
+/* Never waits for long: what is logged is not worth the samples of that time. */
 static void say(int priority, int error, const struct log_field *fields, const char *file, int line,
 		const char *function, const char *message)
 {
-	if (to_journal)
-		send_to_journal(priority, error, fields, file, line, function, message);
-	else
-		(void)fprintf(stderr, "%s: %s\n", program_name, message);
+	if (!tell_missing() || send_out(priority, error, fields, file, line, function, message) < 0)
+		missing++;
 }
 
 static void tell_left_out(bool at_end)
@@ -111,6 +130,7 @@ static void tell_left_out(bool at_end)
 	u64 now = now_ns();
 	struct log_repeat repeat;
 
+	(void)tell_missing();
 	while (log_repeats_next(&repeats, now, at_end, &repeat)) {
 		char message[LOG_REPEAT_TEXT_MAX + 64];
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Messages: to the journal with their fields when standard error leads there, else as lines on standard
- * error. A message says what failed, on what, why, and what to do.
+ * error. A message says what failed, on what, why, and what to do. Nobody is waited for who does not read
+ * them: those that are missing are told of by their number when they are read again.
  */
 #ifndef PEBSD_LOG_H
 #define PEBSD_LOG_H

@@ -1,0 +1,80 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# No room on the disk for the state of alerts: they fire and are logged all the same, it is told once, and the state is
+# whole again when there is room.
+mounts=${mounts:-yes}
+# shellcheck source=tests/e2e/faults.sh
+. "$(dirname "$0")/faults.sh"
+
+# rules NAME...: each fires as soon as there are samples enough.
+rules() {
+	local name
+	configure model < <(
+		printf '[model]\nworkloads = pointer-chase\n'
+		for name; do
+			printf '[rule %s]\ncgroup = model:pointer*\nmetric = p99\nabove = 100\nwindow = 1s\nfor = 0\n' "$name"
+			printf 'min-samples = 300\n'
+		done
+	)
+}
+
+firing() {
+	for _ in $(seq 100); do
+		! ctl --json alerts | jq -e --arg rule "$1" '[.alerts[] | select(.rule == $rule and .state == "firing")] | length > 0' \
+			>/dev/null || return 0
+		sleep 0.1
+	done
+	fail "$1 does not fire: $(ctl alerts)"
+}
+
+stored() {
+	jq --raw-output '[.alerts[].rule] | unique | join(" ")' "$work/alerts/state.json"
+}
+
+mkdir -m 0700 "$work/alerts"
+mount -t tmpfs -o size=64k,mode=0700 none "$work/alerts"
+trap 'umount --lazy "$work/alerts" 2>/dev/null; end' EXIT
+rules first
+start --config "$work/pebsd.conf"
+firing first
+expect 'stored' first "$(stored)"
+remember
+! cat /dev/zero >"$work/alerts/filling" 2>/dev/null || fail 'there is room'
+
+# Again and again, with other rules and other alerts.
+for others in 'first second' 'first third' 'first second third'; do
+	# shellcheck disable=SC2086 # words
+	rules $others
+	ctl reload >/dev/null
+	firing "${others##* }"
+	named "$others" "${others##* } fires on model:pointer-chase" 3
+done
+named 'no room' 'cannot write the state of alerts.*see that there is room'
+expect 'the state before' first "$(stored)"
+expect 'files' 'filling state.json' "$(find "$work/alerts" -type f -printf '%f\n' | sort | paste -sd ' ')"
+still_samples 'without room'
+given_back 'without room'
+quiet 'without room' 12
+
+rm "$work/alerts/filling"
+rules second third fourth
+ctl reload >/dev/null
+firing fourth
+for _ in $(seq 50); do
+	! stored | grep -q fourth || break
+	sleep 0.1
+done
+named 'room again' 'the state of alerts is written to .* again'
+stored | grep -q 'fourth.*second.*third' || fail "stored: $(stored)"
+
+# There is none at the start.
+kill "$daemon"
+wait "$daemon" || fail 'it does not end well'
+daemon=''
+! cat /dev/zero >"$work/alerts/filling" 2>/dev/null || fail 'there is room'
+log_before=0
+start --config "$work/pebsd.conf"
+firing fourth
+still_samples 'started without room'
+named 'no room at the start' 'cannot write the state of alerts.*see that there is room'
+expect 'what was known' fourth,second,third "$(ctl --json alerts | jq -r '[.alerts[] | select(.state == "firing").rule] | sort | join(",")')"

@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A journal that is stopped, or has no room on its disk, reads nothing: what is logged waits in its socket
+ * until that is full, too. Nobody waits for it then: it samples and answers, and what the journal did not get
+ * is counted.
+ */
+#include <criterion/criterion.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+
+#define JOURNAL "/run/systemd/journal/socket"
+
+static char directory[] = "/tmp/pebsd-journal-XXXXXX";
+static pid_t daemon_pid = -1;
+
+static void setup(void)
+{
+	if (geteuid() != 0)
+		cr_skip_test("needs root: it loads BPF programs");
+	if (unshare(CLONE_NEWNS) < 0 || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
+		cr_skip_test("no mount namespace: %s", strerror(errno));
+	cr_assert_not_null(mkdtemp(directory));
+	cr_assert_eq(mount("tmpfs", "/run", "tmpfs", 0, NULL), 0);
+	cr_assert_eq(mkdir("/run/systemd", 0755), 0);
+	cr_assert_eq(mkdir("/run/systemd/journal", 0755), 0);
+}
+
+static void teardown(void)
+{
+	char command[128];
+
+	if (daemon_pid > 0) {
+		(void)kill(daemon_pid, SIGKILL);
+		(void)waitpid(daemon_pid, NULL, 0);
+	}
+	(void)snprintf(command, sizeof(command), "rm -rf %s", directory);
+	(void)!system(command);
+}
+
+TestSuite(faults_journal, .init = setup, .fini = teardown, .timeout = 60);
+
+static struct sockaddr_un journal_address(void)
+{
+	return (struct sockaddr_un){.sun_family = AF_UNIX, .sun_path = JOURNAL};
+}
+
+static int open_journal(void)
+{
+	const struct sockaddr_un address = journal_address();
+	int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
+	cr_assert_geq(fd, 0);
+	cr_assert_eq(bind(fd, (const struct sockaddr *)&address, sizeof(address)), 0);
+	return fd;
+}
+
+/* Others of the machine log, too, and the journal reads nothing. */
+static void fill_journal(void)
+{
+	const struct sockaddr_un address = journal_address();
+	size_t sent = 0;
+	bool more = true;
+
+	while (more) {
+		/* Each has a buffer of its own, and the journal's end takes so many of all. */
+		int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+		size_t before = sent;
+
+		cr_assert_geq(fd, 0);
+		while (sendto(fd, "MESSAGE=x\n", 10, MSG_DONTWAIT, (const struct sockaddr *)&address,
+			      sizeof(address)) > 0)
+			sent++;
+		(void)close(fd);
+		more = sent > before;
+	}
+	cr_assert_gt(sent, 0U);
+}
+
+static void fill(int fd)
+{
+	char bytes[4096];
+
+	memset(bytes, 'x', sizeof(bytes));
+	cr_assert_eq(fcntl(fd, F_SETFL, O_NONBLOCK), 0);
+	while (write(fd, bytes, sizeof(bytes)) > 0 || write(fd, bytes, 1) > 0)
+		;
+	cr_assert_eq(errno, EAGAIN);
+	cr_assert_eq(fcntl(fd, F_SETFL, 0), 0);
+}
+
+/* Whether an entry of those that are there has the text. */
+static bool journal_has(int journal, const char *text)
+{
+	char entry[16384];
+	bool found = false;
+	ssize_t n;
+
+	while ((n = recv(journal, entry, sizeof(entry), 0)) >= 0)
+		found = found || memmem(entry, (size_t)n, text, strlen(text));
+	return found;
+}
+
+static bool journal_gets(int journal, const char *text)
+{
+	for (int i = 0; i < 100; i++) {
+		if (journal_has(journal, text))
+			return true;
+		(void)poll(NULL, 0, 50);
+	}
+	return false;
+}
+
+static const char *program(const char *variable, const char *otherwise)
+{
+	const char *path = getenv(variable);
+
+	return path ? path : otherwise;
+}
+
+static void start(int error_fd, bool journal)
+{
+	char socket_path[64], config[64], stream[64];
+	char *arguments[] = {"pebsd", "--config", config, "--socket", socket_path, "--listen", "none", NULL};
+	struct stat st;
+	FILE *file;
+
+	(void)snprintf(socket_path, sizeof(socket_path), "%s/s", directory);
+	(void)snprintf(config, sizeof(config), "%s/pebsd.conf", directory);
+	file = fopen(config, "we");
+	cr_assert_not_null(file);
+	(void)fputs("[sampling]\norigin = model\ninterval = 100ms\n", file);
+	cr_assert_eq(fclose(file), 0);
+	cr_assert_eq(fstat(error_fd, &st), 0);
+	(void)snprintf(stream, sizeof(stream), "%lu:%lu", (unsigned long)st.st_dev, (unsigned long)st.st_ino);
+	if (journal)
+		cr_assert_eq(setenv("JOURNAL_STREAM", stream, 1), 0);
+	daemon_pid = fork();
+	cr_assert_geq(daemon_pid, 0);
+	if (daemon_pid == 0) {
+		(void)dup2(error_fd, STDERR_FILENO);
+		(void)execv(program("PEBSD", "build/pebsd"), arguments);
+		_exit(127);
+	}
+}
+
+/* Its exit code; 124: no answer in ten seconds. */
+static int ctl(const char *words)
+{
+	char command[512];
+	int status;
+
+	(void)snprintf(command, sizeof(command), "timeout 10 %s --socket %s/s %s >/dev/null 2>&1",
+		       program("PEBSCTL", "build/pebsctl"), directory, words);
+	status = system(command);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static void await_service(void)
+{
+	int code = 1;
+
+	for (int i = 0; i < 200 && code != 0; i++) {
+		code = ctl("status");
+		(void)poll(NULL, 0, 50);
+	}
+	cr_assert_eq(code, 0, "it does not serve");
+}
+
+static unsigned long long seen(void)
+{
+	char command[512], text[64] = "";
+	FILE *out;
+
+	(void)snprintf(command, sizeof(command),
+		       "timeout 10 %s --socket %s/s --json status | jq .samples.seen",
+		       program("PEBSCTL", "build/pebsctl"), directory);
+	out = popen(command, "re");
+	cr_assert_not_null(out);
+	(void)!fgets(text, sizeof(text), out);
+	(void)pclose(out);
+	return strtoull(text, NULL, 10);
+}
+
+/* Each of these is logged. */
+static void works_on(const char *when)
+{
+	unsigned long long before = seen(), after = 0;
+
+	for (int i = 0; i < 5; i++) {
+		cr_assert_eq(ctl("pause --for 1h"), 0, "%s: pause", when);
+		cr_assert_eq(ctl("resume"), 0, "%s: resume", when);
+		cr_assert_eq(ctl("reload"), 0, "%s: reload", when);
+	}
+	for (int i = 0; i < 100 && after <= before; i++) {
+		(void)poll(NULL, 0, 50);
+		after = seen();
+	}
+	cr_expect_gt(after, before, "%s: it samples no more", when);
+}
+
+static void ends_well(void)
+{
+	int status;
+
+	cr_assert_eq(kill(daemon_pid, SIGTERM), 0);
+	cr_assert_eq(waitpid(daemon_pid, &status, 0), daemon_pid);
+	daemon_pid = -1;
+	cr_expect_eq(status, 0);
+}
+
+Test(faults_journal, it_reads_nothing)
+{
+	_cleanup_close_ int journal = open_journal();
+	int stream[2];
+
+	cr_assert_eq(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, stream), 0);
+	start(stream[0], true);
+	await_service();
+	cr_expect(journal_gets(journal, "MESSAGE=serving"));
+	fill_journal();
+	fill(stream[0]);
+	works_on("a journal that reads nothing");
+
+	/* It goes on: what comes next is told after how much is missing. */
+	cr_expect_not(journal_has(journal, "are missing before this one"));
+	cr_expect_eq(ctl("pause --for 2h"), 0);
+	cr_expect_eq(ctl("resume"), 0);
+	cr_expect(journal_gets(journal, "are missing before this one: nobody read them in time"));
+	ends_well();
+}
+
+/* Its socket is gone, and its stream is full. */
+Test(faults_journal, it_is_gone)
+{
+	int journal = open_journal();
+	int stream[2];
+
+	cr_assert_eq(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, stream), 0);
+	start(stream[0], true);
+	await_service();
+	(void)close(journal);
+	fill(stream[0]);
+	works_on("a journal that is gone");
+	ends_well();
+}
+
+/* As in a container whose manager is stopped. */
+Test(faults_journal, standard_error_is_a_pipe_that_is_full)
+{
+	int ends[2];
+
+	cr_assert_eq(pipe2(ends, O_CLOEXEC), 0);
+	start(ends[1], false);
+	await_service();
+	fill(ends[1]);
+	works_on("a full pipe");
+	ends_well();
+}

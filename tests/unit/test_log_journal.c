@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: GPL-2.0
+/* An entry of the journal as its native protocol has it. */
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/log_journal.h"
+
+static size_t join(const struct log_field *fields, size_t n, char *ret)
+{
+	struct iovec pieces[LOG_JOURNAL_FIELDS * LOG_JOURNAL_PIECES];
+	u64 lengths[LOG_JOURNAL_FIELDS];
+	size_t n_pieces = log_journal_pieces(fields, n, lengths, pieces), length = 0;
+
+	for (size_t i = 0; i < n_pieces; i++) {
+		memcpy(ret + length, pieces[i].iov_base, pieces[i].iov_len);
+		length += pieces[i].iov_len;
+	}
+	return length;
+}
+
+Test(log_journal, a_field_is_a_line)
+{
+	const struct log_field fields[] = {{"MESSAGE", "a = b"}, {"PRIORITY", "6"}, {"EMPTY", ""}};
+	const char expected[] = "MESSAGE=a = b\nPRIORITY=6\nEMPTY=\n";
+	char entry[256];
+
+	cr_assert_eq(join(fields, 3, entry), sizeof(expected) - 1);
+	cr_expect_eq(memcmp(entry, expected, sizeof(expected) - 1), 0);
+}
+
+/* A name with a line's end in it must not begin a field of its own. */
+Test(log_journal, lines_have_their_length_before_them)
+{
+	const struct log_field fields[] = {{"PEBSD_CGROUP", "/a\nPRIORITY=0"}, {"MESSAGE", "b"}};
+	const char expected[] = "PEBSD_CGROUP\n\x0d\0\0\0\0\0\0\0/a\nPRIORITY=0\nMESSAGE=b\n";
+	char entry[256];
+
+	cr_assert_eq(join(fields, 2, entry), sizeof(expected) - 1);
+	cr_expect_eq(memcmp(entry, expected, sizeof(expected) - 1), 0);
+}
+
+Test(log_journal, no_more_fields_than_there_is_room_for)
+{
+	struct log_field fields[LOG_JOURNAL_FIELDS + 1];
+	char entry[1024];
+
+	for (size_t i = 0; i < LOG_JOURNAL_FIELDS + 1; i++)
+		fields[i] = (struct log_field){"A", "b"};
+	cr_expect_eq(join(fields, LOG_JOURNAL_FIELDS + 1, entry), LOG_JOURNAL_FIELDS * strlen("A=b\n"));
+}
