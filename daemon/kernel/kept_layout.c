@@ -7,8 +7,14 @@
 
 #include "kept.h"
 
-/* Records in records in arrays: some few. Deeper there is nothing of ours. */
-#define DEPTH_MAX 16
+/* Types that are still to be hashed. Records in records in arrays are some few; a section of variables has
+ * the most members, and those that find no room are hashed by their places alone. */
+#define TYPES_MAX 1024
+
+struct types {
+	u32 ids[TYPES_MAX];
+	size_t n;
+};
 
 static u64 hash_number(u64 hash, u64 number)
 {
@@ -22,53 +28,57 @@ static u64 hash_name(u64 hash, const struct btf *btf, u32 offset)
 	return name ? kept_hash(hash, name, strlen(name) + 1) : hash;
 }
 
-static u64 hash_type(u64 hash, const struct btf *btf, u32 id, unsigned depth);
+static void types_add(struct types *types, u32 id)
+{
+	if (types->n < TYPES_MAX)
+		types->ids[types->n++] = id;
+}
 
-static u64 hash_members(u64 hash, const struct btf *btf, const struct btf_type *type, unsigned depth)
+static u64 hash_members(u64 hash, const struct btf *btf, const struct btf_type *type, struct types *types)
 {
 	const struct btf_member *members = btf_members(type);
 
+	hash = hash_number(hash, type->size);
 	for (u32 i = 0; i < btf_vlen(type); i++) {
 		hash = hash_name(hash, btf, members[i].name_off);
 		hash = hash_number(hash, members[i].offset);
-		hash = hash_type(hash, btf, members[i].type, depth);
+		types_add(types, members[i].type);
 	}
 	return hash;
 }
 
-static u64 hash_variables(u64 hash, const struct btf *btf, const struct btf_type *type, unsigned depth)
+static u64 hash_variables(u64 hash, const struct btf_type *type, struct types *types)
 {
 	const struct btf_var_secinfo *variables = btf_var_secinfos(type);
 
 	for (u32 i = 0; i < btf_vlen(type); i++) {
 		hash = hash_number(hash, variables[i].offset);
-		hash = hash_type(hash, btf, variables[i].type, depth);
+		types_add(types, variables[i].type);
 	}
 	return hash;
 }
 
-static u64 hash_type(u64 hash, const struct btf *btf, u32 id, unsigned depth)
+/* What the type itself says; the types that it is made of are added. */
+static u64 hash_type(u64 hash, const struct btf *btf, const struct btf_type *type, struct types *types)
 {
-	const struct btf_type *type = btf__type_by_id(btf, id);
-
-	if (!type || depth == DEPTH_MAX)
-		return hash;
 	hash = hash_number(hash, btf_kind(type));
 	switch (btf_kind(type)) {
 	case BTF_KIND_STRUCT:
 	case BTF_KIND_UNION:
-		return hash_members(hash_number(hash, type->size), btf, type, depth + 1);
+		return hash_members(hash, btf, type, types);
 	case BTF_KIND_ARRAY:
-		hash = hash_number(hash, btf_array(type)->nelems);
-		return hash_type(hash, btf, btf_array(type)->type, depth + 1);
+		types_add(types, btf_array(type)->type);
+		return hash_number(hash, btf_array(type)->nelems);
 	case BTF_KIND_DATASEC:
-		return hash_variables(hash, btf, type, depth + 1);
+		return hash_variables(hash, type, types);
 	case BTF_KIND_VAR:
-		return hash_type(hash_name(hash, btf, type->name_off), btf, type->type, depth + 1);
+		types_add(types, type->type);
+		return hash_name(hash, btf, type->name_off);
 	case BTF_KIND_TYPEDEF:
 	case BTF_KIND_CONST:
 	case BTF_KIND_VOLATILE:
-		return hash_type(hash, btf, type->type, depth + 1);
+		types_add(types, type->type);
+		return hash;
 	case BTF_KIND_INT:
 		return hash_number(hash, type->size);
 	default:
@@ -78,9 +88,19 @@ static u64 hash_type(u64 hash, const struct btf *btf, u32 id, unsigned depth)
 
 u64 kept_layout(u64 hash, const struct btf *btf, const struct bpf_map *map)
 {
+	struct types types = {.n = 0};
+
 	hash = hash_number(hash, bpf_map__type(map));
 	hash = hash_number(hash, bpf_map__key_size(map));
 	hash = hash_number(hash, bpf_map__value_size(map));
 	hash = hash_number(hash, bpf_map__map_flags(map));
-	return hash_type(hash, btf, bpf_map__btf_value_type_id(map), 0);
+	types_add(&types, bpf_map__btf_value_type_id(map));
+	/* No type holds itself but behind a pointer, which is not followed: it ends. */
+	while (types.n > 0) {
+		const struct btf_type *type = btf__type_by_id(btf, types.ids[--types.n]);
+
+		if (type)
+			hash = hash_type(hash, btf, type, &types);
+	}
+	return hash;
 }

@@ -25,6 +25,8 @@ KEPT_SECONDS=600
 end_soak() {
 	echo 1 >"$online"
 	end_lifetime
+	# Its alerts are nobody's after it.
+	rm -rf /run/pebsd/alerts
 	rmdir "$churn"/* "$churn" 2>/dev/null || :
 }
 trap end_soak EXIT
