@@ -21,7 +21,7 @@
 #include "kernel/kernel.h"
 #include "notify_socket.h"
 #include "origin/perf/perf.h"
-#include "origin/perf/perf_offcore.h"
+#include "origin/perf/perf_offcore_parts.h"
 #include "page_faults.h"
 #include "some_stripes.h"
 #include "tree.h"
@@ -38,6 +38,7 @@ struct variation {
 	bool alone;       /* it takes nothing over */
 	bool offcore;     /* it counts page faults at task switches, too */
 	bool other_counters;
+	bool dies_replacing; /* just before the first of the counters is */
 };
 
 /* What a process found, before and after it made page faults. */
@@ -125,6 +126,12 @@ static void start_offcore(struct process *process, const struct variation *varia
 		.handover = process->handover, .kept = found->kept, .stay_paused = variation->stay_paused};
 	char *message = NULL;
 
+	if (variation->dies_replacing) {
+		process->offcore->kernel = kernel_offcore(process->kernel);
+		EXPECT(offcore_kept_begin(process->offcore, &keep) == 0);
+		found->whole = true;
+		(void)kill(getpid(), SIGKILL);
+	}
 	if (process->offcore)
 		EXPECT(offcore_start(process->offcore, kernel_offcore(process->kernel), &keep, &message) ==
 		       0);
@@ -610,6 +617,8 @@ Test(kept, a_foreign_event_under_the_name_of_ours)
 	/* What is not known is not counted as nothing: the figures are the last known ones. */
 	cr_expect_geq(now.first.due, before.last.due);
 	cr_expect_geq(now.last.due, before.last.due + 2 * FAULTS);
+	/* All are ended, and the foreign one is not kept either: it would go on beside those that began. */
+	cr_expect_eq(stored_of("event-"), 0);
 }
 
 Test(kept, an_event_is_missing)
@@ -676,5 +685,18 @@ Test(kept, off_core_counters_of_which_one_is_missing_are_placed_anew)
 	cr_expect_eq(now.kept, KEPT_GO_ON);
 	cr_expect_geq(now.counted_first.count, before.counted_last.count);
 	cr_expect_geq(now.counted_last.count, now.counted_first.count + 2 * FAULTS);
+	cr_expect_eq(stored_of("counter-"), 2);
+}
+
+Test(kept, off_core_counters_are_not_taken_for_others_after_a_death_between)
+{
+	_cleanup_free_ char *before = NULL;
+
+	(void)live((struct variation){.offcore = true});
+	before = strdup(stored_as("counter-1-0-0")->name);
+	cr_assert(before);
+	(void)live((struct variation){.offcore = true, .other_counters = true, .dies_replacing = true});
+	(void)live((struct variation){.offcore = true, .other_counters = true});
+	cr_expect_str_neq(stored_as("counter-1-0-0")->name, before);
 	cr_expect_eq(stored_of("counter-"), 2);
 }

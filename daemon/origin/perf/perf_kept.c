@@ -143,6 +143,8 @@ static bool take_old(struct perf_event_set *set, int cpu, const struct perf_kept
 	ret->leader_map.throttle = kept->counts.leader_throttle;
 	ret->stall.rearmed = kept->counts.rearmed;
 	add_closed(set, ret);
+	/* Were a part of it there, and it is no part of another, it would sample beside the new one. */
+	perf_keep_drop(set->keep, set->number, cpu, kept);
 	over->missing++;
 	return false;
 }

@@ -296,6 +296,7 @@ int offcore_start(struct offcore_set *set, struct kernel_offcore *kernel, const 
 		if (r < 0)
 			return r;
 	}
+	offcore_kept_begun(set);
 	return 0;
 }
 

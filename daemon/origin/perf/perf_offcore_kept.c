@@ -23,7 +23,7 @@ struct place_part {
 };
 
 struct offcore_part {
-	u64 counters; /* which they are, hashed */
+	u64 counters; /* which they are, hashed; 0: some may be of before */
 	struct place_part places[];
 };
 
@@ -109,7 +109,8 @@ int offcore_kept_begin(struct offcore_set *set, const struct offcore_keep *keep)
 		return r;
 	books->part = part;
 	books->go_on = keep->kept != KEPT_ANEW && books->part->counters == hash;
-	books->part->counters = hash;
+	if (!books->go_on)
+		books->part->counters = 0;
 	for (u32 cpu = 0; cpu < set->cpus; cpu++) {
 		const struct kept_place kept = read_place(set, cpu);
 
@@ -122,6 +123,12 @@ int offcore_kept_begin(struct offcore_set *set, const struct offcore_keep *keep)
 		offcore_kept_drop(set, (int)cpu);
 	}
 	return 0;
+}
+
+void offcore_kept_begun(struct offcore_set *set)
+{
+	if (set->books)
+		set->books->part->counters = hash_counters(set);
 }
 
 void offcore_kept_end(struct offcore_set *set)

@@ -40,6 +40,9 @@ void offcore_control_place(const struct offcore_place *place, unsigned long requ
 int offcore_kept_begin(struct offcore_set *set, const struct offcore_keep *keep);
 void offcore_kept_end(struct offcore_set *set);
 
+/* All places have counters of this set: until then the next process takes none of them over. */
+void offcore_kept_begun(struct offcore_set *set);
+
 /* Whether the counters of before count on there; then `place` has their descriptors. */
 bool offcore_kept_take(struct offcore_set *set, struct offcore_place *place);
 
