@@ -51,6 +51,15 @@ static int find_stripes(const struct origin *origin, struct stripes *ret)
 	return origin->on_cpus ? stripes_of_machine(NULL, 0, ret) : stripes_single(ret);
 }
 
+/* Where the maps of before go on, CPUs write to the stripes that they had, whatever they would get today. */
+static void take_stripes(struct sampling *sampling)
+{
+	const struct kernel *kernel = engine_kernel(sampling->engine);
+
+	for (u32 cpu = 0; cpu < sampling->stripes.cpus; cpu++)
+		sampling->stripes.of_cpu[cpu] = (u8)kernel_stripe_of(kernel, cpu);
+}
+
 static void describe_start(struct sampling *sampling)
 {
 	struct snapshot *head = engine_head(sampling->engine);
@@ -106,6 +115,7 @@ int sampling_open(const struct sampling_settings *settings, struct sampling **re
 	r = sampling->origin->open(settings, &engine, &sampling->engine, &sampling->state, ret_failure);
 	if (r < 0)
 		return r;
+	take_stripes(sampling);
 	describe_start(sampling);
 	*ret = TAKE_PTR(sampling);
 	return 0;
