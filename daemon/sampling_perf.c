@@ -521,6 +521,7 @@ static int open_keep(struct origin_state *state, struct perf_keep_settings *sett
 	settings->epoch = kernel_epoch(kernel);
 	settings->n_sets = state->n_sets;
 	settings->stay_paused = state->paused = pause_kept(state->handover, &seconds);
+	engine_head(state->engine)->paused = state->paused;
 	if (settings->kept == KEPT_ANEW)
 		end_rest(state->handover);
 	return state->n_sets ? perf_keep_new(settings, &state->keep) : 0;

@@ -553,8 +553,11 @@ static int go_on_pausing(struct server *server)
 	struct maybe_double seconds;
 	int r;
 
-	if (!pause_kept(sampling_handover(server->sampling), &seconds))
+	if (!engine_head(sampling_engine(server->sampling))->paused)
 		return 0;
+	/* Over since sampling was opened, which went by it: it ends as any other does. */
+	if (!pause_kept(sampling_handover(server->sampling), &seconds))
+		seconds = (struct maybe_double){.known = true};
 	r = pause_begin(&server->pause, &seconds);
 	return r < 0 ? log_error(r, "cannot go on with the pause that was asked for") : 0;
 }
