@@ -175,6 +175,13 @@ static int prepare(struct http *http, const struct http_settings *settings)
 	return sd_event_source_set_enabled(http->restart, SD_EVENT_OFF);
 }
 
+static const char *why_not(const struct http *http, int error)
+{
+	if (error == -ENOENT && !http->program)
+		return "its process is started by way of /proc/self/exe, which is not there; mount /proc";
+	return strerror(-error);
+}
+
 int http_new(const struct http_settings *settings, struct http_sockets *sockets,
 	     const struct http_source *source, struct http **ret, char **ret_message)
 {
@@ -199,7 +206,7 @@ int http_new(const struct http_settings *settings, struct http_sockets *sockets,
 	if (r < 0) {
 		if (asprintf(ret_message,
 			     "cannot serve HTTP on %s: %s; `listen = none` in [export] does without it",
-			     http->sockets.text, strerror(-r)) < 0)
+			     http->sockets.text, why_not(http, r)) < 0)
 			*ret_message = NULL;
 		http_free(http);
 		return r;

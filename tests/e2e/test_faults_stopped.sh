@@ -9,8 +9,7 @@ need curl
 stand_in_pmu
 own_cgroup
 name=/${cgroup##*/}
-configure perf < <(printf 'period = 100\nbudget = off\n[rule burst]\ncgroup = %s\nmetric = rate\nabove = 10000000\nwindow = 1s\nfor = 0\n' "$name")
-stopped_s=5
+configure perf < <(printf 'period = 100\nbudget = off\n')
 
 # Touches fresh memory at an even pace all the time.
 (
@@ -22,11 +21,62 @@ stopped_s=5
 ) &
 others=$!
 
+# Samples a second as the kernel counts them, over the time that the window really has.
 rate() {
-	ctl --json status | jq '.events.loads.samples'
+	ctl --json --window "$1" show "$name" | jq '.events.loads.weighted.samples / .window_s'
+}
+
+# rule NAME TIMES: fires above so many times the usual rate.
+rule() {
+	printf '[rule %s]\ncgroup = %s\nmetric = rate\nwindow = 1s\nfor = 0\n' "$1" "$name"
+	awk -v usual="$usual" -v times="$2" 'BEGIN { printf "above = %d\n", usual * times }'
+}
+
+firing() {
+	ctl --json alerts | jq --raw-output '[.alerts[] | select(.state != "inactive").rule] | join(" ")'
 }
 
 start --config "$work/pebsd.conf"
+sleep 3
+usual=$(rate 3s)
+configure perf < <(
+	printf 'period = 100\nbudget = off\n'
+	rule burst 4
+	rule usual 0.1
+)
+ctl reload >/dev/null
+get /healthz >/dev/null
+for _ in $(seq 100); do
+	[ "$(firing)" != usual ] || break
+	sleep 0.1
+done
+expect 'what fires at the usual rate' usual "$(firing)"
+
+remember
+ctl watch >"$work/watched" 2>&1 &
+watcher=$!
+others="$others $watcher"
+sleep 0.3
+kill -STOP "$daemon"
+sleep 8
+kill -CONT "$daemon"
+for _ in $(seq 10); do
+	# The time that it was stopped for is in the shortest window, with all that came in then.
+	now=$(rate 1s)
+	awk -v now="$now" -v usual="$usual" 'BEGIN { exit now > 4 * usual }' ||
+		fail "after it was stopped: $now samples a second, before $usual: $(ctl --json --window 1s show "$name")"
+	sleep 0.1
+done
+expect 'what fires after it was stopped' usual "$(firing)"
 sleep 2
-ctl --json status | jq . | head -80
-ctl --json show "$name" | jq . | head -120
+expect 'what fires later' usual "$(firing)"
+kill "$watcher"
+! grep -q 'burst' "$work/watched" || fail "told of: $(cat "$work/watched")"
+still_samples 'after it was stopped'
+given_back 'after it was stopped'
+quiet 'after it was stopped' 3
+expect 'malformed' 0 "$(ctl --json status | jq .samples.lost.malformed)"
+get /healthz >/dev/null || fail 'it is not healthy'
+kill "$daemon"
+wait "$daemon" || fail 'it does not end well'
+daemon=''
