@@ -53,7 +53,7 @@ done
 expect 'what fires at the usual rate' usual "$(firing)"
 
 remember
-ctl watch >"$work/watched" 2>&1 &
+"$PEBSCTL" --socket "$socket" watch >"$work/watched" 2>&1 &
 watcher=$!
 others="$others $watcher"
 sleep 0.3
