@@ -7,6 +7,7 @@
 #include <systemd/sd-daemon.h>
 #include <unistd.h>
 
+#include "alerts_kept.h"
 #include "alerts_time.h"
 #include "alerts_turn.h"
 #include "base/log.h"
@@ -23,6 +24,7 @@ struct alerts {
 	struct alerts_settings settings;
 	struct policy *policy;
 	struct act *act;
+	struct alerts_kept *kept;
 	int cgroup_root; /* -1: paths are of no living tree */
 	bool attributes_failed;
 	struct reading before[EVENTS_MAX]; /* as of the last collection */
@@ -47,6 +49,7 @@ static size_t rules_to_judge(const struct alerts_settings *settings)
 static int open_policy(struct alerts *alerts)
 {
 	const struct snapshot *head = engine_head(alerts->settings.engine);
+	const u64 stored = act_next_number(alerts->act), kept = alerts_kept_next_number(alerts->kept);
 	struct event events[EVENTS_MAX];
 
 	for (size_t i = 0; i < head->n_events; i++)
@@ -58,7 +61,7 @@ static int open_policy(struct alerts *alerts)
 			.events = events,
 			.n_events = head->n_events,
 			.start_ns = engine_collected_ns(alerts->settings.engine),
-			.next_number = act_next_number(alerts->act),
+			.next_number = stored > kept ? stored : kept,
 			.max_bytes = POLICY_BYTES,
 		},
 		&alerts->policy);
@@ -85,7 +88,10 @@ static int recall(struct alerts *alerts)
 	size_t n, stale = 0;
 	int r;
 
-	memories = act_memories(alerts->act, &n);
+	if (alerts_kept_is_newer(alerts->kept, act_judged_ns(alerts->act)))
+		memories = alerts_kept_memories(alerts->kept, &n);
+	else
+		memories = act_memories(alerts->act, &n);
 	for (size_t i = 0; i < n; i++) {
 		r = policy_recall(alerts->policy, &memories[i]);
 		if (r == -ESTALE)
@@ -99,6 +105,19 @@ static int recall(struct alerts *alerts)
 		log_info("%zu alert%s of the time before the restart known, %zu of rules that are no more", n,
 			 n == 1 ? "" : "s", stale);
 	return 0;
+}
+
+static int open_kept(struct alerts *alerts)
+{
+	const struct engine *engine = alerts->settings.engine;
+	const char *wrong;
+	int r = alerts_kept_new(engine_state(engine), engine_collected_ns(engine), &alerts->kept, &wrong);
+
+	if (r == 0 && wrong)
+		log_full(LOG_WARNING, 0, NULL,
+			 "how rules stood in the process before is taken from %s alone: %s",
+			 alerts->settings.directory, wrong);
+	return r;
 }
 
 static void open_cgroups(struct alerts *alerts)
@@ -144,7 +163,9 @@ int alerts_new(const struct alerts_settings *settings, struct alerts **ret, char
 	for (unsigned event = 0; event < engine_head(settings->engine)->n_events; event++)
 		alerts->before[event] = engine_reading(settings->engine, event);
 	open_cgroups(alerts);
-	r = open_policy(alerts);
+	r = open_kept(alerts);
+	if (r == 0)
+		r = open_policy(alerts);
 	if (r == 0)
 		r = recall(alerts);
 	if (r < 0)
@@ -157,6 +178,7 @@ struct alerts *alerts_free(struct alerts *alerts)
 {
 	if (!alerts)
 		return NULL;
+	alerts_kept_free(alerts->kept);
 	policy_free(alerts->policy);
 	act_free(alerts->act);
 	if (alerts->cgroup_root >= 0)
@@ -290,6 +312,18 @@ static void act(struct alerts *alerts, const struct transition *transitions, siz
 		alerts->settings.changed(alerts->settings.userdata, &transitions[i]);
 }
 
+/* After the actions: what they were is on disk, which is the newer one until here. */
+static void keep(struct alerts *alerts)
+{
+	int r = alerts_kept_save(alerts->kept, alerts->policy);
+
+	if (r < 0)
+		(void)log_warning(r,
+				  "cannot keep how rules stand beyond this process: the next one goes on "
+				  "from %s, where what is pending is as of its last change",
+				  alerts->settings.directory);
+}
+
 void alerts_collected(struct alerts *alerts)
 {
 	const struct snapshot *head = engine_head(alerts->settings.engine);
@@ -312,6 +346,7 @@ void alerts_collected(struct alerts *alerts)
 		(void)log_warning(r, "cannot judge all of this collection; rules whose window that empties "
 				     "are unknown until it is full again");
 	act(alerts, transitions, n);
+	keep(alerts);
 	act_clean(alerts->act, &head->taken);
 }
 

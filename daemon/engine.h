@@ -71,6 +71,10 @@ int engine_open(const struct engine_settings *settings, struct engine **ret, cha
 /* What engine_open() opens the kernel side by; for who opens it before. */
 void engine_kernel_settings(const struct engine_settings *settings, struct kernel_settings *ret);
 
+/* What it keeps its books in, for others who keep theirs there: by the first collection they have taken back
+ * what they left. NULL: nothing is kept. */
+struct state *engine_state(const struct engine *engine);
+
 /* Whether the state has books to go on from. */
 bool engine_has_before(const struct engine_settings *settings);
 

@@ -88,6 +88,8 @@ void engine_save(struct engine *engine)
 
 	if (!state)
 		return;
+	/* With the first collection, before which others took back what is theirs. */
+	state_settle(state);
 	if (state_keeps(state)) {
 		save_head(engine);
 		for (unsigned event = 0; event < engine->settings.n_events; event++) {
@@ -102,6 +104,11 @@ void engine_save(struct engine *engine)
 		(void)log_warning(
 			r, "cannot keep the figures beyond this process: after its end all counters begin "
 			   "at zero; they take memory by the number of cgroups with samples");
+}
+
+struct state *engine_state(const struct engine *engine)
+{
+	return engine->settings.state;
 }
 
 bool engine_has_before(const struct engine_settings *settings)
@@ -284,6 +291,5 @@ int engine_go_on(struct engine *engine, bool same_kernel)
 	/* Windows begin here, and what was counted by then is not in them. */
 	if (before)
 		readings_push(engine->readings, now_ns, engine->now);
-	state_settle(state);
 	return 0;
 }

@@ -133,6 +133,7 @@ static int leave_boot(struct act *act, const char *boot)
 			   "this one",
 			   act->store.n_memories);
 	act->store.n_files = 0;
+	act->store.judged_ns = 0;
 	(void)snprintf(act->store.boot, sizeof(act->store.boot), "%s", boot);
 	return store_set_memories(&act->store, NULL, 0);
 }
@@ -158,6 +159,7 @@ static int take_over(struct act *act)
 	if (r == 0)
 		r = store_set_memories(&act->before, act->store.memories, act->store.n_memories);
 	act->before.next_number = act->store.next_number;
+	act->before.judged_ns = act->store.judged_ns;
 	return r;
 }
 
@@ -255,6 +257,11 @@ u64 act_next_number(const struct act *act)
 	return act->before.next_number;
 }
 
+u64 act_judged_ns(const struct act *act)
+{
+	return act->before.judged_ns;
+}
+
 const struct policy_memory *act_memories(const struct act *act, size_t *ret_n)
 {
 	*ret_n = act->before.n_memories;
@@ -294,6 +301,7 @@ static int remember(struct act *act, const struct policy *policy)
 	if (r < 0)
 		return r;
 	act->store.next_number = policy_next_number(policy);
+	act->store.judged_ns = policy_judged_ns(policy);
 	note_resolved(act);
 	return 0;
 }

@@ -38,9 +38,10 @@ int act_new(const struct act_settings *settings, struct act **ret, char **ret_me
 struct act *act_free(struct act *act);
 DEFINE_CLEANUP(struct act *, act_free)
 
-/* What the store has of the time before: the number to go on with, and what policy_recall() is to be given.
- * Valid until act_free(). */
+/* What the store has of the time before: the number to go on with, and what policy_recall() is to be given,
+ * as of which tick (0: not known). Valid until act_free(). */
 u64 act_next_number(const struct act *act);
+u64 act_judged_ns(const struct act *act);
 const struct policy_memory *act_memories(const struct act *act, size_t *ret_n);
 
 /*

@@ -33,7 +33,8 @@ struct store_file {
 
 struct store {
 	char boot[STORE_BOOT_MAX];
-	u64 next_number;                /* at least 1, above all others here */
+	u64 next_number; /* at least 1, above all others here */
+	u64 judged_ns;   /* CLOCK_MONOTONIC in that boot of the tick that the memories are of; 0: not known */
 	struct policy_memory *memories; /* with their strings the store's */
 	size_t n_memories;
 	struct store_intent *intents;

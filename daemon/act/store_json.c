@@ -94,7 +94,8 @@ static void put_store(FILE *out, const struct store *store, bool *failed)
 
 	(void)fprintf(out, "{\"version\":%d,", VERSION);
 	put_name(out, "boot", store->boot, failed);
-	(void)fprintf(out, ",\"next_alert\":%llu,\"alerts\":[", (unsigned long long)store->next_number);
+	(void)fprintf(out, ",\"next_alert\":%llu,\"judged_ns\":%llu,\"alerts\":[",
+		      (unsigned long long)store->next_number, (unsigned long long)store->judged_ns);
 	for (size_t i = 0; i < store->n_memories; i++) {
 		if (store->memories[i].state == ALERT_INACTIVE)
 			continue;
@@ -347,6 +348,10 @@ static int read_store(const json_object *object, struct store *store, const char
 	(void)stpcpy(store->boot, boot);
 	*ret_wrong = "the next alert's number can't be read";
 	if (!json_get_u64(object, "next_alert", &store->next_number) || store->next_number == 0)
+		return -EBADMSG;
+	*ret_wrong = "the time of its last judgement can't be read";
+	/* An earlier version told none. */
+	if (json_get(object, "judged_ns") && !json_get_u64(object, "judged_ns", &store->judged_ns))
 		return -EBADMSG;
 	return read_lists(object, store, ret_wrong);
 }

@@ -112,8 +112,8 @@ void policy_count(const struct policy *policy, size_t rule, struct policy_counts
 
 /*
  * What must be known to go on after a restart: of each alert that is pending or firing, and of those resolved
- * within DECIDE_RESOLVED_NS. Windows and baselines begin anew: until they are covered it is unknown, which
- * changes no state.
+ * within DECIDE_RESOLVED_NS. Windows begin anew: until they are covered it is unknown, which changes no
+ * state, and counts neither for nor against what is pending.
  */
 struct policy_memory {
 	char rule[RULE_NAME_MAX];
@@ -129,11 +129,18 @@ struct policy_memory {
 };
 int policy_remember(const struct policy *policy, struct policy_memory **ret, size_t *ret_n);
 
+/* The same with the figures of when each state began: for who asks at each collection. What is the same as
+ * the last time is the same to the last bit, but for `held_ns`. */
+int policy_remember_states(const struct policy *policy, struct policy_memory **ret, size_t *ret_n);
+
 /* Takes one back, after policy_new(). -ESTALE: no rule of that name and fingerprint (where it was firing the
  * next tick tells of its end), -ENOMEM. */
 int policy_recall(struct policy *policy, const struct policy_memory *memory);
 
 u64 policy_next_number(const struct policy *policy);
+
+/* CLOCK_MONOTONIC of the last tick; before the first, the start. */
+u64 policy_judged_ns(const struct policy *policy);
 
 /* Memory held by windows and subjects. */
 size_t policy_bytes(const struct policy *policy);

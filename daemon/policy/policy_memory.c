@@ -42,26 +42,37 @@ static void use_last_judged(const struct policy *policy, struct alert *alert)
 				alert->estimate = subject->states[i].extra->estimate;
 }
 
-int policy_remember(const struct policy *policy, struct policy_memory **ret, size_t *ret_n)
+static int remember(const struct policy *policy, bool judged_now, struct policy_memory **ret, size_t *ret_n)
 {
 	_cleanup_free_ struct alert *alerts = NULL;
 	struct policy_memory *memories;
 	size_t n;
 	int r;
 
-	r = policy_alerts(policy, &alerts, &n);
+	r = alerts_list(policy, judged_now, &alerts, &n);
 	if (r < 0)
 		return r;
 	memories = calloc(n + 1, sizeof(*memories));
 	if (!memories)
 		return -ENOMEM;
 	for (size_t i = 0; i < n; i++) {
-		use_last_judged(policy, &alerts[i]);
+		if (judged_now)
+			use_last_judged(policy, &alerts[i]);
 		remember_one(&alerts[i], &memories[i]);
 	}
 	*ret = memories;
 	*ret_n = n;
 	return 0;
+}
+
+int policy_remember(const struct policy *policy, struct policy_memory **ret, size_t *ret_n)
+{
+	return remember(policy, true, ret, ret_n);
+}
+
+int policy_remember_states(const struct policy *policy, struct policy_memory **ret, size_t *ret_n)
+{
+	return remember(policy, false, ret, ret_n);
 }
 
 static void take_estimate(const struct policy_memory *memory, struct estimate *ret)

@@ -309,5 +309,7 @@ void alert_of(const struct policy *policy, const struct subject *subject, size_t
 /* With an estimate that is known already. */
 void alert_with(const struct policy *policy, const struct subject *subject, size_t member,
 		const struct estimate *estimate, struct alert *ret);
+/* policy_alerts(); else with the estimates of when their states changed, which costs next to nothing. */
+int alerts_list(const struct policy *policy, bool judged_now, struct alert **ret, size_t *ret_n);
 
 #endif

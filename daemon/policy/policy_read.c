@@ -68,6 +68,11 @@ u64 policy_next_number(const struct policy *policy)
 	return policy->next_number;
 }
 
+u64 policy_judged_ns(const struct policy *policy)
+{
+	return policy->last_ns;
+}
+
 static size_t firing_first(const struct alert *alert)
 {
 	return alert->decision.state != ALERT_FIRING;
@@ -132,7 +137,25 @@ static size_t count_active(const struct policy *policy)
 	return n;
 }
 
-int policy_alerts(const struct policy *policy, struct alert **ret, size_t *ret_n)
+static size_t list_subject(const struct policy *policy, const struct subject *subject, bool judged_now,
+			   struct alert *to)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < subject->group->n; i++) {
+		const struct state *state = &subject->states[i];
+
+		if (state->state == ALERT_INACTIVE)
+			continue;
+		if (judged_now)
+			alert_of(policy, subject, i, &to[n++]);
+		else
+			alert_with(policy, subject, i, &state->extra->estimate, &to[n++]);
+	}
+	return n;
+}
+
+int alerts_list(const struct policy *policy, bool judged_now, struct alert **ret, size_t *ret_n)
 {
 	struct alert *alerts = calloc(count_active(policy) + 1, sizeof(*alerts));
 	const struct ended *ended;
@@ -144,9 +167,7 @@ int policy_alerts(const struct policy *policy, struct alert **ret, size_t *ret_n
 		const struct view *view = policy->views[i];
 
 		for (size_t j = 0; j < view->n_active; j++)
-			for (size_t k = 0; k < view->active[j]->group->n; k++)
-				if (view->active[j]->states[k].state != ALERT_INACTIVE)
-					alert_of(policy, view->active[j], k, &alerts[n++]);
+			n += list_subject(policy, view->active[j], judged_now, &alerts[n]);
 	}
 	TAILQ_FOREACH (ended, &policy->ended, list)
 		if (ended->alert.decision.state == ALERT_RESOLVED)
@@ -155,6 +176,11 @@ int policy_alerts(const struct policy *policy, struct alert **ret, size_t *ret_n
 	*ret = alerts;
 	*ret_n = limit_resolved(alerts, n);
 	return 0;
+}
+
+int policy_alerts(const struct policy *policy, struct alert **ret, size_t *ret_n)
+{
+	return alerts_list(policy, true, ret, ret_n);
 }
 
 /* The member of a subject's group that is the rule; -1: none is. */

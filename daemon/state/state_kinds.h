@@ -23,6 +23,8 @@ enum state_kind {
 	STATE_SERIES,       /* series, by path: its standing */
 	STATE_FIGURES,      /* series, by path and event */
 	STATE_COUNTERS,     /* series, by path: off-core responses */
+	STATE_RULES,        /* alerts: as of which tick, and the next number */
+	STATE_ALERT,        /* alerts, by number: one that is pending, firing or resolved of late */
 	STATE_KINDS,
 };
 

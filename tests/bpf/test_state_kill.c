@@ -17,7 +17,6 @@
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <time.h>
-#include <ucontext.h>
 #include <unistd.h>
 
 #include "base/cleanup.h"
@@ -26,6 +25,7 @@
 #include "some_stripes.h"
 #include "state/state_kinds.h"
 #include "state/state_parts.h"
+#include "watched_stores.h"
 
 #define EVENTS  2
 #define SLOTS   48
@@ -214,77 +214,13 @@ static void tell(struct engine *engine, struct outcome *ret)
 	ret->there = true;
 }
 
-/* Stores to the memory that outlives the process: counted, and before one of them it ends. */
-static struct {
-	struct {
-		u8 *from;
-		size_t bytes;
-	} kept[4];
-	size_t n_kept;
-	u8 *open[2]; /* pages that the store under way may write to */
-	size_t n_open;
-	u64 stores;
-	u64 fatal;  /* of these: 0: none */
-	u64 *total; /* shared with who waits; NULL: nobody asks */
-} watched;
-
-#define PAGE 4096UL
-
-static bool is_kept(const u8 *address)
-{
-	for (size_t i = 0; i < watched.n_kept; i++)
-		if (address >= watched.kept[i].from && address < watched.kept[i].from + watched.kept[i].bytes)
-			return true;
-	return false;
-}
-
-static void on_store(int number, siginfo_t *info, void *context)
-{
-	greg_t *flags = &((ucontext_t *)context)->uc_mcontext.gregs[REG_EFL];
-	u8 *page = (u8 *)info->si_addr - (uintptr_t)info->si_addr % PAGE;
-
-	(void)number;
-	if (!is_kept(info->si_addr) || watched.n_open == 2)
-		_exit(30);
-	/* The second page of one store is no store of its own. */
-	if (watched.n_open == 0 && ++watched.stores == watched.fatal)
-		(void)kill(getpid(), SIGKILL);
-	if (mprotect(page, PAGE, PROT_READ | PROT_WRITE) < 0)
-		_exit(31);
-	watched.open[watched.n_open++] = page;
-	*flags |= 0x100; /* trap after this instruction */
-}
-
-static void on_stored(int number, siginfo_t *info, void *context)
-{
-	(void)number;
-	(void)info;
-	while (watched.n_open > 0)
-		if (mprotect(watched.open[--watched.n_open], PAGE, PROT_READ) < 0)
-			_exit(32);
-	((ucontext_t *)context)->uc_mcontext.gregs[REG_EFL] &= ~0x100;
-}
-
-static void watch_memory(void *from, size_t bytes)
-{
-	watched.kept[watched.n_kept].from = from;
-	watched.kept[watched.n_kept++].bytes = bytes;
-	if (mprotect(from, bytes, PROT_READ) < 0)
-		_exit(33);
-}
-
 static void watch_stores(const struct kernel *kernel, const struct state *state, u64 fatal)
 {
-	struct sigaction store = {.sa_sigaction = on_store, .sa_flags = SA_SIGINFO},
-			 stored = {.sa_sigaction = on_stored, .sa_flags = SA_SIGINFO};
-
-	(void)sigaction(SIGSEGV, &store, NULL);
-	(void)sigaction(SIGTRAP, &stored, NULL);
-	watched.fatal = fatal;
-	watch_memory(state->memory, STATE_HEADER_BYTES + (size_t)STATE_CHUNKS_MAX * STATE_CHUNK_BYTES);
-	watch_memory(kernel->latency_records.memory, kernel->latency_records.bytes);
-	watch_memory(kernel->plain_records.memory, kernel->plain_records.bytes);
-	watch_memory(kernel->marks.memory, kernel->marks.bytes);
+	watched_stores_begin(fatal);
+	watched_stores_add(state->memory, STATE_HEADER_BYTES + (size_t)STATE_CHUNKS_MAX * STATE_CHUNK_BYTES);
+	watched_stores_add(kernel->latency_records.memory, kernel->latency_records.bytes);
+	watched_stores_add(kernel->plain_records.memory, kernel->plain_records.bytes);
+	watched_stores_add(kernel->marks.memory, kernel->marks.bytes);
 }
 
 /* How a process ends. */
@@ -334,7 +270,7 @@ static void live(struct kernel *kernel, int state_fd, const struct plan *plan, s
 	    engine_make_room(engine, &again_ns) < 0)
 		_exit(14);
 	if (fate->ret_stores)
-		*fate->ret_stores = watched.stores;
+		*fate->ret_stores = watched_stores_seen();
 	if (fate->ret)
 		tell(engine, fate->ret);
 	_exit(0);

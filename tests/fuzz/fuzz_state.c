@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Any bytes as what another process left: as the memory itself, and as records that are whole. Refused, or
- * taken up by ledger, collection and series as something that goes on: they collect then, and what they keep
- * is taken up again.
+ * taken up by ledger, collection, series and rules as something that goes on: they collect and judge then,
+ * and what they keep is taken up again.
  */
 #include <errno.h>
 #include <stdint.h>
@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "alerts_kept.h"
 #include "collect/collect.h"
 #include "collect/series.h"
 #include "fake_kernel.h"
@@ -91,6 +92,60 @@ static void live(struct books *books, struct state *state, u64 now_ns)
 	}
 }
 
+static struct policy *some_policy(const struct alerts_kept *kept, u64 now_ns)
+{
+	static char *everything[] = {"/**"};
+	const struct rule rule = {.name = "remote",
+				  .patterns = everything,
+				  .n_patterns = 1,
+				  .metric = {.kind = METRIC_SHARE, .source = SOURCE_REMOTE_DRAM},
+				  .threshold = 0.5,
+				  .clear = 0.4,
+				  .window_ns = NSEC_PER_SEC,
+				  .min_samples = 20,
+				  .confidence = 0.95,
+				  .severity = "warning"};
+	const struct event event = {.role = EVENT_LOADS, .settings = {.has_source = 1}};
+	struct policy *policy;
+
+	must(policy_new(&(struct policy_settings){.rules = &rule,
+						  .n_rules = 1,
+						  .events = &event,
+						  .n_events = 1,
+						  .start_ns = now_ns,
+						  .next_number = alerts_kept_next_number(kept),
+						  .max_bytes = POLICY_BYTES},
+			&policy) == 0);
+	return policy;
+}
+
+/* Whatever rules are taken to have been goes on: ticks, and is kept. */
+static struct alerts_kept *judge(struct state *state, u64 now_ns, struct policy **ret)
+{
+	static const struct sliding_time time[EVENTS_MAX];
+	const struct policy_memory *memories;
+	const struct transition *transitions;
+	struct alerts_kept *kept;
+	const char *wrong;
+	size_t n;
+
+	must(alerts_kept_new(state, now_ns, &kept, &wrong) == 0);
+	*ret = some_policy(kept, now_ns);
+	memories = alerts_kept_memories(kept, &n);
+	must(!wrong || n == 0);
+	for (size_t i = 0; i < n; i++) {
+		int r = policy_recall(*ret, &memories[i]);
+
+		must(r == 0 || r == -ESTALE);
+		policy_gone(*ret, i % 2 ? memories[i].cgroup : "/some");
+	}
+	for (u64 i = 1; i < 4; i++) {
+		policy_begin(*ret, now_ns + i * NSEC_PER_SEC, &(struct timespec){.tv_sec = (time_t)i}, time);
+		must(policy_tick(*ret, &transitions, &n) == 0);
+	}
+	return kept;
+}
+
 static int take_up(struct state *state, bool same_kernel, u64 now_ns)
 {
 	struct books books;
@@ -104,8 +159,14 @@ static int take_up(struct state *state, bool same_kernel, u64 now_ns)
 		r = series_table_keep(books.series, state, now_ns);
 	must(r == 0 || r == -EBADMSG);
 	if (r == 0) {
+		struct policy *policy;
+		struct alerts_kept *kept = judge(state, now_ns, &policy);
+
 		state_settle(state);
+		must(alerts_kept_save(kept, policy) == 0);
 		live(&books, state, now_ns + COLLECT_GRACE_NS);
+		policy_free(policy);
+		alerts_kept_free(kept);
 	}
 	close_books(&books);
 	return r;

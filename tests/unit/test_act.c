@@ -19,6 +19,7 @@
 /* All that act.c may ask of a policy. */
 struct policy {
 	u64 next_number;
+	u64 judged_ns;
 	struct policy_memory memories[64];
 	size_t n;
 };
@@ -36,6 +37,11 @@ int policy_remember(const struct policy *policy, struct policy_memory **ret, siz
 u64 policy_next_number(const struct policy *policy)
 {
 	return policy->next_number;
+}
+
+u64 policy_judged_ns(const struct policy *policy)
+{
+	return policy->judged_ns;
 }
 
 static struct service_manager manager;

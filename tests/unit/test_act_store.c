@@ -58,6 +58,7 @@ static void fill(struct store *store)
 	store_init(store);
 	(void)stpcpy(store->boot, "01234567-89ab-cdef-0123-456789abcdef");
 	store->next_number = 18;
+	store->judged_ns = 86400000000001ULL;
 	cr_assert_eq(store_set_memories(store, memories, ARRAY_SIZE(memories)), 0);
 	cr_assert_eq(store_begin(store, 17, true, RULE_LOG | RULE_UNIT), 0);
 	cr_assert_eq(store_begin(store, 3, false, RULE_LOG), 0);
@@ -80,6 +81,7 @@ static void expect_same(const struct store *a, const struct store *b)
 {
 	cr_assert_str_eq(a->boot, b->boot);
 	cr_assert_eq(a->next_number, b->next_number);
+	cr_assert_eq(a->judged_ns, b->judged_ns);
 	cr_assert_eq(a->n_memories, b->n_memories);
 	for (size_t i = 0; i < a->n_memories; i++) {
 		const struct policy_memory *x = &a->memories[i], *y = &b->memories[i];

@@ -1,0 +1,368 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#include "alerts_kept.h"
+#include "alerts_record.h"
+#include "policy_fixture.h"
+#include "state/state.h"
+#include "state/state_kinds.h"
+
+static char *everything[] = {"/**"};
+
+/* A policy whose process may end at any time: what it leaves is its state. */
+struct life {
+	struct policy_fixture fixture;
+	struct state *state;
+	struct alerts_kept *kept;
+	const char *wrong;
+};
+
+static void begin(struct life *life, struct state *state, const struct rule *rules, size_t n, u64 now_ns)
+{
+	struct event event = fixture_event(EVENT_LOADS, "cpu");
+	struct policy_settings settings = {.rules = rules,
+					   .n_rules = n,
+					   .events = &event,
+					   .n_events = 1,
+					   .start_ns = now_ns,
+					   .max_bytes = POLICY_BYTES};
+	const struct policy_memory *memories;
+	size_t n_memories;
+
+	*life = (struct life){.fixture.now_ns = now_ns, .state = state};
+	cr_assert_eq(alerts_kept_new(state, now_ns, &life->kept, &life->wrong), 0);
+	settings.next_number = alerts_kept_next_number(life->kept);
+	cr_assert_eq(policy_new(&settings, &life->fixture.policy), 0);
+	memories = alerts_kept_memories(life->kept, &n_memories);
+	for (size_t i = 0; i < n_memories; i++) {
+		int r = policy_recall(life->fixture.policy, &memories[i]);
+
+		cr_assert(r == 0 || r == -ESTALE);
+	}
+	state_settle(state);
+}
+
+static void begin_first(struct life *life, const struct rule *rule)
+{
+	struct state *state;
+
+	cr_assert_eq(state_new(STATE_RECORDS, &state), 0);
+	begin(life, state, rule, 1, FIXTURE_START_NS);
+	cr_expect_null(life->wrong);
+}
+
+/* Without a word: as if it was killed. */
+static void end(struct life *life)
+{
+	fixture_free(&life->fixture);
+	life->kept = alerts_kept_free(life->kept);
+	life->state = state_free(life->state);
+}
+
+/* `after_ns`: in which there was no process. */
+static void go_on(struct life *life, const struct rule *rule, u64 after_ns)
+{
+	u64 now_ns = life->fixture.now_ns + after_ns;
+	struct state *state;
+	const char *wrong;
+
+	cr_assert_eq(state_adopt(state_fd(life->state), STATE_RECORDS, &state, &wrong), 0);
+	end(life);
+	begin(life, state, rule, 1, now_ns);
+}
+
+/* Collections, each kept. Returns how many transitions there were. */
+static size_t run(struct life *life, unsigned n, const char *path, u64 slow, u64 fast)
+{
+	size_t told = 0;
+
+	for (unsigned i = 0; i < n; i++) {
+		(void)fixture_run(&life->fixture, 1, path, slow, fast);
+		told += life->fixture.n;
+		cr_assert_eq(alerts_kept_save(life->kept, life->fixture.policy), 0);
+	}
+	return told;
+}
+
+static struct alert the_alert(const struct life *life, const char *path)
+{
+	struct alert *alerts, alert;
+	size_t n;
+
+	cr_assert_eq(policy_explain(life->fixture.policy, "remote", path, &alerts, &n), 0);
+	cr_assert_eq(n, 1);
+	alert = alerts[0];
+	free(alerts);
+	return alert;
+}
+
+Test(alerts_kept, what_was_pending_for_most_of_its_time_is_not_pending_from_the_beginning)
+{
+	struct rule rule = fixture_rule("remote", everything);
+	struct life life;
+
+	rule.for_ns = 60 * NSEC_PER_SEC;
+	begin_first(&life, &rule);
+	cr_assert_eq(run(&life, 60, "/a", 10, 0), 1, "pending when the window is covered");
+	cr_assert_eq(the_alert(&life, "/a").decision.held_ns, 50 * NSEC_PER_SEC);
+	for (int i = 0; i < 3; i++) {
+		go_on(&life, &rule, 100 * NSEC_PER_SEC);
+		cr_assert_null(life.wrong);
+		cr_expect_eq(the_alert(&life, "/a").decision.state, ALERT_PENDING);
+		cr_expect_eq(the_alert(&life, "/a").decision.held_ns, 50 * NSEC_PER_SEC,
+			     "time that nobody saw counts neither for nor against");
+		cr_assert_eq(run(&life, 9, "/a", 10, 0), 0, "nor does that of a window not covered");
+		cr_expect_eq(the_alert(&life, "/a").decision.held_ns, 50 * NSEC_PER_SEC);
+	}
+	cr_assert_eq(run(&life, 9, "/a", 10, 0), 0);
+	cr_assert_eq(the_alert(&life, "/a").decision.held_ns, 59 * NSEC_PER_SEC);
+	cr_assert_eq(run(&life, 1, "/a", 10, 0), 1);
+	cr_expect_eq(the_alert(&life, "/a").decision.state, ALERT_FIRING);
+	end(&life);
+}
+
+Test(alerts_kept, a_window_that_shows_no_breach_ends_what_was_pending)
+{
+	struct rule rule = fixture_rule("remote", everything);
+	struct life life;
+
+	rule.for_ns = 60 * NSEC_PER_SEC;
+	begin_first(&life, &rule);
+	(void)run(&life, 60, "/a", 10, 0);
+	go_on(&life, &rule, NSEC_PER_SEC);
+	cr_assert_eq(run(&life, 10, "/a", 0, 10), 1);
+	cr_expect_eq(the_alert(&life, "/a").decision.state, ALERT_INACTIVE);
+	go_on(&life, &rule, NSEC_PER_SEC);
+	cr_assert_eq(run(&life, 12, "/a", 10, 0), 1, "pending");
+	cr_expect_lt(the_alert(&life, "/a").decision.held_ns, 3 * NSEC_PER_SEC);
+	end(&life);
+}
+
+Test(alerts_kept, what_fires_fires_on_without_a_sample_and_is_told_once)
+{
+	struct rule rule = fixture_rule("remote", everything);
+	struct alert before;
+	struct life life;
+
+	begin_first(&life, &rule);
+	cr_assert_eq(run(&life, 15, "/a", 10, 0), 2);
+	before = the_alert(&life, "/a");
+	cr_assert_eq(before.decision.state, ALERT_FIRING);
+	go_on(&life, &rule, NSEC_PER_SEC);
+	cr_assert_eq(run(&life, 100, "/a", 0, 0), 0);
+	cr_expect_eq(the_alert(&life, "/a").decision.state, ALERT_FIRING);
+	cr_expect_eq(the_alert(&life, "/a").decision.unknown, UNKNOWN_SAMPLES);
+	cr_expect_eq(the_alert(&life, "/a").number, 1);
+	cr_expect_eq(the_alert(&life, "/a").fired.tv_sec, before.fired.tv_sec);
+	cr_assert_eq(run(&life, 30, "/a", 0, 10), 1, "resolved");
+	go_on(&life, &rule, NSEC_PER_SEC);
+	cr_expect_eq(policy_next_number(life.fixture.policy), 2);
+	cr_assert_eq(run(&life, 100, "/a", 0, 10), 0);
+	end(&life);
+}
+
+Test(alerts_kept, of_a_rule_that_is_another_the_end_is_told)
+{
+	struct rule rule = fixture_rule("remote", everything), other = rule;
+	struct life life;
+
+	other.threshold = 0.6;
+	begin_first(&life, &rule);
+	(void)run(&life, 15, "/a", 10, 0);
+	go_on(&life, &other, NSEC_PER_SEC);
+	cr_assert_eq(run(&life, 1, "/a", 10, 0), 1);
+	cr_expect_eq(life.fixture.transitions[0].alert.number, 1);
+	cr_expect_eq(life.fixture.transitions[0].alert.end, ALERT_END_RULE);
+	go_on(&life, &other, NSEC_PER_SEC);
+	cr_assert_eq(run(&life, 5, "/a", 10, 0), 0);
+	end(&life);
+}
+
+Test(alerts_kept, of_a_cgroup_that_went_the_end_is_told)
+{
+	struct rule rule = fixture_rule("remote", everything);
+	struct life life;
+
+	begin_first(&life, &rule);
+	(void)run(&life, 15, "/a", 10, 0);
+	go_on(&life, &rule, NSEC_PER_SEC);
+	policy_gone(life.fixture.policy, "/a");
+	cr_assert_eq(run(&life, 20, "/b", 0, 10), 1);
+	go_on(&life, &rule, NSEC_PER_SEC);
+	cr_assert_eq(run(&life, 20, "/b", 0, 10), 0);
+	end(&life);
+}
+
+Test(alerts_kept, whoever_is_as_of_the_later_tick_is_newer)
+{
+	struct rule rule = fixture_rule("remote", everything);
+	struct life life;
+	u64 kept_ns;
+
+	begin_first(&life, &rule);
+	cr_expect_not(alerts_kept_is_newer(life.kept, 0), "there is nothing");
+	(void)run(&life, 12, "/a", 10, 0);
+	kept_ns = policy_judged_ns(life.fixture.policy);
+	/* It ended after what was told, and before that was kept. */
+	(void)fixture_run(&life.fixture, 3, "/a", 10, 0);
+	cr_assert_eq(life.fixture.n, 1);
+	cr_assert_gt(policy_judged_ns(life.fixture.policy), kept_ns);
+	go_on(&life, &rule, NSEC_PER_SEC);
+	cr_expect(alerts_kept_is_newer(life.kept, 0), "a file that tells no time");
+	cr_expect(alerts_kept_is_newer(life.kept, kept_ns - 1));
+	cr_expect(alerts_kept_is_newer(life.kept, kept_ns), "of one tick: they say the same");
+	cr_expect_not(alerts_kept_is_newer(life.kept, kept_ns + 1));
+	end(&life);
+}
+
+Test(alerts_kept, what_stays_as_it_is_is_not_written)
+{
+	struct rule rule = fixture_rule("remote", everything);
+	struct state_ref first, later;
+	const struct state_record *record;
+	struct state *state;
+	struct life life;
+	const char *wrong;
+	size_t n;
+
+	begin_first(&life, &rule);
+	(void)run(&life, 16, "/a", 10, 0);
+	cr_assert_eq(state_adopt(state_fd(life.state), STATE_RECORDS, &state, &wrong), 0);
+	record = state_records(state, STATE_ALERT, &n);
+	cr_assert_eq(n, 1);
+	first = record->ref;
+	state_free(state);
+	(void)run(&life, 20, "/a", 10, 0);
+	cr_assert_eq(state_adopt(state_fd(life.state), STATE_RECORDS, &state, &wrong), 0);
+	record = state_records(state, STATE_ALERT, &n);
+	cr_assert_eq(n, 1);
+	later = record->ref;
+	cr_expect_eq(first.unit, later.unit, "a record that is written again lies elsewhere");
+	state_free(state);
+	end(&life);
+}
+
+static void expect_taken(const u8 *bytes, size_t length, u64 key, bool so)
+{
+	struct alerts_kept *kept;
+	struct state_ref refs[2] = {0};
+	struct state *state, *left;
+	const char *wrong;
+	/* As of second 100, and the next alert is the tenth. */
+	static const u8 head[] = {0x80, 0xd0, 0xdb, 0xc3, 0xf4, 0x02, 10};
+
+	cr_assert_eq(state_new(STATE_RECORDS, &left), 0);
+	state_put(left, &refs[0], STATE_RULES, 0, head, sizeof(head));
+	state_put(left, &refs[1], STATE_ALERT, key, bytes, length);
+	cr_assert_eq(state_commit(left), 0);
+	cr_assert_eq(state_adopt(state_fd(left), STATE_RECORDS, &state, &wrong), 0);
+	cr_assert_eq(alerts_kept_new(state, FIXTURE_START_NS + NSEC_PER_SEC, &kept, &wrong), 0);
+	cr_expect_eq(!wrong, so);
+	cr_expect_eq(alerts_kept_is_newer(kept, 0), so);
+	cr_expect_eq(alerts_kept_next_number(kept), so ? 10 : 1);
+	alerts_kept_free(kept);
+	state_free(state);
+	state_free(left);
+}
+
+static void expect_refused(const u8 *bytes, size_t length, u64 key)
+{
+	expect_taken(bytes, length, key, false);
+}
+
+static struct policy_memory some_memory(void)
+{
+	return (struct policy_memory){.rule = "remote",
+				      .fingerprint = 7,
+				      .cgroup = "/a",
+				      .event_key = "loads",
+				      .number = 4,
+				      .state = ALERT_FIRING,
+				      .held_ns = 5,
+				      .since = {.tv_sec = 8, .tv_nsec = 9},
+				      .value = 1,
+				      .low = -INFINITY,
+				      .high = INFINITY};
+}
+
+static void expect_memory_refused(const struct policy_memory *memory)
+{
+	u8 bytes[STATE_RECORD_MAX];
+	size_t named, length = alerts_record_write(memory, bytes, &named);
+
+	cr_assert_gt(length, 0);
+	expect_refused(bytes, length, 3);
+}
+
+Test(alerts_kept, a_record_that_makes_no_sense_is_none)
+{
+	struct policy_memory memory = some_memory();
+	u8 bytes[STATE_RECORD_MAX];
+	size_t named, length = alerts_record_write(&memory, bytes, &named);
+
+	cr_assert_gt(length, 0);
+	expect_taken(bytes, length, 3, true);
+	for (size_t shorter = 0; shorter < length; shorter++)
+		expect_refused(bytes, shorter, 3);
+	bytes[length] = 0;
+	expect_refused(bytes, length + 1, 3);
+	expect_refused(bytes, length, ~0ULL);
+	memory.number = 10;
+	expect_memory_refused(&memory);
+	memory = some_memory();
+	memory.number = 0;
+	expect_memory_refused(&memory);
+	memory = some_memory();
+	memory.state = ALERT_PENDING;
+	expect_memory_refused(&memory);
+	memory.state = ALERT_INACTIVE;
+	expect_memory_refused(&memory);
+	memory.state = (enum alert_state)4;
+	expect_memory_refused(&memory);
+	memory = some_memory();
+	memory.end = (enum alert_end)4;
+	expect_memory_refused(&memory);
+	memory = some_memory();
+	memory.held_ns = FIXTURE_START_NS + 1;
+	expect_memory_refused(&memory);
+	memory = some_memory();
+	memory.since.tv_nsec = NSEC_PER_SEC;
+	expect_memory_refused(&memory);
+	memory = some_memory();
+	memory.value = INFINITY;
+	expect_memory_refused(&memory);
+	memory = some_memory();
+	memory.rule[0] = '/';
+	expect_memory_refused(&memory);
+	memory = some_memory();
+	memory.event_key = "";
+	expect_memory_refused(&memory);
+}
+
+Test(alerts_kept, a_path_longer_than_a_record_begins_anew)
+{
+	static char path[STATE_RECORD_MAX + 2];
+	struct policy_memory memory = some_memory();
+	u8 bytes[STATE_RECORD_MAX];
+	size_t named;
+
+	memset(path, '/', sizeof(path) - 1);
+	memory.cgroup = path;
+	cr_expect_eq(alerts_record_write(&memory, bytes, &named), 0);
+	path[8000] = '\0';
+	cr_expect_gt(alerts_record_write(&memory, bytes, &named), 8000);
+}
+
+Test(alerts_kept, nothing_is_kept_where_there_is_no_state)
+{
+	struct rule rule = fixture_rule("remote", everything);
+	struct life life;
+
+	begin(&life, NULL, &rule, 1, FIXTURE_START_NS);
+	cr_expect_eq(alerts_kept_next_number(life.kept), 1);
+	(void)run(&life, 15, "/a", 10, 0);
+	end(&life);
+}

@@ -1,0 +1,373 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Processes that judge rules, each killed at some instruction: how rules stand then, by what the state and
+ * the alerts' file have, is how they stood in a twin that was left alone, after the last tick or the one
+ * before; and each transition was told once.
+ *
+ * A kill makes a difference only by what was written until then to memory that outlives the process
+ * (watched_stores.h). The file is memory here, replaced by one store as a file is by rename(2).
+ */
+#include <criterion/criterion.h>
+
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "act/store.h"
+#include "alerts_kept.h"
+#include "policy_fixture.h"
+#include "state/state_kinds.h"
+#include "state/state_parts.h"
+#include "watched_stores.h"
+
+#define PATHS     4
+#define TICKS_MAX 40
+#define TOLD_MAX  4096
+
+static char *everything[] = {"/**"};
+
+struct told {
+	u64 tick;
+	unsigned path;
+	enum alert_state from, to;
+	u64 number;
+};
+
+/* What is on disk: the alerts' file, and with it what was told. */
+struct file {
+	char text[1 << 20];
+	size_t length;
+	struct told told[TOLD_MAX];
+	size_t n_told;
+};
+
+struct disk {
+	u64 which; /* of the two is the file */
+	u64 tick;  /* the last that began */
+	u64 stores;
+	_Alignas(4096) struct file files[2];
+};
+
+static struct rule the_rule(void)
+{
+	struct rule rule = fixture_rule("remote", everything);
+
+	rule.window_ns = 3 * NSEC_PER_SEC;
+	rule.for_ns = 9 * NSEC_PER_SEC;
+	return rule;
+}
+
+static void open_policy(struct policy_fixture *fixture, u64 tick, u64 next_number)
+{
+	struct event event = fixture_event(EVENT_LOADS, "cpu");
+	struct rule rule = the_rule();
+	struct policy_settings settings = {.rules = &rule,
+					   .n_rules = 1,
+					   .events = &event,
+					   .n_events = 1,
+					   .start_ns = FIXTURE_START_NS + tick * NSEC_PER_SEC,
+					   .next_number = next_number,
+					   .max_bytes = POLICY_BYTES};
+
+	*fixture = (struct policy_fixture){.now_ns = settings.start_ns};
+	if (policy_new(&settings, &fixture->policy) < 0)
+		abort();
+}
+
+static void recall(struct policy_fixture *fixture, const struct policy_memory *memories, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (policy_recall(fixture->policy, &memories[i]) < 0)
+			abort();
+}
+
+/* Slow and fast phases of each path, longer and shorter than the rule's. */
+static void tick_once(struct policy_fixture *fixture, u64 tick)
+{
+	fixture_begin(fixture);
+	for (unsigned path = 0; path < PATHS; path++) {
+		bool slow = tick / (11 + 7 * path) % 2;
+		char name[8];
+
+		(void)snprintf(name, sizeof(name), "/p%u", path);
+		fixture_put(fixture, name, slow ? 40 : 0, slow ? 0 : 40);
+	}
+	if (fixture_tick(fixture) < 0)
+		abort();
+}
+
+static size_t list_told(const struct policy_fixture *fixture, u64 tick, struct told *to)
+{
+	for (size_t i = 0; i < fixture->n; i++) {
+		const struct transition *transition = &fixture->transitions[i];
+
+		to[i] = (struct told){.tick = tick,
+				      .path = (unsigned)(transition->alert.cgroup[2] - '0'),
+				      .from = transition->from,
+				      .to = transition->to,
+				      .number = transition->alert.number};
+	}
+	return fixture->n;
+}
+
+/* As act_on() does it: on disk, with what is told, before it is told. */
+static void write_file(const struct policy_fixture *fixture, struct store *store, struct disk *disk, u64 tick)
+{
+	const struct file *before = &disk->files[disk->which % 2];
+	struct file *to = &disk->files[(disk->which + 1) % 2];
+	_cleanup_free_ struct policy_memory *memories = NULL;
+	_cleanup_free_ char *text = NULL;
+	struct told told[64];
+	size_t n, length;
+
+	if (fixture->n == 0)
+		return;
+	if (policy_remember(fixture->policy, &memories, &n) < 0 || store_set_memories(store, memories, n) < 0)
+		_exit(20);
+	store->next_number = policy_next_number(fixture->policy);
+	store->judged_ns = policy_judged_ns(fixture->policy);
+	if (store_format(store, &text, &length) < 0 || length > sizeof(to->text) ||
+	    before->n_told + fixture->n > TOLD_MAX)
+		_exit(21);
+	n = list_told(fixture, tick, told);
+	memcpy(to->text, text, length);
+	to->length = length;
+	memcpy(to->told, before->told, before->n_told * sizeof(*told));
+	memcpy(&to->told[before->n_told], told, n * sizeof(*told));
+	to->n_told = before->n_told + n;
+	__atomic_store_n(&disk->which, disk->which + 1, __ATOMIC_SEQ_CST);
+}
+
+/* What a process finds. `kept` and `store` are the caller's. */
+static void look(struct state *state, const struct disk *disk, u64 tick, struct alerts_kept **kept,
+		 struct store *store, const struct policy_memory **ret, size_t *ret_n, u64 *ret_next)
+{
+	const struct file *file = &disk->files[disk->which % 2];
+	const char *wrong;
+
+	store_init(store);
+	if (file->length > 0 && store_parse(file->text, file->length, store, &wrong) < 0)
+		_exit(22);
+	if (alerts_kept_new(state, FIXTURE_START_NS + tick * NSEC_PER_SEC, kept, &wrong) < 0 || wrong)
+		_exit(23);
+	*ret = store->memories;
+	*ret_n = store->n_memories;
+	*ret_next = store->next_number;
+	if (alerts_kept_is_newer(*kept, store->judged_ns)) {
+		*ret = alerts_kept_memories(*kept, ret_n);
+		*ret_next = alerts_kept_next_number(*kept);
+	}
+}
+
+/* A process: so many ticks, after the one that began last. */
+static void live(int state_fd, struct disk *disk, unsigned ticks, u64 fatal)
+{
+	const struct policy_memory *memories;
+	struct policy_fixture fixture;
+	struct alerts_kept *kept;
+	struct state *state;
+	struct store store;
+	u64 tick = disk->tick, next;
+	const char *wrong;
+	size_t n;
+
+	if (state_adopt(state_fd, STATE_RECORDS, &state, &wrong) < 0)
+		_exit(11);
+	watched_stores_begin(fatal);
+	watched_stores_add(state->memory, STATE_HEADER_BYTES + (size_t)STATE_CHUNKS_MAX * STATE_CHUNK_BYTES);
+	/* Which of them is the file; not what is not the file yet. */
+	watched_stores_add(disk, 4096);
+	look(state, disk, tick, &kept, &store, &memories, &n, &next);
+	open_policy(&fixture, tick, next);
+	recall(&fixture, memories, n);
+	state_settle(state);
+	for (unsigned i = 0; i < ticks; i++) {
+		disk->tick = ++tick;
+		tick_once(&fixture, tick);
+		write_file(&fixture, &store, disk, tick);
+		if (alerts_kept_save(kept, fixture.policy) < 0)
+			_exit(12);
+	}
+	disk->stores = watched_stores_seen();
+	_exit(0);
+}
+
+/* How rules stand, in a form that can be compared; figures aside. */
+struct standing {
+	u64 next;
+	size_t n;
+	struct policy_memory memories[1024];
+};
+
+static int compare_memories(const void *a, const void *b)
+{
+	const struct policy_memory *left = a, *right = b;
+	int order = strcmp(left->cgroup, right->cgroup);
+
+	return order ? order : (left->number > right->number) - (left->number < right->number);
+}
+
+static void stand(const struct policy_memory *memories, size_t n, u64 next, struct standing *ret)
+{
+	cr_assert_leq(n, ARRAY_SIZE(ret->memories));
+	*ret = (struct standing){.next = next, .n = n};
+	for (size_t i = 0; i < n; i++)
+		ret->memories[i] = memories[i];
+	if (n > 0)
+		qsort(ret->memories, n, sizeof(*ret->memories), compare_memories);
+}
+
+static bool same_time(const struct timespec *a, const struct timespec *b)
+{
+	return a->tv_sec == b->tv_sec && a->tv_nsec == b->tv_nsec;
+}
+
+static bool stands_as(const struct standing *a, const struct standing *b)
+{
+	bool same = a->n == b->n && a->next == b->next;
+
+	for (size_t i = 0; same && i < a->n; i++) {
+		const struct policy_memory *left = &a->memories[i], *right = &b->memories[i];
+
+		same = strcmp(left->cgroup, right->cgroup) == 0 && left->number == right->number &&
+		       left->state == right->state && left->held_ns == right->held_ns &&
+		       left->fingerprint == right->fingerprint && left->end == right->end &&
+		       same_time(&left->since, &right->since) &&
+		       same_time(&left->breached, &right->breached) &&
+		       same_time(&left->fired, &right->fired) && same_time(&left->resolved, &right->resolved);
+	}
+	return same;
+}
+
+/* The twin: what it has after each tick of a life, from where the one before left it. */
+struct twin {
+	struct store now; /* its memories */
+	struct told told[TOLD_MAX];
+	size_t n_told;
+};
+
+static bool told_the_same(const struct file *file, const struct told *told, size_t n)
+{
+	bool same = file->n_told == n;
+
+	for (size_t i = 0; same && i < n; i++)
+		same = file->told[i].tick == told[i].tick && file->told[i].path == told[i].path &&
+		       file->told[i].from == told[i].from && file->told[i].to == told[i].to &&
+		       file->told[i].number == told[i].number;
+	return same;
+}
+
+static void set_twin(struct twin *twin, const struct policy_fixture *fixture)
+{
+	struct policy_memory *memories;
+	size_t n;
+
+	cr_assert_eq(policy_remember(fixture->policy, &memories, &n), 0);
+	cr_assert_eq(store_set_memories(&twin->now, memories, n), 0);
+	twin->now.next_number = policy_next_number(fixture->policy);
+	free(memories);
+}
+
+/* Lets the twin live from `tick` to `last`, or the tick before it, whichever is how the other one stands. */
+static void follow(struct twin *twin, const struct disk *disk, const struct standing *have, u64 tick)
+{
+	const struct file *file = &disk->files[disk->which % 2];
+	struct policy_fixture fixture;
+	static struct standing want;
+	bool met = false;
+
+	open_policy(&fixture, tick, twin->now.next_number);
+	recall(&fixture, twin->now.memories, twin->now.n_memories);
+	for (;;) {
+		stand(twin->now.memories, twin->now.n_memories, twin->now.next_number, &want);
+		met = tick + 1 >= disk->tick && stands_as(have, &want) &&
+		      told_the_same(file, twin->told, twin->n_told);
+		if (met || tick == disk->tick)
+			break;
+		tick_once(&fixture, ++tick);
+		twin->n_told += list_told(&fixture, tick, &twin->told[twin->n_told]);
+		cr_assert_lt(twin->n_told, TOLD_MAX - 64);
+		set_twin(twin, &fixture);
+	}
+	cr_assert(met, "after tick %llu: %zu alerts, should be %zu; %zu told, should be %zu",
+		  (unsigned long long)tick, have->n, want.n, file->n_told, twin->n_told);
+	fixture_free(&fixture);
+}
+
+static bool lived(struct state *state, struct disk *disk, unsigned ticks, u64 fatal)
+{
+	pid_t child = fork();
+	int status;
+
+	cr_assert_geq(child, 0);
+	if (child == 0)
+		live(state_fd(state), disk, ticks, fatal);
+	cr_assert_eq(waitpid(child, &status, 0), child);
+	cr_assert((WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL) ||
+			  (WIFEXITED(status) && WEXITSTATUS(status) == 0),
+		  "status %x", (unsigned)status);
+	return WIFSIGNALED(status);
+}
+
+static void look_and_follow(struct state *left, struct disk *disk, struct twin *twin, u64 tick)
+{
+	const struct policy_memory *memories;
+	struct alerts_kept *kept;
+	static struct standing have;
+	struct store store;
+	struct state *state;
+	const char *wrong;
+	size_t n;
+	u64 next;
+
+	cr_assert_eq(state_adopt(state_fd(left), STATE_RECORDS, &state, &wrong), 0);
+	look(state, disk, disk->tick, &kept, &store, &memories, &n, &next);
+	stand(memories, n, next, &have);
+	follow(twin, disk, &have, tick);
+	store_clear(&store);
+	alerts_kept_free(kept);
+	state_free(state);
+}
+
+Test(alerts_kill, rules_stand_as_in_a_twin_and_each_transition_is_told_once, .timeout = 300)
+{
+	struct disk *disk =
+		mmap(NULL, sizeof(*disk), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	struct twin *twin = calloc(1, sizeof(*twin));
+	unsigned killed = 0, fired = 0;
+	struct state *state;
+	u32 random = 17;
+	u64 stores;
+
+	cr_assert(twin && disk != MAP_FAILED);
+	store_init(&twin->now);
+	cr_assert_eq(state_new(STATE_RECORDS, &state), 0);
+	cr_assert_eq(state_commit(state), 0);
+	cr_assert_not(lived(state, disk, TICKS_MAX, 0));
+	look_and_follow(state, disk, twin, 0);
+	stores = disk->stores / TICKS_MAX;
+	cr_assert_gt(stores, 5);
+	for (unsigned i = 0; i < 150; i++) {
+		u64 before = disk->tick;
+		unsigned ticks;
+
+		random = random * 1664525 + 1013904223;
+		ticks = 4 + (random >> 8) % (TICKS_MAX - 4);
+		killed += lived(state, disk, ticks, i % 8 == 7 ? 0 : 1 + (random >> 12) % (ticks * stores));
+		look_and_follow(state, disk, twin, before);
+	}
+	for (size_t i = 0; i < twin->n_told; i++)
+		fired += twin->told[i].to == ALERT_FIRING;
+	(void)fprintf(stderr, "%u of 150 killed, in %llu ticks of %llu stores; %zu transitions, %u alerts\n",
+		      killed, (unsigned long long)disk->tick, (unsigned long long)stores, twin->n_told,
+		      fired);
+	cr_assert_gt(killed, 75);
+	cr_assert_gt(fired, 20);
+	store_clear(&twin->now);
+	state_free(state);
+	free(twin);
+	(void)munmap(disk, sizeof(*disk));
+}
