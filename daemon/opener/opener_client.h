@@ -12,7 +12,7 @@
 #include "opener/opener_wire.h"
 
 #define OPENER_START_MS   30000
-#define OPENER_CONNECT_MS 5000
+#define OPENER_CONNECT_MS 10000
 #define OPENER_ANSWER_MS  2000
 #define OPENER_PAUSE_MS   3000
 

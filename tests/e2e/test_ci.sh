@@ -42,21 +42,22 @@ test-guest: ; @echo 2 passed, 0 failed, 0 skipped
 deps-develop: ; @true
 test-outside: ; @echo 3 passed, 0 failed, 1 skipped
 lint: ; @echo 4 passed, 0 failed, 0 skipped
+reproducible: ; @echo 1 passed, 0 failed, 0 skipped
 test-sanitize: ; @echo 0 passed, 0 failed, 3 skipped; false
 fuzz: ; @echo 1 passed, 0 failed, 0 skipped
 M
-ends 0 '20 passed, 0 failed, 6 skipped' 'sanitizers: 0 passed, 0 failed, 3 skipped' 'corpus: left out: .*not there' \
+ends 0 '21 passed, 0 failed, 6 skipped' 'sanitizers: 0 passed, 0 failed, 3 skipped' 'corpus: left out: .*not there' \
 	'tests in a fresh root: 9 passed, 0 failed, 1 skipped' 'what a root lacks: 0 passed'
 
 sed -i 's/^lint: .*/lint: ; @echo no clang-tidy; false/' Makefile
-ends 1 '16 passed, 1 failed, 6 skipped' 'lint: 0 passed, 1 failed, 0 skipped'
+ends 1 '17 passed, 1 failed, 6 skipped' 'lint: 0 passed, 1 failed, 0 skipped'
 
 fresh 'echo 7 passed, 2 failed, 0 skipped' 'exit 1'
-ends 1 '14 passed, 3 failed, 5 skipped' 'tests in a fresh root: 7 passed, 2 failed, 0 skipped'
+ends 1 '15 passed, 3 failed, 5 skipped' 'tests in a fresh root: 7 passed, 2 failed, 0 skipped'
 
 # It breaks off before any test.
 fresh 'echo no package' 'exit 1'
-ends 1 '7 passed, 2 failed, 5 skipped' 'tests in a fresh root: 0 passed, 1 failed, 0 skipped'
+ends 1 '8 passed, 2 failed, 5 skipped' 'tests in a fresh root: 0 passed, 1 failed, 0 skipped'
 
 fresh 'echo needs root' 'exit 77'
-ends 1 '14 passed, 1 failed, 7 skipped' 'fresh root: left out: needs root' 'tests: 7 passed, 0 failed, 1 skipped'
+ends 1 '15 passed, 1 failed, 7 skipped' 'fresh root: left out: needs root' 'tests: 7 passed, 0 failed, 1 skipped'
