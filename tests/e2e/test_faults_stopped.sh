@@ -9,7 +9,7 @@ need curl
 stand_in_pmu
 own_cgroup
 name=/${cgroup##*/}
-configure perf < <(printf 'period = 100\nbudget = off\n')
+configure perf < <(printf 'period = 100\nbudget = off\n[cgroups]\nmax = 4096\n')
 
 # Touches fresh memory at an even pace all the time.
 (
@@ -40,7 +40,7 @@ start --config "$work/pebsd.conf"
 sleep 3
 usual=$(rate 3s)
 configure perf < <(
-	printf 'period = 100\nbudget = off\n'
+	printf 'period = 100\nbudget = off\n[cgroups]\nmax = 4096\n'
 	rule burst 4
 	rule usual 0.1
 )
