@@ -11,7 +11,7 @@
 #define SECONDS_MAX 253402300799ULL
 
 /* All but the names. */
-#define FIGURES_MAX (14 * VARINT_MAX + 3 * sizeof(double))
+#define FIGURES_MAX (14UL * VARINT_MAX + 3 * sizeof(double))
 
 static void put_text(struct state_writer *writer, const char *text)
 {

@@ -46,7 +46,7 @@ size_t log_journal_pieces(const struct log_field *fields, size_t n, u64 lengths[
 
 static int open_socket(void)
 {
-	const struct timeval most = {.tv_usec = LOG_JOURNAL_WAIT_MS * 1000};
+	const struct timeval most = {.tv_usec = LOG_JOURNAL_WAIT_MS * 1000L};
 	int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	int r;
 

@@ -3,9 +3,11 @@
 # For the tests of faults beside it: what holds after each of them. It still samples, it has its memory back, and the
 # fault is named, but not a thousand times.
 #
-# With `mounts=yes` set before, in a mount namespace of the test's own: what it mounts is seen by nobody else.
+# With `mounts=yes` set before, in a mount namespace of the test's own: what it mounts is seen by nobody else. The root
+# of a chroot need not be a mount, so it is from the namespace's own root that its mounts are made private.
+private_mounts='nsenter --mount=/proc/self/ns/mnt mount --make-rprivate /'
 if [ "${mounts:-}" = yes ] && [ "$(id -u)" = 0 ]; then
-	exec env mounts=its_own unshare --mount --propagation private "$0"
+	exec env mounts=its_own unshare --mount --propagation unchanged sh -c "$private_mounts && exec \"\$0\"" "$0"
 fi
 # shellcheck source=tests/e2e/daemon.sh
 . "$(dirname "$0")/daemon.sh"

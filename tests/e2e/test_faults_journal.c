@@ -9,7 +9,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,6 +21,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "own_mounts.h"
 
 #define JOURNAL "/run/systemd/journal/socket"
 
@@ -30,10 +30,13 @@ static pid_t daemon_pid = -1;
 
 static void setup(void)
 {
+	int r;
+
 	if (geteuid() != 0)
 		cr_skip_test("needs root: it loads BPF programs");
-	if (unshare(CLONE_NEWNS) < 0 || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
-		cr_skip_test("no mount namespace: %s", strerror(errno));
+	r = own_mounts();
+	if (r < 0)
+		cr_skip_test("no mount namespace: %s", strerror(-r));
 	cr_assert_not_null(mkdtemp(directory));
 	cr_assert_eq(mount("tmpfs", "/run", "tmpfs", 0, NULL), 0);
 	cr_assert_eq(mkdir("/run/systemd", 0755), 0);

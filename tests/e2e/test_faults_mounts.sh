@@ -71,8 +71,8 @@ daemon=''
 
 # It is not there at the start.
 # shellcheck disable=SC2016 # the inner shell's
-exits 'no cgroup2 at the start' 3 timeout 20 unshare --mount --propagation private sh -c \
-	'umount --all --lazy --types cgroup2; exec "$@"' sh \
+exits 'no cgroup2 at the start' 3 timeout 20 unshare --mount --propagation unchanged sh -c \
+	"$private_mounts"' && umount --all --lazy --types cgroup2; exec "$@"' sh \
 	"$PEBSD" --config "$work/pebsd.conf" --socket "$socket" --listen none
 grep -q 'no cgroup2 file system is mounted.*mount it' "$work/said" || fail "no cgroup2 at the start: $(cat "$work/said")"
 expect 'lines' 1 "$(wc -l <"$work/said")"
