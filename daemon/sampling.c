@@ -172,6 +172,8 @@ int sampling_tick(struct sampling *sampling)
 	int r = engine_collect(sampling->engine);
 
 	look_at_memory(sampling);
+	if (r == 0 && sampling->kept.handover)
+		handover_came_through(sampling->kept.handover);
 	return ticked < 0 ? ticked : r;
 }
 
@@ -179,6 +181,9 @@ int sampling_stop(struct sampling *sampling)
 {
 	if (sampling->origin->stop)
 		sampling->origin->stop(sampling->state);
+	/* Ended on purpose before its first collection: nothing was wrong. */
+	if (sampling->kept.handover)
+		handover_came_through(sampling->kept.handover);
 	return engine_collect_last(sampling->engine);
 }
 

@@ -70,6 +70,18 @@ static int begin_state(struct store *store, struct handover *handover, struct st
 	return r;
 }
 
+static void remove_states(struct store *store)
+{
+	for (u32 number = state_number(store, ~0U); number; number = state_number(store, number)) {
+		_cleanup_close_ int fd = -1;
+		char name[STORED_NAME_MAX];
+
+		handover_name(STORED_STATE, "", 1, &number, name);
+		fd = store_take(store, name);
+		(void)store_remove(store, name);
+	}
+}
+
 int sampling_kept_open(struct store *store, struct sampling_kept *ret)
 {
 	int r;
@@ -80,6 +92,8 @@ int sampling_kept_open(struct store *store, struct sampling_kept *ret)
 	r = handover_open(store, &ret->handover);
 	if (r < 0)
 		return r;
+	if (handover_gave_up(ret->handover))
+		remove_states(store);
 	ret->state = find_state(store);
 	if (!ret->state)
 		r = begin_state(store, ret->handover, &ret->state);

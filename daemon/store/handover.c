@@ -21,6 +21,7 @@ struct header {
 		u64 offset;
 		u64 bytes; /* 0: there is no such part */
 	} parts[HANDOVER_PARTS];
+	u32 starts; /* of processes that went on with it and are not known to do well */
 };
 
 /* One memory and what of it is mapped. */
@@ -36,7 +37,7 @@ struct handover {
 	struct store *store;
 	struct memory before; /* while nothing was begun anew, also what is gone on with */
 	struct memory own;
-	bool anew;
+	bool anew, gave_up;
 	u32 last_number;
 };
 
@@ -109,6 +110,22 @@ static bool look_into(int fd, u32 number, struct memory *ret)
 	return true;
 }
 
+static bool worth_a_start(struct handover *handover, struct memory *memory)
+{
+	if (memory->header->starts >= HANDOVER_STARTS_MAX) {
+		(void)log_warning(
+			0,
+			"%u starts one after the other went on with what the process before counted and "
+			"ended before their first collection: this one begins anew",
+			memory->header->starts);
+		handover->gave_up = true;
+		memory_done(memory);
+		return false;
+	}
+	__atomic_store_n(&memory->header->starts, memory->header->starts + 1, __ATOMIC_SEQ_CST);
+	return true;
+}
+
 /* The last number of any name, and the memory with the highest that is committed. */
 static void look_through(struct handover *handover)
 {
@@ -140,7 +157,8 @@ static void look_through(struct handover *handover)
 		below = highest;
 		handover_name(STORED_HANDOVER, "", 1, &highest, text);
 		fd = store_take(handover->store, text);
-		if (fd >= 0 && look_into(fd, highest, &handover->before))
+		if (fd >= 0 && look_into(fd, highest, &handover->before) &&
+		    worth_a_start(handover, &handover->before))
 			return;
 		if (fd >= 0)
 			(void)store_remove(handover->store, text);
@@ -160,9 +178,22 @@ int handover_open(struct store *store, struct handover **ret)
 	return 0;
 }
 
+bool handover_gave_up(const struct handover *handover)
+{
+	return handover->gave_up;
+}
+
 static struct memory *counting(struct handover *handover)
 {
 	return handover->anew ? &handover->own : &handover->before;
+}
+
+void handover_came_through(struct handover *handover)
+{
+	struct header *header = counting(handover)->header;
+
+	if (header && header->starts)
+		__atomic_store_n(&header->starts, 0, __ATOMIC_SEQ_CST);
 }
 
 static int map_part(struct memory *memory, enum handover_part part)
@@ -186,13 +217,17 @@ const void *handover_before(const struct handover *handover, enum handover_part 
 int handover_anew(struct handover *handover)
 {
 	struct memory *own = &handover->own;
+	int r;
 
 	if (handover->anew)
 		return 0;
 	own->fd = memfd_create("pebsd-handover", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 	if (own->fd < 0)
 		return -errno;
-	if (ftruncate(own->fd, HEADER) < 0 || fcntl(own->fd, F_ADD_SEALS, F_SEAL_SHRINK) < 0)
+	r = posix_fallocate(own->fd, 0, HEADER);
+	if (r > 0)
+		return -r;
+	if (fcntl(own->fd, F_ADD_SEALS, F_SEAL_SHRINK) < 0)
 		return -errno;
 	own->header = map(own->fd, HEADER, 0);
 	if (!own->header)
@@ -214,8 +249,10 @@ int handover_part(struct handover *handover, enum handover_part part, size_t byt
 	if (memory->header->parts[part].bytes == 0) {
 		u64 offset = memory->size;
 
-		if (ftruncate(memory->fd, (off_t)(offset + whole_pages(bytes))) < 0)
-			return -errno;
+		/* With its memory: what is lacking is told here, and not by a signal at the first write. */
+		r = posix_fallocate(memory->fd, (off_t)offset, (off_t)whole_pages(bytes));
+		if (r > 0)
+			return -r;
 		memory->size = offset + whole_pages(bytes);
 		memory->header->parts[part].offset = offset;
 		/* By its size it is there. */

@@ -19,7 +19,8 @@
 #include "symbols/symbols_child.h"
 
 /* Of what goes wrong one line in this time. */
-#define SAY_AGAIN_NS (600 * NSEC_PER_SEC)
+#define SAY_AGAIN_NS    (600 * NSEC_PER_SEC)
+#define ACCEPT_AGAIN_US 100000
 
 struct unit;
 
@@ -190,9 +191,11 @@ static int on_connection(sd_event_source *source, int fd, u32 events, void *user
 
 	(void)source;
 	(void)events;
-	/* Out of descriptors, say: it stays, and is tried again. */
-	if (connection < 0)
+	/* Out of descriptors, say: it stays, and is tried again, but not all the time until then. */
+	if (connection < 0) {
+		(void)usleep(ACCEPT_AGAIN_US);
 		return 0;
+	}
 	if (take_in(unit, connection) < 0)
 		(void)close(connection);
 	await_work(unit);

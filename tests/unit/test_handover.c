@@ -194,6 +194,34 @@ Test(handover, a_memory_that_is_committed_takes_the_place_of_the_one_before)
 	live(is_the_second);
 }
 
+static void goes_on_well(struct store *store, struct handover *handover)
+{
+	is_the_first(store, handover);
+	handover_came_through(handover);
+}
+
+static void gives_up(struct store *store, struct handover *handover)
+{
+	EXPECT(handover_gave_up(handover));
+	EXPECT(!handover_before(handover, HANDOVER_EVENTS, sizeof(struct part)));
+	begins_anew(store, handover);
+}
+
+/* Else what kills each process that takes it over would kill all of them, until somebody stops the unit. */
+Test(handover, after_starts_that_did_not_come_through_it_begins_anew)
+{
+	live(first);
+	for (unsigned i = 0; i < HANDOVER_STARTS_MAX - 1; i++)
+		live(is_the_first);
+	live(goes_on_well);
+	for (unsigned i = 0; i < HANDOVER_STARTS_MAX; i++)
+		live(is_the_first);
+	cr_expect_eq(notify_socket_count(&manager, "handover-1-1"), 1);
+	live(gives_up);
+	cr_expect_eq(notify_socket_count(&manager, "handover-1-1"), 0);
+	live(is_the_second);
+}
+
 /* Whatever it is that is passed under the name, nothing of it is believed. */
 Test(handover, what_is_no_memory_of_ours_is_none)
 {

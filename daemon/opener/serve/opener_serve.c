@@ -25,7 +25,8 @@
 #define PEERS_MAX 8
 
 /* The tree of PMUs is read anew for a request that was refused, but not more often. */
-#define PLAN_NS NSEC_PER_SEC
+#define PLAN_NS         NSEC_PER_SEC
+#define ACCEPT_AGAIN_US 100000
 
 struct peer {
 	int fd;
@@ -83,9 +84,9 @@ static int judge(struct server *server, const struct opener_request *request,
 }
 
 /*
- * Not by /proc, in which this unit sees nobody else's processes (ProtectProc=). No signal is sent; that it may
- * not be is found out after whose thread it is (do_send_specific(), kernel/signal.c, Linux 6.1). A number that
- * was given anew is no harm: pebsd may have the events of every thread on a CPU.
+ * Not by /proc, in which this unit sees nobody else's processes (ProtectProc=). No signal is sent; that it
+ * may not be is found out after whose thread it is (do_send_specific(), kernel/signal.c, Linux 6.1). A number
+ * that was given anew is no harm: pebsd may have the events of every thread on a CPU.
  */
 static bool is_of_peer(const struct peer *peer, int thread)
 {
@@ -182,6 +183,9 @@ static void take_peer(struct server *server)
 	struct ucred peer;
 	socklen_t size = sizeof(peer);
 
+	/* Out of descriptors, say: it stays, and is tried again, but not all the time until then. */
+	if (fd < 0)
+		(void)usleep(ACCEPT_AGAIN_US);
 	if (fd < 0 || getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) < 0)
 		return;
 	if (peer.uid != 0 && peer.uid != server->owner) {
