@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # A service's loads turn remote: the rule fires, and the journal, the metric, the Varlink event and the template unit
-# say so, each once; a restart says nothing anew; it recovers, and all of it resolves. A reload with another rule
+# say so, each once; a restart says nothing anew, and a kill loses no time of what is pending; it recovers, and all of it resolves. A reload with another rule
 # carries the state of the one that stayed as it was.
 # kernels: 6.12
 # takes: 90 s
@@ -20,7 +20,9 @@ rules() {
 		'window = 4s' 'for = 4s' 'min-samples = 100' 'severity = page' 'action = log unit' \
 		'[rule other]' 'cgroup = /turning.service' 'metric = p50' "above = $1" 'window = 4s' 'for = 4s' \
 		'min-samples = 100' '[rule dry]' 'cgroup = /turning.service' 'metric = share:remote_dram' 'above = 20%' \
-		'window = 4s' 'for = 4s' 'min-samples = 100' 'dry-run = yes' 'action = unit'
+		'window = 4s' 'for = 4s' 'min-samples = 100' 'dry-run = yes' 'action = unit' \
+		'[rule patient]' 'cgroup = /turning.service' 'metric = share:remote_dram' 'above = 20%' \
+		'window = 4s' 'for = 1h' 'min-samples = 100'
 }
 
 # does WORKLOAD: what the service does from now on.
@@ -67,7 +69,7 @@ expect 'its cgroup' /turning.service "$(cgroup_of turning.service)"
 start_pebsd
 systemd-run --quiet --collect --unit=watcher.service /bin/sh -c "exec pebsctl --json watch >$work/watched"
 await_samples 1000
-expect 'rules' 3 "$(pebsctl --json rules | jq '.rules | length')"
+expect 'rules' 4 "$(pebsctl --json rules | jq '.rules | length')"
 judged() {
 	[ "$(pebsctl --json explain remote /turning.service | jq --raw-output '.judged[0].state')" = inactive ]
 }
@@ -110,6 +112,27 @@ wait_until 'it is known again' 100 has_state remote firing
 expect 'its number' "$number" "$(pebsctl --json alerts | jq '.alerts[] | select(.rule == "remote") | .alert')"
 expect 'runs of the unit' 1 "$(wc -l <"$ran")"
 fired_in_journal 1 || fail "the journal has $(entries "$firing_id") entries of one firing"
+
+# What is pending is so for as long as it was proven by then, also where nobody had time to note it.
+held_for() {
+	pebsctl --json alerts | jq '.alerts[] | select(.rule == "patient") | .held_s'
+}
+proven_for() {
+	[ "$(pebsctl --json alerts | jq --argjson least "$1" '.alerts[] | select(.rule == "patient") | .held_s >= $least')" = true ]
+}
+wait_until 'it is proven for a while' 100 proven_for 10
+held=$(held_for)
+pid=$(systemctl show --property=MainPID --value pebsd.service)
+kill -9 "$pid"
+is_another() {
+	[ "$(systemctl show --property=MainPID --value pebsd.service)" != "$pid" ] && pebsctl status >"$work/status"
+}
+wait_until 'pebsd is there again' 60 is_another
+proven_for "$held" || fail "pending for $held s when pebsd was killed, for $(held_for) s after it"
+say "pending for $held s when pebsd was killed, for $(held_for) s after it"
+wait_until 'its time goes on' 100 proven_for "$(jq --null-input --argjson held "$held" '$held + 2')"
+expect 'runs of the unit' 1 "$(wc -l <"$ran")"
+fired_in_journal 1 || fail "the journal has $(entries "$firing_id") entries of one firing after a kill"
 
 # The template unit is all that pebsd's user may start.
 if command -v pkcheck >/dev/null; then
