@@ -73,11 +73,12 @@ static int begin_state(struct store *store, struct handover *handover, struct st
 static void remove_states(struct store *store)
 {
 	for (u32 number = state_number(store, ~0U); number; number = state_number(store, number)) {
-		_cleanup_close_ int fd = -1;
 		char name[STORED_NAME_MAX];
+		int fd;
 
 		handover_name(STORED_STATE, "", 1, &number, name);
 		fd = store_take(store, name);
+		cleanup_close(&fd);
 		(void)store_remove(store, name);
 	}
 }

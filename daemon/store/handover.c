@@ -308,6 +308,7 @@ void handover_name(enum stored_kind kind, const char *label, u32 n_numbers, cons
 	stored_name_format(&name, ret);
 }
 
+/* NOLINTNEXTLINE(readability-non-const-parameter): it is written */
 void handover_flip(u32 *current, void *copies, const void *with, size_t bytes)
 {
 	u32 other = !(*current & 1);

@@ -26,7 +26,7 @@
 #include "some_stripes.h"
 #include "tree.h"
 
-#define FAULTS 3000
+#define FAULTS 3000UL
 #define SLOTS  512
 
 /* How a process differs from the others. */
@@ -455,7 +455,7 @@ Test(kept, a_paused_event_runs_again_or_stays_as_it_is)
 	in_the_middle = end_it;
 	now = live((struct variation){0});
 	cr_expect_eq(now.first.cpus, 2);
-	cr_expect_geq(now.first.paused_ns, 2 * 200 * NSEC_PER_MSEC);
+	cr_expect_geq(now.first.paused_ns, 2 * 200ULL * NSEC_PER_MSEC);
 	cr_expect_leq(now.first.paused_ns, 2 * (now_ns() - begun));
 	cr_expect_geq(now.last.due, before.last.due + 2 * FAULTS);
 	expect_all(now.last.due, now.samples_last);

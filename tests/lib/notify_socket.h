@@ -30,8 +30,8 @@ struct notify_socket {
 	bool polled; /* one was to be dropped on EPOLLHUP: without FDPOLL=0 */
 };
 
-/* Fails the test on error. `socket` is all zero. */
-void notify_socket_start(struct notify_socket *socket);
+/* Fails the test on error. `ret` is all zero. */
+void notify_socket_start(struct notify_socket *ret);
 void notify_socket_stop(struct notify_socket *socket);
 
 /* How many are stored under the name, after all that was sent is read. */

@@ -30,8 +30,8 @@ static const char *const paths[] = {
 	"/user.slice/user-1000.slice/session-2.scope",
 	"/system.slice/with space\033[31m and colour.service",
 	"/system.slice/caf\xc3\xa9.service",
-	"/system.slice/\xe6\x97\xa5\xe6\x9c\xac-e\xcc\x81-\xe2\x80\xae.service", /* wide, combining, right to
-										    left */
+	/* Wide, combining, right to left. NOLINTNEXTLINE(misc-misleading-bidirectional) */
+	"/system.slice/\xe6\x97\xa5\xe6\x9c\xac-e\xcc\x81-\xe2\x80\xae.service",
 	"/init.scope",
 	"/system.slice/systemd-journald.service",
 };
