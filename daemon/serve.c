@@ -50,6 +50,7 @@ struct server {
 	struct watch watch;
 	struct room room;
 	struct process_figures process; /* kept from scrape to scrape, as process_read() wants */
+	bool stopping;                  /* a signal said so */
 	u64 reloads;                    /* of the configuration, with success or not */
 	int collection_error;           /* of the last tick */
 	char *status;                   /* as the service manager was told last; NULL: not yet */
@@ -519,6 +520,28 @@ static int open_endpoints(struct server *server, struct failure *failure)
 	return open_http(server, &source, failure);
 }
 
+static void on_http_stopped(void *userdata)
+{
+	struct server *server = userdata;
+
+	(void)sd_event_exit(server->event, 0);
+}
+
+/* Whoever asks over HTTP meanwhile is answered, by this process or by the next. A second signal waits for
+ * nobody. */
+static int on_signal(sd_event_source *source, const struct signalfd_siginfo *signal, void *userdata)
+{
+	struct server *server = userdata;
+	bool again = server->stopping;
+
+	(void)source;
+	(void)signal;
+	server->stopping = true;
+	if (!again && server->http && http_stop(server->http, on_http_stopped, server) == 0)
+		return 0;
+	return sd_event_exit(server->event, 0);
+}
+
 static int arm(struct server *server)
 {
 	sigset_t signals;
@@ -532,8 +555,8 @@ static int arm(struct server *server)
 	if (sigprocmask(SIG_BLOCK, &signals, NULL) < 0)
 		return -errno;
 	if ((r = sd_event_default(&server->event)) < 0 ||
-	    (r = sd_event_add_signal(server->event, NULL, SIGTERM, NULL, NULL)) < 0 ||
-	    (r = sd_event_add_signal(server->event, NULL, SIGINT, NULL, NULL)) < 0 ||
+	    (r = sd_event_add_signal(server->event, NULL, SIGTERM, on_signal, server)) < 0 ||
+	    (r = sd_event_add_signal(server->event, NULL, SIGINT, on_signal, server)) < 0 ||
 	    (r = sd_event_add_signal(server->event, NULL, SIGHUP, on_hangup, server)) < 0 ||
 	    (r = sd_event_now(server->event, CLOCK_MONOTONIC, &now)) < 0 ||
 	    (r = sd_event_add_time(server->event, &server->tick, CLOCK_MONOTONIC,

@@ -32,6 +32,8 @@ struct http {
 	u64 wait_ms; /* before the next start */
 	u64 restarts;
 	bool told;
+	void (*stopped)(void *userdata); /* NULL: it is to serve */
+	void *stopped_userdata;
 };
 
 static u64 now_ns(void)
@@ -86,6 +88,8 @@ static int on_end(sd_event_source *source, int fd, uint32_t events, void *userda
 	}
 	child_kill(&http->child);
 	http->child = CHILD_NONE;
+	if (http->stopped)
+		return sd_event_source_set_time_relative(http->restart, 0);
 	/* Before it is told, so that the time of the last run counts. */
 	start_later(http);
 	say(http, 0, http->why ? http->why : how);
@@ -151,6 +155,10 @@ static int on_restart(sd_event_source *source, uint64_t usec, void *userdata)
 
 	(void)source;
 	(void)usec;
+	if (http->stopped) {
+		http->stopped(http->stopped_userdata);
+		return 0;
+	}
 	http->restarts++;
 	r = start(http);
 	if (r < 0) {
@@ -233,6 +241,21 @@ struct http *http_free(struct http *http)
 	free(http->hosts);
 	free(http);
 	return NULL;
+}
+
+int http_stop(struct http *http, void (*stopped)(void *userdata), void *userdata)
+{
+	u64 wait_ms = http->desk ? HTTP_STOP_MS : 0;
+	int r;
+
+	if ((r = sd_event_source_set_time_relative(http->restart, wait_ms * 1000)) < 0 ||
+	    (r = sd_event_source_set_enabled(http->restart, SD_EVENT_ONESHOT)) < 0)
+		return r;
+	http->stopped = stopped;
+	http->stopped_userdata = userdata;
+	if (http->desk)
+		http_desk_close(http->desk);
+	return 0;
 }
 
 int http_configure(struct http *http, const char *hosts)

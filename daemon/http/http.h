@@ -15,6 +15,7 @@
 #define HTTP_RESTART_FIRST_MS    100
 #define HTTP_RESTART_MAX_SECONDS 30
 #define HTTP_STEADY_SECONDS      60
+#define HTTP_STOP_MS             1000
 
 struct http_settings {
 	sd_event *event;
@@ -29,6 +30,12 @@ struct http;
 int http_new(const struct http_settings *settings, struct http_sockets *sockets,
 	     const struct http_source *source, struct http **ret, char **ret_message);
 struct http *http_free(struct http *http);
+
+/*
+ * Lets nobody in any more: who comes waits for the next that serves on these sockets. Calls back once, from
+ * the loop, when all who were in are answered, or after HTTP_STOP_MS. 0 or -errno, and then it is not called.
+ */
+int http_stop(struct http *http, void (*stopped)(void *userdata), void *userdata);
 
 /* The configuration has changed: these names, and what the source says. 0 or -ENOMEM. */
 int http_configure(struct http *http, const char *hosts);

@@ -237,3 +237,8 @@ void http_desk_configure(struct http_desk *desk, const char *hosts)
 		     .type = HTTP_TELL_SETTINGS, .value = served ? HTTP_SETTING_PROFILES : 0, .text = text},
 	     -1);
 }
+
+void http_desk_close(struct http_desk *desk)
+{
+	tell(desk, &(struct http_message){.type = HTTP_TELL_LAST}, -1);
+}

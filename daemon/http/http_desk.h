@@ -36,4 +36,7 @@ struct http_desk *http_desk_free(struct http_desk *desk);
 /* Tells the other side what is served, and for which hosts besides its own address. */
 void http_desk_configure(struct http_desk *desk, const char *hosts);
 
+/* Tells it to let nobody in any more, and to end once all who are in are answered. */
+void http_desk_close(struct http_desk *desk);
+
 #endif

@@ -51,6 +51,7 @@ struct http_server {
 	struct http_questions questions;
 	struct http_profile *profile;
 	bool configured;
+	bool last; /* who is in is answered, and nobody let in */
 	bool ended;
 	char *origin;
 	char *hosts;
@@ -103,6 +104,7 @@ static struct connection *connection_of(struct MHD_Connection *library)
 
 static void let_in(struct http_server *server, bool open)
 {
+	open = open && !server->last;
 	for (size_t i = 0; i < server->settings.n_listeners; i++)
 		if (server->accepting[i])
 			(void)sd_event_source_set_enabled(server->accepting[i],
@@ -452,6 +454,17 @@ static int arm_timer(struct http_server *server)
 	return sd_event_source_set_enabled(server->timer, SD_EVENT_ONESHOT);
 }
 
+/* A profile takes longer than anybody waits for an end. */
+static bool somebody_waits(const struct http_server *server)
+{
+	const struct connection *connection;
+
+	TAILQ_FOREACH (connection, &server->connections, entry)
+		if (!connection->hung_up && !connection->waiting)
+			return true;
+	return false;
+}
+
 static int run(struct http_server *server)
 {
 	int r;
@@ -460,6 +473,8 @@ static int run(struct http_server *server)
 	r = arm_timer(server);
 	if (r < 0)
 		end(server, r);
+	if (server->last && !somebody_waits(server))
+		end(server, 0);
 	return 0;
 }
 
@@ -595,6 +610,10 @@ static int told(struct http_server *server, const struct http_message *message, 
 		return 0;
 	case HTTP_TELL_SETTINGS:
 		return told_settings(server, message);
+	case HTTP_TELL_LAST:
+		server->last = true;
+		let_in(server, false);
+		return 0;
 	default:
 		return -EBADMSG;
 	}

@@ -28,6 +28,7 @@ enum http_message_type {
 	HTTP_TELL_HEALTH,   /* `error` 0: healthy; else `text` says why not */
 	HTTP_TELL_PROFILE,  /* `number`; `size` bytes in a descriptor */
 	HTTP_TELL_REFUSED,  /* `number` of a profile, `error`, `text` */
+	HTTP_TELL_LAST, /* to no question: nobody is let in any more, and who was is answered; then it ends */
 	HTTP_MESSAGE_TYPES,
 };
 

@@ -239,6 +239,49 @@ Test(http_worker, stopped_it_holds_up_nobody)
 	cr_expect_eq(http_restarts(http), 0);
 }
 
+static void note(void *userdata)
+{
+	*(bool *)userdata = true;
+}
+
+/* Who was let in is answered; who comes later waits for the next. */
+Test(http_worker, an_end_leaves_nobody_without_an_answer)
+{
+	int early = connect_to_port(), late;
+	bool stopped = false;
+	char answer[512], byte;
+
+	/* It has been taken in, and its request is not whole. */
+	expect_scrape();
+	cr_assert_eq(send(early, "GET /heal", 9, MSG_NOSIGNAL), 9);
+	cr_assert_eq(http_stop(http, note, &stopped), 0);
+	for (int i = 0; i < 20; i++)
+		cr_assert_geq(sd_event_run(event, 1000), 0);
+	late = connect_to_port();
+	cr_assert_eq(send(early, "thz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n", 36, MSG_NOSIGNAL), 36);
+	(void)read_answer(early, answer);
+	cr_expect(strncmp(answer, "HTTP/1.1 200 ", 13) == 0, "%s", answer);
+	while (!stopped)
+		cr_assert_geq(sd_event_run(event, 1000), 0);
+	cr_expect_eq(recv(late, &byte, 1, MSG_DONTWAIT), -1);
+	cr_expect_eq(errno, EAGAIN);
+	cr_expect_eq(http_restarts(http), 0);
+	(void)close(late);
+}
+
+/* Nobody who only sits there keeps pebsd from ending. */
+Test(http_worker, an_end_waits_for_no_silent_client)
+{
+	int fd = connect_to_port();
+	bool stopped = false;
+
+	expect_scrape();
+	cr_assert_eq(http_stop(http, note, &stopped), 0);
+	while (!stopped)
+		cr_assert_geq(sd_event_run(event, 10000), 0);
+	(void)close(fd);
+}
+
 /* However its parent ends. */
 Test(http_worker, it_ends_with_pebsd, .init = NULL, .fini = NULL)
 {

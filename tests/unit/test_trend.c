@@ -114,7 +114,7 @@ Test(trend, an_hour_is_held)
 	struct trend_bins bins;
 	size_t after_an_hour = 0;
 
-	for (u64 i = 1; i <= 4 * 3600; i++) {
+	for (u64 i = 1; i <= 4 * 3600UL; i++) {
 		second(trend, i);
 		cr_assert_eq(put(trend, 3, 2, 100, 50), 0);
 		if (i == 3600 + 2 * TREND_PAGE)

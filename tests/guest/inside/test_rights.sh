@@ -63,6 +63,8 @@ may() {
 		StandardOutput=truncate:$work/can
 	DROPIN
 	systemctl daemon-reload
+	# The opener may still wait for somebody.
+	systemctl stop "$unit"
 	: >"$work/can"
 	systemctl start "$unit" || fail "$unit: $(systemctl status --no-pager "$unit")"
 	rm -r "$dropin"
