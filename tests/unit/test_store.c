@@ -105,7 +105,7 @@ Test(store, names_fit_into_the_environment_of_the_next_process)
 	}
 	cr_expect_eq(r, -E2BIG);
 	cr_expect_gt(bytes, 120000);
-	cr_expect_lt(bytes + sizeof("LISTEN_FDNAMES="), 32 * 4096);
+	cr_expect_lt(bytes + sizeof("LISTEN_FDNAMES="), 32UL * 4096);
 	cr_expect_eq(store_remove(store, "map-1-aaaaaaaaaaaaaaaaaaaaaaaa-0"), 0);
 	cr_expect_eq(store_put(store, "map-1-aaaaaaaaaaaaaaaaaaaaaaaa-0", fd), 0);
 }

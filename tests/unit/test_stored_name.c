@@ -35,6 +35,9 @@ Test(stored_name, what_is_written_is_read_again)
 
 Test(stored_name, nothing_else_is_a_name)
 {
+	static const char too_long[] =
+		"map-1-aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+		"aaaaaaaaaaaaaaaa";
 	static const char *const cases[] = {
 		"",
 		"-",
@@ -74,9 +77,7 @@ Test(stored_name, nothing_else_is_a_name)
 		"state-1-\xc3\xa9",
 		"map-1-\x7f",
 		"map-1-aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
-		"map-1-"
-		"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
-		"aaaaaaaaaa",
+		too_long,
 	};
 	struct stored_name name = {.layout = 17};
 
