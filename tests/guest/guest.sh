@@ -15,7 +15,7 @@
 . "${0%/*}/stalls.sh"
 
 # The whole life of a guest, in seconds; and of those, where given, how long its soak takes.
-: "${GUEST_SECONDS:=$((2400 + ${SOAK_SECONDS:-0}))}"
+: "${GUEST_SECONDS:=$((3000 + ${SOAK_SECONDS:-0}))}"
 here=${0%/*}
 shell='' queue=''
 case ${1:-} in

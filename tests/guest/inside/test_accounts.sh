@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # pebsd as a service counts every sample of every cgroup, with its latency, source, snoop and TLB result: what pebsctl
 # and /metrics say is what the hardware delivered.
+# kernels: 6.1 7
 # takes: 50 s
 # time limit: 400 s
 # shellcheck source=tests/guest/inside/lib.sh

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # A cgroup that holds a virtual machine of KVM is marked: what its guest loads is not sampled. Others are not.
+# kernels: 6.1 7
 # shellcheck source=tests/guest/inside/lib.sh
 . "${0%/*}/lib.sh"
 # shellcheck source=tests/guest/inside/books.sh

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # Not a sample is lost where a pebsd under load is killed, again and again, or misses its watchdog: as test_kept.sh.
-# kernels: 6.12 7
+# kernels: 6.12
 # takes: 90 s
 # time limit: 600 s
 # shellcheck source=tests/guest/inside/lib.sh

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # Names come from a unit of its own, with four rights and not root, and pebsd has none of them: what they take of each
 # other, what comes of a unit that hangs, of one whose process is killed, and of none at all. Accounting goes on.
+# kernels: 6.1 7
 # takes: 60 s
 # time limit: 400 s
 # shellcheck source=tests/guest/inside/lib.sh
