@@ -7,7 +7,7 @@
 
 #include "base/cleanup.h"
 #include "machine_tree.h"
-#include "opener/serve/opener_allowed.h"
+#include "opener/serve/opener_plans.h"
 #include "origin/perf/perf_attr.h"
 #include "tree.h"
 #include "zoom/zoom_attr.h"
@@ -282,4 +282,59 @@ Test(opener_allowed, why)
 	pmu_plan_done(&plan);
 	cr_expect_eq(opener_allowed(&plan, &request, reason), -EACCES);
 	cr_expect_str_eq(reason, "this machine has no event of pebsd's that could be opened so");
+}
+
+/* What one configuration excludes, another may ask for. */
+Test(opener_allowed, whatever_pebsd_is_configured_for)
+{
+	static const struct machine_core cores[] = {
+		{.name = "nehalem", .loads = LOADS_NEHALEM, .precise = "1"},
+		{.name = "sandybridge", .loads = LOADS_CORE, .stores = STORES_CD, .precise = "2"},
+		{.name = "haswell", .loads = LOADS_CORE, .stores = STORES_ALL},
+		{.name = "skylake", .loads = LOADS_CORE, .stores = STORES_ALL},
+		{.name = "sapphire_rapids",
+		 .loads = LOADS_CORE,
+		 .stores = STORES_CD,
+		 .auxiliary = LOADS_AUXILIARY},
+		{.name = "grandridge", .loads = LOADS_ATOM, .stores = STORES_ATOM},
+		{0}, /* AMD's */
+	};
+	struct opener_plans plans = {0};
+	unsigned excluded = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(cores); i++) {
+		tree_remove(root);
+		root = tree_new();
+		if (cores[i].name)
+			machine_tree(root, &cores[i]);
+		else
+			machine_tree_amd(root, true);
+		cr_assert_eq(opener_plans_make(&plans, root, 30), 0);
+		for (unsigned roles = 1; roles <= OPENER_ROLES; roles++) {
+			machine_plan(root, roles, &plan);
+			for (size_t j = 0; j < plan.n_openings; j++) {
+				struct opener_request request = on_cpu();
+				char reason[OPENER_REASON_MAX];
+
+				request.has_group = plan.openings[j].has_leader;
+				perf_attr(&plan.openings[j], 10007 * 16, &request.attr);
+				excluded += opener_allowed(&plans.plans[0], &request, reason) < 0;
+				cr_expect_eq(opener_plans_allow(&plans, &request, reason), 0,
+					     "%s, events %#x: %s: %s", cores[i].name ? cores[i].name : "AMD",
+					     roles, event_role_name(plan.openings[j].event.role), reason);
+				cr_expect_eq(reason[0], '\0');
+			}
+			for (size_t j = 0; j < plan.n_counters; j++) {
+				struct opener_request request = on_cpu();
+				char reason[OPENER_REASON_MAX];
+
+				perf_attr_counter(&plan.counters[j], &request.attr);
+				cr_expect_eq(opener_plans_allow(&plans, &request, reason), 0,
+					     "%s, events %#x: %s", cores[i].name ? cores[i].name : "AMD",
+					     roles, reason);
+			}
+		}
+	}
+	cr_expect_gt(excluded, 0, "one plan has all of them");
+	opener_plans_done(&plans);
 }

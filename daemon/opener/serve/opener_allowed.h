@@ -27,8 +27,8 @@
 u32 opener_ldlat(const struct perf_event_attr *attr);
 
 /*
- * `plan`: of all OPENER_ROLES, for that threshold. Returns 0, or -EACCES with the reason, which is of
- * printable ASCII.
+ * `plan`: of some of OPENER_ROLES (opener_plans.h), for that threshold. Returns 0, or -EACCES with the
+ * reason, which is of printable ASCII.
  */
 int opener_allowed(const struct pmu_plan *plan, const struct opener_request *request,
 		   char ret_reason[OPENER_REASON_MAX]);

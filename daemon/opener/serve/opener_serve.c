@@ -18,7 +18,7 @@
 #include "base/log.h"
 #include "opener/opener_socket.h"
 #include "opener/opener_wire.h"
-#include "opener/serve/opener_allowed.h"
+#include "opener/serve/opener_plans.h"
 
 /* pebsd has one connection, and a second while a calibration goes on; the rest is somebody's who tries it by
  * hand. */
@@ -36,8 +36,7 @@ struct peer {
 struct server {
 	const struct opener_serve_settings *settings;
 	uid_t owner;
-	struct pmu_plan plan;
-	u32 ldlat; /* that the plan is for; 0: there is none yet */
+	struct opener_plans plans;
 	u64 planned_ns;
 	pid_t told; /* the process that something was last said of */
 	size_t n;
@@ -52,35 +51,26 @@ static u64 now_ns(void)
 	return (u64)now.tv_sec * NSEC_PER_SEC + (u64)now.tv_nsec;
 }
 
-static int plan_anew(struct server *server, u32 ldlat)
-{
-	const struct pmu_wish wish = {.roles = OPENER_ROLES, .ldlat = ldlat};
-
-	pmu_plan_done(&server->plan);
-	server->ldlat = ldlat;
-	server->planned_ns = now_ns();
-	return pmu_plan(server->settings->sysfs_root, &wish, &server->plan);
-}
-
-/* A plan that may be of old is asked first: most requests are like the one before. */
+/* Plans that may be of old are asked first: most requests are like the one before. */
 static int judge(struct server *server, const struct opener_request *request,
 		 char ret_reason[OPENER_REASON_MAX])
 {
 	const u32 asked = opener_ldlat(&request->attr);
-	const u32 ldlat = asked ? asked : server->ldlat ? server->ldlat : 30;
+	const u32 ldlat = asked ? asked : server->plans.ldlat ? server->plans.ldlat : 30;
 	int r = -EACCES;
 
-	if (server->ldlat)
-		r = opener_allowed(&server->plan, request, ret_reason);
-	if (r == 0 || (ldlat == server->ldlat && now_ns() - server->planned_ns < PLAN_NS))
+	if (server->plans.ldlat)
+		r = opener_plans_allow(&server->plans, request, ret_reason);
+	if (r == 0 || (ldlat == server->plans.ldlat && now_ns() - server->planned_ns < PLAN_NS))
 		return r;
-	r = plan_anew(server, ldlat);
+	server->planned_ns = now_ns();
+	r = opener_plans_make(&server->plans, server->settings->sysfs_root, ldlat);
 	if (r < 0) {
 		(void)snprintf(ret_reason, OPENER_REASON_MAX, "it cannot read the PMUs of this machine: %s",
 			       strerror(-r));
 		return -EACCES;
 	}
-	return opener_allowed(&server->plan, request, ret_reason);
+	return opener_plans_allow(&server->plans, request, ret_reason);
 }
 
 /*
@@ -258,6 +248,6 @@ int opener_serve(const struct opener_serve_settings *settings)
 	while (r > 0);
 	while (server.n > 0)
 		drop_peer(&server, server.n - 1);
-	pmu_plan_done(&server.plan);
+	opener_plans_done(&server.plans);
 	return r < 0 ? log_error(r, "cannot wait for requests") : 0;
 }
