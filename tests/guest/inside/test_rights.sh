@@ -78,5 +78,5 @@ may pebsd.service bpf_tracing read_closed set_user_id_bit
 # What it is for.
 may pebsd-opener.service perf_event
 # It looks into other processes.
-may pebsd-symbols.service read_closed ptrace
+may pebsd-symbols.service read_closed see_another
 may pebsd-alert@1.service

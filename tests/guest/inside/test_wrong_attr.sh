@@ -21,6 +21,11 @@ set_right() {
 }
 trap set_right EXIT
 
+# shellcheck disable=SC2317 # called by wait_until
+has_seen() {
+	[ "$(pebsctl --json status | jq .samples.seen)" -gt 0 ]
+}
+
 # The buffer fills between two context switches, which empty it before it has.
 play loads_per_second=200000000 paused=Y
 load pointer-chase chase.service -- --threads 2
@@ -30,7 +35,8 @@ systemctl daemon-reload
 systemctl stop pebsd-opener.service
 start_pebsd
 resume
-sleep 4
+# The less of the host the guest has, the fewer buffers fill.
+wait_until 'a buffer that fills' 100 has_seen
 settle
 compare
 measured 'without wakeup_events'
