@@ -79,4 +79,5 @@ may pebsd.service bpf_tracing read_closed set_user_id_bit
 may pebsd-opener.service perf_event
 # It looks into other processes.
 may pebsd-symbols.service read_closed see_another
-may pebsd-alert@1.service
+# Its commands are the administrator's: what any program may of itself.
+may pebsd-alert@1.service io_uring keys raise_limit shared_memory

@@ -63,11 +63,23 @@ look
 expect 'the service after that' "active/$pid" "${unit[ActiveState]}/${unit[MainPID]}"
 figures "the process that speaks HTTP: $(awk '/^RssAnon:/ { print $2 }' "/proc/$(speaker "$pid")/status") kB of its own"
 
-# Whoever comes during a restart waits.
+# Whoever comes during a restart waits, and whoever was taken in is answered. Newer managers restart the socket, too
+# (job_type_propagate_stop_graceful(), src/core/transaction.c, systemd 257): for an instant there is none, and curl's code
+# is 7, but nobody is hung up on, which would be another.
+answered=0
+may_refuse=$(systemctl --version | awk 'NR == 1 { print $2 > 252 ? 7 : "" }')
 systemctl restart --no-block pebsd.service
 for ((i = 0; i < 20; i++)); do
-	expect 'healthz during a restart' ok "$(health http://127.0.0.1:9754/healthz)"
+	code=0
+	said=$(curl --silent --max-time 20 http://127.0.0.1:9754/healthz) || code=$?
+	case $code/$said in
+	0/ok) answered=$((answered + 1)) ;;
+	"$may_refuse"/) sleep 0.1 ;;
+	*) fail "healthz during a restart: curl ended with $code: $said" ;;
+	esac
 done
+[ "$answered" -gt 0 ] || fail 'nobody was answered during a restart'
+figures "during a restart $answered of 20 were answered at once"
 wait_until 'the restart' 30 systemctl is-active --quiet pebsd.service
 look
 [ "${unit[MainPID]}" != "$pid" ] || fail 'a restart leaves the same process'
