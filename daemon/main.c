@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "base/utf8.h"
 #include "config.h"
+#include "containers/container_worker.h"
 #include "failure.h"
 #include "http/http_worker.h"
 #include "kernel/digests.h"
@@ -224,6 +225,8 @@ int main(int argc, char *argv[])
 		return symbolizer();
 	if (options.action == OPTIONS_HTTP)
 		return http_worker(STDIN_FILENO);
+	if (options.action == OPTIONS_CONTAINER_NAMES)
+		return container_worker(STDIN_FILENO);
 	if (options.action == OPTIONS_CHECK_CONFIG)
 		return check_config(&options);
 	if (options.action == OPTIONS_PROBE)

@@ -31,6 +31,7 @@ enum option_id {
 	OPTION_TEST_RULES,
 	OPTION_SYMBOLIZER,
 	OPTION_HTTP,
+	OPTION_CONTAINER_NAMES,
 	OPTION_VERSION,
 	OPTION_HELP,
 	OPTIONS_COUNT,
@@ -86,6 +87,7 @@ static const struct {
 			       "and when;\nneeds no privilege, and loads nothing"},
 	[OPTION_SYMBOLIZER] = {"symbolizer", NULL, BIT(OPTIONS_SYMBOLIZER), NULL},
 	[OPTION_HTTP] = {"http", NULL, BIT(OPTIONS_HTTP), NULL},
+	[OPTION_CONTAINER_NAMES] = {"container-names", NULL, BIT(OPTIONS_CONTAINER_NAMES), NULL},
 	[OPTION_VERSION] =
 		{"version", NULL, BIT(OPTIONS_VERSION),
 		 "print the version; with --json the libraries\nand BPF objects too, with their versions"},
@@ -215,6 +217,9 @@ static int take_option(struct options *options, enum option_id id, const char *v
 	case OPTION_HTTP:
 		options->action = OPTIONS_HTTP;
 		return 0;
+	case OPTION_CONTAINER_NAMES:
+		options->action = OPTIONS_CONTAINER_NAMES;
+		return 0;
 	case OPTION_VERSION:
 		options->action = OPTIONS_VERSION;
 		return 0;
@@ -238,9 +243,11 @@ static int check_together(const struct options *options, unsigned int given, cha
 		[OPTIONS_SYMBOLIZER] = "with --symbolizer",
 		[OPTIONS_VERSION] = "with --version",
 		[OPTIONS_HTTP] = "with --http",
+		[OPTIONS_CONTAINER_NAMES] = "with --container-names",
 	};
-	static const enum option_id actions[] = {OPTION_PROBE,      OPTION_CHECK_CONFIG, OPTION_TEST_RULES,
-						 OPTION_SYMBOLIZER, OPTION_HTTP,         OPTION_VERSION};
+	static const enum option_id actions[] = {
+		OPTION_PROBE, OPTION_CHECK_CONFIG,    OPTION_TEST_RULES, OPTION_SYMBOLIZER,
+		OPTION_HTTP,  OPTION_CONTAINER_NAMES, OPTION_VERSION};
 
 	for (size_t i = 0; i < ARRAY_SIZE(actions); i++)
 		for (size_t j = i + 1; j < ARRAY_SIZE(actions); j++)

@@ -23,8 +23,9 @@ enum options_action {
 	OPTIONS_PROBE,
 	OPTIONS_CHECK_CONFIG,
 	OPTIONS_TEST_RULES,
-	OPTIONS_SYMBOLIZER, /* what pebsd runs itself: symbols/symbols_worker.h, symbols_unit.h */
-	OPTIONS_HTTP,       /* and http/http_worker.h */
+	OPTIONS_SYMBOLIZER,      /* what pebsd runs itself: symbols/symbols_worker.h, symbols_unit.h */
+	OPTIONS_HTTP,            /* and http/http_worker.h */
+	OPTIONS_CONTAINER_NAMES, /* and containers/container_worker.h */
 	OPTIONS_VERSION,
 	OPTIONS_HELP,
 };

@@ -68,6 +68,10 @@ Test(options, what_pebsd_runs_itself_is_not_offered)
 		       "--probe and --symbolizer exclude each other; run one after the other");
 	cr_assert_eq(parse("--http"), 0);
 	cr_expect_eq(options.action, OPTIONS_HTTP);
+	cr_assert_eq(parse("--container-names"), 0);
+	cr_expect_eq(options.action, OPTIONS_CONTAINER_NAMES);
+	expect_problem("--container-names --json",
+		       "--json has no meaning with --container-names; leave it out");
 	expect_problem("--symboliser", "unknown option --symboliser; see pebsd --help");
 }
 

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "containers/container_files.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+
+#include "base/cleanup.h"
+#include "containers/container_state.h"
+
+/* Where each is by default, and where k3s and MicroK8s have it. */
+static const char *const pod_logs = "var/log/pods";
+static const char *const container_logs = "var/log/containers";
+static const char *const docker = "var/lib/docker/containers";
+static const char *const tasks[] = {"run/containerd/io.containerd.runtime.v2.task",
+				    "run/k3s/containerd/io.containerd.runtime.v2.task",
+				    "var/snap/microk8s/common/run/containerd/io.containerd.runtime.v2.task"};
+static const char *const task_namespaces[] = {"k8s.io", "default"};
+static const char *const bundles = "run/containers/storage/overlay-containers";
+static const char *const storage = "var/lib/containers/storage/overlay-containers";
+static const char *const storage_lists[] = {"containers.json", "volatile-containers.json"};
+
+/* A link in the place of a well-known directory is its administrator's: data may lie on another disk. */
+static int open_directory(int root, const char *path)
+{
+	return openat(root, path, O_RDONLY | O_DIRECTORY | O_NONBLOCK | O_CLOEXEC);
+}
+
+/* Goes through a directory until `take` has found what it looks for. */
+static bool scan(int root, const char *path, const char *wanted, struct container_labels *ret,
+		 bool (*take)(const char *entry, const char *wanted, struct container_labels *ret))
+{
+	int fd = open_directory(root, path);
+	DIR *directory = fd >= 0 ? fdopendir(fd) : NULL;
+	bool found = false;
+
+	if (!directory) {
+		if (fd >= 0)
+			(void)close(fd);
+		return false;
+	}
+	for (size_t n = 0; !found && n < CONTAINER_FILES_ENTRIES; n++) {
+		const struct dirent *entry = readdir(directory);
+
+		if (!entry)
+			break;
+		found = take(entry->d_name, wanted, ret);
+	}
+	(void)closedir(directory);
+	return found;
+}
+
+static int open_below(int directory, const char *path)
+{
+	const struct open_how how = {
+		.flags = O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC,
+		.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS,
+	};
+	int fd = (int)syscall(SYS_openat2, directory, path, &how, sizeof(how));
+
+	return fd < 0 ? -errno : fd;
+}
+
+/* All of a regular file. 0, the caller frees `ret`; -errno. */
+static int read_file(int directory, const char *path, char **ret, size_t *ret_length)
+{
+	_cleanup_close_ int fd = open_below(directory, path);
+	_cleanup_free_ char *text = NULL;
+	size_t length = 0;
+	struct stat status;
+
+	if (fd < 0)
+		return fd;
+	if (fstat(fd, &status) < 0)
+		return -errno;
+	if (!S_ISREG(status.st_mode))
+		return -EINVAL;
+	if (status.st_size > (off_t)CONTAINER_FILES_BYTES)
+		return -EFBIG;
+	/* One more than it has: what grows meanwhile is left for the next time. */
+	text = malloc((size_t)status.st_size + 1);
+	if (!text)
+		return -ENOMEM;
+	while (length < (size_t)status.st_size) {
+		ssize_t n = read(fd, text + length, (size_t)status.st_size - length);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		if (n == 0)
+			break;
+		length += (size_t)n;
+	}
+	*ret = TAKE_PTR(text);
+	*ret_length = length;
+	return 0;
+}
+
+static bool read_docker(int root, const char *id, struct container_labels *ret)
+{
+	_cleanup_close_ int directory = open_directory(root, docker);
+	_cleanup_free_ char *text = NULL;
+	char path[CONTAINER_TEXT_MAX + 32];
+	size_t length;
+
+	(void)snprintf(path, sizeof(path), "%s/config.v2.json", id);
+	return directory >= 0 && read_file(directory, path, &text, &length) == 0 &&
+	       container_state_docker(text, length, ret);
+}
+
+static bool read_bundle(int root, const char *in, const char *path, struct container_labels *ret)
+{
+	_cleanup_close_ int directory = open_directory(root, in);
+	_cleanup_free_ char *text = NULL;
+	size_t length;
+
+	return directory >= 0 && read_file(directory, path, &text, &length) == 0 &&
+	       container_state_bundle(text, length, ret);
+}
+
+static bool read_containerd(int root, const char *id, struct container_labels *ret)
+{
+	char path[CONTAINER_TEXT_MAX + 32];
+
+	for (size_t i = 0; i < ARRAY_SIZE(tasks); i++)
+		for (size_t k = 0; k < ARRAY_SIZE(task_namespaces); k++) {
+			(void)snprintf(path, sizeof(path), "%s/%s/config.json", task_namespaces[k], id);
+			if (read_bundle(root, tasks[i], path, ret))
+				return true;
+		}
+	return false;
+}
+
+static bool read_crio(int root, const char *id, struct container_labels *ret)
+{
+	char path[CONTAINER_TEXT_MAX + 32];
+
+	(void)snprintf(path, sizeof(path), "%s/userdata/config.json", id);
+	return read_bundle(root, bundles, path, ret);
+}
+
+static bool read_podman(int root, const char *id, struct container_labels *ret)
+{
+	_cleanup_close_ int directory = open_directory(root, storage);
+
+	for (size_t i = 0; directory >= 0 && i < ARRAY_SIZE(storage_lists); i++) {
+		_cleanup_free_ char *text = NULL;
+		size_t length;
+
+		if (read_file(directory, storage_lists[i], &text, &length) == 0 &&
+		    container_state_storage(text, length, id, ret))
+			return true;
+	}
+	return false;
+}
+
+static const struct {
+	const char *runtime;
+	bool (*read)(int root, const char *id, struct container_labels *ret);
+} runtimes[] = {
+	{"containerd", read_containerd},
+	{"cri-o", read_crio},
+	{"docker", read_docker},
+	{"podman", read_podman},
+};
+
+/* Of the runtime, or where it is not known of the first that has it. */
+static void ask_runtimes(int root, struct container_labels *labels)
+{
+	char *runtime = labels->text[CONTAINER_LABEL_RUNTIME];
+
+	for (size_t i = 0; i < ARRAY_SIZE(runtimes); i++) {
+		if (*runtime && strcmp(runtime, runtimes[i].runtime) != 0)
+			continue;
+		if (!runtimes[i].read(root, labels->text[CONTAINER_LABEL_ID], labels))
+			continue;
+		memcpy(runtime, runtimes[i].runtime, strlen(runtimes[i].runtime) + 1);
+		return;
+	}
+}
+
+bool container_files_complete(const struct container_labels *labels)
+{
+	if (*labels->text[CONTAINER_LABEL_POD_UID] && !*labels->text[CONTAINER_LABEL_POD])
+		return false;
+	return !*labels->text[CONTAINER_LABEL_ID] || *labels->text[CONTAINER_LABEL_CONTAINER];
+}
+
+void container_files_find(int root, struct container_labels *labels)
+{
+	const char *uid = labels->text[CONTAINER_LABEL_POD_UID], *id = labels->text[CONTAINER_LABEL_ID];
+
+	/* Names of directories first: they tell names alone, where files of runtimes have environments. */
+	if (*id && *uid)
+		(void)scan(root, container_logs, id, labels, container_state_log_link);
+	if (*uid && !container_files_complete(labels))
+		(void)scan(root, pod_logs, uid, labels, container_state_pod_directory);
+	if (*id && !container_files_complete(labels))
+		ask_runtimes(root, labels);
+}

@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "containers/containers.h"
+
+#include <errno.h>
+#include <search.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/queue.h>
+
+#include "cgroup/container_path.h"
+#include "containers/container_asker.h"
+#include "containers/container_files.h"
+#include "containers/container_state.h"
+
+struct known {
+	const char *path; /* first: tfind(3) compares a bare path. In `texts`, as what `shown` has */
+	struct container shown;
+	char *texts;
+	unsigned int tries;
+	u64 due_ns; /* of the next one */
+	u64 used_ns;
+	bool wanting; /* in `wanting` */
+	TAILQ_ENTRY(known) all;
+	TAILQ_ENTRY(known) waiting;
+};
+
+TAILQ_HEAD(known_list, known);
+
+struct containers {
+	struct container_lookup lookup;
+	struct container_asker *asker; /* NULL: paths alone */
+	bool look;
+	void *index; /* of struct known, by path: tsearch(3) */
+	struct known_list all;
+	struct known_list wanting; /* names, still */
+	struct known *asked;       /* the one that the question is about; NULL: none, or it is gone */
+	size_t count;
+	u64 now_ns; /* of the last tick */
+};
+
+static int compare_paths(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* One piece of memory for the path and all that is known. */
+static int set_texts(struct known *known, const char *path, const struct container_labels *labels)
+{
+	size_t size = strlen(path) + 1;
+	char *texts, *at;
+
+	for (enum container_label label = 0; label < CONTAINER_LABELS; label++)
+		size += strlen(labels->text[label]) + 1;
+	texts = at = malloc(size);
+	if (!texts)
+		return -ENOMEM;
+	at = stpcpy(at, path) + 1;
+	for (enum container_label label = 0; label < CONTAINER_LABELS; label++) {
+		known->shown.text[label] = *labels->text[label] ? at : NULL;
+		at = stpcpy(at, labels->text[label]) + 1;
+	}
+	free(known->texts);
+	known->texts = texts;
+	known->path = texts;
+	return 0;
+}
+
+static void get_labels(const struct known *known, struct container_labels *ret)
+{
+	memset(ret, 0, sizeof(*ret));
+	for (enum container_label label = 0; label < CONTAINER_LABELS; label++)
+		if (known->shown.text[label])
+			(void)stpcpy(ret->text[label], known->shown.text[label]);
+}
+
+static void give_up_looking(struct containers *containers, struct known *known)
+{
+	if (known->wanting)
+		TAILQ_REMOVE(&containers->wanting, known, waiting);
+	known->wanting = false;
+}
+
+static void forget(struct containers *containers, struct known *known)
+{
+	give_up_looking(containers, known);
+	if (containers->asked == known)
+		containers->asked = NULL;
+	tdelete(known, &containers->index, compare_paths);
+	TAILQ_REMOVE(&containers->all, known, all);
+	containers->count--;
+	free(known->texts);
+	free(known);
+}
+
+static void leave_to_list(void *known)
+{
+	(void)known;
+}
+
+struct containers *containers_free(struct containers *containers)
+{
+	if (!containers)
+		return NULL;
+	container_asker_free(containers->asker);
+	tdestroy(containers->index, leave_to_list);
+	while (!TAILQ_EMPTY(&containers->all)) {
+		struct known *known = TAILQ_FIRST(&containers->all);
+
+		TAILQ_REMOVE(&containers->all, known, all);
+		free(known->texts);
+		free(known);
+	}
+	free(containers);
+	return NULL;
+}
+
+static void look_again_later(struct containers *containers, struct known *known)
+{
+	u64 wait = CONTAINERS_FIRST_NS;
+
+	known->tries++;
+	if (known->tries >= CONTAINERS_TRIES) {
+		give_up_looking(containers, known);
+		return;
+	}
+	for (unsigned int i = 1; i < known->tries; i++)
+		wait *= 4;
+	known->due_ns = containers->now_ns + wait;
+}
+
+/* Names alone are taken over: what the path told stays, whatever the other process says. */
+static void merge(struct container_labels *labels, const struct container_labels *answer)
+{
+	static const enum container_label taken[] = {CONTAINER_LABEL_RUNTIME, CONTAINER_LABEL_NAMESPACE,
+						     CONTAINER_LABEL_POD, CONTAINER_LABEL_CONTAINER};
+
+	for (size_t i = 0; i < ARRAY_SIZE(taken); i++)
+		if (!*labels->text[taken[i]] && container_state_is_name(answer->text[taken[i]]))
+			(void)stpcpy(labels->text[taken[i]], answer->text[taken[i]]);
+}
+
+/* The next one whose time has come. */
+static void ask_next(struct containers *containers)
+{
+	struct container_labels labels;
+	struct known *known;
+
+	if (!containers->asker || !containers->look)
+		return;
+	TAILQ_FOREACH (known, &containers->wanting, waiting)
+		if (known->due_ns <= containers->now_ns)
+			break;
+	if (!known)
+		return;
+	get_labels(known, &labels);
+	if (container_asker_ask(containers->asker, &labels, containers->now_ns) == 0)
+		containers->asked = known;
+}
+
+static void on_answered(void *userdata, const struct container_labels *answer)
+{
+	struct containers *containers = userdata;
+	struct known *known = containers->asked;
+	struct container_labels labels;
+
+	containers->asked = NULL;
+	if (known) {
+		get_labels(known, &labels);
+		if (answer)
+			merge(&labels, answer);
+		/* The index holds the old text until the new one is in its place: equal, as is its order. */
+		if (set_texts(known, known->path, &labels) == 0 && container_files_complete(&labels))
+			give_up_looking(containers, known);
+		else
+			look_again_later(containers, known);
+	}
+	ask_next(containers);
+}
+
+static const struct container *find(void *userdata, const char *path)
+{
+	return containers_find(userdata, path);
+}
+
+int containers_new(const struct containers_settings *settings, struct containers **ret)
+{
+	_cleanup_(containers_freep) struct containers *containers = calloc(1, sizeof(*containers));
+	struct container_asker_settings asker = {.event = settings->event,
+						 .program = settings->program,
+						 .answered = on_answered,
+						 .userdata = containers};
+	int r = 0;
+
+	if (!containers)
+		return -ENOMEM;
+	containers->lookup = (struct container_lookup){.find = find, .userdata = containers};
+	TAILQ_INIT(&containers->all);
+	TAILQ_INIT(&containers->wanting);
+	if (settings->event)
+		r = container_asker_new(&asker, &containers->asker);
+	if (r == 0)
+		*ret = TAKE_PTR(containers);
+	return r;
+}
+
+void containers_look_for_names(struct containers *containers, bool yes)
+{
+	containers->look = yes;
+}
+
+/* NULL without memory. */
+static struct known *enter(struct containers *containers, const char *path,
+			   const struct container_labels *labels)
+{
+	struct known *known = calloc(1, sizeof(*known));
+
+	if (!known)
+		return NULL;
+	if (set_texts(known, path, labels) < 0) {
+		free(known);
+		return NULL;
+	}
+	if (!tsearch(known, &containers->index, compare_paths)) {
+		free(known->texts);
+		free(known);
+		return NULL;
+	}
+	TAILQ_INSERT_TAIL(&containers->all, known, all);
+	containers->count++;
+	if (!container_files_complete(labels)) {
+		known->wanting = true;
+		TAILQ_INSERT_TAIL(&containers->wanting, known, waiting);
+	}
+	return known;
+}
+
+const struct container *containers_find(struct containers *containers, const char *path)
+{
+	struct known *const *place = tfind(&path, &containers->index, compare_paths);
+	struct container_labels labels;
+	struct known *known = place ? *place : NULL;
+
+	if (!known) {
+		if (!container_path_parse(path, &labels) || containers->count >= CONTAINERS_MAX)
+			return NULL;
+		known = enter(containers, path, &labels);
+	}
+	if (!known)
+		return NULL;
+	known->used_ns = containers->now_ns;
+	return &known->shown;
+}
+
+const struct container_lookup *containers_lookup(struct containers *containers)
+{
+	return &containers->lookup;
+}
+
+void containers_born(struct containers *containers, const char *path)
+{
+	struct container_labels labels;
+
+	if (containers->look && container_path_parse(path, &labels) && !container_files_complete(&labels))
+		(void)containers_find(containers, path);
+}
+
+void containers_tick(struct containers *containers, u64 now_ns)
+{
+	struct known *next;
+
+	containers->now_ns = now_ns;
+	for (struct known *known = TAILQ_FIRST(&containers->all); known; known = next) {
+		next = TAILQ_NEXT(known, all);
+		/* Since before the first tick. */
+		if (!known->used_ns)
+			known->used_ns = now_ns;
+		if (now_ns - known->used_ns > CONTAINERS_KEEP_NS)
+			forget(containers, known);
+	}
+	if (!containers->asker)
+		return;
+	container_asker_tick(containers->asker, now_ns);
+	if (!containers->asked)
+		ask_next(containers);
+}
+
+size_t containers_count(const struct containers *containers)
+{
+	return containers->count;
+}
+
+pid_t containers_pid(const struct containers *containers)
+{
+	return containers->asker ? container_asker_pid(containers->asker) : -1;
+}

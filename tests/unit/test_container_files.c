@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: GPL-2.0
+/* What is found of containers below a root: as runtimes leave it, and as whoever wants to do harm would. */
+#include <criterion/criterion.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "cgroup/container_path.h"
+#include "containers/container_files.h"
+#include "tree.h"
+
+#define ID     "3f4a1b9c0d2e5f60718293a4b5c6d7e8f90a1b2c3d4e5f60718293a4b5c6d7e8"
+#define UID    "12fdc709-933e-41d0-917f-cd84de9afa94"
+#define IN_POD "/kubepods/burstable/pod" UID
+
+#define TASK   "run/containerd/io.containerd.runtime.v2.task/k8s.io/" ID "/config.json"
+#define DOCKER "var/lib/docker/containers/" ID "/config.v2.json"
+
+static char *root;
+
+static void begin(void)
+{
+	root = tree_new();
+}
+
+static void end(void)
+{
+	tree_remove(root);
+}
+
+TestSuite(container_files, .init = begin, .fini = end);
+
+static void expect(const char *path, const char *runtime, const char *namespace, const char *pod,
+		   const char *container)
+{
+	_cleanup_close_ int fd = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	struct container_labels labels;
+
+	cr_assert(container_path_parse(path, &labels), "%s", path);
+	container_files_find(fd, &labels);
+	cr_expect_str_eq(labels.text[CONTAINER_LABEL_RUNTIME], runtime);
+	cr_expect_str_eq(labels.text[CONTAINER_LABEL_NAMESPACE], namespace);
+	cr_expect_str_eq(labels.text[CONTAINER_LABEL_POD], pod);
+	cr_expect_str_eq(labels.text[CONTAINER_LABEL_CONTAINER], container);
+	cr_expect_eq(container_files_complete(&labels), *container != '\0');
+}
+
+static char *below(const char *path)
+{
+	char *whole;
+
+	cr_assert_geq(asprintf(&whole, "%s/%s", root, path), 0);
+	return whole;
+}
+
+static void link_to(const char *target, const char *path)
+{
+	_cleanup_free_ char *whole = below(path);
+
+	cr_assert_eq(symlink(target, whole), 0, "%s", whole);
+}
+
+Test(container_files, logs_name_pods_and_containers)
+{
+	tree_write(root, "var/log/pods/shop_cart-0_" UID "/app/0.log", "");
+	tree_write(root, "var/log/pods/kube-system_dns_00000000-933e-41d0-917f-cd84de9afa94/dns/0.log", "");
+	expect(IN_POD "/" ID, "", "shop", "cart-0", "");
+	/* A pod alone is complete with its name; expect() is for containers. */
+	tree_write(root, "var/log/containers/cart-0_shop_app-" ID ".log", "");
+	expect(IN_POD "/" ID, "", "shop", "cart-0", "app");
+	expect(IN_POD "/crio-" ID, "cri-o", "shop", "cart-0", "app");
+}
+
+Test(container_files, runtimes_name_what_logs_do_not)
+{
+	expect("/docker/" ID, "docker", "", "", "");
+	tree_write(root, DOCKER, "{\"Name\":\"/web\"}");
+	expect("/docker/" ID, "docker", "", "", "web");
+	/* Another runtime's are not looked at. */
+	expect("/machine.slice/libpod-" ID ".scope", "podman", "", "", "");
+	tree_write(root, "var/lib/containers/storage/overlay-containers/volatile-containers.json",
+		   "[{\"id\":\"" ID "\",\"names\":[\"db\"]}]");
+	expect("/machine.slice/libpod-" ID ".scope", "podman", "", "", "db");
+	tree_write(root, "run/containers/storage/overlay-containers/" ID "/userdata/config.json",
+		   "{\"annotations\":{\"io.kubernetes.container.name\":\"app\",\"io.kubernetes.pod.name\":"
+		   "\"cart-0\",\"io.kubernetes.pod.namespace\":\"shop\"}}");
+	expect(IN_POD "/crio-" ID, "cri-o", "shop", "cart-0", "app");
+}
+
+Test(container_files, the_runtime_that_has_it_is_told_where_the_path_does_not)
+{
+	tree_write(root, TASK,
+		   "{\"annotations\":{\"io.kubernetes.cri.container-name\":\"app\","
+		   "\"io.kubernetes.cri.sandbox-name\":\"cart-0\","
+		   "\"io.kubernetes.cri.sandbox-namespace\":\"shop\"}}");
+	expect(IN_POD "/" ID, "containerd", "shop", "cart-0", "app");
+}
+
+Test(container_files, k3s_and_nerdctl)
+{
+	tree_write(root, "run/k3s/containerd/io.containerd.runtime.v2.task/k8s.io/" ID "/config.json",
+		   "{\"annotations\":{\"io.kubernetes.cri.container-name\":\"app\","
+		   "\"io.kubernetes.cri.sandbox-name\":\"cart-0\","
+		   "\"io.kubernetes.cri.sandbox-namespace\":\"shop\"}}");
+	expect(IN_POD "/cri-containerd-" ID, "containerd", "shop", "cart-0", "app");
+	tree_write(root, "run/containerd/io.containerd.runtime.v2.task/default/" ID "/config.json",
+		   "{\"annotations\":{\"nerdctl/name\":\"web\"}}");
+	expect("/default/" ID, "containerd", "", "", "web");
+}
+
+/* An administrator may have Docker's data on another disk. */
+Test(container_files, a_well_known_directory_may_be_a_link)
+{
+	tree_write(root, "disk/containers/" ID "/config.v2.json", "{\"Name\":\"/web\"}");
+	tree_write(root, "var/lib/keep", "");
+	link_to("../../disk", "var/lib/docker");
+	expect("/docker/" ID, "docker", "", "", "web");
+}
+
+Test(container_files, links_below_it_are_not_followed)
+{
+	tree_write(root, "elsewhere/config.v2.json", "{\"Name\":\"/web\"}");
+	tree_write(root, "var/lib/docker/containers/keep", "");
+	link_to("../../../../elsewhere", "var/lib/docker/containers/" ID);
+	expect("/docker/" ID, "docker", "", "", "");
+	tree_write(root, "run/containerd/io.containerd.runtime.v2.task/k8s.io/" ID "/keep", "");
+	link_to("config.json", TASK);
+	expect("/kubepods/pod" UID "/cri-containerd-" ID, "containerd", "", "", "");
+}
+
+Test(container_files, what_is_no_file_is_not_waited_for, .timeout = 20)
+{
+	_cleanup_free_ char *fifo = below(DOCKER);
+	_cleanup_free_ char *log = below("var/log/pods");
+
+	tree_write(root, "var/lib/docker/containers/" ID "/keep", "");
+	cr_assert_eq(mkfifo(fifo, 0600), 0);
+	expect("/docker/" ID, "docker", "", "", "");
+	tree_write(root, "var/log/keep", "");
+	cr_assert_eq(mkfifo(log, 0600), 0);
+	expect(IN_POD "/" ID, "", "", "", "");
+	link_to("containers", "var/log/containers");
+	expect(IN_POD "/" ID, "", "", "", "");
+	tree_write(root, TASK "/a-directory", "");
+	expect("/kubepods/pod" UID "/cri-containerd-" ID, "containerd", "", "", "");
+}
+
+Test(container_files, files_that_are_too_large_are_not_read)
+{
+	_cleanup_free_ char *path = below(DOCKER);
+
+	tree_write(root, DOCKER, "{\"Name\":\"/web\"}");
+	cr_assert_eq(truncate(path, (off_t)1 << 40), 0);
+	expect("/docker/" ID, "docker", "", "", "");
+	/* Blanks after it are fine, NULs are not JSON. */
+	cr_assert_eq(truncate(path, 4096), 0);
+	expect("/docker/" ID, "docker", "", "", "");
+	cr_assert_eq(truncate(path, (off_t)strlen("{\"Name\":\"/web\"}")), 0);
+	expect("/docker/" ID, "docker", "", "", "web");
+}
+
+Test(container_files, names_that_are_none_are_not_taken)
+{
+	tree_write(root, "var/log/pods/a b_cart-0_" UID "/keep", "");
+	tree_write(root, "var/log/pods/shop_cart\"0_" UID "/keep", "");
+	tree_write(root, DOCKER, "{\"Name\":\"/we\\nb\"}");
+	expect(IN_POD "/" ID, "", "", "", "");
+	expect("/docker/" ID, "docker", "", "", "");
+}
+
+Test(container_files, a_pod_alone_is_complete_with_its_name)
+{
+	_cleanup_close_ int fd = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	struct container_labels labels;
+
+	cr_assert(container_path_parse(IN_POD, &labels));
+	cr_expect_not(container_files_complete(&labels));
+	tree_write(root, "var/log/pods/shop_cart-0_" UID "/app/0.log", "");
+	container_files_find(fd, &labels);
+	cr_expect(container_files_complete(&labels));
+	cr_assert(container_path_parse("/system.slice/nginx.service", &labels));
+	cr_expect(container_files_complete(&labels));
+}
