@@ -62,6 +62,10 @@ struct config {
 	struct config_patterns hot; /* cgroups that have hot tables */
 	u64 hot_max;                /* cgroups that can have some at a time */
 
+	/* [containers] */
+	bool container_names;          /* whether names are looked for in what this host keeps */
+	unsigned int container_labels; /* of metrics: bit 1 << enum container_label */
+
 	/* [export] */
 	struct listen_address listen;
 	char hosts[CONFIG_LINE_MAX]; /* names that requests may have as Host, with blanks between them */

@@ -13,6 +13,7 @@
 #include "base/glob.h"
 #include "base/listen_address.h"
 #include "base/number.h"
+#include "config_containers.h"
 #include "config_model.h"
 #include "config_sampling.h"
 #include "http/http_host.h"
@@ -68,6 +69,11 @@ static const struct config_key keys[] = {
 	 .meaning = "cgroups that have tables of hot code and data"},
 	{"cgroups", "hot-max", CONFIG_KEY_NUMBER, .needs_restart = true, FIELD(hot_max), .default_text = "8",
 	 .min = 0, .max = HOT_MAX, .meaning = "cgroups that can have them at a time"},
+	{"containers", "names", CONFIG_KEY_YES_NO, .needs_restart = false, FIELD(container_names),
+	 .default_text = "yes",
+	 .meaning = "whether names of pods and containers are looked for on this host"},
+	{"containers", "labels", CONFIG_KEY_LABELS, .needs_restart = false, FIELD(container_labels),
+	 .default_text = "", .meaning = "labels that metrics have beside cgroup, where they are known"},
 	{"export", "listen", CONFIG_KEY_LISTEN, .needs_restart = true, FIELD(listen),
 	 .default_text = LISTEN_ADDRESS_DEFAULT, .meaning = "where /metrics is served"},
 	{"export", "hosts", CONFIG_KEY_HOSTS, .needs_restart = false, FIELD(hosts), .default_text = "",
@@ -140,6 +146,7 @@ static size_t field_size(const struct config_key *key)
 		return sizeof(enum config_origin);
 	case CONFIG_KEY_EVENTS:
 	case CONFIG_KEY_WORKLOADS:
+	case CONFIG_KEY_LABELS:
 		return sizeof(unsigned int);
 	case CONFIG_KEY_MACHINE:
 		return sizeof(const struct machine *);
@@ -433,6 +440,8 @@ int config_key_set_field(const struct config_key *key, void *field, const char *
 		return config_model_cpu(key, value, field, ret_problem);
 	case CONFIG_KEY_WORKLOADS:
 		return config_model_workloads(key, value, field, ret_problem);
+	case CONFIG_KEY_LABELS:
+		return config_container_labels(key, text, field, ret_problem);
 	case CONFIG_KEY_CPUS:
 		return config_sampling_cpus(key, value, field, ret_problem);
 	case CONFIG_KEY_BUDGET:
@@ -477,6 +486,7 @@ bool config_key_equal(const struct config_key *key, const struct config *a, cons
 	case CONFIG_KEY_BUDGET:
 	case CONFIG_KEY_URLS:
 	case CONFIG_KEY_HOSTS:
+	case CONFIG_KEY_LABELS:
 	case CONFIG_KEY_RULE:
 		break;
 	}

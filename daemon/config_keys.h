@@ -21,6 +21,7 @@ enum config_key_type {
 	CONFIG_KEY_BUDGET,    /* double, a share; 0: off */
 	CONFIG_KEY_URLS,      /* char[CONFIG_LINE_MAX] */
 	CONFIG_KEY_HOSTS,     /* char[CONFIG_LINE_MAX] */
+	CONFIG_KEY_LABELS,    /* unsigned int, bits */
 	CONFIG_KEY_RULE,      /* of a rule: config_rule_key_set() */
 };
 

@@ -10,6 +10,7 @@
 #include <time.h>
 
 #include "base/log.h"
+#include "containers/containers.h"
 #include "ctl/format.h"
 #include "ctl/style.h"
 #include "export/json.h"
@@ -104,7 +105,9 @@ static int print(const struct snapshot *snapshot, bool json)
 
 int once(const struct options *options, const struct config *config, struct failure *ret_failure)
 {
+	_cleanup_(containers_freep) struct containers *containers = NULL;
 	_cleanup_(sampling_freep) struct sampling *sampling = NULL;
+	const struct containers_settings paths_alone = {0};
 	const struct sampling_settings settings = {
 		.config = config,
 		.recordings = options->recordings,
@@ -117,9 +120,13 @@ int once(const struct options *options, const struct config *config, struct fail
 	int r;
 
 	*ret_failure = (struct failure){.code = EXIT_FAILED};
+	r = containers_new(&paths_alone, &containers);
+	if (r < 0)
+		return r;
 	r = sampling_open(&settings, &sampling, ret_failure);
 	if (r < 0)
 		return r;
+	engine_head(sampling_engine(sampling))->containers = containers_lookup(containers);
 	if (config->origin == CONFIG_ORIGIN_REPLAY)
 		r = replay_all(sampling, ret_failure);
 	else

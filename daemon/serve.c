@@ -12,6 +12,7 @@
 #include "alerts.h"
 #include "base/heap.h"
 #include "base/log.h"
+#include "containers/containers.h"
 #include "detail.h"
 #include "export/control.h"
 #include "export/process.h"
@@ -43,6 +44,7 @@ struct server {
 	struct detail *detail;
 	struct zoom_scrape scrape;
 	struct alerts *alerts;
+	struct containers *containers;
 	struct pause pause;
 	struct control *control;
 	struct http *http;
@@ -64,6 +66,7 @@ static void server_close(struct server *server)
 	sd_event_source_unref(server->input);
 	room_done(&server->room);
 	server->alerts = alerts_free(server->alerts);
+	server->containers = containers_free(server->containers);
 	server->detail = detail_free(server->detail);
 	/* Whoever watches is told until the end of the sampling, and no longer. */
 	sampling_free(server->sampling);
@@ -91,6 +94,19 @@ static void notify_status(struct server *server)
 	server->status = status;
 }
 
+/* Names of what has series are known before they are scraped. */
+static void tick_containers(struct server *server)
+{
+	struct engine *engine = sampling_engine(server->sampling);
+	const struct series *const *series;
+	size_t n;
+
+	series = engine_series(engine, &n);
+	for (size_t i = 0; i < n; i++)
+		(void)containers_find(server->containers, series[i]->path);
+	containers_tick(server->containers, engine_collected_ns(engine));
+}
+
 static void tick_once(struct server *server)
 {
 	const struct engine *engine = sampling_engine(server->sampling);
@@ -108,6 +124,7 @@ static void tick_once(struct server *server)
 		watch_losses(&server->watch, event, &head->events[event], &reading);
 	}
 	alerts_collected(server->alerts);
+	tick_containers(server);
 }
 
 static int on_tick(sd_event_source *source, uint64_t usec, void *userdata)
@@ -211,6 +228,7 @@ static int reload(void *userdata, char ***ret_lines)
 		engine_set_top(sampling_engine(server->sampling), server->config->top);
 		engine_exports_changed(sampling_engine(server->sampling));
 		control_permit(server->control, server->config->detail);
+		containers_look_for_names(server->containers, server->config->container_names);
 		if (server->http && http_configure(server->http, server->config->hosts) < 0)
 			(void)log_error(-ENOMEM, "the HTTP endpoint keeps its hosts; reload again");
 		sampling_set_hot(server->sampling, server->config);
@@ -342,6 +360,7 @@ static int get_metrics(void *userdata, bool openmetrics, char **ret_text, size_t
 	const struct prometheus_options options = {
 		.openmetrics = openmetrics,
 		.detail = server->config->detail_metrics,
+		.labels = server->config->container_labels,
 		.alerts = &alerts,
 		.http_restarts = {server->http != NULL, http_restarts(server->http)}};
 	const struct series *const *series;
@@ -393,6 +412,8 @@ static void on_born(void *userdata, const char *path, u64 id)
 	struct server *server = userdata;
 
 	watch_born(&server->watch, path, id);
+	if (server->containers)
+		containers_born(server->containers, path);
 }
 
 static void on_transition(void *userdata, const struct transition *transition)
@@ -469,6 +490,22 @@ static int open_detail(struct server *server)
 		server->scrape = (struct zoom_scrape){.zooms = detail_zooms(server->detail),
 						      .enabled = &server->config->profiles};
 	return r < 0 ? log_error(r, "cannot prepare looking closer at cgroups") : 0;
+}
+
+/* Cgroups of a recording, and of the model, are not of this host. */
+static int open_containers(struct server *server)
+{
+	struct snapshot *head = engine_head(sampling_engine(server->sampling));
+	const struct containers_settings settings = {
+		.event = strcmp(head->origin, "perf") == 0 ? server->event : NULL,
+	};
+	int r = containers_new(&settings, &server->containers);
+
+	if (r < 0)
+		return log_error(r, "cannot prepare to name containers");
+	containers_look_for_names(server->containers, server->config->container_names);
+	head->containers = containers_lookup(server->containers);
+	return 0;
 }
 
 static int open_http(struct server *server, const struct http_source *source, struct failure *failure)
@@ -623,7 +660,9 @@ static int start(struct server *server, struct failure *failure)
 	r = room_open(server->event, sampling_engine(server->sampling), &server->room);
 	if (r < 0)
 		return log_error(r, "cannot wait for slots to run short");
-	r = open_detail(server);
+	r = open_containers(server);
+	if (r == 0)
+		r = open_detail(server);
 	if (r == 0)
 		r = open_alerts(server, failure);
 	if (r < 0)

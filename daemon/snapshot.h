@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <time.h>
 
+#include "cgroup/container_label.h"
 #include "collect/figures.h"
 #include "collect/offcore_figures.h"
 #include "govern/governor.h"
@@ -167,6 +168,7 @@ struct snapshot {
 	const struct detail_figures *detail; /* NULL: there is none, as in `--once`; the engine's caller's */
 	const char *const
 		*notes; /* what a reader must know, e.g. a recording that was cut; NULL-terminated */
+	const struct container_lookup *containers; /* NULL: nothing is told of cgroups but their paths */
 };
 
 #endif

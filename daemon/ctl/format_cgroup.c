@@ -322,6 +322,26 @@ static void put_event(FILE *out, const struct format_style *style, const char *k
 	put_histogram(out, style, event);
 }
 
+/* What is known of it beside its path. */
+static void format_labels(FILE *out, const struct format_style *style, json_object *cgroup)
+{
+	json_object *labels = json_get_object(cgroup, "labels");
+	_cleanup_free_ char *text = NULL;
+	_cleanup_free_ char *visible = NULL;
+	size_t bytes;
+	FILE *stream = labels ? open_memstream(&text, &bytes) : NULL;
+	const char *separator = "";
+
+	if (!stream)
+		return;
+	json_object_object_foreach (labels, key, value) {
+		(void)fprintf(stream, "%s%s %s", separator, key, json_object_get_string(value));
+		separator = ", ";
+	}
+	if (fclose(stream) == 0 && *text)
+		line_put(out, style, "Labels", "%s", line_visible(text, &visible));
+}
+
 void format_cgroup(FILE *out, json_object *status, json_object *cgroup, json_object *whole,
 		   const struct format_style *style)
 {
@@ -338,6 +358,7 @@ void format_cgroup(FILE *out, json_object *status, json_object *cgroup, json_obj
 	(void)json_get_bool(cgroup, "alive", &alive);
 	line_put(out, style, "Cgroup", "%s%s%s", line_visible(json_get_text(cgroup, "cgroup"), &name), number,
 		 alive ? "" : ", removed");
+	format_labels(out, style, cgroup);
 	if (json_get_bool(cgroup, "guest_not_sampled", &guest) && guest)
 		line_put(out, style, "Guest",
 			 "not sampled: of this virtual machine the figures are the host's side alone");

@@ -44,6 +44,23 @@ static void put_guest(struct json_writer *writer, json_object *object, const str
 		json_put(writer, object, "guest_not_sampled", json_object_new_boolean(1));
 }
 
+/* Absent where nothing is known but the path. */
+static void put_labels(struct json_writer *writer, json_object *object, const struct snapshot *snapshot,
+		       const char *path)
+{
+	const struct container_lookup *lookup = snapshot->containers;
+	const struct container *container = lookup ? lookup->find(lookup->userdata, path) : NULL;
+	json_object *labels;
+
+	if (!container)
+		return;
+	labels = json_checked(writer, json_object_new_object());
+	for (enum container_label label = 0; label < CONTAINER_LABELS; label++)
+		if (container->text[label])
+			json_put_text(writer, labels, container_label_name(label), container->text[label]);
+	json_put(writer, object, "labels", labels);
+}
+
 /* Absent where the figures are the cgroup's own alone. */
 static void put_subtree(struct json_writer *writer, json_object *object, const struct snapshot_cgroup *cgroup)
 {
@@ -59,6 +76,7 @@ static json_object *cgroup_object(struct json_writer *writer, const struct snaps
 	snapshot_figures(snapshot, cgroup, figures);
 	json_put_text(writer, object, "cgroup", cgroup->path);
 	json_put_u64(writer, object, "id", cgroup->id);
+	put_labels(writer, object, snapshot, cgroup->path);
 	put_guest(writer, object, cgroup);
 	put_subtree(writer, object, cgroup);
 	json_put_events(writer, object, snapshot, figures->of, false);
@@ -192,6 +210,7 @@ static json_object *detail_object(const struct snapshot *snapshot, const struct 
 	json_put_text(&writer, object, "cgroup", cgroup->path);
 	json_put_u64(&writer, object, "id", cgroup->id);
 	json_put(&writer, object, "alive", json_object_new_boolean(cgroup->alive));
+	put_labels(&writer, object, snapshot, cgroup->path);
 	put_guest(&writer, object, cgroup);
 	put_subtree(&writer, object, cgroup);
 	json_put_events(&writer, object, snapshot, figures->of, true);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "export/cgroup_label.h"
 #include "export/exposition.h"
 #include "export/label.h"
 #include "export/prometheus_cost.h"
@@ -35,6 +36,7 @@ struct cell {
 struct rendering {
 	struct exposition *out;
 	const struct snapshot *snapshot;
+	struct cgroup_label_wish wish;
 	char *event_labels[EVENTS_MAX];     /* event="...",pmu="..." */
 	char edges[COARSE_BUCKETS - 1][24]; /* le="16.0" and so on */
 	struct cell *cells;
@@ -89,10 +91,10 @@ static int label_event(struct rendering *rendering, size_t index)
 
 static int add_cells(struct rendering *rendering, const struct series *series)
 {
-	_cleanup_free_ char *path = NULL;
+	_cleanup_free_ char *cgroup = NULL;
 	int r;
 
-	r = label_escape(series->path, &path);
+	r = cgroup_label(&rendering->wish, series->path, &cgroup);
 	if (r < 0)
 		return r;
 	for (size_t event = 0; event < rendering->snapshot->n_events; event++) {
@@ -100,7 +102,7 @@ static int add_cells(struct rendering *rendering, const struct series *series)
 
 		if (!series->figures[event])
 			continue;
-		if (asprintf(&cell->labels, "cgroup=\"%s\",%s", path, rendering->event_labels[event]) < 0)
+		if (asprintf(&cell->labels, "%s,%s", cgroup, rendering->event_labels[event]) < 0)
 			return -ENOMEM;
 		cell->figures = series->figures[event];
 		cell->settings = rendering->snapshot->events[event].event.settings;
@@ -424,16 +426,11 @@ static int write_guest(struct rendering *rendering, const char *cgroup)
 		"pebsd_guest_not_sampled", FAMILY_GAUGE,
 		"Holds a virtual machine, whose accesses in guest mode are not sampled: its figures are the "
 		"host's side alone."};
-	_cleanup_free_ char *path = NULL;
 	_cleanup_free_ char *labels = NULL;
-	int r = label_escape(cgroup, &path);
+	int r = cgroup_label(&rendering->wish, cgroup, &labels);
 
 	if (r < 0)
 		return r;
-	if (asprintf(&labels, "cgroup=\"%s\"", path) < 0) {
-		labels = NULL;
-		return -ENOMEM;
-	}
 	exposition_u64(rendering->out, &guests, "", labels, NULL, 1);
 	return 0;
 }
@@ -526,7 +523,10 @@ int prometheus_render(const struct snapshot *snapshot, const struct series *cons
 		      const struct prometheus_options *options, const struct process_figures *process,
 		      char **ret_text, size_t *ret_length)
 {
-	struct rendering rendering = {.snapshot = snapshot};
+	struct rendering rendering = {
+		.snapshot = snapshot,
+		.wish = {.containers = snapshot->containers, .labels = options->labels},
+	};
 	struct exposition out;
 	int r, ended;
 
@@ -538,9 +538,9 @@ int prometheus_render(const struct snapshot *snapshot, const struct series *cons
 		write_counters(&rendering, options->detail);
 		write_events(&rendering);
 		prometheus_cost(&out, snapshot, rendering.event_labels);
-		r = prometheus_offcore(&out, snapshot, series, n_series);
+		r = prometheus_offcore(&out, snapshot, series, n_series, &rendering.wish);
 		if (r >= 0 && options->alerts)
-			r = prometheus_alerts(&out, options->alerts);
+			r = prometheus_alerts(&out, options->alerts, &rendering.wish);
 		prometheus_detail(&out, snapshot->detail);
 		write_http(&out, options->http_restarts);
 		write_daemon(&rendering, process);

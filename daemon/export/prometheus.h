@@ -18,8 +18,9 @@
 #define PROMETHEUS_OPENMETRICS_TYPE "application/openmetrics-text; version=1.0.0; charset=utf-8"
 
 struct prometheus_options {
-	bool openmetrics; /* else text */
-	bool detail;      /* all snoop and TLB results, not only the counters that always are */
+	bool openmetrics;    /* else text */
+	bool detail;         /* all snoop and TLB results, not only the counters that always are */
+	unsigned int labels; /* of cgroups, beside their paths: bit 1 << enum container_label */
 	const struct prometheus_alerts *alerts; /* NULL: there is no policy */
 	struct maybe_u64 http_restarts;         /* of the process that speaks HTTP */
 };

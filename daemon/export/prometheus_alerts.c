@@ -60,7 +60,8 @@ static size_t merge(const struct alert **sorted, size_t n)
 	return kept;
 }
 
-static int write_alert(struct exposition *out, const struct alert *alert)
+static int write_alert(struct exposition *out, const struct alert *alert,
+		       const struct cgroup_label_wish *wish)
 {
 	static const struct family family = {
 		"pebsd_alert", FAMILY_GAUGE,
@@ -71,10 +72,10 @@ static int write_alert(struct exposition *out, const struct alert *alert)
 	_cleanup_free_ char *severity = NULL;
 	_cleanup_free_ char *labels = NULL;
 
-	if (label_escape(alert->rule->name, &rule) < 0 || label_escape(alert->cgroup, &cgroup) < 0 ||
+	if (label_escape(alert->rule->name, &rule) < 0 || cgroup_label(wish, alert->cgroup, &cgroup) < 0 ||
 	    label_escape(alert->rule->severity, &severity) < 0)
 		return -ENOMEM;
-	if (asprintf(&labels, "rule=\"%s\",cgroup=\"%s\",severity=\"%s\"", rule, cgroup, severity) < 0) {
+	if (asprintf(&labels, "rule=\"%s\",%s,severity=\"%s\"", rule, cgroup, severity) < 0) {
 		labels = NULL;
 		return -ENOMEM;
 	}
@@ -82,7 +83,8 @@ static int write_alert(struct exposition *out, const struct alert *alert)
 	return 0;
 }
 
-static int write_alerts(struct exposition *out, const struct prometheus_alerts *alerts)
+static int write_alerts(struct exposition *out, const struct prometheus_alerts *alerts,
+			const struct cgroup_label_wish *wish)
 {
 	static const struct family unlisted = {
 		"pebsd_alerts_unlisted", FAMILY_GAUGE,
@@ -105,7 +107,7 @@ static int write_alerts(struct exposition *out, const struct prometheus_alerts *
 		qsort(shown, listed, sizeof(const struct alert *), by_series);
 	}
 	for (size_t i = 0; i < listed; i++) {
-		r = write_alert(out, shown[i]);
+		r = write_alert(out, shown[i], wish);
 		if (r < 0)
 			return r;
 	}
@@ -128,11 +130,12 @@ static void write_actions(struct exposition *out, const struct prometheus_alerts
 		}
 }
 
-int prometheus_alerts(struct exposition *out, const struct prometheus_alerts *alerts)
+int prometheus_alerts(struct exposition *out, const struct prometheus_alerts *alerts,
+		      const struct cgroup_label_wish *wish)
 {
 	static const struct family rules = {"pebsd_rules", FAMILY_GAUGE, "Rules in force, dry runs too."};
 
 	exposition_u64(out, &rules, "", NULL, NULL, alerts->n_rules);
 	write_actions(out, alerts);
-	return write_alerts(out, alerts);
+	return write_alerts(out, alerts, wish);
 }

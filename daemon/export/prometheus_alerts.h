@@ -4,6 +4,7 @@
 #define PEBSD_PROMETHEUS_ALERTS_H
 
 #include "act/act.h"
+#include "export/cgroup_label.h"
 #include "export/exposition.h"
 #include "policy/alert.h"
 
@@ -24,6 +25,7 @@ struct prometheus_alerts {
 
 /* Dry runs are left out. Of one rule's alerts on a cgroup's several events the firing one counts. 0 or
  * -ENOMEM. */
-int prometheus_alerts(struct exposition *out, const struct prometheus_alerts *alerts);
+int prometheus_alerts(struct exposition *out, const struct prometheus_alerts *alerts,
+		      const struct cgroup_label_wish *wish);
 
 #endif

@@ -20,7 +20,7 @@ static void labels_done(struct labels *labels)
 }
 
 static int labels_make(const struct snapshot *snapshot, const struct series *const *series, size_t n_series,
-		       struct labels *ret)
+		       const struct cgroup_label_wish *wish, struct labels *ret)
 {
 	size_t n_pmus = snapshot->offcore.n_pmus;
 
@@ -30,15 +30,15 @@ static int labels_make(const struct snapshot *snapshot, const struct series *con
 		return -ENOMEM;
 	for (size_t i = 0; i < n_series; i++)
 		for (size_t pmu = 0; pmu < n_pmus; pmu++) {
-			_cleanup_free_ char *path = NULL;
+			_cleanup_free_ char *cgroup = NULL;
 			_cleanup_free_ char *name = NULL;
-			int r = label_escape(series[i]->path, &path);
+			int r = cgroup_label(wish, series[i]->path, &cgroup);
 
 			if (r == 0)
 				r = label_escape(snapshot->offcore.pmus[pmu].name, &name);
 			if (r < 0)
 				return r;
-			if (asprintf(&ret->of[ret->n], "cgroup=\"%s\",pmu=\"%s\"", path, name) < 0) {
+			if (asprintf(&ret->of[ret->n], "%s,pmu=\"%s\"", cgroup, name) < 0) {
 				ret->of[ret->n] = NULL;
 				return -ENOMEM;
 			}
@@ -137,14 +137,15 @@ static void write_cost(struct exposition *out, const struct snapshot_offcore *of
 }
 
 int prometheus_offcore(struct exposition *out, const struct snapshot *snapshot,
-		       const struct series *const *series, size_t n_series)
+		       const struct series *const *series, size_t n_series,
+		       const struct cgroup_label_wish *wish)
 {
 	_cleanup_(labels_done) struct labels labels = {0};
 	int r;
 
 	if (!snapshot->offcore_known)
 		return 0;
-	r = labels_make(snapshot, series, n_series, &labels);
+	r = labels_make(snapshot, series, n_series, wish, &labels);
 	if (r < 0)
 		return r;
 	write_reads(out, snapshot, series, n_series, &labels);

@@ -4,10 +4,12 @@
 #define PEBSD_PROMETHEUS_OFFCORE_H
 
 #include "collect/series.h"
+#include "export/cgroup_label.h"
 #include "export/exposition.h"
 
 /* Writes nothing where nothing is counted. 0 or -ENOMEM. */
 int prometheus_offcore(struct exposition *out, const struct snapshot *snapshot,
-		       const struct series *const *series, size_t n_series);
+		       const struct series *const *series, size_t n_series,
+		       const struct cgroup_label_wish *wish);
 
 #endif

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "cgroup/container_label.h"
 #include "config.h"
 #include "config_file.h"
 #include "config_keys.h"
@@ -157,13 +158,12 @@ Test(config, sections_and_keys_that_are_not_known)
 {
 	expect_mistakes("[samplng]\nldlat = 3\n",
 			"x.conf:1: unknown section [samplng]; did you mean [sampling]?\n");
-	expect_mistakes(
-		"[network]\nx = 3\n",
-		"x.conf:1: unknown section [network]; there are sampling, model, cgroups, export, control, "
-		"symbols, rule NAME\n");
-	expect_mistakes("[]\nx = 3\n",
-			"x.conf:1: unknown section []; there are sampling, model, cgroups, export, control, "
-			"symbols, rule NAME\n");
+	expect_mistakes("[network]\nx = 3\n", "x.conf:1: unknown section [network]; there are sampling, "
+					      "model, cgroups, containers, export, control, "
+					      "symbols, rule NAME\n");
+	expect_mistakes("[]\nx = 3\n", "x.conf:1: unknown section []; there are sampling, model, cgroups, "
+				       "containers, export, control, "
+				       "symbols, rule NAME\n");
 	expect_mistakes("[export]\ntpo = 3\n", "x.conf:2: unknown key tpo in [export]; did you mean top?\n");
 	expect_mistakes("[export]\nTop = 3\n", "x.conf:2: unknown key Top in [export]; did you mean top?\n");
 	expect_mistakes("[export]\nwhatever = 3\n",
@@ -205,6 +205,25 @@ Test(config, hot_cgroups)
 		"at a time)\n");
 	cr_expect(strstr(printed("[cgroups]\nhot = a//b\n"),
 			 "x.conf:2: hot: the pattern a//b matches no cgroup"));
+}
+
+Test(config, containers)
+{
+	cr_expect(config->container_names);
+	cr_expect_eq(config->container_labels, 0);
+	expect_mistakes("[containers]\nnames = no\nlabels = pod  namespace container_id\n", "");
+	cr_expect_not(config->container_names);
+	cr_expect_eq(config->container_labels,
+		     1U << CONTAINER_LABEL_POD | 1U << CONTAINER_LABEL_NAMESPACE | 1U << CONTAINER_LABEL_ID);
+	expect_mistakes(
+		"[containers]\nlabels = pods\n",
+		"x.conf:2: labels = pods: unknown; did you mean pod? There are runtime, namespace, pod, "
+		"container, pod_uid, container_id, unit, user (labels that metrics have beside cgroup, "
+		"where they are known)\n");
+	cr_expect_neq(config->container_labels, 0, "a mistake changes nothing");
+	expect_mistakes("[containers]\nlabels =\nnames =\n", "");
+	cr_expect(config->container_names);
+	cr_expect_eq(config->container_labels, 0);
 }
 
 Test(config, the_model)
@@ -342,7 +361,7 @@ Test(config, lines_that_are_wrong)
 		"ldlat = 30\n[sampling\nldlat = 2\n[export] # x\nlisten\n= 5\ntop: 5\n/a\n  /b\n",
 		"x.conf:1: a key outside a section; put a header above it: [NAME] with one of sampling, "
 		"model, "
-		"cgroups, export, control, symbols, rule NAME\n"
+		"cgroups, containers, export, control, symbols, rule NAME\n"
 		"x.conf:2: the section header is not closed; write [NAME]\n"
 		"x.conf:3: ldlat = 2: give a whole number from 3 to 65535 (cycles a load must take to be "
 		"sampled)\n"

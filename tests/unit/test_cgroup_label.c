@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: GPL-2.0
+/* What is known of a cgroup beside its path, on each way out: the labels that are asked for in metrics, all
+ * of them in JSON, and neither where nothing is known. */
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/json_get.h"
+#include "export/cgroup_label.h"
+#include "export/json.h"
+#include "export/prometheus.h"
+#include "parse_metrics.h"
+
+#define BIT(label) (1U << CONTAINER_LABEL_##label)
+
+#define POD   "/kubepods/burstable/pod1/2"
+#define QUOTE "/lxc.payload.a"
+
+static const struct container *find(void *userdata, const char *path)
+{
+	static const struct container pod = {.text = {[CONTAINER_LABEL_RUNTIME] = "containerd",
+						      [CONTAINER_LABEL_NAMESPACE] = "shop",
+						      [CONTAINER_LABEL_POD] = "cart-0",
+						      [CONTAINER_LABEL_CONTAINER] = "app"}};
+	static const struct container quote = {
+		.text = {[CONTAINER_LABEL_RUNTIME] = "lxc", [CONTAINER_LABEL_CONTAINER] = "a\"b\\c\nd\xff"}};
+
+	(void)userdata;
+	if (strcmp(path, POD) == 0)
+		return &pod;
+	return strcmp(path, QUOTE) == 0 ? &quote : NULL;
+}
+
+static const struct container_lookup lookup = {.find = find};
+
+static void expect(const struct container_lookup *containers, unsigned int labels, const char *path,
+		   const char *wanted)
+{
+	const struct cgroup_label_wish wish = {.containers = containers, .labels = labels};
+	_cleanup_free_ char *text = NULL;
+
+	cr_assert_eq(cgroup_label(&wish, path, &text), 0);
+	cr_expect_str_eq(text, wanted);
+}
+
+Test(cgroup_label, what_is_asked_for_and_known)
+{
+	expect(NULL, ~0U, POD, "cgroup=\"" POD "\"");
+	expect(&lookup, 0, POD, "cgroup=\"" POD "\"");
+	expect(&lookup, BIT(POD) | BIT(UNIT), POD, "cgroup=\"" POD "\",pod=\"cart-0\"");
+	expect(&lookup, ~0U, POD,
+	       "cgroup=\"" POD
+	       "\",runtime=\"containerd\",namespace=\"shop\",pod=\"cart-0\",container=\"app\"");
+	expect(&lookup, ~0U, "other", "cgroup=\"other\"");
+	/* As all labels are: escaped, and what is no UTF-8 made visible. */
+	expect(&lookup, BIT(CONTAINER), QUOTE,
+	       "cgroup=\"" QUOTE "\",container=\"a\\\"b\\\\c\\nd\xef\xbf\xbd"
+	       "ff\"");
+}
+
+static struct figures figures;
+
+static struct snapshot snapshot_with(struct snapshot_cgroup *cgroups, size_t n)
+{
+	struct snapshot snapshot = {.origin = "perf",
+				    .n_events = 1,
+				    .cgroups = cgroups,
+				    .n_cgroups = n,
+				    .containers = &lookup,
+				    .slots = 16};
+
+	snapshot.events[0].event = (struct event){.role = EVENT_LOADS, .pmu = "cpu"};
+	snapshot.events[0].event.settings.has_source = true;
+	(void)stpcpy(snapshot.events[0].key, "loads");
+	figures.samples[0] = 7;
+	figures.weight[0] = 7;
+	return snapshot;
+}
+
+Test(cgroup_label, all_metrics_that_have_a_cgroup_have_them)
+{
+	struct snapshot_cgroup cgroups[] = {{.path = POD, .guest_not_sampled = true}};
+	struct snapshot snapshot = snapshot_with(cgroups, ARRAY_SIZE(cgroups));
+	struct series series = {.path = (char *)POD, .figures = {&figures}};
+	struct series other = {.path = (char *)"other", .figures = {&figures}};
+	const struct series *const list[] = {&series, &other};
+	struct rule rule = {.name = "slow", .severity = "warning"};
+	struct alert alert = {.rule = &rule, .cgroup = (char *)POD, .decision.state = ALERT_FIRING};
+	const struct prometheus_alerts alerts = {.list = &alert, .n = 1};
+	const char *all = "cgroup=\"" POD "\",namespace=\"shop\",pod=\"cart-0\"";
+
+	for (int openmetrics = 0; openmetrics <= 1; openmetrics++) {
+		const struct prometheus_options options = {
+			.openmetrics = openmetrics, .labels = BIT(NAMESPACE) | BIT(POD), .alerts = &alerts};
+		struct metrics metrics = {0};
+		_cleanup_free_ char *text = NULL;
+		_cleanup_free_ char *sources = NULL;
+		_cleanup_free_ char *guest = NULL;
+		_cleanup_free_ char *fires = NULL;
+		char mistake[256];
+		size_t length;
+
+		cr_assert_eq(
+			prometheus_render(&snapshot, list, ARRAY_SIZE(list), &options, NULL, &text, &length),
+			0);
+		cr_assert_null(metrics_parse(text, openmetrics, &metrics, mistake), "%s in\n%s", mistake,
+			       text);
+		metrics_free(&metrics);
+		cr_assert_geq(asprintf(&sources,
+				       "\npebsd_weighted_samples_total{%s,event=\"loads\",pmu=\"cpu\"} 7\n",
+				       all),
+			      0);
+		cr_assert_geq(asprintf(&guest, "\npebsd_guest_not_sampled{%s} 1\n", all), 0);
+		cr_assert_geq(
+			asprintf(&fires, "\npebsd_alert{rule=\"slow\",%s,severity=\"warning\"} 1\n", all), 0);
+		cr_expect(strstr(text, sources), "%s", text);
+		cr_expect(strstr(text, guest));
+		cr_expect(strstr(text, fires));
+		cr_expect(strstr(text, "{cgroup=\"other\",event=\"loads\",pmu=\"cpu\"} 7\n"));
+	}
+}
+
+static const char *label_of(json_object *cgroup, const char *name)
+{
+	const char *text = json_get_text(json_get_object(cgroup, "labels"), name);
+
+	return text ? text : "";
+}
+
+Test(cgroup_label, json_has_all_that_is_known)
+{
+	struct snapshot_cgroup cgroups[] = {{.path = POD, .figures = {&figures}},
+					    {.path = QUOTE, .figures = {&figures}},
+					    {.path = "other", .figures = {&figures}}};
+	const struct snapshot snapshot = snapshot_with(cgroups, ARRAY_SIZE(cgroups));
+	_cleanup_json_ json_object *top = json_top(&snapshot);
+	_cleanup_json_ json_object *show = json_cgroup(&snapshot, 0);
+	_cleanup_json_ json_object *none = json_cgroup_without_samples(&snapshot, POD, 9, true);
+	json_object *list = json_get_array(top, "cgroups");
+
+	cr_expect_str_eq(label_of(json_object_array_get_idx(list, 0), "pod"), "cart-0");
+	cr_expect_str_eq(label_of(json_object_array_get_idx(list, 0), "runtime"), "containerd");
+	cr_expect_str_eq(label_of(json_object_array_get_idx(list, 0), "unit"), "");
+	cr_expect_str_eq(label_of(json_object_array_get_idx(list, 1), "container"), "a\"b\\c\nd\xef\xbf\xbd"
+										    "ff");
+	cr_expect_null(json_get(json_object_array_get_idx(list, 2), "labels"));
+	cr_expect_str_eq(label_of(show, "container"), "app");
+	cr_expect_str_eq(label_of(none, "namespace"), "shop");
+}
