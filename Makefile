@@ -13,7 +13,7 @@ BUILD_PACKAGES = bpftool clang gcc libbpf-dev libc6-dev libdw-dev libelf-dev lib
 	libjson-c-dev libmicrohttpd-dev libncurses-dev libprotobuf-c-dev libsystemd-dev libzstd-dev make pkg-config \
 	protobuf-c-compiler r-mathlib zlib1g-dev
 RUN_PACKAGES = curl
-TEST_PACKAGES = binutils dbus-daemon jq libdebuginfod1 libcriterion-dev libvterm-dev mount procps prometheus systemd
+TEST_PACKAGES = binutils dbus-daemon jq libdebuginfod1 libcriterion-dev libvterm-dev mount procps prometheus python3-yaml systemd
 DEVELOP_PACKAGES = clang-format clang-tidy cppcheck faketime git groff-base libclang-rt-14-dev mmdebstrap shellcheck
 GUEST_PACKAGES = apt cpio debian-archive-keyring mmdebstrap mount xz-utils zstd
 HARDWARE_PACKAGES = jq linux-perf

@@ -1,0 +1,155 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# config/kubernetes/ as far as it can be looked at without a cluster: the files are YAML, say what their README says,
+# name what is there, and pebsd finds no mistake in the configuration that they have.
+set -eu
+
+cd "$(dirname "$0")/../.."
+if ! python3 -c 'import yaml' 2>/dev/null; then
+	echo 'python3-yaml is not here'
+	exit 77
+fi
+
+directory=$(mktemp -d)
+trap 'rm -rf "$directory"' EXIT
+wrong=0
+complain() {
+	echo "$*"
+	wrong=1
+}
+
+python3 - "$directory" <<'END' || wrong=1
+import json, re, sys, yaml
+
+wrong = False
+
+
+def complain(text):
+    global wrong
+    print(text)
+    wrong = True
+
+
+def expect(what, is_there, wanted):
+    if is_there != wanted:
+        complain(f"{what}: {is_there!r}, not {wanted!r}")
+
+
+with open("config/kubernetes/daemonset.yaml") as file:
+    objects = {one["kind"]: one for one in yaml.safe_load_all(file)}
+with open("config/kubernetes/podmonitor.yaml") as file:
+    monitor = yaml.safe_load(file)
+
+expect("kinds", sorted(objects), ["ConfigMap", "DaemonSet", "Namespace", "ServiceAccount"])
+namespace = objects["Namespace"]["metadata"]["name"]
+for one in list(objects.values())[1:] + [monitor]:
+    expect(one["kind"] + "'s namespace", one["metadata"]["namespace"], namespace)
+
+daemon_set = objects["DaemonSet"]["spec"]
+template = daemon_set["template"]
+spec = template["spec"]
+(container,) = spec["containers"]
+expect("labels", template["metadata"]["labels"], daemon_set["selector"]["matchLabels"])
+expect("serviceAccountName", spec["serviceAccountName"], objects["ServiceAccount"]["metadata"]["name"])
+expect("token", spec["automountServiceAccountToken"], False)
+for host in "hostNetwork", "hostPID", "hostIPC":
+    expect(host, spec[host], False)
+
+# No more than its README explains.
+security = container["securityContext"]
+expect("capabilities", security["capabilities"], {"drop": ["ALL"], "add": ["BPF", "PERFMON", "DAC_READ_SEARCH"]})
+with open("units/pebsd.service") as file:
+    unit = re.search(r"^CapabilityBoundingSet=(.*)$", file.read(), re.M).group(1).replace("CAP_", "").split()
+expect("capabilities of the unit", sorted(unit), sorted(security["capabilities"]["add"]))
+expect("privileged", security["privileged"], False)
+expect("allowPrivilegeEscalation", security["allowPrivilegeEscalation"], False)
+expect("readOnlyRootFilesystem", security["readOnlyRootFilesystem"], True)
+expect("seccompProfile", security["seccompProfile"], {"type": "RuntimeDefault"})
+with open("config/kubernetes/README.md") as file:
+    readme = file.read()
+for capability in security["capabilities"]["add"]:
+    if f"| `{capability}` |" not in readme:
+        complain(f"README.md does not say what {capability} is for")
+
+volumes = {one["name"]: one for one in spec["volumes"]}
+mounts = {one["name"]: one for one in container["volumeMounts"]}
+expect("mounts", sorted(mounts), sorted(volumes))
+for name, mount in mounts.items():
+    if "hostPath" in volumes[name]:
+        expect(name + " is mounted where it is", mount["mountPath"], volumes[name]["hostPath"]["path"])
+    if name != "run":
+        expect(name + " is read only", mount.get("readOnly"), True)
+    if name != "config" and f"`{mount['mountPath']}`" not in readme.replace("` of the host", "`"):
+        complain(f"README.md does not say what {mount['mountPath']} is for")
+# Where names are looked for.
+with open("daemon/containers/container_files.c") as file:
+    looked_for = file.read()
+for name in "pod-logs", "container-logs":
+    if '"' + mounts[name]["mountPath"].lstrip("/") + '"' not in looked_for:
+        complain(f"pebsd does not look for names in {mounts[name]['mountPath']}")
+
+(port,) = container["ports"]
+annotations = template["metadata"]["annotations"]
+expect("annotated port", annotations["prometheus.io/port"], str(port["containerPort"]))
+expect("probes", {container[probe][kind]["port"] for probe, kind in
+                  (("readinessProbe", "httpGet"), ("livenessProbe", "tcpSocket"))}, {port["name"]})
+(endpoint,) = monitor["spec"]["podMetricsEndpoints"]
+expect("scraped port", endpoint["port"], port["name"])
+expect("scraped path", endpoint["path"], annotations["prometheus.io/path"])
+expect("honorLabels", endpoint["honorLabels"], True)
+expect("selector", monitor["spec"]["selector"]["matchLabels"], template["metadata"]["labels"])
+if f"| port {port['containerPort']} |" not in readme:
+    complain("README.md does not name the port")
+
+config = objects["ConfigMap"]["data"]
+expect("configuration", list(config), ["pebsd.conf"])
+expect("volume of the configuration", volumes["config"]["configMap"]["name"], objects["ConfigMap"]["metadata"]["name"])
+if f":{port['containerPort']}\n" not in config["pebsd.conf"]:
+    complain("pebsd.conf listens on another port")
+labels = re.search(r"^labels = (.*)$", config["pebsd.conf"], re.M).group(1)
+if f"`labels = {labels}`" not in readme:
+    complain("README.md has other labels than the ConfigMap")
+with open(sys.argv[1] + "/pebsd.conf.data", "w") as file:
+    file.write(config["pebsd.conf"])
+with open(sys.argv[1] + "/command", "w") as file:
+    file.write("\n".join(container["command"] + container.get("args", [])))
+with open(sys.argv[1] + "/image", "w") as file:
+    file.write(container["image"])
+sys.exit(wrong)
+END
+
+# As a ConfigMap is mounted: by links.
+mkdir -p "$directory/etc/pebsd/..data"
+mv "$directory/pebsd.conf.data" "$directory/etc/pebsd/..data/pebsd.conf"
+ln -s ..data/pebsd.conf "$directory/etc/pebsd/pebsd.conf"
+"$PEBSD" --check-config --config "$directory/etc/pebsd/pebsd.conf" || complain 'the ConfigMap has mistakes'
+
+# The command is where `make install` puts it, and takes what it is given.
+mapfile -t command <"$directory/command"
+grep -q "/usr/sbin/pebsd /usr/sbin/pebsd\$" config/kubernetes/Containerfile || complain 'the image has no /usr/sbin/pebsd'
+[ "${command[0]}" = /usr/sbin/pebsd ] || complain "the command is ${command[0]}"
+"$PEBSD" --check-config --config "$directory/etc/pebsd/pebsd.conf" "${command[@]:1}" >/dev/null ||
+	complain 'pebsd refuses the arguments'
+
+image=$(cat "$directory/image")
+version=$("$PEBSD" --version | grep -o '[0-9.]*[0-9]' | head -n 1)
+[ "${image##*:}" = "$version" ] || complain "the image is $image, this is pebsd $version"
+for file in Containerfile README.md; do
+	grep -q -- "-t $image " "config/kubernetes/$file" || complain "$file makes another image than $image"
+done
+
+# All libraries that the programs are linked with are in the image.
+packages=" $(sed -n '/^FROM debian:12-slim/,$p' config/kubernetes/Containerfile | tr '\\\\\n' '  ') libc6 "
+for library in $(readelf -d "$PEBSD" "$PEBSCTL" | sed -n 's/.*NEEDED.*\[\(.*\)\]/\1/p' | sort -u); do
+	case $library in
+	libasan.* | libubsan.*) continue ;; # of a build with checks
+	esac
+	file=$(ldconfig -p | sed -n "s/^\t$library (.*x86-64.*) => //p" | head -n 1)
+	owner=$(dpkg -S "$(readlink -f "$file")" 2>/dev/null || dpkg -S "$file" 2>/dev/null) ||
+		owner=$(dpkg -S "/usr$(readlink -f "$file")" 2>/dev/null) ||
+		owner=$(dpkg -S "$(readlink -f "$file" | sed 's,^/usr,,')" 2>/dev/null) || owner=''
+	owner=${owner%%:*}
+	[ -n "$owner" ] || complain "$library is of no package"
+	[[ $packages == *" ${owner:-?} "* ]] || complain "$library of $owner is not in the image"
+done
+exit "$wrong"
