@@ -16,6 +16,7 @@ RUN_PACKAGES = curl
 TEST_PACKAGES = binutils dbus-daemon jq libdebuginfod1 libcriterion-dev libvterm-dev mount procps prometheus python3-yaml systemd
 DEVELOP_PACKAGES = clang-format clang-tidy cppcheck faketime git groff-base libclang-rt-14-dev mmdebstrap shellcheck
 GUEST_PACKAGES = apt cpio debian-archive-keyring mmdebstrap mount xz-utils zstd
+PACKAGE_PACKAGES = debhelper dpkg-dev fakeroot lintian
 HARDWARE_PACKAGES = jq linux-perf
 OUTSIDE_PACKAGES = curl golang-go linux-perf nginx-light openssl
 # Tools that `make bench` measures beside pebsd, and what reads pebsd's own figures.
@@ -399,6 +400,13 @@ soak: ## an hour of a host's life in a virtual machine: SOAK_SECONDS=3600 KERNEL
 	+@$(PARALLEL) guest-programs
 	@BUILD=$(BUILD) SOAK_SECONDS=$(SOAK_SECONDS) $(RUN_TESTS) -t $$(($(SOAK_SECONDS) * 2 + 1200)) -p 'tests/guest/run.sh $(KERNEL) soak'
 
+deb: ## a Debian package in build/deb, checked by lintian (needs Debian's packaging tools: make deps-package)
+	@$(DEPS) --if-debian $(BUILD_PACKAGES) $(PACKAGE_PACKAGES)
+	@tests/tools/package.sh $(abspath $(BUILD))/deb $(VERSION)
+
+deps-package: ## install what deb takes
+	@$(DEPS) $(BUILD_PACKAGES) $(PACKAGE_PACKAGES)
+
 guest-shell: ## a root shell in such a virtual machine: KERNEL=6.12
 	+@$(PARALLEL) guest-programs
 	@BUILD=$(BUILD) tests/guest/guest.sh --shell $(KERNEL)
@@ -572,7 +580,8 @@ lint-manuals:
 	done; [ -z "$$failed" ]
 
 # The unit names the programs by their place.
-INSTALL = install -D
+# A packager gives an INSTALL of its own, without -D.
+INSTALL = install
 UNIT_DIRECTORY = $(DESTDIR)$(PREFIX)/lib/systemd/system
 OPENER = $(DESTDIR)$(PREFIX)/lib/pebsd/pebsd-opener
 ALERT_UNIT = $(UNIT_DIRECTORY)/pebsd-alert@.service
@@ -581,39 +590,49 @@ CATALOG = $(DESTDIR)$(PREFIX)/lib/systemd/catalog/pebsd.catalog
 # journalctl reads the catalog from a database. Where there is none, none is brought up to date.
 UPDATE_CATALOG = @[ -n "$(DESTDIR)" ] || ! [ -e /var/lib/systemd/catalog/database ] || journalctl --update-catalog
 CONFIG_FILE = $(DESTDIR)/etc/pebsd/pebsd.conf
+# Where each shell looks for what others completed; Debian's zsh has a place of its own for it.
+BASH_COMPLETIONS = $(DESTDIR)$(PREFIX)/share/bash-completion/completions
+ZSH_COMPLETIONS ?= $(PREFIX)/share/zsh/site-functions
+FISH_COMPLETIONS = $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
+COMPLETIONS = $(BASH_COMPLETIONS)/pebsctl $(BASH_COMPLETIONS)/pebsd $(DESTDIR)$(ZSH_COMPLETIONS)/_pebsctl \
+	$(FISH_COMPLETIONS)/pebsctl.fish
 FLEET = $(wildcard config/prometheus/*)
 MANUAL_PLACES = $(foreach page,$(MANUALS),$(DESTDIR)$(PREFIX)/share/man/man$(subst .,,$(suffix $(page)))/$(notdir $(page)))
 
 install: all ## install below DESTDIR= with PREFIX=/usr; a configuration that is there is kept
-	$(INSTALL) -m 755 $(OUT)/pebsd $(DESTDIR)$(PREFIX)/sbin/pebsd
-	$(INSTALL) -m 755 $(OUT)/pebsctl $(DESTDIR)$(PREFIX)/bin/pebsctl
-	$(INSTALL) -m 755 $(OUT)/pebsd-opener $(OPENER)
-	$(INSTALL) -m 644 units/pebsd.service $(UNIT_DIRECTORY)/pebsd.service
-	$(INSTALL) -m 644 units/pebsd.socket $(UNIT_DIRECTORY)/pebsd.socket
-	$(INSTALL) -m 644 units/pebsd-alert@.service $(ALERT_UNIT)
-	$(INSTALL) -m 644 units/pebsd-opener.socket $(UNIT_DIRECTORY)/pebsd-opener.socket
-	$(INSTALL) -m 644 units/pebsd-opener.service $(UNIT_DIRECTORY)/pebsd-opener.service
-	$(INSTALL) -m 644 units/pebsd-symbols.socket $(UNIT_DIRECTORY)/pebsd-symbols.socket
-	$(INSTALL) -m 644 units/pebsd-symbols.service $(UNIT_DIRECTORY)/pebsd-symbols.service
-	$(INSTALL) -m 644 units/pebsd.polkit.rules $(POLKIT_RULES)
-	$(INSTALL) -m 644 units/pebsd.catalog $(CATALOG)
-	$(INSTALL) -m 644 units/pebsd.sysusers.conf $(DESTDIR)$(PREFIX)/lib/sysusers.d/pebsd.conf
-	$(INSTALL) -m 644 units/mixed-fleet.conf $(DESTDIR)$(PREFIX)/share/doc/pebsd/mixed-fleet.conf
-	$(INSTALL) -m 644 units/symbols-debuginfod.conf $(DESTDIR)$(PREFIX)/share/doc/pebsd/symbols-debuginfod.conf
+	$(INSTALL) -D -m 755 $(OUT)/pebsd $(DESTDIR)$(PREFIX)/sbin/pebsd
+	$(INSTALL) -D -m 755 $(OUT)/pebsctl $(DESTDIR)$(PREFIX)/bin/pebsctl
+	$(INSTALL) -D -m 755 $(OUT)/pebsd-opener $(OPENER)
+	$(INSTALL) -D -m 644 units/pebsd.service $(UNIT_DIRECTORY)/pebsd.service
+	$(INSTALL) -D -m 644 units/pebsd.socket $(UNIT_DIRECTORY)/pebsd.socket
+	$(INSTALL) -D -m 644 units/pebsd-alert@.service $(ALERT_UNIT)
+	$(INSTALL) -D -m 644 units/pebsd-opener.socket $(UNIT_DIRECTORY)/pebsd-opener.socket
+	$(INSTALL) -D -m 644 units/pebsd-opener.service $(UNIT_DIRECTORY)/pebsd-opener.service
+	$(INSTALL) -D -m 644 units/pebsd-symbols.socket $(UNIT_DIRECTORY)/pebsd-symbols.socket
+	$(INSTALL) -D -m 644 units/pebsd-symbols.service $(UNIT_DIRECTORY)/pebsd-symbols.service
+	$(INSTALL) -D -m 644 units/pebsd.polkit.rules $(POLKIT_RULES)
+	$(INSTALL) -D -m 644 units/pebsd.catalog $(CATALOG)
+	$(INSTALL) -D -m 644 units/pebsd.sysusers.conf $(DESTDIR)$(PREFIX)/lib/sysusers.d/pebsd.conf
+	$(INSTALL) -D -m 644 units/mixed-fleet.conf $(DESTDIR)$(PREFIX)/share/doc/pebsd/mixed-fleet.conf
+	$(INSTALL) -D -m 644 units/symbols-debuginfod.conf $(DESTDIR)$(PREFIX)/share/doc/pebsd/symbols-debuginfod.conf
 	sed -i 's,/usr/\(s\?bin\|lib/pebsd\)/pebs,$(PREFIX)/\1/pebs,; s,/usr/share/,$(PREFIX)/share/,' \
 		$(UNIT_DIRECTORY)/pebsd.service $(UNIT_DIRECTORY)/pebsd-opener.service $(UNIT_DIRECTORY)/pebsd-symbols.service $(ALERT_UNIT) \
 		$(DESTDIR)$(PREFIX)/share/doc/pebsd/mixed-fleet.conf $(DESTDIR)$(PREFIX)/share/doc/pebsd/symbols-debuginfod.conf
-	$(foreach file,$(FLEET),$(INSTALL) -m 644 $(file) $(DESTDIR)$(PREFIX)/share/doc/pebsd/prometheus/$(notdir $(file)) &&) true
-	$(INSTALL) -m 644 LICENSE $(DESTDIR)$(PREFIX)/share/doc/pebsd/LICENSE
-	[ -e $(CONFIG_FILE) ] || $(INSTALL) -m 644 config/pebsd.conf $(CONFIG_FILE)
-	$(foreach place,$(MANUAL_PLACES),$(INSTALL) -m 644 daemon/man/$(notdir $(place)) $(place) &&) true
+	$(foreach file,$(FLEET),$(INSTALL) -D -m 644 $(file) $(DESTDIR)$(PREFIX)/share/doc/pebsd/prometheus/$(notdir $(file)) &&) true
+	$(INSTALL) -D -m 644 LICENSE $(DESTDIR)$(PREFIX)/share/doc/pebsd/LICENSE
+	[ -e $(CONFIG_FILE) ] || $(INSTALL) -D -m 644 config/pebsd.conf $(CONFIG_FILE)
+	$(foreach place,$(MANUAL_PLACES),$(INSTALL) -D -m 644 daemon/man/$(notdir $(place)) $(place) &&) true
+	$(INSTALL) -D -m 644 config/completion/pebsctl.bash $(BASH_COMPLETIONS)/pebsctl
+	$(INSTALL) -D -m 644 config/completion/pebsd.bash $(BASH_COMPLETIONS)/pebsd
+	$(INSTALL) -D -m 644 config/completion/_pebsctl $(DESTDIR)$(ZSH_COMPLETIONS)/_pebsctl
+	$(INSTALL) -D -m 644 config/completion/pebsctl.fish $(FISH_COMPLETIONS)/pebsctl.fish
 	$(UPDATE_CATALOG)
 
 uninstall: ## remove what install put there, but for the configuration
 	rm -f $(DESTDIR)$(PREFIX)/sbin/pebsd $(DESTDIR)$(PREFIX)/bin/pebsctl $(UNIT_DIRECTORY)/pebsd.service $(UNIT_DIRECTORY)/pebsd.socket \
 		$(OPENER) $(UNIT_DIRECTORY)/pebsd-opener.socket $(UNIT_DIRECTORY)/pebsd-opener.service \
 		$(UNIT_DIRECTORY)/pebsd-symbols.socket $(UNIT_DIRECTORY)/pebsd-symbols.service \
-		$(ALERT_UNIT) $(POLKIT_RULES) $(CATALOG) $(DESTDIR)$(PREFIX)/lib/sysusers.d/pebsd.conf $(MANUAL_PLACES)
+		$(ALERT_UNIT) $(POLKIT_RULES) $(CATALOG) $(DESTDIR)$(PREFIX)/lib/sysusers.d/pebsd.conf $(MANUAL_PLACES) $(COMPLETIONS)
 	rm -rf $(DESTDIR)$(PREFIX)/share/doc/pebsd
 	rmdir $(DESTDIR)$(PREFIX)/lib/pebsd 2>/dev/null || :
 	$(UPDATE_CATALOG)
@@ -626,7 +645,7 @@ help: ## this list
 	@sed -n 's/^\([a-z0-9-]*\):[^#]*## \(.*\)/\1\t\2/p' Makefile | expand -t 16
 
 .PHONY: all unit-tests bpf-tests e2e-tests outside-tests corpus-tests guest-programs hardware-programs fuzzers tools soak \
-	deps deps-test deps-develop deps-outside deps-guest run test test-unit test-bpf test-e2e test-sanitize run-sanitized \
+	deb deps-package deps deps-test deps-develop deps-outside deps-guest run test test-unit test-bpf test-e2e test-sanitize run-sanitized \
 	test-corpus test-outside test-fresh test-guest test-hardware guest-shell deps-bench pictures \
 	bench bench-alarms bench-churn bench-compare bench-coverage bench-drain bench-hot bench-memory bench-neighbours \
 	bench-policy bench-scrape bench-start bench-symbols bench-table bench-tick bench-window bench-zoom benches \

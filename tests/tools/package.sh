@@ -1,0 +1,32 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+# make deb: builds the Debian package of this tree with Debian's own tools.
+#   package.sh OUTPUT VERSION
+# OUTPUT/pebsd_VERSION_ARCH.deb comes out, checked by lintian. The tree is copied below OUTPUT, so that nothing of the
+# build lies beside the sources.
+set -eu
+
+fail() {
+	printf 'package: %s\n' "$*" >&2
+	exit 1
+}
+
+[ $# = 2 ] || fail 'usage: package.sh OUTPUT VERSION'
+output=$1 version=$2
+tree=$output/pebsd-$version
+said=$(sed -n '1s/^pebsd (\(.*\)) .*/\1/p' units/packaging/debian/changelog)
+[ "$said" = "$version" ] ||
+	fail "units/packaging/debian/changelog begins with $said, the Makefile has $version: add an entry for $version"
+
+rm -rf "$output"
+mkdir -p "$tree"
+# All but what was built: also without git, from an unpacked archive.
+tar -c --exclude=./build --exclude=./.git . | tar -x -C "$tree"
+cp -r "$tree/units/packaging/debian" "$tree/debian"
+unset MAKEFLAGS MAKELEVEL MFLAGS
+(cd "$tree" && dpkg-buildpackage --build=binary --no-sign --jobs="$(nproc)") >"$output/build.log" 2>&1 ||
+	fail "dpkg-buildpackage failed: $(tail -n 20 "$output/build.log")"
+# Native packages of a project have no bug of Debian's to close; debug packages are not for here.
+lintian --fail-on error,warning --info "$output"/pebsd_*.changes >"$output/lintian.log" 2>&1 ||
+	fail "lintian: $(cat "$output/lintian.log")"
+ls "$output"/pebsd_*.deb
