@@ -13,7 +13,8 @@ BUILD_PACKAGES = bpftool clang gcc libbpf-dev libc6-dev libdw-dev libelf-dev lib
 	libjson-c-dev libmicrohttpd-dev libncurses-dev libprotobuf-c-dev libsystemd-dev libzstd-dev make pkg-config \
 	protobuf-c-compiler r-mathlib zlib1g-dev
 RUN_PACKAGES = curl
-TEST_PACKAGES = binutils dbus-daemon jq libdebuginfod1 libcriterion-dev libvterm-dev mount procps prometheus python3-yaml systemd
+TEST_PACKAGES = binutils dbus-daemon fish jq libdebuginfod1 libcriterion-dev libvterm-dev mount netcat-openbsd procps prometheus \
+	python3-yaml socat systemd zsh
 DEVELOP_PACKAGES = clang-format clang-tidy cppcheck faketime git groff-base libclang-rt-14-dev mmdebstrap shellcheck
 GUEST_PACKAGES = apt cpio debian-archive-keyring mmdebstrap mount xz-utils zstd
 PACKAGE_PACKAGES = debhelper dpkg-dev fakeroot lintian
@@ -540,7 +541,7 @@ reproducible: ## build twice, elsewhere and otherwise, and compare the bytes (so
 
 SOURCES = $(wildcard bpf/*.[ch] daemon/*.[ch] daemon/*/*.[ch] daemon/*/*/*.[ch] include/pebsd/*.h tests/*/*.[ch] \
 	tests/guest/module/*.[ch] tests/bench/peers/*.[ch])
-SCRIPTS = $(wildcard tests/*.sh tests/*/*.sh tests/guest/inside/*.sh .ci/run)
+SCRIPTS = $(wildcard tests/*.sh tests/*/*.sh tests/guest/inside/*.sh config/completion/*.bash .ci/run)
 MANUALS = $(wildcard daemon/man/*.[1-8])
 TIDY_SOURCES = $(filter-out bpf/% tests/bpf/%.bpf.c tests/guest/module/% tests/bench/peers/%,$(filter %.c,$(SOURCES)))
 
@@ -594,8 +595,8 @@ CONFIG_FILE = $(DESTDIR)/etc/pebsd/pebsd.conf
 BASH_COMPLETIONS = $(DESTDIR)$(PREFIX)/share/bash-completion/completions
 ZSH_COMPLETIONS ?= $(PREFIX)/share/zsh/site-functions
 FISH_COMPLETIONS = $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
-COMPLETIONS = $(BASH_COMPLETIONS)/pebsctl $(BASH_COMPLETIONS)/pebsd $(DESTDIR)$(ZSH_COMPLETIONS)/_pebsctl \
-	$(FISH_COMPLETIONS)/pebsctl.fish
+COMPLETIONS = $(foreach program,pebsd pebsctl,$(BASH_COMPLETIONS)/$(program) $(DESTDIR)$(ZSH_COMPLETIONS)/_$(program) \
+	$(FISH_COMPLETIONS)/$(program).fish)
 FLEET = $(wildcard config/prometheus/*)
 MANUAL_PLACES = $(foreach page,$(MANUALS),$(DESTDIR)$(PREFIX)/share/man/man$(subst .,,$(suffix $(page)))/$(notdir $(page)))
 
@@ -622,10 +623,9 @@ install: all ## install below DESTDIR= with PREFIX=/usr; a configuration that is
 	$(INSTALL) -D -m 644 LICENSE $(DESTDIR)$(PREFIX)/share/doc/pebsd/LICENSE
 	[ -e $(CONFIG_FILE) ] || $(INSTALL) -D -m 644 config/pebsd.conf $(CONFIG_FILE)
 	$(foreach place,$(MANUAL_PLACES),$(INSTALL) -D -m 644 daemon/man/$(notdir $(place)) $(place) &&) true
-	$(INSTALL) -D -m 644 config/completion/pebsctl.bash $(BASH_COMPLETIONS)/pebsctl
-	$(INSTALL) -D -m 644 config/completion/pebsd.bash $(BASH_COMPLETIONS)/pebsd
-	$(INSTALL) -D -m 644 config/completion/_pebsctl $(DESTDIR)$(ZSH_COMPLETIONS)/_pebsctl
-	$(INSTALL) -D -m 644 config/completion/pebsctl.fish $(FISH_COMPLETIONS)/pebsctl.fish
+	$(foreach program,pebsd pebsctl,$(INSTALL) -D -m 644 config/completion/$(program).bash $(BASH_COMPLETIONS)/$(program) && \
+		$(INSTALL) -D -m 644 config/completion/_$(program) $(DESTDIR)$(ZSH_COMPLETIONS)/_$(program) && \
+		$(INSTALL) -D -m 644 config/completion/$(program).fish $(FISH_COMPLETIONS)/$(program).fish &&) true
 	$(UPDATE_CATALOG)
 
 uninstall: ## remove what install put there, but for the configuration

@@ -1,95 +1,119 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# bash completion of pebsctl: verbs, options, and the cgroups and rules that the daemon has now.
+# bash completion of pebsctl: verbs, options and their values, and the cgroups and rules that the daemon has now.
 
-# What the daemon says of itself, through the socket that is on the line already.
-__pebsctl_ask() {
-	local i socket=()
-	for ((i = 1; i < ${#COMP_WORDS[@]} - 1; i++)); do
-		[[ ${COMP_WORDS[i]} != --socket ]] || socket=(--socket "${COMP_WORDS[i + 1]}")
+# The words of the line up to the cursor, in `words`. Readline parts them at colons and equals signs, of which names of
+# cgroups are full: what no blank parts is one word again.
+__pebsctl_words() {
+	local i part rest=${COMP_LINE:0:COMP_POINT}
+	words=()
+	for ((i = 0; i <= COMP_CWORD; i++)); do
+		part=${COMP_WORDS[i]}
+		if [[ $i == 0 || -z $rest || $rest == [[:blank:]]* ]]; then
+			rest=${rest#"${rest%%[![:blank:]]*}"}
+			words+=("$part")
+		else
+			words[${#words[@]} - 1]+=$part
+		fi
+		rest=${rest#"$part"}
 	done
-	pebsctl "${socket[@]}" --json "$@" 2>/dev/null
 }
 
-# Paths are what follows "cgroup": in the daemon's own JSON, where quotes and controls are escaped: such are left out.
+# What the daemon says, asked through the socket that is on the line already.
+__pebsctl_ask() {
+	command pebsctl ${socket:+--socket "$socket"} --json "$@" 2>/dev/null
+}
+
+# Names as the daemon's JSON has them, a line each. Those that JSON escapes are left out: they are not typed anyway.
 __pebsctl_cgroups() {
 	__pebsctl_ask top | grep -o '"cgroup": *"[^"\\]*"' | sed 's/.*: *"//; s/"$//'
 }
 
 __pebsctl_rules() {
-	__pebsctl_ask rules | grep -o '"rule": *"[^"\\]*"\|"name": *"[^"\\]*"' | sed 's/.*: *"//; s/"$//'
+	__pebsctl_ask rules | grep -o '"rule": *"[^"\\]*"' | sed 's/.*: *"//; s/"$//'
 }
 
-# Words of $2 on, a line each, that begin with the current word; blanks in them are quoted.
+# Lines that begin with the current word, quoted for the shell, without what readline has before its own last word.
 __pebsctl_offer() {
-	local word current=$1
-	shift
-	while IFS= read -r word; do
-		[[ $word == "$current"* ]] && COMPREPLY+=("$(printf '%q' "$word")")
+	local line quoted kept=''
+	[[ $current != *:* || $COMP_WORDBREAKS != *:* ]] || kept=${current%"${current##*:}"}
+	while IFS= read -r line; do
+		printf -v quoted '%q' "$line"
+		[[ $line == "$current"* || $quoted == "$current"* ]] || continue
+		COMPREPLY+=("${quoted#"$kept"}")
 	done
 }
 
-_pebsctl() {
-	local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
-	local verbs='status top show zoom hot profile rules alerts explain neighbours watch pause resume reload'
-	local common='--socket --json --help --version'
-	local verb='' after=0 i
-	COMPREPLY=()
-
-	for ((i = 1; i < COMP_CWORD; i++)); do
-		case ${COMP_WORDS[i]} in
-		--socket | --sort | --window | --for | --rate | --limit | --output | --depth | --filter | -n | -o) i=$((i + 1)) ;;
-		-*) ;;
-		*)
-			[[ -z $verb ]] || after=$((after + 1))
-			[[ -n $verb ]] || verb=${COMP_WORDS[i]}
-			;;
-		esac
-	done
-
-	case $previous in
+__pebsctl_values() {
+	local values
+	case $1 in
 	--socket | --output | -o)
 		compopt -o filenames 2>/dev/null
 		mapfile -t COMPREPLY < <(compgen -f -- "$current")
 		return
 		;;
 	--sort)
-		local orders='latency samples mean p99 share:l1 share:lfb share:l2 share:l3 share:local_cache
-			share:remote_cache share:local_dram share:remote_dram share:pmem share:cxl share:io share:uncached
-			share:unknown share:hitm'
-		mapfile -t COMPREPLY < <(compgen -W "$orders" -- "$current")
-		# A colon is a word's end for readline: what stands before it is there already.
-		[[ $current != *:* ]] || COMPREPLY=("${COMPREPLY[@]#"${current%:*}:"}")
-		return
+		values='latency samples mean p99 share:l1 share:lfb share:l2 share:l2_mhb share:l3 share:l4 share:msc
+			share:local_cache share:remote_cache share:local_dram share:remote_dram share:pmem share:cxl share:io
+			share:uncached share:unknown share:hitm'
 		;;
-	--window)
-		mapfile -t COMPREPLY < <(compgen -W '1s 10s 30s 1m 5m all' -- "$current")
-		return
-		;;
-	--for)
-		mapfile -t COMPREPLY < <(compgen -W '10s 30s 1m 10m 1h' -- "$current")
-		return
-		;;
-	--rate | --limit | --depth | --filter | -n) return ;;
+	--window) values='1s 10s 30s 1m 5m all' ;;
+	--for) values='10s 30s 1m 10m 1h' ;;
+	--depth) values='1 2 3 4' ;;
+	# A number, or a part of a name.
+	--limit | --rate | --filter | -n) return ;;
 	esac
+	# shellcheck disable=SC2086 # words
+	__pebsctl_offer < <(printf '%s\n' $values)
+}
 
+_pebsctl() {
+	local words current previous option='' verb='' socket='' arguments=0 i
+	local verbs='status top show zoom hot profile rules alerts explain neighbours watch pause resume reload'
+	COMPREPLY=()
+	__pebsctl_words
+	current=${words[${#words[@]} - 1]}
+	previous=${words[${#words[@]} - 2]}
+
+	for ((i = 1; i < ${#words[@]} - 1; i++)); do
+		case ${words[i]} in
+		--socket) socket=${words[++i]} ;;
+		--socket=*) socket=${words[i]#*=} ;;
+		--limit | --sort | --filter | --depth | --window | --for | --rate | --output | -n | -o) i=$((i + 1)) ;;
+		-*) ;;
+		*) if [[ -z $verb ]]; then verb=${words[i]}; else arguments=$((arguments + 1)); fi ;;
+		esac
+	done
+
+	case $previous in
+	--socket | --limit | --sort | --filter | --depth | --window | --for | --rate | --output | -n | -o)
+		__pebsctl_values "$previous"
+		return
+		;;
+	esac
+	if [[ $current == --*=* ]]; then
+		option=${current%%=*}
+		current=${current#*=}
+		__pebsctl_values "$option"
+		return
+	fi
 	if [[ $current == -* ]]; then
-		local options=$common
+		local options='--socket --json --help --version'
 		case $verb in
-		top) options+=' --limit --sort --window' ;;
+		top) options+=' --limit --sort --filter --depth --window' ;;
 		show) options+=' --window' ;;
-		zoom) options+=' --for --rate --no-wait --last --stop --limit' ;;
-		hot) options+=' --for --limit' ;;
+		zoom) options+=' --limit --for --rate --no-wait --last --stop' ;;
+		hot) options+=' --limit --for' ;;
 		profile) options+=' --for --rate --last --output --folded --latency --perf-data' ;;
 		pause) options+=' --for' ;;
 		esac
 		mapfile -t COMPREPLY < <(compgen -W "$options" -- "$current")
 		return
 	fi
-	case $verb:$after in
+	case $verb:$arguments in
 	:*) mapfile -t COMPREPLY < <(compgen -W "$verbs" -- "$current") ;;
-	show:0 | zoom:0 | hot:0 | profile:0 | neighbours:0 | explain:1) __pebsctl_offer "$current" < <(__pebsctl_cgroups) ;;
-	explain:0) __pebsctl_offer "$current" < <(__pebsctl_rules) ;;
+	show:0 | zoom:0 | hot:0 | profile:0 | neighbours:0 | explain:1) __pebsctl_offer < <(__pebsctl_cgroups) ;;
+	explain:0) __pebsctl_offer < <(__pebsctl_rules) ;;
 	esac
 }
 

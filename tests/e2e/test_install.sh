@@ -29,6 +29,8 @@ usr/lib/systemd/system/pebsd.service 644
 usr/lib/systemd/system/pebsd.socket 644
 usr/lib/sysusers.d/pebsd.conf 644
 usr/sbin/pebsd 755
+usr/share/bash-completion/completions/pebsctl 644
+usr/share/bash-completion/completions/pebsd 644
 usr/share/doc/pebsd/LICENSE 644
 usr/share/doc/pebsd/mixed-fleet.conf 644
 usr/share/doc/pebsd/prometheus/README.md 644
@@ -37,7 +39,11 @@ usr/share/doc/pebsd/prometheus/global.yml 644
 usr/share/doc/pebsd/prometheus/pebsd.rules.yml 644
 usr/share/doc/pebsd/prometheus/prometheus.yml 644
 usr/share/doc/pebsd/symbols-debuginfod.conf 644
-usr/share/polkit-1/rules.d/pebsd.rules 644'
+usr/share/fish/vendor_completions.d/pebsctl.fish 644
+usr/share/fish/vendor_completions.d/pebsd.fish 644
+usr/share/polkit-1/rules.d/pebsd.rules 644
+usr/share/zsh/site-functions/_pebsctl 644
+usr/share/zsh/site-functions/_pebsd 644'
 for page in daemon/man/*.[1-8]; do
 	expected+=$'\n'"usr/share/man/man${page##*.}/${page##*/} 644"
 done
