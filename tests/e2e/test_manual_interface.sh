@@ -1,0 +1,45 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# io.pebsd(7) has the interface that the daemon serves: each method, type and error with each of its members, and none
+# that is not there; it says of each method who may call it; and its examples answer as they are printed.
+# shellcheck source=tests/e2e/daemon.sh
+. "${0%/*}/daemon.sh"
+need jq socat
+
+page=daemon/man/io.pebsd.7
+start --replay "$(recording)"
+
+# Definitions, one a line, without what says more about them.
+definitions() {
+	awk '/^(method|type|error) / { open = 1 }
+		open { line = line (line == "" ? "" : " ") $0 }
+		open && /\)$/ { print line; line = ""; open = 0 }' | tr -s ' ' | sed 's/( /(/g; s/ )/)/g' | sort
+}
+
+printf '{"method": "org.varlink.service.GetInterfaceDescription", "parameters": {"interface": "io.pebsd"}}\0' |
+	socat -t 10 - "UNIX-CONNECT:$socket" | tr -d '\0' | jq -r .parameters.description >"$work/served"
+grep -v '^#' "$work/served" | definitions >"$work/served.definitions"
+[ "$(wc -l <"$work/served.definitions")" -ge 60 ] || fail "no interface is served: $(head -n 20 "$work/served")"
+sed -n '/^\.nf/,/^\.fi/p' $page | sed 's/\\-/-/g; /^\.[nf]/d' | definitions >"$work/page.definitions"
+differences=$(diff "$work/page.definitions" "$work/served.definitions" | sed -n 's/^</-/p; s/^>/+/p')
+[ -z "$differences" ] || fail "$page has what is not served (-), or lacks what is (+):
+$differences"
+
+# Each under its own name, and each method with who may call it.
+expect 'headings' "$(sed 's/^[a-z]* \([A-Za-z]*\).*/\1/' "$work/served.definitions" | sort)" \
+	"$(sed -n 's/^\.SS //p' $page | sort)"
+expect 'methods in WHO MAY CALL' "$(sed -n 's/^method \([A-Za-z]*\).*/\1/p' "$work/served.definitions" | sort)" \
+	"$(sed -n '/^\.SH WHO MAY CALL/,/^\.SH METHODS/p' $page | sed -n 's/^\.BR* \([A-Z][A-Za-z]*\)\( .*\)*$/\1/p' | sort -u)"
+
+tried=0
+while read -r line; do
+	program=$(grep -o -w -E 'socat|nc|varlinkctl' <<<"$line" | head -n 1)
+	command -v "$program" >/dev/null || {
+		echo "$program is not here: its example is not tried"
+		continue
+	}
+	timeout 20 sh -c "${line//\/run\/pebsd\/control.sock/$socket}" >"$work/answer" || fail "$line: $(cat "$work/answer")"
+	jq -e '.parameters.version == 1' "$work/answer" >/dev/null || fail "$line: $(head -c 500 "$work/answer")"
+	tried=$((tried + 1))
+done < <(sed -n '/^\.SH EXAMPLES/,$p' $page | sed 's/\\-/-/g; s/\\(dq/"/g; s/\\e/\\/g' | grep '^printf ')
+[ $tried -ge 1 ] || fail "$page has no example that could be tried"
