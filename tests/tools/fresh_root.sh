@@ -3,64 +3,25 @@
 # Runs the README's two commands as they are printed, each in a minimal Debian 12 root of its own that holds nothing
 # but the last commit: no make, no compiler, no package lists. Needs root, mmdebstrap and some minutes.
 # The mirror is the one in this system's own apt configuration.
-set -eu
+# shellcheck source=tests/tools/roots.sh
+. "${0%/*}/roots.sh"
 
-SUITE=bookworm
-
-skip() {
-	echo "$*"
-	exit 77
-}
-
-fail() {
-	echo "$*"
-	exit 1
-}
-
-[ "$(id -u)" = 0 ] || skip "needs root"
-command -v mmdebstrap >/dev/null || skip "needs mmdebstrap (apt-get install mmdebstrap)"
 git rev-parse --verify --quiet HEAD >/dev/null || skip "needs a git checkout with a commit"
-unshare --mount true 2>/dev/null || skip "needs the permission to mount"
-# All mounts are this process's own and go with it.
-[ -n "${FRESH_ROOT_MOUNTS:-}" ] || FRESH_ROOT_MOUNTS=own exec unshare --mount "$0"
+begin_roots "$@"
 
-# shellcheck disable=SC2016 # apt's own variables
-sources=$(apt-get indextargets --format 'deb $(REPO_URI) $(RELEASE) $(COMPONENT)' 'Created-By: Packages' |
-	awk -v suite=$SUITE '$3 == suite || index($3, suite "-") == 1 && $3 ~ /-(updates|security)$/' | sort -u)
-[ -n "$sources" ] || skip "needs a source of Debian $SUITE in this system's apt configuration"
-proxy=''
-eval "$(apt-config shell proxy Acquire::http::Proxy)"
-
-work=$(mktemp -d)
 job=''
 # shellcheck disable=SC2317 # called by the trap
 clean_up() {
 	[ -z "$job" ] || kill -KILL -- "-$job" 2>/dev/null || :
-	for mounted in "$work"/*/proc "$work"/*/sys "$work"/*/dev; do
-		! mountpoint -q "$mounted" || umount --recursive --lazy "$mounted"
-	done
-	rm -rf --one-file-system "$work"
+	clean_up_roots
 }
 trap clean_up EXIT
 
-say_time() {
-	echo "$* (after $SECONDS s)"
-}
-
-make_root() {
-	mkdir -p "$work/$1/pebsd"
-	tar -C "$work/$1" -xf "$work/base.tar"
+# The last commit, in a root of its own.
+make_checkout() {
+	make_root "$1"
+	mkdir "$work/$1/pebsd"
 	git archive HEAD | tar -C "$work/$1/pebsd" -x
-	cp /etc/resolv.conf "$work/$1/etc/resolv.conf"
-	mount -t proc proc "$work/$1/proc"
-	mount --rbind /sys "$work/$1/sys"
-	mount --rbind /dev "$work/$1/dev"
-}
-
-# Runs a command line in the root $1, with nothing of this environment.
-inside() {
-	chroot "$work/$1" /usr/bin/env -i HOME=/root PATH=/usr/sbin:/usr/bin:/sbin:/bin TERM=dumb \
-		sh -c "cd /pebsd && $2" </dev/null
 }
 
 command_for() {
@@ -70,15 +31,11 @@ command_for() {
 	echo "$line"
 }
 
-mmdebstrap --quiet --variant=apt ${proxy:+--aptopt="Acquire::http::Proxy \"$proxy\""} $SUITE "$work/base.tar" - \
-	<<<"$sources"
-say_time "a minimal root is made"
-
-make_root run
+make_checkout run
 command=$(command_for run)
 # A process group of its own, as a terminal gives it, for the Ctrl-C.
 set -m
-inside run "$command" >"$work/run.log" 2>&1 &
+inside run "cd /pebsd && $command" >"$work/run.log" 2>&1 &
 job=$!
 set +m
 until grep -q '^ *curl http' "$work/run.log"; do
@@ -92,7 +49,7 @@ grep -q 'NO MEASUREMENT' "$work/run.log" || [ -e /sys/bus/event_source/devices/c
 sleep 3 # some collections
 sed -n 's/^ *\(.*\(pebsctl --socket\|curl http\).*\)/\1/p' "$work/run.log" >"$work/printed"
 while read -r line; do
-	inside run "$line" >"$work/output" 2>&1 || fail "\"$line\", as printed, failed: $(cat "$work/output")"
+	inside run "cd /pebsd && $line" >"$work/output" 2>&1 || fail "\"$line\", as printed, failed: $(cat "$work/output")"
 	[ -s "$work/output" ] || fail "\"$line\", as printed, prints nothing"
 done <"$work/printed"
 grep -q '^pebsd_samples_seen_total{.*} [1-9]' "$work/output" ||
@@ -110,10 +67,10 @@ case $status in
 esac
 say_time "make run ended by an interrupt, status $status"
 
-make_root test
+make_checkout test
 command=$(command_for test)
 status=0
-inside test "$command" >"$work/test.log" 2>&1 || status=$?
+inside test "cd /pebsd && $command" >"$work/test.log" 2>&1 || status=$?
 [ "$status" = 0 ] || cat "$work/test.log"
 say_time "make test ended with status $status"
 tail -n 1 "$work/test.log"

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+# For scripts beside it that want minimal Debian 12 roots of their own: made by mmdebstrap, from the mirror in this
+# system's own apt configuration, gone with all that is mounted there when the script ends.
+set -eu
+
+SUITE=bookworm
+
+skip() {
+	echo "$*"
+	exit 77
+}
+
+fail() {
+	echo "$*"
+	exit 1
+}
+
+say_time() {
+	echo "$* (after $SECONDS s)"
+}
+
+# shellcheck disable=SC2317 # called by the trap
+clean_up_roots() {
+	for mounted in "$work"/*/proc "$work"/*/sys "$work"/*/dev; do
+		! mountpoint -q "$mounted" || umount --recursive --lazy "$mounted"
+	done
+	rm -rf --one-file-system "$work"
+}
+
+# begin_roots ARGUMENT...: first of all, with the script's own; skips the script where no root can be made. Roots are
+# below $work, of which the minimal one is an archive.
+begin_roots() {
+	local sources proxy=''
+	[ "$(id -u)" = 0 ] || skip "needs root"
+	command -v mmdebstrap >/dev/null || skip "needs mmdebstrap (apt-get install mmdebstrap)"
+	unshare --mount true 2>/dev/null || skip "needs the permission to mount"
+	# All mounts are this process's own and go with it.
+	[ -n "${ROOTS_MOUNTS:-}" ] || ROOTS_MOUNTS=own exec unshare --mount "$0" "$@"
+
+	# shellcheck disable=SC2016 # apt's own variables
+	sources=$(apt-get indextargets --format 'deb $(REPO_URI) $(RELEASE) $(COMPONENT)' 'Created-By: Packages' |
+		awk -v suite=$SUITE '$3 == suite || index($3, suite "-") == 1 && $3 ~ /-(updates|security)$/' | sort -u)
+	[ -n "$sources" ] || skip "needs a source of Debian $SUITE in this system's apt configuration"
+	eval "$(apt-config shell proxy Acquire::http::Proxy)"
+	work=$(mktemp -d)
+	trap clean_up_roots EXIT
+	mmdebstrap --quiet --variant=apt ${proxy:+--aptopt="Acquire::http::Proxy \"$proxy\""} $SUITE "$work/base.tar" - \
+		<<<"$sources"
+	say_time "a minimal root is made"
+}
+
+# make_root NAME: a root of its own, $work/NAME.
+make_root() {
+	mkdir -p "$work/$1"
+	tar -C "$work/$1" -xf "$work/base.tar"
+	cp /etc/resolv.conf "$work/$1/etc/resolv.conf"
+	mount -t proc proc "$work/$1/proc"
+	mount --rbind /sys "$work/$1/sys"
+	mount --rbind /dev "$work/$1/dev"
+}
+
+# inside NAME COMMAND_LINE: in that root, with nothing of this environment.
+inside() {
+	chroot "$work/$1" /usr/bin/env -i HOME=/root PATH=/usr/sbin:/usr/bin:/sbin:/bin TERM=dumb sh -c "$2" </dev/null
+}
