@@ -405,6 +405,10 @@ deb: ## a Debian package in build/deb, checked by lintian (needs Debian's packag
 	@$(DEPS) --if-debian $(BUILD_PACKAGES) $(PACKAGE_PACKAGES)
 	@tests/tools/package.sh $(abspath $(BUILD))/deb $(VERSION)
 
+test-package: deb ## the package, installed, upgraded and purged in a new, minimal Debian 12 root (needs root, mmdebstrap, some minutes)
+	@$(DEPS) --if-debian mmdebstrap
+	@$(RUN_TESTS) -t 1200 -c 'tests/tools/package_root.sh $(BUILD)/deb/pebsd_$(VERSION)_*.deb'
+
 deps-package: ## install what deb takes
 	@$(DEPS) $(BUILD_PACKAGES) $(PACKAGE_PACKAGES)
 
@@ -646,7 +650,7 @@ help: ## this list
 
 .PHONY: all unit-tests bpf-tests e2e-tests outside-tests corpus-tests guest-programs hardware-programs fuzzers tools soak \
 	deb deps-package deps deps-test deps-develop deps-outside deps-guest run test test-unit test-bpf test-e2e test-sanitize run-sanitized \
-	test-corpus test-outside test-fresh test-guest test-hardware guest-shell deps-bench pictures \
+	test-corpus test-outside test-fresh test-package test-guest test-hardware guest-shell deps-bench pictures \
 	bench bench-alarms bench-churn bench-compare bench-coverage bench-drain bench-hot bench-memory bench-neighbours \
 	bench-policy bench-scrape bench-start bench-symbols bench-table bench-tick bench-window bench-zoom benches \
 	fuzz run-fuzzers fuzz-long run-fuzzers-long fuzz-minimize minimize-found reproducible lint lint-format \

@@ -37,6 +37,7 @@ fresh() {
 fresh 'echo a root is made' 'echo 9 passed, 0 failed, 1 skipped'
 cat >Makefile <<'M'
 test: ; @echo 7 passed, 0 failed, 1 skipped
+test-package: ; @echo 1 passed, 0 failed, 0 skipped
 test-guest: ; @echo 2 passed, 0 failed, 0 skipped
 deps-develop: ; @true
 test-outside: ; @echo 3 passed, 0 failed, 1 skipped
@@ -45,18 +46,18 @@ reproducible: ; @echo 1 passed, 0 failed, 0 skipped
 test-sanitize: ; @echo 0 passed, 0 failed, 3 skipped; false
 fuzz: ; @echo 1 passed, 0 failed, 0 skipped
 M
-ends 0 '21 passed, 0 failed, 6 skipped' 'sanitizers: 0 passed, 0 failed, 3 skipped' 'corpus: left out: .*not there' \
+ends 0 '22 passed, 0 failed, 6 skipped' 'sanitizers: 0 passed, 0 failed, 3 skipped' 'corpus: left out: .*not there' \
 	'tests in a fresh root: 9 passed, 0 failed, 1 skipped'
 
 sed -i 's/^lint: .*/lint: ; @echo no clang-tidy; false/' Makefile
-ends 1 '17 passed, 1 failed, 6 skipped' 'lint: 0 passed, 1 failed, 0 skipped'
+ends 1 '18 passed, 1 failed, 6 skipped' 'lint: 0 passed, 1 failed, 0 skipped'
 
 fresh 'echo 7 passed, 2 failed, 0 skipped' 'exit 1'
-ends 1 '15 passed, 3 failed, 5 skipped' 'tests in a fresh root: 7 passed, 2 failed, 0 skipped'
+ends 1 '16 passed, 3 failed, 5 skipped' 'tests in a fresh root: 7 passed, 2 failed, 0 skipped'
 
 # It breaks off before any test.
 fresh 'echo no package' 'exit 1'
-ends 1 '8 passed, 2 failed, 5 skipped' 'tests in a fresh root: 0 passed, 1 failed, 0 skipped'
+ends 1 '9 passed, 2 failed, 5 skipped' 'tests in a fresh root: 0 passed, 1 failed, 0 skipped'
 
 fresh 'echo needs root' 'exit 77'
-ends 1 '15 passed, 1 failed, 7 skipped' 'fresh root: left out: needs root' 'tests: 7 passed, 0 failed, 1 skipped'
+ends 1 '16 passed, 1 failed, 7 skipped' 'fresh root: left out: needs root' 'tests: 7 passed, 0 failed, 1 skipped'

@@ -31,6 +31,8 @@ install "$here"/inside/*.sh "$BUILD"/tests/guest/{workload,sharing,keep_many,ope
 mkdir "$place/hardware"
 install "$here"/../hardware/{run.sh,perf_script.awk} "$BUILD/tests/hardware/chase" "$place/hardware/"
 install -m 644 "$here"/inside/*.jq "$BUILD"/tests/guest/*.so "$place/"
+# What `make deb` leaves, where it was made.
+find "$BUILD/deb" -maxdepth 1 -name 'pebsd_*.deb' -exec cp {} "$place/" \; 2>/dev/null || :
 cp "$guest/$series"/module/*.ko "$guest/kernel-$series.release" "$place/"
 mv "$place/kernel-$series.release" "$place/release"
 # A virtual machine in the virtual machine: for whoever has one, pebsd says so.
