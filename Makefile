@@ -19,7 +19,7 @@ DEVELOP_PACKAGES = clang-format clang-tidy cppcheck faketime git groff-base libc
 GUEST_PACKAGES = apt cpio debian-archive-keyring mmdebstrap mount xz-utils zstd
 PACKAGE_PACKAGES = debhelper dpkg-dev fakeroot lintian
 HARDWARE_PACKAGES = jq linux-perf
-OUTSIDE_PACKAGES = curl golang-go linux-perf nginx-light openssl
+OUTSIDE_PACKAGES = chromium curl fonts-dejavu-core golang-go jq linux-perf nginx-light openssl
 # Tools that `make bench` measures beside pebsd, and what reads pebsd's own figures.
 BENCH_PACKAGES = bpftrace curl git jq linux-perf prometheus-node-exporter python3-prometheus-client
 # What test-guest runs: kernels, and those of tests/guest/inside/test_*.sh by their names; each kernel those that are for
@@ -189,6 +189,19 @@ $(OUT)/%.pb-c.c $(OUT)/%.pb-c.h: daemon/profile/%.proto
 $(OUT)/obj/%.pb-c.o: $(OUT)/%.pb-c.c
 	@mkdir -p $(@D)
 	$(call say,CC)$(COMPILE) -Wno-conversion -MD -MP -c $< -o $@
+
+# The page at /, with what its Content-Security-Policy lets run: the sums of its script and of its style, from after their
+# tags to before the ends of these.
+sum_of = sed -n '/^<$(1)>$$/,/^<.$(1)>$$/{s/^<$(1)>$$//;/^<.$(1)>$$/!p}' $< | sha256sum | cut -c1-64 | tr a-f A-F | \
+	basenc --base16 -d | base64
+$(OUT)/page.h: daemon/http/page.html Makefile
+	@mkdir -p $(@D)
+	$(call say,PAGE){ printf '#define PAGE_SCRIPT_SHA256 "%s"\n#define PAGE_STYLE_SHA256 "%s"\n#define PAGE_TEXT \\\n' \
+		"$$($(call sum_of,script))" "$$($(call sum_of,style))" && \
+		sed 's/@VERSION@/$(VERSION)/; s/[\\"]/\\&/g; s/.*/"&\\n" \\/' $< && echo; } > $@.new
+	@mv $@.new $@
+
+$(OUT)/obj/daemon/http/http_page.o: $(OUT)/page.h
 
 SKELETON_HEADERS = $(patsubst %,$(OUT)/%.skel.h,pebsd older_pebsd zoom older_zoom guests)
 
@@ -377,7 +390,7 @@ test-corpus: ## real recordings and tables: CORPUS=DIR
 	+@$(PARALLEL) corpus-tests
 	@CORPUS=$(abspath $(CORPUS)) $(RUN_TESTS) $(AT_ONCE) $(CORPUS_TESTS)
 
-test-outside: ## what pebsd writes for perf and pprof, opened by them, and a proxy before it (needs linux-perf, golang-go, nginx)
+test-outside: ## what pebsd writes for perf and pprof, opened by them, its page in Chromium, and a proxy before it
 	@$(DEPS) --if-debian $(BUILD_PACKAGES)
 	@$(DEPS) --if-debian $(OUTSIDE_PACKAGES) || echo "what is not here is skipped"
 	+@$(PARALLEL) outside-tests
@@ -561,7 +574,7 @@ lint-tidy: lint-tidy-bpf lint-tidy-daemon
 lint-tidy-bpf:
 	@printf '%s\n' $(wildcard bpf/*.bpf.c tests/bpf/*.bpf.c) | xargs -I FILE tests/tools/tidy.sh FILE $(BPF_CFLAGS)
 
-lint-tidy-daemon: $(OUT)/bpf_digests.h $(SKELETON_HEADERS) $(OUT)/last_sample.skel.h $(OUT)/peers.skel.h $(OUT)/made_up_samples.skel.h \
+lint-tidy-daemon: $(OUT)/bpf_digests.h $(OUT)/page.h $(SKELETON_HEADERS) $(OUT)/last_sample.skel.h $(OUT)/peers.skel.h $(OUT)/made_up_samples.skel.h \
 		$(OUT)/pprof.pb-c.h
 	@printf '%s\n' $(TIDY_SOURCES) | xargs -P $(shell nproc) -I FILE \
 		tests/tools/tidy.sh FILE -std=gnu17 $(PEBSD_CPPFLAGS) -Itests/lib -Itests/bench $(PKG_CFLAGS)

@@ -15,6 +15,7 @@
 #include "containers/containers.h"
 #include "detail.h"
 #include "export/control.h"
+#include "export/json_public.h"
 #include "export/process.h"
 #include "export/prometheus.h"
 #include "http/http.h"
@@ -384,6 +385,38 @@ static int get_metrics(void *userdata, bool openmetrics, char **ret_text, size_t
 	return prometheus_render(snapshot, series, n, &options, &server->process, ret_text, ret_length);
 }
 
+/* What the page at / shows. As of the last collection, as everything that is asked for. */
+static int get_public_top(void *userdata, char **ret_text, size_t *ret_length)
+{
+	struct server *server = userdata;
+	struct engine *engine = sampling_engine(server->sampling);
+	const struct maybe_double window = {.known = strcmp(engine_head(engine)->origin, "replay") != 0,
+					    .value = JSON_PUBLIC_WINDOW_SECONDS};
+	const struct series *const *series;
+	const struct snapshot *snapshot;
+	size_t n;
+	int r = get_snapshot(server, &window, &snapshot);
+
+	if (r < 0)
+		return r;
+	series = engine_series(engine, &n);
+	r = json_public_top(snapshot, series, n, ret_text, ret_length);
+	release_snapshot(server);
+	return r;
+}
+
+static int get_public_alerts(void *userdata, char **ret_text, size_t *ret_length)
+{
+	struct server *server = userdata;
+	_cleanup_free_ struct alert *alerts = NULL;
+	size_t n = 0;
+	int r = policy_alerts(alerts_policy(server->alerts), &alerts, &n);
+
+	return r < 0 ? r
+		     : json_public_alerts(engine_head(sampling_engine(server->sampling))->origin, alerts, n,
+					  ret_text, ret_length);
+}
+
 static int get_health(void *userdata, const char **ret_reason)
 {
 	struct server *server = userdata;
@@ -544,6 +577,8 @@ static int open_endpoints(struct server *server, struct failure *failure)
 		.origin = engine_head(sampling_engine(server->sampling))->origin,
 		.sequence = get_sequence,
 		.metrics = get_metrics,
+		.top = get_public_top,
+		.alerts = get_public_alerts,
 		.health = get_health,
 		.profiles = zoom_scrape_profiles(&server->scrape),
 	};

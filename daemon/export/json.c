@@ -69,17 +69,21 @@ static void put_subtree(struct json_writer *writer, json_object *object, const s
 }
 
 static json_object *cgroup_object(struct json_writer *writer, const struct snapshot *snapshot,
-				  const struct snapshot_cgroup *cgroup, struct cgroup_figures *figures)
+				  const struct snapshot_cgroup *cgroup, const struct json_more *more,
+				  struct cgroup_figures *figures)
 {
 	json_object *object = json_checked(writer, json_object_new_object());
 
 	snapshot_figures(snapshot, cgroup, figures);
 	json_put_text(writer, object, "cgroup", cgroup->path);
-	json_put_u64(writer, object, "id", cgroup->id);
-	put_labels(writer, object, snapshot, cgroup->path);
+	/* What is public has no more than the metrics have as they are installed. */
+	if (!more || !more->public) {
+		json_put_u64(writer, object, "id", cgroup->id);
+		put_labels(writer, object, snapshot, cgroup->path);
+	}
 	put_guest(writer, object, cgroup);
 	put_subtree(writer, object, cgroup);
-	json_put_events(writer, object, snapshot, figures->of, false);
+	json_put_events(writer, object, snapshot, figures->of, more && more->histograms);
 	put_offcore(writer, object, snapshot, cgroup->offcore);
 	return object;
 }
@@ -105,7 +109,7 @@ static json_object *top_object(const struct snapshot *snapshot, const size_t *ch
 
 	for (size_t i = 0; i < n && figures; i++)
 		json_append(&writer, cgroups,
-			    cgroup_object(&writer, snapshot, &snapshot->cgroups[chosen ? chosen[i] : i],
+			    cgroup_object(&writer, snapshot, &snapshot->cgroups[chosen ? chosen[i] : i], NULL,
 					  figures));
 	json_put(&writer, object, "cgroups", cgroups);
 	if (snapshot->notes && *snapshot->notes)
@@ -156,11 +160,18 @@ static json_object *cgroup_with(struct json_writer *writer, const struct snapsho
 				const struct snapshot_cgroup *cgroup, const struct json_more *more,
 				struct cgroup_figures *figures)
 {
-	json_object *object = cgroup_object(writer, snapshot, cgroup, figures);
+	json_object *object = cgroup_object(writer, snapshot, cgroup, more, figures);
 
 	if (more)
 		json_put_trends(writer, object, snapshot, cgroup, &more->trend);
 	return object;
+}
+
+/* For who asks again and again. */
+static void put_time(struct json_writer *writer, json_object *head, const struct snapshot *snapshot)
+{
+	json_put_time(writer, head, "taken", &snapshot->taken);
+	json_put_seconds(writer, head, "interval_s", snapshot->interval_seconds);
 }
 
 int json_write_top(const struct snapshot *snapshot, const size_t *cgroups, size_t n,
@@ -174,6 +185,8 @@ int json_write_top(const struct snapshot *snapshot, const size_t *cgroups, size_
 
 	if (more && more->matching)
 		json_put_u64(&writer, head, "matching", snapshot->n_cgroups);
+	if (more && more->public)
+		put_time(&writer, head, snapshot);
 	r = put_object(&text, &writer, head, strlen("}"));
 	if (r == 0)
 		r = put_literal(&text, ",\"cgroups\":[");
@@ -188,7 +201,7 @@ int json_write_top(const struct snapshot *snapshot, const size_t *cgroups, size_
 	}
 	if (r == 0)
 		r = put_literal(&text, "]");
-	if (r == 0 && snapshot->notes && *snapshot->notes) {
+	if (r == 0 && !(more && more->public) && snapshot->notes && *snapshot->notes) {
 		r = put_literal(&text, ",\"notes\":");
 		if (r == 0)
 			r = put_object(&text, &writer, json_notes(&writer, snapshot), 0);

@@ -5,60 +5,8 @@
 #include <string.h>
 
 #include "base/cleanup.h"
+#include "export/alerts_told.h"
 #include "export/label.h"
-
-static bool fires(const struct alert *alert)
-{
-	return alert->decision.state == ALERT_FIRING;
-}
-
-static bool is_shown(const struct alert *alert)
-{
-	return !alert->rule->dry_run && (fires(alert) || alert->decision.state == ALERT_PENDING);
-}
-
-static int compare_series(const struct alert *a, const struct alert *b)
-{
-	int order = strcmp(a->rule->name, b->rule->name);
-
-	return order ? order : strcmp(a->cgroup, b->cgroup);
-}
-
-/* By series, and of one series the firing one first. */
-static int by_series(const void *first, const void *second)
-{
-	const struct alert *a = *(const struct alert *const *)first;
-	const struct alert *b = *(const struct alert *const *)second;
-	int order = compare_series(a, b);
-
-	return order ? order : (int)fires(b) - (int)fires(a);
-}
-
-/* In the order in which they get a series of their own. */
-static int by_urgency(const void *first, const void *second)
-{
-	const struct alert *a = *(const struct alert *const *)first;
-	const struct alert *b = *(const struct alert *const *)second;
-
-	if (fires(a) != fires(b))
-		return fires(a) ? -1 : 1;
-	if (a->since.tv_sec != b->since.tv_sec)
-		return a->since.tv_sec < b->since.tv_sec ? -1 : 1;
-	if (a->since.tv_nsec != b->since.tv_nsec)
-		return a->since.tv_nsec < b->since.tv_nsec ? -1 : 1;
-	return compare_series(a, b);
-}
-
-/* One alert for each series. Returns how many. */
-static size_t merge(const struct alert **sorted, size_t n)
-{
-	size_t kept = 0;
-
-	for (size_t i = 0; i < n; i++)
-		if (!kept || compare_series(sorted[kept - 1], sorted[i]) != 0)
-			sorted[kept++] = sorted[i];
-	return kept;
-}
 
 static int write_alert(struct exposition *out, const struct alert *alert,
 		       const struct cgroup_label_wish *wish)
@@ -79,7 +27,7 @@ static int write_alert(struct exposition *out, const struct alert *alert,
 		labels = NULL;
 		return -ENOMEM;
 	}
-	exposition_u64(out, &family, "", labels, NULL, fires(alert));
+	exposition_u64(out, &family, "", labels, NULL, alert->decision.state == ALERT_FIRING);
 	return 0;
 }
 
@@ -89,30 +37,14 @@ static int write_alerts(struct exposition *out, const struct prometheus_alerts *
 	static const struct family unlisted = {
 		"pebsd_alerts_unlisted", FAMILY_GAUGE,
 		"Alerts beyond those that pebsd_alert has a series for at most."};
-	_cleanup_free_ const struct alert **shown = calloc(alerts->n + 1, sizeof(*shown));
-	size_t n = 0, listed;
-	int r;
+	_cleanup_(alerts_told_done) struct alerts_told told = {0};
+	int r = alerts_told(alerts->list, alerts->n, PROMETHEUS_ALERTS_MAX, &told);
 
-	if (!shown)
-		return -ENOMEM;
-	for (size_t i = 0; i < alerts->n; i++)
-		if (is_shown(&alerts->list[i]))
-			shown[n++] = &alerts->list[i];
-	qsort(shown, n, sizeof(const struct alert *), by_series);
-	n = merge(shown, n);
-	listed = n;
-	if (n > PROMETHEUS_ALERTS_MAX) {
-		listed = PROMETHEUS_ALERTS_MAX;
-		qsort(shown, n, sizeof(const struct alert *), by_urgency);
-		qsort(shown, listed, sizeof(const struct alert *), by_series);
-	}
-	for (size_t i = 0; i < listed; i++) {
-		r = write_alert(out, shown[i], wish);
-		if (r < 0)
-			return r;
-	}
-	exposition_u64(out, &unlisted, "", NULL, NULL, n - listed);
-	return 0;
+	for (size_t i = 0; r == 0 && i < told.n; i++)
+		r = write_alert(out, told.list[i], wish);
+	if (r == 0)
+		exposition_u64(out, &unlisted, "", NULL, NULL, told.unlisted);
+	return r;
 }
 
 static void write_actions(struct exposition *out, const struct prometheus_alerts *alerts)

@@ -107,12 +107,25 @@ static int keep(struct http_bodies *bodies, u32 form, const void *data, size_t s
 	return 0;
 }
 
+static int make_document(const struct http_source *source, enum http_document document, char **ret_text,
+			 size_t *ret_length)
+{
+	switch (document) {
+	case HTTP_DOCUMENT_TOP:
+		return source->top ? source->top(source->userdata, ret_text, ret_length) : -EOPNOTSUPP;
+	case HTTP_DOCUMENT_ALERTS:
+		return source->alerts ? source->alerts(source->userdata, ret_text, ret_length) : -EOPNOTSUPP;
+	default:
+		return source->metrics(source->userdata, document == HTTP_DOCUMENT_OPENMETRICS, ret_text,
+				       ret_length);
+	}
+}
+
 static int make_plain(struct http_bodies *bodies, u32 form)
 {
-	const struct http_source *source = bodies->source;
 	_cleanup_free_ char *text = NULL;
 	size_t length;
-	int r = source->metrics(source->userdata, form & HTTP_FORM_OPENMETRICS, &text, &length);
+	int r = make_document(bodies->source, http_form_document(form), &text, &length);
 
 	return r < 0 ? r : keep(bodies, form, text, length);
 }

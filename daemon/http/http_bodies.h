@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The bodies of /metrics, as pebsd makes them: once a collection, when they are first asked for (two formats,
- * plain and compressed), each in sealed memory that the process which speaks HTTP is given to send, and
- * cannot change. Of one collection at a time: older ones are that process's to keep.
+ * The bodies of /metrics and of the page's JSON, as pebsd makes them: once a collection, when they are first
+ * asked for (each document plain and compressed), each in sealed memory that the process which speaks HTTP is
+ * given to send, and cannot change. Of one collection at a time: older ones are that process's to keep.
  */
 #ifndef PEBSD_HTTP_BODIES_H
 #define PEBSD_HTTP_BODIES_H

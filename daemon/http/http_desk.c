@@ -65,14 +65,22 @@ static void tell(void *userdata, const struct http_message *message, int passed)
 		fail(desk, "cannot be answered");
 }
 
-static void answer_metrics(struct http_desk *desk, const struct http_message *question)
+static const char *const document_names[HTTP_DOCUMENTS] = {
+	[HTTP_DOCUMENT_TEXT] = "the metrics",
+	[HTTP_DOCUMENT_OPENMETRICS] = "the metrics",
+	[HTTP_DOCUMENT_TOP] = "the figures of the page",
+	[HTTP_DOCUMENT_ALERTS] = "the alerts of the page",
+};
+
+static void answer_body(struct http_desk *desk, const struct http_message *question)
 {
 	struct http_message answer = {.type = HTTP_TELL_SAME, .form = question->form};
 	struct http_body_made body = {.fd = -1};
 	int r = http_bodies_get(desk->settings.bodies, question->form, &body);
 
 	if (r < 0) {
-		(void)log_warning(r, "Cannot render the metrics for a scrape; the next one is tried anew");
+		(void)log_warning(r, "Cannot render %s for HTTP; the next one is tried anew",
+				  document_names[http_form_document(question->form)]);
 		answer.type = HTTP_TELL_FAILED;
 		answer.error = (u32)-r;
 	} else if (body.generation != question->value) {
@@ -98,8 +106,8 @@ static void answer_health(struct http_desk *desk)
 static void answer(struct http_desk *desk, const struct http_message *question)
 {
 	switch (question->type) {
-	case HTTP_ASK_METRICS:
-		answer_metrics(desk, question);
+	case HTTP_ASK_BODY:
+		answer_body(desk, question);
 		break;
 	case HTTP_ASK_HEALTH:
 		answer_health(desk);

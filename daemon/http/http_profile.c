@@ -275,12 +275,9 @@ static enum MHD_Result send_profile(struct MHD_Connection *connection, struct ht
 	waiting->fd = -1;
 	waiting->error = EALREADY;
 	/* As Go's net/http/pprof answers. */
-	if (MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, "application/octet-stream") !=
-		    MHD_YES ||
+	if (http_describe(response, "application/octet-stream", NULL) < 0 ||
 	    MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_DISPOSITION,
-				    "attachment; filename=\"profile\"") != MHD_YES ||
-	    MHD_add_response_header(response, "X-Content-Type-Options", "nosniff") != MHD_YES ||
-	    MHD_add_response_header(response, MHD_HTTP_HEADER_CONNECTION, "close") != MHD_YES) {
+				    "attachment; filename=\"profile\"") != MHD_YES) {
 		MHD_destroy_response(response);
 		return MHD_NO;
 	}

@@ -19,7 +19,7 @@ static int send_question(struct http_questions *questions, u32 kind, u64 had)
 	int r;
 
 	if (kind != HTTP_QUESTION_HEALTH)
-		question = (struct http_message){.type = HTTP_ASK_METRICS, .form = kind, .value = had};
+		question = (struct http_message){.type = HTTP_ASK_BODY, .form = kind, .value = had};
 	r = http_line_send(questions->line, &question, -1);
 	if (r < 0)
 		return r;

@@ -11,7 +11,7 @@
 
 #include "http/http_wire.h"
 
-/* A form of the metrics by its number, and the health. */
+/* A form by its number, and the health. */
 #define HTTP_QUESTION_HEALTH HTTP_FORMS
 #define HTTP_QUESTION_KINDS  (HTTP_FORMS + 1)
 

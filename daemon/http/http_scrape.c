@@ -7,6 +7,7 @@
 
 #include "base/cleanup.h"
 #include "export/prometheus.h"
+#include "http/http_answer.h"
 
 static void drop_unused(struct http_scrape_body *body)
 {
@@ -51,19 +52,28 @@ bool http_scrape_full(struct http_scrape *scrape, u32 form)
 	return !next_place(scrape, form);
 }
 
+static const struct {
+	const char *type;
+	const char *vary; /* the headers that choose the form */
+} documents[HTTP_DOCUMENTS] = {
+	[HTTP_DOCUMENT_TEXT] = {PROMETHEUS_TEXT_TYPE, "Accept, Accept-Encoding"},
+	[HTTP_DOCUMENT_OPENMETRICS] = {PROMETHEUS_OPENMETRICS_TYPE, "Accept, Accept-Encoding"},
+	[HTTP_DOCUMENT_TOP] = {HTTP_JSON_TYPE, "Accept-Encoding"},
+	[HTTP_DOCUMENT_ALERTS] = {HTTP_JSON_TYPE, "Accept-Encoding"},
+};
+
 /* `fd` becomes the response's, or is closed. */
 static struct MHD_Response *respond(int fd, u64 size, u32 form)
 {
 	struct MHD_Response *response = MHD_create_response_from_fd64(size, fd);
-	const char *type = form & HTTP_FORM_OPENMETRICS ? PROMETHEUS_OPENMETRICS_TYPE : PROMETHEUS_TEXT_TYPE;
+	enum http_document document = http_form_document(form);
 
 	if (!response) {
 		(void)close(fd);
 		return NULL;
 	}
-	if (MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, type) != MHD_YES ||
-	    MHD_add_response_header(response, MHD_HTTP_HEADER_CONNECTION, "close") != MHD_YES ||
-	    MHD_add_response_header(response, MHD_HTTP_HEADER_VARY, "Accept, Accept-Encoding") != MHD_YES ||
+	if (http_describe(response, documents[document].type, NULL) < 0 ||
+	    MHD_add_response_header(response, MHD_HTTP_HEADER_VARY, documents[document].vary) != MHD_YES ||
 	    (form & HTTP_FORM_GZIP &&
 	     MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_ENCODING, "gzip") != MHD_YES)) {
 		MHD_destroy_response(response);

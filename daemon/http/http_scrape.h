@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The bodies of /metrics, as they are sent: descriptors that pebsd gave (http_bodies.h), one for each form,
+ * The bodies of /metrics and of the page's JSON, as they are sent: descriptors that pebsd gave (http_bodies.h), one for each form,
  * shared by all connections; none of their bytes is in this process.
  *
  * Memory is bounded whatever clients do. A body lives while it is the one that is served, or while somebody
@@ -16,6 +16,8 @@
 #include "http/http_wire.h"
 
 struct MHD_Response;
+
+#define HTTP_JSON_TYPE "application/json"
 
 /* Of a form: the one that is served, and two that slow clients are still being sent. */
 #define HTTP_SCRAPE_BODIES_MAX 3

@@ -13,10 +13,10 @@
 
 #include "base/cleanup.h"
 #include "base/log.h"
-#include "base/version.h"
 #include "http/http_answer.h"
 #include "http/http_host.h"
 #include "http/http_line.h"
+#include "http/http_page.h"
 #include "http/http_profile.h"
 #include "http/http_questions.h"
 #include "http/http_scrape.h"
@@ -261,7 +261,7 @@ static enum MHD_Result send_failed(struct MHD_Connection *library, int error)
 
 	if (error == ETIMEDOUT)
 		return send_too_late(library);
-	if (asprintf(&text, "The metrics could not be rendered: %s. The daemon's log says more.\n",
+	if (asprintf(&text, "What is asked for could not be rendered: %s. The daemon's log says more.\n",
 		     strerror(error)) < 0) {
 		text = NULL;
 		return MHD_NO;
@@ -270,17 +270,14 @@ static enum MHD_Result send_failed(struct MHD_Connection *library, int error)
 }
 
 /* `*state` holds what is sent until the request is completed. */
-static enum MHD_Result send_metrics(struct http_server *server, struct connection *connection, void **state)
+static enum MHD_Result send_body(struct http_server *server, struct connection *connection,
+				 enum http_document document, void **state)
 {
 	struct MHD_Connection *library = connection->library;
-	u32 form = (negotiate_openmetrics(
-			    MHD_lookup_connection_value(library, MHD_HEADER_KIND, MHD_HTTP_HEADER_ACCEPT))
-			    ? HTTP_FORM_OPENMETRICS
-			    : 0) |
-		   (negotiate_gzip(MHD_lookup_connection_value(library, MHD_HEADER_KIND,
-							       MHD_HTTP_HEADER_ACCEPT_ENCODING))
-			    ? HTTP_FORM_GZIP
-			    : 0);
+	u32 form = HTTP_FORM(document) | (negotiate_gzip(MHD_lookup_connection_value(
+						  library, MHD_HEADER_KIND, MHD_HTTP_HEADER_ACCEPT_ENCODING))
+						  ? HTTP_FORM_GZIP
+						  : 0);
 	struct http_scrape_body *body = http_scrape_current(&server->scrape, form);
 
 	if (!connection->answered && !http_scrape_full(&server->scrape, form))
@@ -292,6 +289,15 @@ static enum MHD_Result send_metrics(struct http_server *server, struct connectio
 	http_scrape_hold(body);
 	*state = body;
 	return MHD_queue_response(library, MHD_HTTP_OK, body->response);
+}
+
+static enum MHD_Result send_metrics(struct http_server *server, struct connection *connection, void **state)
+{
+	bool openmetrics = negotiate_openmetrics(
+		MHD_lookup_connection_value(connection->library, MHD_HEADER_KIND, MHD_HTTP_HEADER_ACCEPT));
+
+	return send_body(server, connection, openmetrics ? HTTP_DOCUMENT_OPENMETRICS : HTTP_DOCUMENT_TEXT,
+			 state);
 }
 
 static enum MHD_Result send_health(struct http_server *server, struct connection *connection)
@@ -309,30 +315,6 @@ static enum MHD_Result send_health(struct http_server *server, struct connection
 		return MHD_NO;
 	}
 	return http_send_text(connection->library, MHD_HTTP_SERVICE_UNAVAILABLE, text);
-}
-
-static enum MHD_Result send_page(struct http_server *server, struct MHD_Connection *connection)
-{
-	struct MHD_Response *response;
-	_cleanup_free_ char *page = NULL;
-
-	if (asprintf(&page,
-		     "<!DOCTYPE html>\n"
-		     "<html lang=\"en\"><head><meta charset=\"utf-8\"><title>pebsd</title></head><body>\n"
-		     "<h1>pebsd " PEBSD_VERSION "</h1>\n"
-		     "<p>Memory access latency of every cgroup. Origin of the samples: %s%s.</p>\n"
-		     "<ul><li><a href=\"/metrics\">/metrics</a> for Prometheus</li>\n"
-		     "<li><a href=\"/healthz\">/healthz</a></li>%s</ul>\n"
-		     "</body></html>\n",
-		     server->origin, strcmp(server->origin, "model") == 0 ? ", which is no measurement" : "",
-		     http_profile_enabled(server->profile) ? "\n<li>" HTTP_PROFILE_PATH
-							     "?cgroup=/PATH&amp;seconds=30 for pprof</li>"
-							   : "") < 0) {
-		page = NULL;
-		return MHD_NO;
-	}
-	response = http_text("text/html; charset=utf-8", page);
-	return response ? http_send(connection, MHD_HTTP_OK, response) : MHD_NO;
 }
 
 /* Once it waits no longer its time begins anew, to send the answer in. */
@@ -418,10 +400,15 @@ static enum MHD_Result answer(void *userdata, struct MHD_Connection *library, co
 	if (strcmp(path, HTTP_PROFILE_PATH) == 0)
 		return strcmp(method, MHD_HTTP_METHOD_GET) == 0 ? send_profile(server, connection)
 								: http_send_not_allowed(library, "GET");
+	if (strcmp(path, "/top.json") == 0)
+		return send_body(server, connection, HTTP_DOCUMENT_TOP, state);
+	if (strcmp(path, "/alerts.json") == 0)
+		return send_body(server, connection, HTTP_DOCUMENT_ALERTS, state);
 	if (strcmp(path, "/") == 0)
-		return send_page(server, library);
-	return http_send_text(library, MHD_HTTP_NOT_FOUND,
-			      "There is no such page. There are /, /metrics and /healthz.\n");
+		return http_page_send(library, server->origin, http_profile_enabled(server->profile));
+	return http_send_text(
+		library, MHD_HTTP_NOT_FOUND,
+		"There is no such page. There are /, /metrics, /top.json, /alerts.json and /healthz.\n");
 }
 
 static u64 sooner(u64 a, u64 b)

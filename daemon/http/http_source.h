@@ -46,11 +46,15 @@ struct http_source {
 	void *userdata;
 	const char *origin; /* "perf", "replay", "model"; must outlive the endpoint */
 
-	/* Changes whenever metrics() would say something new: the snapshot's sequence. */
+	/* Changes whenever what follows would say something new: the snapshot's sequence. */
 	u64 (*sequence)(void *userdata);
 
 	/* As prometheus_render(): 0 and a malloced text, which becomes the endpoint's; or -errno. */
 	int (*metrics)(void *userdata, bool openmetrics, char **ret_text, size_t *ret_length);
+
+	/* The same of figures and alerts as JSON (export/json_public.h). NULL: there are none. */
+	int (*top)(void *userdata, char **ret_text, size_t *ret_length);
+	int (*alerts)(void *userdata, char **ret_text, size_t *ret_length);
 
 	/* 0 while sampling or serving a replay; else negative, and *ret_reason, the source's own, says why.
 	 */

@@ -15,7 +15,7 @@
 
 enum http_message_type {
 	/* Questions. */
-	HTTP_ASK_METRICS, /* `form`; `value`: the generation that is had of it, 0: none */
+	HTTP_ASK_BODY, /* `form`; `value`: the generation that is had of it, 0: none */
 	HTTP_ASK_HEALTH,
 	HTTP_ASK_PROFILE,   /* `number` of the asker's choice, `value`: seconds, `text`: the cgroup's path */
 	HTTP_LEAVE_PROFILE, /* `number`: it is wanted no more; without an answer */
@@ -34,10 +34,24 @@ enum http_message_type {
 
 #define HTTP_SETTING_PROFILES 1U /* they are served */
 
-/* Forms of /metrics: bits. */
-#define HTTP_FORM_OPENMETRICS 1U
-#define HTTP_FORM_GZIP        2U
-#define HTTP_FORMS            4U
+/* What there is to be served, as the daemon makes it once a collection. */
+enum http_document {
+	HTTP_DOCUMENT_TEXT,        /* /metrics, text format 0.0.4 */
+	HTTP_DOCUMENT_OPENMETRICS, /* and OpenMetrics */
+	HTTP_DOCUMENT_TOP,         /* /top.json */
+	HTTP_DOCUMENT_ALERTS,      /* /alerts.json */
+	HTTP_DOCUMENTS,
+};
+
+/* Forms: a document, plain or compressed. */
+#define HTTP_FORM_GZIP      1U
+#define HTTP_FORM(document) ((u32)(document) << 1)
+#define HTTP_FORMS          (2U * HTTP_DOCUMENTS)
+
+static inline enum http_document http_form_document(u32 form)
+{
+	return (enum http_document)(form >> 1);
+}
 
 /* Bytes with their 0. A longer text is not sent. */
 #define HTTP_WIRE_TEXT_MAX 8192

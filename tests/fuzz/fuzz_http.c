@@ -2,7 +2,7 @@
 /*
  * Whatever comes by a connection: the server of the process that speaks HTTP, with a desk that answers it, in
  * one process over a UNIX socket whose Host is checked as on loopback. It answers or hangs up; nothing but a
- * right Host has the metrics; and whatever it was, the next is served.
+ * right Host has figures; and whatever it was, the next is served.
  *
  * And Host by itself, with the first byte's bits for what goes with it.
  */
@@ -50,6 +50,14 @@ static int metrics(void *userdata, bool openmetrics, char **ret_text, size_t *re
 	return *ret_text ? 0 : -ENOMEM;
 }
 
+static int json(void *userdata, char **ret_text, size_t *ret_length)
+{
+	(void)userdata;
+	*ret_text = strdup("{\"secret\":\"pebsd_secret\"}");
+	*ret_length = *ret_text ? strlen(*ret_text) : 0;
+	return *ret_text ? 0 : -ENOMEM;
+}
+
 static int health(void *userdata, const char **ret_reason)
 {
 	(void)userdata;
@@ -57,8 +65,12 @@ static int health(void *userdata, const char **ret_reason)
 	return 0;
 }
 
-static const struct http_source source = {
-	.origin = "replay", .sequence = sequence, .metrics = metrics, .health = health};
+static const struct http_source source = {.origin = "replay",
+					  .sequence = sequence,
+					  .metrics = metrics,
+					  .top = json,
+					  .alerts = json,
+					  .health = health};
 
 static void on_failed(void *userdata, const char *why)
 {

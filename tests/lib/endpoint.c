@@ -4,7 +4,9 @@
 #include <criterion/criterion.h>
 
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
@@ -37,6 +39,26 @@ static int render(void *userdata, bool openmetrics, char **ret_text, size_t *ret
 	return 0;
 }
 
+static int render_json(struct endpoint_figures *source, const char *what, char **ret_text, size_t *ret_length)
+{
+	source->asked_for_json++;
+	if (source->json_error)
+		return source->json_error;
+	cr_assert_gt(asprintf(ret_text, "{\"%s\":%llu}", what, (unsigned long long)source->sequence), 0);
+	*ret_length = strlen(*ret_text);
+	return 0;
+}
+
+static int render_top(void *userdata, char **ret_text, size_t *ret_length)
+{
+	return render_json(userdata, "cgroups", ret_text, ret_length);
+}
+
+static int render_alerts(void *userdata, char **ret_text, size_t *ret_length)
+{
+	return render_json(userdata, "alerts", ret_text, ret_length);
+}
+
 static int health(void *userdata, const char **ret_reason)
 {
 	const struct endpoint_figures *source = userdata;
@@ -51,6 +73,8 @@ struct http_source endpoint_source(struct endpoint *server)
 				    .origin = "replay",
 				    .sequence = sequence_of,
 				    .metrics = render,
+				    .top = render_top,
+				    .alerts = render_alerts,
 				    .health = health};
 }
 

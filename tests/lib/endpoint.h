@@ -14,12 +14,14 @@
 
 #define ENDPOINT_BODY_LENGTH 300000
 
-/* The daemon's side: a long text that names its format and how often one was made. */
+/* The daemon's side: a long text that names its format and how often one was made; and JSON. */
 struct endpoint_figures {
 	u64 sequence;
 	size_t length; /* of the text; ENDPOINT_BODY_LENGTH at the start */
 	unsigned int rendered;
+	unsigned int asked_for_json;
 	int metrics_error;
+	int json_error;
 	int health_error;
 };
 

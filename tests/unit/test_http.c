@@ -9,6 +9,7 @@
 #include "base/cleanup.h"
 #include "base/version.h"
 #include "endpoint.h"
+#include "http/http_profile.h"
 #include "http/http_server.h"
 #include "http_client.h"
 
@@ -153,7 +154,80 @@ Test(http, health_and_its_reason)
 	endpoint_stop(&server);
 }
 
-Test(http, a_page_that_leads_on)
+/* What a browser is to make of an answer. */
+static void expect_guarded(const struct http_client *client, const char *policy)
+{
+	static const char *const headers[] = {
+		"Cache-Control: no-store",      "X-Content-Type-Options: nosniff",
+		"X-Frame-Options: DENY",        "Cross-Origin-Resource-Policy: same-origin",
+		"Referrer-Policy: no-referrer",
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(headers); i++)
+		cr_expect(has_header(client, headers[i]), "no %s in %.300s", headers[i], client->data);
+	cr_expect(strcasestr(client->data, policy), "no %s in %.600s", policy, client->data);
+	cr_expect_not(strcasestr(client->data, "Access-Control-"), "no page of others reads it");
+}
+
+Test(http, figures_and_alerts_as_json)
+{
+	static const struct {
+		const char *path, *body, *next;
+	} documents[] = {
+		{"/top.json", "{\"cgroups\":1}", "{\"cgroups\":2}"},
+		{"/alerts.json?x", "{\"alerts\":1}", "{\"alerts\":2}"},
+	};
+	struct endpoint server;
+	struct http_client client;
+
+	endpoint_start(&server);
+	for (size_t i = 0; i < ARRAY_SIZE(documents); i++) {
+		server.source.sequence = 1;
+		server.source.asked_for_json = 0;
+		for (int times = 0; times < 3; times++) {
+			client = http_client_get(&server, documents[i].path, "");
+			cr_expect_eq(http_client_status(&client), 200);
+			cr_expect(has_header(&client, "Content-Type: application/json"));
+			cr_expect(has_header(&client, "Vary: Accept-Encoding"));
+			expect_body(&client, documents[i].body);
+			expect_guarded(&client, "default-src 'none'; frame-ancestors 'none'");
+			http_client_done(&client);
+		}
+		client = http_client_get(&server, documents[i].path, "Accept-Encoding: gzip\r\n");
+		cr_expect(has_header(&client, "Content-Encoding: gzip"));
+		http_client_done(&client);
+		cr_expect_eq(server.source.asked_for_json, 1, "made once a collection");
+		server.source.sequence = 2;
+		client = http_client_get(&server, documents[i].path, "");
+		expect_body(&client, documents[i].next);
+		http_client_done(&client);
+		server.source.sequence = 3;
+		server.source.json_error = -ENOMEM;
+		client = http_client_get(&server, documents[i].path, "");
+		cr_expect_eq(http_client_status(&client), 500);
+		http_client_done(&client);
+		server.source.json_error = 0;
+	}
+	cr_expect_eq(server.source.rendered, 0, "no metrics for who wants none");
+	endpoint_stop(&server);
+}
+
+Test(http, no_answer_is_kept_guessed_at_or_framed)
+{
+	static const char *const paths[] = {"/metrics", "/healthz", "/none", "/debug/pprof/memory?cgroup=/a"};
+	struct endpoint server;
+
+	endpoint_start(&server);
+	for (size_t i = 0; i < ARRAY_SIZE(paths); i++) {
+		struct http_client client = http_client_get(&server, paths[i], "");
+
+		expect_guarded(&client, "default-src 'none'; frame-ancestors 'none'");
+		http_client_done(&client);
+	}
+	endpoint_stop(&server);
+}
+
+Test(http, a_page_that_loads_nothing_but_figures)
 {
 	struct endpoint server;
 	struct http_client client;
@@ -162,17 +236,31 @@ Test(http, a_page_that_leads_on)
 	client = http_client_get(&server, "/", "");
 	cr_expect_eq(http_client_status(&client), 200);
 	cr_expect(has_header(&client, "Content-Type: text/html; charset=utf-8"));
-	cr_expect(strstr(client.data, PEBSD_VERSION));
-	cr_expect(strstr(client.data, "replay"));
-	cr_expect(strstr(client.data, "href=\"/metrics\""));
-	cr_expect(strstr(client.data, "href=\"/healthz\""));
+	expect_guarded(&client, "Content-Security-Policy: default-src 'none'; script-src 'sha256-");
+	cr_expect(strstr(client.data, "; connect-src 'self'; ") &&
+		  strstr(client.data, "frame-ancestors 'none'"));
+	cr_expect_not(strstr(client.data, "unsafe-"));
+	cr_expect(strstr(client.data, "<h1>pebsd <small>" PEBSD_VERSION "</small></h1>"));
+	cr_expect(strstr(client.data, "href=\"metrics\"") && strstr(client.data, "href=\"healthz\""));
+	cr_expect(strstr(client.data, "'top.json'") && strstr(client.data, "'alerts.json'"));
+	cr_expect(strstr(client.data, "Origin of the samples: replay."));
+	/* Nothing is left of what the build and the server put in; and of no other place there is a word, but
+	 * for the name of SVG. */
+	cr_expect_not(strstr(client.data, "@VERSION@") || strstr(client.data, "@ORIGIN@") ||
+		      strstr(client.data, "@PROFILES@"));
+	cr_expect_not(strstr(client.data, "https://"));
+	for (const char *at = strstr(client.data, "http://"); at; at = strstr(at + 1, "http://"))
+		cr_expect_eq(strncmp(at, "http://www.w3.org/2000/svg'", 27), 0, "%.40s", at);
+	cr_expect_not(strstr(client.data, "innerHTML") || strstr(client.data, "document.write"));
+	cr_expect_not(strstr(client.data, HTTP_PROFILE_PATH), "where there are none");
 	http_client_done(&client);
 	endpoint_stop(&server);
 }
 
 Test(http, head_is_get_without_the_body)
 {
-	static const char *const paths[] = {"/", "/metrics", "/healthz", "/none"};
+	static const char *const paths[] = {"/",        "/metrics", "/top.json", "/alerts.json",
+					    "/healthz", "/none"};
 	struct endpoint server;
 
 	endpoint_start(&server);
@@ -197,8 +285,9 @@ Test(http, head_is_get_without_the_body)
 
 Test(http, unknown_paths_and_methods)
 {
-	static const char *const paths[] = {"/metrics/",        "/metricsx", "//metrics",
-					    "/..%2fetc/passwd", "/%00",      "*"};
+	static const char *const paths[] = {"/metrics/", "/metricsx",   "//metrics",  "/..%2fetc/passwd",
+					    "/%00",      "*",           "/page.html", "/top.json/",
+					    "/alerts",   "/favicon.ico"};
 	static const char *const methods[] = {"POST", "PUT", "DELETE", "OPTIONS", "get", "X"};
 	struct endpoint server;
 	struct http_client client;

@@ -80,7 +80,7 @@ static int receive(struct http_message *ret, int *ret_fd)
 
 Test(http_desk, what_it_answers)
 {
-	struct http_message question = {.type = HTTP_ASK_METRICS}, answer;
+	struct http_message question = {.type = HTTP_ASK_BODY}, answer;
 	struct stat st;
 	u64 generation;
 	int fd = -1;
@@ -168,7 +168,7 @@ Test(http_desk, who_takes_no_answers_is_done_with)
 	int asked = 0;
 
 	while (!failed && endpoint_now_ns() < deadline) {
-		asked += http_line_send(line[1], &(struct http_message){.type = HTTP_ASK_METRICS}, -1) == 0;
+		asked += http_line_send(line[1], &(struct http_message){.type = HTTP_ASK_BODY}, -1) == 0;
 		turn(1);
 	}
 	cr_assert_not_null(failed);
@@ -188,7 +188,7 @@ Test(http_desk, it_is_not_asked_without_bound)
 		struct http_message answer;
 		int fd;
 
-		while (http_line_send(line[1], &(struct http_message){.type = HTTP_ASK_METRICS}, -1) == 0)
+		while (http_line_send(line[1], &(struct http_message){.type = HTTP_ASK_BODY}, -1) == 0)
 			;
 		turn(1);
 		while (http_line_receive(line[1], packet, &answer, &fd) == 1) {

@@ -19,7 +19,7 @@
 
 struct figures {
 	u64 sequence;
-	unsigned int made[2]; /* text, OpenMetrics */
+	unsigned int made[HTTP_DOCUMENTS];
 	int error;
 };
 
@@ -43,9 +43,33 @@ static int render(void *userdata, bool openmetrics, char **ret_text, size_t *ret
 	return 0;
 }
 
+static int render_json(struct figures *figures, enum http_document document, char **ret_text,
+		       size_t *ret_length)
+{
+	figures->made[document]++;
+	*ret_text = strdup("{}");
+	cr_assert_not_null(*ret_text);
+	*ret_length = strlen(*ret_text);
+	return 0;
+}
+
+static int render_top(void *userdata, char **ret_text, size_t *ret_length)
+{
+	return render_json(userdata, HTTP_DOCUMENT_TOP, ret_text, ret_length);
+}
+
+static int render_alerts(void *userdata, char **ret_text, size_t *ret_length)
+{
+	return render_json(userdata, HTTP_DOCUMENT_ALERTS, ret_text, ret_length);
+}
+
 static struct figures figures;
-static const struct http_source source = {
-	.userdata = &figures, .origin = "replay", .sequence = sequence_of, .metrics = render};
+static const struct http_source source = {.userdata = &figures,
+					  .origin = "replay",
+					  .sequence = sequence_of,
+					  .metrics = render,
+					  .top = render_top,
+					  .alerts = render_alerts};
 
 static struct http_body_made get(struct http_bodies *bodies, u32 form)
 {
@@ -58,7 +82,7 @@ static struct http_body_made get(struct http_bodies *bodies, u32 form)
 
 Test(http_bodies, a_body_is_made_on_its_first_demand_and_once_a_collection)
 {
-	const u32 gzip = HTTP_FORM_GZIP, openmetrics = HTTP_FORM_OPENMETRICS;
+	const u32 gzip = HTTP_FORM_GZIP, openmetrics = HTTP_FORM(HTTP_DOCUMENT_OPENMETRICS);
 	struct http_bodies bodies;
 	struct http_body_made first;
 
@@ -71,9 +95,10 @@ Test(http_bodies, a_body_is_made_on_its_first_demand_and_once_a_collection)
 	cr_expect_eq(figures.made[0], 1, "what is compressed is the plain one");
 	cr_expect_eq(figures.made[1], 0);
 	(void)get(&bodies, gzip | openmetrics);
-	for (u32 i = 0; i < 12; i++)
+	for (u32 i = 0; i < 3 * HTTP_FORMS; i++)
 		(void)get(&bodies, i % HTTP_FORMS);
-	cr_expect_eq(figures.made[0] + figures.made[1], 2);
+	for (size_t document = 0; document < HTTP_DOCUMENTS; document++)
+		cr_expect_eq(figures.made[document], 1, "document %zu", document);
 	figures.sequence = 8;
 	cr_expect_gt(get(&bodies, 0).generation, first.generation);
 	cr_expect_eq(figures.made[0], 2);
@@ -91,6 +116,22 @@ Test(http_bodies, a_failure_is_no_body)
 	figures.error = 0;
 	(void)get(&bodies, HTTP_FORM_GZIP);
 	cr_expect_eq(figures.made[0], 2, "tried anew");
+	http_bodies_done(&bodies);
+}
+
+Test(http_bodies, a_source_without_json)
+{
+	const struct http_source metrics_alone = {
+		.userdata = &figures, .origin = "replay", .sequence = sequence_of, .metrics = render};
+	struct http_bodies bodies;
+	struct http_body_made body;
+
+	figures = (struct figures){.sequence = 1};
+	http_bodies_init(&bodies, &metrics_alone);
+	cr_expect_eq(http_bodies_get(&bodies, HTTP_FORM(HTTP_DOCUMENT_TOP), &body), -EOPNOTSUPP);
+	cr_expect_eq(http_bodies_get(&bodies, HTTP_FORM(HTTP_DOCUMENT_ALERTS) | HTTP_FORM_GZIP, &body),
+		     -EOPNOTSUPP);
+	(void)get(&bodies, 0);
 	http_bodies_done(&bodies);
 }
 

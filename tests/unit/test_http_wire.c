@@ -69,7 +69,7 @@ Test(http_wire, what_is_out_of_range)
 	static const struct http_message wrong[] = {
 		{.type = HTTP_MESSAGE_TYPES},
 		{.type = (enum http_message_type)0xffffffff},
-		{.type = HTTP_ASK_METRICS, .form = HTTP_FORMS},
+		{.type = HTTP_ASK_BODY, .form = HTTP_FORMS},
 		{.type = HTTP_TELL_FAILED, .error = 4096},
 		{.type = HTTP_ASK_PROFILE, .value = 0},
 		{.type = HTTP_ASK_PROFILE, .value = HTTP_PROFILE_SECONDS_MAX + 1},

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: GPL-2.0
+/* What everybody is told who can connect to HTTP: no more cgroups, alerts and facts than /metrics names. */
+#include <criterion/criterion.h>
+
+#include <json-c/json.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/json_get.h"
+#include "example_rules.h"
+#include "example_snapshot.h"
+#include "export/json.h"
+#include "export/json_public.h"
+#include "export/prometheus_alerts.h"
+
+enum { SLOW_DB, REMOTE, WORSE, STARVED };
+
+static json_object *parse(char *text, size_t length)
+{
+	json_object *object = json_tokener_parse(text);
+
+	cr_assert_not_null(object, "%s", text);
+	cr_expect_eq(strlen(text), length);
+	free(text);
+	return object;
+}
+
+/* With series of their own for those paths. */
+static json_object *top(const struct snapshot *snapshot, const char *first, const char *second)
+{
+	const char *const names[] = {first, second, "other", "unattributed"};
+	struct series series[ARRAY_SIZE(names)] = {0};
+	const struct series *list[ARRAY_SIZE(names)];
+	char *text = NULL;
+	size_t n = 0, length = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		if (names[i]) {
+			series[n].path = (char *)names[i];
+			list[n] = &series[n];
+			n++;
+		}
+	cr_assert_eq(json_public_top(snapshot, list, n, &text, &length), 0);
+	return parse(text, length);
+}
+
+static json_object *alerts(const struct alert *list, size_t n)
+{
+	char *text = NULL;
+	size_t length = 0;
+
+	cr_assert_eq(json_public_alerts("perf", list, n, &text, &length), 0);
+	return parse(text, length);
+}
+
+Test(json_public, cgroups_that_have_a_series_and_no_others)
+{
+	_cleanup_json_ json_object *both = top(example_perf(), "/system.slice/db.service", "/");
+	_cleanup_json_ json_object *one = top(example_perf(), "/", "/gone.service");
+	_cleanup_json_ json_object *none = top(example_perf(), NULL, NULL);
+	json_object *list = json_get_array(one, "cgroups");
+
+	cr_expect_eq(json_object_array_length(json_get_array(both, "cgroups")), 2);
+	cr_expect_eq(json_object_array_length(json_get_array(none, "cgroups")), 0);
+	cr_assert_eq(json_object_array_length(list), 1);
+	cr_expect_str_eq(json_get_text(json_object_array_get_idx(list, 0), "cgroup"), "/");
+	/* The sum is of all, in /metrics too. */
+	cr_expect_str_eq(json_object_to_json_string(json_get(none, "total")),
+			 json_object_to_json_string(json_get(both, "total")));
+}
+
+/* Those that cost most first, as the snapshot has them, whatever the order of the series. */
+Test(json_public, in_the_order_of_the_snapshot)
+{
+	_cleanup_json_ json_object *object = top(example_several(), "/batch", "/system.slice/db.service");
+	json_object *list = json_get_array(object, "cgroups");
+
+	cr_assert_eq(json_object_array_length(list), 2);
+	cr_expect_str_eq(json_get_text(json_object_array_get_idx(list, 0), "cgroup"),
+			 "/system.slice/db.service");
+}
+
+Test(json_public, figures_with_histograms_and_without_what_metrics_do_not_have)
+{
+	static const char *const notes[] = {"another profiler holds a counter", NULL};
+	struct snapshot *snapshot = example_perf();
+	_cleanup_json_ json_object *object = NULL;
+	json_object *cgroup, *loads;
+	double interval;
+
+	snapshot->notes = notes;
+	snapshot->interval_seconds = 1;
+	snapshot->taken = (struct timespec){1795240000, 0};
+	object = top(snapshot, "/system.slice/db.service", NULL);
+	cgroup = json_object_array_get_idx(json_get_array(object, "cgroups"), 0);
+	loads = json_get_object(json_get_object(cgroup, "events"), snapshot->events[0].key);
+	cr_expect_gt(json_object_array_length(json_get_array(loads, "histogram")), 0);
+	cr_expect(json_get(loads, "sources"));
+	cr_expect_str_eq(json_get_text(object, "taken"), "2026-11-21T05:46:40Z");
+	cr_expect(json_get_double(object, "interval_s", &interval) && interval == 1);
+	cr_expect_not(json_get(cgroup, "id"));
+	cr_expect_not(json_get(object, "notes"));
+}
+
+Test(json_public, names_of_any_bytes_are_strings)
+{
+	static const char *const names[] = {"/<script>alert(1)</script>", "/\"},{\"cgroup\":\"/b",
+					    "/\xe2\x80\xaegpj.exe", "/\xff\\\n"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		struct snapshot *snapshot = example_perf();
+		_cleanup_json_ json_object *object = NULL;
+		_cleanup_json_ json_object *shown = json_name(names[i]);
+		json_object *list;
+
+		snapshot->cgroups[0].path = names[i];
+		object = top(snapshot, names[i], NULL);
+		list = json_get_array(object, "cgroups");
+		cr_assert_eq(json_object_array_length(list), 1, "%s", names[i]);
+		cr_expect_str_eq(json_get_text(json_object_array_get_idx(list, 0), "cgroup"),
+				 json_object_get_string(shown));
+	}
+}
+
+Test(json_public, alerts_that_have_a_series)
+{
+	struct alert list[] = {
+		example_measured(SLOW_DB, "/system.slice/db1.service", 900, 912, 1024),
+		example_alert(SLOW_DB, "/system.slice/db2.service"),
+		example_alert(REMOTE, "/"),
+		example_alert(STARVED, "/a"),
+	};
+	_cleanup_json_ json_object *object = NULL;
+	json_object *told;
+	u64 unlisted;
+
+	list[0].decision.state = ALERT_FIRING;
+	list[0].since = (struct timespec){1795240000, 0};
+	list[0].number = 7;
+	list[1].decision.state = ALERT_INACTIVE;
+	list[2].decision.state = ALERT_FIRING; /* a dry run */
+	list[3].decision.state = ALERT_PENDING;
+	object = alerts(list, ARRAY_SIZE(list));
+	told = json_get_array(object, "alerts");
+	cr_assert_eq(json_object_array_length(told), 2);
+	cr_expect_str_eq(
+		json_object_to_json_string_ext(json_object_array_get_idx(told, 0),
+					       JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE),
+		"{\"rule\":\"slow-db\",\"cgroup\":\"/system.slice/db1.service\",\"severity\":\"critical\","
+		"\"state\":\"firing\",\"since\":\"2026-11-21T05:46:40Z\"}");
+	cr_expect_str_eq(json_get_text(json_object_array_get_idx(told, 1), "state"), "pending");
+	cr_expect(json_get_u64(object, "unlisted", &unlisted) && unlisted == 0);
+}
+
+Test(json_public, alerts_are_bounded)
+{
+	size_t n = PROMETHEUS_ALERTS_MAX + 3;
+	_cleanup_free_ struct alert *list = calloc(n, sizeof(*list));
+	_cleanup_free_ char *paths = calloc(n, 16);
+	_cleanup_json_ json_object *object = NULL;
+	u64 unlisted;
+
+	cr_assert(list && paths);
+	for (size_t i = 0; i < n; i++) {
+		(void)snprintf(paths + 16 * i, 16, "/%zu", i);
+		list[i] = example_alert(SLOW_DB, paths + 16 * i);
+		list[i].decision.state = i == n - 1 ? ALERT_FIRING : ALERT_PENDING;
+	}
+	object = alerts(list, n);
+	cr_expect_eq(json_object_array_length(json_get_array(object, "alerts")), PROMETHEUS_ALERTS_MAX);
+	cr_expect(json_get_u64(object, "unlisted", &unlisted) && unlisted == 3);
+	cr_expect(strstr(json_object_to_json_string(object), "firing"), "before those that are pending");
+}
