@@ -1,6 +1,5 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# time limit: 900 s
 # The page at /, opened in Chromium: it shows what pebsctl says, on a wide and on a narrow screen, by keyboard; a name is only
 # a name; it asks nobody but pebsd, as often as it collects, and nothing violates its policy; and it says when pebsd is silent.
 # Pictures of it are left in build/page/.
