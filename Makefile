@@ -394,7 +394,7 @@ test-outside: ## what pebsd writes for perf and pprof, opened by them, its page 
 	@$(DEPS) --if-debian $(BUILD_PACKAGES)
 	@$(DEPS) --if-debian $(OUTSIDE_PACKAGES) || echo "what is not here is skipped"
 	+@$(PARALLEL) outside-tests
-	@$(RUN_TESTS) -s $(OUTSIDE_TESTS)
+	@$(RUN_TESTS) -s -t 300 $(OUTSIDE_TESTS)
 
 test-fresh: ## the README's two commands in a new, minimal Debian 12 root (needs root, mmdebstrap, some minutes)
 	@$(RUN_TESTS) -t 1800 tests/tools/fresh_root.sh
