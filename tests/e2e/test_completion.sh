@@ -111,10 +111,10 @@ C
 start --config "$work/pebsd.conf" --origin model
 for _ in $(seq 100); do
 	mapfile -t cgroups < <(ctl --json top | jq -r '.cgroups[].cgroup')
-	[ ${#cgroups[@]} -lt 4 ] || break
+	[ ${#cgroups[@]} -lt 7 ] || break
 	sleep 0.1
 done
-[ ${#cgroups[@]} -ge 4 ] || fail "the model has only ${#cgroups[@]} cgroups"
+[ ${#cgroups[@]} -ge 7 ] || fail "the model has only ${#cgroups[@]} cgroups"
 
 for shell in bash fish zsh; do
 	command -v $shell >/dev/null || {
