@@ -61,10 +61,15 @@ static bool skip_suffix(struct span *span, const char *suffix)
 	return true;
 }
 
+static bool is_hex_digit(char c)
+{
+	return c != '\0' && strchr(HEX, c);
+}
+
 static bool is_hex(struct span span)
 {
 	for (size_t i = 0; i < span.length; i++)
-		if (!memchr(HEX, span.at[i], strlen(HEX)))
+		if (!is_hex_digit(span.at[i]))
 			return false;
 	return span.length > 0;
 }
@@ -84,7 +89,7 @@ static bool is_pod_uid(struct span span)
 	for (size_t i = 0; i < span.length; i++) {
 		bool step = i == 8 || i == 13 || i == 18 || i == 23;
 
-		if (step ? span.at[i] != '-' && span.at[i] != '_' : !memchr(HEX, span.at[i], strlen(HEX)))
+		if (step ? span.at[i] != '-' && span.at[i] != '_' : !is_hex_digit(span.at[i]))
 			return false;
 	}
 	return true;

@@ -151,7 +151,7 @@ static bool read_podman(int root, const char *id, struct container_labels *ret)
 
 	for (size_t i = 0; directory >= 0 && i < ARRAY_SIZE(storage_lists); i++) {
 		_cleanup_free_ char *text = NULL;
-		size_t length;
+		size_t length = 0;
 
 		if (read_file(directory, storage_lists[i], &text, &length) == 0 &&
 		    container_state_storage(text, length, id, ret))
