@@ -88,6 +88,15 @@ innocent() {
 	expect 'violations of the policy' '[]' "$(evaluate violations)"
 }
 
+# The page asks for as long as it is open, also who is no more.
+leave_page() {
+	ask Page.navigate '{"url":"about:blank"}'
+	becomes 'another page' '"about:blank"' 'location.href'
+	kill "$daemon"
+	wait "$daemon" || :
+	: >"$work/events"
+}
+
 browser_start
 
 # Names that mean harm, in a recording; the same figures for as long as one looks.
@@ -110,9 +119,7 @@ expect 'its sources' \
 	"$(evaluate '[...document.querySelectorAll("#sources tr th")].map(th => th.textContent).sort()')"
 look names
 innocent
-kill "$daemon"
-wait "$daemon" || :
-: >"$work/events"
+leave_page
 
 # The model, live, with a rule that fires and one that does not yet.
 cat >"$work/pebsd.conf" <<'EOF'
@@ -139,9 +146,7 @@ open_page
 becomes 'no alert' true '!document.getElementById("no-alerts").hidden && document.getElementById("alert-list").children.length === 0'
 expect 'it says that it is no measurement' true "$(evaluate 'document.getElementById("about").textContent.includes("no measurement")')"
 look quiet
-kill "$daemon"
-wait "$daemon" || :
-: >"$work/events"
+leave_page
 
 start --origin model --config "$work/pebsd.conf"
 open_page

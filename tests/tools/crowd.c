@@ -201,7 +201,7 @@ int main(int argc, char *argv[])
 {
 	struct rlimit limit;
 	unsigned long long n;
-	int *fds;
+	int *fds, code;
 
 	if (argc < 4 || strlen(argv[1]) >= sizeof(address.sun_path))
 		return usage();
@@ -219,6 +219,9 @@ int main(int argc, char *argv[])
 	if (!fds)
 		return 1;
 	if (strcmp(argv[2], "hold") == 0)
-		return hold(fds, (unsigned)n, argc == 5 ? argv[4] : NULL);
-	return strcmp(argv[2], "call") == 0 && argc == 5 ? call(fds, (unsigned)n, argv[4]) : usage();
+		code = hold(fds, (unsigned)n, argc == 5 ? argv[4] : NULL);
+	else
+		code = strcmp(argv[2], "call") == 0 && argc == 5 ? call(fds, (unsigned)n, argv[4]) : usage();
+	free(fds);
+	return code;
 }
