@@ -22,7 +22,7 @@
 void http_bodies_init(struct http_bodies *bodies, const struct http_source *source)
 {
 	*bodies = (struct http_bodies){.source = source};
-	for (size_t form = 0; form < HTTP_FORMS; form++)
+	for (u32 form = 0; form < HTTP_FORMS; form++)
 		bodies->made[form].fd = -1;
 }
 
@@ -35,7 +35,7 @@ static void drop(struct http_body_made *made)
 
 void http_bodies_done(struct http_bodies *bodies)
 {
-	for (size_t form = 0; form < HTTP_FORMS; form++)
+	for (u32 form = 0; form < HTTP_FORMS; form++)
 		drop(&bodies->made[form]);
 }
 
