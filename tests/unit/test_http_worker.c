@@ -247,6 +247,7 @@ static void note(void *userdata)
 /* Who was let in is answered; who comes later waits for the next. */
 Test(http_worker, an_end_leaves_nobody_without_an_answer)
 {
+	static const char rest[] = "thz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n";
 	int early = connect_to_port(), late;
 	bool stopped = false;
 	char answer[512], byte;
@@ -258,7 +259,7 @@ Test(http_worker, an_end_leaves_nobody_without_an_answer)
 	for (int i = 0; i < 20; i++)
 		cr_assert_geq(sd_event_run(event, 1000), 0);
 	late = connect_to_port();
-	cr_assert_eq(send(early, "thz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n", 36, MSG_NOSIGNAL), 36);
+	cr_assert_eq(send(early, rest, sizeof(rest) - 1, MSG_NOSIGNAL), (ssize_t)sizeof(rest) - 1);
 	(void)read_answer(early, answer);
 	cr_expect(strncmp(answer, "HTTP/1.1 200 ", 13) == 0, "%s", answer);
 	while (!stopped)

@@ -592,7 +592,7 @@ static void tell(const struct neighbour_loads *loads, enum neighbour_story story
 }
 
 /* The rates over more worlds are what `make bench-neighbours` prints. */
-Test(neighbours, worlds, .timeout = 60)
+Test(neighbours, worlds, .timeout = 180)
 {
 	_cleanup_(neighbour_loads_free) struct neighbour_loads *loads = NULL;
 
