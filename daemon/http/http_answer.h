@@ -7,8 +7,8 @@
 
 /*
  * Its type; that the connection ends with it; and for browsers: it is what its type says, is not kept, and is
- * no part of a page of anybody else's. What may be done in it says `policy` (Content Security Policy level 3);
- * NULL: nothing. 0 or -ENOMEM.
+ * no part of a page of anybody else's. What may be done in it says `policy` (Content Security Policy level
+ * 3); NULL: nothing. 0 or -ENOMEM.
  */
 int http_describe(struct MHD_Response *response, const char *type, const char *policy);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The bodies of /metrics and of the page's JSON, as they are sent: descriptors that pebsd gave (http_bodies.h), one for each form,
- * shared by all connections; none of their bytes is in this process.
+ * The bodies of /metrics and of the page's JSON, as they are sent: descriptors that pebsd gave
+ * (http_bodies.h), one for each form, shared by all connections; none of their bytes is in this process.
  *
  * Memory is bounded whatever clients do. A body lives while it is the one that is served, or while somebody
  * who takes his time is still being sent it. Where HTTP_SCRAPE_BODIES_MAX of a form live, no further one is

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * HTTP itself, in the process that speaks it: /metrics, /healthz, profiles where they are enabled, and a page
- * at / that shows /top.json and /alerts.json. What it answers it asks of pebsd, the same question once however many want it. No
- * client can hold it up: each connection serves one request, and none lasts longer than HTTP_TIMEOUT_SECONDS,
- * however busy it keeps itself, beside the time that it waits for a profile.
+ * at / that shows /top.json and /alerts.json. What it answers it asks of pebsd, the same question once
+ * however many want it. No client can hold it up: each connection serves one request, and none lasts longer
+ * than HTTP_TIMEOUT_SECONDS, however busy it keeps itself, beside the time that it waits for a profile.
  */
 #ifndef PEBSD_HTTP_SERVER_H
 #define PEBSD_HTTP_SERVER_H

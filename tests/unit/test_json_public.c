@@ -105,8 +105,10 @@ Test(json_public, figures_with_histograms_and_without_what_metrics_do_not_have)
 
 Test(json_public, names_of_any_bytes_are_strings)
 {
+	/* NOLINTBEGIN(misc-misleading-bidirectional): so it is */
 	static const char *const names[] = {"/<script>alert(1)</script>", "/\"},{\"cgroup\":\"/b",
 					    "/\xe2\x80\xaegpj.exe", "/\xff\\\n"};
+	/* NOLINTEND(misc-misleading-bidirectional) */
 
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
 		struct snapshot *snapshot = example_perf();
