@@ -382,9 +382,10 @@ test-sanitize: ## the same tests built with address and undefined behaviour chec
 	+@$(PARALLEL) SANITIZE=1 unit-tests bpf-tests e2e-tests
 	+@$(SUBMAKE) SANITIZE=1 run-sanitized
 
+# But for what looks at the plain build, and what takes descriptors or /proc away, which the sanitizers need themselves.
 run-sanitized:
 	@ASAN_OPTIONS=abort_on_error=1 UBSAN_OPTIONS=print_stacktrace=1 $(RUN_TESTS) $(AT_ONCE) \
-		$(filter-out $(addprefix tests/e2e/test_,runner.sh install.sh hardening.sh),$(E2E_TESTS)) $(BPF_TESTS) $(UNIT_TESTS)
+		$(filter-out $(addprefix tests/e2e/test_,runner.sh install.sh hardening.sh faults_descriptors.sh faults_mounts.sh),$(E2E_TESTS)) $(BPF_TESTS) $(UNIT_TESTS)
 
 test-corpus: ## real recordings and tables: CORPUS=DIR
 	$(if $(CORPUS),,$(error say where the recordings are: make test-corpus CORPUS=DIR))
