@@ -304,7 +304,7 @@ Test(http_worker, it_ends_with_pebsd, .init = NULL, .fini = NULL)
 	cr_assert_eq(waitpid(child, NULL, 0), child, "ends, and is this process' to wait for");
 }
 
-Test(http_worker, by_a_unix_socket, .init = NULL)
+Test(http_worker, by_a_unix_socket)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
 	struct listen_address listen;
@@ -312,6 +312,8 @@ Test(http_worker, by_a_unix_socket, .init = NULL)
 
 	(void)snprintf(text, sizeof(text), "unix:/tmp/test_http_worker.%d/metrics.sock", getpid());
 	cr_assert_eq(listen_address_parse(text, &listen), 0);
+	/* The suite's has begun: an init of NULL is none. */
+	end();
 	begin_at(&listen);
 	(void)snprintf(address.sun_path, sizeof(address.sun_path), "%s", listen.address.local.sun_path);
 	cr_expect_gt(get_from(connect_to((struct sockaddr *)&address, sizeof(address)), "/metrics", answer),
