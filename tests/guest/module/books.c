@@ -161,20 +161,19 @@ void books_collisions(struct core_books *books, const struct perf_event *event, 
 		of->collisions += collisions;
 }
 
-/* The clock that pebsd asks for: without a stable TSC the scheduler's goes by ticks. */
-static u64 clock_ns(void)
+u64 books_clock(void)
 {
 	return ktime_get_mono_fast_ns();
 }
 
-void books_throttled(struct core_books *books, const struct perf_event *event)
+void books_throttled(struct core_books *books, const struct perf_event *event, u64 overflow_at)
 {
 	struct book_event *of = books_event(books, event, NULL);
 
 	if (!of || of->throttled_since)
 		return;
 	of->throttles++;
-	of->throttled_since = DRIVER_STOPS_THROTTLED ? clock_ns() : of->stopped_at;
+	of->throttled_since = DRIVER_STOPS_THROTTLED ? overflow_at : of->stopped_at;
 }
 
 void books_core_stopped(struct core_books *books, const struct perf_event *event)
@@ -185,7 +184,7 @@ void books_core_stopped(struct core_books *books, const struct perf_event *event
 		return;
 	of = books_event(books, event, NULL);
 	if (of && !of->throttled_since)
-		of->stopped_at = clock_ns();
+		of->stopped_at = books_clock();
 }
 
 u64 books_take_throttle(struct core_books *books, const struct perf_event *event)
@@ -203,7 +202,7 @@ void books_throttle_over(struct core_books *books, const struct perf_event *even
 	struct book_event *of = since ? books_event(books, event, NULL) : NULL;
 
 	if (of)
-		of->throttled_ns += clock_ns() - since;
+		of->throttled_ns += books_clock() - since;
 }
 
 void books_started(struct core_books *books, const struct perf_event *event)

@@ -84,12 +84,15 @@ u64 books_current_cgroup(void);
 void books_sample(struct core_books *books, const struct perf_event *event, bool overflow,
 		  const struct sample_figures *figures);
 void books_collisions(struct core_books *books, const struct perf_event *event, u64 collisions);
+/* ns of the clock that pebsd asks for: without a stable TSC the scheduler's goes by ticks. */
+u64 books_clock(void);
 /*
  * A throttling lasts for the books as long as for the kernel's records of it (THROTTLE, UNTHROTTLE):
- * until 6.15 from the overflow to just before the start, and from 6.16 on, where the core stops and starts
- * the event itself and logs either when it is done, from the end of that stop to the end of that start.
+ * until 6.15 from the overflow, before its program runs, to just before the start, and from 6.16 on, where
+ * the core stops and starts the event itself and logs either when it is done, from the end of that stop to
+ * the end of that start.
  */
-void books_throttled(struct core_books *books, const struct perf_event *event);
+void books_throttled(struct core_books *books, const struct perf_event *event, u64 overflow_at);
 void books_core_stopped(struct core_books *books, const struct perf_event *event);
 /* Since when the event is throttled, which it is no more; 0: it was not. For books_throttle_over(). */
 u64 books_take_throttle(struct core_books *books, const struct perf_event *event);

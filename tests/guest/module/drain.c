@@ -18,12 +18,13 @@ bool drain_restart(struct core *core, struct perf_event *event)
 void drain_overflow(struct core *core, struct perf_event *event, struct perf_sample_data *data,
 		    struct pt_regs *registers)
 {
+	u64 at = books_clock();
 	int over = kernel_symbols.perf_event_overflow(event, data, registers);
 
 	if (over && DRIVER_STOPS_THROTTLED)
 		driver_stop(core, event, 0);
 	if (event->hw.interrupts == INTERRUPTS_THROTTLED)
-		books_throttled(&core->books, event);
+		books_throttled(&core->books, event, at);
 }
 
 /* No interrupt, no registers. */

@@ -153,9 +153,10 @@ static bool deliver(struct core *core, struct perf_event *event, const struct pt
 		sample_save_callchain(&data,
 				      kernel_symbols.perf_callchain(event, (struct pt_regs *)interrupted));
 	books_sample(&core->books, event, true, &figures);
+	at = books_clock();
 	over = kernel_symbols.perf_event_overflow(event, &data, &registers);
 	if (event->hw.interrupts == INTERRUPTS_THROTTLED)
-		books_throttled(&core->books, event);
+		books_throttled(&core->books, event, at);
 	return over;
 }
 
