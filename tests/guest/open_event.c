@@ -10,6 +10,7 @@
  *   --leader CONFIG: a counting event that leads the group
  *   --cgroup DIRECTORY: of the tasks below it alone (PERF_FLAG_PID_CGROUP)
  *   --from ADDRESS --to ADDRESS: `through`: the samples that have an address between them in their callchain
+ *   --stops N: disabled and enabled again so many times, each ONCE_NS
  *   --enough N: no longer than until so many samples were there
  * Where physical addresses are asked for, `physical` tells how many samples have one that is not 0.
  * Linked statically: it runs in whatever root.
@@ -51,6 +52,7 @@ enum option_key {
 	EXCLUDE_KERNEL,
 	FOR,
 	ENOUGH,
+	STOPS,
 	FROM,
 	TO,
 	CGROUP,
@@ -60,7 +62,7 @@ enum option_key {
 static const char *const names[OPTIONS] = {
 	"cpu",     "type",        "config", "config1", "config2", "period",        "freq",
 	"precise", "sample-type", "wakeup", "pinned",  "leader",  "exclude-guest", "exclude-kernel",
-	"for",     "enough",      "from",   "to",      "cgroup"};
+	"for",     "enough",      "stops",  "from",    "to",      "cgroup"};
 
 struct wish {
 	uint64_t values[OPTIONS];
@@ -250,6 +252,12 @@ static void tell(int fd, const struct found *found)
 	       (unsigned long long)found->lost, (unsigned long long)found->throttles);
 }
 
+static void control(int fd, unsigned long request)
+{
+	if (ioctl(fd, request, PERF_IOC_FLAG_GROUP) < 0)
+		err(1, "cannot enable or disable the event");
+}
+
 int main(int argc, char **argv)
 {
 	struct wish wish = read_options(argc, argv);
@@ -259,7 +267,7 @@ int main(int argc, char **argv)
 			      .sample_type = wish.values[SAMPLE_TYPE],
 			      .from = wish.values[FROM],
 			      .to = wish.values[TO]};
-	int leader, fd;
+	int leader, first, fd;
 	void *page;
 	uint64_t end;
 
@@ -267,14 +275,18 @@ int main(int argc, char **argv)
 	page = mmap(NULL, (RING_PAGES + 1) * page_size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (page == MAP_FAILED)
 		err(1, "cannot map the event's ring buffer");
-	if (ioctl(leader >= 0 ? leader : fd, PERF_EVENT_IOC_ENABLE, PERF_IOC_FLAG_GROUP) < 0)
-		err(1, "cannot enable the event");
+	first = leader >= 0 ? leader : fd;
+	control(first, PERF_EVENT_IOC_ENABLE);
 	end = now_ns() + wish.values[FOR] * 1000000000U;
 	do {
 		(void)nanosleep(&once, NULL);
+		for (uint64_t i = 0; i < wish.values[STOPS]; i++) {
+			control(first, PERF_EVENT_IOC_DISABLE);
+			control(first, PERF_EVENT_IOC_ENABLE);
+		}
 		count_records(page, &found);
 	} while (now_ns() < end && (!wish.given[ENOUGH] || found.samples < wish.values[ENOUGH]));
-	(void)ioctl(leader >= 0 ? leader : fd, PERF_EVENT_IOC_DISABLE, PERF_IOC_FLAG_GROUP);
+	control(first, PERF_EVENT_IOC_DISABLE);
 	count_records(page, &found);
 	tell(fd, &found);
 	return 0;

@@ -184,7 +184,8 @@ agree() {
 	[ -z "$(differences)" ] || fail "pebsd and the books differ, $*:" "$(differences | head -n 40)"
 }
 
-# Sums of figures of all CPUs in the module's totals: of "overflow" and "ring" samples, "throttles", "throttled_ns".
+# Sums of figures of all CPUs in the module's totals: of "overflow" and "ring" samples, "cut", "throttles",
+# "throttled_ns".
 sum_of() {
 	local names
 	names=$(printf '\\|%s' "$@")
@@ -193,6 +194,11 @@ sum_of() {
 
 delivered() {
 	sum_of overflow ring
+}
+
+# missed: samples that the kernel's guard kept from the program, and that a stop of the event cut off.
+missed() {
+	echo $(($(sum_of cut) + $(jq -s 'map(.guarded) | add // 0' "$debug/books")))
 }
 
 has_delivered() {

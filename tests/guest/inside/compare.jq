@@ -11,7 +11,7 @@
 # Every sample that the hardware delivered is to be in pebsd's figures, under its cgroup's path, with all that the
 # hardware said of it: stores have no latency on some machines, instructions neither latency nor source, and then pebsd
 # must not have any. Missing may be those alone for which the kernel left out the program ("guarded"), and pebsd has
-# to report exactly these as lost.
+# to report exactly these as lost, and those that were due when the event was stopped, before there was a record ("cut").
 # What comes out, a line each, fields separated by tabs:
 #   differs  TEXT                   none where all is as it must be
 #   figure   EVENT NAME VALUE
@@ -76,6 +76,7 @@ def compare_event($event; $of; $paths):
 		| .[$path] = total(.[$path] // {}, ($book | delivered_figures)))) as $delivered
 	| total($delivered[]) as $all
 	| total($seen[]) as $all_seen
+	| sum($totals[] | select(.pmu == $of.pmu) | .events[$all_codes[]] // empty | .cut) as $cut
 	| ($said.samples.unattributed) as $unattributed
 	| ($rows | length) as $n
 	| {
@@ -90,17 +91,18 @@ def compare_event($event; $of; $paths):
 			differ("\($event), seen"; ($all.samples // 0) - ($all.guarded // 0); $said.samples.seen),
 			differ("\($event), filtered"; if $of.filtered then $other_samples - $other_guarded else null end;
 				$said.samples.filtered),
-			differ("\($event), lost"; ($all.guarded // 0) + $other_guarded; $said.samples.lost.unexplained),
+			differ("\($event), lost"; ($all.guarded // 0) + $other_guarded + $cut; $said.samples.lost.unexplained),
 			differ("\($event), malformed"; 0; $said.samples.lost.malformed),
 			differ("\($event), its PMU"; $of.pmu; $said.pmu),
 			differ("\($event), samples that went to the ring alone"; $all.ring // 0; 0),
 			(reduce $said.per_cpu[] as $cpu ({}; .[$cpu.cpu | tostring] = $cpu)) as $by_cpu
 			| ($totals[] | select(.pmu == $of.pmu and .events[$code])) as $core
 			| sum($core.events[$all_codes[]] // empty | .overflow + .ring) as $due
+			| sum($core.events[$all_codes[]] // empty | .cut) as $core_cut
 			| sum($others[] | select(.cpu == $core.cpu) | .samples) as $other_due
 			| sum($mine[] | select(.cpu == $core.cpu) | .guarded) as $guarded
 			| $by_cpu[$core.cpu | tostring] as $cpu
-			| differ("\($event), CPU \($core.cpu), expected"; $due; $cpu.expected),
+			| differ("\($event), CPU \($core.cpu), expected"; $due + $core_cut; $cpu.expected),
 				differ("\($event), CPU \($core.cpu), seen"; $due - $other_due - $guarded; $cpu.seen),
 				differ("\($event), CPU \($core.cpu), the books themselves"; $due - $other_due;
 					sum($mine[] | select(.cpu == $core.cpu) | .samples + .ring.samples))
@@ -108,7 +110,7 @@ def compare_event($event; $of; $paths):
 		cgroups: ($delivered | map_values(.samples)),
 		figures: {
 			delivered: ($all.samples // 0), seen: $said.samples.seen,
-			filtered: ($said.samples.filtered // 0), guarded: (($all.guarded // 0) + $other_guarded),
+			filtered: ($said.samples.filtered // 0), guarded: (($all.guarded // 0) + $other_guarded), cut: $cut,
 			lost: $said.samples.lost.unexplained, ring: ($all.ring // 0), unattributed: $unattributed,
 			cgroups: ($delivered | length), processes: ([$mine[].pid] | unique | length),
 			latency: ($all.latency // 0),
@@ -152,7 +154,7 @@ def metrics($event):
 		| [$codes[] | {pmu, code: (.code, (.filtered // [])[])}] | index($of) | not)
 	| select(.value.overflow + .value.ring > 0) | "CPU \($cpu): samples of an event \(.key) that nobody asked for"),
 	differ("samples seen by top and by status"; $top[0].samples.seen; $status[0].samples.seen),
-	differ("samples lost, all events"; sum($events[].figures.guarded); $status[0].samples.lost.unexplained),
+	differ("samples lost, all events"; sum($events[].figures | .guarded + .cut); $status[0].samples.lost.unexplained),
 	($events | to_entries[] | select(.value.figures.delivered == 0) | "\(.key): nothing was delivered")
 ] as $differences
 | ($differences[] | ["differs", .]),

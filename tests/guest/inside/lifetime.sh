@@ -64,12 +64,12 @@ play_slowly() {
 	play loads_per_second=2000000
 }
 
-# delivered_by FILE [CPU]: what a copy of the machine's totals has in all.
+# delivered_by FILE [CPU]: what a copy of the machine's totals has in all: delivered, or cut off by a stop.
 delivered_by() {
 	local line sum=0
 	while read -r line; do
 		[[ $line == "{\"cpu\":${2:-}"* ]] || continue
-		while [[ $line =~ \"(overflow|ring)\":([0-9]+) ]]; do
+		while [[ $line =~ \"(overflow|ring|cut)\":([0-9]+) ]]; do
 			sum=$((sum + BASH_REMATCH[2]))
 			line=${line#*"${BASH_REMATCH[0]}"}
 		done
@@ -111,7 +111,7 @@ last_words() {
 
 # exact WHAT: no time passes for the machine's counters any more; of this opening every sample that it delivered on a
 # CPU is one that pebsd counts as due there, and all of them are seen in a cgroup, or lost by the guard that the books
-# know of. The status is in $work/status.
+# know of; beside them there are those that a stop of the event cut off. The status is in $work/status.
 exact() {
 	local before last='' changes=-1
 	echo Y >"$parameters/paused"
@@ -128,10 +128,10 @@ exact() {
 			if due == found then empty else "\(what): \(due) by the books, \(found) by pebsd" end;
 		.events.loads as {$samples, $per_cpu}
 		| ($totals[] | .cpu as $cpu
-			| differ("CPU \($cpu), delivered"; [.events[].overflow] | add // 0;
+			| differ("CPU \($cpu), due"; [.events[] | .overflow + .cut] | add // 0;
 				[$per_cpu[] | select(.cpu == $cpu) | .expected][0]),
 			differ("CPU \($cpu), to the ring alone"; [.events[].ring] | add // 0; 0)),
-		differ("lost"; [$books[].guarded] | add; $samples.lost.unexplained),
+		differ("lost"; ([$books[].guarded] | add) + ([$totals[].events[].cut] | add); $samples.lost.unexplained),
 		differ("seen"; [$books[] | .samples - .guarded] | add; $samples.seen),
 		differ("unattributed"; 0; $samples.unattributed),
 		differ("malformed"; 0; $samples.lost.malformed),

@@ -65,6 +65,16 @@ count=$(jq .count "$work/large")
 at_least 'the count' $((10007 * $(jq .ring "$work/large"))) "$count"
 at_least 'samples for the count' $((count / 10007 - 1)) "$(jq .ring "$work/large")"
 
+# Stopped again and again: each whole period in the count is a sample, or one that a stop cut off. Over the greatest
+# threshold there is no load, so that each is.
+for threshold in 30 65535; do
+	echo 1 >"$books"/reset
+	open_event "${loads[@]}" --config1 $threshold --period 997 --wakeup 1 --stops 10 --for 3 >"$work/stopped"
+	expect "whole periods in the count, over $threshold cycles" $(($(jq .count "$work/stopped") / 997)) \
+		$(($(total overflow) + $(total cut)))
+done
+at_least 'samples that stops cut off' 5 "$(total cut)"
+
 # In frequency mode the kernel steers the period; a callchain is the interrupted task's.
 open_event "${loads[@]}" --freq 500 --for 3 >"$work/frequency"
 at_least 'samples at 500 Hz' 200 "$(jq .ring "$work/frequency")"

@@ -163,9 +163,10 @@ jq -r --null-input --arg code "$(code_of mem-loads)" --slurpfile books "$debug/b
 	def differ(what; due; found): if due == found then empty else "\(what): \(due) by the books, \(found) by pebsd" end;
 	[$books[] | select(.event == $code)] as $mine
 	| ([$mine[] | .samples] | add) as $delivered | ([$mine[] | .guarded] | add) as $guarded
+	| ([$totals[].events[$code].cut // 0] | add) as $cut
 	| $status[0].samples as $samples
 	| differ("seen"; $delivered - $guarded; $samples.seen),
-		differ("lost"; $guarded; $samples.lost.unexplained),
+		differ("lost"; $guarded + $cut; $samples.lost.unexplained),
 		differ("in the table"; $samples.seen;
 			$samples.unattributed + ([$top[0].cgroups[].events.loads.samples // 0] | add)),
 		($totals[] | differ("delivered to the ring alone on CPU \(.cpu)"; 0; .events[$code].ring // 0)),
@@ -174,7 +175,7 @@ jq -r --null-input --arg code "$(code_of mem-loads)" --slurpfile books "$debug/b
 		| . as $one
 		| differ($one.cgroup; [$mine[] | select(.cgroup == $one.id) | .samples - .guarded] | add;
 			$one.events.loads.samples)),
-		"figures: delivered \($delivered), seen \($samples.seen), guarded \($guarded), lost \($samples.lost.unexplained)"' \
+		"figures: delivered \($delivered), seen \($samples.seen), guarded \($guarded), cut \($cut), lost \($samples.lost.unexplained)"' \
 	>"$work/said"
 figures "$seconds s: $(for what in "${!done_so_far[@]}"; do printf '%s %s, ' "${done_so_far[$what]}" "$what"; done)" \
 	"$(grep '^figures' "$work/said")"

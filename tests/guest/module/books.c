@@ -161,6 +161,14 @@ void books_collisions(struct core_books *books, const struct perf_event *event, 
 		of->collisions += collisions;
 }
 
+void books_cut(struct core_books *books, const struct perf_event *event)
+{
+	struct book_event *of = books_event(books, event, NULL);
+
+	if (of)
+		of->cut++;
+}
+
 u64 books_clock(void)
 {
 	return ktime_get_mono_fast_ns();

@@ -50,6 +50,7 @@ struct book_event {
 	bool used;
 	u32 event;
 	u64 overflow, ring, collisions;
+	u64 cut; /* samples due, of which there was no record yet when the event was stopped */
 	u64 throttles, throttled_ns;
 	u64 throttled_since; /* 0: is not throttled */
 	u64 stopped_at;      /* when the core last stopped it to throttle it, as it does from Linux 6.16 on */
@@ -84,6 +85,12 @@ u64 books_current_cgroup(void);
 void books_sample(struct core_books *books, const struct perf_event *event, bool overflow,
 		  const struct sample_figures *figures);
 void books_collisions(struct core_books *books, const struct perf_event *event, u64 collisions);
+/*
+ * Stopped with its period over and no sample of it, which there will never be: the start that follows begins
+ * a new period (x86_perf_event_set_period()). The count has it, so that a sample is due that nobody
+ * delivered.
+ */
+void books_cut(struct core_books *books, const struct perf_event *event);
 /* ns of the clock that pebsd asks for: without a stable TSC the scheduler's goes by ticks. */
 u64 books_clock(void);
 /*

@@ -104,9 +104,9 @@ static void put_event(struct seq_file *file, const struct book_event *event)
 
 	if (since)
 		throttled_ns += ktime_get_mono_fast_ns() - since;
-	seq_printf(file, "\"%s0x%x\":{\"overflow\":%llu,\"ring\":%llu,\"collisions\":%llu",
+	seq_printf(file, "\"%s0x%x\":{\"overflow\":%llu,\"ring\":%llu,\"collisions\":%llu,\"cut\":%llu",
 		   event_prefix(event->event), event->event & 0xffff, event->overflow, event->ring,
-		   event->collisions);
+		   event->collisions, event->cut);
 	seq_printf(file, ",\"throttles\":%llu,\"throttled_ns\":%llu}", event->throttles, throttled_ns);
 }
 

@@ -196,6 +196,9 @@ void driver_stop(struct core *core, struct perf_event *event, int flags)
 	if ((flags & PERF_EF_UPDATE) && !(hardware->state & PERF_HES_UPTODATE)) {
 		driver_update(core, event);
 		hardware->state |= PERF_HES_UPTODATE;
+		if (is_sampling_event(event) && !(hardware->flags & FLAG_AUTO_RELOAD) &&
+		    local64_read(&hardware->period_left) <= 0)
+			books_cut(&core->books, event);
 	}
 }
 

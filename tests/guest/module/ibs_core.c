@@ -137,6 +137,7 @@ static bool deliver(struct core *core, struct perf_event *event, const struct pt
 	struct sample_figures figures = {.period = event->hw.last_period};
 	struct pt_regs registers = *interrupted;
 	struct perf_sample_data data;
+	u64 at;
 	int over;
 
 	set_ip(&registers, ibs_core_read(&core->ibs, IBS_OP_RIP));

@@ -27,7 +27,8 @@
  * as `ring` what went to perf_event_output() alone, where no BPF program sees it. `latency` is what was
  * handed over, `latency_true` what the record had; `guarded`, those of the samples for which the kernel left
  * out BPF programs (bpf_prog_active was held when they were handed over).
- * - totals: for each CPU the same by event, with collisions, how often and for how long it was throttled; and
+ * - totals: for each CPU the same by event, with collisions, how often and for how long it was throttled, and
+ *   `cut`, how often it was stopped with its period over and no record of it yet; and
  *   what should be 0: not_written, stopped, early, unclaimed, broken, full, events_full.
  *   Of IBS the events are kinds of operations: 0x2 loads, 0x4 stores, 0x1 others (under 0x0: throttles);
  *   `ibs` counts what the unit told of, what its filters dropped, and what the driver discarded.

@@ -280,13 +280,22 @@ void world_setup(struct core *core)
 
 void world_start(struct core *core)
 {
+	u64 interval;
+
 	if (core->offline)
 		return;
+	core->starving = false;
 	if (!core->ticking) {
 		core->passed_at_ns = local_clock();
 		core->ticking = true;
 	}
-	hrtimer_start(&core->timer, ns_to_ktime(next_interval(core)), HRTIMER_MODE_REL_PINNED_HARD);
+	interval = next_interval(core);
+	/* Events that are started again and again, as those with a frequency at each tick, never put it off.
+	 */
+	if (hrtimer_is_queued(&core->timer) &&
+	    ktime_to_ns(hrtimer_get_remaining(&core->timer)) <= (s64)interval)
+		return;
+	hrtimer_start(&core->timer, ns_to_ktime(interval), HRTIMER_MODE_REL_PINNED_HARD);
 }
 
 static int cpu_comes(unsigned int cpu)
