@@ -51,7 +51,7 @@ int opener_plans_make(struct opener_plans *plans, const char *sysfs_root, u32 ld
 int opener_plans_allow(const struct opener_plans *plans, const struct opener_request *request,
 		       char ret_reason[OPENER_REASON_MAX])
 {
-	char reason[OPENER_REASON_MAX];
+	char reason[OPENER_REASON_MAX] = "";
 	int r = -EACCES;
 
 	ret_reason[0] = '\0';
