@@ -374,6 +374,9 @@ Test(kept, other_programs_take_over_event_by_event)
 	cr_expect_eq(now.kept, KEPT_REPLACE);
 	cr_expect_eq(now.epoch, before.epoch + 1);
 	cr_expect_geq(now.first.due, before.last.due + 2 * FAULTS);
+	/* Without an event for a moment, which is counted. */
+	cr_expect_gt(now.first.enabled_ns - now.first.running_ns,
+		     before.last.enabled_ns - before.last.running_ns);
 	cr_expect_geq(now.samples_first, before.samples_last + 2 * FAULTS * 99 / 100);
 	cr_expect_geq(now.last.due, now.first.due + 2 * FAULTS);
 	expect_all(now.last.due, now.samples_last);

@@ -10,7 +10,7 @@
 [ $# = 1 ] || fail "usage: root.sh RELEASE"
 release=$1
 archive=$guest/root-$release.cpio.zst
-packages=apt,attr,curl,dbus,jq,kmod,polkitd,procps,systemd,systemd-sysv
+packages=apt,attr,bpftool,curl,dbus,jq,kmod,polkitd,procps,systemd,systemd-sysv
 case $release in
 bookworm) packages+=,libdw1,libelf1,libmicrohttpd12 ;;
 *) packages+=,libdw1t64,libelf1t64,libmicrohttpd12t64 ;;

@@ -178,8 +178,9 @@ static void go_on(struct perf_event_set *set, struct perf_cpu *old, struct perf_
 static int begin(struct perf_event_set *set, struct perf_cpu *fresh, struct perf_cpu *old,
 		 const struct perf_kept_cpu *kept, struct taking_over *over)
 {
+	struct cpu_counts *closed = perf_book_of(set->closed, set->n_books, fresh->cpu);
 	struct perf_kept_cpu next;
-	u64 begun;
+	u64 begun, without_ns;
 	int r;
 
 	if (fresh->period != over->period)
@@ -195,8 +196,12 @@ static int begin(struct perf_event_set *set, struct perf_cpu *fresh, struct perf
 	r = perf_cpu_enable(fresh);
 	if (!old)
 		return r;
-	if (now_ns() - begun > over->longest_ns)
-		over->longest_ns = now_ns() - begun;
+	/* In which it should have counted, and had no counter. */
+	without_ns = now_ns() - begun;
+	closed->enabled_ns += without_ns;
+	write_new(set, fresh, &next);
+	if (without_ns > over->longest_ns)
+		over->longest_ns = without_ns;
 	perf_keep_drop(set->keep, set->number, fresh->cpu, kept);
 	perf_cpu_close(old);
 	over->replaced++;

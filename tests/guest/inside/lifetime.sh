@@ -151,6 +151,19 @@ programs() {
 	awk '/\[bpf\]$/ && $3 !~ /_sd_/ { print $3 }' /proc/kallsyms | sort
 }
 
+# The BPF programs, maps and links in the kernel by kind and name, by bpftool; but for systemd's.
+bpf_objects() {
+	local what
+	for what in prog map link; do
+		bpftool --json "$what" show | jq --raw-output --arg what "$what" '.[] | "\($what) \(.type) \(.name // .attach_type)"'
+	done | grep -v ' sd_' | sort
+}
+
+# All cgroups, by their directories.
+cgroups() {
+	find /sys/fs/cgroup -mindepth 1 -type d | sort
+}
+
 programs_are() {
 	[ "$(programs)" = "$1" ]
 }

@@ -14,8 +14,10 @@
 # shellcheck source=tests/guest/inside/kept.sh
 . "${0%/*}/kept.sh"
 
-before=$(programs)
+before=$(programs) cgroups_before=$(cgroups)
+bpf_objects >"$work/bpf-before"
 start_kept
+[ "$(bpf_objects | diff "$work/bpf-before" - | grep -c '^> .*slot_')" -gt 0 ] || fail 'bpftool shows no map of a pebsd that runs'
 for ((i = 1; i < times; i++)); do
 	remember
 	systemctl restart pebsd.service
@@ -45,11 +47,10 @@ rm /etc/pebsd/pebsd.conf.d/guest.conf
 resume
 
 systemctl stop pebsd.service
+systemctl stop chase.service mix.service
 wait_until 'BPF programs are gone' 30 programs_are "$before"
 expect 'what is pinned' '' "$(find /sys/fs/bpf -mindepth 1)"
-if command -v bpftool >/dev/null; then
-	expect 'maps of ours' '' "$(bpftool map show | grep -E 'slot_|latency_rec|plain_rec|pebsd' || :)"
-	expect 'links' '' "$(bpftool link show | grep -E 'cgroup_(mkdir|rmdir)|sched_switch' || :)"
-fi
+diff "$work/bpf-before" <(bpf_objects) >"$work/said" || fail "bpftool shows what was not there before (>): $(<"$work/said")"
+expect 'cgroups' "$cgroups_before" "$(cgroups)"
 # An open event would hold it.
 rmmod pebs_machine
