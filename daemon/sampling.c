@@ -258,6 +258,11 @@ void sampling_zoom_close(struct sampling *sampling, struct zoom_events *events)
 		sampling->origin->zoom_close(sampling->state, events);
 }
 
+const struct symbol *sampling_name(struct sampling *sampling, const struct symbol_query *query)
+{
+	return sampling->origin->name_of ? sampling->origin->name_of(sampling->state, query) : NULL;
+}
+
 char *sampling_status(const struct sampling *sampling)
 {
 	const struct snapshot *head = engine_head(sampling->engine);

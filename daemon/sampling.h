@@ -9,6 +9,7 @@
 #include "config.h"
 #include "engine.h"
 #include "failure.h"
+#include "symbols/symbol.h"
 #include "zoom/zoom_events.h"
 
 struct sampling_settings {
@@ -104,6 +105,10 @@ int sampling_resume(struct sampling *sampling);
 int sampling_zoom_open(struct sampling *sampling, const char *path, u32 rate, struct zoom_events **ret,
 		       char **ret_note, char **ret_message);
 void sampling_zoom_close(struct sampling *sampling, struct zoom_events *events);
+
+/* The name of an address that is of no process of this machine, as the model's are; NULL: the origin has none
+ * for it. The sampling's, until the next call. */
+const struct symbol *sampling_name(struct sampling *sampling, const struct symbol_query *query);
 
 /* One line for the service manager: what is sampled. The caller frees; NULL: no memory. */
 char *sampling_status(const struct sampling *sampling);

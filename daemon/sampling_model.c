@@ -10,6 +10,7 @@
 
 #include "base/log.h"
 #include "model_setup.h"
+#include "origin/model/model_symbol.h"
 #include "origin/model/pace.h"
 
 /* `max = auto`: the workloads there are, and as many again. */
@@ -30,6 +31,7 @@ struct origin_state {
 	bool failed; /* told of already */
 	char *note;
 	const char *notes[2];
+	struct model_symbol symbol; /* the last that was asked for */
 };
 
 static void free_state(struct origin_state *state)
@@ -248,6 +250,11 @@ static int resume_model(struct origin_state *state)
 	return set_timer(state, true);
 }
 
+static const struct symbol *name_of(struct origin_state *state, const struct symbol_query *query)
+{
+	return model_symbol(query->address, &state->symbol);
+}
+
 static void describe(struct origin_state *state)
 {
 	struct snapshot *head = engine_head(state->engine);
@@ -310,4 +317,5 @@ const struct origin origin_model = {
 	.set_periods = set_periods,
 	.pause = pause_model,
 	.resume = resume_model,
+	.name_of = name_of,
 };

@@ -42,6 +42,9 @@ struct origin {
 	int (*zoom_open)(struct origin_state *state, const char *path, u32 rate, struct zoom_events **ret,
 			 char **ret_note, char **ret_message);
 	void (*zoom_close)(struct origin_state *state, struct zoom_events *events);
+
+	/* As sampling_name(); NULL: its addresses are of this machine's processes, or have no names. */
+	const struct symbol *(*name_of)(struct origin_state *state, const struct symbol_query *query);
 };
 
 extern const struct origin origin_perf;

@@ -344,6 +344,13 @@ static struct symbols *get_symbols(void *userdata)
 	return detail_symbols(server->detail);
 }
 
+static const struct symbol *get_name(void *userdata, const struct symbol_query *query)
+{
+	struct server *server = userdata;
+
+	return sampling_name(server->sampling, query);
+}
+
 static u64 get_sequence(void *userdata)
 {
 	struct server *server = userdata;
@@ -570,6 +577,7 @@ static int open_endpoints(struct server *server, struct failure *failure)
 		.hot_places = get_hot_places,
 		.zooms = get_zooms,
 		.symbols = get_symbols,
+		.name = get_name,
 		.userdata = server,
 	};
 	const struct http_source source = {

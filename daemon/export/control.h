@@ -64,6 +64,9 @@ struct control_backend {
 	struct zooms *(*zooms)(void *userdata);
 	struct symbols *(*symbols)(void *userdata);
 
+	/* Of an address of no process: as sampling_name(). NULL: nobody has names for them. */
+	const struct symbol *(*name)(void *userdata, const struct symbol_query *query);
+
 	void *userdata;
 };
 

@@ -19,9 +19,15 @@ struct asked {
 	u64 limit;
 };
 
+/* An address of no process is the origin's own: the symboliser, which looks at this machine's, is not asked.
+ */
 static const struct symbol *find_name(void *userdata, const struct symbol_query *query)
 {
-	return symbols_find(userdata, query);
+	const struct control_backend *backend = userdata;
+
+	if (query->pid != 0 || SYMBOL_IS_KERNEL(query->address))
+		return symbols_find(backend->symbols(backend->userdata), query);
+	return backend->name ? backend->name(backend->userdata, query) : NULL;
 }
 
 #define NAMED_MAX 8
@@ -112,12 +118,12 @@ static int reply_hot(struct varlink_call *call, const struct control *control, c
 		return control_not_measured(call, r);
 	r = take_places(control, snapshot->n_events, path, places, events);
 	if (r >= 0) {
+		struct control_backend backend = control->backend;
 		struct json_hot hot = {
 			.path = path,
 			.choice = *choice,
 			.events = events,
-			.names = {.find = find_name,
-				  .userdata = control->backend.symbols(control->backend.userdata)},
+			.names = {.find = find_name, .userdata = &backend},
 			.limit = asked->limit,
 			.kernel_addresses = varlink_peer(call)->uid == 0,
 		};

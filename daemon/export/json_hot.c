@@ -61,17 +61,17 @@ static void put_address(struct json_writer *writer, json_object *object, u64 add
 	json_put_text(writer, object, "address", text);
 }
 
-/* An address of a process that is not known (the model's, a recording's) is not asked for. */
+/* Of an address of no process (the model's, a recording's) the name is there at once or never. */
 static const struct symbol *find(struct hot_writer *event, const struct hot_place *place,
 				 enum symbol_kind kind)
 {
 	const struct symbol_query query = {.address = place->address, .pid = place->pid, .kind = kind};
 	const struct symbol *symbol;
 
-	if (!event->names.find || (place->pid == 0 && !SYMBOL_IS_KERNEL(place->address)))
+	if (!event->names.find)
 		return NULL;
 	symbol = event->names.find(event->names.userdata, &query);
-	if (!symbol)
+	if (!symbol && (place->pid != 0 || SYMBOL_IS_KERNEL(place->address)))
 		event->unnamed++;
 	return symbol;
 }

@@ -60,31 +60,48 @@ struct slot {
 #define SLOT_BYTES 4 /* of an instruction */
 #define SLOTS_MAX  16
 
+#define FUNCTIONS_MAX 3
+
+/* The function that begins with a slot, up to the next one's. All of them run one after the other. */
+struct function {
+	const char *name;
+	u32 first;
+};
+
 struct body {
 	u32 count;
 	struct slot slots[SLOTS_MAX];
+	struct function functions[FUNCTIONS_MAX]; /* from slot 0 on; NULL ends them */
 };
 
 static const struct body bodies[WORKLOAD_COUNT] = {
 	[WORKLOAD_STREAMING] = {14,
 				{LOAD(ARRAY), ALU, ALU, LOAD(ARRAY), ALU, ALU, ALU, LOAD(ARRAY), ALU, ALU,
-				 LOAD(ARRAY), ALU, ALU, ALU}},
+				 LOAD(ARRAY), ALU, ALU, ALU},
+				{{"sum_array", 0}}},
 	[WORKLOAD_POINTER_CHASE] = {10,
 				    {FOLLOW(NODE), ALU, ALU, LOAD(PAYLOAD), ALU, ALU, LOAD(STACK), ALU, ALU,
-				     ALU}},
+				     ALU},
+				    {{"next_node", 0}, {"read_payload", 3}, {"main", 6}}},
 	[WORKLOAD_REMOTE_NUMA] = {10,
 				  {FOLLOW(REMOTE_NODE), ALU, ALU, LOAD(PAYLOAD), ALU, ALU, LOAD(STACK), ALU,
-				   ALU, ALU}},
+				   ALU, ALU},
+				  {{"next_node", 0}, {"read_payload", 3}, {"main", 6}}},
 	[WORKLOAD_FALSE_SHARING] = {10,
 				    {FOLLOW(SHARED), ALU, ALU, STORE(SHARED_AGAIN), ALU, ALU, LOAD(STACK),
-				     ALU, ALU, ALU}},
-	[WORKLOAD_TLB_THRASH] = {8, {LOAD(PAGE), ALU, ALU, ALU, LOAD(STACK), ALU, ALU, ALU}},
+				     ALU, ALU, ALU},
+				    {{"count_request", 0}, {"main", 6}}},
+	[WORKLOAD_TLB_THRASH] = {8,
+				 {LOAD(PAGE), ALU, ALU, ALU, LOAD(STACK), ALU, ALU, ALU},
+				 {{"touch_page", 0}, {"main", 4}}},
 	[WORKLOAD_LOCKED_COUNTERS] = {14,
 				      {ADD_TO(OWN_COUNTER), ALU, ALU, LOAD(STACK), ALU, ALU, ALU,
-				       ADD_TO(SHARED_COUNTER), ALU, ALU, LOAD(STACK), ALU, ALU, ALU}},
+				       ADD_TO(SHARED_COUNTER), ALU, ALU, LOAD(STACK), ALU, ALU, ALU},
+				      {{"add_to_own", 0}, {"add_to_shared", 7}}},
 	[WORKLOAD_MIX] = {13,
 			  {LOAD(HOT), ALU, ALU, LOAD(ANY), ALU, ALU, STORE(HOT), ALU, RELOAD(HOT), ALU, ALU,
-			   ALU, ALU}},
+			   ALU, ALU},
+			  {{"main", 0}, {"look_up", 3}, {"update", 6}}},
 };
 
 #define WORKLOAD_WORD_(name, word, text) word,
@@ -100,6 +117,35 @@ int workload_find(const char *name)
 		if (same_text(workload_names[kind], name))
 			return kind;
 	return -EINVAL;
+}
+
+static bool name_code(u64 address, struct workload_name *ret)
+{
+	u64 kind = (address - WORKLOAD_TEXT) / WORKLOAD_TEXT_SIZE;
+	u64 offset = (address - WORKLOAD_TEXT) % WORKLOAD_TEXT_SIZE;
+	const struct body *body = &bodies[kind];
+	u64 slot = offset / SLOT_BYTES;
+	u32 found = 0;
+
+	if (slot >= body->count)
+		return false;
+	while (found + 1 < FUNCTIONS_MAX && body->functions[found + 1].name &&
+	       body->functions[found + 1].first <= slot)
+		found++;
+	*ret = (struct workload_name){.kind = (enum workload_kind)kind,
+				      .code = true,
+				      .name = body->functions[found].name,
+				      .offset = offset - (u64)body->functions[found].first * SLOT_BYTES};
+	return true;
+}
+
+bool workload_name_of(u64 address, struct workload_name *ret)
+{
+	if (address >= WORKLOAD_TEXT && address < WORKLOAD_TEXT + WORKLOAD_COUNT * WORKLOAD_TEXT_SIZE)
+		return name_code(address, ret);
+	if (address >= WORKLOAD_DATA && address < WORKLOAD_DATA + WORKLOAD_COUNT * WORKLOAD_DATA_SIZE)
+		return workload_data_name(address, ret);
+	return false;
 }
 
 void workload_open(struct workload *workload, enum workload_kind kind, const struct memory_shape *shape,

@@ -41,6 +41,17 @@ int workload_find(const char *name);
 #define WORKLOAD_DATA      0x7f0000000000ULL
 #define WORKLOAD_DATA_SIZE 0x1000000000ULL
 
+/* What a debugger would call an address of a workload's: a function (`code`), a variable, or its stack. */
+struct workload_name {
+	enum workload_kind kind;
+	bool code;
+	const char *name; /* a constant; NULL: the stack */
+	u64 offset;       /* from the start of it, bytes */
+};
+
+/* False, with `ret` as it was: no workload has anything there. */
+bool workload_name_of(u64 address, struct workload_name *ret);
+
 struct workload {
 	enum workload_kind kind;
 	const struct memory_shape *shape;

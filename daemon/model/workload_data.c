@@ -56,10 +56,41 @@ enum range {
 	RANGE_COUNT,
 };
 
+#define RANGE_BYTES (WORKLOAD_DATA_SIZE / RANGE_COUNT / PAGE * PAGE)
+
+/* As variables of a program; the stack has no name, nor what a workload does not use. */
+static const char *const range_names[WORKLOAD_COUNT][RANGE_COUNT] = {
+	[WORKLOAD_STREAMING] = {[RANGE_MAIN] = "array"},
+	[WORKLOAD_POINTER_CHASE] = {[RANGE_MAIN] = "nodes"},
+	[WORKLOAD_REMOTE_NUMA] = {[RANGE_MAIN] = "nodes"},
+	[WORKLOAD_FALSE_SHARING] = {[RANGE_SHARED] = "request_counters"},
+	[WORKLOAD_TLB_THRASH] = {[RANGE_MAIN] = "pages"},
+	[WORKLOAD_LOCKED_COUNTERS] = {[RANGE_MAIN] = "own_counters", [RANGE_SHARED] = "shared_counters"},
+	[WORKLOAD_MIX] = {[RANGE_MAIN] = "hot",
+			  [RANGE_SHARED] = "shared",
+			  [RANGE_SECOND] = "warm",
+			  [RANGE_THIRD] = "cool",
+			  [RANGE_COLD] = "cold",
+			  [RANGE_REMOTE] = "remote"},
+};
+
 static u64 range_base(const struct workload *workload, enum range range)
 {
-	return WORKLOAD_DATA + (u64)workload->kind * WORKLOAD_DATA_SIZE +
-	       (u64)range * (WORKLOAD_DATA_SIZE / RANGE_COUNT / PAGE * PAGE);
+	return WORKLOAD_DATA + (u64)workload->kind * WORKLOAD_DATA_SIZE + (u64)range * RANGE_BYTES;
+}
+
+bool workload_data_name(u64 address, struct workload_name *ret)
+{
+	u64 kind = (address - WORKLOAD_DATA) / WORKLOAD_DATA_SIZE;
+	u64 offset = (address - WORKLOAD_DATA) % WORKLOAD_DATA_SIZE;
+	u64 range = offset / RANGE_BYTES;
+
+	if (range >= RANGE_COUNT || (range != RANGE_STACK && !range_names[kind][range]))
+		return false;
+	*ret = (struct workload_name){.kind = (enum workload_kind)kind,
+				      .name = range_names[kind][range],
+				      .offset = offset % RANGE_BYTES};
+	return true;
 }
 
 /* A word at random in the range's first `bytes`. */

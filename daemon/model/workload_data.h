@@ -24,6 +24,9 @@ enum data {
 /* The data is in the caches as after a long run. */
 void workload_data_warm(struct workload *workload);
 
+/* As workload_name_of(), of an address in WORKLOAD_DATA. */
+bool workload_data_name(u64 address, struct workload_name *ret);
+
 /* The next access to it: sets `address`, `remote` and `large_page`. */
 void workload_data_locate(struct workload *workload, enum data data, struct access *access);
 

@@ -112,24 +112,27 @@ for output in 'status' 'top' 'show model:mix' '--json status' '--json top' '--js
 done
 ctl status | grep -q 'Note: .*no measurement' || fail 'status has no note'
 # Code runs at a few addresses, so that each is counted exactly; there are more cache lines than a table holds, so that
-# theirs are bounds. Nothing has a name, for no process of this machine ran it.
+# theirs are bounds. The names are the model's own, for no process of this machine ran it.
 ctl --json hot --for 1s -n 1000 model:mix >"$work/hot" || fail 'pebsctl hot'
 expect 'hot: origin' model "$(jq -r .origin "$work/hot")"
 expect 'hot: chosen' '["model:mix","request"]' "$(jq -c '[.cgroup, .chosen.by]' "$work/hot")"
-expect 'hot: code' '{"exact":true,"samples":true,"latency":true,"nameless":true,"absent":[0,0]}' "$(jq -c \
+expect 'hot: code' '{"exact":true,"samples":true,"latency":true,"named":true,"absent":[0,0]}' "$(jq -c \
 	'.events.loads as $loads | $loads.code | {exact: (length > 0 and all(.latency.low == .latency.high)),
 		samples: (([.[].samples.high] | add) == $loads.samples), latency: (([.[].latency.high] | add) == $loads.latency),
-		nameless: all(.name == "[unknown]" and .pid == null and (.address | startswith("0x"))),
+		named: (all(.pid == null and .module == "model:mix" and (.address | startswith("0x"))) and
+			([.[].name] | unique) == ["look_up", "main", "update"] and .[0].name == "look_up"),
 		absent: ($loads.absent.code | [.latency, .samples])}' "$work/hot")"
-expect 'hot: lines' '{"bounds":true,"no_more_than_there_is":true,"order":true}' "$(jq -c \
+expect 'hot: lines' '{"bounds":true,"named":true,"no_more_than_there_is":true,"order":true}' "$(jq -c \
 	'.events.loads as $loads | $loads.lines | {bounds: (length > 50 and all(.latency.low <= .latency.high and
 			.samples.low <= .samples.high and .share.low <= .share.high)),
+		named: (([.[].object] | unique) - ["[stack]", "cold", "cool", "hot", "remote", "shared", "warm"] == []),
 		no_more_than_there_is: (([.[].latency.low] | add) <= $loads.latency and ([.[].samples.low] | add) <= $loads.samples),
 		order: ([.[].latency.high] | . == (sort | reverse))}' "$work/hot")"
 ctl --json status | jq -e '.detail.hot | index("model:mix")' >"$work/said" || fail 'status does not say who has hot tables'
 ctl hot model:mix >"$work/output" || fail 'pebsctl hot as text'
 grep -q 'Origin: model (no measurement)' "$work/output" || fail "pebsctl hot does not say model: $(cat "$work/output")"
-grep -q '0x[0-9a-f]*$' "$work/output" || fail "pebsctl hot has no addresses: $(cat "$work/output")"
+grep -q ' look_up+0x0  model:mix 0x[0-9a-f]*$' "$work/output" || fail "pebsctl hot has no function: $(cat "$work/output")"
+expect 'hot: nothing is waited for' 0 "$(jq .unnamed "$work/hot")"
 exits 'hot code of none of the workloads' 4 ctl hot model:none
 for verb in 'zoom model:mix' "profile -o $work/profile model:mix"; do
 	# shellcheck disable=SC2086 # words

@@ -28,6 +28,8 @@ struct backend {
 	unsigned int chosen;
 	bool configured;
 	bool is_chosen;
+	bool of_no_process; /* what it has hot in user space */
+	unsigned int named;
 	const char *const *hot;
 };
 
@@ -87,7 +89,8 @@ static int hot_places(void *userdata, const char *path, unsigned number, enum ho
 	*ret = (struct hot_places){.kind = kind, .latency = number == 0, .weight = 10, .samples = 10, .n = 2};
 	ret->places = calloc(2, sizeof(*ret->places));
 	ret->places[0] = (struct hot_place){.address = 0xffffffff81000000, .weight = 6, .samples = 6};
-	ret->places[1] = (struct hot_place){.address = 0x401000, .weight = 3, .samples = 3, .pid = 5};
+	ret->places[1] = (struct hot_place){
+		.address = 0x401000, .weight = 3, .samples = 3, .pid = books->of_no_process ? 0 : 5};
 	return 0;
 }
 
@@ -101,6 +104,18 @@ static struct symbols *symbols(void *userdata)
 	return userdata;
 }
 
+/* The origin's own. */
+static const struct symbol *name(void *userdata, const struct symbol_query *query)
+{
+	static char module[] = "model:batch";
+	static const struct symbol symbol = {.region = SYMBOL_FILE, .module = module};
+	struct backend *books = userdata;
+
+	cr_expect_eq(query->pid, 0);
+	books->named++;
+	return query->kind == SYMBOL_CODE ? &symbol : NULL;
+}
+
 static void start(void)
 {
 	const struct control_backend callbacks = {
@@ -110,6 +125,7 @@ static void start(void)
 		.hot_places = hot_places,
 		.zooms = zooms,
 		.symbols = symbols,
+		.name = name,
 		.userdata = &backend,
 	};
 	_cleanup_free_ char *message = NULL;
@@ -352,6 +368,27 @@ Test(control_detail, hot_places_are_chosen_by_who_asks)
 	json_object_put(call_with(fd, "GetHot", "\"cgroup\":\"/batch\",\"seconds\":5"));
 	cr_expect_eq(backend.seconds, 5);
 	cr_expect_eq(backend.chosen, 2, "it is prolonged");
+}
+
+/* And are not waited for. */
+Test(control_detail, hot_places_of_no_process_are_named_by_the_origin)
+{
+	_cleanup_close_ int fd = peer_connect(socket_path);
+	_cleanup_json_ json_object *reply = NULL;
+	json_object *loads;
+
+	backend.of_no_process = true;
+	reply = call_with(fd, "GetHot", "\"cgroup\":\"/batch\"");
+	loads = json_get(json_get(reply, "events"), "loads:cpu_core");
+	cr_expect_str_eq(json_get_text(json_object_array_get_idx(json_get_array(loads, "code"), 1), "module"),
+			 "model:batch");
+	cr_expect_null(json_get(json_object_array_get_idx(json_get_array(loads, "lines"), 1), "object"));
+	cr_expect_eq(backend.named, 3);
+	cr_expect_eq(number_of(reply, "unnamed"), 3, "the kernel's addresses alone");
+	json_object_put(TAKE_PTR(reply));
+	backend.of_no_process = false;
+	reply = call_with(fd, "GetHot", "\"cgroup\":\"/batch\"");
+	cr_expect_eq(backend.named, 3, "a process' are the symboliser's");
 }
 
 Test(control_detail, hot_places_of_the_configuration_stay_so)

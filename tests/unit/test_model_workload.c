@@ -140,6 +140,79 @@ Test(model_workload, instructions_are_believable)
 	}
 }
 
+/* What is executed is in a function, what is accessed in a variable or on the stack, each of the workload
+ * itself. */
+Test(model_workload, code_and_data_have_names)
+{
+	const struct machine *machine = machine_find("skylake");
+
+	for (int kind = 0; kind < WORKLOAD_COUNT; kind++) {
+		_cleanup_(world_close) struct world world;
+		const char *last = NULL;
+
+		cr_assert_eq(world_open(machine, (enum workload_kind)kind, 7, &world), 0);
+		for (unsigned i = 0; i < 20000; i++) {
+			struct workload_name name = {0};
+			struct retired next;
+
+			workload_step(&world.workload, &next);
+			cr_assert(workload_name_of(next.ip, &name));
+			cr_assert(name.code && (int)name.kind == kind && name.name, "%s: %lx",
+				  workload_names[kind], next.ip);
+			/* A function is entered at its start. */
+			cr_assert(name.name == last || name.offset == 0, "%s: %s+%lu", workload_names[kind],
+				  name.name, name.offset);
+			last = name.name;
+			if (next.operation == OPERATION_NONE)
+				continue;
+			cr_assert(workload_name_of(next.address, &name), "%s: %lx", workload_names[kind],
+				  next.address);
+			cr_assert(!name.code && (int)name.kind == kind);
+		}
+	}
+}
+
+/* But for the stack, which is cold at first. */
+Test(model_workload, the_chase_waits_in_one_function_for_its_nodes)
+{
+	_cleanup_(world_close) struct world world;
+	u64 slow = 0, there = 0;
+
+	cr_assert_eq(world_open(machine_find("skylake"), WORKLOAD_POINTER_CHASE, 7, &world), 0);
+	for (unsigned i = 0; i < 20000; i++) {
+		struct workload_name code, data;
+		struct retired load;
+
+		workload_next_load(&world.workload, &load);
+		if (load.place != PLACE_LOCAL_DRAM)
+			continue;
+		cr_assert(workload_name_of(load.ip, &code) && workload_name_of(load.address, &data));
+		slow++;
+		there += strcmp(code.name, "next_node") == 0 && code.offset == 0 && data.name &&
+			 strcmp(data.name, "nodes") == 0;
+	}
+	cr_expect(slow > 4000 && slow - there <= 16, "%lu of %lu", there, slow);
+}
+
+Test(model_workload, what_nobody_has_has_no_name)
+{
+	static const u64 nobodys[] = {0,
+				      WORKLOAD_TEXT - 1,
+				      WORKLOAD_TEXT + 56, /* behind the loop of the first */
+				      WORKLOAD_TEXT + WORKLOAD_COUNT * WORKLOAD_TEXT_SIZE,
+				      WORKLOAD_DATA - 1,
+				      WORKLOAD_DATA + WORKLOAD_DATA_SIZE - 1,
+				      WORKLOAD_DATA + WORKLOAD_COUNT * WORKLOAD_DATA_SIZE,
+				      ~0ULL};
+
+	for (size_t i = 0; i < sizeof(nobodys) / sizeof(*nobodys); i++) {
+		struct workload_name name = {.offset = 77};
+
+		cr_expect(!workload_name_of(nobodys[i], &name), "%lx", nobodys[i]);
+		cr_expect_eq(name.offset, 77);
+	}
+}
+
 /* What the loads of one instruction of a loop found. */
 struct found {
 	u64 loads;
