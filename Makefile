@@ -401,10 +401,10 @@ test-outside: ## what pebsd writes for perf and pprof, opened by them, its page 
 test-fresh: ## the README's two commands in a new, minimal Debian 12 root (needs root, mmdebstrap, some minutes)
 	@$(RUN_TESTS) -t 1800 tests/tools/fresh_root.sh
 
-pictures: ## draw the README's pictures anew, of the model (needs root, a minute)
-	@$(DEPS) --if-debian $(BUILD_PACKAGES) $(TEST_PACKAGES)
+pictures: ## draw the README's pictures anew, of the model (needs root and chromium, a minute)
+	@$(DEPS) --if-debian $(BUILD_PACKAGES) $(TEST_PACKAGES) $(OUTSIDE_PACKAGES)
 	+@$(PARALLEL) all $(PICTURE_TOOL)
-	@tests/tools/pictures.sh $(BUILD) .github
+	@tests/tools/pictures.sh $(abspath $(BUILD)) .github
 
 test-guest: ## pebsd in virtual machines: KERNELS="6.1 6.12 7" GUEST_TESTS= (needs root, some minutes)
 	@$(DEPS) --if-debian $(BUILD_PACKAGES) $(GUEST_PACKAGES)

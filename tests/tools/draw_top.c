@@ -46,26 +46,133 @@ static void put_escaped(const char *text)
 	}
 }
 
-static void put_cell(const struct terminal_cell *cell, int row, int column)
+/* As it is drawn: reversed or not. */
+static const char *front_of(const struct terminal_cell *cell)
 {
-	const char *front = colour(cell->colour, letters), *back = colour(cell->behind, ground);
-	double x = MARGIN + column * CELL_WIDTH, y = MARGIN + row * (double)CELL_HEIGHT;
+	return cell->reverse ? colour(cell->behind, ground) : colour(cell->colour, letters);
+}
 
-	if (cell->reverse) {
-		const char *other = front;
+static const char *back_of(const struct terminal_cell *cell)
+{
+	return cell->reverse ? colour(cell->colour, letters) : colour(cell->behind, ground);
+}
 
-		front = back;
-		back = other;
-	}
+/* Block elements, U+2581 to U+258F: so many eighths from the bottom or from the left. Fonts leave seams
+ * between them. */
+struct block {
+	unsigned int eighths; /* 0: the cell has none */
+	bool from_left;
+};
+
+static struct block block_of(const struct terminal_cell *cell)
+{
+	const unsigned char *text = (const unsigned char *)cell->text;
+
+	if (text[0] != 0xe2 || text[1] != 0x96 || text[2] < 0x81 || text[2] > 0x8f || text[3])
+		return (struct block){0};
+	if (text[2] <= 0x88)
+		return (struct block){.eighths = text[2] - 0x80U};
+	return (struct block){.eighths = 0x90U - text[2], .from_left = true};
+}
+
+static bool is_blank(const struct terminal_cell *cell)
+{
+	return !*cell->text || strcmp(cell->text, " ") == 0;
+}
+
+static double left_of(int column)
+{
+	return MARGIN + column * CELL_WIDTH;
+}
+
+static void put_rect(double x, double y, double width, double height, const char *fill)
+{
+	(void)printf("<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill=\"%s\"/>\n", x, y,
+		     width, height, fill);
+}
+
+/* Each of these draws what begins at `column` and returns the column behind it. */
+static int put_ground(const struct terminal *terminal, int row, int column, int columns)
+{
+	struct terminal_cell cell = terminal_cell(terminal, row, column);
+	const char *back = back_of(&cell);
+	int end = column;
+
+	do {
+		end++;
+		if (end == columns)
+			break;
+		cell = terminal_cell(terminal, row, end);
+	} while (strcmp(back_of(&cell), back) == 0);
 	if (strcmp(back, ground) != 0)
-		(void)printf("<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%d\" fill=\"%s\"/>\n", x, y,
-			     CELL_WIDTH + 0.3, CELL_HEIGHT, back);
-	if (!*cell->text || strcmp(cell->text, " ") == 0)
-		return;
-	(void)printf("<text x=\"%.1f\" y=\"%.1f\" fill=\"%s\"%s>", x, y + CELL_HEIGHT - 5, front,
-		     cell->bold ? " font-weight=\"bold\"" : "");
-	put_escaped(cell->text);
+		put_rect(left_of(column), MARGIN + row * (double)CELL_HEIGHT, (end - column) * CELL_WIDTH,
+			 CELL_HEIGHT, back);
+	return end;
+}
+
+static int put_block(const struct terminal *terminal, int row, int column, int columns)
+{
+	struct terminal_cell first = terminal_cell(terminal, row, column), cell;
+	/* Bars of two rows are apart. */
+	double y = MARGIN + 1 + row * (double)CELL_HEIGHT, height = CELL_HEIGHT - 2;
+	struct block block = block_of(&first);
+	int end = column + 1;
+
+	if (block.from_left) {
+		put_rect(left_of(column), y, CELL_WIDTH * block.eighths / 8, height, front_of(&first));
+		return end;
+	}
+	for (; end < columns; end++) {
+		cell = terminal_cell(terminal, row, end);
+		if (strcmp(cell.text, first.text) != 0 || strcmp(front_of(&cell), front_of(&first)) != 0)
+			break;
+	}
+	put_rect(left_of(column), y + height * (8.0 - block.eighths) / 8, (end - column) * CELL_WIDTH,
+		 height * block.eighths / 8.0, front_of(&first));
+	return end;
+}
+
+/* One text from here on, up to two blanks, a block or other attributes: as wide as its cells, whatever the
+ * font. */
+static int put_text(const struct terminal *terminal, int row, int column, int columns)
+{
+	struct terminal_cell first = terminal_cell(terminal, row, column), cell = first;
+	int end, last = column;
+
+	for (end = column + 1; end < columns && end - last <= 2; end++) {
+		cell = terminal_cell(terminal, row, end);
+		if (block_of(&cell).eighths > 0 || cell.bold != first.bold ||
+		    strcmp(front_of(&cell), front_of(&first)) != 0)
+			break;
+		if (!is_blank(&cell))
+			last = end;
+	}
+	end = last + 1;
+	(void)printf("<text x=\"%.1f\" y=\"%d\" textLength=\"%.1f\" fill=\"%s\"%s>", left_of(column),
+		     MARGIN + row * CELL_HEIGHT + CELL_HEIGHT - 5, (end - column) * CELL_WIDTH,
+		     front_of(&first), first.bold ? " font-weight=\"bold\"" : "");
+	for (int at = column; at < end; at++) {
+		cell = terminal_cell(terminal, row, at);
+		put_escaped(is_blank(&cell) ? " " : cell.text);
+	}
 	(void)printf("</text>\n");
+	return end;
+}
+
+static void put_row(const struct terminal *terminal, int row, int columns)
+{
+	for (int column = 0; column < columns;)
+		column = put_ground(terminal, row, column, columns);
+	for (int column = 0; column < columns;) {
+		struct terminal_cell cell = terminal_cell(terminal, row, column);
+
+		if (is_blank(&cell))
+			column++;
+		else if (block_of(&cell).eighths > 0)
+			column = put_block(terminal, row, column, columns);
+		else
+			column = put_text(terminal, row, column, columns);
+	}
 }
 
 static void put_svg(const struct terminal *terminal)
@@ -74,15 +181,12 @@ static void put_svg(const struct terminal *terminal)
 
 	terminal_size(terminal, &columns, &rows);
 	(void)printf("<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %.0f %d\" "
-		     "font-family=\"DejaVu Sans Mono,Menlo,Consolas,monospace\" font-size=\"14\">\n"
+		     "font-family=\"DejaVu Sans Mono,Menlo,Consolas,monospace\" font-size=\"14\" "
+		     "shape-rendering=\"crispEdges\">\n"
 		     "<rect width=\"100%%\" height=\"100%%\" rx=\"6\" fill=\"%s\"/>\n",
 		     2 * MARGIN + columns * CELL_WIDTH, 2 * MARGIN + rows * CELL_HEIGHT, ground);
 	for (int row = 0; row < rows; row++)
-		for (int column = 0; column < columns; column++) {
-			struct terminal_cell cell = terminal_cell(terminal, row, column);
-
-			put_cell(&cell, row, column);
-		}
+		put_row(terminal, row, columns);
 	(void)printf("</svg>\n");
 }
 

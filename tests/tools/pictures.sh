@@ -1,21 +1,55 @@
-#!/bin/sh
+#!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# Draws the README's pictures anew, of the model on this machine: pictures.sh BUILD TO
+# Draws the README's pictures anew, of the model on this machine under the README's rule: pictures.sh BUILD TO
+# Only way.svg is drawn by hand.
 set -eu
 
-build=$1 to=$2
-work=$(mktemp -d)
-pid=
-trap '[ -z "$pid" ] || kill "$pid"; wait; rm -r "$work"' EXIT
+export PEBSD=$1/pebsd PEBSCTL=$1/pebsctl TOOLS=$1/tests/tools
+pictures=$2
+cd "$(dirname "$0")/../.."
+# shellcheck source=tests/e2e/daemon.sh
+. tests/e2e/daemon.sh
+# shellcheck source=tests/outside/browser.sh
+. tests/outside/browser.sh
+trap 'browser_end; end' EXIT
 trap 'exit 1' INT TERM
+for program in chromium jq; do
+	command -v "$program" >/dev/null || fail "the page's picture needs $program (Debian: chromium fonts-dejavu-core jq)"
+done
 
-"$build/pebsd" --origin model --socket "$work/control.sock" --listen none 2>"$work/log" &
-pid=$!
+# taken FILE: it is there, whole
+taken() {
+	mv "$work/$1" "$pictures/$1"
+	printf '%s\n' "$pictures/$1"
+}
+
+# draw NAME OPTION... -- VERB...: what pebsctl draws on a terminal
+draw() {
+	local name=$1 options=()
+	shift
+	while [ "$1" != -- ]; do
+		options+=("$1")
+		shift
+	done
+	shift
+	"$TOOLS/draw_top" --svg "${options[@]}" -- "$PEBSCTL" --socket "$socket" "$@" >"$work/$name.svg" ||
+		fail "no picture of $name"
+	taken "$name.svg"
+}
+
+sed -n '/^\[rule /,/^EOF$/{/^EOF$/!p}' README.md >"$work/example.conf"
+[ -s "$work/example.conf" ] || fail 'the README has no rule'
+start --origin model --config "$work/example.conf"
 printf 'a minute goes by, for the trend\n'
 sleep 65
-mkdir -p "$to"
+mkdir -p "$pictures"
 # The trend of the last minute.
-"$build/tests/tools/draw_top" --svg --size 80x13 --wait TREND --keys tt --for 1500 -- \
-	"$build/pebsctl" --socket "$work/control.sock" top >"$work/top.svg"
-mv "$work/top.svg" "$to/top.svg"
-printf '%s\n' "$to/top.svg"
+draw top --size 80x13 --wait TREND --keys tt --for 1500 -- top
+draw show --size 100x31 --wait CYCLES -- show model:false-sharing
+
+browser_start
+screen 1100 660 dark
+ask Page.navigate "{\"url\":\"http://127.0.0.1:$port/\"}"
+becomes 'the page' true 'document.querySelectorAll("#table tbody tr").length >= 7 && document.querySelectorAll("#alert-list li").length > 0'
+picture "$work/page.png"
+taken page.png
