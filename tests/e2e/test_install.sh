@@ -104,6 +104,11 @@ complaints=$(systemd-analyze verify --man=no --root="$root" pebsd.service pebsd.
 	pebsd-symbols.socket 2>&1 | grep pebsd || :)
 [ -z "$complaints" ] || fail "systemd-analyze verify: $complaints"
 
+systemctl --root="$root" enable pebsd 2>"$root/enabled" || fail "systemctl enable: $(cat "$root/enabled")"
+for unit in multi-user.target.wants/pebsd.service sockets.target.wants/pebsd.socket; do
+	[ -L "$root/etc/systemd/system/$unit" ] || fail "systemctl enable pebsd makes no $unit: $(cat "$root/enabled")"
+done
+
 journalctl --root="$root" --update-catalog
 explained=$(journalctl --root="$root" --list-catalog | grep -c ' pebsd: The memory latency rule @PEBSD_RULE@ ')
 [ "$explained" = 2 ] || fail "the catalog explains $explained messages of pebsd's, not 2"

@@ -1,15 +1,15 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# README.md's table of the model: in each row a file of daemon/model/ that is there and whose comments, or its
+# The model's table, in daemon/model/README.md: in each row a file of daemon/model/ that is there and whose comments, or its
 # header's, name the section, and a test that is there; the sections in order; and no test file left out.
 set -eu
 
 cd "$(dirname "$0")/../.."
-table=$(sed -n '/^### The model and the manual$/,/^#\|^Licence/p' README.md | grep '^| ' | tail -n +2) || table=''
+table=$(grep '^| ' daemon/model/README.md | tail -n +2) || table=''
 wrong=0 rows=0
 
 complain() {
-	echo "README.md, \"The model and the manual\": $*"
+	echo "daemon/model/README.md: $*"
 	wrong=1
 }
 

@@ -1,0 +1,225 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# README.md, as a new user reads it: each block of commands (```sh) is run in a checkout with nothing but the programs in
+# build/, those of a section in one shell, and what the README shows after it (```text, or a terminal's picture) is what comes,
+# but for numbers, times and the width of columns; or the block is run by another test, which is named here. Verbs, options,
+# targets, manual pages and files that it names are there.
+# shellcheck source=tests/e2e/daemon.sh
+. "$(dirname "$0")/daemon.sh"
+need python3
+top=$PWD
+
+# What this test cannot run: commands of a block, the test that runs them, and what it has for that.
+cat >"$work/elsewhere" <<'EOT'
+apt-get update | tests/tools/fresh_root.sh | grep -x ".*&& make $1" README.md
+apt-get install -y --no-install-recommends make | tests/tools/fresh_root.sh | grep -x ".*&& make $1" README.md
+make run | tests/tools/fresh_root.sh | command=$(command_for run)
+make test | tests/tools/fresh_root.sh | command=$(command_for test)
+make deb | Makefile | test-package: deb
+sudo apt install ./build/deb/pebsd_*.deb | tests/tools/package_root.sh | install -y --no-install-recommends /tmp/${package##*/}
+make | tests/tools/fresh_root.sh | command=$(command_for run)
+sudo make install | tests/e2e/test_install.sh | "${install[@]}" install
+sudo systemd-sysusers | tests/e2e/test_install.sh | systemd-sysusers --root="$root"
+sudo systemctl enable --now pebsd | tests/e2e/test_install.sh | systemctl --root="$root" enable pebsd
+EOT
+
+cat >"$work/readme.py" <<'EOP'
+import os, re, sys
+import xml.etree.ElementTree as xml
+
+work, top = sys.argv[2:4]
+lines = open(f"{top}/README.md").read().split("\n")
+wrong = []
+
+
+def blocks():
+    """Each block of commands: its section, its line, its text, what is shown of its output, and the picture of it."""
+    section, kind, found, text = "", None, [], []
+    for number, line in enumerate(lines, 1):
+        if kind is not None and line != "```":
+            text.append(line)
+        elif kind is not None:
+            if kind == "sh":
+                found.append({"section": section, "line": number - len(text), "text": "\n".join(text)})
+            elif kind == "text":
+                found[-1]["shown"] = text
+            elif kind != "ini":
+                wrong.append(f"line {number}: a block is of no kind that is looked at: \"{kind}\"")
+            kind, text = None, []
+        elif line.startswith("```"):
+            kind = line[3:]
+        elif line.startswith("## "):
+            section = line[3:]
+        elif (picture := re.match(r"!\[pebsctl show.*\]\((.*\.svg)\)", line)):
+            found[-1]["picture"] = picture[1]
+    return found
+
+
+def elsewhere():
+    return [[part.strip() for part in line.split(" | ")] for line in open(f"{work}/elsewhere")]
+
+
+def prepare():
+    """A script for each section whose blocks are run here."""
+    used = set()
+    commands = {command: (test, proof) for command, test, proof in elsewhere()}
+    for command, (test, proof) in commands.items():
+        if proof not in open(f"{top}/{test}").read():
+            wrong.append(f"\"{command}\": {test} has no {proof}")
+    here = []
+    for number, block in enumerate(blocks()):
+        parts = [part.strip() for part in block["text"].split("&&")]
+        if all(part in commands for part in parts):
+            used.update(parts)
+            continue
+        here.append((number, block))
+        open(f"{work}/block{number}", "w").write(block["text"] + "\n")
+    for command in commands.keys() - used:
+        wrong.append(f"the README has no \"{command}\" that another test would run")
+    if len([block for _, block in here if "shown" in block]) < 4:
+        wrong.append("the README shows too little")
+    with open(f"{work}/sections", "w") as sections:
+        for section in dict.fromkeys(block["section"] for _, block in here):
+            print(*(number for number, block in here if block["section"] == section), file=sections)
+
+
+def normal(line):
+    line = re.sub("[\u2581-\u258f]+", "", line)
+    if "Measured:" in line:
+        line = "Measured:"
+    line = re.sub(r"0x[0-9a-f]+", "N", line)
+    line = re.sub(r"[<>]?[+-]?\d[\d.,]*", "N", line)
+    line = re.sub(r"\bN(ms|s|min|h)\b( N(ms|s|min|h)\b)*", "T", line)
+    return re.sub(r"\s+", " ", line).strip()
+
+
+def normals(text):
+    found = []
+    for line in text:
+        line = normal(line)
+        if line == "..." or not found or line != found[-1]:
+            found.append(line)
+    return found
+
+
+def follows(expected, found):
+    """Whether the lines are as they are shown; "..." stands for any."""
+    parts, part = [[]], None
+    for line in normals(expected):
+        if line == "...":
+            parts.append([])
+        else:
+            parts[-1].append(line)
+    found = normals(found)
+    if found[:len(parts[0])] != parts[0]:
+        return False
+    at = len(parts[0])
+    if len(parts) == 1:
+        return at == len(found)
+    for part in parts[1:-1]:
+        while at <= len(found) and found[at:at + len(part)] != part:
+            at += 1
+        at += len(part)
+    return at + len(parts[-1]) <= len(found) and found[len(found) - len(parts[-1]):] == parts[-1]
+
+
+def words(text):
+    return re.sub(r"(N - N N N% ?)+", "N - N N N% ", " ".join(" ".join(normals(text)).split())).strip()
+
+
+def drawn(file):
+    """The text of a terminal's picture, from its top to its bottom."""
+    rows = {}
+    for element in xml.parse(file).iter("{http://www.w3.org/2000/svg}text"):
+        rows.setdefault(float(element.get("y")), []).append((float(element.get("x")), element.text))
+    return [" ".join(text for _, text in sorted(rows[y])) for y in sorted(rows)]
+
+
+def compare():
+    for number, block in enumerate(blocks()):
+        if not os.path.exists(f"{work}/block{number}"):
+            continue
+        what = f"README.md:{block['line']}: {block['text'].splitlines()[0]}"
+        found = open(f"{work}/block{number}.out").read().rstrip("\n").split("\n")
+        status = open(f"{work}/block{number}.status").read().strip()
+        if status != "0":
+            wrong.append(f"{what}: exit code {status}: {open(f'{work}/block{number}.err').read()}")
+        elif "shown" in block and not follows(block["shown"], found):
+            wrong.append("\n".join([f"{what}: the README shows", *normals(block["shown"]), "and it prints", *normals(found)]))
+        elif "picture" in block and words(drawn(f"{top}/{block['picture']}")) != words(found):
+            wrong.append("\n".join([f"{what}: {block['picture']} shows", words(drawn(f"{top}/{block['picture']}")),
+                                    "and it prints", words(found), "(make pictures)"]))
+
+
+def names():
+    """What is named in the text beside the blocks."""
+    text = re.sub(r"^```.*?^```$", "", "\n".join(lines), flags=re.M | re.S)
+    # A line may end within.
+    quoted = [re.sub(r"\s+", " ", words) for words in re.findall(r"`([^`]+)`", text)]
+    helps = {program: os.popen(f"{os.environ[program.upper()]} --help").read() for program in ("pebsd", "pebsctl")}
+    targets = re.findall(r"^([a-z][a-z-]*):", open(f"{top}/Makefile").read(), re.M)
+    counted = {"make": 0, "pebsctl": 0, "options": 0, "files": 0, "pages": 0}
+    for quote in quoted:
+        made = re.match(r"(?:sudo )?make( [a-z-]+)?", quote)
+        if made and made[0] == quote.split("=")[0].rsplit(" C", 1)[0]:
+            counted["make"] += 1
+            if made[1] and made[1].strip() not in targets:
+                wrong.append(f"there is no \"{quote}\"")
+        verb = re.match(r"pebsctl ([a-z]+)", quote)
+        if verb:
+            counted["pebsctl"] += 1
+            if not re.search(rf"^ +(.* )?{verb[1]}\b", helps["pebsctl"], re.M):
+                wrong.append(f"pebsctl has no verb of \"{quote}\"")
+        program = re.match(r"(pebsd|pebsctl)\b.* --", quote)
+        for option in re.findall(r" (--[a-z-]+)", quote) if program else []:
+            counted["options"] += 1
+            if option not in helps[program[1]] and option not in ("--http", "--container-names"):
+                wrong.append(f"{program[1]} has no {option}: \"{quote}\"")
+        if re.match(r"(bpf|config|daemon|include|tests|units|\.ci|\.github)/[\w./-]*$", quote):
+            counted["files"] += 1
+            # The table of claims leaves out tests/.
+            if not os.path.exists(f"{top}/{quote}") and not os.path.exists(f"{top}/tests/{quote}"):
+                wrong.append(f"there is no {quote}")
+    for link in re.findall(r"\]\(([^)]+)\)", text):
+        counted["files"] += 1
+        heads = ["#" + re.sub(r"[^a-z0-9 -]", "", line.lstrip("# ").lower()).replace(" ", "-") for line in lines
+                 if line.startswith("#")]
+        if link not in heads if link.startswith("#") else not os.path.exists(f"{top}/{link}"):
+            wrong.append(f"a link leads nowhere: {link}")
+    for page, section in re.findall(r"\b((?:io\.)?pebs[a-z.-]*)\(([1-8])\)", text):
+        counted["pages"] += 1
+        if not os.path.exists(f"{top}/daemon/man/{page}.{section}"):
+            wrong.append(f"there is no page {page}({section})")
+    for what, count in counted.items():
+        if count < 5:
+            wrong.append(f"only {count} of {what} are found in the text")
+
+
+{"prepare": prepare, "compare": compare, "names": names}[sys.argv[1]]()
+if wrong:
+    sys.exit("\n".join(wrong))
+EOP
+readme() {
+	PEBSD=$PEBSD PEBSCTL=$PEBSCTL python3 "$work/readme.py" "$1" "$work" "$top" 2>"$work/wrong" || fail "$(cat "$work/wrong")"
+}
+
+readme names
+readme prepare
+
+mkdir -p "$work/checkout/build"
+for name in pebsd pebsctl pebsd-opener; do
+	ln -s "$(realpath "$(dirname "$PEBSD")/$name")" "$work/checkout/build/$name"
+done
+cat >"$work/section.sh" <<'EOT'
+set -m
+cd "$1/checkout" || exit 1
+trap 'jobs -p | xargs -r kill 2>/dev/null; wait' EXIT
+for number in $2; do
+	. "$1/block$number" >"$1/block$number.out" 2>"$1/block$number.err" </dev/null
+	echo $? >"$1/block$number.status"
+done
+EOT
+while read -r numbers; do
+	bash "$work/section.sh" "$work" "$numbers"
+done <"$work/sections"
+readme compare
