@@ -3,7 +3,7 @@
 # README.md, as a new user reads it: each block of commands (```sh) is run in a checkout with nothing but the programs in
 # build/, those of a section in one shell, and what the README shows after it (```text, or a terminal's picture) is what comes,
 # but for numbers, times and the width of columns; or the block is run by another test, which is named here. Verbs, options,
-# targets, manual pages and files that it names are there.
+# targets, manual pages and files that it names are there, and files that CONTRIBUTING.md names.
 # shellcheck source=tests/e2e/daemon.sh
 . "$(dirname "$0")/daemon.sh"
 need python3
@@ -175,10 +175,16 @@ def names():
             counted["options"] += 1
             if option not in helps[program[1]] and option not in ("--http", "--container-names"):
                 wrong.append(f"{program[1]} has no {option}: \"{quote}\"")
+    files = {file for folder in ("bpf", "daemon", "include", "tests") for _, _, files in os.walk(f"{top}/{folder}") for file in files}
+    for quote in quoted + re.findall(r"`([^`\n]+)`", open(f"{top}/.github/CONTRIBUTING.md").read()):
         if re.match(r"(bpf|config|daemon|include|tests|units|\.ci|\.github)/[\w./-]*$", quote):
             counted["files"] += 1
             # The table of claims leaves out tests/.
             if not os.path.exists(f"{top}/{quote}") and not os.path.exists(f"{top}/tests/{quote}"):
+                wrong.append(f"there is no {quote}")
+        elif re.match(r"\w+\.(bpf\.)?[ch]$", quote):
+            counted["files"] += 1
+            if quote not in files:
                 wrong.append(f"there is no {quote}")
     for link in re.findall(r"\]\(([^)]+)\)", text):
         counted["files"] += 1
@@ -214,12 +220,17 @@ cat >"$work/section.sh" <<'EOT'
 set -m
 cd "$1/checkout" || exit 1
 trap 'jobs -p | xargs -r kill 2>/dev/null; wait' EXIT
+trap 'exit 1' TERM
 for number in $2; do
 	. "$1/block$number" >"$1/block$number.out" 2>"$1/block$number.err" </dev/null
 	echo $? >"$1/block$number.status"
 done
 EOT
 while read -r numbers; do
-	bash "$work/section.sh" "$work" "$numbers"
+	timeout 90 bash "$work/section.sh" "$work" "$numbers" || {
+		for number in $numbers; do
+			[ -e "$work/block$number.status" ] || fail "does not end: $(cat "$work/block$number")"
+		done
+	}
 done <"$work/sections"
 readme compare
