@@ -19,6 +19,7 @@ DEVELOP_PACKAGES = clang-format clang-tidy cppcheck faketime git groff-base libc
 GUEST_PACKAGES = apt cpio debian-archive-keyring mmdebstrap mount xz-utils zstd
 PACKAGE_PACKAGES = debhelper dpkg-dev fakeroot lintian
 HARDWARE_PACKAGES = jq linux-perf
+PICTURE_PACKAGES = chromium fonts-dejavu-core jq
 OUTSIDE_PACKAGES = chromium curl fonts-dejavu-core golang-go jq linux-perf nginx-light openssl
 # Tools that `make bench` measures beside pebsd, and what reads pebsd's own figures.
 BENCH_PACKAGES = bpftrace curl git jq linux-perf prometheus-node-exporter python3-prometheus-client
@@ -402,7 +403,7 @@ test-fresh: ## the README's two commands in a new, minimal Debian 12 root (needs
 	@$(RUN_TESTS) -t 1800 tests/tools/fresh_root.sh
 
 pictures: ## draw the README's pictures anew, of the model (needs root and chromium, a minute)
-	@$(DEPS) --if-debian $(BUILD_PACKAGES) $(TEST_PACKAGES) $(OUTSIDE_PACKAGES)
+	@$(DEPS) --if-debian $(BUILD_PACKAGES) $(TEST_PACKAGES) $(PICTURE_PACKAGES)
 	+@$(PARALLEL) all $(PICTURE_TOOL)
 	@tests/tools/pictures.sh $(abspath $(BUILD)) .github
 
