@@ -2,11 +2,13 @@
 #include "child/seccomp.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <stddef.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -21,6 +23,49 @@
 #endif
 
 #ifdef ARCHITECTURE
+static const struct seccomp_permission of_any[] = {
+	/* Its socket to pebsd; what else is sent needs a descriptor that it was let have. */
+	{.call = SYS_recvfrom},
+	{.call = SYS_sendto},
+	{.call = SYS_read},
+	{.call = SYS_lseek},
+	{.call = SYS_fstat},
+	{SYS_fcntl, {{1, SECCOMP_EQUAL, F_GETFL}}},
+	{SYS_write, {{0, SECCOMP_EQUAL, STDERR_FILENO}}},
+	{SYS_writev, {{0, SECCOMP_EQUAL, STDERR_FILENO}}},
+	{.call = SYS_brk},
+	/* A shared mapping would be written to behind write(); code is not made. */
+	{SYS_mmap, {{2, SECCOMP_WITHOUT, PROT_EXEC}, {3, SECCOMP_WITHOUT, MAP_SHARED}}},
+	{SYS_mprotect, {{2, SECCOMP_WITHOUT, PROT_EXEC}}},
+	{.call = SYS_munmap},
+	{.call = SYS_mremap},
+	{.call = SYS_madvise},
+	{.call = SYS_futex},
+	{.call = SYS_restart_syscall},
+	{.call = SYS_rt_sigaction},
+	{.call = SYS_rt_sigprocmask},
+	{.call = SYS_rt_sigreturn},
+	{.call = SYS_clock_gettime},
+	{.call = SYS_getrandom},
+	{.call = SYS_getpid},
+	{.call = SYS_gettid},
+	{.call = SYS_exit},
+	{.call = SYS_exit_group},
+/* What the sanitizers' own code calls. */
+#ifdef __SANITIZE_ADDRESS__
+	{.call = SYS_write},
+	{.call = SYS_mmap},
+	{.call = SYS_mprotect},
+	{.call = SYS_prctl},
+	{.call = SYS_tgkill},
+	{.call = SYS_sigaltstack},
+	{.call = SYS_sched_yield},
+#ifdef SYS_readlink
+	{.call = SYS_readlink},
+#endif
+#endif
+};
+
 /* Of a permission, and of all else. */
 #define STATEMENTS_EACH   (3 + 2 * SECCOMP_CHECKS_MAX)
 #define STATEMENTS_AROUND 16
@@ -80,6 +125,12 @@ static void permit(struct program *program, const struct seccomp_permission *per
 		load(program, offsetof(struct seccomp_data, nr));
 }
 
+static void permit_all(struct program *program, const struct seccomp_permission *permissions, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		permit(program, &permissions[i]);
+}
+
 static void refuse(struct program *program, int error)
 {
 	statement(program, BPF_RET | BPF_K, SECCOMP_RET_ERRNO | (u32)error);
@@ -88,7 +139,7 @@ static void refuse(struct program *program, int error)
 int seccomp_allow(const struct seccomp_list *lists, size_t n)
 {
 	_cleanup_free_ struct sock_filter *statements = NULL;
-	size_t room = STATEMENTS_AROUND;
+	size_t room = STATEMENTS_AROUND + STATEMENTS_EACH * ARRAY_SIZE(of_any);
 	struct program program = {0};
 	struct sock_fprog all;
 
@@ -105,8 +156,8 @@ int seccomp_allow(const struct seccomp_list *lists, size_t n)
 	refuse(&program, EPERM);
 	load(&program, offsetof(struct seccomp_data, nr));
 	for (size_t i = 0; i < n; i++)
-		for (size_t j = 0; j < lists[i].n; j++)
-			permit(&program, &lists[i].permissions[j]);
+		permit_all(&program, lists[i].permissions, lists[i].n);
+	permit_all(&program, of_any, ARRAY_SIZE(of_any));
 	/* The C library takes another call then. */
 	branch(&program, BPF_JEQ, SYS_clone3, 0, 1);
 	refuse(&program, ENOSYS);

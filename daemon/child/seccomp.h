@@ -33,8 +33,11 @@ struct seccomp_list {
 };
 
 /*
- * Of the calling process, for good; it needs no_new_privs. Any other call fails with EPERM. Returns 0 or
- * -errno: -EOPNOTSUPP on an architecture that it does not know.
+ * Of the calling process, for good; it needs no_new_privs. Beside what the lists have it may do what any such
+ * process needs: read and look at what it has open, exchange messages over a connected socket, write to
+ * standard error, have memory that is neither code nor shared, wait, handle signals, tell the time and
+ * itself, and end; built with AddressSanitizer also what that calls itself. Any other call fails with EPERM,
+ * clone3() with ENOSYS. Returns 0 or -errno: -EOPNOTSUPP on an architecture that it does not know.
  */
 int seccomp_allow(const struct seccomp_list *lists, size_t n);
 

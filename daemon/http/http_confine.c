@@ -4,72 +4,28 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "base/cleanup.h"
 #include "child/confine.h"
 #include "child/seccomp.h"
 
 static const struct seccomp_permission always[] = {
-	{.call = SYS_accept4},
-	{.call = SYS_recvfrom},
-	{.call = SYS_recvmsg},
-	{.call = SYS_sendto},
-	{.call = SYS_sendfile},
-	{.call = SYS_getsockname},
-	{.call = SYS_getsockopt},
-	{.call = SYS_read},
-	{.call = SYS_pread64},
-	{.call = SYS_close},
-	{.call = SYS_fstat},
-	{.call = SYS_lseek},
-	{SYS_fcntl, {{1, SECCOMP_EQUAL, F_GETFD}}},
-	{SYS_fcntl, {{1, SECCOMP_EQUAL, F_GETFL}}},
-	{SYS_write, {{0, SECCOMP_EQUAL, STDERR_FILENO}}},
-	{SYS_writev, {{0, SECCOMP_EQUAL, STDERR_FILENO}}},
-	{.call = SYS_epoll_ctl},
-	{.call = SYS_epoll_pwait},
+	{.call = SYS_accept4},      {.call = SYS_recvmsg},
+	{.call = SYS_sendfile},     {.call = SYS_getsockname},
+	{.call = SYS_getsockopt},   {.call = SYS_pread64},
+	{.call = SYS_close},        {SYS_fcntl, {{1, SECCOMP_EQUAL, F_GETFD}}},
+	{.call = SYS_epoll_ctl},    {.call = SYS_epoll_pwait},
 #ifdef __x86_64__
-	{.call = SYS_epoll_wait},
-	{.call = SYS_poll},
+	{.call = SYS_epoll_wait},   {.call = SYS_poll},
 	{.call = SYS_time},
 #endif
-	{.call = SYS_ppoll},
-	{.call = SYS_timerfd_settime},
-	{.call = SYS_brk},
-	{SYS_mmap, {{2, SECCOMP_WITHOUT, PROT_EXEC}, {3, SECCOMP_WITHOUT, MAP_SHARED}}},
-	{SYS_mprotect, {{2, SECCOMP_WITHOUT, PROT_EXEC}}},
-	{.call = SYS_munmap},
-	{.call = SYS_mremap},
-	{.call = SYS_madvise},
-	{.call = SYS_futex},
-	{.call = SYS_restart_syscall},
-	{.call = SYS_rt_sigaction},
-	{.call = SYS_rt_sigprocmask},
-	{.call = SYS_rt_sigreturn},
-	{.call = SYS_clock_gettime},
+	{.call = SYS_ppoll},        {.call = SYS_timerfd_settime},
 	{.call = SYS_gettimeofday},
-	{.call = SYS_getrandom},
-	{.call = SYS_getpid},
-	{.call = SYS_gettid},
-	{.call = SYS_exit},
-	{.call = SYS_exit_group},
-#ifdef __SANITIZE_ADDRESS__
-	{.call = SYS_write},
-	{.call = SYS_mmap},
-	{.call = SYS_mprotect},
-	{.call = SYS_prctl},
-	{.call = SYS_tgkill},
-	{.call = SYS_sigaltstack},
-	{.call = SYS_readlink},
-	{.call = SYS_sched_yield},
-#endif
 };
 
 /* Of connections, and of what it made itself. */
