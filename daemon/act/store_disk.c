@@ -2,10 +2,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
 
 #include "act/store.h"
+#include "base/regular_file.h"
 
 /* 50,000 alerts and more. */
 #define BYTES_MAX ((size_t)64 << 20)
@@ -15,33 +15,12 @@ static int read_all(int directory, char **ret, size_t *ret_length)
 {
 	_cleanup_close_ int fd =
 		openat(directory, STORE_FILE, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
-	_cleanup_free_ char *text = NULL;
-	size_t length = 0;
-	struct stat st;
+	int r;
 
 	if (fd < 0)
 		return errno == ELOOP ? -EBADMSG : -errno;
-	if (fstat(fd, &st) < 0)
-		return -errno;
-	if (!S_ISREG(st.st_mode) || (size_t)st.st_size > BYTES_MAX)
-		return -EBADMSG;
-	text = malloc((size_t)st.st_size + 1);
-	if (!text)
-		return -ENOMEM;
-	while (length < (size_t)st.st_size) {
-		ssize_t n = read(fd, text + length, (size_t)st.st_size - length);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return -errno;
-		if (n == 0)
-			break;
-		length += (size_t)n;
-	}
-	*ret = TAKE_PTR(text);
-	*ret_length = length;
-	return 0;
+	r = regular_file_read(fd, BYTES_MAX, ret, ret_length);
+	return r == -EINVAL || r == -EFBIG ? -EBADMSG : r;
 }
 
 /*

@@ -7,10 +7,10 @@
 #include <linux/openat2.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 
 #include "base/cleanup.h"
+#include "base/regular_file.h"
 #include "containers/container_state.h"
 
 /* Where each is by default, and where k3s and MicroK8s have it. */
@@ -66,40 +66,11 @@ static int open_below(int directory, const char *path)
 	return fd < 0 ? -errno : fd;
 }
 
-/* All of a regular file. 0, the caller frees `ret`; -errno. */
 static int read_file(int directory, const char *path, char **ret, size_t *ret_length)
 {
 	_cleanup_close_ int fd = open_below(directory, path);
-	_cleanup_free_ char *text = NULL;
-	size_t length = 0;
-	struct stat status;
 
-	if (fd < 0)
-		return fd;
-	if (fstat(fd, &status) < 0)
-		return -errno;
-	if (!S_ISREG(status.st_mode))
-		return -EINVAL;
-	if (status.st_size > (off_t)CONTAINER_FILES_BYTES)
-		return -EFBIG;
-	/* One more than it has: what grows meanwhile is left for the next time. */
-	text = malloc((size_t)status.st_size + 1);
-	if (!text)
-		return -ENOMEM;
-	while (length < (size_t)status.st_size) {
-		ssize_t n = read(fd, text + length, (size_t)status.st_size - length);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return -errno;
-		if (n == 0)
-			break;
-		length += (size_t)n;
-	}
-	*ret = TAKE_PTR(text);
-	*ret_length = length;
-	return 0;
+	return fd < 0 ? fd : regular_file_read(fd, CONTAINER_FILES_BYTES, ret, ret_length);
 }
 
 static bool read_docker(int root, const char *id, struct container_labels *ret)
