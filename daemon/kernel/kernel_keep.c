@@ -149,7 +149,6 @@ int kernel_keep_maps(struct kernel *kernel)
 		return 0;
 	if (!before || !kernel->settings.adopt) {
 		kernel->book->identity = identify(kernel);
-		forget(kernel->handover);
 		return handover_anew(kernel->handover);
 	}
 	/* It is no matter of the machine, and stays. */
@@ -384,6 +383,8 @@ int kernel_keep_done(struct kernel *kernel)
 
 	if (!kernel->handover)
 		return 0;
+	if (kernel->kept == KEPT_ANEW)
+		forget(kernel->handover);
 	if ((r = put_maps(kernel, counts)) < 0 || (r = put_links(kernel)) < 0)
 		return r;
 	r = handover_part(kernel->handover, HANDOVER_KERNEL, sizeof(*part), &memory);

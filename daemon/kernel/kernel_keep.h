@@ -50,8 +50,11 @@ int kernel_keep_loaded(struct kernel *kernel);
 /* Attaches a tracing program where the link of before is not gone on with. 0 or -errno. */
 int kernel_keep_link(struct kernel *kernel, struct bpf_program *program, struct bpf_link **ret);
 
-/* The last step: all that was made is stored, and the books have it; what it took the place of is removed. 0
- * or -errno. */
+/*
+ * The last step: all that was made is stored, and the books have it; what it took the place of, or what is
+ * not gone on with, is removed. Not before: a start that fails until then leaves all to the next. 0 or
+ * -errno.
+ */
 int kernel_keep_done(struct kernel *kernel);
 
 #endif

@@ -6,12 +6,17 @@
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/bpf.h>
+#include <linux/filter.h>
 #include <linux/perf_event.h>
+#include <linux/seccomp.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -39,6 +44,7 @@ struct variation {
 	bool offcore;     /* it counts page faults at task switches, too */
 	bool other_counters;
 	bool dies_replacing; /* just before the first of the counters is */
+	bool cannot_load;    /* the kernel takes no program from it */
 };
 
 /* What a process found, before and after it made page faults. */
@@ -137,6 +143,23 @@ static void start_offcore(struct process *process, const struct variation *varia
 		       0);
 }
 
+/* bpf(BPF_PROG_LOAD) fails from here on. */
+static void lose_programs(void)
+{
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_bpf, 0, 3),
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, BPF_PROG_LOAD, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	const struct sock_fprog program = {.len = ARRAY_SIZE(code), .filter = code};
+
+	EXPECT(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0);
+	EXPECT(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0);
+}
+
 /* As the daemon starts (sampling_perf.c). */
 static void begin(struct process *process, const struct variation *variation)
 {
@@ -164,7 +187,14 @@ static void begin(struct process *process, const struct variation *variation)
 	EXPECT(perf_open(&opening, online, &process->set, &message) == 0);
 	open_offcore(process, variation);
 	settings.offcore_cpus = process->offcore ? offcore_cpus(process->offcore) : 0;
+	if (variation->cannot_load)
+		lose_programs();
 	r = kernel_open(&settings, &process->kernel, &message);
+	if (variation->cannot_load) {
+		EXPECT(r < 0);
+		found->whole = true;
+		(void)kill(getpid(), SIGKILL);
+	}
 	if (r < 0)
 		(void)fprintf(stderr, "%s\n", message ? message : strerror(-r));
 	EXPECT(r == 0);
@@ -407,6 +437,27 @@ Test(kept, another_layout_begins_anew_and_leaves_nothing_of_before)
 	cr_expect_eq(now.kept, KEPT_GO_ON);
 	now = live((struct variation){.slots = 2 * SLOTS, .alone = true});
 	cr_expect_eq(now.kept, KEPT_ANEW);
+}
+
+/* With the settings of before and with others, which would begin anew: the one after may have those of before
+ * again, as whoever takes an edit back. */
+Test(kept, a_start_that_cannot_load_its_programs_leaves_all_to_the_next)
+{
+	struct found before = live((struct variation){0}), now;
+	const size_t maps = stored_of("map-");
+
+	(void)live((struct variation){.cannot_load = true});
+	cr_expect_eq(stored_of("map-"), maps);
+	cr_expect_eq(stored_of("link-"), 2);
+	(void)live((struct variation){.slots = 2 * SLOTS, .cannot_load = true});
+	cr_expect_eq(stored_of("map-"), maps);
+	cr_expect_eq(stored_of("link-"), 2);
+	cr_expect_eq(stored_of("event-"), 2);
+	make_faults();
+	now = live((struct variation){0});
+	cr_expect_eq(now.kept, KEPT_GO_ON);
+	cr_expect_geq(now.first.due, before.last.due + 2 * FAULTS);
+	cr_expect_geq(now.samples_first, before.samples_last + 2 * FAULTS * 99 / 100);
 }
 
 static void set_period(struct process *process)
