@@ -311,7 +311,7 @@ $(OUT)/tests/unit/test_collect $(OUT)/tests/fuzz/fuzz_state: $(OUT)/obj/tests/li
 $(OUT)/tests/unit/test_control_detail $(OUT)/tests/unit/test_zoom_scrape: $(OUT)/obj/tests/lib/fake_zooms.o
 
 # Tests in which one allocation fails: tests/lib/scarce_memory.h.
-$(addprefix $(OUT)/tests/unit/,test_collect test_differences test_held test_ledger): PEBSD_LDFLAGS += \
+$(addprefix $(OUT)/tests/unit/,test_collect test_differences test_held test_ledger test_sampling_kept): PEBSD_LDFLAGS += \
 	$(foreach name,malloc calloc reallocarray strdup,-Xlinker --wrap=$(name))
 
 $(OUT)/obj/tests/%.o: PEBSD_CPPFLAGS += -Itests/lib

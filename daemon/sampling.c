@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/log.h"
 #include "base/own_memory.h"
@@ -77,6 +78,16 @@ static void look_at_memory(struct sampling *sampling)
 	bytes->known = sampling->memory >= 0 && own_memory_read(sampling->memory, &bytes->value) == 0;
 }
 
+static int describe_kept(int error, char **ret_message)
+{
+	if (asprintf(ret_message,
+		     "cannot take over what the process before counted, or begin to keep it: %s; what is "
+		     "stored stays stored, and the next start tries again",
+		     strerror(-error)) < 0)
+		*ret_message = NULL;
+	return error;
+}
+
 int sampling_open(const struct sampling_settings *settings, struct sampling **ret,
 		  struct failure *ret_failure)
 {
@@ -108,7 +119,7 @@ int sampling_open(const struct sampling_settings *settings, struct sampling **re
 	if (sampling->origin->kept) {
 		r = sampling_kept_open(settings->store, &sampling->kept);
 		if (r < 0)
-			return r;
+			return describe_kept(r, &ret_failure->message);
 		engine.handover = sampling->kept.handover;
 		engine.state = sampling->kept.state;
 	}

@@ -28,13 +28,16 @@ static u32 state_number(const struct store *store, u32 below)
 	return highest;
 }
 
-/* Of several, which a process that was killed as it began may leave, the last in which there is anything. */
-static struct state *find_state(struct store *store)
+/*
+ * Of several, which a process that was killed as it began may leave, the last in which there is anything;
+ * NULL: none. Others leave the store, but not what only this process could not take: that is left to the next
+ * try.
+ */
+static int find_state(struct store *store, struct state **ret)
 {
 	for (u32 number = state_number(store, ~0U); number; number = state_number(store, number)) {
 		_cleanup_close_ int fd = -1;
 		char name[STORED_NAME_MAX];
-		struct state *state;
 		const char *wrong;
 		int r;
 
@@ -42,16 +45,17 @@ static struct state *find_state(struct store *store)
 		fd = store_take(store, name);
 		if (fd < 0)
 			continue;
-		r = state_adopt(fd, STATE_RECORDS, &state, &wrong);
+		r = state_adopt(fd, STATE_RECORDS, ret, &wrong);
 		if (r == 0)
-			return state;
-		if (r != -ENODATA)
-			(void)log_warning(wrong ? 0 : r,
-					  "what the process before counted is not gone on with%s%s",
-					  wrong ? ": " : "", wrong ? wrong : "");
+			return 0;
+		if (r != -ENODATA && r != -EBADMSG)
+			return r;
+		if (r == -EBADMSG)
+			(void)log_warning(0, "what the process before counted is not gone on with: %s",
+					  wrong);
 		(void)store_remove(store, name);
 	}
-	return NULL;
+	return 0;
 }
 
 static int begin_state(struct store *store, struct handover *handover, struct state **ret)
@@ -95,8 +99,8 @@ int sampling_kept_open(struct store *store, struct sampling_kept *ret)
 		return r;
 	if (handover_gave_up(ret->handover))
 		remove_states(store);
-	ret->state = find_state(store);
-	if (!ret->state)
+	r = find_state(store, &ret->state);
+	if (r == 0 && !ret->state)
 		r = begin_state(store, ret->handover, &ret->state);
 	if (r < 0)
 		sampling_kept_done(ret);

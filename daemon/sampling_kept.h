@@ -12,7 +12,10 @@ struct sampling_kept {
 	struct state *state;       /* what is counted */
 };
 
-/* Where there is a manager that may keep it. `store` may be NULL, and outlives it. 0 or -errno. */
+/*
+ * Where there is a manager that may keep it. `store` may be NULL, and outlives it. 0; -ENOMEM or another
+ * -errno: what the process before counted can't be taken over now, and stays stored for the next try.
+ */
 int sampling_kept_open(struct store *store, struct sampling_kept *ret);
 void sampling_kept_done(struct sampling_kept *kept);
 

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: GPL-2.0
+/* What was counted before is taken over, or stays stored; the service manager is the test's. */
+#include <criterion/criterion.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "notify_socket.h"
+#include "sampling_kept.h"
+#include "scarce_memory.h"
+#include "state/state_kinds.h"
+
+#define STATE "state-1-1"
+#define WORDS "counted"
+
+static struct notify_socket manager;
+
+static void setup(void)
+{
+	notify_socket_start(&manager);
+}
+
+static void teardown(void)
+{
+	notify_socket_stop(&manager);
+}
+
+TestSuite(sampling_kept, .init = setup, .fini = teardown);
+
+#define EXPECT(condition)                                                                     \
+	do {                                                                                  \
+		if (!(condition)) {                                                           \
+			(void)fprintf(stderr, "line %d: not so: %s\n", __LINE__, #condition); \
+			_exit(1);                                                             \
+		}                                                                             \
+	} while (0)
+
+/* Another process, which is passed what is stored. Returns what it returns. */
+static int live(int (*run)(struct store *store, size_t number), size_t number)
+{
+	pid_t child;
+	int status;
+
+	(void)notify_socket_count(&manager, "");
+	child = fork();
+	cr_assert_geq(child, 0);
+	if (child == 0) {
+		struct store *store;
+
+		notify_socket_pass(&manager);
+		EXPECT(store_open(&store) == 0);
+		_exit(run(store, number));
+	}
+	cr_assert_eq(waitpid(child, &status, 0), child);
+	cr_assert(WIFEXITED(status));
+	return WEXITSTATUS(status);
+}
+
+static int count(struct store *store, size_t number)
+{
+	struct sampling_kept kept;
+	struct state_ref ref = {0};
+
+	(void)number;
+	EXPECT(sampling_kept_open(store, &kept) == 0);
+	state_put(kept.state, &ref, STATE_HEAD, 0, WORDS, sizeof(WORDS));
+	EXPECT(state_commit(kept.state) == 0);
+	return 0;
+}
+
+static bool has_words(const struct sampling_kept *kept)
+{
+	const struct state_record *record = state_find(kept->state, STATE_HEAD, 0);
+
+	return record && record->length == sizeof(WORDS) && memcmp(record->bytes, WORDS, sizeof(WORDS)) == 0;
+}
+
+enum end { GOES_ON = 10, FAILED, GOES_ON_ALL_THE_SAME, WENT_WRONG };
+
+/* All memory is there but for one allocation. */
+static int go_on_with(struct store *store, size_t number)
+{
+	struct sampling_kept kept;
+	bool scarce;
+	int r;
+
+	scarce_memory_after(number);
+	r = sampling_kept_open(store, &kept);
+	scarce = scarce_memory_end();
+	if (scarce && r == -ENOMEM)
+		return FAILED;
+	if (r < 0 || !has_words(&kept))
+		return WENT_WRONG;
+	return scarce ? GOES_ON_ALL_THE_SAME : GOES_ON;
+}
+
+Test(sampling_kept, what_is_counted_goes_from_one_process_to_the_next)
+{
+	cr_assert_eq(live(count, 0), 0);
+	cr_expect_eq(notify_socket_count(&manager, STATE), 1);
+	cr_expect_eq(live(go_on_with, SIZE_MAX), GOES_ON);
+}
+
+Test(sampling_kept, where_memory_is_short_it_stays_for_the_next_try)
+{
+	size_t failed = 0, number = 0;
+	int end;
+
+	cr_assert_eq(live(count, 0), 0);
+	while ((end = live(go_on_with, number)) != GOES_ON) {
+		cr_assert_neq(end, WENT_WRONG, "without allocation %zu", number);
+		failed += end == FAILED;
+		cr_assert_eq(notify_socket_count(&manager, STATE), 1, "without allocation %zu", number);
+		cr_assert_lt(number++, 1000);
+	}
+	cr_expect_gt(failed, 3);
+}
+
+static int find_nothing(struct store *store, size_t number)
+{
+	struct sampling_kept kept;
+
+	(void)number;
+	EXPECT(sampling_kept_open(store, &kept) == 0);
+	EXPECT(kept.state && !state_find(kept.state, STATE_HEAD, 0));
+	return 0;
+}
+
+Test(sampling_kept, what_can_never_be_taken_over_leaves_the_store)
+{
+	cr_assert_eq(live(count, 0), 0);
+	cr_assert_eq(notify_socket_count(&manager, STATE), 1);
+	(void)close(manager.stored[0].fd);
+	manager.stored[0].fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+	cr_expect_eq(live(find_nothing, 0), 0);
+	cr_expect_eq(notify_socket_count(&manager, STATE), 0);
+	cr_expect_eq(notify_socket_count(&manager, "state-1-2"), 1);
+}
