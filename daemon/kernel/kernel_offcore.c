@@ -120,15 +120,18 @@ struct kernel_offcore *kernel_offcore_free(struct kernel_offcore *offcore)
 }
 
 /*
- * From here on no program reads on the CPU. One that had looked at the generation before has ended once the
- * CPU has taken the interrupt: it runs with interrupts off. On an offline CPU none runs.
+ * From here on no program reads on the CPU, and what was counted by now is the running task's cgroup's. One
+ * that had looked at the generation before has ended once the CPU has taken the interrupt: it runs with
+ * interrupts off. On an offline CPU none runs.
  */
 static void hold(struct kernel_offcore *offcore, u32 cpu)
 {
 	struct offcore_cpu *state = &offcore->states[cpu];
 
-	if (!(state->generation & 1))
+	if (!(state->generation & 1)) {
+		(void)kernel_offcore_collect(offcore, cpu);
 		__atomic_store_n(&state->generation, state->generation + 1, __ATOMIC_SEQ_CST);
+	}
 	(void)kernel_offcore_collect(offcore, cpu);
 }
 

@@ -30,10 +30,10 @@ struct kernel_offcore *kernel_offcore_free(struct kernel_offcore *offcore);
 DEFINE_CLEANUP(struct kernel_offcore *, kernel_offcore_free)
 
 /*
- * Has the programs read these events (-1: none) on `cpu`, in the place of those before; the next reading
- * starts from what they count now. `pmu` is any number for the PMU that they are of, the same for a CPU at
- * all times. The caller's descriptors may be closed then: the map holds the events until they are replaced. 0
- * or -errno, with none placed.
+ * Has the programs read these events (-1: none) on `cpu`, in the place of those before, which are read once
+ * more; the next reading starts from what they count now. What comes between these two is counted for nobody.
+ * `pmu` is any number for the PMU that they are of, the same for a CPU at all times. The caller's descriptors
+ * may be closed then: the map holds the events until they are replaced. 0 or -errno, with none placed.
  */
 int kernel_offcore_place(struct kernel_offcore *offcore, u32 cpu, u32 pmu, const int fds[OFFCORE_COUNTERS]);
 
@@ -41,7 +41,7 @@ int kernel_offcore_place(struct kernel_offcore *offcore, u32 cpu, u32 pmu, const
 void kernel_offcore_know(struct kernel_offcore *offcore, u32 cpu, u32 pmu);
 bool kernel_offcore_reads(const struct kernel_offcore *offcore, u32 cpu);
 
-/* Nothing is read on `cpu` any more. What was counted stays. */
+/* Nothing is read on `cpu` any more, after a last time. What was counted stays. */
 void kernel_offcore_remove(struct kernel_offcore *offcore, u32 cpu);
 
 /*

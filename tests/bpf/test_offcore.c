@@ -440,6 +440,40 @@ Test(offcore, a_failed_reading_is_an_error_of_the_cgroups_it_concerns)
 	cr_expect_eq(kernel_offcore_cpu(kernel_offcore(books.kernel), 0)->errors[OFFCORE_REMOTE_DRAM], 0);
 }
 
+/* No other cgroup's task has to take its turn first. */
+Test(offcore, what_was_counted_until_counters_are_replaced_is_the_running_cgroups)
+{
+	const struct pmu_counter counters[] = {counter(OFFCORE_L3, PERF_COUNT_SW_PAGE_FAULTS)};
+	int fds[OFFCORE_COUNTERS] = {-1, -1, -1, -1, -1};
+	struct kernel_offcore *offcore;
+	u64 counts[3];
+	unsigned pages = 200;
+
+	write_online("0");
+	stay_on(0);
+	open_counting(counters, ARRAY_SIZE(counters), COLLECT_GRACE_NS);
+	offcore = kernel_offcore(books.kernel);
+	fds[OFFCORE_L3] = task_event(PERF_COUNT_SW_PAGE_FAULTS, 0);
+	(void)cgroup_fixture_make(&fixture, "mine");
+	enter("mine");
+	cr_assert_eq(touch_pages(&pages), 0);
+	cr_assert_eq(kernel_offcore_place(offcore, 0, 0, fds), 0);
+	books_collect(&books);
+	counts[0] = counted("mine", OFFCORE_L3).count;
+	cr_assert_eq(touch_pages(&pages), 0);
+	kernel_offcore_remove(offcore, 0);
+	books_collect(&books);
+	counts[1] = counted("mine", OFFCORE_L3).count;
+	cr_assert_eq(touch_pages(&pages), 0);
+	books_collect(&books);
+	counts[2] = counted("mine", OFFCORE_L3).count;
+	enter("");
+	cr_expect_geq(counts[0], pages);
+	cr_expect_geq(counts[1], counts[0] + pages);
+	cr_expect_eq(counts[2], counts[1], "nothing is read any more");
+	cr_expect_eq(counted("mine", OFFCORE_L3).errors, 0);
+}
+
 /* The list of online CPUs is a file of the test's: for the set a CPU goes and comes. */
 Test(offcore, counters_of_a_cpu_that_went_begin_anew_when_it_is_back)
 {
