@@ -4,45 +4,15 @@
 # hosts what they should, and a shard and a global server that run it take what a real pebsd serves.
 # shellcheck source=tests/e2e/daemon.sh
 . "$(dirname "$0")/daemon.sh"
+# shellcheck source=tests/e2e/prometheus.sh
+. "$(dirname "$0")/prometheus.sh"
 need jq curl promtool prometheus
 here=$(cd "$(dirname "$0")" && pwd)
-config=$here/../../config/prometheus
 
 promtool check rules "$config"/*.rules.yml >"$work/said" 2>&1 || fail "$(cat "$work/said")"
 promtool check config --syntax-only "$config/prometheus.yml" >"$work/said" 2>&1 || fail "$(cat "$work/said")"
 promtool check config --syntax-only "$config/global.yml" >"$work/said" 2>&1 || fail "$(cat "$work/said")"
-promtool test rules "$here/fleet.test.yml" "$here/fleet_global.test.yml" >"$work/said" 2>&1 || fail "$(cat "$work/said")"
-
-# run_prometheus NAME FILE: the configuration as it is but for its intervals, its files of hosts, and one shard
-run_prometheus() {
-	local address
-	address=127.0.0.1:$(free_port)
-	mkdir "$work/$1"
-	cp "$config"/*.rules.yml "$work/$1/"
-	sed -i 's/interval: 1m/interval: 1s/' "$work/$1/"*.rules.yml
-	sed "s,\(_interval\): .*,\1: 1s,; s,/etc/prometheus/pebsd-\(.*\).json,$work/\1.json,; s,modulus: 40,modulus: 1,; \
-		s,length_limit: 4096,length_limit: 2048," \
-		"$config/$2" >"$work/$1/prometheus.yml"
-	prometheus --config.file="$work/$1/prometheus.yml" --storage.tsdb.path="$work/$1/tsdb" \
-		--web.listen-address="$address" >"$work/$1/log" 2>&1 &
-	others="${others:-} $!"
-	echo "$address" >"$work/$1/address"
-}
-
-# query NAME EXPRESSION: the values, a line each
-query() {
-	curl --silent --max-time 5 --data-urlencode "query=$2" "http://$(cat "$work/$1/address")/api/v1/query" |
-		jq -r '.data.result[].value[1]' 2>/dev/null || :
-}
-
-# until_there NAME EXPRESSION
-until_there() {
-	for _ in $(seq 150); do
-		[ -z "$(query "$1" "$2")" ] || return 0
-		sleep 0.2
-	done
-	fail "$1 has no $2: $(tail -n 3 "$work/$1/log")"
-}
+promtool test rules "$here/fleet.test.yml" "$here/fleet_global.test.yml" "$here/alerts.test.yml" >"$work/said" 2>&1 || fail "$(cat "$work/said")"
 
 # A path that is longer than Prometheus is told to take, which is less here: a recording has none above 4096 bytes, as
 # the kernel's cgroups may have.
