@@ -617,7 +617,8 @@ ZSH_COMPLETIONS ?= $(PREFIX)/share/zsh/site-functions
 FISH_COMPLETIONS = $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
 COMPLETIONS = $(foreach program,pebsd pebsctl,$(BASH_COMPLETIONS)/$(program) $(DESTDIR)$(ZSH_COMPLETIONS)/_$(program) \
 	$(FISH_COMPLETIONS)/$(program).fish)
-FLEET = $(wildcard config/prometheus/*)
+# For whoever runs Prometheus, Grafana or a collector: below share/doc, each in the folder that it has here.
+EXAMPLES = $(wildcard config/grafana/* config/opentelemetry/* config/prometheus/*)
 MANUAL_PLACES = $(foreach page,$(MANUALS),$(DESTDIR)$(PREFIX)/share/man/man$(subst .,,$(suffix $(page)))/$(notdir $(page)))
 
 install: all ## install below DESTDIR= with PREFIX=/usr; a configuration that is there is kept
@@ -639,7 +640,7 @@ install: all ## install below DESTDIR= with PREFIX=/usr; a configuration that is
 	sed -i 's,/usr/\(s\?bin\|lib/pebsd\)/pebs,$(PREFIX)/\1/pebs,; s,/usr/share/,$(PREFIX)/share/,' \
 		$(UNIT_DIRECTORY)/pebsd.service $(UNIT_DIRECTORY)/pebsd-opener.service $(UNIT_DIRECTORY)/pebsd-symbols.service $(ALERT_UNIT) \
 		$(DESTDIR)$(PREFIX)/share/doc/pebsd/mixed-fleet.conf $(DESTDIR)$(PREFIX)/share/doc/pebsd/symbols-debuginfod.conf
-	$(foreach file,$(FLEET),$(INSTALL) -D -m 644 $(file) $(DESTDIR)$(PREFIX)/share/doc/pebsd/prometheus/$(notdir $(file)) &&) true
+	$(foreach file,$(EXAMPLES),$(INSTALL) -D -m 644 $(file) $(DESTDIR)$(PREFIX)/share/doc/pebsd/$(file:config/%=%) &&) true
 	$(INSTALL) -D -m 644 LICENSE $(DESTDIR)$(PREFIX)/share/doc/pebsd/LICENSE
 	[ -e $(CONFIG_FILE) ] || $(INSTALL) -D -m 644 config/pebsd.conf $(CONFIG_FILE)
 	$(foreach place,$(MANUAL_PLACES),$(INSTALL) -D -m 644 daemon/man/$(notdir $(place)) $(place) &&) true

@@ -32,8 +32,14 @@ usr/sbin/pebsd 755
 usr/share/bash-completion/completions/pebsctl 644
 usr/share/bash-completion/completions/pebsd 644
 usr/share/doc/pebsd/LICENSE 644
+usr/share/doc/pebsd/grafana/README.md 644
+usr/share/doc/pebsd/grafana/fleet.json 644
+usr/share/doc/pebsd/grafana/host.json 644
 usr/share/doc/pebsd/mixed-fleet.conf 644
+usr/share/doc/pebsd/opentelemetry/README.md 644
+usr/share/doc/pebsd/opentelemetry/collector.yaml 644
 usr/share/doc/pebsd/prometheus/README.md 644
+usr/share/doc/pebsd/prometheus/alerts.rules.yml 644
 usr/share/doc/pebsd/prometheus/global.rules.yml 644
 usr/share/doc/pebsd/prometheus/global.yml 644
 usr/share/doc/pebsd/prometheus/pebsd.rules.yml 644
