@@ -298,5 +298,8 @@ int engine_collect(struct engine *engine)
 
 int engine_collect_last(struct engine *engine)
 {
-	return collect(engine, collect_last);
+	int r = collect(engine, collect_last);
+
+	/* Once more: what was due at that moment has come since, or is lost (reading_settle()). */
+	return r < 0 ? r : collect(engine, collect_last);
 }

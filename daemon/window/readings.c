@@ -127,8 +127,9 @@ void reading_settle(struct reading *now, const struct reading *before)
 	now->waiting_ns = before->waiting_ns;
 	if (!now->counted)
 		return;
-	if (now->expected > explained && now->expected - explained > now->unexplained)
-		now->unexplained = now->expected - explained;
+	if (before->counted && before->expected > explained &&
+	    before->expected - explained > now->unexplained)
+		now->unexplained = before->expected - explained;
 	if (now->enabled_ns > now->running_ns && now->enabled_ns - now->running_ns > now->waiting_ns)
 		now->waiting_ns = now->enabled_ns - now->running_ns;
 }

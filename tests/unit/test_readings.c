@@ -49,8 +49,8 @@ Test(readings, a_window_has_the_time_paused_in_it)
 
 Test(readings, what_is_missing_is_unexplained)
 {
-	const struct reading before = {0};
-	struct reading now = {.seen = 90, .malformed = 4, .counted = true, .expected = 100};
+	const struct reading before = {.counted = true, .expected = 100};
+	struct reading now = {.seen = 90, .malformed = 4, .counted = true, .expected = 120};
 	struct reading replayed = {.seen = 90, .malformed = 1};
 
 	reading_settle(&now, &before);
@@ -62,7 +62,7 @@ Test(readings, what_is_missing_is_unexplained)
 /* IBS samples operations of every kind: those of others are neither seen nor lost. */
 Test(readings, what_is_filtered_is_not_missing)
 {
-	const struct reading before = {.filtered = 30};
+	const struct reading before = {.counted = true, .expected = 100, .filtered = 30};
 	struct reading now = {.seen = 40, .filtered = 50, .malformed = 4, .counted = true, .expected = 100};
 
 	reading_settle(&now, &before);
@@ -70,13 +70,29 @@ Test(readings, what_is_filtered_is_not_missing)
 	cr_expect_eq(reading_difference(&now, &before).filtered, 20);
 }
 
+/* The page of its event tells of it before the program has accounted it. */
+Test(readings, a_sample_under_way_is_not_lost)
+{
+	const struct reading first = {.counted = true};
+	struct reading under_way = {.seen = 100, .counted = true, .expected = 101};
+	struct reading came = {.seen = 105, .counted = true, .expected = 106};
+	struct reading lost = {.seen = 109, .counted = true, .expected = 111};
+
+	reading_settle(&under_way, &first);
+	cr_expect_eq(under_way.unexplained, 0);
+	reading_settle(&came, &under_way);
+	cr_expect_eq(came.unexplained, 0);
+	came.expected = 110;
+	reading_settle(&lost, &came);
+	cr_expect_eq(lost.unexplained, 1);
+}
+
 Test(readings, a_loss_that_was_told_is_not_taken_back)
 {
-	const struct reading before = {.counted = true, .unexplained = 5, .waiting_ns = 70};
+	const struct reading before = {.counted = true, .expected = 100, .unexplained = 5, .waiting_ns = 70};
 	struct reading now = {
 		.seen = 101, .counted = true, .expected = 100, .enabled_ns = 1000, .running_ns = 950};
 
-	/* A sample under way then has come since. */
 	reading_settle(&now, &before);
 	cr_expect_eq(now.unexplained, 5);
 	cr_expect_eq(now.waiting_ns, 70);

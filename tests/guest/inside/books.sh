@@ -90,13 +90,13 @@ go_on() {
 	pkill -CONT -f "^$here/workload " || :
 }
 
-# No time passes for the counters any more, and pebsd knows all that happened before: of two collections after the
-# pause the second began after it.
+# No time passes for the counters any more, and pebsd knows all that happened before: of three collections after the
+# pause the second began after it, and the third tells what of it is lost.
 settle() {
 	echo Y >"$parameters/paused"
 	quiet
 	note_cgroups
-	await_collections 2
+	await_collections 3
 }
 
 resume() {

@@ -115,8 +115,8 @@ last_words() {
 exact() {
 	local before last='' changes=-1
 	echo Y >"$parameters/paused"
-	# Two collections after it, for one may be under way.
-	while [ $changes -lt 2 ]; do
+	# Three collections after it: one may be under way, and what is lost of one is told by the next.
+	while [ $changes -lt 3 ]; do
 		status >"$work/status"
 		before=$last
 		[[ $(<"$work/status") =~ \"taken\":\ *\"([^\"]*)\" ]]
