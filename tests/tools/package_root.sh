@@ -65,7 +65,8 @@ for file in /usr/sbin/pebsd /usr/bin/pebsctl /usr/lib/pebsd/pebsd-opener /lib/sy
 	/lib/systemd/system/pebsd-symbols.service /usr/lib/sysusers.d/pebsd.conf /usr/lib/systemd/catalog/pebsd.catalog \
 	/usr/share/polkit-1/rules.d/pebsd.rules /usr/share/bash-completion/completions/pebsctl \
 	/usr/share/zsh/vendor-completions/_pebsctl /usr/share/fish/vendor_completions.d/pebsctl.fish \
-	/usr/share/doc/pebsd/copyright /usr/share/doc/pebsd/mixed-fleet.conf /usr/share/man/man8/pebsd.8.gz \
+	/usr/share/doc/pebsd/copyright /usr/share/doc/pebsd/mixed-fleet.conf /usr/share/doc/pebsd/grafana/host.json \
+	/usr/share/doc/pebsd/opentelemetry/collector.yaml /usr/share/doc/pebsd/prometheus/README.md /usr/share/man/man8/pebsd.8.gz \
 	/usr/share/man/man1/pebsctl.1.gz /usr/share/man/man5/pebsd.conf.5.gz /usr/share/man/man7/io.pebsd.7.gz; do
 	[ -f "$root$file" ] || fail "the package lacks $file"
 done
