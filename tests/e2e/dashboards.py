@@ -234,7 +234,7 @@ class Dashboard:
                 named = {renamed.get(name, name) for name in named}
         shown = [one["matcher"]["options"] for one in panel["fieldConfig"]["overrides"]]
         shown += [one["displayName"] for one in panel["options"].get("sortBy", [])]
-        shown += re.findall(r"\$\{__data\.fields\.(\w+)\}", json.dumps(panel))
+        shown += re.findall(r"\$\{__data\.fields\.(\w+)", json.dumps(panel))
         for name in shown:
             if name not in named:
                 complain(where, f"there is no column {name}")

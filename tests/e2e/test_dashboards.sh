@@ -87,6 +87,6 @@ refused shard "$config/alerts.rules.yml" \
 # shellcheck disable=SC2016 # Grafana's variables
 refused global "$grafana/fleet.json" \
 	's/service:pebsd_hitm_samples:rate5m/service:pebsd_hitm:rate5m/' 'there is no metric service:pebsd_hitm:rate5m' \
-	's/${__data.fields.instance}/${__data.fields.host}/' 'there is no column host'
+	's/${__data.fields.instance:/${__data.fields.host:/' 'there is no column host'
 refused global "$config/global.rules.yml" \
 	's/by (service, event, le)/by (unit, event, le)/' 'no metric of it has the label unit'
