@@ -2,7 +2,6 @@
 #include "sampling_offcore.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/log.h"
@@ -30,28 +29,13 @@ struct sampling_offcore *sampling_offcore_free(struct sampling_offcore *offcore)
 	return NULL;
 }
 
-/* "cpu: WHY. cpu_atom: WHY" of the plan's refusals. */
-static char *join_refusals(const struct pmu_plan *plan)
+/* The caller frees; NULL: no memory. */
+static char *why_none(const struct pmu_plan *plan)
 {
-	char *text = NULL;
-	size_t bytes;
-	FILE *stream = open_memstream(&text, &bytes);
-	const char *separator = "";
+	_cleanup_free_ char *refusals = pmu_plan_refusals(plan, 1U << EVENT_OFFCORE);
 
-	if (!stream)
-		return NULL;
-	for (size_t i = 0; i < plan->n_refusals; i++) {
-		if (plan->refusals[i].role != EVENT_OFFCORE)
-			continue;
-		(void)fprintf(stream, "%s%s: %s", separator, plan->refusals[i].pmu, plan->refusals[i].reason);
-		separator = ". ";
-	}
-	if (!*separator)
-		(void)fputs("no PMU is known to have events for them", stream);
-	if (fclose(stream) == 0)
-		return text;
-	free(text);
-	return NULL;
+	return refusals && !*refusals ? strdup("no PMU is known to have events for them")
+				      : TAKE_PTR(refusals);
 }
 
 /* Takes `reason`. */
@@ -77,7 +61,7 @@ int sampling_offcore_open(const struct pmu_plan *plan, unsigned roles, struct sa
 	if (!offcore)
 		return -ENOMEM;
 	if (plan->n_counters == 0) {
-		refuse(offcore, join_refusals(plan));
+		refuse(offcore, why_none(plan));
 	} else {
 		r = offcore_open(plan->counters, plan->n_counters, PERF_ONLINE_PATH, &offcore->set, &message);
 		if (r == -ENOMEM)

@@ -25,29 +25,9 @@ int sampling_perf_cannot(struct failure *failure, int error, const char *format,
 	return error;
 }
 
-/* "cpu: WHY. ibs_op: WHY", with several roles each named. The caller frees; NULL: no memory. */
-static char *join_refusals(const struct pmu_plan *plan, unsigned roles)
-{
-	bool one_role = (roles & (roles - 1)) == 0;
-	char *text = NULL;
-	size_t bytes;
-	FILE *stream = open_memstream(&text, &bytes);
-
-	if (!stream)
-		return NULL;
-	for (size_t i = 0; i < plan->n_refusals; i++)
-		(void)fprintf(stream, "%s%s%s%s: %s", i ? ". " : "",
-			      one_role ? "" : event_role_name(plan->refusals[i].role), one_role ? "" : " on ",
-			      plan->refusals[i].pmu, plan->refusals[i].reason);
-	if (fclose(stream) == 0)
-		return text;
-	free(text);
-	return NULL;
-}
-
 static int refuse(const struct pmu_plan *plan, unsigned roles, struct failure *failure)
 {
-	_cleanup_free_ char *reasons = join_refusals(plan, roles);
+	_cleanup_free_ char *reasons = pmu_plan_refusals(plan, roles);
 
 	failure->code = EXIT_CANNOT;
 	if (asprintf(&failure->message,

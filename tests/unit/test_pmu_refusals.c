@@ -162,3 +162,18 @@ Test(pmu_refusals, a_copy_that_holds_no_events)
 	for (enum event_role role = 0; role < EVENT_ROLES; role++)
 		expect_refused("cpu", role, "the folder events/ of this PMU is not in the tree");
 }
+
+Test(pmu_refusals, in_one_text)
+{
+	_cleanup_free_ char *none = pmu_plan_refusals(&plan, ROLE(LOADS)), *one = NULL, *several = NULL;
+
+	cr_expect_str_eq(none, "");
+	cr_assert_eq(pmu_plan_refuse(&plan, "cpu_core", EVENT_LOADS, "it is off"), 0);
+	cr_assert_eq(pmu_plan_refuse(&plan, "cpu_core", EVENT_STORES, "it has none"), 0);
+	cr_assert_eq(pmu_plan_refuse(&plan, "cpu_atom", EVENT_LOADS, "it is %s", "slow"), 0);
+	one = pmu_plan_refusals(&plan, ROLE(LOADS));
+	cr_expect_str_eq(one, "cpu_core: it is off. cpu_atom: it is slow");
+	several = pmu_plan_refusals(&plan, ROLE(LOADS) | ROLE(STORES) | ROLE(OFFCORE));
+	cr_expect_str_eq(several, "loads on cpu_core: it is off. stores on cpu_core: it has none. "
+				  "loads on cpu_atom: it is slow");
+}

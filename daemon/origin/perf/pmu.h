@@ -94,6 +94,12 @@ int pmu_plan_refuse(struct pmu_plan *plan, const char *pmu, enum event_role role
 	__attribute__((format(printf, 4, 5)));
 int pmu_plan_note(struct pmu_plan *plan, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/*
+ * What the refusals of these roles say: "cpu: WHY. ibs_op: WHY", with several roles "loads on cpu: WHY"; ""
+ * where there is none. The caller frees; NULL: no memory.
+ */
+char *pmu_plan_refusals(const struct pmu_plan *plan, unsigned roles);
+
 /* Takes the opening at `index` out of the plan. */
 void pmu_plan_drop(struct pmu_plan *plan, size_t index);
 

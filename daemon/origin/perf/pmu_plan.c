@@ -2,6 +2,7 @@
 /* The plan as a container; how it is made stands in pmu.c and the files of the roles. */
 #include <errno.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/cleanup.h"
@@ -40,6 +41,32 @@ int pmu_plan_refuse(struct pmu_plan *plan, const char *pmu, enum event_role role
 	*refusal = (struct pmu_refusal){.role = role, .reason = TAKE_PTR(reason)};
 	(void)snprintf(refusal->pmu, sizeof(refusal->pmu), "%s", pmu);
 	return 0;
+}
+
+char *pmu_plan_refusals(const struct pmu_plan *plan, unsigned roles)
+{
+	const bool one_role = (roles & (roles - 1)) == 0;
+	const char *separator = "";
+	char *text = NULL;
+	size_t bytes;
+	FILE *stream = open_memstream(&text, &bytes);
+
+	if (!stream)
+		return NULL;
+	for (size_t i = 0; i < plan->n_refusals; i++) {
+		const struct pmu_refusal *refusal = &plan->refusals[i];
+
+		if (!(roles & 1U << refusal->role))
+			continue;
+		(void)fprintf(stream, "%s%s%s%s: %s", separator,
+			      one_role ? "" : event_role_name(refusal->role), one_role ? "" : " on ",
+			      refusal->pmu, refusal->reason);
+		separator = ". ";
+	}
+	if (fclose(stream) == 0)
+		return text;
+	free(text);
+	return NULL;
 }
 
 int pmu_plan_note(struct pmu_plan *plan, const char *format, ...)
