@@ -2,7 +2,6 @@
 #include "sampling_origin.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -10,26 +9,22 @@
 #include <bpf/libbpf.h>
 
 #include "base/log.h"
-#include "cgroup/mount.h"
-#include "cgroup/walk.h"
-#include "collect/adopt.h"
 #include "govern/max_rate.h"
 #include "guest_marks.h"
 #include "origin/perf/perf.h"
-#include "origin/perf/perf_cost.h"
 #include "origin/perf/perf_door.h"
 #include "origin/perf/perf_notes.h"
 #include "pause_kept.h"
 #include "sampling_govern.h"
 #include "sampling_offcore.h"
 #include "sampling_perf_open.h"
+#include "sampling_tree.h"
 #include "sampling_zoom.h"
 
 struct origin_state {
 	struct engine *engine; /* not owned */
 	const struct config *config;
-	char *mount; /* of the cgroup2 hierarchy */
-	int tree;    /* its root, held so that cgroups are found whatever becomes of the mount */
+	struct sampling_tree tree;
 	size_t n_sets;
 	struct perf_event_set *sets[EVENTS_MAX]; /* in the order of the engine's events */
 	struct perf_counts counts[EVENTS_MAX];   /* as of the last collection */
@@ -65,96 +60,13 @@ static void free_state(struct origin_state *state)
 		engine_head(state->engine)->notes = NULL;
 	perf_notes_done(&state->notes);
 	guest_marks_done(&state->guests);
-	free(state->mount);
-	cleanup_close(&state->tree);
+	sampling_tree_done(&state->tree);
 	free(state);
 }
 
 static void free_statep(struct origin_state **state)
 {
 	free_state(*state);
-}
-
-static int find_mount(struct origin_state *state, struct failure *failure)
-{
-	bool subtree;
-	int r = cgroup_mount_find(&state->mount, &subtree);
-
-	if (r == -ENOENT)
-		return sampling_perf_cannot(
-			failure, r, "cannot tell cgroups apart: %s",
-			"no cgroup2 file system is mounted, and v1 hierarchies number their cgroups "
-			"each on their "
-			"own; mount it: mount -t cgroup2 none /sys/fs/cgroup/unified, or boot with "
-			"systemd.unified_cgroup_hierarchy=1");
-	if (r < 0)
-		return sampling_perf_cannot(
-			failure, r,
-			"cannot read /proc/self/mountinfo to find the cgroup2 mount: %s; mount /proc",
-			r == -ENODATA ? "it is not there" : strerror(-r));
-	/*
-	 * A part of the tree, as a container has it, may well have no cgroup of its own: those outside of it
-	 * are found as they are born.
-	 */
-	if (!subtree && cgroup_mount_in_use(state->mount) == 0)
-		return sampling_perf_cannot(
-			failure, -ENOENT,
-			"cannot tell cgroups apart: no cgroup is below the root of %s, so every task of "
-			"this host is in the root, as where services are kept in v1 hierarchies alone; "
-			"boot with systemd.unified_cgroup_hierarchy=1, or put what is to be told apart "
-			"into cgroups there",
-			state->mount);
-	state->tree = open(state->mount, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (state->tree < 0)
-		return sampling_perf_cannot(failure, -errno, "cannot open the cgroup2 tree at %s",
-					    state->mount);
-	if (subtree)
-		log_notice("%s shows only a part of the cgroup tree: cgroups outside of it are named as they "
-			   "are born, "
-			   "those older than pebsd are unattributed",
-			   state->mount);
-	return 0;
-}
-
-static int count_one(u64 id, u64 parent_id, const char *name, void *userdata)
-{
-	(void)id;
-	(void)parent_id;
-	(void)name;
-	(void)userdata;
-	return 0;
-}
-
-/* With as many as before those go on, as long as there is some room in them. */
-static u32 slots_for(const struct config *config, int tree, const struct handover *handover)
-{
-	const u32 before = kernel_slots_before(handover);
-	struct cgroup_walk_counts counts = {0};
-
-	if (config->cgroups_max != CONFIG_CGROUPS_MAX_AUTO)
-		return (u32)config->cgroups_max;
-	(void)cgroup_walk(tree, count_one, NULL, &counts);
-	return before > counts.cgroups + counts.cgroups / 4 ? before : perf_cost_slots(counts.cgroups);
-}
-
-static void adopt(struct origin_state *state)
-{
-	struct adopt_counts counts = {0};
-	int r;
-
-	engine_adopting(state->engine);
-	r = adopt_tree(engine_kernel(state->engine), state->tree, &counts);
-	if (r < 0)
-		(void)log_warning(
-			r, "cannot read the cgroup tree at %s: cgroups older than pebsd are unattributed",
-			state->mount);
-	if (counts.unentered)
-		(void)log_warning(
-			0,
-			"%zu cgroups could not be looked into (too deep, or not permitted): those below that "
-			"are older than pebsd are unattributed; CAP_DAC_READ_SEARCH lets it look",
-			counts.unentered);
-	engine_adopted(state->engine, counts.without_slot == 0);
 }
 
 static int start_set(struct origin_state *state, size_t i, int program_fd, char **ret_message)
@@ -344,7 +256,7 @@ static int tick(struct origin_state *state)
 	rearm(state);
 	sampling_offcore_tick(state->offcore);
 	if (engine_should_adopt(state->engine))
-		adopt(state);
+		sampling_tree_adopt(&state->tree, state->engine);
 	tell_slots(state);
 	guest_marks_tick(&state->guests, state->engine);
 	return 0;
@@ -446,7 +358,7 @@ static int open_zoom(struct origin_state *state, const char *path, u32 rate, str
 				      "it left to others; `pebsctl resume` ends the pause");
 		return -EBUSY;
 	}
-	r = sampling_zoom_begin(&state->zoom, state->tree, state->sets, state->n_sets, path, rate, ret,
+	r = sampling_zoom_begin(&state->zoom, state->tree.root, state->sets, state->n_sets, path, rate, ret,
 				ret_note, ret_message);
 	if (r == 0 && *ret_note)
 		log_notice("zoom on %s: %s", path, *ret_note);
@@ -554,7 +466,7 @@ static int open_perf(const struct sampling_settings *settings, struct engine_set
 
 	if (!state)
 		return -ENOMEM;
-	state->tree = -1;
+	state->tree = SAMPLING_TREE_NONE;
 	state->handover = engine_settings->handover;
 	state->config = settings->config;
 	state->rate_fd = max_rate_open();
@@ -562,13 +474,14 @@ static int open_perf(const struct sampling_settings *settings, struct engine_set
 	r = sampling_perf_open(settings->config, &state->notes, state->sets, &state->n_sets, &state->offcore,
 			       ret_failure);
 	if (r == 0)
-		r = find_mount(state, ret_failure);
+		r = sampling_tree_open(&state->tree, ret_failure);
 	if (r < 0)
 		return r;
 	engine_settings->n_events = state->n_sets;
 	for (size_t i = 0; i < state->n_sets; i++)
 		engine_settings->events[i] = *perf_event(state->sets[i]);
-	engine_settings->slots = slots_for(settings->config, state->tree, engine_settings->handover);
+	engine_settings->slots =
+		sampling_tree_slots(&state->tree, settings->config, engine_settings->handover);
 	engine_settings->births = engine_settings->hardware = true;
 	engine_settings->measured = hash_events(state);
 	engine_settings->count = count;
@@ -584,7 +497,7 @@ static int open_perf(const struct sampling_settings *settings, struct engine_set
 		return r;
 	}
 	state->engine = *ret_engine;
-	adopt(state);
+	sampling_tree_adopt(&state->tree, state->engine);
 	if (guest_marks_wanted(engine_settings->events, state->n_sets, engine_settings->offcore_cpus > 0))
 		guest_marks_open(&state->guests);
 	/* It takes note of the periods that were asked for; those of before may be in force after that. */
