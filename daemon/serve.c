@@ -9,55 +9,14 @@
 #include <systemd/sd-daemon.h>
 #include <systemd/sd-event.h>
 
-#include "alerts.h"
 #include "base/heap.h"
 #include "base/log.h"
-#include "containers/containers.h"
-#include "detail.h"
-#include "export/control.h"
-#include "export/json_public.h"
-#include "export/process.h"
-#include "export/prometheus.h"
-#include "http/http.h"
-#include "http/zoom_scrape.h"
-#include "pause.h"
 #include "pause_kept.h"
 #include "reload.h"
-#include "room.h"
-#include "sampling.h"
-#include "store/store.h"
-#include "watch.h"
+#include "serve_endpoints.h"
 
 /* Late by so much, a collection still shares a wakeup with others. */
 #define TICK_ACCURACY_USEC 1000
-
-#define SYSFS_ROOT "/sys"
-
-struct server {
-	const struct options *options;
-	struct config *config;
-	struct store *store; /* what the service manager keeps from one process to the next */
-	sd_event *event;
-	sd_event_source *tick;
-	sd_event_source *step;
-	sd_event_source *input; /* what the steps wait for, where they do */
-	struct sampling *sampling;
-	struct detail *detail;
-	struct zoom_scrape scrape;
-	struct alerts *alerts;
-	struct containers *containers;
-	struct pause pause;
-	struct control *control;
-	struct http *http;
-	char served_at[HTTP_SOCKETS_TEXT_MAX];
-	struct watch watch;
-	struct room room;
-	struct process_figures process; /* kept from scrape to scrape, as process_read() wants */
-	bool stopping;                  /* a signal said so */
-	u64 reloads;                    /* of the configuration, with success or not */
-	int collection_error;           /* of the last tick */
-	char *status;                   /* as the service manager was told last; NULL: not yet */
-};
 
 static void server_close(struct server *server)
 {
@@ -283,161 +242,6 @@ static int on_hangup(sd_event_source *source, const struct signalfd_siginfo *inf
 	return 0;
 }
 
-static int get_snapshot(void *userdata, const struct maybe_double *window_seconds,
-			const struct snapshot **ret)
-{
-	struct server *server = userdata;
-	struct engine *engine = sampling_engine(server->sampling);
-
-	engine_head(engine)->detail = detail_figures(server->detail);
-	return engine_snapshot(engine, window_seconds, ret);
-}
-
-static void release_snapshot(void *userdata)
-{
-	struct server *server = userdata;
-
-	engine_release_window(sampling_engine(server->sampling));
-}
-
-static int get_summary(struct server *server, const struct snapshot **ret)
-{
-	struct engine *engine = sampling_engine(server->sampling);
-
-	engine_head(engine)->detail = detail_figures(server->detail);
-	return engine_summary(engine, ret);
-}
-
-static int choose_hot(void *userdata, const char *path, double seconds)
-{
-	struct server *server = userdata;
-
-	return detail_choose_hot(server->detail, path, seconds);
-}
-
-static bool get_hot_choice(void *userdata, const char *path, struct hot_choice *ret)
-{
-	struct server *server = userdata;
-
-	return engine_hot_choice(sampling_engine(server->sampling), path, ret);
-}
-
-static int get_hot_places(void *userdata, const char *path, unsigned event, enum hot_kind kind,
-			  struct hot_places *ret)
-{
-	struct server *server = userdata;
-
-	return engine_hot_places(sampling_engine(server->sampling), path, event, kind, ret);
-}
-
-static struct zooms *get_zooms(void *userdata)
-{
-	struct server *server = userdata;
-
-	return detail_zooms(server->detail);
-}
-
-static struct symbols *get_symbols(void *userdata)
-{
-	struct server *server = userdata;
-
-	return detail_symbols(server->detail);
-}
-
-static const struct symbol *get_name(void *userdata, const struct symbol_query *query)
-{
-	struct server *server = userdata;
-
-	return sampling_name(server->sampling, query);
-}
-
-static u64 get_sequence(void *userdata)
-{
-	struct server *server = userdata;
-
-	/* Both only grow: each moves the sum. */
-	return engine_head(sampling_engine(server->sampling))->sequence + server->reloads;
-}
-
-static int get_metrics(void *userdata, bool openmetrics, char **ret_text, size_t *ret_length)
-{
-	struct server *server = userdata;
-	struct engine *engine = sampling_engine(server->sampling);
-	_cleanup_free_ struct alert *list = NULL;
-	struct prometheus_alerts alerts = {0};
-	const struct prometheus_options options = {
-		.openmetrics = openmetrics,
-		.detail = server->config->detail_metrics,
-		.labels = server->config->container_labels,
-		.alerts = &alerts,
-		.http_restarts = {server->http != NULL, http_restarts(server->http)}};
-	const struct series *const *series;
-	const struct snapshot *snapshot;
-	size_t n;
-	int r = get_summary(server, &snapshot);
-
-	if (r == 0)
-		r = policy_alerts(alerts_policy(server->alerts), &list, &alerts.n);
-	if (r < 0)
-		return r;
-	alerts.list = list;
-	(void)policy_rules(alerts_policy(server->alerts), &n);
-	alerts.n_rules = n;
-	for (int kind = 0; kind < ACT_KINDS; kind++)
-		for (int result = 0; result < ACT_RESULTS; result++)
-			alerts.actions[kind][result] = act_count(
-				alerts_act(server->alerts), (enum act_kind)kind, (enum act_result)result);
-	process_read(&server->process);
-	series = engine_series(engine, &n);
-	return prometheus_render(snapshot, series, n, &options, &server->process, ret_text, ret_length);
-}
-
-/* What the page at / shows. As of the last collection, as everything that is asked for. */
-static int get_public_top(void *userdata, char **ret_text, size_t *ret_length)
-{
-	struct server *server = userdata;
-	struct engine *engine = sampling_engine(server->sampling);
-	const struct maybe_double window = {.known = strcmp(engine_head(engine)->origin, "replay") != 0,
-					    .value = JSON_PUBLIC_WINDOW_SECONDS};
-	const struct series *const *series;
-	const struct snapshot *snapshot;
-	size_t n;
-	int r = get_snapshot(server, &window, &snapshot);
-
-	if (r < 0)
-		return r;
-	series = engine_series(engine, &n);
-	r = json_public_top(snapshot, series, n, ret_text, ret_length);
-	release_snapshot(server);
-	return r;
-}
-
-static int get_public_alerts(void *userdata, char **ret_text, size_t *ret_length)
-{
-	struct server *server = userdata;
-	_cleanup_free_ struct alert *alerts = NULL;
-	size_t n = 0;
-	int r = policy_alerts(alerts_policy(server->alerts), &alerts, &n);
-
-	return r < 0 ? r
-		     : json_public_alerts(engine_head(sampling_engine(server->sampling))->origin, alerts, n,
-					  ret_text, ret_length);
-}
-
-static int get_health(void *userdata, const char **ret_reason)
-{
-	struct server *server = userdata;
-
-	*ret_reason = pause_reason(&server->pause);
-	if (*ret_reason)
-		return -ECANCELED;
-	if (server->collection_error < 0) {
-		*ret_reason = "the last collection failed; the log says why";
-		return server->collection_error;
-	}
-	return sampling_health(server->sampling, ret_reason);
-}
-
 static void on_gone(void *userdata, const char *path, u64 id)
 {
 	struct server *server = userdata;
@@ -476,21 +280,6 @@ static void on_zoom(void *userdata, const struct zoom *zoom, bool over)
 	struct server *server = userdata;
 
 	watch_zoom(&server->watch, zoom, over);
-}
-
-static const struct policy *get_policy(void *userdata)
-{
-	struct server *server = userdata;
-
-	return alerts_policy(server->alerts);
-}
-
-static int get_neighbours(void *userdata, const char *path, struct neighbours_report **ret)
-{
-	struct server *server = userdata;
-
-	return neighbours_report(sampling_engine(server->sampling), alerts_cgroup_root(server->alerts),
-				 SYSFS_ROOT, path, ret);
 }
 
 /* Beside the control socket, so that two daemons do not share it. */
@@ -548,56 +337,15 @@ static int open_containers(struct server *server)
 	return 0;
 }
 
-static int open_http(struct server *server, const struct http_source *source, struct failure *failure)
-{
-	const struct http_settings settings = {.event = server->event, .hosts = server->config->hosts};
-	struct http_sockets sockets;
-	const char *group = server->config->group[0] ? server->config->group : NULL;
-	int r = http_sockets_choose(server->store, &server->config->listen, group, &sockets,
-				    &failure->message);
-
-	if (r < 0 || sockets.n == 0)
-		return r;
-	(void)snprintf(server->served_at, sizeof(server->served_at), "%s", sockets.text);
-	return http_new(&settings, &sockets, source, &server->http, &failure->message);
-}
-
 static int open_endpoints(struct server *server, struct failure *failure)
 {
-	const struct control_backend backend = {
-		.snapshot = get_snapshot,
-		.release = release_snapshot,
+	const struct control_backend orders = {
 		.reload = reload,
 		.pause = pause_sampling,
 		.resume = resume_sampling,
-		.policy = get_policy,
-		.neighbours = get_neighbours,
-		.hot_choose = choose_hot,
-		.hot_choice = get_hot_choice,
-		.hot_places = get_hot_places,
-		.zooms = get_zooms,
-		.symbols = get_symbols,
-		.name = get_name,
-		.userdata = server,
 	};
-	const struct http_source source = {
-		.userdata = server,
-		.origin = engine_head(sampling_engine(server->sampling))->origin,
-		.sequence = get_sequence,
-		.metrics = get_metrics,
-		.top = get_public_top,
-		.alerts = get_public_alerts,
-		.health = get_health,
-		.profiles = zoom_scrape_profiles(&server->scrape),
-	};
-	const char *group = server->config->group[0] ? server->config->group : NULL;
-	int r = control_new(server->event, server->options->socket, group, &backend, &server->control,
-			    &failure->message);
 
-	if (r < 0)
-		return r;
-	control_permit(server->control, server->config->detail);
-	return open_http(server, &source, failure);
+	return serve_endpoints_open(server, orders, failure);
 }
 
 static void on_http_stopped(void *userdata)
