@@ -2,67 +2,23 @@
 #include "http/http_server.h"
 
 #include <errno.h>
-#include <microhttpd.h>
 #include <stdarg.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/param.h>
-#include <sys/queue.h>
 #include <sys/socket.h>
 #include <time.h>
 
 #include "base/cleanup.h"
 #include "base/log.h"
-#include "http/http_answer.h"
-#include "http/http_host.h"
 #include "http/http_line.h"
-#include "http/http_page.h"
-#include "http/http_profile.h"
-#include "http/http_questions.h"
-#include "http/http_scrape.h"
-#include "http/negotiate.h"
+#include "http/http_requests.h"
+#include "http/http_server_parts.h"
+#include "http/http_told.h"
 
 #define USEC_PER_MSEC     1000
 #define TIMER_ACCURACY_US 50000 /* deadlines of slow clients need no better */
 #define ACCEPTED_AT_ONCE  16
-
-struct connection {
-	TAILQ_ENTRY(connection) entry;
-	struct MHD_Connection *library;
-	int fd; /* the library's */
-	u64 deadline_ns;
-	bool hung_up;
-	bool has_request;
-	struct http_waiting *waiting; /* not NULL: for a profile, without a deadline */
-
-	bool asks; /* it is among those who wait for an answer, and suspended */
-	struct http_asker asker;
-	bool answered; /* with `error`, an errno; 0: there is what it asked for */
-	int error;
-};
-
-struct http_server {
-	struct http_server_settings settings;
-	TAILQ_HEAD(, connection) connections; /* the oldest first */
-	unsigned int n_connections;
-	bool crowded; /* somebody may wait for a place */
-	struct MHD_Daemon *daemon;
-	struct http_scrape scrape;
-	struct http_questions questions;
-	struct http_profile *profile;
-	bool configured;
-	bool last; /* who is in is answered, and nobody let in */
-	bool ended;
-	char *origin;
-	char *hosts;
-	int unhealthy; /* as pebsd said last: an errno, 0: healthy */
-	char *health;
-	sd_event_source *accepting[HTTP_LISTENERS_MAX];
-	sd_event_source *io;
-	sd_event_source *line;
-	sd_event_source *timer;
-	sd_event_source *again; /* at once, which no timer is */
-};
 
 static void log_library(void *userdata, const char *format, va_list arguments)
 {
@@ -78,7 +34,7 @@ static void log_library(void *userdata, const char *format, va_list arguments)
 	log_debug("HTTP endpoint: %s", text);
 }
 
-static u64 now_ns(void)
+u64 http_server_now_ns(void)
 {
 	struct timespec now;
 
@@ -86,7 +42,7 @@ static u64 now_ns(void)
 	return (u64)now.tv_sec * NSEC_PER_SEC + (u64)now.tv_nsec;
 }
 
-static void end(struct http_server *server, int error)
+void http_server_end(struct http_server *server, int error)
 {
 	if (server->ended)
 		return;
@@ -94,15 +50,7 @@ static void end(struct http_server *server, int error)
 	server->settings.ended(server->settings.userdata, error);
 }
 
-static struct connection *connection_of(struct MHD_Connection *library)
-{
-	const union MHD_ConnectionInfo *info =
-		MHD_get_connection_info(library, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
-
-	return info ? info->socket_context : NULL;
-}
-
-static void let_in(struct http_server *server, bool open)
+void http_server_let_in(struct http_server *server, bool open)
 {
 	open = open && !server->last;
 	for (size_t i = 0; i < server->settings.n_listeners; i++)
@@ -120,13 +68,13 @@ static void on_connection(void *userdata, struct MHD_Connection *library, void *
 {
 	const union MHD_ConnectionInfo *info =
 		MHD_get_connection_info(library, MHD_CONNECTION_INFO_CONNECTION_FD);
-	struct connection *connection = *place;
+	struct http_connection *connection = *place;
 	struct http_server *server = userdata;
 
 	if (what == MHD_CONNECTION_NOTIFY_CLOSED) {
 		server->n_connections--;
 		if (server->crowded && server->configured)
-			let_in(server, true);
+			http_server_let_in(server, true);
 		server->crowded = false;
 		if (connection) {
 			http_profile_closed(&connection->waiting);
@@ -149,13 +97,13 @@ static void on_connection(void *userdata, struct MHD_Connection *library, void *
 	}
 	connection->library = library;
 	connection->fd = info->connect_fd;
-	connection->deadline_ns = now_ns() + HTTP_TIMEOUT_SECONDS * NSEC_PER_SEC;
+	connection->deadline_ns = http_server_now_ns() + HTTP_TIMEOUT_SECONDS * NSEC_PER_SEC;
 	TAILQ_INSERT_TAIL(&server->connections, connection, entry);
 	*place = connection;
 }
 
 /* The library sees the end of the stream and closes the connection. */
-static void hang_up(struct connection *connection)
+static void hang_up(struct http_connection *connection)
 {
 	if (!connection->hung_up)
 		(void)shutdown(connection->fd, SHUT_RDWR);
@@ -165,7 +113,7 @@ static void hang_up(struct connection *connection)
 /* Returns the next deadline, 0: there is none. */
 static u64 hang_up_on_the_late(struct http_server *server, u64 now)
 {
-	struct connection *connection;
+	struct http_connection *connection;
 
 	TAILQ_FOREACH (connection, &server->connections, entry) {
 		if (connection->waiting || connection->asks)
@@ -182,7 +130,7 @@ static u64 hang_up_on_the_late(struct http_server *server, u64 now)
 static u64 hang_up_on_a_silent_one(struct http_server *server, u64 now)
 {
 	const u64 patience_ns = (HTTP_TIMEOUT_SECONDS - HTTP_PATIENCE_SECONDS) * NSEC_PER_SEC;
-	struct connection *connection;
+	struct http_connection *connection;
 
 	TAILQ_FOREACH (connection, &server->connections, entry) {
 		if (connection->has_request || connection->hung_up)
@@ -195,17 +143,19 @@ static u64 hang_up_on_a_silent_one(struct http_server *server, u64 now)
 	return 0;
 }
 
-static void resume(struct connection *connection, int error)
+static struct http_connection *connection_of_asker(struct http_asker *asker)
 {
+	return (struct http_connection *)(void *)((char *)asker - offsetof(struct http_connection, asker));
+}
+
+void http_server_resume(struct http_asker *asker, int error)
+{
+	struct http_connection *connection = connection_of_asker(asker);
+
 	connection->asks = false;
 	connection->answered = true;
 	connection->error = error;
 	MHD_resume_connection(connection->library);
-}
-
-static struct connection *connection_of_asker(struct http_asker *asker)
-{
-	return (struct connection *)(void *)((char *)asker - offsetof(struct connection, asker));
 }
 
 /* Returns the next one's time, 0: nobody waits. */
@@ -219,196 +169,9 @@ static u64 give_up_on_late_answers(struct http_server *server, u64 now)
 		if (deadline_ns > now)
 			return deadline_ns;
 		http_questions_drop(&server->questions, asker);
-		resume(connection_of_asker(asker), ETIMEDOUT);
+		http_server_resume(asker, ETIMEDOUT);
 	}
 	return 0;
-}
-
-/* An MHD_RequestCompletedCallback: `*state` is what was scraped, or nothing. */
-static void on_completed(void *userdata, struct MHD_Connection *connection, void **state,
-			 enum MHD_RequestTerminationCode why)
-{
-	(void)userdata;
-	(void)connection;
-	(void)why;
-	http_scrape_release(*state);
-	*state = NULL;
-}
-
-static enum MHD_Result ask(struct http_server *server, struct connection *connection, u32 kind, u64 had)
-{
-	int r = http_questions_ask(&server->questions, &connection->asker, kind, had, now_ns());
-
-	if (r < 0) {
-		/* pebsd is gone, or is about to find this process useless. */
-		end(server, r);
-		return MHD_NO;
-	}
-	connection->asks = true;
-	MHD_suspend_connection(connection->library);
-	return MHD_YES;
-}
-
-static enum MHD_Result send_too_late(struct MHD_Connection *library)
-{
-	return http_send_later(library, HTTP_ANSWER_SECONDS,
-			       "pebsd does not answer at present: it is stopped, or very busy.\n");
-}
-
-static enum MHD_Result send_failed(struct MHD_Connection *library, int error)
-{
-	_cleanup_free_ char *text = NULL;
-
-	if (error == ETIMEDOUT)
-		return send_too_late(library);
-	if (asprintf(&text, "What is asked for could not be rendered: %s. The daemon's log says more.\n",
-		     strerror(error)) < 0) {
-		text = NULL;
-		return MHD_NO;
-	}
-	return http_send_text(library, MHD_HTTP_INTERNAL_SERVER_ERROR, text);
-}
-
-/* `*state` holds what is sent until the request is completed. */
-static enum MHD_Result send_body(struct http_server *server, struct connection *connection,
-				 enum http_document document, void **state)
-{
-	struct MHD_Connection *library = connection->library;
-	u32 form = HTTP_FORM(document) | (negotiate_gzip(MHD_lookup_connection_value(
-						  library, MHD_HEADER_KIND, MHD_HTTP_HEADER_ACCEPT_ENCODING))
-						  ? HTTP_FORM_GZIP
-						  : 0);
-	struct http_scrape_body *body = http_scrape_current(&server->scrape, form);
-
-	if (!connection->answered && !http_scrape_full(&server->scrape, form))
-		return ask(server, connection, form, body ? body->generation : 0);
-	if (connection->error)
-		return send_failed(library, connection->error);
-	if (!body)
-		return send_failed(library, EIO);
-	http_scrape_hold(body);
-	*state = body;
-	return MHD_queue_response(library, MHD_HTTP_OK, body->response);
-}
-
-static enum MHD_Result send_metrics(struct http_server *server, struct connection *connection, void **state)
-{
-	bool openmetrics = negotiate_openmetrics(
-		MHD_lookup_connection_value(connection->library, MHD_HEADER_KIND, MHD_HTTP_HEADER_ACCEPT));
-
-	return send_body(server, connection, openmetrics ? HTTP_DOCUMENT_OPENMETRICS : HTTP_DOCUMENT_TEXT,
-			 state);
-}
-
-static enum MHD_Result send_health(struct http_server *server, struct connection *connection)
-{
-	_cleanup_free_ char *text = NULL;
-
-	if (!connection->answered)
-		return ask(server, connection, HTTP_QUESTION_HEALTH, 0);
-	if (connection->error)
-		return send_too_late(connection->library);
-	if (!server->unhealthy)
-		return http_send_text(connection->library, MHD_HTTP_OK, "ok\n");
-	if (asprintf(&text, "%s\n", server->health ? server->health : strerror(server->unhealthy)) < 0) {
-		text = NULL;
-		return MHD_NO;
-	}
-	return http_send_text(connection->library, MHD_HTTP_SERVICE_UNAVAILABLE, text);
-}
-
-/* Once it waits no longer its time begins anew, to send the answer in. */
-static enum MHD_Result send_profile(struct http_server *server, struct connection *connection)
-{
-	enum MHD_Result result = http_profile_answer(server->profile, connection->library, connection->fd,
-						     &connection->waiting);
-
-	if (!connection->waiting) {
-		connection->deadline_ns = now_ns() + HTTP_TIMEOUT_SECONDS * NSEC_PER_SEC;
-		TAILQ_REMOVE(&server->connections, connection, entry);
-		TAILQ_INSERT_TAIL(&server->connections, connection, entry);
-	}
-	return result;
-}
-
-/* An MHD_KeyValueIterator. */
-static enum MHD_Result count_host(void *userdata, enum MHD_ValueKind kind, const char *key, const char *value)
-{
-	size_t *n = userdata;
-
-	(void)kind;
-	(void)value;
-	*n += strcasecmp(key, MHD_HTTP_HEADER_HOST) == 0;
-	return MHD_YES;
-}
-
-static enum http_host check_host(const struct http_server *server, const struct connection *connection,
-				 const char *version)
-{
-	union {
-		struct sockaddr any;
-		struct sockaddr_storage room;
-	} arrived = {0};
-	socklen_t length = sizeof(arrived);
-	struct http_host_asked asked = {
-		.host = MHD_lookup_connection_value(connection->library, MHD_HEADER_KIND,
-						    MHD_HTTP_HEADER_HOST),
-		.may_be_absent = strcmp(version, MHD_HTTP_VERSION_1_0) == 0,
-		.arrived = &arrived.any,
-		.names = server->hosts,
-	};
-
-	if (getsockname(connection->fd, &arrived.any, &length) < 0)
-		return HTTP_HOST_WRONG;
-	(void)MHD_get_connection_values(connection->library, MHD_HEADER_KIND, count_host, &asked.n);
-	return http_host_check(&asked);
-}
-
-/* An MHD_AccessHandlerCallback. NOLINTBEGIN(readability-non-const-parameter) */
-static enum MHD_Result answer(void *userdata, struct MHD_Connection *library, const char *path,
-			      const char *method, const char *version, const char *upload,
-			      size_t *upload_length, void **state)
-/* NOLINTEND(readability-non-const-parameter) */
-{
-	struct connection *connection = connection_of(library);
-	struct http_server *server = userdata;
-
-	(void)upload;
-	(void)upload_length;
-	if (!connection)
-		return MHD_NO;
-	connection->has_request = true;
-	switch (check_host(server, connection, version)) {
-	case HTTP_HOST_RIGHT:
-		break;
-	case HTTP_HOST_MALFORMED:
-		return http_send_text(library, MHD_HTTP_BAD_REQUEST,
-				      "One Host is needed: that of the address that is asked.\n");
-	case HTTP_HOST_WRONG:
-		return http_send_text(
-			library, MHD_HTTP_MISDIRECTED_REQUEST,
-			"Nothing is served under that Host: give the address, or have `hosts` in "
-			"[export] of pebsd.conf name it.\n");
-	}
-	/* Answered before a body is read: nothing here has use for one. */
-	if (strcmp(method, MHD_HTTP_METHOD_GET) != 0 && strcmp(method, MHD_HTTP_METHOD_HEAD) != 0)
-		return http_send_not_allowed(library, "GET, HEAD");
-	if (strcmp(path, "/metrics") == 0)
-		return send_metrics(server, connection, state);
-	if (strcmp(path, "/healthz") == 0)
-		return send_health(server, connection);
-	if (strcmp(path, HTTP_PROFILE_PATH) == 0)
-		return strcmp(method, MHD_HTTP_METHOD_GET) == 0 ? send_profile(server, connection)
-								: http_send_not_allowed(library, "GET");
-	if (strcmp(path, "/top.json") == 0)
-		return send_body(server, connection, HTTP_DOCUMENT_TOP, state);
-	if (strcmp(path, "/alerts.json") == 0)
-		return send_body(server, connection, HTTP_DOCUMENT_ALERTS, state);
-	if (strcmp(path, "/") == 0)
-		return http_page_send(library, server->origin, http_profile_enabled(server->profile));
-	return http_send_text(
-		library, MHD_HTTP_NOT_FOUND,
-		"There is no such page. There are /, /metrics, /top.json, /alerts.json and /healthz.\n");
 }
 
 static u64 sooner(u64 a, u64 b)
@@ -420,7 +183,7 @@ static u64 sooner(u64 a, u64 b)
  * deadlines. */
 static int arm_timer(struct http_server *server)
 {
-	u64 now = now_ns();
+	u64 now = http_server_now_ns();
 	u64 next = sooner(hang_up_on_the_late(server, now), give_up_on_late_answers(server, now));
 	MHD_UNSIGNED_LONG_LONG wait_ms;
 	u64 wait_us;
@@ -444,7 +207,7 @@ static int arm_timer(struct http_server *server)
 /* A profile takes longer than anybody waits for an end. */
 static bool somebody_waits(const struct http_server *server)
 {
-	const struct connection *connection;
+	const struct http_connection *connection;
 
 	TAILQ_FOREACH (connection, &server->connections, entry)
 		if (!connection->hung_up && !connection->waiting)
@@ -459,9 +222,9 @@ static int run(struct http_server *server)
 	(void)MHD_run(server->daemon);
 	r = arm_timer(server);
 	if (r < 0)
-		end(server, r);
+		http_server_end(server, r);
 	if (server->last && !somebody_waits(server))
-		end(server, 0);
+		http_server_end(server, 0);
 	return 0;
 }
 
@@ -500,7 +263,7 @@ static int on_accept(sd_event_source *source, int fd, uint32_t events, void *use
 
 		if (server->n_connections >= HTTP_CONNECTIONS_MAX) {
 			server->crowded = true;
-			let_in(server, false);
+			http_server_let_in(server, false);
 			break;
 		}
 		accepted = accept4(fd, (struct sockaddr *)&address, &length, SOCK_NONBLOCK | SOCK_CLOEXEC);
@@ -510,100 +273,6 @@ static int on_accept(sd_event_source *source, int fd, uint32_t events, void *use
 		(void)MHD_add_connection(server->daemon, accepted, (struct sockaddr *)&address, length);
 	}
 	return run(server);
-}
-
-static void answer_all(struct http_askers *askers, int error)
-{
-	struct http_asker *asker;
-
-	while ((asker = TAILQ_FIRST(askers))) {
-		TAILQ_REMOVE(askers, asker, entry);
-		resume(connection_of_asker(asker), error);
-	}
-}
-
-static int told_metrics(struct http_server *server, const struct http_message *message, int fd)
-{
-	_cleanup_close_ int passed = fd;
-	const struct http_scrape_body *body;
-	struct http_askers askers;
-	int r = 0, error = (int)message->error;
-
-	if (message->type == HTTP_TELL_FAILED && !error)
-		error = EIO;
-	if (message->type == HTTP_TELL_BODY && passed < 0)
-		return -EBADMSG;
-	/* -ENOSPC: the one that is served will do. */
-	if (message->type == HTTP_TELL_BODY)
-		r = http_scrape_put(&server->scrape, message->form, message->value, TAKE_FD(passed),
-				    message->size);
-	if (r < 0 && r != -ENOSPC)
-		error = -r;
-	body = http_scrape_current(&server->scrape, message->form);
-	r = http_questions_answered(&server->questions, message->form, body ? body->generation : 0, &askers);
-	answer_all(&askers, error);
-	return r;
-}
-
-static int told_health(struct http_server *server, const struct http_message *message)
-{
-	struct http_askers askers;
-	int r = http_questions_answered(&server->questions, HTTP_QUESTION_HEALTH, 0, &askers);
-
-	free(server->health);
-	server->health = strdup(message->text);
-	server->unhealthy = (int)message->error;
-	answer_all(&askers, 0);
-	return r;
-}
-
-static int told_settings(struct http_server *server, const struct http_message *message)
-{
-	size_t length = strcspn(message->text, "\n");
-	char *origin = strndup(message->text, length);
-	char *hosts = strdup(message->text + length + (message->text[length] != '\0'));
-
-	if (!origin || !hosts) {
-		free(origin);
-		free(hosts);
-		return -ENOMEM;
-	}
-	free(server->origin);
-	free(server->hosts);
-	server->origin = origin;
-	server->hosts = hosts;
-	http_profile_enable(server->profile, message->value & HTTP_SETTING_PROFILES);
-	if (!server->configured)
-		let_in(server, true);
-	server->configured = true;
-	return 0;
-}
-
-/* Takes the descriptor over. */
-static int told(struct http_server *server, const struct http_message *message, int fd)
-{
-	_cleanup_close_ int passed = fd;
-
-	switch (message->type) {
-	case HTTP_TELL_SAME:
-	case HTTP_TELL_BODY:
-	case HTTP_TELL_FAILED:
-		return told_metrics(server, message, TAKE_FD(passed));
-	case HTTP_TELL_HEALTH:
-		return told_health(server, message);
-	case HTTP_TELL_PROFILE:
-	case HTTP_TELL_REFUSED:
-		http_profile_told(server->profile, message, TAKE_FD(passed));
-		return 0;
-	case HTTP_TELL_SETTINGS:
-		return told_settings(server, message);
-	case HTTP_TELL_LAST:
-		server->last = true;
-		let_in(server, false);
-		return 0;
-	default:
-		return -EBADMSG;
-	}
 }
 
 static int on_line(sd_event_source *source, int fd, uint32_t events, void *userdata)
@@ -621,11 +290,11 @@ static int on_line(sd_event_source *source, int fd, uint32_t events, void *userd
 		if (r == -EAGAIN)
 			break;
 		if (r == 1)
-			r = told(server, &message, passed);
+			r = http_told(server, &message, passed);
 		else if (r == 0)
-			end(server, 0);
+			http_server_end(server, 0);
 		if (r < 0)
-			end(server, r);
+			http_server_end(server, r);
 	}
 	return run(server);
 }
@@ -634,9 +303,9 @@ static int start_library(struct http_server *server)
 {
 	server->daemon = MHD_start_daemon(
 		MHD_USE_EPOLL | MHD_USE_NO_LISTEN_SOCKET | MHD_USE_ERROR_LOG | MHD_ALLOW_SUSPEND_RESUME, 0,
-		NULL, NULL, answer, server, MHD_OPTION_EXTERNAL_LOGGER, log_library, NULL,
+		NULL, NULL, http_requests_answer, server, MHD_OPTION_EXTERNAL_LOGGER, log_library, NULL,
 		MHD_OPTION_CONNECTION_LIMIT, (unsigned int)HTTP_CONNECTIONS_MAX, MHD_OPTION_NOTIFY_CONNECTION,
-		on_connection, server, MHD_OPTION_NOTIFY_COMPLETED, on_completed, NULL,
+		on_connection, server, MHD_OPTION_NOTIFY_COMPLETED, http_requests_completed, NULL,
 		MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)HTTP_CONNECTION_BYTES,
 		/* Else it does not take sendfile(), which cannot be told to raise no SIGPIPE. */
 		MHD_OPTION_SIGPIPE_HANDLED_BY_APP, 1, MHD_OPTION_END);
@@ -715,7 +384,7 @@ struct http_server *http_server_free(struct http_server *server)
 	http_profile_resume_all(server->profile);
 	while ((asker = TAILQ_FIRST(&server->questions.askers))) {
 		http_questions_drop(&server->questions, asker);
-		resume(connection_of_asker(asker), ESHUTDOWN);
+		http_server_resume(asker, ESHUTDOWN);
 	}
 	if (server->daemon)
 		MHD_stop_daemon(server->daemon);

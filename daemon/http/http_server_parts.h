@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: GPL-2.0
+/* What connections and time (http_server.c), answers to requests (http_requests.c) and pebsd's part of them
+ * (http_told.c) share. */
+#ifndef PEBSD_HTTP_SERVER_PARTS_H
+#define PEBSD_HTTP_SERVER_PARTS_H
+
+#include <microhttpd.h>
+#include <sys/queue.h>
+
+#include "http/http_profile.h"
+#include "http/http_questions.h"
+#include "http/http_scrape.h"
+#include "http/http_server.h"
+
+struct http_connection {
+	TAILQ_ENTRY(http_connection) entry;
+	struct MHD_Connection *library;
+	int fd; /* the library's */
+	u64 deadline_ns;
+	bool hung_up;
+	bool has_request;
+	struct http_waiting *waiting; /* not NULL: for a profile, without a deadline */
+
+	bool asks; /* it is among those who wait for an answer, and suspended */
+	struct http_asker asker;
+	bool answered; /* with `error`, an errno; 0: there is what it asked for */
+	int error;
+};
+
+struct http_server {
+	struct http_server_settings settings;
+	TAILQ_HEAD(, http_connection) connections; /* the oldest first */
+	unsigned int n_connections;
+	bool crowded; /* somebody may wait for a place */
+	struct MHD_Daemon *daemon;
+	struct http_scrape scrape;
+	struct http_questions questions;
+	struct http_profile *profile;
+	bool configured;
+	bool last; /* who is in is answered, and nobody let in */
+	bool ended;
+	char *origin;
+	char *hosts;
+	int unhealthy; /* as pebsd said last: an errno, 0: healthy */
+	char *health;
+	sd_event_source *accepting[HTTP_LISTENERS_MAX];
+	sd_event_source *io;
+	sd_event_source *line;
+	sd_event_source *timer;
+	sd_event_source *again; /* at once, which no timer is */
+};
+
+u64 http_server_now_ns(void);
+
+/* Nothing is served any more: `error` of http_server_settings.ended. */
+void http_server_end(struct http_server *server, int error);
+
+/* Whether who comes is let in; nobody is once pebsd said that it ends. */
+void http_server_let_in(struct http_server *server, bool open);
+
+/* Has the request that waits for an answer go on: there is one, or `error`, an errno. It is no asker then. */
+void http_server_resume(struct http_asker *asker, int error);
+
+#endif
