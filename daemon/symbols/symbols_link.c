@@ -1,0 +1,360 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "symbols/symbols_link.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "symbols/symbols_child.h"
+#include "symbols/symbols_door.h"
+#include "symbols/symbols_exchange.h"
+#include "symbols/symbols_parts.h"
+
+/* While more is to come, answers are let to gather, as each would wake pebsd otherwise: five times the cost.
+ */
+#define GATHER_US 2000
+
+/* A killed process that does not end: it waits for a file system that does not answer. */
+#define END_NS (10 * NSEC_PER_SEC)
+
+/* A request may take so many times SYMBOLS_QUESTION_S more. */
+#define PROLONGED_MAX 6
+
+/* Of failures one line in this time. */
+#define SAY_AGAIN_NS (600 * NSEC_PER_SEC)
+
+/* An answer has gone before the time for it is looked at. */
+#define TIMER_PRIORITY (SD_EVENT_PRIORITY_NORMAL + 10)
+
+u64 symbols_link_now_ns(const struct symbols *symbols)
+{
+	u64 now_us = 0;
+
+	(void)sd_event_now(symbols->event, CLOCK_MONOTONIC, &now_us);
+	return now_us ? now_us * NSEC_PER_USEC : 1;
+}
+
+bool symbols_link_runs(const struct symbols *symbols)
+{
+	return symbols->child.socket >= 0;
+}
+
+/* It runs, or was killed and has not ended. That of the unit is none of pebsd's once its socket is closed. */
+static bool exists(const struct symbols *symbols)
+{
+	return symbols->child.pidfd >= 0 || symbols_link_runs(symbols);
+}
+
+bool symbols_link_cannot_start(const struct symbols *symbols, u64 now)
+{
+	if (exists(symbols))
+		return symbols->stuck;
+	return !symbols_blame_may_start(&symbols->blame, now);
+}
+
+void symbols_link_soon(struct symbols *symbols)
+{
+	(void)sd_event_source_set_enabled(symbols->soon, SD_EVENT_ONESHOT);
+}
+
+static u64 deadline(const struct symbols *symbols)
+{
+	if (!exists(symbols) || symbols->stuck)
+		return UINT64_MAX;
+	if (!symbols_link_runs(symbols))
+		return symbols->since_ns + END_NS;
+	return symbols->since_ns + (symbols->queue.n ? symbols->question_ns : symbols->idle_ns);
+}
+
+void symbols_link_arm(struct symbols *symbols)
+{
+	u64 at = deadline(symbols);
+
+	if (at != UINT64_MAX)
+		(void)sd_event_source_set_time(symbols->timer, at / NSEC_PER_USEC + 1);
+	(void)sd_event_source_set_enabled(symbols->timer, at == UINT64_MAX ? SD_EVENT_OFF : SD_EVENT_ONESHOT);
+}
+
+void symbols_link_begin_time(struct symbols *symbols)
+{
+	symbols->since_ns = symbols_link_now_ns(symbols);
+	symbols->prolonged = 0;
+	symbols_link_arm(symbols);
+}
+
+static void say(struct symbols *symbols, int error, const char *what, const char *consequence)
+{
+	u64 now = symbols_link_now_ns(symbols);
+
+	if (symbols->said_ns && now - symbols->said_ns < SAY_AGAIN_NS)
+		return;
+	symbols->said_ns = now;
+	(void)log_warning(error,
+			  "the symboliser %s; %s (more of this is not said within the next ten minutes)",
+			  what, consequence);
+}
+
+/* Nothing will come of what is under way. */
+static void give_up(struct symbols *symbols)
+{
+	const struct symbols_asked *asked;
+
+	while ((asked = symbols_queue_first(&symbols->queue))) {
+		if (asked->entry) {
+			symbols_cache_answer(symbols->cache, asked->entry, NULL,
+					     symbols_link_now_ns(symbols));
+			symbols->figures.lost++;
+		}
+		symbols_queue_remove_first(&symbols->queue);
+	}
+	symbols_queue_begin_anew(&symbols->queue);
+	symbols_link_soon(symbols);
+}
+
+static void kill_child(struct symbols *symbols)
+{
+	symbols->on_socket = sd_event_source_disable_unref(symbols->on_socket);
+	child_kill(&symbols->child);
+	symbols->held = 0;
+	symbols_link_begin_time(symbols);
+	if (!exists(symbols) && symbols->queue.n)
+		symbols_link_soon(symbols);
+}
+
+/* It is of no more use: what it was at is unknown, and the rest is for the next one. */
+static void blame_first(struct symbols *symbols)
+{
+	const struct symbols_asked *first = symbols_queue_first(&symbols->queue);
+	struct symbols_entry *entry = first ? first->entry : NULL;
+
+	if (!symbols->ready) {
+		give_up(symbols);
+		return;
+	}
+	if (!first)
+		return;
+	if (first->pid)
+		symbols_blame_add(&symbols->blame, first->pid, symbols_link_now_ns(symbols));
+	if (entry) {
+		entry->barred = true;
+		symbols_cache_answer(symbols->cache, entry, NULL, symbols_link_now_ns(symbols));
+		symbols->figures.lost++;
+	}
+	symbols_queue_remove_first(&symbols->queue);
+	symbols_queue_begin_anew(&symbols->queue);
+}
+
+void symbols_link_fail(struct symbols *symbols, const char *what)
+{
+	say(symbols, 0, what,
+	    symbols->ready ? "what it was asked then has no name, and it is started anew when needed"
+			   : "addresses have no names");
+	blame_first(symbols);
+	kill_child(symbols);
+}
+
+static int on_socket(sd_event_source *source, int fd, u32 events, void *userdata)
+{
+	struct symbols *symbols = userdata;
+
+	(void)source;
+	(void)fd;
+	if (!symbols_exchange_receive(symbols))
+		return 0;
+	if (events & EPOLLOUT)
+		symbols_exchange_send(symbols);
+	if (symbols->queue.n == 0 || !symbols->ready)
+		return 0;
+	(void)sd_event_source_set_enabled(symbols->on_socket, SD_EVENT_OFF);
+	(void)sd_event_source_set_time(symbols->gathering,
+				       symbols_link_now_ns(symbols) / NSEC_PER_USEC + GATHER_US);
+	(void)sd_event_source_set_enabled(symbols->gathering, SD_EVENT_ONESHOT);
+	return 0;
+}
+
+static int on_gathered(sd_event_source *source, u64 usec, void *userdata)
+{
+	struct symbols *symbols = userdata;
+
+	(void)source;
+	(void)usec;
+	if (symbols->on_socket)
+		(void)sd_event_source_set_enabled(symbols->on_socket, SD_EVENT_ON);
+	return 0;
+}
+
+static int on_end(sd_event_source *source, int fd, u32 events, void *userdata)
+{
+	struct symbols *symbols = userdata;
+	char how[CHILD_END_MAX];
+	size_t before;
+
+	(void)source;
+	(void)fd;
+	(void)events;
+	/* What it answered before is an answer; whoever has its end of the socket now sends none. */
+	do {
+		before = symbols->queue.n;
+	} while (symbols->on_socket && symbols_exchange_receive(symbols) && symbols->queue.n < before);
+	symbols->on_end = sd_event_source_disable_unref(symbols->on_end);
+	if (child_reap(&symbols->child, how) == 0) {
+		/* Readable and not ended: cannot be. It is not waited for. */
+		(void)close(symbols->child.pidfd);
+		symbols->child.pidfd = -1;
+		(void)snprintf(how, sizeof(how), "has ended");
+	}
+	symbols->stuck = false;
+	if (symbols_link_runs(symbols))
+		symbols_link_fail(symbols, how);
+	symbols_link_arm(symbols);
+	if (symbols->queue.n)
+		symbols_link_soon(symbols);
+	return 0;
+}
+
+/*
+ * Where others take the CPUs, it gets little of them (it is nice) and is late without being at fault: as long
+ * as it wants to run and had less than half of the time, it is given that once more.
+ */
+static bool prolong(struct symbols *symbols)
+{
+	u64 before_ns = symbols->cpu_ns;
+	/* The service manager is at it, of whose time nothing is known here. */
+	bool starts = !symbols->ready && symbols->child.pidfd < 0;
+
+	if (symbols->prolonged == PROLONGED_MAX ||
+	    (!starts && !child_is_busy(&symbols->child, &symbols->cpu_ns)) ||
+	    (symbols->prolonged && symbols->cpu_ns - before_ns >= symbols->question_ns / 2))
+		return false;
+	symbols->prolonged++;
+	symbols->since_ns = symbols_link_now_ns(symbols);
+	symbols_link_arm(symbols);
+	return true;
+}
+
+static int on_timer(sd_event_source *source, u64 usec, void *userdata)
+{
+	struct symbols *symbols = userdata;
+
+	(void)source;
+	(void)usec;
+	if (symbols->on_socket && !symbols_exchange_receive(symbols)) {
+		/* It may have closed its socket, and not end. */
+		symbols_link_arm(symbols);
+		return 0;
+	}
+	if (symbols_link_now_ns(symbols) < deadline(symbols)) {
+		symbols_link_arm(symbols);
+	} else if (!symbols_link_runs(symbols)) {
+		symbols->stuck = true;
+		say(symbols, 0, "was killed and does not end", "addresses have no names until it does");
+		give_up(symbols);
+	} else if (symbols->queue.n && prolong(symbols)) {
+		return 0;
+	} else if (symbols->queue.n) {
+		symbols_link_fail(symbols, "took too long for an answer");
+	} else {
+		kill_child(symbols);
+	}
+	return 0;
+}
+
+/* Asks the unit, where there is one. */
+static int open_child(struct symbols *symbols)
+{
+	int r;
+
+	if (!symbols->door)
+		return symbols_child_start(symbols->program, symbols->debuginfod, &symbols->child);
+	r = symbols_door_connect(symbols->door, &symbols->child);
+	if (r == 0 || r == -EAGAIN)
+		return r;
+	if (!symbols->said_alone && (r == -EPERM || symbols_door_is_needed()))
+		(void)log_warning(r == -EPERM ? 0 : r,
+				  "%s%s: addresses in programs of other users have no names; run `systemctl "
+				  "restart pebsd-symbols.socket`",
+				  symbols->door, r == -EPERM ? " is not root's, and is not asked" : "");
+	symbols->said_alone = true;
+	return symbols_child_start(symbols->program, symbols->debuginfod, &symbols->child);
+}
+
+static int start(struct symbols *symbols)
+{
+	u64 now = symbols_link_now_ns(symbols);
+	int r;
+
+	symbols_blame_started(&symbols->blame, now);
+	r = open_child(symbols);
+	if (r < 0)
+		return r;
+	symbols->figures.starts++;
+	symbols->ready = false;
+	if ((symbols->child.pidfd >= 0 &&
+	     (r = sd_event_add_io(symbols->event, &symbols->on_end, symbols->child.pidfd, EPOLLIN, on_end,
+				  symbols)) < 0) ||
+	    (r = sd_event_add_io(symbols->event, &symbols->on_socket, symbols->child.socket, EPOLLIN,
+				 on_socket, symbols)) < 0) {
+		kill_child(symbols);
+		return r;
+	}
+	symbols_link_begin_time(symbols);
+	return 0;
+}
+
+static int on_soon(sd_event_source *source, void *userdata)
+{
+	struct symbols *symbols = userdata;
+	int r;
+
+	(void)source;
+	(void)symbols_cache_sweep(symbols->cache);
+	if (symbols->queue.n == 0)
+		return 0;
+	if (symbols_link_cannot_start(symbols, symbols_link_now_ns(symbols))) {
+		say(symbols, 0, "failed again and again", "for some time addresses have no names");
+		give_up(symbols);
+		return 0;
+	}
+	if (!exists(symbols)) {
+		r = start(symbols);
+		if (r < 0) {
+			say(symbols, r, "cannot be started", "addresses have no names");
+			give_up(symbols);
+			return 0;
+		}
+	}
+	symbols_exchange_send(symbols);
+	return 0;
+}
+
+int symbols_link_open(struct symbols *symbols)
+{
+	int r;
+
+	if ((r = sd_event_add_defer(symbols->event, &symbols->soon, on_soon, symbols)) < 0 ||
+	    (r = sd_event_source_set_enabled(symbols->soon, SD_EVENT_OFF)) < 0 ||
+	    (r = sd_event_add_time(symbols->event, &symbols->timer, CLOCK_MONOTONIC, 0, 0, on_timer,
+				   symbols)) < 0 ||
+	    (r = sd_event_source_set_enabled(symbols->timer, SD_EVENT_OFF)) < 0 ||
+	    (r = sd_event_source_set_priority(symbols->timer, TIMER_PRIORITY)) < 0 ||
+	    (r = sd_event_add_time(symbols->event, &symbols->gathering, CLOCK_MONOTONIC, 0, 1, on_gathered,
+				   symbols)) < 0)
+		return r;
+	return sd_event_source_set_enabled(symbols->gathering, SD_EVENT_OFF);
+}
+
+void symbols_link_close(struct symbols *symbols)
+{
+	char how[CHILD_END_MAX];
+
+	(void)sd_event_source_disable_unref(symbols->on_socket);
+	(void)sd_event_source_disable_unref(symbols->on_end);
+	(void)sd_event_source_disable_unref(symbols->timer);
+	(void)sd_event_source_disable_unref(symbols->gathering);
+	(void)sd_event_source_disable_unref(symbols->soon);
+	child_kill(&symbols->child);
+	if (symbols->child.pidfd >= 0 && child_wait(&symbols->child, how) == 0)
+		(void)close(symbols->child.pidfd);
+}
