@@ -223,7 +223,9 @@ static void put_estimate(struct json_writer *writer, json_object *object, const 
 	if (estimate->known) {
 		json_put_metric(writer, object, "value", metric, estimate->value);
 		json_put_metric(writer, object, "low", metric, estimate->bounds.low);
-		json_put_metric(writer, object, "high", metric, estimate->bounds.high);
+		/* Of a mean it is that of latencies cut at a cap: below the value it bounds nothing. */
+		if (!(estimate->bounds.high < estimate->value))
+			json_put_metric(writer, object, "high", metric, estimate->bounds.high);
 	}
 	if (!recalled(alert)) {
 		json_put_u64(writer, object, "samples", estimate->samples);

@@ -256,6 +256,19 @@ Test(json_rules, only_numbers_are_numbers)
 	cr_expect(json_get_double(shown, "low", &low) && low == 3);
 }
 
+/* It is that of the latencies cut at a cap, which some of these are over. */
+Test(json_rules, no_upper_bound_is_below_the_value)
+{
+	struct alert alert = example_measured(2, "/a", 350.5, 401, 288.5);
+	_cleanup_json_ json_object *reply = json_alerts("perf", &alert, 1);
+	json_object *shown = json_object_array_get_idx(json_get_array(reply, "alerts"), 0);
+	double low = 0;
+
+	cr_expect_not_null(json_get(shown, "value"));
+	cr_expect_null(json_get(shown, "high"));
+	cr_expect(json_get_double(shown, "low", &low) && low == 350.5);
+}
+
 /* The shown form is given by control_publish(), and must not be given twice. */
 Test(json_rules, a_transition_has_names_as_they_are)
 {
