@@ -159,9 +159,9 @@ bpf_objects() {
 	done | grep -v ' sd_' | sort
 }
 
-# All cgroups, by their directories.
+# All cgroups, by their directories; but for those of the sockets that others wait at, and who answers there.
 cgroups() {
-	find /sys/fs/cgroup -mindepth 1 -type d | sort
+	find /sys/fs/cgroup -mindepth 1 -type d | grep -v '/pebsd-\(opener\|symbols\)\.' | sort
 }
 
 programs_are() {
