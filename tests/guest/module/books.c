@@ -182,6 +182,8 @@ void books_throttled(struct core_books *books, const struct perf_event *event, u
 		return;
 	of->throttles++;
 	of->throttled_since = DRIVER_STOPS_THROTTLED ? overflow_at : of->stopped_at;
+	if (DRIVER_STOPS_THROTTLED)
+		of->throttle_slack_ns += books_clock() - overflow_at;
 }
 
 void books_core_stopped(struct core_books *books, const struct perf_event *event)
@@ -205,17 +207,20 @@ u64 books_take_throttle(struct core_books *books, const struct perf_event *event
 	return since;
 }
 
-void books_throttle_over(struct core_books *books, const struct perf_event *event, u64 since)
+void books_throttle_over(struct core_books *books, const struct perf_event *event, u64 since, u64 from)
 {
 	struct book_event *of = since ? books_event(books, event, NULL) : NULL;
+	u64 now = books_clock();
 
-	if (of)
-		of->throttled_ns += books_clock() - since;
+	if (!of)
+		return;
+	of->throttled_ns += now - since;
+	of->throttle_slack_ns += now - max(from, since);
 }
 
 void books_started(struct core_books *books, const struct perf_event *event)
 {
-	books_throttle_over(books, event, books_take_throttle(books, event));
+	books_throttle_over(books, event, books_take_throttle(books, event), books_clock());
 }
 
 void books_stopped(struct core_books *books, const struct perf_event *event)

@@ -52,8 +52,9 @@ struct book_event {
 	u64 overflow, ring, collisions;
 	u64 cut; /* samples due, of which there was no record yet when the event was stopped */
 	u64 throttles, throttled_ns;
-	u64 throttled_since; /* 0: is not throttled */
-	u64 stopped_at;      /* when the core last stopped it to throttle it, as it does from Linux 6.16 on */
+	u64 throttle_slack_ns; /* of that, in which the kernel's records may have been made */
+	u64 throttled_since;   /* 0: is not throttled */
+	u64 stopped_at; /* when the core last stopped it to throttle it, as it does from Linux 6.16 on */
 };
 
 struct core_books {
@@ -103,7 +104,8 @@ void books_throttled(struct core_books *books, const struct perf_event *event, u
 void books_core_stopped(struct core_books *books, const struct perf_event *event);
 /* Since when the event is throttled, which it is no more; 0: it was not. For books_throttle_over(). */
 u64 books_take_throttle(struct core_books *books, const struct perf_event *event);
-void books_throttle_over(struct core_books *books, const struct perf_event *event, u64 since);
+/* Since `from` the kernel may have logged it; that time is slack, as is the overflow's. */
+void books_throttle_over(struct core_books *books, const struct perf_event *event, u64 since, u64 from);
 /* The event runs again, or will never. */
 void books_started(struct core_books *books, const struct perf_event *event);
 void books_stopped(struct core_books *books, const struct perf_event *event);

@@ -107,7 +107,8 @@ static void put_event(struct seq_file *file, const struct book_event *event)
 	seq_printf(file, "\"%s0x%x\":{\"overflow\":%llu,\"ring\":%llu,\"collisions\":%llu,\"cut\":%llu",
 		   event_prefix(event->event), event->event & 0xffff, event->overflow, event->ring,
 		   event->collisions, event->cut);
-	seq_printf(file, ",\"throttles\":%llu,\"throttled_ns\":%llu}", event->throttles, throttled_ns);
+	seq_printf(file, ",\"throttles\":%llu,\"throttled_ns\":%llu,\"throttle_slack_ns\":%llu}",
+		   event->throttles, throttled_ns, event->throttle_slack_ns);
 }
 
 static void put_totals(struct seq_file *file, int cpu, const struct core *core)

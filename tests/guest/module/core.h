@@ -46,6 +46,7 @@ struct core {
 
 	/* The driver's. */
 	bool enabled;
+	u64 disabled_at; /* when perf core last began to disable it, as it does before it ends a throttling */
 	u64 pebs_enabled;
 	u64 data_cfg, data_cfg_written;
 	u32 record_bytes;

@@ -62,12 +62,12 @@ static void op_start(struct perf_event *event, int flags)
 	u64 since = books_take_throttle(&core->books, event);
 
 	if (DRIVER_STOPS_THROTTLED)
-		books_throttle_over(&core->books, event, since);
+		books_throttle_over(&core->books, event, since, books_clock());
 	core_enter(core);
 	ibs_driver_start(core, event);
 	core_leave(core);
 	if (!DRIVER_STOPS_THROTTLED)
-		books_throttle_over(&core->books, event, since);
+		books_throttle_over(&core->books, event, since, books_clock());
 }
 
 static void op_stop(struct perf_event *event, int flags)

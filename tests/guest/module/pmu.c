@@ -17,6 +17,7 @@ static void pmu_disable(struct pmu *unused)
 
 	if (!core->enabled)
 		return;
+	core->disabled_at = books_clock();
 	core->enabled = false;
 	barrier();
 	core_enter(core);
@@ -62,12 +63,12 @@ static void pmu_start(struct perf_event *event, int flags)
 	u64 since = books_take_throttle(&core->books, event);
 
 	if (DRIVER_STOPS_THROTTLED)
-		books_throttle_over(&core->books, event, since);
+		books_throttle_over(&core->books, event, since, core->disabled_at);
 	core_enter(core);
 	driver_start(core, event, flags);
 	core_leave(core);
 	if (!DRIVER_STOPS_THROTTLED)
-		books_throttle_over(&core->books, event, since);
+		books_throttle_over(&core->books, event, since, books_clock());
 }
 
 static void pmu_stop(struct perf_event *event, int flags)
