@@ -212,6 +212,9 @@ readme() {
 readme names
 readme prepare
 
+# Bars are drawn as where the README's pictures come from.
+export LC_ALL=C.UTF-8
+
 mkdir -p "$work/checkout/build"
 for name in pebsd pebsctl pebsd-opener; do
 	ln -s "$(realpath "$(dirname "$PEBSD")/$name")" "$work/checkout/build/$name"
