@@ -479,7 +479,7 @@ size_t varlink_server_subscribers(const struct varlink_server *server)
 {
 	size_t n = 0;
 
-	for (const struct connection *connection = server->connections; connection;
+	for (const struct connection *connection = server ? server->connections : NULL; connection;
 	     connection = connection->next)
 		n += connection->subscribed;
 	return n;

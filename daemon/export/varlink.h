@@ -69,7 +69,7 @@ struct varlink_server *varlink_server_free(struct varlink_server *server);
  */
 void varlink_server_publish(struct varlink_server *server, json_object *parameters);
 
-/* Connections that are subscribed. */
+/* Connections that are subscribed; of no server (NULL) none. */
 size_t varlink_server_subscribers(const struct varlink_server *server);
 
 /* Both take `parameters` (NULL: none) and return 0 or -ENOMEM. A `oneway` call gets nothing. */
