@@ -54,11 +54,13 @@ class Server:
         answer = self.ask("query", query=expression)
         return [one["metric"] for one in answer["result"]] if answer["resultType"] == "vector" else [{}]
 
-    def evaluate_in_time(self, expression):
-        """The same, waiting for the first scrapes and rules."""
+    def evaluate_in_time(self, expression, wanted=None):
+        """The same, waiting for the first scrapes and rules; and for a (label, value), that one of them has it: hosts are
+        not scraped at one time."""
         while True:
             made = self.evaluate(expression)
-            if made or time.monotonic() > deadline:
+            there = made if wanted is None else [one for one in made if one.get(wanted[0]) == wanted[1]]
+            if there or time.monotonic() > deadline:
                 return made
             time.sleep(0.5)
 
@@ -146,12 +148,13 @@ class Dashboard:
             selector, label = re.fullmatch(r"label_values\((.*), *(\w+)\)", variable["definition"]).groups()
             selector = substitute(selector, values)
             check_selectors(self.server, f"{self.name}: variable {name}", selector)
-            found = sorted({one.get(label, "") for one in self.server.evaluate_in_time(selector)})
+            wanted = instance if name == "instance" else "loads" if name == "event" else None
+            made = self.server.evaluate_in_time(selector, (label, wanted) if wanted else None)
+            found = sorted({one.get(label, "") for one in made})
             if variable["query"]["query"] != variable["definition"]:
                 complain(self.name, f"the variable {name} has two queries")
             if not found or found == [""]:
                 complain(self.name, f"the variable {name} finds no {label}: {selector}")
-            wanted = instance if name == "instance" else "loads" if name == "event" else None
             if wanted and wanted not in found:
                 complain(self.name, f"the variable {name} does not find {wanted}")
             values[name] = wanted or (variable["allValue"] if variable.get("includeAll") else (found or [""])[0])

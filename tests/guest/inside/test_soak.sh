@@ -64,16 +64,19 @@ answers() {
 	pebsctl status >/dev/null 2>&1
 }
 
-# What the main process and what it started have now: a line of the second, anonymous memory in kB, descriptors, processes.
+# What the main process and what it started have now: a line of the second, anonymous memory in kB, descriptors,
+# processes, and what of the memory trends have, kB. Those are of an hour, whatever comes and goes in it: they grow for as
+# long, and no longer, which test_trend has.
 take_figures() {
-	local process memory=0 of descriptors processes=0
+	local process memory=0 of descriptors processes=0 trend
+	trend=$(pebsctl --json status | jq '.memory.trend / 1024 | floor') || fail "no trend's memory in pebsctl status"
 	for process in "$pid" $(cat "/proc/$pid/task/$pid/children"); do
 		of=$(sed -n 's/^RssAnon:[^0-9]*\([0-9]*\) kB/\1/p' "/proc/$process/status" 2>/dev/null) || continue
 		memory=$((memory + ${of:-0}))
 		processes=$((processes + 1))
 	done
 	descriptors=$(find "/proc/$pid/fd" -mindepth 1 2>/dev/null | wc -l)
-	echo "$SECONDS $memory $descriptors $processes"
+	echo "$SECONDS $memory $descriptors $processes $trend"
 }
 
 # The cgroup that has no name any more and the events of zooms are left out: sums, and what lives.
@@ -196,7 +199,7 @@ awk '
 
 # Medians of the first and the last third of what was taken of the last process, where names are no longer more.
 awk -v since="${lives_since:-$begin}" -v kept=$KEPT_SECONDS '
-	{ at[NR] = $1; memory[NR] = $2; descriptors[NR] = $3; processes[NR] = $4 }
+	{ at[NR] = $1; memory[NR] = $2 - $5; descriptors[NR] = $3; processes[NR] = $4; trend[NR] = $5 }
 	function median(values, from, to,    n, i, j, one, sorted) {
 		n = 0
 		for (i = from; i <= to; i++) {
@@ -214,12 +217,14 @@ awk -v since="${lives_since:-$begin}" -v kept=$KEPT_SECONDS '
 		if (third < 2) { print "too few"; exit }
 		print median(memory, from, from + third), median(memory, NR - third, NR), median(descriptors, from, from + third),
 			median(descriptors, NR - third, NR), median(processes, from, from + third),
-			median(processes, NR - third, NR), at[from] - since, n
+			median(processes, NR - third, NR), median(trend, from, from + third), median(trend, NR - third, NR),
+			at[from] - since, n
 	}' "$work/figures" >"$work/medians"
-read -r memory memory_last descriptors descriptors_last processes processes_last from n <"$work/medians"
+read -r memory memory_last descriptors descriptors_last processes processes_last trend trend_last from \
+	n <"$work/medians"
 [ "$memory" != too ] || fail "too few readings of memory: $(wc -l <"$work/figures")"
-figures "memory $memory and $memory_last kB, descriptors $descriptors and $descriptors_last, processes $processes and" \
-	"$processes_last, from second $from of the process on, $n readings"
+figures "memory but for trends $memory and $memory_last kB, trends $trend and $trend_last kB, descriptors $descriptors" \
+	"and $descriptors_last, processes $processes and $processes_last, from second $from of the process on, $n readings"
 # An eighth: what malloc(3) keeps differs so from minute to minute. In a short run names are still coming.
 allowed=$((memory + memory / 8))
 more=2
@@ -229,7 +234,7 @@ if [ "$seconds" -le $((4 * KEPT_SECONDS)) ]; then
 	# and to who finds names are still to come.
 	more=8
 fi
-[ "$memory_last" -le "$allowed" ] || fail "memory grew: $(cut -d ' ' -f 1,2 "$work/figures" | tr '\n' ';')"
+[ "$memory_last" -le "$allowed" ] || fail "memory grew: $(cut -d ' ' -f 1,2,5 "$work/figures" | tr '\n' ';')"
 # Those of a scrape or a question under way.
 [ "$descriptors_last" -le $((descriptors + more)) ] || fail 'descriptors grew'
 [ "$processes_last" -le $((processes + 1)) ] || fail 'processes grew'
