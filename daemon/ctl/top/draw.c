@@ -11,7 +11,7 @@
 #define NAME_MIN        16
 #define NUMBER          6 /* a blank and five columns */
 #define BAR_MIN         10
-#define BAR_MAX         32
+#define BAR_MAX         64
 #define TREND_MIN       9
 #define TREND_MAX       60
 #define MARKS           1 /* left of the name: the marked row */
