@@ -300,6 +300,7 @@ int engine_collect_last(struct engine *engine)
 {
 	int r = collect(engine, collect_last);
 
-	/* Once more: what was due at that moment has come since, or is lost (reading_settle()). */
-	return r < 0 ? r : collect(engine, collect_last);
+	/* Events that go on without this process are the next one's to settle. Others have stopped, and
+	 * nothing is under way: what is missing is lost (reading_settle()). */
+	return r < 0 || state_keeps(engine->settings.state) ? r : collect(engine, collect_last);
 }

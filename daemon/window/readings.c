@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/param.h>
 
 struct moment {
 	u64 at_ns;
@@ -119,17 +120,23 @@ struct reading reading_difference(const struct reading *now, const struct readin
 	};
 }
 
+static u64 missing(const struct reading *reading)
+{
+	u64 explained = reading->seen + reading->filtered + reading->malformed;
+
+	return reading->counted && reading->expected > explained ? reading->expected - explained : 0;
+}
+
 void reading_settle(struct reading *now, const struct reading *before)
 {
-	u64 explained = now->seen + now->filtered + now->malformed;
+	const u64 lost = MIN(missing(before), missing(now));
 
 	now->unexplained = before->unexplained;
 	now->waiting_ns = before->waiting_ns;
 	if (!now->counted)
 		return;
-	if (before->counted && before->expected > explained &&
-	    before->expected - explained > now->unexplained)
-		now->unexplained = before->expected - explained;
+	if (lost > now->unexplained)
+		now->unexplained = lost;
 	if (now->enabled_ns > now->running_ns && now->enabled_ns - now->running_ns > now->waiting_ns)
 		now->waiting_ns = now->enabled_ns - now->running_ns;
 }

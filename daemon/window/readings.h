@@ -55,11 +55,12 @@ struct reading readings_at(const struct readings *readings, unsigned event, u64 
 struct reading reading_difference(const struct reading *now, const struct reading *before);
 
 /*
- * Derives `waiting_ns`, and `unexplained`: what was expected by the collection `before`, and is neither seen
- * nor filtered nor malformed by now. A sample counts as expected a moment before the program has accounted it
- * (an event's page is written first, x86_pmu_handle_irq in arch/x86/events/core.c), which may be long where a
- * host takes the CPU away from a guest: by the next collection it has come, or it is lost. Both are counters
- * to those who read them: where this moment's figures say less than `before` did, that stays.
+ * Derives `waiting_ns`, and `unexplained`: of what was expected and is neither seen nor filtered nor
+ * malformed, what was missing both at the collection `before` and at this one. A sample counts as expected a
+ * moment before the program has accounted it (an event's page is written first, x86_pmu_handle_irq in
+ * arch/x86/events/core.c), which may be long where a host takes the CPU away from a guest: one that is
+ * missing for that alone is another one the next time, if any. So a loss is told a collection later. Both are
+ * counters to those who read them: where this moment's figures say less than `before` did, that stays.
  */
 void reading_settle(struct reading *now, const struct reading *before);
 

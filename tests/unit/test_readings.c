@@ -49,8 +49,8 @@ Test(readings, a_window_has_the_time_paused_in_it)
 
 Test(readings, what_is_missing_is_unexplained)
 {
-	const struct reading before = {.counted = true, .expected = 100};
-	struct reading now = {.seen = 90, .malformed = 4, .counted = true, .expected = 120};
+	const struct reading before = {.seen = 80, .counted = true, .expected = 100};
+	struct reading now = {.seen = 90, .malformed = 4, .counted = true, .expected = 100};
 	struct reading replayed = {.seen = 90, .malformed = 1};
 
 	reading_settle(&now, &before);
@@ -75,16 +75,36 @@ Test(readings, a_sample_under_way_is_not_lost)
 {
 	const struct reading first = {.counted = true};
 	struct reading under_way = {.seen = 100, .counted = true, .expected = 101};
-	struct reading came = {.seen = 105, .counted = true, .expected = 106};
-	struct reading lost = {.seen = 109, .counted = true, .expected = 111};
+	struct reading came = {.seen = 105, .counted = true, .expected = 105};
+	struct reading another = {.seen = 109, .counted = true, .expected = 110};
+	struct reading lost = {.seen = 119, .counted = true, .expected = 120};
 
 	reading_settle(&under_way, &first);
 	cr_expect_eq(under_way.unexplained, 0);
 	reading_settle(&came, &under_way);
 	cr_expect_eq(came.unexplained, 0);
-	came.expected = 110;
-	reading_settle(&lost, &came);
+	reading_settle(&another, &came);
+	cr_expect_eq(another.unexplained, 0);
+	reading_settle(&lost, &another);
 	cr_expect_eq(lost.unexplained, 1);
+}
+
+/* However many come between two collections: none of them stands for one that did not. */
+Test(readings, a_loss_among_many_is_told_a_collection_later)
+{
+	struct reading before = {.counted = true}, now = {.counted = true};
+
+	for (u64 second = 1; second <= 100; second++) {
+		now.expected = 1000 * second;
+		now.seen = 995 * second;
+		reading_settle(&now, &before);
+		cr_assert_eq(now.unexplained, 5 * (second - 1), "second %llu", (unsigned long long)second);
+		before = now;
+	}
+	now.expected += 1000;
+	now.seen += 1000;
+	reading_settle(&now, &before);
+	cr_expect_eq(now.unexplained, 500, "none is lost any more");
 }
 
 Test(readings, a_loss_that_was_told_is_not_taken_back)
