@@ -333,6 +333,9 @@ static void calibrate(struct sampling_govern *govern, u64 max_rate)
 {
 	const struct calibrate_result *results;
 
+	/* The counters that it would take were left to others. */
+	if (govern->settings.head->paused)
+		return;
 	if (!govern->calibrated && govern->budget > 0 && govern->steps > 0 && govern->settings.n_sets > 0) {
 		begin_calibration(govern, max_rate);
 		return;
@@ -347,6 +350,14 @@ static void calibrate(struct sampling_govern *govern, u64 max_rate)
 		tell_interrupt(govern, i);
 	}
 	govern->calibration = calibration_free(govern->calibration);
+}
+
+void sampling_govern_pause(struct sampling_govern *govern)
+{
+	if (!govern || !govern->calibration)
+		return;
+	govern->calibration = calibration_free(govern->calibration);
+	govern->calibrated = false;
 }
 
 void sampling_govern_counted(struct sampling_govern *govern, u64 max_rate)

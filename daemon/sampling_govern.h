@@ -36,6 +36,10 @@ DEFINE_CLEANUP(struct sampling_govern *, sampling_govern_free)
  */
 void sampling_govern_counted(struct sampling_govern *govern, u64 max_rate);
 
+/* Ends a calibration under way: it begins anew after the pause, before which none does. `govern`: may be
+ * NULL. */
+void sampling_govern_pause(struct sampling_govern *govern);
+
 /* For a reload. */
 void sampling_govern_set_budget(struct sampling_govern *govern, double budget);
 

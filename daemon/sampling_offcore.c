@@ -6,6 +6,7 @@
 
 #include "base/log.h"
 #include "origin/perf/perf.h"
+#include "origin/perf/perf_door.h"
 #include "origin/perf/perf_offcore.h"
 
 struct sampling_offcore {
@@ -48,13 +49,15 @@ static void refuse(struct sampling_offcore *offcore, char *reason)
 	(void)log_warning(0, "off-core responses are not counted: %s", reason ? reason : "out of memory");
 }
 
-int sampling_offcore_open(const struct pmu_plan *plan, unsigned roles, struct sampling_offcore **ret)
+int sampling_offcore_open(const struct pmu_plan *plan, unsigned roles, bool whole,
+			  struct sampling_offcore **ret, char **ret_message)
 {
 	_cleanup_(sampling_offcore_freep) struct sampling_offcore *offcore = NULL;
 	char *message = NULL;
 	int r;
 
 	*ret = NULL;
+	*ret_message = NULL;
 	if (!(roles & 1U << EVENT_OFFCORE))
 		return 0;
 	offcore = calloc(1, sizeof(*offcore));
@@ -64,8 +67,10 @@ int sampling_offcore_open(const struct pmu_plan *plan, unsigned roles, struct sa
 		refuse(offcore, why_none(plan));
 	} else {
 		r = offcore_open(plan->counters, plan->n_counters, PERF_ONLINE_PATH, &offcore->set, &message);
-		if (r == -ENOMEM)
+		if (r == -ENOMEM || (r < 0 && whole && perf_door_may_mend(r))) {
+			*ret_message = message;
 			return r;
+		}
 		if (r < 0)
 			refuse(offcore, message ? message : strdup(strerror(-r)));
 	}

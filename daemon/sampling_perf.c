@@ -319,6 +319,7 @@ static int start_govern(struct origin_state *state)
 static int pause_perf(struct origin_state *state)
 {
 	state->paused = true;
+	sampling_govern_pause(state->govern);
 	/* Whoever has the zoom open closes it; it holds no counter from here on. */
 	if (state->zoom.open)
 		zoom_events_stop(state->zoom.open);
@@ -471,8 +472,8 @@ static int open_perf(const struct sampling_settings *settings, struct engine_set
 	state->config = settings->config;
 	state->rate_fd = max_rate_open();
 	state->rate_at_start = max_rate_read(state->rate_fd);
-	r = sampling_perf_open(settings->config, &state->notes, state->sets, &state->n_sets, &state->offcore,
-			       ret_failure);
+	r = sampling_perf_open(settings->config, engine_has_before(engine_settings), &state->notes,
+			       state->sets, &state->n_sets, &state->offcore, ret_failure);
 	if (r == 0)
 		r = sampling_tree_open(&state->tree, ret_failure);
 	if (r < 0)

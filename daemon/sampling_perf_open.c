@@ -7,14 +7,14 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "origin/perf/perf_door.h"
 #include "origin/perf/perf_selection.h"
 #include "origin/perf/perf_sets.h"
 #include "origin/perf/pmu.h"
 
 enum exit_code sampling_perf_code(int error)
 {
-	return error == -ENOMEM || error == -ENFILE || error == -EBUSY || error == -EAGAIN ? EXIT_FAILED
-											   : EXIT_CANNOT;
+	return perf_door_may_mend(error) ? EXIT_FAILED : EXIT_CANNOT;
 }
 
 int sampling_perf_cannot(struct failure *failure, int error, const char *format, const char *what)
@@ -102,12 +102,13 @@ static void note_plan(struct perf_notes *notes, const struct pmu_plan *plan, siz
 		note_for_good(notes, strdup(plan->notes[i]), false);
 }
 
-int sampling_perf_open(const struct config *config, struct perf_notes *notes,
+int sampling_perf_open(const struct config *config, bool whole, struct perf_notes *notes,
 		       struct perf_event_set *sets[static EVENTS_MAX], size_t *ret_n,
 		       struct sampling_offcore **ret_offcore, struct failure *failure)
 {
 	_cleanup_(pmu_plan_done) struct pmu_plan plan = {0};
 	struct perf_selection selection;
+	char *message = NULL;
 	size_t first_note;
 	int opened;
 	int r = plan_events(config, config->period, config->instructions_period, &plan);
@@ -119,12 +120,19 @@ int sampling_perf_open(const struct config *config, struct perf_notes *notes,
 	if (r < 0)
 		return r;
 	first_note = plan.n_notes;
-	opened = perf_sets_open(&plan, &selection, PERF_ONLINE_PATH, sets, ret_n, &failure->message);
+	opened = perf_sets_open(&plan, &selection, PERF_ONLINE_PATH, whole, sets, ret_n, &failure->message);
+	failure->code = sampling_perf_code(opened);
+	if (opened < 0 && *ret_n > 0)
+		return opened;
 	for (size_t i = 0; i < plan.n_counters; i++)
 		perf_selection_apply_counter(&selection, &plan.counters[i]);
-	r = sampling_offcore_open(&plan, config->events, ret_offcore);
-	if (r < 0)
+	r = sampling_offcore_open(&plan, config->events, whole, ret_offcore, &message);
+	if (r < 0) {
+		free(failure->message);
+		failure->code = sampling_perf_code(r);
+		failure->message = message;
 		return r;
+	}
 	/* Off-core responses are worth something alone: Goldmont has nothing else. */
 	if (opened == 0 || sampling_offcore_cpus(*ret_offcore) > 0) {
 		note_plan(notes, &plan, first_note, &selection);
@@ -133,7 +141,6 @@ int sampling_perf_open(const struct config *config, struct perf_notes *notes,
 		return 0;
 	}
 	r = opened;
-	failure->code = sampling_perf_code(r);
 	if (r == -ENODEV && !failure->message)
 		return refuse(&plan, config->events, failure);
 	return r;

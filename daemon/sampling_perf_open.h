@@ -13,9 +13,10 @@
  * Opens the configured events as far as this machine can, on the configured CPUs. What cannot be had, and
  * what is left out, is logged and stays in `notes`. Returns 0 where there is one event, or the counters of
  * off-core responses alone; else -errno with `failure` filled in. The sets and counters (NULL: not asked for)
- * are the caller's in every case.
+ * are the caller's in every case. `whole`: what another try may open is not left out, and ends it: what is
+ * kept from the process before would be of no use to less.
  */
-int sampling_perf_open(const struct config *config, struct perf_notes *notes,
+int sampling_perf_open(const struct config *config, bool whole, struct perf_notes *notes,
 		       struct perf_event_set *sets[static EVENTS_MAX], size_t *ret_n,
 		       struct sampling_offcore **ret_offcore, struct failure *failure);
 

@@ -483,6 +483,30 @@ Test(kept, a_period_that_others_set_goes_on_where_the_same_was_asked_for)
 	cr_expect_eq(now.period, 3);
 }
 
+static void lose_cpu_0_and_set_period(struct process *process)
+{
+	char *message;
+
+	tree_write(root, "online", "1\n");
+	EXPECT(perf_hotplug(process->set, &message) >= 0);
+	set_period(process);
+}
+
+/* The one that was closed has the period of then. */
+Test(kept, the_period_in_force_is_that_of_the_cpus_that_are_open)
+{
+	struct found now;
+
+	in_the_middle = lose_cpu_0_and_set_period;
+	(void)live((struct variation){0});
+	in_the_middle = NULL;
+	tree_write(root, "online", "0-1\n");
+	now = live((struct variation){0});
+	cr_expect_eq(now.kept, KEPT_GO_ON);
+	cr_expect_eq(now.first.cpus, 2);
+	cr_expect_eq(now.period, 7);
+}
+
 static u64 now_ns(void)
 {
 	struct timespec now;

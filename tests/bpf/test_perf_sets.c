@@ -1,15 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Several events of one plan, in the running kernel, on software events. As root. */
 #include <errno.h>
+#include <linux/filter.h>
 #include <linux/perf_event.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <bpf/bpf.h>
 #include <criterion/criterion.h>
 
+#include "base/cleanup.h"
 #include "origin/perf/perf_sets.h"
 #include "page_faults.h"
 #include "tree.h"
@@ -75,7 +81,33 @@ static void add(const struct pmu_opening *opening)
 
 static int open_all(void)
 {
-	return perf_sets_open(&plan, &selection, online, sets, &n_sets, &message);
+	return perf_sets_open(&plan, &selection, online, false, sets, &n_sets, &message);
+}
+
+/* As a kernel does whose memory is short. */
+static void refuse_cpu(u32 cpu, u32 error)
+{
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_perf_event_open, 0, 3),
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[2])),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, cpu, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | error),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	const struct sock_fprog program = {.len = ARRAY_SIZE(code), .filter = code};
+
+	cr_assert_eq(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), 0);
+	cr_assert_eq(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program), 0);
+}
+
+static void add_on(const struct pmu_opening *opening, int cpu)
+{
+	struct pmu_opening members = *opening;
+
+	members.has_members = true;
+	cpu_list_add(&members.members, cpu);
+	add(&members);
 }
 
 static void expect_cpus(size_t i, const char *expected)
@@ -91,6 +123,40 @@ static void expect_text(char *text, const char *expected)
 	cr_assert_not_null(text);
 	cr_expect_str_eq(text, expected);
 	free(text);
+}
+
+Test(perf_sets, what_another_try_may_open_is_left_out)
+{
+	need_two_cpus();
+	add_on(&faults, 0);
+	add_on(&minor_faults, 1);
+	refuse_cpu(1, ENOMEM);
+	cr_assert_eq(open_all(), 0, "%s", message);
+	cr_expect_eq(n_sets, 1);
+	cr_expect_eq(plan.n_refusals, 1);
+}
+
+/* Less than was kept would have to begin anew. */
+Test(perf_sets, where_all_are_wanted_it_ends_there)
+{
+	need_two_cpus();
+	add_on(&faults, 0);
+	add_on(&minor_faults, 1);
+	refuse_cpu(1, ENOMEM);
+	cr_assert_eq(perf_sets_open(&plan, &selection, online, true, sets, &n_sets, &message), -ENOMEM);
+	cr_assert_not_null(message);
+	cr_expect_eq(plan.n_refusals, 0);
+	cr_expect_eq(n_sets, 1);
+}
+
+Test(perf_sets, what_no_try_opens_is_left_out_all_the_same)
+{
+	need_two_cpus();
+	add(&nobodys);
+	add_on(&faults, 0);
+	cr_assert_eq(perf_sets_open(&plan, &selection, online, true, sets, &n_sets, &message), 0);
+	cr_expect_eq(n_sets, 1);
+	cr_expect_eq(plan.n_refusals, 1);
 }
 
 Test(perf_sets, each_counts_for_itself)

@@ -74,6 +74,18 @@ bool perf_door_by_opener(void)
 	return __atomic_load_n(&by_opener, __ATOMIC_RELAXED);
 }
 
+bool perf_door_may_mend(int error)
+{
+	enum opener_trouble trouble;
+
+	if (error == -ENOMEM || error == -ENFILE || error == -EBUSY || error == -EAGAIN)
+		return true;
+	if (error != -EACCES && error != -EPERM)
+		return false;
+	trouble = opener_client_trouble();
+	return trouble == OPENER_GONE || trouble == OPENER_SILENT || trouble == OPENER_GARBLED;
+}
+
 static const char *trouble_text(enum opener_trouble trouble)
 {
 	switch (trouble) {

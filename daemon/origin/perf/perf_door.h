@@ -22,6 +22,10 @@ int perf_door_thread(const struct perf_event_attr *attr, int group_fd);
 /* Whether the last event that was opened came from the opener. */
 bool perf_door_by_opener(void);
 
+/* Whether another try may open what gave this error, for it is no verdict on the machine: memory or
+ * descriptors were short, or the opener was not able to answer. Of the last event that was asked for. */
+bool perf_door_may_mend(int error);
+
 #define PERF_DOOR_TROUBLE_MAX 400
 
 /* Why the opener was of no help, and what to do, for messages; "": it was not asked, or is not to blame. */

@@ -260,17 +260,24 @@ static int end_others(struct perf_event_set *set, bool all, struct taking_over *
 	return r;
 }
 
-/* The period that is in force goes on, too, where the same was asked for. */
+/* The period that is in force goes on, too, where the same was asked for. On a CPU that is closed it is the
+ * one of when it was closed: it counts where none is open, in a pause. */
 static u64 period_to_be(const struct perf_event_set *set, const struct taking_over *over)
 {
+	u64 of_closed = set->asked_period;
 	struct perf_kept_cpu kept;
 
-	if (over->known && over->before.opening.event.period == set->asked_period)
-		for (int cpu = 0; cpu < perf_keep_cpus(set->keep); cpu++)
-			if (perf_keep_cpu(set->keep, set->number, cpu, &kept) && !kept.changing &&
-			    kept.counts.period)
-				return kept.counts.period;
-	return set->asked_period;
+	if (!over->known || over->before.opening.event.period != set->asked_period)
+		return set->asked_period;
+	for (int cpu = 0; cpu < perf_keep_cpus(set->keep); cpu++) {
+		if (!perf_keep_cpu(set->keep, set->number, cpu, &kept) || kept.changing ||
+		    !kept.counts.period)
+			continue;
+		if (kept.number)
+			return kept.counts.period;
+		of_closed = kept.counts.period;
+	}
+	return of_closed;
 }
 
 static void tell(const struct perf_event_set *set, const struct taking_over *over)

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "origin/perf/perf_door.h"
+
 /* Adds a sentence to others. Takes `sentence`, which may be NULL: no memory, or nothing to say. */
 static void add_sentence(char **text, char *sentence)
 {
@@ -44,7 +46,8 @@ static int open_opening(struct pmu_plan *plan, size_t i, const struct perf_selec
 }
 
 int perf_sets_open(struct pmu_plan *plan, const struct perf_selection *selection, const char *online_path,
-		   struct perf_event_set *ret[static EVENTS_MAX], size_t *ret_n, char **ret_message)
+		   bool whole, struct perf_event_set *ret[static EVENTS_MAX], size_t *ret_n,
+		   char **ret_message)
 {
 	int first = -ENODEV;
 
@@ -61,6 +64,11 @@ int perf_sets_open(struct pmu_plan *plan, const struct perf_selection *selection
 			continue;
 		}
 		if (r < 0) {
+			if (whole && perf_door_may_mend(r)) {
+				free(*ret_message);
+				*ret_message = message;
+				return r;
+			}
 			if (!*ret_message)
 				first = r;
 			r = pmu_plan_refuse(plan, event.pmu, event.role, "%s",

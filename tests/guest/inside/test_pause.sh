@@ -109,6 +109,24 @@ settle
 took_us=$(paused_us)
 agree "paused four times, $took_us us"
 
+# Over a restart it stays, and nothing takes a counter meanwhile: what an interrupt takes is measured after it, or told as
+# not to be measured here.
+interrupt_tried() {
+	status >"$work/tried"
+	[ "$(jq '.events.loads.cost.interrupt_ns != null' "$work/tried")" = true ] ||
+		grep -q 'could not be measured' "$work/tried"
+}
+exits 'a pause with a restart' 0 pebsctl pause
+systemctl restart pebsd.service
+pid=$(systemctl show --property=MainPID --value pebsd.service)
+for _ in 1 2 3 4; do
+	await_collections 1
+	expect 'events of pebsd after a restart' 0 "$(pebsd_events)"
+done
+! interrupt_tried || fail 'it was tried to measure an interrupt in the pause'
+exits 'resume' 0 pebsctl resume
+wait_until 'an interrupt is measured' 100 interrupt_tried
+
 # Paused, it can be stopped.
 exits 'a last pause' 0 pebsctl pause
 systemctl stop pebsd.service
