@@ -205,6 +205,14 @@ $(OUT)/page.h: daemon/http/page.html Makefile
 
 $(OUT)/obj/daemon/http/http_page.o: $(OUT)/page.h
 
+# The control socket's interface, as it tells it.
+$(OUT)/interface.h: daemon/export/io.pebsd.varlink Makefile
+	@mkdir -p $(@D)
+	$(call say,TEXT){ printf '#define INTERFACE_TEXT \\\n' && sed 's/[\\"]/\\&/g; s/.*/"&\\n" \\/' $< && echo; } > $@.new
+	@mv $@.new $@
+
+$(OUT)/obj/daemon/export/control_interface.o: $(OUT)/interface.h
+
 SKELETON_HEADERS = $(patsubst %,$(OUT)/%.skel.h,pebsd older_pebsd zoom older_zoom guests)
 
 $(OUT)/obj/%.o: %.c Makefile | $(SKELETON_HEADERS) $(OUT)/pprof.pb-c.h

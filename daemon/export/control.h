@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The control socket: status and figures for pebsctl and for anything that speaks Varlink
- * (control_interface.c). Who may call is decided by the socket's mode; what does more than to tell, by
+ * (io.pebsd.varlink). Who may call is decided by the socket's mode; what does more than to tell, by
  * control_permit(); Reload is for root alone.
  */
 #ifndef PEBSD_CONTROL_H

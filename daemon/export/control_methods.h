@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The methods of the control socket (varlink_handler); control_interface.c says what each does. `userdata` is
+/* The methods of the control socket (varlink_handler); io.pebsd.varlink says what each does. `userdata` is
  * the struct control. */
 #ifndef PEBSD_CONTROL_METHODS_H
 #define PEBSD_CONTROL_METHODS_H

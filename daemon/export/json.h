@@ -2,7 +2,7 @@
 /*
  * A snapshot as JSON: what `pebsctl --json`, `pebsd --once --json` and the control socket say. Pure. Within
  * one JSON_VERSION fields are only added. What was not measured is absent. The types are written out in
- * control_interface.c. Names stand in their shown form (base/utf8.h). Each function returns a new object that
+ * io.pebsd.varlink. Names stand in their shown form (base/utf8.h). Each function returns a new object that
  * the caller owns, NULL where memory is short.
  */
 #ifndef PEBSD_EXPORT_JSON_H

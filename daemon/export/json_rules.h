@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Rules and what became of them as JSON; see json.h, whose conventions hold. The types are written out in
- * control_interface.c. Pure. Each function returns a new object that the caller owns, NULL where
+ * io.pebsd.varlink. Pure. Each function returns a new object that the caller owns, NULL where
  * memory is short.
  */
 #ifndef PEBSD_EXPORT_JSON_RULES_H
