@@ -585,7 +585,7 @@ lint-tidy: lint-tidy-bpf lint-tidy-daemon
 lint-tidy-bpf:
 	@printf '%s\n' $(wildcard bpf/*.bpf.c tests/bpf/*.bpf.c) | xargs -I FILE tests/tools/tidy.sh FILE $(BPF_CFLAGS)
 
-lint-tidy-daemon: $(OUT)/bpf_digests.h $(OUT)/page.h $(SKELETON_HEADERS) $(OUT)/last_sample.skel.h $(OUT)/peers.skel.h $(OUT)/made_up_samples.skel.h \
+lint-tidy-daemon: $(OUT)/bpf_digests.h $(OUT)/interface.h $(OUT)/page.h $(SKELETON_HEADERS) $(OUT)/last_sample.skel.h $(OUT)/peers.skel.h $(OUT)/made_up_samples.skel.h \
 		$(OUT)/pprof.pb-c.h
 	@printf '%s\n' $(TIDY_SOURCES) | xargs -P $(shell nproc) -I FILE \
 		tests/tools/tidy.sh FILE -std=gnu17 $(PEBSD_CPPFLAGS) -Itests/lib -Itests/bench $(PKG_CFLAGS)
@@ -625,8 +625,8 @@ ZSH_COMPLETIONS ?= $(PREFIX)/share/zsh/site-functions
 FISH_COMPLETIONS = $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
 COMPLETIONS = $(foreach program,pebsd pebsctl,$(BASH_COMPLETIONS)/$(program) $(DESTDIR)$(ZSH_COMPLETIONS)/_$(program) \
 	$(FISH_COMPLETIONS)/$(program).fish)
-# For whoever runs Prometheus, Grafana or a collector: below share/doc, each in the folder that it has here.
-EXAMPLES = $(wildcard config/grafana/* config/opentelemetry/* config/prometheus/*)
+# For whoever runs Prometheus, Grafana, a collector or Kubernetes: below share/doc, each in the folder that it has here.
+EXAMPLES = $(wildcard config/grafana/* config/kubernetes/* config/opentelemetry/* config/prometheus/*)
 MANUAL_PLACES = $(foreach page,$(MANUALS),$(DESTDIR)$(PREFIX)/share/man/man$(subst .,,$(suffix $(page)))/$(notdir $(page)))
 
 install: all ## install below DESTDIR= with PREFIX=/usr; a configuration that is there is kept

@@ -39,10 +39,18 @@ int config_new(struct config **ret)
 	return 0;
 }
 
+static void free_files(char **files)
+{
+	for (size_t i = 0; files && files[i]; i++)
+		free(files[i]);
+	free(files);
+}
+
 struct config *config_free(struct config *config)
 {
 	if (!config)
 		return NULL;
+	free_files(config->files);
 	config_patterns_clear(&config->include);
 	config_patterns_clear(&config->exclude);
 	config_patterns_clear(&config->hot);
@@ -89,10 +97,27 @@ static const char *remedy_for(ssize_t error)
 	}
 }
 
+static int note_file(struct config *config, const char *file)
+{
+	size_t n = 0;
+	char **files;
+
+	while (config->files && config->files[n])
+		n++;
+	files = reallocarray(config->files, n + 2, sizeof(*files));
+	if (!files)
+		return -ENOMEM;
+	config->files = files;
+	files[n] = strdup(file);
+	files[n + 1] = NULL;
+	return files[n] ? 0 : -ENOMEM;
+}
+
 static int load_file(const char *file, bool may_miss, struct config *config, struct config_mistakes *mistakes)
 {
 	_cleanup_free_ char *buffer = malloc(FILE_BYTES_MAX + 1);
 	ssize_t length;
+	int r;
 
 	if (!buffer)
 		return -ENOMEM;
@@ -107,7 +132,8 @@ static int load_file(const char *file, bool may_miss, struct config *config, str
 			mistakes, file, 0,
 			"larger than %d bytes, which no configuration needs; name the right file",
 			FILE_BYTES_MAX);
-	return config_file_parse(file, buffer, (size_t)length, config, mistakes);
+	r = note_file(config, file);
+	return r < 0 ? r : config_file_parse(file, buffer, (size_t)length, config, mistakes);
 }
 
 /* The dot keeps out what editors leave behind, as everywhere below /etc. */
@@ -234,6 +260,7 @@ size_t config_reload_keys(const struct config *running, const struct config *loa
 void config_reload(struct config *running, struct config *loaded)
 {
 	struct rule *rules = running->rules;
+	char **files = running->files;
 	const size_t n_rules = running->n_rules;
 	const struct config_key *keys;
 	size_t n;
@@ -242,6 +269,8 @@ void config_reload(struct config *running, struct config *loaded)
 	for (size_t i = 0; i < n; i++)
 		if (!keys[i].needs_restart)
 			config_key_swap(&keys[i], running, loaded);
+	running->files = loaded->files;
+	loaded->files = files;
 	running->rules = loaded->rules;
 	running->n_rules = loaded->n_rules;
 	loaded->rules = rules;

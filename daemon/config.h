@@ -84,6 +84,8 @@ struct config {
 	struct rule *rules;
 	size_t n_rules;
 
+	char **files; /* that were read, in this order, and NULL; none: all are defaults */
+
 	struct config_rules *reading; /* config_rules.h; NULL once all files are read */
 };
 

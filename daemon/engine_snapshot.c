@@ -68,6 +68,7 @@ static void refresh(struct snapshot *snapshot, const struct snapshot *head)
 	snapshot->replay_done = head->replay_done;
 	snapshot->config_reloaded = head->config_reloaded;
 	snapshot->config_time = head->config_time;
+	snapshot->config_files = head->config_files;
 	snapshot->interval_seconds = head->interval_seconds;
 	snapshot->paused = head->paused;
 	snapshot->paused_until = head->paused_until;

@@ -58,6 +58,12 @@ static int check_config(const struct options *options)
 	if (!check_cpus(config))
 		return EXIT_INPUT;
 	(void)printf("The configuration is free of mistakes.\n");
+	if (!config->files)
+		(void)printf("No file of it is there: all are defaults.\n");
+	for (size_t i = 0; config->files && config->files[i]; i++)
+		(void)printf("%s%s", i ? ", " : "Read: ", config->files[i]);
+	if (config->files)
+		(void)printf("; %zu rule%s.\n", config->n_rules, config->n_rules == 1 ? "" : "s");
 	return EXIT_DONE;
 }
 

@@ -184,6 +184,7 @@ static int reload(void *userdata, char ***ret_lines)
 	head->config_reloaded = r >= 0;
 	if (r >= 0) {
 		(void)clock_gettime(CLOCK_REALTIME, &head->config_time);
+		head->config_files = (const char *const *)server->config->files;
 		head->interval_seconds = (double)server->config->interval_ns / (double)NSEC_PER_SEC;
 		engine_set_top(sampling_engine(server->sampling), server->config->top);
 		engine_exports_changed(sampling_engine(server->sampling));
@@ -443,6 +444,7 @@ static int start(struct server *server, struct failure *failure)
 	head = engine_head(sampling_engine(server->sampling));
 	head->config_reloaded = true;
 	(void)clock_gettime(CLOCK_REALTIME, &head->config_time);
+	head->config_files = (const char *const *)server->config->files;
 	for (unsigned event = 0; event < head->n_events; event++) {
 		struct reading reading = engine_reading(sampling_engine(server->sampling), event);
 

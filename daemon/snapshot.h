@@ -161,6 +161,7 @@ struct snapshot {
 	double interval_seconds;
 	bool config_reloaded; /* the last reload was successful (or there was none) */
 	struct timespec config_time;
+	const char *const *config_files; /* that it was read from, NULL-terminated; NULL: from none */
 	const char *opened_by;        /* who opened the last event: "pebsd", "opener"; NULL: there are none */
 	bool paused;                  /* every counter is free for another tool */
 	struct timespec paused_until; /* CLOCK_REALTIME; 0: until it is resumed */

@@ -29,7 +29,8 @@ enum ctl_exit failure_of_connection(const struct options *options, int error)
 		(void)fprintf(
 			stderr,
 			"pebsctl: not permitted to connect to %s: become root, or a member of the group "
-			"that `group` in [control] names\n",
+			"that `group` in [control] names, by default pebsd (usermod --append --groups pebsd "
+			"USER, then log in anew)\n",
 			options->socket);
 		return CTL_NOT_PERMITTED;
 	case -ETIMEDOUT:

@@ -147,8 +147,9 @@ void format_rules(FILE *out, json_object *rules, const struct format_style *styl
 	if (n == 0) {
 		line_put(out, style, "Rules",
 			 "none, so nothing is judged and no alert comes. To have one, write a section "
-			 "[rule NAME] with `cgroup`, `metric` and `above` or `below` into "
-			 "/etc/pebsd/pebsd.conf.d/NAME.conf (`man pebsd.conf`), then `pebsctl reload`");
+			 "[rule NAME] with `cgroup`, `metric` and `above` or `below` (`man pebsd.conf`) into "
+			 "the configuration, whose files `pebsctl status` names, by default a "
+			 "/etc/pebsd/pebsd.conf.d/NAME.conf; then `pebsctl reload`");
 		return;
 	}
 	text_count(n, number);

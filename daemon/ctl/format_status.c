@@ -236,16 +236,36 @@ static void put_detail(FILE *out, const struct format_style *style, json_object 
 	}
 }
 
+/* The first is the one that the others are drop-ins of. */
+static void put_files(FILE *out, const struct format_style *style, json_object *files)
+{
+	size_t n = files ? json_object_array_length(files) : 0;
+	_cleanup_free_ char *first = NULL, *last = NULL;
+	char more[TEXT_NUMBER_MAX + 16] = "";
+
+	if (n == 0)
+		return;
+	if (n > 2)
+		(void)snprintf(more, sizeof(more), ", %zu more", n - 2);
+	line_put(out, style, "", "%s%s%s%s",
+		 line_visible(json_object_get_string(json_object_array_get_idx(files, 0)), &first), more,
+		 n > 1 ? n > 2 ? " and " : ", " : "",
+		 n > 1 ? line_visible(json_object_get_string(json_object_array_get_idx(files, n - 1)), &last)
+		       : "");
+}
+
 static void put_config(FILE *out, const struct format_style *style, json_object *config)
 {
 	char time[TEXT_TIME_MAX + 8];
 	bool reloaded;
 
-	if (json_get_bool(config, "reloaded", &reloaded))
-		line_put(out, style, "Config", "of %s%s", line_time(json_get_text(config, "time"), time),
-			 reloaded ? ""
-				  : "; the last reload failed, and it stays in force: see the journal, or "
-				    "`pebsd --check-config`");
+	if (!json_get_bool(config, "reloaded", &reloaded))
+		return;
+	line_put(out, style, "Config", "of %s%s", line_time(json_get_text(config, "time"), time),
+		 reloaded ? ""
+			  : "; the last reload failed, and it stays in force: see the journal, or "
+			    "`pebsd --check-config`");
+	put_files(out, style, json_get_array(config, "files"));
 }
 
 void format_status(FILE *out, json_object *status, json_object *recent, const struct format_style *style)
@@ -255,6 +275,7 @@ void format_status(FILE *out, json_object *status, json_object *recent, const st
 	char since[TEXT_TIME_MAX + 8], interval[TEXT_NUMBER_MAX], collection[TEXT_NUMBER_MAX];
 	_cleanup_free_ char *origin = NULL;
 	double interval_s, collection_s;
+	u64 firing;
 	const char *opened_by;
 	bool done;
 
@@ -284,6 +305,9 @@ void format_status(FILE *out, json_object *status, json_object *recent, const st
 		line_put(out, style, "Collection", "each %s; the last took %s", interval, collection);
 	}
 	put_config(out, style, json_get_object(status, "config"));
+	if (json_get_u64(status, "alerts_firing", &firing) && firing > 0)
+		line_put(out, style, "Alerts", "%llu fire%s: `pebsctl alerts`", (unsigned long long)firing,
+			 firing == 1 ? "s" : "");
 	for (size_t i = 0; notes && i < json_object_array_length(notes); i++) {
 		_cleanup_free_ char *kept = NULL;
 

@@ -299,6 +299,10 @@ static void format_one(FILE *out, const struct format_style *style, const char *
 		line_put(out, style, "", "no sample in this window");
 		return;
 	}
+	if (!cgroups || json_object_array_length(cgroups) == 0) {
+		line_put(out, style, "", "no cgroup of that name has a sample in this window");
+		return;
+	}
 	if (columns.latency && samples > 0 && !figure_is_weighted(total))
 		line_put(out, style, "", "LAT%% is of unweighted latency: the periods are not known");
 	if (columns.sources && !columns.wide && !*legend_told) {

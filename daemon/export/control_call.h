@@ -47,6 +47,10 @@ bool control_permitted(const struct varlink_call *call, const struct control *co
 /* Tells who may. */
 int control_deny(struct varlink_call *call, const struct control *control, enum permission_level level);
 
+/* Adds how many alerts fire to GetStatus' reply, which it takes and returns; NULL: no memory. In
+ * control_policy.c. */
+json_object *control_add_alerts(const struct control *control, json_object *status);
+
 /* The control's; none where they are not known. In control_nodes.c. */
 const struct control_nodes *control_read_nodes(struct control *control);
 void control_forget_nodes(struct control *control);

@@ -36,7 +36,8 @@ int control_get_status(struct varlink_call *call, json_object *parameters, void 
 	if (surplus)
 		return varlink_invalid_parameter(call, surplus);
 	r = control_snapshot(userdata, &(struct maybe_double){0}, &snapshot);
-	return r < 0 ? control_not_measured(call, r) : control_reply(call, json_status(snapshot));
+	return r < 0 ? control_not_measured(call, r)
+		     : control_reply(call, control_add_alerts(userdata, json_status(snapshot)));
 }
 
 static int reply_text(const char *text, size_t length, void *userdata)

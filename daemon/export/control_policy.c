@@ -14,6 +14,29 @@ static const struct policy *take_policy(const struct control *control)
 	return control->backend.policy(control->backend.userdata);
 }
 
+json_object *control_add_alerts(const struct control *control, json_object *status)
+{
+	const struct policy *policy = control->backend.policy ? take_policy(control) : NULL;
+	json_object *count;
+	u64 firing = 0;
+	size_t n = 0;
+
+	if (!policy || !status || !policy_rules(policy, &n) || n == 0)
+		return status;
+	for (size_t i = 0; i < n; i++) {
+		struct policy_counts counts;
+
+		policy_count(policy, i, &counts);
+		firing += counts.states[ALERT_FIRING];
+	}
+	count = json_object_new_uint64(firing);
+	if (count && json_object_object_add(status, "alerts_firing", count) == 0)
+		return status;
+	json_object_put(count);
+	json_object_put(status);
+	return NULL;
+}
+
 int control_get_rules(struct varlink_call *call, json_object *parameters, void *userdata)
 {
 	const char *surplus = varlink_surplus_parameter(parameters, (const char *const[]){NULL});

@@ -135,9 +135,13 @@ static json_object *status_event_object(struct json_writer *writer, const struct
 static json_object *config_object(struct json_writer *writer, const struct snapshot *snapshot)
 {
 	json_object *object = json_checked(writer, json_object_new_object());
+	json_object *files = json_checked(writer, json_object_new_array());
 
 	json_put(writer, object, "reloaded", json_object_new_boolean(snapshot->config_reloaded));
 	json_put_time(writer, object, "time", &snapshot->config_time);
+	for (const char *const *file = snapshot->config_files; file && *file; file++)
+		json_append(writer, files, json_name(*file));
+	json_put(writer, object, "files", files);
 	return object;
 }
 

@@ -13,6 +13,13 @@ workloads = pointer-chase
 cgroup = model:pointer*
 metric = p99
 above = 900
+[rule always]
+cgroup = model:pointer*
+metric = rate
+above = 1
+window = 1s
+for = 0s
+min-samples = 10
 [rule elsewhere]
 cgroup = /nowhere/*
 metric = rate
@@ -27,8 +34,16 @@ done
 exits 'rules' 0 ctl rules
 grep -q 'Fires: p99 of loads above 896 cycles (configured: 900)' "$work/said" || fail "rules: $(cat "$work/said")"
 grep -q 'Matches: none of the cgroups' "$work/said" || fail "a rule without a cgroup: $(cat "$work/said")"
-expect 'rules as JSON' 'slow-loads elsewhere' "$(ctl --json rules | jq -r '[.rules[].rule] | join(" ")')"
+expect 'rules as JSON' 'slow-loads always elsewhere' "$(ctl --json rules | jq -r '[.rules[].rule] | join(" ")')"
 exits 'alerts' 0 ctl alerts
+for _ in {1..200}; do
+	ctl --json alerts | jq -e 'any(.alerts[]; .rule == "always" and .state == "firing")' >/dev/null && break
+	sleep 0.1
+done
+exits 'status' 0 ctl status
+grep -q 'Alerts: [12] fires\?: `pebsctl alerts`' "$work/said" || fail "alerts in the status: $(cat "$work/said")"
+exits 'top of what is not there' 0 ctl top --filter no-such-name
+grep -q 'no cgroup of that name has a sample in this window' "$work/said" || fail "top: $(cat "$work/said")"
 expect 'alerts as JSON' array "$(ctl --json alerts | jq -r '.alerts | type')"
 exits 'explain' 0 ctl explain slow-loads $cgroup
 grep -q "Cgroup: $cgroup" "$work/said" || fail "explain: $(cat "$work/said")"

@@ -35,6 +35,10 @@ usr/share/doc/pebsd/LICENSE 644
 usr/share/doc/pebsd/grafana/README.md 644
 usr/share/doc/pebsd/grafana/fleet.json 644
 usr/share/doc/pebsd/grafana/host.json 644
+usr/share/doc/pebsd/kubernetes/Containerfile 644
+usr/share/doc/pebsd/kubernetes/README.md 644
+usr/share/doc/pebsd/kubernetes/daemonset.yaml 644
+usr/share/doc/pebsd/kubernetes/podmonitor.yaml 644
 usr/share/doc/pebsd/mixed-fleet.conf 644
 usr/share/doc/pebsd/opentelemetry/README.md 644
 usr/share/doc/pebsd/opentelemetry/collector.yaml 644

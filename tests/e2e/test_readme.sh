@@ -15,6 +15,7 @@ apt-get update | tests/tools/fresh_root.sh | grep -x ".*&& make $1" README.md
 apt-get install -y --no-install-recommends make | tests/tools/fresh_root.sh | grep -x ".*&& make $1" README.md
 make run | tests/tools/fresh_root.sh | command=$(command_for run)
 make test | tests/tools/fresh_root.sh | command=$(command_for test)
+sudo make deps-package | Makefile | deps-package:
 make deb | Makefile | test-package: deb
 sudo apt install ./build/deb/pebsd_*.deb | tests/tools/package_root.sh | install -y --no-install-recommends /tmp/${package##*/}
 make | tests/tools/fresh_root.sh | command=$(command_for run)

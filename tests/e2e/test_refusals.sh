@@ -35,6 +35,7 @@ grep -q '^cpus = 8191 in \[sampling\]: this machine has none of these CPUs; it h
 printf '[sampling]\ncpus = 0,8191\n' >"$work/cpus.conf"
 exits 'CPUs of which one is here' 0 "$PEBSD" --check-config --config "$work/cpus.conf"
 exits 'the default configuration' 0 "$PEBSD" --check-config --config config/pebsd.conf
+grep -qxF 'Read: config/pebsd.conf; 0 rules.' "$work/said" || fail "what was read is not told: $(cat "$work/said")"
 
 # What sampling is told: each mistake on its line, with what can be given.
 cat >"$work/sampling.conf" <<'C'

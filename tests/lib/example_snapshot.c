@@ -72,6 +72,8 @@ struct snapshot *example_replay(void)
 struct snapshot *example_perf(void)
 {
 	static const char *const notes[] = {"cpu_atom: no counter was free on CPU 4", NULL};
+	static const char *const files[] = {"/etc/pebsd/pebsd.conf", "/etc/pebsd/pebsd.conf.d/a.conf",
+					    "/etc/pebsd/pebsd.conf.d/b.conf", NULL};
 	static struct snapshot snapshot;
 	static struct snapshot_cgroup cgroups[2];
 	static struct snapshot_cpu per_cpu[4];
@@ -153,6 +155,7 @@ struct snapshot *example_perf(void)
 		.interval_seconds = 1,
 		.config_reloaded = false,
 		.config_time = {.tv_sec = 1795240799},
+		.config_files = files,
 		.notes = notes,
 	};
 	figures_add(&snapshot.events[0].total, &database);

@@ -93,7 +93,7 @@ fi
 missing=$(missing_of "$@")
 [ -n "$missing" ] || exit 0
 say "installs: $missing(and what these depend on; nothing recommended, no service started)"
-[ "$(id -u)" = 0 ] || fail "installing packages needs root: run \"sudo make deps\", or the same as root"
+[ "$(id -u)" = 0 ] || fail "installing packages needs root: do this as root, or before it \"sudo apt-get install --no-install-recommends ${missing% }\""
 
 trap clean_up EXIT
 trap 'exit 130' INT

@@ -102,6 +102,7 @@ say "pebsd is serving until Ctrl-C. In a second terminal:"
 say "    $as_root$build/pebsctl --socket $socket top"
 say "    $as_root$build/pebsctl --socket $socket status"
 say "    curl http://127.0.0.1:$port/metrics"
+say "and in a browser http://127.0.0.1:$port/"
 status=0
 wait "$daemon" || status=$?
 daemon=''

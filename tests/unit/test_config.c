@@ -590,6 +590,18 @@ Test(config_load, without_files_there_are_the_defaults)
 
 	cr_assert_eq(config_load(NULL, root, &loaded, &mistakes), 0);
 	cr_expect(all_equal(loaded, config));
+	cr_expect_null(loaded->files);
+}
+
+static void expect_files(const struct config *loaded, const char *const *expected)
+{
+	size_t n = 0;
+
+	for (; expected[n]; n++) {
+		cr_assert(loaded->files && loaded->files[n], "there is no %s", expected[n]);
+		cr_expect_str_eq(loaded->files[n], below_root(expected[n]));
+	}
+	cr_expect_null(loaded->files[n]);
 }
 
 Test(config_load, drop_ins_follow_in_the_order_of_their_names)
@@ -607,6 +619,25 @@ Test(config_load, drop_ins_follow_in_the_order_of_their_names)
 	cr_expect_eq(loaded->top, 3);
 	cr_expect_eq(loaded->ldlat, 40);
 	cr_expect_eq(loaded->exclude.n, 0);
+	expect_files(loaded,
+		     (const char *const[]){"/etc/pebsd/pebsd.conf", "/etc/pebsd/pebsd.conf.d/10-a.conf",
+					   "/etc/pebsd/pebsd.conf.d/20-b.conf", NULL});
+}
+
+/* A reload says what it was read from. */
+Test(config_load, the_files_of_a_reload_are_the_new_ones)
+{
+	_cleanup_(config_freep) struct config *running = NULL, *loaded = NULL;
+
+	make_directories();
+	write_file("/etc/pebsd/pebsd.conf", "");
+	cr_assert_eq(config_load(NULL, root, &running, &mistakes), 0);
+	write_file("/etc/pebsd/pebsd.conf.d/a.conf", "");
+	cr_assert_eq(config_load(NULL, root, &loaded, &mistakes), 0);
+	config_reload(running, loaded);
+	expect_files(running,
+		     (const char *const[]){"/etc/pebsd/pebsd.conf", "/etc/pebsd/pebsd.conf.d/a.conf", NULL});
+	expect_files(loaded, (const char *const[]){"/etc/pebsd/pebsd.conf", NULL});
 }
 
 Test(config_load, mistakes_of_all_files_are_collected)

@@ -340,7 +340,9 @@ Test(control, reload_by_root)
 	backend.reload_line = "interval: taken over at the next start";
 	peer_expect(event, fd, "{\"method\":\"io.pebsd.Reload\"}",
 		    "{\"parameters\":{\"remarks\":[\"interval: taken over at the next start\"],"
-		    "\"config\":{\"reloaded\":false,\"time\":\"2026-11-21T05:59:59Z\"}}}");
+		    "\"config\":{\"reloaded\":false,\"time\":\"2026-11-21T05:59:59Z\",\"files\":["
+		    "\"/etc/pebsd/pebsd.conf\",\"/etc/pebsd/pebsd.conf.d/a.conf\",\"/etc/pebsd/pebsd.conf.d/"
+		    "b.conf\"]}}}");
 
 	backend.reload_error = -EINVAL;
 	backend.reload_line = "pebsd.conf:3: unknown key";

@@ -119,7 +119,9 @@ Test(json, status_of_a_live_machine_in_full)
 		"\"map_bytes\":10485760,"
 		"\"memory\":{\"maps\":10485760,\"anonymous\":3565158,\"anonymous_peak\":11744051},\"interval_"
 		"s\":1.0,\"collection_s\":0.000412,"
-		"\"config\":{\"reloaded\":false,\"time\":\"2026-11-21T05:59:59Z\"},"
+		"\"config\":{\"reloaded\":false,\"time\":\"2026-11-21T05:59:59Z\",\"files\":["
+		"\"/etc/pebsd/pebsd.conf\",\"/etc/pebsd/pebsd.conf.d/a.conf\",\"/etc/pebsd/pebsd.conf.d/"
+		"b.conf\"]},"
 		"\"notes\":[\"cpu_atom: no counter was free on CPU 4\"]}");
 }
 

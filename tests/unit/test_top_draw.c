@@ -143,6 +143,18 @@ Test(top_draw, trouble_a_filter_and_a_freeze_are_told)
 	formatted_expect(text, "+ sums to depth 3");
 	formatted_expect(text, "filter x\\x1b[2J");
 	formatted_expect(text, "no cgroup of that name");
+	cr_expect_null(strstr(text, "alert"));
+}
+
+Test(top_draw, alerts_that_fire_are_told)
+{
+	struct top_table table = some_table(NULL, 0);
+	struct top_state state = {.own_window = -1};
+	_cleanup_free_ char *text = NULL;
+
+	table.firing = 2;
+	text = FORMATTED(top_draw_table(out, &state, &table, "20:15:03 UTC", NULL, 24, &plain));
+	formatted_expect(text, "2 alerts");
 }
 
 static char *line_of(const double *values, size_t n, size_t cells, bool utf8)

@@ -263,6 +263,11 @@ static void put_first_line(FILE *out, const struct top_state *state, const struc
 		(void)snprintf(text, sizeof(text), "LOST %.100s", table->lost);
 		put_part(&line, BOLD, text);
 	}
+	if (table->firing > 0) {
+		(void)snprintf(text, sizeof(text), "%llu alert%s", (unsigned long long)table->firing,
+			       table->firing == 1 ? "" : "s");
+		put_part(&line, BOLD, text);
+	}
 	if (table->rate.known) {
 		text_short_count(table->rate.value, number);
 		(void)snprintf(text, sizeof(text), "%s samples/s", number);
@@ -411,10 +416,10 @@ size_t top_draw_page(FILE *out, const struct top_state *state, const char *title
 const char *top_help(void)
 {
 	return "  Up Down PgUp PgDn Home End   mark a cgroup\n"
-	       "  Enter, Right                 open it: quantiles, sources, histogram, hottest code\n"
+	       "  Enter, Right                 open it: quantiles, sources, histogram, hot code\n"
 	       "  Esc, Left                    back to the table; in the table: no filter\n"
 	       "  s, S                         sort by the next figure, by the one before\n"
-	       "  /                            filter: what a name holds; * ** and ? stand for others\n"
+	       "  /                            filter: part of a name, or a pattern with * ** ?\n"
 	       "  d                            sums of subtrees, or each cgroup by itself\n"
 	       "  + -                          sums a level deeper, less deep\n"
 	       "  e                            the next event\n"
@@ -427,7 +432,7 @@ const char *top_help(void)
 	       "  SMP/S   samples a second: what the hardware picked, no count of accesses\n"
 	       "  LAT%    of the weighted latency of all sampled accesses\n"
 	       "  MEAN P50 P99   cycles of latency, of samples that passed the threshold\n"
-	       "  SOURCES 1 L1, F fill buffer, 2 L2, 3 L3, D this node's memory, R remote, o other\n"
+	       "  SOURCES 1 L1, F fill buffer, 2 L2, 3 L3, D local memory, R remote, o other\n"
 	       "  HITM%   found the line modified in another cache\n"
 	       "  TREND   of the mean, oldest first; each row has its own scale\n"
 	       "  +       the sum of a subtree: sums hold one another\n"

@@ -124,6 +124,7 @@ static int read_head(json_object *status, json_object *top, struct top_table *ta
 
 	table->origin = strdup(format_origin_name(top, &kept));
 	(void)json_get_bool(status, "paused", &table->paused);
+	(void)json_get_u64(status, "alerts_firing", &table->firing);
 	table->window.known = json_get_double(top, "window_s", &table->window.value);
 	if (covered.known && json_get_u64(samples, "seen", &count))
 		table->rate = number((double)count / covered.value);
