@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # Who opens pebsd's events: pebsd itself where the kernel lets it, else the opener, which is started when it is needed and
 # ends when it is not. Without one, or with one that hangs, pebsd says what to do, and what runs goes on.
-# takes: 60 s
+# takes: 120 s
 # kernels: 6.12
 # shellcheck source=tests/guest/inside/lib.sh
 . "${0%/*}/lib.sh"
@@ -100,6 +100,25 @@ wait_until 'CPU 1 is sampled once the opener goes on' 90 samples_cpus 0-1
 more 'after all that' 1
 look
 expect 'the process, and its restarts' "$pid/0" "${unit[MainPID]}/${unit[NRestarts]}"
+
+# Killed while the opener hangs it is started until the opener answers, and then goes on with what it had.
+started_again() {
+	[ "$(systemctl show --property=NRestarts --value pebsd.service)" -ge "$1" ]
+}
+answers() {
+	pebsctl status >/dev/null 2>&1
+}
+expect 'the opener that is to hang' active "$(opener)"
+had=$(status | jq .samples.seen)
+systemctl kill --signal=STOP pebsd-opener.service
+systemctl kill --signal=KILL pebsd.service
+wait_until 'a start that fails, for the opener hangs' 150 started_again 2
+systemctl kill --signal=CONT pebsd-opener.service
+wait_until 'pebsd answers again' 150 answers
+wait_until 'it samples' 60 samples_cpus 0-1
+[ "$(status | jq .samples.seen)" -gt "$had" ] ||
+	fail "$had samples were seen before, and now $(status | jq .samples.seen): it began anew"
+more 'after a start that failed' 1
 
 # Nobody but pebsd and root reaches it.
 expect 'whose the socket is' 'pebsd 600' "$(stat -c '%U %a' /run/pebsd-opener.sock)"
