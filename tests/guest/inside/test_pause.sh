@@ -116,6 +116,8 @@ interrupt_tried() {
 	[ "$(jq '.events.loads.cost.interrupt_ns != null' "$work/tried")" = true ] ||
 		grep -q 'could not be measured' "$work/tried"
 }
+resume
+settings '[sampling]' 'budget = 100%' 'period = 10007'
 exits 'a pause with a restart' 0 pebsctl pause
 systemctl restart pebsd.service
 pid=$(systemctl show --property=MainPID --value pebsd.service)
