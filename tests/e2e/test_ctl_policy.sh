@@ -41,7 +41,7 @@ for _ in {1..200}; do
 	sleep 0.1
 done
 exits 'status' 0 ctl status
-grep -q 'Alerts: [12] fires\?: `pebsctl alerts`' "$work/said" || fail "alerts in the status: $(cat "$work/said")"
+grep -q 'Alerts: [12] fires\?: .pebsctl alerts' "$work/said" || fail "alerts in the status: $(cat "$work/said")"
 exits 'top of what is not there' 0 ctl top --filter no-such-name
 grep -q 'no cgroup of that name has a sample in this window' "$work/said" || fail "top: $(cat "$work/said")"
 expect 'alerts as JSON' array "$(ctl --json alerts | jq -r '.alerts | type')"
