@@ -98,7 +98,7 @@ static void expect_relaxed(const struct pmu_opening *planned)
 					  event_role_name(planned->event.role));
 				request.has_group = true;
 			}
-			perf_attr(&opening, 10007 * 16, &request.attr);
+			perf_attr(&opening, (u64)10007 * 16, &request.attr);
 			cr_expect(is_allowed(&request), "%s on %s, way %u of %zu",
 				  event_role_name(planned->event.role), planned->event.pmu, ways, first);
 			/* Of the thread that calibrates. */
@@ -317,7 +317,7 @@ Test(opener_allowed, whatever_pebsd_is_configured_for)
 				char reason[OPENER_REASON_MAX];
 
 				request.has_group = plan.openings[j].has_leader;
-				perf_attr(&plan.openings[j], 10007 * 16, &request.attr);
+				perf_attr(&plan.openings[j], (u64)10007 * 16, &request.attr);
 				excluded += opener_allowed(&plans.plans[0], &request, reason) < 0;
 				cr_expect_eq(opener_plans_allow(&plans, &request, reason), 0,
 					     "%s, events %#x: %s: %s", cores[i].name ? cores[i].name : "AMD",
