@@ -289,7 +289,7 @@ static void count_for_ever(struct state *state)
 	for (u64 number = 1;; number++) {
 		for (unsigned i = 0; i < N; i++) {
 			int length = snprintf(text, sizeof(text), "%llu%*s", (unsigned long long)number,
-					      (int)((number * 31 + i * 17) % 300), "");
+					      (int)((number * 31 + (u64)i * 17) % 300), "");
 
 			state_put(state, &refs[i], KIND, i, text, (size_t)length);
 		}
