@@ -170,7 +170,8 @@ const struct detail_figures *detail_figures(struct detail *detail)
 			    .unknown = symbols.unknown,
 			    .lost = symbols.lost,
 			    .starts = symbols.starts,
-			    .bytes = symbols.bytes},
+			    .bytes = symbols.bytes,
+			    .own_bytes = symbols.own_bytes},
 	};
 	return &detail->figures;
 }

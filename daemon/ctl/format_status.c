@@ -233,6 +233,10 @@ static void put_detail(FILE *out, const struct format_style *style, json_object 
 		text_count(lost, memory);
 		line_put(out, style, "Names", "%s addresses asked for: %s have none, %s found no answer",
 			 asked_text, number, memory);
+		if (json_get_u64(symbols, "own_bytes", &bytes)) {
+			text_bytes(bytes, memory);
+			line_put(out, style, "", "%s of them are kept", memory);
+		}
 	}
 }
 

@@ -188,8 +188,9 @@ struct symbols_figures symbols_figures(const struct symbols *symbols)
 {
 	struct symbols_figures figures = symbols->figures;
 
-	figures.bytes = sizeof(*symbols) + symbols_cache_bytes(symbols->cache) +
-			symbols_queue_bytes(&symbols->queue) + symbols->held;
+	figures.own_bytes =
+		sizeof(*symbols) + symbols_cache_bytes(symbols->cache) + symbols_queue_bytes(&symbols->queue);
+	figures.bytes = figures.own_bytes + symbols->held;
 	figures.running = symbols_link_runs(symbols);
 	return figures;
 }

@@ -70,6 +70,7 @@ struct symbols_figures {
 	u64 lost;                     /* not answered: the symboliser died or took too long */
 	u64 starts;                   /* of the symboliser */
 	u64 bytes;                    /* held on either side, about */
+	u64 own_bytes;                /* of those, on this side */
 	bool running;
 };
 struct symbols_figures symbols_figures(const struct symbols *symbols);

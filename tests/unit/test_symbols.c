@@ -305,6 +305,8 @@ Test(symbols, a_name_is_asked_for_once_however_often)
 	cr_expect_eq(figures.starts, 1);
 	cr_expect(figures.running);
 	cr_expect_gt(figures.bytes, 1000);
+	cr_expect_gt(figures.own_bytes, 1000);
+	cr_expect_lt(figures.own_bytes, figures.bytes, "the symboliser holds something too");
 }
 
 Test(symbols, an_address_of_the_kernel_is_asked_for_once_for_all)

@@ -65,18 +65,19 @@ answers() {
 }
 
 # What the main process and what it started have now: a line of the second, anonymous memory in kB, descriptors,
-# processes, and what of the memory trends have, kB. Those are of an hour, whatever comes and goes in it: they grow for as
-# long, and no longer, which test_trend has.
+# processes, and what of the memory is kept on purpose, up to bounds of its own, kB: the trends of an
+# hour, eight zooms, names of addresses. What bounds them test_trend, test_zooms and test_symbols have.
 take_figures() {
-	local process memory=0 of descriptors processes=0 trend
-	trend=$(pebsctl --json status | jq '.memory.trend / 1024 | floor') || fail "no trend's memory in pebsctl status"
+	local process memory=0 of descriptors processes=0 kept
+	kept=$(pebsctl --json status | jq '(.memory.trend + .detail.zoom_bytes + .detail.symbols.own_bytes) / 1024 | floor') ||
+		fail 'pebsctl status does not tell what memory is for'
 	for process in "$pid" $(cat "/proc/$pid/task/$pid/children"); do
 		of=$(sed -n 's/^RssAnon:[^0-9]*\([0-9]*\) kB/\1/p' "/proc/$process/status" 2>/dev/null) || continue
 		memory=$((memory + ${of:-0}))
 		processes=$((processes + 1))
 	done
 	descriptors=$(find "/proc/$pid/fd" -mindepth 1 2>/dev/null | wc -l)
-	echo "$SECONDS $memory $descriptors $processes $trend"
+	echo "$SECONDS $memory $descriptors $processes $kept"
 }
 
 # The cgroup that has no name any more and the events of zooms are left out: sums, and what lives.
@@ -198,8 +199,8 @@ awk '
 [ ! -s "$work/fell" ] || fail "counters fell: $(head -n 5 "$work/fell")"
 
 # Medians of the first and the last third of what was taken of the last process, where names are no longer more.
-awk -v since="${lives_since:-$begin}" -v kept=$KEPT_SECONDS '
-	{ at[NR] = $1; memory[NR] = $2 - $5; descriptors[NR] = $3; processes[NR] = $4; trend[NR] = $5 }
+awk -v since="${lives_since:-$begin}" -v named=$KEPT_SECONDS '
+	{ at[NR] = $1; memory[NR] = $2 - $5; descriptors[NR] = $3; processes[NR] = $4; kept[NR] = $5 }
 	function median(values, from, to,    n, i, j, one, sorted) {
 		n = 0
 		for (i = from; i <= to; i++) {
@@ -211,20 +212,20 @@ awk -v since="${lives_since:-$begin}" -v kept=$KEPT_SECONDS '
 	}
 	END {
 		from = 1
-		if (at[NR] - since > 2 * kept) while (at[from] < since + kept) from++
+		if (at[NR] - since > 2 * named) while (at[from] < since + named) from++
 		n = NR - from + 1
 		third = int(n / 3)
 		if (third < 2) { print "too few"; exit }
 		print median(memory, from, from + third), median(memory, NR - third, NR), median(descriptors, from, from + third),
 			median(descriptors, NR - third, NR), median(processes, from, from + third),
-			median(processes, NR - third, NR), median(trend, from, from + third), median(trend, NR - third, NR),
+			median(processes, NR - third, NR), median(kept, from, from + third), median(kept, NR - third, NR),
 			at[from] - since, n
 	}' "$work/figures" >"$work/medians"
-read -r memory memory_last descriptors descriptors_last processes processes_last trend trend_last from \
+read -r memory memory_last descriptors descriptors_last processes processes_last kept kept_last from \
 	n <"$work/medians"
 [ "$memory" != too ] || fail "too few readings of memory: $(wc -l <"$work/figures")"
-figures "memory but for trends $memory and $memory_last kB, trends $trend and $trend_last kB, descriptors $descriptors" \
-	"and $descriptors_last, processes $processes and $processes_last, from second $from of the process on, $n readings"
+figures "memory $memory and $memory_last kB, with $kept and $kept_last kB of trends, zooms and names left out," \
+	"descriptors $descriptors and $descriptors_last, processes $processes and $processes_last, from second $from of the process on, $n readings"
 # An eighth: what malloc(3) keeps differs so from minute to minute. In a short run names are still coming.
 allowed=$((memory + memory / 8))
 more=2
