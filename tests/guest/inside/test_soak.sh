@@ -198,7 +198,8 @@ awk '
 	}' "$work/first" "$work/last" >"$work/fell"
 [ ! -s "$work/fell" ] || fail "counters fell: $(head -n 5 "$work/fell")"
 
-# Medians of the first and the last third of what was taken of the last process, where names are no longer more.
+# Medians of the first and the last third of what was taken of the last process, where names are no longer more; in a
+# short run, of its later two thirds: before that it has not been asked for everything yet.
 awk -v since="${lives_since:-$begin}" -v named=$KEPT_SECONDS '
 	{ at[NR] = $1; memory[NR] = $2 - $5; descriptors[NR] = $3; processes[NR] = $4; kept[NR] = $5 }
 	function median(values, from, to,    n, i, j, one, sorted) {
@@ -211,11 +212,11 @@ awk -v since="${lives_since:-$begin}" -v named=$KEPT_SECONDS '
 		return sorted[int(n / 2)]
 	}
 	END {
-		from = 1
-		if (at[NR] - since > 2 * named) while (at[from] < since + named) from++
+		from = int(NR / 3) + 1
+		if (at[NR] - since > 2 * named) for (from = 1; at[from] < since + named;) from++
 		n = NR - from + 1
 		third = int(n / 3)
-		if (third < 2) { print "too few"; exit }
+		if (third < 1) { print "too few"; exit }
 		print median(memory, from, from + third), median(memory, NR - third, NR), median(descriptors, from, from + third),
 			median(descriptors, NR - third, NR), median(processes, from, from + third),
 			median(processes, NR - third, NR), median(kept, from, from + third), median(kept, NR - third, NR),
@@ -226,13 +227,12 @@ read -r memory memory_last descriptors descriptors_last processes processes_last
 [ "$memory" != too ] || fail "too few readings of memory: $(wc -l <"$work/figures")"
 figures "memory $memory and $memory_last kB, with $kept and $kept_last kB of trends, zooms and names left out," \
 	"descriptors $descriptors and $descriptors_last, processes $processes and $processes_last, from second $from of the process on, $n readings"
-# An eighth: what malloc(3) keeps differs so from minute to minute. In a short run names are still coming.
+# An eighth: what malloc(3) keeps differs so from minute to minute. In a short run names are still coming, and so may
+# connections to the opener and to who finds names.
 allowed=$((memory + memory / 8))
 more=2
 if [ "$seconds" -le $((4 * KEPT_SECONDS)) ]; then
 	allowed=$((allowed + 1024))
-	# The first readings are of a process that has not been asked for everything yet: its connections to the opener
-	# and to who finds names are still to come.
 	more=8
 fi
 [ "$memory_last" -le "$allowed" ] || fail "memory grew: $(cut -d ' ' -f 1,2,5 "$work/figures" | tr '\n' ';')"
