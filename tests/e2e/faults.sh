@@ -127,11 +127,30 @@ let_go() {
 	done
 }
 
-# A cgroup of the test's own, gone with it.
+# A cgroup of the test's own, gone with it and with all that runs there.
 own_cgroup() {
 	local root
 	root=$(findmnt --noheadings --first-only --types cgroup2 --output TARGET) || skip 'needs cgroup2'
 	cgroup=$root/pebsd-faults-$$
 	mkdir "$cgroup"
-	trap 'find "$cgroup" -depth -type d -exec rmdir {} \; 2>/dev/null; let_go; end' EXIT
+	trap end_with_cgroup EXIT
+}
+
+# shellcheck disable=SC2317 # called by the trap
+end_with_cgroup() {
+	local status=$?
+	echo 1 >"$cgroup/cgroup.kill"
+	# Who is killed leaves a little later.
+	for _ in $(seq 50); do
+		find "$cgroup" -depth -type d -exec rmdir {} \; 2>/dev/null
+		[ -d "$cgroup" ] || break
+		sleep 0.1
+	done
+	if [ -d "$cgroup" ]; then
+		echo "$cgroup is left behind: $(cat "$cgroup/cgroup.procs")"
+		status=1
+	fi
+	let_go
+	end
+	exit "$status"
 }
