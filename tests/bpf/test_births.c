@@ -18,13 +18,14 @@
 static struct books books;
 static struct cgroup_fixture fixture;
 
-static void open_with_slots(u32 slots, u64 grace_ns)
+/* `spare`: slots beyond those of the cgroups that exist. */
+static void open_with_room(u32 spare, u64 grace_ns)
 {
 	struct kernel_settings settings = books_settings(false);
 	struct adopt_counts counts;
 
 	settings.births = settings.hardware = true;
-	settings.slots = slots;
+	settings.slots = cgroup_fixture_existing(&fixture) + spare;
 	books_open(&books, &settings, grace_ns);
 	cr_assert_eq(adopt_existing(books.kernel, fixture.mount, &counts), 0);
 	cr_assert_eq(counts.without_slot, 0);
@@ -75,7 +76,7 @@ Test(births, a_crowd_of_short_lived_cgroups_is_named_and_kept_apart, .timeout = 
 	char name[32];
 
 	/* One collection after all of them are gone: what is known then was kept by the slots alone. */
-	open_with_slots(CROWD + 512, COLLECT_GRACE_NS);
+	open_with_room(CROWD + 16, COLLECT_GRACE_NS);
 	for (unsigned i = 0; i < CROWD; i++) {
 		(void)snprintf(name, sizeof(name), "crowd-%u", i);
 		counts[i] = short_life(name, 10 + i % 7);
@@ -102,7 +103,7 @@ Test(births, slots_are_used_again_without_mixing, .timeout = 120)
 	char name[32];
 
 	/* Far fewer slots than cgroups: each is used many times over. */
-	open_with_slots(64, 0);
+	open_with_room(32, 0);
 	books_collect(&books);
 	alive = collect_cgroups_alive(books.collect);
 	for (unsigned i = 0; i < 100; i++) {
@@ -149,7 +150,7 @@ Test(births, a_dead_cgroups_tasks_are_still_its_own_until_the_grace_is_over)
 	const struct sample late = {.cgroup_id = 0};
 	struct sample sample = late;
 
-	open_with_slots(256, COLLECT_GRACE_NS);
+	open_with_room(32, COLLECT_GRACE_NS);
 	sample.cgroup_id = cgroup_fixture_make(&fixture, "leaving");
 	cgroup_fixture_remove(&fixture, "leaving");
 	books_collect(&books);
@@ -168,7 +169,7 @@ Test(births, names_ten_levels_of_two_hundred_bytes_deep_are_whole)
 	struct cgroup_child child;
 	_cleanup_close_ int fd = -1;
 
-	open_with_slots(256, COLLECT_GRACE_NS);
+	open_with_room(32, COLLECT_GRACE_NS);
 	memset(component, 'n', sizeof(component) - 1);
 	component[200] = '\0';
 	for (unsigned level = 0; level < 10; level++) {
@@ -214,7 +215,7 @@ Test(births, equal_ids_of_a_v1_hierarchy_are_not_confused)
 	struct slot_counters before;
 	struct stat st;
 
-	open_with_slots(256, COLLECT_GRACE_NS);
+	open_with_room(32, COLLECT_GRACE_NS);
 	if (!mkdtemp(directory))
 		cr_skip_test("no temporary directory");
 	if (mount("none", directory, "cgroup", 0, "none,name=pebsd-test") < 0) {
@@ -225,7 +226,7 @@ Test(births, equal_ids_of_a_v1_hierarchy_are_not_confused)
 	cr_assert_geq(asprintf(&theirs, "%s/theirs", directory), 0);
 	cr_assert_eq(mkdir(theirs, 0755), 0);
 	cr_assert_eq(stat(theirs, &st), 0);
-	cr_expect_lt(kernel_adopt(books.kernel, st.st_ino, 1, "ours"), 256,
+	cr_expect_lt(kernel_adopt(books.kernel, st.st_ino, 1, "ours"), kernel_settings(books.kernel)->slots,
 		     "its birth there gave it no slot here");
 	books_collect(&books);
 	cr_assert_eq(rmdir(theirs), 0);
@@ -247,7 +248,7 @@ Test(births, what_existed_before_is_adopted_once)
 	u64 alive;
 
 	cgroup_fixture_make(&fixture, "before");
-	open_with_slots(256, COLLECT_GRACE_NS);
+	open_with_room(32, COLLECT_GRACE_NS);
 	books_collect(&books);
 	alive = collect_cgroups_alive(books.collect);
 	cr_assert_eq(adopt_existing(books.kernel, fixture.mount, &counts), 0);

@@ -18,6 +18,9 @@ struct cgroup_fixture {
 void cgroup_fixture_setup(struct cgroup_fixture *fixture);
 void cgroup_fixture_teardown(struct cgroup_fixture *fixture);
 
+/* How many cgroups there are below the mount, it and the fixture's own among them: not a test's to decide. */
+u32 cgroup_fixture_existing(const struct cgroup_fixture *fixture);
+
 /* The id of the fixture's own folder. */
 u64 cgroup_fixture_id(const struct cgroup_fixture *fixture);
 
