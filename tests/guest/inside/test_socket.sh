@@ -67,7 +67,7 @@ figures "the process that speaks HTTP: $(awk '/^RssAnon:/ { print $2 }' "/proc/$
 # (job_type_propagate_stop_graceful(), src/core/transaction.c, systemd 257): for an instant there is none, and curl's code
 # is 7, but nobody is hung up on, which would be another.
 answered=0
-may_refuse=$(systemctl --version | awk 'NR == 1 { print $2 > 252 ? 7 : "" }')
+may_refuse=$(systemctl --version | awk 'NR == 1 { print ($2 > 252 ? 7 : "") }')
 systemctl restart --no-block pebsd.service
 for ((i = 0; i < 20; i++)); do
 	code=0
