@@ -42,8 +42,12 @@ start --config "$work/pebsd.conf"
 get /metrics >/dev/null
 remember
 limit=$(prlimit --pid "$daemon" --nofile --noheadings --output SOFT)
-# The connections just made may be still being closed: what is held all the time is the least of some readings.
-held=$(for _ in $(seq 10); do descriptors && sleep 0.1; done | sort -n | head -n 1)
+# The limit is of numbers: none below the lowest that is free can be had. The connections just made may be still being
+# closed, so that it is the least of some readings.
+lowest_free() {
+	find "$proc/$daemon/fd" -mindepth 1 -printf "%f\n" | sort -n | awk '$1 != NR - 1 { exit } { free = NR } END { print free + 0 }'
+}
+held=$(for _ in $(seq 10); do lowest_free && sleep 0.1; done | sort -n | head -n 1)
 prlimit --pid "$daemon" --nofile="$held:"
 before=$(cpu)
 "$TOOLS/crowd" "$socket" hold 20 </dev/null >"$work/crowd.said" &
