@@ -189,7 +189,8 @@ static void keep_counts(struct governed *event, const struct cpu_counts *now, si
 		memcpy(before, now, n * sizeof(*before));
 }
 
-static void read_input(struct sampling_govern *govern, size_t i, u64 max_rate, struct governor_input *ret)
+static void read_input(struct sampling_govern *govern, size_t i, double seconds, u64 max_rate,
+		       struct governor_input *ret)
 {
 	const struct pmu_opening *opening = perf_opening(govern->settings.sets[i]);
 	const struct snapshot_cost *cost = &govern->settings.head->events[i].cost;
@@ -201,7 +202,7 @@ static void read_input(struct sampling_govern *govern, size_t i, u64 max_rate, s
 	time_program(govern, i);
 	now = perf_count_cpus(govern->settings.sets[i], &n);
 	*ret = (struct governor_input){.fixed = event->fixed, .period = opening->event.period};
-	govern_busiest(event->before, event->n_before, now, n, ret);
+	govern_busiest(seconds, event->before, event->n_before, now, n, ret);
 	govern_bounds(opening, event->usual_period ? event->usual_period : opening->event.period, ret);
 	if (event->least_period > ret->least_period)
 		ret->least_period = event->least_period;
@@ -374,7 +375,7 @@ void sampling_govern_counted(struct sampling_govern *govern, u64 max_rate)
 	calibrate(govern, max_rate);
 	govern->steps++;
 	for (size_t i = 0; i < settings->n_sets; i++)
-		read_input(govern, i, max_rate, &inputs[i]);
+		read_input(govern, i, seconds, max_rate, &inputs[i]);
 	governor_step(govern->governor, seconds, max_rate, inputs, outputs);
 	for (size_t i = 0; i < settings->n_sets; i++) {
 		show(govern, i, &inputs[i], &outputs[i]);

@@ -49,12 +49,19 @@
 #define LIMIT_AIM  0.5
 #define LIMIT_MOST 0.75
 
+/* The share of the time for which throttling may stop a CPU. Where the limit is one sample a tick and samples
+ * come by chance, as often as the limit on average, it is 3/e - 1, a tenth; at half of the limit a 30th. */
+#define THROTTLED_MOST 0.1
+
 /* Throttled: at least so much longer; and where its limit fell, as much as that, up to this. */
 #define BACK_OFF 2.0
 
 /* A period that the kernel demanded is kept for as long, and then let go of, slower than anybody minds. */
 #define DEMANDED_SECONDS    600.0
 #define DEMANDED_PER_MINUTE 0.96
+
+/* But only as far as it leaves so much of the samples that the budget and the limit allow. */
+#define DEMANDED_LEAVES 0.125
 
 /* What a person's periods leave of the budget to the others, at least. */
 #define LEFT_LEAST 0.1
@@ -79,6 +86,7 @@ struct memory {
 	double hold;         /* of them before the next step nearer */
 	double demanded;     /* period that the kernel asked for; 0: none */
 	double demanded_age; /* seconds */
+	enum governor_hold demanded_hold;
 	struct aftermath after;
 };
 
@@ -277,57 +285,123 @@ static double too_many(const struct memory *memory, const struct governor_input 
 		       : 0;
 }
 
+/* The period at which the load of late makes that share of the samples that the budget and the limit allow.
+ */
+static double period_leaving(const struct memory *memory, const struct governor_input *input, double budget,
+			     double limit, double share)
+{
+	const double recent = peak_get(&memory->recent);
+	const double period = period_for(recent, input->sample_ns, budget * AIM);
+
+	return fmax(period, limit > 0 ? recent / (limit * LIMIT_AIM) : 0) / share;
+}
+
+/* The events a second for which the limit is too low; 0: it is not. As sure as too_many(). */
+static double too_many_for_limit(const struct memory *memory, const struct governor_input *input,
+				 double limit)
+{
+	const double most = limit * LIMIT_MOST * (double)input->period;
+	const double rate = input->events_per_second;
+
+	if (limit <= 0)
+		return 0;
+	return rate > most * (1 + chance_of(input, input->samples)) ||
+			       (memory->seen_seconds >= SMOOTH_SECONDS && memory->smoothed > most)
+		       ? fmax(rate, memory->smoothed)
+		       : 0;
+}
+
+/* Whether the kernel stopped a CPU for a fair share of the time. A few throttlings are chance. */
+static bool is_stopped(const struct governor_input *input)
+{
+	return input->throttles > 0 &&
+	       input->throttled > THROTTLED_MOST * (1 + chance_of(input, (double)input->throttles));
+}
+
+/* The period that the kernel asks for; 0: the one in force will do. */
+static double demanded_period(const struct memory *memory, const struct governor_input *input, double budget,
+			      double limit, double fell, enum governor_reason *ret_reason)
+{
+	const double period = (double)input->period;
+	const double many = too_many_for_limit(memory, input, limit);
+	double demanded = 0;
+
+	if (many > 0)
+		demanded = many / (limit * LIMIT_AIM);
+	if (is_stopped(input) || (many > 0 && input->throttles > 0)) {
+		*ret_reason = GOVERNOR_THROTTLED;
+		return fmax(demanded, period * BACK_OFF);
+	}
+	/* The kernel lowers its limit as its interrupts take long, however few they are: where samples are few
+	 * already there is nothing to answer. */
+	if (fell > 1)
+		demanded = fmax(demanded, fmin(period * fmin(fell, BACK_OFF),
+					       period_leaving(memory, input, budget, limit, LOW)));
+	if (demanded <= period)
+		return 0;
+	*ret_reason = GOVERNOR_RATE_LOWERED;
+	return demanded;
+}
+
 /* The period that the budget and the kernel ask for, at once; 0: the one in force will do. */
 static double back_off(struct memory *memory, const struct governor_input *input, double budget, double limit,
 		       double fell, enum governor_reason *ret_reason)
 {
-	const double period = (double)input->period;
-	const double rate = input->events_per_second;
+	const double demanded = demanded_period(memory, input, budget, limit, fell, ret_reason);
 	const double many = too_many(memory, input, budget);
-	double demanded = 0, wanted = 0;
+	double wanted = 0;
 
-	if (input->throttles > 0) {
-		demanded = fmax(period * BACK_OFF, limit > 0 ? rate / (limit * LIMIT_AIM) : 0);
-		*ret_reason = GOVERNOR_THROTTLED;
-	} else if (rate > 0 && fell > 1) {
-		demanded = period * fmin(fell, BACK_OFF);
-		*ret_reason = GOVERNOR_RATE_LOWERED;
-	}
-	if (limit > 0 && rate / period > limit * LIMIT_MOST && rate / (limit * LIMIT_AIM) > demanded) {
-		demanded = rate / (limit * LIMIT_AIM);
-		if (*ret_reason == GOVERNOR_STEADY)
-			*ret_reason = GOVERNOR_RATE_LOWERED;
+	if (demanded > 0) {
+		memory->demanded = fmin(demanded, (double)input->greatest_period);
+		memory->demanded_age = 0;
+		memory->demanded_hold =
+			fell > 1 ? GOVERNOR_HELD_AFTER_LOWERED : GOVERNOR_HELD_AFTER_THROTTLE;
 	}
 	if (many > 0) {
 		wanted = period_for(many, input->sample_ns, budget * AIM);
 		if (wanted > demanded)
 			*ret_reason = GOVERNOR_OVER_BUDGET;
 	}
-	if (demanded > 0) {
-		memory->demanded = fmin(demanded, (double)input->greatest_period);
-		memory->demanded_age = 0;
-	}
 	return fmax(wanted, demanded);
 }
 
-/* The period that a load far below the budget leaves room for; 0: the one in force will do. */
-static double come_nearer(const struct memory *memory, const struct governor_input *input, double budget,
-			  double limit)
+/* Below which period it does not come nearer, though the budget has room for the load of late, and why. */
+static double held_period(const struct memory *memory, const struct governor_input *input, double budget,
+			  double limit, enum governor_hold *ret_hold)
 {
-	const double period = (double)input->period;
-	const double recent = peak_get(&memory->recent);
-	double wanted;
+	const double by_limit = limit > 0 ? peak_get(&memory->recent) / (limit * LIMIT_AIM) : 0;
+	const double by_burst = period_for(peak_get(&memory->burst), input->sample_ns, budget * BURST_BUDGETS);
+	const double by_demand = fmin(memory->demanded,
+				      period_leaving(memory, input, budget, limit, DEMANDED_LEAVES));
+	const double held = fmax(by_limit, fmax(by_burst, by_demand));
 
-	if (memory->since_change < memory->hold || memory->seen_seconds < memory->hold ||
-	    cost_of(recent, period, input->sample_ns) >= budget * LOW)
+	if (held == by_limit)
+		*ret_hold = GOVERNOR_HELD_BY_LIMIT;
+	else
+		*ret_hold = held == by_burst ? GOVERNOR_HELD_AFTER_BURST : memory->demanded_hold;
+	return held;
+}
+
+/* The period that a load far below the budget leaves room for; 0: the one in force will do, for that reason. */
+static double come_nearer(const struct memory *memory, const struct governor_input *input, double budget,
+			  double limit, enum governor_hold *ret_hold)
+{
+	const double most = (double)input->period * NEARER_LEAST;
+	const double recent = peak_get(&memory->recent);
+	enum governor_hold hold;
+	double wanted, held;
+
+	wanted = fmax(period_for(recent, input->sample_ns, budget * AIM), (double)input->least_period);
+	if (cost_of(recent, (double)input->period, input->sample_ns) >= budget * LOW || wanted > most)
 		return 0;
-	wanted = fmax(period_for(recent, input->sample_ns, budget * AIM), period * NEARER_MOST);
-	wanted = fmax(wanted, period_for(peak_get(&memory->burst), input->sample_ns, budget * BURST_BUDGETS));
-	wanted = fmax(wanted, memory->demanded);
-	if (limit > 0)
-		wanted = fmax(wanted, recent / (limit * LIMIT_AIM));
-	wanted = fmax(wanted, (double)input->least_period);
-	return wanted <= period * NEARER_LEAST ? wanted : 0;
+	held = held_period(memory, input, budget, limit, &hold);
+	if (held > most) {
+		*ret_hold = hold;
+		return 0;
+	}
+	if (memory->since_change < memory->hold || memory->seen_seconds < memory->hold)
+		return 0;
+	return fmax(fmax(wanted, held), (double)input->period * NEARER_MOST);
 }
 
 static void decide(struct memory *memory, const struct governor_input *input, double limit, double fell,
@@ -339,7 +413,7 @@ static void decide(struct memory *memory, const struct governor_input *input, do
 	u64 period;
 
 	if (nearer) {
-		wanted = come_nearer(memory, input, output->budget, limit);
+		wanted = come_nearer(memory, input, output->budget, limit, &output->hold);
 		reason = GOVERNOR_UNDER_BUDGET;
 	}
 	if (wanted <= 0)
@@ -374,6 +448,9 @@ void governor_step(struct governor *governor, double seconds, u64 max_rate,
 		if (!passed || !usable(input))
 			continue;
 		remember(&governor->memories[i], seconds, input);
+		/* Somebody raised the limit: so much less is demanded. */
+		if (fell < 1)
+			governor->memories[i].demanded *= fell;
 		ret[i].measured = true;
 		ret[i].cost = cost_of(input->events_per_second * active_share(input), (double)input->period,
 				      input->sample_ns);
@@ -405,6 +482,22 @@ const char *governor_reason_name(enum governor_reason reason)
 	return reason < GOVERNOR_REASONS ? names[reason] : names[GOVERNOR_STEADY];
 }
 
+static const char *hold_name(enum governor_hold hold)
+{
+	switch (hold) {
+	case GOVERNOR_HELD_BY_LIMIT:
+		return "at the kernel's sample rate limit";
+	case GOVERNOR_HELD_AFTER_THROTTLE:
+		return "recovering from throttling";
+	case GOVERNOR_HELD_AFTER_LOWERED:
+		return "recovering from a lowered sample rate";
+	case GOVERNOR_HELD_AFTER_BURST:
+		return "recovering from a burst";
+	default:
+		return NULL;
+	}
+}
+
 const char *governor_state(const struct governor_input *input, const struct governor_output *output)
 {
 	if (input->fixed)
@@ -417,5 +510,7 @@ const char *governor_state(const struct governor_input *input, const struct gove
 		return "at its greatest period";
 	if (output->cost < output->budget * LOW && output->period <= input->least_period)
 		return "at its least period";
+	if (hold_name(output->hold))
+		return hold_name(output->hold);
 	return governor_reason_name(GOVERNOR_STEADY);
 }

@@ -13,6 +13,13 @@
  * same interval, as far as the rate tells. Under budget it comes nearer slowly, and only where it is far
  * below: a steady load leaves the period alone. Where nothing happens it looks closer and closer, but never
  * so close that a load like one of the last minutes would cost many times the budget when it comes back.
+ *
+ * Samples come by chance, and the kernel counts them by the tick. Once it has lowered its limit to HZ, any two
+ * samples in one tick are a throttling, however few come in a second. So a throttling alone is no reason to
+ * back off: the rate must be near the limit, or a CPU must stand still for a fair share of the time. And what
+ * the kernel demanded never keeps samples rare. Eleven minutes after the last load that was so large, or
+ * sooner, the period halves every ten seconds until the samples are an eighth of those that the budget and the
+ * limit allow: from the greatest period that takes four minutes.
  */
 #ifndef PEBSD_GOVERNOR_H
 #define PEBSD_GOVERNOR_H
@@ -33,7 +40,8 @@ struct governor_input {
 	double active;            /* share of the time in which it could: the rest was throttled; 0 to 1 */
 	double samples;           /* that were due there, as to how sure the rate is */
 	double sample_ns;         /* what a sample costs there */
-	u64 throttles;            /* in this interval, on all CPUs */
+	double throttled;         /* share of the interval for which a CPU was stopped, the longest; 0 to 1 */
+	u64 throttles;            /* in this interval, on that CPU */
 	unsigned cpus;            /* that it has most of */
 	bool fixed;               /* a person set its period: only told of, never changed */
 	bool known;               /* it was open and counted all the interval; else the rest means nothing */
@@ -55,11 +63,21 @@ enum governor_reason {
 	GOVERNOR_REASONS
 };
 
+/* Why samples are few and the period stays, though the budget has room for twice as many. */
+enum governor_hold {
+	GOVERNOR_NOT_HELD,
+	GOVERNOR_HELD_BY_LIMIT,       /* kernel.perf_event_max_sample_rate has no room */
+	GOVERNOR_HELD_AFTER_THROTTLE, /* the kernel throttled it within the last minutes */
+	GOVERNOR_HELD_AFTER_LOWERED,  /* the kernel lowered its limit within the last minutes */
+	GOVERNOR_HELD_AFTER_BURST,    /* the load was much larger within the last minutes */
+};
+
 struct governor_output {
 	u64 period;    /* from now on; the one in force where nothing is to be done */
 	double cost;   /* share of the busiest CPU's time over the interval */
 	double budget; /* its own share of the budget; 0: none */
 	enum governor_reason reason;
+	enum governor_hold hold;
 	bool measured; /* else the cost is 0 and means nothing */
 };
 

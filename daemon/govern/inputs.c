@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "inputs.h"
 
+#include <math.h>
 #include <stdint.h>
 
 /* An idle machine is looked at so much closer than usual, and no more: then a sample is of little news. */
@@ -19,20 +20,27 @@ static const struct cpu_counts *find(const struct cpu_counts *list, size_t n, in
 }
 
 /* One CPU's part. Returns whether it counted at both readings. */
-static bool take(const struct cpu_counts *before, const struct cpu_counts *now, struct governor_input *ret)
+static bool take(double seconds, const struct cpu_counts *before, const struct cpu_counts *now,
+		 struct governor_input *ret)
 {
-	double enabled_ns, active_ns, rate;
+	double enabled_ns, throttled_ns, active_ns, throttled, rate;
 
 	if (!before || !before->open || !now->open || now->in_error || now->count < before->count ||
 	    now->enabled_ns < before->enabled_ns || now->throttled_ns < before->throttled_ns ||
 	    now->due < before->due || now->throttles < before->throttles)
 		return false;
-	ret->throttles += now->throttles - before->throttles;
 	ret->cpus++;
+	throttled_ns = (double)(now->throttled_ns - before->throttled_ns);
+	throttled = fmin(throttled_ns / (seconds * (double)NSEC_PER_SEC), 1);
+	if (throttled > ret->throttled) {
+		ret->throttled = throttled;
+		ret->throttles = now->throttles - before->throttles;
+	}
 	enabled_ns = (double)(now->enabled_ns - before->enabled_ns);
 	if (enabled_ns <= 0 || now->count == before->count)
 		return true;
-	active_ns = enabled_ns - (double)(now->throttled_ns - before->throttled_ns);
+	enabled_ns = fmax(enabled_ns, seconds * (double)NSEC_PER_SEC);
+	active_ns = enabled_ns - throttled_ns;
 	/* Times of different clocks: a throttled event runs for a hundredth at least. */
 	if (active_ns < enabled_ns / 100)
 		active_ns = enabled_ns / 100;
@@ -45,8 +53,8 @@ static bool take(const struct cpu_counts *before, const struct cpu_counts *now, 
 	return true;
 }
 
-void govern_busiest(const struct cpu_counts *before, size_t n_before, const struct cpu_counts *now,
-		    size_t n_now, struct governor_input *ret)
+void govern_busiest(double seconds, const struct cpu_counts *before, size_t n_before,
+		    const struct cpu_counts *now, size_t n_now, struct governor_input *ret)
 {
 	size_t at = 0;
 
@@ -54,9 +62,10 @@ void govern_busiest(const struct cpu_counts *before, size_t n_before, const stru
 	ret->events_per_second = ret->samples = 0;
 	ret->active = 1;
 	ret->cpus = 0;
+	ret->throttled = 0;
 	ret->throttles = 0;
 	for (size_t i = 0; i < n_now; i++)
-		ret->known |= take(find(before, n_before, now[i].cpu, &at), &now[i], ret);
+		ret->known |= take(seconds, find(before, n_before, now[i].cpu, &at), &now[i], ret);
 }
 
 void govern_bounds(const struct pmu_opening *opening, u64 usual_period, struct governor_input *ret)

@@ -5,6 +5,14 @@
 #include <stdint.h>
 #include <stdlib.h>
 
+#include "govern/inputs.h"
+
+/* One event on one CPU, with `hz`. */
+struct plant_cpu {
+	struct cpu_counts now;
+	double throttled_until; /* seconds */
+};
+
 struct plant plant_usual(u64 seed)
 {
 	struct plant plant = {
@@ -32,13 +40,16 @@ void plant_open(struct plant *plant)
 
 	for (size_t i = 0; i < plant->n_events; i++)
 		settings.class_of[i] = plant->events[i].class;
-	if (governor_new(&settings, &plant->governor) < 0)
+	plant->machine = calloc(EVENTS_MAX * PLANT_CPUS_MAX, sizeof(*plant->machine));
+	if (!plant->machine || governor_new(&settings, &plant->governor) < 0)
 		abort();
 }
 
 void plant_close(struct plant *plant)
 {
 	plant->governor = governor_free(plant->governor);
+	free(plant->machine);
+	plant->machine = NULL;
 }
 
 /* Above 0, at most 1. */
@@ -66,6 +77,94 @@ static double poisson(struct random *random, double mean)
 	return n;
 }
 
+/* How many events come a second at the time `at`, and until when they do. */
+static double rate_at(const struct plant_event *event, double at, double *ret_until)
+{
+	double begun;
+
+	*ret_until = INFINITY;
+	if (event->burst_every <= 0)
+		return event->events_per_second;
+	begun = floor(at / event->burst_every) * event->burst_every;
+	*ret_until = begun + event->burst_seconds;
+	if (at < *ret_until)
+		return event->events_per_second * event->burst;
+	*ret_until = begun + event->burst_every;
+	return event->events_per_second;
+}
+
+/*
+ * One interval of one event on one CPU. A sample that is one more than the limit allows in its tick stops the
+ * event until the next (__perf_event_account_interrupt(), kernel/events/core.c). The times are those that an
+ * event's page and ring tell: as of the last sample, and up to now.
+ */
+static void pass_ticks(const struct plant *plant, struct random *random, const struct plant_event *event,
+		       struct plant_cpu *cpu)
+{
+	const double end = plant->now + plant->seconds;
+	const double allowed = plant->max_rate ? ceil((double)plant->max_rate / plant->hz) : INFINITY;
+	double at = fmax(plant->now, cpu->throttled_until);
+	double tick = -1, n = 0, until;
+
+	/* What was left of a throttling when the interval began. */
+	cpu->now.throttled_ns += (u64)((fmin(at, end) - plant->now) * 1e9);
+	while (at < end) {
+		const double rate = rate_at(event, at, &until) / (double)event->period;
+
+		/* A rate of 0 is never. */
+		at -= log(uniform(random)) / rate;
+		if (!(at < until)) {
+			at = until;
+			continue;
+		}
+		if (at >= end)
+			return;
+		cpu->now.count += event->period;
+		cpu->now.due++;
+		cpu->now.enabled_ns = cpu->now.running_ns = (u64)(at * 1e9);
+		n = floor(at * plant->hz) > tick ? 1 : n + 1;
+		tick = floor(at * plant->hz);
+		if (n <= allowed)
+			continue;
+		cpu->now.throttles++;
+		cpu->throttled_until = (tick + 1) / plant->hz;
+		cpu->now.throttled_ns += (u64)((fmin(cpu->throttled_until, end) - at) * 1e9);
+		at = cpu->throttled_until;
+	}
+}
+
+/* One event over an interval, on all CPUs. Returns the samples of the CPU that had most. */
+static double pass_machine(struct plant *plant, size_t i, struct governor_input *ret)
+{
+	struct plant_event *event = &plant->events[i];
+	struct plant_cpu *cpus = &plant->machine[i * PLANT_CPUS_MAX];
+	struct cpu_counts before[PLANT_CPUS_MAX], now[PLANT_CPUS_MAX];
+	u64 most = 0;
+
+	*ret = (struct governor_input){
+		.fixed = event->fixed,
+		.period = event->period,
+		.least_period = event->least_period,
+		.greatest_period = event->greatest_period,
+		.period_step = event->period_step,
+		.sample_ns = event->sample_ns,
+	};
+	for (unsigned cpu = 0; cpu < plant->cpus; cpu++) {
+		cpus[cpu].now.cpu = (int)cpu;
+		cpus[cpu].now.open = !event->away;
+		cpus[cpu].now.throttle_known = true;
+		before[cpu] = cpus[cpu].now;
+		if (!event->away)
+			pass_ticks(plant, &plant->random, event, &cpus[cpu]);
+		now[cpu] = cpus[cpu].now;
+		most = now[cpu].due - before[cpu].due > most ? now[cpu].due - before[cpu].due : most;
+		event->samples += now[cpu].due - before[cpu].due;
+		event->throttled_ns += (double)(now[cpu].throttled_ns - before[cpu].throttled_ns);
+	}
+	govern_busiest(plant->seconds, before, plant->cpus, now, plant->cpus, ret);
+	return (double)most;
+}
+
 /* One event over an interval, on the CPU that had most. Returns its samples there. */
 static double pass(struct plant *plant, const struct plant_event *event, double events_per_second,
 		   struct governor_input *ret)
@@ -88,6 +187,7 @@ static double pass(struct plant *plant, const struct plant_event *event, double 
 		.samples = samples,
 		.cpus = plant->cpus,
 		.sample_ns = event->sample_ns,
+		.throttled = due > most ? 1 - most / due : 0,
 		.throttles = due > most ? 100 : 0,
 	};
 	ret->events_per_second = samples * (double)event->period / plant->seconds / ret->active;
@@ -104,12 +204,14 @@ double plant_step_from(struct plant *plant, double before, double part)
 	for (size_t i = 0; i < plant->n_events; i++) {
 		struct plant_event *event = &plant->events[i];
 		double rate = before * part + event->events_per_second * (1 - part);
-		double samples = pass(plant, event, rate, &inputs[i]);
+		double samples = plant->hz ? pass_machine(plant, i, &inputs[i])
+					   : pass(plant, event, rate, &inputs[i]);
 
 		for (size_t j = 0; j < plant->n_events; j++)
 			if (plant->events[j].class == event->class)
 				costs[j] += samples * event->sample_ns / 1e9 / plant->seconds;
 	}
+	plant->now += plant->seconds;
 	governor_step(plant->governor, plant->seconds, plant->max_rate, inputs, outputs);
 	for (size_t i = 0; i < plant->n_events; i++) {
 		struct plant_event *event = &plant->events[i];

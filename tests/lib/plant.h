@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
-/* A machine for the governor: CPUs whose samples come by chance at the rates they are given, each taking its
- * time, and a kernel that throttles. The same from the same seed. */
+/*
+ * A machine for the governor: CPUs whose samples come by chance at the rates they are given, each taking its
+ * time, and a kernel that throttles. The same from the same seed.
+ *
+ * With `hz` the kernel throttles by the tick, and the governor's inputs come from each CPU's counts, as they
+ * do in the daemon. Without, an interval is throttled as a whole; that is faster.
+ */
 #ifndef PLANT_H
 #define PLANT_H
 
@@ -19,10 +24,16 @@ struct plant_event {
 	bool fixed;
 	bool away; /* not sampled: paused */
 	u32 class;
+	/* With `hz`: for `burst_seconds` of each `burst_every` seconds events come `burst` times as fast. */
+	double burst, burst_seconds, burst_every;
 	/* What came of it. */
 	struct governor_output last;
 	u64 changes;
+	u64 samples;         /* with `hz`: on all CPUs */
+	double throttled_ns; /* with `hz`: on all CPUs */
 };
+
+struct plant_cpu;
 
 struct plant {
 	struct random random;
@@ -30,9 +41,12 @@ struct plant {
 	double seconds; /* of an interval */
 	double budget;
 	u64 max_rate; /* samples a second and CPU, above which the kernel throttles; 0: never */
+	unsigned hz;  /* ticks a second; 0: see above */
+	double now;   /* seconds, with `hz` */
 	size_t n_events;
 	struct plant_event events[EVENTS_MAX];
 	struct governor *governor;
+	struct plant_cpu *machine; /* with `hz`: each event's CPUs */
 };
 
 /* One event like the loads of a server: 10 million a second, 1 us a sample, half a percent. */
@@ -44,7 +58,7 @@ void plant_close(struct plant *plant);
 
 /* One interval; the governor's periods are in force from the next on. Returns the largest cost of a class, in
  * budgets. `part`: of the interval, for which events come as fast as `before` says (else all of it at their
- * rates). */
+ * rates); without `hz` only. */
 double plant_step(struct plant *plant);
 double plant_step_from(struct plant *plant, double before, double part);
 

@@ -36,7 +36,7 @@ TestSuite(govern_inputs, .init = setup);
 
 static void take(void)
 {
-	govern_busiest(before, 4, now, 4, &input);
+	govern_busiest(1, before, 4, now, 4, &input);
 }
 
 Test(govern_inputs, the_busiest_cpu_decides)
@@ -60,10 +60,24 @@ Test(govern_inputs, throttled_time_is_no_time_to_count_in)
 	take();
 	cr_expect_float_eq(input.events_per_second, 10e6, 1e-3);
 	cr_expect_float_eq(input.active, 0.5, 1e-12);
-	cr_expect_eq(input.throttles, 101, "those of all CPUs");
+	cr_expect_float_eq(input.throttled, 0.5, 1e-12);
+	cr_expect_eq(input.throttles, 100, "those of the CPU that was stopped for longest");
 	now[1].throttled_ns = 20 * S;
 	take();
 	cr_expect_float_eq(input.active, 0.01, 1e-12, "by other clocks it was throttled longer than enabled");
+	cr_expect_float_eq(input.throttled, 1, 1e-12);
+}
+
+/* Each CPU of many is throttled for a hundredth of the time, and none for more. */
+Test(govern_inputs, throttlings_of_different_cpus_do_not_add_up)
+{
+	for (size_t i = 0; i < 4; i++) {
+		now[i].throttled_ns += S / 100;
+		now[i].throttles += 5;
+	}
+	take();
+	cr_expect_float_eq(input.throttled, 0.01, 1e-12);
+	cr_expect_eq(input.throttles, 5);
 }
 
 Test(govern_inputs, a_page_without_news_had_no_sample)
@@ -93,6 +107,20 @@ Test(govern_inputs, news_of_many_intervals_are_of_their_time)
 	cr_expect_float_eq(input.samples, 1, 1e-12);
 }
 
+/* The last sample of the interval before came at its end, and the first of this one a moment later: by the
+ * page's times a thousand a second. */
+Test(govern_inputs, two_samples_that_lie_close_are_no_high_rate)
+{
+	for (size_t i = 0; i < 4; i++)
+		now[i] = before[i];
+	now[2].count += 10000;
+	now[2].due++;
+	now[2].enabled_ns += S / 1000;
+	take();
+	cr_expect_float_eq(input.events_per_second, 10000, 1e-6);
+	cr_expect_float_eq(input.active, 1, 1e-12);
+}
+
 Test(govern_inputs, who_takes_turns_is_taken_for_what_it_counted)
 {
 	now[3].running_ns -= S / 2;
@@ -118,15 +146,15 @@ Test(govern_inputs, readings_are_held_together_by_their_cpu)
 {
 	const struct cpu_counts came[] = {before[0], before[2]};
 
-	govern_busiest(came, 2, now, 4, &input);
+	govern_busiest(1, came, 2, now, 4, &input);
 	cr_expect_eq(input.cpus, 2);
 	cr_expect_float_eq(input.events_per_second, 3e6, 1e-3);
-	govern_busiest(before, 4, &now[1], 1, &input);
+	govern_busiest(1, before, 4, &now[1], 1, &input);
 	cr_expect_eq(input.cpus, 1);
 	cr_expect_float_eq(input.events_per_second, 2e6, 1e-3);
-	govern_busiest(NULL, 0, now, 4, &input);
+	govern_busiest(1, NULL, 0, now, 4, &input);
 	cr_expect_not(input.known);
-	govern_busiest(before, 4, NULL, 0, &input);
+	govern_busiest(1, before, 4, NULL, 0, &input);
 	cr_expect_not(input.known);
 }
 

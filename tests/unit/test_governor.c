@@ -177,11 +177,64 @@ Test(governor, what_a_load_of_late_would_cost_is_kept_in_bounds_while_the_machin
 	done(&subject);
 }
 
-Test(governor, throttling_doubles_the_period_at_least)
+/* The kernel stops a CPU in each tick, for that share of the time. */
+static void stop(struct subject *subject, double share)
+{
+	subject->inputs[0].throttles = share > 0 ? 250 : 0;
+	subject->inputs[0].throttled = share;
+}
+
+/* Where the limit is one sample a tick, any two in one tick are a throttling. */
+Test(governor, throttlings_by_chance_leave_the_period_alone)
+{
+	struct subject subject = subject_new(0.0015, 1);
+
+	for (unsigned second = 0; second < 600; second++) {
+		subject.inputs[0].throttles = second % 30;
+		subject.inputs[0].throttled = second % 30 * 0.003;
+		step(&subject);
+		cr_assert_eq(subject.outputs[0].period, 10007, "second %u", second);
+	}
+	done(&subject);
+}
+
+/* One that lasts for a fifth of the time may be chance; ten such in each of ten seconds are none. */
+Test(governor, few_throttlings_must_be_sure)
+{
+	struct subject subject = subject_new(0.0015, 1);
+
+	subject.inputs[0].throttles = 1;
+	subject.inputs[0].throttled = 0.2;
+	step(&subject);
+	cr_expect_eq(subject.outputs[0].reason, GOVERNOR_STEADY);
+	subject.inputs[0].throttles = 50;
+	step(&subject);
+	cr_expect_eq(subject.outputs[0].reason, GOVERNOR_THROTTLED);
+	done(&subject);
+}
+
+/* 1000 samples a second, a limit of 1250; it takes five seconds to be sure of a few more than that. */
+Test(governor, a_rate_near_the_limit_is_too_much_however_little_is_throttled)
 {
 	struct subject subject = subject_new(0.005, 1);
 
 	subject.inputs[0].throttles = 1;
+	subject.inputs[0].throttled = 0.001;
+	for (int second = 1; second < 5; second++) {
+		step_at(&subject, 1, 1250);
+		cr_expect_eq(subject.outputs[0].reason, GOVERNOR_STEADY, "second %d", second);
+	}
+	step_at(&subject, 1, 1250);
+	cr_expect_eq(subject.outputs[0].reason, GOVERNOR_THROTTLED);
+	cr_expect_eq(subject.outputs[0].period, 20021);
+	done(&subject);
+}
+
+Test(governor, throttling_doubles_the_period_at_least)
+{
+	struct subject subject = subject_new(0.005, 1);
+
+	stop(&subject, 0.5);
 	step(&subject);
 	cr_expect_eq(subject.outputs[0].reason, GOVERNOR_THROTTLED);
 	cr_expect_eq(subject.outputs[0].period, 20021);
@@ -200,12 +253,14 @@ Test(governor, what_the_kernel_demanded_is_not_undone_for_ten_minutes_and_then_s
 	struct subject subject = subject_new(0.005, 1);
 	u64 before;
 
-	subject.inputs[0].throttles = 1;
+	stop(&subject, 0.5);
 	step(&subject);
-	subject.inputs[0].throttles = 0;
+	stop(&subject, 0);
 	for (int second = 0; second < 599; second++)
 		step(&subject);
 	cr_expect_eq(subject.outputs[0].period, 20021);
+	cr_expect_str_eq(governor_state(&subject.inputs[0], &subject.outputs[0]),
+			 "recovering from throttling");
 	before = 20021;
 	for (int minute = 0; minute < 10; minute++) {
 		for (int second = 0; second < 60; second++)
@@ -217,9 +272,31 @@ Test(governor, what_the_kernel_demanded_is_not_undone_for_ten_minutes_and_then_s
 	done(&subject);
 }
 
+/* The budget allows 500 samples a second, and 250,000 were due: what was demanded leaves an eighth of them. */
+Test(governor, what_the_kernel_demanded_leaves_an_eighth_of_what_is_allowed)
+{
+	struct subject subject = subject_new(0.0005, 1);
+
+	subject.inputs[0].period = 1009;
+	subject.inputs[0].events_per_second = 250000 * 1009.0;
+	stop(&subject, 0.9);
+	step(&subject);
+	cr_expect_gt(subject.outputs[0].period, 500000);
+	stop(&subject, 0);
+	subject.inputs[0].events_per_second = 100000;
+	subject.inputs[0].samples = 0;
+	/* Eleven minutes of the burst, and halvings. */
+	for (int second = 0; second < 780; second++)
+		step(&subject);
+	cr_expect_eq(subject.outputs[0].period, 2137, "the prime after 100,000 / s / (500 / s x 0.75 / 8)");
+	done(&subject);
+}
+
+/* 1000 samples a second, and the budget allows 1125: as the kernel lowers its limit for interrupts that take
+ * long, however few they are, it is not answered where they are few. */
 Test(governor, a_limit_that_falls_takes_the_period_with_it)
 {
-	struct subject subject = subject_new(0.005, 1);
+	struct subject subject = subject_new(0.0015, 1);
 
 	step_at(&subject, 1, 100000);
 	cr_expect_eq(subject.outputs[0].reason, GOVERNOR_STEADY, "what it was before is not known");
@@ -235,6 +312,78 @@ Test(governor, a_limit_that_falls_takes_the_period_with_it)
 	cr_expect_eq(subject.outputs[0].reason, GOVERNOR_STEADY);
 	step_at(&subject, 1, 100000);
 	cr_expect_eq(subject.outputs[0].reason, GOVERNOR_STEADY, "that it rises is no reason");
+	done(&subject);
+}
+
+Test(governor, a_limit_that_falls_and_falls_leaves_half_of_what_is_allowed)
+{
+	struct subject subject = subject_new(0.0015, 1);
+	u64 limit = 100000;
+
+	step_at(&subject, 1, limit);
+	for (; limit > 3000; limit = limit * 4 / 5)
+		step_at(&subject, 1, limit);
+	cr_expect_geq(subject.outputs[0].period, 17000);
+	cr_expect_leq(subject.outputs[0].period, 17800, "10e6 / s x 1 us / (half of 0.75 x 0.15%%)");
+	step_at(&subject, 1, limit);
+	cr_expect_str_eq(governor_state(&subject.inputs[0], &subject.outputs[0]),
+			 "recovering from a lowered sample rate");
+	done(&subject);
+}
+
+/* Half as much is demanded where the limit is twice as high. */
+Test(governor, a_limit_that_somebody_raises_takes_the_demand_back)
+{
+	struct subject subject = subject_new(0.0015, 1);
+
+	subject.inputs[0].events_per_second = 6e6;
+	subject.inputs[0].period = 6007;
+	step_at(&subject, 1, 10000);
+	step_at(&subject, 1, 5000);
+	cr_expect_eq(subject.outputs[0].reason, GOVERNOR_RATE_LOWERED);
+	cr_expect_gt(subject.outputs[0].period, 10000);
+	subject.inputs[0].events_per_second = 3e6;
+	for (int second = 0; second < 60; second++)
+		step_at(&subject, 1, 5000);
+	cr_expect_gt(subject.outputs[0].period, 10000);
+	cr_expect_str_eq(governor_state(&subject.inputs[0], &subject.outputs[0]),
+			 "recovering from a lowered sample rate");
+	for (int second = 0; second < 60; second++)
+		step_at(&subject, 1, 10000);
+	cr_expect_lt(subject.outputs[0].period, 6007);
+	done(&subject);
+}
+
+/* The state tells why samples are few. */
+Test(governor, a_period_that_the_limit_keeps_says_so)
+{
+	struct subject subject = subject_new(0.005, 1);
+
+	for (int second = 0; second < 120; second++)
+		step_at(&subject, 1, 2000);
+	cr_expect_eq(subject.outputs[0].period, 10007);
+	cr_expect_eq(subject.outputs[0].hold, GOVERNOR_HELD_BY_LIMIT);
+	cr_expect_str_eq(governor_state(&subject.inputs[0], &subject.outputs[0]),
+			 "at the kernel's sample rate limit");
+	step_at(&subject, 1, 100000);
+	cr_expect_eq(subject.outputs[0].hold, GOVERNOR_NOT_HELD);
+	done(&subject);
+}
+
+Test(governor, a_period_that_a_burst_keeps_says_so)
+{
+	struct subject subject = subject_new(0.005, 1);
+
+	subject.inputs[0].events_per_second = 500e6;
+	step(&subject);
+	subject.inputs[0].events_per_second = 1e6;
+	for (int second = 0; second < 300; second++)
+		step(&subject);
+	cr_expect_str_eq(governor_state(&subject.inputs[0], &subject.outputs[0]), "recovering from a burst");
+	for (int second = 0; second < 600; second++)
+		step(&subject);
+	cr_expect_str_eq(governor_state(&subject.inputs[0], &subject.outputs[0]), "steady");
+	cr_expect_lt(subject.outputs[0].period, 500);
 	done(&subject);
 }
 
@@ -254,7 +403,7 @@ Test(governor, a_fixed_period_is_told_of_and_left)
 	struct subject subject = subject_new(0.0001, 1);
 
 	subject.inputs[0].fixed = true;
-	subject.inputs[0].throttles = 5;
+	stop(&subject, 0.9);
 	for (int second = 0; second < 100; second++) {
 		step_at(&subject, 1, second < 50 ? 100000 : 1000);
 		cr_assert_eq(subject.outputs[0].period, 10007);
@@ -367,11 +516,11 @@ Test(governor, a_budget_of_none_leaves_periods_and_another_takes_effect)
 {
 	struct subject subject = subject_new(0, 1);
 
-	subject.inputs[0].throttles = 3;
+	stop(&subject, 0.9);
 	for (int second = 0; second < 100; second++)
 		step_at(&subject, 1, second < 50 ? 100000 : 100);
 	cr_expect_eq(subject.outputs[0].period, 10007);
-	subject.inputs[0].throttles = 0;
+	stop(&subject, 0);
 	cr_assert_eq(governor_set_budget(subject.governor, 0.0001), 0);
 	step_at(&subject, 1, 0);
 	cr_expect_eq(subject.outputs[0].reason, GOVERNOR_OVER_BUDGET);

@@ -276,3 +276,215 @@ Test(governor_plant, whatever_the_load_does)
 		plant_close(&plant);
 	}
 }
+
+/*
+ * A kernel that lowered its limit as far as it does, to HZ: two samples in a tick are a throttling. A sample
+ * takes 30 us, so that the budget allows 166 a second and CPU.
+ *
+ * A fair share of them is 50 a second. The governor aims at three quarters of the budget and at half of the
+ * limit, 125 a second, and leaves alone what takes more than half of the budget, 83 a second. Both are of the
+ * largest reading of any CPU in half a minute, which is 30 more than the mean where 64 CPUs have 53 each.
+ */
+#define LOWEST_LIMIT 250
+#define ALLOWED      166.7
+#define FAIR         50.0
+
+static struct plant plant_limited(u64 seed, unsigned cpus)
+{
+	struct plant plant = plant_usual(seed);
+
+	plant.hz = 250;
+	plant.max_rate = LOWEST_LIMIT;
+	plant.cpus = cpus;
+	plant.events[0].sample_ns = 30000;
+	return plant;
+}
+
+/* Runs; returns how many samples a second each CPU had of the event. */
+static double rate_over(struct plant *plant, size_t event, double seconds)
+{
+	const u64 before = plant->events[event].samples;
+
+	(void)plant_run(plant, (unsigned)(seconds / plant->seconds));
+	return (double)(plant->events[event].samples - before) / seconds / plant->cpus;
+}
+
+Test(governor_plant, chance_throttlings_leave_a_fair_share_of_the_budget)
+{
+	static const unsigned cpus[] = {2, 64};
+
+	for (size_t i = 0; i < sizeof(cpus) / sizeof(cpus[0]); i++) {
+		struct plant plant = plant_limited(i, cpus[i]);
+		double least = INFINITY, most = 0, sum = 0;
+
+		plant_open(&plant);
+		for (int part = 0; part < 12; part++) {
+			const double rate = rate_over(&plant, 0, 600);
+
+			least = fmin(least, rate);
+			most = fmax(most, rate);
+			sum += rate;
+		}
+		cr_expect_geq(least, FAIR, "%u CPUs: %.2f samples a second and CPU in some ten minutes",
+			      cpus[i], least);
+		cr_expect_leq(most, ALLOWED, "%u CPUs: %.2f", cpus[i], most);
+		plant_close(&plant);
+	}
+}
+
+/* The same from any period: within five minutes an eighth of what is allowed, and then all of it. */
+Test(governor_plant, from_any_period_samples_are_soon_no_longer_rare)
+{
+	static const u64 periods[] = {313, 10007, 1000003, 100000007, INT32_MAX};
+	static const unsigned cpus[] = {2, 64};
+
+	for (size_t i = 0; i < sizeof(periods) / sizeof(periods[0]) * 2; i++) {
+		struct plant plant = plant_limited(i, cpus[i % 2]);
+		double rate;
+
+		plant.events[0].period = periods[i / 2];
+		plant_open(&plant);
+		(void)plant_run(&plant, 300);
+		rate = rate_over(&plant, 0, 60);
+		cr_expect_geq(rate, 125 / 8.0, "%u CPUs, from %llu: %.2f samples a second and CPU after 5 min",
+			      plant.cpus, (unsigned long long)periods[i / 2], rate);
+		(void)plant_run(&plant, 3600);
+		rate = rate_over(&plant, 0, 600);
+		cr_expect_geq(rate, FAIR, "%u CPUs, from %llu: %.2f samples a second and CPU after an hour",
+			      plant.cpus, (unsigned long long)periods[i / 2], rate);
+		plant_close(&plant);
+	}
+}
+
+/* Thousands of samples a second where 250 are allowed: nearly all the time is throttled. */
+Test(governor_plant, an_overload_of_the_limit_is_over_in_two_intervals)
+{
+	static const unsigned cpus[] = {2, 64};
+
+	for (size_t i = 0; i < sizeof(cpus) / sizeof(cpus[0]); i++) {
+		struct plant plant = plant_limited(i, cpus[i]);
+		double share;
+
+		plant.events[0].sample_ns = 100; /* cheap: the budget does not bite */
+		plant.events[0].period = 1009;
+		plant_open(&plant);
+		(void)plant_step(&plant);
+		share = plant.events[0].throttled_ns / 1e9 / plant.cpus;
+		cr_expect_geq(share, 0.9, "%u CPUs: it stood still for %.2f of the time", cpus[i], share);
+		(void)plant_step(&plant);
+		plant.events[0].throttled_ns = 0;
+		(void)plant_run(&plant, 60);
+		share = plant.events[0].throttled_ns / 60e9 / plant.cpus;
+		cr_expect_leq(share, 0.1, "%u CPUs: it stands still for %.2f of the time", cpus[i], share);
+		plant_close(&plant);
+	}
+}
+
+/*
+ * Two seconds of ten thousand times the load, and then as before. What they demanded is not for long: within
+ * 16 minutes it leaves an eighth of the samples that are allowed to the largest reading of any CPU in half a
+ * minute, which of so few samples is two to three times the mean.
+ */
+Test(governor_plant, after_an_overload_samples_are_soon_no_longer_rare)
+{
+	static const unsigned cpus[] = {2, 64};
+
+	for (size_t i = 0; i < sizeof(cpus) / sizeof(cpus[0]); i++) {
+		struct plant plant = plant_limited(i, cpus[i]);
+		double rate;
+
+		plant_open(&plant);
+		(void)plant_run(&plant, 300);
+		plant.events[0].events_per_second *= 1e4;
+		(void)plant_run(&plant, 2);
+		plant.events[0].events_per_second /= 1e4;
+		(void)plant_run(&plant, 16 * 60);
+		rate = rate_over(&plant, 0, 60);
+		cr_expect_geq(rate, 125 / 24.0, "%u CPUs: %.2f samples a second and CPU after 16 minutes",
+			      cpus[i], rate);
+		plant_close(&plant);
+	}
+}
+
+/* A tenth of a second of twenty times the load in each ten. The second with the burst has three times the
+ * samples of the others, and it is the one that keeps to the budget: a third of a fair share is left. */
+Test(governor_plant, bursts_leave_a_share_of_the_budget)
+{
+	static const unsigned cpus[] = {2, 64};
+
+	for (size_t i = 0; i < sizeof(cpus) / sizeof(cpus[0]); i++) {
+		struct plant plant = plant_limited(i, cpus[i]);
+		double least = INFINITY;
+
+		plant.events[0].burst = 20;
+		plant.events[0].burst_seconds = 0.1;
+		plant.events[0].burst_every = 10;
+		plant_open(&plant);
+		for (int part = 0; part < 12; part++)
+			least = fmin(least, rate_over(&plant, 0, 600));
+		cr_expect_geq(least, FAIR / 3, "%u CPUs: %.2f samples a second and CPU in some ten minutes",
+			      cpus[i], least);
+		plant_close(&plant);
+	}
+}
+
+/* Loads, stores and instructions: a third of the budget each. */
+Test(governor_plant, events_that_share_a_cpu_each_have_a_fair_share_of_a_low_limit)
+{
+	static const double rates[] = {10e6, 3e6, 1e9};
+	struct plant plant = plant_limited(1, 16);
+
+	plant.n_events = 3;
+	for (size_t i = 0; i < 3; i++) {
+		plant.events[i] = plant.events[0];
+		plant.events[i].events_per_second = rates[i];
+	}
+	plant.events[2].period = 1000003;
+	plant_open(&plant);
+	(void)plant_run(&plant, 600);
+	for (size_t i = 0; i < 3; i++)
+		plant.events[i].samples = 0;
+	cr_expect_leq(plant_run(&plant, 6600), 66, "over budget in more than a hundredth of the intervals");
+	for (size_t i = 0; i < 3; i++) {
+		const double rate = (double)plant.events[i].samples / 6600 / plant.cpus;
+
+		cr_expect(rate >= FAIR / 3 && rate <= ALLOWED / 3,
+			  "event %zu: %.2f samples a second and CPU", i, rate);
+	}
+	plant_close(&plant);
+}
+
+/* As an interrupt that took long makes it do: by a fifth, again and again, to HZ. Then somebody sets it back.
+ * The budget allows 1667 samples a second and CPU. */
+Test(governor_plant, a_limit_that_the_kernel_lowers_and_somebody_raises_is_followed)
+{
+	static const unsigned cpus[] = {2, 64};
+
+	for (size_t i = 0; i < sizeof(cpus) / sizeof(cpus[0]); i++) {
+		struct plant plant = plant_limited(i, cpus[i]);
+		double rate;
+
+		plant.events[0].sample_ns = 3000;
+		plant.max_rate = 100000;
+		plant_open(&plant);
+		(void)plant_run(&plant, 300);
+		while (plant.max_rate > LOWEST_LIMIT) {
+			plant.max_rate = plant.max_rate * 4 / 5;
+			if (plant.max_rate < LOWEST_LIMIT)
+				plant.max_rate = LOWEST_LIMIT;
+			(void)plant_step(&plant);
+		}
+		rate = rate_over(&plant, 0, 1200);
+		cr_expect_geq(rate, 125 / 4.0, "%u CPUs: %.2f samples a second and CPU when it was lowered",
+			      cpus[i], rate);
+		(void)plant_run(&plant, 2400);
+		cr_expect_str_eq(governor_state(&(struct governor_input){0}, &plant.events[0].last),
+				 "at the kernel's sample rate limit");
+		plant.max_rate = 100000;
+		(void)plant_run(&plant, 300);
+		rate = rate_over(&plant, 0, 60);
+		cr_expect_geq(rate, 500, "%u CPUs: %.2f samples a second and CPU when it was set back",
+			      cpus[i], rate);
+		plant_close(&plant);
+	}
+}
