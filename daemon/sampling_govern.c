@@ -19,6 +19,9 @@
 #define LOG_BURST 3
 #define LOG_NS    (60 * NSEC_PER_SEC)
 
+/* And why samples are few, one in so much time. */
+#define LOG_HELD_NS (600 * NSEC_PER_SEC)
+
 /* Runs that must have been timed for their mean to say something, and the part of it that goes into what is
  * known. */
 #define RUNS_LEAST 8
@@ -37,6 +40,7 @@ struct governed {
 	unsigned burst;
 	u64 told_ns;
 	u64 untold;
+	u64 told_held_ns; /* 0: never */
 };
 
 struct sampling_govern {
@@ -261,6 +265,26 @@ static void tell(struct sampling_govern *govern, size_t i, u64 before, const str
 		   governor_reason_name(output->reason), more);
 }
 
+/* Why the kernel keeps samples few: a note for as long as it does. In an interval with a change it may be
+ * unknown. */
+static void note_held(struct sampling_govern *govern, size_t i, const struct governor_input *input,
+		      const struct governor_output *output, u64 max_rate)
+{
+	const char *key = govern->settings.head->events[i].key;
+	struct governed *event = &govern->events[i];
+	const u64 now_ns = monotonic_ns();
+	char *text;
+
+	if (output->reason != GOVERNOR_STEADY)
+		return;
+	text = governor_note(key, input, output, max_rate);
+	if (perf_notes_set(govern->settings.notes, PERF_NOTE_OF(i, PERF_NOTE_HELD), text) != PERF_NOTE_CAME ||
+	    (event->told_held_ns > 0 && now_ns - event->told_held_ns < LOG_HELD_NS))
+		return;
+	event->told_held_ns = now_ns;
+	log_notice("the governor: %s", text);
+}
+
 static void apply(struct sampling_govern *govern, size_t i, const struct governor_output *output)
 {
 	struct snapshot_event *shown = &govern->settings.head->events[i];
@@ -379,6 +403,7 @@ void sampling_govern_counted(struct sampling_govern *govern, u64 max_rate)
 	governor_step(govern->governor, seconds, max_rate, inputs, outputs);
 	for (size_t i = 0; i < settings->n_sets; i++) {
 		show(govern, i, &inputs[i], &outputs[i]);
+		note_held(govern, i, &inputs[i], &outputs[i], max_rate);
 		apply(govern, i, &outputs[i]);
 	}
 }

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/cleanup.h"
@@ -81,6 +82,7 @@ struct memory {
 	struct peak recent;
 	struct peak burst;
 	double smoothed; /* events a second */
+	double stopped;  /* the same of the throttled share, since it backed off last */
 	double seen_seconds;
 	double since_change; /* seconds */
 	double hold;         /* of them before the next step nearer */
@@ -172,6 +174,8 @@ static void remember(struct memory *memory, double seconds, const struct governo
 	const double part = memory->seen_seconds > 0 ? 1 - exp(-seconds / SMOOTH_SECONDS) : 1;
 
 	memory->smoothed += (rate - memory->smoothed) * part;
+	if (input->throttled >= 0 && input->throttled <= 1)
+		memory->stopped += (input->throttled - memory->stopped) * part;
 	memory->recent.part_seconds = fmax(HOLD_SECONDS, HOLD_INTERVALS * seconds) / PEAK_PARTS;
 	peak_add(&memory->recent, seconds, rate);
 	peak_add(&memory->burst, seconds, rate);
@@ -311,11 +315,13 @@ static double too_many_for_limit(const struct memory *memory, const struct gover
 		       : 0;
 }
 
-/* Whether the kernel stopped a CPU for a fair share of the time. A few throttlings are chance. */
-static bool is_stopped(const struct governor_input *input)
+/* Whether the kernel stopped a CPU for a fair share of the time. As sure as too_many(): a few throttlings are
+ * chance. */
+static bool is_stopped(const struct memory *memory, const struct governor_input *input)
 {
 	return input->throttles > 0 &&
-	       input->throttled > THROTTLED_MOST * (1 + chance_of(input, (double)input->throttles));
+	       (input->throttled > THROTTLED_MOST * (1 + chance_of(input, (double)input->throttles)) ||
+		(memory->seen_seconds >= SMOOTH_SECONDS && memory->stopped > THROTTLED_MOST));
 }
 
 /* The period that the kernel asks for; 0: the one in force will do. */
@@ -328,12 +334,12 @@ static double demanded_period(const struct memory *memory, const struct governor
 
 	if (many > 0)
 		demanded = many / (limit * LIMIT_AIM);
-	if (is_stopped(input) || (many > 0 && input->throttles > 0)) {
+	if (is_stopped(memory, input) || (many > 0 && input->throttles > 0)) {
 		*ret_reason = GOVERNOR_THROTTLED;
 		return fmax(demanded, period * BACK_OFF);
 	}
-	/* The kernel lowers its limit as its interrupts take long, however few they are: where samples are few
-	 * already there is nothing to answer. */
+	/* The kernel lowers its limit as its interrupts take long, however few they are: where samples are
+	 * few already there is nothing to answer. */
 	if (fell > 1)
 		demanded = fmax(demanded, fmin(period * fmin(fell, BACK_OFF),
 					       period_leaving(memory, input, budget, limit, LOW)));
@@ -354,8 +360,7 @@ static double back_off(struct memory *memory, const struct governor_input *input
 	if (demanded > 0) {
 		memory->demanded = fmin(demanded, (double)input->greatest_period);
 		memory->demanded_age = 0;
-		memory->demanded_hold =
-			fell > 1 ? GOVERNOR_HELD_AFTER_LOWERED : GOVERNOR_HELD_AFTER_THROTTLE;
+		memory->demanded_hold = fell > 1 ? GOVERNOR_HELD_AFTER_LOWERED : GOVERNOR_HELD_AFTER_THROTTLE;
 	}
 	if (many > 0) {
 		wanted = period_for(many, input->sample_ns, budget * AIM);
@@ -370,9 +375,10 @@ static double held_period(const struct memory *memory, const struct governor_inp
 			  double limit, enum governor_hold *ret_hold)
 {
 	const double by_limit = limit > 0 ? peak_get(&memory->recent) / (limit * LIMIT_AIM) : 0;
-	const double by_burst = period_for(peak_get(&memory->burst), input->sample_ns, budget * BURST_BUDGETS);
-	const double by_demand = fmin(memory->demanded,
-				      period_leaving(memory, input, budget, limit, DEMANDED_LEAVES));
+	const double by_burst =
+		period_for(peak_get(&memory->burst), input->sample_ns, budget * BURST_BUDGETS);
+	const double by_demand =
+		fmin(memory->demanded, period_leaving(memory, input, budget, limit, DEMANDED_LEAVES));
 	const double held = fmax(by_limit, fmax(by_burst, by_demand));
 
 	if (held == by_limit)
@@ -382,7 +388,8 @@ static double held_period(const struct memory *memory, const struct governor_inp
 	return held;
 }
 
-/* The period that a load far below the budget leaves room for; 0: the one in force will do, for that reason. */
+/* The period that a load far below the budget leaves room for; 0: the one in force will do, for that reason.
+ */
 static double come_nearer(const struct memory *memory, const struct governor_input *input, double budget,
 			  double limit, enum governor_hold *ret_hold)
 {
@@ -428,8 +435,10 @@ static void decide(struct memory *memory, const struct governor_input *input, do
 	memory->hold = nearer ? NEARER_SECONDS : HOLD_SECONDS;
 	memory->after = (struct aftermath){.lasts = !nearer};
 	/* What was over is answered for. */
-	if (!nearer)
+	if (!nearer) {
 		memory->smoothed = input->events_per_second;
+		memory->stopped = 0;
+	}
 }
 
 void governor_step(struct governor *governor, double seconds, u64 max_rate,
@@ -513,4 +522,39 @@ const char *governor_state(const struct governor_input *input, const struct gove
 	if (hold_name(output->hold))
 		return hold_name(output->hold);
 	return governor_reason_name(GOVERNOR_STEADY);
+}
+
+char *governor_note(const char *key, const struct governor_input *input, const struct governor_output *output,
+		    u64 max_rate)
+{
+	const char *before, *after;
+	char limit[32] = "";
+	char *text;
+
+	switch (output->hold) {
+	case GOVERNOR_HELD_BY_LIMIT:
+		before = "pebsd stays at half of";
+		after = ", and the budget has room for more; raise that sysctl";
+		break;
+	case GOVERNOR_HELD_AFTER_THROTTLE:
+		before = "it came near";
+		after = " within the last minutes; its period shrinks again by itself, in about an hour; to "
+			"have more samples sooner, raise that sysctl";
+		break;
+	case GOVERNOR_HELD_AFTER_LOWERED:
+		before = "the kernel lowered";
+		after = " within the last minutes because interrupts took long; its period shrinks again by "
+			"itself, in about an hour; to have more samples sooner, set that sysctl back";
+		break;
+	default:
+		return NULL;
+	}
+	if (max_rate > 0)
+		(void)snprintf(limit, sizeof(limit), " (%llu)", (unsigned long long)max_rate);
+	if (asprintf(&text,
+		     "%s has few samples, %.0f a second on the CPU that has most: %s "
+		     "kernel.perf_event_max_sample_rate%s%s",
+		     key, input->events_per_second / (double)input->period, before, limit, after) < 0)
+		return NULL;
+	return text;
 }

@@ -14,12 +14,12 @@
  * below: a steady load leaves the period alone. Where nothing happens it looks closer and closer, but never
  * so close that a load like one of the last minutes would cost many times the budget when it comes back.
  *
- * Samples come by chance, and the kernel counts them by the tick. Once it has lowered its limit to HZ, any two
- * samples in one tick are a throttling, however few come in a second. So a throttling alone is no reason to
- * back off: the rate must be near the limit, or a CPU must stand still for a fair share of the time. And what
- * the kernel demanded never keeps samples rare. Eleven minutes after the last load that was so large, or
- * sooner, the period halves every ten seconds until the samples are an eighth of those that the budget and the
- * limit allow: from the greatest period that takes four minutes.
+ * Samples come by chance, and the kernel counts them by the tick. Once it has lowered its limit to HZ, any
+ * two samples in one tick are a throttling, however few come in a second. So a throttling alone is no reason
+ * to back off: the rate must be near the limit, or a CPU must stand still for a fair share of the time. And
+ * what the kernel demanded never keeps samples rare. Eleven minutes after the last load that was so large, or
+ * sooner, the period halves every ten seconds until the samples are an eighth of those that the budget and
+ * the limit allow: from the greatest period that takes four minutes.
  */
 #ifndef PEBSD_GOVERNOR_H
 #define PEBSD_GOVERNOR_H
@@ -106,5 +106,12 @@ const char *governor_reason_name(enum governor_reason reason);
 
 /* What state that leaves the event in: the reason of a change, or why there is none; never NULL. */
 const char *governor_state(const struct governor_input *input, const struct governor_output *output);
+
+/*
+ * A sentence for people that says why the kernel keeps the samples of the event `key` few, and what to do;
+ * the caller frees. NULL where it does not, or without memory. `max_rate` as for governor_step().
+ */
+char *governor_note(const char *key, const struct governor_input *input, const struct governor_output *output,
+		    u64 max_rate);
 
 #endif

@@ -9,9 +9,9 @@
 
 /*
  * The CPU that sampled most often, of those that were open at both readings, ascending by number each, over
- * an interval of `seconds`. Fills in `known`, `events_per_second`, `active`, `samples`, `cpus`, and of the CPU
- * that was stopped for longest `throttled` and `throttles`. Not known where there is none; a CPU without news
- * since the first reading had no sample.
+ * an interval of `seconds`. Fills in `known`, `events_per_second`, `active`, `samples`, `cpus`, and of the
+ * CPU that was stopped for longest `throttled` and `throttles`. Not known where there is none; a CPU without
+ * news since the first reading had no sample.
  *
  * A CPU's times are as of its last sample. Where samples are rare, two that happen to lie close, one on
  * either side of the first reading, are no high rate: they are of the whole interval, or of more.

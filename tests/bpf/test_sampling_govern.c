@@ -93,7 +93,7 @@ static void begin(double budget, u64 period)
 }
 
 /* So many collections. */
-static void collect(int n)
+static void collect_at(u64 max_rate, int n)
 {
 	const struct timespec interval = {.tv_nsec = 60000000};
 	struct perf_counts counts;
@@ -101,8 +101,13 @@ static void collect(int n)
 	while (n--) {
 		(void)nanosleep(&interval, NULL);
 		perf_count(set, &counts);
-		sampling_govern_counted(govern, MAX_RATE);
+		sampling_govern_counted(govern, max_rate);
 	}
+}
+
+static void collect(int n)
+{
+	collect_at(MAX_RATE, n);
 }
 
 static u64 changes(void)
@@ -134,6 +139,27 @@ Test(sampling_govern, over_budget_the_period_grows_and_the_head_knows)
 	child = -1;
 	collect(3);
 	cr_expect_eq(perf_event(set)->period, period);
+}
+
+/* All the budget of a CPU, and a limit that takes a thousandth of it. */
+Test(sampling_govern, samples_that_the_kernels_limit_keeps_few_are_noted)
+{
+	const struct snapshot_cost *cost = &head.events[0].cost;
+	const char *note = NULL;
+
+	begin(1, CONFIG_PERIOD_AUTO);
+	for (int i = 0; i < 200 && !notes.texts[PERF_NOTE_OF(0, PERF_NOTE_HELD)]; i++)
+		collect_at(1000, 1);
+	note = notes.texts[PERF_NOTE_OF(0, PERF_NOTE_HELD)];
+	cr_assert_not_null(note, "the period is %llu, the state %s",
+			   (unsigned long long)perf_event(set)->period, cost->state);
+	cr_expect(strstr(note, "loads has few samples, "), "%s", note);
+	cr_expect(strstr(note, "kernel.perf_event_max_sample_rate (1000)"), "%s", note);
+	cr_expect_str_eq(cost->state, "at the kernel's sample rate limit");
+	/* Without a budget nothing is held. */
+	sampling_govern_set_budget(govern, 0);
+	collect_at(1000, 1);
+	cr_expect_null(notes.texts[PERF_NOTE_OF(0, PERF_NOTE_HELD)]);
 }
 
 /* Page faults are nothing that the calibration's work makes. */

@@ -204,8 +204,8 @@ double plant_step_from(struct plant *plant, double before, double part)
 	for (size_t i = 0; i < plant->n_events; i++) {
 		struct plant_event *event = &plant->events[i];
 		double rate = before * part + event->events_per_second * (1 - part);
-		double samples = plant->hz ? pass_machine(plant, i, &inputs[i])
-					   : pass(plant, event, rate, &inputs[i]);
+		double samples =
+			plant->hz ? pass_machine(plant, i, &inputs[i]) : pass(plant, event, rate, &inputs[i]);
 
 		for (size_t j = 0; j < plant->n_events; j++)
 			if (plant->events[j].class == event->class)

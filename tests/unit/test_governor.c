@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <math.h>
 #include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "govern/governor.h"
 
@@ -198,7 +200,7 @@ Test(governor, throttlings_by_chance_leave_the_period_alone)
 	done(&subject);
 }
 
-/* One that lasts for a fifth of the time may be chance; ten such in each of ten seconds are none. */
+/* One that lasts for a fifth of the time may be chance. Fifty are none, and neither is one in each second. */
 Test(governor, few_throttlings_must_be_sure)
 {
 	struct subject subject = subject_new(0.0015, 1);
@@ -210,6 +212,19 @@ Test(governor, few_throttlings_must_be_sure)
 	subject.inputs[0].throttles = 50;
 	step(&subject);
 	cr_expect_eq(subject.outputs[0].reason, GOVERNOR_THROTTLED);
+	done(&subject);
+	subject = subject_new(0.0015, 1);
+	subject.inputs[0].throttles = 1;
+	subject.inputs[0].throttled = 0.2;
+	for (int second = 1; second < 5; second++) {
+		step(&subject);
+		cr_expect_eq(subject.outputs[0].reason, GOVERNOR_STEADY, "second %d", second);
+	}
+	step(&subject);
+	cr_expect_eq(subject.outputs[0].reason, GOVERNOR_THROTTLED);
+	subject.inputs[0].throttled = 0.05;
+	step(&subject);
+	cr_expect_eq(subject.outputs[0].reason, GOVERNOR_STEADY, "what it was before is answered for");
 	done(&subject);
 }
 
@@ -248,6 +263,17 @@ Test(governor, throttling_doubles_the_period_at_least)
 	done(&subject);
 }
 
+static void expect_note(const struct subject *subject, u64 max_rate, const char *wanted)
+{
+	char *note = governor_note("loads", &subject->inputs[0], &subject->outputs[0], max_rate);
+
+	if (wanted)
+		cr_expect(note && strcmp(note, wanted) == 0, "%s", note ? note : "none");
+	else
+		cr_expect_null(note, "%s", note);
+	free(note);
+}
+
 Test(governor, what_the_kernel_demanded_is_not_undone_for_ten_minutes_and_then_slowly)
 {
 	struct subject subject = subject_new(0.005, 1);
@@ -261,6 +287,11 @@ Test(governor, what_the_kernel_demanded_is_not_undone_for_ten_minutes_and_then_s
 	cr_expect_eq(subject.outputs[0].period, 20021);
 	cr_expect_str_eq(governor_state(&subject.inputs[0], &subject.outputs[0]),
 			 "recovering from throttling");
+	expect_note(
+		&subject, 0,
+		"loads has few samples, 499 a second on the CPU that has most: "
+		"it came near kernel.perf_event_max_sample_rate within the last minutes; its period shrinks "
+		"again by itself, in about an hour; to have more samples sooner, raise that sysctl");
 	before = 20021;
 	for (int minute = 0; minute < 10; minute++) {
 		for (int second = 0; second < 60; second++)
@@ -272,7 +303,8 @@ Test(governor, what_the_kernel_demanded_is_not_undone_for_ten_minutes_and_then_s
 	done(&subject);
 }
 
-/* The budget allows 500 samples a second, and 250,000 were due: what was demanded leaves an eighth of them. */
+/* The budget allows 500 samples a second, and 250,000 were due: what was demanded leaves an eighth of them.
+ */
 Test(governor, what_the_kernel_demanded_leaves_an_eighth_of_what_is_allowed)
 {
 	struct subject subject = subject_new(0.0005, 1);
@@ -348,6 +380,13 @@ Test(governor, a_limit_that_somebody_raises_takes_the_demand_back)
 	cr_expect_gt(subject.outputs[0].period, 10000);
 	cr_expect_str_eq(governor_state(&subject.inputs[0], &subject.outputs[0]),
 			 "recovering from a lowered sample rate");
+	expect_note(
+		&subject, 5000,
+		"loads has few samples, 281 a second on the CPU that has most: the kernel lowered "
+		"kernel.perf_event_max_sample_rate (5000) within the last minutes because interrupts took "
+		"long; its period shrinks again by itself, in about an hour; to have more samples sooner, "
+		"set "
+		"that sysctl back");
 	for (int second = 0; second < 60; second++)
 		step_at(&subject, 1, 10000);
 	cr_expect_lt(subject.outputs[0].period, 6007);
@@ -365,7 +404,13 @@ Test(governor, a_period_that_the_limit_keeps_says_so)
 	cr_expect_eq(subject.outputs[0].hold, GOVERNOR_HELD_BY_LIMIT);
 	cr_expect_str_eq(governor_state(&subject.inputs[0], &subject.outputs[0]),
 			 "at the kernel's sample rate limit");
+	expect_note(&subject, 2000,
+		    "loads has few samples, 999 a second on the CPU that has most: "
+		    "pebsd stays at half of kernel.perf_event_max_sample_rate (2000), and the budget has "
+		    "room for "
+		    "more; raise that sysctl");
 	step_at(&subject, 1, 100000);
+	expect_note(&subject, 100000, NULL);
 	cr_expect_eq(subject.outputs[0].hold, GOVERNOR_NOT_HELD);
 	done(&subject);
 }
@@ -380,6 +425,7 @@ Test(governor, a_period_that_a_burst_keeps_says_so)
 	for (int second = 0; second < 300; second++)
 		step(&subject);
 	cr_expect_str_eq(governor_state(&subject.inputs[0], &subject.outputs[0]), "recovering from a burst");
+	expect_note(&subject, MAX_RATE, NULL);
 	for (int second = 0; second < 600; second++)
 		step(&subject);
 	cr_expect_str_eq(governor_state(&subject.inputs[0], &subject.outputs[0]), "steady");

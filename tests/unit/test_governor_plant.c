@@ -346,8 +346,9 @@ Test(governor_plant, from_any_period_samples_are_soon_no_longer_rare)
 		plant_open(&plant);
 		(void)plant_run(&plant, 300);
 		rate = rate_over(&plant, 0, 60);
-		cr_expect_geq(rate, 125 / 8.0, "%u CPUs, from %llu: %.2f samples a second and CPU after 5 min",
-			      plant.cpus, (unsigned long long)periods[i / 2], rate);
+		cr_expect_geq(rate, 125 / 8.0,
+			      "%u CPUs, from %llu: %.2f samples a second and CPU after 5 min", plant.cpus,
+			      (unsigned long long)periods[i / 2], rate);
 		(void)plant_run(&plant, 3600);
 		rate = rate_over(&plant, 0, 600);
 		cr_expect_geq(rate, FAIR, "%u CPUs, from %llu: %.2f samples a second and CPU after an hour",
@@ -448,8 +449,8 @@ Test(governor_plant, events_that_share_a_cpu_each_have_a_fair_share_of_a_low_lim
 	for (size_t i = 0; i < 3; i++) {
 		const double rate = (double)plant.events[i].samples / 6600 / plant.cpus;
 
-		cr_expect(rate >= FAIR / 3 && rate <= ALLOWED / 3,
-			  "event %zu: %.2f samples a second and CPU", i, rate);
+		cr_expect(rate >= FAIR / 3 && rate <= ALLOWED / 3, "event %zu: %.2f samples a second and CPU",
+			  i, rate);
 	}
 	plant_close(&plant);
 }

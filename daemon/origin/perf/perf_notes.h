@@ -39,6 +39,7 @@ enum perf_note {
 	PERF_NOTE_THROTTLED,
 	PERF_NOTE_REARMED,
 	PERF_NOTE_TURNS,
+	PERF_NOTE_HELD, /* the governor's: see governor_note() */
 	PERF_NOTES_AN_EVENT
 };
 
