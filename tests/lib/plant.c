@@ -40,7 +40,7 @@ void plant_open(struct plant *plant)
 
 	for (size_t i = 0; i < plant->n_events; i++)
 		settings.class_of[i] = plant->events[i].class;
-	plant->machine = calloc(EVENTS_MAX * PLANT_CPUS_MAX, sizeof(*plant->machine));
+	plant->machine = calloc((size_t)EVENTS_MAX * PLANT_CPUS_MAX, sizeof(*plant->machine));
 	if (!plant->machine || governor_new(&settings, &plant->governor) < 0)
 		abort();
 }
