@@ -53,6 +53,8 @@ Test(govern_inputs, the_busiest_cpu_decides)
 /* Half of the second it stood still, so that it is twice as fast as it counted. */
 Test(govern_inputs, throttled_time_is_no_time_to_count_in)
 {
+	now[0].throttled_ns += S / 4;
+	now[0].throttles += 200;
 	now[1].throttled_ns += S / 2;
 	now[1].throttles += 100;
 	now[1].count += 3000000;
