@@ -169,6 +169,7 @@ const struct detail_figures *detail_figures(struct detail *detail)
 			    .answered = symbols.answered,
 			    .unknown = symbols.unknown,
 			    .lost = symbols.lost,
+			    .late = symbols.late,
 			    .starts = symbols.starts,
 			    .bytes = symbols.bytes,
 			    .own_bytes = symbols.own_bytes},

@@ -17,7 +17,8 @@
 #include "sampling.h"
 
 /* Collects each interval until `ns` are over, or somebody interrupts: what was sampled until then is the
- * result. */
+ * result. Samples that were due and have not come when sampling has stopped are lost, however short it was.
+ */
 static int sample_for(struct sampling *sampling, u64 ns, u64 interval_ns)
 {
 	sigset_t signals;
@@ -37,7 +38,7 @@ static int sample_for(struct sampling *sampling, u64 ns, u64 interval_ns)
 		r = sampling_tick(sampling);
 		ns = interrupted ? 0 : ns - nap;
 	}
-	return r;
+	return r < 0 ? r : sampling_stop(sampling);
 }
 
 /* Reads the recordings to their end, or to where one is damaged: what was read until then is the result. */

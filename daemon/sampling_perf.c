@@ -168,6 +168,7 @@ static void count(struct reading readings[EVENTS_MAX], void *userdata)
 		readings[i].throttles = counts->throttles;
 		readings[i].paused_ns = counts->paused_ns;
 		readings[i].rearmed = counts->rearmed;
+		readings[i].missed = counts->missed;
 	}
 	if (state->govern)
 		sampling_govern_counted(state->govern, rate);
@@ -235,15 +236,16 @@ static void tell_unread_names(struct origin_state *state)
 	state->names_unread = unread;
 }
 
-static void rearm(struct origin_state *state)
+/* `last`: nobody looks again. */
+static void rearm(struct origin_state *state, bool last)
 {
 	struct timespec now;
 	size_t stalled = 0;
 
 	(void)clock_gettime(CLOCK_MONOTONIC, &now);
 	for (size_t i = 0; i < state->n_sets; i++)
-		stalled +=
-			perf_find_stalled(state->sets[i], (u64)now.tv_sec * NSEC_PER_SEC + (u64)now.tv_nsec);
+		stalled += perf_find_stalled(state->sets[i],
+					     (u64)now.tv_sec * NSEC_PER_SEC + (u64)now.tv_nsec, last);
 	for (size_t i = 0; stalled > 0 && i < state->n_sets; i++)
 		perf_rearm_stalled(state->sets[i]);
 }
@@ -253,7 +255,7 @@ static int tick(struct origin_state *state)
 	tell_unread_names(state);
 	for (size_t i = 0; i < state->n_sets; i++)
 		follow_hotplug(state, i);
-	rearm(state);
+	rearm(state, false);
 	sampling_offcore_tick(state->offcore);
 	if (engine_should_adopt(state->engine))
 		sampling_tree_adopt(&state->tree, state->engine);
@@ -266,6 +268,7 @@ static void stop(struct origin_state *state)
 {
 	/* What is stopped is not started by another period. */
 	state->govern = sampling_govern_free(state->govern);
+	rearm(state, true);
 	for (size_t i = 0; i < state->n_sets; i++)
 		perf_stop(state->sets[i]);
 }

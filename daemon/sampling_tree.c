@@ -15,6 +15,7 @@
 
 int sampling_tree_open(struct sampling_tree *ret, struct failure *failure)
 {
+	enum cgroup_use use = CGROUP_USE_CGROUPS;
 	bool subtree;
 	int r = cgroup_mount_find(&ret->mount, &subtree);
 
@@ -30,22 +31,23 @@ int sampling_tree_open(struct sampling_tree *ret, struct failure *failure)
 			failure, r,
 			"cannot read /proc/self/mountinfo to find the cgroup2 mount: %s; mount /proc",
 			r == -ENODATA ? "it is not there" : strerror(-r));
-	/*
-	 * A part of the tree, as a container has it, may well have no cgroup of its own: those outside of it
-	 * are found as they are born.
-	 */
-	if (!subtree && cgroup_mount_in_use(ret->mount) == 0)
+	(void)cgroup_mount_use(ret->mount, subtree, &use);
+	if (use == CGROUP_USE_V1)
 		return sampling_perf_cannot(
 			failure, -ENOENT,
-			"cannot tell cgroups apart: no cgroup is below the root of %s, so every task of "
-			"this host is in the root, as where services are kept in v1 hierarchies alone; "
-			"boot with systemd.unified_cgroup_hierarchy=1, or put what is to be told apart "
-			"into cgroups there",
+			"cannot tell cgroups apart: no cgroup is below the root of %s, and v1 hierarchies "
+			"are in use, so every sample would be the root's; boot with "
+			"systemd.unified_cgroup_hierarchy=1, or put what is to be told apart into cgroups "
+			"there",
 			ret->mount);
 	ret->root = open(ret->mount, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (ret->root < 0)
 		return sampling_perf_cannot(failure, -errno, "cannot open the cgroup2 tree at %s",
 					    ret->mount);
+	if (use == CGROUP_USE_NONE_YET)
+		log_notice("no cgroup is below the root of %s yet: all samples are the root's until one is "
+			   "made there",
+			   ret->mount);
 	if (subtree)
 		log_notice("%s shows only a part of the cgroup tree: cgroups outside of it are named as they "
 			   "are born, "

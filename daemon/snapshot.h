@@ -114,7 +114,8 @@ struct detail_figures {
 	const char *const *hot;            /* paths of the cgroups that are chosen; NULL-terminated */
 	u64 hot_max;
 	struct {
-		u64 asked, answered, unknown, lost, starts, bytes, own_bytes; /* see struct symbols_figures */
+		u64 asked, answered, unknown, lost, late, starts, bytes,
+			own_bytes; /* see struct symbols_figures */
 	} symbols;
 };
 

@@ -37,6 +37,12 @@ int text_file_read(const char *path, char **ret)
 		if (length > TEXT_FILE_MAX)
 			return -EFBIG;
 	}
+	/*
+	 * Some sysfs files are longer than their text: events_hybrid_sysfs_show() of Linux 6.1 to 7.3 returns
+	 * the length that its text would have had uncut, and the rest of the page is zero.
+	 */
+	while (length > 0 && text[length - 1] == '\0')
+		length--;
 	if (memchr(text, '\0', length))
 		return -EINVAL;
 	while (length > 0 && text[length - 1] == '\n')

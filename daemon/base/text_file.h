@@ -6,8 +6,8 @@
 #define TEXT_FILE_MAX (1024UL * 1024)
 
 /*
- * The whole file as a string without the line ends that close it; the caller's to free. Returns 0, -errno of
- * opening or reading, -EFBIG above TEXT_FILE_MAX bytes, -EINVAL where a NUL byte is in it.
+ * The whole file as a string without the NULs and line ends that close it; the caller's to free. Returns 0,
+ * -errno of opening or reading, -EFBIG above TEXT_FILE_MAX bytes, -EINVAL if text follows a NUL byte.
  */
 int text_file_read(const char *path, char **ret);
 

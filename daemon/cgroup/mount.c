@@ -10,6 +10,7 @@
 #include <sys/vfs.h>
 
 #include "base/cleanup.h"
+#include "base/text_file.h"
 
 /* The id of the hierarchy's root: the first that kernfs hands out (fs/kernfs/dir.c, kernfs_create_root). */
 #define ROOT_ID 1
@@ -162,4 +163,38 @@ int cgroup_mount_in_use(const char *path)
 		found = -errno;
 	(void)closedir(directory);
 	return found;
+}
+
+/* ID:CONTROLLERS:PATH; the id of the default hierarchy is 0. */
+static bool has_v1(const char *self_cgroup)
+{
+	for (const char *line = self_cgroup; line && *line;) {
+		const char *end = strchr(line, '\n');
+
+		if (strncmp(line, "0:", 2) != 0)
+			return true;
+		line = end ? end + 1 : NULL;
+	}
+	return false;
+}
+
+enum cgroup_use cgroup_use_of(bool below, bool subtree, const char *self_cgroup)
+{
+	/* The part that a container sees may well be empty: cgroups outside of it are found when they are
+	 * born. */
+	if (below || subtree)
+		return CGROUP_USE_CGROUPS;
+	return has_v1(self_cgroup) ? CGROUP_USE_V1 : CGROUP_USE_NONE_YET;
+}
+
+int cgroup_mount_use(const char *path, bool subtree, enum cgroup_use *ret)
+{
+	_cleanup_free_ char *self_cgroup = NULL;
+	int below = cgroup_mount_in_use(path);
+
+	if (below < 0)
+		return below;
+	(void)text_file_read("/proc/self/cgroup", &self_cgroup);
+	*ret = cgroup_use_of(below > 0, subtree, self_cgroup);
+	return 0;
 }

@@ -24,10 +24,24 @@ int cgroup_mount_parse(FILE *mountinfo, char **ret_path, bool *ret_subtree);
  */
 int cgroup_mount_find(char **ret_path, bool *ret_subtree);
 
-/*
- * Whether a cgroup exists below the root of the mount at `path`: 1 or 0, or -errno. 0 on a system that keeps
- * its services in v1 hierarchies: all samples are then the root's.
- */
+/* Whether a cgroup exists below the root of the mount at `path`: 1 or 0, or -errno. */
 int cgroup_mount_in_use(const char *path);
+
+/* What the default hierarchy is used for. */
+enum cgroup_use {
+	CGROUP_USE_CGROUPS,  /* it has cgroups, or this process sees a part of it only */
+	CGROUP_USE_NONE_YET, /* nobody has made a cgroup: all samples are the root's until somebody does */
+	CGROUP_USE_V1,       /* nobody has, and v1 hierarchies are in use: all samples would be the root's */
+};
+
+/*
+ * Tells them apart. `below`: a cgroup is below the root of the mount; `subtree`: as cgroup_mount_find() has
+ * it; `self_cgroup`: the text of /proc/self/cgroup, which has a line for each hierarchy in use, NULL where it
+ * cannot be read. Pure.
+ */
+enum cgroup_use cgroup_use_of(bool below, bool subtree, const char *self_cgroup);
+
+/* The same for the mount at `path` and this process: 0, or -errno where the mount cannot be read. */
+int cgroup_mount_use(const char *path, bool subtree, enum cgroup_use *ret);
 
 #endif

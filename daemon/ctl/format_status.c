@@ -208,7 +208,7 @@ static void put_detail(FILE *out, const struct format_style *style, json_object 
 	json_object *hot = json_get_array(detail, "hot"), *symbols = json_get_object(detail, "symbols");
 	size_t n = hot ? json_object_array_length(hot) : 0;
 	char memory[TEXT_NUMBER_MAX], asked_text[TEXT_NUMBER_MAX], number[TEXT_NUMBER_MAX];
-	u64 running, held, bytes, most, asked, unknown, lost;
+	u64 running, held, bytes, most, asked, unknown, lost, late;
 
 	if (json_get_u64(detail, "zooms_running", &running) && json_get_u64(detail, "zooms_held", &held) &&
 	    json_get_u64(detail, "zoom_bytes", &bytes)) {
@@ -233,6 +233,10 @@ static void put_detail(FILE *out, const struct format_style *style, json_object 
 		text_count(lost, memory);
 		line_put(out, style, "Names", "%s addresses asked for: %s have none, %s found no answer",
 			 asked_text, number, memory);
+		if (json_get_u64(symbols, "late", &late) && late > 0) {
+			text_count(late, number);
+			line_put(out, style, "", "%s took more than ten seconds", number);
+		}
 		if (json_get_u64(symbols, "own_bytes", &bytes)) {
 			text_bytes(bytes, memory);
 			line_put(out, style, "", "%s of them are kept", memory);

@@ -170,6 +170,7 @@ static json_object *detail_object(struct json_writer *writer, const struct detai
 	json_put_u64(writer, symbols, "answered", detail->symbols.answered);
 	json_put_u64(writer, symbols, "unknown", detail->symbols.unknown);
 	json_put_u64(writer, symbols, "lost", detail->symbols.lost);
+	json_put_u64(writer, symbols, "late", detail->symbols.late);
 	json_put_u64(writer, symbols, "starts", detail->symbols.starts);
 	json_put_u64(writer, symbols, "bytes", detail->symbols.bytes);
 	json_put_u64(writer, symbols, "own_bytes", detail->symbols.own_bytes);

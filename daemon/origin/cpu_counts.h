@@ -20,6 +20,7 @@ struct cpu_counts {
 	u64 throttles;    /* how often it did */
 	u64 paused_ns;    /* time in which it was closed because a pause was asked for */
 	u64 rearmed; /* times that it counted on without a next sample, and was given one: perf_stall.h */
+	u64 missed;  /* samples that were due in those times; of this process alone */
 };
 
 /* sum += addend, as to figures; `throttle_known` where it is in both. The rest of `sum` stays. */
@@ -34,6 +35,7 @@ static inline void cpu_counts_add(struct cpu_counts *sum, const struct cpu_count
 	sum->throttles += addend->throttles;
 	sum->paused_ns += addend->paused_ns;
 	sum->rearmed += addend->rearmed;
+	sum->missed += addend->missed;
 }
 
 #endif

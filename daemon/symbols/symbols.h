@@ -17,8 +17,12 @@
 
 #define SYMBOLS_IDLE_S 60
 
-/* A question that takes longer is given up, and the symboliser ended that it was asked of. */
-#define SYMBOLS_QUESTION_S 10 /* seven times as long for the unit to start: the service manager does that */
+/*
+ * A question that takes longer is given up, and the symboliser ended that it was asked of. It is given up to
+ * seven times as long, and the question counts as late, while it starts as a unit, which the service manager
+ * does, waits for a CPU, or reads the kernel's symbols.
+ */
+#define SYMBOLS_QUESTION_S 10
 
 /* Answers that are kept; the least recently asked for go first. */
 #define SYMBOLS_KEPT_MAX       131072
@@ -68,6 +72,7 @@ size_t symbols_pending(const struct symbols *symbols);
 struct symbols_figures {
 	u64 asked, answered, unknown; /* unknown: of those answered, with no name */
 	u64 lost;                     /* not answered: the symboliser died or took too long */
+	u64 late;                     /* answered, or lost, after more than the question's time */
 	u64 starts;                   /* of the symboliser */
 	u64 bytes;                    /* held on either side, about */
 	u64 own_bytes;                /* of those, on this side */

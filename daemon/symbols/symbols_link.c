@@ -84,6 +84,28 @@ void symbols_link_begin_time(struct symbols *symbols)
 	symbols_link_arm(symbols);
 }
 
+static bool is_of_kernel(const struct symbols_entry *entry)
+{
+	return entry && SYMBOL_IS_KERNEL(entry->query.address);
+}
+
+/* Once for a question. */
+static void note_late(struct symbols *symbols, bool of_kernel)
+{
+	u64 now = symbols_link_now_ns(symbols);
+
+	symbols->figures.late++;
+	if (symbols->said_late_ns && now - symbols->said_late_ns < SAY_AGAIN_NS)
+		return;
+	symbols->said_late_ns = now;
+	(void)log_warning(0,
+			  "the symboliser has not answered for %llu s: %s; names come later, ask for them "
+			  "again (more of this is not said within the next ten minutes)",
+			  (unsigned long long)(symbols->question_ns / NSEC_PER_SEC),
+			  of_kernel ? "it reads the kernel's symbols, and this machine is slow or busy"
+				    : "it gets little of the CPUs' time");
+}
+
 static void say(struct symbols *symbols, int error, const char *what, const char *consequence)
 {
 	u64 now = symbols_link_now_ns(symbols);
@@ -138,7 +160,8 @@ static void blame_first(struct symbols *symbols)
 	if (first->pid)
 		symbols_blame_add(&symbols->blame, first->pid, symbols_link_now_ns(symbols));
 	if (entry) {
-		entry->barred = true;
+		/* The kernel's symbols are no file that somebody made. */
+		entry->barred = !is_of_kernel(entry);
 		symbols_cache_answer(symbols->cache, entry, NULL, symbols_link_now_ns(symbols));
 		symbols->figures.lost++;
 	}
@@ -216,18 +239,24 @@ static int on_end(sd_event_source *source, int fd, u32 events, void *userdata)
 
 /*
  * Where others take the CPUs, it gets little of them (it is nice) and is late without being at fault: as long
- * as it wants to run and had less than half of the time, it is given that once more.
+ * as it wants to run and had less than half of the time, it is given that once more. So it is while it reads
+ * the kernel's symbols, as it does for the first address of the kernel: that takes as long as the machine is
+ * slow, and another one would have to begin anew.
  */
 static bool prolong(struct symbols *symbols)
 {
+	const struct symbols_asked *first = symbols_queue_first(&symbols->queue);
+	bool of_kernel = is_of_kernel(first ? first->entry : NULL);
 	u64 before_ns = symbols->cpu_ns;
 	/* The service manager is at it, of whose time nothing is known here. */
 	bool starts = !symbols->ready && symbols->child.pidfd < 0;
 
 	if (symbols->prolonged == PROLONGED_MAX ||
 	    (!starts && !child_is_busy(&symbols->child, &symbols->cpu_ns)) ||
-	    (symbols->prolonged && symbols->cpu_ns - before_ns >= symbols->question_ns / 2))
+	    (symbols->prolonged && !of_kernel && symbols->cpu_ns - before_ns >= symbols->question_ns / 2))
 		return false;
+	if (symbols->prolonged == 0 && symbols->ready)
+		note_late(symbols, of_kernel);
 	symbols->prolonged++;
 	symbols->since_ns = symbols_link_now_ns(symbols);
 	symbols_link_arm(symbols);

@@ -28,6 +28,7 @@ struct symbols {
 	u64 cpu_ns;             /* that it had taken then */
 	u64 since_ns;           /* the oldest request is so, or there is none, or it was killed */
 	u64 said_ns;
+	u64 said_late_ns;
 	u64 held; /* bytes, by the symboliser */
 	u64 kernel_start;
 	struct symbols_figures figures;

@@ -115,6 +115,7 @@ struct reading reading_difference(const struct reading *now, const struct readin
 		.throttles = now->throttles - before->throttles,
 		.paused_ns = now->paused_ns - before->paused_ns,
 		.rearmed = now->rearmed - before->rearmed,
+		.missed = now->missed - before->missed,
 		.unexplained = now->unexplained - before->unexplained,
 		.waiting_ns = now->waiting_ns - before->waiting_ns,
 	};
@@ -129,7 +130,8 @@ static u64 missing(const struct reading *reading)
 
 void reading_settle(struct reading *now, const struct reading *before)
 {
-	const u64 lost = MIN(missing(before), missing(now));
+	const u64 certain = MIN(now->missed, missing(now));
+	const u64 lost = MAX(MIN(missing(before), missing(now)), certain);
 
 	now->unexplained = before->unexplained;
 	now->waiting_ns = before->waiting_ns;

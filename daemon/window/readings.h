@@ -26,6 +26,7 @@ struct reading {
 	u64 throttles;    /* how often */
 	u64 paused_ns;    /* closed because a pause was asked for, summed over CPUs */
 	u64 rearmed;      /* times that it had been left without a next sample on a CPU */
+	u64 missed; /* samples that were due in those times, and will never come; of this process alone */
 
 	/* What follows from the above, and never falls: see reading_settle(). */
 	u64 unexplained; /* samples that should have come and did not, for no reason that is known */
@@ -59,7 +60,8 @@ struct reading reading_difference(const struct reading *now, const struct readin
  * malformed, what was missing both at the collection `before` and at this one. A sample counts as expected a
  * moment before the program has accounted it (an event's page is written first, x86_pmu_handle_irq in
  * arch/x86/events/core.c), which may be long where a host takes the CPU away from a guest: one that is
- * missing for that alone is another one the next time, if any. So a loss is told a collection later. Both are
+ * missing for that alone is another one the next time, if any. So a loss is told a collection later, but
+ * `missed` samples, which are certain to be lost, are told at once. Both are
  * counters to those who read them: where this moment's figures say less than `before` did, that stays.
  */
 void reading_settle(struct reading *now, const struct reading *before);

@@ -9,6 +9,8 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "base/text_file.h"
+#include "cgroup/mount.h"
 
 /* ID:CONTROLLER[,CONTROLLER...]:PATH; the default hierarchy's has none. */
 static bool line_has_perf_event(char *line)
@@ -39,6 +41,56 @@ bool zoom_facts_v1(const char *self_cgroup)
 	return false;
 }
 
+static bool has_word(const char *words, const char *word)
+{
+	const size_t length = strlen(word);
+
+	for (const char *at = words; (at = strstr(at, word)); at += length)
+		if ((at == words || at[-1] == ' ') && (at[length] == ' ' || at[length] == '\0'))
+			return true;
+	return false;
+}
+
+void zoom_facts_enable(const char *mount, const char *controllers, const char *enabled,
+		       char ret[static ZOOM_ENABLE_MAX])
+{
+	/* What costs tasks least. */
+	const char *controller = has_word(controllers, "pids") ? "pids" : controllers;
+	int n;
+
+	ret[0] = '\0';
+	if (*enabled || !*controller)
+		return;
+	n = snprintf(ret, ZOOM_ENABLE_MAX, "echo +%.*s > %s/cgroup.subtree_control",
+		     (int)strcspn(controller, " "), controller, mount);
+	if (n >= ZOOM_ENABLE_MAX)
+		ret[0] = '\0';
+}
+
+static int read_root(const char *mount, const char *file, char **ret)
+{
+	_cleanup_free_ char *path = NULL;
+
+	if (asprintf(&path, "%s/%s", mount, file) < 0) {
+		path = NULL;
+		return -ENOMEM;
+	}
+	return text_file_read(path, ret);
+}
+
+static void gather_controllers(struct zoom_facts *facts)
+{
+	_cleanup_free_ char *mount = NULL;
+	_cleanup_free_ char *controllers = NULL;
+	_cleanup_free_ char *enabled = NULL;
+	bool subtree;
+
+	if (cgroup_mount_find(&mount, &subtree) == 0 && !subtree &&
+	    read_root(mount, "cgroup.controllers", &controllers) == 0 &&
+	    read_root(mount, "cgroup.subtree_control", &enabled) == 0)
+		zoom_facts_enable(mount, controllers, enabled, facts->enable);
+}
+
 bool zoom_facts_gone(int cgroup_fd)
 {
 	return faccessat(cgroup_fd, "cgroup.procs", F_OK, 0) < 0 && errno == ENOENT;
@@ -55,6 +107,7 @@ void zoom_facts_gather(int cgroup_fd, struct zoom_facts *ret)
 		.v1 = zoom_facts_v1(text),
 		.gone = zoom_facts_gone(cgroup_fd),
 	};
+	gather_controllers(ret);
 	perf_door_trouble(ret->opener);
 }
 
@@ -101,6 +154,13 @@ int zoom_diagnose_open(int error, const struct event *event, int cpu, const stru
 	} else if (facts->gone && error == -ENOENT) {
 		n = asprintf(ret_message, "the cgroup is gone");
 		error = -ENOENT;
+	} else if (facts->enable[0] && error == -ENOENT) {
+		n = asprintf(ret_message,
+			     "the cgroup has no perf_event controller: no controller was ever enabled below "
+			     "the root of the cgroup2 hierarchy, and Linux gives perf_event to cgroups "
+			     "together with the first one; enable one: %s",
+			     facts->enable);
+		error = -EOPNOTSUPP;
 	} else {
 		const bool opener = (error == -EACCES || error == -EPERM) && facts->opener[0] != '\0';
 

@@ -271,6 +271,22 @@ Test(perf_sets, a_pmu_without_a_selected_cpu_is_noted)
 			 "those that [sampling] names");
 }
 
+/* The `cpus` of a hybrid CPU's PMU is empty while all cores of that kind are offline. */
+Test(perf_sets, a_pmu_without_an_online_cpu_is_noted)
+{
+	struct pmu_opening members = minor_faults;
+
+	members.has_members = true;
+	add(&members);
+	add(&faults);
+	cr_assert_eq(open_all(), 0, "%s", message);
+	cr_assert_eq(n_sets, 1);
+	cr_assert_eq(plan.n_notes, 1);
+	cr_expect_str_eq(plan.notes[0],
+			 "stores on PMU software is not sampled: the PMU has no CPU online; restart pebsd "
+			 "when one is online");
+}
+
 Test(perf_sets, a_refusal_of_a_pmu_whose_cpus_another_samples_is_none)
 {
 	struct pmu_opening core = faults;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "machine_tree.h"
 
+#include <limits.h>
 #include <string.h>
 
 #include <criterion/criterion.h>
@@ -40,6 +41,44 @@ void machine_tree(const char *root, const struct machine_core *core)
 	write_line(root, pmu, "caps/pmu_name", core->name);
 	write_line(root, pmu, "caps/max_precise", core->precise ? core->precise : "3");
 	write_line(root, pmu, "cpus", core->cpus);
+}
+
+/*
+ * The kernel has one string for all core PMUs, "A;B;C". It copies the PMU's own part into a zeroed page, and
+ * returns the length of all that follows: snprintf() returns what it would have written, had there been room.
+ * An event that one PMU alone has is copied whole.
+ */
+static void write_hybrid_event(const char *root, const char *pmu, const char *file, const char *const texts[],
+			       size_t n)
+{
+	char path[PATH_MAX], page[4096] = {0};
+	size_t length = 0;
+
+	if (!texts[0])
+		return;
+	(void)snprintf(page, sizeof(page), "%s", texts[0]);
+	for (size_t i = 0; i < n; i++)
+		if (texts[i])
+			length += (length ? 1 : 0) + strlen(texts[i]);
+	cr_assert_lt(length, sizeof(page));
+	cr_assert_lt(snprintf(path, sizeof(path), "bus/event_source/devices/%s/%s", pmu, file), PATH_MAX);
+	tree_write_bytes(root, path, page, length);
+}
+
+void machine_tree_hybrid(const char *root, const struct machine_core *cores, size_t n)
+{
+	const char *loads[8], *stores[8];
+
+	cr_assert_leq(n, ARRAY_SIZE(loads));
+	for (size_t i = 0; i < n; i++) {
+		loads[i] = cores[i].loads;
+		stores[i] = cores[i].stores;
+	}
+	for (size_t i = 0; i < n; i++) {
+		machine_tree(root, &cores[i]);
+		write_hybrid_event(root, cores[i].pmu, "events/mem-loads", loads + i, n - i);
+		write_hybrid_event(root, cores[i].pmu, "events/mem-stores", stores + i, n - i);
+	}
 }
 
 void machine_tree_amd(const char *root, bool ldlat)

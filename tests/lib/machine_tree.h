@@ -30,6 +30,12 @@ struct machine_core {
 /* Writes the PMU's files below the root, with format/, events/, caps/, and CPUs 0 to 3 online on one node. */
 void machine_tree(const char *root, const struct machine_core *core);
 
+/*
+ * The core PMUs of a hybrid CPU, in the kernel's order: cpu_atom, cpu_core, cpu_lowpower. Their mem-loads and
+ * mem-stores have no line end, and NULs after the text, as events_hybrid_sysfs_show() leaves them there.
+ */
+void machine_tree_hybrid(const char *root, const struct machine_core *cores, size_t n);
+
 /* ibs_op, with cnt_ctl; `ldlat`: as on Zen 5 with Linux 6.15. The core PMU beside it too. */
 void machine_tree_amd(const char *root, bool ldlat);
 

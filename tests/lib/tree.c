@@ -34,7 +34,7 @@ void tree_remove(char *root)
 	free(root);
 }
 
-void tree_write(const char *root, const char *path, const char *text)
+void tree_write_bytes(const char *root, const char *path, const void *bytes, size_t n)
 {
 	char full[PATH_MAX];
 	FILE *file;
@@ -48,8 +48,13 @@ void tree_write(const char *root, const char *path, const char *text)
 	}
 	file = fopen(full, "w");
 	cr_assert_not_null(file, "cannot write %s: %s", full, strerror(errno));
-	cr_assert_geq(fputs(text, file), 0);
+	cr_assert_eq(fwrite(bytes, 1, n, file), n);
 	cr_assert_eq(fclose(file), 0);
+}
+
+void tree_write(const char *root, const char *path, const char *text)
+{
+	tree_write_bytes(root, path, text, strlen(text));
 }
 
 void tree_pmu(const char *root, const char *pmu, const char *file, const char *text)

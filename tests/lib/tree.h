@@ -3,12 +3,15 @@
 #ifndef PEBSD_TESTS_TREE_H
 #define PEBSD_TESTS_TREE_H
 
+#include <stddef.h>
+
 /* An empty folder; its path is to be given to tree_remove(). */
 char *tree_new(void);
 void tree_remove(char *root);
 
 /* Writes a file below the root, and the folders above it. */
 void tree_write(const char *root, const char *path, const char *text);
+void tree_write_bytes(const char *root, const char *path, const void *bytes, size_t n);
 
 /* The same for a file of a PMU: tree_pmu(root, "cpu", "format/event", "config:0-7"). */
 void tree_pmu(const char *root, const char *pmu, const char *file, const char *text);

@@ -161,6 +161,23 @@ Test(cgroup_mount, what_is_found_here_is_a_cgroup2_mount)
 	cr_expect_eq(subtree, st.st_ino != 1);
 }
 
+Test(cgroup_mount, only_a_hierarchy_of_v1_makes_a_root_without_cgroups_useless)
+{
+	static const char v2[] = "0::/\n";
+	static const char hybrid[] = "9:name=systemd:/\n4:memory:/\n0::/\n";
+	static const char last[] = "0::/\n1:net_cls:/";
+
+	cr_expect_eq(cgroup_use_of(false, false, v2), CGROUP_USE_NONE_YET);
+	cr_expect_eq(cgroup_use_of(false, false, "0::/"), CGROUP_USE_NONE_YET);
+	cr_expect_eq(cgroup_use_of(false, false, ""), CGROUP_USE_NONE_YET);
+	cr_expect_eq(cgroup_use_of(false, false, NULL), CGROUP_USE_NONE_YET);
+	cr_expect_eq(cgroup_use_of(false, false, hybrid), CGROUP_USE_V1);
+	cr_expect_eq(cgroup_use_of(false, false, last), CGROUP_USE_V1);
+	cr_expect_eq(cgroup_use_of(true, false, hybrid), CGROUP_USE_CGROUPS);
+	cr_expect_eq(cgroup_use_of(true, false, v2), CGROUP_USE_CGROUPS);
+	cr_expect_eq(cgroup_use_of(false, true, hybrid), CGROUP_USE_CGROUPS);
+}
+
 Test(cgroup_mount, in_use_means_a_directory_below)
 {
 	char path[] = "/tmp/pebsd-test-XXXXXX";

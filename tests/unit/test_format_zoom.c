@@ -275,12 +275,14 @@ Test(format_zoom, the_detail_of_status)
 		"{\"origin\":\"perf\",\"detail\":{\"zooms_running\":1,\"zooms_held\":3,\"zoom_bytes\":"
 		"13002342,"
 		"\"hot\":[\"/a.service\"],\"hot_max\":8,\"symbols\":{\"asked\":1234,\"answered\":1200,"
-		"\"unknown\":30,\"lost\":4,\"starts\":1,\"bytes\":9000000,\"own_bytes\":1258291}}}");
+		"\"unknown\":30,\"lost\":4,\"late\":2,\"starts\":1,\"bytes\":9000000,\"own_bytes\":1258291}}"
+		"}");
 	_cleanup_free_ char *text = FORMATTED(format_status(out, status, NULL, &narrow));
 
 	formatted_expect(text, "      Zooms: 1 running, 3 held: 12.4 MiB\n"
 			       " Hot tables: 1 of 8 are taken, by\n"
 			       "             /a.service\n"
 			       "      Names: 1,234 addresses asked for: 30 have none, 4 found no answer\n"
+			       "             2 took more than ten seconds\n"
 			       "             1.2 MiB of them are kept\n");
 }

@@ -457,7 +457,7 @@ Test(json_status, detail)
 					      .zoom_bytes = 4000,
 					      .hot = hot,
 					      .hot_max = 8,
-					      .symbols = {9, 8, 2, 1, 1, 700, 300}};
+					      .symbols = {9, 8, 2, 1, 3, 1, 700, 300}};
 	struct snapshot *snapshot = example_perf();
 	_cleanup_json_ json_object *status = json_status(snapshot);
 	_cleanup_json_ json_object *with = NULL;
@@ -469,5 +469,5 @@ Test(json_status, detail)
 		json_object_get(json_get(with, "detail")),
 		"{\"zooms_running\":1,\"zooms_held\":3,\"zoom_bytes\":4000,\"hot\":[\"/a\",\"/b\xef\xbf\xbd"
 		"ff\"],\"hot_max\":8,\"symbols\":{\"asked\":9,\"answered\":8,\"unknown\":2,\"lost\":1,"
-		"\"starts\":1,\"bytes\":700,\"own_bytes\":300}}");
+		"\"late\":3,\"starts\":1,\"bytes\":700,\"own_bytes\":300}}");
 }

@@ -86,19 +86,44 @@ static void stand_still(u64 count)
 Test(perf_cpu, one_that_counts_on_without_a_sample_is_armed_again_and_what_it_missed_was_due)
 {
 	stand_still(9000);
-	cr_expect(perf_cpu_find_stall(&event, 5 * NSEC_PER_SEC));
+	cr_expect(perf_cpu_find_stall(&event, 5 * NSEC_PER_SEC, false));
 	perf_cpu_rearm(&event);
 	cr_expect_eq(perf_cpu_counts(&event).rearmed, 1);
+	cr_expect_eq(perf_cpu_counts(&event).missed, 6);
 	cr_expect_eq(perf_cpu_counts(&event).due, 9);
 	perf_cpu_rearm(&event);
 	cr_expect_eq(perf_cpu_counts(&event).rearmed, 1, "once is enough");
-	cr_expect_not(perf_cpu_find_stall(&event, 6 * NSEC_PER_SEC), "not looked at so soon");
+	cr_expect_eq(perf_cpu_counts(&event).missed, 6);
+	cr_expect_not(perf_cpu_find_stall(&event, 5 * NSEC_PER_SEC + 1, false), "not looked at so soon");
+}
+
+/* It may have fallen silent before the first collection. */
+Test(perf_cpu, one_that_was_never_looked_at_is_looked_at_at_once)
+{
+	stand_still(9000);
+	event.stall = (struct perf_stall){0};
+	cr_expect(perf_cpu_find_stall(&event, 5 * NSEC_PER_SEC, false));
+}
+
+/* A run may end before the wait does. */
+Test(perf_cpu, the_last_look_waits_for_nothing)
+{
+	stand_still(9000);
+	event.stall.look_ns = 9 * NSEC_PER_SEC;
+	cr_expect_not(perf_cpu_find_stall(&event, 5 * NSEC_PER_SEC, false));
+	cr_expect(perf_cpu_find_stall(&event, 5 * NSEC_PER_SEC, true));
+}
+
+Test(perf_cpu, the_last_look_takes_no_sample_under_way_for_a_lost_one)
+{
+	stand_still(4999);
+	cr_expect_not(perf_cpu_find_stall(&event, 5 * NSEC_PER_SEC, true));
 }
 
 Test(perf_cpu, one_that_has_nothing_to_count_is_left_alone)
 {
 	stand_still(3999);
-	cr_expect_not(perf_cpu_find_stall(&event, 5 * NSEC_PER_SEC));
+	cr_expect_not(perf_cpu_find_stall(&event, 5 * NSEC_PER_SEC, false));
 	cr_expect_eq(event.last.count, 3999, "but was read");
 	perf_cpu_rearm(&event);
 	cr_expect_eq(perf_cpu_counts(&event).rearmed, 0);
@@ -108,9 +133,9 @@ Test(perf_cpu, one_whose_page_moves_or_tells_nothing_is_not_even_read)
 {
 	stand_still(9000);
 	page.offset = 5000;
-	cr_expect_not(perf_cpu_find_stall(&event, 5 * NSEC_PER_SEC));
+	cr_expect_not(perf_cpu_find_stall(&event, 5 * NSEC_PER_SEC, false));
 	stand_still(9000);
 	event.page_moves = false;
-	cr_expect_not(perf_cpu_find_stall(&event, 5 * NSEC_PER_SEC));
+	cr_expect_not(perf_cpu_find_stall(&event, 5 * NSEC_PER_SEC, false));
 	cr_expect_eq(event.last.count, 3000);
 }

@@ -302,6 +302,7 @@ Test(perf_diagnose, cgroups_that_cannot_be_told_apart)
 	struct perf_facts facts = sound();
 	_cleanup_free_ char *used = NULL;
 	_cleanup_free_ char *unknown = NULL;
+	_cleanup_free_ char *none_yet = NULL;
 	_cleanup_free_ char *missing = NULL;
 	_cleanup_free_ char *v1 = NULL;
 
@@ -310,6 +311,9 @@ Test(perf_diagnose, cgroups_that_cannot_be_told_apart)
 	facts.cgroups = PERF_CGROUPS_USED;
 	cr_assert_eq(perf_diagnose_cgroups(&facts, &used), 0);
 	cr_expect_null(used);
+	facts.cgroups = PERF_CGROUPS_NONE_YET;
+	cr_assert_eq(perf_diagnose_cgroups(&facts, &none_yet), 0);
+	cr_expect_null(none_yet);
 	facts.cgroups = PERF_CGROUPS_NO_MOUNT;
 	cr_assert_eq(perf_diagnose_cgroups(&facts, &missing), 0);
 	cr_expect_not_null(strstr(missing, "mount -t cgroup2"), "%s", missing);

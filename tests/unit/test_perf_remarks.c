@@ -40,6 +40,13 @@ static void expect_one(const struct perf_facts *facts, const char *words)
 	cr_expect_not_null(strstr(plan.notes[0], words), "%s", plan.notes[0]);
 }
 
+Test(perf_remarks, a_root_without_cgroups_has_all_samples)
+{
+	const struct perf_facts facts = {.cgroups = PERF_CGROUPS_NONE_YET};
+
+	expect_one(&facts, "all samples are the root's until one is made there");
+}
+
 Test(perf_remarks, a_machine_of_its_own_has_none)
 {
 	const struct perf_facts facts = {

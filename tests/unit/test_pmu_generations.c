@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /* What is planned for loads and stores on each generation of cores. */
+#include <limits.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include <criterion/criterion.h>
 
@@ -158,9 +160,10 @@ Test(pmu_generations, a_core_without_a_name_is_an_old_one)
 	cr_expect_not_null(machine_note(&plan, "no caps/pmu_name"));
 }
 
-static void alder_lake(const char *name, const char *auxiliary)
+/* `more`: a third core PMU, or NULL. */
+static void alder_lake(const char *name, const char *auxiliary, const struct machine_core *more)
 {
-	const struct machine_core cores[] = {
+	struct machine_core cores[3] = {
 		{.pmu = "cpu_atom",
 		 .name = name,
 		 .type = "10",
@@ -175,8 +178,9 @@ static void alder_lake(const char *name, const char *auxiliary)
 		 .auxiliary = auxiliary},
 	};
 
-	machine_tree(root, &cores[0]);
-	machine_tree(root, &cores[1]);
+	if (more)
+		cores[2] = *more;
+	machine_tree_hybrid(root, cores, more ? 3 : 2);
 	tree_write(root, "devices/system/cpu/online", "0-17,20-23\n");
 	tree_write(root, "devices/system/node/node0/cpulist", "0-17,20-23\n");
 }
@@ -208,7 +212,7 @@ Test(pmu_generations, each_core_pmu_of_a_hybrid_cpu_samples_on_its_own_cpus)
 		{"cpu_core", "0-15", EVENT_INSTRUCTIONS, 4, 0xc0, 0, false, 3},
 	};
 
-	alder_lake("alderlake_hybrid", LOADS_AUXILIARY);
+	alder_lake("alderlake_hybrid", LOADS_AUXILIARY, NULL);
 	machine_plan(root, ROLE(LOADS) | ROLE(STORES) | ROLE(INSTRUCTIONS), &plan);
 	cr_expect_eq(plan.n_refusals, 0);
 	cr_assert_eq(plan.n_openings, ARRAY_SIZE(expected));
@@ -229,6 +233,28 @@ Test(pmu_generations, each_core_pmu_of_a_hybrid_cpu_samples_on_its_own_cpus)
 	}
 }
 
+/* The sizes that Linux 6.1, 6.12 and 7.3 give for these files of an Alder Lake. */
+Test(pmu_generations, hybrid_event_files_have_the_sizes_that_the_kernel_gives)
+{
+	static const struct {
+		const char *file;
+		size_t bytes;
+	} files[] = {{"cpu_atom/events/mem-loads", 57},
+		     {"cpu_atom/events/mem-stores", 41},
+		     {"cpu_core/events/mem-loads", strlen(LOADS_CORE)},
+		     {"cpu_core/events/mem-stores", strlen(STORES_CD)}};
+
+	alder_lake("alderlake_hybrid", LOADS_AUXILIARY, NULL);
+	for (size_t i = 0; i < ARRAY_SIZE(files); i++) {
+		char path[PATH_MAX];
+		struct stat st;
+
+		(void)snprintf(path, sizeof(path), "%s/bus/event_source/devices/%s", root, files[i].file);
+		cr_assert_eq(stat(path, &st), 0);
+		cr_expect_eq((size_t)st.st_size, files[i].bytes, "%s", files[i].file);
+	}
+}
+
 /* Arrow Lake-H: three PMUs, and no auxiliary event. */
 Test(pmu_generations, three_kinds_of_cores)
 {
@@ -239,8 +265,7 @@ Test(pmu_generations, three_kinds_of_cores)
 					  .loads = LOADS_ATOM,
 					  .stores = STORES_ATOM};
 
-	alder_lake("arrowlake_h_hybrid", NULL);
-	machine_tree(root, &tiny);
+	alder_lake("arrowlake_h_hybrid", NULL, &tiny);
 	tree_write(root, "devices/system/cpu/online", "0-25\n");
 	machine_plan(root, ROLE(LOADS), &plan);
 	cr_assert_eq(plan.n_openings, 3);
@@ -255,17 +280,17 @@ Test(pmu_generations, three_kinds_of_cores)
 /* One core PMU of a hybrid CPU may lack what another has. */
 Test(pmu_generations, what_one_pmu_lacks_is_refused_there)
 {
-	const struct machine_core atom = {
-		.pmu = "cpu_atom", .name = "alderlake_hybrid", .type = "10", .cpus = "16-23"};
-	const struct machine_core core = {.pmu = "cpu_core",
-					  .name = "alderlake_hybrid",
-					  .cpus = "0-15",
-					  .loads = LOADS_CORE,
-					  .stores = STORES_CD,
-					  .auxiliary = LOADS_AUXILIARY};
+	const struct machine_core cores[] = {
+		{.pmu = "cpu_atom", .name = "alderlake_hybrid", .type = "10", .cpus = "16-23"},
+		{.pmu = "cpu_core",
+		 .name = "alderlake_hybrid",
+		 .cpus = "0-15",
+		 .loads = LOADS_CORE,
+		 .stores = STORES_CD,
+		 .auxiliary = LOADS_AUXILIARY},
+	};
 
-	machine_tree(root, &atom);
-	machine_tree(root, &core);
+	machine_tree_hybrid(root, cores, ARRAY_SIZE(cores));
 	machine_plan(root, ROLE(LOADS), &plan);
 	cr_assert_eq(plan.n_openings, 1);
 	cr_expect_str_eq(plan.openings[0].event.pmu, "cpu_core");

@@ -317,6 +317,15 @@ Test(probe, each_role_says_what_is_true_of_it)
 	expect_text(&instructions, "precise_ip 3", "where a store went");
 }
 
+/* As all cores of one kind of a hybrid CPU may be offline. */
+Test(probe, a_pmu_without_an_online_cpu_is_said_to_have_none)
+{
+	struct pmu_opening offline = loads;
+
+	offline.cpus = (struct cpu_list){0};
+	expect_text(&offline, "CPUs none: the PMU has no CPU online", "CPUs (0)");
+}
+
 Test(probe, lines_fit_the_terminal)
 {
 	struct probe_report report = report_of(&stores, &instructions);

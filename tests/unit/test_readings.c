@@ -89,6 +89,22 @@ Test(readings, a_sample_under_way_is_not_lost)
 	cr_expect_eq(lost.unexplained, 1);
 }
 
+/* Nothing that is still under way can be one of them. */
+Test(readings, a_loss_that_is_certain_is_told_at_once)
+{
+	const struct reading before = {.counted = true, .seen = 11, .expected = 11};
+	struct reading now = {.counted = true, .seen = 11, .expected = 779, .missed = 760};
+	struct reading later = now;
+
+	reading_settle(&now, &before);
+	cr_expect_eq(now.unexplained, 760, "the rest may be under way");
+	reading_settle(&later, &now);
+	cr_expect_eq(later.unexplained, 768);
+	later = (struct reading){.counted = true, .seen = 11, .expected = 15, .missed = 9};
+	reading_settle(&later, &before);
+	cr_expect_eq(later.unexplained, 4, "never more than what is missing");
+}
+
 /* However many come between two collections: none of them stands for one that did not. */
 Test(readings, a_loss_among_many_is_told_a_collection_later)
 {

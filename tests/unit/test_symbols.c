@@ -37,7 +37,10 @@ enum {
 	BEQUEATHS = 0xff5, /* dies, and leaves its socket to another process */
 	SPINS = 0xff4,
 	STARVES = 0xff3, /* takes a tenth of a second on a CPU of which it has little */
+	READS = 0xff2,   /* takes two seconds of a CPU's time */
 };
+
+#define KERNEL 0xffffffff80000000ULL
 
 static u64 address(u64 n, u64 what)
 {
@@ -167,6 +170,10 @@ static void fake_find(const struct symbols_wire_request *request)
 	case STARVES:
 		starve();
 		answer_name(request->number, "late", "/x");
+		break;
+	case READS:
+		spin(2 * NSEC_PER_SEC);
+		answer_name(request->number, "read", "/x");
 		break;
 	case UNKNOWN:
 		answer_with(request->number, &(struct symbol){0});
@@ -381,6 +388,30 @@ Test(symbols, one_that_waits_for_a_cpu_is_not_at_fault)
 	open_with((struct symbols_settings){.question_ns = NSEC_PER_SEC / 2});
 	cr_expect_str_eq(name_of(PID, address(1, STARVES)), "late");
 	cr_expect_eq(symbols_figures(symbols).starts, 1);
+	cr_expect_eq(symbols_figures(symbols).lost, 0);
+}
+
+/* On a slow machine the kernel's symbols take long to read, and nobody can have made them long. */
+Test(symbols, one_that_reads_the_kernels_symbols_for_long_is_late_and_not_at_fault)
+{
+	end();
+	open_with((struct symbols_settings){.question_ns = NSEC_PER_SEC * 9 / 10});
+	cr_expect_str_eq(name_of(0, KERNEL | address(1, READS)), "read");
+	cr_expect_eq(symbols_figures(symbols).starts, 1);
+	cr_expect_eq(symbols_figures(symbols).late, 1);
+	cr_expect_eq(symbols_figures(symbols).lost, 0);
+}
+
+/* Whatever it was that time, it was not the address. */
+Test(symbols, an_address_of_the_kernel_is_asked_for_again_after_a_failure)
+{
+	cr_expect_eq(answer_of(0, KERNEL | address(1, DIES))->region, SYMBOL_UNKNOWN);
+	cr_expect_eq(symbols_figures(symbols).lost, 1);
+	(void)usleep(1100000);
+	cr_assert_geq(sd_event_run(event, 0), 0);
+	cr_expect_null(find_of(0, KERNEL | address(1, DIES)));
+	settle();
+	cr_expect_eq(symbols_figures(symbols).asked, 2);
 }
 
 Test(symbols, one_that_answers_another_question_is_killed)

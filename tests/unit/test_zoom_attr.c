@@ -152,6 +152,31 @@ Test(zoom_diagnose, v1_by_its_controllers)
 	cr_expect_not(zoom_facts_v1("perf_event"));
 }
 
+static void expect_enable(const char *controllers, const char *enabled, const char *expected)
+{
+	char command[ZOOM_ENABLE_MAX];
+
+	zoom_facts_enable("/sys/fs/cgroup", controllers, enabled, command);
+	cr_expect_str_eq(command, expected, "%s", controllers);
+}
+
+Test(zoom_diagnose, a_controller_is_to_be_enabled_where_none_is)
+{
+	char long_path[2 * ZOOM_ENABLE_MAX];
+	char command[ZOOM_ENABLE_MAX];
+
+	expect_enable("cpuset cpu io memory hugetlb pids rdma", "",
+		      "echo +pids > /sys/fs/cgroup/cgroup.subtree_control");
+	expect_enable("pids", "", "echo +pids > /sys/fs/cgroup/cgroup.subtree_control");
+	expect_enable("hugetlb xpids", "", "echo +hugetlb > /sys/fs/cgroup/cgroup.subtree_control");
+	expect_enable("cpuset cpu io memory pids", "memory pids", "");
+	expect_enable("", "", "");
+	memset(long_path, 'x', sizeof(long_path) - 1);
+	long_path[sizeof(long_path) - 1] = '\0';
+	zoom_facts_enable(long_path, "pids", "", command);
+	cr_expect_str_eq(command, "", "half a command is none");
+}
+
 static void expect_said(int error, const char *pmu, struct zoom_facts facts, int expected, const char *words)
 {
 	_cleanup_free_ char *message = NULL;
@@ -171,6 +196,14 @@ Test(zoom_diagnose, each_refusal_by_name)
 
 	expect_said(-ENOENT, "cpu", (struct zoom_facts){.v1 = true}, -EOPNOTSUPP, "cgroup v1");
 	expect_said(-ENOENT, "cpu", (struct zoom_facts){.gone = true}, -ENOENT, "the cgroup is gone");
+	expect_said(-ENOENT, "cpu", (struct zoom_facts){.enable = "echo +pids > /x"}, -EOPNOTSUPP,
+		    "the cgroup has no perf_event controller");
+	expect_said(-ENOENT, "cpu", (struct zoom_facts){.enable = "echo +pids > /x"}, -EOPNOTSUPP,
+		    "enable one: echo +pids > /x");
+	expect_said(-ENOENT, "cpu", (struct zoom_facts){.gone = true, .enable = "echo +pids > /x"}, -ENOENT,
+		    "the cgroup is gone");
+	expect_said(-EMFILE, "cpu", (struct zoom_facts){.enable = "echo +pids > /x"}, -EMFILE,
+		    "LimitNOFILE=");
 	expect_said(-EBADF, "cpu", (struct zoom_facts){.gone = true}, -EBADF, "no directory of a cgroup");
 	expect_said(-ENOENT, "cpu", none, -EOPNOTSUPP, "CONFIG_CGROUP_PERF");
 	expect_said(-EMFILE, "cpu", none, -EMFILE, "LimitNOFILE=");

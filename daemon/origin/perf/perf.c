@@ -76,6 +76,7 @@ static void sum_up(const struct perf_event_set *set, struct perf_counts *ret)
 		.throttles = sum.throttles,
 		.paused_ns = sum.paused_ns,
 		.rearmed = sum.rearmed,
+		.missed = sum.missed,
 	};
 }
 
@@ -103,7 +104,7 @@ void perf_count(struct perf_event_set *set, struct perf_counts *ret)
 	sum_up(set, ret);
 }
 
-size_t perf_find_stalled(struct perf_event_set *set, u64 now_ns)
+size_t perf_find_stalled(struct perf_event_set *set, u64 now_ns, bool last)
 {
 	size_t n = 0;
 
@@ -111,7 +112,7 @@ size_t perf_find_stalled(struct perf_event_set *set, u64 now_ns)
 		return 0;
 	for (size_t i = 0; i < set->n; i++)
 		if (!set->events[i].stopped)
-			n += perf_cpu_find_stall(&set->events[i], now_ns);
+			n += perf_cpu_find_stall(&set->events[i], now_ns, last);
 	return n;
 }
 

@@ -35,6 +35,7 @@ struct perf_counts {
 	u64 throttles;        /* how often */
 	u64 paused_ns;        /* time closed by perf_pause() */
 	u64 rearmed;          /* times that it had been left without a next sample on a CPU */
+	u64 missed;           /* samples that were due in those times; of this process alone */
 };
 
 /*
@@ -113,12 +114,12 @@ void perf_count(struct perf_event_set *set, struct perf_counts *ret);
 
 /*
  * Finds CPUs on which the event counts and is no longer sampled, at `now_ns` of CLOCK_MONOTONIC:
- * perf_cpu_find_stall(). Returns how many. The other arms it again there; perf_count() tells what was due. To
- * be called for all sets, with one time, before any is armed: a pinned event that is enabled has the CPU's
- * events all loaded anew (ctx_resched(), kernel/events/core.c, Linux 6.1, 6.12 and 7.3), and that they were
- * stalled too would not be known.
+ * perf_cpu_find_stall(). `last`: looks at all CPUs, as no later call will. Returns how many. The other arms
+ * it again there; perf_count() tells what was due. To be called for all sets, with one time, before any is
+ * armed: a pinned event that is enabled has the CPU's events all loaded anew (ctx_resched(),
+ * kernel/events/core.c, Linux 6.1, 6.12 and 7.3), and that they were stalled too would not be known.
  */
-size_t perf_find_stalled(struct perf_event_set *set, u64 now_ns);
+size_t perf_find_stalled(struct perf_event_set *set, u64 now_ns, bool last);
 void perf_rearm_stalled(struct perf_event_set *set);
 
 /*

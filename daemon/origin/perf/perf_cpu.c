@@ -205,14 +205,15 @@ int perf_cpu_set_period(struct perf_cpu *event, u64 period, bool started)
  * the count is held against the page that it belongs to. With no counter's number in the page
  * perf_cpu_update() reads the count, and the last one will do.
  */
-bool perf_cpu_find_stall(struct perf_cpu *event, u64 now_ns)
+bool perf_cpu_find_stall(struct perf_cpu *event, u64 now_ns, bool last)
 {
 	const struct perf_event_mmap_page *page = event->map.page;
 	struct perf_reading before, after;
 
 	event->stalled = false;
-	if (!page || !event->page_moves || perf_page_read(page, event->period, &before) < 0 ||
-	    !perf_stall_watch(&event->stall, &before, now_ns))
+	if (!page || !event->page_moves || perf_page_read(page, event->period, &before) < 0)
+		return false;
+	if (!perf_stall_watch(&event->stall, &before, now_ns) && !last)
 		return false;
 	if (before.running)
 		perf_cpu_read(event, true);
@@ -230,6 +231,8 @@ void perf_cpu_rearm(struct perf_cpu *event)
 	event->stalled = false;
 	(void)perf_cpu_set_period(event, event->period, true);
 	event->stall.rearmed++;
+	event->stall.missed += (event->last.count - event->stall.page.count) / event->period;
+	event->stall.page.count = event->last.count;
 }
 
 void perf_cpu_read_throttling(struct perf_cpu *event)
@@ -256,5 +259,6 @@ struct cpu_counts perf_cpu_counts(const struct perf_cpu *event)
 		.throttled_ns = own->throttled_ns + leader->throttled_ns,
 		.throttles = own->throttles + leader->throttles,
 		.rearmed = event->stall.rearmed,
+		.missed = event->stall.missed,
 	};
 }

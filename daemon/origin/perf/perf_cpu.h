@@ -79,10 +79,10 @@ void perf_cpu_read(struct perf_cpu *event, bool started);
 
 /*
  * Finds out, at `now_ns` of CLOCK_MONOTONIC, whether the kernel has left a started event counting without a
- * next sample (perf_stall.h). Calls read(2) only where the event is on a counter with a number and its page
- * has stood still for seconds; IBS and software events are left alone.
+ * next sample (perf_stall.h). Calls read(2) only where the event is on a counter with a number, and when
+ * perf_stall_watch() says so or this is the `last` look at it; IBS and software events are left alone.
  */
-bool perf_cpu_find_stall(struct perf_cpu *event, u64 now_ns);
+bool perf_cpu_find_stall(struct perf_cpu *event, u64 now_ns, bool last);
 
 /* Loads its counter anew then, as perf_cpu_set_period() does: what it counted since is in `last`, and was
  * due. */

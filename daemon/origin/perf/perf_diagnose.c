@@ -358,8 +358,8 @@ int perf_diagnose_cgroups(const struct perf_facts *facts, char **ret)
 			"/sys/fs/cgroup/unified, or boot with systemd.unified_cgroup_hierarchy=1");
 	else if (facts->cgroups == PERF_CGROUPS_V1_ONLY)
 		*ret = text("cannot tell cgroups apart: no cgroup is below the root of the cgroup2 file "
-			    "system, so every sample would be the root's: services are in v1 hierarchies "
-			    "here. Boot with systemd.unified_cgroup_hierarchy=1");
+			    "system, and v1 hierarchies are in use, so every sample would be the root's. "
+			    "Boot with systemd.unified_cgroup_hierarchy=1");
 	else
 		return 0;
 	return *ret ? 0 : -ENOMEM;

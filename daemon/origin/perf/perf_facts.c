@@ -215,9 +215,15 @@ static int count_cgroup(u64 id, u64 parent_id, const char *name, void *userdata)
 
 static void gather_cgroups(struct perf_facts *facts)
 {
+	static const enum perf_cgroups by_use[] = {
+		[CGROUP_USE_CGROUPS] = PERF_CGROUPS_USED,
+		[CGROUP_USE_NONE_YET] = PERF_CGROUPS_NONE_YET,
+		[CGROUP_USE_V1] = PERF_CGROUPS_V1_ONLY,
+	};
 	_cleanup_free_ char *mount = NULL;
 	_cleanup_close_ int root_fd = -1;
 	struct cgroup_walk_counts counts = {0};
+	enum cgroup_use use;
 	bool subtree;
 	int r = cgroup_mount_find(&mount, &subtree);
 
@@ -225,9 +231,8 @@ static void gather_cgroups(struct perf_facts *facts)
 		facts->cgroups = r == -ENOENT ? PERF_CGROUPS_NO_MOUNT : PERF_CGROUPS_UNKNOWN;
 		return;
 	}
-	r = cgroup_mount_in_use(mount);
-	if (r >= 0)
-		facts->cgroups = r > 0 ? PERF_CGROUPS_USED : PERF_CGROUPS_V1_ONLY;
+	if (cgroup_mount_use(mount, subtree, &use) == 0)
+		facts->cgroups = by_use[use];
 	root_fd = open(mount, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (root_fd >= 0 && cgroup_walk(root_fd, count_cgroup, NULL, &counts) >= 0)
 		facts->cgroup_count = counts.cgroups;

@@ -17,7 +17,8 @@ enum perf_cgroups {
 	PERF_CGROUPS_UNKNOWN,
 	PERF_CGROUPS_USED,     /* the default hierarchy is mounted, and has cgroups below its root */
 	PERF_CGROUPS_NO_MOUNT, /* no cgroup2 file system is mounted */
-	PERF_CGROUPS_V1_ONLY,  /* one is, and no cgroup is below its root: services are in v1 hierarchies */
+	PERF_CGROUPS_NONE_YET, /* one is, and nobody has made a cgroup below its root */
+	PERF_CGROUPS_V1_ONLY,  /* nobody has, and v1 hierarchies are in use */
 };
 
 struct perf_facts {

@@ -97,6 +97,10 @@ int perf_remarks(const struct perf_facts *facts, struct pmu_plan *plan)
 		return 0;
 	if (facts->nmi_watchdog)
 		r = remark_watchdog(plan);
+	if (r >= 0 && facts->cgroups == PERF_CGROUPS_NONE_YET)
+		r = pmu_plan_note(
+			plan, "no cgroup is below the root of the cgroup2 file system yet: all samples are "
+			      "the root's until one is made there");
 	if (r >= 0)
 		r = remark_isolated(facts, plan);
 	if (r >= 0)

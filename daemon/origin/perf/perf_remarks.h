@@ -7,8 +7,9 @@
 #include "origin/perf/pmu.h"
 
 /*
- * Adds to a plan with openings what its reader should know of the NMI watchdog, of isolated CPUs, of lowered
- * limits of sampling, and of virtual machines that run here; to one without, nothing. Returns 0 or -ENOMEM.
+ * Adds to a plan with openings what its reader should know of the NMI watchdog, of isolated CPUs, of a cgroup
+ * tree without cgroups, of lowered limits of sampling, and of virtual machines that run here; to one without,
+ * nothing. Returns 0 or -ENOMEM.
  */
 int perf_remarks(const struct perf_facts *facts, struct pmu_plan *plan);
 

@@ -35,6 +35,11 @@ static int open_opening(struct pmu_plan *plan, size_t i, const struct perf_selec
 	if (opening.has_members && cpu_list_next(&opening.members, -1) < 0) {
 		_cleanup_free_ char *cpus = cpu_list_format(&plan->openings[i].members);
 
+		if (cpus && !*cpus)
+			return pmu_plan_note(plan,
+					     "%s on PMU %s is not sampled: the PMU has no CPU online; "
+					     "restart pebsd when one is online",
+					     event_role_name(opening.event.role), opening.event.pmu);
 		r = pmu_plan_note(plan,
 				  "%s on PMU %s is not sampled: none of its CPUs, %s, is among those that "
 				  "[sampling] names",

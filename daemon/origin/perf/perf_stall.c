@@ -3,7 +3,7 @@
 
 #include "base/cleanup.h"
 
-#define WAIT_MIN_NS (4 * NSEC_PER_SEC)
+#define WAIT_MIN_NS (1 * NSEC_PER_SEC)
 #define WAIT_MAX_NS (60 * NSEC_PER_SEC)
 
 /*
@@ -22,10 +22,12 @@ static bool moved(const struct perf_reading *before, const struct perf_reading *
 bool perf_stall_watch(struct perf_stall *stall, const struct perf_reading *page, u64 now_ns)
 {
 	if (stall->wait_ns == 0 || moved(&stall->page, page)) {
+		const bool first = stall->wait_ns == 0;
+
 		stall->page = *page;
 		stall->wait_ns = WAIT_MIN_NS;
 		stall->look_ns = now_ns + WAIT_MIN_NS;
-		return false;
+		return first;
 	}
 	if (now_ns < stall->look_ns)
 		return false;

@@ -114,6 +114,8 @@ static int print_cpus(FILE *out, bool known, const struct cpu_list *list)
 		return -ENOMEM;
 	if (!known)
 		return field(out, "CPUs", "all that are online");
+	if (!*names)
+		return field(out, "CPUs", "none: the PMU has no CPU online");
 	/* Long lists have nowhere to be wrapped but at their commas. */
 	for (char *comma = strchr(names, ','); strlen(names) > COLUMNS / 2 && comma;
 	     comma = strchr(comma + 1, ','))

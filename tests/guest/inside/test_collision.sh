@@ -54,3 +54,13 @@ for line in "${sampled[@]}"; do
 	told=$(journalctl --quiet --unit=pebsd.service --since="@$since" | grep -c "$key was silent on CPUs" || :)
 	expect "warnings in the journal that $key was armed again" 1 "$told"
 done
+
+# A run that ends before any later look, and right after the last collection.
+systemctl stop pebsd
+resume
+pebsd --once --json --for 2s --socket "$work/socket" --listen none >"$work/once" 2>"$work/said" ||
+	fail "pebsd --once: $(cat "$work/said")"
+lost=$(jq .samples.lost.unexplained "$work/once")
+measured "--once for 2 s: $(jq .samples.seen "$work/once") seen, $lost lost"
+[ "$lost" -gt 0 ] || fail "--once reports no loss: $(cat "$work/once" "$work/said")"
+grep -q 'was silent on CPUs' "$work/said" || fail "no line tells that an event was silent: $(cat "$work/said")"
