@@ -16,7 +16,7 @@ RUN_PACKAGES = curl
 TEST_PACKAGES = binutils dbus-daemon fish jq libdebuginfod1 libcriterion-dev libvterm-dev mount netcat-openbsd procps prometheus \
 	python3-yaml socat systemd zsh
 DEVELOP_PACKAGES = clang-format clang-tidy cppcheck faketime git groff-base libclang-rt-14-dev mmdebstrap shellcheck
-GUEST_PACKAGES = apt cpio debian-archive-keyring mmdebstrap mount xz-utils zstd
+GUEST_PACKAGES = apt cpio e2fsprogs debian-archive-keyring mmdebstrap mount xz-utils zstd
 PACKAGE_PACKAGES = debhelper dpkg-dev fakeroot lintian
 HARDWARE_PACKAGES = jq linux-perf
 PICTURE_PACKAGES = chromium fonts-dejavu-core jq
@@ -290,6 +290,23 @@ $(OUT)/tests/guest/sharing: $(OUT)/obj/tests/guest/sharing.o
 	@mkdir -p $(@D)
 	$(call say,LINK)$(CC) $(LDFLAGS) -pie -pthread -o $@ $^
 
+# It reads the kernel's types by libbpf, which the guest has.
+$(OUT)/tests/guest/pmu: $(OUT)/obj/tests/guest/pmu.o
+	@mkdir -p $(@D)
+	$(call say,LINK)$(CC) $(LDFLAGS) -pie -o $@ $^ -lbpf
+
+# The emulated PMU, which QEMU loads.
+PMU_PLUGIN = $(OUT)/tests/guest/pmu_plugin.so
+PMU_OBJECTS = $(patsubst %.c,$(OUT)/obj/plugin/%.o,$(wildcard tests/guest/pmu/*.c daemon/model/*.c))
+$(PMU_PLUGIN): $(PMU_OBJECTS)
+	@mkdir -p $(@D)
+	$(call say,LINK)$(CC) $(LDFLAGS) -shared -o $@ $^
+
+$(OUT)/obj/plugin/%.o: HARDEN_CFLAGS = -fPIC -fvisibility=hidden
+$(OUT)/obj/plugin/%.o: %.c Makefile
+	@mkdir -p $(@D)
+	$(call say,CC)$(COMPILE) -MD -MP -c $< -o $@
+
 # By the daemon's own code, whose libraries the guest has.
 $(OUT)/tests/guest/keep_many: $(OUT)/obj/tests/guest/keep_many.o $(OUT)/libpebsd.a
 	@mkdir -p $(@D)
@@ -333,7 +350,7 @@ bpf-tests: $(BPF_TESTS)
 e2e-tests: all $(E2E_PROGRAMS) $(TOOLS) $(addprefix $(OUT)/tests/bench/,bench_report events_cost yardstick)
 outside-tests: all $(TOOLS)
 corpus-tests: all $(CORPUS_PROGRAMS) $(TOOLS)
-guest-programs: all $(GUEST_PROGRAMS) $(HARDWARE_PROGRAMS)
+guest-programs: all $(GUEST_PROGRAMS) $(HARDWARE_PROGRAMS) $(PMU_PLUGIN)
 hardware-programs: all $(HARDWARE_PROGRAMS)
 fuzzers: $(FUZZERS)
 tools: $(TOOLS)

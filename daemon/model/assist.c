@@ -71,10 +71,17 @@ static void record_fill(struct pebs_unit *unit, const struct retired *retired, u
 			      MODEL_BIT(RECORD_EVENTING_IP) | MODEL_BIT(RECORD_TSX) | MODEL_BIT(RECORD_TSC)),
 	};
 	record->values[RECORD_FLAGS] = RECORD_EFLAGS;
+	if (retired->registers) {
+		record->values[RECORD_FLAGS] = retired->registers->flags;
+		for (u32 i = 0; i < RETIRED_REGISTERS; i++) {
+			record->present |= (u32)MODEL_BIT(RECORD_AX + i);
+			record->values[RECORD_AX + i] = retired->registers->general[i];
+		}
+	}
 	record->values[RECORD_IP] = retired->next_ip;
 	record->values[RECORD_GLOBAL_STATUS] = applicable ? covered : unit->global_status;
 	record->values[RECORD_EVENTING_IP] = retired->ip;
-	record->values[RECORD_TSC] = retired->tsc;
+	record->values[RECORD_TSC] = retired->time_stamp ? retired->time_stamp : retired->tsc;
 	if (unit->machine->mechanisms & MECHANISM_RETIRE_LATENCY) {
 		record->present |= (u32)MODEL_BIT(RECORD_RETIRE_LATENCY);
 		record->values[RECORD_RETIRE_LATENCY] =
@@ -140,7 +147,7 @@ u64 assist(struct pebs_unit *unit, const struct retired *retired, u64 triggered,
 	u32 size = record_size(machine->format, data_cfg);
 	struct ds_area area;
 	struct record record;
-	void *bytes;
+	u8 bytes[RECORD_SIZE_MAX];
 
 	if (!unit->ds_area || ds_area_read(machine, &unit->memory, unit->ds_area, &area)) {
 		unit->not_written++;
@@ -158,15 +165,15 @@ u64 assist(struct pebs_unit *unit, const struct retired *retired, u64 triggered,
 	}
 	/* Full: nothing is written, nothing told, and the counters stay armed, so that it goes on by itself
 	 * once software has moved the index back ("PEBS Absolute Maximum"). */
-	bytes = ds_area_room(&unit->memory, &area, size);
-	if (!bytes) {
+	record_fill(unit, retired, kinds_of(unit, triggered), covered.counters, &record);
+	record_write(machine->format, data_cfg, &record, bytes);
+	if (ds_area_put(&unit->memory, &area, bytes, size)) {
 		unit->not_written++;
 		return covered.due;
 	}
-
-	record_fill(unit, retired, kinds_of(unit, triggered), covered.counters, &record);
-	record_write(machine->format, data_cfg, &record, bytes);
 	unit->records++;
+	unit->written = record;
+	unit->written_counters = covered.counters;
 	area.index += size;
 	(void)ds_area_set_index(machine, &unit->memory, unit->ds_area, area.index);
 	settle(unit, &covered, &area);

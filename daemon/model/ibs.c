@@ -297,7 +297,8 @@ static void tell(struct ibs_unit *unit, const struct retired *operation)
 	REGISTER(unit, IBS_OP_DATA2) = is_load(operation) ? data2_of(unit->machine, operation) : 0;
 	REGISTER(unit, IBS_OP_DATA3) = 0;
 	REGISTER(unit, IBS_DC_LINEAR_ADDRESS) = operation->address;
-	REGISTER(unit, IBS_DC_PHYSICAL_ADDRESS) = operation->address & PHYSICAL_ADDRESS;
+	REGISTER(unit, IBS_DC_PHYSICAL_ADDRESS) =
+		(operation->physical ? operation->physical : operation->address) & PHYSICAL_ADDRESS;
 	if (operation->operation != OPERATION_NONE)
 		REGISTER(unit, IBS_OP_DATA3) = data3_of(unit, operation);
 	REGISTER(unit, IBS_OP_CTL) |= IBS_CTL_VALID;

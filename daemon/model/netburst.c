@@ -102,16 +102,15 @@ static void assist(struct netburst *netburst, const struct netburst_uop *uop)
 	u32 size = record_size(machine->format, 0);
 	struct ds_area area;
 	struct record record;
-	void *at;
+	u8 bytes[RECORD_SIZE_MAX];
 
 	if (ds_area_read(machine, &netburst->memory, netburst->ds_area, &area) < 0) {
 		netburst->not_written++;
 		return;
 	}
-	at = ds_area_room(&netburst->memory, &area, size);
-	if (at) {
-		fill(&record, uop);
-		record_write(machine->format, 0, &record, at);
+	fill(&record, uop);
+	record_write(machine->format, 0, &record, bytes);
+	if (!ds_area_put(&netburst->memory, &area, bytes, size)) {
 		area.index += size;
 		/* It was read a moment ago: it is there. */
 		(void)ds_area_set_index(machine, &netburst->memory, netburst->ds_area, area.index);

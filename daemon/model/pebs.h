@@ -95,6 +95,8 @@ struct pebs_unit {
 	u8 pending_count;
 
 	u64 records;     /* written */
+	struct record written; /* the last one, with every field that the unit knows */
+	u64 written_counters;  /* whose overflows it stands for, as bits of the status registers */
 	u64 not_written; /* assists that found no room or no area */
 };
 

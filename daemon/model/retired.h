@@ -34,11 +34,19 @@ enum translated { TRANSLATED_L1, TRANSLATED_L2, TRANSLATED_WALK, TRANSLATED_COUN
 
 #define RETIRED_REGISTERS 16
 
+struct retired_registers {
+	u64 flags;
+	u64 general[RETIRED_REGISTERS]; /* AX BX CX DX SI DI BP SP R8 to R15 */
+};
+
 struct retired {
 	u64 ip;      /* its own address */
 	u64 next_ip; /* of the instruction that retires after it */
 	u64 address; /* data linear address; 0 without an access */
+	u64 physical; /* of the same data; 0: as the linear address */
 	u64 tsc;     /* when it retired, core clock cycles since the start */
+	u64 time_stamp; /* the time-stamp counter then, which a record tells; 0: as `tsc` */
+	const struct retired_registers *registers; /* as it left them; NULL: a record has none */
 	u32 latency; /* core clock cycles from first dispatch to the data, 18.8.1.2; loads and stores */
 	u32 instruction_latency; /* core clock cycles from dispatch to retirement; not below `latency` */
 	u8 operation;            /* enum operation */

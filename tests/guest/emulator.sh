@@ -1,14 +1,21 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# Gets QEMU from Debian's backports, unpacked into a root of its own: bookworm's 7.2 takes three times as long to start
-# a program in a guest, and that is what most of a guest's time goes to. It runs by the loader and the libraries of that
-# root, whatever this system's are.
-#   emulator.sh
-# Leaves $BUILD/guest/emulator, and emulator.run beside it, which runs it. Needs root. 77: it cannot be had.
+# Gets QEMU from Debian's backports, unpacked into a root of its own and run by the loader and the libraries of that root,
+# so that this system's do not matter.
+#   emulator.sh pmu      for guests with the emulated PMU: a plugin of version 7 of QEMU's plugin interface, which
+#                        trixie-backports has (QEMU 11.1) and trixie (10.0) has not
+#   emulator.sh module   for guests whose PMU is the kernel module
+# Leaves $BUILD/guest/emulator-NAME, and emulator-NAME.run beside it, which runs it. Needs root. 77: it cannot be had.
 # shellcheck source=tests/guest/common.sh
 . "${0%/*}/common.sh"
 
-root=$guest/emulator
+[ $# = 1 ] || fail "usage: emulator.sh pmu|module"
+case $1 in
+pmu) release=trixie ;;
+module) release=bookworm ;;
+*) fail "there is no emulator \"$1\": known are pmu and module" ;;
+esac
+root=$guest/emulator-$1
 run=$root.run
 
 lock "$root"
@@ -17,8 +24,10 @@ hash=$(hash_of "$0" "${0%/*}/common.sh" -- "$root")
 [ "$(id -u)" = 0 ] || skip "needs root: it makes a Debian root"
 
 rm -rf --one-file-system "$root"
-make_root "$root" 'bookworm bookworm-backports' --variant=extract --include=qemu-system-x86 ||
-	skip "Debian's suite bookworm-backports cannot be had from the mirror that apt uses here"
+from=$release-backports
+make_root "$root" "$release $from" --variant=extract --aptopt='APT::Install-Recommends "false"' \
+	--include="qemu-system-x86/$from,qemu-system-common/$from,qemu-system-data/$from,seabios/$from" ||
+	skip "Debian's suite $from cannot be had from the mirror that apt uses here"
 libraries=$root/usr/lib/x86_64-linux-gnu:$root/lib/x86_64-linux-gnu
 cat >"$run.new" <<END
 #!/bin/sh

@@ -1,12 +1,16 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # Boots a guest with a kernel of a series under plain emulation, which needs no /dev/kvm, and has it run tests. pebsd must
-# be built; what else is lacking is made first.
-#   guest.sh SERIES TEST...            the tests one after the other, as run.sh reports them
-#   guest.sh --queue DIRECTORY SERIES  for run.sh: those of $DIRECTORY/SERIES, until none is left
-#   guest.sh --shell SERIES            a root shell in the guest, on this terminal; `poweroff -ff` or Ctrl-A X ends it
-# Leaves $BUILD/guest/SERIES/serial.log, what the guest's kernel and systemd printed; serial-2.log and so on of the
-# further guests of one run.
+# be built; everything else that is missing is made first.
+#   guest.sh KIND TEST...            the tests one after the other, reported as by run.sh
+#   guest.sh --queue DIRECTORY KIND  for run.sh: the tests in $DIRECTORY/KIND, until none is left
+#   guest.sh --shell KIND            a root shell in the guest, on this terminal; `poweroff -ff` or Ctrl-A X ends it
+# KIND is SERIES[,MACHINE[,CPUS]]: a kernel series, what plays the PMU, and the number of CPUs (default 2). MACHINE is a
+# machine of daemon/model that the emulator plays by tests/guest/pmu/, or `module`, the default: then the kernel module of
+# tests/guest/module/ plays it, and not the kernel's own driver. With one CPU under the emulated PMU the guest's time is
+# counted in instructions, and two runs are the same.
+# Leaves $BUILD/guest/SERIES/serial-KIND.log (KIND with - for ,), what the guest's kernel and systemd printed, and serial-KIND-2.log and so
+# on for further guests of that kind in one run.
 # shellcheck source=tests/guest/common.sh
 . "${0%/*}/common.sh"
 # shellcheck source=tests/guest/report.sh
@@ -14,6 +18,7 @@
 # shellcheck source=tests/guest/stalls.sh
 . "${0%/*}/stalls.sh"
 
+ICOUNT=3
 # The whole life of a guest, in seconds; and of those, where given, how long its soak takes.
 : "${GUEST_SECONDS:=$((3000 + ${SOAK_SECONDS:-0}))}"
 here=${0%/*}
@@ -28,39 +33,74 @@ case ${1:-} in
 	shift 2
 	;;
 esac
-[ $# -ge 1 ] || fail "usage: guest.sh [--shell] SERIES [TEST...]"
-series=$1
+[ $# -ge 1 ] || fail "usage: guest.sh [--shell] SERIES[,MACHINE[,CPUS]] [TEST...]"
+kind=$1
+IFS=, read -r series machine_name cpus <<<"$kind"
+: "${machine_name:=module}" "${cpus:=2}"
 shift
 if [ -z "$shell$queue" ]; then
 	export GUESTS=1
-	exec "$here/run.sh" "$series" "$@"
+	exec "$here/run.sh" "$kind" "$@"
 fi
 output=$guest/$series
 
-# No -icount, though it would make the guest's time independent of the host's load: in QEMU 7.2 a CPU that spins without
+# The module's guests:
+# - No -icount, though it would make the guest's time independent of the host's load: in QEMU 7.2 a CPU that spins without
 #   `pause` then keeps the others from running, and 6.1 does that as it brings up its second CPU.
-# thread=single: with a thread for each CPU, QEMU 7.2 let one run code while another patched it (static branches):
+# - thread=single: with a thread for each CPU, QEMU 7.2 let one run code while another patched it (static branches):
 #   6.12 died of an int3 that was patched out. And two guests share two CPUs better: with QEMU 10 a boot and some
 #   programs took 36 s of CPU time so, and 40 s with two threads.
-# -cx16: QEMU 7.2 corrupted the flags where an NMI lands on cmpxchg16b.
+# - -cx16: QEMU 7.2 corrupted the flags where an NMI lands on cmpxchg16b.
+# Guests with the emulated PMU:
+# - One CPU: its time is the count of its instructions, so nothing depends on what else the host does. With shift=3 an
+#   instruction takes 8 ns of the guest's time, which is about the emulator's speed. sleep=off: while the CPU is halted
+#   its time jumps. clock=vm and the seed: nothing else comes from the host.
+# - Several CPUs: a thread for each. With one thread for all, QEMU runs plugins for the wrong CPU: gen_cpu_index() in
+#   accel/tcg/plugin-gen.c takes the CPU that translates for the one that runs.
+# - -monitor: intel_idle would use MWAIT in a way that TCG does not know.
+# - level: hybrids have leaf 1AH. ucode-rev: Sandy Bridge's PEBS is on only with newer microcode.
+# - -hypervisor: as one, the kernel would probe branch records and find them missing. A machine that ends in "-vm" is one.
 # panic, oops: whatever goes wrong in the kernel ends QEMU at once.
 # transparent_hugepage: khugepaged copies two megabytes at a time at the lowest priority, which takes long under emulation:
 #   7.3 stood still for 20 to 40 s in several runs, and its log had khugepaged preempted while it copied a page.
 # serial-getty would wait for a device that only udev could tell of. Nobody logs in at tty1 either, and what the timers
 #   clean is gone with the guest.
-words="console=ttyS0 rdinit=/sbin/init panic=-1 oops=panic mitigations=off transparent_hugepage=never"
+words="console=ttyS0 panic=-1 oops=panic mitigations=off transparent_hugepage=never"
 words+=" systemd.show_status=no systemd.mask=serial-getty@ttyS0.service systemd.mask=getty@tty1.service"
 # What the tests read of it: how long a soak lasts.
 words+="${SOAK_SECONDS:+ guest.soak=$SOAK_SECONDS}"
 words+=" systemd.mask=systemd-tmpfiles-clean.timer systemd.mask=fstrim.timer systemd.mask=dpkg-db-backup.timer"
-machine=("${GUEST_EMULATOR:-$guest/emulator.run}" -accel "tcg,thread=single" -cpu "max,-cx16" -smp 2 -m 1024
-	-nodefaults -no-user-config -no-reboot -display none -kernel "$guest/kernel-$series.vmlinuz"
-	-initrd "$output/initrd" -append "$words${shell:+ guest.shell systemd.debug_shell=ttyS0}")
+thread=multi pmu='' emulator=$guest/emulator-pmu.run
+case $machine_name in
+module)
+	cpu=max,-cx16 thread=single emulator=$guest/emulator-module.run
+	;;
+zen*) cpu=max,-cx16,-monitor,model-id=Emulated,vendor=AuthenticAMD,xlevel=0x80000022,-hypervisor ;;
+*)
+	cpu=max,-cx16,-monitor,model-id=Emulated,level=0x20,vendor=GenuineIntel,ucode-rev=0x7fffffff00000000
+	[[ $machine_name == *-vm ]] || cpu+=,-hypervisor
+	;;
+esac
+[ "$machine_name" = module ] || pmu=$BUILD/tests/guest/pmu_plugin.so,machine=$machine_name,cpus=$cpus
+[ "$cpus" != 1 ] || thread=single
+machine=("${GUEST_EMULATOR:-$emulator}" -accel "tcg,thread=$thread" -cpu "$cpu" -smp "$cpus" -m 1024 -nodefaults
+	-no-user-config -no-reboot -display none -kernel "$guest/kernel-$series.vmlinuz")
+if [ "$cpus" = 1 ]; then
+	machine+=(-icount "shift=$ICOUNT,sleep=off" -seed 1 -rtc base=2026-01-01,clock=vm -initrd "$output/initrd")
+	words+=" rdinit=/sbin/init nokaslr norandmaps random.trust_cpu=off"
+	[ -z "$pmu" ] || pmu+=,icount=$ICOUNT
+else
+	# Each guest writes to a copy of its own, which goes with it.
+	machine+=(-drive "file=$output/disk,format=raw,if=none,id=root,snapshot=on" -device nvme,serial=root,drive=root)
+	words+=" root=/dev/nvme0n1 rootfstype=ext4 rw init=/sbin/init"
+fi
+[ -z "$pmu" ] || machine+=(-plugin "$pmu")
+machine+=(-append "$words${shell:+ guest.shell systemd.debug_shell=ttyS0}")
 
 # make_image: once in a run of run.sh.
 make_image() {
 	[ -z "${GUEST_EMULATOR:-}" ] || return 0
-	[ ! -e "$queue/$series.image" ] || return "$(cat "$queue/$series.image")"
+	[ -z "$queue" ] || [ ! -e "$queue/$series.image" ] || return "$(cat "$queue/$series.image")"
 	local made=0
 	"$here/image.sh" "$series" >"$output/image.log" 2>&1 || made=$?
 	[ -z "$queue" ] || echo "$made" >"$queue/$series.image"
@@ -90,8 +130,8 @@ take() {
 # give_up "ok"|"not ok" WHY: of all that this series has left.
 give_up() {
 	local name why=$2
-	while read -r _ name _ < <(take "$queue/$series.again") || read -r _ name _ < <(take "$queue/$series"); do
-		report "$1 - $series: $name$why"
+	while read -r _ name _ < <(take "$queue/$kind.again") || read -r _ name _ < <(take "$queue/$kind"); do
+		report "$1 - $kind: $name$why"
 	done
 }
 
@@ -103,7 +143,7 @@ case $status in
 	;;
 *)
 	mapfile -t lines < <(sed 's/^/# /' "$output/image.log")
-	report '1..1' "not ok - $series: the guest cannot be made" "${lines[@]}"
+	report '1..1' "not ok - $kind: the guest cannot be made" "${lines[@]}"
 	give_up 'not ok' ': not run, the guest cannot be made'
 	exit
 	;;
@@ -111,12 +151,13 @@ esac
 
 exec {fd}>"$queue/lock"
 flock "$fd"
-number=$(($(cat "$queue/$series.guests" 2>/dev/null || echo 0) + 1))
-echo $number >"$queue/$series.guests"
+number=$(($(cat "$queue/$kind.guests" 2>/dev/null || echo 0) + 1))
+echo $number >"$queue/$kind.guests"
 exec {fd}>&-
-serial=$output/serial.log
-[ $number = 1 ] || serial=$output/serial-$number.log
-life=$output/life-$number
+label=${kind//,/-}
+serial=$output/serial-$label.log
+[ $number = 1 ] || serial=$output/serial-$label-$number.log
+life=$output/life-$label-$number
 rm -rf "$serial" "$life"
 mkdir "$life"
 mkfifo "$life/answers"
@@ -136,8 +177,8 @@ mark() {
 answer() {
 	local line=''
 	first='' name=''
-	[ -n "$asked" ] || line=$(take "$queue/$series.again")
-	[ -n "$line$leave" ] || line=$(take "$queue/$series")
+	[ -n "$asked" ] || line=$(take "$queue/$kind.again")
+	[ -n "$line$leave" ] || line=$(take "$queue/$kind")
 	asked=yes
 	read -r _ name first <<<"$line" || :
 	mark
@@ -160,13 +201,13 @@ result() {
 	[ "$verdict" = 'not ok' ] || [[ $why != 'the emulator'* ]] || why=''
 	if [ "$verdict" = 'not ok' ] && [ -n "$why" ] && [ -z "$first" ]; then
 		leave=yes
-		echo "$(takes "$name") $name $why" >>"$queue/$series.again"
-		report "# $series: $name failed$text; but $why: it runs again, in a new guest" "${explanation[@]}"
+		echo "$(takes "$name") $name $why" >>"$queue/$kind.again"
+		report "# $kind: $name failed$text; but $why: it runs again, in a new guest" "${explanation[@]}"
 	else
 		[ -z "$first" ] || text+="; run again, for in a first run, which failed, $first"
 		[ -z "$why" ] || text+="; $why"
 		[[ $text != *"# SKIP"* ]] || text=${2}
-		report "$verdict - $series: $name$text" "${explanation[@]}"
+		report "$verdict - $kind: $name$text" "${explanation[@]}"
 	fi
 	name='' first='' explanation=()
 }
@@ -175,7 +216,7 @@ while IFS= read -r line; do
 	read -r what of took why <<<"$line"
 	case $what in
 	passed | skipped | failed)
-		[ "$of" = "$name" ] || fail "$series: a result of $of, when ${name:-nothing} runs"
+		[ "$of" = "$name" ] || fail "$kind: a result of $of, when ${name:-nothing} runs"
 		;;
 	esac
 	case $what in
@@ -201,8 +242,8 @@ complaints() {
 }
 
 ended=$(cat "$life/ended")
-who=$series
-[ $number = 1 ] || who="$series, guest $number"
+who=$kind
+[ $number = 1 ] || who="$kind, guest $number"
 complaint=$(complaints -o) || :
 if [ -n "$complaint" ]; then
 	mapfile -t lines < <(complaints -A 50 | sed 's/^/# /')

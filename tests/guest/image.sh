@@ -1,19 +1,22 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# Makes all that a guest boots: what emulates it, a kernel of a series, its root, and over that root pebsd as
-# `make install` leaves it, the module, the tests and what they run. pebsd must be built. What is there already and made
-# from the same is kept.
+# Makes all that a guest boots: the emulators, a kernel of a series, its root, and over that root pebsd as `make install`
+# leaves it, the module, the tests and their programs. pebsd must be built. What exists already and was made from the same sources is
+# kept.
 #   image.sh SERIES
-# Leaves $BUILD/guest/SERIES/initrd.
+# Leaves $BUILD/guest/SERIES/initrd and disk.
 # shellcheck source=tests/guest/common.sh
 . "${0%/*}/common.sh"
 
 [ $# = 1 ] || fail "usage: image.sh SERIES"
 series=$1
+set -o pipefail
 here=${0%/*}
 release=$(release_of "$series")
 output=$guest/$series
-"$here/emulator.sh"
+mkdir -p "$output"
+"$here/emulator.sh" module
+"$here/emulator.sh" pmu
 "$here/kernel.sh" "$series"
 "$here/module.sh" "$series"
 "$here/root.sh" "$release"
@@ -27,14 +30,14 @@ mkdir -p "$place" "$units/multi-user.target.wants" "$tree/etc/pebsd/pebsd.conf.d
 # Periods stay as they are, and nothing but pebsd's events samples, but where a test says otherwise: what they compare
 # with the machine's books is exact, and an interrupt takes the emulator so long that the budget would bite.
 printf '[sampling]\nbudget = off\n' >"$tree/etc/pebsd/pebsd.conf.d/00-guest.conf"
-install "$here"/inside/*.sh "$BUILD"/tests/guest/{workload,sharing,keep_many,open_event,vm,rights} "$place/"
+install "$here"/inside/*.sh "$BUILD"/tests/guest/{pmu,workload,sharing,keep_many,open_event,vm,rights} "$place/"
 mkdir "$place/hardware"
 install "$here"/../hardware/{run.sh,perf_script.awk} "$BUILD/tests/hardware/chase" "$place/hardware/"
 install -m 644 "$here"/inside/*.jq "$BUILD"/tests/guest/*.so "$place/"
 # What `make deb` leaves, where it was made.
 find "$BUILD/deb" -maxdepth 1 -name 'pebsd_*.deb' -exec cp {} "$place/" \; 2>/dev/null || :
-cp "$guest/$series"/module/*.ko "$guest/kernel-$series.release" "$place/"
-mv "$place/kernel-$series.release" "$place/release"
+cp "$guest/$series"/module/*.ko "$place/"
+cp "$guest/kernel-$series.release" "$place/release"
 # A virtual machine in the virtual machine: for whoever has one, pebsd says so.
 mkdir "$place/kvm"
 for name in irqbypass kvm kvm-amd; do
@@ -49,9 +52,15 @@ ln -s ../guest-tests.service "$units/multi-user.target.wants/"
 # Tests put drop-ins there; directories that come later systemd does not look into.
 mkdir -p "$tree/etc/systemd/system/pebsd.service.d"
 chmod 755 "$tree"
-{
-	cat "$guest/root-$release.cpio.zst"
-	(cd "$tree" && find . -mindepth 1 -print0 | LC_ALL=C sort -z |
-		cpio --null --create --format=newc --owner=0:0 --quiet) | zstd -q -1
-} >"$output/initrd.new"
+# One tree of both. For a guest with several CPUs it is a disk, of which only what is used is read. A disk's answers come
+# in the host's time, so a guest with one CPU has all of it in memory, as an archive that need not be decompressed.
+whole=$(mktemp -d "$output/whole.XXXXXX")
+trap 'rm -rf "$tree" "$whole"' EXIT
+zstd -q -d -c "$guest/root-$release.cpio.zst" | (cd "$whole" && cpio --extract --make-directories --preserve-modification-time --quiet)
+cp -a "$tree/." "$whole/"
+(cd "$whole" && find . -mindepth 1 -print0 | LC_ALL=C sort -z |
+	cpio --null --create --format=newc --reproducible --quiet) >"$output/initrd.new"
 mv "$output/initrd.new" "$output/initrd"
+: >"$output/disk.new"
+mke2fs -q -F -t ext4 -d "$whole" -m 0 -O ^has_journal "$output/disk.new" "$(($(du -s -m "$whole" | cut -f 1) + 200))m"
+mv "$output/disk.new" "$output/disk"

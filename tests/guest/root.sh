@@ -6,6 +6,7 @@
 # Leaves $BUILD/guest/root-RELEASE.cpio.zst. Needs root.
 # shellcheck source=tests/guest/common.sh
 . "${0%/*}/common.sh"
+set -o pipefail
 
 [ $# = 1 ] || fail "usage: root.sh RELEASE"
 release=$1

@@ -1,14 +1,17 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# Runs tests in guests with each of several kernels, as many guests at once as there are CPUs, and reports them as
-# tests/run.sh -p reads it.
-#   run.sh "SERIES..." [TEST...]   a TEST is tests/guest/inside/test_TEST.sh, run with every kernel named; all: each there
-#                                  is; without, each kernel runs the tests that are for it
-# What a test shows may not depend on the kernel, or on its ends alone: then a line of its head names the kernels that it
-# is for, "# kernels: 6.1 7". A guest asks for one test after the other, and gets the longest that is left, of which
-# the head may say "# takes: 180 s": so the CPUs end together. A test that failed while its guest stalled runs once more,
-# in a guest that is freshly booted; both are told.
-# GUESTS: how many at once. GUEST_EMULATOR: what plays a guest in the place of QEMU, for tests of this.
+# Runs tests in guests, as many guests at once as there are CPUs, and reports them as tests/run.sh -p reads it.
+#   run.sh "SERIES..." [TEST...]   a TEST is tests/guest/inside/test_TEST.sh, run with every kernel named; `all` is every
+#                                  test; without TEST each kernel runs the tests that are for it
+# Lines at a test's head say what it needs:
+#   # kernels: 6.1 7            only these, as what it shows does not depend on the kernel
+#   # machines: haswell zen3    each of these, played by the emulator; without, the kernel module plays the PMU
+#   # cpus: 1                   one CPU, whose time is counted in instructions; default 2
+#   # takes: 180 s              so that the longest is begun first and the CPUs end together
+# A guest is of one kernel, machine and number of CPUs, its kind (guest.sh). It asks for one test after the other. A test
+# that failed while its guest stalled runs once more, in a new guest; both runs are reported.
+# A SERIES may be a whole kind, "6.12,haswell,1": then its tests run on that machine whatever their heads say.
+# GUESTS: how many at once. GUEST_EMULATOR: what runs instead of QEMU, for tests of this.
 # shellcheck source=tests/guest/common.sh
 . "${0%/*}/common.sh"
 # shellcheck source=tests/guest/report.sh
@@ -40,34 +43,46 @@ mkdir -p "$guest"
 queue=$(mktemp -d "$guest/queue.XXXXXX")
 trap 'rm -rf "$queue"' EXIT
 planned=0
+kinds=()
 for series in "${kernels[@]}"; do
-	release_of "$series" >/dev/null
+	release_of "${series%%,*}" >/dev/null
 	for name in "${tests[@]}"; do
 		if [ $# = 0 ]; then
 			for_these=$(head_of "$name" kernels)
-			[[ " ${for_these:-$series} " == *" $series "* ]] || continue
+			[[ " ${for_these:-${series%%,*}} " == *" ${series%%,*} "* ]] || continue
 		fi
-		# First, for it looks at what was not touched yet.
-		[ "$name" = boot ] && echo "1000000 boot" || echo "$(takes "$name") $name"
-	done | sort -s -k 1,1nr | sed 's/^1000000 /1 /' >"$queue/$series"
-	: >"$queue/$series.again"
-	echo 0 >"$queue/$series.running"
-	planned=$((planned + $(wc -l <"$queue/$series")))
+		cpus=$(head_of "$name" cpus) machines=$(head_of "$name" machines)
+		for machine in ${machines:-module}; do
+			kind=$series,$machine,${cpus:-2}
+			[[ $series != *,* ]] || kind=$series
+			[ -e "$queue/$kind.all" ] || kinds+=("$kind")
+			# First, for it looks at what was not touched yet.
+			[ "$name" = boot ] && echo "1000000 boot" >>"$queue/$kind.all" ||
+				echo "$(takes "$name") $name" >>"$queue/$kind.all"
+			[[ $series != *,* ]] || break
+		done
+	done
+done
+for kind in "${kinds[@]}"; do
+	sort -s -k 1,1nr "$queue/$kind.all" | sed 's/^1000000 /1 /' >"$queue/$kind"
+	: >"$queue/$kind.again"
+	echo 0 >"$queue/$kind.running"
+	planned=$((planned + $(wc -l <"$queue/$kind")))
 done
 report "1..$planned"
 
-# next_guest: prints the series of which one more guest is to be booted, and counts it as running: where most is left for
-# each. None where nothing is left that is worth it.
+# next_guest: prints the kind of which one more guest is to be booted, and counts it as running: the one that has most
+# left for each of its guests. None if nothing is left that is worth a boot.
 next_guest() {
-	local series best='' most=0 left running
+	local kind best='' most=0 left running
 	exec {fd}>"$queue/lock"
 	flock "$fd"
-	for series in "${kernels[@]}"; do
-		left=$(awk '{ sum += $1 } END { print sum + 0 }' "$queue/$series" "$queue/$series.again")
-		running=$(<"$queue/$series.running")
-		[ "$running" = 0 ] || [ -s "$queue/$series.again" ] || [ $((left / (running + 1))) -ge $WORTH ] || continue
+	for kind in "${kinds[@]}"; do
+		left=$(awk '{ sum += $1 } END { print sum + 0 }' "$queue/$kind" "$queue/$kind.again")
+		running=$(<"$queue/$kind.running")
+		[ "$running" = 0 ] || [ -s "$queue/$kind.again" ] || [ $((left / (running + 1))) -ge $WORTH ] || continue
 		left=$((left / (running + 1)))
-		[ "$left" -le "$most" ] || best=$series most=$left
+		[ "$left" -le "$most" ] || best=$kind most=$left
 	done
 	[ -n "$best" ] || return 1
 	echo $(($(<"$queue/$best.running") + 1)) >"$queue/$best.running"
@@ -82,10 +97,10 @@ ended() {
 }
 
 work() {
-	local series
-	while series=$(next_guest); do
-		"$here/guest.sh" --queue "$queue" "$series" || break
-		ended "$series"
+	local kind
+	while kind=$(next_guest); do
+		"$here/guest.sh" --queue "$queue" "$kind" || break
+		ended "$kind"
 	done
 }
 

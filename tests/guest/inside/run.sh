@@ -9,6 +9,8 @@ set -u
 
 cd /usr/lib/pebsd-tests || exit 1
 stty -F /dev/ttyS1 raw -echo
+# An emulated PMU learns where this kernel has its tasks, so that its books know them.
+! ./pmu machine >/dev/null 2>&1 || ./pmu kernel
 exec 3<>/dev/ttyS1
 
 # explain WHAT COMMAND...: sends what the command prints.

@@ -1,0 +1,490 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "books.h"
+
+#include <linux/perf_event.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/ibs_source.h"
+#include "model/program.h"
+
+#define BOOKS_MAX   8192U
+#define TOUCHED_MAX 16384U
+#define EVENTS_MAX  16U
+#define PENDING_MAX 512U
+
+/* In the code of an event of one cgroup's tasks. */
+#define OF_CGROUP 0x10000U
+
+#define WORD_(name, word) word,
+static const char *const source_words[] = {SOURCES(WORD_)};
+static const char *const snoop_words[] = {SNOOPS(WORD_)};
+static const char *const tlb_words[] = {TLBS(WORD_)};
+#undef WORD_
+
+/* What the kernel hands on for a record. */
+struct figures {
+	u64 latency, latency_true, instruction_latency;
+	struct load_source source;
+	bool has_source;
+};
+
+struct book {
+	bool used;
+	unsigned int cpu;
+	u32 event;
+	struct guest_task task;
+	const char *pmu;
+
+	u64 samples, period, latency, latency_true, instruction_latency, locked, blocked, guarded;
+	u64 sources[SOURCE_SLOTS], source_latency[SOURCE_SLOTS], snoops[SNOOP_SLOTS], tlbs[TLB_SLOTS];
+};
+
+struct touched {
+	bool used;
+	unsigned int cpu;
+	u32 event, tid;
+	u64 cgroup, ip, address;
+	u64 samples, guarded, latency, hitm;
+};
+
+struct book_event {
+	bool used;
+	u32 event;
+	u64 due, records, collisions;
+};
+
+/* A record whose interrupt has not begun. */
+struct pending {
+	struct book *book;
+	struct touched *touched;
+	struct figures figures;
+};
+
+struct book_cpu {
+	struct book_event events[EVENTS_MAX];
+	struct pending pending[PENDING_MAX];
+	unsigned int pending_count;
+	u64 records_before; /* of the unit, at the last reset */
+	u64 not_written_before;
+	u64 counts[BOOKS_COUNTS];
+	u64 full;
+};
+
+struct books {
+	pthread_mutex_t lock;
+	FILE *log;
+	u64 watched;
+	struct book *books;
+	struct touched *touched;
+	u64 touched_full;
+	bool was_reset[CACHES_CPUS];
+	struct book_cpu cpus[CACHES_CPUS];
+};
+
+struct books *books_open(FILE *log)
+{
+	struct books *books = calloc(1, sizeof(*books));
+
+	if (!books)
+		return NULL;
+	books->books = calloc(BOOKS_MAX, sizeof(*books->books));
+	books->touched = calloc(TOUCHED_MAX, sizeof(*books->touched));
+	if (!books->books || !books->touched)
+		return NULL;
+	pthread_mutex_init(&books->lock, NULL);
+	books->log = log;
+	return books;
+}
+
+void books_watch(struct books *books, u64 cgroup)
+{
+	pthread_mutex_lock(&books->lock);
+	books->watched = cgroup;
+	pthread_mutex_unlock(&books->lock);
+}
+
+/* -- which event -- */
+
+static u32 code_of(const struct core *core, unsigned int counter)
+{
+	static const u32 fixed[] = {0xc0, 0x3c, 0x300, 0x400};
+
+	if (core->amd)
+		return (u32)ibs_operation(core->ibs.registers[IBS_OP_DATA3 - IBS_OP_CTL]);
+	if (counter >= PEBS_FIXED_0)
+		return fixed[(counter - PEBS_FIXED_0) & 3];
+	return (u32)(core->unit.general[counter & 7].select & (EVTSEL_EVENT | EVTSEL_UMASK));
+}
+
+static const char *pmu_of(const struct core *core)
+{
+	if (core->amd)
+		return "ibs_op";
+	if (!core->first->companion)
+		return "cpu";
+	return core->machine == core->first ? "cpu_core" : "cpu_atom";
+}
+
+static struct book_event *event_of(struct book_cpu *cpu, u32 code)
+{
+	for (unsigned int i = 0; i < EVENTS_MAX; i++) {
+		struct book_event *event = &cpu->events[i];
+
+		if (!event->used)
+			*event = (struct book_event){.used = true, .event = code};
+		if (event->event == code)
+			return event;
+	}
+	cpu->full++;
+	return NULL;
+}
+
+/* -- what the driver makes of a record -- */
+
+static struct figures intel_figures(const struct core *core, const struct core_record *record, u32 code,
+				    const struct guest_event *event, const struct guest_kernel *kernel)
+{
+	const struct machine *machine = core->machine;
+	u64 latency = record->record.values[RECORD_LATENCY], source = record->record.values[RECORD_SOURCE];
+	bool is_load = code == machine->load_latency_event, is_store = code == machine->store_event;
+	bool split = machine->mechanisms & MECHANISM_LATENCY_SPLIT;
+	bool whole = event->sample_type & PERF_SAMPLE_WEIGHT;
+	struct figures figures = {0};
+
+	if (is_load)
+		load_source_decode(machine, source, &figures.source);
+	else if (is_store)
+		store_source_decode(machine, source, &figures.source);
+	figures.has_source = is_load || is_store;
+	if (machine->format < RECORD_ADAPTIVE) {
+		if (!is_load)
+			return figures;
+		figures.latency_true = latency;
+		figures.latency = whole ? latency : (u32)latency;
+		return figures;
+	}
+	if (!is_load && !(is_store && machine->mechanisms & MECHANISM_STORE_LATENCY))
+		return figures;
+	figures.latency_true = split ? latency >> 32 : latency;
+	figures.latency = figures.latency_true;
+	if (whole)
+		return figures;
+	figures.latency = kernel->latency_is_cut ? (u16)figures.latency : (u32)figures.latency;
+	figures.instruction_latency = split ? (u16)latency : 0;
+	return figures;
+}
+
+static struct figures amd_figures(const struct core *core, const struct core_record *record,
+				  const struct guest_kernel *kernel)
+{
+	u64 data2 = record->ibs[IBS_OP_DATA2 - IBS_OP_CTL], data3 = record->ibs[IBS_OP_DATA3 - IBS_OP_CTL];
+	struct figures figures = {0};
+	u32 latency;
+
+	if (ibs_operation(data3) == IBS_OPERATION_OTHER)
+		return figures;
+	ibs_source_decode(core->amd, data2, data3, kernel->ibs_names_levels ? IBS_DRIVER_6_12 : IBS_DRIVER_6_1,
+			  &figures.source);
+	figures.has_source = true;
+	if (ibs_miss_latency(data3, &latency))
+		figures.latency = figures.latency_true = latency;
+	return figures;
+}
+
+/* -- entries -- */
+
+static struct book *book_of(struct books *books, const struct core *core, u32 code, const struct guest_task *task)
+{
+	u64 hash = (task->cgroup * 31 + task->pid) * 31 + code + core->cpu * 7919ULL;
+
+	for (unsigned int tries = 0; tries < BOOKS_MAX; tries++) {
+		struct book *book = &books->books[(hash + tries) % BOOKS_MAX];
+
+		if (!book->used)
+			*book = (struct book){.used = true,
+					      .cpu = core->cpu,
+					      .event = code,
+					      .task = *task,
+					      .pmu = pmu_of(core)};
+		if (book->cpu == core->cpu && book->event == code && book->task.cgroup == task->cgroup &&
+		    book->task.pid == task->pid && memcmp(book->task.comm, task->comm, GUEST_COMM) == 0)
+			return book;
+	}
+	books->cpus[core->cpu].full++;
+	return NULL;
+}
+
+static struct touched *touched_of(struct books *books, const struct core *core, u32 code,
+				  const struct guest_task *task, u64 ip, u64 address)
+{
+	u64 hash = ((ip * 31 + address) * 31 + code) * 0x9e3779b97f4a7c15ULL >> 40;
+
+	for (unsigned int tries = 0; tries < TOUCHED_MAX; tries++) {
+		struct touched *one = &books->touched[(hash + tries) % TOUCHED_MAX];
+
+		if (!one->used)
+			*one = (struct touched){.used = true,
+						.cpu = core->cpu,
+						.event = code,
+						.tid = task->pid,
+						.cgroup = task->cgroup,
+						.ip = ip,
+						.address = address};
+		if (one->cpu == core->cpu && one->event == code && one->tid == task->pid &&
+		    one->cgroup == task->cgroup && one->ip == ip && one->address == address)
+			return one;
+	}
+	books->touched_full++;
+	return NULL;
+}
+
+static void add(struct book *book, const struct figures *figures, u64 period)
+{
+	book->samples++;
+	book->period += period;
+	book->latency += figures->latency;
+	book->latency_true += figures->latency_true;
+	book->instruction_latency += figures->instruction_latency;
+	if (!figures->has_source)
+		return;
+	book->sources[figures->source.source % SOURCE_SLOTS]++;
+	book->source_latency[figures->source.source % SOURCE_SLOTS] += figures->latency;
+	book->snoops[figures->source.snoop % SNOOP_SLOTS]++;
+	book->tlbs[figures->source.tlb % TLB_SLOTS]++;
+	book->locked += figures->source.locked;
+	book->blocked += figures->source.blocked;
+}
+
+static void expect_interrupt(struct book_cpu *cpu, struct book *book, struct touched *touched,
+			     const struct figures *figures)
+{
+	if (cpu->pending_count == PENDING_MAX) {
+		cpu->full++;
+		return;
+	}
+	cpu->pending[cpu->pending_count++] =
+		(struct pending){.book = book, .touched = touched, .figures = *figures};
+}
+
+static void enter(struct books *books, const struct core *core, const struct core_record *record, u32 code,
+		  const struct guest_task *task, const struct guest_event *event, const struct guest_kernel *kernel)
+{
+	struct book_cpu *cpu = &books->cpus[core->cpu];
+	struct figures figures = core->amd ? amd_figures(core, record, kernel)
+					   : intel_figures(core, record, code & 0xffff, event, kernel);
+	struct book *book = book_of(books, core, code, task);
+	u64 address = core->amd ? record->ibs[IBS_DC_LINEAR_ADDRESS - IBS_OP_CTL]
+				: record->record.values[RECORD_ADDRESS];
+	u64 ip = core->amd ? record->ibs[IBS_OP_RIP - IBS_OP_CTL] : record->record.values[RECORD_EVENTING_IP];
+	struct touched *touched = NULL;
+
+	if (!core->amd && core->machine->format < RECORD_HASWELL)
+		ip = record->record.values[RECORD_IP]; /* of the next instruction */
+	if (books->watched && books->watched == task->cgroup)
+		touched = touched_of(books, core, code, task, ip, address);
+	if (book)
+		add(book, &figures, event->period);
+	if (touched) {
+		touched->samples++;
+		touched->latency += figures.latency;
+		touched->hitm += figures.has_source && figures.source.snoop == SNOOP_HITM;
+	}
+	expect_interrupt(cpu, book, touched, &figures);
+	if (books->log)
+		fprintf(books->log,
+			"{\"cpu\":%u,\"clock\":%lu,\"event\":\"0x%x\",\"cgroup\":%lu"
+			",\"pid\":%u,\"comm\":\"%s\",\"ip\":\"0x%lx\",\"address\":\"0x%lx"
+			"\",\"latency\":%lu,\"source\":\"%s\",\"place\":%u,\"asked\":%u}\n",
+			core->cpu, core->cycles, code, task->cgroup, task->pid, task->comm, ip, address,
+			figures.latency_true, figures.has_source ? source_words[figures.source.source] : "none",
+			record->retired.place, record->retired.asked);
+}
+
+void books_due(struct books *books, const struct core *core, const struct guest_kernel *kernel,
+	       const struct guest_memory *memory, unsigned int counter)
+{
+	struct guest_event event = {0};
+	struct book_event *of;
+
+	if (!core->amd)
+		event = guest_kernel_event(kernel, memory, core->cpu, counter);
+	pthread_mutex_lock(&books->lock);
+	of = event_of(&books->cpus[core->cpu], code_of(core, counter) | (event.of_cgroup ? OF_CGROUP : 0));
+	if (of)
+		of->due++;
+	pthread_mutex_unlock(&books->lock);
+}
+
+void books_record(struct books *books, const struct core *core, const struct core_record *record,
+		  const struct guest_kernel *kernel, const struct guest_memory *memory)
+{
+	struct guest_task task = guest_kernel_task(kernel, memory, core->cpu);
+
+	for (u64 left = record->counters; left; left &= left - 1) {
+		unsigned int counter = (unsigned int)__builtin_ctzll(left);
+		struct guest_event event = {0};
+		struct book_event *of;
+		u32 code;
+
+		if (!core->amd)
+			event = guest_kernel_event(kernel, memory, core->cpu, counter);
+		code = code_of(core, counter) | (event.of_cgroup ? OF_CGROUP : 0);
+		pthread_mutex_lock(&books->lock);
+		of = event_of(&books->cpus[core->cpu], code);
+		if (of && record->collision)
+			of->collisions++;
+		else if (of)
+			of->records++;
+		if (!record->collision)
+			enter(books, core, record, code, &task, &event, kernel);
+		pthread_mutex_unlock(&books->lock);
+	}
+}
+
+void books_interrupt(struct books *books, unsigned int cpu, bool guarded)
+{
+	struct book_cpu *of = &books->cpus[cpu];
+
+	pthread_mutex_lock(&books->lock);
+	for (unsigned int i = 0; guarded && i < of->pending_count; i++) {
+		struct pending *pending = &of->pending[i];
+
+		if (pending->book)
+			pending->book->guarded++;
+		if (pending->touched) {
+			pending->touched->guarded++;
+			pending->touched->latency -= pending->figures.latency;
+			pending->touched->hitm -= pending->figures.source.snoop == SNOOP_HITM;
+		}
+	}
+	of->pending_count = 0;
+	pthread_mutex_unlock(&books->lock);
+}
+
+void books_count(struct books *books, unsigned int cpu, enum books_count count)
+{
+	__atomic_fetch_add(&books->cpus[cpu].counts[count], 1, __ATOMIC_RELAXED);
+}
+
+void books_reset(struct books *books)
+{
+	pthread_mutex_lock(&books->lock);
+	memset(books->books, 0, BOOKS_MAX * sizeof(*books->books));
+	memset(books->touched, 0, TOUCHED_MAX * sizeof(*books->touched));
+	memset(books->cpus, 0, sizeof(books->cpus));
+	books->touched_full = 0;
+	pthread_mutex_unlock(&books->lock);
+}
+
+/* -- JSON -- */
+
+static void put_text(FILE *file, const char *text)
+{
+	fputc('"', file);
+	for (; *text; text++) {
+		if (*text == '"' || *text == '\\' || (u8)*text < 0x20 || (u8)*text >= 0x7f)
+			fprintf(file, "\\u%04x", (u8)*text);
+		else
+			fputc(*text, file);
+	}
+	fputc('"', file);
+}
+
+static void put_counts(FILE *file, const char *name, const char *const *words, const u64 *counts, size_t n)
+{
+	const char *separator = "";
+
+	fprintf(file, ",\"%s\":{", name);
+	for (size_t i = 0; i < n; i++) {
+		if (!counts[i])
+			continue;
+		fprintf(file, "%s\"%s\":%lu", separator, words[i], counts[i]);
+		separator = ",";
+	}
+	fputc('}', file);
+}
+
+#define PUT(file, book, field) fprintf(file, ",\"" #field "\":%lu", (book)->field)
+
+static void put_code(FILE *file, u32 code)
+{
+	fprintf(file, "\"%s0x%x\"", code & OF_CGROUP ? "cgroup:" : "", code & 0xffff);
+}
+
+static void put_book(FILE *file, const struct book *book)
+{
+	fprintf(file, "{\"cpu\":%u,\"pmu\":\"%s\",\"event\":", book->cpu, book->pmu);
+	put_code(file, book->event);
+	fprintf(file, ",\"cgroup\":%lu,\"pid\":%u,\"comm\":", book->task.cgroup, book->task.pid);
+	put_text(file, book->task.comm);
+	PUT(file, book, samples);
+	PUT(file, book, period);
+	PUT(file, book, latency);
+	PUT(file, book, latency_true);
+	PUT(file, book, instruction_latency);
+	PUT(file, book, locked);
+	PUT(file, book, blocked);
+	PUT(file, book, guarded);
+	put_counts(file, "sources", source_words, book->sources, SOURCE_COUNT);
+	put_counts(file, "source_latency", source_words, book->source_latency, SOURCE_COUNT);
+	put_counts(file, "snoops", snoop_words, book->snoops, SNOOP_COUNT);
+	put_counts(file, "tlbs", tlb_words, book->tlbs, TLB_COUNT);
+	fputs("}\n", file);
+}
+
+void books_print(const struct books *books, FILE *file)
+{
+	for (unsigned int i = 0; i < BOOKS_MAX; i++)
+		if (books->books[i].used)
+			put_book(file, &books->books[i]);
+}
+
+void books_print_totals(const struct books *books, const struct core *cores, unsigned int cpus, FILE *file)
+{
+	for (unsigned int i = 0; i < cpus; i++) {
+		const struct book_cpu *cpu = &books->cpus[i];
+		const char *separator = "";
+
+		fprintf(file, "{\"cpu\":%u,\"pmu\":\"%s\",\"not_written\":%lu", i, pmu_of(&cores[i]),
+			(cores[i].amd ? 0 : cores[i].unit.not_written));
+		fprintf(file, ",\"instructions\":%lu,\"cycles\":%lu", cores[i].instructions,
+			cores[i].cycles);
+		fprintf(file, ",\"sent\":%lu,\"latched\":%lu,\"dropped\":%lu",
+			cpu->counts[BOOKS_SENT], cpu->counts[BOOKS_LATCHED],
+			cpu->counts[BOOKS_DROPPED]);
+		fprintf(file, ",\"pending\":%u,\"full\":%lu,\"events\":{", cpu->pending_count,
+			cpu->full);
+		for (unsigned int j = 0; j < EVENTS_MAX && cpu->events[j].used; j++) {
+			fputs(separator, file);
+			put_code(file, cpu->events[j].event);
+			fprintf(file, ":{\"due\":%lu,\"records\":%lu,\"collisions\":%lu}",
+				cpu->events[j].due, cpu->events[j].records,
+				cpu->events[j].collisions);
+			separator = ",";
+		}
+		fputs("}}\n", file);
+	}
+}
+
+void books_print_touched(const struct books *books, FILE *file)
+{
+	for (unsigned int i = 0; i < TOUCHED_MAX; i++) {
+		const struct touched *one = &books->touched[i];
+
+		if (!one->used)
+			continue;
+		fprintf(file, "{\"cpu\":%u,\"event\":", one->cpu);
+		put_code(file, one->event);
+		fprintf(file, ",\"cgroup\":%lu,\"tid\":%u,\"ip\":\"0x%lx\",\"address\":\"0x%lx\"",
+			one->cgroup, one->tid, one->ip, one->address);
+		PUT(file, one, samples);
+		PUT(file, one, guarded);
+		PUT(file, one, latency);
+		PUT(file, one, hitm);
+		fputs("}\n", file);
+	}
+	if (books->touched_full)
+		fprintf(file, "{\"full\":%lu}\n", books->touched_full);
+}

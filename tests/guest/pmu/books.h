@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The books of the emulated PMU: every sample that its hardware described, by CPU, event, cgroup and task, with what
+ * the driver and pebsd have to make of it. Tests hold pebsd's figures against them.
+ */
+#ifndef PMU_BOOKS_H
+#define PMU_BOOKS_H
+
+#include <stdio.h>
+
+#include "core.h"
+#include "guest_kernel.h"
+#include "model/load_source.h"
+
+struct books;
+
+/* NULL: no memory. `log`: a line for each record goes there too; NULL: none. */
+struct books *books_open(FILE *log);
+
+/* The samples of this cgroup are counted by instruction and data address as well. 0: no cgroup's. */
+void books_watch(struct books *books, u64 cgroup);
+
+/* An event's counter overflowed: a sample is due. */
+void books_due(struct books *books, const struct core *core, const struct guest_kernel *kernel,
+	       const struct guest_memory *memory, unsigned int counter);
+
+/* A record was made, with the task that runs. */
+void books_record(struct books *books, const struct core *core, const struct core_record *record,
+		  const struct guest_kernel *kernel, const struct guest_memory *memory);
+
+/* The interrupt for the records of a CPU begins: `guarded` if no perf event program will run for them. */
+void books_interrupt(struct books *books, unsigned int cpu, bool guarded);
+
+/* An interrupt was raised; it was held back, as the local vector table has it masked; its cause had gone by then. */
+enum books_count { BOOKS_SENT, BOOKS_LATCHED, BOOKS_DROPPED, BOOKS_COUNTS };
+void books_count(struct books *books, unsigned int cpu, enum books_count count);
+
+void books_reset(struct books *books);
+
+/* JSON, an object a line: by CPU, event, cgroup and task; by CPU; by instruction and address of the watched cgroup. */
+void books_print(const struct books *books, FILE *file);
+void books_print_totals(const struct books *books, const struct core *cores, unsigned int cpus, FILE *file);
+void books_print_touched(const struct books *books, FILE *file);
+
+#endif

@@ -1,0 +1,740 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "core.h"
+
+#include <string.h>
+
+#include "model/load_latency.h"
+#include "model/offcore.h"
+#include "model/program.h"
+
+#define VM_SUFFIX "-vm"
+
+#define TAG_INTERVAL_DEFAULT 20
+#define MANY                 (1ULL << 20)
+#define CPUS_PER_TAG         3 /* IBS tags any operation: an access is one in so many */
+
+/* -- registers that the model has not, kept so that a driver reads what it wrote -- */
+
+enum {
+	MSR_DEBUGCTL = 0x1d9,
+	MSR_LBR_SELECT = 0x1c8,
+	MSR_LASTBRANCH_TOS = 0x1c9,
+	MSR_PERF_METRICS = 0x329,
+	MSR_IA32_PERF_CAPABILITIES = 0x345,
+	MSR_PEBS_FRONTEND = 0x3f7,
+	MSR_IA32_MISC_ENABLE = 0x1a0,
+	MSR_AMD_SELECT0 = 0xc0010000, /* four, then their counters */
+	MSR_AMD_CORE0 = 0xc0010200,   /* six pairs of select and counter */
+	MSR_IBS_FETCH0 = 0xc0011030,
+	MSR_IBS_CONTROL = 0xc001103a,
+	MSR_IBS_BRANCH_TARGET = 0xc001103b,
+	MSR_IBS_OP_DATA4 = 0xc001103d,
+};
+
+static int kept_index(u32 msr)
+{
+	static const u32 kept[] = {MSR_DEBUGCTL,     MSR_LBR_SELECT,      MSR_LASTBRANCH_TOS,
+				   MSR_PERF_METRICS, MSR_PEBS_FRONTEND,   MSR_IBS_FETCH0,
+				   MSR_IBS_FETCH0 + 1, MSR_IBS_FETCH0 + 2, MSR_IBS_BRANCH_TARGET,
+				   MSR_IBS_OP_DATA4};
+
+	for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++)
+		if (kept[i] == msr)
+			return (int)i;
+	return -1;
+}
+
+/* -- opening -- */
+
+int core_open(struct core *core, const char *name, unsigned int cpu, struct caches *caches,
+	      const struct core_callbacks *callbacks)
+{
+	size_t length = strlen(name), suffix = strlen(VM_SUFFIX);
+	char plain[32];
+
+	*core = (struct core){
+		.cpu = cpu, .caches = caches, .callbacks = *callbacks, .tag_interval = TAG_INTERVAL_DEFAULT};
+	if (length >= sizeof(plain))
+		return -ENOENT;
+	strcpy(plain, name);
+	core->no_pebs = length > suffix && strcmp(plain + length - suffix, VM_SUFFIX) == 0;
+	if (core->no_pebs)
+		plain[length - suffix] = '\0';
+	random_seed(&core->random, cpu + 1, 0x706d75); /* a stream of its own: "pmu" */
+	core->amd = ibs_machine_find(plain);
+	if (core->amd) {
+		ibs_open(&core->ibs, core->amd, cpu + 1);
+		return 0;
+	}
+	core->first = core->machine = machine_find(plain);
+	if (!core->first)
+		return -ENOENT;
+	if (core->first->companion && cpu % 2 == 1)
+		core->machine = machine_find(core->first->companion);
+	pebs_open(&core->unit, core->machine,
+		  (struct linear_memory){.copy = callbacks->copy, .owner = callbacks->owner}, cpu + 1);
+	core->unit.tag_interval = 1; /* core_loads_left() picks the loads */
+	core->unit.skid = 0;         /* between instructions that are told there are many that are not */
+	return 0;
+}
+
+const struct memory_shape *core_memory_shape(const struct core *core)
+{
+	return core->amd ? &core->amd->memory : &core->machine->memory;
+}
+
+/* -- CPUID -- */
+
+/* Leaf 1: family and model as CPUID splits them, stepping 7: below it Sandy Bridge's PEBS is off for want of
+ * microcode (intel_snb_pebs_broken() in arch/x86/events/intel/core.c, Linux 6.12). */
+static u32 version_of(u32 family, u32 model)
+{
+	u32 base = family < 0xf ? family : 0xf;
+
+	return (family - base) << 20 | (model >> 4) << 16 | base << 8 | (model & 15) << 4 | 7;
+}
+
+/* Bits: LBR format 5:0, PEBS trap 6, architectural registers 7, PEBS format 11:8, SMM freeze 12, full width 13,
+ * baseline 14 (manual volume 4, IA32_PERF_CAPABILITIES). */
+static u64 capabilities_of(const struct machine *machine)
+{
+	switch (machine->format) {
+	case RECORD_NEHALEM:
+		return machine->encoding >= ENCODING_SANDY_BRIDGE ? 0x31c4 : 0x11c1;
+	case RECORD_HASWELL:
+		return 0x32c4;
+	case RECORD_SKYLAKE:
+		return 0x33c5;
+	case RECORD_ADAPTIVE:
+		return 0x74c5;
+	default:
+		return 0;
+	}
+}
+
+static u32 architectural_version(const struct machine *machine)
+{
+	return machine->format == RECORD_ADAPTIVE ? 5 : machine->format == RECORD_SKYLAKE ? 4 : 3;
+}
+
+static void intel_counters(const struct core *core, u32 registers[4])
+{
+	/* A hybrid part's leaf 0AH has what both kinds of cores have. */
+	const struct machine *common =
+		core->first->companion ? machine_find(core->first->companion) : core->machine;
+	u32 version = core->no_pebs ? 2 : architectural_version(core->machine);
+	u32 events = version >= 5 ? 8 : 7;
+
+	registers[0] = events << 24 | (u32)common->counter_bits << 16 | (u32)common->counters << 8 | version;
+	registers[1] = 0;
+	registers[2] = version >= 5 ? (1U << common->fixed_counters) - 1 : 0;
+	registers[3] = (u32)common->counter_bits << 5 | common->fixed_counters | (version >= 5 ? 1U << 15 : 0);
+}
+
+static bool intel_cpuid(const struct core *core, u32 leaf, u32 subleaf, u32 registers[4])
+{
+	switch (leaf) {
+	case 1:
+		registers[0] = version_of(core->first->family, core->first->model);
+		if (core->no_pebs) {
+			registers[2] |= 1U << 31; /* a hypervisor is there */
+			return true;
+		}
+		registers[2] |= 1U << 15 | 1U << 2; /* PDCM, DTES64 */
+		registers[3] |= 1U << 21;           /* DS */
+		return true;
+	case 7:
+		if (subleaf == 0 && core->first->companion)
+			registers[3] |= 1U << 15; /* hybrid */
+		return true;
+	case 0xa:
+		intel_counters(core, registers);
+		return true;
+	case 0x1a:
+		memset(registers, 0, 4 * sizeof(registers[0]));
+		if (core->first->companion)
+			registers[0] = (core->machine == core->first ? 0x40U : 0x20U) << 24;
+		return true;
+	default:
+		return false;
+	}
+}
+
+static bool amd_cpuid(const struct core *core, u32 leaf, u32 registers[4])
+{
+	switch (leaf) {
+	case 1:
+	case 0x80000001:
+		registers[0] = version_of(core->amd->family, core->amd->model);
+		if (leaf != 1)
+			registers[2] |= 1U << 10 | 1U << 23; /* IBS, six core counters */
+		return true;
+	case 0x80000000:
+		if (registers[0] < 0x8000001f)
+			registers[0] = 0x8000001f;
+		return true;
+	case 0x8000001b:
+		registers[0] = core->amd->capabilities;
+		registers[1] = registers[2] = registers[3] = 0;
+		return true;
+	default:
+		return false;
+	}
+}
+
+bool core_cpuid(const struct core *core, u32 leaf, u32 subleaf, u32 registers[4])
+{
+	return core->amd ? amd_cpuid(core, leaf, registers) : intel_cpuid(core, leaf, subleaf, registers);
+}
+
+/* -- what counts -- */
+
+static bool counts_access(const struct pebs_counter *counter, u8 operation)
+{
+	const struct machine_event *event = &counter->program.event;
+
+	switch (event->kind) {
+	case MACHINE_EVENT_LOAD_LATENCY:
+		return operation == OPERATION_LOAD;
+	case MACHINE_EVENT_PRECISE_STORE:
+	case MACHINE_EVENT_STORE_LATENCY:
+		return operation == OPERATION_STORE;
+	case MACHINE_EVENT_ACCESS:
+		return event->operations >> operation & 1;
+	default:
+		return false;
+	}
+}
+
+static bool counts_instructions(const struct pebs_counter *counter)
+{
+	u8 kind = counter->program.event.kind;
+
+	return kind == MACHINE_EVENT_INSTRUCTIONS || kind == MACHINE_EVENT_UOPS;
+}
+
+static bool counts_cycles(const struct pebs_counter *counter)
+{
+	u8 kind = counter->program.event.kind;
+
+	return kind == MACHINE_EVENT_CYCLES || kind == MACHINE_EVENT_SLOTS;
+}
+
+/* `counting` as of now; program_counter() takes a unit that it may change. */
+static struct pebs_counter *counter_of(const struct core *core, u32 index)
+{
+	return program_counter((struct pebs_unit *)(size_t)&core->unit, index);
+}
+
+#define FOR_EACH_COUNTER(core, index)                                                            \
+	for (u64 left_ = (core)->unit.counting; left_ && ((index) = (u32)__builtin_ctzll(left_), true); \
+	     left_ &= left_ - 1)
+
+static u64 counter_left(const struct core *core, const struct pebs_counter *counter)
+{
+	return counter->armed ? 1 : counter_highest(core->unit.machine) - counter->count + 1;
+}
+
+static bool ibs_counts(const struct core *core)
+{
+	return core->amd && !core->paused && ibs_left(&core->ibs) != 0;
+}
+
+unsigned int core_wants(const struct core *core)
+{
+	unsigned int wants = 0;
+	u32 i;
+
+	if (core->amd)
+		return core->ibs.registers[0] & IBS_CTL_ENABLE ? CORE_WANTS_LOADS | CORE_WANTS_STORES : 0;
+	FOR_EACH_COUNTER(core, i)
+	{
+		const struct pebs_counter *counter = counter_of(core, i);
+		bool offcore = counter->program.event.kind == MACHINE_EVENT_OFFCORE;
+
+		if (offcore || counts_access(counter, OPERATION_LOAD))
+			wants |= CORE_WANTS_LOADS;
+		/* A store changes what a load finds. */
+		if (offcore || counts_access(counter, OPERATION_LOAD) || counts_access(counter, OPERATION_STORE))
+			wants |= CORE_WANTS_STORES;
+	}
+	return wants;
+}
+
+static u64 accesses_left(struct core *core, u8 operation)
+{
+	u64 most = MANY;
+	u32 i;
+
+	if (core->paused)
+		return most;
+	if (core->amd) {
+		if (core->ibs_tag_left)
+			return 1;
+		return most;
+	}
+	if (operation == OPERATION_LOAD && core->unit.tagging)
+		most = 1 + random_below(&core->random, 2 * core->tag_interval - 1);
+	FOR_EACH_COUNTER(core, i)
+	{
+		const struct pebs_counter *counter = counter_of(core, i);
+		u64 left = counter_left(core, counter);
+
+		if (counts_access(counter, operation) &&
+		    counter->program.event.kind != MACHINE_EVENT_LOAD_LATENCY && left < most)
+			most = left;
+	}
+	return most;
+}
+
+u64 core_loads_left(struct core *core)
+{
+	return accesses_left(core, OPERATION_LOAD);
+}
+
+u64 core_stores_left(struct core *core)
+{
+	return accesses_left(core, OPERATION_STORE);
+}
+
+u64 core_instructions_left(const struct core *core)
+{
+	u64 most = MANY;
+	u32 i;
+
+	if (core->paused)
+		return most;
+	if (core->amd) {
+		u64 left = ibs_counts(core) ? ibs_left(&core->ibs) : most;
+
+		for (i = 0; i < 6; i++) {
+			u64 missing = (1ULL << 48) - core->amd_count[i];
+
+			if (core->amd_select[i] & EVTSEL_ENABLE && missing < left)
+				left = missing;
+		}
+		return left < most ? left : most;
+	}
+	FOR_EACH_COUNTER(core, i)
+	{
+		const struct pebs_counter *counter = counter_of(core, i);
+		u64 left = counter_left(core, counter);
+
+		/* Of cycles there are at least as many as instructions. */
+		if ((counts_instructions(counter) || counts_cycles(counter)) && left < most)
+			most = left;
+	}
+	return most;
+}
+
+/* -- records -- */
+
+static struct retired at_moment(const struct core *core, const struct core_moment *moment)
+{
+	return (struct retired){.ip = moment->ip,
+				.next_ip = moment->next_ip,
+				.tsc = core->cycles,
+				.time_stamp = moment->time_stamp,
+				.operation = OPERATION_NONE};
+}
+
+/* Whether the next event may make the assist, which then wants the registers. */
+static bool may_record(const struct core *core)
+{
+	u32 i;
+
+	FOR_EACH_COUNTER(core, i)
+	{
+		const struct pebs_counter *counter = counter_of(core, i);
+
+		if (counter->program.pebs && counter_left(core, counter) <= 1)
+			return true;
+		if (counter->program.pebs && (counts_cycles(counter) || counts_instructions(counter)))
+			return true;
+	}
+	return false;
+}
+
+/* Reports counters that overflowed just now. */
+static void report_overflows(struct core *core)
+{
+	u32 i;
+
+	FOR_EACH_COUNTER(core, i)
+	{
+		const struct pebs_counter *counter = counter_of(core, i);
+		u64 bit = 1ULL << i;
+
+		if (counter->armed && !(core->armed & bit)) {
+			core->callbacks.overflowed(core->callbacks.owner, i);
+			core->armed |= bit;
+		} else if (!counter->armed) {
+			core->armed &= ~bit;
+		}
+	}
+}
+
+/* `before`: counters that were armed before the instruction or overflowed with it. */
+static void report_record(struct core *core, const struct retired *retired, u64 before)
+{
+	struct core_record made = {.retired = *retired};
+	u64 after = 0;
+	u32 i;
+
+	for (i = 0; i < CORE_COUNTERS; i++) {
+		const struct pebs_counter *counter = counter_of(core, i);
+
+		after |= counter && counter->armed ? 1ULL << i : 0;
+	}
+	made.record = core->unit.written;
+	made.counters = core->unit.written_counters;
+	for (u64 missed = made.counters & ~before; missed; missed &= missed - 1)
+		core->callbacks.overflowed(core->callbacks.owner, (unsigned int)__builtin_ctzll(missed));
+	core->armed = (core->armed & ~made.counters) | (core->armed & after);
+	if (core->machine->format < RECORD_SKYLAKE) {
+		u64 named = made.record.values[RECORD_GLOBAL_STATUS] & core->unit.pebs_enable &
+			    core->machine->pebs_counters;
+
+		made.collision = named & (named - 1);
+	}
+	core->callbacks.recorded(core->callbacks.owner, &made);
+}
+
+static void retire(struct core *core, struct retired *retired)
+{
+	u64 records = core->unit.records;
+	u64 before = core->armed;
+
+	if (may_record(core)) {
+		core->callbacks.registers(core->callbacks.owner, &core->registers);
+		retired->registers = &core->registers;
+	}
+	(void)pebs_retire(&core->unit, retired);
+	retired->registers = NULL;
+	if (core->unit.records != records)
+		report_record(core, retired, before);
+	report_overflows(core);
+}
+
+/* -- time -- */
+
+static void amd_passed(struct core *core, u64 instructions)
+{
+	for (int i = 0; i < 6; i++) {
+		u64 event = (core->amd_select[i] & 0xff) | (core->amd_select[i] >> 24 & 0xf00);
+		u64 most = (1ULL << 48) - 1;
+
+		/* CPU cycles not halted; retired instructions. The clock of both is the same here. */
+		if (!(core->amd_select[i] & EVTSEL_ENABLE) || (event != 0x76 && event != 0xc0))
+			continue;
+		core->amd_count[i] += instructions;
+		if (core->amd_count[i] <= most)
+			continue;
+		core->amd_count[i] &= most;
+		core->amd_interrupt |= (core->amd_select[i] & EVTSEL_INT) != 0;
+	}
+}
+
+static void report_ibs(struct core *core, const struct retired *retired)
+{
+	struct core_record made = {.counters = 1ULL << CORE_IBS, .retired = *retired};
+
+	memcpy(made.ibs, core->ibs.registers, sizeof(made.ibs));
+	core->interrupt = true;
+	core->callbacks.overflowed(core->callbacks.owner, CORE_IBS);
+	core->callbacks.recorded(core->callbacks.owner, &made);
+}
+
+/* The operation that IBS tags, of any kind: an access is told by itself, as soon as there is one. */
+static void ibs_passed(struct core *core, const struct core_moment *moment, u64 instructions)
+{
+	struct retired retired = at_moment(core, moment);
+	u64 left = ibs_left(&core->ibs);
+
+	if (!left || core->ibs_tag_left)
+		return;
+	core->ibs.tsc = core->cycles - (instructions ? 1 : 0);
+	if (instructions < left) {
+		(void)ibs_pass(&core->ibs, instructions);
+		return;
+	}
+	(void)ibs_pass(&core->ibs, left - 1);
+	if (random_below(&core->random, CPUS_PER_TAG) == 0) {
+		core->ibs_tag_left = 1;
+		return;
+	}
+	retired.uops = 1;
+	core->ibs.tsc = core->cycles - 1;
+	if (ibs_retire(&core->ibs, &retired))
+		report_ibs(core, &retired);
+}
+
+/* Cycles that counters have not been told of: pebs_retire() counts them from one instruction to the next. */
+static u64 untold_cycles(const struct core *core)
+{
+	return core->cycles > core->unit.tsc ? core->cycles - core->unit.tsc : 0;
+}
+
+/*
+ * Instructions pass for the counters that count them: up to the last one before a counter overflows at once, and that
+ * one by itself. The core is told of them some instructions late, and those count too. Cycles pass evenly with them.
+ */
+static void pass_instructions(struct core *core, const struct core_moment *moment, u64 instructions)
+{
+	while (instructions) {
+		u64 cycles = untold_cycles(core), step = instructions - 1;
+		struct retired retired = at_moment(core, moment);
+		u32 i;
+
+		FOR_EACH_COUNTER(core, i)
+		{
+			const struct pebs_counter *counter = counter_of(core, i);
+			u64 left = counter_left(core, counter) - 1;
+
+			/* Of the instructions, as many as take those cycles. */
+			if (counts_cycles(counter) && left < cycles)
+				left = left * instructions / cycles;
+			if ((counts_instructions(counter) || counts_cycles(counter)) && left < step)
+				step = left;
+		}
+		FOR_EACH_COUNTER(core, i)
+		if (counts_instructions(counter_of(core, i)))
+			(void)pebs_pass(&core->unit, i, step);
+		retired.tsc = core->cycles - cycles + cycles * (step + 1) / instructions;
+		instructions -= step + 1;
+		retire(core, &retired);
+	}
+}
+
+void core_passed(struct core *core, const struct core_moment *moment, u64 instructions, u64 loads, u64 stores)
+{
+	u32 i;
+
+	core->instructions += instructions;
+	core->cycles += instructions;
+	if (core->paused) {
+		core->unit.tsc = core->cycles;
+		return;
+	}
+	if (core->amd) {
+		amd_passed(core, instructions);
+		ibs_passed(core, moment, instructions);
+		return;
+	}
+	FOR_EACH_COUNTER(core, i)
+	{
+		const struct pebs_counter *counter = counter_of(core, i);
+
+		if (counter->program.event.kind == MACHINE_EVENT_LOAD_LATENCY)
+			continue;
+		if (loads && counts_access(counter, OPERATION_LOAD))
+			(void)pebs_pass(&core->unit, i, loads);
+		if (stores && counts_access(counter, OPERATION_STORE))
+			(void)pebs_pass(&core->unit, i, stores);
+	}
+	pass_instructions(core, moment, instructions);
+}
+
+/* -- accesses -- */
+
+static void stall(struct core *core, const struct retired *access)
+{
+	if (access->place != PLACE_L1)
+		core->cycles += access->latency / CORE_OVERLAP;
+}
+
+/* Off-core response counters, of what they count without its being told by itself. */
+static void count_offcore(struct core *core, const struct retired *access)
+{
+	u32 i;
+
+	FOR_EACH_COUNTER(core, i)
+	{
+		const struct machine_event *event = &counter_of(core, i)->program.event;
+
+		if (event->kind == MACHINE_EVENT_OFFCORE)
+			(void)pebs_pass(&core->unit, i,
+					offcore_occurrences(core->machine, event->offcore,
+							    core->unit.offcore[event->offcore], access));
+	}
+}
+
+void core_missed(struct core *core, const struct caches_access *access)
+{
+	struct caches_access now = *access;
+	struct retired retired = {.operation = access->store ? OPERATION_STORE : OPERATION_LOAD};
+
+	now.now = core->cycles;
+	caches_access(core->caches, core->cpu, &now, &retired);
+	stall(core, &retired);
+	if (!core->amd && !core->paused)
+		count_offcore(core, &retired);
+}
+
+void core_access(struct core *core, const struct core_moment *moment, const struct caches_access *access)
+{
+	struct caches_access now = *access;
+	struct retired retired;
+
+	core->cycles++;
+	core->instructions++;
+	now.now = core->cycles;
+	retired = at_moment(core, moment);
+	retired.operation = access->store ? OPERATION_STORE : OPERATION_LOAD;
+	caches_access(core->caches, core->cpu, &now, &retired);
+	stall(core, &retired);
+	retired.tsc = core->cycles;
+	if (core->paused) {
+		core->unit.tsc = core->cycles;
+		return;
+	}
+	if (!core->amd) {
+		retire(core, &retired);
+		return;
+	}
+	amd_passed(core, 1);
+	retired.uops = 1;
+	core->ibs.tsc = core->cycles - 1;
+	core->ibs_tag_left = 0;
+	if (ibs_retire(&core->ibs, &retired))
+		report_ibs(core, &retired);
+}
+
+/* -- registers -- */
+
+static bool is_intel_msr(u32 msr)
+{
+	return (msr >= MSR_IA32_PMC0 && msr < MSR_IA32_PMC0 + 8) ||
+	       (msr >= MSR_IA32_A_PMC0 && msr < MSR_IA32_A_PMC0 + 8) ||
+	       (msr >= MSR_IA32_PERFEVTSEL0 && msr < MSR_IA32_PERFEVTSEL0 + 8) || msr == MSR_OFFCORE_RSP_0 ||
+	       msr == MSR_OFFCORE_RSP_1 || (msr >= MSR_IA32_FIXED_CTR0 && msr < MSR_IA32_FIXED_CTR0 + 4) ||
+	       (msr >= MSR_IA32_FIXED_CTR_CTRL && msr <= MSR_IA32_PERF_GLOBAL_OVF_CTRL) ||
+	       msr == MSR_IA32_PEBS_ENABLE || msr == MSR_PEBS_DATA_CFG || msr == MSR_PEBS_LD_LAT_THRESHOLD ||
+	       msr == MSR_IA32_DS_AREA;
+}
+
+static u64 *amd_register(struct core *core, u32 msr)
+{
+	if (msr >= MSR_AMD_SELECT0 && msr < MSR_AMD_SELECT0 + 4)
+		return &core->amd_select[msr - MSR_AMD_SELECT0];
+	if (msr >= MSR_AMD_SELECT0 + 4 && msr < MSR_AMD_SELECT0 + 8)
+		return &core->amd_count[msr - MSR_AMD_SELECT0 - 4];
+	if (msr >= MSR_AMD_CORE0 && msr < MSR_AMD_CORE0 + 12)
+		return (msr - MSR_AMD_CORE0) % 2 ? &core->amd_count[(msr - MSR_AMD_CORE0) / 2]
+						 : &core->amd_select[(msr - MSR_AMD_CORE0) / 2];
+	return NULL;
+}
+
+static bool is_amd_msr(u32 msr)
+{
+	return (msr >= MSR_AMD_SELECT0 && msr < MSR_AMD_SELECT0 + 8) ||
+	       (msr >= MSR_AMD_CORE0 && msr < MSR_AMD_CORE0 + 12) ||
+	       (msr >= MSR_IBS_FETCH0 && msr <= MSR_IBS_BRANCH_TARGET) || msr == MSR_IBS_OP_DATA4;
+}
+
+bool core_has_msr(const struct core *core, u32 msr)
+{
+	if (core->amd)
+		return is_amd_msr(msr);
+	return is_intel_msr(msr) || msr == MSR_IA32_PERF_CAPABILITIES || msr == MSR_PERF_METRICS ||
+	       msr == MSR_DEBUGCTL || msr == MSR_LBR_SELECT || msr == MSR_LASTBRANCH_TOS ||
+	       msr == MSR_PEBS_FRONTEND;
+}
+
+static int amd_write(struct core *core, u32 msr, u64 value)
+{
+	u64 *plain = amd_register(core, msr);
+
+	if (plain) {
+		*plain = value & (msr < MSR_AMD_CORE0 || !((msr - MSR_AMD_CORE0) % 2) ? ~0ULL : (1ULL << 48) - 1);
+		return 0;
+	}
+	if (msr < IBS_OP_CTL || msr >= IBS_REGISTERS_END)
+		return 0;
+	if (msr == IBS_OP_CTL)
+		core->ibs_tag_left = 0;
+	return ibs_write(&core->ibs, msr, value);
+}
+
+int core_write_msr(struct core *core, u32 msr, u64 value)
+{
+	int kept = kept_index(msr);
+	int r;
+
+	if (kept >= 0) {
+		core->kept[kept] = value;
+		return 0;
+	}
+	if (core->amd)
+		return amd_write(core, msr, value);
+	if (msr == MSR_IA32_PERF_CAPABILITIES)
+		return -EINVAL;
+	r = pebs_write(&core->unit, msr, value);
+	report_overflows(core);
+	return r;
+}
+
+int core_read_msr(struct core *core, u32 msr, u64 *ret)
+{
+	int kept = kept_index(msr);
+	u64 *plain;
+
+	*ret = 0;
+	if (kept >= 0) {
+		*ret = core->kept[kept];
+		return 0;
+	}
+	if (core->amd) {
+		plain = amd_register(core, msr);
+		if (plain)
+			*ret = *plain;
+		else if (msr == MSR_IBS_CONTROL)
+			*ret = 1U << 8; /* vector table entry 0, valid */
+		else if (msr >= IBS_OP_CTL && msr < IBS_REGISTERS_END)
+			return ibs_read(&core->ibs, msr, ret);
+		return 0;
+	}
+	if (msr == MSR_IA32_PERF_CAPABILITIES) {
+		*ret = core->no_pebs ? 0x2000 : capabilities_of(core->machine);
+		return 0;
+	}
+	return pebs_read(&core->unit, msr, ret);
+}
+
+int core_read_counter(struct core *core, u32 index, u64 *ret)
+{
+	const struct pebs_counter *counter;
+
+	*ret = 0;
+	if (core->amd) {
+		if (index >= 6)
+			return -EINVAL;
+		*ret = core->amd_count[index];
+		return 0;
+	}
+	counter = program_counter(&core->unit, index & 1U << 30 ? PEBS_FIXED_0 + (index & 0xffff) : index);
+	if (!counter)
+		return -EINVAL;
+	*ret = counter->count;
+	return 0;
+}
+
+/* -- interrupts -- */
+
+bool core_take_interrupt(struct core *core)
+{
+	struct interrupt interrupt;
+	bool any = core->interrupt || core->amd_interrupt;
+
+	core->interrupt = core->amd_interrupt = false;
+	while (!core->amd && pebs_take_interrupt(&core->unit, &interrupt))
+		any = true;
+	return any;
+}
+
+bool core_interrupt_is_due(const struct core *core)
+{
+	if (core->amd)
+		return core->ibs.registers[0] & IBS_CTL_VALID;
+	return core->unit.global_status != 0;
+}

@@ -1,0 +1,945 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A TCG plugin that gives each CPU of an unmodified QEMU a PMU (core.h). The kernel in the guest finds it by CPUID and
+ * drives it with the driver that it has for such a machine.
+ *
+ *   machine=NAME    of daemon/model, "NAME-vm" for a virtual machine on it without PEBS; default skylake-server
+ *   cpus=N          CPUs of the guest; default 1
+ *   node-bytes=N    physical memory of each of two NUMA nodes; default one node
+ *   icount=SHIFT    QEMU runs with -icount shift=SHIFT: nothing depends on the host, and runs repeat
+ *   log=FILE        a line for each record
+ *
+ * How it sees and changes what the guest does:
+ * - CPUID, RDMSR: the instruction runs, and its registers are replaced after it. QEMU answers 0 for an MSR that it
+ *   does not know. WRMSR is seen before it runs; QEMU ignores writes of such MSRs. RDPMC, which QEMU never has, is
+ *   skipped. A plugin cannot raise a general protection fault: one that is due is told on standard error.
+ * - Instructions are counted inline, and a callback runs when so many have passed that the PMU wants to know.
+ * - Loads and stores have callbacks once the PMU has wanted them; what a CPU used recently costs some instructions.
+ * - The interrupt is what the local vector table's performance entry says, as an IPI of the CPU to itself. One that
+ *   comes while the entry is masked is kept, and sent when it is unmasked if it still has a cause; to drop it would
+ *   delay records, to send it always makes Linux 7.3 log an NMI for unknown reason.
+ * - CPUID leaf "PEBS" is the guest's own door to the books: pmu_control.c.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <x86intrin.h>
+
+#include "books.h"
+#include "core.h"
+#include "guest_kernel.h"
+#include "qemu.h"
+
+#define EXPORTED __attribute__((visibility("default")))
+
+EXPORTED int qemu_plugin_version = QEMU_PLUGIN_API;
+EXPORTED int qemu_plugin_install(uint64_t id, const void *info, int argc, char **argv);
+
+/* A count of instructions: from here on, attend() is called. */
+#define ATTENTION (1ULL << 40)
+/* The least after which it looks again; while paused it must notice the end of that. */
+#define ATTEND_LEAST  64U
+#define ATTEND_PAUSED 10000U
+#define NEVER         (INT64_MAX / 2)
+
+#define APIC            0xfee00000ULL
+#define APIC_ICR        0x300U
+#define APIC_LVT_PMI    0x340U
+#define APIC_MASKED     (1U << 16)
+#define APIC_MODE       0x7ffU        /* vector and delivery mode */
+#define APIC_ICR_SELF   (1U << 18 | 1U << 14)
+
+/* AMD's extended local vectors, of which IBS has one. QEMU's APIC has none, and reads them as 0: not masked, so in use
+ * (eilvt_entry_is_changeable() in arch/x86/kernel/apic/apic.c). Linux reads the APIC by MOV with this displacement. */
+#define APIC_EXTENDED_START 0x500U
+#define APIC_EXTENDED_END   0x540U
+#define APIC_DISPLACEMENT   0xff5fd000U
+
+#define DOOR_LEAF 0x50454253U /* "PEBS" */
+#define DOOR_MAX  8192U
+
+/* Kernel modules and programs that the BPF compiler made lie from here on (MODULES_VADDR with address randomization
+ * built in, arch/x86/include/asm/pgtable_64_types.h). */
+#define MODULES_START 0xffffffffc0000000ULL
+#define MODULES_END   0xffffffffff000000ULL
+
+/* In the data of a memory callback: the instruction's offset in its page, and what of it matters. */
+#define INSN_STRING     (1U << 12) /* with a prefix to repeat it: told once a line */
+#define INSN_LOCKED     (1U << 13)
+#define INSN_SIZE_SHIFT 14
+
+enum after { AFTER_NOTHING, AFTER_CPUID, AFTER_MSR, AFTER_MISC_ENABLE, AFTER_TSC, AFTER_DOOR, AFTER_APIC };
+
+/* What sampling takes, in instructions: NMIs from entry to exit, and in these the BPF programs. */
+struct price {
+	u64 nmis, nmi_instructions, programs, program_instructions;
+	u64 records; /* NMIs that had records */
+};
+
+struct cpu {
+	struct core *core;
+	unsigned int index;
+	struct recent_lines *recent;
+	int64_t loads, stores, loads_given, stores_given; /* until one is to be told */
+	u64 told_at;   /* the count of instructions that the core knows of */
+	bool held_back; /* an interrupt waits for the vector table's entry to be unmasked */
+	enum after after;
+	u32 leaf, subleaf;
+	u64 value;
+	unsigned int target; /* general register that AFTER_APIC is about */
+	u64 tsc_offset;
+	u32 icr;
+
+	u64 nmi_from, program_from; /* counts; 0: not in one */
+	u64 sent_at;                /* interrupts sent when the last NMI began */
+	struct price price;
+
+	struct qemu_register *rip, *cs, *flags, *general[RETIRED_REGISTERS];
+	GByteArray *bytes, *memory;
+};
+
+static const char *const general_names[RETIRED_REGISTERS] = {"rax", "rbx", "rcx", "rdx", "rsi", "rdi", "rbp", "rsp",
+							     "r8",  "r9",  "r10", "r11", "r12", "r13", "r14", "r15"};
+enum { RAX, RBX, RCX, RDX, RSI, RDI, RBP, RSP, R8 };
+
+/* QEMU has one plugin of a kind and its callbacks take no context of it. */
+static struct {
+	uint64_t id;
+	const char *machine;
+	unsigned int cpu_count;
+	u64 node_bytes;
+	int icount; /* the shift; below 0: time is the host's */
+	unsigned int watched, resetting; /* CORE_WANTS_*: loads and stores have callbacks */
+	struct qemu_scoreboard *attention, *totals;
+	struct caches *caches;
+	struct books *books;
+	struct guest_kernel kernel;
+	char *answer; /* of the door */
+	size_t answer_size;
+	struct cpu cpus[CACHES_CPUS];
+	struct core cores[CACHES_CPUS];
+} plugin = {.machine = "skylake-server", .cpu_count = 1, .icount = -1};
+
+/* -- the CPU -- */
+
+static u64 *attention_of(struct cpu *cpu)
+{
+	return qemu_plugin_scoreboard_find(plugin.attention, cpu->index);
+}
+
+static u64 executed(const struct cpu *cpu)
+{
+	return *(u64 *)qemu_plugin_scoreboard_find(plugin.totals, cpu->index);
+}
+
+static u64 get(struct cpu *cpu, struct qemu_register *handle)
+{
+	u64 value = 0;
+
+	g_byte_array_set_size(cpu->bytes, 0);
+	if (handle && qemu_plugin_read_register(handle, cpu->bytes))
+		memcpy(&value, cpu->bytes->data, cpu->bytes->len < 8 ? cpu->bytes->len : 8);
+	return value;
+}
+
+static void set(struct cpu *cpu, struct qemu_register *handle, u64 value)
+{
+	g_byte_array_set_size(cpu->bytes, 0);
+	g_byte_array_append(cpu->bytes, (const uint8_t *)&value, sizeof(value));
+	if (!qemu_plugin_write_register(handle, cpu->bytes))
+		fprintf(stderr, "pmu: a register cannot be written\n");
+}
+
+static int copy(void *owner, u64 address, void *buffer, u64 size, bool write)
+{
+	struct cpu *cpu = owner;
+
+	if (!write) {
+		if (!qemu_plugin_read_memory_vaddr(address, cpu->memory, size))
+			return -EFAULT;
+		memcpy(buffer, cpu->memory->data, size);
+		return 0;
+	}
+	g_byte_array_set_size(cpu->memory, 0);
+	g_byte_array_append(cpu->memory, buffer, (unsigned int)size);
+	return qemu_plugin_write_memory_vaddr(address, cpu->memory) ? 0 : -EFAULT;
+}
+
+static int read_guest(void *owner, u64 address, void *buffer, u64 size)
+{
+	return copy(owner, address, buffer, size, false);
+}
+
+static struct guest_memory memory_of(struct cpu *cpu)
+{
+	return (struct guest_memory){.read = read_guest, .owner = cpu};
+}
+
+static void registers(void *owner, struct retired_registers *ret)
+{
+	struct cpu *cpu = owner;
+
+	ret->flags = get(cpu, cpu->flags);
+	for (unsigned int i = 0; i < RETIRED_REGISTERS; i++)
+		ret->general[i] = get(cpu, cpu->general[i]);
+}
+
+/* A clock that goes on as the guest's TSC does, from another start. */
+static u64 clock_of(const struct cpu *cpu)
+{
+	return plugin.icount >= 0 ? executed(cpu) << plugin.icount : __rdtsc();
+}
+
+static struct core_moment moment_at(const struct cpu *cpu, u64 ip, u64 next_ip)
+{
+	return (struct core_moment){
+		.ip = ip, .next_ip = next_ip, .time_stamp = clock_of(cpu) + cpu->tsc_offset};
+}
+
+/* -- the interrupt -- */
+
+static u32 apic_read(struct cpu *cpu, unsigned int offset)
+{
+	u32 value = 0;
+
+	if (qemu_plugin_read_memory_hwaddr(APIC + offset, cpu->memory, sizeof(value)))
+		fprintf(stderr, "pmu: the local APIC cannot be read\n");
+	else
+		memcpy(&value, cpu->memory->data, sizeof(value));
+	return value;
+}
+
+static void apic_write(struct cpu *cpu, unsigned int offset, u32 value)
+{
+	g_byte_array_set_size(cpu->memory, 0);
+	g_byte_array_append(cpu->memory, (const uint8_t *)&value, sizeof(value));
+	if (qemu_plugin_write_memory_hwaddr(APIC + offset, cpu->memory))
+		fprintf(stderr, "pmu: the local APIC cannot be written\n");
+}
+
+static void send(struct qemu_cpu *unused, void *data)
+{
+	struct cpu *cpu = data;
+
+	(void)unused;
+	apic_write(cpu, APIC_ICR, cpu->icr);
+}
+
+static void interrupt(struct cpu *cpu)
+{
+	u32 entry = apic_read(cpu, APIC_LVT_PMI);
+
+	/* IBS has a vector of its own, which QEMU's APIC has not: it is an NMI as the kernel sets it up. */
+	if (plugin.cores[cpu->index].amd && (entry & APIC_MODE) == 0)
+		entry = 4U << 8;
+	cpu->held_back = entry & APIC_MASKED;
+	if (cpu->held_back) {
+		books_count(plugin.books, cpu->index, BOOKS_LATCHED);
+		*attention_of(cpu) |= ATTENTION;
+		return;
+	}
+	books_count(plugin.books, cpu->index, BOOKS_SENT);
+	if (!plugin.cores[cpu->index].amd)
+		apic_write(cpu, APIC_LVT_PMI, entry | APIC_MASKED);
+	cpu->icr = APIC_ICR_SELF | (entry & APIC_MODE);
+	/* With -icount QEMU takes an interrupt between blocks alone ("Raised interrupt while not in I/O function"). */
+	if (plugin.icount >= 0)
+		async_run_on_cpu(qemu_get_cpu((int)cpu->index), send, cpu);
+	else
+		send(NULL, cpu);
+}
+
+/* -- what the core is told -- */
+
+static void give(struct cpu *cpu)
+{
+	cpu->loads_given = cpu->loads =
+		plugin.watched & CORE_WANTS_LOADS ? (int64_t)core_loads_left(cpu->core) : NEVER;
+	cpu->stores_given = cpu->stores =
+		plugin.watched & CORE_WANTS_STORES ? (int64_t)core_stores_left(cpu->core) : NEVER;
+}
+
+/* Everything up to now, but for `singly` instructions that are told by themselves. */
+static void settle(struct cpu *cpu, const struct core_moment *moment, unsigned int singly)
+{
+	int64_t loads = cpu->loads_given - cpu->loads, stores = cpu->stores_given - cpu->stores;
+	u64 now = executed(cpu), instructions = now > cpu->told_at ? now - cpu->told_at : 0;
+
+	instructions = instructions > singly ? instructions - singly : 0;
+	cpu->told_at += instructions;
+	cpu->loads_given = cpu->loads;
+	cpu->stores_given = cpu->stores;
+	core_passed(cpu->core, moment, instructions, loads > 0 ? (u64)loads : 0, stores > 0 ? (u64)stores : 0);
+}
+
+static void deliver(struct cpu *cpu)
+{
+	if (core_take_interrupt(cpu->core) && !cpu->held_back)
+		interrupt(cpu);
+}
+
+static void schedule(struct cpu *cpu)
+{
+	u64 left = core_instructions_left(cpu->core);
+
+	if (cpu->core->paused)
+		left = ATTEND_PAUSED;
+	if (left < ATTEND_LEAST && !cpu->core->interrupt)
+		left = left ? left : 1;
+	*attention_of(cpu) = cpu->held_back || cpu->after != AFTER_NOTHING ? ATTENTION : ATTENTION - left;
+}
+
+static void tick(struct cpu *cpu)
+{
+	u64 ip = get(cpu, cpu->rip);
+	struct core_moment moment = moment_at(cpu, ip, ip);
+
+	settle(cpu, &moment, 0);
+	deliver(cpu);
+	give(cpu);
+}
+
+static void recorded(void *owner, const struct core_record *record)
+{
+	struct cpu *cpu = owner;
+	struct guest_memory memory = memory_of(cpu);
+
+	books_record(plugin.books, cpu->core, record, &plugin.kernel, &memory);
+}
+
+static void overflowed(void *owner, unsigned int counter)
+{
+	struct cpu *cpu = owner;
+	struct guest_memory memory = memory_of(cpu);
+
+	books_due(plugin.books, cpu->core, &plugin.kernel, &memory, counter);
+}
+
+/* -- instructions that are its own -- */
+
+static void translate(struct qemu_tb *tb, void *unused);
+
+static void was_reset(void *unused)
+{
+	(void)unused;
+	plugin.resetting = 0;
+	qemu_plugin_register_vcpu_tb_trans_cb(plugin.id, translate, NULL);
+}
+
+/* Loads and stores get callbacks by a reset, which drops all translations. They keep them. */
+static void watch_accesses(struct cpu *cpu)
+{
+	unsigned int wants = core_wants(cpu->core);
+
+	if (wants & ~plugin.watched && !plugin.resetting) {
+		plugin.watched |= wants;
+		plugin.resetting = 1;
+		qemu_plugin_reset(plugin.id, was_reset, NULL);
+	}
+}
+
+static bool in_user_mode(struct cpu *cpu)
+{
+	return get(cpu, cpu->cs) & 3;
+}
+
+static void at_wrmsr(unsigned int index, void *unused)
+{
+	struct cpu *cpu = &plugin.cpus[index];
+	u32 msr = (u32)get(cpu, cpu->general[RCX]);
+	u64 value;
+
+	(void)unused;
+	if (!core_has_msr(cpu->core, msr) || in_user_mode(cpu))
+		return;
+	value = (u32)get(cpu, cpu->general[RAX]) | get(cpu, cpu->general[RDX]) << 32;
+	tick(cpu);
+	if (core_write_msr(cpu->core, msr, value))
+		fprintf(stderr, "pmu: cpu %u: a general protection fault is due: wrmsr %x %lx at %lx\n",
+			index, msr, value, get(cpu, cpu->rip));
+	deliver(cpu);
+	watch_accesses(cpu);
+	give(cpu);
+	schedule(cpu);
+}
+
+static void at_rdmsr(unsigned int index, void *unused)
+{
+	struct cpu *cpu = &plugin.cpus[index];
+	u32 msr = (u32)get(cpu, cpu->general[RCX]);
+
+	(void)unused;
+	if (in_user_mode(cpu))
+		return;
+	if (msr == 0x1a0 && !cpu->core->amd) {
+		cpu->after = AFTER_MISC_ENABLE;
+	} else if (core_has_msr(cpu->core, msr)) {
+		tick(cpu);
+		if (core_read_msr(cpu->core, msr, &cpu->value))
+			fprintf(stderr, "pmu: cpu %u: a general protection fault is due: rdmsr %x at %lx\n",
+				index, msr, get(cpu, cpu->rip));
+		cpu->after = AFTER_MSR;
+	} else {
+		return;
+	}
+	*attention_of(cpu) |= ATTENTION;
+}
+
+static void at_rdpmc(unsigned int index, void *next)
+{
+	struct cpu *cpu = &plugin.cpus[index];
+	u64 value;
+
+	tick(cpu);
+	if (core_read_counter(cpu->core, (u32)get(cpu, cpu->general[RCX]), &value))
+		fprintf(stderr, "pmu: cpu %u: a general protection fault is due: rdpmc\n", index);
+	set(cpu, cpu->general[RAX], (u32)value);
+	set(cpu, cpu->general[RDX], value >> 32);
+	qemu_plugin_set_pc((uint64_t)(uintptr_t)next);
+}
+
+static void at_rdtsc(unsigned int index, void *unused)
+{
+	(void)unused;
+	plugin.cpus[index].after = AFTER_TSC;
+	*attention_of(&plugin.cpus[index]) |= ATTENTION;
+}
+
+/* `data`: the registers with the offset, and that is read into, by their numbers in an instruction. */
+static void at_apic_read(unsigned int index, void *data)
+{
+	/* The order of numbers in instructions: AX CX DX BX SP BP SI DI. */
+	static const u8 order[] = {RAX, RCX, RDX, RBX, RSP, RBP, RSI, RDI};
+	struct cpu *cpu = &plugin.cpus[index];
+	u64 offset = get(cpu, cpu->general[order[(uintptr_t)data & 7]]);
+
+	if (offset < APIC_EXTENDED_START || offset >= APIC_EXTENDED_END)
+		return;
+	cpu->target = order[(uintptr_t)data >> 3 & 7];
+	cpu->after = AFTER_APIC;
+	*attention_of(cpu) |= ATTENTION;
+}
+
+static void at_new_address_space(unsigned int index, void *unused)
+{
+	(void)unused;
+	caches_forget(plugin.caches, index);
+}
+
+/* -- the door -- */
+
+static void print_price(FILE *file)
+{
+	for (unsigned int i = 0; i < plugin.cpu_count; i++) {
+		const struct price *price = &plugin.cpus[i].price;
+
+		fprintf(file,
+			"{\"cpu\":%u,\"nmis\":%lu,\"nmi_instructions\":%lu,\"programs\":%lu"
+			",\"program_instructions\":%lu}\n",
+			i, price->nmis, price->nmi_instructions, price->programs,
+			price->program_instructions);
+	}
+}
+
+static void reset(void)
+{
+	books_reset(plugin.books);
+	for (unsigned int i = 0; i < plugin.cpu_count; i++) {
+		plugin.cpus[i].price = (struct price){0};
+		plugin.cores[i].unit.not_written = 0;
+	}
+}
+
+static void pause_all(bool paused)
+{
+	for (unsigned int i = 0; i < plugin.cpu_count; i++)
+		plugin.cores[i].paused = paused;
+}
+
+/* Does what the guest asks for. Returns what RAX is to be: the bytes of the answer, or ~0. */
+static u64 command(char *text, FILE *file)
+{
+	char *argument = text + strcspn(text, " ");
+
+	if (*argument)
+		*argument++ = '\0';
+	if (strcmp(text, "books") == 0)
+		books_print(plugin.books, file);
+	else if (strcmp(text, "totals") == 0)
+		books_print_totals(plugin.books, plugin.cores, plugin.cpu_count, file);
+	else if (strcmp(text, "touched") == 0)
+		books_print_touched(plugin.books, file);
+	else if (strcmp(text, "price") == 0)
+		print_price(file);
+	else if (strcmp(text, "machine") == 0)
+		fprintf(file, "%s\n", plugin.machine);
+	else if (strcmp(text, "reset") == 0)
+		reset();
+	else if (strcmp(text, "pause") == 0 || strcmp(text, "resume") == 0)
+		pause_all(text[0] == 'p');
+	else if (strcmp(text, "watch") == 0)
+		books_watch(plugin.books, strtoull(argument, NULL, 10));
+	else if (strcmp(text, "interval") == 0 && strtoul(argument, NULL, 10) > 0)
+		for (unsigned int i = 0; i < plugin.cpu_count; i++)
+			plugin.cores[i].tag_interval = (u32)strtoul(argument, NULL, 10);
+	else if (strcmp(text, "kernel") != 0 || guest_kernel_parse(&plugin.kernel, argument))
+		return ~0ULL;
+	return 0;
+}
+
+/* ECX 0: does the command at RSI, of RDX bytes; RAX is the size of the answer. ECX 1: copies RDX bytes of the answer
+ * from R8 on to RDI. ~0: an error. */
+static u64 through_door(struct cpu *cpu)
+{
+	u64 size = get(cpu, cpu->general[RDX]), from = get(cpu, cpu->general[R8]);
+	char text[DOOR_MAX + 1];
+	u64 result;
+	FILE *file;
+
+	if (get(cpu, cpu->general[RCX]) & 1) {
+		if (from > plugin.answer_size || size > plugin.answer_size - from)
+			return ~0ULL;
+		return copy(cpu, get(cpu, cpu->general[RDI]), plugin.answer + from, size, true) ? ~0ULL : size;
+	}
+	if (size > DOOR_MAX || copy(cpu, get(cpu, cpu->general[RSI]), text, size, false))
+		return ~0ULL;
+	text[size] = '\0';
+	free(plugin.answer);
+	plugin.answer = NULL;
+	plugin.answer_size = 0;
+	file = open_memstream(&plugin.answer, &plugin.answer_size);
+	if (!file)
+		return ~0ULL;
+	result = command(text, file);
+	fclose(file);
+	return result ? result : plugin.answer_size;
+}
+
+static void at_cpuid(unsigned int index, void *unused)
+{
+	struct cpu *cpu = &plugin.cpus[index];
+
+	(void)unused;
+	cpu->leaf = (u32)get(cpu, cpu->general[RAX]);
+	cpu->subleaf = (u32)get(cpu, cpu->general[RCX]);
+	cpu->after = AFTER_CPUID;
+	if (cpu->leaf == DOOR_LEAF) {
+		tick(cpu);
+		cpu->value = through_door(cpu);
+		cpu->after = AFTER_DOOR;
+		give(cpu);
+	}
+	*attention_of(cpu) |= ATTENTION;
+}
+
+static void replace_cpuid(struct cpu *cpu)
+{
+	struct qemu_register *places[] = {cpu->general[RAX], cpu->general[RBX], cpu->general[RCX],
+					  cpu->general[RDX]};
+	u32 values[4];
+
+	for (int i = 0; i < 4; i++)
+		values[i] = (u32)get(cpu, places[i]);
+	if (!core_cpuid(cpu->core, cpu->leaf, cpu->subleaf, values))
+		return;
+	for (int i = 0; i < 4; i++)
+		set(cpu, places[i], values[i]);
+}
+
+/* The instruction has run: what it left in registers is replaced, or noted. */
+static void finish(struct cpu *cpu)
+{
+	enum after after = cpu->after;
+
+	cpu->after = AFTER_NOTHING;
+	switch (after) {
+	case AFTER_NOTHING:
+		return;
+	case AFTER_CPUID:
+		replace_cpuid(cpu);
+		return;
+	case AFTER_MSR:
+		set(cpu, cpu->general[RAX], (u32)cpu->value);
+		set(cpu, cpu->general[RDX], cpu->value >> 32);
+		return;
+	case AFTER_MISC_ENABLE: {
+		u64 value = get(cpu, cpu->general[RAX]) & ~(1ULL << 11 | 1ULL << 12);
+
+		/* Bit 7: performance monitoring; 11: no branch trace store; 12: no PEBS. */
+		set(cpu, cpu->general[RAX], value | 1U << 7 | 1U << 11 | (cpu->core->no_pebs ? 1U << 12 : 0));
+		return;
+	}
+	case AFTER_TSC:
+		cpu->tsc_offset = ((u32)get(cpu, cpu->general[RAX]) | get(cpu, cpu->general[RDX]) << 32) -
+				  clock_of(cpu);
+		return;
+	case AFTER_APIC:
+		set(cpu, cpu->general[cpu->target], APIC_MASKED);
+		return;
+	case AFTER_DOOR:
+		set(cpu, cpu->general[RAX], cpu->value);
+		return;
+	}
+}
+
+static void after_instruction(unsigned int index, void *unused)
+{
+	(void)unused;
+	finish(&plugin.cpus[index]);
+}
+
+/* -- at the start of a block -- */
+
+static void attend(unsigned int index, void *unused)
+{
+	struct cpu *cpu = &plugin.cpus[index];
+
+	(void)unused;
+	finish(cpu);
+	if (cpu->held_back && !(apic_read(cpu, APIC_LVT_PMI) & APIC_MASKED)) {
+		cpu->held_back = false;
+		/* What it stood for may have been acknowledged in between. */
+		if (core_interrupt_is_due(cpu->core))
+			interrupt(cpu);
+		else
+			books_count(plugin.books, index, BOOKS_DROPPED);
+	}
+	tick(cpu);
+	schedule(cpu);
+}
+
+static void at_nmi(unsigned int index, void *unused)
+{
+	struct cpu *cpu = &plugin.cpus[index];
+	struct guest_memory memory = memory_of(cpu);
+
+	(void)unused;
+	cpu->nmi_from = executed(cpu);
+	cpu->program_from = 0;
+	books_interrupt(plugin.books, index, guest_kernel_in_bpf(&plugin.kernel, &memory, index));
+}
+
+static void at_nmi_end(unsigned int index, void *unused)
+{
+	struct cpu *cpu = &plugin.cpus[index];
+
+	(void)unused;
+	if (!cpu->nmi_from)
+		return;
+	cpu->price.nmis++;
+	cpu->price.nmi_instructions += executed(cpu) - cpu->nmi_from;
+	cpu->nmi_from = 0;
+}
+
+static void at_module_code(unsigned int index, void *unused)
+{
+	struct cpu *cpu = &plugin.cpus[index];
+
+	(void)unused;
+	if (cpu->nmi_from && !cpu->program_from)
+		cpu->program_from = executed(cpu);
+}
+
+static void at_overflow_handler(unsigned int index, void *unused)
+{
+	struct cpu *cpu = &plugin.cpus[index];
+
+	(void)unused;
+	if (!cpu->program_from)
+		return;
+	cpu->price.programs++;
+	cpu->price.program_instructions += executed(cpu) - cpu->program_from;
+	cpu->program_from = 0;
+}
+
+/* -- loads and stores -- */
+
+static struct caches_access access_of(struct cpu *cpu, uint32_t info, u64 address, uintptr_t insn, bool store)
+{
+	struct qemu_hwaddr *place = qemu_plugin_get_hwaddr(info, address);
+
+	(void)cpu;
+	return (struct caches_access){
+		.linear = address,
+		.physical = place ? qemu_plugin_hwaddr_phys_addr(place) : address,
+		.store = store,
+		.locked = insn & INSN_LOCKED,
+		.io = place && qemu_plugin_hwaddr_is_io(place),
+	};
+}
+
+static __attribute__((noinline)) void tell_access(struct cpu *cpu, uint32_t info, u64 address, uintptr_t insn,
+						  bool store)
+{
+	struct caches_access access = access_of(cpu, info, address, insn, store);
+	u64 rip = get(cpu, cpu->rip), ip = (rip & ~0xfffULL) | (insn & 0xfff);
+	struct core_moment moment;
+
+	/* RIP may be the block's start, and a block may go on in the next page. */
+	if (ip < rip)
+		ip += 0x1000;
+	moment = moment_at(cpu, ip, ip + (insn >> INSN_SIZE_SHIFT & 15));
+	*(store ? &cpu->stores : &cpu->loads) += 1; /* this one is told by itself */
+	settle(cpu, &moment, 1);
+	core_access(cpu->core, &moment, &access);
+	cpu->told_at++; /* an instruction may have several accesses: told_at can run ahead of what was executed */
+	deliver(cpu);
+	give(cpu);
+}
+
+static __attribute__((noinline)) void miss(struct cpu *cpu, uint32_t info, u64 address, uintptr_t insn, bool store)
+{
+	struct caches_access access = access_of(cpu, info, address, insn, store);
+
+	core_missed(cpu->core, &access);
+}
+
+static inline void at_access(unsigned int index, uint32_t info, u64 address, void *data, bool store)
+{
+	struct cpu *cpu = &plugin.cpus[index];
+	uintptr_t insn = (uintptr_t)data;
+
+	if (insn & INSN_STRING && address & 63)
+		return;
+	if (__builtin_expect(--*(store ? &cpu->stores : &cpu->loads) <= 0, 0))
+		tell_access(cpu, info, address, insn, store);
+	else if (!caches_is_recent(cpu->recent, address, store))
+		miss(cpu, info, address, insn, store);
+}
+
+static void at_load(unsigned int index, uint32_t info, uint64_t address, void *data)
+{
+	at_access(index, info, address, data, false);
+}
+
+static void at_store(unsigned int index, uint32_t info, uint64_t address, void *data)
+{
+	at_access(index, info, address, data, true);
+}
+
+/* -- translation -- */
+
+struct decoded {
+	uint8_t opcode[6];
+	bool repeats, locked;
+};
+
+static bool is_prefix(uint8_t byte)
+{
+	return byte == 0x2e || byte == 0x3e || byte == 0x26 || byte == 0x36 || (byte >= 0x64 && byte <= 0x67) ||
+	       byte == 0xf0 || byte == 0xf2 || byte == 0xf3 || (byte & 0xf0) == 0x40;
+}
+
+static struct decoded decode(const struct qemu_insn *insn)
+{
+	struct decoded decoded = {0};
+	uint8_t bytes[16] = {0};
+	size_t size = qemu_plugin_insn_data(insn, bytes, sizeof(bytes)), at = 0;
+
+	for (; at + 1 < size && is_prefix(bytes[at]); at++) {
+		decoded.repeats |= (bytes[at] & 0xfe) == 0xf2;
+		decoded.locked |= bytes[at] == 0xf0;
+	}
+	for (size_t i = 0; i < sizeof(decoded.opcode) && at + i < size; i++)
+		decoded.opcode[i] = bytes[at + i];
+	/* XCHG with memory locks by itself. */
+	decoded.locked |= decoded.opcode[0] == 0x86 || decoded.opcode[0] == 0x87;
+	return decoded;
+}
+
+/* True: finish() is due after the instruction. */
+static bool translate_own(struct qemu_insn *insn, const struct decoded *decoded, u64 next)
+{
+	if (decoded->opcode[0] == 0x0f) {
+		switch (decoded->opcode[1]) {
+		case 0xa2:
+			qemu_plugin_register_vcpu_insn_exec_cb(insn, at_cpuid, QEMU_READ_REGISTERS, NULL);
+			return true;
+		case 0x32:
+			qemu_plugin_register_vcpu_insn_exec_cb(insn, at_rdmsr, QEMU_READ_REGISTERS, NULL);
+			return true;
+		case 0x31:
+			qemu_plugin_register_vcpu_insn_exec_cb(insn, at_rdtsc, QEMU_READ_REGISTERS, NULL);
+			return true;
+		case 0x30:
+			qemu_plugin_register_vcpu_insn_exec_cb(insn, at_wrmsr, QEMU_READ_REGISTERS, NULL);
+			return false;
+		case 0x33:
+			qemu_plugin_register_vcpu_insn_exec_cb(insn, at_rdpmc, QEMU_WRITE_REGISTERS_AND_PC,
+							       (void *)(uintptr_t)next);
+			return false;
+		case 0x22:
+			if ((decoded->opcode[2] >> 3 & 7) == 3)
+				qemu_plugin_register_vcpu_insn_exec_cb(insn, at_new_address_space,
+								       QEMU_NO_REGISTERS, NULL);
+			return false;
+		default:
+			return false;
+		}
+	}
+	/* MOV of 32 bits from a register with a displacement. */
+	if (plugin.cores[0].amd && decoded->opcode[0] == 0x8b && decoded->opcode[1] >> 6 == 2 &&
+	    (decoded->opcode[1] & 7) != 4) {
+		u32 displacement;
+
+		memcpy(&displacement, decoded->opcode + 2, sizeof(displacement));
+		if (displacement != APIC_DISPLACEMENT)
+			return false;
+		qemu_plugin_register_vcpu_insn_exec_cb(insn, at_apic_read, QEMU_READ_REGISTERS,
+						       (void *)(uintptr_t)(decoded->opcode[1] & 63));
+		return true;
+	}
+	return false;
+}
+
+static bool is_string(const struct decoded *decoded)
+{
+	return decoded->repeats && ((decoded->opcode[0] >= 0xa4 && decoded->opcode[0] <= 0xa7) ||
+				    (decoded->opcode[0] >= 0xaa && decoded->opcode[0] <= 0xaf));
+}
+
+static void translate_accesses(struct qemu_insn *insn, const struct decoded *decoded)
+{
+	uintptr_t data = (qemu_plugin_insn_vaddr(insn) & 0xfff) | qemu_plugin_insn_size(insn) << INSN_SIZE_SHIFT |
+			 (is_string(decoded) ? INSN_STRING : 0) | (decoded->locked ? INSN_LOCKED : 0);
+
+	/* What the CPU used recently is kept in order by loads and stores together. */
+	if (!plugin.watched)
+		return;
+	qemu_plugin_register_vcpu_mem_cb(insn, at_load, QEMU_READ_REGISTERS, QEMU_LOADS, (void *)data);
+	qemu_plugin_register_vcpu_mem_cb(insn, at_store, QEMU_READ_REGISTERS, QEMU_STORES, (void *)data);
+}
+
+static bool is_between(u64 address, u64 start, u64 end)
+{
+	return address >= start && address < end;
+}
+
+static void translate(struct qemu_tb *tb, void *unused)
+{
+	size_t n = qemu_plugin_tb_n_insns(tb);
+	u64 start = qemu_plugin_insn_vaddr(qemu_plugin_tb_get_insn(tb, 0));
+	struct qemu_u64 attention = {plugin.attention, 0}, totals = {plugin.totals, 0};
+	const struct guest_kernel *kernel = &plugin.kernel;
+	bool unfinished = false;
+
+	(void)unused;
+	/* Before the block is counted. */
+	if (kernel->known && start == kernel->nmi_start)
+		qemu_plugin_register_vcpu_tb_exec_cb(tb, at_nmi, QEMU_READ_REGISTERS, NULL);
+	if (kernel->known && is_between(start, kernel->overflow_start, kernel->overflow_end))
+		qemu_plugin_register_vcpu_tb_exec_cb(tb, at_overflow_handler, QEMU_NO_REGISTERS, NULL);
+	if (kernel->known && is_between(start, MODULES_START, MODULES_END))
+		qemu_plugin_register_vcpu_tb_exec_cb(tb, at_module_code, QEMU_NO_REGISTERS, NULL);
+	qemu_plugin_register_vcpu_tb_exec_inline_per_vcpu(tb, QEMU_ADD, totals, n);
+	qemu_plugin_register_vcpu_tb_exec_inline_per_vcpu(tb, QEMU_ADD, attention, n);
+	qemu_plugin_register_vcpu_tb_exec_cond_cb(tb, attend, QEMU_WRITE_REGISTERS, QEMU_GREATER_OR_EQUAL, attention,
+						  ATTENTION, NULL);
+	for (size_t i = 0; i < n; i++) {
+		struct qemu_insn *insn = qemu_plugin_tb_get_insn(tb, i);
+		struct decoded decoded = decode(insn);
+		u64 address = qemu_plugin_insn_vaddr(insn);
+
+		if (unfinished)
+			qemu_plugin_register_vcpu_insn_exec_cb(insn, after_instruction, QEMU_WRITE_REGISTERS, NULL);
+		unfinished = translate_own(insn, &decoded, address + qemu_plugin_insn_size(insn));
+		if (kernel->known && decoded.opcode[0] == 0xcf &&
+		    is_between(address, kernel->nmi_start, kernel->nmi_end))
+			qemu_plugin_register_vcpu_insn_exec_cb(insn, at_nmi_end, QEMU_NO_REGISTERS, NULL);
+		translate_accesses(insn, &decoded);
+	}
+}
+
+/* -- start and end -- */
+
+static void find_registers(struct cpu *cpu)
+{
+	GArray *all = qemu_plugin_get_registers();
+	const struct qemu_register_descriptor *descriptors = (const void *)all->data;
+
+	for (unsigned int i = 0; i < all->len; i++) {
+		const struct qemu_register_descriptor *of = &descriptors[i];
+
+		if (!of->name)
+			continue;
+		if (strcmp(of->name, "rip") == 0)
+			cpu->rip = of->handle;
+		else if (strcmp(of->name, "cs") == 0)
+			cpu->cs = of->handle;
+		else if (strcmp(of->name, "eflags") == 0)
+			cpu->flags = of->handle;
+		for (unsigned int j = 0; j < RETIRED_REGISTERS; j++)
+			if (strcmp(of->name, general_names[j]) == 0)
+				cpu->general[j] = of->handle;
+	}
+}
+
+static void give_up(const char *what)
+{
+	fprintf(stderr, "pmu: %s\n", what);
+	exit(1);
+}
+
+static void at_vcpu(unsigned int index, void *unused)
+{
+	struct core_callbacks callbacks = {
+		.copy = copy, .registers = registers, .recorded = recorded, .overflowed = overflowed};
+	struct cpu *cpu = &plugin.cpus[index];
+
+	(void)unused;
+	if (index >= plugin.cpu_count)
+		give_up("the guest has more CPUs than cpus= says");
+	cpu->index = index;
+	cpu->core = &plugin.cores[index];
+	cpu->bytes = g_byte_array_new();
+	cpu->memory = g_byte_array_new();
+	find_registers(cpu);
+	callbacks.owner = cpu;
+	if (core_open(cpu->core, plugin.machine, index, plugin.caches, &callbacks))
+		give_up("there is no such machine");
+	if (caches_add_cpu(plugin.caches, index, core_memory_shape(cpu->core)))
+		give_up("no memory for the caches");
+	cpu->recent = caches_recent(plugin.caches, index);
+	give(cpu);
+	schedule(cpu);
+}
+
+static const char *value_of(const char *argument, const char *name)
+{
+	size_t length = strlen(name);
+
+	return strncmp(argument, name, length) == 0 && argument[length] == '=' ? argument + length + 1 : NULL;
+}
+
+int qemu_plugin_install(uint64_t id, const void *info, int argc, char **argv)
+{
+	FILE *log = NULL;
+
+	(void)info;
+	plugin.id = id;
+	for (int i = 0; i < argc; i++) {
+		const char *value;
+
+		if ((value = value_of(argv[i], "machine")))
+			plugin.machine = value;
+		else if ((value = value_of(argv[i], "cpus")))
+			plugin.cpu_count = (unsigned int)strtoul(value, NULL, 10);
+		else if ((value = value_of(argv[i], "node-bytes")))
+			plugin.node_bytes = strtoull(value, NULL, 10);
+		else if ((value = value_of(argv[i], "icount")))
+			plugin.icount = (int)strtol(value, NULL, 10);
+		else if ((value = value_of(argv[i], "log")))
+			log = fopen(value, "w");
+		else
+			give_up("unknown argument");
+	}
+	plugin.attention = qemu_plugin_scoreboard_new(sizeof(u64));
+	plugin.totals = qemu_plugin_scoreboard_new(sizeof(u64));
+	plugin.caches = caches_open(plugin.cpu_count, plugin.node_bytes);
+	plugin.books = books_open(log);
+	if (!plugin.caches || !plugin.books)
+		give_up("no memory");
+	qemu_plugin_register_vcpu_init_cb(id, at_vcpu, NULL);
+	qemu_plugin_register_vcpu_tb_trans_cb(id, translate, NULL);
+	return 0;
+}
