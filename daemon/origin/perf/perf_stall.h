@@ -32,11 +32,13 @@ struct perf_stall {
 	u64 wait_ns; /* from the last look, or the move, to the next look; 0: before the first page */
 	u64 look_ns; /* when that is */
 	u64 rearmed; /* times; the caller's */
+	bool likely; /* records of this event and others of pebsd's collide; the caller's */
 };
 
 /*
  * Takes note of the page at `now_ns`, of a clock that goes on. Returns whether it has stood still for so long
- * that the count is worth a look: 4 s after it moved, then after twice the time before, at most a minute.
+ * that the count is worth a look: 4 s after it moved, or half a second if a stall is likely or came before;
+ * then after twice the time before, at most a minute.
  */
 bool perf_stall_watch(struct perf_stall *stall, const struct perf_reading *page, u64 now_ns);
 
