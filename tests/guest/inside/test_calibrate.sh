@@ -26,6 +26,7 @@ expect 'events' 3 "$(status | jq '.events | length')"
 status | jq -e '.offcore.refused == null' >/dev/null || fail "off-core responses are not counted: $(status)"
 wait_until 'the calibration is over' 120 is_over
 say "$(status | jq --compact-output '[.events[] | {role, interrupt_ns: .cost.interrupt_ns}], .notes')"
-# An emulator that waits for the host may disturb too many rounds: that is a reason of its own, and no counter's.
+# An emulator that waits for the host may disturb too many rounds: that is a reason of its own, and no counter's. (The
+# loads and instructions have one counter each, and go by the stores.)
 status | jq --raw-output '.notes[] | select(contains("could not be measured"))' >"$work/notes"
-! grep -q 'counter' "$work/notes" || fail "a counter was missing: $(<"$work/notes")"
+! grep -q -e 'no counter is left' -e 'another event' "$work/notes" || fail "a counter was missing: $(<"$work/notes")"
