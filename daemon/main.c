@@ -17,6 +17,7 @@
 #include "once.h"
 #include "options.h"
 #include "origin/perf/probe.h"
+#include "probe_running.h"
 #include "serve.h"
 #include "symbols/symbols_unit.h"
 #include "symbols/symbols_worker.h"
@@ -125,6 +126,8 @@ static int probe(const struct options *options)
 		wish.selection.named = config->cpus;
 		if (!config->isolated)
 			wish.selection.isolated = perf_selection_isolated(wish.sysfs_root);
+		if (!options->sysfs_root)
+			probe_running_ask(options->socket, &wish.running);
 		r = probe_run(&wish, options->json, stdout);
 	}
 	if (r < 0) {

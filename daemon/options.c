@@ -68,8 +68,9 @@ static const struct {
 			 BIT(OPTIONS_RUN) | BIT(OPTIONS_PROBE) | BIT(OPTIONS_TEST_RULES) |
 				 BIT(OPTIONS_VERSION),
 			 "with --once, --probe, --test-rules or --version:\nprint JSON"},
-	[OPTION_SOCKET] = {"socket", "PATH", BIT(OPTIONS_RUN),
-			   "control socket\n(default " OPTIONS_SOCKET_DEFAULT ")"},
+	[OPTION_SOCKET] = {"socket", "PATH", BIT(OPTIONS_RUN) | BIT(OPTIONS_PROBE),
+			   "control socket (default " OPTIONS_SOCKET_DEFAULT
+			   ");\nwith --probe: where a running pebsd is asked"},
 	[OPTION_LISTEN] = {"listen", "ADDR:PORT|unix:PATH|none", BIT(OPTIONS_RUN),
 			   "where /metrics is served\n(default: as configured, else 127.0.0.1:9754)"},
 	[OPTION_PROBE] = {"probe", NULL, BIT(OPTIONS_PROBE),

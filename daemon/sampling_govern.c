@@ -2,12 +2,14 @@
 #include "sampling_govern.h"
 
 #include <errno.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "base/log.h"
+#include "base/text.h"
 #include "base/text_file.h"
 #include "govern/calibrate.h"
 #include "govern/governor.h"
@@ -48,7 +50,8 @@ struct sampling_govern {
 	double budget;
 	struct governor *governor;
 	struct calibration *calibration; /* NULL: not begun, or its results are known */
-	bool calibrated;
+	unsigned calibrations_failed;    /* in a row: some event's result is still unknown */
+	u64 calibrate_ns;                /* not before; UINT64_MAX: no more */
 	struct calibrate_result interrupts[EVENTS_MAX];
 	u64 percent; /* kernel.perf_cpu_time_max_percent; 0: not known */
 	u64 stepped_ns;
@@ -310,79 +313,119 @@ static void apply(struct sampling_govern *govern, size_t i, const struct governo
 	tell(govern, i, before, output);
 }
 
-/* What is not known is for all to read. */
-static void tell_interrupt(struct sampling_govern *govern, size_t i)
+static char *unknown_interrupt(const char *key, const char *reason, double retry_seconds)
 {
+	char again[TEXT_NUMBER_MAX + 32] = "it is not tried again", span[TEXT_NUMBER_MAX];
+	char *text;
+
+	if (retry_seconds > 0) {
+		text_span(retry_seconds, span);
+		(void)snprintf(again, sizeof(again), "it is tried again in %s", span);
+	}
+	if (asprintf(&text,
+		     "what an interrupt of %s takes could not be measured: %s; %s; until it is known, the "
+		     "budget goes by the most that the kernel lets one take "
+		     "(kernel.perf_event_max_sample_rate, kernel.perf_cpu_time_max_percent), and what "
+		     "sampling costs is not shown",
+		     key, reason, again) < 0)
+		return NULL;
+	return text;
+}
+
+/* What is not known is for all to read, until it is. `retry_seconds`: 0 if it is not tried again. */
+static void tell_interrupt(struct sampling_govern *govern, size_t i, double retry_seconds)
+{
+	const size_t note = PERF_NOTE_OF(i, PERF_NOTE_INTERRUPT);
 	const char *key = govern->settings.head->events[i].key;
 	char *text;
 
 	if (govern->interrupts[i].known) {
+		(void)perf_notes_set(govern->settings.notes, note, NULL);
 		log_info("an interrupt of %s takes %.0f ns without pebsd's program", key,
 			 govern->interrupts[i].interrupt_ns);
 		return;
 	}
-	if (asprintf(&text,
-		     "what an interrupt of %s takes could not be measured: %s; the budget goes by the most "
-		     "that "
-		     "the kernel lets one take (kernel.perf_event_max_sample_rate, "
-		     "kernel.perf_cpu_time_max_percent), and what sampling costs is not shown",
-		     key, govern->interrupts[i].reason) < 0)
+	text = unknown_interrupt(key, govern->interrupts[i].reason, retry_seconds);
+	if (!text)
 		return;
 	log_notice("%s", text);
-	perf_notes_add(govern->settings.notes, text);
+	(void)perf_notes_set(govern->settings.notes, note, text);
+}
+
+/* Takes the results: those that were not known before are told, and what is not known now is tried again. */
+static void calibrated(struct sampling_govern *govern,
+		       const struct calibrate_result results[static EVENTS_MAX])
+{
+	const size_t n = govern->settings.n_sets;
+	bool failed = false;
+	double seconds = 0;
+
+	for (size_t i = 0; i < n; i++)
+		failed |= !results[i].known;
+	if (failed)
+		seconds = calibrate_retry_seconds(++govern->calibrations_failed);
+	govern->calibrate_ns =
+		seconds > 0 ? monotonic_ns() + (u64)(seconds * (double)NSEC_PER_SEC) : UINT64_MAX;
+	for (size_t i = 0; i < n; i++) {
+		const bool was_known = govern->interrupts[i].known;
+
+		govern->interrupts[i] = results[i];
+		if (!was_known)
+			tell_interrupt(govern, i, seconds);
+	}
 }
 
 static void begin_calibration(struct sampling_govern *govern, u64 max_rate)
 {
 	const struct sampling_govern_settings *settings = &govern->settings;
 	const struct pmu_opening *openings[EVENTS_MAX] = {0};
+	struct calibrate_result results[EVENTS_MAX];
 	int fd = kernel_empty_program_fd(settings->kernel);
 	int r = fd;
 
-	govern->calibrated = true;
 	for (size_t i = 0; i < settings->n_sets; i++)
 		openings[i] = perf_opening(settings->sets[i]);
 	if (fd >= 0)
-		r = calibration_new(openings, settings->n_sets, fd, max_rate, &govern->calibration);
+		r = calibration_new(openings, settings->n_sets, govern->interrupts, fd, max_rate,
+				    &govern->calibration);
 	if (r >= 0)
 		return;
-	for (size_t i = 0; i < settings->n_sets; i++) {
-		(void)snprintf(govern->interrupts[i].reason, CALIBRATE_REASON_MAX,
-			       "it could not begin: %.100s", strerror(-r));
-		tell_interrupt(govern, i);
-	}
+	memcpy(results, govern->interrupts, sizeof(results));
+	for (size_t i = 0; i < settings->n_sets; i++)
+		if (!results[i].known)
+			(void)snprintf(results[i].reason, CALIBRATE_REASON_MAX, "it could not begin: %.100s",
+				       strerror(-r));
+	calibrated(govern, results);
 }
 
 /* Begins with the first whole interval, when samples come, and takes what came of it. */
 static void calibrate(struct sampling_govern *govern, u64 max_rate)
 {
-	const struct calibrate_result *results;
+	struct calibrate_result results[EVENTS_MAX] = {0};
+	const struct calibrate_result *found;
 
 	/* The counters that it would take were left to others. */
 	if (govern->settings.head->paused)
 		return;
-	if (!govern->calibrated && govern->budget > 0 && govern->steps > 0 && govern->settings.n_sets > 0) {
-		begin_calibration(govern, max_rate);
+	if (!govern->calibration) {
+		if (govern->budget > 0 && govern->steps > 0 && govern->settings.n_sets > 0 &&
+		    monotonic_ns() >= govern->calibrate_ns)
+			begin_calibration(govern, max_rate);
 		return;
 	}
-	if (!govern->calibration)
+	found = calibration_results(govern->calibration);
+	if (!found)
 		return;
-	results = calibration_results(govern->calibration);
-	if (!results)
-		return;
-	for (size_t i = 0; i < govern->settings.n_sets; i++) {
-		govern->interrupts[i] = results[i];
-		tell_interrupt(govern, i);
-	}
+	memcpy(results, found, govern->settings.n_sets * sizeof(*found));
 	govern->calibration = calibration_free(govern->calibration);
+	calibrated(govern, results);
 }
 
+/* One under way begins anew after the pause: the time for it has come. */
 void sampling_govern_pause(struct sampling_govern *govern)
 {
-	if (!govern || !govern->calibration)
-		return;
-	govern->calibration = calibration_free(govern->calibration);
-	govern->calibrated = false;
+	if (govern)
+		govern->calibration = calibration_free(govern->calibration);
 }
 
 void sampling_govern_counted(struct sampling_govern *govern, u64 max_rate)

@@ -32,7 +32,7 @@ DEFINE_CLEANUP(struct sampling_govern *, sampling_govern_free)
 /*
  * After each perf_count() of all sets. What is less than half an interval after the last is left to the next.
  * `max_rate`: kernel.perf_event_max_sample_rate; 0: not known. The first interval begins the calibration, on
- * a thread of its own.
+ * a thread of its own; one that failed is tried again later.
  */
 void sampling_govern_counted(struct sampling_govern *govern, u64 max_rate);
 

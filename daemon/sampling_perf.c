@@ -28,14 +28,15 @@ struct origin_state {
 	size_t n_sets;
 	struct perf_event_set *sets[EVENTS_MAX]; /* in the order of the engine's events */
 	struct perf_counts counts[EVENTS_MAX];   /* as of the last collection */
-	struct sampling_govern *govern;          /* NULL: not begun, or no more samples come */
-	int rate_fd;                             /* kernel.perf_event_max_sample_rate; -1: not known */
-	u64 rate_at_start;                       /* its value; 0: not known */
-	struct perf_notes notes;                 /* in the head; what came is told once */
-	u64 names_unread;                        /* told of already */
-	bool slots_missing;                      /* told, and not over */
-	struct sampling_offcore *offcore;        /* NULL: not asked for */
-	char *hotplug_message[EVENTS_MAX];       /* the failure told of last; NULL: none since */
+	struct perf_note_losses losses[EVENTS_MAX];
+	struct sampling_govern *govern;    /* NULL: not begun, or no more samples come */
+	int rate_fd;                       /* kernel.perf_event_max_sample_rate; -1: not known */
+	u64 rate_at_start;                 /* its value; 0: not known */
+	struct perf_notes notes;           /* in the head; what came is told once */
+	u64 names_unread;                  /* told of already */
+	bool slots_missing;                /* told, and not over */
+	struct sampling_offcore *offcore;  /* NULL: not asked for */
+	char *hotplug_message[EVENTS_MAX]; /* the failure told of last; NULL: none since */
 	struct guest_marks guests;
 	bool paused;               /* all of it */
 	struct handover *handover; /* what is left to the next process; NULL: nothing. Not owned */
@@ -54,6 +55,7 @@ static void free_state(struct origin_state *state)
 	for (size_t i = 0; i < state->n_sets; i++) {
 		perf_set_free(state->sets[i]);
 		free(state->hotplug_message[i]);
+		free((void *)state->losses[i].colliding);
 	}
 	perf_keep_free(state->keep);
 	if (state->engine)
@@ -93,7 +95,15 @@ static int start_sets(struct origin_state *state, struct failure *failure)
 static void describe_sets(struct origin_state *state)
 {
 	struct snapshot *head = engine_head(state->engine);
+	const struct pmu_opening *openings[EVENTS_MAX] = {0};
+	const char *keys[EVENTS_MAX] = {0};
 
+	for (size_t i = 0; i < state->n_sets; i++) {
+		openings[i] = perf_opening(state->sets[i]);
+		keys[i] = head->events[i].key;
+	}
+	for (size_t i = 0; i < state->n_sets; i++)
+		state->losses[i].colliding = perf_note_colliding(openings, keys, state->n_sets, i);
 	for (size_t i = 0; i < state->n_sets; i++) {
 		head->events[i].takes_turns = perf_takes_turns(state->sets[i]);
 		head->events[i].event.period = perf_event(state->sets[i])->period;
@@ -140,7 +150,8 @@ static void take_notes(struct origin_state *state, u64 rate)
 			log_notice("%s counts again on all its CPUs", key);
 		(void)set_note(state, PERF_NOTE_OF(i, PERF_NOTE_THROTTLED),
 			       perf_note_throttled(key, cpus, n, rate));
-		(void)set_note(state, PERF_NOTE_OF(i, PERF_NOTE_REARMED), perf_note_rearmed(key, cpus, n));
+		(void)set_note(state, PERF_NOTE_OF(i, PERF_NOTE_REARMED),
+			       perf_note_rearmed(key, cpus, n, &state->losses[i]));
 		if (perf_takes_turns(state->sets[i]))
 			(void)set_note(
 				state, PERF_NOTE_OF(i, PERF_NOTE_TURNS),
@@ -158,6 +169,9 @@ static void count(struct reading readings[EVENTS_MAX], void *userdata)
 	for (size_t i = 0; i < state->n_sets; i++) {
 		struct perf_counts *counts = &state->counts[i];
 
+		/* Of the last collection as a whole: what was seen in this one is not known yet. */
+		state->losses[i].expected = readings[i].expected;
+		state->losses[i].lost = readings[i].unexplained;
 		perf_count(state->sets[i], counts);
 		readings[i].counted = true;
 		readings[i].expected = counts->due;

@@ -478,7 +478,7 @@ static int finish(struct server *server)
 	for (unsigned event = 0; event < head->n_events; event++) {
 		struct reading reading = engine_reading(engine, event);
 
-		watch_total(&head->events[event], &reading);
+		watch_total(&server->watch, event, &head->events[event], &reading);
 	}
 	return r;
 }

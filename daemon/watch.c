@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/cleanup.h"
 #include "base/log.h"
@@ -45,17 +46,14 @@ void watch_gone(void *userdata, const char *path, u64 id)
 	publish_cgroup(userdata, "gone", path, id);
 }
 
-static void tell_loss(struct watch *watch, const char *key, const char *reason, u64 lost)
+/* Whoever watches is told of each; the log at once, and then of the sum of a minute. */
+static void publish_loss(struct watch *watch, const char *key, const char *reason, u64 lost)
 {
 	_cleanup_free_ char *text = NULL;
 	json_object *fields = json_object_new_object();
 
 	if (asprintf(&text, "lost %llu samples of %s: %s", (unsigned long long)lost, key, reason) < 0)
 		text = NULL;
-	if (text)
-		log_full(LOG_WARNING, 0,
-			 ((const struct log_field[]){{"PEBSD_EVENT", key}, {"PEBSD_REASON", reason}, {0}}),
-			 "%s", text);
 	if (fields) {
 		(void)json_object_object_add(fields, "source", json_object_new_string(key));
 		(void)json_object_object_add(fields, "reason", json_object_new_string(reason));
@@ -64,30 +62,63 @@ static void tell_loss(struct watch *watch, const char *key, const char *reason, 
 	publish(watch, "loss", text ? text : reason, fields);
 }
 
+static void log_loss(struct log_sum *sum, const char *key, const char *reason, u64 more, bool at_end)
+{
+	char span[TEXT_NUMBER_MAX], within[TEXT_NUMBER_MAX + 16] = "";
+	u64 since_ns, lost;
+	struct timespec now;
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &now);
+	lost = log_sum_add(sum, more, (u64)now.tv_sec * NSEC_PER_SEC + (u64)now.tv_nsec, at_end, &since_ns);
+	if (lost == 0)
+		return;
+	if (since_ns > 0) {
+		text_span((double)since_ns / (double)NSEC_PER_SEC, span);
+		(void)snprintf(within, sizeof(within), ", in the last %s", span);
+	}
+	log_full(LOG_WARNING, 0,
+		 ((const struct log_field[]){{"PEBSD_EVENT", key}, {"PEBSD_REASON", reason}, {0}}),
+		 "lost %llu samples of %s: %s%s", (unsigned long long)lost, key, reason, within);
+}
+
 void watch_begin(struct watch *watch, unsigned event, const struct reading *reading)
 {
 	watch->malformed[event] = reading->malformed;
 	watch->unexplained[event] = reading->unexplained;
 }
 
+static u64 more_than(u64 now, u64 before)
+{
+	return now > before ? now - before : 0;
+}
+
 void watch_losses(struct watch *watch, unsigned event, const struct snapshot_event *description,
 		  const struct reading *reading)
 {
-	if (reading->malformed > watch->malformed[event])
-		tell_loss(watch, description->key, "malformed", reading->malformed - watch->malformed[event]);
-	watch->malformed[event] = reading->malformed;
-	if (reading->unexplained > watch->unexplained[event] + description->n_cpus) {
-		tell_loss(watch, description->key, "unexplained",
-			  reading->unexplained - watch->unexplained[event]);
-		watch->unexplained[event] = reading->unexplained;
-	}
+	u64 malformed = more_than(reading->malformed, watch->malformed[event]);
+	u64 unexplained = more_than(reading->unexplained, watch->unexplained[event]);
+
+	/* One a CPU may be under way. */
+	if (unexplained <= description->n_cpus)
+		unexplained = 0;
+	if (malformed > 0)
+		publish_loss(watch, description->key, "malformed", malformed);
+	if (unexplained > 0)
+		publish_loss(watch, description->key, "unexplained", unexplained);
+	log_loss(&watch->logged[event].malformed, description->key, "malformed", malformed, false);
+	log_loss(&watch->logged[event].unexplained, description->key, "unexplained", unexplained, false);
+	watch->malformed[event] += malformed;
+	watch->unexplained[event] += unexplained;
 }
 
-void watch_total(const struct snapshot_event *description, const struct reading *reading)
+void watch_total(struct watch *watch, unsigned event, const struct snapshot_event *description,
+		 const struct reading *reading)
 {
 	char seen[TEXT_NUMBER_MAX], lost[TEXT_NUMBER_MAX], seen_field[24], lost_field[24];
 	u64 lost_in_all = reading->malformed + reading->unexplained;
 
+	log_loss(&watch->logged[event].malformed, description->key, "malformed", 0, true);
+	log_loss(&watch->logged[event].unexplained, description->key, "unexplained", 0, true);
 	text_count(reading->seen, seen);
 	text_count(lost_in_all, lost);
 	(void)snprintf(seen_field, sizeof(seen_field), "%llu", (unsigned long long)reading->seen);

@@ -5,6 +5,7 @@
 #ifndef PEBSD_WATCH_H
 #define PEBSD_WATCH_H
 
+#include "base/log_repeat.h"
 #include "export/control.h"
 #include "policy/alert.h"
 #include "snapshot.h"
@@ -15,6 +16,9 @@ struct watch {
 	struct control *control;   /* not owned; NULL: nobody can watch yet */
 	u64 malformed[EVENTS_MAX]; /* told of so far */
 	u64 unexplained[EVENTS_MAX];
+	struct {
+		struct log_sum malformed, unexplained;
+	} logged[EVENTS_MAX];
 };
 
 /* For struct collect_listener; userdata: struct watch. */
@@ -24,14 +28,15 @@ void watch_gone(void *userdata, const char *path, u64 id);
 /* What an event had lost before: the log of another process told it. */
 void watch_begin(struct watch *watch, unsigned event, const struct reading *reading);
 
-/* Tells of samples of an event lost since the last call. One sample a CPU may be under way: that is no loss.
- */
+/* Tells of samples of an event lost since the last call, and the log once a minute. One sample a CPU may be
+ * under way: that is no loss. */
 void watch_losses(struct watch *watch, unsigned event, const struct snapshot_event *description,
 		  const struct reading *reading);
 
-/* Tells what an event had in all, when no more can come: whoever reads the counts from time to time knows
- * from the log what came after the last time. */
-void watch_total(const struct snapshot_event *description, const struct reading *reading);
+/* Logs losses that are not logged yet, and what an event had in all, when no more can come: whoever reads the
+ * counts from time to time knows from the log what came after the last time. */
+void watch_total(struct watch *watch, unsigned event, const struct snapshot_event *description,
+		 const struct reading *reading);
 
 /* Tells, in the log too, that an event has another period; `description` has the new one. */
 void watch_period(struct watch *watch, const struct snapshot_event *description, u64 before);

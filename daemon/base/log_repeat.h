@@ -41,4 +41,18 @@ bool log_repeats_say(struct log_repeats *repeats, int priority, const char *text
  */
 bool log_repeats_next(struct log_repeats *repeats, u64 now_ns, bool at_end, struct log_repeat *ret);
 
+/*
+ * A figure that goes on, such as samples lost: told at once where nothing of it was told in the last
+ * LOG_REPEAT_NS, and then as the sum of that time. {0} has told nothing. Pure.
+ */
+struct log_sum {
+	bool told;
+	u64 told_ns;
+	u64 left; /* came since, and is not told */
+};
+
+/* Adds `more`, which may be 0: time alone brings the sum out. Returns what to tell now; 0: nothing. `ret_ns`:
+ * since when that is; 0: of now. With `at_end` none is waited for. */
+u64 log_sum_add(struct log_sum *sum, u64 more, u64 now_ns, bool at_end, u64 *ret_ns);
+
 #endif

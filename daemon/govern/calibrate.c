@@ -85,7 +85,7 @@ static void measure_some(struct calibration *calibration, struct walk *walk, boo
 		const struct pmu_opening *opening = &calibration->openings[i];
 		const struct calibrate_result *alike = measured_alike(calibration, i);
 
-		if ((opening->only_counter != 0) != only_counter)
+		if ((opening->only_counter != 0) != only_counter || calibration->results[i].known)
 			continue;
 		if (__atomic_load_n(&calibration->stop, __ATOMIC_RELAXED))
 			return;
@@ -99,6 +99,17 @@ static void measure_some(struct calibration *calibration, struct walk *walk, boo
 	}
 }
 
+/* Those that found no counter before another one was measured. */
+static void fill_in(struct calibration *calibration)
+{
+	for (size_t i = 0; i < calibration->n; i++) {
+		const struct calibrate_result *alike = measured_alike(calibration, i);
+
+		if (!calibration->results[i].known && alike)
+			calibration->results[i] = *alike;
+	}
+}
+
 static void measure_all(struct calibration *calibration)
 {
 	const size_t bytes = LINES * sizeof(struct line);
@@ -107,13 +118,15 @@ static void measure_all(struct calibration *calibration)
 
 	if (walk.lines == MAP_FAILED) {
 		for (size_t i = 0; i < calibration->n; i++)
-			(void)snprintf(calibration->results[i].reason, CALIBRATE_REASON_MAX,
-				       "there is no memory to work on");
+			if (!calibration->results[i].known)
+				(void)snprintf(calibration->results[i].reason, CALIBRATE_REASON_MAX,
+					       "there is no memory to work on");
 		return;
 	}
 	lay_out(walk.lines);
 	measure_some(calibration, &walk, false);
 	measure_some(calibration, &walk, true);
+	fill_in(calibration);
 	(void)munmap(walk.lines, bytes);
 }
 
@@ -139,7 +152,8 @@ static int start(struct calibration *calibration)
 	return -r;
 }
 
-int calibration_new(const struct pmu_opening *const *openings, size_t n, int program_fd, u64 max_rate,
+int calibration_new(const struct pmu_opening *const *openings, size_t n,
+		    const struct calibrate_result *before, int program_fd, u64 max_rate,
 		    struct calibration **ret)
 {
 	struct calibration *calibration = calloc(1, sizeof(*calibration));
@@ -155,8 +169,11 @@ int calibration_new(const struct pmu_opening *const *openings, size_t n, int pro
 		.max_rate = max_rate,
 	};
 	if (calibration->openings && calibration->results) {
-		for (size_t i = 0; i < n; i++)
+		for (size_t i = 0; i < n; i++) {
 			calibration->openings[i] = *openings[i];
+			if (before && before[i].known)
+				calibration->results[i] = before[i];
+		}
 		r = start(calibration);
 	}
 	if (r < 0) {

@@ -6,8 +6,16 @@
  * samples that came, is the interrupt: the record, the handler, what they displaced, and the call of an
  * empty program.
  *
- * It runs once, on a thread of its own, for some 50 ms an event; nobody waits for it. Where rounds do not
- * agree, or the event cannot be had beside the one that samples, nothing is known, and `reason` says why.
+ * The thread's event is pinned. The kernel then gives counters to pinned events of the CPU first, which
+ * sample for pebsd, then to this one, and last to events that take turns (ctx_resched() in
+ * kernel/events/core.c, Linux 6.1 to 7.3). So sampling never stands still for a timing, and off-core counters
+ * make room for it: on one CPU, while a half of a round runs. Their times enabled and running account for
+ * that. Taking them away, or timing before they are opened, would stop them on every CPU, and would have to
+ * be done again for each retry and for counters that outlived the process before.
+ *
+ * It runs on a thread of its own, for some 50 ms an event; nobody waits for it. If rounds do not agree, or no
+ * counter is left, the result is unknown, and `reason` says why. It is then tried again later:
+ * calibrate_retry_seconds().
  */
 #ifndef PEBSD_CALIBRATE_H
 #define PEBSD_CALIBRATE_H
@@ -19,9 +27,10 @@
 #include "origin/perf/pmu.h"
 
 #define CALIBRATE_ROUNDS     16
-#define CALIBRATE_REASON_MAX 160
+#define CALIBRATE_ROUNDS_MAX 32 /* twice as many, if the first ones do not tell */
+#define CALIBRATE_REASON_MAX 200
 
-/* One round: the same work twice. */
+/* One round: the same work twice, and as much of it in every round. */
 struct calibrate_round {
 	double with_ns;
 	double without_ns;
@@ -35,11 +44,17 @@ struct calibrate_result {
 };
 
 /*
- * What the rounds say: the median of what a sample cost in each. Not known where fewer than half of
- * CALIBRATE_ROUNDS had samples, where it is not positive in three of four, or where half of them are further
- * from the median than its half. Pure.
+ * What the rounds say: the median of what a sample cost in each. Whatever interrupts a round (a hypervisor
+ * that takes the CPU, a system management interrupt) can only make it longer. So a round is thrown away if
+ * one of its halves took more than one and a half times the lower quartile of these halves. The result is
+ * unknown if fewer than half of CALIBRATE_ROUNDS had samples or are left; and of those left, if the cost is
+ * not positive in three of four, or if half of them are further from the median than its half. Takes
+ * CALIBRATE_ROUNDS_MAX rounds at most. Pure.
  */
 void calibrate_judge(const struct calibrate_round *rounds, size_t n, struct calibrate_result *ret);
+
+/* How long after it failed for the `failed`th time it is tried again, in seconds; 0: no more. Pure. */
+double calibrate_retry_seconds(unsigned failed);
 
 /*
  * What an interrupt takes at most, on average, for the kernel not to lower its limit: `percent`
@@ -64,10 +79,12 @@ struct calibration;
 
 /*
  * Begins, for so many events, on a thread of its own. Events of one PMU, precise ones all or none, are
- * measured once; an event that one counter alone can hold goes by another one's.
- * Descriptors are the caller's, and stay open until the calibration is freed. 0 or -errno.
+ * measured once; an event that one counter alone can hold, or that finds no counter, goes by another one's.
+ * What is known in `before` (NULL: nothing) is not measured again. Descriptors are the caller's, and stay
+ * open until the calibration is freed. 0 or -errno.
  */
-int calibration_new(const struct pmu_opening *const *openings, size_t n, int program_fd, u64 max_rate,
+int calibration_new(const struct pmu_opening *const *openings, size_t n,
+		    const struct calibrate_result *before, int program_fd, u64 max_rate,
 		    struct calibration **ret);
 
 /* The result of each event, in their order; NULL as long as it runs. The calibration's. */

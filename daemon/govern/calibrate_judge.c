@@ -2,8 +2,9 @@
 #include "calibrate.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
+#include <stdlib.h>
 
 #define NS_A_SECOND 1e9
 
@@ -25,37 +26,97 @@ static double median(double *values, size_t n)
 	return n % 2 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
 }
 
+/* A half that took so many times the lower quartile of its like was interrupted. Rounds do the same work:
+ * what the caches do to it varies by a few percent, a preemption by some hundred. */
+#define INTERRUPTED 1.5
+
+static void unknown(struct calibrate_result *ret, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+static void unknown(struct calibrate_result *ret, const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	(void)vsnprintf(ret->reason, sizeof(ret->reason), format, arguments);
+	va_end(arguments);
+}
+
+static bool usable(const struct calibrate_round *round)
+{
+	return round->samples > 0 && isfinite((round->with_ns - round->without_ns) / round->samples);
+}
+
+/* Sorts. */
+static double lower_quartile(double *values, size_t n)
+{
+	qsort(values, n, sizeof(*values), compare);
+	return values[n / 4];
+}
+
+/* Throws away what was interrupted, in place; how many are left. */
+static size_t drop_interrupted(struct calibrate_round *rounds, size_t n)
+{
+	double with[CALIBRATE_ROUNDS_MAX], without[CALIBRATE_ROUNDS_MAX];
+	double with_most, without_most;
+	size_t left = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		with[i] = rounds[i].with_ns;
+		without[i] = rounds[i].without_ns;
+	}
+	with_most = lower_quartile(with, n) * INTERRUPTED;
+	without_most = lower_quartile(without, n) * INTERRUPTED;
+	for (size_t i = 0; i < n; i++)
+		if (rounds[i].with_ns <= with_most && rounds[i].without_ns <= without_most)
+			rounds[left++] = rounds[i];
+	return left;
+}
+
 void calibrate_judge(const struct calibrate_round *rounds, size_t n, struct calibrate_result *ret)
 {
-	double costs[CALIBRATE_ROUNDS], distances[CALIBRATE_ROUNDS];
-	size_t usable = 0, positive = 0;
+	struct calibrate_round kept[CALIBRATE_ROUNDS_MAX];
+	double costs[CALIBRATE_ROUNDS_MAX], distances[CALIBRATE_ROUNDS_MAX];
+	size_t sampled = 0, left, positive = 0;
 	double middle;
 
 	*ret = (struct calibrate_result){0};
-	for (size_t i = 0; i < n && usable < CALIBRATE_ROUNDS; i++) {
-		const double cost = (rounds[i].with_ns - rounds[i].without_ns) / rounds[i].samples;
-
-		if (!(rounds[i].samples > 0) || !isfinite(cost))
-			continue;
-		costs[usable++] = cost;
-		positive += cost > 0;
-	}
-	if (usable < CALIBRATE_ROUNDS / 2) {
-		(void)snprintf(ret->reason, sizeof(ret->reason),
-			       "the event sampled its own work in %zu of %d rounds alone", usable,
-			       CALIBRATE_ROUNDS);
+	for (size_t i = 0; i < n && sampled < CALIBRATE_ROUNDS_MAX; i++)
+		if (usable(&rounds[i]))
+			kept[sampled++] = rounds[i];
+	if (sampled < CALIBRATE_ROUNDS / 2) {
+		unknown(ret, "the event sampled its own work in only %zu of %d rounds", sampled,
+			CALIBRATE_ROUNDS);
 		return;
 	}
-	middle = median(costs, usable);
-	for (size_t i = 0; i < usable; i++)
+	left = drop_interrupted(kept, sampled);
+	if (left < CALIBRATE_ROUNDS / 2) {
+		unknown(ret,
+			"something else took the CPU in %zu of %zu rounds (a hypervisor, or the "
+			"firmware), and %d are needed without",
+			sampled - left, sampled, CALIBRATE_ROUNDS / 2);
+		return;
+	}
+	for (size_t i = 0; i < left; i++) {
+		costs[i] = (kept[i].with_ns - kept[i].without_ns) / kept[i].samples;
+		positive += costs[i] > 0;
+	}
+	middle = median(costs, left);
+	for (size_t i = 0; i < left; i++)
 		distances[i] = fabs(costs[i] - middle);
-	if (positive * 4 < usable * 3 || middle <= 0 || median(distances, usable) > middle / 2) {
-		(void)snprintf(ret->reason, sizeof(ret->reason),
-			       "what a sample took differed too much from one round to the next");
+	if (positive * 4 < left * 3 || middle <= 0 || median(distances, left) > middle / 2) {
+		unknown(ret, "what a sample took differed too much from one round to the next");
 		return;
 	}
 	ret->known = true;
 	ret->interrupt_ns = middle;
+}
+
+/* What took the CPU or the counters may be over in a minute, or in some. */
+double calibrate_retry_seconds(unsigned failed)
+{
+	static const double seconds[] = {60, 240, 960};
+
+	return failed >= 1 && failed <= ARRAY_SIZE(seconds) ? seconds[failed - 1] : 0;
 }
 
 double calibrate_bound_ns(u64 max_rate, u64 percent)

@@ -25,9 +25,16 @@
 /* Of what the kernel allows. */
 #define PART_OF_RATE 4.0
 
-/* Where the event is rare it is looked for so long, up to twice as long. */
-#define COUNT_NS     50e6
+/* To learn how many events a unit of the work makes, so many are waited for, or so many halves of a round. */
 #define COUNT_EVENTS 20000
+#define COUNT_HALVES 32
+
+/* A counter that is taken for a moment may be free in the next: so many tries, so far apart. */
+#define TRIES    8
+#define TRIES_NS 2000000
+
+/* The least of so many timings: whatever interrupts one can only make it longer. */
+#define TIMINGS 3
 
 /* With work whose unit takes longer than was thought, or a CPU that is slow, as an emulated one. */
 #define UNITS_MAX   (1ULL << 32)
@@ -58,14 +65,14 @@ static void meter_close(struct meter *meter)
 	cleanup_close(&meter->leader_fd);
 }
 
-/* As the one that samples, for this thread alone, and giving way to whoever is pinned. */
+/* As the one that samples, for this thread alone. Pinned: see the header. */
 static int meter_open(const struct pmu_opening *opening, u64 period, int program_fd, struct meter *ret)
 {
 	struct pmu_opening own = *opening;
 	_cleanup_(meter_close) struct meter meter = {.leader_fd = -1, .fd = -1};
 	struct perf_event_attr attr;
 
-	own.pinned = false;
+	own.pinned = true;
 	if (own.has_leader) {
 		perf_attr_leader(&own, &attr);
 		meter.leader_fd = perf_door_thread(&attr, -1);
@@ -102,13 +109,26 @@ static double time_work(calibrate_work work, void *userdata, u64 units)
 	return cpu_time_ns() - before;
 }
 
+static double time_least(calibrate_work work, void *userdata, u64 units)
+{
+	double least = time_work(work, userdata, units);
+
+	for (int i = 1; i < TIMINGS; i++) {
+		const double took = time_work(work, userdata, units);
+
+		if (took < least)
+			least = took;
+	}
+	return least;
+}
+
 /* Units that take about as long as half a round is to. */
 static u64 find_units(calibrate_work work, void *userdata)
 {
 	u64 units = 1;
 
 	for (;;) {
-		double took = time_work(work, userdata, units);
+		double took = time_least(work, userdata, units);
 
 		if (took >= HALF_NS / 4 || units >= UNITS_MAX) {
 			double wanted = (double)units * HALF_NS / (took > 1 ? took : 1);
@@ -119,17 +139,28 @@ static u64 find_units(calibrate_work work, void *userdata)
 	}
 }
 
-/* The work with the event on. Returns the CPU time, or a negative number where it did not count all along. */
+/* A pinned event that found no counter is in error, and cannot be read, until it is enabled again. */
+static int meter_revive(const struct meter *meter, struct meter_reading *ret)
+{
+	if (meter_control(meter, PERF_EVENT_IOC_ENABLE) < 0 ||
+	    meter_control(meter, PERF_EVENT_IOC_DISABLE) < 0)
+		return -EIO;
+	return meter_read(meter, ret);
+}
+
+/* The work with the event on. Returns the CPU time, or a negative number if it did not count all along. */
 static double work_metered(const struct meter *meter, calibrate_work work, void *userdata, u64 units,
 			   struct meter_reading *before, struct meter_reading *after)
 {
 	double took;
 
-	if (meter_read(meter, before) < 0 || meter_control(meter, PERF_EVENT_IOC_ENABLE) < 0)
+	if ((meter_read(meter, before) < 0 && meter_revive(meter, before) < 0) ||
+	    meter_control(meter, PERF_EVENT_IOC_ENABLE) < 0)
 		return -1;
 	took = time_work(work, userdata, units);
 	(void)meter_control(meter, PERF_EVENT_IOC_DISABLE);
-	if (meter_read(meter, after) < 0 ||
+	/* While a leader is in error no time passes for its group. */
+	if (meter_read(meter, after) < 0 || after->enabled_ns == before->enabled_ns ||
 	    after->running_ns - before->running_ns != after->enabled_ns - before->enabled_ns)
 		return -1;
 	return took;
@@ -157,30 +188,54 @@ static bool stopped(const struct task *task)
 	return __atomic_load_n(task->stop, __ATOMIC_RELAXED);
 }
 
-/* Events a nanosecond, of one stretch that is long enough; negative where they cannot be counted. */
+/* The same, several times if the counter is taken. */
+static double try_metered(const struct meter *meter, const struct task *task, u64 units,
+			  struct meter_reading *before, struct meter_reading *after)
+{
+	const struct timespec moment = {.tv_nsec = TRIES_NS};
+	double took = -1;
+
+	for (int i = 0; i < TRIES && took < 0 && !stopped(task); i++) {
+		if (i > 0)
+			(void)nanosleep(&moment, NULL);
+		took = work_metered(meter, task->work, task->userdata, units, before, after);
+	}
+	return took;
+}
+
+static int refuse_counter(struct calibrate_result *ret)
+{
+	return refuse(ret,
+		      "no counter is left for a moment's timing: pinned events hold all that can take it, "
+		      "pebsd's own, and perhaps the NMI watchdog's or another profiler's",
+		      0);
+}
+
+/* Events a unit of the work; negative if they cannot be counted. No time goes into it: what interrupts the
+ * work does not change how many events it makes. */
 static double find_rate(const struct meter *meter, const struct task *task)
 {
-	double took_ns = 0, events = 0;
+	double events = 0;
+	u64 units = task->units;
 
-	for (u64 units = task->units; took_ns < COUNT_NS && events < COUNT_EVENTS && !stopped(task);
-	     units *= 2) {
+	for (u64 halves = 1; halves <= COUNT_HALVES && events < COUNT_EVENTS && !stopped(task); halves *= 2) {
 		struct meter_reading before = {0}, after = {0};
 
-		took_ns = work_metered(meter, task->work, task->userdata, units, &before, &after);
-		if (took_ns < 0)
+		units = task->units * halves;
+		if (try_metered(meter, task, units, &before, &after) < 0)
 			return -1;
 		events = (double)(after.count - before.count);
 	}
-	return took_ns > 0 ? events / took_ns : 0;
+	return events / (double)units;
 }
 
 /* A period with which half a round has its samples, or as many as the kernel allows. */
-static u64 find_period(const struct pmu_opening *opening, double rate, u64 max_rate)
+static u64 find_period(const struct pmu_opening *opening, double half_events, u64 max_rate)
 {
 	const u64 step = opening->period_step ? opening->period_step : 1;
 	const double allowed =
 		max_rate ? (double)max_rate / PART_OF_RATE * HALF_NS / NS_A_SECOND : HALF_SAMPLES;
-	const double period = rate * HALF_NS / (allowed < HALF_SAMPLES ? allowed : HALF_SAMPLES);
+	const double period = half_events / (allowed < HALF_SAMPLES ? allowed : HALF_SAMPLES);
 	const double least = opening->period_min > 1 ? opening->period_min : 1;
 
 	return ((u64)(period > least ? period : least) + step - 1) / step * step;
@@ -194,9 +249,9 @@ static int find_length(const struct meter *meter, struct task *task, struct cali
 	for (int longer = 1; longer <= LONGER_MOST && !stopped(task); longer *= 2) {
 		struct meter_reading before = {0}, after = {0};
 
-		took = work_metered(meter, task->work, task->userdata, task->units, &before, &after);
+		took = try_metered(meter, task, task->units, &before, &after);
 		if (took < 0)
-			return refuse(ret, "another event took the counter", 0);
+			return refuse_counter(ret);
 		samples = (double)(after.count - before.count) / (double)task->period;
 		if (samples >= HALF_SAMPLES_LEAST)
 			return 0;
@@ -225,22 +280,22 @@ static int prepare(const struct pmu_opening *opening, int program_fd, struct tas
 		return refuse(ret, "an event of this thread cannot be opened", r);
 	rate = find_rate(meter, task);
 	if (rate < 0)
-		return refuse(ret, "another event holds the counter", 0);
-	task->period = find_period(opening, rate, task->max_rate);
+		return refuse_counter(ret);
+	task->period = find_period(opening, rate * (double)task->units, task->max_rate);
 	if (ioctl(meter->fd, PERF_EVENT_IOC_PERIOD, &task->period) < 0)
 		return refuse(ret, "the period cannot be set", -errno);
 	return find_length(meter, task, ret);
 }
 
-static void measure(const struct meter *meter, struct task *task, struct calibrate_result *ret)
+/* Adds rounds until there are `enough`, or time is up. Returns how many there are. */
+static size_t add_rounds(const struct meter *meter, struct task *task, size_t enough,
+			 struct calibrate_round *rounds, size_t n)
 {
 	const double until = cpu_time_ns() + SECONDS_MAX * NS_A_SECOND;
 	const u64 longest = task->units * LONGER_MOST;
-	struct calibrate_round rounds[CALIBRATE_ROUNDS];
-	size_t n = 0;
 
 	/* Either is first in every other round. */
-	for (bool without_first = false; n < CALIBRATE_ROUNDS && cpu_time_ns() < until && !stopped(task);
+	for (bool without_first = false; n < enough && cpu_time_ns() < until && !stopped(task);
 	     without_first = !without_first) {
 		struct calibrate_round round = {0};
 		struct meter_reading before = {0}, after = {0};
@@ -253,11 +308,26 @@ static void measure(const struct meter *meter, struct task *task, struct calibra
 		if (round.with_ns < 0)
 			continue;
 		round.samples = (double)(after.count - before.count) / (double)task->period;
-		if (round.samples >= HALF_SAMPLES_LEAST / 2)
+		if (round.samples >= HALF_SAMPLES_LEAST / 2) {
 			rounds[n++] = round;
-		else if (task->units < longest)
+		} else if (task->units < longest) {
+			/* Rounds are held against one another: those before were shorter. */
 			task->units *= 2;
+			n = 0;
+		}
 	}
+	return n;
+}
+
+static void measure(const struct meter *meter, struct task *task, struct calibrate_result *ret)
+{
+	struct calibrate_round rounds[CALIBRATE_ROUNDS_MAX];
+	size_t n = add_rounds(meter, task, CALIBRATE_ROUNDS, rounds, 0);
+
+	calibrate_judge(rounds, n, ret);
+	if (ret->known || n < CALIBRATE_ROUNDS)
+		return;
+	n = add_rounds(meter, task, CALIBRATE_ROUNDS_MAX, rounds, n);
 	calibrate_judge(rounds, n, ret);
 }
 
@@ -270,7 +340,9 @@ void calibrate_measure(const struct pmu_opening *opening, int program_fd, u64 ma
 	*ret = (struct calibrate_result){0};
 	/* Ours samples with it, and is not to stand still for this. */
 	if (opening->only_counter) {
-		(void)refuse(ret, "one counter alone can hold the event, and it is in use", 0);
+		(void)refuse(ret,
+			     "one counter alone can hold the event, and it is in use: pebsd samples with it",
+			     0);
 		return;
 	}
 	task.units = find_units(work, userdata);

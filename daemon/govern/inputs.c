@@ -71,7 +71,8 @@ void govern_busiest(double seconds, const struct cpu_counts *before, size_t n_be
 void govern_bounds(const struct pmu_opening *opening, u64 usual_period, struct governor_input *ret)
 {
 	const u64 step = opening->period_step ? opening->period_step : 1;
-	const u64 closest = usual_period / CLOSER;
+	/* Closer, records would collide more often, and each collision takes more samples than it gave. */
+	const u64 closest = opening->collides ? usual_period : usual_period / CLOSER;
 
 	ret->period_step = step;
 	ret->least_period = closest > opening->period_min ? closest : opening->period_min;

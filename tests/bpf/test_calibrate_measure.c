@@ -74,6 +74,25 @@ static void think(void *userdata, u64 units)
 		sum += units;
 }
 
+/* The first page takes as long as a hypervisor may that gave the CPU to another machine. */
+static void touch_interrupted(void *userdata, u64 units)
+{
+	const u64 stolen_ns = 5000000;
+	struct timespec now;
+	bool *interrupted = userdata;
+	u64 until;
+
+	touch(NULL, units);
+	if (*interrupted)
+		return;
+	*interrupted = true;
+	(void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+	until = (u64)now.tv_sec * 1000000000ULL + (u64)now.tv_nsec + stolen_ns;
+	do
+		(void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+	while ((u64)now.tv_sec * 1000000000ULL + (u64)now.tv_nsec < until);
+}
+
 static void expect_refused(const struct pmu_opening *opening, u64 max_rate, calibrate_work work,
 			   const char *reason)
 {
@@ -93,6 +112,15 @@ Test(calibrate_measure, the_thread_samples_its_own_work)
 		cr_expect(result.interrupt_ns > 0 && result.interrupt_ns < 1e6, "%g ns", result.interrupt_ns);
 	else
 		cr_expect(strstr(result.reason, "differed too much"), "%s", result.reason);
+}
+
+Test(calibrate_measure, an_interrupted_timing_does_not_end_it)
+{
+	bool interrupted = false;
+
+	calibrate_measure(&faults, program_fd, MAX_RATE, touch_interrupted, &interrupted, &stop, &result);
+	cr_expect(interrupted);
+	cr_expect_geq(page_faults_runs(program_fd), CALIBRATE_ROUNDS * 8UL, "%s", result.reason);
 }
 
 Test(calibrate_measure, it_ends_when_it_is_to)
@@ -127,7 +155,7 @@ Test(calibrate_measure, a_thread_of_its_own_does_it_for_each_event)
 	only.only_counter = 1;
 	unknown.config = 999;
 	unknown.precise_ip = 3;
-	cr_assert_eq(calibration_new(openings, 4, program_fd, MAX_RATE, &calibration), 0);
+	cr_assert_eq(calibration_new(openings, 4, NULL, program_fd, MAX_RATE, &calibration), 0);
 	/* Its own work faults too seldom. */
 	for (int i = 0; i < 1000 && !results; i++) {
 		(void)nanosleep(&moment, NULL);
@@ -141,12 +169,34 @@ Test(calibrate_measure, a_thread_of_its_own_does_it_for_each_event)
 	cr_expect_null(calibration_free(calibration));
 }
 
+Test(calibrate_measure, what_is_known_is_not_measured_again_and_serves_others)
+{
+	const struct timespec moment = {.tv_nsec = 10000000};
+	const struct pmu_opening *openings[] = {&faults, &faults};
+	const struct calibrate_result before[] = {{.reason = "the counter was taken"},
+						  {.known = true, .interrupt_ns = 1234}};
+	const struct calibrate_result *results = NULL;
+	struct calibration *calibration = NULL;
+
+	cr_assert_eq(calibration_new(openings, 2, before, program_fd, MAX_RATE, &calibration), 0);
+	for (int i = 0; i < 1000 && !results; i++) {
+		(void)nanosleep(&moment, NULL);
+		results = calibration_results(calibration);
+	}
+	cr_assert(results, "it came to no end");
+	for (size_t i = 0; i < 2; i++) {
+		cr_expect(results[i].known, "%s", results[i].reason);
+		cr_expect_eq(results[i].interrupt_ns, 1234);
+	}
+	cr_expect_null(calibration_free(calibration));
+}
+
 Test(calibrate_measure, who_does_not_wait_for_it_ends_it)
 {
 	const struct pmu_opening *openings[] = {&faults};
 	struct calibration *calibration = NULL;
 
-	cr_assert_eq(calibration_new(openings, 1, program_fd, MAX_RATE, &calibration), 0);
+	cr_assert_eq(calibration_new(openings, 1, NULL, program_fd, MAX_RATE, &calibration), 0);
 	cr_expect_null(calibration_free(calibration));
 	cr_expect_null(calibration_free(NULL));
 }

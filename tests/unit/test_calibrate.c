@@ -42,6 +42,60 @@ Test(calibrate, rounds_that_somebody_disturbed_do_not_matter)
 	cr_expect_float_eq(result.interrupt_ns, 1280, 1e-6);
 }
 
+/* A hypervisor that takes the CPU for 5 ms, in either half. */
+Test(calibrate, interrupted_rounds_are_thrown_away)
+{
+	for (size_t i = 0; i < 7; i++)
+		rounds[i].without_ns += 5e6;
+	calibrate_judge(rounds, CALIBRATE_ROUNDS, &result);
+	cr_assert(result.known, "%s", result.reason);
+	cr_expect_float_eq(result.interrupt_ns, 1280, 1e-6);
+	for (size_t i = 0; i < 7; i++) {
+		rounds[i].without_ns = 1e6;
+		rounds[i].with_ns = i % 2 ? 1.7e6 : 30e6;
+	}
+	calibrate_judge(rounds, CALIBRATE_ROUNDS, &result);
+	cr_assert(result.known, "%s", result.reason);
+	cr_expect_float_eq(result.interrupt_ns, 1280, 1e-6);
+}
+
+Test(calibrate, too_few_undisturbed_rounds_say_nothing_and_what_took_the_rest)
+{
+	for (size_t i = 0; i < 9; i++)
+		rounds[i].without_ns += 5e6;
+	calibrate_judge(rounds, CALIBRATE_ROUNDS, &result);
+	cr_expect_not(result.known);
+	cr_expect_str_eq(result.reason, "something else took the CPU in 9 of 16 rounds (a hypervisor, or the "
+					"firmware), and 8 are needed without");
+}
+
+Test(calibrate, more_rounds_can_make_up_for_disturbed_ones)
+{
+	struct calibrate_round more[CALIBRATE_ROUNDS_MAX + 1];
+
+	for (size_t i = 0; i < CALIBRATE_ROUNDS_MAX + 1; i++)
+		more[i] = rounds[i % CALIBRATE_ROUNDS];
+	for (size_t i = 0; i < 9; i++)
+		more[i].without_ns += 5e6;
+	calibrate_judge(more, CALIBRATE_ROUNDS_MAX + 1, &result);
+	cr_expect(result.known, "%s", result.reason);
+}
+
+Test(calibrate, what_failed_is_tried_again_some_times_and_ever_later)
+{
+	double before = 0;
+	unsigned failed = 1;
+
+	cr_expect_eq(calibrate_retry_seconds(0), 0, "nothing failed");
+	for (; failed < 10 && calibrate_retry_seconds(failed) > 0; failed++) {
+		cr_expect_geq(calibrate_retry_seconds(failed), 60);
+		cr_expect_gt(calibrate_retry_seconds(failed), before);
+		before = calibrate_retry_seconds(failed);
+	}
+	cr_expect_gt(failed, 2);
+	cr_expect_lt(failed, 10, "it is given up");
+}
+
 Test(calibrate, an_even_number_of_rounds_has_its_median_between_two)
 {
 	for (size_t i = 0; i < CALIBRATE_ROUNDS; i++)
@@ -56,7 +110,7 @@ Test(calibrate, too_few_rounds_say_nothing)
 	calibrate_judge(rounds, CALIBRATE_ROUNDS / 2 - 1, &result);
 	cr_expect_not(result.known);
 	cr_expect_eq(result.interrupt_ns, 0);
-	cr_expect_str_eq(result.reason, "the event sampled its own work in 7 of 16 rounds alone");
+	cr_expect_str_eq(result.reason, "the event sampled its own work in only 7 of 16 rounds");
 	calibrate_judge(rounds, 0, &result);
 	cr_expect_not(result.known);
 	calibrate_judge(rounds, CALIBRATE_ROUNDS / 2, &result);

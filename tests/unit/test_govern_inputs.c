@@ -189,6 +189,15 @@ Test(govern_inputs, bounds_are_the_pmus_and_a_share_of_the_usual)
 	cr_expect_eq(input.period_step, 1);
 }
 
+Test(govern_inputs, where_records_collide_nothing_is_looked_at_closer_than_usual)
+{
+	const struct pmu_opening opening = {.period_min = 1, .period_step = 1, .collides = true};
+
+	govern_bounds(&opening, 1000003, &input);
+	cr_expect_eq(input.least_period, 1000003);
+	cr_expect_eq(input.greatest_period, INT32_MAX);
+}
+
 Test(govern_inputs, a_class_is_what_shares_cpus)
 {
 	struct pmu_opening big = {.has_members = true}, small = {.has_members = true}, all = {0};

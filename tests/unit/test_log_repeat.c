@@ -110,3 +110,57 @@ Test(log_repeat, of_a_long_message_the_beginning_is_told)
 	cr_assert(log_repeats_next(&repeats, SECOND, true, &told));
 	cr_expect_eq(strlen(told.text), LOG_REPEAT_TEXT_MAX - 1U);
 }
+
+static u64 add(struct log_sum *sum, u64 more, u64 at_ns)
+{
+	u64 since;
+
+	return log_sum_add(sum, more, at_ns, false, &since);
+}
+
+Test(log_repeat, a_figure_that_goes_on_is_told_at_once_and_then_as_a_sum_a_minute)
+{
+	struct log_sum sum = {0};
+	unsigned told = 0;
+	u64 in_all = 0;
+
+	/* 2 times a second for 10 minutes. */
+	for (u64 i = 0; i < 1200; i++) {
+		const u64 now = add(&sum, 7, SECOND + i * SECOND / 2);
+
+		told += now > 0;
+		in_all += now;
+		cr_expect(i > 0 || now == 7, "not told at once");
+	}
+	cr_expect_eq(told, 10);
+	cr_expect_eq(in_all + sum.left, 8400);
+}
+
+Test(log_repeat, the_sum_is_told_when_its_time_is_over_though_nothing_more_comes)
+{
+	struct log_sum sum = {0};
+	u64 since;
+
+	cr_expect_eq(add(&sum, 0, SECOND), 0, "nothing is no news");
+	cr_expect_eq(log_sum_add(&sum, 5, SECOND, false, &since), 5);
+	cr_expect_eq(since, 0);
+	cr_expect_eq(add(&sum, 6, 2 * SECOND), 0);
+	cr_expect_eq(add(&sum, 0, SECOND + LOG_REPEAT_NS - 1), 0);
+	cr_expect_eq(log_sum_add(&sum, 0, SECOND + LOG_REPEAT_NS, false, &since), 6);
+	cr_expect_eq(since, LOG_REPEAT_NS);
+	cr_expect_eq(add(&sum, 0, SECOND + 3 * LOG_REPEAT_NS), 0);
+	cr_expect_eq(log_sum_add(&sum, 8, SECOND + 4 * LOG_REPEAT_NS, false, &since), 8, "long after");
+	cr_expect_eq(since, 0);
+}
+
+Test(log_repeat, at_the_end_the_rest_of_a_sum_is_told)
+{
+	struct log_sum sum = {0};
+	u64 since;
+
+	(void)add(&sum, 5, SECOND);
+	(void)add(&sum, 6, 2 * SECOND);
+	cr_expect_eq(log_sum_add(&sum, 0, 3 * SECOND, true, &since), 6);
+	cr_expect_eq(since, 2 * SECOND);
+	cr_expect_eq(log_sum_add(&sum, 0, 3 * SECOND, true, &since), 0);
+}

@@ -105,7 +105,7 @@ static void expect_relaxed(const struct pmu_opening *planned)
 			request.target = OPENER_THREAD;
 			request.cpu = -1;
 			request.thread = 4711;
-			request.attr.pinned = 0;
+			request.attr.pinned = !opening.has_leader;
 			cr_expect(is_allowed(&request), "calibrated: %s",
 				  event_role_name(planned->event.role));
 		} while (++ways < 8 &&

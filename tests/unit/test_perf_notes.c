@@ -86,29 +86,81 @@ Test(perf_notes, a_throttled_event_is_named_with_its_cpus_and_the_remedy)
 		"kernel.perf_event_max_sample_rate; raise `period` in [sampling], or that sysctl");
 }
 
+static const struct cpu_counts silent[] = {
+	{.cpu = 0, .open = true, .rearmed = 11},
+	{.cpu = 1, .open = true},
+	{.cpu = 2, .rearmed = 1},
+};
+
 Test(perf_notes, an_event_that_was_armed_again_says_where_and_why)
 {
-	static const struct cpu_counts cpus[] = {
-		{.cpu = 0, .open = true, .rearmed = 11},
-		{.cpu = 1, .open = true},
-		{.cpu = 2, .rearmed = 1},
+	const struct perf_note_losses nothing = {0}, unsettled = {.expected = 4000},
+				      some = {.expected = 4000, .lost = 1000};
+
+	cr_expect_null(perf_note_rearmed("loads", calm, 2, &some));
+	cr_expect_null(perf_note_rearmed("loads", silent, 3, &unsettled), "what it missed is known later");
+	expect_note(
+		perf_note_rearmed("loads", silent, 3, &some),
+		"loads was silent on CPUs 0,2 until it was armed again, 12 times since the start, and lost "
+		"1,000 of 4,000 samples (25%) as unexplained: before Skylake the records of PEBS events that "
+		"overflow together are dropped, and the kernel leaves their counters unarmed; here most "
+		"likely with those of another PEBS user, such as perf record -e cycles:pp; a longer period "
+		"in [sampling] loses less");
+	expect_note(
+		perf_note_rearmed("stores", &silent[2], 1, &nothing),
+		"stores was silent on CPUs 2 until it was armed again, 1 time since the start: before "
+		"Skylake the records of PEBS events that overflow together are dropped, and the kernel "
+		"leaves their counters unarmed; here most likely with those of another PEBS user, such as "
+		"perf record -e cycles:pp; a longer period in [sampling] loses less");
+}
+
+/* The figures of Haswell with three events and a period of 1,009. */
+Test(perf_notes, events_of_pebsd_that_collide_are_named_with_what_longer_periods_would_lose)
+{
+	const struct perf_note_losses stores = {
+		.expected = 731636, .lost = 692081, .colliding = "loads, stores and instructions"};
+
+	expect_note(
+		perf_note_rearmed("stores", silent, 3, &stores),
+		"stores was silent on CPUs 0,2 until it was armed again, 12 times since the start, and lost "
+		"692,081 of 731,636 samples (95%) as unexplained: before Skylake the records of PEBS events "
+		"that overflow together are dropped, and the kernel leaves their counters unarmed; here "
+		"loads, stores and instructions collide, or another PEBS user with them, such as perf record "
+		"-e cycles:pp; longer periods (`period` and `instructions-period` in [sampling]) or fewer "
+		"`events` lose less: with twice the periods there are a quarter of the collisions, and with "
+		"periods about 13 times as long a tenth would be lost");
+}
+
+Test(perf_notes, where_little_or_everything_is_lost_no_period_is_named)
+{
+	const struct perf_note_losses losses[] = {
+		{.expected = 1000, .lost = 100, .colliding = "loads and stores"},
+		{.expected = 1000, .lost = 1000, .colliding = "loads and stores"},
+		{.expected = 0, .lost = 0, .colliding = "loads and stores"},
 	};
 
-	cr_expect_null(perf_note_rearmed("loads", calm, 2));
-	expect_note(
-		perf_note_rearmed("loads", cpus, 3),
-		"loads was silent on CPUs 0,2 until it was armed again, 12 times since the start; the "
-		"samples that it missed are lost as unexplained; most likely, as on machines before Skylake, "
-		"records of two events that overflowed together are dropped, and the kernel leaves the "
-		"counter unarmed: another PEBS user, such as perf record -e cycles:pp, or two events of "
-		"pebsd; a larger `period` in [sampling] makes it rarer");
-	expect_note(
-		perf_note_rearmed("stores", &cpus[2], 1),
-		"stores was silent on CPUs 2 until it was armed again, 1 time since the start; the "
-		"samples that it missed are lost as unexplained; most likely, as on machines before Skylake, "
-		"records of two events that overflowed together are dropped, and the kernel leaves the "
-		"counter unarmed: another PEBS user, such as perf record -e cycles:pp, or two events of "
-		"pebsd; a larger `period` in [sampling] makes it rarer");
+	for (size_t i = 0; i < sizeof(losses) / sizeof(losses[0]); i++) {
+		_cleanup_free_ char *text = perf_note_rearmed("loads", silent, 1, &losses[i]);
+
+		cr_expect(strstr(text, "a quarter of the collisions") && !strstr(text, "times as long"), "%s",
+			  text);
+	}
+}
+
+Test(perf_notes, those_that_collide_are_on_one_pmu)
+{
+	const struct pmu_opening big = {.event.pmu = "cpu", .collides = true};
+	const struct pmu_opening other = {.event.pmu = "other", .collides = true};
+	const struct pmu_opening plain = {.event.pmu = "cpu"};
+	const struct pmu_opening *const openings[] = {&big, &other, &big, &plain, &big};
+	const char *const keys[] = {"loads", "of another", "stores", "plain", "instructions"};
+	_cleanup_free_ char *three = perf_note_colliding(openings, keys, 5, 2);
+	_cleanup_free_ char *two = perf_note_colliding(openings, keys, 4, 0);
+
+	cr_expect_str_eq(three, "loads, stores and instructions");
+	cr_expect_str_eq(two, "loads and stores");
+	cr_expect_null(perf_note_colliding(openings, keys, 5, 1), "alone");
+	cr_expect_null(perf_note_colliding(openings, keys, 5, 3));
 }
 
 Test(perf_notes, a_sysctl_that_fell_says_from_where)

@@ -102,11 +102,29 @@ Test(perf_remarks, a_counter_that_somebody_else_has)
 {
 	const struct event event = {.role = EVENT_LOADS, .pmu = "cpu"};
 	const struct cpu_list none = {0}, some = {{0x5}};
+	const struct perf_running nobody = {0};
 	_cleanup_(pmu_plan_done) struct pmu_plan plan = plan_of(2);
 
-	cr_assert_eq(perf_remark_taken(&event, &none, true, &plan), 0);
+	cr_assert_eq(perf_remark_taken(&event, &none, &nobody, true, &plan), 0);
 	cr_expect_eq(plan.n_notes, 0);
-	cr_assert_eq(perf_remark_taken(&event, &some, true, &plan), 0);
+	cr_assert_eq(perf_remark_taken(&event, &some, &nobody, true, &plan), 0);
 	cr_expect(told(&plan, "loads on PMU cpu found no free counter on CPUs 0,2"));
 	cr_expect(told(&plan, "kernel.nmi_watchdog=0"));
+}
+
+/* Of four CPUs the running pebsd counts on the first and the last, and on others of another PMU. */
+Test(perf_remarks, counters_that_the_running_pebsd_holds_are_not_another_users)
+{
+	const struct event event = {.role = EVENT_LOADS, .pmu = "cpu"};
+	const struct cpu_list all = {{0xf}};
+	const struct perf_running running = {.n = 2,
+					     .held = {{"cpu_atom", {{0x6}}}, {"cpu", {{0x9 | 0x100}}}}};
+	_cleanup_(pmu_plan_done) struct pmu_plan plan = plan_of(2);
+
+	cr_assert_eq(perf_remark_taken(&event, &all, &running, false, &plan), 0);
+	cr_assert_eq(plan.n_notes, 2);
+	cr_expect(strstr(plan.notes[0], "no free counter on CPUs 0,3 just now: the pebsd that is running"),
+		  "%s", plan.notes[0]);
+	cr_expect(strstr(plan.notes[1], "no free counter on CPUs 1-2 just now: a pinned event of another"),
+		  "%s", plan.notes[1]);
 }

@@ -29,6 +29,23 @@ Test(perf_stall, a_page_that_stands_still_is_looked_at_ever_more_seldom)
 	cr_expect_eq(n, sizeof(looks) / sizeof(looks[0]));
 }
 
+static void expect_soon(struct perf_stall stall)
+{
+	const u64 half = S / 2;
+
+	cr_expect(perf_stall_watch(&stall, &still, 100 * S), "the first page");
+	cr_expect_not(perf_stall_watch(&stall, &still, 100 * S + half - 1));
+	cr_expect(perf_stall_watch(&stall, &still, 100 * S + half));
+	cr_expect_not(perf_stall_watch(&stall, &still, 101 * S + half - 1));
+	cr_expect(perf_stall_watch(&stall, &still, 101 * S + half), "and then ever more seldom");
+}
+
+Test(perf_stall, an_event_that_stalled_before_or_is_likely_to_is_looked_at_sooner)
+{
+	expect_soon((struct perf_stall){.rearmed = 1});
+	expect_soon((struct perf_stall){.likely = true});
+}
+
 /* Whatever moved: a sample, or the event came and went. */
 static void expect_begins_anew(const struct perf_reading *other)
 {

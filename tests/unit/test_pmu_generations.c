@@ -124,7 +124,7 @@ Test(pmu_generations, stores_beside_loads)
 		cr_expect_not(stores->has_leader, "%s", name);
 		cr_expect_eq(stores->pinned, !generation->turns, "%s", name);
 		cr_expect_eq(stores->event.ldlat, 0, "%s", name);
-		cr_expect_eq(stores->event.period, 10007, "%s", name);
+		cr_expect_eq(stores->event.period, stores->collides ? 1000003 : 10007, "%s", name);
 		cr_expect_eq(stores->event.latency_kind, latency ? LATENCY_CACHE : LATENCY_NONE, "%s", name);
 		cr_expect_eq(stores->event.settings.has_source, 1, "%s", name);
 		cr_expect_eq(stores->event.settings.has_address, 1, "%s", name);
@@ -132,6 +132,51 @@ Test(pmu_generations, stores_beside_loads)
 		cr_expect_eq(stores->event.settings.has_instruction_latency, latency, "%s", name);
 		cr_expect_eq(stores->event.settings.weight_struct, latency, "%s", name);
 	}
+}
+
+/* "loads stores instructions": those that collide, of these; what takes turns with one is never beside it. */
+static void expect_colliding(const char *name, unsigned roles, unsigned colliding)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(generations); i++) {
+		if (strcmp(generations[i].name, name) != 0)
+			continue;
+		plan_generation(&generations[i], roles);
+		for (size_t j = 0; j < plan.n_openings; j++)
+			cr_expect_eq(plan.openings[j].collides,
+				     (colliding & 1U << plan.openings[j].event.role) != 0,
+				     "%s: opening %zu of roles %#x", name, j, roles);
+		return;
+	}
+	cr_assert_fail("no generation %s", name);
+}
+
+Test(pmu_generations, before_skylake_records_of_events_side_by_side_collide)
+{
+	const unsigned all = ROLE(LOADS) | ROLE(STORES) | ROLE(INSTRUCTIONS);
+
+	expect_colliding("haswell", all, all);
+	expect_colliding("broadwell", ROLE(LOADS) | ROLE(STORES), ROLE(LOADS) | ROLE(STORES));
+	expect_colliding("haswell", ROLE(STORES), 0);
+	expect_colliding("ivybridge", ROLE(LOADS) | ROLE(STORES), 0);
+	expect_colliding("ivybridge", all, all);
+	expect_colliding("sandybridge", all, 0);
+	expect_colliding("nehalem", ROLE(LOADS) | ROLE(INSTRUCTIONS), ROLE(LOADS) | ROLE(INSTRUCTIONS));
+	expect_colliding("skylake", all, 0);
+	expect_colliding("sapphire_rapids", all, 0);
+}
+
+Test(pmu_generations, stores_that_collide_are_sampled_more_seldom_unless_a_person_says_how_often)
+{
+	const struct generation *haswell = &generations[4];
+
+	cr_assert_str_eq(haswell->name, "haswell");
+	plan_generation(haswell, ROLE(LOADS) | ROLE(STORES));
+	cr_expect_eq(machine_opening(&plan, "cpu", EVENT_LOADS)->event.period, 10007);
+	cr_expect_eq(machine_opening(&plan, "cpu", EVENT_STORES)->event.period, 1000003);
+	plan_generation(haswell, ROLE(STORES) | ROLE(INSTRUCTIONS));
+	cr_expect_eq(machine_opening(&plan, "cpu", EVENT_STORES)->event.period, 1000003);
+	plan_generation(haswell, ROLE(STORES));
+	cr_expect_eq(machine_opening(&plan, "cpu", EVENT_STORES)->event.period, 10007);
 }
 
 Test(pmu_generations, stores_alone_take_no_turns)

@@ -39,6 +39,7 @@ int perf_cpu_open(const struct pmu_opening *opening, int cpu, struct perf_cpu *r
 		.fd = fd,
 		.period = opening->event.period,
 		.page_moves = opening->type != PERF_TYPE_SOFTWARE,
+		.stall.likely = opening->collides,
 	};
 	/* Without them the count costs a read(2), and throttling is not known. */
 	perf_map_open(ret->fd, &ret->map);

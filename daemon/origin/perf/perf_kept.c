@@ -132,8 +132,10 @@ static bool take_old(struct perf_event_set *set, int cpu, const struct perf_kept
 {
 	if (!kept->number)
 		return false;
-	if (perf_keep_take(set->keep, set->number, cpu, kept, ret) == 0)
+	if (perf_keep_take(set->keep, set->number, cpu, kept, ret) == 0) {
+		ret->stall.likely = set->opening.collides;
 		return true;
+	}
 	*ret = (struct perf_cpu){.cpu = cpu, .period = kept->counts.period};
 	ret->counted_before = kept->counts.counted_before;
 	ret->due_before = kept->counts.due_before;

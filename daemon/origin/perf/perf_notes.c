@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "perf_notes.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -100,11 +101,82 @@ char *perf_note_throttled(const char *key, const struct cpu_counts *cpus, size_t
 	return text;
 }
 
-char *perf_note_rearmed(const char *key, const struct cpu_counts *cpus, size_t n)
+static bool collide(const struct pmu_opening *one, const struct pmu_opening *other)
+{
+	return one->collides && other->collides && strcmp(one->event.pmu, other->event.pmu) == 0;
+}
+
+char *perf_note_colliding(const struct pmu_opening *const *openings, const char *const *keys, size_t n,
+			  size_t event)
+{
+	char *text = NULL;
+	size_t size, left = 0;
+	FILE *stream;
+
+	for (size_t i = 0; i < n; i++)
+		left += collide(openings[event], openings[i]);
+	stream = left > 1 ? open_memstream(&text, &size) : NULL;
+	if (!stream)
+		return NULL;
+	for (size_t i = 0; i < n; i++)
+		if (collide(openings[event], openings[i])) {
+			left--;
+			(void)fprintf(stream, "%s%s", keys[i], left > 1 ? ", " : left == 1 ? " and " : "");
+		}
+	if (fclose(stream) == 0)
+		return text;
+	free(text);
+	return NULL;
+}
+
+/* More is nothing that anybody would set. */
+#define LONGER_MOST 1000
+
+/*
+ * How many times as long all periods have to be for a tenth of the samples to be lost; 0: not known, or
+ * fewer are. An event samples for T from when it is armed to the next collision, and is then silent for S
+ * until it is armed again: what it sees is to what it loses as T to S. S depends on pebsd alone. Collisions
+ * come as often as the product of two rates: with periods k times as long T is k^2 times as long.
+ */
+static double longer_periods(const struct perf_note_losses *losses)
+{
+	const double seen = losses->expected > losses->lost ? (double)(losses->expected - losses->lost) : 0;
+
+	if (seen <= 0 || (double)losses->lost * 10 <= (double)losses->expected)
+		return 0;
+	return fmin(ceil(sqrt(9 * (double)losses->lost / seen)), LONGER_MOST);
+}
+
+static char *collision_advice(const struct perf_note_losses *losses)
+{
+	const double longer = losses->colliding ? longer_periods(losses) : 0;
+	char more[80] = "", *text;
+
+	if (longer > 0)
+		(void)snprintf(more, sizeof(more),
+			       ", and with periods about %.0f times as long a tenth would be lost", longer);
+	if (losses->colliding
+		    ? asprintf(&text,
+			       "here %s collide, or another PEBS user with them, such as perf record -e "
+			       "cycles:pp; longer periods (`period` and `instructions-period` in [sampling]) "
+			       "or fewer `events` lose less: with twice the periods there are a quarter of "
+			       "the "
+			       "collisions%s",
+			       losses->colliding, more) < 0
+		    : asprintf(&text,
+			       "here most likely with those of another PEBS user, such as perf record -e "
+			       "cycles:pp; a longer period in [sampling] loses less") < 0)
+		return NULL;
+	return text;
+}
+
+char *perf_note_rearmed(const char *key, const struct cpu_counts *cpus, size_t n,
+			const struct perf_note_losses *losses)
 {
 	_cleanup_free_ char *names = NULL;
+	_cleanup_free_ char *advice = NULL;
 	struct cpu_list list = {0};
-	char times[TEXT_NUMBER_MAX];
+	char times[TEXT_NUMBER_MAX], lost[TEXT_NUMBER_MAX], expected[TEXT_NUMBER_MAX], share[160] = "";
 	u64 rearmed = 0;
 	char *text;
 
@@ -113,19 +185,24 @@ char *perf_note_rearmed(const char *key, const struct cpu_counts *cpus, size_t n
 			cpu_list_add(&list, cpus[i].cpu);
 			rearmed += cpus[i].rearmed;
 		}
-	if (rearmed == 0)
+	/* What it missed is known with the next collection. */
+	if (rearmed == 0 || (losses->expected > 0 && losses->lost == 0))
 		return NULL;
 	names = cpu_list_format(&list);
+	advice = collision_advice(losses);
 	text_count(rearmed, times);
-	if (!names ||
+	if (losses->expected > 0) {
+		text_count(losses->lost, lost);
+		text_count(losses->expected, expected);
+		(void)snprintf(share, sizeof(share), ", and lost %s of %s samples (%.0f%%) as unexplained",
+			       lost, expected, 100 * (double)losses->lost / (double)losses->expected);
+	}
+	if (!names || !advice ||
 	    asprintf(&text,
-		     "%s was silent on CPUs %s until it was armed again, %s time%s since the start; the "
-		     "samples that it missed are lost as unexplained; most likely, as on machines before "
-		     "Skylake, "
-		     "records of two events that overflowed together are dropped, and the kernel leaves the "
-		     "counter unarmed: another PEBS user, such as perf record -e cycles:pp, or two events of "
-		     "pebsd; a larger `period` in [sampling] makes it rarer",
-		     key, names, times, rearmed == 1 ? "" : "s") < 0)
+		     "%s was silent on CPUs %s until it was armed again, %s time%s since the start%s: before "
+		     "Skylake the records of PEBS events that overflow together are dropped, and the kernel "
+		     "leaves their counters unarmed; %s",
+		     key, names, times, rearmed == 1 ? "" : "s", share, advice) < 0)
 		return NULL;
 	return text;
 }

@@ -7,12 +7,20 @@
 #include <stddef.h>
 
 #include "origin/cpu_counts.h"
+#include "origin/perf/pmu.h"
 #include "pebsd/sample.h"
 
 /* Whether kernel.nmi_watchdog is on, and may have a counter of each CPU. */
 enum perf_watchdog { PERF_WATCHDOG_UNKNOWN, PERF_WATCHDOG_OFF, PERF_WATCHDOG_ON };
 
 enum perf_watchdog perf_note_read_watchdog(void);
+
+/* What an event lost since the start, as of the last collection. */
+struct perf_note_losses {
+	u64 expected;          /* samples; 0: not known */
+	u64 lost;              /* of these, as unexplained */
+	const char *colliding; /* perf_note_colliding() */
+};
 
 /*
  * Each is a sentence that says what happens, why, and what to do; the caller frees. NULL where there is
@@ -22,7 +30,15 @@ enum perf_watchdog perf_note_read_watchdog(void);
 char *perf_note_in_error(const char *key, const struct cpu_counts *cpus, size_t n,
 			 enum perf_watchdog watchdog);
 char *perf_note_throttled(const char *key, const struct cpu_counts *cpus, size_t n, u64 rate);
-char *perf_note_rearmed(const char *key, const struct cpu_counts *cpus, size_t n);
+char *perf_note_rearmed(const char *key, const struct cpu_counts *cpus, size_t n,
+			const struct perf_note_losses *losses);
+
+/*
+ * "loads, stores and instructions": the keys of those of `openings` whose records collide with those of
+ * `event`, itself among them; NULL: none do, or no memory. The caller's to free.
+ */
+char *perf_note_colliding(const struct pmu_opening *const *openings, const char *const *keys, size_t n,
+			  size_t event);
 
 /* Of an event that takes turns, all its CPUs together: that it did not count all the time. */
 char *perf_note_turns(const char *key, u64 enabled_ns, u64 running_ns, enum perf_watchdog watchdog);
@@ -40,6 +56,7 @@ enum perf_note {
 	PERF_NOTE_REARMED,
 	PERF_NOTE_TURNS,
 	PERF_NOTE_HELD, /* the governor's: see governor_note() */
+	PERF_NOTE_INTERRUPT, /* sampling_govern's: what one takes is not known */
 	PERF_NOTES_AN_EVENT
 };
 

@@ -2,6 +2,7 @@
 #include "perf_remarks.h"
 
 #include <errno.h>
+#include <string.h>
 
 #include "base/cleanup.h"
 
@@ -110,8 +111,25 @@ int perf_remarks(const struct perf_facts *facts, struct pmu_plan *plan)
 	return r;
 }
 
-int perf_remark_taken(const struct event *event, const struct cpu_list *cpus, bool nmi_watchdog,
-		      struct pmu_plan *plan)
+static int remark_own(const struct event *event, const struct cpu_list *cpus, struct pmu_plan *plan)
+{
+	_cleanup_free_ char *names = NULL;
+
+	if (cpu_list_count(cpus) == 0)
+		return 0;
+	names = cpu_list_format(cpus);
+	if (!names)
+		return -ENOMEM;
+	return pmu_plan_note(
+		plan,
+		"%s on PMU %s found no free counter on CPUs %s just now: the pebsd that is running samples "
+		"there and holds it, which is no obstacle to its own sampling. To probe without it, run "
+		"`pebsctl pause` before and `pebsctl resume` after",
+		event_role_name(event->role), event->pmu, names);
+}
+
+static int remark_others(const struct event *event, const struct cpu_list *cpus, bool nmi_watchdog,
+			 struct pmu_plan *plan)
 {
 	_cleanup_free_ char *names = NULL;
 
@@ -127,4 +145,19 @@ int perf_remark_taken(const struct event *event, const struct cpu_list *cpus, bo
 		event_role_name(event->role), event->pmu, names,
 		nmi_watchdog ? ", perhaps the NMI watchdog's (sysctl kernel.nmi_watchdog=0)"
 			     : ", such as another profiler's");
+}
+
+int perf_remark_taken(const struct event *event, const struct cpu_list *cpus,
+		      const struct perf_running *running, bool nmi_watchdog, struct pmu_plan *plan)
+{
+	struct cpu_list own = {0}, others = *cpus;
+	int r;
+
+	for (size_t i = 0; i < running->n; i++)
+		if (strcmp(running->held[i].pmu, event->pmu) == 0)
+			cpu_list_add_all(&own, &running->held[i].cpus);
+	cpu_list_keep(&own, cpus);
+	cpu_list_drop(&others, &own);
+	r = remark_own(event, &own, plan);
+	return r < 0 ? r : remark_others(event, &others, nmi_watchdog, plan);
 }

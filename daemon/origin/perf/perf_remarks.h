@@ -13,9 +13,21 @@
  */
 int perf_remarks(const struct perf_facts *facts, struct pmu_plan *plan);
 
-/* That `event` finds no counter on `cpus`, where somebody else's pinned event has it. Returns 0 or -ENOMEM.
+/* Where a pebsd that is running already has events on their counters, by PMU. {0}: none runs, or it holds
+ * none. */
+struct perf_running {
+	size_t n;
+	struct perf_held {
+		char pmu[EVENT_PMU_MAX];
+		struct cpu_list cpus;
+	} held[EVENTS_MAX];
+};
+
+/*
+ * That `event` finds no counter on `cpus`: which of these the running pebsd holds, and where somebody else's
+ * pinned event has it. Returns 0 or -ENOMEM.
  */
-int perf_remark_taken(const struct event *event, const struct cpu_list *cpus, bool nmi_watchdog,
-		      struct pmu_plan *plan);
+int perf_remark_taken(const struct event *event, const struct cpu_list *cpus,
+		      const struct perf_running *running, bool nmi_watchdog, struct pmu_plan *plan);
 
 #endif

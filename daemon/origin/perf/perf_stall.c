@@ -3,8 +3,10 @@
 
 #include "base/cleanup.h"
 
-#define WAIT_MIN_NS (1 * NSEC_PER_SEC)
-#define WAIT_MAX_NS (60 * NSEC_PER_SEC)
+/* A look interrupts the CPU, and mostly an idle one. */
+#define WAIT_MIN_NS  (1 * NSEC_PER_SEC)
+#define WAIT_SOON_NS (NSEC_PER_SEC / 2)
+#define WAIT_MAX_NS  (60 * NSEC_PER_SEC)
 
 /*
  * Between an overflow and its record other events pass (some hundred cycles), which a short period could take
@@ -25,8 +27,8 @@ bool perf_stall_watch(struct perf_stall *stall, const struct perf_reading *page,
 		const bool first = stall->wait_ns == 0;
 
 		stall->page = *page;
-		stall->wait_ns = WAIT_MIN_NS;
-		stall->look_ns = now_ns + WAIT_MIN_NS;
+		stall->wait_ns = stall->likely || stall->rearmed > 0 ? WAIT_SOON_NS : WAIT_MIN_NS;
+		stall->look_ns = now_ns + stall->wait_ns;
 		return first;
 	}
 	if (now_ns < stall->look_ns)

@@ -33,11 +33,13 @@ struct perf_stall {
 	u64 look_ns; /* when that is */
 	u64 rearmed; /* times; the caller's */
 	u64 missed;  /* samples that were due by then; the caller's */
+	bool likely; /* records of this event and others of pebsd's collide; the caller's */
 };
 
 /*
  * Takes note of the page at `now_ns`, of a clock that goes on. Returns whether the count is worth a look,
  * which interrupts the CPU: at the first page, as nobody knows how long that stood still, 1 s after it moved,
+ * or half a second if a stall is likely or came before;
  * then after twice the time before, at most a minute.
  */
 bool perf_stall_watch(struct perf_stall *stall, const struct perf_reading *page, u64 now_ns);

@@ -49,6 +49,7 @@ static int plan_roles(const struct planner *planner, const struct pmu_core *core
 		r = pmu_plan_stores(planner, core);
 	if (r >= 0 && planner_wants(planner, EVENT_INSTRUCTIONS))
 		r = pmu_plan_instructions(planner, core);
+	planner_mark_collisions(planner, core);
 	if (r >= 0 && planner_wants(planner, EVENT_OFFCORE))
 		r = pmu_plan_offcore(planner, core);
 	return r;

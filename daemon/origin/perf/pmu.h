@@ -33,6 +33,8 @@ struct pmu_opening {
 	bool pinned;        /* else it takes turns with another opening that needs the same counter */
 	bool exclude_guest; /* what IBS does not take (PERF_PMU_CAP_NO_EXCLUDE, amd/ibs.c, Linux 6.1) */
 	u8 only_counter; /* one more than the only counter that can hold it; 0: several can, or not known */
+	bool collides; /* with other openings of its PMU: records of those that overflow together are dropped
+			*/
 	bool has_leader; /* a counting event that must lead the group: mem-loads-aux */
 	u64 leader_config;
 	bool has_members; /* the PMU has CPUs of its own; else it has all */

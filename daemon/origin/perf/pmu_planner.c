@@ -131,6 +131,24 @@ int planner_period(const struct planner *planner, u64 wished, u64 usual, struct 
 		(unsigned long long)wished, opening->period_step, opening->period_min);
 }
 
+void planner_mark_collisions(const struct planner *planner, const struct pmu_core *core)
+{
+	struct pmu_plan *plan = planner->plan;
+
+	if (!core->quirk->collides)
+		return;
+	for (size_t i = 0; i < plan->n_openings; i++)
+		for (size_t j = 0; j < plan->n_openings; j++) {
+			struct pmu_opening *one = &plan->openings[i];
+			const struct pmu_opening *other = &plan->openings[j];
+
+			/* Those that take turns are never on at once. */
+			if (i != j && strcmp(one->event.pmu, core->pmu) == 0 &&
+			    strcmp(other->event.pmu, core->pmu) == 0 && (one->pinned || other->pinned))
+				one->collides = true;
+		}
+}
+
 int planner_add(const struct planner *planner, const struct pmu_opening *opening)
 {
 	struct pmu_plan *plan = planner->plan;

@@ -60,6 +60,9 @@ int planner_place(const struct planner *planner, const char *pmu, enum event_rol
  */
 int planner_period(const struct planner *planner, u64 wished, u64 usual, struct pmu_opening *opening);
 
+/* Marks those of the PMU that run beside one another on a core whose records collide. */
+void planner_mark_collisions(const struct planner *planner, const struct pmu_core *core);
+
 /* Puts a finished opening into the plan, or refuses it where that is full. Returns 0 or -ENOMEM. */
 int planner_add(const struct planner *planner, const struct pmu_opening *opening);
 

@@ -18,11 +18,13 @@
  * drops the low six bits of the period, and what is left over makes an interrupt of its own. smallest_period:
  * nhm_limit_period() and hsw_limit_period() (core.c), below which an event is refused. instructions_alone:
  * Intel's manual, 18.9.4.4, for CPUID 06_2A and 06_2D, which are all of this name.
- * loads_counter: 3 from Sandy Bridge to Broadwell, as above. stores_counter: 3 for precise stores; 0 for
- * store latency of P-cores (INTEL_PSD_CONSTRAINT in intel_spr_pebs_event_constraints and later ones, ds.c);
- * E-cores have several, and so have P-cores from Lion Cove on. instructions_counter: as above; with reduced
- * skid counter 0 on Goldmont Plus (glp_get_event_constraints, core.c), any on Goldmont, and two or more on
- * later ones (tnt_ and cmt_get_event_constraints).
+ * collides: formats 1 and 2 (ds.c, intel_ds_init()) by intel_pmu_drain_pebs_nhm(); see perf_stall.h.
+ * Silvermont and Knights Landing have format 2 too, but no second event that is sampled there. loads_counter:
+ * 3 from Sandy Bridge to Broadwell, as above. stores_counter: 3 for precise stores; 0 for store latency of
+ * P-cores (INTEL_PSD_CONSTRAINT in intel_spr_pebs_event_constraints and later ones, ds.c); E-cores have
+ * several, and so have P-cores from Lion Cove on. instructions_counter: as above; with reduced skid counter 0
+ * on Goldmont Plus (glp_get_event_constraints, core.c), any on Goldmont, and two or more on later ones (tnt_
+ * and cmt_get_event_constraints).
  */
 #include "pmu_quirks.h"
 
@@ -50,14 +52,22 @@ static const struct pmu_quirk quirks[] = {
 	{.name = "bonnell", RECORDS(REGISTERS), .costly_ip = true, .no_stores = true, PLAIN(2)},
 	{.name = "nehalem",
 	 RECORDS(USE),
+	 .collides = true,
 	 .costly_ip = true,
 	 .no_stores = true,
 	 .smallest_period = 32,
 	 PLAIN(2),
 	 OFFCORE(nehalem)},
-	{.name = "westmere", RECORDS(USE), .costly_ip = true, .no_stores = true, PLAIN(2), OFFCORE(westmere)},
+	{.name = "westmere",
+	 RECORDS(USE),
+	 .collides = true,
+	 .costly_ip = true,
+	 .no_stores = true,
+	 PLAIN(2),
+	 OFFCORE(westmere)},
 	{.name = "sandybridge",
 	 RECORDS(USE),
+	 .collides = true,
 	 .costly_ip = true,
 	 .precise_store = true,
 	 .loads_counter = ONLY(3),
@@ -67,6 +77,7 @@ static const struct pmu_quirk quirks[] = {
 	 OFFCORE(sandybridge)},
 	{.name = "ivybridge",
 	 RECORDS(USE),
+	 .collides = true,
 	 .costly_ip = true,
 	 .precise_store = true,
 	 .loads_counter = ONLY(3),
@@ -75,12 +86,14 @@ static const struct pmu_quirk quirks[] = {
 	 OFFCORE(sandybridge)},
 	{.name = "haswell",
 	 RECORDS(USE),
+	 .collides = true,
 	 .loads_counter = ONLY(3),
 	 PREC_DIST(3),
 	 .smallest_period = 32,
 	 OFFCORE(haswell)},
 	{.name = "broadwell",
 	 RECORDS(USE),
+	 .collides = true,
 	 .loads_counter = ONLY(3),
 	 PREC_DIST(3),
 	 .instructions_step = 64,

@@ -40,6 +40,7 @@ struct pmu_quirk {
 	bool costly_ip;     /* precise_ip above 1 makes the kernel run the LBR (PEBS formats below 2) */
 	bool precise_store; /* event 0xcd, umask 2 is the precise store, not the store latency */
 	bool no_stores;     /* no event records stores with their addresses */
+	bool collides;      /* records of events that overflow together are dropped: PEBS formats below 3 */
 	bool any_address;   /* every precise event records the address of the data: manual 18.7.1.1 */
 	u8 smallest_period; /* 0: any */
 	/* The instruction event: 0xc0 with this umask, the highest precise_ip that the kernel takes for it,

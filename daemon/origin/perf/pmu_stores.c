@@ -17,6 +17,15 @@
 
 #define STORES_PERIOD 10007
 
+/*
+ * Where records of events that overflow together are dropped (perf_stall.h), each collision silences both
+ * events until they are armed again, some seconds later; and there are as many as the product of both rates.
+ * Of loads and instructions there are some hundred samples a second and busy CPU by default: only tagged
+ * loads count, and instructions have a long period. But every store counts: with 10,007 there are 50,000 a
+ * second where half a billion are executed. With this prime there are 500.
+ */
+#define STORES_PERIOD_COLLIDING 1000003
+
 #define EVENT_CODE 0xffff
 #define ALL_STORES 0x82d0
 #define STORES_CD  0x02cd
@@ -47,6 +56,16 @@ static int take_turns(const struct planner *planner, const struct pmu_core *core
 			     core->pmu);
 }
 
+/* Whether what is sampled beside them would collide with them. */
+static bool collide(const struct planner *planner, const struct pmu_core *core)
+{
+	const struct pmu_quirk *quirk = core->quirk;
+
+	return quirk->collides &&
+	       ((planner_wants(planner, EVENT_LOADS) && !quirk->precise_store) ||
+		(planner_wants(planner, EVENT_INSTRUCTIONS) && !quirk->instructions_alone));
+}
+
 int pmu_plan_stores(const struct planner *planner, const struct pmu_core *core)
 {
 	const struct pmu_wish *wish = planner->wish;
@@ -70,7 +89,8 @@ int pmu_plan_stores(const struct planner *planner, const struct pmu_core *core)
 							 .has_address = 1,
 							 .has_code_address = 1,
 							 .weight_struct = latency};
-	r = planner_period(planner, wish->period, STORES_PERIOD, &opening);
+	r = planner_period(planner, wish->period,
+			   collide(planner, core) ? STORES_PERIOD_COLLIDING : STORES_PERIOD, &opening);
 	if (r >= 0)
 		r = take_turns(planner, core, &opening);
 	if (r < 0)

@@ -48,6 +48,7 @@ int probe_plan(const struct probe_wish *wish, struct probe_report *ret)
 
 	*ret = (struct probe_report){
 		.asked = wish->events.roles,
+		.running = wish->running,
 		.measured = {.slots = wish->slots,
 			     .hot_max = wish->hot_max,
 			     .page_size = (u64)sysconf(_SC_PAGESIZE)},

@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "origin/perf/perf_cost.h"
+#include "origin/perf/perf_remarks.h"
 #include "origin/perf/perf_selection.h"
 #include "origin/perf/pmu.h"
 
@@ -18,16 +19,18 @@ struct probe_wish {
 	u32 slots;              /* of the table of cgroups; 0: by the cgroups there are */
 	u32 hot_max;            /* cgroups that may have hot tables at a time */
 	struct perf_selection selection;
+	struct perf_running running; /* whose counters are not free, and no other user's either */
 };
 
 /* What was found out. Openings that the configuration asks for come first. */
 struct probe_report {
 	struct pmu_plan plan;
-	unsigned asked;        /* 1 << enum event_role */
-	bool live;             /* the running system was asked; else a tree was read */
-	u32 cpus;              /* possible ones; 0: not known */
-	u32 stripes;           /* of a slot, on those */
-	bool slots_by_cgroups; /* the slots of `measured` were chosen by the cgroups there are */
+	unsigned asked;              /* 1 << enum event_role */
+	struct perf_running running; /* the wish's */
+	bool live;                   /* the running system was asked; else a tree was read */
+	u32 cpus;                    /* possible ones; 0: not known */
+	u32 stripes;                 /* of a slot, on those */
+	bool slots_by_cgroups;       /* the slots of `measured` were chosen by the cgroups there are */
 	struct perf_cost_facts measured;
 	size_t timed; /* events that the time in `measured` is the mean of */
 };

@@ -258,8 +258,8 @@ static int note_taken(struct probe_report *report, struct kernel *kernel, const 
 					  event_role_name(plan->openings[i].event.role),
 					  plan->openings[i].event.pmu, strerror(-r));
 		else
-			r = perf_remark_taken(&plan->openings[i].event, &trial.in_error, facts->nmi_watchdog,
-					      plan);
+			r = perf_remark_taken(&plan->openings[i].event, &trial.in_error, &report->running,
+					      facts->nmi_watchdog, plan);
 		if (r < 0)
 			return r;
 		ns += trial.ns;

@@ -4,7 +4,7 @@
 # L3 in most of what takes long, whatever the size of its memory. So those for L2 and L3 have to be found wrong, and
 # all else right.
 # kernels: 6.1
-# takes: 80 s
+# takes: 120 s
 # shellcheck source=tests/guest/inside/lib.sh
 . "${0%/*}/lib.sh"
 # shellcheck source=tests/guest/inside/books.sh
@@ -32,7 +32,9 @@ grep -q -x 'not ok - L3 (cpu): served by l3 local_cache' "$work/said" || fail 'L
 grep -q -x '# [0-9]* % of its samples are, most are local_dram' "$work/said" || fail 'L3: the source is not named'
 grep -q -x 'ok - local DRAM (cpu): served by local_dram lfb pmem msc' "$work/said" || fail 'local DRAM: the wrong source'
 grep -q '^ok - remote DRAM (cpu) # SKIP there is no second NUMA node' "$work/said" || fail 'remote DRAM is not skipped'
-for line in 'pebsd --probe' 'kernel.perf_event_paranoid: ' 'loads on PMU cpu' '"ns_a_load":' '[0-9]* passed, 2 failed, '; do
+head -n 1 "$REPORT" | grep -q -x 'pebsd on this hardware: FAILED: .*' || fail "no verdict at its head: $(<"$REPORT")"
+for line in 'samples of the chase, ' 'expected [0-9]*, seen [0-9]*; lost: malformed 0, ' 'latency: mean ' 'sources: local_dram ' \
+	'pebsd --probe' 'kernel.perf_event_paranoid: ' 'loads on PMU cpu' '"ns_a_load":' '[0-9]* passed, 2 failed, '; do
 	grep -q "$line" "$REPORT" || fail "the report has no line \"$line\""
 done
 [ ! -e /sys/fs/cgroup/pebsd-test-hardware ] || fail 'its cgroup is left'

@@ -21,6 +21,7 @@ json() {
 
 for cpu in skylake sapphirerapids; do
 	play cpu=$cpu paused=Y
+	settings '[sampling]' 'events = loads stores instructions'
 	pebsd --probe
 	probe pebsd
 	expect "exit code of the probe on $cpu" 0 "$status"
@@ -34,8 +35,11 @@ for cpu in skylake sapphirerapids; do
 	expect "$cpu: descriptors of events" "$said" "$open"
 
 	# The running pebsd has a pinned event on the same counters, and others are free: nothing is refused for that.
+	# Precisely distributed instructions have one counter on both machines, which is then pebsd's own.
 	probe pebsd
 	expect "exit code of the probe on $cpu beside pebsd" 0 "$status"
+	json "$cpu: pebsd is no other user" '[.notes[]] | all(contains("a pinned event of another") | not)'
+	json "$cpu: pebsd's own counters" '[.notes[] | select(contains("the pebsd that is running"))] | length > 0'
 	systemctl stop pebsd.service
 
 	probe prlimit --nofile=100:100 pebsd

@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: GPL-2.0
+# What `pebsd --once --json` says of one cgroup's loads, and of the event as a whole: the figures of the report.
+#   jq --arg cgroup PATH --arg pmu NAME --argjson seconds N --argjson period N -f figures.jq
+def loads: .events | to_entries | map(select(.key == "loads" or .key == "loads:" + $pmu)) | .[0].value;
+(.total | loads) as $all
+| ([.cgroups[] | select(.cgroup == $cgroup)][0] // {events: {}} | loads) as $mine
+| (.samples.lost.malformed // 0) as $malformed
+| (.samples.lost.unexplained // 0) as $unexplained
+| (.samples.filtered // 0) as $filtered
+| {seconds: $seconds, period: $period, seen: .samples.seen,
+	expected: (.samples.seen + $filtered + $malformed + $unexplained), $filtered, $malformed, $unexplained,
+	unsampled_seconds: .samples.unsampled_seconds, all: ($all.samples // 0)}
++ (if $mine == null then {samples: 0} else
+	{samples: $mine.samples, mean: $mine.latency.mean, p50: $mine.latency.p50.value, p90: $mine.latency.p90.value,
+	p99: $mine.latency.p99.value, sources: ($mine.sources | map_values(.samples)),
+	main: ($mine.sources | to_entries | max_by(.value.samples) | .key)} end)
