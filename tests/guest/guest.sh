@@ -5,7 +5,8 @@
 #   guest.sh KIND TEST...            the tests one after the other, reported as by run.sh
 #   guest.sh --queue DIRECTORY KIND  for run.sh: the tests in $DIRECTORY/KIND, until none is left
 #   guest.sh --shell KIND            a root shell in the guest, on this terminal; `poweroff -ff` or Ctrl-A X ends it
-# KIND is SERIES[,MACHINE[,CPUS]]: a kernel series, what plays the PMU, and the number of CPUs (default 2). MACHINE is a
+# KIND is SERIES[,MACHINE[,CPUS[,small]]]: a kernel series, what plays the PMU, the number of CPUs (default 2), and
+# whether process 1 is systemd or inside/small_init.sh. MACHINE is a
 # machine of daemon/model that the emulator plays by tests/guest/pmu/, or `module`, the default: then the kernel module of
 # tests/guest/module/ plays it, and not the kernel's own driver. With one CPU under the emulated PMU the guest's time is
 # counted in instructions, and two runs are the same.
@@ -35,7 +36,7 @@ case ${1:-} in
 esac
 [ $# -ge 1 ] || fail "usage: guest.sh [--shell] SERIES[,MACHINE[,CPUS]] [TEST...]"
 kind=$1
-IFS=, read -r series machine_name cpus <<<"$kind"
+IFS=, read -r series machine_name cpus init <<<"$kind"
 : "${machine_name:=module}" "${cpus:=2}"
 shift
 if [ -z "$shell$queue" ]; then
@@ -70,6 +71,8 @@ words+=" systemd.show_status=no systemd.mask=serial-getty@ttyS0.service systemd.
 # What the tests read of it: how long a soak lasts.
 words+="${SOAK_SECONDS:+ guest.soak=$SOAK_SECONDS}"
 words+=" systemd.mask=systemd-tmpfiles-clean.timer systemd.mask=fstrim.timer systemd.mask=dpkg-db-backup.timer"
+first_process=/sbin/init
+[ "$init" != small ] || first_process=/usr/lib/pebsd-tests/small_init.sh
 thread=multi pmu='' emulator=$guest/emulator-pmu.run
 case $machine_name in
 module)
@@ -87,12 +90,12 @@ machine=("${GUEST_EMULATOR:-$emulator}" -accel "tcg,thread=$thread" -cpu "$cpu" 
 	-no-user-config -no-reboot -display none -kernel "$guest/kernel-$series.vmlinuz")
 if [ "$cpus" = 1 ]; then
 	machine+=(-icount "shift=$ICOUNT,sleep=off" -seed 1 -rtc base=2026-01-01,clock=vm -initrd "$output/initrd")
-	words+=" rdinit=/sbin/init nokaslr norandmaps random.trust_cpu=off"
+	words+=" rdinit=$first_process nokaslr norandmaps random.trust_cpu=off"
 	[ -z "$pmu" ] || pmu+=,icount=$ICOUNT
 else
 	# Each guest writes to a copy of its own, which goes with it.
 	machine+=(-drive "file=$output/disk,format=raw,if=none,id=root,snapshot=on" -device nvme,serial=root,drive=root)
-	words+=" root=/dev/nvme0n1 rootfstype=ext4 rw init=/sbin/init"
+	words+=" root=/dev/nvme0n1 rootfstype=ext4 rw init=$first_process"
 fi
 [ -z "$pmu" ] || machine+=(-plugin "$pmu")
 machine+=(-append "$words${shell:+ guest.shell systemd.debug_shell=ttyS0}")

@@ -30,7 +30,7 @@ mkdir -p "$place" "$units/multi-user.target.wants" "$tree/etc/pebsd/pebsd.conf.d
 # Periods stay as they are, and nothing but pebsd's events samples, but where a test says otherwise: what they compare
 # with the machine's books is exact, and an interrupt takes the emulator so long that the budget would bite.
 printf '[sampling]\nbudget = off\n' >"$tree/etc/pebsd/pebsd.conf.d/00-guest.conf"
-install "$here"/inside/*.sh "$BUILD"/tests/guest/{pmu,workload,sharing,keep_many,open_event,vm,rights} "$place/"
+install "$here"/inside/*.sh "$BUILD"/tests/guest/{pmu,loopback_up,workload,sharing,keep_many,open_event,vm,rights} "$place/"
 mkdir "$place/hardware"
 install "$here"/../hardware/{run.sh,perf_script.awk,figures.jq,judge.jq} "$BUILD/tests/hardware/chase" "$place/hardware/"
 install -m 644 "$here"/inside/*.jq "$BUILD"/tests/guest/*.so "$place/"

@@ -47,7 +47,7 @@ static unsigned long door(unsigned long what, unsigned long to, unsigned long fr
 
 struct symbols {
 	uint64_t per_cpu_offset, current_task, pcpu_hot, cpu_hw_events, bpf_prog_active;
-	uint64_t nmi_start, nmi_end, overflow_start, overflow_end, inlined_start, inlined_end;
+	uint64_t nmi_start, overflow_start, overflow_end, inlined_start, inlined_end;
 };
 
 /* Sets `start` to the address of the symbol that is read, and `end` to the next address above it. */
@@ -73,6 +73,7 @@ static void read_symbols(struct symbols *ret)
 		{"pcpu_hot", offsetof(struct symbols, pcpu_hot)},
 		{"cpu_hw_events", offsetof(struct symbols, cpu_hw_events)},
 		{"bpf_prog_active", offsetof(struct symbols, bpf_prog_active)},
+		{"asm_exc_nmi", offsetof(struct symbols, nmi_start)},
 	};
 
 	*ret = (struct symbols){0};
@@ -82,7 +83,6 @@ static void read_symbols(struct symbols *ret)
 		for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++)
 			if (strcmp(name, wanted[i].name) == 0)
 				*(uint64_t *)(void *)((char *)ret + wanted[i].offset) = address;
-		note_range(address, name, "asm_exc_nmi", &ret->nmi_start, &ret->nmi_end);
 		note_range(address, name, "bpf_overflow_handler", &ret->overflow_start, &ret->overflow_end);
 		note_range(address, name, "__perf_event_overflow", &ret->inlined_start, &ret->inlined_end);
 	}
@@ -171,7 +171,6 @@ static void describe_kernel(char *text)
 	put(text, "event_sample_type",
 	    offset_of(btf, "perf_event", "attr") + offset_of(btf, "perf_event_attr", "sample_type"), true);
 	put(text, "nmi_start", symbols.nmi_start, true);
-	put(text, "nmi_end", symbols.nmi_end, true);
 	put(text, "overflow_start", symbols.overflow_start ? symbols.overflow_start : symbols.inlined_start, true);
 	put(text, "overflow_end", symbols.overflow_start ? symbols.overflow_end : symbols.inlined_end, true);
 	/* setup_pebs_adaptive_sample_data() in arch/x86/events/intel/ds.c cuts the latency in 6.12, and not in 7.3. */

@@ -7,9 +7,11 @@
 #   # kernels: 6.1 7            only these, as what it shows does not depend on the kernel
 #   # machines: haswell zen3    each of these, played by the emulator; without, the kernel module plays the PMU
 #   # cpus: 1                   one CPU, whose time is counted in instructions; default 2
+#   # init: small               no systemd, but inside/small_init.sh as process 1: boots in a few seconds
 #   # takes: 180 s              so that the longest is begun first and the CPUs end together
 # A guest is of one kernel, machine and number of CPUs, its kind (guest.sh). It asks for one test after the other. A test
 # that failed while its guest stalled runs once more, in a new guest; both runs are reported.
+# With "# machines for 6.12: haswell" that kernel has only these unless tests are named or `all` are asked for.
 # A SERIES may be a whole kind, "6.12,haswell,1": then its tests run on that machine whatever their heads say.
 # GUESTS: how many at once. GUEST_EMULATOR: what runs instead of QEMU, for tests of this.
 # shellcheck source=tests/guest/common.sh
@@ -51,9 +53,11 @@ for series in "${kernels[@]}"; do
 			for_these=$(head_of "$name" kernels)
 			[[ " ${for_these:-${series%%,*}} " == *" ${series%%,*} "* ]] || continue
 		fi
-		cpus=$(head_of "$name" cpus) machines=$(head_of "$name" machines)
+		cpus=$(head_of "$name" cpus) machines=$(head_of "$name" machines) init=$(head_of "$name" init)
+		[ "$*" = all ] || [ $# != 0 ] || machines=$(head_of "$name" "machines for ${series%%,*}" | grep . || echo "$machines")
 		for machine in ${machines:-module}; do
 			kind=$series,$machine,${cpus:-2}
+			kind+=${init:+,$init}
 			[[ $series != *,* ]] || kind=$series
 			[ -e "$queue/$kind.all" ] || kinds+=("$kind")
 			# First, for it looks at what was not touched yet.

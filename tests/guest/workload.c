@@ -1,18 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * workload NAME [--threads N] [--for SECONDS] [--rest MILLISECONDS]: reads and writes a little memory on N
- * threads, all of which have NAME as their name, until SIGTERM or for so long; with --rest, each sleeps so
- * long after every millisecond of it, so that a hundred of them leave time to others. The guest's PMU goes by
- * the name of a task to tell what loads it plays. Linked statically: it runs in whatever root.
+ * workload NAME [--threads N] [--for SECONDS] [--rest MILLISECONDS] [--touch MIB]: reads and writes memory on N threads,
+ * all of which have NAME as their name, until SIGTERM or for SECONDS. With --rest each thread sleeps that long after
+ * every millisecond of work, so that a hundred of them leave time to others.
+ *
+ * Without --touch it uses a little memory; the kernel module that plays a PMU goes by the name of a task to say what its
+ * loads are. With --touch it does, with so much memory, what the model's workload of that NAME does (daemon/model/
+ * workload.h): an emulated PMU sees what it really does. Linked statically: it runs in any root.
  */
 #include <err.h>
 #include <errno.h>
 #include <getopt.h>
 #include <pthread.h>
 #include <signal.h>
+#include <linux/mempolicy.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -20,6 +27,9 @@
 #define MOST_THREADS 256
 #define MOST_SECONDS 86400
 #define MOST_REST    10000
+#define MOST_TOUCH   256
+#define LINE         64UL
+#define PAGE         4096UL
 #define NAME_SIZE    16 /* TASK_COMM_LEN, with the 0 at its end */
 #define WORDS        4096
 #define STRIDE       9 /* words: never twice the same cache line in a row */
@@ -42,18 +52,133 @@ static long worked_ns(void)
 	return now.tv_sec * 1000000000L + now.tv_nsec;
 }
 
-static void *spin(void *argument)
-{
-	const struct timespec *rest = argument;
-	volatile unsigned long words[WORDS] = {0};
-	unsigned long sum = 0;
-	long rested_at = 0;
+/* What the threads share. */
+struct work {
+	void (*once)(struct work *work, unsigned long thread); /* some thousand accesses */
+	struct timespec rest;
+	unsigned char *memory;
+	unsigned long bytes;
+	unsigned long threads; /* that have begun */
+};
 
-	for (size_t i = 0;; i = (i + STRIDE) % WORDS) {
+static unsigned long sink;
+
+static void little(struct work *work, unsigned long thread)
+{
+	static __thread volatile unsigned long words[WORDS];
+	unsigned long sum = thread;
+
+	(void)work;
+	for (size_t n = 0, i = 0; n < WORDS; n++, i = (i + STRIDE) % WORDS) {
 		sum += words[i];
 		words[i] = sum + i;
-		if (i == 0 && rest->tv_sec + rest->tv_nsec > 0 && worked_ns() - rested_at > 1000000) {
-			(void)nanosleep(rest, NULL);
+	}
+}
+
+/* Each line has the offset of the next; prepare() linked them to one circle. */
+static void follow_pointers(struct work *work, unsigned long thread)
+{
+	static __thread unsigned long at;
+
+	if (!at)
+		at = thread * PAGE;
+	for (int i = 0; i < WORDS; i++)
+		at = *(volatile unsigned long *)(void *)(work->memory + at);
+}
+
+static void read_in_order(struct work *work, unsigned long thread)
+{
+	static __thread unsigned long at;
+	unsigned long sum = thread;
+
+	for (int i = 0; i < WORDS; i++, at = (at + sizeof(long)) % work->bytes)
+		sum += *(volatile unsigned long *)(void *)(work->memory + at);
+	__atomic_store_n(&sink, sum, __ATOMIC_RELAXED);
+}
+
+/* Each thread has a word of its own in the same lines. */
+static void share_lines(struct work *work, unsigned long thread)
+{
+	for (unsigned long i = 0; i < WORDS; i++) {
+		volatile unsigned long *word =
+			(void *)(work->memory + i % 16 * LINE + thread % (LINE / sizeof(long)) * sizeof(long));
+
+		*word += 1;
+	}
+}
+
+static void touch_pages(struct work *work, unsigned long thread)
+{
+	static __thread unsigned long page;
+	unsigned long pages = work->bytes / PAGE, sum = thread;
+
+	for (int i = 0; i < WORDS; i++, page = (page + 1) % pages)
+		sum += *(volatile unsigned long *)(void *)(work->memory + page * PAGE + page % 64 * LINE);
+	__atomic_store_n(&sink, sum, __ATOMIC_RELAXED);
+}
+
+static void count_locked(struct work *work, unsigned long thread)
+{
+	for (unsigned long i = 0; i < WORDS; i++)
+		/* Not where a line says which is next. */
+		(void)__atomic_fetch_add(
+			(unsigned long *)(void *)(work->memory + (i * 7 + thread) % 32 * LINE + LINE / 2), 1,
+			__ATOMIC_SEQ_CST);
+}
+
+static void mix(struct work *work, unsigned long thread)
+{
+	little(work, thread);
+	follow_pointers(work, thread);
+	count_locked(work, thread);
+}
+
+static const struct {
+	const char *name;
+	void (*once)(struct work *work, unsigned long thread);
+} kinds[] = {
+	{"pointer-chase", follow_pointers}, {"remote-numa", follow_pointers}, {"streaming", read_in_order},
+	{"false-sharing", share_lines},     {"tlb-thrash", touch_pages},      {"locked-counters", count_locked},
+	{"mix", mix},
+};
+
+/* Its memory lies on the second node, and it runs on the first: where there are two. */
+static void move_away(void *memory, unsigned long bytes)
+{
+	unsigned long second = 1UL << 1;
+
+	(void)syscall(SYS_mbind, memory, bytes, MPOL_BIND, &second, sizeof(second) * 8, 0);
+}
+
+/* Links all lines to a circle in an order without a pattern: a generator that goes through all numbers of lines. */
+static void prepare(struct work *work, const char *name, unsigned long bytes)
+{
+	unsigned long lines = bytes / LINE;
+
+	work->bytes = bytes;
+	work->memory =
+		mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (work->memory == MAP_FAILED)
+		err(1, "%lu bytes of memory", bytes);
+	if (strcmp(name, "remote-numa") == 0)
+		move_away(work->memory, bytes);
+	for (unsigned long i = 0; i < lines; i++)
+		*(unsigned long *)(void *)(work->memory + i * LINE) = (i * 40013 + 12289) % lines * LINE;
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		if (strcmp(kinds[i].name, name) == 0)
+			work->once = kinds[i].once;
+}
+
+static void *spin(void *argument)
+{
+	struct work *work = argument;
+	unsigned long thread = __atomic_fetch_add(&work->threads, 1, __ATOMIC_RELAXED);
+	long rested_at = 0;
+
+	for (;;) {
+		work->once(work, thread);
+		if (work->rest.tv_sec + work->rest.tv_nsec > 0 && worked_ns() - rested_at > 1000000) {
+			(void)nanosleep(&work->rest, NULL);
 			rested_at = worked_ns();
 		}
 	}
@@ -72,12 +197,12 @@ int main(int argc, char **argv)
 		{"threads", required_argument, NULL, 't'},
 		{"for", required_argument, NULL, 'f'},
 		{"rest", required_argument, NULL, 'r'},
+		{"touch", required_argument, NULL, 'm'},
 		{NULL, 0, NULL, 0},
 	};
 	struct sigaction action = {.sa_handler = end};
-	struct timespec rest = {0};
-	long threads = 1;
-	long seconds = 0;
+	struct work work = {.once = little};
+	long threads = 1, seconds = 0, touch = 0;
 	int option;
 
 	while ((option = getopt_long(argc, argv, "", options, NULL)) != -1) {
@@ -88,30 +213,33 @@ int main(int argc, char **argv)
 		} else if (option == 'r') {
 			long milliseconds = parse("rest", optarg, MOST_REST);
 
-			rest.tv_sec = milliseconds / 1000;
-			rest.tv_nsec = milliseconds % 1000 * 1000000;
+			work.rest.tv_sec = milliseconds / 1000;
+			work.rest.tv_nsec = milliseconds % 1000 * 1000000;
+		} else if (option == 'm') {
+			touch = parse("touch", optarg, MOST_TOUCH);
 		} else {
 			exit(USAGE);
 		}
 	}
 	if (optind + 1 != argc || strlen(argv[optind]) >= NAME_SIZE)
 		errx(USAGE,
-		     "usage: workload NAME [--threads N] [--for SECONDS] [--rest MILLISECONDS], NAME of at "
-		     "most %d bytes",
+		     "usage: workload NAME [--threads N] [--for SECONDS] [--rest MILLISECONDS] [--touch MIB], NAME of at most %d bytes",
 		     NAME_SIZE - 1);
 	if (sigaction(SIGTERM, &action, NULL) || sigaction(SIGINT, &action, NULL) ||
 	    sigaction(SIGALRM, &action, NULL))
 		err(1, "sigaction");
 	if (prctl(PR_SET_NAME, argv[optind]))
 		err(1, "prctl(PR_SET_NAME, \"%s\")", argv[optind]);
+	if (touch)
+		prepare(&work, argv[optind], (unsigned long)touch << 20);
 	alarm((unsigned int)seconds);
 	for (long i = 1; i < threads; i++) {
 		pthread_t thread;
 
-		errno = pthread_create(&thread, NULL, spin, &rest);
+		errno = pthread_create(&thread, NULL, spin, &work);
 		if (errno)
 			err(1, "pthread_create, thread %ld of %ld", i + 1, threads);
 	}
-	spin(&rest);
+	spin(&work);
 	return 0;
 }

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# For tests of accounting, after lib.sh: a machine of the module's, and whether pebsd's figures are those of its books.
-# shellcheck disable=SC2154 # lib.sh's: here, module, work
+# For tests of accounting, after lib.sh: a PMU, the emulated one of this guest or the module's, and whether pebsd's figures
+# are those of its books.
+# shellcheck disable=SC2154 # lib.sh's: here, machine, module, work
 
 parameters=/sys/module/$module/parameters
 debug=/sys/kernel/debug/$module
@@ -12,16 +13,29 @@ sample_rate=$(cat /proc/sys/kernel/perf_event_max_sample_rate)
 
 # shellcheck disable=SC2317 # called by the trap
 leave() {
-	systemctl stop pebsd.service 2>/dev/null || :
+	stop_pebsd
 	end
 	rm -f /etc/pebsd/pebsd.conf.d/guest.conf
+	# Without a limit on the time that sampling takes, the kernel refuses any other rate.
+	echo 25 >/proc/sys/kernel/perf_cpu_time_max_percent
 	echo "$sample_rate" >/proc/sys/kernel/perf_event_max_sample_rate
+	if [ -n "$machine" ]; then
+		pmu resume
+		pmu watch 0
+	fi
 	! module_is_loaded || unload_module
 }
 trap leave EXIT
 
-# play [PARAMETER=VALUE...]: the machine is there, with empty books.
+# play [PARAMETER=VALUE...]: the machine is there, with empty books. Parameters are the module's.
 play() {
+	if [ -n "$machine" ]; then
+		stop_pebsd
+		pmu resume
+		pmu reset
+		: >"$cgroups"
+		return
+	fi
 	# A test that was ended for its time has left it.
 	! module_is_loaded || unplay
 	load_module "$@"
@@ -47,16 +61,62 @@ settings() {
 # What pebsd samples, as its own keys with the PMU and the code of each in the books; see codes().
 sampled=()
 
+# What an emulated PMU's workload touches, in MiB: more than the caches of any machine of the model.
+touches=16
+
 # load NAME UNIT ...: a workload, as start_workload has it, that leaves the CPU to the test where that wants it.
 load() {
 	local name=$1 unit=$2
 	shift 2
-	start_workload "$name" "$unit" --property=CPUSchedulingPolicy=idle "$@"
+	[ -z "$machine" ] || [[ " $* " == *' -- '* ]] || set -- "$@" --
+	start_workload "$name" "$unit" --property=CPUSchedulingPolicy=idle "$@" ${machine:+--touch "$touches"}
+}
+
+# stop_counting, count_again: nothing counts in between.
+stop_counting() {
+	if [ -n "$machine" ]; then pmu pause; else echo Y >"$parameters/paused"; fi
+}
+
+count_again() {
+	if [ -n "$machine" ]; then pmu resume; else echo N >"$parameters/paused"; fi
+}
+
+# take_books: into $work/books and $work/totals.
+take_books() {
+	if [ -n "$machine" ]; then
+		pmu books >"$work/books"
+		pmu totals >"$work/totals"
+	else
+		cp "$debug/books" "$work/books"
+		cp "$debug/totals" "$work/totals"
+	fi
+}
+
+pebsd_pid=''
+
+answers() {
+	pebsctl status >/dev/null 2>&1
 }
 
 start_pebsd() {
+	if ! has_systemd; then
+		pebsd >/run/pebsd.log 2>&1 &
+		pebsd_pid=$!
+		wait_until 'pebsd answers' 100 answers
+		return
+	fi
 	systemctl start pebsd.service
 	expect 'pebsd.service' active "$(systemctl is-active pebsd.service || :)"
+}
+
+stop_pebsd() {
+	if has_systemd; then
+		systemctl stop pebsd.service 2>/dev/null || :
+	elif [ -n "$pebsd_pid" ]; then
+		kill "$pebsd_pid" 2>/dev/null || :
+		wait "$pebsd_pid" || :
+		pebsd_pid=''
+	fi
 }
 
 status() {
@@ -93,7 +153,7 @@ go_on() {
 # No time passes for the counters any more, and pebsd knows all that happened before: of three collections after the
 # pause the second began after it, and the third tells what of it is lost.
 settle() {
-	echo Y >"$parameters/paused"
+	stop_counting
 	quiet
 	note_cgroups
 	await_collections 3
@@ -101,7 +161,7 @@ settle() {
 
 resume() {
 	go_on
-	echo N >"$parameters/paused"
+	count_again
 }
 
 # code_of EVENT [PMU]: the code of an event that the machine offers, as the books have it.
@@ -136,8 +196,7 @@ codes() {
 
 # Leaves $work/compared, see compare.jq.
 compare() {
-	cp "$debug/books" "$work/books"
-	cp "$debug/totals" "$work/totals"
+	take_books
 	pebsctl --json top --window all >"$work/top"
 	status >"$work/status"
 	jq --null-input --raw-output --from-file "$here/compare.jq" --slurpfile books "$work/books" \
@@ -184,12 +243,13 @@ agree() {
 	[ -z "$(differences)" ] || fail "pebsd and the books differ, $*:" "$(differences | head -n 40)"
 }
 
-# Sums of figures of all CPUs in the module's totals: of "overflow" and "ring" samples, "cut", "throttles",
+# Sums of figures of all CPUs in the totals: of "overflow" and "ring" samples, "cut", "throttles",
 # "throttled_ns".
 sum_of() {
 	local names
 	names=$(printf '\\|%s' "$@")
-	grep -o "\"\\(${names:2}\\)\":[0-9]*" "$debug/totals" | awk -F : '{ sum += $2 } END { printf "%.0f\n", sum }'
+	if [ -n "$machine" ]; then pmu totals; else cat "$debug/totals"; fi |
+		grep -o "\"\\(${names:2}\\)\":[0-9]*" | awk -F : '{ sum += $2 } END { printf "%.0f\n", sum }'
 }
 
 delivered() {
@@ -198,7 +258,8 @@ delivered() {
 
 # missed: samples that the kernel's guard kept from the program, and that a stop of the event cut off.
 missed() {
-	echo $(($(sum_of cut) + $(jq -s 'map(.guarded) | add // 0' "$debug/books")))
+	take_books
+	echo $(($(sum_of cut) + $(jq -s 'map(.guarded) | add // 0' "$work/books")))
 }
 
 has_delivered() {

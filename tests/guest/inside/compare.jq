@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
-# Holds what pebsd says against the books of the module that played the PMU (tests/guest/module/main.c), when no time
-# passes for its counters and pebsd has collected twice since.
+# Holds what pebsd says against the books of what plays the PMU (tests/guest/pmu/books.c or tests/guest/module/main.c),
+# when nothing counts any more and pebsd has collected twice since.
 #   jq --null-input --from-file compare.jq --slurpfile books --slurpfile totals
 #      --slurpfile top     pebsctl --json top --window all
 #      --slurpfile status  pebsctl --json status, of the same collection
@@ -147,7 +147,7 @@ def metrics($event):
 	$events[].differences[],
 	($totals[] | . as $core
 	| ("stopped", "early", "unclaimed", "broken", "full", "events_full", "not_written") as $what
-	| select($core[$what] != 0) | "CPU \($core.cpu) of the module: \($what) is \($core[$what])"),
+	| select(($core[$what] // 0) != 0) | "CPU \($core.cpu) of the PMU: \($what) is \($core[$what])"),
 	# Those of one cgroup are a zoom's, and not accounted.
 	($totals[] | .cpu as $cpu | .pmu as $pmu | .events | to_entries[] | select(.key | startswith("cgroup:") | not)
 	| select({pmu: $pmu, code: .key} as $of

@@ -9,6 +9,14 @@ module=$(basename "$here"/*.ko .ko)
 work=$(mktemp -d)
 workloads=()
 
+# The emulated PMU of this guest, if it has one: tests/guest/pmu.c.
+pmu() {
+	"$here/pmu" "$@"
+}
+
+# The machine that it is, by its name in daemon/model; nothing: the module plays the PMU.
+machine=$(pmu machine 2>/dev/null) || machine=''
+
 module_is_loaded() {
 	grep -q "^$module " /proc/modules
 }
@@ -24,7 +32,11 @@ unload_module() {
 
 # shellcheck disable=SC2317 # called by the trap
 end() {
-	[ ${#workloads[@]} = 0 ] || systemctl stop "${workloads[@]}" 2>/dev/null || :
+	if has_systemd; then
+		[ ${#workloads[@]} = 0 ] || systemctl stop "${workloads[@]}" 2>/dev/null || :
+	else
+		pkill -KILL -f "^$here/workload " || :
+	fi
 	rm -rf "$work"
 }
 trap end EXIT
@@ -63,7 +75,7 @@ exits() {
 	local what=$1 code=$2 status=0
 	shift 2
 	"$@" >"$work/said" 2>&1 || status=$?
-	[ "$status" = "$code" ] || fail "$what: exit code $status instead of $code: $(cat "$work/said")"
+	[ "$status" = "$code" ] || fail "$what: exit code $status instead of $code: $(head -c 3000 "$work/said")"
 }
 
 # Has pebsd's settings be what stands on standard input (sections and keys), for this guest's later tests too.
@@ -72,8 +84,13 @@ configure() {
 	cat >/etc/pebsd/pebsd.conf.d/guest.conf
 }
 
+# In a small guest (small_init.sh) there is no systemd: what would be a service is a program in a cgroup of its own.
+has_systemd() {
+	[ -d /run/systemd/system ]
+}
+
 # start_workload NAME UNIT [SYSTEMD_RUN_OPTION...] [-- WORKLOAD_OPTION...]: a service of its own that runs the
-# workload, gone when the test ends.
+# workload, gone when the test ends. Without systemd its options are ignored.
 start_workload() {
 	local name=$1 unit=$2
 	local -a options=()
@@ -83,8 +100,13 @@ start_workload() {
 		shift
 	done
 	[ $# = 0 ] || shift
-	systemd-run --quiet --collect --unit="$unit" "${options[@]}" "$here/workload" "$name" "$@"
 	workloads+=("$unit")
+	if ! has_systemd; then
+		mkdir -p "/sys/fs/cgroup/$unit"
+		(echo "$BASHPID" >"/sys/fs/cgroup/$unit/cgroup.procs" && exec "$here/workload" "$name" "$@") &
+		return
+	fi
+	systemd-run --quiet --collect --unit="$unit" "${options[@]}" "$here/workload" "$name" "$@"
 }
 
 # The cgroup of a unit, below the root of the hierarchy.

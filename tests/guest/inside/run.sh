@@ -44,8 +44,9 @@ while echo next >&3 && read -r name <&3 && [ "$name" != end ]; do
 	*) why="exit status $status" ;;
 	esac
 	explain 'what it printed' cat "$log"
-	explain 'the journal of pebsd' journalctl --quiet --no-pager --output=short-monotonic --unit=pebsd.service \
+	[ ! -d /run/systemd/system ] || explain 'the journal of pebsd' journalctl --quiet --no-pager --output=short-monotonic --unit=pebsd.service \
 		"--since=@$since"
+	[ ! -e /run/pebsd.log ] || explain "pebsd's log" cat /run/pebsd.log
 	explain "the kernel's log" sed -n "/guest-tests: $name begins/,\$p" <(dmesg)
 	printf 'failed %s %s %s\n' "$name" "$took" "$why" >&3
 done

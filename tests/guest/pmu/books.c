@@ -55,11 +55,12 @@ struct book_event {
 	u64 due, records, collisions;
 };
 
-/* A record whose interrupt has not begun. */
+/* A record whose interrupt has not begun. The kernel takes it for the task that runs then. */
 struct pending {
-	struct book *book;
-	struct touched *touched;
+	u32 code;
 	struct figures figures;
+	struct guest_task task; /* that ran when it was made */
+	u64 period, ip, address;
 };
 
 struct book_cpu {
@@ -257,49 +258,73 @@ static void add(struct book *book, const struct figures *figures, u64 period)
 	book->blocked += figures->source.blocked;
 }
 
-static void expect_interrupt(struct book_cpu *cpu, struct book *book, struct touched *touched,
-			     const struct figures *figures)
-{
-	if (cpu->pending_count == PENDING_MAX) {
-		cpu->full++;
-		return;
-	}
-	cpu->pending[cpu->pending_count++] =
-		(struct pending){.book = book, .touched = touched, .figures = *figures};
-}
-
-static void enter(struct books *books, const struct core *core, const struct core_record *record, u32 code,
-		  const struct guest_task *task, const struct guest_event *event, const struct guest_kernel *kernel)
+/* Enters the oldest records up to now: of `task`, or each of the task that ran when it was made. */
+static void enter(struct books *books, const struct core *core, const struct guest_task *task, bool guarded)
 {
 	struct book_cpu *cpu = &books->cpus[core->cpu];
-	struct figures figures = core->amd ? amd_figures(core, record, kernel)
-					   : intel_figures(core, record, code & 0xffff, event, kernel);
-	struct book *book = book_of(books, core, code, task);
-	u64 address = core->amd ? record->ibs[IBS_DC_LINEAR_ADDRESS - IBS_OP_CTL]
-				: record->record.values[RECORD_ADDRESS];
-	u64 ip = core->amd ? record->ibs[IBS_OP_RIP - IBS_OP_CTL] : record->record.values[RECORD_EVENTING_IP];
-	struct touched *touched = NULL;
 
-	if (!core->amd && core->machine->format < RECORD_HASWELL)
-		ip = record->record.values[RECORD_IP]; /* of the next instruction */
-	if (books->watched && books->watched == task->cgroup)
-		touched = touched_of(books, core, code, task, ip, address);
-	if (book)
-		add(book, &figures, event->period);
-	if (touched) {
+	for (unsigned int i = 0; i < cpu->pending_count; i++) {
+		const struct pending *pending = &cpu->pending[i];
+		const struct guest_task *of = task ? task : &pending->task;
+		struct book *book = book_of(books, core, pending->code, of);
+		struct touched *touched = NULL;
+
+		if (book) {
+			add(book, &pending->figures, pending->period);
+			book->guarded += guarded;
+		}
+		if (books->watched && books->watched == of->cgroup)
+			touched = touched_of(books, core, pending->code, of, pending->ip, pending->address);
+		if (!touched)
+			continue;
 		touched->samples++;
-		touched->latency += figures.latency;
-		touched->hitm += figures.has_source && figures.source.snoop == SNOOP_HITM;
+		touched->guarded += guarded;
+		if (guarded)
+			continue;
+		touched->latency += pending->figures.latency;
+		touched->hitm +=
+			pending->figures.has_source && pending->figures.source.snoop == SNOOP_HITM;
 	}
-	expect_interrupt(cpu, book, touched, &figures);
+	cpu->pending_count = 0;
+}
+
+static void put_log(FILE *log, const struct core *core, const struct core_record *record,
+		    const struct pending *pending)
+{
+	fprintf(log,
+		"{\"cpu\":%u,\"clock\":%lu,\"event\":\"0x%x\",\"cgroup\":%lu,\"pid\":%u,\"comm\":\"%s\",\"ip\":\"0x%lx\",",
+		core->cpu, core->cycles, pending->code, pending->task.cgroup, pending->task.pid,
+		pending->task.comm, pending->ip);
+	fprintf(log, "\"address\":\"0x%lx\",\"latency\":%lu,\"source\":\"%s\",\"place\":%u,\"asked\":%u}\n",
+		pending->address, pending->figures.latency_true,
+		pending->figures.has_source ? source_words[pending->figures.source.source] : "none",
+		record->retired.place, record->retired.asked);
+}
+
+static void hold(struct books *books, const struct core *core, const struct core_record *record, u32 code,
+		 const struct guest_task *task, const struct guest_event *event, const struct guest_kernel *kernel)
+{
+	struct book_cpu *cpu = &books->cpus[core->cpu];
+	struct pending pending = {.code = code, .task = *task, .period = event->period};
+
+	if (core->amd) {
+		pending.figures = amd_figures(core, record, kernel);
+		pending.ip = record->ibs[IBS_OP_RIP - IBS_OP_CTL];
+		pending.address = record->ibs[IBS_DC_LINEAR_ADDRESS - IBS_OP_CTL];
+	} else {
+		pending.figures = intel_figures(core, record, code & 0xffff, event, kernel);
+		/* Before Haswell a record has the address of the next instruction alone. */
+		pending.ip = record->record.values[core->machine->format < RECORD_HASWELL ? RECORD_IP
+											   : RECORD_EVENTING_IP];
+		pending.address = record->record.values[RECORD_ADDRESS];
+	}
+	if (cpu->pending_count == PENDING_MAX)
+		enter(books, core, NULL, false);
+	cpu->pending[cpu->pending_count++] = pending;
+	if (!kernel->known)
+		enter(books, core, NULL, false);
 	if (books->log)
-		fprintf(books->log,
-			"{\"cpu\":%u,\"clock\":%lu,\"event\":\"0x%x\",\"cgroup\":%lu"
-			",\"pid\":%u,\"comm\":\"%s\",\"ip\":\"0x%lx\",\"address\":\"0x%lx"
-			"\",\"latency\":%lu,\"source\":\"%s\",\"place\":%u,\"asked\":%u}\n",
-			core->cpu, core->cycles, code, task->cgroup, task->pid, task->comm, ip, address,
-			figures.latency_true, figures.has_source ? source_words[figures.source.source] : "none",
-			record->retired.place, record->retired.asked);
+		put_log(books->log, core, record, &pending);
 }
 
 void books_due(struct books *books, const struct core *core, const struct guest_kernel *kernel,
@@ -338,28 +363,19 @@ void books_record(struct books *books, const struct core *core, const struct cor
 		else if (of)
 			of->records++;
 		if (!record->collision)
-			enter(books, core, record, code, &task, &event, kernel);
+			hold(books, core, record, code, &task, &event, kernel);
 		pthread_mutex_unlock(&books->lock);
 	}
 }
 
-void books_interrupt(struct books *books, unsigned int cpu, bool guarded)
+void books_interrupt(struct books *books, const struct core *core, const struct guest_kernel *kernel,
+		     const struct guest_memory *memory)
 {
-	struct book_cpu *of = &books->cpus[cpu];
+	struct guest_task task = guest_kernel_task(kernel, memory, core->cpu);
+	bool guarded = guest_kernel_in_bpf(kernel, memory, core->cpu);
 
 	pthread_mutex_lock(&books->lock);
-	for (unsigned int i = 0; guarded && i < of->pending_count; i++) {
-		struct pending *pending = &of->pending[i];
-
-		if (pending->book)
-			pending->book->guarded++;
-		if (pending->touched) {
-			pending->touched->guarded++;
-			pending->touched->latency -= pending->figures.latency;
-			pending->touched->hitm -= pending->figures.source.snoop == SNOOP_HITM;
-		}
-	}
-	of->pending_count = 0;
+	enter(books, core, &task, guarded);
 	pthread_mutex_unlock(&books->lock);
 }
 
@@ -459,9 +475,8 @@ void books_print_totals(const struct books *books, const struct core *cores, uns
 		for (unsigned int j = 0; j < EVENTS_MAX && cpu->events[j].used; j++) {
 			fputs(separator, file);
 			put_code(file, cpu->events[j].event);
-			fprintf(file, ":{\"due\":%lu,\"records\":%lu,\"collisions\":%lu}",
-				cpu->events[j].due, cpu->events[j].records,
-				cpu->events[j].collisions);
+			fprintf(file, ":{\"overflow\":%lu,\"cut\":%lu,\"collisions\":%lu}", cpu->events[j].records,
+				cpu->events[j].due - cpu->events[j].records, cpu->events[j].collisions);
 			separator = ",";
 		}
 		fputs("}}\n", file);

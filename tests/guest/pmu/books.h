@@ -28,8 +28,9 @@ void books_due(struct books *books, const struct core *core, const struct guest_
 void books_record(struct books *books, const struct core *core, const struct core_record *record,
 		  const struct guest_kernel *kernel, const struct guest_memory *memory);
 
-/* The interrupt for the records of a CPU begins: `guarded` if no perf event program will run for them. */
-void books_interrupt(struct books *books, unsigned int cpu, bool guarded);
+/* The interrupt for the records of a CPU begins: they are those of the task that runs now. */
+void books_interrupt(struct books *books, const struct core *core, const struct guest_kernel *kernel,
+		     const struct guest_memory *memory);
 
 /* An interrupt was raised; it was held back, as the local vector table has it masked; its cause had gone by then. */
 enum books_count { BOOKS_SENT, BOOKS_LATCHED, BOOKS_DROPPED, BOOKS_COUNTS };
@@ -37,7 +38,11 @@ void books_count(struct books *books, unsigned int cpu, enum books_count count);
 
 void books_reset(struct books *books);
 
-/* JSON, an object a line: by CPU, event, cgroup and task; by CPU; by instruction and address of the watched cgroup. */
+/*
+ * JSON, an object a line: by CPU, event, cgroup and task; by CPU; by instruction and address of the watched cgroup. Of an
+ * event `overflow` is what the driver hands on, and `cut` what was due and did not come to that: the event was stopped
+ * before there was a record, or (`collisions`) the record is of several events and the driver drops it.
+ */
 void books_print(const struct books *books, FILE *file);
 void books_print_totals(const struct books *books, const struct core *cores, unsigned int cpus, FILE *file);
 void books_print_touched(const struct books *books, FILE *file);

@@ -32,7 +32,6 @@
 	X(event_period)     /* perf_event.hw.last_period */                                     \
 	X(event_sample_type) /* perf_event.attr.sample_type */                                  \
 	X(nmi_start)        /* asm_exc_nmi */                                                   \
-	X(nmi_end)                                                                              \
 	X(overflow_start)   /* bpf_overflow_handler, or what it is inlined into */              \
 	X(overflow_end)                                                                         \
 	X(latency_is_cut)   /* 1: PERF_SAMPLE_WEIGHT_STRUCT's latency has 16 bits (up to 6.12) */ \

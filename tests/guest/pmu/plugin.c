@@ -60,6 +60,7 @@ EXPORTED int qemu_plugin_install(uint64_t id, const void *info, int argc, char *
 
 /* Kernel modules and programs that the BPF compiler made lie from here on (MODULES_VADDR with address randomization
  * built in, arch/x86/include/asm/pgtable_64_types.h). */
+#define KERNEL_START  0xffffffff80000000ULL
 #define MODULES_START 0xffffffffc0000000ULL
 #define MODULES_END   0xffffffffff000000ULL
 
@@ -326,16 +327,24 @@ static void was_reset(void *unused)
 	qemu_plugin_register_vcpu_tb_trans_cb(plugin.id, translate, NULL);
 }
 
-/* Loads and stores get callbacks by a reset, which drops all translations. They keep them. */
+/* Drops all translations: what callbacks a block has is decided when it is translated. */
+static void translate_again(void)
+{
+	if (plugin.resetting)
+		return;
+	plugin.resetting = 1;
+	qemu_plugin_reset(plugin.id, was_reset, NULL);
+}
+
+/* Once loads or stores have callbacks they keep them. */
 static void watch_accesses(struct cpu *cpu)
 {
 	unsigned int wants = core_wants(cpu->core);
 
-	if (wants & ~plugin.watched && !plugin.resetting) {
-		plugin.watched |= wants;
-		plugin.resetting = 1;
-		qemu_plugin_reset(plugin.id, was_reset, NULL);
-	}
+	if (!(wants & ~plugin.watched) || plugin.resetting)
+		return;
+	plugin.watched |= wants;
+	translate_again();
 }
 
 static bool in_user_mode(struct cpu *cpu)
@@ -484,6 +493,8 @@ static u64 command(char *text, FILE *file)
 			plugin.cores[i].tag_interval = (u32)strtoul(argument, NULL, 10);
 	else if (strcmp(text, "kernel") != 0 || guest_kernel_parse(&plugin.kernel, argument))
 		return ~0ULL;
+	else
+		translate_again(); /* at_nmi() and its like */
 	return 0;
 }
 
@@ -616,7 +627,7 @@ static void at_nmi(unsigned int index, void *unused)
 	(void)unused;
 	cpu->nmi_from = executed(cpu);
 	cpu->program_from = 0;
-	books_interrupt(plugin.books, index, guest_kernel_in_bpf(&plugin.kernel, &memory, index));
+	books_interrupt(plugin.books, cpu->core, &plugin.kernel, &memory);
 }
 
 static void at_nmi_end(unsigned int index, void *unused)
@@ -843,8 +854,8 @@ static void translate(struct qemu_tb *tb, void *unused)
 		if (unfinished)
 			qemu_plugin_register_vcpu_insn_exec_cb(insn, after_instruction, QEMU_WRITE_REGISTERS, NULL);
 		unfinished = translate_own(insn, &decoded, address + qemu_plugin_insn_size(insn));
-		if (kernel->known && decoded.opcode[0] == 0xcf &&
-		    is_between(address, kernel->nmi_start, kernel->nmi_end))
+		/* IRET: the kernel leaves an NMI by several, and nothing in an NMI returns by another. */
+		if (kernel->known && decoded.opcode[0] == 0xcf && address >= KERNEL_START)
 			qemu_plugin_register_vcpu_insn_exec_cb(insn, at_nmi_end, QEMU_NO_REGISTERS, NULL);
 		translate_accesses(insn, &decoded);
 	}

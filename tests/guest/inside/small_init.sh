@@ -1,0 +1,20 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# Process 1 of a small guest: what systemd would set up, as far as the tests need it, and then the tests. Such a guest
+# boots in a few seconds, so that there can be one for each machine and kernel.
+export PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root
+mount -t proc proc /proc
+mount -t sysfs sysfs /sys
+mount -t devtmpfs devtmpfs /dev
+ln -s /proc/self/fd /dev/fd
+mkdir -p /dev/shm
+mount -t tmpfs tmpfs /dev/shm
+mount -t tmpfs tmpfs /run
+mount -t tmpfs tmpfs /tmp
+mount -t cgroup2 cgroup2 /sys/fs/cgroup
+mount -t debugfs debugfs /sys/kernel/debug
+mount -t bpf bpf /sys/fs/bpf
+/usr/lib/pebsd-tests/loopback_up
+exec </dev/null >/dev/console 2>&1
+/usr/lib/pebsd-tests/run.sh
+systemctl poweroff --force --force

@@ -1,0 +1,199 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# pebsd on a machine whose PMU the emulator plays, under the kernel's own driver: its probe says what the table says, it
+# samples what opens there, and each figure is that of the emulator's books, for each event, CPU and cgroup. On a machine
+# that cannot be sampled it says so and ends with 3.
+# kernels: 6.1 6.12 7
+# machines: nehalem sandybridge ivybridge haswell broadwell skylake-server icelake-server sapphirerapids graniterapids alderlake gracemont sierraforest goldmont zen3 zen5 skylake-server-vm
+# machines for 6.1: haswell icelake-server
+# machines for 6.12: sandybridge skylake-server alderlake zen3 goldmont
+# machines for 7: sapphirerapids alderlake
+# init: small
+# takes: 60 s
+# shellcheck source=tests/guest/inside/lib.sh
+. "${0%/*}/lib.sh"
+# shellcheck source=tests/guest/inside/books.sh
+. "${0%/*}/books.sh"
+
+# MACHINE events WORDS: what is asked for.
+# MACHINE open PMU ROLE CONFIG CONFIG1 PRECISE_IP LEADER CPUS LATENCY_KIND: what the probe opens, and of what kind its
+# latency is in `pebsctl status`; a leader or a kind of "-": none.
+# MACHINE refuses PMU ROLE WORDS: what it refuses, and what its reason has to say.
+# MACHINE driver WORDS: what the kernel's driver says when it starts.
+table() {
+	cat <<-'END'
+		nehalem events loads stores instructions
+		nehalem open cpu loads 0x100b 0x1e 1 - 0-1 use
+		nehalem open cpu instructions 0xc0 0x0 2 - 0-1 -
+		nehalem refuses cpu stores nehalem
+
+		sandybridge events loads stores instructions
+		sandybridge open cpu loads 0x1cd 0x1e 1 - 0-1 use
+		sandybridge open cpu stores 0x2cd 0x0 1 - 0-1 -
+		sandybridge refuses cpu instructions 18.9.4.4
+
+		sandybridge-ep events instructions
+		sandybridge-ep open cpu instructions 0x1c0 0x0 2 - 0-1 -
+
+		ivybridge events loads stores instructions
+		ivybridge open cpu loads 0x1cd 0x1e 1 - 0-1 use
+		ivybridge open cpu stores 0x2cd 0x0 1 - 0-1 -
+		ivybridge open cpu instructions 0x1c0 0x0 3 - 0-1 -
+
+		haswell events loads stores instructions
+		haswell open cpu loads 0x1cd 0x1e 2 - 0-1 use
+		haswell open cpu stores 0x82d0 0x0 2 - 0-1 -
+		haswell open cpu instructions 0x1c0 0x0 3 - 0-1 -
+
+		broadwell events loads stores instructions
+		broadwell open cpu loads 0x1cd 0x1e 2 - 0-1 use
+		broadwell open cpu stores 0x82d0 0x0 2 - 0-1 -
+		broadwell open cpu instructions 0x1c0 0x0 3 - 0-1 -
+
+		skylake-server events loads stores instructions
+		skylake-server open cpu loads 0x1cd 0x1e 2 - 0-1 use
+		skylake-server open cpu stores 0x82d0 0x0 2 - 0-1 -
+		skylake-server open cpu instructions 0x1c0 0x0 3 - 0-1 -
+
+		icelake-server events loads stores instructions
+		icelake-server open cpu loads 0x1cd 0x1e 2 - 0-1 use
+		icelake-server open cpu stores 0x82d0 0x0 2 - 0-1 -
+		icelake-server open cpu instructions 0xc0 0x0 3 - 0-1 -
+
+		sapphirerapids events loads stores instructions
+		sapphirerapids open cpu loads 0x1cd 0x1e 2 0x8203 0-1 cache
+		sapphirerapids open cpu stores 0x2cd 0x0 2 - 0-1 cache
+		sapphirerapids open cpu instructions 0xc0 0x0 3 - 0-1 -
+
+		graniterapids events loads stores instructions
+		graniterapids open cpu loads 0x1cd 0x1e 2 - 0-1 cache
+		graniterapids open cpu stores 0x2cd 0x0 2 - 0-1 cache
+		graniterapids open cpu instructions 0xc0 0x0 3 - 0-1 -
+
+		sierraforest events loads stores instructions
+		sierraforest open cpu loads 0x5d0 0x1e 2 - 0-1 cache
+		sierraforest open cpu stores 0x6d0 0x0 2 - 0-1 cache
+		sierraforest open cpu instructions 0xc0 0x0 3 - 0-1 -
+
+		alderlake events loads stores instructions
+		alderlake open cpu_core loads 0x1cd 0x1e 2 0x8203 0 cache
+		alderlake open cpu_core stores 0x2cd 0x0 2 - 0 cache
+		alderlake open cpu_core instructions 0xc0 0x0 3 - 0 -
+		alderlake open cpu_atom loads 0x5d0 0x1e 2 - 1 cache
+		alderlake open cpu_atom stores 0x6d0 0x0 2 - 1 cache
+		alderlake open cpu_atom instructions 0xc0 0x0 3 - 1 -
+
+		goldmont events loads
+		goldmont refuses cpu loads neither latency nor
+
+		gracemont events loads stores instructions
+		gracemont open cpu loads 0x5d0 0x1e 2 - 0-1 cache
+		gracemont open cpu stores 0x6d0 0x0 2 - 0-1 cache
+		gracemont open cpu instructions 0xc0 0x0 3 - 0-1 -
+
+		zen3 events loads
+		zen5 events loads
+
+		skylake-server-vm events loads
+		skylake-server-vm refuses cpu loads virtual
+
+		nehalem driver PEBS fmt1+, Nehalem events
+		sandybridge driver PEBS fmt1+, SandyBridge events
+		ivybridge driver PEBS fmt1+, IvyBridge events
+		haswell driver PEBS fmt2+, Haswell events
+		broadwell driver PEBS fmt2+, Broadwell events
+		skylake-server driver PEBS fmt3+, Skylake events
+		icelake-server driver PEBS fmt4+-baseline
+		sapphirerapids driver Sapphire Rapids events
+		graniterapids driver Granite Rapids events
+		alderlake driver Alderlake Hybrid events
+		gracemont driver Gracemont events
+		sierraforest driver Crestmont events
+		goldmont driver Goldmont events
+		zen3 driver AMD PMU driver
+		zen5 driver AMD PMU driver
+		skylake-server-vm driver Skylake events, Intel PMU driver
+	END
+}
+
+rows() {
+	table | sed -n "s/^$machine $1 //p"
+}
+
+dmesg | tr -d '\0' | grep -m 1 'Performance Events:' | sed 's/.*Performance Events: //' >"$work/driver" || :
+grep -q -F "$(rows driver)" "$work/driver" || fail "the driver says: $(<"$work/driver")"
+say "measured: $(<"$work/driver")"
+
+settings "[sampling]" "events = $(rows events)" "period = 1009" "instructions-period = 100003" "budget = off"
+
+# -- what it opens, and what it refuses --
+
+refused=0
+case $machine in goldmont | *-vm) refused=3 ;; esac
+found=0
+pebsd --probe --json >"$work/said" 2>"$work/errors" || found=$?
+expect 'the exit code of the probe' $refused $found
+jq --raw-output --arg asked "$(rows events)" '
+	(.events[] | select(.asked != false)
+	| "open \(.pmu) \(.role) \(.config) \(.config1) \(.precise_ip) \(if .leader then .leader.config else "-" end) \(.cpus)"),
+	(.refused[] | select(.role as $role | $asked | split(" ") | index($role))
+	| "refused \(.pmu) \(.role) \(.reason)")' "$work/said" >"$work/probe" 2>>"$work/errors" || fail "the probe: $(<"$work/errors") $(head -c 300 "$work/said")"
+say "$(<"$work/probe")"
+while read -r pmu role words; do
+	grep "^refused $pmu $role " "$work/probe" | grep -q -F -e "$words" || fail "$role are not refused with \"$words\""
+done < <(rows refuses)
+if [ $refused = 3 ]; then
+	exits 'pebsd' 3 pebsd
+	say "measured: refused: $(<"$work/said")"
+	exit
+fi
+case $machine in
+zen*)
+	sampled=('loads ibs_op 0x2 0x1 0x4')
+	expect 'what is opened' 'ibs_op loads 0x80000' "$(jq -r '.events[] | "\(.pmu) \(.role) \(.config)"' "$work/said")"
+	;;
+*)
+	expect 'what is opened' "$(rows open | sed 's/^/open /; s/ [^ ]*$//' | sort)" "$(grep '^open ' "$work/probe" | sort || :)"
+	while read -r pmu role config _; do
+		[ "$(rows open | cut -d ' ' -f 1 | sort -u | wc -l)" = 1 ] || role=$role:$pmu
+		sampled+=("$role $pmu $config")
+	done < <(rows open)
+	;;
+esac
+
+# -- what it samples --
+
+# The kernel would lower the rate, as an emulated interrupt takes long by the clock; and of the loads more are tagged than
+# by default, so that enough of them come in some seconds.
+echo 0 >/proc/sys/kernel/perf_cpu_time_max_percent
+pmu interval 2
+
+# records_of CODE: of an event, on all CPUs.
+records_of() {
+	pmu totals | grep -o "\"$1\":{\"overflow\":[0-9]*" | awk -F : '{ sum += $3 } END { print sum + 0 }'
+}
+
+has_records() {
+	local key pmu code
+	while read -r key pmu code _; do
+		[ "$(records_of "$code")" -ge 100 ] || return 1
+	done < <(printf '%s\n' "${sampled[@]}")
+}
+
+play
+stop_counting
+start_pebsd
+load pointer-chase chase
+load false-sharing sharing -- --threads 2
+load mix mixed
+count_again
+wait_until 'a hundred samples of each event' 100 has_records
+settle
+agree
+pmu price | jq -r -s '
+	(map(.programs) | add) as $programs | (map(.nmis) | add) as $nmis
+	| "measured: instructions: \((map(.program_instructions) | add) / $programs * 10 | round / 10) a program, \(
+		(map(.nmi_instructions) | add) / $nmis | round) an NMI, \($nmis) NMIs, \($programs) programs"'
+# Two threads that write to the same lines, each on a CPU of its own: their loads find them modified.
+[[ $machine == zen* ]] || [ "$(jq '[.cgroups[] | select(.cgroup == "/sharing") | .events[] | .snoop.hitm // 0] | add' "$work/top")" -gt 0 ] ||
+	fail 'false sharing is not HITM'
