@@ -55,7 +55,8 @@ struct book_event {
 	u64 due, records, collisions;
 };
 
-/* A record whose interrupt has not begun. The kernel takes it for the task that runs then. */
+/* A record that the driver has not taken. It is of the task that runs when the driver does: mostly in the interrupt that
+ * the record raises, or in one that had just begun when the record was made. */
 struct pending {
 	u32 code;
 	struct figures figures;
@@ -67,6 +68,8 @@ struct book_cpu {
 	struct book_event events[EVENTS_MAX];
 	struct pending pending[PENDING_MAX];
 	unsigned int pending_count;
+	struct guest_task interrupted; /* by the last interrupt */
+	bool guarded;                  /* it found a BPF program under way */
 	u64 records_before; /* of the unit, at the last reset */
 	u64 not_written_before;
 	u64 counts[BOOKS_COUNTS];
@@ -258,10 +261,11 @@ static void add(struct book *book, const struct figures *figures, u64 period)
 	book->blocked += figures->source.blocked;
 }
 
-/* Enters the oldest records up to now: of `task`, or each of the task that ran when it was made. */
-static void enter(struct books *books, const struct core *core, const struct guest_task *task, bool guarded)
+/* The records that wait are those of `task`; NULL: each of the task that ran when it was made. */
+static void enter(struct books *books, const struct core *core, const struct guest_task *task)
 {
 	struct book_cpu *cpu = &books->cpus[core->cpu];
+	bool guarded = task && cpu->guarded;
 
 	for (unsigned int i = 0; i < cpu->pending_count; i++) {
 		const struct pending *pending = &cpu->pending[i];
@@ -319,10 +323,10 @@ static void hold(struct books *books, const struct core *core, const struct core
 		pending.address = record->record.values[RECORD_ADDRESS];
 	}
 	if (cpu->pending_count == PENDING_MAX)
-		enter(books, core, NULL, false);
+		enter(books, core, NULL);
 	cpu->pending[cpu->pending_count++] = pending;
 	if (!kernel->known)
-		enter(books, core, NULL, false);
+		enter(books, core, NULL);
 	if (books->log)
 		put_log(books->log, core, record, &pending);
 }
@@ -347,6 +351,11 @@ void books_record(struct books *books, const struct core *core, const struct cor
 {
 	struct guest_task task = guest_kernel_task(kernel, memory, core->cpu);
 
+	/* Those before it were taken in the last interrupt, after another record had been made in that. */
+	pthread_mutex_lock(&books->lock);
+	if (record->first)
+		enter(books, core, &books->cpus[core->cpu].interrupted);
+	pthread_mutex_unlock(&books->lock);
 	for (u64 left = record->counters; left; left &= left - 1) {
 		unsigned int counter = (unsigned int)__builtin_ctzll(left);
 		struct guest_event event = {0};
@@ -373,9 +382,22 @@ void books_interrupt(struct books *books, const struct core *core, const struct 
 {
 	struct guest_task task = guest_kernel_task(kernel, memory, core->cpu);
 	bool guarded = guest_kernel_in_bpf(kernel, memory, core->cpu);
+	struct book_cpu *cpu = &books->cpus[core->cpu];
 
 	pthread_mutex_lock(&books->lock);
-	enter(books, core, &task, guarded);
+	cpu->interrupted = task;
+	cpu->guarded = guarded;
+	enter(books, core, &task);
+	pthread_mutex_unlock(&books->lock);
+}
+
+void books_interrupt_end(struct books *books, const struct core *core)
+{
+	struct book_cpu *cpu = &books->cpus[core->cpu];
+
+	pthread_mutex_lock(&books->lock);
+	if (cpu->pending_count && core_is_drained(core))
+		enter(books, core, &cpu->interrupted);
 	pthread_mutex_unlock(&books->lock);
 }
 

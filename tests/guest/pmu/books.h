@@ -31,6 +31,8 @@ void books_record(struct books *books, const struct core *core, const struct cor
 /* The interrupt for the records of a CPU begins: they are those of the task that runs now. */
 void books_interrupt(struct books *books, const struct core *core, const struct guest_kernel *kernel,
 		     const struct guest_memory *memory);
+/* It ends: records that came after it had begun, and that the driver took, are of the same task. */
+void books_interrupt_end(struct books *books, const struct core *core);
 
 /* An interrupt was raised; it was held back, as the local vector table has it masked; its cause had gone by then. */
 enum books_count { BOOKS_SENT, BOOKS_LATCHED, BOOKS_DROPPED, BOOKS_COUNTS };

@@ -374,6 +374,21 @@ static void report_overflows(struct core *core)
 	}
 }
 
+/* Bytes of records in the buffer. */
+static u64 buffered(const struct core *core)
+{
+	struct ds_area area;
+
+	if (!core->unit.ds_area || ds_area_read(core->machine, &core->unit.memory, core->unit.ds_area, &area))
+		return 0;
+	return area.index - area.base;
+}
+
+bool core_is_drained(const struct core *core)
+{
+	return core->amd ? !(core->ibs.registers[0] & IBS_CTL_VALID) : buffered(core) == 0;
+}
+
 /* `before`: counters that were armed before the instruction or overflowed with it. */
 static void report_record(struct core *core, const struct retired *retired, u64 before)
 {
@@ -388,6 +403,7 @@ static void report_record(struct core *core, const struct retired *retired, u64 
 	}
 	made.record = core->unit.written;
 	made.counters = core->unit.written_counters;
+	made.first = buffered(core) <= record_size(core->machine->format, core->unit.data_cfg);
 	for (u64 missed = made.counters & ~before; missed; missed &= missed - 1)
 		core->callbacks.overflowed(core->callbacks.owner, (unsigned int)__builtin_ctzll(missed));
 	core->armed = (core->armed & ~made.counters) | (core->armed & after);
@@ -437,7 +453,7 @@ static void amd_passed(struct core *core, u64 instructions)
 
 static void report_ibs(struct core *core, const struct retired *retired)
 {
-	struct core_record made = {.counters = 1ULL << CORE_IBS, .retired = *retired};
+	struct core_record made = {.counters = 1ULL << CORE_IBS, .first = true, .retired = *retired};
 
 	memcpy(made.ibs, core->ibs.registers, sizeof(made.ibs));
 	core->interrupt = true;

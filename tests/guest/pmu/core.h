@@ -25,7 +25,7 @@
 struct core_record {
 	u64 counters;         /* that it is of, bits as in the status registers */
 	bool collision;       /* it names several counters, and the driver drops it (before record format 0011b) */
-	bool interrupts_late; /* it waits in the buffer for others */
+	bool first;           /* no other record waits: the driver has taken those before it */
 	struct record record;                  /* PEBS */
 	u64 ibs[IBS_REGISTERS];                /* IBS: as its registers stand, from IBS_OP_CTL on */
 	struct retired retired;                /* the truth: the access that it is of */
@@ -106,6 +106,9 @@ u64 core_instructions_left(const struct core *core);
 void core_access(struct core *core, const struct core_moment *moment, const struct caches_access *access);
 /* Any other one that was not among the CPU's recent lines. */
 void core_missed(struct core *core, const struct caches_access *access);
+
+/* Whether the driver has taken all records. */
+bool core_is_drained(const struct core *core);
 
 /* True: an interrupt is to be raised, once. */
 bool core_take_interrupt(struct core *core);

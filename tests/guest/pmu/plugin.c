@@ -640,6 +640,7 @@ static void at_nmi_end(unsigned int index, void *unused)
 	cpu->price.nmis++;
 	cpu->price.nmi_instructions += executed(cpu) - cpu->nmi_from;
 	cpu->nmi_from = 0;
+	books_interrupt_end(plugin.books, cpu->core);
 }
 
 static void at_module_code(unsigned int index, void *unused)
@@ -856,7 +857,7 @@ static void translate(struct qemu_tb *tb, void *unused)
 		unfinished = translate_own(insn, &decoded, address + qemu_plugin_insn_size(insn));
 		/* IRET: the kernel leaves an NMI by several, and nothing in an NMI returns by another. */
 		if (kernel->known && decoded.opcode[0] == 0xcf && address >= KERNEL_START)
-			qemu_plugin_register_vcpu_insn_exec_cb(insn, at_nmi_end, QEMU_NO_REGISTERS, NULL);
+			qemu_plugin_register_vcpu_insn_exec_cb(insn, at_nmi_end, QEMU_READ_REGISTERS, NULL);
 		translate_accesses(insn, &decoded);
 	}
 }
