@@ -89,7 +89,7 @@ static void read_symbols(struct symbols *ret)
 	(void)fclose(file);
 }
 
-/* Bytes; the field may lie in a member without a name. */
+/* Bytes; the field may lie in a member without a name. NOLINTNEXTLINE(misc-no-recursion): as deep as these */
 static long offset_in(const struct btf *btf, const struct btf_type *type, const char *field)
 {
 	const struct btf_member *members = btf_members(type);
