@@ -121,6 +121,7 @@ static void note(struct caches *caches, unsigned int cpu, const struct caches_ac
 	} else if (holder->writer != cpu) {
 		holder->writer = NOBODY;
 	}
+	/* NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult): no CPU has NOBODY's number */
 	holder->cpus |= 1ULL << cpu;
 	holder->slot[cpu] = slot;
 	set_recent(caches, cpu, slot, (access->linear >> 6) << 1 | (holder->writer == cpu));

@@ -78,7 +78,7 @@ struct core {
 
 /* The machines of the model by name; "NAME-vm" is a virtual machine on it that has no PEBS. -ENOENT: no such machine.
  * Of a hybrid part CPUs with odd numbers are E-cores. */
-int core_open(struct core *core, const char *machine, unsigned int cpu, struct caches *caches,
+int core_open(struct core *core, const char *name, unsigned int cpu, struct caches *caches,
 	      const struct core_callbacks *callbacks);
 const struct memory_shape *core_memory_shape(const struct core *core);
 
