@@ -589,7 +589,7 @@ reproducible: ## build twice, elsewhere and otherwise, and compare the bytes (so
 	@BUILD=$(BUILD) tests/tools/reproducible.sh
 
 SOURCES = $(wildcard bpf/*.[ch] daemon/*.[ch] daemon/*/*.[ch] daemon/*/*/*.[ch] include/pebsd/*.h tests/*/*.[ch] \
-	tests/guest/module/*.[ch] tests/bench/peers/*.[ch])
+	tests/guest/module/*.[ch] tests/guest/pmu/*.[ch] tests/bench/peers/*.[ch])
 SCRIPTS = $(wildcard tests/*.sh tests/*/*.sh tests/guest/inside/*.sh config/completion/*.bash .ci/run)
 MANUALS = $(wildcard daemon/man/*.[1-8])
 TIDY_SOURCES = $(filter-out bpf/% tests/bpf/%.bpf.c tests/guest/module/% tests/bench/peers/%,$(filter %.c,$(SOURCES)))

@@ -163,19 +163,20 @@ u64 assist(struct pebs_unit *unit, const struct retired *retired, u64 triggered,
 		raise_buffer(unit, older);
 		return covered.due;
 	}
-	/* Full: nothing is written, nothing told, and the counters stay armed, so that it goes on by itself
-	 * once software has moved the index back ("PEBS Absolute Maximum"). */
 	record_fill(unit, retired, kinds_of(unit, triggered), covered.counters, &record);
 	record_write(machine->format, data_cfg, &record, bytes);
-	if (ds_area_put(&unit->memory, &area, bytes, size)) {
+	/* Full, or the memory cannot be written: nothing is told, and the counters stay armed, so that it
+	 * goes on by itself once software has moved the index back ("PEBS Absolute Maximum"). A record that
+	 * the index was not moved past is none. */
+	if (ds_area_put(&unit->memory, &area, bytes, size) ||
+	    ds_area_set_index(machine, &unit->memory, unit->ds_area, area.index + size)) {
 		unit->not_written++;
 		return covered.due;
 	}
+	area.index += size;
 	unit->records++;
 	unit->written = record;
 	unit->written_counters = covered.counters;
-	area.index += size;
-	(void)ds_area_set_index(machine, &unit->memory, unit->ds_area, area.index);
 	settle(unit, &covered, &area);
 	if (area.index >= area.threshold)
 		raise_buffer(unit, older);

@@ -110,10 +110,9 @@ static void assist(struct netburst *netburst, const struct netburst_uop *uop)
 	}
 	fill(&record, uop);
 	record_write(machine->format, 0, &record, bytes);
-	if (!ds_area_put(&netburst->memory, &area, bytes, size)) {
+	if (!ds_area_put(&netburst->memory, &area, bytes, size) &&
+	    !ds_area_set_index(machine, &netburst->memory, netburst->ds_area, area.index + size)) {
 		area.index += size;
-		/* It was read a moment ago: it is there. */
-		(void)ds_area_set_index(machine, &netburst->memory, netburst->ds_area, area.index);
 		netburst->records++;
 	} else {
 		netburst->not_written++;

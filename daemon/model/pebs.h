@@ -94,10 +94,10 @@ struct pebs_unit {
 	struct interrupt pending[PEBS_INTERRUPTS_MAX];
 	u8 pending_count;
 
-	u64 records;     /* written */
+	u64 records;           /* written */
 	struct record written; /* the last one, with every field that the unit knows */
 	u64 written_counters;  /* whose overflows it stands for, as bits of the status registers */
-	u64 not_written; /* assists that found no room or no area */
+	u64 not_written;       /* assists that found no room or no area */
 };
 
 /* All registers 0, as after reset. `machine` stays the caller's; `memory` is copied, its bytes stay the

@@ -40,11 +40,11 @@ struct retired_registers {
 };
 
 struct retired {
-	u64 ip;      /* its own address */
-	u64 next_ip; /* of the instruction that retires after it */
-	u64 address; /* data linear address; 0 without an access */
-	u64 physical; /* of the same data; 0: as the linear address */
-	u64 tsc;     /* when it retired, core clock cycles since the start */
+	u64 ip;         /* its own address */
+	u64 next_ip;    /* of the instruction that retires after it */
+	u64 address;    /* data linear address; 0 without an access */
+	u64 physical;   /* of the same data; 0: as the linear address */
+	u64 tsc;        /* when it retired, core clock cycles since the start */
 	u64 time_stamp; /* the time-stamp counter then, which a record tells; 0: as `tsc` */
 	const struct retired_registers *registers; /* as it left them; NULL: a record has none */
 	u32 latency; /* core clock cycles from first dispatch to the data, 18.8.1.2; loads and stores */

@@ -59,18 +59,21 @@ cat >emulator <<'END'
 while [ $# -gt 0 ]; do
 	case $1 in
 	-serial) [[ $2 != file:* ]] || serial=${2#file:} ;;
-	-initrd) series=$(basename "$(dirname "$2")") ;;
+	-kernel) series=${2##*/kernel-} series=${series%.vmlinuz} ;;
+	-smp) cpus=$2 ;;
+	-plugin) machine=${2#*,machine=} machine=${machine%%,*} ;;
 	esac
 	shift
 done
+kind=$series${machine:+,$machine,$cpus}
 : >"$serial"
 # Of this and of earlier guests.
 guest=$(($(cat guests 2>/dev/null || echo 0) + 1))
 echo "$guest" >guests
 [ ! -e "$PLAYS/boot-dies" ] || exit 1
 while echo next && read -r name && [ "$name" != end ]; do
-	runs=$(grep -c "^[0-9]* $series $name\$" ran)
-	echo "$guest $series $name" >>ran
+	runs=$(grep -c "^[0-9]* $kind $name\$" ran)
+	echo "$guest $kind $name" >>ran
 	echo "begin $name"
 	. "$PLAYS/$name"
 done
@@ -87,7 +90,7 @@ test_of() {
 	chmod +x "tests/guest/inside/test_$name.sh"
 }
 
-# runs ARGUMENT...: leaves the output in `out`, and GUEST KERNEL TEST of each in `ran`.
+# runs ARGUMENT...: leaves the output in `out`, and GUEST KERNEL[,MACHINE,CPUS] TEST of each in `ran`.
 runs() {
 	rm -f guests ran
 	touch ran
@@ -114,8 +117,9 @@ test_of new 'echo skipped new 0 needs more' '# kernels: 7'
 # Which kernel runs which, in which order; one guest suffices each.
 runs '7 6.1'
 ran '1 7 boot' '1 7 long' '1 7 new' '1 7 short' '2 6.1 boot' '2 6.1 long'
-prints '1..6' 'ok - 7: long (300 s)' 'ok - 7: new # SKIP needs more' 'ok - 7: short (2 s)' 'ok - 6.1: boot (1 s)' \
-	'ok - 6.1: the kernel has no complaint'
+prints '1..6' 'ok - 7,module,2: long (300 s)' 'ok - 7,module,2: new # SKIP needs more' \
+	'ok - 7,module,2: short (2 s)' 'ok - 6.1,module,2: boot (1 s)' \
+	'ok - 6.1,module,2: the kernel has no complaint'
 runs '6.1' all
 ran '1 6.1 boot' '1 6.1 long' '1 6.1 new' '1 6.1 short'
 runs '6.1' new
@@ -127,11 +131,25 @@ GUESTS=2 runs 7
 [ "$(cut -d ' ' -f 3 ran | sort | paste -s -d ' ')" = 'boot long new short' ] || fail "$(cat ran)"
 [ "$(cat guests)" = 2 ] || fail "$(cat guests) guests for 335 s"
 
+# A test that names machines runs on each of them, in a guest with the CPUs that it names; one that names a whole kind
+# as its kernel, on that one alone.
+test_of played 'echo passed played 9' '# takes: 9 s' '# kernels: 7' '# machines: haswell zen3' '# cpus: 1'
+runs '7 6.1' played
+[ "$(cut -d ' ' -f 2,3 ran | paste -s -d ';')" = '7,haswell,1 played;7,zen3,1 played;6.1,haswell,1 played;6.1,zen3,1 played' ] ||
+	fail "$(cat ran)"
+prints '1..4' 'ok - 7,haswell,1: played (9 s)' 'ok - 7,haswell,1: the kernel has no complaint' 'ok - 6.1,zen3,1: played (9 s)'
+runs '7,skylake-vm,2' played short
+ran '1 7,skylake-vm,2 played' '1 7,skylake-vm,2 short'
+prints '1..2' 'ok - 7,skylake-vm,2: short (2 s)'
+runs '7'
+ran '1 7 boot' '1 7 long' '1 7 new' '1 7 short' '2 7,haswell,1 played' '3 7,zen3,1 played'
+rm plays/played tests/guest/inside/test_played.sh
+
 # A failure is one.
 test_of bad 'echo "| reason"; echo failed bad 3 exit status 1'
 runs 7 bad short
 ran '1 7 bad' '1 7 short'
-prints 'not ok - 7: bad (3 s): exit status 1' '# reason' 'ok - 7: short (2 s)'
+prints 'not ok - 7,module,2: bad (3 s): exit status 1' '# reason' 'ok - 7,module,2: short (2 s)'
 
 # Of a guest that stalled it is none yet; the new one goes on with the rest.
 # shellcheck disable=SC2016 # the play's own
@@ -142,9 +160,9 @@ else
 fi' '# takes: 200 s'
 runs 7 stalls short
 ran '1 7 stalls' '2 7 stalls' '2 7 short'
-prints "# 7: stalls failed (60 s): exit status 1; but the guest's kernel stalled for 41 s: it runs again, in a new guest" \
+prints "# 7,module,2: stalls failed (60 s): exit status 1; but the guest's kernel stalled for 41 s: it runs again, in a new guest" \
 	'# reason' \
-	"ok - 7: stalls (20 s); run again, for in a first run, which failed, the guest's kernel stalled for 41 s"
+	"ok - 7,module,2: stalls (20 s); run again, for in a first run, which failed, the guest's kernel stalled for 41 s"
 ! grep -q '^not ok' out || fail "$(cat out)"
 [ "$(grep -c '^ok' out)" = 4 ] || fail "$(cat out)" # and each kernel's log
 # Counted as planned.
@@ -158,27 +176,27 @@ status=0
 test_of twice 'echo "'"$soft"'" >>$serial; echo failed twice 60 exit status 1'
 runs 7 twice
 ran '1 7 twice' '2 7 twice'
-prints "not ok - 7: twice (60 s): exit status 1; run again, for in a first run, which failed, the guest's kernel stalled for 26 s; the guest's kernel stalled for 26 s" \
-	'ok - 7: the kernel has no complaint' 'ok - 7, guest 2: the kernel has no complaint'
+prints "not ok - 7,module,2: twice (60 s): exit status 1; run again, for in a first run, which failed, the guest's kernel stalled for 26 s; the guest's kernel stalled for 26 s" \
+	'ok - 7,module,2: the kernel has no complaint' 'ok - 7,module,2, guest 2: the kernel has no complaint'
 
 # One that passes all the same is told, and runs once. A stall before a test is not the test's.
 # shellcheck disable=SC2016
 test_of slow 'echo "'"$hung"'" >>$serial; echo passed slow 130' '# takes: 300 s'
 runs 7 slow bad
 ran '1 7 slow' '1 7 bad'
-prints "ok - 7: slow (130 s); the guest's kernel stalled for 120 s" 'not ok - 7: bad (3 s): exit status 1'
+prints "ok - 7,module,2: slow (130 s); the guest's kernel stalled for 120 s" 'not ok - 7,module,2: bad (3 s): exit status 1'
 
 # A guest that ends in a test: the test has failed, the others run in another.
 # shellcheck disable=SC2016
 test_of dies 'echo "Oops: 0000 [#1]" >>$serial; exit 0' '# takes: 300 s'
 runs 7 dies short
 ran '1 7 dies' '2 7 short'
-grep -q '^not ok - 7: dies: Oops: .* while it ran: ' out || fail "$(cat out)"
-grep -q '^not ok - 7: the kernel complained, Oops: ' out || fail "$(cat out)"
-prints 'ok - 7: short (2 s)'
+grep -q '^not ok - 7,module,2: dies: Oops: .* while it ran: ' out || fail "$(cat out)"
+grep -q '^not ok - 7,module,2: the kernel complained, Oops: ' out || fail "$(cat out)"
+prints 'ok - 7,module,2: short (2 s)'
 
 # One that does not come to its tests: none of them has run.
 touch plays/boot-dies
 runs 7 bad short
-prints 'not ok - 7: bad: not run, the guest ended' 'not ok - 7: short: not run, the guest ended'
-grep -q '^not ok - 7: it did not come to its first test' out || fail "$(cat out)"
+prints 'not ok - 7,module,2: bad: not run, the guest ended' 'not ok - 7,module,2: short: not run, the guest ended'
+grep -q '^not ok - 7,module,2: it did not come to its first test' out || fail "$(cat out)"

@@ -89,7 +89,7 @@ static void read_symbols(struct symbols *ret)
 	(void)fclose(file);
 }
 
-/* Bytes; the field may lie in a member without a name. */
+/* Bytes; the field may lie in a member without a name. NOLINTNEXTLINE(misc-no-recursion): as deep as these */
 static long offset_in(const struct btf *btf, const struct btf_type *type, const char *field)
 {
 	const struct btf_member *members = btf_members(type);
@@ -171,9 +171,11 @@ static void describe_kernel(char *text)
 	put(text, "event_sample_type",
 	    offset_of(btf, "perf_event", "attr") + offset_of(btf, "perf_event_attr", "sample_type"), true);
 	put(text, "nmi_start", symbols.nmi_start, true);
-	put(text, "overflow_start", symbols.overflow_start ? symbols.overflow_start : symbols.inlined_start, true);
+	put(text, "overflow_start", symbols.overflow_start ? symbols.overflow_start : symbols.inlined_start,
+	    true);
 	put(text, "overflow_end", symbols.overflow_start ? symbols.overflow_end : symbols.inlined_end, true);
-	/* setup_pebs_adaptive_sample_data() in arch/x86/events/intel/ds.c cuts the latency in 6.12, and not in 7.3. */
+	/* setup_pebs_adaptive_sample_data() in arch/x86/events/intel/ds.c cuts the latency in 6.12, and not
+	 * in 7.3. */
 	put(text, "latency_is_cut", !since(6, 13), false);
 	put(text, "ibs_names_levels", since(6, 2), false);
 	btf__free(btf);
@@ -184,7 +186,8 @@ static void describe_kernel(char *text)
 static void ask(const char *command)
 {
 	/* In memory, and it stays there: the PMU reads and writes it as a debugger would. */
-	char *text = mmap(NULL, PIECE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+	char *text =
+		mmap(NULL, PIECE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
 	unsigned long size;
 
 	if (text == MAP_FAILED || mlock(text, PIECE))

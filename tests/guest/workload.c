@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * workload NAME [--threads N] [--for SECONDS] [--rest MILLISECONDS] [--touch MIB]: reads and writes memory on N threads,
- * all of which have NAME as their name, until SIGTERM or for SECONDS. With --rest each thread sleeps that long after
- * every millisecond of work, so that a hundred of them leave time to others.
+ * workload NAME [--threads N] [--for SECONDS] [--rest MILLISECONDS] [--touch MIB]: reads and writes memory on
+ * N threads, all of which have NAME as their name, until SIGTERM or for SECONDS. With --rest each thread
+ * sleeps that long after every millisecond of work, so that a hundred of them leave time to others.
  *
- * Without --touch it uses a little memory; the kernel module that plays a PMU goes by the name of a task to say what its
- * loads are. With --touch it does, with so much memory, what the model's workload of that NAME does (daemon/model/
- * workload.h): an emulated PMU sees what it really does. Linked statically: it runs in any root.
+ * Without --touch it uses a little memory; the kernel module that plays a PMU goes by the name of a task to
+ * say what its loads are. With --touch it does, with so much memory, what the model's workload of that NAME
+ * does (daemon/model/ workload.h): an emulated PMU sees what it really does. Linked statically: it runs in
+ * any root.
  */
 #include <err.h>
 #include <errno.h>
 #include <getopt.h>
+#include <linux/mempolicy.h>
 #include <pthread.h>
 #include <signal.h>
-#include <linux/mempolicy.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -100,8 +101,8 @@ static void read_in_order(struct work *work, unsigned long thread)
 static void share_lines(struct work *work, unsigned long thread)
 {
 	for (unsigned long i = 0; i < WORDS; i++) {
-		volatile unsigned long *word =
-			(void *)(work->memory + i % 16 * LINE + thread % (LINE / sizeof(long)) * sizeof(long));
+		volatile unsigned long *word = (void *)(work->memory + i % 16 * LINE +
+							thread % (LINE / sizeof(long)) * sizeof(long));
 
 		*word += 1;
 	}
@@ -137,8 +138,12 @@ static const struct {
 	const char *name;
 	void (*once)(struct work *work, unsigned long thread);
 } kinds[] = {
-	{"pointer-chase", follow_pointers}, {"remote-numa", follow_pointers}, {"streaming", read_in_order},
-	{"false-sharing", share_lines},     {"tlb-thrash", touch_pages},      {"locked-counters", count_locked},
+	{"pointer-chase", follow_pointers},
+	{"remote-numa", follow_pointers},
+	{"streaming", read_in_order},
+	{"false-sharing", share_lines},
+	{"tlb-thrash", touch_pages},
+	{"locked-counters", count_locked},
 	{"mix", mix},
 };
 
@@ -150,7 +155,8 @@ static void move_away(void *memory, unsigned long bytes)
 	(void)syscall(SYS_mbind, memory, bytes, MPOL_BIND, &second, sizeof(second) * 8, 0);
 }
 
-/* Links all lines to a circle in an order without a pattern: a generator that goes through all numbers of lines. */
+/* Links all lines to a circle in an order without a pattern: a generator that goes through all numbers of
+ * lines. */
 static void prepare(struct work *work, const char *name, unsigned long bytes)
 {
 	unsigned long lines = bytes / LINE;
@@ -223,7 +229,8 @@ int main(int argc, char **argv)
 	}
 	if (optind + 1 != argc || strlen(argv[optind]) >= NAME_SIZE)
 		errx(USAGE,
-		     "usage: workload NAME [--threads N] [--for SECONDS] [--rest MILLISECONDS] [--touch MIB], NAME of at most %d bytes",
+		     "usage: workload NAME [--threads N] [--for SECONDS] [--rest MILLISECONDS] [--touch "
+		     "MIB], NAME of at most %d bytes",
 		     NAME_SIZE - 1);
 	if (sigaction(SIGTERM, &action, NULL) || sigaction(SIGINT, &action, NULL) ||
 	    sigaction(SIGALRM, &action, NULL))

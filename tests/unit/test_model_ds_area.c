@@ -287,3 +287,153 @@ Test(model_ds_area, an_index_outside_the_buffer_or_the_memory_writes_nothing)
 			cr_assert_eq(fixture.bytes[n], 0, "row %zu, %s: byte %#zx", i / 5, names[i % 5], n);
 	}
 }
+
+/* Memory that is reached by a function: the fixture's bytes, and what was asked of them. */
+struct reached {
+	struct linear_memory memory;
+	u64 refused; /* an address: nothing that has it is copied */
+	bool read_only;
+	u32 written; /* copies into memory */
+};
+
+static int reach(void *owner, u64 address, void *buffer, u64 size, bool write)
+{
+	struct reached *reached = owner;
+
+	if (write && (reached->read_only || reached->refused - address < size))
+		return -EIO;
+	reached->written += write;
+	return write ? linear_write(&reached->memory, address, buffer, size)
+		     : linear_read(&reached->memory, address, buffer, size);
+}
+
+/* A unit whose next two loads make a record. */
+static void open_reached(struct pebs_fixture *fixture, const char *machine, struct reached *reached)
+{
+	pebs_fixture_open(fixture, machine);
+	pebs_fixture_reset(fixture, 0, 100);
+	*reached = (struct reached){.memory = fixture->unit.memory, .refused = ~0ULL};
+	fixture->unit.memory = (struct linear_memory){.copy = reach, .owner = reached};
+	pebs_fixture_program(fixture, 0, strcmp(machine, "nehalem") == 0 ? LOADS : 0x81d0 | COUNTING, 1);
+	pebs_fixture_write(fixture, MSR_IA32_PEBS_ENABLE, 1);
+	pebs_fixture_write(fixture, MSR_IA32_PERF_GLOBAL_CTRL, 1);
+}
+
+Test(model_ds_area, a_function_reaches_the_memory)
+{
+	static const char *const names[] = {"nehalem", "skylake", "icelake"};
+
+	for (size_t i = 0; i < 3; i++) {
+		struct pebs_fixture fixture;
+		struct reached reached;
+		struct record record;
+		u32 size;
+
+		open_reached(&fixture, names[i], &reached);
+		size = record_size(fixture.unit.machine->format, 0);
+		pebs_fixture_retire(&fixture, LOAD(10), 2);
+		cr_expect_eq(fixture.unit.records, 1);
+		cr_expect_eq(fixture.unit.not_written, 0);
+		cr_expect_eq(reached.written, 2, "%s: the record and the index", names[i]);
+		cr_expect_eq(pebs_fixture_area(&fixture).index, FIXTURE_BUFFER + size, "%s", names[i]);
+		record = pebs_fixture_record(&fixture, 0);
+		cr_expect_eq(record.values[i == 0 ? RECORD_IP : RECORD_EVENTING_IP],
+			     i == 0 ? LOAD(10).next_ip : LOAD(10).ip, "%s", names[i]);
+		for (u32 n = 0; n < size; n++)
+			cr_assert_eq(fixture.bytes[0x1000 + size + n], 0, "%s: byte %u", names[i], n);
+		cr_expect_eq(pebs_fixture_read(&fixture, MSR_IA32_PMC0),
+			     (u64)-100 & counter_highest(fixture.unit.machine), "%s: reloaded", names[i]);
+	}
+}
+
+/* Neither the area's bytes between the fields nor what is beside it. */
+Test(model_ds_area, an_area_is_read_and_written_by_the_function)
+{
+	const struct machine *machine = machine_find("nehalem");
+	u8 bytes[0x80];
+	struct reached reached = {.memory = {.base = 0x5000, .size = sizeof(bytes), .bytes = bytes},
+				  .refused = ~0ULL};
+	struct linear_memory memory = {.copy = reach, .owner = &reached};
+	struct ds_area area = {.base = 0x1111, .index = 0x2222, .reset = {0x3333}};
+	struct ds_area read;
+
+	memset(bytes, 0xee, sizeof(bytes));
+	cr_assert_eq(ds_area_write(machine, &memory, 0x5010, &area), 0);
+	cr_assert_eq(ds_area_set_index(machine, &memory, 0x5010, 0x4444), 0);
+	cr_assert_eq(ds_area_read(machine, &memory, 0x5010, &read), 0);
+	cr_expect_eq(read.base, 0x1111);
+	cr_expect_eq(read.index, 0x4444);
+	cr_expect_eq(read.reset[0], 0x3333);
+	cr_expect_eq(bytes[0x0f], 0xee);
+	cr_expect_eq(bytes[0x10 + 0x1f], 0xee, "the BTS half");
+	cr_expect_eq(bytes[0x10 + 0x60], 0xee);
+
+	cr_expect_eq(ds_area_read(machine, &memory, 0x5080, &read), -EFAULT);
+	cr_expect_eq(ds_area_write(machine, &memory, 0x4fff, &area), -EFAULT);
+	reached.read_only = true;
+	cr_expect_eq(ds_area_write(machine, &memory, 0x5010, &area), -EFAULT);
+	cr_expect_eq(ds_area_set_index(machine, &memory, 0x5010, 0), -EFAULT);
+	cr_expect_eq(ds_area_read(machine, &memory, 0x5010, &read), 0);
+}
+
+Test(model_ds_area, a_record_goes_between_index_and_maximum_alone)
+{
+	u8 bytes[0x40] = {0};
+	struct linear_memory memory = {.base = 0x5000, .size = sizeof(bytes), .bytes = bytes};
+	struct ds_area area = {.base = 0x5008, .index = 0x5010, .maximum = 0x5020};
+	static const u8 record[0x11] = {0xaa, [0xf] = 0xbb};
+
+	cr_expect_eq(ds_area_put(&memory, &area, record, 0x11), -ENOSPC);
+	cr_expect_eq(bytes[0x10], 0);
+	cr_expect_eq(ds_area_put(&memory, &area, record, 0x10), 0);
+	cr_expect_eq(bytes[0x0f], 0);
+	cr_expect_eq(bytes[0x10], 0xaa);
+	cr_expect_eq(bytes[0x1f], 0xbb);
+	area.index = 0x5007;
+	cr_expect_eq(ds_area_put(&memory, &area, record, 1), -ENOSPC, "before the base");
+	area = (struct ds_area){.base = 0x5000, .index = 0x5038, .maximum = 0x6000};
+	cr_expect_eq(ds_area_put(&memory, &area, record, 0x10), -EFAULT);
+	cr_expect_eq(bytes[0x38], 0, "nor a part of it");
+}
+
+/* The index cannot be moved past a record that is not there, and a record that it was not moved past is not
+ * there for software. */
+Test(model_ds_area, a_buffer_or_index_that_cannot_be_written_is_one_without_room)
+{
+	static const u64 refused[] = {FIXTURE_BUFFER, FIXTURE_BUFFER + 8, FIXTURE_AREA + 0x28};
+
+	for (size_t i = 0; i < 3; i++) {
+		struct pebs_fixture fixture;
+		struct reached reached;
+
+		open_reached(&fixture, "nehalem", &reached);
+		pebs_fixture_buffer(&fixture, FIXTURE_RECORDS, 0); /* each record reaches the threshold */
+		reached.refused = refused[i];
+		cr_expect_eq(pebs_fixture_retire(&fixture, LOAD(10), 4), 0, "%zu: nothing is told", i);
+		cr_expect_eq(fixture.unit.records, 0, "%zu", i);
+		cr_expect_eq(fixture.unit.not_written, 3, "%zu", i);
+		cr_expect_eq(fixture.unit.written.present, 0, "%zu", i);
+		cr_expect_eq(fixture.unit.written_counters, 0, "%zu", i);
+		cr_expect_eq(pebs_fixture_read(&fixture, MSR_IA32_PMC0), 3, "%zu: not reloaded", i);
+		cr_expect_eq(pebs_fixture_area(&fixture).index, FIXTURE_BUFFER, "%zu", i);
+
+		reached.refused = ~0ULL;
+		pebs_fixture_retire(&fixture, LOAD(10), 1);
+		cr_expect_eq(fixture.unit.records, 1, "%zu: the next event makes the record", i);
+		cr_expect_eq(pebs_fixture_area(&fixture).index,
+			     FIXTURE_BUFFER + record_size(RECORD_NEHALEM, 0), "%zu", i);
+	}
+}
+
+Test(model_ds_area, an_area_that_cannot_be_read_is_none)
+{
+	struct pebs_fixture fixture;
+	struct reached reached;
+
+	open_reached(&fixture, "nehalem", &reached);
+	reached.memory.size = 0x5f; /* a byte less than the area has */
+	pebs_fixture_retire(&fixture, LOAD(10), 5);
+	cr_expect_eq(fixture.unit.records, 0);
+	cr_expect_eq(fixture.unit.not_written, 1, "the overflow is forgotten");
+	cr_expect_eq(pebs_fixture_read(&fixture, MSR_IA32_PMC0), 4, "and the counter runs on");
+}

@@ -154,7 +154,7 @@ Test(model_hostile, any_registers_and_any_ds_area_keep_to_the_memory)
 
 	for (size_t n = 0; n < machines_count; n++) {
 		u8 *bytes = malloc(MEMORY_BYTES);
-		struct linear_memory memory = {MEMORY_BASE, MEMORY_BYTES, bytes};
+		struct linear_memory memory = {.base = MEMORY_BASE, .size = MEMORY_BYTES, .bytes = bytes};
 		struct random random;
 		struct pebs_unit unit;
 		struct interrupt interrupt;
@@ -190,7 +190,7 @@ Test(model_hostile, any_netburst_area_keeps_to_the_memory)
 
 	for (size_t n = 0; n < 2; n++) {
 		u8 *bytes = malloc(MEMORY_BYTES);
-		struct linear_memory memory = {0xffff0000ULL, MEMORY_BYTES, bytes};
+		struct linear_memory memory = {.base = 0xffff0000ULL, .size = MEMORY_BYTES, .bytes = bytes};
 		struct netburst_uop uop = {
 			.retired = {.operation = OPERATION_LOAD, .place = PLACE_L2, .next_ip = ~0ULL}};
 		struct random random;

@@ -181,6 +181,21 @@ Test(model_ibs, tells_of_a_load)
 	cr_expect_eq(reading(&unit, IBS_OP_DATA) & 0xffff, 20);
 }
 
+/* 44 bits of it; where it is not known the linear address stands for it. */
+Test(model_ibs, tells_the_physical_address)
+{
+	struct ibs_unit unit = opened("zen3", ENABLED | PERIOD(160));
+	struct retired load = load_from(PLACE_L2, 30);
+
+	cr_assert(sample(&unit, &load));
+	cr_expect_eq(reading(&unit, IBS_DC_PHYSICAL_ADDRESS), 0x0f0000001040);
+	cr_assert_eq(ibs_write(&unit, IBS_OP_CTL, ENABLED | PERIOD(160)), 0);
+	load.physical = 0xf12345678040ULL;
+	cr_assert(sample(&unit, &load));
+	cr_expect_eq(reading(&unit, IBS_DC_PHYSICAL_ADDRESS), 0x012345678040);
+	cr_expect_eq(reading(&unit, IBS_DC_LINEAR_ADDRESS), load.address);
+}
+
 Test(model_ibs, tells_no_latency_of_a_load_that_hit)
 {
 	struct ibs_unit unit = opened("zen3", ENABLED | PERIOD(160));

@@ -61,7 +61,8 @@ static u64 get(struct bench *bench, u32 msr)
 /* PEBS on first level misses every `period`, with room for `records` and an interrupt at `threshold`. */
 static void start(struct bench *bench, const struct machine *machine, u64 records, u64 threshold, u64 period)
 {
-	struct linear_memory memory = {MEMORY_BASE, sizeof(bench->bytes), bench->bytes};
+	struct linear_memory memory = {
+		.base = MEMORY_BASE, .size = sizeof(bench->bytes), .bytes = bench->bytes};
 
 	memset(bench, 0, sizeof(*bench));
 	netburst_open(&bench->netburst, machine, memory);

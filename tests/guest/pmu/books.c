@@ -55,8 +55,8 @@ struct book_event {
 	u64 due, records, collisions;
 };
 
-/* A record that the driver has not taken. It is of the task that runs when the driver does: mostly in the interrupt that
- * the record raises, or in one that had just begun when the record was made. */
+/* A record that the driver has not taken. It is of the task that runs when the driver does: mostly in the
+ * interrupt that the record raises, or in one that had just begun when the record was made. */
 struct pending {
 	u32 code;
 	struct figures figures;
@@ -70,7 +70,7 @@ struct book_cpu {
 	unsigned int pending_count;
 	struct guest_task interrupted; /* by the last interrupt */
 	bool guarded;                  /* it found a BPF program under way */
-	u64 records_before; /* of the unit, at the last reset */
+	u64 records_before;            /* of the unit, at the last reset */
 	u64 not_written_before;
 	u64 counts[BOOKS_COUNTS];
 	u64 full;
@@ -189,8 +189,8 @@ static struct figures amd_figures(const struct core *core, const struct core_rec
 
 	if (ibs_operation(data3) == IBS_OPERATION_OTHER)
 		return figures;
-	ibs_source_decode(core->amd, data2, data3, kernel->ibs_names_levels ? IBS_DRIVER_6_12 : IBS_DRIVER_6_1,
-			  &figures.source);
+	ibs_source_decode(core->amd, data2, data3,
+			  kernel->ibs_names_levels ? IBS_DRIVER_6_12 : IBS_DRIVER_6_1, &figures.source);
 	figures.has_source = true;
 	if (ibs_miss_latency(data3, &latency))
 		figures.latency = figures.latency_true = latency;
@@ -199,7 +199,8 @@ static struct figures amd_figures(const struct core *core, const struct core_rec
 
 /* -- entries -- */
 
-static struct book *book_of(struct books *books, const struct core *core, u32 code, const struct guest_task *task)
+static struct book *book_of(struct books *books, const struct core *core, u32 code,
+			    const struct guest_task *task)
 {
 	u64 hash = (task->cgroup * 31 + task->pid) * 31 + code + core->cpu * 7919ULL;
 
@@ -286,8 +287,7 @@ static void enter(struct books *books, const struct core *core, const struct gue
 		if (guarded)
 			continue;
 		touched->latency += pending->figures.latency;
-		touched->hitm +=
-			pending->figures.has_source && pending->figures.source.snoop == SNOOP_HITM;
+		touched->hitm += pending->figures.has_source && pending->figures.source.snoop == SNOOP_HITM;
 	}
 	cpu->pending_count = 0;
 }
@@ -296,7 +296,8 @@ static void put_log(FILE *log, const struct core *core, const struct core_record
 		    const struct pending *pending)
 {
 	fprintf(log,
-		"{\"cpu\":%u,\"clock\":%lu,\"event\":\"0x%x\",\"cgroup\":%lu,\"pid\":%u,\"comm\":\"%s\",\"ip\":\"0x%lx\",",
+		"{\"cpu\":%u,\"clock\":%lu,\"event\":\"0x%x\",\"cgroup\":%lu,\"pid\":%u,\"comm\":\"%s\","
+		"\"ip\":\"0x%lx\",",
 		core->cpu, core->cycles, pending->code, pending->task.cgroup, pending->task.pid,
 		pending->task.comm, pending->ip);
 	fprintf(log, "\"address\":\"0x%lx\",\"latency\":%lu,\"source\":\"%s\",\"place\":%u,\"asked\":%u}\n",
@@ -306,7 +307,8 @@ static void put_log(FILE *log, const struct core *core, const struct core_record
 }
 
 static void hold(struct books *books, const struct core *core, const struct core_record *record, u32 code,
-		 const struct guest_task *task, const struct guest_event *event, const struct guest_kernel *kernel)
+		 const struct guest_task *task, const struct guest_event *event,
+		 const struct guest_kernel *kernel)
 {
 	struct book_cpu *cpu = &books->cpus[core->cpu];
 	struct pending pending = {.code = code, .task = *task, .period = event->period};
@@ -318,8 +320,9 @@ static void hold(struct books *books, const struct core *core, const struct core
 	} else {
 		pending.figures = intel_figures(core, record, code & 0xffff, event, kernel);
 		/* Before Haswell a record has the address of the next instruction alone. */
-		pending.ip = record->record.values[core->machine->format < RECORD_HASWELL ? RECORD_IP
-											   : RECORD_EVENTING_IP];
+		pending.ip =
+			record->record.values[core->machine->format < RECORD_HASWELL ? RECORD_IP
+										     : RECORD_EVENTING_IP];
 		pending.address = record->record.values[RECORD_ADDRESS];
 	}
 	if (cpu->pending_count == PENDING_MAX)
@@ -487,18 +490,16 @@ void books_print_totals(const struct books *books, const struct core *cores, uns
 
 		fprintf(file, "{\"cpu\":%u,\"pmu\":\"%s\",\"not_written\":%lu", i, pmu_of(&cores[i]),
 			(cores[i].amd ? 0 : cores[i].unit.not_written));
-		fprintf(file, ",\"instructions\":%lu,\"cycles\":%lu", cores[i].instructions,
-			cores[i].cycles);
-		fprintf(file, ",\"sent\":%lu,\"latched\":%lu,\"dropped\":%lu",
-			cpu->counts[BOOKS_SENT], cpu->counts[BOOKS_LATCHED],
-			cpu->counts[BOOKS_DROPPED]);
-		fprintf(file, ",\"pending\":%u,\"full\":%lu,\"events\":{", cpu->pending_count,
-			cpu->full);
+		fprintf(file, ",\"instructions\":%lu,\"cycles\":%lu", cores[i].instructions, cores[i].cycles);
+		fprintf(file, ",\"sent\":%lu,\"latched\":%lu,\"dropped\":%lu", cpu->counts[BOOKS_SENT],
+			cpu->counts[BOOKS_LATCHED], cpu->counts[BOOKS_DROPPED]);
+		fprintf(file, ",\"pending\":%u,\"full\":%lu,\"events\":{", cpu->pending_count, cpu->full);
 		for (unsigned int j = 0; j < EVENTS_MAX && cpu->events[j].used; j++) {
 			fputs(separator, file);
 			put_code(file, cpu->events[j].event);
-			fprintf(file, ":{\"overflow\":%lu,\"cut\":%lu,\"collisions\":%lu}", cpu->events[j].records,
-				cpu->events[j].due - cpu->events[j].records, cpu->events[j].collisions);
+			fprintf(file, ":{\"overflow\":%lu,\"cut\":%lu,\"collisions\":%lu}",
+				cpu->events[j].records, cpu->events[j].due - cpu->events[j].records,
+				cpu->events[j].collisions);
 			separator = ",";
 		}
 		fputs("}}\n", file);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The books of the emulated PMU: every sample that its hardware described, by CPU, event, cgroup and task, with what
- * the driver and pebsd have to make of it. Tests hold pebsd's figures against them.
+ * The books of the emulated PMU: every sample that its hardware described, by CPU, event, cgroup and task,
+ * with what the driver and pebsd have to make of it. Tests hold pebsd's figures against them.
  */
 #ifndef PMU_BOOKS_H
 #define PMU_BOOKS_H
@@ -34,16 +34,18 @@ void books_interrupt(struct books *books, const struct core *core, const struct 
 /* It ends: records that came after it had begun, and that the driver took, are of the same task. */
 void books_interrupt_end(struct books *books, const struct core *core);
 
-/* An interrupt was raised; it was held back, as the local vector table has it masked; its cause had gone by then. */
+/* An interrupt was raised; it was held back, as the local vector table has it masked; its cause had gone by
+ * then. */
 enum books_count { BOOKS_SENT, BOOKS_LATCHED, BOOKS_DROPPED, BOOKS_COUNTS };
 void books_count(struct books *books, unsigned int cpu, enum books_count count);
 
 void books_reset(struct books *books);
 
 /*
- * JSON, an object a line: by CPU, event, cgroup and task; by CPU; by instruction and address of the watched cgroup. Of an
- * event `overflow` is what the driver hands on, and `cut` what was due and did not come to that: the event was stopped
- * before there was a record, or (`collisions`) the record is of several events and the driver drops it.
+ * JSON, an object a line: by CPU, event, cgroup and task; by CPU; by instruction and address of the watched
+ * cgroup. Of an event `overflow` is what the driver hands on, and `cut` what was due and did not come to
+ * that: the event was stopped before there was a record, or (`collisions`) the record is of several events
+ * and the driver drops it.
  */
 void books_print(const struct books *books, FILE *file);
 void books_print_totals(const struct books *books, const struct core *cores, unsigned int cpus, FILE *file);

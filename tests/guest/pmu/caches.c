@@ -9,17 +9,17 @@
 #define DIRECTORY 65536U
 #define NOBODY    255U
 
-/* The kernel maps all memory there by large pages (page_offset_base without address randomization, up to the end of
- * the direct mapping: Documentation/arch/x86/x86_64/mm.rst). */
+/* The kernel maps all memory there by large pages (page_offset_base without address randomization, up to the
+ * end of the direct mapping: Documentation/arch/x86/x86_64/mm.rst). */
 #define DIRECT_MAP_START 0xffff888000000000ULL
 #define DIRECT_MAP_END   0xffffc88000000000ULL
 
 /* Of a physical line. */
 struct holder {
 	u64 line;
-	u64 cpus;                /* that have it in their recent lines or their caches */
-	u8 writer;               /* that may write it without asking; NOBODY */
-	u16 slot[CACHES_CPUS];   /* where it stands among the CPU's recent lines */
+	u64 cpus;              /* that have it in their recent lines or their caches */
+	u8 writer;             /* that may write it without asking; NOBODY */
+	u16 slot[CACHES_CPUS]; /* where it stands among the CPU's recent lines */
 };
 
 struct caches {
@@ -77,8 +77,8 @@ static void set_recent(struct caches *caches, unsigned int cpu, u16 slot, u64 en
 	__atomic_store_n(&caches->recent[cpu].lines[slot], entry, __ATOMIC_RELAXED);
 }
 
-/* The other CPUs learn of the access: a store takes the line away from them, a load ends that one may write it
- * without asking. */
+/* The other CPUs learn of the access: a store takes the line away from them, a load ends that one may write
+ * it without asking. */
 static void tell_others(struct caches *caches, unsigned int cpu, struct holder *holder,
 			const struct caches_access *access)
 {
@@ -121,6 +121,7 @@ static void note(struct caches *caches, unsigned int cpu, const struct caches_ac
 	} else if (holder->writer != cpu) {
 		holder->writer = NOBODY;
 	}
+	/* NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult): no CPU has NOBODY's number */
 	holder->cpus |= 1ULL << cpu;
 	holder->slot[cpu] = slot;
 	set_recent(caches, cpu, slot, (access->linear >> 6) << 1 | (holder->writer == cpu));
@@ -128,7 +129,8 @@ static void note(struct caches *caches, unsigned int cpu, const struct caches_ac
 
 _Static_assert(DIRECTORY == 1U << 16, "the hash has 16 bits");
 
-void caches_access(struct caches *caches, unsigned int cpu, const struct caches_access *access, struct retired *ret)
+void caches_access(struct caches *caches, unsigned int cpu, const struct caches_access *access,
+		   struct retired *ret)
 {
 	struct access done = {
 		.address = access->physical,

@@ -33,8 +33,8 @@ enum {
 
 static int kept_index(u32 msr)
 {
-	static const u32 kept[] = {MSR_DEBUGCTL,     MSR_LBR_SELECT,      MSR_LASTBRANCH_TOS,
-				   MSR_PERF_METRICS, MSR_PEBS_FRONTEND,   MSR_IBS_FETCH0,
+	static const u32 kept[] = {MSR_DEBUGCTL,       MSR_LBR_SELECT,     MSR_LASTBRANCH_TOS,
+				   MSR_PERF_METRICS,   MSR_PEBS_FRONTEND,  MSR_IBS_FETCH0,
 				   MSR_IBS_FETCH0 + 1, MSR_IBS_FETCH0 + 2, MSR_IBS_BRANCH_TARGET,
 				   MSR_IBS_OP_DATA4};
 
@@ -94,8 +94,8 @@ static u32 version_of(u32 family, u32 model)
 	return (family - base) << 20 | (model >> 4) << 16 | base << 8 | (model & 15) << 4 | 7;
 }
 
-/* Bits: LBR format 5:0, PEBS trap 6, architectural registers 7, PEBS format 11:8, SMM freeze 12, full width 13,
- * baseline 14 (manual volume 4, IA32_PERF_CAPABILITIES). */
+/* Bits: LBR format 5:0, PEBS trap 6, architectural registers 7, PEBS format 11:8, SMM freeze 12, full width
+ * 13, baseline 14 (manual volume 4, IA32_PERF_CAPABILITIES). */
 static u64 capabilities_of(const struct machine *machine)
 {
 	switch (machine->format) {
@@ -128,7 +128,8 @@ static void intel_counters(const struct core *core, u32 registers[4])
 	registers[0] = events << 24 | (u32)common->counter_bits << 16 | (u32)common->counters << 8 | version;
 	registers[1] = 0;
 	registers[2] = version >= 5 ? (1U << common->fixed_counters) - 1 : 0;
-	registers[3] = (u32)common->counter_bits << 5 | common->fixed_counters | (version >= 5 ? 1U << 15 : 0);
+	registers[3] =
+		(u32)common->counter_bits << 5 | common->fixed_counters | (version >= 5 ? 1U << 15 : 0);
 }
 
 static bool intel_cpuid(const struct core *core, u32 leaf, u32 subleaf, u32 registers[4])
@@ -226,7 +227,7 @@ static struct pebs_counter *counter_of(const struct core *core, u32 index)
 	return program_counter((struct pebs_unit *)(size_t)&core->unit, index);
 }
 
-#define FOR_EACH_COUNTER(core, index)                                                            \
+#define FOR_EACH_COUNTER(core, index)                                                                   \
 	for (u64 left_ = (core)->unit.counting; left_ && ((index) = (u32)__builtin_ctzll(left_), true); \
 	     left_ &= left_ - 1)
 
@@ -255,7 +256,8 @@ unsigned int core_wants(const struct core *core)
 		if (offcore || counts_access(counter, OPERATION_LOAD))
 			wants |= CORE_WANTS_LOADS;
 		/* A store changes what a load finds. */
-		if (offcore || counts_access(counter, OPERATION_LOAD) || counts_access(counter, OPERATION_STORE))
+		if (offcore || counts_access(counter, OPERATION_LOAD) ||
+		    counts_access(counter, OPERATION_STORE))
 			wants |= CORE_WANTS_STORES;
 	}
 	return wants;
@@ -492,8 +494,9 @@ static u64 untold_cycles(const struct core *core)
 }
 
 /*
- * Instructions pass for the counters that count them: up to the last one before a counter overflows at once, and that
- * one by itself. The core is told of them some instructions late, and those count too. Cycles pass evenly with them.
+ * Instructions pass for the counters that count them: up to the last one before a counter overflows at once,
+ * and that one by itself. The core is told of them some instructions late, and those count too. Cycles pass
+ * evenly with them.
  */
 static void pass_instructions(struct core *core, const struct core_moment *moment, u64 instructions)
 {
@@ -662,7 +665,8 @@ static int amd_write(struct core *core, u32 msr, u64 value)
 	u64 *plain = amd_register(core, msr);
 
 	if (plain) {
-		*plain = value & (msr < MSR_AMD_CORE0 || !((msr - MSR_AMD_CORE0) % 2) ? ~0ULL : (1ULL << 48) - 1);
+		*plain = value &
+			 (msr < MSR_AMD_CORE0 || !((msr - MSR_AMD_CORE0) % 2) ? ~0ULL : (1ULL << 48) - 1);
 		return 0;
 	}
 	if (msr < IBS_OP_CTL || msr >= IBS_REGISTERS_END)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The PMU of one emulated CPU, as the guest's kernel programs it: CPUID, MSRs, RDPMC, and what it makes of the
- * instructions, loads and stores that it is told of. What a PEBS unit or an IBS unit does is daemon/model's; here is
- * what connects it with a CPU that really runs.
+ * The PMU of one emulated CPU, as the guest's kernel programs it: CPUID, MSRs, RDPMC, and what it makes of
+ * the instructions, loads and stores that it is told of. What a PEBS unit or an IBS unit does is
+ * daemon/model's; here is what connects it with a CPU that really runs.
  *
- * The core clock is the instructions that the CPU executed, one cycle each, and a part of what its cache misses take,
- * as misses overlap. It stands still while the CPU is halted and does not depend on the host.
+ * The core clock is the instructions that the CPU executed, one cycle each, and a part of what its cache
+ * misses take, as misses overlap. It stands still while the CPU is halted and does not depend on the host.
  */
 #ifndef PMU_CORE_H
 #define PMU_CORE_H
@@ -23,12 +23,12 @@
 
 /* A sample as the hardware describes it. */
 struct core_record {
-	u64 counters;         /* that it is of, bits as in the status registers */
-	bool collision;       /* it names several counters, and the driver drops it (before record format 0011b) */
-	bool first;           /* no other record waits: the driver has taken those before it */
-	struct record record;                  /* PEBS */
-	u64 ibs[IBS_REGISTERS];                /* IBS: as its registers stand, from IBS_OP_CTL on */
-	struct retired retired;                /* the truth: the access that it is of */
+	u64 counters;   /* that it is of, bits as in the status registers */
+	bool collision; /* it names several counters, and the driver drops it (before record format 0011b) */
+	bool first;     /* no other record waits: the driver has taken those before it */
+	struct record record;   /* PEBS */
+	u64 ibs[IBS_REGISTERS]; /* IBS: as its registers stand, from IBS_OP_CTL on */
+	struct retired retired; /* the truth: the access that it is of */
 };
 
 /* Where an instruction is, and when. */
@@ -44,7 +44,8 @@ struct core_callbacks {
 	/* Fills what stands in the CPU's registers. */
 	void (*registers)(void *owner, struct retired_registers *ret);
 	void (*recorded)(void *owner, const struct core_record *record);
-	/* A general-purpose or fixed counter overflowed; the sample may come with the next event, or never. */
+	/* A general-purpose or fixed counter overflowed; the sample may come with the next event, or never.
+	 */
 	void (*overflowed)(void *owner, unsigned int counter);
 };
 
@@ -63,12 +64,12 @@ struct core {
 	struct pebs_unit unit;
 	struct ibs_unit ibs;
 	struct random random;
-	bool paused;    /* nothing counts */
-	u64 cycles;     /* the core clock */
+	bool paused; /* nothing counts */
+	u64 cycles;  /* the core clock */
 	u64 instructions;
-	u64 kept[16];   /* registers that only keep what is written: core.c */
+	u64 kept[16]; /* registers that only keep what is written: core.c */
 	u64 amd_select[6], amd_count[6];
-	u64 armed;      /* counters whose overflow was reported and has no record yet */
+	u64 armed;        /* counters whose overflow was reported and has no record yet */
 	u32 ibs_tag_left; /* accesses until the one that IBS tags */
 	bool amd_interrupt;
 	bool interrupt; /* an interrupt waits to be taken */
@@ -76,9 +77,9 @@ struct core {
 	struct retired_registers registers;
 };
 
-/* The machines of the model by name; "NAME-vm" is a virtual machine on it that has no PEBS. -ENOENT: no such machine.
- * Of a hybrid part CPUs with odd numbers are E-cores. */
-int core_open(struct core *core, const char *machine, unsigned int cpu, struct caches *caches,
+/* The machines of the model by name; "NAME-vm" is a virtual machine on it that has no PEBS. -ENOENT: no such
+ * machine. Of a hybrid part CPUs with odd numbers are E-cores. */
+int core_open(struct core *core, const char *name, unsigned int cpu, struct caches *caches,
 	      const struct core_callbacks *callbacks);
 const struct memory_shape *core_memory_shape(const struct core *core);
 
@@ -98,7 +99,8 @@ u64 core_loads_left(struct core *core);
 u64 core_stores_left(struct core *core);
 
 /* Executed since the last call: instructions, and of these loads and stores; and the CPU is at `moment`. */
-void core_passed(struct core *core, const struct core_moment *moment, u64 instructions, u64 loads, u64 stores);
+void core_passed(struct core *core, const struct core_moment *moment, u64 instructions, u64 loads,
+		 u64 stores);
 /* Instructions until it wants core_passed(). */
 u64 core_instructions_left(const struct core *core);
 

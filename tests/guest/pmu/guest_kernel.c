@@ -54,7 +54,8 @@ static u64 word_at(const struct guest_memory *memory, u64 address)
 	return !address || memory->read(memory->owner, address, &word, sizeof(word)) ? 0 : word;
 }
 
-static u64 of_cpu(const struct guest_kernel *kernel, const struct guest_memory *memory, u64 symbol, unsigned int cpu)
+static u64 of_cpu(const struct guest_kernel *kernel, const struct guest_memory *memory, u64 symbol,
+		  unsigned int cpu)
 {
 	return symbol + word_at(memory, kernel->per_cpu_offset + 8ULL * cpu);
 }
@@ -88,8 +89,8 @@ struct guest_event guest_kernel_event(const struct guest_kernel *kernel, const s
 
 	if (!kernel->known)
 		return event;
-	address = word_at(memory,
-			  of_cpu(kernel, memory, kernel->cpu_hw_events, cpu) + kernel->events + 8ULL * counter);
+	address = word_at(memory, of_cpu(kernel, memory, kernel->cpu_hw_events, cpu) + kernel->events +
+					  8ULL * counter);
 	if (!address)
 		return event;
 	event.of_cgroup = word_at(memory, address + kernel->event_cgroup) != 0;
@@ -98,7 +99,8 @@ struct guest_event guest_kernel_event(const struct guest_kernel *kernel, const s
 	return event;
 }
 
-bool guest_kernel_in_bpf(const struct guest_kernel *kernel, const struct guest_memory *memory, unsigned int cpu)
+bool guest_kernel_in_bpf(const struct guest_kernel *kernel, const struct guest_memory *memory,
+			 unsigned int cpu)
 {
 	int active = 0;
 

@@ -1,23 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A TCG plugin that gives each CPU of an unmodified QEMU a PMU (core.h). The kernel in the guest finds it by CPUID and
- * drives it with the driver that it has for such a machine.
+ * A TCG plugin that gives each CPU of an unmodified QEMU a PMU (core.h). The kernel in the guest finds it by
+ * CPUID and drives it with the driver that it has for such a machine.
  *
- *   machine=NAME    of daemon/model, "NAME-vm" for a virtual machine on it without PEBS; default skylake-server
- *   cpus=N          CPUs of the guest; default 1
- *   node-bytes=N    physical memory of each of two NUMA nodes; default one node
- *   icount=SHIFT    QEMU runs with -icount shift=SHIFT: nothing depends on the host, and runs repeat
- *   log=FILE        a line for each record
+ *   machine=NAME    of daemon/model, "NAME-vm" for a virtual machine on it without PEBS; default
+ * skylake-server cpus=N          CPUs of the guest; default 1 node-bytes=N    physical memory of each of two
+ * NUMA nodes; default one node icount=SHIFT    QEMU runs with -icount shift=SHIFT: nothing depends on the
+ * host, and runs repeat log=FILE        a line for each record
  *
  * How it sees and changes what the guest does:
- * - CPUID, RDMSR: the instruction runs, and its registers are replaced after it. QEMU answers 0 for an MSR that it
- *   does not know. WRMSR is seen before it runs; QEMU ignores writes of such MSRs. RDPMC, which QEMU never has, is
- *   skipped. A plugin cannot raise a general protection fault: one that is due is told on standard error.
+ * - CPUID, RDMSR: the instruction runs, and its registers are replaced after it. QEMU answers 0 for an MSR
+ * that it does not know. WRMSR is seen before it runs; QEMU ignores writes of such MSRs. RDPMC, which QEMU
+ * never has, is skipped. A plugin cannot raise a general protection fault: one that is due is told on
+ * standard error.
  * - Instructions are counted inline, and a callback runs when so many have passed that the PMU wants to know.
- * - Loads and stores have callbacks once the PMU has wanted them; what a CPU used recently costs some instructions.
- * - The interrupt is what the local vector table's performance entry says, as an IPI of the CPU to itself. One that
- *   comes while the entry is masked is kept, and sent when it is unmasked if it still has a cause; to drop it would
- *   delay records, to send it always makes Linux 7.3 log an NMI for unknown reason.
+ * - Loads and stores have callbacks once the PMU has wanted them; what a CPU used recently costs some
+ * instructions.
+ * - The interrupt is what the local vector table's performance entry says, as an IPI of the CPU to itself.
+ * One that comes while the entry is masked is kept, and sent when it is unmasked if it still has a cause; to
+ * drop it would delay records, to send it always makes Linux 7.3 log an NMI for unknown reason.
  * - CPUID leaf "PEBS" is the guest's own door to the books: pmu_control.c.
  */
 #include <stdio.h>
@@ -42,15 +43,16 @@ EXPORTED int qemu_plugin_install(uint64_t id, const void *info, int argc, char *
 #define ATTEND_PAUSED 10000U
 #define NEVER         (INT64_MAX / 2)
 
-#define APIC            0xfee00000ULL
-#define APIC_ICR        0x300U
-#define APIC_LVT_PMI    0x340U
-#define APIC_MASKED     (1U << 16)
-#define APIC_MODE       0x7ffU        /* vector and delivery mode */
-#define APIC_ICR_SELF   (1U << 18 | 1U << 14)
+#define APIC          0xfee00000ULL
+#define APIC_ICR      0x300U
+#define APIC_LVT_PMI  0x340U
+#define APIC_MASKED   (1U << 16)
+#define APIC_MODE     0x7ffU /* vector and delivery mode */
+#define APIC_ICR_SELF (1U << 18 | 1U << 14)
 
-/* AMD's extended local vectors, of which IBS has one. QEMU's APIC has none, and reads them as 0: not masked, so in use
- * (eilvt_entry_is_changeable() in arch/x86/kernel/apic/apic.c). Linux reads the APIC by MOV with this displacement. */
+/* AMD's extended local vectors, of which IBS has one. QEMU's APIC has none, and reads them as 0: not masked,
+ * so in use (eilvt_entry_is_changeable() in arch/x86/kernel/apic/apic.c). Linux reads the APIC by MOV with
+ * this displacement. */
 #define APIC_EXTENDED_START 0x500U
 #define APIC_EXTENDED_END   0x540U
 #define APIC_DISPLACEMENT   0xff5fd000U
@@ -58,8 +60,8 @@ EXPORTED int qemu_plugin_install(uint64_t id, const void *info, int argc, char *
 #define DOOR_LEAF 0x50454253U /* "PEBS" */
 #define DOOR_MAX  8192U
 
-/* Kernel modules and programs that the BPF compiler made lie from here on (MODULES_VADDR with address randomization
- * built in, arch/x86/include/asm/pgtable_64_types.h). */
+/* Kernel modules and programs that the BPF compiler made lie from here on (MODULES_VADDR with address
+ * randomization built in, arch/x86/include/asm/pgtable_64_types.h). */
 #define KERNEL_START  0xffffffff80000000ULL
 #define MODULES_START 0xffffffffc0000000ULL
 #define MODULES_END   0xffffffffff000000ULL
@@ -82,7 +84,7 @@ struct cpu {
 	unsigned int index;
 	struct recent_lines *recent;
 	int64_t loads, stores, loads_given, stores_given; /* until one is to be told */
-	u64 told_at;   /* the count of instructions that the core knows of */
+	u64 told_at;    /* the count of instructions that the core knows of */
 	bool held_back; /* an interrupt waits for the vector table's entry to be unmasked */
 	enum after after;
 	u32 leaf, subleaf;
@@ -99,8 +101,9 @@ struct cpu {
 	GByteArray *bytes, *memory;
 };
 
-static const char *const general_names[RETIRED_REGISTERS] = {"rax", "rbx", "rcx", "rdx", "rsi", "rdi", "rbp", "rsp",
-							     "r8",  "r9",  "r10", "r11", "r12", "r13", "r14", "r15"};
+static const char *const general_names[RETIRED_REGISTERS] = {"rax", "rbx", "rcx", "rdx", "rsi", "rdi",
+							     "rbp", "rsp", "r8",  "r9",  "r10", "r11",
+							     "r12", "r13", "r14", "r15"};
 enum { RAX, RBX, RCX, RDX, RSI, RDI, RBP, RSP, R8 };
 
 /* QEMU has one plugin of a kind and its callbacks take no context of it. */
@@ -109,7 +112,7 @@ static struct {
 	const char *machine;
 	unsigned int cpu_count;
 	u64 node_bytes;
-	int icount; /* the shift; below 0: time is the host's */
+	int icount;                      /* the shift; below 0: time is the host's */
 	unsigned int watched, resetting; /* CORE_WANTS_*: loads and stores have callbacks */
 	struct qemu_scoreboard *attention, *totals;
 	struct caches *caches;
@@ -243,7 +246,8 @@ static void interrupt(struct cpu *cpu)
 	if (!plugin.cores[cpu->index].amd)
 		apic_write(cpu, APIC_LVT_PMI, entry | APIC_MASKED);
 	cpu->icr = APIC_ICR_SELF | (entry & APIC_MODE);
-	/* With -icount QEMU takes an interrupt between blocks alone ("Raised interrupt while not in I/O function"). */
+	/* With -icount QEMU takes an interrupt between blocks alone ("Raised interrupt while not in I/O
+	 * function"). */
 	if (plugin.icount >= 0)
 		async_run_on_cpu(qemu_get_cpu((int)cpu->index), send, cpu);
 	else
@@ -270,7 +274,8 @@ static void settle(struct cpu *cpu, const struct core_moment *moment, unsigned i
 	cpu->told_at += instructions;
 	cpu->loads_given = cpu->loads;
 	cpu->stores_given = cpu->stores;
-	core_passed(cpu->core, moment, instructions, loads > 0 ? (u64)loads : 0, stores > 0 ? (u64)stores : 0);
+	core_passed(cpu->core, moment, instructions, loads > 0 ? (u64)loads : 0,
+		    stores > 0 ? (u64)stores : 0);
 }
 
 static void deliver(struct cpu *cpu)
@@ -498,8 +503,8 @@ static u64 command(char *text, FILE *file)
 	return 0;
 }
 
-/* ECX 0: does the command at RSI, of RDX bytes; RAX is the size of the answer. ECX 1: copies RDX bytes of the answer
- * from R8 on to RDI. ~0: an error. */
+/* ECX 0: does the command at RSI, of RDX bytes; RAX is the size of the answer. ECX 1: copies RDX bytes of the
+ * answer from R8 on to RDI. ~0: an error. */
 static u64 through_door(struct cpu *cpu)
 {
 	u64 size = get(cpu, cpu->general[RDX]), from = get(cpu, cpu->general[R8]);
@@ -510,7 +515,8 @@ static u64 through_door(struct cpu *cpu)
 	if (get(cpu, cpu->general[RCX]) & 1) {
 		if (from > plugin.answer_size || size > plugin.answer_size - from)
 			return ~0ULL;
-		return copy(cpu, get(cpu, cpu->general[RDI]), plugin.answer + from, size, true) ? ~0ULL : size;
+		return copy(cpu, get(cpu, cpu->general[RDI]), plugin.answer + from, size, true) ? ~0ULL
+												: size;
 	}
 	if (size > DOOR_MAX || copy(cpu, get(cpu, cpu->general[RSI]), text, size, false))
 		return ~0ULL;
@@ -694,12 +700,14 @@ static __attribute__((noinline)) void tell_access(struct cpu *cpu, uint32_t info
 	*(store ? &cpu->stores : &cpu->loads) += 1; /* this one is told by itself */
 	settle(cpu, &moment, 1);
 	core_access(cpu->core, &moment, &access);
-	cpu->told_at++; /* an instruction may have several accesses: told_at can run ahead of what was executed */
+	cpu->told_at++; /* an instruction may have several accesses: told_at can run ahead of what was
+			   executed */
 	deliver(cpu);
 	give(cpu);
 }
 
-static __attribute__((noinline)) void miss(struct cpu *cpu, uint32_t info, u64 address, uintptr_t insn, bool store)
+static __attribute__((noinline)) void miss(struct cpu *cpu, uint32_t info, u64 address, uintptr_t insn,
+					   bool store)
 {
 	struct caches_access access = access_of(cpu, info, address, insn, store);
 
@@ -738,8 +746,9 @@ struct decoded {
 
 static bool is_prefix(uint8_t byte)
 {
-	return byte == 0x2e || byte == 0x3e || byte == 0x26 || byte == 0x36 || (byte >= 0x64 && byte <= 0x67) ||
-	       byte == 0xf0 || byte == 0xf2 || byte == 0xf3 || (byte & 0xf0) == 0x40;
+	return byte == 0x2e || byte == 0x3e || byte == 0x26 || byte == 0x36 ||
+	       (byte >= 0x64 && byte <= 0x67) || byte == 0xf0 || byte == 0xf2 || byte == 0xf3 ||
+	       (byte & 0xf0) == 0x40;
 }
 
 static struct decoded decode(const struct qemu_insn *insn)
@@ -812,7 +821,8 @@ static bool is_string(const struct decoded *decoded)
 
 static void translate_accesses(struct qemu_insn *insn, const struct decoded *decoded)
 {
-	uintptr_t data = (qemu_plugin_insn_vaddr(insn) & 0xfff) | qemu_plugin_insn_size(insn) << INSN_SIZE_SHIFT |
+	uintptr_t data = (qemu_plugin_insn_vaddr(insn) & 0xfff) |
+			 qemu_plugin_insn_size(insn) << INSN_SIZE_SHIFT |
 			 (is_string(decoded) ? INSN_STRING : 0) | (decoded->locked ? INSN_LOCKED : 0);
 
 	/* What the CPU used recently is kept in order by loads and stores together. */
@@ -845,15 +855,16 @@ static void translate(struct qemu_tb *tb, void *unused)
 		qemu_plugin_register_vcpu_tb_exec_cb(tb, at_module_code, QEMU_NO_REGISTERS, NULL);
 	qemu_plugin_register_vcpu_tb_exec_inline_per_vcpu(tb, QEMU_ADD, totals, n);
 	qemu_plugin_register_vcpu_tb_exec_inline_per_vcpu(tb, QEMU_ADD, attention, n);
-	qemu_plugin_register_vcpu_tb_exec_cond_cb(tb, attend, QEMU_WRITE_REGISTERS, QEMU_GREATER_OR_EQUAL, attention,
-						  ATTENTION, NULL);
+	qemu_plugin_register_vcpu_tb_exec_cond_cb(tb, attend, QEMU_WRITE_REGISTERS, QEMU_GREATER_OR_EQUAL,
+						  attention, ATTENTION, NULL);
 	for (size_t i = 0; i < n; i++) {
 		struct qemu_insn *insn = qemu_plugin_tb_get_insn(tb, i);
 		struct decoded decoded = decode(insn);
 		u64 address = qemu_plugin_insn_vaddr(insn);
 
 		if (unfinished)
-			qemu_plugin_register_vcpu_insn_exec_cb(insn, after_instruction, QEMU_WRITE_REGISTERS, NULL);
+			qemu_plugin_register_vcpu_insn_exec_cb(insn, after_instruction, QEMU_WRITE_REGISTERS,
+							       NULL);
 		unfinished = translate_own(insn, &decoded, address + qemu_plugin_insn_size(insn));
 		/* IRET: the kernel leaves an NMI by several, and nothing in an NMI returns by another. */
 		if (kernel->known && decoded.opcode[0] == 0xcf && address >= KERNEL_START)

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The part of QEMU's interface for TCG plugins that is used here, version 7 (QEMU 11.1, include/plugins/qemu-plugin.h).
- * Debian packages no such header, so the prototypes stand here; the symbols come from the QEMU that loads the plugin.
- * Version 7 passes `userdata` last to each callback, where version 6 passed an id first: QEMU refuses another version
- * than the one that it has, so that a change is noticed when the plugin is loaded.
+ * The part of QEMU's interface for TCG plugins that is used here, version 7 (QEMU 11.1,
+ * include/plugins/qemu-plugin.h). Debian packages no such header, so the prototypes stand here; the symbols
+ * come from the QEMU that loads the plugin. Version 7 passes `userdata` last to each callback, where version
+ * 6 passed an id first: QEMU refuses another version than the one that it has, so that a change is noticed
+ * when the plugin is loaded.
  */
 #ifndef PMU_QEMU_H
 #define PMU_QEMU_H
@@ -43,7 +44,12 @@ struct qemu_register_descriptor {
 };
 
 /* What a callback may do with registers. Which of them QEMU has at hand depends on it. */
-enum qemu_registers { QEMU_NO_REGISTERS, QEMU_READ_REGISTERS, QEMU_WRITE_REGISTERS, QEMU_WRITE_REGISTERS_AND_PC };
+enum qemu_registers {
+	QEMU_NO_REGISTERS,
+	QEMU_READ_REGISTERS,
+	QEMU_WRITE_REGISTERS,
+	QEMU_WRITE_REGISTERS_AND_PC
+};
 enum qemu_accesses { QEMU_LOADS = 1, QEMU_STORES = 2 };
 enum qemu_condition { QEMU_GREATER_OR_EQUAL = 7 };
 enum qemu_operation { QEMU_ADD = 0 };
@@ -55,14 +61,17 @@ typedef void (*qemu_callback)(void *data);
 void qemu_plugin_reset(uint64_t id, qemu_callback callback, void *data);
 void qemu_plugin_register_atexit_cb(uint64_t id, qemu_callback callback, void *data);
 void qemu_plugin_register_vcpu_init_cb(uint64_t id, qemu_vcpu_callback callback, void *data);
-void qemu_plugin_register_vcpu_tb_trans_cb(uint64_t id, void (*callback)(struct qemu_tb *, void *), void *data);
-void qemu_plugin_register_vcpu_tb_exec_cb(struct qemu_tb *tb, qemu_vcpu_callback callback, int registers, void *data);
+void qemu_plugin_register_vcpu_tb_trans_cb(uint64_t id, void (*callback)(struct qemu_tb *, void *),
+					   void *data);
+void qemu_plugin_register_vcpu_tb_exec_cb(struct qemu_tb *tb, qemu_vcpu_callback callback, int registers,
+					  void *data);
 void qemu_plugin_register_vcpu_tb_exec_cond_cb(struct qemu_tb *tb, qemu_vcpu_callback callback, int registers,
-					       int condition, struct qemu_u64 entry, uint64_t value, void *data);
-void qemu_plugin_register_vcpu_tb_exec_inline_per_vcpu(struct qemu_tb *tb, int operation, struct qemu_u64 entry,
-						       uint64_t value);
-void qemu_plugin_register_vcpu_insn_exec_cb(struct qemu_insn *insn, qemu_vcpu_callback callback, int registers,
-					    void *data);
+					       int condition, struct qemu_u64 entry, uint64_t value,
+					       void *data);
+void qemu_plugin_register_vcpu_tb_exec_inline_per_vcpu(struct qemu_tb *tb, int operation,
+						       struct qemu_u64 entry, uint64_t value);
+void qemu_plugin_register_vcpu_insn_exec_cb(struct qemu_insn *insn, qemu_vcpu_callback callback,
+					    int registers, void *data);
 void qemu_plugin_register_vcpu_mem_cb(struct qemu_insn *insn, qemu_memory_callback callback, int registers,
 				      int accesses, void *data);
 

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: GPL-2.0
+/* What a record has of the instruction's state, and what the unit keeps of the last one. */
+#include <criterion/criterion.h>
+
+#include "model/adaptive.h"
+#include "pebs_fixture.h"
+
+/* An event of each load that the machine samples precisely: loads, or instructions at all. */
+static u64 event_of(const struct pebs_fixture *fixture)
+{
+	return COUNTING | (fixture->unit.machine->format >= RECORD_HASWELL ? 0x81d0 : 0x00c0);
+}
+
+static void start(struct pebs_fixture *fixture, const char *machine)
+{
+	pebs_fixture_open(fixture, machine);
+	pebs_fixture_reset(fixture, 0, 1);
+	pebs_fixture_program(fixture, 0, event_of(fixture), 1);
+	pebs_fixture_write(fixture, MSR_IA32_PEBS_ENABLE, 1);
+	pebs_fixture_write(fixture, MSR_IA32_PERF_GLOBAL_CTRL, 1);
+}
+
+static struct retired_registers some_registers(void)
+{
+	struct retired_registers registers = {.flags = 0x246};
+
+	for (u32 i = 0; i < RETIRED_REGISTERS; i++)
+		registers.general[i] = 0xffff888000000000ULL + i;
+	return registers;
+}
+
+Test(model_written, a_record_has_the_registers_that_the_instruction_left)
+{
+	static const char *const names[] = {"core", "nehalem", "haswell", "skylake"};
+	struct retired_registers registers = some_registers();
+	struct retired retired = LOAD(10);
+
+	retired.registers = &registers;
+	for (size_t i = 0; i < 4; i++) {
+		struct pebs_fixture fixture;
+		struct record record;
+
+		start(&fixture, names[i]);
+		pebs_fixture_retire(&fixture, retired, 2);
+		cr_assert_eq(pebs_fixture_records(&fixture), 1, "%s", names[i]);
+		record = pebs_fixture_record(&fixture, 0);
+		cr_expect_eq(record.values[RECORD_FLAGS], 0x246, "%s", names[i]);
+		for (u32 n = 0; n < RETIRED_REGISTERS; n++) {
+			cr_expect(record.present >> (RECORD_AX + n) & 1);
+			cr_expect_eq(record.values[RECORD_AX + n], registers.general[n], "%s: %u", names[i],
+				     n);
+		}
+	}
+}
+
+Test(model_written, an_adaptive_record_has_the_registers_in_the_group_for_them)
+{
+	struct retired_registers registers = some_registers();
+	struct retired retired = LOAD(10);
+	struct pebs_fixture fixture;
+	struct record record;
+
+	retired.registers = &registers;
+	pebs_fixture_open(&fixture, "icelake");
+	pebs_fixture_write(&fixture, MSR_PEBS_DATA_CFG, DATA_CFG_REGISTERS);
+	pebs_fixture_buffer(&fixture, FIXTURE_RECORDS, FIXTURE_RECORDS);
+	pebs_fixture_reset(&fixture, 0, 1);
+	pebs_fixture_program(&fixture, 0, event_of(&fixture) | EVTSEL_ADAPTIVE, 1);
+	pebs_fixture_write(&fixture, MSR_IA32_PEBS_ENABLE, 1);
+	pebs_fixture_write(&fixture, MSR_IA32_PERF_GLOBAL_CTRL, 1);
+	pebs_fixture_retire(&fixture, retired, 2);
+	cr_assert_eq(pebs_fixture_records(&fixture), 1);
+	record = pebs_fixture_record(&fixture, 0);
+	cr_expect_eq(record.values[RECORD_FLAGS], 0x246);
+	for (u32 n = 0; n < RETIRED_REGISTERS; n++)
+		cr_expect_eq(record.values[RECORD_AX + n], registers.general[n], "%u", n);
+}
+
+Test(model_written, without_registers_the_flags_are_those_of_an_undisturbed_program)
+{
+	struct pebs_fixture fixture;
+
+	start(&fixture, "nehalem");
+	pebs_fixture_retire(&fixture, LOAD(10), 2);
+	cr_expect_eq(pebs_fixture_record(&fixture, 0).values[RECORD_FLAGS], 0x202);
+	cr_expect_eq(pebs_fixture_record(&fixture, 0).values[RECORD_AX], 0);
+	cr_expect_not(fixture.unit.written.present >> RECORD_AX & 1);
+}
+
+/* Counter 0 makes a record of each load there: PDIR. The retire latency is of core clock cycles, whatever the
+ * time-stamp counter shows. */
+Test(model_written, a_record_tells_the_time_stamp_and_the_clock_without_one)
+{
+	static const u64 time_stamps[] = {0, 0x123456789abcULL};
+	struct retired retired = LOAD(10);
+
+	for (size_t i = 0; i < 2; i++) {
+		struct pebs_fixture fixture;
+
+		start(&fixture, "graniterapids");
+		retired.time_stamp = time_stamps[i];
+		retired.tsc = 1000;
+		pebs_fixture_retire(&fixture, retired, 1);
+		retired.tsc = 1030;
+		pebs_fixture_retire(&fixture, retired, 1);
+		cr_assert_eq(pebs_fixture_records(&fixture), 2);
+		cr_expect_eq(pebs_fixture_record(&fixture, 1).values[RECORD_TSC], i ? time_stamps[1] : 1030);
+		cr_expect_eq(fixture.unit.written.values[RECORD_RETIRE_LATENCY], 30);
+	}
+}
+
+Test(model_written, the_unit_keeps_the_last_record_and_whose_it_is)
+{
+	struct retired_registers registers = some_registers();
+	struct retired retired = LOAD(10);
+	struct pebs_fixture fixture;
+
+	start(&fixture, "skylake");
+	pebs_fixture_program(&fixture, 1, event_of(&fixture), 2);
+	pebs_fixture_write(&fixture, MSR_IA32_PEBS_ENABLE, 3);
+	pebs_fixture_write(&fixture, MSR_IA32_PERF_GLOBAL_CTRL, 3);
+	cr_expect_eq(fixture.unit.written_counters, 0);
+	cr_expect_eq(fixture.unit.written.present, 0);
+
+	retired.registers = &registers;
+	pebs_fixture_retire(&fixture, retired, 2);
+	cr_assert_eq(fixture.unit.records, 1);
+	cr_expect_eq(fixture.unit.written_counters, 1 << 0 | 1 << 1, "counter 1 overflowed meanwhile");
+	cr_expect_eq(fixture.unit.written.values[RECORD_IP], 0x2004);
+	cr_expect_eq(fixture.unit.written.values[RECORD_EVENTING_IP], 0x2000);
+	cr_expect_eq(fixture.unit.written.values[RECORD_R15], registers.general[15]);
+
+	pebs_fixture_program(&fixture, 0, event_of(&fixture), 1);
+	retired.ip = 0x4000;
+	retired.registers = NULL;
+	pebs_fixture_retire(&fixture, retired, 2);
+	cr_assert_eq(fixture.unit.records, 2);
+	cr_expect_eq(fixture.unit.written_counters, 1 << 0);
+	cr_expect_eq(fixture.unit.written.values[RECORD_EVENTING_IP], 0x4000);
+	cr_expect_not(fixture.unit.written.present >> RECORD_R15 & 1, "nothing of the one before");
+
+	pebs_fixture_buffer(&fixture, 0, 0);
+	pebs_fixture_program(&fixture, 0, event_of(&fixture), 1);
+	retired.ip = 0x5000;
+	pebs_fixture_retire(&fixture, retired, 2);
+	cr_assert_gt(fixture.unit.not_written, 0);
+	cr_expect_eq(fixture.unit.written.values[RECORD_EVENTING_IP], 0x4000, "still the last one");
+}
