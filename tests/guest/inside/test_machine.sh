@@ -124,7 +124,7 @@ dmesg | tr -d '\0' | grep -m 1 'Performance Events:' | sed 's/.*Performance Even
 grep -q -F "$(rows driver)" "$work/driver" || fail "the driver says: $(<"$work/driver")"
 say "measured: $(<"$work/driver")"
 
-settings "[sampling]" "events = $(rows events)" "period = 1009" "instructions-period = 100003" "budget = off"
+settings "[sampling]" "events = $(rows events)" "period = 2003" "instructions-period = 100003" "budget = off"
 
 # -- what it opens, and what it refuses --
 
@@ -166,7 +166,7 @@ esac
 # The kernel would lower the rate, as an emulated interrupt takes long by the clock; and of the loads more are tagged than
 # by default, so that enough of them come in some seconds.
 echo 0 >/proc/sys/kernel/perf_cpu_time_max_percent
-pmu interval 2
+pmu interval 1
 
 # records_of CODE: of an event, on all CPUs.
 records_of() {
@@ -180,6 +180,7 @@ has_records() {
 	done < <(printf '%s\n' "${sampled[@]}")
 }
 
+# shellcheck disable=SC2119 # without parameters
 play
 stop_counting
 start_pebsd
@@ -189,7 +190,7 @@ load mix mixed
 count_again
 wait_until 'a hundred samples of each event' 100 has_records
 settle
-agree
+agree "$machine"
 pmu price | jq -r -s '
 	(map(.programs) | add) as $programs | (map(.nmis) | add) as $nmis
 	| "measured: instructions: \((map(.program_instructions) | add) / $programs * 10 | round / 10) a program, \(
