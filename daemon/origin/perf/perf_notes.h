@@ -55,7 +55,7 @@ enum perf_note {
 	PERF_NOTE_THROTTLED,
 	PERF_NOTE_REARMED,
 	PERF_NOTE_TURNS,
-	PERF_NOTE_HELD, /* the governor's: see governor_note() */
+	PERF_NOTE_HELD,      /* the governor's: see governor_note() */
 	PERF_NOTE_INTERRUPT, /* sampling_govern's: what one takes is not known */
 	PERF_NOTES_AN_EVENT
 };
