@@ -88,10 +88,13 @@ esac
 [ "$cpus" != 1 ] || thread=single
 machine=("${GUEST_EMULATOR:-$emulator}" -accel "tcg,thread=$thread" -cpu "$cpu" -smp "$cpus" -m 1024 -nodefaults
 	-no-user-config -no-reboot -display none -kernel "$guest/kernel-$series.vmlinuz")
-if [ "$cpus" = 1 ]; then
+if [ -n "$pmu" ] && [ "$cpus" = 1 ]; then
 	machine+=(-icount "shift=$ICOUNT,sleep=off" -seed 1 -rtc "base=2026-01-01,clock=vm" -initrd "$output/initrd")
 	words+=" rdinit=$first_process nokaslr norandmaps random.trust_cpu=off"
-	[ -z "$pmu" ] || pmu+=,icount=$ICOUNT
+	pmu+=,icount=$ICOUNT
+elif [ -z "$pmu" ]; then
+	machine+=(-initrd "$output/initrd")
+	words+=" rdinit=$first_process"
 else
 	# Each guest writes to a copy of its own, which goes with it.
 	machine+=(-drive "file=$output/disk,format=raw,if=none,id=root,snapshot=on" -device "nvme,serial=root,drive=root")

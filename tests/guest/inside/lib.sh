@@ -104,7 +104,7 @@ start_workload() {
 	workloads+=("$unit")
 	if ! has_systemd; then
 		mkdir -p "/sys/fs/cgroup/$unit"
-		(echo "$BASHPID" >"/sys/fs/cgroup/$unit/cgroup.procs" && exec "$here/workload" "$name" "$@") &
+		(echo "$BASHPID" >"/sys/fs/cgroup/$unit/cgroup.procs" && exec chrt --idle 0 "$here/workload" "$name" "$@") &
 		return
 	fi
 	systemd-run --quiet --collect --unit="$unit" "${options[@]}" "$here/workload" "$name" "$@"

@@ -5,11 +5,12 @@
 # that cannot be sampled it says so and ends with 3.
 # kernels: 6.1 6.12 7
 # machines: nehalem sandybridge ivybridge haswell broadwell skylake-server icelake-server sapphirerapids graniterapids alderlake gracemont sierraforest goldmont zen3 zen5 skylake-server-vm
-# machines for 6.1: haswell icelake-server
-# machines for 6.12: sandybridge skylake-server alderlake zen3 goldmont
-# machines for 7: sapphirerapids alderlake
+# machines for 6.1: goldmont
+# machines for 6.12: skylake-server zen3 skylake-server-vm
+# machines for 7: alderlake
+# time limit: 600 s
 # init: small
-# takes: 60 s
+# takes: 100 s
 # shellcheck source=tests/guest/inside/lib.sh
 . "${0%/*}/lib.sh"
 # shellcheck source=tests/guest/inside/books.sh
@@ -124,7 +125,7 @@ dmesg | tr -d '\0' | grep -m 1 'Performance Events:' | sed 's/.*Performance Even
 grep -q -F "$(rows driver)" "$work/driver" || fail "the driver says: $(<"$work/driver")"
 say "measured: $(<"$work/driver")"
 
-settings "[sampling]" "events = $(rows events)" "period = 2003" "instructions-period = 100003" "budget = off"
+settings "[sampling]" "events = $(rows events)" "period = 20011" "instructions-period = 400009" "budget = off"
 
 # -- what it opens, and what it refuses --
 
@@ -195,6 +196,3 @@ pmu price | jq -r -s '
 	(map(.programs) | add) as $programs | (map(.nmis) | add) as $nmis
 	| "measured: instructions: \((map(.program_instructions) | add) / $programs * 10 | round / 10) a program, \(
 		(map(.nmi_instructions) | add) / $nmis | round) an NMI, \($nmis) NMIs, \($programs) programs"'
-# Two threads that write to the same lines, each on a CPU of its own: their loads find them modified.
-[[ $machine == zen* ]] || [ "$(jq '[.cgroups[] | select(.cgroup == "/sharing") | .events[] | .snoop.hitm // 0] | add' "$work/top")" -gt 0 ] ||
-	fail 'false sharing is not HITM'

@@ -192,9 +192,19 @@ static struct figures amd_figures(const struct core *core, const struct core_rec
 	ibs_source_decode(core->amd, data2, data3,
 			  kernel->ibs_names_levels ? IBS_DRIVER_6_12 : IBS_DRIVER_6_1, &figures.source);
 	figures.has_source = true;
-	if (ibs_miss_latency(data3, &latency))
-		figures.latency = figures.latency_true = latency;
+	if (!ibs_miss_latency(data3, &latency))
+		return figures;
+	figures.latency = figures.latency_true = latency;
+	/* pebsd asks for PERF_SAMPLE_WEIGHT_STRUCT: with it the driver tells tag to retirement, too. */
+	figures.instruction_latency =
+		(u16)(record->ibs[IBS_OP_DATA - IBS_OP_CTL] >> IBS_DATA_TAG_TO_RETIRE_SHIFT);
 	return figures;
+}
+
+/* IBS_OP_CTL's maximum, in units of 16 but for its upper bits. */
+static u64 ibs_period(u64 control)
+{
+	return (control & IBS_CTL_MAXIMUM) << 4 | (control & IBS_CTL_MAXIMUM_UPPER);
 }
 
 /* -- entries -- */
@@ -315,6 +325,7 @@ static void hold(struct books *books, const struct core *core, const struct core
 
 	if (core->amd) {
 		pending.figures = amd_figures(core, record, kernel);
+		pending.period = ibs_period(record->ibs[0]);
 		pending.ip = record->ibs[IBS_OP_RIP - IBS_OP_CTL];
 		pending.address = record->ibs[IBS_DC_LINEAR_ADDRESS - IBS_OP_CTL];
 	} else {

@@ -33,13 +33,15 @@ struct caches {
 
 struct caches *caches_open(unsigned int cpus, u64 node_bytes)
 {
-	struct caches *caches = calloc(1, sizeof(*caches));
+	struct caches *caches = cpus <= CACHES_CPUS ? calloc(1, sizeof(*caches)) : NULL;
 
-	if (!caches || cpus > CACHES_CPUS)
+	if (!caches)
 		return NULL;
 	caches->directory = calloc(DIRECTORY, sizeof(*caches->directory));
 	if (!caches->directory)
 		return NULL;
+	for (unsigned int i = 0; i < DIRECTORY; i++)
+		caches->directory[i].writer = NOBODY;
 	pthread_mutex_init(&caches->lock, NULL);
 	caches->cpus = cpus;
 	caches->node_bytes = node_bytes;
