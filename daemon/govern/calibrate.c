@@ -120,7 +120,7 @@ static void measure_all(struct calibration *calibration)
 		for (size_t i = 0; i < calibration->n; i++)
 			if (!calibration->results[i].known)
 				(void)snprintf(calibration->results[i].reason, CALIBRATE_REASON_MAX,
-					       "there is no memory to work on");
+					       "its working memory cannot be allocated");
 		return;
 	}
 	lay_out(walk.lines);

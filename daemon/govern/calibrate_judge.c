@@ -26,8 +26,8 @@ static double median(double *values, size_t n)
 	return n % 2 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
 }
 
-/* A half that took so many times the lower quartile of its like was interrupted. Rounds do the same work:
- * what the caches do to it varies by a few percent, a preemption by some hundred. */
+/* A half was interrupted if it took more than this many times the lower quartile of all such halves. All
+ * rounds do the same work: caches change its time by a few percent, a preemption by hundreds. */
 #define INTERRUPTED 1.5
 
 static void unknown(struct calibrate_result *ret, const char *format, ...)

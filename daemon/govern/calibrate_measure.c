@@ -25,15 +25,16 @@
 /* Of what the kernel allows. */
 #define PART_OF_RATE 4.0
 
-/* To learn how many events a unit of the work makes, so many are waited for, or so many halves of a round. */
+/* How many events make the count per unit of work certain enough, and after how many halves of a round the
+ * count ends without them. */
 #define COUNT_EVENTS 20000
 #define COUNT_HALVES 32
 
-/* A counter that is taken for a moment may be free in the next: so many tries, so far apart. */
+/* A counter may be taken for a moment only: the number of tries, and the time between them. */
 #define TRIES    8
 #define TRIES_NS 2000000
 
-/* The least of so many timings: whatever interrupts one can only make it longer. */
+/* The number of timings, of which the shortest counts: an interruption can only lengthen one. */
 #define TIMINGS 3
 
 /* With work whose unit takes longer than was thought, or a CPU that is slow, as an emulated one. */

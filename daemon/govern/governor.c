@@ -289,8 +289,7 @@ static double too_many(const struct memory *memory, const struct governor_input 
 		       : 0;
 }
 
-/* The period at which the load of late makes that share of the samples that the budget and the limit allow.
- */
+/* The period at which the recent load makes `share` of the samples that the budget and the limit allow. */
 static double period_leaving(const struct memory *memory, const struct governor_input *input, double budget,
 			     double limit, double share)
 {
@@ -370,7 +369,8 @@ static double back_off(struct memory *memory, const struct governor_input *input
 	return fmax(wanted, demanded);
 }
 
-/* Below which period it does not come nearer, though the budget has room for the load of late, and why. */
+/* The period below which the governor does not go although the budget has room for the recent load, and why.
+ */
 static double held_period(const struct memory *memory, const struct governor_input *input, double budget,
 			  double limit, enum governor_hold *ret_hold)
 {

@@ -14,12 +14,12 @@
  * below: a steady load leaves the period alone. Where nothing happens it looks closer and closer, but never
  * so close that a load like one of the last minutes would cost many times the budget when it comes back.
  *
- * Samples come by chance, and the kernel counts them by the tick. Once it has lowered its limit to HZ, any
- * two samples in one tick are a throttling, however few come in a second. So a throttling alone is no reason
- * to back off: the rate must be near the limit, or a CPU must stand still for a fair share of the time. And
- * what the kernel demanded never keeps samples rare. Eleven minutes after the last load that was so large, or
- * sooner, the period halves every ten seconds until the samples are an eighth of those that the budget and
- * the limit allow: from the greatest period that takes four minutes.
+ * Samples come by chance, and the kernel counts them by the tick. Once it has lowered its limit to HZ, the
+ * kernel throttles an event whenever two of its samples fall into one tick, even if few come in a second. So
+ * a throttling alone is not a reason to back off: the rate must be near the limit, or a CPU must stand still
+ * for a fair share of the time. The kernel's demand does not keep samples rare either. At most eleven minutes
+ * after the last load of that size, the period halves every ten seconds until the samples are an eighth of
+ * those that the budget and the limit allow. From the greatest period that takes four minutes.
  */
 #ifndef PEBSD_GOVERNOR_H
 #define PEBSD_GOVERNOR_H

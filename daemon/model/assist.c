@@ -165,9 +165,9 @@ u64 assist(struct pebs_unit *unit, const struct retired *retired, u64 triggered,
 	}
 	record_fill(unit, retired, kinds_of(unit, triggered), covered.counters, &record);
 	record_write(machine->format, data_cfg, &record, bytes);
-	/* Full, or the memory cannot be written: nothing is told, and the counters stay armed, so that it
-	 * goes on by itself once software has moved the index back ("PEBS Absolute Maximum"). A record that
-	 * the index was not moved past is none. */
+	/* The buffer is full, or the memory cannot be written: there is no record and no interrupt, and the
+	 * counters stay armed, so that sampling continues once software has moved the index back ("PEBS
+	 * Absolute Maximum"). A record counts once the index is past it. */
 	if (ds_area_put(&unit->memory, &area, bytes, size) ||
 	    ds_area_set_index(machine, &unit->memory, unit->ds_area, area.index + size)) {
 		unit->not_written++;

@@ -54,7 +54,7 @@ for series in "${kernels[@]}"; do
 			[[ " ${for_these:-${series%%,*}} " == *" ${series%%,*} "* ]] || continue
 		fi
 		cpus=$(head_of "$name" cpus) machines=$(head_of "$name" machines) init=$(head_of "$name" init)
-		[ "$*" = all ] || [ $# != 0 ] || machines=$(head_of "$name" "machines for ${series%%,*}" | grep . || echo "$machines")
+		[ $# != 0 ] || machines=$(head_of "$name" "machines for ${series%%,*}" | grep . || echo "$machines")
 		for machine in ${machines:-module}; do
 			kind=$series,$machine,${cpus:-2}
 			kind+=${init:+,$init}

@@ -115,9 +115,9 @@ void perf_count(struct perf_event_set *set, struct perf_counts *ret);
 /*
  * Finds CPUs on which the event counts and is no longer sampled, at `now_ns` of CLOCK_MONOTONIC:
  * perf_cpu_find_stall(). `last`: looks at all CPUs, as no later call will. Returns how many. The other arms
- * it again there; perf_count() tells what was due. To be called for all sets, with one time, before any is
- * armed: a pinned event that is enabled has the CPU's events all loaded anew (ctx_resched(),
- * kernel/events/core.c, Linux 6.1, 6.12 and 7.3), and that they were stalled too would not be known.
+ * it again there; perf_count() tells what was due. Call it for all sets, with the same time, before any event
+ * is armed: when a pinned event is enabled, the kernel loads all events of that CPU again (ctx_resched(),
+ * kernel/events/core.c, Linux 6.1, 6.12 and 7.3), and nobody would learn that the others were stalled too.
  */
 size_t perf_find_stalled(struct perf_event_set *set, u64 now_ns, bool last);
 void perf_rearm_stalled(struct perf_event_set *set);

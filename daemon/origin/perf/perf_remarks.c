@@ -111,7 +111,9 @@ int perf_remarks(const struct perf_facts *facts, struct pmu_plan *plan)
 	return r;
 }
 
-static int remark_own(const struct event *event, const struct cpu_list *cpus, struct pmu_plan *plan)
+/* An event found no counter on these CPUs: `why` says who has it. */
+static int remark_no_counter(const struct event *event, const struct cpu_list *cpus, const char *why,
+			     struct pmu_plan *plan)
 {
 	_cleanup_free_ char *names = NULL;
 
@@ -120,31 +122,8 @@ static int remark_own(const struct event *event, const struct cpu_list *cpus, st
 	names = cpu_list_format(cpus);
 	if (!names)
 		return -ENOMEM;
-	return pmu_plan_note(
-		plan,
-		"%s on PMU %s found no free counter on CPUs %s just now: the pebsd that is running samples "
-		"there and holds it, which is no obstacle to its own sampling. To probe without it, run "
-		"`pebsctl pause` before and `pebsctl resume` after",
-		event_role_name(event->role), event->pmu, names);
-}
-
-static int remark_others(const struct event *event, const struct cpu_list *cpus, bool nmi_watchdog,
-			 struct pmu_plan *plan)
-{
-	_cleanup_free_ char *names = NULL;
-
-	if (cpu_list_count(cpus) == 0)
-		return 0;
-	names = cpu_list_format(cpus);
-	if (!names)
-		return -ENOMEM;
-	return pmu_plan_note(
-		plan,
-		"%s on PMU %s found no free counter on CPUs %s just now: a pinned event of another "
-		"user has it%s. Until it ends, nothing is counted there",
-		event_role_name(event->role), event->pmu, names,
-		nmi_watchdog ? ", perhaps the NMI watchdog's (sysctl kernel.nmi_watchdog=0)"
-			     : ", such as another profiler's");
+	return pmu_plan_note(plan, "%s on PMU %s found no free counter on CPUs %s just now: %s",
+			     event_role_name(event->role), event->pmu, names, why);
 }
 
 int perf_remark_taken(const struct event *event, const struct cpu_list *cpus,
@@ -158,6 +137,19 @@ int perf_remark_taken(const struct event *event, const struct cpu_list *cpus,
 			cpu_list_add_all(&own, &running->held[i].cpus);
 	cpu_list_keep(&own, cpus);
 	cpu_list_drop(&others, &own);
-	r = remark_own(event, &own, plan);
-	return r < 0 ? r : remark_others(event, &others, nmi_watchdog, plan);
+	r = remark_no_counter(
+		event, &own,
+		"the running pebsd samples there with it, and goes on doing so; to probe without it, "
+		"run `pebsctl pause` before and `pebsctl resume` after",
+		plan);
+	if (r < 0)
+		return r;
+	return remark_no_counter(
+		event, &others,
+		nmi_watchdog ? "a pinned event of another user has it, perhaps the NMI watchdog's "
+			       "(sysctl kernel.nmi_watchdog=0). Until it ends, nothing is counted "
+			       "there"
+			     : "a pinned event of another user has it, such as another "
+			       "profiler's. Until it ends, nothing is counted there",
+		plan);
 }

@@ -32,9 +32,6 @@ table() {
 		sandybridge open cpu stores 0x2cd 0x0 1 - 0-1 -
 		sandybridge refuses cpu instructions 18.9.4.4
 
-		sandybridge-ep events instructions
-		sandybridge-ep open cpu instructions 0x1c0 0x0 2 - 0-1 -
-
 		ivybridge events loads stores instructions
 		ivybridge open cpu loads 0x1cd 0x1e 1 - 0-1 use
 		ivybridge open cpu stores 0x2cd 0x0 1 - 0-1 -
@@ -174,8 +171,8 @@ records_of() {
 }
 
 has_records() {
-	local key pmu code
-	while read -r key pmu code _; do
+	local code
+	while read -r _ _ code _; do
 		[ "$(records_of "$code")" -ge 100 ] || return 1
 	done < <(printf '%s\n' "${sampled[@]}")
 }
@@ -191,6 +188,14 @@ count_again
 wait_until 'a hundred samples of each event' 100 has_records
 settle
 agree "$machine"
+if [[ $machine != zen* ]]; then
+	kinds=$(rows open | while read -r pmu role rest; do
+		[ "$(rows open | cut -d ' ' -f 1 | sort -u | wc -l)" = 1 ] || role=$role:$pmu
+		echo "$role ${rest##* }"
+	done | sort)
+	expect 'the kinds of latency' "$kinds" \
+		"$(jq --raw-output '.events | to_entries[] | "\(.key) \(.value.latency_kind // "-")"' "$work/status" | sort)"
+fi
 pmu price | jq -r -s '
 	(map(.programs) | add) as $programs | (map(.nmis) | add) as $nmis
 	| "measured: instructions: \((map(.program_instructions) | add) / $programs * 10 | round / 10) a program, \(

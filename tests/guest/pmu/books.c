@@ -70,8 +70,6 @@ struct book_cpu {
 	unsigned int pending_count;
 	struct guest_task interrupted; /* by the last interrupt */
 	bool guarded;                  /* it found a BPF program under way */
-	u64 records_before;            /* of the unit, at the last reset */
-	u64 not_written_before;
 	u64 counts[BOOKS_COUNTS];
 	u64 full;
 };
@@ -83,7 +81,6 @@ struct books {
 	struct book *books;
 	struct touched *touched;
 	u64 touched_full;
-	bool was_reset[CACHES_CPUS];
 	struct book_cpu cpus[CACHES_CPUS];
 };
 

@@ -11,7 +11,8 @@
 
 #define TAG_INTERVAL_DEFAULT 20
 #define MANY                 (1ULL << 20)
-#define CPUS_PER_TAG         3 /* IBS tags any operation: an access is one in so many */
+/* IBS tags any operation. One tag in this many goes to an access, the others to operations without one. */
+#define TAGS_PER_ACCESS 3
 
 /* -- registers that the model has not, kept so that a driver reads what it wrote -- */
 
@@ -477,7 +478,7 @@ static void ibs_passed(struct core *core, const struct core_moment *moment, u64 
 		return;
 	}
 	(void)ibs_pass(&core->ibs, left - 1);
-	if (random_below(&core->random, CPUS_PER_TAG) == 0) {
+	if (random_below(&core->random, TAGS_PER_ACCESS) == 0) {
 		core->ibs_tag_left = 1;
 		return;
 	}

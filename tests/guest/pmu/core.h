@@ -73,7 +73,6 @@ struct core {
 	u32 ibs_tag_left; /* accesses until the one that IBS tags */
 	bool amd_interrupt;
 	bool interrupt; /* an interrupt waits to be taken */
-	u64 written;    /* records that went to memory */
 	struct retired_registers registers;
 };
 

@@ -38,8 +38,7 @@ EXPORTED int qemu_plugin_install(uint64_t id, const void *info, int argc, char *
 
 /* A count of instructions: from here on, attend() is called. */
 #define ATTENTION (1ULL << 40)
-/* The least after which it looks again; while paused it must notice the end of that. */
-#define ATTEND_LEAST  64U
+/* While paused it must notice the end of the pause. */
 #define ATTEND_PAUSED 10000U
 #define NEVER         (INT64_MAX / 2)
 
@@ -76,7 +75,6 @@ enum after { AFTER_NOTHING, AFTER_CPUID, AFTER_MSR, AFTER_MISC_ENABLE, AFTER_TSC
 /* What sampling takes, in instructions: NMIs from entry to exit, and in these the BPF programs. */
 struct price {
 	u64 nmis, nmi_instructions, programs, program_instructions;
-	u64 records; /* NMIs that had records */
 };
 
 struct cpu {
@@ -94,7 +92,6 @@ struct cpu {
 	u32 icr;
 
 	u64 nmi_from, program_from; /* counts; 0: not in one */
-	u64 sent_at;                /* interrupts sent when the last NMI began */
 	struct price price;
 
 	struct qemu_register *rip, *cs, *flags, *general[RETIRED_REGISTERS];
@@ -290,8 +287,6 @@ static void schedule(struct cpu *cpu)
 
 	if (cpu->core->paused)
 		left = ATTEND_PAUSED;
-	if (left < ATTEND_LEAST && !cpu->core->interrupt)
-		left = left ? left : 1;
 	*attention_of(cpu) = cpu->held_back || cpu->after != AFTER_NOTHING ? ATTENTION : ATTENTION - left;
 }
 
