@@ -123,8 +123,8 @@ Test(perf_remarks, counters_that_the_running_pebsd_holds_are_not_another_users)
 
 	cr_assert_eq(perf_remark_taken(&event, &all, &running, false, &plan), 0);
 	cr_assert_eq(plan.n_notes, 2);
-	cr_expect(strstr(plan.notes[0], "no free counter on CPUs 0,3 just now: the running pebsd"),
-		  "%s", plan.notes[0]);
+	cr_expect(strstr(plan.notes[0], "no free counter on CPUs 0,3 just now: the running pebsd"), "%s",
+		  plan.notes[0]);
 	cr_expect(strstr(plan.notes[1], "no free counter on CPUs 1-2 just now: a pinned event of another"),
 		  "%s", plan.notes[1]);
 }

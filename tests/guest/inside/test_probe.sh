@@ -39,7 +39,7 @@ for cpu in skylake sapphirerapids; do
 	probe pebsd
 	expect "exit code of the probe on $cpu beside pebsd" 0 "$status"
 	json "$cpu: pebsd is no other user" '[.notes[]] | all(contains("a pinned event of another") | not)'
-	json "$cpu: pebsd's own counters" '[.notes[] | select(contains("the pebsd that is running"))] | length > 0'
+	json "$cpu: pebsd's own counters" '[.notes[] | select(contains("the running pebsd"))] | length > 0'
 	systemctl stop pebsd.service
 
 	probe prlimit --nofile=100:100 pebsd
