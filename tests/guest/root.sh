@@ -17,6 +17,8 @@ bookworm) packages+=,libdw1,libelf1,libmicrohttpd12 ;;
 *) packages+=,libdw1t64,libelf1t64,libmicrohttpd12t64 ;;
 esac
 packages+=,libbpf1,libinih1,libjson-c5,libprotobuf-c1,libsystemd0,libzstd1,r-mathlib,zlib1g
+# perf samples beside pebsd in a test.
+packages+=,linux-perf
 
 lock "$archive"
 hash=$(hash_of "$0" "${0%/*}/common.sh" -- "$release")
@@ -30,6 +32,8 @@ make_root "$tree" "$release" --variant=essential --include="$packages" \
 	--dpkgopt='path-exclude=/usr/share/locale/*' --dpkgopt='path-exclude=/usr/share/zoneinfo/*' ||
 	skip "Debian $release cannot be had from the mirror that apt uses here"
 rm -rf --one-file-system "$tree"/var/lib/apt/lists/* "$tree"/var/cache/* "$tree"/usr/share/{doc,man,locale,zoneinfo}
+# perf takes the libraries of Perl and Python, and none of their modules. They are most of what a guest would unpack.
+rm -rf --one-file-system "$tree"/usr/share/{perl,python3,gcc,gdb} "$tree"/usr/lib/python3* "$tree"/usr/lib/x86_64-linux-gnu/perl
 # Not a machine's first boot, which would ask questions and take its time.
 echo 00000000000000000000000000000001 >"$tree/etc/machine-id"
 echo guest >"$tree/etc/hostname"
