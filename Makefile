@@ -392,6 +392,9 @@ test: ## all tests below in one run, their packages installed first
 	+@$(PARALLEL) unit-tests bpf-tests e2e-tests
 	@$(RUN_TESTS) $(AT_ONCE) $(E2E_TESTS) $(BPF_TESTS) $(UNIT_TESTS)
 
+test-all: ## everything that can be checked here, guests with every kernel among it (needs root, two hours)
+	@.ci/run all
+
 test-unit: ## pure functions and modules
 	+@$(PARALLEL) unit-tests
 	@$(RUN_TESTS) $(AT_ONCE) $(UNIT_TESTS)
@@ -432,7 +435,7 @@ pictures: ## draw the README's pictures anew, of the model (needs root and chrom
 	+@$(PARALLEL) all $(PICTURE_TOOL)
 	@tests/tools/pictures.sh $(abspath $(BUILD)) .github
 
-test-guest: ## pebsd in virtual machines: KERNELS="6.1 6.12 7" GUEST_TESTS= (needs root, some minutes)
+test-guest: ## pebsd in virtual machines: KERNELS="6.1 6.12 7" GUEST_TESTS=, "long" or names (needs root, some minutes)
 	@$(DEPS) --if-debian $(BUILD_PACKAGES) $(GUEST_PACKAGES)
 	+@$(PARALLEL) guest-programs
 	@BUILD=$(BUILD) $(RUN_TESTS) -t 3600 -p 'tests/guest/run.sh "$(KERNELS)" $(GUEST_TESTS)'

@@ -1,10 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # Runs tests in guests, as many guests at once as there are CPUs, and reports them as tests/run.sh -p reads it.
-#   run.sh "SERIES..." [TEST...]   a TEST is tests/guest/inside/test_TEST.sh, run with every kernel named; `all` is every
-#                                  test; without TEST each kernel runs the tests that are for it
+#   run.sh "SERIES..." [TEST...]   a TEST is tests/guest/inside/test_TEST.sh, run with every kernel named
+#   run.sh "SERIES..." long        every test, each with the kernels and machines that are named at its head
+#   run.sh "SERIES..." all         every test with every kernel, on every machine at its head
+#   run.sh "SERIES..."             the short run: no test that is marked as long, and each with the first of its kernels
 # Lines at a test's head say what it needs:
-#   # kernels: 6.1 7            only these, as what it shows does not depend on the kernel
+#   # kernels: 6.1 7            only these, as what it shows does not depend on the kernel; the first is the short run's
+#   # long                      not part of the short run
 #   # machines: haswell zen3    each of these, played by the emulator; without, the kernel module plays the PMU
 #   # cpus: 1                   one CPU, whose time is counted in instructions; default 2
 #   # init: small               no systemd, but inside/small_init.sh as process 1: boots in a few seconds
@@ -33,7 +36,14 @@ for script in "$here"/inside/test_*.sh; do
 	script=${script##*/test_}
 	all+=("${script%.sh}")
 done
-[ "$*" != all ] || set -- "${all[@]}"
+length=short
+case $* in
+all) set -- "${all[@]}" ;;
+long)
+	length=long
+	shift
+	;;
+esac
 for name; do
 	[ -x "$here/inside/test_$name.sh" ] || fail "there is no test \"$name\": $here/inside/test_$name.sh is not there"
 done
@@ -51,6 +61,10 @@ for series in "${kernels[@]}"; do
 	for name in "${tests[@]}"; do
 		if [ $# = 0 ]; then
 			for_these=$(head_of "$name" kernels)
+			if [ $length = short ]; then
+				! grep -q -x '# long' "$here/inside/test_$name.sh" || continue
+				for_these=${for_these%% *}
+			fi
 			[[ " ${for_these:-${series%%,*}} " == *" ${series%%,*} "* ]] || continue
 		fi
 		cpus=$(head_of "$name" cpus) machines=$(head_of "$name" machines) init=$(head_of "$name" init)

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # Hundreds of short-lived cgroups, and scopes, while pebsd samples: those that were lived are there by their names,
 # nothing is left unattributed, and the sums stay exact.
+# long
 # kernels: 6.1 7
 # takes: 35 s
 # shellcheck source=tests/guest/inside/lib.sh

@@ -3,6 +3,7 @@
 # The governor holds what sampling costs within its budget: when the load is ten times as large it is over it for two
 # intervals at most, when it is small again it comes back, and a steady load leaves the period alone. Whatever it does,
 # every sample is accounted.
+# long
 # kernels: 6.12
 # takes: 300 s
 # time limit: 900 s

@@ -3,6 +3,7 @@
 # What `make test-hardware` runs, on a machine of which is known what it must find: the module plays one chase, past
 # L3 in most of what takes long, whatever the size of its memory. So those for L2 and L3 have to be found wrong, and
 # all else right.
+# long
 # kernels: 6.1
 # takes: 120 s
 # shellcheck source=tests/guest/inside/lib.sh

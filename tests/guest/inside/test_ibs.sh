@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # AMD's instruction based sampling, on Zen 3 and Zen 5 as this kernel's driver has them.
+# long
 # kernels: 6.1 7
 # takes: 60 s
 # time limit: 400 s

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # A pebsd that dies, or no longer answers its watchdog, is started again by systemd, and where nothing of it was kept
 # (test_kept.sh has what is) its figures are exact from that start on. What died with the one before is counted by the books.
+# long
 # kernels: 6.12
 # takes: 50 s
 # shellcheck source=tests/guest/inside/lib.sh

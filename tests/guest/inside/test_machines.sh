@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # pebsd on Intel machines of each generation: its probe says what the table below says, it samples what opens there, and
 # its figures are the module's books; it refuses by name what cannot be. AMD's machines are those of test_ibs.sh.
+# long
 # kernels: 6.1
 # takes: 180 s
 # time limit: 600 s

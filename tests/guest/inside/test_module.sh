@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # The module that plays a CPU with PEBS does as the kernel's driver does: what it takes and refuses, which samples reach
 # a BPF program and which the ring alone, who gets a counter, throttling, CPUs that go and come; and it leaves the kernel.
+# long
 # kernels: 6.1 7
 # takes: 70 s
 # shellcheck source=tests/guest/inside/lib.sh

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # Others who want the same hardware: an event of another latency threshold that holds it keeps pebsd's from counting,
 # which is named, and ends when the other goes; one that shares leaves pebsd's on it.
+# long
 # kernels: 6.1 7
 # takes: 45 s
 # time limit: 400 s

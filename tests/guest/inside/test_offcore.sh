@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # Off-core responses that are counted at task switches are each cgroup's, by the module's books, which know nothing of
 # switches; over CPUs that go and come, too.
+# long
 # kernels: 6.1 7
 # time limit: 300 s
 # shellcheck source=tests/guest/inside/lib.sh

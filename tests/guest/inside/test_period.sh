@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # A reload changes the period of events that run, and every sample is accounted as before: with its own period, and none
 # more or less than are due. And CPUs that the configuration does not name are not sampled.
+# long
 # kernels: 6.12
 # takes: 120 s
 # time limit: 400 s

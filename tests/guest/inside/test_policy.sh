@@ -3,6 +3,7 @@
 # A service's loads turn remote: the rule fires, and the journal, the metric, the Varlink event and the template unit
 # say so, each once; a restart says nothing anew, and a kill loses no time of what is pending; it recovers, and all of it resolves. A reload with another rule
 # carries the state of the one that stayed as it was.
+# long
 # kernels: 6.12
 # takes: 90 s
 # time limit: 900 s

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # Each machine of the module opens what its kernel's driver opens there, and refuses the rest with the same error: loads,
 # stores and instructions, on which CPUs, with which precision, period and group; and what it opened has samples.
+# long
 # kernels: 6.1
 # takes: 35 s
 # time limit: 500 s

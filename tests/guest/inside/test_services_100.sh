@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # 100 services that start and stop at once: each is named by its path, and has all its samples and no other's.
+# long
 # kernels: 6.12
 # takes: 80 s
 # time limit: 400 s

@@ -3,6 +3,7 @@
 # A zoom of a service of which is known what it does shows its functions, source lines, stacks and the cache line that it
 # shares falsely, with the figures of the module's books; left out is only what is told; it ends by itself; accounting
 # goes on beside it, or is told to have paused where one counter alone can hold the event.
+# long
 # kernels: 6.1
 # takes: 150 s
 # time limit: 900 s
