@@ -33,7 +33,7 @@ printf '[sampling]\nbudget = off\n' >"$tree/etc/pebsd/pebsd.conf.d/00-guest.conf
 install "$here"/inside/*.sh "$BUILD"/tests/guest/{pmu,loopback_up,workload,sharing,keep_many,open_event,vm,rights} "$place/"
 mkdir "$place/hardware"
 install "$here"/../hardware/{run.sh,perf_script.awk,figures.jq,judge.jq} "$BUILD/tests/hardware/chase" "$place/hardware/"
-install -m 644 "$here"/inside/*.jq "$BUILD"/tests/guest/*.so "$place/"
+install -m 644 "$here"/inside/*.jq "$here"/inside/price.txt "$BUILD"/tests/guest/*.so "$place/"
 # What `make deb` leaves, where it was made.
 find "$BUILD/deb" -maxdepth 1 -name 'pebsd_*.deb' -exec cp {} "$place/" \; 2>/dev/null || :
 cp "$guest/$series"/module/*.ko "$place/"

@@ -170,6 +170,7 @@ static void describe_kernel(char *text)
 	    offset_of(btf, "perf_event", "hw") + offset_of(btf, "hw_perf_event", "last_period"), true);
 	put(text, "event_sample_type",
 	    offset_of(btf, "perf_event", "attr") + offset_of(btf, "perf_event_attr", "sample_type"), true);
+	put(text, "event_program", offset_of(btf, "perf_event", "prog"), true);
 	put(text, "nmi_start", symbols.nmi_start, true);
 	put(text, "overflow_start", symbols.overflow_start ? symbols.overflow_start : symbols.inlined_start,
 	    true);

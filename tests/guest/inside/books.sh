@@ -27,12 +27,14 @@ leave() {
 }
 trap leave EXIT
 
-# play [PARAMETER=VALUE...]: the machine is there, with empty books. Parameters are the module's.
+# play [PARAMETER=VALUE...]: the machine is there, with empty books. Parameters are the module's; an emulated PMU has
+# paused=Y of them.
 play() {
 	if [ -n "$machine" ]; then
 		stop_pebsd
 		pmu resume
 		pmu reset
+		[[ " $* " != *' paused=Y '* ]] || stop_counting
 		: >"$cgroups"
 		return
 	fi
@@ -81,15 +83,17 @@ count_again() {
 	if [ -n "$machine" ]; then pmu resume; else echo N >"$parameters/paused"; fi
 }
 
+# Commands that print the books, or begin them again.
+if [ -n "$machine" ]; then
+	print_books="$here/pmu books" print_totals="$here/pmu totals" reset_books="$here/pmu reset"
+else
+	print_books="cat $debug/books" print_totals="cat $debug/totals" reset_books="echo 1 >$debug/reset"
+fi
+
 # take_books: into $work/books and $work/totals.
 take_books() {
-	if [ -n "$machine" ]; then
-		pmu books >"$work/books"
-		pmu totals >"$work/totals"
-	else
-		cp "$debug/books" "$work/books"
-		cp "$debug/totals" "$work/totals"
-	fi
+	$print_books >"$work/books"
+	$print_totals >"$work/totals"
 }
 
 pebsd_pid=''
@@ -248,7 +252,7 @@ agree() {
 sum_of() {
 	local names
 	names=$(printf '\\|%s' "$@")
-	if [ -n "$machine" ]; then pmu totals; else cat "$debug/totals"; fi |
+	$print_totals |
 		grep -o "\"\\(${names:2}\\)\":[0-9]*" | awk -F : '{ sum += $2 } END { printf "%.0f\n", sum }'
 }
 

@@ -20,7 +20,7 @@ start_kept() {
 	scrape
 	first=$(counters) known=$(metric pebsd_samples_seen_total)
 	known=${known%.*}
-	first_delivered=$(delivered_by "$debug/totals")
+	first_delivered=$(delivered_by)
 	resume
 }
 
@@ -61,7 +61,7 @@ tell_kept() {
 	scrape
 	read -r seen_first lost_first <<<"$first"
 	read -r seen lost < <(counters)
-	delivered=$(($(delivered_by "$debug/totals") - first_delivered))
+	delivered=$(($(delivered_by) - first_delivered))
 	expect 'what was delivered since, and what the counters rose by' "$delivered" $((seen + lost - seen_first - lost_first))
 	figures "$1: of $delivered samples delivered $((seen - seen_first)) are in the counters, $((lost - lost_first)) are told as" \
 		"lost; nobody answered for $longest ms at most"

@@ -105,6 +105,7 @@ start_workload() {
 	if ! has_systemd; then
 		mkdir -p "/sys/fs/cgroup/$unit"
 		(echo "$BASHPID" >"/sys/fs/cgroup/$unit/cgroup.procs" && exec chrt --idle 0 "$here/workload" "$name" "$@") &
+		disown
 		return
 	fi
 	systemd-run --quiet --collect --unit="$unit" "${options[@]}" "$here/workload" "$name" "$@"

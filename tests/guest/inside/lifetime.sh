@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# shellcheck disable=SC2154 # of lib.sh and books.sh: here, work, debug, parameters
+# shellcheck disable=SC2154 # of lib.sh and books.sh: here, work, print_totals, reset_books
 # For tests of pebsd's life as a service, after lib.sh and books.sh: what systemd and the journal say of it, and the
 # books of one opening of its events after the other. A program takes a third of a second to start in a guest: what the
 # shell can do itself it does.
@@ -26,7 +26,7 @@ adapt_unit() {
 	mkdir -p "$openings"
 	{
 		printf '%s\n' '[Service]' FileDescriptorStoreMax=0 \
-			"ExecStartPre=+/bin/sh -c 'cp $debug/totals $spent && echo 1 >$debug/reset'" \
+			"ExecStartPre=+/bin/sh -c '$print_totals >$spent && $reset_books'" \
 			"ExecStopPost=+/bin/sh -c 'echo \$SERVICE_RESULT >$openings/result'"
 		[ $# = 0 ] || printf '%s\n' "$@"
 	} >"$drop_in"
@@ -64,26 +64,35 @@ play_slowly() {
 	play loads_per_second=2000000
 }
 
-# delivered_by FILE [CPU]: what a copy of the machine's totals has in all: delivered, or cut off by a stop.
+# delivered_by [CPU]: what the machine's totals have in all: delivered, or cut off by a stop. delivered_before [CPU]: the
+# same of the opening that ended last.
 delivered_by() {
+	add_up "${1:-}" < <($print_totals)
+}
+
+delivered_before() {
+	add_up "${1:-}" <"$spent"
+}
+
+add_up() {
 	local line sum=0
 	while read -r line; do
-		[[ $line == "{\"cpu\":${2:-}"* ]] || continue
+		[[ $line == "{\"cpu\":$1"* ]] || continue
 		while [[ $line =~ \"(overflow|ring|cut)\":([0-9]+) ]]; do
 			sum=$((sum + BASH_REMATCH[2]))
 			line=${line#*"${BASH_REMATCH[0]}"}
 		done
-	done <"$1"
+	done
 	echo "$sum"
 }
 
 has_more() {
-	[ "$(delivered_by "$debug/totals" "${2:-}")" -ge "$1" ]
+	[ "$(delivered_by "${2:-}")" -ge "$1" ]
 }
 
 # more WHAT [CPU]: the machine delivers some more samples, on a CPU.
 more() {
-	wait_until "samples, $1" 60 has_more $(($(delivered_by "$debug/totals" "${2:-}") + 40)) "${2:-}"
+	wait_until "samples, $1" 60 has_more $(($(delivered_by "${2:-}") + 40)) "${2:-}"
 }
 
 # The journal of pebsd and of systemd on it, since this test began.
@@ -114,7 +123,7 @@ last_words() {
 # know of; beside them there are those that a stop of the event cut off. The status is in $work/status.
 exact() {
 	local before last='' changes=-1
-	echo Y >"$parameters/paused"
+	stop_counting
 	# Three collections after it: one may be under way, and what is lost of one is told by the next.
 	while [ $changes -lt 3 ]; do
 		status >"$work/status"
@@ -123,7 +132,8 @@ exact() {
 		last=${BASH_REMATCH[1]}
 		[ "$last" = "$before" ] || changes=$((changes + 1))
 	done
-	jq -r --slurpfile totals "$debug/totals" --slurpfile books "$debug/books" '
+	take_books
+	jq -r --slurpfile totals "$work/totals" --slurpfile books "$work/books" '
 		def differ(what; due; found):
 			if due == found then empty else "\(what): \(due) by the books, \(found) by pebsd" end;
 		.events.loads as {$samples, $per_cpu}

@@ -50,5 +50,5 @@ exact 'over five times offline'
 look
 expect 'the process, and its restarts' "$pid/0" "${unit[MainPID]}/${unit[NRestarts]}"
 expect_told 'CPUs came or went'
-figures "$(delivered_by "$debug/totals" 0) samples on CPU 0, $(delivered_by "$debug/totals" 1) on CPU 1;" \
+figures "$(delivered_by 0) samples on CPU 0, $(delivered_by 1) on CPU 1;" \
 	"$(jq .samples.lost.unexplained "$work/status") lost"

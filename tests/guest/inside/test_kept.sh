@@ -53,5 +53,6 @@ wait_until 'BPF programs are gone' 30 programs_are "$before"
 expect 'what is pinned' '' "$(find /sys/fs/bpf -mindepth 1)"
 diff "$work/bpf-before" <(bpf_objects) >"$work/said" || fail "bpftool shows what was not there before (>): $(<"$work/said")"
 expect 'cgroups' "$cgroups_before" "$(cgroups)"
+expect "events of pebsd's that systemd holds" '' "$(find /proc/1/fd -lname 'anon_inode:\[perf_event\]')"
 # An open event would hold it.
-rmmod pebs_machine
+! module_is_loaded || unload_module

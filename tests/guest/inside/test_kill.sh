@@ -34,7 +34,7 @@ dies() {
 	wait_until 'pebsd is there again' 60 is_another
 	expect 'how the one before ended, and restarts that systemd counts' "$1/$((restarts + 1))" \
 		"$(<"$openings/result")/${unit[NRestarts]}"
-	all=$(delivered_by "$spent")
+	all=$(delivered_before)
 	[ "$all" -ge "$read_last" ] || fail "$read_last samples were read, and $all delivered"
 	figures "$1: $(readiness) ms from its start to READY, not sampled for $(absence) ms;" \
 		"of $all samples $((all - read_last)) came after the last reading and died with it"

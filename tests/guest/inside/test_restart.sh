@@ -50,7 +50,7 @@ systemctl restart pebsd.service
 look
 [ "${unit[MainPID]}" != "$pid" ] || fail 'a restart leaves the same process'
 expect 'how the one before ended, and restarts that systemd counts' success/0 "$(<"$openings/result")/${unit[NRestarts]}"
-all=$(delivered_by "$spent")
+all=$(delivered_before)
 words=$(last_words)
 # Its events end with it, just after its last collection.
 if [ "$words" -lt "$read_last" ] || [ "$words" -gt "$all" ]; then
@@ -71,5 +71,6 @@ left=$(find /run/pebsd -mindepth 1 ! -path /run/pebsd/alerts ! -path '/run/pebsd
 exits 'pebsctl without a daemon' 3 pebsctl status
 wait_until 'BPF programs are gone' 30 programs_are "$before"
 expect 'what is pinned' '' "$(find /sys/fs/bpf -mindepth 1)"
+expect "events of pebsd's that systemd holds" '' "$(find /proc/1/fd -lname 'anon_inode:\[perf_event\]')"
 # An open event would hold it.
-rmmod pebs_machine
+! module_is_loaded || unload_module

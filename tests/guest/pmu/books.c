@@ -14,8 +14,9 @@
 #define EVENTS_MAX  16U
 #define PENDING_MAX 512U
 
-/* In the code of an event of one cgroup's tasks. */
+/* In the code of an event of one cgroup's tasks, and of one that has no BPF program: somebody else's. */
 #define OF_CGROUP 0x10000U
+#define OF_OTHERS 0x20000U
 
 #define WORD_(name, word) word,
 static const char *const source_words[] = {SOURCES(WORD_)};
@@ -342,6 +343,11 @@ static void hold(struct books *books, const struct core *core, const struct core
 		put_log(books->log, core, record, &pending);
 }
 
+static u32 whose(const struct guest_event *event)
+{
+	return event->of_cgroup ? OF_CGROUP : event->other ? OF_OTHERS : 0;
+}
+
 void books_due(struct books *books, const struct core *core, const struct guest_kernel *kernel,
 	       const struct guest_memory *memory, unsigned int counter)
 {
@@ -351,7 +357,7 @@ void books_due(struct books *books, const struct core *core, const struct guest_
 	if (!core->amd)
 		event = guest_kernel_event(kernel, memory, core->cpu, counter);
 	pthread_mutex_lock(&books->lock);
-	of = event_of(&books->cpus[core->cpu], code_of(core, counter) | (event.of_cgroup ? OF_CGROUP : 0));
+	of = event_of(&books->cpus[core->cpu], code_of(core, counter) | whose(&event));
 	if (of)
 		of->due++;
 	pthread_mutex_unlock(&books->lock);
@@ -375,7 +381,7 @@ void books_record(struct books *books, const struct core *core, const struct cor
 
 		if (!core->amd)
 			event = guest_kernel_event(kernel, memory, core->cpu, counter);
-		code = code_of(core, counter) | (event.of_cgroup ? OF_CGROUP : 0);
+		code = code_of(core, counter) | whose(&event);
 		pthread_mutex_lock(&books->lock);
 		of = event_of(&books->cpus[core->cpu], code);
 		if (of && record->collision)
@@ -459,7 +465,11 @@ static void put_counts(FILE *file, const char *name, const char *const *words, c
 
 static void put_code(FILE *file, u32 code)
 {
-	fprintf(file, "\"%s0x%x\"", code & OF_CGROUP ? "cgroup:" : "", code & 0xffff);
+	fprintf(file, "\"%s0x%x\"",
+		code & OF_CGROUP   ? "cgroup:"
+		: code & OF_OTHERS ? "other:"
+				   : "",
+		code & 0xffff);
 }
 
 static void put_book(FILE *file, const struct book *book)

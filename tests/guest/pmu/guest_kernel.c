@@ -94,6 +94,7 @@ struct guest_event guest_kernel_event(const struct guest_kernel *kernel, const s
 	if (!address)
 		return event;
 	event.of_cgroup = word_at(memory, address + kernel->event_cgroup) != 0;
+	event.other = word_at(memory, address + kernel->event_program) == 0;
 	event.period = word_at(memory, address + kernel->event_period);
 	event.sample_type = word_at(memory, address + kernel->event_sample_type);
 	return event;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * What the guest's kernel runs at this moment, read out of its memory as a debugger would. Where things lie,
- * the guest tells (tests/guest/pmu_control.c): addresses from its /proc/kallsyms, offsets from its BTF. Until
+ * the guest tells (tests/guest/pmu.c): addresses from its /proc/kallsyms, offsets from its BTF. Until
  * then nothing is known.
  */
 #ifndef PMU_GUEST_KERNEL_H
@@ -32,6 +32,7 @@
 	X(event_cgroup)      /* perf_event.cgrp */                                                \
 	X(event_period)      /* perf_event.hw.last_period */                                      \
 	X(event_sample_type) /* perf_event.attr.sample_type */                                    \
+	X(event_program)     /* perf_event.prog */                                                \
 	X(nmi_start)         /* asm_exc_nmi */                                                    \
 	X(overflow_start)    /* bpf_overflow_handler, or what it is inlined into */               \
 	X(overflow_end)                                                                           \
@@ -66,6 +67,7 @@ struct guest_task guest_kernel_task(const struct guest_kernel *kernel, const str
 
 struct guest_event {
 	bool of_cgroup; /* of one cgroup's tasks alone */
+	bool other;     /* without a BPF program: not pebsd's */
 	u64 period;     /* of the sample that is due */
 	u64 sample_type;
 };

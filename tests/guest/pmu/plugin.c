@@ -19,7 +19,7 @@
  * - The interrupt is what the local vector table's performance entry says, as an IPI of the CPU to itself.
  * One that comes while the entry is masked is kept, and sent when it is unmasked if it still has a cause; to
  * drop it would delay records, to send it always makes Linux 7.3 log an NMI for unknown reason.
- * - CPUID leaf "PEBS" is the guest's own door to the books: pmu_control.c.
+ * - CPUID leaf "PEBS" is the guest's own door to the books: tests/guest/pmu.c.
  */
 #include <stdio.h>
 #include <stdlib.h>

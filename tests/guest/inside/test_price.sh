@@ -1,0 +1,61 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# What a sample takes, in instructions: from the entry of the NMI to its exit, and pebsd's program in it. The guest's time
+# is counted in instructions, so that two runs give the same figures, and price.txt is a budget: a change that makes a
+# sample dearer fails here.
+# kernels: 6.12 6.1 7
+# machines: skylake-server
+# cpus: 1
+# init: small
+# takes: 60 s
+# time limit: 2000 s
+# shellcheck source=tests/guest/inside/lib.sh
+. "${0%/*}/lib.sh"
+# shellcheck source=tests/guest/inside/books.sh
+. "${0%/*}/books.sh"
+
+SAMPLES=200
+wrong=''
+
+echo 0 >/proc/sys/kernel/perf_cpu_time_max_percent
+pmu interval 1
+series=$(uname -r)
+series=${series%%-*}
+case $series in 6.*) series=$(cut -d . -f 1,2 <<<"$series") ;; *) series=${series%%.*} ;; esac
+
+has_programs() {
+	[ "$(pmu price | jq -s 'map(.programs) | add')" -ge $SAMPLES ]
+}
+
+# price NAME SETTING...: of events that are sampled so.
+price() {
+	local what=$1 budget nmi program
+	shift
+	# shellcheck disable=SC2119 # without parameters
+	play
+	stop_counting
+	settings '[sampling]' 'budget = off' 'period = 20011' 'instructions-period = 400009' "$@"
+	start_pebsd
+	load mix mixed
+	count_again
+	wait_until "$SAMPLES samples of $what" 500 has_programs
+	stop_counting
+	pkill -KILL -f "^$here/workload " || :
+	read -r nmi program < <(pmu price | jq -r -s '
+		(map(.programs) | add) as $programs | (map(.nmis) | add) as $nmis
+		| "\((map(.nmi_instructions) | add) / $nmis | round) \((map(.program_instructions) | add) / $programs | round)"')
+	say "measured: $what on $series: $nmi instructions an NMI, $program of them the program"
+	budget=$(awk -v kernel="$series" -v what="$what" '$1 == kernel && $2 == what { print $4 }' "$here/price.txt")
+	# A little, for the kernel's own part of it changes with its updates. What became cheaper is to be written down.
+	if [ -z "$budget" ] || [ "$program" -gt $((budget + budget / 50)) ] || [ "$program" -lt $((budget - budget / 20)) ]; then
+		wrong="$wrong
+a sample of $what takes $program instructions of the program, and ${budget:-nothing} is in price.txt, which would have:
+$series $what $nmi $program"
+	fi
+}
+
+price loads 'events = loads'
+price stores 'events = stores'
+price instructions 'events = instructions'
+price hot 'events = loads' '[cgroups]' 'hot = /mixed'
+[ -z "$wrong" ] || fail "$wrong"
