@@ -440,6 +440,11 @@ test-guest: ## pebsd in virtual machines: KERNELS="6.1 6.12 7" GUEST_TESTS=, "lo
 	+@$(PARALLEL) guest-programs
 	@BUILD=$(BUILD) $(RUN_TESTS) -t 3600 -p 'tests/guest/run.sh "$(KERNELS)" $(GUEST_TESTS)'
 
+test-repeat: ## two runs of a virtual machine whose time is counted in instructions, compared to the byte (needs root)
+	@$(DEPS) --if-debian $(BUILD_PACKAGES) $(GUEST_PACKAGES)
+	+@$(PARALLEL) guest-programs
+	@BUILD=$(BUILD) $(RUN_TESTS) -t 2400 -p tests/guest/repeat.sh
+
 soak: ## an hour of a host's life in a virtual machine: SOAK_SECONDS=3600 KERNEL=6.12 (needs root)
 	@$(DEPS) --if-debian $(BUILD_PACKAGES) $(GUEST_PACKAGES)
 	+@$(PARALLEL) guest-programs
@@ -699,7 +704,7 @@ help: ## this list
 
 .PHONY: all unit-tests bpf-tests e2e-tests outside-tests corpus-tests guest-programs hardware-programs fuzzers tools soak \
 	deb deps-package deps deps-test deps-develop deps-outside deps-guest run test test-unit test-bpf test-e2e test-sanitize run-sanitized \
-	test-corpus test-outside test-fresh test-package test-guest test-hardware guest-shell deps-bench pictures \
+	test-corpus test-outside test-fresh test-package test-guest test-repeat test-hardware guest-shell deps-bench pictures \
 	bench bench-alarms bench-churn bench-compare bench-coverage bench-drain bench-hot bench-memory bench-neighbours \
 	bench-policy bench-scrape bench-start bench-symbols bench-table bench-tick bench-window bench-zoom benches \
 	fuzz run-fuzzers fuzz-long run-fuzzers-long fuzz-minimize minimize-found reproducible lint lint-format \

@@ -170,6 +170,8 @@ rm -rf "$serial" "$life"
 mkdir "$life"
 mkfifo "$life/answers"
 exec {answers}<>"$life/answers"
+input=$life/answers
+[ -z "$counted" ] || input=/dev/null
 trap 'rm -rf "$life"' EXIT
 
 # A guest whose time is counted is told all its tests at the start: while it waited for a word its clock would run.
@@ -254,7 +256,7 @@ done < <(
 	# shellcheck disable=SC2016 # the inner shell's
 	timeout --foreground --kill-after=5 "$GUEST_SECONDS" \
 		sh -c 'echo $$ >"$1/process" && shift && exec "$@"' sh "$life" "${machine[@]}" \
-		-serial "file:$serial" -serial stdio < <([ -n "$counted" ] || exec cat "$life/answers") || status=$?
+		-serial "file:$serial" -serial stdio <"$input" || status=$?
 	echo "$status" >"$life/ended"
 )
 

@@ -123,6 +123,15 @@ stop_pebsd() {
 	fi
 }
 
+# What pebsd said since the second $1 (date +%s).
+pebsd_log() {
+	if has_systemd; then
+		journalctl --quiet --no-pager --unit=pebsd.service --since="@$1"
+	else
+		cat /run/pebsd.log
+	fi
+}
+
 status() {
 	pebsctl --json status
 }

@@ -3,7 +3,10 @@
 # Before Skylake the record of two events that overflowed together is dropped, and the kernel leaves their counters
 # without a next sample: pebsd arms them again, tells it, and reports what was missed as lost.
 # kernels: 6.12
-# time limit: 120 s
+# machines: haswell
+# init: small
+# takes: 60 s
+# time limit: 600 s
 # shellcheck source=tests/guest/inside/lib.sh
 . "${0%/*}/lib.sh"
 # shellcheck source=tests/guest/inside/books.sh
@@ -27,14 +30,16 @@ has_rearmed() {
 	[ "$(rearmed)" -ge "$1" ]
 }
 
+echo 0 >/proc/sys/kernel/perf_cpu_time_max_percent
+pmu interval 4
 since=$(date +%s)
-play cpu=haswell paused=Y together=100
-settings '[sampling]' 'events = loads stores' 'period = 10007' 'interval = 500ms'
+play paused=Y
+settings '[sampling]' 'events = loads stores' 'period = 501' 'interval = 500ms' 'budget = off'
 sampled=("loads cpu $(code_of mem-loads)" "stores cpu $(code_of mem-stores)")
-load mix mix.service -- --threads 2
 start_pebsd
+load mix mix -- --threads 2
 resume
-wait_until 'an event is armed again, and again' 60 has_rearmed 4
+wait_until 'an event is armed again, and again' 300 has_rearmed 4
 await_samples 500
 settle
 compare
@@ -43,28 +48,33 @@ for line in "${sampled[@]}"; do
 	seen=$(of_event "$key" .samples.seen) lost=$(of_event "$key" .samples.lost.unexplained)
 	again=$(of_event "$key" .rearmed) collisions=$(of_books "$code" .collisions)
 	measured "$key: armed $again times, $collisions collisions, $lost lost"
-	expect "$key seen" $(($(figure delivered "$key") - $(figure guarded "$key"))) "$seen"
+	# A record that stood in the buffer when its event was stopped the driver drops as well.
+	dropped=$(($(figure delivered "$key") - $(figure guarded "$key") - seen))
+	if [ "$dropped" -lt 0 ] || [ "$dropped" -gt "$again" ]; then
+		fail "$key: $(figure delivered "$key") delivered, $seen seen, armed $again times"
+	fi
 	[ "$again" -gt 0 ] || fail "$key was not armed again, after $collisions collisions"
-	[ "$again" -le "$collisions" ] || fail "$key was armed $again times for $collisions collisions"
+	[ "$again" -le $((collisions + dropped)) ] ||
+		fail "$key was armed $again times for $collisions collisions and $dropped records dropped"
 	# Each time its sample was due, and a whole period more.
 	[ "$lost" -ge $((again * 2)) ] || fail "$key lost $lost samples, but was armed $again times"
 	jq --raw-output '.notes[]' "$work/status" |
 		grep -q "^$key was silent on CPUs [-0-9,]* until it was armed again, $again time" ||
 		fail "no note tells that $key was armed $again times: $(cat "$work/status")"
-	told=$(journalctl --quiet --unit=pebsd.service --since="@$since" | grep -c "$key was silent on CPUs" || :)
+	told=$(pebsd_log "$since" | grep -c "$key was silent on CPUs" || :)
 	expect "warnings in the journal that $key was armed again" 1 "$told"
 	# Which of pebsd's events it is that collide, and what to do.
 	jq --raw-output '.notes[]' "$work/status" | grep "^$key was silent" |
 		grep -q 'lost [0-9,]* of [0-9,]* samples .* here loads and stores collide, .* longer periods .* or fewer' ||
 		fail "no note says what collides: $(jq '.notes' "$work/status")"
 	# At once, and then once a minute.
-	told=$(journalctl --quiet --unit=pebsd.service --since="@$since" | grep -c "lost [0-9]* samples of $key: unexplained" || :)
+	told=$(pebsd_log "$since" | grep -c "lost [0-9]* samples of $key: unexplained" || :)
 	[ "$told" -ge 1 ] || fail "the journal does not tell that $key lost samples"
 	[ "$told" -le $((1 + ($(date +%s) - since) / 60)) ] || fail "the journal tells $told times that $key lost samples"
 done
 
 # A run that ends before any later look, and right after the last collection.
-systemctl stop pebsd
+stop_pebsd
 resume
 pebsd --once --json --for 2s --socket "$work/socket" --listen none >"$work/once" 2>"$work/said" ||
 	fail "pebsd --once: $(cat "$work/said")"

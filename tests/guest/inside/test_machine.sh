@@ -121,7 +121,7 @@ dmesg | tr -d '\0' | grep -m 1 'Performance Events:' | sed 's/.*Performance Even
 grep -q -F "$(rows driver)" "$work/driver" || fail "the driver says: $(<"$work/driver")"
 say "measured: $(<"$work/driver")"
 
-settings "[sampling]" "events = $(rows events)" "period = 20011" "instructions-period = 400009" "budget = off"
+settings "[sampling]" "events = $(rows events)" "period = 4001" "instructions-period = 400009" "budget = off"
 
 # -- what it opens, and what it refuses --
 
@@ -163,7 +163,7 @@ esac
 # The kernel would lower the rate, as an emulated interrupt takes long by the clock; and of the loads more are tagged than
 # by default, so that enough of them come in some seconds.
 echo 0 >/proc/sys/kernel/perf_cpu_time_max_percent
-pmu interval 1
+pmu interval 5
 
 # records_of CODE: of an event, on all CPUs.
 records_of() {

@@ -3,6 +3,7 @@
 # perf samples on the PMU that pebsd samples on: its own load latencies, its stores, precise cycles, plain counts, and
 # instructions with many records a buffer. It costs pebsd not one sample; and what perf reads of a program is what pebsd
 # says of its cgroup.
+# long
 # kernels: 6.12 6.1
 # machines: skylake-server
 # init: small
@@ -13,23 +14,37 @@
 # shellcheck source=tests/guest/inside/books.sh
 . "${0%/*}/books.sh"
 
-PERIOD=20011
+PERIOD=1009
 
 echo 0 >/proc/sys/kernel/perf_cpu_time_max_percent
-pmu interval 1
 settings '[sampling]' 'events = loads' "period = $PERIOD" 'budget = off'
-
-# beside NAME COMMAND...: perf runs, ends well, and has records; leaves $work/NAME.data.
-beside() {
-	local name=$1
-	shift
-	"$@" >"$work/said" 2>&1 || fail "$name: $(cat "$work/said")"
-	! grep -q -i 'lost\|failed' "$work/said" || say "$name: $(grep -i 'lost\|failed' "$work/said")"
-}
 
 # of_others: samples that the books have of events that are not pebsd's.
 of_others() {
 	pmu totals | grep -o '"other:0x[0-9a-f]*":{"overflow":[0-9]*' | awk -F : '{ sum += $NF } END { print sum + 0 }'
+}
+
+has_of_others() {
+	[ "$(of_others)" -ge "$1" ]
+}
+
+# ends NAME PROCESS: a perf that records ends by an interrupt, and says what it wrote.
+ends() {
+	local ended=0
+	kill -INT "$2"
+	wait "$2" || ended=$?
+	[ $ended = 0 ] || [ $ended = 130 ] || fail "perf's $1: exit status $ended: $(cat "$work/$1.said")"
+}
+
+# during NAME N COMMAND...: perf records until the books have N samples more that are not pebsd's.
+during() {
+	local name=$1 more=$2 perf
+	shift 2
+	more=$((more + $(of_others)))
+	"$@" >"$work/$name.said" 2>&1 &
+	perf=$!
+	wait_until "samples of perf's $name" 200 has_of_others $more
+	ends "$name" $perf
 }
 
 # records NAME: of $work/NAME.data.
@@ -37,31 +52,39 @@ records() {
 	perf script -i "$work/$1.data" -F event 2>/dev/null | wc -l
 }
 
-# quantiles NAME: 50 % and 90 % of the weights of the chase's loads in $work/NAME.data.
-quantiles() {
-	perf script -i "$work/$1.data" -F comm,event,weight 2>/dev/null | awk '$1 ~ /^pointer-chase/ && /mem-loads/ { print $NF }' |
-		sort -n | awk '{ all[NR] = $1 } END { print NR, all[int((NR + 1) / 2)], all[int(NR * 0.9) + 1] }'
+# weights NAME: of the chase's loads in $work/NAME.data, in order.
+weights() {
+	perf script -i "$work/$1.data" -F comm,event,weight 2>/dev/null | awk '$1 ~ /^pointer-chase/ && /mem-loads/ { print $NF }' | sort -n
+}
+
+# around QUANTILE: of numbers in order, those between which it is by three standard deviations of their number.
+around() {
+	awk -v q="$1" '{ all[NR] = $1 }
+		END {
+			by = 3 * sqrt(q * (1 - q) / NR)
+			low = int((q - by) * NR) + 1
+			high = int((q + by) * NR) + 1
+			print all[low < 1 ? 1 : low], all[high > NR ? NR : high]
+		}'
 }
 
 # shellcheck disable=SC2119 # without parameters
 play
 stop_counting
 # It has its buffer of many records before pebsd comes.
-perf record -e instructions:pp -c 400009 -a -o "$work/large.data" -- sleep 1000 >"$work/large" 2>&1 &
+perf record -B -e cpu/event=0xc0,umask=1/pp -c 400009 -a -o "$work/large.data" -- sleep 1000 >"$work/large.said" 2>&1 &
 large=$!
 start_pebsd
 load pointer-chase chase
 load mix mixed
 count_again
 await_samples 100
-beside mem perf mem record -t load -a -o "$work/mem.data" -- -c $PERIOD sleep 5
-[ "$(of_others)" -gt 0 ] || fail "perf sampled nothing: $(pmu totals)"
-beside c2c perf c2c record -a -o "$work/c2c.data" -- -c $PERIOD sleep 2
-beside cycles perf record -e cycles:pp -c 1000003 -a -o "$work/cycles.data" -- sleep 2
-beside stat perf stat -x ' ' -e instructions,cycles -a -o "$work/stat" -- sleep 1
+during mem 300 perf mem record -t load -a -o "$work/mem.data" -- -B -c $PERIOD sleep 1000
+during c2c 100 perf c2c record -a -o "$work/c2c.data" -- -B -c 20011 sleep 1000
+during cycles 100 perf record -B -e cycles:pp -c 1000003 -a -o "$work/cycles.data" -- sleep 1000
+perf stat -x ' ' -e instructions,cycles -a -o "$work/stat" -- sleep 1 >"$work/said" 2>&1 || fail "perf stat: $(cat "$work/said")"
 await_samples 200
-kill -INT $large
-wait $large || fail "perf record of instructions: $(cat "$work/large")"
+ends large $large
 settle
 
 agree 'beside perf'
@@ -69,13 +92,20 @@ expect 'samples lost beside perf' 0 "$(figure lost)"
 for name in mem c2c cycles large; do
 	found=$(records $name)
 	say "measured: perf's $name: $found records"
-	[ "$found" -gt 20 ] || fail "perf's $name has $found records: $(cat "$work/said")"
+	[ "$found" -gt 20 ] || fail "perf's $name has $found records: $(cat "$work/$name.said")"
 done
 grep -q '^[1-9][0-9]* *.*instructions' "$work/stat" || fail "perf stat counted nothing: $(cat "$work/stat")"
 
-# The same program, read by both.
-read -r n p50 p90 <<<"$(quantiles mem)"
-[ "${n:-0}" -ge 20 ] || fail "perf mem has ${n:-0} loads of the chase: $(perf script -i "$work/mem.data" 2>&1 | head -n 5)"
+# The same program, read by both: what pebsd says lies where perf's samples leave it.
+weights mem >"$work/weights"
+n=$(wc -l <"$work/weights")
+[ "$n" -ge 50 ] || fail "perf mem has $n loads of the chase: $(perf script -i "$work/mem.data" 2>&1 | head -n 5)"
 pebsctl --json show /chase --window all >"$work/show"
-jq -r '.events.loads.latency | "\(.samples // "") \(.p50.low) \(.p50.high) \(.p90.low // .p95.low) \(.p90.high // .p95.high)"' "$work/show" >"$work/bounds"
-say "measured: perf of the chase: $n loads, half below $p50 cycles, nine in ten below $p90; pebsd: $(<"$work/bounds")"
+for name in 0.5 0.9; do
+	read -r low high <<<"$(around $name <"$work/weights")"
+	read -r said_low said_high <<<"$(jq -r --arg name "p${name#0.}0" '.events.loads.latency[$name | .[0:3]] | "\(.low) \(.high)"' "$work/show")"
+	say "measured: quantile $name of the chase: $low to $high cycles by $n loads of perf's, over $said_low up to $said_high by pebsd"
+	if [ "$said_high" -lt "$low" ] || [ "$said_low" -ge "$high" ]; then
+		fail "quantile $name: they differ: $(jq .events.loads.latency "$work/show")"
+	fi
+done

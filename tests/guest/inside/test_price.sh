@@ -18,7 +18,6 @@ SAMPLES=200
 wrong=''
 
 echo 0 >/proc/sys/kernel/perf_cpu_time_max_percent
-pmu interval 1
 series=$(uname -r)
 series=${series%%-*}
 case $series in 6.*) series=$(cut -d . -f 1,2 <<<"$series") ;; *) series=${series%%.*} ;; esac
@@ -27,14 +26,14 @@ has_programs() {
 	[ "$(pmu price | jq -s 'map(.programs) | add')" -ge $SAMPLES ]
 }
 
-# price NAME SETTING...: of events that are sampled so.
+# price NAME PERIOD SETTING...: of events that are sampled so.
 price() {
-	local what=$1 budget nmi program
-	shift
+	local what=$1 period=$2 budget nmi program
+	shift 2
 	# shellcheck disable=SC2119 # without parameters
 	play
 	stop_counting
-	settings '[sampling]' 'budget = off' 'period = 20011' 'instructions-period = 400009' "$@"
+	settings '[sampling]' 'budget = off' "period = $period" 'instructions-period = 400009' "$@"
 	start_pebsd
 	load mix mixed
 	count_again
@@ -54,8 +53,8 @@ $series $what $nmi $program"
 	fi
 }
 
-price loads 'events = loads'
-price stores 'events = stores'
-price instructions 'events = instructions'
-price hot 'events = loads' '[cgroups]' 'hot = /mixed'
+price loads 1009 'events = loads'
+price stores 20011 'events = stores'
+price instructions 20011 'events = instructions'
+price hot 1009 'events = loads' '[cgroups]' 'hot = /mixed'
 [ -z "$wrong" ] || fail "$wrong"
