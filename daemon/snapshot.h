@@ -158,9 +158,9 @@ struct snapshot {
 	struct maybe_u64 anonymous_bytes;      /* the daemon's own memory (RssAnon) at the collection */
 	struct maybe_u64 anonymous_peak_bytes; /* the most of that at its start, as far as it was looked at */
 	u64 births_without_slot;
-	bool slots_missing;        /* some cgroup may have no slot now */
 	double collection_seconds; /* how long the last collection took */
 	double interval_seconds;
+	bool slots_missing;   /* some cgroup may have no slot now */
 	bool config_reloaded; /* the last reload was successful (or there was none) */
 	struct timespec config_time;
 	const char *const *config_files; /* that it was read from, NULL-terminated; NULL: from none */
