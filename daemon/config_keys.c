@@ -48,7 +48,7 @@ static const struct config_key keys[] = {
 	{"sampling", "cpus", CONFIG_KEY_CPUS, .needs_restart = true, FIELD(cpus), .default_text = "all",
 	 .meaning = "CPUs that are sampled"},
 	{"sampling", "isolated", CONFIG_KEY_YES_NO, .needs_restart = true, FIELD(isolated),
-	 .default_text = "yes", .meaning = "whether isolated CPUs are sampled, too"},
+	 .default_text = "no", .meaning = "whether isolated CPUs are sampled, too"},
 	{"sampling", "interval", CONFIG_KEY_DURATION, .needs_restart = false, FIELD(interval_ns),
 	 .default_text = "1s", .min = 100 * NSEC_PER_MSEC, .max = 60 * NSEC_PER_SEC,
 	 .meaning = "time from one collection to the next"},

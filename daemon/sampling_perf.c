@@ -9,6 +9,7 @@
 #include <bpf/libbpf.h>
 
 #include "base/log.h"
+#include "base/text.h"
 #include "govern/max_rate.h"
 #include "guest_marks.h"
 #include "origin/perf/perf.h"
@@ -20,6 +21,7 @@
 #include "sampling_perf_open.h"
 #include "sampling_tree.h"
 #include "sampling_zoom.h"
+#include "suspend.h"
 
 struct origin_state {
 	struct engine *engine; /* not owned */
@@ -42,6 +44,7 @@ struct origin_state {
 	struct handover *handover; /* what is left to the next process; NULL: nothing. Not owned */
 	struct perf_keep *keep;    /* NULL: no event is left */
 	struct sampling_zoom zoom; /* with it some sets may be */
+	struct suspend suspend;
 };
 
 static void free_state(struct origin_state *state)
@@ -264,11 +267,30 @@ static void rearm(struct origin_state *state, bool last)
 		perf_rearm_stalled(state->sets[i]);
 }
 
+static void mend_after_suspend(struct origin_state *state)
+{
+	const u64 slept_ns = suspend_look(&state->suspend);
+	char slept[TEXT_NUMBER_MAX];
+
+	/* A resumed event is opened anew. */
+	if (slept_ns == 0 || state->paused)
+		return;
+	text_span((double)slept_ns / (double)NSEC_PER_SEC, slept);
+	log_notice("the machine was suspended for %s: its counters may stand still, so every event is armed "
+		   "again",
+		   slept);
+	for (size_t i = 0; i < state->n_sets; i++)
+		perf_rearm(state->sets[i]);
+	sampling_offcore_pause(state->offcore);
+	sampling_offcore_resume(state->offcore);
+}
+
 static int tick(struct origin_state *state)
 {
 	tell_unread_names(state);
 	for (size_t i = 0; i < state->n_sets; i++)
 		follow_hotplug(state, i);
+	mend_after_suspend(state);
 	rearm(state, false);
 	sampling_offcore_tick(state->offcore);
 	if (engine_should_adopt(state->engine))

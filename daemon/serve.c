@@ -15,9 +15,6 @@
 #include "reload.h"
 #include "serve_endpoints.h"
 
-/* Late by so much, a collection still shares a wakeup with others. */
-#define TICK_ACCURACY_USEC 1000
-
 static void server_close(struct server *server)
 {
 	http_free(server->http);
@@ -31,7 +28,7 @@ static void server_close(struct server *server)
 	/* Whoever watches is told until the end of the sampling, and no longer. */
 	sampling_free(server->sampling);
 	control_free(server->control);
-	sd_event_source_unref(server->tick);
+	tick_done(&server->tick);
 	sd_event_source_unref(server->step);
 	sd_event_unref(server->event);
 	store_free(server->store);
@@ -87,20 +84,13 @@ static void tick_once(struct server *server)
 	tick_containers(server);
 }
 
-static int on_tick(sd_event_source *source, uint64_t usec, void *userdata)
+static void on_tick(void *userdata)
 {
 	struct server *server = userdata;
-	uint64_t interval = server->config->interval_ns / NSEC_PER_USEC, now, next;
 
 	tick_once(server);
 	notify_status(server);
 	log_tell_left_out();
-	if (sd_event_now(server->event, CLOCK_MONOTONIC, &now) < 0)
-		now = usec;
-	/* A loop that was held up (a suspended machine) does not make up for missed collections. */
-	next = usec + interval > now ? usec + interval : now + interval;
-	(void)sd_event_source_set_time(source, next);
-	return sd_event_source_set_enabled(source, SD_EVENT_ON);
 }
 
 static int on_input(sd_event_source *source, int fd, uint32_t events, void *userdata)
@@ -195,9 +185,7 @@ static int reload(void *userdata, char ***ret_lines)
 		sampling_set_hot(server->sampling, server->config);
 		if (alerts_reload(server->alerts) < 0)
 			(void)log_error(-ENOMEM, "the rules stay as they were; reload again");
-		/* A shorter interval does not wait for the end of a longer one. */
-		(void)sd_event_source_set_time_relative(server->tick,
-							server->config->interval_ns / NSEC_PER_USEC);
+		tick_set_interval(&server->tick, server->config->interval_ns / NSEC_PER_USEC);
 	}
 	watch_reload(&server->watch, r);
 	(void)sd_notify(false, "READY=1");
@@ -374,7 +362,6 @@ static int on_signal(sd_event_source *source, const struct signalfd_siginfo *sig
 static int arm(struct server *server)
 {
 	sigset_t signals;
-	uint64_t now;
 	int r;
 
 	sigemptyset(&signals);
@@ -387,12 +374,9 @@ static int arm(struct server *server)
 	    (r = sd_event_add_signal(server->event, NULL, SIGTERM, on_signal, server)) < 0 ||
 	    (r = sd_event_add_signal(server->event, NULL, SIGINT, on_signal, server)) < 0 ||
 	    (r = sd_event_add_signal(server->event, NULL, SIGHUP, on_hangup, server)) < 0 ||
-	    (r = sd_event_now(server->event, CLOCK_MONOTONIC, &now)) < 0 ||
-	    (r = sd_event_add_time(server->event, &server->tick, CLOCK_MONOTONIC,
-				   now + server->config->interval_ns / NSEC_PER_USEC, TICK_ACCURACY_USEC,
-				   on_tick, server)) < 0 ||
-	    (r = sd_event_add_defer(server->event, &server->step, on_step, server)) < 0 ||
-	    (r = sd_event_set_watchdog(server->event, true)) < 0)
+	    (r = tick_start(&server->tick, server->event, server->config->interval_ns / NSEC_PER_USEC,
+			    on_tick, server)) < 0 ||
+	    (r = sd_event_add_defer(server->event, &server->step, on_step, server)) < 0)
 		return r;
 	(void)sd_event_source_set_priority(server->step, SD_EVENT_PRIORITY_IDLE);
 	return sd_event_source_set_enabled(server->step,

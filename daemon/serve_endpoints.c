@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "export/json_public.h"
 #include "export/prometheus.h"
 
@@ -154,10 +155,19 @@ static int get_public_alerts(void *userdata, char **ret_text, size_t *ret_length
 static int get_health(void *userdata, const char **ret_reason)
 {
 	struct server *server = userdata;
+	const u64 age_us = tick_age_us(&server->tick);
+	char age[TEXT_NUMBER_MAX];
 
 	*ret_reason = pause_reason(&server->pause);
 	if (*ret_reason)
 		return -ECANCELED;
+	if (tick_is_overdue(age_us, server->tick.interval_us)) {
+		text_span((double)age_us / 1e6, age);
+		(void)snprintf(server->overdue, sizeof(server->overdue),
+			       "no collection for %s; the log may say why", age);
+		*ret_reason = server->overdue;
+		return -ETIME;
+	}
 	if (server->collection_error < 0) {
 		*ret_reason = "the last collection failed; the log says why";
 		return server->collection_error;

@@ -18,6 +18,7 @@
 #include "room.h"
 #include "sampling.h"
 #include "store/store.h"
+#include "tick.h"
 #include "watch.h"
 
 struct server {
@@ -25,7 +26,7 @@ struct server {
 	struct config *config;
 	struct store *store; /* what the service manager keeps from one process to the next */
 	sd_event *event;
-	sd_event_source *tick;
+	struct tick tick;
 	sd_event_source *step;
 	sd_event_source *input; /* what the steps wait for, where they do */
 	struct sampling *sampling;
@@ -43,6 +44,7 @@ struct server {
 	bool stopping;                  /* a signal said so */
 	u64 reloads;                    /* of the configuration, with success or not */
 	int collection_error;           /* of the last tick */
+	char overdue[80];               /* the reason of the last answer about health */
 	char *status;                   /* as the service manager was told last; NULL: not yet */
 };
 

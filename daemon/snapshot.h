@@ -160,6 +160,7 @@ struct snapshot {
 	u64 births_without_slot;
 	double collection_seconds; /* how long the last collection took */
 	double interval_seconds;
+	bool slots_missing;   /* some cgroup may have no slot now */
 	bool config_reloaded; /* the last reload was successful (or there was none) */
 	struct timespec config_time;
 	const char *const *config_files; /* that it was read from, NULL-terminated; NULL: from none */

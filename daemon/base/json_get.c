@@ -5,6 +5,8 @@
 #include <limits.h>
 #include <string.h>
 
+#include "base/utf8.h"
+
 DEFINE_CLEANUP(json_tokener *, json_tokener_free)
 
 static bool only_white_space(const char *text, size_t length)
@@ -24,10 +26,11 @@ int json_parse(const char *text, size_t length, int depth, json_object **ret)
 	terminated = strndup(text, length);
 	if (!tokener || !terminated)
 		return -ENOMEM;
-	if (strlen(terminated) != length)
+	/* JSON_TOKENER_VALIDATE_UTF8 looks at lead and continuation bytes only: it takes overlong forms,
+	 * surrogates, and what lies beyond U+10FFFF. */
+	if (strlen(terminated) != length || !utf8_is_encoded(terminated))
 		return -EBADMSG;
-	json_tokener_set_flags(tokener, JSON_TOKENER_STRICT | JSON_TOKENER_ALLOW_TRAILING_CHARS |
-						JSON_TOKENER_VALIDATE_UTF8);
+	json_tokener_set_flags(tokener, JSON_TOKENER_STRICT | JSON_TOKENER_ALLOW_TRAILING_CHARS);
 	value = json_tokener_parse_ex(tokener, terminated, (int)length + 1);
 	if (json_tokener_get_error(tokener) != json_tokener_success)
 		return -EBADMSG;

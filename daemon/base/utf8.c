@@ -18,14 +18,15 @@ static bool is_continuation(unsigned char byte)
 	return (byte & 0xc0) == 0x80;
 }
 
-/* Length of the UTF-8 character at `name` (NUL-terminated), 0 where there is none. */
-static size_t character_length(const char *name)
+/* Length of the UTF-8 character (RFC 3629) at `name` (NUL-terminated), 0 where there is none. */
+static size_t encoded_length(const char *name, u32 *ret_character)
 {
 	static const u32 smallest[] = {0, 0, 0x80, 0x800, 0x10000};
 	const unsigned char *text = (const unsigned char *)name;
 	size_t length;
 	u32 character;
 
+	*ret_character = text[0];
 	if (text[0] < 0x80)
 		return 1;
 	if ((text[0] & 0xe0) == 0xc0)
@@ -46,6 +47,16 @@ static size_t character_length(const char *name)
 		return 0;
 	if (character >= 0xd800 && character <= 0xdfff)
 		return 0;
+	*ret_character = character;
+	return length;
+}
+
+/* Length of the character at `name` that names are shown with, 0 where there is none. */
+static size_t character_length(const char *name)
+{
+	u32 character;
+	size_t length = encoded_length(name, &character);
+
 	/* Noncharacters: systemd takes a file with one of them for no UTF-8, and reads nothing of it. */
 	if ((character >= 0xfdd0 && character <= 0xfdef) || (character & 0xfffe) == 0xfffe)
 		return 0;
@@ -127,6 +138,19 @@ bool utf8_is_valid(const char *text)
 {
 	while (*text) {
 		size_t length = character_length(text);
+
+		if (length == 0)
+			return false;
+		text += length;
+	}
+	return true;
+}
+
+bool utf8_is_encoded(const char *text)
+{
+	while (*text) {
+		u32 character;
+		size_t length = encoded_length(text, &character);
 
 		if (length == 0)
 			return false;

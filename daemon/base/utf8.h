@@ -22,7 +22,10 @@ bool utf8_is_shown_as(const char *name, const char *shown);
  */
 void utf8_make_plain(char *text);
 
-/* Valid UTF-8 (RFC 3629), in whatever form. */
+/* Whether `text` is UTF-8 without noncharacters, in whatever form. */
 bool utf8_is_valid(const char *text);
+
+/* Whether `text` is UTF-8 as RFC 3629 has it, noncharacters included. */
+bool utf8_is_encoded(const char *text);
 
 #endif

@@ -165,12 +165,20 @@ static void put_recent(FILE *out, const struct format_style *style, json_object 
 static void put_slots(FILE *out, const struct format_style *style, json_object *status)
 {
 	u64 alive, slots, unused, without;
+	bool missing;
 
 	if (json_get_u64(status, "cgroups_alive", &alive) && json_get_u64(status, "slots", &slots) &&
 	    json_get_u64(status, "slots_free", &unused))
 		line_put(out, style, "Cgroups", "%llu; %llu of %llu slots are free",
 			 (unsigned long long)alive, (unsigned long long)unused, (unsigned long long)slots);
-	if (json_get_u64(status, "births_without_slot", &without) && without > 0)
+	if (!json_get_u64(status, "births_without_slot", &without) || without == 0)
+		return;
+	/* An older pebsd does not say. */
+	if (json_get_bool(status, "slots_missing", &missing) && !missing)
+		line_put(out, style, "",
+			 "%llu cgroups found no slot when they were born; every cgroup has one now",
+			 (unsigned long long)without);
+	else
 		line_put(out, style, "",
 			 "%llu cgroups found no slot: their samples are unattributed; raise `max` in "
 			 "[cgroups]",

@@ -221,6 +221,7 @@ json_object *json_status(const struct snapshot *snapshot)
 	if (snapshot->stripe_caches > 0)
 		json_put_u64(&writer, object, "stripe_caches", snapshot->stripe_caches);
 	json_put_u64(&writer, object, "births_without_slot", snapshot->births_without_slot);
+	json_put(&writer, object, "slots_missing", json_object_new_boolean(snapshot->slots_missing));
 	json_put_u64(&writer, object, "map_bytes", snapshot->map_bytes);
 	json_put(&writer, object, "memory", memory_object(&writer, snapshot));
 	json_put_seconds(&writer, object, "interval_s", snapshot->interval_seconds);

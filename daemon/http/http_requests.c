@@ -10,6 +10,7 @@
 #include "http/http_host.h"
 #include "http/http_page.h"
 #include "http/http_server_parts.h"
+#include "http/http_target.h"
 #include "http/negotiate.h"
 
 static struct http_connection *connection_of(struct MHD_Connection *library)
@@ -139,8 +140,9 @@ static enum MHD_Result count_host(void *userdata, enum MHD_ValueKind kind, const
 	return MHD_YES;
 }
 
+/* `authority`: of the target; the host is its one then, if there is a Host too (RFC 9112, 3.2.2). */
 static enum http_host check_host(const struct http_server *server, const struct http_connection *connection,
-				 const char *version)
+				 const char *version, const char *authority)
 {
 	union {
 		struct sockaddr any;
@@ -158,24 +160,33 @@ static enum http_host check_host(const struct http_server *server, const struct 
 	if (getsockname(connection->fd, &arrived.any, &length) < 0)
 		return HTTP_HOST_WRONG;
 	(void)MHD_get_connection_values(connection->library, MHD_HEADER_KIND, count_host, &asked.n);
+	if (*authority && !asked.host && asked.may_be_absent)
+		asked.n = 1;
+	if (*authority && asked.n > 0)
+		asked.host = authority;
 	return http_host_check(&asked);
 }
 
 /* An MHD_AccessHandlerCallback. NOLINTBEGIN(readability-non-const-parameter) */
-enum MHD_Result http_requests_answer(void *userdata, struct MHD_Connection *library, const char *path,
+enum MHD_Result http_requests_answer(void *userdata, struct MHD_Connection *library, const char *target,
 				     const char *method, const char *version, const char *upload,
 				     size_t *upload_length, void **state)
 /* NOLINTEND(readability-non-const-parameter) */
 {
 	struct http_connection *connection = connection_of(library);
 	struct http_server *server = userdata;
+	char authority[HTTP_AUTHORITY_MAX];
+	const char *path;
 
 	(void)upload;
 	(void)upload_length;
 	if (!connection)
 		return MHD_NO;
 	connection->has_request = true;
-	switch (check_host(server, connection, version)) {
+	if (!http_target_split(target, &path, authority))
+		return http_send_text(library, MHD_HTTP_BAD_REQUEST,
+				      "The target of a request is a path, or a whole http:// address.\n");
+	switch (check_host(server, connection, version, authority)) {
 	case HTTP_HOST_RIGHT:
 		break;
 	case HTTP_HOST_MALFORMED:

@@ -7,7 +7,7 @@
 #include <microhttpd.h>
 
 /* An MHD_AccessHandlerCallback, called anew where the answer had to be waited for. */
-enum MHD_Result http_requests_answer(void *userdata, struct MHD_Connection *library, const char *path,
+enum MHD_Result http_requests_answer(void *userdata, struct MHD_Connection *library, const char *target,
 				     const char *method, const char *version, const char *upload,
 				     size_t *upload_length, void **state);
 

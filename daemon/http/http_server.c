@@ -14,6 +14,7 @@
 #include "http/http_line.h"
 #include "http/http_requests.h"
 #include "http/http_server_parts.h"
+#include "http/http_target.h"
 #include "http/http_told.h"
 
 #define USEC_PER_MSEC     1000
@@ -299,6 +300,14 @@ static int on_line(sd_event_source *source, int fd, uint32_t events, void *userd
 	return run(server);
 }
 
+/* An MHD_UnescapeCallback. */
+static size_t decode(void *userdata, struct MHD_Connection *connection, char *text)
+{
+	(void)userdata;
+	(void)connection;
+	return http_target_decode(text);
+}
+
 static int start_library(struct http_server *server)
 {
 	server->daemon = MHD_start_daemon(
@@ -306,7 +315,8 @@ static int start_library(struct http_server *server)
 		NULL, NULL, http_requests_answer, server, MHD_OPTION_EXTERNAL_LOGGER, log_library, NULL,
 		MHD_OPTION_CONNECTION_LIMIT, (unsigned int)HTTP_CONNECTIONS_MAX, MHD_OPTION_NOTIFY_CONNECTION,
 		on_connection, server, MHD_OPTION_NOTIFY_COMPLETED, http_requests_completed, NULL,
-		MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)HTTP_CONNECTION_BYTES,
+		MHD_OPTION_UNESCAPE_CALLBACK, decode, NULL, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
+		(size_t)HTTP_CONNECTION_BYTES,
 		/* Else it does not take sendfile(), which cannot be told to raise no SIGPIPE. */
 		MHD_OPTION_SIGPIPE_HANDLED_BY_APP, 1, MHD_OPTION_END);
 	if (!server->daemon)

@@ -5,13 +5,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <time.h>
 #include <unistd.h>
 
 #include <bpf/bpf.h>
 #include <criterion/criterion.h>
 
-#include "origin/perf/perf.h"
+#include "origin/perf/perf_parts.h"
 #include "page_faults.h"
 #include "tree.h"
 
@@ -99,6 +100,25 @@ Test(perf_periods, each_period_counts_for_what_was_counted_with_it)
 		due += 2000 / periods[i];
 	}
 	cr_expect_geq(expect_exact(), due);
+}
+
+/* As after a suspend, when a CPU's counters lost their state behind the kernel's back. */
+Test(perf_periods, an_event_that_stands_still_counts_again_once_armed)
+{
+	struct perf_counts before, still, after;
+
+	start(&page_faults);
+	page_faults_on(0, 2000);
+	perf_count(set, &before);
+	cr_assert_eq(ioctl(set->events[0].fd, PERF_EVENT_IOC_DISABLE, 0), 0);
+	page_faults_on(0, 2000);
+	perf_count(set, &still);
+	cr_assert_leq(still.due, before.due + 1, "it does not stand still");
+	perf_rearm(set);
+	page_faults_on(0, 2000);
+	perf_count(set, &after);
+	cr_expect_geq(after.due, before.due + 2000 / 7);
+	(void)expect_exact();
 }
 
 /* A part of a period is none, nor does it count towards one of the next period. */

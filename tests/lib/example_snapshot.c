@@ -151,6 +151,7 @@ struct snapshot *example_perf(void)
 		.anonymous_bytes = {.known = true, .value = 3565158},
 		.anonymous_peak_bytes = {.known = true, .value = 11744051},
 		.births_without_slot = 3,
+		.slots_missing = true,
 		.collection_seconds = 0.000412,
 		.interval_seconds = 1,
 		.config_reloaded = false,

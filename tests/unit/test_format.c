@@ -324,6 +324,21 @@ Test(format, status_of_a_live_machine)
 			 "       Note: cpu_atom: no counter was free on CPU 4\n");
 }
 
+Test(format, cgroups_that_have_a_slot_by_now_are_past)
+{
+	struct snapshot *snapshot = example_perf();
+	_cleanup_json_ json_object *status = NULL;
+	_cleanup_free_ char *text = NULL;
+
+	snapshot->births_without_slot = 3;
+	snapshot->slots_missing = false;
+	status = json_status(snapshot);
+	text = TEXT_OF(format_status(out, status, NULL, &wide));
+	cr_expect_not_null(
+		strstr(text, "3 cgroups found no slot when they were born; every cgroup has one now"), "%s",
+		text);
+}
+
 Test(format, watched_items_are_one_line)
 {
 	static const char item[] =

@@ -295,9 +295,7 @@ Test(http, unknown_paths_and_methods)
 	endpoint_start(&server);
 	for (size_t i = 0; i < ARRAY_SIZE(paths); i++) {
 		client = http_client_get(&server, paths[i], "");
-		/* %00 ends the path: it is the page. */
-		cr_expect_eq(http_client_status(&client), strcmp(paths[i], "/%00") ? 404 : 200, "%s",
-			     paths[i]);
+		cr_expect_eq(http_client_status(&client), strcmp(paths[i], "*") ? 404 : 400, "%s", paths[i]);
 		http_client_done(&client);
 	}
 	client = http_client_get(&server, "/none", "");
@@ -353,6 +351,21 @@ Test(http, hosts)
 		{"GET /metrics HTTP/1.1\r\nHost: evil.example\r\n\r\n", 421},
 		{"GET /healthz HTTP/1.1\r\nHost: evil.example:9754\r\n\r\n", 421},
 		{"GET / HTTP/1.1\r\nHost: 192.0.2.1\r\n\r\n", 421},
+		/* A proxy's form: its host counts, and a Host must still be there. */
+		{"GET http://test:9754/metrics HTTP/1.1\r\nHost: test\r\n\r\n", 200},
+		{"GET HTTP://test/metrics HTTP/1.1\r\nHost: evil.example\r\n\r\n", 200},
+		{"GET http://test HTTP/1.1\r\nHost: test\r\n\r\n", 200},
+		{"GET http://evil.example/metrics HTTP/1.1\r\nHost: test\r\n\r\n", 421},
+		{"GET http://test/metrics HTTP/1.1\r\n\r\n", 400},
+		{"GET http://test/metrics HTTP/1.0\r\n\r\n", 200},
+		{"GET http://evil.example/metrics HTTP/1.0\r\n\r\n", 421},
+		{"GET http:///metrics HTTP/1.1\r\nHost: test\r\n\r\n", 400},
+		{"GET https://test/metrics HTTP/1.1\r\nHost: test\r\n\r\n", 400},
+		{"GET metrics HTTP/1.1\r\nHost: test\r\n\r\n", 400},
+		/* Not the page of what stands before the NUL. */
+		{"GET /metrics%00 HTTP/1.1\r\nHost: test\r\n\r\n", 404},
+		{"GET /metrics%00x HTTP/1.1\r\nHost: test\r\n\r\n", 404},
+		{"GET /%6detrics HTTP/1.1\r\nHost: test\r\n\r\n", 200},
 		{"POST /metrics HTTP/1.1\r\nHost: evil.example\r\nContent-Length: 0\r\n\r\n", 421},
 	};
 

@@ -115,7 +115,7 @@ Test(json, status_of_a_live_machine_in_full)
 		"\"samples\":{\"seen\":103,\"attributed\":101,\"unattributed\":2,"
 		"\"lost\":{\"malformed\":1},\"unsampled_seconds\":{\"multiplexed\":1.5}},"
 		"\"cgroups_alive\":57,\"slots\":512,\"slots_free\":454,\"stripes\":4,\"births_without_slot\":"
-		"3,"
+		"3,\"slots_missing\":true,"
 		"\"map_bytes\":10485760,"
 		"\"memory\":{\"maps\":10485760,\"anonymous\":3565158,\"anonymous_peak\":11744051},\"interval_"
 		"s\":1.0,\"collection_s\":0.000412,"

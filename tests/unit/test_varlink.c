@@ -196,6 +196,11 @@ Test(varlink, what_is_no_call_ends_the_connection)
 		"{\"method\":\"org.example.test.Echo\",\"parameters\":[]}",
 		"{\"method\":\"org.example.test.Echo\",\"more\":1}",
 		"{\"method\":\"org.example.test.\xff\"}",
+		/* Overlong, a surrogate, beyond the last character: error replies echo names. */
+		"{\"method\":\"org.example.test.\xc0\xaf\"}",
+		"{\"method\":\"org.example.test.\xe0\x80\xaf\"}",
+		"{\"method\":\"org.example.test.Who\",\"parameters\":{\"\xed\xa0\x80\":1}}",
+		"{\"method\":\"org.example.test.Who\",\"parameters\":{\"\xf4\x90\x80\x80\":1}}",
 		("{\"method\":\"org.example.test.Echo\",\"parameters\":"
 		 "{\"a\":[[[[[[[[[[[[[[[[[[1]]]]]]]]]]]]]]]]]]}}"),
 	};

@@ -122,6 +122,13 @@ void perf_rearm_stalled(struct perf_event_set *set)
 		perf_cpu_rearm(&set->events[i]);
 }
 
+void perf_rearm(struct perf_event_set *set)
+{
+	for (size_t i = 0; i < set->n; i++)
+		if (!set->events[i].stopped)
+			(void)perf_change_period(set, &set->events[i], set->events[i].period);
+}
+
 const struct cpu_counts *perf_count_cpus(const struct perf_event_set *set, size_t *ret_n)
 {
 	*ret_n = set->n_books;

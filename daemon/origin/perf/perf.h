@@ -122,6 +122,10 @@ void perf_count(struct perf_event_set *set, struct perf_counts *ret);
 size_t perf_find_stalled(struct perf_event_set *set, u64 now_ns, bool last);
 void perf_rearm_stalled(struct perf_event_set *set);
 
+/* Loads the counters of all CPUs anew, with the period in force: whatever they were left with, they count
+ * from here on. What was counted stays, but for a part of a period. */
+void perf_rearm(struct perf_event_set *set);
+
 /*
  * The same by CPU, as of the last perf_count(): every CPU that it was ever open on, ascending; one that went
  * and came back has one entry. The set's, until the next perf_count().
