@@ -18,6 +18,10 @@ enum ctl_exit call_open(const struct options *options, struct client **ret);
 enum ctl_exit call(const struct options *options, struct client *client, const char *method,
 		   json_object *parameters, json_object **ret);
 
+/* The same of a reply whose member `list` comes in pages: all of them as one reply. */
+enum ctl_exit call_pages(const struct options *options, struct client *client, const char *method,
+			 json_object *parameters, const char *list, json_object **ret);
+
 /* The same, but an error that the daemon answers with (not permitted, unknown to it) is no reply: NULL. */
 enum ctl_exit call_if_possible(const struct options *options, struct client *client, const char *method,
 			       json_object *parameters, json_object **ret);

@@ -32,7 +32,8 @@ static enum ctl_exit get_top(const struct options *options, struct client *clien
 		.depth = options->depth,
 	});
 
-	return parameters ? call(options, client, "io.pebsd.GetTop", parameters, ret) : failure_of_memory();
+	return parameters ? call_pages(options, client, "io.pebsd.GetTop", parameters, "cgroups", ret)
+			  : failure_of_memory();
 }
 
 enum ctl_exit verb_status(const struct options *options, char *const *arguments)

@@ -18,7 +18,7 @@
 
 static enum ctl_exit get_rules(const struct options *options, struct client *client, json_object **ret)
 {
-	return call(options, client, METHOD("GetRules"), NULL, ret);
+	return call_pages(options, client, METHOD("GetRules"), NULL, "rules", ret);
 }
 
 enum ctl_exit verb_rules(const struct options *options, char *const *arguments)
@@ -60,7 +60,7 @@ enum ctl_exit verb_alerts(const struct options *options, char *const *arguments)
 	(void)arguments;
 	result = call_open(options, &client);
 	if (result == CTL_DONE)
-		result = call(options, client, METHOD("GetAlerts"), NULL, &alerts);
+		result = call_pages(options, client, METHOD("GetAlerts"), NULL, "alerts", &alerts);
 	if (result == CTL_DONE && options->json)
 		return call_print_json(alerts);
 	if (result == CTL_DONE)
@@ -232,7 +232,7 @@ enum ctl_exit verb_neighbours(const struct options *options, char *const *argume
 		json_object_put(parameters);
 		return failure_of_memory();
 	}
-	result = call(options, client, METHOD("GetNeighbours"), parameters, &neighbours);
+	result = call_pages(options, client, METHOD("GetNeighbours"), parameters, "neighbours", &neighbours);
 	if (result != CTL_DONE)
 		return result;
 	if (options->json)

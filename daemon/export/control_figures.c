@@ -141,13 +141,16 @@ static int reply_top(struct varlink_call *call, const struct snapshot *snapshot,
 	u64 all = snapshot->n_cgroups;
 	u64 first = request->offset < all ? request->offset : all;
 	u64 n = request->limit < all - first ? request->limit : all - first;
+	struct json_page page = {.first = first, .taken = snapshot->taken};
+	struct json_more more = request->more;
 	_cleanup_free_ size_t *cgroups = NULL;
 	int r = order_cgroups(snapshot, &request->order, &cgroups);
 
+	more.page = &page;
 	if (r == 0)
 		r = varlink_reply_begin(call);
 	if (r == 0)
-		r = json_write_top(snapshot, cgroups + first, n, &request->more,
+		r = json_write_top(snapshot, cgroups + first, n, &more,
 				   JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE, reply_text, call);
 	return r == 0 ? varlink_reply_end(call) : r;
 }

@@ -37,9 +37,17 @@ json_object *control_add_alerts(const struct control *control, json_object *stat
 	return NULL;
 }
 
+/* The page that is asked for. false: `offset` is not one. */
+static bool get_page(const json_object *parameters, struct json_page *ret)
+{
+	*ret = (struct json_page){0};
+	return !json_get(parameters, "offset") || json_get_u64(parameters, "offset", &ret->first);
+}
+
 int control_get_rules(struct varlink_call *call, json_object *parameters, void *userdata)
 {
-	const char *surplus = varlink_surplus_parameter(parameters, (const char *const[]){NULL});
+	const char *surplus = varlink_surplus_parameter(parameters, (const char *const[]){"offset", NULL});
+	struct json_page page;
 	_cleanup_free_ struct policy_counts *counts = NULL;
 	const struct snapshot *snapshot;
 	const struct policy *policy;
@@ -49,9 +57,12 @@ int control_get_rules(struct varlink_call *call, json_object *parameters, void *
 
 	if (surplus)
 		return varlink_invalid_parameter(call, surplus);
+	if (!get_page(parameters, &page))
+		return varlink_invalid_parameter(call, "offset");
 	r = control_snapshot(userdata, &(struct maybe_double){0}, &snapshot);
 	if (r < 0)
 		return control_not_measured(call, r);
+	page.taken = snapshot->taken;
 	policy = take_policy(userdata);
 	rules = policy_rules(policy, &n);
 	counts = calloc(n + 1, sizeof(*counts));
@@ -59,12 +70,13 @@ int control_get_rules(struct varlink_call *call, json_object *parameters, void *
 		return -ENOMEM;
 	for (size_t i = 0; i < n; i++)
 		policy_count(policy, i, &counts[i]);
-	return control_reply(call, json_rules(snapshot->origin, rules, counts, n));
+	return control_reply(call, json_rules_page(snapshot->origin, rules, counts, n, &page));
 }
 
 int control_get_alerts(struct varlink_call *call, json_object *parameters, void *userdata)
 {
-	const char *surplus = varlink_surplus_parameter(parameters, (const char *const[]){NULL});
+	const char *surplus = varlink_surplus_parameter(parameters, (const char *const[]){"offset", NULL});
+	struct json_page page;
 	_cleanup_free_ struct alert *alerts = NULL;
 	const struct snapshot *snapshot;
 	size_t n = 0;
@@ -72,11 +84,14 @@ int control_get_alerts(struct varlink_call *call, json_object *parameters, void 
 
 	if (surplus)
 		return varlink_invalid_parameter(call, surplus);
+	if (!get_page(parameters, &page))
+		return varlink_invalid_parameter(call, "offset");
 	r = control_snapshot(userdata, &(struct maybe_double){0}, &snapshot);
 	if (r < 0)
 		return control_not_measured(call, r);
+	page.taken = snapshot->taken;
 	r = policy_alerts(take_policy(userdata), &alerts, &n);
-	return r < 0 ? r : control_reply(call, json_alerts(snapshot->origin, alerts, n));
+	return r < 0 ? r : control_reply(call, json_alerts_page(snapshot->origin, alerts, n, &page));
 }
 
 static int no_such_rule(struct varlink_call *call, const char *name)
@@ -142,7 +157,9 @@ int control_explain(struct varlink_call *call, json_object *parameters, void *us
 
 int control_get_neighbours(struct varlink_call *call, json_object *parameters, void *userdata)
 {
-	const char *surplus = varlink_surplus_parameter(parameters, (const char *const[]){"cgroup", NULL});
+	const char *surplus =
+		varlink_surplus_parameter(parameters, (const char *const[]){"cgroup", "offset", NULL});
+	struct json_page page;
 	_cleanup_(neighbours_report_freep) struct neighbours_report *report = NULL;
 	const char *shown = json_get_text(parameters, "cgroup");
 	const struct control *control = userdata;
@@ -156,9 +173,12 @@ int control_get_neighbours(struct varlink_call *call, json_object *parameters, v
 		return varlink_invalid_parameter(call, surplus);
 	if (!shown)
 		return varlink_invalid_parameter(call, "cgroup");
+	if (!get_page(parameters, &page))
+		return varlink_invalid_parameter(call, "offset");
 	r = control_snapshot(control, &(struct maybe_double){0}, &snapshot);
 	if (r < 0)
 		return control_not_measured(call, r);
+	page.taken = snapshot->taken;
 	cgroup = control_find_cgroup(snapshot, shown);
 	if (!cgroup)
 		return control_no_such_cgroup(call, shown);
@@ -174,5 +194,5 @@ int control_get_neighbours(struct varlink_call *call, json_object *parameters, v
 			call, "neighbours",
 			"it takes an event of loads with a latency and a data source, and some "
 			"collections of it");
-	return r < 0 ? r : control_reply(call, json_neighbours(origin, path, report));
+	return r < 0 ? r : control_reply(call, json_neighbours_page(origin, path, report, &page));
 }

@@ -174,6 +174,42 @@ static void put_time(struct json_writer *writer, json_object *head, const struct
 	json_put_seconds(writer, head, "interval_s", snapshot->interval_seconds);
 }
 
+/* Takes `object`, NULL: there was no memory for it. */
+static int put_cgroup(const struct text_sink *sink, struct json_page *page, u64 index, bool follows,
+		      json_object *object)
+{
+	size_t length;
+	const char *text = object ? json_object_to_json_string_length(object, sink->flags, &length) : NULL;
+	int r = text ? 0 : -ENOMEM;
+
+	if (r == 0 && json_page_fits(page, index, length)) {
+		r = follows ? put_literal(sink, ",") : 0;
+		if (r == 0)
+			r = sink->put(text, length, sink->userdata);
+	}
+	json_object_put(object);
+	return r;
+}
+
+/* The members of json_put_page(), after others. */
+static int put_page(const struct text_sink *sink, struct json_writer *writer, const struct json_page *page)
+{
+	json_object *members = json_checked(writer, json_object_new_object());
+	json_object *whole;
+	size_t length;
+	const char *text;
+	int r;
+
+	json_put_page(writer, members, page);
+	whole = json_finish(writer, members);
+	text = whole ? json_object_to_json_string_length(whole, sink->flags, &length) : NULL;
+	r = text ? put_literal(sink, ",") : -ENOMEM;
+	if (r == 0)
+		r = sink->put(text + 1, length - 2, sink->userdata);
+	json_object_put(whole);
+	return r;
+}
+
 int json_write_top(const struct snapshot *snapshot, const size_t *cgroups, size_t n,
 		   const struct json_more *more, int flags, json_sink sink, void *userdata)
 {
@@ -181,6 +217,8 @@ int json_write_top(const struct snapshot *snapshot, const size_t *cgroups, size_
 	const struct text_sink text = {.flags = flags, .put = sink, .userdata = userdata};
 	struct json_writer writer = {.failed = !figures};
 	json_object *head = head_object(&writer, snapshot);
+	struct json_page *page = more ? more->page : NULL;
+	u64 first = page ? page->first : 0;
 	int r;
 
 	if (more && more->matching)
@@ -190,17 +228,15 @@ int json_write_top(const struct snapshot *snapshot, const size_t *cgroups, size_
 	r = put_object(&text, &writer, head, strlen("}"));
 	if (r == 0)
 		r = put_literal(&text, ",\"cgroups\":[");
-	for (size_t i = 0; r == 0 && i < n; i++) {
-		r = i ? put_literal(&text, ",") : 0;
-		if (r == 0)
-			r = put_object(&text, &writer,
-				       cgroup_with(&writer, snapshot,
-						   &snapshot->cgroups[cgroups ? cgroups[i] : i], more,
-						   figures),
-				       0);
-	}
+	for (size_t i = 0; r == 0 && i < n && !(page && page->cut); i++)
+		r = put_cgroup(&text, page, first + i, i > 0,
+			       json_finish(&writer, cgroup_with(&writer, snapshot,
+								&snapshot->cgroups[cgroups ? cgroups[i] : i],
+								more, figures)));
 	if (r == 0)
 		r = put_literal(&text, "]");
+	if (r == 0 && page && (page->cut || first > 0))
+		r = put_page(&text, &writer, page);
 	if (r == 0 && !(more && more->public) && snapshot->notes && *snapshot->notes) {
 		r = put_literal(&text, ",\"notes\":");
 		if (r == 0)

@@ -30,9 +30,10 @@ typedef int (*json_sink)(const char *text, size_t length, void *userdata);
 /* What is not in every reply. */
 struct json_more {
 	struct json_trend trend;
-	bool matching;   /* how many cgroups there are, be they told or not */
-	bool histograms; /* each cgroup has those of json_cgroup() */
-	bool public;     /* for everybody (json_public.h): with the time, without ids and notes */
+	bool matching;          /* how many cgroups there are, be they told or not */
+	bool histograms;        /* each cgroup has those of json_cgroup() */
+	bool public;            /* for everybody (json_public.h): with the time, without ids and notes */
+	struct json_page *page; /* NULL: all cgroups that are given; else its first is the first of them */
 };
 
 /*

@@ -62,6 +62,12 @@ static json_object *neighbour_object(struct json_writer *writer, const struct ne
 
 json_object *json_neighbours(const char *origin, const char *path, const struct neighbours_report *report)
 {
+	return json_neighbours_page(origin, path, report, NULL);
+}
+
+json_object *json_neighbours_page(const char *origin, const char *path,
+				  const struct neighbours_report *report, struct json_page *page)
+{
 	const struct neighbours *ranking = &report->ranking;
 	struct json_writer writer = {0};
 	json_object *object = json_checked(&writer, json_object_new_object());
@@ -85,8 +91,11 @@ json_object *json_neighbours(const char *origin, const char *path, const struct 
 	json_put_u64(&writer, object, "apart", report->apart);
 	if (report->beyond)
 		json_put_u64(&writer, object, "beyond", report->beyond);
-	for (size_t i = 0; i < ranking->n; i++)
-		json_append(&writer, list, neighbour_object(&writer, report, &ranking->list[i]));
+	for (size_t i = json_page_first(page, ranking->n); i < ranking->n; i++)
+		if (!json_append_to_page(&writer, list, neighbour_object(&writer, report, &ranking->list[i]),
+					 page, i))
+			break;
 	json_put(&writer, object, "neighbours", list);
+	json_put_page(&writer, object, page);
 	return json_finish(&writer, object);
 }

@@ -163,17 +163,25 @@ static json_object *start(struct json_writer *writer, const char *origin)
 json_object *json_rules(const char *origin, const struct rule *rules, const struct policy_counts *counts,
 			size_t n)
 {
+	return json_rules_page(origin, rules, counts, n, NULL);
+}
+
+json_object *json_rules_page(const char *origin, const struct rule *rules, const struct policy_counts *counts,
+			     size_t n, struct json_page *page)
+{
 	struct json_writer writer = {0};
 	json_object *object = start(&writer, origin);
 	json_object *list = json_checked(&writer, json_object_new_array());
 
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = json_page_first(page, n); i < n; i++) {
 		json_object *rule = rule_object(&writer, &rules[i]);
 
 		json_put(&writer, rule, "cgroups", counts_object(&writer, &counts[i]));
-		json_append(&writer, list, rule);
+		if (!json_append_to_page(&writer, list, rule, page, i))
+			break;
 	}
 	json_put(&writer, object, "rules", list);
+	json_put_page(&writer, object, page);
 	return json_finish(&writer, object);
 }
 
@@ -306,13 +314,21 @@ static json_object *alert_object(struct json_writer *writer, const struct alert 
 
 json_object *json_alerts(const char *origin, const struct alert *alerts, size_t n)
 {
+	return json_alerts_page(origin, alerts, n, NULL);
+}
+
+json_object *json_alerts_page(const char *origin, const struct alert *alerts, size_t n,
+			      struct json_page *page)
+{
 	struct json_writer writer = {0};
 	json_object *object = start(&writer, origin);
 	json_object *list = json_checked(&writer, json_object_new_array());
 
-	for (size_t i = 0; i < n; i++)
-		json_append(&writer, list, alert_object(&writer, &alerts[i]));
+	for (size_t i = json_page_first(page, n); i < n; i++)
+		if (!json_append_to_page(&writer, list, alert_object(&writer, &alerts[i]), page, i))
+			break;
 	json_put(&writer, object, "alerts", list);
+	json_put_page(&writer, object, page);
 	return json_finish(&writer, object);
 }
 

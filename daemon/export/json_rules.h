@@ -19,6 +19,12 @@ json_object *json_rules(const char *origin, const struct rule *rules, const stru
 /* In the order given. */
 json_object *json_alerts(const char *origin, const struct alert *alerts, size_t n);
 
+/* A page of the same; `page` NULL: all. */
+json_object *json_rules_page(const char *origin, const struct rule *rules, const struct policy_counts *counts,
+			     size_t n, struct json_page *page);
+json_object *json_alerts_page(const char *origin, const struct alert *alerts, size_t n,
+			      struct json_page *page);
+
 /* One rule on one cgroup: `alerts` are what policy_explain() gives, one for each event. */
 json_object *json_explain(const char *origin, const struct rule *rule, const struct alert *alerts, size_t n);
 

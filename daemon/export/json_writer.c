@@ -31,6 +31,50 @@ void json_append(struct json_writer *writer, json_object *array, json_object *va
 	writer->failed = true;
 }
 
+u64 json_page_first(const struct json_page *page, size_t n)
+{
+	return !page ? 0 : page->first < n ? page->first : n;
+}
+
+bool json_page_fits(struct json_page *page, u64 index, size_t bytes)
+{
+	if (!page)
+		return true;
+	if (page->bytes > 0 && page->bytes + bytes > JSON_PAGE_BYTES) {
+		page->cut = true;
+		page->next = index;
+		return false;
+	}
+	page->bytes += bytes;
+	return true;
+}
+
+bool json_append_to_page(struct json_writer *writer, json_object *array, json_object *value,
+			 struct json_page *page, u64 index)
+{
+	size_t length = 0;
+
+	if (page && value &&
+	    !json_object_to_json_string_length(value, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE,
+					       &length))
+		writer->failed = true;
+	if (!json_page_fits(page, index, length)) {
+		json_object_put(value);
+		return false;
+	}
+	json_append(writer, array, value);
+	return true;
+}
+
+void json_put_page(struct json_writer *writer, json_object *object, const struct json_page *page)
+{
+	if (!page || (!page->cut && page->first == 0))
+		return;
+	if (page->cut)
+		json_put_u64(writer, object, "next", page->next);
+	json_put_time(writer, object, "taken", &page->taken);
+}
+
 json_object *json_finish(const struct json_writer *writer, json_object *object)
 {
 	if (!writer->failed)

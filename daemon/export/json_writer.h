@@ -25,6 +25,32 @@ void json_append(struct json_writer *writer, json_object *array, json_object *va
  * form. */
 void json_put_shown(struct json_writer *writer, json_object *object, const char *key, json_object *value);
 
+/* The text of a page's items. One that is larger by itself is a page of its own. */
+#define JSON_PAGE_BYTES (640U << 10)
+
+/* A part of a list: from item `first` on, as many as fit. */
+struct json_page {
+	u64 first;
+	struct timespec taken; /* when the list was what it is; pages of one list have the same */
+	size_t bytes;          /* what the items take so far */
+	bool cut;
+	u64 next; /* out, if `cut`: the first item that is not in the page */
+};
+
+/* Where the page begins in a list of `n`. */
+u64 json_page_first(const struct json_page *page, size_t n);
+
+/* Whether an item of so many bytes, number `index` of the list, fits; if not, the page ends before it. `page`
+ * NULL: everything fits. */
+bool json_page_fits(struct json_page *page, u64 index, size_t bytes);
+
+/* Appends and takes `value`, if it fits: whether it did. */
+bool json_append_to_page(struct json_writer *writer, json_object *array, json_object *value,
+			 struct json_page *page, u64 index);
+
+/* "next", if the page was cut, and "taken", if it is not the whole list. */
+void json_put_page(struct json_writer *writer, json_object *object, const struct json_page *page);
+
 /* The object, or NULL, and it freed, where anything failed. */
 json_object *json_finish(const struct json_writer *writer, json_object *object);
 

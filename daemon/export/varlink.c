@@ -9,6 +9,7 @@
 #include "base/json_get.h"
 #include "base/log.h"
 #include "export/varlink_call.h"
+#include "export/varlink_room.h"
 #include "export/varlink_seats.h"
 #include "pebsd/types.h"
 
@@ -20,6 +21,12 @@
  * left alone for so long. */
 #define ACCEPT_AGAIN_US 1000000
 
+/* While a call waits for memory, it is looked after so often. */
+#define ROOM_AGAIN_US 100000
+
+/* What a reply may come to hold. */
+#define REPLY_BYTES ((size_t)VARLINK_REPLY_MAX + VARLINK_BUFFER_STEP)
+
 struct connection {
 	struct varlink_server *server;
 	struct connection *next, *previous;
@@ -29,8 +36,13 @@ struct connection {
 	size_t n_groups;
 	sd_event_source *io;
 	sd_event_source *work;  /* answers the next call; on while there is one that can be answered */
-	sd_event_source *stall; /* on while something waits to be sent */
+	sd_event_source *stall; /* on while something waits to be sent: the end of a period */
 	struct varlink_buffer in, out;
+	bool sending;     /* something waits to be sent */
+	u64 since_us;     /* it has waited since then */
+	u64 taken;        /* bytes of it that the client took since then */
+	u64 period_taken; /* and those in this period */
+	bool needs_room;  /* its call waits for memory */
 	bool input_ended;
 	bool closing; /* after what waits is sent */
 	bool subscribed;
@@ -41,6 +53,7 @@ struct varlink_server {
 	sd_event *event;
 	sd_event_source *listening;
 	sd_event_source *again; /* listens again */
+	sd_event_source *room;  /* on while a call waits for memory */
 	u64 accept_failed_us;   /* when it last did, which is told; 0: it has worked since */
 	int fd;
 	const struct varlink_service *service;
@@ -133,9 +146,61 @@ static u64 event_now(sd_event *event)
 	return sd_event_now(event, CLOCK_MONOTONIC, &now) < 0 ? 0 : now;
 }
 
+static size_t list_loads(const struct varlink_server *server,
+			 struct varlink_load loads[static VARLINK_CONNECTIONS_MAX],
+			 struct connection *connections[static VARLINK_CONNECTIONS_MAX])
+{
+	size_t n = 0;
+
+	for (struct connection *connection = server->connections; connection && n < VARLINK_CONNECTIONS_MAX;
+	     connection = connection->next) {
+		connections[n] = connection;
+		loads[n++] = (struct varlink_load){.user = connection->peer.uid,
+						   .held = connection->out.capacity,
+						   .since_us = connection->since_us,
+						   .taken = connection->taken};
+	}
+	return n;
+}
+
+static bool has_room(const struct connection *connection, size_t bytes)
+{
+	struct varlink_load loads[VARLINK_CONNECTIONS_MAX];
+	struct connection *connections[VARLINK_CONNECTIONS_MAX];
+	size_t n = list_loads(connection->server, loads, connections);
+
+	return varlink_room_for(loads, n, connection->peer.uid, bytes);
+}
+
+/* The connection whose memory `connection` gets; NULL: there is none yet. */
+static struct connection *who_yields(const struct connection *connection, size_t bytes, u64 patience_us)
+{
+	struct varlink_load loads[VARLINK_CONNECTIONS_MAX];
+	struct connection *connections[VARLINK_CONNECTIONS_MAX];
+	size_t n = list_loads(connection->server, loads, connections);
+	int found = varlink_room_yield(loads, n, connection->peer.uid, bytes,
+				       event_now(connection->server->event), patience_us);
+
+	return found < 0 ? NULL : connections[found];
+}
+
+static void log_yield(const struct connection *connection)
+{
+	log_debug("control socket: dropping pid %d: it reads too slowly, and others need its memory",
+		  connection->peer.pid);
+}
+
+static int restart_room(struct varlink_server *server, u64 wait_us)
+{
+	int r = sd_event_source_set_time_relative(server->room, wait_us);
+
+	return r < 0 ? r : sd_event_source_set_enabled(server->room, SD_EVENT_ONESHOT);
+}
+
 static int restart_stall(struct connection *connection)
 {
-	return sd_event_source_set_time_relative(connection->stall, VARLINK_STALL_SECONDS * 1000000ULL);
+	connection->period_taken = 0;
+	return sd_event_source_set_time_relative(connection->stall, VARLINK_PERIOD_SECONDS * 1000000ULL);
 }
 
 /* Sends what can be sent. Returns 0 or -errno where nobody will ever read it. */
@@ -153,9 +218,21 @@ static int flush(struct connection *connection)
 			return errno == EAGAIN ? 0 : -errno;
 		varlink_buffer_consume(out, (size_t)sent);
 		connection->moved_us = event_now(connection->server->event);
-		(void)restart_stall(connection);
+		connection->taken += (u64)sent;
+		connection->period_taken += (u64)sent;
 	}
 	return 0;
+}
+
+/* Something waits to be sent, from now on or still. */
+static int begin_sending(struct connection *connection)
+{
+	if (connection->sending)
+		return 0;
+	connection->sending = true;
+	connection->since_us = event_now(connection->server->event);
+	connection->taken = 0;
+	return restart_stall(connection);
 }
 
 /*
@@ -165,16 +242,15 @@ static int flush(struct connection *connection)
 static int settle(struct connection *connection, int error)
 {
 	bool input_full = connection->in.length > VARLINK_MESSAGE_MAX;
-	bool waiting;
-	bool work;
+	bool waiting, call, work;
 	size_t length;
 	u32 events = 0;
 
 	if (error >= 0)
 		error = flush(connection);
 	waiting = connection->out.length > 0;
-	work = has_call(connection, &length);
-	if (error < 0 || (!waiting && !work &&
+	call = has_call(connection, &length);
+	if (error < 0 || (!waiting && !call &&
 			  (connection->closing || (connection->input_ended && !connection->subscribed)))) {
 		connection_free(connection);
 		return 0;
@@ -185,10 +261,16 @@ static int settle(struct connection *connection, int error)
 	if (waiting)
 		events |= EPOLLOUT;
 	error = sd_event_source_set_io_events(connection->io, events);
+	work = call && has_room(connection, REPLY_BYTES);
+	connection->needs_room = call && !work;
 	if (error >= 0)
 		error = sd_event_source_set_enabled(connection->work, work ? SD_EVENT_ONESHOT : SD_EVENT_OFF);
-	if (error >= 0 && waiting && sd_event_source_get_enabled(connection->stall, NULL) == 0)
-		error = restart_stall(connection);
+	if (error >= 0 && connection->needs_room &&
+	    sd_event_source_get_enabled(connection->server->room, NULL) == 0)
+		error = restart_room(connection->server, 0);
+	if (error >= 0 && waiting)
+		error = begin_sending(connection);
+	connection->sending = waiting;
 	if (error >= 0)
 		error = sd_event_source_set_enabled(connection->stall,
 						    waiting ? SD_EVENT_ONESHOT : SD_EVENT_OFF);
@@ -203,7 +285,36 @@ static int on_work(sd_event_source *source, void *userdata)
 	size_t length;
 
 	(void)source;
-	return settle(connection, has_call(connection, &length) ? answer(connection, length) : 0);
+	/* Another call may have been answered since there was memory for this one. */
+	if (!has_call(connection, &length) || !has_room(connection, REPLY_BYTES))
+		return settle(connection, 0);
+	return settle(connection, answer(connection, length));
+}
+
+/* Calls that wait for memory are answered when there is some, which may take another connection's end. */
+static int on_room(sd_event_source *source, u64 now, void *userdata)
+{
+	struct varlink_server *server = userdata;
+	struct connection *waits = NULL, *yields;
+
+	(void)source;
+	(void)now;
+	for (struct connection *connection = server->connections, *next; connection; connection = next) {
+		next = connection->next;
+		if (connection->needs_room && has_room(connection, REPLY_BYTES))
+			(void)settle(connection, 0);
+		else if (connection->needs_room)
+			waits = connection;
+	}
+	if (!waits)
+		return 0;
+	yields = who_yields(waits, REPLY_BYTES, VARLINK_ROOM_US);
+	if (yields) {
+		log_yield(yields);
+		connection_free(yields);
+	}
+	(void)restart_room(server, yields ? 0 : ROOM_AGAIN_US);
+	return 0;
 }
 
 static int on_stall(sd_event_source *source, u64 now, void *userdata)
@@ -212,8 +323,10 @@ static int on_stall(sd_event_source *source, u64 now, void *userdata)
 
 	(void)source;
 	(void)now;
-	log_debug("control socket: dropping pid %d: it has not read for %d s", connection->peer.pid,
-		  VARLINK_STALL_SECONDS);
+	if (connection->period_taken >= VARLINK_PERIOD_BYTES)
+		return settle(connection, restart_stall(connection));
+	log_debug("control socket: dropping pid %d: it took %llu bytes in %d s", connection->peer.pid,
+		  (unsigned long long)connection->period_taken, VARLINK_PERIOD_SECONDS);
 	connection_free(connection);
 	return 0;
 }
@@ -302,7 +415,7 @@ static int connection_new(struct varlink_server *server, int fd, const struct uc
 		r = sd_event_source_set_enabled(connection->work, SD_EVENT_OFF);
 	if (r >= 0)
 		r = sd_event_add_time_relative(server->event, &connection->stall, CLOCK_MONOTONIC,
-					       VARLINK_STALL_SECONDS * 1000000ULL, 1000000, on_stall,
+					       VARLINK_PERIOD_SECONDS * 1000000ULL, 1000000, on_stall,
 					       connection);
 	if (r >= 0)
 		r = sd_event_source_set_enabled(connection->stall, SD_EVENT_OFF);
@@ -428,6 +541,11 @@ int varlink_server_new(sd_event *event, int fd, const struct varlink_service *se
 					       on_again, server);
 	if (r >= 0)
 		r = sd_event_source_set_enabled(server->again, SD_EVENT_OFF);
+	if (r >= 0)
+		r = sd_event_add_time_relative(event, &server->room, CLOCK_MONOTONIC, ROOM_AGAIN_US, 10000,
+					       on_room, server);
+	if (r >= 0)
+		r = sd_event_source_set_enabled(server->room, SD_EVENT_OFF);
 	if (r < 0) {
 		varlink_server_free(server);
 		return r;
@@ -445,6 +563,7 @@ struct varlink_server *varlink_server_free(struct varlink_server *server)
 		connection_free(server->connections);
 	sd_event_source_disable_unref(server->listening);
 	sd_event_source_disable_unref(server->again);
+	sd_event_source_disable_unref(server->room);
 	sd_event_unref(server->event);
 	if (server->fd >= 0)
 		(void)close(server->fd);
@@ -463,11 +582,25 @@ void varlink_server_publish(struct varlink_server *server, json_object *paramete
 		next = connection->next;
 		if (!connection->subscribed)
 			continue;
-		/* Who misses an item must know: the stream ends. */
+		/* A client that misses an item must know: the stream ends. */
 		if (connection->out.length > VARLINK_QUEUE_MAX) {
 			log_debug("control socket: dropping pid %d: it does not read", connection->peer.pid);
 			r = -ENOBUFS;
-		} else if (r >= 0) {
+		}
+		while (r >= 0 && !has_room(connection, item.length + VARLINK_BUFFER_STEP)) {
+			struct connection *yields =
+				who_yields(connection, item.length + VARLINK_BUFFER_STEP, 0);
+
+			log_yield(yields ? yields : connection);
+			if (!yields || yields == connection) {
+				r = -ENOBUFS;
+				break;
+			}
+			if (yields == next)
+				next = next->next;
+			connection_free(yields);
+		}
+		if (r >= 0) {
 			r = varlink_buffer_append(&connection->out, varlink_buffer_data(&item), item.length);
 		}
 		(void)settle(connection, r);
@@ -483,4 +616,14 @@ size_t varlink_server_subscribers(const struct varlink_server *server)
 	     connection = connection->next)
 		n += connection->subscribed;
 	return n;
+}
+
+size_t varlink_server_held(const struct varlink_server *server)
+{
+	size_t held = 0;
+
+	for (const struct connection *connection = server->connections; connection;
+	     connection = connection->next)
+		held += connection->out.capacity;
+	return held;
 }

@@ -2,9 +2,11 @@
 /*
  * A Varlink service of one interface on a listening UNIX stream socket, in an sd-event loop.
  *
- * No client can block the loop or make it grow: calls of a connection are answered one at a time, and the
- * next one only after the reply is sent; a call has a largest size; the connections are limited; who does not
- * read is dropped, after VARLINK_STALL_SECONDS or when VARLINK_QUEUE_MAX bytes wait for it.
+ * No client can block the loop or make it grow. The calls of a connection are answered one at a time, and the
+ * next one only after the reply is sent. Calls and replies have a largest size, and the connections are
+ * limited. What one user and all users have not read yet is bounded (varlink_room.h): a call waits for memory
+ * before it is answered. A client that takes too few bytes is let go, at once if another one needs its
+ * memory.
  */
 #ifndef PEBSD_VARLINK_H
 #define PEBSD_VARLINK_H
@@ -16,8 +18,8 @@
 #include <systemd/sd-event.h>
 
 #define VARLINK_CONNECTIONS_MAX 64
-#define VARLINK_QUEUE_MAX       (1U << 20)
-#define VARLINK_STALL_SECONDS   30
+#define VARLINK_QUEUE_MAX       (1U << 20) /* bytes of items that a subscribed connection has not read */
+#define VARLINK_REPLY_MAX       (1U << 20) /* a larger one is replaced by the error ReplyTooLarge */
 
 #define VARLINK_INVALID_PARAMETER "org.varlink.service.InvalidParameter"
 #define VARLINK_PERMISSION_DENIED "org.varlink.service.PermissionDenied"
@@ -71,6 +73,9 @@ void varlink_server_publish(struct varlink_server *server, json_object *paramete
 
 /* Connections that are subscribed; of no server (NULL) none. */
 size_t varlink_server_subscribers(const struct varlink_server *server);
+
+/* Bytes of memory that replies and items hold which their clients have not taken. */
+size_t varlink_server_held(const struct varlink_server *server);
 
 /* Both take `parameters` (NULL: none) and return 0 or -ENOMEM. A `oneway` call gets nothing. */
 int varlink_reply(struct varlink_call *call, json_object *parameters);

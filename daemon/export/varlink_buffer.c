@@ -18,8 +18,11 @@ int varlink_buffer_reserve(struct varlink_buffer *buffer, size_t more)
 	}
 	if (needed <= buffer->capacity - buffer->start)
 		return 0;
-	/* Doubling, so that a long stream of small messages does not copy all for each. */
-	if (__builtin_mul_overflow(buffer->capacity, (size_t)2, &capacity) || capacity < needed)
+	/* In steps, so that a long stream of small messages does not copy all for each of them, and what is
+	 * held is at most a step more than what is in it. */
+	capacity = buffer->capacity < VARLINK_BUFFER_STEP ? 2 * buffer->capacity
+							  : buffer->capacity + VARLINK_BUFFER_STEP;
+	if (capacity < needed)
 		capacity = needed;
 	bytes = realloc(buffer->bytes, capacity);
 	if (!bytes)

@@ -5,6 +5,9 @@
 
 #include <stddef.h>
 
+/* A buffer has at most so much more memory than it needs. */
+#define VARLINK_BUFFER_STEP 65536
+
 struct varlink_buffer {
 	char *bytes;
 	size_t capacity;

@@ -2,6 +2,7 @@
 #include "export/varlink_call.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,7 +10,7 @@
 
 #define SERVICE_INTERFACE "org.varlink.service"
 
-/* Appends one message and its NUL; takes `message`. */
+/* Appends one message and its NUL; takes `message`. -EMSGSIZE: it is larger than a reply may be. */
 static int queue(struct varlink_buffer *out, json_object *message)
 {
 	_cleanup_json_ json_object *owned = message;
@@ -18,7 +19,9 @@ static int queue(struct varlink_buffer *out, json_object *message)
 
 	text = json_object_to_json_string_length(
 		owned, JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE, &length);
-	return text ? varlink_buffer_append(out, text, length + 1) : -ENOMEM;
+	if (!text)
+		return -ENOMEM;
+	return length < VARLINK_REPLY_MAX ? varlink_buffer_append(out, text, length + 1) : -EMSGSIZE;
 }
 
 /* {"KEY": VALUE}; takes `value`. NULL where memory is short. */
@@ -42,9 +45,23 @@ int varlink_encode_item(json_object *parameters, struct varlink_buffer *ret)
 	return queue(ret, TAKE_PTR(message));
 }
 
+/* Of the interface that was called. A client sees it where a method has no pages for what became large. */
+static int reply_too_large(struct varlink_call *call)
+{
+	_cleanup_free_ char *error = NULL;
+
+	if (asprintf(&error, "%.*s.ReplyTooLarge", (int)call->message->interface_length,
+		     call->message->method) < 0) {
+		error = NULL;
+		return -ENOMEM;
+	}
+	return varlink_error(call, error, NULL);
+}
+
 int varlink_reply(struct varlink_call *call, json_object *parameters)
 {
 	json_object *message;
+	int r;
 
 	call->answered = true;
 	if (call->message->oneway) {
@@ -52,12 +69,19 @@ int varlink_reply(struct varlink_call *call, json_object *parameters)
 		return 0;
 	}
 	message = object_of("parameters", parameters ? parameters : json_object_new_object());
-	return message ? queue(call->out, message) : -ENOMEM;
+	r = message ? queue(call->out, message) : -ENOMEM;
+	return r == -EMSGSIZE ? reply_too_large(call) : r;
 }
 
 int varlink_reply_text(struct varlink_call *call, const char *text, size_t length)
 {
-	return call->message->oneway ? 0 : varlink_buffer_append(call->out, text, length);
+	if (call->message->oneway || call->too_large)
+		return 0;
+	if (call->out->length - call->begin + length > VARLINK_REPLY_MAX) {
+		call->too_large = true;
+		return 0;
+	}
+	return varlink_buffer_append(call->out, text, length);
 }
 
 int varlink_reply_begin(struct varlink_call *call)
@@ -65,12 +89,18 @@ int varlink_reply_begin(struct varlink_call *call)
 	static const char head[] = "{\"parameters\":";
 
 	call->answered = true;
+	call->begin = call->out->length;
 	return varlink_reply_text(call, head, strlen(head));
 }
 
 int varlink_reply_end(struct varlink_call *call)
 {
-	return varlink_reply_text(call, "}", strlen("}") + 1);
+	int r = varlink_reply_text(call, "}", strlen("}") + 1);
+
+	if (!call->too_large)
+		return r;
+	call->out->length = call->begin;
+	return reply_too_large(call);
 }
 
 int varlink_error(struct varlink_call *call, const char *error, json_object *parameters)

@@ -15,6 +15,8 @@ struct varlink_call {
 	struct varlink_buffer *out; /* gets the answer */
 	bool answered;              /* out */
 	bool subscribed;            /* out */
+	size_t begin;               /* where varlink_reply_begin() put the reply in `out` */
+	bool too_large;             /* the reply that was begun is larger than VARLINK_REPLY_MAX */
 };
 
 /*

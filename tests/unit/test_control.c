@@ -13,6 +13,7 @@
 #include "example_snapshot.h"
 #include "export/control.h"
 #include "export/control_interface.h"
+#include "export/varlink.h"
 #include "varlink_peer.h"
 
 struct backend {
@@ -23,6 +24,8 @@ struct backend {
 	const char *path;           /* of the second cgroup, NULL: as it is */
 	struct maybe_double window; /* of the last call */
 	int snapshots, releases;
+	struct snapshot_cgroup *many; /* not NULL: `n_many` cgroups instead */
+	size_t n_many;
 };
 
 static sd_event *event;
@@ -43,6 +46,10 @@ static int snapshot(void *userdata, const struct maybe_double *window_seconds, c
 		return books->snapshot_error;
 	if (books->path)
 		example->cgroups[1].path = books->path;
+	if (books->many) {
+		example->cgroups = books->many;
+		example->n_cgroups = books->n_many;
+	}
 	example->window_seconds = *window_seconds;
 	if (window_seconds->known)
 		example->n_cgroups = 1;
@@ -175,6 +182,74 @@ Test(control, top_with_window_order_and_limit)
 	cr_expect(json_get_double(window, "window_s", &seconds) && seconds == 10);
 	cr_expect_eq(backend.snapshots, 4);
 	cr_expect_eq(backend.releases, 4, "no answer holds a snapshot's memory");
+}
+
+/* With names as long as the kernel takes them. */
+static void make_many(size_t n)
+{
+	struct snapshot *example = example_perf();
+
+	backend.many = calloc(n, sizeof(*backend.many));
+	backend.n_many = n;
+	for (size_t i = 0; i < n; i++) {
+		char *path = malloc(4001);
+
+		memset(path, 'x', 4000);
+		path[4000] = '\0';
+		(void)snprintf(path, 16, "/%06zu", i);
+		path[strlen(path)] = 'x';
+		backend.many[i] = example->cgroups[1];
+		backend.many[i].path = path;
+	}
+}
+
+static void free_many(void)
+{
+	for (size_t i = 0; i < backend.n_many; i++)
+		free((char *)backend.many[i].path);
+	free(backend.many);
+	backend.many = NULL;
+}
+
+Test(control, a_long_list_comes_in_pages_that_fit_a_reply)
+{
+	enum { MANY = 2500 };
+	_cleanup_close_ int fd = peer_connect(socket_path);
+	bool seen[MANY] = {false};
+	size_t n = 0, pages = 0;
+	u64 next = 0;
+
+	make_many(MANY);
+	do {
+		_cleanup_json_ json_object *page = NULL;
+		_cleanup_free_ char *reply = NULL;
+		char text[128];
+
+		(void)snprintf(text, sizeof(text),
+			       "{\"method\":\"io.pebsd.GetTop\",\"parameters\":{\"offset\":%llu}}",
+			       (unsigned long long)next);
+		peer_call(event, fd, text);
+		reply = peer_receive(event, fd, NULL);
+		cr_assert_not_null(reply);
+		cr_assert_lt(strlen(reply), VARLINK_REPLY_MAX, "%zu bytes", strlen(reply));
+		cr_assert_eq(json_parse(reply, strlen(reply), 32, &page), 0);
+		pages++;
+		for (size_t i = 0;
+		     i < json_object_array_length(json_get_array(json_get(page, "parameters"), "cgroups"));
+		     i++) {
+			size_t number = strtoul(cgroup_of(json_get(page, "parameters"), i) + 1, NULL, 10);
+
+			cr_assert(number < MANY && !seen[number]);
+			seen[number] = true;
+			n++;
+		}
+		cr_expect_not_null(json_get_text(json_get(page, "parameters"), "taken"));
+		if (!json_get_u64(json_get(page, "parameters"), "next", &next))
+			next = 0;
+	} while (next);
+	cr_expect_eq(n, MANY);
+	cr_expect_gt(pages, 10);
+	free_many();
 }
 
 Test(control, top_of_subtrees_some_cgroups_and_one_event)

@@ -8,6 +8,7 @@
 #include "base/json_get.h"
 #include "export/varlink.h"
 #include "export/varlink_message.h"
+#include "export/varlink_room.h"
 #include "varlink_peer.h"
 
 static sd_event *event;
@@ -35,6 +36,28 @@ static int big(struct varlink_call *call, json_object *parameters, void *userdat
 	text[bytes] = '\0';
 	json_object_object_add(reply, "text", json_object_new_string(text));
 	return varlink_reply(call, reply);
+}
+
+/* A list of so many texts of a KiB, as it is made. */
+static int parts(struct varlink_call *call, json_object *parameters, void *userdata)
+{
+	char text[1025];
+	u64 n = 0;
+	int r = varlink_reply_begin(call);
+
+	(void)userdata;
+	cr_assert(json_get_u64(parameters, "parts", &n));
+	memset(text, 'x', sizeof(text));
+	text[0] = text[1022] = '"';
+	if (r == 0)
+		r = varlink_reply_text(call, "[", 1);
+	for (u64 i = 0; r == 0 && i < n; i++) {
+		text[1023] = i + 1 < n ? ',' : ' ';
+		r = varlink_reply_text(call, text, 1024);
+	}
+	if (r == 0)
+		r = varlink_reply_text(call, "]", 1);
+	return r == 0 ? varlink_reply_end(call) : r;
 }
 
 static int who(struct varlink_call *call, json_object *parameters, void *userdata)
@@ -67,6 +90,7 @@ static int listen_in(struct varlink_call *call, json_object *parameters, void *u
 static const struct varlink_method methods[] = {
 	{.name = "Echo", .handle = echo},
 	{.name = "Big", .handle = big},
+	{.name = "Parts", .handle = parts},
 	{.name = "Who", .handle = who},
 	{.name = "Silent", .handle = silent},
 	{.name = "Later"},
@@ -295,7 +319,7 @@ Test(varlink, the_largest_message_is_taken_and_a_larger_one_is_not)
 
 Test(varlink, who_does_not_read_is_not_served_further_and_holds_nobody_up)
 {
-	static const char call[] = "{\"method\":\"org.example.test.Big\",\"parameters\":{\"bytes\":2000000}}";
+	static const char call[] = "{\"method\":\"org.example.test.Big\",\"parameters\":{\"bytes\":1000000}}";
 	_cleanup_close_ int lazy = peer_connect(socket_path);
 	_cleanup_close_ int busy = peer_connect(socket_path);
 
@@ -309,7 +333,7 @@ Test(varlink, who_does_not_read_is_not_served_further_and_holds_nobody_up)
 		_cleanup_free_ char *reply = peer_receive(event, lazy, NULL);
 
 		cr_assert_not_null(reply);
-		cr_assert_gt(strlen(reply), 2000000);
+		cr_assert_gt(strlen(reply), 1000000);
 	}
 	cr_expect_eq(calls, 101);
 }
@@ -457,4 +481,64 @@ Test(varlink, calls_behind_a_subscription_wait_and_do_not_grow)
 	}
 	cr_expect_eq(errno, EAGAIN);
 	cr_expect_eq(varlink_server_subscribers(server), 1);
+}
+
+Test(varlink, a_reply_larger_than_its_limit_is_an_error)
+{
+	_cleanup_close_ int fd = peer_connect(socket_path);
+
+	peer_expect(event, fd, "{\"method\":\"org.example.test.Big\",\"parameters\":{\"bytes\":1048576}}",
+		    "{\"error\":\"org.example.test.ReplyTooLarge\"}");
+	peer_expect(event, fd, "{\"method\":\"org.example.test.Parts\",\"parameters\":{\"parts\":3000}}",
+		    "{\"error\":\"org.example.test.ReplyTooLarge\"}");
+	peer_expect(event, fd, "{\"method\":\"org.example.test.Parts\",\"parameters\":{\"parts\":0}}",
+		    "{\"parameters\":[]}");
+	peer_expect(event, fd, ECHO("still served"), ECHOED("still served"));
+}
+
+/* Each call would hold 1 MB. */
+Test(varlink, replies_of_one_user_hold_no_more_than_the_users_share)
+{
+	static const char call[] = "{\"method\":\"org.example.test.Big\",\"parameters\":{\"bytes\":1000000}}";
+	int fds[40];
+
+	for (size_t i = 0; i < ARRAY_SIZE(fds); i++) {
+		fds[i] = peer_connect(socket_path);
+		peer_call(event, fds[i], call);
+	}
+	peer_settle(event);
+	cr_expect_leq(varlink_server_held(server), VARLINK_USER_BYTES);
+	cr_expect_gt(varlink_server_held(server), VARLINK_USER_BYTES / 2);
+	cr_expect_lt(calls, (int)ARRAY_SIZE(fds), "the other calls wait");
+	/* Those that wait are answered as soon as those before them have taken theirs. */
+	for (size_t i = 0; i < ARRAY_SIZE(fds); i++) {
+		_cleanup_free_ char *reply = peer_receive(event, fds[i], NULL);
+
+		cr_assert_not_null(reply, "client %zu", i);
+		(void)close(fds[i]);
+	}
+	cr_expect_eq(calls, (int)ARRAY_SIZE(fds));
+}
+
+Test(varlink, a_client_that_reads_is_answered_beside_those_that_do_not)
+{
+	static const char call[] = "{\"method\":\"org.example.test.Big\",\"parameters\":{\"bytes\":1000000}}";
+	int deaf[20];
+
+	for (size_t i = 0; i < ARRAY_SIZE(deaf); i++) {
+		deaf[i] = peer_connect(socket_path);
+		peer_call(event, deaf[i], call);
+	}
+	peer_settle(event);
+	for (int i = 0; i < 3; i++) {
+		_cleanup_close_ int fd = peer_connect(socket_path);
+		_cleanup_free_ char *reply = NULL;
+
+		peer_call(event, fd, ECHO("1"));
+		for (int try = 0; try < 10 && !reply; try++)
+			reply = peer_receive(event, fd, NULL);
+		cr_expect_str_eq(reply ? reply : "(no answer)", ECHOED("1"));
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(deaf); i++)
+		(void)close(deaf[i]);
 }
