@@ -89,8 +89,10 @@ esac
 # Two sockets with a CPU and half of the memory each: memory of the other one is remote.
 topology=("$cpus")
 if [ -n "$pmu" ] && [ "$cpus" = 2 ]; then
-	topology=("$cpus,sockets=2" -object memory-backend-ram,id=near,size=512M -object memory-backend-ram,id=far,size=512M
-		-numa node,cpus=0,memdev=near -numa node,cpus=1,memdev=far)
+	topology=("$cpus,sockets=2")
+	for node in 0 1; do
+		topology+=(-object "memory-backend-ram,id=node$node,size=512M" -numa "node,cpus=$node,memdev=node$node")
+	done
 	pmu+=,node-bytes=$((512 << 20))
 fi
 machine=("${GUEST_EMULATOR:-$emulator}" -accel "tcg,thread=$thread" -cpu "$cpu" -smp "${topology[@]}" -m 1024 -nodefaults
