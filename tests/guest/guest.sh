@@ -86,7 +86,16 @@ zen*) cpu=max,-cx16,-monitor,model-id=Emulated,vendor=AuthenticAMD,xlevel=0x8000
 esac
 [ "$machine_name" = module ] || pmu=$BUILD/tests/guest/pmu_plugin.so,machine=$machine_name,cpus=$cpus
 [ "$cpus" != 1 ] || thread=single
-machine=("${GUEST_EMULATOR:-$emulator}" -accel "tcg,thread=$thread" -cpu "$cpu" -smp "$cpus" -m 1024 -nodefaults
+# Two sockets with a CPU and half of the memory each: memory of the other one is remote.
+topology=("$cpus")
+if [ -n "$pmu" ] && [ "$cpus" = 2 ]; then
+	topology=("$cpus,sockets=2")
+	for node in 0 1; do
+		topology+=(-object "memory-backend-ram,id=node$node,size=512M" -numa "node,cpus=$node,memdev=node$node")
+	done
+	pmu+=,node-bytes=$((512 << 20))
+fi
+machine=("${GUEST_EMULATOR:-$emulator}" -accel "tcg,thread=$thread" -cpu "$cpu" -smp "${topology[@]}" -m 1024 -nodefaults
 	-no-user-config -no-reboot -display none -kernel "$guest/kernel-$series.vmlinuz")
 if [ -n "$pmu" ] && [ "$cpus" = 1 ]; then
 	machine+=(-icount "shift=$ICOUNT,sleep=off" -seed 1 -rtc "base=2026-01-01,clock=vm" -initrd "$output/initrd")

@@ -117,6 +117,10 @@ static void note(struct caches *caches, unsigned int cpu, const struct caches_ac
 	if (access->store ? holder->cpus != 1ULL << cpu || holder->writer != cpu
 			  : holder->writer != NOBODY && holder->writer != cpu)
 		tell_others(caches, cpu, holder, access);
+	/* The line has one slot of each CPU, so another address of the same memory loses its own: the
+	 * kernel's direct mapping of a program's page. */
+	if (holder->cpus >> cpu & 1 && holder->slot[cpu] != slot)
+		set_recent(caches, cpu, holder->slot[cpu], 0);
 	if (access->store) {
 		holder->cpus = 0;
 		holder->writer = (u8)cpu;

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The caches of the emulated PMU's CPUs (tests/guest/pmu/): who has a line, and which accesses take the short
+ * cut. */
+#include <criterion/criterion.h>
+
+#include "base/cleanup.h"
+#include "model/machine.h"
+
+/* A file of a plugin for QEMU, which no program here is linked with. */
+#include "../guest/pmu/caches.c" /* NOLINT(bugprone-suspicious-include) */
+
+#define NODE_BYTES (1ULL << 29)
+/* Nothing is under way any more. */
+#define LONG 100000U
+
+struct fixture {
+	struct caches *caches;
+	u64 now;
+};
+
+static void fixture_open(struct fixture *ret, u64 node_bytes)
+{
+	const struct machine *machine = machine_find("skylake-server");
+
+	*ret = (struct fixture){.caches = caches_open(2, node_bytes)};
+	cr_assert(ret->caches);
+	for (unsigned int cpu = 0; cpu < 2; cpu++)
+		cr_assert_eq(caches_add_cpu(ret->caches, cpu, &machine->memory), 0);
+}
+
+static void fixture_close(struct fixture *fixture)
+{
+	/* Outside of tests it lives as long as QEMU. */
+	for (unsigned int cpu = 0; cpu < 2; cpu++)
+		free(fixture->caches->memory[cpu]);
+	free(fixture->caches->directory);
+	free(fixture->caches);
+}
+
+/* An access as the plugin does it: true if it took the short cut, and `ret` is where the data was if not. */
+static bool touch(struct fixture *fixture, unsigned int cpu, u64 linear, u64 physical, bool store,
+		  struct retired *ret)
+{
+	struct caches_access access = {
+		.linear = linear, .physical = physical, .store = store, .now = fixture->now += LONG};
+
+	*ret = (struct retired){0};
+	if (caches_is_recent(caches_recent(fixture->caches, cpu), linear, store))
+		return true;
+	caches_access(fixture->caches, cpu, &access, ret);
+	return false;
+}
+
+static bool load(struct fixture *fixture, unsigned int cpu, u64 address, struct retired *ret)
+{
+	return touch(fixture, cpu, address, address, false, ret);
+}
+
+static bool store(struct fixture *fixture, unsigned int cpu, u64 address, struct retired *ret)
+{
+	return touch(fixture, cpu, address, address, true, ret);
+}
+
+Test(guest_caches, a_line_written_by_two_cpus_in_turn_is_modified_in_the_other_each_time)
+{
+	static const struct {
+		u64 node_bytes;
+		enum place place;
+	} facts[] = {{0, PLACE_L3}, {NODE_BYTES, PLACE_REMOTE_CACHE}};
+
+	for (size_t i = 0; i < sizeof(facts) / sizeof(facts[0]); i++) {
+		_cleanup_(fixture_close) struct fixture fixture;
+		struct retired found;
+
+		fixture_open(&fixture, facts[i].node_bytes);
+		/* Each adds to a word of its own. */
+		load(&fixture, 0, 0x1000, &found);
+		store(&fixture, 0, 0x1000, &found);
+		for (unsigned int turn = 1; turn < 100; turn++) {
+			u64 address = 0x1000 + turn % 2 * 40;
+
+			cr_assert(!load(&fixture, turn % 2, address, &found), "turn %u", turn);
+			cr_assert_eq(found.asked, ASKED_MODIFIED, "turn %u: %d", turn, found.asked);
+			cr_assert_eq(found.place, facts[i].place, "turn %u: %d", turn, found.place);
+			cr_assert(!store(&fixture, turn % 2, address, &found), "turn %u", turn);
+		}
+	}
+}
+
+Test(guest_caches, a_cpu_that_has_a_line_alone_takes_the_short_cut)
+{
+	_cleanup_(fixture_close) struct fixture fixture;
+	struct retired found;
+
+	fixture_open(&fixture, 0);
+	cr_assert(!store(&fixture, 0, 0x1000, &found));
+	for (int i = 0; i < 10; i++) {
+		cr_assert(load(&fixture, 0, 0x1000, &found));
+		cr_assert(store(&fixture, 0, 0x1008, &found));
+	}
+}
+
+Test(guest_caches, a_line_that_both_cpus_read_is_not_modified)
+{
+	_cleanup_(fixture_close) struct fixture fixture;
+	struct retired found;
+
+	fixture_open(&fixture, 0);
+	for (unsigned int i = 0; i < 10; i++) {
+		cr_assert_eq(load(&fixture, i % 2, 0x1000, &found), i >= 2);
+		cr_assert_neq(found.asked, ASKED_MODIFIED);
+	}
+	/* A copy is good enough for loads, not for a store. */
+	cr_assert(!store(&fixture, 0, 0x1000, &found));
+	cr_assert(!load(&fixture, 1, 0x1000, &found));
+	cr_assert_eq(found.asked, ASKED_MODIFIED);
+}
+
+Test(guest_caches, a_line_used_by_two_addresses_is_taken_away_from_both)
+{
+	_cleanup_(fixture_close) struct fixture fixture;
+	const u64 other_address = DIRECT_MAP_START + 0x1040;
+	struct retired found;
+
+	fixture_open(&fixture, 0);
+	store(&fixture, 0, 0x2000, &found);
+	/* The kernel writes the same memory by its own address. */
+	touch(&fixture, 0, other_address, 0x2000, true, &found);
+	store(&fixture, 1, 0x2000, &found);
+	cr_assert(!touch(&fixture, 0, other_address, 0x2000, false, &found));
+	store(&fixture, 1, 0x2000, &found);
+	cr_assert(!load(&fixture, 0, 0x2000, &found), "a line that another CPU wrote is still a recent one");
+	cr_assert_eq(found.asked, ASKED_MODIFIED);
+}
+
+Test(guest_caches, a_page_of_the_other_node_is_remote)
+{
+	_cleanup_(fixture_close) struct fixture fixture;
+	struct retired found;
+
+	fixture_open(&fixture, NODE_BYTES);
+	for (unsigned int cpu = 0; cpu < 2; cpu++) {
+		load(&fixture, cpu, 0x10000 + cpu * 0x1000, &found);
+		cr_expect_eq(found.place, cpu == 0 ? PLACE_LOCAL_DRAM : PLACE_REMOTE_DRAM, "CPU %u: %d", cpu,
+			     found.place);
+		load(&fixture, cpu, NODE_BYTES + cpu * 0x1000, &found);
+		cr_expect_eq(found.place, cpu == 1 ? PLACE_LOCAL_DRAM : PLACE_REMOTE_DRAM, "CPU %u: %d", cpu,
+			     found.place);
+	}
+}
