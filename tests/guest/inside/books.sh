@@ -83,7 +83,8 @@ count_again() {
 	if [ -n "$machine" ]; then pmu resume; else echo N >"$parameters/paused"; fi
 }
 
-# Commands that print the books, or begin them again.
+# Commands that print the books, or begin them again (in a shell, and lifetime.sh's).
+# shellcheck disable=SC2034
 if [ -n "$machine" ]; then
 	print_books="$here/pmu books" print_totals="$here/pmu totals" reset_books="$here/pmu reset"
 else

@@ -64,14 +64,14 @@ play_slowly() {
 	play loads_per_second=2000000
 }
 
-# delivered_by [CPU]: what the machine's totals have in all: delivered, or cut off by a stop. delivered_before [CPU]: the
-# same of the opening that ended last.
+# delivered_by [CPU]: what the machine's totals have in all: delivered, or cut off by a stop. delivered_before: the same of
+# the opening that ended last.
 delivered_by() {
 	add_up "${1:-}" < <($print_totals)
 }
 
 delivered_before() {
-	add_up "${1:-}" <"$spent"
+	add_up '' <"$spent"
 }
 
 add_up() {
