@@ -2,7 +2,7 @@
 # shellcheck shell=bash
 # For tests of accounting, after lib.sh: a PMU, the emulated one of this guest or the module's, and whether pebsd's figures
 # are those of its books.
-# shellcheck disable=SC2154 # lib.sh's: here, machine, module, work
+# shellcheck disable=SC2154 # lib.sh's: here, emulated, module, work
 
 parameters=/sys/module/$module/parameters
 debug=/sys/kernel/debug/$module
@@ -19,7 +19,7 @@ leave() {
 	# Without a limit on the time that sampling takes, the kernel refuses any other rate.
 	echo 25 >/proc/sys/kernel/perf_cpu_time_max_percent
 	echo "$sample_rate" >/proc/sys/kernel/perf_event_max_sample_rate
-	if [ -n "$machine" ]; then
+	if [ -n "$emulated" ]; then
 		pmu resume
 		pmu watch 0
 	fi
@@ -30,7 +30,7 @@ trap leave EXIT
 # play [PARAMETER=VALUE...]: the machine is there, with empty books. Parameters are the module's; an emulated PMU has
 # paused=Y of them.
 play() {
-	if [ -n "$machine" ]; then
+	if [ -n "$emulated" ]; then
 		stop_pebsd
 		pmu resume
 		pmu reset
@@ -70,22 +70,22 @@ touches=16
 load() {
 	local name=$1 unit=$2
 	shift 2
-	[ -z "$machine" ] || [[ " $* " == *' -- '* ]] || set -- "$@" --
-	start_workload "$name" "$unit" --property=CPUSchedulingPolicy=idle "$@" ${machine:+--touch "$touches"}
+	[ -z "$emulated" ] || [[ " $* " == *' -- '* ]] || set -- "$@" --
+	start_workload "$name" "$unit" --property=CPUSchedulingPolicy=idle "$@" ${emulated:+--touch "$touches"}
 }
 
 # stop_counting, count_again: nothing counts in between.
 stop_counting() {
-	if [ -n "$machine" ]; then pmu pause; else echo Y >"$parameters/paused"; fi
+	if [ -n "$emulated" ]; then pmu pause; else echo Y >"$parameters/paused"; fi
 }
 
 count_again() {
-	if [ -n "$machine" ]; then pmu resume; else echo N >"$parameters/paused"; fi
+	if [ -n "$emulated" ]; then pmu resume; else echo N >"$parameters/paused"; fi
 }
 
 # Commands that print the books, or begin them again (in a shell, and lifetime.sh's).
 # shellcheck disable=SC2034
-if [ -n "$machine" ]; then
+if [ -n "$emulated" ]; then
 	print_books="$here/pmu books" print_totals="$here/pmu totals" reset_books="$here/pmu reset"
 else
 	print_books="cat $debug/books" print_totals="cat $debug/totals" reset_books="echo 1 >$debug/reset"

@@ -16,7 +16,7 @@ pmu() {
 
 # The machine that it is, by its name in daemon/model; nothing: the module plays the PMU.
 # shellcheck disable=SC2034 # of those that come after
-machine=$(pmu machine 2>/dev/null) || machine=''
+emulated=$(pmu machine 2>/dev/null) || emulated=''
 
 module_is_loaded() {
 	grep -q "^$module " /proc/modules

@@ -114,7 +114,7 @@ table() {
 }
 
 rows() {
-	table | sed -n "s/^$machine $1 //p"
+	table | sed -n "s/^$emulated $1 //p"
 }
 
 dmesg | tr -d '\0' | grep -m 1 'Performance Events:' | sed 's/.*Performance Events: //' >"$work/driver" || :
@@ -123,13 +123,13 @@ say "measured: $(<"$work/driver")"
 
 # IBS samples all operations, so that the same rate takes a longer period.
 period=4001
-[[ $machine != zen* ]] || period=20011
+[[ $emulated != zen* ]] || period=20011
 settings "[sampling]" "events = $(rows events)" "period = $period" "instructions-period = 400009" "budget = off"
 
 # -- what it opens, and what it refuses --
 
 refused=0
-case $machine in goldmont | *-vm) refused=3 ;; esac
+case $emulated in goldmont | *-vm) refused=3 ;; esac
 found=0
 pebsd --probe --json >"$work/said" 2>"$work/errors" || found=$?
 expect 'the exit code of the probe' $refused $found
@@ -147,7 +147,7 @@ if [ $refused = 3 ]; then
 	say "measured: refused: $(<"$work/said")"
 	exit
 fi
-case $machine in
+case $emulated in
 zen*)
 	sampled=('loads ibs_op 0x2 0x1 0x4')
 	expect 'what is opened' 'ibs_op loads 0x80000' "$(jq -r '.events[] | "\(.pmu) \(.role) \(.config)"' "$work/said")"
@@ -201,12 +201,12 @@ sample() {
 	count_again
 	wait_until 'a hundred samples of each event' 200 has_records
 	settle
-	agree "$machine"
-	[[ $machine == zen* ]] || expect 'the kinds of latency' "$(kinds)" \
+	agree "$emulated"
+	[[ $emulated == zen* ]] || expect 'the kinds of latency' "$(kinds)" \
 		"$(jq --raw-output '.events | to_entries[] | "\(.key) \(.value.latency_kind // "-")"' "$work/status" | sort)"
 }
 
-case $machine in
+case $emulated in
 nehalem | sandybridge | ivybridge | haswell | broadwell)
 	# Several at once collide: test_collision.sh. One after the other each sample is to be there.
 	all=("${sampled[@]}")

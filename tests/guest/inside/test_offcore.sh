@@ -63,7 +63,7 @@ counted_by() {
 : >"$work/compared" # measured() has its figures of samples from there
 echo 0 >/proc/sys/kernel/perf_cpu_time_max_percent
 play paused=Y
-if [ "$machine" = goldmont ]; then
+if [ "$emulated" = goldmont ]; then
 	settings '[sampling]' 'events = offcore'
 	exits 'pebsd --probe on goldmont' 0 pebsd --probe
 	start_pebsd

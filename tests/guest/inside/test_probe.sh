@@ -28,28 +28,28 @@ play paused=Y
 settings '[sampling]' 'events = loads stores instructions'
 pebsd --probe
 probe pebsd
-expect "exit code of the probe on $machine" 0 "$status"
-json "$machine: what was measured" '.cost.measured | .load_ns > 0 and .event_ns > 0 and .events_timed > 0'
-json "$machine: the time to start" '.cost.asked.start_ns > .cost.measured.load_ns'
-json "$machine: the kernel's structures" '.cost.asked.kernel_event_bytes_min > 1000'
+expect "exit code of the probe on $emulated" 0 "$status"
+json "$emulated: what was measured" '.cost.measured | .load_ns > 0 and .event_ns > 0 and .events_timed > 0'
+json "$emulated: the time to start" '.cost.asked.start_ns > .cost.measured.load_ns'
+json "$emulated: the kernel's structures" '.cost.asked.kernel_event_bytes_min > 1000'
 said=$(jq .cost.asked.descriptors "$work/probe.json")
 start_pebsd
 open=$(find "/proc/$pebsd_pid/fd" -lname 'anon_inode:\[perf_event\]' | wc -l)
-expect "$machine: descriptors of events" "$said" "$open"
+expect "$emulated: descriptors of events" "$said" "$open"
 
 # The running pebsd has a pinned event on the same counters, and others are free: nothing is refused for that.
 # Precisely distributed instructions have one counter on both machines, which is then pebsd's own.
 probe pebsd
-expect "exit code of the probe on $machine beside pebsd" 0 "$status"
-json "$machine: pebsd is no other user" '[.notes[]] | all(contains("a pinned event of another") | not)'
-json "$machine: pebsd's own counters" '[.notes[] | select(contains("the running pebsd"))] | length > 0'
+expect "exit code of the probe on $emulated beside pebsd" 0 "$status"
+json "$emulated: pebsd is no other user" '[.notes[]] | all(contains("a pinned event of another") | not)'
+json "$emulated: pebsd's own counters" '[.notes[] | select(contains("the running pebsd"))] | length > 0'
 stop_pebsd
 
 probe prlimit --nofile=100:100 pebsd
-expect "exit code of the probe on $machine with few descriptors" 3 "$status"
-json "$machine: too few descriptors" '[.refused[].reason] | any(contains("too few file descriptors") and
+expect "exit code of the probe on $emulated with few descriptors" 3 "$status"
+json "$emulated: too few descriptors" '[.refused[].reason] | any(contains("too few file descriptors") and
 		contains("the hard limit is 100"))'
 probe setpriv --reuid=65534 --regid=65534 --clear-groups pebsd
-expect "exit code of the probe on $machine without rights" 3 "$status"
-json "$machine: no rights" '[.refused[].reason] | any(contains("kernel.perf_event_paranoid is"))'
-json "$machine: no rights for BPF" '[.notes[]] | any(contains("CAP_BPF"))'
+expect "exit code of the probe on $emulated without rights" 3 "$status"
+json "$emulated: no rights" '[.refused[].reason] | any(contains("kernel.perf_event_paranoid is"))'
+json "$emulated: no rights for BPF" '[.notes[]] | any(contains("CAP_BPF"))'
