@@ -3,10 +3,10 @@
 # pebsd on a machine whose PMU the emulator plays, under the kernel's own driver: its probe says what the table says, it
 # samples what opens there, and each figure is that of the emulator's books, for each event, CPU and cgroup. On a machine
 # that cannot be sampled it says so and ends with 3.
-# kernels: 6.1 6.12
+# kernels: 6.12 6.1
 # machines: nehalem sandybridge ivybridge haswell broadwell skylake-server icelake-server sapphirerapids graniterapids alderlake gracemont sierraforest goldmont zen3 zen5 skylake-server-vm
 # machines for 6.1: goldmont
-# machines for 6.12: skylake-server zen3 skylake-server-vm
+# machines for 6.12: skylake-server zen3 skylake-server-vm goldmont
 # time limit: 600 s
 # init: small
 # takes: 100 s
