@@ -392,7 +392,7 @@ test: ## all tests below in one run, their packages installed first
 	+@$(PARALLEL) unit-tests bpf-tests e2e-tests
 	@$(RUN_TESTS) $(AT_ONCE) $(E2E_TESTS) $(BPF_TESTS) $(UNIT_TESTS)
 
-test-all: ## everything that can be checked here, guests with every kernel among it (needs root, two hours)
+test-all: ## everything that can be checked here, guests with every kernel among it (needs root, takes hours)
 	@.ci/run all
 
 test-unit: ## pure functions and modules

@@ -272,7 +272,7 @@ static void mend_after_suspend(struct origin_state *state)
 	const u64 slept_ns = suspend_look(&state->suspend);
 	char slept[TEXT_NUMBER_MAX];
 
-	/* A resumed event is opened anew. */
+	/* While paused no event is open; the end of the pause opens all of them again. */
 	if (slept_ns == 0 || state->paused)
 		return;
 	text_span((double)slept_ns / (double)NSEC_PER_SEC, slept);

@@ -16,7 +16,7 @@
 /* Least time between two collections, as a part of the interval. */
 #define LEAST_PART 4
 
-/* A busy machine may delay a collection by seconds: what comes after 10 s is no delay. */
+/* A busy machine may delay a collection by some seconds, but not by ten. */
 #define OVERDUE_INTERVALS 3
 #define OVERDUE_LEAST_US  10000000ULL
 

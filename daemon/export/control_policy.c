@@ -70,7 +70,7 @@ int control_get_rules(struct varlink_call *call, json_object *parameters, void *
 		return -ENOMEM;
 	for (size_t i = 0; i < n; i++)
 		policy_count(policy, i, &counts[i]);
-	return control_reply(call, json_rules_page(snapshot->origin, rules, counts, n, &page));
+	return control_reply(call, json_rules(snapshot->origin, rules, counts, n, &page));
 }
 
 int control_get_alerts(struct varlink_call *call, json_object *parameters, void *userdata)
@@ -91,7 +91,7 @@ int control_get_alerts(struct varlink_call *call, json_object *parameters, void 
 		return control_not_measured(call, r);
 	page.taken = snapshot->taken;
 	r = policy_alerts(take_policy(userdata), &alerts, &n);
-	return r < 0 ? r : control_reply(call, json_alerts_page(snapshot->origin, alerts, n, &page));
+	return r < 0 ? r : control_reply(call, json_alerts(snapshot->origin, alerts, n, &page));
 }
 
 static int no_such_rule(struct varlink_call *call, const char *name)
@@ -194,5 +194,5 @@ int control_get_neighbours(struct varlink_call *call, json_object *parameters, v
 			call, "neighbours",
 			"it takes an event of loads with a latency and a data source, and some "
 			"collections of it");
-	return r < 0 ? r : control_reply(call, json_neighbours_page(origin, path, report, &page));
+	return r < 0 ? r : control_reply(call, json_neighbours(origin, path, report, &page));
 }

@@ -60,13 +60,8 @@ static json_object *neighbour_object(struct json_writer *writer, const struct ne
 	return object;
 }
 
-json_object *json_neighbours(const char *origin, const char *path, const struct neighbours_report *report)
-{
-	return json_neighbours_page(origin, path, report, NULL);
-}
-
-json_object *json_neighbours_page(const char *origin, const char *path,
-				  const struct neighbours_report *report, struct json_page *page)
+json_object *json_neighbours(const char *origin, const char *path, const struct neighbours_report *report,
+			     struct json_page *page)
 {
 	const struct neighbours *ranking = &report->ranking;
 	struct json_writer writer = {0};

@@ -8,13 +8,10 @@
 #include "export/json_writer.h"
 #include "neighbours_report.h"
 
-/* `path`: the cgroup that the report is about. A new object that the caller owns, NULL where memory is
- * short. */
-json_object *json_neighbours(const char *origin, const char *path, const struct neighbours_report *report);
-
-/* A page of the same; `page` NULL: all. */
-json_object *json_neighbours_page(const char *origin, const char *path,
-				  const struct neighbours_report *report, struct json_page *page);
+/* `path`: the cgroup that the report is about; `page` NULL: all neighbours. A new object that the caller
+ * owns, NULL where memory is short. */
+json_object *json_neighbours(const char *origin, const char *path, const struct neighbours_report *report,
+			     struct json_page *page);
 
 /* "named", "self", "nobody", "thin", "steady"; a constant. */
 const char *json_neighbours_verdict(enum neighbours_verdict verdict);

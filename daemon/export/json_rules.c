@@ -161,13 +161,7 @@ static json_object *start(struct json_writer *writer, const char *origin)
 }
 
 json_object *json_rules(const char *origin, const struct rule *rules, const struct policy_counts *counts,
-			size_t n)
-{
-	return json_rules_page(origin, rules, counts, n, NULL);
-}
-
-json_object *json_rules_page(const char *origin, const struct rule *rules, const struct policy_counts *counts,
-			     size_t n, struct json_page *page)
+			size_t n, struct json_page *page)
 {
 	struct json_writer writer = {0};
 	json_object *object = start(&writer, origin);
@@ -312,13 +306,7 @@ static json_object *alert_object(struct json_writer *writer, const struct alert 
 	return object;
 }
 
-json_object *json_alerts(const char *origin, const struct alert *alerts, size_t n)
-{
-	return json_alerts_page(origin, alerts, n, NULL);
-}
-
-json_object *json_alerts_page(const char *origin, const struct alert *alerts, size_t n,
-			      struct json_page *page)
+json_object *json_alerts(const char *origin, const struct alert *alerts, size_t n, struct json_page *page)
 {
 	struct json_writer writer = {0};
 	json_object *object = start(&writer, origin);

@@ -12,18 +12,13 @@
 #include "export/json_writer.h"
 #include "policy/policy.h"
 
-/* Each rule, with how many of its subjects are in which state: `counts` has one for each. */
+/* Each rule, with how many of its subjects are in which state: `counts` has one for each. `page` NULL: all.
+ */
 json_object *json_rules(const char *origin, const struct rule *rules, const struct policy_counts *counts,
-			size_t n);
+			size_t n, struct json_page *page);
 
-/* In the order given. */
-json_object *json_alerts(const char *origin, const struct alert *alerts, size_t n);
-
-/* A page of the same; `page` NULL: all. */
-json_object *json_rules_page(const char *origin, const struct rule *rules, const struct policy_counts *counts,
-			     size_t n, struct json_page *page);
-json_object *json_alerts_page(const char *origin, const struct alert *alerts, size_t n,
-			      struct json_page *page);
+/* In the order given. `page` NULL: all. */
+json_object *json_alerts(const char *origin, const struct alert *alerts, size_t n, struct json_page *page);
 
 /* One rule on one cgroup: `alerts` are what policy_explain() gives, one for each event. */
 json_object *json_explain(const char *origin, const struct rule *rule, const struct alert *alerts, size_t n);

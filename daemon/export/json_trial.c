@@ -124,7 +124,7 @@ static json_object *rules(struct json_writer *writer, const struct trial_report 
 	_cleanup_free_ struct policy_counts *counts = calloc(report->n_rules, sizeof(*counts));
 	json_object *reply, *list = NULL;
 
-	reply = counts ? json_rules(report->origin, report->rules, counts, report->n_rules) : NULL;
+	reply = counts ? json_rules(report->origin, report->rules, counts, report->n_rules, NULL) : NULL;
 	if (!json_checked(writer, reply))
 		return NULL;
 	list = json_object_get(json_object_object_get(reply, "rules"));

@@ -40,7 +40,7 @@ struct json_page {
 /* Where the page begins in a list of `n`. */
 u64 json_page_first(const struct json_page *page, size_t n);
 
-/* Whether an item of so many bytes, number `index` of the list, fits; if not, the page ends before it. `page`
+/* Whether item `index` of the list, which takes `bytes`, still fits; if not, the page ends before it. `page`
  * NULL: everything fits. */
 bool json_page_fits(struct json_page *page, u64 index, size_t bytes);
 

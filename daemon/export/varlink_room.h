@@ -18,8 +18,8 @@
 /* A reply that has waited for less is not given up for another one's memory. */
 #define VARLINK_ROOM_US 1000000ULL
 
-/* A client that has not taken everything takes at least so many bytes in each period, or is let go. At this
- * rate the largest reply takes 160 seconds. */
+/* The least that a client must read of an unread reply in each period; the connection of a slower one is
+ * closed. At this rate the largest reply takes 160 seconds. */
 #define VARLINK_PERIOD_SECONDS 10
 #define VARLINK_PERIOD_BYTES   (64U << 10)
 

@@ -11,6 +11,7 @@
 #include "base/number.h"
 #include "http/http_answer.h"
 #include "http/http_line.h"
+#include "http/http_target.h"
 
 #define PATH_PARAMETER    "cgroup"
 #define SECONDS_PARAMETER "seconds"
@@ -62,9 +63,8 @@ static enum MHD_Result read_parameter(void *userdata, enum MHD_ValueKind kind, c
 
 	(void)kind;
 	(void)value_size;
-	/* http_target_decode() leaves a NUL as it came. A name that has these three characters is refused,
-	 * too. */
-	if (value && strstr(value, "%00"))
+	/* Also of a name that has these three characters, which nothing tells apart here. */
+	if (value && strstr(value, HTTP_TARGET_NUL))
 		(void)snprintf(request->mistake, sizeof(request->mistake),
 			       "a parameter has a NUL byte in it");
 	else if (key_size == strlen(PATH_PARAMETER) && strcmp(key, PATH_PARAMETER) == 0 && !request->path &&

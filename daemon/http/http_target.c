@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "http/http_target.h"
 
+#include <microhttpd.h>
 #include <string.h>
 #include <strings.h>
 
@@ -25,32 +26,7 @@ bool http_target_split(const char *target, const char **ret_path, char ret_autho
 	return true;
 }
 
-/* -1: none. */
-static int digit_of(char byte)
-{
-	static const char digits[] = "0123456789abcdef";
-	const char *found =
-		byte ? strchr(digits, byte >= 'A' && byte <= 'F' ? byte - 'A' + 'a' : byte) : NULL;
-
-	return found ? (int)(found - digits) : -1;
-}
-
 size_t http_target_decode(char *text)
 {
-	const char *from = text;
-	char *to = text;
-
-	while (*from) {
-		const int high = *from == '%' ? digit_of(from[1]) : -1;
-		const int low = high >= 0 ? digit_of(from[2]) : -1;
-
-		if (low < 0 || high + low == 0) {
-			*to++ = *from++;
-			continue;
-		}
-		*to++ = (char)(high * 16 + low);
-		from += 3;
-	}
-	*to = '\0';
-	return (size_t)(to - text);
+	return strstr(text, HTTP_TARGET_NUL) ? strlen(text) : MHD_http_unescape(text);
 }

@@ -15,9 +15,12 @@
  */
 bool http_target_split(const char *target, const char **ret_path, char ret_authority[HTTP_AUTHORITY_MAX]);
 
+/* A NUL as a client encodes it. */
+#define HTTP_TARGET_NUL "%00"
+
 /*
- * Decodes in place, and returns the new length. %00 stays as it is: what was behind it would be cut off, and
- * another page than the one that is asked for would be served. So does what is no percent-encoding.
+ * Decodes the percent-encoding of `text` in place, and returns the new length. Text with a NUL in it stays as
+ * it is: decoded it would end there, and name another page than the client asked for.
  */
 size_t http_target_decode(char *text);
 

@@ -183,7 +183,8 @@ input=$life/answers
 [ -z "$counted" ] || input=/dev/null
 trap 'rm -rf "$life"' EXIT
 
-# A guest whose time is counted is told all its tests at the start: while it waited for a word its clock would run.
+# A guest whose time is counted in instructions gets the names of all its tests at the start. If it had to wait for the
+# host, its clock would run on.
 tests=()
 if [ -n "$counted" ]; then
 	while read -r _ name _ < <(take "$queue/$kind"); do

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * pmu COMMAND [ARGUMENT]: asks the emulated PMU of this guest (tests/guest/pmu/), and prints what it answers.
- *   books, totals, touched, counted, price, machine   what plugin.c prints for them
+ *   books, totals, touched, price, machine   what plugin.c prints for them
  *   reset            the books begin again
  *   pause, resume    nothing counts in between
  *   watch CGROUP_ID  keeps what the cgroup's samples touch

@@ -54,7 +54,7 @@ Test(http_target, percent_encoding_is_decoded_but_for_nul)
 		{"", ""},
 		{"/%6Detrics", "/metrics"},
 		{"/metrics%00", "/metrics%00"},
-		{"/metrics%00x%20", "/metrics%00x "},
+		{"/metrics%00x%20", "/metrics%00x%20"},
 		{"/a%2fb%FF", "/a/b\xff"},
 		{"%", "%"},
 		{"%4", "%4"},

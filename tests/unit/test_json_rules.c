@@ -55,7 +55,7 @@ Test(json_rules, rules_in_full)
 	size_t n;
 	const struct rule *rules = example_rules(&n);
 
-	expect_json(json_rules("perf", rules, counts, 2),
+	expect_json(json_rules("perf", rules, counts, 2, NULL),
 		    "{\"version\":1,\"origin\":\"perf\",\"rules\":[{" SLOW_DB
 		    ",\"cgroups\":{\"inactive\":7,\"pending\":1,\"firing\":2,\"resolved\":3,\"ignored\":6,"
 		    "\"unknown\":{\"samples\":4,\"not_measured\":5}}},"
@@ -65,7 +65,7 @@ Test(json_rules, rules_in_full)
 		    "\"min_samples\":500,\"needs_samples\":152,\"confidence\":0.99,\"severity\":\"warning\","
 		    "\"subtree\":true,\"dry_run\":true,\"trust_owner\":false,\"action\":[\"log\"],"
 		    "\"cgroups\":{\"inactive\":1,\"pending\":0,\"firing\":0}}]}");
-	expect_json(json_rules("replay", NULL, NULL, 0),
+	expect_json(json_rules("replay", NULL, NULL, 0, NULL),
 		    "{\"version\":1,\"origin\":\"replay\",\"rules\":[]}");
 }
 
@@ -74,7 +74,7 @@ Test(json_rules, a_rule_below_and_a_ratio)
 	static const struct policy_counts counts[2];
 	size_t n;
 	const struct rule *rules = example_rules(&n);
-	_cleanup_json_ json_object *reply = json_rules("perf", &rules[2], counts, 2);
+	_cleanup_json_ json_object *reply = json_rules("perf", &rules[2], counts, 2, NULL);
 	json_object *list = json_get_array(reply, "rules");
 	json_object *worse, *starved;
 	u64 needs = 0;
@@ -123,7 +123,7 @@ Test(json_rules, alerts_in_each_state)
 	list[4].preference =
 		(struct preference_effect){.ignored = true, .untrusted = true, .malformed = true};
 	expect_json(
-		json_alerts("perf", list, ARRAY_SIZE(list)),
+		json_alerts("perf", list, ARRAY_SIZE(list), NULL),
 		"{\"version\":1,\"origin\":\"perf\",\"alerts\":["
 		"{\"alert\":17," HEAD_OF(
 			"slow-db", "/system.slice/db.service",
@@ -195,7 +195,7 @@ Test(json_rules, what_resolved_can_be_unknown)
 
 	alert.decision = (struct decision){.state = ALERT_RESOLVED, .unknown = UNKNOWN_SOURCE};
 	alert.end = ALERT_END_CLEAR;
-	reply = json_alerts("perf", &alert, 1);
+	reply = json_alerts("perf", &alert, 1, NULL);
 	shown = json_object_array_get_idx(json_get_array(reply, "alerts"), 0);
 	cr_expect_str_eq(json_get_text(shown, "state"), "unknown");
 	cr_expect_str_eq(json_get_text(shown, "held"), "resolved");
@@ -213,7 +213,7 @@ Test(json_rules, of_a_rule_that_went_nothing_is_told_but_its_name)
 			      .event_key = "loads",
 			      .decision = {.state = ALERT_RESOLVED},
 			      .end = ALERT_END_RULE};
-	_cleanup_json_ json_object *reply = json_alerts("perf", &alert, 1);
+	_cleanup_json_ json_object *reply = json_alerts("perf", &alert, 1, NULL);
 
 	expect_json(json_object_get(json_object_array_get_idx(json_get_array(reply, "alerts"), 0)),
 		    "{\"alert\":3,\"rule\":\"slow\",\"cgroup\":\"/a\",\"event\":\"loads\","
@@ -229,7 +229,7 @@ Test(json_rules, what_a_recalled_value_rested_on_is_absent)
 	alert.decision = (struct decision){.state = ALERT_RESOLVED};
 	alert.covered_ns = 0;
 	alert.estimate.samples = 0;
-	reply = json_alerts("perf", &alert, 1);
+	reply = json_alerts("perf", &alert, 1, NULL);
 	shown = json_object_array_get_idx(json_get_array(reply, "alerts"), 0);
 	cr_expect_not_null(json_object_object_get(shown, "value"));
 	cr_expect_null(json_object_object_get(shown, "samples"));
@@ -238,7 +238,7 @@ Test(json_rules, what_a_recalled_value_rested_on_is_absent)
 	/* What the window has since the restart is not what the value was taken from. */
 	alert.end = ALERT_END_GONE;
 	alert.covered_ns = 10 * NSEC_PER_SEC;
-	reply = json_alerts("perf", &alert, 1);
+	reply = json_alerts("perf", &alert, 1, NULL);
 	shown = json_object_array_get_idx(json_get_array(reply, "alerts"), 0);
 	cr_expect_null(json_object_object_get(shown, "samples"));
 	cr_expect_null(json_object_object_get(shown, "window_s"));
@@ -247,7 +247,7 @@ Test(json_rules, what_a_recalled_value_rested_on_is_absent)
 Test(json_rules, only_numbers_are_numbers)
 {
 	struct alert alert = example_measured(2, "/a", 3, INFINITY, INFINITY);
-	_cleanup_json_ json_object *reply = json_alerts("perf", &alert, 1);
+	_cleanup_json_ json_object *reply = json_alerts("perf", &alert, 1, NULL);
 	json_object *shown = json_object_array_get_idx(json_get_array(reply, "alerts"), 0);
 	double low = 0;
 
@@ -260,7 +260,7 @@ Test(json_rules, only_numbers_are_numbers)
 Test(json_rules, no_upper_bound_is_below_the_value)
 {
 	struct alert alert = example_measured(2, "/a", 350.5, 401, 288.5);
-	_cleanup_json_ json_object *reply = json_alerts("perf", &alert, 1);
+	_cleanup_json_ json_object *reply = json_alerts("perf", &alert, 1, NULL);
 	json_object *shown = json_object_array_get_idx(json_get_array(reply, "alerts"), 0);
 	double low = 0;
 
@@ -383,7 +383,7 @@ Test(json_rules, neighbours_in_full)
 	};
 
 	expect_json(
-		json_neighbours("perf", "/db\xff", &report),
+		json_neighbours("perf", "/db\xff", &report, NULL),
 		"{\"version\":1,\"origin\":\"perf\",\"cgroup\":\"/db\xef\xbf\xbd"
 		"ff\",\"event\":\"loads\",\"bin_s\":5.0,\"window_s\":300.5,\"bins\":60,"
 		"\"verdict\":\"named\",\"self_strength\":-0.25,\"latency\":{\"slow\":400.0,\"fast\":200.0},"
@@ -397,7 +397,7 @@ Test(json_rules, neighbours_in_full)
 	report.nodes_known = false;
 	report.apart = report.beyond = 0;
 	expect_json(
-		json_neighbours("replay", "/db", &report),
+		json_neighbours("replay", "/db", &report, NULL),
 		"{\"version\":1,\"origin\":\"replay\",\"cgroup\":\"/db\",\"event\":\"loads\",\"bin_s\":5.0,"
 		"\"window_s\":300.5,\"bins\":3,\"verdict\":\"thin\",\"nodes_known\":false,\"apart\":0,"
 		"\"neighbours\":[]}");

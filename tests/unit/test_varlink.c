@@ -38,7 +38,7 @@ static int big(struct varlink_call *call, json_object *parameters, void *userdat
 	return varlink_reply(call, reply);
 }
 
-/* A list of so many texts of a KiB, as it is made. */
+/* An array of `n` texts of 1 KiB each. */
 static int parts(struct varlink_call *call, json_object *parameters, void *userdata)
 {
 	char text[1025];

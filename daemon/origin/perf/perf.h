@@ -122,8 +122,8 @@ void perf_count(struct perf_event_set *set, struct perf_counts *ret);
 size_t perf_find_stalled(struct perf_event_set *set, u64 now_ns, bool last);
 void perf_rearm_stalled(struct perf_event_set *set);
 
-/* Loads the counters of all CPUs anew, with the period in force: whatever they were left with, they count
- * from here on. What was counted stays, but for a part of a period. */
+/* Reloads the counters of all CPUs with the period in force, so that they count again whatever state they
+ * were in. Keeps what was counted, but for a part of a period. */
 void perf_rearm(struct perf_event_set *set);
 
 /*

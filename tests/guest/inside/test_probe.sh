@@ -41,7 +41,7 @@ expect "$emulated: descriptors of events" "$said" "$open"
 # Precisely distributed instructions have one counter on both machines, which is then pebsd's own.
 probe pebsd
 expect "exit code of the probe on $emulated beside pebsd" 0 "$status"
-json "$emulated: pebsd is no other user" '[.notes[]] | all(contains("a pinned event of another") | not)'
+json "$emulated: its own events are not called another user's" '[.notes[]] | all(contains("a pinned event of another") | not)'
 json "$emulated: pebsd's own counters" '[.notes[] | select(contains("the running pebsd"))] | length > 0'
 stop_pebsd
 

@@ -18,8 +18,6 @@
 #define OF_CGROUP 0x10000U
 #define OF_OTHERS 0x20000U
 
-#define COUNTED_MAX 1024
-
 #define WORD_(name, word) word,
 static const char *const source_words[] = {SOURCES(WORD_)};
 static const char *const snoop_words[] = {SNOOPS(WORD_)};
@@ -50,11 +48,6 @@ struct touched {
 	u32 event, tid;
 	u64 cgroup, ip, address;
 	u64 samples, guarded, latency, hitm;
-};
-
-/* What off-core response counters counted for a cgroup. */
-struct counted {
-	u64 cgroup, response, occurrences;
 };
 
 struct book_event {
@@ -89,7 +82,6 @@ struct books {
 	struct book *books;
 	struct touched *touched;
 	u64 touched_full;
-	struct counted counted[COUNTED_MAX];
 	struct book_cpu cpus[CACHES_CPUS];
 };
 
@@ -351,25 +343,6 @@ static void hold(struct books *books, const struct core *core, const struct core
 		put_log(books->log, core, record, &pending);
 }
 
-void books_counted(struct books *books, const struct core *core, u64 response, u64 occurrences,
-		   const struct guest_kernel *kernel, const struct guest_memory *memory)
-{
-	u64 cgroup = guest_kernel_task(kernel, memory, core->cpu).cgroup;
-
-	pthread_mutex_lock(&books->lock);
-	for (unsigned int i = 0; i < COUNTED_MAX; i++) {
-		struct counted *one = &books->counted[i];
-
-		if (!one->occurrences)
-			*one = (struct counted){.cgroup = cgroup, .response = response};
-		if (one->cgroup != cgroup || one->response != response)
-			continue;
-		one->occurrences += occurrences;
-		break;
-	}
-	pthread_mutex_unlock(&books->lock);
-}
-
 static u32 whose(const struct guest_event *event)
 {
 	return event->of_cgroup ? OF_CGROUP : event->other ? OF_OTHERS : 0;
@@ -456,7 +429,6 @@ void books_reset(struct books *books)
 	memset(books->books, 0, BOOKS_MAX * sizeof(*books->books));
 	memset(books->touched, 0, TOUCHED_MAX * sizeof(*books->touched));
 	memset(books->cpus, 0, sizeof(books->cpus));
-	memset(books->counted, 0, sizeof(books->counted));
 	books->touched_full = 0;
 	pthread_mutex_unlock(&books->lock);
 }
@@ -571,11 +543,4 @@ void books_print_touched(const struct books *books, FILE *file)
 	}
 	if (books->touched_full)
 		fprintf(file, "{\"full\":%lu}\n", books->touched_full);
-}
-
-void books_print_counted(const struct books *books, FILE *file)
-{
-	for (unsigned int i = 0; i < COUNTED_MAX && books->counted[i].occurrences; i++)
-		fprintf(file, "{\"cgroup\":%lu,\"extra\":\"0x%lx\",\"count\":%lu}\n",
-			books->counted[i].cgroup, books->counted[i].response, books->counted[i].occurrences);
 }

@@ -28,10 +28,6 @@ void books_due(struct books *books, const struct core *core, const struct guest_
 void books_record(struct books *books, const struct core *core, const struct core_record *record,
 		  const struct guest_kernel *kernel, const struct guest_memory *memory);
 
-/* An off-core response counter counted, with this value in its register. */
-void books_counted(struct books *books, const struct core *core, u64 response, u64 occurrences,
-		   const struct guest_kernel *kernel, const struct guest_memory *memory);
-
 /* The interrupt for the records of a CPU begins: they are those of the task that runs now. */
 void books_interrupt(struct books *books, const struct core *core, const struct guest_kernel *kernel,
 		     const struct guest_memory *memory);
@@ -54,6 +50,5 @@ void books_reset(struct books *books);
 void books_print(const struct books *books, FILE *file);
 void books_print_totals(const struct books *books, const struct core *cores, unsigned int cpus, FILE *file);
 void books_print_touched(const struct books *books, FILE *file);
-void books_print_counted(const struct books *books, FILE *file); /* by cgroup and response */
 
 #endif

@@ -563,24 +563,19 @@ static void stall(struct core *core, const struct retired *access)
 		core->cycles += access->latency / CORE_OVERLAP;
 }
 
-/* Off-core response counters. `told`: of an access that is told by itself, which the unit counts. */
-static void count_offcore(struct core *core, const struct retired *access, bool told)
+/* Off-core response counters, of what they count without its being told by itself. */
+static void count_offcore(struct core *core, const struct retired *access)
 {
 	u32 i;
 
 	FOR_EACH_COUNTER(core, i)
 	{
 		const struct machine_event *event = &counter_of(core, i)->program.event;
-		u64 response, occurrences;
 
-		if (event->kind != MACHINE_EVENT_OFFCORE)
-			continue;
-		response = core->unit.offcore[event->offcore];
-		occurrences = offcore_occurrences(core->machine, event->offcore, response, access);
-		if (occurrences)
-			core->callbacks.counted(core->callbacks.owner, response, occurrences);
-		if (!told)
-			(void)pebs_pass(&core->unit, i, occurrences);
+		if (event->kind == MACHINE_EVENT_OFFCORE)
+			(void)pebs_pass(&core->unit, i,
+					offcore_occurrences(core->machine, event->offcore,
+							    core->unit.offcore[event->offcore], access));
 	}
 }
 
@@ -593,7 +588,7 @@ void core_missed(struct core *core, const struct caches_access *access)
 	caches_access(core->caches, core->cpu, &now, &retired);
 	stall(core, &retired);
 	if (!core->amd && !core->paused)
-		count_offcore(core, &retired, false);
+		count_offcore(core, &retired);
 }
 
 void core_access(struct core *core, const struct core_moment *moment, const struct caches_access *access)
@@ -614,7 +609,6 @@ void core_access(struct core *core, const struct core_moment *moment, const stru
 		return;
 	}
 	if (!core->amd) {
-		count_offcore(core, &retired, true);
 		retire(core, &retired);
 		return;
 	}

@@ -44,8 +44,6 @@ struct core_callbacks {
 	/* Fills what stands in the CPU's registers. */
 	void (*registers)(void *owner, struct retired_registers *ret);
 	void (*recorded)(void *owner, const struct core_record *record);
-	/* An off-core response counter with this value in its register counted so many occurrences. */
-	void (*counted)(void *owner, u64 response, u64 occurrences);
 	/* A general-purpose or fixed counter overflowed; the sample may come with the next event, or never.
 	 */
 	void (*overflowed)(void *owner, unsigned int counter);

@@ -316,14 +316,6 @@ static void overflowed(void *owner, unsigned int counter)
 	books_due(plugin.books, cpu->core, &plugin.kernel, &memory, counter);
 }
 
-static void counted(void *owner, u64 response, u64 occurrences)
-{
-	struct cpu *cpu = owner;
-	struct guest_memory memory = memory_of(cpu);
-
-	books_counted(plugin.books, cpu->core, response, occurrences, &plugin.kernel, &memory);
-}
-
 /* -- instructions that are its own -- */
 
 static void translate(struct qemu_tb *tb, void *unused);
@@ -486,8 +478,6 @@ static u64 command(char *text, FILE *file)
 		books_print_totals(plugin.books, plugin.cores, plugin.cpu_count, file);
 	else if (strcmp(text, "touched") == 0)
 		books_print_touched(plugin.books, file);
-	else if (strcmp(text, "counted") == 0)
-		books_print_counted(plugin.books, file);
 	else if (strcmp(text, "price") == 0)
 		print_price(file);
 	else if (strcmp(text, "machine") == 0)
@@ -910,11 +900,8 @@ static void give_up(const char *what)
 
 static void at_vcpu(unsigned int index, void *unused)
 {
-	struct core_callbacks callbacks = {.copy = copy,
-					   .registers = registers,
-					   .recorded = recorded,
-					   .counted = counted,
-					   .overflowed = overflowed};
+	struct core_callbacks callbacks = {
+		.copy = copy, .registers = registers, .recorded = recorded, .overflowed = overflowed};
 	struct cpu *cpu = &plugin.cpus[index];
 
 	(void)unused;
