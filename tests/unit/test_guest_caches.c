@@ -143,7 +143,7 @@ Test(guest_caches, a_page_of_the_other_node_is_remote)
 		load(&fixture, cpu, 0x10000 + cpu * 0x1000, &found);
 		cr_expect_eq(found.place, cpu == 0 ? PLACE_LOCAL_DRAM : PLACE_REMOTE_DRAM, "CPU %u: %d", cpu,
 			     found.place);
-		load(&fixture, cpu, NODE_BYTES + cpu * 0x1000, &found);
+		load(&fixture, cpu, NODE_BYTES + cpu * 0x1000ULL, &found);
 		cr_expect_eq(found.place, cpu == 1 ? PLACE_LOCAL_DRAM : PLACE_REMOTE_DRAM, "CPU %u: %d", cpu,
 			     found.place);
 	}

@@ -4,7 +4,7 @@
 
 #include "export/varlink_room.h"
 
-#define MIB  (1U << 20)
+#define MIB  ((size_t)1 << 20)
 #define NOW  (10ULL * VARLINK_ROOM_US)
 #define LATE (NOW - VARLINK_ROOM_US) /* had its patience */
 
