@@ -5,7 +5,8 @@
  *   reset            the books begin again
  *   pause, resume    nothing counts in between
  *   watch CGROUP_ID  keeps what the cgroup's samples touch
- *   interval N       one load in N is tagged
+ *   interval N       one load in N is tagged, of those in windows
+ *   window N         one millisecond in N is a window; 1: all are
  *   kernel           tells it where this kernel keeps its tasks; once after each boot
  * The door is CPUID with a leaf of the PMU's own, which user space may execute.
  */

@@ -9,8 +9,11 @@
 
 #define VM_SUFFIX "-vm"
 
-#define TAG_INTERVAL_DEFAULT 20
+#define TAG_INTERVAL_DEFAULT 2
 #define MANY                 (1ULL << 20)
+/* At most: slots a cycle, and core clock cycles that an access adds. */
+#define SLOTS_MOST 6
+#define STALL_MOST 1024
 /* IBS tags any operation. One tag in this many goes to an access, the others to operations without one. */
 #define TAGS_PER_ACCESS 3
 
@@ -242,26 +245,28 @@ static bool ibs_counts(const struct core *core)
 	return core->amd && !core->paused && ibs_left(&core->ibs) != 0;
 }
 
-unsigned int core_wants(const struct core *core)
+bool core_wants_accesses(const struct core *core)
 {
-	unsigned int wants = 0;
 	u32 i;
 
+	if (core->paused)
+		return false;
 	if (core->amd)
-		return core->ibs.registers[0] & IBS_CTL_ENABLE ? CORE_WANTS_LOADS | CORE_WANTS_STORES : 0;
+		return core->ibs.registers[0] & IBS_CTL_ENABLE;
 	FOR_EACH_COUNTER(core, i)
 	{
 		const struct pebs_counter *counter = counter_of(core, i);
-		bool offcore = counter->program.event.kind == MACHINE_EVENT_OFFCORE;
 
-		if (offcore || counts_access(counter, OPERATION_LOAD))
-			wants |= CORE_WANTS_LOADS;
-		/* A store changes what a load finds. */
-		if (offcore || counts_access(counter, OPERATION_LOAD) ||
-		    counts_access(counter, OPERATION_STORE))
-			wants |= CORE_WANTS_STORES;
+		if (counter->program.event.kind == MACHINE_EVENT_OFFCORE ||
+		    counts_access(counter, OPERATION_LOAD) || counts_access(counter, OPERATION_STORE))
+			return true;
 	}
-	return wants;
+	return false;
+}
+
+bool core_wants_next_access(const struct core *core)
+{
+	return core->ibs_tag_left && !core->paused;
 }
 
 static u64 accesses_left(struct core *core, u8 operation)
@@ -341,18 +346,31 @@ static struct retired at_moment(const struct core *core, const struct core_momen
 				.operation = OPERATION_NONE};
 }
 
-/* Whether the next event may make the assist, which then wants the registers. */
-static bool may_record(const struct core *core)
+/* Cycles that counters have not been told of: pebs_retire() counts them from one instruction to the next. */
+static u64 untold_cycles(const struct core *core)
 {
+	return core->cycles > core->unit.tsc ? core->cycles - core->unit.tsc : 0;
+}
+
+bool core_may_record(const struct core *core, u64 instructions, u64 loads, u64 stores)
+{
+	u64 cycles = instructions + untold_cycles(core);
 	u32 i;
 
+	if (core->amd)
+		return core->ibs_tag_left || (ibs_counts(core) && ibs_left(&core->ibs) <= instructions + 1);
 	FOR_EACH_COUNTER(core, i)
 	{
 		const struct pebs_counter *counter = counter_of(core, i);
+		u64 near = 1;
 
-		if (counter->program.pebs && counter_left(core, counter) <= 1)
-			return true;
-		if (counter->program.pebs && (counts_cycles(counter) || counts_instructions(counter)))
+		if (counts_cycles(counter))
+			near += SLOTS_MOST * (cycles + STALL_MOST);
+		else if (counts_instructions(counter))
+			near += instructions + 1;
+		else if (counter->program.event.kind != MACHINE_EVENT_LOAD_LATENCY)
+			near += loads + stores;
+		if (counter->program.pebs && counter_left(core, counter) <= near)
 			return true;
 	}
 	return false;
@@ -424,7 +442,8 @@ static void retire(struct core *core, struct retired *retired)
 	u64 records = core->unit.records;
 	u64 before = core->armed;
 
-	if (may_record(core)) {
+	/* Before the assist, which takes them. */
+	if (core_may_record(core, 0, 0, 0)) {
 		core->callbacks.registers(core->callbacks.owner, &core->registers);
 		retired->registers = &core->registers;
 	}
@@ -486,12 +505,6 @@ static void ibs_passed(struct core *core, const struct core_moment *moment, u64 
 	core->ibs.tsc = core->cycles - 1;
 	if (ibs_retire(&core->ibs, &retired))
 		report_ibs(core, &retired);
-}
-
-/* Cycles that counters have not been told of: pebs_retire() counts them from one instruction to the next. */
-static u64 untold_cycles(const struct core *core)
-{
-	return core->cycles > core->unit.tsc ? core->cycles - core->unit.tsc : 0;
 }
 
 /*

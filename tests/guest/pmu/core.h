@@ -49,8 +49,6 @@ struct core_callbacks {
 	void (*overflowed)(void *owner, unsigned int counter);
 };
 
-enum { CORE_WANTS_LOADS = 1, CORE_WANTS_STORES = 2 };
-
 struct core {
 	const struct machine *machine; /* NULL: AMD's */
 	const struct machine *first;   /* of a hybrid part the P-core; else as `machine` */
@@ -91,8 +89,11 @@ int core_write_msr(struct core *core, u32 msr, u64 value);
 int core_read_msr(struct core *core, u32 msr, u64 *ret);
 int core_read_counter(struct core *core, u32 index, u64 *ret);
 
-/* Set of CORE_WANTS_*: what core_access() and core_passed() are to be told of, as programmed now. */
-unsigned int core_wants(const struct core *core);
+/* Whether it counts loads or stores, as programmed now: core_access(), core_missed() and core_passed() are to
+ * be told of them while that is so and a window is open (windows.h). */
+bool core_wants_accesses(const struct core *core);
+/* Whether it wants the next access, be there a window or not. */
+bool core_wants_next_access(const struct core *core);
 /* The loads (stores) that may pass until one is to be told by core_access(): that one and those before it. */
 u64 core_loads_left(struct core *core);
 u64 core_stores_left(struct core *core);
@@ -102,6 +103,11 @@ void core_passed(struct core *core, const struct core_moment *moment, u64 instru
 		 u64 stores);
 /* Instructions until it wants core_passed(). */
 u64 core_instructions_left(const struct core *core);
+
+/* Whether a record may be made once so many instructions, loads and stores have passed and one access has
+ * been told. Only then do core_passed() and core_access() need an exact `moment`; else its address may be any
+ * in the same half of the address space. */
+bool core_may_record(const struct core *core, u64 instructions, u64 loads, u64 stores);
 
 /* One load or store that is to be told, after those before it went to core_passed(). */
 void core_access(struct core *core, const struct core_moment *moment, const struct caches_access *access);

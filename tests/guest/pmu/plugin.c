@@ -3,10 +3,11 @@
  * A TCG plugin that gives each CPU of an unmodified QEMU a PMU (core.h). The kernel in the guest finds it by
  * CPUID and drives it with the driver that it has for such a machine.
  *
- *   machine=NAME    of daemon/model, "NAME-vm" for a virtual machine on it without PEBS; default
- * skylake-server cpus=N          CPUs of the guest; default 1 node-bytes=N    physical memory of each of two
- * NUMA nodes; default one node icount=SHIFT    QEMU runs with -icount shift=SHIFT: nothing depends on the
- * host, and runs repeat log=FILE        a line for each record
+ *   machine=NAME    of daemon/model, "NAME-vm" for a virtual machine on it without PEBS; default skylake-server
+ *   cpus=N          CPUs of the guest; default 1
+ *   node-bytes=N    physical memory of each of two NUMA nodes; default one node
+ *   icount=SHIFT    QEMU runs with -icount shift=SHIFT: nothing depends on the host, and runs repeat
+ *   log=FILE        a line for each record
  *
  * How it sees and changes what the guest does:
  * - CPUID, RDMSR: the instruction runs, and its registers are replaced after it. QEMU answers 0 for an MSR
@@ -14,8 +15,8 @@
  * never has, is skipped. A plugin cannot raise a general protection fault: one that is due is told on
  * standard error.
  * - Instructions are counted inline, and a callback runs when so many have passed that the PMU wants to know.
- * - Loads and stores have callbacks once the PMU has wanted them; what a CPU used recently costs some
- * instructions.
+ * - Loads and stores have callbacks in windows (windows.h), while a counter counts them; what a CPU used
+ * recently costs some instructions.
  * - The interrupt is what the local vector table's performance entry says, as an IPI of the CPU to itself.
  * One that comes while the entry is masked is kept, and sent when it is unmasked if it still has a cause; to
  * drop it would delay records, to send it always makes Linux 7.3 log an NMI for unknown reason.
@@ -30,6 +31,7 @@
 #include "core.h"
 #include "guest_kernel.h"
 #include "qemu.h"
+#include "windows.h"
 
 #define EXPORTED __attribute__((visibility("default")))
 
@@ -38,9 +40,14 @@ EXPORTED int qemu_plugin_install(uint64_t id, const void *info, int argc, char *
 
 /* A count of instructions: from here on, attend() is called. */
 #define ATTENTION (1ULL << 40)
-/* While paused it must notice the end of the pause. */
-#define ATTEND_PAUSED 10000U
-#define NEVER         (INT64_MAX / 2)
+/* While paused it must notice the end of the pause; else that a window begins or ends. In instructions. */
+#define ATTEND_PAUSED  10000U
+#define ATTEND_CLOSED  20000U
+#define ATTEND_WATCHED 4000U
+/* A slot of windows is about a millisecond of the guest's time under -icount, else of the host's. */
+#define SLOT_ICOUNT 20
+#define SLOT_TSC    21
+#define NEVER       (INT64_MAX / 2)
 
 #define APIC          0xfee00000ULL
 #define APIC_ICR      0x300U
@@ -69,6 +76,7 @@ EXPORTED int qemu_plugin_install(uint64_t id, const void *info, int argc, char *
 #define INSN_STRING     (1U << 12) /* with a prefix to repeat it: told once a line */
 #define INSN_LOCKED     (1U << 13)
 #define INSN_SIZE_SHIFT 14
+#define INSN_KERNEL     (1U << 18)
 
 enum after { AFTER_NOTHING, AFTER_CPUID, AFTER_MSR, AFTER_MISC_ENABLE, AFTER_TSC, AFTER_DOOR, AFTER_APIC };
 
@@ -81,6 +89,8 @@ struct cpu {
 	struct core *core;
 	unsigned int index;
 	struct recent_lines *recent;
+	u32 *translation_flags;
+	bool watched; /* it runs translations with callbacks for accesses */
 	int64_t loads, stores, loads_given, stores_given; /* until one is to be told */
 	u64 told_at;    /* the count of instructions that the core knows of */
 	bool held_back; /* an interrupt waits for the vector table's entry to be unmasked */
@@ -109,8 +119,9 @@ static struct {
 	const char *machine;
 	unsigned int cpu_count;
 	u64 node_bytes;
-	int icount;                      /* the shift; below 0: time is the host's */
-	unsigned int watched, resetting; /* CORE_WANTS_*: loads and stores have callbacks */
+	int icount;          /* the shift; below 0: time is the host's */
+	unsigned int one_in; /* of so many slots one is a window */
+	bool resetting;
 	struct qemu_scoreboard *attention, *totals;
 	struct caches *caches;
 	struct books *books;
@@ -119,7 +130,7 @@ static struct {
 	size_t answer_size;
 	struct cpu cpus[CACHES_CPUS];
 	struct core cores[CACHES_CPUS];
-} plugin = {.machine = "skylake-server", .cpu_count = 1, .icount = -1};
+} plugin = {.machine = "skylake-server", .cpu_count = 1, .icount = -1, .one_in = WINDOWS_DEFAULT};
 
 /* -- the CPU -- */
 
@@ -255,10 +266,8 @@ static void interrupt(struct cpu *cpu)
 
 static void give(struct cpu *cpu)
 {
-	cpu->loads_given = cpu->loads =
-		plugin.watched & CORE_WANTS_LOADS ? (int64_t)core_loads_left(cpu->core) : NEVER;
-	cpu->stores_given = cpu->stores =
-		plugin.watched & CORE_WANTS_STORES ? (int64_t)core_stores_left(cpu->core) : NEVER;
+	cpu->loads_given = cpu->loads = cpu->watched ? (int64_t)core_loads_left(cpu->core) : NEVER;
+	cpu->stores_given = cpu->stores = cpu->watched ? (int64_t)core_stores_left(cpu->core) : NEVER;
 }
 
 /* Everything up to now, but for `singly` instructions that are told by themselves. */
@@ -281,13 +290,27 @@ static void deliver(struct cpu *cpu)
 		interrupt(cpu);
 }
 
+static bool is_to_be_watched(const struct cpu *cpu)
+{
+	unsigned int shift = plugin.icount >= 0 ? SLOT_ICOUNT : SLOT_TSC;
+
+	return core_wants_next_access(cpu->core) ||
+	       (core_wants_accesses(cpu->core) && window_is_open(clock_of(cpu), shift, plugin.one_in));
+}
+
 static void schedule(struct cpu *cpu)
 {
-	u64 left = core_instructions_left(cpu->core);
+	u64 left = core_instructions_left(cpu->core), most = ATTENTION;
 
 	if (cpu->core->paused)
-		left = ATTEND_PAUSED;
-	*attention_of(cpu) = cpu->held_back || cpu->after != AFTER_NOTHING ? ATTENTION : ATTENTION - left;
+		most = ATTEND_PAUSED;
+	else if (core_wants_accesses(cpu->core))
+		most = cpu->watched ? ATTEND_WATCHED : ATTEND_CLOSED;
+	if (left > most)
+		left = most;
+	if (cpu->held_back || cpu->after != AFTER_NOTHING || cpu->watched != is_to_be_watched(cpu))
+		left = 0;
+	*attention_of(cpu) = ATTENTION - left;
 }
 
 static void tick(struct cpu *cpu)
@@ -323,7 +346,7 @@ static void translate(struct qemu_tb *tb, void *unused);
 static void was_reset(void *unused)
 {
 	(void)unused;
-	plugin.resetting = 0;
+	plugin.resetting = false;
 	qemu_plugin_register_vcpu_tb_trans_cb(plugin.id, translate, NULL);
 }
 
@@ -332,19 +355,8 @@ static void translate_again(void)
 {
 	if (plugin.resetting)
 		return;
-	plugin.resetting = 1;
+	plugin.resetting = true;
 	qemu_plugin_reset(plugin.id, was_reset, NULL);
-}
-
-/* Once loads or stores have callbacks they keep them. */
-static void watch_accesses(struct cpu *cpu)
-{
-	unsigned int wants = core_wants(cpu->core);
-
-	if (!(wants & ~plugin.watched) || plugin.resetting)
-		return;
-	plugin.watched |= wants;
-	translate_again();
 }
 
 static bool in_user_mode(struct cpu *cpu)
@@ -367,7 +379,6 @@ static void at_wrmsr(unsigned int index, void *unused)
 		fprintf(stderr, "pmu: cpu %u: a general protection fault is due: wrmsr %x %lx at %lx\n",
 			index, msr, value, get(cpu, cpu->rip));
 	deliver(cpu);
-	watch_accesses(cpu);
 	give(cpu);
 	schedule(cpu);
 }
@@ -491,6 +502,8 @@ static u64 command(char *text, FILE *file)
 	else if (strcmp(text, "interval") == 0 && strtoul(argument, NULL, 10) > 0)
 		for (unsigned int i = 0; i < plugin.cpu_count; i++)
 			plugin.cores[i].tag_interval = (u32)strtoul(argument, NULL, 10);
+	else if (strcmp(text, "window") == 0 && strtoul(argument, NULL, 10) > 0)
+		plugin.one_in = (unsigned int)strtoul(argument, NULL, 10);
 	else if (strcmp(text, "kernel") != 0 || guest_kernel_parse(&plugin.kernel, argument))
 		return ~0ULL;
 	else
@@ -602,11 +615,12 @@ static void after_instruction(unsigned int index, void *unused)
 
 /* -- at the start of a block -- */
 
-static void attend(unsigned int index, void *unused)
+/* `data`: the block's instructions, which have been counted already. */
+static void attend(unsigned int index, void *data)
 {
 	struct cpu *cpu = &plugin.cpus[index];
+	bool watched;
 
-	(void)unused;
 	finish(cpu);
 	if (cpu->held_back && !(apic_read(cpu, APIC_LVT_PMI) & APIC_MASKED)) {
 		cpu->held_back = false;
@@ -617,7 +631,18 @@ static void attend(unsigned int index, void *unused)
 			books_count(plugin.books, index, BOOKS_DROPPED);
 	}
 	tick(cpu);
+	watched = is_to_be_watched(cpu);
+	if (watched == cpu->watched) {
+		schedule(cpu);
+		return;
+	}
+	/* The same block again, by its other translation. */
+	cpu->watched = watched;
+	window_switch(cpu->translation_flags, watched);
+	*(u64 *)qemu_plugin_scoreboard_find(plugin.totals, index) -= (uintptr_t)data;
+	give(cpu);
 	schedule(cpu);
+	qemu_plugin_set_pc(get(cpu, cpu->rip));
 }
 
 static void at_nmi(unsigned int index, void *unused)
@@ -667,11 +692,10 @@ static void at_overflow_handler(unsigned int index, void *unused)
 
 /* -- loads and stores -- */
 
-static struct caches_access access_of(struct cpu *cpu, uint32_t info, u64 address, uintptr_t insn, bool store)
+static struct caches_access access_of(uint32_t info, u64 address, uintptr_t insn, bool store)
 {
 	struct qemu_hwaddr *place = qemu_plugin_get_hwaddr(info, address);
 
-	(void)cpu;
 	return (struct caches_access){
 		.linear = address,
 		.physical = place ? qemu_plugin_hwaddr_phys_addr(place) : address,
@@ -681,17 +705,31 @@ static struct caches_access access_of(struct cpu *cpu, uint32_t info, u64 addres
 	};
 }
 
+/* Where the instruction of an access is. To read registers takes long, so it is known only roughly where that
+ * is enough. */
+static struct core_moment access_moment(struct cpu *cpu, uintptr_t insn)
+{
+	u64 instructions = executed(cpu) > cpu->told_at ? executed(cpu) - cpu->told_at : 0;
+	u64 ip = (insn & INSN_KERNEL ? KERNEL_START : 0) | (insn & 0xfff);
+
+	if (core_may_record(cpu->core, instructions, (u64)(cpu->loads_given - cpu->loads),
+			    (u64)(cpu->stores_given - cpu->stores))) {
+		u64 rip = get(cpu, cpu->rip);
+
+		/* RIP may be the block's start, and a block may go on in the next page. */
+		ip = (rip & ~0xfffULL) | (insn & 0xfff);
+		if (ip < rip)
+			ip += 0x1000;
+	}
+	return moment_at(cpu, ip, ip + (insn >> INSN_SIZE_SHIFT & 15));
+}
+
 static __attribute__((noinline)) void tell_access(struct cpu *cpu, uint32_t info, u64 address, uintptr_t insn,
 						  bool store)
 {
-	struct caches_access access = access_of(cpu, info, address, insn, store);
-	u64 rip = get(cpu, cpu->rip), ip = (rip & ~0xfffULL) | (insn & 0xfff);
-	struct core_moment moment;
+	struct caches_access access = access_of(info, address, insn, store);
+	struct core_moment moment = access_moment(cpu, insn);
 
-	/* RIP may be the block's start, and a block may go on in the next page. */
-	if (ip < rip)
-		ip += 0x1000;
-	moment = moment_at(cpu, ip, ip + (insn >> INSN_SIZE_SHIFT & 15));
 	*(store ? &cpu->stores : &cpu->loads) += 1; /* this one is told by itself */
 	settle(cpu, &moment, 1);
 	core_access(cpu->core, &moment, &access);
@@ -704,7 +742,7 @@ static __attribute__((noinline)) void tell_access(struct cpu *cpu, uint32_t info
 static __attribute__((noinline)) void miss(struct cpu *cpu, uint32_t info, u64 address, uintptr_t insn,
 					   bool store)
 {
-	struct caches_access access = access_of(cpu, info, address, insn, store);
+	struct caches_access access = access_of(info, address, insn, store);
 
 	core_missed(cpu->core, &access);
 }
@@ -818,11 +856,9 @@ static void translate_accesses(struct qemu_insn *insn, const struct decoded *dec
 {
 	uintptr_t data = (qemu_plugin_insn_vaddr(insn) & 0xfff) |
 			 qemu_plugin_insn_size(insn) << INSN_SIZE_SHIFT |
-			 (is_string(decoded) ? INSN_STRING : 0) | (decoded->locked ? INSN_LOCKED : 0);
+			 (is_string(decoded) ? INSN_STRING : 0) | (decoded->locked ? INSN_LOCKED : 0) |
+			 (qemu_plugin_insn_vaddr(insn) >> 63 ? INSN_KERNEL : 0);
 
-	/* What the CPU used recently is kept in order by loads and stores together. */
-	if (!plugin.watched)
-		return;
 	qemu_plugin_register_vcpu_mem_cb(insn, at_load, QEMU_READ_REGISTERS, QEMU_LOADS, (void *)data);
 	qemu_plugin_register_vcpu_mem_cb(insn, at_store, QEMU_READ_REGISTERS, QEMU_STORES, (void *)data);
 }
@@ -850,8 +886,8 @@ static void translate(struct qemu_tb *tb, void *unused)
 		qemu_plugin_register_vcpu_tb_exec_cb(tb, at_module_code, QEMU_NO_REGISTERS, NULL);
 	qemu_plugin_register_vcpu_tb_exec_inline_per_vcpu(tb, QEMU_ADD, totals, n);
 	qemu_plugin_register_vcpu_tb_exec_inline_per_vcpu(tb, QEMU_ADD, attention, n);
-	qemu_plugin_register_vcpu_tb_exec_cond_cb(tb, attend, QEMU_WRITE_REGISTERS, QEMU_GREATER_OR_EQUAL,
-						  attention, ATTENTION, NULL);
+	qemu_plugin_register_vcpu_tb_exec_cond_cb(tb, attend, QEMU_WRITE_REGISTERS_AND_PC,
+						  QEMU_GREATER_OR_EQUAL, attention, ATTENTION, (void *)n);
 	for (size_t i = 0; i < n; i++) {
 		struct qemu_insn *insn = qemu_plugin_tb_get_insn(tb, i);
 		struct decoded decoded = decode(insn);
@@ -864,7 +900,8 @@ static void translate(struct qemu_tb *tb, void *unused)
 		/* IRET: the kernel leaves an NMI by several, and nothing in an NMI returns by another. */
 		if (kernel->known && decoded.opcode[0] == 0xcf && address >= KERNEL_START)
 			qemu_plugin_register_vcpu_insn_exec_cb(insn, at_nmi_end, QEMU_READ_REGISTERS, NULL);
-		translate_accesses(insn, &decoded);
+		if (window_is_translated())
+			translate_accesses(insn, &decoded);
 	}
 }
 
@@ -918,6 +955,9 @@ static void at_vcpu(unsigned int index, void *unused)
 	if (caches_add_cpu(plugin.caches, index, core_memory_shape(cpu->core)))
 		give_up("no memory for the caches");
 	cpu->recent = caches_recent(plugin.caches, index);
+	cpu->translation_flags = window_flags_of(qemu_get_cpu((int)index));
+	if (!cpu->translation_flags)
+		give_up("this QEMU keeps the translation flags of its CPUs elsewhere");
 	give(cpu);
 	schedule(cpu);
 }

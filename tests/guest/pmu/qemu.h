@@ -103,9 +103,11 @@ GByteArray *g_byte_array_new(void);
 GByteArray *g_byte_array_set_size(GByteArray *bytes, unsigned int size);
 GByteArray *g_byte_array_append(GByteArray *bytes, const uint8_t *data, unsigned int size);
 
-/* Not of the plugin interface: how a write that QEMU takes outside of a callback alone is put off to that. */
+/* Not part of the plugin interface. async_run_on_cpu() puts off a write that QEMU refuses within a callback.
+ * curr_cflags(): the flags by which the CPU finds its translations (windows.h). */
 struct qemu_cpu;
 struct qemu_cpu *qemu_get_cpu(int index);
 void async_run_on_cpu(struct qemu_cpu *cpu, void (*function)(struct qemu_cpu *, void *), void *data);
+uint32_t curr_cflags(struct qemu_cpu *cpu);
 
 #endif

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "windows.h"
+
+/* The lowest bit of CF_CLUSTER_MASK in include/exec/translation-block.h, QEMU 11.1. */
+#define FLAG_WATCHED (1U << 24)
+/* struct CPUState is smaller. */
+#define CPU_WORDS 4096
+
+/* Each CPU is a thread of its own, or all that there is runs in one. */
+static __thread bool translated;
+
+bool window_is_open(u64 clock, unsigned int shift, unsigned int one_in)
+{
+	u64 slot = clock >> shift;
+
+	/* A guest does much of its work at even intervals of time, so windows do not come at those. */
+	return one_in <= 1 || (slot * 0x9e3779b97f4a7c15ULL >> 32) % one_in == 0;
+}
+
+u32 *window_flags_of(struct qemu_cpu *cpu)
+{
+	u32 flags = curr_cflags(cpu);
+
+	for (u32 *word = (u32 *)(void *)cpu; word < (u32 *)(void *)cpu + CPU_WORDS; word++) {
+		bool found;
+
+		if (*word != flags)
+			continue;
+		*word ^= FLAG_WATCHED;
+		found = curr_cflags(cpu) == (flags ^ FLAG_WATCHED);
+		*word ^= FLAG_WATCHED;
+		if (found)
+			return word;
+	}
+	return NULL;
+}
+
+void window_switch(u32 *flags, bool watched)
+{
+	if (watched != translated)
+		*flags ^= FLAG_WATCHED;
+	translated = watched;
+}
+
+bool window_is_translated(void)
+{
+	return translated;
+}
