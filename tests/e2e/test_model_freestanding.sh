@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# The hardware model is built into a kernel module too: no libc, no floating point, no global state. It is compiled
-# as the kernel would, and what it leaves undefined is looked at.
+# The hardware model is built into an emulator too: no libc, no floating point, no global state. It is compiled as a kernel
+# would compile it, and what it leaves undefined is looked at.
 set -eu
 
 cd "$(dirname "$0")/../.."
@@ -32,6 +32,6 @@ fi
 
 # libc's headers compile without libc; those of the compiler and the kernel are all that is named.
 if grep -n '^#include <' daemon/model/*.[ch] | grep -v '<linux/\|<stdbool.h>\|<stddef.h>'; then
-	echo "daemon/model/ includes what a kernel module does not have"
+	echo "daemon/model/ includes what only a libc has"
 	exit 1
 fi

@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * pmu COMMAND [ARGUMENT]: asks the emulated PMU of this guest (tests/guest/pmu/), and prints what it answers.
- *   books, totals, touched, price, machine   what plugin.c prints for them
+ *   books, totals, touched, counted, price, machine   what plugin.c prints for them
  *   reset            the books begin again
  *   pause, resume    nothing counts in between
  *   watch CGROUP_ID  keeps what the cgroup's samples touch
  *   interval N       one load in N is tagged, of those in windows
  *   window N         one millisecond in N is a window; 1: all are
+ *   usual            these two are as at the start
  *   kernel           tells it where this kernel keeps its tasks; once after each boot
  * The door is CPUID with a leaf of the PMU's own, which user space may execute.
  */
-#include <bpf/btf.h>
 #include <err.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/btf.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -22,12 +24,12 @@
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/utsname.h>
+#include <unistd.h>
 
 #define USAGE     2
 #define DOOR_LEAF 0x50454253U
 #define NO_ANSWER (~0UL)
 #define PIECE     65536UL
-#define SYMBOL    128
 #define LAYOUT    4096
 
 static unsigned long door(unsigned long what, unsigned long to, unsigned long from, unsigned long size,
@@ -48,23 +50,57 @@ static unsigned long door(unsigned long what, unsigned long to, unsigned long fr
 
 struct symbols {
 	uint64_t per_cpu_offset, current_task, pcpu_hot, cpu_hw_events, bpf_prog_active;
-	uint64_t nmi_start, overflow_start, overflow_end, inlined_start, inlined_end;
+	uint64_t nmi_start, throttle_start, overflow_start, overflow_end, inlined_start, inlined_end;
 };
 
-/* Sets `start` to the address of the symbol that is read, and `end` to the next address above it. */
-static void note_range(uint64_t address, const char *name, const char *wanted, uint64_t *start, uint64_t *end)
+/* The whole file, which has no size of its own, with a 0 after it. The caller frees it. Fast, as each guest
+ * waits for it at its start. */
+static char *read_all(const char *path, size_t *ret_size)
 {
-	if (strcmp(name, wanted) == 0)
+	size_t size = 0, room = 1U << 24;
+	char *text = malloc(room);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t n;
+
+	if (fd < 0 || !text)
+		err(1, "%s", path);
+	while ((n = read(fd, text + size, room - size - 1)) > 0) {
+		size += (size_t)n;
+		if (room - size > PIECE)
+			continue;
+		room *= 2;
+		text = realloc(text, room);
+		if (!text)
+			err(1, "%s", path);
+	}
+	if (n < 0)
+		err(1, "%s", path);
+	close(fd);
+	text[size] = '\0';
+	*ret_size = size;
+	return text;
+}
+
+/* Sets `start` to the address of the symbol that is read, and `end` to the next address above it. */
+static void note_range(uint64_t address, bool is_wanted, uint64_t *start, uint64_t *end)
+{
+	if (is_wanted)
 		*start = address;
 	else if (*start && address > *start && (!*end || address < *end))
 		*end = address;
 }
 
+static uint64_t hexadecimal(const char *digits)
+{
+	uint64_t value = 0;
+
+	for (; *digits != ' '; digits++)
+		value = value << 4 | (unsigned int)((*digits & 15) + (*digits > '9' ? 9 : 0));
+	return value;
+}
+
 static void read_symbols(struct symbols *ret)
 {
-	FILE *file = fopen("/proc/kallsyms", "re");
-	char name[SYMBOL + 1], type;
-	unsigned long address;
 	static const struct {
 		const char *name;
 		size_t offset;
@@ -75,46 +111,126 @@ static void read_symbols(struct symbols *ret)
 		{"cpu_hw_events", offsetof(struct symbols, cpu_hw_events)},
 		{"bpf_prog_active", offsetof(struct symbols, bpf_prog_active)},
 		{"asm_exc_nmi", offsetof(struct symbols, nmi_start)},
+		{"perf_log_throttle", offsetof(struct symbols, throttle_start)},
 	};
+	size_t size;
+	char *text = read_all("/proc/kallsyms", &size), *next;
 
 	*ret = (struct symbols){0};
-	if (!file)
-		err(1, "/proc/kallsyms");
-	while (fscanf(file, "%lx %c %128s%*[^\n]", &address, &type, name) == 3) {
+	/* "ADDRESS TYPE NAME", and of modules' symbols their module. */
+	for (char *line = text; (next = memchr(line, '\n', (size_t)(text + size - line))); line = next + 1) {
+		uint64_t address = hexadecimal(line);
+		const char *name = strchr(line, ' ') + 3;
+
+		*next = '\0';
 		for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++)
 			if (strcmp(name, wanted[i].name) == 0)
 				*(uint64_t *)(void *)((char *)ret + wanted[i].offset) = address;
-		note_range(address, name, "bpf_overflow_handler", &ret->overflow_start, &ret->overflow_end);
-		note_range(address, name, "__perf_event_overflow", &ret->inlined_start, &ret->inlined_end);
+		note_range(address, strcmp(name, "bpf_overflow_handler") == 0, &ret->overflow_start,
+			   &ret->overflow_end);
+		note_range(address, strcmp(name, "__perf_event_overflow") == 0, &ret->inlined_start,
+			   &ret->inlined_end);
 	}
-	(void)fclose(file);
+	free(text);
 }
 
-/* Bytes; the field may lie in a member without a name. NOLINTNEXTLINE(misc-no-recursion): as deep as these */
-static long offset_in(const struct btf *btf, const struct btf_type *type, const char *field)
-{
-	const struct btf_member *members = btf_members(type);
+/* The kernel's types, as /sys/kernel/btf/vmlinux has them (Documentation/bpf/btf.rst). */
+struct types {
+	char *data;
+	const char *names;
+	uint32_t names_size;
+	const struct btf_type **list; /* by their ids; 0 is void */
+	uint32_t count;
+};
 
-	for (int i = 0; i < btf_vlen(type); i++) {
-		long offset = (long)btf_member_bit_offset(type, (unsigned int)i) / 8, inner;
-		const char *name = btf__name_by_offset(btf, members[i].name_off);
-		const struct btf_type *member = btf__type_by_id(btf, members[i].type);
+/* Bytes after a type's head, by its kind. */
+static size_t tail_of(const struct btf_type *type)
+{
+	switch (BTF_INFO_KIND(type->info)) {
+	case BTF_KIND_INT:
+	case BTF_KIND_VAR:
+	case BTF_KIND_DECL_TAG:
+		return sizeof(uint32_t);
+	case BTF_KIND_ARRAY:
+		return sizeof(struct btf_array);
+	case BTF_KIND_STRUCT:
+	case BTF_KIND_UNION:
+		return BTF_INFO_VLEN(type->info) * sizeof(struct btf_member);
+	case BTF_KIND_ENUM:
+		return BTF_INFO_VLEN(type->info) * sizeof(struct btf_enum);
+	case BTF_KIND_FUNC_PROTO:
+		return BTF_INFO_VLEN(type->info) * sizeof(struct btf_param);
+	case BTF_KIND_DATASEC:
+		return BTF_INFO_VLEN(type->info) * sizeof(struct btf_var_secinfo);
+	case BTF_KIND_ENUM64:
+		return BTF_INFO_VLEN(type->info) * 3 * sizeof(uint32_t);
+	default:
+		return 0;
+	}
+}
+
+static void read_types(struct types *ret)
+{
+	const struct btf_header *head;
+	const char *at, *end;
+	size_t size;
+
+	*ret = (struct types){.data = read_all("/sys/kernel/btf/vmlinux", &size)};
+	head = (const void *)ret->data;
+	if (size < sizeof(*head) || head->magic != BTF_MAGIC)
+		errx(1, "this kernel's BTF cannot be read");
+	at = ret->data + head->hdr_len + head->type_off;
+	end = at + head->type_len;
+	ret->names = ret->data + head->hdr_len + head->str_off;
+	ret->names_size = head->str_len;
+	ret->list = malloc(((size_t)head->type_len / sizeof(struct btf_type) + 2) * sizeof(*ret->list));
+	if (!ret->list)
+		err(1, "the kernel's types");
+	ret->list[ret->count++] = NULL;
+	for (; at < end; at += sizeof(struct btf_type) + tail_of(ret->list[ret->count++]))
+		ret->list[ret->count] = (const void *)at;
+}
+
+/* NULL: there is none. */
+static const struct btf_type *find_structure(const struct types *types, const char *name)
+{
+	for (uint32_t i = 1; i < types->count; i++)
+		if (BTF_INFO_KIND(types->list[i]->info) == BTF_KIND_STRUCT &&
+		    strcmp(types->names + types->list[i]->name_off, name) == 0)
+			return types->list[i];
+	return NULL;
+}
+
+/* Bytes; the field may lie in a member without a name. */
+/* NOLINTNEXTLINE(misc-no-recursion): as deep as these are nested */
+static long offset_in(const struct types *types, const struct btf_type *type, const char *field)
+{
+	const struct btf_member *members = (const void *)(type + 1);
+
+	for (uint32_t i = 0; i < BTF_INFO_VLEN(type->info); i++) {
+		/* Of a bit field the upper bits are its size. */
+		uint32_t bits = BTF_INFO_KFLAG(type->info) ? BTF_MEMBER_BIT_OFFSET(members[i].offset)
+							   : members[i].offset;
+		const struct btf_type *member = types->list[members[i].type];
+		const char *name = types->names + members[i].name_off;
+		uint32_t kind = BTF_INFO_KIND(member->info);
+		long inner;
 
 		if (strcmp(name, field) == 0)
-			return offset;
-		if (*name || !btf_is_composite(member))
+			return bits / 8;
+		if (*name || (kind != BTF_KIND_STRUCT && kind != BTF_KIND_UNION))
 			continue;
-		inner = offset_in(btf, member, field);
+		inner = offset_in(types, member, field);
 		if (inner >= 0)
-			return offset + inner;
+			return bits / 8 + inner;
 	}
 	return -1;
 }
 
-static uint64_t offset_of(const struct btf *btf, const char *structure, const char *field)
+static uint64_t offset_of(const struct types *types, const char *structure, const char *field)
 {
-	int id = btf__find_by_name_kind(btf, structure, BTF_KIND_STRUCT);
-	long offset = id < 0 ? -1 : offset_in(btf, btf__type_by_id(btf, (unsigned int)id), field);
+	const struct btf_type *type = find_structure(types, structure);
+	long offset = type ? offset_in(types, type, field) : -1;
 
 	if (offset < 0)
 		errx(1, "this kernel's BTF has no %s.%s", structure, field);
@@ -143,36 +259,37 @@ static void put(char *text, const char *name, uint64_t value, bool required)
 
 static void describe_kernel(char *text)
 {
-	struct btf *btf = btf__load_vmlinux_btf();
+	struct types types;
 	struct symbols symbols;
 	uint64_t current;
 
-	if (!btf)
-		errx(1, "this kernel's BTF cannot be read");
+	read_types(&types);
 	read_symbols(&symbols);
 	/* From 6.2 to 6.14 it is a field of another variable. */
 	current = symbols.current_task;
-	if (symbols.pcpu_hot && btf__find_by_name_kind(btf, "pcpu_hot", BTF_KIND_STRUCT) >= 0)
-		current = symbols.pcpu_hot + offset_of(btf, "pcpu_hot", "current_task");
+	if (symbols.pcpu_hot && find_structure(&types, "pcpu_hot"))
+		current = symbols.pcpu_hot + offset_of(&types, "pcpu_hot", "current_task");
 	*text = '\0';
 	put(text, "per_cpu_offset", symbols.per_cpu_offset, true);
 	put(text, "current_task", current, true);
 	put(text, "cpu_hw_events", symbols.cpu_hw_events, true);
 	put(text, "bpf_prog_active", symbols.bpf_prog_active, true);
-	put(text, "task_pid", offset_of(btf, "task_struct", "pid"), true);
-	put(text, "task_comm", offset_of(btf, "task_struct", "comm"), true);
-	put(text, "task_cgroups", offset_of(btf, "task_struct", "cgroups"), true);
-	put(text, "css_set_cgroup", offset_of(btf, "css_set", "dfl_cgrp"), true);
-	put(text, "cgroup_kn", offset_of(btf, "cgroup", "kn"), true);
-	put(text, "kernfs_node_id", offset_of(btf, "kernfs_node", "id"), true);
-	put(text, "events", offset_of(btf, "cpu_hw_events", "events"), false);
-	put(text, "event_cgroup", offset_of(btf, "perf_event", "cgrp"), true);
+	put(text, "task_pid", offset_of(&types, "task_struct", "pid"), true);
+	put(text, "task_comm", offset_of(&types, "task_struct", "comm"), true);
+	put(text, "task_cgroups", offset_of(&types, "task_struct", "cgroups"), true);
+	put(text, "css_set_cgroup", offset_of(&types, "css_set", "dfl_cgrp"), true);
+	put(text, "cgroup_kn", offset_of(&types, "cgroup", "kn"), true);
+	put(text, "kernfs_node_id", offset_of(&types, "kernfs_node", "id"), true);
+	put(text, "events", offset_of(&types, "cpu_hw_events", "events"), false);
+	put(text, "event_cgroup", offset_of(&types, "perf_event", "cgrp"), true);
 	put(text, "event_period",
-	    offset_of(btf, "perf_event", "hw") + offset_of(btf, "hw_perf_event", "last_period"), true);
+	    offset_of(&types, "perf_event", "hw") + offset_of(&types, "hw_perf_event", "last_period"), true);
 	put(text, "event_sample_type",
-	    offset_of(btf, "perf_event", "attr") + offset_of(btf, "perf_event_attr", "sample_type"), true);
-	put(text, "event_program", offset_of(btf, "perf_event", "prog"), true);
+	    offset_of(&types, "perf_event", "attr") + offset_of(&types, "perf_event_attr", "sample_type"),
+	    true);
+	put(text, "event_program", offset_of(&types, "perf_event", "prog"), true);
 	put(text, "nmi_start", symbols.nmi_start, true);
+	put(text, "throttle_start", symbols.throttle_start, true);
 	put(text, "overflow_start", symbols.overflow_start ? symbols.overflow_start : symbols.inlined_start,
 	    true);
 	put(text, "overflow_end", symbols.overflow_start ? symbols.overflow_end : symbols.inlined_end, true);
@@ -180,7 +297,8 @@ static void describe_kernel(char *text)
 	 * in 7.3. */
 	put(text, "latency_is_cut", !since(6, 13), false);
 	put(text, "ibs_names_levels", since(6, 2), false);
-	btf__free(btf);
+	free(types.list);
+	free(types.data);
 }
 
 /* -- the door -- */

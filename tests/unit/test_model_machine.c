@@ -281,7 +281,7 @@ Test(model_machine, farther_memory_is_larger_and_slower)
 		cr_expect_lt(shape->remote_cache_cycles, shape->remote_dram_cycles, "%s", machine->name);
 		cr_expect(shape->walk_cycles && shape->locked_cycles && shape->fill_buffers, "%s",
 			  machine->name);
-		/* Some of these are in a kernel module's memory at once. */
+		/* An emulator has one for each CPU. */
 		cr_expect_leq(memory_size(shape), 5 << 19, "%s", machine->name);
 	}
 }

@@ -9,10 +9,14 @@
 #include "model/ibs_source.h"
 #include "model/program.h"
 
-#define BOOKS_MAX   8192U
+#define BOOKS_MAX   65536U
 #define TOUCHED_MAX 16384U
 #define EVENTS_MAX  16U
 #define PENDING_MAX 512U
+#define COUNTED_MAX 1024U
+
+/* From a counter's reading in a task switch until the next task runs: at most so many instructions. */
+#define SWITCH_MOST 20000U
 
 /* In the code of an event of one cgroup's tasks, and of one that has no BPF program: somebody else's. */
 #define OF_CGROUP 0x10000U
@@ -56,6 +60,17 @@ struct book_event {
 	u64 due, records, collisions;
 };
 
+/* What off-core response counters counted for a cgroup. */
+struct counted {
+	u64 cgroup, response, occurrences;
+};
+
+/* Since a counter was read. */
+struct unread {
+	u64 cgroup, response, occurrences;
+	u64 read_at; /* instructions */
+};
+
 /* A record that the driver has not taken. It is of the task that runs when the driver does: mostly in the
  * interrupt that the record raises, or in one that had just begun when the record was made. */
 struct pending {
@@ -71,7 +86,9 @@ struct book_cpu {
 	unsigned int pending_count;
 	struct guest_task interrupted; /* by the last interrupt */
 	bool guarded;                  /* it found a BPF program under way */
+	struct unread unread[PEBS_GENERAL];
 	u64 counts[BOOKS_COUNTS];
+	u64 throttles;
 	u64 full;
 };
 
@@ -82,6 +99,7 @@ struct books {
 	struct book *books;
 	struct touched *touched;
 	u64 touched_full;
+	struct counted counted[COUNTED_MAX];
 	struct book_cpu cpus[CACHES_CPUS];
 };
 
@@ -343,6 +361,53 @@ static void hold(struct books *books, const struct core *core, const struct core
 		put_log(books->log, core, record, &pending);
 }
 
+static void enter_unread(struct books *books, struct unread *unread)
+{
+	for (unsigned int i = 0; unread->occurrences && i < COUNTED_MAX; i++) {
+		struct counted *one = &books->counted[i];
+
+		if (!one->occurrences)
+			*one = (struct counted){.cgroup = unread->cgroup, .response = unread->response};
+		if (one->cgroup != unread->cgroup || one->response != unread->response)
+			continue;
+		one->occurrences += unread->occurrences;
+		unread->occurrences = 0;
+	}
+}
+
+void books_counted(struct books *books, const struct core *core, unsigned int counter, u64 occurrences,
+		   u64 instructions, const struct guest_kernel *kernel, const struct guest_memory *memory)
+{
+	struct unread *unread = &books->cpus[core->cpu].unread[counter % PEBS_GENERAL];
+	const struct machine_event *event = &core->unit.general[counter % PEBS_GENERAL].program.event;
+	u64 response = core->unit.offcore[event->offcore];
+	u64 cgroup = guest_kernel_task(kernel, memory, core->cpu).cgroup;
+
+	pthread_mutex_lock(&books->lock);
+	if (unread->response != response ||
+	    (unread->cgroup != cgroup && instructions - unread->read_at > SWITCH_MOST))
+		enter_unread(books, unread);
+	unread->cgroup = cgroup;
+	unread->response = response;
+	unread->occurrences += occurrences;
+	pthread_mutex_unlock(&books->lock);
+}
+
+void books_counter_read(struct books *books, const struct core *core, unsigned int counter, u64 instructions)
+{
+	struct unread *unread = &books->cpus[core->cpu].unread[counter % PEBS_GENERAL];
+
+	pthread_mutex_lock(&books->lock);
+	enter_unread(books, unread);
+	unread->read_at = instructions;
+	pthread_mutex_unlock(&books->lock);
+}
+
+void books_throttled(struct books *books, unsigned int cpu)
+{
+	__atomic_fetch_add(&books->cpus[cpu].throttles, 1, __ATOMIC_RELAXED);
+}
+
 static u32 whose(const struct guest_event *event)
 {
 	return event->of_cgroup ? OF_CGROUP : event->other ? OF_OTHERS : 0;
@@ -429,6 +494,7 @@ void books_reset(struct books *books)
 	memset(books->books, 0, BOOKS_MAX * sizeof(*books->books));
 	memset(books->touched, 0, TOUCHED_MAX * sizeof(*books->touched));
 	memset(books->cpus, 0, sizeof(books->cpus));
+	memset(books->counted, 0, sizeof(books->counted));
 	books->touched_full = 0;
 	pthread_mutex_unlock(&books->lock);
 }
@@ -511,7 +577,8 @@ void books_print_totals(const struct books *books, const struct core *cores, uns
 		fprintf(file, ",\"instructions\":%lu,\"cycles\":%lu", cores[i].instructions, cores[i].cycles);
 		fprintf(file, ",\"sent\":%lu,\"latched\":%lu,\"dropped\":%lu", cpu->counts[BOOKS_SENT],
 			cpu->counts[BOOKS_LATCHED], cpu->counts[BOOKS_DROPPED]);
-		fprintf(file, ",\"pending\":%u,\"full\":%lu,\"events\":{", cpu->pending_count, cpu->full);
+		fprintf(file, ",\"throttles\":%lu,\"pending\":%u,\"full\":%lu,\"events\":{", cpu->throttles,
+			cpu->pending_count, cpu->full);
 		for (unsigned int j = 0; j < EVENTS_MAX && cpu->events[j].used; j++) {
 			fputs(separator, file);
 			put_code(file, cpu->events[j].event);
@@ -543,4 +610,16 @@ void books_print_touched(const struct books *books, FILE *file)
 	}
 	if (books->touched_full)
 		fprintf(file, "{\"full\":%lu}\n", books->touched_full);
+}
+
+void books_print_counted(struct books *books, FILE *file)
+{
+	pthread_mutex_lock(&books->lock);
+	for (unsigned int i = 0; i < CACHES_CPUS; i++)
+		for (unsigned int j = 0; j < PEBS_GENERAL; j++)
+			enter_unread(books, &books->cpus[i].unread[j]);
+	for (unsigned int i = 0; i < COUNTED_MAX && books->counted[i].occurrences; i++)
+		fprintf(file, "{\"cgroup\":%lu,\"extra\":\"0x%lx\",\"count\":%lu}\n",
+			books->counted[i].cgroup, books->counted[i].response, books->counted[i].occurrences);
+	pthread_mutex_unlock(&books->lock);
 }

@@ -28,6 +28,18 @@ void books_due(struct books *books, const struct core *core, const struct guest_
 void books_record(struct books *books, const struct core *core, const struct core_record *record,
 		  const struct guest_kernel *kernel, const struct guest_memory *memory);
 
+/*
+ * An off-core response counter counted: for the cgroup of the task that runs. What it counts in a task switch,
+ * after software has read it, is for the cgroup of the task that comes next. `instructions`: executed by the
+ * CPU so far.
+ */
+void books_counted(struct books *books, const struct core *core, unsigned int counter, u64 occurrences,
+		   u64 instructions, const struct guest_kernel *kernel, const struct guest_memory *memory);
+void books_counter_read(struct books *books, const struct core *core, unsigned int counter, u64 instructions);
+
+/* The kernel throttles an event on the CPU. */
+void books_throttled(struct books *books, unsigned int cpu);
+
 /* The interrupt for the records of a CPU begins: they are those of the task that runs now. */
 void books_interrupt(struct books *books, const struct core *core, const struct guest_kernel *kernel,
 		     const struct guest_memory *memory);
@@ -50,5 +62,7 @@ void books_reset(struct books *books);
 void books_print(const struct books *books, FILE *file);
 void books_print_totals(const struct books *books, const struct core *cores, unsigned int cpus, FILE *file);
 void books_print_touched(const struct books *books, FILE *file);
+/* By cgroup and the value in the counter's off-core response register. */
+void books_print_counted(struct books *books, FILE *file);
 
 #endif

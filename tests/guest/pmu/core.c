@@ -9,8 +9,7 @@
 
 #define VM_SUFFIX "-vm"
 
-#define TAG_INTERVAL_DEFAULT 2
-#define MANY                 (1ULL << 20)
+#define MANY (1ULL << 20)
 /* At most: slots a cycle, and core clock cycles that an access adds. */
 #define SLOTS_MOST 6
 #define STALL_MOST 1024
@@ -20,9 +19,6 @@
 /* -- registers that the model has not, kept so that a driver reads what it wrote -- */
 
 enum {
-	MSR_DEBUGCTL = 0x1d9,
-	MSR_LBR_SELECT = 0x1c8,
-	MSR_LASTBRANCH_TOS = 0x1c9,
 	MSR_PERF_METRICS = 0x329,
 	MSR_IA32_PERF_CAPABILITIES = 0x345,
 	MSR_PEBS_FRONTEND = 0x3f7,
@@ -37,8 +33,7 @@ enum {
 
 static int kept_index(u32 msr)
 {
-	static const u32 kept[] = {MSR_DEBUGCTL,       MSR_LBR_SELECT,     MSR_LASTBRANCH_TOS,
-				   MSR_PERF_METRICS,   MSR_PEBS_FRONTEND,  MSR_IBS_FETCH0,
+	static const u32 kept[] = {MSR_PERF_METRICS,   MSR_PEBS_FRONTEND,  MSR_IBS_FETCH0,
 				   MSR_IBS_FETCH0 + 1, MSR_IBS_FETCH0 + 2, MSR_IBS_BRANCH_TARGET,
 				   MSR_IBS_OP_DATA4};
 
@@ -57,7 +52,7 @@ int core_open(struct core *core, const char *name, unsigned int cpu, struct cach
 	char plain[32];
 
 	*core = (struct core){
-		.cpu = cpu, .caches = caches, .callbacks = *callbacks, .tag_interval = TAG_INTERVAL_DEFAULT};
+		.cpu = cpu, .caches = caches, .callbacks = *callbacks, .tag_interval = CORE_TAG_INTERVAL};
 	if (length >= sizeof(plain))
 		return -ENOENT;
 	strcpy(plain, name);
@@ -77,6 +72,8 @@ int core_open(struct core *core, const char *name, unsigned int cpu, struct cach
 		core->machine = machine_find(core->first->companion);
 	pebs_open(&core->unit, core->machine,
 		  (struct linear_memory){.copy = callbacks->copy, .owner = callbacks->owner}, cpu + 1);
+	core->branches.has_info = core->machine->format >= RECORD_SKYLAKE;
+	core->branches.depth = core->branches.has_info ? 32 : 16;
 	core->unit.tag_interval = 1; /* core_loads_left() picks the loads */
 	core->unit.skid = 0;         /* between instructions that are told there are many that are not */
 	return 0;
@@ -136,9 +133,37 @@ static void intel_counters(const struct core *core, u32 registers[4])
 		(u32)common->counter_bits << 5 | common->fixed_counters | (version >= 5 ? 1U << 15 : 0);
 }
 
+/* Leaf 4, a cache a subleaf: the model's, so that programs that size themselves by them fit it. Type, level,
+ * inclusive of no other; ways, sets. The last one is shared by all CPUs of a socket. */
+static void intel_caches(const struct core *core, u32 subleaf, u32 registers[4])
+{
+	const struct memory_shape *shape = core_memory_shape(core);
+	const struct {
+		u32 type, level, bytes, ways, shared;
+	} caches[] = {
+		{1, 1, shape->l1_bytes, shape->l1_ways, 0},
+		{2, 1, shape->l1_bytes, shape->l1_ways, 0},
+		{3, 2, shape->l2_bytes, shape->l2_ways, 0},
+		{3, 3, shape->l3_bytes, shape->l3_ways, 15},
+	};
+
+	if (subleaf >= sizeof(caches) / sizeof(caches[0]) || !caches[subleaf].bytes) {
+		memset(registers, 0, 4 * sizeof(registers[0]));
+		return;
+	}
+	registers[0] =
+		caches[subleaf].type | caches[subleaf].level << 5 | 1U << 8 | caches[subleaf].shared << 14;
+	registers[1] = (64 - 1) | (caches[subleaf].ways - 1) << 22;
+	registers[2] = caches[subleaf].bytes / 64 / caches[subleaf].ways - 1;
+	registers[3] = 0;
+}
+
 static bool intel_cpuid(const struct core *core, u32 leaf, u32 subleaf, u32 registers[4])
 {
 	switch (leaf) {
+	case 4:
+		intel_caches(core, subleaf, registers);
+		return true;
 	case 1:
 		registers[0] = version_of(core->first->family, core->first->model);
 		if (core->no_pebs) {
@@ -231,9 +256,9 @@ static struct pebs_counter *counter_of(const struct core *core, u32 index)
 	return program_counter((struct pebs_unit *)(size_t)&core->unit, index);
 }
 
-#define FOR_EACH_COUNTER(core, index)                                                                   \
-	for (u64 left_ = (core)->unit.counting; left_ && ((index) = (u32)__builtin_ctzll(left_), true); \
-	     left_ &= left_ - 1)
+#define FOR_EACH_OF(set, index) \
+	for (u64 left_ = (set); left_ && ((index) = (u32)__builtin_ctzll(left_), true); left_ &= left_ - 1)
+#define FOR_EACH_COUNTER(core, index) FOR_EACH_OF((core)->unit.counting, index)
 
 static u64 counter_left(const struct core *core, const struct pebs_counter *counter)
 {
@@ -245,23 +270,30 @@ static bool ibs_counts(const struct core *core)
 	return core->amd && !core->paused && ibs_left(&core->ibs) != 0;
 }
 
-bool core_wants_accesses(const struct core *core)
+static void note_programs(struct core *core)
 {
 	u32 i;
 
-	if (core->paused)
-		return false;
-	if (core->amd)
-		return core->ibs.registers[0] & IBS_CTL_ENABLE;
+	core->of_loads = core->of_stores = core->of_offcore = 0;
 	FOR_EACH_COUNTER(core, i)
 	{
 		const struct pebs_counter *counter = counter_of(core, i);
 
-		if (counter->program.event.kind == MACHINE_EVENT_OFFCORE ||
-		    counts_access(counter, OPERATION_LOAD) || counts_access(counter, OPERATION_STORE))
-			return true;
+		if (counts_access(counter, OPERATION_LOAD))
+			core->of_loads |= 1ULL << i;
+		if (counts_access(counter, OPERATION_STORE))
+			core->of_stores |= 1ULL << i;
+		if (counter->program.event.kind == MACHINE_EVENT_OFFCORE)
+			core->of_offcore |= 1ULL << i;
 	}
-	return false;
+}
+
+bool core_wants_accesses(const struct core *core)
+{
+	if (core->paused)
+		return false;
+	return core->amd ? (core->ibs.registers[0] & IBS_CTL_ENABLE) != 0
+			 : (core->of_loads | core->of_stores | core->of_offcore) != 0;
 }
 
 bool core_wants_next_access(const struct core *core)
@@ -283,13 +315,12 @@ static u64 accesses_left(struct core *core, u8 operation)
 	}
 	if (operation == OPERATION_LOAD && core->unit.tagging)
 		most = 1 + random_below(&core->random, 2 * core->tag_interval - 1);
-	FOR_EACH_COUNTER(core, i)
+	FOR_EACH_OF(operation == OPERATION_LOAD ? core->of_loads : core->of_stores, i)
 	{
 		const struct pebs_counter *counter = counter_of(core, i);
 		u64 left = counter_left(core, counter);
 
-		if (counts_access(counter, operation) &&
-		    counter->program.event.kind != MACHINE_EVENT_LOAD_LATENCY && left < most)
+		if (counter->program.event.kind != MACHINE_EVENT_LOAD_LATENCY && left < most)
 			most = left;
 	}
 	return most;
@@ -576,19 +607,22 @@ static void stall(struct core *core, const struct retired *access)
 		core->cycles += access->latency / CORE_OVERLAP;
 }
 
-/* Off-core response counters, of what they count without its being told by itself. */
-static void count_offcore(struct core *core, const struct retired *access)
+/* Off-core response counters. `told`: of an access that is told by itself, which the unit counts. */
+static void count_offcore(struct core *core, const struct retired *access, bool told)
 {
 	u32 i;
 
-	FOR_EACH_COUNTER(core, i)
+	FOR_EACH_OF(core->of_offcore, i)
 	{
 		const struct machine_event *event = &counter_of(core, i)->program.event;
+		u64 occurrences;
 
-		if (event->kind == MACHINE_EVENT_OFFCORE)
-			(void)pebs_pass(&core->unit, i,
-					offcore_occurrences(core->machine, event->offcore,
-							    core->unit.offcore[event->offcore], access));
+		occurrences = offcore_occurrences(core->machine, event->offcore,
+						  core->unit.offcore[event->offcore], access);
+		if (occurrences)
+			core->callbacks.counted(core->callbacks.owner, i, occurrences);
+		if (!told)
+			(void)pebs_pass(&core->unit, i, occurrences);
 	}
 }
 
@@ -601,7 +635,7 @@ void core_missed(struct core *core, const struct caches_access *access)
 	caches_access(core->caches, core->cpu, &now, &retired);
 	stall(core, &retired);
 	if (!core->amd && !core->paused)
-		count_offcore(core, &retired);
+		count_offcore(core, &retired, false);
 }
 
 void core_access(struct core *core, const struct core_moment *moment, const struct caches_access *access)
@@ -622,6 +656,7 @@ void core_access(struct core *core, const struct core_moment *moment, const stru
 		return;
 	}
 	if (!core->amd) {
+		count_offcore(core, &retired, true);
 		retire(core, &retired);
 		return;
 	}
@@ -670,8 +705,7 @@ bool core_has_msr(const struct core *core, u32 msr)
 	if (core->amd)
 		return is_amd_msr(msr);
 	return is_intel_msr(msr) || msr == MSR_IA32_PERF_CAPABILITIES || msr == MSR_PERF_METRICS ||
-	       msr == MSR_DEBUGCTL || msr == MSR_LBR_SELECT || msr == MSR_LASTBRANCH_TOS ||
-	       msr == MSR_PEBS_FRONTEND;
+	       branches_has_msr(&core->branches, msr) || msr == MSR_PEBS_FRONTEND;
 }
 
 static int amd_write(struct core *core, u32 msr, u64 value)
@@ -701,9 +735,14 @@ int core_write_msr(struct core *core, u32 msr, u64 value)
 	}
 	if (core->amd)
 		return amd_write(core, msr, value);
+	if (branches_has_msr(&core->branches, msr)) {
+		branches_write(&core->branches, msr, value);
+		return 0;
+	}
 	if (msr == MSR_IA32_PERF_CAPABILITIES)
 		return -EINVAL;
 	r = pebs_write(&core->unit, msr, value);
+	note_programs(core);
 	report_overflows(core);
 	return r;
 }
@@ -728,6 +767,10 @@ int core_read_msr(struct core *core, u32 msr, u64 *ret)
 			return ibs_read(&core->ibs, msr, ret);
 		return 0;
 	}
+	if (branches_has_msr(&core->branches, msr)) {
+		*ret = branches_read(&core->branches, msr);
+		return 0;
+	}
 	if (msr == MSR_IA32_PERF_CAPABILITIES) {
 		*ret = core->no_pebs ? 0x2000 : capabilities_of(core->machine);
 		return 0;
@@ -746,10 +789,13 @@ int core_read_counter(struct core *core, u32 index, u64 *ret)
 		*ret = core->amd_count[index];
 		return 0;
 	}
-	counter = program_counter(&core->unit, index & 1U << 30 ? PEBS_FIXED_0 + (index & 0xffff) : index);
+	index = index & 1U << 30 ? PEBS_FIXED_0 + (index & 0xffff) : index;
+	counter = program_counter(&core->unit, index);
 	if (!counter)
 		return -EINVAL;
 	*ret = counter->count;
+	if (counter->program.event.kind == MACHINE_EVENT_OFFCORE)
+		core->callbacks.counter_read(core->callbacks.owner, index);
 	return 0;
 }
 

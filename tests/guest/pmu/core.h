@@ -10,6 +10,7 @@
 #ifndef PMU_CORE_H
 #define PMU_CORE_H
 
+#include "branches.h"
 #include "caches.h"
 #include "model/ibs.h"
 #include "model/pebs.h"
@@ -17,6 +18,9 @@
 
 /* The part of a miss's latency by which the core clock moves on: one in so many cycles. */
 #define CORE_OVERLAP 4
+
+/* Of the loads that it is told of it tags one in so many, at random, unless tag_interval says otherwise. */
+#define CORE_TAG_INTERVAL 1
 
 #define CORE_COUNTERS 64 /* indices as in the status registers; IBS has CORE_IBS alone */
 #define CORE_IBS      0
@@ -44,6 +48,9 @@ struct core_callbacks {
 	/* Fills what stands in the CPU's registers. */
 	void (*registers)(void *owner, struct retired_registers *ret);
 	void (*recorded)(void *owner, const struct core_record *record);
+	/* An off-core response counter counted so many occurrences; software read it. */
+	void (*counted)(void *owner, unsigned int counter, u64 occurrences);
+	void (*counter_read)(void *owner, unsigned int counter);
 	/* A general-purpose or fixed counter overflowed; the sample may come with the next event, or never.
 	 */
 	void (*overflowed)(void *owner, unsigned int counter);
@@ -61,9 +68,12 @@ struct core {
 
 	struct pebs_unit unit;
 	struct ibs_unit ibs;
+	struct branches branches;
 	struct random random;
 	bool paused; /* nothing counts */
-	u64 cycles;  /* the core clock */
+	/* Sets of counters, derived from the unit's when it is programmed: what is looked up for each access. */
+	u64 of_loads, of_stores, of_offcore;
+	u64 cycles; /* the core clock */
 	u64 instructions;
 	u64 kept[16]; /* registers that only keep what is written: core.c */
 	u64 amd_select[6], amd_count[6];

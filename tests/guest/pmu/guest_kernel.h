@@ -34,6 +34,7 @@
 	X(event_sample_type) /* perf_event.attr.sample_type */                                    \
 	X(event_program)     /* perf_event.prog */                                                \
 	X(nmi_start)         /* asm_exc_nmi */                                                    \
+	X(throttle_start)    /* perf_log_throttle */                                              \
 	X(overflow_start)    /* bpf_overflow_handler, or what it is inlined into */               \
 	X(overflow_end)                                                                           \
 	X(latency_is_cut)   /* 1: PERF_SAMPLE_WEIGHT_STRUCT's latency has 16 bits (up to 6.12) */ \

@@ -38,7 +38,7 @@
 EXPORTED int qemu_plugin_version = QEMU_PLUGIN_API;
 EXPORTED int qemu_plugin_install(uint64_t id, const void *info, int argc, char **argv);
 
-/* A count of instructions: from here on, attend() is called. */
+/* A CPU's count of instructions in the scoreboard: from here on, attend() is called. */
 #define ATTENTION (1ULL << 40)
 /* While paused it must notice the end of the pause; else that a window begins or ends. In instructions. */
 #define ATTEND_PAUSED  10000U
@@ -92,8 +92,9 @@ struct cpu {
 	u32 *translation_flags;
 	bool watched; /* it runs translations with callbacks for accesses */
 	int64_t loads, stores, loads_given, stores_given; /* until one is to be told */
-	u64 told_at;    /* the count of instructions that the core knows of */
-	bool held_back; /* an interrupt waits for the vector table's entry to be unmasked */
+	u64 executed_before; /* instructions that are not in the scoreboard's count, modulo 2^64 */
+	u64 told_at;         /* the count of instructions that the core knows of */
+	bool held_back;      /* an interrupt waits for the vector table's entry to be unmasked */
 	enum after after;
 	u32 leaf, subleaf;
 	u64 value;
@@ -122,7 +123,9 @@ static struct {
 	int icount;          /* the shift; below 0: time is the host's */
 	unsigned int one_in; /* of so many slots one is a window */
 	bool resetting;
-	struct qemu_scoreboard *attention, *totals;
+	struct qemu_scoreboard *attention;
+	struct qemu_scoreboard *arriving; /* 1: the next block is where an indirect call or a return led */
+	bool branches;                    /* calls and returns have callbacks */
 	struct caches *caches;
 	struct books *books;
 	struct guest_kernel kernel;
@@ -130,18 +133,28 @@ static struct {
 	size_t answer_size;
 	struct cpu cpus[CACHES_CPUS];
 	struct core cores[CACHES_CPUS];
-} plugin = {.machine = "skylake-server", .cpu_count = 1, .icount = -1, .one_in = WINDOWS_DEFAULT};
+} plugin = {.machine = "skylake-server", .cpu_count = 1, .icount = -1};
 
 /* -- the CPU -- */
 
-static u64 *attention_of(struct cpu *cpu)
+static u64 *attention_of(const struct cpu *cpu)
 {
 	return qemu_plugin_scoreboard_find(plugin.attention, cpu->index);
 }
 
+/* Instructions since the start. */
 static u64 executed(const struct cpu *cpu)
 {
-	return *(u64 *)qemu_plugin_scoreboard_find(plugin.totals, cpu->index);
+	return cpu->executed_before + *attention_of(cpu);
+}
+
+/* attend() is called after so many instructions; 0: at the next block. */
+static void attend_in(struct cpu *cpu, u64 instructions)
+{
+	u64 *attention = attention_of(cpu);
+
+	cpu->executed_before += *attention - (ATTENTION - instructions);
+	*attention = ATTENTION - instructions;
 }
 
 static u64 get(struct cpu *cpu, struct qemu_register *handle)
@@ -247,10 +260,11 @@ static void interrupt(struct cpu *cpu)
 	cpu->held_back = entry & APIC_MASKED;
 	if (cpu->held_back) {
 		books_count(plugin.books, cpu->index, BOOKS_LATCHED);
-		*attention_of(cpu) |= ATTENTION;
+		attend_in(cpu, 0);
 		return;
 	}
 	books_count(plugin.books, cpu->index, BOOKS_SENT);
+	branches_freeze(&cpu->core->branches);
 	if (!plugin.cores[cpu->index].amd)
 		apic_write(cpu, APIC_LVT_PMI, entry | APIC_MASKED);
 	cpu->icr = APIC_ICR_SELF | (entry & APIC_MODE);
@@ -310,7 +324,7 @@ static void schedule(struct cpu *cpu)
 		left = most;
 	if (cpu->held_back || cpu->after != AFTER_NOTHING || cpu->watched != is_to_be_watched(cpu))
 		left = 0;
-	*attention_of(cpu) = ATTENTION - left;
+	attend_in(cpu, left);
 }
 
 static void tick(struct cpu *cpu)
@@ -337,6 +351,21 @@ static void overflowed(void *owner, unsigned int counter)
 	struct guest_memory memory = memory_of(cpu);
 
 	books_due(plugin.books, cpu->core, &plugin.kernel, &memory, counter);
+}
+
+static void counted(void *owner, unsigned int counter, u64 occurrences)
+{
+	struct cpu *cpu = owner;
+	struct guest_memory memory = memory_of(cpu);
+
+	books_counted(plugin.books, cpu->core, counter, occurrences, executed(cpu), &plugin.kernel, &memory);
+}
+
+static void counter_read(void *owner, unsigned int counter)
+{
+	struct cpu *cpu = owner;
+
+	books_counter_read(plugin.books, cpu->core, counter, executed(cpu));
 }
 
 /* -- instructions that are its own -- */
@@ -381,6 +410,10 @@ static void at_wrmsr(unsigned int index, void *unused)
 	deliver(cpu);
 	give(cpu);
 	schedule(cpu);
+	if (branches_wanted(&cpu->core->branches) && !plugin.branches) {
+		plugin.branches = true;
+		translate_again();
+	}
 }
 
 static void at_rdmsr(unsigned int index, void *unused)
@@ -402,7 +435,7 @@ static void at_rdmsr(unsigned int index, void *unused)
 	} else {
 		return;
 	}
-	*attention_of(cpu) |= ATTENTION;
+	attend_in(cpu, 0);
 }
 
 static void at_rdpmc(unsigned int index, void *next)
@@ -422,7 +455,7 @@ static void at_rdtsc(unsigned int index, void *unused)
 {
 	(void)unused;
 	plugin.cpus[index].after = AFTER_TSC;
-	*attention_of(&plugin.cpus[index]) |= ATTENTION;
+	attend_in(&plugin.cpus[index], 0);
 }
 
 /* `data`: the registers with the offset, and that is read into, by their numbers in an instruction. */
@@ -437,7 +470,7 @@ static void at_apic_read(unsigned int index, void *data)
 		return;
 	cpu->target = order[(uintptr_t)data >> 3 & 7];
 	cpu->after = AFTER_APIC;
-	*attention_of(cpu) |= ATTENTION;
+	attend_in(cpu, 0);
 }
 
 static void at_new_address_space(unsigned int index, void *unused)
@@ -476,6 +509,19 @@ static void pause_all(bool paused)
 		plugin.cores[i].paused = paused;
 }
 
+static void set_interval(u32 interval)
+{
+	for (unsigned int i = 0; i < plugin.cpu_count; i++)
+		plugin.cores[i].tag_interval = interval;
+}
+
+/* Under -icount a window is so many instructions, which take several times longer than others: fewer. */
+static void as_usual(void)
+{
+	set_interval(CORE_TAG_INTERVAL);
+	plugin.one_in = plugin.icount < 0 ? WINDOWS_DEFAULT : WINDOWS_ICOUNT;
+}
+
 /* Does what the guest asks for. Returns what RAX is to be: the bytes of the answer, or ~0. */
 static u64 command(char *text, FILE *file)
 {
@@ -489,6 +535,8 @@ static u64 command(char *text, FILE *file)
 		books_print_totals(plugin.books, plugin.cores, plugin.cpu_count, file);
 	else if (strcmp(text, "touched") == 0)
 		books_print_touched(plugin.books, file);
+	else if (strcmp(text, "counted") == 0)
+		books_print_counted(plugin.books, file);
 	else if (strcmp(text, "price") == 0)
 		print_price(file);
 	else if (strcmp(text, "machine") == 0)
@@ -500,10 +548,11 @@ static u64 command(char *text, FILE *file)
 	else if (strcmp(text, "watch") == 0)
 		books_watch(plugin.books, strtoull(argument, NULL, 10));
 	else if (strcmp(text, "interval") == 0 && strtoul(argument, NULL, 10) > 0)
-		for (unsigned int i = 0; i < plugin.cpu_count; i++)
-			plugin.cores[i].tag_interval = (u32)strtoul(argument, NULL, 10);
+		set_interval((u32)strtoul(argument, NULL, 10));
 	else if (strcmp(text, "window") == 0 && strtoul(argument, NULL, 10) > 0)
 		plugin.one_in = (unsigned int)strtoul(argument, NULL, 10);
+	else if (strcmp(text, "usual") == 0)
+		as_usual();
 	else if (strcmp(text, "kernel") != 0 || guest_kernel_parse(&plugin.kernel, argument))
 		return ~0ULL;
 	else
@@ -554,7 +603,7 @@ static void at_cpuid(unsigned int index, void *unused)
 		cpu->after = AFTER_DOOR;
 		give(cpu);
 	}
-	*attention_of(cpu) |= ATTENTION;
+	attend_in(cpu, 0);
 }
 
 static void replace_cpuid(struct cpu *cpu)
@@ -639,7 +688,7 @@ static void attend(unsigned int index, void *data)
 	/* The same block again, by its other translation. */
 	cpu->watched = watched;
 	window_switch(cpu->translation_flags, watched);
-	*(u64 *)qemu_plugin_scoreboard_find(plugin.totals, index) -= (uintptr_t)data;
+	cpu->executed_before -= (uintptr_t)data;
 	give(cpu);
 	schedule(cpu);
 	qemu_plugin_set_pc(get(cpu, cpu->rip));
@@ -654,6 +703,16 @@ static void at_nmi(unsigned int index, void *unused)
 	cpu->nmi_from = executed(cpu);
 	cpu->program_from = 0;
 	books_interrupt(plugin.books, cpu->core, &plugin.kernel, &memory);
+}
+
+/* perf_log_throttle(event, enable): the second argument is 0 where a throttling begins. */
+static void at_throttle(unsigned int index, void *unused)
+{
+	struct cpu *cpu = &plugin.cpus[index];
+
+	(void)unused;
+	if ((u32)get(cpu, cpu->general[RSI]) == 0)
+		books_throttled(plugin.books, index);
 }
 
 static void at_nmi_end(unsigned int index, void *unused)
@@ -705,6 +764,15 @@ static struct caches_access access_of(uint32_t info, u64 address, uintptr_t insn
 	};
 }
 
+/* The exact address of an instruction by its offset in its page. */
+static u64 address_of(struct cpu *cpu, u64 offset)
+{
+	u64 rip = get(cpu, cpu->rip), ip = (rip & ~0xfffULL) | offset;
+
+	/* RIP may be the block's start, and a block may go on in the next page. */
+	return ip < rip ? ip + 0x1000 : ip;
+}
+
 /* Where the instruction of an access is. To read registers takes long, so it is known only roughly where that
  * is enough. */
 static struct core_moment access_moment(struct cpu *cpu, uintptr_t insn)
@@ -714,12 +782,7 @@ static struct core_moment access_moment(struct cpu *cpu, uintptr_t insn)
 
 	if (core_may_record(cpu->core, instructions, (u64)(cpu->loads_given - cpu->loads),
 			    (u64)(cpu->stores_given - cpu->stores))) {
-		u64 rip = get(cpu, cpu->rip);
-
-		/* RIP may be the block's start, and a block may go on in the next page. */
-		ip = (rip & ~0xfffULL) | (insn & 0xfff);
-		if (ip < rip)
-			ip += 0x1000;
+		ip = address_of(cpu, insn & 0xfff);
 	}
 	return moment_at(cpu, ip, ip + (insn >> INSN_SIZE_SHIFT & 15));
 }
@@ -768,6 +831,46 @@ static void at_load(unsigned int index, uint32_t info, uint64_t address, void *d
 static void at_store(unsigned int index, uint32_t info, uint64_t address, void *data)
 {
 	at_access(index, info, address, data, true);
+}
+
+/* -- calls and returns -- */
+
+/* Of an instruction, packed into the data of a callback: its offset in its page, its size, what it is, and
+ * from BRANCH_BY on how far a direct call leads from its end. */
+#define BRANCH_SIZE_SHIFT 12
+#define BRANCH_RETURNS    (1ULL << 16)
+#define BRANCH_DIRECT     (1ULL << 17)
+#define BRANCH_BY         32
+
+static u64 *arriving_of(unsigned int index)
+{
+	return qemu_plugin_scoreboard_find(plugin.arriving, index);
+}
+
+static void at_branch(unsigned int index, void *data)
+{
+	struct cpu *cpu = &plugin.cpus[index];
+	u64 insn = (uintptr_t)data, from, end;
+
+	if (!branches_wanted(&cpu->core->branches))
+		return;
+	from = address_of(cpu, insn & 0xfff);
+	end = from + (insn >> BRANCH_SIZE_SHIFT & 15);
+	if (insn & BRANCH_RETURNS) {
+		branches_return(&cpu->core->branches, from);
+		return;
+	}
+	branches_call(&cpu->core->branches, from, end + (u64)(int64_t)(int32_t)(insn >> BRANCH_BY));
+	*arriving_of(index) = !(insn & BRANCH_DIRECT);
+}
+
+static void at_arrival(unsigned int index, void *unused)
+{
+	struct cpu *cpu = &plugin.cpus[index];
+
+	(void)unused;
+	*arriving_of(index) = 0;
+	branches_arrived(&cpu->core->branches, get(cpu, cpu->rip));
 }
 
 /* -- translation -- */
@@ -846,6 +949,22 @@ static bool translate_own(struct qemu_insn *insn, const struct decoded *decoded,
 	return false;
 }
 
+static void translate_branch(struct qemu_insn *insn, const struct decoded *decoded)
+{
+	u64 data = (qemu_plugin_insn_vaddr(insn) & 0xfff) | qemu_plugin_insn_size(insn) << BRANCH_SIZE_SHIFT;
+	u32 by;
+
+	if (decoded->opcode[0] == 0xe8) {
+		memcpy(&by, decoded->opcode + 1, sizeof(by));
+		data |= BRANCH_DIRECT | (u64)by << BRANCH_BY;
+	} else if (decoded->opcode[0] == 0xc3 || decoded->opcode[0] == 0xc2) {
+		data |= BRANCH_RETURNS;
+	} else if (decoded->opcode[0] != 0xff || (decoded->opcode[1] >> 3 & 7) != 2) {
+		return;
+	}
+	qemu_plugin_register_vcpu_insn_exec_cb(insn, at_branch, QEMU_READ_REGISTERS, (void *)(uintptr_t)data);
+}
+
 static bool is_string(const struct decoded *decoded)
 {
 	return decoded->repeats && ((decoded->opcode[0] >= 0xa4 && decoded->opcode[0] <= 0xa7) ||
@@ -872,7 +991,7 @@ static void translate(struct qemu_tb *tb, void *unused)
 {
 	size_t n = qemu_plugin_tb_n_insns(tb);
 	u64 start = qemu_plugin_insn_vaddr(qemu_plugin_tb_get_insn(tb, 0));
-	struct qemu_u64 attention = {plugin.attention, 0}, totals = {plugin.totals, 0};
+	struct qemu_u64 attention = {plugin.attention, 0};
 	const struct guest_kernel *kernel = &plugin.kernel;
 	bool unfinished = false;
 
@@ -880,11 +999,16 @@ static void translate(struct qemu_tb *tb, void *unused)
 	/* Before the block is counted. */
 	if (kernel->known && start == kernel->nmi_start)
 		qemu_plugin_register_vcpu_tb_exec_cb(tb, at_nmi, QEMU_READ_REGISTERS, NULL);
+	if (kernel->known && start == kernel->throttle_start)
+		qemu_plugin_register_vcpu_tb_exec_cb(tb, at_throttle, QEMU_READ_REGISTERS, NULL);
 	if (kernel->known && is_between(start, kernel->overflow_start, kernel->overflow_end))
 		qemu_plugin_register_vcpu_tb_exec_cb(tb, at_overflow_handler, QEMU_NO_REGISTERS, NULL);
 	if (kernel->known && is_between(start, MODULES_START, MODULES_END))
 		qemu_plugin_register_vcpu_tb_exec_cb(tb, at_module_code, QEMU_NO_REGISTERS, NULL);
-	qemu_plugin_register_vcpu_tb_exec_inline_per_vcpu(tb, QEMU_ADD, totals, n);
+	if (plugin.branches)
+		qemu_plugin_register_vcpu_tb_exec_cond_cb(tb, at_arrival, QEMU_READ_REGISTERS,
+							  QEMU_GREATER_OR_EQUAL,
+							  (struct qemu_u64){plugin.arriving, 0}, 1, NULL);
 	qemu_plugin_register_vcpu_tb_exec_inline_per_vcpu(tb, QEMU_ADD, attention, n);
 	qemu_plugin_register_vcpu_tb_exec_cond_cb(tb, attend, QEMU_WRITE_REGISTERS_AND_PC,
 						  QEMU_GREATER_OR_EQUAL, attention, ATTENTION, (void *)n);
@@ -902,6 +1026,8 @@ static void translate(struct qemu_tb *tb, void *unused)
 			qemu_plugin_register_vcpu_insn_exec_cb(insn, at_nmi_end, QEMU_READ_REGISTERS, NULL);
 		if (window_is_translated())
 			translate_accesses(insn, &decoded);
+		if (plugin.branches)
+			translate_branch(insn, &decoded);
 	}
 }
 
@@ -937,8 +1063,12 @@ static void give_up(const char *what)
 
 static void at_vcpu(unsigned int index, void *unused)
 {
-	struct core_callbacks callbacks = {
-		.copy = copy, .registers = registers, .recorded = recorded, .overflowed = overflowed};
+	struct core_callbacks callbacks = {.copy = copy,
+					   .registers = registers,
+					   .recorded = recorded,
+					   .counted = counted,
+					   .counter_read = counter_read,
+					   .overflowed = overflowed};
 	struct cpu *cpu = &plugin.cpus[index];
 
 	(void)unused;
@@ -991,8 +1121,9 @@ int qemu_plugin_install(uint64_t id, const void *info, int argc, char **argv)
 		else
 			give_up("unknown argument");
 	}
+	as_usual();
 	plugin.attention = qemu_plugin_scoreboard_new(sizeof(u64));
-	plugin.totals = qemu_plugin_scoreboard_new(sizeof(u64));
+	plugin.arriving = qemu_plugin_scoreboard_new(sizeof(u64));
 	plugin.caches = caches_open(plugin.cpu_count, plugin.node_bytes);
 	plugin.books = books_open(log);
 	if (!plugin.caches || !plugin.books)

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "windows.h"
 
+#include <stdint.h>
+
 /* The lowest bit of CF_CLUSTER_MASK in include/exec/translation-block.h, QEMU 11.1. */
 #define FLAG_WATCHED (1U << 24)
 /* struct CPUState is smaller. */
@@ -11,10 +13,11 @@ static __thread bool translated;
 
 bool window_is_open(u64 clock, unsigned int shift, unsigned int one_in)
 {
-	u64 slot = clock >> shift;
+	/* Multiples of the golden ratio, modulo 1: of any slots in a row nearly the same share is windows,
+	 * but not at even intervals, at which a guest does much of its work. */
+	u64 fraction = (clock >> shift) * 0x9e3779b97f4a7c15ULL;
 
-	/* A guest does much of its work at even intervals of time, so windows do not come at those. */
-	return one_in <= 1 || (slot * 0x9e3779b97f4a7c15ULL >> 32) % one_in == 0;
+	return one_in <= 1 || fraction < UINT64_MAX / one_in;
 }
 
 u32 *window_flags_of(struct qemu_cpu *cpu)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * When the PMU sees loads and stores. A callback for each of them makes the guest several times slower, so
- * they have callbacks only in windows: time is cut into slots of about a millisecond, and one slot in N, at
- * random, is a window, on all CPUs at once. What one CPU writes in a window the others find there.
+ * they have callbacks only in windows: time is cut into slots of about a millisecond, and one slot in N is
+ * a window, on all CPUs at once. What one CPU writes in a window the others find there.
  *
  * How a CPU changes over: QEMU finds the translation of a block by its address and by the CPU's translation
  * flags. One bit of the cluster's number in these flags, which nothing else looks at in a machine without
@@ -17,6 +17,7 @@
 #include "qemu.h"
 
 #define WINDOWS_DEFAULT 8
+#define WINDOWS_ICOUNT  24
 
 /* Whether the slot of this clock is a window. `one_in`: of so many slots one is; 1: always. `shift`: a slot
  * has 1 << shift ticks of the clock. */
