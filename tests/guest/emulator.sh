@@ -1,21 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # Gets QEMU from Debian's backports, unpacked into a root of its own and run by the loader and the libraries of that root,
-# so that this system's do not matter.
-#   emulator.sh pmu      for guests with the emulated PMU: a plugin of version 7 of QEMU's plugin interface, which
-#                        trixie-backports has (QEMU 11.1) and trixie (10.0) has not
-#   emulator.sh module   for guests whose PMU is the kernel module
-# Leaves $BUILD/guest/emulator-NAME, and emulator-NAME.run beside it, which runs it. Needs root. 77: it cannot be had.
+# so that this system's do not matter. The emulated PMU needs version 7 of QEMU's plugin interface, which trixie-backports
+# has (QEMU 11.1) and trixie (10.0) does not have.
+# Leaves $BUILD/guest/emulator, and emulator.run beside it, which runs it. Needs root. 77: it cannot be had.
 # shellcheck source=tests/guest/common.sh
 . "${0%/*}/common.sh"
 
-[ $# = 1 ] || fail "usage: emulator.sh pmu|module"
-case $1 in
-pmu) release=trixie ;;
-module) release=bookworm ;;
-*) fail "there is no emulator \"$1\": known are pmu and module" ;;
-esac
-root=$guest/emulator-$1
+release=trixie
+root=$guest/emulator
 run=$root.run
 
 lock "$root"

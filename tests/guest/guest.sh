@@ -5,11 +5,9 @@
 #   guest.sh KIND TEST...            the tests one after the other, reported as by run.sh
 #   guest.sh --queue DIRECTORY KIND  for run.sh: the tests in $DIRECTORY/KIND, until none is left
 #   guest.sh --shell KIND            a root shell in the guest, on this terminal; `poweroff -ff` or Ctrl-A X ends it
-# KIND is SERIES[,MACHINE[,CPUS[,small]]]: a kernel series, what plays the PMU, the number of CPUs (default 2), and
-# whether process 1 is systemd or inside/small_init.sh. MACHINE is a
-# machine of daemon/model that the emulator plays by tests/guest/pmu/, or `module`, the default: then the kernel module of
-# tests/guest/module/ plays it, and not the kernel's own driver. With one CPU under the emulated PMU the guest's time is
-# counted in instructions, and two runs are the same.
+# KIND is SERIES[,MACHINE[,CPUS[,small]]]: a kernel series, the machine of daemon/model whose PMU the emulator plays by
+# tests/guest/pmu/ (default skylake-server), the number of CPUs (default 2), and whether process 1 is systemd or
+# inside/small_init.sh. With one CPU the guest's time is counted in instructions, and two runs are the same.
 # Leaves $BUILD/guest/SERIES/serial-KIND.log (KIND with - for ,), what the guest's kernel and systemd printed, and serial-KIND-2.log and so
 # on for further guests of that kind in one run.
 # shellcheck source=tests/guest/common.sh
@@ -37,7 +35,7 @@ esac
 [ $# -ge 1 ] || fail "usage: guest.sh [--shell] SERIES[,MACHINE[,CPUS]] [TEST...]"
 kind=$1
 IFS=, read -r series machine_name cpus init <<<"$kind"
-: "${machine_name:=module}" "${cpus:=2}"
+: "${machine_name:=skylake-server}" "${cpus:=2}"
 shift
 if [ -z "$shell$queue" ]; then
 	export GUESTS=1
@@ -45,20 +43,13 @@ if [ -z "$shell$queue" ]; then
 fi
 output=$guest/$series
 
-# The module's guests:
-# - No -icount, though it would make the guest's time independent of the host's load: in QEMU 7.2 a CPU that spins without
-#   `pause` then keeps the others from running, and 6.1 does that as it brings up its second CPU.
-# - thread=single: with a thread for each CPU, QEMU 7.2 let one run code while another patched it (static branches):
-#   6.12 died of an int3 that was patched out. And two guests share two CPUs better: with QEMU 10 a boot and some
-#   programs took 36 s of CPU time so, and 40 s with two threads.
-# - -cx16: QEMU 7.2 corrupted the flags where an NMI lands on cmpxchg16b.
-# Guests with the emulated PMU:
 # - One CPU: its time is the count of its instructions, so nothing depends on what else the host does. With shift=3 an
 #   instruction takes 8 ns of the guest's time, which is about the emulator's speed. sleep=off: while the CPU is halted
 #   its time jumps. clock=vm and the seed: nothing else comes from the host.
 # - Several CPUs: a thread for each. With one thread for all, QEMU runs plugins for the wrong CPU: gen_cpu_index() in
 #   accel/tcg/plugin-gen.c takes the CPU that translates for the one that runs.
 # - -monitor: intel_idle would use MWAIT in a way that TCG does not know.
+# - -erms, -fsrm: TCG copies a byte at a time for `rep movsb`, and a guest with its root in memory booted in 35 s for 22.
 # - level: hybrids have leaf 1AH. ucode-rev: Sandy Bridge's PEBS is on only with newer microcode.
 # - -hypervisor: as one, the kernel would probe branch records and find them missing. A machine that ends in "-vm" is one.
 # panic, oops: whatever goes wrong in the kernel ends QEMU at once.
@@ -73,46 +64,40 @@ words+="${SOAK_SECONDS:+ guest.soak=$SOAK_SECONDS}"
 words+=" systemd.mask=systemd-tmpfiles-clean.timer systemd.mask=fstrim.timer systemd.mask=dpkg-db-backup.timer"
 first_process=/sbin/init
 [ "$init" != small ] || first_process=/usr/lib/pebsd-tests/small_init.sh
-thread=multi pmu='' emulator=$guest/emulator-pmu.run
+thread=multi
 case $machine_name in
-module)
-	cpu=max,-cx16 thread=single emulator=$guest/emulator-module.run
-	;;
-zen*) cpu=max,-cx16,-monitor,model-id=Emulated,vendor=AuthenticAMD,xlevel=0x80000022,-hypervisor ;;
+zen*) cpu=max,-cx16,-monitor,-erms,-fsrm,model-id=Emulated,vendor=AuthenticAMD,xlevel=0x80000022,-hypervisor ;;
 *)
-	cpu=max,-cx16,-monitor,model-id=Emulated,level=0x20,vendor=GenuineIntel,ucode-rev=0x7fffffff00000000
+	cpu=max,-cx16,-monitor,-erms,-fsrm,model-id=Emulated,level=0x20,vendor=GenuineIntel,ucode-rev=0x7fffffff00000000
 	[[ $machine_name == *-vm ]] || cpu+=,-hypervisor
 	;;
 esac
-[ "$machine_name" = module ] || pmu=$BUILD/tests/guest/pmu_plugin.so,machine=$machine_name,cpus=$cpus
+pmu=$BUILD/tests/guest/pmu_plugin.so,machine=$machine_name,cpus=$cpus
 [ "$cpus" != 1 ] || thread=single
 # Two sockets with a CPU and half of the memory each: memory of the other one is remote.
 topology=("$cpus")
-if [ -n "$pmu" ] && [ "$cpus" = 2 ]; then
+if [ "$cpus" = 2 ]; then
 	topology=("$cpus,sockets=2")
 	for node in 0 1; do
 		topology+=(-object "memory-backend-ram,id=node$node,size=512M" -numa "node,cpus=$node,memdev=node$node")
 	done
 	pmu+=,node-bytes=$((512 << 20))
 fi
-machine=("${GUEST_EMULATOR:-$emulator}" -accel "tcg,thread=$thread" -cpu "$cpu" -smp "${topology[@]}" -m 1024 -nodefaults
+machine=("${GUEST_EMULATOR:-$guest/emulator.run}" -accel "tcg,thread=$thread" -cpu "$cpu" -smp "${topology[@]}" -m 1024 -nodefaults
 	-no-user-config -no-reboot -display none -kernel "$guest/kernel-$series.vmlinuz")
-if [ -n "$pmu" ] && [ "$cpus" = 1 ]; then
+counted=''
+if [ "$cpus" = 1 ]; then
+	counted=yes
 	machine+=(-icount "shift=$ICOUNT,sleep=off" -seed 1 -rtc "base=2026-01-01,clock=vm" -initrd "$output/initrd")
 	words+=" rdinit=$first_process nokaslr norandmaps random.trust_cpu=off"
 	pmu+=,icount=$ICOUNT
-elif [ -z "$pmu" ]; then
-	machine+=(-initrd "$output/initrd")
-	words+=" rdinit=$first_process"
 else
 	# Each guest writes to a copy of its own, which goes with it.
 	machine+=(-drive "file=$output/disk,format=raw,if=none,id=root,snapshot=on" -device "nvme,serial=root,drive=root")
 	words+=" root=/dev/nvme0n1 rootfstype=ext4 rw init=$first_process"
 fi
 # GUEST_LOG: where the emulated PMU leaves a line for each record.
-[ -z "$pmu" ] || machine+=(-plugin "$pmu${GUEST_LOG:+,log=$GUEST_LOG}")
-counted=''
-[ -z "$pmu" ] || [ "$cpus" != 1 ] || counted=yes
+machine+=(-plugin "$pmu${GUEST_LOG:+,log=$GUEST_LOG}")
 
 # make_image: once in a run of run.sh.
 make_image() {
@@ -187,9 +172,14 @@ trap 'rm -rf "$life"' EXIT
 # host, its clock would run on.
 tests=()
 if [ -n "$counted" ]; then
-	while read -r _ name _ < <(take "$queue/$kind"); do
+	# Its share of what all guests of this kind have to do, so that as many run at once as there are CPUs.
+	share=$(awk -v guests="${GUESTS:-1}" '{ sum += $1 } END { print int((sum + guests - 1) / guests) }' "$queue/$kind.all")
+	while [ "$share" -gt 0 ] && read -r seconds name _ < <(take "$queue/$kind"); do
 		tests+=("$name")
+		share=$((share - seconds))
 	done
+	# Another guest has taken them all.
+	[ ${#tests[@]} != 0 ] || exit 0
 	words+=" guest.tests=$(IFS=, && echo "${tests[*]}")"
 fi
 machine+=(-append "$words")

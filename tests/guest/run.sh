@@ -8,13 +8,14 @@
 # Lines at a test's head say what it needs:
 #   # kernels: 6.1 7            only these, as what it shows does not depend on the kernel; the first is the short run's
 #   # long                      not part of the short run
-#   # machines: haswell zen3    each of these, played by the emulator; without, the kernel module plays the PMU
+#   # machines: haswell zen3:2  each of these; default skylake-server. With ":2" it has two CPUs there
 #   # cpus: 1                   one CPU, whose time is counted in instructions; default 2
 #   # init: small               no systemd, but inside/small_init.sh as process 1: boots in a few seconds
 #   # takes: 180 s              so that the longest is begun first and the CPUs end together
 # A guest is of one kernel, machine and number of CPUs, its kind (guest.sh). It asks for one test after the other. A test
 # that failed while its guest stalled runs once more, in a new guest; both runs are reported.
-# With "# machines for 6.12: haswell" that kernel has only these unless tests are named or `all` are asked for.
+# With "# machines for 6.12: haswell" that kernel has only these unless tests are named or `all` are asked for; with
+# "# short machines: haswell" the short run does.
 # A SERIES may be a whole kind, "6.12,haswell,1": then its tests run on that machine whatever their heads say.
 # GUESTS: how many at once. GUEST_EMULATOR: what runs instead of QEMU, for tests of this.
 # shellcheck source=tests/guest/common.sh
@@ -24,6 +25,7 @@
 
 [ $# -ge 1 ] || fail "usage: run.sh \"SERIES...\" [all | TEST...]"
 : "${GUESTS:=$(nproc)}"
+export GUESTS
 here=${0%/*}
 read -r -a kernels <<<"$1"
 shift
@@ -69,8 +71,10 @@ for series in "${kernels[@]}"; do
 		fi
 		cpus=$(head_of "$name" cpus) machines=$(head_of "$name" machines) init=$(head_of "$name" init)
 		[ $# != 0 ] || machines=$(head_of "$name" "machines for ${series%%,*}" | grep . || echo "$machines")
-		for machine in ${machines:-module}; do
-			kind=$series,$machine,${cpus:-2}
+		[ $# != 0 ] || [ $length != short ] || machines=$(head_of "$name" 'short machines' | grep . || echo "$machines")
+		for machine in ${machines:-skylake-server}; do
+			kind=$series,${machine%:*},${cpus:-2}
+			[[ $machine != *:* ]] || kind=$series,${machine%:*},${machine#*:}
 			kind+=${init:+,$init}
 			[[ $series != *,* ]] || kind=$series
 			[ -e "$queue/$kind.all" ] || kinds+=("$kind")
@@ -114,10 +118,24 @@ ended() {
 	exec {fd}>&-
 }
 
+# alone_if_large KIND: waits until the CPUs are free for it. Guests with two CPUs keep two of the host's busy, and starve
+# beside another one where there are no more.
+alone_if_large() {
+	local cpus
+	IFS=, read -r _ _ cpus _ <<<"$1"
+	exec {cpus_fd}>"$queue/cpus"
+	if [ "${cpus:-2}" -gt 1 ] && [ "$(nproc)" -lt $((2 * GUESTS)) ]; then flock "$cpus_fd"; else flock --shared "$cpus_fd"; fi
+}
+
 work() {
-	local kind
+	local kind cpus_fd
 	while kind=$(next_guest); do
-		"$here/guest.sh" --queue "$queue" "$kind" || break
+		alone_if_large "$kind"
+		# While it waited, another guest may have done the rest.
+		if [ -s "$queue/$kind" ] || [ -s "$queue/$kind.again" ]; then
+			"$here/guest.sh" --queue "$queue" "$kind" || break
+		fi
+		exec {cpus_fd}>&-
 		ended "$kind"
 	done
 }
