@@ -290,11 +290,6 @@ $(OUT)/tests/guest/sharing: $(OUT)/obj/tests/guest/sharing.o
 	@mkdir -p $(@D)
 	$(call say,LINK)$(CC) $(LDFLAGS) -pie -pthread -o $@ $^
 
-# It reads the kernel's types by libbpf, which the guest has.
-$(OUT)/tests/guest/pmu: $(OUT)/obj/tests/guest/pmu.o
-	@mkdir -p $(@D)
-	$(call say,LINK)$(CC) $(LDFLAGS) -pie -o $@ $^ -lbpf
-
 # The emulated PMU, which QEMU loads.
 PMU_PLUGIN = $(OUT)/tests/guest/pmu_plugin.so
 PMU_OBJECTS = $(patsubst %.c,$(OUT)/obj/plugin/%.o,$(wildcard tests/guest/pmu/*.c daemon/model/*.c))
@@ -597,10 +592,10 @@ reproducible: ## build twice, elsewhere and otherwise, and compare the bytes (so
 	@BUILD=$(BUILD) tests/tools/reproducible.sh
 
 SOURCES = $(wildcard bpf/*.[ch] daemon/*.[ch] daemon/*/*.[ch] daemon/*/*/*.[ch] include/pebsd/*.h tests/*/*.[ch] \
-	tests/guest/module/*.[ch] tests/guest/pmu/*.[ch] tests/bench/peers/*.[ch])
+	tests/guest/pmu/*.[ch] tests/bench/peers/*.[ch])
 SCRIPTS = $(wildcard tests/*.sh tests/*/*.sh tests/guest/inside/*.sh config/completion/*.bash .ci/run)
 MANUALS = $(wildcard daemon/man/*.[1-8])
-TIDY_SOURCES = $(filter-out bpf/% tests/bpf/%.bpf.c tests/guest/module/% tests/bench/peers/%,$(filter %.c,$(SOURCES)))
+TIDY_SOURCES = $(filter-out bpf/% tests/bpf/%.bpf.c tests/bench/peers/%,$(filter %.c,$(SOURCES)))
 
 lint: ## formatting, static analysis, scripts, manual pages
 	+@$(RUN_TESTS) -t 2400 -c '$(SUBMAKE) lint-format' '$(PARALLEL) lint-tidy' '$(SUBMAKE) lint-scripts' \

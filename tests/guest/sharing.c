@@ -10,9 +10,8 @@
  *   think                            computes, and touches nothing but its stack.
  *
  * hot_first and hot_second have most of the samples, hot_first more where both CPUs have the same time for
- * it. Each thread tells the guest's PMU (module/places.h) what it does, and FILE gets, as JSON: the process,
- * the addresses of the data, and of each function its first address and the address and line of its access;
- * and where service() is. Dynamically linked, with frame pointers: the Makefile.
+ * it. FILE gets, as JSON: the process, the addresses of the data, and of each function its first address and
+ * the address and line of its access; and where service() is. Dynamically linked, with frame pointers: the Makefile.
  */
 #include <err.h>
 #include <errno.h>
@@ -26,7 +25,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#define PLACES      "/sys/kernel/debug/pebs_machine/places"
 #define LINE        64
 #define TABLE_LINES 512
 
@@ -42,7 +40,7 @@ char table[TABLE_LINES * LINE] __attribute__((aligned(LINE)));
 
 /* What each access is: filled by the assembler, as the compiler knows neither address. */
 struct access {
-	uintptr_t ip, next;
+	uintptr_t ip;
 	long line;
 	long function;
 };
@@ -54,8 +52,8 @@ extern const struct access __start_accesses[], __stop_accesses[];
 /* One instruction that adds to, or reads, the word at `address`; on a source line of its own. To ask for the
  * frame's address has the function make one, which compilers leave out where nothing is called. */
 #define ACCESS(instruction, address, function)                                                         \
-	__asm__ volatile("1: " instruction "\n2:\n"                                                    \
-			 ".pushsection accesses,\"aw\"\n.quad 1b, 2b, %c1, %c2\n.popsection"           \
+	__asm__ volatile("1: " instruction "\n"                                                        \
+			 ".pushsection accesses,\"aw\"\n.quad 1b, %c1, %c2\n.popsection"               \
 			 :                                                                             \
 			 : "r"(address), "i"(__LINE__), "i"(function), "X"(__builtin_frame_address(0)) \
 			 : "memory", "rax")
@@ -94,18 +92,14 @@ FUNCTION(think)
 	}
 }
 
-static const struct told {
+static const struct {
 	const char *name;
 	void (*start)(long rounds);
-	const void *address;
-	size_t span;
-	const char *source;
-	unsigned int low, high; /* cycles */
 } functions[FUNCTIONS] = {
-	[HOT_FIRST] = {"hot_first", hot_first, &counters.first, 0, "hitm", 200, 400},
-	[HOT_SECOND] = {"hot_second", hot_second, &counters.second, 0, "hitm", 200, 400},
-	[COUNT_BOTH] = {"count_both", count_both, &both, 0, "hitm", 100, 200},
-	[READ_TABLE] = {"read_table", read_table, table, sizeof(table), "dram", 60, 120},
+	[HOT_FIRST] = {"hot_first", hot_first},
+	[HOT_SECOND] = {"hot_second", hot_second},
+	[COUNT_BOTH] = {"count_both", count_both},
+	[READ_TABLE] = {"read_table", read_table},
 };
 
 /* What a thread does in one round, in iterations. */
@@ -147,27 +141,6 @@ static uintptr_t end_of(uintptr_t function)
 	return next;
 }
 
-/* The calling thread's. Without that PMU nobody has to be told. */
-static void tell(void)
-{
-	int fd = open(PLACES, O_WRONLY | O_CLOEXEC);
-
-	if (fd < 0)
-		return;
-	for (const struct access *access = __start_accesses; access < __stop_accesses; access++) {
-		const struct told *told = &functions[access->function];
-		char line[256];
-		int n = snprintf(line, sizeof(line), "%lx %lx %lx %lx %lx %zu %s %u %u",
-				 (uintptr_t)told->start, end_of((uintptr_t)told->start), access->ip,
-				 access->next, (uintptr_t)told->address, told->span, told->source, told->low,
-				 told->high);
-
-		if (write(fd, line, (size_t)n) != n)
-			err(1, "%s", PLACES);
-	}
-	close(fd);
-}
-
 static void pin(size_t cpu)
 {
 	cpu_set_t cpus;
@@ -182,7 +155,6 @@ static void pin(size_t cpu)
 static __attribute__((noipa)) void service(const struct share *share)
 {
 	pin(share->cpu);
-	tell();
 	while (going) {
 		share->hot(share->hot_rounds);
 		read_table(share->table_rounds);

@@ -4,10 +4,8 @@
  * N threads, all of which have NAME as their name, until SIGTERM or for SECONDS. With --rest each thread
  * sleeps that long after every millisecond of work, so that a hundred of them leave time to others.
  *
- * Without --touch it uses a little memory; the kernel module that plays a PMU goes by the name of a task to
- * say what its loads are. With --touch it does, with so much memory, what the model's workload of that NAME
- * does (daemon/model/ workload.h): an emulated PMU sees what it really does. Linked statically: it runs in
- * any root.
+ * Without --touch it uses a little memory. With --touch it does, with so much memory, what the model's workload
+ * of that NAME does (daemon/model/workload.h). Linked statically: it runs in any root.
  */
 #include <err.h>
 #include <errno.h>

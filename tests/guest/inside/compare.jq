@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0
-# Holds what pebsd says against the books of what plays the PMU (tests/guest/pmu/books.c or tests/guest/module/main.c),
+# Holds what pebsd says against the books of the emulated PMU (tests/guest/pmu/books.c),
 # when nothing counts any more and pebsd has collected twice since.
 #   jq --null-input --from-file compare.jq --slurpfile books --slurpfile totals
 #      --slurpfile top     pebsctl --json top --window all
 #      --slurpfile status  pebsctl --json status, of the same collection
+#      --argjson hidden    see differ_hidden()
 #      --slurpfile cgroups lines of ["ID", "/PATH"] (an id may be one of several of a path)
 #      --argjson codes     {"loads": {"pmu": "cpu", "code": "0x1cd"}}, by pebsd's keys; on a machine with several core
 #                          PMUs "loads:cpu_core" and so on. With "filtered": [CODE...] the samples of these are of
@@ -28,10 +29,16 @@ def prefixed(name): (. // {}) | with_entries(.key = name + "." + .key);
 def differ(what; expected; found):
 	if expected == found then empty else "\(what): \(expected) by the books, \(found) by pebsd" end;
 
+# What pebsd says is due or lost. Periods that pass whole while a counter waits for its interrupt are in the counter, and so
+# in what pebsd says is lost, but are no overflow that the books could have. That happens where a host's CPU does not get
+# to its emulated one at once: with more than one of these, to as many as $hidden in a thousand, and two.
+def differ_hidden(what; expected; found; of):
+	if found >= expected and found <= expected + (if $hidden > 0 then 2 + of * $hidden / 1000 else 0 end) then empty
+	else differ(what; expected; found) end;
+
 # Of a book: the figures by the names that they have here.
 def delivered_figures:
-	{samples: (.samples + .ring.samples), latency: (.latency + .ring.latency), guarded, ring: .ring.samples, period,
-		instruction_latency, locked, blocked}
+	{samples, latency, guarded, period, instruction_latency, locked, blocked}
 	+ (.sources | prefixed("source")) + (.source_latency | prefixed("source_latency"))
 	+ (.snoops | prefixed("snoop")) + (.tlbs | prefixed("tlb"));
 
@@ -49,7 +56,7 @@ def compare_cgroup($what; $book; $seen; $slack):
 	| if $missing < 0 or $missing > $slack then
 		"\($what): \($seen.samples) samples of \($book.samples), of which \($book.guarded) guarded"
 	else empty end,
-	(($book + $seen | keys_unsorted | unique - ["samples", "guarded", "ring"])[] as $name
+	(($book + $seen | keys_unsorted | unique - ["samples", "guarded"])[] as $name
 	| (($book[$name] // 0) - ($seen[$name] // 0)) as $short
 	| if $book.samples == $seen.samples and $short != 0 then
 		"\($what), \($name): \($book[$name] // 0) by the books, \($seen[$name] // 0) by pebsd"
@@ -91,30 +98,29 @@ def compare_event($event; $of; $paths):
 			differ("\($event), seen"; ($all.samples // 0) - ($all.guarded // 0); $said.samples.seen),
 			differ("\($event), filtered"; if $of.filtered then $other_samples - $other_guarded else null end;
 				$said.samples.filtered),
-			differ("\($event), lost"; ($all.guarded // 0) + $other_guarded + $cut; $said.samples.lost.unexplained),
+			differ_hidden("\($event), lost"; ($all.guarded // 0) + $other_guarded + $cut; $said.samples.lost.unexplained;
+				$said.samples.seen),
 			differ("\($event), malformed"; 0; $said.samples.lost.malformed),
 			differ("\($event), its PMU"; $of.pmu; $said.pmu),
-			differ("\($event), samples that went to the ring alone"; $all.ring // 0; 0),
 			(reduce $said.per_cpu[] as $cpu ({}; .[$cpu.cpu | tostring] = $cpu)) as $by_cpu
 			| ($totals[] | select(.pmu == $of.pmu and .events[$code])) as $core
-			| sum($core.events[$all_codes[]] // empty | .overflow + .ring) as $due
+			| sum($core.events[$all_codes[]] // empty | .overflow) as $due
 			| sum($core.events[$all_codes[]] // empty | .cut) as $core_cut
 			| sum($others[] | select(.cpu == $core.cpu) | .samples) as $other_due
 			| sum($mine[] | select(.cpu == $core.cpu) | .guarded) as $guarded
 			| $by_cpu[$core.cpu | tostring] as $cpu
-			| differ("\($event), CPU \($core.cpu), expected"; $due + $core_cut; $cpu.expected),
+			| differ_hidden("\($event), CPU \($core.cpu), expected"; $due + $core_cut; $cpu.expected; $due),
 				differ("\($event), CPU \($core.cpu), seen"; $due - $other_due - $guarded; $cpu.seen),
 				differ("\($event), CPU \($core.cpu), the books themselves"; $due - $other_due;
-					sum($mine[] | select(.cpu == $core.cpu) | .samples + .ring.samples))
+					sum($mine[] | select(.cpu == $core.cpu) | .samples))
 		],
 		cgroups: ($delivered | map_values(.samples)),
 		figures: {
 			delivered: ($all.samples // 0), seen: $said.samples.seen,
 			filtered: ($said.samples.filtered // 0), guarded: (($all.guarded // 0) + $other_guarded), cut: $cut,
-			lost: $said.samples.lost.unexplained, ring: ($all.ring // 0), unattributed: $unattributed,
+			lost: $said.samples.lost.unexplained, unattributed: $unattributed,
 			cgroups: ($delivered | length), processes: ([$mine[].pid] | unique | length),
 			latency: ($all.latency // 0),
-			batch: (if $said.samples.seen > 0 then ($all.samples // 0) / $said.samples.seen * 10 | round / 10 else null end),
 			unnamed: ([$mine[].cgroup | tostring] | unique | map(select($paths[.] | not)) | length)
 		}
 	};
@@ -146,15 +152,16 @@ def metrics($event):
 | [
 	$events[].differences[],
 	($totals[] | . as $core
-	| ("stopped", "early", "unclaimed", "broken", "full", "events_full", "not_written") as $what
+	| ("full", "not_written") as $what
 	| select(($core[$what] // 0) != 0) | "CPU \($core.cpu) of the PMU: \($what) is \($core[$what])"),
 	# Those of one cgroup are a zoom's, and not accounted.
 	($totals[] | .cpu as $cpu | .pmu as $pmu | .events | to_entries[] | select(.key | startswith("cgroup:") | not)
 	| select({pmu: $pmu, code: .key} as $of
 		| [$codes[] | {pmu, code: (.code, (.filtered // [])[])}] | index($of) | not)
-	| select(.value.overflow + .value.ring > 0) | "CPU \($cpu): samples of an event \(.key) that nobody asked for"),
+	| select(.value.overflow > 0) | "CPU \($cpu): samples of an event \(.key) that nobody asked for"),
 	differ("samples seen by top and by status"; $top[0].samples.seen; $status[0].samples.seen),
-	differ("samples lost, all events"; sum($events[].figures | .guarded + .cut); $status[0].samples.lost.unexplained),
+	differ_hidden("samples lost, all events"; sum($events[].figures | .guarded + .cut); $status[0].samples.lost.unexplained;
+		$status[0].samples.seen),
 	($events | to_entries[] | select(.value.figures.delivered == 0) | "\(.key): nothing was delivered")
 ] as $differences
 | ($differences[] | ["differs", .]),

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
-# Holds the hot tables of the program `sharing` (tests/guest/sharing.c) against the module's books, when no time passes
+# Holds the hot tables of the program `sharing` (tests/guest/sharing.c) against the emulated PMU's books, when no time passes
 # for its counters and pebsd has collected since.
-#   jq --null-input --from-file hot.jq --slurpfile books pebs_machine/touched --slurpfile said what `sharing` wrote
+#   jq --null-input --from-file hot.jq --slurpfile books what `pmu touched` prints --slurpfile said what `sharing` wrote
 #      --slurpfile hot pebsctl --json hot --argjson cgroup ID --arg event CODE
 # What really came, by the books, is within the bounds of each item; items that the tables do not have are below what
 # `absent` says; and what the program is known to do most comes first, by its names.
@@ -58,11 +58,12 @@ def judge($what; $items; $truth; $all; $absent):
 		"wrong \($loads.samples) samples, latency \($loads.latency) in the tables, by the books \($all)" else empty end,
 	judge("code"; $loads.code; $code; $all; $loads.absent.code),
 	judge("line"; $loads.lines; $lines; $all; $loads.absent.lines),
-	# The true order.
-	if ([$loads.code[:2][].name] | sort) != ["hot_first", "hot_second"] then
-		"wrong the hot functions do not come first: \([$loads.code[:2][].name])" else empty end,
+	# The true order; of the program, as the emulated kernel's ticks take most of the time in windows.
+	([$loads.code[] | select(.module // "" | endswith("/sharing"))]) as $own
+	| (if ([$own[:2][].name] | sort) != ["hot_first", "hot_second"] then
+		"wrong the hot functions do not come first: \([$own[:2][].name])" else empty end,
 	if [$loads.code[:2][].address] != ($code | sort_by(-.latency)[:2] | map(.key)) then
-		"wrong the order is not that of the books" else empty end,
+		"wrong the order is not that of the books" else empty end),
 	($loads.code[] | . as $item | $functions[] | select(.ip == $item.address)
 	| select($item.name != .name or $item.line != .line or ($item.file // "" | endswith("sharing.c") | not)
 		or $item.offset != (.ip | number) - (.start | number) or $item.pid != $said.pid or ($item.module // "" | endswith("/sharing") | not))

@@ -4,32 +4,17 @@
 set -eu
 
 here=/usr/lib/pebsd-tests
-# The one of tests/guest/module/.
-module=$(basename "$here"/*.ko .ko)
 work=$(mktemp -d)
 workloads=()
 
-# The emulated PMU of this guest, if it has one: tests/guest/pmu.c.
+# The emulated PMU of this guest: tests/guest/pmu.c.
 pmu() {
 	"$here/pmu" "$@"
 }
 
-# The machine that it is, by its name in daemon/model; nothing: the module plays the PMU.
+# The machine that it is, by its name in daemon/model.
 # shellcheck disable=SC2034 # of those that come after
-emulated=$(pmu machine 2>/dev/null) || emulated=''
-
-module_is_loaded() {
-	grep -q "^$module " /proc/modules
-}
-
-# load_module [PARAMETER=VALUE...]
-load_module() {
-	insmod "$here/$module.ko" "$@"
-}
-
-unload_module() {
-	rmmod "$module"
-}
+emulated=$(pmu machine)
 
 # shellcheck disable=SC2317 # called by the trap
 end() {

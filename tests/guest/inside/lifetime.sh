@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
-# shellcheck disable=SC2154 # of lib.sh and books.sh: here, work, print_totals, reset_books
+# shellcheck disable=SC2154 # of lib.sh and books.sh: here, work
 # For tests of pebsd's life as a service, after lib.sh and books.sh: what systemd and the journal say of it, and the
 # books of one opening of its events after the other. A program takes a third of a second to start in a guest: what the
 # shell can do itself it does.
@@ -26,7 +26,7 @@ adapt_unit() {
 	mkdir -p "$openings"
 	{
 		printf '%s\n' '[Service]' FileDescriptorStoreMax=0 \
-			"ExecStartPre=+/bin/sh -c '$print_totals >$spent && $reset_books'" \
+			"ExecStartPre=+/bin/sh -c '$here/pmu totals >$spent && $here/pmu reset'" \
 			"ExecStopPost=+/bin/sh -c 'echo \$SERVICE_RESULT >$openings/result'"
 		[ $# = 0 ] || printf '%s\n' "$@"
 	} >"$drop_in"
@@ -49,6 +49,14 @@ is_active() {
 	[ "${unit[ActiveState]}" = active ]
 }
 
+# is_another: the unit is active with another main process than $pid. To ask systemd takes so long that it would hold up
+# the start that is waited for.
+is_another() {
+	local now=''
+	read -r now 2>/dev/null </sys/fs/cgroup/system.slice/pebsd.service/cgroup.procs || return 1
+	[ "$now" != "$pid" ] && [ -S /run/pebsd/control.sock ] && is_active && [ "${unit[MainPID]}" != "$pid" ]
+}
+
 # Milliseconds, of the last look: from the main process's start to its READY, and from when the one before it was no
 # longer active.
 readiness() {
@@ -59,15 +67,10 @@ absence() {
 	echo $(((unit[ActiveEnterTimestampMonotonic] - unit[ActiveExitTimestampMonotonic]) / 1000))
 }
 
-# A machine at a rate that leaves the emulated CPUs to the test.
-play_slowly() {
-	play loads_per_second=2000000
-}
-
 # delivered_by [CPU]: what the machine's totals have in all: delivered, or cut off by a stop. delivered_before: the same of
 # the opening that ended last.
 delivered_by() {
-	add_up "${1:-}" < <($print_totals)
+	add_up "${1:-}" < <(pmu totals)
 }
 
 delivered_before() {
@@ -78,7 +81,7 @@ add_up() {
 	local line sum=0
 	while read -r line; do
 		[[ $line == "{\"cpu\":$1"* ]] || continue
-		while [[ $line =~ \"(overflow|ring|cut)\":([0-9]+) ]]; do
+		while [[ $line =~ \"(overflow|cut)\":([0-9]+) ]]; do
 			sum=$((sum + BASH_REMATCH[2]))
 			line=${line#*"${BASH_REMATCH[0]}"}
 		done
@@ -133,15 +136,19 @@ exact() {
 		[ "$last" = "$before" ] || changes=$((changes + 1))
 	done
 	take_books
-	jq -r --slurpfile totals "$work/totals" --slurpfile books "$work/books" '
+	# What is hidden from the books: compare.jq.
+	jq -r --slurpfile totals "$work/totals" --slurpfile books "$work/books" --argjson hidden $(($(nproc) > 1 ? 5 : 0)) '
 		def differ(what; due; found):
 			if due == found then empty else "\(what): \(due) by the books, \(found) by pebsd" end;
+		def differ_hidden(what; due; found; of):
+			if found >= due and found <= due + (if $hidden > 0 then 2 + of * $hidden / 1000 else 0 end) then empty
+			else differ(what; due; found) end;
 		.events.loads as {$samples, $per_cpu}
 		| ($totals[] | .cpu as $cpu
-			| differ("CPU \($cpu), due"; [.events[] | .overflow + .cut] | add // 0;
-				[$per_cpu[] | select(.cpu == $cpu) | .expected][0]),
-			differ("CPU \($cpu), to the ring alone"; [.events[].ring] | add // 0; 0)),
-		differ("lost"; ([$books[].guarded] | add) + ([$totals[].events[].cut] | add); $samples.lost.unexplained),
+			| ([.events[] | .overflow + .cut] | add // 0) as $due
+			| differ_hidden("CPU \($cpu), due"; $due; [$per_cpu[] | select(.cpu == $cpu) | .expected][0]; $due)),
+		differ_hidden("lost"; ([$books[].guarded] | add) + ([$totals[].events[].cut] | add); $samples.lost.unexplained;
+			$samples.seen),
 		differ("seen"; [$books[] | .samples - .guarded] | add; $samples.seen),
 		differ("unattributed"; 0; $samples.unattributed),
 		differ("malformed"; 0; $samples.lost.malformed),

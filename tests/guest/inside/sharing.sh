@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 # For tests with the service of which is known what it does (tests/guest/sharing.c), after lib.sh and books.sh.
-# shellcheck disable=SC2154 # theirs: debug, here, machine, parameters, work, workloads
+# shellcheck disable=SC2154 # theirs: here, machine, work, workloads
 
 failed=''
 
@@ -38,6 +38,8 @@ finish() {
 # share: the service runs. What it says of itself is in $work/sharing.json, its cgroup's path in
 # $path and its id in $cgroup.
 share() {
+	# Its lines change hands in windows alone, and there the kernel's ticks take several times as long as else.
+	pmu window 2
 	rm -f "$work/sharing.json"
 	systemd-run --quiet --collect --unit=sharing.service --property=CPUSchedulingPolicy=idle \
 		"$here/sharing" "$work/sharing.json"
@@ -45,6 +47,7 @@ share() {
 	wait_until 'what the program says of itself' 60 test -s "$work/sharing.json"
 	path=$(cgroup_of sharing.service)
 	cgroup=$(stat --format=%i "/sys/fs/cgroup$path")
+	pmu watch "$cgroup"
 }
 
 # told FILTER: of what the program said of itself.
@@ -54,7 +57,7 @@ told() {
 
 # Samples of the service that went to the events of a code, by the books as they are now.
 touched() {
-	grep -F "\"event\":\"$1\",\"cgroup\":$cgroup," "$debug/touched" | grep -o '"samples":[0-9]*' |
+	pmu touched | grep -F "\"event\":\"$1\",\"cgroup\":$cgroup," | grep -o '"samples":[0-9]*' |
 		awk -F : '{ sum += $2 } END { printf "%.0f\n", sum }'
 }
 
@@ -69,11 +72,16 @@ await_touched() {
 
 # As settle(), of books.sh, with the service stopped, too, and its books left in $work/touched.
 settle_sharing() {
-	echo Y >"$parameters/paused"
+	stop_counting
 	systemctl kill --signal=STOP sharing.service
 	settle
-	cp "$debug/touched" "$work/touched"
-	! grep -q full "$work/touched" || wrong "the module's books are full"
+	take_touched
+}
+
+# take_touched: what the service touched, by the books, into $work/touched.
+take_touched() {
+	pmu touched >"$work/touched"
+	! grep -q full "$work/touched" || wrong 'the books are full'
 }
 
 resume_sharing() {

@@ -2,15 +2,14 @@
 # SPDX-License-Identifier: GPL-2.0
 # pebsd as a service counts every sample of every cgroup, with its latency, source, snoop and TLB result: what pebsctl
 # and /metrics say is what the hardware delivered.
-# kernels: 6.1 7
-# takes: 50 s
+# cpus: 1
 # time limit: 400 s
+# kernels: 6.1 6.12 7
+# takes: 48 s
 # shellcheck source=tests/guest/inside/lib.sh
 . "${0%/*}/lib.sh"
 # shellcheck source=tests/guest/inside/books.sh
 . "${0%/*}/books.sh"
-
-# shellcheck disable=SC2119 # without parameters
 play
 settings '[export]' 'detail-metrics = yes'
 load pointer-chase chase.service -- --threads 2

@@ -1,7 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# The guest is what the other tests take it for: systemd's machine with one cgroup hierarchy of version 2, no PMU of its
-# own, everything started, and pebsd installed but not running.
+# The guest is what the other tests take it for: systemd's machine with one cgroup hierarchy of version 2, a PMU that the
+# kernel's own driver drives, everything started, and pebsd installed but not running.
+# cpus: 1
+# kernels: 6.12 6.1 7
+# takes: 5 s
 # shellcheck source=tests/guest/inside/lib.sh
 . "${0%/*}/lib.sh"
 
@@ -10,7 +13,7 @@ expect 'the file system of cgroups' cgroup2fs "$(stat --file-system --format=%T 
 expect 'the kernel' "$(cat "$here/release")" "$(uname -r)"
 expect 'multi-user.target' active "$(systemctl is-active multi-user.target || :)"
 expect 'failed units' '' "$(systemctl list-units --failed --plain --no-legend)"
-[ ! -e /sys/bus/event_source/devices/cpu ] || fail 'there is a core PMU without the module'
+dmesg | grep -q 'Performance Events: PEBS fmt3+, Skylake events, .* Intel PMU driver' ||
+	fail "the kernel's driver says: $(dmesg | grep 'Performance Events')"
 [ -r /sys/kernel/btf/vmlinux ] || fail 'the kernel has no BTF'
-expect 'CPUs' 2 "$(nproc)"
 expect 'pebsd.service' inactive "$(systemctl is-active pebsd.service || :)"

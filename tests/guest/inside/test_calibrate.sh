@@ -7,6 +7,7 @@
 # init: small
 # takes: 60 s
 # time limit: 600 s
+# long
 # shellcheck source=tests/guest/inside/lib.sh
 . "${0%/*}/lib.sh"
 # shellcheck source=tests/guest/inside/books.sh
@@ -21,8 +22,6 @@ is_over() {
 	[ "$(unknown)" = 0 ] || status | grep -q 'could not be measured'
 }
 
-echo 0 >/proc/sys/kernel/perf_cpu_time_max_percent
-# shellcheck disable=SC2119 # without parameters
 play
 settings '[sampling]' 'events = loads stores instructions offcore' 'budget = 100%' 'interval = 1s'
 start_pebsd

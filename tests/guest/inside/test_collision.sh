@@ -30,10 +30,9 @@ has_rearmed() {
 	[ "$(rearmed)" -ge "$1" ]
 }
 
-echo 0 >/proc/sys/kernel/perf_cpu_time_max_percent
 pmu interval 4
 since=$(date +%s)
-play paused=Y
+play_paused
 settings '[sampling]' 'events = loads stores' 'period = 501' 'interval = 500ms' 'budget = off'
 sampled=("loads cpu $(code_of mem-loads)" "stores cpu $(code_of mem-stores)")
 start_pebsd

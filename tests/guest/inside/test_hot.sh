@@ -1,11 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # The hottest code and cache lines of a cgroup that is chosen, by the configuration or because somebody asks, are those
-# of the program that runs there, by their names, and the module's books lie within the bounds that are shown; of a cgroup
+# of the program that runs there, by their names, and the emulated PMU's books lie within the bounds that are shown; of a cgroup
 # that was not chosen there is nothing.
-# kernels: 6.1 7
 # takes: 60 s
 # time limit: 500 s
+# kernels: 6.12 6.1 7
 # shellcheck source=tests/guest/inside/lib.sh
 . "${0%/*}/lib.sh"
 # shellcheck source=tests/guest/inside/books.sh
@@ -32,7 +32,7 @@ compare_hot() {
 		wrong "of another cgroup, or chosen by another: $(jq --compact-output '{cgroup, chosen}' "$work/hot")"
 }
 
-play paused=Y loads_per_second=2000000
+play_paused
 share
 load mix others.service
 others=$(cgroup_of others.service)
@@ -59,7 +59,7 @@ start_pebsd
 wait_until 'none is chosen' 60 has_chosen '[]'
 exits 'the first question' 0 pebsctl --json hot --for 1s "$path"
 wait_until 'the cgroup is chosen' 60 has_chosen "[\"$path\"]"
-echo 1 >"$debug/reset"
+pmu reset
 resume_sharing
 await_touched "$(code_of mem-loads)" 800
 settle_sharing

@@ -26,7 +26,8 @@ samples_cpus() {
 	[ "$(status | jq -r .events.loads.cpus)" = "$1" ]
 }
 
-play_slowly
+play
+settings '[sampling]' 'events = loads offcore' 'period = 499'
 load pointer-chase chase.service -- --threads 2
 load mix mix.service
 start_pebsd
@@ -50,5 +51,10 @@ exact 'over five times offline'
 look
 expect 'the process, and its restarts' "$pid/0" "${unit[MainPID]}/${unit[NRestarts]}"
 expect_told 'CPUs came or went'
+# Off-core responses are counted on CPUs that came back, too.
+jq -e '.offcore.refused == null and (.offcore.failed_readings // 0) == 0' "$work/status" >"$work/said" ||
+	fail "off-core responses: $(jq .offcore "$work/status")"
+scrape
+[ "$(metric pebsd_offcore_reads_total | cut -d . -f 1)" -gt 100 ] || fail "off-core counters were read $(metric pebsd_offcore_reads_total) times"
 figures "$(delivered_by 0) samples on CPU 0, $(delivered_by 1) on CPU 1;" \
 	"$(jq .samples.lost.unexplained "$work/status") lost"

@@ -51,9 +51,8 @@ release() {
 	wait $holder || :
 }
 
-echo 0 >/proc/sys/kernel/perf_cpu_time_max_percent
 settings '[sampling]' 'period = 1009' 'budget = off'
-play paused=Y
+play_paused
 hold --pinned 1
 start_pebsd
 load pointer-chase chase -- --threads 2

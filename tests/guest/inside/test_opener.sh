@@ -4,6 +4,7 @@
 # ends when it is not. Without one, or with one that hangs, pebsd says what to do, and what runs goes on.
 # takes: 120 s
 # kernels: 6.12
+# long
 # shellcheck source=tests/guest/inside/lib.sh
 . "${0%/*}/lib.sh"
 # shellcheck source=tests/guest/inside/books.sh
@@ -43,7 +44,7 @@ opened_by() {
 	status | jq -r .opened_by
 }
 
-play_slowly
+play
 load pointer-chase chase.service -- --threads 2
 
 # Where CAP_PERFMON is enough nobody asks the opener.

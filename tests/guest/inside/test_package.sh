@@ -3,6 +3,7 @@
 # The Debian package on a machine that never had pebsd: after apt, with nothing else done, it samples, answers pebsctl and
 # serves metrics; an upgrade restarts it in one job, so that no sample is lost and who scrapes waits, and leaves the
 # opener's socket alone; what was configured is kept; removed it is stopped, and a purge leaves nothing.
+# cpus: 1
 # long
 # kernels: 6.1
 # takes: 250 s
@@ -55,7 +56,7 @@ done
 systemctl daemon-reload
 bpf_before=$(programs)
 
-play_slowly
+play
 load pointer-chase chase.service
 # With all that it needs there, and no network.
 exits 'apt-get install' 0 apt-get install --yes --no-install-recommends "$package"

@@ -6,6 +6,7 @@
 # kernels: 6.12
 # takes: 60 s
 # time limit: 500 s
+# long
 # shellcheck source=tests/guest/inside/lib.sh
 . "${0%/*}/lib.sh"
 # shellcheck source=tests/guest/inside/books.sh
@@ -32,7 +33,7 @@ now_us() {
 	echo "${EPOCHREALTIME//[.,]/}"
 }
 
-play paused=Y loads_per_second=2000000
+play_paused
 load pointer-chase chase.service -- --threads 2
 start_pebsd
 pid=$(systemctl show --property=MainPID --value pebsd.service)

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # perf samples on the PMU that pebsd samples on: its own load latencies, its stores, precise cycles, plain counts, and
-# instructions with many records a buffer. It costs pebsd not one sample; and what perf reads of a program is what pebsd
-# says of its cgroup.
+# instructions with many records a buffer. It costs pebsd not one sample; what perf reads of a program is what pebsd says of
+# its cgroup; and branch records give perf the call stacks that the program has.
 # long
 # kernels: 6.12 6.1
 # machines: skylake-server
@@ -16,7 +16,6 @@
 
 PERIOD=1009
 
-echo 0 >/proc/sys/kernel/perf_cpu_time_max_percent
 settings '[sampling]' 'events = loads' "period = $PERIOD" 'budget = off'
 
 # of_others: samples that the books have of events that are not pebsd's.
@@ -67,8 +66,6 @@ around() {
 			print all[low < 1 ? 1 : low], all[high > NR ? NR : high]
 		}'
 }
-
-# shellcheck disable=SC2119 # without parameters
 play
 stop_counting
 # It has its buffer of many records before pebsd comes.
@@ -83,6 +80,11 @@ during mem 300 perf mem record -t load -a -o "$work/mem.data" -- -B -c $PERIOD s
 during c2c 100 perf c2c record -a -o "$work/c2c.data" -- -B -c 20011 sleep 1000
 during cycles 100 perf record -B -e cycles:pp -c 1000003 -a -o "$work/cycles.data" -- sleep 1000
 perf stat -x ' ' -e instructions,cycles -a -o "$work/stat" -- sleep 1 >"$work/said" 2>&1 || fail "perf stat: $(cat "$work/said")"
+mkdir -p /sys/fs/cgroup/called
+(echo "$BASHPID" >/sys/fs/cgroup/called/cgroup.procs && exec "$here/sharing" "$work/sharing.json") &
+called=$!
+during lbr 60 perf record --call-graph lbr -B -e cpu/mem-loads,ldlat=30/pp -c 101 -p $called -o "$work/lbr.data" -- sleep 1000
+kill $called
 await_samples 200
 ends large $large
 settle
@@ -94,6 +96,13 @@ for name in mem c2c cycles large; do
 	say "measured: perf's $name: $found records"
 	[ "$found" -gt 20 ] || fail "perf's $name has $found records: $(cat "$work/$name.said")"
 done
+# A function, and the one that called it, a line.
+perf script -i "$work/lbr.data" -F ip,sym 2>"$work/said" | awk '/^$/ { n = 0; next } { frame[n++] = $2 } n == 2 { print frame[0], frame[1] }' >"$work/stacks"
+hot=$(grep -c '^hot_' "$work/stacks" || :) through=$(grep -c '^hot_[a-z]* service' "$work/stacks" || :)
+say "measured: perf's branch records: of $hot samples in hot functions $through have their caller"
+if [ "$hot" -lt 20 ] || [ $((through * 10)) -lt $((hot * 9)) ]; then
+	fail "call stacks by branch records: $(sort "$work/stacks" | uniq -c | sort -nr | head -n 10)"
+fi
 grep -q '^[1-9][0-9]* *.*instructions' "$work/stat" || fail "perf stat counted nothing: $(cat "$work/stat")"
 
 # The same program, read by both: what pebsd says lies where perf's samples leave it.

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # What a sample takes, in instructions: from the entry of the NMI to its exit, and pebsd's program in it. The guest's time
-# is counted in instructions, so that two runs give the same figures, and price.txt is a budget: a change that makes a
+# is counted in instructions, so that two runs give the same figures, and sample_price.txt is a budget: a change that makes a
 # sample dearer fails here.
 # kernels: 6.12 6.1 7
 # machines: skylake-server
@@ -17,7 +17,6 @@
 SAMPLES=200
 wrong=''
 
-echo 0 >/proc/sys/kernel/perf_cpu_time_max_percent
 series=$(uname -r)
 series=${series%%-*}
 case $series in 6.*) series=$(cut -d . -f 1,2 <<<"$series") ;; *) series=${series%%.*} ;; esac
@@ -30,7 +29,6 @@ has_programs() {
 price() {
 	local what=$1 period=$2 budget nmi program
 	shift 2
-	# shellcheck disable=SC2119 # without parameters
 	play
 	stop_counting
 	settings '[sampling]' 'budget = off' "period = $period" 'instructions-period = 400009' "$@"
@@ -44,17 +42,17 @@ price() {
 		(map(.programs) | add) as $programs | (map(.nmis) | add) as $nmis
 		| "\((map(.nmi_instructions) | add) / $nmis | round) \((map(.program_instructions) | add) / $programs | round)"')
 	say "measured: $what on $series: $nmi instructions an NMI, $program of them the program"
-	budget=$(awk -v kernel="$series" -v what="$what" '$1 == kernel && $2 == what { print $4 }' "$here/price.txt")
+	budget=$(awk -v kernel="$series" -v what="$what" '$1 == kernel && $2 == what { print $4 }' "$here/sample_price.txt")
 	# A little, for the kernel's own part of it changes with its updates. What became cheaper is to be written down.
 	if [ -z "$budget" ] || [ "$program" -gt $((budget + budget / 50)) ] || [ "$program" -lt $((budget - budget / 20)) ]; then
 		wrong="$wrong
-a sample of $what takes $program instructions of the program, and ${budget:-nothing} is in price.txt, which would have:
+a sample of $what takes $program instructions of the program, and ${budget:-nothing} is in sample_price.txt, which would have:
 $series $what $nmi $program"
 	fi
 }
 
 price loads 1009 'events = loads'
-price stores 20011 'events = stores'
+price stores 1009 'events = stores'
 price instructions 20011 'events = instructions'
 price hot 1009 'events = loads' '[cgroups]' 'hot = /mixed'
 [ -z "$wrong" ] || fail "$wrong"

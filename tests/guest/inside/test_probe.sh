@@ -2,13 +2,12 @@
 # SPDX-License-Identifier: GPL-2.0
 # pebsd --probe on a machine with a PMU: what it measured, what it says that sampling takes, and what it says with less
 # rights and descriptors than that takes.
-# machines: skylake-server sapphirerapids
-# machines for 6.1: sapphirerapids
-# machines for 6.12: skylake-server
-# machines for 7: sapphirerapids
 # init: small
 # takes: 30 s
 # time limit: 600 s
+# machines: skylake-server sapphirerapids
+# short machines: skylake-server
+# kernels: 6.12 6.1 7
 # shellcheck source=tests/guest/inside/lib.sh
 . "${0%/*}/lib.sh"
 # shellcheck source=tests/guest/inside/books.sh
@@ -24,7 +23,7 @@ json() {
 	jq -e "$2" "$work/probe.json" >/dev/null || fail "$1: not $2 in: $(<"$work/probe.json")"
 }
 
-play paused=Y
+play_paused
 settings '[sampling]' 'events = loads stores instructions'
 pebsd --probe
 probe pebsd

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # 100 services that start and stop at once: each is named by its path, and has all its samples and no other's.
+# cpus: 1
 # long
 # kernels: 6.12
 # takes: 80 s
@@ -35,19 +36,19 @@ mkfifo "$gate"
 cat >/run/systemd/system/burst@.service <<UNIT
 [Service]
 Slice=burst.slice
-ExecStart=/bin/sh -c 'read -r go <$gate; exec $here/workload mix --rest 300'
+ExecStart=/bin/sh -c 'read -r go <$gate; exec $here/workload mix --rest 300 --touch 1'
 UNIT
-# Few samples while they start and end, which takes its time without.
-play loads_per_second=1000000
+# No samples while they start and end, which takes its time without.
+play_paused
 start_pebsd
 mapfile -t units < <(seq -f 'burst@%g.service' $SERVICES)
 systemctl start "${units[@]}"
 wait_until "$SERVICES services" 100 are_running $SERVICES
 note_cgroups
-echo 10000000 >"$parameters/loads_per_second"
+count_again
 : >"$gate"
-await_samples 3000
-echo 1000000 >"$parameters/loads_per_second"
+await_samples 6000
+stop_counting
 systemctl stop "${units[@]}"
 expect 'services that are left' 0 "$(running)"
 settle

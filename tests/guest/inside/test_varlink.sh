@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # systemd's own Varlink client has no complaint of the control socket.
+# cpus: 1
 # kernels: 7
 # takes: 8 s
 # shellcheck source=tests/guest/inside/lib.sh
@@ -12,7 +13,7 @@ command -v varlinkctl >/dev/null || skip 'needs varlinkctl, which comes with sys
 . "${0%/*}/lifetime.sh"
 
 socket=/run/pebsd/control.sock
-play_slowly
+play
 start_pebsd
 exits 'varlinkctl info' 0 varlinkctl info "$socket"
 [[ $(<"$work/said") == *io.pebsd* ]] || fail "varlinkctl info: $(<"$work/said")"

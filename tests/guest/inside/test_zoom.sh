@@ -1,12 +1,15 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # A zoom of a service of which is known what it does shows its functions, source lines, stacks and the cache line that it
-# shares falsely, with the figures of the module's books; left out is only what is told; it ends by itself; accounting
+# shares falsely, with the figures of the emulated PMU's books; left out is only what is told; it ends by itself; accounting
 # goes on beside it, or is told to have paused where one counter alone can hold the event.
 # long
-# kernels: 6.1
+# kernels: 6.12 6.1 7
+# machines: skylake-server sapphirerapids haswell
+# machines for 6.1: skylake-server
+# machines for 7: sapphirerapids
 # takes: 150 s
-# time limit: 900 s
+# time limit: 1200 s
 # shellcheck source=tests/guest/inside/lib.sh
 . "${0%/*}/lib.sh"
 # shellcheck source=tests/guest/inside/books.sh
@@ -14,8 +17,9 @@
 # shellcheck source=tests/guest/inside/sharing.sh
 . "${0%/*}/sharing.sh"
 
+# Events that are open in the whole guest.
 open_events() {
-	cat "$debug/open"
+	find /proc/[0-9]*/fd -lname 'anon_inode:\[perf_event\]' 2>/dev/null | grep -c -v '^/proc/1/' || :
 }
 
 has_open() {
@@ -25,9 +29,9 @@ has_open() {
 # zoom RATE SECONDS: leaves $work/zoom, and judges it.
 zoom() {
 	pebsctl --json zoom --for "$2" --rate "$1" "$path" >"$work/zoom" 2>"$work/said" ||
-		fail "$machine: pebsctl zoom: $(cat "$work/said")"
-	cp "$debug/touched" "$work/touched"
-	expect "$machine: events that are open after a zoom" "$before" "$(open_events)"
+		fail "$emulated: pebsctl zoom: $(cat "$work/said")"
+	take_touched
+	expect "$emulated: events that are open after a zoom" "$before" "$(open_events)"
 	judge zoom.jq --slurpfile zoom "$work/zoom" --arg event "cgroup:$(code_of mem-loads)" --argjson rate "$1"
 }
 
@@ -44,61 +48,67 @@ paused_us() {
 # What the zoom took, in the other forms.
 profile() {
 	exits 'a folded profile' 0 pebsctl profile --last --folded -o "$work/folded" "$path"
-	expect "$machine: samples in the folded stacks" "$(says samples.taken)" \
+	expect "$emulated: samples in the folded stacks" "$(says samples.taken)" \
 		"$(awk '{ sum += $NF } END { print sum }' "$work/folded")"
 	awk '/;main;service;hot_first [0-9]+$/ { found += $NF }
 		/;second_thread;service;hot_second [0-9]+$/ { other += $NF }
-		END { exit !(found > 50 && other > 50) }' "$work/folded" ||
+		END { exit !(found > 20 && other > 20) }' "$work/folded" ||
 		wrong "the stacks are not those of the program: $(head -n 20 "$work/folded")"
 	exits 'a pprof profile' 0 pebsctl profile --last -o "$work/pprof" "$path"
 	for word in hot_first hot_second service sharing.c latency; do
 		zcat "$work/pprof" | grep -q -a "$word" || wrong "the pprof profile does not say $word"
 	done
 	exits 'a perf.data' 0 pebsctl profile --last --perf-data -o "$work/perf.data" "$path"
-	expect "$machine: the first word of perf.data" PERFILE2 "$(head -c 8 "$work/perf.data")"
+	expect "$emulated: the first word of perf.data" PERFILE2 "$(head -c 8 "$work/perf.data")"
 	exits 'the zoom, as people read it' 0 pebsctl zoom --last "$path"
 	for word in hot_first hot_second sharing.c counters; do
 		grep -q "$word" "$work/said" || wrong "pebsctl zoom --last does not say $word: $(cat "$work/said")"
 	done
 }
 
-for machine in skylake sapphirerapids haswell; do
-	play cpu=$machine paused=Y loads_per_second=2000000
-	share
-	load mix others.service -- --threads 2
-	start_pebsd
-	resume
-	await_samples 200
-	before=$(open_events)
-	zoom 20000 10s
-	expect "$machine: samples that were limited" 0 "$(says samples.limited)"
-	if [ $machine = haswell ]; then
-		[[ $(says note) == *paused* ]] || wrong "does not say that accounting is paused for it: $(says note)"
-		took_us=$(paused_us)
-		# On two CPUs.
-		[ "$took_us" -ge 18000000 ] || wrong "$took_us us paused are too few"
-		tell "paused for $took_us us"
-	else
-		expect "$machine: note" null "$(says note)"
-		expect "$machine: time paused" 0 "$(paused_us)"
-	fi
-	[ $machine != skylake ] || profile
-	settle_sharing
-	agree "$machine, with a zoom"
-	resume_sharing
+play_paused
+share
+load mix others.service -- --threads 2
+start_pebsd
+resume
+await_samples 200
+before=$(open_events)
+zoom 20000 10s
+expect "$emulated: samples that were limited" 0 "$(says samples.limited)"
+if [ "$emulated" = haswell ]; then
+	[[ $(says note) == *paused* ]] || wrong "does not say that accounting is paused for it: $(says note)"
+	took_us=$(paused_us)
+	# On two CPUs.
+	[ "$took_us" -ge 18000000 ] || wrong "$took_us us paused are too few"
+	tell "paused for $took_us us"
+else
+	expect "$emulated: note" null "$(says note)"
+	expect "$emulated: time paused" 0 "$(paused_us)"
+fi
+[ "$emulated" != skylake-server ] || profile
+settle_sharing
+# All samples, and of what was lost no less than the books have. Where an event of a zoom comes or goes while another
+# counter overflows, the books may have that as the wrong one's.
+compare
+measured 'with a zoom'
+expect 'samples seen beside a zoom' "$(figure delivered)" "$(($(figure seen) + $(figure guarded)))"
+differences | grep -v -E ', lost:|samples lost, |, expected:' >"$work/other" || :
+[ ! -s "$work/other" ] || fail "with a zoom: $(<"$work/other")"
+if [ "$(figure lost)" -lt "$(figure guarded)" ] || [ "$(figure lost)" -gt $(($(figure cut) + $(figure guarded) + 10)) ]; then
+	fail "with a zoom: lost $(figure lost), by the books $(figure cut) and $(figure guarded)"
+fi
+resume_sharing
 
-	# Few of many: the rest is told.
-	echo 1 >"$debug/reset"
-	zoom 20 10s
-	[ "$(says samples.limited)" -gt 0 ] || wrong 'nothing was limited'
-	[ "$(says samples.taken)" -le $((20 * 10 + 200 + 1)) ] || wrong "$(says samples.taken) samples are over the limit"
-	systemctl stop sharing.service others.service
-	unplay
-done
+# Few of many: the rest is told.
+pmu reset
+zoom 20 10s
+[ "$(says samples.limited)" -gt 0 ] || wrong 'nothing was limited'
+[ "$(says samples.taken)" -le $((20 * 10 + 200 + 1)) ] || wrong "$(says samples.taken) samples are over the limit"
+systemctl stop sharing.service others.service
+stop_pebsd
 
 # By itself, when a rule says so: once.
-machine=skylake
-play cpu=$machine paused=Y loads_per_second=2000000
+play_paused
 share
 settings '[rule slow]' "cgroup = $path" 'metric = share:hitm' 'above = 20%' 'clear = 10%' 'window = 4s' 'for = 4s' \
 	'min-samples = 100' 'action = log zoom:5s'
