@@ -205,7 +205,7 @@ compare() {
 	status >"$work/status"
 	jq --null-input --raw-output --from-file "$here/compare.jq" --slurpfile books "$work/books" \
 		--slurpfile totals "$work/totals" --slurpfile top "$work/top" --slurpfile status "$work/status" \
-		--slurpfile cgroups "$cgroups" --argjson codes "$(codes)" --argjson hidden $(($(nproc) > 1 ? 5 : 0)) \
+		--slurpfile cgroups "$cgroups" --argjson codes "$(codes)" \
 		>"$work/compared"
 }
 

@@ -136,19 +136,14 @@ exact() {
 		[ "$last" = "$before" ] || changes=$((changes + 1))
 	done
 	take_books
-	# What is hidden from the books: compare.jq.
-	jq -r --slurpfile totals "$work/totals" --slurpfile books "$work/books" --argjson hidden $(($(nproc) > 1 ? 5 : 0)) '
+	jq -r --slurpfile totals "$work/totals" --slurpfile books "$work/books" '
 		def differ(what; due; found):
 			if due == found then empty else "\(what): \(due) by the books, \(found) by pebsd" end;
-		def differ_hidden(what; due; found; of):
-			if found >= due and found <= due + (if $hidden > 0 then 2 + of * $hidden / 1000 else 0 end) then empty
-			else differ(what; due; found) end;
 		.events.loads as {$samples, $per_cpu}
 		| ($totals[] | .cpu as $cpu
-			| ([.events[] | .overflow + .cut] | add // 0) as $due
-			| differ_hidden("CPU \($cpu), due"; $due; [$per_cpu[] | select(.cpu == $cpu) | .expected][0]; $due)),
-		differ_hidden("lost"; ([$books[].guarded] | add) + ([$totals[].events[].cut] | add); $samples.lost.unexplained;
-			$samples.seen),
+			| differ("CPU \($cpu), due"; [.events[] | .overflow + .cut] | add // 0;
+				[$per_cpu[] | select(.cpu == $cpu) | .expected][0])),
+		differ("lost"; ([$books[].guarded] | add) + ([$totals[].events[].cut] | add); $samples.lost.unexplained),
 		differ("seen"; [$books[] | .samples - .guarded] | add; $samples.seen),
 		differ("unattributed"; 0; $samples.unattributed),
 		differ("malformed"; 0; $samples.lost.malformed),

@@ -5,6 +5,7 @@
 # that was not chosen there is nothing.
 # takes: 60 s
 # time limit: 500 s
+# long
 # kernels: 6.12 6.1 7
 # shellcheck source=tests/guest/inside/lib.sh
 . "${0%/*}/lib.sh"

@@ -84,8 +84,6 @@ due=$(jq -s --arg code "$code" 'map(.events[$code].overflow // 0) | add' "$work/
 cut=$(jq -s --arg code "$code" 'map(.events[$code].cut // 0) | add' "$work/totals")
 guarded=$(jq -s --arg code "$code" 'map(select(.event == $code) | .guarded) | add // 0' "$work/books")
 expect 'samples seen while names came and went' $((due - guarded)) "$seen"
-# Where an event of a zoom comes or goes while another counter overflows, the books may have that as the wrong one's.
-if [ "$lost" -lt "$guarded" ] || [ "$lost" -gt $((cut + guarded + 10)) ]; then
-	wrong "$lost samples lost, $guarded guarded and $cut cut off"
-fi
+# Those that the kernel's guard kept from the program, or a stop from the hardware.
+expect 'samples lost while names came and went' $((cut + guarded)) "$lost"
 finish

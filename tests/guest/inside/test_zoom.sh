@@ -87,16 +87,7 @@ else
 fi
 [ "$emulated" != skylake-server ] || profile
 settle_sharing
-# All samples, and of what was lost no less than the books have. Where an event of a zoom comes or goes while another
-# counter overflows, the books may have that as the wrong one's.
-compare
-measured 'with a zoom'
-expect 'samples seen beside a zoom' "$(figure delivered)" "$(($(figure seen) + $(figure guarded)))"
-differences | grep -v -E ', lost:|samples lost, |, expected:' >"$work/other" || :
-[ ! -s "$work/other" ] || fail "with a zoom: $(<"$work/other")"
-if [ "$(figure lost)" -lt "$(figure guarded)" ] || [ "$(figure lost)" -gt $(($(figure cut) + $(figure guarded) + 10)) ]; then
-	fail "with a zoom: lost $(figure lost), by the books $(figure cut) and $(figure guarded)"
-fi
+agree "$emulated, with a zoom"
 resume_sharing
 
 # Few of many: the rest is told.

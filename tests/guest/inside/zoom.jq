@@ -41,12 +41,11 @@ def within($what; $true; $found; $left):
 	differ("its state"; "done"; $about.state),
 	differ("its events"; ["loads"]; $about.events),
 	differ("latency"; true; $about.latency),
-	# One at a switch of tasks may be another's by the books.
-	if ($all.samples - $samples.seen | fabs) > 2 then differ("samples seen"; $all.samples; $samples.seen) else empty end,
+	differ("samples seen"; $all.samples; $samples.seen),
 	differ("samples taken, limited, lost and dropped"; $samples.seen; $samples.taken + $left),
 	differ("samples malformed"; 0; $samples.malformed),
 	differ("names that are still under way"; 0; $whole.unnamed),
-	within("latency"; $all.latency + 2000; $about.latency_sum; $left * 400 + 4000),
+	within("latency"; $all.latency; $about.latency_sum; $left * 400),
 	if $all.samples < 300 then "wrong \($all.samples) samples are few" else empty end,
 
 	differ("the functions that come first"; ["hot_first", "hot_second"]; $first | sort),
