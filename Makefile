@@ -295,9 +295,9 @@ PMU_PLUGIN = $(OUT)/tests/guest/pmu_plugin.so
 PMU_OBJECTS = $(patsubst %.c,$(OUT)/obj/plugin/%.o,$(wildcard tests/guest/pmu/*.c daemon/model/*.c))
 $(PMU_PLUGIN): $(PMU_OBJECTS)
 	@mkdir -p $(@D)
-	$(call say,LINK)$(CC) $(LDFLAGS) -shared -o $@ $^
+	$(call say,LINK)$(CC) $(CFLAGS) -flto $(LDFLAGS) -shared -o $@ $^
 
-$(OUT)/obj/plugin/%.o: HARDEN_CFLAGS = -fPIC -fvisibility=hidden
+$(OUT)/obj/plugin/%.o: HARDEN_CFLAGS = -fPIC -fvisibility=hidden -flto
 $(OUT)/obj/plugin/%.o: %.c Makefile
 	@mkdir -p $(@D)
 	$(call say,CC)$(COMPILE) -MD -MP -c $< -o $@

@@ -5,17 +5,16 @@
 #   guest.sh KIND TEST...            the tests one after the other, reported as by run.sh
 #   guest.sh --queue DIRECTORY KIND  for run.sh: the tests in $DIRECTORY/KIND, until none is left
 #   guest.sh --shell KIND            a root shell in the guest, on this terminal; `poweroff -ff` or Ctrl-A X ends it
-# KIND is SERIES[,MACHINE[,CPUS[,small]]]: a kernel series, the machine of daemon/model whose PMU the emulator plays by
-# tests/guest/pmu/ (default skylake-server), the number of CPUs (default 2), and whether process 1 is systemd or
-# inside/small_init.sh. With one CPU the guest's time is counted in instructions, and two runs are the same.
-# Leaves $BUILD/guest/SERIES/serial-KIND.log (KIND with - for ,), what the guest's kernel and systemd printed, and serial-KIND-2.log and so
-# on for further guests of that kind in one run.
+# KIND is SERIES[,MACHINE[,CPUS[,small][,whole]]]: a kernel series, the machine of daemon/model whose PMU the emulator
+# plays by tests/guest/pmu/ (default skylake-server), the number of CPUs (1 or 2, default 1), whether process 1 is
+# inside/small_init.sh instead of systemd, and whether the root is the whole one of image.sh. The guest's time is counted in instructions: two
+# runs of the same tests are the same.
+# Leaves $BUILD/guest/SERIES/serial-KIND.log (KIND with - for ,), what the guest's kernel and systemd printed, and
+# serial-KIND-2.log and so on for further guests of that kind in one run.
 # shellcheck source=tests/guest/common.sh
 . "${0%/*}/common.sh"
 # shellcheck source=tests/guest/report.sh
 . "${0%/*}/report.sh"
-# shellcheck source=tests/guest/stalls.sh
-. "${0%/*}/stalls.sh"
 
 ICOUNT=3
 # The whole life of a guest, in seconds; and of those, where given, how long its soak takes.
@@ -34,8 +33,8 @@ case ${1:-} in
 esac
 [ $# -ge 1 ] || fail "usage: guest.sh [--shell] SERIES[,MACHINE[,CPUS]] [TEST...]"
 kind=$1
-IFS=, read -r series machine_name cpus init <<<"$kind"
-: "${machine_name:=skylake-server}" "${cpus:=2}"
+IFS=, read -r series machine_name cpus words_of_kind <<<"$kind"
+: "${machine_name:=skylake-server}" "${cpus:=1}"
 shift
 if [ -z "$shell$queue" ]; then
 	export GUESTS=1
@@ -43,28 +42,31 @@ if [ -z "$shell$queue" ]; then
 fi
 output=$guest/$series
 
-# - One CPU: its time is the count of its instructions, so nothing depends on what else the host does. With shift=3 an
-#   instruction takes 8 ns of the guest's time, which is about the emulator's speed. sleep=off: while the CPU is halted
-#   its time jumps. clock=vm and the seed: nothing else comes from the host.
-# - Several CPUs: a thread for each. With one thread for all, QEMU runs plugins for the wrong CPU: gen_cpu_index() in
-#   accel/tcg/plugin-gen.c takes the CPU that translates for the one that runs.
+# - -icount: time is the count of instructions, so nothing depends on what else the host does. With shift=3 an instruction
+#   takes 8 ns of the guest's time, which is about the emulator's speed. sleep=off: while all CPUs are halted time jumps.
+#   clock=vm and the seed: nothing else comes from the host. thread=single: the CPUs take turns in one thread of the host.
 # - -monitor: intel_idle would use MWAIT in a way that TCG does not know.
 # - -erms, -fsrm: TCG copies a byte at a time for `rep movsb`, and a guest with its root in memory booted in 35 s for 22.
 # - level: hybrids have leaf 1AH. ucode-rev: Sandy Bridge's PEBS is on only with newer microcode.
 # - -hypervisor: as one, the kernel would probe branch records and find them missing. A machine that ends in "-vm" is one.
 # panic, oops: whatever goes wrong in the kernel ends QEMU at once.
-# transparent_hugepage: khugepaged copies two megabytes at a time at the lowest priority, which takes long under emulation:
-#   7.3 stood still for 20 to 40 s in several runs, and its log had khugepaged preempted while it copied a page.
+# transparent_hugepage: khugepaged copies two megabytes at a time, which takes long under emulation.
+# init_on_alloc, initcall_blacklist: pages that are cleared, random numbers from jitter and a test of cryptography take five
+#   of a boot's fifteen seconds.
 # serial-getty would wait for a device that only udev could tell of. Nobody logs in at tty1 either, and what the timers
 #   clean is gone with the guest.
 words="console=ttyS0 panic=-1 oops=panic mitigations=off transparent_hugepage=never"
+words+=" nokaslr norandmaps random.trust_cpu=off"
+words+=" init_on_alloc=0 initcall_blacklist=jent_mod_init,crypto_kdf108_init"
 words+=" systemd.show_status=no systemd.mask=serial-getty@ttyS0.service systemd.mask=getty@tty1.service"
 # What the tests read of it: how long a soak lasts.
 words+="${SOAK_SECONDS:+ guest.soak=$SOAK_SECONDS}"
 words+=" systemd.mask=systemd-tmpfiles-clean.timer systemd.mask=fstrim.timer systemd.mask=dpkg-db-backup.timer"
 first_process=/sbin/init
-[ "$init" != small ] || first_process=/usr/lib/pebsd-tests/small_init.sh
-thread=multi
+[[ ,$words_of_kind, != *,small,* ]] || first_process=/usr/lib/pebsd-tests/small_init.sh
+root=$output/initrd
+[[ ,$words_of_kind, != *,whole,* ]] || root=$output/initrd-whole
+words+=" rdinit=$first_process"
 case $machine_name in
 zen*) cpu=max,-cx16,-monitor,-erms,-fsrm,model-id=Emulated,vendor=AuthenticAMD,xlevel=0x80000022,-hypervisor ;;
 *)
@@ -72,8 +74,7 @@ zen*) cpu=max,-cx16,-monitor,-erms,-fsrm,model-id=Emulated,vendor=AuthenticAMD,x
 	[[ $machine_name == *-vm ]] || cpu+=,-hypervisor
 	;;
 esac
-pmu=$BUILD/tests/guest/pmu_plugin.so,machine=$machine_name,cpus=$cpus
-[ "$cpus" != 1 ] || thread=single
+pmu=$BUILD/tests/guest/pmu_plugin.so,machine=$machine_name,cpus=$cpus,icount=$ICOUNT
 # Two sockets with a CPU and half of the memory each: memory of the other one is remote.
 topology=("$cpus")
 if [ "$cpus" = 2 ]; then
@@ -83,19 +84,9 @@ if [ "$cpus" = 2 ]; then
 	done
 	pmu+=,node-bytes=$((512 << 20))
 fi
-machine=("${GUEST_EMULATOR:-$guest/emulator.run}" -accel "tcg,thread=$thread" -cpu "$cpu" -smp "${topology[@]}" -m 1024 -nodefaults
-	-no-user-config -no-reboot -display none -kernel "$guest/kernel-$series.vmlinuz")
-counted=''
-if [ "$cpus" = 1 ]; then
-	counted=yes
-	machine+=(-icount "shift=$ICOUNT,sleep=off" -seed 1 -rtc "base=2026-01-01,clock=vm" -initrd "$output/initrd")
-	words+=" rdinit=$first_process nokaslr norandmaps random.trust_cpu=off"
-	pmu+=,icount=$ICOUNT
-else
-	# Each guest writes to a copy of its own, which goes with it.
-	machine+=(-drive "file=$output/disk,format=raw,if=none,id=root,snapshot=on" -device "nvme,serial=root,drive=root")
-	words+=" root=/dev/nvme0n1 rootfstype=ext4 rw init=$first_process"
-fi
+machine=("${GUEST_EMULATOR:-$guest/emulator.run}" -accel tcg,thread=single -cpu "$cpu" -smp "${topology[@]}" -m 1024
+	-nodefaults -no-user-config -no-reboot -display none -kernel "$guest/kernel-$series.vmlinuz" -initrd "$root"
+	-icount "shift=$ICOUNT,sleep=off" -seed 1 -rtc "base=2026-01-01,clock=vm")
 # GUEST_LOG: where the emulated PMU leaves a line for each record.
 machine+=(-plugin "$pmu${GUEST_LOG:+,log=$GUEST_LOG}")
 
@@ -132,7 +123,7 @@ take() {
 # give_up "ok"|"not ok" WHY: of all that this series has left.
 give_up() {
 	local name why=$2
-	while read -r _ name _ < <(take "$queue/$kind.again") || read -r _ name _ < <(take "$queue/$kind"); do
+	while read -r _ name _ < <(take "$queue/$kind"); do
 		report "$1 - $kind: $name$why"
 	done
 }
@@ -162,79 +153,26 @@ serial=$output/serial-$label.log
 life=$output/life-$label-$number
 rm -rf "$serial" "$life"
 mkdir "$life"
-mkfifo "$life/answers"
-exec {answers}<>"$life/answers"
-input=$life/answers
-[ -z "$counted" ] || input=/dev/null
 trap 'rm -rf "$life"' EXIT
 
-# A guest whose time is counted in instructions gets the names of all its tests at the start. If it had to wait for the
-# host, its clock would run on.
+# The guest gets the names of its tests at the start: if it had to wait for the host, its clock would run on. It takes its
+# share of what all guests of this kind have to do, so that as many run at once as there are CPUs.
 tests=()
-if [ -n "$counted" ]; then
-	# Its share of what all guests of this kind have to do, so that as many run at once as there are CPUs.
-	share=$(awk -v guests="${GUESTS:-1}" '{ sum += $1 } END { print int((sum + guests - 1) / guests) }' "$queue/$kind.all")
-	while [ "$share" -gt 0 ] && read -r seconds name _ < <(take "$queue/$kind"); do
-		tests+=("$name")
-		share=$((share - seconds))
-	done
-	# Another guest has taken them all.
-	[ ${#tests[@]} != 0 ] || exit 0
-	words+=" guest.tests=$(IFS=, && echo "${tests[*]}")"
-fi
-machine+=(-append "$words")
+share=$(awk -v guests="${GUESTS:-1}" '{ sum += $1 } END { print int((sum + guests - 1) / guests) }' "$queue/$kind.all")
+while [ "$share" -gt 0 ] && read -r seconds name _ < <(take "$queue/$kind"); do
+	tests+=("$name")
+	share=$((share - seconds))
+done
+# Another guest has taken them all.
+[ ${#tests[@]} != 0 ] || exit 0
+machine+=(-append "$words guest.tests=$(IFS=, && echo "${tests[*]}")")
 
-name='' first='' leave='' asked='' explanation=()
-
-# What there is of the kernel's log, in characters; and how long the emulator waited for the host.
-mark() {
-	log_mark=$(stat --format=%s "$serial" 2>/dev/null || echo 0)
-	wait_mark=$(waited_ns "$(cat "$life/process")")
-	time_mark=$SECONDS
-}
-
-# answer: to a guest that asks what comes next. What is to run once more does so before all else in its guest.
-answer() {
-	local line=''
-	first='' name=''
-	if [ -n "$counted" ]; then
-		name=${tests[0]:-} tests=("${tests[@]:1}") asked=yes
-		mark
-		return
-	fi
-	[ -n "$asked" ] || line=$(take "$queue/$kind.again")
-	[ -n "$line$leave" ] || line=$(take "$queue/$kind")
-	asked=yes
-	read -r _ name first <<<"$line" || :
-	mark
-	printf '%s\n' "${name:-end}" >&"$answers"
-}
-
-# stall: what kept the guest from its test, since the mark.
-stall() {
-	local waited
-	waited=$(waited_ns "$(cat "$life/process")")
-	waited=$(((${waited:-${wait_mark:-0}} - ${wait_mark:-0}) / 1000000000))
-	stalled "$(tail -c "+$((log_mark + 1))" "$serial" | stall_seconds)" $waited $((SECONDS - time_mark))
-}
+name='' asked='' explanation=()
 
 # result "ok"|"not ok" TEXT: of the test that runs.
 result() {
-	local verdict=$1 text=$2 why
-	[ -n "$counted" ] && why='' || why=$(stall)
-	# Who passed had time enough.
-	[ "$verdict" = 'not ok' ] || [[ $why != 'the emulator'* ]] || why=''
-	if [ "$verdict" = 'not ok' ] && [ -n "$why" ] && [ -z "$first" ]; then
-		leave=yes
-		echo "$(takes "$name") $name $why" >>"$queue/$kind.again"
-		report "# $kind: $name failed$text; but $why: it runs again, in a new guest" "${explanation[@]}"
-	else
-		[ -z "$first" ] || text+="; run again, for in a first run, which failed, $first"
-		[ -z "$why" ] || text+="; $why"
-		[[ $text != *"# SKIP"* ]] || text=${2}
-		report "$verdict - $kind: $name$text" "${explanation[@]}"
-	fi
-	name='' first='' explanation=()
+	report "$1 - $kind: $name$2" "${explanation[@]}"
+	name='' explanation=()
 }
 
 while IFS= read -r line; do
@@ -245,7 +183,11 @@ while IFS= read -r line; do
 		;;
 	esac
 	case $what in
-	next) answer ;;
+	begin)
+		name=$of asked=yes
+		[ "$name" = "${tests[0]:-}" ] || fail "$kind: $name runs, when it was to be ${tests[0]:-nothing}"
+		tests=("${tests[@]:1}")
+		;;
 	passed) result ok " ($took s)" ;;
 	skipped) result ok " # SKIP $why" ;;
 	failed) result 'not ok' " ($took s): $why" ;;
@@ -253,17 +195,15 @@ while IFS= read -r line; do
 	esac
 done < <(
 	status=0
-	# shellcheck disable=SC2016 # the inner shell's
-	timeout --foreground --kill-after=5 "$GUEST_SECONDS" \
-		sh -c 'echo $$ >"$1/process" && shift && exec "$@"' sh "$life" "${machine[@]}" \
-		-serial "file:$serial" -serial stdio <"$input" || status=$?
+	timeout --foreground --kill-after=5 "$GUEST_SECONDS" "${machine[@]}" \
+		-serial "file:$serial" -serial stdio </dev/null || status=$?
 	echo "$status" >"$life/ended"
 )
 
-# What a kernel complains of is a failure, whatever test it was in. That it stood still is not: it is told with its test.
-COMPLAINT='WARNING: |BUG: |Oops: |Kernel panic'
+# What a kernel complains of is a failure, whatever test it was in.
+COMPLAINT='WARNING: |BUG: |Oops: |Kernel panic|detected stalls|self-detected stall|blocked for more than'
 complaints() {
-	tr -d '\r' <"$serial" | grep -a -v -E "$STALL" | grep -a -m 1 "$@" -E "($COMPLAINT).*"
+	tr -d '\r' <"$serial" | grep -a -m 1 "$@" -E "($COMPLAINT).*"
 }
 
 ended=$(cat "$life/ended")

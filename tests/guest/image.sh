@@ -4,7 +4,7 @@
 # leaves it, the tests and their programs. pebsd must be built. What exists already and was made from the same sources is
 # kept.
 #   image.sh SERIES
-# Leaves $BUILD/guest/SERIES/initrd and disk.
+# Leaves $BUILD/guest/SERIES/initrd, and initrd-whole with all that Debian installed.
 # shellcheck source=tests/guest/common.sh
 . "${0%/*}/common.sh"
 
@@ -49,17 +49,21 @@ ln -s ../guest-tests.service "$units/multi-user.target.wants/"
 # Tests put drop-ins there; directories that come later systemd does not look into.
 mkdir -p "$tree/etc/systemd/system/pebsd.service.d"
 chmod 755 "$tree"
-# One tree of both. For a guest with several CPUs it is a disk, of which only what is used is read. A disk's answers come
-# in the host's time, so a guest with one CPU has its root in memory, as an archive that need not be decompressed, and
-# without perf and what that needs: to copy a megabyte takes such a guest a tenth of a second.
+# A root in memory, for a disk's answers would come in the host's time; as an archive that need not be decompressed, and
+# without perf, apt and what these need but where a test asks for the whole: to copy ten megabytes takes a guest a second.
 whole=$(mktemp -d "$output/whole.XXXXXX")
 trap 'rm -rf "$tree" "$whole"' EXIT
 zstd -q -d -c "$guest/root-$release.cpio.zst" | (cd "$whole" && cpio --extract --make-directories --preserve-modification-time --quiet)
 cp -a "$tree/." "$whole/"
-(cd "$whole" && find . -mindepth 1 -print0 |
-	grep -z -v -E '/(perf|perf-core|gconv|python3[^/]*|libpython3[^/]*|perl[^/]*|libperl[^/]*|libslang[^/]*)(/|$)' | LC_ALL=C sort -z |
-	cpio --null --create --format=newc --reproducible --quiet) >"$output/initrd.new"
+NAMES='perf|perf-core|gconv|python3[^/]*|libpython3[^/]*|perl[^/]*|libperl[^/]*|libslang[^/]*|libsqlite3[^/]*|libdb-[^/]*'
+NAMES+='|libopencsd[^/]*|libbabeltrace[^/]*|apt|apt-[^/]*|libapt-[^/]*|libstdc\+\+[^/]*|gpgv|ldconfig|systemd-networkd'
+NAMES+='|libRmath.a|libmvec[^/]*|dpkg'
+# archive GREP_OPTION...: of the files whose names it takes.
+archive() {
+	(cd "$whole" && find . -mindepth 1 -print0 | grep -z -E "$@" | LC_ALL=C sort -z |
+		cpio --null --create --format=newc --reproducible --quiet)
+}
+archive -v "/($NAMES)(/|\$)" >"$output/initrd.new"
+(cat "$output/initrd.new" && archive "/($NAMES)(/|\$)") >"$output/initrd-whole.new"
 mv "$output/initrd.new" "$output/initrd"
-: >"$output/disk.new"
-mke2fs -q -F -t ext4 -d "$whole" -m 0 -O ^has_journal "$output/disk.new" "$(($(du -s -m "$whole" | cut -f 1) + 200))m"
-mv "$output/disk.new" "$output/disk"
+mv "$output/initrd-whole.new" "$output/initrd-whole"

@@ -51,6 +51,7 @@ static unsigned long door(unsigned long what, unsigned long to, unsigned long fr
 struct symbols {
 	uint64_t per_cpu_offset, current_task, pcpu_hot, cpu_hw_events, bpf_prog_active;
 	uint64_t nmi_start, throttle_start, overflow_start, overflow_end, inlined_start, inlined_end;
+	uint64_t driver_start, driver_end;
 };
 
 /* The whole file, which has no size of its own, with a 0 after it. The caller frees it. Fast, as each guest
@@ -90,6 +91,26 @@ static void note_range(uint64_t address, bool is_wanted, uint64_t *start, uint64
 		*end = address;
 }
 
+/* The functions of a directory's objects lie in a row, but for those that compilers put elsewhere ("NAME.cold"), and
+ * other directories have functions of such names too. */
+#define DRIVER_GAP 0x8000U
+
+static void note_driver(uint64_t address, const char *name, struct symbols *symbols)
+{
+	static const char *const prefixes[] = {"x86_pmu_", "x86_perf_event_", "intel_pmu_"};
+	bool is_wanted = false;
+
+	for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++)
+		is_wanted |= strncmp(name, prefixes[i], strlen(prefixes[i])) == 0;
+	is_wanted &= !strchr(name, '.');
+	if (is_wanted && !symbols->driver_start)
+		symbols->driver_start = address;
+	if (is_wanted && (!symbols->driver_end || address - symbols->driver_end < DRIVER_GAP))
+		symbols->driver_end = 0;
+	else if (symbols->driver_start && !symbols->driver_end)
+		symbols->driver_end = address;
+}
+
 static uint64_t hexadecimal(const char *digits)
 {
 	uint64_t value = 0;
@@ -115,6 +136,7 @@ static void read_symbols(struct symbols *ret)
 	};
 	size_t size;
 	char *text = read_all("/proc/kallsyms", &size), *next;
+	bool in_text = true;
 
 	*ret = (struct symbols){0};
 	/* "ADDRESS TYPE NAME", and of modules' symbols their module. */
@@ -128,6 +150,9 @@ static void read_symbols(struct symbols *ret)
 				*(uint64_t *)(void *)((char *)ret + wanted[i].offset) = address;
 		note_range(address, strcmp(name, "bpf_overflow_handler") == 0, &ret->overflow_start,
 			   &ret->overflow_end);
+		in_text &= strcmp(name, "_etext") != 0;
+		if (in_text)
+			note_driver(address, name, ret);
 		note_range(address, strcmp(name, "__perf_event_overflow") == 0, &ret->inlined_start,
 			   &ret->inlined_end);
 	}
@@ -293,6 +318,8 @@ static void describe_kernel(char *text)
 	put(text, "overflow_start", symbols.overflow_start ? symbols.overflow_start : symbols.inlined_start,
 	    true);
 	put(text, "overflow_end", symbols.overflow_start ? symbols.overflow_end : symbols.inlined_end, true);
+	put(text, "driver_start", symbols.driver_start, true);
+	put(text, "driver_end", symbols.driver_end, true);
 	/* setup_pebs_adaptive_sample_data() in arch/x86/events/intel/ds.c cuts the latency in 6.12, and not
 	 * in 7.3. */
 	put(text, "latency_is_cut", !since(6, 13), false);

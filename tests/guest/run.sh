@@ -9,11 +9,11 @@
 #   # kernels: 6.1 7            only these, as what it shows does not depend on the kernel; the first is the short run's
 #   # long                      not part of the short run
 #   # machines: haswell zen3:2  each of these; default skylake-server. With ":2" it has two CPUs there
-#   # cpus: 1                   one CPU, whose time is counted in instructions; default 2
+#   # cpus: 2                   two CPUs; default 1
 #   # init: small               no systemd, but inside/small_init.sh as process 1: boots in a few seconds
+#   # root: whole               with perf, apt and dpkg (image.sh)
 #   # takes: 180 s              so that the longest is begun first and the CPUs end together
-# A guest is of one kernel, machine and number of CPUs, its kind (guest.sh). It asks for one test after the other. A test
-# that failed while its guest stalled runs once more, in a new guest; both runs are reported.
+# A guest is of one kernel, machine and number of CPUs, its kind (guest.sh), and runs its tests one after the other.
 # With "# machines for 6.12: haswell" that kernel has only these unless tests are named or `all` are asked for; with
 # "# short machines: haswell" the short run does.
 # A SERIES may be a whole kind, "6.12,haswell,1": then its tests run on that machine whatever their heads say.
@@ -69,13 +69,14 @@ for series in "${kernels[@]}"; do
 			fi
 			[[ " ${for_these:-${series%%,*}} " == *" ${series%%,*} "* ]] || continue
 		fi
-		cpus=$(head_of "$name" cpus) machines=$(head_of "$name" machines) init=$(head_of "$name" init)
+		cpus=$(head_of "$name" cpus) machines=$(head_of "$name" machines)
+		init=$(head_of "$name" init) root=$(head_of "$name" root)
 		[ $# != 0 ] || machines=$(head_of "$name" "machines for ${series%%,*}" | grep . || echo "$machines")
 		[ $# != 0 ] || [ $length != short ] || machines=$(head_of "$name" 'short machines' | grep . || echo "$machines")
 		for machine in ${machines:-skylake-server}; do
-			kind=$series,${machine%:*},${cpus:-2}
+			kind=$series,${machine%:*},${cpus:-1}
 			[[ $machine != *:* ]] || kind=$series,${machine%:*},${machine#*:}
-			kind+=${init:+,$init}
+			kind+=${init:+,$init}${root:+,$root}
 			[[ $series != *,* ]] || kind=$series
 			[ -e "$queue/$kind.all" ] || kinds+=("$kind")
 			# First, for it looks at what was not touched yet.
@@ -87,7 +88,6 @@ for series in "${kernels[@]}"; do
 done
 for kind in "${kinds[@]}"; do
 	sort -s -k 1,1nr "$queue/$kind.all" | sed 's/^1000000 /1 /' >"$queue/$kind"
-	: >"$queue/$kind.again"
 	echo 0 >"$queue/$kind.running"
 	planned=$((planned + $(wc -l <"$queue/$kind")))
 done
@@ -100,9 +100,9 @@ next_guest() {
 	exec {fd}>"$queue/lock"
 	flock "$fd"
 	for kind in "${kinds[@]}"; do
-		left=$(awk '{ sum += $1 } END { print sum + 0 }' "$queue/$kind" "$queue/$kind.again")
+		left=$(awk '{ sum += $1 } END { print sum + 0 }' "$queue/$kind")
 		running=$(<"$queue/$kind.running")
-		[ "$running" = 0 ] || [ -s "$queue/$kind.again" ] || [ $((left / (running + 1))) -ge $WORTH ] || continue
+		[ "$running" = 0 ] || [ $((left / (running + 1))) -ge $WORTH ] || continue
 		left=$((left / (running + 1)))
 		[ "$left" -le "$most" ] || best=$kind most=$left
 	done
@@ -118,24 +118,10 @@ ended() {
 	exec {fd}>&-
 }
 
-# alone_if_large KIND: waits until the CPUs are free for it. Guests with two CPUs keep two of the host's busy, and starve
-# beside another one where there are no more.
-alone_if_large() {
-	local cpus
-	IFS=, read -r _ _ cpus _ <<<"$1"
-	exec {cpus_fd}>"$queue/cpus"
-	if [ "${cpus:-2}" -gt 1 ] && [ "$(nproc)" -lt $((2 * GUESTS)) ]; then flock "$cpus_fd"; else flock --shared "$cpus_fd"; fi
-}
-
 work() {
-	local kind cpus_fd
+	local kind
 	while kind=$(next_guest); do
-		alone_if_large "$kind"
-		# While it waited, another guest may have done the rest.
-		if [ -s "$queue/$kind" ] || [ -s "$queue/$kind.again" ]; then
-			"$here/guest.sh" --queue "$queue" "$kind" || break
-		fi
-		exec {cpus_fd}>&-
+		"$here/guest.sh" --queue "$queue" "$kind" || break
 		ended "$kind"
 	done
 }

@@ -6,15 +6,33 @@
 #include "../guest/pmu/windows.c" /* NOLINT(bugprone-suspicious-include) */
 
 #define SHIFT 20
-#define FLAGS 0xff028000U
+/* As QEMU has them when a CPU of one thread starts. */
+#define FLAGS 0xff022000U
 #define PLACE 174
 
 /* What stands in place of QEMU's CPU. */
 static u32 words[CPU_WORDS];
 
+__thread struct qemu_cpu *current_cpu = (struct qemu_cpu *)(void *)words;
+
+static u32 *flags_of(struct qemu_cpu *cpu)
+{
+	return (u32 *)(void *)cpu + PLACE;
+}
+
 uint32_t curr_cflags(struct qemu_cpu *cpu)
 {
-	return ((const u32 *)(const void *)cpu)[PLACE];
+	return *flags_of(cpu);
+}
+
+bool tcg_cflags_has(struct qemu_cpu *cpu, uint32_t flags)
+{
+	return *flags_of(cpu) & flags;
+}
+
+void tcg_cflags_set(struct qemu_cpu *cpu, uint32_t flags)
+{
+	*flags_of(cpu) |= flags;
 }
 
 Test(guest_windows, each_stretch_of_time_has_its_share_of_windows)
@@ -39,21 +57,39 @@ Test(guest_windows, one_in_one_is_always_open)
 
 Test(guest_windows, flags_are_found_beside_words_that_look_like_them)
 {
-	words[3] = words[PLACE] = words[PLACE + 1] = FLAGS;
-	cr_expect_eq(window_flags_of((struct qemu_cpu *)(void *)words), &words[PLACE]);
-	cr_expect_eq(words[3], FLAGS, "what is not the flags is as before");
-	cr_expect_eq(words[PLACE], FLAGS);
+	words[PLACE] = FLAGS;
+	words[3] = words[PLACE + 1] = FLAGS | FLAG_PARALLEL;
+	cr_expect_eq(window_flags_of(current_cpu), &words[PLACE]);
+	cr_expect_eq(words[3], FLAGS | FLAG_PARALLEL, "what is not the flags is as before");
+	cr_expect_eq(words[PLACE + 1], FLAGS | FLAG_PARALLEL);
+	cr_expect_eq(words[PLACE], FLAGS | FLAG_PARALLEL, "callbacks are told which CPU runs");
+	cr_expect_not(window_is_translated());
+}
+
+Test(guest_windows, a_cpu_begins_outside_of_windows)
+{
+	u32 *flags;
+
+	words[PLACE] = FLAGS & ~FLAG_UNWATCHED;
+	flags = window_flags_of(current_cpu);
+	cr_expect_eq(flags, &words[PLACE]);
+	cr_expect_not(window_is_translated());
 }
 
 Test(guest_windows, a_switch_changes_the_flags_and_back)
 {
-	u32 flags = FLAGS;
+	u32 *flags, before;
 
-	window_switch(&flags, true);
-	cr_expect_neq(flags, FLAGS);
+	words[PLACE] = FLAGS;
+	flags = window_flags_of(current_cpu);
+	cr_assert_not_null(flags);
+	before = *flags;
+	window_switch(flags, true);
+	cr_expect_neq(*flags, before);
 	cr_expect(window_is_translated());
-	window_switch(&flags, true);
-	window_switch(&flags, false);
-	cr_expect_eq(flags, FLAGS);
+	window_switch(flags, true);
+	cr_expect(window_is_translated());
+	window_switch(flags, false);
+	cr_expect_eq(*flags, before);
 	cr_expect_not(window_is_translated());
 }

@@ -1,11 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# In the guest: runs the tests that tests/guest/guest.sh names one after the other, and switches the machine off.
-# Over the second serial line it asks for each with "next", and reads its name, or "end". There go, too: "begin NAME"
-# before each test; then, of one that did not pass, what it printed as "| LINE" and what else may explain it; then its
-# result as "passed NAME SECONDS", "failed NAME SECONDS WHY" or "skipped NAME SECONDS WHY"; "end" after the last.
-# A guest whose time is counted in instructions has all names on the kernel's command line, guest.tests=NAME,NAME: nothing
-# that comes from outside may move its clock.
+# In the guest: runs the tests that the kernel's command line names, guest.tests=NAME,NAME, one after the other, and
+# switches the machine off. Nothing comes from outside later: it would move the guest's clock.
+# Over the second serial line goes "begin NAME" before each test; then, of one that did not pass, what it printed as
+# "| LINE" and what else may explain it; then its result as "passed NAME SECONDS", "failed NAME SECONDS WHY" or "skipped
+# NAME SECONDS WHY"; "end" after the last.
 # A test may take 300 seconds, or what a line of it says: "# time limit: 600 s".
 set -u
 
@@ -21,22 +20,8 @@ explain() {
 	"${@:2}" 2>&1 | tail -n 100 | sed 's/^/| /'
 } >&3
 
-told=$(sed -n 's/.* guest\.tests=\([^ ]*\).*/\1/p' /proc/cmdline)
-
-# next: sets `name`, or fails after the last.
-next() {
-	echo next >&3
-	if [ -n "$told" ]; then
-		name=${told%%,*} told=${told#"$name"}
-		told=${told#,}
-		[ -n "$told" ] || told=end
-	else
-		read -r name <&3
-	fi
-	[ "$name" != end ]
-}
-
-while next; do
+IFS=, read -r -a names < <(sed -n 's/.* guest\.tests=\([^ ]*\).*/\1/p' /proc/cmdline)
+for name in "${names[@]}"; do
 	script=./test_$name.sh
 	log=/run/test_$name.log
 	limit=$(sed -n 's/^# time limit: \([0-9]*\) s$/\1/p' "$script")

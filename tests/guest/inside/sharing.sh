@@ -38,8 +38,8 @@ finish() {
 # share: the service runs. What it says of itself is in $work/sharing.json, its cgroup's path in
 # $path and its id in $cgroup.
 share() {
-	# Its lines change hands in windows alone, and there the kernel's ticks take several times as long as else.
-	pmu window 2
+	# Its lines change hands in windows alone.
+	pmu window 12
 	rm -f "$work/sharing.json"
 	systemd-run --quiet --collect --unit=sharing.service --property=CPUSchedulingPolicy=idle \
 		"$here/sharing" "$work/sharing.json"

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # pebsd as a service counts every sample of every cgroup, with its latency, source, snoop and TLB result: what pebsctl
 # and /metrics say is what the hardware delivered.
-# cpus: 1
 # time limit: 400 s
 # kernels: 6.1 6.12 7
 # takes: 48 s

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # Hundreds of short-lived cgroups, and scopes, while pebsd samples: those that were lived are there by their names,
 # nothing is left unattributed, and the sums stay exact.
-# cpus: 1
 # long
 # kernels: 6.1 7
 # takes: 42 s

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # The guest is what the other tests take it for: systemd's machine with one cgroup hierarchy of version 2, a PMU that the
 # kernel's own driver drives, everything started, and pebsd installed but not running.
-# cpus: 1
 # kernels: 6.12 6.1 7
 # takes: 5 s
 # shellcheck source=tests/guest/inside/lib.sh

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # What an interrupt takes is found out on a machine whose every counter is in use by pebsd itself: three events that are
 # pinned, and off-core counters that take turns on the fourth.
+# cpus: 2
 # kernels: 6.12 6.1 7
 # machines: haswell
 # init: small

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # A container's cgroup, sampled by an event, has the name that its runtime keeps on this system, from a process with one
 # right, which ends where there is nothing to look for; and its metrics have it as a label.
-# cpus: 1
 # kernels: 7
 # takes: 21 s
 # shellcheck source=tests/guest/inside/lib.sh

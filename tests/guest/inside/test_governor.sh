@@ -6,7 +6,6 @@
 # On one CPU, whose time is counted in instructions, every figure of it is the same in each run.
 # long
 # kernels: 6.12
-# cpus: 1
 # takes: 300 s
 # time limit: 1800 s
 # shellcheck source=tests/guest/inside/lib.sh

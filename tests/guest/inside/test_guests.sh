@@ -1,7 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # A cgroup that holds a virtual machine of KVM is marked: what its guest loads is not sampled. Others are not.
-# cpus: 1
 # On a machine of AMD's, for the emulator can play one in the guest there alone.
 # machines: zen3
 # long

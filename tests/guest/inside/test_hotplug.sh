@@ -3,6 +3,7 @@
 # A CPU goes offline and comes back under load: pebsd goes on with the other one, samples it again, without a restart,
 # and nothing that was delivered is lost.
 # long
+# cpus: 2
 # kernels: 6.1 7
 # takes: 45 s
 # shellcheck source=tests/guest/inside/lib.sh

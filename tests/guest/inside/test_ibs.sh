@@ -4,6 +4,7 @@
 # sample of the unit is one or the other; stores in place of loads; and a latency threshold where driver and unit have one.
 # (test_machine.sh compares each figure on these machines, too.)
 # long
+# cpus: 2
 # kernels: 7 6.1
 # machines: zen5 zen3
 # machines for 6.1: zen3

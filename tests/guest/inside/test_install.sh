@@ -1,7 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # What `make install` put there: systemd has no complaint of the unit, the group and the user are made, the configuration is good.
-# cpus: 1
 # takes: 4 s
 # kernels: 6.12 6.1 7
 # shellcheck source=tests/guest/inside/lib.sh

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # Not a sample is lost across restarts, an upgrade and other settings of a pebsd under load: its figures are those of the
 # machine's books of all the time, and counters never begin anew. A stop leaves nothing.
-# cpus: 1
 # long
 # time limit: 600 s
 # takes: 94 s

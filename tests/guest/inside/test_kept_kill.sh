@@ -1,7 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # Not a sample is lost where a pebsd under load is killed, again and again, or misses its watchdog: as test_kept.sh.
-# cpus: 1
 # kernels: 6.12
 # time limit: 600 s
 # takes: 91 s

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # A pebsd that dies, or no longer answers its watchdog, is started again by systemd, and where nothing of it was kept
 # (test_kept.sh has what is) its figures are exact from that start on. What died with the one before is counted by the books.
-# cpus: 1
 # long
 # kernels: 6.12
 # takes: 74 s

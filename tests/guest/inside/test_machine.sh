@@ -3,11 +3,10 @@
 # pebsd on a machine whose PMU the emulator plays, under the kernel's own driver: its probe says what the table says, it
 # samples what opens there, and each figure is that of the emulator's books, for each event, CPU and cgroup. On a machine
 # that cannot be sampled it says so and ends with 3.
-# On one CPU each run is the same. A hybrid has two, and Skylake server is compared with two once more.
+# A hybrid has a CPU of each kind, and Skylake server is compared with two CPUs once more.
 # kernels: 6.12 6.1 7
 # machines: nehalem sandybridge ivybridge haswell broadwell skylake-server skylake-server:2 icelake-server sapphirerapids graniterapids alderlake:2 gracemont sierraforest goldmont zen3 zen5 skylake-server-vm
 # time limit: 900 s
-# cpus: 1
 # init: small
 # short machines: haswell skylake-server sapphirerapids zen3 goldmont skylake-server-vm
 # takes: 50 s

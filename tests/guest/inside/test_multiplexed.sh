@@ -3,6 +3,7 @@
 # Others who want the same hardware: an event of another latency threshold that holds it keeps pebsd's from counting,
 # which is named, and ends when the other goes; one that shares leaves pebsd's on it.
 # long
+# cpus: 2
 # kernels: 6.12 6.1 7
 # machines: skylake-server
 # init: small

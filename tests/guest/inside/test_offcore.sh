@@ -5,7 +5,6 @@
 # long
 # kernels: 6.1 6.12 7
 # machines: skylake-server goldmont
-# cpus: 1
 # init: small
 # takes: 60 s
 # time limit: 900 s

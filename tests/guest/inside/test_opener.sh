@@ -3,6 +3,7 @@
 # Who opens pebsd's events: pebsd itself where the kernel lets it, else the opener, which is started when it is needed and
 # ends when it is not. Without one, or with one that hangs, pebsd says what to do, and what runs goes on.
 # takes: 120 s
+# cpus: 2
 # kernels: 6.12
 # long
 # shellcheck source=tests/guest/inside/lib.sh

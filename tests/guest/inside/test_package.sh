@@ -3,8 +3,8 @@
 # The Debian package on a machine that never had pebsd: after apt, with nothing else done, it samples, answers pebsctl and
 # serves metrics; an upgrade restarts it in one job, so that no sample is lost and who scrapes waits, and leaves the
 # opener's socket alone; what was configured is kept; removed it is stopped, and a purge leaves nothing.
-# cpus: 1
 # long
+# root: whole
 # kernels: 6.1
 # takes: 250 s
 # time limit: 600 s

@@ -3,6 +3,7 @@
 # A pause frees the hardware: no event of pebsd's is open, another tool can pin the counter that it had, and nothing is
 # sampled; cgroups are followed; it ends by itself, or when it is resumed; and over all of it every sample of the books
 # is in pebsd's figures, and the time is told.
+# cpus: 2
 # kernels: 6.12
 # takes: 60 s
 # time limit: 500 s

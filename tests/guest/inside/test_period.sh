@@ -3,6 +3,7 @@
 # A reload changes the period of events that run, and every sample is accounted as before: with its own period, and none
 # more or less than are due. And CPUs that the configuration does not name are not sampled.
 # long
+# cpus: 2
 # kernels: 6.12
 # machines: skylake-server sapphirerapids
 # takes: 120 s

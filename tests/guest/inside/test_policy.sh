@@ -4,6 +4,7 @@
 # say so, each once; a restart says nothing anew, and a kill loses no time of what is pending; it recovers, and all of it resolves. A reload with another rule
 # carries the state of the one that stayed as it was. With two CPUs, for then there are two nodes.
 # long
+# cpus: 2
 # kernels: 6.12
 # takes: 90 s
 # time limit: 900 s

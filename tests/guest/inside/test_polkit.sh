@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # The user pebsd may start what acts on alerts and no other unit, and stop or change none; root needs no leave; nobody
 # else may. What a unit is started with are the facts in its file, whatever they hold.
-# cpus: 1
 # kernels: 6.12 7
 # takes: 19 s
 # shellcheck source=tests/guest/inside/lib.sh

@@ -7,6 +7,7 @@
 # time limit: 600 s
 # machines: skylake-server sapphirerapids
 # short machines: skylake-server
+# cpus: 2
 # kernels: 6.12 6.1 7
 # shellcheck source=tests/guest/inside/lib.sh
 . "${0%/*}/lib.sh"

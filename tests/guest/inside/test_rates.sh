@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # At some samples a second, at some hundred, and as fast as the guest can go, every sample is accounted.
+# cpus: 2
 # kernels: 6.12
 # init: small
 # takes: 50 s

@@ -4,7 +4,6 @@
 # with the drop-in for it, it is skipped instead.
 # kernels: 6.12 7
 # machines: skylake-server-vm
-# cpus: 1
 # shellcheck source=tests/guest/inside/lib.sh
 . "${0%/*}/lib.sh"
 # shellcheck source=tests/guest/inside/books.sh

@@ -3,7 +3,6 @@
 # systemctl reload, restart and stop of a pebsd under load, of which nothing is kept for the next process (test_kept.sh
 # has what is). A reload loses nothing, nor does one that is refused. At an orderly end what was delivered is in the
 # journal, and after a restart the figures are exact from its start on.
-# cpus: 1
 # kernels: 7 6.12
 # takes: 58 s
 # shellcheck source=tests/guest/inside/lib.sh

@@ -3,7 +3,6 @@
 # Each right that pebsd and its opener give up is really gone: a program that tries some 80 things runs in the place of
 # each one's own, with all else as the unit has it, and can do what is listed here, and no more. Root without a unit can do nearly
 # all of them. That sampling works with what is left, the other tests show.
-# cpus: 1
 # kernels: 6.12 7
 # takes: 33 s
 # shellcheck source=tests/guest/inside/lib.sh

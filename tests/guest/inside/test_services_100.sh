@@ -1,7 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # 100 services that start and stop at once: each is named by its path, and has all its samples and no other's.
-# cpus: 1
 # long
 # kernels: 6.12
 # takes: 80 s

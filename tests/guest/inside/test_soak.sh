@@ -4,7 +4,6 @@
 # zoom, pause and reload, a CPU goes and comes; and in the first third pebsd is restarted and killed. In the end the sums
 # are the books', and of the process that ran through the other two thirds memory and descriptors are where they were.
 # `make soak SOAK_SECONDS=3600` has it run for that long: the kernel's command line has it as guest.soak.
-# cpus: 1
 # long
 # kernels: 6.12
 # takes: 260 s

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # Metrics come by pebsd.socket, from a process that has no rights, out of a service that has no network: over restarts
 # and that process' death, by a UNIX socket too, and no more once the service is stopped or cannot start.
-# cpus: 1
 # kernels: 6.12 6.1 7
 # takes: 60 s
 # shellcheck source=tests/guest/inside/lib.sh

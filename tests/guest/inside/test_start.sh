@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: GPL-2.0
 # systemctl start of the unit as it is installed: pebsd itself says when it is ready, samples flow, its journal has
 # nothing to complain of, and who may ask it may ask it.
-# cpus: 1
 # kernels: 6.12 6.1 7
 # takes: 26 s
 # shellcheck source=tests/guest/inside/lib.sh

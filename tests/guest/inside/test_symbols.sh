@@ -5,6 +5,7 @@
 # takes: 60 s
 # time limit: 400 s
 # long
+# cpus: 2
 # kernels: 6.12 6.1 7
 # shellcheck source=tests/guest/inside/lib.sh
 . "${0%/*}/lib.sh"

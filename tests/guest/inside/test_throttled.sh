@@ -4,6 +4,7 @@
 # were are all accounted.
 # time limit: 400 s
 # long
+# cpus: 2
 # kernels: 6.12 6.1 7
 # shellcheck source=tests/guest/inside/lib.sh
 . "${0%/*}/lib.sh"

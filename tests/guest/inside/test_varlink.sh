@@ -1,7 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # systemd's own Varlink client has no complaint of the control socket.
-# cpus: 1
 # kernels: 7
 # takes: 8 s
 # shellcheck source=tests/guest/inside/lib.sh

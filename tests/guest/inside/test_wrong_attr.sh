@@ -3,7 +3,6 @@
 # Without wakeup_events the kernel collects records in a buffer, and of each buffer one sample reaches pebsd: the same
 # comparison that all other tests make fails then by that factor, and pebsd itself reports the loss. With what pebsd
 # asks for, no sample goes that way.
-# cpus: 1
 # kernels: 6.12
 # time limit: 400 s
 # takes: 62 s

@@ -4,6 +4,7 @@
 # shares falsely, with the figures of the emulated PMU's books; left out is only what is told; it ends by itself; accounting
 # goes on beside it, or is told to have paused where one counter alone can hold the event.
 # long
+# cpus: 2
 # kernels: 6.12 6.1 7
 # machines: skylake-server sapphirerapids haswell
 # machines for 6.1: skylake-server

@@ -2,7 +2,6 @@
 #include "books.h"
 
 #include <linux/perf_event.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -58,6 +57,8 @@ struct book_event {
 	bool used;
 	u32 event;
 	u64 due, records, collisions;
+	u64 period;
+	u64 gone_on; /* events that are in no period: where the counter went on by a whole one and more */
 };
 
 /* What off-core response counters counted for a cgroup. */
@@ -93,7 +94,6 @@ struct book_cpu {
 };
 
 struct books {
-	pthread_mutex_t lock;
 	FILE *log;
 	u64 watched;
 	struct book *books;
@@ -113,16 +113,13 @@ struct books *books_open(FILE *log)
 	books->touched = calloc(TOUCHED_MAX, sizeof(*books->touched));
 	if (!books->books || !books->touched)
 		return NULL;
-	pthread_mutex_init(&books->lock, NULL);
 	books->log = log;
 	return books;
 }
 
 void books_watch(struct books *books, u64 cgroup)
 {
-	pthread_mutex_lock(&books->lock);
 	books->watched = cgroup;
-	pthread_mutex_unlock(&books->lock);
 }
 
 /* -- which event -- */
@@ -304,7 +301,9 @@ static void enter(struct books *books, const struct core *core, const struct gue
 			add(book, &pending->figures, pending->period);
 			book->guarded += guarded;
 		}
-		if (books->watched && books->watched == of->cgroup)
+		/* The kernel has an event of one cgroup on already when it switches to a task of that one
+		 * (perf_cgroup_switch() in kernel/events/core.c). */
+		if (books->watched && (books->watched == of->cgroup || pending->code & OF_CGROUP))
 			touched = touched_of(books, core, pending->code, of, pending->ip, pending->address);
 		if (!touched)
 			continue;
@@ -383,29 +382,25 @@ void books_counted(struct books *books, const struct core *core, unsigned int co
 	u64 response = core->unit.offcore[event->offcore];
 	u64 cgroup = guest_kernel_task(kernel, memory, core->cpu).cgroup;
 
-	pthread_mutex_lock(&books->lock);
 	if (unread->response != response ||
 	    (unread->cgroup != cgroup && instructions - unread->read_at > SWITCH_MOST))
 		enter_unread(books, unread);
 	unread->cgroup = cgroup;
 	unread->response = response;
 	unread->occurrences += occurrences;
-	pthread_mutex_unlock(&books->lock);
 }
 
 void books_counter_read(struct books *books, const struct core *core, unsigned int counter, u64 instructions)
 {
 	struct unread *unread = &books->cpus[core->cpu].unread[counter % PEBS_GENERAL];
 
-	pthread_mutex_lock(&books->lock);
 	enter_unread(books, unread);
 	unread->read_at = instructions;
-	pthread_mutex_unlock(&books->lock);
 }
 
 void books_throttled(struct books *books, unsigned int cpu)
 {
-	__atomic_fetch_add(&books->cpus[cpu].throttles, 1, __ATOMIC_RELAXED);
+	books->cpus[cpu].throttles++;
 }
 
 static u32 whose(const struct guest_event *event)
@@ -421,11 +416,25 @@ void books_due(struct books *books, const struct core *core, const struct guest_
 
 	if (!core->amd)
 		event = guest_kernel_event(kernel, memory, core->cpu, counter);
-	pthread_mutex_lock(&books->lock);
 	of = event_of(&books->cpus[core->cpu], code_of(core, counter) | whose(&event));
 	if (of)
 		of->due++;
-	pthread_mutex_unlock(&books->lock);
+}
+
+void books_went_on(struct books *books, const struct core *core, const struct guest_kernel *kernel,
+		   const struct guest_memory *memory, unsigned int counter, u64 count)
+{
+	struct guest_event event = guest_kernel_event(kernel, memory, core->cpu, counter);
+	struct book_event *of;
+
+	if (count + 1 < event.period)
+		return;
+	of = event_of(&books->cpus[core->cpu], code_of(core, counter) | whose(&event));
+	if (of) {
+		of->period = event.period;
+		/* A period of 1 would be next, in place of which x86_perf_event_set_period() takes 2. */
+		of->gone_on += count < event.period ? 1 : count;
+	}
 }
 
 void books_record(struct books *books, const struct core *core, const struct core_record *record,
@@ -434,10 +443,8 @@ void books_record(struct books *books, const struct core *core, const struct cor
 	struct guest_task task = guest_kernel_task(kernel, memory, core->cpu);
 
 	/* Those before it were taken in the last interrupt, after another record had been made in that. */
-	pthread_mutex_lock(&books->lock);
 	if (record->first)
 		enter(books, core, &books->cpus[core->cpu].interrupted);
-	pthread_mutex_unlock(&books->lock);
 	for (u64 left = record->counters; left; left &= left - 1) {
 		unsigned int counter = (unsigned int)__builtin_ctzll(left);
 		struct guest_event event = {0};
@@ -447,7 +454,6 @@ void books_record(struct books *books, const struct core *core, const struct cor
 		if (!core->amd)
 			event = guest_kernel_event(kernel, memory, core->cpu, counter);
 		code = code_of(core, counter) | whose(&event);
-		pthread_mutex_lock(&books->lock);
 		of = event_of(&books->cpus[core->cpu], code);
 		if (of && record->collision)
 			of->collisions++;
@@ -455,7 +461,6 @@ void books_record(struct books *books, const struct core *core, const struct cor
 			of->records++;
 		if (!record->collision)
 			hold(books, core, record, code, &task, &event, kernel);
-		pthread_mutex_unlock(&books->lock);
 	}
 }
 
@@ -466,37 +471,31 @@ void books_interrupt(struct books *books, const struct core *core, const struct 
 	bool guarded = guest_kernel_in_bpf(kernel, memory, core->cpu);
 	struct book_cpu *cpu = &books->cpus[core->cpu];
 
-	pthread_mutex_lock(&books->lock);
 	cpu->interrupted = task;
 	cpu->guarded = guarded;
 	enter(books, core, &task);
-	pthread_mutex_unlock(&books->lock);
 }
 
 void books_interrupt_end(struct books *books, const struct core *core)
 {
 	struct book_cpu *cpu = &books->cpus[core->cpu];
 
-	pthread_mutex_lock(&books->lock);
 	if (cpu->pending_count && core_is_drained(core))
 		enter(books, core, &cpu->interrupted);
-	pthread_mutex_unlock(&books->lock);
 }
 
 void books_count(struct books *books, unsigned int cpu, enum books_count count)
 {
-	__atomic_fetch_add(&books->cpus[cpu].counts[count], 1, __ATOMIC_RELAXED);
+	books->cpus[cpu].counts[count]++;
 }
 
 void books_reset(struct books *books)
 {
-	pthread_mutex_lock(&books->lock);
 	memset(books->books, 0, BOOKS_MAX * sizeof(*books->books));
 	memset(books->touched, 0, TOUCHED_MAX * sizeof(*books->touched));
 	memset(books->cpus, 0, sizeof(books->cpus));
 	memset(books->counted, 0, sizeof(books->counted));
 	books->touched_full = 0;
-	pthread_mutex_unlock(&books->lock);
 }
 
 /* -- JSON -- */
@@ -566,6 +565,23 @@ void books_print(const struct books *books, FILE *file)
 			put_book(file, &books->books[i]);
 }
 
+/* Whole periods that passed without an overflow of their own: what the counter went on by, and where it stands now. */
+static u64 passed_over(const struct core *core, const struct book_event *of)
+{
+	u64 events = of->gone_on;
+
+	for (unsigned int i = 0; events && i < PEBS_GENERAL; i++) {
+		const struct pebs_counter *counter = &core->unit.general[i];
+		u64 left = counter_highest(core->unit.machine) + 1 - counter->count;
+
+		if (!(counter->select & EVTSEL_ENABLE) ||
+		    code_of(core, i) != (of->event & ~(OF_CGROUP | OF_OTHERS)))
+			continue;
+		events += left > counter->count ? counter->count : of->period > left ? of->period - left : 0;
+	}
+	return events ? events / of->period : 0;
+}
+
 void books_print_totals(const struct books *books, const struct core *cores, unsigned int cpus, FILE *file)
 {
 	for (unsigned int i = 0; i < cpus; i++) {
@@ -583,7 +599,9 @@ void books_print_totals(const struct books *books, const struct core *cores, uns
 			fputs(separator, file);
 			put_code(file, cpu->events[j].event);
 			fprintf(file, ":{\"overflow\":%lu,\"cut\":%lu,\"collisions\":%lu}",
-				cpu->events[j].records, cpu->events[j].due - cpu->events[j].records,
+				cpu->events[j].records,
+				cpu->events[j].due - cpu->events[j].records +
+					passed_over(&cores[i], &cpu->events[j]),
 				cpu->events[j].collisions);
 			separator = ",";
 		}
@@ -614,12 +632,10 @@ void books_print_touched(const struct books *books, FILE *file)
 
 void books_print_counted(struct books *books, FILE *file)
 {
-	pthread_mutex_lock(&books->lock);
 	for (unsigned int i = 0; i < CACHES_CPUS; i++)
 		for (unsigned int j = 0; j < PEBS_GENERAL; j++)
 			enter_unread(books, &books->cpus[i].unread[j]);
 	for (unsigned int i = 0; i < COUNTED_MAX && books->counted[i].occurrences; i++)
 		fprintf(file, "{\"cgroup\":%lu,\"extra\":\"0x%lx\",\"count\":%lu}\n",
 			books->counted[i].cgroup, books->counted[i].response, books->counted[i].occurrences);
-	pthread_mutex_unlock(&books->lock);
 }

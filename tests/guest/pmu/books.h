@@ -17,12 +17,18 @@ struct books;
 /* NULL: no memory. `log`: a line for each record goes there too; NULL: none. */
 struct books *books_open(FILE *log);
 
-/* The samples of this cgroup are counted by instruction and data address as well. 0: no cgroup's. */
+/* The samples of this cgroup, and of events that are open for one cgroup, are counted by instruction and data
+ * address as well. 0: none. */
 void books_watch(struct books *books, u64 cgroup);
 
 /* An event's counter overflowed: a sample is due. */
 void books_due(struct books *books, const struct core *core, const struct guest_kernel *kernel,
 	       const struct guest_memory *memory, unsigned int counter);
+
+/* A counter has gone on by so many when software gives it its next period: whole periods in that are samples that
+ * are due and have no record. */
+void books_went_on(struct books *books, const struct core *core, const struct guest_kernel *kernel,
+		   const struct guest_memory *memory, unsigned int counter, u64 count);
 
 /* A record was made, with the task that runs. */
 void books_record(struct books *books, const struct core *core, const struct core_record *record,

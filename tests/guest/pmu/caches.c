@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "caches.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,7 +22,6 @@ struct holder {
 };
 
 struct caches {
-	pthread_mutex_t lock; /* of all below but the recent lines, which their CPU reads without it */
 	unsigned int cpus;
 	u64 node_bytes;
 	struct memory *memory[CACHES_CPUS];
@@ -42,7 +40,6 @@ struct caches *caches_open(unsigned int cpus, u64 node_bytes)
 		return NULL;
 	for (unsigned int i = 0; i < DIRECTORY; i++)
 		caches->directory[i].writer = NOBODY;
-	pthread_mutex_init(&caches->lock, NULL);
 	caches->cpus = cpus;
 	caches->node_bytes = node_bytes;
 	return caches;
@@ -76,7 +73,7 @@ static unsigned int node_of_page(const struct caches *caches, u64 physical)
 
 static void set_recent(struct caches *caches, unsigned int cpu, u16 slot, u64 entry)
 {
-	__atomic_store_n(&caches->recent[cpu].lines[slot], entry, __ATOMIC_RELAXED);
+	caches->recent[cpu].lines[slot] = entry;
 }
 
 /* The other CPUs learn of the access: a store takes the line away from them, a load ends that one may write
@@ -149,11 +146,9 @@ void caches_access(struct caches *caches, unsigned int cpu, const struct caches_
 		.io = access->io,
 	};
 
-	pthread_mutex_lock(&caches->lock);
 	memory_access(caches->memory[cpu], &done, ret);
 	if (!access->io)
 		note(caches, cpu, access);
-	pthread_mutex_unlock(&caches->lock);
 	ret->address = access->linear;
 	ret->physical = access->physical;
 }

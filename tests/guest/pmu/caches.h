@@ -36,8 +36,7 @@ struct recent_lines *caches_recent(struct caches *caches, unsigned int cpu);
 
 static inline bool caches_is_recent(const struct recent_lines *recent, u64 linear, bool store)
 {
-	u64 line = linear >> 6,
-	    entry = __atomic_load_n(&recent->lines[line % CACHES_RECENT], __ATOMIC_RELAXED);
+	u64 line = linear >> 6, entry = recent->lines[line % CACHES_RECENT];
 
 	return store ? entry == (line << 1 | 1) : entry >> 1 == line && entry;
 }

@@ -250,10 +250,10 @@ static bool counts_cycles(const struct pebs_counter *counter)
 	return kind == MACHINE_EVENT_CYCLES || kind == MACHINE_EVENT_SLOTS;
 }
 
-/* `counting` as of now; program_counter() takes a unit that it may change. */
-static struct pebs_counter *counter_of(const struct core *core, u32 index)
+/* Of one that the machine has. */
+static const struct pebs_counter *counter_of(const struct core *core, u32 index)
 {
-	return program_counter((struct pebs_unit *)(size_t)&core->unit, index);
+	return index < PEBS_FIXED_0 ? &core->unit.general[index] : &core->unit.fixed[index - PEBS_FIXED_0];
 }
 
 #define FOR_EACH_OF(set, index) \
@@ -448,11 +448,8 @@ static void report_record(struct core *core, const struct retired *retired, u64 
 	u64 after = 0;
 	u32 i;
 
-	for (i = 0; i < CORE_COUNTERS; i++) {
-		const struct pebs_counter *counter = counter_of(core, i);
-
-		after |= counter && counter->armed ? 1ULL << i : 0;
-	}
+	FOR_EACH_OF(program_counters(core->machine), i)
+	after |= counter_of(core, i)->armed ? 1ULL << i : 0;
 	made.record = core->unit.written;
 	made.counters = core->unit.written_counters;
 	made.first = buffered(core) <= record_size(core->machine->format, core->unit.data_cfg);
@@ -603,6 +600,7 @@ void core_passed(struct core *core, const struct core_moment *moment, u64 instru
 
 static void stall(struct core *core, const struct retired *access)
 {
+	core->took_line |= access->asked == ASKED_MODIFIED;
 	if (access->place != PLACE_L1)
 		core->cycles += access->latency / CORE_OVERLAP;
 }
@@ -724,6 +722,19 @@ static int amd_write(struct core *core, u32 msr, u64 value)
 	return ibs_write(&core->ibs, msr, value);
 }
 
+/* Without PEBS' own reload the counter counts on from 0 until the driver writes it. */
+static void report_count(struct core *core, u32 msr)
+{
+	u32 index = msr >= MSR_IA32_A_PMC0 ? msr - MSR_IA32_A_PMC0 : msr - MSR_IA32_PMC0;
+	const struct pebs_counter *counter;
+
+	if (index >= PEBS_GENERAL)
+		return;
+	counter = counter_of(core, index);
+	if (counter->select & EVTSEL_ENABLE && counter->count <= counter_highest(core->unit.machine) / 2)
+		core->callbacks.went_on(core->callbacks.owner, index, counter->count);
+}
+
 int core_write_msr(struct core *core, u32 msr, u64 value)
 {
 	int kept = kept_index(msr);
@@ -741,6 +752,7 @@ int core_write_msr(struct core *core, u32 msr, u64 value)
 	}
 	if (msr == MSR_IA32_PERF_CAPABILITIES)
 		return -EINVAL;
+	report_count(core, msr);
 	r = pebs_write(&core->unit, msr, value);
 	note_programs(core);
 	report_overflows(core);

@@ -54,6 +54,8 @@ struct core_callbacks {
 	/* A general-purpose or fixed counter overflowed; the sample may come with the next event, or never.
 	 */
 	void (*overflowed)(void *owner, unsigned int counter);
+	/* Software gives a counter that overflowed its next period, when it has gone on by so many. */
+	void (*went_on)(void *owner, unsigned int counter, u64 count);
 };
 
 struct core {
@@ -81,6 +83,7 @@ struct core {
 	u32 ibs_tag_left; /* accesses until the one that IBS tags */
 	bool amd_interrupt;
 	bool interrupt; /* an interrupt waits to be taken */
+	bool took_line; /* from another CPU that had written it */
 	struct retired_registers registers;
 };
 

@@ -37,6 +37,8 @@
 	X(throttle_start)    /* perf_log_throttle */                                              \
 	X(overflow_start)    /* bpf_overflow_handler, or what it is inlined into */               \
 	X(overflow_end)                                                                           \
+	X(driver_start) /* the code of arch/x86/events/ */                                        \
+	X(driver_end)                                                                             \
 	X(latency_is_cut)   /* 1: PERF_SAMPLE_WEIGHT_STRUCT's latency has 16 bits (up to 6.12) */ \
 	X(ibs_names_levels) /* 0: IBS' sources are told as by 6.1's driver */
 

@@ -6,7 +6,7 @@
  *   machine=NAME    of daemon/model, "NAME-vm" for a virtual machine on it without PEBS; default skylake-server
  *   cpus=N          CPUs of the guest; default 1
  *   node-bytes=N    physical memory of each of two NUMA nodes; default one node
- *   icount=SHIFT    QEMU runs with -icount shift=SHIFT: nothing depends on the host, and runs repeat
+ *   icount=SHIFT    as in QEMU's -icount shift=SHIFT, which it has to run with; default 3
  *   log=FILE        a line for each record
  *
  * How it sees and changes what the guest does:
@@ -25,7 +25,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <x86intrin.h>
 
 #include "books.h"
 #include "core.h"
@@ -44,10 +43,13 @@ EXPORTED int qemu_plugin_install(uint64_t id, const void *info, int argc, char *
 #define ATTEND_PAUSED  10000U
 #define ATTEND_CLOSED  20000U
 #define ATTEND_WATCHED 4000U
-/* A slot of windows is about a millisecond of the guest's time under -icount, else of the host's. */
-#define SLOT_ICOUNT 20
-#define SLOT_TSC    21
-#define NEVER       (INT64_MAX / 2)
+/* In a window several CPUs take turns after so many, and when one has to wait for a line that another wrote: lines
+ * that they share change hands then as they do where CPUs run at once. By itself QEMU would let each run for some
+ * 200,000. */
+#define ATTEND_TURN 500U
+/* A slot of windows is about a millisecond of the guest's time. */
+#define SLOT  20
+#define NEVER (INT64_MAX / 2)
 
 #define APIC          0xfee00000ULL
 #define APIC_ICR      0x300U
@@ -80,9 +82,9 @@ EXPORTED int qemu_plugin_install(uint64_t id, const void *info, int argc, char *
 
 enum after { AFTER_NOTHING, AFTER_CPUID, AFTER_MSR, AFTER_MISC_ENABLE, AFTER_TSC, AFTER_DOOR, AFTER_APIC };
 
-/* What sampling takes, in instructions: NMIs from entry to exit, and in these the BPF programs. */
+/* What sampling takes, in instructions: NMIs from entry to exit, and in these the driver and the BPF programs. */
 struct price {
-	u64 nmis, nmi_instructions, programs, program_instructions;
+	u64 nmis, nmi_instructions, driver_instructions, programs, program_instructions;
 };
 
 struct cpu {
@@ -99,10 +101,10 @@ struct cpu {
 	u32 leaf, subleaf;
 	u64 value;
 	unsigned int target; /* general register that AFTER_APIC is about */
-	u64 tsc_offset;
 	u32 icr;
 
 	u64 nmi_from, program_from; /* counts; 0: not in one */
+	u64 driver_from;
 	struct price price;
 
 	struct qemu_register *rip, *cs, *flags, *general[RETIRED_REGISTERS];
@@ -120,10 +122,12 @@ static struct {
 	const char *machine;
 	unsigned int cpu_count;
 	u64 node_bytes;
-	int icount;          /* the shift; below 0: time is the host's */
+	unsigned int icount; /* the shift */
 	unsigned int one_in; /* of so many slots one is a window */
 	bool resetting;
+	u64 tsc_offset;
 	struct qemu_scoreboard *attention;
+	struct qemu_scoreboard *driver;   /* instructions of the guest's driver */
 	struct qemu_scoreboard *arriving; /* 1: the next block is where an indirect call or a return led */
 	bool branches;                    /* calls and returns have callbacks */
 	struct caches *caches;
@@ -133,13 +137,18 @@ static struct {
 	size_t answer_size;
 	struct cpu cpus[CACHES_CPUS];
 	struct core cores[CACHES_CPUS];
-} plugin = {.machine = "skylake-server", .cpu_count = 1, .icount = -1};
+} plugin = {.machine = "skylake-server", .cpu_count = 1, .icount = 3};
 
 /* -- the CPU -- */
 
 static u64 *attention_of(const struct cpu *cpu)
 {
 	return qemu_plugin_scoreboard_find(plugin.attention, cpu->index);
+}
+
+static u64 driver_of(const struct cpu *cpu)
+{
+	return *(u64 *)qemu_plugin_scoreboard_find(plugin.driver, cpu->index);
 }
 
 /* Instructions since the start. */
@@ -209,16 +218,20 @@ static void registers(void *owner, struct retired_registers *ret)
 		ret->general[i] = get(cpu, cpu->general[i]);
 }
 
-/* A clock that goes on as the guest's TSC does, from another start. */
-static u64 clock_of(const struct cpu *cpu)
+/* A clock that goes on as the guest's TSC does while a CPU runs, from another start. */
+static u64 guest_clock(void)
 {
-	return plugin.icount >= 0 ? executed(cpu) << plugin.icount : __rdtsc();
+	u64 sum = 0;
+
+	for (unsigned int i = 0; i < plugin.cpu_count; i++)
+		sum += executed(&plugin.cpus[i]);
+	return sum << plugin.icount;
 }
 
-static struct core_moment moment_at(const struct cpu *cpu, u64 ip, u64 next_ip)
+static struct core_moment moment_at(u64 ip, u64 next_ip)
 {
 	return (struct core_moment){
-		.ip = ip, .next_ip = next_ip, .time_stamp = clock_of(cpu) + cpu->tsc_offset};
+		.ip = ip, .next_ip = next_ip, .time_stamp = guest_clock() + plugin.tsc_offset};
 }
 
 /* -- the interrupt -- */
@@ -270,10 +283,7 @@ static void interrupt(struct cpu *cpu)
 	cpu->icr = APIC_ICR_SELF | (entry & APIC_MODE);
 	/* With -icount QEMU takes an interrupt between blocks alone ("Raised interrupt while not in I/O
 	 * function"). */
-	if (plugin.icount >= 0)
-		async_run_on_cpu(qemu_get_cpu((int)cpu->index), send, cpu);
-	else
-		send(NULL, cpu);
+	async_run_on_cpu(qemu_get_cpu((int)cpu->index), send, cpu);
 }
 
 /* -- what the core is told -- */
@@ -306,10 +316,8 @@ static void deliver(struct cpu *cpu)
 
 static bool is_to_be_watched(const struct cpu *cpu)
 {
-	unsigned int shift = plugin.icount >= 0 ? SLOT_ICOUNT : SLOT_TSC;
-
 	return core_wants_next_access(cpu->core) ||
-	       (core_wants_accesses(cpu->core) && window_is_open(clock_of(cpu), shift, plugin.one_in));
+	       (core_wants_accesses(cpu->core) && window_is_open(guest_clock(), SLOT, plugin.one_in));
 }
 
 static void schedule(struct cpu *cpu)
@@ -319,7 +327,7 @@ static void schedule(struct cpu *cpu)
 	if (cpu->core->paused)
 		most = ATTEND_PAUSED;
 	else if (core_wants_accesses(cpu->core))
-		most = cpu->watched ? ATTEND_WATCHED : ATTEND_CLOSED;
+		most = !cpu->watched ? ATTEND_CLOSED : plugin.cpu_count > 1 ? ATTEND_TURN : ATTEND_WATCHED;
 	if (left > most)
 		left = most;
 	if (cpu->held_back || cpu->after != AFTER_NOTHING || cpu->watched != is_to_be_watched(cpu))
@@ -330,7 +338,7 @@ static void schedule(struct cpu *cpu)
 static void tick(struct cpu *cpu)
 {
 	u64 ip = get(cpu, cpu->rip);
-	struct core_moment moment = moment_at(cpu, ip, ip);
+	struct core_moment moment = moment_at(ip, ip);
 
 	settle(cpu, &moment, 0);
 	deliver(cpu);
@@ -351,6 +359,14 @@ static void overflowed(void *owner, unsigned int counter)
 	struct guest_memory memory = memory_of(cpu);
 
 	books_due(plugin.books, cpu->core, &plugin.kernel, &memory, counter);
+}
+
+static void went_on(void *owner, unsigned int counter, u64 count)
+{
+	struct cpu *cpu = owner;
+	struct guest_memory memory = memory_of(cpu);
+
+	books_went_on(plugin.books, cpu->core, &plugin.kernel, &memory, counter, count);
 }
 
 static void counted(void *owner, unsigned int counter, u64 occurrences)
@@ -487,9 +503,9 @@ static void print_price(FILE *file)
 		const struct price *price = &plugin.cpus[i].price;
 
 		fprintf(file,
-			"{\"cpu\":%u,\"nmis\":%lu,\"nmi_instructions\":%lu,\"programs\":%lu"
-			",\"program_instructions\":%lu}\n",
-			i, price->nmis, price->nmi_instructions, price->programs,
+			"{\"cpu\":%u,\"nmis\":%lu,\"nmi_instructions\":%lu,\"driver_instructions\":%lu"
+			",\"programs\":%lu,\"program_instructions\":%lu}\n",
+			i, price->nmis, price->nmi_instructions, price->driver_instructions, price->programs,
 			price->program_instructions);
 	}
 }
@@ -515,11 +531,14 @@ static void set_interval(u32 interval)
 		plugin.cores[i].tag_interval = interval;
 }
 
-/* Under -icount a window is so many instructions, which take several times longer than others: fewer. */
 static void as_usual(void)
 {
+	/* Until an event wants them again. */
+	if (plugin.branches)
+		translate_again();
+	plugin.branches = false;
 	set_interval(CORE_TAG_INTERVAL);
-	plugin.one_in = plugin.icount < 0 ? WINDOWS_DEFAULT : WINDOWS_ICOUNT;
+	plugin.one_in = WINDOWS_DEFAULT;
 }
 
 /* Does what the guest asks for. Returns what RAX is to be: the bytes of the answer, or ~0. */
@@ -644,8 +663,8 @@ static void finish(struct cpu *cpu)
 		return;
 	}
 	case AFTER_TSC:
-		cpu->tsc_offset = ((u32)get(cpu, cpu->general[RAX]) | get(cpu, cpu->general[RDX]) << 32) -
-				  clock_of(cpu);
+		plugin.tsc_offset = ((u32)get(cpu, cpu->general[RAX]) | get(cpu, cpu->general[RDX]) << 32) -
+				    guest_clock();
 		return;
 	case AFTER_APIC:
 		set(cpu, cpu->general[cpu->target], APIC_MASKED);
@@ -683,6 +702,8 @@ static void attend(unsigned int index, void *data)
 	watched = is_to_be_watched(cpu);
 	if (watched == cpu->watched) {
 		schedule(cpu);
+		if (watched && plugin.cpu_count > 1)
+			cpu_exit(qemu_get_cpu((int)index));
 		return;
 	}
 	/* The same block again, by its other translation. */
@@ -701,6 +722,7 @@ static void at_nmi(unsigned int index, void *unused)
 
 	(void)unused;
 	cpu->nmi_from = executed(cpu);
+	cpu->driver_from = driver_of(cpu);
 	cpu->program_from = 0;
 	books_interrupt(plugin.books, cpu->core, &plugin.kernel, &memory);
 }
@@ -724,6 +746,7 @@ static void at_nmi_end(unsigned int index, void *unused)
 		return;
 	cpu->price.nmis++;
 	cpu->price.nmi_instructions += executed(cpu) - cpu->nmi_from;
+	cpu->price.driver_instructions += driver_of(cpu) - cpu->driver_from;
 	cpu->nmi_from = 0;
 	books_interrupt_end(plugin.books, cpu->core);
 }
@@ -784,7 +807,14 @@ static struct core_moment access_moment(struct cpu *cpu, uintptr_t insn)
 			    (u64)(cpu->stores_given - cpu->stores))) {
 		ip = address_of(cpu, insn & 0xfff);
 	}
-	return moment_at(cpu, ip, ip + (insn >> INSN_SIZE_SHIFT & 15));
+	return moment_at(ip, ip + (insn >> INSN_SIZE_SHIFT & 15));
+}
+
+static void let_others_run(struct cpu *cpu)
+{
+	if (cpu->core->took_line && plugin.cpu_count > 1)
+		cpu_exit(qemu_get_cpu((int)cpu->index));
+	cpu->core->took_line = false;
 }
 
 static __attribute__((noinline)) void tell_access(struct cpu *cpu, uint32_t info, u64 address, uintptr_t insn,
@@ -800,6 +830,7 @@ static __attribute__((noinline)) void tell_access(struct cpu *cpu, uint32_t info
 			   executed */
 	deliver(cpu);
 	give(cpu);
+	let_others_run(cpu);
 }
 
 static __attribute__((noinline)) void miss(struct cpu *cpu, uint32_t info, u64 address, uintptr_t insn,
@@ -808,6 +839,7 @@ static __attribute__((noinline)) void miss(struct cpu *cpu, uint32_t info, u64 a
 	struct caches_access access = access_of(info, address, insn, store);
 
 	core_missed(cpu->core, &access);
+	let_others_run(cpu);
 }
 
 static inline void at_access(unsigned int index, uint32_t info, u64 address, void *data, bool store)
@@ -991,7 +1023,7 @@ static void translate(struct qemu_tb *tb, void *unused)
 {
 	size_t n = qemu_plugin_tb_n_insns(tb);
 	u64 start = qemu_plugin_insn_vaddr(qemu_plugin_tb_get_insn(tb, 0));
-	struct qemu_u64 attention = {plugin.attention, 0};
+	struct qemu_u64 attention = {plugin.attention, 0}, driver = {plugin.driver, 0};
 	const struct guest_kernel *kernel = &plugin.kernel;
 	bool unfinished = false;
 
@@ -1005,6 +1037,8 @@ static void translate(struct qemu_tb *tb, void *unused)
 		qemu_plugin_register_vcpu_tb_exec_cb(tb, at_overflow_handler, QEMU_NO_REGISTERS, NULL);
 	if (kernel->known && is_between(start, MODULES_START, MODULES_END))
 		qemu_plugin_register_vcpu_tb_exec_cb(tb, at_module_code, QEMU_NO_REGISTERS, NULL);
+	if (kernel->known && is_between(start, kernel->driver_start, kernel->driver_end))
+		qemu_plugin_register_vcpu_tb_exec_inline_per_vcpu(tb, QEMU_ADD, driver, n);
 	if (plugin.branches)
 		qemu_plugin_register_vcpu_tb_exec_cond_cb(tb, at_arrival, QEMU_READ_REGISTERS,
 							  QEMU_GREATER_OR_EQUAL,
@@ -1068,7 +1102,8 @@ static void at_vcpu(unsigned int index, void *unused)
 					   .recorded = recorded,
 					   .counted = counted,
 					   .counter_read = counter_read,
-					   .overflowed = overflowed};
+					   .overflowed = overflowed,
+					   .went_on = went_on};
 	struct cpu *cpu = &plugin.cpus[index];
 
 	(void)unused;
@@ -1115,7 +1150,7 @@ int qemu_plugin_install(uint64_t id, const void *info, int argc, char **argv)
 		else if ((value = value_of(argv[i], "node-bytes")))
 			plugin.node_bytes = strtoull(value, NULL, 10);
 		else if ((value = value_of(argv[i], "icount")))
-			plugin.icount = (int)strtol(value, NULL, 10);
+			plugin.icount = (unsigned int)strtoul(value, NULL, 10);
 		else if ((value = value_of(argv[i], "log")))
 			log = fopen(value, "w");
 		else
@@ -1123,6 +1158,7 @@ int qemu_plugin_install(uint64_t id, const void *info, int argc, char **argv)
 	}
 	as_usual();
 	plugin.attention = qemu_plugin_scoreboard_new(sizeof(u64));
+	plugin.driver = qemu_plugin_scoreboard_new(sizeof(u64));
 	plugin.arriving = qemu_plugin_scoreboard_new(sizeof(u64));
 	plugin.caches = caches_open(plugin.cpu_count, plugin.node_bytes);
 	plugin.books = books_open(log);

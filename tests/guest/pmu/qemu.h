@@ -104,10 +104,15 @@ GByteArray *g_byte_array_set_size(GByteArray *bytes, unsigned int size);
 GByteArray *g_byte_array_append(GByteArray *bytes, const uint8_t *data, unsigned int size);
 
 /* Not part of the plugin interface. async_run_on_cpu() puts off a write that QEMU refuses within a callback.
- * curr_cflags(): the flags by which the CPU finds its translations (windows.h). */
+ * cpu_exit(): another CPU runs after this block. The flags are those by which a CPU finds its translations
+ * (windows.h). */
 struct qemu_cpu;
 struct qemu_cpu *qemu_get_cpu(int index);
 void async_run_on_cpu(struct qemu_cpu *cpu, void (*function)(struct qemu_cpu *, void *), void *data);
+void cpu_exit(struct qemu_cpu *cpu);
 uint32_t curr_cflags(struct qemu_cpu *cpu);
+bool tcg_cflags_has(struct qemu_cpu *cpu, uint32_t flags);
+void tcg_cflags_set(struct qemu_cpu *cpu, uint32_t flags);
+extern __thread struct qemu_cpu *current_cpu;
 
 #endif

@@ -3,13 +3,14 @@
 
 #include <stdint.h>
 
-/* The lowest bit of CF_CLUSTER_MASK in include/exec/translation-block.h, QEMU 11.1. */
-#define FLAG_WATCHED (1U << 24)
+/* Set, no access has a callback. The lowest bit of CF_CLUSTER_MASK in include/exec/translation-block.h, QEMU
+ * 11.1. */
+#define FLAG_UNWATCHED (1U << 24)
+/* CF_PARALLEL there. Without it a callback gets the number of the CPU for which its block was translated, whichever
+ * CPU runs it (gen_cpu_index() in accel/tcg/plugin-gen.c). */
+#define FLAG_PARALLEL (1U << 15)
 /* struct CPUState is smaller. */
 #define CPU_WORDS 4096
-
-/* Each CPU is a thread of its own, or all that there is runs in one. */
-static __thread bool translated;
 
 bool window_is_open(u64 clock, unsigned int shift, unsigned int one_in)
 {
@@ -22,16 +23,18 @@ bool window_is_open(u64 clock, unsigned int shift, unsigned int one_in)
 
 u32 *window_flags_of(struct qemu_cpu *cpu)
 {
-	u32 flags = curr_cflags(cpu);
+	u32 flags;
 
+	tcg_cflags_set(cpu, FLAG_PARALLEL | FLAG_UNWATCHED);
+	flags = curr_cflags(cpu);
 	for (u32 *word = (u32 *)(void *)cpu; word < (u32 *)(void *)cpu + CPU_WORDS; word++) {
 		bool found;
 
 		if (*word != flags)
 			continue;
-		*word ^= FLAG_WATCHED;
-		found = curr_cflags(cpu) == (flags ^ FLAG_WATCHED);
-		*word ^= FLAG_WATCHED;
+		*word ^= FLAG_UNWATCHED;
+		found = curr_cflags(cpu) == (flags ^ FLAG_UNWATCHED);
+		*word ^= FLAG_UNWATCHED;
 		if (found)
 			return word;
 	}
@@ -40,12 +43,10 @@ u32 *window_flags_of(struct qemu_cpu *cpu)
 
 void window_switch(u32 *flags, bool watched)
 {
-	if (watched != translated)
-		*flags ^= FLAG_WATCHED;
-	translated = watched;
+	*flags = watched ? *flags & ~FLAG_UNWATCHED : *flags | FLAG_UNWATCHED;
 }
 
 bool window_is_translated(void)
 {
-	return translated;
+	return !tcg_cflags_has(current_cpu, FLAG_UNWATCHED);
 }
