@@ -433,7 +433,7 @@ pictures: ## draw the README's pictures anew, of the model (needs root and chrom
 test-guest: ## pebsd in virtual machines: KERNELS="6.1 6.12 7" GUEST_TESTS=, "long" or names (needs root, some minutes)
 	@$(DEPS) --if-debian $(BUILD_PACKAGES) $(GUEST_PACKAGES)
 	+@$(PARALLEL) guest-programs
-	@BUILD=$(BUILD) $(RUN_TESTS) -t 3600 -p 'tests/guest/run.sh "$(KERNELS)" $(GUEST_TESTS)'
+	@BUILD=$(BUILD) $(RUN_TESTS) -t 10800 -p 'tests/guest/run.sh "$(KERNELS)" $(GUEST_TESTS)'
 
 test-repeat: ## two runs of a virtual machine whose time is counted in instructions, compared to the byte (needs root)
 	@$(DEPS) --if-debian $(BUILD_PACKAGES) $(GUEST_PACKAGES)

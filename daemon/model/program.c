@@ -35,6 +35,14 @@ static bool facility_on(const struct pebs_unit *unit, const struct machine_event
 	}
 }
 
+/* INST_RETIRED.TOTAL_CYCLES_PS: Skylake's tables do not have INST_RETIRED as precise, but so programmed it is Linux'
+ * cycles:p there (intel_skl_pebs_event_constraints[] in arch/x86/events/intel/ds.c, 6.12). */
+static bool is_total_cycles(const struct machine *machine, u64 select)
+{
+	return machine->format == RECORD_SKYLAKE && (select & (EVTSEL_EVENT | EVTSEL_UMASK)) == 0x00c0 &&
+	       select & EVTSEL_INV && (select & EVTSEL_CMASK) == 16ULL << 24;
+}
+
 static void program_general(struct pebs_unit *unit, u32 counter)
 {
 	u64 select = unit->general[counter].select;
@@ -49,6 +57,7 @@ static void program_general(struct pebs_unit *unit, u32 counter)
 		.mask = (u8)((select & EVTSEL_CMASK) >> 24),
 	};
 	machine_event_find(unit->machine, (u16)(select & (EVTSEL_EVENT | EVTSEL_UMASK)), &program->event);
+	program->event.precise |= is_total_cycles(unit->machine, select);
 	program->counts = select & EVTSEL_ENABLE && unit->global_ctrl & MODEL_BIT(counter) &&
 			  program->event.counters >> counter & 1 &&
 			  facility_on(unit, &program->event, counter);

@@ -7,8 +7,8 @@
 #   guest.sh --shell KIND            a root shell in the guest, on this terminal; `poweroff -ff` or Ctrl-A X ends it
 # KIND is SERIES[,MACHINE[,CPUS[,small][,whole]]]: a kernel series, the machine of daemon/model whose PMU the emulator
 # plays by tests/guest/pmu/ (default skylake-server), the number of CPUs (1 or 2, default 1), whether process 1 is
-# inside/small_init.sh instead of systemd, and whether the root is the whole one of image.sh. The guest's time is counted in instructions: two
-# runs of the same tests are the same.
+# inside/small_init.sh instead of systemd, and whether the root is the whole one of image.sh. The guest's time is counted in
+# instructions: two runs of the same tests are the same.
 # Leaves $BUILD/guest/SERIES/serial-KIND.log (KIND with - for ,), what the guest's kernel and systemd printed, and
 # serial-KIND-2.log and so on for further guests of that kind in one run.
 # shellcheck source=tests/guest/common.sh
@@ -17,8 +17,8 @@
 . "${0%/*}/report.sh"
 
 ICOUNT=3
-# The whole life of a guest, in seconds; and of those, where given, how long its soak takes.
-: "${GUEST_SECONDS:=$((3000 + ${SOAK_SECONDS:-0}))}"
+# The whole life of a guest, in seconds of the host; and of those, where given, how long its soak takes.
+: "${GUEST_SECONDS:=$((7200 + ${SOAK_SECONDS:-0}))}"
 here=${0%/*}
 shell='' queue=''
 case ${1:-} in
@@ -31,7 +31,7 @@ case ${1:-} in
 	shift 2
 	;;
 esac
-[ $# -ge 1 ] || fail "usage: guest.sh [--shell] SERIES[,MACHINE[,CPUS]] [TEST...]"
+[ $# -ge 1 ] || fail "usage: guest.sh [--shell] SERIES[,MACHINE[,CPUS[,small][,whole]]] [TEST...]"
 kind=$1
 IFS=, read -r series machine_name cpus words_of_kind <<<"$kind"
 : "${machine_name:=skylake-server}" "${cpus:=1}"

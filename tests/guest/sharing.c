@@ -7,6 +7,7 @@
  *   second_thread > service > hot_second   on CPU 1 to counters.second, at offset 40 of it;
  *   count_both                       on both to one word, which is true sharing;
  *   read_table                       on both reads 512 lines, in turn: more than a hot table holds;
+ *   read_remote                      on CPU 0 reads an array that lies on the other node, in turn: more than the caches hold;
  *   think                            computes, and touches nothing but its stack.
  *
  * hot_first and hot_second have most of the samples, hot_first more where both CPUs have the same time for
@@ -16,6 +17,7 @@
 #include <err.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/mempolicy.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -23,20 +25,30 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
-#define LINE        64
-#define TABLE_LINES 512
+#define LINE         64
+#define TABLE_LINES  512
+#define REMOTE_NODE  1
+#define REMOTE_LINES (1L << 18)
 
 struct counters {
 	long first;
 	long apart[4];
 	long second;
+	long unused[2]; /* nothing else is in the line */
 };
 
 struct counters counters __attribute__((aligned(LINE)));
 long both __attribute__((aligned(LINE)));
 char table[TABLE_LINES * LINE] __attribute__((aligned(LINE)));
+
+struct remote {
+	char *array;
+	long next;
+} remote __attribute__((aligned(LINE)));
 
 /* What each access is: filled by the assembler, as the compiler knows neither address. */
 struct access {
@@ -45,7 +57,7 @@ struct access {
 	long function;
 };
 
-enum { HOT_FIRST, HOT_SECOND, COUNT_BOTH, READ_TABLE, FUNCTIONS };
+enum { HOT_FIRST, HOT_SECOND, COUNT_BOTH, READ_TABLE, READ_REMOTE, FUNCTIONS };
 
 extern const struct access __start_accesses[], __stop_accesses[];
 
@@ -86,6 +98,12 @@ FUNCTION(read_table)
 		READ(&table[i % TABLE_LINES * LINE], READ_TABLE);
 }
 
+FUNCTION(read_remote)
+{
+	for (long i = 0; i < rounds; i++)
+		READ(&remote.array[remote.next++ % REMOTE_LINES * LINE], READ_REMOTE);
+}
+
 FUNCTION(think)
 {
 	for (volatile long i = 0; i < rounds; i++) {
@@ -96,22 +114,21 @@ static const struct {
 	const char *name;
 	void (*start)(long rounds);
 } functions[FUNCTIONS] = {
-	[HOT_FIRST] = {"hot_first", hot_first},
-	[HOT_SECOND] = {"hot_second", hot_second},
-	[COUNT_BOTH] = {"count_both", count_both},
-	[READ_TABLE] = {"read_table", read_table},
+	[HOT_FIRST] = {"hot_first", hot_first},       [HOT_SECOND] = {"hot_second", hot_second},
+	[COUNT_BOTH] = {"count_both", count_both},    [READ_TABLE] = {"read_table", read_table},
+	[READ_REMOTE] = {"read_remote", read_remote},
 };
 
 /* What a thread does in one round, in iterations. */
 struct share {
 	size_t cpu;
 	void (*hot)(long rounds);
-	long hot_rounds, table_rounds, both_rounds, think_rounds;
+	long hot_rounds, table_rounds, both_rounds, remote_rounds, think_rounds;
 };
 
 static const struct share shares[] = {
-	{0, hot_first, 70000, 12000, 10000, 2000},
-	{1, hot_second, 55000, 20000, 10000, 4000},
+	{0, hot_first, 70000, 12000, 10000, 500, 2000},
+	{1, hot_second, 55000, 20000, 10000, 0, 4000},
 };
 
 static volatile sig_atomic_t going = 1;
@@ -129,10 +146,10 @@ int main(int argc, char **argv);
 /* The first address of what follows the function, whatever order the compiler gave them. */
 static uintptr_t end_of(uintptr_t function)
 {
-	const uintptr_t others[] = {(uintptr_t)hot_first,  (uintptr_t)hot_second,    (uintptr_t)count_both,
-				    (uintptr_t)read_table, (uintptr_t)think,         (uintptr_t)end,
-				    (uintptr_t)main,       (uintptr_t)second_thread, (uintptr_t)end_of,
-				    (uintptr_t)service};
+	const uintptr_t others[] = {(uintptr_t)hot_first,  (uintptr_t)hot_second,  (uintptr_t)count_both,
+				    (uintptr_t)read_table, (uintptr_t)read_remote, (uintptr_t)think,
+				    (uintptr_t)end,        (uintptr_t)main,        (uintptr_t)second_thread,
+				    (uintptr_t)end_of,     (uintptr_t)service};
 	uintptr_t next = UINTPTR_MAX;
 
 	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
@@ -159,6 +176,7 @@ static __attribute__((noipa)) void service(const struct share *share)
 		share->hot(share->hot_rounds);
 		read_table(share->table_rounds);
 		count_both(share->both_rounds);
+		read_remote(share->remote_rounds);
 		think(share->think_rounds);
 	}
 }
@@ -167,6 +185,19 @@ static void *second_thread(void *argument)
 {
 	service(argument);
 	return NULL;
+}
+
+static void place_remote(void)
+{
+	const unsigned long nodes = 1UL << REMOTE_NODE;
+	size_t size = REMOTE_LINES * LINE;
+
+	remote.array = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (remote.array == MAP_FAILED)
+		err(1, "memory for the remote array");
+	if (syscall(SYS_mbind, remote.array, size, MPOL_BIND, &nodes, 8 * sizeof(nodes), 0))
+		err(1, "no memory of node %d", REMOTE_NODE);
+	memset(remote.array, 1, size);
 }
 
 static void describe(const char *path)
@@ -198,6 +229,7 @@ int main(int argc, char **argv)
 		err(1, "sigaction");
 	/* Pages of its own, not the one of zeros that all share. */
 	memset(table, 1, sizeof(table));
+	place_remote();
 	if (argc == 2)
 		describe(argv[1]);
 	errno = pthread_create(&thread, NULL, second_thread, (void *)&shares[1]);

@@ -243,6 +243,28 @@ Test(model_events, instructions_with_cmask_16_and_inv_are_cycles)
 	cr_expect_eq(pebs_fixture_read(&fixture, MSR_IA32_PMC0), 700);
 }
 
+/* Linux' cycles:p on Skylake (intel_skl_pebs_event_constraints[] in ds.c, 6.12). */
+Test(model_events, instructions_are_precise_on_skylake_as_cycles_alone)
+{
+	static const struct {
+		u64 select;
+		bool precise;
+	} table[] = {{0x00c0, false},
+		     {0x00c0 | EVTSEL_INV | 16ULL << 24, true},
+		     {0x00c0 | EVTSEL_INV | 15ULL << 24, false},
+		     {0x00c0 | 16ULL << 24, false}};
+
+	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+		struct pebs_fixture fixture;
+
+		pebs_fixture_open(&fixture, "skylake");
+		pebs_fixture_write(&fixture, MSR_IA32_PERFEVTSEL0, table[i].select | COUNTING);
+		pebs_fixture_write(&fixture, MSR_IA32_PERF_GLOBAL_CTRL, 1);
+		cr_expect_eq(fixture.unit.general[0].program.event.precise, table[i].precise, "%lx",
+			     table[i].select);
+	}
+}
+
 Test(model_events, a_counter_wraps_at_its_width)
 {
 	u64 count = 0xfffffffffeULL;
