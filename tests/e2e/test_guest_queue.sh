@@ -39,8 +39,11 @@ kind=$series,$machine,$cpus
 [ "$root" = initrd ] || kind+=,$root
 : >"$serial"
 # Of this and of earlier guests.
+exec {fd}>guests.lock
+flock $fd
 guest=$(($(cat guests 2>/dev/null || echo 0) + 1))
 echo "$guest" >guests
+exec {fd}>&-
 [ ! -e "$PLAYS/boot-dies" ] || exit 1
 for name in ${names//,/ }; do
 	echo "$guest $kind $name" >>ran

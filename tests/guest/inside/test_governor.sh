@@ -142,7 +142,7 @@ fi
 budget=$(awk -v ns="$(shown interrupt_ns)" -v samples=$samples \
 	'BEGIN { share = ns * samples / 1e9; printf("%.4f\n", (share > 1 ? 1 : share < 0.0001 ? 0.0001 : share)) }')
 note "an interrupt takes $(shown interrupt_ns) ns; the budget is $budget"
-settings '[sampling]' "budget = $budget" "interval = ${seconds}s"
+settings '[sampling]' 'period = auto' "budget = $budget" "interval = ${seconds}s"
 exits 'a reload' 0 systemctl reload pebsd.service
 await_collections 2
 wait_until 'what the program takes' 60 has_program
