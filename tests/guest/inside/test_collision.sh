@@ -76,18 +76,10 @@ done
 # twenty times as many collisions.
 stop_pebsd
 settings '[sampling]' 'events = loads stores' 'period = 101' 'interval = 500ms' 'budget = off'
-pmu reset
 resume
 pebsd --once --json --for 2s --socket "$work/socket" --listen none >"$work/once" 2>"$work/said" ||
 	fail "pebsd --once: $(cat "$work/said")"
-take_books
-collisions=0
-for line in "${sampled[@]}"; do
-	read -r _ _ code <<<"$line"
-	collisions=$((collisions + $(of_books "$code" .collisions)))
-done
 lost=$(jq .samples.lost.unexplained "$work/once")
-say "measured: --once for 2 s: $(jq .samples.seen "$work/once") seen, $lost lost, $collisions collisions"
-[ "$collisions" -gt 0 ] || fail 'nothing collided: this shows nothing'
+say "measured: --once for 2 s: $(jq .samples.seen "$work/once") seen, $lost lost"
 [ "$lost" -gt 0 ] || fail "--once reports no loss: $(cat "$work/once" "$work/said")"
 grep -q 'was silent on CPUs' "$work/said" || fail "no line tells that an event was silent: $(cat "$work/said")"
