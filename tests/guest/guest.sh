@@ -84,7 +84,7 @@ if [ "$cpus" = 2 ]; then
 	done
 	pmu+=,node-bytes=$((512 << 20))
 fi
-machine=("${GUEST_EMULATOR:-$guest/emulator.run}" -accel tcg,thread=single -cpu "$cpu" -smp "${topology[@]}" -m 1024
+machine=("${GUEST_EMULATOR:-$guest/emulator.run}" -accel "tcg,thread=single" -cpu "$cpu" -smp "${topology[@]}" -m 1024
 	-nodefaults -no-user-config -no-reboot -display none -kernel "$guest/kernel-$series.vmlinuz" -initrd "$root"
 	-icount "shift=$ICOUNT,sleep=off" -seed 1 -rtc "base=2026-01-01,clock=vm")
 # GUEST_LOG: where the emulated PMU leaves a line for each record.
