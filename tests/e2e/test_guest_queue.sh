@@ -19,7 +19,7 @@ fail() {
 	exit 1
 }
 
-# What stands in the place of QEMU: answers as tests/guest/inside/run.sh does, and plays a test as its file has it.
+# A script in place of QEMU. It prints what tests/guest/inside/run.sh prints, and sources the file of each test.
 cat >emulator <<'END'
 #!/bin/bash
 while [ $# -gt 0 ]; do

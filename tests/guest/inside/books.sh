@@ -59,8 +59,8 @@ sampled=()
 # What a workload touches, in MiB: more than the caches of any machine of the model.
 touches=16
 
-# After each millisecond of work it sleeps for so many; empty: never. An emulated CPU that sleeps costs the host nothing,
-# and with one CPU the guest's clock jumps over it.
+# Milliseconds of sleep after each millisecond of work; empty: none. While all CPUs sleep, the guest's clock jumps, which
+# costs the host nothing.
 rest=5
 
 # load NAME UNIT ...: a workload, as start_workload has it, that leaves the CPU to the test where that wants it.

@@ -58,7 +58,7 @@ def judge($what; $items; $truth; $all; $absent):
 		"wrong \($loads.samples) samples, latency \($loads.latency) in the tables, by the books \($all)" else empty end,
 	judge("code"; $loads.code; $code; $all; $loads.absent.code),
 	judge("line"; $loads.lines; $lines; $all; $loads.absent.lines),
-	# The true order; of the program, as the emulated kernel's ticks take most of the time in windows.
+	# The true order, of the program's own functions.
 	([$loads.code[] | select(.module // "" | endswith("/sharing"))]) as $own
 	| (if ([$own[:2][].name] | sort) != ["hot_first", "hot_second"] then
 		"wrong the hot functions do not come first: \([$own[:2][].name])" else empty end,

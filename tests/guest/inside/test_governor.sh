@@ -13,8 +13,8 @@
 # shellcheck source=tests/guest/inside/books.sh
 . "${0%/*}/books.sh"
 
-# A step of ten times in events a second: one slot in so many is a window of the emulated PMU. The budget is what so many
-# samples take here.
+# Two rates of events, one ten times the other: one slot in 20, or in 2, is a window of the emulated PMU. The budget is the
+# cost of a fixed number of samples a second on this machine.
 low=20
 high=2
 samples=100

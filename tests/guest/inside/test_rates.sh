@@ -20,7 +20,7 @@ load pointer-chase chase.service -- --threads 2
 load mix mix.service
 start_pebsd
 
-# at WHAT WINDOWS INTERVAL SAMPLES: one slot in so many is a window, and one load in so many in it is tagged.
+# at WHAT WINDOWS INTERVAL SAMPLES: one slot in WINDOWS is a window, where one load in INTERVAL is tagged.
 at() {
 	local since before rate
 	pmu window "$2"

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # A zoom of a service of which is known what it does shows its functions, source lines, stacks and the cache line that it
-# shares falsely, with the figures of the emulated PMU's books; left out is only what is told; it ends by itself; accounting
+# shares falsely, with the figures of the emulated PMU's books; omitted samples are reported; it ends by itself; accounting
 # goes on beside it, or is told to have paused where one counter alone can hold the event.
 # long
 # cpus: 2
@@ -91,7 +91,7 @@ settle_sharing
 agree "$emulated, with a zoom"
 resume_sharing
 
-# Few of many: the rest is told.
+# Above the rate limit, the remaining samples are reported as limited.
 pmu reset
 zoom 20 10s
 [ "$(says samples.limited)" -gt 0 ] || wrong 'nothing was limited'

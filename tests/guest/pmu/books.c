@@ -14,7 +14,7 @@
 #define PENDING_MAX 512U
 #define COUNTED_MAX 1024U
 
-/* From a counter's reading in a task switch until the next task runs: at most so many instructions. */
+/* Maximum number of instructions between the read of a counter in a task switch and the next task. */
 #define SWITCH_MOST 20000U
 
 /* In the code of an event of one cgroup's tasks, and of one that has no BPF program: somebody else's. */

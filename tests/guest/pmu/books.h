@@ -25,8 +25,8 @@ void books_watch(struct books *books, u64 cgroup);
 void books_due(struct books *books, const struct core *core, const struct guest_kernel *kernel,
 	       const struct guest_memory *memory, unsigned int counter);
 
-/* A counter has gone on by so many when software gives it its next period: whole periods in that are samples that
- * are due and have no record. */
+/* `count`: events since the counter's overflow, when software writes its next period. Each whole period in it is
+ * a sample that was expected and has no record. */
 void books_went_on(struct books *books, const struct core *core, const struct guest_kernel *kernel,
 		   const struct guest_memory *memory, unsigned int counter, u64 count);
 

@@ -605,8 +605,8 @@ static void stall(struct core *core, const struct retired *access)
 		core->cycles += access->latency / CORE_OVERLAP;
 }
 
-/* Off-core response counters. `told`: of an access that is told by itself, which the unit counts. */
-static void count_offcore(struct core *core, const struct retired *access, bool told)
+/* Off-core response counters. `retires`: the access also goes to pebs_retire(), which counts it in the unit. */
+static void count_offcore(struct core *core, const struct retired *access, bool retires)
 {
 	u32 i;
 
@@ -619,7 +619,7 @@ static void count_offcore(struct core *core, const struct retired *access, bool 
 						  core->unit.offcore[event->offcore], access);
 		if (occurrences)
 			core->callbacks.counted(core->callbacks.owner, i, occurrences);
-		if (!told)
+		if (!retires)
 			(void)pebs_pass(&core->unit, i, occurrences);
 	}
 }

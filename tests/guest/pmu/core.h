@@ -19,11 +19,10 @@
 /* The part of a miss's latency by which the core clock moves on: one in so many cycles. */
 #define CORE_OVERLAP 4
 
-/* Of the loads that it is told of it tags one in so many, at random, unless tag_interval says otherwise. */
+/* Default of tag_interval. */
 #define CORE_TAG_INTERVAL 1
 
-#define CORE_COUNTERS 64 /* indices as in the status registers; IBS has CORE_IBS alone */
-#define CORE_IBS      0
+#define CORE_IBS 0 /* the index of IBS, the only "counter" with records on AMD */
 
 /* A sample as the hardware describes it. */
 struct core_record {
@@ -48,13 +47,14 @@ struct core_callbacks {
 	/* Fills what stands in the CPU's registers. */
 	void (*registers)(void *owner, struct retired_registers *ret);
 	void (*recorded)(void *owner, const struct core_record *record);
-	/* An off-core response counter counted so many occurrences; software read it. */
+	/* An off-core response counter counted; software read it. */
 	void (*counted)(void *owner, unsigned int counter, u64 occurrences);
 	void (*counter_read)(void *owner, unsigned int counter);
 	/* A general-purpose or fixed counter overflowed; the sample may come with the next event, or never.
 	 */
 	void (*overflowed)(void *owner, unsigned int counter);
-	/* Software gives a counter that overflowed its next period, when it has gone on by so many. */
+	/* Software writes the next period of a counter; `count`: events since it overflowed. General-purpose
+	 * counters only. */
 	void (*went_on)(void *owner, unsigned int counter, u64 count);
 };
 
