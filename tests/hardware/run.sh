@@ -230,9 +230,9 @@ ask_enough() {
 	done
 }
 
-# The same of `perf mem record`, by the chase's name.
+# The same of `perf mem record`, by the chase's name. Neither build ids nor symbols of the kernel are wanted (-B, -U).
 ask_perf() {
-	perf mem -t load record --ldlat="$ldlat" -c "$period" -a -o "$work/perf.data" -- sleep "$took" >"$work/perf.said" 2>&1 || return 1
+	perf mem -t load record --ldlat="$ldlat" -c "$period" -a -B -U -o "$work/perf.data" -- sleep "$took" >"$work/perf.said" 2>&1 || return 1
 	perf script -i "$work/perf.data" --comms pointer-chase -F weight,data_src 2>/dev/null >"$work/perf.script" || return 1
 	awk -f "$here/perf_script.awk" "$work/perf.script" >"$work/perf.json"
 }

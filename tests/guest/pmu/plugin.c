@@ -892,8 +892,8 @@ static void at_branch(unsigned int index, void *data)
 		branches_return(&cpu->core->branches, from);
 		return;
 	}
-	branches_call(&cpu->core->branches, from, end + (u64)(int64_t)(int32_t)(insn >> BRANCH_BY));
-	*arriving_of(index) = !(insn & BRANCH_DIRECT);
+	if (branches_call(&cpu->core->branches, from, end + (u64)(int64_t)(int32_t)(insn >> BRANCH_BY)))
+		*arriving_of(index) = !(insn & BRANCH_DIRECT);
 }
 
 static void at_arrival(unsigned int index, void *unused)
@@ -901,8 +901,8 @@ static void at_arrival(unsigned int index, void *unused)
 	struct cpu *cpu = &plugin.cpus[index];
 
 	(void)unused;
-	*arriving_of(index) = 0;
-	branches_arrived(&cpu->core->branches, get(cpu, cpu->rip));
+	if (branches_arrived(&cpu->core->branches, get(cpu, cpu->rip)))
+		*arriving_of(index) = 0;
 }
 
 /* -- translation -- */
