@@ -16,7 +16,7 @@ RUN_PACKAGES = curl
 TEST_PACKAGES = binutils dbus-daemon fish jq libdebuginfod1 libcriterion-dev libvterm-dev mount netcat-openbsd procps prometheus \
 	python3-yaml socat systemd zsh
 DEVELOP_PACKAGES = clang-format clang-tidy cppcheck faketime git groff-base libclang-rt-14-dev mmdebstrap shellcheck
-GUEST_PACKAGES = apt cpio e2fsprogs debian-archive-keyring mmdebstrap mount xz-utils zstd
+GUEST_PACKAGES = apt cpio debian-archive-keyring lz4 mmdebstrap xz-utils zstd
 PACKAGE_PACKAGES = debhelper dpkg-dev fakeroot lintian
 HARDWARE_PACKAGES = jq linux-perf
 PICTURE_PACKAGES = chromium fonts-dejavu-core jq

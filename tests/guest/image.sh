@@ -65,7 +65,7 @@ archive() {
 }
 # Without address randomization the kernel has everything where it always has it.
 layout=$guest/kernel-$series.layout
-hash=$(hash_of "$BUILD/tests/guest/pmu" "$guest/kernel-$series.vmlinuz" --)
+hash=$(hash_of "$BUILD/tests/guest/pmu" "$guest/kernel-$series.vmlinux" --)
 if ! made "$layout" "$hash"; then
 	archive -v "/($NAMES)(/|\$)" >"$output/initrd"
 	"$here/guest.sh" --layout "$series" >"$layout.new"

@@ -272,7 +272,7 @@ has_delivered() {
 	[ "$(delivered)" -ge "$1" ]
 }
 
-# await_samples N: the machine delivers so many more, from all its CPUs.
+# await_samples N: waits for N more samples, of all CPUs together.
 await_samples() {
 	wait_until "$1 samples" 200 has_delivered $(($(delivered) + $1))
 }
