@@ -22,7 +22,6 @@ play
 echo 2 >/proc/sys/kernel/kptr_restrict
 status=0
 set -o pipefail
-# It is sampled with the period that pebsd has by default.
 "$here/hardware/run.sh" 5 2>&1 | tee "$work/said" /dev/kmsg >/dev/null || status=$?
 echo 0 >/proc/sys/kernel/kptr_restrict
 say "$(<"$work/said")"
