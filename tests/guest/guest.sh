@@ -82,16 +82,19 @@ zen*) cpu=max,-cx16,-monitor,-erms,-fsrm,model-id=Emulated,vendor=AuthenticAMD,x
 	;;
 esac
 pmu=$BUILD/tests/guest/pmu_plugin.so,machine=$machine_name,cpus=$cpus,icount=$ICOUNT
+# Megabytes. A root in memory takes of the first node what it has, and test_hardware.sh another 300.
+memory=1024
+[[ ,$words_of_kind, != *,whole,* ]] || memory=1536
 # Two sockets with a CPU and half of the memory each: memory of the other one is remote.
 topology=("$cpus")
 if [ "$cpus" = 2 ]; then
 	topology=("$cpus,sockets=2")
 	for node in 0 1; do
-		topology+=(-object "memory-backend-ram,id=node$node,size=512M" -numa "node,cpus=$node,memdev=node$node")
+		topology+=(-object "memory-backend-ram,id=node$node,size=$((memory / 2))M" -numa "node,cpus=$node,memdev=node$node")
 	done
-	pmu+=,node-bytes=$((512 << 20))
+	pmu+=,node-bytes=$((memory << 19))
 fi
-machine=("${GUEST_EMULATOR:-$guest/emulator.run}" -accel "tcg,thread=single" -cpu "$cpu" -smp "${topology[@]}" -m 1024
+machine=("${GUEST_EMULATOR:-$guest/emulator.run}" -accel "tcg,thread=single" -cpu "$cpu" -smp "${topology[@]}" -m "$memory"
 	-nodefaults -no-user-config -no-reboot -display none -kernel "$guest/kernel-$series.vmlinux" -initrd "$root"
 	-icount "shift=$ICOUNT,sleep=off" -seed 1 -rtc "base=2026-01-01,clock=vm")
 # GUEST_LOG: where the emulated PMU leaves a line for each record.

@@ -22,7 +22,7 @@ play
 echo 2 >/proc/sys/kernel/kptr_restrict
 status=0
 set -o pipefail
-"$here/hardware/run.sh" 5 2>&1 | tee "$work/said" /dev/kmsg >/dev/null || status=$?
+"$here/hardware/run.sh" 2 2>&1 | tee "$work/said" /dev/kmsg >/dev/null || status=$?
 echo 0 >/proc/sys/kernel/kptr_restrict
 say "$(<"$work/said")"
 say "$(<"$REPORT")"
