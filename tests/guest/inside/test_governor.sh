@@ -199,7 +199,7 @@ exits 'a reload' 0 systemctl reload pebsd.service
 await_collections 3
 expect 'the fixed period' 5003 "$(in_force)"
 expect 'its state' fixed "$(shown state)"
-settings '[sampling]' 'budget = off'
+settings '[sampling]' 'period = auto' 'budget = off'
 exits 'a reload' 0 systemctl reload pebsd.service
 await_collections 2
 expect 'the period that nobody governs' 10007 "$(in_force)"
