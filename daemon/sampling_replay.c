@@ -10,8 +10,8 @@
 #include "origin/replay/replay.h"
 #include "origin/replay/replay_sum.h"
 
-/* A recording's groups are not known before it is read: room for as many as a busy host has. */
-#define SLOTS_AUTO 4096
+/* A recording's groups are not known before it is read: slots are added as they come. */
+#define SLOTS_AUTO 512
 
 #define RECORDS_A_STEP 20000
 

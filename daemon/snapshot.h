@@ -151,10 +151,12 @@ struct snapshot {
 	/* The daemon itself. */
 	u64 cgroups_alive; /* with a slot */
 	u64 slots;         /* in the table */
+	u64 slots_limit;   /* as many as there can be */
 	u64 slots_free;
 	u64 stripes;                           /* of a slot */
 	u64 stripe_caches;                     /* that CPUs which share stripes have; 0: none shares */
-	u64 map_bytes;                         /* memory of the BPF maps, allocated whole at the start */
+	u64 map_bytes;                         /* memory of the BPF maps that there are */
+	u64 map_bytes_max;                     /* up to which slots are added; 0: none are */
 	struct maybe_u64 anonymous_bytes;      /* the daemon's own memory (RssAnon) at the collection */
 	struct maybe_u64 anonymous_peak_bytes; /* the most of that at its start, as far as it was looked at */
 	u64 births_without_slot;
