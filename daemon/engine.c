@@ -174,6 +174,7 @@ struct engine *engine_free(struct engine *engine)
 	ledger_free(engine->ledger);
 	names_free(engine->names);
 	kernel_free(engine->kernel);
+	no_slot_clear(&engine->no_slot);
 	free(engine->guests);
 	free(engine->totals);
 	free(engine);

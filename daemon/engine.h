@@ -8,6 +8,7 @@
 
 #include "collect/collect.h"
 #include "collect/hot_places.h"
+#include "collect/no_slot.h"
 #include "collect/series.h"
 #include "origin/cpu_counts.h"
 #include "origin/event.h"
@@ -199,11 +200,12 @@ bool engine_slots_missing(const struct engine *engine);
 
 /*
  * Whether adopting anew is worth a walk: slots are missing, and some are free now. Around the walk call
- * engine_adopting(), and engine_adopted(): how many cgroups found no slot.
+ * engine_adopting(), and engine_adopted(): how many cgroups found no slot, and which these are, which it takes
+ * (NULL: not known).
  */
 bool engine_should_adopt(const struct engine *engine);
 void engine_adopting(struct engine *engine);
-void engine_adopted(struct engine *engine, u64 without_slot);
+void engine_adopted(struct engine *engine, u64 without_slot, struct no_slot *no_slot);
 
 /*
  * Adds slots when they are short, or when so many cgroups have none, as far as `memory_max` lets it; that, and

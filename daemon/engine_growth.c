@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Slots for the cgroups that there are: added as they are needed, given to those without one. */
 #include <errno.h>
-#include <string.h>
+#include <sys/param.h>
 
 #include "base/log.h"
 #include "base/number.h"
@@ -12,6 +12,17 @@
 /* Walks that find cgroups without a slot, each after slots were added for those of the one before. */
 #define WALKS_MAX 8
 
+/* Walks that only find out which cgroups have no slot: the tree is walked for a hundredth of the time at most. */
+#define WALK_PAUSE_LEAST_NS (2 * NSEC_PER_SEC)
+#define WALK_PAUSE_TIMES    100
+
+/* Some of those that found none at their birth may be gone: the next walk tells. */
+static u64 missing(const struct engine *engine)
+{
+	return kernel_slot_counters(engine->kernel).births_without_slot - engine->births_without_slot +
+	       engine->without_slot;
+}
+
 void engine_describe_slots(struct engine *engine)
 {
 	struct snapshot *head = &engine->head;
@@ -20,6 +31,8 @@ void engine_describe_slots(struct engine *engine)
 	head->slots_limit = kernel_slots_limit(engine->kernel);
 	head->map_bytes = kernel_map_bytes(engine->kernel);
 	head->map_bytes_max = engine->settings.memory_max;
+	head->without_slot = missing(engine);
+	head->no_slot = &engine->no_slot;
 }
 
 /* Before any cgroup goes without: the next cgroups are those that have to be seen. */
@@ -74,15 +87,22 @@ u32 engine_grow(struct engine *engine, u64 missing)
 	return (u32)r;
 }
 
-static u64 missing(const struct engine *engine)
+/* No slot is to be had, and those without one may be others than the last walk found. */
+static bool should_list(const struct engine *engine)
 {
-	return kernel_slot_counters(engine->kernel).births_without_slot - engine->births_without_slot +
-	       engine->without_slot;
+	const struct slot_counters counters = kernel_slot_counters(engine->kernel);
+
+	return missing(engine) > 0 && engine->settings.adopt && !engine_should_adopt(engine) &&
+	       (counters.births_without_slot != engine->births_without_slot ||
+		counters.deaths != engine->walk_deaths) &&
+	       engine_clock_ns() >= engine->walk_again_ns;
 }
 
 void engine_keep_up(struct engine *engine)
 {
 	(void)engine_grow(engine, missing(engine));
+	if (should_list(engine))
+		engine->settings.adopt(engine->settings.count_userdata);
 	for (unsigned i = 0; i < WALKS_MAX && engine->settings.adopt && engine_should_adopt(engine); i++) {
 		engine->settings.adopt(engine->settings.count_userdata);
 		if (engine_grow(engine, missing(engine)) == 0)
@@ -103,10 +123,33 @@ bool engine_should_adopt(const struct engine *engine)
 
 void engine_adopting(struct engine *engine)
 {
-	engine->births_without_slot = kernel_slot_counters(engine->kernel).births_without_slot;
+	const struct slot_counters counters = kernel_slot_counters(engine->kernel);
+
+	engine->births_without_slot = counters.births_without_slot;
+	engine->walk_deaths = counters.deaths;
+	engine->walk_ns = engine_clock_ns();
 }
 
-void engine_adopted(struct engine *engine, u64 without_slot)
+/* Paths that are exported under no name of their own have none to be missed under. */
+static void take_exported(struct engine *engine, struct no_slot *from)
 {
+	for (size_t i = 0; i < from->n; i++) {
+		if (engine->settings.exported(from->paths[i], engine->settings.userdata) &&
+		    no_slot_take(&engine->no_slot, from->paths[i]) == 0)
+			from->paths[i] = NULL;
+	}
+}
+
+void engine_adopted(struct engine *engine, u64 without_slot, struct no_slot *no_slot)
+{
+	const u64 now_ns = engine_clock_ns();
+
 	engine->without_slot = without_slot;
+	engine->walk_again_ns =
+		now_ns + MAX(WALK_PAUSE_LEAST_NS, (now_ns - engine->walk_ns) * WALK_PAUSE_TIMES);
+	no_slot_clear(&engine->no_slot);
+	if (no_slot) {
+		take_exported(engine, no_slot);
+		no_slot_clear(no_slot);
+	}
 }

@@ -45,6 +45,9 @@ struct engine {
 	struct snapshot *windowed;       /* the last one asked for */
 	u64 births_without_slot;         /* when the last adoption began */
 	u64 without_slot;                /* cgroups that found none in it */
+	struct no_slot no_slot;          /* these, as far as they may be exported */
+	u64 walk_deaths;                 /* removals when it began */
+	u64 walk_ns, walk_again_ns;      /* when it began, and when another may be worth its time */
 	u64 grow_again_ns;               /* after a failure; 0: none */
 	bool limit_told;                 /* that slots are short, and no more can be added */
 	struct reading base[EVENTS_MAX]; /* what processes before counted: beside what is counted now */

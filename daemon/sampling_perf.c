@@ -240,8 +240,8 @@ static void tell_slots(struct origin_state *state)
 		(void)log_warning(
 			0,
 			"cgroups find no free slot: all %llu are taken. Until enough are free their "
-			"samples are unattributed; raise [cgroups] max",
-			(unsigned long long)head->slots);
+			"samples are unattributed, and rules about them unknown; raise [cgroups] %s",
+			(unsigned long long)head->slots, head->map_bytes_max ? "max-memory" : "max");
 	if (!missing && state->slots_missing)
 		log_notice("every cgroup has a slot again");
 	state->slots_missing = missing;

@@ -45,7 +45,7 @@ static void miss_slot(struct origin_state *state, const char *name)
 	if (!state->without_slot++)
 		(void)log_warning(-ENOSPC,
 				  "no slot is left for %s: its samples and those of further cgroups are "
-				  "unattributed; raise [cgroups] max",
+				  "unattributed; raise [cgroups] max-memory, or max where it is a number",
 				  visible ? visible : "a cgroup");
 }
 
@@ -85,9 +85,11 @@ static void note_missing_slots(struct origin_state *state)
 	if (!state->without_slot)
 		return;
 	text_count(state->without_slot, count);
-	(void)snprintf(note, sizeof(note),
-		       "cgroups that found no slot: %s; their samples are unattributed; raise [cgroups] max",
-		       count);
+	(void)snprintf(
+		note, sizeof(note),
+		"cgroups that found no slot: %s; their samples are unattributed; raise [cgroups] max-memory, "
+		"or max where it is a number",
+		count);
 	(void)replay_add_note(state->replay, note);
 	state->without_slot = 0;
 }

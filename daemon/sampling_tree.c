@@ -85,10 +85,11 @@ void sampling_tree_done(struct sampling_tree *tree)
 void sampling_tree_adopt(const struct sampling_tree *tree, struct engine *engine)
 {
 	struct adopt_counts counts = {0};
+	struct no_slot no_slot = {0};
 	int r;
 
 	engine_adopting(engine);
-	r = adopt_tree(engine_kernel(engine), tree->root, &counts);
+	r = adopt_tree(engine_kernel(engine), tree->root, &no_slot, &counts);
 	if (r < 0)
 		(void)log_warning(
 			r, "cannot read the cgroup tree at %s: cgroups older than pebsd are unattributed",
@@ -99,5 +100,5 @@ void sampling_tree_adopt(const struct sampling_tree *tree, struct engine *engine
 			"%zu cgroups could not be looked into (too deep, or not permitted): those below that "
 			"are older than pebsd are unattributed; CAP_DAC_READ_SEARCH lets it look",
 			counts.unentered);
-	engine_adopted(engine, counts.without_slot);
+	engine_adopted(engine, counts.without_slot, &no_slot);
 }

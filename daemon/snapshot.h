@@ -14,6 +14,7 @@
 
 #include "cgroup/container_label.h"
 #include "collect/figures.h"
+#include "collect/no_slot.h"
 #include "collect/offcore_figures.h"
 #include "govern/governor.h"
 #include "origin/event.h"
@@ -160,7 +161,9 @@ struct snapshot {
 	struct maybe_u64 anonymous_bytes;      /* the daemon's own memory (RssAnon) at the collection */
 	struct maybe_u64 anonymous_peak_bytes; /* the most of that at its start, as far as it was looked at */
 	u64 births_without_slot;
-	double collection_seconds; /* how long the last collection took */
+	u64 without_slot;              /* cgroups that have none now, as far as is known */
+	const struct no_slot *no_slot; /* the paths of those that may be exported; NULL: not known */
+	double collection_seconds;     /* how long the last collection took */
 	double interval_seconds;
 	bool slots_missing;   /* some cgroup may have no slot now */
 	bool config_reloaded; /* the last reload was successful (or there was none) */

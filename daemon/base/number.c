@@ -102,7 +102,7 @@ const char *size_format(u64 bytes, char ret[static NUMBER_TEXT_MAX])
 {
 	size_t i = 0;
 
-	while (bytes % sizes[i].bytes)
+	while (bytes % sizes[i].bytes || (bytes == 0 && sizes[i].bytes > 1))
 		i++;
 	(void)snprintf(ret, NUMBER_TEXT_MAX, "%llu%s", (unsigned long long)(bytes / sizes[i].bytes),
 		       sizes[i].name);
