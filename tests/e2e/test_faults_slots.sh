@@ -25,6 +25,7 @@ status() {
 }
 
 start --config "$work/pebsd.conf"
+curl -s "http://127.0.0.1:$port/metrics" >/dev/null
 remember
 mkdir "$cgroup"/{1..60}
 for _ in $(seq 50); do

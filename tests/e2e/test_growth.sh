@@ -40,7 +40,7 @@ sleep 0.5
 ctl --json show "/${cgroup##*/}/$n" | jq -e '.events | length > 0' >/dev/null || fail 'the newest cgroup is not sampled'
 expect 'nothing more is unattributed' "$before" "$(status .samples.unattributed)"
 expect 'malformed' 0 "$(status .samples.lost.malformed)"
-named 'growth' 'slots for cgroups: '
+named 'growth' 'slots for cgroups: ' 9
 ! grep -q 'there can be no more than' "$work/log" || fail 'a limit that is far is told'
 
 # Up to the limit, which is told before; and what comes then is named.
