@@ -433,6 +433,7 @@ struct life {
 	u32 slots, slots_max, limit;
 	u64 samples; /* of all cgroups, in the records, when it began */
 	u64 adopted; /* so many cgroups have a slot at its end */
+	u32 births;  /* 1: some are born meanwhile, 2: no more, 3: none is */
 	int grown;
 	bool whole;
 };
@@ -514,6 +515,31 @@ static void fill(struct kernel *kernel, u64 adopted)
 	}
 }
 
+/* Cgroups are born whatever becomes of the process: each has its slot as soon as there is one. */
+static void be_born(struct kernel *kernel)
+{
+	if (fork() != 0)
+		return;
+	while (__atomic_load_n(&life->births, __ATOMIC_SEQ_CST) == 1) {
+		const struct sample sample = {.cgroup_id = FIRST_ID + life->adopted, .period = 1};
+
+		if (kernel_adopt(kernel, sample.cgroup_id, 0, "a") <= 0)
+			continue;
+		EXPECT(kernel_inject(kernel, &sample, 1) == 0);
+		life->adopted++;
+	}
+	__atomic_store_n(&life->births, 3, __ATOMIC_SEQ_CST);
+	_exit(0);
+}
+
+static void end_births(void)
+{
+	__atomic_store_n(&life->births, 2, __ATOMIC_SEQ_CST);
+	for (unsigned i = 0; i < 1000 && __atomic_load_n(&life->births, __ATOMIC_SEQ_CST) != 3; i++)
+		(void)usleep(1000);
+	cr_assert_eq(life->births, 3);
+}
+
 static pid_t begin_life(u64 memory_max, bool memory_auto, u64 adopted, u32 grow)
 {
 	pid_t pid;
@@ -528,6 +554,8 @@ static pid_t begin_life(u64 memory_max, bool memory_auto, u64 adopted, u32 grow)
 
 		fill(kernel, adopted);
 		if (grow) {
+			life->births = 1;
+			be_born(kernel);
 			EXPECT(ptrace(PTRACE_TRACEME, 0, NULL, NULL) == 0);
 			EXPECT(raise(SIGSTOP) == 0);
 			life->grown = kernel_grow(kernel, grow);
@@ -558,11 +586,16 @@ static bool grow_until(u64 memory_max, u32 slots, unsigned stop)
 	for (unsigned i = 0; i < stop; i++) {
 		cr_assert_eq(ptrace(PTRACE_SYSCALL, pid, NULL, NULL), 0);
 		cr_assert_eq(waitpid(pid, &status, 0), pid);
-		if (!WIFSTOPPED(status))
+		if (!WIFSTOPPED(status)) {
+			end_births();
 			return false;
+		}
 	}
+	/* Who is born now has a slot that this process hands out for the last time. */
+	(void)usleep(2000);
 	cr_assert_eq(kill(pid, SIGKILL), 0);
 	cr_assert_eq(waitpid(pid, &status, 0), pid);
+	end_births();
 	return true;
 }
 
@@ -619,19 +652,19 @@ Test(growth, a_restart_goes_on_with_the_slots_that_were_added_and_another_limit,
 	cr_expect_eq(life->limit, slots_max);
 	cr_assert_not(grow_until(4 * MIB, 2000, 100000));
 	cr_assert_gt(life->grown, 0);
-	live(4 * MIB, true, 1500);
+	live(4 * MIB, true, life->adopted);
 	cr_expect_eq(life->slots, 2048);
-	cr_expect_eq(life->samples, 100);
+	cr_expect_eq(life->samples, life->adopted);
 
 	/* Less than there is: what there is stays, and grows no more. */
-	live(1 * MIB, false, 1500);
+	live(1 * MIB, false, life->adopted);
 	cr_expect_eq(life->kept, KEPT_GO_ON);
 	cr_expect_eq(life->slots, 2048);
 	cr_expect_eq(life->limit, 2048);
-	cr_expect_eq(life->samples, 1500);
+	cr_expect_eq(life->samples, life->adopted);
 
 	/* More memory that nobody asked for: the maps of before have room for as many as they had. */
-	live(8 * MIB, true, 1500);
+	live(8 * MIB, true, life->adopted);
 	cr_expect_eq(life->kept, KEPT_GO_ON);
 	cr_expect_eq(life->slots_max, slots_max);
 
