@@ -7,7 +7,7 @@
 
 #define MEMORY_PART  256
 #define MEMORY_LEAST (64ULL << 20)
-#define MEMORY_MOST  (1ULL << 30)
+#define MEMORY_MOST  (768ULL << 20)
 
 u32 growth_wanted(u32 slots, u32 free, u64 missing)
 {

@@ -14,7 +14,7 @@ u32 growth_wanted(u32 slots, u32 free, u64 missing);
 
 /*
  * `max-memory = auto`, for a machine with so many bytes of memory: one in 256, at least 64 MiB, which is for 5,000
- * cgroups on few CPUs, and at most 1 GiB, half of what pebsd.service may take.
+ * cgroups on few CPUs, and at most 768 MiB, which pebsd.service may take beside all else (MEMORY of pebsd(8)).
  */
 u64 growth_memory(u64 machine_bytes);
 

@@ -247,17 +247,19 @@ static int make_blocks(struct kernel *kernel)
 	struct kernel_blocks *blocks = &kernel->blocks;
 	u32 limit = kernel_slots_limit(kernel) / blocks->slots;
 	u32 end = (kernel->settings.slots + blocks->slots - 1) / blocks->slots;
+	int r;
 
 	if (!kernel->settings.memory_max)
 		limit = 1;
-	while (blocks->n < limit && blocks->n < end) {
-		int r = kernel_block_make(blocks, &blocks->list[blocks->n]);
-
-		if (r < 0)
-			return r;
-		blocks->n++;
+	if (end > limit)
+		end = limit;
+	r = end > blocks->n ? descriptor_limit_reserve((size_t)BLOCK_KINDS * (end - blocks->n)) : 0;
+	while (r == 0 && blocks->n < end) {
+		r = kernel_block_make(blocks, &blocks->list[blocks->n]);
+		if (r == 0)
+			blocks->n++;
 	}
-	return 0;
+	return r;
 }
 
 /* The kernel asks for a map like those that will be entered, whenever an outer one is made. */
