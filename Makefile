@@ -104,7 +104,7 @@ MAINS = daemon/main.c daemon/ctl/main.c daemon/opener/serve/main.c
 LIBRARY_SOURCES = $(sort $(filter-out $(MAINS),$(wildcard daemon/*.c daemon/*/*.c daemon/*/*/*.c)))
 # What tools and fuzzers use of the tests' library: made without Criterion, which they have no need of.
 TOOL_LIBRARY_SOURCES = $(addprefix tests/lib/,active.c cgroup_turn.c churn.c coverage.c example_policy.c example_rules.c example_snapshot.c \
-	example_zoom.c neighbour_world.c perf_data_writer.c profile_fixture.c some_stripes.c world.c)
+	example_zoom.c neighbour_world.c perf_data_writer.c profile_fixture.c slot_blocks.c some_stripes.c world.c)
 # In the place of the daemon's own, in those tests alone that name them below.
 FAKE_SOURCES = tests/lib/fake_kernel.c tests/lib/fake_zooms.c
 TEST_LIBRARY_SOURCES = $(filter-out tests/lib/time_limit.c $(FAKE_SOURCES),$(wildcard tests/lib/*.c))

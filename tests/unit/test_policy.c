@@ -93,6 +93,59 @@ Test(policy, an_alert_from_its_breach_to_its_end)
 	fixture_free(&fixture);
 }
 
+/* What a list says is asked at each use, so that it may change under the policy. */
+Test(policy, a_cgroup_without_a_slot_is_unknown_and_holds_what_was)
+{
+	struct rule rules[] = {fixture_rule("remote", everything), fixture_rule("of_a", slice)};
+	static char never[] = "/never", fired[] = "/a";
+	char *paths[] = {fired, never};
+	struct no_slot none = {0}, some = {.paths = paths, .n = 2};
+	struct policy_fixture fixture;
+	struct policy_counts counts;
+	struct alert *alerts;
+	struct alert alert;
+	size_t n;
+
+	fixture_new(&fixture, rules, 1);
+	policy_set_no_slot(fixture.policy, &none);
+	fire(&fixture, "/a");
+	cr_assert_eq(policy_explain(fixture.policy, "remote", "/never", &alerts, &n), 0);
+	cr_expect_eq(n, 0);
+	free(alerts);
+
+	/* Its cgroup was made again, and the new one found none. */
+	policy_set_no_slot(fixture.policy, &some);
+	cr_assert_eq(fixture_run(&fixture, 3, "/b", 0, 10), 3);
+	alert = the_alert(&fixture, "remote", "/a");
+	cr_expect_eq(alert.decision.unknown, UNKNOWN_NO_SLOT);
+	cr_expect_eq(alert.decision.state, ALERT_FIRING);
+	cr_assert_eq(fixture_run(&fixture, 30, "/b", 0, 10), 30, "nothing resolves it");
+	cr_expect_eq(the_alert(&fixture, "remote", "/a").decision.state, ALERT_FIRING);
+
+	/* One that never had a sample is one, too. */
+	alert = the_alert(&fixture, "remote", "/never");
+	cr_expect_eq(alert.decision.unknown, UNKNOWN_NO_SLOT);
+	cr_expect_eq(alert.decision.state, ALERT_INACTIVE);
+	cr_expect_str_eq(alert.cgroup, "/never");
+	cr_expect_str_eq(alert.event_key, "loads");
+	policy_count(fixture.policy, 0, &counts);
+	cr_expect_eq(counts.unknown[UNKNOWN_NO_SLOT], 2);
+	cr_expect_eq(counts.unknown[UNKNOWN_SAMPLES], 0);
+	cr_expect_eq(counts.states[ALERT_FIRING], 0);
+	cr_expect_eq(counts.states[ALERT_INACTIVE], 1);
+
+	/* And of a rule that does not match it, none. */
+	cr_assert_eq(policy_set_rules(fixture.policy, &rules[1], 1), 0);
+	cr_expect_eq(policy_explain(fixture.policy, "of_a", "/never", &alerts, &n), -ENXIO);
+	policy_count(fixture.policy, 0, &counts);
+	cr_expect_eq(counts.unknown[UNKNOWN_NO_SLOT], 1);
+
+	/* A slot again. */
+	policy_set_no_slot(fixture.policy, &none);
+	cr_expect_neq(the_alert(&fixture, "of_a", "/a").decision.unknown, UNKNOWN_NO_SLOT);
+	fixture_free(&fixture);
+}
+
 Test(policy, few_samples_are_unknown_and_hold_what_was)
 {
 	struct rule rule = fixture_rule("remote", everything);
