@@ -7,7 +7,7 @@
 
 #define HTTP_CONFINE_DATA  (32ULL << 20)  /* bytes of memory of its own (RLIMIT_DATA) */
 #define HTTP_CONFINE_SPACE (512ULL << 20) /* of addresses (RLIMIT_AS) */
-#define HTTP_CONFINE_FILES 128            /* descriptors: connections, bodies, and its own few */
+#define HTTP_CONFINE_FILES 384            /* descriptors: connections, bodies, and its own few */
 
 /*
  * Of the calling process, for good. It has no capability, opens no file and no socket, starts nothing, and

@@ -7,6 +7,7 @@
 #include <microhttpd.h>
 #include <sys/queue.h>
 
+#include "http/http_places.h"
 #include "http/http_profile.h"
 #include "http/http_questions.h"
 #include "http/http_scrape.h"
@@ -16,9 +17,10 @@ struct http_connection {
 	TAILQ_ENTRY(http_connection) entry;
 	struct MHD_Connection *library;
 	int fd; /* the library's */
+	struct http_owner owner;
+	struct http_pace pace;
 	u64 deadline_ns;
 	bool hung_up;
-	bool has_request;
 	struct http_waiting *waiting; /* not NULL: for a profile, without a deadline */
 
 	bool asks; /* it is among those who wait for an answer, and suspended */
@@ -31,7 +33,8 @@ struct http_server {
 	struct http_server_settings settings;
 	TAILQ_HEAD(, http_connection) connections; /* the oldest first */
 	unsigned int n_connections;
-	bool crowded; /* somebody may wait for a place */
+	u64 look_ns;  /* when it is looked again who is slow */
+	bool crowded; /* nobody is taken in: all that are in wait for pebsd */
 	struct MHD_Daemon *daemon;
 	struct http_scrape scrape;
 	struct http_questions questions;
@@ -51,6 +54,9 @@ struct http_server {
 };
 
 u64 http_server_now_ns(void);
+
+/* The client's time begins, or begins again. */
+void http_server_begin(struct http_connection *connection);
 
 /* Nothing is served any more: `error` of http_server_settings.ended. */
 void http_server_end(struct http_server *server, int error);
