@@ -21,6 +21,9 @@
  * left alone for so long. */
 #define ACCEPT_AGAIN_US 1000000
 
+/* The kernel doubles it (socket(7)) and goes over it by a message of half as much: VARLINK_KERNEL_BYTES. */
+#define SENDING_BYTES (64 * 1024)
+
 /* While a call waits for memory, it is looked after so often. */
 #define ROOM_AGAIN_US 100000
 
@@ -493,6 +496,7 @@ static int on_connection(sd_event_source *source, int listening, u32 events, voi
 {
 	struct varlink_server *server = userdata;
 	int fd = accept4(listening, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+	const int sending = SENDING_BYTES;
 	struct ucred peer;
 	socklen_t length = sizeof(peer);
 	int r;
@@ -506,6 +510,7 @@ static int on_connection(sd_event_source *source, int listening, u32 events, voi
 		listen_later(server);
 		return 0;
 	}
+	(void)setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &sending, sizeof(sending));
 	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &length) < 0) {
 		tell_accept(server, -errno);
 		(void)close(fd);
