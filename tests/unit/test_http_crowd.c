@@ -3,7 +3,10 @@
  * long a scrape takes then is measured by `make bench-scrape-crowd`. */
 #include <criterion/criterion.h>
 
+#include <arpa/inet.h>
 #include <dirent.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -148,4 +151,34 @@ Test(http_crowd, clients_that_do_not_read)
 Test(http_crowd, clients_that_read_a_byte_now_and_then)
 {
 	expect_scrapes_beside(HTTP_CROWD_SIP);
+}
+
+static int option_of(int fd, int level, int name)
+{
+	socklen_t length = sizeof(int);
+	int value = -1;
+
+	cr_assert_eq(getsockopt(fd, level, name, &value, &length), 0);
+	return value;
+}
+
+/* What the kernel holds of a connection is bounded from its first moment. */
+Test(http_crowd, the_kernel_holds_no_more_of_a_connection_than_is_said, .init = NULL, .fini = NULL)
+{
+	const struct listen_address any_port = endpoint_loopback(0);
+	_cleanup_free_ char *message = NULL;
+	_cleanup_close_ int client = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	_cleanup_close_ int accepted = -1;
+	struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	struct http_sockets sockets;
+
+	cr_assert_eq(http_sockets_open(&any_port, NULL, &sockets, &message), 0, "%s", message);
+	address.sin_port = htons((u16)http_sockets_port(&sockets));
+	cr_assert_eq(connect(client, (const struct sockaddr *)&address, sizeof(address)), 0);
+	accepted = accept(sockets.fds[0], NULL, NULL);
+	cr_assert_geq(accepted, 0);
+	cr_expect_eq(option_of(accepted, SOL_SOCKET, SO_SNDBUF), 2 * HTTP_SOCKETS_SENDING);
+	cr_expect_eq(option_of(accepted, SOL_SOCKET, SO_RCVBUF), 2 * HTTP_SOCKETS_RECEIVING);
+	cr_expect_eq(option_of(accepted, IPPROTO_TCP, TCP_USER_TIMEOUT), HTTP_SOCKETS_LINGER_MS);
+	http_sockets_close(&sockets);
 }
