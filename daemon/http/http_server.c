@@ -17,6 +17,7 @@
 #include "http/http_owner.h"
 #include "http/http_requests.h"
 #include "http/http_server_parts.h"
+#include "http/http_sockets.h"
 #include "http/http_target.h"
 #include "http/http_told.h"
 
@@ -370,6 +371,7 @@ static int on_again(sd_event_source *source, void *userdata)
  * is left to wait in the queue. */
 static int on_accept(sd_event_source *source, int fd, uint32_t events, void *userdata)
 {
+	const int sending = HTTP_SOCKETS_SENDING;
 	struct http_server *server = userdata;
 
 	(void)source;
@@ -387,6 +389,9 @@ static int on_accept(sd_event_source *source, int fd, uint32_t events, void *use
 		accepted = accept4(fd, (struct sockaddr *)&address, &length, SOCK_NONBLOCK | SOCK_CLOEXEC);
 		if (accepted < 0)
 			break;
+		/* TCP's have it from their listener. */
+		if (address.ss_family == AF_UNIX)
+			(void)setsockopt(accepted, SOL_SOCKET, SO_SNDBUF, &sending, sizeof(sending));
 		/* It closes what it does not take. */
 		(void)MHD_add_connection(server->daemon, accepted, (struct sockaddr *)&address, length);
 	}

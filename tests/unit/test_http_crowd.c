@@ -5,6 +5,7 @@
 
 #include <arpa/inet.h>
 #include <dirent.h>
+#include <linux/sock_diag.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <stdio.h>
@@ -170,7 +171,11 @@ Test(http_crowd, the_kernel_holds_no_more_of_a_connection_than_is_said, .init = 
 	_cleanup_close_ int client = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	_cleanup_close_ int accepted = -1;
 	struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	static const char bytes[65536];
+	u32 held[SK_MEMINFO_VARS] = {0};
+	socklen_t length = sizeof(held);
 	struct http_sockets sockets;
+	bool sent = false;
 
 	cr_assert_eq(http_sockets_open(&any_port, NULL, &sockets, &message), 0, "%s", message);
 	address.sin_port = htons((u16)http_sockets_port(&sockets));
@@ -180,5 +185,14 @@ Test(http_crowd, the_kernel_holds_no_more_of_a_connection_than_is_said, .init = 
 	cr_expect_eq(option_of(accepted, SOL_SOCKET, SO_SNDBUF), 2 * HTTP_SOCKETS_SENDING);
 	cr_expect_eq(option_of(accepted, SOL_SOCKET, SO_RCVBUF), 2 * HTTP_SOCKETS_RECEIVING);
 	cr_expect_eq(option_of(accepted, IPPROTO_TCP, TCP_USER_TIMEOUT), HTTP_SOCKETS_LINGER_MS);
+	/* Neither side reads. */
+	while (send(accepted, bytes, sizeof(bytes), MSG_DONTWAIT | MSG_NOSIGNAL) > 0)
+		sent = true;
+	while (send(client, bytes, sizeof(bytes), MSG_DONTWAIT | MSG_NOSIGNAL) > 0)
+		;
+	cr_assert(sent);
+	cr_assert_eq(getsockopt(accepted, SOL_SOCKET, SO_MEMINFO, held, &length), 0);
+	cr_expect_leq(held[SK_MEMINFO_WMEM_QUEUED] + held[SK_MEMINFO_RMEM_ALLOC], HTTP_SOCKETS_KERNEL_BYTES,
+		      "%u and %u", held[SK_MEMINFO_WMEM_QUEUED], held[SK_MEMINFO_RMEM_ALLOC]);
 	http_sockets_close(&sockets);
 }
