@@ -2,6 +2,7 @@
 #include "http/http_server.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/tcp.h>
 #include <netinet/in.h>
 #include <stdarg.h>
@@ -24,6 +25,9 @@
 #define USEC_PER_MSEC     1000
 #define TIMER_ACCURACY_US 50000 /* deadlines of slow clients need no better */
 #define ACCEPTED_AT_ONCE  16
+
+/* TCP_CLOSE of <netinet/tcp.h>, whose struct tcp_info is an older one. */
+#define STATE_CLOSE 7
 
 /* How often it is looked who is slow, in a crowd. */
 #define LOOK_NS (100 * NSEC_PER_MSEC)
@@ -67,15 +71,29 @@ void http_server_let_in(struct http_server *server, bool open)
 							  open ? SD_EVENT_ON : SD_EVENT_OFF);
 }
 
-/* Bytes that the client's kernel has taken. Of a UNIX socket the kernel does not count them. */
-static u64 count_taken(const struct http_connection *connection)
+/* All zero of a UNIX socket, whose bytes the kernel does not count. */
+static struct tcp_info ask_kernel(const struct http_connection *connection)
 {
 	struct tcp_info info = {0};
 	socklen_t length = sizeof(info);
 
 	if (getsockopt(connection->fd, IPPROTO_TCP, TCP_INFO, &info, &length) < 0)
-		return 0;
-	return info.tcpi_bytes_acked;
+		return (struct tcp_info){0};
+	return info;
+}
+
+/* Bytes that the client's kernel has taken. */
+static u64 count_taken(const struct http_connection *connection)
+{
+	return ask_kernel(connection).tcpi_bytes_acked;
+}
+
+/* Something that was sent is still here. */
+static bool is_untaken(const struct http_connection *connection)
+{
+	const struct tcp_info info = ask_kernel(connection);
+
+	return info.tcpi_state != STATE_CLOSE && (info.tcpi_unacked > 0 || info.tcpi_notsent_bytes > 0);
 }
 
 void http_server_begin(struct http_connection *connection)
@@ -97,6 +115,44 @@ static struct http_owner find_owner(const struct http_server *server, struct MHD
 	return http_owner_of(fd, info->client_addr, server->settings.users);
 }
 
+/* Its place is free. NULL: one that there was no memory for. */
+static void forget(struct http_server *server, struct http_connection *connection)
+{
+	server->n_connections--;
+	if (server->crowded && server->configured)
+		http_server_let_in(server, true);
+	server->crowded = false;
+	if (!connection)
+		return;
+	TAILQ_REMOVE(&server->connections, connection, entry);
+	if (connection->lingers) {
+		(void)close(connection->fd);
+		server->n_lingering--;
+	}
+	free(connection);
+}
+
+/*
+ * The library closes its descriptor now. A client that has not taken everything keeps its place until it has:
+ * else each would leave a buffer in the kernel, as many as there are clients. Returns whether it does.
+ */
+static bool linger(struct http_server *server, struct http_connection *connection)
+{
+	int fd;
+
+	if (connection->hung_up || !is_untaken(connection))
+		return false;
+	fd = fcntl(connection->fd, F_DUPFD_CLOEXEC, 0);
+	if (fd < 0)
+		return false;
+	(void)shutdown(fd, SHUT_WR);
+	connection->library = NULL;
+	connection->fd = fd;
+	connection->lingers = true;
+	server->n_lingering++;
+	return true;
+}
+
 /*
  * An MHD_NotifyConnectionCallback. The library's own timeout starts again with each byte: who sends one now
  * and then could keep a connection, and enough of them all connections, for good.
@@ -110,18 +166,15 @@ static void on_connection(void *userdata, struct MHD_Connection *library, void *
 	struct http_server *server = userdata;
 
 	if (what == MHD_CONNECTION_NOTIFY_CLOSED) {
-		server->n_connections--;
-		if (server->crowded && server->configured)
-			http_server_let_in(server, true);
-		server->crowded = false;
+		*place = NULL;
 		if (connection) {
 			http_profile_closed(&connection->waiting);
 			if (connection->asks)
 				http_questions_drop(&server->questions, &connection->asker);
-			TAILQ_REMOVE(&server->connections, connection, entry);
+			connection->asks = false;
 		}
-		free(connection);
-		*place = NULL;
+		if (!connection || !linger(server, connection))
+			forget(server, connection);
 		return;
 	}
 	server->n_connections++;
@@ -213,6 +266,32 @@ static bool look_again(struct crowd *crowd, size_t at, u64 now)
 	return place->late_ns < before;
 }
 
+/* Of those that linger the library knows nothing: these are closed here once they are hung up on. */
+static void forget_lingering(struct http_server *server)
+{
+	struct http_connection *connection, *next;
+
+	for (connection = TAILQ_FIRST(&server->connections); connection && server->n_lingering > 0;
+	     connection = next) {
+		next = TAILQ_NEXT(connection, entry);
+		if (connection->lingers && connection->hung_up)
+			forget(server, connection);
+	}
+}
+
+/* Those whose clients have taken everything by now are over. */
+static void look_after_lingering(struct http_server *server)
+{
+	struct http_connection *connection, *next;
+
+	for (connection = TAILQ_FIRST(&server->connections); connection && server->n_lingering > 0;
+	     connection = next) {
+		next = TAILQ_NEXT(connection, entry);
+		if (connection->lingers && !connection->hung_up && !is_untaken(connection))
+			forget(server, connection);
+	}
+}
+
 /* With many of an owner's clients there is less patience with each of them. Returns when it is looked again,
  * 0: there is no crowd. */
 static u64 hang_up_on_the_slow(struct http_server *server, u64 now)
@@ -220,10 +299,11 @@ static u64 hang_up_on_the_slow(struct http_server *server, u64 now)
 	size_t has[HTTP_PLACES_ROOM];
 	struct crowd crowd;
 
-	if (server->n_connections <= HTTP_PLACES_MAX / 2)
+	if (server->n_connections <= HTTP_PLACES_MAX / 2 && server->n_lingering == 0)
 		return 0;
 	if (now < server->look_ns)
 		return server->look_ns;
+	look_after_lingering(server);
 	list_crowd(server, now, &crowd);
 	http_places_count(crowd.places, crowd.n, has);
 	for (size_t i = 0; i < crowd.n; i++) {
@@ -235,6 +315,7 @@ static u64 hang_up_on_the_slow(struct http_server *server, u64 now)
 		if (crowd.places[i].late_ns > patience_ns)
 			hang_up(crowd.connections[i]);
 	}
+	forget_lingering(server);
 	return server->look_ns = now + LOOK_NS;
 }
 
@@ -258,6 +339,7 @@ static bool let_go(struct http_server *server)
 		crowd.places[found] = crowd.places[crowd.n];
 		crowd.connections[found] = crowd.connections[crowd.n];
 	}
+	forget_lingering(server);
 	return any;
 }
 
@@ -305,6 +387,7 @@ static int arm_timer(struct http_server *server)
 	u64 wait_us;
 	int r;
 
+	forget_lingering(server);
 	next = sooner(next, hang_up_on_the_slow(server, now));
 	wait_us = next == 0 ? UINT64_MAX : next > now ? (next - now) / NSEC_PER_USEC + 1 : 0;
 	if (MHD_get_timeout(server->daemon, &wait_ms) == MHD_YES)
@@ -325,7 +408,7 @@ static bool somebody_waits(const struct http_server *server)
 	const struct http_connection *connection;
 
 	TAILQ_FOREACH (connection, &server->connections, entry)
-		if (!connection->hung_up && !connection->waiting)
+		if (!connection->hung_up && !connection->waiting && !connection->lingers)
 			return true;
 	return false;
 }
@@ -500,6 +583,7 @@ int http_server_new(const struct http_server_settings *settings, struct http_ser
 
 struct http_server *http_server_free(struct http_server *server)
 {
+	struct http_connection *connection;
 	struct http_asker *asker;
 
 	if (!server)
@@ -520,6 +604,9 @@ struct http_server *http_server_free(struct http_server *server)
 	}
 	if (server->daemon)
 		MHD_stop_daemon(server->daemon);
+	/* The kernel sends on what is left of these. */
+	while ((connection = TAILQ_FIRST(&server->connections)))
+		forget(server, connection);
 	http_profile_free(server->profile);
 	http_scrape_done(&server->scrape);
 	free(server->origin);

@@ -4,7 +4,8 @@
  * at / that shows /top.json and /alerts.json. What it answers it asks of pebsd, the same question once
  * however many want it. No client can hold it up: each connection serves one request, and none lasts longer
  * than HTTP_TIMEOUT_SECONDS, however busy it keeps itself, beside the time that it waits for a profile. Every
- * client is taken in; a slow one goes if there is no place left (http_places.h).
+ * client is taken in; a slow one goes if there is no place left (http_places.h). By TCP a connection has its place
+ * until the client's kernel has taken the whole answer.
  */
 #ifndef PEBSD_HTTP_SERVER_H
 #define PEBSD_HTTP_SERVER_H

@@ -16,7 +16,8 @@
 struct http_connection {
 	TAILQ_ENTRY(http_connection) entry;
 	struct MHD_Connection *library;
-	int fd; /* the library's */
+	int fd;       /* the library's; its own if it lingers */
+	bool lingers; /* all is sent, and its client has not taken all; the library is done with it */
 	struct http_owner owner;
 	struct http_pace pace;
 	u64 deadline_ns;
@@ -33,8 +34,9 @@ struct http_server {
 	struct http_server_settings settings;
 	TAILQ_HEAD(, http_connection) connections; /* the oldest first */
 	unsigned int n_connections;
-	u64 look_ns;  /* when it is looked again who is slow */
-	bool crowded; /* nobody is taken in: all that are in wait for pebsd */
+	unsigned int n_lingering; /* of them */
+	u64 look_ns;              /* when it is looked again who is slow */
+	bool crowded;             /* nobody is taken in: all that are in wait for pebsd */
 	struct MHD_Daemon *daemon;
 	struct http_scrape scrape;
 	struct http_questions questions;

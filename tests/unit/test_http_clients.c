@@ -5,6 +5,7 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <netinet/tcp.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -231,6 +232,49 @@ Test(http, a_client_that_reads_is_served_beside_a_crowd_that_does_not)
 		cr_expect_eq(length, LONG_BODY, "%zu", length);
 		http_client_done(&quick);
 	}
+	for (size_t i = 0; i < CROWD; i++)
+		http_client_done(&crowd[i]);
+	endpoint_stop(&server);
+}
+
+static bool is_connected(int fd)
+{
+	struct tcp_info info = {0};
+	socklen_t length = sizeof(info);
+
+	cr_assert_eq(getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &length), 0);
+	return info.tcpi_state != TCP_CLOSE;
+}
+
+/* An answer that the kernel takes whole is still the client's to read: until then the connection has its place.
+ * Else each such client would leave a buffer behind that nobody counts. */
+Test(http, clients_that_are_sent_all_and_do_not_read_take_no_more_than_the_places)
+{
+	struct endpoint server;
+	struct http_client crowd[CROWD], quick;
+	size_t connected = 0, length;
+	const int small = 4096;
+
+	endpoint_start(&server);
+	server.source.length = 40000;
+	for (size_t i = 0; i < CROWD; i++) {
+		crowd[i] = (struct http_client){.fd = http_client_connect(&server)};
+		(void)setsockopt(crowd[i].fd, SOL_SOCKET, SO_RCVBUF, &small, sizeof(small));
+		http_client_send(&server, &crowd[i], "GET /metrics HTTP/1.1\r\nHost: test\r\n\r\n");
+	}
+	for (int i = 0; i < 200; i++)
+		endpoint_turn(&server);
+	for (size_t i = 0; i < CROWD; i++)
+		connected += is_connected(crowd[i].fd);
+	cr_expect_leq(connected, HTTP_PLACES_MAX);
+	cr_expect_gt(connected, HTTP_PLACES_MAX / 2, "%zu", connected);
+	/* The last of them finds its whole answer all the same. */
+	http_client_receive_all(&server, &crowd[CROWD - 1]);
+	(void)http_client_body(&crowd[CROWD - 1], &length);
+	cr_expect_eq(length, 40000);
+	quick = http_client_get(&server, "/metrics", "");
+	cr_expect_eq(http_client_status(&quick), 200);
+	http_client_done(&quick);
 	for (size_t i = 0; i < CROWD; i++)
 		http_client_done(&crowd[i]);
 	endpoint_stop(&server);
