@@ -23,7 +23,7 @@
 #define HTTP_SOCKETS_LINGER_MS 10000
 
 /* What that comes to, with the last piece that was sent, which may go beyond it. */
-#define HTTP_SOCKETS_KERNEL_BYTES (192 * 1024)
+#define HTTP_SOCKETS_KERNEL_BYTES (192UL * 1024)
 
 struct http_sockets {
 	int fds[HTTP_SOCKETS_MAX];

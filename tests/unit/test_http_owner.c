@@ -121,12 +121,13 @@ Test(http_owner, a_client_of_ipv4_on_a_socket_of_ipv6_is_its_user)
 	_cleanup_close_ int users = http_owner_open();
 	union address any, address = {.ipv4 = {.sin_family = AF_INET}};
 	_cleanup_close_ int listener = listen_on("::", &any);
-	_cleanup_close_ int client = -1;
+	int client;
 
 	address.ipv4.sin_port = any.ipv6.sin6_port;
 	address.ipv4.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
 	client = connect_to(&address);
 	expect(accept_owner(listener, users), HTTP_OWNER_USER, getuid());
+	(void)close(client);
 }
 
 Test(http_owner, without_the_kernels_word_it_is_the_address)
@@ -135,8 +136,7 @@ Test(http_owner, without_the_kernels_word_it_is_the_address)
 	_cleanup_close_ int users = http_owner_open();
 	_cleanup_close_ int listener = listen_on("127.0.0.1", &address);
 	const struct linger reset = {.l_onoff = 1};
-	_cleanup_close_ int client = connect_to(&address);
-	int gone;
+	int client = connect_to(&address), gone;
 
 	expect(accept_owner(listener, -1), HTTP_OWNER_IPV4, INADDR_LOOPBACK);
 	/* A client that has left is not there to be asked for; and whatever is left unread is no answer. */
@@ -147,6 +147,7 @@ Test(http_owner, without_the_kernels_word_it_is_the_address)
 	(void)close(client);
 	client = connect_to(&address);
 	expect(accept_owner(listener, users), HTTP_OWNER_USER, getuid());
+	(void)close(client);
 }
 
 static struct http_owner owner_of(int family, const char *text)
