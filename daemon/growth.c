@@ -7,7 +7,6 @@
 
 #define MEMORY_PART  256
 #define MEMORY_LEAST (64ULL << 20)
-#define MEMORY_MOST  (768ULL << 20)
 
 u32 growth_wanted(u32 slots, u32 free, u64 missing)
 {
@@ -22,5 +21,5 @@ u32 growth_wanted(u32 slots, u32 free, u64 missing)
 
 u64 growth_memory(u64 machine_bytes)
 {
-	return MIN(MAX(machine_bytes / MEMORY_PART, MEMORY_LEAST), MEMORY_MOST);
+	return MIN(MAX(machine_bytes / MEMORY_PART, MEMORY_LEAST), GROWTH_MEMORY_MOST);
 }

@@ -12,9 +12,12 @@
  */
 u32 growth_wanted(u32 slots, u32 free, u64 missing);
 
+/* What pebsd.service may take beside all else (MEMORY of pebsd(8)), in bytes. */
+#define GROWTH_MEMORY_MOST (768ULL << 20)
+
 /*
  * `max-memory = auto`, for a machine with so many bytes of memory: one in 256, at least 64 MiB, which is for 5,000
- * cgroups on few CPUs, and at most 768 MiB, which pebsd.service may take beside all else (MEMORY of pebsd(8)).
+ * cgroups on few CPUs, and at most GROWTH_MEMORY_MOST.
  */
 u64 growth_memory(u64 machine_bytes);
 

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
+#include <sys/param.h>
 
 #include "policy_fixture.h"
 
@@ -611,6 +612,50 @@ Test(policy, churn_gives_everything_back)
 	cr_expect_lt(policy_bytes(fixture.policy), before + 65536, "%zu after %zu",
 		     policy_bytes(fixture.policy), before);
 	fixture_free(&fixture);
+}
+
+/* What a policy holds at most with so many bytes for windows, with 500 cgroups under three rules. */
+static size_t most_held(size_t max_bytes)
+{
+	struct rule rules[] = {fixture_rule("a", everything), fixture_rule("b", everything),
+			       fixture_rule("c", everything)};
+	const struct event event = fixture_event(EVENT_LOADS, "cpu");
+	const struct policy_settings settings = {.rules = rules,
+						 .n_rules = ARRAY_SIZE(rules),
+						 .events = &event,
+						 .n_events = 1,
+						 .start_ns = FIXTURE_START_NS,
+						 .next_number = 1,
+						 .max_bytes = max_bytes};
+	struct policy_fixture fixture = {.now_ns = FIXTURE_START_NS};
+	size_t most = 0;
+	char path[64];
+
+	for (size_t i = 0; i < ARRAY_SIZE(rules); i++)
+		rules[i].window_ns = (60 + 10 * i) * NSEC_PER_SEC;
+	cr_assert_eq(policy_new(&settings, &fixture.policy), 0);
+	for (unsigned second = 0; second < 100; second++) {
+		fixture_begin(&fixture);
+		for (unsigned i = 0; i < 500; i++) {
+			(void)snprintf(path, sizeof(path), "/%u", i);
+			fixture_put(&fixture, path, 1 + (second + i) % 7, 10 + (second * i) % 1000);
+		}
+		cr_assert_eq(fixture_tick(&fixture), 0);
+		most = MAX(most, policy_bytes(fixture.policy));
+	}
+	fixture_free(&fixture);
+	return most;
+}
+
+/* More than fits: all rules' windows together hold no more than there is. */
+Test(policy, windows_of_all_rules_hold_no_more_than_is_said)
+{
+	const size_t bound = 512UL << 10, without = most_held(1), with = most_held(bound);
+
+	cr_expect_leq(with - without, bound, "%zu, %zu without windows", with, without);
+	cr_expect_gt(with - without, bound / 2, "%zu, %zu without windows: the bound is not reached", with,
+		     without);
+	cr_expect_gt(most_held(POLICY_BYTES) - without, bound, "without it they would take more");
 }
 
 /* That nothing is done for it is seen in the benchmark of a tick alone (tests/bench/policy_tick.c). */
