@@ -29,6 +29,14 @@ are_running() {
 	[ "$(running)" = "$1" ]
 }
 
+# Every one of them has a sample in the books.
+have_samples() {
+	local without
+	without=$(comm -13 <(pmu books | grep -o '"cgroup":[0-9]*' | cut -d : -f 2 | sort -u) \
+		<(find /sys/fs/cgroup -type d -name 'burst@*.service' -printf '%i\n' | sort))
+	[ -z "$without" ]
+}
+
 # They wait at a gate: else those that run would take the time in which the others start.
 gate=$work/gate
 mkfifo "$gate"
@@ -47,6 +55,7 @@ note_cgroups
 count_again
 : >"$gate"
 await_samples 6000
+wait_until 'a sample of each service' 200 have_samples
 stop_counting
 systemctl stop "${units[@]}"
 expect 'services that are left' 0 "$(running)"
