@@ -342,7 +342,7 @@ try() {
 
 # What a sample costs, by a daemon with the budget that it has by default: BYTES CPU NODE of a chase that has samples.
 try_cost() {
-	local until=$((SECONDS + LONGEST + 20)) known=''
+	local until=$((SECONDS + LONGEST + 60)) known=''
 	printf '[sampling]\norigin = perf\nevents = loads\ninterval = 1s\n' >"$work/pebsd.conf"
 	start_chase "$@" || :
 	"$PEBSD" --config "$work/pebsd.conf" --socket "$work/control.sock" --listen none >"$work/daemon.said" 2>&1 &
