@@ -183,6 +183,8 @@ other_node() {
 # start_chase BYTES CPU NODE
 start_chase() {
 	local until=$((SECONDS + 120))
+	# What the last one said there is not for this one.
+	: >"$work/chase"
 	# Into its cgroup before it has memory: that is charged where the first write comes from.
 	bash -c 'echo $$ >"$1/cgroup.procs" && shift && exec "$@"' bash "$cgroup" \
 		"$CHASE" --bytes "$1" --cpu "$2" --node "$3" >"$work/chase" 2>"$work/chase.said" &
