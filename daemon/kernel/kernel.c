@@ -46,6 +46,11 @@ int kernel_empty_program_fd(const struct kernel *kernel)
 	return fd < 0 ? -ENOENT : fd;
 }
 
+const u64 *kernel_empty_program_runs(const struct kernel *kernel)
+{
+	return &kernel->skeleton->bss->empty_runs;
+}
+
 /* Runs a syscall program; the kernel writes its context back (net/bpf/test_run.c, bpf_prog_test_run_syscall).
  */
 static int run(const struct bpf_program *program, void *context, u32 bytes)

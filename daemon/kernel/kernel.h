@@ -108,9 +108,12 @@ struct kernel_body_time {
 };
 struct kernel_body_time kernel_body_time(const struct kernel *kernel, u32 cpu);
 
-/* A program that does nothing, for PERF_EVENT_IOC_SET_BPF: what an interrupt costs without ours. -ENOENT
- * without `hardware`. The kernel's. */
+/* A program that does nothing but count its runs, for PERF_EVENT_IOC_SET_BPF: what an interrupt costs without
+ * ours. -ENOENT without `hardware`. The kernel's. */
 int kernel_empty_program_fd(const struct kernel *kernel);
+
+/* Its runs, which grow while one is read. The kernel's. */
+const u64 *kernel_empty_program_runs(const struct kernel *kernel);
 
 /*
  * Becomes readable when free slots run short: fewer than one in KERNEL_SLOTS_SHORT_PART is left. -1 without
