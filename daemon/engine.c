@@ -150,7 +150,6 @@ int engine_open(const struct engine_settings *settings, struct engine **ret, cha
 	engine->head.origin = settings->origin;
 	engine->head.slots = settings->slots;
 	engine->head.stripes = kernel_stripes(engine->kernel);
-	engine->head.map_bytes = kernel_map_bytes(engine->kernel);
 	engine->head.interval_seconds = (double)settings->interval_ns / (double)NSEC_PER_SEC;
 	describe_events(engine);
 	*ret = TAKE_PTR(engine);

@@ -166,7 +166,7 @@ struct snapshot {
 	u64 slots_free;
 	u64 stripes;                           /* of a slot */
 	u64 stripe_caches;                     /* that CPUs which share stripes have; 0: none shares */
-	u64 map_bytes;                         /* memory of the BPF maps, allocated whole at the start */
+	u64 map_bytes;                         /* memory of the BPF maps that there are */
 	struct maybe_u64 anonymous_bytes;      /* the daemon's own memory (RssAnon) at the collection */
 	struct maybe_u64 anonymous_peak_bytes; /* the most of that at its start, as far as it was looked at */
 	u64 births_without_slot;

@@ -130,7 +130,8 @@ void kernel_slots_told(struct kernel *kernel);
 /*
  * Hot tables (pebsd/hot.h): how many cgroups can have some at a time; 0 where none were asked for, or no
  * event has addresses. A chosen cgroup has a table for each event and possible CPU (kernel_hot_cpus()), or
- * only one for each event where samples come through kernel_inject() alone.
+ * only one for each event where samples come through kernel_inject() alone. They are made when a choice is
+ * first used, and stay. kernel_hot_table(): NULL before that.
  */
 u32 kernel_hot_max(const struct kernel *kernel);
 u32 kernel_hot_cpus(const struct kernel *kernel);
@@ -139,10 +140,11 @@ u64 kernel_hot_seed(const struct kernel *kernel);
 
 /*
  * From now on the samples of a slot go to the tables of `choice`, below kernel_hot_max(), that are clear and
- * nobody else's; or to none. Programs that looked before may go on for as long as COLLECT_REST_NS: only then
+ * nobody else's; or to none. The first time the tables are made, for which this waits as long as programs may
+ * run that do not know of them: some ten milliseconds. 0 or -errno, and then nothing is chosen. Programs that looked before may go on for as long as COLLECT_REST_NS: only then
  * may the tables be cleared, for another.
  */
-void kernel_hot_choose(struct kernel *kernel, u32 slot, u32 choice);
+int kernel_hot_choose(struct kernel *kernel, u32 slot, u32 choice);
 void kernel_hot_release(struct kernel *kernel, u32 slot);
 void kernel_hot_clear(struct kernel *kernel, u32 choice);
 
@@ -154,7 +156,7 @@ struct kernel_offcore *kernel_offcore(const struct kernel *kernel);
 /* As opened, `first_record` filled in. */
 const struct kernel_settings *kernel_settings(const struct kernel *kernel);
 
-/* Bytes of the maps, as map_size() has them. */
+/* Bytes of the maps that there are now, as map_size() has them. */
 u64 kernel_map_bytes(const struct kernel *kernel);
 
 /* The most memory of its own that the process had by the time the programs were loaded, which takes the

@@ -29,7 +29,8 @@ struct kernel {
 	struct mapping plain_records;
 	struct mapping slot_owners;
 	struct mapping injected;
-	struct mapping hot_tables;
+	int hot_example; /* a map of hot tables, until the programs are loaded; negative: none */
+	struct mapping hot_tables[HOT_MAX]; /* by choice; no memory: not made yet */
 	struct mapping marks;
 	struct mapping cpu_states;
 	u32 stripes;
@@ -45,6 +46,12 @@ struct kernel {
 	size_t n_links;
 	struct kernel_link links[KERNEL_LINKS_MAX];
 };
+
+/* Makes the map of a choice's hot tables, which are clear. A descriptor, or -errno. */
+int kernel_make_hot(const struct kernel *kernel);
+
+/* Maps a map's `bytes`, in whole pages. 0 or -errno. */
+int kernel_map_memory(int map_fd, size_t bytes, int protection, struct mapping *ret);
 
 /* The perf_event program of an event's door; NULL: it has none. */
 struct bpf_program *kernel_door(const struct pebsd_bpf *skeleton, unsigned event);

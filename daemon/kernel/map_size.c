@@ -39,8 +39,8 @@ u64 map_size(const struct map_size_case *maps)
 		    array(maps->cpus + 1ULL, sizeof(struct cpu_state), page) +
 		    array(INJECT_MAX, sizeof(struct sample), page) + index_bytes(maps->slots, maps->cpus);
 
-	if (maps->hot_tables)
-		bytes += array(maps->hot_tables, sizeof(struct hot_table), page);
+	if (maps->hot_cgroups)
+		bytes += maps->hot_cgroups * array(maps->hot_tables, sizeof(struct hot_table), page);
 	if (maps->offcore_cpus)
 		bytes += array((u64)maps->offcore_cpus * maps->slots, sizeof(struct offcore_record), page) +
 			 array(maps->offcore_cpus, sizeof(struct offcore_cpu), page);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Memory of the BPF maps, which is allocated whole when they are made. Pure: the same for maps that there are
- * (kernel_map_bytes()) and for those of another machine. Left out is what never grows: the programs' own
+ * Memory of the BPF maps, each of which is allocated whole when it is made: all at the start, but hot tables
+ * as a cgroup first has some. Pure: the same for maps that there are (kernel_map_bytes()) and for those of
+ * another machine. Left out is what never grows: the programs' own
  * variables, a page of each map for itself, the ring that tells of few slots; some 200 KiB.
  */
 #ifndef PEBSD_MAP_SIZE_H
@@ -16,7 +17,8 @@ struct map_size_case {
 	u32 stripes;
 	u32 cpus;                     /* possible ones */
 	size_t with_latency, without; /* events */
-	u64 hot_tables;               /* cgroups x events x CPUs (hot.h) */
+	u64 hot_tables;               /* of a cgroup that has some: events x CPUs (hot.h) */
+	u64 hot_cgroups;              /* that have had some at a time */
 	u32 offcore_cpus;             /* that off-core responses are counted on */
 	u64 page_size;                /* bytes */
 };

@@ -124,7 +124,7 @@ static bool is_clear(u32 choice)
 	for (unsigned event = 0; event < 3; event++) {
 		const u8 *bytes = (const u8 *)kernel_hot_table(books.kernel, choice, event, 0);
 
-		for (size_t i = 0; i < sizeof(struct hot_table); i++)
+		for (size_t i = 0; bytes && i < sizeof(struct hot_table); i++)
 			if (bytes[i])
 				return false;
 	}
@@ -212,6 +212,37 @@ Test(hot, the_tables_are_those_of_plain_c)
 	cr_expect(is_clear(1), "of who is not chosen nothing is kept");
 	books_collect(&books);
 	cr_expect_eq(books_samples(&books, "seven", LATENCY) + books_samples(&books, "seven", PLAIN), seven);
+	books_close(&books);
+}
+
+/* On a large machine they are most of the memory, and who never looks needs none. */
+Test(hot, tables_take_memory_when_a_cgroup_first_has_some)
+{
+	const u64 page = (u64)sysconf(_SC_PAGESIZE);
+	const u64 one = (3 * sizeof(struct hot_table) + page - 1) / page * page; /* events, and no CPUs */
+	u64 none;
+
+	open_books(3, false);
+	(void)name_and_adopt(7, "seven");
+	(void)name_and_adopt(8, "eight");
+	books_collect(&books);
+	none = kernel_map_bytes(books.kernel);
+	for (u32 choice = 0; choice < 3; choice++)
+		cr_expect_null(kernel_hot_table(books.kernel, choice, LATENCY, 0));
+	cr_assert_eq(choose("seven"), 0);
+	cr_expect_eq(kernel_map_bytes(books.kernel), none + one);
+	cr_assert_eq(collect_hot_choose(books.collect, "eight", now_ns() + NSEC_PER_MSEC, now_ns()), 0);
+	cr_expect_eq(kernel_map_bytes(books.kernel), none + 2 * one);
+	inject_at(8, 0x401000, 0x1000, 100);
+	cr_expect_eq(samples_in("eight", HOT_CODE), 1);
+	/* Those that are free again are taken before others are made. */
+	(void)usleep(2000);
+	books_collect(&books);
+	(void)usleep(REST_US);
+	cr_assert_eq(choose("eight"), 0);
+	cr_expect_eq(samples_in("eight", HOT_CODE), 0);
+	cr_expect_eq(kernel_map_bytes(books.kernel), none + 2 * one);
+	cr_expect_null(kernel_hot_table(books.kernel, 2, LATENCY, 0));
 	books_close(&books);
 }
 
@@ -492,6 +523,61 @@ Test(hot_door, a_timer_finds_the_loop)
 
 #define PAGES 40
 #define PAGE  4096UL
+
+static volatile bool *faults_end; /* shared with the child */
+
+static int fault_on(void *userdata)
+{
+	(void)userdata;
+	while (!*faults_end) {
+		u8 *pages =
+			mmap(NULL, PAGES * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+		for (size_t i = 0; i < PAGES; i++)
+			*(volatile u8 *)(pages + i * PAGE) = 1;
+		(void)munmap(pages, PAGES * PAGE);
+	}
+	return 0;
+}
+
+/* Each sample of a cgroup that never rests is counted while its tables are made; then they have the rest. */
+Test(hot_door, no_sample_is_lost_while_tables_are_made)
+{
+	_cleanup_free_ char *path = NULL;
+	_cleanup_close_ int fd = -1;
+	struct cgroup_child child;
+	u64 before, seen, after;
+
+	faults_end = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	cr_assert_neq((const void *)faults_end, MAP_FAILED);
+	open_books(2, true);
+	path = make_noticed("worker");
+	child = cgroup_fixture_child(&fixture, "worker", fault_on, NULL);
+	fd = software_event_open(&(struct software_event){.config = PERF_COUNT_SW_PAGE_FAULTS,
+							  .period = 1,
+							  .sample_type = PERF_SAMPLE_ADDR,
+							  .pid = child.pid,
+							  .cpu = -1},
+				 kernel_program_fd(books.kernel, LATENCY));
+	software_event_enable(fd);
+	cgroup_fixture_start(&child);
+	(void)usleep(50000);
+	before = software_event_count(fd);
+	cr_assert_eq(choose(path), 0);
+	after = software_event_count(fd);
+	(void)usleep(50000);
+	*faults_end = true;
+	cgroup_fixture_wait(&child);
+	books_collect(&books);
+	cr_expect_gt(before, 0);
+	cr_expect_gt(software_event_count(fd), after, "it went on");
+	cr_expect_eq(books_samples(&books, path, LATENCY), software_event_count(fd));
+	seen = samples_in(path, HOT_LINES);
+	cr_expect_geq(seen, software_event_count(fd) - after, "from the moment on that it is chosen");
+	cr_expect_leq(seen, software_event_count(fd) - before);
+	cgroup_fixture_remove(&fixture, "worker");
+	(void)munmap((void *)faults_end, PAGE);
+}
 
 static u8 *touched; /* shared with the child, which faults there */
 

@@ -276,9 +276,10 @@ const struct hot_table *kernel_hot_table(const struct kernel *kernel, u32 choice
 	return NULL;
 }
 
-void kernel_hot_choose(struct kernel *kernel, u32 slot, u32 choice)
+int kernel_hot_choose(struct kernel *kernel, u32 slot, u32 choice)
 {
 	(void)kernel, (void)slot, (void)choice;
+	return 0;
 }
 
 void kernel_hot_release(struct kernel *kernel, u32 slot)

@@ -55,6 +55,25 @@ Test(perf_cost, of_200_cpus)
 	cr_expect_eq(cost.start_ns, 0, "nobody measured");
 }
 
+/* 60 MiB of two events on 256 CPUs, of which the start takes nothing. */
+Test(perf_cost, hot_tables_are_not_among_what_the_start_takes)
+{
+	const struct perf_cost_case machine = {
+		.cpus = 256,
+		.stripes = 16,
+		.n_events = 2,
+		.events = {{.cpus = 256, .has_latency = true, .has_code_address = true}, {.cpus = 256}}};
+	struct perf_cost_facts with = facts;
+	struct perf_cost cost, none;
+
+	perf_cost(&machine, &facts, &none);
+	cr_expect_eq(none.hot_bytes, 0, "nobody may have any");
+	with.hot_max = 8;
+	perf_cost(&machine, &with, &cost);
+	cr_expect_eq(cost.map_bytes, none.map_bytes);
+	cr_expect_eq(cost.hot_bytes, 60 * MIB);
+}
+
 Test(perf_cost, small_machines_have_fewer_stripes)
 {
 	const struct perf_cost_case machine = {
