@@ -7,10 +7,16 @@
 #include <criterion/criterion.h>
 
 #include <errno.h>
+#include <linux/bpf.h>
+#include <linux/filter.h>
 #include <linux/perf_event.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -246,6 +252,52 @@ Test(hot, tables_take_memory_when_a_cgroup_first_has_some)
 	books_close(&books);
 }
 
+static bool begins_with(const char *path, void *userdata)
+{
+	return strncmp(path, userdata, strlen(userdata)) == 0;
+}
+
+/* bpf(BPF_MAP_CREATE) fails from here on. */
+static void lose_maps(void)
+{
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_bpf, 0, 3),
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, BPF_MAP_CREATE, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOMEM),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	const struct sock_fprog program = {.len = sizeof(code) / sizeof(code[0]), .filter = code};
+
+	cr_assert_eq(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), 0);
+	cr_assert_eq(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program), 0);
+}
+
+Test(hot, without_memory_for_tables_a_cgroup_has_none_and_is_sampled_on)
+{
+	open_books(2, false);
+	(void)name_and_adopt(7, "seven");
+	(void)name_and_adopt(8, "eight");
+	books_collect(&books);
+	cr_assert_eq(choose("seven"), 0);
+	lose_maps();
+	cr_expect_eq(choose("eight"), -ENOMEM);
+	cr_expect_str_eq(hot_choices_nth(collect_hot(books.collect), 0), "seven");
+	cr_expect_null(hot_choices_nth(collect_hot(books.collect), 1));
+	inject_at(7, 0x401000, 0x1000, 100);
+	inject_at(8, 0x401000, 0x1000, 100);
+	books_collect(&books);
+	cr_expect_eq(samples_in("seven", HOT_CODE), 1);
+	cr_expect_eq(failure_of("eight", LATENCY, HOT_CODE), -ENODATA);
+	cr_expect_eq(books_samples(&books, "eight", LATENCY), 1);
+	/* By the configuration: it is told. */
+	collect_set_hot(books.collect, begins_with, (char[]){"e"});
+	books_collect(&books);
+	cr_expect_null(hot_choices_nth(collect_hot(books.collect), 1));
+	books_close(&books);
+}
+
 Test(hot, what_is_said_of_a_place)
 {
 	struct hot_choice how;
@@ -374,11 +426,6 @@ Test(hot, a_slot_that_passes_on_loses_its_choice)
 	books_collect(&books);
 	cr_expect(is_clear(0));
 	books_close(&books);
-}
-
-static bool begins_with(const char *path, void *userdata)
-{
-	return strncmp(path, userdata, strlen(userdata)) == 0;
 }
 
 /* By the configuration: from the first sample on, until a reload; with one asked for in between. */
