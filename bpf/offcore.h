@@ -92,7 +92,7 @@ static __always_inline void offcore_settle(u32 cpu, struct offcore_cpu *state, u
 	u32 counters = *(volatile u32 *)&state->counters;
 	struct offcore_record *record;
 	u32 fresh = 0;
-	u32 index;
+	u32 index, slot;
 
 	if (generation & 1)
 		return;
@@ -101,7 +101,8 @@ static __always_inline void offcore_settle(u32 cpu, struct offcore_cpu *state, u
 		state->based = 0;
 		fresh = 1;
 	}
-	index = cpu * slot_count + slot_of(cgroup_id);
+	slot = slot_of(cgroup_id);
+	index = cpu * slot_count + slot;
 	record = bpf_map_lookup_elem(&offcore_records, &index);
 	if (!record)
 		return;
@@ -111,6 +112,7 @@ static __always_inline void offcore_settle(u32 cpu, struct offcore_cpu *state, u
 			offcore_read(cpu, number, fresh, state, record);
 	state->settles++;
 	__sync_fetch_and_add(&record->settles, 1); /* not before what it stands for */
+	slot_mark(marks_offcore + cpu * marks_lines, slot, true);
 }
 
 static __always_inline struct offcore_cpu *offcore_this_cpu(u32 *ret_cpu)

@@ -24,9 +24,11 @@
 /* Settings, fixed at load; volatile in every use, or the compiler would take the zeros here for their values.
  */
 const volatile u32 slot_count = 1;
-const volatile u8 stripes_alone = 0; /* nobody but its CPU writes to a stripe */
-const volatile u32 marks_event = 1;  /* lines of an event's marks */
-const volatile u32 marks_owners = 0; /* first line of the owners' */
+const volatile u8 stripes_alone = 0;  /* nobody but its CPU writes to a stripe */
+const volatile u32 marks_event = 1;   /* lines of an event's marks */
+const volatile u32 marks_owners = 0;  /* first line of the owners' */
+const volatile u32 marks_offcore = 0; /* first line of the first CPU's, of what is counted there */
+const volatile u32 marks_lines = 1;   /* of a row */
 const volatile struct event_settings events[EVENTS_MAX] = {};
 
 struct slot_counters slot_counters = {};
@@ -75,7 +77,8 @@ struct {
 	__type(value, struct slot_owner);
 } slot_owners SEC(".maps");
 
-/* The marks of records.h; a row for each event and stripe, and the owners'. Sized at load. */
+/* The marks of records.h: a row for each event and stripe, the owners', and one for each CPU that counts
+ * off-core responses. Sized at load. */
 struct marks_line {
 	u8 marks[MARKS_LINE];
 };

@@ -29,7 +29,8 @@ int collect_new(const struct collect_settings *settings, struct collect **ret)
 	collect->n_slots = kernel_settings(settings->kernel)->slots;
 	collect->n_lines = marks_row(collect->n_slots) / MARKS_LINE;
 	collect->changed = calloc(collect->n_lines, sizeof(*collect->changed));
-	if (!collect->changed || differences_new(&collect->differences) < 0 ||
+	collect->counted = calloc(collect->n_lines, sizeof(*collect->counted));
+	if (!collect->changed || !collect->counted || differences_new(&collect->differences) < 0 ||
 	    differences_new(&collect->early) < 0 || hot_choices_new(settings->kernel, &collect->hot) < 0)
 		return -ENOMEM;
 	collect->slots[SLOT_UNATTRIBUTED].entry = ledger_unattributed(settings->ledger);
@@ -48,6 +49,7 @@ struct collect *collect_free(struct collect *collect)
 	}
 	free(collect->slots);
 	free(collect->changed);
+	free(collect->counted);
 	free(collect->early_records);
 	differences_free(collect->differences);
 	differences_free(collect->early);

@@ -192,6 +192,11 @@ u8 *kernel_owner_marks(const struct kernel *kernel)
 	return marks_of_row(kernel, kernel->settings.n_events * kernel->stripes);
 }
 
+u8 *kernel_offcore_marks(const struct kernel *kernel, u32 cpu)
+{
+	return marks_of_row(kernel, kernel->settings.n_events * kernel->stripes + 1 + cpu);
+}
+
 void kernel_clear_records(struct kernel *kernel, u32 slot, unsigned event, u32 stripes)
 {
 	for (u32 stripe = 0; stripe < kernel->stripes; stripe++) {

@@ -96,6 +96,7 @@ u32 kernel_stripe_of(const struct kernel *kernel, u32 cpu);
  */
 u8 *kernel_marks(const struct kernel *kernel, unsigned event, u32 stripe);
 u8 *kernel_owner_marks(const struct kernel *kernel);
+u8 *kernel_offcore_marks(const struct kernel *kernel, u32 cpu); /* of what it counted; below `offcore_cpus` */
 
 /* Sets the records of a slot to zero, of the events and stripes whose bits are set. The slot rests: it is
  * retired, since COLLECT_REST_NS at least, so that no program can find it. */

@@ -110,10 +110,12 @@ static int configure_stripes(struct kernel *kernel)
 		       : settings->stripes->alone && settings->stripes->cpus >= kernel->cpus;
 	skeleton->rodata->marks_event = kernel->stripes * lines;
 	skeleton->rodata->marks_owners = rows * lines;
+	skeleton->rodata->marks_offcore = (rows + 1) * lines;
+	skeleton->rodata->marks_lines = lines;
 	skeleton->rodata->cpu_count = kernel->cpus;
 	/* A state that was never written remembers nothing. */
 	skeleton->bss->index_epoch = 1;
-	r = size_map(skeleton->maps.marks, (rows + 1) * lines);
+	r = size_map(skeleton->maps.marks, (rows + 1 + settings->offcore_cpus) * lines);
 	return r < 0 ? r : size_map(skeleton->maps.cpu_states, kernel->cpus + 1);
 }
 

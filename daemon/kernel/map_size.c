@@ -31,7 +31,7 @@ u64 map_size(const struct map_size_case *maps)
 {
 	u64 page = maps->page_size;
 	u64 records = (u64)maps->slots * maps->stripes;
-	u64 rows = (maps->with_latency + maps->without) * maps->stripes + 1;
+	u64 rows = (maps->with_latency + maps->without) * maps->stripes + 1 + maps->offcore_cpus;
 	u64 bytes = array(records * maps->with_latency, sizeof(struct latency_record), page) +
 		    array(records * maps->without, sizeof(struct plain_record), page) +
 		    array(rows * marks_row(maps->slots), 1, page) +

@@ -26,7 +26,7 @@ struct map_size_case {
 /*
  * Bytes. Each slot takes of each stripe 2,560 of an event with latency, 320 of one without, and a mark of one
  * for either; and once 320 for who has it and 80 of the index (to the next power of two 16 of those).
- * Off-core counting takes 192 of a slot and CPU, and a hot table 15 KiB.
+ * Off-core counting takes 192 of a slot and CPU, and a mark of one, and a hot table 15 KiB.
  */
 u64 map_size(const struct map_size_case *maps);
 

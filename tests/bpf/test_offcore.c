@@ -356,6 +356,42 @@ Test(offcore, who_runs_is_counted_at_a_collection_without_a_switch)
 	cr_expect(stayed, "its time goes on without a switch");
 }
 
+/* A collection reads those that were counted for, and takes their marks; of who does nothing there is none. */
+Test(offcore, a_mark_says_who_was_counted)
+{
+	const struct pmu_counter counters[] = {counter(OFFCORE_L3, PERF_COUNT_SW_PAGE_FAULTS)};
+	const unsigned pages = 100;
+	struct cgroup_child child;
+	int worker = -1, idler = -1;
+	const u8 *marks;
+
+	write_online("0");
+	stay_on(0);
+	(void)cgroup_fixture_make(&fixture, "works");
+	(void)cgroup_fixture_make(&fixture, "idles");
+	open_counting(counters, ARRAY_SIZE(counters), COLLECT_GRACE_NS);
+	collect();
+	for (u32 slot = 1; slot < kernel_settings(books.kernel)->slots; slot++) {
+		const struct slot_owner *owner = kernel_owner(books.kernel, slot);
+
+		if (owner->state == SLOT_ALIVE && strcmp(owner->name, "works") == 0)
+			worker = (int)slot;
+		if (owner->state == SLOT_ALIVE && strcmp(owner->name, "idles") == 0)
+			idler = (int)slot;
+	}
+	cr_assert(worker > 0 && idler > 0);
+	marks = kernel_offcore_marks(books.kernel, 0);
+	cr_expect_eq(marks[worker], 0);
+	child = cgroup_fixture_child(&fixture, "works", touch_pages, (void *)&pages);
+	cgroup_fixture_go(&child);
+	cr_expect_eq(marks[worker], 1);
+	cr_expect_eq(marks[idler], 0);
+	cr_expect_eq(counted("works", OFFCORE_L3).count, 0, "not before a collection");
+	collect();
+	cr_expect_geq(counted("works", OFFCORE_L3).count, 100);
+	cr_expect_eq(marks[worker], 0);
+}
+
 Test(offcore, a_cgroup_that_dies_leaves_its_counts)
 {
 	const struct pmu_counter counters[] = {counter(OFFCORE_L3, PERF_COUNT_SW_PAGE_FAULTS)};

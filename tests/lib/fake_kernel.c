@@ -247,6 +247,12 @@ u8 *kernel_owner_marks(const struct kernel *kernel)
 	return kernel_marks(kernel, (unsigned)kernel->settings.n_events, 0);
 }
 
+u8 *kernel_offcore_marks(const struct kernel *kernel, u32 cpu)
+{
+	(void)kernel, (void)cpu;
+	return NULL;
+}
+
 void kernel_clear_records(struct kernel *kernel, u32 slot, unsigned event, u32 stripes)
 {
 	for (u32 left = stripes; left; left &= left - 1)
