@@ -266,7 +266,7 @@ static int read_all_counted(struct collect *collect, u64 now_ns, bool all)
 	take_counted(collect, offcore, all);
 	for (u32 line = 0; line < collect->n_lines; line++)
 		for (u64 left = collect->counted[line]; left; left &= left - 1) {
-			u32 nth = (u32)__builtin_ctzll(left), slot = line * MARKS_LINE + nth;
+			u32 slot = line * MARKS_LINE + (u32)__builtin_ctzll(left);
 			int one;
 
 			if (slot >= collect->n_slots ||
@@ -274,7 +274,7 @@ static int read_all_counted(struct collect *collect, u64 now_ns, bool all)
 				continue;
 			one = read_counted(collect, slot, now_ns);
 			if (one == 0)
-				collect->counted[line] &= ~(1ULL << nth);
+				collect->counted[line] &= ~(left & (~left + 1)); /* the lowest bit */
 			r = one < 0 ? one : r;
 		}
 	return r;

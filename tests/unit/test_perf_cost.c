@@ -48,9 +48,9 @@ Test(perf_cost, of_200_cpus)
 	/* 512 slots x 16 stripes of 2,560 and 320 bytes; 512 owners of 320; 1,024 samples of 56; 233 rows of
 	 * 512 marks; 201 states of 64; the index; 512 slots x 200 CPUs of 192 bytes, and 200 times 320: each
 	 * in whole pages. */
-	cr_expect_eq(cost.map_bytes, 20 * MIB + 2560 * 1024ULL + 160 * 1024ULL + 56 * 1024ULL + 120 * 1024ULL +
-					     16 * 1024ULL + 712 * 64ULL + 512 * 16ULL + 512ULL * 200 * 192 +
-					     64 * 1024ULL);
+	cr_expect_eq(cost.map_bytes, 20 * MIB + 2560 * 1024ULL + 160 * 1024ULL + 56 * 1024ULL +
+					     120 * 1024ULL + 16 * 1024ULL + 712 * 64ULL + 512 * 16ULL +
+					     512ULL * 200 * 192 + 64 * 1024ULL);
 	cr_expect_eq(cost.event_bytes, 0, "nobody told");
 	cr_expect_eq(cost.start_ns, 0, "nobody measured");
 }
