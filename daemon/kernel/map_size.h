@@ -13,7 +13,8 @@
 #include "pebsd/types.h"
 
 struct map_size_case {
-	u32 slots;
+	u32 slots;     /* that there are */
+	u32 slots_max; /* that there can be, for which index and marks are made; 0: no more */
 	u32 stripes;
 	u32 cpus;                     /* possible ones */
 	size_t with_latency, without; /* events */
@@ -29,5 +30,12 @@ struct map_size_case {
  * Off-core counting takes 192 of a slot and CPU, and a mark of one, and a hot table 15 KiB.
  */
 u64 map_size(const struct map_size_case *maps);
+
+/* The slots, in whole blocks of SLOT_BLOCK, from one block to SLOTS_MAX, that can be had in so many bytes: with
+ * maps that are made for no more. `slots` and `slots_max` are not looked at. */
+u32 map_size_slots(const struct map_size_case *maps, u64 bytes);
+
+/* As many of those of maps that are made for `slots_max`. */
+u32 map_size_slots_of(const struct map_size_case *maps, u64 bytes);
 
 #endif

@@ -34,7 +34,7 @@
 
 static struct books books;
 
-static void open_books(u32 hot_max, bool hardware)
+static void open_books_of(u32 hot_max, bool hardware, u64 memory_max)
 {
 	struct kernel_settings settings = books_settings(false);
 
@@ -45,7 +45,13 @@ static void open_books(u32 hot_max, bool hardware)
 	settings.events[NOTHING] = (struct event_settings){.has_source = 1};
 	settings.births = settings.hardware = hardware;
 	settings.hot_max = hot_max;
+	settings.memory_max = memory_max;
 	books_open(&books, &settings, 0);
+}
+
+static void open_books(u32 hot_max, bool hardware)
+{
+	open_books_of(hot_max, hardware, 0);
 }
 
 static u64 now_ns(void)
@@ -249,6 +255,61 @@ Test(hot, tables_take_memory_when_a_cgroup_first_has_some)
 	cr_expect_eq(samples_in("eight", HOT_CODE), 0);
 	cr_expect_eq(kernel_map_bytes(books.kernel), none + 2 * one);
 	cr_expect_null(kernel_hot_table(books.kernel, 2, LATENCY, 0));
+	books_close(&books);
+}
+
+/* Slots are added up to the limit of memory, and all tables can be had still. */
+Test(hot, slots_leave_the_memory_that_tables_may_take)
+{
+	const u64 memory_max = 16ULL << 20;
+	char path[16];
+	u32 limit;
+
+	open_books_of(0, false, memory_max);
+	limit = kernel_slots_limit(books.kernel);
+	books_close(&books);
+	open_books_of(HOT_MAX, false, memory_max);
+	cr_assert_lt(kernel_slots_limit(books.kernel), limit);
+	limit = kernel_slots_limit(books.kernel);
+	cr_assert_gt(limit, SLOT_BLOCK);
+	cr_assert_gt(kernel_grow(books.kernel, SLOTS_MAX), 0);
+	cr_expect_eq(kernel_slots(books.kernel), limit);
+	for (u32 i = 1; i <= HOT_MAX; i++) {
+		(void)snprintf(path, sizeof(path), "c%u", i);
+		(void)name_and_adopt(i, path);
+	}
+	books_collect(&books);
+	for (u32 i = 1; i <= HOT_MAX; i++) {
+		(void)snprintf(path, sizeof(path), "c%u", i);
+		cr_assert_eq(choose(path), 0, "%s", path);
+	}
+	cr_expect_eq(kernel_slots_limit(books.kernel), limit);
+	cr_expect_leq(kernel_map_bytes(books.kernel), memory_max);
+	books_close(&books);
+}
+
+Test(hot, slots_that_were_added_have_tables_as_the_first_have)
+{
+	u32 slot;
+
+	open_books_of(2, false, 16ULL << 20);
+	(void)name_and_adopt(7, "early");
+	for (u64 id = 1000; kernel_slots_free(books.kernel) > 0; id++)
+		cr_assert_gt(kernel_adopt(books.kernel, id, 0, "other"), 0);
+	books_collect(&books);
+	cr_assert_eq(choose("early"), 0);
+	cr_assert_gt(kernel_grow(books.kernel, 2 * SLOT_BLOCK), 0);
+	slot = name_and_adopt(8, "late");
+	cr_assert_geq(slot, SLOT_BLOCK);
+	books_collect(&books);
+	cr_assert_eq(choose("late"), 0);
+	inject_at(7, 0x401000, 0x1000, 100);
+	inject_at(8, 0x401000, 0x1000, 100);
+	inject_at(8, 0x401000, 0x1000, 100);
+	cr_expect_eq(samples_in("early", HOT_CODE), 1);
+	cr_expect_eq(samples_in("late", HOT_CODE), 2);
+	books_collect(&books);
+	cr_expect_eq(books_samples(&books, "late", LATENCY), 2);
 	books_close(&books);
 }
 

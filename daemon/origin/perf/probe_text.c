@@ -317,7 +317,10 @@ static int print_origin_of_costs(const struct probe_report *report, FILE *out)
 		    "BPF maps are for %s cgroup slots%s, without hot tables: a cgroup that has some, of %u at "
 		    "most, takes 15 KiB more for each event and CPU. Beside the descriptors of events pebsd "
 		    "keeps room for %d.",
-		    slots, report->slots_by_cgroups ? " (twice the cgroups there are, at least 512)" : "",
+		    slots,
+		    report->slots_by_cgroups
+			    ? " (twice the cgroups there are, at least 512; more are added as cgroups come)"
+			    : "",
 		    measured->hot_max, DESCRIPTORS_SPARE) < 0) {
 		text = NULL;
 		return -ENOMEM;
