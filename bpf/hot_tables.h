@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The hot tables (pebsd/hot.h) of chosen cgroups. The daemon chooses by writing to the memory here that it
- * has mapped; programs only look. With none chosen that is one branch, which is not taken.
+ * has mapped; programs only look. With none chosen that is one branch, which is not taken. Tables of a choice
+ * are a map of their own, which the daemon makes when it is first chosen: on a large machine they are most of
+ * the memory, and many machines never need them.
  */
 #ifndef PEBSD_BPF_HOT_TABLES_H
 #define PEBSD_BPF_HOT_TABLES_H
@@ -25,26 +27,37 @@ const volatile u64 hot_seed = 0;
 volatile u32 hot_chosen = 0;
 volatile u8 hot_choices[SLOTS_MAX] = {};
 
-/* The sets of all tables: choice, then event, then CPU, then as in struct hot_table. Sized at load. */
-struct {
+/* The daemon's: a bit for each choice that has tables in the map below, set before they are. */
+u64 hot_made = 0;
+
+/* The sets of the tables of a choice: event, then CPU, then as in struct hot_table. Sized at load. (Of a map
+ * in a map clang 14 describes no structure, so that its value has a size and no type.) */
+struct hot_sets_map {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
 	__uint(max_entries, 1);
+	__uint(key_size, sizeof(u32));
+	__uint(value_size, sizeof(struct hot_set));
+};
+
+/* By choice; empty at load, and sized then. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
+	__uint(max_entries, 1);
 	__type(key, u32);
-	__type(value, struct hot_set);
+	__array(values, struct hot_sets_map);
 } hot_tables SEC(".maps");
 
 /*
- * Counts a sample's places in the table of that index. `origin`: the pid, and above it whether a modified
+ * Counts a sample's places in the table whose sets begin at `first` of a choice's `tables`. `origin`: the pid, and above it whether a modified
  * copy was met. An item that is 0 is none. Part of its caller: where the processor's returns are guarded
  * (SRSO, retbleed) one costs as much as a third of this. A loop: code and lines run the same instructions,
  * which a PMI finds in no cache.
  */
-static __always_inline void hot_account(u32 table, u64 code, u64 line, u64 weight, u64 origin)
+static __always_inline void hot_account(void *tables, u32 first, u64 code, u64 line, u64 weight, u64 origin)
 {
 	struct hot_sample sample = {
 		.item = code, .weight = weight, .hitm = (u32)(origin >> 32) & 1, .pid = (u32)origin};
-	u32 first = table * HOT_KINDS * HOT_SETS;
 
 #pragma clang loop unroll(disable)
 	for (u32 kind = 0; kind < HOT_KINDS; kind++, sample.item = line, first += HOT_SETS) {
@@ -54,22 +67,23 @@ static __always_inline void hot_account(u32 table, u64 code, u64 line, u64 weigh
 
 		if (!sample.item)
 			continue;
-		set = bpf_map_lookup_elem(&hot_tables, &number);
+		set = bpf_map_lookup_elem(tables, &number);
 		if (!set)
 			return;
 		hot_add_to(set, hash, &sample);
 	}
 }
 
-/* The slot's table for the event on this CPU, as its index above 0; 0 where it is not chosen. */
-static __always_inline u32 hot_table_of(u32 slot, u32 number)
+/* The slot's tables, and in *ret_first where that of the event on this CPU begins; NULL: it has none. */
+static __always_inline void *hot_tables_of(u32 slot, u32 number, u32 *ret_first)
 {
-	u32 choice = hot_choices[slot & (SLOTS_MAX - 1)];
+	u32 choice = hot_choices[slot & (SLOTS_MAX - 1)] - 1U;
 	u32 cpu = hot_cpus == 1 ? 0 : bpf_get_smp_processor_id();
 
-	if (!choice || choice > hot_max || number >= hot_events || cpu >= hot_cpus)
-		return 0;
-	return ((choice - 1) * hot_events + number) * hot_cpus + cpu + 1;
+	if (choice >= hot_max || number >= hot_events || cpu >= hot_cpus)
+		return NULL;
+	*ret_first = (number * hot_cpus + cpu) * HOT_KINDS * HOT_SETS;
+	return bpf_map_lookup_elem(&hot_tables, &choice);
 }
 
 #endif

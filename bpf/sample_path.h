@@ -30,10 +30,11 @@ static __always_inline void account_place(const struct sample *sample, u16 numbe
 					  const volatile struct event_settings *event,
 					  struct bpf_perf_event_data *context, u32 slot)
 {
-	u32 table = hot_table_of(slot, number);
 	u64 code = 0, line = 0, weight = 1, origin = 0;
+	u32 first;
+	void *tables = hot_tables_of(slot, number, &first);
 
-	if (!table)
+	if (!tables)
 		return;
 	if (event->has_code_address && context)
 		code = hot_code_item(PT_REGS_IP(&context->regs));
@@ -50,7 +51,7 @@ static __always_inline void account_place(const struct sample *sample, u16 numbe
 	/* Without a branch, which would have the verifier go through all of it twice. */
 	if (sample->fields & SAMPLE_DATA_SOURCE)
 		origin |= (u64)(DATA_SOURCE_SNOOP(sample->data_source) / SNOOP_BIT_HITM & 1) << 32;
-	hot_account(table - 1, code, line, weight, origin);
+	hot_account(tables, first, code, line, weight, origin);
 }
 
 /*

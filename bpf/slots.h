@@ -26,9 +26,11 @@
 const volatile u32 block_log2 = 0; /* a slot's block is its number shifted by this */
 const volatile u32 block_mask = 0; /* and its number there what is left */
 const volatile u32 block_slots = 1;
-const volatile u8 stripes_alone = 0; /* nobody but its CPU writes to a stripe */
-const volatile u32 marks_event = 1;  /* lines of an event's marks */
-const volatile u32 marks_owners = 0; /* first line of the owners' */
+const volatile u8 stripes_alone = 0;  /* nobody but its CPU writes to a stripe */
+const volatile u32 marks_event = 1;   /* lines of an event's marks */
+const volatile u32 marks_owners = 0;  /* first line of the owners' */
+const volatile u32 marks_offcore = 0; /* first line of the first CPU's, of what is counted there */
+const volatile u32 marks_lines = 1;   /* of a row */
 const volatile struct event_settings events[EVENTS_MAX] = {};
 
 struct slot_counters slot_counters = {};
@@ -90,7 +92,8 @@ static __always_inline u32 slot_in_block(u32 slot)
 	return slot & block_mask;
 }
 
-/* The marks of records.h; a row for each event and stripe, and the owners'. Sized at load. */
+/* The marks of records.h: a row for each event and stripe, the owners', and one for each CPU that counts
+ * off-core responses. Sized at load. */
 struct marks_line {
 	u8 marks[MARKS_LINE];
 };

@@ -289,6 +289,7 @@ static int collect(struct engine *engine, int (*read)(struct collect *collect, u
 	head->slots_free = collect_slots_free(engine->collect);
 	head->births_without_slot = kernel_slot_counters(engine->kernel).births_without_slot;
 	head->slots_missing = engine_slots_missing(engine);
+	head->map_bytes = kernel_map_bytes(engine->kernel);
 	engine_save(engine);
 	head->collection_seconds = (double)(engine_clock_ns() - engine->collected_ns) / (double)NSEC_PER_SEC;
 	return r < 0 ? log_error(r, "not all figures of this collection are entered") : 0;

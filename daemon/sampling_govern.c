@@ -36,6 +36,7 @@ struct governed {
 	/* As of the last step. */
 	size_t n_before;
 	struct cpu_counts *before;
+	double per_second; /* samples, on the CPU that had most, when that was known last */
 	struct kernel_body_time body;
 	u64 body_cpus;
 	/* What was told of changes. */
@@ -196,12 +197,27 @@ static void keep_counts(struct governed *event, const struct cpu_counts *now, si
 		memcpy(before, now, n * sizeof(*before));
 }
 
+/* What a sample of the event costs; `bound_ns`: what an interrupt is taken for until it is known. Where those
+ * of sparse samples are not, all are taken for dense: the least that they can cost. */
+static struct sample_cost sample_cost_of(const struct sampling_govern *govern, size_t i, double bound_ns)
+{
+	const struct maybe_double *program_ns = &govern->settings.head->events[i].cost.program_ns;
+	const struct calibrate_timing *dense = &govern->interrupts[i].dense;
+	const struct calibrate_timing *sparse = &govern->interrupts[i].sparse;
+
+	return (struct sample_cost){
+		.program_ns = program_ns->known ? program_ns->value : 0,
+		.dense_ns = dense->known ? dense->ns : bound_ns,
+		.dense_per_second = dense->known ? dense->per_second : 0,
+		.sparse_ns = sparse->known ? sparse->ns : 0,
+		.sparse_per_second = sparse->known ? sparse->per_second : 0,
+	};
+}
+
 static void read_input(struct sampling_govern *govern, size_t i, double seconds, u64 max_rate,
 		       struct governor_input *ret)
 {
 	const struct pmu_opening *opening = perf_opening(govern->settings.sets[i]);
-	const struct snapshot_cost *cost = &govern->settings.head->events[i].cost;
-	const struct calibrate_result *interrupt = &govern->interrupts[i];
 	struct governed *event = &govern->events[i];
 	const struct cpu_counts *now;
 	size_t n;
@@ -213,10 +229,15 @@ static void read_input(struct sampling_govern *govern, size_t i, double seconds,
 	govern_bounds(opening, event->usual_period ? event->usual_period : opening->event.period, ret);
 	if (event->least_period > ret->least_period)
 		ret->least_period = event->least_period;
-	ret->sample_ns =
-		(interrupt->known ? interrupt->interrupt_ns : calibrate_bound_ns(max_rate, govern->percent)) +
-		(cost->program_ns.known ? cost->program_ns.value : 0);
+	ret->sample = sample_cost_of(govern, i, calibrate_bound_ns(max_rate, govern->percent));
+	if (ret->known)
+		event->per_second = ret->events_per_second / (double)ret->period;
 	keep_counts(event, now, n);
+}
+
+static struct snapshot_interrupt shown_timing(const struct calibrate_timing *timing)
+{
+	return (struct snapshot_interrupt){timing->known, timing->ns, timing->per_second};
 }
 
 static void show(struct sampling_govern *govern, size_t i, const struct governor_input *input,
@@ -224,9 +245,13 @@ static void show(struct sampling_govern *govern, size_t i, const struct governor
 {
 	const struct calibrate_result *interrupt = &govern->interrupts[i];
 	struct snapshot_cost *cost = &govern->settings.head->events[i].cost;
-	const bool measured = output->measured && interrupt->known && cost->program_ns.known;
+	const bool known = interrupt->dense.known;
+	const bool measured = output->measured && known && cost->program_ns.known;
 
-	cost->interrupt_ns = (struct maybe_double){interrupt->known, interrupt->interrupt_ns};
+	cost->interrupt_ns = (struct maybe_double){
+		known, known ? sample_cost_interrupt_ns(&input->sample, govern->events[i].per_second) : 0};
+	cost->dense = shown_timing(&interrupt->dense);
+	cost->sparse = shown_timing(&interrupt->sparse);
 	cost->ratio = (struct maybe_double){measured, measured ? output->cost : 0};
 	/* One whose period is fixed has none. */
 	cost->budget = (struct maybe_double){output->budget > 0, output->budget};
@@ -313,7 +338,8 @@ static void apply(struct sampling_govern *govern, size_t i, const struct governo
 	tell(govern, i, before, output);
 }
 
-static char *unknown_interrupt(const char *key, const char *reason, double retry_seconds)
+static char *unknown_interrupt(const char *key, const struct calibrate_result *interrupt,
+			       double retry_seconds)
 {
 	char again[TEXT_NUMBER_MAX + 32] = "it is not tried again", span[TEXT_NUMBER_MAX];
 	char *text;
@@ -322,30 +348,48 @@ static char *unknown_interrupt(const char *key, const char *reason, double retry
 		text_span(retry_seconds, span);
 		(void)snprintf(again, sizeof(again), "it is tried again in %s", span);
 	}
+	if (interrupt->dense.known) {
+		if (asprintf(
+			    &text,
+			    "what an interrupt of %s takes where samples are rare could not be measured: %s; "
+			    "%s; until it is known, rare samples count as frequent ones do, so that the cost "
+			    "is the least it can be, and more than the budget may be taken",
+			    key, interrupt->sparse.reason, again) < 0)
+			return NULL;
+		return text;
+	}
 	if (asprintf(&text,
 		     "what an interrupt of %s takes could not be measured: %s; %s; until it is known, the "
 		     "budget goes by the most that the kernel lets one take "
 		     "(kernel.perf_event_max_sample_rate, kernel.perf_cpu_time_max_percent), and what "
 		     "sampling costs is not shown",
-		     key, reason, again) < 0)
+		     key, interrupt->dense.reason, again) < 0)
 		return NULL;
 	return text;
+}
+
+static bool is_known(const struct calibrate_result *interrupt)
+{
+	return interrupt->dense.known && interrupt->sparse.known;
 }
 
 /* What is not known is for all to read, until it is. `retry_seconds`: 0 if it is not tried again. */
 static void tell_interrupt(struct sampling_govern *govern, size_t i, double retry_seconds)
 {
 	const size_t note = PERF_NOTE_OF(i, PERF_NOTE_INTERRUPT);
+	const struct calibrate_result *interrupt = &govern->interrupts[i];
 	const char *key = govern->settings.head->events[i].key;
 	char *text;
 
-	if (govern->interrupts[i].known) {
+	if (is_known(interrupt)) {
 		(void)perf_notes_set(govern->settings.notes, note, NULL);
-		log_info("an interrupt of %s takes %.0f ns without pebsd's program", key,
-			 govern->interrupts[i].interrupt_ns);
+		log_info("an interrupt of %s takes, without pebsd's program, %.0f ns at %.0f samples a "
+			 "second and %.0f ns at %.0f",
+			 key, interrupt->dense.ns, interrupt->dense.per_second, interrupt->sparse.ns,
+			 interrupt->sparse.per_second);
 		return;
 	}
-	text = unknown_interrupt(key, govern->interrupts[i].reason, retry_seconds);
+	text = unknown_interrupt(key, interrupt, retry_seconds);
 	if (!text)
 		return;
 	log_notice("%s", text);
@@ -361,13 +405,13 @@ static void calibrated(struct sampling_govern *govern,
 	double seconds = 0;
 
 	for (size_t i = 0; i < n; i++)
-		failed |= !results[i].known;
+		failed |= !is_known(&results[i]);
 	if (failed)
 		seconds = calibrate_retry_seconds(++govern->calibrations_failed);
 	govern->calibrate_ns =
 		seconds > 0 ? monotonic_ns() + (u64)(seconds * (double)NSEC_PER_SEC) : UINT64_MAX;
 	for (size_t i = 0; i < n; i++) {
-		const bool was_known = govern->interrupts[i].known;
+		const bool was_known = is_known(&govern->interrupts[i]);
 
 		govern->interrupts[i] = results[i];
 		if (!was_known)
@@ -380,21 +424,22 @@ static void begin_calibration(struct sampling_govern *govern, u64 max_rate)
 	const struct sampling_govern_settings *settings = &govern->settings;
 	const struct pmu_opening *openings[EVENTS_MAX] = {0};
 	struct calibrate_result results[EVENTS_MAX];
-	int fd = kernel_empty_program_fd(settings->kernel);
-	int r = fd;
+	char reason[CALIBRATE_REASON_MAX];
+	const struct calibrate_program program = {.fd = kernel_empty_program_fd(settings->kernel),
+						  .runs = kernel_empty_program_runs(settings->kernel)};
+	int r = program.fd;
 
 	for (size_t i = 0; i < settings->n_sets; i++)
 		openings[i] = perf_opening(settings->sets[i]);
-	if (fd >= 0)
-		r = calibration_new(openings, settings->n_sets, govern->interrupts, fd, max_rate,
+	if (program.fd >= 0)
+		r = calibration_new(openings, settings->n_sets, govern->interrupts, &program, max_rate,
 				    &govern->calibration);
 	if (r >= 0)
 		return;
+	(void)snprintf(reason, sizeof(reason), "it could not begin: %.100s", strerror(-r));
 	memcpy(results, govern->interrupts, sizeof(results));
 	for (size_t i = 0; i < settings->n_sets; i++)
-		if (!results[i].known)
-			(void)snprintf(results[i].reason, CALIBRATE_REASON_MAX, "it could not begin: %.100s",
-				       strerror(-r));
+		calibrate_refuse(&results[i], reason);
 	calibrated(govern, results);
 }
 

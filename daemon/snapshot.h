@@ -42,14 +42,26 @@ struct snapshot_cpu {
 	struct maybe_double throttled_seconds; /* as of the event */
 };
 
+/* What an interrupt takes at one rate. */
+struct snapshot_interrupt {
+	bool known;
+	double ns;
+	double per_second; /* samples, on one CPU */
+};
+
 /* What sampling an event costs, and what the governor made of it; see govern/governor.h. */
 struct snapshot_cost {
-	struct maybe_double ratio;        /* share of the busiest CPU's time, over the last interval */
+	/* Share of the busiest CPU's time, over the last interval. It leaves out what samples take from the
+	 * other thread of a core, the daemon's own time, and a hypervisor's exits. */
+	struct maybe_double ratio;
 	struct maybe_double budget;       /* the event's share of the budget; not known: it has none */
-	struct maybe_double interrupt_ns; /* of a sample, as calibrated at the start */
-	struct maybe_double program_ns;   /* of a sample, as timed in some of them */
-	const char *state;                /* "steady", "over budget", ...; NULL: nobody governs it */
-	u64 changes[GOVERNOR_REASONS];    /* of the period by the governor since the start, by reason */
+	struct maybe_double interrupt_ns; /* of a sample at the present rate, by the two calibrated ones */
+	struct snapshot_interrupt dense;  /* as calibrated at the start, where samples come often */
+	struct snapshot_interrupt
+		sparse;                 /* and rarely; not known: `ratio` and `interrupt_ns` are the least */
+	struct maybe_double program_ns; /* of a sample, as timed in some of them */
+	const char *state;              /* "steady", "over budget", ...; NULL: nobody governs it */
+	u64 changes[GOVERNOR_REASONS];  /* of the period by the governor since the start, by reason */
 };
 
 /* The state of one event. Index: as in `events` of the snapshot. */

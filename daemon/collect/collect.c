@@ -12,6 +12,7 @@
 int collect_new(const struct collect_settings *settings, struct collect **ret)
 {
 	_cleanup_(collect_freep) struct collect *collect = calloc(1, sizeof(*collect));
+	u32 lines_max;
 
 	if (!collect)
 		return -ENOMEM;
@@ -28,9 +29,10 @@ int collect_new(const struct collect_settings *settings, struct collect **ret)
 	if (!collect->slots)
 		return -ENOMEM;
 	collect_follow_growth(collect);
-	collect->changed =
-		calloc(marks_row(kernel_slots_max(settings->kernel)) / MARKS_LINE, sizeof(*collect->changed));
-	if (!collect->changed || differences_new(&collect->differences) < 0 ||
+	lines_max = marks_row(kernel_slots_max(settings->kernel)) / MARKS_LINE;
+	collect->changed = calloc(lines_max, sizeof(*collect->changed));
+	collect->counted = calloc(lines_max, sizeof(*collect->counted));
+	if (!collect->changed || !collect->counted || differences_new(&collect->differences) < 0 ||
 	    differences_new(&collect->early) < 0 || hot_choices_new(settings->kernel, &collect->hot) < 0)
 		return -ENOMEM;
 	collect->slots[SLOT_UNATTRIBUTED].entry = ledger_unattributed(settings->ledger);
@@ -55,6 +57,7 @@ struct collect *collect_free(struct collect *collect)
 	}
 	free(collect->slots);
 	free(collect->changed);
+	free(collect->counted);
 	free(collect->early_records);
 	differences_free(collect->differences);
 	differences_free(collect->early);

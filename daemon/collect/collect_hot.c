@@ -17,7 +17,14 @@ void collect_choose_hot(struct collect *collect, u32 slot, const char *path, u64
 	if (r >= 0 || collect->hot_short || hot_choices_resting(collect->hot))
 		return;
 	collect->hot_short = true;
-	(void)log_warning(r == -ENOSPC ? 0 : r,
+	if (r != -ENOSPC) {
+		(void)log_warning(r,
+				  "[cgroups] hot names %s, and its tables cannot be made; it has none, and "
+				  "maybe others; give pebsd more memory, or name fewer",
+				  path);
+		return;
+	}
+	(void)log_warning(0,
 			  "[cgroups] hot names more cgroups than there are tables for: %s and further ones "
 			  "have none; raise hot-max, which is %u, or name fewer",
 			  path, kernel_hot_max(settings->kernel));

@@ -39,6 +39,7 @@ struct collect {
 	u8 *marks[EVENTS_MAX][STRIPES_MAX];
 	struct slot_view *slots;
 	u64 *changed;            /* a bit for each slot whose owner is to be looked at */
+	u64 *counted;            /* and for each that was counted for, and is to be read; by line */
 	struct way_back dead;    /* as noticed */
 	struct way_back retired; /* by time */
 	u64 owned;

@@ -239,15 +239,42 @@ int collect_read_slot(struct collect *collect, u32 slot, struct differences *dif
 	return r < 0 ? r : read_counted(collect, slot, now_ns);
 }
 
-/* Counting leaves no marks: each slot is looked at. */
-static int read_all_counted(struct collect *collect, u64 now_ns)
+/* Takes the marks of what was counted: CPU by CPU, as they lie. With `all`, as if each slot had one. */
+static void take_counted(struct collect *collect, const struct kernel_offcore *offcore, bool all)
 {
+	u32 pmu;
+
+	for (u32 cpu = 0; cpu < kernel_offcore_cpus(offcore); cpu++) {
+		u8 *marks = kernel_offcore_marks(collect->settings.kernel, cpu);
+
+		for (u32 line = 0; kernel_offcore_pmu(offcore, cpu, &pmu) && line < collect->n_lines; line++)
+			collect->counted[line] |= marks_take(marks + (size_t)line * MARKS_LINE);
+	}
+	for (u32 line = 0; all && line < collect->n_lines; line++)
+		collect->counted[line] = ~0ULL;
+	marks_taken();
+}
+
+/* What is not read, as its owner is not known yet or memory is short, is the next collection's. */
+static int read_all_counted(struct collect *collect, u64 now_ns, bool all)
+{
+	const struct kernel_offcore *offcore = kernel_offcore(collect->settings.kernel);
 	int r = 0;
 
-	for (u32 slot = 0; slot < collect->n_slots && kernel_offcore(collect->settings.kernel); slot++)
-		if (slot == SLOT_UNATTRIBUTED || collect->slots[slot].owned) {
-			int one = read_counted(collect, slot, now_ns);
+	if (!offcore)
+		return 0;
+	take_counted(collect, offcore, all);
+	for (u32 line = 0; line < collect->n_lines; line++)
+		for (u64 left = collect->counted[line]; left; left &= left - 1) {
+			u32 slot = line * MARKS_LINE + (u32)__builtin_ctzll(left);
+			int one;
 
+			if (slot >= collect->n_slots ||
+			    (slot != SLOT_UNATTRIBUTED && !collect->slots[slot].owned))
+				continue;
+			one = read_counted(collect, slot, now_ns);
+			if (one == 0)
+				collect->counted[line] &= ~(left & (~left + 1)); /* the lowest bit */
 			r = one < 0 ? one : r;
 		}
 	return r;
@@ -274,7 +301,7 @@ static int read_unmarked(struct collect *collect, u64 now_ns)
 int collect_read(struct collect *collect, u64 now_ns, bool all)
 {
 	int marked = all ? read_unmarked(collect, now_ns) : read_lines(collect, now_ns);
-	int counted = read_all_counted(collect, now_ns);
+	int counted = read_all_counted(collect, now_ns, all);
 
 	return marked < 0 ? marked : counted;
 }

@@ -85,6 +85,7 @@ int hot_choices_choose(struct hot_choices *choices, u32 slot, const char *path, 
 	struct choice *choice = choice_of(choices, slot);
 	size_t i = 0;
 	char *copy;
+	int r;
 
 	if (choices->n == 0)
 		return -EOPNOTSUPP;
@@ -100,9 +101,13 @@ int hot_choices_choose(struct hot_choices *choices, u32 slot, const char *path, 
 	copy = strdup(path);
 	if (!copy)
 		return -ENOMEM;
+	r = kernel_hot_choose(choices->kernel, slot, (u32)i);
+	if (r < 0) {
+		free(copy);
+		return r;
+	}
 	choices->list[i] = (struct choice){.state = CHOSEN, .slot = slot, .path = copy, .since_ns = now_ns};
 	ask(&choices->list[i], until_ns);
-	kernel_hot_choose(choices->kernel, slot, (u32)i);
 	return 0;
 }
 

@@ -19,7 +19,7 @@ DEFINE_CLEANUP(struct hot_choices *, hot_choices_free)
 /*
  * Chooses the slot of a path, which is a living cgroup's: until a time (CLOCK_MONOTONIC), or with `until_ns`
  * 0 by the configuration. One that is chosen already is so for the later of both. 0; -ENOSPC: no tables are
- * free; -EOPNOTSUPP: there are none; -ENOMEM.
+ * free; -EOPNOTSUPP: there are none; else -errno: they could not be made.
  */
 int hot_choices_choose(struct hot_choices *choices, u32 slot, const char *path, u64 until_ns, u64 now_ns);
 

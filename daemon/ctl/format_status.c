@@ -86,9 +86,29 @@ static void put_share(double share, char ret[static TEXT_NUMBER_MAX])
 		       share * 100);
 }
 
-static void put_ns(double ns, char ret[static TEXT_NUMBER_MAX])
+static void put_rounded(double value, char ret[static TEXT_NUMBER_MAX])
 {
-	text_count(ns > 0 ? (u64)(ns + 0.5) : 0, ret);
+	text_count(value > 0 ? (u64)(value + 0.5) : 0, ret);
+}
+
+/* The two rates at which interrupts were timed. */
+static void put_timed_interrupts(FILE *out, const struct format_style *style, json_object *cost)
+{
+	json_object *dense = json_get_object(cost, "dense_interrupt");
+	json_object *sparse = json_get_object(cost, "sparse_interrupt");
+	char dense_ns[TEXT_NUMBER_MAX], dense_rate[TEXT_NUMBER_MAX];
+	char sparse_ns[TEXT_NUMBER_MAX], sparse_rate[TEXT_NUMBER_MAX];
+	double values[4];
+
+	if (!json_get_double(dense, "ns", &values[0]) || !json_get_double(dense, "per_second", &values[1]) ||
+	    !json_get_double(sparse, "ns", &values[2]) || !json_get_double(sparse, "per_second", &values[3]))
+		return;
+	put_rounded(values[0], dense_ns);
+	put_rounded(values[1], dense_rate);
+	put_rounded(values[2], sparse_ns);
+	put_rounded(values[3], sparse_rate);
+	line_put(out, style, "", "an interrupt was timed at %s ns with %s samples a second, %s ns with %s",
+		 dense_ns, dense_rate, sparse_ns, sparse_rate);
 }
 
 static void put_cost(FILE *out, const struct format_style *style, json_object *cost)
@@ -97,19 +117,22 @@ static void put_cost(FILE *out, const struct format_style *style, json_object *c
 	char interrupt[TEXT_NUMBER_MAX + 64] = "", program[TEXT_NUMBER_MAX + 64] = "",
 					 of[TEXT_NUMBER_MAX + 64] = "";
 	_cleanup_free_ char *state = NULL;
+	bool known, least;
 	double value;
 	u64 changes;
 
 	if (json_get_double(cost, "interrupt_ns", &value)) {
-		put_ns(value, ns);
+		put_rounded(value, ns);
 		(void)snprintf(interrupt, sizeof(interrupt), "; a sample takes %s ns of interrupt", ns);
 	}
 	if (json_get_double(cost, "program_ns", &value)) {
-		put_ns(value, ns);
+		put_rounded(value, ns);
 		(void)snprintf(program, sizeof(program), "%s %s ns of program",
 			       *interrupt ? " and" : "; a sample takes", ns);
 	}
-	if (json_get_double(cost, "ratio", &value))
+	known = json_get_double(cost, "ratio", &value);
+	least = known && !json_get_object(cost, "sparse_interrupt");
+	if (known)
 		put_share(value, ratio);
 	else
 		(void)snprintf(ratio, sizeof(ratio), "unknown");
@@ -120,7 +143,13 @@ static void put_cost(FILE *out, const struct format_style *style, json_object *c
 	if (json_get_text(cost, "state"))
 		(void)snprintf(of, sizeof(of), ", budget %s: %s", budget,
 			       line_visible(json_get_text(cost, "state"), &state));
-	line_put(out, style, "", "cost, of the busiest CPU's time: %s%s%s%s", ratio, of, interrupt, program);
+	line_put(out, style, "", "cost, of the busiest CPU's time: %s%s%s%s%s", least ? "at least " : "",
+		 ratio, of, interrupt, program);
+	put_timed_interrupts(out, style, cost);
+	if (known)
+		line_put(out, style, "",
+			 "the cost leaves out the other thread of a core, pebsd's own time, and a "
+			 "hypervisor's exits");
 	if (json_get_u64(cost, "period_changes", &changes) && changes > 0)
 		line_put(out, style, "", "the budget changed the period %llu time%s since the start",
 			 (unsigned long long)changes, changes == 1 ? "" : "s");

@@ -76,6 +76,19 @@ static void put_turns(struct json_writer *writer, json_object *object, const str
 	json_put(writer, object, "takes_turns_with", others);
 }
 
+static void put_interrupt(struct json_writer *writer, json_object *object, const char *key,
+			  const struct snapshot_interrupt *interrupt)
+{
+	json_object *figures;
+
+	if (!interrupt->known)
+		return;
+	figures = json_checked(writer, json_object_new_object());
+	json_put_number(writer, figures, "ns", interrupt->ns, 1);
+	json_put_number(writer, figures, "per_second", interrupt->per_second, 1);
+	json_put(writer, object, key, figures);
+}
+
 /* Nothing where nothing is known: a replay, the model. */
 static void put_cost(struct json_writer *writer, json_object *object, const struct snapshot_cost *cost)
 {
@@ -91,6 +104,8 @@ static void put_cost(struct json_writer *writer, json_object *object, const stru
 		json_put_number(writer, figures, "budget", cost->budget.value, 6);
 	if (cost->interrupt_ns.known)
 		json_put_number(writer, figures, "interrupt_ns", cost->interrupt_ns.value, 1);
+	put_interrupt(writer, figures, "dense_interrupt", &cost->dense);
+	put_interrupt(writer, figures, "sparse_interrupt", &cost->sparse);
 	if (cost->program_ns.known)
 		json_put_number(writer, figures, "program_ns", cost->program_ns.value, 1);
 	if (cost->state)

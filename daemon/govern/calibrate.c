@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -30,7 +29,7 @@ struct calibration {
 	size_t n;
 	struct pmu_opening *openings;
 	struct calibrate_result *results;
-	int program_fd; /* the caller's */
+	struct calibrate_program program; /* the caller's */
 	u64 max_rate;
 	pthread_t thread;
 	bool stop; /* atomic */
@@ -66,16 +65,30 @@ static void go_to(const struct pmu_opening *opening)
 		(void)syscall(SYS_sched_setaffinity, 0, sizeof(opening->members.bits), opening->members.bits);
 }
 
-/* Samples of one PMU interrupt alike, if they are all precise or none is. */
-static const struct calibrate_result *measured_alike(const struct calibration *calibration, size_t event)
+static bool is_complete(const struct calibrate_result *result)
+{
+	return result->dense.known && result->sparse.known;
+}
+
+/* Samples of one PMU interrupt alike, if they are all precise or none is: takes from such an event what it
+ * knows and the other one does not. Returns whether all is known. */
+static bool go_by_another(struct calibration *calibration, size_t event)
 {
 	const struct pmu_opening *opening = &calibration->openings[event];
+	struct calibrate_result *result = &calibration->results[event];
 
-	for (size_t i = 0; i < calibration->n; i++)
-		if (calibration->results[i].known && calibration->openings[i].type == opening->type &&
-		    !calibration->openings[i].precise_ip == !opening->precise_ip)
-			return &calibration->results[i];
-	return NULL;
+	for (size_t i = 0; i < calibration->n; i++) {
+		const struct calibrate_result *other = &calibration->results[i];
+
+		if (calibration->openings[i].type != opening->type ||
+		    !calibration->openings[i].precise_ip != !opening->precise_ip)
+			continue;
+		if (!result->dense.known && other->dense.known)
+			result->dense = other->dense;
+		if (!result->sparse.known && other->sparse.known)
+			result->sparse = other->sparse;
+	}
+	return is_complete(result);
 }
 
 /* Those whose counter is theirs alone have to go by others, and so come after them. */
@@ -83,18 +96,15 @@ static void measure_some(struct calibration *calibration, struct walk *walk, boo
 {
 	for (size_t i = 0; i < calibration->n; i++) {
 		const struct pmu_opening *opening = &calibration->openings[i];
-		const struct calibrate_result *alike = measured_alike(calibration, i);
 
-		if ((opening->only_counter != 0) != only_counter || calibration->results[i].known)
+		if ((opening->only_counter != 0) != only_counter)
 			continue;
 		if (__atomic_load_n(&calibration->stop, __ATOMIC_RELAXED))
 			return;
-		if (alike) {
-			calibration->results[i] = *alike;
+		if (go_by_another(calibration, i))
 			continue;
-		}
 		go_to(opening);
-		calibrate_measure(opening, calibration->program_fd, calibration->max_rate, walk_on, walk,
+		calibrate_measure(opening, &calibration->program, calibration->max_rate, walk_on, walk,
 				  &calibration->stop, &calibration->results[i]);
 	}
 }
@@ -102,12 +112,8 @@ static void measure_some(struct calibration *calibration, struct walk *walk, boo
 /* Those that found no counter before another one was measured. */
 static void fill_in(struct calibration *calibration)
 {
-	for (size_t i = 0; i < calibration->n; i++) {
-		const struct calibrate_result *alike = measured_alike(calibration, i);
-
-		if (!calibration->results[i].known && alike)
-			calibration->results[i] = *alike;
-	}
+	for (size_t i = 0; i < calibration->n; i++)
+		(void)go_by_another(calibration, i);
 }
 
 static void measure_all(struct calibration *calibration)
@@ -118,9 +124,7 @@ static void measure_all(struct calibration *calibration)
 
 	if (walk.lines == MAP_FAILED) {
 		for (size_t i = 0; i < calibration->n; i++)
-			if (!calibration->results[i].known)
-				(void)snprintf(calibration->results[i].reason, CALIBRATE_REASON_MAX,
-					       "its working memory cannot be allocated");
+			calibrate_refuse(&calibration->results[i], "its working memory cannot be allocated");
 		return;
 	}
 	lay_out(walk.lines);
@@ -153,8 +157,8 @@ static int start(struct calibration *calibration)
 }
 
 int calibration_new(const struct pmu_opening *const *openings, size_t n,
-		    const struct calibrate_result *before, int program_fd, u64 max_rate,
-		    struct calibration **ret)
+		    const struct calibrate_result *before, const struct calibrate_program *program,
+		    u64 max_rate, struct calibration **ret)
 {
 	struct calibration *calibration = calloc(1, sizeof(*calibration));
 	int r = -ENOMEM;
@@ -165,13 +169,13 @@ int calibration_new(const struct pmu_opening *const *openings, size_t n,
 		.n = n,
 		.openings = calloc(n ? n : 1, sizeof(*calibration->openings)),
 		.results = calloc(n ? n : 1, sizeof(*calibration->results)),
-		.program_fd = program_fd,
+		.program = *program,
 		.max_rate = max_rate,
 	};
 	if (calibration->openings && calibration->results) {
 		for (size_t i = 0; i < n; i++) {
 			calibration->openings[i] = *openings[i];
-			if (before && before[i].known)
+			if (before)
 				calibration->results[i] = before[i];
 		}
 		r = start(calibration);

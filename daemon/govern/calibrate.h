@@ -1,10 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What the interrupt of a sample costs on this machine, without our program: the same memory work is done
- * with and without an event of the same PMU and precision, opened for the working thread alone, whose
- * program does nothing; round by round, one after the other. The difference of the thread's CPU time, by the
- * samples that came, is the interrupt: the record, the handler, what they displaced, and the call of an
- * empty program.
+ * What the interrupt of a sample costs on this machine, without our program: memory work is timed with and
+ * without interrupts of an event of the same PMU and precision, opened for the working thread alone, whose
+ * program only counts its runs. The difference is the interrupt: the record, the handler, and the call of an
+ * empty program. It is timed at two rates, as it takes several times as long where the caches have forgotten
+ * the handler (govern/sample_cost.h):
+ *
+ * dense:  the same work is done with and without the event, round by round, at up to a quarter of
+ *         kernel.perf_event_max_sample_rate. The difference of the thread's CPU time, by the samples that
+ *         came, has all that an interrupt does, what it displaced included.
+ * sparse: CALIBRATE_SPARSE_PER_SECOND samples come in a second of the work, which is done in pieces of some
+ *         10 us. A piece in which the program ran is held against those before it. Between two samples the
+ *         work passes several times through more lines than second level caches hold, and now and then runs
+ *         through as much code as first level caches hold, with thousands of branches. What an interrupt
+ *         displaces and is fetched again after the piece is not in this figure.
  *
  * The thread's event is pinned. The kernel then gives counters to pinned events of the CPU first, which
  * sample for pebsd, then to this one, and last to events that take turns (ctx_resched() in
@@ -13,8 +22,8 @@
  * that. Taking them away, or timing before they are opened, would stop them on every CPU, and would have to
  * be done again for each retry and for counters that outlived the process before.
  *
- * It runs on a thread of its own, for some 50 ms an event; nobody waits for it. If rounds do not agree, or no
- * counter is left, the result is unknown, and `reason` says why. It is then tried again later:
+ * It runs on a thread of its own, for half a second an event; nobody waits for it. If rounds do not agree, or
+ * no counter is left, the result is unknown, and `reason` says why. It is then tried again later:
  * calibrate_retry_seconds().
  */
 #ifndef PEBSD_CALIBRATE_H
@@ -30,17 +39,34 @@
 #define CALIBRATE_ROUNDS_MAX 32 /* twice as many, if the first ones do not tell */
 #define CALIBRATE_REASON_MAX 200
 
-/* One round: the same work twice, and as much of it in every round. */
+/* At some hundred samples a second and fewer an interrupt takes no longer: at one in 5 ms to 50 ms it took the
+ * same, at one in 1 ms less (debug exceptions of a virtual machine that has no PMU, Linux 6.18). */
+#define CALIBRATE_SPARSE_PER_SECOND 100.0
+
+/* One round: the same work with and without samples, and as much of it in every round. */
 struct calibrate_round {
 	double with_ns;
 	double without_ns;
 	double samples; /* that came with it */
 };
 
-struct calibrate_result {
+/* What an interrupt takes at one rate. */
+struct calibrate_timing {
 	bool known;
-	double interrupt_ns;
+	double ns;
+	double per_second;                 /* samples in a second of the work */
 	char reason[CALIBRATE_REASON_MAX]; /* why it is not known; a part of a sentence */
+};
+
+struct calibrate_result {
+	struct calibrate_timing dense;
+	struct calibrate_timing sparse; /* not known where `dense` is not */
+};
+
+/* The program of the event: where it counts its runs, and nothing else. */
+struct calibrate_program {
+	int fd;
+	const u64 *runs; /* written by the kernel */
 };
 
 /*
@@ -49,9 +75,12 @@ struct calibrate_result {
  * one of its halves took more than one and a half times the lower quartile of these halves. The result is
  * unknown if fewer than half of CALIBRATE_ROUNDS had samples or are left; and of those left, if the cost is
  * not positive in three of four, or if half of them are further from the median than its half. Takes
- * CALIBRATE_ROUNDS_MAX rounds at most. Pure.
+ * CALIBRATE_ROUNDS_MAX rounds at most. The rate is that of the halves with samples. Pure.
  */
-void calibrate_judge(const struct calibrate_round *rounds, size_t n, struct calibrate_result *ret);
+void calibrate_judge(const struct calibrate_round *rounds, size_t n, struct calibrate_timing *ret);
+
+/* Says of all that is not known that it is not for that reason. Pure. */
+void calibrate_refuse(struct calibrate_result *result, const char *reason);
 
 /* How long after it failed for the `failed`th time it is tried again, in seconds; 0: no more. Pure. */
 double calibrate_retry_seconds(unsigned failed);
@@ -69,23 +98,24 @@ double calibrate_bound_ns(u64 max_rate, u64 percent);
 typedef void (*calibrate_work)(void *userdata, u64 units);
 
 /*
- * One event, on the calling thread and with its work. `program_fd`: of a program that does nothing.
- * `max_rate` as above, of which a quarter is used. Looks at `*stop` between rounds.
+ * One event, on the calling thread and with its work. `max_rate` as above, of which a quarter is used. Looks
+ * at `*stop` between rounds. What `result` knows already is not measured again.
  */
-void calibrate_measure(const struct pmu_opening *opening, int program_fd, u64 max_rate, calibrate_work work,
-		       void *userdata, const bool *stop, struct calibrate_result *ret);
+void calibrate_measure(const struct pmu_opening *opening, const struct calibrate_program *program,
+		       u64 max_rate, calibrate_work work, void *userdata, const bool *stop,
+		       struct calibrate_result *result);
 
 struct calibration;
 
 /*
  * Begins, for so many events, on a thread of its own. Events of one PMU, precise ones all or none, are
  * measured once; an event that one counter alone can hold, or that finds no counter, goes by another one's.
- * What is known in `before` (NULL: nothing) is not measured again. Descriptors are the caller's, and stay
- * open until the calibration is freed. 0 or -errno.
+ * What is known in `before` (NULL: nothing) is not measured again. The program is the caller's, and stays
+ * until the calibration is freed. 0 or -errno.
  */
 int calibration_new(const struct pmu_opening *const *openings, size_t n,
-		    const struct calibrate_result *before, int program_fd, u64 max_rate,
-		    struct calibration **ret);
+		    const struct calibrate_result *before, const struct calibrate_program *program,
+		    u64 max_rate, struct calibration **ret);
 
 /* The result of each event, in their order; NULL as long as it runs. The calibration's. */
 const struct calibrate_result *calibration_results(const struct calibration *calibration);

@@ -30,9 +30,9 @@ static double median(double *values, size_t n)
  * rounds do the same work: caches change its time by a few percent, a preemption by hundreds. */
 #define INTERRUPTED 1.5
 
-static void unknown(struct calibrate_result *ret, const char *format, ...)
+static void unknown(struct calibrate_timing *ret, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
-static void unknown(struct calibrate_result *ret, const char *format, ...)
+static void unknown(struct calibrate_timing *ret, const char *format, ...)
 {
 	va_list arguments;
 
@@ -72,14 +72,14 @@ static size_t drop_interrupted(struct calibrate_round *rounds, size_t n)
 	return left;
 }
 
-void calibrate_judge(const struct calibrate_round *rounds, size_t n, struct calibrate_result *ret)
+void calibrate_judge(const struct calibrate_round *rounds, size_t n, struct calibrate_timing *ret)
 {
 	struct calibrate_round kept[CALIBRATE_ROUNDS_MAX];
 	double costs[CALIBRATE_ROUNDS_MAX], distances[CALIBRATE_ROUNDS_MAX];
 	size_t sampled = 0, left, positive = 0;
-	double middle;
+	double middle, with_ns = 0, samples = 0;
 
-	*ret = (struct calibrate_result){0};
+	*ret = (struct calibrate_timing){0};
 	for (size_t i = 0; i < n && sampled < CALIBRATE_ROUNDS_MAX; i++)
 		if (usable(&rounds[i]))
 			kept[sampled++] = rounds[i];
@@ -98,6 +98,8 @@ void calibrate_judge(const struct calibrate_round *rounds, size_t n, struct cali
 	}
 	for (size_t i = 0; i < left; i++) {
 		costs[i] = (kept[i].with_ns - kept[i].without_ns) / kept[i].samples;
+		with_ns += kept[i].with_ns;
+		samples += kept[i].samples;
 		positive += costs[i] > 0;
 	}
 	middle = median(costs, left);
@@ -108,7 +110,17 @@ void calibrate_judge(const struct calibrate_round *rounds, size_t n, struct cali
 		return;
 	}
 	ret->known = true;
-	ret->interrupt_ns = middle;
+	ret->ns = middle;
+	ret->per_second = samples / with_ns * NS_A_SECOND;
+}
+
+void calibrate_refuse(struct calibrate_result *result, const char *reason)
+{
+	struct calibrate_timing *const timings[] = {&result->dense, &result->sparse};
+
+	for (size_t i = 0; i < ARRAY_SIZE(timings); i++)
+		if (!timings[i]->known)
+			unknown(timings[i], "%s", reason);
 }
 
 /* What took the CPU or the counters may be over in a minute, or in some. */

@@ -25,6 +25,15 @@
 /* Of what the kernel allows. */
 #define PART_OF_RATE 4.0
 
+/* A piece of the sparse work: little beside an interrupt of some microseconds, so that what the work itself
+ * varies by is less than that. */
+#define PIECE_NS 1e4
+
+/* Pieces without an interrupt, whose median stands for one with it; and pieces from one run through other
+ * code to the next, some of them between two interrupts. */
+#define PIECES_RECENT 15
+#define PIECES_STROLL 64
+
 /* How many events make the count per unit of work certain enough, and after how many halves of a round the
  * count ends without them. */
 #define COUNT_EVENTS 20000
@@ -167,19 +176,24 @@ static double work_metered(const struct meter *meter, calibrate_work work, void 
 	return took;
 }
 
-static int refuse(struct calibrate_result *ret, const char *what, int error)
+static int refuse(struct calibrate_result *result, const char *what, int error)
 {
-	*ret = (struct calibrate_result){0};
-	(void)snprintf(ret->reason, sizeof(ret->reason), "%s%s%s", what, error ? ": " : "",
+	char reason[CALIBRATE_REASON_MAX];
+
+	(void)snprintf(reason, sizeof(reason), "%s%s%s", what, error ? ": " : "",
 		       error ? strerror(-error) : "");
+	calibrate_refuse(result, reason);
 	return -1;
 }
 
 struct task {
+	const struct calibrate_program *program;
 	calibrate_work work;
 	void *userdata;
 	u64 units; /* of half a round */
 	u64 max_rate;
+	double unit_ns; /* what a unit takes, roughly */
+	double events;  /* that a unit makes */
 	u64 period;
 	const bool *stop;
 };
@@ -204,9 +218,9 @@ static double try_metered(const struct meter *meter, const struct task *task, u6
 	return took;
 }
 
-static int refuse_counter(struct calibrate_result *ret)
+static int refuse_counter(struct calibrate_result *result)
 {
-	return refuse(ret,
+	return refuse(result,
 		      "no counter is left for a moment's timing: pinned events hold all that can take it, "
 		      "pebsd's own, and perhaps the NMI watchdog's or another profiler's",
 		      0);
@@ -230,21 +244,30 @@ static double find_rate(const struct meter *meter, const struct task *task)
 	return events / (double)units;
 }
 
+/* The next period that the PMU takes. */
+static u64 fit_period(const struct pmu_opening *opening, double period)
+{
+	const u64 step = opening->period_step ? opening->period_step : 1;
+	const double least = opening->period_min > 1 ? opening->period_min : 1;
+	const double most = INT32_MAX / 64 * 64;
+
+	period = period > most ? most : period > least ? period : least;
+	return ((u64)period + step - 1) / step * step;
+}
+
 /* A period with which half a round has its samples, or as many as the kernel allows. */
 static u64 find_period(const struct pmu_opening *opening, double half_events, u64 max_rate)
 {
-	const u64 step = opening->period_step ? opening->period_step : 1;
 	const double allowed =
 		max_rate ? (double)max_rate / PART_OF_RATE * HALF_NS / NS_A_SECOND : HALF_SAMPLES;
-	const double period = half_events / (allowed < HALF_SAMPLES ? allowed : HALF_SAMPLES);
-	const double least = opening->period_min > 1 ? opening->period_min : 1;
 
-	return ((u64)(period > least ? period : least) + step - 1) / step * step;
+	return fit_period(opening, half_events / (allowed < HALF_SAMPLES ? allowed : HALF_SAMPLES));
 }
 
 /* Has half a round be long enough. 0, or -1 with the reason why it cannot. */
-static int find_length(const struct meter *meter, struct task *task, struct calibrate_result *ret)
+static int find_length(const struct meter *meter, struct task *task, struct calibrate_result *result)
 {
+	char reason[CALIBRATE_REASON_MAX];
 	double took = 0, samples = 0;
 
 	for (int longer = 1; longer <= LONGER_MOST && !stopped(task); longer *= 2) {
@@ -252,40 +275,44 @@ static int find_length(const struct meter *meter, struct task *task, struct cali
 
 		took = try_metered(meter, task, task->units, &before, &after);
 		if (took < 0)
-			return refuse_counter(ret);
+			return refuse_counter(result);
 		samples = (double)(after.count - before.count) / (double)task->period;
 		if (samples >= HALF_SAMPLES_LEAST)
 			return 0;
 		task->units *= 2;
 	}
-	(void)refuse(ret, "", 0);
-	(void)snprintf(ret->reason, sizeof(ret->reason),
+	(void)snprintf(reason, sizeof(reason),
 		       "the work that is timed makes too few samples: %.1f in %.1f ms with a period of %llu",
 		       samples, took / 1e6, (unsigned long long)task->period);
-	return -1;
+	return refuse(result, reason, 0);
 }
 
 /* Opens the event with a period that fits the work. */
-static int prepare(const struct pmu_opening *opening, int program_fd, struct task *task, struct meter *meter,
-		   struct calibrate_result *ret)
+static int prepare(const struct pmu_opening *opening, struct task *task, struct meter *meter,
+		   struct calibrate_result *result)
 {
-	double rate;
 	int r;
 
 	if (task->max_rate &&
 	    (double)task->max_rate / PART_OF_RATE * HALF_NS * LONGER_MOST / NS_A_SECOND < HALF_SAMPLES_LEAST)
-		return refuse(ret, "kernel.perf_event_max_sample_rate allows too few samples", 0);
+		return refuse(result, "kernel.perf_event_max_sample_rate allows too few samples", 0);
 	/* To begin with, one that makes no samples to speak of: the work's events are counted. */
-	r = meter_open(opening, INT32_MAX / 64 * 64, program_fd, meter);
+	r = meter_open(opening, INT32_MAX / 64 * 64, task->program->fd, meter);
 	if (r < 0)
-		return refuse(ret, "an event of this thread cannot be opened", r);
-	rate = find_rate(meter, task);
-	if (rate < 0)
-		return refuse_counter(ret);
-	task->period = find_period(opening, rate * (double)task->units, task->max_rate);
+		return refuse(result, "an event of this thread cannot be opened", r);
+	task->events = find_rate(meter, task);
+	if (task->events < 0)
+		return refuse_counter(result);
+	return 0;
+}
+
+static int set_period(const struct meter *meter, struct task *task, u64 period,
+		      struct calibrate_result *result)
+{
+	task->period = period;
 	if (ioctl(meter->fd, PERF_EVENT_IOC_PERIOD, &task->period) < 0)
-		return refuse(ret, "the period cannot be set", -errno);
-	return find_length(meter, task, ret);
+		return refuse(result, "the period cannot be set", -errno);
+	return 0;
 }
 
 /* Adds rounds until there are `enough`, or time is up. Returns how many there are. */
@@ -320,33 +347,146 @@ static size_t add_rounds(const struct meter *meter, struct task *task, size_t en
 	return n;
 }
 
-static void measure(const struct meter *meter, struct task *task, struct calibrate_result *ret)
+static void measure_dense(const struct pmu_opening *opening, const struct meter *meter, struct task *task,
+			  struct calibrate_result *result)
 {
 	struct calibrate_round rounds[CALIBRATE_ROUNDS_MAX];
-	size_t n = add_rounds(meter, task, CALIBRATE_ROUNDS, rounds, 0);
+	size_t n;
 
-	calibrate_judge(rounds, n, ret);
-	if (ret->known || n < CALIBRATE_ROUNDS)
+	if (set_period(meter, task, find_period(opening, task->events * (double)task->units, task->max_rate),
+		       result) < 0 ||
+	    find_length(meter, task, result) < 0)
+		return;
+	n = add_rounds(meter, task, CALIBRATE_ROUNDS, rounds, 0);
+	calibrate_judge(rounds, n, &result->dense);
+	if (result->dense.known || n < CALIBRATE_ROUNDS)
 		return;
 	n = add_rounds(meter, task, CALIBRATE_ROUNDS_MAX, rounds, n);
-	calibrate_judge(rounds, n, ret);
+	calibrate_judge(rounds, n, &result->dense);
 }
 
-void calibrate_measure(const struct pmu_opening *opening, int program_fd, u64 max_rate, calibrate_work work,
-		       void *userdata, const bool *stop, struct calibrate_result *ret)
+/* Runs through 32 KiB of code with 4,096 taken branches: as much as first level caches and predictors of
+ * branches hold, or a good part of it. */
+static __attribute__((noinline)) void stroll(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+	__asm__ volatile(".rept 4096\n\tjmp 1f\n\t.balign 8\n1:\n\t.endr" ::: "memory");
+#else
+	__asm__ volatile(".rept 4096\n\tb 1f\n\t.balign 8\n1:\n\t.endr" ::: "memory");
+#endif
+}
+
+/* No system call, which would bring code of the kernel into the caches. */
+static double wall_time_ns(void)
+{
+	struct timespec now;
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &now);
+	return (double)now.tv_sec * NS_A_SECOND + (double)now.tv_nsec;
+}
+
+/* The times of the pieces without an interrupt, the oldest of which makes room. */
+struct recent {
+	size_t n;
+	double ns[PIECES_RECENT];
+};
+
+static double recent_median(const struct recent *recent)
+{
+	double sorted[PIECES_RECENT];
+
+	for (size_t i = 0; i < PIECES_RECENT; i++) {
+		size_t at = i;
+
+		for (; at > 0 && sorted[at - 1] > recent->ns[i]; at--)
+			sorted[at] = sorted[at - 1];
+		sorted[at] = recent->ns[i];
+	}
+	return sorted[PIECES_RECENT / 2];
+}
+
+static u64 runs_of(const struct task *task)
+{
+	return __atomic_load_n(task->program->runs, __ATOMIC_RELAXED);
+}
+
+/* As add_rounds(), of sparse samples: a piece with one, and what pieces without took just before. */
+static size_t add_pieces(const struct meter *meter, const struct task *task, size_t enough,
+			 struct calibrate_round *rounds, size_t n)
+{
+	const double until = cpu_time_ns() + SECONDS_MAX * NS_A_SECOND;
+	const double piece = PIECE_NS / task->unit_ns;
+	const u64 units = piece < 1 ? 1 : (u64)piece;
+	struct meter_reading reading;
+	struct recent recent = {0};
+
+	if ((meter_read(meter, &reading) < 0 && meter_revive(meter, &reading) < 0) ||
+	    meter_control(meter, PERF_EVENT_IOC_ENABLE) < 0)
+		return n;
+	for (size_t pieces = 0; n < enough; pieces++) {
+		double begun, took;
+		u64 before;
+
+		if (pieces % PIECES_STROLL == 0) {
+			if (stopped(task) || cpu_time_ns() >= until)
+				break;
+			stroll();
+		}
+		before = runs_of(task);
+		begun = wall_time_ns();
+		task->work(task->userdata, units);
+		took = wall_time_ns() - begun;
+		if (runs_of(task) == before)
+			recent.ns[recent.n++ % PIECES_RECENT] = took;
+		else if (runs_of(task) == before + 1 && recent.n >= PIECES_RECENT)
+			rounds[n++] = (struct calibrate_round){
+				.with_ns = took, .without_ns = recent_median(&recent), .samples = 1};
+	}
+	(void)meter_control(meter, PERF_EVENT_IOC_DISABLE);
+	return n;
+}
+
+static void measure_sparse(const struct pmu_opening *opening, const struct meter *meter, struct task *task,
+			   struct calibrate_result *result)
+{
+	const double units = NS_A_SECOND / CALIBRATE_SPARSE_PER_SECOND / task->unit_ns;
+	struct calibrate_round rounds[CALIBRATE_ROUNDS_MAX];
+	size_t n;
+
+	if (set_period(meter, task, fit_period(opening, task->events * units), result) < 0)
+		return;
+	n = add_pieces(meter, task, CALIBRATE_ROUNDS, rounds, 0);
+	calibrate_judge(rounds, n, &result->sparse);
+	if (!result->sparse.known && n == CALIBRATE_ROUNDS) {
+		n = add_pieces(meter, task, CALIBRATE_ROUNDS_MAX, rounds, n);
+		calibrate_judge(rounds, n, &result->sparse);
+	}
+	result->sparse.per_second = result->sparse.known ? CALIBRATE_SPARSE_PER_SECOND : 0;
+}
+
+void calibrate_measure(const struct pmu_opening *opening, const struct calibrate_program *program,
+		       u64 max_rate, calibrate_work work, void *userdata, const bool *stop,
+		       struct calibrate_result *result)
 {
 	_cleanup_(meter_close) struct meter meter = {.leader_fd = -1, .fd = -1};
-	struct task task = {.work = work, .userdata = userdata, .max_rate = max_rate, .stop = stop};
+	struct task task = {
+		.program = program, .work = work, .userdata = userdata, .max_rate = max_rate, .stop = stop};
 
-	*ret = (struct calibrate_result){0};
 	/* Ours samples with it, and is not to stand still for this. */
 	if (opening->only_counter) {
-		(void)refuse(ret,
+		(void)refuse(result,
 			     "one counter alone can hold the event, and it is in use: pebsd samples with it",
 			     0);
 		return;
 	}
 	task.units = find_units(work, userdata);
-	if (prepare(opening, program_fd, &task, &meter, ret) == 0)
-		measure(&meter, &task, ret);
+	task.unit_ns = HALF_NS / (double)task.units;
+	if (prepare(opening, &task, &meter, result) < 0)
+		return;
+	if (!result->dense.known)
+		measure_dense(opening, &meter, &task, result);
+	if (!result->dense.known)
+		result->sparse = result->dense;
+	else if (!result->sparse.known)
+		measure_sparse(opening, &meter, &task, result);
 }

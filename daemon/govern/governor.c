@@ -67,8 +67,6 @@
 /* What a person's periods leave of the budget to the others, at least. */
 #define LEFT_LEAST 0.1
 
-#define NS_A_SECOND 1e9
-
 /* What a period takes since it was set by backing off. */
 struct aftermath {
 	bool lasts;
@@ -148,7 +146,7 @@ void governor_forget(struct governor *governor, size_t event)
 static bool usable(const struct governor_input *input)
 {
 	return input->known && input->period > 0 && isfinite(input->events_per_second) &&
-	       input->events_per_second >= 0 && isfinite(input->sample_ns) && input->sample_ns > 0;
+	       input->events_per_second >= 0 && sample_cost_usable(&input->sample);
 }
 
 static double active_share(const struct governor_input *input)
@@ -157,15 +155,15 @@ static double active_share(const struct governor_input *input)
 }
 
 /* Share of a CPU's time that so many events a second take. */
-static double cost_of(double events_per_second, double period, double sample_ns)
+static double cost_of(double events_per_second, double period, const struct sample_cost *sample)
 {
-	return events_per_second / period * sample_ns / NS_A_SECOND;
+	return sample_cost_share(sample, events_per_second / period);
 }
 
 /* The period at which they take that share. */
-static double period_for(double events_per_second, double sample_ns, double share)
+static double period_for(double events_per_second, const struct sample_cost *sample, double share)
 {
-	return events_per_second * sample_ns / NS_A_SECOND / share;
+	return events_per_second / sample_cost_rate(sample, share);
 }
 
 static void remember(struct memory *memory, double seconds, const struct governor_input *input)
@@ -199,7 +197,7 @@ static double need_of(const struct memory *memory, const struct governor_input *
 	if (!usable(input))
 		return 0;
 	return cost_of(peak_get(&memory->recent), input->fixed ? (double)input->period : least,
-		       input->sample_ns) *
+		       &input->sample) *
 	       (input->fixed ? 1 : 1 / AIM);
 }
 
@@ -276,14 +274,14 @@ static double too_many(const struct memory *memory, const struct governor_input 
 	const struct aftermath *after = &memory->after;
 	double since;
 
-	if (cost_of(rate, period, input->sample_ns) > budget * (1 + chance_of(input, input->samples)) ||
+	if (cost_of(rate, period, &input->sample) > budget * (1 + chance_of(input, input->samples)) ||
 	    (memory->seen_seconds >= SMOOTH_SECONDS &&
-	     cost_of(memory->smoothed, period, input->sample_ns) > budget))
+	     cost_of(memory->smoothed, period, &input->sample) > budget))
 		return fmax(rate, memory->smoothed);
 	if (!after->lasts)
 		return 0;
 	since = after->events / after->seconds;
-	return cost_of(since, period, input->sample_ns) >
+	return cost_of(since, period, &input->sample) >
 			       budget * (AFTER_MOST + chance_of(input, after->samples) / 2)
 		       ? since
 		       : 0;
@@ -294,7 +292,7 @@ static double period_leaving(const struct memory *memory, const struct governor_
 			     double limit, double share)
 {
 	const double recent = peak_get(&memory->recent);
-	const double period = period_for(recent, input->sample_ns, budget * AIM);
+	const double period = period_for(recent, &input->sample, budget * AIM);
 
 	return fmax(period, limit > 0 ? recent / (limit * LIMIT_AIM) : 0) / share;
 }
@@ -362,7 +360,7 @@ static double back_off(struct memory *memory, const struct governor_input *input
 		memory->demanded_hold = fell > 1 ? GOVERNOR_HELD_AFTER_LOWERED : GOVERNOR_HELD_AFTER_THROTTLE;
 	}
 	if (many > 0) {
-		wanted = period_for(many, input->sample_ns, budget * AIM);
+		wanted = period_for(many, &input->sample, budget * AIM);
 		if (wanted > demanded)
 			*ret_reason = GOVERNOR_OVER_BUDGET;
 	}
@@ -375,8 +373,7 @@ static double held_period(const struct memory *memory, const struct governor_inp
 			  double limit, enum governor_hold *ret_hold)
 {
 	const double by_limit = limit > 0 ? peak_get(&memory->recent) / (limit * LIMIT_AIM) : 0;
-	const double by_burst =
-		period_for(peak_get(&memory->burst), input->sample_ns, budget * BURST_BUDGETS);
+	const double by_burst = period_for(peak_get(&memory->burst), &input->sample, budget * BURST_BUDGETS);
 	const double by_demand =
 		fmin(memory->demanded, period_leaving(memory, input, budget, limit, DEMANDED_LEAVES));
 	const double held = fmax(by_limit, fmax(by_burst, by_demand));
@@ -398,8 +395,8 @@ static double come_nearer(const struct memory *memory, const struct governor_inp
 	enum governor_hold hold;
 	double wanted, held;
 
-	wanted = fmax(period_for(recent, input->sample_ns, budget * AIM), (double)input->least_period);
-	if (cost_of(recent, (double)input->period, input->sample_ns) >= budget * LOW || wanted > most)
+	wanted = fmax(period_for(recent, &input->sample, budget * AIM), (double)input->least_period);
+	if (cost_of(recent, (double)input->period, &input->sample) >= budget * LOW || wanted > most)
 		return 0;
 	held = held_period(memory, input, budget, limit, &hold);
 	if (held > most) {
@@ -462,7 +459,7 @@ void governor_step(struct governor *governor, double seconds, u64 max_rate,
 			governor->memories[i].demanded *= fell;
 		ret[i].measured = true;
 		ret[i].cost = cost_of(input->events_per_second * active_share(input), (double)input->period,
-				      input->sample_ns);
+				      &input->sample);
 	}
 	if (!passed)
 		return;

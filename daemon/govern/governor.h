@@ -4,8 +4,9 @@
  * nothing.
  *
  * What an event costs on a CPU is its rate of samples, whatever makes them (expected ones: event count /
- * period), times what one costs: the interrupt, as calibrated at the start, and the program, as timed in some
- * of its runs. The period is one for each event and CPU class (the CPUs of one PMU); the busiest CPU of the
+ * period), times what one costs at that rate (sample_cost.h): the interrupt, as calibrated at the start, and
+ * the program, as timed in some of its runs. The rate is the event's own: where other events of the CPU keep
+ * the handler in the caches, its samples cost less than is counted. The period is one for each event and CPU class (the CPUs of one PMU); the busiest CPU of the
  * class decides, as the budget is each CPU's. The events of a class share its budget; what one cannot use, as
  * its period is at its least, the others may.
  *
@@ -28,6 +29,7 @@
 #include <stddef.h>
 
 #include "base/cleanup.h"
+#include "govern/sample_cost.h"
 #include "pebsd/sample.h"
 
 /* One event of one class, over the interval that ended. */
@@ -35,16 +37,16 @@ struct governor_input {
 	u64 period;       /* in force, at least 1 */
 	u64 least_period; /* not below it */
 	u64 greatest_period;
-	u64 period_step;          /* periods are multiples of it; 0 or 1: of any length */
-	double events_per_second; /* of the CPU that had most, per second in which it could count */
-	double active;            /* share of the time in which it could: the rest was throttled; 0 to 1 */
-	double samples;           /* that were due there, as to how sure the rate is */
-	double sample_ns;         /* what a sample costs there */
-	double throttled;         /* share of the interval for which a CPU was stopped, the longest; 0 to 1 */
-	u64 throttles;            /* in this interval, on that CPU */
-	unsigned cpus;            /* that it has most of */
-	bool fixed;               /* a person set its period: only told of, never changed */
-	bool known;               /* it was open and counted all the interval; else the rest means nothing */
+	u64 period_step;           /* periods are multiples of it; 0 or 1: of any length */
+	double events_per_second;  /* of the CPU that had most, per second in which it could count */
+	double active;             /* share of the time in which it could: the rest was throttled; 0 to 1 */
+	double samples;            /* that were due there, as to how sure the rate is */
+	struct sample_cost sample; /* what one costs there, by how often they come */
+	double throttled; /* share of the interval for which a CPU was stopped, the longest; 0 to 1 */
+	u64 throttles;    /* in this interval, on that CPU */
+	unsigned cpus;    /* that it has most of */
+	bool fixed;       /* a person set its period: only told of, never changed */
+	bool known;       /* it was open and counted all the interval; else the rest means nothing */
 };
 
 struct governor_settings {

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <bpf/bpf.h>
@@ -135,6 +136,11 @@ int kernel_empty_program_fd(const struct kernel *kernel)
 	int fd = kernel->settings.hardware ? bpf_program__fd(kernel->skeleton->progs.empty) : -ENOENT;
 
 	return fd < 0 ? -ENOENT : fd;
+}
+
+const u64 *kernel_empty_program_runs(const struct kernel *kernel)
+{
+	return &kernel->skeleton->bss->empty_runs;
 }
 
 /* Runs a syscall program; the kernel writes its context back (net/bpf/test_run.c, bpf_prog_test_run_syscall).
@@ -293,6 +299,11 @@ u8 *kernel_owner_marks(const struct kernel *kernel)
 	return marks_of_row(kernel, kernel->settings.n_events * kernel->stripes);
 }
 
+u8 *kernel_offcore_marks(const struct kernel *kernel, u32 cpu)
+{
+	return marks_of_row(kernel, kernel->settings.n_events * kernel->stripes + 1 + cpu);
+}
+
 void kernel_clear_records(struct kernel *kernel, u32 slot, unsigned event, u32 stripes)
 {
 	for (u32 stripe = 0; stripe < kernel->stripes; stripe++) {
@@ -322,8 +333,9 @@ static size_t tables_of_choice(const struct kernel *kernel)
 
 const struct hot_table *kernel_hot_table(const struct kernel *kernel, u32 choice, unsigned event, u32 cpu)
 {
-	return (const struct hot_table *)kernel->hot_tables.memory + choice * tables_of_choice(kernel) +
-	       (size_t)event * kernel->hot_cpus + cpu;
+	const struct hot_table *tables = kernel->hot_tables[choice].memory;
+
+	return tables ? tables + (size_t)event * kernel->hot_cpus + cpu : NULL;
 }
 
 static void mark_slot(struct kernel *kernel, u32 slot, u8 mark)
@@ -338,9 +350,50 @@ static void mark_slot(struct kernel *kernel, u32 slot, u8 mark)
 		(void)__atomic_sub_fetch(chosen, 1, __ATOMIC_SEQ_CST);
 }
 
-void kernel_hot_choose(struct kernel *kernel, u32 slot, u32 choice)
+int kernel_make_hot(const struct kernel *kernel)
 {
-	mark_slot(kernel, slot, (u8)(choice + 1));
+	const u32 sets = (u32)(tables_of_choice(kernel) * HOT_KINDS * HOT_SETS);
+	LIBBPF_OPTS(bpf_map_create_opts, options, .map_flags = BPF_F_MMAPABLE);
+	int fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "hot_of_choice", sizeof(u32), sizeof(struct hot_set),
+				sets, &options);
+
+	return fd < 0 ? -errno : fd;
+}
+
+/*
+ * The update holds the guard of perf_event programs (bpf_prog_active) on this CPU for some instructions, in
+ * which this process alone runs there; then it waits until no program runs with what was there before
+ * (kernel/bpf/syscall.c, bpf_map_update_value(), maybe_wait_bpf_programs(), Linux 6.1 to 6.18).
+ */
+static int make_tables(struct kernel *kernel, u32 choice)
+{
+	_cleanup_close_ int fd = kernel_make_hot(kernel);
+	struct mapping mapping;
+	int r;
+
+	if (fd < 0)
+		return fd;
+	r = kernel_map_memory(fd, tables_of_choice(kernel) * sizeof(struct hot_table), PROT_READ | PROT_WRITE,
+			      &mapping);
+	if (r < 0)
+		return r;
+	(void)__atomic_or_fetch(&kernel->skeleton->bss->hot_made, 1ULL << choice, __ATOMIC_SEQ_CST);
+	if (bpf_map_update_elem(bpf_map__fd(kernel->skeleton->maps.hot_tables), &choice, &fd, BPF_ANY) < 0) {
+		r = -errno;
+		(void)munmap(mapping.memory, mapping.bytes);
+		return r;
+	}
+	kernel->hot_tables[choice] = mapping;
+	return 0;
+}
+
+int kernel_hot_choose(struct kernel *kernel, u32 slot, u32 choice)
+{
+	int r = kernel->hot_tables[choice].memory ? 0 : make_tables(kernel, choice);
+
+	if (r == 0)
+		mark_slot(kernel, slot, (u8)(choice + 1));
+	return r;
 }
 
 void kernel_hot_release(struct kernel *kernel, u32 slot)
@@ -350,8 +403,9 @@ void kernel_hot_release(struct kernel *kernel, u32 slot)
 
 void kernel_hot_clear(struct kernel *kernel, u32 choice)
 {
-	memset((struct hot_table *)kernel->hot_tables.memory + choice * tables_of_choice(kernel), 0,
-	       tables_of_choice(kernel) * sizeof(struct hot_table));
+	if (kernel->hot_tables[choice].memory)
+		memset(kernel->hot_tables[choice].memory, 0,
+		       tables_of_choice(kernel) * sizeof(struct hot_table));
 }
 
 u64 kernel_hot_seed(const struct kernel *kernel)
@@ -394,7 +448,8 @@ struct map_size_case kernel_map_case(const struct kernel *kernel)
 	struct map_size_case maps = {
 		.stripes = kernel->stripes,
 		.cpus = kernel->cpus,
-		.hot_tables = (u64)kernel->hot_max * settings->n_events * kernel->hot_cpus,
+		.hot_tables = (u64)settings->n_events * kernel->hot_cpus,
+		.hot_cgroups = kernel->hot_max,
 		.offcore_cpus = settings->offcore_cpus,
 		.page_size = (u64)sysconf(_SC_PAGESIZE),
 	};
@@ -410,6 +465,9 @@ u64 kernel_map_bytes(const struct kernel *kernel)
 
 	maps.slots = kernel_slots(kernel);
 	maps.slots_max = kernel->slots_max;
+	maps.hot_cgroups = 0;
+	for (u32 choice = 0; choice < kernel->hot_max; choice++)
+		maps.hot_cgroups += kernel->hot_tables[choice].memory != NULL;
 	return map_size(&maps);
 }
 

@@ -2,10 +2,11 @@
 /*
  * The kernel side, seen from user space: loads the BPF programs, maps their records, runs the syscall door.
  *
- * After kernel_open() no map system call is made any more but by kernel_grow(): such a call disables perf_event
- * programs on its CPU and loses their samples without a trace (kernel/bpf/syscall.c,
- * bpf_disable_instrumentation, Linux 6.1 to 6.18). kernel_grow() makes one for each block and kind of map, some
- * hundred nanoseconds each, when the number of cgroups has grown by a half.
+ * After kernel_open() no map system call is made any more but by kernel_grow() and kernel_hot_choose(): such a
+ * call disables perf_event programs on its CPU and loses their samples without a trace (kernel/bpf/syscall.c,
+ * bpf_disable_instrumentation, Linux 6.1 to 6.18). kernel_grow() writes an entry for each block and kind of map,
+ * some hundred nanoseconds each, when the number of cgroups has grown by a half; kernel_hot_choose() one for each
+ * choice, when it is first used.
  */
 #ifndef PEBSD_KERNEL_H
 #define PEBSD_KERNEL_H
@@ -22,8 +23,8 @@ struct kernel_settings {
 	u32 slots; /* slots of the table at the start, `unattributed` among them; 2 to KERNEL_SLOTS_MAX */
 	/*
 	 * Slots are added (kernel_grow()) as long as the maps take no more than these bytes, and in no case more
-	 * than the maps that are made at once have room for; also what the table begins with has to fit. 0: none
-	 * are added.
+	 * than the maps that are made at once have room for; also what the table begins with has to fit. Hot tables
+	 * of `hot_max` cgroups are counted in from the start, though they are made later. 0: none are added.
 	 */
 	u64 memory_max;
 	bool memory_auto; /* nobody asked for just that: maps of before that have room for fewer go on */
@@ -119,6 +120,7 @@ u32 kernel_stripe_of(const struct kernel *kernel, u32 cpu);
  */
 u8 *kernel_marks(const struct kernel *kernel, unsigned event, u32 stripe);
 u8 *kernel_owner_marks(const struct kernel *kernel);
+u8 *kernel_offcore_marks(const struct kernel *kernel, u32 cpu); /* of what it counted; below `offcore_cpus` */
 
 /* Sets the records of a slot to zero, of the events and stripes whose bits are set. The slot rests: it is
  * retired, since COLLECT_REST_NS at least, so that no program can find it. */
@@ -131,9 +133,12 @@ struct kernel_body_time {
 };
 struct kernel_body_time kernel_body_time(const struct kernel *kernel, u32 cpu);
 
-/* A program that does nothing, for PERF_EVENT_IOC_SET_BPF: what an interrupt costs without ours. -ENOENT
- * without `hardware`. The kernel's. */
+/* A program that does nothing but count its runs, for PERF_EVENT_IOC_SET_BPF: what an interrupt costs without
+ * ours. -ENOENT without `hardware`. The kernel's. */
 int kernel_empty_program_fd(const struct kernel *kernel);
+
+/* Its runs, which grow while one is read. The kernel's. */
+const u64 *kernel_empty_program_runs(const struct kernel *kernel);
 
 /*
  * Becomes readable when free slots run short: fewer than one in SLOTS_SHORT_PART is left. -1 without
@@ -149,7 +154,8 @@ void kernel_slots_told(struct kernel *kernel);
 /*
  * Hot tables (pebsd/hot.h): how many cgroups can have some at a time; 0 where none were asked for, or no
  * event has addresses. A chosen cgroup has a table for each event and possible CPU (kernel_hot_cpus()), or
- * only one for each event where samples come through kernel_inject() alone.
+ * only one for each event where samples come through kernel_inject() alone. They are made when a choice is
+ * first used, and stay. kernel_hot_table(): NULL before that.
  */
 u32 kernel_hot_max(const struct kernel *kernel);
 u32 kernel_hot_cpus(const struct kernel *kernel);
@@ -158,10 +164,11 @@ u64 kernel_hot_seed(const struct kernel *kernel);
 
 /*
  * From now on the samples of a slot go to the tables of `choice`, below kernel_hot_max(), that are clear and
- * nobody else's; or to none. Programs that looked before may go on for as long as COLLECT_REST_NS: only then
+ * nobody else's; or to none. The first time the tables are made, for which this waits as long as programs may
+ * run that do not know of them: some ten milliseconds. 0 or -errno, and then nothing is chosen. Programs that looked before may go on for as long as COLLECT_REST_NS: only then
  * may the tables be cleared, for another.
  */
-void kernel_hot_choose(struct kernel *kernel, u32 slot, u32 choice);
+int kernel_hot_choose(struct kernel *kernel, u32 slot, u32 choice);
 void kernel_hot_release(struct kernel *kernel, u32 slot);
 void kernel_hot_clear(struct kernel *kernel, u32 choice);
 

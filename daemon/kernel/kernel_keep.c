@@ -12,9 +12,6 @@
 #include "base/log.h"
 #include "kernel/kept_layout.h"
 
-/* Programs that looked at what is chosen before have ended by then. */
-#define REST_NS (100 * NSEC_PER_MSEC)
-
 const struct kernel_book *kernel_keep_before(const struct handover *handover)
 {
 	const struct kernel_books *part =
@@ -85,17 +82,23 @@ static struct kept_identity identify(const struct kernel *kernel)
 		.hot_cpus = kernel->hot_cpus,
 		.offcore_cpus = settings->offcore_cpus,
 	};
+	const u64 hot_bytes = sizeof(struct hot_table);
 	const struct bpf_map *map;
 	const void *baked;
 	size_t bytes;
 
 	for (size_t i = 0; i < settings->n_events; i++)
 		identity.with_latency |= (u32)(settings->events[i].has_latency != 0) << i;
-	bpf_object__for_each_map(map,
-				 kernel->skeleton->obj) if (is_kept(kernel, map) && !is_settings(kernel, map))
+	bpf_object__for_each_map(map, kernel->skeleton->obj)
+	{
+		if (!is_kept(kernel, map) || is_settings(kernel, map))
+			continue;
 		identity.records = kept_layout(identity.records, btf, map);
+	}
 	for (unsigned kind = 0; kind < BLOCK_KINDS; kind++)
 		identity.records = kept_layout_struct(identity.records, btf, block_records[kind]);
+	/* Those of a choice begin anew, but must be as large as the programs take them for. */
+	identity.records = kept_hash(identity.records, &hot_bytes, sizeof(hot_bytes));
 	baked = bpf_map__initial_value(kernel->skeleton->maps.rodata, &bytes);
 	identity.settings =
 		kept_hash(kept_layout(KEPT_HASH, btf, kernel->skeleton->maps.rodata), baked, bytes);
@@ -259,26 +262,21 @@ static int hash_programs(struct kernel *kernel)
 }
 
 /*
- * Who had chosen is gone. First no program goes to any table, then they are cleared, then nothing is chosen:
- * who is ended in between leaves it to the next.
+ * Who had chosen is gone, and nobody can map its tables: they go, and others are made. First no program goes
+ * to any table, then they go, which waits for programs that are there still, then nothing is chosen: who is
+ * ended in between leaves it to the next.
  */
 static void end_hot(struct kernel *kernel)
 {
-	const struct timespec rest = {.tv_nsec = REST_NS};
-	volatile u8 *choices = kernel->skeleton->bss->hot_choices;
-	bool rested = false;
+	const int tables = bpf_map__fd(kernel->skeleton->maps.hot_tables);
+	u64 *made = &kernel->skeleton->bss->hot_made;
 
 	__atomic_store_n((u32 *)&kernel->skeleton->bss->hot_chosen, 0, __ATOMIC_SEQ_CST);
-	for (u32 slot = 0; slot < kernel->slots_max; slot++) {
-		if (!choices[slot])
-			continue;
-		if (!rested)
-			(void)nanosleep(&rest, NULL);
-		rested = true;
-		if (choices[slot] <= kernel->hot_max)
-			kernel_hot_clear(kernel, choices[slot] - 1U);
-		choices[slot] = 0;
-	}
+	for (u32 choice = 0; choice < kernel->hot_max; choice++)
+		if (*made >> choice & 1)
+			(void)bpf_map_delete_elem(tables, &choice);
+	*made = 0;
+	memset((void *)kernel->skeleton->bss->hot_choices, 0, kernel->slots_max);
 }
 
 int kernel_keep_loaded(struct kernel *kernel)

@@ -56,12 +56,28 @@ static bool has_places(const struct kernel_settings *settings)
 	return false;
 }
 
+/*
+ * The programs are verified with a map of hot tables as large as those that are made later: its number of
+ * entries is a constant to them. It is gone once they are loaded.
+ */
+static int show_hot_tables(struct kernel *kernel)
+{
+	kernel->hot_example = kernel_make_hot(kernel);
+	/* The maps that are made next are refused, too, and whoever makes them says which. */
+	if (kernel->hot_example == -EPERM)
+		return 0;
+	return kernel->hot_example < 0
+		       ? kernel->hot_example
+		       : bpf_map__set_inner_map_fd(kernel->skeleton->maps.hot_tables, kernel->hot_example);
+}
+
 static int configure_hot(struct kernel *kernel)
 {
 	const struct kernel_settings *settings = &kernel->settings;
 	struct pebsd_bpf *skeleton = kernel->skeleton;
 	u64 seed;
 	u64 sets;
+	int r;
 
 	kernel->hot_max = has_places(settings) ? settings->hot_max : 0;
 	kernel->hot_cpus = settings->hardware ? kernel->cpus : 1;
@@ -71,8 +87,11 @@ static int configure_hot(struct kernel *kernel)
 	skeleton->rodata->hot_events = (u32)settings->n_events;
 	skeleton->rodata->hot_cpus = kernel->hot_cpus;
 	skeleton->rodata->hot_seed = seed;
-	sets = (u64)kernel->hot_max * settings->n_events * kernel->hot_cpus * HOT_KINDS * HOT_SETS;
-	return sets > UINT32_MAX ? -E2BIG : size_map(skeleton->maps.hot_tables, (u32)sets);
+	sets = (u64)settings->n_events * kernel->hot_cpus * HOT_KINDS * HOT_SETS;
+	if (sets > UINT32_MAX)
+		return -E2BIG;
+	r = size_map(skeleton->maps.hot_tables, kernel->hot_max);
+	return r < 0 || kernel->hot_max == 0 ? r : show_hot_tables(kernel);
 }
 
 /* A CPU that the stripes do not tell of writes to the first, which then is not alone. */
@@ -91,10 +110,12 @@ static int configure_stripes(struct kernel *kernel)
 		       : settings->stripes->alone && settings->stripes->cpus >= kernel->cpus;
 	skeleton->rodata->marks_event = kernel->stripes * lines;
 	skeleton->rodata->marks_owners = rows * lines;
+	skeleton->rodata->marks_offcore = (rows + 1) * lines;
+	skeleton->rodata->marks_lines = lines;
 	skeleton->rodata->cpu_count = kernel->cpus;
 	/* A state that was never written remembers nothing. */
 	skeleton->bss->index_epoch = 1;
-	r = size_map(skeleton->maps.marks, (rows + 1) * lines);
+	r = size_map(skeleton->maps.marks, (rows + 1 + settings->offcore_cpus) * lines);
 	return r < 0 ? r : size_map(skeleton->maps.cpu_states, kernel->cpus + 1);
 }
 
@@ -213,21 +234,27 @@ static int configure(struct kernel *kernel)
 	return kernel_offcore_prepare(skeleton, &kernel->blocks, settings->offcore_cpus, &kernel->offcore);
 }
 
-static int map_records(const struct bpf_map *map, int protection, struct mapping *ret)
+int kernel_map_memory(int map_fd, size_t bytes, int protection, struct mapping *ret)
 {
-	size_t page = (size_t)sysconf(_SC_PAGESIZE);
-	size_t bytes = (size_t)bpf_map__value_size(map) * bpf_map__max_entries(map);
+	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	void *memory;
 
 	bytes = (bytes + page - 1) / page * page;
-	memory = mmap(NULL, bytes, protection, MAP_SHARED, bpf_map__fd(map), 0);
+	memory = mmap(NULL, bytes, protection, MAP_SHARED, map_fd, 0);
 	if (memory == MAP_FAILED)
 		return -errno;
 	*ret = (struct mapping){.memory = memory, .bytes = bytes};
 	return 0;
 }
 
-/* Marks and hot tables are written to clear them. */
+static int map_records(const struct bpf_map *map, int protection, struct mapping *ret)
+{
+	return kernel_map_memory(bpf_map__fd(map),
+				 (size_t)bpf_map__value_size(map) * bpf_map__max_entries(map), protection,
+				 ret);
+}
+
+/* Marks are written to clear them. */
 static int map_all(struct kernel *kernel)
 {
 	struct pebsd_bpf *skeleton = kernel->skeleton;
@@ -238,7 +265,7 @@ static int map_all(struct kernel *kernel)
 	    (r = map_records(skeleton->maps.cpu_states, both, &kernel->cpu_states)) < 0 ||
 	    (r = map_records(skeleton->maps.injected, both, &kernel->injected)) < 0)
 		return r;
-	return kernel->hot_max ? map_records(skeleton->maps.hot_tables, both, &kernel->hot_tables) : 0;
+	return 0;
 }
 
 /* The blocks that there are at the start, after those of before. */
@@ -370,6 +397,7 @@ static int open_once(const struct kernel_settings *settings, struct kernel **ret
 	kernel = calloc(1, sizeof(*kernel));
 	if (!kernel)
 		return -ENOMEM;
+	kernel->hot_example = -1;
 	kernel->settings = *settings;
 	for (unsigned kind = 0; kind < BLOCK_KINDS; kind++)
 		kernel->examples[kind] = -1;
@@ -413,6 +441,8 @@ static int open_once(const struct kernel_settings *settings, struct kernel **ret
 	end_examples(kernel);
 	if (r < 0)
 		goto fail;
+	cleanup_close(&kernel->hot_example);
+	kernel->hot_example = -1;
 	/* Now: mapped records would be taken for files that were there then. */
 	if (own_memory_peak(&kernel->start_peak) < 0)
 		kernel->start_peak = 0;
@@ -480,9 +510,12 @@ struct kernel *kernel_free(struct kernel *kernel)
 	if (!kernel)
 		return NULL;
 	unmap(&kernel->injected);
-	unmap(&kernel->hot_tables);
+	for (u32 choice = 0; choice < HOT_MAX; choice++)
+		unmap(&kernel->hot_tables[choice]);
 	unmap(&kernel->marks);
 	unmap(&kernel->cpu_states);
+	if (kernel->hot_example >= 0)
+		cleanup_close(&kernel->hot_example);
 	kernel_offcore_free(kernel->offcore);
 	ring_buffer__free(kernel->short_of);
 	for (size_t i = 0; i < kernel->n_links; i++)

@@ -26,7 +26,8 @@ struct kernel {
 	u32 slots_max;             /* that there can be */
 	int examples[BLOCK_KINDS]; /* while outer maps are made; -1: none */
 	struct mapping injected;
-	struct mapping hot_tables;
+	int hot_example; /* a map of hot tables, until the programs are loaded; negative: none */
+	struct mapping hot_tables[HOT_MAX]; /* by choice; no memory: not made yet */
 	struct mapping marks;
 	struct mapping cpu_states;
 	u32 stripes;
@@ -43,7 +44,14 @@ struct kernel {
 	struct kernel_link links[KERNEL_LINKS_MAX];
 };
 
-/* What decides about the memory of the maps, but for `slots` and `slots_max`. */
+/* Makes the map of a choice's hot tables, which are clear. A descriptor, or -errno. */
+int kernel_make_hot(const struct kernel *kernel);
+
+/* Maps a map's `bytes`, in whole pages. 0 or -errno. */
+int kernel_map_memory(int map_fd, size_t bytes, int protection, struct mapping *ret);
+
+/* What decides about the memory of the maps, but for `slots` and `slots_max`; with hot tables for as many cgroups
+ * as may have some. */
 struct map_size_case kernel_map_case(const struct kernel *kernel);
 
 /* The maps that blocks are entered into, by kind; -1: none. */

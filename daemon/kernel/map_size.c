@@ -34,7 +34,7 @@ u64 map_size(const struct map_size_case *maps)
 	u64 page = maps->page_size;
 	u32 slots_max = maps->slots_max ? maps->slots_max : maps->slots;
 	u64 records = (u64)maps->slots * maps->stripes;
-	u64 rows = (maps->with_latency + maps->without) * maps->stripes + 1;
+	u64 rows = (maps->with_latency + maps->without) * maps->stripes + 1 + maps->offcore_cpus;
 	u64 bytes = array(records * maps->with_latency, sizeof(struct latency_record), page) +
 		    array(records * maps->without, sizeof(struct plain_record), page) +
 		    array(rows * marks_row(slots_max), 1, page) +
@@ -42,8 +42,8 @@ u64 map_size(const struct map_size_case *maps)
 		    array(maps->cpus + 1ULL, sizeof(struct cpu_state), page) +
 		    array(INJECT_MAX, sizeof(struct sample), page) + index_bytes(slots_max, maps->cpus);
 
-	if (maps->hot_tables)
-		bytes += array(maps->hot_tables, sizeof(struct hot_table), page);
+	if (maps->hot_cgroups)
+		bytes += maps->hot_cgroups * array(maps->hot_tables, sizeof(struct hot_table), page);
 	if (maps->offcore_cpus)
 		bytes += array((u64)maps->offcore_cpus * maps->slots, sizeof(struct offcore_record), page) +
 			 array(maps->offcore_cpus, sizeof(struct offcore_cpu), page);

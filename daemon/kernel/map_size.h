@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Memory of the BPF maps, each of which is allocated whole when it is made. Pure: the same for maps that there are
- * (kernel_map_bytes()) and for those of another machine. Left out is what never grows: the programs' own
+ * Memory of the BPF maps, each of which is allocated whole when it is made: all at the start, but hot tables
+ * as a cgroup first has some. Pure: the same for maps that there are (kernel_map_bytes()) and for those of
+ * another machine. Left out is what never grows: the programs' own
  * variables, a page of each map for itself, the ring that tells of few slots; some 200 KiB.
  */
 #ifndef PEBSD_MAP_SIZE_H
@@ -17,7 +18,8 @@ struct map_size_case {
 	u32 stripes;
 	u32 cpus;                     /* possible ones */
 	size_t with_latency, without; /* events */
-	u64 hot_tables;               /* cgroups x events x CPUs (hot.h) */
+	u64 hot_tables;               /* of a cgroup that has some: events x CPUs (hot.h) */
+	u64 hot_cgroups;              /* that have had some at a time */
 	u32 offcore_cpus;             /* that off-core responses are counted on */
 	u64 page_size;                /* bytes */
 };
@@ -25,7 +27,7 @@ struct map_size_case {
 /*
  * Bytes. Each slot takes of each stripe 2,560 of an event with latency, 320 of one without, and a mark of one
  * for either; and once 320 for who has it and 80 of the index (to the next power of two 16 of those).
- * Off-core counting takes 192 of a slot and CPU, and a hot table 15 KiB.
+ * Off-core counting takes 192 of a slot and CPU, and a mark of one, and a hot table 15 KiB.
  */
 u64 map_size(const struct map_size_case *maps);
 

@@ -39,6 +39,8 @@ SAME_PLACE(rodata, block_slots);
 SAME_PLACE(rodata, stripes_alone);
 SAME_PLACE(rodata, marks_event);
 SAME_PLACE(rodata, marks_owners);
+SAME_PLACE(rodata, marks_offcore);
+SAME_PLACE(rodata, marks_lines);
 SAME_PLACE(rodata, cpu_count);
 SAME_PLACE(rodata, hot_max);
 SAME_PLACE(rodata, hot_events);

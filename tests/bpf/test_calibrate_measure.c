@@ -26,7 +26,7 @@ static struct pmu_opening faults = {
 	.pinned = true,
 };
 
-static int program_fd = -1;
+static struct calibrate_program program = {.fd = -1};
 static int stats_fd = -1;
 static bool stop;
 static struct calibrate_result result;
@@ -35,8 +35,8 @@ static void setup(void)
 {
 	if (geteuid() != 0)
 		cr_skip_test("loading a program needs root");
-	program_fd = page_faults_program();
-	cr_assert_geq(program_fd, 0, "cannot load a BPF program: %s", strerror(errno));
+	program.fd = page_faults_counting_program(&program.runs);
+	cr_assert_geq(program.fd, 0, "cannot load a BPF program: %s", strerror(errno));
 	stats_fd = bpf_enable_stats(BPF_STATS_RUN_TIME);
 	cr_assert_geq(stats_fd, 0, "cannot switch on BPF statistics: %s", strerror(errno));
 }
@@ -44,7 +44,7 @@ static void setup(void)
 static void teardown(void)
 {
 	cleanup_close(&stats_fd);
-	cleanup_close(&program_fd);
+	cleanup_close(&program.fd);
 }
 
 TestSuite(calibrate_measure, .init = setup, .fini = teardown);
@@ -96,39 +96,74 @@ static void touch_interrupted(void *userdata, u64 units)
 static void expect_refused(const struct pmu_opening *opening, u64 max_rate, calibrate_work work,
 			   const char *reason)
 {
-	u64 before = page_faults_runs(program_fd);
+	u64 before = page_faults_runs(program.fd);
 
-	calibrate_measure(opening, program_fd, max_rate, work, NULL, &stop, &result);
-	cr_expect_not(result.known);
-	cr_expect(strstr(result.reason, reason), "%s", result.reason);
-	cr_expect_eq(page_faults_runs(program_fd), before);
+	result = (struct calibrate_result){0};
+	calibrate_measure(opening, &program, max_rate, work, NULL, &stop, &result);
+	cr_expect_not(result.dense.known);
+	cr_expect_not(result.sparse.known);
+	cr_expect(strstr(result.dense.reason, reason), "%s", result.dense.reason);
+	cr_expect_str_eq(result.sparse.reason, result.dense.reason);
+	cr_expect_eq(page_faults_runs(program.fd), before);
 }
 
 Test(calibrate_measure, the_thread_samples_its_own_work)
 {
-	calibrate_measure(&faults, program_fd, MAX_RATE, touch, NULL, &stop, &result);
-	cr_expect_geq(page_faults_runs(program_fd), CALIBRATE_ROUNDS * 8UL);
-	if (result.known)
-		cr_expect(result.interrupt_ns > 0 && result.interrupt_ns < 1e6, "%g ns", result.interrupt_ns);
+	calibrate_measure(&faults, &program, MAX_RATE, touch, NULL, &stop, &result);
+	cr_expect_geq(page_faults_runs(program.fd), CALIBRATE_ROUNDS * 8UL);
+	if (result.dense.known)
+		cr_expect(result.dense.ns > 0 && result.dense.ns < 1e6, "%g ns", result.dense.ns);
 	else
-		cr_expect(strstr(result.reason, "differed too much"), "%s", result.reason);
+		cr_expect(strstr(result.dense.reason, "differed too much"), "%s", result.dense.reason);
+}
+
+/* Dense ones are known: so many samples come of the sparse ones alone, whose own number is not known. */
+Test(calibrate_measure, sparse_samples_are_timed_one_by_one)
+{
+	const u64 before = *program.runs;
+
+	result.dense = (struct calibrate_timing){.known = true, .ns = 1234, .per_second = 25000};
+	calibrate_measure(&faults, &program, MAX_RATE, touch, NULL, &stop, &result);
+	cr_expect_eq(result.dense.ns, 1234);
+	cr_expect_geq(*program.runs - before, CALIBRATE_ROUNDS / 2, "%s", result.sparse.reason);
+	cr_expect_leq(*program.runs - before, 4 * 2 * CALIBRATE_ROUNDS_MAX, "they are not sparse");
+	if (result.sparse.known) {
+		cr_expect(result.sparse.ns > 0 && result.sparse.ns < 1e6, "%g ns", result.sparse.ns);
+		cr_expect_eq(result.sparse.per_second, CALIBRATE_SPARSE_PER_SECOND);
+	} else {
+		cr_expect(strstr(result.sparse.reason, "differed too much") ||
+				  strstr(result.sparse.reason, "something else took the CPU"),
+			  "%s", result.sparse.reason);
+	}
+}
+
+Test(calibrate_measure, what_is_known_of_both_is_not_measured_again)
+{
+	const u64 before = *program.runs;
+
+	result.dense = (struct calibrate_timing){.known = true, .ns = 1234, .per_second = 25000};
+	result.sparse = (struct calibrate_timing){.known = true, .ns = 3456, .per_second = 100};
+	calibrate_measure(&faults, &program, MAX_RATE, touch, NULL, &stop, &result);
+	cr_expect_eq(result.dense.ns, 1234);
+	cr_expect_eq(result.sparse.ns, 3456);
+	cr_expect_eq(*program.runs, before);
 }
 
 Test(calibrate_measure, an_interrupted_timing_does_not_end_it)
 {
 	bool interrupted = false;
 
-	calibrate_measure(&faults, program_fd, MAX_RATE, touch_interrupted, &interrupted, &stop, &result);
+	calibrate_measure(&faults, &program, MAX_RATE, touch_interrupted, &interrupted, &stop, &result);
 	cr_expect(interrupted);
-	cr_expect_geq(page_faults_runs(program_fd), CALIBRATE_ROUNDS * 8UL, "%s", result.reason);
+	cr_expect_geq(page_faults_runs(program.fd), CALIBRATE_ROUNDS * 8UL, "%s", result.dense.reason);
 }
 
 Test(calibrate_measure, it_ends_when_it_is_to)
 {
 	stop = true;
-	calibrate_measure(&faults, program_fd, MAX_RATE, touch, NULL, &stop, &result);
-	cr_expect_not(result.known);
-	cr_expect_leq(page_faults_runs(program_fd), 8, "of the work that finds out how fast it is");
+	calibrate_measure(&faults, &program, MAX_RATE, touch, NULL, &stop, &result);
+	cr_expect_not(result.dense.known);
+	cr_expect_leq(page_faults_runs(program.fd), 8, "of the work that finds out how fast it is");
 }
 
 Test(calibrate_measure, what_cannot_be_measured_says_why)
@@ -155,17 +190,17 @@ Test(calibrate_measure, a_thread_of_its_own_does_it_for_each_event)
 	only.only_counter = 1;
 	unknown.config = 999;
 	unknown.precise_ip = 3;
-	cr_assert_eq(calibration_new(openings, 4, NULL, program_fd, MAX_RATE, &calibration), 0);
+	cr_assert_eq(calibration_new(openings, 4, NULL, &program, MAX_RATE, &calibration), 0);
 	/* Its own work faults too seldom. */
 	for (int i = 0; i < 1000 && !results; i++) {
 		(void)nanosleep(&moment, NULL);
 		results = calibration_results(calibration);
 	}
 	cr_assert(results, "it came to no end");
-	cr_expect(strstr(results[0].reason, "makes too few samples"), "%s", results[0].reason);
-	cr_expect(strstr(results[1].reason, "one counter alone"), "%s", results[1].reason);
-	cr_expect(strstr(results[2].reason, "cannot be opened"), "%s", results[2].reason);
-	cr_expect_str_eq(results[3].reason, results[1].reason);
+	cr_expect(strstr(results[0].dense.reason, "makes too few samples"), "%s", results[0].dense.reason);
+	cr_expect(strstr(results[1].dense.reason, "one counter alone"), "%s", results[1].dense.reason);
+	cr_expect(strstr(results[2].dense.reason, "cannot be opened"), "%s", results[2].dense.reason);
+	cr_expect_str_eq(results[3].dense.reason, results[1].dense.reason);
 	cr_expect_null(calibration_free(calibration));
 }
 
@@ -173,20 +208,24 @@ Test(calibrate_measure, what_is_known_is_not_measured_again_and_serves_others)
 {
 	const struct timespec moment = {.tv_nsec = 10000000};
 	const struct pmu_opening *openings[] = {&faults, &faults};
-	const struct calibrate_result before[] = {{.reason = "the counter was taken"},
-						  {.known = true, .interrupt_ns = 1234}};
+	const struct calibrate_result before[] = {
+		{.dense = {.reason = "the counter was taken"}, .sparse = {.reason = "the counter was taken"}},
+		{.dense = {.known = true, .ns = 1234}, .sparse = {.known = true, .ns = 3456}},
+	};
 	const struct calibrate_result *results = NULL;
 	struct calibration *calibration = NULL;
 
-	cr_assert_eq(calibration_new(openings, 2, before, program_fd, MAX_RATE, &calibration), 0);
+	cr_assert_eq(calibration_new(openings, 2, before, &program, MAX_RATE, &calibration), 0);
 	for (int i = 0; i < 1000 && !results; i++) {
 		(void)nanosleep(&moment, NULL);
 		results = calibration_results(calibration);
 	}
 	cr_assert(results, "it came to no end");
 	for (size_t i = 0; i < 2; i++) {
-		cr_expect(results[i].known, "%s", results[i].reason);
-		cr_expect_eq(results[i].interrupt_ns, 1234);
+		cr_expect(results[i].dense.known, "%s", results[i].dense.reason);
+		cr_expect_eq(results[i].dense.ns, 1234);
+		cr_expect(results[i].sparse.known, "%s", results[i].sparse.reason);
+		cr_expect_eq(results[i].sparse.ns, 3456);
 	}
 	cr_expect_null(calibration_free(calibration));
 }
@@ -196,7 +235,7 @@ Test(calibrate_measure, who_does_not_wait_for_it_ends_it)
 	const struct pmu_opening *openings[] = {&faults};
 	struct calibration *calibration = NULL;
 
-	cr_assert_eq(calibration_new(openings, 1, NULL, program_fd, MAX_RATE, &calibration), 0);
+	cr_assert_eq(calibration_new(openings, 1, NULL, &program, MAX_RATE, &calibration), 0);
 	cr_expect_null(calibration_free(calibration));
 	cr_expect_null(calibration_free(NULL));
 }

@@ -7,10 +7,16 @@
 #include <criterion/criterion.h>
 
 #include <errno.h>
+#include <linux/bpf.h>
+#include <linux/filter.h>
 #include <linux/perf_event.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -28,7 +34,7 @@
 
 static struct books books;
 
-static void open_books(u32 hot_max, bool hardware)
+static void open_books_of(u32 hot_max, bool hardware, u64 memory_max)
 {
 	struct kernel_settings settings = books_settings(false);
 
@@ -39,7 +45,13 @@ static void open_books(u32 hot_max, bool hardware)
 	settings.events[NOTHING] = (struct event_settings){.has_source = 1};
 	settings.births = settings.hardware = hardware;
 	settings.hot_max = hot_max;
+	settings.memory_max = memory_max;
 	books_open(&books, &settings, 0);
+}
+
+static void open_books(u32 hot_max, bool hardware)
+{
+	open_books_of(hot_max, hardware, 0);
 }
 
 static u64 now_ns(void)
@@ -124,7 +136,7 @@ static bool is_clear(u32 choice)
 	for (unsigned event = 0; event < 3; event++) {
 		const u8 *bytes = (const u8 *)kernel_hot_table(books.kernel, choice, event, 0);
 
-		for (size_t i = 0; i < sizeof(struct hot_table); i++)
+		for (size_t i = 0; bytes && i < sizeof(struct hot_table); i++)
 			if (bytes[i])
 				return false;
 	}
@@ -212,6 +224,138 @@ Test(hot, the_tables_are_those_of_plain_c)
 	cr_expect(is_clear(1), "of who is not chosen nothing is kept");
 	books_collect(&books);
 	cr_expect_eq(books_samples(&books, "seven", LATENCY) + books_samples(&books, "seven", PLAIN), seven);
+	books_close(&books);
+}
+
+/* On a large machine they are most of the memory, and who never looks needs none. */
+Test(hot, tables_take_memory_when_a_cgroup_first_has_some)
+{
+	const u64 page = (u64)sysconf(_SC_PAGESIZE);
+	const u64 one = (3 * sizeof(struct hot_table) + page - 1) / page * page; /* events, and no CPUs */
+	u64 none;
+
+	open_books(3, false);
+	(void)name_and_adopt(7, "seven");
+	(void)name_and_adopt(8, "eight");
+	books_collect(&books);
+	none = kernel_map_bytes(books.kernel);
+	for (u32 choice = 0; choice < 3; choice++)
+		cr_expect_null(kernel_hot_table(books.kernel, choice, LATENCY, 0));
+	cr_assert_eq(choose("seven"), 0);
+	cr_expect_eq(kernel_map_bytes(books.kernel), none + one);
+	cr_assert_eq(collect_hot_choose(books.collect, "eight", now_ns() + NSEC_PER_MSEC, now_ns()), 0);
+	cr_expect_eq(kernel_map_bytes(books.kernel), none + 2 * one);
+	inject_at(8, 0x401000, 0x1000, 100);
+	cr_expect_eq(samples_in("eight", HOT_CODE), 1);
+	/* Those that are free again are taken before others are made. */
+	(void)usleep(2000);
+	books_collect(&books);
+	(void)usleep(REST_US);
+	cr_assert_eq(choose("eight"), 0);
+	cr_expect_eq(samples_in("eight", HOT_CODE), 0);
+	cr_expect_eq(kernel_map_bytes(books.kernel), none + 2 * one);
+	cr_expect_null(kernel_hot_table(books.kernel, 2, LATENCY, 0));
+	books_close(&books);
+}
+
+/* Slots are added up to the limit of memory, and all tables can be had still. */
+Test(hot, slots_leave_the_memory_that_tables_may_take)
+{
+	const u64 memory_max = 16ULL << 20;
+	char path[16];
+	u32 limit;
+
+	open_books_of(0, false, memory_max);
+	limit = kernel_slots_limit(books.kernel);
+	books_close(&books);
+	open_books_of(HOT_MAX, false, memory_max);
+	cr_assert_lt(kernel_slots_limit(books.kernel), limit);
+	limit = kernel_slots_limit(books.kernel);
+	cr_assert_gt(limit, SLOT_BLOCK);
+	cr_assert_gt(kernel_grow(books.kernel, SLOTS_MAX), 0);
+	cr_expect_eq(kernel_slots(books.kernel), limit);
+	for (u32 i = 1; i <= HOT_MAX; i++) {
+		(void)snprintf(path, sizeof(path), "c%u", i);
+		(void)name_and_adopt(i, path);
+	}
+	books_collect(&books);
+	for (u32 i = 1; i <= HOT_MAX; i++) {
+		(void)snprintf(path, sizeof(path), "c%u", i);
+		cr_assert_eq(choose(path), 0, "%s", path);
+	}
+	cr_expect_eq(kernel_slots_limit(books.kernel), limit);
+	cr_expect_leq(kernel_map_bytes(books.kernel), memory_max);
+	books_close(&books);
+}
+
+Test(hot, slots_that_were_added_have_tables_as_the_first_have)
+{
+	u32 slot;
+
+	open_books_of(2, false, 16ULL << 20);
+	(void)name_and_adopt(7, "early");
+	for (u64 id = 1000; kernel_slots_free(books.kernel) > 0; id++)
+		cr_assert_gt(kernel_adopt(books.kernel, id, 0, "other"), 0);
+	books_collect(&books);
+	cr_assert_eq(choose("early"), 0);
+	cr_assert_gt(kernel_grow(books.kernel, 2 * SLOT_BLOCK), 0);
+	slot = name_and_adopt(8, "late");
+	cr_assert_geq(slot, SLOT_BLOCK);
+	books_collect(&books);
+	cr_assert_eq(choose("late"), 0);
+	inject_at(7, 0x401000, 0x1000, 100);
+	inject_at(8, 0x401000, 0x1000, 100);
+	inject_at(8, 0x401000, 0x1000, 100);
+	cr_expect_eq(samples_in("early", HOT_CODE), 1);
+	cr_expect_eq(samples_in("late", HOT_CODE), 2);
+	books_collect(&books);
+	cr_expect_eq(books_samples(&books, "late", LATENCY), 2);
+	books_close(&books);
+}
+
+static bool begins_with(const char *path, void *userdata)
+{
+	return strncmp(path, userdata, strlen(userdata)) == 0;
+}
+
+/* bpf(BPF_MAP_CREATE) fails from here on. */
+static void lose_maps(void)
+{
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_bpf, 0, 3),
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, BPF_MAP_CREATE, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOMEM),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	const struct sock_fprog program = {.len = sizeof(code) / sizeof(code[0]), .filter = code};
+
+	cr_assert_eq(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), 0);
+	cr_assert_eq(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program), 0);
+}
+
+Test(hot, without_memory_for_tables_a_cgroup_has_none_and_is_sampled_on)
+{
+	open_books(2, false);
+	(void)name_and_adopt(7, "seven");
+	(void)name_and_adopt(8, "eight");
+	books_collect(&books);
+	cr_assert_eq(choose("seven"), 0);
+	lose_maps();
+	cr_expect_eq(choose("eight"), -ENOMEM);
+	cr_expect_str_eq(hot_choices_nth(collect_hot(books.collect), 0), "seven");
+	cr_expect_null(hot_choices_nth(collect_hot(books.collect), 1));
+	inject_at(7, 0x401000, 0x1000, 100);
+	inject_at(8, 0x401000, 0x1000, 100);
+	books_collect(&books);
+	cr_expect_eq(samples_in("seven", HOT_CODE), 1);
+	cr_expect_eq(failure_of("eight", LATENCY, HOT_CODE), -ENODATA);
+	cr_expect_eq(books_samples(&books, "eight", LATENCY), 1);
+	/* By the configuration: it is told. */
+	collect_set_hot(books.collect, begins_with, (char[]){"e"});
+	books_collect(&books);
+	cr_expect_null(hot_choices_nth(collect_hot(books.collect), 1));
 	books_close(&books);
 }
 
@@ -343,11 +487,6 @@ Test(hot, a_slot_that_passes_on_loses_its_choice)
 	books_collect(&books);
 	cr_expect(is_clear(0));
 	books_close(&books);
-}
-
-static bool begins_with(const char *path, void *userdata)
-{
-	return strncmp(path, userdata, strlen(userdata)) == 0;
 }
 
 /* By the configuration: from the first sample on, until a reload; with one asked for in between. */
@@ -492,6 +631,61 @@ Test(hot_door, a_timer_finds_the_loop)
 
 #define PAGES 40
 #define PAGE  4096UL
+
+static volatile bool *faults_end; /* shared with the child */
+
+static int fault_on(void *userdata)
+{
+	(void)userdata;
+	while (!*faults_end) {
+		u8 *pages =
+			mmap(NULL, PAGES * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+		for (size_t i = 0; i < PAGES; i++)
+			*(volatile u8 *)(pages + i * PAGE) = 1;
+		(void)munmap(pages, PAGES * PAGE);
+	}
+	return 0;
+}
+
+/* Each sample of a cgroup that never rests is counted while its tables are made; then they have the rest. */
+Test(hot_door, no_sample_is_lost_while_tables_are_made)
+{
+	_cleanup_free_ char *path = NULL;
+	_cleanup_close_ int fd = -1;
+	struct cgroup_child child;
+	u64 before, seen, after;
+
+	faults_end = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	cr_assert_neq((const void *)faults_end, MAP_FAILED);
+	open_books(2, true);
+	path = make_noticed("worker");
+	child = cgroup_fixture_child(&fixture, "worker", fault_on, NULL);
+	fd = software_event_open(&(struct software_event){.config = PERF_COUNT_SW_PAGE_FAULTS,
+							  .period = 1,
+							  .sample_type = PERF_SAMPLE_ADDR,
+							  .pid = child.pid,
+							  .cpu = -1},
+				 kernel_program_fd(books.kernel, LATENCY));
+	software_event_enable(fd);
+	cgroup_fixture_start(&child);
+	(void)usleep(50000);
+	before = software_event_count(fd);
+	cr_assert_eq(choose(path), 0);
+	after = software_event_count(fd);
+	(void)usleep(50000);
+	*faults_end = true;
+	cgroup_fixture_wait(&child);
+	books_collect(&books);
+	cr_expect_gt(before, 0);
+	cr_expect_gt(software_event_count(fd), after, "it went on");
+	cr_expect_eq(books_samples(&books, path, LATENCY), software_event_count(fd));
+	seen = samples_in(path, HOT_LINES);
+	cr_expect_geq(seen, software_event_count(fd) - after, "from the moment on that it is chosen");
+	cr_expect_leq(seen, software_event_count(fd) - before);
+	cgroup_fixture_remove(&fixture, "worker");
+	(void)munmap((void *)faults_end, PAGE);
+}
 
 static u8 *touched; /* shared with the child, which faults there */
 

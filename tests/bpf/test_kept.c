@@ -45,6 +45,7 @@ struct variation {
 	bool other_counters;
 	bool dies_replacing; /* just before the first of the counters is */
 	bool cannot_load;    /* the kernel takes no program from it */
+	bool hot;            /* a cgroup may have hot tables */
 };
 
 /* What a process found, before and after it made page faults. */
@@ -58,7 +59,8 @@ struct found {
 	u64 period;
 	struct offcore_count counted_first, counted_last;
 	u64 counting_errors;
-	bool whole; /* it came to its end */
+	u64 hot_samples; /* in the tables, of those that came while there were some */
+	bool whole;      /* it came to its end */
 };
 
 struct process {
@@ -178,6 +180,10 @@ static void begin(struct process *process, const struct variation *variation)
 	char *message = NULL;
 	int r;
 
+	if (variation->hot) {
+		settings.hot_max = 1;
+		settings.events[0].has_code_address = 1;
+	}
 	if (variation->period)
 		opening.event.period = variation->period;
 	notify_socket_pass(&manager);
@@ -348,6 +354,65 @@ Test(kept, events_and_records_go_on_where_they_were)
 		before = now;
 	}
 	expect_all(now.last.due, now.samples_last);
+}
+
+static u64 hot_samples(const struct process *process)
+{
+	u64 sum = 0;
+
+	for (u32 cpu = 0; cpu < kernel_hot_cpus(process->kernel); cpu++)
+		for (u32 set = 0; set < HOT_SETS; set++)
+			sum += kernel_hot_table(process->kernel, 0, 0, cpu)
+				       ->kinds[HOT_CODE]
+				       .sets[set]
+				       .samples;
+	return sum;
+}
+
+static void move_to_fixture(void)
+{
+	_cleanup_free_ char *path = NULL;
+	_cleanup_close_ int fd = -1;
+
+	EXPECT(asprintf(&path, "%s%s/cgroup.procs", fixture.mount, fixture.path) > 0);
+	fd = open(path, O_WRONLY | O_CLOEXEC);
+	EXPECT(write(fd, "0", 1) == 1);
+}
+
+/* The cgroup that this runs in has hot tables, which are made now, and clear. */
+static void look_closer(struct process *process)
+{
+	int slot = kernel_adopt(process->kernel, cgroup_fixture_id(&fixture), 0, "");
+
+	EXPECT(slot > 0);
+	move_to_fixture();
+	EXPECT(kernel_hot_table(process->kernel, 0, 0, 0) == NULL);
+	make_faults();
+	EXPECT(kernel_hot_choose(process->kernel, (u32)slot, 0) == 0);
+	EXPECT(hot_samples(process) == 0);
+	make_faults();
+	found->hot_samples = hot_samples(process);
+}
+
+/* Who chose is gone: its tables are, too, and others are made, by the same programs and by others. */
+Test(kept, hot_tables_begin_anew)
+{
+	static const bool other_ways[] = {false, false, true, true};
+	struct found before, now;
+
+	in_the_middle = look_closer;
+	before = live((struct variation){.hot = true});
+	cr_expect_geq(before.hot_samples, 2 * FAULTS * 99 / 100);
+	for (size_t i = 0; i < ARRAY_SIZE(other_ways); i++) {
+		make_faults();
+		now = live((struct variation){.hot = true, .other_ways = other_ways[i]});
+		cr_expect_eq(now.kept, i == 2 ? KEPT_REPLACE : KEPT_GO_ON);
+		cr_expect_geq(now.samples_first, before.samples_last + 2 * FAULTS * 99 / 100);
+		cr_expect_geq(now.hot_samples, 2 * FAULTS * 99 / 100);
+		cr_expect_leq(now.hot_samples, now.samples_last - now.samples_first - 2 * FAULTS * 99 / 100);
+		before = now;
+	}
+	in_the_middle = NULL;
 }
 
 /* The names of what is stored, of a kind; the process before may have left others. */

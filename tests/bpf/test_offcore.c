@@ -76,7 +76,15 @@ static struct pmu_counter counter(enum offcore_kind kind, u64 config)
 	return ret;
 }
 
-static void open_counting(const struct pmu_counter *counters, size_t n, u64 grace_ns)
+/* With all slots that there are at the start taken by others, and then as many added. */
+static void add_slots(void)
+{
+	for (u64 id = 1ULL << 40; kernel_slots_free(books.kernel) > 0; id++)
+		cr_assert_gt(kernel_adopt(books.kernel, id, 0, "other"), 0);
+	cr_assert_gt(kernel_grow(books.kernel, 2 * kernel_slots(books.kernel)), 0);
+}
+
+static void open_counting_in(const struct pmu_counter *counters, size_t n, u64 grace_ns, bool added)
 {
 	struct kernel_settings settings = books_settings(false);
 	_cleanup_free_ char *message = NULL;
@@ -87,11 +95,19 @@ static void open_counting(const struct pmu_counter *counters, size_t n, u64 grac
 	settings.births = true;
 	settings.slots = 512;
 	settings.offcore_cpus = offcore_cpus(set);
+	settings.memory_max = added ? 64ULL << 20 : 0;
 	books_open(&books, &settings, grace_ns);
+	if (added)
+		add_slots();
 	cr_assert_eq(adopt_existing(books.kernel, fixture.mount, &adopted), 0);
 	cr_assert_eq(adopted.without_slot, 0);
 	r = offcore_start(set, kernel_offcore(books.kernel), NULL, &message);
 	cr_assert_eq(r, 0, "%s", message ? message : strerror(-r));
+}
+
+static void open_counting(const struct pmu_counter *counters, size_t n, u64 grace_ns)
+{
+	open_counting_in(counters, n, grace_ns, false);
 }
 
 static void collect(void)
@@ -354,6 +370,53 @@ Test(offcore, who_runs_is_counted_at_a_collection_without_a_switch)
 	cr_expect_geq(before.count, 500);
 	cr_expect_geq(after.count, before.count);
 	cr_expect(stayed, "its time goes on without a switch");
+}
+
+/* A collection reads those that were counted for, and takes their marks; of who does nothing there is none. */
+static void check_marks(bool added)
+{
+	const struct pmu_counter counters[] = {counter(OFFCORE_L3, PERF_COUNT_SW_PAGE_FAULTS)};
+	const unsigned pages = 100;
+	struct cgroup_child child;
+	int worker = -1, idler = -1;
+	const u8 *marks;
+
+	write_online("0");
+	stay_on(0);
+	(void)cgroup_fixture_make(&fixture, "works");
+	(void)cgroup_fixture_make(&fixture, "idles");
+	open_counting_in(counters, ARRAY_SIZE(counters), COLLECT_GRACE_NS, added);
+	collect();
+	for (u32 slot = 1; slot < kernel_slots(books.kernel); slot++) {
+		const struct slot_owner *owner = kernel_owner(books.kernel, slot);
+
+		if (owner->state == SLOT_ALIVE && strcmp(owner->name, "works") == 0)
+			worker = (int)slot;
+		if (owner->state == SLOT_ALIVE && strcmp(owner->name, "idles") == 0)
+			idler = (int)slot;
+	}
+	cr_assert(worker > 0 && idler > 0);
+	cr_assert_eq(worker >= 512, added);
+	marks = kernel_offcore_marks(books.kernel, 0);
+	cr_expect_eq(marks[worker], 0);
+	child = cgroup_fixture_child(&fixture, "works", touch_pages, (void *)&pages);
+	cgroup_fixture_go(&child);
+	cr_expect_eq(marks[worker], 1);
+	cr_expect_eq(marks[idler], 0);
+	cr_expect_eq(counted("works", OFFCORE_L3).count, 0, "not before a collection");
+	collect();
+	cr_expect_geq(counted("works", OFFCORE_L3).count, 100);
+	cr_expect_eq(marks[worker], 0);
+}
+
+Test(offcore, a_mark_says_who_was_counted)
+{
+	check_marks(false);
+}
+
+Test(offcore, a_mark_says_who_was_counted_in_slots_that_were_added)
+{
+	check_marks(true);
 }
 
 Test(offcore, a_cgroup_that_dies_leaves_its_counts)

@@ -95,8 +95,8 @@ Test(programs, as_many_doors_as_events_load)
 	}
 }
 
-/* For each cgroup that may be chosen one a event and CPU, and their memory, where an event has addresses. */
-Test(programs, hot_tables_are_there_where_an_event_has_addresses)
+/* For each cgroup that is chosen one an event and CPU, where an event has addresses, and nothing before. */
+Test(programs, hot_tables_can_be_had_where_an_event_has_addresses)
 {
 	struct kernel_settings settings = {
 		.slots = 64, .stripes = machine_stripes(), .n_events = 2, .hot_max = 3};
@@ -105,7 +105,7 @@ Test(programs, hot_tables_are_there_where_an_event_has_addresses)
 	_cleanup_(kernel_freep) struct kernel *injected = NULL;
 	_cleanup_(kernel_freep) struct kernel *hardware = NULL;
 	const u64 page = (u64)sysconf(_SC_PAGESIZE);
-	u64 bytes, all;
+	u64 bytes, one;
 
 	open_kernel(&settings, &without);
 	cr_expect_eq(kernel_hot_max(without), 0);
@@ -114,13 +114,19 @@ Test(programs, hot_tables_are_there_where_an_event_has_addresses)
 	open_kernel(&settings, &injected);
 	cr_expect_eq(kernel_hot_max(injected), 3);
 	cr_expect_eq(kernel_hot_cpus(injected), 1);
-	all = (6 * sizeof(struct hot_table) + page - 1) / page * page;
-	cr_expect_eq(kernel_map_bytes(injected), bytes + all);
+	cr_expect_eq(kernel_map_bytes(injected), bytes);
+	one = (2 * sizeof(struct hot_table) + page - 1) / page * page;
+	cr_assert_eq(kernel_hot_choose(injected, 5, 2), 0);
+	cr_expect_eq(kernel_map_bytes(injected), bytes + one);
 	settings.hardware = true;
 	open_kernel(&settings, &hardware);
 	cr_expect_eq((int)kernel_hot_cpus(hardware), libbpf_num_possible_cpus());
-	all = (6ULL * kernel_hot_cpus(hardware) * sizeof(struct hot_table) + page - 1) / page * page;
-	cr_expect_eq(kernel_map_bytes(hardware), bytes + all);
+	cr_expect_eq(kernel_map_bytes(hardware), bytes);
+	one = (2ULL * kernel_hot_cpus(hardware) * sizeof(struct hot_table) + page - 1) / page * page;
+	for (u32 choice = 0; choice < 3; choice++)
+		cr_assert_eq(kernel_hot_choose(hardware, 5 + choice, choice), 0);
+	cr_assert_eq(kernel_hot_choose(hardware, 9, 2), 0, "again, by another cgroup");
+	cr_expect_eq(kernel_map_bytes(hardware), bytes + 3 * one);
 	settings.hot_max = 0;
 	open_kernel(&settings, &none);
 	cr_expect_eq(kernel_hot_max(none), 0);

@@ -4,6 +4,7 @@
  * root. */
 #include <errno.h>
 #include <linux/perf_event.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -11,6 +12,7 @@
 
 #include <criterion/criterion.h>
 
+#include "govern/calibrate.h"
 #include "page_faults.h"
 #include "sampling_govern.h"
 #include "some_stripes.h"
@@ -179,6 +181,39 @@ Test(sampling_govern, what_could_not_be_measured_is_not_shown_and_a_note_says_so
 	cr_expect(cost->program_ns.known);
 	cr_expect_not(cost->interrupt_ns.known);
 	cr_expect_not(cost->ratio.known);
+}
+
+/* Time makes samples of everything that runs, the calibration's work too: each is an interrupt of a timer. */
+Test(sampling_govern, the_interrupt_shown_lies_between_the_two_that_were_timed)
+{
+	const struct snapshot_cost *cost = &head.events[0].cost;
+	struct pmu_opening ticks = faults;
+
+	ticks.event.period = 1000003;
+	ticks.config = PERF_COUNT_SW_CPU_CLOCK;
+	ticks.period_min = 10000;
+	perf_set_free(set);
+	cr_assert_eq(perf_open(&ticks, online, &set, &message), 0, "%s", message);
+	cr_assert_eq(perf_start(set, kernel_program_fd(kernel, 0), &message), 0, "%s", message);
+	begin(0.5, CONFIG_PERIOD_AUTO);
+	for (int i = 0; i < 200 && !cost->dense.known && !notes.list[0]; i++)
+		collect(1);
+	if (!cost->dense.known)
+		cr_skip_test("on this machine, now: %s", notes.list[0] ? notes.list[0] : "it came to no end");
+	collect(1);
+	cr_assert(cost->interrupt_ns.known);
+	cr_expect_geq(cost->dense.per_second, 1000);
+	cr_expect_geq(cost->interrupt_ns.value, cost->dense.ns);
+	if (cost->sparse.known) {
+		cr_expect_eq(cost->sparse.per_second, CALIBRATE_SPARSE_PER_SECOND);
+		cr_expect_leq(cost->interrupt_ns.value, fmax(cost->sparse.ns, cost->dense.ns));
+		cr_expect_null(notes.list[0], "%s", notes.list[0]);
+	} else {
+		cr_expect_eq(cost->interrupt_ns.value, cost->dense.ns);
+		cr_expect(strstr(notes.list[0], "where samples are rare could not be measured"), "%s",
+			  notes.list[0]);
+	}
+	cr_expect(cost->ratio.known);
 }
 
 Test(sampling_govern, a_persons_period_is_left)

@@ -30,9 +30,12 @@ refused() {
 }
 
 configure model </dev/null
-for map in latency_records slot_owners slot_index marks injected hot_tables; do
+for map in latency_records slot_owners slot_index marks injected; do
 	refused 3 "map $map 1" "($map)" 'Operation not permitted' 'CAP_BPF'
 done
+# A map of maps, and what the programs are verified with in its place.
+refused 3 'map hot_tables 1' "'hot_tables'" 'Operation not permitted' 'CAP_BPF'
+refused 1 'map hot_of_choice 12' 'Cannot allocate memory'
 refused 1 'map latency_records 12' '(latency_records)' 'Cannot allocate memory' 'lower [cgroups] max'
 refused 3 'program inject 1' "prog 'inject'" 'Operation not permitted' CAP_BPF
 refused 3 'program inject 22' "prog 'inject'" 'Invalid argument' 'Linux 6.1'

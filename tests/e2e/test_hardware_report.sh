@@ -67,7 +67,7 @@ echo "{\"samples\": {\"seen\": $all, \"lost\": {\"malformed\": 0, \"unexplained\
 END
 cat >"$work/bin/pebsctl" <<'END'
 #!/bin/sh
-echo '{"notes": [], "events": {"loads": {"period": 10007, "cost": {"interrupt_ns": 1234.5, "program_ns": 67.8}}}}'
+echo '{"notes": [], "events": {"loads": {"period": 10007, "cost": {"interrupt_ns": 1234.5, "dense_interrupt": {"ns": 1100.5, "per_second": 25000}, "sparse_interrupt": {"ns": 2900.5, "per_second": 100}, "program_ns": 67.8}}}}'
 END
 cat >"$work/bin/chase" <<'END'
 #!/bin/bash
@@ -103,6 +103,7 @@ for line in 'pebsd 9.8.7' 'Linux .*' 'cpu family.*' 'model name.*' 'stepping.*' 
 	'latency: mean 96, p50 91.5, p90 101.5, p99 404.5 cycles' \
 	'sources: local_dram 100 %; expected 60 % and more: local_dram, lfb, pmem, msc' 'the chase itself: 95.25 ns a load' \
 	'cost of a sample of loads: interrupt 1234.5 ns, program 67.8 ns; period 10007' \
+	'its interrupt at 25000 samples a second: 1100.5 ns; at 100: 2900.5 ns' \
 	'passed: local DRAM (cpu): served by local_dram lfb pmem msc' 'loads on PMU cpu'; do
 	has "$line"
 done

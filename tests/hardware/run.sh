@@ -361,8 +361,11 @@ try_cost() {
 	daemon=''
 	end_chase
 	if [ "$known" = true ]; then
-		jq -r '.events | to_entries[] | "    cost of a sample of \(.key): interrupt \(.value.cost.interrupt_ns // "?") ns, " +
-			"program \(.value.cost.program_ns // "?") ns; period \(.value.period)"' "$work/status.json" >>"$work/figures"
+		jq -r '.events | to_entries[] | ("    cost of a sample of \(.key): interrupt \(.value.cost.interrupt_ns // "?") ns, " +
+			"program \(.value.cost.program_ns // "?") ns; period \(.value.period)"),
+			"    its interrupt at \(.value.cost.dense_interrupt.per_second // "?") samples a second: " +
+			"\(.value.cost.dense_interrupt.ns // "?") ns; " +
+			"at \(.value.cost.sparse_interrupt.per_second // "?"): \(.value.cost.sparse_interrupt.ns // "?") ns"' "$work/status.json" >>"$work/figures"
 		verdict passed 'what a sample costs is known'
 		return
 	fi

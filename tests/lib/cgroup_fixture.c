@@ -141,15 +141,25 @@ struct cgroup_child cgroup_fixture_child(const struct cgroup_fixture *fixture, c
 	return child;
 }
 
-void cgroup_fixture_go(struct cgroup_child *child)
+void cgroup_fixture_start(struct cgroup_child *child)
+{
+	cr_assert_eq(write(child->start, "g", 1), 1);
+}
+
+void cgroup_fixture_wait(struct cgroup_child *child)
 {
 	int status;
 
-	cr_assert_eq(write(child->start, "g", 1), 1);
 	cr_assert_eq(waitpid(child->pid, &status, 0), child->pid);
 	cr_assert(WIFEXITED(status) && WEXITSTATUS(status) == 0, "the child ended with status %#x",
 		  (unsigned)status);
 	(void)close(child->start);
+}
+
+void cgroup_fixture_go(struct cgroup_child *child)
+{
+	cgroup_fixture_start(child);
+	cgroup_fixture_wait(child);
 }
 
 int touch_pages(void *userdata)

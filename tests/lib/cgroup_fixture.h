@@ -29,8 +29,9 @@ u64 cgroup_fixture_make(const struct cgroup_fixture *fixture, const char *name);
 void cgroup_fixture_remove(const struct cgroup_fixture *fixture, const char *name);
 
 /*
- * Forks a child that waits, already in the cgroup. cgroup_fixture_go() lets it run `work` and waits for its
- * end; what `work` returns is its exit status, which must be 0.
+ * Forks a child that waits, already in the cgroup. cgroup_fixture_start() lets it run `work`,
+ * cgroup_fixture_wait() waits for its end, cgroup_fixture_go() does both; what `work` returns is its exit
+ * status, which must be 0.
  */
 struct cgroup_child {
 	pid_t pid;
@@ -38,6 +39,8 @@ struct cgroup_child {
 };
 struct cgroup_child cgroup_fixture_child(const struct cgroup_fixture *fixture, const char *name,
 					 int (*work)(void *userdata), void *userdata);
+void cgroup_fixture_start(struct cgroup_child *child);
+void cgroup_fixture_wait(struct cgroup_child *child);
 void cgroup_fixture_go(struct cgroup_child *child);
 
 /* Touches `pages` fresh pages, each one page fault; for cgroup_fixture_child(). userdata: const unsigned

@@ -257,6 +257,12 @@ u8 *kernel_owner_marks(const struct kernel *kernel)
 	return kernel_marks(kernel, (unsigned)kernel->settings.n_events, 0);
 }
 
+u8 *kernel_offcore_marks(const struct kernel *kernel, u32 cpu)
+{
+	(void)kernel, (void)cpu;
+	return NULL;
+}
+
 void kernel_clear_records(struct kernel *kernel, u32 slot, unsigned event, u32 stripes)
 {
 	for (u32 left = stripes; left; left &= left - 1)
@@ -286,9 +292,10 @@ const struct hot_table *kernel_hot_table(const struct kernel *kernel, u32 choice
 	return NULL;
 }
 
-void kernel_hot_choose(struct kernel *kernel, u32 slot, u32 choice)
+int kernel_hot_choose(struct kernel *kernel, u32 slot, u32 choice)
 {
 	(void)kernel, (void)slot, (void)choice;
+	return 0;
 }
 
 void kernel_hot_release(struct kernel *kernel, u32 slot)

@@ -23,6 +23,35 @@ int page_faults_program(void)
 			     NULL);
 }
 
+int page_faults_counting_program(const u64 **ret_runs)
+{
+	LIBBPF_OPTS(bpf_map_create_opts, options, .map_flags = BPF_F_MMAPABLE);
+	const int map_fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "runs", sizeof(u32), sizeof(u64), 1, &options);
+	const struct bpf_insn code[] = {
+		{.code = BPF_LD | BPF_DW | BPF_IMM,
+		 .dst_reg = BPF_REG_1,
+		 .src_reg = BPF_PSEUDO_MAP_VALUE,
+		 .imm = map_fd},
+		{0},
+		{.code = BPF_LDX | BPF_MEM | BPF_DW, .dst_reg = BPF_REG_2, .src_reg = BPF_REG_1},
+		{.code = BPF_ALU64 | BPF_ADD | BPF_K, .dst_reg = BPF_REG_2, .imm = 1},
+		{.code = BPF_STX | BPF_MEM | BPF_DW, .dst_reg = BPF_REG_1, .src_reg = BPF_REG_2},
+		{.code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0, .imm = 0},
+		{.code = BPF_JMP | BPF_EXIT},
+	};
+	int program_fd = -1;
+
+	if (map_fd < 0)
+		return map_fd;
+	*ret_runs = mmap(NULL, PAGE, PROT_READ, MAP_SHARED, map_fd, 0);
+	if (*ret_runs != MAP_FAILED)
+		program_fd = bpf_prog_load(BPF_PROG_TYPE_PERF_EVENT, "test", "GPL", code,
+					   sizeof(code) / sizeof(code[0]), NULL);
+	/* The program and the mapping hold the map. */
+	(void)close(map_fd);
+	return program_fd;
+}
+
 u64 page_faults_runs(int program_fd)
 {
 	struct bpf_prog_info info = {0};

@@ -10,6 +10,9 @@
 /* Loads `return 0;` for perf events. Returns its descriptor or -errno. */
 int page_faults_program(void);
 
+/* The same, but the program counts its runs in memory that is mapped at *ret_runs. */
+int page_faults_counting_program(const u64 **ret_runs);
+
 /* How often the program ran; only while statistics are switched on (BPF_STATS_RUN_TIME). */
 u64 page_faults_runs(int program_fd);
 

@@ -26,7 +26,7 @@ struct plant plant_usual(u64 seed)
 			.period = 10007,
 			.least_period = 313,
 			.greatest_period = INT32_MAX,
-			.sample_ns = 1000,
+			.sample = {.dense_ns = 1000},
 		}},
 	};
 
@@ -147,7 +147,7 @@ static double pass_machine(struct plant *plant, size_t i, struct governor_input 
 		.least_period = event->least_period,
 		.greatest_period = event->greatest_period,
 		.period_step = event->period_step,
-		.sample_ns = event->sample_ns,
+		.sample = event->sample,
 	};
 	for (unsigned cpu = 0; cpu < plant->cpus; cpu++) {
 		cpus[cpu].now.cpu = (int)cpu;
@@ -186,7 +186,7 @@ static double pass(struct plant *plant, const struct plant_event *event, double 
 		.active = due > most ? most / due : 1,
 		.samples = samples,
 		.cpus = plant->cpus,
-		.sample_ns = event->sample_ns,
+		.sample = event->sample,
 		.throttled = due > most ? 1 - most / due : 0,
 		.throttles = due > most ? 100 : 0,
 	};
@@ -209,7 +209,7 @@ double plant_step_from(struct plant *plant, double before, double part)
 
 		for (size_t j = 0; j < plant->n_events; j++)
 			if (plant->events[j].class == event->class)
-				costs[j] += samples * event->sample_ns / 1e9 / plant->seconds;
+				costs[j] += sample_cost_share(&event->sample, samples / plant->seconds);
 	}
 	plant->now += plant->seconds;
 	governor_step(plant->governor, plant->seconds, plant->max_rate, inputs, outputs);

@@ -20,7 +20,7 @@ struct plant_event {
 	u64 least_period;
 	u64 greatest_period;
 	u64 period_step;
-	double sample_ns;
+	struct sample_cost sample;
 	bool fixed;
 	bool away; /* not sampled: paused */
 	u32 class;

@@ -18,6 +18,8 @@ static void add_live_figures(struct snapshot *snapshot)
 		event->cost = (struct snapshot_cost){.ratio = {true, 0.004},
 						     .budget = {true, 0.005},
 						     .interrupt_ns = {true, 1200},
+						     .dense = {true, 900, 25000},
+						     .sparse = {true, 2500, 100},
 						     .program_ns = {true, 40},
 						     .state = "steady",
 						     .changes = {[GOVERNOR_OVER_BUDGET] = 2}};

@@ -26,6 +26,8 @@ static void setup(void)
 		.ratio = {true, 0.00371},
 		.budget = {true, 0.005},
 		.interrupt_ns = {true, 1234.5},
+		.dense = {true, 1100, 25000},
+		.sparse = {true, 2900.25, 100},
 		.program_ns = {true, 42.25},
 		.state = "over budget",
 		.changes =
@@ -49,10 +51,11 @@ static const char *cost_json(const char *key)
 
 Test(cost_shown, as_json)
 {
-	cr_expect_str_eq(
-		cost_json("loads:cpu_core"),
-		"{\"ratio\":0.003710,\"budget\":0.005000,\"interrupt_ns\":1234.5,\"program_ns\":42.2,"
-		"\"state\":\"over budget\",\"period_changes\":9}");
+	cr_expect_str_eq(cost_json("loads:cpu_core"),
+			 "{\"ratio\":0.003710,\"budget\":0.005000,\"interrupt_ns\":1234.5,"
+			 "\"dense_interrupt\":{\"ns\":1100.0,\"per_second\":25000.0},"
+			 "\"sparse_interrupt\":{\"ns\":2900.2,\"per_second\":100.0},\"program_ns\":42.2,"
+			 "\"state\":\"over budget\",\"period_changes\":9}");
 	cr_expect_str_eq(cost_json("loads:cpu_atom"), "{\"program_ns\":55.0,\"period_changes\":0}");
 	snapshot->events[1].cost = (struct snapshot_cost){0};
 	cr_expect_str_eq(cost_json("loads:cpu_atom"), "null");
@@ -73,6 +76,12 @@ Test(cost_shown, as_text)
 		text,
 		"             cost, of the busiest CPU's time: 0.37%, budget 0.50%: over budget; a sample "
 		"takes 1,235 ns of interrupt and 42 ns of program\n");
+	formatted_expect(text,
+			 "             an interrupt was timed at 1,100 ns with 25,000 samples a second, "
+			 "2,900 ns with 100\n");
+	formatted_expect(text,
+			 "             the cost leaves out the other thread of a core, pebsd's own time, "
+			 "and a hypervisor's exits\n");
 	formatted_expect(text, "             the budget changed the period 9 times since the start\n");
 	formatted_expect(
 		text,
@@ -85,13 +94,29 @@ Test(cost_shown, as_text)
 			       "sample takes 55 ns of program\n");
 }
 
+/* What rare samples take was not to be measured. */
+Test(cost_shown, without_sparse_interrupts_the_cost_is_the_least)
+{
+	_cleanup_free_ char *text = NULL;
+
+	snapshot->events[0].cost.sparse = (struct snapshot_interrupt){0};
+	text = text_of();
+	formatted_expect(text,
+			 "cost, of the busiest CPU's time: at least 0.37%, budget 0.50%: over budget; a "
+			 "sample takes 1,235 ns of interrupt and 42 ns of program\n");
+	formatted_expect_not(text, "an interrupt was timed");
+	cr_expect_null(strstr(cost_json("loads:cpu_core"), "sparse_interrupt"));
+}
+
 Test(cost_shown, as_text_where_little_is_known)
 {
 	_cleanup_free_ char *text = NULL;
 	_cleanup_free_ char *none = NULL;
 
-	snapshot->events[0].cost =
-		(struct snapshot_cost){.ratio = {true, 0.00001}, .budget = {true, 0.005}, .state = "steady"};
+	snapshot->events[0].cost = (struct snapshot_cost){.ratio = {true, 0.00001},
+							  .sparse = {true, 2900, 100},
+							  .budget = {true, 0.005},
+							  .state = "steady"};
 	snapshot->events[0].cost.changes[GOVERNOR_RATE_LOWERED] = 1;
 	text = text_of();
 	formatted_expect(text, "cost, of the busiest CPU's time: <0.01%, budget 0.50%: steady\n");
@@ -143,6 +168,12 @@ Test(cost_shown, as_metrics)
 	       "5.5e-08");
 	expect(&metrics, "pebsd_sample_cost_seconds{event=\"loads\",pmu=\"cpu_atom\",part=\"interrupt\"}",
 	       NULL);
+	expect(&metrics, "pebsd_interrupt_cost_seconds{event=\"loads\",pmu=\"cpu_core\",samples=\"dense\"}",
+	       "1.1e-06");
+	expect(&metrics, "pebsd_interrupt_cost_seconds{event=\"loads\",pmu=\"cpu_core\",samples=\"sparse\"}",
+	       "2.90025e-06");
+	expect(&metrics, "pebsd_interrupt_cost_seconds{event=\"loads\",pmu=\"cpu_atom\",samples=\"sparse\"}",
+	       NULL);
 	expect(&metrics,
 	       "pebsd_period_changes_total{event=\"loads\",pmu=\"cpu_core\",reason=\"over_budget\"}", "3");
 	expect(&metrics,
@@ -153,6 +184,6 @@ Test(cost_shown, as_metrics)
 	       "pebsd_period_changes_total{event=\"loads\",pmu=\"cpu_core\",reason=\"rate_lowered\"}", "0");
 	expect(&metrics, "pebsd_period_changes_total{event=\"loads\",pmu=\"cpu_atom\",reason=\"throttled\"}",
 	       NULL);
-	cr_expect_eq(metrics.n, 9);
+	cr_expect_eq(metrics.n, 11);
 	metrics_free(&metrics);
 }

@@ -21,7 +21,7 @@ static const struct governor_input usual = {
 	.active = 1,
 	.samples = 1000,
 	.cpus = 4,
-	.sample_ns = 1000,
+	.sample = {.dense_ns = 1000},
 };
 
 struct subject {
@@ -71,6 +71,62 @@ Test(governor, the_cost_is_the_rate_of_samples_times_what_one_takes)
 	subject.inputs[0].active = 0.25;
 	step(&subject);
 	cr_expect_float_eq(subject.outputs[0].cost, 0.00025, 1e-12, "throttled, it cost no more than came");
+	done(&subject);
+}
+
+/* Sparse interrupts take four times as long: as 1,600 samples a second are half way between 100 and 25,600,
+ * one of these takes twice the dense one. */
+static void make_sparse_longer(struct subject *subject)
+{
+	subject->inputs[0].sample = (struct sample_cost){
+		.dense_ns = 1000, .dense_per_second = 25600, .sparse_ns = 4000, .sparse_per_second = 100};
+}
+
+Test(governor, the_cost_is_what_a_sample_takes_at_the_present_rate)
+{
+	struct subject subject = subject_new(0, 1);
+
+	make_sparse_longer(&subject);
+	subject.inputs[0].period = 6250;
+	step(&subject);
+	cr_expect_float_eq(subject.outputs[0].cost, 1600 * 2000e-9, 1e-12);
+	subject.inputs[0].period = 100000;
+	step(&subject);
+	cr_expect_float_eq(subject.outputs[0].cost, 100 * 4000e-9, 1e-12);
+	subject.inputs[0].period = 100;
+	step(&subject);
+	cr_expect_float_eq(subject.outputs[0].cost, 100000 * 1000e-9, 1e-12);
+	done(&subject);
+}
+
+/* Three quarters of the budget are 3.2 ms a second, which 1,600 samples take; at what one takes now it would
+ * aim at 2,263 of them, which take 3.6 ms. */
+Test(governor, over_budget_it_backs_off_to_where_fewer_samples_that_take_longer_keep_it)
+{
+	struct subject subject = subject_new(0.0032 / 0.75, 1);
+
+	make_sparse_longer(&subject);
+	subject.inputs[0].period = 1563;
+	step(&subject);
+	cr_expect_eq(subject.outputs[0].reason, GOVERNOR_OVER_BUDGET);
+	cr_expect_eq(subject.outputs[0].period, 6257, "the prime after 10e6 / s / (1,600 / s)");
+	for (int i = 0; i < 600; i++) {
+		step(&subject);
+		cr_assert_eq(subject.outputs[0].reason, GOVERNOR_STEADY);
+	}
+	cr_expect_float_eq(subject.outputs[0].cost, 0.0032, 0.00001);
+	done(&subject);
+}
+
+Test(governor, under_budget_it_comes_nearer_as_far_as_samples_that_get_shorter_leave_room)
+{
+	struct subject subject = subject_new(0.0032 / 0.75, 1);
+
+	make_sparse_longer(&subject);
+	subject.inputs[0].period = 100003;
+	for (int i = 0; i < 120; i++)
+		step(&subject);
+	cr_expect_eq(subject.outputs[0].period, 6257);
 	done(&subject);
 }
 
@@ -255,7 +311,7 @@ Test(governor, throttling_doubles_the_period_at_least)
 	cr_expect_eq(subject.outputs[0].period, 20021);
 	/* 200,000 a second were due, and the limit is half of that. */
 	subject.inputs[0].events_per_second = 20021 * 200000.0;
-	subject.inputs[0].sample_ns = 1;
+	subject.inputs[0].sample.dense_ns = 1;
 	step(&subject);
 	cr_expect_eq(subject.outputs[0].reason, GOVERNOR_THROTTLED);
 	cr_expect_geq(subject.outputs[0].period, 20021UL * 4, "a half of the limit");
@@ -603,7 +659,7 @@ Test(governor, what_is_no_time_and_no_number_changes_nothing)
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
 		subject.inputs[0] = subject.inputs[1] = usual;
 		subject.inputs[0].events_per_second = numbers[i];
-		subject.inputs[1].sample_ns = numbers[i];
+		subject.inputs[1].sample.dense_ns = numbers[i];
 		step(&subject);
 		for (size_t event = 0; event < 2; event++) {
 			cr_expect_eq(subject.outputs[event].period, 10007, "number %zu", i);

@@ -95,7 +95,7 @@ Test(governor_plant, a_steady_load_leaves_the_period_alone)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct plant plant = plant_usual(i);
 
-		plant.events[0].sample_ns = cases[i].sample_ns;
+		plant.events[0].sample.dense_ns = cases[i].sample_ns;
 		plant.seconds = cases[i].seconds;
 		plant.cpus = cases[i].cpus;
 		plant_open(&plant);
@@ -120,7 +120,7 @@ Test(governor_plant, what_takes_more_of_the_cpu_after_a_step_is_answered_soon)
 		plant.seconds = 4;
 		plant.budget = 0.2;
 		plant.cpus = 2;
-		plant.events[0].sample_ns = 4e6; /* fifty samples a second are the budget */
+		plant.events[0].sample.dense_ns = 4e6; /* fifty samples a second are the budget */
 		plant_open(&plant);
 		plant.events[0].period = 10007;
 		plant.events[0].events_per_second = 2e6; /* four budgets */
@@ -175,7 +175,7 @@ Test(governor_plant, a_kernel_that_throttles_is_obeyed_in_the_interval)
 	struct plant plant = plant_usual(6);
 	unsigned throttled = 0;
 
-	plant.events[0].sample_ns = 10; /* cheap: the budget does not bite */
+	plant.events[0].sample.dense_ns = 10; /* cheap: the budget does not bite */
 	plant_open(&plant);
 	(void)plant_run(&plant, 300);
 	plant.max_rate = 1000;
@@ -217,6 +217,38 @@ Test(governor_plant, several_events_and_classes_each_keep_to_theirs)
 	plant_close(&plant);
 }
 
+/* Rare samples take up to nine times as long as frequent ones: from either side to the same budget. */
+Test(governor_plant, samples_that_take_longer_where_they_are_rare_are_paid_from_the_budget)
+{
+	static const u64 periods[] = {313, 10007, 1000003, 100000007};
+	static const double factors[] = {1.5, 4, 9};
+
+	for (size_t i = 0; i < 12; i++) {
+		struct plant plant = plant_usual(i);
+		double mean = 0;
+		unsigned over;
+
+		plant.events[0].period = periods[i / 3];
+		plant.events[0].sample.dense_per_second = 25000;
+		plant.events[0].sample.sparse_ns = 1000 * factors[i % 3];
+		plant.events[0].sample.sparse_per_second = 100;
+		plant_open(&plant);
+		(void)plant_run(&plant, 300);
+		over = plant_run(&plant, 100);
+		cr_expect_eq(over, 0, "from %llu, factor %g: %u intervals over",
+			     (unsigned long long)periods[i / 3], factors[i % 3], over);
+		expect_steady(&plant, 5, "after it");
+		for (int second = 0; second < 100; second++)
+			mean += plant_step(&plant) / 100;
+		cr_expect(mean >= 0.45 && mean <= 1, "from %llu, factor %g: %.2f of the budget",
+			  (unsigned long long)periods[i / 3], factors[i % 3], mean);
+		plant.events[0].events_per_second *= 10;
+		over = plant_run(&plant, 120);
+		cr_expect_leq(over, 2, "factor %g: %u intervals after a step", factors[i % 3], over);
+		plant_close(&plant);
+	}
+}
+
 /* One stands still, and the other takes the whole; it comes back, and they share again. */
 Test(governor_plant, what_comes_back_from_a_pause_has_its_share_in_two_intervals)
 {
@@ -248,9 +280,13 @@ Test(governor_plant, whatever_the_load_does)
 
 		plant.cpus = 1 + random_below(&plant.random, 64);
 		plant.seconds = (1 + random_below(&plant.random, 20)) / 10.0;
-		plant.events[0].sample_ns = 300 + random_below(&plant.random, 20000);
+		plant.events[0].sample.dense_ns = 300 + random_below(&plant.random, 20000);
+		plant.events[0].sample.dense_per_second = 25000;
+		plant.events[0].sample.sparse_ns =
+			plant.events[0].sample.dense_ns * (1 + random_below(&plant.random, 8));
+		plant.events[0].sample.sparse_per_second = 100;
 		plant.budget = 0.001 * (1 + random_below(&plant.random, 20));
-		most = 1.05 + 4 / sqrt(plant.budget * plant.seconds * 1e9 / plant.events[0].sample_ns);
+		most = 1.05 + 4 / sqrt(plant.budget * plant.seconds * 1e9 / plant.events[0].sample.sparse_ns);
 		plant_open(&plant);
 		for (int change = 0; change < 12; change++) {
 			double before = rate;
@@ -296,7 +332,7 @@ static struct plant plant_limited(u64 seed, unsigned cpus)
 	plant.hz = 250;
 	plant.max_rate = LOWEST_LIMIT;
 	plant.cpus = cpus;
-	plant.events[0].sample_ns = 30000;
+	plant.events[0].sample.dense_ns = 30000;
 	return plant;
 }
 
@@ -366,7 +402,7 @@ Test(governor_plant, an_overload_of_the_limit_is_over_in_two_intervals)
 		struct plant plant = plant_limited(i, cpus[i]);
 		double share;
 
-		plant.events[0].sample_ns = 100; /* cheap: the budget does not bite */
+		plant.events[0].sample.dense_ns = 100; /* cheap: the budget does not bite */
 		plant.events[0].period = 1009;
 		plant_open(&plant);
 		(void)plant_step(&plant);
@@ -465,7 +501,7 @@ Test(governor_plant, a_limit_that_the_kernel_lowers_and_somebody_raises_is_follo
 		struct plant plant = plant_limited(i, cpus[i]);
 		double rate;
 
-		plant.events[0].sample_ns = 3000;
+		plant.events[0].sample.dense_ns = 3000;
 		plant.max_rate = 100000;
 		plant_open(&plant);
 		(void)plant_run(&plant, 300);

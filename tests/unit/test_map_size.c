@@ -57,10 +57,13 @@ Test(map_size, of_what_is_by_cpu)
 	maps.without = 1;
 	without = map_size(&maps);
 	maps.hot_tables = 6;
-	cr_expect_eq(map_size(&maps) - without, 6ULL * 15 * KIB + 2 * KIB, "whole pages");
-	maps.hot_tables = 0;
+	cr_expect_eq(map_size(&maps), without, "no cgroup has any");
+	maps.hot_cgroups = 3;
+	cr_expect_eq(map_size(&maps) - without, 3 * (6ULL * 15 * KIB + 2 * KIB), "whole pages");
+	maps.hot_cgroups = 0;
 	maps.offcore_cpus = 2;
-	cr_expect_eq(map_size(&maps) - without, 94ULL * 4 * KIB + 4 * KIB);
+	/* 2 rows of marks more are another page. */
+	cr_expect_eq(map_size(&maps) - without, 94ULL * 4 * KIB + 4 * KIB + 4 * KIB);
 }
 
 /* One slot more, in whole blocks, would not fit; what is made for all that can be is counted in. */

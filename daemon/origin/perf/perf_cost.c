@@ -8,7 +8,9 @@
 /* As the daemon takes them (sampling_perf.c). */
 #define SLOTS_AUTO_MIN 512
 
-static u64 map_bytes(const struct perf_cost_case *machine, const struct perf_cost_facts *facts)
+/* Where so many cgroups have hot tables. */
+static u64 map_bytes(const struct perf_cost_case *machine, const struct perf_cost_facts *facts,
+		     u32 hot_cgroups)
 {
 	struct map_size_case maps = {
 		.slots = facts->slots,
@@ -20,8 +22,10 @@ static u64 map_bytes(const struct perf_cost_case *machine, const struct perf_cos
 
 	for (size_t i = 0; i < machine->n_events; i++) {
 		(*(machine->events[i].has_latency ? &maps.with_latency : &maps.without))++;
-		if (machine->events[i].has_code_address)
-			maps.hot_tables = (u64)facts->hot_max * machine->n_events * machine->cpus;
+		if (machine->events[i].has_code_address) {
+			maps.hot_tables = (u64)machine->n_events * machine->cpus;
+			maps.hot_cgroups = hot_cgroups;
+		}
 	}
 	return map_size(&maps);
 }
@@ -41,7 +45,8 @@ void perf_cost(const struct perf_cost_case *machine, const struct perf_cost_fact
 		.descriptors = mapped + machine->counters,
 		.ring_bytes = mapped * 2 * facts->page_size,
 		.ring_bytes_max = mapped * (1 + PERF_MAP_DATA_PAGES_MAX) * facts->page_size,
-		.map_bytes = map_bytes(machine, facts),
+		.map_bytes = map_bytes(machine, facts, 0),
+		.hot_bytes = map_bytes(machine, facts, facts->hot_max) - map_bytes(machine, facts, 0),
 		.event_bytes = (mapped + machine->counters) * facts->event_bytes,
 	};
 	/* A part of the sum would pass for the whole. */

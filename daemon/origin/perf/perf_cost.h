@@ -36,7 +36,8 @@ struct perf_cost {
 	u64 descriptors;    /* of events, their leaders and counters: no other needs one a CPU */
 	u64 ring_bytes;     /* locked: a header and a data page for each */
 	u64 ring_bytes_max; /* where each was throttled so long that its ring grew to the full (perf_map.h) */
-	u64 map_bytes;      /* of the BPF maps that are allocated whole (kernel_map_bytes()) */
+	u64 map_bytes;      /* of the BPF maps at the start (kernel_map_bytes()) */
+	u64 hot_bytes;      /* more of them where as many cgroups as may have hot tables */
 	u64 event_bytes;    /* of the kernel's structures, at least; 0: not known */
 	u64 start_ns;       /* 0: not known */
 };

@@ -216,7 +216,8 @@ static int fill_cost(const struct perf_cost_case *machine, const struct perf_cos
 	    add(object, "descriptors", number(cost.descriptors)) < 0 ||
 	    add(object, "ring_bytes", number(cost.ring_bytes)) < 0 ||
 	    add(object, "ring_bytes_max", number(cost.ring_bytes_max)) < 0 ||
-	    add(object, "map_bytes", number(cost.map_bytes)) < 0)
+	    add(object, "map_bytes", number(cost.map_bytes)) < 0 ||
+	    add(object, "hot_bytes", number(cost.hot_bytes)) < 0)
 		return -ENOMEM;
 	if (cost.event_bytes && add(object, "kernel_event_bytes_min", number(cost.event_bytes)) < 0)
 		return -ENOMEM;

@@ -312,14 +312,16 @@ static int print_origin_of_costs(const struct probe_report *report, FILE *out)
 	(void)fputs("  ", out);
 	wrap(out, text, 2, 2);
 	free(text);
-	if (asprintf(&text,
-		     "BPF maps are for %s cgroup slots%s; beside the descriptors of events pebsd keeps room "
-		     "for %d.",
-		     slots,
-		     report->slots_by_cgroups
-			     ? " (twice the cgroups there are, at least 512; more are added as cgroups come)"
-			     : "",
-		     DESCRIPTORS_SPARE) < 0) {
+	if (asprintf(
+		    &text,
+		    "BPF maps are for %s cgroup slots%s, without hot tables: a cgroup that has some, of %u at "
+		    "most, takes 15 KiB more for each event and CPU. Beside the descriptors of events pebsd "
+		    "keeps room for %d.",
+		    slots,
+		    report->slots_by_cgroups
+			    ? " (twice the cgroups there are, at least 512; more are added as cgroups come)"
+			    : "",
+		    measured->hot_max, DESCRIPTORS_SPARE) < 0) {
 		text = NULL;
 		return -ENOMEM;
 	}
