@@ -18,6 +18,8 @@
 #include "http/http_places.h"
 #include "http/http_scrape.h"
 #include "http/http_sockets.h"
+#include "kernel/map_size.h"
+#include "pebsd/records.h"
 #include "policy/policy.h"
 #include "profile/perf_data_write.h"
 #include "state/state_layout.h"
@@ -163,4 +165,42 @@ Test(memory_table, the_unit_has_room_for_their_sum)
 	cr_expect_eq(most[strspn(most, "0123456789")], 'G');
 	cr_expect_geq(strtoull(most, NULL, 10) * GIB, all);
 	cr_expect_lt((strtoull(most, NULL, 10) - 1) * GIB, all, "and not for more than that");
+}
+
+/* The next number of the line, in MiB or whatever it counts. */
+static u64 next_number(char **at)
+{
+	u64 n = strtoull(*at, at, 10);
+
+	while (**at == ',')
+		n = n * 1000 + strtoull(*at + 1, at, 10);
+	return n;
+}
+
+Test(memory_table, each_size_of_the_maps_is_the_formulas)
+{
+	_cleanup_free_ char *manual = read_file("daemon/man/pebsd.8");
+	char *at = strstr(manual, "\n.TS\nr r r r r.\n");
+	int rows_read = 0;
+
+	cr_assert_not_null(at);
+	at = strchr(strstr(at, "\n_\n") + 1, '\n') + 1;
+	for (; strncmp(at, ".TE\n", 4) != 0; rows_read++, at++) {
+		struct map_size_case maps = {.stripes = 16, .with_latency = 1, .page_size = 4096};
+		u64 cgroups;
+
+		maps.cpus = (u32)next_number(&at);
+		cgroups = next_number(&at);
+		/* A third of the slots is free, as after a growth. */
+		maps.slots = (u32)((1 + cgroups + cgroups / 2 + SLOT_BLOCK - 1) / SLOT_BLOCK * SLOT_BLOCK);
+		maps.slots_max = maps.slots;
+		cr_expect_eq(next_number(&at), (map_size(&maps) + MIB - 1) / MIB);
+		maps.without = 2;
+		cr_expect_eq(next_number(&at), (map_size(&maps) + MIB - 1) / MIB, "%llu",
+			     (unsigned long long)cgroups);
+		maps.offcore_cpus = maps.cpus;
+		cr_expect_eq(next_number(&at), (map_size(&maps) + MIB - 1) / MIB, "%u", maps.cpus);
+		cr_assert_eq(*at, '\n');
+	}
+	cr_expect_eq(rows_read, 6);
 }

@@ -27,14 +27,23 @@ is_marked() {
 	pebsctl --json show "$1" | jq -e '.guest_not_sampled == true' >/dev/null
 }
 
+# has_run_guest: KVM has counted time of its guest.
+has_run_guest() {
+	local pid
+	pid=$(pgrep -x vm) || return 1
+	[ "$(cut -d ' ' -f 43 "/proc/$pid/stat")" -gt 0 ]
+}
+
 play
 settings '[sampling]' 'period = 20011'
 load mix plain.service
-start_pebsd
-# Beside the machine a load on the host's side, which is sampled.
+# Beside the machine a load on the host's side, which is sampled. It runs before pebsd looks for the first time: between two
+# looks are a thousand times what one takes, which is a minute and more in a guest.
 systemd-run --quiet --collect --unit=machine.service --property=CPUSchedulingPolicy=idle \
 	sh -c "$here/workload mix & exec $here/vm"
 workloads+=(machine.service)
+wait_until 'time of the virtual machine' 100 has_run_guest
+start_pebsd
 await_samples 100
 machine=$(cgroup_of machine.service) plain=$(cgroup_of plain.service)
 wait_until 'the mark' 100 is_marked "$machine"
