@@ -274,13 +274,16 @@ static int make_blocks(struct kernel *kernel)
 	struct kernel_blocks *blocks = &kernel->blocks;
 	u32 limit = kernel_slots_limit(kernel) / blocks->slots;
 	u32 end = (kernel->settings.slots + blocks->slots - 1) / blocks->slots;
+	u32 known;
 	int r;
 
 	if (!kernel->settings.memory_max)
 		limit = 1;
 	if (end > limit)
 		end = limit;
-	r = end > blocks->n ? descriptor_limit_reserve((size_t)BLOCK_KINDS * (end - blocks->n)) : 0;
+	/* DESCRIPTORS_SPARE has room for those of the first, as for all other maps that there are anyway. */
+	known = blocks->n ? blocks->n : 1;
+	r = end > known ? descriptor_limit_reserve((size_t)BLOCK_KINDS * (end - known)) : 0;
 	while (r == 0 && blocks->n < end) {
 		r = kernel_block_make(blocks, &blocks->list[blocks->n]);
 		if (r == 0)

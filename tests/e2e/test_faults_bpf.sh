@@ -30,13 +30,19 @@ refused() {
 }
 
 configure model </dev/null
-for map in latency_records slot_owners slot_index marks injected; do
+for map in slot_index marks injected; do
 	refused 3 "map $map 1" "($map)" 'Operation not permitted' 'CAP_BPF'
 done
-# A map of maps, and what the programs are verified with in its place.
-refused 3 'map hot_tables 1' "'hot_tables'" 'Operation not permitted' 'CAP_BPF'
+# Maps of maps, and what the programs are verified with in the place of one.
+for map in latency_blocks owners_blocks hot_tables; do
+	refused 3 "map $map 1" "'$map'" 'Operation not permitted' 'CAP_BPF'
+done
 refused 1 'map hot_of_choice 12' 'Cannot allocate memory'
-refused 1 'map latency_records 12' '(latency_records)' 'Cannot allocate memory' 'lower [cgroups] max'
+# Those of a block are made before the programs are loaded.
+for map in latency_block owners_block; do
+	refused 3 "map $map 1" 'cannot make the BPF maps of the slots' 'Operation not permitted' 'CAP_BPF'
+	refused 1 "map $map 12" 'cannot make the BPF maps of the slots' 'Cannot allocate memory' 'lower [cgroups] max'
+done
 refused 3 'program inject 1' "prog 'inject'" 'Operation not permitted' CAP_BPF
 refused 3 'program inject 22' "prog 'inject'" 'Invalid argument' 'Linux 6.1'
 refused 3 'program inject' "prog 'inject'" 'R9 !read_ok' "the kernel's verifier does not take the program"
