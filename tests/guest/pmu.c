@@ -54,6 +54,7 @@ struct symbols {
 	uint64_t per_cpu_offset, current_task, pcpu_hot, cpu_hw_events, bpf_prog_active;
 	uint64_t nmi_start, throttle_start, overflow_start, overflow_end, inlined_start, inlined_end;
 	uint64_t driver_start, driver_end;
+	uint64_t run_start, run_end; /* of the driver's functions that were read last; no end yet: 0 */
 };
 
 /* The whole file, which has no size of its own, with a 0 after it. The caller frees it. Fast, as each guest
@@ -93,8 +94,8 @@ static void note_range(uint64_t address, bool is_wanted, uint64_t *start, uint64
 		*end = address;
 }
 
-/* The functions of a directory's objects lie in a row, but for those that compilers put elsewhere ("NAME.cold"), and
- * other directories have functions of such names too. */
+/* The functions of a directory's objects lie in a row, which is the longest one of such names: compilers put some elsewhere
+ * ("NAME.cold"), and other directories have functions of such names too. */
 #define DRIVER_GAP 0x8000U
 
 static void note_driver(uint64_t address, const char *name, struct symbols *symbols)
@@ -105,12 +106,18 @@ static void note_driver(uint64_t address, const char *name, struct symbols *symb
 	for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++)
 		is_wanted |= strncmp(name, prefixes[i], strlen(prefixes[i])) == 0;
 	is_wanted &= !strchr(name, '.');
-	if (is_wanted && !symbols->driver_start)
-		symbols->driver_start = address;
-	if (is_wanted && (!symbols->driver_end || address - symbols->driver_end < DRIVER_GAP))
-		symbols->driver_end = 0;
-	else if (symbols->driver_start && !symbols->driver_end)
-		symbols->driver_end = address;
+	if (is_wanted &&
+	    (!symbols->run_start || (symbols->run_end && address - symbols->run_end >= DRIVER_GAP)))
+		symbols->run_start = address;
+	if (is_wanted)
+		symbols->run_end = 0;
+	else if (symbols->run_start && !symbols->run_end)
+		symbols->run_end = address;
+	if (symbols->run_end &&
+	    symbols->run_end - symbols->run_start > symbols->driver_end - symbols->driver_start) {
+		symbols->driver_start = symbols->run_start;
+		symbols->driver_end = symbols->run_end;
+	}
 }
 
 static uint64_t hexadecimal(const char *digits)
