@@ -8,7 +8,8 @@
  * sliding window.
  *
  * Unknown is the first that holds of: not measured, the window not covered, its source silent, multiplexed,
- * lost samples, too few samples in the window, too few in the baseline. A baseline is fed with what leaves
+ * lost samples, too few samples in the window, too few in the baseline, and, where independent samples would
+ * prove something, too few bursts in the window (bursts.h). A baseline is fed with what leaves
  * the window, but for what leaves while its rule is pending or firing; not being known does not freeze it, or
  * one that lacks samples would never get any.
  */

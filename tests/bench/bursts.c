@@ -5,7 +5,7 @@
  * policy's own interface and is seeded.
  *   bursts coverage [WINDOWS]   bounds over windows of 30 s; exit 1 if a lower bound is wrong in more than 6 %
  *   bursts alarms [DAYS]        false alarms at 0.7 of the threshold; exit 1 if more than one a month
- *   bursts services [DAYS]      the same of 200 services together
+ *   bursts services [HOURS]     the same of 200 services together
  *   bursts steps [RUNS]         delay and power
  *
  * A burst has one length, and bursts take a tenth of the time; the gaps between them are exponential. Two
@@ -34,6 +34,7 @@
 #define FOR          60
 #define MIN_SAMPLES  500
 #define AT_LOW_RATE  0.7
+#define HOUR         3600
 #define DAY          86400
 #define MONTH        (30 * DAY)
 #define WRONG_MOST   0.06
@@ -291,7 +292,8 @@ static void look(const struct policy *policy, const char *rule, const char *path
 	cell->windows++;
 	if (policy_explain(policy, rule, path, &alerts, &n) < 0 || n != 1)
 		return;
-	if (alerts[0].decision.unknown != UNKNOWN_NOT || !alerts[0].estimate.known)
+	if (alerts[0].decision.unknown != UNKNOWN_NOT || !alerts[0].estimate.known ||
+	    !alerts[0].estimate.worth)
 		return;
 	cell->known++;
 	cell->low_wrong += alerts[0].estimate.bounds.low > low_limit;
@@ -445,17 +447,17 @@ static int alarms(unsigned days)
 }
 
 /* 200 services like each other, under rules of growing confidence. */
-static int services(unsigned days)
+static int services(unsigned hours)
 {
 	static const double confidences[] = {0.95, 0.99, 0.999};
 	static const double at[] = {AT_LOW_RATE, 0.9, 1};
-	static const double of_services[] = {0, 0.1, 1, 5, 30};
+	static const double of_services[] = {0, 1, 5};
 	static struct service many[200];
 
 	(void)printf(
-		"False alarms a day of 200 services together (share; 100 samples a second; of %u days), by "
+		"False alarms a day of 200 services together (share; 100 samples a second; of %u hours), by "
 		"where the true figure\nis and by the rule's confidence.\n\n%6s",
-		days, "burst");
+		hours, "burst");
 	for (unsigned a = 0; a < COUNT(at); a++)
 		for (unsigned c = 0; c < COUNT(confidences); c++)
 			(void)printf("  %.1fT %4.1f%%", at[a], 100 * confidences[c]);
@@ -473,7 +475,7 @@ static int services(unsigned days)
 					->confidence = confidences[c];
 		if (policy_open(&rules, &policy) < 0)
 			return -1;
-		for (unsigned tick = 0; tick < days * DAY; tick++) {
+		for (unsigned tick = 0; tick < hours * HOUR; tick++) {
 			const struct transition *transitions;
 			size_t n;
 
@@ -487,7 +489,7 @@ static int services(unsigned days)
 		}
 		(void)printf("%5gs", of_services[l]);
 		for (size_t r = 0; r < rules.n; r++)
-			(void)printf(" %11.1f", (double)fires[r] / days);
+			(void)printf(" %11.1f", (double)fires[r] * DAY / HOUR / hours);
 		(void)printf("\n");
 		(void)fflush(stdout);
 	}
@@ -584,7 +586,7 @@ int main(int argc, char *argv[])
 		unsigned amount;
 	} parts[] = {{"coverage", coverage, 5000},
 		     {"alarms", alarms, 30},
-		     {"services", services, 1},
+		     {"services", services, 24},
 		     {"steps", steps, 200}};
 	unsigned long amount = argc > 2 ? strtoul(argv[2], NULL, 10) : 0;
 
