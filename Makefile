@@ -16,7 +16,7 @@ RUN_PACKAGES = curl
 TEST_PACKAGES = binutils dbus-daemon fish jq libdebuginfod1 libcriterion-dev libvterm-dev mount netcat-openbsd procps prometheus \
 	python3-yaml socat systemd zsh
 DEVELOP_PACKAGES = clang-format clang-tidy cppcheck faketime git groff-base libclang-rt-14-dev mmdebstrap shellcheck
-GUEST_PACKAGES = apt cpio e2fsprogs debian-archive-keyring mmdebstrap mount xz-utils zstd
+GUEST_PACKAGES = apt cpio debian-archive-keyring lz4 mmdebstrap xz-utils zstd
 PACKAGE_PACKAGES = debhelper dpkg-dev fakeroot lintian
 HARDWARE_PACKAGES = jq linux-perf
 PICTURE_PACKAGES = chromium fonts-dejavu-core jq
@@ -104,7 +104,7 @@ MAINS = daemon/main.c daemon/ctl/main.c daemon/opener/serve/main.c
 LIBRARY_SOURCES = $(sort $(filter-out $(MAINS),$(wildcard daemon/*.c daemon/*/*.c daemon/*/*/*.c)))
 # What tools and fuzzers use of the tests' library: made without Criterion, which they have no need of.
 TOOL_LIBRARY_SOURCES = $(addprefix tests/lib/,active.c cgroup_turn.c churn.c coverage.c example_policy.c example_rules.c example_snapshot.c \
-	example_zoom.c neighbour_world.c perf_data_writer.c profile_fixture.c some_stripes.c world.c)
+	example_zoom.c http_crowd.c neighbour_world.c perf_data_writer.c profile_fixture.c slot_blocks.c some_stripes.c world.c)
 # In the place of the daemon's own, in those tests alone that name them below.
 FAKE_SOURCES = tests/lib/fake_kernel.c tests/lib/fake_zooms.c
 TEST_LIBRARY_SOURCES = $(filter-out tests/lib/time_limit.c $(FAKE_SOURCES),$(wildcard tests/lib/*.c))
@@ -551,6 +551,10 @@ bench-scrape: ## what a scrape of 1,000 cgroups costs, and collections beside 50
 	+@$(PARALLEL) $(OUT)/tests/bench/scrape_cost
 	@$(OUT)/tests/bench/scrape_cost
 
+bench-scrape-crowd: ## how long scrapes take beside 1,000 slow clients of each kind (needs root, some minutes)
+	+@$(PARALLEL) $(OUT)/tests/bench/scrape_crowd
+	@$(OUT)/tests/bench/scrape_crowd
+
 bench-start: ## from nothing to the first sample accounted, with 1,000 cgroups present (needs root)
 	+@$(PARALLEL) $(OUT)/tests/bench/start_time
 	@$(OUT)/tests/bench/start_time
@@ -705,7 +709,7 @@ help: ## this list
 	deb deps-package deps deps-test deps-develop deps-outside deps-guest run test test-unit test-bpf test-e2e test-sanitize run-sanitized \
 	test-corpus test-outside test-fresh test-package test-guest test-repeat test-hardware guest-shell deps-bench pictures \
 	bench bench-alarms bench-churn bench-compare bench-coverage bench-drain bench-hot bench-memory bench-neighbours \
-	bench-policy bench-scrape bench-start bench-symbols bench-table bench-tick bench-window bench-zoom benches \
+	bench-policy bench-scrape bench-scrape-crowd bench-start bench-symbols bench-table bench-tick bench-window bench-zoom benches \
 	fuzz run-fuzzers fuzz-long run-fuzzers-long fuzz-minimize minimize-found reproducible lint lint-format \
 	lint-tidy lint-tidy-bpf lint-tidy-daemon lint-cppcheck lint-scripts lint-manuals install uninstall clean help
 .PRECIOUS: $(OUT)/obj/%.o $(OUT)/bpf/%.bpf.o $(OUT)/%.skel.h $(OUT)/%.pb-c.c $(OUT)/%.pb-c.h

@@ -69,11 +69,11 @@ static __always_inline u32 cpu_slot_of(struct cpu_state *state, u64 cgroup_id)
 	return *slot;
 }
 
-/* Index of a record in the array of its kind: event, then stripe, then slot, so that a reader streams. */
+/* Index of a record in the block of its slot: event, then stripe, then slot, so that a reader streams. */
 static __always_inline u32 cpu_record(const struct cpu_state *state,
 				      const volatile struct event_settings *event, u32 slot)
 {
-	return event->first_record + state->first_record + slot;
+	return event->first_record + state->first_record + slot_in_block(slot);
 }
 
 /* First line of the marks of an event in the CPU's stripe. */

@@ -40,13 +40,7 @@ struct {
 	__type(value, struct offcore_cpu);
 } offcore_cpus SEC(".maps");
 
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 1);
-	__type(key, u32);
-	__type(value, struct offcore_record);
-} offcore_records SEC(".maps");
+SLOT_BLOCKS(offcore_block, offcore_record);
 
 /*
  * Reads counter `number` and adds what it counted since its last reading. Where that is not known, because
@@ -92,7 +86,8 @@ static __always_inline void offcore_settle(u32 cpu, struct offcore_cpu *state, u
 	u32 counters = *(volatile u32 *)&state->counters;
 	struct offcore_record *record;
 	u32 fresh = 0;
-	u32 index;
+	u32 slot, place, index;
+	void *block;
 
 	if (generation & 1)
 		return;
@@ -101,8 +96,11 @@ static __always_inline void offcore_settle(u32 cpu, struct offcore_cpu *state, u
 		state->based = 0;
 		fresh = 1;
 	}
-	index = cpu * slot_count + slot_of(cgroup_id);
-	record = bpf_map_lookup_elem(&offcore_records, &index);
+	slot = slot_of(cgroup_id);
+	place = slot_block(slot);
+	index = cpu * block_slots + slot_in_block(slot);
+	block = bpf_map_lookup_elem(&offcore_blocks, &place);
+	record = block ? bpf_map_lookup_elem(block, &index) : NULL;
 	if (!record)
 		return;
 #pragma unroll

@@ -80,15 +80,23 @@ static __always_inline void account(const struct sample *sample, u16 number,
 				    const struct cpu_state *state, u32 slot, bool atomic)
 {
 	u32 index = cpu_record(state, event, slot);
+	u32 place = slot_block(slot);
+	void *block;
 
 	if (event->has_latency) {
-		struct latency_record *record = bpf_map_lookup_elem(&latency_records, &index);
+		struct latency_record *record = NULL;
 
+		block = bpf_map_lookup_elem(&latency_blocks, &place);
+		if (block)
+			record = bpf_map_lookup_elem(block, &index);
 		if (record)
 			account_latency(record, sample, atomic);
 	} else {
-		struct plain_record *record = bpf_map_lookup_elem(&plain_records, &index);
+		struct plain_record *record = NULL;
 
+		block = bpf_map_lookup_elem(&plain_blocks, &place);
+		if (block)
+			record = bpf_map_lookup_elem(block, &index);
 		if (record)
 			account_plain(record, sample, atomic);
 	}

@@ -23,7 +23,9 @@
 
 /* Settings, fixed at load; volatile in every use, or the compiler would take the zeros here for their values.
  */
-const volatile u32 slot_count = 1;
+const volatile u32 block_log2 = 0; /* a slot's block is its number shifted by this */
+const volatile u32 block_mask = 0; /* and its number there what is left */
+const volatile u32 block_slots = 1;
 const volatile u8 stripes_alone = 0; /* nobody but its CPU writes to a stripe */
 const volatile u32 marks_event = 1;  /* lines of an event's marks */
 const volatile u32 marks_owners = 0; /* first line of the owners' */
@@ -41,8 +43,11 @@ u32 slots_used = 0;
 u64 free_head = 0;
 u32 slots_taken = 0; /* now: neither never used nor given back */
 
-/* Slots that are to be free, or user space is told; a birth tells once, until what it wrote is taken. */
-const volatile u32 slots_spare = 0;
+/* Slots that there are. The daemon's, who adds the blocks of new ones before it raises this. */
+volatile u32 slots_now = 0;
+
+/* User space is told when fewer slots than one in four are free; a birth tells once, until what it wrote is
+ * taken. */
 u32 slots_told = 0;
 
 struct {
@@ -50,30 +55,40 @@ struct {
 	__uint(max_entries, 4096);
 } slots_short SEC(".maps");
 
-/* Sizes are set at load: slots x stripes x events of the kind. */
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 1);
-	__type(key, u32);
-	__type(value, struct latency_record);
-} latency_records SEC(".maps");
+/*
+ * The maps of each block, by its number (records.h, enum slot_block_kind). The daemon makes the maps of a
+ * block, of a size that is set at load, and enters them here; none is ever taken out. The variable, which
+ * nobody uses, has the object's types say what lies in them (kernel/kept_layout.h).
+ */
+#define SLOT_BLOCKS(name, record)                          \
+	struct name {                                      \
+		__uint(type, BPF_MAP_TYPE_ARRAY);          \
+		__uint(map_flags, BPF_F_MMAPABLE);         \
+		__uint(max_entries, 1);                    \
+		__uint(key_size, sizeof(u32));             \
+		__uint(value_size, sizeof(struct record)); \
+	};                                                 \
+	struct {                                           \
+		__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);  \
+		__uint(max_entries, 1);                    \
+		__type(key, u32);                          \
+		__array(values, struct name);              \
+	} name##s SEC(".maps");                            \
+	struct record *name##_type = NULL
 
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 1);
-	__type(key, u32);
-	__type(value, struct plain_record);
-} plain_records SEC(".maps");
+SLOT_BLOCKS(latency_block, latency_record);
+SLOT_BLOCKS(plain_block, plain_record);
+SLOT_BLOCKS(owners_block, slot_owner);
 
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 1);
-	__type(key, u32);
-	__type(value, struct slot_owner);
-} slot_owners SEC(".maps");
+static __always_inline u32 slot_block(u32 slot)
+{
+	return slot >> block_log2;
+}
+
+static __always_inline u32 slot_in_block(u32 slot)
+{
+	return slot & block_mask;
+}
 
 /* The marks of records.h; a row for each event and stripe, and the owners'. Sized at load. */
 struct marks_line {
@@ -132,7 +147,10 @@ static __always_inline void slot_mark(u32 first, u32 slot, bool look)
 
 static __always_inline struct slot_owner *slot_owner_of(u32 slot)
 {
-	return bpf_map_lookup_elem(&slot_owners, &slot);
+	u32 place = slot_block(slot), index = slot_in_block(slot);
+	void *block = bpf_map_lookup_elem(&owners_blocks, &place);
+
+	return block ? bpf_map_lookup_elem(block, &index) : NULL;
 }
 
 /* The state is what readers go by: everything written before it is there when they see it. */
@@ -153,10 +171,12 @@ static __always_inline u64 free_head_with(u64 head, u32 slot)
 /* After a birth: tells user space that few slots are left, with a wakeup from its interrupt (irq_work). */
 static __always_inline void slots_tell_short(void)
 {
-	u32 free = slot_count - 1 - *(volatile u32 *)&slots_taken;
+	u32 now = slots_now;
+	u32 free = now - 1 - *(volatile u32 *)&slots_taken;
 	u32 left = free;
 
-	if (free >= slots_spare || *(volatile u32 *)&slots_told || __sync_lock_test_and_set(&slots_told, 1))
+	if (free >= (now < SLOTS_SHORT_PART ? 1 : now / SLOTS_SHORT_PART) || *(volatile u32 *)&slots_told ||
+	    __sync_lock_test_and_set(&slots_told, 1))
 		return;
 	/* The ring's lock is refused where the kernel sees a deadlock: then the next birth tries it. */
 	if (bpf_ringbuf_output(&slots_short, &left, sizeof(left), BPF_RB_FORCE_WAKEUP) < 0)
@@ -166,11 +186,14 @@ static __always_inline void slots_tell_short(void)
 /* A free slot, now the caller's alone; SLOT_UNATTRIBUTED where there is none. */
 static __always_inline u32 slot_pop_one(void)
 {
-	if (slots_used < slot_count - 1) {
-		u32 slot = __sync_fetch_and_add(&slots_used, 1) + 1;
+	/* Never past the last: what is added then begins there. */
+	for (u32 i = 0; i < FREE_TRIES; i++) {
+		u32 used = *(volatile u32 *)&slots_used;
 
-		if (slot < slot_count)
-			return slot;
+		if (used + 1 >= slots_now)
+			break;
+		if (__sync_val_compare_and_swap(&slots_used, used, used + 1) == used)
+			return used + 1;
 	}
 	for (u32 i = 0; i < FREE_TRIES; i++) {
 		u64 head = *(volatile u64 *)&free_head;

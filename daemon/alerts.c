@@ -339,6 +339,7 @@ void alerts_collected(struct alerts *alerts)
 	}
 	read_times(alerts, now_ns - alerts->collected_ns, time);
 	alerts->collected_ns = now_ns;
+	policy_set_no_slot(alerts->policy, head->no_slot);
 	policy_begin(alerts->policy, now_ns, &head->taken, time);
 	put_differences(alerts);
 	r = policy_tick(alerts->policy, &transitions, &n);

@@ -30,6 +30,7 @@ enum config_origin { CONFIG_ORIGIN_AUTO, CONFIG_ORIGIN_PERF, CONFIG_ORIGIN_REPLA
 #define CONFIG_TOP_AUTO UINT64_MAX
 
 #define CONFIG_CGROUPS_MAX_AUTO 0
+#define CONFIG_MAX_MEMORY_AUTO  0
 #define CONFIG_GROUP_MAX        256
 #define CONFIG_LINE_MAX         200 /* a line has no more */
 
@@ -56,7 +57,8 @@ struct config {
 	unsigned int workloads; /* bit 1 << enum workload_kind; at least one */
 
 	/* [cgroups] */
-	u64 cgroups_max; /* slots; CONFIG_CGROUPS_MAX_AUTO: by the cgroups there are at start */
+	u64 cgroups_max; /* slots; CONFIG_CGROUPS_MAX_AUTO: by the cgroups there are, and more as they come */
+	u64 cgroups_max_memory; /* bytes, up to which these are more; CONFIG_MAX_MEMORY_AUTO: by the machine */
 	struct config_patterns include;
 	struct config_patterns exclude;
 	struct config_patterns hot; /* cgroups that have hot tables */

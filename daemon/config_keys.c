@@ -61,6 +61,10 @@ static const struct config_key keys[] = {
 	{"cgroups", "max", CONFIG_KEY_NUMBER, .needs_restart = true, FIELD(cgroups_max),
 	 .default_text = "auto", .min = 16, .max = 65536, .has_auto = true,
 	 .auto_value = CONFIG_CGROUPS_MAX_AUTO, .meaning = "slots, one for each cgroup that is accounted"},
+	{"cgroups", "max-memory", CONFIG_KEY_SIZE, .needs_restart = true, FIELD(cgroups_max_memory),
+	 .default_text = "auto", .min = 1ULL << 20, .max = 1ULL << 40, .has_auto = true,
+	 .auto_value = CONFIG_MAX_MEMORY_AUTO,
+	 .meaning = "memory of all BPF maps up to which slots are added where max is auto"},
 	{"cgroups", "include", CONFIG_KEY_PATTERNS, .needs_restart = false, FIELD(include),
 	 .default_text = "/**", .meaning = "cgroups that are exported by name"},
 	{"cgroups", "exclude", CONFIG_KEY_PATTERNS, .needs_restart = false, FIELD(exclude),
@@ -154,6 +158,7 @@ static size_t field_size(const struct config_key *key)
 		return sizeof(struct cpu_list);
 	case CONFIG_KEY_NUMBER:
 	case CONFIG_KEY_DURATION:
+	case CONFIG_KEY_SIZE:
 		return sizeof(u64);
 	case CONFIG_KEY_YES_NO:
 		return sizeof(bool);
@@ -229,6 +234,24 @@ static int set_duration(const struct config_key *key, void *field, const char *t
 		return 0;
 	(void)snprintf(wanted, sizeof(wanted), "a time from %s to %s, a whole number with ms, s, m, h or d",
 		       key->min ? duration_format(key->min, min) : "0", duration_format(key->max, max));
+	return config_key_refuse_value(key, text, wanted, ret_problem);
+}
+
+static int set_size(const struct config_key *key, void *field, const char *text, char **ret_problem)
+{
+	char min[NUMBER_TEXT_MAX];
+	char max[NUMBER_TEXT_MAX];
+	char wanted[sizeof(min) + sizeof(max) + 64];
+
+	if (key->has_auto && strcmp(text, "auto") == 0) {
+		*(u64 *)field = key->auto_value;
+		return 0;
+	}
+	if (size_parse(text, key->min, key->max, field) == 0)
+		return 0;
+	(void)snprintf(wanted, sizeof(wanted), "%sa size from %s to %s, a whole number with K, M, G or T",
+		       key->has_auto ? "auto or " : "", size_format(key->min, min),
+		       size_format(key->max, max));
 	return config_key_refuse_value(key, text, wanted, ret_problem);
 }
 
@@ -422,6 +445,8 @@ int config_key_set_field(const struct config_key *key, void *field, const char *
 		return set_number(key, field, value, ret_problem);
 	case CONFIG_KEY_DURATION:
 		return set_duration(key, field, value, ret_problem);
+	case CONFIG_KEY_SIZE:
+		return set_size(key, field, value, ret_problem);
 	case CONFIG_KEY_YES_NO:
 		return set_yes_no(key, field, value, ret_problem);
 	case CONFIG_KEY_PATTERNS:
@@ -479,6 +504,7 @@ bool config_key_equal(const struct config_key *key, const struct config *a, cons
 	case CONFIG_KEY_EVENTS:
 	case CONFIG_KEY_NUMBER:
 	case CONFIG_KEY_DURATION:
+	case CONFIG_KEY_SIZE:
 	case CONFIG_KEY_YES_NO:
 	case CONFIG_KEY_MACHINE:
 	case CONFIG_KEY_WORKLOADS:

@@ -10,6 +10,7 @@ enum config_key_type {
 	CONFIG_KEY_EVENTS,    /* unsigned int, bits */
 	CONFIG_KEY_NUMBER,    /* u64 */
 	CONFIG_KEY_DURATION,  /* u64, nanoseconds */
+	CONFIG_KEY_SIZE,      /* u64, bytes */
 	CONFIG_KEY_YES_NO,    /* bool */
 	CONFIG_KEY_PATTERNS,  /* struct config_patterns */
 	CONFIG_KEY_LISTEN,    /* struct listen_address */
@@ -30,10 +31,10 @@ struct config_key {
 	const char *name; /* unique among all sections */
 	enum config_key_type type;
 	bool needs_restart;
-	bool has_auto;            /* a number that may be `auto`: `auto_value` */
+	bool has_auto;            /* a number or a size that may be `auto`: `auto_value` */
 	size_t offset;            /* in struct config */
 	const char *default_text; /* as it would stand in a file */
-	u64 min;                  /* of a number or a duration */
+	u64 min;                  /* of a number, a duration or a size */
 	u64 max;
 	u64 auto_value;
 	const char *meaning; /* what the value is, with its unit; goes on from "... 3 to 65535 (" */

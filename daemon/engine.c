@@ -29,7 +29,7 @@ static int open_books(struct engine *engine, bool same_kernel)
 	engine->totals = calloc(settings->n_events + 1, sizeof(*engine->totals));
 	if (!engine->totals)
 		return -ENOMEM;
-	if ((r = names_new(2 * (size_t)settings->slots + 1024, &engine->names)) < 0 ||
+	if ((r = names_new(2 * (size_t)kernel_slots_max(engine->kernel) + 1024, &engine->names)) < 0 ||
 	    (r = ledger_new(&engine->ledger)) < 0 ||
 	    (r = series_table_new(settings->top, &engine->series)) < 0 ||
 	    (r = window_new(ENGINE_WINDOW_BYTES, ENGINE_WINDOW_NS, engine->collected_ns, &engine->head.since,
@@ -111,6 +111,8 @@ void engine_kernel_settings(const struct engine_settings *settings, struct kerne
 {
 	*ret = (struct kernel_settings){
 		.slots = settings->slots,
+		.memory_max = settings->memory_max,
+		.memory_auto = settings->memory_auto,
 		.stripes = settings->stripes,
 		.births = settings->births,
 		.hardware = settings->hardware,
@@ -148,9 +150,8 @@ int engine_open(const struct engine_settings *settings, struct engine **ret, cha
 	if (r < 0)
 		return r;
 	engine->head.origin = settings->origin;
-	engine->head.slots = settings->slots;
 	engine->head.stripes = kernel_stripes(engine->kernel);
-	engine->head.map_bytes = kernel_map_bytes(engine->kernel);
+	engine_describe_slots(engine);
 	engine->head.interval_seconds = (double)settings->interval_ns / (double)NSEC_PER_SEC;
 	describe_events(engine);
 	*ret = TAKE_PTR(engine);
@@ -173,6 +174,7 @@ struct engine *engine_free(struct engine *engine)
 	ledger_free(engine->ledger);
 	names_free(engine->names);
 	kernel_free(engine->kernel);
+	no_slot_clear(&engine->no_slot);
 	free(engine->guests);
 	free(engine->totals);
 	free(engine);
@@ -193,8 +195,10 @@ int engine_adopt(struct engine *engine, u64 cgroup_id, const char *path)
 {
 	int r = names_add_path(engine->names, cgroup_id, path);
 
-	if (r == 0)
+	if (r == 0) {
+		(void)engine_grow(engine, 0);
 		r = kernel_adopt(engine->kernel, cgroup_id, 0, path);
+	}
 	if (r < 0)
 		return r;
 	collect_adopted(engine->collect, (u32)r, path, engine_clock_ns());
@@ -218,7 +222,7 @@ int engine_slots_short_fd(const struct engine *engine)
 
 bool engine_slots_short(const struct engine *engine)
 {
-	return collect_slots_free(engine->collect) < kernel_slots_spare(engine->settings.slots);
+	return collect_slots_free(engine->collect) < kernel_slots_spare(kernel_slots(engine->kernel));
 }
 
 int engine_make_room(struct engine *engine, u64 *ret_again_ns)
@@ -231,6 +235,7 @@ int engine_make_room(struct engine *engine, u64 *ret_again_ns)
 	kernel_slots_told(engine->kernel);
 	r = collect_make_room(engine->collect, engine_clock_ns(), ret_again_ns);
 	engine_save(engine);
+	engine_keep_up(engine);
 	return r;
 }
 
@@ -306,24 +311,4 @@ void engine_set_top(struct engine *engine, size_t top)
 {
 	engine->settings.top = top;
 	series_table_set_top(engine->series, top);
-}
-
-bool engine_slots_missing(const struct engine *engine)
-{
-	return engine->adoption_incomplete || engine->head.births_without_slot > engine->births_without_slot;
-}
-
-bool engine_should_adopt(const struct engine *engine)
-{
-	return engine_slots_missing(engine) && engine->head.slots_free > engine->head.slots / 8;
-}
-
-void engine_adopting(struct engine *engine)
-{
-	engine->births_without_slot = kernel_slot_counters(engine->kernel).births_without_slot;
-}
-
-void engine_adopted(struct engine *engine, bool complete)
-{
-	engine->adoption_incomplete = !complete;
 }

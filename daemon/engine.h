@@ -8,6 +8,7 @@
 
 #include "collect/collect.h"
 #include "collect/hot_places.h"
+#include "collect/no_slot.h"
 #include "collect/series.h"
 #include "origin/cpu_counts.h"
 #include "origin/event.h"
@@ -24,7 +25,9 @@ struct engine_settings {
 	const char *origin; /* "perf", "replay", "model"; a constant */
 	size_t n_events;
 	struct event events[EVENTS_MAX];
-	u32 slots;
+	u32 slots;        /* at the start */
+	u64 memory_max;   /* see kernel_settings: slots are added as cgroups need them; 0: none are */
+	bool memory_auto; /* likewise */
 	u32 offcore_cpus; /* see kernel_settings; the next, too */
 	u32 hot_max;
 	bool births;      /* follow the running kernel's cgroups */
@@ -43,9 +46,11 @@ struct engine_settings {
 	void (*count)(struct reading readings[EVENTS_MAX], void *userdata);
 	/* The same by CPU, as of that call, every CPU that ever had the event: the origin's. May be NULL. */
 	const struct cpu_counts *(*count_cpus)(unsigned event, size_t *ret_n, void *userdata);
-	void *count_userdata; /* of both, and the next */
+	void *count_userdata; /* of both, and the next two */
 	/* Settles what runs (perf_offcore.h), called before the slots are read. NULL: none are counted. */
 	void (*offcore_collect)(void *userdata);
+	/* Gives slots to cgroups that have none (engine_adopting()), between collections too. NULL: none can. */
+	void (*adopt)(void *userdata);
 	/*
 	 * What is counted is kept here beyond the process, and gone on from (state/state.h). Outlives the
 	 * engine. NULL: it is not.
@@ -129,8 +134,8 @@ bool engine_exports(const struct engine *engine, struct ledger_entry *entry);
 void engine_exports_changed(struct engine *engine);
 
 /*
- * Free slots run short, between two collections: as collect_make_room(). engine_slots_short_fd() is readable
- * then; -1: slots can't run short.
+ * Free slots run short, between two collections: as collect_make_room(); then slots are added if they still are,
+ * and cgroups without one are given some. engine_slots_short_fd() is readable then; -1: slots can't run short.
  */
 int engine_slots_short_fd(const struct engine *engine);
 int engine_make_room(struct engine *engine, u64 *ret_again_ns);
@@ -195,10 +200,19 @@ bool engine_slots_missing(const struct engine *engine);
 
 /*
  * Whether adopting anew is worth a walk: slots are missing, and some are free now. Around the walk call
- * engine_adopting(), and engine_adopted(): `complete` where every cgroup has a slot.
+ * engine_adopting(), and engine_adopted(): how many cgroups found no slot, and which these are, which it takes
+ * (NULL: not known).
  */
 bool engine_should_adopt(const struct engine *engine);
 void engine_adopting(struct engine *engine);
-void engine_adopted(struct engine *engine, bool complete);
+void engine_adopted(struct engine *engine, u64 without_slot, struct no_slot *no_slot);
+
+/*
+ * Adds slots when they are short, or when so many cgroups have none, as far as `memory_max` lets it; that, and
+ * that there can be no more, is logged. Returns how many were added: 0 also where it failed, which is logged, and
+ * is tried again ENGINE_GROW_PAUSE_NS later.
+ */
+#define ENGINE_GROW_PAUSE_NS (10 * NSEC_PER_SEC)
+u32 engine_grow(struct engine *engine, u64 missing);
 
 #endif

@@ -261,7 +261,7 @@ static int enter_differences(struct engine *engine, u64 elapsed_ns,
 static int fold(struct engine *engine)
 {
 	u64 before_ns = engine->collected_ns > ENGINE_WINDOW_NS ? engine->collected_ns - ENGINE_WINDOW_NS : 0;
-	size_t most = 2 * (size_t)engine->settings.slots;
+	size_t most = 2 * (size_t)kernel_slots(engine->kernel);
 
 	return ledger_fold(engine->ledger, before_ns, most < DEAD_MIN ? DEAD_MIN : most);
 }
@@ -284,6 +284,8 @@ static int collect(struct engine *engine, int (*read)(struct collect *collect, u
 
 	head->sequence++;
 	head->cgroups_alive = collect_cgroups_alive(engine->collect);
+	engine_keep_up(engine);
+	engine_describe_slots(engine);
 	head->slots_free = collect_slots_free(engine->collect);
 	head->births_without_slot = kernel_slot_counters(engine->kernel).births_without_slot;
 	head->slots_missing = engine_slots_missing(engine);

@@ -44,7 +44,12 @@ struct engine {
 	struct snapshot *summary;        /* likewise */
 	struct snapshot *windowed;       /* the last one asked for */
 	u64 births_without_slot;         /* when the last adoption began */
-	bool adoption_incomplete;        /* it found too few free slots */
+	u64 without_slot;                /* cgroups that found none in it */
+	struct no_slot no_slot;          /* these, as far as they may be exported */
+	u64 walk_deaths;                 /* removals when it began */
+	u64 walk_ns, walk_again_ns;      /* when it began, and when another may be worth its time */
+	u64 grow_again_ns;               /* after a failure; 0: none */
+	bool limit_told;                 /* that slots are short, and no more can be added */
 	struct reading base[EVENTS_MAX]; /* what processes before counted: beside what is counted now */
 	struct state_ref head_record, event_records[EVENTS_MAX], reading_records[EVENTS_MAX];
 	u64 *guests; /* ids of cgroups with virtual machines, ascending */
@@ -68,6 +73,12 @@ int engine_go_on(struct engine *engine, bool same_kernel);
 
 /* All that changed is there for the next process from now on. */
 void engine_save(struct engine *engine);
+
+/* What the head says of slots. */
+void engine_describe_slots(struct engine *engine);
+
+/* Adds slots where they are short or missing, and gives them to cgroups that have none. */
+void engine_keep_up(struct engine *engine);
 
 /* They were of another collection. */
 void engine_forget_snapshots(struct engine *engine);

@@ -5,10 +5,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/log.h"
 #include "base/own_memory.h"
 #include "collect/series.h"
+#include "growth.h"
 #include "sampling_kept.h"
 #include "sampling_origin.h"
 
@@ -78,6 +80,15 @@ static void look_at_memory(struct sampling *sampling)
 	bytes->known = sampling->memory >= 0 && own_memory_read(sampling->memory, &bytes->value) == 0;
 }
 
+static u64 slots_memory(const struct config *config)
+{
+	if (config->cgroups_max != CONFIG_CGROUPS_MAX_AUTO)
+		return 0;
+	if (config->cgroups_max_memory != CONFIG_MAX_MEMORY_AUTO)
+		return config->cgroups_max_memory;
+	return growth_memory((u64)sysconf(_SC_PHYS_PAGES) * (u64)sysconf(_SC_PAGESIZE));
+}
+
 static int describe_kept(int error, char **ret_message)
 {
 	if (asprintf(ret_message,
@@ -97,6 +108,8 @@ int sampling_open(const struct sampling_settings *settings, struct sampling **re
 		.interval_ns = settings->config->interval_ns,
 		.exported = exported,
 		.hot_max = (u32)settings->config->hot_max,
+		.memory_max = slots_memory(settings->config),
+		.memory_auto = settings->config->cgroups_max_memory == CONFIG_MAX_MEMORY_AUTO,
 		.hot = hot,
 		.listener = settings->listener,
 		.store = settings->store,

@@ -285,6 +285,8 @@ static int open_model(const struct sampling_settings *settings, struct engine_se
 	engine_settings->n_events = 1;
 	model_event(config, computer_period(state->computer), &engine_settings->events[0]);
 	engine_settings->slots = config->cgroups_max ? (u32)config->cgroups_max : SLOTS_AUTO;
+	/* It has the cgroups that it begins with. */
+	engine_settings->memory_max = 0;
 	engine_settings->synthetic = synthetic;
 	engine_settings->count = count;
 	engine_settings->count_userdata = state;

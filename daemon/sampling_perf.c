@@ -199,6 +199,13 @@ static const struct cpu_counts *count_cpus(unsigned event, size_t *ret_n, void *
 	return perf_count_cpus(state->sets[event], ret_n);
 }
 
+static void adopt(void *userdata)
+{
+	const struct origin_state *state = userdata;
+
+	sampling_tree_adopt(&state->tree, state->engine);
+}
+
 static void collect_offcore(void *userdata)
 {
 	const struct origin_state *state = userdata;
@@ -233,8 +240,8 @@ static void tell_slots(struct origin_state *state)
 		(void)log_warning(
 			0,
 			"cgroups find no free slot: all %llu are taken. Until enough are free their "
-			"samples are unattributed; raise [cgroups] max",
-			(unsigned long long)head->slots);
+			"samples are unattributed, and rules about them unknown; raise [cgroups] %s",
+			(unsigned long long)head->slots, head->map_bytes_max ? "max-memory" : "max");
 	if (!missing && state->slots_missing)
 		log_notice("every cgroup has a slot again");
 	state->slots_missing = missing;
@@ -293,8 +300,6 @@ static int tick(struct origin_state *state)
 	mend_after_suspend(state);
 	rearm(state, false);
 	sampling_offcore_tick(state->offcore);
-	if (engine_should_adopt(state->engine))
-		sampling_tree_adopt(&state->tree, state->engine);
 	tell_slots(state);
 	guest_marks_tick(&state->guests, state->engine);
 	return 0;
@@ -520,8 +525,8 @@ static int open_perf(const struct sampling_settings *settings, struct engine_set
 	engine_settings->n_events = state->n_sets;
 	for (size_t i = 0; i < state->n_sets; i++)
 		engine_settings->events[i] = *perf_event(state->sets[i]);
-	engine_settings->slots =
-		sampling_tree_slots(&state->tree, settings->config, engine_settings->handover);
+	engine_settings->slots = sampling_tree_slots(&state->tree, settings->config);
+	engine_settings->adopt = adopt;
 	engine_settings->births = engine_settings->hardware = true;
 	engine_settings->measured = hash_events(state);
 	engine_settings->count = count;

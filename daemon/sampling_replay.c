@@ -10,8 +10,8 @@
 #include "origin/replay/replay.h"
 #include "origin/replay/replay_sum.h"
 
-/* A recording's groups are not known before it is read: room for as many as a busy host has. */
-#define SLOTS_AUTO 4096
+/* A recording's groups are not known before it is read: slots are added as they come. */
+#define SLOTS_AUTO 512
 
 #define RECORDS_A_STEP 20000
 
@@ -45,7 +45,7 @@ static void miss_slot(struct origin_state *state, const char *name)
 	if (!state->without_slot++)
 		(void)log_warning(-ENOSPC,
 				  "no slot is left for %s: its samples and those of further cgroups are "
-				  "unattributed; raise [cgroups] max",
+				  "unattributed; raise [cgroups] max-memory, or max where it is a number",
 				  visible ? visible : "a cgroup");
 }
 
@@ -85,9 +85,11 @@ static void note_missing_slots(struct origin_state *state)
 	if (!state->without_slot)
 		return;
 	text_count(state->without_slot, count);
-	(void)snprintf(note, sizeof(note),
-		       "cgroups that found no slot: %s; their samples are unattributed; raise [cgroups] max",
-		       count);
+	(void)snprintf(
+		note, sizeof(note),
+		"cgroups that found no slot: %s; their samples are unattributed; raise [cgroups] max-memory, "
+		"or max where it is a number",
+		count);
 	(void)replay_add_note(state->replay, note);
 	state->without_slot = 0;
 }

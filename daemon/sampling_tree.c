@@ -65,16 +65,14 @@ static int count_one(u64 id, u64 parent_id, const char *name, void *userdata)
 	return 0;
 }
 
-u32 sampling_tree_slots(const struct sampling_tree *tree, const struct config *config,
-			const struct handover *handover)
+u32 sampling_tree_slots(const struct sampling_tree *tree, const struct config *config)
 {
-	const u32 before = kernel_slots_before(handover);
 	struct cgroup_walk_counts counts = {0};
 
 	if (config->cgroups_max != CONFIG_CGROUPS_MAX_AUTO)
 		return (u32)config->cgroups_max;
 	(void)cgroup_walk(tree->root, count_one, NULL, &counts);
-	return before > counts.cgroups + counts.cgroups / 4 ? before : perf_cost_slots(counts.cgroups);
+	return perf_cost_slots(counts.cgroups);
 }
 
 void sampling_tree_done(struct sampling_tree *tree)
@@ -87,10 +85,11 @@ void sampling_tree_done(struct sampling_tree *tree)
 void sampling_tree_adopt(const struct sampling_tree *tree, struct engine *engine)
 {
 	struct adopt_counts counts = {0};
+	struct no_slot no_slot = {0};
 	int r;
 
 	engine_adopting(engine);
-	r = adopt_tree(engine_kernel(engine), tree->root, &counts);
+	r = adopt_tree(engine_kernel(engine), tree->root, &no_slot, &counts);
 	if (r < 0)
 		(void)log_warning(
 			r, "cannot read the cgroup tree at %s: cgroups older than pebsd are unattributed",
@@ -101,5 +100,5 @@ void sampling_tree_adopt(const struct sampling_tree *tree, struct engine *engine
 			"%zu cgroups could not be looked into (too deep, or not permitted): those below that "
 			"are older than pebsd are unattributed; CAP_DAC_READ_SEARCH lets it look",
 			counts.unentered);
-	engine_adopted(engine, counts.without_slot == 0);
+	engine_adopted(engine, counts.without_slot, &no_slot);
 }

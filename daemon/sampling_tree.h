@@ -19,10 +19,8 @@ struct sampling_tree {
 int sampling_tree_open(struct sampling_tree *ret, struct failure *failure);
 void sampling_tree_done(struct sampling_tree *tree);
 
-/* Slots for the cgroups that are there, where the configuration leaves their number open. With as many as
- * before those go on, as long as there is some room in them. */
-u32 sampling_tree_slots(const struct sampling_tree *tree, const struct config *config,
-			const struct handover *handover);
+/* Slots to begin with, for the cgroups that are there, where the configuration leaves their number open. */
+u32 sampling_tree_slots(const struct sampling_tree *tree, const struct config *config);
 
 /* Gives slots to those that are there; what it could not look into the log tells. */
 void sampling_tree_adopt(const struct sampling_tree *tree, struct engine *engine);

@@ -14,6 +14,7 @@
 
 #include "cgroup/container_label.h"
 #include "collect/figures.h"
+#include "collect/no_slot.h"
 #include "collect/offcore_figures.h"
 #include "govern/governor.h"
 #include "origin/event.h"
@@ -151,14 +152,18 @@ struct snapshot {
 	/* The daemon itself. */
 	u64 cgroups_alive; /* with a slot */
 	u64 slots;         /* in the table */
+	u64 slots_limit;   /* as many as there can be */
 	u64 slots_free;
 	u64 stripes;                           /* of a slot */
 	u64 stripe_caches;                     /* that CPUs which share stripes have; 0: none shares */
-	u64 map_bytes;                         /* memory of the BPF maps, allocated whole at the start */
+	u64 map_bytes;                         /* memory of the BPF maps that there are */
+	u64 map_bytes_max;                     /* up to which slots are added; 0: none are */
 	struct maybe_u64 anonymous_bytes;      /* the daemon's own memory (RssAnon) at the collection */
 	struct maybe_u64 anonymous_peak_bytes; /* the most of that at its start, as far as it was looked at */
 	u64 births_without_slot;
-	double collection_seconds; /* how long the last collection took */
+	u64 without_slot;              /* cgroups that have none now, as far as is known */
+	const struct no_slot *no_slot; /* the paths of those that may be exported; NULL: not known */
+	double collection_seconds;     /* how long the last collection took */
 	double interval_seconds;
 	bool slots_missing;   /* some cgroup may have no slot now */
 	bool config_reloaded; /* the last reload was successful (or there was none) */

@@ -75,6 +75,40 @@ int duration_parse(const char *text, u64 min_ns, u64 max_ns, u64 *ret_ns)
 	return -EINVAL;
 }
 
+static const struct {
+	const char *name;
+	u64 bytes;
+} sizes[] = {{"T", 1ULL << 40}, {"G", 1ULL << 30}, {"M", 1ULL << 20}, {"K", 1ULL << 10}, {"", 1}};
+
+int size_parse(const char *text, u64 min, u64 max, u64 *ret)
+{
+	u64 value, bytes;
+	bool large;
+	const char *rest = read_digits(text, &value, &large);
+
+	for (size_t i = 0; rest && i < ARRAY_SIZE(sizes); i++) {
+		if (strcmp(rest, sizes[i].name) != 0)
+			continue;
+		if (large || __builtin_mul_overflow(value, sizes[i].bytes, &bytes) || bytes < min ||
+		    bytes > max)
+			return -ERANGE;
+		*ret = bytes;
+		return 0;
+	}
+	return -EINVAL;
+}
+
+const char *size_format(u64 bytes, char ret[static NUMBER_TEXT_MAX])
+{
+	size_t i = 0;
+
+	while (bytes % sizes[i].bytes || (bytes == 0 && sizes[i].bytes > 1))
+		i++;
+	(void)snprintf(ret, NUMBER_TEXT_MAX, "%llu%s", (unsigned long long)(bytes / sizes[i].bytes),
+		       sizes[i].name);
+	return ret;
+}
+
 int decimal_parse(const char *text, double *ret)
 {
 	static const size_t digits_max = 15;

@@ -10,8 +10,9 @@
 
 struct adoption {
 	struct kernel *kernel;
-	struct names *names; /* of this walk, to look a second time by path */
-	u64 *adopted;        /* ids */
+	struct names *names;     /* of this walk, to look a second time by path */
+	struct no_slot *no_slot; /* NULL: nobody asks */
+	u64 *adopted;            /* ids */
 	size_t n;
 	size_t allocated;
 	struct adopt_counts counts;
@@ -32,6 +33,17 @@ static int remember(struct adoption *adoption, u64 id)
 	return 0;
 }
 
+/* Its parent was met before it. */
+static int note_missing(struct adoption *adoption, u64 id, u64 parent_id, const char *name)
+{
+	char *path;
+
+	/* Without a name its children have none, either: they are counted. */
+	if (!adoption->no_slot || names_add(adoption->names, id, parent_id, name) < 0)
+		return 0;
+	return names_path(adoption->names, id, &path) < 0 ? -ENOMEM : no_slot_take(adoption->no_slot, path);
+}
+
 static int adopt_one(u64 id, u64 parent_id, const char *name, void *userdata)
 {
 	struct adoption *adoption = userdata;
@@ -39,7 +51,7 @@ static int adopt_one(u64 id, u64 parent_id, const char *name, void *userdata)
 
 	if (r == -ENOSPC) {
 		adoption->counts.without_slot++;
-		return 0;
+		return note_missing(adoption, id, parent_id, name);
 	}
 	if (r < 0)
 		return r;
@@ -76,11 +88,11 @@ static bool may_have_vanished(const struct kernel *kernel, u64 deaths)
 	return !kernel_settings(kernel)->births || kernel_slot_counters(kernel).deaths != deaths;
 }
 
-int adopt_tree(struct kernel *kernel, int root_fd, struct adopt_counts *ret)
+int adopt_tree(struct kernel *kernel, int root_fd, struct no_slot *no_slot, struct adopt_counts *ret)
 {
 	_cleanup_(names_freep) struct names *names = NULL;
 	struct cgroup_walk_counts walked = {0};
-	struct adoption adoption = {.kernel = kernel};
+	struct adoption adoption = {.kernel = kernel, .no_slot = no_slot};
 	u64 deaths = kernel_slot_counters(kernel).deaths;
 	int r;
 
@@ -92,6 +104,8 @@ int adopt_tree(struct kernel *kernel, int root_fd, struct adopt_counts *ret)
 	if (r == 0 && may_have_vanished(kernel, deaths))
 		r = bury_vanished(&adoption, root_fd);
 	free(adoption.adopted);
+	if (no_slot)
+		no_slot_sort(no_slot);
 	adoption.counts.vanished += walked.vanished;
 	adoption.counts.unentered = walked.unentered;
 	*ret = adoption.counts;
@@ -102,5 +116,5 @@ int adopt_existing(struct kernel *kernel, const char *mount, struct adopt_counts
 {
 	_cleanup_close_ int root_fd = open(mount, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
-	return root_fd < 0 ? -errno : adopt_tree(kernel, root_fd, ret);
+	return root_fd < 0 ? -errno : adopt_tree(kernel, root_fd, NULL, ret);
 }

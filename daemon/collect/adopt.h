@@ -6,6 +6,7 @@
 
 #include <stddef.h>
 
+#include "collect/no_slot.h"
 #include "kernel/kernel.h"
 
 struct adopt_counts {
@@ -22,7 +23,8 @@ struct adopt_counts {
  */
 int adopt_existing(struct kernel *kernel, const char *mount, struct adopt_counts *ret);
 
-/* The same of the tree whose root is open. */
-int adopt_tree(struct kernel *kernel, int root_fd, struct adopt_counts *ret);
+/* The same of the tree whose root is open. Adds to `no_slot`, empty until then, the paths of those that found none;
+ * it may be NULL. */
+int adopt_tree(struct kernel *kernel, int root_fd, struct no_slot *no_slot, struct adopt_counts *ret);
 
 #endif

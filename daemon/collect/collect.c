@@ -23,18 +23,25 @@ int collect_new(const struct collect_settings *settings, struct collect **ret)
 			collect->marks[event][stripe] = kernel_marks(settings->kernel, event, stripe);
 	TAILQ_INIT(&collect->dead);
 	TAILQ_INIT(&collect->retired);
-	collect->slots = calloc(kernel_settings(settings->kernel)->slots, sizeof(*collect->slots));
+	/* For all slots that there can be: memory that is not looked at is not there. */
+	collect->slots = calloc(kernel_slots_max(settings->kernel), sizeof(*collect->slots));
 	if (!collect->slots)
 		return -ENOMEM;
-	collect->n_slots = kernel_settings(settings->kernel)->slots;
-	collect->n_lines = marks_row(collect->n_slots) / MARKS_LINE;
-	collect->changed = calloc(collect->n_lines, sizeof(*collect->changed));
+	collect_follow_growth(collect);
+	collect->changed =
+		calloc(marks_row(kernel_slots_max(settings->kernel)) / MARKS_LINE, sizeof(*collect->changed));
 	if (!collect->changed || differences_new(&collect->differences) < 0 ||
 	    differences_new(&collect->early) < 0 || hot_choices_new(settings->kernel, &collect->hot) < 0)
 		return -ENOMEM;
 	collect->slots[SLOT_UNATTRIBUTED].entry = ledger_unattributed(settings->ledger);
 	*ret = TAKE_PTR(collect);
 	return 0;
+}
+
+void collect_follow_growth(struct collect *collect)
+{
+	collect->n_slots = kernel_slots(collect->settings.kernel);
+	collect->n_lines = marks_row(collect->n_slots) / MARKS_LINE;
 }
 
 struct collect *collect_free(struct collect *collect)
@@ -147,7 +154,7 @@ const u64 *collect_seen_by_stripe(const struct collect *collect, unsigned event)
 
 u64 collect_slots_free(const struct collect *collect)
 {
-	return collect->n_slots - 1 - collect->owned;
+	return kernel_slots(collect->settings.kernel) - 1 - collect->owned;
 }
 
 u64 collect_cgroups_alive(const struct collect *collect)

@@ -127,6 +127,7 @@ int collect_notice(struct collect *collect, u64 now_ns)
 {
 	int r = 0;
 
+	collect_follow_growth(collect);
 	if (!take_changed(collect))
 		return 0;
 	/* All names first, so that a child's path can be built whatever its slot's number. */

@@ -33,7 +33,7 @@ TAILQ_HEAD(way_back, slot_view);
 struct collect {
 	struct collect_settings settings;
 	size_t n_events;
-	u32 n_slots;
+	u32 n_slots; /* that there are: collect_follow_growth() */
 	u32 n_stripes;
 	u32 n_lines; /* of marks */
 	u8 *marks[EVENTS_MAX][STRIPES_MAX];
@@ -68,6 +68,9 @@ static inline const char *view_path(const struct slot_view *view)
 {
 	return view->entry ? view->entry->path : view->path;
 }
+
+/* Slots may have been added. */
+void collect_follow_growth(struct collect *collect);
 
 /* The slot's cgroup counts to the entry from now on. */
 void collect_hold(struct collect *collect, struct slot_view *view, struct ledger_entry *entry, u64 now_ns);

@@ -16,6 +16,7 @@ struct known {
 	const char *path; /* first: tfind(3) compares a bare path. In `texts`, as what `shown` has */
 	struct container shown;
 	char *texts;
+	size_t bytes; /* of `texts` */
 	unsigned int tries;
 	u64 due_ns; /* of the next one */
 	u64 used_ns;
@@ -35,7 +36,8 @@ struct containers {
 	struct known_list wanting; /* names, still */
 	struct known *asked;       /* the one that the question is about; NULL: none, or it is gone */
 	size_t count;
-	u64 now_ns; /* of the last tick */
+	size_t bytes; /* of all texts */
+	u64 now_ns;   /* of the last tick */
 };
 
 static int compare_paths(const void *a, const void *b)
@@ -43,14 +45,22 @@ static int compare_paths(const void *a, const void *b)
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* One piece of memory for the path and all that is known. */
-static int set_texts(struct known *known, const char *path, const struct container_labels *labels)
+size_t containers_bytes(const struct containers *containers)
+{
+	return containers->bytes + containers->count * sizeof(struct known);
+}
+
+/* One piece of memory for the path and all that is known. 0, -ENOMEM; -ENOSPC: all take enough without. */
+static int set_texts(struct containers *containers, struct known *known, const char *path,
+		     const struct container_labels *labels)
 {
 	size_t size = strlen(path) + 1;
 	char *texts, *at;
 
 	for (enum container_label label = 0; label < CONTAINER_LABELS; label++)
 		size += strlen(labels->text[label]) + 1;
+	if (containers_bytes(containers) - known->bytes + size > CONTAINERS_BYTES_MAX)
+		return -ENOSPC;
 	texts = at = malloc(size);
 	if (!texts)
 		return -ENOMEM;
@@ -60,6 +70,8 @@ static int set_texts(struct known *known, const char *path, const struct contain
 		at = stpcpy(at, labels->text[label]) + 1;
 	}
 	free(known->texts);
+	containers->bytes += size - known->bytes;
+	known->bytes = size;
 	known->texts = texts;
 	known->path = texts;
 	return 0;
@@ -88,6 +100,7 @@ static void forget(struct containers *containers, struct known *known)
 	tdelete(known, &containers->index, compare_paths);
 	TAILQ_REMOVE(&containers->all, known, all);
 	containers->count--;
+	containers->bytes -= known->bytes;
 	free(known->texts);
 	free(known);
 }
@@ -169,7 +182,8 @@ static void on_answered(void *userdata, const struct container_labels *answer)
 		if (answer)
 			merge(&labels, answer);
 		/* The index holds the old text until the new one is in its place: equal, as is its order. */
-		if (set_texts(known, known->path, &labels) == 0 && container_files_complete(&labels))
+		if (set_texts(containers, known, known->path, &labels) == 0 &&
+		    container_files_complete(&labels))
 			give_up_looking(containers, known);
 		else
 			look_again_later(containers, known);
@@ -208,7 +222,7 @@ void containers_look_for_names(struct containers *containers, bool yes)
 	containers->look = yes;
 }
 
-/* NULL without memory. */
+/* NULL without memory, or where all take enough. */
 static struct known *enter(struct containers *containers, const char *path,
 			   const struct container_labels *labels)
 {
@@ -216,11 +230,12 @@ static struct known *enter(struct containers *containers, const char *path,
 
 	if (!known)
 		return NULL;
-	if (set_texts(known, path, labels) < 0) {
+	if (set_texts(containers, known, path, labels) < 0) {
 		free(known);
 		return NULL;
 	}
 	if (!tsearch(known, &containers->index, compare_paths)) {
+		containers->bytes -= known->bytes;
 		free(known->texts);
 		free(known);
 		return NULL;

@@ -24,8 +24,9 @@
 /* Kept so long after it was last asked for: longer than a series lives (collect/series.h). */
 #define CONTAINERS_KEEP_NS (1200 * NSEC_PER_SEC)
 
-/* Paths that something is told of; of more nothing is. */
-#define CONTAINERS_MAX 65536
+/* Paths that something is told of, and the bytes that they and it take; of more nothing is. */
+#define CONTAINERS_MAX       65536
+#define CONTAINERS_BYTES_MAX (32UL << 20)
 
 struct containers_settings {
 	sd_event *event;     /* NULL: paths alone, as of a recording, which is another machine's */
@@ -33,6 +34,9 @@ struct containers_settings {
 };
 
 struct containers;
+
+/* Of memory for paths and what is known of them. */
+size_t containers_bytes(const struct containers *containers);
 
 /* 0 or -ENOMEM; free with containers_free(). */
 int containers_new(const struct containers_settings *settings, struct containers **ret);

@@ -350,7 +350,7 @@ void format_cgroup(FILE *out, json_object *status, json_object *cgroup, json_obj
 	json_object *whole_events = json_get_object(whole, "events");
 	_cleanup_free_ char *name = NULL;
 	char number[TEXT_NUMBER_MAX + 8] = "";
-	bool alive = true, guest;
+	bool alive = true, guest, no_slot = false;
 	u64 id = 0, members;
 
 	if (json_get_u64(cgroup, "id", &id) && id > 0)
@@ -359,6 +359,10 @@ void format_cgroup(FILE *out, json_object *status, json_object *cgroup, json_obj
 	line_put(out, style, "Cgroup", "%s%s%s", line_visible(json_get_text(cgroup, "cgroup"), &name), number,
 		 alive ? "" : ", removed");
 	format_labels(out, style, cgroup);
+	if (json_get_bool(cgroup, "no_slot", &no_slot) && no_slot)
+		line_put(out, style, "Slot",
+			 "none: all were taken when it was born, and its samples are unattributed; raise "
+			 "`max-memory` (or `max`) in [cgroups]");
 	if (json_get_bool(cgroup, "guest_not_sampled", &guest) && guest)
 		line_put(out, style, "Guest",
 			 "not sampled: of this virtual machine the figures are the host's side alone");
@@ -368,7 +372,9 @@ void format_cgroup(FILE *out, json_object *status, json_object *cgroup, json_obj
 	format_origin(out, style, "Origin", cgroup);
 	format_pause(out, style, status);
 	if (!events || json_object_object_length(events) == 0) {
-		line_put(out, style, "Samples", "none in this window; --window all shows those before");
+		line_put(out, style, "Samples", "%s",
+			 no_slot ? "none under its name"
+				 : "none in this window; --window all shows those before");
 		format_offcore(out, style, status, cgroup);
 		return;
 	}

@@ -18,6 +18,9 @@ void format_event(FILE *out, const struct format_style *style, const char *label
 /* Until when sampling rests, where it does. */
 void format_pause(FILE *out, const struct format_style *style, json_object *status);
 
+/* Cgroups that have no slot, of a status or a top: how many, and some by name. Returns whether there are any. */
+bool format_no_slot(FILE *out, const struct format_style *style, json_object *object);
+
 /* What became of the samples: an object of type Samples. `seconds`: the time they took, 0 for no rate. */
 void format_samples(FILE *out, const struct format_style *style, json_object *samples, double seconds);
 

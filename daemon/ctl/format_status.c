@@ -7,6 +7,9 @@
 #include "ctl/format_event.h"
 #include "ctl/format_offcore.h"
 
+/* Cgroups without a slot that are named. */
+#define NO_SLOT_SHOWN 10
+
 /* CPUs of an event that are not as the others, in one line; the notes say what to do. */
 static void put_deviating(FILE *out, const struct format_style *style, json_object *per_cpu)
 {
@@ -162,16 +165,44 @@ static void put_recent(FILE *out, const struct format_style *style, json_object 
 	line_put(out, style, "Rate", "%s samples a second in the last %s", rate, span);
 }
 
+bool format_no_slot(FILE *out, const struct format_style *style, json_object *object)
+{
+	json_object *list = json_get_array(object, "no_slot");
+	size_t n = list ? json_object_array_length(list) : 0;
+	u64 without;
+
+	if (!json_get_u64(object, "without_slot", &without) || without == 0)
+		return false;
+	line_put(
+		out, style, "No slot",
+		"%llu cgroup%s: samples are unattributed, and no rule judges them; raise `max-memory` (or `max`) "
+		"in [cgroups]",
+		(unsigned long long)without, without == 1 ? "" : "s");
+	for (size_t i = 0; i < n && i < NO_SLOT_SHOWN; i++) {
+		_cleanup_free_ char *kept = NULL;
+
+		line_put(out, style, "", "%s",
+			 line_visible(json_object_get_string(json_object_array_get_idx(list, i)), &kept));
+	}
+	return true;
+}
+
 static void put_slots(FILE *out, const struct format_style *style, json_object *status)
 {
-	u64 alive, slots, unused, without;
+	u64 alive, slots, unused, without, limit;
+	char most[TEXT_NUMBER_MAX + 32] = "";
 	bool missing;
 
+	if (json_get_u64(status, "slots_limit", &limit) && json_get_u64(status, "slots", &slots) &&
+	    limit > slots)
+		(void)snprintf(most, sizeof(most), "; there can be %llu", (unsigned long long)limit);
 	if (json_get_u64(status, "cgroups_alive", &alive) && json_get_u64(status, "slots", &slots) &&
 	    json_get_u64(status, "slots_free", &unused))
-		line_put(out, style, "Cgroups", "%llu; %llu of %llu slots are free",
-			 (unsigned long long)alive, (unsigned long long)unused, (unsigned long long)slots);
-	if (!json_get_u64(status, "births_without_slot", &without) || without == 0)
+		line_put(out, style, "Cgroups", "%llu; %llu of %llu slots are free%s",
+			 (unsigned long long)alive, (unsigned long long)unused, (unsigned long long)slots,
+			 most);
+	if (format_no_slot(out, style, status) || !json_get_u64(status, "births_without_slot", &without) ||
+	    without == 0)
 		return;
 	/* An older pebsd does not say. */
 	if (json_get_bool(status, "slots_missing", &missing) && !missing)
@@ -180,8 +211,8 @@ static void put_slots(FILE *out, const struct format_style *style, json_object *
 			 (unsigned long long)without);
 	else
 		line_put(out, style, "",
-			 "%llu cgroups found no slot: their samples are unattributed; raise `max` in "
-			 "[cgroups]",
+			 "%llu cgroups found no slot: their samples are unattributed; raise `max-memory` (or "
+			 "`max`) in [cgroups]",
 			 (unsigned long long)without);
 }
 

@@ -324,6 +324,7 @@ void format_top(FILE *out, json_object *status, json_object *top, const struct f
 	format_origin(out, style, "Origin", top);
 	format_pause(out, style, status);
 	format_samples(out, style, json_get_object(top, "samples"), seconds);
+	(void)format_no_slot(out, style, top);
 	if (!events)
 		return;
 	json_object_object_foreach (events, key, total) {

@@ -272,8 +272,12 @@ static int reply_cgroup(struct varlink_call *call, const struct control *control
 	if (r < 0)
 		return control_not_measured(call, r);
 	cgroup = control_find_cgroup(snapshot, request->shown);
-	if (!cgroup)
-		return control_no_such_cgroup(call, request->shown);
+	if (!cgroup) {
+		const char *without = no_slot_shown_as(snapshot->no_slot, request->shown);
+
+		return without ? control_reply(call, json_cgroup_without_samples(snapshot, without, 0, true))
+			       : control_no_such_cgroup(call, request->shown);
+	}
 	if (request->window.known) {
 		path = strdup(cgroup->path); /* the next snapshot ends this one */
 		if (!path)

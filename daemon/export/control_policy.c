@@ -103,7 +103,8 @@ static int no_such_rule(struct varlink_call *call, const char *name)
 	return varlink_error(call, CONTROL_ERROR("NoSuchRule"), TAKE_PTR(error));
 }
 
-/* A rule with `subtree` judges cgroups that have no sample of their own, too. */
+/* A rule with `subtree` judges cgroups that have no sample of their own, too; one without a slot is known as that.
+ */
 static const char *find_path(const struct snapshot *snapshot, const struct policy *policy, const char *shown)
 {
 	const struct snapshot_cgroup *cgroup = control_find_cgroup(snapshot, shown);
@@ -114,7 +115,7 @@ static const char *find_path(const struct snapshot *snapshot, const struct polic
 	while ((path = policy_next_path(policy, path)))
 		if (utf8_is_shown_as(path, shown))
 			return path;
-	return NULL;
+	return no_slot_shown_as(snapshot->no_slot, shown);
 }
 
 static int reply_explain(struct varlink_call *call, const struct snapshot *snapshot,

@@ -97,6 +97,8 @@ static json_object *head_object(struct json_writer *writer, const struct snapsho
 	json_put(writer, object, "samples",
 		 json_samples(writer, snapshot, snapshot->events, snapshot->n_events));
 	json_put(writer, object, "total", total_object(writer, snapshot));
+	if (snapshot->without_slot > 0)
+		json_put_u64(writer, object, "without_slot", snapshot->without_slot);
 	return object;
 }
 
@@ -245,6 +247,14 @@ int json_write_top(const struct snapshot *snapshot, const size_t *cgroups, size_
 	return r == 0 ? put_literal(&text, "}") : r;
 }
 
+/* Its figures, where it has any, are of a time when it, or another of that path, had one. */
+static void put_no_slot(struct json_writer *writer, json_object *object, const struct snapshot *snapshot,
+			const char *path)
+{
+	if (no_slot_has(snapshot->no_slot, path))
+		json_put(writer, object, "no_slot", json_object_new_boolean(true));
+}
+
 static json_object *detail_object(const struct snapshot *snapshot, const struct snapshot_cgroup *cgroup,
 				  const struct json_trend *trend)
 {
@@ -259,6 +269,7 @@ static json_object *detail_object(const struct snapshot *snapshot, const struct 
 	json_put_text(&writer, object, "cgroup", cgroup->path);
 	json_put_u64(&writer, object, "id", cgroup->id);
 	json_put(&writer, object, "alive", json_object_new_boolean(cgroup->alive));
+	put_no_slot(&writer, object, snapshot, cgroup->path);
 	put_labels(&writer, object, snapshot, cgroup->path);
 	put_guest(&writer, object, cgroup);
 	put_subtree(&writer, object, cgroup);

@@ -192,6 +192,19 @@ static json_object *memory_object(struct json_writer *writer, const struct snaps
 	return object;
 }
 
+#define NO_SLOT_NAMED 100
+
+/* How many, and the first of them by name. */
+static void put_no_slot(struct json_writer *writer, json_object *object, const struct snapshot *snapshot)
+{
+	json_object *list = json_checked(writer, json_object_new_array());
+
+	json_put_u64(writer, object, "without_slot", snapshot->without_slot);
+	for (size_t i = 0; snapshot->no_slot && i < snapshot->no_slot->n && i < NO_SLOT_NAMED; i++)
+		json_append(writer, list, json_name(snapshot->no_slot->paths[i]));
+	json_put(writer, object, "no_slot", list);
+}
+
 json_object *json_status(const struct snapshot *snapshot)
 {
 	struct json_writer writer = {0};
@@ -217,12 +230,16 @@ json_object *json_status(const struct snapshot *snapshot)
 	json_put_u64(&writer, object, "cgroups_alive", snapshot->cgroups_alive);
 	json_put_u64(&writer, object, "slots", snapshot->slots);
 	json_put_u64(&writer, object, "slots_free", snapshot->slots_free);
+	json_put_u64(&writer, object, "slots_limit", snapshot->slots_limit);
 	json_put_u64(&writer, object, "stripes", snapshot->stripes);
 	if (snapshot->stripe_caches > 0)
 		json_put_u64(&writer, object, "stripe_caches", snapshot->stripe_caches);
 	json_put_u64(&writer, object, "births_without_slot", snapshot->births_without_slot);
 	json_put(&writer, object, "slots_missing", json_object_new_boolean(snapshot->slots_missing));
+	put_no_slot(&writer, object, snapshot);
 	json_put_u64(&writer, object, "map_bytes", snapshot->map_bytes);
+	if (snapshot->map_bytes_max > 0)
+		json_put_u64(&writer, object, "map_bytes_max", snapshot->map_bytes_max);
 	json_put(&writer, object, "memory", memory_object(&writer, snapshot));
 	json_put_seconds(&writer, object, "interval_s", snapshot->interval_seconds);
 	json_put_seconds(&writer, object, "collection_s", snapshot->collection_seconds);

@@ -13,7 +13,7 @@
 #define PROFILE_PIECES_KEPT   4
 #define PROFILE_PIECES_KEPT_S 60
 
-/* Bytes that are kept, beside the file that was asked for last. */
+/* Bytes that are kept, beside the file that was made last. */
 #define PROFILE_PIECES_BYTES (64U << 20)
 
 /* Of one piece. */

@@ -379,8 +379,14 @@ static void write_daemon(struct rendering *rendering, const struct process_figur
 					      "Living cgroups that have a slot of their own."};
 	static const struct family slots = {"pebsd_cgroup_slots", FAMILY_GAUGE,
 					    "Slots for cgroups, used and free."};
-	static const struct family maps = {"pebsd_map_bytes", FAMILY_GAUGE,
-					   "Memory of the BPF maps, allocated whole at the start."};
+	static const struct family limit = {"pebsd_cgroup_slots_limit", FAMILY_GAUGE,
+					    "Slots that there can be, with max-memory."};
+	static const struct family births = {"pebsd_cgroup_births_without_slot", FAMILY_COUNTER,
+					     "Cgroups that found no free slot when they were born."};
+	static const struct family without = {
+		"pebsd_cgroups_without_slot", FAMILY_GAUGE,
+		"Cgroups that have no slot now: their samples are unattributed, and no rule judges them."};
+	static const struct family maps = {"pebsd_map_bytes", FAMILY_GAUGE, "Memory of the BPF maps."};
 	static const struct family duration = {"pebsd_collection_duration_seconds", FAMILY_GAUGE,
 					       "How long the last collection took."};
 	static const struct family reloaded = {"pebsd_config_last_reload_successful", FAMILY_GAUGE,
@@ -402,6 +408,9 @@ static void write_daemon(struct rendering *rendering, const struct process_figur
 	exposition_u64(out, &paused, "", NULL, NULL, snapshot->paused);
 	exposition_u64(out, &cgroups, "", NULL, NULL, snapshot->cgroups_alive);
 	exposition_u64(out, &slots, "", NULL, NULL, snapshot->slots);
+	exposition_u64(out, &limit, "", NULL, NULL, snapshot->slots_limit);
+	exposition_u64(out, &births, "_total", NULL, NULL, snapshot->births_without_slot);
+	exposition_u64(out, &without, "", NULL, NULL, snapshot->without_slot);
 	exposition_u64(out, &maps, "", NULL, NULL, snapshot->map_bytes);
 	exposition_maybe_double(out, &duration, "", NULL, NULL,
 				(struct maybe_double){true, snapshot->collection_seconds});

@@ -2,9 +2,12 @@
 #include "export/varlink.h"
 
 #include <errno.h>
+#include <linux/sockios.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/ioctl.h>
+#include <sys/param.h>
 
 #include "base/json_get.h"
 #include "base/log.h"
@@ -20,6 +23,12 @@
 /* Without a descriptor or memory for a connection it stays in the queue, and the queue stays readable: it is
  * left alone for so long. */
 #define ACCEPT_AGAIN_US 1000000
+
+/* The kernel doubles it (socket(7)) and goes over it by a message of half as much: VARLINK_KERNEL_BYTES. */
+#define SENDING_BYTES (64 * 1024)
+
+/* Sent at a time: so much of it the kernel lets go at a time as the client takes it. */
+#define SENDING_PIECE 16384U
 
 /* While a call waits for memory, it is looked after so often. */
 #define ROOM_AGAIN_US 100000
@@ -38,11 +47,12 @@ struct connection {
 	sd_event_source *work;  /* answers the next call; on while there is one that can be answered */
 	sd_event_source *stall; /* on while something waits to be sent: the end of a period */
 	struct varlink_buffer in, out;
-	bool sending;     /* something waits to be sent */
-	u64 since_us;     /* it has waited since then */
-	u64 taken;        /* bytes of it that the client took since then */
-	u64 period_taken; /* and those in this period */
-	bool needs_room;  /* its call waits for memory */
+	bool sending;    /* something waits to be sent */
+	u64 since_us;    /* it has waited since then */
+	u64 taken;       /* bytes of it that the client took since then */
+	u64 period_sent; /* bytes that the kernel took in this period */
+	u64 queued;      /* bytes that it held for the client when the period began */
+	bool needs_room; /* its call waits for memory */
 	bool input_ended;
 	bool closing; /* after what waits is sent */
 	bool subscribed;
@@ -197,9 +207,18 @@ static int restart_room(struct varlink_server *server, u64 wait_us)
 	return r < 0 ? r : sd_event_source_set_enabled(server->room, SD_EVENT_ONESHOT);
 }
 
+/* What the kernel holds for the client, with its bookkeeping (unix(7), SIOCOUTQ). */
+static u64 count_queued(const struct connection *connection)
+{
+	int queued = 0;
+
+	return ioctl(connection->fd, SIOCOUTQ, &queued) < 0 || queued < 0 ? 0 : (u64)queued;
+}
+
 static int restart_stall(struct connection *connection)
 {
-	connection->period_taken = 0;
+	connection->period_sent = 0;
+	connection->queued = count_queued(connection);
 	return sd_event_source_set_time_relative(connection->stall, VARLINK_PERIOD_SECONDS * 1000000ULL);
 }
 
@@ -209,7 +228,7 @@ static int flush(struct connection *connection)
 	struct varlink_buffer *out = &connection->out;
 
 	while (out->length > 0) {
-		ssize_t sent = send(connection->fd, varlink_buffer_data(out), out->length,
+		ssize_t sent = send(connection->fd, varlink_buffer_data(out), MIN(out->length, SENDING_PIECE),
 				    MSG_NOSIGNAL | MSG_DONTWAIT);
 
 		if (sent < 0 && errno == EINTR)
@@ -219,7 +238,7 @@ static int flush(struct connection *connection)
 		varlink_buffer_consume(out, (size_t)sent);
 		connection->moved_us = event_now(connection->server->event);
 		connection->taken += (u64)sent;
-		connection->period_taken += (u64)sent;
+		connection->period_sent += (u64)sent;
 	}
 	return 0;
 }
@@ -320,13 +339,17 @@ static int on_room(sd_event_source *source, u64 now, void *userdata)
 static int on_stall(sd_event_source *source, u64 now, void *userdata)
 {
 	struct connection *connection = userdata;
+	u64 had = connection->queued + connection->period_sent, has = count_queued(connection);
+	/* The kernel tells when it has room for much only: what the client took out of it counts as well. */
+	u64 taken = had - MIN(had, has);
 
 	(void)source;
 	(void)now;
-	if (connection->period_taken >= VARLINK_PERIOD_BYTES)
+	/* The piece that the client is in the midst of is there still. */
+	if (taken + SENDING_PIECE >= VARLINK_PERIOD_BYTES)
 		return settle(connection, restart_stall(connection));
 	log_debug("control socket: dropping pid %d: it took %llu bytes in %d s", connection->peer.pid,
-		  (unsigned long long)connection->period_taken, VARLINK_PERIOD_SECONDS);
+		  (unsigned long long)taken, VARLINK_PERIOD_SECONDS);
 	connection_free(connection);
 	return 0;
 }
@@ -493,6 +516,7 @@ static int on_connection(sd_event_source *source, int listening, u32 events, voi
 {
 	struct varlink_server *server = userdata;
 	int fd = accept4(listening, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+	const int sending = SENDING_BYTES;
 	struct ucred peer;
 	socklen_t length = sizeof(peer);
 	int r;
@@ -506,6 +530,7 @@ static int on_connection(sd_event_source *source, int listening, u32 events, voi
 		listen_later(server);
 		return 0;
 	}
+	(void)setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &sending, sizeof(sending));
 	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &length) < 0) {
 		tell_accept(server, -errno);
 		(void)close(fd);

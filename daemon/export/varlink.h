@@ -21,6 +21,9 @@
 #define VARLINK_QUEUE_MAX       (1U << 20) /* bytes of items that a subscribed connection has not read */
 #define VARLINK_REPLY_MAX       (1U << 20) /* a larger one is replaced by the error ReplyTooLarge */
 
+/* What the kernel holds of a reply that its client has not taken, with the kernel's own bookkeeping. */
+#define VARLINK_KERNEL_BYTES (208U << 10)
+
 #define VARLINK_INVALID_PARAMETER "org.varlink.service.InvalidParameter"
 #define VARLINK_PERMISSION_DENIED "org.varlink.service.PermissionDenied"
 

@@ -116,19 +116,24 @@ static int start(struct http *http)
 		(char *)"ASAN_OPTIONS=detect_leaks=0:abort_on_error=1",
 #endif
 		NULL};
-	const struct child_wish wish = {.program = http->program,
-					.argument = "--http",
-					.environment = environment,
-					.passed = http->sockets.fds,
-					.n_passed = http->sockets.n};
+	int passed[HTTP_SOCKETS_MAX + 1];
+	struct child_wish wish = {.program = http->program,
+				  .argument = "--http",
+				  .environment = environment,
+				  .passed = passed,
+				  .n_passed = http->sockets.n};
 	struct http_desk_settings settings = {.event = http->settings.event,
 					      .source = &http->source,
 					      .bodies = &http->bodies,
 					      .failed = on_failed,
 					      .userdata = http};
 	char how[CHILD_END_MAX];
-	int r = child_start(&wish, &http->child);
+	int r;
 
+	memcpy(passed, http->sockets.fds, http->sockets.n * sizeof(*passed));
+	if (http->sockets.users >= 0)
+		passed[wish.n_passed++] = http->sockets.users;
+	r = child_start(&wish, &http->child);
 	if (r < 0)
 		return r;
 	http->started_ns = now_ns();

@@ -47,6 +47,7 @@ static int allow(u32 last_listener, bool any_local)
 		OF_ITS_OWN(SYS_write, last_listener),
 		OF_ITS_OWN(SYS_writev, last_listener),
 		{SYS_fcntl, {{0, SECCOMP_ABOVE, last_listener}, {1, SECCOMP_EQUAL, F_SETFL}}},
+		{SYS_fcntl, {{0, SECCOMP_ABOVE, last_listener}, {1, SECCOMP_EQUAL, F_DUPFD_CLOEXEC}}},
 	};
 	/* A connection of TCP carries no descriptors. Without it the library's own refusals of what is no
 	 * HTTP are an end of the connection. */

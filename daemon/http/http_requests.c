@@ -122,7 +122,7 @@ static enum MHD_Result send_profile(struct http_server *server, struct http_conn
 						     &connection->waiting);
 
 	if (!connection->waiting) {
-		connection->deadline_ns = http_server_now_ns() + HTTP_TIMEOUT_SECONDS * NSEC_PER_SEC;
+		http_server_begin(connection);
 		TAILQ_REMOVE(&server->connections, connection, entry);
 		TAILQ_INSERT_TAIL(&server->connections, connection, entry);
 	}
@@ -182,7 +182,6 @@ enum MHD_Result http_requests_answer(void *userdata, struct MHD_Connection *libr
 	(void)upload_length;
 	if (!connection)
 		return MHD_NO;
-	connection->has_request = true;
 	if (!http_target_split(target, &path, authority))
 		return http_send_text(library, MHD_HTTP_BAD_REQUEST,
 				      "The target of a request is a path, or a whole http:// address.\n");

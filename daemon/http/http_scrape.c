@@ -47,9 +47,24 @@ static struct http_scrape_body *next_place(struct http_scrape *scrape, u32 form)
 	return NULL;
 }
 
+u64 http_scrape_bytes(const struct http_scrape *scrape)
+{
+	u64 bytes = 0;
+
+	for (u32 form = 0; form < HTTP_FORMS; form++)
+		for (size_t i = 0; i < HTTP_SCRAPE_BODIES_MAX; i++)
+			if (!scrape->bodies[form][i].served)
+				bytes += scrape->bodies[form][i].size;
+	return bytes;
+}
+
 bool http_scrape_full(struct http_scrape *scrape, u32 form)
 {
-	return !next_place(scrape, form);
+	const struct http_scrape_body *current = http_scrape_current(scrape, form);
+	u64 more = current && current->users > 0 ? current->size : 0;
+
+	return !next_place(scrape, form) ||
+	       (more && http_scrape_bytes(scrape) + more > HTTP_SCRAPE_BYTES_MAX);
 }
 
 static const struct {
@@ -85,7 +100,7 @@ static struct MHD_Response *respond(int fd, u64 size, u32 form)
 int http_scrape_put(struct http_scrape *scrape, u32 form, u64 generation, int fd, u64 size)
 {
 	struct http_scrape_body *current = http_scrape_current(scrape, form);
-	struct http_scrape_body *place = next_place(scrape, form);
+	struct http_scrape_body *place = http_scrape_full(scrape, form) ? NULL : next_place(scrape, form);
 	struct MHD_Response *response;
 
 	if (!place) {
@@ -99,7 +114,8 @@ int http_scrape_put(struct http_scrape *scrape, u32 form, u64 generation, int fd
 		current->served = false;
 		drop_unused(current);
 	}
-	*place = (struct http_scrape_body){.generation = generation, .response = response, .served = true};
+	*place = (struct http_scrape_body){
+		.generation = generation, .size = size, .response = response, .served = true};
 	return 0;
 }
 

@@ -2,6 +2,9 @@
 #include "http/http_server.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <linux/tcp.h>
+#include <netinet/in.h>
 #include <stdarg.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -12,14 +15,22 @@
 #include "base/cleanup.h"
 #include "base/log.h"
 #include "http/http_line.h"
+#include "http/http_owner.h"
 #include "http/http_requests.h"
 #include "http/http_server_parts.h"
+#include "http/http_sockets.h"
 #include "http/http_target.h"
 #include "http/http_told.h"
 
 #define USEC_PER_MSEC     1000
 #define TIMER_ACCURACY_US 50000 /* deadlines of slow clients need no better */
 #define ACCEPTED_AT_ONCE  16
+
+/* TCP_CLOSE of <netinet/tcp.h>, whose struct tcp_info is an older one. */
+#define STATE_CLOSE 7
+
+/* How often it is looked who is slow, in a crowd. */
+#define LOOK_NS (100 * NSEC_PER_MSEC)
 
 static void log_library(void *userdata, const char *format, va_list arguments)
 {
@@ -60,6 +71,88 @@ void http_server_let_in(struct http_server *server, bool open)
 							  open ? SD_EVENT_ON : SD_EVENT_OFF);
 }
 
+/* All zero of a UNIX socket, whose bytes the kernel does not count. */
+static struct tcp_info ask_kernel(const struct http_connection *connection)
+{
+	struct tcp_info info = {0};
+	socklen_t length = sizeof(info);
+
+	if (getsockopt(connection->fd, IPPROTO_TCP, TCP_INFO, &info, &length) < 0)
+		return (struct tcp_info){0};
+	return info;
+}
+
+/* Bytes that the client's kernel has taken. */
+static u64 count_taken(const struct http_connection *connection)
+{
+	return ask_kernel(connection).tcpi_bytes_acked;
+}
+
+/* Something that was sent is still here. */
+static bool is_untaken(const struct http_connection *connection)
+{
+	const struct tcp_info info = ask_kernel(connection);
+
+	return info.tcpi_state != STATE_CLOSE && (info.tcpi_unacked > 0 || info.tcpi_notsent_bytes > 0);
+}
+
+void http_server_begin(struct http_connection *connection)
+{
+	u64 now = http_server_now_ns();
+
+	connection->pace = (struct http_pace){.seen_ns = now, .taken = count_taken(connection)};
+	connection->deadline_ns = now + HTTP_TIMEOUT_SECONDS * NSEC_PER_SEC;
+}
+
+/* What the library keeps of a connection: where it came from. */
+static struct http_owner find_owner(const struct http_server *server, struct MHD_Connection *library, int fd)
+{
+	const union MHD_ConnectionInfo *info =
+		MHD_get_connection_info(library, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+
+	if (!info || !info->client_addr)
+		return (struct http_owner){.kind = HTTP_OWNER_UNKNOWN};
+	return http_owner_of(fd, info->client_addr, server->settings.users);
+}
+
+/* Its place is free. NULL: one that there was no memory for. */
+static void forget(struct http_server *server, struct http_connection *connection)
+{
+	server->n_connections--;
+	if (server->crowded && server->configured)
+		http_server_let_in(server, true);
+	server->crowded = false;
+	if (!connection)
+		return;
+	TAILQ_REMOVE(&server->connections, connection, entry);
+	if (connection->lingers) {
+		(void)close(connection->fd);
+		server->n_lingering--;
+	}
+	free(connection);
+}
+
+/*
+ * The library closes its descriptor now. A client that has not taken everything keeps its place until it has:
+ * else each would leave a buffer in the kernel, as many as there are clients. Returns whether it does.
+ */
+static bool linger(struct http_server *server, struct http_connection *connection)
+{
+	int fd;
+
+	if (connection->hung_up || !is_untaken(connection))
+		return false;
+	fd = fcntl(connection->fd, F_DUPFD_CLOEXEC, 0);
+	if (fd < 0)
+		return false;
+	(void)shutdown(fd, SHUT_WR);
+	connection->library = NULL;
+	connection->fd = fd;
+	connection->lingers = true;
+	server->n_lingering++;
+	return true;
+}
+
 /*
  * An MHD_NotifyConnectionCallback. The library's own timeout starts again with each byte: who sends one now
  * and then could keep a connection, and enough of them all connections, for good.
@@ -73,18 +166,15 @@ static void on_connection(void *userdata, struct MHD_Connection *library, void *
 	struct http_server *server = userdata;
 
 	if (what == MHD_CONNECTION_NOTIFY_CLOSED) {
-		server->n_connections--;
-		if (server->crowded && server->configured)
-			http_server_let_in(server, true);
-		server->crowded = false;
+		*place = NULL;
 		if (connection) {
 			http_profile_closed(&connection->waiting);
 			if (connection->asks)
 				http_questions_drop(&server->questions, &connection->asker);
-			TAILQ_REMOVE(&server->connections, connection, entry);
+			connection->asks = false;
 		}
-		free(connection);
-		*place = NULL;
+		if (!connection || !linger(server, connection))
+			forget(server, connection);
 		return;
 	}
 	server->n_connections++;
@@ -98,17 +188,33 @@ static void on_connection(void *userdata, struct MHD_Connection *library, void *
 	}
 	connection->library = library;
 	connection->fd = info->connect_fd;
-	connection->deadline_ns = http_server_now_ns() + HTTP_TIMEOUT_SECONDS * NSEC_PER_SEC;
+	connection->owner = find_owner(server, library, connection->fd);
+	http_server_begin(connection);
 	TAILQ_INSERT_TAIL(&server->connections, connection, entry);
 	*place = connection;
 }
 
-/* The library sees the end of the stream and closes the connection. */
+/* The library sees the end of the stream and closes the connection. What the client has not taken by then the
+ * kernel keeps no longer. */
 static void hang_up(struct http_connection *connection)
 {
-	if (!connection->hung_up)
-		(void)shutdown(connection->fd, SHUT_RDWR);
+	const struct linger at_once = {.l_onoff = 1};
+
+	if (connection->hung_up)
+		return;
+	(void)setsockopt(connection->fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
+	(void)shutdown(connection->fd, SHUT_RDWR);
 	connection->hung_up = true;
+}
+
+static bool waits_for_pebsd(const struct http_connection *connection)
+{
+	return connection->waiting || connection->asks;
+}
+
+static u64 sooner(u64 a, u64 b)
+{
+	return a && b ? MIN(a, b) : a ? a : b;
 }
 
 /* Returns the next deadline, 0: there is none. */
@@ -117,7 +223,7 @@ static u64 hang_up_on_the_late(struct http_server *server, u64 now)
 	struct http_connection *connection;
 
 	TAILQ_FOREACH (connection, &server->connections, entry) {
-		if (connection->waiting || connection->asks)
+		if (waits_for_pebsd(connection))
 			continue;
 		if (connection->deadline_ns > now)
 			return connection->deadline_ns;
@@ -126,22 +232,115 @@ static u64 hang_up_on_the_late(struct http_server *server, u64 now)
 	return 0;
 }
 
-/* In favour of somebody who waits: whoever has had HTTP_PATIENCE_SECONDS for a request and has sent none.
- * Returns when there will be one, 0: that cannot be told. */
-static u64 hang_up_on_a_silent_one(struct http_server *server, u64 now)
+/* Who has a place; of those that were hung up on the library has not seen the end yet. */
+struct crowd {
+	struct http_place places[HTTP_PLACES_ROOM];
+	struct http_connection *connections[HTTP_PLACES_ROOM];
+	size_t n;
+};
+
+static void list_crowd(const struct http_server *server, u64 now, struct crowd *ret)
 {
-	const u64 patience_ns = (HTTP_TIMEOUT_SECONDS - HTTP_PATIENCE_SECONDS) * NSEC_PER_SEC;
 	struct http_connection *connection;
 
+	ret->n = 0;
 	TAILQ_FOREACH (connection, &server->connections, entry) {
-		if (connection->has_request || connection->hung_up)
+		if (connection->hung_up)
 			continue;
-		if (connection->deadline_ns - patience_ns > now)
-			return connection->deadline_ns - patience_ns;
-		hang_up(connection);
-		return now;
+		ret->connections[ret->n] = connection;
+		ret->places[ret->n++] = (struct http_place){.owner = connection->owner,
+							    .late_ns = http_pace_late(&connection->pace, now),
+							    .waits = waits_for_pebsd(connection)};
 	}
-	return 0;
+}
+
+/* Asks the kernel how late it is, which without that is the most that it can be. Returns whether it is less. */
+static bool look_again(struct crowd *crowd, size_t at, u64 now)
+{
+	struct http_connection *connection = crowd->connections[at];
+	struct http_place *place = &crowd->places[at];
+	u64 before = place->late_ns;
+
+	http_pace_advance(&connection->pace, now, count_taken(connection));
+	place->late_ns = connection->pace.late_ns;
+	return place->late_ns < before;
+}
+
+/* Of those that linger the library knows nothing: these are closed here once they are hung up on. */
+static void forget_lingering(struct http_server *server)
+{
+	struct http_connection *connection, *next;
+
+	for (connection = TAILQ_FIRST(&server->connections); connection && server->n_lingering > 0;
+	     connection = next) {
+		next = TAILQ_NEXT(connection, entry);
+		if (connection->lingers && connection->hung_up)
+			forget(server, connection);
+	}
+}
+
+/* Those whose clients have taken everything by now are over. */
+static void look_after_lingering(struct http_server *server)
+{
+	struct http_connection *connection, *next;
+
+	for (connection = TAILQ_FIRST(&server->connections); connection && server->n_lingering > 0;
+	     connection = next) {
+		next = TAILQ_NEXT(connection, entry);
+		if (connection->lingers && !connection->hung_up && !is_untaken(connection))
+			forget(server, connection);
+	}
+}
+
+/* With many of an owner's clients there is less patience with each of them. Returns when it is looked again,
+ * 0: there is no crowd. */
+static u64 hang_up_on_the_slow(struct http_server *server, u64 now)
+{
+	size_t has[HTTP_PLACES_ROOM];
+	struct crowd crowd;
+
+	if (server->n_connections <= HTTP_PLACES_MAX / 2 && server->n_lingering == 0)
+		return 0;
+	if (now < server->look_ns)
+		return server->look_ns;
+	look_after_lingering(server);
+	list_crowd(server, now, &crowd);
+	http_places_count(crowd.places, crowd.n, has);
+	for (size_t i = 0; i < crowd.n; i++) {
+		u64 patience_ns = http_places_patience(has[i], HTTP_TIMEOUT_SECONDS * NSEC_PER_SEC);
+
+		if (crowd.places[i].waits || crowd.places[i].late_ns <= patience_ns)
+			continue;
+		(void)look_again(&crowd, i, now);
+		if (crowd.places[i].late_ns > patience_ns)
+			hang_up(crowd.connections[i]);
+	}
+	forget_lingering(server);
+	return server->look_ns = now + LOOK_NS;
+}
+
+/* Those that were just taken in are more than there are places. Returns whether anybody goes. */
+static bool let_go(struct http_server *server)
+{
+	u64 now = http_server_now_ns();
+	struct crowd crowd;
+	bool any = false;
+	int found;
+
+	if (server->n_connections <= HTTP_PLACES_MAX)
+		return false;
+	list_crowd(server, now, &crowd);
+	while (crowd.n > HTTP_PLACES_MAX && (found = http_places_yield(crowd.places, crowd.n)) >= 0) {
+		if (look_again(&crowd, (size_t)found, now))
+			continue;
+		hang_up(crowd.connections[found]);
+		any = true;
+		crowd.n--;
+		crowd.places[found] = crowd.places[crowd.n];
+		crowd.connections[found] = crowd.connections[crowd.n];
+	}
+	forget_lingering(server);
+	return any;
 }
 
 static struct http_connection *connection_of_asker(struct http_asker *asker)
@@ -156,6 +355,9 @@ void http_server_resume(struct http_asker *asker, int error)
 	connection->asks = false;
 	connection->answered = true;
 	connection->error = error;
+	/* The time that pebsd took is not the client's. */
+	connection->pace =
+		(struct http_pace){.seen_ns = http_server_now_ns(), .taken = count_taken(connection)};
 	MHD_resume_connection(connection->library);
 }
 
@@ -175,11 +377,6 @@ static u64 give_up_on_late_answers(struct http_server *server, u64 now)
 	return 0;
 }
 
-static u64 sooner(u64 a, u64 b)
-{
-	return a && b ? MIN(a, b) : a ? a : b;
-}
-
 /* For the library, which tells when it wants to run again without a socket's becoming ready, and for
  * deadlines. */
 static int arm_timer(struct http_server *server)
@@ -190,8 +387,8 @@ static int arm_timer(struct http_server *server)
 	u64 wait_us;
 	int r;
 
-	if (server->crowded)
-		next = sooner(next, hang_up_on_a_silent_one(server, now));
+	forget_lingering(server);
+	next = sooner(next, hang_up_on_the_slow(server, now));
 	wait_us = next == 0 ? UINT64_MAX : next > now ? (next - now) / NSEC_PER_USEC + 1 : 0;
 	if (MHD_get_timeout(server->daemon, &wait_ms) == MHD_YES)
 		wait_us = MIN(wait_us, wait_ms * USEC_PER_MSEC);
@@ -211,7 +408,7 @@ static bool somebody_waits(const struct http_server *server)
 	const struct http_connection *connection;
 
 	TAILQ_FOREACH (connection, &server->connections, entry)
-		if (!connection->hung_up && !connection->waiting)
+		if (!connection->hung_up && !connection->waiting && !connection->lingers)
 			return true;
 	return false;
 }
@@ -221,6 +418,9 @@ static int run(struct http_server *server)
 	int r;
 
 	(void)MHD_run(server->daemon);
+	/* After that: whoever has sent a request by now has done so in time. */
+	if (let_go(server))
+		(void)MHD_run(server->daemon);
 	r = arm_timer(server);
 	if (r < 0)
 		http_server_end(server, r);
@@ -250,9 +450,11 @@ static int on_again(sd_event_source *source, void *userdata)
 	return run(userdata);
 }
 
-/* The library refuses whoever comes while all places are taken: they are left where they wait. */
+/* A few more are taken in than there are places, and it is seen then who goes. If nobody can go, whoever comes
+ * is left to wait in the queue. */
 static int on_accept(sd_event_source *source, int fd, uint32_t events, void *userdata)
 {
+	const int sending = HTTP_SOCKETS_SENDING;
 	struct http_server *server = userdata;
 
 	(void)source;
@@ -262,7 +464,7 @@ static int on_accept(sd_event_source *source, int fd, uint32_t events, void *use
 		socklen_t length = sizeof(address);
 		int accepted;
 
-		if (server->n_connections >= HTTP_CONNECTIONS_MAX) {
+		if (server->n_connections >= HTTP_PLACES_ROOM) {
 			server->crowded = true;
 			http_server_let_in(server, false);
 			break;
@@ -270,6 +472,9 @@ static int on_accept(sd_event_source *source, int fd, uint32_t events, void *use
 		accepted = accept4(fd, (struct sockaddr *)&address, &length, SOCK_NONBLOCK | SOCK_CLOEXEC);
 		if (accepted < 0)
 			break;
+		/* TCP's have it from their listener. */
+		if (address.ss_family == AF_UNIX)
+			(void)setsockopt(accepted, SOL_SOCKET, SO_SNDBUF, &sending, sizeof(sending));
 		/* It closes what it does not take. */
 		(void)MHD_add_connection(server->daemon, accepted, (struct sockaddr *)&address, length);
 	}
@@ -313,7 +518,7 @@ static int start_library(struct http_server *server)
 	server->daemon = MHD_start_daemon(
 		MHD_USE_EPOLL | MHD_USE_NO_LISTEN_SOCKET | MHD_USE_ERROR_LOG | MHD_ALLOW_SUSPEND_RESUME, 0,
 		NULL, NULL, http_requests_answer, server, MHD_OPTION_EXTERNAL_LOGGER, log_library, NULL,
-		MHD_OPTION_CONNECTION_LIMIT, (unsigned int)HTTP_CONNECTIONS_MAX, MHD_OPTION_NOTIFY_CONNECTION,
+		MHD_OPTION_CONNECTION_LIMIT, (unsigned int)HTTP_PLACES_ROOM, MHD_OPTION_NOTIFY_CONNECTION,
 		on_connection, server, MHD_OPTION_NOTIFY_COMPLETED, http_requests_completed, NULL,
 		MHD_OPTION_UNESCAPE_CALLBACK, decode, NULL, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
 		(size_t)HTTP_CONNECTION_BYTES,
@@ -378,6 +583,7 @@ int http_server_new(const struct http_server_settings *settings, struct http_ser
 
 struct http_server *http_server_free(struct http_server *server)
 {
+	struct http_connection *connection;
 	struct http_asker *asker;
 
 	if (!server)
@@ -398,6 +604,9 @@ struct http_server *http_server_free(struct http_server *server)
 	}
 	if (server->daemon)
 		MHD_stop_daemon(server->daemon);
+	/* The kernel sends on what is left of these. */
+	while ((connection = TAILQ_FIRST(&server->connections)))
+		forget(server, connection);
 	http_profile_free(server->profile);
 	http_scrape_done(&server->scrape);
 	free(server->origin);

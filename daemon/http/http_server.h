@@ -3,7 +3,9 @@
  * HTTP itself, in the process that speaks it: /metrics, /healthz, profiles where they are enabled, and a page
  * at / that shows /top.json and /alerts.json. What it answers it asks of pebsd, the same question once
  * however many want it. No client can hold it up: each connection serves one request, and none lasts longer
- * than HTTP_TIMEOUT_SECONDS, however busy it keeps itself, beside the time that it waits for a profile.
+ * than HTTP_TIMEOUT_SECONDS, however busy it keeps itself, beside the time that it waits for a profile. Every
+ * client is taken in; a slow one goes if there is no place left (http_places.h). By TCP a connection has its place
+ * until the client's kernel has taken the whole answer.
  */
 #ifndef PEBSD_HTTP_SERVER_H
 #define PEBSD_HTTP_SERVER_H
@@ -14,13 +16,9 @@
 
 #include "pebsd/types.h"
 
-#define HTTP_CONNECTIONS_MAX  64
 #define HTTP_TIMEOUT_SECONDS  10          /* of a connection, from its first moment to its last */
 #define HTTP_ANSWER_SECONDS   5           /* that pebsd has for an answer */
 #define HTTP_CONNECTION_BYTES (16 * 1024) /* a request's head must fit in less */
-
-/* Where all places are taken and somebody waits, one that has sent no whole request for so long loses its. */
-#define HTTP_PATIENCE_SECONDS 1
 
 #define HTTP_LISTENERS_MAX 8
 
@@ -28,7 +26,8 @@ struct http_server_settings {
 	sd_event *event;
 	const int *listeners; /* listening sockets that do not block; the caller's */
 	size_t n_listeners;
-	int line; /* to pebsd (http_line.h); the caller's */
+	int line;  /* to pebsd (http_line.h); the caller's */
+	int users; /* http_owner.h: to know users by; the caller's; -1: none */
 
 	/* pebsd is gone (0), or what it says cannot be understood: nothing is served any more. */
 	void (*ended)(void *userdata, int error);

@@ -7,6 +7,7 @@
 #include <microhttpd.h>
 #include <sys/queue.h>
 
+#include "http/http_places.h"
 #include "http/http_profile.h"
 #include "http/http_questions.h"
 #include "http/http_scrape.h"
@@ -15,10 +16,12 @@
 struct http_connection {
 	TAILQ_ENTRY(http_connection) entry;
 	struct MHD_Connection *library;
-	int fd; /* the library's */
+	int fd;       /* the library's; its own if it lingers */
+	bool lingers; /* all is sent, and its client has not taken all; the library is done with it */
+	struct http_owner owner;
+	struct http_pace pace;
 	u64 deadline_ns;
 	bool hung_up;
-	bool has_request;
 	struct http_waiting *waiting; /* not NULL: for a profile, without a deadline */
 
 	bool asks; /* it is among those who wait for an answer, and suspended */
@@ -31,7 +34,9 @@ struct http_server {
 	struct http_server_settings settings;
 	TAILQ_HEAD(, http_connection) connections; /* the oldest first */
 	unsigned int n_connections;
-	bool crowded; /* somebody may wait for a place */
+	unsigned int n_lingering; /* of them */
+	u64 look_ns;              /* when it is looked again who is slow */
+	bool crowded;             /* nobody is taken in: all that are in wait for pebsd */
 	struct MHD_Daemon *daemon;
 	struct http_scrape scrape;
 	struct http_questions questions;
@@ -51,6 +56,9 @@ struct http_server {
 };
 
 u64 http_server_now_ns(void);
+
+/* The client's time begins, or begins again. */
+void http_server_begin(struct http_connection *connection);
 
 /* Nothing is served any more: `error` of http_server_settings.ended. */
 void http_server_end(struct http_server *server, int error);

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/un.h>
@@ -12,6 +13,7 @@
 
 #include "base/cleanup.h"
 #include "base/log.h"
+#include "http/http_owner.h"
 #include "http/listen.h"
 
 union address {
@@ -26,6 +28,8 @@ void http_sockets_close(struct http_sockets *sockets)
 {
 	for (size_t i = 0; i < sockets->n; i++)
 		(void)close(sockets->fds[i]);
+	if (sockets->users >= 0)
+		(void)close(sockets->users);
 	local_socket_remove(&sockets->local);
 	*sockets = HTTP_SOCKETS_NONE;
 }
@@ -55,6 +59,22 @@ static void describe(const union address *address, socklen_t length, char *text,
 			       address->local.sun_path);
 }
 
+/* Connections have what the socket has that they came to. A client that does not read, or sends without an end,
+ * takes no more of the kernel's memory than that. */
+static void limit_memory(int fd)
+{
+	static const struct {
+		int level, name, value;
+	} limits[] = {
+		{SOL_SOCKET, SO_SNDBUF, HTTP_SOCKETS_SENDING},
+		{SOL_SOCKET, SO_RCVBUF, HTTP_SOCKETS_RECEIVING},
+		{IPPROTO_TCP, TCP_USER_TIMEOUT, HTTP_SOCKETS_LINGER_MS},
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(limits); i++)
+		(void)setsockopt(fd, limits[i].level, limits[i].name, &limits[i].value, sizeof(int));
+}
+
 /* Takes `fd` over where it returns 0. */
 static int add(struct http_sockets *sockets, int fd)
 {
@@ -71,7 +91,10 @@ static int add(struct http_sockets *sockets, int fd)
 	if (used < sizeof(sockets->text))
 		describe(&address, length, sockets->text + used, sizeof(sockets->text) - used);
 	sockets->fds[sockets->n++] = fd;
-	sockets->any_local = sockets->any_local || address.any.sa_family == AF_UNIX;
+	if (address.any.sa_family == AF_UNIX)
+		sockets->any_local = true;
+	else
+		limit_memory(fd);
 	sockets->any_remote = sockets->any_remote || is_remote(&address);
 	return 0;
 }
@@ -81,17 +104,31 @@ static int take(struct http_sockets *sockets, int fd, char **ret_message)
 	int flags = fcntl(fd, F_GETFL);
 	int r = sd_is_socket(fd, AF_UNSPEC, SOCK_STREAM, true) > 0 ? 0 : -ENOTSOCK;
 
+	if (sockets->users < 0 && http_owner_is_open(fd)) {
+		sockets->users = fd;
+		return 0;
+	}
 	if (r == 0 && (flags < 0 || fcntl(fd, F_SETFL, flags | O_NONBLOCK) < 0))
 		r = -errno;
 	if (r == 0)
 		r = add(sockets, fd);
 	if (r < 0 && asprintf(ret_message,
 			      "a socket that the service manager passed as " HTTP_SOCKETS_NAME
-			      " cannot be served: %s; pebsd.socket takes at most %d ListenStream=, and no "
-			      "Accept=yes (systemctl cat pebsd.socket)",
+			      " cannot be served: %s; pebsd.socket takes at most %d ListenStream=, one "
+			      "ListenNetlink=inet-diag, and no Accept=yes (systemctl cat pebsd.socket)",
 			      strerror(-r), HTTP_SOCKETS_MAX) < 0)
 		*ret_message = NULL;
 	return r;
+}
+
+/* Without it all that connect to loopback are one. */
+static int open_users(void)
+{
+	int fd = http_owner_open();
+
+	if (fd < 0)
+		log_debug("HTTP: users of loopback cannot be told apart: %s", strerror(-fd));
+	return fd < 0 ? -1 : fd;
 }
 
 int http_sockets_passed(struct store *store, struct http_sockets *ret, char **ret_message)
@@ -109,6 +146,10 @@ int http_sockets_passed(struct store *store, struct http_sockets *ret, char **re
 		http_sockets_close(&sockets);
 		return r;
 	}
+	if (sockets.n == 0)
+		http_sockets_close(&sockets);
+	else if (sockets.users < 0)
+		sockets.users = open_users();
 	*ret = sockets;
 	return sockets.n > 0;
 }
@@ -134,6 +175,7 @@ int http_sockets_open(const struct listen_address *listen, const char *group, st
 		return r;
 	}
 	TAKE_FD(fd);
+	ret->users = open_users();
 	return 0;
 }
 

@@ -16,23 +16,33 @@
 /* FileDescriptorName= of pebsd.socket. */
 #define HTTP_SOCKETS_NAME "http"
 
+/* What the kernel holds of a connection: what was sent and not taken, what came and is not read, each
+ * twice as much with its own bookkeeping (socket(7)); and for how long after the end. */
+#define HTTP_SOCKETS_SENDING   (64 * 1024)
+#define HTTP_SOCKETS_RECEIVING (16 * 1024)
+#define HTTP_SOCKETS_LINGER_MS 10000
+
+/* What that comes to, with the last piece that was sent, which may go beyond it. */
+#define HTTP_SOCKETS_KERNEL_BYTES (192UL * 1024)
+
 struct http_sockets {
 	int fds[HTTP_SOCKETS_MAX];
 	size_t n;
+	int users;                        /* http_owner.h: to know users by; -1: none */
 	bool any_local;                   /* one is a UNIX socket */
 	bool any_remote;                  /* one takes connections from other machines */
 	struct local_socket local;        /* the file of one that was opened here */
 	char text[HTTP_SOCKETS_TEXT_MAX]; /* for the log: "http://127.0.0.1:9754, unix:/run/x.sock"; "none" */
 };
 
-#define HTTP_SOCKETS_NONE ((struct http_sockets){.n = 0, .text = "none"})
+#define HTTP_SOCKETS_NONE ((struct http_sockets){.n = 0, .users = -1, .text = "none"})
 
 void http_sockets_close(struct http_sockets *sockets);
 
 /*
- * Takes what the service manager passed under HTTP_SOCKETS_NAME. Returns 1; 0: it passed none; -errno with
- * *ret_message (the caller frees it; NULL without memory): one is no listening stream socket, or there are
- * too many.
+ * Takes what the service manager passed under HTTP_SOCKETS_NAME: listening sockets, and one to know users by
+ * (ListenNetlink=inet-diag). Returns 1; 0: it passed none to listen on; -errno with *ret_message (the caller
+ * frees it; NULL without memory): one is neither, or there are too many.
  */
 int http_sockets_passed(struct store *store, struct http_sockets *ret, char **ret_message);
 

@@ -9,6 +9,7 @@
 #include "child/child.h"
 #include "failure.h"
 #include "http/http_confine.h"
+#include "http/http_owner.h"
 #include "http/http_server.h"
 
 /* Its loop's last word: above any errno. */
@@ -47,11 +48,16 @@ static int serve(sd_event *event, int line)
 						.listeners = listeners,
 						.n_listeners = find_listeners(listeners, &any_local),
 						.line = line,
+						.users = -1,
 						.ended = on_ended,
 						.userdata = event};
 	struct http_server *server;
-	int r = http_server_new(&settings, &server);
+	int users, r;
 
+	users = CHILD_PASSED_FIRST + (int)settings.n_listeners;
+	if (http_owner_is_open(users))
+		settings.users = users;
+	r = http_server_new(&settings, &server);
 	if (r < 0)
 		return log_error(r, "cannot serve HTTP");
 	/* All that it needs is open by now. */

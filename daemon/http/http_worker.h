@@ -3,7 +3,8 @@
 #ifndef PEBSD_HTTP_WORKER_H
 #define PEBSD_HTTP_WORKER_H
 
-/* Serves on the listening sockets from CHILD_PASSED_FIRST on until pebsd is gone. `line` is the socket to it.
+/* Serves on the listening sockets from CHILD_PASSED_FIRST on, and tells users apart by the socket after them if
+ * there is one (http_owner.h), until pebsd is gone. `line` is the socket to it.
  * Returns an exit code. */
 int http_worker(int line);
 

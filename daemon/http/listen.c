@@ -7,7 +7,9 @@
 
 #include "base/cleanup.h"
 
-#define BACKLOG 128
+/* A crowd waits there, and not in the retries of its handshakes: who comes behind it is taken in after it. As many
+ * as net.core.somaxconn allows by default. */
+#define BACKLOG 4096
 
 static const char *remedy_for(int error)
 {

@@ -5,7 +5,7 @@ static const char *unreadable(const struct kept_identity *before, const struct k
 {
 	if (before->records != own->records)
 		return "the layout of the records";
-	if (before->slots != own->slots)
+	if (before->slots != own->slots || before->block_slots != own->block_slots)
 		return "the number of slots";
 	if (before->n_events != own->n_events || before->with_latency != own->with_latency ||
 	    before->measured != own->measured)

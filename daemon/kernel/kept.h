@@ -15,8 +15,9 @@
 
 struct kept_identity {
 	/* With another one of these what the maps hold is not to be read. */
-	u64 records; /* fields of what the maps hold, and their places: kept_layout() */
-	u32 slots;
+	u64 records;     /* fields of what the maps hold, and their places: kept_layout() */
+	u32 slots;       /* that there can be */
+	u32 block_slots; /* of a block */
 	u32 stripes;
 	u32 cpus;
 	u32 n_events;

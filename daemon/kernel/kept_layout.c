@@ -86,15 +86,11 @@ static u64 hash_type(u64 hash, const struct btf *btf, const struct btf_type *typ
 	}
 }
 
-u64 kept_layout(u64 hash, const struct btf *btf, const struct bpf_map *map)
+static u64 hash_types(u64 hash, const struct btf *btf, u32 id)
 {
 	struct types types = {.n = 0};
 
-	hash = hash_number(hash, bpf_map__type(map));
-	hash = hash_number(hash, bpf_map__key_size(map));
-	hash = hash_number(hash, bpf_map__value_size(map));
-	hash = hash_number(hash, bpf_map__map_flags(map));
-	types_add(&types, bpf_map__btf_value_type_id(map));
+	types_add(&types, id);
 	/* No type holds itself but behind a pointer, which is not followed: it ends. */
 	while (types.n > 0) {
 		const struct btf_type *type = btf__type_by_id(btf, types.ids[--types.n]);
@@ -103,4 +99,20 @@ u64 kept_layout(u64 hash, const struct btf *btf, const struct bpf_map *map)
 			hash = hash_type(hash, btf, type, &types);
 	}
 	return hash;
+}
+
+u64 kept_layout(u64 hash, const struct btf *btf, const struct bpf_map *map)
+{
+	hash = hash_number(hash, bpf_map__type(map));
+	hash = hash_number(hash, bpf_map__key_size(map));
+	hash = hash_number(hash, bpf_map__value_size(map));
+	hash = hash_number(hash, bpf_map__map_flags(map));
+	return hash_types(hash, btf, bpf_map__btf_value_type_id(map));
+}
+
+u64 kept_layout_struct(u64 hash, const struct btf *btf, const char *name)
+{
+	int id = btf__find_by_name_kind(btf, name, BTF_KIND_STRUCT);
+
+	return hash_types(hash_number(hash, id < 0), btf, id < 0 ? 0 : (u32)id);
 }

@@ -15,4 +15,7 @@ struct btf;
 /* Hashes a map's type, its sizes but for the number of entries, and the fields of its values, onto `hash`. */
 u64 kept_layout(u64 hash, const struct btf *btf, const struct bpf_map *map);
 
+/* The fields of a struct of that name, onto `hash`. */
+u64 kept_layout_struct(u64 hash, const struct btf *btf, const char *name);
+
 #endif

@@ -8,9 +8,9 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
+#include "base/descriptor_limit.h"
 #include "kernel_keep.h"
 #include "kernel_parts.h"
-#include "map_size.h"
 
 enum kept kernel_kept(const struct kernel *kernel)
 {
@@ -22,11 +22,102 @@ u32 kernel_epoch(const struct kernel *kernel)
 	return kernel->book->epoch;
 }
 
-u32 kernel_slots_before(const struct handover *handover)
+u32 kernel_slots(const struct kernel *kernel)
 {
-	const struct kernel_book *before = kernel_keep_before(handover);
+	return kernel->blocks.n * kernel->blocks.slots;
+}
 
-	return before ? before->identity.slots : 0;
+u32 kernel_slots_max(const struct kernel *kernel)
+{
+	return kernel->slots_max;
+}
+
+u32 kernel_slots_limit(const struct kernel *kernel)
+{
+	struct map_size_case maps = kernel_map_case(kernel);
+	u32 slots;
+
+	if (!kernel->settings.memory_max)
+		return kernel_slots(kernel);
+	maps.slots_max = kernel->slots_max;
+	slots = map_size_slots_of(&maps, kernel->settings.memory_max);
+	/* None is taken away: maps of before may be more than what is allowed now. */
+	return slots > kernel_slots(kernel) ? slots : kernel_slots(kernel);
+}
+
+u32 kernel_slots_free(const struct kernel *kernel)
+{
+	u32 taken = __atomic_load_n(&kernel->skeleton->bss->slots_taken, __ATOMIC_RELAXED);
+
+	return taken + 1 < kernel_slots(kernel) ? kernel_slots(kernel) - 1 - taken : 0;
+}
+
+void kernel_outer_maps(const struct kernel *kernel, int ret[BLOCK_KINDS])
+{
+	const struct pebsd_bpf *skeleton = kernel->skeleton;
+
+	ret[BLOCK_LATENCY] = bpf_map__fd(skeleton->maps.latency_blocks);
+	ret[BLOCK_PLAIN] = bpf_map__fd(skeleton->maps.plain_blocks);
+	ret[BLOCK_OWNERS] = bpf_map__fd(skeleton->maps.owners_blocks);
+	ret[BLOCK_OFFCORE] = bpf_map__fd(skeleton->maps.offcore_blocks);
+}
+
+int kernel_enter_blocks(struct kernel *kernel, u32 first)
+{
+	int outer[BLOCK_KINDS];
+	int r;
+
+	kernel_outer_maps(kernel, outer);
+	r = kernel_blocks_enter(&kernel->blocks, outer, first, kernel->blocks.n);
+	if (r == 0)
+		__atomic_store_n((u32 *)&kernel->skeleton->bss->slots_now, kernel_slots(kernel),
+				 __ATOMIC_SEQ_CST);
+	return r;
+}
+
+/* As many blocks as can be made, of those from `blocks->n` up to `end`; returns how many, or why the first can't.
+ */
+static int make_blocks(struct kernel_blocks *blocks, u32 end)
+{
+	u32 made = 0;
+	int r = descriptor_limit_reserve((size_t)BLOCK_KINDS * (end - blocks->n));
+
+	for (u32 i = blocks->n; i < end && r == 0; i++) {
+		r = kernel_block_make(blocks, &blocks->list[i]);
+		if (r == 0)
+			made++;
+	}
+	return made ? (int)made : r;
+}
+
+/*
+ * Stored before programs find them: whoever goes on after a kill has each block that a slot may lie in. The
+ * successor enters what this process did not come to enter.
+ */
+int kernel_grow(struct kernel *kernel, u32 slots)
+{
+	struct kernel_blocks *blocks = &kernel->blocks;
+	const u32 before = blocks->n, limit = kernel_slots_limit(kernel) / blocks->slots;
+	u32 end = slots / blocks->slots + (slots % blocks->slots != 0);
+	int made, r;
+
+	if (end > limit)
+		end = limit;
+	if (end <= before)
+		return 0;
+	made = make_blocks(blocks, end);
+	if (made < 0)
+		return made;
+	blocks->n += (u32)made;
+	r = kernel_keep_blocks(kernel, before);
+	if (r == 0)
+		r = kernel_enter_blocks(kernel, before);
+	if (r == 0)
+		return made * (int)blocks->slots;
+	for (u32 i = before; i < blocks->n; i++)
+		kernel_block_done(&blocks->list[i]);
+	blocks->n = before;
+	return r;
 }
 
 int kernel_program_fd(const struct kernel *kernel, unsigned event)
@@ -112,27 +203,43 @@ int kernel_give(struct kernel *kernel, u32 slot, u32 generation)
 
 const struct slot_owner *kernel_owner(const struct kernel *kernel, u32 slot)
 {
-	return (const struct slot_owner *)kernel->slot_owners.memory + slot;
+	const struct slot_owner *owners = kernel_blocks_memory(&kernel->blocks, BLOCK_OWNERS, slot);
+
+	return owners + kernel_blocks_place(&kernel->blocks, slot);
 }
 
+/* In its block. */
 static size_t record_index(const struct kernel *kernel, unsigned event, u32 stripe, u32 slot)
 {
-	return (size_t)kernel->settings.events[event].first_record + (size_t)stripe * kernel->settings.slots +
-	       slot;
+	return (size_t)kernel->settings.events[event].first_record + (size_t)stripe * kernel->blocks.slots +
+	       kernel_blocks_place(&kernel->blocks, slot);
+}
+
+static struct latency_record *latency_record(const struct kernel *kernel, unsigned event, u32 stripe,
+					     u32 slot)
+{
+	struct latency_record *records = kernel_blocks_memory(&kernel->blocks, BLOCK_LATENCY, slot);
+
+	return records + record_index(kernel, event, stripe, slot);
+}
+
+static struct plain_record *plain_record(const struct kernel *kernel, unsigned event, u32 stripe, u32 slot)
+{
+	struct plain_record *records = kernel_blocks_memory(&kernel->blocks, BLOCK_PLAIN, slot);
+
+	return records + record_index(kernel, event, stripe, slot);
 }
 
 const struct latency_record *kernel_latency_record(const struct kernel *kernel, unsigned event, u32 stripe,
 						   u32 slot)
 {
-	return (const struct latency_record *)kernel->latency_records.memory +
-	       record_index(kernel, event, stripe, slot);
+	return latency_record(kernel, event, stripe, slot);
 }
 
 const struct plain_record *kernel_plain_record(const struct kernel *kernel, unsigned event, u32 stripe,
 					       u32 slot)
 {
-	return (const struct plain_record *)kernel->plain_records.memory +
-	       record_index(kernel, event, stripe, slot);
+	return plain_record(kernel, event, stripe, slot);
 }
 
 struct loss_record kernel_losses(const struct kernel *kernel, unsigned event, u32 stripe)
@@ -173,7 +280,7 @@ struct kernel_body_time kernel_body_time(const struct kernel *kernel, u32 cpu)
 
 static u8 *marks_of_row(const struct kernel *kernel, size_t row)
 {
-	return (u8 *)kernel->marks.memory + row * marks_row(kernel->settings.slots);
+	return (u8 *)kernel->marks.memory + row * marks_row(kernel->slots_max);
 }
 
 u8 *kernel_marks(const struct kernel *kernel, unsigned event, u32 stripe)
@@ -189,16 +296,12 @@ u8 *kernel_owner_marks(const struct kernel *kernel)
 void kernel_clear_records(struct kernel *kernel, u32 slot, unsigned event, u32 stripes)
 {
 	for (u32 stripe = 0; stripe < kernel->stripes; stripe++) {
-		size_t index = record_index(kernel, event, stripe, slot);
-
 		if (!(stripes & 1U << stripe))
 			continue;
 		if (kernel->settings.events[event].has_latency)
-			memset((struct latency_record *)kernel->latency_records.memory + index, 0,
-			       sizeof(struct latency_record));
+			memset(latency_record(kernel, event, stripe, slot), 0, sizeof(struct latency_record));
 		else
-			memset((struct plain_record *)kernel->plain_records.memory + index, 0,
-			       sizeof(struct plain_record));
+			memset(plain_record(kernel, event, stripe, slot), 0, sizeof(struct plain_record));
 	}
 }
 
@@ -285,11 +388,10 @@ const struct kernel_settings *kernel_settings(const struct kernel *kernel)
 	return &kernel->settings;
 }
 
-u64 kernel_map_bytes(const struct kernel *kernel)
+struct map_size_case kernel_map_case(const struct kernel *kernel)
 {
 	const struct kernel_settings *settings = &kernel->settings;
 	struct map_size_case maps = {
-		.slots = settings->slots,
 		.stripes = kernel->stripes,
 		.cpus = kernel->cpus,
 		.hot_tables = (u64)kernel->hot_max * settings->n_events * kernel->hot_cpus,
@@ -299,6 +401,15 @@ u64 kernel_map_bytes(const struct kernel *kernel)
 
 	for (size_t i = 0; i < settings->n_events; i++)
 		(*(settings->events[i].has_latency ? &maps.with_latency : &maps.without))++;
+	return maps;
+}
+
+u64 kernel_map_bytes(const struct kernel *kernel)
+{
+	struct map_size_case maps = kernel_map_case(kernel);
+
+	maps.slots = kernel_slots(kernel);
+	maps.slots_max = kernel->slots_max;
 	return map_size(&maps);
 }
 

@@ -2,9 +2,10 @@
 /*
  * The kernel side, seen from user space: loads the BPF programs, maps their records, runs the syscall door.
  *
- * After kernel_open() no map system call is made any more: such a call disables perf_event programs on its
- * CPU and loses their samples without a trace (kernel/bpf/syscall.c, bpf_disable_instrumentation, Linux 6.1
- * to 6.18).
+ * After kernel_open() no map system call is made any more but by kernel_grow(): such a call disables perf_event
+ * programs on its CPU and loses their samples without a trace (kernel/bpf/syscall.c,
+ * bpf_disable_instrumentation, Linux 6.1 to 6.18). kernel_grow() makes one for each block and kind of map, some
+ * hundred nanoseconds each, when the number of cgroups has grown by a half.
  */
 #ifndef PEBSD_KERNEL_H
 #define PEBSD_KERNEL_H
@@ -18,7 +19,14 @@
 #include "pebsd/records.h"
 
 struct kernel_settings {
-	u32 slots; /* slots of the table, `unattributed` among them; 2 to KERNEL_SLOTS_MAX */
+	u32 slots; /* slots of the table at the start, `unattributed` among them; 2 to KERNEL_SLOTS_MAX */
+	/*
+	 * Slots are added (kernel_grow()) as long as the maps take no more than these bytes, and in no case more
+	 * than the maps that are made at once have room for; also what the table begins with has to fit. 0: none
+	 * are added.
+	 */
+	u64 memory_max;
+	bool memory_auto; /* nobody asked for just that: maps of before that have room for fewer go on */
 	const struct stripes *stripes; /* which CPU writes to which stripe; read by kernel_open() alone */
 	bool births;                   /* follow cgroups of the running kernel as they are born and removed */
 	bool hardware;                 /* load the perf_event programs of the events */
@@ -58,8 +66,23 @@ enum kept kernel_kept(const struct kernel *kernel);
 /* Of the programs: events whose programs were attached under another number have others. */
 u32 kernel_epoch(const struct kernel *kernel);
 
-/* The number of slots that the process before left, in the same handover; 0: none. */
-u32 kernel_slots_before(const struct handover *handover);
+/*
+ * Slots that there are now, `unattributed` among them; that there can be, which is how far numbers of slots and
+ * rows of marks reach; and as far as `memory_max` lets them grow, which may be less.
+ */
+u32 kernel_slots(const struct kernel *kernel);
+u32 kernel_slots_max(const struct kernel *kernel);
+u32 kernel_slots_limit(const struct kernel *kernel);
+
+/* Slots that nobody has at the moment. */
+u32 kernel_slots_free(const struct kernel *kernel);
+
+/*
+ * Adds slots, in blocks of SLOT_BLOCK, so that there are at least so many of them, or as many as the limit
+ * allows. Samples come meanwhile, and nothing that is there is moved. Returns how many were added; -ENOMEM where
+ * the kernel or the limit of this unit's memory has none for a single block; -errno.
+ */
+int kernel_grow(struct kernel *kernel, u32 slots);
 
 /* The program of an event's door, for PERF_EVENT_IOC_SET_BPF. The kernel's; do not close. -ENOENT if not
  * loaded. */
@@ -91,7 +114,7 @@ u32 kernel_stripe_of(const struct kernel *kernel, u32 cpu);
 
 /*
  * The marks of an event's stripe, of each slot one (records.h), and those of the owners: marks_row() bytes
- * each, aligned to MARKS_LINE. The reader clears: a store of 0, then a full fence, then it reads what was
+ * of kernel_slots_max() each, aligned to MARKS_LINE. The reader clears: a store of 0, then a full fence, then it reads what was
  * marked. Shared memory, owned by `kernel`.
  */
 u8 *kernel_marks(const struct kernel *kernel, unsigned event, u32 stripe);
@@ -113,13 +136,12 @@ struct kernel_body_time kernel_body_time(const struct kernel *kernel, u32 cpu);
 int kernel_empty_program_fd(const struct kernel *kernel);
 
 /*
- * Becomes readable when free slots run short: fewer than one in KERNEL_SLOTS_SHORT_PART is left. -1 without
+ * Becomes readable when free slots run short: fewer than one in SLOTS_SHORT_PART is left. -1 without
  * `births`. kernel_slots_told() takes what made it readable. The kernel's.
  */
-#define KERNEL_SLOTS_SHORT_PART 4
 static inline u32 kernel_slots_spare(u32 slots)
 {
-	return slots < KERNEL_SLOTS_SHORT_PART ? 1 : slots / KERNEL_SLOTS_SHORT_PART;
+	return slots < SLOTS_SHORT_PART ? 1 : slots / SLOTS_SHORT_PART;
 }
 int kernel_slots_short_fd(const struct kernel *kernel);
 void kernel_slots_told(struct kernel *kernel);
@@ -151,7 +173,7 @@ struct kernel_offcore *kernel_offcore(const struct kernel *kernel);
 /* As opened, `first_record` filled in. */
 const struct kernel_settings *kernel_settings(const struct kernel *kernel);
 
-/* Bytes of the maps, as map_size() has them. */
+/* Bytes of the maps that there are now, as map_size() has them. */
 u64 kernel_map_bytes(const struct kernel *kernel);
 
 /* The most memory of its own that the process had by the time the programs were loaded, which takes the

@@ -55,7 +55,19 @@ static void forget(struct handover *handover)
 	for (size_t i = 0; i < KEEP_LINKS_MAX; i++)
 		if (before->links[i].number)
 			drop(handover, STORED_LINK, before->links[i].label, before->links[i].number);
+	for (size_t i = 0; i < SLOT_BLOCKS_MAX; i++)
+		for (unsigned kind = 0; kind < BLOCK_KINDS; kind++)
+			if (before->blocks[i][kind])
+				drop(handover, STORED_MAP, kernel_block_label(kind), before->blocks[i][kind]);
 }
+
+/* What lies in the blocks, which are no maps of the object's. */
+static const char *const block_records[BLOCK_KINDS] = {
+	[BLOCK_LATENCY] = "latency_record",
+	[BLOCK_PLAIN] = "plain_record",
+	[BLOCK_OWNERS] = "slot_owner",
+	[BLOCK_OFFCORE] = "offcore_record",
+};
 
 static struct kept_identity identify(const struct kernel *kernel)
 {
@@ -63,7 +75,8 @@ static struct kept_identity identify(const struct kernel *kernel)
 	const struct btf *btf = bpf_object__btf(kernel->skeleton->obj);
 	struct kept_identity identity = {
 		.records = KEPT_HASH + KEPT_RECORDS,
-		.slots = settings->slots,
+		.slots = kernel->slots_max,
+		.block_slots = kernel->blocks.slots,
 		.stripes = kernel->stripes,
 		.cpus = kernel->cpus,
 		.n_events = (u32)settings->n_events,
@@ -81,6 +94,8 @@ static struct kept_identity identify(const struct kernel *kernel)
 	bpf_object__for_each_map(map,
 				 kernel->skeleton->obj) if (is_kept(kernel, map) && !is_settings(kernel, map))
 		identity.records = kept_layout(identity.records, btf, map);
+	for (unsigned kind = 0; kind < BLOCK_KINDS; kind++)
+		identity.records = kept_layout_struct(identity.records, btf, block_records[kind]);
 	baked = bpf_map__initial_value(kernel->skeleton->maps.rodata, &bytes);
 	identity.settings =
 		kept_hash(kept_layout(KEPT_HASH, btf, kernel->skeleton->maps.rodata), baked, bytes);
@@ -137,6 +152,45 @@ static int take_map(struct kernel *kernel, struct bpf_map *map)
 	return bpf_map__reuse_fd(map, fd);
 }
 
+static int take_block_map(struct kernel *kernel, enum slot_block_kind kind, u32 number)
+{
+	char name[STORED_NAME_MAX];
+
+	handover_name(STORED_MAP, kernel_block_label(kind), 1, &number, name);
+	return store_take(handover_store(kernel->handover), name);
+}
+
+static int take_block(struct kernel *kernel, const struct kernel_book *before, u32 block)
+{
+	struct kernel_blocks *blocks = &kernel->blocks;
+	int fds[BLOCK_KINDS];
+	int r;
+
+	for (unsigned kind = 0; kind < BLOCK_KINDS; kind++)
+		fds[kind] = blocks->entries[kind] ? take_block_map(kernel, kind, before->blocks[block][kind])
+						  : -1;
+	r = kernel_block_take(blocks, fds, &blocks->list[block]);
+	if (r == 0) {
+		memcpy(blocks->list[block].numbers, before->blocks[block], sizeof(before->blocks[block]));
+		blocks->n++;
+		return 0;
+	}
+	for (unsigned kind = 0; kind < BLOCK_KINDS; kind++)
+		cleanup_close(&fds[kind]);
+	log_notice("block %u of the slots of the process before is not among what was passed, or is another",
+		   block);
+	return -ESTALE;
+}
+
+static int take_blocks(struct kernel *kernel, const struct kernel_book *before)
+{
+	int r = before->n_blocks > kernel->blocks.max ? -ESTALE : 0;
+
+	for (u32 block = 0; block < before->n_blocks && r == 0; block++)
+		r = take_block(kernel, before, block);
+	return r;
+}
+
 int kernel_keep_maps(struct kernel *kernel)
 {
 	const struct kernel_book *before = kernel_keep_before(kernel->handover);
@@ -172,7 +226,7 @@ int kernel_keep_maps(struct kernel *kernel)
 			return r;
 	}
 	kernel->book->identity = own;
-	return 0;
+	return take_blocks(kernel, before);
 }
 
 static int hash_tag(const struct bpf_program *program, u64 *hash)
@@ -215,7 +269,7 @@ static void end_hot(struct kernel *kernel)
 	bool rested = false;
 
 	__atomic_store_n((u32 *)&kernel->skeleton->bss->hot_chosen, 0, __ATOMIC_SEQ_CST);
-	for (u32 slot = 0; slot < kernel->settings.slots; slot++) {
+	for (u32 slot = 0; slot < kernel->slots_max; slot++) {
 		if (!choices[slot])
 			continue;
 		if (!rested)
@@ -333,6 +387,32 @@ static int put_maps(struct kernel *kernel, const struct kernel_book *before)
 	return 0;
 }
 
+/* Those that are not stored yet; the book has all of them then. */
+static int put_blocks(struct kernel *kernel)
+{
+	struct kernel_blocks *blocks = &kernel->blocks;
+
+	for (u32 i = 0; i < blocks->n; i++) {
+		struct kernel_block *block = &blocks->list[i];
+
+		for (unsigned kind = 0; kind < BLOCK_KINDS; kind++) {
+			u32 number;
+			int r;
+
+			if (!blocks->entries[kind] || block->numbers[kind])
+				continue;
+			number = handover_number(kernel->handover);
+			r = put(kernel, STORED_MAP, kernel_block_label(kind), number, block->fds[kind]);
+			if (r < 0)
+				return r;
+			block->numbers[kind] = number;
+		}
+		memcpy(kernel->book->blocks[i], block->numbers, sizeof(block->numbers));
+	}
+	kernel->book->n_blocks = blocks->n;
+	return 0;
+}
+
 static int put_links(struct kernel *kernel)
 {
 	for (size_t i = 0; i < kernel->n_links; i++) {
@@ -372,26 +452,52 @@ static void close_replaced_links(struct kernel *kernel)
 	}
 }
 
+static int write_book(struct kernel *kernel)
+{
+	struct kernel_books *part;
+	void *memory;
+	int r = handover_part(kernel->handover, HANDOVER_KERNEL, sizeof(*part), &memory);
+
+	if (r < 0)
+		return r;
+	part = memory;
+	handover_flip(&part->current, part->copies, kernel->book, sizeof(*kernel->book));
+	return 0;
+}
+
+/* What failed in between stays in the store under a name that no book has: the next start has it removed. */
+int kernel_keep_blocks(struct kernel *kernel, u32 first)
+{
+	const struct kernel_book before = *kernel->book;
+	int r;
+
+	if (!kernel->handover)
+		return 0;
+	r = put_blocks(kernel);
+	if (r == 0)
+		r = write_book(kernel);
+	if (r == 0)
+		return 0;
+	*kernel->book = before;
+	for (u32 i = first; i < kernel->blocks.n; i++)
+		memset(kernel->blocks.list[i].numbers, 0, sizeof(kernel->blocks.list[i].numbers));
+	return r;
+}
+
 int kernel_keep_done(struct kernel *kernel)
 {
 	const struct kernel_book *counts =
 		kernel->handover && kernel->kept != KEPT_ANEW ? kernel_keep_before(kernel->handover) : NULL;
 	const struct kernel_book before = counts ? *counts : (struct kernel_book){0};
-	struct kernel_books *part;
-	void *memory;
 	int r;
 
 	if (!kernel->handover)
 		return 0;
 	if (kernel->kept == KEPT_ANEW)
 		forget(kernel->handover);
-	if ((r = put_maps(kernel, counts)) < 0 || (r = put_links(kernel)) < 0)
+	if ((r = put_maps(kernel, counts)) < 0 || (r = put_blocks(kernel)) < 0 ||
+	    (r = put_links(kernel)) < 0 || (r = write_book(kernel)) < 0)
 		return r;
-	r = handover_part(kernel->handover, HANDOVER_KERNEL, sizeof(*part), &memory);
-	if (r < 0)
-		return r;
-	part = memory;
-	handover_flip(&part->current, part->copies, kernel->book, sizeof(*kernel->book));
 	if (!counts)
 		return 0;
 	drop_replaced(kernel->handover, STORED_MAP, before.maps, kernel->book->maps, KEEP_MAPS_MAX);

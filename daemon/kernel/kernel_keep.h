@@ -25,6 +25,8 @@ struct kernel_book {
 	u64 hot_seed;
 	struct kernel_kept_part maps[KEEP_MAPS_MAX];
 	struct kernel_kept_part links[KEEP_LINKS_MAX];
+	u32 n_blocks;
+	u32 blocks[SLOT_BLOCKS_MAX][BLOCK_KINDS]; /* numbers of their maps' names */
 };
 
 struct kernel_books {
@@ -37,7 +39,7 @@ struct kernel_books {
 const struct kernel_book *kernel_keep_before(const struct handover *handover);
 
 /*
- * Once the skeleton is configured, before it is loaded: has it take over the maps of before where they fit.
+ * Once the skeleton is configured, before it is loaded: has it take over the maps of before where they fit, and their blocks.
  * Sets `kernel->kept`. 0; -ESTALE, and the log says why: they do not fit, or some is missing or not what its
  * name says: the skeleton can only be closed, for another that takes nothing over; -errno.
  */
@@ -46,6 +48,10 @@ int kernel_keep_maps(struct kernel *kernel);
 /* After the load, maps mapped: which programs they are, and what hot tables were chosen by the process
  * before. */
 int kernel_keep_loaded(struct kernel *kernel);
+
+/* After kernel_keep_done(): stores the blocks from `first` on, and has the next process know them. 0, also where
+ * nothing is kept, or -errno. */
+int kernel_keep_blocks(struct kernel *kernel, u32 first);
 
 /* Attaches a tracing program where the link of before is not gone on with. 0 or -errno. */
 int kernel_keep_link(struct kernel *kernel, struct bpf_program *program, struct bpf_link **ret);

@@ -8,23 +8,17 @@
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 
-#include "pebsd/records.h"
+#include "kernel/kernel_blocks.h"
 
 #include "pebsd.skel.h"
 
 struct kernel_offcore {
-	struct pebsd_bpf *skeleton; /* the kernel side's */
-	u32 slots;
+	struct pebsd_bpf *skeleton;         /* the kernel side's */
+	const struct kernel_blocks *blocks; /* the kernel side's */
 	u32 cpus;
 	u32 *pmus; /* by CPU: 1 + its PMU; 0: none yet */
-	struct offcore_record *records;
 	struct offcore_cpu *states;
 };
-
-static size_t record_bytes(const struct kernel_offcore *offcore)
-{
-	return (size_t)offcore->cpus * offcore->slots * sizeof(*offcore->records);
-}
 
 static size_t state_bytes(const struct kernel_offcore *offcore)
 {
@@ -47,10 +41,11 @@ static int leave_out(struct pebsd_bpf *skeleton)
 	if ((r = bpf_map__set_autocreate(skeleton->maps.offcore_events, false)) < 0 ||
 	    (r = bpf_map__set_autocreate(skeleton->maps.offcore_cpus, false)) < 0)
 		return r;
-	return bpf_map__set_autocreate(skeleton->maps.offcore_records, false);
+	return bpf_map__set_autocreate(skeleton->maps.offcore_blocks, false);
 }
 
-int kernel_offcore_prepare(struct pebsd_bpf *skeleton, u32 slots, u32 cpus, struct kernel_offcore **ret)
+int kernel_offcore_prepare(struct pebsd_bpf *skeleton, const struct kernel_blocks *blocks, u32 cpus,
+			   struct kernel_offcore **ret)
 {
 	_cleanup_(kernel_offcore_freep) struct kernel_offcore *offcore = NULL;
 	int r;
@@ -61,16 +56,13 @@ int kernel_offcore_prepare(struct pebsd_bpf *skeleton, u32 slots, u32 cpus, stru
 	offcore = calloc(1, sizeof(*offcore));
 	if (!offcore)
 		return -ENOMEM;
-	*offcore = (struct kernel_offcore){.skeleton = skeleton, .slots = slots, .cpus = cpus};
+	*offcore = (struct kernel_offcore){.skeleton = skeleton, .blocks = blocks, .cpus = cpus};
 	offcore->pmus = calloc(cpus, sizeof(*offcore->pmus));
 	if (!offcore->pmus)
 		return -ENOMEM;
-	if (cpus > ~0U / slots)
-		return -E2BIG;
 	skeleton->rodata->offcore_cpu_count = cpus;
 	if ((r = bpf_map__set_max_entries(skeleton->maps.offcore_events, cpus * OFFCORE_COUNTERS)) < 0 ||
-	    (r = bpf_map__set_max_entries(skeleton->maps.offcore_cpus, cpus)) < 0 ||
-	    (r = bpf_map__set_max_entries(skeleton->maps.offcore_records, cpus * slots)) < 0)
+	    (r = bpf_map__set_max_entries(skeleton->maps.offcore_cpus, cpus)) < 0)
 		return r;
 	*ret = TAKE_PTR(offcore);
 	return 0;
@@ -95,10 +87,6 @@ int kernel_offcore_start(struct kernel_offcore *offcore)
 	if (!offcore)
 		return 0;
 	skeleton = offcore->skeleton;
-	r = map_memory(skeleton->maps.offcore_records, record_bytes(offcore), PROT_READ, &memory);
-	if (r < 0)
-		return r;
-	offcore->records = memory;
 	r = map_memory(skeleton->maps.offcore_cpus, state_bytes(offcore), PROT_READ | PROT_WRITE, &memory);
 	if (r < 0)
 		return r;
@@ -110,8 +98,6 @@ struct kernel_offcore *kernel_offcore_free(struct kernel_offcore *offcore)
 {
 	if (!offcore)
 		return NULL;
-	if (offcore->records)
-		(void)munmap(offcore->records, whole_pages(record_bytes(offcore)));
 	if (offcore->states)
 		(void)munmap(offcore->states, whole_pages(state_bytes(offcore)));
 	free(offcore->pmus);
@@ -207,7 +193,9 @@ int kernel_offcore_collect(const struct kernel_offcore *offcore, u32 cpu)
 
 const struct offcore_record *kernel_offcore_record(const struct kernel_offcore *offcore, u32 cpu, u32 slot)
 {
-	return &offcore->records[(size_t)cpu * offcore->slots + slot];
+	const struct offcore_record *records = kernel_blocks_memory(offcore->blocks, BLOCK_OFFCORE, slot);
+
+	return &records[(size_t)cpu * offcore->blocks->slots + kernel_blocks_place(offcore->blocks, slot)];
 }
 
 const struct offcore_cpu *kernel_offcore_cpu(const struct kernel_offcore *offcore, u32 cpu)

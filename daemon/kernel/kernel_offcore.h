@@ -16,13 +16,15 @@
 #include "pebsd/offcore.h"
 
 struct pebsd_bpf;
+struct kernel_blocks;
 struct kernel_offcore;
 
 /*
  * Before the programs are loaded: with `cpus` (their numbers lie below it) all that offcore needs is to be
- * made and loaded, with 0 nothing of it. Returns 0, and then NULL in `ret` for 0; or -errno.
+ * made and loaded, with 0 nothing of it. `blocks` hold the records, and outlive it. Returns 0, and then NULL in `ret` for 0; or -errno.
  */
-int kernel_offcore_prepare(struct pebsd_bpf *skeleton, u32 slots, u32 cpus, struct kernel_offcore **ret);
+int kernel_offcore_prepare(struct pebsd_bpf *skeleton, const struct kernel_blocks *blocks, u32 cpus,
+			   struct kernel_offcore **ret);
 
 /* After that: maps the records; the scheduler is to be followed then. `offcore` may be NULL. 0 or -errno. */
 int kernel_offcore_start(struct kernel_offcore *offcore);

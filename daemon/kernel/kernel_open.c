@@ -30,13 +30,13 @@ struct bpf_program *kernel_door(const struct pebsd_bpf *skeleton, unsigned event
 	return event < EVENTS_MAX ? doors[event] : NULL;
 }
 
-static void place_events(struct kernel_settings *settings, u32 stripes, u32 *ret_latency, u32 *ret_plain)
+/* In a block, which the records of all events of a kind share. */
+static void place_events(struct kernel_settings *settings, u32 records)
 {
-	u32 records = settings->slots * stripes;
+	u32 latency = 0, plain = 0;
 
-	*ret_latency = *ret_plain = 0;
 	for (size_t i = 0; i < settings->n_events; i++) {
-		u32 *next = settings->events[i].has_latency ? ret_latency : ret_plain;
+		u32 *next = settings->events[i].has_latency ? &latency : &plain;
 
 		settings->events[i].first_record = *next;
 		*next += records;
@@ -81,7 +81,7 @@ static int configure_stripes(struct kernel *kernel)
 	const struct kernel_settings *settings = &kernel->settings;
 	struct pebsd_bpf *skeleton = kernel->skeleton;
 	const struct kernel_book *before = settings->adopt ? kernel_keep_before(kernel->handover) : NULL;
-	u32 lines = marks_row(settings->slots) / MARKS_LINE;
+	u32 lines = marks_row(kernel->slots_max) / MARKS_LINE;
 	u32 rows = (u32)settings->n_events * kernel->stripes;
 	int r;
 
@@ -121,28 +121,83 @@ static u32 stripes_to_be(const struct kernel *kernel)
 	return kernel->settings.stripes->n;
 }
 
+/*
+ * How many slots there can be: those that can be had in the memory that the table may take, which the index and
+ * the marks are made for at once. Maps of before stay as they are made, unless somebody asks for more.
+ */
+static u32 slots_to_be(const struct kernel *kernel)
+{
+	const struct kernel_settings *settings = &kernel->settings;
+	const struct kernel_book *before = settings->adopt ? kernel_keep_before(kernel->handover) : NULL;
+	struct map_size_case maps = kernel_map_case(kernel);
+	u32 own;
+
+	if (!settings->memory_max)
+		return settings->slots;
+	own = map_size_slots(&maps, settings->memory_max);
+	if (before && before->identity.block_slots == SLOT_BLOCK &&
+	    (own <= before->identity.slots || settings->memory_auto))
+		return before->identity.slots;
+	return own;
+}
+
+static int plan_blocks(struct kernel *kernel)
+{
+	const struct kernel_settings *settings = &kernel->settings;
+	struct kernel_blocks_case wanted = {
+		.grows = settings->memory_max != 0,
+		.stripes = kernel->stripes,
+		.offcore_cpus = settings->offcore_cpus,
+	};
+
+	kernel->slots_max = wanted.slots_max = slots_to_be(kernel);
+	for (size_t i = 0; i < settings->n_events; i++)
+		(*(settings->events[i].has_latency ? &wanted.with_latency : &wanted.without))++;
+	return kernel_blocks_plan(&wanted, &kernel->blocks);
+}
+
+/* Outer maps as long as there can be blocks; of a kind that no block has, with one entry that stays empty. */
+static int size_outer(const struct kernel_blocks *blocks, struct bpf_map *map, enum slot_block_kind kind)
+{
+	return size_map(map, blocks->entries[kind] ? blocks->max : 1);
+}
+
+static int configure_blocks(struct kernel *kernel)
+{
+	const struct kernel_blocks *blocks = &kernel->blocks;
+	struct pebsd_bpf *skeleton = kernel->skeleton;
+	int r;
+
+	skeleton->rodata->block_log2 = blocks->log2;
+	skeleton->rodata->block_mask = (1U << blocks->log2) - 1;
+	skeleton->rodata->block_slots = blocks->slots;
+	if ((r = size_outer(blocks, skeleton->maps.latency_blocks, BLOCK_LATENCY)) < 0 ||
+	    (r = size_outer(blocks, skeleton->maps.plain_blocks, BLOCK_PLAIN)) < 0 ||
+	    (r = size_outer(blocks, skeleton->maps.owners_blocks, BLOCK_OWNERS)) < 0 ||
+	    (r = size_outer(blocks, skeleton->maps.offcore_blocks, BLOCK_OFFCORE)) < 0)
+		return r;
+	return size_map(skeleton->maps.slot_index, kernel->slots_max);
+}
+
 static int configure(struct kernel *kernel)
 {
 	struct kernel_settings *settings = &kernel->settings;
 	struct pebsd_bpf *skeleton = kernel->skeleton;
-	u32 latency, plain;
 	int r;
 
 	kernel->cpus = possible_cpus();
 	if (kernel->cpus < settings->stripes->cpus)
 		kernel->cpus = settings->stripes->cpus;
 	kernel->stripes = stripes_to_be(kernel);
-	place_events(settings, kernel->stripes, &latency, &plain);
+	/* Hot tables first: what slots may take is what they leave. */
+	if ((r = configure_hot(kernel)) < 0 || (r = plan_blocks(kernel)) < 0)
+		return r;
+	place_events(settings, kernel->blocks.slots * kernel->stripes);
 	skeleton->rodata->read_by_probe = settings->read_by_probe;
 	decode_tables_fill((struct decode_tables *)&skeleton->rodata->decode_tables);
-	skeleton->rodata->slot_count = settings->slots;
 	memcpy((void *)skeleton->rodata->events, settings->events, sizeof(settings->events));
 
-	if ((r = size_map(skeleton->maps.latency_records, latency)) < 0 ||
-	    (r = size_map(skeleton->maps.plain_records, plain)) < 0 ||
-	    (r = size_map(skeleton->maps.slot_owners, settings->slots)) < 0 ||
-	    (r = size_map(skeleton->maps.slot_index, settings->slots)) < 0 ||
-	    (r = configure_stripes(kernel)) < 0 || (r = configure_hot(kernel)) < 0)
+	if ((r = configure_blocks(kernel)) < 0 || (r = configure_stripes(kernel)) < 0)
 		return r;
 
 	for (unsigned i = 0; i < EVENTS_MAX; i++)
@@ -153,10 +208,9 @@ static int configure(struct kernel *kernel)
 	if ((r = bpf_map__set_max_entries(skeleton->maps.slots_short, (u32)sysconf(_SC_PAGESIZE))) < 0 ||
 	    (r = bpf_map__set_autocreate(skeleton->maps.slots_short, settings->births)) < 0)
 		return r;
-	skeleton->rodata->slots_spare = kernel_slots_spare(settings->slots);
 	bpf_program__set_autoload(skeleton->progs.cgroup_born, settings->births);
 	bpf_program__set_autoload(skeleton->progs.cgroup_died, settings->births);
-	return kernel_offcore_prepare(skeleton, settings->slots, settings->offcore_cpus, &kernel->offcore);
+	return kernel_offcore_prepare(skeleton, &kernel->blocks, settings->offcore_cpus, &kernel->offcore);
 }
 
 static int map_records(const struct bpf_map *map, int protection, struct mapping *ret)
@@ -173,21 +227,78 @@ static int map_records(const struct bpf_map *map, int protection, struct mapping
 	return 0;
 }
 
-/* Records, marks and hot tables are written to clear them. */
+/* Marks and hot tables are written to clear them. */
 static int map_all(struct kernel *kernel)
 {
 	struct pebsd_bpf *skeleton = kernel->skeleton;
 	const int both = PROT_READ | PROT_WRITE;
 	int r;
 
-	if ((r = map_records(skeleton->maps.latency_records, both, &kernel->latency_records)) < 0 ||
-	    (r = map_records(skeleton->maps.plain_records, both, &kernel->plain_records)) < 0 ||
-	    (r = map_records(skeleton->maps.slot_owners, PROT_READ, &kernel->slot_owners)) < 0 ||
-	    (r = map_records(skeleton->maps.marks, both, &kernel->marks)) < 0 ||
+	if ((r = map_records(skeleton->maps.marks, both, &kernel->marks)) < 0 ||
 	    (r = map_records(skeleton->maps.cpu_states, both, &kernel->cpu_states)) < 0 ||
 	    (r = map_records(skeleton->maps.injected, both, &kernel->injected)) < 0)
 		return r;
 	return kernel->hot_max ? map_records(skeleton->maps.hot_tables, both, &kernel->hot_tables) : 0;
+}
+
+/* The blocks that there are at the start, after those of before. */
+static int make_blocks(struct kernel *kernel)
+{
+	struct kernel_blocks *blocks = &kernel->blocks;
+	u32 limit = kernel_slots_limit(kernel) / blocks->slots;
+	u32 end = (kernel->settings.slots + blocks->slots - 1) / blocks->slots;
+	int r;
+
+	if (!kernel->settings.memory_max)
+		limit = 1;
+	if (end > limit)
+		end = limit;
+	r = end > blocks->n ? descriptor_limit_reserve((size_t)BLOCK_KINDS * (end - blocks->n)) : 0;
+	while (r == 0 && blocks->n < end) {
+		r = kernel_block_make(blocks, &blocks->list[blocks->n]);
+		if (r == 0)
+			blocks->n++;
+	}
+	return r;
+}
+
+/* The kernel asks for a map like those that will be entered, whenever an outer one is made. */
+static int show_blocks(struct kernel *kernel)
+{
+	struct pebsd_bpf *skeleton = kernel->skeleton;
+	struct bpf_map *const outer[BLOCK_KINDS] = {
+		[BLOCK_LATENCY] = skeleton->maps.latency_blocks,
+		[BLOCK_PLAIN] = skeleton->maps.plain_blocks,
+		[BLOCK_OWNERS] = skeleton->maps.owners_blocks,
+		[BLOCK_OFFCORE] = skeleton->maps.offcore_blocks,
+	};
+	int r = 0;
+
+	for (unsigned kind = 0; kind < BLOCK_KINDS && r == 0; kind++) {
+		int fd = kernel->blocks.list[0].fds[kind];
+
+		if (fd < 0) {
+			fd = kernel->examples[kind] = kernel_block_example(kind);
+			r = fd < 0 ? fd : 0;
+		}
+		if (r == 0)
+			r = bpf_map__set_inner_map_fd(outer[kind], fd);
+	}
+	return r;
+}
+
+static void end_examples(struct kernel *kernel)
+{
+	for (unsigned kind = 0; kind < BLOCK_KINDS; kind++) {
+		cleanup_close(&kernel->examples[kind]);
+		kernel->examples[kind] = -1;
+	}
+}
+
+/* What an earlier process had programs find is found already: slots that there were then. */
+static int enter_blocks(struct kernel *kernel)
+{
+	return kernel_enter_blocks(kernel, kernel->skeleton->bss->slots_now / kernel->blocks.slots);
 }
 
 /* Before there is a program that could run. */
@@ -201,8 +312,8 @@ static void assign_stripes(struct kernel *kernel)
 		u32 stripe = cpu < stripes->cpus ? stripes->of_cpu[cpu] : 0;
 
 		states[cpu].stripe = stripe;
-		states[cpu].first_record = stripe * settings->slots;
-		states[cpu].first_marks = stripe * marks_row(settings->slots) / MARKS_LINE;
+		states[cpu].first_record = stripe * kernel->blocks.slots;
+		states[cpu].first_marks = stripe * marks_row(kernel->slots_max) / MARKS_LINE;
 		states[cpu].timed_mask =
 			(1U << (settings->timed_log2 ? settings->timed_log2 : KERNEL_TIMED_LOG2)) - 1;
 	}
@@ -260,6 +371,8 @@ static int open_once(const struct kernel_settings *settings, struct kernel **ret
 	if (!kernel)
 		return -ENOMEM;
 	kernel->settings = *settings;
+	for (unsigned kind = 0; kind < BLOCK_KINDS; kind++)
+		kernel->examples[kind] = -1;
 	kernel->handover = settings->handover;
 	kernel->book = calloc(1, sizeof(*kernel->book));
 	if (!kernel->book)
@@ -289,8 +402,15 @@ static int open_once(const struct kernel_settings *settings, struct kernel **ret
 		return r;
 	if (r < 0)
 		goto fail;
+	step = "make the BPF maps of the slots";
+	r = make_blocks(kernel);
+	if (r == 0)
+		r = show_blocks(kernel);
+	if (r < 0)
+		goto fail;
 	step = "load the BPF programs";
 	r = pebsd_bpf__load(kernel->skeleton);
+	end_examples(kernel);
 	if (r < 0)
 		goto fail;
 	/* Now: mapped records would be taken for files that were there then. */
@@ -298,6 +418,8 @@ static int open_once(const struct kernel_settings *settings, struct kernel **ret
 		kernel->start_peak = 0;
 	step = "map the BPF records";
 	r = map_all(kernel);
+	if (r == 0)
+		r = enter_blocks(kernel);
 	if (r < 0)
 		goto fail;
 	if (kernel->kept == KEPT_ANEW)
@@ -357,9 +479,6 @@ struct kernel *kernel_free(struct kernel *kernel)
 {
 	if (!kernel)
 		return NULL;
-	unmap(&kernel->latency_records);
-	unmap(&kernel->plain_records);
-	unmap(&kernel->slot_owners);
 	unmap(&kernel->injected);
 	unmap(&kernel->hot_tables);
 	unmap(&kernel->marks);
@@ -369,6 +488,8 @@ struct kernel *kernel_free(struct kernel *kernel)
 	for (size_t i = 0; i < kernel->n_links; i++)
 		if (kernel->links[i].taken)
 			cleanup_close(&kernel->links[i].fd);
+	end_examples(kernel);
+	kernel_blocks_done(&kernel->blocks);
 	pebsd_bpf__destroy(kernel->skeleton);
 	free(kernel->book);
 	free(kernel);

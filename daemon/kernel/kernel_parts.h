@@ -4,13 +4,10 @@
 #define PEBSD_KERNEL_PARTS_H
 
 #include "kernel.h"
+#include "kernel_blocks.h"
+#include "map_size.h"
 #include "pebsd.skel.h"
 #include "store/handover.h"
-
-struct mapping {
-	void *memory;
-	size_t bytes;
-};
 
 /* A program on a tracepoint, that is stored or to be. */
 struct kernel_link {
@@ -25,9 +22,9 @@ struct kernel_link {
 struct kernel {
 	struct kernel_settings settings;
 	struct pebsd_bpf *skeleton;
-	struct mapping latency_records;
-	struct mapping plain_records;
-	struct mapping slot_owners;
+	struct kernel_blocks blocks;
+	u32 slots_max;             /* that there can be */
+	int examples[BLOCK_KINDS]; /* while outer maps are made; -1: none */
 	struct mapping injected;
 	struct mapping hot_tables;
 	struct mapping marks;
@@ -45,6 +42,15 @@ struct kernel {
 	size_t n_links;
 	struct kernel_link links[KERNEL_LINKS_MAX];
 };
+
+/* What decides about the memory of the maps, but for `slots` and `slots_max`. */
+struct map_size_case kernel_map_case(const struct kernel *kernel);
+
+/* The maps that blocks are entered into, by kind; -1: none. */
+void kernel_outer_maps(const struct kernel *kernel, int ret[BLOCK_KINDS]);
+
+/* Has the programs find all blocks of `kernel->blocks` from `first` on, and hand out their slots. 0 or -errno. */
+int kernel_enter_blocks(struct kernel *kernel, u32 first);
 
 /* The perf_event program of an event's door; NULL: it has none. */
 struct bpf_program *kernel_door(const struct pebsd_bpf *skeleton, unsigned event);

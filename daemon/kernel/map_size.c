@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "kernel/map_size.h"
 
+#include <stdbool.h>
+
 #include "pebsd/hot.h"
 #include "pebsd/offcore.h"
 #include "pebsd/records.h"
@@ -30,14 +32,15 @@ static u64 index_bytes(u32 slots, u32 cpus)
 u64 map_size(const struct map_size_case *maps)
 {
 	u64 page = maps->page_size;
+	u32 slots_max = maps->slots_max ? maps->slots_max : maps->slots;
 	u64 records = (u64)maps->slots * maps->stripes;
 	u64 rows = (maps->with_latency + maps->without) * maps->stripes + 1;
 	u64 bytes = array(records * maps->with_latency, sizeof(struct latency_record), page) +
 		    array(records * maps->without, sizeof(struct plain_record), page) +
-		    array(rows * marks_row(maps->slots), 1, page) +
+		    array(rows * marks_row(slots_max), 1, page) +
 		    array(maps->slots, sizeof(struct slot_owner), page) +
 		    array(maps->cpus + 1ULL, sizeof(struct cpu_state), page) +
-		    array(INJECT_MAX, sizeof(struct sample), page) + index_bytes(maps->slots, maps->cpus);
+		    array(INJECT_MAX, sizeof(struct sample), page) + index_bytes(slots_max, maps->cpus);
 
 	if (maps->hot_tables)
 		bytes += array(maps->hot_tables, sizeof(struct hot_table), page);
@@ -45,4 +48,33 @@ u64 map_size(const struct map_size_case *maps)
 		bytes += array((u64)maps->offcore_cpus * maps->slots, sizeof(struct offcore_record), page) +
 			 array(maps->offcore_cpus, sizeof(struct offcore_cpu), page);
 	return bytes;
+}
+
+/* The most blocks that fit, by halves; `of_max`: what is made for all that can be is made for `slots_max`. */
+static u32 most(const struct map_size_case *maps, u64 bytes, bool of_max)
+{
+	u32 low = 1, high = (of_max ? maps->slots_max : SLOTS_MAX) / SLOT_BLOCK;
+
+	while (low < high) {
+		struct map_size_case tried = *maps;
+		u32 middle = low + (high - low + 1) / 2;
+
+		tried.slots = middle * SLOT_BLOCK;
+		tried.slots_max = of_max ? maps->slots_max : tried.slots;
+		if (map_size(&tried) <= bytes)
+			low = middle;
+		else
+			high = middle - 1;
+	}
+	return low * SLOT_BLOCK;
+}
+
+u32 map_size_slots(const struct map_size_case *maps, u64 bytes)
+{
+	return most(maps, bytes, false);
+}
+
+u32 map_size_slots_of(const struct map_size_case *maps, u64 bytes)
+{
+	return most(maps, bytes, true);
 }

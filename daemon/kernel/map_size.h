@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Memory of the BPF maps, which is allocated whole when they are made. Pure: the same for maps that there are
+ * Memory of the BPF maps, each of which is allocated whole when it is made. Pure: the same for maps that there are
  * (kernel_map_bytes()) and for those of another machine. Left out is what never grows: the programs' own
  * variables, a page of each map for itself, the ring that tells of few slots; some 200 KiB.
  */
@@ -12,7 +12,8 @@
 #include "pebsd/types.h"
 
 struct map_size_case {
-	u32 slots;
+	u32 slots;     /* that there are */
+	u32 slots_max; /* that there can be, for which index and marks are made; 0: no more */
 	u32 stripes;
 	u32 cpus;                     /* possible ones */
 	size_t with_latency, without; /* events */
@@ -27,5 +28,12 @@ struct map_size_case {
  * Off-core counting takes 192 of a slot and CPU, and a hot table 15 KiB.
  */
 u64 map_size(const struct map_size_case *maps);
+
+/* The slots, in whole blocks of SLOT_BLOCK, from one block to SLOTS_MAX, that can be had in so many bytes: with
+ * maps that are made for no more. `slots` and `slots_max` are not looked at. */
+u32 map_size_slots(const struct map_size_case *maps, u64 bytes);
+
+/* As many of those of maps that are made for `slots_max`. */
+u32 map_size_slots_of(const struct map_size_case *maps, u64 bytes);
 
 #endif

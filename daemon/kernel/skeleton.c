@@ -33,8 +33,9 @@ _Static_assert(sizeof(struct pebsd_bpf) == sizeof(struct older_pebsd_bpf) &&
 SAME_PLACE(rodata, read_by_probe);
 SAME_PLACE(rodata, events);
 SAME_PLACE(rodata, decode_tables);
-SAME_PLACE(rodata, slot_count);
-SAME_PLACE(rodata, slots_spare);
+SAME_PLACE(rodata, block_log2);
+SAME_PLACE(rodata, block_mask);
+SAME_PLACE(rodata, block_slots);
 SAME_PLACE(rodata, stripes_alone);
 SAME_PLACE(rodata, marks_event);
 SAME_PLACE(rodata, marks_owners);
@@ -44,6 +45,8 @@ SAME_PLACE(rodata, hot_events);
 SAME_PLACE(rodata, hot_cpus);
 SAME_PLACE(rodata, hot_seed);
 SAME_PLACE(bss, index_epoch);
+SAME_PLACE(bss, slots_now);
+SAME_PLACE(bss, slots_taken);
 SAME_PLACE(bss, slot_counters);
 _Static_assert(offsetof(struct zoom_bpf__rodata, spacing_ns) ==
 			       offsetof(struct older_zoom_bpf__rodata, spacing_ns) &&

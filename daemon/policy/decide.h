@@ -21,14 +21,15 @@
 enum alert_state { ALERT_INACTIVE, ALERT_PENDING, ALERT_FIRING, ALERT_RESOLVED };
 
 enum unknown_reason {
-	UNKNOWN_NOT,         /* it is known */
-	UNKNOWN_WINDOW,      /* the window is not covered yet */
-	UNKNOWN_SAMPLES,     /* fewer than `min-samples` */
-	UNKNOWN_SOURCE,      /* no sample could come for a tenth of the window or more: paused, lost */
-	UNKNOWN_MULTIPLEXED, /* the counter ran for less than a quarter of its time */
-	UNKNOWN_LOST,        /* more than a tenth of the expected samples were lost */
-	UNKNOWN_BASELINE,    /* the baseline has fewer than `min-samples` */
-	UNKNOWN_BURSTS, /* samples come in bursts of which the window holds too few to prove what they would */
+	UNKNOWN_NOT,          /* it is known */
+	UNKNOWN_WINDOW,       /* the window is not covered yet */
+	UNKNOWN_SAMPLES,      /* fewer than `min-samples` */
+	UNKNOWN_SOURCE,       /* no sample could come for a tenth of the window or more: paused, lost */
+	UNKNOWN_MULTIPLEXED,  /* the counter ran for less than a quarter of its time */
+	UNKNOWN_LOST,         /* more than a tenth of the expected samples were lost */
+	UNKNOWN_BASELINE,     /* the baseline has fewer than `min-samples` */
+	UNKNOWN_BURSTS,       /* independent samples would prove it, but the window holds too few bursts */
+	UNKNOWN_NO_SLOT,      /* the cgroup has no slot: none of its samples is counted under its name */
 	UNKNOWN_NOT_MEASURED, /* the event has no such figure here: no latency, no period */
 };
 

@@ -232,6 +232,11 @@ static void say_end_of_unknown(struct speech *speech)
 		    "holds more of them",
 		    window);
 		return;
+	case UNKNOWN_NO_SLOT:
+		say(speech,
+		    "all slots were taken when it was born, so its samples are counted as unattributed; it "
+		    "is judged when it has a slot: raise `max-memory` (or `max`) in [cgroups]");
+		return;
 	case UNKNOWN_NOT_MEASURED:
 		say(speech, "%s does not measure here what %s is taken from: waiting does not end this",
 		    alert->event_key, speech->metric);

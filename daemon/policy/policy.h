@@ -7,9 +7,9 @@
  * PMU apart). Subjects that no rule matches cost nothing. Rules of one event, window and `subtree` share one
  * sliding window.
  *
- * Unknown is the first that holds of: not measured, the window not covered, its source silent, multiplexed,
- * lost samples, too few samples in the window, too few in the baseline, and, where independent samples would
- * prove something, too few bursts in the window (bursts.h). A baseline is fed with what leaves
+ * Unknown is the first that holds of: not measured, the cgroup without a slot, the window not covered, its source
+ * silent, multiplexed, lost samples, too few samples in the window, too few in the baseline, and, where independent
+ * samples would prove something, too few bursts in the window (bursts.h). A baseline is fed with what leaves
  * the window, but for what leaves while its rule is pending or firing; not being known does not freeze it, or
  * one that lacks samples would never get any.
  */
@@ -17,6 +17,7 @@
 #define PEBSD_POLICY_H
 
 #include "collect/differences.h"
+#include "collect/no_slot.h"
 #include "policy/alert.h"
 #include "window/sliding.h"
 
@@ -81,6 +82,13 @@ void policy_gone(struct policy *policy, const char *path);
 /* Likewise of a path whose cgroup is there, but for which nothing will be put any more: its alerts end as
  * ignored. */
 void policy_leave_out(struct policy *policy, const char *path);
+
+/*
+ * Cgroups that have no slot: what rules match of them is unknown, also where nothing was ever put for it. Of a rule
+ * with `subtree` that is the cgroup itself; what is above it is judged by the rest. Looked at whenever somebody
+ * asks: it outlives the policy, and may change between two calls. NULL: there are none.
+ */
+void policy_set_no_slot(struct policy *policy, const struct no_slot *no_slot);
 
 /* What a path's directory says, for all rules, until it is said anew. Texts are copied. 0 or -ENOMEM. */
 int policy_prefer(struct policy *policy, const char *name, const struct preference *preference);

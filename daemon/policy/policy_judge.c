@@ -173,7 +173,7 @@ static bool base_is_thin(const struct rule *rule, const struct measured *measure
 }
 
 /*
- * The first that holds of: not measured, the window's own (view_look()), too few samples in it, too few in
+ * The first that holds of: not measured, no slot, the window's own (view_look()), too few samples in it, too few in
  * the baseline. Too few bursts is asked after, of what would be proven without (judge_evidence()).
  */
 static enum unknown_reason reason_of(struct policy *policy, const struct subject *subject, size_t member,
@@ -184,6 +184,8 @@ static enum unknown_reason reason_of(struct policy *policy, const struct subject
 
 	if (view_rule->not_measured || has_no_periods(rule, measured->tally))
 		return UNKNOWN_NOT_MEASURED;
+	if (has_no_slot(policy, subject))
+		return UNKNOWN_NO_SLOT;
 	if (subject->view->reason != UNKNOWN_NOT)
 		return subject->view->reason;
 	if (estimate_samples(rule, measured->tally) < rule->min_samples)
@@ -355,7 +357,7 @@ int judge_subject(struct policy *policy, struct subject *subject)
 	const struct tally *tally = sliding_tally(view->sliding, subject->number);
 	const struct view_rule *list = view->rules.list;
 	const u32 *members = subject->group->members;
-	const bool knows = view->reason == UNKNOWN_NOT;
+	const bool knows = view->reason == UNKNOWN_NOT && !has_no_slot(policy, subject);
 	struct state *states = subject->states;
 	size_t n_changes = policy->n_changes;
 	struct screened screened;

@@ -197,6 +197,8 @@ struct policy {
 	struct view **views;
 	size_t n_views;
 
+	const struct no_slot *no_slot; /* not owned; NULL: none */
+
 	struct path **paths; /* buckets by the hash's high bits: their order does not depend on how many there
 				are */
 	unsigned paths_log2;
@@ -228,6 +230,11 @@ struct policy {
 	struct window_parts *parts; /* of the subject that was asked for last */
 	size_t bytes;               /* of paths, entries, subjects, states */
 };
+
+static inline bool has_no_slot(const struct policy *policy, const struct subject *subject)
+{
+	return policy->no_slot && policy->no_slot->n > 0 && no_slot_has(policy->no_slot, subject->path->name);
+}
 
 /* policy_views.c */
 int view_rules_make(const struct policy *policy, const struct rule *rules, size_t n, const struct view *view,

@@ -192,6 +192,32 @@ static ssize_t member_of(const struct group *group, const struct view_rules *rul
 	return -1;
 }
 
+/* Nothing was ever put for it. */
+static size_t explain_no_slot(const struct policy *policy, const struct rule *rule, const char *path,
+			      struct alert *ret)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; path && i < policy->n_views; i++) {
+		const struct view *view = policy->views[i];
+
+		if (!view_is_of(view, policy->events, rule, view->event))
+			continue;
+		ret[n++] = (struct alert){
+			.rule = rule,
+			.cgroup = path,
+			.event = view->event,
+			.event_key = policy->keys[view->event],
+			.decision = {.unknown = UNKNOWN_NO_SLOT,
+				     .since_ns = policy->starts[rule - policy->rules].ns},
+			.limits = rule_limits(rule, rule->threshold),
+			.covered_ns = view->covered_ns,
+			.since = policy->starts[rule - policy->rules].time,
+		};
+	}
+	return n;
+}
+
 int policy_explain(const struct policy *policy, const char *rule, const char *path, struct alert **ret,
 		   size_t *ret_n)
 {
@@ -217,12 +243,35 @@ int policy_explain(const struct policy *policy, const char *rule, const char *pa
 		if (member >= 0)
 			alert_of(policy, subject, (size_t)member, &alerts[n++]);
 	}
+	if (n == 0)
+		n = explain_no_slot(policy, found, no_slot_find(policy->no_slot, path), alerts);
 	*ret = alerts;
 	*ret_n = n;
 	return 0;
 }
 
-static void count_view(const struct view *view, size_t rule, struct policy_counts *ret)
+void policy_set_no_slot(struct policy *policy, const struct no_slot *no_slot)
+{
+	policy->no_slot = no_slot;
+}
+
+/* Those without a slot that were never judged. */
+static void count_no_slot(const struct policy *policy, const struct view *view, const struct rule *rule,
+			  struct policy_counts *ret)
+{
+	for (size_t i = 0; policy->no_slot && i < policy->no_slot->n; i++) {
+		const struct path *path;
+
+		if (!rule_matches(rule, policy->no_slot->paths[i]))
+			continue;
+		path = path_find(policy, policy->no_slot->paths[i]);
+		if (!path || !subject_find(path, view))
+			ret->unknown[UNKNOWN_NO_SLOT]++;
+	}
+}
+
+static void count_view(const struct policy *policy, const struct view *view, size_t rule,
+		       struct policy_counts *ret)
 {
 	const struct group *group = NULL;
 	ssize_t member = -1;
@@ -242,6 +291,8 @@ static void count_view(const struct view *view, size_t rule, struct policy_count
 		state = &subject->states[member];
 		if (state->extra && state->extra->preference.ignored)
 			ret->ignored++;
+		else if (has_no_slot(policy, subject))
+			ret->unknown[UNKNOWN_NO_SLOT]++;
 		else if (state->unknown != UNKNOWN_NOT)
 			ret->unknown[state->unknown]++;
 		else
@@ -254,8 +305,10 @@ void policy_count(const struct policy *policy, size_t rule, struct policy_counts
 	*ret = (struct policy_counts){0};
 	for (size_t i = 0; i < policy->n_views; i++)
 		if (rule < policy->n_rules && view_is_of(policy->views[i], policy->events,
-							 &policy->rules[rule], policy->views[i]->event))
-			count_view(policy->views[i], rule, ret);
+							 &policy->rules[rule], policy->views[i]->event)) {
+			count_view(policy, policy->views[i], rule, ret);
+			count_no_slot(policy, policy->views[i], &policy->rules[rule], ret);
+		}
 }
 
 size_t policy_bytes(const struct policy *policy)

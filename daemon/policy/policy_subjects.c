@@ -117,6 +117,9 @@ struct decision subject_decision(const struct policy *policy, const struct subje
 		decision.at_ns = state->unknown == UNKNOWN_NOT ? policy->last_ns : 0;
 		decision.since_ns = subject->born_ns > start->ns ? subject->born_ns : start->ns;
 	}
+	/* It may have lost its slot, or got one, since it was judged. */
+	if (decision.unknown != UNKNOWN_NOT_MEASURED && has_no_slot(policy, subject))
+		decision.unknown = UNKNOWN_NO_SLOT;
 	return decision;
 }
 

@@ -14,7 +14,7 @@
 #include "store/store.h"
 #include "store/stored_name.h"
 
-/* To be raised with each change of what a part holds. */
+/* To be raised with each change of what a part holds that its size does not tell (handover_before()). */
 #define HANDOVER_LAYOUT 1
 
 enum handover_part {

@@ -4,7 +4,7 @@
  * task makes room for another's. BPF writes the records, the daemon reads them through mmap(2).
  *
  * A record belongs to one CPU and slot, and only that CPU writes it: no two share a cache line, and nothing
- * needs to be atomic. Index: CPU x slots + slot.
+ * needs to be atomic. Index in the block of a slot (records.h): CPU x slots of a block + slot in it.
  */
 #ifndef PEBSD_RECORDS_OFFCORE_H
 #define PEBSD_RECORDS_OFFCORE_H

@@ -89,6 +89,24 @@ _Static_assert(sizeof(struct cpu_state) == 64, "one cache line");
 /* Slots of a table, at most; a power of two. */
 #define SLOTS_MAX 65536
 
+/*
+ * Records and owners of slots lie in blocks of this many slots, each of maps of its own, which are added while
+ * samples come: nothing that is there moves. A table that does not grow is one block, of any size.
+ */
+#define SLOT_BLOCK_LOG2 8
+#define SLOT_BLOCK      (1U << SLOT_BLOCK_LOG2)
+#define SLOT_BLOCKS_MAX (SLOTS_MAX / SLOT_BLOCK)
+
+/* The maps of a block. In each lie, for the event (of the kind, from its first record on) or the CPU, then for
+ * the stripe, the slots of the block. */
+enum slot_block_kind {
+	BLOCK_LATENCY,
+	BLOCK_PLAIN,
+	BLOCK_OWNERS,
+	BLOCK_OFFCORE,
+	BLOCK_KINDS,
+};
+
 /* Stripes of a slot, at most; which CPU writes to which: daemon/kernel/stripes.h. */
 #define STRIPES_MAX 16
 
@@ -131,6 +149,9 @@ struct slot_counters {
 	u64 births_without_slot; /* the table was full: the cgroup's samples are unattributed */
 	u64 names_unread;        /* the kernel did not let the name be read */
 };
+
+/* Slots are short when fewer than one in so many is free. */
+#define SLOTS_SHORT_PART 4
 
 /* What user space asks of the slot table; each is done inside BPF, never by a map system call. */
 enum slot_request_kind {

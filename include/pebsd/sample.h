@@ -59,7 +59,7 @@ struct event_settings {
 	 */
 	u8 operations;
 	u8 reserved;
-	u32 first_record; /* index of its first record in the array of its kind */
+	u32 first_record; /* index of its first record in a block of its kind (records.h) */
 };
 
 _Static_assert(sizeof(struct event_settings) == 12, "crosses the kernel boundary");

@@ -33,6 +33,7 @@
 #include "base/number.h"
 #include "pebsd/decode_tables.h"
 #include "pebsd/records.h"
+#include "slot_blocks.h"
 
 #include "made_up_samples.skel.h" /* in the terms of those above */
 
@@ -40,7 +41,8 @@
 #define ROUNDS_MAX 1001
 #define PAGES      8192
 #define PAGE       4096UL
-#define SLOTS      4096
+#define SLOTS_LOG2 12
+#define SLOTS      (1U << SLOTS_LOG2)
 #define SLOT       3
 #define LOOP       20000 /* samples */
 #define LOOPS      5     /* of which a round takes the fastest */
@@ -162,6 +164,9 @@ static void settle(struct bpf_object *object, bool alone)
 	u8 one = alone;
 
 	set_u32(object, "slot_count", SLOTS);
+	set_u32(object, "block_log2", SLOTS_LOG2);
+	set_u32(object, "block_mask", SLOTS - 1);
+	set_u32(object, "block_slots", SLOTS);
 	set_u32(object, "stripe_mask", stripes - 1);
 	set_u32(object, "marks_event", stripes * lines);
 	set_u32(object, "marks_owners", 2 * stripes * lines);
@@ -255,9 +260,14 @@ static struct bpf_object *load(const char *path, bool alone)
 	struct made_up_row *rows;
 	struct bpf_program *program;
 
+	int latency, plain;
+
 	if (!object)
 		die(path ? path : "cannot open the BPF object");
 	settle(object, alone);
+	latency = slot_block_prepare(object, "latency_blocks", sizeof(struct latency_record),
+				     SLOTS * STRIPES_MAX);
+	plain = slot_block_prepare(object, "plain_blocks", sizeof(struct plain_record), SLOTS * STRIPES_MAX);
 	bpf_object__for_each_program(program, object)
 	{
 		const char *section = bpf_program__section_name(program);
@@ -268,6 +278,8 @@ static struct bpf_object *load(const char *path, bool alone)
 	}
 	if (bpf_object__load(object) < 0)
 		die("cannot load the BPF object");
+	slot_block_enter(object, "latency_blocks", latency);
+	slot_block_enter(object, "plain_blocks", plain);
 	share_bss(object);
 	assign_stripes(object, alone);
 	rows = variable(object, ".bss", "made_up");

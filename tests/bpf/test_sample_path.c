@@ -15,6 +15,7 @@
 
 #include "account.h"
 #include "kernel/kernel.h"
+#include "slot_blocks.h"
 #include "software_event.h"
 #include "some_stripes.h"
 
@@ -421,6 +422,9 @@ Test(sample_path, marks_lose_nothing_where_cpus_share_a_stripe)
 
 #define ROWS 256
 
+/* The one block of slots that these programs count in. */
+static int latency_fd, plain_fd;
+
 /* The programs of the test object, over a table of samples that no PMU here could give. */
 static struct made_up_samples_bpf *open_made_up(bool alone)
 {
@@ -432,17 +436,21 @@ static struct made_up_samples_bpf *open_made_up(bool alone)
 	bpf_object__for_each_program(program, skeleton->obj)
 		bpf_program__set_autoload(program, program == skeleton->progs.count_many);
 	skeleton->rodata->stripes_alone = alone;
-	skeleton->rodata->slot_count = 2;
+	skeleton->rodata->block_log2 = 1;
+	skeleton->rodata->block_mask = 1;
+	skeleton->rodata->block_slots = 2;
 	skeleton->rodata->cpu_count = (u32)libbpf_num_possible_cpus();
 	skeleton->rodata->events[LOADS] = (struct event_settings){
 		.has_latency = 1, .has_instruction_latency = 1, .has_source = 1, .weight_struct = 1};
 	skeleton->rodata->events[STORES] = (struct event_settings){.has_source = 1};
 	decode_tables_fill((struct decode_tables *)&skeleton->rodata->decode_tables);
-	cr_assert_eq(bpf_map__set_max_entries(skeleton->maps.latency_records, 2), 0);
-	cr_assert_eq(bpf_map__set_max_entries(skeleton->maps.plain_records, 2), 0);
+	latency_fd = slot_block_prepare(skeleton->obj, "latency_blocks", sizeof(struct latency_record), 2);
+	plain_fd = slot_block_prepare(skeleton->obj, "plain_blocks", sizeof(struct plain_record), 2);
 	cr_assert_eq(bpf_map__set_max_entries(skeleton->maps.marks, 4), 0);
 	cr_assert_eq(bpf_map__set_max_entries(skeleton->maps.cpu_states, skeleton->rodata->cpu_count + 1), 0);
 	cr_assert_eq(made_up_samples_bpf__load(skeleton), 0);
+	slot_block_enter(skeleton->obj, "latency_blocks", latency_fd);
+	slot_block_enter(skeleton->obj, "plain_blocks", plain_fd);
 	for (unsigned i = 0; i < ROWS; i++) {
 		state ^= state << 13;
 		state ^= state >> 7;
@@ -462,12 +470,8 @@ static void run_made_up(struct made_up_samples_bpf *skeleton, u32 event, struct 
 
 	cr_assert_eq(bpf_prog_test_run_opts(bpf_program__fd(skeleton->progs.count_many), &options), 0);
 	cr_assert_eq(request.done, 20 * ROWS);
-	cr_assert_eq(bpf_map__lookup_elem(skeleton->maps.latency_records, &none, sizeof(none), ret,
-					  sizeof(*ret), 0),
-		     0);
-	cr_assert_eq(bpf_map__lookup_elem(skeleton->maps.plain_records, &none, sizeof(none), ret_plain,
-					  sizeof(*ret_plain), 0),
-		     0);
+	cr_assert_eq(bpf_map_lookup_elem(latency_fd, &none, ret), 0);
+	cr_assert_eq(bpf_map_lookup_elem(plain_fd, &none, ret_plain), 0);
 }
 
 /* What account.h makes of the same rows here. */

@@ -218,8 +218,10 @@ static void watch_stores(const struct kernel *kernel, const struct state *state,
 {
 	watched_stores_begin(fatal);
 	watched_stores_add(state->memory, STATE_HEADER_BYTES + (size_t)STATE_CHUNKS_MAX * STATE_CHUNK_BYTES);
-	watched_stores_add(kernel->latency_records.memory, kernel->latency_records.bytes);
-	watched_stores_add(kernel->plain_records.memory, kernel->plain_records.bytes);
+	watched_stores_add(kernel->blocks.list[0].maps[BLOCK_LATENCY].memory,
+			   kernel->blocks.list[0].maps[BLOCK_LATENCY].bytes);
+	watched_stores_add(kernel->blocks.list[0].maps[BLOCK_PLAIN].memory,
+			   kernel->blocks.list[0].maps[BLOCK_PLAIN].bytes);
 	watched_stores_add(kernel->marks.memory, kernel->marks.bytes);
 }
 

@@ -9,7 +9,8 @@ stand_in_pmu
 own_cgroup
 # Others of this machine may have cgroups too.
 slots=$(($(find "${cgroup%/*}" -type d | wc -l) + 20))
-configure perf < <(printf 'period = 100\nbudget = off\n[cgroups]\nmax = %d\n' "$slots")
+configure perf < <(printf 'period = 100\nbudget = off\n[cgroups]\nmax = %d\n' "$slots"
+	printf '[rule blind]\ncgroup = /%s/*\nmetric = rate\nabove = 1\nwindow = 5s\n' "${cgroup##*/}")
 
 # In cgroup N: a process that touches fresh memory.
 work_in() {
@@ -20,10 +21,11 @@ work_in() {
 }
 
 status() {
-	ctl --json status | jq "$1"
+	ctl --json status | jq "$@"
 }
 
 start --config "$work/pebsd.conf"
+curl -s "http://127.0.0.1:$port/metrics" >/dev/null
 remember
 mkdir "$cgroup"/{1..60}
 for _ in $(seq 50); do
@@ -38,6 +40,27 @@ sleep 0.5
 work_in 1
 sleep 0.3
 ctl --json show "/${cgroup##*/}/1" | jq -e '.events | length > 0' >/dev/null || fail 'a cgroup with a slot is not sampled'
+
+# What has none is known as that, by name, wherever somebody asks: the last of them never had a sample of its own.
+blind=/${cgroup##*/}/60
+for _ in $(seq 50); do
+	[ "$(status '.no_slot | length > 0')" = false ] || break
+	sleep 0.1
+done
+expect 'status counts those without a slot' true "$(status '.without_slot > 0 and (.no_slot | length) > 0')"
+expect 'and names them' true "$(status "[.no_slot[] == \"$blind\"] | any")"
+ctl status | grep -q 'No slot: [1-9].* cgroups: samples are unattributed' || fail "status does not tell: $(ctl status)"
+expect 'show of JSON' true "$(ctl --json show "$blind" | jq '.no_slot and .events == {}')"
+ctl show "$blind" | grep -q 'Slot: none' || fail "show does not tell: $(ctl show "$blind" 2>&1)"
+ctl top | grep -q 'No slot' || fail "top does not tell: $(ctl top)"
+ctl explain blind "$blind" | grep -q 'the cgroup has no slot' || fail "explain does not tell: $(ctl explain blind "$blind" 2>&1)"
+expect 'the rule is unknown of it' '["unknown","no_slot"]' \
+	"$(ctl --json explain blind "$blind" | jq -c '.judged[0] | [.state, .unknown]')"
+expect 'rules count it' true "$(ctl --json rules | jq '.rules[0].cgroups.unknown.no_slot > 0')"
+curl -s "http://127.0.0.1:$port/metrics" >"$work/metrics"
+for metric in pebsd_cgroups_without_slot pebsd_cgroup_births_without_slot_total pebsd_cgroup_slots_limit; do
+	grep -q "^$metric [1-9]" "$work/metrics" || fail "no $metric: $(grep slot "$work/metrics")"
+done
 expect 'malformed' 0 "$(status .samples.lost.malformed)"
 still_samples 'without a slot to spare'
 named 'no free slot' "cgroups find no free slot: all $slots are taken"
@@ -55,6 +78,8 @@ named 'slots again' 'every cgroup has a slot again'
 work_in 60
 sleep 0.3
 ctl --json show "/${cgroup##*/}/60" | jq -e '.events | length > 0' >/dev/null || fail 'one that went without is not sampled now'
+expect 'and has a slot' null "$(ctl --json show "$blind" | jq .no_slot)"
+expect 'as all have' '[0,[]]' "$(status -c '[.without_slot, .no_slot]')"
 
 # Storms of births are told of no more often than slots run out.
 for _ in 1 2 3; do

@@ -25,7 +25,7 @@ cat >emulator <<'END'
 while [ $# -gt 0 ]; do
 	case $1 in
 	-serial) [[ $2 != file:* ]] || serial=${2#file:} ;;
-	-kernel) series=${2##*/kernel-} series=${series%.vmlinuz} ;;
+	-kernel) series=${2##*/kernel-} series=${series%.vmlinux} ;;
 	-initrd) root=${2##*/} ;;
 	-smp) cpus=${2%%,*} ;;
 	-append) names=${2##*guest.tests=} ;;

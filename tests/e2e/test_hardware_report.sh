@@ -34,13 +34,20 @@ seconds=10
 while [ $# -gt 0 ]; do
 	case $1 in
 	--version) echo 'pebsd 9.8.7' && exit ;;
-	--probe) [ "${2:-}" = --json ] && cat "$STAND_IN/probe.json" || echo 'loads on PMU cpu' ;;
+	--probe) probe=yes ;;
+	--json) json=yes ;;
 	--config) config=$2 ;;
 	--for) seconds=${2%s} ;;
 	--once) once=yes ;;
 	esac
 	shift
 done
+if [ -n "${probe:-}" ]; then
+	# The machine's own configuration has another period.
+	[ -z "${json:-}" ] && echo 'loads on PMU cpu' ||
+		sed "s/10007/$([ -n "${config:-}" ] && echo 10007 || echo 101)/" "$STAND_IN/probe.json"
+	exit
+fi
 [ -n "${config:-}" ] || exit 0
 [ -n "${once:-}" ] || exec sleep 1000
 read -r bytes node <"$STAND_IN/chase"

@@ -90,10 +90,10 @@ while read -r file; do
 	[ -f "tests/$file" ] || complain "there is no tests/$file"
 done < <(grep -v '^|' <<<"$section" | grep -o 'e2e/[a-z_]*\.sh')
 
-# "As installed, other machines do not reach it".
+# "As installed, other machines do not reach it". Through netlink pebsd asks the kernel, and nobody connects.
 while read -r address; do
 	[[ $address == /* || $address == 127.0.0.1:* ]] || complain "a socket unit listens on $address"
-done < <(sed -n 's/^Listen[A-Za-z]*=//p' units/*.socket)
+done < <(sed -n '/^ListenNetlink=inet-diag$/d; s/^Listen[A-Za-z]*=//p' units/*.socket)
 listen=$(sed -n 's/^listen = *//p' config/pebsd.conf)
 [[ $listen == 127.0.0.1:* ]] || complain "pebsd listens on ${listen:-nothing that config/pebsd.conf names} by default"
 exit "$wrong"

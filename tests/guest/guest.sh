@@ -5,6 +5,7 @@
 #   guest.sh KIND TEST...            the tests one after the other, reported as by run.sh
 #   guest.sh --queue DIRECTORY KIND  for run.sh: the tests in $DIRECTORY/KIND, until none is left
 #   guest.sh --shell KIND            a root shell in the guest, on this terminal; `poweroff -ff` or Ctrl-A X ends it
+#   guest.sh --layout SERIES         prints `pmu layout` of that kernel: for image.sh, which has made its initrd
 # KIND is SERIES[,MACHINE[,CPUS[,small][,whole]]]: a kernel series, the machine of daemon/model whose PMU the emulator
 # plays by tests/guest/pmu/ (default skylake-server), the number of CPUs (1 or 2, default 1), whether process 1 is
 # inside/small_init.sh instead of systemd, and whether the root is the whole one of image.sh. The guest's time is counted in
@@ -20,8 +21,12 @@ ICOUNT=3
 # The whole life of a guest, in seconds of the host; and of those, where given, how long its soak takes.
 : "${GUEST_SECONDS:=$((7200 + ${SOAK_SECONDS:-0}))}"
 here=${0%/*}
-shell='' queue=''
+shell='' queue='' layout=''
 case ${1:-} in
+--layout)
+	layout=yes
+	set -- "$2,skylake-server,1,small"
+	;;
 --shell)
 	shell=yes
 	shift
@@ -31,12 +36,12 @@ case ${1:-} in
 	shift 2
 	;;
 esac
-[ $# -ge 1 ] || fail "usage: guest.sh [--shell] SERIES[,MACHINE[,CPUS[,small][,whole]]] [TEST...]"
+[ $# -ge 1 ] || fail "usage: guest.sh [--shell | --layout] SERIES[,MACHINE[,CPUS[,small][,whole]]] [TEST...]"
 kind=$1
 IFS=, read -r series machine_name cpus words_of_kind <<<"$kind"
 : "${machine_name:=skylake-server}" "${cpus:=1}"
 shift
-if [ -z "$shell$queue" ]; then
+if [ -z "$shell$queue$layout" ]; then
 	export GUESTS=1
 	exec "$here/run.sh" "$kind" "$@"
 fi
@@ -51,13 +56,15 @@ output=$guest/$series
 # - -hypervisor: as one, the kernel would probe branch records and find them missing. A machine that ends in "-vm" is one.
 # panic, oops: whatever goes wrong in the kernel ends QEMU at once.
 # transparent_hugepage: khugepaged copies two megabytes at a time, which takes long under emulation.
-# init_on_alloc, initcall_blacklist: pages that are cleared, random numbers from jitter and a test of cryptography take five
-#   of a boot's fifteen seconds.
+# init_on_alloc, cryptomgr.notests, initcall_blacklist: pages that are cleared, tests of cryptography, random numbers from
+#   jitter, certificates of modules, and names of trace events and TCP's BPF functions took ten of a boot's eighteen seconds
+#   of the guest's time.
 # serial-getty would wait for a device that only udev could tell of. Nobody logs in at tty1 either, and what the timers
 #   clean is gone with the guest.
 words="console=ttyS0 panic=-1 oops=panic mitigations=off transparent_hugepage=never"
 words+=" nokaslr norandmaps random.trust_cpu=off"
-words+=" init_on_alloc=0 initcall_blacklist=jent_mod_init,crypto_kdf108_init"
+words+=" init_on_alloc=0 cryptomgr.notests initcall_blacklist=jent_mod_init,crypto_kdf108_init,init_encrypted"
+words+=",load_system_certificate_list,trace_eval_init,bpf_tcp_ca_kfunc_init,bpf_dummy_struct_ops_init"
 words+=" systemd.show_status=no systemd.mask=serial-getty@ttyS0.service systemd.mask=getty@tty1.service"
 # What the tests read of it: how long a soak lasts.
 words+="${SOAK_SECONDS:+ guest.soak=$SOAK_SECONDS}"
@@ -75,20 +82,29 @@ zen*) cpu=max,-cx16,-monitor,-erms,-fsrm,model-id=Emulated,vendor=AuthenticAMD,x
 	;;
 esac
 pmu=$BUILD/tests/guest/pmu_plugin.so,machine=$machine_name,cpus=$cpus,icount=$ICOUNT
+# Megabytes. A root in memory takes of the first node what it has, and test_hardware.sh another 300.
+memory=1024
+[[ ,$words_of_kind, != *,whole,* ]] || memory=1536
 # Two sockets with a CPU and half of the memory each: memory of the other one is remote.
 topology=("$cpus")
 if [ "$cpus" = 2 ]; then
 	topology=("$cpus,sockets=2")
 	for node in 0 1; do
-		topology+=(-object "memory-backend-ram,id=node$node,size=512M" -numa "node,cpus=$node,memdev=node$node")
+		topology+=(-object "memory-backend-ram,id=node$node,size=$((memory / 2))M" -numa "node,cpus=$node,memdev=node$node")
 	done
-	pmu+=,node-bytes=$((512 << 20))
+	pmu+=,node-bytes=$((memory << 19))
 fi
-machine=("${GUEST_EMULATOR:-$guest/emulator.run}" -accel "tcg,thread=single" -cpu "$cpu" -smp "${topology[@]}" -m 1024
-	-nodefaults -no-user-config -no-reboot -display none -kernel "$guest/kernel-$series.vmlinuz" -initrd "$root"
+machine=("${GUEST_EMULATOR:-$guest/emulator.run}" -accel "tcg,thread=single" -cpu "$cpu" -smp "${topology[@]}" -m "$memory"
+	-nodefaults -no-user-config -no-reboot -display none -kernel "$guest/kernel-$series.vmlinux" -initrd "$root"
 	-icount "shift=$ICOUNT,sleep=off" -seed 1 -rtc "base=2026-01-01,clock=vm")
 # GUEST_LOG: where the emulated PMU leaves a line for each record.
 machine+=(-plugin "$pmu${GUEST_LOG:+,log=$GUEST_LOG}")
+
+if [ -n "$layout" ]; then
+	timeout --foreground --kill-after=5 300 "${machine[@]}" -append "$words guest.layout" \
+		-serial "file:$output/serial-layout.log" -serial stdio </dev/null | tr -d '\r'
+	exit
+fi
 
 # make_image: once in a run of run.sh.
 make_image() {

@@ -63,6 +63,17 @@ archive() {
 	(cd "$whole" && find . -mindepth 1 -print0 | grep -z -E "$@" | LC_ALL=C sort -z |
 		cpio --null --create --format=newc --reproducible --quiet)
 }
+# Without address randomization the kernel has everything where it always has it.
+layout=$guest/kernel-$series.layout
+hash=$(hash_of "$BUILD/tests/guest/pmu" "$guest/kernel-$series.vmlinux" --)
+if ! made "$layout" "$hash"; then
+	archive -v "/($NAMES)(/|\$)" >"$output/initrd"
+	"$here/guest.sh" --layout "$series" >"$layout.new"
+	grep -q '^per_cpu_offset=' "$layout.new" || fail "the guest could not tell its kernel's layout: $output/serial-layout.log"
+	mv "$layout.new" "$layout"
+	remember "$layout" "$hash"
+fi
+cp "$layout" "$whole/usr/lib/pebsd-tests/layout"
 archive -v "/($NAMES)(/|\$)" >"$output/initrd.new"
 (cat "$output/initrd.new" && archive "/($NAMES)(/|\$)") >"$output/initrd-whole.new"
 mv "$output/initrd.new" "$output/initrd"

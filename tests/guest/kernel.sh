@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # Gets Debian's kernel of a series for virtual machines, with its modules, unpacked.
 #   kernel.sh SERIES
-# Leaves $BUILD/guest/kernel-SERIES: its files; vmlinuz beside it as kernel-SERIES.vmlinuz, and the release in
-# kernel-SERIES.release. Needs root. 77: this series cannot be had.
+# Leaves $BUILD/guest/kernel-SERIES: its files; beside it the kernel itself, which a guest need not decompress, as
+# kernel-SERIES.vmlinux, and the release in kernel-SERIES.release. Needs root. 77: this series cannot be had.
 # shellcheck source=tests/guest/common.sh
 . "${0%/*}/common.sh"
 
@@ -12,6 +12,22 @@ series=$1
 release=$(release_of "$series")
 suite=$(suite_of "$series")
 root=$guest/kernel-$series
+
+# decompress FILE: prints the kernel in it. Documentation/arch/x86/boot.rst has the fields: the setup sectors and payload_offset
+# bytes are followed by payload_length bytes. The last four of these are the kernel's size.
+decompress() {
+	local sectors offset length magic
+	read -r sectors < <(od --address-radix=n --format=u1 --skip-bytes=$((0x1f1)) --read-bytes=1 "$1")
+	read -r offset length < <(od --address-radix=n --format=u4 --skip-bytes=$((0x248)) --read-bytes=8 "$1")
+	offset=$(((sectors + 1) * 512 + offset))
+	magic=$(od --address-radix=n --format=x1 --skip-bytes=$offset --read-bytes=4 "$1")
+	tail --bytes=+$((offset + 1)) "$1" | head --bytes=$((length - 4)) | case $magic in
+	' 28 b5 2f fd') zstd --decompress --stdout ;;
+	' 02 21 4c 18') lz4 --decompress --stdout ;;
+	' fd 37 7a 58') xz --decompress --stdout ;;
+	*) fail "$1: compressed in a way that is not known here:$magic" ;;
+	esac
+}
 
 lock "$root"
 hash=$(hash_of "$0" "${0%/*}/common.sh" -- "$series")
@@ -29,7 +45,7 @@ case $found in
 *) skip "Debian's suite $suite has kernel $found and none of the series $series" ;;
 esac
 for image in "$root/boot/vmlinuz-$found" "$root/usr/lib/modules/$found/vmlinuz"; do
-	[ ! -e "$image" ] || cp "$image" "$root.vmlinuz"
+	[ ! -e "$image" ] || decompress "$image" >"$root.vmlinux"
 done
 printf '%s\n' "$found" >"$root.release"
 remember "$root" "$hash"

@@ -8,7 +8,9 @@
  *   interval N       one load in N is tagged, of those in windows
  *   window N         one millisecond in N is a window; 1: all are
  *   usual            these two are as at the start
- *   kernel           tells it where this kernel keeps its tasks; once after each boot
+ *   kernel [FILE]    tells it where this kernel keeps its tasks; once after each boot. FILE has what `layout` printed
+ *                    under this kernel, which takes a guest seconds to find out
+ *   layout           prints that, and asks nothing of the PMU
  * The door is CPUID with a leaf of the PMU's own, which user space may execute.
  */
 #include <err.h>
@@ -356,6 +358,17 @@ static void ask(const char *command)
 		err(1, "standard output");
 }
 
+/* What `layout` printed. */
+static void read_layout(const char *path, char *ret)
+{
+	FILE *file = fopen(path, "re");
+
+	if (!file || !fgets(ret, LAYOUT, file))
+		err(1, "%s", path);
+	ret[strcspn(ret, "\n")] = '\0';
+	(void)fclose(file);
+}
+
 int main(int argc, char **argv)
 {
 	char command[LAYOUT + 16], layout[LAYOUT];
@@ -363,12 +376,19 @@ int main(int argc, char **argv)
 
 	if (argc < 2 || argc > 3)
 		errx(USAGE, "usage: pmu COMMAND [ARGUMENT]");
+	if (strcmp(argv[1], "layout") == 0) {
+		describe_kernel(layout);
+		return puts(layout) < 0 || fflush(stdout);
+	}
 	/* There is one answer at a time. */
 	lock = open("/run/pmu.lock", O_CREAT | O_RDWR | O_CLOEXEC, 0600);
 	if (lock < 0 || flock(lock, LOCK_EX))
 		err(1, "/run/pmu.lock");
 	if (strcmp(argv[1], "kernel") == 0) {
-		describe_kernel(layout);
+		if (argc > 2)
+			read_layout(argv[2], layout);
+		else
+			describe_kernel(layout);
 		(void)snprintf(command, sizeof(command), "kernel %s", layout);
 	} else {
 		(void)snprintf(command, sizeof(command), "%s%s%s", argv[1], argc > 2 ? " " : "",

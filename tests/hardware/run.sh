@@ -127,7 +127,9 @@ report ''
 report 'pebsd --probe'
 "$PEBSD" --probe >"$work/probe" 2>&1 || :
 include <"$work/probe"
-"$PEBSD" --probe --json >"$work/probe.json" 2>/dev/null || :
+# The period is that of the chases, and not one of this machine's configuration.
+printf '[sampling]\norigin = perf\nevents = loads\n' >"$work/pebsd.conf"
+"$PEBSD" --probe --config "$work/pebsd.conf" --json >"$work/probe.json" 2>/dev/null || :
 jq -c '[.events[] | select(.role == "loads")]' "$work/probe.json" >"$work/loads" 2>/dev/null || echo '[]' >"$work/loads"
 if [ "$(cat "$work/loads")" = '[]' ]; then
 	reason=$(jq -r '[.refused[] | select(.role == "loads") | "\(.pmu): \(.reason)"] | join(". ")' "$work/probe.json")
@@ -230,9 +232,17 @@ ask_enough() {
 	done
 }
 
-# The same of `perf mem record`, by the chase's name.
-ask_perf() {
-	perf mem -t load record --ldlat="$ldlat" -c "$period" -a -o "$work/perf.data" -- sleep "$took" >"$work/perf.said" 2>&1 || return 1
+# The same by perf, for as long. Neither build ids nor symbols of the kernel are wanted (-B, -U).
+record_by_perf() {
+	rm -f "$work/perf.data"
+	! command -v perf >/dev/null ||
+		perf mem -t load record --ldlat="$ldlat" -c "$period" -a -B -U -o "$work/perf.data" -- sleep "$took" >"$work/perf.said" 2>&1 ||
+		rm -f "$work/perf.data"
+}
+
+# Of what perf recorded the chase's part, by its name.
+read_perf() {
+	[ -e "$work/perf.data" ] || return 1
 	perf script -i "$work/perf.data" --comms pointer-chase -F weight,data_src 2>/dev/null >"$work/perf.script" || return 1
 	awk -f "$here/perf_script.awk" "$work/perf.script" >"$work/perf.json"
 }
@@ -247,7 +257,7 @@ hold_against_perf() {
 		verdict skipped "$name: pebsd and perf mem agree" 'perf is missing: apt-get install linux-perf'
 		return
 	fi
-	if ! ask_perf || [ "$(jq .samples "$work/perf.json")" -lt 100 ]; then
+	if ! read_perf || [ "$(jq .samples "$work/perf.json")" -lt 100 ]; then
 		tail -n 5 "$work/perf.said" | include
 		verdict skipped "$name: pebsd and perf mem agree" \
 			"perf mem record did not sample the chase: $(tail -n 1 "$work/perf.said")"
@@ -315,22 +325,26 @@ try() {
 		return
 	fi
 	if ! ask_enough "$pmu"; then
+		end_chase
 		verdict failed "$name: pebsd samples" "$(tail -n 1 "$work/pebsd.said")"
 	else
+		record_by_perf
+		# Nothing else has to share the CPUs with it.
+		end_chase
 		include <"$work/said.json"
 		tell_figures "$name" "$ldlat" "$cpu" "$bytes" "$node" "$@"
 		judge "$name" "$@"
 		[ "$(value .samples)" -lt $LEAST ] || hold_against_perf "$name"
 	fi
-	end_chase
 	grep bytes "$work/chase" | include || :
 	grep bytes "$work/chase" | jq -r '"        the chase itself: \(.ns_a_load) ns a load"' >>"$work/figures" || :
 }
 
-# What a sample costs, by a daemon with the budget that it has by default.
+# What a sample costs, by a daemon with the budget that it has by default: BYTES CPU NODE of a chase that has samples.
 try_cost() {
 	local until=$((SECONDS + LONGEST + 20)) known=''
 	printf '[sampling]\norigin = perf\nevents = loads\ninterval = 1s\n' >"$work/pebsd.conf"
+	start_chase "$@" || :
 	"$PEBSD" --config "$work/pebsd.conf" --socket "$work/control.sock" --listen none >"$work/daemon.said" 2>&1 &
 	daemon=$!
 	while [ $SECONDS -lt $until ] && kill -0 $daemon 2>/dev/null; do
@@ -343,6 +357,7 @@ try_cost() {
 	kill -TERM $daemon 2>/dev/null || :
 	wait $daemon 2>/dev/null || :
 	daemon=''
+	end_chase
 	if [ "$known" = true ]; then
 		jq -r '.events | to_entries[] | "    cost of a sample of \(.key): interrupt \(.value.cost.interrupt_ns // "?") ns, " +
 			"program \(.value.cost.program_ns // "?") ns; period \(.value.period)"' "$work/status.json" >>"$work/figures"
@@ -379,7 +394,8 @@ while read -r pmu cpus; do
 	fi
 done < <(jq -r '.[] | "\(.pmu) \(.cpus // "0")"' "$work/loads")
 
-try_cost
+# Most of it is not in L2: those loads take more than the default ldlat.
+try_cost $((4 * l2)) "$cpu" "$node"
 
 write_report
 echo "# $(head -n 1 "$REPORT")"

@@ -94,6 +94,7 @@ int bench_scrape(u16 port, bool gzip, struct bench_scrape *ret)
 	ssize_t n;
 
 	if (fd < 0 || setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience)) < 0 ||
+	    setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience)) < 0 ||
 	    connect(fd, (struct sockaddr *)&address, sizeof(address)) < 0 ||
 	    send(fd, request, strlen(request), MSG_NOSIGNAL) < 0)
 		return -errno;

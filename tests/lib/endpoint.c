@@ -104,8 +104,8 @@ static void on_ended(void *userdata, int error)
 	server->ended = true;
 }
 
-void endpoint_start_with(struct endpoint *server, const struct listen_address *listen,
-			 const struct http_source *source, const char *hosts)
+static void start(struct endpoint *server, const struct listen_address *listen,
+		  const struct http_source *source, const char *hosts, bool by_address)
 {
 	struct http_desk_settings desk = {.failed = on_failed, .userdata = server};
 	struct http_server_settings settings = {.ended = on_ended, .userdata = server};
@@ -127,8 +127,23 @@ void endpoint_start_with(struct endpoint *server, const struct listen_address *l
 	settings.listeners = server->sockets.fds;
 	settings.n_listeners = server->sockets.n;
 	settings.line = server->line[1];
+	settings.users = by_address ? -1 : server->sockets.users;
 	cr_assert_eq(http_server_new(&settings, &server->server), 0);
 	http_desk_configure(server->desk, hosts);
+}
+
+void endpoint_start_with(struct endpoint *server, const struct listen_address *listen,
+			 const struct http_source *source, const char *hosts)
+{
+	start(server, listen, source, hosts, false);
+}
+
+void endpoint_start_by_address(struct endpoint *server)
+{
+	const struct listen_address any_port = endpoint_loopback(0);
+	struct http_source source = endpoint_source(server);
+
+	start(server, &any_port, &source, "", true);
 }
 
 void endpoint_start_on(struct endpoint *server, const struct listen_address *listen)

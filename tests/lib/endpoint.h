@@ -47,6 +47,9 @@ void endpoint_start_on(struct endpoint *server, const struct listen_address *lis
 void endpoint_start_with(struct endpoint *server, const struct listen_address *listen,
 			 const struct http_source *source, const char *hosts);
 
+/* The same where users are not known: who comes from another address of loopback is another. */
+void endpoint_start_by_address(struct endpoint *server);
+
 /* The port it is bound to. */
 u16 endpoint_port(const struct endpoint *server);
 void endpoint_stop(struct endpoint *server);

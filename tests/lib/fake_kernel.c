@@ -51,6 +51,16 @@ static size_t free_bytes(const struct kernel *kernel)
 	return kernel->settings.slots * sizeof(u32);
 }
 
+u32 kernel_slots(const struct kernel *kernel)
+{
+	return kernel->settings.slots;
+}
+
+u32 kernel_slots_max(const struct kernel *kernel)
+{
+	return kernel->settings.slots;
+}
+
 struct kernel *fake_kernel_new(const struct kernel_settings *settings)
 {
 	struct kernel *kernel = room(sizeof(*kernel));

@@ -394,11 +394,29 @@ Test(config, repeated_keys_and_empty_sections)
 	expect_mistakes("# all is as it was\n", "");
 }
 
+Test(config, memory_is_a_size_with_its_unit)
+{
+	expect_mistakes("[cgroups]\nmax-memory = 96M\n", "");
+	cr_expect_eq(config->cgroups_max_memory, 96ULL << 20);
+	expect_mistakes("[cgroups]\nmax-memory = 1048576\n", "");
+	cr_expect_eq(config->cgroups_max_memory, 1ULL << 20);
+	expect_mistakes("[cgroups]\nmax-memory = auto\n", "");
+	cr_expect_eq(config->cgroups_max_memory, CONFIG_MAX_MEMORY_AUTO);
+	expect_mistakes(
+		"[cgroups]\nmax-memory = 96MB\n",
+		"x.conf:2: max-memory = 96MB: give auto or a size from 1M to 1T, a whole number with K, M, "
+		"G or T (memory of all BPF maps up to which slots are added where max is auto)\n");
+	expect_mistakes(
+		"[cgroups]\nmax-memory = 1023K\n",
+		"x.conf:2: max-memory = 1023K: give auto or a size from 1M to 1T, a whole number with K, M, "
+		"G or T (memory of all BPF maps up to which slots are added where max is auto)\n");
+}
+
 Test(config, a_continued_line_never_becomes_a_value)
 {
 	expect_mistakes(
 		"[cgroups]\ninclude = /a\n    exclude = /b\n\t/c=d\n",
-		"x.conf:4: unknown key /c in [cgroups]; there are max, include, exclude, hot, hot-max\n");
+		"x.conf:4: unknown key /c in [cgroups]; there are max, max-memory, include, exclude, hot, hot-max\n");
 	cr_assert_eq(config->include.n, 1);
 	cr_expect_str_eq(config->include.list[0], "/a");
 	cr_assert_eq(config->exclude.n, 1);
@@ -498,19 +516,20 @@ Test(config, what_a_reload_applies_and_what_waits_for_a_restart)
 
 	parse("[sampling]\norigin = perf\nldlat = 64\nperiod = 2003\ninterval = 2s\n"
 	      "[model]\ncpu = nehalem\nseed = 2\nworkloads = mix\n"
-	      "[cgroups]\nmax = 99\ninclude = /a\nexclude = /b\nhot = /c\nhot-max = 3\n"
+	      "[cgroups]\nmax = 99\nmax-memory = 96M\ninclude = /a\nexclude = /b\nhot = /c\nhot-max = 3\n"
 	      "[export]\nlisten = none\ntop = 7\ndetail-metrics = yes\n[control]\ngroup = adm\n"
 	      "detail = ops\n");
-	cr_assert_eq(config_restart_keys(running, loaded, names), 9);
+	cr_assert_eq(config_restart_keys(running, loaded, names), 10);
 	cr_expect_str_eq(names[0], "origin");
 	cr_expect_str_eq(names[1], "ldlat");
 	cr_expect_str_eq(names[2], "cpu");
 	cr_expect_str_eq(names[3], "seed");
 	cr_expect_str_eq(names[4], "workloads");
 	cr_expect_str_eq(names[5], "max");
-	cr_expect_str_eq(names[6], "hot-max");
-	cr_expect_str_eq(names[7], "listen");
-	cr_expect_str_eq(names[8], "group");
+	cr_expect_str_eq(names[6], "max-memory");
+	cr_expect_str_eq(names[7], "hot-max");
+	cr_expect_str_eq(names[8], "listen");
+	cr_expect_str_eq(names[9], "group");
 	cr_assert_eq(config_reload_keys(running, loaded, names), 8);
 	cr_expect_str_eq(names[0], "period");
 	cr_expect_str_eq(names[1], "interval");

@@ -162,6 +162,31 @@ Test(containers_alone, memory_is_bounded, .timeout = 60)
 	cr_expect_not_null(containers_find(containers, "/7.service"));
 }
 
+/* Paths as long as they can be. */
+Test(containers_alone, memory_is_bounded_in_bytes, .timeout = 60)
+{
+	char path[4000];
+	size_t known = 0;
+
+	for (int i = 0; i < CONTAINERS_MAX; i++) {
+		int length = snprintf(path, sizeof(path), "/%d", i);
+
+		for (size_t at = (size_t)length; at < sizeof(path); at++)
+			path[at] = at % 200 == 0 ? '/' : 'x';
+		(void)strcpy(path + sizeof(path) - sizeof("/a.service"), "/a.service");
+		known += containers_find(containers, path) != NULL;
+		if (known < (size_t)i / 2)
+			break;
+	}
+	cr_expect_leq(containers_bytes(containers), CONTAINERS_BYTES_MAX);
+	cr_expect_gt(containers_bytes(containers), CONTAINERS_BYTES_MAX - 8192);
+	cr_expect_eq(containers_count(containers), known);
+	/* Those that nobody asks for make room. */
+	tick(CONTAINERS_KEEP_NS + SECOND);
+	cr_expect_eq(containers_bytes(containers), 0);
+	cr_expect_not_null(containers_find(containers, "/one-more.service"));
+}
+
 Test(containers, names_are_looked_for_by_another_process)
 {
 	tree_write("/var/log", "pods/shop_cart-0_" UID "/app/0.log", "");
@@ -275,6 +300,12 @@ static int misbehave(void)
 #ifndef __SANITIZE_ADDRESS__
 	if (mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) != MAP_FAILED)
 		return 7;
+#endif
+#ifndef __SANITIZE_ADDRESS__
+	/* Past its memory. */
+	if (mmap(NULL, CONTAINER_CONFINE_DATA + 1, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+		 0) != MAP_FAILED)
+		return 9;
 #endif
 	fd = openat(root, "var/log/old", O_RDONLY | O_CLOEXEC);
 	if (fd < 0 || write(fd, "x", 1) > 0 || write(STDOUT_FILENO, "x", 1) > 0)

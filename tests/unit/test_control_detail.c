@@ -473,6 +473,33 @@ Test(control_detail, a_profile_in_pieces)
 		     "io.pebsd.NotMeasured", "anew from its beginning");
 }
 
+/* Of files of 30 MiB two are kept beside the one that was made last, whoever asks for them. */
+Test(control_detail, files_take_no_more_than_is_said)
+{
+	static const enum zoom_format formats[] = {ZOOM_PPROF, ZOOM_FOLDED, ZOOM_FOLDED_LATENCY};
+	const size_t size = 30UL << 20;
+	struct profile_pieces pieces = {0};
+	size_t most = 0;
+
+	for (size_t i = 0; i < FAKE_ZOOMS_MAX; i++)
+		(void)fake_zooms_hold("/batch", ZOOM_DONE);
+	fake_zooms.output_size = size;
+	for (size_t i = 0; i < 12; i++) {
+		const struct zoom *zoom = &fake_zooms.zooms[i % FAKE_ZOOMS_MAX];
+		const struct profile_pieces_file *last;
+		size_t bytes = 0;
+
+		cr_assert_eq(profile_pieces_get(&pieces, NULL, zoom, formats[i % 2], true, 0, &last), 0);
+		for (size_t j = 0; j < PROFILE_PIECES_KEPT; j++)
+			bytes += pieces.files[j].size;
+		cr_expect_eq(last->size, size);
+		cr_expect_leq(bytes, PROFILE_PIECES_BYTES + size, "%zu", bytes);
+		most = bytes > most ? bytes : most;
+	}
+	cr_expect_eq(most, 3 * size, "%zu: the bound is not reached", most);
+	profile_pieces_clear(&pieces);
+}
+
 Test(control_detail, an_empty_profile)
 {
 	_cleanup_close_ int fd = peer_connect(socket_path);

@@ -311,9 +311,9 @@ Test(format, status_of_a_live_machine)
 			 "    Samples: 103 seen, 2 unattributed (1.9%); lost: 1 malformed\n"
 			 "  Unsampled: 1.5s of CPU time multiplexed\n"
 			 "       Rate: 10.3 samples a second in the last 10s\n"
-			 "    Cgroups: 57; 454 of 512 slots are free\n"
+			 "    Cgroups: 57; 454 of 512 slots are free; there can be 4096\n"
 			 "             3 cgroups found no slot: their samples are unattributed; raise "
-			 "`max` in [cgroups]\n"
+			 "`max-memory` (or `max`) in [cgroups]\n"
 			 "     Memory: 10.0 MiB of BPF maps; 4 stripes a slot\n"
 			 "             3.4 MiB of the daemon's own, 11.2 MiB at its start\n"
 			 " Collection: each 1s; the last took 0.412ms\n"
@@ -337,6 +337,51 @@ Test(format, cgroups_that_have_a_slot_by_now_are_past)
 	cr_expect_not_null(
 		strstr(text, "3 cgroups found no slot when they were born; every cgroup has one now"), "%s",
 		text);
+}
+
+static struct snapshot *perf_without_slots(void)
+{
+	static char first[] = "/new.slice/a\n.service", second[] = "/new.slice/b.service";
+	static char *paths[] = {first, second};
+	static const struct no_slot no_slot = {.paths = paths, .n = 2};
+	struct snapshot *snapshot = example_perf();
+
+	snapshot->without_slot = 2;
+	snapshot->no_slot = &no_slot;
+	return snapshot;
+}
+
+Test(format, status_and_top_tell_of_cgroups_without_a_slot)
+{
+	_cleanup_json_ json_object *status = json_status(perf_without_slots());
+	_cleanup_json_ json_object *top = json_top(perf_without_slots());
+	_cleanup_free_ char *text = TEXT_OF(format_status(out, status, NULL, &wide));
+	_cleanup_free_ char *table = TEXT_OF(format_top(out, status, top, &wide));
+
+	cr_expect_not_null(
+		strstr(text, "    No slot: 2 cgroups: samples are unattributed, and no rule judges them; "
+			     "raise `max-memory` (or `max`) in [cgroups]\n"
+			     "             /new.slice/a\\x0a.service\n"
+			     "             /new.slice/b.service\n"),
+		"%s", text);
+	cr_expect_null(strstr(text, "found no slot"), "%s", text);
+	cr_expect_not_null(strstr(table, "    No slot: 2 cgroups: samples"), "%s", table);
+}
+
+Test(format, a_cgroup_without_a_slot_says_so)
+{
+	_cleanup_json_ json_object *cgroup =
+		json_cgroup_without_samples(perf_without_slots(), "/new.slice/b.service", 0, true);
+	_cleanup_json_ json_object *other =
+		json_cgroup_without_samples(perf_without_slots(), "/idle", 7, true);
+	_cleanup_free_ char *text = TEXT_OF(format_cgroup(out, NULL, cgroup, cgroup, &wide));
+	_cleanup_free_ char *idle = TEXT_OF(format_cgroup(out, NULL, other, other, &wide));
+
+	cr_expect_not_null(strstr(text, "     Cgroup: /new.slice/b.service\n"
+					"       Slot: none: all were taken when it was born"),
+			   "%s", text);
+	cr_expect_not_null(strstr(text, "    Samples: none under its name\n"), "%s", text);
+	cr_expect_null(strstr(idle, "Slot"), "%s", idle);
 }
 
 Test(format, watched_items_are_one_line)

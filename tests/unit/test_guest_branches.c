@@ -59,7 +59,19 @@ Test(guest_branches, an_indirect_call_learns_its_end_at_the_next_block)
 	struct branches branches = enabled(SELECT_CALL_STACK);
 
 	branches_call(&branches, 0x100, 0);
-	branches_arrived(&branches, 0x500);
+	cr_expect(branches_arrived(&branches, 0x500));
+	cr_expect_eq(branches_read(&branches, MSR_LBR_TO + 1), 0x500);
+}
+
+Test(guest_branches, an_interrupt_between_a_call_and_its_end_is_not_its_end)
+{
+	struct branches branches = enabled(SELECT_CALL_STACK | SELECT_NO_KERNEL);
+
+	cr_expect(branches_call(&branches, 0x100, 0));
+	cr_expect_not(branches_arrived(&branches, KERNEL | 0x900));
+	cr_expect_not(branches_call(&branches, KERNEL | 0x910, 0),
+		      "it has no record, so nothing is to arrive");
+	cr_expect(branches_arrived(&branches, 0x500));
 	cr_expect_eq(branches_read(&branches, MSR_LBR_TO + 1), 0x500);
 }
 

@@ -3,12 +3,16 @@
  */
 #include <criterion/criterion.h>
 
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/tcp.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 
 #include "base/cleanup.h"
 #include "endpoint.h"
+#include "http/http_places.h"
 #include "http/http_server.h"
 #include "http_client.h"
 
@@ -111,13 +115,13 @@ static double cpu_seconds(void)
 
 /*
  * Clients that never come to the end of a request, whether they send nothing or a byte each second, cost no
- * time and are hung up on after the timeout, so that who waits behind them is served.
+ * time and are hung up on after the timeout.
  */
 Test(http, endless_clients_are_hung_up_on, .timeout = 30)
 {
 	struct endpoint server;
-	struct http_client clients[HTTP_CONNECTIONS_MAX];
-	struct http_client waiting;
+	struct http_client clients[HTTP_PLACES_MAX / 2]; /* no crowd yet */
+	struct http_client next;
 	double cpu = cpu_seconds();
 	unsigned int turns = 0;
 	u64 begun = endpoint_now_ns();
@@ -128,8 +132,7 @@ Test(http, endless_clients_are_hung_up_on, .timeout = 30)
 	endpoint_start(&server);
 	for (size_t i = 0; i < ARRAY_SIZE(clients); i++)
 		clients[i] = (struct http_client){.fd = http_client_connect(&server)};
-	waiting = (struct http_client){.fd = http_client_connect(&server)};
-	while (ended < HTTP_CONNECTIONS_MAX && endpoint_now_ns() - begun < limit) {
+	while (ended < ARRAY_SIZE(clients) && endpoint_now_ns() - begun < limit) {
 		cr_assert_geq(sd_event_run(server.event, 100000), 0);
 		turns++;
 		ended = 0;
@@ -144,16 +147,187 @@ Test(http, endless_clients_are_hung_up_on, .timeout = 30)
 		for (size_t i = 0; i < ARRAY_SIZE(clients); i += 2)
 			(void)send(clients[i].fd, "G", 1, MSG_NOSIGNAL | MSG_DONTWAIT);
 	}
-	cr_expect_geq(ended, HTTP_CONNECTIONS_MAX);
+	cr_expect_geq(ended, ARRAY_SIZE(clients));
 	cr_expect_geq(endpoint_now_ns() - begun, (HTTP_TIMEOUT_SECONDS - 1) * NSEC_PER_SEC);
 	cr_expect_lt(turns, 2000, "%u turns: the loop does not spin", turns);
 	cr_expect_lt(cpu_seconds() - cpu, 2);
-	http_client_send(&server, &waiting, "GET /healthz HTTP/1.1\r\nHost: test\r\n\r\n");
-	http_client_receive_all(&server, &waiting);
-	cr_expect_eq(http_client_status(&waiting), 200);
-	http_client_done(&waiting);
+	next = http_client_get(&server, "/healthz", "");
+	cr_expect_eq(http_client_status(&next), 200);
+	http_client_done(&next);
 	for (size_t i = 0; i < ARRAY_SIZE(clients); i++)
 		http_client_done(&clients[i]);
+	endpoint_stop(&server);
+}
+
+#define CROWD (HTTP_PLACES_MAX + 144)
+
+static size_t count_ended(struct http_client *clients, size_t n)
+{
+	size_t ended = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		ssize_t got;
+		char byte;
+
+		got = recv(clients[i].fd, &byte, 1, MSG_DONTWAIT | MSG_PEEK);
+		clients[i].ended = got == 0 || (got < 0 && errno != EAGAIN && errno != ENOTCONN);
+		ended += clients[i].ended;
+	}
+	return ended;
+}
+
+/* Turns until `n` clients have been hung up on, then some more. Returns how many have. */
+static size_t settle(struct endpoint *server, struct http_client *clients, size_t n_clients, size_t n)
+{
+	u64 deadline = endpoint_now_ns() + HTTP_CLIENT_DEADLINE_NS;
+
+	while (count_ended(clients, n_clients) < n && endpoint_now_ns() < deadline)
+		endpoint_turn(server);
+	for (int i = 0; i < 20; i++)
+		endpoint_turn(server);
+	return count_ended(clients, n_clients);
+}
+
+/* As many as there are no places for; more once patience with them is over, where this machine is slow. */
+static void expect_ended(size_t ended, size_t expected, u64 begun_ns)
+{
+	cr_expect_geq(ended, expected);
+	if (endpoint_now_ns() - begun_ns < HTTP_PLACES_LEAST_NS)
+		cr_expect_eq(ended, expected);
+}
+
+/* Nobody waits outside: who comes last has a place, and who came first and said nothing has none. */
+Test(http, every_client_is_taken_in_and_the_slowest_go)
+{
+	struct endpoint server;
+	struct http_client crowd[CROWD], quick;
+	u64 begun = endpoint_now_ns();
+	size_t ended;
+
+	endpoint_start(&server);
+	for (size_t i = 0; i < CROWD; i++) {
+		crowd[i] = (struct http_client){.fd = http_client_connect(&server)};
+		endpoint_turn(&server);
+	}
+	ended = settle(&server, crowd, CROWD, CROWD - HTTP_PLACES_MAX);
+	expect_ended(ended, CROWD - HTTP_PLACES_MAX, begun);
+	for (size_t i = ended; i < CROWD; i++)
+		cr_expect_not(crowd[i].ended, "client %zu", i);
+	quick = http_client_get(&server, "/metrics", "");
+	cr_expect_eq(http_client_status(&quick), 200);
+	http_client_done(&quick);
+	for (size_t i = 0; i < CROWD; i++)
+		http_client_done(&crowd[i]);
+	endpoint_stop(&server);
+}
+
+/* More than the kernel takes for a client that does not read. */
+#define LONG_BODY (8UL << 20)
+
+Test(http, a_client_that_reads_is_served_beside_a_crowd_that_does_not)
+{
+	struct endpoint server;
+	struct http_client crowd[CROWD], quick;
+	size_t length;
+
+	endpoint_start(&server);
+	server.source.length = LONG_BODY;
+	for (size_t i = 0; i < CROWD; i++) {
+		crowd[i] = (struct http_client){.fd = http_client_connect(&server)};
+		http_client_send(&server, &crowd[i], "GET /metrics HTTP/1.1\r\nHost: test\r\n\r\n");
+	}
+	for (int i = 0; i < 3; i++) {
+		quick = http_client_get(&server, "/metrics", "");
+		cr_expect_eq(http_client_status(&quick), 200);
+		(void)http_client_body(&quick, &length);
+		cr_expect_eq(length, LONG_BODY, "%zu", length);
+		http_client_done(&quick);
+	}
+	for (size_t i = 0; i < CROWD; i++)
+		http_client_done(&crowd[i]);
+	endpoint_stop(&server);
+}
+
+static bool is_connected(int fd)
+{
+	struct tcp_info info = {0};
+	socklen_t length = sizeof(info);
+
+	cr_assert_eq(getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &length), 0);
+	return info.tcpi_state != TCP_CLOSE;
+}
+
+/* An answer that the kernel takes whole is still the client's to read: until then the connection has its place.
+ * Else each such client would leave a buffer behind that nobody counts. */
+Test(http, clients_that_are_sent_all_and_do_not_read_take_no_more_than_the_places)
+{
+	struct endpoint server;
+	struct http_client crowd[CROWD], quick;
+	size_t connected = 0, length;
+	const int small = 4096;
+
+	endpoint_start(&server);
+	server.source.length = 40000;
+	for (size_t i = 0; i < CROWD; i++) {
+		crowd[i] = (struct http_client){.fd = http_client_connect(&server)};
+		(void)setsockopt(crowd[i].fd, SOL_SOCKET, SO_RCVBUF, &small, sizeof(small));
+		http_client_send(&server, &crowd[i], "GET /metrics HTTP/1.1\r\nHost: test\r\n\r\n");
+	}
+	for (int i = 0; i < 200; i++)
+		endpoint_turn(&server);
+	for (size_t i = 0; i < CROWD; i++)
+		connected += is_connected(crowd[i].fd);
+	cr_expect_leq(connected, HTTP_PLACES_MAX);
+	cr_expect_gt(connected, 0);
+	/* The last of them finds its whole answer all the same. */
+	http_client_receive_all(&server, &crowd[CROWD - 1]);
+	(void)http_client_body(&crowd[CROWD - 1], &length);
+	cr_expect_eq(length, 40000);
+	quick = http_client_get(&server, "/metrics", "");
+	cr_expect_eq(http_client_status(&quick), 200);
+	http_client_done(&quick);
+	for (size_t i = 0; i < CROWD; i++)
+		http_client_done(&crowd[i]);
+	endpoint_stop(&server);
+}
+
+static int connect_from(const struct endpoint *server, const char *address)
+{
+	struct sockaddr_in own = {.sin_family = AF_INET}, to = {.sin_family = AF_INET};
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
+	cr_assert_geq(fd, 0);
+	cr_assert_eq(inet_pton(AF_INET, address, &own.sin_addr), 1);
+	to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	to.sin_port = htons(endpoint_port(server));
+	cr_assert_eq(bind(fd, (const struct sockaddr *)&own, sizeof(own)), 0);
+	cr_assert(connect(fd, (const struct sockaddr *)&to, sizeof(to)) == 0 || errno == EINPROGRESS);
+	return fd;
+}
+
+/* A client that is slower than all of them keeps its place. */
+Test(http, a_crowd_from_one_address_costs_another_nothing)
+{
+	static const char rest[] = "ET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n";
+	struct endpoint server;
+	struct http_client crowd[CROWD], slow;
+	u64 begun = endpoint_now_ns();
+
+	endpoint_start_by_address(&server);
+	slow = (struct http_client){.fd = connect_from(&server, "127.0.0.2")};
+	http_client_send(&server, &slow, "G");
+	for (size_t i = 0; i < CROWD; i++) {
+		crowd[i] = (struct http_client){.fd = connect_from(&server, "127.0.0.3")};
+		endpoint_turn(&server);
+	}
+	expect_ended(settle(&server, crowd, CROWD, CROWD + 1 - HTTP_PLACES_MAX), CROWD + 1 - HTTP_PLACES_MAX,
+		     begun);
+	http_client_send(&server, &slow, rest);
+	http_client_receive_all(&server, &slow);
+	cr_expect_eq(http_client_status(&slow), 200);
+	http_client_done(&slow);
+	for (size_t i = 0; i < CROWD; i++)
+		http_client_done(&crowd[i]);
 	endpoint_stop(&server);
 }
 

@@ -168,6 +168,45 @@ static struct http_scrape_body *put(u64 generation)
 	return http_scrape_current(&scrape, 0);
 }
 
+/* The size is that which is told: nothing is sent here. */
+static int put_large(u32 form, u64 generation, u64 size)
+{
+	int fd;
+
+	cr_assert_eq(http_bodies_seal("text", 4, &fd), 0);
+	return http_scrape_put(&scrape, form, generation, fd, size);
+}
+
+Test(http_scrape, bodies_that_slow_clients_are_sent_are_bounded_in_bytes)
+{
+	const u64 size = HTTP_SCRAPE_BYTES_MAX / 2;
+	struct http_scrape_body *slow[3];
+
+	scrape = (struct http_scrape){0};
+	/* What is served itself is as large as it is. */
+	cr_assert_eq(put_large(0, 1, 10 * size), 0);
+	cr_expect_eq(http_scrape_bytes(&scrape), 0);
+	for (u32 form = 0; form < 3; form++) {
+		cr_assert_eq(put_large(form, 10 + form, size), 0);
+		slow[form] = http_scrape_current(&scrape, form);
+		http_scrape_hold(slow[form]);
+	}
+	cr_assert_eq(put_large(0, 20, size), 0);
+	cr_assert_eq(put_large(1, 21, size), 0);
+	cr_expect_eq(http_scrape_bytes(&scrape), HTTP_SCRAPE_BYTES_MAX);
+	cr_expect(http_scrape_full(&scrape, 2));
+	cr_expect_eq(put_large(2, 22, size), -ENOSPC);
+	cr_expect_eq(http_scrape_current(&scrape, 2)->generation, 12);
+	cr_expect_not(http_scrape_full(&scrape, 1), "nobody is being sent it");
+	http_scrape_release(slow[0]);
+	cr_assert_eq(put_large(2, 23, size), 0);
+	cr_expect_eq(http_scrape_bytes(&scrape), HTTP_SCRAPE_BYTES_MAX);
+	http_scrape_release(slow[1]);
+	http_scrape_release(slow[2]);
+	cr_expect_eq(http_scrape_bytes(&scrape), 0);
+	http_scrape_done(&scrape);
+}
+
 Test(http_scrape, as_many_bodies_as_there_may_be)
 {
 	struct http_scrape_body *slow[HTTP_SCRAPE_BODIES_MAX];

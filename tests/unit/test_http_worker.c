@@ -361,7 +361,7 @@ static int try_all(bool any_local)
 	    !refused(bind(listener, (const struct sockaddr *)&nowhere, sizeof(nowhere))) ||
 	    /* Or under another number. */
 	    !refused(dup(listener)) || !refused(dup2(listener, 100)) || !refused(dup3(listener, 100, 0)) ||
-	    !refused(fcntl(listener, F_DUPFD, 100)) ||
+	    !refused(fcntl(listener, F_DUPFD, 100)) || !refused(fcntl(listener, F_DUPFD_CLOEXEC, 100)) ||
 	    !refused(syscall(SYS_pidfd_getfd, listener, listener, 0)))
 		return tries;
 	if (!refused(syscall(SYS_bpf, BPF_MAP_CREATE, &bpf, sizeof(bpf))) ||
@@ -375,6 +375,10 @@ static int try_all(bool any_local)
 	    !refused(setuid(0)) || !refused(memfd_create("x", 0)) || !refused(unlink("/nothing")) ||
 	    !refused((long)mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)))
 		return 100 + tries;
+	/* Past its memory. */
+	if (mmap(NULL, HTTP_CONFINE_DATA + 1, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) !=
+	    MAP_FAILED)
+		return 200;
 	return 0;
 }
 

@@ -89,6 +89,33 @@ Test(json, a_cgroup_without_samples_has_no_event)
 		"\"cgroup\":\"/idle\",\"id\":7,\"alive\":false,\"events\":{}}");
 }
 
+Test(json, cgroups_without_a_slot)
+{
+	static char first[] = "/new.slice/a.service", second[] = "/new.slice/b.service";
+	static char *paths[] = {first, second};
+	static const struct no_slot no_slot = {.paths = paths, .n = 2};
+	struct snapshot *snapshot = example_perf();
+	_cleanup_json_ json_object *status = NULL, *top = NULL, *cgroup = NULL, *other = NULL;
+	json_object *member;
+
+	snapshot->without_slot = 3;
+	snapshot->no_slot = &no_slot;
+	status = json_status(snapshot);
+	top = json_top(snapshot);
+	cgroup = json_cgroup_without_samples(snapshot, "/new.slice/b.service", 0, true);
+	other = json_cgroup_without_samples(snapshot, "/idle", 7, true);
+	cr_assert(json_object_object_get_ex(cgroup, "no_slot", &member));
+	cr_expect(json_object_get_boolean(member));
+	cr_expect_not(json_object_object_get_ex(other, "no_slot", &member));
+	cr_assert(json_object_object_get_ex(top, "without_slot", &member));
+	cr_expect_eq(json_object_get_int(member), 3);
+	cr_assert(json_object_object_get_ex(status, "without_slot", &member));
+	cr_expect_eq(json_object_get_int(member), 3);
+	cr_assert(json_object_object_get_ex(status, "no_slot", &member));
+	cr_assert_eq(json_object_array_length(member), 2);
+	cr_expect_str_eq(json_object_get_string(json_object_array_get_idx(member, 1)), second);
+}
+
 Test(json, status_of_a_live_machine_in_full)
 {
 	expect_json(
@@ -114,9 +141,9 @@ Test(json, status_of_a_live_machine_in_full)
 		"\"lost\":{\"malformed\":1},\"unsampled_seconds\":{\"multiplexed\":0.0}}}},"
 		"\"samples\":{\"seen\":103,\"attributed\":101,\"unattributed\":2,"
 		"\"lost\":{\"malformed\":1},\"unsampled_seconds\":{\"multiplexed\":1.5}},"
-		"\"cgroups_alive\":57,\"slots\":512,\"slots_free\":454,\"stripes\":4,\"births_without_slot\":"
-		"3,\"slots_missing\":true,"
-		"\"map_bytes\":10485760,"
+		"\"cgroups_alive\":57,\"slots\":512,\"slots_free\":454,\"slots_limit\":4096,\"stripes\":4,"
+		"\"births_without_slot\":3,\"slots_missing\":true,\"without_slot\":0,\"no_slot\":[],"
+		"\"map_bytes\":10485760,\"map_bytes_max\":67108864,"
 		"\"memory\":{\"maps\":10485760,\"anonymous\":3565158,\"anonymous_peak\":11744051},\"interval_"
 		"s\":1.0,\"collection_s\":0.000412,"
 		"\"config\":{\"reloaded\":false,\"time\":\"2026-11-21T05:59:59Z\",\"files\":["

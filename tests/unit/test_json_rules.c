@@ -48,7 +48,10 @@ Test(json_rules, rules_in_full)
 			    [ALERT_PENDING] = 1,
 			    [ALERT_FIRING] = 2,
 			    [ALERT_RESOLVED] = 3},
-		 .unknown = {[UNKNOWN_SAMPLES] = 4, [UNKNOWN_NOT_MEASURED] = 5},
+		 .unknown = {[UNKNOWN_SAMPLES] = 4,
+			     [UNKNOWN_BURSTS] = 2,
+			     [UNKNOWN_NO_SLOT] = 3,
+			     [UNKNOWN_NOT_MEASURED] = 5},
 		 .ignored = 6},
 		{.states = {[ALERT_INACTIVE] = 1}},
 	};
@@ -58,7 +61,7 @@ Test(json_rules, rules_in_full)
 	expect_json(json_rules("perf", rules, counts, 2, NULL),
 		    "{\"version\":1,\"origin\":\"perf\",\"rules\":[{" SLOW_DB
 		    ",\"cgroups\":{\"inactive\":7,\"pending\":1,\"firing\":2,\"resolved\":3,\"ignored\":6,"
-		    "\"unknown\":{\"samples\":4,\"not_measured\":5}}},"
+		    "\"unknown\":{\"samples\":4,\"bursts\":2,\"no_slot\":3,\"not_measured\":5}}},"
 		    "{\"rule\":\"remote\",\"cgroup\":[\"/"
 		    "*\"],\"event\":\"loads\",\"metric\":\"share:remote_dram\","
 		    "\"unit\":\"share\",\"above\":0.05,\"clear\":0.03,\"window_s\":60,\"for_s\":1.5,"

@@ -32,6 +32,7 @@ Test(kept_decide, each_difference_has_its_consequence)
 		{{IDENTITY, .with_latency = 2}, KEPT_ANEW, "the events"},
 		{{IDENTITY, .measured = 6}, KEPT_ANEW, "the events"},
 		{{IDENTITY, .hot_max = 8}, KEPT_ANEW, "the number of hot tables"},
+		{{IDENTITY, .block_slots = 256}, KEPT_ANEW, "the number of slots"},
 		{{IDENTITY, .hot_cpus = 1}, KEPT_ANEW, "the number of hot tables"},
 		{{IDENTITY, .offcore_cpus = 0}, KEPT_ANEW, "the counting of off-core responses"},
 	};

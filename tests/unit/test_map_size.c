@@ -2,6 +2,7 @@
 #include <criterion/criterion.h>
 
 #include "kernel/map_size.h"
+#include "pebsd/records.h"
 
 #define MIB (1024ULL * 1024)
 #define KIB 1024ULL
@@ -60,4 +61,40 @@ Test(map_size, of_what_is_by_cpu)
 	maps.hot_tables = 0;
 	maps.offcore_cpus = 2;
 	cr_expect_eq(map_size(&maps) - without, 94ULL * 4 * KIB + 4 * KIB);
+}
+
+/* One slot more, in whole blocks, would not fit; what is made for all that can be is counted in. */
+Test(map_size, as_many_slots_as_memory_is_for)
+{
+	static const u64 mebibytes[] = {2, 12, 64, 256, 768};
+
+	for (size_t i = 0; i < sizeof(mebibytes) / sizeof(mebibytes[0]); i++) {
+		const u64 bytes = mebibytes[i] << 20;
+		struct map_size_case maps = machine(0, 16, 256);
+		u32 slots;
+
+		maps.with_latency = 1;
+		slots = map_size_slots(&maps, bytes);
+		cr_expect_eq(slots % SLOT_BLOCK, 0);
+		cr_expect_geq(slots, SLOT_BLOCK);
+		maps.slots = maps.slots_max = slots;
+		cr_expect(slots == SLOT_BLOCK || map_size(&maps) <= bytes, "%u slots", slots);
+		maps.slots = maps.slots_max = slots + SLOT_BLOCK;
+		cr_expect_gt(map_size(&maps), bytes, "%u slots", slots);
+		/* Made for twice as many, there is room for fewer. */
+		maps.slots_max = 2 * slots;
+		cr_expect_leq(map_size_slots_of(&maps, bytes), slots);
+		maps.slots = map_size_slots_of(&maps, bytes);
+		cr_expect(maps.slots == SLOT_BLOCK || map_size(&maps) <= bytes);
+	}
+}
+
+Test(map_size, never_more_slots_than_there_can_be)
+{
+	struct map_size_case maps = machine(0, 1, 2);
+
+	maps.without = 1;
+	cr_expect_eq(map_size_slots(&maps, 1ULL << 40), SLOTS_MAX);
+	maps.slots_max = 1024;
+	cr_expect_eq(map_size_slots_of(&maps, 1ULL << 40), 1024);
 }

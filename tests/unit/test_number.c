@@ -6,6 +6,33 @@
 #include "base/cleanup.h"
 #include "base/number.h"
 
+Test(size, whole_numbers_with_units_of_1024)
+{
+	static const struct {
+		const char *text;
+		u64 bytes;
+	} good[] = {{"0", 0},           {"4096", 4096},    {"4K", 4096}, {"64M", 64ULL << 20},
+		    {"3G", 3ULL << 30}, {"2T", 2ULL << 40}};
+	static const char *const bad[] = {"",    "M",   "4k",   "4KB", "4KiB", " 4K",
+					  "4K ", "-4K", "4.5M", "4 K", "0x4K"};
+	char text[NUMBER_TEXT_MAX];
+	u64 bytes;
+
+	for (size_t i = 0; i < ARRAY_SIZE(good); i++) {
+		cr_expect_eq(size_parse(good[i].text, 0, UINT64_MAX, &bytes), 0, "%s", good[i].text);
+		cr_expect_eq(bytes, good[i].bytes, "%s", good[i].text);
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(bad); i++)
+		cr_expect_eq(size_parse(bad[i], 0, UINT64_MAX, &bytes), -EINVAL, "\"%s\"", bad[i]);
+	cr_expect_eq(size_parse("1023K", 1 << 20, 1 << 30, &bytes), -ERANGE);
+	cr_expect_eq(size_parse("1025M", 1 << 20, 1 << 30, &bytes), -ERANGE);
+	cr_expect_eq(size_parse("16777216T", 0, UINT64_MAX, &bytes), -ERANGE, "more than 2^64 - 1 bytes");
+	cr_expect_str_eq(size_format(0, text), "0");
+	cr_expect_str_eq(size_format(64ULL << 20, text), "64M");
+	cr_expect_str_eq(size_format(1536ULL << 10, text), "1536K");
+	cr_expect_str_eq(size_format(1025, text), "1025");
+}
+
 Test(number, digits_alone_are_a_number)
 {
 	u64 value = 7;

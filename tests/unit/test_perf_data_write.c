@@ -2,12 +2,14 @@
 /* A zoom's perf.data, read by what reads those of perf. */
 #include <criterion/criterion.h>
 
+#include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
 
 #include "origin/replay/perf_data.h"
 #include "origin/replay/replay_event.h"
 #include "perf_data_writer.h"
+#include "profile/perf_data_bytes.h"
 #include "profile/perf_data_host.h"
 #include "profile/perf_data_write.h"
 #include "tree.h"
@@ -95,6 +97,25 @@ static struct perf_data *reopened(struct zoom_recording *recording, u8 **ret_byt
 	r = perf_data_open(writer_memfd(*ret_bytes, *ret_size), &data, &message);
 	cr_assert_eq(r, 0, "%s", message);
 	return data;
+}
+
+/* As if all but four bytes of the largest file were there: memory that is not touched is none. */
+Test(perf_data_write, a_file_is_no_larger_than_is_said)
+{
+	void *memory = mmap(NULL, PERF_DATA_BYTES_MAX, PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	struct perf_data_bytes out = {
+		.bytes = memory, .size = PERF_DATA_BYTES_MAX - 4, .capacity = PERF_DATA_BYTES_MAX};
+
+	cr_assert_neq(memory, MAP_FAILED);
+	perf_data_put(&out, "1234", 4);
+	cr_expect_eq(out.error, 0);
+	cr_expect_eq(out.size, PERF_DATA_BYTES_MAX);
+	perf_data_put(&out, "5", 1);
+	cr_expect_eq(out.error, -E2BIG);
+	cr_expect_eq(out.size, PERF_DATA_BYTES_MAX);
+	cr_expect_eq(out.bytes, memory);
+	(void)munmap(memory, PERF_DATA_BYTES_MAX);
 }
 
 Test(perf_data_write, is_read_back_with_the_same_samples_in_order_of_time)

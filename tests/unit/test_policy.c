@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
+#include <sys/param.h>
 
 #include "policy_fixture.h"
 
@@ -111,6 +112,59 @@ Test(policy, a_window_of_two_collections_cannot_tell_bursts)
 	/* What is not proven by independent samples either is known not to be. */
 	(void)fixture_run(&fixture, 3, "/a", 45, 55);
 	cr_expect_eq(the_alert(&fixture, "remote", "/a").decision.unknown, UNKNOWN_NOT);
+	fixture_free(&fixture);
+}
+
+/* What a list says is asked at each use, so that it may change under the policy. */
+Test(policy, a_cgroup_without_a_slot_is_unknown_and_holds_what_was)
+{
+	struct rule rules[] = {fixture_rule("remote", everything), fixture_rule("of_a", slice)};
+	static char never[] = "/never", fired[] = "/a";
+	char *paths[] = {fired, never};
+	struct no_slot none = {0}, some = {.paths = paths, .n = 2};
+	struct policy_fixture fixture;
+	struct policy_counts counts;
+	struct alert *alerts;
+	struct alert alert;
+	size_t n;
+
+	fixture_new(&fixture, rules, 1);
+	policy_set_no_slot(fixture.policy, &none);
+	fire(&fixture, "/a");
+	cr_assert_eq(policy_explain(fixture.policy, "remote", "/never", &alerts, &n), 0);
+	cr_expect_eq(n, 0);
+	free(alerts);
+
+	/* Its cgroup was made again, and the new one found none. */
+	policy_set_no_slot(fixture.policy, &some);
+	cr_assert_eq(fixture_run(&fixture, 3, "/b", 0, 10), 3);
+	alert = the_alert(&fixture, "remote", "/a");
+	cr_expect_eq(alert.decision.unknown, UNKNOWN_NO_SLOT);
+	cr_expect_eq(alert.decision.state, ALERT_FIRING);
+	cr_assert_eq(fixture_run(&fixture, 30, "/b", 0, 10), 30, "nothing resolves it");
+	cr_expect_eq(the_alert(&fixture, "remote", "/a").decision.state, ALERT_FIRING);
+
+	/* One that never had a sample is one, too. */
+	alert = the_alert(&fixture, "remote", "/never");
+	cr_expect_eq(alert.decision.unknown, UNKNOWN_NO_SLOT);
+	cr_expect_eq(alert.decision.state, ALERT_INACTIVE);
+	cr_expect_str_eq(alert.cgroup, "/never");
+	cr_expect_str_eq(alert.event_key, "loads");
+	policy_count(fixture.policy, 0, &counts);
+	cr_expect_eq(counts.unknown[UNKNOWN_NO_SLOT], 2);
+	cr_expect_eq(counts.unknown[UNKNOWN_SAMPLES], 0);
+	cr_expect_eq(counts.states[ALERT_FIRING], 0);
+	cr_expect_eq(counts.states[ALERT_INACTIVE], 1);
+
+	/* And of a rule that does not match it, none. */
+	cr_assert_eq(policy_set_rules(fixture.policy, &rules[1], 1), 0);
+	cr_expect_eq(policy_explain(fixture.policy, "of_a", "/never", &alerts, &n), -ENXIO);
+	policy_count(fixture.policy, 0, &counts);
+	cr_expect_eq(counts.unknown[UNKNOWN_NO_SLOT], 1);
+
+	/* A slot again. */
+	policy_set_no_slot(fixture.policy, &none);
+	cr_expect_neq(the_alert(&fixture, "of_a", "/a").decision.unknown, UNKNOWN_NO_SLOT);
 	fixture_free(&fixture);
 }
 
@@ -579,6 +633,50 @@ Test(policy, churn_gives_everything_back)
 	cr_expect_lt(policy_bytes(fixture.policy), before + 65536, "%zu after %zu",
 		     policy_bytes(fixture.policy), before);
 	fixture_free(&fixture);
+}
+
+/* What a policy holds at most with so many bytes for windows, with 500 cgroups under three rules. */
+static size_t most_held(size_t max_bytes)
+{
+	struct rule rules[] = {fixture_rule("a", everything), fixture_rule("b", everything),
+			       fixture_rule("c", everything)};
+	const struct event event = fixture_event(EVENT_LOADS, "cpu");
+	const struct policy_settings settings = {.rules = rules,
+						 .n_rules = ARRAY_SIZE(rules),
+						 .events = &event,
+						 .n_events = 1,
+						 .start_ns = FIXTURE_START_NS,
+						 .next_number = 1,
+						 .max_bytes = max_bytes};
+	struct policy_fixture fixture = {.now_ns = FIXTURE_START_NS};
+	size_t most = 0;
+	char path[64];
+
+	for (size_t i = 0; i < ARRAY_SIZE(rules); i++)
+		rules[i].window_ns = (60 + 10 * i) * NSEC_PER_SEC;
+	cr_assert_eq(policy_new(&settings, &fixture.policy), 0);
+	for (unsigned second = 0; second < 100; second++) {
+		fixture_begin(&fixture);
+		for (unsigned i = 0; i < 500; i++) {
+			(void)snprintf(path, sizeof(path), "/%u", i);
+			fixture_put(&fixture, path, 1 + (second + i) % 7, 10 + (second * i) % 1000);
+		}
+		cr_assert_eq(fixture_tick(&fixture), 0);
+		most = MAX(most, policy_bytes(fixture.policy));
+	}
+	fixture_free(&fixture);
+	return most;
+}
+
+/* More than fits: all rules' windows together hold no more than there is. */
+Test(policy, windows_of_all_rules_hold_no_more_than_is_said)
+{
+	const size_t bound = 512UL << 10, without = most_held(1), with = most_held(bound);
+
+	cr_expect_leq(with - without, bound, "%zu, %zu without windows", with, without);
+	cr_expect_gt(with - without, bound / 2, "%zu, %zu without windows: the bound is not reached", with,
+		     without);
+	cr_expect_gt(most_held(POLICY_BYTES) - without, bound, "without it they would take more");
 }
 
 /* That nothing is done for it is seen in the benchmark of a tick alone (tests/bench/policy_tick.c). */

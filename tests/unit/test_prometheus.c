@@ -41,6 +41,9 @@ static void setup(struct books *books)
 		.cgroups_alive = 7,
 		.slots = 512,
 		.map_bytes = 1310720,
+		.slots_limit = 4096,
+		.births_without_slot = 191,
+		.without_slot = 190,
 		.collection_seconds = 0.00025,
 		.config_reloaded = true,
 		.config_time = {1795240000, 250000000},
@@ -240,6 +243,9 @@ Test(prometheus, what_is_not_known_is_absent)
 	expect(&metrics, "pebsd_ldlat_cycles{event=\"stores\",pmu=\"cpu\"}", NULL);
 	expect(&metrics, "pebsd_cgroups", "7");
 	expect(&metrics, "pebsd_cgroup_slots", "512");
+	expect(&metrics, "pebsd_cgroup_slots_limit", "4096");
+	expect(&metrics, "pebsd_cgroup_births_without_slot_total", "191");
+	expect(&metrics, "pebsd_cgroups_without_slot", "190");
 	expect(&metrics, "pebsd_map_bytes", "1310720");
 	expect(&metrics, "pebsd_collection_duration_seconds", "0.00025");
 	expect(&metrics, "pebsd_config_last_reload_successful", "1");

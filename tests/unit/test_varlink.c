@@ -1,9 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <criterion/criterion.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "base/json_get.h"
 #include "export/varlink.h"
@@ -541,4 +548,113 @@ Test(varlink, a_client_that_reads_is_answered_beside_those_that_do_not)
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(deaf); i++)
 		(void)close(deaf[i]);
+}
+
+#define BIG "{\"method\":\"org.example.test.Big\",\"parameters\":{\"bytes\":1000000}}"
+
+/* Connects as another user, which root alone can be. */
+static int connect_as(uid_t user)
+{
+	int fd;
+
+	cr_assert_eq(seteuid(user), 0);
+	fd = peer_connect(socket_path);
+	cr_assert_eq(seteuid(0), 0);
+	return fd;
+}
+
+/* Four users who have not enough each. */
+Test(varlink, replies_of_all_users_hold_no_more_than_there_is)
+{
+	int fds[4 * 8];
+	size_t n = 0;
+
+	if (getuid() != 0)
+		cr_skip_test("needs root, to be several users");
+	cr_assert_eq(chmod(path, 0711), 0);
+	cr_assert_eq(chmod(socket_path, 0666), 0);
+	for (uid_t user = 1; user <= 4; user++)
+		for (size_t i = 0; i < 8; i++) {
+			fds[n] = connect_as(user);
+			peer_call(event, fds[n++], BIG);
+		}
+	peer_settle(event);
+	cr_expect_leq(varlink_server_held(server), VARLINK_ALL_BYTES);
+	cr_expect_gt(varlink_server_held(server), VARLINK_ALL_BYTES - 4UL * VARLINK_REPLY_MAX);
+	for (size_t i = 0; i < n; i++)
+		(void)close(fds[i]);
+}
+
+/* What waits in the kernel for a client that does not read. */
+Test(varlink, the_kernel_holds_no_more_of_a_reply_than_is_said)
+{
+	_cleanup_close_ int fd = peer_connect(socket_path);
+	int waits = 0;
+
+	peer_call(event, fd, BIG);
+	peer_settle(event);
+	cr_assert_eq(ioctl(fd, FIONREAD, &waits), 0);
+	cr_expect_gt(waits, 0);
+	cr_expect_leq(waits, VARLINK_KERNEL_BYTES);
+}
+
+/* Each connection has a call that lacks its last byte. */
+Test(varlink, calls_take_no_more_than_is_said)
+{
+	static char text[VARLINK_MESSAGE_MAX];
+	int fds[VARLINK_CONNECTIONS_MAX];
+	size_t before = mallinfo2().uordblks + mallinfo2().hblkhd, after;
+
+	memset(text, ' ', sizeof(text));
+	for (size_t i = 0; i < ARRAY_SIZE(fds); i++) {
+		fds[i] = peer_connect(socket_path);
+		peer_send(event, fds[i], text, sizeof(text));
+		peer_settle(event);
+	}
+	after = mallinfo2().uordblks + mallinfo2().hblkhd;
+	/* Beside the calls each connection has some KiB of its own. */
+	cr_expect_leq(after - before, VARLINK_CONNECTIONS_MAX * (VARLINK_MESSAGE_MAX + 8192UL));
+	for (size_t i = 0; i < ARRAY_SIZE(fds); i++)
+		(void)close(fds[i]);
+}
+
+static u64 now_ms(void)
+{
+	struct timespec now;
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &now);
+	return (u64)now.tv_sec * 1000 + (u64)now.tv_nsec / NSEC_PER_MSEC;
+}
+
+/* It is by the bytes that a client takes, not by when it took one last. One takes ten bytes a second, another half
+ * as much again as it has to, which the kernel has at hand for it. */
+Test(varlink, a_client_that_takes_a_byte_now_and_then_is_let_go)
+{
+	_cleanup_close_ int sips = peer_connect(socket_path);
+	_cleanup_close_ int reads = peer_connect(socket_path);
+	const u64 end = now_ms() + (2 * VARLINK_PERIOD_SECONDS + 3) * 1000ULL;
+	static char bytes[VARLINK_PERIOD_BYTES];
+	u64 begun = now_ms(), next = 0, let_go_ms = 0;
+
+	peer_call(event, sips, BIG);
+	peer_call(event, reads, BIG);
+	peer_settle(event);
+	cr_expect_gt(varlink_server_held(server), VARLINK_REPLY_MAX);
+	while (now_ms() < end) {
+		cr_assert_geq(sd_event_run(event, 20000), 0);
+		if (!let_go_ms && varlink_server_held(server) <= VARLINK_REPLY_MAX)
+			let_go_ms = now_ms() - begun;
+		if (now_ms() - begun < next)
+			continue;
+		next += 100;
+		(void)!recv(sips, bytes, 1, MSG_DONTWAIT);
+		if (next % 2500 == 0)
+			cr_expect_gt(recv(reads, bytes, 24UL << 10, MSG_DONTWAIT), 0);
+	}
+	cr_expect_geq(let_go_ms, (VARLINK_PERIOD_SECONDS - 1) * 1000ULL);
+	cr_expect_gt(varlink_server_held(server), 0, "the one that reads was let go");
+	/* And gets all of its reply. */
+	while (recv(reads, bytes, sizeof(bytes), MSG_DONTWAIT) > 0)
+		peer_settle(event);
+	peer_expect(event, reads, ECHO("1"), ECHOED("1"));
 }

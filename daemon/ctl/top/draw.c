@@ -268,6 +268,11 @@ static void put_first_line(FILE *out, const struct top_state *state, const struc
 			       table->firing == 1 ? "" : "s");
 		put_part(&line, BOLD, text);
 	}
+	if (table->without_slot > 0) {
+		(void)snprintf(text, sizeof(text), "%llu cgroup%s without a slot",
+			       (unsigned long long)table->without_slot, table->without_slot == 1 ? "" : "s");
+		put_part(&line, BOLD, text);
+	}
 	if (table->rate.known) {
 		text_short_count(table->rate.value, number);
 		(void)snprintf(text, sizeof(text), "%s samples/s", number);

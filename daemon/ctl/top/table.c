@@ -130,6 +130,7 @@ static int read_head(json_object *status, json_object *top, struct top_table *ta
 		table->rate = number((double)count / covered.value);
 	if (json_get_u64(samples, "unattributed", &count))
 		table->unattributed = number((double)count);
+	(void)json_get_u64(top, "without_slot", &table->without_slot);
 	table->per_second = covered.known;
 	table->cost = cost_of(status);
 	r = read_lost(json_get_object(samples, "lost"), &table->lost);

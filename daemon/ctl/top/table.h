@@ -44,6 +44,7 @@ struct top_table {
 	struct top_number rate;         /* samples a second, all events */
 	struct top_number cost;         /* percent of a CPU's time, the busiest */
 	struct top_number unattributed; /* samples */
+	u64 without_slot;               /* cgroups */
 	u64 firing;                     /* alerts */
 	char *lost;
 	u64 matching; /* cgroups that there are, of which `n` from `first` on are here */

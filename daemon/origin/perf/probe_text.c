@@ -315,7 +315,10 @@ static int print_origin_of_costs(const struct probe_report *report, FILE *out)
 	if (asprintf(&text,
 		     "BPF maps are for %s cgroup slots%s; beside the descriptors of events pebsd keeps room "
 		     "for %d.",
-		     slots, report->slots_by_cgroups ? " (twice the cgroups there are, at least 512)" : "",
+		     slots,
+		     report->slots_by_cgroups
+			     ? " (twice the cgroups there are, at least 512; more are added as cgroups come)"
+			     : "",
 		     DESCRIPTORS_SPARE) < 0) {
 		text = NULL;
 		return -ENOMEM;

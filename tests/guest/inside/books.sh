@@ -56,6 +56,9 @@ settings() {
 # What pebsd samples, as its own keys with the PMU and the code of each in the books; see codes().
 sampled=()
 
+# Whether other tools sample in this test, too.
+others_sample=false
+
 # What a workload touches, in MiB: more than the caches of any machine of the model.
 touches=16
 
@@ -205,7 +208,7 @@ compare() {
 	status >"$work/status"
 	jq --null-input --raw-output --from-file "$here/compare.jq" --slurpfile books "$work/books" \
 		--slurpfile totals "$work/totals" --slurpfile top "$work/top" --slurpfile status "$work/status" \
-		--slurpfile cgroups "$cgroups" --argjson codes "$(codes)" \
+		--slurpfile cgroups "$cgroups" --argjson codes "$(codes)" --argjson others "$others_sample" \
 		>"$work/compared"
 }
 
@@ -269,7 +272,7 @@ has_delivered() {
 	[ "$(delivered)" -ge "$1" ]
 }
 
-# await_samples N: the machine delivers so many more, from all its CPUs.
+# await_samples N: waits for N more samples, of all CPUs together.
 await_samples() {
 	wait_until "$1 samples" 200 has_delivered $(($(delivered) + $1))
 }

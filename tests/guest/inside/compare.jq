@@ -8,6 +8,7 @@
 #      --argjson codes     {"loads": {"pmu": "cpu", "code": "0x1cd"}}, by pebsd's keys; on a machine with several core
 #                          PMUs "loads:cpu_core" and so on. With "filtered": [CODE...] the samples of these are of
 #                          the same event, of operations that it is not about, and pebsd has to have filtered them.
+#      --argjson others    whether tools beside pebsd sample, too: events that the books know as other:CODE
 # Every sample that the hardware delivered is to be in pebsd's figures, under its cgroup's path, with all that the
 # hardware said of it: stores have no latency on some machines, instructions neither latency nor source, and then pebsd
 # must not have any. Missing may be those alone for which the kernel left out the program ("guarded"), and pebsd has
@@ -147,6 +148,7 @@ def metrics($event):
 	| select(($core[$what] // 0) != 0) | "CPU \($core.cpu) of the PMU: \($what) is \($core[$what])"),
 	# Those of one cgroup are a zoom's, and not accounted.
 	($totals[] | .cpu as $cpu | .pmu as $pmu | .events | to_entries[] | select(.key | startswith("cgroup:") | not)
+	| select($others and (.key | startswith("other:")) | not)
 	| select({pmu: $pmu, code: .key} as $of
 		| [$codes[] | {pmu, code: (.code, (.filtered // [])[])}] | index($of) | not)
 	| select(.value.overflow > 0) | "CPU \($cpu): samples of an event \(.key) that nobody asked for"),

@@ -62,6 +62,6 @@ tell_kept() {
 	read -r seen lost < <(counters)
 	delivered=$(($(delivered_by) - first_delivered))
 	expect 'what was delivered since, and what the counters rose by' "$delivered" $((seen + lost - seen_first - lost_first))
-	figures "$1: of $delivered samples delivered $((seen - seen_first)) are in the counters, $((lost - lost_first)) are told as" \
+	figures "$1: of $delivered samples delivered $((seen - seen_first)) are in the counters, $((lost - lost_first)) are reported as" \
 		"lost; nobody answered for $longest ms at most"
 }

@@ -127,7 +127,7 @@ last_words() {
 exact() {
 	local before last='' changes=-1
 	stop_counting
-	# Three collections after it: one may be under way, and what is lost of one is told by the next.
+	# Three collections after it: one may be under way, and the next one reports what that one lost.
 	while [ $changes -lt 3 ]; do
 		status >"$work/status"
 		before=$last

@@ -5,14 +5,20 @@
 # Over the second serial line goes "begin NAME" before each test; then, of one that did not pass, what it printed as
 # "| LINE" and what else may explain it; then its result as "passed NAME SECONDS", "failed NAME SECONDS WHY" or "skipped
 # NAME SECONDS WHY"; "end" after the last.
+# With guest.layout it prints there where this kernel has what the emulated PMU reads, instead: image.sh keeps it.
 # A test may take 300 seconds, or what a line of it says: "# time limit: 600 s".
 set -u
 
 cd /usr/lib/pebsd-tests || exit 1
 stty -F /dev/ttyS1 raw -echo
-# An emulated PMU learns where this kernel has its tasks, so that its books know them.
-! ./pmu machine >/dev/null 2>&1 || ./pmu kernel
 exec 3<>/dev/ttyS1
+if grep -q -w guest.layout /proc/cmdline; then
+	./pmu layout >&3
+	exec 3>&-
+	systemctl poweroff --force --force
+fi
+# The emulated PMU learns where this kernel has its tasks, so that its books know them.
+./pmu kernel layout
 
 # explain WHAT COMMAND...: sends what the command prints.
 explain() {

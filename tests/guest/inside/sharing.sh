@@ -5,7 +5,7 @@
 
 failed=''
 
-# wrong TEXT...: all of what is not as it must be is told, not the first alone.
+# wrong TEXT...: notes a difference and goes on, so that the test shows all of them.
 wrong() {
 	failed=yes
 	say "${machine:+$machine: }$*"

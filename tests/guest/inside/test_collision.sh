@@ -60,16 +60,16 @@ for line in "${sampled[@]}"; do
 	jq --raw-output '.notes[]' "$work/status" |
 		grep -q "^$key was silent on CPUs [-0-9,]* until it was armed again, $again time" ||
 		fail "no note tells that $key was armed $again times: $(cat "$work/status")"
-	told=$(pebsd_log "$since" | grep -c "$key was silent on CPUs" || :)
-	expect "warnings in the journal that $key was armed again" 1 "$told"
+	logged=$(pebsd_log "$since" | grep -c "$key was silent on CPUs" || :)
+	expect "warnings in the journal that $key was armed again" 1 "$logged"
 	# Which of pebsd's events it is that collide, and what to do.
 	jq --raw-output '.notes[]' "$work/status" | grep "^$key was silent" |
 		grep -q 'lost [0-9,]* of [0-9,]* samples .* here loads and stores collide, .* longer periods .* or fewer' ||
 		fail "no note says what collides: $(jq '.notes' "$work/status")"
 	# At once, and then once a minute.
-	told=$(pebsd_log "$since" | grep -c "lost [0-9]* samples of $key: unexplained" || :)
-	[ "$told" -ge 1 ] || fail "the journal does not tell that $key lost samples"
-	[ "$told" -le $((1 + ($(date +%s) - since) / 60)) ] || fail "the journal tells $told times that $key lost samples"
+	logged=$(pebsd_log "$since" | grep -c "lost [0-9]* samples of $key: unexplained" || :)
+	[ "$logged" -ge 1 ] || fail "the journal does not say that $key lost samples"
+	[ "$logged" -le $((1 + ($(date +%s) - since) / 60)) ] || fail "the journal says $logged times that $key lost samples"
 done
 
 # A run that ends before any later look, and right after the last collection. With a fifth of the periods there are some

@@ -49,4 +49,4 @@ expect 'the runtime' docker "$(pebsctl --json show "/docker/$id" | jq -r .labels
 scrape
 grep -q "^pebsd_weighted_samples_total{cgroup=\"/docker/$id\",runtime=\"docker\",container=\"web\",event=" \
 	"$work/metrics" || fail "no series has the name: $(grep -F "$id" "$work/metrics" | head -n 1)"
-! grep -rq secret "$work/metrics" || fail 'more than the name was told'
+! grep -rq secret "$work/metrics" || fail 'more than the name was exported'

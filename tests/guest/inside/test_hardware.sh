@@ -17,10 +17,13 @@
 export PEBSD=/usr/sbin/pebsd CHASE=$here/hardware/chase REPORT=$work/report
 
 play
+# perf reads all symbols of the kernel at each start, and takes a guest 20 seconds for that. It does not where they have no
+# addresses.
+echo 2 >/proc/sys/kernel/kptr_restrict
 status=0
 set -o pipefail
-# It is sampled with the period that pebsd has by default.
-"$here/hardware/run.sh" 5 2>&1 | tee "$work/said" /dev/kmsg >/dev/null || status=$?
+"$here/hardware/run.sh" 2 2>&1 | tee "$work/said" /dev/kmsg >/dev/null || status=$?
+echo 0 >/proc/sys/kernel/kptr_restrict
 say "$(<"$work/said")"
 say "$(<"$REPORT")"
 expect 'its exit status' 0 $status
@@ -29,6 +32,7 @@ for name in L2 L3 'local DRAM' 'remote DRAM'; do
 		grep -q -x "ok - $name (cpu): $what" "$work/said" || fail "$name: not so: $what"
 	done
 done
+grep -q -x 'ok - what a sample costs is known' "$work/said" || fail 'what a sample costs is not known'
 head -n 1 "$REPORT" | grep -q -x 'pebsd on this hardware: PASSED' || fail "no verdict at its head: $(<"$REPORT")"
 for line in 'samples of the chase, ' 'expected [0-9]*, seen [0-9]*; lost: malformed 0, ' 'latency: mean ' 'sources: local_dram ' \
 	'pebsd --probe' 'kernel.perf_event_paranoid: ' 'loads on PMU cpu' '"ns_a_load":' '[0-9]* passed, 0 failed, '; do

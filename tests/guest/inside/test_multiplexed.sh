@@ -66,11 +66,11 @@ grep -q 'loads does not count on CPUs 0: another pinned event holds the counter'
 settle
 agree 'one CPU held'
 expect 'samples of CPU 0' 0 "$(records_of 0)"
-# Its time is told: half of the CPUs', and none that one's that counts.
+# The unsampled time is reported: of half of the CPUs, and not of the one that counts.
 expect 'share of the time that CPU 0 and CPU 1 count' '0.000000 1.000000' "$(ratios)"
 scrape
 held_us=$(unsampled_us)
-[ "$held_us" -gt 0 ] || fail 'no time is told in which CPU 0 was not sampled'
+[ "$held_us" -gt 0 ] || fail 'no unsampled time is reported for CPU 0'
 
 release
 resume
@@ -87,6 +87,6 @@ release
 settle
 agree "the holder gone, $held_us us without"
 scrape
-[ $(($(unsampled_us) - before_us)) -lt 10000 ] || fail "with a sharer $(($(unsampled_us) - before_us)) us are told"
+[ $(($(unsampled_us) - before_us)) -lt 10000 ] || fail "with a sharer $(($(unsampled_us) - before_us)) us are reported"
 expect 'CPUs in error' 'false false ' "$(in_error)"
 [ "$(records_of 0)" -gt 100 ] || fail 'CPU 0 is not sampled'

@@ -56,7 +56,7 @@ expect 'who opens events with paranoid at 2' pebsd "$(opened_by)"
 expect 'the opener with paranoid at 2' inactive "$(opener)"
 systemctl stop pebsd.service
 
-# Where it is not, and there is none, the reason is told with what to do.
+# If it is missing, the message says why and what to do.
 echo 3 >"$paranoid"
 systemctl stop pebsd-opener.socket
 ln -s /dev/null /run/systemd/system/pebsd-opener.socket

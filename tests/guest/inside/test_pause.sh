@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # A pause frees the hardware: no event of pebsd's is open, another tool can pin the counter that it had, and nothing is
 # sampled; cgroups are followed; it ends by itself, or when it is resumed; and over all of it every sample of the books
-# is in pebsd's figures, and the time is told.
+# is in pebsd's figures, and the unsampled time is reported.
 # cpus: 2
 # kernels: 6.12
 # takes: 60 s
@@ -86,7 +86,7 @@ expect 'events of pebsd while paused again' 0 "$(pebsd_events)"
 wait_until 'it goes on by itself' 100 has_events 2
 await_samples 500
 
-# Who takes the counter meanwhile keeps it: that is told as ever.
+# Whoever takes the counter meanwhile keeps it, and pebsd reports that as always.
 exits 'a third pause' 0 pebsctl pause
 systemd-run --quiet --collect --unit=holder.service "$here/open_event" --config "$(code_of mem-loads)" --config1 100 \
 	--precise 2 --sample-type "$((1 << 14))" --wakeup 1 --period $((0x7fffffff)) --pinned 1 --for 1000

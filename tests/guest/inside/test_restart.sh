@@ -31,7 +31,7 @@ look
 expect 'the unit after a reload' "active/running/$pid" "${unit[ActiveState]}/${unit[SubState]}/${unit[MainPID]}"
 [[ ${unit[StatusText]} == 'Origin perf: '* ]] || fail "the status after a reload: ${unit[StatusText]}"
 
-# One with a mistake is refused, the old one stays in force, and all of this is told to whoever asked.
+# A configuration with a mistake is refused and the old one stays in force. The caller of the reload gets the reason.
 settings '[export]' 'top = 9' 'listen = nowhere'
 exits 'systemctl reload of a mistake' 1 systemctl reload pebsd.service
 look

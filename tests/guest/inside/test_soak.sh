@@ -19,7 +19,7 @@ seconds=$(sed -n 's/.*guest\.soak=\([0-9]*\).*/\1/p' /proc/cmdline)
 seconds=${seconds:-150}
 online=/sys/devices/system/cpu/cpu1/online
 churn=/sys/fs/cgroup/churn.slice
-# Names of removed cgroups are kept for ten minutes: memory is compared after that, where there is so much time.
+# Names of removed cgroups are kept for ten minutes: memory is compared after that, if the soak is long enough.
 KEPT_SECONDS=600
 
 # shellcheck disable=SC2317 # called by the trap

@@ -44,7 +44,7 @@ expect 'its user' pebsd "$(stat -c %U "/proc/$pid")"
 expect 'kernel.perf_event_paranoid' 3 "$(cat /proc/sys/kernel/perf_event_paranoid)"
 expect 'who opened the events' opener "$(status | jq -r .opened_by)"
 
-# Members of the group may ask, but not change; others may neither. Who is refused is told what to do.
+# Members of the group may ask, but not change. Others may do neither. A refusal says what to do.
 group=$(getent group pebsd)
 group=${group#*:*:} group=${group%%:*}
 member=(setpriv --reuid=65534 --regid=65534 --groups="$group")

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # The service manager keeps as many descriptors as pebsd has on a machine of 256 CPUs with two events, and passes them
-# to each next process: after a restart, and after a kill. A stop leaves none with it. What it takes the manager is told.
+# to each next process: after a restart, and after a kill. A stop leaves none with it. The test prints how long the manager takes.
 # kernels: 6.12 6.1 7
 # takes: 8 s
 # shellcheck source=tests/guest/inside/lib.sh

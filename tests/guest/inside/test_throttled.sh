@@ -11,7 +11,7 @@
 # shellcheck source=tests/guest/inside/books.sh
 . "${0%/*}/books.sh"
 
-# A ring for what the kernel logs begins with one page: all of 100 ms has room in it, so that each throttling is told.
+# A ring for what the kernel logs begins with one page: 100 ms of records fit, so that each throttling is reported.
 play_paused
 settings '[sampling]' 'interval = 100ms'
 # A CPU that idles stops its tick, and an event that is throttled there stays so.

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # A zoom of a service of which is known what it does shows its functions, source lines, stacks and the cache line that it
 # shares falsely, with the figures of the emulated PMU's books; omitted samples are reported; it ends by itself; accounting
-# goes on beside it, or is told to have paused where one counter alone can hold the event.
+# goes on beside it, or is reported as paused if only one counter can hold the event.
 # long
 # cpus: 2
 # kernels: 6.12 6.1 7

@@ -3,7 +3,7 @@
 # it opened for the cgroup alone, when it is over.
 #   jq --null-input --from-file zoom.jq --slurpfile books what `pmu touched` prints --slurpfile said what `sharing` wrote
 #      --slurpfile zoom pebsctl --json zoom --arg event CODE --argjson rate N
-# Every sample that the hardware delivered is taken, or told as left out; each function and line has what the books have,
+# Every sample that the hardware delivered is taken, or reported as left out; each function and line has what the books have,
 # short by no more than what was left out; what the program is known to do most comes first, by its names and source
 # lines; the line that its two threads write apart is a false sharing candidate, that which they share is true sharing.
 # What comes out, a line each: "measured TEXT", and "wrong TEXT" for what is not as it must be.

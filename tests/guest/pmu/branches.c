@@ -73,14 +73,15 @@ static bool is_left_out(const struct branches *branches, u64 address)
 	return branches->select & (address >> 63 ? SELECT_NO_KERNEL : SELECT_NO_USER);
 }
 
-void branches_call(struct branches *branches, u64 from, u64 to)
+bool branches_call(struct branches *branches, u64 from, u64 to)
 {
 	if (!branches_wanted(branches) || is_left_out(branches, from))
-		return;
+		return false;
 	branches->top = (branches->top + 1) % branches->depth;
 	branches->from[branches->top] = from;
 	branches->to[branches->top] = to;
 	branches->info[branches->top] = 0;
+	return true;
 }
 
 void branches_return(struct branches *branches, u64 from)
@@ -91,10 +92,12 @@ void branches_return(struct branches *branches, u64 from)
 	branches->top = (branches->top + branches->depth - 1) % branches->depth;
 }
 
-void branches_arrived(struct branches *branches, u64 to)
+bool branches_arrived(struct branches *branches, u64 to)
 {
-	if (branches_wanted(branches) && !is_left_out(branches, branches->from[branches->top]))
-		branches->to[branches->top] = to;
+	if ((branches->from[branches->top] ^ to) >> 63)
+		return false;
+	branches->to[branches->top] = to;
+	return true;
 }
 
 void branches_freeze(struct branches *branches)

@@ -32,12 +32,12 @@ u64 branches_read(const struct branches *branches, u32 msr);
 /* Whether branches are recorded, as programmed now. */
 bool branches_wanted(const struct branches *branches);
 
-/* A call, with where it leads, or a return was executed. */
-void branches_call(struct branches *branches, u64 from, u64 to);
+/* A call, with where it leads, or a return was executed. True: the call has a record. */
+bool branches_call(struct branches *branches, u64 from, u64 to);
 void branches_return(struct branches *branches, u64 from);
 
-/* The last call leads there: an indirect one's end is known only after it. */
-void branches_arrived(struct branches *branches, u64 to);
+/* The recorded call leads there: an indirect one's end is known only after it. False: an interrupt came first. */
+bool branches_arrived(struct branches *branches, u64 to);
 
 /* An interrupt of the PMU is raised: recording ends where software asked for that. */
 void branches_freeze(struct branches *branches);

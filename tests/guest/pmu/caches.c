@@ -105,7 +105,7 @@ static void note(struct caches *caches, unsigned int cpu, const struct caches_ac
 	struct holder *holder = &caches->directory[line * 0x9e3779b97f4a7c15ULL >> 48];
 
 	if (holder->line != line) {
-		/* Who has the line that is forgotten would not be told of another's store. */
+		/* The CPU that has the forgotten line would not learn of another one's store. */
 		for (unsigned int other = 0; other < caches->cpus; other++)
 			if (holder->cpus >> other & 1)
 				set_recent(caches, other, holder->slot[other], 0);

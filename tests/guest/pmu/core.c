@@ -75,7 +75,7 @@ int core_open(struct core *core, const char *name, unsigned int cpu, struct cach
 	core->branches.has_info = core->machine->format >= RECORD_SKYLAKE;
 	core->branches.depth = core->branches.has_info ? 32 : 16;
 	core->unit.tag_interval = 1; /* core_loads_left() picks the loads */
-	core->unit.skid = 0;         /* between instructions that are told there are many that are not */
+	core->unit.skid = 0;         /* many instructions lie between those that the core sees */
 	return 0;
 }
 
@@ -377,7 +377,7 @@ static struct retired at_moment(const struct core *core, const struct core_momen
 				.operation = OPERATION_NONE};
 }
 
-/* Cycles that counters have not been told of: pebs_retire() counts them from one instruction to the next. */
+/* Cycles that no counter has yet: pebs_retire() counts them from one instruction to the next. */
 static u64 untold_cycles(const struct core *core)
 {
 	return core->cycles > core->unit.tsc ? core->cycles - core->unit.tsc : 0;
@@ -511,7 +511,7 @@ static void report_ibs(struct core *core, const struct retired *retired)
 	core->callbacks.recorded(core->callbacks.owner, &made);
 }
 
-/* The operation that IBS tags, of any kind: an access is told by itself, as soon as there is one. */
+/* The operation that IBS tags, of any kind: an access comes by core_access(), as soon as there is one. */
 static void ibs_passed(struct core *core, const struct core_moment *moment, u64 instructions)
 {
 	struct retired retired = at_moment(core, moment);
@@ -537,7 +537,7 @@ static void ibs_passed(struct core *core, const struct core_moment *moment, u64 
 
 /*
  * Instructions pass for the counters that count them: up to the last one before a counter overflows at once,
- * and that one by itself. The core is told of them some instructions late, and those count too. Cycles pass
+ * and that one by itself. The core learns of them some instructions late, and those count too. Cycles pass
  * evenly with them.
  */
 static void pass_instructions(struct core *core, const struct core_moment *moment, u64 instructions)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The PMU of one emulated CPU, as the guest's kernel programs it: CPUID, MSRs, RDPMC, and what it makes of
- * the instructions, loads and stores that it is told of. What a PEBS unit or an IBS unit does is
- * daemon/model's; here is what connects it with a CPU that really runs.
+ * The PMU of one emulated CPU, as the guest's kernel programs it: CPUID, MSRs, RDPMC, and the counting of
+ * instructions, loads and stores. daemon/model has the PEBS unit and the IBS unit. This file connects them with
+ * a CPU that really runs.
  *
  * The core clock is the instructions that the CPU executed, one cycle each, and a part of what its cache
  * misses take, as misses overlap. It stands still while the CPU is halted and does not depend on the host.
@@ -16,7 +16,7 @@
 #include "model/pebs.h"
 #include "model/record.h"
 
-/* The part of a miss's latency by which the core clock moves on: one in so many cycles. */
+/* The part of a miss's latency by which the core clock moves on: one in that many cycles. */
 #define CORE_OVERLAP 4
 
 /* Default of tag_interval. */
@@ -66,7 +66,7 @@ struct core {
 	unsigned int cpu;
 	struct caches *caches;
 	struct core_callbacks callbacks;
-	u32 tag_interval; /* one load in so many is tagged, at random */
+	u32 tag_interval; /* one load in tag_interval is tagged, at random */
 
 	struct pebs_unit unit;
 	struct ibs_unit ibs;
@@ -102,12 +102,12 @@ int core_write_msr(struct core *core, u32 msr, u64 value);
 int core_read_msr(struct core *core, u32 msr, u64 *ret);
 int core_read_counter(struct core *core, u32 index, u64 *ret);
 
-/* Whether it counts loads or stores, as programmed now: core_access(), core_missed() and core_passed() are to
- * be told of them while that is so and a window is open (windows.h). */
+/* Whether it counts loads or stores, as programmed now. While it does and a window is open (windows.h), the
+ * caller passes them to core_access(), core_missed() and core_passed(). */
 bool core_wants_accesses(const struct core *core);
 /* Whether it wants the next access, be there a window or not. */
 bool core_wants_next_access(const struct core *core);
-/* The loads (stores) that may pass until one is to be told by core_access(): that one and those before it. */
+/* The loads (stores) up to and including the next one that core_access() has to get. */
 u64 core_loads_left(struct core *core);
 u64 core_stores_left(struct core *core);
 
@@ -117,12 +117,11 @@ void core_passed(struct core *core, const struct core_moment *moment, u64 instru
 /* Instructions until it wants core_passed(). */
 u64 core_instructions_left(const struct core *core);
 
-/* Whether a record may be made once so many instructions, loads and stores have passed and one access has
- * been told. Only then do core_passed() and core_access() need an exact `moment`; else its address may be any
+/* Whether a record may be made after these instructions, loads and stores and one core_access(). Only then do core_passed() and core_access() need an exact `moment`; else its address may be any
  * in the same half of the address space. */
 bool core_may_record(const struct core *core, u64 instructions, u64 loads, u64 stores);
 
-/* One load or store that is to be told, after those before it went to core_passed(). */
+/* One load or store. Those before it went to core_passed(). */
 void core_access(struct core *core, const struct core_moment *moment, const struct caches_access *access);
 /* Any other one that was not among the CPU's recent lines. */
 void core_missed(struct core *core, const struct caches_access *access);

@@ -12,9 +12,9 @@
  * How it sees and changes what the guest does:
  * - CPUID, RDMSR: the instruction runs, and its registers are replaced after it. QEMU answers 0 for an MSR
  * that it does not know. WRMSR is seen before it runs; QEMU ignores writes of such MSRs. RDPMC, which QEMU
- * never has, is skipped. A plugin cannot raise a general protection fault: one that is due is told on
- * standard error.
- * - Instructions are counted inline, and a callback runs when so many have passed that the PMU wants to know.
+ * never has, is skipped. A plugin cannot raise a general protection fault: one that is due is reported
+ * on standard error.
+ * - Instructions are counted inline, and a callback runs after the number that the PMU asked for.
  * - Loads and stores have callbacks in windows (windows.h), while a counter counts them; what a CPU used
  * recently costs some instructions.
  * - The interrupt is what the local vector table's performance entry says, as an IPI of the CPU to itself.
@@ -43,9 +43,9 @@ EXPORTED int qemu_plugin_install(uint64_t id, const void *info, int argc, char *
 #define ATTEND_PAUSED  10000U
 #define ATTEND_CLOSED  20000U
 #define ATTEND_WATCHED 4000U
-/* In a window several CPUs take turns after so many, and when one has to wait for a line that another wrote: lines
- * that they share change hands then as they do where CPUs run at once. By itself QEMU would let each run for some
- * 200,000. */
+/* In a window several CPUs take turns after this number of instructions, and when one has to wait for a line that
+ * another wrote. Lines that they share change hands then as they do if CPUs run at once. QEMU alone would let each
+ * run for some 200,000. */
 #define ATTEND_TURN 500U
 /* A slot of windows is about a millisecond of the guest's time. */
 #define SLOT  20
@@ -892,8 +892,8 @@ static void at_branch(unsigned int index, void *data)
 		branches_return(&cpu->core->branches, from);
 		return;
 	}
-	branches_call(&cpu->core->branches, from, end + (u64)(int64_t)(int32_t)(insn >> BRANCH_BY));
-	*arriving_of(index) = !(insn & BRANCH_DIRECT);
+	if (branches_call(&cpu->core->branches, from, end + (u64)(int64_t)(int32_t)(insn >> BRANCH_BY)))
+		*arriving_of(index) = !(insn & BRANCH_DIRECT);
 }
 
 static void at_arrival(unsigned int index, void *unused)
@@ -901,8 +901,8 @@ static void at_arrival(unsigned int index, void *unused)
 	struct cpu *cpu = &plugin.cpus[index];
 
 	(void)unused;
-	*arriving_of(index) = 0;
-	branches_arrived(&cpu->core->branches, get(cpu, cpu->rip));
+	if (branches_arrived(&cpu->core->branches, get(cpu, cpu->rip)))
+		*arriving_of(index) = 0;
 }
 
 /* -- translation -- */

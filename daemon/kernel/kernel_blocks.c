@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "kernel/kernel_blocks.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <bpf/bpf.h>
+
+#include "base/cleanup.h"
+
+static const struct {
+	const char *label;
+	u32 bytes;
+} kinds[BLOCK_KINDS] = {
+	[BLOCK_LATENCY] = {"latency_block", sizeof(struct latency_record)},
+	[BLOCK_PLAIN] = {"plain_block", sizeof(struct plain_record)},
+	[BLOCK_OWNERS] = {"owners_block", sizeof(struct slot_owner)},
+	[BLOCK_OFFCORE] = {"offcore_block", sizeof(struct offcore_record)},
+};
+
+const char *kernel_block_label(enum slot_block_kind kind)
+{
+	return kinds[kind].label;
+}
+
+static u32 log2_up(u32 number)
+{
+	u32 log2 = 0;
+
+	while ((1U << log2) < number)
+		log2++;
+	return log2;
+}
+
+int kernel_blocks_plan(const struct kernel_blocks_case *wanted, struct kernel_blocks *ret)
+{
+	const u32 slots = wanted->grows ? SLOT_BLOCK : wanted->slots_max;
+
+	*ret = (struct kernel_blocks){
+		.slots = slots,
+		.log2 = log2_up(slots),
+		.max = wanted->slots_max / slots,
+		.entries =
+			{
+				[BLOCK_LATENCY] = (u64)slots * wanted->stripes * wanted->with_latency,
+				[BLOCK_PLAIN] = (u64)slots * wanted->stripes * wanted->without,
+				[BLOCK_OWNERS] = slots,
+				[BLOCK_OFFCORE] = (u64)slots * wanted->offcore_cpus,
+			},
+	};
+	for (unsigned kind = 0; kind < BLOCK_KINDS; kind++)
+		if (ret->entries[kind] > UINT_MAX)
+			return -E2BIG;
+	ret->list = calloc(ret->max, sizeof(*ret->list));
+	return ret->list ? 0 : -ENOMEM;
+}
+
+void kernel_blocks_done(struct kernel_blocks *blocks)
+{
+	for (u32 i = 0; i < blocks->n; i++)
+		kernel_block_done(&blocks->list[i]);
+	free(blocks->list);
+	*blocks = (struct kernel_blocks){0};
+}
+
+static int make_map(enum slot_block_kind kind, u32 entries)
+{
+	LIBBPF_OPTS(bpf_map_create_opts, options, .map_flags = BPF_F_MMAPABLE);
+	int fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, kinds[kind].label, sizeof(u32), kinds[kind].bytes,
+				entries, &options);
+
+	return fd < 0 ? -errno : fd;
+}
+
+int kernel_block_example(enum slot_block_kind kind)
+{
+	return make_map(kind, 1);
+}
+
+static bool is_the_map(const struct kernel_blocks *blocks, enum slot_block_kind kind, int fd)
+{
+	struct bpf_map_info info = {0};
+	u32 bytes = sizeof(info);
+
+	return bpf_obj_get_info_by_fd(fd, &info, &bytes) == 0 && info.type == BPF_MAP_TYPE_ARRAY &&
+	       info.key_size == sizeof(u32) && info.value_size == kinds[kind].bytes &&
+	       info.max_entries == blocks->entries[kind] && info.map_flags == BPF_F_MMAPABLE;
+}
+
+static int map_memory(const struct kernel_blocks *blocks, enum slot_block_kind kind, int fd,
+		      struct mapping *ret)
+{
+	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	const size_t bytes = ((size_t)kinds[kind].bytes * blocks->entries[kind] + page - 1) / page * page;
+	/* Owners are the programs' to write, and off-core records are never cleared. */
+	const bool writes = kind == BLOCK_LATENCY || kind == BLOCK_PLAIN;
+	void *memory = mmap(NULL, bytes, writes ? PROT_READ | PROT_WRITE : PROT_READ, MAP_SHARED, fd, 0);
+
+	if (memory == MAP_FAILED)
+		return -errno;
+	*ret = (struct mapping){.memory = memory, .bytes = bytes};
+	return 0;
+}
+
+static void unmap(struct kernel_block *block)
+{
+	for (unsigned kind = 0; kind < BLOCK_KINDS; kind++)
+		if (block->maps[kind].memory)
+			(void)munmap(block->maps[kind].memory, block->maps[kind].bytes);
+}
+
+void kernel_block_done(struct kernel_block *block)
+{
+	unmap(block);
+	for (unsigned kind = 0; kind < BLOCK_KINDS; kind++)
+		cleanup_close(&block->fds[kind]);
+}
+
+int kernel_block_take(const struct kernel_blocks *blocks, const int fds[BLOCK_KINDS],
+		      struct kernel_block *ret)
+{
+	struct kernel_block block = {0};
+	int r = 0;
+
+	for (unsigned kind = 0; kind < BLOCK_KINDS && r == 0; kind++) {
+		block.fds[kind] = fds[kind];
+		if (!blocks->entries[kind])
+			continue;
+		r = is_the_map(blocks, kind, fds[kind])
+			    ? map_memory(blocks, kind, fds[kind], &block.maps[kind])
+			    : -ESTALE;
+	}
+	if (r < 0) {
+		unmap(&block);
+		return r;
+	}
+	*ret = block;
+	return 0;
+}
+
+int kernel_block_make(const struct kernel_blocks *blocks, struct kernel_block *ret)
+{
+	int fds[BLOCK_KINDS];
+	int r = 0;
+
+	for (unsigned kind = 0; kind < BLOCK_KINDS; kind++) {
+		fds[kind] = -1;
+		if (r < 0 || !blocks->entries[kind])
+			continue;
+		fds[kind] = make_map(kind, (u32)blocks->entries[kind]);
+		if (fds[kind] < 0)
+			r = fds[kind];
+	}
+	if (r == 0)
+		r = kernel_block_take(blocks, fds, ret);
+	for (unsigned kind = 0; kind < BLOCK_KINDS && r < 0; kind++)
+		if (fds[kind] >= 0)
+			cleanup_close(&fds[kind]);
+	return r;
+}
+
+/*
+ * All of a kind in one call, which waits for the programs that run (maybe_wait_bpf_programs(),
+ * kernel/bpf/syscall.c, Linux 6.12) once, not for each. Each entry keeps programs on this CPU from running
+ * while it is written, some hundred nanoseconds (kernel.h).
+ */
+static int enter(const struct kernel_blocks *blocks, enum slot_block_kind kind, int outer, u32 first, u32 end)
+{
+	_cleanup_free_ u32 *keys = calloc(end - first, sizeof(*keys));
+	_cleanup_free_ int *values = calloc(end - first, sizeof(*values));
+	u32 count = end - first;
+
+	if (!keys || !values)
+		return -ENOMEM;
+	for (u32 i = 0; i < count; i++) {
+		keys[i] = first + i;
+		values[i] = blocks->list[first + i].fds[kind];
+	}
+	return bpf_map_update_batch(outer, keys, values, &count, NULL) < 0 ? -errno : 0;
+}
+
+int kernel_blocks_enter(const struct kernel_blocks *blocks, const int outer[BLOCK_KINDS], u32 first, u32 end)
+{
+	int r = 0;
+
+	for (unsigned kind = 0; kind < BLOCK_KINDS && r == 0 && first < end; kind++)
+		if (blocks->entries[kind])
+			r = enter(blocks, kind, outer[kind], first, end);
+	return r;
+}

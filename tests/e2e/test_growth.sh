@@ -1,0 +1,59 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# A node that grows: pebsd starts with few cgroups, and has slots for those that come, by hundreds at once, while it
+# samples; the log says so, and says before the limit on memory is reached that it is near. What comes after that is
+# known as without a slot.
+mounts=${mounts:-yes}
+# shellcheck source=tests/e2e/faults.sh
+. "$(dirname "$0")/faults.sh"
+stand_in_pmu
+own_cgroup
+configure perf < <(printf 'period = 100\nbudget = off\n[cgroups]\nmax = auto\nmax-memory = 12M\n')
+
+work_in() {
+	(
+		echo "$BASHPID" >"$cgroup/$1/cgroup.procs"
+		head -c 20000000 /dev/zero | tail -c 10000000 >/dev/null
+	)
+}
+
+status() {
+	ctl --json status | jq "$@"
+}
+
+start --config "$work/pebsd.conf"
+remember
+first=$(status .slots) limit=$(status .slots_limit)
+[ "$limit" -gt "$first" ] || fail "no slot can be added: $(ctl status)"
+expect 'no cgroup is without one' 0 "$(status .without_slot)"
+
+# More than there are slots for: the newest of them is sampled by name within two seconds.
+n=$((first + 300))
+[ "$n" -lt $((limit * 3 / 4)) ] || skip "the limit of $limit is too near to $first slots on this machine"
+seq "$n" | (cd "$cgroup" && xargs mkdir)
+sleep 2
+expect 'every cgroup has a slot' '[0,false]' "$(status -c '[.without_slot, .slots_missing]')"
+[ "$(status .slots)" -gt "$n" ] || fail "$(status .slots) slots for $n cgroups"
+before=$(status .samples.unattributed)
+work_in "$n"
+sleep 0.5
+ctl --json show "/${cgroup##*/}/$n" | jq -e '.events | length > 0' >/dev/null || fail 'the newest cgroup is not sampled'
+expect 'nothing more is unattributed' "$before" "$(status .samples.unattributed)"
+expect 'malformed' 0 "$(status .samples.lost.malformed)"
+named 'growth' 'slots for cgroups: ' 9
+! grep -q 'there can be no more than' "$work/log" || fail 'a limit that is far is told'
+
+# Up to the limit, which is told before; and what comes then is named.
+seq $((n + 1)) $((limit + 50)) | (cd "$cgroup" && xargs mkdir)
+for _ in $(seq 100); do
+	[ "$(status '.no_slot | length > 0')" = false ] || break
+	sleep 0.1
+done
+expect 'the limit holds' true "$(status ".slots <= $limit and .map_bytes <= .map_bytes_max")"
+expect 'those beyond it are known' true "$(status '.without_slot >= 50 and (.no_slot | length) >= 50')"
+named 'the limit' 'there can be no more than'
+named 'no free slot' 'raise \[cgroups\] max-memory'
+expect 'before it was reached' true \
+	"$(awk '/there can be no more than/ { told = NR } /cgroups find no free slot/ { full = NR }
+		END { print told && full && told < full ? "true" : "false" }' "$work/log")"
+still_samples 'at the limit'

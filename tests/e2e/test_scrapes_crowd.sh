@@ -1,0 +1,40 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# A thousand slow clients of another user, of each kind that there is, keep nobody from scraping; nor do they make the
+# process that speaks HTTP grow, or hold up the daemon.
+# shellcheck source=tests/e2e/faults.sh
+. "$(dirname "$0")/faults.sh"
+need curl setpriv mkfifo
+clients=1000 scrapes=4
+
+configure model </dev/null
+start --config "$work/pebsd.conf"
+
+http=$(pgrep -P "$daemon" -f -- --http) || fail 'no process speaks HTTP'
+http_memory() {
+	awk '/^RssAnon:/ { print $2 }' "/proc/$http/status"
+}
+
+for kind in silent drip deaf sip; do
+	mkfifo "$work/$kind.input"
+	"$TOOLS/http_crowd" "$port" "$kind" "$clients" 65534 <"$work/$kind.input" >"$work/$kind.said" &
+	others=$!
+	exec 5>"$work/$kind.input"
+	for _ in $(seq 300); do
+		[ ! -s "$work/$kind.said" ] || break
+		sleep 0.1
+	done
+	expect "$kind clients that were taken in" "connected=$clients" "$(cat "$work/$kind.said")"
+	# A generous limit, as this machine may be busy: `make bench-scrape-crowd` says how long it takes.
+	for i in $(seq "$scrapes"); do
+		get /metrics --max-time 20 >"$work/body" || fail "scrape $i is not answered beside $clients $kind clients"
+		grep -q '^pebsd_' "$work/body" || fail "scrape $i has no metrics beside $clients $kind clients"
+	done
+	[ "$(http_memory)" -le 32768 ] || fail "HTTP takes $(http_memory) KiB for $clients $kind clients"
+	still_samples "beside $clients $kind clients"
+	exec 5>&-
+	wait "$others" || :
+	others=''
+done
+expect 'the process that speaks HTTP' "$http" "$(pgrep -P "$daemon" -f -- --http)"
+expect 'health' ok "$(get /healthz)"

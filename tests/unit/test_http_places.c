@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Which client of the HTTP endpoint goes when there are more than places. */
+#include <criterion/criterion.h>
+
+#include <stdint.h>
+
+#include "base/cleanup.h"
+#include "http/http_places.h"
+
+#define SECOND NSEC_PER_SEC
+#define RATE   HTTP_PLACES_BYTES_A_SECOND
+
+#define ALICE                         \
+	{                             \
+		HTTP_OWNER_USER, 1000 \
+	}
+#define BOB                           \
+	{                             \
+		HTTP_OWNER_USER, 1001 \
+	}
+#define HOST                          \
+	{                             \
+		HTTP_OWNER_IPV4, 1000 \
+	}
+
+#define PLACES(...) \
+	(const struct http_place[]){__VA_ARGS__}, ARRAY_SIZE(((const struct http_place[]){__VA_ARGS__}))
+
+Test(http_places, a_client_that_takes_nothing_is_late_by_its_age)
+{
+	struct http_pace pace = {.seen_ns = 5 * SECOND};
+
+	cr_expect_eq(http_pace_late(&pace, 5 * SECOND), 0);
+	cr_expect_eq(http_pace_late(&pace, 8 * SECOND), 3 * SECOND);
+	http_pace_advance(&pace, 8 * SECOND, 0);
+	cr_expect_eq(http_pace_late(&pace, 9 * SECOND), 4 * SECOND);
+}
+
+Test(http_places, bytes_pay_for_time)
+{
+	struct http_pace pace = {.seen_ns = 0};
+
+	http_pace_advance(&pace, 4 * SECOND, RATE);
+	cr_expect_eq(http_pace_late(&pace, 4 * SECOND), 3 * SECOND);
+	http_pace_advance(&pace, 4 * SECOND, RATE);
+	cr_expect_eq(pace.late_ns, 3 * SECOND, "each byte pays once");
+	http_pace_advance(&pace, 5 * SECOND, 2 * RATE);
+	cr_expect_eq(pace.late_ns, 3 * SECOND, "a client at the least rate stays as late as it is");
+	http_pace_advance(&pace, 5 * SECOND, RATE);
+	cr_expect_eq(pace.taken, 2 * RATE, "no client takes bytes back");
+}
+
+Test(http_places, a_byte_now_and_then_pays_for_nothing_worth_mentioning)
+{
+	struct http_pace pace = {.seen_ns = 0};
+
+	for (u64 second = 1; second <= 10; second++)
+		http_pace_advance(&pace, second * SECOND, 2 * second);
+	cr_expect_gt(pace.late_ns, 9990 * NSEC_PER_MSEC);
+}
+
+Test(http_places, bytes_pay_for_nothing_that_is_to_come)
+{
+	struct http_pace pace = {.seen_ns = 0};
+
+	http_pace_advance(&pace, SECOND, 100UL * RATE);
+	cr_expect_eq(pace.late_ns, 0);
+	cr_expect_eq(http_pace_late(&pace, 3 * SECOND), 2 * SECOND);
+	http_pace_advance(&pace, 3 * SECOND, UINT64_MAX);
+	cr_expect_eq(pace.late_ns, 0, "however many they are");
+}
+
+Test(http_places, patience_shrinks_from_half_of_the_places_on)
+{
+	cr_expect_eq(http_places_patience(0, 11 * SECOND), 11 * SECOND);
+	cr_expect_eq(http_places_patience(HTTP_PLACES_MAX / 2, 11 * SECOND), 11 * SECOND);
+	cr_expect_eq(http_places_patience(HTTP_PLACES_MAX * 3 / 4, 11 * SECOND), 6 * SECOND);
+	cr_expect_eq(http_places_patience(HTTP_PLACES_MAX, 11 * SECOND), SECOND);
+	cr_expect_eq(http_places_patience(HTTP_PLACES_ROOM, 11 * SECOND), SECOND);
+	cr_expect_eq(http_places_patience(HTTP_PLACES_MAX, SECOND / 2), SECOND / 2);
+}
+
+#define yield(...) http_places_yield(PLACES(__VA_ARGS__))
+
+Test(http_places, the_latest_client_goes)
+{
+	cr_expect_eq(yield({ALICE, 2, false}, {ALICE, 9, false}, {ALICE, 5, false}), 1);
+	cr_expect_eq(yield({ALICE, 5, false}, {ALICE, 5, false}), 0, "of equals the first");
+	cr_expect_eq(yield({ALICE, 0, false}), 0);
+	cr_expect_eq(http_places_yield(NULL, 0), -1);
+}
+
+Test(http_places, the_owner_with_the_most_places_pays)
+{
+	cr_expect_eq(yield({BOB, 900, false}, {ALICE, 3, false}, {ALICE, 4, false}, {ALICE, 2, false}), 2);
+	cr_expect_eq(yield({BOB, 900, false}, {ALICE, 3, false}), 0, "of two that have as many the latest");
+}
+
+Test(http_places, a_user_and_an_address_of_one_number_are_two_owners)
+{
+	cr_expect_eq(yield({HOST, 900, false}, {ALICE, 3, false}, {ALICE, 4, false}), 2);
+}
+
+Test(http_places, a_client_that_waits_for_pebsd_stays)
+{
+	cr_expect_eq(yield({ALICE, 9, true}, {ALICE, 3, false}), 1);
+	/* And is one of its owner's all the same: nobody else pays for it. */
+	cr_expect_eq(yield({BOB, 9, false}, {ALICE, 9, true}, {ALICE, 3, true}), -1);
+}
+
+Test(http_places, each_owner_is_counted)
+{
+	size_t has[4];
+
+	http_places_count(PLACES({BOB, 0, false}, {ALICE, 0, true}, {HOST, 0, false}, {ALICE, 0, false}),
+			  has);
+	cr_expect_eq(has[0], 1);
+	cr_expect_eq(has[1], 2);
+	cr_expect_eq(has[2], 1);
+	cr_expect_eq(has[3], 2);
+}

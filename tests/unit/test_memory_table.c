@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The table in MEMORY of pebsd(8): each bound is the program's, the sum is theirs, and the unit has room for it. */
+#include <criterion/criterion.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "containers/container_confine.h"
+#include "containers/containers.h"
+#include "export/profile_pieces.h"
+#include "export/varlink.h"
+#include "export/varlink_message.h"
+#include "export/varlink_room.h"
+#include "growth.h"
+#include "http/http_confine.h"
+#include "http/http_places.h"
+#include "http/http_scrape.h"
+#include "http/http_sockets.h"
+#include "policy/policy.h"
+#include "profile/perf_data_write.h"
+#include "state/state_layout.h"
+#include "symbols/symbols.h"
+#include "symbols/symbols_queue.h"
+#include "window/trend.h"
+#include "zoom/zoom_events.h"
+#include "zooms.h"
+
+#define KIB 1024ULL
+#define MIB (1024 * KIB)
+#define GIB (1024 * MIB)
+
+/* Each is driven to its bound by the test of the file that is named. */
+static const struct row {
+	const char *what;
+	u64 n, bytes;
+	bool within; /* another row's sum has it */
+} rows[] = {
+	/* test_varlink.c */
+	{"Calls on the control socket", VARLINK_CONNECTIONS_MAX, VARLINK_MESSAGE_MAX, false},
+	{"Replies of one user", 1, VARLINK_USER_BYTES, true},
+	{"Replies of all users", 1, VARLINK_ALL_BYTES, false},
+	{"The kernel's buffers of those", VARLINK_CONNECTIONS_MAX, VARLINK_KERNEL_BYTES, false},
+	/* test_http_worker.c, and test_http_crowd.c with 1,000 clients */
+	{"The process that speaks HTTP", 1, HTTP_CONFINE_DATA, false},
+	/* test_http_crowd.c */
+	{"The kernel's buffers of HTTP", HTTP_PLACES_ROOM, HTTP_SOCKETS_KERNEL_BYTES, false},
+	/* test_http_scrape.c */
+	{"Metrics that slow clients are sent", 1, HTTP_SCRAPE_BYTES_MAX, false},
+	/* test_zoom_recording.c and test_profile.c, and their number test_zooms.c */
+	{"Samples of zooms", ZOOMS_KEPT_MAX, ZOOM_RECORDING_BYTES, false},
+	{"Profiles of zooms", ZOOMS_KEPT_MAX, PROFILE_BYTES_MAX, false},
+	/* test_zoom_ring.c, and their number test_zooms.c */
+	{"Rings of running zooms", ZOOMS_RUNNING_MAX, ZOOM_RINGS_BYTES, false},
+	/* test_control_detail.c */
+	{"Files made of zooms", 1, PROFILE_PIECES_BYTES, false},
+	/* test_perf_data_write.c */
+	{"The file made last", 1, PERF_DATA_BYTES_MAX, false},
+	/* test_symbols.c and test_symbols_cache.c */
+	{"Names of addresses", 1, SYMBOLS_KEPT_BYTES_MAX, false},
+	{"Questions for names", 1, SYMBOLS_QUEUE_BYTES_MAX, false},
+	/* test_containers.c */
+	{"The process that reads containers' names", 1, CONTAINER_CONFINE_DATA, false},
+	{"Containers' names", 1, CONTAINERS_BYTES_MAX, false},
+	/* test_policy.c */
+	{"Rules' windows", 1, POLICY_BYTES, false},
+	/* test_trend.c */
+	{"Trends", 1, TREND_BYTES, false},
+};
+
+/* The maps of cgroups as far as they grow, what the daemon counts of 10,000 of these with loads alone, the daemon, and what
+ * is kept for the next one. */
+#define CGROUPS_BYTES (GROWTH_MEMORY_MOST + 48 * MIB)
+#define DAEMON_BYTES  (10 * MIB)
+#define KEPT_BYTES    ((u64)STATE_CHUNKS_MAX * STATE_CHUNK_BYTES)
+
+static char *read_file(const char *path)
+{
+	FILE *file = fopen(path, "re");
+	char *text = calloc(1, 1 << 20);
+
+	if (!file)
+		cr_skip_test("%s is not there: run it where the source is", path);
+	cr_assert_not_null(text);
+	(void)!fread(text, 1, (1 << 20) - 1, file);
+	(void)fclose(file);
+	return text;
+}
+
+static u64 unit_bytes(const char *unit)
+{
+	return strncmp(unit, "GiB", 3) == 0 ? GIB : strncmp(unit, "MiB", 3) == 0 ? MIB : KIB;
+}
+
+/* "8 x 32 MiB", "64 MiB". */
+static u64 read_bytes(const char *text)
+{
+	char *end;
+	u64 n = strtoull(text, &end, 10);
+
+	if (strncmp(end, " x ", 3) == 0)
+		n *= strtoull(end + 3, &end, 10);
+	return n * unit_bytes(end + strspn(end, " "));
+}
+
+static u64 sum_of_rows(void)
+{
+	u64 sum = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
+		sum += rows[i].within ? 0 : rows[i].n * rows[i].bytes;
+	return sum;
+}
+
+Test(memory_table, each_bound_is_the_programs)
+{
+	_cleanup_free_ char *manual = read_file("daemon/man/pebsd.8");
+	const char *line = strstr(manual, ".TS\nl r.\n\\fBWhat\\fP");
+
+	cr_assert_not_null(line);
+	line = strstr(line, "\n_\n") + 3;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		size_t length = strlen(rows[i].what);
+
+		cr_assert(strncmp(line, rows[i].what, length) == 0 && line[length] == '\t',
+			  "%s is not where it is expected: %.60s", rows[i].what, line);
+		cr_expect_eq(read_bytes(line + length + 1), rows[i].n * rows[i].bytes, "%s: %llu bytes",
+			     rows[i].what, (unsigned long long)(rows[i].n * rows[i].bytes));
+		line = strchr(line, '\n') + 1;
+	}
+	cr_expect(strncmp(line, ".TE\n", 4) == 0, "another row: %.60s", line);
+}
+
+/* "The sum is N MiB", rounded up. */
+static u64 said(const char *manual, const char *before)
+{
+	const char *at = strstr(manual, before);
+
+	cr_assert_not_null(at, "%s", before);
+	at += strlen(before);
+	if (strchr(at, ',') == at + strspn(at, "0123456789")) {
+		u64 thousands = strtoull(at, NULL, 10);
+
+		return (thousands * 1000 + strtoull(strchr(at, ',') + 1, NULL, 10)) * MIB;
+	}
+	return strtoull(at, NULL, 10) * MIB;
+}
+
+Test(memory_table, the_unit_has_room_for_their_sum)
+{
+	_cleanup_free_ char *manual = read_file("daemon/man/pebsd.8");
+	_cleanup_free_ char *unit = read_file("units/pebsd.service");
+	const u64 sum = sum_of_rows(), all = sum + CGROUPS_BYTES + DAEMON_BYTES + KEPT_BYTES;
+	const char *most = strstr(unit, "\nMemoryMax=");
+
+	cr_expect_eq(said(manual, "The sum is "), (sum + MIB - 1) / MIB * MIB, "%g MiB",
+		     (double)sum / (double)MIB);
+	cr_expect_eq(said(manual, "next process it is "), (all + MIB - 1) / MIB * MIB, "%g MiB",
+		     (double)all / (double)MIB);
+	cr_assert_not_null(most);
+	most += strlen("\nMemoryMax=");
+	cr_expect_eq(most[strspn(most, "0123456789")], 'G');
+	cr_expect_geq(strtoull(most, NULL, 10) * GIB, all);
+	cr_expect_lt((strtoull(most, NULL, 10) - 1) * GIB, all, "and not for more than that");
+}
