@@ -10,6 +10,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* Collections that a window must have: of fewer, parts can hardly say as much as the three that are needed. */
+#define BURSTS_COLLECTIONS_MIN 4
+
 /* Parts of a window, at most: a pane more than a window has of them, where panes are an eighth shorter. */
 #define BURSTS_PARTS_MAX 40
 

@@ -27,6 +27,19 @@ static struct burst_series series_of(const double counted[PARTS])
 static const double independent[PARTS] = {9,  12, 10, 8,  13, 11, 7,  10, 9, 14, 10, 6,  11, 12, 9,
 					  10, 13, 8,  10, 9,  11, 15, 10, 7, 9,  12, 10, 11, 8,  10};
 
+/* Where --check-config draws the line: parts hardly ever have as many samples as each other. */
+Test(bursts, four_uneven_parts_are_enough_and_three_are_not)
+{
+	struct burst_series series = {.n = BURSTS_COLLECTIONS_MIN,
+				      .parts = {{100, 10}, {90, 9}, {110, 11}, {95, 9}},
+				      .variance = 35.1,
+				      .of_samples = true};
+
+	cr_expect(isfinite(bursts_effect(&series, 0.95)));
+	series.n = BURSTS_COLLECTIONS_MIN - 1;
+	cr_expect(isinf(bursts_effect(&series, 0.95)));
+}
+
 Test(bursts, independent_samples_are_worth_their_number)
 {
 	struct burst_series series = series_of(independent);
