@@ -511,17 +511,21 @@ bench-table: ## the README's tables from a run: C=COMMIT, by default this one
 deps-bench: ## install the tools that bench measures beside pebsd
 	@$(DEPS) $(BUILD_PACKAGES) $(BENCH_PACKAGES)
 
-bench-alarms: ## how often rules fire without a cause, and find a step, over simulated weeks (some 20 minutes)
-	+@$(PARALLEL) $(OUT)/tests/bench/policy_figures
+bench-alarms: ## how often rules fire without a cause, also on bursts, and find a step, over simulated weeks (some 40 minutes)
+	+@$(PARALLEL) $(OUT)/tests/bench/policy_figures $(OUT)/tests/bench/bursts
 	@$(OUT)/tests/bench/policy_figures
+	@$(OUT)/tests/bench/bursts alarms
+	@$(OUT)/tests/bench/bursts services
+	@$(OUT)/tests/bench/bursts steps
 
 bench-churn: ## a minute of 2,000 births and removals of cgroups a second, none lost (needs root)
 	+@$(PARALLEL) $(OUT)/tests/bench/churn
 	@$(OUT)/tests/bench/churn
 
-bench-coverage: ## how often the bounds of each metric hold (some minutes)
-	+@$(PARALLEL) $(OUT)/tests/bench/coverage
+bench-coverage: ## how often the bounds of each metric hold, also on bursts (some minutes)
+	+@$(PARALLEL) $(OUT)/tests/bench/coverage $(OUT)/tests/bench/bursts
 	@$(OUT)/tests/bench/coverage
+	@$(OUT)/tests/bench/bursts coverage
 
 bench-drain: ## what reading what came costs, beside a memcpy of the records (as root)
 	+@$(PARALLEL) $(OUT)/tests/bench/drain_cost

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/number.h"
+#include "policy/bursts.h"
 
 struct check {
 	struct config_rule_draft *draft;
@@ -157,6 +158,21 @@ static void check_event(struct check *check)
 	}
 }
 
+/* Nothing can be proven in it: whether its samples came in bursts is not known. */
+static void say_short_window(struct check *check, const char *window)
+{
+	char interval[NUMBER_TEXT_MAX];
+	char least[NUMBER_TEXT_MAX];
+
+	duration_format(check->config->interval_ns, interval);
+	duration_format(BURSTS_COLLECTIONS_MIN * check->config->interval_ns, least);
+	say(check, RULE_KEY_WINDOW,
+	    "window = %s%s: shorter than %d times the interval of [sampling], %s, and the rule can never fire, as "
+	    "bursts cannot be told; give %s or more, or a shorter interval",
+	    window, is_given(check, RULE_KEY_WINDOW) ? "" : " (the default)", BURSTS_COLLECTIONS_MIN,
+	    interval, least);
+}
+
 static void check_times(struct check *check)
 {
 	const struct rule *rule = check->rule;
@@ -165,13 +181,8 @@ static void check_times(struct check *check)
 	char metric[METRIC_TEXT_MAX];
 
 	duration_format(rule->window_ns, window);
-	if (rule->window_ns < check->config->interval_ns) {
-		duration_format(check->config->interval_ns, other);
-		say(check, RULE_KEY_WINDOW,
-		    "window = %s%s: shorter than the interval of [sampling], %s, from one collection to the "
-		    "next; give %s or more",
-		    window, is_given(check, RULE_KEY_WINDOW) ? "" : " (the default)", other, other);
-	}
+	if (rule->window_ns < BURSTS_COLLECTIONS_MIN * check->config->interval_ns)
+		say_short_window(check, window);
 	if (!is_given(check, RULE_KEY_METRIC))
 		return;
 	metric_format(&rule->metric, metric);

@@ -118,6 +118,8 @@ static int add_estimate(struct facts *facts, const struct alert *alert)
 	if (r < 0 || !estimate_has_samples(estimate, &alert->rule->metric))
 		return r;
 	r = add(facts, "PEBSD_SAMPLES", "%llu", (unsigned long long)estimate->samples);
+	if (r == 0 && estimate->worth)
+		r = add(facts, "PEBSD_WORTH", "%llu", (unsigned long long)estimate->worth);
 	if (r == 0 && alert->rule->metric.ratio)
 		r = add(facts, "PEBSD_BASE_SAMPLES", "%llu", (unsigned long long)estimate->base_samples);
 	if (r == 0 && alert->covered_ns)

@@ -220,8 +220,9 @@ static void put_samples(FILE *out, const struct format_style *style, const json_
 {
 	char number[TEXT_NUMBER_MAX], window[TEXT_NUMBER_MAX + 16] = "";
 	char least[TEXT_NUMBER_MAX + 32] = "", base[TEXT_NUMBER_MAX + 32] = "";
+	char independent[TEXT_NUMBER_MAX + 32] = "";
 	double seconds;
-	u64 count;
+	u64 count, worth;
 
 	if (!json_get_u64(alert, "samples", &count))
 		return;
@@ -232,6 +233,12 @@ static void put_samples(FILE *out, const struct format_style *style, const json_
 		(void)snprintf(window, sizeof(window), " in %s", span);
 	}
 	text_count(count, number);
+	if (json_get_u64(alert, "worth", &worth) && worth < count) {
+		char text[TEXT_NUMBER_MAX];
+
+		text_count(worth, text);
+		(void)snprintf(independent, sizeof(independent), " worth %s independent ones", text);
+	}
 	if (json_get_u64(alert, "min_samples", &count) && count > 0) {
 		char text[TEXT_NUMBER_MAX];
 
@@ -244,7 +251,7 @@ static void put_samples(FILE *out, const struct format_style *style, const json_
 		text_count(count, text);
 		(void)snprintf(base, sizeof(base), "; the baseline has %s", text);
 	}
-	line_put(out, style, "Samples", "%s%s%s%s", number, window, base, least);
+	line_put(out, style, "Samples", "%s%s%s%s%s", number, independent, window, base, least);
 }
 
 /* Returns whether there is any. */

@@ -231,6 +231,8 @@ static void put_estimate(struct json_writer *writer, json_object *object, const 
 	}
 	if (!recalled(alert)) {
 		json_put_u64(writer, object, "samples", estimate->samples);
+		if (estimate->known && estimate->worth)
+			json_put_u64(writer, object, "worth", estimate->worth);
 		if (metric->ratio)
 			json_put_u64(writer, object, "base_samples", estimate->base_samples);
 		put_nanoseconds(writer, object, "window_s", alert->covered_ns);

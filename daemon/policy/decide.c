@@ -77,6 +77,7 @@ const char *unknown_reason_word(enum unknown_reason reason)
 		[UNKNOWN_MULTIPLEXED] = "multiplexed",
 		[UNKNOWN_LOST] = "lost",
 		[UNKNOWN_BASELINE] = "baseline",
+		[UNKNOWN_BURSTS] = "bursts",
 		[UNKNOWN_NO_SLOT] = "no_slot",
 		[UNKNOWN_NOT_MEASURED] = "not_measured",
 	};
@@ -94,6 +95,7 @@ const char *unknown_reason_text(enum unknown_reason reason)
 		[UNKNOWN_MULTIPLEXED] = "the counter ran for less than a quarter of its time",
 		[UNKNOWN_LOST] = "more than a tenth of the samples were lost",
 		[UNKNOWN_BASELINE] = "the baseline has too few samples yet",
+		[UNKNOWN_BURSTS] = "the window holds too few of the bursts that its samples came in",
 		[UNKNOWN_NO_SLOT] = "the cgroup has no slot",
 		[UNKNOWN_NOT_MEASURED] = "not measured here",
 	};

@@ -28,6 +28,7 @@ enum unknown_reason {
 	UNKNOWN_MULTIPLEXED,  /* the counter ran for less than a quarter of its time */
 	UNKNOWN_LOST,         /* more than a tenth of the expected samples were lost */
 	UNKNOWN_BASELINE,     /* the baseline has fewer than `min-samples` */
+	UNKNOWN_BURSTS,       /* independent samples would prove it, but the window holds too few bursts */
 	UNKNOWN_NO_SLOT,      /* the cgroup has no slot: none of its samples is counted under its name */
 	UNKNOWN_NOT_MEASURED, /* the event has no such figure here: no latency, no period */
 };

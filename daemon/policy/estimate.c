@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include "policy/bursts.h"
 #include "window/quantile.h"
 
 /* One window: now, or what a ratio compares it with. */
@@ -83,26 +84,49 @@ static double value_of(const struct rule *rule, const struct side *side)
 }
 
 static struct interval bounds_of(const struct rule *rule, const struct limits *limits,
-				 const struct side *side, double confidence)
+				 const struct side *side, double effect, double confidence)
 {
 	const struct tally *tally = side->tally;
+	u64 low, high;
+
+	if (isinf(effect))
+		return (struct interval){.low = 0, .high = INFINITY};
 
 	switch (rule->metric.kind) {
 	case METRIC_QUANTILE:
-		return interval_quantile(tally->latency, tally->latency_samples, rule->metric.quantile,
-					 confidence);
+		interval_worth_ranks(tally->latency_samples, estimate_worth(tally->latency_samples, effect),
+				     rule->metric.quantile, confidence, &low, &high);
+		return interval_between_ranks(tally->latency, tally->latency_samples, low, high);
 	case METRIC_MEAN:
 		/* What is beyond the cap must not count on one side of a quotient alone. */
-		return (rule->metric.ratio ? interval_capped_mean : interval_mean)(
-			tally->latency, tally->latency_samples, rule_mean_cap(rule, limits), confidence);
+		return (rule->metric.ratio ? interval_capped_mean
+					   : interval_mean)(tally->latency, tally->latency_samples,
+							    rule_mean_cap(rule, limits), effect, confidence);
 	case METRIC_RATE:
 		return interval_rate(tally->samples, tally->weight, tally->weight_squared,
-				     side->sample_weight, side->seconds, confidence);
+				     side->sample_weight, side->seconds, effect, confidence);
 	case METRIC_SHARE:
 		break;
 	}
-	return interval_share((double)estimate_share_count(&rule->metric, tally), (double)tally->samples,
-			      confidence);
+	return interval_share((double)estimate_share_count(&rule->metric, tally) / effect,
+			      (double)tally->samples / effect, confidence);
+}
+
+u64 estimate_worth(u64 n, double effect)
+{
+	if (isinf(effect))
+		return 0;
+	return effect > 1 ? (u64)((double)n / effect) : n;
+}
+
+u64 estimate_worth_count(u64 count, u64 n, u64 worth)
+{
+	return worth < n ? (u64)((unsigned __int128)count * worth / n) : count;
+}
+
+static double effect_of(const struct measured *measured)
+{
+	return measured->effect > 1 ? measured->effect : 1;
 }
 
 static struct side now_of(const struct measured *measured)
@@ -151,8 +175,8 @@ static struct interval ratio_bounds(const struct rule *rule, const struct limits
 	double confidence = (1 + rule->confidence) / 2;
 	struct side now_side = now_of(measured);
 	struct side base_side = base_of(measured);
-	struct interval now = bounds_of(rule, limits, &now_side, confidence);
-	struct interval base = bounds_of(rule, limits, &base_side, confidence);
+	struct interval now = bounds_of(rule, limits, &now_side, effect_of(measured), confidence);
+	struct interval base = bounds_of(rule, limits, &base_side, effect_of(measured), confidence);
 
 	return interval_ratio(&now, &base);
 }
@@ -163,7 +187,133 @@ struct interval estimate_bounds(const struct rule *rule, const struct limits *li
 	struct side now = now_of(measured);
 
 	return rule->metric.ratio ? ratio_bounds(rule, limits, measured)
-				  : bounds_of(rule, limits, &now, rule->confidence);
+				  : bounds_of(rule, limits, &now, effect_of(measured), rule->confidence);
+}
+
+/* What a series counts. */
+struct counter {
+	const struct rule *rule;
+	double values
+		[FINE_BUCKETS]; /* of a latency in each bucket: cycles of a mean; 1 above a quantile's edge */
+};
+
+static double sum_values(const struct counter *counter, const struct tally *tally)
+{
+	double sum = 0;
+
+	for (u32 i = 0; i < FINE_BUCKETS; i++)
+		sum += tally->latency[i] * counter->values[i];
+	return sum;
+}
+
+static void count_part(const struct counter *counter, const struct tally *tally, double seconds,
+		       struct burst_part *ret)
+{
+	switch (counter->rule->metric.kind) {
+	case METRIC_QUANTILE:
+	case METRIC_MEAN:
+		*ret = (struct burst_part){(double)tally->latency_samples, sum_values(counter, tally)};
+		return;
+	case METRIC_RATE:
+		*ret = (struct burst_part){seconds, (double)tally->weight};
+		return;
+	case METRIC_SHARE:
+		break;
+	}
+	*ret = (struct burst_part){(double)tally->samples,
+				   (double)estimate_share_count(&counter->rule->metric, tally)};
+}
+
+/* Were the samples independent: of a share and a mean from what they are, of a rate that of a Poisson variable. */
+static double variance_of(const struct counter *counter, const struct tally *tally)
+{
+	double n = (double)tally->latency_samples;
+	double mean = n > 0 ? sum_values(counter, tally) / n : 0;
+	double sum = 0;
+	double share;
+
+	switch (counter->rule->metric.kind) {
+	case METRIC_QUANTILE:
+	case METRIC_MEAN:
+		for (u32 i = 0; i < FINE_BUCKETS; i++)
+			sum += tally->latency[i] * (counter->values[i] - mean) * (counter->values[i] - mean);
+		return sum;
+	case METRIC_RATE:
+		return tally->weight_squared;
+	case METRIC_SHARE:
+		break;
+	}
+	share = (double)estimate_share_count(&counter->rule->metric, tally) / (double)tally->samples;
+	return (double)tally->samples * share * (1 - share);
+}
+
+static double effect_of_counter(const struct counter *counter, const struct measured *measured)
+{
+	const struct metric *metric = &counter->rule->metric;
+	struct burst_series series = {.variance = variance_of(counter, measured->tally),
+				      .of_samples = metric->kind != METRIC_RATE};
+	double confidence = metric->ratio ? (1 + counter->rule->confidence) / 2 : counter->rule->confidence;
+
+	series.n = measured->n_parts < BURSTS_PARTS_MAX ? measured->n_parts : BURSTS_PARTS_MAX;
+	for (size_t i = 0; i < series.n; i++)
+		count_part(counter, &measured->parts[i].tally, measured->parts[i].seconds, &series.parts[i]);
+	return bursts_effect(&series, confidence);
+}
+
+static double effect_at_edge(struct counter *counter, const struct measured *measured, u32 bucket)
+{
+	for (u32 i = 0; i < FINE_BUCKETS; i++)
+		counter->values[i] = i > bucket;
+	return effect_of_counter(counter, measured);
+}
+
+/* The bucket that has the quantile. */
+static u32 quantile_bucket(const struct tally *tally, double q)
+{
+	double n = 0;
+	u32 bucket = 0;
+
+	for (; bucket < FINE_OVERFLOW; bucket++) {
+		n += tally->latency[bucket];
+		if (n >= q * (double)tally->latency_samples)
+			break;
+	}
+	return bucket;
+}
+
+/* Who is above one edge need not come as those above another do: a bound may be at any of these. */
+static double quantile_effect(struct counter *counter, const struct limits *limits,
+			      const struct measured *measured)
+{
+	const struct metric *metric = &counter->rule->metric;
+	u32 bucket = quantile_bucket(measured->tally, metric->quantile);
+	double effect = effect_at_edge(counter, measured, bucket);
+
+	if (bucket > 0)
+		effect = fmax(effect, effect_at_edge(counter, measured, bucket - 1));
+	if (metric->ratio)
+		return effect;
+	effect = fmax(effect, effect_at_edge(counter, measured, limits->threshold_bucket));
+	return fmax(effect, effect_at_edge(counter, measured, limits->clear_bucket));
+}
+
+double estimate_effect(const struct rule *rule, const struct limits *limits, const struct measured *measured)
+{
+	struct counter counter = {.rule = rule};
+	u32 cap;
+
+	if (!measured->parts || !estimate_known(rule, measured))
+		return 1;
+	if (rule->metric.kind == METRIC_QUANTILE)
+		return quantile_effect(&counter, limits, measured);
+	if (rule->metric.kind == METRIC_MEAN) {
+		cap = rule_mean_cap(rule, limits);
+		for (u32 i = 0; i < FINE_BUCKETS; i++)
+			counter.values[i] = i < FINE_OVERFLOW && histogram_fine_upper(i) < cap
+						    ? histogram_fine_upper(i)
+						    : cap;
+	}
+	return effect_of_counter(&counter, measured);
 }
 
 static u64 count_past(const struct rule *rule, const struct tally *tally, u32 bucket)
@@ -188,6 +338,8 @@ void estimate_of(const struct rule *rule, const struct limits *limits, const str
 	if (!ret->known)
 		return;
 	ret->bounds = estimate_bounds(rule, limits, measured);
+	ret->effect = effect_of(measured);
+	ret->worth = estimate_worth(ret->samples, ret->effect);
 	ret->value = value_of(rule, &now);
 	if (rule->metric.kind == METRIC_QUANTILE && !rule->metric.ratio) {
 		ret->past_threshold = count_past(rule, now.tally, limits->threshold_bucket);

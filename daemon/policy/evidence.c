@@ -155,6 +155,31 @@ static bool is_proven(struct evidence *evidence, const struct test *test, u64 co
 	return recall(evidence, test, count);
 }
 
+/* The same of samples of which `effect` are worth one. */
+static bool is_worth_proof(struct evidence *evidence, const struct test *test, double effect, u64 count)
+{
+	struct test worth = *test;
+
+	if (!(effect > 1))
+		return is_proven(evidence, test, count);
+	if (isinf(effect))
+		return false;
+	switch (test->kind) {
+	case QUANTILE_ABOVE:
+	case QUANTILE_BELOW:
+		break;
+	case SHARE_ABOVE:
+		return interval_share((double)count / effect, (double)test->n / effect, test->confidence)
+			       .low >= test->limit;
+	case SHARE_BELOW:
+		return interval_share((double)(test->n - count) / effect, (double)test->n / effect,
+				      test->confidence)
+			       .high <= test->limit;
+	}
+	worth.n = estimate_worth(test->n, effect);
+	return is_proven(evidence, &worth, estimate_worth_count(count, test->n, worth.n));
+}
+
 /* Of latencies those in buckets up to this one. */
 static u64 at_or_below(const struct tally *tally, u32 bucket)
 {
@@ -196,14 +221,14 @@ static struct test test_of(const struct rule *rule, const struct claim *claim, u
 }
 
 static bool count_proves(struct evidence *evidence, const struct rule *rule, const struct claim *claim,
-			 const struct tally *tally)
+			 const struct tally *tally, double effect)
 {
 	struct test test = test_of(rule, claim, estimate_samples(rule, tally));
 	bool quantile = rule->metric.kind == METRIC_QUANTILE;
 	u64 count = quantile ? test.n - at_or_below(tally, claim->bucket)
 			     : estimate_share_count(&rule->metric, tally);
 
-	return is_proven(evidence, &test, claim->above ? count : test.n - count);
+	return is_worth_proof(evidence, &test, effect, claim->above ? count : test.n - count);
 }
 
 /* What the interval says, and nothing else. */
@@ -227,7 +252,7 @@ static enum verdict judge_bounds(struct evidence *evidence, const struct rule *r
 {
 	struct interval bounds;
 
-	if (rule->metric.kind != METRIC_MEAN) {
+	if (rule->metric.kind != METRIC_MEAN && !(measured->effect > 1)) {
 		double confidence = rule->metric.ratio ? (1 + rule->confidence) / 2 : rule->confidence;
 		struct rough rough = rough_bounds(rule, measured, log_chance(evidence, confidence));
 		enum verdict verdict = verdict_of(&rough.outer, breach, clear);
@@ -248,27 +273,28 @@ enum verdict evidence_judge(struct evidence *evidence, const struct rule *rule, 
 	if (!estimate_known(rule, measured))
 		return VERDICT_BETWEEN;
 	if (is_counted(&rule->metric)) {
-		if (count_proves(evidence, rule, &breach, measured->tally))
+		if (count_proves(evidence, rule, &breach, measured->tally, measured->effect))
 			return VERDICT_BREACH;
-		return count_proves(evidence, rule, &clear, measured->tally) ? VERDICT_CLEAR
-									     : VERDICT_BETWEEN;
+		return count_proves(evidence, rule, &clear, measured->tally, measured->effect)
+			       ? VERDICT_CLEAR
+			       : VERDICT_BETWEEN;
 	}
 
 	return judge_bounds(evidence, rule, limits, &breach, &clear, measured);
 }
 
 /* The least count that is proven; n + 1: none is. */
-static u64 least_proven(struct evidence *evidence, const struct test *test)
+static u64 least_proven(struct evidence *evidence, const struct test *test, double effect)
 {
 	u64 no = 0;
 	u64 yes = test->n + 1;
 
-	if (recall(evidence, test, 0))
+	if (is_worth_proof(evidence, test, effect, 0))
 		return 0;
 	while (yes - no > 1) {
 		u64 middle = no + (yes - no) / 2;
 
-		if (recall(evidence, test, middle))
+		if (is_worth_proof(evidence, test, effect, middle))
 			yes = middle;
 		else
 			no = middle;
@@ -277,13 +303,13 @@ static u64 least_proven(struct evidence *evidence, const struct test *test)
 }
 
 void evidence_counts(struct evidence *evidence, const struct rule *rule, const struct limits *limits, u64 n,
-		     s64 *ret_breach, s64 *ret_clear)
+		     double effect, s64 *ret_breach, s64 *ret_clear)
 {
 	struct claim breach = breach_of(rule, limits);
 	struct claim clear = clear_of(rule, limits);
 	struct test breach_test = test_of(rule, &breach, n);
 	struct test clear_test = test_of(rule, &clear, n);
 
-	*ret_breach = (s64)least_proven(evidence, &breach_test);
-	*ret_clear = (s64)n - (s64)least_proven(evidence, &clear_test);
+	*ret_breach = (s64)least_proven(evidence, &breach_test, effect);
+	*ret_clear = (s64)n - (s64)least_proven(evidence, &clear_test, effect);
 }

@@ -31,11 +31,11 @@ enum verdict evidence_judge(struct evidence *evidence, const struct rule *rule, 
 			    const struct measured *measured);
 
 /*
- * Of a quantile or share: with how many of `n` on the far side of the limit the verdict is met. For a rule
- * `above`: a breach from `*ret_breach` latencies above the threshold on, clear up to `*ret_clear` above
- * `clear`. n + 1 and -1 where no count does.
+ * Of a quantile or share: with how many of `n` on the far side of the limit the verdict is met. `effect` of the
+ * `n` are worth one independent one; 0: taken for 1. For a rule `above`: a breach from `*ret_breach` latencies
+ * above the threshold on, clear up to `*ret_clear` above `clear`. n + 1 and -1 where no count does.
  */
 void evidence_counts(struct evidence *evidence, const struct rule *rule, const struct limits *limits, u64 n,
-		     s64 *ret_breach, s64 *ret_clear);
+		     double effect, s64 *ret_breach, s64 *ret_clear);
 
 #endif

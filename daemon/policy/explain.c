@@ -53,6 +53,30 @@ static void say_value(struct speech *speech)
 		    speech_samples(metric), window);
 }
 
+static bool has_bursts(const struct alert *alert)
+{
+	return alert->estimate.known && alert->estimate.effect > 1;
+}
+
+/* What its samples are worth, where that is less than their number. */
+static void say_worth(struct speech *speech)
+{
+	const struct estimate *estimate = &speech->alert->estimate;
+	char samples[TEXT_NUMBER_MAX], worth[TEXT_NUMBER_MAX];
+
+	if (!has_bursts(speech->alert) || !estimate_has_samples(estimate, &speech->rule->metric))
+		return;
+	text_count(estimate->samples, samples);
+	text_count(estimate->worth, worth);
+	if (!isinf(estimate->effect))
+		say(speech, "they came in bursts: %s %s are worth %s independent ones", samples,
+		    speech_samples(&speech->rule->metric), worth);
+	else
+		say(speech,
+		    "they came in bursts, of which the window holds too few to tell what %s %s are worth",
+		    samples, speech_samples(&speech->rule->metric));
+}
+
 static void say_bounds(struct speech *speech)
 {
 	const struct alert *alert = speech->alert;
@@ -201,6 +225,13 @@ static void say_end_of_unknown(struct speech *speech)
 		else
 			say_missing(speech, "the baseline", alert->estimate.base_samples);
 		return;
+	case UNKNOWN_BURSTS:
+		say(speech,
+		    "independent samples would prove something, but these came in bursts that are long beside the "
+		    "window of %s; it is judged again when they are shorter, or come evenly; a longer `window` "
+		    "holds more of them",
+		    window);
+		return;
 	case UNKNOWN_NO_SLOT:
 		say(speech,
 		    "all slots were taken when it was born, so its samples are counted as unattributed; it "
@@ -290,7 +321,8 @@ static void say_all(struct speech *speech)
 	bool judged = !alert->preference.ignored && !has_ended(alert);
 
 	say_value(speech);
-	if (alert->estimate.known)
+	say_worth(speech);
+	if (alert->estimate.known && !isinf(alert->estimate.effect))
 		say_bounds(speech);
 	if (judged)
 		say_limits(speech);

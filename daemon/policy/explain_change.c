@@ -37,6 +37,12 @@ static u64 count_now(const struct alert *alert, bool breach)
 			    (double)alert->estimate.samples);
 }
 
+/* Samples that come are taken to be worth as little as those that did. */
+static double effect_of(const struct alert *alert)
+{
+	return alert->estimate.effect;
+}
+
 /* The least number of samples, of which the same share is on the rule's side, that prove a breach; 0: none
  * that one could wait for. */
 static u64 foresee(struct evidence *evidence, const struct alert *alert)
@@ -50,12 +56,14 @@ static u64 foresee(struct evidence *evidence, const struct alert *alert)
 			return 0;
 		low = high;
 		high *= 2;
-		evidence_counts(evidence, alert->rule, &alert->limits, high, &breach, &clear);
+		evidence_counts(evidence, alert->rule, &alert->limits, high, effect_of(alert), &breach,
+				&clear);
 	} while (breach > (s64)((double)high * (double)count / (double)n));
 	while (high - low > 1) {
 		u64 middle = low + (high - low) / 2;
 
-		evidence_counts(evidence, alert->rule, &alert->limits, middle, &breach, &clear);
+		evidence_counts(evidence, alert->rule, &alert->limits, middle, effect_of(alert), &breach,
+				&clear);
 		if (breach > (s64)((double)middle * (double)count / (double)n))
 			low = middle;
 		else
@@ -85,7 +93,7 @@ static bool can_prove(struct evidence *evidence, const struct alert *alert, bool
 {
 	s64 breach_from, clear_to;
 
-	evidence_counts(evidence, alert->rule, &alert->limits, n, &breach_from, &clear_to);
+	evidence_counts(evidence, alert->rule, &alert->limits, n, effect_of(alert), &breach_from, &clear_to);
 	return breach ? breach_from <= (s64)n : clear_to >= 0;
 }
 
@@ -126,7 +134,8 @@ static void say_counts(struct speech *speech, bool breach)
 		speech->error = -ENOMEM;
 		return;
 	}
-	evidence_counts(evidence, rule, &alert->limits, alert->estimate.samples, &counts[0], &counts[1]);
+	evidence_counts(evidence, rule, &alert->limits, alert->estimate.samples, effect_of(alert), &counts[0],
+			&counts[1]);
 	text_count(alert->estimate.samples, of);
 	counted(rule, breach ? alert->limits.threshold : alert->limits.clear, "are", what);
 	if (breach ? counts[0] > (s64)alert->estimate.samples : counts[1] < 0) {
@@ -180,7 +189,7 @@ void say_change(struct speech *speech)
 	const struct metric *metric = &speech->rule->metric;
 	bool breach = speech->alert->decision.state != ALERT_FIRING;
 
-	if (!speech->alert->estimate.known)
+	if (!speech->alert->estimate.known || isinf(effect_of(speech->alert)))
 		return;
 	if (!metric->ratio && (metric->kind == METRIC_QUANTILE || metric->kind == METRIC_SHARE))
 		say_counts(speech, breach);

@@ -28,7 +28,8 @@ int policy_new(const struct policy_settings *settings, struct policy **ret)
 		policy->events[i] = settings->events[i];
 		event_key(settings->events, settings->n_events, i, policy->keys[i]);
 	}
-	r = evidence_new(&policy->evidence);
+	policy->parts = calloc(1, sizeof(*policy->parts));
+	r = policy->parts ? evidence_new(&policy->evidence) : -ENOMEM;
 	if (r == 0)
 		r = policy_set_rules(policy, settings->rules, settings->n_rules);
 	if (r < 0)
@@ -78,6 +79,7 @@ struct policy *policy_free(struct policy *policy)
 	(void)evidence_free(policy->evidence);
 	(void)rules_free(policy->rules, policy->n_rules);
 	free(policy->starts);
+	free(policy->parts);
 	free(policy->views);
 	free(policy->entries);
 	free(policy->paths);
@@ -90,6 +92,7 @@ struct policy *policy_free(struct policy *policy)
 void policy_begin(struct policy *policy, u64 now_ns, const struct timespec *now,
 		  const struct sliding_time time[EVENTS_MAX])
 {
+	policy->parts->subject = NULL;
 	policy->elapsed_ns = now_ns > policy->last_ns ? now_ns - policy->last_ns : 0;
 	policy->now_ns = now_ns;
 	policy->now = *now;

@@ -7,8 +7,9 @@
  * PMU apart). Subjects that no rule matches cost nothing. Rules of one event, window and `subtree` share one
  * sliding window.
  *
- * Unknown is the first that holds of: not measured, the cgroup without a slot, the window not covered, its source silent, multiplexed,
- * lost samples, too few samples in the window, too few in the baseline. A baseline is fed with what leaves
+ * Unknown is the first that holds of: not measured, the cgroup without a slot, the window not covered, its source
+ * silent, multiplexed, lost samples, too few samples in the window, too few in the baseline, and, where independent
+ * samples would prove something, too few bursts in the window (bursts.h). A baseline is fed with what leaves
  * the window, but for what leaves while its rule is pending or firing; not being known does not freeze it, or
  * one that lacks samples would never get any.
  */

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <errno.h>
+#include <math.h>
 #include <string.h>
 
 #include "policy/policy_parts.h"
@@ -114,6 +115,37 @@ void subject_measure(const struct policy *policy, const struct subject *subject,
 	}
 }
 
+static void keep_part(void *userdata, const struct tally *tally, const struct sliding_time *time)
+{
+	struct window_parts *parts = userdata;
+
+	if (parts->is_new && parts->n == 0 && !tally->samples && !tally->latency_samples)
+		return;
+	/* More than there can be: the oldest go. */
+	if (parts->n == BURSTS_PARTS_MAX)
+		memmove(&parts->list[0], &parts->list[1], --parts->n * sizeof(parts->list[0]));
+	parts->list[parts->n++] = (struct measured_part){*tally, view_exposure(time)};
+}
+
+/* What the window's parts say of bursts. All rules of a subject use the same parts. */
+static double subject_effect(const struct policy *policy, const struct subject *subject, size_t member,
+			     const struct measured *measured)
+{
+	struct window_parts *parts = policy->parts;
+	struct measured with_parts = *measured;
+
+	if (parts->subject != subject) {
+		parts->n = 0;
+		parts->is_new = subject->born_ns + subject->view->covered_ns > policy->now_ns;
+		sliding_parts(subject->view->sliding, subject->number, keep_part, parts);
+		parts->subject = subject;
+	}
+	with_parts.parts = parts->list;
+	with_parts.n_parts = parts->n;
+	return estimate_effect(subject_rule(policy, subject, member), subject_limits(subject, member),
+			       &with_parts);
+}
+
 void subject_estimate(const struct policy *policy, const struct subject *subject, size_t member,
 		      struct estimate *ret)
 {
@@ -124,6 +156,7 @@ void subject_estimate(const struct policy *policy, const struct subject *subject
 	if (subject_view_rule(subject, member)->not_measured)
 		return;
 	subject_measure(policy, subject, member, &base, &measured);
+	measured.effect = subject_effect(policy, subject, member, &measured);
 	estimate_of(subject_rule(policy, subject, member), subject_limits(subject, member), &measured, ret);
 }
 
@@ -141,7 +174,7 @@ static bool base_is_thin(const struct rule *rule, const struct measured *measure
 
 /*
  * The first that holds of: not measured, no slot, the window's own (view_look()), too few samples in it, too few in
- * the baseline.
+ * the baseline. Too few bursts is asked after, of what would be proven without (judge_evidence()).
  */
 static enum unknown_reason reason_of(struct policy *policy, const struct subject *subject, size_t member,
 				     struct measured *measured)
@@ -246,6 +279,27 @@ static int enter(struct policy *policy, struct subject *subject, size_t member, 
 	return 0;
 }
 
+/*
+ * What the samples prove: first taken for independent, which is quickly asked and hardly ever proves anything;
+ * if it does, and a state would change by it, for what they are worth.
+ */
+static void judge_evidence(struct policy *policy, const struct subject *subject, size_t member,
+			   struct measured *measured, struct finding *finding)
+{
+	const struct rule *rule = subject_rule(policy, subject, member);
+	const struct limits *limits = subject_limits(subject, member);
+	const bool is_firing = subject->states[member].state == ALERT_FIRING;
+
+	finding->verdict = evidence_judge(policy->evidence, rule, limits, measured);
+	if (finding->verdict != (is_firing ? VERDICT_CLEAR : VERDICT_BREACH))
+		return;
+	measured->effect = subject_effect(policy, subject, member, measured);
+	if (isinf(measured->effect))
+		finding->unknown = UNKNOWN_BURSTS;
+	else if (measured->effect > 1)
+		finding->verdict = evidence_judge(policy->evidence, rule, limits, measured);
+}
+
 static int judge_member(struct policy *policy, struct subject *subject, size_t member,
 			const struct tally *tally)
 {
@@ -258,8 +312,7 @@ static int judge_member(struct policy *policy, struct subject *subject, size_t m
 
 	finding.unknown = reason_of(policy, subject, member, &measured);
 	if (finding.unknown == UNKNOWN_NOT && !ignored)
-		finding.verdict = evidence_judge(policy->evidence, subject_rule(policy, subject, member),
-						 subject_limits(subject, member), &measured);
+		judge_evidence(policy, subject, member, &measured, &finding);
 	/* Inactive, and it stays so: nearly all there are. */
 	if (state->state == ALERT_INACTIVE &&
 	    (finding.unknown != UNKNOWN_NOT || finding.verdict != VERDICT_BREACH)) {

@@ -15,6 +15,7 @@
 #include <sys/queue.h>
 #include <sys/types.h>
 
+#include "policy/bursts.h"
 #include "policy/policy.h"
 #include "policy/policy_screen.h"
 #include "window/baseline.h"
@@ -174,6 +175,14 @@ struct rule_start {
 	struct timespec time;
 };
 
+/* The parts of a subject's window: room, which a reader may use as well as the tick. */
+struct window_parts {
+	const struct subject *subject; /* whose they are as of this tick; NULL: nobody's */
+	bool is_new;                   /* it came within the window: what was before is no part of it */
+	size_t n;
+	struct measured_part list[BURSTS_PARTS_MAX];
+};
+
 struct policy {
 	struct rule *rules;
 	struct rule_start *starts; /* of each rule */
@@ -217,8 +226,9 @@ struct policy {
 
 	struct subject *doomed; /* that this tick found to be nobody's */
 	u32 lower_edges[FINE_BUCKETS];
-	struct tally base; /* of the ratio that is being judged */
-	size_t bytes;      /* of paths, entries, subjects, states */
+	struct tally base;          /* of the ratio that is being judged */
+	struct window_parts *parts; /* of the subject that was asked for last */
+	size_t bytes;               /* of paths, entries, subjects, states */
 };
 
 static inline bool has_no_slot(const struct policy *policy, const struct subject *subject)

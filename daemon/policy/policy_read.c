@@ -313,7 +313,7 @@ void policy_count(const struct policy *policy, size_t rule, struct policy_counts
 
 size_t policy_bytes(const struct policy *policy)
 {
-	size_t bytes = sizeof(*policy) + policy->bytes;
+	size_t bytes = sizeof(*policy) + sizeof(*policy->parts) + policy->bytes;
 
 	for (size_t i = 0; i < policy->n_views; i++)
 		bytes += sizeof(*policy->views[i]) + sliding_bytes(policy->views[i]->sliding);

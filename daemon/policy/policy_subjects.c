@@ -183,6 +183,8 @@ void subject_drop(struct policy *policy, struct subject *subject)
 	struct view *view = subject->view;
 	struct subject **place = &subject->path->subjects;
 
+	if (policy->parts->subject == subject)
+		policy->parts->subject = NULL;
 	while (*place != subject)
 		place = &(*place)->next;
 	*place = subject->next;

@@ -33,6 +33,7 @@ static int end_windows(struct policy *policy)
 {
 	int error = policy->error;
 
+	policy->parts->subject = NULL;
 	for (size_t i = 0; i < policy->n_views; i++) {
 		int r = sliding_end(policy->views[i]->sliding);
 

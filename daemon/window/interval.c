@@ -33,6 +33,12 @@ static u64 expected_rank(u64 n, double q, double z)
 	return rank > 1 ? (u64)fmin(rank + 0.5, (double)n) : 1;
 }
 
+/* The least count of n whose part of `worth`, rounded down, is `count`. */
+static u64 scaled_up(u64 count, u64 n, u64 worth)
+{
+	return (u64)(((unsigned __int128)count * n + worth - 1) / worth);
+}
+
 void interval_ranks(u64 n, double q, double confidence, u64 *ret_low, u64 *ret_high)
 {
 	double z = qnorm(chance_of(confidence), 0, 1, true, false);
@@ -54,6 +60,21 @@ void interval_ranks(u64 n, double q, double confidence, u64 *ret_low, u64 *ret_h
 			high++;
 	*ret_low = low;
 	*ret_high = high;
+}
+
+void interval_worth_ranks(u64 n, u64 worth, double q, double confidence, u64 *ret_low, u64 *ret_high)
+{
+	u64 low, high;
+
+	interval_ranks(worth, q, confidence, &low, &high);
+	if (worth >= n) {
+		*ret_low = low;
+		*ret_high = high;
+		return;
+	}
+	/* So many of n are worth the samples at or above a rank, or at or below it: at least as many. */
+	*ret_low = low ? n + 1 - scaled_up(worth + 1 - low, n, worth) : 0;
+	*ret_high = high > worth ? n + 1 : scaled_up(high, n, worth);
 }
 
 /* The bucket of the `rank`th smallest, from 1. */
@@ -137,7 +158,7 @@ struct interval_weights interval_weights(u64 samples, u64 weight, double weight_
 }
 
 struct interval interval_rate(u64 samples, u64 weight, double weight_squared, double largest, double seconds,
-			      double confidence)
+			      double effect, double confidence)
 {
 	struct interval_weights weights = interval_weights(samples, weight, weight_squared, largest);
 	double chance = chance_of(confidence);
@@ -145,6 +166,11 @@ struct interval interval_rate(u64 samples, u64 weight, double weight_squared, do
 
 	if (seconds <= 0)
 		return ret;
+	/* As if samples came in packs of `effect`; the one more that the upper bound counts is a pack, too. */
+	weights.low_number /= effect;
+	weights.low_unit *= effect;
+	weights.high_number = (weights.high_number - 1) / effect + 1;
+	weights.high_unit *= effect;
 	if (weights.low_number > 0)
 		ret.low = weights.low_unit * qgamma(chance, weights.low_number, 1, true, false) / seconds;
 	if (isfinite(weights.high_unit))
@@ -153,9 +179,9 @@ struct interval interval_rate(u64 samples, u64 weight, double weight_squared, do
 }
 
 /* How many of `n` samples the true distribution may have moved by, past what was seen (Massart). */
-static double band_of(u64 n, double confidence)
+static double band_of(u64 n, double effect, double confidence)
 {
-	return sqrt(-log(chance_of(confidence)) * (double)n / 2);
+	return sqrt(-log(chance_of(confidence)) * (double)n * effect / 2);
 }
 
 /* The upper edges of all buckets: read here for each, which histogram_fine_upper() is not made for. */
@@ -226,9 +252,9 @@ static double mean_high(const u32 histogram[FINE_BUCKETS], u64 n, double sum, u3
 }
 
 static struct interval mean_between(const u32 histogram[FINE_BUCKETS], u64 n, u32 low_cap, u32 cap,
-				    double confidence)
+				    double effect, double confidence)
 {
-	double band = band_of(n, confidence);
+	double band = band_of(n, effect, confidence);
 	struct sums sums;
 
 	if (n == 0 || band >= (double)n)
@@ -243,14 +269,16 @@ static struct interval mean_between(const u32 histogram[FINE_BUCKETS], u64 n, u3
 	};
 }
 
-struct interval interval_mean(const u32 histogram[FINE_BUCKETS], u64 n, u32 cap, double confidence)
+struct interval interval_mean(const u32 histogram[FINE_BUCKETS], u64 n, u32 cap, double effect,
+			      double confidence)
 {
-	return mean_between(histogram, n, ~0U, cap, confidence);
+	return mean_between(histogram, n, ~0U, cap, effect, confidence);
 }
 
-struct interval interval_capped_mean(const u32 histogram[FINE_BUCKETS], u64 n, u32 cap, double confidence)
+struct interval interval_capped_mean(const u32 histogram[FINE_BUCKETS], u64 n, u32 cap, double effect,
+				     double confidence)
 {
-	return mean_between(histogram, n, cap, cap, confidence);
+	return mean_between(histogram, n, cap, cap, effect, confidence);
 }
 
 struct interval interval_ratio(const struct interval *now, const struct interval *base)

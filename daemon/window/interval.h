@@ -2,6 +2,7 @@
 /*
  * Between which bounds a figure of the whole lies, as far as the samples can tell. Pure.
  *
+ * `effect`, at least 1: how many samples say no more than one independent sample would (policy/bursts.h).
  * `confidence`, 0.5 <= c < 1, is that of each bound by itself: the true value lies below `low` with a chance
  * of at most 1 - c, and above `high` likewise; between both with at least 2c - 1. A bound that the samples do
  * not yield is -INFINITY or INFINITY; what can't be negative has 0 for the former.
@@ -28,6 +29,10 @@ struct interval interval_quantile(const u32 histogram[FINE_BUCKETS], u64 n, doub
  */
 void interval_ranks(u64 n, double q, double confidence, u64 *ret_low, u64 *ret_high);
 
+/* The same where the n values say as much as `worth` independent ones do, at most n: ranks of these, moved to the
+ * ranks of n that say no less. */
+void interval_worth_ranks(u64 n, u64 worth, double q, double confidence, u64 *ret_low, u64 *ret_high);
+
 /* Whether a rank is such a bound, if not the nearest one: up to `low`, and from `high` on. */
 bool interval_rank_is_low(u64 rank, u64 n, double q, double confidence);
 bool interval_rank_is_high(u64 rank, u64 n, double q, double confidence);
@@ -47,7 +52,7 @@ struct interval interval_share(double k, double n, double confidence);
  * a sample the upper bound rests on it alone.
  */
 struct interval interval_rate(u64 samples, u64 weight, double weight_squared, double largest, double seconds,
-			      double confidence);
+			      double effect, double confidence);
 
 /* What interval_rate() makes of the weights: each bound is that of a Poisson variable of which so many were
  * seen (for `high` one more), times a unit, by the time. */
@@ -65,10 +70,12 @@ struct interval_weights interval_weights(u64 samples, u64 weight, double weight_
  * the mean where each latency counts at most `cap` cycles, an upper bucket edge, as without a largest value a
  * mean has no upper bound.
  */
-struct interval interval_mean(const u32 histogram[FINE_BUCKETS], u64 n, u32 cap, double confidence);
+struct interval interval_mean(const u32 histogram[FINE_BUCKETS], u64 n, u32 cap, double effect,
+			      double confidence);
 
 /* Both bounds are of the mean where each latency counts at most `cap` cycles: for a quotient of such. */
-struct interval interval_capped_mean(const u32 histogram[FINE_BUCKETS], u64 n, u32 cap, double confidence);
+struct interval interval_capped_mean(const u32 histogram[FINE_BUCKETS], u64 n, u32 cap, double effect,
+				     double confidence);
 
 /* now / base: the quotient of the bounds. For bounds of confidence c give it two of (1 + c) / 2 each. */
 struct interval interval_ratio(const struct interval *now, const struct interval *base);

@@ -11,11 +11,22 @@
 #define SCRATCH_KEPT ((size_t)64 << 10)
 #define RECORD_MAX   (VARINT_MAX + TALLY_RECORD_MAX)
 
-/* Data: for each subject its number as a varint, then tally_pack()'s. */
+/* Where in a pane the record of a subject begins. */
+struct mark {
+	u32 number;
+	u32 place;
+};
+
+/* A mark each so many records: a search reads half as many, and a mark costs half a byte a record. */
+#define MARK_EACH 16
+
+/* Data: for each subject its number as a varint, then tally_pack()'s; numbers ascend. */
 struct pane {
 	TAILQ_ENTRY(pane) list;
 	u64 begin_ns;
 	struct sliding_time time;
+	struct mark *marks;
+	size_t n_marks;
 	size_t size;
 	u8 data[];
 };
@@ -91,12 +102,30 @@ static void free_spare(struct sliding *sliding, size_t but)
 		free(take_spare(sliding));
 }
 
+static size_t pane_size(const struct pane *pane)
+{
+	return sizeof(*pane) + pane->size + pane->n_marks * sizeof(struct mark);
+}
+
+/* Marks the `nth` record of a pane, if it is to have a mark. */
+static void set_mark(struct mark *marks, size_t nth, u32 number, size_t place)
+{
+	if (nth % MARK_EACH == 0)
+		marks[nth / MARK_EACH] = (struct mark){number, (u32)place};
+}
+
+static size_t count_marks(size_t records)
+{
+	return (records + MARK_EACH - 1) / MARK_EACH;
+}
+
 static void free_oldest(struct sliding *sliding)
 {
 	struct pane *pane = TAILQ_FIRST(&sliding->panes);
 
 	TAILQ_REMOVE(&sliding->panes, pane, list);
-	sliding->pane_bytes -= sizeof(*pane) + pane->size;
+	sliding->pane_bytes -= pane_size(pane);
+	free(pane->marks);
 	free(pane);
 }
 
@@ -189,6 +218,8 @@ static struct pane *compact(struct sliding *sliding, struct pane *pane)
 	const u8 *from = pane->data;
 	const u8 *end = pane->data + pane->size;
 	u8 *to = pane->data;
+	size_t before_size = pane_size(pane);
+	size_t kept = 0;
 	struct pane *smaller;
 
 	while (from < end) {
@@ -197,6 +228,7 @@ static struct pane *compact(struct sliding *sliding, struct pane *pane)
 
 		from = tally_skip(get_varint(from, &number));
 		if (subjects_get(&sliding->subjects, (u32)number)->live) {
+			set_mark(pane->marks, kept++, (u32)number, (size_t)(to - pane->data));
 			memmove(to, record, (size_t)(from - record));
 			to += from - record;
 			continue;
@@ -206,8 +238,9 @@ static struct pane *compact(struct sliding *sliding, struct pane *pane)
 	}
 	if (to == end)
 		return pane;
-	sliding->pane_bytes -= (size_t)(end - to);
+	pane->n_marks = count_marks(kept);
 	pane->size = (size_t)(to - pane->data);
+	sliding->pane_bytes -= before_size - pane_size(pane);
 	TAILQ_REMOVE(&sliding->panes, pane, list);
 	smaller = realloc(pane, sizeof(*pane) + pane->size);
 	pane = smaller ? smaller : pane;
@@ -393,8 +426,30 @@ static void fetch(const struct tally *tally)
 		__builtin_prefetch((const u8 *)tally + i);
 }
 
+static int compare_numbers(const void *a, const void *b)
+{
+	const u32 *left = a, *right = b;
+
+	return *left < *right ? -1 : *left > *right;
+}
+
+/* Numbers are put in about the same order at each collection: often nothing is left to do. */
+static void sort_open(struct sliding *sliding)
+{
+	const u32 *list = sliding->in_pane.list;
+	size_t i = 1;
+
+	while (i < sliding->in_pane.n && list[i - 1] < list[i])
+		i++;
+	if (i >= sliding->in_pane.n)
+		return;
+	qsort(sliding->in_pane.list, sliding->in_pane.n, sizeof(u32), compare_numbers);
+	for (i = 0; i < sliding->in_pane.n; i++)
+		subjects_get(&sliding->subjects, sliding->in_pane.list[i])->place = (u32)i;
+}
+
 /* The records of the open pane into scratch. */
-static int pack_open(struct sliding *sliding, size_t *ret_size)
+static int pack_open(struct sliding *sliding, struct mark *marks, size_t *ret_size)
 {
 	size_t size = 0;
 
@@ -408,6 +463,7 @@ static int pack_open(struct sliding *sliding, size_t *ret_size)
 		r = reserve_scratch(sliding, size + RECORD_MAX);
 		if (r < 0)
 			return r;
+		set_mark(marks, i, number, size);
 		size = (size_t)(tally_pack(subject->open, put_varint(sliding->scratch + size, number)) -
 				sliding->scratch);
 	}
@@ -418,23 +474,31 @@ static int pack_open(struct sliding *sliding, size_t *ret_size)
 static int close_pane(struct sliding *sliding)
 {
 	size_t used = sliding->in_pane.n;
+	_cleanup_free_ struct mark *marks = calloc(count_marks(used) + 1, sizeof(*marks));
 	struct pane *pane;
 	size_t size;
 	int r;
 
-	r = pack_open(sliding, &size);
+	if (!marks)
+		return -ENOMEM;
+	sort_open(sliding);
+	r = pack_open(sliding, marks, &size);
 	if (r < 0)
 		return r;
+	if (size > ~(u32)0)
+		return -ENOMEM;
 	pane = malloc(sizeof(*pane) + size);
 	if (!pane)
 		return -ENOMEM;
+	pane->n_marks = count_marks(used);
+	pane->marks = TAKE_PTR(marks);
 	pane->begin_ns = sliding->begin_ns;
 	pane->time = sliding->time;
 	pane->size = size;
 	if (size)
 		memcpy(pane->data, sliding->scratch, size);
 	TAILQ_INSERT_TAIL(&sliding->panes, pane, list);
-	sliding->pane_bytes += sizeof(*pane) + size;
+	sliding->pane_bytes += pane_size(pane);
 	clear_open(sliding);
 	sliding->begin_ns = sliding->now_ns;
 	free_spare(sliding, used);
@@ -503,6 +567,59 @@ const struct tally *sliding_tally(const struct sliding *sliding, u32 number)
 void sliding_fetch(const struct sliding *sliding, u32 number)
 {
 	fetch(sliding_tally(sliding, number));
+}
+
+/* The last mark not after a number; NULL: the number has no record. */
+static const struct mark *mark_before(const struct pane *pane, u32 number)
+{
+	size_t low = 0;
+	size_t high = pane->n_marks;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (pane->marks[middle].number <= number)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low ? &pane->marks[low - 1] : NULL;
+}
+
+static void find_record(const struct pane *pane, u32 number, struct tally *ret)
+{
+	const struct mark *mark = mark_before(pane, number);
+	const u8 *from = mark ? pane->data + mark->place : pane->data + pane->size;
+
+	memset(ret, 0, sizeof(*ret));
+	while (from < pane->data + pane->size) {
+		u64 found;
+
+		from = get_varint(from, &found);
+		if (found == number)
+			(void)tally_unpack(from, ret);
+		if (found >= number)
+			return;
+		from = tally_skip(from);
+	}
+}
+
+void sliding_parts(const struct sliding *sliding, u32 number, sliding_part part, void *userdata)
+{
+	static const struct tally nothing;
+	const struct sliding_subject *subject = subjects_get(&sliding->subjects, number);
+	const struct pane *pane;
+
+	if (!subject)
+		return;
+	TAILQ_FOREACH (pane, &sliding->panes, list) {
+		struct tally tally;
+
+		find_record(pane, number, &tally);
+		part(userdata, &tally, &pane->time);
+	}
+	if (sliding->time.elapsed_ns)
+		part(userdata, subject->open ? subject->open : &nothing, &sliding->time);
 }
 
 struct sliding_time sliding_time(const struct sliding *sliding)

@@ -73,6 +73,11 @@ const struct tally *sliding_tally(const struct sliding *sliding, u32 number);
 /* Says that sliding_tally() is going to be asked for: a walk over thousands waits for memory most of all. */
 void sliding_fetch(const struct sliding *sliding, u32 number);
 
+/* What a subject has in each pane, oldest first, the open one last; of one without a sample of it all zero. For
+ * a few subjects a collection: it searches each pane. */
+typedef void (*sliding_part)(void *userdata, const struct tally *tally, const struct sliding_time *time);
+void sliding_parts(const struct sliding *sliding, u32 number, sliding_part part, void *userdata);
+
 /* What the window covers. `elapsed_ns` is at least the window's length once it has been covered. */
 struct sliding_time sliding_time(const struct sliding *sliding);
 bool sliding_covered(const struct sliding *sliding);

@@ -17,7 +17,7 @@ above = 900
 cgroup = model:pointer*
 metric = rate
 above = 1
-window = 1s
+window = 4s
 for = 0s
 min-samples = 10
 [rule elsewhere]

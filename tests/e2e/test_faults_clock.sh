@@ -79,7 +79,7 @@ others=$!
 
 configure perf < <(
 	printf 'period = 100\nbudget = off\n[rule late]\ncgroup = %s\nmetric = rate\nabove = 10\n' "$name"
-	printf 'window = 1s\nfor = 6s\n'
+	printf 'window = 4s\nfor = 6s\n'
 )
 for sign in '' -; do
 	printf '0\n' >"$STEP_CLOCK"

@@ -12,7 +12,7 @@ rules() {
 	configure model < <(
 		printf '[model]\nworkloads = pointer-chase\n'
 		for name; do
-			printf '[rule %s]\ncgroup = model:pointer*\nmetric = p99\nabove = 100\nwindow = 1s\nfor = 0\n' "$name"
+			printf '[rule %s]\ncgroup = model:pointer*\nmetric = p99\nabove = 100\nwindow = 4s\nfor = 0\n' "$name"
 			printf 'min-samples = 300\n'
 		done
 	)

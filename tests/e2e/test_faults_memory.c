@@ -337,7 +337,7 @@ Test(faults_memory, each_allocation_of_each_question, .timeout = 120)
 
 	write_file("pebsd.conf", "[sampling]\norigin = model\ninterval = 60s\n"
 				 "[model]\nworkloads = tlb-thrash\n"
-				 "[rule slow]\ncgroup = model:*\nmetric = p99\nabove = 900\nwindow = 2m\n");
+				 "[rule slow]\ncgroup = model:*\nmetric = p99\nabove = 900\nwindow = 4m\n");
 	serve();
 	for (size_t i = 0; i < sizeof(requests) / sizeof(*requests); i++)
 		failed += fail_each(requests[i], i && *requests[i] == '{' ? ACCEPT : 0);

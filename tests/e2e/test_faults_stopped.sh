@@ -28,7 +28,7 @@ rate() {
 
 # rule NAME TIMES: fires above so many times the usual rate.
 rule() {
-	printf '[rule %s]\ncgroup = %s\nmetric = rate\nwindow = 1s\nfor = 0\n' "$1" "$name"
+	printf '[rule %s]\ncgroup = %s\nmetric = rate\nwindow = 4s\nfor = 0\n' "$1" "$name"
 	awk -v usual="$usual" -v times="$2" 'BEGIN { printf "above = %d\n", usual * times }'
 }
 

@@ -51,12 +51,13 @@ told 'a step of p99' --replay "$step" --config "$work/db-p99.conf"
 expect 'one pending, fired, resolved' '[["inactive","pending"],["pending","firing"],["firing","resolved"]]' \
 	"$(jq -c '[.transitions[] | [.from, .state]]' "$work/json")"
 expect 'of the one command' '["comm:db"]' "$(jq -c '[.transitions[].cgroup] | unique' "$work/json")"
-# Of 3,000 latencies 3 more each second are slow: a breach is proven from 40 on, some 14 s after the step, and a good
-# p99 again as they leave the window.
+# Of 3,000 latencies 3 more each second are slow: independent ones would prove a breach from 40 on, some 14 s after the
+# step. The half of the window that is like it has to outweigh the other one, or the step might be a burst. Likewise a good
+# p99 is proven as they leave the window.
 expect 'at the right times' '[true,true,true]' "$(jq -c '[.transitions[].at_s] |
-	[.[0] >= 250 and .[0] <= 265, .[1] >= .[0] + 60 and .[1] <= .[0] + 62, .[2] >= 375 and .[2] <= 392]' "$work/json")"
+	[.[0] >= 250 and .[0] <= 275, .[1] >= .[0] + 60 and .[1] <= .[0] + 62, .[2] >= 375 and .[2] <= 392]' "$work/json")"
 expect 'at the time of day' true \
-	"$(jq '.transitions[1] | .fired == .time and (.fired | startswith("2026-11-21T06:21:"))' "$work/json")"
+	"$(jq '.transitions[1] | .fired == .time and (.fired | startswith("2026-11-21T06:2"))' "$work/json")"
 expect 'all of the recording' '[600,"2026-11-21T06:16:40Z","2026-11-21T06:26:39Z"]' \
 	"$(jq -c '[(.stretches[0].covered_s | round), .from, .to]' "$work/json")"
 expect 'the rule in short' '[1,1,0,2,2]' \
@@ -65,7 +66,7 @@ expect 'for how long it fires' true \
 	"$(jq '.rules[0].firing_s == .transitions[2].at_s - .transitions[1].at_s' "$work/json")"
 expect 'unknown before the window is covered' true \
 	"$(jq '.rules[0] | .unknown_s.window >= 2 * 29 and .unknown_s.window <= 2 * 31 and
-		.unknown_s.window + .known_s >= 1190' "$work/json")"
+		.unknown_s.window + .unknown_s.bursts + .known_s >= 1190' "$work/json")"
 expect 'the closest it came' '["comm:db",true]' \
 	"$(jq -c '.rules[0].closest | [.cgroup, .value > 1900 and .of_threshold > 2 and .at_s > 250]' "$work/json")"
 
@@ -76,7 +77,7 @@ test_rules --json --replay - --config "$work/db-p99.conf" < <(cat "$step") >"$wo
 expect 'the same through a pipe' "$alone" "$(jq -c "$changes" "$work/json")"
 
 test_rules --replay "$step" --config "$work/db-p99.conf" >"$work/text" 2>"$work/log" || fail 'the same as text'
-grep -Eq '^\+00:05:[0-9]{2}  2026-11-21T06:21:[0-9]{2}Z  db-p99  comm:db  pending -> firing  ' "$work/text" ||
+grep -Eq '^\+00:05:[0-9]{2}  2026-11-21T06:2[12]:[0-9]{2}Z  db-p99  comm:db  pending -> firing  ' "$work/text" ||
 	fail "no line of the firing: $(cat "$work/text")"
 grep -q '^  fired 1 time on 1 cgroup, firing for ' "$work/text" || fail "no summary: $(cat "$work/text")"
 

@@ -144,7 +144,7 @@ struct coverage coverage_mean(const struct coverage_settings *settings, const st
 		struct interval bounds;
 
 		draw(law, n, histogram, &sum);
-		bounds = interval_mean(histogram, n, cap, settings->confidence);
+		bounds = interval_mean(histogram, n, cap, 1, settings->confidence);
 		low += truth >= bounds.low;
 		high += capped <= bounds.high;
 	}
@@ -194,7 +194,7 @@ struct coverage coverage_rate(const struct coverage_settings *settings, double e
 			weight += k * weights[j];
 			squared += (double)k * (double)weights[j] * (double)weights[j];
 		}
-		bounds = interval_rate(samples, weight, squared, largest, seconds, settings->confidence);
+		bounds = interval_rate(samples, weight, squared, largest, seconds, 1, settings->confidence);
 		low += truth >= bounds.low;
 		high += truth <= bounds.high;
 	}

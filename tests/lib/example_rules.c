@@ -88,6 +88,7 @@ struct alert example_measured(size_t rule, const char *cgroup, double low, doubl
 					   .value = value,
 					   .bounds = {low, high},
 					   .samples = 2000,
+					   .worth = 1500,
 					   .base_samples = rules[rule].metric.ratio ? 12000 : 0};
 	alert.covered_ns = rules[rule].window_ns;
 	return alert;

@@ -139,11 +139,13 @@ Test(act_facts, tell_a_ratio_and_a_dry_run)
 	rule.dry_run = true;
 	rule.below = true;
 	fires.alert.estimate.base_samples = 70000;
+	fires.alert.estimate.worth = 610;
 	facts = facts_of(&fires);
 	expect(&facts, "PEBSD_ALERT", NULL);
 	expect(&facts, "PEBSD_METRIC", "ratio:p99");
 	expect(&facts, "PEBSD_UNIT", "ratio");
 	expect(&facts, "PEBSD_BASE_SAMPLES", "70000");
+	expect(&facts, "PEBSD_WORTH", "610");
 	expect(&facts, "PEBSD_DRY_RUN", "1");
 	expect(&facts, "PEBSD_SIDE", "below");
 	facts_clear(&facts);

@@ -480,13 +480,20 @@ Test(config_rules, times)
 {
 	expect_mistakes(
 		SLOW("window = 5s\n[sampling]\ninterval = 10s\n"),
-		"x.conf:5: [rule slow]: window = 5s: shorter than the interval of [sampling], 10s, from one "
-		"collection to the next; give 10s or more\n");
+		"x.conf:5: [rule slow]: window = 5s: shorter than 4 times the interval of [sampling], 10s, and "
+		"the rule can never fire, as bursts cannot be told; give 40s or more, or a shorter interval\n");
+	expect_mistakes(
+		SLOW("window = 3s\n"),
+		"x.conf:5: [rule slow]: window = 3s: shorter than 4 times the interval of [sampling], 1s, and "
+		"the rule can never fire, as bursts cannot be told; give 4s or more, or a shorter interval\n");
+	expect_right(SLOW("window = 4s\n"));
+	expect_right(SLOW("window = 3s\n[sampling]\ninterval = 750ms\n"));
 	expect_mistakes(
 		SLOW("[sampling]\ninterval = 60s\n"),
-		"x.conf:1: [rule slow]: window = 30s (the default): shorter than the interval of [sampling], "
-		"1m, from one collection to the next; give 1m or more\n");
-	expect_right(SLOW("for = 100ms\nwindow = 10s\n[sampling]\ninterval = 10s\n"));
+		"x.conf:1: [rule slow]: window = 30s (the default): shorter than 4 times the interval of "
+		"[sampling], 1m, and the rule can never fire, as bursts cannot be told; give 4m or more, or a "
+		"shorter interval\n");
+	expect_right(SLOW("for = 100ms\nwindow = 40s\n[sampling]\ninterval = 10s\n"));
 	expect_mistakes(
 		SLOW("baseline = 2h\n"),
 		"x.conf:5: [rule slow]: baseline = 2h: p99 has none, only ratio:METRIC is judged against a "

@@ -168,7 +168,7 @@ Test(evidence, equals_it_at_each_count)
 		u32 n = ns[i / 8];
 		s64 breach, clear;
 
-		evidence_counts(evidence, &rule, &limits, n, &breach, &clear);
+		evidence_counts(evidence, &rule, &limits, n, 0, &breach, &clear);
 		for (u32 twice = 0; twice < 2; twice++)
 			for (u32 k = 0; k <= n; k++) {
 				struct tally tally = {.samples = n, .latency_samples = n, .locked = k};
@@ -191,7 +191,7 @@ static void expect_counts(struct evidence *evidence, const struct rule *rule, u6
 	struct limits limits = rule_limits(rule, rule->threshold);
 	s64 ret_breach, ret_clear;
 
-	evidence_counts(evidence, rule, &limits, n, &ret_breach, &ret_clear);
+	evidence_counts(evidence, rule, &limits, n, 0, &ret_breach, &ret_clear);
 	cr_expect_eq(ret_breach, breach, "%lld of %llu", ret_breach, n);
 	cr_expect_eq(ret_clear, clear, "%lld of %llu", ret_clear, n);
 }

@@ -242,6 +242,38 @@ Test(explain, why_it_is_unknown_and_what_ends_that)
 	}
 }
 
+Test(explain, what_samples_in_bursts_are_worth)
+{
+	struct alert alert = example_measured(SLOW_DB, "/db", 832, 870.04, 1024);
+
+	alert.estimate.worth = 2000;
+	alert.estimate.effect = 1;
+	expect_sentence(&alert, "they came", NULL);
+	alert.estimate.samples = 5025;
+	alert.estimate.worth = 610;
+	alert.estimate.effect = 8.237;
+	expect_sentence(&alert, "they came",
+			"they came in bursts: 5,025 latencies are worth 610 independent ones");
+	/* 11 of 610 prove it, each of them worth 8.24. */
+	expect_sentence(&alert, "a breach is proven when",
+			"a breach is proven when at least 91 of 5,025 latencies are above 896 cycles; 0 are");
+
+	alert.estimate.worth = 0;
+	alert.estimate.effect = INFINITY;
+	alert.decision.unknown = UNKNOWN_BURSTS;
+	expect_sentence(
+		&alert, "they came",
+		"they came in bursts, of which the window holds too few to tell what 5,025 latencies are "
+		"worth");
+	expect_sentence(&alert, "it is above", NULL);
+	expect_sentence(
+		&alert, "what it is now",
+		"what it is now is not known: the window holds too few of the bursts that its samples "
+		"came in; until it is, it stays inactive");
+	alert.decision.unknown = UNKNOWN_NOT;
+	expect_sentence(&alert, "a breach is proven", NULL);
+}
+
 Test(explain, a_baseline_that_is_too_young)
 {
 	struct alert alert = example_measured(WORSE, "/db", 0, 1.2, INFINITY);

@@ -230,3 +230,14 @@ Test(format_explain, the_metric_is_that_of_the_alert)
 
 	formatted_expect(text, "Value: mean is 5 cycles; ");
 }
+
+Test(format_explain, samples_that_came_in_bursts_are_worth_fewer)
+{
+	_cleanup_free_ char *bursts =
+		text_of(REPLY("{\"samples\":5025,\"worth\":610,\"window_s\":30}"), &narrow);
+	_cleanup_free_ char *even =
+		text_of(REPLY("{\"samples\":5025,\"worth\":5025,\"window_s\":30}"), &narrow);
+
+	formatted_expect(bursts, "Samples: 5,025 worth 610 independent ones in 30");
+	formatted_expect(even, "Samples: 5,025 in 30");
+}

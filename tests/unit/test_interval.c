@@ -270,7 +270,7 @@ Test(interval, rate_of_textbooks)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		u64 n = cases[i].samples;
 		struct interval bounds =
-			interval_rate(n, 1000 * n, 1e6 * (double)n, 1000, 10, cases[i].confidence);
+			interval_rate(n, 1000 * n, 1e6 * (double)n, 1000, 10, 1, cases[i].confidence);
 
 		expect_near(bounds.low, cases[i].low * 100, 1e-5);
 		expect_near(bounds.high, cases[i].high * 100, 1e-5);
@@ -283,7 +283,7 @@ Test(interval, rate_of_different_weights)
 	double y = 200;
 	double v = 2100;
 	double largest = y / 105 + sqrt((v - y * y / 105) * 104 / 105);
-	struct interval bounds = interval_rate(105, 200, 2100, 0, 1, 0.95);
+	struct interval bounds = interval_rate(105, 200, 2100, 0, 1, 1, 0.95);
 	struct interval_weights weights = interval_weights(105, 200, 2100, 0);
 
 	cr_expect_gt(largest, 20);
@@ -294,31 +294,31 @@ Test(interval, rate_of_different_weights)
 		    0.95, 1e-6);
 
 	/* One that is known to come, and did not, counts. */
-	cr_expect_gt(interval_rate(105, 200, 2100, 1000, 1, 0.95).high, bounds.high + 1000);
-	cr_expect_eq(interval_rate(105, 200, 2100, 20, 1, 0.95).high, bounds.high);
-	cr_expect_eq(interval_rate(105, 200, 2100, 1000, 1, 0.95).low, bounds.low);
+	cr_expect_gt(interval_rate(105, 200, 2100, 1000, 1, 1, 0.95).high, bounds.high + 1000);
+	cr_expect_eq(interval_rate(105, 200, 2100, 20, 1, 1, 0.95).high, bounds.high);
+	cr_expect_eq(interval_rate(105, 200, 2100, 1000, 1, 1, 0.95).low, bounds.low);
 }
 
 Test(interval, rate_that_is_not_known)
 {
-	struct interval bounds = interval_rate(0, 0, 0, 0, 10, 0.95);
+	struct interval bounds = interval_rate(0, 0, 0, 0, 10, 1, 0.95);
 
 	cr_expect_eq(bounds.low, 0);
 	cr_expect_eq(bounds.high, INFINITY, "what one would weigh is not known");
-	bounds = interval_rate(7, 0, 0, 0, 10, 0.95);
+	bounds = interval_rate(7, 0, 0, 0, 10, 1, 0.95);
 	cr_expect_eq(bounds.high, INFINITY);
-	bounds = interval_rate(7, 7, 7, 1, 0, 0.95);
+	bounds = interval_rate(7, 7, 7, 1, 0, 1, 0.95);
 	cr_expect_eq(bounds.low, 0);
 	cr_expect_eq(bounds.high, INFINITY, "in no time");
 }
 
 Test(interval, rate_of_rounded_squares_is_that_of_equal_weights)
 {
-	struct interval exact = interval_rate(1000, 10007000, 10007.0 * 10007 * 1000, 10007, 30, 0.95);
+	struct interval exact = interval_rate(1000, 10007000, 10007.0 * 10007 * 1000, 10007, 30, 1, 0.95);
 	struct interval above =
-		interval_rate(1000, 10007000, 10007.0 * 10007 * 1000 * (1 + 1e-12), 10007, 30, 0.95);
+		interval_rate(1000, 10007000, 10007.0 * 10007 * 1000 * (1 + 1e-12), 10007, 30, 1, 0.95);
 	struct interval below =
-		interval_rate(1000, 10007000, 10007.0 * 10007 * 1000 * (1 - 1e-12), 10007, 30, 0.95);
+		interval_rate(1000, 10007000, 10007.0 * 10007 * 1000 * (1 - 1e-12), 10007, 30, 1, 0.95);
 
 	expect_near(above.low, exact.low, 1e-9);
 	expect_near(above.high, exact.high, 1e-9);
@@ -335,17 +335,17 @@ Test(interval, mean_within_its_band)
 	struct interval bounds;
 
 	histogram[bucket] = 200;
-	bounds = interval_mean(histogram, 200, 512, 0.95);
+	bounds = interval_mean(histogram, 200, 512, 1, 0.95);
 	expect_near(bounds.low, 28 * (200 - band) / 200, 1e-6);
 	expect_near(bounds.high, (30 * (200 - band) + 512 * band) / 200, 1e-6);
 
 	/* Of 20 that are far off the band takes 17.3 for 0, and leaves the rest in `low`; `high` has all. */
 	histogram[bucket] = 180;
 	histogram[FINE_OVERFLOW] = 20;
-	bounds = interval_mean(histogram, 200, 512, 0.95);
+	bounds = interval_mean(histogram, 200, 512, 1, 0.95);
 	expect_near(bounds.low, (28 * 180 + 1048576 * (20 - band)) / 200, 1e-6);
 	expect_near(bounds.high, (30 * (180 - band) + 512 * (20 + band)) / 200, 1e-6);
-	bounds = interval_capped_mean(histogram, 200, 512, 0.95);
+	bounds = interval_capped_mean(histogram, 200, 512, 1, 0.95);
 	expect_near(bounds.low, (28 * 180 + 512 * (20 - band)) / 200, 1e-6);
 	expect_near(bounds.high, (30 * (180 - band) + 512 * (20 + band)) / 200, 1e-6);
 }
@@ -353,18 +353,18 @@ Test(interval, mean_within_its_band)
 Test(interval, mean_without_bounds)
 {
 	u32 histogram[FINE_BUCKETS] = {[20] = 1};
-	struct interval bounds = interval_mean(histogram, 1, 512, 0.95);
+	struct interval bounds = interval_mean(histogram, 1, 512, 1, 0.95);
 
 	cr_expect_eq(bounds.low, 0);
 	cr_expect_eq(bounds.high, INFINITY, "the band is wider than all there is");
 	histogram[20] = 0;
-	bounds = interval_mean(histogram, 0, 512, 0.95);
+	bounds = interval_mean(histogram, 0, 512, 1, 0.95);
 	cr_expect_eq(bounds.low, 0);
 	cr_expect_eq(bounds.high, INFINITY);
 
 	/* What a full counter did not hold counts as much as any can. */
 	histogram[20] = ~0U;
-	bounds = interval_mean(histogram, 2 * (u64)~0U, 512, 0.95);
+	bounds = interval_mean(histogram, 2 * (u64)~0U, 512, 1, 0.95);
 	cr_expect_gt(bounds.high, 256);
 	cr_expect_leq(bounds.low, histogram_fine_lower(20));
 }
@@ -409,7 +409,7 @@ Test(interval, nothing_is_printed, .init = cr_redirect_stdout)
 
 				sum += interval_share(k, (double)n, c).low +
 				       interval_share(share * (double)n, (double)n, c).high;
-				sum += interval_rate((u64)k, 3 * (u64)k, 9.5 * k, 3, 1, c).low;
+				sum += interval_rate((u64)k, 3 * (u64)k, 9.5 * k, 3, 1, 1, c).low;
 				interval_ranks(n, share, c, &low, &high);
 				cr_assert_leq(low, high);
 				interval_ranks(n, 1 - share, c, &low, &high);

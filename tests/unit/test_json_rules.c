@@ -48,7 +48,10 @@ Test(json_rules, rules_in_full)
 			    [ALERT_PENDING] = 1,
 			    [ALERT_FIRING] = 2,
 			    [ALERT_RESOLVED] = 3},
-		 .unknown = {[UNKNOWN_SAMPLES] = 4, [UNKNOWN_NOT_MEASURED] = 5},
+		 .unknown = {[UNKNOWN_SAMPLES] = 4,
+			     [UNKNOWN_BURSTS] = 2,
+			     [UNKNOWN_NO_SLOT] = 3,
+			     [UNKNOWN_NOT_MEASURED] = 5},
 		 .ignored = 6},
 		{.states = {[ALERT_INACTIVE] = 1}},
 	};
@@ -58,7 +61,7 @@ Test(json_rules, rules_in_full)
 	expect_json(json_rules("perf", rules, counts, 2, NULL),
 		    "{\"version\":1,\"origin\":\"perf\",\"rules\":[{" SLOW_DB
 		    ",\"cgroups\":{\"inactive\":7,\"pending\":1,\"firing\":2,\"resolved\":3,\"ignored\":6,"
-		    "\"unknown\":{\"samples\":4,\"not_measured\":5}}},"
+		    "\"unknown\":{\"samples\":4,\"bursts\":2,\"no_slot\":3,\"not_measured\":5}}},"
 		    "{\"rule\":\"remote\",\"cgroup\":[\"/"
 		    "*\"],\"event\":\"loads\",\"metric\":\"share:remote_dram\","
 		    "\"unit\":\"share\",\"above\":0.05,\"clear\":0.03,\"window_s\":60,\"for_s\":1.5,"
@@ -131,7 +134,7 @@ Test(json_rules, alerts_in_each_state)
 				    "\"dry_run\":false,"
 				    "\"metric\":\"p99\",\"unit\":\"cycles\",\"value\":912.5,\"low\":832.0,"
 				    "\"high\":1024.0,"
-				    "\"samples\":2000,"
+				    "\"samples\":2000,\"worth\":1500,"
 				    "\"above\":896,\"clear\":704,\"window_s\":30,\"for_s\":60,\"since\":"
 				    "\"2026-11-21T06:01:00Z\","
 				    "\"breached\":\"2026-11-21T06:00:00Z\",\"fired\":\"2026-11-21T06:01:"
@@ -141,7 +144,7 @@ Test(json_rules, alerts_in_each_state)
 				    "a\",\"event\":\"loads:cpu_atom\","
 				    "\"severity\":\"critical\",\"state\":\"pending\",\"dry_run\":false,"
 				    "\"metric\":\"p99\",\"unit\":\"cycles\","
-				    "\"value\":950.0,\"low\":896.0,\"samples\":2000,\"above\":896,\"clear\":"
+				    "\"value\":950.0,\"low\":896.0,\"samples\":2000,\"worth\":1500,\"above\":896,\"clear\":"
 				    "704,\"window_s\":30,"
 				    "\"for_s\":60,\"held_s\":25,\"since\":\"2026-11-21T06:00:00Z\"},"
 				    "{" HEAD_OF(
@@ -149,7 +152,7 @@ Test(json_rules, alerts_in_each_state)
 					    "warning") ",\"state\":\"inactive\",\"dry_run\":false,\"metric\":"
 						       "\"ratio:mean\",\"unit\":"
 						       "\"ratio\",\"value\":1.333333,\"low\":1.25,"
-						       "\"high\":1.6,\"samples\":2000,\"base_samples\":12000,"
+						       "\"high\":1.6,\"samples\":2000,\"worth\":1500,\"base_samples\":12000,"
 						       "\"above\":1.5,\"clear\":1.2,"
 						       "\"window_s\":60,\"for_s\":60},"
 						       "{\"alert\":3," HEAD_OF(
@@ -158,7 +161,7 @@ Test(json_rules, alerts_in_each_state)
 									  "run\":true,\"metric\":\"share:"
 									  "remote_dram\",\"unit\":\"share\","
 									  "\"value\":0.02,\"low\":0.01,"
-									  "\"high\":0.029,\"samples\":2000,"
+									  "\"high\":0.029,\"samples\":2000,\"worth\":1500,"
 									  "\"above\":0.05,\"clear\":0.03,"
 									  "\"window_s\":60,\"for_s\":1.5,"
 									  "\"since\":\"2026-11-21T06:01:"
@@ -286,16 +289,17 @@ Test(json_rules, a_transition_has_names_as_they_are)
 	/* The rest is an alert's, but for the name that what happened needs. */
 	json_object_object_add(fields, "event", json_object_get(json_object_object_get(fields, "source")));
 	json_object_object_del(fields, "source");
-	expect_json(json_object_get(fields),
-		    "{\"from\":\"pending\",\"alert\":18," HEAD_OF(
-			    "slow-db", "/db",
-			    "critical") ",\"state\":\"firing\",\"dry_run\":false,\"metric\":\"p99\",\"unit\":"
-					"\"cycles\","
-					"\"value\":1000.0,"
-					"\"low\":900.0,\"high\":1100.0,\"samples\":2000,\"above\":896,"
-					"\"clear\":704,"
-					"\"window_s\":30,\"for_s\":60,\"since\":\"2026-11-21T06:00:00Z\","
-					"\"fired\":\"2026-11-21T06:00:00Z\"}");
+	expect_json(
+		json_object_get(fields),
+		"{\"from\":\"pending\",\"alert\":18," HEAD_OF(
+			"slow-db", "/db",
+			"critical") ",\"state\":\"firing\",\"dry_run\":false,\"metric\":\"p99\",\"unit\":"
+				    "\"cycles\","
+				    "\"value\":1000.0,"
+				    "\"low\":900.0,\"high\":1100.0,\"samples\":2000,\"worth\":1500,\"above\":896,"
+				    "\"clear\":704,"
+				    "\"window_s\":30,\"for_s\":60,\"since\":\"2026-11-21T06:00:00Z\","
+				    "\"fired\":\"2026-11-21T06:00:00Z\"}");
 }
 
 /* It resolves because the rule is gone, though what it measures is not known. */
@@ -331,16 +335,18 @@ Test(json_rules, explained)
 			 "p99 is 912.5 cycles, from 2,000 latencies in 30s");
 	cr_expect(json_get_u64(judged, "min_samples", &min_samples) && min_samples == 500);
 	json_object_object_del(judged, "sentences");
-	expect_json(json_object_get(reply),
-		    "{\"version\":1,\"origin\":\"perf\",\"rule\":{" SLOW_DB "},\"judged\":["
-		    "{" HEAD_OF("slow-db",
-				"/db\xef\xbf\xbd"
-				"ff",
-				"critical") ",\"state\":\"inactive\",\"dry_run\":false,\"metric\":\"p99\","
-					    "\"unit\":\"cycles\","
-					    "\"value\":912.5,\"low\":832.0,\"high\":1024.0,\"samples\":2000,"
-					    "\"above\":896,\"clear\":704,\"window_s\":30,\"for_s\":60,"
-					    "\"min_samples\":500}]}");
+	expect_json(
+		json_object_get(reply),
+		"{\"version\":1,\"origin\":\"perf\",\"rule\":{" SLOW_DB "},\"judged\":["
+		"{" HEAD_OF(
+			"slow-db",
+			"/db\xef\xbf\xbd"
+			"ff",
+			"critical") ",\"state\":\"inactive\",\"dry_run\":false,\"metric\":\"p99\","
+				    "\"unit\":\"cycles\","
+				    "\"value\":912.5,\"low\":832.0,\"high\":1024.0,\"samples\":2000,\"worth\":1500,"
+				    "\"above\":896,\"clear\":704,\"window_s\":30,\"for_s\":60,"
+				    "\"min_samples\":500}]}");
 	expect_json(json_explain("perf", &example_rules(&n)[0], NULL, 0),
 		    "{\"version\":1,\"origin\":\"perf\",\"rule\":{" SLOW_DB "},\"judged\":[]}");
 }

@@ -2,6 +2,7 @@
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 #include <sys/param.h>
 
@@ -84,13 +85,33 @@ Test(policy, an_alert_from_its_breach_to_its_end)
 	cr_expect_geq(alert.estimate.bounds.low, 0.5);
 	cr_expect_eq(alert.covered_ns, 10 * NSEC_PER_SEC);
 
-	/* Slow ones leave the window one after the other: clear is proven while a few are still in it. */
-	cr_assert_lt(fixture_run(&fixture, 20, "/a", 0, 10), 10);
+	/* Slow ones leave the window one after the other. While some are in it the window is half a burst, and no
+	 * proof of what comes. */
+	cr_assert_eq(fixture_run(&fixture, 7, "/a", 0, 10), 7);
+	cr_expect_eq(the_alert(&fixture, "remote", "/a").decision.unknown, UNKNOWN_BURSTS);
+	cr_expect_eq(the_alert(&fixture, "remote", "/a").estimate.worth, 0, "not known");
+	cr_assert_eq(fixture_run(&fixture, 20, "/a", 0, 10), 3);
 	expect_transition(&fixture.transitions[0], "remote", "/a", ALERT_FIRING, ALERT_RESOLVED);
 	cr_expect_eq(fixture.transitions[0].alert.number, 1);
 	cr_expect_eq(fixture.transitions[0].alert.end, ALERT_END_CLEAR);
 	cr_expect_leq(fixture.transitions[0].alert.estimate.bounds.high, 0.4);
 	cr_expect_eq(count_alerts(&fixture), 1);
+	fixture_free(&fixture);
+}
+
+Test(policy, a_window_of_two_collections_cannot_tell_bursts)
+{
+	struct rule rule = fixture_rule("remote", everything);
+	struct policy_fixture fixture;
+
+	rule.window_ns = 2 * NSEC_PER_SEC;
+	fixture_new(&fixture, &rule, 1);
+	cr_expect_eq(fixture_run(&fixture, 20, "/a", 100, 0), 20);
+	cr_expect_eq(the_alert(&fixture, "remote", "/a").decision.unknown, UNKNOWN_BURSTS);
+	cr_expect_eq(the_alert(&fixture, "remote", "/a").estimate.bounds.high, INFINITY);
+	/* What is not proven by independent samples either is known not to be. */
+	(void)fixture_run(&fixture, 3, "/a", 45, 55);
+	cr_expect_eq(the_alert(&fixture, "remote", "/a").decision.unknown, UNKNOWN_NOT);
 	fixture_free(&fixture);
 }
 

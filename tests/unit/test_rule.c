@@ -209,8 +209,8 @@ static bool means_do(const struct rule *rule, u64 n)
 	const u32 cap = rule_mean_cap(rule, &limits);
 	u32 low[FINE_BUCKETS] = {[0] = (u32)n};
 	u32 high[FINE_BUCKETS] = {[FINE_OVERFLOW] = (u32)n};
-	const double least = interval_mean(low, n, cap, rule->confidence).high;
-	const double most = interval_mean(high, n, cap, rule->confidence).low;
+	const double least = interval_mean(low, n, cap, 1, rule->confidence).high;
+	const double most = interval_mean(high, n, cap, 1, rule->confidence).low;
 
 	return rule->below ? least <= rule->threshold && most >= rule->clear
 			   : most >= rule->threshold && least <= rule->clear;
@@ -244,8 +244,8 @@ static bool mean_ratios_do(const struct rule *rule, u64 n)
 	const u32 cap = rule_mean_cap(rule, &limits);
 	u32 low[FINE_BUCKETS] = {[0] = (u32)n};
 	u32 high[FINE_BUCKETS] = {[FINE_OVERFLOW] = (u32)n};
-	const struct interval least = interval_capped_mean(low, n, cap, confidence);
-	const struct interval most = interval_capped_mean(high, n, cap, confidence);
+	const struct interval least = interval_capped_mean(low, n, cap, 1, confidence);
+	const struct interval most = interval_capped_mean(high, n, cap, 1, confidence);
 
 	return interval_ratio(&most, &least).low >= rule->threshold &&
 	       interval_ratio(&least, &most).high <= rule->clear;

@@ -452,3 +452,87 @@ Test(sliding, the_same_as_a_sum_from_the_beginning)
 	}
 	(void)sliding_free(sliding);
 }
+
+struct collected {
+	u64 samples[64];
+	u64 elapsed_ns[64];
+	size_t n;
+};
+
+static void collect_part(void *userdata, const struct tally *tally, const struct sliding_time *time)
+{
+	struct collected *collected = userdata;
+
+	cr_assert_lt(collected->n, 64);
+	cr_expect_eq(tally->latency[33], tally->samples);
+	collected->samples[collected->n] = tally->samples;
+	collected->elapsed_ns[collected->n++] = time->elapsed_ns;
+}
+
+static struct collected parts_of(const struct sliding *sliding, u32 subject)
+{
+	struct collected collected = {0};
+
+	sliding_parts(sliding, subject, collect_part, &collected);
+	return collected;
+}
+
+/* As many subjects that the marks of a pane are searched, put in another order each time; a third each second, and
+ * some closed on the way. */
+Test(sliding, parts_are_what_each_pane_has_of_a_subject)
+{
+	enum { MANY = 150, LAST = 12 };
+	struct sliding *sliding = new_window(10 * S, 1 << 20);
+	u32 numbers[MANY];
+
+	for (u32 i = 0; i < MANY; i++)
+		numbers[i] = open_one(sliding);
+	for (u32 s = 1; s <= LAST; s++) {
+		begin(sliding, s * S);
+		for (u32 i = 0; i < MANY; i++) {
+			u32 which = (i * 7 + s * 31) % MANY;
+			struct tally tally = samples(1 + which + s, 3);
+
+			if ((which + s) % 3 == 0)
+				sliding_put(sliding, numbers[which], &tally);
+		}
+		cr_assert_eq(sliding_end(sliding), 0);
+	}
+	for (u32 i = 0; i < MANY; i += 2)
+		sliding_close(sliding, numbers[i]);
+	/* More are gone than are left: the panes give up what they had of these. */
+	for (u32 i = 1; i < MANY; i += 4)
+		sliding_close(sliding, numbers[i]);
+	collect(sliding, (LAST + 1) * S, numbers[3], 0);
+	for (u32 i = 3; i < MANY; i += 4) {
+		struct collected collected = parts_of(sliding, numbers[i]);
+
+		cr_assert_eq(collected.n, 10);
+		for (u32 part = 0; part < 10; part++) {
+			u32 s = LAST + 1 - 9 + part;
+
+			cr_expect_eq(collected.samples[part], s <= LAST && (i + s) % 3 == 0 ? 1 + i + s : 0,
+				     "subject %u, second %u", i, s);
+			cr_expect_eq(collected.elapsed_ns[part], S);
+		}
+	}
+	sliding_free(sliding);
+}
+
+Test(sliding, the_open_pane_is_the_last_part)
+{
+	struct sliding *sliding = new_window(60 * S, 1 << 20);
+	u32 number = open_one(sliding);
+	struct collected collected;
+
+	for (u32 s = 1; s <= 5; s++)
+		collect(sliding, s * S, number, s);
+	collected = parts_of(sliding, number);
+	cr_assert_eq(collected.n, 3);
+	cr_expect_eq(collected.samples[0], 3);
+	cr_expect_eq(collected.samples[1], 7);
+	cr_expect_eq(collected.samples[2], 5);
+	cr_expect_eq(collected.elapsed_ns[2], S);
+	cr_expect_eq(parts_of(sliding, 12345).n, 0, "nobody's number");
+	sliding_free(sliding);
+}

@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "policy/bursts.h"
+
+#include <criterion/criterion.h>
+#include <math.h>
+
+#include "policy/estimate.h"
+#include "policy/evidence.h"
+
+#define PARTS 30
+
+/* 30 parts of 100 samples, of which a share is counted; by part. */
+static struct burst_series series_of(const double counted[PARTS])
+{
+	struct burst_series series = {.n = PARTS, .of_samples = true};
+	double sum = 0;
+
+	for (size_t i = 0; i < PARTS; i++) {
+		series.parts[i] = (struct burst_part){100, counted[i]};
+		sum += counted[i];
+	}
+	series.variance = sum * (1 - sum / (100 * PARTS));
+	return series;
+}
+
+/* What 30 binomial variables of 100 and 0.1 were. */
+static const double independent[PARTS] = {9,  12, 10, 8,  13, 11, 7,  10, 9, 14, 10, 6,  11, 12, 9,
+					  10, 13, 8,  10, 9,  11, 15, 10, 7, 9,  12, 10, 11, 8,  10};
+
+/* Where --check-config draws the line: parts hardly ever have as many samples as each other. */
+Test(bursts, four_uneven_parts_are_enough_and_three_are_not)
+{
+	struct burst_series series = {.n = BURSTS_COLLECTIONS_MIN,
+				      .parts = {{100, 10}, {90, 9}, {110, 11}, {95, 9}},
+				      .variance = 35.1,
+				      .of_samples = true};
+
+	cr_expect(isfinite(bursts_effect(&series, 0.95)));
+	series.n = BURSTS_COLLECTIONS_MIN - 1;
+	cr_expect(isinf(bursts_effect(&series, 0.95)));
+}
+
+Test(bursts, independent_samples_are_worth_their_number)
+{
+	struct burst_series series = series_of(independent);
+
+	cr_expect_eq(bursts_effect(&series, 0.95), 1);
+	cr_expect_eq(bursts_effect(&series, 0.9999), 1);
+}
+
+/* Each burst fills a part: 60 of 100 are counted in it, 5 in the others. */
+Test(bursts, a_burst_in_a_part_is_one_sample_more_or_less)
+{
+	double counted[PARTS];
+	struct burst_series series;
+	double squares = 0, mean = (4 * 60.0 + 26 * 5) / PARTS;
+	double effect;
+
+	for (size_t i = 0; i < PARTS; i++) {
+		counted[i] = i % 8 == 3 ? 60 : 5;
+		squares += (counted[i] - mean) * (counted[i] - mean);
+	}
+	series = series_of(counted);
+	effect = bursts_effect(&series, 0.95);
+	/* The variance of 30 sums by that of binomial ones; t of 29 degrees by the normal quantile, squared. */
+	cr_expect_float_eq(effect, squares * 30 / 29 / series.variance * pow(1.699127 / 1.644854, 2),
+			   1e-3 * effect);
+	cr_expect_gt(bursts_effect(&series, 0.99), effect, "further out it is less sure");
+}
+
+/* The same bursts over two parts each: batches of two vary more than twice as much as one. */
+Test(bursts, longer_batches_see_longer_bursts)
+{
+	double of_one[PARTS], of_two[PARTS];
+	struct burst_series one, two;
+
+	for (size_t i = 0; i < PARTS; i++) {
+		of_one[i] = i % 7 == 3 ? 60 : 5;
+		of_two[i] = i % 14 == 3 || i % 14 == 4 ? 60 : 5;
+	}
+	one = series_of(of_one);
+	two = series_of(of_two);
+	cr_expect_gt(bursts_effect(&two, 0.95), 1.5 * bursts_effect(&one, 0.95));
+	cr_expect(isfinite(bursts_effect(&two, 0.95)));
+}
+
+Test(bursts, a_burst_as_long_as_the_window_is_not_known)
+{
+	double counted[PARTS];
+	struct burst_series series;
+
+	for (size_t length = 8; length <= 22; length += 7) {
+		for (size_t i = 0; i < PARTS; i++)
+			counted[i] = i < length ? 60 : 5;
+		series = series_of(counted);
+		cr_expect(isinf(bursts_effect(&series, 0.95)), "%zu", length);
+	}
+	/* What is the same everywhere varies by nothing. */
+	for (size_t i = 0; i < PARTS; i++)
+		counted[i] = 60;
+	series = series_of(counted);
+	cr_expect_eq(bursts_effect(&series, 0.95), 1);
+}
+
+Test(bursts, an_idle_service_needs_five_bursts)
+{
+	struct burst_series series = {.n = PARTS, .of_samples = true};
+
+	for (unsigned bursts = 1; bursts <= 6; bursts++) {
+		double n = 0;
+
+		for (size_t i = 0; i < PARTS; i++) {
+			bool busy = i % 5 == 2 && i / 5 < bursts;
+
+			series.parts[i] = (struct burst_part){busy ? 100 : 0, busy ? 10 : 0};
+			n += busy ? 100 : 0;
+		}
+		series.variance = n * 0.09;
+		cr_expect_eq(isinf(bursts_effect(&series, 0.95)) != 0, bursts < 5, "%u", bursts);
+	}
+	/* Few samples leave parts empty by chance. */
+	for (size_t i = 0; i < PARTS; i++)
+		series.parts[i] = (struct burst_part){i == 2 || i == 9 || i == 10 || i == 23, i == 9};
+	series.variance = 4 * 0.25 * 0.75;
+	cr_expect_eq(bursts_effect(&series, 0.95), 1);
+}
+
+Test(bursts, few_parts_say_nothing_or_little)
+{
+	struct burst_series series = {
+		.n = 2, .parts = {{100, 10}, {100, 10}}, .variance = 18, .of_samples = true};
+
+	cr_expect(isinf(bursts_effect(&series, 0.95)));
+	/* Of one part nearly all samples: no more than two. */
+	series = (struct burst_series){.n = 4,
+				       .parts = {{1000, 100}, {1, 0}, {1, 0}, {1000, 100}},
+				       .variance = 180,
+				       .of_samples = true};
+	cr_expect(isinf(bursts_effect(&series, 0.95)));
+	/* Four parts are enough to see that they vary, and t of 3 degrees tells how roughly that is known. */
+	series = (struct burst_series){.n = 4,
+				       .parts = {{100, 0}, {100, 20}, {100, 0}, {100, 20}},
+				       .variance = 36,
+				       .of_samples = true};
+	cr_expect_float_eq(bursts_effect(&series, 0.95), 400.0 * 4 / 3 / 36 * pow(2.353363 / 1.644854, 2),
+			   0.01);
+	/* A time without any event is no burst. */
+	series = (struct burst_series){.n = 1, .parts = {{30, 0}}};
+	cr_expect_eq(bursts_effect(&series, 0.95), 1);
+	series = (struct burst_series){.n = 0};
+	cr_expect_eq(bursts_effect(&series, 0.95), 1);
+}
+
+/* A window of 30 parts, of which every tenth is a burst of slow samples of remote DRAM. */
+struct window {
+	struct tally sum;
+	struct measured_part parts[PARTS];
+};
+
+static void fill(struct window *window, u32 slow_in, u32 slow_out)
+{
+	*window = (struct window){0};
+	for (unsigned i = 0; i < PARTS; i++) {
+		struct tally *tally = &window->parts[i].tally;
+		u32 slow = i % 10 == 5 ? slow_in : slow_out;
+
+		tally->samples = tally->latency_samples = 100;
+		tally->weight = 100000;
+		tally->weight_squared = 1e8;
+		tally->sources[SOURCE_REMOTE_DRAM] = slow;
+		tally->sources[SOURCE_L1] = 100 - slow;
+		tally->latency[histogram_fine_index(1000)] = slow;
+		tally->latency[histogram_fine_index(10)] = 100 - slow;
+		tally->latency_sum = 1000ULL * slow + 10ULL * (100 - slow);
+		window->parts[i].seconds = 1;
+		tally_add(&window->sum, tally);
+	}
+}
+
+static const struct metric metrics[] = {
+	{.kind = METRIC_SHARE, .share = METRIC_SHARE_SOURCE, .source = SOURCE_REMOTE_DRAM},
+	{.kind = METRIC_QUANTILE, .quantile = 0.9},
+	{.kind = METRIC_MEAN},
+	{.kind = METRIC_RATE},
+};
+
+Test(bursts, what_a_metric_counts_is_what_varies)
+{
+	static const double thresholds[] = {0.1, 100, 50, 90000};
+	struct window window;
+
+	fill(&window, 90, 5);
+	for (size_t i = 0; i < 4; i++) {
+		struct rule rule = {.metric = metrics[i],
+				    .threshold = thresholds[i],
+				    .clear = thresholds[i],
+				    .confidence = 0.95};
+		struct limits limits = rule_limits(&rule, rule.threshold);
+		struct measured measured = {
+			.tally = &window.sum, .seconds = PARTS, .parts = window.parts, .n_parts = PARTS};
+		double effect = estimate_effect(&rule, &limits, &measured);
+		struct estimate independent_ones, bursts;
+
+		if (rule.metric.kind == METRIC_RATE) {
+			cr_expect_eq(effect, 1, "as many samples come at all times");
+			continue;
+		}
+		cr_expect(effect > 20 && effect < 100, "%zu: %g", i, effect);
+		estimate_of(&rule, &limits, &measured, &independent_ones);
+		measured.effect = effect;
+		estimate_of(&rule, &limits, &measured, &bursts);
+		cr_expect_eq(independent_ones.worth, 3000);
+		cr_expect_eq(bursts.worth, (u64)(3000 / effect));
+		cr_expect_eq(bursts.value, independent_ones.value);
+		cr_expect_leq(bursts.bounds.low, independent_ones.bounds.low);
+		cr_expect_geq(bursts.bounds.high, independent_ones.bounds.high);
+		measured.effect = INFINITY;
+		estimate_of(&rule, &limits, &measured, &bursts);
+		cr_expect_eq(bursts.worth, 0);
+		cr_expect_eq(bursts.bounds.low, 0);
+		cr_expect_eq(bursts.bounds.high, INFINITY);
+	}
+}
+
+/* The verdict is what the bounds say, whatever samples are worth. */
+Test(bursts, verdicts_equal_bounds)
+{
+	static const double effects[] = {1, 1.7, 5, 24, 150, 1e4, INFINITY};
+	static const double thresholds[4][3] = {
+		{0.05, 0.12, 0.3}, {10, 100, 1024}, {20, 100, 400}, {9e4, 1e5, 2e5}};
+	_cleanup_(evidence_freep) struct evidence *evidence = NULL;
+	unsigned verdicts[3] = {0};
+
+	cr_assert_eq(evidence_new(&evidence), 0);
+	for (u32 slow = 0; slow <= 100; slow += 4)
+		for (size_t i = 0; i < 4; i++)
+			for (size_t t = 0; t < 3; t++)
+				for (size_t e = 0; e < sizeof(effects) / sizeof(effects[0]); e++)
+					for (int below = 0; below < 2; below++) {
+						struct rule rule = {.metric = metrics[i],
+								    .below = below,
+								    .threshold = thresholds[i][t],
+								    .clear = thresholds[i][t],
+								    .confidence = 0.95};
+						struct limits limits = rule_limits(&rule, rule.threshold);
+						struct window window;
+						struct measured measured = {.tally = &window.sum,
+									    .seconds = PARTS,
+									    .effect = effects[e]};
+						enum verdict expected = VERDICT_BETWEEN;
+						struct estimate estimate;
+						bool above, under;
+
+						fill(&window, slow, slow);
+						estimate_of(&rule, &limits, &measured, &estimate);
+						above = estimate.bounds.low >= limits.threshold;
+						under = estimate.bounds.high <= limits.threshold;
+						if (below ? under : above)
+							expected = VERDICT_BREACH;
+						else if (below ? above : under)
+							expected = VERDICT_CLEAR;
+						cr_expect_eq(
+							evidence_judge(evidence, &rule, &limits, &measured),
+							expected, "metric %zu, slow %u, effect %g", i, slow,
+							effects[e]);
+						verdicts[expected]++;
+					}
+	cr_expect(verdicts[VERDICT_BETWEEN] > 50 && verdicts[VERDICT_BREACH] > 50 &&
+		  verdicts[VERDICT_CLEAR] > 50);
+}
