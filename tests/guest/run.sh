@@ -88,6 +88,7 @@ for series in "${kernels[@]}"; do
 done
 for kind in "${kinds[@]}"; do
 	sort -s -k 1,1nr "$queue/$kind.all" | sed 's/^1000000 /1 /' >"$queue/$kind"
+	cp "$queue/$kind" "$queue/$kind.all"
 	echo 0 >"$queue/$kind.running"
 	planned=$((planned + $(wc -l <"$queue/$kind")))
 done

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <criterion/criterion.h>
 
+#include <stdio.h>
 #include <string.h>
 
 #include "collect/no_slot.h"
