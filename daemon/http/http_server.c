@@ -13,6 +13,7 @@
 #include <time.h>
 
 #include "base/cleanup.h"
+#include "base/heap.h"
 #include "base/log.h"
 #include "http/http_line.h"
 #include "http/http_owner.h"
@@ -31,6 +32,9 @@
 
 /* How often it is looked who is slow, in a crowd. */
 #define LOOK_NS (100 * NSEC_PER_MSEC)
+
+/* With so few connections left of a crowd its memory is given back. */
+#define FEW 8
 
 static void log_library(void *userdata, const char *format, va_list arguments)
 {
@@ -292,6 +296,15 @@ static void look_after_lingering(struct http_server *server)
 	}
 }
 
+/* What a crowd took stays with malloc() otherwise: some 8 KiB a client. */
+static void give_back(struct http_server *server)
+{
+	if (!server->was_crowd || server->n_connections > FEW)
+		return;
+	heap_trim();
+	server->was_crowd = false;
+}
+
 /* With many of an owner's clients there is less patience with each of them. Returns when it is looked again,
  * 0: there is no crowd. */
 static u64 hang_up_on_the_slow(struct http_server *server, u64 now)
@@ -299,8 +312,11 @@ static u64 hang_up_on_the_slow(struct http_server *server, u64 now)
 	size_t has[HTTP_PLACES_ROOM];
 	struct crowd crowd;
 
-	if (server->n_connections <= HTTP_PLACES_MAX / 2 && server->n_lingering == 0)
+	if (server->n_connections <= HTTP_PLACES_MAX / 2 && server->n_lingering == 0) {
+		give_back(server);
 		return 0;
+	}
+	server->was_crowd = true;
 	if (now < server->look_ns)
 		return server->look_ns;
 	look_after_lingering(server);

@@ -36,6 +36,7 @@ struct http_server {
 	unsigned int n_connections;
 	unsigned int n_lingering; /* of them */
 	u64 look_ns;              /* when it is looked again who is slow */
+	bool was_crowd;           /* and what its clients took was not given back yet */
 	bool crowded;             /* nobody is taken in: all that are in wait for pebsd */
 	struct MHD_Daemon *daemon;
 	struct http_scrape scrape;
