@@ -75,9 +75,6 @@ around() {
 		}'
 }
 play
-# perf reads all symbols of the kernel at each start, and takes a guest 20 seconds for that. It does not where they have no
-# addresses, and only those of a program are wanted.
-echo 2 >/proc/sys/kernel/kptr_restrict
 stop_counting
 # It has its buffer of many records before pebsd comes.
 perf record -B -e cpu/event=0xd0,umask=0x81/pp -c 2003 -a -o "$work/large.data" -- sleep 1000 >"$work/large.said" 2>&1 &
