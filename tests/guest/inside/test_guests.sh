@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# A cgroup that holds a virtual machine of KVM is marked: what its guest loads is not sampled. Others are not.
-# On a machine of AMD's, for the emulator can play one in the guest there alone.
+# IBS cannot leave out guests (perf_ibs_init()), so a cgroup that holds a virtual machine of KVM has samples and no mark.
+# Where guests are left out, on Intel's machines, a mark says so: the emulator cannot play a virtual machine there, and
+# tests/bpf/test_guests.c and tests/unit/test_guest_marks.c are what there is.
 # machines: zen3
 # long
 # kernels: 6.12 6.1 7
@@ -37,8 +38,7 @@ has_run_guest() {
 play
 settings '[sampling]' 'period = 20011'
 load mix plain.service
-# Beside the machine a load on the host's side, which is sampled. It runs before pebsd looks for the first time: between two
-# looks are a thousand times what one takes, which is a minute and more in a guest.
+# Beside the machine a load on the host's side, which is sampled.
 systemd-run --quiet --collect --unit=machine.service --property=CPUSchedulingPolicy=idle \
 	sh -c "$here/workload mix & exec $here/vm"
 workloads+=(machine.service)
@@ -46,9 +46,13 @@ wait_until 'time of the virtual machine' 100 has_run_guest
 start_pebsd
 await_samples 100
 machine=$(cgroup_of machine.service) plain=$(cgroup_of plain.service)
-wait_until 'the mark' 100 is_marked "$machine"
-! is_marked "$plain" || fail 'a service without a virtual machine is marked'
-journalctl --quiet --no-pager --unit=pebsd.service | grep -q 'virtual machines run in 1 cgroup:' ||
-	fail 'the journal does not tell of virtual machines'
-pebsctl top >"$work/top"
-say "$(cat "$work/top")"
+await_collections 3
+has_samples() {
+	pebsctl --json show "$1" --window all | jq -e '.events.loads.samples > 0' >/dev/null
+}
+wait_until 'samples of the machine' 60 has_samples "$machine"
+for cgroup in "$machine" "$plain"; do
+	! is_marked "$cgroup" || fail "$cgroup is marked, whose guest IBS samples"
+done
+! journalctl --quiet --no-pager --unit=pebsd.service | grep -q 'virtual machines run in' ||
+	fail 'the journal says that virtual machines are left out'
