@@ -46,7 +46,9 @@ struct engine_settings {
 	void (*count)(struct reading readings[EVENTS_MAX], void *userdata);
 	/* The same by CPU, as of that call, every CPU that ever had the event: the origin's. May be NULL. */
 	const struct cpu_counts *(*count_cpus)(unsigned event, size_t *ret_n, void *userdata);
-	void *count_userdata; /* of both, and the next two */
+	/* After each collection, with what it found missing (reading_settle()). May be NULL. */
+	void (*settled)(const struct reading readings[EVENTS_MAX], void *userdata);
+	void *count_userdata; /* of all of these, and the next two */
 	/* Settles what runs (perf_offcore.h), called before the slots are read. NULL: none are counted. */
 	void (*offcore_collect)(void *userdata);
 	/* Gives slots to cgroups that have none (engine_adopting()), between collections too. NULL: none can. */

@@ -253,6 +253,8 @@ static int enter_differences(struct engine *engine, u64 elapsed_ns,
 		reading_settle(&engine->now[event], &before[event]);
 		fill_cpus(engine, event);
 	}
+	if (engine->settings.settled)
+		engine->settings.settled(engine->now, engine->settings.count_userdata);
 	readings_push(engine->readings, engine->collected_ns, engine->now);
 	return r;
 }
@@ -289,7 +291,6 @@ static int collect(struct engine *engine, int (*read)(struct collect *collect, u
 	head->slots_free = collect_slots_free(engine->collect);
 	head->births_without_slot = kernel_slot_counters(engine->kernel).births_without_slot;
 	head->slots_missing = engine_slots_missing(engine);
-	head->map_bytes = kernel_map_bytes(engine->kernel);
 	engine_save(engine);
 	head->collection_seconds = (double)(engine_clock_ns() - engine->collected_ns) / (double)NSEC_PER_SEC;
 	return r < 0 ? log_error(r, "not all figures of this collection are entered") : 0;

@@ -34,6 +34,7 @@ struct origin_state {
 	struct sampling_govern *govern;    /* NULL: not begun, or no more samples come */
 	int rate_fd;                       /* kernel.perf_event_max_sample_rate; -1: not known */
 	u64 rate_at_start;                 /* its value; 0: not known */
+	u64 rate;                          /* in the last collection */
 	struct perf_notes notes;           /* in the head; what came is told once */
 	u64 names_unread;                  /* told of already */
 	bool slots_missing;                /* told, and not over */
@@ -136,8 +137,9 @@ static enum perf_note_change set_note(struct origin_state *state, size_t index, 
 	return change;
 }
 
-static void take_notes(struct origin_state *state, u64 rate)
+static void take_notes(struct origin_state *state)
 {
+	const u64 rate = state->rate;
 	struct snapshot *head = engine_head(state->engine);
 	const enum perf_watchdog watchdog = perf_note_read_watchdog();
 
@@ -167,14 +169,11 @@ static void take_notes(struct origin_state *state, u64 rate)
 static void count(struct reading readings[EVENTS_MAX], void *userdata)
 {
 	struct origin_state *state = userdata;
-	const u64 rate = max_rate_read(state->rate_fd);
 
+	state->rate = max_rate_read(state->rate_fd);
 	for (size_t i = 0; i < state->n_sets; i++) {
 		struct perf_counts *counts = &state->counts[i];
 
-		/* Of the last collection as a whole: what was seen in this one is not known yet. */
-		state->losses[i].expected = readings[i].expected;
-		state->losses[i].lost = readings[i].unexplained;
 		perf_count(state->sets[i], counts);
 		readings[i].counted = true;
 		readings[i].expected = counts->due;
@@ -188,8 +187,19 @@ static void count(struct reading readings[EVENTS_MAX], void *userdata)
 		readings[i].missed = counts->missed;
 	}
 	if (state->govern)
-		sampling_govern_counted(state->govern, rate);
-	take_notes(state, rate);
+		sampling_govern_counted(state->govern, state->rate);
+}
+
+/* Also after the last collection, so that a run says what it lost however short it was. */
+static void settled(const struct reading readings[EVENTS_MAX], void *userdata)
+{
+	struct origin_state *state = userdata;
+
+	for (size_t i = 0; i < state->n_sets; i++) {
+		state->losses[i].expected = readings[i].expected;
+		state->losses[i].lost = readings[i].unexplained;
+	}
+	take_notes(state);
 }
 
 static const struct cpu_counts *count_cpus(unsigned event, size_t *ret_n, void *userdata)
@@ -530,6 +540,7 @@ static int open_perf(const struct sampling_settings *settings, struct engine_set
 	engine_settings->births = engine_settings->hardware = true;
 	engine_settings->measured = hash_events(state);
 	engine_settings->count = count;
+	engine_settings->settled = settled;
 	engine_settings->count_cpus = count_cpus;
 	engine_settings->count_userdata = state;
 	engine_settings->offcore_cpus = sampling_offcore_cpus(state->offcore);

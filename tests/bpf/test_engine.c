@@ -199,6 +199,50 @@ Test(engine, samples_are_known_by_the_cpu_that_saw_them)
 	expect_seen(engine, 5, 11);
 }
 
+static struct reading last_settled;
+
+static void settled(const struct reading readings[EVENTS_MAX], void *userdata)
+{
+	(void)userdata;
+	last_settled = readings[0];
+}
+
+/* An event falls silent after the last collection but one: nothing is collected after what that cost is known. */
+Test(engine, what_is_missing_in_the_last_collection_is_settled)
+{
+	const struct engine_settings settings = {
+		.origin = "perf",
+		.n_events = 1,
+		.events[0] = {.role = EVENT_LOADS,
+			      .pmu = "cpu",
+			      .period = 10,
+			      .settings = {.has_latency = 1}},
+		.slots = 512,
+		.stripes = machine_stripes(),
+		.births = true,
+		.top = 50,
+		.interval_ns = NSEC_PER_SEC,
+		.exported = every_path,
+		.count = count,
+		.settled = settled,
+	};
+	_cleanup_(engine_freep) struct engine *engine = NULL;
+	_cleanup_free_ char *message = NULL;
+	u64 cgroup;
+
+	memset(counted, 0, sizeof(counted));
+	cr_assert_eq(engine_open(&settings, &engine, &message), 0, "%s", message);
+	cgroup = cgroup_fixture_make(&fixture, "silent");
+	sample_on(engine, 0, cgroup, 3);
+	cr_assert_eq(engine_collect(engine), 0);
+	cr_expect_eq(last_settled.expected, 3);
+	cr_expect_eq(last_settled.unexplained, 0);
+	counted[0] += 10 * 5;
+	cr_assert_eq(engine_collect_last(engine), 0);
+	cr_expect_eq(last_settled.expected, 8);
+	cr_expect_eq(last_settled.unexplained, 5);
+}
+
 /* Slots that a cgroup of this name holds, as far as the kernel side knows. */
 static u64 alive_named(const struct engine *engine, const char *name)
 {
