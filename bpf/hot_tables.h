@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The hot tables (pebsd/hot.h) of chosen cgroups. The daemon chooses by writing to the memory here that it
- * has mapped; programs only look. With none chosen that is one branch, which is not taken. Tables of a choice
- * are a map of their own, which the daemon makes when it is first chosen: on a large machine they are most of
- * the memory, and many machines never need them.
+ * has mapped, and programs only read it. If no cgroup is chosen, a sample costs one branch that is not taken.
+ * Each choice has a map of its own for its tables. The daemon makes that map when the choice is first used:
+ * on a large machine these maps are most of the memory, and many machines never need them.
  */
 #ifndef PEBSD_BPF_HOT_TABLES_H
 #define PEBSD_BPF_HOT_TABLES_H
@@ -49,8 +49,8 @@ struct {
 } hot_tables SEC(".maps");
 
 /*
- * Counts a sample's places in the table whose sets begin at `first` of a choice's `tables`. `origin`: the pid, and above it whether a modified
- * copy was met. An item that is 0 is none. Part of its caller: where the processor's returns are guarded
+ * Counts a sample's places in the table whose sets begin at `first` of a choice's `tables`. `origin`: the pid,
+ * and above it whether a modified copy was met. An item that is 0 is none. Part of its caller: where the processor's returns are guarded
  * (SRSO, retbleed) one costs as much as a third of this. A loop: code and lines run the same instructions,
  * which a PMI finds in no cache.
  */

@@ -48,8 +48,7 @@ u32 slots_taken = 0; /* now: neither never used nor given back */
 /* Slots that there are. The daemon's, who adds the blocks of new ones before it raises this. */
 volatile u32 slots_now = 0;
 
-/* User space is told when fewer slots than one in four are free; a birth tells once, until what it wrote is
- * taken. */
+/* Set while a message that slots are short waits in the ring: a birth writes one message only. */
 u32 slots_told = 0;
 
 struct {
@@ -178,7 +177,7 @@ static __always_inline void slots_tell_short(void)
 	u32 free = now - 1 - *(volatile u32 *)&slots_taken;
 	u32 left = free;
 
-	if (free >= (now < SLOTS_SHORT_PART ? 1 : now / SLOTS_SHORT_PART) || *(volatile u32 *)&slots_told ||
+	if (free >= slots_spare(now) || *(volatile u32 *)&slots_told ||
 	    __sync_lock_test_and_set(&slots_told, 1))
 		return;
 	/* The ring's lock is refused where the kernel sees a deadlock: then the next birth tries it. */

@@ -222,7 +222,7 @@ int engine_slots_short_fd(const struct engine *engine)
 
 bool engine_slots_short(const struct engine *engine)
 {
-	return collect_slots_free(engine->collect) < kernel_slots_spare(kernel_slots(engine->kernel));
+	return collect_slots_free(engine->collect) < slots_spare(kernel_slots(engine->kernel));
 }
 
 int engine_make_room(struct engine *engine, u64 *ret_again_ns)

@@ -10,11 +10,11 @@
 
 u32 growth_wanted(u32 slots, u32 free, u64 missing)
 {
-	/* Some may be gone again: whoever still has none says so the next time. */
+	/* Some of the missing may be gone again. A cgroup that still has no slot is counted again next time. */
 	u64 needed = (u64)slots - 1 - free + MIN(missing, slots);
 	u64 wanted = 1 + needed + needed / 2;
 
-	if (missing == 0 && free >= slots / SLOTS_SHORT_PART)
+	if (missing == 0 && free >= slots_spare(slots))
 		return slots;
 	return wanted <= slots ? slots : wanted < SLOTS_MAX ? (u32)wanted : SLOTS_MAX;
 }

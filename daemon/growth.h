@@ -7,7 +7,7 @@
 
 /*
  * The slots that there should be. `slots` there are, slot 0 among them, `free` of them nobody's; `missing`
- * cgroups found none. At least `slots`: more when they are short (SLOTS_SHORT_PART) or some cgroup has none, so
+ * cgroups found none. At least `slots`: more when they are short (slots_spare()) or some cgroup has none, so
  * that a third is free then.
  */
 u32 growth_wanted(u32 slots, u32 free, u64 missing);
@@ -16,8 +16,8 @@ u32 growth_wanted(u32 slots, u32 free, u64 missing);
 #define GROWTH_MEMORY_MOST (768ULL << 20)
 
 /*
- * `max-memory = auto`, for a machine with so many bytes of memory: one in 256, at least 64 MiB, which is for 5,000
- * cgroups on few CPUs, and at most GROWTH_MEMORY_MOST.
+ * The bytes of `max-memory = auto`: a 256th of the machine's memory, at least 64 MiB and at most GROWTH_MEMORY_MOST.
+ * 64 MiB are enough for 5,000 cgroups on few CPUs.
  */
 u64 growth_memory(u64 machine_bytes);
 

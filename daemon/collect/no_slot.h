@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The cgroups that exist and have no slot, by their paths, as the last walk found them: whoever asks for one is
- * told that it is not sampled by name, and why. Pure.
+ * The paths of cgroups that exist and have no slot, as the last walk found them. A question about one of them is
+ * answered with that state instead of with figures. Pure.
  */
 #ifndef PEBSD_NO_SLOT_H
 #define PEBSD_NO_SLOT_H

@@ -24,7 +24,7 @@
 /* Kept so long after it was last asked for: longer than a series lives (collect/series.h). */
 #define CONTAINERS_KEEP_NS (1200 * NSEC_PER_SEC)
 
-/* Paths that something is told of, and the bytes that they and it take; of more nothing is. */
+/* Most paths with labels, and most bytes of these paths and labels. Further paths get no labels. */
 #define CONTAINERS_MAX       65536
 #define CONTAINERS_BYTES_MAX (32UL << 20)
 

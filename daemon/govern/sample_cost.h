@@ -16,7 +16,7 @@
 struct sample_cost {
 	double program_ns;       /* 0: not known */
 	double dense_ns;         /* the interrupt, above 0 */
-	double dense_per_second; /* at so many samples a second */
+	double dense_per_second; /* rate of the samples that it was timed at */
 	double sparse_ns;        /* the same where samples are rare; 0: not known, all are taken for dense */
 	double sparse_per_second;
 };
@@ -24,10 +24,10 @@ struct sample_cost {
 /* Whether the numbers are numbers, and the cost is above 0. The other functions want such a cost. */
 bool sample_cost_usable(const struct sample_cost *cost);
 
-/* What the interrupt of one sample takes where so many come in a second. */
+/* What the interrupt of one sample takes at a rate of samples a second. */
 double sample_cost_interrupt_ns(const struct sample_cost *cost, double per_second);
 
-/* The share of a CPU's time that so many samples a second take: 1 is all of it. */
+/* The share of a CPU's time that samples at this rate take: 1 is all of it. */
 double sample_cost_share(const struct sample_cost *cost, double per_second);
 
 /* How many samples a second take that share, above 0. */

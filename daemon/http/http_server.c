@@ -305,8 +305,8 @@ static void give_back(struct http_server *server)
 	server->was_crowd = false;
 }
 
-/* With many of an owner's clients there is less patience with each of them. Returns when it is looked again,
- * 0: there is no crowd. */
+/* With many of an owner's clients there is less patience with each of them. Returns when to look
+ * again, or 0 without a crowd. */
 static u64 hang_up_on_the_slow(struct http_server *server, u64 now)
 {
 	size_t has[HTTP_PLACES_ROOM];
@@ -434,7 +434,7 @@ static int run(struct http_server *server)
 	int r;
 
 	(void)MHD_run(server->daemon);
-	/* After that: whoever has sent a request by now has done so in time. */
+	/* After that: a client whose request has come by now sent it in time. */
 	if (let_go(server))
 		(void)MHD_run(server->daemon);
 	r = arm_timer(server);

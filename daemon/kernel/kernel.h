@@ -4,9 +4,9 @@
  *
  * After kernel_open() no map system call is made any more but by kernel_grow() and kernel_hot_choose(): such a
  * call disables perf_event programs on its CPU and loses their samples without a trace (kernel/bpf/syscall.c,
- * bpf_disable_instrumentation, Linux 6.1 to 6.18). kernel_grow() writes an entry for each block and kind of map,
- * some hundred nanoseconds each, when the number of cgroups has grown by a half; kernel_hot_choose() one for each
- * choice, when it is first used.
+ * bpf_disable_instrumentation, Linux 6.1 to 6.18). kernel_grow() writes an entry for each block and kind of map
+ * when slots run short, and kernel_hot_choose() writes one when a choice is first used. Programs are disabled on
+ * this CPU only while an entry is written.
  */
 #ifndef PEBSD_KERNEL_H
 #define PEBSD_KERNEL_H
@@ -115,8 +115,8 @@ u32 kernel_stripe_of(const struct kernel *kernel, u32 cpu);
 
 /*
  * The marks of an event's stripe, of each slot one (records.h), and those of the owners: marks_row() bytes
- * of kernel_slots_max() each, aligned to MARKS_LINE. The reader clears: a store of 0, then a full fence, then it reads what was
- * marked. Shared memory, owned by `kernel`.
+ * of kernel_slots_max() each, aligned to MARKS_LINE. The reader clears: a store of 0, then a full fence, then it
+ * reads what was marked. Shared memory, owned by `kernel`.
  */
 u8 *kernel_marks(const struct kernel *kernel, unsigned event, u32 stripe);
 u8 *kernel_owner_marks(const struct kernel *kernel);
@@ -141,13 +141,9 @@ int kernel_empty_program_fd(const struct kernel *kernel);
 const u64 *kernel_empty_program_runs(const struct kernel *kernel);
 
 /*
- * Becomes readable when free slots run short: fewer than one in SLOTS_SHORT_PART is left. -1 without
- * `births`. kernel_slots_told() takes what made it readable. The kernel's.
+ * Becomes readable when free slots run short: fewer than slots_spare() are left. -1 without `births`.
+ * kernel_slots_told() takes what made it readable. The kernel's.
  */
-static inline u32 kernel_slots_spare(u32 slots)
-{
-	return slots < SLOTS_SHORT_PART ? 1 : slots / SLOTS_SHORT_PART;
-}
 int kernel_slots_short_fd(const struct kernel *kernel);
 void kernel_slots_told(struct kernel *kernel);
 
@@ -164,9 +160,9 @@ u64 kernel_hot_seed(const struct kernel *kernel);
 
 /*
  * From now on the samples of a slot go to the tables of `choice`, below kernel_hot_max(), that are clear and
- * nobody else's; or to none. The first time the tables are made, for which this waits as long as programs may
- * run that do not know of them: some ten milliseconds. 0 or -errno, and then nothing is chosen. Programs that looked before may go on for as long as COLLECT_REST_NS: only then
- * may the tables be cleared, for another.
+ * nobody else's; or to none. The first use of a choice makes its tables, and waits for an RCU grace period, so
+ * that no program still runs without knowing them. 0 or -errno, and then nothing is chosen. Programs that looked
+ * before may go on for as long as COLLECT_REST_NS: only then may the tables be cleared, for another.
  */
 int kernel_hot_choose(struct kernel *kernel, u32 slot, u32 choice);
 void kernel_hot_release(struct kernel *kernel, u32 slot);

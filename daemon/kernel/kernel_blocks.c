@@ -165,7 +165,7 @@ int kernel_block_make(const struct kernel_blocks *blocks, struct kernel_block *r
 /*
  * All of a kind in one call, which waits for the programs that run (maybe_wait_bpf_programs(),
  * kernel/bpf/syscall.c, Linux 6.12) once, not for each. Each entry keeps programs on this CPU from running
- * while it is written, some hundred nanoseconds (kernel.h).
+ * while it is written (kernel.h).
  */
 static int enter(const struct kernel_blocks *blocks, enum slot_block_kind kind, int outer, u32 first, u32 end)
 {

@@ -39,7 +39,8 @@ struct kernel_books {
 const struct kernel_book *kernel_keep_before(const struct handover *handover);
 
 /*
- * Once the skeleton is configured, before it is loaded: has it take over the maps of before where they fit, and their blocks.
+ * Once the skeleton is configured, before it is loaded: has it take over the maps of before where they fit, and
+ * their blocks.
  * Sets `kernel->kept`. 0; -ESTALE, and the log says why: they do not fit, or some is missing or not what its
  * name says: the skeleton can only be closed, for another that takes nothing over; -errno.
  */

@@ -150,8 +150,11 @@ struct slot_counters {
 	u64 names_unread;        /* the kernel did not let the name be read */
 };
 
-/* Slots are short when fewer than one in so many is free. */
-#define SLOTS_SHORT_PART 4
+/* Free slots that a table of `slots` should have: a quarter, at least one. With fewer of them slots are short. */
+static inline u32 slots_spare(u32 slots)
+{
+	return slots < 4 ? 1 : slots / 4;
+}
 
 /* What user space asks of the slot table; each is done inside BPF, never by a map system call. */
 enum slot_request_kind {

@@ -124,7 +124,7 @@ static void one_message_in_a_full_table(void)
 Test(slots_short, told_once_until_it_is_taken)
 {
 	struct kernel *kernel = open_kernel(SLOTS, true);
-	const u32 spare = SLOTS / SLOTS_SHORT_PART;
+	const u32 spare = slots_spare(SLOTS);
 	unsigned n = 0;
 	u64 ids[SLOTS] = {0};
 
