@@ -8,9 +8,8 @@
  *   interval N       one load in N is tagged, of those in windows
  *   window N         one millisecond in N is a window; 1: all are
  *   usual            these two are as at the start
- *   kernel [FILE]    tells it where this kernel keeps its tasks; once after each boot. FILE has what `layout` printed
- *                    under this kernel, which takes a guest seconds to find out
- *   layout           prints that, and asks nothing of the PMU
+ *   kernel FILE      tells it where this kernel keeps its tasks; once after each boot. FILE has what `layout` printed
+ *   layout           prints that of this kernel, which takes a guest seconds to find out
  * The door is CPUID with a leaf of the PMU's own, which user space may execute.
  */
 #include <err.h>
@@ -392,10 +391,9 @@ int main(int argc, char **argv)
 	if (lock < 0 || flock(lock, LOCK_EX))
 		err(1, "/run/pmu.lock");
 	if (strcmp(argv[1], "kernel") == 0) {
-		if (argc > 2)
-			read_layout(argv[2], layout);
-		else
-			describe_kernel(layout);
+		if (argc < 3)
+			errx(USAGE, "usage: pmu kernel FILE");
+		read_layout(argv[2], layout);
 		(void)snprintf(command, sizeof(command), "kernel %s", layout);
 	} else {
 		(void)snprintf(command, sizeof(command), "%s%s%s", argv[1], argc > 2 ? " " : "",
