@@ -35,7 +35,7 @@ static const struct config_key keys[] = {
 	 .default_text = "auto", .meaning = "where samples come from"},
 	{"sampling", "events", CONFIG_KEY_EVENTS, .needs_restart = true, FIELD(events),
 	 .default_text = "loads", .meaning = "what is sampled"},
-	{"sampling", "ldlat", CONFIG_KEY_NUMBER, .needs_restart = true, FIELD(ldlat), .default_text = "30",
+	{"sampling", "ldlat", CONFIG_KEY_NUMBER, .needs_restart = true, FIELD(ldlat), .default_text = "31",
 	 .min = 3, .max = 65535, .meaning = "cycles a load must take to be sampled"},
 	{"sampling", "budget", CONFIG_KEY_BUDGET, .needs_restart = false, FIELD(budget),
 	 .default_text = "0.5%", .meaning = "share of each CPU's time that sampling may cost"},

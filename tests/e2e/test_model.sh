@@ -73,14 +73,14 @@ agrees() {
 cp config/pebsd.conf "$work/default.conf"
 once default 10s
 accounted default
-agrees default skylake 30 3000 15
+agrees default skylake 31 3000 15
 expect 'the PMU is named for what it is' '"model-skylake"' "$(jq '.total.events.loads.pmu' "$work/default.json")"
 
 # Another CPU: adaptive records, two latencies, the threshold on the second, another encoding.
 printf '[model]\ncpu = sapphirerapids\nseed = 7\n' >"$work/split.conf"
 once split 4s
 accounted split
-agrees split sapphirerapids 30 1000 15
+agrees split sapphirerapids 31 1000 15
 expect 'which latency it is' '"cache"' "$(jq .total.events.loads.latency_kind "$work/split.json")"
 
 # ldlat, period and workloads are honoured.

@@ -37,13 +37,13 @@ cp "$work/said" "$work/text"
 ! grep -n '.\{101\}' "$work/text" || fail 'lines of more than 100 columns'
 # As one line: where it is wrapped is no matter here.
 for words in '^pebsd can sample memory accesses here' ' loads on PMU cpu opened as' \
-	'config 0x1cd, config1 0x1e, config2 0, precise_ip 2' 'more than 30 cycles of use latency' 'CPUs 0-111 (112)' \
+	'config 0x1cd, config1 0x1f, config2 0, precise_ip 2' 'more than 31 cycles of use latency' 'CPUs 0-111 (112)' \
 	'nothing was opened' ' here: 112 asked 112 ' ' 200 loads 200 ' 'were not measured'; do
 	tr -s ' \n' ' ' <"$work/text" | grep -q -- "$words" || fail "no \"$words\" in: $(cat "$work/text")"
 done
 
 configured loads --json >"$work/probe.json"
-json 'the event' '.usable and (.events[0] | .asked and .role == "loads" and .config1 == "0x1e" and .period > 0 and
+json 'the event' '.usable and (.events[0] | .asked and .role == "loads" and .config1 == "0x1f" and .period > 0 and
 	.cpus == "0-111" and .leader == null and (.sample_fields | sort) == ["ADDR", "DATA_SRC", "WEIGHT_STRUCT"])'
 json 'what it costs here' '.cost.asked | .cpus == 112 and .descriptors == 112 and .ring_bytes == 112 * 2 * 4096'
 json 'what it costs on 200 CPUs' '[.cost.table[] | select(.cpus == 200 and .roles == ["loads"])][0].descriptors == 200'

@@ -73,7 +73,7 @@ Test(config, defaults)
 {
 	cr_expect_eq(config->origin, CONFIG_ORIGIN_AUTO);
 	cr_expect_eq(config->events, 1U << EVENT_LOADS);
-	cr_expect_eq(config->ldlat, 30);
+	cr_expect_eq(config->ldlat, 31);
 	cr_expect_float_eq(config->budget, 0.005, 1e-15);
 	cr_expect_eq(config->period, CONFIG_PERIOD_AUTO);
 	cr_expect_eq(config->interval_ns, NSEC_PER_SEC);
@@ -146,7 +146,7 @@ Test(config, an_empty_value_empties_or_goes_back_to_the_default)
 	parse("[sampling]\nldlat =\n[cgroups]\ninclude =\nexclude =\n[export]\nlisten =\n[control]\ngroup "
 	      "=\ndetail =\n");
 	cr_assert_eq(mistakes.n, 0);
-	cr_expect_eq(config->ldlat, 30);
+	cr_expect_eq(config->ldlat, 31);
 	cr_expect_eq(config->include.n, 0);
 	cr_expect_eq(config->exclude.n, 0);
 	cr_expect_str_eq(config->listen.text, "127.0.0.1:9754");
@@ -548,7 +548,7 @@ Test(config, what_a_reload_applies_and_what_waits_for_a_restart)
 	cr_expect_eq(running->top, 7);
 	cr_expect(running->detail_metrics);
 	cr_expect_str_eq(running->detail, "ops");
-	cr_expect_eq(running->ldlat, 30);
+	cr_expect_eq(running->ldlat, 31);
 	cr_expect_str_eq(running->cpu->name, "skylake");
 	cr_expect_str_eq(running->group, "pebsd");
 	cr_expect_not(running->listen.none);

@@ -439,22 +439,22 @@ Test(config_rules, latencies_that_are_not_sampled)
 {
 	expect_mistakes(
 		"[rule a]\ncgroup = /\nmetric = p50\nbelow = 25\n",
-		"x.conf:4: [rule a]: below = 25, which is judged at 24 cycles: loads below ldlat = 30 are "
+		"x.conf:4: [rule a]: below = 25, which is judged at 24 cycles: loads below ldlat = 31 are "
 		"not "
 		"sampled where the CPU can leave them out, and there the rule can never fire; give more than "
-		"30, or a smaller ldlat in [sampling]\n");
+		"31, or a smaller ldlat in [sampling]\n");
 	expect_mistakes("[rule a]\ncgroup = /\nmetric = p50\nabove = 20\n",
 			"x.conf:4: [rule a]: above = 20, which is judged at 20 cycles: loads below ldlat = "
-			"30 are not "
+			"31 are not "
 			"sampled where the CPU can leave them out, and there the rule can never clear; give "
 			"more than "
-			"30, or a smaller ldlat in [sampling]\n");
+			"31, or a smaller ldlat in [sampling]\n");
 	expect_mistakes("[rule a]\ncgroup = /\nmetric = mean\nabove = 100\nclear = 30\nmin-samples = 2000\n",
 			"x.conf:5: [rule a]: clear = 30, which is judged at 30 cycles: loads below ldlat = "
-			"30 are not "
+			"31 are not "
 			"sampled where the CPU can leave them out, and there the rule can never clear; give "
 			"more than "
-			"30, or a smaller ldlat in [sampling]\n");
+			"31, or a smaller ldlat in [sampling]\n");
 	expect_right("[rule a]\ncgroup = /\nmetric = p50\nabove = 32\n");
 	expect_right("[sampling]\norigin = replay\n[rule a]\ncgroup = /\nmetric = p50\nabove = 20\n");
 	expect_right("[sampling]\nevents = stores\n[rule a]\nevent = stores\ncgroup = /\nmetric = p50\nabove "

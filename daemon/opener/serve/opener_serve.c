@@ -56,7 +56,7 @@ static int judge(struct server *server, const struct opener_request *request,
 		 char ret_reason[OPENER_REASON_MAX])
 {
 	const u32 asked = opener_ldlat(&request->attr);
-	const u32 ldlat = asked ? asked : server->plans.ldlat ? server->plans.ldlat : 30;
+	const u32 ldlat = asked ? asked : server->plans.ldlat ? server->plans.ldlat : 31;
 	int r = -EACCES;
 
 	if (server->plans.ldlat)

@@ -23,60 +23,60 @@
 table() {
 	cat <<-'END'
 		nehalem events loads stores instructions
-		nehalem open cpu loads 0x100b 0x1e 1 - 0-1 use
+		nehalem open cpu loads 0x100b 0x1f 1 - 0-1 use
 		nehalem open cpu instructions 0xc0 0x0 2 - 0-1 -
 		nehalem refuses cpu stores nehalem
 
 		sandybridge events loads stores instructions
-		sandybridge open cpu loads 0x1cd 0x1e 1 - 0-1 use
+		sandybridge open cpu loads 0x1cd 0x1f 1 - 0-1 use
 		sandybridge open cpu stores 0x2cd 0x0 1 - 0-1 -
 		sandybridge refuses cpu instructions 18.9.4.4
 
 		ivybridge events loads stores instructions
-		ivybridge open cpu loads 0x1cd 0x1e 1 - 0-1 use
+		ivybridge open cpu loads 0x1cd 0x1f 1 - 0-1 use
 		ivybridge open cpu stores 0x2cd 0x0 1 - 0-1 -
 		ivybridge open cpu instructions 0x1c0 0x0 3 - 0-1 -
 
 		haswell events loads stores instructions
-		haswell open cpu loads 0x1cd 0x1e 2 - 0-1 use
+		haswell open cpu loads 0x1cd 0x1f 2 - 0-1 use
 		haswell open cpu stores 0x82d0 0x0 2 - 0-1 -
 		haswell open cpu instructions 0x1c0 0x0 3 - 0-1 -
 
 		broadwell events loads stores instructions
-		broadwell open cpu loads 0x1cd 0x1e 2 - 0-1 use
+		broadwell open cpu loads 0x1cd 0x1f 2 - 0-1 use
 		broadwell open cpu stores 0x82d0 0x0 2 - 0-1 -
 		broadwell open cpu instructions 0x1c0 0x0 3 - 0-1 -
 
 		skylake-server events loads stores instructions
-		skylake-server open cpu loads 0x1cd 0x1e 2 - 0-1 use
+		skylake-server open cpu loads 0x1cd 0x1f 2 - 0-1 use
 		skylake-server open cpu stores 0x82d0 0x0 2 - 0-1 -
 		skylake-server open cpu instructions 0x1c0 0x0 3 - 0-1 -
 
 		icelake-server events loads stores instructions
-		icelake-server open cpu loads 0x1cd 0x1e 2 - 0-1 use
+		icelake-server open cpu loads 0x1cd 0x1f 2 - 0-1 use
 		icelake-server open cpu stores 0x82d0 0x0 2 - 0-1 -
 		icelake-server open cpu instructions 0xc0 0x0 3 - 0-1 -
 
 		sapphirerapids events loads stores instructions
-		sapphirerapids open cpu loads 0x1cd 0x1e 2 0x8203 0-1 cache
+		sapphirerapids open cpu loads 0x1cd 0x1f 2 0x8203 0-1 cache
 		sapphirerapids open cpu stores 0x2cd 0x0 2 - 0-1 cache
 		sapphirerapids open cpu instructions 0xc0 0x0 3 - 0-1 -
 
 		graniterapids events loads stores instructions
-		graniterapids open cpu loads 0x1cd 0x1e 2 - 0-1 cache
+		graniterapids open cpu loads 0x1cd 0x1f 2 - 0-1 cache
 		graniterapids open cpu stores 0x2cd 0x0 2 - 0-1 cache
 		graniterapids open cpu instructions 0xc0 0x0 3 - 0-1 -
 
 		sierraforest events loads stores instructions
-		sierraforest open cpu loads 0x5d0 0x1e 2 - 0-1 cache
+		sierraforest open cpu loads 0x5d0 0x1f 2 - 0-1 cache
 		sierraforest open cpu stores 0x6d0 0x0 2 - 0-1 cache
 		sierraforest open cpu instructions 0xc0 0x0 3 - 0-1 -
 
 		alderlake events loads stores instructions
-		alderlake open cpu_core loads 0x1cd 0x1e 2 0x8203 0 cache
+		alderlake open cpu_core loads 0x1cd 0x1f 2 0x8203 0 cache
 		alderlake open cpu_core stores 0x2cd 0x0 2 - 0 cache
 		alderlake open cpu_core instructions 0xc0 0x0 3 - 0 -
-		alderlake open cpu_atom loads 0x5d0 0x1e 2 - 1 cache
+		alderlake open cpu_atom loads 0x5d0 0x1f 2 - 1 cache
 		alderlake open cpu_atom stores 0x6d0 0x0 2 - 1 cache
 		alderlake open cpu_atom instructions 0xc0 0x0 3 - 1 -
 
@@ -84,7 +84,7 @@ table() {
 		goldmont refuses cpu loads neither latency nor
 
 		gracemont events loads stores instructions
-		gracemont open cpu loads 0x5d0 0x1e 2 - 0-1 cache
+		gracemont open cpu loads 0x5d0 0x1f 2 - 0-1 cache
 		gracemont open cpu stores 0x6d0 0x0 2 - 0-1 cache
 		gracemont open cpu instructions 0xc0 0x0 3 - 0-1 -
 

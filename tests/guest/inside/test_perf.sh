@@ -22,7 +22,7 @@ others_sample=true
 
 # The threshold is one register of a core, and perf mem sets 31: the 30 that it asks for, and the 3 that stands in
 # events/mem-loads, in one word. With another one of pebsd's it would have no samples.
-settings '[sampling]' 'events = loads' 'ldlat = 31' "period = $PERIOD" 'budget = off'
+settings '[sampling]' 'events = loads' "period = $PERIOD" 'budget = off'
 
 # of_others CODE: samples that the books have of an event that is not pebsd's.
 of_others() {
