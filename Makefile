@@ -23,12 +23,6 @@ PICTURE_PACKAGES = chromium fonts-dejavu-core jq
 OUTSIDE_PACKAGES = chromium curl fonts-dejavu-core golang-go jq linux-perf nginx-light openssl
 # Tools that `make bench` measures beside pebsd, and what reads pebsd's own figures.
 BENCH_PACKAGES = bpftrace curl git jq linux-perf prometheus-node-exporter python3-prometheus-client
-# What test-guest runs: kernels, and those of tests/guest/inside/test_*.sh by their names; each kernel those that are for
-# it, unless some are given, or `all`.
-KERNELS ?= 7 6.12 6.1
-GUEST_TESTS ?=
-KERNEL ?= 6.12
-SOAK_SECONDS ?= 3600
 
 # Under sudo what lies in build/ belongs to the caller in the end, whatever became of the build.
 HAND_OVER = if [ -n "$$SUDO_UID" ] && [ -e $(BUILD) ] && [ "$$(id -u)" = 0 ]; then \
@@ -137,7 +131,7 @@ else
 say =
 endif
 
-all: $(OUT)/pebsd $(OUT)/pebsctl $(OUT)/pebsd-opener ## build pebsd, pebsctl and pebsd's opener (the default)
+.DEFAULT_GOAL = all
 
 $(OUT)/bpf/%.bpf.o: bpf/%.bpf.c $(wildcard bpf/*.h include/pebsd/*.h)
 	$(call need,$(CLANG))
@@ -340,19 +334,9 @@ $(OUT)/obj/tests/bench/sample_body.o $(OUT)/obj/tests/bpf/test_sample_path.o: | 
 # Whose own stacks are walked.
 $(OUT)/obj/tests/bpf/test_zoom_events.o $(OUT)/obj/tests/bench/zoom_cost.o: override CFLAGS += -fno-omit-frame-pointer -fno-optimize-sibling-calls
 
-unit-tests: $(UNIT_TESTS)
-bpf-tests: $(BPF_TESTS)
-e2e-tests: all $(E2E_PROGRAMS) $(TOOLS) $(addprefix $(OUT)/tests/bench/,bench_report events_cost yardstick)
-outside-tests: all $(TOOLS)
-corpus-tests: all $(CORPUS_PROGRAMS) $(TOOLS)
-guest-programs: all $(GUEST_PROGRAMS) $(HARDWARE_PROGRAMS) $(PMU_PLUGIN)
-hardware-programs: all $(HARDWARE_PROGRAMS)
-fuzzers: $(FUZZERS)
-tools: $(TOOLS)
-
-# What installs, builds and then runs does so one after the other, each with a fresh look at what is there.
+# What goals for people are made of. What installs, builds and then runs does so one after the other, each with a fresh look
+# at what is there. + in the recipes: make sees that they call make, and hands its jobs on.
 DEPS = tests/tools/install_deps.sh
-# + in the recipes: make sees that they call make, and hands its jobs on.
 SUBMAKE = $(MAKE) --no-print-directory
 PARALLEL = $(SUBMAKE) $(if $(findstring jobserver,$(MAKEFLAGS)),,-j$(shell nproc))
 RUN_TESTS = PEBSD=$(abspath $(OUT)/pebsd) PEBSCTL=$(abspath $(OUT)/pebsctl) TOOLS=$(abspath $(OUT)/tests/tools) \
@@ -360,30 +344,74 @@ RUN_TESTS = PEBSD=$(abspath $(OUT)/pebsd) PEBSCTL=$(abspath $(OUT)/pebsctl) TOOL
 # Tests wait as often as they work. Those that take longest are named first. Alone run those that follow all cgroups
 # of this machine, or whose samples another's map system calls would lose.
 AT_ONCE = -j $$((2 * $$(nproc))) -a 'tests/bpf/*' -a tests/e2e/test_bench.sh
+# Installs Debian packages if this is Debian: $(call with,PACKAGES...)
+with = @$(DEPS) --if-debian $(BUILD_PACKAGES) $(1)
 
-deps: ## install what building and running takes (Debian packages; needs root)
-	@$(DEPS) $(BUILD_PACKAGES) $(RUN_PACKAGES)
+##@ Use
 
-deps-test: ## install what the tests take
-	@$(DEPS) $(BUILD_PACKAGES) $(RUN_PACKAGES) $(TEST_PACKAGES)
-
-deps-develop: ## install what lint, the fuzzers, reproducible and test-fresh take
-	@$(DEPS) $(BUILD_PACKAGES) $(RUN_PACKAGES) $(TEST_PACKAGES) $(DEVELOP_PACKAGES)
-
-deps-outside: ## install what test-outside takes
-	@$(DEPS) $(BUILD_PACKAGES) $(OUTSIDE_PACKAGES)
-
-deps-guest: ## install what test-guest takes
-	@$(DEPS) $(BUILD_PACKAGES) $(GUEST_PACKAGES)
+all: $(OUT)/pebsd $(OUT)/pebsctl $(OUT)/pebsd-opener ## build pebsd, pebsctl and pebsd's opener (the default)
 
 run: ## build, then profile this machine, or show a model where it cannot be profiled (needs root)
-	@$(DEPS) --if-debian $(BUILD_PACKAGES) $(RUN_PACKAGES)
+	$(call with,$(RUN_PACKAGES))
 	+@$(PARALLEL) all
 	@$(HAND_OVER)
 	@tests/tools/run.sh $(BUILD)
 
-test: ## all tests below in one run, their packages installed first
-	@$(DEPS) --if-debian $(BUILD_PACKAGES) $(RUN_PACKAGES) $(TEST_PACKAGES)
+# FILE:PLACE below PREFIX. What is below sbin, bin and lib/pebsd is a program. The units name the programs by their place.
+SHARE_DOC = share/doc/pebsd
+SYSTEM = lib/systemd/system
+# Where each shell looks for what others completed; Debian's zsh has a place of its own for it.
+ZSH_COMPLETIONS ?= $(PREFIX)/share/zsh/site-functions
+NAMES_PROGRAMS = units/pebsd.service:$(SYSTEM)/pebsd.service units/pebsd-opener.service:$(SYSTEM)/pebsd-opener.service \
+	units/pebsd-symbols.service:$(SYSTEM)/pebsd-symbols.service units/pebsd-alert@.service:$(SYSTEM)/pebsd-alert@.service \
+	units/mixed-fleet.conf:$(SHARE_DOC)/mixed-fleet.conf units/symbols-debuginfod.conf:$(SHARE_DOC)/symbols-debuginfod.conf
+INSTALLED = $(OUT)/pebsd:sbin/pebsd $(OUT)/pebsctl:bin/pebsctl $(OUT)/pebsd-opener:lib/pebsd/pebsd-opener $(NAMES_PROGRAMS) \
+	$(foreach unit,pebsd pebsd-opener pebsd-symbols,units/$(unit).socket:$(SYSTEM)/$(unit).socket) \
+	units/pebsd.polkit.rules:share/polkit-1/rules.d/pebsd.rules units/pebsd.catalog:lib/systemd/catalog/pebsd.catalog \
+	units/pebsd.sysusers.conf:lib/sysusers.d/pebsd.conf LICENSE:$(SHARE_DOC)/LICENSE \
+	$(foreach file,$(wildcard config/grafana/* config/kubernetes/* config/opentelemetry/* config/prometheus/*),\
+		$(file):$(SHARE_DOC)/$(file:config/%=%)) \
+	$(foreach page,$(MANUALS),$(page):share/man/man$(subst .,,$(suffix $(page)))/$(notdir $(page))) \
+	$(foreach program,pebsd pebsctl,config/completion/$(program).bash:share/bash-completion/completions/$(program) \
+		config/completion/$(program).fish:share/fish/vendor_completions.d/$(program).fish)
+file_of = $(firstword $(subst :, ,$(1)))
+place_of = $(DESTDIR)$(PREFIX)/$(lastword $(subst :, ,$(1)))
+mode_of = $(if $(filter sbin/% bin/% lib/pebsd/%,$(lastword $(subst :, ,$(1)))),755,644)
+CONFIG_FILE = $(DESTDIR)/etc/pebsd/pebsd.conf
+# A packager gives an INSTALL of its own, without -D.
+INSTALL = install
+define install_one
+$(INSTALL) -D -m $(call mode_of,$(1)) $(call file_of,$(1)) $(call place_of,$(1))
+
+endef
+# journalctl reads the catalog from a database. Where there is none, none is brought up to date.
+UPDATE_CATALOG = @[ -n "$(DESTDIR)" ] || ! [ -e /var/lib/systemd/catalog/database ] || journalctl --update-catalog
+
+install: all ## install below DESTDIR= with PREFIX=/usr; a configuration that is there is kept
+	$(foreach one,$(INSTALLED),$(call install_one,$(one)))
+	@sed -i 's,/usr/\(s\?bin\|lib/pebsd\)/pebs,$(PREFIX)/\1/pebs,; s,/usr/share/,$(PREFIX)/share/,' \
+		$(foreach one,$(NAMES_PROGRAMS),$(call place_of,$(one)))
+	$(foreach program,pebsd pebsctl,$(INSTALL) -D -m 644 config/completion/_$(program) $(DESTDIR)$(ZSH_COMPLETIONS)/_$(program) &&) true
+	[ -e $(CONFIG_FILE) ] || $(INSTALL) -D -m 644 config/pebsd.conf $(CONFIG_FILE)
+	$(UPDATE_CATALOG)
+
+uninstall: ## remove what install put there, but for the configuration
+	@rm -f $(foreach one,$(INSTALLED),$(call place_of,$(one))) $(DESTDIR)$(ZSH_COMPLETIONS)/_pebsd $(DESTDIR)$(ZSH_COMPLETIONS)/_pebsctl
+	rm -rf $(DESTDIR)$(PREFIX)/$(SHARE_DOC)
+	@rmdir $(DESTDIR)$(PREFIX)/lib/pebsd 2>/dev/null || :
+	$(UPDATE_CATALOG)
+	@! [ -e $(CONFIG_FILE) ] || echo "kept: $(CONFIG_FILE)"
+
+clean: ## remove build/
+	rm -rf $(BUILD)
+
+help: ## this list
+	@sed -n 's/^##@ \(.*\)/\n\1/p; s/^\([a-z0-9-]*\):[^#]*## \(.*\)/  \1\t\2/p' Makefile | expand -t 22
+
+##@ Test
+
+test: ## all tests that one machine can run by itself in some minutes (needs root)
+	$(call with,$(RUN_PACKAGES) $(TEST_PACKAGES))
 	+@$(PARALLEL) unit-tests bpf-tests e2e-tests
 	@$(RUN_TESTS) $(AT_ONCE) $(E2E_TESTS) $(BPF_TESTS) $(UNIT_TESTS)
 
@@ -417,7 +445,7 @@ test-corpus: ## real recordings and tables: CORPUS=DIR
 	@CORPUS=$(abspath $(CORPUS)) $(RUN_TESTS) $(AT_ONCE) $(CORPUS_TESTS)
 
 test-outside: ## what pebsd writes for perf and pprof, opened by them, its page in Chromium, and a proxy before it
-	@$(DEPS) --if-debian $(BUILD_PACKAGES)
+	$(call with)
 	@$(DEPS) --if-debian $(OUTSIDE_PACKAGES) || echo "what is not here is skipped"
 	+@$(PARALLEL) outside-tests
 	@$(RUN_TESTS) -s -t 300 $(OUTSIDE_TESTS)
@@ -425,36 +453,27 @@ test-outside: ## what pebsd writes for perf and pprof, opened by them, its page 
 test-fresh: ## the README's two commands in a new, minimal Debian 12 root (needs root, mmdebstrap, some minutes)
 	@$(RUN_TESTS) -t 1800 tests/tools/fresh_root.sh
 
-pictures: ## draw the README's pictures anew, of the model (needs root and chromium, a minute)
-	@$(DEPS) --if-debian $(BUILD_PACKAGES) $(TEST_PACKAGES) $(PICTURE_PACKAGES)
-	+@$(PARALLEL) all $(PICTURE_TOOL)
-	@tests/tools/pictures.sh $(abspath $(BUILD)) .github
+# Kernels, and those of tests/guest/inside/test_*.sh by their names; each kernel those that are for it, unless some are
+# given, or `all`.
+KERNELS ?= 7 6.12 6.1
+GUEST_TESTS ?=
+KERNEL ?= 6.12
+SOAK_SECONDS ?= 3600
 
 test-guest: ## pebsd in virtual machines: KERNELS="6.1 6.12 7" GUEST_TESTS=, "long" or names (needs root, some minutes)
-	@$(DEPS) --if-debian $(BUILD_PACKAGES) $(GUEST_PACKAGES)
+	$(call with,$(GUEST_PACKAGES))
 	+@$(PARALLEL) guest-programs
 	@BUILD=$(BUILD) $(RUN_TESTS) -t 10800 -p 'tests/guest/run.sh "$(KERNELS)" $(GUEST_TESTS)'
 
 test-repeat: ## two runs of a virtual machine whose time is counted in instructions, compared to the byte (needs root)
-	@$(DEPS) --if-debian $(BUILD_PACKAGES) $(GUEST_PACKAGES)
+	$(call with,$(GUEST_PACKAGES))
 	+@$(PARALLEL) guest-programs
 	@BUILD=$(BUILD) $(RUN_TESTS) -t 2400 -p tests/guest/repeat.sh
 
 soak: ## an hour of a host's life in a virtual machine: SOAK_SECONDS=3600 KERNEL=6.12 (needs root)
-	@$(DEPS) --if-debian $(BUILD_PACKAGES) $(GUEST_PACKAGES)
+	$(call with,$(GUEST_PACKAGES))
 	+@$(PARALLEL) guest-programs
 	@BUILD=$(BUILD) SOAK_SECONDS=$(SOAK_SECONDS) $(RUN_TESTS) -t $$(($(SOAK_SECONDS) * 2 + 1200)) -p 'tests/guest/run.sh $(KERNEL) soak'
-
-deb: ## a Debian package in build/deb, checked by lintian (needs Debian's packaging tools: make deps-package)
-	@$(DEPS) --if-debian $(BUILD_PACKAGES) $(PACKAGE_PACKAGES)
-	@tests/tools/package.sh $(abspath $(BUILD))/deb $(VERSION)
-
-test-package: deb ## the package, installed, upgraded and purged in a new, minimal Debian 12 root (needs root, mmdebstrap, some minutes)
-	@$(DEPS) --if-debian mmdebstrap
-	@$(RUN_TESTS) -t 1200 -c 'tests/tools/package_root.sh $(BUILD)/deb/pebsd_$(VERSION)_*.deb'
-
-deps-package: ## install what deb takes
-	@$(DEPS) $(BUILD_PACKAGES) $(PACKAGE_PACKAGES)
 
 guest-shell: ## a root shell in such a virtual machine: KERNEL=6.12
 	+@$(PARALLEL) guest-programs
@@ -464,13 +483,13 @@ guest-shell: ## a root shell in such a virtual machine: KERNEL=6.12
 HARDWARE_SECONDS ?= 10
 
 test-hardware: ## pebsd against perf mem on this machine's PEBS or IBS (needs root and the hardware, some minutes)
-	@$(DEPS) --if-debian $(BUILD_PACKAGES) $(HARDWARE_PACKAGES)
+	$(call with,$(HARDWARE_PACKAGES))
 	+@$(PARALLEL) hardware-programs
 	@status=0; CHASE=$(abspath $(OUT)/tests/hardware/chase) REPORT=$(abspath $(BUILD)/hardware-report.txt) $(RUN_TESTS) -s \
 		-t $$((600 + 200 * $(HARDWARE_SECONDS))) -p 'tests/hardware/run.sh $(HARDWARE_SECONDS)' || status=$$?; \
 		echo 'The report, one file to mail: $(abspath $(BUILD)/hardware-report.txt)'; exit $$status
 
-benches: $(BENCHES)
+##@ Measure
 
 # What runs in each round, BENCH_ROUNDS times; the number of the round changes the order within some of them.
 BENCH_ROUNDS ?= 7
@@ -480,7 +499,6 @@ BENCH_CASES = yardstick 'events_cost ROUND' 'tools_cost ROUND' 'as_lines.sh samp
 	'daemon_cost $(abspath $(OUT)/pebsd)' 'scrape_peers tests/bench/peers/client.py'
 BENCH_REPORT = $(OUT)/tests/bench/bench_report
 
-.PHONY: bench bench-compare bench-table deps-bench
 bench: ## what pebsd costs, with its peers beside it: a table, and build/bench/COMMIT.json (root, deps-bench, 5 minutes)
 	+@$(PARALLEL) all benches
 	@PEBSD=$(abspath $(OUT)/pebsd) PEBSCTL=$(abspath $(OUT)/pebsctl) tests/bench/run.sh -r $(BENCH_ROUNDS) \
@@ -508,96 +526,98 @@ bench-table: ## the README's tables from a run: C=COMMIT, by default this one
 	+@$(PARALLEL) $(BENCH_REPORT)
 	@$(BENCH_REPORT) markdown $(call bench_result,$(or $(C),HEAD))
 
-deps-bench: ## install the tools that bench measures beside pebsd
-	@$(DEPS) $(BUILD_PACKAGES) $(BENCH_PACKAGES)
-
+# One thing each: programs of tests/bench, run one after the other, each with the words after its colons.
+bench-alarms: RUNS = policy_figures bursts:alarms bursts:services bursts:steps
 bench-alarms: ## how often rules fire without a cause, also on bursts, and find a step, over simulated weeks (some 40 minutes)
-	+@$(PARALLEL) $(OUT)/tests/bench/policy_figures $(OUT)/tests/bench/bursts
-	@$(OUT)/tests/bench/policy_figures
-	@$(OUT)/tests/bench/bursts alarms
-	@$(OUT)/tests/bench/bursts services
-	@$(OUT)/tests/bench/bursts steps
-
+bench-churn: RUNS = churn
 bench-churn: ## a minute of 2,000 births and removals of cgroups a second, none lost (needs root)
-	+@$(PARALLEL) $(OUT)/tests/bench/churn
-	@$(OUT)/tests/bench/churn
-
+bench-coverage: RUNS = coverage bursts:coverage
 bench-coverage: ## how often the bounds of each metric hold, also on bursts (some minutes)
-	+@$(PARALLEL) $(OUT)/tests/bench/coverage $(OUT)/tests/bench/bursts
-	@$(OUT)/tests/bench/coverage
-	@$(OUT)/tests/bench/bursts coverage
-
+bench-drain: RUNS = drain_cost
 bench-drain: ## what reading what came costs, beside a memcpy of the records (as root)
-	+@$(PARALLEL) $(OUT)/tests/bench/drain_cost
-	@$(OUT)/tests/bench/drain_cost
-
+bench-hot: RUNS = hot_sample
 bench-hot: ## what hot tables cost a sample (as root)
-	+@$(PARALLEL) $(OUT)/tests/bench/hot_sample
-	@$(OUT)/tests/bench/hot_sample
-
+bench-memory: RUNS = memory
 bench-memory: ## what the engine takes with up to 10,000 cgroups, against its budget (needs root)
-	+@$(PARALLEL) $(OUT)/tests/bench/memory
-	@$(OUT)/tests/bench/memory
-
+bench-neighbours: RUNS = neighbours_rates
 bench-neighbours: ## how often the right neighbour is named, and a wrong one
-	+@$(PARALLEL) $(OUT)/tests/bench/neighbours_rates
-	@$(OUT)/tests/bench/neighbours_rates
-
+bench-policy: RUNS = policy_tick
 bench-policy: ## what a collection of 10,000 cgroups costs under 50 rules
-	+@$(PARALLEL) $(OUT)/tests/bench/policy_tick
-	@$(OUT)/tests/bench/policy_tick
-
+bench-scrape: RUNS = scrape_cost
 bench-scrape: ## what a scrape of 1,000 cgroups costs, and collections beside 50 of them
-	+@$(PARALLEL) $(OUT)/tests/bench/scrape_cost
-	@$(OUT)/tests/bench/scrape_cost
-
+bench-scrape-crowd: RUNS = scrape_crowd
 bench-scrape-crowd: ## how long scrapes take beside 1,000 slow clients of each kind (needs root, some minutes)
-	+@$(PARALLEL) $(OUT)/tests/bench/scrape_crowd
-	@$(OUT)/tests/bench/scrape_crowd
-
+bench-start: RUNS = start_time
 bench-start: ## from nothing to the first sample accounted, with 1,000 cgroups present (needs root)
-	+@$(PARALLEL) $(OUT)/tests/bench/start_time
-	@$(OUT)/tests/bench/start_time
-
+bench-symbols: RUNS = symbols_questions
 bench-symbols: ## what names of addresses cost: questions a second, CPU time, memory
-	+@$(PARALLEL) $(OUT)/tests/bench/symbols_questions
-	@$(OUT)/tests/bench/symbols_questions
-
+bench-tick: RUNS = tick_cost
 bench-tick: ## what a collection costs the daemon, stage by stage (as root)
-	+@$(PARALLEL) $(OUT)/tests/bench/tick_cost
-	@$(OUT)/tests/bench/tick_cost
-
+bench-window: RUNS = window_reach
 bench-window: ## how far back the window reaches in its memory, and what that costs a collection
-	+@$(PARALLEL) $(OUT)/tests/bench/window_reach
-	@$(OUT)/tests/bench/window_reach
-
+bench-zoom: RUNS = zoom_cost
 bench-zoom: ## what a zoom of 1,000 samples a second costs (needs root, a minute)
-	+@$(PARALLEL) $(OUT)/tests/bench/zoom_cost
-	@$(OUT)/tests/bench/zoom_cost
+
+$(addprefix bench-,alarms churn coverage drain hot memory neighbours policy scrape scrape-crowd start symbols tick window zoom):
+	+@$(PARALLEL) $(sort $(foreach run,$(RUNS),$(OUT)/tests/bench/$(call file_of,$(run))))
+	@$(foreach run,$(RUNS),$(OUT)/tests/bench/$(subst :, ,$(run)) &&) true
+
+##@ Package
+
+deb: ## a Debian package in build/deb, checked by lintian (needs Debian's packaging tools: make deps-package)
+	$(call with,$(PACKAGE_PACKAGES))
+	@tests/tools/package.sh $(abspath $(BUILD))/deb $(VERSION)
+
+test-package: deb ## the package, installed, upgraded and purged in a new, minimal Debian 12 root (needs root, mmdebstrap, some minutes)
+	@$(DEPS) --if-debian mmdebstrap
+	@$(RUN_TESTS) -t 1200 -c 'tests/tools/package_root.sh $(BUILD)/deb/pebsd_$(VERSION)_*.deb'
+
+reproducible: ## build twice, elsewhere and otherwise, and compare the bytes (some minutes)
+	@BUILD=$(BUILD) tests/tools/reproducible.sh
+
+##@ Develop
+
+deps: PACKAGES = $(RUN_PACKAGES)
+deps: ## install what building and running takes (Debian packages; needs root)
+deps-test: PACKAGES = $(RUN_PACKAGES) $(TEST_PACKAGES)
+deps-test: ## install what the tests take
+deps-develop: PACKAGES = $(RUN_PACKAGES) $(TEST_PACKAGES) $(DEVELOP_PACKAGES)
+deps-develop: ## install what lint, the fuzzers, reproducible and test-fresh take
+deps-outside: PACKAGES = $(OUTSIDE_PACKAGES)
+deps-outside: ## install what test-outside takes
+deps-guest: PACKAGES = $(GUEST_PACKAGES)
+deps-guest: ## install what test-guest takes
+deps-package: PACKAGES = $(PACKAGE_PACKAGES)
+deps-package: ## install what deb takes
+deps-bench: PACKAGES = $(BENCH_PACKAGES)
+deps-bench: ## install the tools that bench measures beside pebsd
+
+deps deps-test deps-develop deps-outside deps-guest deps-package deps-bench:
+	@$(DEPS) $(BUILD_PACKAGES) $(PACKAGES)
+
+# The fuzzers are built by clang beside the plain build, and run there: $(call fuzz,GOAL)
+define fuzz
+	+@$(PARALLEL) FUZZ=1 fuzzers
+	+@$(SUBMAKE) FUZZ=1 $(1)
+endef
 
 fuzz: ## each fuzzer for FUZZ_SECONDS=20
-	+@$(PARALLEL) FUZZ=1 fuzzers
-	+@$(SUBMAKE) FUZZ=1 run-fuzzers
+	$(call fuzz,run-fuzzers)
 
 fuzz-long: ## the same for FUZZ_LONG_SECONDS=600, and what came of it: executions, coverage, corpus, findings (hours)
-	+@$(PARALLEL) FUZZ=1 fuzzers
-	+@$(SUBMAKE) FUZZ=1 run-fuzzers-long
+	$(call fuzz,run-fuzzers-long)
 
 fuzz-minimize: ## what the fuzzers found beyond the seeds, the least of it, to build/fuzz/found: who likes takes seeds from it
-	+@$(PARALLEL) FUZZ=1 fuzzers
-	+@$(SUBMAKE) FUZZ=1 minimize-found
+	$(call fuzz,minimize-found)
+
+run-fuzzers:
+	@$(RUN_TESTS) -j $$(nproc) -t $$(($(FUZZ_SECONDS) + 60)) -c $(FUZZERS:%='tests/tools/fuzz.sh % $(FUZZ_SECONDS)')
 
 run-fuzzers-long:
 	@printf '%s\n' $(FUZZERS) | xargs -P $(shell nproc) -I FUZZER tests/tools/fuzz.sh -s FUZZER $(FUZZ_LONG_SECONDS)
 
 minimize-found:
 	@printf '%s\n' $(FUZZERS) | xargs -P $(shell nproc) -I FUZZER tests/tools/fuzz.sh -m FUZZER $(OUT)/found
-
-run-fuzzers:
-	@$(RUN_TESTS) -j $$(nproc) -t $$(($(FUZZ_SECONDS) + 60)) -c $(FUZZERS:%='tests/tools/fuzz.sh % $(FUZZ_SECONDS)')
-
-reproducible: ## build twice, elsewhere and otherwise, and compare the bytes (some minutes)
-	@BUILD=$(BUILD) tests/tools/reproducible.sh
 
 SOURCES = $(wildcard bpf/*.[ch] daemon/*.[ch] daemon/*/*.[ch] daemon/*/*/*.[ch] include/pebsd/*.h tests/*/*.[ch] \
 	tests/guest/pmu/*.[ch] tests/bench/peers/*.[ch])
@@ -632,7 +652,7 @@ lint-cppcheck:
 		daemon tests/lib tests/tools tests/fuzz
 
 lint-scripts:
-	shellcheck $(SCRIPTS)
+	@shellcheck $(SCRIPTS)
 
 lint-manuals:
 	@for page in $(MANUALS); do \
@@ -640,78 +660,25 @@ lint-manuals:
 		[ -z "$$warnings" ] || { printf '%s\n' "$$warnings"; failed=yes; }; \
 	done; [ -z "$$failed" ]
 
-# The unit names the programs by their place.
-# A packager gives an INSTALL of its own, without -D.
-INSTALL = install
-UNIT_DIRECTORY = $(DESTDIR)$(PREFIX)/lib/systemd/system
-OPENER = $(DESTDIR)$(PREFIX)/lib/pebsd/pebsd-opener
-ALERT_UNIT = $(UNIT_DIRECTORY)/pebsd-alert@.service
-POLKIT_RULES = $(DESTDIR)$(PREFIX)/share/polkit-1/rules.d/pebsd.rules
-CATALOG = $(DESTDIR)$(PREFIX)/lib/systemd/catalog/pebsd.catalog
-# journalctl reads the catalog from a database. Where there is none, none is brought up to date.
-UPDATE_CATALOG = @[ -n "$(DESTDIR)" ] || ! [ -e /var/lib/systemd/catalog/database ] || journalctl --update-catalog
-CONFIG_FILE = $(DESTDIR)/etc/pebsd/pebsd.conf
-# Where each shell looks for what others completed; Debian's zsh has a place of its own for it.
-BASH_COMPLETIONS = $(DESTDIR)$(PREFIX)/share/bash-completion/completions
-ZSH_COMPLETIONS ?= $(PREFIX)/share/zsh/site-functions
-FISH_COMPLETIONS = $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
-COMPLETIONS = $(foreach program,pebsd pebsctl,$(BASH_COMPLETIONS)/$(program) $(DESTDIR)$(ZSH_COMPLETIONS)/_$(program) \
-	$(FISH_COMPLETIONS)/$(program).fish)
-# For whoever runs Prometheus, Grafana, a collector or Kubernetes: below share/doc, each in the folder that it has here.
-EXAMPLES = $(wildcard config/grafana/* config/kubernetes/* config/opentelemetry/* config/prometheus/*)
-MANUAL_PLACES = $(foreach page,$(MANUALS),$(DESTDIR)$(PREFIX)/share/man/man$(subst .,,$(suffix $(page)))/$(notdir $(page)))
+pictures: ## draw the README's pictures anew, of the model (needs root and chromium, a minute)
+	$(call with,$(TEST_PACKAGES) $(PICTURE_PACKAGES))
+	+@$(PARALLEL) all $(PICTURE_TOOL)
+	@tests/tools/pictures.sh $(abspath $(BUILD)) .github
 
-install: all ## install below DESTDIR= with PREFIX=/usr; a configuration that is there is kept
-	$(INSTALL) -D -m 755 $(OUT)/pebsd $(DESTDIR)$(PREFIX)/sbin/pebsd
-	$(INSTALL) -D -m 755 $(OUT)/pebsctl $(DESTDIR)$(PREFIX)/bin/pebsctl
-	$(INSTALL) -D -m 755 $(OUT)/pebsd-opener $(OPENER)
-	$(INSTALL) -D -m 644 units/pebsd.service $(UNIT_DIRECTORY)/pebsd.service
-	$(INSTALL) -D -m 644 units/pebsd.socket $(UNIT_DIRECTORY)/pebsd.socket
-	$(INSTALL) -D -m 644 units/pebsd-alert@.service $(ALERT_UNIT)
-	$(INSTALL) -D -m 644 units/pebsd-opener.socket $(UNIT_DIRECTORY)/pebsd-opener.socket
-	$(INSTALL) -D -m 644 units/pebsd-opener.service $(UNIT_DIRECTORY)/pebsd-opener.service
-	$(INSTALL) -D -m 644 units/pebsd-symbols.socket $(UNIT_DIRECTORY)/pebsd-symbols.socket
-	$(INSTALL) -D -m 644 units/pebsd-symbols.service $(UNIT_DIRECTORY)/pebsd-symbols.service
-	$(INSTALL) -D -m 644 units/pebsd.polkit.rules $(POLKIT_RULES)
-	$(INSTALL) -D -m 644 units/pebsd.catalog $(CATALOG)
-	$(INSTALL) -D -m 644 units/pebsd.sysusers.conf $(DESTDIR)$(PREFIX)/lib/sysusers.d/pebsd.conf
-	$(INSTALL) -D -m 644 units/mixed-fleet.conf $(DESTDIR)$(PREFIX)/share/doc/pebsd/mixed-fleet.conf
-	$(INSTALL) -D -m 644 units/symbols-debuginfod.conf $(DESTDIR)$(PREFIX)/share/doc/pebsd/symbols-debuginfod.conf
-	sed -i 's,/usr/\(s\?bin\|lib/pebsd\)/pebs,$(PREFIX)/\1/pebs,; s,/usr/share/,$(PREFIX)/share/,' \
-		$(UNIT_DIRECTORY)/pebsd.service $(UNIT_DIRECTORY)/pebsd-opener.service $(UNIT_DIRECTORY)/pebsd-symbols.service $(ALERT_UNIT) \
-		$(DESTDIR)$(PREFIX)/share/doc/pebsd/mixed-fleet.conf $(DESTDIR)$(PREFIX)/share/doc/pebsd/symbols-debuginfod.conf
-	$(foreach file,$(EXAMPLES),$(INSTALL) -D -m 644 $(file) $(DESTDIR)$(PREFIX)/share/doc/pebsd/$(file:config/%=%) &&) true
-	$(INSTALL) -D -m 644 LICENSE $(DESTDIR)$(PREFIX)/share/doc/pebsd/LICENSE
-	[ -e $(CONFIG_FILE) ] || $(INSTALL) -D -m 644 config/pebsd.conf $(CONFIG_FILE)
-	$(foreach place,$(MANUAL_PLACES),$(INSTALL) -D -m 644 daemon/man/$(notdir $(place)) $(place) &&) true
-	$(foreach program,pebsd pebsctl,$(INSTALL) -D -m 644 config/completion/$(program).bash $(BASH_COMPLETIONS)/$(program) && \
-		$(INSTALL) -D -m 644 config/completion/_$(program) $(DESTDIR)$(ZSH_COMPLETIONS)/_$(program) && \
-		$(INSTALL) -D -m 644 config/completion/$(program).fish $(FISH_COMPLETIONS)/$(program).fish &&) true
-	$(UPDATE_CATALOG)
+# What others are made of.
+unit-tests: $(UNIT_TESTS)
+bpf-tests: $(BPF_TESTS)
+e2e-tests: all $(E2E_PROGRAMS) $(TOOLS) $(addprefix $(OUT)/tests/bench/,bench_report events_cost yardstick)
+outside-tests: all $(TOOLS)
+corpus-tests: all $(CORPUS_PROGRAMS) $(TOOLS)
+guest-programs: all $(GUEST_PROGRAMS) $(HARDWARE_PROGRAMS) $(PMU_PLUGIN)
+hardware-programs: all $(HARDWARE_PROGRAMS)
+fuzzers: $(FUZZERS)
+tools: $(TOOLS)
+benches: $(BENCHES)
 
-uninstall: ## remove what install put there, but for the configuration
-	rm -f $(DESTDIR)$(PREFIX)/sbin/pebsd $(DESTDIR)$(PREFIX)/bin/pebsctl $(UNIT_DIRECTORY)/pebsd.service $(UNIT_DIRECTORY)/pebsd.socket \
-		$(OPENER) $(UNIT_DIRECTORY)/pebsd-opener.socket $(UNIT_DIRECTORY)/pebsd-opener.service \
-		$(UNIT_DIRECTORY)/pebsd-symbols.socket $(UNIT_DIRECTORY)/pebsd-symbols.service \
-		$(ALERT_UNIT) $(POLKIT_RULES) $(CATALOG) $(DESTDIR)$(PREFIX)/lib/sysusers.d/pebsd.conf $(MANUAL_PLACES) $(COMPLETIONS)
-	rm -rf $(DESTDIR)$(PREFIX)/share/doc/pebsd
-	rmdir $(DESTDIR)$(PREFIX)/lib/pebsd 2>/dev/null || :
-	$(UPDATE_CATALOG)
-	@! [ -e $(CONFIG_FILE) ] || echo "kept: $(CONFIG_FILE)"
-
-clean: ## remove build/
-	rm -rf $(BUILD)
-
-help: ## this list
-	@sed -n 's/^\([a-z0-9-]*\):[^#]*## \(.*\)/\1\t\2/p' Makefile | expand -t 16
-
-.PHONY: all unit-tests bpf-tests e2e-tests outside-tests corpus-tests guest-programs hardware-programs fuzzers tools soak \
-	deb deps-package deps deps-test deps-develop deps-outside deps-guest run test test-unit test-bpf test-e2e test-sanitize run-sanitized \
-	test-corpus test-outside test-fresh test-package test-guest test-repeat test-hardware guest-shell deps-bench pictures \
-	bench bench-alarms bench-churn bench-compare bench-coverage bench-drain bench-hot bench-memory bench-neighbours \
-	bench-policy bench-scrape bench-scrape-crowd bench-start bench-symbols bench-table bench-tick bench-window bench-zoom benches \
-	fuzz run-fuzzers fuzz-long run-fuzzers-long fuzz-minimize minimize-found reproducible lint lint-format \
-	lint-tidy lint-tidy-bpf lint-tidy-daemon lint-cppcheck lint-scripts lint-manuals install uninstall clean help
+# No goal for people is a file.
+.PHONY: $(shell sed -n 's/^\([a-z][a-z0-9-]*\):.*/\1/p' Makefile)
 .PRECIOUS: $(OUT)/obj/%.o $(OUT)/bpf/%.bpf.o $(OUT)/%.skel.h $(OUT)/%.pb-c.c $(OUT)/%.pb-c.h
 -include $(shell find $(OUT)/obj -name '*.d' 2>/dev/null)
 endif

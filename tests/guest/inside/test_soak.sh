@@ -6,6 +6,7 @@
 # `make soak SOAK_SECONDS=3600` has it run for that long: the kernel's command line has it as guest.soak.
 # long
 # kernels: 6.12
+# cpus: 2
 # takes: 260 s
 # time limit: 7200 s
 # shellcheck source=tests/guest/inside/lib.sh
