@@ -99,7 +99,7 @@ BPF_ARCH = $(shell echo $(ARCHITECTURE) | sed 's/x86_64/x86/; s/aarch64/arm64/')
 BPF_CFLAGS = -g -O2 $(SAME_ANYWHERE) -target bpf -mcpu=v3 -D__TARGET_ARCH_$(BPF_ARCH) -Wall -Wextra -Wshadow -Werror \
 	-Wno-unused-parameter -Iinclude -Ibpf -I/usr/include/$(ARCHITECTURE)-linux-gnu
 
-MAINS = daemon/main.c daemon/ctl/main.c daemon/opener/serve/main.c
+MAINS = daemon/main.c daemon/ctl/main.c daemon/opener/main.c
 # Sorted: make may find them in the order of whatever language.
 LIBRARY_SOURCES = $(sort $(filter-out $(MAINS),$(wildcard daemon/*.c daemon/*/*.c daemon/*/*/*.c)))
 # What tools and fuzzers use of the tests' library: made without Criterion, which they have no need of.
@@ -206,12 +206,12 @@ $(OUT)/page.h: daemon/http/page.html Makefile
 $(OUT)/obj/daemon/http/http_page.o: $(OUT)/page.h
 
 # The control socket's interface, as it tells it.
-$(OUT)/interface.h: daemon/export/io.pebsd.varlink Makefile
+$(OUT)/interface.h: daemon/export/control/io.pebsd.varlink Makefile
 	@mkdir -p $(@D)
 	$(call say,TEXT){ printf '#define INTERFACE_TEXT \\\n' && sed 's/[\\"]/\\&/g; s/.*/"&\\n" \\/' $< && echo; } > $@.new
 	@mv $@.new $@
 
-$(OUT)/obj/daemon/export/control_interface.o: $(OUT)/interface.h
+$(OUT)/obj/daemon/export/control/control_interface.o: $(OUT)/interface.h
 
 SKELETON_HEADERS = $(patsubst %,$(OUT)/%.skel.h,pebsd older_pebsd zoom older_zoom guests)
 
@@ -230,7 +230,7 @@ $(OUT)/pebsctl: $(call objects,daemon/ctl/main.c) $(OUT)/libpebsd.a
 	$(call say,LINK)$(LINK) -o $@ $^ $(LIBS)
 
 # Its libraries are the fewest: it has rights that the others have not.
-$(OUT)/pebsd-opener: $(call objects,daemon/opener/serve/main.c) $(OUT)/libpebsd.a
+$(OUT)/pebsd-opener: $(call objects,daemon/opener/main.c) $(OUT)/libpebsd.a
 	$(call say,LINK)$(LINK) -o $@ $^ $(LIBS)
 
 $(OUT)/libtools.a: $(call objects,$(TOOL_LIBRARY_SOURCES))

@@ -11,8 +11,8 @@
 
 #include "base/heap.h"
 #include "base/log.h"
-#include "pause_kept.h"
 #include "reload.h"
+#include "sampling/pause_kept.h"
 #include "serve_endpoints.h"
 
 static void server_close(struct server *server)

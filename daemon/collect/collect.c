@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "collect.h"
+#include "collect/collect.h"
 
 #include <errno.h>
 

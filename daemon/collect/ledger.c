@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "ledger.h"
+#include "collect/ledger.h"
 
 #include <errno.h>
 #include <search.h>

@@ -13,13 +13,13 @@
 #include "base/cleanup.h"
 #include "base/number.h"
 #include "base/version.h"
-#include "ctl/failure.h"
+#include "ctl/call/failure.h"
 #include "ctl/verbs.h"
 
 /* A window reaches no further than a daemon runs. */
 #define WINDOW_NS_MAX (365ULL * 86400 * NSEC_PER_SEC)
 
-/* The daemon takes no longer pause (export/control.h). */
+/* The daemon takes no longer pause (export/control/control.h). */
 #define PAUSE_NS_MAX (365ULL * 86400 * NSEC_PER_SEC)
 
 enum option_id {
@@ -95,7 +95,7 @@ static int set_limit(struct options *options, const char *value)
 static int set_rate(struct options *options, const char *value)
 {
 	options->has_rate = true;
-	return parse_count(value, VERB_RATE_MAX, &options->rate);
+	return parse_count(value, OPTIONS_RATE_MAX, &options->rate);
 }
 
 static int set_no_wait(struct options *options, const char *value)
@@ -155,7 +155,7 @@ static int set_sort(struct options *options, const char *value)
 static int set_filter(struct options *options, const char *value)
 {
 	options->filter = value;
-	return strlen(value) <= VERB_FILTER_MAX ? 0 : -EINVAL;
+	return strlen(value) <= OPTIONS_FILTER_MAX ? 0 : -EINVAL;
 }
 
 static int set_depth(struct options *options, const char *value)
@@ -164,7 +164,7 @@ static int set_depth(struct options *options, const char *value)
 	/* Of the root alone. */
 	if (strcmp(value, "0") == 0)
 		return 0;
-	return parse_count(value, VERB_DEPTH_MAX, &options->depth);
+	return parse_count(value, OPTIONS_DEPTH_MAX, &options->depth);
 }
 
 static int set_window(struct options *options, const char *value)
@@ -194,7 +194,8 @@ static int set_for(struct options *options, const char *value)
 }
 
 static const struct option_spec option_specs[] = {
-	[OPTION_SOCKET] = {"socket", 0, "PATH", "the daemon's control socket (" VERB_SOCKET ")", set_socket},
+	[OPTION_SOCKET] = {"socket", 0, "PATH", "the daemon's control socket (" OPTIONS_SOCKET ")",
+			   set_socket},
 	[OPTION_JSON] = {"json", 0, NULL, "complete and stable, for programs", set_json},
 	[OPTION_LIMIT] = {"limit", 'n', "N", "at most N cgroups, or rows of a table (1 to 1000000)",
 			  set_limit},
@@ -378,7 +379,7 @@ static enum ctl_exit print_version(const struct options *options)
 
 int main(int argc, char **argv)
 {
-	struct options options = {.socket = VERB_SOCKET};
+	struct options options = {.socket = OPTIONS_SOCKET};
 	enum ctl_exit result = CTL_USAGE;
 	const struct verb *verb;
 	unsigned int used = 0;

@@ -7,13 +7,13 @@
 #include "base/cleanup.h"
 #include "base/json_get.h"
 #include "base/text.h"
-#include "ctl/call.h"
-#include "ctl/failure.h"
-#include "ctl/format.h"
-#include "ctl/output.h"
-#include "ctl/style.h"
+#include "ctl/call/call.h"
+#include "ctl/call/failure.h"
 #include "ctl/top/live.h"
 #include "ctl/top/request.h"
+#include "format/format.h"
+#include "format/output.h"
+#include "format/style.h"
 
 /* The trend that `show` tells: a cell a minute. */
 #define TREND_CELLS   60

@@ -5,13 +5,14 @@
 #include <time.h>
 
 #include "base/json_get.h"
-#include "ctl/failure.h"
-#include "ctl/format.h"
-#include "ctl/line.h"
-#include "ctl/output.h"
+#include "ctl/call/failure.h"
 #include "ctl/progress.h"
-#include "ctl/style.h"
+#include "ctl/verbs.h"
 #include "ctl/zoom_wait.h"
+#include "format/format.h"
+#include "format/line.h"
+#include "format/output.h"
+#include "format/style.h"
 
 #define DEFAULT_ROWS        20
 #define DEFAULT_HOT_SECONDS 10
@@ -111,7 +112,7 @@ enum ctl_exit verb_zoom(const struct options *options, char *const *arguments)
 		return wrong_usage("only one of --no-wait, --last and --stop can be had");
 	if ((options->last || options->stop) && (options->has_for || options->has_rate))
 		return wrong_usage("--for and --rate are of a new zoom, not of one that is there");
-	if (options->has_for && options->for_seconds > VERB_ZOOM_SECONDS_MAX)
+	if (options->has_for && options->for_seconds > OPTIONS_ZOOM_SECONDS_MAX)
 		return wrong_usage("a zoom lasts 1h at most (--for)");
 	result = call_open(options, &client);
 	if (result != CTL_DONE)

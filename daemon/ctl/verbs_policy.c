@@ -8,11 +8,12 @@
 #include "base/json_get.h"
 #include "base/suggest.h"
 #include "base/text.h"
-#include "ctl/call.h"
-#include "ctl/failure.h"
-#include "ctl/format.h"
-#include "ctl/rule_text.h"
-#include "ctl/style.h"
+#include "ctl/call/call.h"
+#include "ctl/call/failure.h"
+#include "ctl/verbs.h"
+#include "format/format.h"
+#include "format/rule_text.h"
+#include "format/style.h"
 
 #define METHOD(name) "io.pebsd." name
 

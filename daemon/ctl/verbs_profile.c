@@ -6,12 +6,13 @@
 
 #include "base/base64.h"
 #include "base/json_get.h"
-#include "ctl/failure.h"
-#include "ctl/format.h"
-#include "ctl/line.h"
+#include "ctl/call/failure.h"
 #include "ctl/new_file.h"
-#include "ctl/style.h"
+#include "ctl/verbs.h"
 #include "ctl/zoom_wait.h"
+#include "format/format.h"
+#include "format/line.h"
+#include "format/style.h"
 
 static const char *format_of(const struct options *options)
 {
@@ -34,7 +35,7 @@ static enum ctl_exit check_usage(const struct options *options)
 		wrong = "--latency is of --folded; pprof has samples and latency, perf.data all there is";
 	else if (options->last && (options->has_for || options->has_rate))
 		wrong = "--for and --rate are of a new zoom, not of the --last one";
-	else if (options->has_for && options->for_seconds > VERB_ZOOM_SECONDS_MAX)
+	else if (options->has_for && options->for_seconds > OPTIONS_ZOOM_SECONDS_MAX)
 		wrong = "a zoom lasts 1h at most (--for)";
 	else if (options->json && strcmp(options->output, "-") == 0)
 		wrong = "standard output can have the profile (-o -) or JSON, not both";

@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "base/json_get.h"
-#include "ctl/failure.h"
-#include "ctl/line.h"
+#include "ctl/call/failure.h"
 #include "ctl/progress.h"
+#include "format/line.h"
 
 #define POLL_MS 250
 

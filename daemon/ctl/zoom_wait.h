@@ -3,7 +3,7 @@
 #ifndef PEBSD_CTL_ZOOM_WAIT_H
 #define PEBSD_CTL_ZOOM_WAIT_H
 
-#include "ctl/call.h"
+#include "ctl/call/call.h"
 
 /* Begins one of the cgroup, or prolongs it, as the options say. `ret` is the reply of Zoom. */
 enum ctl_exit zoom_begin(const struct options *options, struct client *client, const char *cgroup,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "calibrate.h"
+#include "govern/calibrate.h"
 
 #include <errno.h>
 #include <stdint.h>
@@ -8,8 +8,8 @@
 #include <sys/ioctl.h>
 #include <time.h>
 
-#include "origin/perf/perf_attr.h"
 #include "origin/perf/perf_door.h"
+#include "origin/pmu/perf_attr.h"
 
 #define NS_A_SECOND 1e9
 

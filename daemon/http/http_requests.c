@@ -6,8 +6,8 @@
 #include <sys/socket.h>
 
 #include "base/cleanup.h"
+#include "base/http_host.h"
 #include "http/http_answer.h"
-#include "http/http_host.h"
 #include "http/http_page.h"
 #include "http/http_server_parts.h"
 #include "http/http_target.h"

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "export/prometheus.h"
+#include "export/prometheus/prometheus.h"
 #include "http/http_answer.h"
 
 static void drop_unused(struct http_scrape_body *body)

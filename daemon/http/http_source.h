@@ -52,7 +52,7 @@ struct http_source {
 	/* As prometheus_render(): 0 and a malloced text, which becomes the endpoint's; or -errno. */
 	int (*metrics)(void *userdata, bool openmetrics, char **ret_text, size_t *ret_length);
 
-	/* The same of figures and alerts as JSON (export/json_public.h). NULL: there are none. */
+	/* The same of figures and alerts as JSON (export/json/json_public.h). NULL: there are none. */
 	int (*top)(void *userdata, char **ret_text, size_t *ret_length);
 	int (*alerts)(void *userdata, char **ret_text, size_t *ret_length);
 

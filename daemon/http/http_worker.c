@@ -5,9 +5,9 @@
 #include <systemd/sd-daemon.h>
 #include <systemd/sd-event.h>
 
+#include "base/failure.h"
 #include "base/log.h"
 #include "child/child.h"
-#include "failure.h"
 #include "http/http_confine.h"
 #include "http/http_owner.h"
 #include "http/http_server.h"

@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "export/plain_path.h"
-#include "export/zoom_output.h"
+#include "cgroup/plain_path.h"
+#include "export/profile/zoom_output.h"
 
 static const char reason[] = "asked for over HTTP";
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "kernel.h"
+#include "kernel/kernel.h"
 
 #include <errno.h>
 #include <string.h>
@@ -10,8 +10,8 @@
 #include <bpf/libbpf.h>
 
 #include "base/descriptor_limit.h"
-#include "kernel_keep.h"
-#include "kernel_parts.h"
+#include "kernel/kernel_keep.h"
+#include "kernel/kernel_parts.h"
 
 enum kept kernel_kept(const struct kernel *kernel)
 {

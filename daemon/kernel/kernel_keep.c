@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "kernel_keep.h"
+#include "kernel/kernel_keep.h"
 
 #include <errno.h>
 #include <string.h>

@@ -12,11 +12,11 @@
 #include "base/descriptor_limit.h"
 #include "base/log.h"
 #include "base/own_memory.h"
-#include "kernel_keep.h"
-#include "kernel_offcore.h"
-#include "kernel_parts.h"
-#include "load_failure.h"
-#include "skeleton.h"
+#include "kernel/kernel_keep.h"
+#include "kernel/kernel_offcore.h"
+#include "kernel/kernel_parts.h"
+#include "kernel/load_failure.h"
+#include "kernel/skeleton.h"
 
 struct bpf_program *kernel_door(const struct pebsd_bpf *skeleton, unsigned event)
 {

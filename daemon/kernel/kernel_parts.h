@@ -3,9 +3,9 @@
 #ifndef PEBSD_KERNEL_PARTS_H
 #define PEBSD_KERNEL_PARTS_H
 
-#include "kernel.h"
-#include "kernel_blocks.h"
-#include "map_size.h"
+#include "kernel/kernel.h"
+#include "kernel/kernel_blocks.h"
+#include "kernel/map_size.h"
 #include "pebsd.skel.h"
 #include "store/handover.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "skeleton.h"
+#include "kernel/skeleton.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -9,7 +9,7 @@
 #include <bpf/libbpf.h>
 
 #include "base/cleanup.h"
-#include "kernel_parts.h" /* the types of the variables */
+#include "kernel/kernel_parts.h" /* the types of the variables */
 #include "older_pebsd.skel.h"
 #include "older_zoom.skel.h"
 #include "pebsd.skel.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "handover.h"
+#include "store/handover.h"
 
 #include <errno.h>
 #include <fcntl.h>

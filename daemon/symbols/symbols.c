@@ -96,7 +96,7 @@ int symbols_process(struct symbols *symbols, u32 pid)
 	return add(symbols, &request, pid, NULL);
 }
 
-int symbols_mapped(struct symbols *symbols, const struct resolver_mapping *mapping)
+int symbols_mapped(struct symbols *symbols, const struct symbol_mapping *mapping)
 {
 	struct symbols_wire_request request = {.type = SYMBOLS_WIRE_MAPPED, .mapping = *mapping};
 

@@ -13,7 +13,7 @@
 #include <systemd/sd-event.h>
 
 #include "base/cleanup.h"
-#include "symbols/resolver.h"
+#include "symbols/shared/symbol.h"
 
 #define SYMBOLS_IDLE_S 60
 
@@ -50,7 +50,7 @@ DEFINE_CLEANUP(struct symbols *, symbols_free)
  * symboliser that does not run is started by symbols_process() alone: it looks for itself. 0; -ENOBUFS where
  * too much is under way, -ENOMEM. */
 int symbols_process(struct symbols *symbols, u32 pid);
-int symbols_mapped(struct symbols *symbols, const struct resolver_mapping *mapping);
+int symbols_mapped(struct symbols *symbols, const struct symbol_mapping *mapping);
 int symbols_executed(struct symbols *symbols, u32 pid);
 int symbols_forked(struct symbols *symbols, u32 pid, u32 parent);
 

@@ -9,7 +9,7 @@
 #include <sys/queue.h>
 
 #include "base/cleanup.h"
-#include "symbols/symbols_wire.h"
+#include "symbols/shared/symbols_wire.h"
 
 struct symbols_of_process;
 

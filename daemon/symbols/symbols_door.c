@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
+#include "symbols/shared/symbols_wire.h"
 #include "symbols/symbols.h"
-#include "symbols/symbols_wire.h"
 
 #define START_MS  60000
 #define ANSWER_MS (SYMBOLS_QUESTION_S * 1000)

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
-#include "symbols/symbols_child.h"
+#include "symbols/shared/symbols_child.h"
 #include "symbols/symbols_door.h"
 #include "symbols/symbols_exchange.h"
 #include "symbols/symbols_parts.h"

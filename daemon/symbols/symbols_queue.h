@@ -13,9 +13,6 @@
 #define SYMBOLS_QUEUE_MAX       65536UL
 #define SYMBOLS_QUEUE_BYTES_MAX (8ULL << 20)
 
-/* Bytes of requests in one packet, and more than one request has. */
-#define SYMBOLS_QUEUE_PACKET 16384
-
 struct symbols_asked {
 	u64 number;
 	u32 pid;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "zoom_diagnose.h"
+#include "zoom/zoom_diagnose.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "zoom_events.h"
+#include "zoom/zoom_events.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -11,11 +11,11 @@
 #include "base/descriptor_limit.h"
 #include "origin/perf/perf.h"
 #include "origin/perf/perf_door.h"
-#include "zoom_attr.h"
-#include "zoom_diagnose.h"
-#include "zoom_limit.h"
-#include "zoom_parse.h"
-#include "zoom_ring.h"
+#include "zoom/zoom_attr.h"
+#include "zoom/zoom_diagnose.h"
+#include "zoom/zoom_limit.h"
+#include "zoom/zoom_parse.h"
+#include "zoom/zoom_ring.h"
 
 /* More than a CPU can fill between two drains at any rate that is allowed, for all but the deepest stacks. */
 #define RING_BYTES_MAX (512U << 10)

@@ -6,8 +6,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "symbols/process_code.h"
-#include "symbols/resolver_maps.h"
+#include "symbols/shared/maps_line.h"
+#include "symbols/shared/process_code.h"
 #include "symbols/symbols_door.h"
 
 struct reading {

@@ -24,7 +24,7 @@
 
 #include "base/cleanup.h"
 #include "collect/series.h"
-#include "export/prometheus.h"
+#include "export/prometheus/prometheus.h"
 #include "http/http.h"
 #include "http/http_bodies.h"
 #include "http/http_worker.h"

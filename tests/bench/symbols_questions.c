@@ -15,8 +15,8 @@
 #include <time.h>
 
 #include "base/text.h"
+#include "symbols/resolver/symbols_worker.h"
 #include "symbols/symbols.h"
-#include "symbols/symbols_worker.h"
 
 #define QUESTIONS 50000
 

@@ -26,10 +26,10 @@
 #include "base/cleanup.h"
 #include "cgroup_fixture.h"
 #include "machine_tree.h"
-#include "opener/opener_client.h"
-#include "opener/opener_socket.h"
-#include "origin/perf/perf_attr.h"
+#include "origin/opener/opener_client.h"
+#include "origin/opener/opener_socket.h"
 #include "origin/perf/perf_door.h"
+#include "origin/pmu/perf_attr.h"
 #include "tree.h"
 #include "zoom/zoom_attr.h"
 

@@ -14,8 +14,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/http_host.h"
 #include "http/http_desk.h"
-#include "http/http_host.h"
 #include "http/http_server.h"
 
 int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size);

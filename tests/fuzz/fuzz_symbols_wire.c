@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/utf8.h"
-#include "symbols/symbols_wire.h"
+#include "symbols/shared/symbols_wire.h"
 
 int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size);
 

@@ -18,8 +18,8 @@
 #include "cgroup_turn.h"
 #include "collect/adopt.h"
 #include "collect/pairs.h"
-#include "engine.h"
-#include "room.h"
+#include "engine/engine.h"
+#include "engine/room.h"
 #include "some_stripes.h"
 
 #define TICK_NS (5 * NSEC_PER_MSEC)

@@ -18,7 +18,7 @@
 #include "collect/pairs.h"
 #include "example_policy.h"
 #include "example_snapshot.h"
-#include "export/control.h"
+#include "export/control/control.h"
 #include "window/trend.h"
 
 #define MANY 10000

@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #include "act/store.h"
-#include "alerts_kept.h"
+#include "alerts/alerts_kept.h"
 #include "policy_fixture.h"
 #include "state/state_kinds.h"
 #include "state/state_parts.h"

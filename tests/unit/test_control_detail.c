@@ -13,9 +13,9 @@
 
 #include "base/json_get.h"
 #include "example_snapshot.h"
-#include "export/control.h"
-#include "export/control_interface.h"
-#include "export/profile_pieces.h"
+#include "export/control/control.h"
+#include "export/control/control_interface.h"
+#include "export/profile/profile_pieces.h"
 #include "fake_zooms.h"
 #include "varlink_peer.h"
 

@@ -13,8 +13,8 @@
 
 #include "base/cleanup.h"
 #include "subject.h"
+#include "symbols/resolver/symbols_worker.h"
 #include "symbols/symbols.h"
-#include "symbols/symbols_worker.h"
 
 __attribute__((constructor)) static void work(int argc, char *argv[])
 {

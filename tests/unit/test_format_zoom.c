@@ -8,11 +8,11 @@
 
 #include "base/json_get.h"
 #include "base/text.h"
-#include "ctl/format.h"
-#include "ctl/place.h"
 #include "example_snapshot.h"
 #include "example_zoom.h"
-#include "export/json.h"
+#include "export/json/json.h"
+#include "format/format.h"
+#include "format/place.h"
 #include "formatted.h"
 
 static const struct format_style wide = {0};

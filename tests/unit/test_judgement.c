@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/json_get.h"
-#include "ctl/judgement.h"
+#include "format/judgement.h"
 #include "formatted.h"
 
 static const char *quantity(double value, const char *unit)

@@ -9,11 +9,9 @@
 #include "base/cleanup.h"
 #include "containers/container_confine.h"
 #include "containers/containers.h"
-#include "export/profile_pieces.h"
-#include "export/varlink.h"
-#include "export/varlink_message.h"
-#include "export/varlink_room.h"
-#include "growth.h"
+#include "detail/zooms.h"
+#include "engine/growth.h"
+#include "export/profile/profile_pieces.h"
 #include "http/http_confine.h"
 #include "http/http_places.h"
 #include "http/http_scrape.h"
@@ -25,9 +23,11 @@
 #include "state/state_layout.h"
 #include "symbols/symbols.h"
 #include "symbols/symbols_queue.h"
+#include "varlink/varlink.h"
+#include "varlink/varlink_message.h"
+#include "varlink/varlink_room.h"
 #include "window/trend.h"
 #include "zoom/zoom_events.h"
-#include "zooms.h"
 
 #define KIB 1024ULL
 #define MIB (1024 * KIB)

@@ -6,7 +6,7 @@
 #include <criterion/criterion.h>
 
 #include "base/cleanup.h"
-#include "origin/perf/probe.h"
+#include "origin/probe/probe.h"
 #include "tree.h"
 
 static char *root;

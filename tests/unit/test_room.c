@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <criterion/criterion.h>
 
-#include "room.h"
+#include "engine/room.h"
 
 /* A cgroup that is removed now and then is left to the collections once there are slots enough. */
 Test(room, is_made_while_slots_are_short_and_a_little_longer)

@@ -219,7 +219,7 @@ static void fake_packet(const u8 *packet, size_t size)
 
 __attribute__((constructor)) static void fake(int argc, char *argv[])
 {
-	static u8 packet[SYMBOLS_QUEUE_PACKET];
+	static u8 packet[SYMBOLS_WIRE_PACKET];
 	ssize_t n;
 
 	if (argc != 2 || strcmp(argv[1], "--symbolizer") != 0)
@@ -541,7 +541,7 @@ Test(symbols, it_ends_when_it_has_nothing_to_do_and_starts_again)
 
 Test(symbols, a_process_that_becomes_another_is_asked_about_anew)
 {
-	const struct resolver_mapping mapping = {
+	const struct symbol_mapping mapping = {
 		.pid = PID, .start = address(1, 0), .size = 0x1000, .path = "/y"};
 
 	(void)answer_of(PID, address(1, 0));

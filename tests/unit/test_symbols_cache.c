@@ -275,7 +275,7 @@ Test(symbols_queue, it_is_bounded_and_goes_round)
 	cr_expect_eq(n, SYMBOLS_QUEUE_MAX);
 	cr_expect_eq(symbols_queue_add(&queue, &request, 1, NULL), -ENOBUFS);
 	while ((size = symbols_queue_packet(&queue, &packet))) {
-		cr_assert_leq(size, SYMBOLS_QUEUE_PACKET);
+		cr_assert_leq(size, SYMBOLS_WIRE_PACKET);
 		symbols_queue_sent(&queue, size);
 	}
 }

@@ -14,13 +14,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/failure.h"
 #include "base/log.h"
-#include "failure.h"
+#include "symbols/resolver/symbols_unit.h"
+#include "symbols/resolver/symbols_worker.h"
 #include "symbols/symbols.h"
 #include "symbols/symbols_door.h"
 #include "symbols/symbols_queue.h"
-#include "symbols/symbols_unit.h"
-#include "symbols/symbols_worker.h"
 
 #define STRANGER 65534
 #define OWNER    12345

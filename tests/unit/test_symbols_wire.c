@@ -5,7 +5,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "symbols/symbols_wire.h"
+#include "symbols/shared/symbols_wire.h"
 
 static u8 buffer[SYMBOLS_WIRE_MAX];
 static struct symbols_wire_answer answer;

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "ctl/screen.h"
+#include "ctl/top/screen.h"
 #include "ctl/top/state.h"
 
 /* A hundred rows r0, r1, ...; `table` says how many places they have moved down. */

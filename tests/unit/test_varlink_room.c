@@ -2,7 +2,7 @@
 /* How much memory unread replies may take, and which connection is closed for another one's. */
 #include <criterion/criterion.h>
 
-#include "export/varlink_room.h"
+#include "varlink/varlink_room.h"
 
 #define MIB  ((size_t)1 << 20)
 #define NOW  (10ULL * VARLINK_ROOM_US)

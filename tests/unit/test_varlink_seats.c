@@ -2,7 +2,7 @@
 /* Which connection goes where all are taken and another comes. */
 #include <criterion/criterion.h>
 
-#include "export/varlink_seats.h"
+#include "varlink/varlink_seats.h"
 
 #define NOW (10ULL * VARLINK_SEAT_US)
 

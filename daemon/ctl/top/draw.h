@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The pages of the live top as text that ctl/screen.h draws. Pure. */
+/* The pages of the live top as text that ctl/top/screen.h draws. Pure. */
 #ifndef PEBSD_CTL_TOP_DRAW_H
 #define PEBSD_CTL_TOP_DRAW_H
 
 #include <stdio.h>
 
-#include "ctl/format.h"
 #include "ctl/top/state.h"
 #include "ctl/top/table.h"
+#include "format/format.h"
 
 /* Which columns a table has at a width, and how wide those are that vary. */
 struct top_layout {

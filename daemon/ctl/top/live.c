@@ -7,12 +7,12 @@
 
 #include "base/json_get.h"
 #include "base/text.h"
-#include "ctl/call.h"
-#include "ctl/failure.h"
-#include "ctl/screen.h"
-#include "ctl/style.h"
+#include "ctl/call/call.h"
+#include "ctl/call/failure.h"
 #include "ctl/top/draw.h"
 #include "ctl/top/request.h"
+#include "ctl/top/screen.h"
+#include "format/style.h"
 
 #define REFRESH_MS    1000
 #define HOT_ROWS      8

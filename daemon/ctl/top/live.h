@@ -3,8 +3,9 @@
 #ifndef PEBSD_CTL_TOP_LIVE_H
 #define PEBSD_CTL_TOP_LIVE_H
 
-#include "ctl/client.h"
-#include "ctl/verbs.h"
+#include "ctl/call/exit.h"
+#include "ctl/call/options.h"
+#include "varlink/client.h"
 
 /*
  * Takes over the terminal, and `*client`, which has answered GetTop with these options. A daemon that goes

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/json_get.h"
-#include "ctl/call.h"
+#include "ctl/call/call.h"
 
 #define DEFAULT_WINDOW_SECONDS 10
 

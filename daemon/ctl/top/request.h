@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "ctl/verbs.h"
+#include "ctl/call/options.h"
 
 struct top_request {
 	double window_seconds; /* 0: all the time */

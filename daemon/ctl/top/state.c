@@ -8,7 +8,7 @@
 #include <wctype.h>
 
 #include "base/cleanup.h"
-#include "ctl/screen.h"
+#include "ctl/top/screen.h"
 
 #define DEFAULT_DEPTH 2
 

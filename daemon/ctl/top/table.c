@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/json_get.h"
-#include "ctl/format_event.h"
+#include "format/format_event.h"
 
 static struct top_number number(double value)
 {

@@ -8,8 +8,8 @@
 #include <stddef.h>
 
 #include "base/cleanup.h"
-#include "ctl/figure.h"
-#include "ctl/trend_line.h"
+#include "format/figure.h"
+#include "format/trend_line.h"
 
 struct top_number {
 	bool known;

@@ -3,7 +3,7 @@
 #ifndef PEBSD_ORIGIN_MODEL_SYMBOL_H
 #define PEBSD_ORIGIN_MODEL_SYMBOL_H
 
-#include "symbols/symbol.h"
+#include "symbols/shared/symbol.h"
 
 /* What a symbol points to. */
 struct model_symbol {

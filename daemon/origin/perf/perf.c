@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "perf.h"
+#include "origin/perf/perf.h"
 
 #include <errno.h>
 #include <string.h>
 #include <time.h>
 
 #include "base/descriptor_limit.h"
-#include "perf_diagnose.h"
-#include "perf_parts.h"
+#include "origin/perf/perf_diagnose.h"
+#include "origin/perf/perf_parts.h"
 
 int perf_diagnosed(int error,
 		   char *(*diagnose)(int, const struct pmu_opening *, int, const struct perf_facts *),

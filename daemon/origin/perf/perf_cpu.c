@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "perf_cpu.h"
+#include "origin/perf/perf_cpu.h"
 
 #include <errno.h>
 #include <sys/ioctl.h>
 #include <time.h>
 
 #include "base/cleanup.h"
-#include "perf_attr.h"
-#include "perf_door.h"
+#include "origin/perf/perf_door.h"
+#include "origin/pmu/perf_attr.h"
 
 void perf_cpu_close(struct perf_cpu *event)
 {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "perf_door.h"
+#include "origin/perf/perf_door.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "opener/opener_client.h"
-#include "opener/opener_socket.h"
+#include "origin/opener/opener_client.h"
+#include "origin/opener/opener_socket.h"
 
 /* Of all threads: all take the same way. */
 static bool by_opener;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * perf_event_open(2) for all of pebsd: by itself first, and where the kernel wants rights for it that this
- * process does not have (EACCES, EPERM), by the opener, where that listens (opener/opener_client.h).
+ * process does not have (EACCES, EPERM), by the opener, where that listens (origin/opener/opener_client.h).
  * Descriptors are close-on-exec.
  */
 #ifndef PEBSD_PERF_DOOR_H

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "perf_facts.h"
+#include "origin/perf/perf_facts.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -13,7 +13,7 @@
 #include "base/text_file.h"
 #include "cgroup/mount.h"
 #include "cgroup/walk.h"
-#include "perf_notes.h"
+#include "origin/perf/perf_notes.h"
 
 bool perf_facts_capable(const struct perf_facts *facts, unsigned capability)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "perf_parts.h"
+#include "origin/perf/perf_parts.h"
 
 #include <errno.h>
 #include <linux/perf_event.h>
@@ -8,7 +8,7 @@
 #include <time.h>
 
 #include "base/log.h"
-#include "perf_diagnose.h"
+#include "origin/perf/perf_diagnose.h"
 
 static int compare_cpus(const void *key, const void *member)
 {

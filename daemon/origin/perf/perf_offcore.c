@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "perf_offcore.h"
+#include "origin/perf/perf_offcore.h"
 
 #include <errno.h>
 #include <linux/perf_event.h>
@@ -8,11 +8,10 @@
 #include <unistd.h>
 
 #include "base/descriptor_limit.h"
-#include "collect/offcore_figures.h"
-#include "perf_attr.h"
-#include "perf_diagnose.h"
-#include "perf_door.h"
-#include "perf_offcore_parts.h"
+#include "origin/perf/perf_diagnose.h"
+#include "origin/perf/perf_door.h"
+#include "origin/perf/perf_offcore_parts.h"
+#include "origin/pmu/perf_attr.h"
 
 void offcore_close_place(struct offcore_place *place)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "perf_sets.h"
+#include "origin/perf/perf_sets.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -4,8 +4,8 @@
 #define PEBSD_PERF_SETS_H
 
 #include "origin/perf/perf.h"
-#include "origin/perf/perf_selection.h"
-#include "origin/perf/pmu.h"
+#include "origin/pmu/perf_selection.h"
+#include "origin/pmu/pmu.h"
 
 /*
  * Opens what the plan says on the CPUs that the selection leaves, in the plan's order. What the kernel
