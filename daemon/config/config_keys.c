@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <limits.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -17,6 +16,7 @@
 #include "config/config_containers.h"
 #include "config/config_model.h"
 #include "config/config_sampling.h"
+#include "config/config_words.h"
 #include "pebsd/hot.h"
 
 #define BLANKS " \t"
@@ -178,24 +178,6 @@ static size_t field_size(const struct config_key *key)
 		break;
 	}
 	return 0;
-}
-
-int config_key_refuse(char **ret_problem, const char *format, ...)
-{
-	va_list arguments;
-	int length;
-
-	va_start(arguments, format);
-	length = vasprintf(ret_problem, format, arguments);
-	va_end(arguments);
-	return length < 0 ? -ENOMEM : -EINVAL;
-}
-
-int config_key_refuse_value(const struct config_key *key, const char *value, const char *wanted,
-			    char **ret_problem)
-{
-	return config_key_refuse(ret_problem, "%s = %s: give %s (%s)", key->name, value, wanted,
-				 key->meaning);
 }
 
 static int set_origin(const struct config_key *key, void *field, const char *text, char **ret_problem)

@@ -62,11 +62,6 @@ int config_key_set(const struct config_key *key, struct config *config, const ch
 /* The same where the key's value is to be: `field` has the type that the key's type says. */
 int config_key_set_field(const struct config_key *key, void *field, const char *text, char **ret_problem);
 
-/* A value that is refused. Returns -EINVAL with the text, or -ENOMEM. */
-int config_key_refuse(char **ret_problem, const char *format, ...) __attribute__((format(printf, 2, 3)));
-int config_key_refuse_value(const struct config_key *key, const char *value, const char *wanted,
-			    char **ret_problem);
-
 bool config_key_equal(const struct config_key *key, const struct config *a, const struct config *b);
 
 /* Exchanges the key's value between two configurations. */

@@ -2,10 +2,29 @@
 #include "config/config_words.h"
 
 #include <errno.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "base/suggest.h"
+
+int config_key_refuse(char **ret_problem, const char *format, ...)
+{
+	va_list arguments;
+	int length;
+
+	va_start(arguments, format);
+	length = vasprintf(ret_problem, format, arguments);
+	va_end(arguments);
+	return length < 0 ? -ENOMEM : -EINVAL;
+}
+
+int config_key_refuse_value(const struct config_key *key, const char *value, const char *wanted,
+			    char **ret_problem)
+{
+	return config_key_refuse(ret_problem, "%s = %s: give %s (%s)", key->name, value, wanted,
+				 key->meaning);
+}
 
 char *config_words_join(const char *const *words, size_t n)
 {
