@@ -11,13 +11,6 @@
 #include "export/json/json_offcore.h"
 #include "snapshot/snapshot_figures.h"
 
-json_object *json_name(const char *name)
-{
-	_cleanup_free_ char *shown = NULL;
-
-	return utf8_show(name, &shown) < 0 ? NULL : json_object_new_string(shown);
-}
-
 static void put_offcore(struct json_writer *writer, json_object *object, const struct snapshot *snapshot,
 			const struct offcore_figures *figures)
 {

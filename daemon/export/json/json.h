@@ -11,12 +11,8 @@
 #include <json-c/json.h>
 
 #include "export/json/json_trend.h"
+#include "export/json/json_writer.h"
 #include "snapshot/snapshot.h"
-
-#define JSON_VERSION 1
-
-/* A string: `name`, which may hold any byte, in its shown form. */
-json_object *json_name(const char *name);
 
 /* The sum over all cgroups, and each cgroup. */
 json_object *json_top(const struct snapshot *snapshot);

@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "base/json_get.h"
-#include "export/json/json.h"
+#include "export/json/json_writer.h"
 
 /* Takes `member`. */
 static bool put(json_object *into, const char *key, json_object *member)

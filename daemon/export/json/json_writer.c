@@ -6,7 +6,13 @@
 #include "base/cleanup.h"
 #include "base/text.h"
 #include "base/utf8.h"
-#include "export/json/json.h"
+
+json_object *json_name(const char *name)
+{
+	_cleanup_free_ char *shown = NULL;
+
+	return utf8_show(name, &shown) < 0 ? NULL : json_object_new_string(shown);
+}
 
 json_object *json_checked(struct json_writer *writer, json_object *object)
 {

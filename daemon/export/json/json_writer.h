@@ -10,9 +10,15 @@
 
 #include "snapshot/snapshot.h"
 
+/* Of the objects that clients read. Within one version fields are only added. */
+#define JSON_VERSION 1
+
 struct json_writer {
 	bool failed;
 };
+
+/* A string: `name`, which may hold any byte, in its shown form. */
+json_object *json_name(const char *name);
 
 /* `object`, which is noted where it is NULL. */
 json_object *json_checked(struct json_writer *writer, json_object *object);
