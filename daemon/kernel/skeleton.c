@@ -130,3 +130,15 @@ struct zoom_bpf *skeleton_open_zoom(void)
 	errno = -r;
 	return NULL;
 }
+
+struct bpf_program *skeleton_door(const struct pebsd_bpf *skeleton, unsigned event)
+{
+	struct bpf_program *const doors[EVENTS_MAX] = {
+		skeleton->progs.event_0, skeleton->progs.event_1,  skeleton->progs.event_2,
+		skeleton->progs.event_3, skeleton->progs.event_4,  skeleton->progs.event_5,
+		skeleton->progs.event_6, skeleton->progs.event_7,  skeleton->progs.event_8,
+		skeleton->progs.event_9, skeleton->progs.event_10, skeleton->progs.event_11,
+	};
+
+	return event < EVENTS_MAX ? doors[event] : NULL;
+}
