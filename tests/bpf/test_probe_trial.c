@@ -17,6 +17,7 @@
 #include "origin/perf/perf.h"
 #include "origin/probe/perf_trial.h"
 #include "origin/probe/probe.h"
+#include "origin/probe/probe_words.h"
 #include "some_stripes.h"
 
 static struct cgroup_fixture fixture;

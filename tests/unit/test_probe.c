@@ -7,6 +7,7 @@
 
 #include "base/cleanup.h"
 #include "origin/probe/probe.h"
+#include "origin/probe/probe_words.h"
 #include "tree.h"
 
 static char *root;

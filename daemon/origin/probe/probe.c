@@ -1,17 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "origin/probe/probe.h"
+#include "origin/probe/probe_words.h"
 
 #include <string.h>
 
 #include "base/cleanup.h"
-
-bool probe_usable(const struct probe_report *report)
-{
-	for (size_t i = 0; i < report->plan.n_openings; i++)
-		if (report->asked & 1U << report->plan.openings[i].event.role)
-			return true;
-	return report->plan.n_counters > 0 && (report->asked & 1U << EVENT_OFFCORE);
-}
 
 static bool has_note(const struct pmu_plan *plan, const char *note)
 {

@@ -55,9 +55,6 @@ void probe_report_done(struct probe_report *report);
  */
 int probe_try(struct probe_report *report);
 
-/* Whether an event, or off-core counting, is usable that the configuration asks for: pebsd runs with one. */
-bool probe_usable(const struct probe_report *report);
-
 /* The printing alone. Return 0 or -errno. */
 int probe_print_text(const struct probe_report *report, FILE *out);
 int probe_print_json(const struct probe_report *report, FILE *out);

@@ -138,3 +138,11 @@ const char *probe_counter_meaning(enum offcore_kind kind)
 
 	return kind < OFFCORE_KINDS ? meanings[kind] : "unknown";
 }
+
+bool probe_usable(const struct probe_report *report)
+{
+	for (size_t i = 0; i < report->plan.n_openings; i++)
+		if (report->asked & 1U << report->plan.openings[i].event.role)
+			return true;
+	return report->plan.n_counters > 0 && (report->asked & 1U << EVENT_OFFCORE);
+}

@@ -3,7 +3,7 @@
 #ifndef PEBSD_PROBE_WORDS_H
 #define PEBSD_PROBE_WORDS_H
 
-#include "origin/pmu/pmu.h"
+#include "origin/probe/probe.h"
 
 /* Which of the machine's accesses or instructions its samples are of: a sentence. The caller frees; NULL: no
  * memory. */
@@ -21,5 +21,8 @@ const char *probe_sample_field(unsigned bit);
 /* "l3", "local_dram", ... and what it counts. */
 const char *probe_counter_name(enum offcore_kind kind);
 const char *probe_counter_meaning(enum offcore_kind kind);
+
+/* Whether an event, or off-core counting, is usable that the configuration asks for: pebsd runs with one. */
+bool probe_usable(const struct probe_report *report);
 
 #endif
