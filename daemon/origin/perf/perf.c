@@ -32,29 +32,6 @@ int perf_try(struct pmu_opening *opening, int cpu, char **ret_message)
 	return 0;
 }
 
-int perf_add_book(struct perf_event_set *set, int cpu)
-{
-	struct cpu_counts *closed, *books;
-	size_t at = set->n_books;
-
-	if (perf_book_of(set->closed, set->n_books, cpu))
-		return 0;
-	closed = reallocarray(set->closed, at + 1, sizeof(*closed));
-	if (!closed)
-		return -ENOMEM;
-	set->closed = closed;
-	books = reallocarray(set->books, at + 1, sizeof(*books));
-	if (!books)
-		return -ENOMEM;
-	set->books = books;
-	for (; at > 0 && closed[at - 1].cpu > cpu; at--)
-		closed[at] = closed[at - 1];
-	closed[at] = (struct cpu_counts){.cpu = cpu, .throttle_known = true};
-	set->n_books++;
-	memcpy(books, closed, set->n_books * sizeof(*books));
-	return 0;
-}
-
 static void sum_up(const struct perf_event_set *set, struct perf_counts *ret)
 {
 	struct cpu_counts sum = {.throttle_known = true};

@@ -13,12 +13,6 @@
 #include "origin/perf/perf_offcore_parts.h"
 #include "origin/pmu/perf_attr.h"
 
-void offcore_close_place(struct offcore_place *place)
-{
-	for (size_t kind = 0; kind < OFFCORE_KINDS; kind++)
-		cleanup_close(&place->fds[kind]);
-}
-
 struct offcore_set *offcore_free(struct offcore_set *set)
 {
 	if (!set)
@@ -135,13 +129,6 @@ static int open_place(const struct offcore_set *set, int cpu, u32 pmu, struct of
 	}
 	*ret = place;
 	return 0;
-}
-
-void offcore_control_place(const struct offcore_place *place, unsigned long request)
-{
-	for (size_t kind = 0; kind < OFFCORE_KINDS; kind++)
-		if (place->fds[kind] >= 0)
-			(void)ioctl(place->fds[kind], request, 0);
 }
 
 static int start_place(struct offcore_set *set, const struct offcore_place *place, char **ret_message)
