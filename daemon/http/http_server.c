@@ -3,8 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/tcp.h>
-#include <netinet/in.h>
 #include <stdarg.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -27,9 +25,6 @@
 #define TIMER_ACCURACY_US 50000 /* deadlines of slow clients need no better */
 #define ACCEPTED_AT_ONCE  16
 
-/* TCP_CLOSE of <netinet/tcp.h>, whose struct tcp_info is an older one. */
-#define STATE_CLOSE 7
-
 /* How often it is looked who is slow, in a crowd. */
 #define LOOK_NS (100 * NSEC_PER_MSEC)
 
@@ -48,64 +43,6 @@ static void log_library(void *userdata, const char *format, va_list arguments)
 	text[strcspn(text, "\n")] = '\0';
 	/* What the library reports is what clients do wrong: theirs to notice. */
 	log_debug("HTTP endpoint: %s", text);
-}
-
-u64 http_server_now_ns(void)
-{
-	struct timespec now;
-
-	(void)clock_gettime(CLOCK_MONOTONIC, &now);
-	return (u64)now.tv_sec * NSEC_PER_SEC + (u64)now.tv_nsec;
-}
-
-void http_server_end(struct http_server *server, int error)
-{
-	if (server->ended)
-		return;
-	server->ended = true;
-	server->settings.ended(server->settings.userdata, error);
-}
-
-void http_server_let_in(struct http_server *server, bool open)
-{
-	open = open && !server->last;
-	for (size_t i = 0; i < server->settings.n_listeners; i++)
-		if (server->accepting[i])
-			(void)sd_event_source_set_enabled(server->accepting[i],
-							  open ? SD_EVENT_ON : SD_EVENT_OFF);
-}
-
-/* All zero of a UNIX socket, whose bytes the kernel does not count. */
-static struct tcp_info ask_kernel(const struct http_connection *connection)
-{
-	struct tcp_info info = {0};
-	socklen_t length = sizeof(info);
-
-	if (getsockopt(connection->fd, IPPROTO_TCP, TCP_INFO, &info, &length) < 0)
-		return (struct tcp_info){0};
-	return info;
-}
-
-/* Bytes that the client's kernel has taken. */
-static u64 count_taken(const struct http_connection *connection)
-{
-	return ask_kernel(connection).tcpi_bytes_acked;
-}
-
-/* Something that was sent is still here. */
-static bool is_untaken(const struct http_connection *connection)
-{
-	const struct tcp_info info = ask_kernel(connection);
-
-	return info.tcpi_state != STATE_CLOSE && (info.tcpi_unacked > 0 || info.tcpi_notsent_bytes > 0);
-}
-
-void http_server_begin(struct http_connection *connection)
-{
-	u64 now = http_server_now_ns();
-
-	connection->pace = (struct http_pace){.seen_ns = now, .taken = count_taken(connection)};
-	connection->deadline_ns = now + HTTP_TIMEOUT_SECONDS * NSEC_PER_SEC;
 }
 
 /* What the library keeps of a connection: where it came from. */
@@ -144,7 +81,7 @@ static bool linger(struct http_server *server, struct http_connection *connectio
 {
 	int fd;
 
-	if (connection->hung_up || !is_untaken(connection))
+	if (connection->hung_up || !http_connection_is_untaken(connection))
 		return false;
 	fd = fcntl(connection->fd, F_DUPFD_CLOEXEC, 0);
 	if (fd < 0)
@@ -265,7 +202,7 @@ static bool look_again(struct crowd *crowd, size_t at, u64 now)
 	struct http_place *place = &crowd->places[at];
 	u64 before = place->late_ns;
 
-	http_pace_advance(&connection->pace, now, count_taken(connection));
+	http_pace_advance(&connection->pace, now, http_connection_taken(connection));
 	place->late_ns = connection->pace.late_ns;
 	return place->late_ns < before;
 }
@@ -291,7 +228,7 @@ static void look_after_lingering(struct http_server *server)
 	for (connection = TAILQ_FIRST(&server->connections); connection && server->n_lingering > 0;
 	     connection = next) {
 		next = TAILQ_NEXT(connection, entry);
-		if (connection->lingers && !connection->hung_up && !is_untaken(connection))
+		if (connection->lingers && !connection->hung_up && !http_connection_is_untaken(connection))
 			forget(server, connection);
 	}
 }
@@ -357,24 +294,6 @@ static bool let_go(struct http_server *server)
 	}
 	forget_lingering(server);
 	return any;
-}
-
-static struct http_connection *connection_of_asker(struct http_asker *asker)
-{
-	return (struct http_connection *)(void *)((char *)asker - offsetof(struct http_connection, asker));
-}
-
-void http_server_resume(struct http_asker *asker, int error)
-{
-	struct http_connection *connection = connection_of_asker(asker);
-
-	connection->asks = false;
-	connection->answered = true;
-	connection->error = error;
-	/* The time that pebsd took is not the client's. */
-	connection->pace =
-		(struct http_pace){.seen_ns = http_server_now_ns(), .taken = count_taken(connection)};
-	MHD_resume_connection(connection->library);
 }
 
 /* Returns the next one's time, 0: nobody waits. */

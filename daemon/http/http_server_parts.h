@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What connections and time (http_server.c), answers to requests (http_requests.c) and pebsd's part of them
- * (http_told.c) share. */
+/* What the server (http_server.c), one connection (http_connection.c), answers to requests (http_requests.c) and
+ * what pebsd says (http_told.c) share. */
 #ifndef PEBSD_HTTP_SERVER_PARTS_H
 #define PEBSD_HTTP_SERVER_PARTS_H
 
@@ -60,6 +60,14 @@ u64 http_server_now_ns(void);
 
 /* The client's time begins, or begins again. */
 void http_server_begin(struct http_connection *connection);
+
+/* Bytes that the client's kernel has taken; 0 on a UNIX socket, whose bytes the kernel does not count. */
+u64 http_connection_taken(const struct http_connection *connection);
+
+/* Whether something that was sent is still here. */
+bool http_connection_is_untaken(const struct http_connection *connection);
+
+struct http_connection *http_connection_of_asker(struct http_asker *asker);
 
 /* Nothing is served any more: `error` of http_server_settings.ended. */
 void http_server_end(struct http_server *server, int error);
