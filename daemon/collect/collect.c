@@ -40,12 +40,6 @@ int collect_new(const struct collect_settings *settings, struct collect **ret)
 	return 0;
 }
 
-void collect_follow_growth(struct collect *collect)
-{
-	collect->n_slots = kernel_slots(collect->settings.kernel);
-	collect->n_lines = marks_row(collect->n_slots) / MARKS_LINE;
-}
-
 struct collect *collect_free(struct collect *collect)
 {
 	if (!collect)
