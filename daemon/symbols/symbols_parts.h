@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What questions and answers that are kept (symbols.c), the symboliser's life (symbols_link.c) and what is
- * sent and received (symbols_exchange.c) share. */
+/* What asking (symbols.c) and the connection to the resolver (symbols_link.c) share. */
 #ifndef PEBSD_SYMBOLS_PARTS_H
 #define PEBSD_SYMBOLS_PARTS_H
 

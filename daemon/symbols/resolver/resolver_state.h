@@ -42,12 +42,6 @@ static inline u64 now_ns(void)
 	return (u64)now.tv_sec * NSEC_PER_SEC + (u64)now.tv_nsec;
 }
 
-/* resolver.c: looks for the JIT's map of the process. */
-void resolver_open_jit(struct resolver *resolver, struct process *process);
-
-/* The least recently used processes make room, but for `kept`. */
-void resolver_make_room(struct resolver *resolver, const struct process *kept);
-
 /* resolver_modules.c: the module of the mapping's file, opened where it is not; NULL in `ret` where it is out
  * of reach. 0 or -ENOMEM. */
 int resolver_module_of(struct resolver *resolver, const struct process *process,
@@ -64,10 +58,5 @@ void resolver_shed(struct resolver *resolver, const struct module *kept);
 
 /* Files have paths; other things are in brackets, or begin with "anon_inode:" or "//". */
 bool resolver_is_file(const struct mapped_file *file);
-
-/* resolver_find.c: what an address is of what is known now. 0 or -ENOMEM. */
-int resolver_find_kernel(struct resolver *resolver, const struct symbol_query *query, struct symbol *ret);
-int resolver_find_mapped(struct resolver *resolver, struct process *process, const struct mapping *mapping,
-			 const struct symbol_query *query, struct symbol *ret);
 
 #endif
