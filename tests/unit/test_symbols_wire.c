@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "base/cleanup.h"
 #include "symbols/shared/symbols_wire.h"
 
 static u8 buffer[SYMBOLS_WIRE_MAX];
