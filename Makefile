@@ -430,6 +430,9 @@ pictures: ## draw the README's pictures anew, of the model (needs root and chrom
 	+@$(PARALLEL) all $(PICTURE_TOOL)
 	@tests/tools/pictures.sh $(abspath $(BUILD)) .github
 
+folders: ## draw the picture of the folders in .github/CONTRIBUTING.md again
+	@tests/tools/folders.py --write .github/CONTRIBUTING.md
+
 test-guest: ## pebsd in virtual machines: KERNELS="6.1 6.12 7" GUEST_TESTS=, "long" or names (needs root, some minutes)
 	@$(DEPS) --if-debian $(BUILD_PACKAGES) $(GUEST_PACKAGES)
 	+@$(PARALLEL) guest-programs
@@ -707,7 +710,7 @@ help: ## this list
 
 .PHONY: all unit-tests bpf-tests e2e-tests outside-tests corpus-tests guest-programs hardware-programs fuzzers tools soak \
 	deb deps-package deps deps-test deps-develop deps-outside deps-guest run test test-unit test-bpf test-e2e test-sanitize run-sanitized \
-	test-corpus test-outside test-fresh test-package test-guest test-repeat test-hardware guest-shell deps-bench pictures \
+	test-corpus test-outside test-fresh test-package test-guest test-repeat test-hardware guest-shell deps-bench pictures folders \
 	bench bench-alarms bench-churn bench-compare bench-coverage bench-drain bench-hot bench-memory bench-neighbours \
 	bench-policy bench-scrape bench-scrape-crowd bench-start bench-symbols bench-table bench-tick bench-window bench-zoom benches \
 	fuzz run-fuzzers fuzz-long run-fuzzers-long fuzz-minimize minimize-found reproducible lint lint-format \
