@@ -91,7 +91,7 @@ int symbols_process(struct symbols *symbols, u32 pid)
 	struct symbols_wire_request request = {.type = SYMBOLS_WIRE_PROCESS, .pid = pid};
 	u64 now = symbols_link_now_ns(symbols);
 
-	if (symbols_link_cannot_start(symbols, now) || symbols_blame_is_barred(&symbols->blame, pid, now))
+	if (symbols_link_cannot_start(symbols, now) || symbols_backoff_is_barred(&symbols->backoff, pid, now))
 		return 0;
 	return add(symbols, &request, pid, NULL);
 }
@@ -138,7 +138,7 @@ static const struct symbol *ask(struct symbols *symbols, struct symbols_entry *e
 {
 	struct symbols_wire_request request = {.type = SYMBOLS_WIRE_FIND, .query = entry->query};
 	bool said = symbols_link_cannot_start(symbols, now) ||
-		    symbols_blame_is_barred(&symbols->blame, entry->query.pid, now);
+		    symbols_backoff_is_barred(&symbols->backoff, entry->query.pid, now);
 
 	if (!said && add(symbols, &request, entry->query.pid, entry) == 0) {
 		symbols->figures.asked++;

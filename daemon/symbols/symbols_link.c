@@ -52,7 +52,7 @@ bool symbols_link_cannot_start(const struct symbols *symbols, u64 now)
 {
 	if (exists(symbols))
 		return symbols->stuck;
-	return !symbols_blame_may_start(&symbols->blame, now);
+	return !symbols_backoff_may_start(&symbols->backoff, now);
 }
 
 void symbols_link_soon(struct symbols *symbols)
@@ -159,7 +159,7 @@ static void blame_first(struct symbols *symbols)
 	if (!first)
 		return;
 	if (first->pid)
-		symbols_blame_add(&symbols->blame, first->pid, symbols_link_now_ns(symbols));
+		symbols_backoff_add(&symbols->backoff, first->pid, symbols_link_now_ns(symbols));
 	if (entry) {
 		/* The kernel's symbols are no file that somebody made. */
 		entry->barred = !is_of_kernel(entry);
@@ -431,7 +431,7 @@ static int start(struct symbols *symbols)
 	u64 now = symbols_link_now_ns(symbols);
 	int r;
 
-	symbols_blame_started(&symbols->blame, now);
+	symbols_backoff_started(&symbols->backoff, now);
 	r = open_child(symbols);
 	if (r < 0)
 		return r;

@@ -5,7 +5,7 @@
 
 #include "child/child.h"
 #include "symbols/symbols.h"
-#include "symbols/symbols_blame.h"
+#include "symbols/symbols_backoff.h"
 #include "symbols/symbols_cache.h"
 #include "symbols/symbols_queue.h"
 
@@ -19,7 +19,7 @@ struct symbols {
 	u64 idle_ns;
 	struct symbols_cache *cache;
 	struct symbols_queue queue;
-	struct symbols_blame blame;
+	struct symbols_backoff backoff;
 	struct child child;     /* its socket closed: it was killed, and has not ended yet */
 	bool ready;             /* it has begun */
 	bool stuck;             /* it was killed, and does not end */

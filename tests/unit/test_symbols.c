@@ -17,7 +17,7 @@
 
 #include "base/log.h"
 #include "symbols/symbols.h"
-#include "symbols/symbols_blame.h"
+#include "symbols/symbols_backoff.h"
 #include "symbols/symbols_queue.h"
 
 #define PID 4711U
@@ -477,7 +477,7 @@ Test(symbols, a_process_that_kills_it_again_and_again_costs_its_own_names_alone)
 {
 	for (u64 i = 0; i < 20; i++)
 		cr_expect_eq(answer_of(PID, address(i, DIES))->region, SYMBOL_UNKNOWN);
-	cr_expect_eq(symbols_figures(symbols).starts, SYMBOLS_BLAME_FAILURES);
+	cr_expect_eq(symbols_figures(symbols).starts, SYMBOLS_BACKOFF_FAILURES);
 	cr_expect_eq(answer_of(PID, address(1, 0))->region, SYMBOL_UNKNOWN, "not asked any more");
 	cr_expect_str_eq(name_of(PID + 1, address(1, 0)), "f1");
 }
@@ -488,7 +488,7 @@ Test(symbols, it_is_not_started_for_ever)
 
 	for (u32 i = 0; i < 100; i++)
 		cr_expect_eq(answer_of(PID + i, address(1, DIES))->region, SYMBOL_UNKNOWN);
-	cr_expect_eq(symbols_figures(symbols).starts, SYMBOLS_BLAME_STARTS);
+	cr_expect_eq(symbols_figures(symbols).starts, SYMBOLS_BACKOFF_STARTS);
 	lost = symbols_figures(symbols).lost;
 	cr_expect_eq(lost, 100);
 	cr_expect(find_of(1, address(2, 0)), "said at once, not some time");
@@ -521,7 +521,7 @@ Test(symbols, one_that_does_not_start_costs_names)
 		cr_expect_eq(symbols_figures(symbols).lost, 1);
 		for (u64 n = 2; n < 100; n++)
 			cr_expect_eq(answer_of(PID, address(n, 0))->region, SYMBOL_UNKNOWN);
-		cr_expect_leq(symbols_figures(symbols).starts, SYMBOLS_BLAME_STARTS);
+		cr_expect_leq(symbols_figures(symbols).starts, SYMBOLS_BACKOFF_STARTS);
 	}
 }
 

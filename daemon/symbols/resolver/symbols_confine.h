@@ -15,7 +15,7 @@
  * Of the calling process, for good: it ends with its parent; yields to others in CPU time and in a shortage
  * of memory; has limits; of capabilities CAP_SYS_PTRACE, CAP_DAC_READ_SEARCH, CAP_CHECKPOINT_RESTORE and
  * CAP_SYSLOG at most; no files as root; no network but an empty one of its own, the last two unless
- * `debuginfod`; and no system calls but those for reading files and answering (symbols_seccomp.h). What the
+ * `debuginfod`; and no system calls but those for reading files and answering. What the
  * system refuses is left out: less is better than nothing. Returns 0, or -errno where capabilities that it
  * has cannot be given up.
  */
