@@ -196,14 +196,14 @@ $(OUT)/obj/%.pb-c.o: $(OUT)/%.pb-c.c
 # tags to before the ends of these.
 sum_of = sed -n '/^<$(1)>$$/,/^<.$(1)>$$/{s/^<$(1)>$$//;/^<.$(1)>$$/!p}' $< | sha256sum | cut -c1-64 | tr a-f A-F | \
 	basenc --base16 -d | base64
-$(OUT)/page.h: daemon/http/page.html Makefile
+$(OUT)/page.h: daemon/http/server/page.html Makefile
 	@mkdir -p $(@D)
 	$(call say,PAGE){ printf '#define PAGE_SCRIPT_SHA256 "%s"\n#define PAGE_STYLE_SHA256 "%s"\n#define PAGE_TEXT \\\n' \
 		"$$($(call sum_of,script))" "$$($(call sum_of,style))" && \
 		sed 's/@VERSION@/$(VERSION)/; s/[\\"]/\\&/g; s/.*/"&\\n" \\/' $< && echo; } > $@.new
 	@mv $@.new $@
 
-$(OUT)/obj/daemon/http/http_page.o: $(OUT)/page.h
+$(OUT)/obj/daemon/http/server/http_page.o: $(OUT)/page.h
 
 # The control socket's interface, as it tells it.
 $(OUT)/interface.h: daemon/export/control/io.pebsd.varlink Makefile

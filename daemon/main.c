@@ -13,7 +13,7 @@
 #include "config/config.h"
 #include "config/options.h"
 #include "containers/container_worker.h"
-#include "http/http_worker.h"
+#include "http/server/http_worker.h"
 #include "kernel/digests.h"
 #include "once.h"
 #include "origin/probe/probe.h"

@@ -11,8 +11,8 @@
 #include "base/cleanup.h"
 #include "base/log.h"
 #include "http/http_limit.h"
-#include "http/http_line.h"
 #include "http/http_waits.h"
+#include "http/shared/http_line.h"
 
 #define TIMER_ACCURACY_US 1000
 

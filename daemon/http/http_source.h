@@ -8,13 +8,6 @@
 
 #include "pebsd/types.h"
 
-#define HTTP_PROFILES_MAX 4 /* clients that wait for one, at most */
-
-/* Told to who asks for one where none is served. */
-#define HTTP_PROFILES_NOT_SERVED                                                                   \
-	"Profiles are not served: `profiles = yes` in [export] would have them served to whoever " \
-	"can connect. pebsctl profile makes them, too."
-
 enum http_profile_state {
 	HTTP_PROFILE_UNDER_WAY,
 	HTTP_PROFILE_READY,

@@ -9,7 +9,7 @@
 #include <systemd/sd-event.h>
 
 #include "http/http_source.h"
-#include "http/http_wire.h"
+#include "http/shared/http_wire.h"
 
 /* That may be begun: each opens events on all CPUs. */
 #define HTTP_WAITS_A_SECOND 4

@@ -5,6 +5,7 @@
 
 #include "detail/zooms.h"
 #include "http/http_source.h"
+#include "http/shared/http_wire.h"
 
 struct zoom_scrape {
 	struct zooms *zooms; /* not owned */

@@ -16,7 +16,7 @@
 
 #include "base/http_host.h"
 #include "http/http_desk.h"
-#include "http/http_server.h"
+#include "http/server/http_server.h"
 
 int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size);
 

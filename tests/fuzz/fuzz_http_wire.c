@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "http/http_desk.h"
-#include "http/http_line.h"
+#include "http/shared/http_line.h"
 
 int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size);
 

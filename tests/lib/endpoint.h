@@ -8,8 +8,8 @@
 
 #include "base/listen_address.h"
 #include "http/http_desk.h"
-#include "http/http_server.h"
 #include "http/http_sockets.h"
+#include "http/server/http_server.h"
 #include "pebsd/types.h"
 
 #define ENDPOINT_BODY_LENGTH 300000

@@ -9,8 +9,8 @@
 #include "base/cleanup.h"
 #include "base/version.h"
 #include "endpoint.h"
-#include "http/http_profile.h"
-#include "http/http_server.h"
+#include "http/server/http_profile.h"
+#include "http/server/http_server.h"
 #include "http_client.h"
 
 static bool has_header(const struct http_client *client, const char *line)

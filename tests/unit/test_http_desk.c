@@ -11,7 +11,7 @@
 
 #include "base/cleanup.h"
 #include "endpoint.h"
-#include "http/http_line.h"
+#include "http/shared/http_line.h"
 
 static struct endpoint endpoint; /* of which the desk and its figures are used */
 static sd_event *event;

@@ -8,8 +8,9 @@
 
 #include "base/cleanup.h"
 #include "endpoint.h"
-#include "http/http_profile.h"
 #include "http/http_waits.h"
+#include "http/server/http_profile.h"
+#include "http/shared/http_wire.h"
 #include "http_client.h"
 
 #define SIZE 100000

@@ -26,8 +26,8 @@
 #include "child/child.h"
 #include "endpoint.h"
 #include "http/http.h"
-#include "http/http_confine.h"
-#include "http/http_worker.h"
+#include "http/server/http_confine.h"
+#include "http/server/http_worker.h"
 
 __attribute__((constructor)) static void work(int argc, char *argv[])
 {

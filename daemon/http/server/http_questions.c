@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "http/http_questions.h"
+#include "http/server/http_questions.h"
 
 #include <errno.h>
 #include <sys/param.h>
 
-#include "http/http_line.h"
+#include "http/shared/http_line.h"
 
 void http_questions_init(struct http_questions *questions, int line)
 {

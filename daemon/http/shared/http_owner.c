@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "http/http_owner.h"
+#include "http/shared/http_owner.h"
 
 #include <errno.h>
 #include <linux/inet_diag.h>

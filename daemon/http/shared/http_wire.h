@@ -13,6 +13,22 @@
 
 #include "pebsd/types.h"
 
+#define HTTP_PROFILES_MAX 4 /* clients that wait for one, at most */
+
+/* Told to who asks for one where none is served. */
+#define HTTP_PROFILES_NOT_SERVED                                                                   \
+	"Profiles are not served: `profiles = yes` in [export] would have them served to whoever " \
+	"can connect. pebsctl profile makes them, too."
+
+/* What the kernel holds of a connection: what was sent and not taken, what came and is not read, each
+ * twice as much with its own bookkeeping (socket(7)); and for how long after the end. */
+#define HTTP_SOCKETS_SENDING   (64 * 1024)
+#define HTTP_SOCKETS_RECEIVING (16 * 1024)
+#define HTTP_SOCKETS_LINGER_MS 10000
+
+/* What that comes to, with the last piece that was sent, which may go beyond it. */
+#define HTTP_SOCKETS_KERNEL_BYTES (192UL * 1024)
+
 enum http_message_type {
 	/* Questions. */
 	HTTP_ASK_BODY, /* `form`; `value`: the generation that is had of it, 0: none */

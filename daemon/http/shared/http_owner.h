@@ -5,7 +5,7 @@
 
 #include <sys/socket.h>
 
-#include "http/http_places.h"
+#include "http/shared/http_places.h"
 
 /*
  * Of the accepted connection `fd` from `peer`. By a UNIX socket it is the user who connected (SO_PEERCRED).

@@ -11,8 +11,7 @@
 #include <stdbool.h>
 #include <systemd/sd-event.h>
 
-#include "http/http_source.h"
-#include "http/http_wire.h"
+#include "http/shared/http_wire.h"
 
 #define HTTP_PROFILE_PATH            "/debug/pprof/memory"
 #define HTTP_PROFILE_SECONDS_DEFAULT 30

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "http/http_scrape.h"
+#include "http/server/http_scrape.h"
 
 #include <errno.h>
 #include <microhttpd.h>
@@ -7,7 +7,7 @@
 
 #include "base/cleanup.h"
 #include "export/prometheus/prometheus.h"
-#include "http/http_answer.h"
+#include "http/server/http_answer.h"
 
 static void drop_unused(struct http_scrape_body *body)
 {

@@ -13,7 +13,7 @@
 
 #include <stdbool.h>
 
-#include "http/http_wire.h"
+#include "http/shared/http_wire.h"
 
 struct MHD_Response;
 

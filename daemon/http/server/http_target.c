@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "http/http_target.h"
+#include "http/server/http_target.h"
 
 #include <microhttpd.h>
 #include <string.h>

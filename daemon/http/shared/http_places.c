@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "http/http_places.h"
+#include "http/shared/http_places.h"
 
 #include <stdint.h>
 #include <sys/param.h>

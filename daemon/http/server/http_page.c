@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "http/http_page.h"
+#include "http/server/http_page.h"
 
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "http/http_answer.h"
-#include "http/http_profile.h"
+#include "http/server/http_answer.h"
+#include "http/server/http_profile.h"
 #include "page.h" /* made of page.html: PAGE_TEXT, and the sums of its script and its style */
 
 /* In the page, in this order: where that is said. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "http/http_server.h"
+#include "http/server/http_server.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,13 +13,13 @@
 #include "base/cleanup.h"
 #include "base/heap.h"
 #include "base/log.h"
-#include "http/http_line.h"
-#include "http/http_owner.h"
-#include "http/http_requests.h"
-#include "http/http_server_parts.h"
-#include "http/http_sockets.h"
-#include "http/http_target.h"
-#include "http/http_told.h"
+#include "http/server/http_requests.h"
+#include "http/server/http_server_parts.h"
+#include "http/server/http_target.h"
+#include "http/server/http_told.h"
+#include "http/shared/http_line.h"
+#include "http/shared/http_owner.h"
+#include "http/shared/http_wire.h"
 
 #define USEC_PER_MSEC     1000
 #define TIMER_ACCURACY_US 50000 /* deadlines of slow clients need no better */

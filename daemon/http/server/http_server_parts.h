@@ -7,11 +7,11 @@
 #include <microhttpd.h>
 #include <sys/queue.h>
 
-#include "http/http_places.h"
-#include "http/http_profile.h"
-#include "http/http_questions.h"
-#include "http/http_scrape.h"
-#include "http/http_server.h"
+#include "http/server/http_profile.h"
+#include "http/server/http_questions.h"
+#include "http/server/http_scrape.h"
+#include "http/server/http_server.h"
+#include "http/shared/http_places.h"
 
 struct http_connection {
 	TAILQ_ENTRY(http_connection) entry;

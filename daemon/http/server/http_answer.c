@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "http/http_answer.h"
+#include "http/server/http_answer.h"
 
 #include <errno.h>
 #include <stdio.h>

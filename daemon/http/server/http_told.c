@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "http/http_told.h"
+#include "http/server/http_told.h"
 
 #include <errno.h>
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "http/http_server_parts.h"
+#include "http/server/http_server_parts.h"
 
 static void answer_all(struct http_askers *askers, int error)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "http/negotiate.h"
+#include "http/server/negotiate.h"
 
 #include <string.h>
 #include <strings.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "http/http_confine.h"
+#include "http/server/http_confine.h"
 
 #include <errno.h>
 #include <fcntl.h>

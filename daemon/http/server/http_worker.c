@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "http/http_worker.h"
+#include "http/server/http_worker.h"
 
 #include <errno.h>
 #include <systemd/sd-daemon.h>
@@ -8,9 +8,9 @@
 #include "base/failure.h"
 #include "base/log.h"
 #include "child/child.h"
-#include "http/http_confine.h"
-#include "http/http_owner.h"
-#include "http/http_server.h"
+#include "http/server/http_confine.h"
+#include "http/server/http_server.h"
+#include "http/shared/http_owner.h"
 
 /* Its loop's last word: above any errno. */
 #define FAILED 10000

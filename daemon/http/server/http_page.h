@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The page at /: daemon/http/page.html, which is a part of the program, and fetches JSON from where it came.
+/* The page at /: daemon/http/server/page.html, which is a part of the program, and fetches JSON from where it came.
  */
 #ifndef PEBSD_HTTP_PAGE_H
 #define PEBSD_HTTP_PAGE_H

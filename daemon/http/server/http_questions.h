@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <sys/queue.h>
 
-#include "http/http_wire.h"
+#include "http/shared/http_wire.h"
 
 /* A form by its number, and the health. */
 #define HTTP_QUESTION_HEALTH HTTP_FORMS

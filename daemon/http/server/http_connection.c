@@ -6,7 +6,7 @@
 #include <time.h>
 
 #include "base/cleanup.h"
-#include "http/http_server_parts.h"
+#include "http/server/http_server_parts.h"
 
 /* TCP_CLOSE of <netinet/tcp.h>, whose struct tcp_info is an older one. */
 #define STATE_CLOSE 7

@@ -3,7 +3,7 @@
 #ifndef PEBSD_HTTP_TOLD_H
 #define PEBSD_HTTP_TOLD_H
 
-#include "http/http_wire.h"
+#include "http/shared/http_wire.h"
 
 struct http_server;
 

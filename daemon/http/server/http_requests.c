@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "http/http_requests.h"
+#include "http/server/http_requests.h"
 
 #include <errno.h>
 #include <string.h>
@@ -7,11 +7,11 @@
 
 #include "base/cleanup.h"
 #include "base/http_host.h"
-#include "http/http_answer.h"
-#include "http/http_page.h"
-#include "http/http_server_parts.h"
-#include "http/http_target.h"
-#include "http/negotiate.h"
+#include "http/server/http_answer.h"
+#include "http/server/http_page.h"
+#include "http/server/http_server_parts.h"
+#include "http/server/http_target.h"
+#include "http/server/negotiate.h"
 
 static struct http_connection *connection_of(struct MHD_Connection *library)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "http/http_wire.h"
+#include "http/shared/http_wire.h"
 
 #include <errno.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 #ifndef PEBSD_HTTP_LINE_H
 #define PEBSD_HTTP_LINE_H
 
-#include "http/http_wire.h"
+#include "http/shared/http_wire.h"
 
 /* `passed` -1: none. 0 or -errno: -EAGAIN where the other side takes no more now, -EMSGSIZE for a text that
  * is too long. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "http/http_profile.h"
+#include "http/server/http_profile.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -9,9 +9,9 @@
 
 #include "base/cleanup.h"
 #include "base/number.h"
-#include "http/http_answer.h"
-#include "http/http_line.h"
-#include "http/http_target.h"
+#include "http/server/http_answer.h"
+#include "http/server/http_target.h"
+#include "http/shared/http_line.h"
 
 #define PATH_PARAMETER    "cgroup"
 #define SECONDS_PARAMETER "seconds"
