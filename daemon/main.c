@@ -21,7 +21,7 @@
 #include "serve.h"
 #include "symbols/resolver/symbols_unit.h"
 #include "symbols/resolver/symbols_worker.h"
-#include "trial/test_rules.h"
+#include "trial/trial_command.h"
 
 #define CPUS_POSSIBLE "/sys/devices/system/cpu/possible"
 
@@ -141,7 +141,7 @@ static int probe(const struct options *options)
 static int start(const struct options *options, struct config *config, struct failure *failure)
 {
 	if (options->action == OPTIONS_TEST_RULES)
-		return test_rules(options, config, failure);
+		return trial_command(options, config, failure);
 	return options->once ? once(options, config, failure) : serve(options, config, failure);
 }
 

@@ -10,7 +10,7 @@
 #include "config/options.h"
 #include "containers/containers.h"
 #include "detail/detail.h"
-#include "engine/room.h"
+#include "engine/slot_reclaim.h"
 #include "engine/tick.h"
 #include "export/control/control.h"
 #include "export/prometheus/process.h"
@@ -39,7 +39,7 @@ struct server {
 	struct http *http;
 	char served_at[HTTP_SOCKETS_TEXT_MAX];
 	struct watch watch;
-	struct room room;
+	struct slot_reclaim reclaim;
 	struct process_figures process; /* kept from scrape to scrape, as process_read() wants */
 	bool stopping;                  /* a signal said so */
 	u64 reloads;                    /* of the configuration, with success or not */

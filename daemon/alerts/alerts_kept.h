@@ -2,7 +2,7 @@
 /*
  * How rules stand, kept beyond the process in the engine's state (state/state.h): what is pending, and for
  * how long, what fires, what resolved of late. Put there after the actions of a tick, as of which it says it
- * is: the alerts' file (act/store.h), which is on disk before any action and says the same of itself, is
+ * is: the alerts' file (act/alert_store.h), which is on disk before any action and says the same of itself, is
  * older as long as nothing changed its state, and newer where a process ended between the two. Whichever is
  * newer is the truth (alerts_kept_is_newer()): no transition that was told is told again.
  */

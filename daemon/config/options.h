@@ -24,7 +24,7 @@ enum options_action {
 	OPTIONS_CHECK_CONFIG,
 	OPTIONS_TEST_RULES,
 	OPTIONS_SYMBOLIZER, /* what pebsd runs itself: symbols/resolver/symbols_worker.h, symbols_unit.h */
-	OPTIONS_HTTP,       /* and http/http_worker.h */
+	OPTIONS_HTTP,       /* and http/server/http_worker.h */
 	OPTIONS_CONTAINER_NAMES, /* and containers/container_worker.h */
 	OPTIONS_VERSION,
 	OPTIONS_HELP,

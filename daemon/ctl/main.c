@@ -13,7 +13,7 @@
 #include "base/cleanup.h"
 #include "base/number.h"
 #include "base/version.h"
-#include "ctl/call/failure.h"
+#include "ctl/call/call_failure.h"
 #include "ctl/verbs.h"
 
 /* A window reaches no further than a daemon runs. */
@@ -48,24 +48,24 @@ struct option_spec {
 	char letter; /* 0: none */
 	const char *argument;
 	const char *help;
-	int (*set)(struct options *options, const char *value); /* NULL: ends the program at once */
+	int (*set)(struct ctl_options *options, const char *value); /* NULL: ends the program at once */
 };
 
-static int set_socket(struct options *options, const char *value)
+static int set_socket(struct ctl_options *options, const char *value)
 {
 	options->socket = value;
 	return 0;
 }
 
 /* That it was given is all. */
-static int set_nothing(struct options *options, const char *value)
+static int set_nothing(struct ctl_options *options, const char *value)
 {
 	(void)options;
 	(void)value;
 	return 0;
 }
 
-static int set_json(struct options *options, const char *value)
+static int set_json(struct ctl_options *options, const char *value)
 {
 	(void)value;
 	options->json = true;
@@ -86,79 +86,79 @@ static int parse_count(const char *value, u64 most, u64 *ret)
 	return 0;
 }
 
-static int set_limit(struct options *options, const char *value)
+static int set_limit(struct ctl_options *options, const char *value)
 {
 	options->has_limit = true;
 	return parse_count(value, 1000000, &options->limit);
 }
 
-static int set_rate(struct options *options, const char *value)
+static int set_rate(struct ctl_options *options, const char *value)
 {
 	options->has_rate = true;
 	return parse_count(value, OPTIONS_RATE_MAX, &options->rate);
 }
 
-static int set_no_wait(struct options *options, const char *value)
+static int set_no_wait(struct ctl_options *options, const char *value)
 {
 	(void)value;
 	options->no_wait = true;
 	return 0;
 }
 
-static int set_last(struct options *options, const char *value)
+static int set_last(struct ctl_options *options, const char *value)
 {
 	(void)value;
 	options->last = true;
 	return 0;
 }
 
-static int set_stop(struct options *options, const char *value)
+static int set_stop(struct ctl_options *options, const char *value)
 {
 	(void)value;
 	options->stop = true;
 	return 0;
 }
 
-static int set_output(struct options *options, const char *value)
+static int set_output(struct ctl_options *options, const char *value)
 {
 	options->output = value;
 	return *value ? 0 : -EINVAL;
 }
 
-static int set_folded(struct options *options, const char *value)
+static int set_folded(struct ctl_options *options, const char *value)
 {
 	(void)value;
 	options->folded = true;
 	return 0;
 }
 
-static int set_latency(struct options *options, const char *value)
+static int set_latency(struct ctl_options *options, const char *value)
 {
 	(void)value;
 	options->latency = true;
 	return 0;
 }
 
-static int set_perf_data(struct options *options, const char *value)
+static int set_perf_data(struct ctl_options *options, const char *value)
 {
 	(void)value;
 	options->perf_data = true;
 	return 0;
 }
 
-static int set_sort(struct options *options, const char *value)
+static int set_sort(struct ctl_options *options, const char *value)
 {
 	options->sort = value;
 	return 0;
 }
 
-static int set_filter(struct options *options, const char *value)
+static int set_filter(struct ctl_options *options, const char *value)
 {
 	options->filter = value;
 	return strlen(value) <= OPTIONS_FILTER_MAX ? 0 : -EINVAL;
 }
 
-static int set_depth(struct options *options, const char *value)
+static int set_depth(struct ctl_options *options, const char *value)
 {
 	options->has_depth = true;
 	/* Of the root alone. */
@@ -167,7 +167,7 @@ static int set_depth(struct options *options, const char *value)
 	return parse_count(value, OPTIONS_DEPTH_MAX, &options->depth);
 }
 
-static int set_window(struct options *options, const char *value)
+static int set_window(struct ctl_options *options, const char *value)
 {
 	u64 ns;
 
@@ -182,7 +182,7 @@ static int set_window(struct options *options, const char *value)
 	return 0;
 }
 
-static int set_for(struct options *options, const char *value)
+static int set_for(struct ctl_options *options, const char *value)
 {
 	u64 ns;
 
@@ -317,7 +317,7 @@ static const struct verb *find_verb(const char *name)
 }
 
 /* Returns whether all went well; else `ret_result` says how to end. */
-static bool parse_options(int argc, char **argv, struct options *options, unsigned int *ret_used,
+static bool parse_options(int argc, char **argv, struct ctl_options *options, unsigned int *ret_used,
 			  enum ctl_exit *ret_result)
 {
 	struct option table[ARRAY_SIZE(option_specs) + 1] = {0};
@@ -364,7 +364,7 @@ static bool parse_options(int argc, char **argv, struct options *options, unsign
 	return true;
 }
 
-static enum ctl_exit print_version(const struct options *options)
+static enum ctl_exit print_version(const struct ctl_options *options)
 {
 	int r = 0;
 
@@ -379,7 +379,7 @@ static enum ctl_exit print_version(const struct options *options)
 
 int main(int argc, char **argv)
 {
-	struct options options = {.socket = OPTIONS_SOCKET};
+	struct ctl_options options = {.socket = OPTIONS_SOCKET};
 	enum ctl_exit result = CTL_USAGE;
 	const struct verb *verb;
 	unsigned int used = 0;

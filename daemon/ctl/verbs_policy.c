@@ -9,7 +9,7 @@
 #include "base/suggest.h"
 #include "base/text.h"
 #include "ctl/call/call.h"
-#include "ctl/call/failure.h"
+#include "ctl/call/call_failure.h"
 #include "ctl/verbs.h"
 #include "format/format.h"
 #include "format/rule_text.h"
@@ -17,12 +17,12 @@
 
 #define METHOD(name) "io.pebsd." name
 
-static enum ctl_exit get_rules(const struct options *options, struct client *client, json_object **ret)
+static enum ctl_exit get_rules(const struct ctl_options *options, struct client *client, json_object **ret)
 {
 	return call_pages(options, client, METHOD("GetRules"), NULL, "rules", ret);
 }
 
-enum ctl_exit verb_rules(const struct options *options, char *const *arguments)
+enum ctl_exit verb_rules(const struct ctl_options *options, char *const *arguments)
 {
 	const struct format_style style = style_of_output();
 	_cleanup_(client_closep) struct client *client = NULL;
@@ -47,7 +47,7 @@ enum ctl_exit verb_rules(const struct options *options, char *const *arguments)
 	return call_print_text(stream, &text, &length);
 }
 
-enum ctl_exit verb_alerts(const struct options *options, char *const *arguments)
+enum ctl_exit verb_alerts(const struct ctl_options *options, char *const *arguments)
 {
 	const struct format_style style = style_of_output();
 	_cleanup_(client_closep) struct client *client = NULL;
@@ -135,7 +135,7 @@ static bool was_sampled(struct client *client, const char *path)
 }
 
 /* The rule is there: either it does not match the cgroup, or nothing was sampled of that. */
-static enum ctl_exit not_judged(const struct options *options, struct client *client,
+static enum ctl_exit not_judged(const struct ctl_options *options, struct client *client,
 				const struct client_reply *reply, char *const *arguments)
 {
 	_cleanup_json_ json_object *rules = NULL;
@@ -162,7 +162,7 @@ static bool is_error(const struct client_reply *reply, const char *name)
 	return reply->error && strcmp(reply->error, name) == 0;
 }
 
-static enum ctl_exit get_explained(const struct options *options, struct client *client,
+static enum ctl_exit get_explained(const struct ctl_options *options, struct client *client,
 				   char *const *arguments, json_object **ret)
 {
 	json_object *parameters = json_object_new_object();
@@ -190,7 +190,7 @@ static enum ctl_exit get_explained(const struct options *options, struct client 
 	return result;
 }
 
-enum ctl_exit verb_explain(const struct options *options, char *const *arguments)
+enum ctl_exit verb_explain(const struct ctl_options *options, char *const *arguments)
 {
 	const struct format_style style = style_of_output();
 	_cleanup_(client_closep) struct client *client = NULL;
@@ -214,7 +214,7 @@ enum ctl_exit verb_explain(const struct options *options, char *const *arguments
 	return call_print_text(stream, &text, &length);
 }
 
-enum ctl_exit verb_neighbours(const struct options *options, char *const *arguments)
+enum ctl_exit verb_neighbours(const struct ctl_options *options, char *const *arguments)
 {
 	const struct format_style style = style_of_output();
 	_cleanup_(client_closep) struct client *client = NULL;

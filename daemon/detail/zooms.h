@@ -12,7 +12,7 @@
 #include "profile/profile.h"
 #include "profile/profile_report.h"
 #include "symbols/symbols.h"
-#include "zoom/recording.h"
+#include "zoom/zoom_recording.h"
 
 #define ZOOM_SECONDS_DEFAULT 30.0
 #define ZOOM_SECONDS_MAX     3600.0

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The figures in an event of a reply (type Event of the interface). Pure; all return whether it is there. */
-#ifndef PEBSD_CTL_FIGURE_H
-#define PEBSD_CTL_FIGURE_H
+#ifndef PEBSD_FORMAT_FIGURE_H
+#define PEBSD_FORMAT_FIGURE_H
 
 #include <json-c/json.h>
 #include <stdbool.h>

@@ -3,8 +3,8 @@
  * The daemon's replies as text for people. Pure: JSON in, text out. What is absent is shown as "-" or not at
  * all, and what is not known never as 0. Every text from outside is made visible first.
  */
-#ifndef PEBSD_CTL_FORMAT_H
-#define PEBSD_CTL_FORMAT_H
+#ifndef PEBSD_FORMAT_H
+#define PEBSD_FORMAT_H
 
 #include <json-c/json.h>
 #include <stdbool.h>

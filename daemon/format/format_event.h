@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* What must stand over any figure: where it comes from, what it is a figure of, and what was lost. Pure. */
-#ifndef PEBSD_CTL_FORMAT_EVENT_H
-#define PEBSD_CTL_FORMAT_EVENT_H
+#ifndef PEBSD_FORMAT_EVENT_H
+#define PEBSD_FORMAT_EVENT_H
 
 #include "format/line.h"
 

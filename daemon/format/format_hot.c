@@ -5,7 +5,7 @@
 #include "base/json_get.h"
 #include "format/figure.h"
 #include "format/format_event.h"
-#include "format/place.h"
+#include "format/location.h"
 
 #define SHARE_WIDTH  13 /* "100.0 - 100.0%" is no bound that is told apart */
 #define SAMPLE_WIDTH 13
@@ -15,10 +15,10 @@
 
 static void put_bounds(FILE *out, json_object *item)
 {
-	char share[PLACE_BOUNDS_MAX], samples[PLACE_BOUNDS_MAX];
+	char share[LOCATION_BOUNDS_MAX], samples[LOCATION_BOUNDS_MAX];
 
-	place_share_bounds(json_get_object(item, "share"), share);
-	place_count_bounds(json_get_object(item, "samples"), samples);
+	location_share_bounds(json_get_object(item, "share"), share);
+	location_count_bounds(json_get_object(item, "samples"), samples);
 	(void)fprintf(out, "%*s %*s", SHARE_WIDTH, share, SAMPLE_WIDTH, samples);
 }
 
@@ -26,7 +26,7 @@ static void put_code(FILE *out, const struct format_style *style, json_object *i
 {
 	put_bounds(out, item);
 	(void)fputc(' ', out);
-	place_put_function(out, style, item, "name", true, place_rest(style, CODE_LEFT, NAME_LEAST));
+	location_put_function(out, style, item, "name", true, place_rest(style, CODE_LEFT, NAME_LEAST));
 }
 
 static void put_data(FILE *out, const struct format_style *style, json_object *item)
@@ -48,9 +48,9 @@ static void put_data(FILE *out, const struct format_style *style, json_object *i
 		     process) < 0)
 		name = NULL;
 	put_bounds(out, item);
-	place_put_count(out, 5, item, "hitm");
+	location_put_count(out, 5, item, "hitm");
 	(void)fprintf(out, " %7s ", cpus);
-	place_put_start(out, name ? name : "?", place_rest(style, LINE_LEFT, NAME_LEAST));
+	location_put_start(out, name ? name : "?", place_rest(style, LINE_LEFT, NAME_LEAST));
 	(void)fputc('\n', out);
 }
 
@@ -84,9 +84,9 @@ static void put_list(FILE *out, const struct format_style *style, json_object *e
 
 	if (!items || json_object_array_length(items) == 0)
 		return;
-	place_put_head(out, style,
-		       code ? "        SHARE       SAMPLES CODE"
-			    : "        SHARE       SAMPLES  HITM ON CPUS CACHE LINE");
+	location_put_head(out, style,
+			  code ? "        SHARE       SAMPLES CODE"
+			       : "        SHARE       SAMPLES  HITM ON CPUS CACHE LINE");
 	for (size_t i = 0; i < json_object_array_length(items); i++) {
 		json_object *item = json_object_array_get_idx(items, i);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /* What was counted of off-core responses: a table beside the sampled shares, and how the counting does. Pure.
  */
-#ifndef PEBSD_CTL_FORMAT_OFFCORE_H
-#define PEBSD_CTL_FORMAT_OFFCORE_H
+#ifndef PEBSD_FORMAT_OFFCORE_H
+#define PEBSD_FORMAT_OFFCORE_H
 
 #include "format/line.h"
 

@@ -6,11 +6,11 @@
 #include "format/format_event.h"
 #include "format/format_zoom_lines.h"
 #include "format/judgement.h"
-#include "format/place.h"
+#include "format/location.h"
 
 /* Columns left of the names in the tables. */
-#define FUNCTION_LEFT (6 + 7 + 8 + 1 + PLACE_BAR + 1)
-#define OBJECT_LEFT   (6 + 8 + 6 + 1 + PLACE_BAR + 1)
+#define FUNCTION_LEFT (6 + 7 + 8 + 1 + LOCATION_BAR + 1)
+#define OBJECT_LEFT   (6 + 8 + 6 + 1 + LOCATION_BAR + 1)
 #define NAME_LEAST    12
 
 /* How much of a stack's samples may end early before it is said to be a fault of the build. */
@@ -170,13 +170,14 @@ static void put_function(FILE *out, const struct format_style *style, const stru
 	bool has_total =
 		json_get_double(function, weight->latency ? "total_latency" : "total_samples", &total);
 
-	place_put_share(out, has_self, self, weight->all);
+	location_put_share(out, has_self, self, weight->all);
 	(void)fputc(' ', out);
-	place_put_share(out, has_total, total, weight->all);
-	place_put_count(out, 7, function, "samples");
-	place_put_sources(out, json_get_object(function, "sources"));
+	location_put_share(out, has_total, total, weight->all);
+	location_put_count(out, 7, function, "samples");
+	location_put_sources(out, json_get_object(function, "sources"));
 	(void)fputc(' ', out);
-	place_put_function(out, style, function, "name", false, place_rest(style, FUNCTION_LEFT, NAME_LEAST));
+	location_put_function(out, style, function, "name", false,
+			      place_rest(style, FUNCTION_LEFT, NAME_LEAST));
 }
 
 static void put_object(FILE *out, const struct format_style *style, const struct zoom_weight *weight,
@@ -185,12 +186,12 @@ static void put_object(FILE *out, const struct format_style *style, const struct
 	double part = 0;
 	bool known = json_get_double(object, weight->key, &part);
 
-	place_put_share(out, known, part, weight->all);
-	place_put_count(out, 7, object, "samples");
-	place_put_count(out, 5, object, "hitm");
-	place_put_sources(out, json_get_object(object, "sources"));
+	location_put_share(out, known, part, weight->all);
+	location_put_count(out, 7, object, "samples");
+	location_put_count(out, 5, object, "hitm");
+	location_put_sources(out, json_get_object(object, "sources"));
 	(void)fputc(' ', out);
-	place_put_function(out, style, object, "name", false, place_rest(style, OBJECT_LEFT, NAME_LEAST));
+	location_put_function(out, style, object, "name", false, place_rest(style, OBJECT_LEFT, NAME_LEAST));
 }
 
 static void put_node(FILE *out, const struct zoom_weight *weight, json_object *node)
@@ -202,12 +203,12 @@ static void put_node(FILE *out, const struct zoom_weight *weight, json_object *n
 
 	if (json_get_u64(node, "node", &value))
 		text_count(value, number);
-	place_put_share(out, known, part, weight->all);
-	place_put_count(out, 7, node, "samples");
+	location_put_share(out, known, part, weight->all);
+	location_put_count(out, 7, node, "samples");
 	(void)fputc(' ', out);
 	known = json_get_u64(node, "samples", &samples) && json_get_u64(node, "remote", &remote);
-	place_put_share(out, known, (double)remote, (double)samples);
-	place_put_count(out, 6, node, "pages");
+	location_put_share(out, known, (double)remote, (double)samples);
+	location_put_count(out, 6, node, "pages");
 	(void)fprintf(out, " %s\n", number);
 }
 
@@ -224,24 +225,24 @@ static void put_tables(FILE *out, const struct format_style *style, json_object 
 	json_object *nodes = json_get_array(reply, "nodes");
 
 	if (any(functions)) {
-		place_put_head(out, style,
-			       weight->latency ? "  LAT%  TOTAL SAMPLES SOURCES      FUNCTION"
-					       : "SHARE%  TOTAL SAMPLES SOURCES      FUNCTION");
+		location_put_head(out, style,
+				  weight->latency ? "  LAT%  TOTAL SAMPLES SOURCES      FUNCTION"
+						  : "SHARE%  TOTAL SAMPLES SOURCES      FUNCTION");
 		for (size_t i = 0; i < json_object_array_length(functions); i++)
 			put_function(out, style, weight, json_object_array_get_idx(functions, i));
 	}
 	if (any(objects)) {
-		place_put_head(out, style,
-			       weight->latency ? "  LAT% SAMPLES  HITM SOURCES      DATA"
-					       : "SHARE% SAMPLES  HITM SOURCES      DATA");
+		location_put_head(out, style,
+				  weight->latency ? "  LAT% SAMPLES  HITM SOURCES      DATA"
+						  : "SHARE% SAMPLES  HITM SOURCES      DATA");
 		for (size_t i = 0; i < json_object_array_length(objects); i++)
 			put_object(out, style, weight, json_object_array_get_idx(objects, i));
 	}
 	format_zoom_lines(out, style, json_get_array(reply, "lines"), weight);
 	if (any(nodes)) {
-		place_put_head(out, style,
-			       weight->latency ? "  LAT% SAMPLES REMOTE  PAGES NODE OF THE DATA"
-					       : "SHARE% SAMPLES REMOTE  PAGES NODE OF THE DATA");
+		location_put_head(out, style,
+				  weight->latency ? "  LAT% SAMPLES REMOTE  PAGES NODE OF THE DATA"
+						  : "SHARE% SAMPLES REMOTE  PAGES NODE OF THE DATA");
 		for (size_t i = 0; i < json_object_array_length(nodes); i++)
 			put_node(out, weight, json_object_array_get_idx(nodes, i));
 	}

@@ -5,7 +5,7 @@
 
 #include "base/cleanup.h"
 #include "base/json_get.h"
-#include "format/place.h"
+#include "format/location.h"
 
 #define ACCESS_LEFT (6 + 6 + 8 + 7 + 5 + 1)
 #define INDENT      7
@@ -35,13 +35,13 @@ static void put_access(FILE *out, const struct format_style *style, json_object 
 	if (json_get_u64(access, "offset", &value))
 		(void)snprintf(offset, sizeof(offset), "0x%02llx", (unsigned long long)value);
 	(void)fprintf(out, "%*s%6s", INDENT, "", offset);
-	place_put_count(out, 5, access, "hitm");
-	place_put_count(out, 7, access, "samples");
-	place_put_count(out, 6, access, "stores");
-	place_put_count(out, 4, access, "cpus");
+	location_put_count(out, 5, access, "hitm");
+	location_put_count(out, 7, access, "samples");
+	location_put_count(out, 6, access, "stores");
+	location_put_count(out, 4, access, "cpus");
 	(void)fputc(' ', out);
-	place_put_function(out, style, access, "function", false,
-			   place_rest(style, INDENT + ACCESS_LEFT, NAME_LEAST));
+	location_put_function(out, style, access, "function", false,
+			      place_rest(style, INDENT + ACCESS_LEFT, NAME_LEAST));
 }
 
 /* "counters+0x40 (in /usr/bin/x), process 812". */
@@ -56,7 +56,7 @@ static void put_object(FILE *out, const struct format_style *style, const json_o
 	if (asprintf(&text, "%s%s", line_visible(json_get_text(line, "object"), &object), process) < 0)
 		text = NULL;
 	(void)fprintf(out, "%*s", INDENT, "");
-	place_put_start(out, text ? text : "?", place_rest(style, INDENT, NAME_LEAST));
+	location_put_start(out, text ? text : "?", place_rest(style, INDENT, NAME_LEAST));
 	(void)fputc('\n', out);
 }
 
@@ -74,9 +74,9 @@ static void put_line(FILE *out, const struct format_style *style, const struct z
 	if (json_get_u64(line, "hitm_cpus", &count) && json_get_u64(line, "cpus", &total))
 		(void)snprintf(cpus, sizeof(cpus), "%llu/%llu", (unsigned long long)count,
 			       (unsigned long long)total);
-	place_put_share(out, known, part, weight->all);
-	place_put_count(out, 7, line, "samples");
-	place_put_count(out, 5, line, "hitm");
+	location_put_share(out, known, part, weight->all);
+	location_put_count(out, 7, line, "samples");
+	location_put_count(out, 5, line, "hitm");
 	(void)fprintf(out, " %7s ", cpus);
 	(void)fprintf(out, "%s\n", line_visible(json_get_text(line, "address"), &address));
 	put_object(out, style, line);
@@ -101,7 +101,7 @@ void format_zoom_lines(FILE *out, const struct format_style *style, json_object 
 		if (!is_shared(line))
 			continue;
 		if (first)
-			place_put_head(
+			location_put_head(
 				out, style,
 				weight->latency
 					? "  LAT% SAMPLES  HITM ON CPUS CACHE LINE THAT CPUS CONTEND FOR"

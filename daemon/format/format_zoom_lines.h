@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Cache lines of a zoom that CPUs fight over, as perf c2c shows them. Pure. */
-#ifndef PEBSD_CTL_FORMAT_ZOOM_LINES_H
-#define PEBSD_CTL_FORMAT_ZOOM_LINES_H
+#ifndef PEBSD_FORMAT_ZOOM_LINES_H
+#define PEBSD_FORMAT_ZOOM_LINES_H
 
 #include "format/figure.h"
 #include "format/line.h"

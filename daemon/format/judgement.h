@@ -3,8 +3,8 @@
  * What rules and alerts of a reply (R and A of the interface) say, in words and numbers for people. Pure.
  * What is absent or of another type is "-".
  */
-#ifndef PEBSD_CTL_JUDGEMENT_H
-#define PEBSD_CTL_JUDGEMENT_H
+#ifndef PEBSD_FORMAT_JUDGEMENT_H
+#define PEBSD_FORMAT_JUDGEMENT_H
 
 #include <json-c/json.h>
 #include <stdbool.h>

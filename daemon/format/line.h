@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Lines of text that fit a terminal, and small pieces that several of them need. Pure. */
-#ifndef PEBSD_CTL_LINE_H
-#define PEBSD_CTL_LINE_H
+#ifndef PEBSD_FORMAT_LINE_H
+#define PEBSD_FORMAT_LINE_H
 
 #include "base/text.h"
 #include "format/format.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-#ifndef PEBSD_CTL_OUTPUT_H
-#define PEBSD_CTL_OUTPUT_H
+#ifndef PEBSD_FORMAT_OUTPUT_H
+#define PEBSD_FORMAT_OUTPUT_H
 
 #include <stdbool.h>
 #include <stddef.h>

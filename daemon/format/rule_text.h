@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* A rule of a reply (R of the interface) in words. Pure. */
-#ifndef PEBSD_CTL_RULE_TEXT_H
-#define PEBSD_CTL_RULE_TEXT_H
+#ifndef PEBSD_FORMAT_RULE_TEXT_H
+#define PEBSD_FORMAT_RULE_TEXT_H
 
 #include "format/line.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-#ifndef PEBSD_CTL_STYLE_H
-#define PEBSD_CTL_STYLE_H
+#ifndef PEBSD_FORMAT_STYLE_H
+#define PEBSD_FORMAT_STYLE_H
 
 #include "format/format.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* How a figure went over time, in a row of cells. Pure. */
-#ifndef PEBSD_CTL_TREND_LINE_H
-#define PEBSD_CTL_TREND_LINE_H
+#ifndef PEBSD_FORMAT_TREND_LINE_H
+#define PEBSD_FORMAT_TREND_LINE_H
 
 #include <json-c/json.h>
 

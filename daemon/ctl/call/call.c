@@ -6,17 +6,17 @@
 
 #include "base/json_get.h"
 #include "base/utf8.h"
-#include "ctl/call/failure.h"
+#include "ctl/call/call_failure.h"
 #include "format/output.h"
 
-enum ctl_exit call_open(const struct options *options, struct client **ret)
+enum ctl_exit call_open(const struct ctl_options *options, struct client **ret)
 {
 	int r = client_connect(options->socket, ret);
 
 	return r < 0 ? failure_of_connection(options, r) : CTL_DONE;
 }
 
-enum ctl_exit call(const struct options *options, struct client *client, const char *method,
+enum ctl_exit call(const struct ctl_options *options, struct client *client, const char *method,
 		   json_object *parameters, json_object **ret)
 {
 	struct client_reply reply = {0};
@@ -75,7 +75,7 @@ static bool append_all(json_object *list, json_object *more)
 }
 
 /* Adds the further pages to the first, `all`. `ret_torn`: they were not all of its moment. */
-static enum ctl_exit add_pages(const struct options *options, struct client *client, const char *method,
+static enum ctl_exit add_pages(const struct ctl_options *options, struct client *client, const char *method,
 			       const json_object *parameters, const char *list, json_object *all,
 			       bool *ret_torn)
 {
@@ -102,7 +102,7 @@ static enum ctl_exit add_pages(const struct options *options, struct client *cli
 	return result;
 }
 
-enum ctl_exit call_pages(const struct options *options, struct client *client, const char *method,
+enum ctl_exit call_pages(const struct ctl_options *options, struct client *client, const char *method,
 			 json_object *parameters, const char *list, json_object **ret)
 {
 	_cleanup_json_ json_object *wanted = parameters;
@@ -126,7 +126,7 @@ enum ctl_exit call_pages(const struct options *options, struct client *client, c
 	return result;
 }
 
-enum ctl_exit call_if_possible(const struct options *options, struct client *client, const char *method,
+enum ctl_exit call_if_possible(const struct ctl_options *options, struct client *client, const char *method,
 			       json_object *parameters, json_object **ret)
 {
 	struct client_reply reply = {0};

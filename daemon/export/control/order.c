@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "export/json/names.h"
+#include "export/json/data_source_names.h"
 #include "snapshot/snapshot_figures.h"
 #include "window/quantile.h"
 

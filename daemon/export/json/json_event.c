@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "export/json/names.h"
+#include "export/json/data_source_names.h"
 #include "export/json/per_thousand.h"
 #include "window/quantile.h"
 

@@ -4,9 +4,9 @@
 #include <string.h>
 #include <sys/param.h>
 
+#include "export/json/data_source_names.h"
 #include "export/json/json.h"
 #include "export/json/json_writer.h"
-#include "export/json/names.h"
 #include "profile/hidden_names.h"
 
 const char *json_zoom_state(enum zoom_state state)

@@ -5,8 +5,8 @@
 
 #include <stdio.h>
 
-#include "ctl/top/state.h"
-#include "ctl/top/table.h"
+#include "ctl/top/top_state.h"
+#include "ctl/top/top_table.h"
 #include "format/format.h"
 
 /* Which columns a table has at a width, and how wide those are that vary. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "zoom/recording_store.h"
+#include "zoom/zoom_recording_store.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "origin/replay/recording.h"
+#include "origin/replay/replay_recording.h"
 
 #include <errno.h>
 
@@ -9,8 +9,9 @@
 /* Of one recording: a hostile one could have thousands. */
 #define EVENT_NOTES_MAX 16
 
-static int note_left_out_event(const struct recording *recording, const struct replay_event_set *events,
-			       struct replay_notes *notes, size_t index)
+static int note_left_out_event(const struct replay_recording *recording,
+			       const struct replay_event_set *events, struct replay_notes *notes,
+			       size_t index)
 {
 	const struct replay_event_use *use = &recording->events.list[index];
 	const struct perf_data_event *recorded = &perf_data_events(recording->data)->list[index];
@@ -35,8 +36,8 @@ static int note_left_out_event(const struct recording *recording, const struct r
 }
 
 /* Those of its events that were left out, each with its reason; of a great many only the first. */
-static int note_left_out_events(const struct recording *recording, const struct replay_event_set *events,
-				struct replay_notes *notes)
+static int note_left_out_events(const struct replay_recording *recording,
+				const struct replay_event_set *events, struct replay_notes *notes)
 {
 	size_t told = 0;
 	u64 others = 0;
@@ -57,7 +58,7 @@ static int note_left_out_events(const struct recording *recording, const struct 
 			   recording->name, (unsigned long long)others);
 }
 
-static bool has_latency_of_unknown_kind(const struct recording *recording,
+static bool has_latency_of_unknown_kind(const struct replay_recording *recording,
 					const struct replay_event_set *events)
 {
 	for (size_t i = 0; i < recording->events.n; i++) {
@@ -70,7 +71,7 @@ static bool has_latency_of_unknown_kind(const struct recording *recording,
 	return false;
 }
 
-static int note_end(const struct recording *recording, struct replay_notes *notes, bool *ret_cut)
+static int note_end(const struct replay_recording *recording, struct replay_notes *notes, bool *ret_cut)
 {
 	u64 position;
 	int r;
@@ -94,8 +95,8 @@ static int note_end(const struct recording *recording, struct replay_notes *note
 	return 0;
 }
 
-int recording_notes(const struct recording *recording, const struct replay_event_set *events,
-		    struct replay_notes *notes, bool *ret_cut)
+int replay_recording_notes(const struct replay_recording *recording, const struct replay_event_set *events,
+			   struct replay_notes *notes, bool *ret_cut)
 {
 	int r = note_end(recording, notes, ret_cut);
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "act/store.h"
+#include "act/alert_store.h"
 
 #include <errno.h>
 #include <string.h>
 
-void store_init(struct store *store)
+void alert_store_init(struct alert_store *store)
 {
-	*store = (struct store){.next_number = 1};
+	*store = (struct alert_store){.next_number = 1};
 }
 
 static void free_memories(struct policy_memory *memories, size_t n)
@@ -18,15 +18,15 @@ static void free_memories(struct policy_memory *memories, size_t n)
 	free(memories);
 }
 
-void store_clear(struct store *store)
+void alert_store_clear(struct alert_store *store)
 {
 	free_memories(store->memories, store->n_memories);
 	free(store->intents);
 	free(store->files);
-	store_init(store);
+	alert_store_init(store);
 }
 
-int store_set_memories(struct store *store, const struct policy_memory *memories, size_t n)
+int alert_store_set_memories(struct alert_store *store, const struct policy_memory *memories, size_t n)
 {
 	struct policy_memory *copy = calloc(n ? n : 1, sizeof(*copy));
 
@@ -47,25 +47,25 @@ int store_set_memories(struct store *store, const struct policy_memory *memories
 	return 0;
 }
 
-int store_begin(struct store *store, u64 alert, bool firing, unsigned actions)
+int alert_store_begin(struct alert_store *store, u64 alert, bool firing, unsigned actions)
 {
-	struct store_intent *longer;
+	struct alert_store_intent *longer;
 
 	longer = reallocarray(store->intents, store->n_intents + 1, sizeof(*longer));
 	if (!longer)
 		return -ENOMEM;
 	store->intents = longer;
 	longer[store->n_intents++] =
-		(struct store_intent){.alert = alert, .firing = firing, .actions = actions};
+		(struct alert_store_intent){.alert = alert, .firing = firing, .actions = actions};
 	return 0;
 }
 
-void store_end(struct store *store, u64 alert, bool firing, unsigned actions)
+void alert_store_end(struct alert_store *store, u64 alert, bool firing, unsigned actions)
 {
 	size_t kept = 0;
 
 	for (size_t i = 0; i < store->n_intents; i++) {
-		struct store_intent intent = store->intents[i];
+		struct alert_store_intent intent = store->intents[i];
 
 		if (intent.alert == alert && intent.firing == firing)
 			intent.actions &= ~actions;
@@ -77,26 +77,27 @@ void store_end(struct store *store, u64 alert, bool firing, unsigned actions)
 
 static int compare_files(const void *a, const void *b)
 {
-	u64 left = ((const struct store_file *)a)->alert, right = ((const struct store_file *)b)->alert;
+	u64 left = ((const struct alert_store_file *)a)->alert,
+	    right = ((const struct alert_store_file *)b)->alert;
 
 	return (left > right) - (left < right);
 }
 
-struct store_file *store_find_file(const struct store *store, u64 alert)
+struct alert_store_file *alert_store_find_file(const struct alert_store *store, u64 alert)
 {
-	const struct store_file wanted = {.alert = alert};
+	const struct alert_store_file wanted = {.alert = alert};
 
 	if (store->n_files == 0)
 		return NULL;
 	return bsearch(&wanted, store->files, store->n_files, sizeof(wanted), compare_files);
 }
 
-int store_add_file(struct store *store, u64 alert)
+int alert_store_add_file(struct alert_store *store, u64 alert)
 {
-	struct store_file *longer;
+	struct alert_store_file *longer;
 	size_t at = store->n_files;
 
-	if (store_find_file(store, alert))
+	if (alert_store_find_file(store, alert))
 		return 0;
 	longer = reallocarray(store->files, store->n_files + 1, sizeof(*longer));
 	if (!longer)
@@ -104,14 +105,14 @@ int store_add_file(struct store *store, u64 alert)
 	store->files = longer;
 	for (; at > 0 && longer[at - 1].alert > alert; at--)
 		longer[at] = longer[at - 1];
-	longer[at] = (struct store_file){.alert = alert};
+	longer[at] = (struct alert_store_file){.alert = alert};
 	store->n_files++;
 	return 0;
 }
 
-void store_remove_file(struct store *store, u64 alert)
+void alert_store_remove_file(struct alert_store *store, u64 alert)
 {
-	struct store_file *file = store_find_file(store, alert);
+	struct alert_store_file *file = alert_store_find_file(store, alert);
 
 	if (!file)
 		return;

@@ -3,13 +3,13 @@
  * Records are rows of numbers of variable length, one after another; times stand as differences from the
  * record before, and stacks as numbers of a store that has each once.
  */
-#include "zoom/recording.h"
+#include "zoom/zoom_recording.h"
 
 #include <errno.h>
 #include <string.h>
 
 #include "base/varint.h"
-#include "zoom/recording_store.h"
+#include "zoom/zoom_recording_store.h"
 
 /* The numbers of the largest row, and the text that may follow. */
 #define NUMBERS_MAX 24

@@ -3,8 +3,8 @@
  * What a zoom took: its samples with all they have, the mappings and names of its processes, and what was
  * not taken, by reason. In bounded memory. Profiles, reports and perf.data are made from it. Pure.
  */
-#ifndef PEBSD_RECORDING_ZOOM_H
-#define PEBSD_RECORDING_ZOOM_H
+#ifndef PEBSD_ZOOM_RECORDING_H
+#define PEBSD_ZOOM_RECORDING_H
 
 #include <linux/perf_event.h>
 

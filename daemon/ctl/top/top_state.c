@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "ctl/top/state.h"
+#include "ctl/top/top_state.h"
 
 #include <limits.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "ctl/top/draw.h"
+#include "ctl/top/top_draw.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "format/place.h"
+#include "format/location.h"
 
 #include <math.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 
 #define ROUNDING 1e-6 /* of what is a whole number of tenths of a percent but for its representation */
 
-void place_put_share(FILE *out, bool known, double part, double whole)
+void location_put_share(FILE *out, bool known, double part, double whole)
 {
 	char text[TEXT_NUMBER_MAX] = "-";
 
@@ -19,7 +19,7 @@ void place_put_share(FILE *out, bool known, double part, double whole)
 	(void)fprintf(out, "%6s", text);
 }
 
-void place_put_count(FILE *out, int width, const json_object *object, const char *key)
+void location_put_count(FILE *out, int width, const json_object *object, const char *key)
 {
 	char text[TEXT_NUMBER_MAX] = "-";
 	u64 count;
@@ -29,11 +29,11 @@ void place_put_count(FILE *out, int width, const json_object *object, const char
 	(void)fprintf(out, " %*s", width, text);
 }
 
-void place_share_bounds(const json_object *bounds, char ret[PLACE_BOUNDS_MAX])
+void location_share_bounds(const json_object *bounds, char ret[LOCATION_BOUNDS_MAX])
 {
 	double low, high;
 
-	(void)snprintf(ret, PLACE_BOUNDS_MAX, "-");
+	(void)snprintf(ret, LOCATION_BOUNDS_MAX, "-");
 	if (!json_get_double(bounds, "low", &low) || !json_get_double(bounds, "high", &high) || !(low >= 0) ||
 	    !(high >= low) || high > 1e6)
 		return;
@@ -41,40 +41,40 @@ void place_share_bounds(const json_object *bounds, char ret[PLACE_BOUNDS_MAX])
 	low = floor(1000 * low + ROUNDING) / 10;
 	high = ceil(1000 * high - ROUNDING) / 10;
 	if (low >= high)
-		(void)snprintf(ret, PLACE_BOUNDS_MAX, "%.1f%%", low);
+		(void)snprintf(ret, LOCATION_BOUNDS_MAX, "%.1f%%", low);
 	else
-		(void)snprintf(ret, PLACE_BOUNDS_MAX, "%.1f - %.1f%%", low, high);
+		(void)snprintf(ret, LOCATION_BOUNDS_MAX, "%.1f - %.1f%%", low, high);
 }
 
-void place_count_bounds(const json_object *bounds, char ret[PLACE_BOUNDS_MAX])
+void location_count_bounds(const json_object *bounds, char ret[LOCATION_BOUNDS_MAX])
 {
 	char low_text[TEXT_NUMBER_MAX], high_text[TEXT_NUMBER_MAX];
 	u64 low, high;
 
-	(void)snprintf(ret, PLACE_BOUNDS_MAX, "-");
+	(void)snprintf(ret, LOCATION_BOUNDS_MAX, "-");
 	if (!json_get_u64(bounds, "low", &low) || !json_get_u64(bounds, "high", &high))
 		return;
 	text_short_count((double)low, low_text);
 	text_short_count((double)high, high_text);
 	if (strcmp(low_text, high_text) == 0)
-		(void)snprintf(ret, PLACE_BOUNDS_MAX, "%s", high_text);
+		(void)snprintf(ret, LOCATION_BOUNDS_MAX, "%s", high_text);
 	else
-		(void)snprintf(ret, PLACE_BOUNDS_MAX, "%s - %s", low_text, high_text);
+		(void)snprintf(ret, LOCATION_BOUNDS_MAX, "%s - %s", low_text, high_text);
 }
 
-void place_put_sources(FILE *out, json_object *sources)
+void location_put_sources(FILE *out, json_object *sources)
 {
 	u64 groups[FIGURE_GROUPS] = {0};
 	u32 cells[FIGURE_GROUPS];
-	char bar[PLACE_BAR + 1] = "-";
+	char bar[LOCATION_BAR + 1] = "-";
 	size_t length = 0;
 
 	(void)figure_count_groups(sources, groups);
-	text_divide(groups, FIGURE_GROUPS, PLACE_BAR, cells);
+	text_divide(groups, FIGURE_GROUPS, LOCATION_BAR, cells);
 	for (size_t i = 0; i < FIGURE_GROUPS; i++)
-		for (u32 cell = 0; cell < cells[i] && length < PLACE_BAR; cell++)
+		for (u32 cell = 0; cell < cells[i] && length < LOCATION_BAR; cell++)
 			bar[length++] = figure_letters[i];
-	(void)fprintf(out, " %-*s", PLACE_BAR, bar);
+	(void)fprintf(out, " %-*s", LOCATION_BAR, bar);
 }
 
 static const char *last_name(const char *path)
@@ -117,7 +117,7 @@ static char *origin_of(const json_object *function, const struct format_style *s
 	return fclose(TAKE_PTR(out)) == 0 ? TAKE_PTR(text) : NULL;
 }
 
-void place_put_start(FILE *out, const char *text, size_t width)
+void location_put_start(FILE *out, const char *text, size_t width)
 {
 	size_t fits =
 		width && text_width(text) > width ? text_cut(text, width > 1 ? width - 1 : 1) : strlen(text);
@@ -125,8 +125,8 @@ void place_put_start(FILE *out, const char *text, size_t width)
 	(void)fprintf(out, "%.*s%s", (int)fits, text, text[fits] ? ">" : "");
 }
 
-void place_put_function(FILE *out, const struct format_style *style, const json_object *function,
-			const char *name, bool place, size_t width)
+void location_put_function(FILE *out, const struct format_style *style, const json_object *function,
+			   const char *name, bool place, size_t width)
 {
 	_cleanup_free_ char *kept = NULL, *whole = NULL;
 	const char *text = line_visible(json_get_text(function, name), &kept);
@@ -141,7 +141,7 @@ void place_put_function(FILE *out, const struct format_style *style, const json_
 		whole = NULL;
 	text = whole ? whole : text;
 	columns = text_width(text);
-	place_put_start(out, text, width);
+	location_put_start(out, text, width);
 	for (unsigned int parts = 3; parts > 0; parts--) {
 		_cleanup_free_ char *origin = origin_of(function, style, parts);
 
@@ -153,7 +153,7 @@ void place_put_function(FILE *out, const struct format_style *style, const json_
 	(void)fputc('\n', out);
 }
 
-void place_put_head(FILE *out, const struct format_style *style, const char *head)
+void location_put_head(FILE *out, const struct format_style *style, const char *head)
 {
 	(void)fputc('\n', out);
 	line_head(out, style, head);

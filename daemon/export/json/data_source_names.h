@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The words of data sources, snoop and TLB results, by their numbers in data_source.h. */
-#ifndef PEBSD_NAMES_H
-#define PEBSD_NAMES_H
+#ifndef PEBSD_DATA_SOURCE_NAMES_H
+#define PEBSD_DATA_SOURCE_NAMES_H
 
 #include "pebsd/data_source.h"
 

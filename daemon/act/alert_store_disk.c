@@ -4,7 +4,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "act/store.h"
+#include "act/alert_store.h"
 #include "base/regular_file.h"
 
 /* 50,000 alerts and more. */
@@ -14,7 +14,7 @@
 static int read_all(int directory, char **ret, size_t *ret_length)
 {
 	_cleanup_close_ int fd =
-		openat(directory, STORE_FILE, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
+		openat(directory, ALERT_STORE_FILE, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
 	int r;
 
 	if (fd < 0)
@@ -35,26 +35,27 @@ static u64 number_anew(void)
 	return now.tv_sec > 1 ? (u64)now.tv_sec : 1;
 }
 
-static int move_aside(int directory, const char *wrong, struct store *store, char **ret_message)
+static int move_aside(int directory, const char *wrong, struct alert_store *store, char **ret_message)
 {
 	int r = 0;
 
 	store->next_number = number_anew();
 
 	/* What is a directory there could not be replaced. */
-	if (renameat(directory, STORE_FILE, directory, STORE_BAD) < 0)
+	if (renameat(directory, ALERT_STORE_FILE, directory, ALERT_STORE_BAD) < 0)
 		r = -errno;
 	if (asprintf(
 		    ret_message,
 		    "the state of alerts in %s can't be taken over: %s; %s, and begun anew: alerts that were "
 		    "pending or firing begin anew, too, with numbers from %llu on",
-		    STORE_FILE, wrong, r < 0 ? "it can't be moved aside" : "it is kept as " STORE_BAD,
+		    ALERT_STORE_FILE, wrong,
+		    r < 0 ? "it can't be moved aside" : "it is kept as " ALERT_STORE_BAD,
 		    (unsigned long long)store->next_number) < 0)
 		*ret_message = NULL;
 	return r;
 }
 
-int store_read(int directory, struct store *ret, char **ret_message)
+int alert_store_read(int directory, struct alert_store *ret, char **ret_message)
 {
 	_cleanup_free_ char *text = NULL;
 	const char *wrong = "it is no file of pebsd's";
@@ -62,12 +63,12 @@ int store_read(int directory, struct store *ret, char **ret_message)
 	int r;
 
 	*ret_message = NULL;
-	store_init(ret);
+	alert_store_init(ret);
 	r = read_all(directory, &text, &length);
 	if (r == -ENOENT)
 		return 0;
 	if (r == 0)
-		r = store_parse(text, length, ret, &wrong);
+		r = alert_store_parse(text, length, ret, &wrong);
 	if (r == -EBADMSG)
 		return move_aside(directory, wrong, ret, ret_message);
 	return r;
@@ -88,7 +89,7 @@ static int write_all(int fd, const char *text, size_t length)
 	return fsync(fd) < 0 ? -errno : 0;
 }
 
-int store_replace(int directory, const char *name, const char *text, size_t length)
+int alert_store_replace(int directory, const char *name, const char *text, size_t length)
 {
 	_cleanup_free_ char *unfinished = NULL;
 	_cleanup_close_ int fd = -1;
@@ -114,14 +115,14 @@ int store_replace(int directory, const char *name, const char *text, size_t leng
 	return fsync(directory) < 0 ? -errno : 0;
 }
 
-int store_write(int directory, const struct store *store)
+int alert_store_write(int directory, const struct alert_store *store)
 {
 	_cleanup_free_ char *text = NULL;
 	size_t length;
 	int r;
 
-	r = store_format(store, &text, &length);
+	r = alert_store_format(store, &text, &length);
 	if (r < 0)
 		return r;
-	return store_replace(directory, STORE_FILE, text, length);
+	return alert_store_replace(directory, ALERT_STORE_FILE, text, length);
 }

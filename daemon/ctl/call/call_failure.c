@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "ctl/call/failure.h"
+#include "ctl/call/call_failure.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -13,7 +13,7 @@
 #define VARLINK(name) "org.varlink.service." name
 #define PEBSD(name)   "io.pebsd." name
 
-enum ctl_exit failure_of_connection(const struct options *options, int error)
+enum ctl_exit failure_of_connection(const struct ctl_options *options, int error)
 {
 	switch (error) {
 	case -ENOENT:
@@ -62,7 +62,7 @@ enum ctl_exit failure_of_connection(const struct options *options, int error)
 	}
 }
 
-static enum ctl_exit invalid_parameter(const struct options *options, const char *parameter)
+static enum ctl_exit invalid_parameter(const struct ctl_options *options, const char *parameter)
 {
 	if (strcmp(parameter, "sort") == 0 && options->sort) {
 		(void)fprintf(
@@ -129,7 +129,7 @@ static enum ctl_exit busy(json_object *parameters, const char *reason)
 	return CTL_FAILED;
 }
 
-enum ctl_exit failure_of_call(const struct options *options, const struct client_reply *reply)
+enum ctl_exit failure_of_call(const struct ctl_options *options, const struct client_reply *reply)
 {
 	const char *texts[] = {"parameter", "cgroup", "reason"};
 	_cleanup_free_ char *visible = NULL;

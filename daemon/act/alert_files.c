@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "act/place.h"
+#include "act/alert_files.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -27,7 +27,7 @@ static int make_directories(const char *path)
 	return mkdir(name, 0700) < 0 && errno != EEXIST ? -errno : 0;
 }
 
-int place_open(const char *path, int *ret)
+int alert_files_open(const char *path, int *ret)
 {
 	_cleanup_close_ int fd = -1;
 	struct stat st;
@@ -49,18 +49,18 @@ int place_open(const char *path, int *ret)
 	return 0;
 }
 
-void place_name(u64 alert, char ret[PLACE_NAME_MAX])
+void alert_files_name(u64 alert, char ret[ALERT_FILES_NAME_MAX])
 {
-	(void)snprintf(ret, PLACE_NAME_MAX, "%llu." SUFFIX, (unsigned long long)alert);
+	(void)snprintf(ret, ALERT_FILES_NAME_MAX, "%llu." SUFFIX, (unsigned long long)alert);
 }
 
 static bool is_name(const char *name, u64 *ret_alert, bool *ret_whole)
 {
-	char expected[PLACE_NAME_MAX];
+	char expected[ALERT_FILES_NAME_MAX];
 	size_t length;
 
 	*ret_alert = strtoull(name, NULL, 10);
-	place_name(*ret_alert, expected);
+	alert_files_name(*ret_alert, expected);
 	length = strlen(expected);
 	if (strncmp(name, expected, length) != 0)
 		return false;
@@ -68,7 +68,7 @@ static bool is_name(const char *name, u64 *ret_alert, bool *ret_whole)
 	return *ret_whole || strcmp(name + length, ".new") == 0;
 }
 
-int place_scan(int directory, void (*found)(void *userdata, u64 alert, bool whole), void *userdata)
+int alert_files_scan(int directory, void (*found)(void *userdata, u64 alert, bool whole), void *userdata)
 {
 	_cleanup_(closedirp) DIR *stream = NULL;
 	const struct dirent *entry;
@@ -92,11 +92,11 @@ int place_scan(int directory, void (*found)(void *userdata, u64 alert, bool whol
 	return -errno;
 }
 
-int place_remove(int directory, u64 alert)
+int alert_files_remove(int directory, u64 alert)
 {
-	char name[PLACE_NAME_MAX], half[PLACE_NAME_MAX + 4];
+	char name[ALERT_FILES_NAME_MAX], half[ALERT_FILES_NAME_MAX + 4];
 
-	place_name(alert, name);
+	alert_files_name(alert, name);
 	(void)snprintf(half, sizeof(half), "%s.new", name);
 	if ((unlinkat(directory, name, 0) < 0 && errno != ENOENT) ||
 	    (unlinkat(directory, half, 0) < 0 && errno != ENOENT))

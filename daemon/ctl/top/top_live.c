@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "ctl/top/live.h"
+#include "ctl/top/top_live.h"
 
 #include <errno.h>
 #include <string.h>
@@ -8,10 +8,10 @@
 #include "base/json_get.h"
 #include "base/text.h"
 #include "ctl/call/call.h"
-#include "ctl/call/failure.h"
-#include "ctl/top/draw.h"
-#include "ctl/top/request.h"
+#include "ctl/call/call_failure.h"
 #include "ctl/top/screen.h"
+#include "ctl/top/top_draw.h"
+#include "ctl/top/top_request.h"
 #include "format/style.h"
 
 #define REFRESH_MS    1000
@@ -25,7 +25,7 @@
 DEFINE_CLEANUP(struct screen *, screen_close)
 
 struct live {
-	const struct options *options;
+	const struct ctl_options *options;
 	struct screen *screen;
 	struct client *client; /* NULL: nobody answered the last time */
 	struct top_state state;
@@ -430,7 +430,7 @@ static void run(struct live *live)
 	}
 }
 
-static void begin_state(const struct options *options, struct top_state *state)
+static void begin_state(const struct ctl_options *options, struct top_state *state)
 {
 	*state = (struct top_state){.own_window = -1, .sums = options->has_depth, .depth = options->depth};
 	if (options->window == WINDOW_ALL)
@@ -443,7 +443,7 @@ static void begin_state(const struct options *options, struct top_state *state)
 		top_state_set_sort(state, options->sort);
 }
 
-int top_live(const struct options *options, struct client **client, enum ctl_exit *ret)
+int top_live(const struct ctl_options *options, struct client **client, enum ctl_exit *ret)
 {
 	_cleanup_(screen_closep) struct screen *screen = NULL;
 	struct live live = {.options = options};

@@ -15,7 +15,7 @@ enum window_kind {
 	WINDOW_SECONDS,
 };
 
-struct options {
+struct ctl_options {
 	const char *socket;
 	const char *sort;   /* NULL: the daemon's default */
 	const char *output; /* NULL: not said */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "ctl/top/request.h"
+#include "ctl/top/top_request.h"
 
 #include <string.h>
 
@@ -8,7 +8,7 @@
 
 #define DEFAULT_WINDOW_SECONDS 10
 
-double top_text_window(const struct options *options, const json_object *status)
+double top_text_window(const struct ctl_options *options, const json_object *status)
 {
 	const char *origin = json_get_text(status, "origin");
 
@@ -19,7 +19,7 @@ double top_text_window(const struct options *options, const json_object *status)
 	return DEFAULT_WINDOW_SECONDS;
 }
 
-double top_json_window(const struct options *options)
+double top_json_window(const struct ctl_options *options)
 {
 	return options->window == WINDOW_SECONDS ? options->window_seconds : 0;
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Bytes one after another in blocks, within a budget that several stores share; and stacks, each once. Pure.
  */
-#ifndef PEBSD_RECORDING_STORE_H
-#define PEBSD_RECORDING_STORE_H
+#ifndef PEBSD_ZOOM_RECORDING_STORE_H
+#define PEBSD_ZOOM_RECORDING_STORE_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "act/store.h"
+#include "act/alert_store.h"
 #include "base/json_get.h"
 #include "base/utf8.h"
 
@@ -88,7 +88,7 @@ static const char *truth(bool value)
 	return value ? "true" : "false";
 }
 
-static void put_store(FILE *out, const struct store *store, bool *failed)
+static void put_store(FILE *out, const struct alert_store *store, bool *failed)
 {
 	const char *comma = "";
 
@@ -119,7 +119,7 @@ static void put_store(FILE *out, const struct store *store, bool *failed)
 	(void)fputs("]}", out);
 }
 
-int store_format(const struct store *store, char **ret, size_t *ret_length)
+int alert_store_format(const struct alert_store *store, char **ret, size_t *ret_length)
 {
 	char *text = NULL;
 	FILE *out = open_memstream(&text, ret_length);
@@ -274,7 +274,7 @@ static bool read_number(const json_object *object, u64 next, u64 *ret)
 	return json_get_u64(object, "alert", ret) && *ret > 0 && *ret < next;
 }
 
-static bool read_intent(const json_object *object, u64 next, struct store_intent *ret)
+static bool read_intent(const json_object *object, u64 next, struct alert_store_intent *ret)
 {
 	bool log, unit;
 
@@ -285,7 +285,7 @@ static bool read_intent(const json_object *object, u64 next, struct store_intent
 	return ret->actions != 0;
 }
 
-static bool read_file(const json_object *object, u64 next, struct store_file *ret)
+static bool read_file(const json_object *object, u64 next, struct alert_store_file *ret)
 {
 	return read_number(object, next, &ret->alert) && read_time(object, "resolved", &ret->resolved);
 }
@@ -298,7 +298,7 @@ static void *room_for(const json_object *array, size_t size)
 	return calloc(n ? n : 1, size);
 }
 
-static int read_lists(const json_object *object, struct store *store, const char **ret_wrong)
+static int read_lists(const json_object *object, struct alert_store *store, const char **ret_wrong)
 {
 	const json_object *memories = json_get_array(object, "alerts");
 	const json_object *intents = json_get_array(object, "begun");
@@ -331,7 +331,7 @@ static int read_lists(const json_object *object, struct store *store, const char
 	return 0;
 }
 
-static int read_store(const json_object *object, struct store *store, const char **ret_wrong)
+static int read_store(const json_object *object, struct alert_store *store, const char **ret_wrong)
 {
 	const char *boot = json_get_text(object, "boot");
 	u64 version;
@@ -343,7 +343,8 @@ static int read_store(const json_object *object, struct store *store, const char
 	if (version != VERSION)
 		return -EBADMSG;
 	*ret_wrong = "the boot can't be read";
-	if (!boot || strlen(boot) >= STORE_BOOT_MAX || strspn(boot, "0123456789abcdef-") != strlen(boot))
+	if (!boot || strlen(boot) >= ALERT_STORE_BOOT_MAX ||
+	    strspn(boot, "0123456789abcdef-") != strlen(boot))
 		return -EBADMSG;
 	(void)stpcpy(store->boot, boot);
 	*ret_wrong = "the next alert's number can't be read";
@@ -356,13 +357,13 @@ static int read_store(const json_object *object, struct store *store, const char
 	return read_lists(object, store, ret_wrong);
 }
 
-int store_parse(const char *text, size_t length, struct store *ret, const char **ret_wrong)
+int alert_store_parse(const char *text, size_t length, struct alert_store *ret, const char **ret_wrong)
 {
 	_cleanup_json_ json_object *object = NULL;
-	_cleanup_(store_clear) struct store store;
+	_cleanup_(alert_store_clear) struct alert_store store;
 	int r;
 
-	store_init(&store);
+	alert_store_init(&store);
 	*ret_wrong = "it is no JSON";
 	r = json_parse(text, length, DEPTH, &object);
 	if (r == 0)
@@ -370,6 +371,6 @@ int store_parse(const char *text, size_t length, struct store *ret, const char *
 	if (r < 0)
 		return r;
 	*ret = store;
-	store = (struct store){0};
+	store = (struct alert_store){0};
 	return 0;
 }

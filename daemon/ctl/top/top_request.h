@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "ctl/call/options.h"
+#include "ctl/call/ctl_options.h"
 
 struct top_request {
 	double window_seconds; /* 0: all the time */
@@ -32,7 +32,7 @@ json_object *top_window_parameters(double seconds);
 bool top_add_trend(json_object *parameters, size_t bins, double seconds);
 
 /* The window in seconds, 0 for all: what was asked for, or the default for people. */
-double top_text_window(const struct options *options, const json_object *status);
-double top_json_window(const struct options *options);
+double top_text_window(const struct ctl_options *options, const json_object *status);
+double top_json_window(const struct ctl_options *options);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "ctl/top/table.h"
+#include "ctl/top/top_table.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -3,8 +3,8 @@
 #ifndef PEBSD_CTL_TOP_LIVE_H
 #define PEBSD_CTL_TOP_LIVE_H
 
+#include "ctl/call/ctl_options.h"
 #include "ctl/call/exit.h"
-#include "ctl/call/options.h"
 #include "varlink/client.h"
 
 /*
@@ -12,6 +12,6 @@
  * away is told on the screen, and asked again each second. Returns -ENODEV, with nothing done, where nothing
  * is known of the terminal; else 0, and how it ended in `ret`.
  */
-int top_live(const struct options *options, struct client **client, enum ctl_exit *ret);
+int top_live(const struct ctl_options *options, struct client **client, enum ctl_exit *ret);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "trial/test_rules.h"
+#include "trial/trial_command.h"
 
 #include <errno.h>
 #include <locale.h>
@@ -89,7 +89,7 @@ static int test_model(const struct options *options, const struct config *config
 	return r < 0 ? r : EXIT_DONE;
 }
 
-int test_rules(const struct options *options, const struct config *config, struct failure *ret_failure)
+int trial_command(const struct options *options, const struct config *config, struct failure *ret_failure)
 {
 	*ret_failure = (struct failure){.code = EXIT_FAILED};
 	if (config->n_rules == 0)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* One recording of a replay: how far it is read, and what must be said of it in the end. */
-#ifndef PEBSD_RECORDING_H
-#define PEBSD_RECORDING_H
+#ifndef PEBSD_REPLAY_RECORDING_H
+#define PEBSD_REPLAY_RECORDING_H
 
 #include <stdbool.h>
 
@@ -11,7 +11,7 @@
 #include "origin/replay/replay_notes.h"
 #include "origin/replay/replay_queue.h"
 
-struct recording {
+struct replay_recording {
 	char *name; /* for messages */
 	struct perf_data *data;
 	bool has_pending; /* its first sample, read when it was opened */
@@ -30,7 +30,7 @@ struct recording {
  * or was never completed, and which of its samples are not in the figures. `events` are those that are
  * counted. Returns 0 or -ENOMEM.
  */
-int recording_notes(const struct recording *recording, const struct replay_event_set *events,
-		    struct replay_notes *notes, bool *ret_cut);
+int replay_recording_notes(const struct replay_recording *recording, const struct replay_event_set *events,
+			   struct replay_notes *notes, bool *ret_cut);
 
 #endif
