@@ -340,7 +340,7 @@ static int set_group(const struct config_key *key, void *field, const char *text
 	return 0;
 }
 
-/* No user and no password: they would stand in the symboliser's environment. */
+/* No user and no password: they would stand in the symbolizer's environment. */
 static bool is_url(const char *word)
 {
 	const char *host = strncmp(word, "https://", 8) == 0  ? word + 8

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Detail on demand in a running daemon: who may be looked at closely, and the parts that do it: zooms, the
- * symboliser, the engine's hot tables.
+ * symbolizer, the engine's hot tables.
  */
 #ifndef PEBSD_DETAIL_H
 #define PEBSD_DETAIL_H

@@ -26,7 +26,7 @@
 struct held_zoom {
 	struct zoom zoom;            /* first: what others are shown */
 	struct zoom_events *events;  /* while it runs */
-	struct number_map processes; /* pids that are known to the symboliser */
+	struct number_map processes; /* pids that are known to the symbolizer */
 	size_t n_asked, n_read;      /* processes; of so many the recording knows what they have mapped */
 	u64 until_ns; /* RUNNING: the end of it; NAMING: of the waiting; DONE: of the keeping */
 };

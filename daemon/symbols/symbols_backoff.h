@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * How often the symboliser may be started anew, and of which processes it failed: a file that is made to
+ * How often the symbolizer may be started anew, and of which processes it failed: a file that is made to
  * crash it shall cost the names of its process and no more. Pure; times are of one clock, nanoseconds.
  */
 #ifndef PEBSD_SYMBOLS_BACKOFF_H

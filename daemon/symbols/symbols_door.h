@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The symboliser as a unit of its own, pebsd-symbols.service, asked through its socket: reading what other
+ * The symbolizer as a unit of its own, pebsd-symbols.service, asked through its socket: reading what other
  * processes have mapped takes rights that pebsd itself then does without. The unit's side is symbols_unit.h.
  */
 #ifndef PEBSD_SYMBOLS_DOOR_H

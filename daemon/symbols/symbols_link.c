@@ -100,7 +100,7 @@ static void note_late(struct symbols *symbols, bool of_kernel)
 		return;
 	symbols->said_late_ns = now;
 	(void)log_warning(0,
-			  "the symboliser has not answered for %llu s: %s; names come later, ask for them "
+			  "the symbolizer has not answered for %llu s: %s; names come later, ask for them "
 			  "again (more of this is not said within the next ten minutes)",
 			  (unsigned long long)(symbols->question_ns / NSEC_PER_SEC),
 			  of_kernel ? "it reads the kernel's symbols, and this machine is slow or busy"
@@ -115,7 +115,7 @@ static void say(struct symbols *symbols, int error, const char *what, const char
 		return;
 	symbols->said_ns = now;
 	(void)log_warning(error,
-			  "the symboliser %s; %s (more of this is not said within the next ten minutes)",
+			  "the symbolizer %s; %s (more of this is not said within the next ten minutes)",
 			  what, consequence);
 }
 

@@ -28,7 +28,7 @@ struct symbols {
 	u64 since_ns;           /* the oldest request is so, or there is none, or it was killed */
 	u64 said_ns;
 	u64 said_late_ns;
-	u64 held; /* bytes, by the symboliser */
+	u64 held; /* bytes, by the symbolizer */
 	u64 kernel_start;
 	struct symbols_figures figures;
 	sd_event_source *on_socket;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What the symboliser was asked and has not answered, in order, and of that what has not been sent: bounded.
+ * What the symbolizer was asked and has not answered, in order, and of that what has not been sent: bounded.
  * Pure.
  */
 #ifndef PEBSD_SYMBOLS_QUEUE_H
@@ -45,7 +45,7 @@ void symbols_queue_remove_first(struct symbols_queue *queue);
 size_t symbols_queue_packet(const struct symbols_queue *queue, const u8 **ret);
 void symbols_queue_sent(struct symbols_queue *queue, size_t bytes);
 
-/* For another symboliser: only the questions remain, with new numbers, none of them sent. */
+/* For another symbolizer: only the questions remain, with new numbers, none of them sent. */
 void symbols_queue_begin_anew(struct symbols_queue *queue);
 
 u64 symbols_queue_bytes(const struct symbols_queue *queue);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Asking the symboliser: what comes of a good one, and of one that dies, hangs, answers wrongly or does not
- * start. The symboliser is this program itself, which then does what the addresses it is asked for say.
+ * Asking the symbolizer: what comes of a good one, and of one that dies, hangs, answers wrongly or does not
+ * start. The symbolizer is this program itself, which then does what the addresses it is asked for say.
  */
 #include <criterion/criterion.h>
 #include <dirent.h>
@@ -253,7 +253,7 @@ static void end(void)
 	symbols = symbols_free(symbols);
 	event = sd_event_unref(event);
 	/* Whatever became of it, nothing of it is left. */
-	cr_expect_eq(waitpid(-1, NULL, WNOHANG), -1, "a symboliser is left");
+	cr_expect_eq(waitpid(-1, NULL, WNOHANG), -1, "a symbolizer is left");
 	cr_expect_eq(errno, ECHILD);
 }
 
@@ -313,7 +313,7 @@ Test(symbols, a_name_is_asked_for_once_however_often)
 	cr_expect(figures.running);
 	cr_expect_gt(figures.bytes, 1000);
 	cr_expect_gt(figures.own_bytes, 1000);
-	cr_expect_lt(figures.own_bytes, figures.bytes, "the symboliser holds something too");
+	cr_expect_lt(figures.own_bytes, figures.bytes, "the symbolizer holds something too");
 }
 
 Test(symbols, an_address_of_the_kernel_is_asked_for_once_for_all)

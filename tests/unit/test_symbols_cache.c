@@ -294,7 +294,7 @@ Test(symbols_queue, long_paths_are_bounded_in_bytes)
 	cr_expect_leq(symbols_queue_bytes(&queue), 2 * SYMBOLS_QUEUE_BYTES_MAX);
 }
 
-Test(symbols_queue, another_symboliser_is_asked_the_questions_alone)
+Test(symbols_queue, another_symbolizer_is_asked_the_questions_alone)
 {
 	struct symbols_entry entries[3] = {{.query = at(1, 5)}, {.query = at(1, 6)}, {.query = at(1, 7)}};
 	struct symbols_wire_request note = {.type = SYMBOLS_WIRE_PROCESS, .pid = 3}, got;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The symboliser of a unit of its own: who may ask it and whom pebsd asks, and what comes of one that dies,
- * hangs or is not there. The unit is a process of this test's, its symbolisers are this program. */
+/* The symbolizer of a unit of its own: who may ask it and whom pebsd asks, and what comes of one that dies,
+ * hangs or is not there. The unit is a process of this test's, its symbolizers are this program. */
 #include <criterion/criterion.h>
 #include <dirent.h>
 #include <errno.h>
@@ -156,7 +156,7 @@ static void await_end_of(pid_t pid)
 {
 	for (int i = 0; i < 2000 && kill(pid, 0) == 0; i++)
 		(void)usleep(10000);
-	cr_expect_lt(kill(pid, 0), 0, "the symboliser still runs");
+	cr_expect_lt(kill(pid, 0), 0, "the symbolizer still runs");
 }
 
 /* What the unit says to who connects: READY's size, 0 where it closes at once. */

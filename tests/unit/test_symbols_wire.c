@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What goes between pebsd and its symboliser, and what is refused of it. */
+/* What goes between pebsd and its symbolizer, and what is refused of it. */
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The symboliser itself, run by this program as pebsd runs it: what it answers, and what it has given up
+/* The symbolizer itself, run by this program as pebsd runs it: what it answers, and what it has given up
  * before. */
 #include <criterion/criterion.h>
 #include <dirent.h>
@@ -83,7 +83,7 @@ static const struct symbol *own_function(void)
 	return answer_of((u32)getpid(), (u64)(uintptr_t)a_function_of_this_test, SYMBOL_CODE);
 }
 
-/* The symboliser's pid: the only child. */
+/* The symbolizer's pid: the only child. */
 static pid_t worker_pid(void)
 {
 	DIR *directory = opendir("/proc");

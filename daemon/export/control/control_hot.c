@@ -19,7 +19,7 @@ struct asked {
 	u64 limit;
 };
 
-/* An address of no process is the origin's own: the symboliser, which looks at this machine's, is not asked.
+/* An address of no process is the origin's own: the symbolizer, which looks at this machine's, is not asked.
  */
 static const struct symbol *find_name(void *userdata, const struct symbol_query *query)
 {

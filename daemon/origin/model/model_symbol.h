@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Names of the model's code and data, as the symboliser has them of this machine's programs. Pure. */
+/* Names of the model's code and data, as the symbolizer has them of this machine's programs. Pure. */
 #ifndef PEBSD_ORIGIN_MODEL_SYMBOL_H
 #define PEBSD_ORIGIN_MODEL_SYMBOL_H
 

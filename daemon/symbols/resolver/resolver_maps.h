@@ -52,7 +52,7 @@ int maps_copy(const struct maps *maps, struct maps **ret);
 /* Bytes of paths of one process; mappings beyond are kept without theirs. */
 #define MAPS_PATH_BYTES_MAX (16UL << 20)
 
-/* A symboliser that is asked something for longer than SYMBOLS_QUESTION_S is ended. */
+/* A symbolizer that is asked something for longer than SYMBOLS_QUESTION_S is ended. */
 #define MAPS_READ_NS (2 * NSEC_PER_SEC)
 
 /* Reads RESOLVER_MAPPINGS_MAX lines at most, and for no longer than MAPS_READ_NS. 0; -ESRCH where there is

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What the symboliser gives up before it reads anything. */
+/* What the symbolizer gives up before it reads anything. */
 #ifndef PEBSD_SYMBOLS_CONFINE_H
 #define PEBSD_SYMBOLS_CONFINE_H
 

@@ -26,7 +26,7 @@ struct unit;
 
 struct client {
 	struct unit *unit;
-	int connection; /* -1: it has gone, and its symboliser was killed */
+	int connection; /* -1: it has gone, and its symbolizer was killed */
 	struct child child;
 	sd_event_source *on_hangup;
 	sd_event_source *on_end;
@@ -116,7 +116,7 @@ static int on_end(sd_event_source *source, int fd, u32 events, void *userdata)
 	}
 	if (client->connection >= 0 && may_say(client->unit))
 		(void)log_warning(0,
-				  "a symboliser %s; what it was asked then has no name (more of this is not "
+				  "a symbolizer %s; what it was asked then has no name (more of this is not "
 				  "said within the next ten minutes)",
 				  how);
 	close_connection(client);
@@ -174,13 +174,13 @@ static int take_in(struct unit *unit, int connection)
 	}
 	if (!client) {
 		if (may_say(unit))
-			(void)log_warning(0, "%d symbolisers are at work, and no more are run",
+			(void)log_warning(0, "%d symbolizers are at work, and no more are run",
 					  SYMBOLS_UNIT_CLIENTS_MAX);
 		return -EBUSY;
 	}
 	r = serve_connection(unit, client, connection);
 	if (r < 0 && may_say(unit))
-		(void)log_warning(r, "cannot run a symboliser");
+		(void)log_warning(r, "cannot run a symbolizer");
 	return r;
 }
 

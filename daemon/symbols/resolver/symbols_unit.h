@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * pebsd-symbols.service: `pebsd --symbolizer` with the socket of pebsd-symbols.socket. It accepts who asks,
- * and runs a symboliser for each (symbols_worker.h) that has the connection as its standard input; it reads
+ * and runs a symbolizer for each (symbols_worker.h) that has the connection as its standard input; it reads
  * nothing of what is asked itself. Root may ask, and the user whose systemd has made the socket.
  *
  * What is answered is where the code and data at an address of a process lie, and how they are named: by the
@@ -29,7 +29,7 @@ struct symbols_unit_settings {
 	u64 idle_ns;            /* 0: SYMBOLS_UNIT_IDLE_S */
 };
 
-/* Until nobody asks. Whoever closes its connection has its symboliser killed. Returns an exit code. */
+/* Until nobody asks. Whoever closes its connection has its symbolizer killed. Returns an exit code. */
 int symbols_unit(const struct symbols_unit_settings *settings);
 
 #endif

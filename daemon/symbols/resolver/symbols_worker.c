@@ -128,7 +128,7 @@ int symbols_worker(int fd, bool debuginfod)
 	}
 	r = symbols_confine(debuginfod);
 	if (r < 0) {
-		(void)log_error(r, "the symboliser cannot give up its capabilities, and reads nothing");
+		(void)log_error(r, "the symbolizer cannot give up its capabilities, and reads nothing");
 		return EXIT_FAILED;
 	}
 	worker = calloc(1, sizeof(*worker));
@@ -139,6 +139,6 @@ int symbols_worker(int fd, bool debuginfod)
 		r = serve(worker);
 	}
 	if (r < 0)
-		(void)log_error(r, "the symboliser cannot go on");
+		(void)log_error(r, "the symbolizer cannot go on");
 	return r < 0 ? EXIT_FAILED : EXIT_DONE;
 }

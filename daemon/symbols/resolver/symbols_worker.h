@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The symboliser: `pebsd --symbolizer`, which pebsd runs itself with a socket as its standard input. Before
+ * The symbolizer: `pebsd --symbolizer`, which pebsd runs itself with a socket as its standard input. Before
  * it reads anything it gives up what it does not need: capabilities other than CAP_SYS_PTRACE,
  * CAP_DAC_READ_SEARCH, CAP_CHECKPOINT_RESTORE (and CAP_SYSLOG while it reads kallsyms), new privileges, the
  * network (unless debuginfod is configured), writing files, more memory and CPU time than it may need.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What an address of a process (or of the kernel) is: plain data, which crosses from the symboliser. */
+/* What an address of a process (or of the kernel) is: plain data, which crosses from the symbolizer. */
 #ifndef PEBSD_SYMBOL_H
 #define PEBSD_SYMBOL_H
 

@@ -65,7 +65,7 @@ static int make_environment(const char *debuginfod, struct environment *environm
 	if (!debuginfod || !*debuginfod)
 		return 0;
 	/* Less than a question may take (SYMBOLS_QUESTION_S): a server that hangs costs a name, not the
-	 * symboliser. */
+	 * symbolizer. */
 	if ((r = environment_add(environment, "DEBUGINFOD_URLS", debuginfod)) < 0 ||
 	    (r = environment_add(environment, "DEBUGINFOD_TIMEOUT", "2")) < 0 ||
 	    (r = environment_add(environment, "DEBUGINFOD_MAXTIME", "6")) < 0)

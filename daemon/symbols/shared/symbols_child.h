@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The symboliser's process, as pebsd or its unit starts it. */
+/* The symbolizer's process, as pebsd or its unit starts it. */
 #ifndef PEBSD_SYMBOLS_CHILD_H
 #define PEBSD_SYMBOLS_CHILD_H
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Messages between pebsd and its symboliser, over a socket that keeps their bounds (SOCK_SEQPACKET):
+ * Messages between pebsd and its symbolizer, over a socket that keeps their bounds (SOCK_SEQPACKET):
  * requests, several in a packet, and an answer to each in their order, one in a packet. Either side refuses
- * whatever is not exactly of this form: the symboliser reads files that others made, and may have been taken
+ * whatever is not exactly of this form: the symbolizer reads files that others made, and may have been taken
  * over. Pure.
  */
 #ifndef PEBSD_SYMBOLS_WIRE_H
@@ -23,7 +23,7 @@
 /* Bytes of requests in one packet. One request has fewer. */
 #define SYMBOLS_WIRE_PACKET 16384
 
-/* The number of the first answer, which belongs to no request: the symboliser has begun. */
+/* The number of the first answer, which belongs to no request: the symbolizer has begun. */
 #define SYMBOLS_WIRE_READY 0
 
 enum symbols_wire_type {
@@ -54,7 +54,7 @@ ssize_t symbols_wire_read_request(const void *packet, size_t size, struct symbol
 
 struct symbols_wire_answer {
 	u64 number;
-	u64 held; /* bytes that the symboliser holds, as it says */
+	u64 held; /* bytes that the symbolizer holds, as it says */
 	bool has_symbol;
 	struct symbol symbol; /* its pointers lead into `block`: not for symbol_done() */
 	void *block;          /* the reader's, to be freed; NULL: there are none */
