@@ -102,7 +102,7 @@ static int probe(const struct options *options)
 {
 	_cleanup_(config_mistakes_clear) struct config_mistakes mistakes = {0};
 	_cleanup_(config_freep) struct config *config = NULL;
-	struct probe_wish wish;
+	struct probe_request wish;
 	int r = config_load(options->config, NULL, &config, &mistakes);
 
 	if (r == -EINVAL) {
@@ -113,7 +113,7 @@ static int probe(const struct options *options)
 		r = config_new(&config);
 	}
 	if (r >= 0) {
-		wish = (struct probe_wish){
+		wish = (struct probe_request){
 			.sysfs_root = options->sysfs_root ? options->sysfs_root : "/sys",
 			.events = {.ldlat = (u32)config->ldlat,
 				   .period = config->period,
@@ -166,7 +166,7 @@ static int run(const struct options *options, struct config *config)
 }
 
 /* The unit's: the URLs are those of the configuration, not of who asks. */
-static int symbols_door(void)
+static int symbols_socket(void)
 {
 	_cleanup_(config_mistakes_clear) struct config_mistakes mistakes = {0};
 	_cleanup_(config_freep) struct config *config = NULL;
@@ -188,7 +188,7 @@ static int symbolizer(void)
 
 	if (sd_listen_fds(true) == 1 &&
 	    sd_is_socket_unix(SD_LISTEN_FDS_START, SOCK_SEQPACKET, 1, NULL, 0) > 0)
-		return symbols_door();
+		return symbols_socket();
 	return symbols_worker(STDIN_FILENO, debuginfod && *debuginfod);
 }
 

@@ -8,7 +8,7 @@
 #include "base/log.h"
 #include "engine/engine.h"
 #include "pebsd/hot.h"
-#include "symbols/symbols_door.h"
+#include "symbols/symbols_socket.h"
 
 struct detail {
 	struct detail_settings settings;
@@ -36,8 +36,9 @@ static void close_zoom(void *userdata, struct zoom_events *events)
 int detail_new(const struct detail_settings *settings, struct detail **ret)
 {
 	_cleanup_(detail_freep) struct detail *detail = calloc(1, sizeof(*detail));
-	const struct symbols_settings symbols = {
-		.event = settings->event, .debuginfod = settings->config->debuginfod, .door = SYMBOLS_DOOR};
+	const struct symbols_settings symbols = {.event = settings->event,
+						 .debuginfod = settings->config->debuginfod,
+						 .socket = SYMBOLS_SOCKET};
 	struct zooms_settings zooms = {
 		.event = settings->event, .changed = settings->changed, .userdata = settings->userdata};
 	int r;
@@ -49,7 +50,7 @@ int detail_new(const struct detail_settings *settings, struct detail **ret)
 	if (r < 0)
 		return r;
 	zooms.symbols = detail->symbols;
-	zooms.door = SYMBOLS_DOOR;
+	zooms.socket = SYMBOLS_SOCKET;
 	zooms.origin.name = engine_head(sampling_engine(settings->sampling))->origin;
 	if (strcmp(zooms.origin.name, "perf") == 0) {
 		zooms.origin.open = open_zoom;

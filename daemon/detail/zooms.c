@@ -423,7 +423,7 @@ static int begin(struct zooms *zooms, const struct zoom_wish *wish, u64 *ret_id,
 	struct zoom_events *events = NULL;
 	struct held_zoom *held;
 	char *note = NULL;
-	int r = zooms->reader ? 0 : zoom_reader_new(zooms->settings.door, &zooms->reader);
+	int r = zooms->reader ? 0 : zoom_reader_new(zooms->settings.socket, &zooms->reader);
 
 	if (r == 0)
 		r = origin->open(origin->userdata, wish->path, wish->rate, &events, &note, ret_message);

@@ -61,7 +61,7 @@ struct zooms_settings {
 	sd_event *event; /* not owned, nor are the symbols */
 	struct zooms_origin origin;
 	struct symbols *symbols;
-	const char *door; /* as that of the symbols; outlives them all */
+	const char *socket; /* as that of the symbols; outlives them all */
 	/* Told when one begins or is over. May be NULL. */
 	void (*changed)(void *userdata, const struct zoom *zoom, bool over);
 	void *userdata;

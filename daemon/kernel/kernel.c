@@ -128,7 +128,7 @@ int kernel_program_fd(const struct kernel *kernel, unsigned event)
 
 	if (event >= kernel->settings.n_events || !kernel->settings.hardware)
 		return -ENOENT;
-	fd = bpf_program__fd(skeleton_door(kernel->skeleton, event));
+	fd = bpf_program__fd(skeleton_event_program(kernel->skeleton, event));
 	return fd < 0 ? -ENOENT : fd;
 }
 

@@ -253,7 +253,7 @@ static int hash_programs(struct kernel *kernel)
 	int r = 0;
 
 	for (unsigned i = 0; r == 0 && i < EVENTS_MAX; i++)
-		r = hash_tag(skeleton_door(skeleton, i), &hash);
+		r = hash_tag(skeleton_event_program(skeleton, i), &hash);
 	if (r < 0 || (r = hash_tag(skeleton->progs.cgroup_born, &hash)) < 0 ||
 	    (r = hash_tag(skeleton->progs.cgroup_died, &hash)) < 0 ||
 	    (r = hash_tag(skeleton->progs.offcore_switched, &hash)) < 0)

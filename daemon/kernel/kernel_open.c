@@ -210,7 +210,7 @@ static int configure(struct kernel *kernel)
 		return r;
 
 	for (unsigned i = 0; i < EVENTS_MAX; i++)
-		bpf_program__set_autoload(skeleton_door(skeleton, i),
+		bpf_program__set_autoload(skeleton_event_program(skeleton, i),
 					  settings->hardware && i < settings->n_events);
 	bpf_program__set_autoload(skeleton->progs.empty, settings->hardware);
 	/* Of whole pages; one record at a time is in it. */

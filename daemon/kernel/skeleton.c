@@ -131,7 +131,7 @@ struct zoom_bpf *skeleton_open_zoom(void)
 	return NULL;
 }
 
-struct bpf_program *skeleton_door(const struct pebsd_bpf *skeleton, unsigned event)
+struct bpf_program *skeleton_event_program(const struct pebsd_bpf *skeleton, unsigned event)
 {
 	struct bpf_program *const doors[EVENTS_MAX] = {
 		skeleton->progs.event_0, skeleton->progs.event_1,  skeleton->progs.event_2,

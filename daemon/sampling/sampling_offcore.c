@@ -6,7 +6,7 @@
 
 #include "base/log.h"
 #include "origin/perf/perf.h"
-#include "origin/perf/perf_door.h"
+#include "origin/perf/perf_backend.h"
 #include "origin/perf/perf_offcore.h"
 
 struct sampling_offcore {
@@ -67,7 +67,7 @@ int sampling_offcore_open(const struct pmu_plan *plan, unsigned roles, bool whol
 		refuse(offcore, why_none(plan));
 	} else {
 		r = offcore_open(plan->counters, plan->n_counters, PERF_ONLINE_PATH, &offcore->set, &message);
-		if (r == -ENOMEM || (r < 0 && whole && perf_door_may_mend(r))) {
+		if (r == -ENOMEM || (r < 0 && whole && perf_backend_may_mend(r))) {
 			*ret_message = message;
 			return r;
 		}

@@ -14,7 +14,7 @@ struct sampling_offcore;
  * Opens the plan's counters where `roles` (1 << enum event_role) ask for any. They are a baseline beside what
  * is sampled: where they cannot be had that is told, here and in the status, and sampling goes on. Returns 0,
  * and then NULL in `ret` where they were not asked for, or -ENOMEM; `whole`: or what another try may mend
- * (perf_door_may_mend()), then with `ret_message`, the caller's. Every function below takes that NULL.
+ * (perf_backend_may_mend()), then with `ret_message`, the caller's. Every function below takes that NULL.
  */
 int sampling_offcore_open(const struct pmu_plan *plan, unsigned roles, bool whole,
 			  struct sampling_offcore **ret, char **ret_message);

@@ -12,7 +12,7 @@
 #include "base/text.h"
 #include "govern/max_rate.h"
 #include "origin/perf/perf.h"
-#include "origin/perf/perf_door.h"
+#include "origin/perf/perf_backend.h"
 #include "origin/perf/perf_notes.h"
 #include "sampling/guest_marks.h"
 #include "sampling/pause_kept.h"
@@ -125,7 +125,7 @@ static void name_cpus(struct origin_state *state)
 		(void)snprintf(head->events[i].cpus, sizeof(head->events[i].cpus), "%s", cpus ? cpus : "");
 		head->events[i].n_cpus = cpu_list_count(perf_cpus(state->sets[i]));
 	}
-	head->opened_by = perf_door_by_opener() ? "opener" : "pebsd";
+	head->opened_by = perf_backend_by_opener() ? "opener" : "pebsd";
 }
 
 static enum perf_note_change set_note(struct origin_state *state, size_t index, char *text)

@@ -7,14 +7,14 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "origin/perf/perf_door.h"
+#include "origin/perf/perf_backend.h"
 #include "origin/perf/perf_sets.h"
 #include "origin/pmu/perf_selection.h"
 #include "origin/pmu/pmu.h"
 
 enum exit_code sampling_perf_code(int error)
 {
-	return perf_door_may_mend(error) ? EXIT_FAILED : EXIT_CANNOT;
+	return perf_backend_may_mend(error) ? EXIT_FAILED : EXIT_CANNOT;
 }
 
 int sampling_perf_cannot(struct failure *failure, int error, const char *format, const char *what)

@@ -32,7 +32,7 @@ int symbols_new(const struct symbols_settings *settings, struct symbols **ret)
 	symbols->idle_ns = settings->idle_ns ? settings->idle_ns : SYMBOLS_IDLE_S * NSEC_PER_SEC;
 	if ((r = copy_text(settings->debuginfod, &symbols->debuginfod)) < 0 ||
 	    (r = copy_text(settings->program, &symbols->program)) < 0 ||
-	    (r = copy_text(settings->door, &symbols->door)) < 0 ||
+	    (r = copy_text(settings->socket, &symbols->socket)) < 0 ||
 	    (r = symbols_cache_new(&limits, &symbols->cache)) < 0 || (r = symbols_link_open(symbols)) < 0)
 		return r;
 	*ret = TAKE_PTR(symbols);
@@ -59,7 +59,7 @@ struct symbols *symbols_free(struct symbols *symbols)
 	(void)sd_event_unref(symbols->event);
 	free(symbols->debuginfod);
 	free(symbols->program);
-	free(symbols->door);
+	free(symbols->socket);
 	free(symbols);
 	return NULL;
 }

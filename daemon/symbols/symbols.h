@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Names for addresses, asked of a process of its own: the symbolizer (symbols_worker.h), of the unit
- * pebsd-symbols where that is there (symbols_door.h), else a child. It starts when it is first needed, has
+ * pebsd-symbols where that is there (symbols_socket.h), else a child. It starts when it is first needed, has
  * bounded memory and time, as a child fewer rights than pebsd, and ends when it had nothing to do for
  * SYMBOLS_IDLE_S. Nothing here waits: answers come into the table as they come, by the event loop. Where
  * it dies (a file may be made to do that) what it was asked in that moment is SYMBOL_UNKNOWN, and it starts
@@ -32,7 +32,7 @@ struct symbols_settings {
 	sd_event *event;        /* not owned */
 	const char *debuginfod; /* URLs, separated by spaces; NULL or "": none is asked */
 	const char *program;    /* that is run with --symbolizer; NULL: /proc/self/exe */
-	const char *door;       /* the unit's socket, SYMBOLS_DOOR; NULL: a child is run in any case */
+	const char *socket;     /* the unit's socket, SYMBOLS_SOCKET; NULL: a child is run in any case */
 	u64 question_ns; /* that it may take for one, longer where it waits for a CPU; 0: SYMBOLS_QUESTION_S
 			  */
 	u64 idle_ns;     /* 0: SYMBOLS_IDLE_S */

@@ -10,8 +10,8 @@
 #include "base/cleanup.h"
 #include "base/log.h"
 #include "symbols/shared/symbols_child.h"
-#include "symbols/symbols_door.h"
 #include "symbols/symbols_parts.h"
+#include "symbols/symbols_socket.h"
 
 /* While more is to come, answers are let to gather, as each would wake pebsd otherwise: five times the cost.
  */
@@ -239,7 +239,7 @@ static int take_answer(struct symbols *symbols, size_t size)
 static ssize_t receive_packet(struct symbols *symbols)
 {
 	if (symbols->child.pid <= 0)
-		return symbols_door_receive(&symbols->child, symbols->packet, sizeof(symbols->packet));
+		return symbols_socket_receive(&symbols->child, symbols->packet, sizeof(symbols->packet));
 	return recv(symbols->child.socket, symbols->packet, sizeof(symbols->packet),
 		    MSG_DONTWAIT | MSG_TRUNC);
 }
@@ -412,16 +412,16 @@ static int open_child(struct symbols *symbols)
 {
 	int r;
 
-	if (!symbols->door)
+	if (!symbols->socket)
 		return symbols_child_start(symbols->program, symbols->debuginfod, &symbols->child);
-	r = symbols_door_connect(symbols->door, &symbols->child);
+	r = symbols_socket_connect(symbols->socket, &symbols->child);
 	if (r == 0 || r == -EAGAIN)
 		return r;
-	if (!symbols->said_alone && (r == -EPERM || symbols_door_is_needed()))
+	if (!symbols->said_alone && (r == -EPERM || symbols_socket_is_needed()))
 		(void)log_warning(r == -EPERM ? 0 : r,
 				  "%s%s: addresses in programs of other users have no names; run `systemctl "
 				  "restart pebsd-symbols.socket`",
-				  symbols->door, r == -EPERM ? " is not root's, and is not asked" : "");
+				  symbols->socket, r == -EPERM ? " is not root's, and is not asked" : "");
 	symbols->said_alone = true;
 	return symbols_child_start(symbols->program, symbols->debuginfod, &symbols->child);
 }

@@ -13,7 +13,7 @@ struct symbols {
 	sd_event *event;
 	char *debuginfod;
 	char *program;
-	char *door;
+	char *socket;
 	bool said_alone; /* that the unit is not there */
 	u64 question_ns;
 	u64 idle_ns;

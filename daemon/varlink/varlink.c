@@ -13,8 +13,8 @@
 #include "base/log.h"
 #include "pebsd/types.h"
 #include "varlink/varlink_call.h"
+#include "varlink/varlink_limits.h"
 #include "varlink/varlink_room.h"
-#include "varlink/varlink_seats.h"
 
 /* A flood of connections must not take the whole loop. */
 #define ACCEPT_INTERVAL_US 1000000
@@ -464,7 +464,7 @@ static bool make_place(struct varlink_server *server, uid_t user)
 						   .moved_us = connection->moved_us,
 						   .subscribed = connection->subscribed};
 	}
-	yields = varlink_seats_yield(seats, n, user, event_now(server->event));
+	yields = varlink_limits_yield(seats, n, user, event_now(server->event));
 	if (yields < 0)
 		return false;
 	log_debug("control socket: closing the connection of pid %d for another: there are %d",

@@ -108,7 +108,7 @@ void zoom_facts_gather(int cgroup_fd, struct zoom_facts *ret)
 		.gone = zoom_facts_gone(cgroup_fd),
 	};
 	gather_controllers(ret);
-	perf_door_trouble(ret->opener);
+	perf_backend_trouble(ret->opener);
 }
 
 static const char *advice(int error, const struct event *event)

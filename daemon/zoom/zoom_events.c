@@ -10,7 +10,7 @@
 
 #include "base/descriptor_limit.h"
 #include "origin/perf/perf.h"
-#include "origin/perf/perf_door.h"
+#include "origin/perf/perf_backend.h"
 #include "zoom/zoom_attr.h"
 #include "zoom/zoom_diagnose.h"
 #include "zoom/zoom_limit.h"
@@ -64,7 +64,7 @@ struct zoom_events {
 static int event_open(const struct zoom_events *events, const struct perf_event_attr *attr, int cpu,
 		      int group_fd)
 {
-	return perf_door_cgroup(attr, events->cgroup_fd, cpu, group_fd);
+	return perf_backend_cgroup(attr, events->cgroup_fd, cpu, group_fd);
 }
 
 static int read_id(int fd, u64 *ret)

@@ -381,7 +381,7 @@ Test(http, hosts)
 		http_client_done(&client);
 	}
 	/* A reload brings others. */
-	http_desk_configure(server.desk, "evil.example");
+	http_broker_configure(server.broker, "evil.example");
 	for (int i = 0; i < 5; i++)
 		endpoint_turn(&server);
 	client = http_client_exchange(&server, "GET /healthz HTTP/1.1\r\nHost: evil.example\r\n\r\n");

@@ -67,14 +67,15 @@ void http_server_begin(struct http_connection *connection)
 	connection->deadline_ns = now + HTTP_TIMEOUT_SECONDS * NSEC_PER_SEC;
 }
 
-struct http_connection *http_connection_of_asker(struct http_asker *asker)
+struct http_connection *http_connection_of_requester(struct http_requester *requester)
 {
-	return (struct http_connection *)(void *)((char *)asker - offsetof(struct http_connection, asker));
+	return (struct http_connection *)(void *)((char *)requester -
+						  offsetof(struct http_connection, requester));
 }
 
-void http_server_resume(struct http_asker *asker, int error)
+void http_server_resume(struct http_requester *requester, int error)
 {
-	struct http_connection *connection = http_connection_of_asker(asker);
+	struct http_connection *connection = http_connection_of_requester(requester);
 
 	connection->asks = false;
 	connection->answered = true;

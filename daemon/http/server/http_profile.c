@@ -11,7 +11,7 @@
 #include "base/number.h"
 #include "http/server/http_answer.h"
 #include "http/server/http_target.h"
-#include "http/shared/http_line.h"
+#include "http/shared/http_channel.h"
 
 #define PATH_PARAMETER    "cgroup"
 #define SECONDS_PARAMETER "seconds"
@@ -107,9 +107,9 @@ static void leave(struct http_waiting *waiting)
 	if (waiting->left || waiting->fd >= 0 || waiting->error)
 		return;
 	waiting->left = true;
-	(void)http_line_send(waiting->owner->line,
-			     &(struct http_message){.type = HTTP_LEAVE_PROFILE, .number = waiting->number},
-			     -1);
+	(void)http_channel_send(waiting->owner->line,
+				&(struct http_message){.type = HTTP_LEAVE_PROFILE, .number = waiting->number},
+				-1);
 }
 
 /* Not later than the connection's end. */
@@ -209,12 +209,12 @@ static int wait_for(struct http_profile *profile, struct MHD_Connection *connect
 		.owner = profile, .connection = connection, .number = ++profile->last_number, .fd = -1};
 	r = sd_event_add_io(profile->event, &waiting->hangup, fd, EPOLLRDHUP, on_hangup, waiting);
 	if (r >= 0)
-		r = http_line_send(profile->line,
-				   &(struct http_message){.type = HTTP_ASK_PROFILE,
-							  .number = waiting->number,
-							  .value = request->seconds,
-							  .text = request->path},
-				   -1);
+		r = http_channel_send(profile->line,
+				      &(struct http_message){.type = HTTP_ASK_PROFILE,
+							     .number = waiting->number,
+							     .value = request->seconds,
+							     .text = request->path},
+				      -1);
 	if (r < 0) {
 		sd_event_source_disable_unref(waiting->hangup);
 		free(waiting);

@@ -15,33 +15,33 @@
 #define HTTP_QUESTION_HEALTH HTTP_FORMS
 #define HTTP_QUESTION_KINDS  (HTTP_FORMS + 1)
 
-struct http_asker {
-	TAILQ_ENTRY(http_asker) entry;
+struct http_requester {
+	TAILQ_ENTRY(http_requester) entry;
 	u32 kind;
 	u64 since_ns;
 	bool covered; /* the question that is under way was asked after its request */
 };
 
-TAILQ_HEAD(http_askers, http_asker);
+TAILQ_HEAD(http_requesters, http_requester);
 
 struct http_questions {
 	int line;
 	bool under_way[HTTP_QUESTION_KINDS];
-	struct http_askers askers; /* the oldest first */
+	struct http_requesters requesters; /* the oldest first */
 };
 
 void http_questions_init(struct http_questions *questions, int line);
 
-/* `asker` is the caller's, zeroed but for its place. `had`: the generation that is had of a form. 0 or
+/* `requester` is the caller's, zeroed but for its place. `had`: the generation that is had of a form. 0 or
  * -errno, and then it does not wait. */
-int http_questions_ask(struct http_questions *questions, struct http_asker *asker, u32 kind, u64 had,
+int http_questions_ask(struct http_questions *questions, struct http_requester *requester, u32 kind, u64 had,
 		       u64 now_ns);
 
 /* It waits no more. */
-void http_questions_drop(struct http_questions *questions, struct http_asker *asker);
+void http_questions_drop(struct http_questions *questions, struct http_requester *requester);
 
 /* The answer of a kind came: takes those whom it answers out, into `ret`. Whoever came since is asked for
  * anew: -errno where that fails. -EBADMSG: nothing of the kind was asked. */
-int http_questions_answered(struct http_questions *questions, u32 kind, u64 had, struct http_askers *ret);
+int http_questions_answered(struct http_questions *questions, u32 kind, u64 had, struct http_requesters *ret);
 
 #endif

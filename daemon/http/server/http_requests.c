@@ -34,7 +34,8 @@ void http_requests_completed(void *userdata, struct MHD_Connection *connection, 
 
 static enum MHD_Result ask(struct http_server *server, struct http_connection *connection, u32 kind, u64 had)
 {
-	int r = http_questions_ask(&server->questions, &connection->asker, kind, had, http_server_now_ns());
+	int r = http_questions_ask(&server->questions, &connection->requester, kind, had,
+				   http_server_now_ns());
 
 	if (r < 0) {
 		/* pebsd is gone, or is about to find this process useless. */

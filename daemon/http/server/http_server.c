@@ -17,7 +17,7 @@
 #include "http/server/http_server_parts.h"
 #include "http/server/http_target.h"
 #include "http/server/http_told.h"
-#include "http/shared/http_line.h"
+#include "http/shared/http_channel.h"
 #include "http/shared/http_owner.h"
 #include "http/shared/http_wire.h"
 
@@ -111,7 +111,7 @@ static void on_connection(void *userdata, struct MHD_Connection *library, void *
 		if (connection) {
 			http_profile_closed(&connection->waiting);
 			if (connection->asks)
-				http_questions_drop(&server->questions, &connection->asker);
+				http_questions_drop(&server->questions, &connection->requester);
 			connection->asks = false;
 		}
 		if (!connection || !linger(server, connection))
@@ -296,18 +296,18 @@ static bool let_go(struct http_server *server)
 	return any;
 }
 
-/* Returns the next one's time, 0: nobody waits. */
+/* Returns the next one's time, 0: nobody pending. */
 static u64 give_up_on_late_answers(struct http_server *server, u64 now)
 {
-	struct http_asker *asker;
+	struct http_requester *requester;
 
-	while ((asker = TAILQ_FIRST(&server->questions.askers))) {
-		u64 deadline_ns = asker->since_ns + HTTP_ANSWER_SECONDS * NSEC_PER_SEC;
+	while ((requester = TAILQ_FIRST(&server->questions.requesters))) {
+		u64 deadline_ns = requester->since_ns + HTTP_ANSWER_SECONDS * NSEC_PER_SEC;
 
 		if (deadline_ns > now)
 			return deadline_ns;
-		http_questions_drop(&server->questions, asker);
-		http_server_resume(asker, ETIMEDOUT);
+		http_questions_drop(&server->questions, requester);
+		http_server_resume(requester, ETIMEDOUT);
 	}
 	return 0;
 }
@@ -426,7 +426,7 @@ static int on_line(sd_event_source *source, int fd, uint32_t events, void *userd
 	while (!server->ended) {
 		struct http_message message;
 		int passed = -1;
-		int r = http_line_receive(fd, packet, &message, &passed);
+		int r = http_channel_receive(fd, packet, &message, &passed);
 
 		if (r == -EAGAIN)
 			break;
@@ -519,7 +519,7 @@ int http_server_new(const struct http_server_settings *settings, struct http_ser
 struct http_server *http_server_free(struct http_server *server)
 {
 	struct http_connection *connection;
-	struct http_asker *asker;
+	struct http_requester *requester;
 
 	if (!server)
 		return NULL;
@@ -533,9 +533,9 @@ struct http_server *http_server_free(struct http_server *server)
 	server->settings.n_listeners = 0;
 	/* The library cannot stop while it has suspended connections. */
 	http_profile_resume_all(server->profile);
-	while ((asker = TAILQ_FIRST(&server->questions.askers))) {
-		http_questions_drop(&server->questions, asker);
-		http_server_resume(asker, ESHUTDOWN);
+	while ((requester = TAILQ_FIRST(&server->questions.requesters))) {
+		http_questions_drop(&server->questions, requester);
+		http_server_resume(requester, ESHUTDOWN);
 	}
 	if (server->daemon)
 		MHD_stop_daemon(server->daemon);

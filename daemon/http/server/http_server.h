@@ -26,7 +26,7 @@ struct http_server_settings {
 	sd_event *event;
 	const int *listeners; /* listening sockets that do not block; the caller's */
 	size_t n_listeners;
-	int line;  /* to pebsd (http_line.h); the caller's */
+	int line;  /* to pebsd (http_channel.h); the caller's */
 	int users; /* http_owner.h: to know users by; the caller's; -1: none */
 
 	/* pebsd is gone (0), or what it says cannot be understood: nothing is served any more. */

@@ -25,7 +25,7 @@ struct http_connection {
 	struct http_waiting *waiting; /* not NULL: for a profile, without a deadline */
 
 	bool asks; /* it is among those who wait for an answer, and suspended */
-	struct http_asker asker;
+	struct http_requester requester;
 	bool answered; /* with `error`, an errno; 0: there is what it asked for */
 	int error;
 };
@@ -67,7 +67,7 @@ u64 http_connection_taken(const struct http_connection *connection);
 /* Whether something that was sent is still here. */
 bool http_connection_is_untaken(const struct http_connection *connection);
 
-struct http_connection *http_connection_of_asker(struct http_asker *asker);
+struct http_connection *http_connection_of_requester(struct http_requester *requester);
 
 /* Nothing is served any more: `error` of http_server_settings.ended. */
 void http_server_end(struct http_server *server, int error);
@@ -75,7 +75,7 @@ void http_server_end(struct http_server *server, int error);
 /* Whether who comes is let in; nobody is once pebsd said that it ends. */
 void http_server_let_in(struct http_server *server, bool open);
 
-/* Has the request that waits for an answer go on: there is one, or `error`, an errno. It is no asker then. */
-void http_server_resume(struct http_asker *asker, int error);
+/* Has the request that waits for an answer go on: there is one, or `error`, an errno. It is no requester then. */
+void http_server_resume(struct http_requester *requester, int error);
 
 #endif

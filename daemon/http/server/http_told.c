@@ -7,13 +7,13 @@
 #include "base/cleanup.h"
 #include "http/server/http_server_parts.h"
 
-static void answer_all(struct http_askers *askers, int error)
+static void answer_all(struct http_requesters *requesters, int error)
 {
-	struct http_asker *asker;
+	struct http_requester *requester;
 
-	while ((asker = TAILQ_FIRST(askers))) {
-		TAILQ_REMOVE(askers, asker, entry);
-		http_server_resume(asker, error);
+	while ((requester = TAILQ_FIRST(requesters))) {
+		TAILQ_REMOVE(requesters, requester, entry);
+		http_server_resume(requester, error);
 	}
 }
 
@@ -21,7 +21,7 @@ static int told_metrics(struct http_server *server, const struct http_message *m
 {
 	_cleanup_close_ int passed = fd;
 	const struct http_scrape_body *body;
-	struct http_askers askers;
+	struct http_requesters requesters;
 	int r = 0, error = (int)message->error;
 
 	if (message->type == HTTP_TELL_FAILED && !error)
@@ -35,20 +35,21 @@ static int told_metrics(struct http_server *server, const struct http_message *m
 	if (r < 0 && r != -ENOSPC)
 		error = -r;
 	body = http_scrape_current(&server->scrape, message->form);
-	r = http_questions_answered(&server->questions, message->form, body ? body->generation : 0, &askers);
-	answer_all(&askers, error);
+	r = http_questions_answered(&server->questions, message->form, body ? body->generation : 0,
+				    &requesters);
+	answer_all(&requesters, error);
 	return r;
 }
 
 static int told_health(struct http_server *server, const struct http_message *message)
 {
-	struct http_askers askers;
-	int r = http_questions_answered(&server->questions, HTTP_QUESTION_HEALTH, 0, &askers);
+	struct http_requesters requesters;
+	int r = http_questions_answered(&server->questions, HTTP_QUESTION_HEALTH, 0, &requesters);
 
 	free(server->health);
 	server->health = strdup(message->text);
 	server->unhealthy = (int)message->error;
-	answer_all(&askers, 0);
+	answer_all(&requesters, 0);
 	return r;
 }
 

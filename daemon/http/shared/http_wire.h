@@ -33,7 +33,7 @@ enum http_message_type {
 	/* Questions. */
 	HTTP_ASK_BODY, /* `form`; `value`: the generation that is had of it, 0: none */
 	HTTP_ASK_HEALTH,
-	HTTP_ASK_PROFILE,   /* `number` of the asker's choice, `value`: seconds, `text`: the cgroup's path */
+	HTTP_ASK_PROFILE, /* `number` of the requester's choice, `value`: seconds, `text`: the cgroup's path */
 	HTTP_LEAVE_PROFILE, /* `number`: it is wanted no more; without an answer */
 	/* Answers, in the order of the questions but for profiles. */
 	HTTP_TELL_SETTINGS, /* to no question: `value`: HTTP_SETTING_*; `text`: the origin, a newline, hosts

@@ -266,7 +266,7 @@ void perf_facts_gather(struct perf_facts *ret)
 	gather_status(ret);
 	gather_cpu(ret);
 	ret->paranoid_known = read_number("/proc/sys/kernel/perf_event_paranoid", &ret->paranoid);
-	perf_door_trouble(ret->opener);
+	perf_backend_trouble(ret->opener);
 	if (read_number("/sys/bus/event_source/devices/cpu/caps/max_precise", &max_precise) &&
 	    max_precise >= 0) {
 		ret->max_precise_known = true;

@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 #include "base/descriptor_limit.h"
+#include "origin/perf/perf_backend.h"
 #include "origin/perf/perf_diagnose.h"
-#include "origin/perf/perf_door.h"
 #include "origin/perf/perf_offcore_parts.h"
 #include "origin/pmu/perf_attr.h"
 
@@ -71,7 +71,7 @@ static int counter_open(const struct pmu_counter *counter, int cpu)
 	struct perf_event_attr attr;
 
 	perf_attr_counter(counter, &attr);
-	return perf_door_cpu(&attr, cpu, -1);
+	return perf_backend_cpu(&attr, cpu, -1);
 }
 
 static void diagnose(int error, const struct pmu_counter *counter, int cpu, char **ret_message)

@@ -8,8 +8,8 @@
 #include <bpf/btf.h>
 
 #include "base/cleanup.h"
+#include "origin/perf/perf_backend.h"
 #include "origin/perf/perf_cpu.h"
-#include "origin/perf/perf_door.h"
 #include "origin/pmu/perf_attr.h"
 
 DEFINE_CLEANUP(struct btf *, btf__free)
@@ -53,7 +53,7 @@ int perf_trial(const struct pmu_opening *opening, int program_fd, struct perf_tr
 
 static int open_once(const struct perf_event_attr *attr, int cpu)
 {
-	int fd = perf_door_cpu(attr, cpu, -1);
+	int fd = perf_backend_cpu(attr, cpu, -1);
 
 	if (fd < 0)
 		return fd;

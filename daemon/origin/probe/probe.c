@@ -35,7 +35,7 @@ static int add_role(struct pmu_plan *plan, const struct pmu_plan *further, enum 
 	return r;
 }
 
-int probe_plan(const struct probe_wish *wish, struct probe_report *ret)
+int probe_plan(const struct probe_request *wish, struct probe_report *ret)
 {
 	int r;
 
@@ -72,7 +72,7 @@ void probe_report_done(struct probe_report *report)
 	pmu_plan_done(&report->plan);
 }
 
-int probe_run(const struct probe_wish *wish, bool json, FILE *out)
+int probe_run(const struct probe_request *wish, bool json, FILE *out)
 {
 	_cleanup_(probe_report_done) struct probe_report report = {0};
 	int r;

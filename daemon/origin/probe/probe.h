@@ -13,7 +13,7 @@
 #define PROBE_USABLE   0
 #define PROBE_UNUSABLE 3
 
-struct probe_wish {
+struct probe_request {
 	const char *sysfs_root; /* "/sys", or where a copy of one is */
 	struct pmu_wish events; /* `roles`: those that the configuration asks for */
 	u32 slots;              /* of the table of cgroups; 0: by the cgroups there are */
@@ -42,11 +42,11 @@ struct probe_report {
  * or as JSON. Returns the exit code: PROBE_USABLE where probe_usable(), else
  * PROBE_UNUSABLE; -errno where it cannot print or `wish` is out of range.
  */
-int probe_run(const struct probe_wish *wish, bool json, FILE *out);
+int probe_run(const struct probe_request *wish, bool json, FILE *out);
 
 /* The steps of it. Return 0 or -errno; a report is to be freed with probe_report_done(), whatever they
  * return. */
-int probe_plan(const struct probe_wish *wish, struct probe_report *ret);
+int probe_plan(const struct probe_request *wish, struct probe_report *ret);
 void probe_report_done(struct probe_report *report);
 
 /*

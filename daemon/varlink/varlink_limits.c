@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "varlink/varlink_seats.h"
+#include "varlink/varlink_limits.h"
 
 static size_t count(const struct varlink_seat *seats, size_t n, uid_t user)
 {
@@ -34,7 +34,7 @@ static bool goes_before(const struct varlink_seat *seat, const struct varlink_se
 	return seat->moved_us < other->moved_us;
 }
 
-int varlink_seats_yield(const struct varlink_seat *seats, size_t n, uid_t user, u64 now_us)
+int varlink_limits_yield(const struct varlink_seat *seats, size_t n, uid_t user, u64 now_us)
 {
 	size_t most;
 	uid_t victim;

@@ -3,8 +3,8 @@
  * The control socket has so many connections and no more. Which of them goes where all are taken and another
  * comes, so that who says nothing, or one user's crowd, keeps nobody out. Pure.
  */
-#ifndef PEBSD_VARLINK_SEATS_H
-#define PEBSD_VARLINK_SEATS_H
+#ifndef PEBSD_VARLINK_LIMITS_H
+#define PEBSD_VARLINK_LIMITS_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -28,6 +28,6 @@ struct varlink_seat {
  * It is one of the user's who has the most, the one on which nothing has moved for longest, those subscribed
  * last. Another user's goes at once; one's own only after VARLINK_SEAT_US, and never while it is subscribed.
  */
-int varlink_seats_yield(const struct varlink_seat *seats, size_t n, uid_t user, u64 now_us);
+int varlink_limits_yield(const struct varlink_seat *seats, size_t n, uid_t user, u64 now_us);
 
 #endif

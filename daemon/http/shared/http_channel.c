@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "http/shared/http_line.h"
+#include "http/shared/http_channel.h"
 
 #include <errno.h>
 #include <string.h>
@@ -29,7 +29,7 @@ static int send_with(int fd, const u8 *packet, size_t size, int passed)
 	return sendmsg(fd, &all, MSG_NOSIGNAL | MSG_DONTWAIT) < 0 ? -errno : 0;
 }
 
-int http_line_send(int fd, const struct http_message *message, int passed)
+int http_channel_send(int fd, const struct http_message *message, int passed)
 {
 	u8 packet[HTTP_WIRE_MAX];
 	size_t size = http_wire_write(message, packet);
@@ -63,7 +63,7 @@ static int passed_of(struct msghdr *all)
 	return passed;
 }
 
-int http_line_receive(int fd, u8 packet[static HTTP_WIRE_MAX], struct http_message *ret, int *ret_passed)
+int http_channel_receive(int fd, u8 packet[static HTTP_WIRE_MAX], struct http_message *ret, int *ret_passed)
 {
 	union control control = {0};
 	struct iovec data = {.iov_base = packet, .iov_len = HTTP_WIRE_MAX};

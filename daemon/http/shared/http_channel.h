@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Messages of http_wire.h through a socket, with a descriptor beside some. Nothing here waits. */
+/* Messages of http_wire.h through a socket, with a descriptor beside some. Nothing here pending. */
 #ifndef PEBSD_HTTP_LINE_H
 #define PEBSD_HTTP_LINE_H
 
@@ -7,13 +7,13 @@
 
 /* `passed` -1: none. 0 or -errno: -EAGAIN where the other side takes no more now, -EMSGSIZE for a text that
  * is too long. */
-int http_line_send(int fd, const struct http_message *message, int passed);
+int http_channel_send(int fd, const struct http_message *message, int passed);
 
 /*
  * The next message; its text is `packet`'s. `ret_passed` NULL: no descriptor is taken in. Returns 1; 0: the
  * other side is gone; -EAGAIN: there is none now; -EBADMSG; -errno. With 1 the caller closes *ret_passed,
  * which is -1 where none came.
  */
-int http_line_receive(int fd, u8 packet[static HTTP_WIRE_MAX], struct http_message *ret, int *ret_passed);
+int http_channel_receive(int fd, u8 packet[static HTTP_WIRE_MAX], struct http_message *ret, int *ret_passed);
 
 #endif

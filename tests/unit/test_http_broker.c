@@ -11,9 +11,9 @@
 
 #include "base/cleanup.h"
 #include "endpoint.h"
-#include "http/shared/http_line.h"
+#include "http/shared/http_channel.h"
 
-static struct endpoint endpoint; /* of which the desk and its figures are used */
+static struct endpoint endpoint; /* of which the broker and its figures are used */
 static sd_event *event;
 static int line[2];
 static const char *failed;
@@ -29,7 +29,7 @@ static void start(void)
 {
 	static struct http_source source;
 	static struct http_bodies bodies;
-	struct http_desk_settings settings = {.source = &source, .bodies = &bodies, .failed = on_failed};
+	struct http_broker_settings settings = {.source = &source, .bodies = &bodies, .failed = on_failed};
 
 	endpoint.source = (struct endpoint_figures){.sequence = 1, .length = 1000};
 	source = endpoint_source(&endpoint);
@@ -40,18 +40,18 @@ static void start(void)
 	settings.event = event;
 	settings.socket = line[0];
 	failed = NULL;
-	cr_assert_eq(http_desk_new(&settings, &endpoint.desk), 0);
+	cr_assert_eq(http_broker_new(&settings, &endpoint.broker), 0);
 }
 
 static void stop(void)
 {
-	endpoint.desk = http_desk_free(endpoint.desk);
+	endpoint.broker = http_broker_free(endpoint.broker);
 	event = sd_event_unref(event);
 	(void)close(line[0]);
 	(void)close(line[1]);
 }
 
-TestSuite(http_desk, .init = start, .fini = stop, .timeout = 30);
+TestSuite(http_broker, .init = start, .fini = stop, .timeout = 30);
 
 static void turn(int times)
 {
@@ -61,7 +61,7 @@ static void turn(int times)
 
 static void ask(const struct http_message *question)
 {
-	cr_assert_eq(http_line_send(line[1], question, -1), 0);
+	cr_assert_eq(http_channel_send(line[1], question, -1), 0);
 }
 
 /* The next answer; its text is not kept. */
@@ -73,12 +73,12 @@ static int receive(struct http_message *ret, int *ret_fd)
 
 	while (r == -EAGAIN && endpoint_now_ns() < deadline) {
 		turn(1);
-		r = http_line_receive(line[1], packet, ret, ret_fd);
+		r = http_channel_receive(line[1], packet, ret, ret_fd);
 	}
 	return r;
 }
 
-Test(http_desk, what_it_answers)
+Test(http_broker, what_it_answers)
 {
 	struct http_message question = {.type = HTTP_ASK_BODY}, answer;
 	struct stat st;
@@ -120,7 +120,7 @@ Test(http_desk, what_it_answers)
 	cr_expect_null(failed);
 }
 
-Test(http_desk, what_is_no_question_is_the_end)
+Test(http_broker, what_is_no_question_is_the_end)
 {
 	static const char *const wrong[] = {"", "x", "GET / HTTP/1.1\r\n\r\n"};
 	u8 packet[HTTP_WIRE_MAX + 1] = {0};
@@ -144,7 +144,7 @@ Test(http_desk, what_is_no_question_is_the_end)
 }
 
 /* Descriptors that it sends are not taken in. */
-Test(http_desk, it_is_given_nothing)
+Test(http_broker, it_is_given_nothing)
 {
 	struct http_message answer;
 	int highest, after, fd = -1;
@@ -153,7 +153,8 @@ Test(http_desk, it_is_given_nothing)
 	(void)close(highest);
 	for (int i = 0; i < 20; i++) {
 		cr_assert_eq(
-			http_line_send(line[1], &(struct http_message){.type = HTTP_ASK_HEALTH}, line[1]), 0);
+			http_channel_send(line[1], &(struct http_message){.type = HTTP_ASK_HEALTH}, line[1]),
+			0);
 		cr_assert_eq(receive(&answer, &fd), 1);
 	}
 	after = dup(line[0]);
@@ -162,13 +163,13 @@ Test(http_desk, it_is_given_nothing)
 	cr_expect_null(failed);
 }
 
-Test(http_desk, who_takes_no_answers_is_done_with)
+Test(http_broker, who_takes_no_answers_is_done_with)
 {
 	u64 deadline = endpoint_now_ns() + 5 * NSEC_PER_SEC;
 	int asked = 0;
 
 	while (!failed && endpoint_now_ns() < deadline) {
-		asked += http_line_send(line[1], &(struct http_message){.type = HTTP_ASK_BODY}, -1) == 0;
+		asked += http_channel_send(line[1], &(struct http_message){.type = HTTP_ASK_BODY}, -1) == 0;
 		turn(1);
 	}
 	cr_assert_not_null(failed);
@@ -178,7 +179,7 @@ Test(http_desk, who_takes_no_answers_is_done_with)
 }
 
 /* However fast it asks, it is answered so often and no more, and what it asks costs one rendering. */
-Test(http_desk, it_is_not_asked_without_bound)
+Test(http_broker, it_is_not_asked_without_bound)
 {
 	u64 begun = endpoint_now_ns(), passed;
 	unsigned int answered = 0;
@@ -188,10 +189,10 @@ Test(http_desk, it_is_not_asked_without_bound)
 		struct http_message answer;
 		int fd;
 
-		while (http_line_send(line[1], &(struct http_message){.type = HTTP_ASK_BODY}, -1) == 0)
+		while (http_channel_send(line[1], &(struct http_message){.type = HTTP_ASK_BODY}, -1) == 0)
 			;
 		turn(1);
-		while (http_line_receive(line[1], packet, &answer, &fd) == 1) {
+		while (http_channel_receive(line[1], packet, &answer, &fd) == 1) {
 			answered++;
 			(void)close(fd);
 		}

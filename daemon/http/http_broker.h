@@ -4,8 +4,8 @@
  * speaks with it: what it can get is what is served over HTTP anyway; what it asks past
  * HTTP_QUESTIONS_A_SECOND waits; who sends what is no question, or does not take its answers, is done with.
  */
-#ifndef PEBSD_HTTP_DESK_H
-#define PEBSD_HTTP_DESK_H
+#ifndef PEBSD_HTTP_BROKER_H
+#define PEBSD_HTTP_BROKER_H
 
 #include <systemd/sd-event.h>
 
@@ -17,26 +17,26 @@
 
 #define HTTP_PRIORITY_BELOW_REST 10 /* of event sources: a scrape can wait for a collection */
 
-struct http_desk_settings {
+struct http_broker_settings {
 	sd_event *event;
-	const struct http_source *source; /* outlives the desk, as `bodies` */
+	const struct http_source *source; /* outlives the broker, as `bodies` */
 	struct http_bodies *bodies;
 	int socket; /* the caller's; does not block */
 
-	/* It is done with, for that reason; the desk is not asked again, and is to be freed. */
+	/* It is done with, for that reason; the broker is not asked again, and is to be freed. */
 	void (*failed)(void *userdata, const char *why);
 	void *userdata;
 };
 
-struct http_desk;
+struct http_broker;
 
-int http_desk_new(const struct http_desk_settings *settings, struct http_desk **ret);
-struct http_desk *http_desk_free(struct http_desk *desk);
+int http_broker_new(const struct http_broker_settings *settings, struct http_broker **ret);
+struct http_broker *http_broker_free(struct http_broker *broker);
 
 /* Tells the other side what is served, and for which hosts besides its own address. */
-void http_desk_configure(struct http_desk *desk, const char *hosts);
+void http_broker_configure(struct http_broker *broker, const char *hosts);
 
 /* Tells it to let nobody in any more, and to end once all who are in are answered. */
-void http_desk_close(struct http_desk *desk);
+void http_broker_close(struct http_broker *broker);
 
 #endif

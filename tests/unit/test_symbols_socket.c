@@ -19,8 +19,8 @@
 #include "symbols/resolver/symbols_unit.h"
 #include "symbols/resolver/symbols_worker.h"
 #include "symbols/symbols.h"
-#include "symbols/symbols_door.h"
 #include "symbols/symbols_queue.h"
+#include "symbols/symbols_socket.h"
 
 #define STRANGER 65534
 #define OWNER    12345
@@ -63,7 +63,7 @@ static void open_symbols(u64 question_ns)
 	cr_assert_geq(sd_event_new(&event), 0);
 	cr_assert_eq(symbols_new(&(struct symbols_settings){.event = event,
 							    .program = "/proc/self/exe",
-							    .door = address.sun_path,
+							    .socket = address.sun_path,
 							    .question_ns = question_ns},
 				 &symbols),
 		     0);
@@ -72,7 +72,7 @@ static void open_symbols(u64 question_ns)
 static void begin(void)
 {
 	log_set_level(LOG_EMERG);
-	(void)strcpy(place, "/tmp/door.XXXXXX");
+	(void)strcpy(place, "/tmp/socket.XXXXXX");
 	cr_assert(mkdtemp(place));
 	cr_assert_eq(chmod(place, 0755), 0);
 	address = (struct sockaddr_un){.sun_family = AF_UNIX};
@@ -91,7 +91,7 @@ static void end(void)
 	(void)rmdir(place);
 }
 
-TestSuite(symbols_door, .init = begin, .fini = end, .timeout = 60);
+TestSuite(symbols_socket, .init = begin, .fini = end, .timeout = 60);
 
 static const struct symbol *answer_of(u64 where)
 {
@@ -166,7 +166,7 @@ static ssize_t hears(struct child *ret)
 	ssize_t n;
 
 	do {
-		n = symbols_door_receive(ret, packet, sizeof(packet));
+		n = symbols_socket_receive(ret, packet, sizeof(packet));
 	} while (n < 0 && errno == EAGAIN && usleep(10000) == 0);
 	return n;
 }
@@ -182,7 +182,7 @@ static int asks_as(uid_t uid)
 
 		if (setgid(uid) < 0 || setuid(uid) < 0)
 			_exit(3);
-		if (symbols_door_connect(address.sun_path, &child) < 0)
+		if (symbols_socket_connect(address.sun_path, &child) < 0)
 			_exit(2);
 		_exit(hears(&child) > 0 ? 0 : 1);
 	}
@@ -191,7 +191,7 @@ static int asks_as(uid_t uid)
 	return WEXITSTATUS(status);
 }
 
-Test(symbols_door, names_come_from_the_units_process)
+Test(symbols_socket, names_come_from_the_units_process)
 {
 	pid_t worker = 0, own = 0;
 
@@ -206,13 +206,13 @@ Test(symbols_door, names_come_from_the_units_process)
 	await_end_of(worker);
 }
 
-Test(symbols_door, the_answer_says_who_gave_it)
+Test(symbols_socket, the_answer_says_who_gave_it)
 {
 	struct child child = CHILD_NONE;
 	pid_t worker = 0;
 
 	open_unit(0);
-	cr_assert_eq(symbols_door_connect(address.sun_path, &child), 0);
+	cr_assert_eq(symbols_socket_connect(address.sun_path, &child), 0);
 	cr_assert_gt(hears(&child), 0);
 	cr_expect_eq(children_of(unit, &worker), 1);
 	cr_expect_eq(child.pid, worker);
@@ -220,7 +220,7 @@ Test(symbols_door, the_answer_says_who_gave_it)
 	await_end_of(worker);
 }
 
-Test(symbols_door, root_and_the_sockets_owner_may_ask_and_nobody_else)
+Test(symbols_socket, root_and_the_sockets_owner_may_ask_and_nobody_else)
 {
 	open_unit(0);
 	cr_assert_eq(chmod(address.sun_path, 0666), 0);
@@ -231,7 +231,7 @@ Test(symbols_door, root_and_the_sockets_owner_may_ask_and_nobody_else)
 	cr_expect_eq(asks_as(STRANGER), 2);
 }
 
-Test(symbols_door, whom_systemd_gave_the_socket_may_ask)
+Test(symbols_socket, whom_systemd_gave_the_socket_may_ask)
 {
 	int fd = listen_there();
 
@@ -248,7 +248,7 @@ Test(symbols_door, whom_systemd_gave_the_socket_may_ask)
 }
 
 /* Whoever may write where the socket is could put one there. */
-Test(symbols_door, a_socket_that_is_not_roots_is_not_asked)
+Test(symbols_socket, a_socket_that_is_not_roots_is_not_asked)
 {
 	struct child child = CHILD_NONE;
 	int tell[2], status = 0;
@@ -272,7 +272,7 @@ Test(symbols_door, a_socket_that_is_not_roots_is_not_asked)
 		_exit(0);
 	}
 	cr_assert_eq(read(tell[0], &byte, 1), 1);
-	cr_expect_eq(symbols_door_connect(address.sun_path, &child), -EPERM);
+	cr_expect_eq(symbols_socket_connect(address.sun_path, &child), -EPERM);
 	open_symbols(0);
 	expect_name(a_function_of_this_test, "a_function_of_this_test");
 	cr_assert_eq(waitpid(impostor, &status, 0), impostor);
@@ -281,7 +281,7 @@ Test(symbols_door, a_socket_that_is_not_roots_is_not_asked)
 	(void)close(tell[1]);
 }
 
-Test(symbols_door, without_a_unit_it_is_a_child)
+Test(symbols_socket, without_a_unit_it_is_a_child)
 {
 	pid_t worker = 0;
 
@@ -290,7 +290,7 @@ Test(symbols_door, without_a_unit_it_is_a_child)
 	cr_expect_eq(children_of(getpid(), &worker), 1);
 }
 
-Test(symbols_door, one_that_dies_costs_a_name_and_is_run_again)
+Test(symbols_socket, one_that_dies_costs_a_name_and_is_run_again)
 {
 	pid_t worker = 0;
 
@@ -306,7 +306,7 @@ Test(symbols_door, one_that_dies_costs_a_name_and_is_run_again)
 	cr_expect_eq(symbols_figures(symbols).starts, 2);
 }
 
-Test(symbols_door, one_that_hangs_is_given_up_and_killed_by_the_unit)
+Test(symbols_socket, one_that_hangs_is_given_up_and_killed_by_the_unit)
 {
 	pid_t worker = 0;
 
@@ -321,7 +321,7 @@ Test(symbols_door, one_that_hangs_is_given_up_and_killed_by_the_unit)
 	expect_name(third_function_of_this_test, "third_function_of_this_test");
 }
 
-Test(symbols_door, a_unit_that_hangs_costs_names_and_no_more)
+Test(symbols_socket, a_unit_that_hangs_costs_names_and_no_more)
 {
 	open_unit(0);
 	open_symbols(NSEC_PER_SEC / 5);
@@ -332,36 +332,36 @@ Test(symbols_door, a_unit_that_hangs_costs_names_and_no_more)
 	cr_assert_eq(kill(unit, SIGCONT), 0);
 }
 
-Test(symbols_door, more_than_it_runs_at_once_are_turned_away)
+Test(symbols_socket, more_than_it_runs_at_once_are_turned_away)
 {
 	struct child asked[SYMBOLS_UNIT_CLIENTS_MAX], more = CHILD_NONE;
 
 	open_unit(0);
 	for (size_t i = 0; i < SYMBOLS_UNIT_CLIENTS_MAX; i++) {
-		cr_assert_eq(symbols_door_connect(address.sun_path, &asked[i]), 0);
+		cr_assert_eq(symbols_socket_connect(address.sun_path, &asked[i]), 0);
 		cr_assert_gt(hears(&asked[i]), 0);
 	}
-	cr_assert_eq(symbols_door_connect(address.sun_path, &more), 0);
+	cr_assert_eq(symbols_socket_connect(address.sun_path, &more), 0);
 	cr_expect_eq(hears(&more), 0);
 	child_kill(&more);
 	for (size_t i = 0; i < SYMBOLS_UNIT_CLIENTS_MAX; i++) {
 		child_kill(&asked[i]);
 		await_end_of(asked[i].pid);
 	}
-	cr_assert_eq(symbols_door_connect(address.sun_path, &more), 0);
+	cr_assert_eq(symbols_socket_connect(address.sun_path, &more), 0);
 	cr_expect_gt(hears(&more), 0);
 	child_kill(&more);
 }
 
 /* What is sent is read by a process that can be replaced, and by nothing else of the unit. */
-Test(symbols_door, nonsense_costs_its_sender_the_connection_alone)
+Test(symbols_socket, nonsense_costs_its_sender_the_connection_alone)
 {
 	struct child child = CHILD_NONE;
 	struct child other = CHILD_NONE;
 
 	open_unit(0);
-	cr_assert_eq(symbols_door_connect(address.sun_path, &child), 0);
-	cr_assert_eq(symbols_door_connect(address.sun_path, &other), 0);
+	cr_assert_eq(symbols_socket_connect(address.sun_path, &child), 0);
+	cr_assert_eq(symbols_socket_connect(address.sun_path, &other), 0);
 	cr_assert_gt(hears(&child), 0);
 	cr_assert_gt(hears(&other), 0);
 	cr_assert_gt(send(child.socket, "nonsense, nonsense, nonsense", 28, MSG_NOSIGNAL), 0);
@@ -373,7 +373,7 @@ Test(symbols_door, nonsense_costs_its_sender_the_connection_alone)
 	child_kill(&other);
 }
 
-Test(symbols_door, what_a_process_executes_from_is_told)
+Test(symbols_socket, what_a_process_executes_from_is_told)
 {
 	struct child connection = CHILD_NONE;
 	_cleanup_free_ char *text = NULL;
@@ -381,27 +381,27 @@ Test(symbols_door, what_a_process_executes_from_is_told)
 
 	open_unit(0);
 	cr_assert_eq(prctl(PR_SET_NAME, "a test"), 0);
-	cr_assert_eq(symbols_door_code(address.sun_path, &connection, (u32)getpid(), &text), 0);
+	cr_assert_eq(symbols_socket_code(address.sun_path, &connection, (u32)getpid(), &text), 0);
 	cr_expect_eq(strncmp(text, "a test\n", 7), 0, "%s", text);
-	cr_expect_not_null(strstr(text, "test_symbols_door\n"));
+	cr_expect_not_null(strstr(text, "test_symbols_socket\n"));
 	cr_expect_not_null(strstr(text, " r-xp "));
 	cr_expect_null(strstr(text, " rw-p "), "more is told than what is executed");
-	cr_expect_eq(symbols_door_code(address.sun_path, &connection, 0x7fffffff, &gone), 0);
+	cr_expect_eq(symbols_socket_code(address.sun_path, &connection, 0x7fffffff, &gone), 0);
 	cr_expect_str_eq(gone, "\n");
 	child_kill(&connection);
 }
 
-Test(symbols_door, what_cannot_be_told_closes_the_connection)
+Test(symbols_socket, what_cannot_be_told_closes_the_connection)
 {
 	struct child connection = CHILD_NONE;
 	char *text = NULL;
 
-	cr_expect_eq(symbols_door_code(address.sun_path, &connection, 1, &text), -ENOENT);
+	cr_expect_eq(symbols_socket_code(address.sun_path, &connection, 1, &text), -ENOENT);
 	cr_expect_lt(connection.socket, 0);
 	cr_expect_null(text);
 }
 
-Test(symbols_door, it_ends_when_nobody_asks)
+Test(symbols_socket, it_ends_when_nobody_asks)
 {
 	int status = -1;
 

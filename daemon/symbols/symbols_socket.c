@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "symbols/symbols_door.h"
+#include "symbols/symbols_socket.h"
 
 #include <errno.h>
 #include <linux/capability.h>
@@ -17,7 +17,7 @@
 #define START_MS  60000
 #define ANSWER_MS (SYMBOLS_QUESTION_S * 1000)
 
-int symbols_door_connect(const char *path, struct child *ret)
+int symbols_socket_connect(const char *path, struct child *ret)
 {
 	_cleanup_close_ int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -42,7 +42,7 @@ int symbols_door_connect(const char *path, struct child *ret)
 	return 0;
 }
 
-bool symbols_door_is_needed(void)
+bool symbols_socket_is_needed(void)
 {
 	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
 	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = {0};
@@ -52,7 +52,7 @@ bool symbols_door_is_needed(void)
 	return !(data[CAP_TO_INDEX(CAP_SYS_PTRACE)].effective & CAP_TO_MASK(CAP_SYS_PTRACE));
 }
 
-ssize_t symbols_door_receive(struct child *child, void *packet, size_t size)
+ssize_t symbols_socket_receive(struct child *child, void *packet, size_t size)
 {
 	_Alignas(struct cmsghdr) char control[CMSG_SPACE(sizeof(struct ucred))];
 	struct iovec data = {packet, size};
@@ -92,7 +92,7 @@ static ssize_t await_packet(int fd, int most_ms, u8 packet[static SYMBOLS_WIRE_M
 static int connect_ready(const char *path, u8 packet[static SYMBOLS_WIRE_MAX], struct child *connection)
 {
 	struct symbols_wire_answer ready;
-	int r = symbols_door_connect(path, connection);
+	int r = symbols_socket_connect(path, connection);
 	ssize_t n;
 
 	if (r < 0)
@@ -127,7 +127,7 @@ static int ask_code(int fd, u32 pid, u8 packet[static SYMBOLS_WIRE_MAX], char **
 	return *ret_text ? 0 : -ENOMEM;
 }
 
-int symbols_door_code(const char *path, struct child *connection, u32 pid, char **ret_text)
+int symbols_socket_code(const char *path, struct child *connection, u32 pid, char **ret_text)
 {
 	_cleanup_free_ u8 *packet = malloc(SYMBOLS_WIRE_MAX);
 	int r = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "origin/perf/perf_door.h"
+#include "origin/perf/perf_backend.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -47,21 +47,21 @@ static int open_event(struct opener_request *request, int of, unsigned long flag
 	return r == -ENOTCONN ? first : r;
 }
 
-int perf_door_cpu(const struct perf_event_attr *attr, int cpu, int group_fd)
+int perf_backend_cpu(const struct perf_event_attr *attr, int cpu, int group_fd)
 {
 	struct opener_request request = {.target = OPENER_CPU, .cpu = cpu, .thread = -1, .attr = *attr};
 
 	return open_event(&request, -1, 0, group_fd);
 }
 
-int perf_door_cgroup(const struct perf_event_attr *attr, int cgroup_fd, int cpu, int group_fd)
+int perf_backend_cgroup(const struct perf_event_attr *attr, int cgroup_fd, int cpu, int group_fd)
 {
 	struct opener_request request = {.target = OPENER_CGROUP, .cpu = cpu, .thread = -1, .attr = *attr};
 
 	return open_event(&request, cgroup_fd, PERF_FLAG_PID_CGROUP, group_fd);
 }
 
-int perf_door_thread(const struct perf_event_attr *attr, int group_fd)
+int perf_backend_thread(const struct perf_event_attr *attr, int group_fd)
 {
 	struct opener_request request = {
 		.target = OPENER_THREAD, .cpu = -1, .thread = gettid(), .attr = *attr};
@@ -69,12 +69,12 @@ int perf_door_thread(const struct perf_event_attr *attr, int group_fd)
 	return open_event(&request, 0, 0, group_fd);
 }
 
-bool perf_door_by_opener(void)
+bool perf_backend_by_opener(void)
 {
 	return __atomic_load_n(&by_opener, __ATOMIC_RELAXED);
 }
 
-bool perf_door_may_mend(int error)
+bool perf_backend_may_mend(int error)
 {
 	enum opener_trouble trouble;
 
@@ -111,12 +111,12 @@ static const char *trouble_text(enum opener_trouble trouble)
 	return "";
 }
 
-void perf_door_trouble(char ret[PERF_DOOR_TROUBLE_MAX])
+void perf_backend_trouble(char ret[PERF_BACKEND_TROUBLE_MAX])
 {
 	const enum opener_trouble trouble = opener_client_trouble();
 	char reason[OPENER_REASON_MAX] = "";
 
 	if (trouble == OPENER_REFUSED)
 		opener_client_reason(reason);
-	(void)snprintf(ret, PERF_DOOR_TROUBLE_MAX, "%s%s", trouble_text(trouble), reason);
+	(void)snprintf(ret, PERF_BACKEND_TROUBLE_MAX, "%s%s", trouble_text(trouble), reason);
 }
