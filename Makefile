@@ -179,7 +179,7 @@ $(OUT)/bpf_digests.h: $(BPF_OBJECTS)
 	@mv $@.new $@
 
 $(OUT)/obj/daemon/kernel/digests.o: $(OUT)/bpf_digests.h
-$(OUT)/obj/daemon/base/bill.o: PEBSD_CPPFLAGS += -DPEBSD_LIBRARIES='"$(foreach library,$(LIBRARIES),$(library) $(shell pkg-config \
+$(OUT)/obj/daemon/base/build_info.o: PEBSD_CPPFLAGS += -DPEBSD_LIBRARIES='"$(foreach library,$(LIBRARIES),$(library) $(shell pkg-config \
 	--modversion $(library)))"'
 
 # pprof's format: C from its description.

@@ -6,7 +6,7 @@
 #include <sys/socket.h>
 #include <systemd/sd-daemon.h>
 
-#include "base/bill.h"
+#include "base/build_info.h"
 #include "base/failure.h"
 #include "base/log.h"
 #include "base/utf8.h"
@@ -194,7 +194,7 @@ static int symbolizer(void)
 
 static int version(const struct options *options)
 {
-	const struct bill_bpf *bpf;
+	const struct build_info_bpf *bpf;
 	size_t n;
 	int r;
 
@@ -203,7 +203,7 @@ static int version(const struct options *options)
 		return EXIT_DONE;
 	}
 	bpf = bpf_digests(&n);
-	r = bill_print(stdout, "pebsd", bpf, n);
+	r = build_info_print(stdout, "pebsd", bpf, n);
 	if (r < 0) {
 		(void)log_error(r, "cannot print what pebsd is made of");
 		return EXIT_FAILED;

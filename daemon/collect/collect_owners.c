@@ -240,7 +240,7 @@ static void retire(struct collect *collect, struct slot_view *view, u64 now_ns)
 	hot_choices_release(collect->hot, slot, now_ns);
 }
 
-int collect_lead_back(struct collect *collect, struct differences *differences, u64 grace_ns, u64 now_ns)
+int collect_reclaim(struct collect *collect, struct differences *differences, u64 grace_ns, u64 now_ns)
 {
 	int r = 0;
 

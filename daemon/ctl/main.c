@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/bill.h"
+#include "base/build_info.h"
 #include "base/cleanup.h"
 #include "base/number.h"
 #include "base/version.h"
@@ -369,7 +369,7 @@ static enum ctl_exit print_version(const struct ctl_options *options)
 	int r = 0;
 
 	if (options->json)
-		r = bill_print(stdout, "pebsctl", NULL, 0);
+		r = build_info_print(stdout, "pebsctl", NULL, 0);
 	else
 		(void)printf("pebsctl %s\n", PEBSD_VERSION);
 	if (r == 0 && fflush(stdout) != 0)

@@ -4,8 +4,8 @@
 #include "base/cleanup.h"
 #include "base/json_get.h"
 #include "format/format_event.h"
-#include "format/judgement.h"
 #include "format/rule_text.h"
+#include "format/verdict.h"
 
 /* From here on an alert is one row; below, its rule and cgroup are on the next line. */
 #define WIDTH_OF_ROWS   140
@@ -56,7 +56,7 @@ static const char *const ranks[] = {"firing", "pending", "resolved"};
 /* What needs a person first: by the state that counts, also where it is unknown now. */
 static int rank_of(const json_object *alert)
 {
-	const char *held = judgement_state_held(alert);
+	const char *held = verdict_state_held(alert);
 
 	for (size_t i = 0; i < ARRAY_SIZE(ranks); i++)
 		if (strcmp(held, ranks[i]) == 0)
@@ -82,10 +82,10 @@ static char *limit_of(const json_object *alert)
 {
 	const char *word = json_get_text(alert, "metric");
 	_cleanup_free_ char *metric = NULL;
-	char limit[JUDGEMENT_TEXT_MAX];
+	char limit[VERDICT_TEXT_MAX];
 	char *text;
 
-	judgement_limit(alert, JUDGEMENT_SHORT, limit);
+	verdict_limit(alert, VERDICT_SHORT, limit);
 	/* The alert's rule is not known any more: one that is so called now may be another. */
 	if (!word)
 		return strdup(limit);
@@ -94,19 +94,19 @@ static char *limit_of(const json_object *alert)
 
 static void fill_row(struct row *row, const json_object *alert, time_t now)
 {
-	char text[JUDGEMENT_TEXT_MAX] = "-", age[TEXT_NUMBER_MAX];
+	char text[VERDICT_TEXT_MAX] = "-", age[TEXT_NUMBER_MAX];
 	double value;
 	u64 number;
 
 	row->alert = alert;
 	row->rank = rank_of(alert);
-	row->cell[STATE] = judgement_state(alert);
-	judgement_age(alert, "since", now, age);
+	row->cell[STATE] = verdict_state(alert);
+	verdict_age(alert, "since", now, age);
 	row->cell[AGE] = strdup(age);
-	if (judgement_member(alert, "value", &value))
-		judgement_number(value, json_get_text(alert, "unit"), JUDGEMENT_SHORT, text);
+	if (verdict_member(alert, "value", &value))
+		verdict_number(value, json_get_text(alert, "unit"), VERDICT_SHORT, text);
 	row->cell[VALUE] = strdup(text);
-	judgement_bounds(alert, JUDGEMENT_SHORT, text);
+	verdict_bounds(alert, VERDICT_SHORT, text);
 	row->cell[BOUNDS] = strdup(text);
 	row->cell[LIMIT] = limit_of(alert);
 	row->cell[RULE] = visible_member(alert, "rule");
@@ -244,22 +244,22 @@ static void put_names(FILE *out, const struct format_style *style, const struct 
 
 static void put_notes(FILE *out, const struct format_style *style, const json_object *alert)
 {
-	_cleanup_free_ char *preference = judgement_preference(alert);
+	_cleanup_free_ char *preference = verdict_preference(alert);
 	_cleanup_free_ char *reason = NULL, *end = NULL;
 	char held[TEXT_NUMBER_MAX], lasting[TEXT_NUMBER_MAX];
 	double held_s, for_s;
 
-	if (judgement_is_unknown(alert))
+	if (verdict_is_unknown(alert))
 		line_put(out, style, "", "unknown: %s",
-			 judgement_reason(json_get_text(alert, "unknown"), &reason));
-	if (rank_of(alert) == 1 && judgement_member(alert, "held_s", &held_s) &&
-	    judgement_member(alert, "for_s", &for_s)) {
+			 verdict_reason(json_get_text(alert, "unknown"), &reason));
+	if (rank_of(alert) == 1 && verdict_member(alert, "held_s", &held_s) &&
+	    verdict_member(alert, "for_s", &for_s)) {
 		text_span(held_s, held);
 		text_span(for_s, lasting);
 		line_put(out, style, "", "proven for %s; fires after %s", held, lasting);
 	}
 	if (json_get_text(alert, "end"))
-		line_put(out, style, "", "ended: %s", judgement_end(json_get_text(alert, "end"), &end));
+		line_put(out, style, "", "ended: %s", verdict_end(json_get_text(alert, "end"), &end));
 	if (is_dry(alert))
 		line_put(out, style, "", "dry run: no action is taken");
 	if (preference)
@@ -310,7 +310,7 @@ static void put_summary(FILE *out, const struct format_style *style, const struc
 
 	for (size_t i = 0; i < table->n; i++) {
 		by_rank[table->rows[i].rank]++;
-		unknown += judgement_is_unknown(table->rows[i].alert);
+		unknown += verdict_is_unknown(table->rows[i].alert);
 		dry += is_dry(table->rows[i].alert);
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(words); i++) {

@@ -4,8 +4,8 @@
 #include "base/cleanup.h"
 #include "base/json_get.h"
 #include "format/format_event.h"
-#include "format/judgement.h"
 #include "format/rule_text.h"
+#include "format/verdict.h"
 
 #define SCALE_MAX 60
 #define SCALE_MIN 10
@@ -34,15 +34,15 @@ static bool read_scale(const json_object *alert, size_t width, struct scale *sca
 {
 	double margin;
 
-	scale->below = !judgement_member(alert, "above", &scale->threshold);
-	if (scale->below && !judgement_member(alert, "below", &scale->threshold))
+	scale->below = !verdict_member(alert, "above", &scale->threshold);
+	if (scale->below && !verdict_member(alert, "below", &scale->threshold))
 		return false;
-	if (!judgement_member(alert, "value", &scale->value))
+	if (!verdict_member(alert, "value", &scale->value))
 		return false;
-	if (!judgement_member(alert, "clear", &scale->clear))
+	if (!verdict_member(alert, "clear", &scale->clear))
 		scale->clear = scale->threshold;
-	scale->has_low = judgement_member(alert, "low", &scale->low);
-	scale->has_high = judgement_member(alert, "high", &scale->high);
+	scale->has_low = verdict_member(alert, "low", &scale->low);
+	scale->has_high = verdict_member(alert, "high", &scale->high);
 	scale->first = scale->last = scale->value;
 	widen(scale, scale->threshold);
 	widen(scale, scale->clear);
@@ -122,7 +122,7 @@ static void put_scale(FILE *out, const struct format_style *style, const json_ob
 	size_t left = LINE_LABEL + 2;
 	size_t width = style->width == 0 ? SCALE_MAX : style->width > left ? style->width - left : 0;
 	const char *unit = json_get_text(alert, "unit");
-	char threshold[JUDGEMENT_TEXT_MAX], clear[JUDGEMENT_TEXT_MAX];
+	char threshold[VERDICT_TEXT_MAX], clear[VERDICT_TEXT_MAX];
 	char line[SCALE_MAX + 1];
 	struct scale scale;
 
@@ -133,20 +133,20 @@ static void put_scale(FILE *out, const struct format_style *style, const json_ob
 	(void)fprintf(out, "%*s: %s\n", LINE_LABEL, "Limits", line);
 	draw_measured(&scale, line);
 	(void)fprintf(out, "%*s: %s\n", LINE_LABEL, "Measured", line);
-	judgement_quantity(scale.threshold, unit, JUDGEMENT_FULL, threshold);
-	judgement_quantity(scale.clear, unit, JUDGEMENT_FULL, clear);
+	verdict_quantity(scale.threshold, unit, VERDICT_FULL, threshold);
+	verdict_quantity(scale.clear, unit, VERDICT_FULL, clear);
 	line_put(out, style, "", "! is %s %s, . is %s %s: it fires, or clears, once all of [=o=] is there",
 		 scale.below ? "below" : "above", threshold, clear, scale.below ? "or more" : "or less");
 }
 
 static void put_state(FILE *out, const struct format_style *style, const json_object *alert, time_t now)
 {
-	_cleanup_free_ char *state = judgement_state(alert);
+	_cleanup_free_ char *state = verdict_state(alert);
 	char age[TEXT_NUMBER_MAX], since[TEXT_TIME_MAX + 8], number[TEXT_NUMBER_MAX + 16] = "";
 	bool dry_run = false;
 	u64 alert_number;
 
-	judgement_age(alert, "since", now, age);
+	verdict_age(alert, "since", now, age);
 	if (json_get_u64(alert, "alert", &alert_number))
 		(void)snprintf(number, sizeof(number), "; alert %llu", (unsigned long long)alert_number);
 	(void)json_get_bool(alert, "dry_run", &dry_run);
@@ -165,17 +165,17 @@ static void put_why(FILE *out, const struct format_style *style, const json_obje
 	char held[TEXT_NUMBER_MAX], lasting[TEXT_NUMBER_MAX];
 	double held_s, for_s;
 
-	if (judgement_is_unknown(alert))
+	if (verdict_is_unknown(alert))
 		line_put(out, style, "Unknown", "%s; meanwhile nothing fires or resolves",
-			 judgement_reason(json_get_text(alert, "unknown"), &reason));
-	if (strcmp(judgement_state_held(alert), "pending") == 0 &&
-	    judgement_member(alert, "held_s", &held_s) && judgement_member(alert, "for_s", &for_s)) {
+			 verdict_reason(json_get_text(alert, "unknown"), &reason));
+	if (strcmp(verdict_state_held(alert), "pending") == 0 && verdict_member(alert, "held_s", &held_s) &&
+	    verdict_member(alert, "for_s", &for_s)) {
 		text_span(held_s, held);
 		text_span(for_s, lasting);
 		line_put(out, style, "Pending", "proven for %s; fires after %s", held, lasting);
 	}
 	if (json_get_text(alert, "end"))
-		line_put(out, style, "Ended", "%s", judgement_end(json_get_text(alert, "end"), &end));
+		line_put(out, style, "Ended", "%s", verdict_end(json_get_text(alert, "end"), &end));
 }
 
 /* "breach proven 06:00:00 UTC ..., fired ..., resolved ...": what is not said did not happen. */
@@ -196,19 +196,19 @@ static void put_value(FILE *out, const struct format_style *style, const json_ob
 		      const json_object *alert)
 {
 	const char *unit = json_get_text(alert, "unit");
-	char value_text[JUDGEMENT_TEXT_MAX], bounds[JUDGEMENT_TEXT_MAX], text[JUDGEMENT_TEXT_MAX];
+	char value_text[VERDICT_TEXT_MAX], bounds[VERDICT_TEXT_MAX], text[VERDICT_TEXT_MAX];
 	char confidence[64] = "";
 	_cleanup_free_ char *metric = NULL;
 	double value, sure;
 
-	if (!judgement_member(alert, "value", &value)) {
+	if (!verdict_member(alert, "value", &value)) {
 		line_put(out, style, "Value", "not known");
 		return;
 	}
-	judgement_quantity(value, unit, JUDGEMENT_FULL, value_text);
-	judgement_bounds(alert, JUDGEMENT_FULL, bounds);
-	if (judgement_member(rule, "confidence", &sure)) {
-		judgement_number(sure, "share", JUDGEMENT_FULL, text);
+	verdict_quantity(value, unit, VERDICT_FULL, value_text);
+	verdict_bounds(alert, VERDICT_FULL, bounds);
+	if (verdict_member(rule, "confidence", &sure)) {
+		verdict_number(sure, "share", VERDICT_FULL, text);
 		(void)snprintf(confidence, sizeof(confidence), ", each at %.32s confidence", text);
 	}
 	line_put(out, style, "Value", "%s is %s; bounds: %s%s",
@@ -226,7 +226,7 @@ static void put_samples(FILE *out, const struct format_style *style, const json_
 
 	if (!json_get_u64(alert, "samples", &count))
 		return;
-	if (judgement_member(alert, "window_s", &seconds)) {
+	if (verdict_member(alert, "window_s", &seconds)) {
 		char span[TEXT_NUMBER_MAX];
 
 		text_span(seconds, span);
@@ -273,7 +273,7 @@ static bool put_sentences(FILE *out, const struct format_style *style, json_obje
 static void put_judged(FILE *out, const struct format_style *style, const json_object *rule,
 		       json_object *alert, time_t now)
 {
-	_cleanup_free_ char *preference = judgement_preference(alert);
+	_cleanup_free_ char *preference = verdict_preference(alert);
 	_cleanup_free_ char *event = NULL;
 
 	(void)fputc('\n', out);

@@ -5,7 +5,7 @@
 #include "base/cleanup.h"
 #include "base/json_get.h"
 #include "format/format_event.h"
-#include "format/judgement.h"
+#include "format/verdict.h"
 
 #define WIDTH_OF_NAMES 12
 #define ROWS_MAX       20 /* who is named is shown in any case */
@@ -33,21 +33,21 @@ static void put_strength(const json_object *object, const char *key, char ret[TE
 	double value;
 
 	/* Correlations are from -1 to 1. */
-	if (judgement_member(object, key, &value) && fabs(value) <= 1)
+	if (verdict_member(object, key, &value) && fabs(value) <= 1)
 		(void)snprintf(ret, TEXT_NUMBER_MAX, "%.2f", value);
 	else
 		(void)snprintf(ret, TEXT_NUMBER_MAX, "-");
 }
 
 static void put_number(const json_object *object, const char *key, const char *unit,
-		       char ret[JUDGEMENT_TEXT_MAX])
+		       char ret[VERDICT_TEXT_MAX])
 {
 	double value;
 
-	if (judgement_member(object, key, &value))
-		judgement_quantity(value, unit, JUDGEMENT_SHORT, ret);
+	if (verdict_member(object, key, &value))
+		verdict_quantity(value, unit, VERDICT_SHORT, ret);
 	else
-		(void)snprintf(ret, JUDGEMENT_TEXT_MAX, "-");
+		(void)snprintf(ret, VERDICT_TEXT_MAX, "-");
 }
 
 static void put_verdict(FILE *out, const struct format_style *style, json_object *reply)
@@ -95,7 +95,7 @@ static void put_verdict(FILE *out, const struct format_style *style, json_object
 static void put_latency(FILE *out, const struct format_style *style, json_object *reply)
 {
 	const json_object *latency = json_get_object(reply, "latency");
-	char slow[JUDGEMENT_TEXT_MAX], fast[JUDGEMENT_TEXT_MAX], self[TEXT_NUMBER_MAX];
+	char slow[VERDICT_TEXT_MAX], fast[VERDICT_TEXT_MAX], self[TEXT_NUMBER_MAX];
 	double value;
 
 	if (latency) {
@@ -104,7 +104,7 @@ static void put_latency(FILE *out, const struct format_style *style, json_object
 		line_put(out, style, "Latency",
 			 "mean %s in the slowest quarter of the bins, %s in the fastest half", slow, fast);
 	}
-	if (judgement_member(reply, "self_strength", &value)) {
+	if (verdict_member(reply, "self_strength", &value)) {
 		put_strength(reply, "self_strength", self);
 		line_put(out, style, "Its own", "traffic goes with it by a strength of %s", self);
 	}
@@ -121,9 +121,9 @@ static void put_basis(FILE *out, const struct format_style *style, json_object *
 
 	if (json_get_u64(reply, "bins", &n))
 		text_count(n, bins);
-	if (judgement_member(reply, "bin_s", &seconds))
+	if (verdict_member(reply, "bin_s", &seconds))
 		text_span(seconds, bin);
-	if (judgement_member(reply, "window_s", &seconds))
+	if (verdict_member(reply, "window_s", &seconds))
 		text_span(seconds, window);
 	line_put(out, style, "Event", "%s: %s bins of %s with a latency, of the last %s",
 		 line_visible(json_get_text(reply, "event"), &event), bins, bin, window);
@@ -149,7 +149,7 @@ static void put_row(FILE *out, const struct format_style *style, const json_obje
 	const char *text = fitting ? fitting : "?";
 	char strength[TEXT_NUMBER_MAX], needed[TEXT_NUMBER_MAX], lag[TEXT_NUMBER_MAX] = "-",
 								 bins[TEXT_NUMBER_MAX] = "-";
-	char slow[JUDGEMENT_TEXT_MAX], fast[JUDGEMENT_TEXT_MAX];
+	char slow[VERDICT_TEXT_MAX], fast[VERDICT_TEXT_MAX];
 	size_t columns = text_width(text);
 	double seconds;
 	u64 n;
@@ -164,7 +164,7 @@ static void put_row(FILE *out, const struct format_style *style, const json_obje
 	}
 	put_strength(neighbour, "strength", strength);
 	put_strength(neighbour, "needed", needed);
-	if (judgement_member(neighbour, "lag_s", &seconds))
+	if (verdict_member(neighbour, "lag_s", &seconds))
 		text_span(seconds, lag);
 	if (json_get_u64(neighbour, "bins", &n))
 		text_short_count((double)n, bins);

@@ -4,8 +4,8 @@
 #include "base/cleanup.h"
 #include "base/json_get.h"
 #include "format/format_event.h"
-#include "format/judgement.h"
 #include "format/rule_text.h"
+#include "format/verdict.h"
 
 #define NAME_WIDTH_MIN 12
 #define NAME_WIDTH_MAX 64 /* longer ones have a line of their own */
@@ -65,7 +65,7 @@ static void put_unknown(FILE *out, const struct format_style *style, json_object
 		if (!json_get_u64(unknown, reason, &n) || n == 0)
 			continue;
 		text_count(n, number);
-		line_put(out, style, "Unknown", "on %s: %s", number, judgement_reason(reason, &kept));
+		line_put(out, style, "Unknown", "on %s: %s", number, verdict_reason(reason, &kept));
 	}
 }
 

@@ -5,7 +5,7 @@
 #include "base/json_get.h"
 #include "format/figure.h"
 #include "format/format_event.h"
-#include "format/judgement.h"
+#include "format/verdict.h"
 
 /* From here on the shares of sources fit as numbers; below, as a bar of letters. */
 #define WIDTH_OF_SHARES 100
@@ -340,7 +340,7 @@ void format_item(FILE *out, json_object *item)
 {
 	_cleanup_free_ char *time = NULL;
 	_cleanup_free_ char *event = NULL;
-	_cleanup_free_ char *alert = judgement_transition(item);
+	_cleanup_free_ char *alert = verdict_transition(item);
 	_cleanup_free_ char *text = NULL;
 
 	(void)fprintf(out, "%s %-7s %s\n", line_visible(json_get_text(item, "time"), &time),

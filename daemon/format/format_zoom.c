@@ -5,8 +5,8 @@
 #include "base/json_get.h"
 #include "format/format_event.h"
 #include "format/format_zoom_lines.h"
-#include "format/judgement.h"
 #include "format/location.h"
+#include "format/verdict.h"
 
 /* Columns left of the names in the tables. */
 #define FUNCTION_LEFT (6 + 7 + 8 + 1 + LOCATION_BAR + 1)
@@ -145,7 +145,7 @@ static void put_state(FILE *out, const struct format_style *style, json_object *
 		text_span(ran_s, ran);
 	if (json_get_double(zoom, "seconds", &seconds))
 		text_span(seconds, asked);
-	judgement_age(zoom, "began", now, ago);
+	verdict_age(zoom, "began", now, ago);
 	(void)line_time(json_get_text(zoom, "began"), began);
 	if (is_state(zoom, "running"))
 		line_put(out, style, "Zoom", "%llu, still running: %s of %s, since %s",
@@ -302,7 +302,7 @@ void format_zoomed(FILE *out, json_object *zooms, json_object *cgroup, time_t no
 
 		if (!of || strcmp(of, name) != 0)
 			continue;
-		judgement_age(zoom, "began", now, ago);
+		verdict_age(zoom, "began", now, ago);
 		if (json_get_u64(json_get_object(zoom, "samples"), "taken", &taken))
 			text_count(taken, samples);
 		if (json_get_double(zoom, "ran_s", &seconds))

@@ -5,7 +5,7 @@
 
 #include "base/cleanup.h"
 #include "base/json_get.h"
-#include "format/judgement.h"
+#include "format/verdict.h"
 
 char *rule_text_metric(const json_object *rule)
 {
@@ -89,23 +89,23 @@ static bool is_set(const json_object *rule, const char *key)
 }
 
 /* " (900 in the configuration)" where deciding is at the edge of a bucket beside it. */
-static void configured(const json_object *rule, const char *key, double judged, char ret[JUDGEMENT_TEXT_MAX])
+static void configured(const json_object *rule, const char *key, double judged, char ret[VERDICT_TEXT_MAX])
 {
-	char number[JUDGEMENT_TEXT_MAX];
+	char number[VERDICT_TEXT_MAX];
 	double value;
 
 	ret[0] = '\0';
-	if (!judgement_member(rule, key, &value) || (value <= judged && value >= judged))
+	if (!verdict_member(rule, key, &value) || (value <= judged && value >= judged))
 		return;
-	judgement_number(value, json_get_text(rule, "unit"), JUDGEMENT_FULL, number);
-	(void)snprintf(ret, JUDGEMENT_TEXT_MAX, " (configured: %.60s)", number);
+	verdict_number(value, json_get_text(rule, "unit"), VERDICT_FULL, number);
+	(void)snprintf(ret, VERDICT_TEXT_MAX, " (configured: %.60s)", number);
 }
 
 static void put_span(const json_object *rule, const char *key, char ret[TEXT_NUMBER_MAX])
 {
 	double seconds;
 
-	if (judgement_member(rule, key, &seconds))
+	if (verdict_member(rule, key, &seconds))
 		text_span(seconds, ret);
 	else
 		(void)snprintf(ret, TEXT_NUMBER_MAX, "-");
@@ -114,18 +114,18 @@ static void put_span(const json_object *rule, const char *key, char ret[TEXT_NUM
 static void put_fires(FILE *out, const struct format_style *style, const json_object *rule)
 {
 	_cleanup_free_ char *metric = rule_text_metric(rule);
-	char limit[JUDGEMENT_TEXT_MAX], other[JUDGEMENT_TEXT_MAX] = "";
+	char limit[VERDICT_TEXT_MAX], other[VERDICT_TEXT_MAX] = "";
 	char window[TEXT_NUMBER_MAX], lasting[TEXT_NUMBER_MAX], baseline[TEXT_NUMBER_MAX + 48] = "";
 	double judged, seconds;
 	bool at_once;
 
-	judgement_limit(rule, JUDGEMENT_FULL, limit);
-	if (judgement_member(rule, "judged_at", &judged))
+	verdict_limit(rule, VERDICT_FULL, limit);
+	if (verdict_member(rule, "judged_at", &judged))
 		configured(rule, json_get(rule, "below") ? "below" : "above", judged, other);
 	put_span(rule, "window_s", window);
 	put_span(rule, "for_s", lasting);
-	at_once = judgement_member(rule, "for_s", &seconds) && !(seconds > 0);
-	if (judgement_member(rule, "baseline_s", &seconds)) {
+	at_once = verdict_member(rule, "for_s", &seconds) && !(seconds > 0);
+	if (verdict_member(rule, "baseline_s", &seconds)) {
 		char half_life[TEXT_NUMBER_MAX];
 
 		text_span(seconds, half_life);
@@ -138,14 +138,14 @@ static void put_fires(FILE *out, const struct format_style *style, const json_ob
 static void put_clears(FILE *out, const struct format_style *style, const json_object *rule)
 {
 	const char *unit = json_get_text(rule, "unit");
-	char quantity[JUDGEMENT_TEXT_MAX], other[JUDGEMENT_TEXT_MAX] = "";
+	char quantity[VERDICT_TEXT_MAX], other[VERDICT_TEXT_MAX] = "";
 	double value;
 
-	if (judgement_member(rule, "clear_judged_at", &value))
+	if (verdict_member(rule, "clear_judged_at", &value))
 		configured(rule, "clear", value, other);
-	else if (!judgement_member(rule, "clear", &value))
+	else if (!verdict_member(rule, "clear", &value))
 		return;
-	judgement_quantity(value, unit, JUDGEMENT_FULL, quantity);
+	verdict_quantity(value, unit, VERDICT_FULL, quantity);
 	line_put(out, style, "Clears", "%s or %s%s", quantity, json_get(rule, "below") ? "more" : "less",
 		 other);
 }
@@ -153,7 +153,7 @@ static void put_clears(FILE *out, const struct format_style *style, const json_o
 static void put_needs(FILE *out, const struct format_style *style, const json_object *rule)
 {
 	char number[TEXT_NUMBER_MAX], least[TEXT_NUMBER_MAX + 32] = "", few[TEXT_NUMBER_MAX + 32] = "";
-	char confidence[JUDGEMENT_TEXT_MAX] = "-";
+	char confidence[VERDICT_TEXT_MAX] = "-";
 	double value;
 	u64 count;
 
@@ -166,8 +166,8 @@ static void put_needs(FILE *out, const struct format_style *style, const json_ob
 		text_count(count, number);
 		(void)snprintf(few, sizeof(few), " (no fewer than %s can decide)", number);
 	}
-	if (judgement_member(rule, "confidence", &value))
-		judgement_number(value, "share", JUDGEMENT_FULL, confidence);
+	if (verdict_member(rule, "confidence", &value))
+		verdict_number(value, "share", VERDICT_FULL, confidence);
 	line_put(out, style, "Needs", "%s%s, %s confidence", *least ? least : "-", few, confidence);
 }
 

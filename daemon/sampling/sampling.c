@@ -197,7 +197,7 @@ int sampling_tick(struct sampling *sampling)
 
 	look_at_memory(sampling);
 	if (r == 0 && sampling->kept.handover)
-		handover_came_through(sampling->kept.handover);
+		handover_confirm(sampling->kept.handover);
 	return ticked < 0 ? ticked : r;
 }
 
@@ -207,7 +207,7 @@ int sampling_stop(struct sampling *sampling)
 		sampling->origin->stop(sampling->state);
 	/* Ended on purpose before its first collection: nothing was wrong. */
 	if (sampling->kept.handover)
-		handover_came_through(sampling->kept.handover);
+		handover_confirm(sampling->kept.handover);
 	return engine_collect_last(sampling->engine);
 }
 

@@ -188,7 +188,7 @@ static struct memory *counting(struct handover *handover)
 	return handover->anew ? &handover->own : &handover->before;
 }
 
-void handover_came_through(struct handover *handover)
+void handover_confirm(struct handover *handover)
 {
 	struct header *header = counting(handover)->header;
 

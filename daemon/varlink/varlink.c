@@ -12,9 +12,9 @@
 #include "base/json_get.h"
 #include "base/log.h"
 #include "pebsd/types.h"
+#include "varlink/varlink_budget.h"
 #include "varlink/varlink_call.h"
 #include "varlink/varlink_limits.h"
-#include "varlink/varlink_room.h"
 
 /* A flood of connections must not take the whole loop. */
 #define ACCEPT_INTERVAL_US 1000000
@@ -179,7 +179,7 @@ static bool has_room(const struct connection *connection, size_t bytes)
 	struct connection *connections[VARLINK_CONNECTIONS_MAX];
 	size_t n = list_loads(connection->server, loads, connections);
 
-	return varlink_room_for(loads, n, connection->peer.uid, bytes);
+	return varlink_budget_for(loads, n, connection->peer.uid, bytes);
 }
 
 /* The connection whose memory `connection` gets; NULL: there is none yet. */
@@ -188,8 +188,8 @@ static struct connection *who_yields(const struct connection *connection, size_t
 	struct varlink_load loads[VARLINK_CONNECTIONS_MAX];
 	struct connection *connections[VARLINK_CONNECTIONS_MAX];
 	size_t n = list_loads(connection->server, loads, connections);
-	int found = varlink_room_yield(loads, n, connection->peer.uid, bytes,
-				       event_now(connection->server->event), patience_us);
+	int found = varlink_budget_yield(loads, n, connection->peer.uid, bytes,
+					 event_now(connection->server->event), patience_us);
 
 	return found < 0 ? NULL : connections[found];
 }
@@ -327,7 +327,7 @@ static int on_room(sd_event_source *source, u64 now, void *userdata)
 	}
 	if (!waits)
 		return 0;
-	yields = who_yields(waits, REPLY_BYTES, VARLINK_ROOM_US);
+	yields = who_yields(waits, REPLY_BYTES, VARLINK_BUDGET_US);
 	if (yields) {
 		log_yield(yields);
 		connection_free(yields);

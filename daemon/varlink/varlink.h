@@ -4,7 +4,7 @@
  *
  * No client can block the loop or make it grow. The calls of a connection are answered one at a time, and the
  * next one only after the reply is sent. Calls and replies have a largest size, and the connections are
- * limited. What one user and all users have not read yet is bounded (varlink_room.h): a call waits for memory
+ * limited. What one user and all users have not read yet is bounded (varlink_budget.h): a call waits for memory
  * before it is answered. A client that takes too few bytes is let go, at once if another one needs its
  * memory.
  */

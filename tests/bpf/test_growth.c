@@ -494,7 +494,7 @@ static struct kernel *begin(u64 memory_max, bool memory_auto, struct store **ret
 	EXPECT(kernel_open(&settings, &kernel, &message) == 0);
 	life->kept = kernel_kept(kernel);
 	EXPECT(handover_commit(handover) == 0);
-	handover_came_through(handover);
+	handover_confirm(handover);
 	store_drop_rest(*ret_store);
 	EXPECT(store_settle(*ret_store) == 0);
 	life->slots = kernel_slots(kernel);

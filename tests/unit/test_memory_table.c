@@ -25,8 +25,8 @@
 #include "symbols/symbols.h"
 #include "symbols/symbols_queue.h"
 #include "varlink/varlink.h"
+#include "varlink/varlink_budget.h"
 #include "varlink/varlink_message.h"
-#include "varlink/varlink_room.h"
 #include "window/trend.h"
 #include "zoom/zoom_events.h"
 

@@ -14,8 +14,8 @@
 
 #include "base/json_get.h"
 #include "varlink/varlink.h"
+#include "varlink/varlink_budget.h"
 #include "varlink/varlink_message.h"
-#include "varlink/varlink_room.h"
 #include "varlink_peer.h"
 
 static sd_event *event;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "base/bill.h"
+#include "base/build_info.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -57,7 +57,7 @@ static const struct library *find_library(const char *file)
 	return NULL;
 }
 
-char *bill_compiled_with(const char *list, const char *library)
+char *build_info_compiled_with(const char *list, const char *library)
 {
 	const size_t length = strlen(library);
 
@@ -116,7 +116,8 @@ static json_object *put_object(json_object *array)
 static bool put_library(json_object *array, const struct loaded *loaded)
 {
 	const struct library *library = find_library(loaded->name);
-	_cleanup_free_ char *compiled = library ? bill_compiled_with(PEBSD_LIBRARIES, library->name) : NULL;
+	_cleanup_free_ char *compiled =
+		library ? build_info_compiled_with(PEBSD_LIBRARIES, library->name) : NULL;
 	json_object *object = put_object(array);
 
 	return object && put(object, "name", loaded->name) && put(object, "file", loaded->file) &&
@@ -124,7 +125,7 @@ static bool put_library(json_object *array, const struct loaded *loaded)
 	       put(object, "loaded", library ? loaded_version(library) : NULL);
 }
 
-static bool put_bpf(json_object *array, const struct bill_bpf *bpf)
+static bool put_bpf(json_object *array, const struct build_info_bpf *bpf)
 {
 	json_object *object = put_object(array);
 
@@ -155,7 +156,7 @@ static bool put_libraries(json_object *bill, const struct loaded_list *loaded)
 	return true;
 }
 
-static bool put_objects(json_object *bill, const struct bill_bpf *bpf, size_t n)
+static bool put_objects(json_object *bill, const struct build_info_bpf *bpf, size_t n)
 {
 	json_object *array = n > 0 ? put_array(bill, "bpf_objects") : NULL;
 
@@ -183,7 +184,7 @@ static bool put_static(json_object *bill)
 	return object && put(object, "name", "libiberty");
 }
 
-int bill_print(FILE *out, const char *program, const struct bill_bpf *bpf, size_t n_bpf)
+int build_info_print(FILE *out, const char *program, const struct build_info_bpf *bpf, size_t n_bpf)
 {
 	_cleanup_(loaded_done) struct loaded_list loaded = {};
 	_cleanup_json_ json_object *bill = json_object_new_object();

@@ -5,18 +5,18 @@
 #include <string.h>
 
 #include "base/json_get.h"
-#include "format/judgement.h"
+#include "format/verdict.h"
 #include "formatted.h"
 
 static const char *quantity(double value, const char *unit)
 {
-	static char text[JUDGEMENT_TEXT_MAX];
+	static char text[VERDICT_TEXT_MAX];
 
-	judgement_quantity(value, unit, JUDGEMENT_FULL, text);
+	verdict_quantity(value, unit, VERDICT_FULL, text);
 	return text;
 }
 
-Test(judgement, quantities_have_their_unit)
+Test(verdict, quantities_have_their_unit)
 {
 	cr_expect_str_eq(quantity(896, "cycles"), "896 cycles");
 	cr_expect_str_eq(quantity(912.5, "cycles"), "912.5 cycles");
@@ -33,7 +33,7 @@ Test(judgement, quantities_have_their_unit)
 }
 
 /* What no machine measures must not leave the buffers either. */
-Test(judgement, numbers_of_any_size)
+Test(verdict, numbers_of_any_size)
 {
 	static const double values[] = {-1e308,   -1234567, -0.0,   5e-324, 999.95,  999.949,  999999.4,
 					999999.5, 1e15,     1.8e19, 1e300,  1.7e308, INFINITY, NAN};
@@ -41,11 +41,11 @@ Test(judgement, numbers_of_any_size)
 
 	for (size_t i = 0; i < ARRAY_SIZE(values); i++) {
 		for (size_t j = 0; j < ARRAY_SIZE(units); j++) {
-			char text[JUDGEMENT_TEXT_MAX];
+			char text[VERDICT_TEXT_MAX];
 
-			judgement_quantity(values[i], units[j], JUDGEMENT_SHORT, text);
+			verdict_quantity(values[i], units[j], VERDICT_SHORT, text);
 			cr_expect_leq(strlen(text), 20, "%s", text);
-			judgement_quantity(values[i], units[j], JUDGEMENT_FULL, text);
+			verdict_quantity(values[i], units[j], VERDICT_FULL, text);
 			cr_expect_leq(strlen(text), 28, "%s", text);
 		}
 	}
@@ -53,26 +53,26 @@ Test(judgement, numbers_of_any_size)
 	cr_expect_str_eq(quantity(1e15, NULL), "1e+15");
 }
 
-Test(judgement, columns_have_short_numbers)
+Test(verdict, columns_have_short_numbers)
 {
-	char text[JUDGEMENT_TEXT_MAX];
+	char text[VERDICT_TEXT_MAX];
 
-	judgement_number(999999, NULL, JUDGEMENT_SHORT, text);
+	verdict_number(999999, NULL, VERDICT_SHORT, text);
 	cr_expect_str_eq(text, "999,999");
-	judgement_number(999999.5, NULL, JUDGEMENT_SHORT, text);
+	verdict_number(999999.5, NULL, VERDICT_SHORT, text);
 	cr_expect_str_eq(text, "1.00M");
 }
 
 static void expect_bounds(const char *alert, const char *expected)
 {
 	_cleanup_json_ json_object *object = formatted_from(alert);
-	char text[JUDGEMENT_TEXT_MAX];
+	char text[VERDICT_TEXT_MAX];
 
-	judgement_bounds(object, JUDGEMENT_FULL, text);
+	verdict_bounds(object, VERDICT_FULL, text);
 	cr_expect_str_eq(text, expected);
 }
 
-Test(judgement, a_bound_that_is_not_there_is_not_made_up)
+Test(verdict, a_bound_that_is_not_there_is_not_made_up)
 {
 	expect_bounds("{\"unit\":\"cycles\",\"low\":898,\"high\":960}", "898 - 960");
 	expect_bounds("{\"unit\":\"share\",\"low\":0.2712,\"high\":0.5642}", "27.12 - 56.42%");
@@ -86,13 +86,13 @@ Test(judgement, a_bound_that_is_not_there_is_not_made_up)
 static void expect_limit(const char *rule, const char *expected)
 {
 	_cleanup_json_ json_object *object = formatted_from(rule);
-	char text[JUDGEMENT_TEXT_MAX];
+	char text[VERDICT_TEXT_MAX];
 
-	judgement_limit(object, JUDGEMENT_FULL, text);
+	verdict_limit(object, VERDICT_FULL, text);
 	cr_expect_str_eq(text, expected);
 }
 
-Test(judgement, the_limit_is_the_one_that_is_judged_at)
+Test(verdict, the_limit_is_the_one_that_is_judged_at)
 {
 	expect_limit("{\"unit\":\"cycles\",\"above\":900,\"judged_at\":896}", "above 896 cycles");
 	expect_limit("{\"unit\":\"share\",\"below\":0.5}", "below 50%");
@@ -100,37 +100,37 @@ Test(judgement, the_limit_is_the_one_that_is_judged_at)
 	expect_limit("{}", "-");
 }
 
-Test(judgement, ages)
+Test(verdict, ages)
 {
 	_cleanup_json_ json_object *object =
 		formatted_from("{\"since\":\"2026-11-21T06:00:00Z\",\"bad\":\"yesterday\",\"number\":5}");
 	char text[TEXT_NUMBER_MAX];
 	time_t since = 1795240800;
 
-	judgement_age(object, "since", since + 725, text);
+	verdict_age(object, "since", since + 725, text);
 	cr_expect_str_eq(text, "12min 5s");
-	judgement_age(object, "since", since, text);
+	verdict_age(object, "since", since, text);
 	cr_expect_str_eq(text, "0s");
-	judgement_age(object, "since", since - 1, text);
+	verdict_age(object, "since", since - 1, text);
 	cr_expect_str_eq(text, "-", "a clock was set back: %s", text);
-	judgement_age(object, "bad", since, text);
+	verdict_age(object, "bad", since, text);
 	cr_expect_str_eq(text, "-");
-	judgement_age(object, "number", since, text);
+	verdict_age(object, "number", since, text);
 	cr_expect_str_eq(text, "-");
-	judgement_age(object, "none", since, text);
+	verdict_age(object, "none", since, text);
 	cr_expect_str_eq(text, "-");
 }
 
 static void expect_state(const char *alert, const char *expected, const char *held)
 {
 	_cleanup_json_ json_object *object = formatted_from(alert);
-	_cleanup_free_ char *state = judgement_state(object);
+	_cleanup_free_ char *state = verdict_state(object);
 
 	cr_expect_str_eq(state, expected);
-	cr_expect_str_eq(judgement_state_held(object), held);
+	cr_expect_str_eq(verdict_state_held(object), held);
 }
 
-Test(judgement, unknown_says_what_is_held)
+Test(verdict, unknown_says_what_is_held)
 {
 	expect_state("{\"state\":\"firing\"}", "firing", "firing");
 	expect_state("{\"state\":\"firing\",\"held\":\"pending\"}", "firing", "firing");
@@ -141,37 +141,37 @@ Test(judgement, unknown_says_what_is_held)
 	expect_state("{\"state\":\"\\u001b[1m\"}", "\\x1b[1m", "\033[1m");
 }
 
-Test(judgement, words_that_are_not_known_stay)
+Test(verdict, words_that_are_not_known_stay)
 {
 	_cleanup_free_ char *kept = NULL;
 	_cleanup_free_ char *other = NULL;
 	_cleanup_free_ char *none = NULL;
 
-	cr_expect_str_eq(judgement_reason("samples", &kept), "too few samples");
-	cr_expect_str_eq(judgement_reason("eclip\tse", &other), "eclip\\x09se");
-	cr_expect_str_eq(judgement_reason(NULL, &none), "-");
+	cr_expect_str_eq(verdict_reason("samples", &kept), "too few samples");
+	cr_expect_str_eq(verdict_reason("eclip\tse", &other), "eclip\\x09se");
+	cr_expect_str_eq(verdict_reason(NULL, &none), "-");
 }
 
-Test(judgement, preferences_in_words)
+Test(verdict, preferences_in_words)
 {
 	_cleanup_json_ json_object *object =
 		formatted_from("{\"unit\":\"cycles\",\"preference\":{\"ignored\":true,\"threshold\":1200,"
 			       "\"untrusted\":true,\"malformed\":true}}");
 	_cleanup_json_ json_object *silent =
 		formatted_from("{\"preference\":{\"ignored\":false,\"threshold\":\"x\",\"untrusted\":1}}");
-	_cleanup_free_ char *text = judgement_preference(object);
+	_cleanup_free_ char *text = verdict_preference(object);
 
 	formatted_expect(text, "user.pebsd.ignore on its directory: not judged; ");
 	formatted_expect(text,
 			 "; user.pebsd.threshold on its directory: 1,200 cycles in place of the rule's; ");
 	formatted_expect(text, "the directory is not root's");
 	formatted_expect(text, "they can't be read");
-	cr_expect_null(judgement_preference(silent));
-	cr_expect_null(judgement_preference(NULL));
+	cr_expect_null(verdict_preference(silent));
+	cr_expect_null(verdict_preference(NULL));
 }
 
 /* One line of watch. */
-Test(judgement, transitions)
+Test(verdict, transitions)
 {
 	_cleanup_json_ json_object *item = formatted_from(
 		"{\"time\":\"2026-11-21T06:00:00Z\",\"event\":\"alert\",\"text\":\"t\",\"from\":\"pending\","
@@ -185,8 +185,8 @@ Test(judgement, transitions)
 	_cleanup_json_ json_object *other =
 		formatted_from("{\"event\":\"born\",\"rule\":\"slow\",\"state\":\"firing\"}");
 	_cleanup_json_ json_object *bare = formatted_from("{\"event\":\"alert\",\"text\":\"words alone\"}");
-	_cleanup_free_ char *text = judgement_transition(item);
-	_cleanup_free_ char *dry = judgement_transition(resolved);
+	_cleanup_free_ char *text = verdict_transition(item);
+	_cleanup_free_ char *dry = verdict_transition(resolved);
 
 	cr_expect_str_eq(
 		text, "slow firing (was pending) /a\\x0ab: p99 is 912.5 cycles (898 - 960); limit: above 896 "
@@ -194,6 +194,6 @@ Test(judgement, transitions)
 	cr_expect_str_eq(dry,
 			 "dry run: slow resolved (was firing) /a; ended: its cgroup was removed; nothing "
 			 "proves that it got better");
-	cr_expect_null(judgement_transition(other));
-	cr_expect_null(judgement_transition(bare), "the daemon's own text is shown");
+	cr_expect_null(verdict_transition(other));
+	cr_expect_null(verdict_transition(bare), "the daemon's own text is shown");
 }

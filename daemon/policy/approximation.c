@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "policy/rough.h"
+#include "policy/approximation.h"
 
 #include <math.h>
 
@@ -11,7 +11,7 @@
 /* For what the inequalities lose to rounding. */
 #define MARGIN 1.000001
 
-static struct rough rough_quantile(const struct tally *tally, double q, double log_chance)
+static struct approximation rough_quantile(const struct tally *tally, double q, double log_chance)
 {
 	double l = log_chance * MARGIN;
 	double n = (double)tally->latency_samples;
@@ -22,7 +22,7 @@ static struct rough rough_quantile(const struct tally *tally, double q, double l
 	u64 inner_low = (u64)(n * q) + 2;
 	u64 inner_high = n * q > 1 ? (u64)(n * q) : 1;
 
-	return (struct rough){
+	return (struct approximation){
 		.outer = interval_between_ranks(tally->latency, all, outer_low,
 						outer_high > n ? all + 1 : (u64)outer_high),
 		.inner = interval_between_ranks(tally->latency, all, inner_low < all ? inner_low : all,
@@ -31,13 +31,13 @@ static struct rough rough_quantile(const struct tally *tally, double q, double l
 }
 
 /* Of `k` of many, a tail above is no more likely than a Poisson variable's by Bernstein's inequality. */
-static struct rough rough_share(double k, double n, double log_chance)
+static struct approximation rough_share(double k, double n, double log_chance)
 {
 	double l = log_chance * MARGIN;
 	double below = sqrt(4 * l * l / 9 + 2 * l * k) - 2 * l / 3;
 	double above = l + sqrt(l * l + 2 * l * k);
 
-	return (struct rough){
+	return (struct approximation){
 		.outer = {fmax(k - below, 0) / n, fmin((k + above) / n, 1)},
 		.inner = {(k + 1) / n, fmax(k - 1, 0) / n},
 	};
@@ -48,7 +48,8 @@ static struct rough rough_share(double k, double n, double log_chance)
  * third below its mean; with a chance of exp(-l) at most it is further off than sqrt(2 mean l) below, and l
  * more above.
  */
-static struct rough rough_rate(const struct tally *tally, double seconds, double largest, double log_chance)
+static struct approximation rough_rate(const struct tally *tally, double seconds, double largest,
+				       double log_chance)
 {
 	double l = log_chance * MARGIN;
 	struct interval_weights weights =
@@ -56,15 +57,15 @@ static struct rough rough_rate(const struct tally *tally, double seconds, double
 	double low = weights.low_number;
 	double high = weights.high_number;
 
-	return (struct rough){
+	return (struct approximation){
 		.outer = {fmax(low - sqrt(2 * low * l), 0) * weights.low_unit / seconds,
 			  (high + sqrt(2 * high * l) + l) * weights.high_unit / seconds},
 		.inner = {low * weights.low_unit / seconds, (high - 0.5) * weights.high_unit / seconds},
 	};
 }
 
-static struct rough rough_side(const struct rule *rule, const struct tally *tally, double seconds,
-			       double largest, double log_chance)
+static struct approximation rough_side(const struct rule *rule, const struct tally *tally, double seconds,
+				       double largest, double log_chance)
 {
 	if (rule->metric.kind == METRIC_QUANTILE)
 		return rough_quantile(tally, rule->metric.quantile, log_chance);
@@ -74,16 +75,17 @@ static struct rough rough_side(const struct rule *rule, const struct tally *tall
 	return rough_rate(tally, seconds, largest, log_chance);
 }
 
-struct rough rough_bounds(const struct rule *rule, const struct measured *measured, double log_chance)
+struct approximation approximate_bounds(const struct rule *rule, const struct measured *measured,
+					double log_chance)
 {
-	struct rough now =
+	struct approximation now =
 		rough_side(rule, measured->tally, measured->seconds, measured->sample_weight, log_chance);
-	struct rough base;
+	struct approximation base;
 
 	if (!rule->metric.ratio)
 		return now;
 	base = rough_side(rule, measured->base, measured->base_seconds, 0, log_chance);
-	return (struct rough){
+	return (struct approximation){
 		.outer = interval_ratio(&now.outer, &base.outer),
 		.inner = interval_ratio(&now.inner, &base.inner),
 	};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "format/judgement.h"
+#include "format/verdict.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -13,7 +13,7 @@
 /* Above it a double is no whole number for people any more. */
 #define DIGITS_END 1e15
 
-bool judgement_member(const json_object *object, const char *key, double *ret)
+bool verdict_member(const json_object *object, const char *key, double *ret)
 {
 	return json_get_double(object, key, ret) && isfinite(*ret);
 }
@@ -23,8 +23,7 @@ static bool is_unit(const char *unit, const char *word)
 	return unit && strcmp(unit, word) == 0;
 }
 
-void judgement_number(double value, const char *unit, enum judgement_width width,
-		      char ret[JUDGEMENT_TEXT_MAX])
+void verdict_number(double value, const char *unit, enum verdict_width width, char ret[VERDICT_TEXT_MAX])
 {
 	bool share = is_unit(unit, "share");
 	char text[TEXT_NUMBER_MAX];
@@ -37,68 +36,67 @@ void judgement_number(double value, const char *unit, enum judgement_width width
 		(void)snprintf(text, sizeof(text), "%.4g", value);
 	else if (!(value < DIGITS_END))
 		(void)snprintf(text, sizeof(text), "%.3g", value);
-	else if (width == JUDGEMENT_SHORT && value >= 999999.5)
+	else if (width == VERDICT_SHORT && value >= 999999.5)
 		text_short_count(value, text);
 	else
 		text_count((u64)(value + 0.5), text);
-	(void)snprintf(ret, JUDGEMENT_TEXT_MAX, "%s%s", text, share ? "%" : "");
+	(void)snprintf(ret, VERDICT_TEXT_MAX, "%s%s", text, share ? "%" : "");
 }
 
-void judgement_quantity(double value, const char *unit, enum judgement_width width,
-			char ret[JUDGEMENT_TEXT_MAX])
+void verdict_quantity(double value, const char *unit, enum verdict_width width, char ret[VERDICT_TEXT_MAX])
 {
-	char number[JUDGEMENT_TEXT_MAX];
+	char number[VERDICT_TEXT_MAX];
 
-	judgement_number(value, unit, width, number);
-	(void)snprintf(ret, JUDGEMENT_TEXT_MAX, "%.64s%s", number,
+	verdict_number(value, unit, width, number);
+	(void)snprintf(ret, VERDICT_TEXT_MAX, "%.64s%s", number,
 		       is_unit(unit, "cycles")       ? " cycles"
 		       : is_unit(unit, "per_second") ? "/s"
 		       : is_unit(unit, "ratio")      ? " times"
 						     : "");
 }
 
-void judgement_bounds(const json_object *alert, enum judgement_width width, char ret[JUDGEMENT_TEXT_MAX])
+void verdict_bounds(const json_object *alert, enum verdict_width width, char ret[VERDICT_TEXT_MAX])
 {
 	const char *unit = json_get_text(alert, "unit");
-	char low_text[JUDGEMENT_TEXT_MAX], high_text[JUDGEMENT_TEXT_MAX];
+	char low_text[VERDICT_TEXT_MAX], high_text[VERDICT_TEXT_MAX];
 	double low, high;
-	bool has_low = judgement_member(alert, "low", &low);
-	bool has_high = judgement_member(alert, "high", &high);
+	bool has_low = verdict_member(alert, "low", &low);
+	bool has_high = verdict_member(alert, "high", &high);
 
 	if (has_low)
-		judgement_number(low, unit, width, low_text);
+		verdict_number(low, unit, width, low_text);
 	if (has_high)
-		judgement_number(high, unit, width, high_text);
+		verdict_number(high, unit, width, high_text);
 	if (has_low && has_high) {
 		size_t length = strlen(low_text);
 
 		/* "27.1 - 56.4%" */
 		if (low_text[length - 1] == '%')
 			low_text[length - 1] = '\0';
-		(void)snprintf(ret, JUDGEMENT_TEXT_MAX, "%.40s - %.40s", low_text, high_text);
+		(void)snprintf(ret, VERDICT_TEXT_MAX, "%.40s - %.40s", low_text, high_text);
 	} else if (has_low)
-		(void)snprintf(ret, JUDGEMENT_TEXT_MAX, "from %.40s", low_text);
+		(void)snprintf(ret, VERDICT_TEXT_MAX, "from %.40s", low_text);
 	else if (has_high)
-		(void)snprintf(ret, JUDGEMENT_TEXT_MAX, "to %.40s", high_text);
+		(void)snprintf(ret, VERDICT_TEXT_MAX, "to %.40s", high_text);
 	else
-		(void)snprintf(ret, JUDGEMENT_TEXT_MAX, "-");
+		(void)snprintf(ret, VERDICT_TEXT_MAX, "-");
 }
 
-void judgement_limit(const json_object *object, enum judgement_width width, char ret[JUDGEMENT_TEXT_MAX])
+void verdict_limit(const json_object *object, enum verdict_width width, char ret[VERDICT_TEXT_MAX])
 {
 	const char *unit = json_get_text(object, "unit");
-	char text[JUDGEMENT_TEXT_MAX];
+	char text[VERDICT_TEXT_MAX];
 	double value;
 	bool below;
 
-	below = !judgement_member(object, "above", &value);
-	if (below && !judgement_member(object, "below", &value)) {
-		(void)snprintf(ret, JUDGEMENT_TEXT_MAX, "-");
+	below = !verdict_member(object, "above", &value);
+	if (below && !verdict_member(object, "below", &value)) {
+		(void)snprintf(ret, VERDICT_TEXT_MAX, "-");
 		return;
 	}
-	(void)judgement_member(object, "judged_at", &value);
-	judgement_quantity(value, unit, width, text);
-	(void)snprintf(ret, JUDGEMENT_TEXT_MAX, "%s %.80s", below ? "below" : "above", text);
+	(void)verdict_member(object, "judged_at", &value);
+	verdict_quantity(value, unit, width, text);
+	(void)snprintf(ret, VERDICT_TEXT_MAX, "%s %.80s", below ? "below" : "above", text);
 }
 
 struct word {
@@ -115,7 +113,7 @@ static const char *in_words(const struct word *words, size_t n, const char *word
 	return line_visible(word, kept);
 }
 
-const char *judgement_reason(const char *word, char **kept)
+const char *verdict_reason(const char *word, char **kept)
 {
 	*kept = NULL;
 	for (enum unknown_reason reason = UNKNOWN_NOT + 1; word && reason <= UNKNOWN_NOT_MEASURED; reason++)
@@ -124,7 +122,7 @@ const char *judgement_reason(const char *word, char **kept)
 	return line_visible(word, kept);
 }
 
-const char *judgement_end(const char *word, char **kept)
+const char *verdict_end(const char *word, char **kept)
 {
 	static const struct word words[] = {
 		{"clear", "proven clear"},
@@ -136,12 +134,12 @@ const char *judgement_end(const char *word, char **kept)
 	return in_words(words, ARRAY_SIZE(words), word, kept);
 }
 
-char *judgement_preference(const json_object *alert)
+char *verdict_preference(const json_object *alert)
 {
 	const json_object *preference = json_get_object(alert, "preference");
 	_cleanup_fclose_ FILE *out = NULL;
 	_cleanup_free_ char *text = NULL;
-	char quantity[JUDGEMENT_TEXT_MAX];
+	char quantity[VERDICT_TEXT_MAX];
 	const char *separator = "";
 	bool said;
 	double value;
@@ -156,8 +154,8 @@ char *judgement_preference(const json_object *alert)
 		(void)fprintf(out, "user.pebsd.ignore on its directory: not judged");
 		separator = "; ";
 	}
-	if (judgement_member(preference, "threshold", &value)) {
-		judgement_quantity(value, json_get_text(alert, "unit"), JUDGEMENT_FULL, quantity);
+	if (verdict_member(preference, "threshold", &value)) {
+		verdict_quantity(value, json_get_text(alert, "unit"), VERDICT_FULL, quantity);
 		(void)fprintf(out, "%suser.pebsd.threshold on its directory: %s in place of the rule's",
 			      separator, quantity);
 		separator = "; ";
@@ -179,7 +177,7 @@ char *judgement_preference(const json_object *alert)
 	return TAKE_PTR(text);
 }
 
-void judgement_age(const json_object *object, const char *key, time_t now, char ret[TEXT_NUMBER_MAX])
+void verdict_age(const json_object *object, const char *key, time_t now, char ret[TEXT_NUMBER_MAX])
 {
 	const char *time = json_get_text(object, key);
 	time_t since;
@@ -190,28 +188,28 @@ void judgement_age(const json_object *object, const char *key, time_t now, char 
 		text_span((double)(now - since), ret);
 }
 
-bool judgement_is_unknown(const json_object *alert)
+bool verdict_is_unknown(const json_object *alert)
 {
 	const char *state = json_get_text(alert, "state");
 
 	return state && strcmp(state, "unknown") == 0;
 }
 
-const char *judgement_state_held(const json_object *alert)
+const char *verdict_state_held(const json_object *alert)
 {
-	const char *state = json_get_text(alert, judgement_is_unknown(alert) ? "held" : "state");
+	const char *state = json_get_text(alert, verdict_is_unknown(alert) ? "held" : "state");
 
 	return state ? state : "";
 }
 
-char *judgement_state(const json_object *alert)
+char *verdict_state(const json_object *alert)
 {
 	_cleanup_free_ char *kept = NULL;
-	const char *held = judgement_state_held(alert);
+	const char *held = verdict_state_held(alert);
 	char *text;
 	int r;
 
-	if (judgement_is_unknown(alert) && *held && strcmp(held, "inactive") != 0)
+	if (verdict_is_unknown(alert) && *held && strcmp(held, "inactive") != 0)
 		r = asprintf(&text, "unknown (%s)", line_visible(held, &kept));
 	else
 		r = asprintf(&text, "%s", line_visible(json_get_text(alert, "state"), &kept));
@@ -223,25 +221,25 @@ static void put_value(FILE *out, const json_object *alert)
 {
 	const char *metric = json_get_text(alert, "metric");
 	_cleanup_free_ char *kept = NULL;
-	char text[JUDGEMENT_TEXT_MAX], bounds[JUDGEMENT_TEXT_MAX];
+	char text[VERDICT_TEXT_MAX], bounds[VERDICT_TEXT_MAX];
 	double value;
 
-	if (!judgement_member(alert, "value", &value))
+	if (!verdict_member(alert, "value", &value))
 		return;
-	judgement_quantity(value, json_get_text(alert, "unit"), JUDGEMENT_FULL, text);
-	judgement_bounds(alert, JUDGEMENT_FULL, bounds);
+	verdict_quantity(value, json_get_text(alert, "unit"), VERDICT_FULL, text);
+	verdict_bounds(alert, VERDICT_FULL, bounds);
 	(void)fprintf(out, ": %s%s%s (%s)", metric ? line_visible(metric, &kept) : "", metric ? " is " : "",
 		      text, bounds);
 }
 
-char *judgement_transition(json_object *item)
+char *verdict_transition(json_object *item)
 {
 	_cleanup_free_ char *rule = NULL, *cgroup = NULL, *from = NULL, *severity = NULL;
-	_cleanup_free_ char *state = judgement_state(item), *end = NULL;
+	_cleanup_free_ char *state = verdict_state(item), *end = NULL;
 	const char *kind = json_get_text(item, "event");
 	_cleanup_fclose_ FILE *out = NULL;
 	_cleanup_free_ char *text = NULL;
-	char limit[JUDGEMENT_TEXT_MAX];
+	char limit[VERDICT_TEXT_MAX];
 	bool dry_run;
 	size_t length;
 	u64 number;
@@ -259,11 +257,11 @@ char *judgement_transition(json_object *item)
 		(void)fprintf(out, " (was %s)", line_visible(json_get_text(item, "from"), &from));
 	(void)fprintf(out, " %s", line_visible(json_get_text(item, "cgroup"), &cgroup));
 	put_value(out, item);
-	judgement_limit(item, JUDGEMENT_FULL, limit);
+	verdict_limit(item, VERDICT_FULL, limit);
 	if (strcmp(limit, "-") != 0)
 		(void)fprintf(out, "; limit: %s", limit);
 	if (json_get_text(item, "end"))
-		(void)fprintf(out, "; ended: %s", judgement_end(json_get_text(item, "end"), &end));
+		(void)fprintf(out, "; ended: %s", verdict_end(json_get_text(item, "end"), &end));
 	if (json_get_text(item, "severity"))
 		(void)fprintf(out, "; %s", line_visible(json_get_text(item, "severity"), &severity));
 	if (json_get_u64(item, "alert", &number))

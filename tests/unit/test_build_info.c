@@ -2,18 +2,18 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
-#include "base/bill.h"
+#include "base/build_info.h"
 #include "base/loaded.h"
 
 static void expect_version(const char *list, const char *library, const char *version)
 {
-	_cleanup_free_ char *found = bill_compiled_with(list, library);
+	_cleanup_free_ char *found = build_info_compiled_with(list, library);
 
 	cr_expect(found && version ? strcmp(found, version) == 0 : found == version, "%s in \"%s\": %s",
 		  library, list, found ? found : "none");
 }
 
-Test(bill, versions_of_the_build)
+Test(build_info, versions_of_the_build)
 {
 	expect_version("libbpf 1.1.2 libelf 0.188", "libbpf", "1.1.2");
 	expect_version("libbpf 1.1.2 libelf 0.188", "libelf", "0.188");
@@ -28,7 +28,7 @@ Test(bill, versions_of_the_build)
 static const u8 notes[] = {4, 0, 0, 0, 4, 0, 0, 0, 1, 0, 0, 0, 'G', 'N', 'U', 0, 1,    2,    3,    4, /* */
 			   4, 0, 0, 0, 3, 0, 0, 0, 3, 0, 0, 0, 'G', 'N', 'U', 0, 0xab, 0xcd, 0x0e, 0};
 
-Test(bill, the_build_id_among_notes)
+Test(build_info, the_build_id_among_notes)
 {
 	char id[2 * LOADED_BUILD_ID_MAX + 1] = "?";
 	u8 damaged[sizeof(notes)];
@@ -53,7 +53,7 @@ Test(bill, the_build_id_among_notes)
 	cr_expect_str_eq(id, "");
 }
 
-Test(bill, this_program_and_its_libraries)
+Test(build_info, this_program_and_its_libraries)
 {
 	_cleanup_(loaded_done) struct loaded_list loaded = {};
 	bool has_libc = false;
@@ -61,7 +61,7 @@ Test(bill, this_program_and_its_libraries)
 	cr_assert_eq(loaded_find(&loaded), 0);
 	cr_assert_gt(loaded.n, 2);
 	cr_expect_null(loaded.list[0].name);
-	cr_expect(loaded.list[0].file && strstr(loaded.list[0].file, "test_bill"));
+	cr_expect(loaded.list[0].file && strstr(loaded.list[0].file, "test_build_info"));
 	for (size_t i = 1; i < loaded.n; i++) {
 		cr_expect_not_null(loaded.list[i].name);
 		has_libc |= strcmp(loaded.list[i].name, "libc.so.6") == 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "varlink/varlink_room.h"
+#include "varlink/varlink_budget.h"
 
 static size_t held_by(const struct varlink_load *loads, size_t n, uid_t user)
 {
@@ -20,7 +20,7 @@ static size_t held_by_all(const struct varlink_load *loads, size_t n)
 	return held;
 }
 
-bool varlink_room_for(const struct varlink_load *loads, size_t n, uid_t user, size_t bytes)
+bool varlink_budget_for(const struct varlink_load *loads, size_t n, uid_t user, size_t bytes)
 {
 	return held_by(loads, n, user) + bytes <= VARLINK_USER_BYTES &&
 	       held_by_all(loads, n) + bytes <= VARLINK_ALL_BYTES;
@@ -50,8 +50,8 @@ static bool is_slower(const struct varlink_load *load, const struct varlink_load
 	return load->taken * (now_us - other->since_us) < other->taken * (now_us - load->since_us);
 }
 
-int varlink_room_yield(const struct varlink_load *loads, size_t n, uid_t user, size_t bytes, u64 now_us,
-		       u64 patience_us)
+int varlink_budget_yield(const struct varlink_load *loads, size_t n, uid_t user, size_t bytes, u64 now_us,
+			 u64 patience_us)
 {
 	uid_t payer = who_pays(loads, n, user, bytes);
 	int found = -1;

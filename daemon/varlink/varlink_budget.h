@@ -3,8 +3,8 @@
  * The memory that replies take which their clients have not taken yet: how much of it one user and all users
  * may have, and which connection is closed when another one waits for memory. Pure.
  */
-#ifndef PEBSD_VARLINK_ROOM_H
-#define PEBSD_VARLINK_ROOM_H
+#ifndef PEBSD_VARLINK_BUDGET_H
+#define PEBSD_VARLINK_BUDGET_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -16,7 +16,7 @@
 #define VARLINK_ALL_BYTES  (24U << 20)
 
 /* A reply that has waited for less is not given up for another one's memory. */
-#define VARLINK_ROOM_US 1000000ULL
+#define VARLINK_BUDGET_US 1000000ULL
 
 /* The least that a client must read of an unread reply in each period; the connection of a slower one is
  * closed. At this rate the largest reply takes 160 seconds. */
@@ -31,7 +31,7 @@ struct varlink_load {
 };
 
 /* Whether `user` may have `bytes` more beside what the `n` connections hold. */
-bool varlink_room_for(const struct varlink_load *loads, size_t n, uid_t user, size_t bytes);
+bool varlink_budget_for(const struct varlink_load *loads, size_t n, uid_t user, size_t bytes);
 
 /*
  * The connection to close when `user` needs more memory than there is. -1: none, `user` has to wait.
@@ -40,7 +40,7 @@ bool varlink_room_for(const struct varlink_load *loads, size_t n, uid_t user, si
  * limit, or one who holds as much as anybody, pays with a connection of its own; otherwise the user who holds
  * the most pays.
  */
-int varlink_room_yield(const struct varlink_load *loads, size_t n, uid_t user, size_t bytes, u64 now_us,
-		       u64 patience_us);
+int varlink_budget_yield(const struct varlink_load *loads, size_t n, uid_t user, size_t bytes, u64 now_us,
+			 u64 patience_us);
 
 #endif
