@@ -11,8 +11,8 @@
  *
  * A task that is moved to another cgroup takes along what the CPU has counted since its last reading.
  */
-#ifndef PEBSD_OFFCORE_H
-#define PEBSD_OFFCORE_H
+#ifndef PEBSD_OFFCORE_SWITCH_H
+#define PEBSD_OFFCORE_SWITCH_H
 
 #include <linux/bpf.h>
 

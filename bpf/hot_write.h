@@ -3,8 +3,8 @@
  * Writing a hot table (pebsd/hot.h): plain C, for BPF on the NMI path and for tests. Bounded work, no lock: a
  * table has one writer, and a reader who meets a counter that changes hands sees it by its item and turn.
  */
-#ifndef PEBSD_BPF_HOT_H
-#define PEBSD_BPF_HOT_H
+#ifndef PEBSD_BPF_HOT_WRITE_H
+#define PEBSD_BPF_HOT_WRITE_H
 
 #include "pebsd/hot.h"
 
