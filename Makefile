@@ -93,7 +93,7 @@ BPF_ARCH = $(shell echo $(ARCHITECTURE) | sed 's/x86_64/x86/; s/aarch64/arm64/')
 BPF_CFLAGS = -g -O2 $(SAME_ANYWHERE) -target bpf -mcpu=v3 -D__TARGET_ARCH_$(BPF_ARCH) -Wall -Wextra -Wshadow -Werror \
 	-Wno-unused-parameter -Iinclude -Ibpf -I/usr/include/$(ARCHITECTURE)-linux-gnu
 
-MAINS = daemon/main.c daemon/ctl/main.c daemon/opener/serve/main.c
+MAINS = daemon/main.c daemon/ctl/main.c daemon/opener/main.c
 # Sorted: make may find them in the order of whatever language.
 LIBRARY_SOURCES = $(sort $(filter-out $(MAINS),$(wildcard daemon/*.c daemon/*/*.c daemon/*/*/*.c)))
 # What tools and fuzzers use of the tests' library: made without Criterion, which they have no need of.
@@ -173,7 +173,7 @@ $(OUT)/bpf_digests.h: $(BPF_OBJECTS)
 	@mv $@.new $@
 
 $(OUT)/obj/daemon/kernel/digests.o: $(OUT)/bpf_digests.h
-$(OUT)/obj/daemon/base/bill.o: PEBSD_CPPFLAGS += -DPEBSD_LIBRARIES='"$(foreach library,$(LIBRARIES),$(library) $(shell pkg-config \
+$(OUT)/obj/daemon/base/build_info.o: PEBSD_CPPFLAGS += -DPEBSD_LIBRARIES='"$(foreach library,$(LIBRARIES),$(library) $(shell pkg-config \
 	--modversion $(library)))"'
 
 # pprof's format: C from its description.
@@ -190,22 +190,22 @@ $(OUT)/obj/%.pb-c.o: $(OUT)/%.pb-c.c
 # tags to before the ends of these.
 sum_of = sed -n '/^<$(1)>$$/,/^<.$(1)>$$/{s/^<$(1)>$$//;/^<.$(1)>$$/!p}' $< | sha256sum | cut -c1-64 | tr a-f A-F | \
 	basenc --base16 -d | base64
-$(OUT)/page.h: daemon/http/page.html Makefile
+$(OUT)/page.h: daemon/http/server/page.html Makefile
 	@mkdir -p $(@D)
 	$(call say,PAGE){ printf '#define PAGE_SCRIPT_SHA256 "%s"\n#define PAGE_STYLE_SHA256 "%s"\n#define PAGE_TEXT \\\n' \
 		"$$($(call sum_of,script))" "$$($(call sum_of,style))" && \
 		sed 's/@VERSION@/$(VERSION)/; s/[\\"]/\\&/g; s/.*/"&\\n" \\/' $< && echo; } > $@.new
 	@mv $@.new $@
 
-$(OUT)/obj/daemon/http/http_page.o: $(OUT)/page.h
+$(OUT)/obj/daemon/http/server/http_page.o: $(OUT)/page.h
 
 # The control socket's interface, as it tells it.
-$(OUT)/interface.h: daemon/export/io.pebsd.varlink Makefile
+$(OUT)/interface.h: daemon/export/control/io.pebsd.varlink Makefile
 	@mkdir -p $(@D)
 	$(call say,TEXT){ printf '#define INTERFACE_TEXT \\\n' && sed 's/[\\"]/\\&/g; s/.*/"&\\n" \\/' $< && echo; } > $@.new
 	@mv $@.new $@
 
-$(OUT)/obj/daemon/export/control_interface.o: $(OUT)/interface.h
+$(OUT)/obj/daemon/export/control/control_interface.o: $(OUT)/interface.h
 
 SKELETON_HEADERS = $(patsubst %,$(OUT)/%.skel.h,pebsd older_pebsd zoom older_zoom guests)
 
@@ -224,7 +224,7 @@ $(OUT)/pebsctl: $(call objects,daemon/ctl/main.c) $(OUT)/libpebsd.a
 	$(call say,LINK)$(LINK) -o $@ $^ $(LIBS)
 
 # Its libraries are the fewest: it has rights that the others have not.
-$(OUT)/pebsd-opener: $(call objects,daemon/opener/serve/main.c) $(OUT)/libpebsd.a
+$(OUT)/pebsd-opener: $(call objects,daemon/opener/main.c) $(OUT)/libpebsd.a
 	$(call say,LINK)$(LINK) -o $@ $^ $(LIBS)
 
 $(OUT)/libtools.a: $(call objects,$(TOOL_LIBRARY_SOURCES))
@@ -659,6 +659,9 @@ lint-manuals:
 		warnings=$$(groff -man -Tutf8 -ww -z "$$page" 2>&1); \
 		[ -z "$$warnings" ] || { printf '%s\n' "$$warnings"; failed=yes; }; \
 	done; [ -z "$$failed" ]
+
+folders: ## draw the picture of the folders in .github/CONTRIBUTING.md again
+	@tests/tools/folders.py --write .github/CONTRIBUTING.md
 
 pictures: ## draw the README's pictures anew, of the model (needs root and chromium, a minute)
 	$(call with,$(TEST_PACKAGES) $(PICTURE_PACKAGES))

@@ -13,7 +13,7 @@
 #include <bpf/bpf_helpers.h>
 
 #include "account.h"
-#include "hot.h"
+#include "hot_write.h"
 #include "slots.h"
 
 /* Settings, fixed at load. */

@@ -10,7 +10,7 @@
 #include <bpf/bpf_tracing.h>
 
 #include "kernel_types.h"
-#include "offcore.h"
+#include "offcore_switch.h"
 #include "sample_path.h"
 
 char LICENSE[] SEC("license") = "GPL";

@@ -6,22 +6,22 @@
 #include <sys/socket.h>
 #include <systemd/sd-daemon.h>
 
-#include "base/bill.h"
+#include "base/build_info.h"
+#include "base/failure.h"
 #include "base/log.h"
 #include "base/utf8.h"
-#include "config.h"
+#include "config/config.h"
+#include "config/options.h"
 #include "containers/container_worker.h"
-#include "failure.h"
-#include "http/http_worker.h"
+#include "http/server/http_worker.h"
 #include "kernel/digests.h"
 #include "once.h"
-#include "options.h"
-#include "origin/perf/probe.h"
-#include "probe_running.h"
+#include "origin/probe/probe.h"
+#include "origin/probe/probe_running.h"
 #include "serve.h"
-#include "symbols/symbols_unit.h"
-#include "symbols/symbols_worker.h"
-#include "test_rules.h"
+#include "symbols/resolver/symbols_unit.h"
+#include "symbols/resolver/symbols_worker.h"
+#include "trial/trial_command.h"
 
 #define CPUS_POSSIBLE "/sys/devices/system/cpu/possible"
 
@@ -102,7 +102,7 @@ static int probe(const struct options *options)
 {
 	_cleanup_(config_mistakes_clear) struct config_mistakes mistakes = {0};
 	_cleanup_(config_freep) struct config *config = NULL;
-	struct probe_wish wish;
+	struct probe_request wish;
 	int r = config_load(options->config, NULL, &config, &mistakes);
 
 	if (r == -EINVAL) {
@@ -113,7 +113,7 @@ static int probe(const struct options *options)
 		r = config_new(&config);
 	}
 	if (r >= 0) {
-		wish = (struct probe_wish){
+		wish = (struct probe_request){
 			.sysfs_root = options->sysfs_root ? options->sysfs_root : "/sys",
 			.events = {.ldlat = (u32)config->ldlat,
 				   .period = config->period,
@@ -141,7 +141,7 @@ static int probe(const struct options *options)
 static int start(const struct options *options, struct config *config, struct failure *failure)
 {
 	if (options->action == OPTIONS_TEST_RULES)
-		return test_rules(options, config, failure);
+		return trial_command(options, config, failure);
 	return options->once ? once(options, config, failure) : serve(options, config, failure);
 }
 
@@ -166,7 +166,7 @@ static int run(const struct options *options, struct config *config)
 }
 
 /* The unit's: the URLs are those of the configuration, not of who asks. */
-static int symbols_door(void)
+static int symbols_socket(void)
 {
 	_cleanup_(config_mistakes_clear) struct config_mistakes mistakes = {0};
 	_cleanup_(config_freep) struct config *config = NULL;
@@ -188,13 +188,13 @@ static int symbolizer(void)
 
 	if (sd_listen_fds(true) == 1 &&
 	    sd_is_socket_unix(SD_LISTEN_FDS_START, SOCK_SEQPACKET, 1, NULL, 0) > 0)
-		return symbols_door();
+		return symbols_socket();
 	return symbols_worker(STDIN_FILENO, debuginfod && *debuginfod);
 }
 
 static int version(const struct options *options)
 {
-	const struct bill_bpf *bpf;
+	const struct build_info_bpf *bpf;
 	size_t n;
 	int r;
 
@@ -203,7 +203,7 @@ static int version(const struct options *options)
 		return EXIT_DONE;
 	}
 	bpf = bpf_digests(&n);
-	r = bill_print(stdout, "pebsd", bpf, n);
+	r = build_info_print(stdout, "pebsd", bpf, n);
 	if (r < 0) {
 		(void)log_error(r, "cannot print what pebsd is made of");
 		return EXIT_FAILED;

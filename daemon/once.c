@@ -11,10 +11,10 @@
 
 #include "base/log.h"
 #include "containers/containers.h"
-#include "ctl/format.h"
-#include "ctl/style.h"
-#include "export/json.h"
-#include "sampling.h"
+#include "export/json/json.h"
+#include "format/format.h"
+#include "format/style.h"
+#include "sampling/sampling.h"
 
 /* Collects each interval until `ns` are over, or somebody interrupts: what was sampled until then is the
  * result. Samples that were due and have not come when sampling has stopped are lost, however short it was.

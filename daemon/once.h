@@ -3,8 +3,8 @@
 #ifndef PEBSD_ONCE_H
 #define PEBSD_ONCE_H
 
-#include "failure.h"
-#include "options.h"
+#include "base/failure.h"
+#include "config/options.h"
 
 /*
  * Prints to standard output. Returns the exit code: EXIT_INPUT where a recording was cut or damaged, after

@@ -3,8 +3,8 @@
 #ifndef PEBSD_RELOAD_H
 #define PEBSD_RELOAD_H
 
-#include "config.h"
-#include "options.h"
+#include "config/config.h"
+#include "config/options.h"
 
 /* Who has to do something for a value to be in force. */
 struct reload_applier {

@@ -11,8 +11,8 @@
 
 #include "base/heap.h"
 #include "base/log.h"
-#include "pause_kept.h"
 #include "reload.h"
+#include "sampling/pause_kept.h"
 #include "serve_endpoints.h"
 
 static void server_close(struct server *server)
@@ -21,7 +21,7 @@ static void server_close(struct server *server)
 	pause_done(&server->pause);
 	/* Before the descriptor that it is of. */
 	sd_event_source_unref(server->input);
-	room_done(&server->room);
+	slot_reclaim_done(&server->reclaim);
 	server->alerts = alerts_free(server->alerts);
 	server->containers = containers_free(server->containers);
 	server->detail = detail_free(server->detail);
@@ -434,7 +434,7 @@ static int start(struct server *server, struct failure *failure)
 
 		watch_begin(&server->watch, event, &reading);
 	}
-	r = room_open(server->event, sampling_engine(server->sampling), &server->room);
+	r = slot_reclaim_open(server->event, sampling_engine(server->sampling), &server->reclaim);
 	if (r < 0)
 		return log_error(r, "cannot wait for slots to run short");
 	r = open_containers(server);

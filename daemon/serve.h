@@ -4,8 +4,8 @@
 #ifndef PEBSD_SERVE_H
 #define PEBSD_SERVE_H
 
-#include "failure.h"
-#include "options.h"
+#include "base/failure.h"
+#include "config/options.h"
 
 /*
  * Serves until SIGTERM or SIGINT. `config` is changed by reloads. Returns 0, or -errno with `ret_failure`

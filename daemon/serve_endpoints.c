@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "export/json_public.h"
-#include "export/prometheus.h"
+#include "export/json/json_public.h"
+#include "export/prometheus/prometheus.h"
 
 #define SYSFS_ROOT "/sys"
 

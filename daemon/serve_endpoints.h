@@ -4,7 +4,7 @@
 #ifndef PEBSD_SERVE_ENDPOINTS_H
 #define PEBSD_SERVE_ENDPOINTS_H
 
-#include "failure.h"
+#include "base/failure.h"
 #include "serve_parts.h"
 
 /*

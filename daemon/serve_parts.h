@@ -5,20 +5,20 @@
 
 #include <systemd/sd-event.h>
 
-#include "alerts.h"
-#include "config.h"
+#include "alerts/alerts.h"
+#include "config/config.h"
+#include "config/options.h"
 #include "containers/containers.h"
-#include "detail.h"
-#include "export/control.h"
-#include "export/process.h"
+#include "detail/detail.h"
+#include "engine/slot_reclaim.h"
+#include "engine/tick.h"
+#include "export/control/control.h"
+#include "export/prometheus/process.h"
 #include "http/http.h"
 #include "http/zoom_scrape.h"
-#include "options.h"
-#include "pause.h"
-#include "room.h"
-#include "sampling.h"
+#include "sampling/pause.h"
+#include "sampling/sampling.h"
 #include "store/store.h"
-#include "tick.h"
 #include "watch.h"
 
 struct server {
@@ -39,7 +39,7 @@ struct server {
 	struct http *http;
 	char served_at[HTTP_SOCKETS_TEXT_MAX];
 	struct watch watch;
-	struct room room;
+	struct slot_reclaim reclaim;
 	struct process_figures process; /* kept from scrape to scrape, as process_read() wants */
 	bool stopping;                  /* a signal said so */
 	u64 reloads;                    /* of the configuration, with success or not */

@@ -8,7 +8,7 @@
 #include "base/cleanup.h"
 #include "base/log.h"
 #include "base/text.h"
-#include "export/json_rules.h"
+#include "export/json/json_rules.h"
 
 static void publish(struct watch *watch, const char *kind, const char *text, json_object *fields)
 {

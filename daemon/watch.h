@@ -6,11 +6,11 @@
 #define PEBSD_WATCH_H
 
 #include "base/log_repeat.h"
-#include "export/control.h"
+#include "detail/zooms.h"
+#include "export/control/control.h"
 #include "policy/alert.h"
-#include "snapshot.h"
+#include "snapshot/snapshot.h"
 #include "window/readings.h"
-#include "zooms.h"
 
 struct watch {
 	struct control *control;   /* not owned; NULL: nobody can watch yet */

@@ -4,11 +4,11 @@
 #include <errno.h>
 #include <string.h>
 
+#include "act/alert_files.h"
+#include "act/alert_store.h"
 #include "act/facts.h"
 #include "act/journal.h"
 #include "act/limit.h"
-#include "act/place.h"
-#include "act/store.h"
 #include "act/unit.h"
 #include "base/log.h"
 #include "base/text_file.h"
@@ -26,9 +26,9 @@ struct act {
 	int (*look)(void *userdata, const struct transition *transition, enum rule_action action,
 		    char **ret_message);
 	void *userdata;
-	bool write_failed;   /* it was told */
-	struct store before; /* as it was found */
-	struct store store;
+	bool write_failed;         /* it was told */
+	struct alert_store before; /* as it was found */
+	struct alert_store store;
 	sd_event_source *write; /* what has ended is stored once the loop is there again */
 	struct unit *unit;
 	struct limit limits[ACT_KINDS];
@@ -64,7 +64,7 @@ static bool write_store(struct act *act)
 	(void)sd_event_source_set_enabled(act->write, SD_EVENT_OFF);
 	if (act->fd < 0)
 		return false;
-	r = store_write(act->fd, &act->store);
+	r = alert_store_write(act->fd, &act->store);
 	tell_write(act, r);
 	return r == 0;
 }
@@ -91,14 +91,14 @@ static void unit_ended(void *userdata, u64 alert, int result, const char *messag
 			 message);
 	else if (result < 0)
 		log_full(LOG_ERR, 0, NULL, "%s", message);
-	store_end(&act->store, alert, true, RULE_UNIT);
+	alert_store_end(&act->store, alert, true, RULE_UNIT);
 	changed(act);
 }
 
-static void tell_begun(const struct store *store)
+static void tell_begun(const struct alert_store *store)
 {
 	for (size_t i = 0; i < store->n_intents; i++) {
-		const struct store_intent *intent = &store->intents[i];
+		const struct alert_store_intent *intent = &store->intents[i];
 		char name[UNIT_NAME_MAX];
 
 		unit_name(intent->alert, name);
@@ -116,7 +116,7 @@ static void tell_begun(const struct store *store)
 
 static void raise_number(void *userdata, u64 alert, bool whole)
 {
-	struct store *store = userdata;
+	struct alert_store *store = userdata;
 
 	(void)whole;
 	if (alert >= store->next_number && alert < UINT64_MAX)
@@ -135,7 +135,7 @@ static int leave_boot(struct act *act, const char *boot)
 	act->store.n_files = 0;
 	act->store.judged_ns = 0;
 	(void)snprintf(act->store.boot, sizeof(act->store.boot), "%s", boot);
-	return store_set_memories(&act->store, NULL, 0);
+	return alert_store_set_memories(&act->store, NULL, 0);
 }
 
 static int take_over(struct act *act)
@@ -143,21 +143,22 @@ static int take_over(struct act *act)
 	_cleanup_free_ char *message = NULL, *boot = NULL;
 	int r;
 
-	r = store_read(act->fd, &act->store, &message);
+	r = alert_store_read(act->fd, &act->store, &message);
 	if (message)
 		log_full(LOG_WARNING, 0, NULL, "%s: %s", act->directory, message);
 	if (r < 0)
 		return r;
 	/* What a lost state gave, at least as far as it can be seen. */
-	r = place_scan(act->fd, raise_number, &act->store);
+	r = alert_files_scan(act->fd, raise_number, &act->store);
 	if (r < 0)
 		return r;
 	tell_begun(&act->store);
 	act->store.n_intents = 0;
-	if (text_file_read("/proc/sys/kernel/random/boot_id", &boot) == 0 && strlen(boot) < STORE_BOOT_MAX)
+	if (text_file_read("/proc/sys/kernel/random/boot_id", &boot) == 0 &&
+	    strlen(boot) < ALERT_STORE_BOOT_MAX)
 		r = leave_boot(act, boot);
 	if (r == 0)
-		r = store_set_memories(&act->before, act->store.memories, act->store.n_memories);
+		r = alert_store_set_memories(&act->before, act->store.memories, act->store.n_memories);
 	act->before.next_number = act->store.next_number;
 	act->before.judged_ns = act->store.judged_ns;
 	return r;
@@ -180,7 +181,7 @@ static int open_directory(struct act *act)
 {
 	int r;
 
-	r = place_open(act->directory, &act->fd);
+	r = alert_files_open(act->directory, &act->fd);
 	if (r == 0)
 		r = take_over(act);
 	if (r == 0) {
@@ -215,8 +216,8 @@ int act_new(const struct act_settings *settings, struct act **ret, char **ret_me
 	act->no_units = settings->no_units;
 	act->look = settings->look;
 	act->userdata = settings->userdata;
-	store_init(&act->before);
-	store_init(&act->store);
+	alert_store_init(&act->before);
+	alert_store_init(&act->store);
 	act->directory = strdup(settings->directory);
 	if (!act->directory)
 		return -ENOMEM;
@@ -243,8 +244,8 @@ struct act *act_free(struct act *act)
 		(void)write_store(act);
 	sd_event_source_disable_unref(act->write);
 	unit_free(act->unit);
-	store_clear(&act->before);
-	store_clear(&act->store);
+	alert_store_clear(&act->before);
+	alert_store_clear(&act->store);
 	if (act->fd >= 0)
 		(void)close(act->fd);
 	free(act->directory);
@@ -278,7 +279,7 @@ static void note_resolved(struct act *act)
 		return;
 	for (size_t i = 0; i < act->store.n_memories; i++) {
 		const struct policy_memory *memory = &act->store.memories[i];
-		const struct store_file *file = store_find_file(&act->store, memory->number);
+		const struct alert_store_file *file = alert_store_find_file(&act->store, memory->number);
 
 		if (file && memory->state == ALERT_FIRING)
 			firing[file - act->store.files] = true;
@@ -297,7 +298,7 @@ static int remember(struct act *act, const struct policy *policy)
 
 	r = policy_remember(policy, &memories, &n);
 	if (r == 0)
-		r = store_set_memories(&act->store, memories, n);
+		r = alert_store_set_memories(&act->store, memories, n);
 	if (r < 0)
 		return r;
 	act->store.next_number = policy_next_number(policy);
@@ -359,30 +360,30 @@ static int plan(struct act *act, const struct transition *transition, u64 now_ns
 	drop_limited(act, ACT_HOT, RULE_HOT, &actions, now_ns);
 	*ret = actions;
 	if ((actions & STORED_ACTIONS) && transition->alert.number)
-		r = store_begin(&act->store, transition->alert.number, transition->to == ALERT_FIRING,
-				actions & STORED_ACTIONS);
+		r = alert_store_begin(&act->store, transition->alert.number, transition->to == ALERT_FIRING,
+				      actions & STORED_ACTIONS);
 	if (r == 0 && (actions & RULE_UNIT))
-		r = store_add_file(&act->store, transition->alert.number);
+		r = alert_store_add_file(&act->store, transition->alert.number);
 	return r;
 }
 
 static int write_facts(struct act *act, u64 alert, const struct facts *facts)
 {
 	_cleanup_free_ char *text = NULL;
-	char name[PLACE_NAME_MAX];
+	char name[ALERT_FILES_NAME_MAX];
 	int r;
 
 	r = facts_format(facts, &text);
 	if (r < 0)
 		return r;
-	place_name(alert, name);
-	return store_replace(act->fd, name, text, strlen(text));
+	alert_files_name(alert, name);
+	return alert_store_replace(act->fd, name, text, strlen(text));
 }
 
 static void run_log(struct act *act, const struct transition *transition, const struct facts *facts)
 {
 	count(act, ACT_LOG, journal_write(transition, facts) < 0 ? ACT_FAILED : ACT_DONE);
-	store_end(&act->store, transition->alert.number, transition->to == ALERT_FIRING, RULE_LOG);
+	alert_store_end(&act->store, transition->alert.number, transition->to == ALERT_FIRING, RULE_LOG);
 }
 
 /* `result`: of what must be before the unit is started. */
@@ -406,7 +407,7 @@ static void run_unit(struct act *act, const struct transition *transition, bool 
 		(void)log_error(result, "%s is not started: cannot write its facts below %s", name,
 				act->directory);
 	count(act, ACT_UNIT, ACT_FAILED);
-	store_end(&act->store, alert, true, RULE_UNIT);
+	alert_store_end(&act->store, alert, true, RULE_UNIT);
 }
 
 static void run_look(struct act *act, const struct transition *transition, enum act_kind kind,
@@ -473,15 +474,15 @@ void act_on(struct act *act, const struct policy *policy, const struct transitio
 
 static void remove_file(struct act *act, u64 alert)
 {
-	int r = place_remove(act->fd, alert);
+	int r = alert_files_remove(act->fd, alert);
 
 	if (r < 0) {
 		tell_write(act, r);
 		return;
 	}
-	if (!store_find_file(&act->store, alert))
+	if (!alert_store_find_file(&act->store, alert))
 		return;
-	store_remove_file(&act->store, alert);
+	alert_store_remove_file(&act->store, alert);
 	changed(act);
 }
 
@@ -491,7 +492,7 @@ static void remove_orphan(void *userdata, u64 alert, bool whole)
 	struct act *act = userdata;
 
 	(void)whole;
-	if (!store_find_file(&act->store, alert))
+	if (!alert_store_find_file(&act->store, alert))
 		remove_file(act, alert);
 }
 
@@ -501,7 +502,7 @@ void act_clean(struct act *act, const struct timespec *now)
 		return;
 	act->cleaned = now->tv_sec;
 	for (size_t i = act->store.n_files; i-- > 0;) {
-		struct store_file *file = &act->store.files[i];
+		struct alert_store_file *file = &act->store.files[i];
 
 		/* The clock was set back: an hour from now at the latest. */
 		if (file->resolved.tv_sec > now->tv_sec)
@@ -509,7 +510,7 @@ void act_clean(struct act *act, const struct timespec *now)
 		if (file->resolved.tv_sec && now->tv_sec - file->resolved.tv_sec >= RESOLVED_S)
 			remove_file(act, file->alert);
 	}
-	(void)place_scan(act->fd, remove_orphan, act);
+	(void)alert_files_scan(act->fd, remove_orphan, act);
 }
 
 u64 act_count(const struct act *act, enum act_kind kind, enum act_result result)

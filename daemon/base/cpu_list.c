@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "cpu_list.h"
+#include "base/cpu_list.h"
 
 #include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 
-#include "cleanup.h"
-#include "text_file.h"
+#include "base/cleanup.h"
+#include "base/text_file.h"
 
 static const char *skip_space(const char *text)
 {

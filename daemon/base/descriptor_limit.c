@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "descriptor_limit.h"
+#include "base/descriptor_limit.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "glob.h"
+#include "base/glob.h"
 
 #include <stddef.h>
 #include <string.h>

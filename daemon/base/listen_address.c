@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "listen_address.h"
+#include "base/listen_address.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "number.h"
+#include "base/number.h"
 
 /* A whole path, from the root on. */
 static int parse_local(const char *path, struct listen_address *ret)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "local_socket.h"
+#include "base/local_socket.h"
 
 #include <errno.h>
 #include <grp.h>
@@ -9,8 +9,8 @@
 #include <sys/stat.h>
 #include <sys/un.h>
 
-#include "cleanup.h"
-#include "log.h"
+#include "base/cleanup.h"
+#include "base/log.h"
 
 #define BACKLOG 64
 

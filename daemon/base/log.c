@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "log.h"
+#include "base/log.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -12,10 +12,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "cleanup.h"
-#include "log_journal.h"
-#include "log_repeat.h"
-#include "utf8.h"
+#include "base/cleanup.h"
+#include "base/log_journal.h"
+#include "base/log_repeat.h"
+#include "base/utf8.h"
 
 static const char *program_name = "pebsd";
 static bool to_journal;

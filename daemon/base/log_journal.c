@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "log_journal.h"
+#include "base/log_journal.h"
 
 #include <endian.h>
 #include <errno.h>
@@ -9,7 +9,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "log.h"
+#include "base/log.h"
 
 #define JOURNAL_SOCKET "/run/systemd/journal/socket"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "log_repeat.h"
+#include "base/log_repeat.h"
 
 #include <string.h>
 

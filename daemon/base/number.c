@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "number.h"
+#include "base/number.h"
 
 #include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "cleanup.h"
+#include "base/cleanup.h"
 
 #define NSEC_PER_MINUTE (60 * NSEC_PER_SEC)
 #define NSEC_PER_HOUR   (60 * NSEC_PER_MINUTE)

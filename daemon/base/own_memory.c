@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "own_memory.h"
+#include "base/own_memory.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cleanup.h"
-#include "text_file.h"
+#include "base/cleanup.h"
+#include "base/text_file.h"
 
 int own_memory_open(void)
 {

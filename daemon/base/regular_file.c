@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "regular_file.h"
+#include "base/regular_file.h"
 
 #include <errno.h>
 #include <sys/stat.h>
 
-#include "cleanup.h"
+#include "base/cleanup.h"
 
 int regular_file_read(int fd, size_t most, char **ret, size_t *ret_length)
 {

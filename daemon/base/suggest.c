@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "suggest.h"
+#include "base/suggest.h"
 
 #include <ctype.h>
 #include <stdbool.h>

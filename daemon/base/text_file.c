@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "text_file.h"
+#include "base/text_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 
-#include "cleanup.h"
+#include "base/cleanup.h"
 
 #define CHUNK ((size_t)4096)
 

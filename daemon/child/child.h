@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* A process of pebsd's own, which does with fewer rights what others' data is read for: the symboliser, and
+/* A process of pebsd's own, which does with fewer rights what others' data is read for: the symbolizer, and
  * the one that speaks HTTP. As pebsd sees it. */
 #ifndef PEBSD_CHILD_H
 #define PEBSD_CHILD_H

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "adopt.h"
+#include "collect/adopt.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "collect.h"
+#include "collect/collect.h"
 
 #include <errno.h>
 
@@ -38,12 +38,6 @@ int collect_new(const struct collect_settings *settings, struct collect **ret)
 	collect->slots[SLOT_UNATTRIBUTED].entry = ledger_unattributed(settings->ledger);
 	*ret = TAKE_PTR(collect);
 	return 0;
-}
-
-void collect_follow_growth(struct collect *collect)
-{
-	collect->n_slots = kernel_slots(collect->settings.kernel);
-	collect->n_lines = marks_row(collect->n_slots) / MARKS_LINE;
 }
 
 struct collect *collect_free(struct collect *collect)
@@ -88,7 +82,7 @@ static int collect_once(struct collect *collect, u64 now_ns, bool all)
 	read = collect_read(collect, now_ns, all || collect->read_all);
 	if (read == 0)
 		collect->read_all = false;
-	led = collect_lead_back(collect, collect->differences, collect->settings.grace_ns, now_ns);
+	led = collect_reclaim(collect, collect->differences, collect->settings.grace_ns, now_ns);
 	collect_tend_hot(collect, now_ns);
 	if (noticed < 0 || read < 0 || led < 0)
 		return log_error(noticed < 0 ? noticed
@@ -133,7 +127,7 @@ int collect_make_room(struct collect *collect, u64 now_ns, u64 *ret_again_ns)
 	if (grace_ns > COLLECT_SHORT_GRACE_NS)
 		grace_ns = COLLECT_SHORT_GRACE_NS;
 	noticed = collect_notice(collect, now_ns);
-	led = collect_lead_back(collect, collect->early, grace_ns, now_ns);
+	led = collect_reclaim(collect, collect->early, grace_ns, now_ns);
 	*ret_again_ns = next_step_ns(collect, grace_ns);
 	if (*ret_again_ns)
 		*ret_again_ns = at_least(*ret_again_ns, now_ns + MAKE_ROOM_PAUSE_NS);

@@ -11,21 +11,6 @@ static enum slot_state state_of(const struct slot_owner *owner)
 	return __atomic_load_n(&owner->state, __ATOMIC_ACQUIRE);
 }
 
-void collect_hold(struct collect *collect, struct slot_view *view, struct ledger_entry *entry, u64 now_ns)
-{
-	ledger_hold(entry);
-	view->entry = entry;
-	free(TAKE_PTR(view->path));
-	if (view->alive || !entry->living)
-		entry->id = view->cgroup_id;
-	if (view->alive)
-		entry->living++;
-	else if (!entry->living)
-		entry->died_ns = now_ns; /* born and removed since the last collection */
-	ledger_entry_changed(entry);
-	collect_save_slot(collect, view);
-}
-
 static int learn_name(struct collect *collect, u32 slot)
 {
 	const struct slot_owner *owner = kernel_owner(collect->settings.kernel, slot);
@@ -110,6 +95,12 @@ static int notice_owner(struct collect *collect, u32 slot, u64 now_ns)
 	if (view->alive && state != SLOT_ALIVE)
 		notice_death(collect, view, owner, now_ns);
 	return 0;
+}
+
+void collect_follow_growth(struct collect *collect)
+{
+	collect->n_slots = kernel_slots(collect->settings.kernel);
+	collect->n_lines = marks_row(collect->n_slots) / MARKS_LINE;
 }
 
 static bool take_changed(struct collect *collect)
@@ -249,7 +240,7 @@ static void retire(struct collect *collect, struct slot_view *view, u64 now_ns)
 	hot_choices_release(collect->hot, slot, now_ns);
 }
 
-int collect_lead_back(struct collect *collect, struct differences *differences, u64 grace_ns, u64 now_ns)
+int collect_reclaim(struct collect *collect, struct differences *differences, u64 grace_ns, u64 now_ns)
 {
 	int r = 0;
 

@@ -97,7 +97,7 @@ int collect_read_slot(struct collect *collect, u32 slot, struct differences *dif
 int collect_notice(struct collect *collect, u64 now_ns);
 
 /* Goes on with dead and retired slots; what is still read of them goes to these differences. 0 or -ENOMEM. */
-int collect_lead_back(struct collect *collect, struct differences *differences, u64 grace_ns, u64 now_ns);
+int collect_reclaim(struct collect *collect, struct differences *differences, u64 grace_ns, u64 now_ns);
 
 /* Chooses a slot that has just got its path, where the configuration says so. */
 void collect_choose_hot(struct collect *collect, u32 slot, const char *path, u64 now_ns);

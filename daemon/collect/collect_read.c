@@ -42,6 +42,21 @@ static int read_held(struct collect *collect, unsigned event, u32 slot, u32 stri
 			 ret_size, by_stripe);
 }
 
+void collect_hold(struct collect *collect, struct slot_view *view, struct ledger_entry *entry, u64 now_ns)
+{
+	ledger_hold(entry);
+	view->entry = entry;
+	free(TAKE_PTR(view->path));
+	if (view->alive || !entry->living)
+		entry->id = view->cgroup_id;
+	if (view->alive)
+		entry->living++;
+	else if (!entry->living)
+		entry->died_ns = now_ns; /* born and removed since the last collection */
+	ledger_entry_changed(entry);
+	collect_save_slot(collect, view);
+}
+
 static int need_entry(struct collect *collect, struct slot_view *view, u64 now_ns)
 {
 	struct ledger_entry *entry;

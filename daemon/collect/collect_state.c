@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "collect/collect_parts.h"
-#include "collect/held_state.h"
+#include "collect/held.h"
 #include "state/state_bytes.h"
 #include "state/state_kinds.h"
 

@@ -36,4 +36,16 @@ size_t held_bytes(const struct held *held);
 void held_free(struct held *held);
 DEFINE_CLEANUP(struct held *, held_free)
 
+/* Room for whatever is held. */
+#define HELD_STATE_MAX (12U << 10)
+
+/* Writes it to `to`, HELD_STATE_MAX bytes. Returns how many it took. */
+size_t held_save(const struct held *held, u8 *to);
+
+/*
+ * The same taken back, of an event with or without latency and of stripes below `n_stripes`; the caller frees
+ * it with held_free(). 0; -EBADMSG: these are no such bytes; -ENOMEM.
+ */
+int held_restore(const u8 *bytes, size_t size, bool has_latency, u32 n_stripes, struct held **ret);
+
 #endif

@@ -1,13 +1,75 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "ledger.h"
+#include "collect/ledger.h"
 
 #include <errno.h>
 #include <search.h>
+#include <stdint.h>
 #include <string.h>
 
-#include "collect/ledger_parts.h"
 #include "collect/pairs.h"
+#include "collect/path_state.h"
 #include "collect/series.h"
+#include "state/state_bytes.h"
+#include "state/state_kinds.h"
+
+struct ledger {
+	void *by_path; /* tsearch(3) tree of struct ledger_entry */
+	struct ledger_entry **entries;
+	size_t n;
+	size_t allocated;
+	u32 next_number;
+	struct ledger_entry *other;
+	struct ledger_entry *unattributed;
+	struct ledger_entry *counted;           /* those with a difference of off-core responses */
+	struct ledger_entry *oldest, *youngest; /* of those that nobody holds */
+	size_t n_unheld;
+	u64 begun;           /* collections */
+	struct state *state; /* not owned; NULL: nothing is kept */
+};
+
+/* What changes is put into the state, where the next process finds it. */
+static u64 left_key(u32 number, unsigned event)
+{
+	return (u64)number << 8 | event;
+}
+
+/* `other` and `unattributed` are always there, under their numbers. */
+static bool is_fixed(const struct ledger_entry *entry)
+{
+	return entry == entry->ledger->other || entry == entry->ledger->unattributed;
+}
+
+static void save_entry(struct ledger_entry *entry)
+{
+	u8 bytes[(size_t)3 * VARINT_MAX + PATH_STATE_MAX];
+	struct state_writer writer = {.to = bytes};
+
+	if (!entry->ledger->state || is_fixed(entry))
+		return;
+	state_put_number(&writer, entry->id);
+	state_put_number(&writer, entry->died_ns);
+	state_put_number(&writer, entry->guest);
+	path_save(&writer, entry->path, entry->number);
+	state_put(entry->ledger->state, &entry->record, STATE_ENTRY, entry->number, bytes,
+		  (size_t)(writer.to - bytes));
+}
+
+void ledger_entry_changed(struct ledger_entry *entry)
+{
+	save_entry(entry);
+}
+
+static void save_left(const struct ledger_entry *entry, struct ledger_sum *sum)
+{
+	state_put(entry->ledger->state, &sum->record, STATE_LEFT, left_key(entry->number, sum->event),
+		  sum->left, sum->size);
+}
+
+static void save_offcore(struct ledger_entry *entry)
+{
+	state_put(entry->ledger->state, &entry->offcore_record, STATE_COUNTED, entry->number,
+		  entry->offcore_total, sizeof(*entry->offcore_total));
+}
 
 static void sum_free(struct ledger_sum *sum)
 {
@@ -18,7 +80,7 @@ static void sum_free(struct ledger_sum *sum)
 	free(sum);
 }
 
-void ledger_entry_free(struct ledger_entry *entry)
+static void entry_free(struct ledger_entry *entry)
 {
 	if (!entry)
 		return;
@@ -31,8 +93,9 @@ void ledger_entry_free(struct ledger_entry *entry)
 	free(entry->path);
 	free(entry);
 }
+DEFINE_CLEANUP(struct ledger_entry *, entry_free)
 
-int ledger_entry_new(struct ledger *ledger, const char *path, struct ledger_entry **ret)
+static int entry_new(struct ledger *ledger, const char *path, struct ledger_entry **ret)
 {
 	struct ledger_entry *entry = calloc(1, sizeof(*entry));
 
@@ -56,9 +119,9 @@ int ledger_new(struct ledger **ret)
 
 	if (!ledger)
 		return -ENOMEM;
-	r = ledger_entry_new(ledger, SERIES_OTHER, &ledger->other);
+	r = entry_new(ledger, SERIES_OTHER, &ledger->other);
 	if (r == 0)
-		r = ledger_entry_new(ledger, SERIES_UNATTRIBUTED, &ledger->unattributed);
+		r = entry_new(ledger, SERIES_UNATTRIBUTED, &ledger->unattributed);
 	if (r < 0)
 		return r;
 	*ret = TAKE_PTR(ledger);
@@ -76,10 +139,10 @@ struct ledger *ledger_free(struct ledger *ledger)
 		return NULL;
 	tdestroy(ledger->by_path, keep_entry);
 	for (size_t i = 0; i < ledger->n; i++)
-		ledger_entry_free(ledger->entries[i]);
+		entry_free(ledger->entries[i]);
 	free(ledger->entries);
-	ledger_entry_free(ledger->other);
-	ledger_entry_free(ledger->unattributed);
+	entry_free(ledger->other);
+	entry_free(ledger->unattributed);
 	free(ledger);
 	return NULL;
 }
@@ -140,7 +203,7 @@ static int grow(struct ledger *ledger)
 	return 0;
 }
 
-int ledger_enter(struct ledger *ledger, struct ledger_entry *entry)
+static int enter(struct ledger *ledger, struct ledger_entry *entry)
 {
 	int r = grow(ledger);
 
@@ -155,18 +218,18 @@ int ledger_enter(struct ledger *ledger, struct ledger_entry *entry)
 
 int ledger_get(struct ledger *ledger, const char *path, struct ledger_entry **ret)
 {
-	_cleanup_(ledger_entry_freep) struct ledger_entry *entry = NULL;
+	_cleanup_(entry_freep) struct ledger_entry *entry = NULL;
 	int r;
 
 	*ret = ledger_find(ledger, path);
 	if (*ret)
 		return 0;
-	r = ledger_entry_new(ledger, path, &entry);
+	r = entry_new(ledger, path, &entry);
 	if (r == 0)
-		r = ledger_enter(ledger, entry);
+		r = enter(ledger, entry);
 	if (r < 0)
 		return r;
-	ledger_save_entry(entry);
+	save_entry(entry);
 	*ret = TAKE_PTR(entry);
 	return 0;
 }
@@ -214,7 +277,7 @@ void ledger_died(struct ledger_entry *entry, u64 now_ns)
 	unqueue(entry->ledger, entry);
 	entry->died_ns = now_ns;
 	queue_unheld(entry->ledger, entry);
-	ledger_save_entry(entry);
+	save_entry(entry);
 }
 
 void ledger_keep_unheld(struct ledger_entry *entry)
@@ -230,7 +293,7 @@ void ledger_unhold(struct ledger_entry *entry)
 	queue_unheld(entry->ledger, entry);
 }
 
-struct ledger_sum *ledger_new_sum(struct ledger_entry *entry, unsigned event, bool present)
+static struct ledger_sum *new_sum(struct ledger_entry *entry, unsigned event, bool present)
 {
 	struct ledger_sum *sum = malloc(sizeof(*sum));
 
@@ -249,7 +312,7 @@ struct ledger_sum *ledger_sum(struct ledger_entry *entry, struct ledger_sum **of
 		sum = sum->of_slot;
 	if (sum)
 		return sum;
-	sum = ledger_new_sum(entry, event, true);
+	sum = new_sum(entry, event, true);
 	if (!sum)
 		return NULL;
 	sum->of_slot = *of_slot;
@@ -264,7 +327,7 @@ static struct ledger_sum *left_of(struct ledger_entry *entry, unsigned event)
 
 	while (sum && (sum->present || sum->event != event))
 		sum = sum->next;
-	return sum ? sum : ledger_new_sum(entry, event, false);
+	return sum ? sum : new_sum(entry, event, false);
 }
 
 static int leave(struct ledger_entry *entry, unsigned event, const struct figures *figures)
@@ -288,7 +351,7 @@ static int leave(struct ledger_entry *entry, unsigned event, const struct figure
 	free(sum->left);
 	sum->left = left;
 	sum->size = (u32)size;
-	ledger_save_left(entry, sum);
+	save_left(entry, sum);
 	return 0;
 }
 
@@ -328,7 +391,7 @@ int ledger_leave(struct ledger_entry *entry, struct ledger_sum **of_slot)
 	return 0;
 }
 
-int ledger_need_offcore(struct offcore_figures **figures)
+static int need_offcore(struct offcore_figures **figures)
 {
 	if (!*figures)
 		*figures = calloc(1, sizeof(**figures));
@@ -337,11 +400,11 @@ int ledger_need_offcore(struct offcore_figures **figures)
 
 int ledger_reserve_offcore(struct ledger_entry *entry)
 {
-	int r = ledger_need_offcore(&entry->offcore_total);
+	int r = need_offcore(&entry->offcore_total);
 
 	if (r < 0 || entry->offcore_difference)
 		return r;
-	r = ledger_need_offcore(&entry->offcore_difference);
+	r = need_offcore(&entry->offcore_difference);
 	if (r < 0)
 		return r;
 	entry->next_counted = entry->ledger->counted;
@@ -353,7 +416,7 @@ void ledger_add_offcore(struct ledger_entry *entry, const struct offcore_figures
 {
 	offcore_figures_add(entry->offcore_total, difference);
 	offcore_figures_add(entry->offcore_difference, difference);
-	ledger_save_offcore(entry);
+	save_offcore(entry);
 }
 
 static void forget_counted(struct ledger_entry *entry)
@@ -392,10 +455,10 @@ static void uncount(struct ledger *ledger, struct ledger_entry *entry)
 static int fold_one(struct ledger *ledger, struct ledger_entry *entry)
 {
 	if (entry->offcore_total) {
-		if (ledger_need_offcore(&ledger->other->offcore_total) < 0)
+		if (need_offcore(&ledger->other->offcore_total) < 0)
 			return -ENOMEM;
 		offcore_figures_add(ledger->other->offcore_total, entry->offcore_total);
-		ledger_save_offcore(ledger->other);
+		save_offcore(ledger->other);
 		free(TAKE_PTR(entry->offcore_total));
 		state_remove(ledger->state, &entry->offcore_record);
 	}
@@ -447,7 +510,7 @@ static void take_out(struct ledger *ledger, struct ledger_entry *folded)
 	for (struct ledger_entry *entry = folded, *next; entry; entry = next) {
 		next = entry->newer;
 		ledger->entries[entry->unheld] = NULL;
-		ledger_entry_free(entry);
+		entry_free(entry);
 	}
 	for (size_t i = 0; i < ledger->n; i++)
 		if (ledger->entries[i])
@@ -491,7 +554,7 @@ void ledger_mark_guests(struct ledger *ledger, const u64 *ids, size_t n)
 		if (!ledger->entries[i]->guest &&
 		    bsearch(&ledger->entries[i]->id, ids, n, sizeof(*ids), compare_ids)) {
 			ledger->entries[i]->guest = true;
-			ledger_save_entry(ledger->entries[i]);
+			save_entry(ledger->entries[i]);
 		}
 }
 
@@ -499,4 +562,116 @@ struct ledger_entry *const *ledger_entries(const struct ledger *ledger, size_t *
 {
 	*ret_n = ledger->n;
 	return ledger->entries;
+}
+
+static int restore_entry(struct ledger *ledger, const struct state_record *record)
+{
+	_cleanup_(entry_freep) struct ledger_entry *entry = NULL;
+	struct state_reader reader = {.from = record->bytes, .end = record->bytes + record->length};
+	_cleanup_free_ char *path = NULL;
+	u64 id = state_get_number(&reader), died_ns = state_get_number(&reader),
+	    guest = state_get_number(&reader);
+	int r = path_restore(&reader, &path);
+
+	if (r < 0)
+		return r;
+	/* By ascending number; the first two are not among them. */
+	if (record->key < ledger->next_number || record->key >= UINT32_MAX || guest > 1 ||
+	    ledger_find(ledger, path))
+		return -EBADMSG;
+	ledger->next_number = (u32)record->key;
+	r = entry_new(ledger, path, &entry);
+	if (r < 0)
+		return r;
+	entry->id = id;
+	entry->died_ns = died_ns;
+	entry->guest = guest;
+	r = enter(ledger, entry);
+	if (r < 0)
+		return r;
+	state_take(ledger->state, record, &entry->record);
+	(void)TAKE_PTR(entry);
+	return 0;
+}
+
+struct ledger_entry *ledger_numbered(const struct ledger *ledger, u32 number)
+{
+	size_t first = 0, n = ledger->n;
+
+	if (number == ledger->other->number)
+		return ledger->other;
+	if (number == ledger->unattributed->number)
+		return ledger->unattributed;
+	while (first < n) {
+		size_t middle = first + (n - first) / 2;
+
+		if (ledger->entries[middle]->number < number)
+			first = middle + 1;
+		else
+			n = middle;
+	}
+	return first < ledger->n && ledger->entries[first]->number == number ? ledger->entries[first] : NULL;
+}
+
+static int restore_left(struct ledger *ledger, const struct state_record *record)
+{
+	struct ledger_entry *entry =
+		record->key >> 40 ? NULL : ledger_numbered(ledger, (u32)(record->key >> 8));
+	unsigned event = record->key & 0xff;
+	struct ledger_sum *sum;
+	u8 *left;
+
+	if (!entry || event >= EVENTS_MAX || record->length == 0 ||
+	    !pairs_sound(record->bytes, record->length))
+		return -EBADMSG;
+	left = malloc(record->length);
+	sum = left ? new_sum(entry, event, false) : NULL;
+	if (!sum) {
+		free(left);
+		return -ENOMEM;
+	}
+	memcpy(left, record->bytes, record->length);
+	sum->left = left;
+	sum->size = record->length;
+	state_take(ledger->state, record, &sum->record);
+	return 0;
+}
+
+static int restore_offcore(struct ledger *ledger, const struct state_record *record)
+{
+	struct ledger_entry *entry = record->key >> 32 ? NULL : ledger_numbered(ledger, (u32)record->key);
+
+	if (!entry || record->length != sizeof(*entry->offcore_total))
+		return -EBADMSG;
+	if (need_offcore(&entry->offcore_total) < 0)
+		return -ENOMEM;
+	memcpy(entry->offcore_total, record->bytes, record->length);
+	state_take(ledger->state, record, &entry->offcore_record);
+	return 0;
+}
+
+static int restore_each(struct ledger *ledger, u32 kind,
+			int (*restore)(struct ledger *ledger, const struct state_record *record))
+{
+	const struct state_record *records;
+	size_t n;
+	int r = 0;
+
+	records = state_records(ledger->state, kind, &n);
+	for (size_t i = 0; i < n && r == 0; i++)
+		r = restore(ledger, &records[i]);
+	return r;
+}
+
+int ledger_keep(struct ledger *ledger, struct state *state)
+{
+	int r;
+
+	ledger->state = state;
+	r = restore_each(ledger, STATE_ENTRY, restore_entry);
+	if (r == 0)
+		r = restore_each(ledger, STATE_LEFT, restore_left);
+	if (r == 0)
+		r = restore_each(ledger, STATE_COUNTED, restore_offcore);
+	return r;
 }

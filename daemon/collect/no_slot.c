@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "no_slot.h"
+#include "collect/no_slot.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -7,19 +7,6 @@
 _Static_assert(sizeof(struct offcore_figures) <= sizeof(struct figures), "a window's row holds them");
 _Static_assert(sizeof(struct offcore_figure) == 4 * sizeof(u64), "counters and nothing else");
 
-const char *offcore_kind_name(enum offcore_kind kind)
-{
-	static const char *const names[OFFCORE_KINDS] = {
-		[OFFCORE_L3] = "l3",
-		[OFFCORE_LOCAL_DRAM] = "local_dram",
-		[OFFCORE_REMOTE_DRAM] = "remote_dram",
-		[OFFCORE_OUTSTANDING] = "outstanding",
-		[OFFCORE_REQUESTS] = "requests",
-	};
-
-	return names[kind];
-}
-
 static void add(struct offcore_figure *sum, const struct offcore_figure *addend)
 {
 	sum->count += addend->count;

@@ -23,9 +23,6 @@ struct offcore_figures {
 	struct offcore_figure of[OFFCORE_PMUS_MAX][OFFCORE_KINDS];
 };
 
-/* "l3", "local_dram", "remote_dram", "outstanding", "requests". */
-const char *offcore_kind_name(enum offcore_kind kind);
-
 void offcore_figures_add(struct offcore_figures *sum, const struct offcore_figures *addend);
 
 /*

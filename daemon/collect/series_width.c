@@ -3,7 +3,7 @@
 
 #include <sys/param.h>
 
-/* Buckets, +Inf, sum and count: daemon/export/prometheus.c. */
+/* Buckets, +Inf, sum and count: daemon/export/prometheus/prometheus.c. */
 #define HISTOGRAM_SERIES (COARSE_BUCKETS - 1 + 3)
 
 /* Where loads are commonly served: l1 lfb l2 l3 local_cache remote_cache local_dram remote_dram unknown. */

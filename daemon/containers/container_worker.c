@@ -6,12 +6,12 @@
 #include <sys/socket.h>
 
 #include "base/cleanup.h"
+#include "base/failure.h"
 #include "base/log.h"
 #include "child/child.h"
 #include "containers/container_confine.h"
 #include "containers/container_files.h"
 #include "containers/container_wire.h"
-#include "failure.h"
 
 /* 0 once there is nobody to answer. */
 static int answer(int line, int root)

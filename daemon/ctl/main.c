@@ -9,17 +9,17 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/bill.h"
+#include "base/build_info.h"
 #include "base/cleanup.h"
 #include "base/number.h"
 #include "base/version.h"
-#include "ctl/failure.h"
+#include "ctl/call/call_failure.h"
 #include "ctl/verbs.h"
 
 /* A window reaches no further than a daemon runs. */
 #define WINDOW_NS_MAX (365ULL * 86400 * NSEC_PER_SEC)
 
-/* The daemon takes no longer pause (export/control.h). */
+/* The daemon takes no longer pause (export/control/control.h). */
 #define PAUSE_NS_MAX (365ULL * 86400 * NSEC_PER_SEC)
 
 enum option_id {
@@ -48,24 +48,24 @@ struct option_spec {
 	char letter; /* 0: none */
 	const char *argument;
 	const char *help;
-	int (*set)(struct options *options, const char *value); /* NULL: ends the program at once */
+	int (*set)(struct ctl_options *options, const char *value); /* NULL: ends the program at once */
 };
 
-static int set_socket(struct options *options, const char *value)
+static int set_socket(struct ctl_options *options, const char *value)
 {
 	options->socket = value;
 	return 0;
 }
 
 /* That it was given is all. */
-static int set_nothing(struct options *options, const char *value)
+static int set_nothing(struct ctl_options *options, const char *value)
 {
 	(void)options;
 	(void)value;
 	return 0;
 }
 
-static int set_json(struct options *options, const char *value)
+static int set_json(struct ctl_options *options, const char *value)
 {
 	(void)value;
 	options->json = true;
@@ -86,88 +86,88 @@ static int parse_count(const char *value, u64 most, u64 *ret)
 	return 0;
 }
 
-static int set_limit(struct options *options, const char *value)
+static int set_limit(struct ctl_options *options, const char *value)
 {
 	options->has_limit = true;
 	return parse_count(value, 1000000, &options->limit);
 }
 
-static int set_rate(struct options *options, const char *value)
+static int set_rate(struct ctl_options *options, const char *value)
 {
 	options->has_rate = true;
-	return parse_count(value, VERB_RATE_MAX, &options->rate);
+	return parse_count(value, OPTIONS_RATE_MAX, &options->rate);
 }
 
-static int set_no_wait(struct options *options, const char *value)
+static int set_no_wait(struct ctl_options *options, const char *value)
 {
 	(void)value;
 	options->no_wait = true;
 	return 0;
 }
 
-static int set_last(struct options *options, const char *value)
+static int set_last(struct ctl_options *options, const char *value)
 {
 	(void)value;
 	options->last = true;
 	return 0;
 }
 
-static int set_stop(struct options *options, const char *value)
+static int set_stop(struct ctl_options *options, const char *value)
 {
 	(void)value;
 	options->stop = true;
 	return 0;
 }
 
-static int set_output(struct options *options, const char *value)
+static int set_output(struct ctl_options *options, const char *value)
 {
 	options->output = value;
 	return *value ? 0 : -EINVAL;
 }
 
-static int set_folded(struct options *options, const char *value)
+static int set_folded(struct ctl_options *options, const char *value)
 {
 	(void)value;
 	options->folded = true;
 	return 0;
 }
 
-static int set_latency(struct options *options, const char *value)
+static int set_latency(struct ctl_options *options, const char *value)
 {
 	(void)value;
 	options->latency = true;
 	return 0;
 }
 
-static int set_perf_data(struct options *options, const char *value)
+static int set_perf_data(struct ctl_options *options, const char *value)
 {
 	(void)value;
 	options->perf_data = true;
 	return 0;
 }
 
-static int set_sort(struct options *options, const char *value)
+static int set_sort(struct ctl_options *options, const char *value)
 {
 	options->sort = value;
 	return 0;
 }
 
-static int set_filter(struct options *options, const char *value)
+static int set_filter(struct ctl_options *options, const char *value)
 {
 	options->filter = value;
-	return strlen(value) <= VERB_FILTER_MAX ? 0 : -EINVAL;
+	return strlen(value) <= OPTIONS_FILTER_MAX ? 0 : -EINVAL;
 }
 
-static int set_depth(struct options *options, const char *value)
+static int set_depth(struct ctl_options *options, const char *value)
 {
 	options->has_depth = true;
 	/* Of the root alone. */
 	if (strcmp(value, "0") == 0)
 		return 0;
-	return parse_count(value, VERB_DEPTH_MAX, &options->depth);
+	return parse_count(value, OPTIONS_DEPTH_MAX, &options->depth);
 }
 
-static int set_window(struct options *options, const char *value)
+static int set_window(struct ctl_options *options, const char *value)
 {
 	u64 ns;
 
@@ -182,7 +182,7 @@ static int set_window(struct options *options, const char *value)
 	return 0;
 }
 
-static int set_for(struct options *options, const char *value)
+static int set_for(struct ctl_options *options, const char *value)
 {
 	u64 ns;
 
@@ -194,7 +194,8 @@ static int set_for(struct options *options, const char *value)
 }
 
 static const struct option_spec option_specs[] = {
-	[OPTION_SOCKET] = {"socket", 0, "PATH", "the daemon's control socket (" VERB_SOCKET ")", set_socket},
+	[OPTION_SOCKET] = {"socket", 0, "PATH", "the daemon's control socket (" OPTIONS_SOCKET ")",
+			   set_socket},
 	[OPTION_JSON] = {"json", 0, NULL, "complete and stable, for programs", set_json},
 	[OPTION_LIMIT] = {"limit", 'n', "N", "at most N cgroups, or rows of a table (1 to 1000000)",
 			  set_limit},
@@ -316,7 +317,7 @@ static const struct verb *find_verb(const char *name)
 }
 
 /* Returns whether all went well; else `ret_result` says how to end. */
-static bool parse_options(int argc, char **argv, struct options *options, unsigned int *ret_used,
+static bool parse_options(int argc, char **argv, struct ctl_options *options, unsigned int *ret_used,
 			  enum ctl_exit *ret_result)
 {
 	struct option table[ARRAY_SIZE(option_specs) + 1] = {0};
@@ -363,12 +364,12 @@ static bool parse_options(int argc, char **argv, struct options *options, unsign
 	return true;
 }
 
-static enum ctl_exit print_version(const struct options *options)
+static enum ctl_exit print_version(const struct ctl_options *options)
 {
 	int r = 0;
 
 	if (options->json)
-		r = bill_print(stdout, "pebsctl", NULL, 0);
+		r = build_info_print(stdout, "pebsctl", NULL, 0);
 	else
 		(void)printf("pebsctl %s\n", PEBSD_VERSION);
 	if (r == 0 && fflush(stdout) != 0)
@@ -378,7 +379,7 @@ static enum ctl_exit print_version(const struct options *options)
 
 int main(int argc, char **argv)
 {
-	struct options options = {.socket = VERB_SOCKET};
+	struct ctl_options options = {.socket = OPTIONS_SOCKET};
 	enum ctl_exit result = CTL_USAGE;
 	const struct verb *verb;
 	unsigned int used = 0;

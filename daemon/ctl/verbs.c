@@ -7,19 +7,19 @@
 #include "base/cleanup.h"
 #include "base/json_get.h"
 #include "base/text.h"
-#include "ctl/call.h"
-#include "ctl/failure.h"
-#include "ctl/format.h"
-#include "ctl/output.h"
-#include "ctl/style.h"
-#include "ctl/top/live.h"
-#include "ctl/top/request.h"
+#include "ctl/call/call.h"
+#include "ctl/call/call_failure.h"
+#include "ctl/top/top_live.h"
+#include "ctl/top/top_request.h"
+#include "format/format.h"
+#include "format/output.h"
+#include "format/style.h"
 
 /* The trend that `show` tells: a cell a minute. */
 #define TREND_CELLS   60
 #define TREND_SECONDS 3600
 
-static enum ctl_exit get_top(const struct options *options, struct client *client, double seconds,
+static enum ctl_exit get_top(const struct ctl_options *options, struct client *client, double seconds,
 			     bool has_limit, u64 limit, json_object **ret)
 {
 	json_object *parameters = top_request_parameters(&(struct top_request){
@@ -36,7 +36,7 @@ static enum ctl_exit get_top(const struct options *options, struct client *clien
 			  : failure_of_memory();
 }
 
-enum ctl_exit verb_status(const struct options *options, char *const *arguments)
+enum ctl_exit verb_status(const struct ctl_options *options, char *const *arguments)
 {
 	const struct format_style style = style_of_output();
 	_cleanup_(client_closep) struct client *client = NULL;
@@ -69,7 +69,7 @@ enum ctl_exit verb_status(const struct options *options, char *const *arguments)
 }
 
 /* Status and top in one text, which the caller frees. */
-static enum ctl_exit top_page(const struct options *options, struct client *client, char **ret_text,
+static enum ctl_exit top_page(const struct ctl_options *options, struct client *client, char **ret_text,
 			      size_t *ret_length)
 {
 	const struct format_style style = style_of_output();
@@ -92,7 +92,7 @@ static enum ctl_exit top_page(const struct options *options, struct client *clie
 }
 
 /* What would be refused is refused before the screen is taken over. -ENODEV: there is no such screen. */
-static int live_top(const struct options *options, struct client **client, enum ctl_exit *ret)
+static int live_top(const struct ctl_options *options, struct client **client, enum ctl_exit *ret)
 {
 	_cleanup_json_ json_object *parameters = top_request_parameters(&(struct top_request){
 		.sort = options->sort,
@@ -110,7 +110,7 @@ static int live_top(const struct options *options, struct client **client, enum 
 	return *ret == CTL_DONE ? top_live(options, client, ret) : 0;
 }
 
-enum ctl_exit verb_top(const struct options *options, char *const *arguments)
+enum ctl_exit verb_top(const struct ctl_options *options, char *const *arguments)
 {
 	_cleanup_(client_closep) struct client *client = NULL;
 	_cleanup_json_ json_object *top = NULL;
@@ -133,7 +133,7 @@ enum ctl_exit verb_top(const struct options *options, char *const *arguments)
 	return result == CTL_DONE ? failure_of_output(output_write(text, length)) : result;
 }
 
-static enum ctl_exit get_cgroup(const struct options *options, struct client *client, const char *path,
+static enum ctl_exit get_cgroup(const struct ctl_options *options, struct client *client, const char *path,
 				double seconds, size_t trend, json_object **ret)
 {
 	json_object *parameters = top_window_parameters(seconds);
@@ -145,7 +145,7 @@ static enum ctl_exit get_cgroup(const struct options *options, struct client *cl
 	return call(options, client, "io.pebsd.GetCgroup", parameters, ret);
 }
 
-enum ctl_exit verb_show(const struct options *options, char *const *arguments)
+enum ctl_exit verb_show(const struct ctl_options *options, char *const *arguments)
 {
 	const struct format_style style = style_of_output();
 	_cleanup_(client_closep) struct client *client = NULL;
@@ -184,7 +184,7 @@ enum ctl_exit verb_show(const struct options *options, char *const *arguments)
 	return call_print_text(stream, &text, &length);
 }
 
-static enum ctl_exit print_item(const struct options *options, json_object *item)
+static enum ctl_exit print_item(const struct ctl_options *options, json_object *item)
 {
 	_cleanup_free_ char *text = NULL;
 	size_t length;
@@ -204,7 +204,7 @@ static enum ctl_exit print_item(const struct options *options, json_object *item
 }
 
 /* Until it is interrupted, the reader of its output goes away, or the daemon ends. */
-enum ctl_exit verb_watch(const struct options *options, char *const *arguments)
+enum ctl_exit verb_watch(const struct ctl_options *options, char *const *arguments)
 {
 	_cleanup_(client_closep) struct client *client = NULL;
 	enum ctl_exit result;
@@ -237,7 +237,7 @@ static enum ctl_exit print_line(const char *line)
 	return failure_of_output(output_write(line, strlen(line)));
 }
 
-enum ctl_exit verb_pause(const struct options *options, char *const *arguments)
+enum ctl_exit verb_pause(const struct ctl_options *options, char *const *arguments)
 {
 	_cleanup_(client_closep) struct client *client = NULL;
 	_cleanup_json_ json_object *parameters = json_object_new_object();
@@ -272,7 +272,7 @@ enum ctl_exit verb_pause(const struct options *options, char *const *arguments)
 	return print_line(line);
 }
 
-enum ctl_exit verb_resume(const struct options *options, char *const *arguments)
+enum ctl_exit verb_resume(const struct ctl_options *options, char *const *arguments)
 {
 	_cleanup_(client_closep) struct client *client = NULL;
 	_cleanup_json_ json_object *reply = NULL;
@@ -292,7 +292,7 @@ enum ctl_exit verb_resume(const struct options *options, char *const *arguments)
 				  : "It was not paused.\n");
 }
 
-enum ctl_exit verb_reload(const struct options *options, char *const *arguments)
+enum ctl_exit verb_reload(const struct ctl_options *options, char *const *arguments)
 {
 	_cleanup_(client_closep) struct client *client = NULL;
 	_cleanup_json_ json_object *reply = NULL;

@@ -5,13 +5,14 @@
 #include <time.h>
 
 #include "base/json_get.h"
-#include "ctl/failure.h"
-#include "ctl/format.h"
-#include "ctl/line.h"
-#include "ctl/output.h"
+#include "ctl/call/call_failure.h"
 #include "ctl/progress.h"
-#include "ctl/style.h"
+#include "ctl/verbs.h"
 #include "ctl/zoom_wait.h"
+#include "format/format.h"
+#include "format/line.h"
+#include "format/output.h"
+#include "format/style.h"
 
 #define DEFAULT_ROWS        20
 #define DEFAULT_HOT_SECONDS 10
@@ -22,7 +23,7 @@
 #define NAMES_TRIES 8
 #define POLL_MS     250
 
-static enum ctl_exit print_report(const struct options *options, struct client *client, u64 id,
+static enum ctl_exit print_report(const struct ctl_options *options, struct client *client, u64 id,
 				  const char *cgroup)
 {
 	const struct format_style style = style_of_output();
@@ -45,7 +46,7 @@ static enum ctl_exit print_report(const struct options *options, struct client *
 	return call_print_text(stream, &text, &length);
 }
 
-static enum ctl_exit tell_begun(const struct options *options, json_object *begun, const char *cgroup)
+static enum ctl_exit tell_begun(const struct ctl_options *options, json_object *begun, const char *cgroup)
 {
 	const struct format_style style = style_of_output();
 	_cleanup_free_ char *text = NULL, *name = NULL, *note = NULL;
@@ -67,7 +68,7 @@ static enum ctl_exit tell_begun(const struct options *options, json_object *begu
 }
 
 /* Ends the cgroup's newest where it runs; then it is reported as any other. */
-static enum ctl_exit stop(const struct options *options, struct client *client, const char *cgroup)
+static enum ctl_exit stop(const struct ctl_options *options, struct client *client, const char *cgroup)
 {
 	_cleanup_json_ json_object *report = NULL, *reply = NULL, *zoom = NULL;
 	json_object *parameters;
@@ -100,7 +101,7 @@ static enum ctl_exit wrong_usage(const char *what)
 	return CTL_USAGE;
 }
 
-enum ctl_exit verb_zoom(const struct options *options, char *const *arguments)
+enum ctl_exit verb_zoom(const struct ctl_options *options, char *const *arguments)
 {
 	_cleanup_(client_closep) struct client *client = NULL;
 	_cleanup_json_ json_object *begun = NULL, *zoom = NULL;
@@ -111,7 +112,7 @@ enum ctl_exit verb_zoom(const struct options *options, char *const *arguments)
 		return wrong_usage("only one of --no-wait, --last and --stop can be had");
 	if ((options->last || options->stop) && (options->has_for || options->has_rate))
 		return wrong_usage("--for and --rate are of a new zoom, not of one that is there");
-	if (options->has_for && options->for_seconds > VERB_ZOOM_SECONDS_MAX)
+	if (options->has_for && options->for_seconds > OPTIONS_ZOOM_SECONDS_MAX)
 		return wrong_usage("a zoom lasts 1h at most (--for)");
 	result = call_open(options, &client);
 	if (result != CTL_DONE)
@@ -130,7 +131,7 @@ enum ctl_exit verb_zoom(const struct options *options, char *const *arguments)
 	return result == CTL_DONE ? print_report(options, client, id, NULL) : result;
 }
 
-static enum ctl_exit get_hot(const struct options *options, struct client *client, const char *path,
+static enum ctl_exit get_hot(const struct ctl_options *options, struct client *client, const char *path,
 			     json_object **ret)
 {
 	json_object *parameters = json_object_new_object();
@@ -153,7 +154,7 @@ static enum ctl_exit get_hot(const struct options *options, struct client *clien
 }
 
 /* How long it must still be tabled, in seconds, before it is shown. */
-static double still_to_wait(const struct options *options, json_object *hot)
+static double still_to_wait(const struct ctl_options *options, json_object *hot)
 {
 	json_object *chosen = json_get_object(hot, "chosen");
 	const char *by = json_get_text(chosen, "by");
@@ -166,8 +167,8 @@ static double still_to_wait(const struct options *options, json_object *hot)
 }
 
 /* Asks until it was tabled for long enough, and its places are named as far as that goes. */
-static enum ctl_exit wait_for_hot(const struct options *options, struct client *client, const char *cgroup,
-				  json_object **ret)
+static enum ctl_exit wait_for_hot(const struct ctl_options *options, struct client *client,
+				  const char *cgroup, json_object **ret)
 {
 	_cleanup_(progress_closep) struct progress *progress = NULL;
 	enum ctl_exit result;
@@ -207,7 +208,7 @@ static enum ctl_exit wait_for_hot(const struct options *options, struct client *
 	}
 }
 
-enum ctl_exit verb_hot(const struct options *options, char *const *arguments)
+enum ctl_exit verb_hot(const struct ctl_options *options, char *const *arguments)
 {
 	const struct format_style style = style_of_output();
 	_cleanup_(client_closep) struct client *client = NULL;

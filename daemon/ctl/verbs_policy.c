@@ -8,20 +8,21 @@
 #include "base/json_get.h"
 #include "base/suggest.h"
 #include "base/text.h"
-#include "ctl/call.h"
-#include "ctl/failure.h"
-#include "ctl/format.h"
-#include "ctl/rule_text.h"
-#include "ctl/style.h"
+#include "ctl/call/call.h"
+#include "ctl/call/call_failure.h"
+#include "ctl/verbs.h"
+#include "format/format.h"
+#include "format/rule_text.h"
+#include "format/style.h"
 
 #define METHOD(name) "io.pebsd." name
 
-static enum ctl_exit get_rules(const struct options *options, struct client *client, json_object **ret)
+static enum ctl_exit get_rules(const struct ctl_options *options, struct client *client, json_object **ret)
 {
 	return call_pages(options, client, METHOD("GetRules"), NULL, "rules", ret);
 }
 
-enum ctl_exit verb_rules(const struct options *options, char *const *arguments)
+enum ctl_exit verb_rules(const struct ctl_options *options, char *const *arguments)
 {
 	const struct format_style style = style_of_output();
 	_cleanup_(client_closep) struct client *client = NULL;
@@ -46,7 +47,7 @@ enum ctl_exit verb_rules(const struct options *options, char *const *arguments)
 	return call_print_text(stream, &text, &length);
 }
 
-enum ctl_exit verb_alerts(const struct options *options, char *const *arguments)
+enum ctl_exit verb_alerts(const struct ctl_options *options, char *const *arguments)
 {
 	const struct format_style style = style_of_output();
 	_cleanup_(client_closep) struct client *client = NULL;
@@ -134,7 +135,7 @@ static bool was_sampled(struct client *client, const char *path)
 }
 
 /* The rule is there: either it does not match the cgroup, or nothing was sampled of that. */
-static enum ctl_exit not_judged(const struct options *options, struct client *client,
+static enum ctl_exit not_judged(const struct ctl_options *options, struct client *client,
 				const struct client_reply *reply, char *const *arguments)
 {
 	_cleanup_json_ json_object *rules = NULL;
@@ -161,7 +162,7 @@ static bool is_error(const struct client_reply *reply, const char *name)
 	return reply->error && strcmp(reply->error, name) == 0;
 }
 
-static enum ctl_exit get_explained(const struct options *options, struct client *client,
+static enum ctl_exit get_explained(const struct ctl_options *options, struct client *client,
 				   char *const *arguments, json_object **ret)
 {
 	json_object *parameters = json_object_new_object();
@@ -189,7 +190,7 @@ static enum ctl_exit get_explained(const struct options *options, struct client 
 	return result;
 }
 
-enum ctl_exit verb_explain(const struct options *options, char *const *arguments)
+enum ctl_exit verb_explain(const struct ctl_options *options, char *const *arguments)
 {
 	const struct format_style style = style_of_output();
 	_cleanup_(client_closep) struct client *client = NULL;
@@ -213,7 +214,7 @@ enum ctl_exit verb_explain(const struct options *options, char *const *arguments
 	return call_print_text(stream, &text, &length);
 }
 
-enum ctl_exit verb_neighbours(const struct options *options, char *const *arguments)
+enum ctl_exit verb_neighbours(const struct ctl_options *options, char *const *arguments)
 {
 	const struct format_style style = style_of_output();
 	_cleanup_(client_closep) struct client *client = NULL;

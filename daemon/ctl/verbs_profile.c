@@ -6,14 +6,15 @@
 
 #include "base/base64.h"
 #include "base/json_get.h"
-#include "ctl/failure.h"
-#include "ctl/format.h"
-#include "ctl/line.h"
+#include "ctl/call/call_failure.h"
 #include "ctl/new_file.h"
-#include "ctl/style.h"
+#include "ctl/verbs.h"
 #include "ctl/zoom_wait.h"
+#include "format/format.h"
+#include "format/line.h"
+#include "format/style.h"
 
-static const char *format_of(const struct options *options)
+static const char *format_of(const struct ctl_options *options)
 {
 	if (options->perf_data)
 		return "perf.data";
@@ -22,7 +23,7 @@ static const char *format_of(const struct options *options)
 	return "pprof";
 }
 
-static enum ctl_exit check_usage(const struct options *options)
+static enum ctl_exit check_usage(const struct ctl_options *options)
 {
 	const char *wrong = NULL;
 
@@ -34,7 +35,7 @@ static enum ctl_exit check_usage(const struct options *options)
 		wrong = "--latency is of --folded; pprof has samples and latency, perf.data all there is";
 	else if (options->last && (options->has_for || options->has_rate))
 		wrong = "--for and --rate are of a new zoom, not of the --last one";
-	else if (options->has_for && options->for_seconds > VERB_ZOOM_SECONDS_MAX)
+	else if (options->has_for && options->for_seconds > OPTIONS_ZOOM_SECONDS_MAX)
 		wrong = "a zoom lasts 1h at most (--for)";
 	else if (options->json && strcmp(options->output, "-") == 0)
 		wrong = "standard output can have the profile (-o -) or JSON, not both";
@@ -59,7 +60,7 @@ static enum ctl_exit failure_of_file(const char *path, int error)
 }
 
 /* What comes does not fit what came before, or is no reply of that kind. */
-static enum ctl_exit torn(const struct options *options)
+static enum ctl_exit torn(const struct ctl_options *options)
 {
 	(void)fprintf(
 		stderr,
@@ -70,7 +71,7 @@ static enum ctl_exit torn(const struct options *options)
 
 /* A profile on its way. */
 struct transfer {
-	const struct options *options;
+	const struct ctl_options *options;
 	struct client *client;
 	const char *cgroup; /* where `zoom` is not known yet */
 	u64 zoom, offset, size;
@@ -140,7 +141,7 @@ static enum ctl_exit take_away(struct transfer *transfer, struct new_file *file)
 }
 
 /* What to do with it. */
-static const char *advice(const struct options *options)
+static const char *advice(const struct ctl_options *options)
 {
 	if (options->perf_data)
 		return "`perf report --mem-mode -i FILE`, `perf c2c report -i FILE`";
@@ -151,7 +152,8 @@ static const char *advice(const struct options *options)
 
 /* Of the zoom it is of: how many samples, and what they are worth. To standard error where the profile itself
  * is on standard output. */
-static enum ctl_exit tell(const struct options *options, const struct transfer *transfer, json_object *zoom)
+static enum ctl_exit tell(const struct ctl_options *options, const struct transfer *transfer,
+			  json_object *zoom)
 {
 	const struct format_style style = style_of_output();
 	bool aside = strcmp(options->output, "-") == 0;
@@ -187,7 +189,7 @@ static enum ctl_exit tell(const struct options *options, const struct transfer *
 	return CTL_DONE;
 }
 
-enum ctl_exit verb_profile(const struct options *options, char *const *arguments)
+enum ctl_exit verb_profile(const struct ctl_options *options, char *const *arguments)
 {
 	_cleanup_(client_closep) struct client *client = NULL;
 	_cleanup_(new_file_freep) struct new_file *file = NULL;

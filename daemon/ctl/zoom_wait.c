@@ -5,13 +5,13 @@
 #include <string.h>
 
 #include "base/json_get.h"
-#include "ctl/failure.h"
-#include "ctl/line.h"
+#include "ctl/call/call_failure.h"
 #include "ctl/progress.h"
+#include "format/line.h"
 
 #define POLL_MS 250
 
-enum ctl_exit zoom_begin(const struct options *options, struct client *client, const char *cgroup,
+enum ctl_exit zoom_begin(const struct ctl_options *options, struct client *client, const char *cgroup,
 			 json_object **ret)
 {
 	json_object *parameters = json_object_new_object();
@@ -27,7 +27,7 @@ enum ctl_exit zoom_begin(const struct options *options, struct client *client, c
 	return call(options, client, "io.pebsd.Zoom", parameters, ret);
 }
 
-enum ctl_exit zoom_get(const struct options *options, struct client *client, u64 id, const char *cgroup,
+enum ctl_exit zoom_get(const struct ctl_options *options, struct client *client, u64 id, const char *cgroup,
 		       u64 limit, json_object **ret)
 {
 	json_object *parameters = json_object_new_object();
@@ -102,7 +102,7 @@ static enum ctl_exit interrupted(json_object *zoom, const char *cgroup)
 	return CTL_FAILED;
 }
 
-enum ctl_exit zoom_wait(const struct options *options, struct client *client, u64 id, const char *cgroup,
+enum ctl_exit zoom_wait(const struct ctl_options *options, struct client *client, u64 id, const char *cgroup,
 			json_object **ret)
 {
 	_cleanup_(progress_closep) struct progress *progress = NULL;

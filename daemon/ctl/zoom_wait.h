@@ -3,21 +3,21 @@
 #ifndef PEBSD_CTL_ZOOM_WAIT_H
 #define PEBSD_CTL_ZOOM_WAIT_H
 
-#include "ctl/call.h"
+#include "ctl/call/call.h"
 
 /* Begins one of the cgroup, or prolongs it, as the options say. `ret` is the reply of Zoom. */
-enum ctl_exit zoom_begin(const struct options *options, struct client *client, const char *cgroup,
+enum ctl_exit zoom_begin(const struct ctl_options *options, struct client *client, const char *cgroup,
 			 json_object **ret);
 
 /*
  * Waits until it is over and its addresses are named, and tells meanwhile how far it is. CTL_FAILED, after it
  * is told what goes on, where a signal asked to end. `ret` is the zoom as it then is.
  */
-enum ctl_exit zoom_wait(const struct options *options, struct client *client, u64 id, const char *cgroup,
+enum ctl_exit zoom_wait(const struct ctl_options *options, struct client *client, u64 id, const char *cgroup,
 			json_object **ret);
 
 /* GetZoom by number, or where that is 0 the newest of a cgroup. `limit` 0: as many as there are. */
-enum ctl_exit zoom_get(const struct options *options, struct client *client, u64 id, const char *cgroup,
+enum ctl_exit zoom_get(const struct ctl_options *options, struct client *client, u64 id, const char *cgroup,
 		       u64 limit, json_object **ret);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "calibrate.h"
+#include "govern/calibrate.h"
 
 #include <errno.h>
 #include <pthread.h>

@@ -33,7 +33,7 @@
 #include <stddef.h>
 
 #include "base/cleanup.h"
-#include "origin/perf/pmu.h"
+#include "origin/pmu/pmu.h"
 
 #define CALIBRATE_ROUNDS     16
 #define CALIBRATE_ROUNDS_MAX 32 /* twice as many, if the first ones do not tell */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "calibrate.h"
+#include "govern/calibrate.h"
 
 #include <errno.h>
 #include <stdint.h>
@@ -8,8 +8,8 @@
 #include <sys/ioctl.h>
 #include <time.h>
 
-#include "origin/perf/perf_attr.h"
-#include "origin/perf/perf_door.h"
+#include "origin/perf/perf_backend.h"
+#include "origin/pmu/perf_attr.h"
 
 #define NS_A_SECOND 1e9
 
@@ -85,12 +85,12 @@ static int meter_open(const struct pmu_opening *opening, u64 period, int program
 	own.pinned = true;
 	if (own.has_leader) {
 		perf_attr_leader(&own, &attr);
-		meter.leader_fd = perf_door_thread(&attr, -1);
+		meter.leader_fd = perf_backend_thread(&attr, -1);
 		if (meter.leader_fd < 0)
 			return meter.leader_fd;
 	}
 	perf_attr(&own, period, &attr);
-	meter.fd = perf_door_thread(&attr, meter.leader_fd);
+	meter.fd = perf_backend_thread(&attr, meter.leader_fd);
 	if (meter.fd < 0)
 		return meter.fd;
 	if (ioctl(meter.fd, PERF_EVENT_IOC_SET_BPF, program_fd) < 0)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "governor.h"
+#include "govern/governor.h"
 
 #include <errno.h>
 #include <math.h>
@@ -7,8 +7,8 @@
 #include <stdlib.h>
 
 #include "base/cleanup.h"
-#include "peak.h"
-#include "period.h"
+#include "govern/peak.h"
+#include "govern/period.h"
 
 /* A change of the period aims at so much of the budget: the rest is for what a steady load varies by. */
 #define AIM 0.75

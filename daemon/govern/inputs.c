@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "inputs.h"
+#include "govern/inputs.h"
 
 #include <math.h>
 #include <stdint.h>

@@ -5,7 +5,7 @@
 
 #include "govern/governor.h"
 #include "origin/cpu_counts.h"
-#include "origin/perf/pmu.h"
+#include "origin/pmu/pmu.h"
 
 /*
  * The CPU that sampled most often, of those that were open at both readings, ascending by number each, over

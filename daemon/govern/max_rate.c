@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "max_rate.h"
+#include "govern/max_rate.h"
 
 #include <fcntl.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "peak.h"
+#include "govern/peak.h"
 
 #define PARTS (PEAK_PARTS + 1)
 

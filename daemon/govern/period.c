@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "period.h"
+#include "govern/period.h"
 
 #include <stdbool.h>
 

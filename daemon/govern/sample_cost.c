@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "sample_cost.h"
+#include "govern/sample_cost.h"
 
 #include <math.h>
 

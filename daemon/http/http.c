@@ -12,7 +12,7 @@
 #include "base/log.h"
 #include "child/child.h"
 #include "http/http_bodies.h"
-#include "http/http_desk.h"
+#include "http/http_broker.h"
 
 #define TIMER_ACCURACY_US 10000
 
@@ -24,7 +24,7 @@ struct http {
 	struct http_sockets sockets;
 	struct http_bodies bodies;
 	struct child child;
-	struct http_desk *desk;
+	struct http_broker *broker;
 	sd_event_source *on_end;
 	sd_event_source *restart;
 	const char *why; /* it was ended; NULL: by itself */
@@ -80,7 +80,7 @@ static int on_end(sd_event_source *source, int fd, uint32_t events, void *userda
 	(void)fd;
 	(void)events;
 	http->on_end = sd_event_source_disable_unref(http->on_end);
-	http->desk = http_desk_free(http->desk);
+	http->broker = http_broker_free(http->broker);
 	if (child_reap(&http->child, how) == 0) {
 		/* Readable and not ended: cannot be. It is not waited for. */
 		(void)close(http->child.pidfd);
@@ -97,7 +97,7 @@ static int on_end(sd_event_source *source, int fd, uint32_t events, void *userda
 	return 0;
 }
 
-/* The desk is freed once the process has ended. */
+/* The broker is freed once the process has ended. */
 static void on_failed(void *userdata, const char *why)
 {
 	struct http *http = userdata;
@@ -122,11 +122,11 @@ static int start(struct http *http)
 				  .environment = environment,
 				  .passed = passed,
 				  .n_passed = http->sockets.n};
-	struct http_desk_settings settings = {.event = http->settings.event,
-					      .source = &http->source,
-					      .bodies = &http->bodies,
-					      .failed = on_failed,
-					      .userdata = http};
+	struct http_broker_settings settings = {.event = http->settings.event,
+						.source = &http->source,
+						.bodies = &http->bodies,
+						.failed = on_failed,
+						.userdata = http};
 	char how[CHILD_END_MAX];
 	int r;
 
@@ -138,18 +138,18 @@ static int start(struct http *http)
 		return r;
 	http->started_ns = now_ns();
 	settings.socket = http->child.socket;
-	r = http_desk_new(&settings, &http->desk);
+	r = http_broker_new(&settings, &http->broker);
 	if (r == 0)
 		r = sd_event_add_io(http->settings.event, &http->on_end, http->child.pidfd, EPOLLIN, on_end,
 				    http);
 	if (r < 0) {
-		http->desk = http_desk_free(http->desk);
+		http->broker = http_broker_free(http->broker);
 		child_kill(&http->child);
 		(void)child_wait(&http->child, how);
 		http->child = CHILD_NONE;
 		return r;
 	}
-	http_desk_configure(http->desk, http->hosts);
+	http_broker_configure(http->broker, http->hosts);
 	return 0;
 }
 
@@ -236,7 +236,7 @@ struct http *http_free(struct http *http)
 		return NULL;
 	sd_event_source_disable_unref(http->on_end);
 	sd_event_source_disable_unref(http->restart);
-	http->desk = http_desk_free(http->desk);
+	http->broker = http_broker_free(http->broker);
 	child_kill(&http->child);
 	if (http->child.pidfd >= 0 && child_wait(&http->child, how) == 0)
 		(void)close(http->child.pidfd);
@@ -250,7 +250,7 @@ struct http *http_free(struct http *http)
 
 int http_stop(struct http *http, void (*stopped)(void *userdata), void *userdata)
 {
-	u64 wait_ms = http->desk ? HTTP_STOP_MS : 0;
+	u64 wait_ms = http->broker ? HTTP_STOP_MS : 0;
 	int r;
 
 	if ((r = sd_event_source_set_time_relative(http->restart, wait_ms * 1000)) < 0 ||
@@ -258,8 +258,8 @@ int http_stop(struct http *http, void (*stopped)(void *userdata), void *userdata
 		return r;
 	http->stopped = stopped;
 	http->stopped_userdata = userdata;
-	if (http->desk)
-		http_desk_close(http->desk);
+	if (http->broker)
+		http_broker_close(http->broker);
 	return 0;
 }
 
@@ -271,8 +271,8 @@ int http_configure(struct http *http, const char *hosts)
 		return -ENOMEM;
 	free(http->hosts);
 	http->hosts = copy;
-	if (http->desk)
-		http_desk_configure(http->desk, http->hosts);
+	if (http->broker)
+		http_broker_configure(http->broker, http->hosts);
 	return 0;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The HTTP endpoint, as the daemon has it: a process without rights speaks HTTP (http_server.h) on sockets
- * that it is given, and asks here what to answer (http_desk.h). Where it ends it is started again: at once,
+ * that it is given, and asks here what to answer (http_broker.h). Where it ends it is started again: at once,
  * then after twice the time before, and that is told once until it has run for HTTP_STEADY_SECONDS.
  */
 #ifndef PEBSD_HTTP_H

@@ -8,7 +8,7 @@
 #define PEBSD_HTTP_BODIES_H
 
 #include "http/http_source.h"
-#include "http/http_wire.h"
+#include "http/shared/http_wire.h"
 
 struct http_body_made {
 	u64 generation; /* of this body, unlike any other's; 0: there is none */

@@ -13,8 +13,9 @@
 
 #include "base/cleanup.h"
 #include "base/log.h"
-#include "http/http_owner.h"
 #include "http/listen.h"
+#include "http/shared/http_owner.h"
+#include "http/shared/http_wire.h"
 
 union address {
 	struct sockaddr any;

@@ -16,15 +16,6 @@
 /* FileDescriptorName= of pebsd.socket. */
 #define HTTP_SOCKETS_NAME "http"
 
-/* What the kernel holds of a connection: what was sent and not taken, what came and is not read, each
- * twice as much with its own bookkeeping (socket(7)); and for how long after the end. */
-#define HTTP_SOCKETS_SENDING   (64 * 1024)
-#define HTTP_SOCKETS_RECEIVING (16 * 1024)
-#define HTTP_SOCKETS_LINGER_MS 10000
-
-/* What that comes to, with the last piece that was sent, which may go beyond it. */
-#define HTTP_SOCKETS_KERNEL_BYTES (192UL * 1024)
-
 struct http_sockets {
 	int fds[HTTP_SOCKETS_MAX];
 	size_t n;

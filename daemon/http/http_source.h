@@ -8,13 +8,6 @@
 
 #include "pebsd/types.h"
 
-#define HTTP_PROFILES_MAX 4 /* clients that wait for one, at most */
-
-/* Told to who asks for one where none is served. */
-#define HTTP_PROFILES_NOT_SERVED                                                                   \
-	"Profiles are not served: `profiles = yes` in [export] would have them served to whoever " \
-	"can connect. pebsctl profile makes them, too."
-
 enum http_profile_state {
 	HTTP_PROFILE_UNDER_WAY,
 	HTTP_PROFILE_READY,
@@ -52,7 +45,7 @@ struct http_source {
 	/* As prometheus_render(): 0 and a malloced text, which becomes the endpoint's; or -errno. */
 	int (*metrics)(void *userdata, bool openmetrics, char **ret_text, size_t *ret_length);
 
-	/* The same of figures and alerts as JSON (export/json_public.h). NULL: there are none. */
+	/* The same of figures and alerts as JSON (export/json/json_public.h). NULL: there are none. */
 	int (*top)(void *userdata, char **ret_text, size_t *ret_length);
 	int (*alerts)(void *userdata, char **ret_text, size_t *ret_length);
 

@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "export/plain_path.h"
-#include "export/zoom_output.h"
+#include "cgroup/plain_path.h"
+#include "export/profile/zoom_output.h"
 
 static const char reason[] = "asked for over HTTP";
 
@@ -17,7 +17,7 @@ static bool is_enabled(void *userdata)
 	return *scrape->enabled;
 }
 
-/* One that was begun for somebody else would go on for longer than this one waits, or for less. */
+/* One that was begun for somebody else would go on for longer than this one pending, or for less. */
 static int refuse(const struct zoom *running, char **ret_message)
 {
 	if (asprintf(ret_message, "The cgroup is looked at now: %s. Try again when that is over.",

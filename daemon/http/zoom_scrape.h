@@ -3,8 +3,9 @@
 #ifndef PEBSD_ZOOM_SCRAPE_H
 #define PEBSD_ZOOM_SCRAPE_H
 
+#include "detail/zooms.h"
 #include "http/http_source.h"
-#include "zooms.h"
+#include "http/shared/http_wire.h"
 
 struct zoom_scrape {
 	struct zooms *zooms; /* not owned */

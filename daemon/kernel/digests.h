@@ -4,9 +4,9 @@
 #ifndef PEBSD_KERNEL_DIGESTS_H
 #define PEBSD_KERNEL_DIGESTS_H
 
-#include "base/bill.h"
+#include "base/build_info.h"
 
 /* Static. */
-const struct bill_bpf *bpf_digests(size_t *ret_n);
+const struct build_info_bpf *bpf_digests(size_t *ret_n);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "guests.h"
+#include "kernel/guests.h"
 
 #include <errno.h>
 #include <unistd.h>
@@ -8,7 +8,7 @@
 #include <bpf/libbpf.h>
 
 #include "guests.skel.h"
-#include "load_failure.h"
+#include "kernel/load_failure.h"
 
 struct guests {
 	struct guests_bpf *skeleton;

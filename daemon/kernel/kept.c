@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "kept.h"
+#include "kernel/kept.h"
 
 static const char *unreadable(const struct kept_identity *before, const struct kept_identity *own)
 {

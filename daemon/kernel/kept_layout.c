@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "kept_layout.h"
+#include "kernel/kept_layout.h"
 
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
 #include <string.h>
 
-#include "kept.h"
+#include "kernel/kept.h"
 
 /* Types that are still to be hashed. Records in records in arrays are some few; a section of variables has
  * the most members, and those that find no room are hashed by their places alone. */

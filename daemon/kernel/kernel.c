@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "kernel.h"
+#include "kernel/kernel.h"
 
 #include <errno.h>
 #include <string.h>
@@ -10,8 +10,9 @@
 #include <bpf/libbpf.h>
 
 #include "base/descriptor_limit.h"
-#include "kernel_keep.h"
-#include "kernel_parts.h"
+#include "kernel/kernel_keep.h"
+#include "kernel/kernel_parts.h"
+#include "kernel/skeleton.h"
 
 enum kept kernel_kept(const struct kernel *kernel)
 {
@@ -127,7 +128,7 @@ int kernel_program_fd(const struct kernel *kernel, unsigned event)
 
 	if (event >= kernel->settings.n_events || !kernel->settings.hardware)
 		return -ENOENT;
-	fd = bpf_program__fd(kernel_door(kernel->skeleton, event));
+	fd = bpf_program__fd(skeleton_event_program(kernel->skeleton, event));
 	return fd < 0 ? -ENOENT : fd;
 }
 

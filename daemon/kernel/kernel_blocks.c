@@ -90,19 +90,27 @@ static bool is_the_map(const struct kernel_blocks *blocks, enum slot_block_kind 
 	       info.max_entries == blocks->entries[kind] && info.map_flags == BPF_F_MMAPABLE;
 }
 
-static int map_memory(const struct kernel_blocks *blocks, enum slot_block_kind kind, int fd,
-		      struct mapping *ret)
+int kernel_map_memory(int map_fd, size_t bytes, int protection, struct mapping *ret)
 {
 	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
-	const size_t bytes = ((size_t)kinds[kind].bytes * blocks->entries[kind] + page - 1) / page * page;
-	/* Owners are the programs' to write, and off-core records are never cleared. */
-	const bool writes = kind == BLOCK_LATENCY || kind == BLOCK_PLAIN;
-	void *memory = mmap(NULL, bytes, writes ? PROT_READ | PROT_WRITE : PROT_READ, MAP_SHARED, fd, 0);
+	void *memory;
 
+	bytes = (bytes + page - 1) / page * page;
+	memory = mmap(NULL, bytes, protection, MAP_SHARED, map_fd, 0);
 	if (memory == MAP_FAILED)
 		return -errno;
 	*ret = (struct mapping){.memory = memory, .bytes = bytes};
 	return 0;
+}
+
+static int map_block(const struct kernel_blocks *blocks, enum slot_block_kind kind, int fd,
+		     struct mapping *ret)
+{
+	/* Owners are the programs' to write, and off-core records are never cleared. */
+	const bool writes = kind == BLOCK_LATENCY || kind == BLOCK_PLAIN;
+
+	return kernel_map_memory(fd, (size_t)kinds[kind].bytes * blocks->entries[kind],
+				 writes ? PROT_READ | PROT_WRITE : PROT_READ, ret);
 }
 
 static void unmap(struct kernel_block *block)
@@ -130,7 +138,7 @@ int kernel_block_take(const struct kernel_blocks *blocks, const int fds[BLOCK_KI
 		if (!blocks->entries[kind])
 			continue;
 		r = is_the_map(blocks, kind, fds[kind])
-			    ? map_memory(blocks, kind, fds[kind], &block.maps[kind])
+			    ? map_block(blocks, kind, fds[kind], &block.maps[kind])
 			    : -ESTALE;
 	}
 	if (r < 0) {

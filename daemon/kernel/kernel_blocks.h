@@ -17,6 +17,9 @@ struct mapping {
 	size_t bytes;
 };
 
+/* Maps `bytes` of a map, in whole pages; `protection`: PROT_*. 0 or -errno. */
+int kernel_map_memory(int map_fd, size_t bytes, int protection, struct mapping *ret);
+
 struct kernel_block {
 	int fds[BLOCK_KINDS]; /* -1: none of that kind */
 	struct mapping maps[BLOCK_KINDS];

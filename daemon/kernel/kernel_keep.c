@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "kernel_keep.h"
+#include "kernel/kernel_keep.h"
 
 #include <errno.h>
 #include <string.h>
@@ -11,6 +11,7 @@
 
 #include "base/log.h"
 #include "kernel/kept_layout.h"
+#include "kernel/skeleton.h"
 
 const struct kernel_book *kernel_keep_before(const struct handover *handover)
 {
@@ -252,7 +253,7 @@ static int hash_programs(struct kernel *kernel)
 	int r = 0;
 
 	for (unsigned i = 0; r == 0 && i < EVENTS_MAX; i++)
-		r = hash_tag(kernel_door(skeleton, i), &hash);
+		r = hash_tag(skeleton_event_program(skeleton, i), &hash);
 	if (r < 0 || (r = hash_tag(skeleton->progs.cgroup_born, &hash)) < 0 ||
 	    (r = hash_tag(skeleton->progs.cgroup_died, &hash)) < 0 ||
 	    (r = hash_tag(skeleton->progs.offcore_switched, &hash)) < 0)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "kernel_offcore.h"
+#include "kernel/kernel_offcore.h"
 
 #include <errno.h>
 #include <sys/mman.h>

@@ -12,23 +12,11 @@
 #include "base/descriptor_limit.h"
 #include "base/log.h"
 #include "base/own_memory.h"
-#include "kernel_keep.h"
-#include "kernel_offcore.h"
-#include "kernel_parts.h"
-#include "load_failure.h"
-#include "skeleton.h"
-
-struct bpf_program *kernel_door(const struct pebsd_bpf *skeleton, unsigned event)
-{
-	struct bpf_program *const doors[EVENTS_MAX] = {
-		skeleton->progs.event_0, skeleton->progs.event_1,  skeleton->progs.event_2,
-		skeleton->progs.event_3, skeleton->progs.event_4,  skeleton->progs.event_5,
-		skeleton->progs.event_6, skeleton->progs.event_7,  skeleton->progs.event_8,
-		skeleton->progs.event_9, skeleton->progs.event_10, skeleton->progs.event_11,
-	};
-
-	return event < EVENTS_MAX ? doors[event] : NULL;
-}
+#include "kernel/kernel_keep.h"
+#include "kernel/kernel_offcore.h"
+#include "kernel/kernel_parts.h"
+#include "kernel/load_failure.h"
+#include "kernel/skeleton.h"
 
 /* In a block, which the records of all events of a kind share. */
 static void place_events(struct kernel_settings *settings, u32 records)
@@ -222,7 +210,7 @@ static int configure(struct kernel *kernel)
 		return r;
 
 	for (unsigned i = 0; i < EVENTS_MAX; i++)
-		bpf_program__set_autoload(kernel_door(skeleton, i),
+		bpf_program__set_autoload(skeleton_event_program(skeleton, i),
 					  settings->hardware && i < settings->n_events);
 	bpf_program__set_autoload(skeleton->progs.empty, settings->hardware);
 	/* Of whole pages; one record at a time is in it. */
@@ -232,19 +220,6 @@ static int configure(struct kernel *kernel)
 	bpf_program__set_autoload(skeleton->progs.cgroup_born, settings->births);
 	bpf_program__set_autoload(skeleton->progs.cgroup_died, settings->births);
 	return kernel_offcore_prepare(skeleton, &kernel->blocks, settings->offcore_cpus, &kernel->offcore);
-}
-
-int kernel_map_memory(int map_fd, size_t bytes, int protection, struct mapping *ret)
-{
-	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
-	void *memory;
-
-	bytes = (bytes + page - 1) / page * page;
-	memory = mmap(NULL, bytes, protection, MAP_SHARED, map_fd, 0);
-	if (memory == MAP_FAILED)
-		return -errno;
-	*ret = (struct mapping){.memory = memory, .bytes = bytes};
-	return 0;
 }
 
 static int map_records(const struct bpf_map *map, int protection, struct mapping *ret)

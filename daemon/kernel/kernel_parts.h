@@ -3,9 +3,9 @@
 #ifndef PEBSD_KERNEL_PARTS_H
 #define PEBSD_KERNEL_PARTS_H
 
-#include "kernel.h"
-#include "kernel_blocks.h"
-#include "map_size.h"
+#include "kernel/kernel.h"
+#include "kernel/kernel_blocks.h"
+#include "kernel/map_size.h"
 #include "pebsd.skel.h"
 #include "store/handover.h"
 
@@ -47,9 +47,6 @@ struct kernel {
 /* Makes the map of a choice's hot tables, which are clear. A descriptor, or -errno. */
 int kernel_make_hot(const struct kernel *kernel);
 
-/* Maps a map's `bytes`, in whole pages. 0 or -errno. */
-int kernel_map_memory(int map_fd, size_t bytes, int protection, struct mapping *ret);
-
 /* What decides about the memory of the maps, but for `slots` and `slots_max`; with hot tables for as many cgroups
  * as may have some. */
 struct map_size_case kernel_map_case(const struct kernel *kernel);
@@ -59,8 +56,5 @@ void kernel_outer_maps(const struct kernel *kernel, int ret[BLOCK_KINDS]);
 
 /* Has the programs find all blocks of `kernel->blocks` from `first` on, and hand out their slots. 0 or -errno. */
 int kernel_enter_blocks(struct kernel *kernel, u32 first);
-
-/* The perf_event program of an event's door; NULL: it has none. */
-struct bpf_program *kernel_door(const struct pebsd_bpf *skeleton, unsigned event);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "load_failure.h"
+#include "kernel/load_failure.h"
 
 #include <errno.h>
 #include <stdarg.h>

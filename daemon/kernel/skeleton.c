@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "skeleton.h"
+#include "kernel/skeleton.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -9,7 +9,7 @@
 #include <bpf/libbpf.h>
 
 #include "base/cleanup.h"
-#include "kernel_parts.h" /* the types of the variables */
+#include "kernel/kernel_parts.h" /* the types of the variables */
 #include "older_pebsd.skel.h"
 #include "older_zoom.skel.h"
 #include "pebsd.skel.h"
@@ -129,4 +129,16 @@ struct zoom_bpf *skeleton_open_zoom(void)
 	zoom_bpf__destroy(skeleton);
 	errno = -r;
 	return NULL;
+}
+
+struct bpf_program *skeleton_event_program(const struct pebsd_bpf *skeleton, unsigned event)
+{
+	struct bpf_program *const doors[EVENTS_MAX] = {
+		skeleton->progs.event_0, skeleton->progs.event_1,  skeleton->progs.event_2,
+		skeleton->progs.event_3, skeleton->progs.event_4,  skeleton->progs.event_5,
+		skeleton->progs.event_6, skeleton->progs.event_7,  skeleton->progs.event_8,
+		skeleton->progs.event_9, skeleton->progs.event_10, skeleton->progs.event_11,
+	};
+
+	return event < EVENTS_MAX ? doors[event] : NULL;
 }

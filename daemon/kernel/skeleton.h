@@ -10,12 +10,16 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+struct bpf_program;
 struct pebsd_bpf;
 struct zoom_bpf;
 
 /* As NAME_bpf__open(): NULL with errno, the caller's to destroy. */
 struct pebsd_bpf *skeleton_open_pebsd(void);
 struct zoom_bpf *skeleton_open_zoom(void);
+
+/* The perf_event program of an event; NULL: it has none. */
+struct bpf_program *skeleton_event_program(const struct pebsd_bpf *skeleton, unsigned event);
 
 /* Whether types in BTF's format, as /sys/kernel/btf/vmlinux has them, name a thing so. Pure. */
 bool skeleton_names(const void *btf, size_t bytes, const char *name);

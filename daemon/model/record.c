@@ -79,26 +79,6 @@ static const struct layout layouts[RECORD_FORMATS] = {
 	[RECORD_SKYLAKE] = {places_64, INDEX_64_TSC + 1, END_64_TSC},
 };
 
-void layout_write(const struct place_of_field *places, size_t count, const struct record *record, u8 *bytes)
-{
-	for (size_t i = 0; i < count; i++) {
-		const struct place_of_field *place = &places[i];
-		bool present = record->present & MODEL_BIT(place->field);
-
-		layout_put(bytes + place->offset, place->width, present ? record->values[place->field] : 0);
-	}
-}
-
-void layout_read(const struct place_of_field *places, size_t count, const u8 *bytes, struct record *record)
-{
-	for (size_t i = 0; i < count; i++) {
-		const struct place_of_field *place = &places[i];
-
-		record->values[place->field] = layout_get(bytes + place->offset, place->width);
-		record->present |= (u32)MODEL_BIT(place->field);
-	}
-}
-
 /* NULL for the adaptive format and for what is no format. */
 static const struct layout *layout_of(enum record_format format)
 {

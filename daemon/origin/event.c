@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "event.h"
+#include "origin/event.h"
 
 #include <stdio.h>
 
@@ -28,6 +28,19 @@ const char *event_latency_kind_name(enum latency_kind kind)
 		break;
 	}
 	return NULL;
+}
+
+const char *offcore_kind_name(enum offcore_kind kind)
+{
+	static const char *const names[OFFCORE_KINDS] = {
+		[OFFCORE_L3] = "l3",
+		[OFFCORE_LOCAL_DRAM] = "local_dram",
+		[OFFCORE_REMOTE_DRAM] = "remote_dram",
+		[OFFCORE_OUTSTANDING] = "outstanding",
+		[OFFCORE_REQUESTS] = "requests",
+	};
+
+	return names[kind];
 }
 
 void event_key(const struct event *events, size_t n, size_t index, char *ret)

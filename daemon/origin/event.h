@@ -5,6 +5,7 @@
 
 #include <stddef.h>
 
+#include "pebsd/offcore.h"
 #include "pebsd/sample.h"
 
 enum event_role { EVENT_LOADS, EVENT_STORES, EVENT_INSTRUCTIONS, EVENT_OFFCORE, EVENT_ROLES };
@@ -30,6 +31,9 @@ const char *event_role_name(enum event_role role);
 
 /* "use", "cache", "dc_miss"; NULL for LATENCY_NONE. */
 const char *event_latency_kind_name(enum latency_kind kind);
+
+/* What an event of EVENT_OFFCORE counts: "l3", "local_dram", "remote_dram", "outstanding", "requests". */
+const char *offcore_kind_name(enum offcore_kind kind);
 
 /*
  * The event's name where users see it: its role, followed by ":PMU" where another of the `n` events has the

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "policy/rough.h"
+#include "policy/approximation.h"
 
 /*
  * A quantile or a share is decided by one question: are so many of n too many to be chance? It is asked of
@@ -254,7 +254,8 @@ static enum verdict judge_bounds(struct evidence *evidence, const struct rule *r
 
 	if (rule->metric.kind != METRIC_MEAN && !(measured->effect > 1)) {
 		double confidence = rule->metric.ratio ? (1 + rule->confidence) / 2 : rule->confidence;
-		struct rough rough = rough_bounds(rule, measured, log_chance(evidence, confidence));
+		struct approximation rough =
+			approximate_bounds(rule, measured, log_chance(evidence, confidence));
 		enum verdict verdict = verdict_of(&rough.outer, breach, clear);
 
 		if (verdict == verdict_of(&rough.inner, breach, clear))

@@ -240,7 +240,9 @@ static inline bool has_no_slot(const struct policy *policy, const struct subject
 int view_rules_make(const struct policy *policy, const struct rule *rules, size_t n, const struct view *view,
 		    struct view_rules *ret);
 void view_rules_free(struct view_rules *rules);
-int view_new(struct policy *policy, const struct view *like, struct view **ret);
+/* `leaving` and `passing` get the view as their userdata. 0 or -ENOMEM. */
+int view_new(struct policy *policy, const struct view *like, sliding_leaving leaving, sliding_passing passing,
+	     struct view **ret);
 void view_free(struct view *view);
 bool view_is_of(const struct view *view, const struct event *events, const struct rule *rule, unsigned event);
 /* The group of the rules that match; `*ret` NULL: none does. 0 or -ENOMEM. */

@@ -108,7 +108,7 @@ static int plan_view(struct plan *plan, const struct rule *rule, unsigned event)
 	if (planned.view)
 		planned.is_new = false;
 	else
-		r = view_new(policy, &like, &planned.view);
+		r = view_new(policy, &like, judge_leaving, judge_passing, &planned.view);
 	if (r < 0)
 		return r;
 	r = view_rules_make(policy, plan->rules, plan->n_rules, planned.view, &planned.rules);

@@ -73,13 +73,14 @@ void view_rules_free(struct view_rules *rules)
 	*rules = (struct view_rules){0};
 }
 
-int view_new(struct policy *policy, const struct view *like, struct view **ret)
+int view_new(struct policy *policy, const struct view *like, sliding_leaving leaving, sliding_passing passing,
+	     struct view **ret)
 {
 	struct view *view = calloc(1, sizeof(*view));
 	struct sliding_settings settings = {.window_ns = like->window_ns,
 					    .max_bytes = policy->max_bytes,
-					    .leaving = judge_leaving,
-					    .passing = judge_passing,
+					    .leaving = leaving,
+					    .passing = passing,
 					    .userdata = view};
 	int r;
 

@@ -8,7 +8,7 @@
 #include <time.h>
 
 #include "profile/perf_data_features.h"
-#include "symbols/symbol.h"
+#include "symbols/shared/symbol.h"
 
 #define HEADER_BYTES  104 /* struct perf_file_header */
 #define UNKNOWN_CPU   0xffffffffU

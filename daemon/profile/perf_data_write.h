@@ -12,7 +12,7 @@
 #ifndef PEBSD_PERF_DATA_WRITE_H
 #define PEBSD_PERF_DATA_WRITE_H
 
-#include "zoom/recording.h"
+#include "zoom/zoom_recording.h"
 
 struct perf_data_node {
 	u32 number;

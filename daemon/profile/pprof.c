@@ -1,15 +1,262 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "profile/pprof.h"
 
+#define ZLIB_CONST /* what is read is const */
 #include <errno.h>
 #include <limits.h>
 #include <stdarg.h>
 #include <string.h>
-#define ZLIB_CONST /* what is read is const */
 #include <zlib.h>
 
-#include "profile/pprof_parts.h"
+#include "base/arena.h"
+#include "base/utf8.h"
+#include "pprof.pb-c.h"
+#include "profile/profile_walk.h"
 #include "profile/report_parts.h"
+
+/* What a location is told from others by. */
+struct pprof_location {
+	u32 module; /* NONE: none */
+	u64 address;
+	const u32 *frames;
+	size_t n;
+};
+
+struct pprof {
+	const struct profile *profile;
+	const struct profile_about *about;
+	struct arena arena;
+	struct budget budget; /* none: what is made is bounded by the profile */
+	struct hash_key key;
+	struct growing strings;         /* char * */
+	u32 *location_of_node;          /* by node: its location, 0 for none yet */
+	u32 *string_of_book;            /* by string of the book: its number here, 0 for none yet */
+	struct growing functions;       /* Pebsd__Pprof__Function * */
+	struct growing function_frames; /* u32: a frame of each */
+	struct hash_index function_index;
+	struct growing locations;     /* Pebsd__Pprof__Location * */
+	struct growing location_keys; /* struct pprof_location */
+	struct hash_index location_index;
+	struct growing mappings;             /* Pebsd__Pprof__Mapping * */
+	u32 *mapping_of_module;              /* by module: its number here, from 1 on; 0: none yet */
+	struct growing samples;              /* Pebsd__Pprof__Sample * */
+	Pebsd__Pprof__Label **thread_labels; /* by string of the book */
+	Pebsd__Pprof__Label *source_labels[SOURCE_SLOTS];
+};
+
+#define PAGE 4096U
+
+static int append(struct pprof *pprof, struct growing *array, void *message)
+{
+	if (growing_reserve(array, sizeof(void *), 1, &pprof->budget) < 0)
+		return -ENOMEM;
+	((void **)array->list)[array->n++] = message;
+	return 0;
+}
+
+/* Not looked for among those that are there. Protobuf has valid UTF-8 alone. */
+static int add_string(struct pprof *pprof, const char *text, s64 *ret)
+{
+	_cleanup_free_ char *shown = NULL;
+	char *copy;
+
+	if (utf8_show(text, &shown) < 0)
+		return -ENOMEM;
+	copy = arena_take(&pprof->arena, strlen(shown) + 1);
+	if (!copy)
+		return -ENOMEM;
+	memcpy(copy, shown, strlen(shown) + 1);
+	*ret = (s64)pprof->strings.n;
+	return append(pprof, &pprof->strings, copy);
+}
+
+static int add_book_string(struct pprof *pprof, u32 string, s64 *ret)
+{
+	int r;
+
+	if (string == NONE) {
+		*ret = 0;
+		return 0;
+	}
+	*ret = pprof->string_of_book[string];
+	if (*ret)
+		return 0;
+	r = add_string(pprof, string_of(pprof->profile->book, string), ret);
+	pprof->string_of_book[string] = r < 0 ? 0 : (u32)*ret;
+	return r;
+}
+
+struct function_wanted {
+	const struct pprof *pprof;
+	const struct frame *frame;
+};
+
+static bool same_function(const void *userdata, u32 i)
+{
+	const struct function_wanted *wanted = userdata;
+	const struct frame *one =
+		frame_of(wanted->pprof->profile->book, ((const u32 *)wanted->pprof->function_frames.list)[i]);
+
+	return one->name == wanted->frame->name && one->module == wanted->frame->module &&
+	       one->file == wanted->frame->file;
+}
+
+static int function_of(struct pprof *pprof, u32 i, u64 *ret_id)
+{
+	const struct frame *frame = frame_of(pprof->profile->book, i);
+	struct function_wanted wanted = {pprof, frame};
+	u64 words[2] = {frame->name | (u64)frame->module << 32, frame->file};
+	u64 hash = keyed_hash_words(&pprof->key, words, ARRAY_SIZE(words));
+	u32 found = hash_index_find(&pprof->function_index, hash, same_function, &wanted);
+	Pebsd__Pprof__Function *function;
+
+	if (found == NONE) {
+		function = arena_take(&pprof->arena, sizeof(*function));
+		if (!function ||
+		    growing_reserve(&pprof->function_frames, sizeof(u32), 1, &pprof->budget) < 0 ||
+		    hash_index_reserve(&pprof->function_index, &pprof->budget) < 0)
+			return -ENOMEM;
+		pebsd__pprof__function__init(function);
+		found = (u32)pprof->functions.n;
+		function->id = found + 1;
+		if (add_book_string(pprof, frame->name, &function->name) < 0 ||
+		    add_book_string(pprof, frame->file, &function->filename) < 0 ||
+		    append(pprof, &pprof->functions, function) < 0)
+			return -ENOMEM;
+		function->system_name = function->name;
+		((u32 *)pprof->function_frames.list)[pprof->function_frames.n++] = i;
+		hash_index_add(&pprof->function_index, hash, found);
+	}
+	*ret_id = found + 1;
+	return 0;
+}
+
+static int build_id_of(struct pprof *pprof, const struct module *module, s64 *ret)
+{
+	char text[2 * SYMBOL_BUILD_ID_MAX + 1] = "";
+
+	*ret = 0;
+	for (size_t i = 0; i < module->build_id_size; i++)
+		(void)snprintf(text + 2 * i, 3, "%02x", module->build_id[i]);
+	return *text ? add_string(pprof, text, ret) : 0;
+}
+
+/* Addresses are those of the module: it begins at 0. That its functions have names is said of each, so that
+ * no reader looks for other ones. */
+static int mapping_of(struct pprof *pprof, u32 i, u64 address, u64 *ret_id)
+{
+	const struct module *module = module_of(pprof->profile->book, i);
+	u64 limit = (address / PAGE + 1) * PAGE;
+	Pebsd__Pprof__Mapping *mapping;
+
+	if (!pprof->mapping_of_module[i]) {
+		mapping = arena_take(&pprof->arena, sizeof(*mapping));
+		if (!mapping)
+			return -ENOMEM;
+		pebsd__pprof__mapping__init(mapping);
+		mapping->id = pprof->mappings.n + 1;
+		mapping->has_functions = true;
+		mapping->has_filenames = true;
+		mapping->has_line_numbers = true;
+		mapping->has_inline_frames = true;
+		if (add_book_string(pprof, module->path, &mapping->filename) < 0 ||
+		    build_id_of(pprof, module, &mapping->build_id) < 0 ||
+		    append(pprof, &pprof->mappings, mapping) < 0)
+			return -ENOMEM;
+		pprof->mapping_of_module[i] = (u32)mapping->id;
+	}
+	*ret_id = pprof->mapping_of_module[i];
+	mapping = ((Pebsd__Pprof__Mapping **)pprof->mappings.list)[*ret_id - 1];
+	if (limit > mapping->memory_limit)
+		mapping->memory_limit = limit;
+	return 0;
+}
+
+struct location_wanted {
+	const struct pprof *pprof;
+	struct pprof_location location;
+};
+
+static bool same_location(const void *userdata, u32 i)
+{
+	const struct location_wanted *wanted = userdata;
+	const struct pprof_location *one =
+		&((const struct pprof_location *)wanted->pprof->location_keys.list)[i];
+	const struct pprof_location *other = &wanted->location;
+
+	return one->module == other->module && one->address == other->address && one->n == other->n &&
+	       memcmp(one->frames, other->frames, one->n * sizeof(*one->frames)) == 0;
+}
+
+static int add_lines(struct pprof *pprof, const u32 *frames, size_t n, Pebsd__Pprof__Location *location)
+{
+	Pebsd__Pprof__Line *lines = arena_take(&pprof->arena, n * sizeof(*lines));
+
+	location->line = arena_take(&pprof->arena, n * sizeof(Pebsd__Pprof__Line *));
+	if (!lines || !location->line)
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++) {
+		pebsd__pprof__line__init(&lines[i]);
+		lines[i].line = frame_of(pprof->profile->book, frames[i])->line;
+		if (function_of(pprof, frames[i], &lines[i].function_id) < 0)
+			return -ENOMEM;
+		location->line[location->n_line++] = &lines[i];
+	}
+	return 0;
+}
+
+static int add_location(struct pprof *pprof, const struct pprof_location *key, u64 hash)
+{
+	Pebsd__Pprof__Location *location = arena_take(&pprof->arena, sizeof(*location));
+
+	if (!location || growing_reserve(&pprof->location_keys, sizeof(*key), 1, &pprof->budget) < 0 ||
+	    hash_index_reserve(&pprof->location_index, &pprof->budget) < 0)
+		return -ENOMEM;
+	pebsd__pprof__location__init(location);
+	location->id = pprof->locations.n + 1;
+	location->address = key->address;
+	if ((key->module != NONE &&
+	     mapping_of(pprof, key->module, key->address, &location->mapping_id) < 0) ||
+	    add_lines(pprof, key->frames, key->n, location) < 0 ||
+	    append(pprof, &pprof->locations, location) < 0)
+		return -ENOMEM;
+	((struct pprof_location *)pprof->location_keys.list)[pprof->location_keys.n++] = *key;
+	hash_index_add(&pprof->location_index, hash, (u32)location->id - 1);
+	return 0;
+}
+
+/* Addresses are the module's own or none: no process' and not the kernel's. */
+static int find_location(struct pprof *pprof, const struct node *node, const u32 *frames, size_t n,
+			 u64 *ret_id)
+{
+	struct location_wanted wanted = {pprof, {.module = NONE, .frames = frames, .n = n}};
+	bool one_of_kernel = node && node->kernel && !pprof->about->kernel_names;
+	const struct place *place = node && node->place != NONE && !one_of_kernel
+					    ? place_of(pprof->profile->book, node->place)
+					    : NULL;
+	u64 words[4];
+	u64 hash;
+	u32 found;
+
+	if (place && place->n) {
+		wanted.location.module = place->module;
+		wanted.location.address =
+			place->module == NONE || place->region == SYMBOL_KERNEL ? 0 : place->at;
+	}
+	words[0] = wanted.location.address;
+	words[1] = wanted.location.module;
+	words[2] = frames[0];
+	words[3] = n;
+	hash = keyed_hash_words(&pprof->key, words, ARRAY_SIZE(words));
+	found = hash_index_find(&pprof->location_index, hash, same_location, &wanted);
+	if (found == NONE) {
+		found = (u32)pprof->locations.n;
+		if (add_location(pprof, &wanted.location, hash) < 0)
+			return -ENOMEM;
+	}
+	*ret_id = found + 1;
+	return 0;
+}
 
 #define DATA_SOURCE_WORD(name, word) [SOURCE_##name] = (word),
 static const char *const source_words[SOURCE_SLOTS] = {SOURCES(DATA_SOURCE_WORD)};
@@ -45,7 +292,7 @@ static int begin(struct pprof *pprof)
 	    !pprof->thread_labels)
 		return -ENOMEM;
 	for (size_t i = 0; i < ARRAY_SIZE(first_texts); i++)
-		if (pprof_string(pprof, first_texts[i], &ignored) < 0)
+		if (add_string(pprof, first_texts[i], &ignored) < 0)
 			return -ENOMEM;
 	return 0;
 }
@@ -59,7 +306,7 @@ static int thread_label(struct pprof *pprof, const struct cell *cell, Pebsd__Ppr
 	if (string == NONE)
 		return 0;
 	if (!pprof->thread_labels[string]) {
-		if (pprof_book_string(pprof, string, &text) < 0)
+		if (add_book_string(pprof, string, &text) < 0)
 			return -ENOMEM;
 		pprof->thread_labels[string] = label_new(pprof, TEXT_THREAD, text);
 	}
@@ -72,7 +319,7 @@ static int source_label(struct pprof *pprof, const struct cell *cell, Pebsd__Ppr
 	s64 text;
 
 	if (!pprof->source_labels[cell->source]) {
-		if (pprof_string(pprof, source_words[cell->source], &text) < 0)
+		if (add_string(pprof, source_words[cell->source], &text) < 0)
 			return -ENOMEM;
 		pprof->source_labels[cell->source] = label_new(pprof, TEXT_SOURCE, text);
 	}
@@ -105,7 +352,7 @@ static int location_of(struct pprof *pprof, const struct node *node, const u32 *
 		*ret_id = *known;
 		return 0;
 	}
-	r = pprof_location(pprof, node, frames, n, ret_id);
+	r = find_location(pprof, node, frames, n, ret_id);
 	if (r == 0 && known)
 		*known = (u32)*ret_id;
 	return r;
@@ -150,7 +397,7 @@ static int add_sample(struct pprof *pprof, const struct cell *cell, struct growi
 	sample->value[sample->n_value++] = (s64)cell->samples;
 	if (pprof->profile->has_latency)
 		sample->value[sample->n_value++] = (s64)cell->latency;
-	return pprof_append(pprof, &pprof->samples, sample);
+	return append(pprof, &pprof->samples, sample);
 }
 
 static int add_samples(struct pprof *pprof)
@@ -181,7 +428,7 @@ static __attribute__((format(printf, 3, 4))) int add_comment(struct pprof *pprof
 		text = NULL;
 		return -ENOMEM;
 	}
-	if (pprof_string(pprof, text, &number) < 0 ||
+	if (add_string(pprof, text, &number) < 0 ||
 	    growing_reserve(comments, sizeof(s64), 1, &pprof->budget) < 0)
 		return -ENOMEM;
 	((s64 *)comments->list)[comments->n++] = number;
@@ -303,7 +550,7 @@ int pprof_write(const struct profile *profile, const struct profile_names *names
 	if (r == 0)
 		r = add_comments(&pprof, &comments);
 	if (r == 0 && about->event)
-		r = pprof_string(&pprof, about->event, &event);
+		r = add_string(&pprof, about->event, &event);
 	if (r == 0)
 		r = pack(&pprof, &comments, event, ret, ret_size);
 	free(comments.list);

@@ -9,7 +9,7 @@
 
 #include "base/cleanup.h"
 #include "pebsd/data_source.h"
-#include "symbols/symbol.h"
+#include "symbols/shared/symbol.h"
 #include "zoom/zoom_sample.h"
 
 /* Names one address: NULL where it is not known (yet). What it returns is valid until it is called again. */

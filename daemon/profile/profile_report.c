@@ -6,18 +6,6 @@
 
 #include "profile/report_parts.h"
 
-int compare_numbers(u64 a, u64 b)
-{
-	return (a > b) - (a < b);
-}
-
-int compare_texts(const char *a, const char *b)
-{
-	if (!a || !b)
-		return (a != NULL) - (b != NULL);
-	return strcmp(a, b);
-}
-
 int profile_report(const struct profile *profile, const struct profile_names *names,
 		   const struct report_settings *settings, struct profile_report *ret)
 {

@@ -4,6 +4,8 @@
 #ifndef PEBSD_REPORT_PARTS_H
 #define PEBSD_REPORT_PARTS_H
 
+#include <string.h>
+
 #include "profile/profile_parts.h"
 #include "profile/profile_report.h"
 
@@ -24,7 +26,17 @@ char *object_name(const struct profile *profile, u32 i, const u64 *offset);
 enum symbol_region object_region(const struct profile *profile, u32 place);
 
 /* -1, 0, 1: `a` comes before, with, behind `b`. */
-int compare_numbers(u64 a, u64 b);
-int compare_texts(const char *a, const char *b); /* NULL first */
+static inline int compare_numbers(u64 a, u64 b)
+{
+	return (a > b) - (a < b);
+}
+
+/* NULL comes first. */
+static inline int compare_texts(const char *a, const char *b)
+{
+	if (!a || !b)
+		return (a != NULL) - (b != NULL);
+	return strcmp(a, b);
+}
 
 #endif

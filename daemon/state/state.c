@@ -137,3 +137,15 @@ void state_clear(struct state *state)
 	state->n_records = 0;
 	state_settle(state);
 }
+
+void state_settle(struct state *state)
+{
+	if (!state)
+		return;
+	for (size_t i = 0; i < state->n_records; i++)
+		if (!state->taken[i])
+			state_remove(state, &state->records[i].ref);
+	free(TAKE_PTR(state->records));
+	free(TAKE_PTR(state->taken));
+	state->n_records = 0;
+}

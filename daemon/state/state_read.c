@@ -269,15 +269,3 @@ void state_take(struct state *state, const struct state_record *record, struct s
 	state->taken[record - state->records] = true;
 	*ret = record->ref;
 }
-
-void state_settle(struct state *state)
-{
-	if (!state)
-		return;
-	for (size_t i = 0; i < state->n_records; i++)
-		if (!state->taken[i])
-			state_remove(state, &state->records[i].ref);
-	free(TAKE_PTR(state->records));
-	free(TAKE_PTR(state->taken));
-	state->n_records = 0;
-}

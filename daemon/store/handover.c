@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "handover.h"
+#include "store/handover.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -188,7 +188,7 @@ static struct memory *counting(struct handover *handover)
 	return handover->anew ? &handover->own : &handover->before;
 }
 
-void handover_came_through(struct handover *handover)
+void handover_confirm(struct handover *handover)
 {
 	struct header *header = counting(handover)->header;
 

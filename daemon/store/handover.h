@@ -30,7 +30,7 @@ struct handover;
 /*
  * Looks for the memory of the process before in `store`, which outlives the handover. 0 or -errno.
  *
- * One with which so many processes one after the other ended before they said handover_came_through() is gone
+ * One with which so many processes one after the other ended before they said handover_confirm() is gone
  * on with no more, whatever it is that is wrong with it: the log says so, and it is removed.
  */
 #define HANDOVER_STARTS_MAX 3
@@ -40,7 +40,7 @@ int handover_open(struct store *store, struct handover **ret);
 bool handover_gave_up(const struct handover *handover);
 
 /* This process goes on well with what was before, as far as it goes on with it. */
-void handover_came_through(struct handover *handover);
+void handover_confirm(struct handover *handover);
 struct handover *handover_free(struct handover *handover);
 DEFINE_CLEANUP(struct handover *, handover_free)
 

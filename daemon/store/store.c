@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "store.h"
+#include "store/store.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -7,7 +7,7 @@
 #include <systemd/sd-daemon.h>
 
 #include "base/log.h"
-#include "stored_name.h"
+#include "store/stored_name.h"
 
 #define SETTLE_USEC 10000000
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "stored_name.h"
+#include "store/stored_name.h"
 
 #include <stdint.h>
 #include <stdio.h>

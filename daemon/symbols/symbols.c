@@ -32,7 +32,7 @@ int symbols_new(const struct symbols_settings *settings, struct symbols **ret)
 	symbols->idle_ns = settings->idle_ns ? settings->idle_ns : SYMBOLS_IDLE_S * NSEC_PER_SEC;
 	if ((r = copy_text(settings->debuginfod, &symbols->debuginfod)) < 0 ||
 	    (r = copy_text(settings->program, &symbols->program)) < 0 ||
-	    (r = copy_text(settings->door, &symbols->door)) < 0 ||
+	    (r = copy_text(settings->socket, &symbols->socket)) < 0 ||
 	    (r = symbols_cache_new(&limits, &symbols->cache)) < 0 || (r = symbols_link_open(symbols)) < 0)
 		return r;
 	*ret = TAKE_PTR(symbols);
@@ -59,7 +59,7 @@ struct symbols *symbols_free(struct symbols *symbols)
 	(void)sd_event_unref(symbols->event);
 	free(symbols->debuginfod);
 	free(symbols->program);
-	free(symbols->door);
+	free(symbols->socket);
 	free(symbols);
 	return NULL;
 }
@@ -91,12 +91,12 @@ int symbols_process(struct symbols *symbols, u32 pid)
 	struct symbols_wire_request request = {.type = SYMBOLS_WIRE_PROCESS, .pid = pid};
 	u64 now = symbols_link_now_ns(symbols);
 
-	if (symbols_link_cannot_start(symbols, now) || symbols_blame_is_barred(&symbols->blame, pid, now))
+	if (symbols_link_cannot_start(symbols, now) || symbols_backoff_is_barred(&symbols->backoff, pid, now))
 		return 0;
 	return add(symbols, &request, pid, NULL);
 }
 
-int symbols_mapped(struct symbols *symbols, const struct resolver_mapping *mapping)
+int symbols_mapped(struct symbols *symbols, const struct symbol_mapping *mapping)
 {
 	struct symbols_wire_request request = {.type = SYMBOLS_WIRE_MAPPED, .mapping = *mapping};
 
@@ -138,7 +138,7 @@ static const struct symbol *ask(struct symbols *symbols, struct symbols_entry *e
 {
 	struct symbols_wire_request request = {.type = SYMBOLS_WIRE_FIND, .query = entry->query};
 	bool said = symbols_link_cannot_start(symbols, now) ||
-		    symbols_blame_is_barred(&symbols->blame, entry->query.pid, now);
+		    symbols_backoff_is_barred(&symbols->backoff, entry->query.pid, now);
 
 	if (!said && add(symbols, &request, entry->query.pid, entry) == 0) {
 		symbols->figures.asked++;

@@ -9,7 +9,7 @@
 #include <sys/queue.h>
 
 #include "base/cleanup.h"
-#include "symbols/symbols_wire.h"
+#include "symbols/shared/symbols_wire.h"
 
 struct symbols_of_process;
 
@@ -18,7 +18,7 @@ struct symbols_entry {
 	struct symbol symbol;      /* SYMBOL_UNKNOWN while there has been no answer */
 	u64 answered_ns;
 	u8 answers;   /* that were SYMBOL_UNKNOWN, one after the other; no more than 255 */
-	bool barred;  /* the symboliser failed of it: not to be asked again */
+	bool barred;  /* the symbolizer failed of it: not to be asked again */
 	bool pending; /* asked, not answered */
 	bool dropped; /* of a process that has become another one meanwhile; found no more */
 

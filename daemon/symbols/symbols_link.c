@@ -4,13 +4,14 @@
 #include <errno.h>
 #include <stdio.h>
 #include <sys/epoll.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/cleanup.h"
 #include "base/log.h"
-#include "symbols/symbols_child.h"
-#include "symbols/symbols_door.h"
-#include "symbols/symbols_exchange.h"
+#include "symbols/shared/symbols_child.h"
 #include "symbols/symbols_parts.h"
+#include "symbols/symbols_socket.h"
 
 /* While more is to come, answers are let to gather, as each would wake pebsd otherwise: five times the cost.
  */
@@ -51,7 +52,7 @@ bool symbols_link_cannot_start(const struct symbols *symbols, u64 now)
 {
 	if (exists(symbols))
 		return symbols->stuck;
-	return !symbols_blame_may_start(&symbols->blame, now);
+	return !symbols_backoff_may_start(&symbols->backoff, now);
 }
 
 void symbols_link_soon(struct symbols *symbols)
@@ -99,7 +100,7 @@ static void note_late(struct symbols *symbols, bool of_kernel)
 		return;
 	symbols->said_late_ns = now;
 	(void)log_warning(0,
-			  "the symboliser has not answered for %llu s: %s; names come later, ask for them "
+			  "the symbolizer has not answered for %llu s: %s; names come later, ask for them "
 			  "again (more of this is not said within the next ten minutes)",
 			  (unsigned long long)(symbols->question_ns / NSEC_PER_SEC),
 			  of_kernel ? "it reads the kernel's symbols, and this machine is slow or busy"
@@ -114,7 +115,7 @@ static void say(struct symbols *symbols, int error, const char *what, const char
 		return;
 	symbols->said_ns = now;
 	(void)log_warning(error,
-			  "the symboliser %s; %s (more of this is not said within the next ten minutes)",
+			  "the symbolizer %s; %s (more of this is not said within the next ten minutes)",
 			  what, consequence);
 }
 
@@ -158,7 +159,7 @@ static void blame_first(struct symbols *symbols)
 	if (!first)
 		return;
 	if (first->pid)
-		symbols_blame_add(&symbols->blame, first->pid, symbols_link_now_ns(symbols));
+		symbols_backoff_add(&symbols->backoff, first->pid, symbols_link_now_ns(symbols));
 	if (entry) {
 		/* The kernel's symbols are no file that somebody made. */
 		entry->barred = !is_of_kernel(entry);
@@ -178,16 +179,132 @@ void symbols_link_fail(struct symbols *symbols, const char *what)
 	kill_child(symbols);
 }
 
+/* Answers that are taken in before other work has its turn. */
+#define ANSWERS_AT_ONCE 256
+
+/* _text is at least so aligned on x86 and arm64. */
+#define KERNEL_ALIGNED (64ULL << 10)
+
+/* Where _text is hidden the answer's place is in its function instead, which begins at no page but by chance.
+ */
+static void learn_kernel_start(struct symbols *symbols, const struct symbol_query *query,
+			       const struct symbol *symbol)
+{
+	u64 start = query->address - symbol->address;
+
+	if (symbol->region == SYMBOL_KERNEL && !symbol->module && symbol->n_frames &&
+	    query->kind == SYMBOL_CODE && SYMBOL_IS_KERNEL(start) && start % KERNEL_ALIGNED == 0)
+		symbols->kernel_start = start;
+}
+
+/* Takes in an answer. Returns 0, or -EBADMSG where it is none to the oldest request. */
+static int take_answer(struct symbols *symbols, size_t size)
+{
+	const struct symbols_asked *first = symbols_queue_first(&symbols->queue);
+	struct symbols_wire_answer answer = {0};
+	int r = symbols_wire_read_answer(symbols->packet, size, &answer);
+	_cleanup_free_ void *block = answer.block;
+
+	if (r == -EBADMSG)
+		return r;
+	if (r == 0 && !symbols->ready) {
+		if (answer.number != SYMBOLS_WIRE_READY || answer.has_symbol)
+			return -EBADMSG;
+		symbols->ready = true;
+		symbols_link_begin_time(symbols);
+		return 0;
+	}
+	if (!first || (r == 0 && (answer.number != first->number || answer.has_symbol != !!first->entry)))
+		return -EBADMSG;
+	if (first->entry) {
+		if (r == 0)
+			learn_kernel_start(symbols, &first->entry->query, &answer.symbol);
+		symbols->figures.answered += r == 0;
+		symbols->figures.unknown += r == 0 && answer.symbol.n_frames == 0;
+		symbols->figures.lost += r < 0;
+		block = NULL;
+		symbols_cache_answer(symbols->cache, first->entry, r == 0 ? &answer : NULL,
+				     symbols_link_now_ns(symbols));
+		symbols_link_soon(symbols);
+	}
+	symbols->held = answer.held;
+	symbols_queue_remove_first(&symbols->queue);
+	symbols->since_ns = symbols_link_now_ns(symbols);
+	symbols->prolonged = 0;
+	if (symbols->queue.n == 0)
+		symbols_link_arm(symbols);
+	return 0;
+}
+
+static ssize_t receive_packet(struct symbols *symbols)
+{
+	if (symbols->child.pid <= 0)
+		return symbols_socket_receive(&symbols->child, symbols->packet, sizeof(symbols->packet));
+	return recv(symbols->child.socket, symbols->packet, sizeof(symbols->packet),
+		    MSG_DONTWAIT | MSG_TRUNC);
+}
+
+/* Takes in the answers that have come. Returns whether it is as it should be: else it has ended, or was ended
+ * for what it said. */
+static bool receive(struct symbols *symbols)
+{
+	for (unsigned int i = 0; i < ANSWERS_AT_ONCE && symbols_link_runs(symbols); i++) {
+		ssize_t n = receive_packet(symbols);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0 && errno == EAGAIN)
+			return true;
+		if (n <= 0) {
+			/* It has ended, or is about to: its pidfd tells how. */
+			symbols->on_socket = sd_event_source_disable_unref(symbols->on_socket);
+			if (symbols->child.pidfd < 0)
+				symbols_link_fail(
+					symbols, "has ended, and `journalctl -u pebsd-symbols` may tell how");
+			return false;
+		}
+		if ((size_t)n > sizeof(symbols->packet) || take_answer(symbols, (size_t)n) < 0) {
+			symbols_link_fail(symbols, "answers what it was not asked");
+			return false;
+		}
+	}
+	return true;
+}
+
+/* Sends what was not sent, as far as there is room for it now; the rest once there is. */
+static void send_unsent(struct symbols *symbols)
+{
+	const u8 *packet;
+	size_t size;
+
+	if (!symbols->on_socket)
+		return;
+	while ((size = symbols_queue_packet(&symbols->queue, &packet)) > 0) {
+		ssize_t n = send(symbols->child.socket, packet, size, MSG_DONTWAIT | MSG_NOSIGNAL);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0 && errno == EAGAIN) {
+			(void)sd_event_source_set_io_events(symbols->on_socket, EPOLLIN | EPOLLOUT);
+			return;
+		}
+		if (n < 0)
+			return;
+		symbols_queue_sent(&symbols->queue, size);
+	}
+	(void)sd_event_source_set_io_events(symbols->on_socket, EPOLLIN);
+}
+
 static int on_socket(sd_event_source *source, int fd, u32 events, void *userdata)
 {
 	struct symbols *symbols = userdata;
 
 	(void)source;
 	(void)fd;
-	if (!symbols_exchange_receive(symbols))
+	if (!receive(symbols))
 		return 0;
 	if (events & EPOLLOUT)
-		symbols_exchange_send(symbols);
+		send_unsent(symbols);
 	if (symbols->queue.n == 0 || !symbols->ready)
 		return 0;
 	(void)sd_event_source_set_enabled(symbols->on_socket, SD_EVENT_OFF);
@@ -220,7 +337,7 @@ static int on_end(sd_event_source *source, int fd, u32 events, void *userdata)
 	/* What it answered before is an answer; whoever has its end of the socket now sends none. */
 	do {
 		before = symbols->queue.n;
-	} while (symbols->on_socket && symbols_exchange_receive(symbols) && symbols->queue.n < before);
+	} while (symbols->on_socket && receive(symbols) && symbols->queue.n < before);
 	symbols->on_end = sd_event_source_disable_unref(symbols->on_end);
 	if (child_reap(&symbols->child, how) == 0) {
 		/* Readable and not ended: cannot be. It is not waited for. */
@@ -269,7 +386,7 @@ static int on_timer(sd_event_source *source, u64 usec, void *userdata)
 
 	(void)source;
 	(void)usec;
-	if (symbols->on_socket && !symbols_exchange_receive(symbols)) {
+	if (symbols->on_socket && !receive(symbols)) {
 		/* It may have closed its socket, and not end. */
 		symbols_link_arm(symbols);
 		return 0;
@@ -295,16 +412,16 @@ static int open_child(struct symbols *symbols)
 {
 	int r;
 
-	if (!symbols->door)
+	if (!symbols->socket)
 		return symbols_child_start(symbols->program, symbols->debuginfod, &symbols->child);
-	r = symbols_door_connect(symbols->door, &symbols->child);
+	r = symbols_socket_connect(symbols->socket, &symbols->child);
 	if (r == 0 || r == -EAGAIN)
 		return r;
-	if (!symbols->said_alone && (r == -EPERM || symbols_door_is_needed()))
+	if (!symbols->said_alone && (r == -EPERM || symbols_socket_is_needed()))
 		(void)log_warning(r == -EPERM ? 0 : r,
 				  "%s%s: addresses in programs of other users have no names; run `systemctl "
 				  "restart pebsd-symbols.socket`",
-				  symbols->door, r == -EPERM ? " is not root's, and is not asked" : "");
+				  symbols->socket, r == -EPERM ? " is not root's, and is not asked" : "");
 	symbols->said_alone = true;
 	return symbols_child_start(symbols->program, symbols->debuginfod, &symbols->child);
 }
@@ -314,7 +431,7 @@ static int start(struct symbols *symbols)
 	u64 now = symbols_link_now_ns(symbols);
 	int r;
 
-	symbols_blame_started(&symbols->blame, now);
+	symbols_backoff_started(&symbols->backoff, now);
 	r = open_child(symbols);
 	if (r < 0)
 		return r;
@@ -354,7 +471,7 @@ static int on_soon(sd_event_source *source, void *userdata)
 			return 0;
 		}
 	}
-	symbols_exchange_send(symbols);
+	send_unsent(symbols);
 	return 0;
 }
 

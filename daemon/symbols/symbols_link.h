@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The symboliser's life, as pebsd sees it: it is started when something is to be sent, has a time for each
+ * The symbolizer's life, as pebsd sees it: it is started when something is to be sent, has a time for each
  * request, and is killed where it is late, at fault or idle. What it was at then is not asked again.
  */
 #ifndef PEBSD_SYMBOLS_LINK_H
@@ -31,7 +31,7 @@ void symbols_link_soon(struct symbols *symbols);
 void symbols_link_begin_time(struct symbols *symbols);
 void symbols_link_arm(struct symbols *symbols);
 
-/* It is at fault: the log says `what`, after "the symboliser", and it is killed. */
+/* It is at fault: the log says `what`, after "the symbolizer", and it is killed. */
 void symbols_link_fail(struct symbols *symbols, const char *what);
 
 #endif

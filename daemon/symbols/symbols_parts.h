@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What questions and answers that are kept (symbols.c), the symboliser's life (symbols_link.c) and what is
- * sent and received (symbols_exchange.c) share. */
+/* What asking (symbols.c) and the connection to the resolver (symbols_link.c) share. */
 #ifndef PEBSD_SYMBOLS_PARTS_H
 #define PEBSD_SYMBOLS_PARTS_H
 
 #include "child/child.h"
 #include "symbols/symbols.h"
-#include "symbols/symbols_blame.h"
+#include "symbols/symbols_backoff.h"
 #include "symbols/symbols_cache.h"
 #include "symbols/symbols_queue.h"
 
@@ -14,13 +13,13 @@ struct symbols {
 	sd_event *event;
 	char *debuginfod;
 	char *program;
-	char *door;
+	char *socket;
 	bool said_alone; /* that the unit is not there */
 	u64 question_ns;
 	u64 idle_ns;
 	struct symbols_cache *cache;
 	struct symbols_queue queue;
-	struct symbols_blame blame;
+	struct symbols_backoff backoff;
 	struct child child;     /* its socket closed: it was killed, and has not ended yet */
 	bool ready;             /* it has begun */
 	bool stuck;             /* it was killed, and does not end */
@@ -29,7 +28,7 @@ struct symbols {
 	u64 since_ns;           /* the oldest request is so, or there is none, or it was killed */
 	u64 said_ns;
 	u64 said_late_ns;
-	u64 held; /* bytes, by the symboliser */
+	u64 held; /* bytes, by the symbolizer */
 	u64 kernel_start;
 	struct symbols_figures figures;
 	sd_event_source *on_socket;

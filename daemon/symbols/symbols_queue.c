@@ -115,7 +115,7 @@ size_t symbols_queue_packet(const struct symbols_queue *queue, const u8 **ret)
 	while (size < waiting) {
 		ssize_t n = symbols_wire_read_request(begin + size, waiting - size, &request);
 
-		if (n <= 0 || size + (size_t)n > SYMBOLS_QUEUE_PACKET)
+		if (n <= 0 || size + (size_t)n > SYMBOLS_WIRE_PACKET)
 			break;
 		size += (size_t)n;
 	}

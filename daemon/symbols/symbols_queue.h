@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What the symboliser was asked and has not answered, in order, and of that what has not been sent: bounded.
+ * What the symbolizer was asked and has not answered, in order, and of that what has not been sent: bounded.
  * Pure.
  */
 #ifndef PEBSD_SYMBOLS_QUEUE_H
@@ -12,9 +12,6 @@
 /* Requests that are under way at most, and bytes of them that wait to be sent. */
 #define SYMBOLS_QUEUE_MAX       65536UL
 #define SYMBOLS_QUEUE_BYTES_MAX (8ULL << 20)
-
-/* Bytes of requests in one packet, and more than one request has. */
-#define SYMBOLS_QUEUE_PACKET 16384
 
 struct symbols_asked {
 	u64 number;
@@ -48,7 +45,7 @@ void symbols_queue_remove_first(struct symbols_queue *queue);
 size_t symbols_queue_packet(const struct symbols_queue *queue, const u8 **ret);
 void symbols_queue_sent(struct symbols_queue *queue, size_t bytes);
 
-/* For another symboliser: only the questions remain, with new numbers, none of them sent. */
+/* For another symbolizer: only the questions remain, with new numbers, none of them sent. */
 void symbols_queue_begin_anew(struct symbols_queue *queue);
 
 u64 symbols_queue_bytes(const struct symbols_queue *queue);

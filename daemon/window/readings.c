@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "readings.h"
+#include "window/readings.h"
 
 #include <errno.h>
 #include <string.h>

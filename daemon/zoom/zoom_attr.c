@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "zoom_attr.h"
+#include "zoom/zoom_attr.h"
 
 #include <errno.h>
 #include <limits.h>
 #include <time.h>
 
-#include "origin/perf/perf_attr.h"
+#include "origin/pmu/perf_attr.h"
 
 /* What records of every kind tell of themselves. */
 #define OF_ALL (PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU)

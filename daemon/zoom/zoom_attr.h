@@ -13,7 +13,7 @@
 
 #include <linux/perf_event.h>
 
-#include "origin/perf/pmu.h"
+#include "origin/pmu/pmu.h"
 
 /* What a kernel or CPU may not take. */
 struct zoom_ways {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "zoom_diagnose.h"
+#include "zoom/zoom_diagnose.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -108,7 +108,7 @@ void zoom_facts_gather(int cgroup_fd, struct zoom_facts *ret)
 		.gone = zoom_facts_gone(cgroup_fd),
 	};
 	gather_controllers(ret);
-	perf_door_trouble(ret->opener);
+	perf_backend_trouble(ret->opener);
 }
 
 static const char *advice(int error, const struct event *event)

@@ -6,15 +6,15 @@
 #include <stdbool.h>
 
 #include "origin/event.h"
-#include "origin/perf/perf_door.h"
+#include "origin/perf/perf_backend.h"
 
 #define ZOOM_ENABLE_MAX 256
 
 struct zoom_facts {
-	bool v1;                            /* cgroups of perf_event are a hierarchy of v1 */
-	bool gone;                          /* the cgroup was removed */
-	char enable[ZOOM_ENABLE_MAX];       /* zoom_facts_enable() */
-	char opener[PERF_DOOR_TROUBLE_MAX]; /* why the opener was of no help; "": nothing to say */
+	bool v1;                               /* cgroups of perf_event are a hierarchy of v1 */
+	bool gone;                             /* the cgroup was removed */
+	char enable[ZOOM_ENABLE_MAX];          /* zoom_facts_enable() */
+	char opener[PERF_BACKEND_TROUBLE_MAX]; /* why the opener was of no help; "": nothing to say */
 };
 
 /* Whether /proc/self/cgroup's text has perf_event among the controllers of v1. Pure. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "zoom_events.h"
+#include "zoom/zoom_events.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -10,12 +10,12 @@
 
 #include "base/descriptor_limit.h"
 #include "origin/perf/perf.h"
-#include "origin/perf/perf_door.h"
-#include "zoom_attr.h"
-#include "zoom_diagnose.h"
-#include "zoom_limit.h"
-#include "zoom_parse.h"
-#include "zoom_ring.h"
+#include "origin/perf/perf_backend.h"
+#include "zoom/zoom_attr.h"
+#include "zoom/zoom_diagnose.h"
+#include "zoom/zoom_limit.h"
+#include "zoom/zoom_parse.h"
+#include "zoom/zoom_ring.h"
 
 /* More than a CPU can fill between two drains at any rate that is allowed, for all but the deepest stacks. */
 #define RING_BYTES_MAX (512U << 10)
@@ -64,7 +64,7 @@ struct zoom_events {
 static int event_open(const struct zoom_events *events, const struct perf_event_attr *attr, int cpu,
 		      int group_fd)
 {
-	return perf_door_cgroup(attr, events->cgroup_fd, cpu, group_fd);
+	return perf_backend_cgroup(attr, events->cgroup_fd, cpu, group_fd);
 }
 
 static int read_id(int fd, u64 *ret)

@@ -11,7 +11,7 @@
 #include <linux/perf_event.h>
 
 #include "base/cleanup.h"
-#include "origin/perf/pmu.h"
+#include "origin/pmu/pmu.h"
 #include "zoom/zoom_sample.h"
 
 #define ZOOM_EVENTS_MAX 8

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "zoom_limit.h"
+#include "zoom/zoom_limit.h"
 
 #include <errno.h>
 #include <sys/mman.h>

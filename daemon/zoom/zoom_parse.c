@@ -4,7 +4,7 @@
  * and their like in kernel/events/core.c, and of the comments in include/uapi/linux/perf_event.h, Linux 6.1,
  * 6.12 and 7.3.
  */
-#include "zoom_parse.h"
+#include "zoom/zoom_parse.h"
 
 #include <errno.h>
 #include <string.h>

@@ -6,9 +6,9 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "symbols/process_code.h"
-#include "symbols/resolver_maps.h"
-#include "symbols/symbols_door.h"
+#include "symbols/shared/maps_line.h"
+#include "symbols/shared/process_code.h"
+#include "symbols/symbols_socket.h"
 
 struct reading {
 	u32 pid;
@@ -58,7 +58,7 @@ static int tell_mappings(const struct reading *reading, char *text)
 	return r;
 }
 
-void zoom_process_read(u32 pid, struct zoom_process_door *door, struct zoom_process *ret)
+void zoom_process_read(u32 pid, struct zoom_process_socket *socket, struct zoom_process *ret)
 {
 	int r;
 
@@ -66,11 +66,11 @@ void zoom_process_read(u32 pid, struct zoom_process_door *door, struct zoom_proc
 	if (!ret->text)
 		return;
 	r = process_code_read("/proc", pid, ret->text);
-	if (r < 0 && door->path && !door->failed) {
+	if (r < 0 && socket->path && !socket->failed) {
 		char *text;
 
-		if (symbols_door_code(door->path, &door->connection, pid, &text) < 0) {
-			door->failed = true;
+		if (symbols_socket_code(socket->path, &socket->connection, pid, &text) < 0) {
+			socket->failed = true;
 			return;
 		}
 		free(ret->text);

@@ -16,14 +16,14 @@ struct zoom_process {
 };
 
 /* Who is asked of a process that pebsd itself may not look into. */
-struct zoom_process_door {
-	const char *path;        /* SYMBOLS_DOOR; NULL: nobody */
+struct zoom_process_socket {
+	const char *path;        /* SYMBOLS_SOCKET; NULL: nobody */
 	struct child connection; /* closed at first, and at last */
 	bool failed;             /* it is not asked again, until that is taken back */
 };
 
 /* Reads it; waits where the process makes it wait. What can't be read is not known. */
-void zoom_process_read(u32 pid, struct zoom_process_door *door, struct zoom_process *ret);
+void zoom_process_read(u32 pid, struct zoom_process_socket *socket, struct zoom_process *ret);
 void zoom_process_done(struct zoom_process *process);
 
 /*

@@ -21,9 +21,9 @@ struct zoom_reader {
 	pthread_mutex_t lock;
 	pthread_cond_t asked;
 	struct queue questions, answers;
-	size_t n;                      /* asked for and not fetched */
-	struct zoom_process_door door; /* the thread's */
-	unsigned int held;             /* by the owner and by the thread: the last one frees */
+	size_t n;                          /* asked for and not fetched */
+	struct zoom_process_socket socket; /* the thread's */
+	unsigned int held;                 /* by the owner and by the thread: the last one frees */
 	bool closing;
 };
 
@@ -66,7 +66,7 @@ static void leave(struct zoom_reader *reader)
 		return;
 	clear(&reader->questions);
 	clear(&reader->answers);
-	child_kill(&reader->door.connection);
+	child_kill(&reader->socket.connection);
 	(void)pthread_cond_destroy(&reader->asked);
 	(void)pthread_mutex_destroy(&reader->lock);
 	free(reader);
@@ -81,13 +81,13 @@ static void *read_on(void *argument)
 		struct look *look = dequeue(&reader->questions);
 
 		if (!look) {
-			child_kill(&reader->door.connection);
-			reader->door.failed = false;
+			child_kill(&reader->socket.connection);
+			reader->socket.failed = false;
 			(void)pthread_cond_wait(&reader->asked, &reader->lock);
 			continue;
 		}
 		(void)pthread_mutex_unlock(&reader->lock);
-		zoom_process_read(look->process.pid, &reader->door, &look->process);
+		zoom_process_read(look->process.pid, &reader->socket, &look->process);
 		(void)pthread_mutex_lock(&reader->lock);
 		enqueue(&reader->answers, look);
 	}
@@ -115,7 +115,7 @@ static int start(struct zoom_reader *reader)
 	return -r;
 }
 
-int zoom_reader_new(const char *door, struct zoom_reader **ret)
+int zoom_reader_new(const char *socket, struct zoom_reader **ret)
 {
 	struct zoom_reader *reader = calloc(1, sizeof(*reader));
 	int r;
@@ -124,7 +124,7 @@ int zoom_reader_new(const char *door, struct zoom_reader **ret)
 		return -ENOMEM;
 	(void)pthread_mutex_init(&reader->lock, NULL);
 	(void)pthread_cond_init(&reader->asked, NULL);
-	reader->door = (struct zoom_process_door){.path = door, .connection = CHILD_NONE};
+	reader->socket = (struct zoom_process_socket){.path = socket, .connection = CHILD_NONE};
 	reader->held = 2;
 	r = start(reader);
 	if (r < 0) {

@@ -15,9 +15,9 @@
 
 struct zoom_reader;
 
-/* `door`: SYMBOLS_DOOR, which outlives it, or NULL: where pebsd itself may not look nobody does. 0 or -errno.
+/* `socket`: SYMBOLS_SOCKET, which outlives it, or NULL: where pebsd itself may not look nobody does. 0 or -errno.
  */
-int zoom_reader_new(const char *door, struct zoom_reader **ret);
+int zoom_reader_new(const char *socket, struct zoom_reader **ret);
 
 /* Does not wait for a process that is being looked at. */
 struct zoom_reader *zoom_reader_free(struct zoom_reader *reader);

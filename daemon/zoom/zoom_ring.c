@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "zoom_ring.h"
+#include "zoom/zoom_ring.h"
 
 #include <errno.h>
 #include <stdlib.h>

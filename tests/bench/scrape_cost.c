@@ -24,10 +24,10 @@
 
 #include "base/cleanup.h"
 #include "collect/series.h"
-#include "export/prometheus.h"
+#include "export/prometheus/prometheus.h"
 #include "http/http.h"
 #include "http/http_bodies.h"
-#include "http/http_worker.h"
+#include "http/server/http_worker.h"
 
 #define CGROUPS      1000
 #define PATH_BYTES   200

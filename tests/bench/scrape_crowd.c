@@ -18,7 +18,7 @@
 #include "base/cleanup.h"
 #include "bench_socket.h"
 #include "http/http.h"
-#include "http/http_worker.h"
+#include "http/server/http_worker.h"
 #include "http_crowd.h"
 
 #define CLIENTS         1000

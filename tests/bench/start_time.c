@@ -23,7 +23,7 @@
 #include "cgroup/mount.h"
 #include "cgroup/walk.h"
 #include "collect/adopt.h"
-#include "engine.h"
+#include "engine/engine.h"
 #include "pebsd.skel.h"
 
 #define ROUNDS_MAX 101

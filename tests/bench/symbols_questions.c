@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What names cost: questions a second through the whole path with the real symboliser, CPU time in pebsd and
- * in the symboliser for one, what a known answer costs, and memory. Addresses are those of the C library's
+ * What names cost: questions a second through the whole path with the real symbolizer, CPU time in pebsd and
+ * in the symbolizer for one, what a known answer costs, and memory. Addresses are those of the C library's
  * code, in a process that this program makes. Not a test: figures are printed, nothing is judged.
  */
 #include <errno.h>
@@ -15,8 +15,8 @@
 #include <time.h>
 
 #include "base/text.h"
+#include "symbols/resolver/symbols_worker.h"
 #include "symbols/symbols.h"
-#include "symbols/symbols_worker.h"
 
 #define QUESTIONS 50000
 
@@ -74,7 +74,7 @@ static int answer_all(sd_event *event, struct symbols *symbols)
 	return r < 0 ? r : 0;
 }
 
-/* The first question, alone: the symboliser starts, and reads what it needs for it. */
+/* The first question, alone: the symbolizer starts, and reads what it needs for it. */
 static int begin(sd_event *event, struct symbols *symbols, const struct range *range, pid_t pid)
 {
 	double wall = seconds(CLOCK_MONOTONIC);
@@ -153,7 +153,7 @@ int main(int argc, char *argv[])
 	if (r < 0)
 		(void)fprintf(stderr, "%s\n", strerror(-r));
 	else if (getrusage(RUSAGE_CHILDREN, &usage) == 0)
-		(void)printf("in the symboliser   %8.2f us of CPU time for one, %ld KiB of memory at most\n",
+		(void)printf("in the symbolizer   %8.2f us of CPU time for one, %ld KiB of memory at most\n",
 			     ((double)usage.ru_utime.tv_sec + (double)usage.ru_stime.tv_sec +
 			      (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6) /
 				     QUESTIONS * 1e6,

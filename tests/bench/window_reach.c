@@ -12,7 +12,7 @@
 
 #include "base/number.h"
 #include "collect/pairs.h"
-#include "engine.h"
+#include "engine/engine.h"
 #include "pebsd/histogram.h"
 #include "window/window.h"
 

@@ -23,8 +23,8 @@
 #include <unistd.h>
 
 #include "cgroup/mount.h"
-#include "zoom/recording.h"
 #include "zoom/zoom_events.h"
+#include "zoom/zoom_recording.h"
 
 #define DEPTH     30
 #define TURNS     60

@@ -9,7 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "alerts.h"
+#include "alerts/alerts.h"
 #include "base/cleanup.h"
 #include "kernel/kernel.h"
 #include "some_stripes.h"

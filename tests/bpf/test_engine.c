@@ -15,7 +15,7 @@
 #include "base/cleanup.h"
 #include "cgroup_fixture.h"
 #include "collect/adopt.h"
-#include "engine.h"
+#include "engine/engine.h"
 #include "example_snapshot.h"
 #include "some_stripes.h"
 

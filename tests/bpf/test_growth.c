@@ -21,8 +21,8 @@
 #include "base/cleanup.h"
 #include "cgroup_fixture.h"
 #include "collect/adopt.h"
-#include "engine.h"
-#include "growth.h"
+#include "engine/engine.h"
+#include "engine/growth.h"
 #include "kernel/kernel.h"
 #include "notify_socket.h"
 #include "origin/perf/perf_cost.h"
@@ -494,7 +494,7 @@ static struct kernel *begin(u64 memory_max, bool memory_auto, struct store **ret
 	EXPECT(kernel_open(&settings, &kernel, &message) == 0);
 	life->kept = kernel_kept(kernel);
 	EXPECT(handover_commit(handover) == 0);
-	handover_came_through(handover);
+	handover_confirm(handover);
 	store_drop_rest(*ret_store);
 	EXPECT(store_settle(*ret_store) == 0);
 	life->slots = kernel_slots(kernel);

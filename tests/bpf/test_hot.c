@@ -22,7 +22,7 @@
 
 #include "books.h"
 #include "cgroup_fixture.h"
-#include "hot.h"
+#include "hot_write.h"
 #include "software_event.h"
 
 #define LATENCY    0 /* the event with all there is */

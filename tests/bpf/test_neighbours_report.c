@@ -8,7 +8,7 @@
 #include "base/cleanup.h"
 #include "cgroup_fixture.h"
 #include "collect/adopt.h"
-#include "neighbours_report.h"
+#include "neighbours/neighbours_report.h"
 #include "pebsd/data_source.h"
 #include "some_stripes.h"
 

@@ -19,7 +19,7 @@
 #include "books.h"
 #include "cgroup_fixture.h"
 #include "collect/adopt.h"
-#include "engine.h"
+#include "engine/engine.h"
 #include "kernel/kernel_offcore.h"
 #include "origin/perf/perf_offcore.h"
 #include "some_stripes.h"

@@ -26,10 +26,10 @@
 #include "base/cleanup.h"
 #include "cgroup_fixture.h"
 #include "machine_tree.h"
-#include "opener/opener_client.h"
-#include "opener/opener_socket.h"
-#include "origin/perf/perf_attr.h"
-#include "origin/perf/perf_door.h"
+#include "origin/opener/opener_client.h"
+#include "origin/opener/opener_socket.h"
+#include "origin/perf/perf_backend.h"
+#include "origin/pmu/perf_attr.h"
 #include "tree.h"
 #include "zoom/zoom_attr.h"
 
@@ -167,7 +167,7 @@ static int open_here(int cpu, int group_fd)
 	struct perf_event_attr attr;
 
 	perf_attr(&plan.openings[0], 100003, &attr);
-	return perf_door_cpu(&attr, cpu, group_fd);
+	return perf_backend_cpu(&attr, cpu, group_fd);
 }
 
 static int direct(const struct perf_event_attr *attr, int of, int cpu)
@@ -179,7 +179,7 @@ static int get_events(void *userdata)
 {
 	struct perf_event_attr attr;
 	cpu_set_t cpus;
-	char trouble[PERF_DOOR_TROUBLE_MAX];
+	char trouble[PERF_BACKEND_TROUBLE_MAX];
 	unsigned long long faults;
 	int first, second, thread;
 
@@ -191,7 +191,7 @@ static int get_events(void *userdata)
 	DEMAND(direct(&attr, -1, 0) == -EACCES);
 	first = open_here(0, -1);
 	DEMAND(first >= 0);
-	DEMAND(perf_door_by_opener());
+	DEMAND(perf_backend_by_opener());
 	DEMAND(fcntl(first, F_GETFD) == FD_CLOEXEC);
 	DEMAND(count_faults(first, &faults) == 0);
 	DEMAND(faults >= PAGES);
@@ -200,11 +200,11 @@ static int get_events(void *userdata)
 	DEMAND(second >= 0 && second != first);
 	DEMAND(direct(&attr, 0, -1) == -EACCES);
 	attr.pinned = 0;
-	thread = perf_door_thread(&attr, -1);
+	thread = perf_backend_thread(&attr, -1);
 	DEMAND(thread >= 0);
 	DEMAND(count_faults(thread, &faults) == 0);
 	DEMAND(faults >= PAGES && faults < 4ULL * PAGES);
-	perf_door_trouble(trouble);
+	perf_backend_trouble(trouble);
 	DEMAND(trouble[0] == '\0');
 	/* The kernel's own refusals come through: the CPU is none. */
 	DEMAND(open_here(100000, -1) == -EINVAL || open_here(100000, -1) == -ENODEV);
@@ -224,11 +224,11 @@ static int get_zoom(void *userdata)
 
 	zoom_attr(&plan.openings[0], &(struct zoom_ways){.build_ids = true}, true, &attr);
 	attr.sample_period = plan.openings[0].event.period;
-	fd = perf_door_cgroup(&attr, *directory, 0, -1);
+	fd = perf_backend_cgroup(&attr, *directory, 0, -1);
 	DEMAND(fd >= 0);
-	DEMAND(perf_door_by_opener());
+	DEMAND(perf_backend_by_opener());
 	/* What is no cgroup's directory is none to the kernel. */
-	DEMAND(perf_door_cgroup(&attr, open("/tmp", O_RDONLY | O_CLOEXEC), 0, -1) == -EBADF);
+	DEMAND(perf_backend_cgroup(&attr, open("/tmp", O_RDONLY | O_CLOEXEC), 0, -1) == -EBADF);
 	return 0;
 }
 
@@ -248,19 +248,19 @@ Test(opener, a_zoom)
 
 static int ask_for_others(void *userdata)
 {
-	char trouble[PERF_DOOR_TROUBLE_MAX];
+	char trouble[PERF_BACKEND_TROUBLE_MAX];
 	struct perf_event_attr attr;
 
 	(void)userdata;
 	perf_attr(&plan.openings[0], 100003, &attr);
 	attr.config = PERF_COUNT_SW_CONTEXT_SWITCHES;
-	DEMAND(perf_door_cpu(&attr, 0, -1) == -EACCES);
-	perf_door_trouble(trouble);
+	DEMAND(perf_backend_cpu(&attr, 0, -1) == -EACCES);
+	perf_backend_trouble(trouble);
 	DEMAND(strcmp(trouble, "pebsd's opener refuses it: type 1, config 0x3 is no event that pebsd "
 			       "opens on this machine: it differs in config") == 0);
 	perf_attr(&plan.openings[0], 100003, &attr);
 	attr.inherit = 1;
-	DEMAND(perf_door_cpu(&attr, 0, -1) == -EACCES);
+	DEMAND(perf_backend_cpu(&attr, 0, -1) == -EACCES);
 	/* Another's thread: init's. */
 	perf_attr(&plan.openings[0], 100003, &attr);
 	{
@@ -282,11 +282,11 @@ Test(opener, no_other_events)
 
 static int be_a_stranger(void *userdata)
 {
-	char trouble[PERF_DOOR_TROUBLE_MAX];
+	char trouble[PERF_BACKEND_TROUBLE_MAX];
 
 	(void)userdata;
 	DEMAND(open_here(0, -1) == -EACCES);
-	perf_door_trouble(trouble);
+	perf_backend_trouble(trouble);
 	DEMAND(strstr(trouble, "hung up"));
 	return 0;
 }
@@ -338,14 +338,14 @@ Test(opener, whoever_talks_nonsense)
 
 static int be_kept_waiting(void *userdata)
 {
-	char trouble[PERF_DOOR_TROUBLE_MAX];
+	char trouble[PERF_BACKEND_TROUBLE_MAX];
 	const int *orders = userdata;
 
 	DEMAND(open_here(0, -1) >= 0);
 	DEMAND(write(*orders, "s", 1) == 1);
 	DEMAND(usleep(300000) == 0);
 	DEMAND(open_here(0, -1) == -EACCES);
-	perf_door_trouble(trouble);
+	perf_backend_trouble(trouble);
 	DEMAND(strstr(trouble, "did not answer in time: see systemctl status pebsd-opener.service"));
 	/* The next is not even asked: 40 CPUs do not wait 80 seconds. */
 	for (int i = 0; i < 40; i++)
@@ -426,12 +426,12 @@ Test(opener, ended_for_idleness_it_is_started_again)
 
 static int find_none(void *userdata)
 {
-	char trouble[PERF_DOOR_TROUBLE_MAX];
+	char trouble[PERF_BACKEND_TROUBLE_MAX];
 
 	(void)userdata;
 	opener_client_reset("/nonexistent/opener.sock");
 	DEMAND(open_here(0, -1) == -EACCES);
-	perf_door_trouble(trouble);
+	perf_backend_trouble(trouble);
 	DEMAND(strstr(trouble, "systemctl start pebsd-opener.socket"));
 	return 0;
 }
@@ -448,5 +448,5 @@ Test(opener, who_may_opens_by_itself)
 	_cleanup_close_ int fd = open_here(0, -1);
 
 	cr_expect_geq(fd, 0);
-	cr_expect_not(perf_door_by_opener());
+	cr_expect_not(perf_backend_by_opener());
 }

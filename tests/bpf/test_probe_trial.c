@@ -15,8 +15,9 @@
 #include "cgroup_fixture.h"
 #include "kernel/kernel.h"
 #include "origin/perf/perf.h"
-#include "origin/perf/perf_trial.h"
-#include "origin/perf/probe.h"
+#include "origin/probe/perf_trial.h"
+#include "origin/probe/probe.h"
+#include "origin/probe/probe_words.h"
 #include "some_stripes.h"
 
 static struct cgroup_fixture fixture;

@@ -14,7 +14,7 @@
 
 #include "govern/calibrate.h"
 #include "page_faults.h"
-#include "sampling_govern.h"
+#include "sampling/sampling_govern.h"
 #include "some_stripes.h"
 #include "tree.h"
 

@@ -11,7 +11,7 @@
 #include "base/cleanup.h"
 #include "cgroup_fixture.h"
 #include "page_faults.h"
-#include "sampling_zoom.h"
+#include "sampling/sampling_zoom.h"
 
 static const struct pmu_opening faults = {
 	.event = {.role = EVENT_LOADS, .pmu = "software", .period = 1, .settings = {.has_address = 1}},

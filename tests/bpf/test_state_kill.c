@@ -20,7 +20,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "engine.h"
+#include "engine/engine.h"
 #include "kernel/kernel_parts.h"
 #include "some_stripes.h"
 #include "state/state_kinds.h"

@@ -13,7 +13,7 @@
 #include <criterion/logging.h>
 
 #include "base/cleanup.h"
-#include "origin/perf/pmu.h"
+#include "origin/pmu/pmu.h"
 
 static const struct pmu_wish wish = {.ldlat = 64, .roles = (1U << EVENT_ROLES) - 1};
 

@@ -7,7 +7,7 @@ cd "$(dirname "$0")/../.."
 
 # A family stands in one string before its kind, which says what its series' names end in.
 served() {
-	cat daemon/export/prometheus*.c | tr -s '[:space:]' ' ' |
+	cat daemon/export/prometheus/prometheus*.c | tr -s '[:space:]' ' ' |
 		grep -o '"\(pebsd\|process\)_[a-z_]*", FAMILY_[A-Z]*' |
 		sed -e 's/^"\(.*\)", FAMILY_COUNTER$/\1_total/' -e 's/^"\(.*\)", FAMILY_INFO$/\1_info/' \
 			-e 's/^"\(.*\)", FAMILY_[A-Z]*$/\1/' | sort -u
@@ -18,7 +18,7 @@ told() {
 }
 
 [ "$(served | wc -l)" -ge 40 ] || {
-	echo "only $(served | wc -l) metrics are found in daemon/export/"
+	echo "only $(served | wc -l) metrics are found in daemon/export/prometheus/"
 	exit 1
 }
 diff <(served) <(told) || {

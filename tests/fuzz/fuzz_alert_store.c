@@ -6,13 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "act/store.h"
+#include "act/alert_store.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static void check(const struct store *store)
+static void check(const struct alert_store *store)
 {
-	if (store->next_number == 0 || strlen(store->boot) >= STORE_BOOT_MAX)
+	if (store->next_number == 0 || strlen(store->boot) >= ALERT_STORE_BOOT_MAX)
 		abort();
 	for (size_t i = 0; i < store->n_memories; i++) {
 		const struct policy_memory *memory = &store->memories[i];
@@ -23,28 +23,29 @@ static void check(const struct store *store)
 			abort();
 	}
 	for (size_t i = 0; i < store->n_files; i++)
-		if (store_find_file(store, store->files[i].alert) != &store->files[i])
+		if (alert_store_find_file(store, store->files[i].alert) != &store->files[i])
 			abort();
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	_cleanup_(store_clear) struct store store = {0}, again = {0};
+	_cleanup_(alert_store_clear) struct alert_store store = {0}, again = {0};
 	_cleanup_free_ char *text = NULL, *same = NULL;
 	const char *wrong = NULL;
 	size_t length;
 	int r;
 
-	r = store_parse((const char *)data, size, &store, &wrong);
+	r = alert_store_parse((const char *)data, size, &store, &wrong);
 	if (r < 0) {
 		if (r != -EBADMSG || !wrong)
 			abort();
 		return 0;
 	}
 	check(&store);
-	if (store_format(&store, &text, &length) < 0 || store_parse(text, length, &again, &wrong) < 0)
+	if (alert_store_format(&store, &text, &length) < 0 ||
+	    alert_store_parse(text, length, &again, &wrong) < 0)
 		abort();
-	if (store_format(&again, &same, &length) < 0 || strcmp(text, same) != 0)
+	if (alert_store_format(&again, &same, &length) < 0 || strcmp(text, same) != 0)
 		abort();
 	return 0;
 }

@@ -12,7 +12,7 @@
 
 #include "base/json_get.h"
 #include "base/utf8.h"
-#include "ctl/format.h"
+#include "format/format.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

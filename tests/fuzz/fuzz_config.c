@@ -8,10 +8,10 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "config.h"
-#include "config_file.h"
-#include "config_keys.h"
-#include "config_rules.h"
+#include "config/config.h"
+#include "config/config_file.h"
+#include "config/config_keys.h"
+#include "config/config_rules.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

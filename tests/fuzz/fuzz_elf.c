@@ -6,7 +6,7 @@
 #include <sys/mman.h>
 
 #include "base/utf8.h"
-#include "symbols/resolver_module.h"
+#include "symbols/resolver/resolver_module.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Whatever comes by a connection: the server of the process that speaks HTTP, with a desk that answers it, in
+ * Whatever comes by a connection: the server of the process that speaks HTTP, with a broker that answers it, in
  * one process over a UNIX socket whose Host is checked as on loopback. It answers or hangs up; nothing but a
  * right Host has figures; and whatever it was, the next is served.
  *
@@ -14,9 +14,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "http/http_desk.h"
-#include "http/http_host.h"
-#include "http/http_server.h"
+#include "base/http_host.h"
+#include "http/http_broker.h"
+#include "http/server/http_server.h"
 
 int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size);
 
@@ -88,11 +88,11 @@ static void on_ended(void *userdata, int error)
 
 static void start(void)
 {
-	struct http_desk_settings desk_settings = {.source = &source, .failed = on_failed};
+	struct http_broker_settings desk_settings = {.source = &source, .failed = on_failed};
 	struct http_server_settings settings = {.n_listeners = 1, .ended = on_ended};
 	socklen_t length = sizeof(world.address);
 	struct http_server *server;
-	struct http_desk *desk;
+	struct http_broker *broker;
 
 	(void)signal(SIGPIPE, SIG_IGN);
 	world.address =
@@ -107,11 +107,11 @@ static void start(void)
 	desk_settings.event = settings.event = world.event;
 	desk_settings.bodies = &world.bodies;
 	desk_settings.socket = world.line[0];
-	DEMAND(http_desk_new(&desk_settings, &desk) == 0);
+	DEMAND(http_broker_new(&desk_settings, &broker) == 0);
 	settings.listeners = &world.listener;
 	settings.line = world.line[1];
 	DEMAND(http_server_new(&settings, &server) == 0);
-	http_desk_configure(desk, "name");
+	http_broker_configure(broker, "name");
 }
 
 /* All of the answer, cut where it is long. */

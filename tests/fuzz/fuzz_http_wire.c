@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Whatever a process that speaks HTTP and was taken over sends to pebsd: packets, each a length of two bytes
- * and as many more, over a real socket to a real desk. It is answered or done with; what was read is the same
+ * and as many more, over a real socket to a real broker. It is answered or done with; what was read is the same
  * once it was written and read again; and bodies are made once, however often they are asked for.
  */
 #include <errno.h>
@@ -10,8 +10,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "http/http_desk.h"
-#include "http/http_line.h"
+#include "http/http_broker.h"
+#include "http/shared/http_channel.h"
 
 int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size);
 
@@ -21,7 +21,7 @@ int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size);
 			abort();  \
 	} while (0)
 
-/* More than the desk answers in a second, so that none of it waits. */
+/* More than the broker answers in a second, so that none of it waits. */
 #define PACKETS_MAX 40
 
 struct world {
@@ -128,7 +128,7 @@ static void read_answers(int line)
 	struct http_message answer;
 	int fd;
 
-	while (http_line_receive(line, packet, &answer, &fd) == 1) {
+	while (http_channel_receive(line, packet, &answer, &fd) == 1) {
 		DEMAND(!http_wire_asks(&answer));
 		if (fd >= 0)
 			(void)close(fd);
@@ -164,10 +164,10 @@ int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size)
 					   .alerts = json,
 					   .health = health,
 					   .profiles = {&world, enabled, begin, state, write_profile, leave}};
-	struct http_desk_settings settings = {.source = &source, .failed = on_failed, .userdata = &world};
+	struct http_broker_settings settings = {.source = &source, .failed = on_failed, .userdata = &world};
 	struct http_bodies bodies;
 	sd_event *event = NULL;
-	struct http_desk *desk;
+	struct http_broker *broker;
 	int line[2];
 
 	if (sd_event_new(&event) < 0 ||
@@ -177,9 +177,9 @@ int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size)
 	settings.event = event;
 	settings.bodies = &bodies;
 	settings.socket = line[0];
-	DEMAND(http_desk_new(&settings, &desk) == 0);
+	DEMAND(http_broker_new(&settings, &broker) == 0);
 	converse(event, line[1], data, size);
-	http_desk_free(desk);
+	http_broker_free(broker);
 	DEMAND(world.made <= HTTP_DOCUMENTS && world.failed <= 1 && world.left == world.begun);
 	http_bodies_done(&bodies);
 	sd_event_unref(event);

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/utf8.h"
-#include "symbols/resolver_jit.h"
-#include "symbols/resolver_name.h"
+#include "symbols/resolver/resolver_jit.h"
+#include "symbols/resolver/resolver_name.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

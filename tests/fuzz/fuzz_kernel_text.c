@@ -13,9 +13,9 @@
 #include "base/cleanup.h"
 #include "base/cpu_list.h"
 #include "base/own_memory.h"
-#include "export/process.h"
+#include "export/prometheus/process.h"
 #include "origin/perf/perf_facts.h"
-#include "symbols/resolver_kernel.h"
+#include "symbols/resolver/resolver_kernel.h"
 #include "zoom/zoom_process.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

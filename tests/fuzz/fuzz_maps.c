@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "symbols/resolver_maps.h"
+#include "symbols/resolver/resolver_maps.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -25,7 +25,7 @@ static void check(const struct maps *maps)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	_cleanup_(maps_unrefp) struct maps *maps = NULL, *copy = NULL, *merged = NULL;
-	struct resolver_mapping mapping = {.path = "/over"};
+	struct symbol_mapping mapping = {.path = "/over"};
 	_cleanup_fclose_ FILE *file = NULL;
 	int r;
 

@@ -16,9 +16,9 @@
 #include "base/json_get.h"
 #include "base/text.h"
 #include "base/utf8.h"
-#include "export/json.h"
-#include "export/label.h"
-#include "export/plain_path.h"
+#include "cgroup/plain_path.h"
+#include "export/json/json.h"
+#include "export/prometheus/label.h"
 #include "policy/metric.h"
 #include "policy/preference.h"
 

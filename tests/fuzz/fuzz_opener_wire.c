@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "opener/opener_wire.h"
-#include "opener/serve/opener_allowed.h"
+#include "opener/opener_allowed.h"
+#include "origin/opener/opener_wire.h"
 
 int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size);
 

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "alerts_kept.h"
+#include "alerts/alerts_kept.h"
 #include "collect/collect.h"
 #include "collect/series.h"
 #include "fake_kernel.h"

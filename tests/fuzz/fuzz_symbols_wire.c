@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Whatever a symboliser that was taken over answers, and whatever one is asked: read to the end or refused.
+ * Whatever a symbolizer that was taken over answers, and whatever one is asked: read to the end or refused.
  * What was read holds together, and is the same once it was written and read again.
  */
 #include <errno.h>
@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/utf8.h"
-#include "symbols/symbols_wire.h"
+#include "symbols/shared/symbols_wire.h"
 
 int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size);
 

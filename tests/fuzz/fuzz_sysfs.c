@@ -18,8 +18,8 @@
 #include "base/cleanup.h"
 #include "base/cpu_nodes.h"
 #include "base/memory_nodes.h"
-#include "origin/perf/perf_selection.h"
-#include "origin/perf/pmu.h"
+#include "origin/pmu/perf_selection.h"
+#include "origin/pmu/pmu.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -11,9 +11,9 @@
 #include "base/json_get.h"
 #include "example_policy.h"
 #include "example_snapshot.h"
-#include "export/control_call.h"
-#include "export/control_methods.h"
-#include "export/varlink_call.h"
+#include "export/control/control_call.h"
+#include "export/control/control_methods.h"
+#include "varlink/varlink_call.h"
 
 int LLVMFuzzerTestOneInput(const unsigned char *data, size_t size);
 

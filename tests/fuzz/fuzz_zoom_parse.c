@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "zoom/recording.h"
 #include "zoom/zoom_parse.h"
+#include "zoom/zoom_recording.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

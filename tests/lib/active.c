@@ -11,7 +11,7 @@
 #include "base/cleanup.h"
 #include "base/heap.h"
 #include "base/own_memory.h"
-#include "engine.h"
+#include "engine/engine.h"
 #include "some_stripes.h"
 
 static bool every_path(const char *path, void *userdata)

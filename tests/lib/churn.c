@@ -18,8 +18,8 @@
 #include "cgroup_turn.h"
 #include "collect/adopt.h"
 #include "collect/pairs.h"
-#include "engine.h"
-#include "room.h"
+#include "engine/engine.h"
+#include "engine/slot_reclaim.h"
 #include "some_stripes.h"
 
 #define TICK_NS (5 * NSEC_PER_MSEC)
@@ -37,7 +37,7 @@ struct churner {
 	struct churn_result *result;
 	struct engine *engine;
 	sd_event *event;
-	struct room room;
+	struct slot_reclaim reclaim;
 	char *folder; /* full path of what the cgroups are in */
 	char *prefix; /* the same below the mount, and "/n" */
 	int folder_fd;
@@ -330,15 +330,15 @@ static int run_loop(struct churner *churner)
 				   on_collection, churner)) < 0 ||
 	    (r = sd_event_add_time(event, NULL, CLOCK_MONOTONIC, now_ns / NSEC_PER_USEC, 500, on_heartbeat,
 				   churner)) < 0 ||
-	    (r = room_open(event, churner->engine, &churner->room)) < 0)
+	    (r = slot_reclaim_open(event, churner->engine, &churner->reclaim)) < 0)
 		return r;
 	r = -pthread_create(&thread, NULL, churn_cgroups, churner);
 	if (r == 0) {
 		r = sd_event_loop(event);
 		(void)pthread_join(thread, NULL);
 	}
-	churner->result->rooms = churner->room.times;
-	room_done(&churner->room);
+	churner->result->rooms = churner->reclaim.times;
+	slot_reclaim_done(&churner->reclaim);
 	return r < 0 ? r : churner->error;
 }
 

@@ -107,7 +107,7 @@ static void on_ended(void *userdata, int error)
 static void start(struct endpoint *server, const struct listen_address *listen,
 		  const struct http_source *source, const char *hosts, bool by_address)
 {
-	struct http_desk_settings desk = {.failed = on_failed, .userdata = server};
+	struct http_broker_settings broker = {.failed = on_failed, .userdata = server};
 	struct http_server_settings settings = {.ended = on_ended, .userdata = server};
 	_cleanup_free_ char *message = NULL;
 
@@ -118,18 +118,18 @@ static void start(struct endpoint *server, const struct listen_address *listen,
 	cr_assert_geq(sd_event_new(&server->event), 0);
 	cr_assert_eq(http_sockets_open(listen, NULL, &server->sockets, &message), 0, "%s", message);
 	cr_assert_eq(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, server->line), 0);
-	desk.event = server->event;
-	desk.source = &server->served;
-	desk.bodies = &server->bodies;
-	desk.socket = server->line[0];
-	cr_assert_eq(http_desk_new(&desk, &server->desk), 0);
+	broker.event = server->event;
+	broker.source = &server->served;
+	broker.bodies = &server->bodies;
+	broker.socket = server->line[0];
+	cr_assert_eq(http_broker_new(&broker, &server->broker), 0);
 	settings.event = server->event;
 	settings.listeners = server->sockets.fds;
 	settings.n_listeners = server->sockets.n;
 	settings.line = server->line[1];
 	settings.users = by_address ? -1 : server->sockets.users;
 	cr_assert_eq(http_server_new(&settings, &server->server), 0);
-	http_desk_configure(server->desk, hosts);
+	http_broker_configure(server->broker, hosts);
 }
 
 void endpoint_start_with(struct endpoint *server, const struct listen_address *listen,
@@ -171,7 +171,7 @@ void endpoint_start(struct endpoint *server)
 void endpoint_stop(struct endpoint *server)
 {
 	server->server = http_server_free(server->server);
-	server->desk = http_desk_free(server->desk);
+	server->broker = http_broker_free(server->broker);
 	(void)close(server->line[0]);
 	(void)close(server->line[1]);
 	http_sockets_close(&server->sockets);

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The HTTP endpoint over figures of the test's choice, in the test's own event loop: the server of the
- * process that speaks HTTP and the daemon's desk, with a socket between them. */
+ * process that speaks HTTP and the daemon's broker, with a socket between them. */
 #ifndef PEBSD_ENDPOINT_H
 #define PEBSD_ENDPOINT_H
 
 #include <systemd/sd-event.h>
 
 #include "base/listen_address.h"
-#include "http/http_desk.h"
-#include "http/http_server.h"
+#include "http/http_broker.h"
 #include "http/http_sockets.h"
+#include "http/server/http_server.h"
 #include "pebsd/types.h"
 
 #define ENDPOINT_BODY_LENGTH 300000
@@ -30,11 +30,11 @@ struct endpoint {
 	struct http_source served;
 	struct http_bodies bodies;
 	struct http_sockets sockets;
-	struct http_desk *desk;
+	struct http_broker *broker;
 	struct http_server *server;
 	int line[2];
-	const char *failed; /* why the desk is done with the server */
-	bool ended;         /* the server, with the desk */
+	const char *failed; /* why the broker is done with the server */
+	bool ended;         /* the server, with the broker */
 	struct endpoint_figures source;
 };
 

@@ -3,7 +3,7 @@
 #ifndef PEBSD_EXAMPLE_POLICY_H
 #define PEBSD_EXAMPLE_POLICY_H
 
-#include "neighbours_report.h"
+#include "neighbours/neighbours_report.h"
 #include "policy/policy.h"
 
 /*

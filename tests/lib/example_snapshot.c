@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "snapshot_figures.h"
+#include "snapshot/snapshot_figures.h"
 
 void example_add(struct figures *figures, u64 n, enum source source, u32 latency, u64 period,
 		 enum snoop snoop, enum tlb tlb)

@@ -3,7 +3,7 @@
 #ifndef PEBSD_EXAMPLE_SNAPSHOT_H
 #define PEBSD_EXAMPLE_SNAPSHOT_H
 
-#include "snapshot.h"
+#include "snapshot/snapshot.h"
 
 /* Counts `n` samples with all their fields, as the kernel side would; `period` 0: has no weight. */
 void example_add(struct figures *figures, u64 n, enum source source, u32 latency, u64 period,

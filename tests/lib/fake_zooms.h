@@ -6,7 +6,7 @@
 #ifndef PEBSD_FAKE_ZOOMS_H
 #define PEBSD_FAKE_ZOOMS_H
 
-#include "zooms.h"
+#include "detail/zooms.h"
 
 #define FAKE_ZOOMS_MAX 3
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "hot.h"
+#include "hot_write.h"
 
 void hot_exact_begin(struct hot_exact *exact, enum hot_kind kind, u32 cpus, u64 seed)
 {

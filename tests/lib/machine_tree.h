@@ -3,7 +3,7 @@
 #ifndef PEBSD_TESTS_MACHINE_TREE_H
 #define PEBSD_TESTS_MACHINE_TREE_H
 
-#include "origin/perf/pmu.h"
+#include "origin/pmu/pmu.h"
 
 #define ROLE(name)      (1U << EVENT_##name)
 #define ALL_ROLES       (ROLE(LOADS) | ROLE(STORES) | ROLE(INSTRUCTIONS) | ROLE(OFFCORE))

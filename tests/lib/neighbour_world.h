@@ -8,7 +8,7 @@
 #ifndef PEBSD_NEIGHBOUR_WORLD_H
 #define PEBSD_NEIGHBOUR_WORLD_H
 
-#include "policy/neighbours.h"
+#include "neighbours/neighbours.h"
 
 #define NEIGHBOUR_WORLD_CGROUPS 20  /* the victim, 0, among them */
 #define NEIGHBOUR_WORLD_BINS    120 /* of 5 s */

@@ -16,7 +16,7 @@
 
 #include "base/cleanup.h"
 #include "symbols/symbols.h"
-#include "symbols/symbols_door.h"
+#include "symbols/symbols_socket.h"
 
 static int fail(const char *what, int error)
 {
@@ -40,7 +40,7 @@ static int ask_code(const char *socket, u32 pid)
 {
 	struct child connection = CHILD_NONE;
 	_cleanup_free_ char *text = NULL;
-	int r = symbols_door_code(socket, &connection, pid, &text);
+	int r = symbols_socket_code(socket, &connection, pid, &text);
 
 	if (r < 0)
 		return fail(socket, r);
@@ -52,7 +52,7 @@ static int ask_code(const char *socket, u32 pid)
 static int ask_name(const char *socket, const struct symbol_query *query)
 {
 	/* No child: the unit answers, or nobody. */
-	struct symbols_settings settings = {.door = socket, .program = "/bin/false"};
+	struct symbols_settings settings = {.socket = socket, .program = "/bin/false"};
 	_cleanup_(symbols_freep) struct symbols *symbols = NULL;
 	const struct symbol *symbol;
 	sd_event *event = NULL;

@@ -8,7 +8,7 @@
 
 #include "base/cleanup.h"
 #include "example_snapshot.h"
-#include "export/prometheus.h"
+#include "export/prometheus/prometheus.h"
 
 static void add_live_figures(struct snapshot *snapshot)
 {

@@ -18,7 +18,7 @@
 #include "collect/pairs.h"
 #include "example_policy.h"
 #include "example_snapshot.h"
-#include "export/control.h"
+#include "export/control/control.h"
 #include "window/trend.h"
 
 #define MANY 10000
@@ -295,7 +295,7 @@ int main(int argc, char **argv)
 	if (sd_event_default(&event) < 0 || sd_event_add_signal(event, NULL, SIGTERM, NULL, NULL) < 0 ||
 	    sd_event_add_signal(event, NULL, SIGINT, NULL, NULL) < 0)
 		return 1;
-	/* Itself would be another daemon, not a symboliser. */
+	/* Itself would be another daemon, not a symbolizer. */
 	if (symbols_new(&(struct symbols_settings){.event = event, .program = "/bin/false"}, &fake.symbols) <
 		    0 ||
 	    zooms_new(

@@ -19,7 +19,7 @@
 #include "base/cleanup.h"
 #include "base/json_get.h"
 #include "example_zoom.h"
-#include "export/varlink.h"
+#include "varlink/varlink.h"
 
 #define ERROR(name)   "io.pebsd." name
 #define PROFILE_BYTES 3000

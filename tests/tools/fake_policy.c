@@ -20,7 +20,7 @@
 #include "base/cleanup.h"
 #include "base/json_get.h"
 #include "base/text.h"
-#include "export/varlink.h"
+#include "varlink/varlink.h"
 
 #define ERROR(name) "io.pebsd." name
 

@@ -13,7 +13,7 @@
 
 #include "base/cleanup.h"
 #include "base/number.h"
-#include "export/names.h"
+#include "export/json/data_source_names.h"
 #include "world.h"
 
 static void print_counts(const char *title, const char *const *names, const u64 *counts, size_t n)

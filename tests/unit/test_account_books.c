@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "account.h"
-#include "account_books.h"
+#include "trial/account_books.h"
 
 #define L1_HIT     0x10268100142ULL
 #define REMOTE     0x13a68100042ULL /* a page walk's miss, remote DRAM */

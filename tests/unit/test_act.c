@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 
 #include "act/act.h"
-#include "act/store.h"
+#include "act/alert_store.h"
 #include "alert_example.h"
 #include "base/text_file.h"
 #include "service_manager.h"
@@ -530,7 +530,7 @@ Test(act, a_store_that_is_broken_is_told_once_and_begun_anew)
 
 Test(act, alerts_of_another_boot_have_ended)
 {
-	_cleanup_(store_clear) struct store store;
+	_cleanup_(alert_store_clear) struct alert_store store;
 	const struct policy_memory *memories;
 	_cleanup_free_ char *message = NULL;
 	_cleanup_close_ int fd = -1;
@@ -540,10 +540,10 @@ Test(act, alerts_of_another_boot_have_ended)
 	service_manager_settle(&manager);
 	act = act_free(act);
 	fd = open(place, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	cr_assert_eq(store_read(fd, &store, &message), 0);
+	cr_assert_eq(alert_store_read(fd, &store, &message), 0);
 	cr_assert_gt(strlen(store.boot), 30, "the boot is noted");
 	store.boot[0] = store.boot[0] == 'f' ? 'e' : 'f';
-	cr_assert_eq(store_write(fd, &store), 0);
+	cr_assert_eq(alert_store_write(fd, &store), 0);
 	listen_in();
 	act = open_act(place);
 	memories = act_memories(act, &n);

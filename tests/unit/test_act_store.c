@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "act/store.h"
+#include "act/alert_store.h"
 #include "base/text_file.h"
 #include "tree.h"
 
@@ -53,18 +53,18 @@ static const struct policy_memory memories[] = {
 	},
 };
 
-static void fill(struct store *store)
+static void fill(struct alert_store *store)
 {
-	store_init(store);
+	alert_store_init(store);
 	(void)stpcpy(store->boot, "01234567-89ab-cdef-0123-456789abcdef");
 	store->next_number = 18;
 	store->judged_ns = 86400000000001ULL;
-	cr_assert_eq(store_set_memories(store, memories, ARRAY_SIZE(memories)), 0);
-	cr_assert_eq(store_begin(store, 17, true, RULE_LOG | RULE_UNIT), 0);
-	cr_assert_eq(store_begin(store, 3, false, RULE_LOG), 0);
-	cr_assert_eq(store_add_file(store, 17), 0);
-	cr_assert_eq(store_add_file(store, 3), 0);
-	store_find_file(store, 3)->resolved = (struct timespec){1795240861, 5};
+	cr_assert_eq(alert_store_set_memories(store, memories, ARRAY_SIZE(memories)), 0);
+	cr_assert_eq(alert_store_begin(store, 17, true, RULE_LOG | RULE_UNIT), 0);
+	cr_assert_eq(alert_store_begin(store, 3, false, RULE_LOG), 0);
+	cr_assert_eq(alert_store_add_file(store, 17), 0);
+	cr_assert_eq(alert_store_add_file(store, 3), 0);
+	alert_store_find_file(store, 3)->resolved = (struct timespec){1795240861, 5};
 }
 
 static bool same_double(double a, double b)
@@ -77,7 +77,7 @@ static bool same_time(const struct timespec *a, const struct timespec *b)
 	return a->tv_sec == b->tv_sec && a->tv_nsec == b->tv_nsec;
 }
 
-static void expect_same(const struct store *a, const struct store *b)
+static void expect_same(const struct alert_store *a, const struct alert_store *b)
 {
 	cr_assert_str_eq(a->boot, b->boot);
 	cr_assert_eq(a->next_number, b->next_number);
@@ -114,21 +114,21 @@ static void expect_same(const struct store *a, const struct store *b)
 
 Test(act_store, is_read_back_to_the_last_bit)
 {
-	_cleanup_(store_clear) struct store written, found;
+	_cleanup_(alert_store_clear) struct alert_store written, found;
 	_cleanup_free_ char *text = NULL;
 	const char *wrong;
 	size_t length;
 
 	fill(&written);
-	cr_assert_eq(store_format(&written, &text, &length), 0);
+	cr_assert_eq(alert_store_format(&written, &text, &length), 0);
 	cr_assert_eq(strlen(text), length);
-	cr_assert_eq(store_parse(text, length, &found, &wrong), 0, "%s: %s", wrong, text);
+	cr_assert_eq(alert_store_parse(text, length, &found, &wrong), 0, "%s: %s", wrong, text);
 	expect_same(&found, &written);
 }
 
 Test(act_store, every_byte_is_kept_in_names)
 {
-	_cleanup_(store_clear) struct store written, found;
+	_cleanup_(alert_store_clear) struct alert_store written, found;
 	_cleanup_free_ char *text = NULL;
 	char name[2 * 255 + 1];
 	struct policy_memory memory = memories[0];
@@ -141,45 +141,45 @@ Test(act_store, every_byte_is_kept_in_names)
 	}
 	name[sizeof(name) - 1] = '\0';
 	memory.cgroup = name;
-	store_init(&written);
+	alert_store_init(&written);
 	written.next_number = 18;
-	cr_assert_eq(store_set_memories(&written, &memory, 1), 0);
-	cr_assert_eq(store_format(&written, &text, &length), 0);
-	cr_assert_eq(store_parse(text, length, &found, &wrong), 0);
+	cr_assert_eq(alert_store_set_memories(&written, &memory, 1), 0);
+	cr_assert_eq(alert_store_format(&written, &text, &length), 0);
+	cr_assert_eq(alert_store_parse(text, length, &found, &wrong), 0);
 	cr_assert_str_eq(found.memories[0].cgroup, name);
 }
 
 Test(act_store, what_ended_is_not_begun_any_more)
 {
-	_cleanup_(store_clear) struct store store;
+	_cleanup_(alert_store_clear) struct alert_store store;
 
 	fill(&store);
-	store_end(&store, 17, false, RULE_LOG);
+	alert_store_end(&store, 17, false, RULE_LOG);
 	cr_assert_eq(store.n_intents, 2, "it fired, and did not resolve");
-	store_end(&store, 17, true, RULE_LOG);
+	alert_store_end(&store, 17, true, RULE_LOG);
 	cr_assert_eq(store.n_intents, 2);
 	cr_assert_eq(store.intents[0].actions, RULE_UNIT);
-	store_end(&store, 17, true, RULE_UNIT);
+	alert_store_end(&store, 17, true, RULE_UNIT);
 	cr_assert_eq(store.n_intents, 1);
 	cr_assert_eq(store.intents[0].alert, 3);
 }
 
 Test(act_store, files_are_found_by_their_number)
 {
-	_cleanup_(store_clear) struct store store;
+	_cleanup_(alert_store_clear) struct alert_store store;
 	static const u64 numbers[] = {5, 900, 2, 7, 1, 5};
 
-	store_init(&store);
+	alert_store_init(&store);
 	for (size_t i = 0; i < ARRAY_SIZE(numbers); i++)
-		cr_assert_eq(store_add_file(&store, numbers[i]), 0);
+		cr_assert_eq(alert_store_add_file(&store, numbers[i]), 0);
 	cr_assert_eq(store.n_files, 5);
-	store_remove_file(&store, 5);
-	store_remove_file(&store, 6);
+	alert_store_remove_file(&store, 5);
+	alert_store_remove_file(&store, 6);
 	cr_assert_eq(store.n_files, 4);
 	for (size_t i = 0; i < ARRAY_SIZE(numbers); i++)
-		cr_expect_eq(store_find_file(&store, numbers[i]) != NULL, numbers[i] != 5);
-	store_remove_file(&store, 900);
-	cr_assert_null(store_find_file(&store, 900));
+		cr_expect_eq(alert_store_find_file(&store, numbers[i]) != NULL, numbers[i] != 5);
+	alert_store_remove_file(&store, 900);
+	cr_assert_null(alert_store_find_file(&store, 900));
 }
 
 /* A text with `from` replaced. */
@@ -187,27 +187,27 @@ static void expect_refused(const char *text, const char *from, const char *to, c
 {
 	const char *at = strstr(text, from), *wrong = NULL;
 	_cleanup_free_ char *other = NULL;
-	_cleanup_(store_clear) struct store store = {0};
+	_cleanup_(alert_store_clear) struct alert_store store = {0};
 	int r;
 
 	cr_assert_not_null(at, "'%s' is not in %s", from, text);
 	cr_assert_gt(asprintf(&other, "%.*s%s%s", (int)(at - text), text, to, at + strlen(from)), 0);
-	r = store_parse(other, strlen(other), &store, &wrong);
+	r = alert_store_parse(other, strlen(other), &store, &wrong);
 	cr_expect_eq(r, -EBADMSG, "'%s' for '%s' was taken", to, from);
 	cr_expect_not_null(strstr(wrong, expected), "'%s' for '%s': %s", to, from, wrong);
 }
 
 Test(act_store, what_is_not_whole_is_refused)
 {
-	_cleanup_(store_clear) struct store store, found = {0};
+	_cleanup_(alert_store_clear) struct alert_store store, found = {0};
 	_cleanup_free_ char *text = NULL;
 	const char *wrong;
 	size_t length;
 
 	fill(&store);
-	cr_assert_eq(store_format(&store, &text, &length), 0);
+	cr_assert_eq(alert_store_format(&store, &text, &length), 0);
 	for (size_t i = 0; i < length; i++)
-		cr_expect_eq(store_parse(text, i, &found, &wrong), -EBADMSG, "%zu bytes", i);
+		cr_expect_eq(alert_store_parse(text, i, &found, &wrong), -EBADMSG, "%zu bytes", i);
 	expect_refused(text, "\"version\":1", "\"version\":2", "another version");
 	expect_refused(text, "\"version\":1", "\"version\":true", "no version");
 	expect_refused(text, "\"next_alert\":18", "\"next_alert\":0", "next alert");
@@ -245,17 +245,17 @@ Test(act_store, is_a_file_for_its_owner_alone)
 {
 	char *root = tree_new();
 	_cleanup_close_ int folder = open_folder(root);
-	_cleanup_(store_clear) struct store store, found;
+	_cleanup_(alert_store_clear) struct alert_store store, found;
 	_cleanup_free_ char *message = NULL;
 	struct stat st;
 
 	fill(&store);
 	(void)umask(0);
-	cr_assert_eq(store_write(folder, &store), 0);
+	cr_assert_eq(alert_store_write(folder, &store), 0);
 	cr_assert_eq(fstatat(folder, "state.json", &st, AT_SYMLINK_NOFOLLOW), 0);
 	cr_assert_eq(st.st_mode, S_IFREG | 0600);
 	cr_assert_eq(faccessat(folder, "state.json.new", F_OK, 0), -1, "nothing is left beside it");
-	cr_assert_eq(store_read(folder, &found, &message), 0);
+	cr_assert_eq(alert_store_read(folder, &found, &message), 0);
 	cr_assert_null(message);
 	expect_same(&found, &store);
 	tree_remove(root);
@@ -265,10 +265,10 @@ Test(act_store, a_new_directory_begins_with_alert_1)
 {
 	char *root = tree_new();
 	_cleanup_close_ int folder = open_folder(root);
-	_cleanup_(store_clear) struct store store;
+	_cleanup_(alert_store_clear) struct alert_store store;
 	_cleanup_free_ char *message = NULL;
 
-	cr_assert_eq(store_read(folder, &store, &message), 0);
+	cr_assert_eq(alert_store_read(folder, &store, &message), 0);
 	cr_assert_null(message);
 	cr_assert_eq(store.next_number, 1);
 	cr_assert_eq(store.n_memories, 0);
@@ -282,13 +282,13 @@ Test(act_store, what_cannot_be_read_is_kept_aside)
 	_cleanup_close_ int folder = open_folder(root);
 
 	for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
-		_cleanup_(store_clear) struct store store;
+		_cleanup_(alert_store_clear) struct alert_store store;
 		_cleanup_free_ char *message = NULL, *again = NULL, *kept = NULL, *path = NULL;
 
 		const time_t begun = time(NULL);
 
 		tree_write(root, "state.json", texts[i]);
-		cr_assert_eq(store_read(folder, &store, &message), 0);
+		cr_assert_eq(alert_store_read(folder, &store, &message), 0);
 		cr_assert_not_null(message);
 		cr_expect_not_null(strstr(message, "kept as state.json.bad"), "%s", message);
 		cr_assert_geq(store.next_number, (u64)begun, "numbers that were given begin at 1");
@@ -298,7 +298,7 @@ Test(act_store, what_cannot_be_read_is_kept_aside)
 		cr_assert_gt(asprintf(&path, "%s/state.json.bad", root), 0);
 		cr_assert_eq(text_file_read(path, &kept), 0);
 		cr_assert_str_eq(kept, texts[i]);
-		cr_assert_eq(store_read(folder, &store, &again), 0);
+		cr_assert_eq(alert_store_read(folder, &store, &again), 0);
 		cr_assert_null(again, "it is told once");
 	}
 	tree_remove(root);
@@ -309,16 +309,16 @@ Test(act_store, links_are_not_followed)
 {
 	char *root = tree_new();
 	_cleanup_close_ int folder = open_folder(root);
-	_cleanup_(store_clear) struct store store;
+	_cleanup_(alert_store_clear) struct alert_store store;
 	_cleanup_free_ char *message = NULL, *path = NULL, *kept = NULL;
 
 	tree_write(root, "precious", "kept");
 	cr_assert_eq(symlinkat("precious", folder, "state.json"), 0);
 	cr_assert_eq(symlinkat("precious", folder, "state.json.new"), 0);
-	cr_assert_eq(store_read(folder, &store, &message), 0);
+	cr_assert_eq(alert_store_read(folder, &store, &message), 0);
 	cr_assert_not_null(message);
 	cr_assert_eq(symlinkat("precious", folder, "state.json"), 0);
-	cr_assert_eq(store_write(folder, &store), 0);
+	cr_assert_eq(alert_store_write(folder, &store), 0);
 	cr_assert_gt(asprintf(&path, "%s/precious", root), 0);
 	cr_assert_eq(text_file_read(path, &kept), 0);
 	cr_assert_str_eq(kept, "kept");

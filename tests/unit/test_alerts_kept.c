@@ -4,8 +4,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "alerts_kept.h"
-#include "alerts_record.h"
+#include "alerts/alerts_kept.h"
+#include "alerts/alerts_record.h"
 #include "policy_fixture.h"
 #include "state/state.h"
 #include "state/state_kinds.h"

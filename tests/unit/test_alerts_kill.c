@@ -16,8 +16,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "act/store.h"
-#include "alerts_kept.h"
+#include "act/alert_store.h"
+#include "alerts/alerts_kept.h"
 #include "policy_fixture.h"
 #include "state/state_kinds.h"
 #include "state/state_parts.h"
@@ -114,7 +114,8 @@ static size_t list_told(const struct policy_fixture *fixture, u64 tick, struct t
 }
 
 /* As act_on() does it: on disk, with what is told, before it is told. */
-static void write_file(const struct policy_fixture *fixture, struct store *store, struct disk *disk, u64 tick)
+static void write_file(const struct policy_fixture *fixture, struct alert_store *store, struct disk *disk,
+		       u64 tick)
 {
 	const struct file *before = &disk->files[disk->which % 2];
 	struct file *to = &disk->files[(disk->which + 1) % 2];
@@ -125,11 +126,12 @@ static void write_file(const struct policy_fixture *fixture, struct store *store
 
 	if (fixture->n == 0)
 		return;
-	if (policy_remember(fixture->policy, &memories, &n) < 0 || store_set_memories(store, memories, n) < 0)
+	if (policy_remember(fixture->policy, &memories, &n) < 0 ||
+	    alert_store_set_memories(store, memories, n) < 0)
 		_exit(20);
 	store->next_number = policy_next_number(fixture->policy);
 	store->judged_ns = policy_judged_ns(fixture->policy);
-	if (store_format(store, &text, &length) < 0 || length > sizeof(to->text) ||
+	if (alert_store_format(store, &text, &length) < 0 || length > sizeof(to->text) ||
 	    before->n_told + fixture->n > TOLD_MAX)
 		_exit(21);
 	n = list_told(fixture, tick, told);
@@ -143,13 +145,13 @@ static void write_file(const struct policy_fixture *fixture, struct store *store
 
 /* What a process finds. `kept` and `store` are the caller's. */
 static void look(struct state *state, const struct disk *disk, u64 tick, struct alerts_kept **kept,
-		 struct store *store, const struct policy_memory **ret, size_t *ret_n, u64 *ret_next)
+		 struct alert_store *store, const struct policy_memory **ret, size_t *ret_n, u64 *ret_next)
 {
 	const struct file *file = &disk->files[disk->which % 2];
 	const char *wrong;
 
-	store_init(store);
-	if (file->length > 0 && store_parse(file->text, file->length, store, &wrong) < 0)
+	alert_store_init(store);
+	if (file->length > 0 && alert_store_parse(file->text, file->length, store, &wrong) < 0)
 		_exit(22);
 	if (alerts_kept_new(state, FIXTURE_START_NS + tick * NSEC_PER_SEC, kept, &wrong) < 0 || wrong)
 		_exit(23);
@@ -169,7 +171,7 @@ static void live(int state_fd, struct disk *disk, unsigned ticks, u64 fatal)
 	struct policy_fixture fixture;
 	struct alerts_kept *kept;
 	struct state *state;
-	struct store store;
+	struct alert_store store;
 	u64 tick = disk->tick, next;
 	const char *wrong;
 	size_t n;
@@ -244,7 +246,7 @@ static bool stands_as(const struct standing *a, const struct standing *b)
 
 /* The twin: what it has after each tick of a life, from where the one before left it. */
 struct twin {
-	struct store now; /* its memories */
+	struct alert_store now; /* its memories */
 	struct told told[TOLD_MAX];
 	size_t n_told;
 };
@@ -266,7 +268,7 @@ static void set_twin(struct twin *twin, const struct policy_fixture *fixture)
 	size_t n;
 
 	cr_assert_eq(policy_remember(fixture->policy, &memories, &n), 0);
-	cr_assert_eq(store_set_memories(&twin->now, memories, n), 0);
+	cr_assert_eq(alert_store_set_memories(&twin->now, memories, n), 0);
 	twin->now.next_number = policy_next_number(fixture->policy);
 	free(memories);
 }
@@ -317,7 +319,7 @@ static void look_and_follow(struct state *left, struct disk *disk, struct twin *
 	const struct policy_memory *memories;
 	struct alerts_kept *kept;
 	static struct standing have;
-	struct store store;
+	struct alert_store store;
 	struct state *state;
 	const char *wrong;
 	size_t n;
@@ -327,7 +329,7 @@ static void look_and_follow(struct state *left, struct disk *disk, struct twin *
 	look(state, disk, disk->tick, &kept, &store, &memories, &n, &next);
 	stand(memories, n, next, &have);
 	follow(twin, disk, &have, tick);
-	store_clear(&store);
+	alert_store_clear(&store);
 	alerts_kept_free(kept);
 	state_free(state);
 }
@@ -343,7 +345,7 @@ Test(alerts_kill, rules_stand_as_in_a_twin_and_each_transition_is_told_once, .ti
 	u64 stores;
 
 	cr_assert(twin && disk != MAP_FAILED);
-	store_init(&twin->now);
+	alert_store_init(&twin->now);
 	cr_assert_eq(state_new(STATE_RECORDS, &state), 0);
 	cr_assert_eq(state_commit(state), 0);
 	cr_assert_not(lived(state, disk, TICKS_MAX, 0));
@@ -366,7 +368,7 @@ Test(alerts_kill, rules_stand_as_in_a_twin_and_each_transition_is_told_once, .ti
 		      fired);
 	cr_assert_gt(killed, 75);
 	cr_assert_gt(fired, 20);
-	store_clear(&twin->now);
+	alert_store_clear(&twin->now);
 	state_free(state);
 	free(twin);
 	(void)munmap(disk, sizeof(*disk));

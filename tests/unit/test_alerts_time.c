@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <criterion/criterion.h>
 
-#include "alerts_time.h"
+#include "alerts/alerts_time.h"
 
 #define SECOND NSEC_PER_SEC
 

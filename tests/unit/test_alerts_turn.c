@@ -3,7 +3,7 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
-#include "alerts_turn.h"
+#include "alerts/alerts_turn.h"
 #include "base/cleanup.h"
 
 /* The names with blanks after them; `names` likewise, in any order. */

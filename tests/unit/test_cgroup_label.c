@@ -7,9 +7,9 @@
 
 #include "base/cleanup.h"
 #include "base/json_get.h"
-#include "export/cgroup_label.h"
-#include "export/json.h"
-#include "export/prometheus.h"
+#include "export/json/json.h"
+#include "export/prometheus/cgroup_label.h"
+#include "export/prometheus/prometheus.h"
 #include "parse_metrics.h"
 
 #define BIT(label) (1U << CONTAINER_LABEL_##label)

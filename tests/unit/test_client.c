@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 
 #include "base/json_get.h"
-#include "ctl/client.h"
+#include "varlink/client.h"
 
 static char directory[] = "/tmp/pebsd-client-XXXXXX";
 static char path[64];

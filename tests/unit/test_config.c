@@ -9,9 +9,9 @@
 
 #include "base/cleanup.h"
 #include "cgroup/container_label.h"
-#include "config.h"
-#include "config_file.h"
-#include "config_keys.h"
+#include "config/config.h"
+#include "config/config_file.h"
+#include "config/config_keys.h"
 #include "model/workload.h"
 #include "origin/event.h"
 

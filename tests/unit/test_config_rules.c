@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "config.h"
-#include "config_file.h"
-#include "config_rules.h"
+#include "config/config.h"
+#include "config/config_file.h"
+#include "config/config_rules.h"
 
 static struct config *config;
 static struct config_mistakes mistakes;

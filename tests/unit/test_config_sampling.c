@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "config.h"
-#include "config_file.h"
+#include "config/config.h"
+#include "config/config_file.h"
 #include "origin/event.h"
 
 static struct config *config;

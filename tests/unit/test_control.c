@@ -11,9 +11,9 @@
 
 #include "base/json_get.h"
 #include "example_snapshot.h"
-#include "export/control.h"
-#include "export/control_interface.h"
-#include "export/varlink.h"
+#include "export/control/control.h"
+#include "export/control/control_interface.h"
+#include "varlink/varlink.h"
 #include "varlink_peer.h"
 
 struct backend {

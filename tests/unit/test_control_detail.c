@@ -13,9 +13,9 @@
 
 #include "base/json_get.h"
 #include "example_snapshot.h"
-#include "export/control.h"
-#include "export/control_interface.h"
-#include "export/profile_pieces.h"
+#include "export/control/control.h"
+#include "export/control/control_interface.h"
+#include "export/profile/profile_pieces.h"
 #include "fake_zooms.h"
 #include "varlink_peer.h"
 
@@ -388,7 +388,7 @@ Test(control_detail, hot_places_of_no_process_are_named_by_the_origin)
 	json_object_put(TAKE_PTR(reply));
 	backend.of_no_process = false;
 	reply = call_with(fd, "GetHot", "\"cgroup\":\"/batch\"");
-	cr_expect_eq(backend.named, 3, "a process' are the symboliser's");
+	cr_expect_eq(backend.named, 3, "a process' are the symbolizer's");
 }
 
 Test(control_detail, hot_places_of_the_configuration_stay_so)

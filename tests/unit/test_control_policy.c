@@ -13,9 +13,9 @@
 #include "base/json_get.h"
 #include "example_policy.h"
 #include "example_snapshot.h"
-#include "export/control.h"
-#include "export/control_interface.h"
-#include "export/json_rules.h"
+#include "export/control/control.h"
+#include "export/control/control_interface.h"
+#include "export/json/json_rules.h"
 #include "varlink_peer.h"
 
 struct backend {

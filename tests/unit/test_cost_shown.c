@@ -5,11 +5,11 @@
 
 #include "base/cleanup.h"
 #include "base/json_get.h"
-#include "ctl/format.h"
 #include "example_snapshot.h"
-#include "export/exposition.h"
-#include "export/json.h"
-#include "export/prometheus_cost.h"
+#include "export/json/json.h"
+#include "export/prometheus/exposition.h"
+#include "export/prometheus/prometheus_cost.h"
+#include "format/format.h"
 #include "formatted.h"
 #include "parse_metrics.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Names of a stripped program whose debug information only a server has: asked by the symboliser, confined
- * as pebsd has it, through libdebuginfod. The symboliser is this program, the server a thread of it.
+ * Names of a stripped program whose debug information only a server has: asked by the symbolizer, confined
+ * as pebsd has it, through libdebuginfod. The symbolizer is this program, the server a thread of it.
  */
 #include <criterion/criterion.h>
 #include <fcntl.h>
@@ -13,8 +13,8 @@
 
 #include "base/cleanup.h"
 #include "subject.h"
+#include "symbols/resolver/symbols_worker.h"
 #include "symbols/symbols.h"
-#include "symbols/symbols_worker.h"
 
 __attribute__((constructor)) static void work(int argc, char *argv[])
 {
@@ -215,7 +215,7 @@ Test(debuginfod, another_programs_names_are_not_taken)
 	cr_expect_eq(symbols_figures(symbols).lost, 0);
 }
 
-Test(debuginfod, a_server_that_says_nothing_costs_the_names_and_no_symboliser)
+Test(debuginfod, a_server_that_says_nothing_costs_the_names_and_no_symbolizer)
 {
 	unsigned int asked;
 

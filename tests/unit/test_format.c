@@ -5,10 +5,10 @@
 #include <string.h>
 
 #include "base/json_get.h"
-#include "ctl/format.h"
-#include "ctl/line.h"
 #include "example_snapshot.h"
-#include "export/json.h"
+#include "export/json/json.h"
+#include "format/format.h"
+#include "format/line.h"
 
 static const struct format_style wide = {0};
 static const struct format_style narrow = {.width = 80};

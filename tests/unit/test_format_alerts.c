@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/json_get.h"
-#include "ctl/format.h"
+#include "format/format.h"
 #include "formatted.h"
 
 #define NOW 1795244400 /* 2026-11-21 07:00:00 UTC */

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/json_get.h"
-#include "ctl/format.h"
+#include "format/format.h"
 #include "formatted.h"
 
 static const struct format_style wide = {0};

@@ -8,11 +8,11 @@
 
 #include "base/json_get.h"
 #include "base/text.h"
-#include "ctl/format.h"
-#include "ctl/place.h"
 #include "example_snapshot.h"
 #include "example_zoom.h"
-#include "export/json.h"
+#include "export/json/json.h"
+#include "format/format.h"
+#include "format/location.h"
 #include "formatted.h"
 
 static const struct format_style wide = {0};
@@ -243,9 +243,9 @@ Test(format_zoom, bounds)
 
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		_cleanup_json_ json_object *bounds = formatted_from(cases[i].json);
-		char text[PLACE_BOUNDS_MAX];
+		char text[LOCATION_BOUNDS_MAX];
 
-		place_share_bounds(bounds, text);
+		location_share_bounds(bounds, text);
 		cr_expect_str_eq(text, cases[i].share, "%s: %s", cases[i].json, text);
 	}
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <criterion/criterion.h>
 
-#include "guest_marks.h"
+#include "sampling/guest_marks.h"
 
 #define SECOND NSEC_PER_SEC
 

@@ -197,7 +197,7 @@ Test(handover, a_memory_that_is_committed_takes_the_place_of_the_one_before)
 static void goes_on_well(struct store *store, struct handover *handover)
 {
 	is_the_first(store, handover);
-	handover_came_through(handover);
+	handover_confirm(handover);
 }
 
 static void gives_up(struct store *store, struct handover *handover)

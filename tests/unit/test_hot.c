@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "hot.h"
 #include "hot_exact.h"
+#include "hot_write.h"
 #include "origin/model/computer.h"
 
 /* What most streams come on, at most. */

@@ -9,8 +9,8 @@
 #include "base/cleanup.h"
 #include "base/version.h"
 #include "endpoint.h"
-#include "http/http_profile.h"
-#include "http/http_server.h"
+#include "http/server/http_profile.h"
+#include "http/server/http_server.h"
 #include "http_client.h"
 
 static bool has_header(const struct http_client *client, const char *line)
@@ -381,7 +381,7 @@ Test(http, hosts)
 		http_client_done(&client);
 	}
 	/* A reload brings others. */
-	http_desk_configure(server.desk, "evil.example");
+	http_broker_configure(server.broker, "evil.example");
 	for (int i = 0; i < 5; i++)
 		endpoint_turn(&server);
 	client = http_client_exchange(&server, "GET /healthz HTTP/1.1\r\nHost: evil.example\r\n\r\n");

@@ -12,8 +12,8 @@
 
 #include "base/cleanup.h"
 #include "endpoint.h"
-#include "http/http_places.h"
-#include "http/http_server.h"
+#include "http/server/http_server.h"
+#include "http/shared/http_places.h"
 #include "http_client.h"
 
 Test(http, garbage_harms_nobody)

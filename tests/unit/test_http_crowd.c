@@ -17,8 +17,9 @@
 #include "bench_socket.h"
 #include "endpoint.h"
 #include "http/http.h"
-#include "http/http_confine.h"
-#include "http/http_worker.h"
+#include "http/server/http_confine.h"
+#include "http/server/http_worker.h"
+#include "http/shared/http_wire.h"
 #include "http_crowd.h"
 
 #define CLIENTS   1000

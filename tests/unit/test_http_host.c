@@ -8,7 +8,7 @@
 #include <sys/un.h>
 
 #include "base/cleanup.h"
-#include "http/http_host.h"
+#include "base/http_host.h"
 
 union address {
 	struct sockaddr any;

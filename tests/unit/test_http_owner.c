@@ -12,8 +12,8 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "http/http_owner.h"
 #include "http/http_sockets.h"
+#include "http/shared/http_owner.h"
 #include "notify_socket.h"
 #include "store/store.h"
 

@@ -5,7 +5,7 @@
 #include <stdint.h>
 
 #include "base/cleanup.h"
-#include "http/http_places.h"
+#include "http/shared/http_places.h"
 
 #define SECOND NSEC_PER_SEC
 #define RATE   HTTP_PLACES_BYTES_A_SECOND

@@ -8,8 +8,9 @@
 
 #include "base/cleanup.h"
 #include "endpoint.h"
-#include "http/http_profile.h"
-#include "http/http_waits.h"
+#include "http/http_pending.h"
+#include "http/server/http_profile.h"
+#include "http/shared/http_wire.h"
 #include "http_client.h"
 
 #define SIZE 100000
@@ -185,14 +186,14 @@ Test(http_profile, not_enabled)
 	world.enabled = false;
 	/* Whether the process that speaks HTTP knows it yet or not. */
 	expect("?cgroup=/a", 404, "`profiles = yes` in [export]");
-	http_desk_configure(server.desk, "test");
+	http_broker_configure(server.broker, "test");
 	expect("?cgroup=/a", 404, "`profiles = yes` in [export]");
 	cr_expect_eq(world.begun, 0);
 	client = http_client_get(&server, "/", "");
 	cr_expect_null(strstr(client.data, "pprof"));
 	http_client_done(&client);
 	world.enabled = true;
-	http_desk_configure(server.desk, "test");
+	http_broker_configure(server.broker, "test");
 	client = http_client_get(&server, "/", "");
 	cr_expect(strstr(client.data, "/debug/pprof/memory?cgroup="));
 	http_client_done(&client);
@@ -313,7 +314,7 @@ Test(http_profile, clients_that_leave_anyhow)
 {
 	const struct linger reset = {.l_onoff = 1, .l_linger = 0};
 
-	for (unsigned int i = 0; i < HTTP_WAITS_AT_ONCE; i++) {
+	for (unsigned int i = 0; i < HTTP_PENDING_AT_ONCE; i++) {
 		struct http_client client = ask("?cgroup=/a");
 
 		world.state = HTTP_PROFILE_UNDER_WAY;
@@ -329,7 +330,7 @@ Test(http_profile, clients_that_leave_anyhow)
 	/* Nobody has it begin them without end. */
 	for (unsigned int i = 0; i < 3; i++)
 		expect("?cgroup=/a", 503, "Too many profiles were asked for");
-	cr_expect_leq(world.begun, HTTP_WAITS_AT_ONCE + 1);
+	cr_expect_leq(world.begun, HTTP_PENDING_AT_ONCE + 1);
 }
 
 Test(http_profile, as_many_wait_as_may)

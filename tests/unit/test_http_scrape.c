@@ -11,7 +11,7 @@
 #include "base/cleanup.h"
 #include "endpoint.h"
 #include "http/http_bodies.h"
-#include "http/http_scrape.h"
+#include "http/server/http_scrape.h"
 #include "http_client.h"
 
 /* More than the kernel takes for a client that does not read (the default net.ipv4.tcp_wmem: 4 MiB). */

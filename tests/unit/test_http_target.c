@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "http/http_target.h"
+#include "http/server/http_target.h"
 
 Test(http_target, origin_and_absolute_form_have_a_path)
 {

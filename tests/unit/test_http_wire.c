@@ -8,7 +8,7 @@
 
 #include "base/cleanup.h"
 #include "http/http_limit.h"
-#include "http/http_wire.h"
+#include "http/shared/http_wire.h"
 
 Test(http_wire, there_and_back)
 {

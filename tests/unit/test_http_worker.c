@@ -26,8 +26,8 @@
 #include "child/child.h"
 #include "endpoint.h"
 #include "http/http.h"
-#include "http/http_confine.h"
-#include "http/http_worker.h"
+#include "http/server/http_confine.h"
+#include "http/server/http_worker.h"
 
 __attribute__((constructor)) static void work(int argc, char *argv[])
 {
@@ -190,7 +190,7 @@ Test(http_worker, it_serves_without_a_right)
 	cr_expect_lt(n, 16, "%zu descriptors", n);
 }
 
-/* Twice within a second: told once, started again each time; a scrape that comes between waits. */
+/* Twice within a second: told once, started again each time; a scrape that comes between pending. */
 Test(http_worker, killed_it_is_started_again)
 {
 	for (u64 restarts = 1; restarts <= 2; restarts++) {

@@ -6,8 +6,8 @@
 
 #include "base/json_get.h"
 #include "example_snapshot.h"
-#include "export/json.h"
-#include "export/per_thousand.h"
+#include "export/json/json.h"
+#include "export/json/per_thousand.h"
 
 /* Compares what is printed, with nothing more and nothing less in it than in `expected`. Takes `got`. */
 static void expect_json(json_object *got, const char *expected)

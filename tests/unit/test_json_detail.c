@@ -5,10 +5,10 @@
 
 #include "base/json_get.h"
 #include "example_snapshot.h"
-#include "export/hidden_names.h"
-#include "export/json.h"
-#include "export/json_hot.h"
-#include "export/json_zoom.h"
+#include "export/json/json.h"
+#include "export/json/json_hot.h"
+#include "export/json/json_zoom.h"
+#include "profile/hidden_names.h"
 
 #define KERNEL_NAMED   0xffffffff81000010ULL
 #define KERNEL_UNNAMED 0xffffffff81999999ULL

@@ -10,9 +10,9 @@
 #include "base/json_get.h"
 #include "example_rules.h"
 #include "example_snapshot.h"
-#include "export/json.h"
-#include "export/json_public.h"
-#include "export/prometheus_alerts.h"
+#include "export/json/json.h"
+#include "export/json/json_public.h"
+#include "export/prometheus/prometheus_alerts.h"
 
 enum { SLOW_DB, REMOTE, WORSE, STARVED };
 

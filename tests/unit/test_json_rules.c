@@ -6,8 +6,8 @@
 
 #include "base/json_get.h"
 #include "example_rules.h"
-#include "export/json_neighbours.h"
-#include "export/json_rules.h"
+#include "export/json/json_neighbours.h"
+#include "export/json/json_rules.h"
 
 /* 2026-11-21T06:00:00Z. */
 #define SIX 1795240800

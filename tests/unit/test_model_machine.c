@@ -4,7 +4,7 @@
 #include "base/cleanup.h"
 #include "model/machine.h"
 #include "model/memory.h"
-#include "origin/perf/pmu_format.h"
+#include "origin/pmu/pmu_format.h"
 
 #define FOREACH_MACHINE(machine) \
 	for (const struct machine *machine = machines; machine < machines + machines_count; machine++)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <criterion/criterion.h>
 
-#include "http/negotiate.h"
+#include "http/server/negotiate.h"
 
 Test(negotiate, what_prometheus_sends_gets_openmetrics)
 {

@@ -6,7 +6,7 @@
 #include "base/cleanup.h"
 #include "model/random.h"
 #include "neighbour_world.h"
-#include "policy/pairing.h"
+#include "neighbours/pairing.h"
 
 #define BINS 120
 

@@ -7,7 +7,7 @@
 
 #include "base/cleanup.h"
 #include "in_pairs.h"
-#include "neighbours_report.h"
+#include "neighbours/neighbours_report.h"
 #include "pebsd/data_source.h"
 #include "pebsd/histogram.h"
 #include "tree.h"

@@ -7,13 +7,13 @@
 
 #include "base/json_get.h"
 #include "collect/series.h"
-#include "ctl/format.h"
 #include "example_snapshot.h"
-#include "export/json.h"
-#include "export/prometheus.h"
+#include "export/json/json.h"
+#include "export/prometheus/prometheus.h"
+#include "format/format.h"
 #include "in_pairs.h"
 #include "parse_metrics.h"
-#include "snapshot_build.h"
+#include "snapshot/snapshot_build.h"
 
 #define SECOND NSEC_PER_SEC
 

@@ -7,8 +7,8 @@
 
 #include "base/cleanup.h"
 #include "machine_tree.h"
-#include "opener/serve/opener_plans.h"
-#include "origin/perf/perf_attr.h"
+#include "opener/opener_plans.h"
+#include "origin/pmu/perf_attr.h"
 #include "tree.h"
 #include "zoom/zoom_attr.h"
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "opener/opener_wire.h"
+#include "origin/opener/opener_wire.h"
 
 static const struct opener_request on_cpu = {
 	.target = OPENER_CPU,

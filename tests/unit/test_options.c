@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "config.h"
-#include "options.h"
+#include "config/config.h"
+#include "config/options.h"
 
 #define ARGUMENTS_MAX 16
 

@@ -4,7 +4,7 @@
 
 #include "base/cleanup.h"
 #include "example_snapshot.h"
-#include "export/order.h"
+#include "export/control/order.h"
 
 static size_t first_by(const char *word)
 {

@@ -7,7 +7,7 @@
 #include <criterion/criterion.h>
 
 #include "notify_socket.h"
-#include "pause_kept.h"
+#include "sampling/pause_kept.h"
 
 static struct notify_socket manager;
 

@@ -5,7 +5,7 @@
 
 #include <criterion/criterion.h>
 
-#include "origin/perf/perf_attr.h"
+#include "origin/pmu/perf_attr.h"
 
 static const struct pmu_opening skylake = {
 	.event = {.role = EVENT_LOADS,

@@ -4,7 +4,7 @@
 #include <criterion/criterion.h>
 
 #include "base/cleanup.h"
-#include "origin/perf/perf_remarks.h"
+#include "origin/probe/perf_remarks.h"
 
 static struct pmu_plan plan_of(u8 precise_ip)
 {

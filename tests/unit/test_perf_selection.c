@@ -5,7 +5,7 @@
 #include <criterion/criterion.h>
 
 #include "base/cleanup.h"
-#include "origin/perf/perf_selection.h"
+#include "origin/pmu/perf_selection.h"
 #include "tree.h"
 
 static char *root;

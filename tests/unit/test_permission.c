@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "base/cleanup.h"
-#include "export/permission.h"
+#include "export/control/permission.h"
 
 static bool grants(const struct permission *permission, enum permission_level level, uid_t uid, gid_t gid,
 		   gid_t more)

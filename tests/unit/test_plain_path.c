@@ -2,7 +2,7 @@
 #include <criterion/criterion.h>
 
 #include "base/cleanup.h"
-#include "export/plain_path.h"
+#include "cgroup/plain_path.h"
 
 Test(plain_path, what_leads_below_the_root_and_nowhere_else)
 {

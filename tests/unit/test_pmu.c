@@ -6,7 +6,7 @@
 #include <criterion/criterion.h>
 
 #include "base/cleanup.h"
-#include "origin/perf/pmu.h"
+#include "origin/pmu/pmu.h"
 #include "tree.h"
 
 static char *root;

@@ -4,7 +4,7 @@
 #include <criterion/criterion.h>
 
 #include "base/cleanup.h"
-#include "origin/perf/pmu_format.h"
+#include "origin/pmu/pmu_format.h"
 
 Test(pmu_format, where_bits_lie)
 {

@@ -9,7 +9,7 @@
 
 #include "base/cleanup.h"
 #include "machine_tree.h"
-#include "origin/perf/perf_attr.h"
+#include "origin/pmu/perf_attr.h"
 #include "tree.h"
 
 static char *root;

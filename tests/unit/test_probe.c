@@ -6,7 +6,8 @@
 #include <criterion/criterion.h>
 
 #include "base/cleanup.h"
-#include "origin/perf/probe.h"
+#include "origin/probe/probe.h"
+#include "origin/probe/probe_words.h"
 #include "tree.h"
 
 static char *root;
@@ -23,16 +24,16 @@ static void teardown(void)
 
 TestSuite(probe, .init = setup, .fini = teardown);
 
-static struct probe_wish wish_for(unsigned roles)
+static struct probe_request wish_for(unsigned roles)
 {
-	return (struct probe_wish){
+	return (struct probe_request){
 		.sysfs_root = root, .events = {.ldlat = 30, .period = 10007, .roles = roles}, .slots = 600};
 }
 
 /* Output of a run on the tree; the caller's to free. */
 static char *probe(bool json, int expected)
 {
-	const struct probe_wish wish = wish_for(1U << EVENT_LOADS);
+	const struct probe_request wish = wish_for(1U << EVENT_LOADS);
 	char *text = NULL;
 	size_t size = 0;
 	FILE *out = open_memstream(&text, &size);
@@ -151,7 +152,7 @@ Test(probe, text_for_people)
 
 Test(probe, a_wish_out_of_range_is_an_error)
 {
-	struct probe_wish wish = wish_for(1U << EVENT_LOADS);
+	struct probe_request wish = wish_for(1U << EVENT_LOADS);
 
 	wish.events.ldlat = 1;
 	cr_expect_eq(probe_run(&wish, true, stderr), -EINVAL);
@@ -474,7 +475,7 @@ Test(probe, json_of_the_cost)
 /* What is not asked for is planned too, and the plan tells which is which. */
 Test(probe, roles_that_are_not_asked_for_are_planned_as_well)
 {
-	const struct probe_wish wish = wish_for(0);
+	const struct probe_request wish = wish_for(0);
 	_cleanup_(probe_report_done) struct probe_report report = {0};
 
 	tree_skylake(root);
@@ -492,7 +493,7 @@ Test(probe, roles_that_are_not_asked_for_are_planned_as_well)
 /* What holds only with a role that is not asked for says so. */
 Test(probe, notes_on_what_is_not_asked_for_name_it)
 {
-	const struct probe_wish wish = wish_for(0);
+	const struct probe_request wish = wish_for(0);
 	_cleanup_(probe_report_done) struct probe_report report = {0};
 	bool told = false;
 

@@ -3,7 +3,7 @@
 #include <criterion/criterion.h>
 
 #include "base/json_get.h"
-#include "probe_running.h"
+#include "origin/probe/probe_running.h"
 
 static struct perf_running running;
 

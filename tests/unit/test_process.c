@@ -7,7 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "export/process.h"
+#include "export/prometheus/process.h"
 
 Test(process, start_stands_behind_any_name)
 {

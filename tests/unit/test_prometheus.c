@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "export/label.h"
-#include "export/prometheus.h"
+#include "export/prometheus/label.h"
+#include "export/prometheus/prometheus.h"
 #include "parse_metrics.h"
 
 /* What is rendered in these tests, with room for three series. */

@@ -7,7 +7,7 @@
 #include "base/cleanup.h"
 #include "example_rules.h"
 #include "example_snapshot.h"
-#include "export/prometheus.h"
+#include "export/prometheus/prometheus.h"
 #include "parse_metrics.h"
 
 enum { SLOW_DB, REMOTE, WORSE, STARVED };

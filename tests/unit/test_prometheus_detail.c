@@ -7,7 +7,7 @@
 
 #include "base/cleanup.h"
 #include "example_snapshot.h"
-#include "export/prometheus.h"
+#include "export/prometheus/prometheus.h"
 #include "parse_metrics.h"
 
 static const char *const hot[] = {"/a", "/b", NULL};

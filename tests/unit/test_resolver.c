@@ -14,7 +14,7 @@
 #include <criterion/criterion.h>
 
 #include "subject.h"
-#include "symbols/resolver.h"
+#include "symbols/resolver/resolver.h"
 
 static struct resolver *new_resolver(void)
 {
@@ -351,7 +351,7 @@ Test(resolver, mapped_as_an_event_said)
 	char *directory = subject_directory();
 	_cleanup_free_ char *path = in_directory(directory, "subject");
 	struct resolver *resolver = new_resolver();
-	struct resolver_mapping mapping = {.size = 0x1000, .protection = PROT_READ | PROT_EXEC, .path = path};
+	struct symbol_mapping mapping = {.size = 0x1000, .protection = PROT_READ | PROT_EXEC, .path = path};
 	struct subject subject;
 	struct stat found;
 	struct symbol symbol;
@@ -547,17 +547,17 @@ Test(resolver, a_process_with_a_hundred_thousand_mappings)
 Test(resolver, more_processes_than_are_held)
 {
 	struct resolver *resolver = new_resolver();
-	struct resolver_mapping mapping = {.start = 0x1000, .size = 0x1000, .path = "[heap]"};
+	struct symbol_mapping mapping = {.start = 0x1000, .size = 0x1000, .path = "[heap]"};
 	struct symbol symbol;
 
-	for (u32 i = 0; i < 3 * RESOLVER_PROCESSES_MAX; i++) {
+	for (u32 i = 0; i < 3 * SYMBOL_PROCESSES_MAX; i++) {
 		mapping.pid = 4194304 + i;
 		cr_assert_eq(resolver_mapped(resolver, &mapping), 0);
 	}
-	symbol = look_up(resolver, 4194304 + 3 * RESOLVER_PROCESSES_MAX - 1, 0x1000, SYMBOL_DATA);
+	symbol = look_up(resolver, 4194304 + 3 * SYMBOL_PROCESSES_MAX - 1, 0x1000, SYMBOL_DATA);
 	cr_expect_eq(symbol.region, SYMBOL_HEAP);
 	symbol_done(&symbol);
-	symbol = look_up(resolver, 4194304 + 2 * RESOLVER_PROCESSES_MAX - 1, 0x1000, SYMBOL_DATA);
+	symbol = look_up(resolver, 4194304 + 2 * SYMBOL_PROCESSES_MAX - 1, 0x1000, SYMBOL_DATA);
 	cr_expect_eq(symbol.region, SYMBOL_UNKNOWN);
 	symbol_done(&symbol);
 	resolver_free(resolver);

@@ -9,8 +9,8 @@
 #include <criterion/criterion.h>
 
 #include "subject.h"
-#include "symbols/resolver.h"
-#include "symbols/resolver_jit.h"
+#include "symbols/resolver/resolver.h"
+#include "symbols/resolver/resolver_jit.h"
 
 static void add(struct jit_map *map, const char *text)
 {

@@ -10,7 +10,7 @@
 
 #include <criterion/criterion.h>
 
-#include "symbols/resolver_maps.h"
+#include "symbols/resolver/resolver_maps.h"
 
 static struct maps *read_text(const char *text)
 {
@@ -199,7 +199,7 @@ Test(maps, a_new_mapping_lies_over_the_old_ones)
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		struct maps *maps = read_text("2000-4000 r-xp 00001000 fe:00 1 /a\n"
 					      "6000-7000 r-xp 00000000 fe:00 2 /b\n");
-		struct resolver_mapping mapping = {
+		struct symbol_mapping mapping = {
 			.start = cases[i].start,
 			.size = cases[i].end - cases[i].start,
 			.path = "/n",
@@ -221,8 +221,8 @@ Test(maps, a_new_mapping_lies_over_the_old_ones)
 Test(maps, mappings_that_cannot_be)
 {
 	struct maps *maps = read_text("2000-4000 r-xp 00001000 fe:00 1 /a\n");
-	struct resolver_mapping empty = {.start = 0x1000, .path = "/n"};
-	struct resolver_mapping wraps = {.start = UINT64_MAX - 10, .size = 100, .path = "/n"};
+	struct symbol_mapping empty = {.start = 0x1000, .path = "/n"};
+	struct symbol_mapping wraps = {.start = UINT64_MAX - 10, .size = 100, .path = "/n"};
 
 	cr_expect_eq(maps_enter(maps, &empty), -EINVAL);
 	cr_expect_eq(maps_enter(maps, &wraps), -EINVAL);

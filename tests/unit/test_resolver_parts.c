@@ -8,11 +8,11 @@
 #include <criterion/criterion.h>
 
 #include "subject.h"
-#include "symbols/resolver.h"
-#include "symbols/resolver_kernel.h"
-#include "symbols/resolver_name.h"
-#include "symbols/resolver_open.h"
-#include "symbols/resolver_process.h"
+#include "symbols/resolver/resolver.h"
+#include "symbols/resolver/resolver_kernel.h"
+#include "symbols/resolver/resolver_name.h"
+#include "symbols/resolver/resolver_open.h"
+#include "symbols/resolver/resolver_process.h"
 
 static void expect_name(const char *symbol, const char *expected)
 {

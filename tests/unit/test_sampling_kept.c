@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "notify_socket.h"
-#include "sampling_kept.h"
+#include "sampling/sampling_kept.h"
 #include "scarce_memory.h"
 #include "state/state_kinds.h"
 

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "sampling_zoom.h"
+#include "sampling/sampling_zoom.h"
 #include "tree.h"
 
 struct one {

@@ -9,7 +9,7 @@
 
 #include "base/cleanup.h"
 #include "collect/series_width.h"
-#include "export/prometheus.h"
+#include "export/prometheus/prometheus.h"
 #include "in_pairs.h"
 
 #define SECOND NSEC_PER_SEC

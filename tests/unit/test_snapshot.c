@@ -7,7 +7,7 @@
 
 #include "example_snapshot.h"
 #include "in_pairs.h"
-#include "snapshot_build.h"
+#include "snapshot/snapshot_build.h"
 
 #define SECOND NSEC_PER_SEC
 

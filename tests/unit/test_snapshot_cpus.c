@@ -2,7 +2,7 @@
 #include <criterion/criterion.h>
 
 #include "base/cleanup.h"
-#include "snapshot_cpus.h"
+#include "snapshot/snapshot_cpus.h"
 
 static const struct cpu_counts counts[] = {
 	{.cpu = 0,

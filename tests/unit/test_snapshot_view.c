@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "example_snapshot.h"
-#include "snapshot_figures.h"
-#include "snapshot_view.h"
+#include "snapshot/snapshot_figures.h"
+#include "snapshot/snapshot_view.h"
 
 /* Five paths of a tree and one that is none; samples 1, 2, 4, 8, 16, 32 of one event. */
 static const struct snapshot *tree(void)

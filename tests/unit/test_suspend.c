@@ -2,7 +2,7 @@
 #include <criterion/criterion.h>
 
 #include "base/cleanup.h"
-#include "suspend.h"
+#include "sampling/suspend.h"
 
 #define HOUR_NS (3600 * NSEC_PER_SEC)
 

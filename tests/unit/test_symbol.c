@@ -4,7 +4,7 @@
 #include <criterion/criterion.h>
 
 #include "base/cleanup.h"
-#include "symbols/symbol.h"
+#include "symbols/shared/symbol.h"
 
 Test(symbol, texts)
 {

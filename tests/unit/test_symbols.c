@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Asking the symboliser: what comes of a good one, and of one that dies, hangs, answers wrongly or does not
- * start. The symboliser is this program itself, which then does what the addresses it is asked for say.
+ * Asking the symbolizer: what comes of a good one, and of one that dies, hangs, answers wrongly or does not
+ * start. The symbolizer is this program itself, which then does what the addresses it is asked for say.
  */
 #include <criterion/criterion.h>
 #include <dirent.h>
@@ -17,7 +17,7 @@
 
 #include "base/log.h"
 #include "symbols/symbols.h"
-#include "symbols/symbols_blame.h"
+#include "symbols/symbols_backoff.h"
 #include "symbols/symbols_queue.h"
 
 #define PID 4711U
@@ -219,7 +219,7 @@ static void fake_packet(const u8 *packet, size_t size)
 
 __attribute__((constructor)) static void fake(int argc, char *argv[])
 {
-	static u8 packet[SYMBOLS_QUEUE_PACKET];
+	static u8 packet[SYMBOLS_WIRE_PACKET];
 	ssize_t n;
 
 	if (argc != 2 || strcmp(argv[1], "--symbolizer") != 0)
@@ -253,7 +253,7 @@ static void end(void)
 	symbols = symbols_free(symbols);
 	event = sd_event_unref(event);
 	/* Whatever became of it, nothing of it is left. */
-	cr_expect_eq(waitpid(-1, NULL, WNOHANG), -1, "a symboliser is left");
+	cr_expect_eq(waitpid(-1, NULL, WNOHANG), -1, "a symbolizer is left");
 	cr_expect_eq(errno, ECHILD);
 }
 
@@ -313,7 +313,7 @@ Test(symbols, a_name_is_asked_for_once_however_often)
 	cr_expect(figures.running);
 	cr_expect_gt(figures.bytes, 1000);
 	cr_expect_gt(figures.own_bytes, 1000);
-	cr_expect_lt(figures.own_bytes, figures.bytes, "the symboliser holds something too");
+	cr_expect_lt(figures.own_bytes, figures.bytes, "the symbolizer holds something too");
 }
 
 Test(symbols, an_address_of_the_kernel_is_asked_for_once_for_all)
@@ -477,7 +477,7 @@ Test(symbols, a_process_that_kills_it_again_and_again_costs_its_own_names_alone)
 {
 	for (u64 i = 0; i < 20; i++)
 		cr_expect_eq(answer_of(PID, address(i, DIES))->region, SYMBOL_UNKNOWN);
-	cr_expect_eq(symbols_figures(symbols).starts, SYMBOLS_BLAME_FAILURES);
+	cr_expect_eq(symbols_figures(symbols).starts, SYMBOLS_BACKOFF_FAILURES);
 	cr_expect_eq(answer_of(PID, address(1, 0))->region, SYMBOL_UNKNOWN, "not asked any more");
 	cr_expect_str_eq(name_of(PID + 1, address(1, 0)), "f1");
 }
@@ -488,7 +488,7 @@ Test(symbols, it_is_not_started_for_ever)
 
 	for (u32 i = 0; i < 100; i++)
 		cr_expect_eq(answer_of(PID + i, address(1, DIES))->region, SYMBOL_UNKNOWN);
-	cr_expect_eq(symbols_figures(symbols).starts, SYMBOLS_BLAME_STARTS);
+	cr_expect_eq(symbols_figures(symbols).starts, SYMBOLS_BACKOFF_STARTS);
 	lost = symbols_figures(symbols).lost;
 	cr_expect_eq(lost, 100);
 	cr_expect(find_of(1, address(2, 0)), "said at once, not some time");
@@ -521,7 +521,7 @@ Test(symbols, one_that_does_not_start_costs_names)
 		cr_expect_eq(symbols_figures(symbols).lost, 1);
 		for (u64 n = 2; n < 100; n++)
 			cr_expect_eq(answer_of(PID, address(n, 0))->region, SYMBOL_UNKNOWN);
-		cr_expect_leq(symbols_figures(symbols).starts, SYMBOLS_BLAME_STARTS);
+		cr_expect_leq(symbols_figures(symbols).starts, SYMBOLS_BACKOFF_STARTS);
 	}
 }
 
@@ -541,7 +541,7 @@ Test(symbols, it_ends_when_it_has_nothing_to_do_and_starts_again)
 
 Test(symbols, a_process_that_becomes_another_is_asked_about_anew)
 {
-	const struct resolver_mapping mapping = {
+	const struct symbol_mapping mapping = {
 		.pid = PID, .start = address(1, 0), .size = 0x1000, .path = "/y"};
 
 	(void)answer_of(PID, address(1, 0));

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "symbols/symbols_blame.h"
+#include "symbols/symbols_backoff.h"
 #include "symbols/symbols_cache.h"
 #include "symbols/symbols_queue.h"
 
@@ -275,7 +275,7 @@ Test(symbols_queue, it_is_bounded_and_goes_round)
 	cr_expect_eq(n, SYMBOLS_QUEUE_MAX);
 	cr_expect_eq(symbols_queue_add(&queue, &request, 1, NULL), -ENOBUFS);
 	while ((size = symbols_queue_packet(&queue, &packet))) {
-		cr_assert_leq(size, SYMBOLS_QUEUE_PACKET);
+		cr_assert_leq(size, SYMBOLS_WIRE_PACKET);
 		symbols_queue_sent(&queue, size);
 	}
 }
@@ -294,7 +294,7 @@ Test(symbols_queue, long_paths_are_bounded_in_bytes)
 	cr_expect_leq(symbols_queue_bytes(&queue), 2 * SYMBOLS_QUEUE_BYTES_MAX);
 }
 
-Test(symbols_queue, another_symboliser_is_asked_the_questions_alone)
+Test(symbols_queue, another_symbolizer_is_asked_the_questions_alone)
 {
 	struct symbols_entry entries[3] = {{.query = at(1, 5)}, {.query = at(1, 6)}, {.query = at(1, 7)}};
 	struct symbols_wire_request note = {.type = SYMBOLS_WIRE_PROCESS, .pid = 3}, got;
@@ -325,37 +325,37 @@ Test(symbols_queue, another_symboliser_is_asked_the_questions_alone)
 	cr_expect_eq(begin, size);
 }
 
-Test(symbols_blame, starts_are_limited)
+Test(symbols_backoff, starts_are_limited)
 {
-	struct symbols_blame blame = {0};
+	struct symbols_backoff backoff = {0};
 
-	for (u64 i = 0; i < SYMBOLS_BLAME_STARTS; i++) {
-		cr_assert(symbols_blame_may_start(&blame, 1 + i));
-		symbols_blame_started(&blame, 1 + i);
+	for (u64 i = 0; i < SYMBOLS_BACKOFF_STARTS; i++) {
+		cr_assert(symbols_backoff_may_start(&backoff, 1 + i));
+		symbols_backoff_started(&backoff, 1 + i);
 	}
-	cr_expect_not(symbols_blame_may_start(&blame, SYMBOLS_BLAME_SPAN_NS));
-	cr_expect(symbols_blame_may_start(&blame, 1 + SYMBOLS_BLAME_SPAN_NS));
-	symbols_blame_started(&blame, 1 + SYMBOLS_BLAME_SPAN_NS);
-	cr_expect_not(symbols_blame_may_start(&blame, 1 + SYMBOLS_BLAME_SPAN_NS));
+	cr_expect_not(symbols_backoff_may_start(&backoff, SYMBOLS_BACKOFF_SPAN_NS));
+	cr_expect(symbols_backoff_may_start(&backoff, 1 + SYMBOLS_BACKOFF_SPAN_NS));
+	symbols_backoff_started(&backoff, 1 + SYMBOLS_BACKOFF_SPAN_NS);
+	cr_expect_not(symbols_backoff_may_start(&backoff, 1 + SYMBOLS_BACKOFF_SPAN_NS));
 }
 
-Test(symbols_blame, a_process_is_barred_for_some_time)
+Test(symbols_backoff, a_process_is_barred_for_some_time)
 {
-	struct symbols_blame blame = {0};
-	u64 last = 10 + SYMBOLS_BLAME_FAILURES - 1;
+	struct symbols_backoff backoff = {0};
+	u64 last = 10 + SYMBOLS_BACKOFF_FAILURES - 1;
 
-	for (u64 i = 0; i < SYMBOLS_BLAME_FAILURES; i++) {
-		cr_expect_not(symbols_blame_is_barred(&blame, 7, 10 + i));
-		symbols_blame_add(&blame, 7, 10 + i);
+	for (u64 i = 0; i < SYMBOLS_BACKOFF_FAILURES; i++) {
+		cr_expect_not(symbols_backoff_is_barred(&backoff, 7, 10 + i));
+		symbols_backoff_add(&backoff, 7, 10 + i);
 	}
-	cr_expect(symbols_blame_is_barred(&blame, 7, last));
-	cr_expect_not(symbols_blame_is_barred(&blame, 8, last));
-	cr_expect(symbols_blame_is_barred(&blame, 7, last + SYMBOLS_BLAME_KEPT_NS));
-	cr_expect_not(symbols_blame_is_barred(&blame, 7, last + SYMBOLS_BLAME_KEPT_NS + 1));
-	symbols_blame_add(&blame, 7, last + 2 * SYMBOLS_BLAME_KEPT_NS);
-	cr_expect_not(symbols_blame_is_barred(&blame, 7, last + 2 * SYMBOLS_BLAME_KEPT_NS),
+	cr_expect(symbols_backoff_is_barred(&backoff, 7, last));
+	cr_expect_not(symbols_backoff_is_barred(&backoff, 8, last));
+	cr_expect(symbols_backoff_is_barred(&backoff, 7, last + SYMBOLS_BACKOFF_KEPT_NS));
+	cr_expect_not(symbols_backoff_is_barred(&backoff, 7, last + SYMBOLS_BACKOFF_KEPT_NS + 1));
+	symbols_backoff_add(&backoff, 7, last + 2 * SYMBOLS_BACKOFF_KEPT_NS);
+	cr_expect_not(symbols_backoff_is_barred(&backoff, 7, last + 2 * SYMBOLS_BACKOFF_KEPT_NS),
 		      "the former failures are forgotten");
-	for (u32 pid = 100; pid < 100 + SYMBOLS_BLAME_PIDS; pid++)
-		symbols_blame_add(&blame, pid, last + 3 * SYMBOLS_BLAME_KEPT_NS);
-	cr_expect_not(symbols_blame_is_barred(&blame, 7, last + 3 * SYMBOLS_BLAME_KEPT_NS));
+	for (u32 pid = 100; pid < 100 + SYMBOLS_BACKOFF_PIDS; pid++)
+		symbols_backoff_add(&backoff, pid, last + 3 * SYMBOLS_BACKOFF_KEPT_NS);
+	cr_expect_not(symbols_backoff_is_barred(&backoff, 7, last + 3 * SYMBOLS_BACKOFF_KEPT_NS));
 }

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What goes between pebsd and its symboliser, and what is refused of it. */
+/* What goes between pebsd and its symbolizer, and what is refused of it. */
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
 
-#include "symbols/symbols_wire.h"
+#include "base/cleanup.h"
+#include "symbols/shared/symbols_wire.h"
 
 static u8 buffer[SYMBOLS_WIRE_MAX];
 static struct symbols_wire_answer answer;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The symboliser itself, run by this program as pebsd runs it: what it answers, and what it has given up
+/* The symbolizer itself, run by this program as pebsd runs it: what it answers, and what it has given up
  * before. */
 #include <criterion/criterion.h>
 #include <dirent.h>
@@ -21,11 +21,11 @@
 #include <sys/sysmacros.h>
 #include <sys/wait.h>
 
+#include "base/failure.h"
 #include "base/log.h"
-#include "failure.h"
+#include "symbols/resolver/symbols_confine.h"
+#include "symbols/resolver/symbols_worker.h"
 #include "symbols/symbols.h"
-#include "symbols/symbols_confine.h"
-#include "symbols/symbols_worker.h"
 
 __attribute__((constructor)) static void work(int argc, char *argv[])
 {
@@ -83,7 +83,7 @@ static const struct symbol *own_function(void)
 	return answer_of((u32)getpid(), (u64)(uintptr_t)a_function_of_this_test, SYMBOL_CODE);
 }
 
-/* The symboliser's pid: the only child. */
+/* The symbolizer's pid: the only child. */
 static pid_t worker_pid(void)
 {
 	DIR *directory = opendir("/proc");
@@ -204,11 +204,11 @@ Test(symbols_worker, a_file_that_is_no_program_tells_nothing)
 {
 	char path[] = "/tmp/secret.XXXXXX";
 	int fd = mkostemp(path, O_CLOEXEC);
-	struct resolver_mapping mapping = {.pid = (u32)getpid(),
-					   .start = 0x10000,
-					   .size = 0x1000,
-					   .protection = PROT_READ | PROT_EXEC,
-					   .path = path};
+	struct symbol_mapping mapping = {.pid = (u32)getpid(),
+					 .start = 0x10000,
+					 .size = 0x1000,
+					 .protection = PROT_READ | PROT_EXEC,
+					 .path = path};
 	const struct symbol *symbol;
 	struct stat st;
 

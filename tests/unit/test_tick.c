@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "tick.h"
+#include "engine/tick.h"
 
 #define INTERVAL_US 20000
 #define SECOND_US   1000000ULL

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/cleanup.h"
-#include "ctl/top/draw.h"
+#include "ctl/top/top_draw.h"
 #include "formatted.h"
 
 static const struct format_style plain = {.width = 80};

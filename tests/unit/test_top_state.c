@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "ctl/screen.h"
-#include "ctl/top/state.h"
+#include "ctl/top/screen.h"
+#include "ctl/top/top_state.h"
 
 /* A hundred rows r0, r1, ...; `table` says how many places they have moved down. */
 static const char *name_of(const void *table, size_t row, bool *ret_sum)

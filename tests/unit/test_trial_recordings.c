@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "recorded.h"
-#include "trial_recordings.h"
+#include "trial/trial_recordings.h"
 
 #define START_NS (1000 * NSEC_PER_SEC)
 #define DAY_NS   (86400 * NSEC_PER_SEC)

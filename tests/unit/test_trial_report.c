@@ -3,8 +3,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "export/json_trial.h"
-#include "trial_text.h"
+#include "trial/json_trial.h"
+#include "trial/trial_text.h"
 
 static char *patterns[] = {(char *)"comm:*"};
 

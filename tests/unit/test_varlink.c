@@ -13,9 +13,9 @@
 #include <unistd.h>
 
 #include "base/json_get.h"
-#include "export/varlink.h"
-#include "export/varlink_message.h"
-#include "export/varlink_room.h"
+#include "varlink/varlink.h"
+#include "varlink/varlink_budget.h"
+#include "varlink/varlink_message.h"
 #include "varlink_peer.h"
 
 static sd_event *event;

@@ -102,7 +102,7 @@ TestSuite(verbs_policy, .fini = clean, .timeout = 30);
 static enum ctl_exit run(verb_function verb, bool json, const char *first, const char *second,
 			 char ret[OUTPUT_MAX])
 {
-	const struct options options = {.socket = path, .json = json};
+	const struct ctl_options options = {.socket = path, .json = json};
 	char *const arguments[] = {(char *)first, (char *)second, NULL};
 	int output = dup(STDOUT_FILENO), error = dup(STDERR_FILENO);
 	int file = open(directory, O_TMPFILE | O_RDWR, 0600);

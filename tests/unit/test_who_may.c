@@ -14,9 +14,9 @@
 
 #include "base/cleanup.h"
 #include "base/log.h"
-#include "export/control.h"
-#include "export/control_interface.h"
-#include "export/control_methods.h"
+#include "export/control/control.h"
+#include "export/control/control_interface.h"
+#include "export/control/control_methods.h"
 #include "varlink_peer.h"
 
 /* Groups that every Debian has: who may connect, and whom `detail` names. */

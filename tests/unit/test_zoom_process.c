@@ -47,7 +47,7 @@ static int look(u32 pid, struct told *told)
 	struct zoom_process process;
 	int r;
 
-	zoom_process_read(pid, &(struct zoom_process_door){0}, &process);
+	zoom_process_read(pid, &(struct zoom_process_socket){0}, &process);
 	r = zoom_process_tell(&process, tell, told);
 	zoom_process_done(&process);
 	return r;

@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "zoom/recording.h"
+#include "zoom/zoom_recording.h"
 
 static struct zoom_recording *recording_of(size_t bytes_max)
 {

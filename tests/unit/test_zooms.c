@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "base/cleanup.h"
-#include "zooms.h"
+#include "detail/zooms.h"
 
 /* What a zoom's events are made of here: records that a drain hands out, once. */
 struct zoom_events {
@@ -130,7 +130,7 @@ int symbols_process(struct symbols *symbols, u32 pid)
 	return 0;
 }
 
-int symbols_mapped(struct symbols *symbols, const struct resolver_mapping *mapping)
+int symbols_mapped(struct symbols *symbols, const struct symbol_mapping *mapping)
 {
 	(void)symbols;
 	(void)mapping;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Names of the model's code and data, as the symboliser has them of this machine's programs. Pure. */
+/* Names of the model's code and data, as the symbolizer has them of this machine's programs. Pure. */
 #ifndef PEBSD_ORIGIN_MODEL_SYMBOL_H
 #define PEBSD_ORIGIN_MODEL_SYMBOL_H
 
-#include "symbols/symbol.h"
+#include "symbols/shared/symbol.h"
 
 /* What a symbol points to. */
 struct model_symbol {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "perf.h"
+#include "origin/perf/perf.h"
 
 #include <errno.h>
 #include <string.h>
 #include <time.h>
 
 #include "base/descriptor_limit.h"
-#include "perf_diagnose.h"
-#include "perf_parts.h"
+#include "origin/perf/perf_diagnose.h"
+#include "origin/perf/perf_parts.h"
 
 int perf_diagnosed(int error,
 		   char *(*diagnose)(int, const struct pmu_opening *, int, const struct perf_facts *),
@@ -29,29 +29,6 @@ int perf_try(struct pmu_opening *opening, int cpu, char **ret_message)
 	if (r < 0)
 		return perf_diagnosed(r, perf_diagnose_open, opening, cpu, ret_message);
 	perf_cpu_close(&event);
-	return 0;
-}
-
-int perf_add_book(struct perf_event_set *set, int cpu)
-{
-	struct cpu_counts *closed, *books;
-	size_t at = set->n_books;
-
-	if (perf_book_of(set->closed, set->n_books, cpu))
-		return 0;
-	closed = reallocarray(set->closed, at + 1, sizeof(*closed));
-	if (!closed)
-		return -ENOMEM;
-	set->closed = closed;
-	books = reallocarray(set->books, at + 1, sizeof(*books));
-	if (!books)
-		return -ENOMEM;
-	set->books = books;
-	for (; at > 0 && closed[at - 1].cpu > cpu; at--)
-		closed[at] = closed[at - 1];
-	closed[at] = (struct cpu_counts){.cpu = cpu, .throttle_known = true};
-	set->n_books++;
-	memcpy(books, closed, set->n_books * sizeof(*books));
 	return 0;
 }
 

@@ -16,7 +16,7 @@
 #include "base/cleanup.h"
 #include "origin/cpu_counts.h"
 #include "origin/perf/perf_keep.h"
-#include "origin/perf/pmu.h"
+#include "origin/pmu/pmu.h"
 
 #define PERF_ONLINE_PATH "/sys/devices/system/cpu/online"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "perf_cost.h"
+#include "origin/perf/perf_cost.h"
 
 #include "kernel/kernel.h"
 #include "kernel/map_size.h"

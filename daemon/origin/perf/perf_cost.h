@@ -6,7 +6,7 @@
 #ifndef PEBSD_PERF_COST_H
 #define PEBSD_PERF_COST_H
 
-#include "origin/perf/pmu.h"
+#include "origin/pmu/pmu.h"
 
 /* What one machine, or one run on it, tells. 0: not known. */
 struct perf_cost_facts {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "perf_cpu.h"
+#include "origin/perf/perf_cpu.h"
 
 #include <errno.h>
 #include <sys/ioctl.h>
 #include <time.h>
 
 #include "base/cleanup.h"
-#include "perf_attr.h"
-#include "perf_door.h"
+#include "origin/perf/perf_backend.h"
+#include "origin/pmu/perf_attr.h"
 
 void perf_cpu_close(struct perf_cpu *event)
 {
@@ -25,12 +25,12 @@ int perf_cpu_open(const struct pmu_opening *opening, int cpu, struct perf_cpu *r
 
 	if (opening->has_leader) {
 		perf_attr_leader(opening, &attr);
-		leader_fd = perf_door_cpu(&attr, cpu, -1);
+		leader_fd = perf_backend_cpu(&attr, cpu, -1);
 		if (leader_fd < 0)
 			return leader_fd;
 	}
 	perf_attr(opening, opening->event.period, &attr);
-	fd = perf_door_cpu(&attr, cpu, leader_fd);
+	fd = perf_backend_cpu(&attr, cpu, leader_fd);
 	if (fd < 0)
 		return fd;
 	*ret = (struct perf_cpu){

@@ -8,7 +8,7 @@
 #include "origin/perf/perf_outage.h"
 #include "origin/perf/perf_page.h"
 #include "origin/perf/perf_stall.h"
-#include "origin/perf/pmu.h"
+#include "origin/pmu/pmu.h"
 
 struct perf_cpu {
 	int cpu;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "perf_diagnose.h"
+#include "origin/perf/perf_diagnose.h"
 
 #include <errno.h>
 #include <linux/capability.h>

@@ -4,7 +4,7 @@
 #define PEBSD_PERF_DIAGNOSE_H
 
 #include "origin/perf/perf_facts.h"
-#include "origin/perf/pmu.h"
+#include "origin/pmu/pmu.h"
 
 /*
  * Why perf_event_open(2) of `opening` on `cpu` failed with `error` (-errno): what failed, on what, why, and

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "perf_facts.h"
+#include "origin/perf/perf_facts.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -13,7 +13,7 @@
 #include "base/text_file.h"
 #include "cgroup/mount.h"
 #include "cgroup/walk.h"
-#include "perf_notes.h"
+#include "origin/perf/perf_notes.h"
 
 bool perf_facts_capable(const struct perf_facts *facts, unsigned capability)
 {
@@ -266,7 +266,7 @@ void perf_facts_gather(struct perf_facts *ret)
 	gather_status(ret);
 	gather_cpu(ret);
 	ret->paranoid_known = read_number("/proc/sys/kernel/perf_event_paranoid", &ret->paranoid);
-	perf_door_trouble(ret->opener);
+	perf_backend_trouble(ret->opener);
 	if (read_number("/sys/bus/event_source/devices/cpu/caps/max_precise", &max_precise) &&
 	    max_precise >= 0) {
 		ret->max_precise_known = true;

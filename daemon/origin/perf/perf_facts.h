@@ -9,7 +9,7 @@
 #include <stdbool.h>
 
 #include "base/cpu_list.h"
-#include "origin/perf/perf_door.h"
+#include "origin/perf/perf_backend.h"
 #include "pebsd/types.h"
 
 /* What becomes of cgroups here. */
@@ -35,10 +35,10 @@ struct perf_facts {
 	bool has_btf;               /* /sys/kernel/btf/vmlinux */
 	bool has_core_pmu;          /* /sys/bus/event_source/devices/cpu */
 	bool max_precise_known;
-	bool hypervisor;                    /* CPUID says that this is a guest */
-	bool debian_kernel;                 /* carries the patch for kernel.perf_event_paranoid above 2 */
-	bool ubuntu_kernel;                 /* carries the one for 4 and above */
-	char opener[PERF_DOOR_TROUBLE_MAX]; /* why the opener was of no help; "": nothing to say */
+	bool hypervisor;                       /* CPUID says that this is a guest */
+	bool debian_kernel;                    /* carries the patch for kernel.perf_event_paranoid above 2 */
+	bool ubuntu_kernel;                    /* carries the one for 4 and above */
+	char opener[PERF_BACKEND_TROUBLE_MAX]; /* why the opener was of no help; "": nothing to say */
 
 	/* From here on only perf_facts_gather_surroundings() fills in. */
 	bool nmi_watchdog; /* kernel.nmi_watchdog is on */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "perf_keep.h"
+#include "origin/perf/perf_keep.h"
 
 #include <errno.h>
 #include <linux/perf_event.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "perf_parts.h"
+#include "origin/perf/perf_parts.h"
 
 #include <errno.h>
 #include <linux/perf_event.h>
@@ -8,95 +8,7 @@
 #include <time.h>
 
 #include "base/log.h"
-#include "perf_diagnose.h"
-
-static int compare_cpus(const void *key, const void *member)
-{
-	return *(const int *)key - ((const struct cpu_counts *)member)->cpu;
-}
-
-struct cpu_counts *perf_book_of(struct cpu_counts *books, size_t n, int cpu)
-{
-	return n ? bsearch(&cpu, books, n, sizeof(*books), compare_cpus) : NULL;
-}
-
-static void set_book(struct perf_event_set *set, int cpu, const struct cpu_counts *closed)
-{
-	struct cpu_counts *book = perf_book_of(set->closed, set->n_books, cpu);
-
-	*book = *closed;
-	book->cpu = cpu;
-	book->open = book->in_error = false;
-}
-
-void perf_set_keep_counts(struct perf_event_set *set, const struct perf_cpu *event)
-{
-	struct perf_kept_cpu kept;
-
-	if (!set->keep || !perf_keep_cpu(set->keep, set->number, event->cpu, &kept))
-		return;
-	perf_keep_counts(event, &kept.counts);
-	perf_keep_write_cpu(set->keep, set->number, event->cpu, &kept);
-}
-
-void perf_set_keep_closed(struct perf_event_set *set, int cpu)
-{
-	const struct cpu_counts *closed = perf_book_of(set->closed, set->n_books, cpu);
-	struct perf_kept_cpu kept, before;
-
-	if (!set->keep || !closed)
-		return;
-	(void)perf_keep_cpu(set->keep, set->number, cpu, &kept);
-	before = kept;
-	kept.closed = *closed;
-	kept.known = 1;
-	kept.number = 0;
-	perf_keep_write_cpu(set->keep, set->number, cpu, &kept);
-	perf_keep_drop(set->keep, set->number, cpu, &before);
-}
-
-void perf_set_keep(struct perf_event_set *set)
-{
-	struct perf_kept_set kept = {
-		.opening = set->opening,
-		.known = 1,
-		.paused = set->paused,
-		.paused_seen_ns = set->paused_seen_ns,
-	};
-
-	kept.opening.event.period = set->asked_period;
-	if (set->keep)
-		perf_keep_write_set(set->keep, set->number, &kept);
-}
-
-/* Stored, and not yet in the books. Where that fails it samples all the same. */
-static void put_new(struct perf_event_set *set, const struct perf_cpu *event, struct perf_kept_cpu *ret)
-{
-	int r = perf_keep_put(set->keep, set->number, event, ret);
-
-	if (r >= 0)
-		return;
-	ret->number = 0;
-	(void)log_warning(
-		r, "%s on PMU %s, CPU %d, cannot be left to the next process, which will begin it anew",
-		event_role_name(set->opening.event.role), set->opening.event.pmu, event->cpu);
-}
-
-static void write_new(struct perf_event_set *set, const struct perf_cpu *event, struct perf_kept_cpu *kept)
-{
-	kept->closed = *perf_book_of(set->closed, set->n_books, event->cpu);
-	perf_keep_write_cpu(set->keep, set->number, event->cpu, kept);
-}
-
-void perf_set_keep_new(struct perf_event_set *set, const struct perf_cpu *event)
-{
-	struct perf_kept_cpu kept;
-
-	if (!set->keep)
-		return;
-	put_new(set, event, &kept);
-	write_new(set, event, &kept);
-}
+#include "origin/perf/perf_diagnose.h"
 
 /* How the events of before are gone on with. */
 struct taking_over {
@@ -187,21 +99,21 @@ static int begin(struct perf_event_set *set, struct perf_cpu *fresh, struct perf
 
 	if (fresh->period != over->period)
 		(void)perf_cpu_set_period(fresh, over->period, false);
-	put_new(set, fresh, &next);
+	perf_set_put_new(set, fresh, &next);
 	r = perf_cpu_attach(fresh, set->program_fd);
 	if (r < 0)
 		return r;
 	begun = now_ns();
 	if (old)
 		end_old(set, old);
-	write_new(set, fresh, &next);
+	perf_set_write_new(set, fresh, &next);
 	r = perf_cpu_enable(fresh);
 	if (!old)
 		return r;
 	/* In which it should have counted, and had no counter. */
 	without_ns = now_ns() - begun;
 	closed->enabled_ns += without_ns;
-	write_new(set, fresh, &next);
+	perf_set_write_new(set, fresh, &next);
 	if (without_ns > over->longest_ns)
 		over->longest_ns = without_ns;
 	perf_keep_drop(set->keep, set->number, fresh->cpu, kept);
@@ -217,7 +129,7 @@ static int take_over_cpu(struct perf_event_set *set, struct perf_cpu *fresh, str
 
 	if (!over->known || !perf_keep_cpu(set->keep, set->number, fresh->cpu, &kept))
 		return begin(set, fresh, NULL, NULL, over);
-	set_book(set, fresh->cpu, &kept.closed);
+	perf_set_book(set, fresh->cpu, &kept.closed);
 	if (!take_old(set, fresh->cpu, &kept, over, &old))
 		return begin(set, fresh, NULL, NULL, over);
 	if (over->settings->kept != KEPT_GO_ON || !over->same || kept.epoch != over->settings->epoch ||
@@ -240,7 +152,7 @@ static int end_cpu(struct perf_event_set *set, int cpu, struct taking_over *over
 	r = perf_add_book(set, cpu);
 	if (r < 0)
 		return r;
-	set_book(set, cpu, &kept.closed);
+	perf_set_book(set, cpu, &kept.closed);
 	if (take_old(set, cpu, &kept, over, &old)) {
 		end_old(set, &old);
 		perf_set_keep_closed(set, cpu);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "perf_map.h"
+#include "origin/perf/perf_map.h"
 
 #include <sys/mman.h>
 #include <time.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "perf_notes.h"
+#include "origin/perf/perf_notes.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -7,7 +7,7 @@
 #include <stddef.h>
 
 #include "origin/cpu_counts.h"
-#include "origin/perf/pmu.h"
+#include "origin/pmu/pmu.h"
 #include "pebsd/sample.h"
 
 /* Whether kernel.nmi_watchdog is on, and may have a counter of each CPU. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "perf_offcore.h"
+#include "origin/perf/perf_offcore.h"
 
 #include <errno.h>
 #include <linux/perf_event.h>
@@ -8,17 +8,10 @@
 #include <unistd.h>
 
 #include "base/descriptor_limit.h"
-#include "collect/offcore_figures.h"
-#include "perf_attr.h"
-#include "perf_diagnose.h"
-#include "perf_door.h"
-#include "perf_offcore_parts.h"
-
-void offcore_close_place(struct offcore_place *place)
-{
-	for (size_t kind = 0; kind < OFFCORE_KINDS; kind++)
-		cleanup_close(&place->fds[kind]);
-}
+#include "origin/perf/perf_backend.h"
+#include "origin/perf/perf_diagnose.h"
+#include "origin/perf/perf_offcore_parts.h"
+#include "origin/pmu/perf_attr.h"
 
 struct offcore_set *offcore_free(struct offcore_set *set)
 {
@@ -78,7 +71,7 @@ static int counter_open(const struct pmu_counter *counter, int cpu)
 	struct perf_event_attr attr;
 
 	perf_attr_counter(counter, &attr);
-	return perf_door_cpu(&attr, cpu, -1);
+	return perf_backend_cpu(&attr, cpu, -1);
 }
 
 static void diagnose(int error, const struct pmu_counter *counter, int cpu, char **ret_message)
@@ -136,13 +129,6 @@ static int open_place(const struct offcore_set *set, int cpu, u32 pmu, struct of
 	}
 	*ret = place;
 	return 0;
-}
-
-void offcore_control_place(const struct offcore_place *place, unsigned long request)
-{
-	for (size_t kind = 0; kind < OFFCORE_KINDS; kind++)
-		if (place->fds[kind] >= 0)
-			(void)ioctl(place->fds[kind], request, 0);
 }
 
 static int start_place(struct offcore_set *set, const struct offcore_place *place, char **ret_message)

@@ -16,7 +16,7 @@
 #include "base/cleanup.h"
 #include "kernel/kept.h"
 #include "kernel/kernel_offcore.h"
-#include "origin/perf/pmu.h"
+#include "origin/pmu/pmu.h"
 #include "store/handover.h"
 
 struct offcore_set;

@@ -3,6 +3,9 @@
 #ifndef PEBSD_PERF_OFFCORE_PARTS_H
 #define PEBSD_PERF_OFFCORE_PARTS_H
 
+#include <sys/ioctl.h>
+
+#include "base/cleanup.h"
 #include "origin/perf/perf_offcore.h"
 
 struct offcore_books;
@@ -30,8 +33,19 @@ struct offcore_set {
 	struct offcore_books *books; /* NULL: nothing outlives the process */
 };
 
-void offcore_close_place(struct offcore_place *place);
-void offcore_control_place(const struct offcore_place *place, unsigned long request);
+static inline void offcore_close_place(struct offcore_place *place)
+{
+	for (size_t kind = 0; kind < OFFCORE_KINDS; kind++)
+		cleanup_close(&place->fds[kind]);
+}
+
+/* `request`: PERF_EVENT_IOC_*, of each counter. */
+static inline void offcore_control_place(const struct offcore_place *place, unsigned long request)
+{
+	for (size_t kind = 0; kind < OFFCORE_KINDS; kind++)
+		if (place->fds[kind] >= 0)
+			(void)ioctl(place->fds[kind], request, 0);
+}
 
 /*
  * For a set that is not kept these do nothing. Begins with the books of the process before, and ends what is

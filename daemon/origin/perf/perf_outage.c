@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "perf_outage.h"
+#include "origin/perf/perf_outage.h"
 
 void perf_outage_start(struct perf_outage *outage, u64 now_ns)
 {

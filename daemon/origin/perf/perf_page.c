@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "perf_page.h"
+#include "origin/perf/perf_page.h"
 
 #include <errno.h>
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What an event's set holds, for sampling (perf.c) and for what outlives the process (perf_kept.c). */
+/* What an event's set holds, for sampling (perf.c), for its counts (perf_counts.c) and for taking over the events
+ * of the process before (perf_kept.c). */
 #ifndef PEBSD_PERF_PARTS_H
 #define PEBSD_PERF_PARTS_H
 
@@ -43,6 +44,16 @@ int perf_change_period(struct perf_event_set *set, struct perf_cpu *event, u64 p
 int perf_diagnosed(int error,
 		   char *(*diagnose)(int, const struct pmu_opening *, int, const struct perf_facts *),
 		   const struct pmu_opening *opening, int cpu, char **ret_message);
+
+/* The counts of closed events on a CPU that has an entry. */
+void perf_set_book(struct perf_event_set *set, int cpu, const struct cpu_counts *closed);
+
+/*
+ * Of a set that is kept: stores an event, which is not in the books yet, and enters it there. Where storing fails,
+ * which is logged, the event samples all the same, and the next process opens it again.
+ */
+void perf_set_put_new(struct perf_event_set *set, const struct perf_cpu *event, struct perf_kept_cpu *ret);
+void perf_set_write_new(struct perf_event_set *set, const struct perf_cpu *event, struct perf_kept_cpu *kept);
 
 /* For a set that is not kept these do nothing. What an open event has counted by now is in the books. */
 void perf_set_keep_counts(struct perf_event_set *set, const struct perf_cpu *event);

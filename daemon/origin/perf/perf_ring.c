@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "perf_ring.h"
+#include "origin/perf/perf_ring.h"
 
 #include <linux/perf_event.h>
 #include <stddef.h>

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "perf_sets.h"
+#include "origin/perf/perf_sets.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "origin/perf/perf_door.h"
+#include "origin/perf/perf_backend.h"
 
 /* Adds a sentence to others. Takes `sentence`, which may be NULL: no memory, or nothing to say. */
 static void add_sentence(char **text, char *sentence)
@@ -69,7 +69,7 @@ int perf_sets_open(struct pmu_plan *plan, const struct perf_selection *selection
 			continue;
 		}
 		if (r < 0) {
-			if (whole && perf_door_may_mend(r)) {
+			if (whole && perf_backend_may_mend(r)) {
 				free(*ret_message);
 				*ret_message = message;
 				return r;

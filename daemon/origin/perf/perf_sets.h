@@ -4,15 +4,15 @@
 #define PEBSD_PERF_SETS_H
 
 #include "origin/perf/perf.h"
-#include "origin/perf/perf_selection.h"
-#include "origin/perf/pmu.h"
+#include "origin/pmu/perf_selection.h"
+#include "origin/pmu/pmu.h"
 
 /*
  * Opens what the plan says on the CPUs that the selection leaves, in the plan's order. What the kernel
  * refuses goes from the openings to the refusals; what has no selected CPU, to the notes. Returns 0 where one
  * event is open; else -errno of the first refusal, with what all of them say in `ret_message` (the caller's),
  * or -ENODEV and NULL where the plan had no opening or none with a selected CPU. -ENOMEM. The sets are the
- * caller's in every case. `whole`: the first refusal that another try may mend (perf_door_may_mend()) ends
+ * caller's in every case. `whole`: the first refusal that another try may mend (perf_backend_may_mend()) ends
  * it.
  */
 int perf_sets_open(struct pmu_plan *plan, const struct perf_selection *selection, const char *online_path,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-#include "perf_stall.h"
+#include "origin/perf/perf_stall.h"
 
 #include "base/cleanup.h"
 

@@ -24,7 +24,7 @@
 
 #include <stdbool.h>
 
-#include "perf_page.h"
+#include "origin/perf/perf_page.h"
 
 /* {0} has seen nothing. */
 struct perf_stall {

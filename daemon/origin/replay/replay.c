@@ -10,15 +10,15 @@
 
 #include "base/cleanup.h"
 #include "origin/replay/perf_data.h"
-#include "origin/replay/recording.h"
 #include "origin/replay/replay_event.h"
 #include "origin/replay/replay_event_set.h"
 #include "origin/replay/replay_names.h"
 #include "origin/replay/replay_notes.h"
 #include "origin/replay/replay_queue.h"
+#include "origin/replay/replay_recording.h"
 
 struct replay {
-	struct recording *recordings;
+	struct replay_recording *recordings;
 	size_t n;
 	size_t current;
 	struct replay_event_set events;
@@ -38,7 +38,7 @@ bool replay_synthetic_id(u64 id)
 }
 
 /* Keeps `message` as "NAME message", if it is of the recording. Returns `error`. */
-static int keep_message(struct replay *replay, const struct recording *recording, int error,
+static int keep_message(struct replay *replay, const struct replay_recording *recording, int error,
 			const char *message)
 {
 	free(replay->message);
@@ -51,7 +51,7 @@ static int keep_message(struct replay *replay, const struct recording *recording
 }
 
 /* An error of the names' functions, with its message where it is the recording's fault. */
-static int explain_names(struct replay *replay, const struct recording *recording, int r)
+static int explain_names(struct replay *replay, const struct replay_recording *recording, int r)
 {
 	if (r != -E2BIG)
 		return r;
@@ -62,7 +62,7 @@ static int explain_names(struct replay *replay, const struct recording *recordin
 }
 
 /* Decides what becomes of the events that the recording announced since the last time. */
-static int map_events(struct replay *replay, struct recording *recording)
+static int map_events(struct replay *replay, struct replay_recording *recording)
 {
 	const struct perf_data_events *events = perf_data_events(recording->data);
 
@@ -81,8 +81,8 @@ static int flush_batch(struct replay *replay, const struct replay_target *target
 	return n ? target->samples(target->userdata, replay->batch, n) : 0;
 }
 
-static int deliver(struct replay *replay, const struct recording *recording, const struct replay_item *item,
-		   const struct replay_target *target)
+static int deliver(struct replay *replay, const struct replay_recording *recording,
+		   const struct replay_item *item, const struct replay_target *target)
 {
 	struct sample sample = item->sample;
 	const struct replay_name *name;
@@ -117,7 +117,7 @@ static int deliver(struct replay *replay, const struct recording *recording, con
 }
 
 /* Lets an item happen, now that all before it has. */
-static int apply(struct replay *replay, struct recording *recording, const struct replay_item *item,
+static int apply(struct replay *replay, struct replay_recording *recording, const struct replay_item *item,
 		 const struct replay_target *target)
 {
 	switch (item->kind) {
@@ -136,8 +136,8 @@ static int apply(struct replay *replay, struct recording *recording, const struc
 }
 
 /* Applies what has its turn: all of it where `any` is set. */
-static int drain(struct replay *replay, struct recording *recording, const struct replay_target *target,
-		 bool any)
+static int drain(struct replay *replay, struct replay_recording *recording,
+		 const struct replay_target *target, bool any)
 {
 	struct replay_item item;
 
@@ -150,8 +150,8 @@ static int drain(struct replay *replay, struct recording *recording, const struc
 	return 0;
 }
 
-static int enter(struct replay *replay, struct recording *recording, const struct replay_target *target,
-		 const struct replay_item *item, bool timed)
+static int enter(struct replay *replay, struct replay_recording *recording,
+		 const struct replay_target *target, const struct replay_item *item, bool timed)
 {
 	struct replay_item oldest;
 	int r;
@@ -170,7 +170,7 @@ static int enter(struct replay *replay, struct recording *recording, const struc
 }
 
 /* Whether the sample is to be counted; if not, it is counted among those left out. */
-static bool select_sample(const struct replay *replay, struct recording *recording,
+static bool select_sample(const struct replay *replay, struct replay_recording *recording,
 			  const struct perf_data_record *record, struct sample *ret)
 {
 	struct replay_left_out *left_out = &recording->left_out;
@@ -207,8 +207,8 @@ static bool select_sample(const struct replay *replay, struct recording *recordi
 	return true;
 }
 
-static int take_sample(struct replay *replay, struct recording *recording, const struct replay_target *target,
-		       const struct perf_data_record *record, bool timed)
+static int take_sample(struct replay *replay, struct replay_recording *recording,
+		       const struct replay_target *target, const struct perf_data_record *record, bool timed)
 {
 	struct replay_report *report = &replay->report;
 	struct replay_item item = {.time = record->time, .kind = REPLAY_SAMPLE, .tid = record->sample.tid};
@@ -238,8 +238,8 @@ static int take_sample(struct replay *replay, struct recording *recording, const
 }
 
 /* `target` may be NULL before the first sample: until then nothing goes there. */
-static int take_record(struct replay *replay, struct recording *recording, const struct replay_target *target,
-		       const struct perf_data_record *record)
+static int take_record(struct replay *replay, struct replay_recording *recording,
+		       const struct replay_target *target, const struct perf_data_record *record)
 {
 	/* perf sorts by time only where all records have one. */
 	bool timed = record->timed && perf_data_events(recording->data)->timed;
@@ -290,7 +290,7 @@ static int take_record(struct replay *replay, struct recording *recording, const
 	return enter(replay, recording, target, &item, timed);
 }
 
-static int open_recording(struct replay *replay, struct recording *recording, const char *path)
+static int open_recording(struct replay *replay, struct replay_recording *recording, const char *path)
 {
 	_cleanup_free_ char *message = NULL;
 	bool is_stdin = strcmp(path, "-") == 0;
@@ -340,7 +340,7 @@ static bool records_memory_data(const struct perf_data_events *events)
 /* None of the recordings has an event that could be counted: says so of the first. */
 static int fail_without_events(struct replay *replay)
 {
-	const struct recording *recording = &replay->recordings[0];
+	const struct replay_recording *recording = &replay->recordings[0];
 	const char *others = replay->n > 1 ? ", and neither do the other recordings" : "";
 	const char *why =
 		records_memory_data(perf_data_events(recording->data))
@@ -405,7 +405,7 @@ int replay_open(const char *const *paths, size_t n, struct replay **ret, char **
 	return 0;
 }
 
-static void close_recording(struct recording *recording)
+static void close_recording(struct replay_recording *recording)
 {
 	recording->data = perf_data_free(recording->data);
 	replay_machine_clear(&recording->machine);
@@ -436,11 +436,11 @@ const struct event *replay_events(const struct replay *replay, size_t *ret_n)
 }
 
 /* Everything is read: what must be said of it. */
-static int finish_recording(struct replay *replay, struct recording *recording)
+static int finish_recording(struct replay *replay, struct replay_recording *recording)
 {
 	bool cut;
 	size_t first = replay->notes.n;
-	int r = recording_notes(recording, &replay->events, &replay->notes, &cut);
+	int r = replay_recording_notes(recording, &replay->events, &replay->notes, &cut);
 
 	if (cut && !replay->cut_note)
 		replay->cut_note = first + 1;
@@ -449,7 +449,7 @@ static int finish_recording(struct replay *replay, struct recording *recording)
 }
 
 /* One more record of the recording: 1, 0 at its end, -errno. */
-static int step_recording(struct replay *replay, struct recording *recording,
+static int step_recording(struct replay *replay, struct replay_recording *recording,
 			  const struct replay_target *target)
 {
 	struct perf_data_record record;
@@ -477,7 +477,7 @@ int replay_step(struct replay *replay, const struct replay_target *target, size_
 	int r = 0;
 
 	for (size_t n = 0; n < max_records && replay->current < replay->n; n++) {
-		struct recording *recording = &replay->recordings[replay->current];
+		struct replay_recording *recording = &replay->recordings[replay->current];
 
 		r = step_recording(replay, recording, target);
 		if (r > 0)

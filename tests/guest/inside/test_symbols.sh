@@ -46,9 +46,9 @@ named || wrong "no names: $(journalctl -b -u pebsd-symbols -u pebsd -o cat | tai
 wait_until 'the unit' 10 unit_is active
 pebsd=$(systemctl show --property=MainPID --value pebsd.service)
 unit=$(systemctl show --property=MainPID --value pebsd-symbols.service)
-expect 'symbolisers that pebsd runs itself' '' "$(pgrep -P "$pebsd" -f symbolizer || :)"
+expect 'symbolizers that pebsd runs itself' '' "$(pgrep -P "$pebsd" -f symbolizer || :)"
 worker=$(pgrep -P "$unit" || :)
-[ -n "$worker" ] || fail 'the unit runs no symboliser'
+[ -n "$worker" ] || fail 'the unit runs no symbolizer'
 expect 'whose it is' pebsd-symbols "$(stat -c %U "/proc/$unit")"
 # CAP_DAC_READ_SEARCH 2, CAP_SYS_PTRACE 19, CAP_SYSLOG 34, CAP_CHECKPOINT_RESTORE 40
 expect 'what it may' 0000010400080004 "$(of "$worker" CapEff)"
@@ -62,7 +62,7 @@ tell "exposure $(systemd-analyze security --no-pager pebsd-symbols.service | tai
 # Killed: it is run again.
 kill -9 "$worker"
 zoom 3s
-named || wrong 'no names after the symboliser was killed'
+named || wrong 'no names after the symbolizer was killed'
 
 # What hangs is given up after ten seconds, and said once.
 systemctl kill --signal=STOP pebsd-symbols.service
@@ -70,7 +70,7 @@ zoom 3s
 await_samples 200
 zoom 3s
 systemctl kill --signal=KILL pebsd-symbols.service
-said=$(journalctl -b -u pebsd -o cat | grep -c 'the symboliser took too long' || :)
+said=$(journalctl -b -u pebsd -o cat | grep -c 'the symbolizer took too long' || :)
 [ "$said" -le 1 ] || wrong "said $said times: $(journalctl -b -u pebsd -o cat | tail -n 5)"
 
 settle_sharing

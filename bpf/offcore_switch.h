@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Off-core responses by cgroup: counters that run on each CPU are read at task switches, and what they
+ * counted since the last reading is the leaving task's cgroup's.
+ *
+ * The switch is followed on the scheduler's tracepoint: a program there holds no guard, while one on a
+ * context-switch event would hold bpf_prog_active and blind the sampler (kernel/trace/bpf_trace.c, Linux 6.1:
+ * __bpf_trace_run() takes none, bpf_overflow_handler() in kernel/events/core.c does). Interrupts are off from
+ * before the tracepoint until the next task runs (__schedule() in kernel/sched/core.c), so a reading in an
+ * interrupt finds the tracepoint's work done and `current` the task that runs.
+ *
+ * A task that is moved to another cgroup takes along what the CPU has counted since its last reading.
+ */
+#ifndef PEBSD_OFFCORE_SWITCH_H
+#define PEBSD_OFFCORE_SWITCH_H
+
+#include <linux/bpf.h>
+
+#include <bpf/bpf_helpers.h>
+
+#include "kernel_types.h"
+#include "pebsd/offcore.h"
+#include "slots.h"
+
+const volatile u32 offcore_cpu_count = 1;
+
+/* Sizes are set at load; without `offcore` none of the three is made. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERF_EVENT_ARRAY);
+	__uint(max_entries, OFFCORE_COUNTERS);
+	__type(key, u32);
+	__type(value, u32);
+} offcore_events SEC(".maps"); /* CPU x OFFCORE_COUNTERS + counter */
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct offcore_cpu);
+} offcore_cpus SEC(".maps");
+
+SLOT_BLOCKS(offcore_block, offcore_record);
+
+/*
+ * Reads counter `number` and adds what it counted since its last reading. Where that is not known, because
+ * this reading failed or the last one did, the cgroup's share is lost, and said to be; `fresh`: there was no
+ * last one to lose.
+ */
+static __always_inline void offcore_read(u32 cpu, u32 number, u32 fresh, struct offcore_cpu *state,
+					 struct offcore_record *record)
+{
+	struct offcore_count *last = &state->last[number], *sum = &record->counts[number];
+	struct bpf_perf_event_value now = {};
+	u32 bit = 1U << number;
+
+	if (bpf_perf_event_read_value(&offcore_events, cpu * OFFCORE_COUNTERS + number, &now, sizeof(now))) {
+		state->errors[number]++;
+		record->errors[number]++;
+		state->based &= ~bit;
+		return;
+	}
+	if (!(state->based & bit)) {
+		if (!fresh)
+			record->errors[number]++;
+	} else if (now.counter < last->count || now.enabled < last->enabled_ns ||
+		   now.running < last->running_ns) {
+		/* No event counts backwards: it is another one than before. */
+		state->errors[number]++;
+		record->errors[number]++;
+	} else {
+		sum->count += now.counter - last->count;
+		sum->enabled_ns += now.enabled - last->enabled_ns;
+		sum->running_ns += now.running - last->running_ns;
+	}
+	last->count = now.counter;
+	last->enabled_ns = now.enabled;
+	last->running_ns = now.running;
+	state->based |= bit;
+}
+
+/* On the CPU of `state`, interrupts off. */
+static __always_inline void offcore_settle(u32 cpu, struct offcore_cpu *state, u64 cgroup_id)
+{
+	u32 generation = *(volatile u32 *)&state->generation;
+	u32 counters = *(volatile u32 *)&state->counters;
+	struct offcore_record *record;
+	u32 fresh = 0;
+	u32 slot, place, index;
+	void *block;
+
+	if (generation & 1)
+		return;
+	if (state->known_generation != generation) {
+		state->known_generation = generation;
+		state->based = 0;
+		fresh = 1;
+	}
+	slot = slot_of(cgroup_id);
+	place = slot_block(slot);
+	index = cpu * block_slots + slot_in_block(slot);
+	block = bpf_map_lookup_elem(&offcore_blocks, &place);
+	record = block ? bpf_map_lookup_elem(block, &index) : NULL;
+	if (!record)
+		return;
+#pragma unroll
+	for (u32 number = 0; number < OFFCORE_COUNTERS; number++)
+		if (counters & 1U << number)
+			offcore_read(cpu, number, fresh, state, record);
+	state->settles++;
+	__sync_fetch_and_add(&record->settles, 1); /* not before what it stands for */
+	slot_mark(marks_offcore + cpu * marks_lines, slot, true);
+}
+
+static __always_inline struct offcore_cpu *offcore_this_cpu(u32 *ret_cpu)
+{
+	struct offcore_cpu *state;
+	u32 cpu = bpf_get_smp_processor_id();
+
+	*ret_cpu = cpu;
+	if (cpu >= offcore_cpu_count)
+		return NULL;
+	state = bpf_map_lookup_elem(&offcore_cpus, &cpu);
+	return state && *(volatile u32 *)&state->counters ? state : NULL;
+}
+
+static __always_inline void offcore_switch_between(struct task_struct *prev, struct task_struct *next)
+{
+	struct offcore_cpu *state;
+	u64 left, begun;
+	u32 cpu;
+
+	state = offcore_this_cpu(&cpu);
+	if (!state)
+		return;
+	state->switches++;
+	left = prev->cgroups->dfl_cgrp->kn->id;
+	if (left == next->cgroups->dfl_cgrp->kn->id)
+		return;
+	if (state->settles % OFFCORE_TIMED_EVERY) {
+		offcore_settle(cpu, state, left);
+		return;
+	}
+	begun = bpf_ktime_get_ns();
+	offcore_settle(cpu, state, left);
+	state->timed_ns += bpf_ktime_get_ns() - begun;
+	state->timed++;
+}
+
+#endif

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <time.h>
+
+#include "act/alert_store.h"
+#include "base/regular_file.h"
+
+/* 50,000 alerts and more. */
+#define BYTES_MAX ((size_t)64 << 20)
+
+/* -EBADMSG: no file of ours. */
+static int read_all(int directory, char **ret, size_t *ret_length)
+{
+	_cleanup_close_ int fd =
+		openat(directory, ALERT_STORE_FILE, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
+	int r;
+
+	if (fd < 0)
+		return errno == ELOOP ? -EBADMSG : -errno;
+	r = regular_file_read(fd, BYTES_MAX, ret, ret_length);
+	return r == -EINVAL || r == -EFBIG ? -EBADMSG : r;
+}
+
+/*
+ * Above all that were given, though none of them can be seen any more: numbers begin at 1, and alerts are
+ * fewer than one a second in the long run.
+ */
+static u64 number_anew(void)
+{
+	struct timespec now;
+
+	(void)clock_gettime(CLOCK_REALTIME, &now);
+	return now.tv_sec > 1 ? (u64)now.tv_sec : 1;
+}
+
+static int move_aside(int directory, const char *wrong, struct alert_store *store, char **ret_message)
+{
+	int r = 0;
+
+	store->next_number = number_anew();
+
+	/* What is a directory there could not be replaced. */
+	if (renameat(directory, ALERT_STORE_FILE, directory, ALERT_STORE_BAD) < 0)
+		r = -errno;
+	if (asprintf(
+		    ret_message,
+		    "the state of alerts in %s can't be taken over: %s; %s, and begun anew: alerts that were "
+		    "pending or firing begin anew, too, with numbers from %llu on",
+		    ALERT_STORE_FILE, wrong,
+		    r < 0 ? "it can't be moved aside" : "it is kept as " ALERT_STORE_BAD,
+		    (unsigned long long)store->next_number) < 0)
+		*ret_message = NULL;
+	return r;
+}
+
+int alert_store_read(int directory, struct alert_store *ret, char **ret_message)
+{
+	_cleanup_free_ char *text = NULL;
+	const char *wrong = "it is no file of pebsd's";
+	size_t length = 0;
+	int r;
+
+	*ret_message = NULL;
+	alert_store_init(ret);
+	r = read_all(directory, &text, &length);
+	if (r == -ENOENT)
+		return 0;
+	if (r == 0)
+		r = alert_store_parse(text, length, ret, &wrong);
+	if (r == -EBADMSG)
+		return move_aside(directory, wrong, ret, ret_message);
+	return r;
+}
+
+static int write_all(int fd, const char *text, size_t length)
+{
+	while (length > 0) {
+		ssize_t n = write(fd, text, length);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		text += n;
+		length -= (size_t)n;
+	}
+	return fsync(fd) < 0 ? -errno : 0;
+}
+
+int alert_store_replace(int directory, const char *name, const char *text, size_t length)
+{
+	_cleanup_free_ char *unfinished = NULL;
+	_cleanup_close_ int fd = -1;
+	int r;
+
+	if (asprintf(&unfinished, "%s.new", name) < 0) {
+		unfinished = NULL;
+		return -ENOMEM;
+	}
+	/* One that was left is neither followed nor written into. */
+	if (unlinkat(directory, unfinished, 0) < 0 && errno != ENOENT)
+		return -errno;
+	fd = openat(directory, unfinished, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return -errno;
+	r = write_all(fd, text, length);
+	if (r == 0 && renameat(directory, unfinished, directory, name) < 0)
+		r = -errno;
+	if (r < 0) {
+		(void)unlinkat(directory, unfinished, 0);
+		return r;
+	}
+	return fsync(directory) < 0 ? -errno : 0;
+}
+
+int alert_store_write(int directory, const struct alert_store *store)
+{
+	_cleanup_free_ char *text = NULL;
+	size_t length;
+	int r;
+
+	r = alert_store_format(store, &text, &length);
+	if (r < 0)
+		return r;
+	return alert_store_replace(directory, ALERT_STORE_FILE, text, length);
+}

@@ -1,0 +1,399 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "alerts/alerts.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <systemd/sd-daemon.h>
+#include <unistd.h>
+
+#include "alerts/alerts_kept.h"
+#include "alerts/alerts_time.h"
+#include "alerts/alerts_turn.h"
+#include "base/log.h"
+#include "cgroup/attributes.h"
+#include "cgroup/mount.h"
+#include "cgroup/walk.h"
+#include "policy/preference.h"
+
+/* Directories are asked again within so many collections; those whose alert is pending, some at each. */
+#define PREFERENCE_COLLECTIONS 60
+#define PREFERENCE_PENDING_MAX 64
+
+struct alerts {
+	struct alerts_settings settings;
+	struct policy *policy;
+	struct act *act;
+	struct alerts_kept *kept;
+	int cgroup_root; /* -1: paths are of no living tree */
+	bool attributes_failed;
+	struct reading before[EVENTS_MAX]; /* as of the last collection */
+	u64 collected_ns;
+	char *pending; /* the path asked last among those whose alert is pending; NULL: none so far */
+	char *asked;   /* the path whose directory was asked last; NULL: begin anew */
+	size_t judged; /* paths, at the last round's end */
+	size_t round;  /* paths asked in this one */
+};
+
+/* A recording that is served has a time of its own: `pebsd --test-rules` judges that. */
+static size_t rules_to_judge(const struct alerts_settings *settings)
+{
+	if (strcmp(engine_head(settings->engine)->origin, "replay") != 0)
+		return settings->config->n_rules;
+	if (settings->config->n_rules)
+		log_notice("rules are not judged on a recording that is served; "
+			   "run pebsd --test-rules --replay FILE for that");
+	return 0;
+}
+
+static int open_policy(struct alerts *alerts)
+{
+	const struct snapshot *head = engine_head(alerts->settings.engine);
+	const u64 stored = act_next_number(alerts->act), kept = alerts_kept_next_number(alerts->kept);
+	struct event events[EVENTS_MAX];
+
+	for (size_t i = 0; i < head->n_events; i++)
+		events[i] = head->events[i].event;
+	return policy_new(
+		&(struct policy_settings){
+			.rules = alerts->settings.config->rules,
+			.n_rules = rules_to_judge(&alerts->settings),
+			.events = events,
+			.n_events = head->n_events,
+			.start_ns = engine_collected_ns(alerts->settings.engine),
+			.next_number = stored > kept ? stored : kept,
+			.max_bytes = POLICY_BYTES,
+		},
+		&alerts->policy);
+}
+
+/* Of a cgroup that went, or was excluded, while nobody looked no end will be told. */
+static void recall_end(struct alerts *alerts, const char *path)
+{
+	_cleanup_close_ int fd = -1;
+
+	if (!config_exports(alerts->settings.config, path))
+		policy_leave_out(alerts->policy, path);
+	if (alerts->cgroup_root < 0)
+		return;
+	fd = cgroup_walk_open(alerts->cgroup_root, path);
+	if (fd == -ENOENT)
+		policy_gone(alerts->policy, path);
+}
+
+/* Alerts of the time before go on; those whose rule is no more end with the first collection. */
+static int recall(struct alerts *alerts)
+{
+	const struct policy_memory *memories;
+	size_t n, stale = 0;
+	int r;
+
+	if (alerts_kept_is_newer(alerts->kept, act_judged_ns(alerts->act)))
+		memories = alerts_kept_memories(alerts->kept, &n);
+	else
+		memories = act_memories(alerts->act, &n);
+	for (size_t i = 0; i < n; i++) {
+		r = policy_recall(alerts->policy, &memories[i]);
+		if (r == -ESTALE)
+			stale++;
+		else if (r < 0)
+			return r;
+		else
+			recall_end(alerts, memories[i].cgroup);
+	}
+	if (n)
+		log_info("%zu alert%s of the time before the restart known, %zu of rules that are no more", n,
+			 n == 1 ? "" : "s", stale);
+	return 0;
+}
+
+static int open_kept(struct alerts *alerts)
+{
+	const struct engine *engine = alerts->settings.engine;
+	const char *wrong;
+	int r = alerts_kept_new(engine_state(engine), engine_collected_ns(engine), &alerts->kept, &wrong);
+
+	if (r == 0 && wrong)
+		log_full(LOG_WARNING, 0, NULL,
+			 "how rules stood in the process before is taken from %s alone: %s",
+			 alerts->settings.directory, wrong);
+	return r;
+}
+
+static void open_cgroups(struct alerts *alerts)
+{
+	_cleanup_free_ char *mount = NULL;
+	bool subtree;
+	int r;
+
+	if (!alerts->settings.live_cgroups)
+		return;
+	r = cgroup_mount_find(&mount, &subtree);
+	if (r == 0) {
+		alerts->cgroup_root = open(mount, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		r = alerts->cgroup_root < 0 ? -errno : 0;
+	}
+	if (r < 0)
+		(void)log_warning(r,
+				  "cannot read what cgroups' directories prefer: rules hold for all alike");
+}
+
+int alerts_new(const struct alerts_settings *settings, struct alerts **ret, char **ret_message)
+{
+	_cleanup_(alerts_freep) struct alerts *alerts = calloc(1, sizeof(*alerts));
+	const struct act_settings act = {
+		.event = settings->event,
+		.directory = settings->directory,
+		.no_units = sd_booted() <= 0,
+		.look = settings->look,
+		.userdata = settings->userdata,
+	};
+	int r;
+
+	*ret_message = NULL;
+	if (!alerts)
+		return -ENOMEM;
+	alerts->settings = *settings;
+	alerts->cgroup_root = -1;
+	alerts->collected_ns = engine_collected_ns(settings->engine);
+	r = act_new(&act, &alerts->act, ret_message);
+	if (r < 0)
+		return r;
+	/* Rules judge what comes from here on, whoever counted before. */
+	for (unsigned event = 0; event < engine_head(settings->engine)->n_events; event++)
+		alerts->before[event] = engine_reading(settings->engine, event);
+	open_cgroups(alerts);
+	r = open_kept(alerts);
+	if (r == 0)
+		r = open_policy(alerts);
+	if (r == 0)
+		r = recall(alerts);
+	if (r < 0)
+		return r;
+	*ret = TAKE_PTR(alerts);
+	return 0;
+}
+
+struct alerts *alerts_free(struct alerts *alerts)
+{
+	if (!alerts)
+		return NULL;
+	alerts_kept_free(alerts->kept);
+	policy_free(alerts->policy);
+	act_free(alerts->act);
+	if (alerts->cgroup_root >= 0)
+		(void)close(alerts->cgroup_root);
+	free(alerts->pending);
+	free(alerts->asked);
+	free(alerts);
+	return NULL;
+}
+
+/* What could not be read is as if nothing was said: a rule is not switched off by accident. */
+static int read_attribute(struct alerts *alerts, const char *path, const char *name, char **ret,
+			  bool *ret_root)
+{
+	int r = cgroup_attribute(alerts->cgroup_root, path, name, PREFERENCE_TEXT_MAX, ret, ret_root);
+
+	if (r == 0 || r == -ENOENT)
+		return r;
+	if (!alerts->attributes_failed)
+		(void)log_warning(r,
+				  "cannot read %s of the cgroup %s, which is not heeded; this is told once",
+				  name, path);
+	alerts->attributes_failed = true;
+	return -ENOENT;
+}
+
+static void ask_directory(struct alerts *alerts, const char *path)
+{
+	_cleanup_free_ char *ignore = NULL, *threshold = NULL;
+	struct preference preference = {0};
+
+	if (read_attribute(alerts, path, PREFERENCE_IGNORE, &ignore, &preference.owner_is_root) < 0 ||
+	    read_attribute(alerts, path, PREFERENCE_THRESHOLD, &threshold, &preference.owner_is_root) < 0)
+		return;
+	preference.ignore = ignore;
+	preference.threshold = threshold;
+	(void)policy_prefer(alerts->policy, path, &preference);
+}
+
+/* Where something is about to fire, what was written a moment ago is to be known; where that is so in more
+ * places than can be asked at once, each comes in its turn. */
+static void ask_pending(struct alerts *alerts)
+{
+	_cleanup_free_ struct alert *list = NULL;
+	_cleanup_free_ const char **pending = NULL;
+	char *paths[PREFERENCE_PENDING_MAX];
+	size_t n, n_pending = 0, n_paths = 0;
+
+	if (policy_alerts(alerts->policy, &list, &n) < 0)
+		return;
+	pending = calloc(n ? n : 1, sizeof(*pending));
+	if (!pending)
+		return;
+	for (size_t i = 0; i < n; i++)
+		if (list[i].decision.state == ALERT_PENDING)
+			pending[n_pending++] = list[i].cgroup;
+	n_pending = alerts_turn(pending, n_pending, alerts->pending, PREFERENCE_PENDING_MAX);
+	for (size_t i = 0; i < n_pending; i++) {
+		paths[n_paths] = strdup(pending[i]);
+		n_paths += paths[n_paths] != NULL;
+	}
+	for (size_t i = 0; i < n_paths; i++) {
+		ask_directory(alerts, paths[i]);
+		free(alerts->pending);
+		alerts->pending = paths[i];
+	}
+}
+
+/* The next ones in turn, as many as it takes to have asked all within the round. */
+static void ask_in_turn(struct alerts *alerts)
+{
+	size_t n = alerts->judged / PREFERENCE_COLLECTIONS + 8;
+
+	while (n--) {
+		const char *next = policy_next_path(alerts->policy, alerts->asked);
+		char *path = next ? strdup(next) : NULL;
+
+		free(alerts->asked);
+		alerts->asked = path;
+		if (!path) {
+			alerts->judged = alerts->round;
+			alerts->round = 0;
+			return;
+		}
+		alerts->round++;
+		ask_directory(alerts, path);
+	}
+}
+
+/* Those of one entry, or of one of its slots, come one after another. */
+static void put_differences(struct alerts *alerts)
+{
+	struct engine *engine = alerts->settings.engine;
+	const struct difference *list;
+	size_t n;
+
+	list = engine_differences(engine, &n);
+	for (size_t i = 0, next; i < n; i = next) {
+		struct ledger_entry *entry = list[i].entry;
+
+		for (next = i + 1; next < n && list[next].entry == entry;)
+			next++;
+		if (!engine_exports(engine, entry))
+			continue;
+		policy_put(alerts->policy, entry->number, entry->path, &list[i], next - i);
+		/* Its end was told before these samples, which may be the first that policy has of the path.
+		 */
+		if (!entry->living)
+			policy_gone(alerts->policy, entry->path);
+	}
+}
+
+static void read_times(struct alerts *alerts, u64 elapsed_ns, struct sliding_time ret[EVENTS_MAX])
+{
+	const struct snapshot *head = engine_head(alerts->settings.engine);
+
+	for (unsigned event = 0; event < head->n_events; event++) {
+		struct reading now = engine_reading(alerts->settings.engine, event);
+
+		ret[event] =
+			alerts_time(&now, &alerts->before[event], elapsed_ns, head->events[event].n_cpus);
+		alerts->before[event] = now;
+		policy_set_period(alerts->policy, event, head->events[event].event.period);
+	}
+}
+
+static void act(struct alerts *alerts, const struct transition *transitions, size_t n)
+{
+	act_on(alerts->act, alerts->policy, transitions, n);
+	for (size_t i = 0; i < n && alerts->settings.changed; i++)
+		alerts->settings.changed(alerts->settings.userdata, &transitions[i]);
+}
+
+/* After the actions: what they were is on disk, which is the newer one until here. */
+static void keep(struct alerts *alerts)
+{
+	int r = alerts_kept_save(alerts->kept, alerts->policy);
+
+	if (r < 0)
+		(void)log_warning(r,
+				  "cannot keep how rules stand beyond this process: the next one goes on "
+				  "from %s, where what is pending is as of its last change",
+				  alerts->settings.directory);
+}
+
+void alerts_collected(struct alerts *alerts)
+{
+	const struct snapshot *head = engine_head(alerts->settings.engine);
+	u64 now_ns = engine_collected_ns(alerts->settings.engine);
+	struct sliding_time time[EVENTS_MAX] = {0};
+	const struct transition *transitions;
+	size_t n;
+	int r;
+
+	if (alerts->cgroup_root >= 0) {
+		ask_pending(alerts);
+		ask_in_turn(alerts);
+	}
+	read_times(alerts, now_ns - alerts->collected_ns, time);
+	alerts->collected_ns = now_ns;
+	policy_set_no_slot(alerts->policy, head->no_slot);
+	policy_begin(alerts->policy, now_ns, &head->taken, time);
+	put_differences(alerts);
+	r = policy_tick(alerts->policy, &transitions, &n);
+	if (r < 0)
+		(void)log_warning(r, "cannot judge all of this collection; rules whose window that empties "
+				     "are unknown until it is full again");
+	act(alerts, transitions, n);
+	keep(alerts);
+	act_clean(alerts->act, &head->taken);
+}
+
+/* What include and exclude let nothing be put for any more. */
+static int leave_out(struct alerts *alerts)
+{
+	_cleanup_free_ char *path = NULL;
+	const char *next;
+
+	while ((next = policy_next_path(alerts->policy, path))) {
+		char *copy = strdup(next);
+
+		if (!copy)
+			return -ENOMEM;
+		free(path);
+		path = copy;
+		if (!config_exports(alerts->settings.config, path))
+			policy_leave_out(alerts->policy, path);
+	}
+	return 0;
+}
+
+int alerts_reload(struct alerts *alerts)
+{
+	int r = policy_set_rules(alerts->policy, alerts->settings.config->rules,
+				 rules_to_judge(&alerts->settings));
+
+	return r < 0 ? r : leave_out(alerts);
+}
+
+void alerts_gone(struct alerts *alerts, const char *path)
+{
+	policy_gone(alerts->policy, path);
+}
+
+const struct policy *alerts_policy(const struct alerts *alerts)
+{
+	return alerts->policy;
+}
+
+const struct act *alerts_act(const struct alerts *alerts)
+{
+	return alerts->act;
+}
+
+int alerts_cgroup_root(const struct alerts *alerts)
+{
+	return alerts->cgroup_root;
+}

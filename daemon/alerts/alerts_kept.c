@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "alerts/alerts_kept.h"
+
+#include <errno.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "alerts/alerts_record.h"
+#include "state/state.h"
+#include "state/state_bytes.h"
+#include "state/state_kinds.h"
+
+/* A record as it is in the state. */
+struct kept_record {
+	u8 *bytes;
+	size_t length;
+	size_t named; /* of them say which alert it is */
+	u64 id;
+	struct state_ref ref;
+};
+
+/* By name. */
+struct kept_list {
+	struct kept_record *records;
+	size_t n;
+};
+
+struct alerts_kept {
+	struct state *state;
+	struct state_ref head;
+	u64 next_id;
+	struct kept_list list;
+	/* Of the process before. */
+	bool before;
+	u64 judged_ns;
+	u64 next_number;
+	struct policy_memory *memories;
+	size_t n_memories;
+};
+
+static void list_free(struct kept_list *list)
+{
+	for (size_t i = 0; i < list->n; i++)
+		free(list->records[i].bytes);
+	free(list->records);
+	*list = (struct kept_list){0};
+}
+
+static void forget_before(struct alerts_kept *kept)
+{
+	for (size_t i = 0; i < kept->n_memories; i++) {
+		free((char *)kept->memories[i].cgroup);
+		free((char *)kept->memories[i].event_key);
+	}
+	free(TAKE_PTR(kept->memories));
+	kept->n_memories = 0;
+}
+
+struct alerts_kept *alerts_kept_free(struct alerts_kept *kept)
+{
+	if (!kept)
+		return NULL;
+	forget_before(kept);
+	list_free(&kept->list);
+	free(kept);
+	return NULL;
+}
+
+static int compare_names(const void *a, const void *b)
+{
+	const struct kept_record *left = a, *right = b;
+	size_t least = left->named < right->named ? left->named : right->named;
+	int order = memcmp(left->bytes, right->bytes, least);
+
+	if (order)
+		return order;
+	return (left->named > right->named) - (left->named < right->named);
+}
+
+static void sort(struct kept_list *list)
+{
+	if (list->n > 0)
+		qsort(list->records, list->n, sizeof(*list->records), compare_names);
+}
+
+static int list_add(struct kept_list *list, const u8 *bytes, size_t length, size_t named)
+{
+	struct kept_record record = {.bytes = malloc(length), .length = length, .named = named};
+
+	if (!record.bytes)
+		return -ENOMEM;
+	memcpy(record.bytes, bytes, length);
+	list->records[list->n++] = record;
+	return 0;
+}
+
+static int read_head(struct alerts_kept *kept, u64 now_ns)
+{
+	const struct state_record *record = state_find(kept->state, STATE_RULES, 0);
+	struct state_reader reader = {.from = record->bytes, .end = record->bytes + record->length};
+
+	kept->judged_ns = state_get_number(&reader);
+	kept->next_number = state_get_number(&reader);
+	if (!state_read_whole(&reader) || kept->judged_ns > now_ns || kept->next_number == 0 ||
+	    kept->next_number > INT64_MAX)
+		return -EBADMSG;
+	return 0;
+}
+
+static int read_alerts(struct alerts_kept *kept, const struct state_record *records, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		struct policy_memory *memory = &kept->memories[kept->n_memories++];
+		size_t named;
+		int r = alerts_record_read(records[i].bytes, records[i].length, kept->judged_ns,
+					   kept->next_number, memory, &named);
+
+		if (r == 0 && records[i].key > INT64_MAX)
+			r = -EBADMSG;
+		if (r == 0)
+			r = list_add(&kept->list, records[i].bytes, records[i].length, named);
+		if (r < 0)
+			return r;
+		kept->list.records[i].id = records[i].key;
+		/* Records are in the order of their keys. */
+		kept->next_id = records[i].key + 1;
+	}
+	sort(&kept->list);
+	for (size_t i = 1; i < n; i++)
+		if (compare_names(&kept->list.records[i - 1], &kept->list.records[i]) == 0)
+			return -EBADMSG;
+	return 0;
+}
+
+static int take_over(struct alerts_kept *kept, u64 now_ns)
+{
+	const struct state_record *records;
+	size_t n;
+	int r;
+
+	if (!state_find(kept->state, STATE_RULES, 0))
+		return 0;
+	r = read_head(kept, now_ns);
+	if (r < 0)
+		return r;
+	records = state_records(kept->state, STATE_ALERT, &n);
+	kept->memories = calloc(n + 1, sizeof(*kept->memories));
+	kept->list.records = calloc(n + 1, sizeof(*kept->list.records));
+	if (!kept->memories || !kept->list.records)
+		return -ENOMEM;
+	r = read_alerts(kept, records, n);
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < n; i++) {
+		struct kept_record *record = &kept->list.records[i];
+
+		state_take(kept->state, state_find(kept->state, STATE_ALERT, record->id), &record->ref);
+	}
+	state_take(kept->state, state_find(kept->state, STATE_RULES, 0), &kept->head);
+	kept->before = true;
+	return 0;
+}
+
+int alerts_kept_new(struct state *state, u64 now_ns, struct alerts_kept **ret, const char **ret_wrong)
+{
+	_cleanup_(alerts_kept_freep) struct alerts_kept *kept = calloc(1, sizeof(*kept));
+	int r;
+
+	*ret_wrong = NULL;
+	if (!kept)
+		return -ENOMEM;
+	kept->state = state;
+	r = take_over(kept, now_ns);
+	if (r == -EBADMSG) {
+		*ret_wrong = "its records of alerts make no sense";
+		forget_before(kept);
+		list_free(&kept->list);
+		kept->next_id = 0;
+		r = 0;
+	}
+	if (r < 0)
+		return r;
+	if (!kept->before)
+		kept->next_number = 1;
+	*ret = TAKE_PTR(kept);
+	return 0;
+}
+
+bool alerts_kept_is_newer(const struct alerts_kept *kept, u64 judged_ns)
+{
+	return kept->before && kept->judged_ns >= judged_ns;
+}
+
+u64 alerts_kept_next_number(const struct alerts_kept *kept)
+{
+	return kept->next_number;
+}
+
+const struct policy_memory *alerts_kept_memories(const struct alerts_kept *kept, size_t *ret_n)
+{
+	*ret_n = kept->n_memories;
+	return kept->memories;
+}
+
+/* What there is now. One whose path is longer than a record is not among them: it begins anew. */
+static int make_list(const struct policy *policy, struct kept_list *ret)
+{
+	_cleanup_free_ struct policy_memory *memories = NULL;
+	u8 bytes[STATE_RECORD_MAX];
+	size_t n;
+	int r = policy_remember_states(policy, &memories, &n);
+
+	if (r < 0)
+		return r;
+	ret->records = calloc(n + 1, sizeof(*ret->records));
+	if (!ret->records)
+		return -ENOMEM;
+	for (size_t i = 0; i < n && r == 0; i++) {
+		size_t named, length = alerts_record_write(&memories[i], bytes, &named);
+
+		if (length > 0)
+			r = list_add(ret, bytes, length, named);
+	}
+	sort(ret);
+	return r;
+}
+
+static void put(struct alerts_kept *kept, struct kept_record *record)
+{
+	state_put(kept->state, &record->ref, STATE_ALERT, record->id, record->bytes, record->length);
+}
+
+/* Both are by name: what is in both and the same is not touched. */
+static void put_changes(struct alerts_kept *kept, struct kept_list *now)
+{
+	struct kept_list *before = &kept->list;
+	size_t i = 0, j = 0;
+
+	while (i < before->n || j < now->n) {
+		int order = i == before->n ? 1
+			    : j == now->n  ? -1
+					   : compare_names(&before->records[i], &now->records[j]);
+
+		if (order < 0) {
+			state_remove(kept->state, &before->records[i++].ref);
+			continue;
+		}
+		if (order > 0) {
+			now->records[j].id = kept->next_id++;
+			put(kept, &now->records[j++]);
+			continue;
+		}
+		now->records[j].id = before->records[i].id;
+		now->records[j].ref = before->records[i].ref;
+		if (now->records[j].length != before->records[i].length ||
+		    memcmp(now->records[j].bytes, before->records[i].bytes, now->records[j].length) != 0)
+			put(kept, &now->records[j]);
+		i++;
+		j++;
+	}
+}
+
+static void put_head(struct alerts_kept *kept, const struct policy *policy)
+{
+	u8 bytes[(size_t)2 * VARINT_MAX];
+	struct state_writer writer = {.to = bytes};
+
+	state_put_number(&writer, policy_judged_ns(policy));
+	state_put_number(&writer, policy_next_number(policy));
+	state_put(kept->state, &kept->head, STATE_RULES, 0, bytes, (size_t)(writer.to - bytes));
+}
+
+int alerts_kept_save(struct alerts_kept *kept, const struct policy *policy)
+{
+	struct kept_list now = {0};
+	int r;
+
+	forget_before(kept);
+	if (!state_keeps(kept->state))
+		return 0;
+	r = make_list(policy, &now);
+	if (r < 0) {
+		list_free(&now);
+		return r;
+	}
+	put_changes(kept, &now);
+	list_free(&kept->list);
+	kept->list = now;
+	put_head(kept, policy);
+	return state_commit(kept->state);
+}

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "alerts/alerts_record.h"
+
+#include <errno.h>
+#include <math.h>
+
+#include "base/cleanup.h"
+#include "state/state_bytes.h"
+
+/* The last second of the year 9999, as of the alerts' file. */
+#define SECONDS_MAX 253402300799ULL
+
+/* All but the names. */
+#define FIGURES_MAX (14UL * VARINT_MAX + 3 * sizeof(double))
+
+static void put_text(struct state_writer *writer, const char *text)
+{
+	size_t length = strlen(text);
+
+	state_put_number(writer, length);
+	state_put_bytes(writer, text, length);
+}
+
+static void put_time(struct state_writer *writer, const struct timespec *time)
+{
+	state_put_number(writer, (u64)time->tv_sec);
+	state_put_number(writer, (u64)time->tv_nsec);
+}
+
+size_t alerts_record_write(const struct policy_memory *memory, u8 to[STATE_RECORD_MAX], size_t *ret_named)
+{
+	struct state_writer writer = {.to = to};
+
+	if (strlen(memory->rule) + strlen(memory->event_key) + strlen(memory->cgroup) + FIGURES_MAX >
+	    STATE_RECORD_MAX)
+		return 0;
+	put_text(&writer, memory->rule);
+	put_text(&writer, memory->event_key);
+	put_text(&writer, memory->cgroup);
+	/* A cgroup may be made again while one of its alerts is shown as resolved. */
+	state_put_number(&writer, memory->number);
+	*ret_named = (size_t)(writer.to - to);
+	state_put_number(&writer, memory->fingerprint);
+	state_put_number(&writer, memory->state);
+	state_put_number(&writer, memory->end);
+	state_put_number(&writer, memory->held_ns);
+	put_time(&writer, &memory->since);
+	put_time(&writer, &memory->breached);
+	put_time(&writer, &memory->fired);
+	put_time(&writer, &memory->resolved);
+	state_put_bytes(&writer, &memory->value, sizeof(memory->value));
+	state_put_bytes(&writer, &memory->low, sizeof(memory->low));
+	state_put_bytes(&writer, &memory->high, sizeof(memory->high));
+	return (size_t)(writer.to - to);
+}
+
+/* Not empty. The caller's. */
+static int get_text(struct state_reader *reader, size_t max, const char **ret)
+{
+	u64 length = state_get_number(reader);
+	char *text;
+
+	if (reader->bad || length == 0 || length > max || length > (size_t)(reader->end - reader->from) ||
+	    memchr(reader->from, '\0', length))
+		return -EBADMSG;
+	text = strndup((const char *)reader->from, length);
+	if (!text)
+		return -ENOMEM;
+	reader->from += length;
+	*ret = text;
+	return 0;
+}
+
+static int get_rule(struct state_reader *reader, char ret[RULE_NAME_MAX])
+{
+	u64 length = state_get_number(reader);
+
+	if (length == 0 || length >= RULE_NAME_MAX)
+		return -EBADMSG;
+	state_get_bytes(reader, ret, length);
+	ret[length] = '\0';
+	return !reader->bad && strspn(ret, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
+					   "-_.") == length
+		       ? 0
+		       : -EBADMSG;
+}
+
+static int get_names(struct state_reader *reader, struct policy_memory *ret)
+{
+	int r = get_rule(reader, ret->rule);
+
+	if (r == 0)
+		r = get_text(reader, EVENT_KEY_MAX - 1, &ret->event_key);
+	return r < 0 ? r : get_text(reader, STATE_RECORD_MAX, &ret->cgroup);
+}
+
+static bool get_time(struct state_reader *reader, struct timespec *ret)
+{
+	u64 seconds = state_get_number(reader), nanoseconds = state_get_number(reader);
+
+	*ret = (struct timespec){.tv_sec = (time_t)seconds, .tv_nsec = (long)nanoseconds};
+	return seconds <= SECONDS_MAX && nanoseconds < NSEC_PER_SEC;
+}
+
+static bool get_times(struct state_reader *reader, struct policy_memory *ret)
+{
+	return get_time(reader, &ret->since) && get_time(reader, &ret->breached) &&
+	       get_time(reader, &ret->fired) && get_time(reader, &ret->resolved);
+}
+
+/* Bounds may be infinite. */
+static bool get_figures(struct state_reader *reader, struct policy_memory *ret)
+{
+	state_get_bytes(reader, &ret->value, sizeof(ret->value));
+	state_get_bytes(reader, &ret->low, sizeof(ret->low));
+	state_get_bytes(reader, &ret->high, sizeof(ret->high));
+	return isnan(ret->value) || (isfinite(ret->value) && !isnan(ret->low) && !isnan(ret->high));
+}
+
+/* A breach can't have been proven for longer than there was time. */
+static bool get_standing(struct state_reader *reader, u64 now_ns, struct policy_memory *ret)
+{
+	u64 state, end;
+
+	ret->fingerprint = state_get_number(reader);
+	state = state_get_number(reader);
+	end = state_get_number(reader);
+	ret->held_ns = state_get_number(reader);
+	if (state < ALERT_PENDING || state > ALERT_RESOLVED || end > ALERT_END_IGNORED ||
+	    ret->held_ns > now_ns || (state == ALERT_PENDING) != (ret->number == 0))
+		return false;
+	ret->state = (enum alert_state)state;
+	ret->end = (enum alert_end)end;
+	return true;
+}
+
+int alerts_record_read(const u8 *bytes, size_t length, u64 now_ns, u64 next, struct policy_memory *ret,
+		       size_t *ret_named)
+{
+	struct state_reader reader = {.from = bytes, .end = bytes + length};
+	int r;
+
+	*ret = (struct policy_memory){0};
+	r = get_names(&reader, ret);
+	if (r < 0)
+		return r;
+	ret->number = state_get_number(&reader);
+	*ret_named = (size_t)(reader.from - bytes);
+	if (ret->number >= next || !get_standing(&reader, now_ns, ret) || !get_times(&reader, ret) ||
+	    !get_figures(&reader, ret) || !state_read_whole(&reader))
+		return -EBADMSG;
+	return 0;
+}

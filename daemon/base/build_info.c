@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "base/build_info.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <json-c/json.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/utsname.h>
+
+#include "base/json_get.h"
+#include "base/loaded.h"
+#include "base/version.h"
+
+/* The build says: pkg-config's names and versions of all that may be linked. */
+#ifndef PEBSD_LIBRARIES
+#define PEBSD_LIBRARIES ""
+#endif
+
+#ifdef __clang__
+#define COMPILER "clang " __clang_version__
+#else
+#define COMPILER "gcc " __VERSION__
+#endif
+
+#define LICENCE "GPL-2.0"
+
+/* Calls that tell a library's version at run time, where it has one. None is linked for it: they are looked
+ * for in what is loaded. */
+static const struct library {
+	const char *name; /* pkg-config's, "" : it has none */
+	const char *file; /* what its file's name begins with */
+	const char *call;
+	bool takes_session; /* dwfl_version(): of which NULL is none */
+} libraries[] = {
+	{"inih", "libinih.so.", NULL, false},
+	{"json-c", "libjson-c.so.", "json_c_version", false},
+	{"libRmath", "libRmath.so.", NULL, false},
+	{"libbpf", "libbpf.so.", "libbpf_version_string", false},
+	{"libdw", "libdw.so.", "dwfl_version", true},
+	{"libelf", "libelf.so.", NULL, false},
+	{"libmicrohttpd", "libmicrohttpd.so.", "MHD_get_version", false},
+	{"libprotobuf-c", "libprotobuf-c.so.", "protobuf_c_version", false},
+	{"libsystemd", "libsystemd.so.", NULL, false},
+	{"libzstd", "libzstd.so.", "ZSTD_versionString", false},
+	{"ncursesw", "libncursesw.so.", "curses_version", false},
+	{"ncursesw", "libtinfo.so.", NULL, false}, /* a part of it, with a file of its own */
+	{"zlib", "libz.so.", "zlibVersion", false},
+	{"", "libc.so.", "gnu_get_libc_version", false},
+};
+
+static const struct library *find_library(const char *file)
+{
+	for (size_t i = 0; i < sizeof(libraries) / sizeof(*libraries); i++)
+		if (strncmp(file, libraries[i].file, strlen(libraries[i].file)) == 0)
+			return &libraries[i];
+	return NULL;
+}
+
+char *build_info_compiled_with(const char *list, const char *library)
+{
+	const size_t length = strlen(library);
+
+	while (length > 0 && *list) {
+		const char *version = list + strcspn(list, " ");
+
+		version += strspn(version, " ");
+		if (strncmp(list, library, length) == 0 && list[length] == ' ')
+			return strndup(version, strcspn(version, " "));
+		list = version + strcspn(version, " ");
+		list += strspn(list, " ");
+	}
+	return NULL;
+}
+
+/* As the library itself says it, now. NULL: it has no such call. */
+static const char *loaded_version(const struct library *library)
+{
+	union {
+		void *address;
+		const char *(*ask)(void);
+		const char *(*ask_of)(void *session);
+	} call = {.address = library->call ? dlsym(RTLD_DEFAULT, library->call) : NULL};
+
+	if (!call.address)
+		return NULL;
+	return library->takes_session ? call.ask_of(NULL) : call.ask();
+}
+
+static bool put(json_object *object, const char *key, const char *text)
+{
+	json_object *value;
+
+	if (!text || !*text)
+		return true;
+	value = json_object_new_string(text);
+	if (!value || json_object_object_add(object, key, value) < 0) {
+		json_object_put(value);
+		return false;
+	}
+	return true;
+}
+
+/* The object is the array's at once. */
+static json_object *put_object(json_object *array)
+{
+	json_object *added = json_object_new_object();
+
+	if (!added || json_object_array_add(array, added) < 0) {
+		json_object_put(added);
+		return NULL;
+	}
+	return added;
+}
+
+static bool put_library(json_object *array, const struct loaded *loaded)
+{
+	const struct library *library = find_library(loaded->name);
+	_cleanup_free_ char *compiled =
+		library ? build_info_compiled_with(PEBSD_LIBRARIES, library->name) : NULL;
+	json_object *object = put_object(array);
+
+	return object && put(object, "name", loaded->name) && put(object, "file", loaded->file) &&
+	       put(object, "build_id", loaded->build_id) && put(object, "compiled_with", compiled) &&
+	       put(object, "loaded", library ? loaded_version(library) : NULL);
+}
+
+static bool put_bpf(json_object *array, const struct build_info_bpf *bpf)
+{
+	json_object *object = put_object(array);
+
+	return object && put(object, "name", bpf->name) && put(object, "sha256", bpf->sha256);
+}
+
+/* The array is the object's at once. */
+static json_object *put_array(json_object *object, const char *key)
+{
+	json_object *array = json_object_new_array();
+
+	if (!array || json_object_object_add(object, key, array) < 0) {
+		json_object_put(array);
+		return NULL;
+	}
+	return array;
+}
+
+static bool put_libraries(json_object *bill, const struct loaded_list *loaded)
+{
+	json_object *array = put_array(bill, "libraries");
+
+	if (!array)
+		return false;
+	for (size_t i = 1; i < loaded->n; i++)
+		if (!put_library(array, &loaded->list[i]))
+			return false;
+	return true;
+}
+
+static bool put_objects(json_object *bill, const struct build_info_bpf *bpf, size_t n)
+{
+	json_object *array = n > 0 ? put_array(bill, "bpf_objects") : NULL;
+
+	if (n > 0 && !array)
+		return false;
+	for (size_t i = 0; i < n; i++)
+		if (!put_bpf(array, &bpf[i]))
+			return false;
+	return true;
+}
+
+/* Part of the program where something in it calls it: a weak reference takes nothing from an archive. */
+extern int cplus_demangle_v3_callback(const char *, int, void (*)(const char *, size_t, void *), void *)
+	__attribute__((weak));
+
+/* It has no version of its own: Debian makes it of binutils' sources. */
+static bool put_static(json_object *bill)
+{
+	json_object *array, *object;
+
+	if (!cplus_demangle_v3_callback)
+		return true;
+	array = put_array(bill, "static_libraries");
+	object = array ? put_object(array) : NULL;
+	return object && put(object, "name", "libiberty");
+}
+
+int build_info_print(FILE *out, const char *program, const struct build_info_bpf *bpf, size_t n_bpf)
+{
+	_cleanup_(loaded_done) struct loaded_list loaded = {};
+	_cleanup_json_ json_object *bill = json_object_new_object();
+	struct utsname machine;
+	int r = loaded_find(&loaded);
+
+	if (r < 0)
+		return r;
+	if (!bill || uname(&machine) < 0)
+		return -ENOMEM;
+	if (!put(bill, "name", program) || !put(bill, "version", PEBSD_VERSION) ||
+	    !put(bill, "build_id", loaded.list[0].build_id) || !put(bill, "licence", LICENCE) ||
+	    !put(bill, "architecture", machine.machine) || !put(bill, "compiler", COMPILER) ||
+	    !put_objects(bill, bpf, n_bpf) || !put_libraries(bill, &loaded) || !put_static(bill))
+		return -ENOMEM;
+	if (fprintf(out, "%s\n",
+		    json_object_to_json_string_ext(bill, JSON_C_TO_STRING_PRETTY |
+								 JSON_C_TO_STRING_NOSLASHESCAPE)) < 0)
+		return -errno;
+	return 0;
+}

@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "config/config.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cgroup/pattern.h"
+#include "config/config_file.h"
+#include "config/config_keys.h"
+#include "config/config_rules.h"
+
+#define MAIN_FILE    "/etc/pebsd/pebsd.conf"
+#define DROP_IN_PATH "/etc/pebsd/pebsd.conf.d"
+
+/* Far above what all keys and their comments fill; what is larger is no configuration. */
+#define FILE_BYTES_MAX 262144
+
+int config_new(struct config **ret)
+{
+	_cleanup_(config_freep) struct config *config = calloc(1, sizeof(*config));
+	const struct config_key *keys;
+	size_t n;
+
+	if (!config)
+		return -ENOMEM;
+	keys = config_keys(&n);
+	for (size_t i = 0; i < n; i++) {
+		_cleanup_free_ char *problem = NULL;
+		int r = config_key_set(&keys[i], config, keys[i].default_text, &problem);
+
+		if (r < 0)
+			return r;
+	}
+	*ret = TAKE_PTR(config);
+	return 0;
+}
+
+static void free_files(char **files)
+{
+	for (size_t i = 0; files && files[i]; i++)
+		free(files[i]);
+	free(files);
+}
+
+struct config *config_free(struct config *config)
+{
+	if (!config)
+		return NULL;
+	free_files(config->files);
+	config_patterns_clear(&config->include);
+	config_patterns_clear(&config->exclude);
+	config_patterns_clear(&config->hot);
+	(void)rules_free(config->rules, config->n_rules);
+	(void)config_rules_free(config->reading);
+	free(config);
+	return NULL;
+}
+
+/* Returns the bytes read, at most FILE_BYTES_MAX + 1, or -errno. */
+static ssize_t read_file(const char *file, char *buffer)
+{
+	_cleanup_close_ int fd = open(file, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	size_t length = 0;
+
+	if (fd < 0)
+		return -errno;
+	while (length <= FILE_BYTES_MAX) {
+		ssize_t n = read(fd, buffer + length, FILE_BYTES_MAX + 1 - length);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		if (n == 0)
+			break;
+		length += (size_t)n;
+	}
+	return (ssize_t)length;
+}
+
+static const char *remedy_for(ssize_t error)
+{
+	switch (error) {
+	case -ENOENT:
+		return "; create it, or name another file";
+	case -EACCES:
+	case -EPERM:
+		return "; make it readable for the user that pebsd runs as";
+	case -EISDIR:
+		return "; name a file";
+	default:
+		return "";
+	}
+}
+
+static int note_file(struct config *config, const char *file)
+{
+	size_t n = 0;
+	char **files;
+
+	while (config->files && config->files[n])
+		n++;
+	files = reallocarray(config->files, n + 2, sizeof(*files));
+	if (!files)
+		return -ENOMEM;
+	config->files = files;
+	files[n] = strdup(file);
+	files[n + 1] = NULL;
+	return files[n] ? 0 : -ENOMEM;
+}
+
+static int load_file(const char *file, bool may_miss, struct config *config, struct config_mistakes *mistakes)
+{
+	_cleanup_free_ char *buffer = malloc(FILE_BYTES_MAX + 1);
+	ssize_t length;
+	int r;
+
+	if (!buffer)
+		return -ENOMEM;
+	length = read_file(file, buffer);
+	if (length == -ENOENT && may_miss)
+		return 0;
+	if (length < 0)
+		return config_mistakes_add(mistakes, file, 0, "cannot be read: %s%s", strerror((int)-length),
+					   remedy_for(length));
+	if (length > FILE_BYTES_MAX)
+		return config_mistakes_add(
+			mistakes, file, 0,
+			"larger than %d bytes, which no configuration needs; name the right file",
+			FILE_BYTES_MAX);
+	r = note_file(config, file);
+	return r < 0 ? r : config_file_parse(file, buffer, (size_t)length, config, mistakes);
+}
+
+/* The dot keeps out what editors leave behind, as everywhere below /etc. */
+static int is_drop_in(const struct dirent *entry)
+{
+	size_t length = strlen(entry->d_name);
+
+	return entry->d_name[0] != '.' && length > strlen(".conf") &&
+	       strcmp(entry->d_name + length - strlen(".conf"), ".conf") == 0;
+}
+
+static int compare_names(const struct dirent **a, const struct dirent **b)
+{
+	return strcmp((*a)->d_name, (*b)->d_name);
+}
+
+static int load_drop_ins(const char *directory, struct config *config, struct config_mistakes *mistakes)
+{
+	struct dirent **entries;
+	int n = scandir(directory, &entries, is_drop_in, compare_names);
+	int r = 0;
+
+	if (n < 0 && errno == ENOENT)
+		return 0;
+	if (n < 0 && errno == ENOMEM)
+		return -ENOMEM;
+	if (n < 0)
+		return config_mistakes_add(mistakes, directory, 0, "cannot be listed: %s%s", strerror(errno),
+					   remedy_for(-errno));
+
+	for (int i = 0; i < n; i++) {
+		_cleanup_free_ char *file = NULL;
+
+		if (r == 0 && asprintf(&file, "%s/%s", directory, entries[i]->d_name) < 0) {
+			file = NULL;
+			r = -ENOMEM;
+		}
+		if (r == 0)
+			r = load_file(file, false, config, mistakes);
+		free(entries[i]);
+	}
+	free(entries);
+	return r;
+}
+
+static int load_all(const char *root, struct config *config, struct config_mistakes *mistakes)
+{
+	char file[PATH_MAX];
+	int length;
+	int r;
+
+	length = snprintf(file, sizeof(file), "%s" MAIN_FILE, root);
+	if (length < 0 || (size_t)length >= sizeof(file))
+		return config_mistakes_add(mistakes, root, 0, "the path is too long; name another directory");
+	r = load_file(file, true, config, mistakes);
+	if (r < 0)
+		return r;
+	length = snprintf(file, sizeof(file), "%s" DROP_IN_PATH, root);
+	if (length < 0 || (size_t)length >= sizeof(file))
+		return config_mistakes_add(mistakes, root, 0, "the path is too long; name another directory");
+	return load_drop_ins(file, config, mistakes);
+}
+
+int config_load(const char *file, const char *root, struct config **ret, struct config_mistakes *ret_mistakes)
+{
+	_cleanup_(config_freep) struct config *config = NULL;
+	int r;
+
+	*ret_mistakes = (struct config_mistakes){0};
+	r = config_new(&config);
+	if (r < 0)
+		return r;
+	if (file)
+		r = load_file(file, false, config, ret_mistakes);
+	else
+		r = load_all(root ? root : "", config, ret_mistakes);
+	if (r == 0)
+		r = config_rules_finish(config, ret_mistakes);
+	if (r < 0)
+		return r;
+	if (ret_mistakes->n > 0)
+		return -EINVAL;
+	*ret = TAKE_PTR(config);
+	return 0;
+}
+
+bool config_exports(const struct config *config, const char *path)
+{
+	return cgroup_patterns_match(config->include.list, config->include.n, path) &&
+	       !cgroup_patterns_match(config->exclude.list, config->exclude.n, path);
+}
+
+bool config_hot(const struct config *config, const char *path)
+{
+	return cgroup_patterns_match(config->hot.list, config->hot.n, path);
+}
+
+static size_t changed_keys(const struct config *running, const struct config *loaded, bool needs_restart,
+			   const char *ret[static CONFIG_KEYS_MAX])
+{
+	const struct config_key *keys;
+	size_t changed = 0;
+	size_t n;
+
+	keys = config_keys(&n);
+	for (size_t i = 0; i < n; i++)
+		if (keys[i].needs_restart == needs_restart && !config_key_equal(&keys[i], running, loaded))
+			ret[changed++] = keys[i].name;
+	return changed;
+}
+
+size_t config_restart_keys(const struct config *running, const struct config *loaded,
+			   const char *ret[static CONFIG_KEYS_MAX])
+{
+	return changed_keys(running, loaded, true, ret);
+}
+
+size_t config_reload_keys(const struct config *running, const struct config *loaded,
+			  const char *ret[static CONFIG_KEYS_MAX])
+{
+	return changed_keys(running, loaded, false, ret);
+}
+
+void config_reload(struct config *running, struct config *loaded)
+{
+	struct rule *rules = running->rules;
+	char **files = running->files;
+	const size_t n_rules = running->n_rules;
+	const struct config_key *keys;
+	size_t n;
+
+	keys = config_keys(&n);
+	for (size_t i = 0; i < n; i++)
+		if (!keys[i].needs_restart)
+			config_key_swap(&keys[i], running, loaded);
+	running->files = loaded->files;
+	loaded->files = files;
+	running->rules = loaded->rules;
+	running->n_rules = loaded->n_rules;
+	loaded->rules = rules;
+	loaded->n_rules = n_rules;
+}

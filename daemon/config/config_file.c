@@ -1,0 +1,440 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "config/config_file.h"
+
+#include <errno.h>
+#include <ini.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include "base/suggest.h"
+#include "config/config_keys.h"
+#include "config/config_rules.h"
+
+#define RULE "rule"
+
+/* As it is told: sections of the table, and [rule NAME]. */
+#define SECTIONS_MAX (CONFIG_KEYS_MAX + 1)
+
+/*
+ * inih calls back per key, without the number of the line (Debian's build), cuts what it finds too long, and
+ * passes over what it does not like. So each line goes through read_line() first: that counts, reports what
+ * inih would not, and gives inih only lines it reads as they are meant. inih asks for the next line when it
+ * is done with the last, so `line` is the callback's too.
+ */
+struct reader {
+	const char *file;
+	const char *at;
+	const char *end;
+	unsigned int line;
+
+	const char *section; /* the table's, or RULE; NULL before the first and in one that is not known */
+	struct config_rule_draft *rule; /* in a RULE */
+	bool in_section;
+	bool section_filled;
+	unsigned int section_line;
+	unsigned int seen[CONFIG_KEYS_MAX]; /* line of each key's first value; 0: none yet */
+
+	struct config *config;
+	struct config_mistakes *mistakes;
+	int error; /* -ENOMEM: stop */
+};
+
+static bool is_blank(char c)
+{
+	return c == ' ' || c == '\t' || c == '\r';
+}
+
+#define mistake(reader, ...) mistake_at(reader, (reader)->line, __VA_ARGS__)
+#define mistake_at(reader, where, ...)                                                                  \
+	do {                                                                                            \
+		int _r = config_mistakes_add((reader)->mistakes, (reader)->file, (where), __VA_ARGS__); \
+		if (_r < 0)                                                                             \
+			(reader)->error = _r;                                                           \
+	} while (0)
+
+/* "a, b, c" */
+static void join(const char *const *words, size_t n, char *ret, size_t size)
+{
+	size_t used = 0;
+
+	ret[0] = '\0';
+	for (size_t i = 0; i < n && used < size; i++) {
+		int length = snprintf(ret + used, size - used, "%s%s", i ? ", " : "", words[i]);
+
+		if (length < 0)
+			return;
+		used += (size_t)length;
+	}
+}
+
+/* The length of the UTF-8 sequence at `at`, of at most `left` bytes; 0 where it is none (RFC 3629). */
+static size_t utf8_sequence(const unsigned char *at, size_t left)
+{
+	static const unsigned int smallest[] = {0, 0, 0x80, 0x800, 0x10000};
+	size_t length = at[0] < 0x80 ? 1 : at[0] >= 0xf0 ? 4 : at[0] >= 0xe0 ? 3 : 2;
+	unsigned int code = at[0];
+
+	if (length == 1)
+		return 1;
+	if (at[0] < 0xc2 || at[0] > 0xf4 || length > left)
+		return 0;
+	code &= 0x7fU >> length;
+	for (size_t i = 1; i < length; i++) {
+		if ((at[i] & 0xc0) != 0x80)
+			return 0;
+		code = code << 6 | (at[i] & 0x3f);
+	}
+	if (code < smallest[length] || code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff))
+		return 0;
+	return length;
+}
+
+/* Messages quote what they find, on terminals and in JSON: nothing may be in it that breaks either. */
+static bool check_bytes(struct reader *reader, const char *begin, const char *end)
+{
+	const unsigned char *at = (const unsigned char *)begin;
+	const unsigned char *stop = (const unsigned char *)end;
+
+	while (at < stop) {
+		size_t length = utf8_sequence(at, (size_t)(stop - at));
+
+		if (length == 0) {
+			mistake(reader, "byte %td is not UTF-8; save the file as UTF-8",
+				(const char *)at - begin + 1);
+			return false;
+		}
+		if ((*at < 0x20 && *at != '\t') || *at == 0x7f || (*at == 0xc2 && at[1] < 0xa0)) {
+			mistake(reader, "byte %td is a control character (0x%02x); take it out",
+				(const char *)at - begin + 1, length == 1 ? *at : at[1]);
+			return false;
+		}
+		at += length;
+	}
+	return true;
+}
+
+static void finish_section(struct reader *reader)
+{
+	if (reader->section && !reader->section_filled)
+		mistake_at(reader, reader->section_line,
+			   "the section [%s%s%s] is empty; give it a key or remove it", reader->section,
+			   reader->rule && *reader->rule->rule.name ? " " : "",
+			   reader->rule ? reader->rule->rule.name : "");
+}
+
+static size_t sections_told(const char *ret[static SECTIONS_MAX])
+{
+	size_t n = config_sections(ret);
+
+	ret[n++] = RULE " NAME";
+	return n;
+}
+
+static void refuse_section(struct reader *reader, const char *name)
+{
+	static const char *const rule[] = {RULE};
+	const char *sections[SECTIONS_MAX];
+	size_t n = sections_told(sections);
+	/* Without the last, in which the name is the user's. */
+	const char *near = suggest_nearest(name, sections, n - 1);
+	_cleanup_free_ char *word = strndup(name, strcspn(name, " \t"));
+	char list[128];
+
+	if (!word) {
+		reader->error = -ENOMEM;
+		return;
+	}
+	if (!near && suggest_nearest(word, rule, ARRAY_SIZE(rule)))
+		near = sections[n - 1];
+
+	if (near) {
+		mistake(reader, "unknown section [%s]; did you mean [%s]?", name, near);
+	} else {
+		join(sections, n, list, sizeof(list));
+		mistake(reader, "unknown section [%s]; there are %s", name, list);
+	}
+}
+
+/* What follows `rule` in a header; NULL: it is no rule's. */
+static const char *rule_name(const char *header)
+{
+	const char *rest = header + strlen(RULE);
+
+	if (strncmp(header, RULE, strlen(RULE)) != 0 || (*rest && !is_blank(*rest)))
+		return NULL;
+	return rest + strspn(rest, " \t");
+}
+
+static void enter_rule(struct reader *reader, const char *name)
+{
+	int r = config_rules_header(reader->config, name, reader->line, reader->mistakes, &reader->rule);
+
+	if (r < 0)
+		reader->error = r;
+	else
+		reader->section = RULE;
+}
+
+/* `name`: what stands between the brackets. */
+static void enter_section(struct reader *reader, const char *name)
+{
+	const char *sections[CONFIG_KEYS_MAX];
+	size_t n = config_sections(sections);
+
+	finish_section(reader);
+	reader->section = NULL;
+	reader->rule = NULL;
+	reader->in_section = true;
+	reader->section_filled = false;
+	reader->section_line = reader->line;
+	for (size_t i = 0; i < n; i++)
+		if (strcmp(sections[i], name) == 0)
+			reader->section = sections[i];
+	if (rule_name(name))
+		enter_rule(reader, rule_name(name));
+	else if (!reader->section)
+		refuse_section(reader, name);
+}
+
+/* `line` begins with `[`. What follows a header that is not right is still read as its section's. */
+static void read_header(struct reader *reader, char *line)
+{
+	char *close = strchr(line, ']');
+
+	if (!close) {
+		mistake(reader, "the section header is not closed; write [NAME]");
+	} else {
+		if (close[1])
+			mistake(reader,
+				"there is text after the section header; put it on a line of its own");
+		while (close > line + 1 && is_blank(close[-1]))
+			close--;
+		*close = '\0';
+	}
+	enter_section(reader, line + 1);
+}
+
+/* Whether inih may have the line: a key, `=` and a value. */
+static bool check_key_line(struct reader *reader, const char *line, bool indented)
+{
+	const char *separator = strpbrk(line, "=:");
+
+	reader->section_filled = true;
+	if (!separator || separator == line) {
+		mistake(reader, "neither a [section], nor key = value, nor a # comment%s",
+			indented ? "; a value does not go on in the next line" : "; correct or remove it");
+		return false;
+	}
+	if (*separator == ':') {
+		mistake(reader, "a colon stands after the key; write key = value");
+		return false;
+	}
+	if (!reader->in_section) {
+		const char *sections[SECTIONS_MAX];
+		char list[128];
+
+		join(sections, sections_told(sections), list, sizeof(list));
+		mistake(reader, "a key outside a section; put a header above it: [NAME] with one of %s",
+			list);
+		return false;
+	}
+	for (const char *at = line + 1; *at; at++)
+		if ((*at == '#' || *at == ';') && is_blank(at[-1])) {
+			mistake(reader, "a comment after a value; put it on a line of its own");
+			return false;
+		}
+	return reader->section != NULL;
+}
+
+/*
+ * Takes the line from `begin` to `end` and puts what inih is to see into `ret`: the line without its outer
+ * blanks, so that inih never takes it for a continuation, or an empty one.
+ */
+static void read_text(struct reader *reader, const char *begin, const char *end, char *ret, size_t size)
+{
+	bool indented;
+	const char *line = begin;
+	size_t length;
+
+	(void)snprintf(ret, size, "\n");
+	while (end > line && is_blank(end[-1]))
+		end--;
+	while (line < end && is_blank(*line))
+		line++;
+	indented = line > begin;
+	length = (size_t)(end - line);
+	if (length == 0)
+		return;
+	if (!check_bytes(reader, line, end)) {
+		reader->section_filled = true;
+		return;
+	}
+	if (*line == '#' || *line == ';')
+		return;
+	if (length + sizeof("\n") > size) {
+		reader->section_filled = true;
+		mistake(reader,
+			"the line has %zu bytes, %zu are the most; shorten it (patterns: with * or **)",
+			length, size - sizeof("\n"));
+		return;
+	}
+	memcpy(ret, line, length);
+	ret[length] = '\0';
+	if (*line == '[') {
+		read_header(reader, ret);
+		(void)snprintf(ret, size, "[%s]\n", reader->section ? reader->section : "");
+	} else if (check_key_line(reader, ret, indented)) {
+		ret[length] = '\n';
+		ret[length + 1] = '\0';
+	} else {
+		(void)snprintf(ret, size, "\n");
+	}
+}
+
+/* inih's ini_reader: the next line, or NULL after the last. */
+static char *read_line(char *ret, int size, void *stream)
+{
+	struct reader *reader = stream;
+	const char *begin = reader->at;
+	const char *end;
+
+	if (reader->error < 0 || begin == reader->end)
+		return NULL;
+	reader->line++;
+	end = memchr(begin, '\n', (size_t)(reader->end - begin));
+	reader->at = end ? end + 1 : reader->end;
+	if (!end)
+		end = reader->end;
+	if (memchr(begin, '\0', (size_t)(end - begin))) {
+		mistake(reader, "a NUL byte: this is no text file; name the right one, or save it as UTF-8");
+		reader->section_filled = true;
+		reader->at = reader->end;
+		end = begin;
+	}
+	read_text(reader, begin, end, ret, (size_t)size);
+	return ret;
+}
+
+/* The names of the keys that a section may have. */
+static size_t key_names(const char *section, const char *ret[static CONFIG_KEYS_MAX])
+{
+	if (strcmp(section, RULE) != 0)
+		return config_key_names(section, ret);
+	for (size_t i = 0; i < RULE_KEYS; i++)
+		ret[i] = config_rule_keys[i].name;
+	return RULE_KEYS;
+}
+
+/* The section that a key is of; NULL: none. */
+static const char *section_of(const char *name)
+{
+	const struct config_key *keys;
+	size_t n;
+
+	keys = config_keys(&n);
+	for (size_t i = 0; i < n; i++)
+		if (strcmp(keys[i].name, name) == 0)
+			return keys[i].section;
+	for (size_t i = 0; i < RULE_KEYS; i++)
+		if (strcmp(config_rule_keys[i].name, name) == 0)
+			return RULE " NAME";
+	return NULL;
+}
+
+static void refuse_key(struct reader *reader, const char *section, const char *name)
+{
+	const char *names[CONFIG_KEYS_MAX];
+	size_t n = key_names(section, names);
+	const char *near = suggest_nearest(name, names, n);
+	const char *home = section_of(name);
+	/* `events` in a rule, and `event` elsewhere, are misspelled rather than misplaced. */
+	const bool misspelled = near && (strcmp(section, RULE) == 0 || (home && strncmp(home, RULE, 4) == 0));
+	char list[256];
+
+	if (home && !misspelled) {
+		mistake(reader, "%s belongs in [%s]; move it there", name, home);
+		return;
+	}
+	if (near) {
+		mistake(reader, "unknown key %s in [%s]; did you mean %s?", name, section, near);
+		return;
+	}
+	join(names, n, list, sizeof(list));
+	mistake(reader, "unknown key %s in [%s]; there are %s", name, section, list);
+}
+
+static void take_rule_key(struct reader *reader, const char *name, const char *value)
+{
+	for (unsigned int key = 0; key < RULE_KEYS; key++)
+		if (strcmp(config_rule_keys[key].name, name) == 0) {
+			int r = config_rules_key(reader->config, reader->rule, key, value, reader->line,
+						 reader->mistakes);
+
+			if (r < 0)
+				reader->error = r;
+			return;
+		}
+	refuse_key(reader, RULE, name);
+}
+
+/* inih's ini_handler. */
+static int take_key(void *user, const char *section, const char *name, const char *value)
+{
+	_cleanup_free_ char *problem = NULL;
+	struct reader *reader = user;
+	const struct config_key *key = config_key_find(section, name);
+	unsigned int *seen;
+	size_t n;
+	int r;
+
+	if (reader->rule) {
+		take_rule_key(reader, name, value);
+		return 1;
+	}
+	if (!key) {
+		refuse_key(reader, section, name);
+		return 1;
+	}
+	seen = &reader->seen[key - config_keys(&n)];
+	if (*seen) {
+		mistake(reader, "%s is in line %u already; keep one of the two", name, *seen);
+		return 1;
+	}
+	*seen = reader->line;
+	r = config_key_set(key, reader->config, value, &problem);
+	if (r == -EINVAL)
+		mistake(reader, "%s", problem);
+	else if (r < 0)
+		reader->error = r;
+	return 1;
+}
+
+int config_file_parse(const char *file, const char *text, size_t length, struct config *config,
+		      struct config_mistakes *mistakes)
+{
+	static const char byte_order_mark[] = "\xef\xbb\xbf";
+	struct reader reader = {
+		.file = file,
+		.at = text,
+		.end = text + length,
+		.config = config,
+		.mistakes = mistakes,
+	};
+	int r;
+
+	if (length >= strlen(byte_order_mark) && memcmp(text, byte_order_mark, strlen(byte_order_mark)) == 0)
+		reader.at += strlen(byte_order_mark);
+
+	r = config_rules_file(config, file);
+	if (r < 0)
+		return r;
+	r = ini_parse_stream(read_line, &reader, take_key, &reader);
+	if (reader.error < 0)
+		return reader.error;
+	if (r < 0)
+		return -ENOMEM;
+	if (r > 0)
+		mistake_at(&reader, (unsigned int)r, "not understood; write key = value");
+	finish_section(&reader);
+	return reader.error;
+}

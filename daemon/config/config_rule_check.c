@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "config/config_rules.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "base/number.h"
+#include "policy/bursts.h"
+
+struct check {
+	struct config_rule_draft *draft;
+	struct rule *rule;
+	const struct config *config;
+	struct config_mistakes *mistakes;
+	bool wrong;
+	int error;
+};
+
+static bool is_given(const struct check *check, enum config_rule_key key)
+{
+	return check->draft->keys[key].given == CONFIG_GIVEN_VALUE;
+}
+
+/* At the key's line, and where it has none at the rule's. */
+__attribute__((format(printf, 3, 4))) static void say(struct check *check, enum config_rule_key key,
+						      const char *format, ...)
+{
+	const struct config_rule_draft *draft = check->draft;
+	const struct config_place *place =
+		draft->keys[key].given == CONFIG_GIVEN_NOT ? &draft->header : &draft->keys[key].place;
+	_cleanup_free_ char *text = NULL;
+	va_list arguments;
+	int length;
+
+	va_start(arguments, format);
+	length = vasprintf(&text, format, arguments);
+	va_end(arguments);
+	if (length < 0)
+		text = NULL;
+	if (!text || config_mistakes_add(check->mistakes, place->file, place->line, "[rule %s]: %s",
+					 draft->rule.name, text) < 0)
+		check->error = -ENOMEM;
+	check->wrong = true;
+}
+
+/* Whether the key has a value; `remedy` is told where it has not. */
+static bool need(struct check *check, enum config_rule_key key, const char *remedy)
+{
+	if (is_given(check, key))
+		return true;
+	/* What is wrong with it was told. */
+	if (check->draft->keys[key].given != CONFIG_GIVEN_MISTAKE)
+		say(check, key, "there is no %s; %s", config_rule_keys[key].name, remedy);
+	return false;
+}
+
+/* Which of above and below is given; RULE_KEYS: neither, both, or a mistake. */
+static enum config_rule_key find_threshold(struct check *check)
+{
+	const struct config_rule_draft *draft = check->draft;
+	const bool above = is_given(check, RULE_KEY_ABOVE);
+	const bool below = is_given(check, RULE_KEY_BELOW);
+
+	if (draft->keys[RULE_KEY_ABOVE].given == CONFIG_GIVEN_MISTAKE ||
+	    draft->keys[RULE_KEY_BELOW].given == CONFIG_GIVEN_MISTAKE)
+		return RULE_KEYS;
+	if (!above && !below) {
+		say(check, RULE_KEY_ABOVE,
+		    "there is neither above nor below; give one of the two, in the unit of the metric");
+		return RULE_KEYS;
+	}
+	if (above && below) {
+		const bool above_last =
+			draft->keys[RULE_KEY_ABOVE].file_number > draft->keys[RULE_KEY_BELOW].file_number ||
+			(draft->keys[RULE_KEY_ABOVE].file_number == draft->keys[RULE_KEY_BELOW].file_number &&
+			 draft->keys[RULE_KEY_ABOVE].place.line > draft->keys[RULE_KEY_BELOW].place.line);
+		const enum config_rule_key last = above_last ? RULE_KEY_ABOVE : RULE_KEY_BELOW;
+		const enum config_rule_key first = above_last ? RULE_KEY_BELOW : RULE_KEY_ABOVE;
+
+		say(check, last,
+		    "%s = %s, and %s = %s stands in %s:%u; keep one of the two (%s = empties it)",
+		    config_rule_keys[last].name, draft->keys[last].text, config_rule_keys[first].name,
+		    draft->keys[first].text, draft->keys[first].place.file, draft->keys[first].place.line,
+		    config_rule_keys[first].name);
+		return RULE_KEYS;
+	}
+	return above ? RULE_KEY_ABOVE : RULE_KEY_BELOW;
+}
+
+static bool read_threshold(struct check *check, enum config_rule_key key, double *ret)
+{
+	const char *text = check->draft->keys[key].text;
+	char metric[METRIC_TEXT_MAX];
+
+	if (metric_parse_threshold(&check->rule->metric, text, ret) == 0)
+		return true;
+	metric_format(&check->rule->metric, metric);
+	say(check, key, "%s = %s: give %s, which is what %s takes", config_rule_keys[key].name, text,
+	    metric_threshold_form(&check->rule->metric), metric);
+	return false;
+}
+
+/* Threshold and clear, which mean something with the metric alone. Returns whether they are known. */
+static bool check_limits(struct check *check)
+{
+	const enum config_rule_key key = find_threshold(check);
+	struct rule *rule = check->rule;
+
+	if (key == RULE_KEYS || !is_given(check, RULE_KEY_METRIC))
+		return false;
+	if (!read_threshold(check, key, &rule->threshold))
+		return false;
+	rule->below = key == RULE_KEY_BELOW;
+	rule->clear = rule->threshold;
+	if (check->draft->keys[RULE_KEY_CLEAR].given == CONFIG_GIVEN_MISTAKE)
+		return false;
+	if (!is_given(check, RULE_KEY_CLEAR))
+		return true;
+	if (!read_threshold(check, RULE_KEY_CLEAR, &rule->clear))
+		return false;
+	if (rule->below ? rule->clear >= rule->threshold : rule->clear <= rule->threshold)
+		return true;
+	say(check, RULE_KEY_CLEAR, "clear = %s: on the wrong side of %s = %s; give %s or %s",
+	    check->draft->keys[RULE_KEY_CLEAR].text, config_rule_keys[key].name, check->draft->keys[key].text,
+	    check->draft->keys[key].text, rule->below ? "more" : "less");
+	return false;
+}
+
+/* A replay has what the recording has. */
+static void check_event(struct check *check)
+{
+	const char *event = event_role_name(check->rule->event);
+
+	if (check->draft->keys[RULE_KEY_EVENT].given == CONFIG_GIVEN_MISTAKE)
+		return;
+	switch (check->config->origin) {
+	case CONFIG_ORIGIN_REPLAY:
+		break;
+	case CONFIG_ORIGIN_MODEL:
+		if (check->rule->event != EVENT_LOADS)
+			say(check, RULE_KEY_EVENT,
+			    "event = %s: the model plays loads alone, and the rule can never fire; give "
+			    "loads, or "
+			    "another origin in [sampling]",
+			    event);
+		break;
+	case CONFIG_ORIGIN_AUTO:
+	case CONFIG_ORIGIN_PERF:
+		if (!(check->config->events & 1U << check->rule->event))
+			say(check, RULE_KEY_EVENT,
+			    "event = %s: %s are not sampled, and the rule can never fire; add them to events "
+			    "in "
+			    "[sampling], or give another event",
+			    event, event);
+		break;
+	}
+}
+
+/* Nothing can be proven in it: whether its samples came in bursts is not known. */
+static void say_short_window(struct check *check, const char *window)
+{
+	char interval[NUMBER_TEXT_MAX];
+	char least[NUMBER_TEXT_MAX];
+
+	duration_format(check->config->interval_ns, interval);
+	duration_format(BURSTS_COLLECTIONS_MIN * check->config->interval_ns, least);
+	say(check, RULE_KEY_WINDOW,
+	    "window = %s%s: shorter than %d times the interval of [sampling], %s, and the rule can never fire, as "
+	    "bursts cannot be told; give %s or more, or a shorter interval",
+	    window, is_given(check, RULE_KEY_WINDOW) ? "" : " (the default)", BURSTS_COLLECTIONS_MIN,
+	    interval, least);
+}
+
+static void check_times(struct check *check)
+{
+	const struct rule *rule = check->rule;
+	char window[NUMBER_TEXT_MAX];
+	char other[NUMBER_TEXT_MAX];
+	char metric[METRIC_TEXT_MAX];
+
+	duration_format(rule->window_ns, window);
+	if (rule->window_ns < BURSTS_COLLECTIONS_MIN * check->config->interval_ns)
+		say_short_window(check, window);
+	if (!is_given(check, RULE_KEY_METRIC))
+		return;
+	metric_format(&rule->metric, metric);
+	duration_format(rule->baseline_ns, other);
+	if (!rule->metric.ratio && is_given(check, RULE_KEY_BASELINE))
+		say(check, RULE_KEY_BASELINE,
+		    "baseline = %s: %s has none, only ratio:METRIC is judged against a baseline; remove the "
+		    "line, "
+		    "or give metric = ratio:%s",
+		    check->draft->keys[RULE_KEY_BASELINE].text, metric, metric);
+	if (rule->metric.ratio && rule->baseline_ns < rule->window_ns)
+		say(check, is_given(check, RULE_KEY_BASELINE) ? RULE_KEY_BASELINE : RULE_KEY_WINDOW,
+		    "baseline = %s: shorter than the window, %s, so that it would not be older than what is "
+		    "held "
+		    "against it; give %s or more",
+		    other, window, window);
+}
+
+/* A bound that does not exist is never past anything. */
+static void check_samples(struct check *check)
+{
+	const u64 most = config_rule_keys[RULE_KEY_MIN_SAMPLES].max;
+	const bool given = is_given(check, RULE_KEY_MIN_SAMPLES);
+	const char *confidence = is_given(check, RULE_KEY_CONFIDENCE)
+					 ? check->draft->keys[RULE_KEY_CONFIDENCE].text
+					 : config_rule_keys[RULE_KEY_CONFIDENCE].default_text;
+	const u64 needs = rule_needs_samples(check->rule);
+	char metric[METRIC_TEXT_MAX];
+
+	if (check->draft->keys[RULE_KEY_MIN_SAMPLES].given == CONFIG_GIVEN_MISTAKE ||
+	    check->draft->keys[RULE_KEY_CONFIDENCE].given == CONFIG_GIVEN_MISTAKE)
+		return;
+	if (check->rule->min_samples >= needs)
+		return;
+	metric_format(&check->rule->metric, metric);
+	if (needs > most)
+		say(check, RULE_KEY_METRIC,
+		    "metric = %s: with these limits no number of samples proves at a confidence of %s both "
+		    "that "
+		    "it fires and that it clears; give a clear that is nearer to the threshold",
+		    metric, confidence);
+	else
+		say(check, given ? RULE_KEY_MIN_SAMPLES : RULE_KEY_METRIC,
+		    "min-samples = %llu%s: %s with these limits needs %llu samples to fire and to clear at a "
+		    "confidence of %s; give %llu or more, or another confidence",
+		    (unsigned long long)check->rule->min_samples, given ? "" : " (the default)", metric,
+		    (unsigned long long)needs, confidence, (unsigned long long)needs);
+}
+
+/*
+ * Where no load below ldlat is sampled, no latency is found to be. Which CPUs have no such threshold, or
+ * select by another latency than they report, is not known here: whoever wants to judge below it there gives
+ * a smaller one.
+ */
+static void check_ldlat(struct check *check)
+{
+	const struct rule *rule = check->rule;
+	const struct limits limits = rule_limits(rule, rule->threshold);
+	const double lower = rule->below ? limits.threshold : limits.clear;
+	const double ldlat = (double)check->config->ldlat;
+	const enum config_rule_key key = rule->below                       ? RULE_KEY_BELOW
+					 : is_given(check, RULE_KEY_CLEAR) ? RULE_KEY_CLEAR
+									   : RULE_KEY_ABOVE;
+
+	if (rule->event != EVENT_LOADS || check->config->origin == CONFIG_ORIGIN_REPLAY || rule->metric.ratio)
+		return;
+	if (rule->metric.kind != METRIC_QUANTILE && rule->metric.kind != METRIC_MEAN)
+		return;
+	if (rule->metric.kind == METRIC_MEAN ? lower > ldlat : lower >= ldlat)
+		return;
+	say(check, key,
+	    "%s = %s, which is judged at %g cycles: loads below ldlat = %llu are not sampled where the CPU "
+	    "can "
+	    "leave them out, and there the rule can never %s; give more than %llu, or a smaller ldlat in "
+	    "[sampling]",
+	    config_rule_keys[key].name, check->draft->keys[key].text, lower,
+	    (unsigned long long)check->config->ldlat, rule->below ? "fire" : "clear",
+	    (unsigned long long)check->config->ldlat);
+}
+
+/* Their samples have an address of code, and neither a latency nor a source. A recording may have more. */
+static void check_instructions(struct check *check)
+{
+	char metric[METRIC_TEXT_MAX];
+
+	if (check->rule->event != EVENT_INSTRUCTIONS || check->config->origin == CONFIG_ORIGIN_REPLAY ||
+	    !is_given(check, RULE_KEY_METRIC) || check->rule->metric.kind == METRIC_RATE)
+		return;
+	metric_format(&check->rule->metric, metric);
+	say(check, RULE_KEY_METRIC,
+	    "metric = %s: samples of instructions have no latency and no source, and the rule can never "
+	    "fire; "
+	    "give rate or ratio:rate, or another event",
+	    metric);
+}
+
+static bool has_mistakes(const struct config_rule_draft *draft)
+{
+	for (size_t i = 0; i < RULE_KEYS; i++)
+		if (draft->keys[i].given == CONFIG_GIVEN_MISTAKE)
+			return true;
+	return false;
+}
+
+int config_rule_check(struct config_rule_draft *draft, const struct config *config,
+		      struct config_mistakes *mistakes)
+{
+	struct check check = {
+		.draft = draft,
+		.rule = &draft->rule,
+		.config = config,
+		.mistakes = mistakes,
+		.wrong = has_mistakes(draft),
+	};
+
+	(void)need(&check, RULE_KEY_CGROUP,
+		   "say which are judged: patterns of paths, such as cgroup = /system.slice/*");
+	(void)need(&check, RULE_KEY_METRIC, "say what is judged, such as metric = p99");
+	/* Of a rate no sample is evidence, too. */
+	if (!is_given(&check, RULE_KEY_MIN_SAMPLES) && draft->rule.metric.kind == METRIC_RATE)
+		draft->rule.min_samples = 0;
+	check_event(&check);
+	check_instructions(&check);
+	check_times(&check);
+	if (check_limits(&check)) {
+		check_samples(&check);
+		check_ldlat(&check);
+	}
+	return check.error < 0 ? check.error : !check.wrong;
+}

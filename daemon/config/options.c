@@ -1,0 +1,404 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "config/options.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/un.h>
+
+#include "base/cleanup.h"
+#include "base/number.h"
+#include "base/suggest.h"
+#include "config/config_keys.h"
+
+#define ONCE_NS_MIN (100 * NSEC_PER_MSEC)
+#define ONCE_NS_MAX (7ULL * 86400 * NSEC_PER_SEC)
+
+enum option_id {
+	OPTION_CONFIG,
+	OPTION_ORIGIN,
+	OPTION_REPLAY,
+	OPTION_ONCE,
+	OPTION_FOR,
+	OPTION_JSON,
+	OPTION_SOCKET,
+	OPTION_LISTEN,
+	OPTION_PROBE,
+	OPTION_SYSFS_ROOT,
+	OPTION_CHECK_CONFIG,
+	OPTION_TEST_RULES,
+	OPTION_SYMBOLIZER,
+	OPTION_HTTP,
+	OPTION_CONTAINER_NAMES,
+	OPTION_VERSION,
+	OPTION_HELP,
+	OPTIONS_COUNT,
+};
+
+/* Columns of the options in the help, before what is said of them. */
+#define HELP_HEAD 25
+
+#define BIT(n) (1U << (n))
+
+/* `goes_with`: BIT() of each action that the option says something to. */
+static const struct {
+	const char *name;
+	const char *argument; /* NULL: takes none */
+	unsigned int goes_with;
+	const char *help; /* NULL: it is not for people; lines after the first are indented where they are
+			     printed */
+} table[OPTIONS_COUNT] = {
+	[OPTION_CONFIG] =
+		{"config", "FILE",
+		 BIT(OPTIONS_RUN) | BIT(OPTIONS_PROBE) | BIT(OPTIONS_CHECK_CONFIG) | BIT(OPTIONS_TEST_RULES),
+		 "read FILE in the place of /etc/pebsd/pebsd.conf\nand /etc/pebsd/pebsd.conf.d/*.conf"},
+	[OPTION_ORIGIN] = {"origin", "auto|perf|replay|model", BIT(OPTIONS_RUN) | BIT(OPTIONS_TEST_RULES),
+			   "where samples come from; auto: perf where this\nmachine can, else exit with 3; "
+			   "model: a PEBS unit\nin software, whose figures are no measurement"},
+	[OPTION_REPLAY] =
+		{"replay", "FILE", BIT(OPTIONS_RUN) | BIT(OPTIONS_TEST_RULES),
+		 "read a recording (perf.data; - for a pipe);\nmay be repeated; implies --origin replay"},
+	[OPTION_ONCE] = {"once", NULL, BIT(OPTIONS_RUN), "print the result and exit"},
+	[OPTION_FOR] = {"for", "DUR", BIT(OPTIONS_RUN) | BIT(OPTIONS_TEST_RULES),
+			"with --once: how long to sample (default 10s);\nwith --test-rules: how much of the "
+			"model's time to\ncompute (default 3m)"},
+	[OPTION_JSON] = {"json", NULL,
+			 BIT(OPTIONS_RUN) | BIT(OPTIONS_PROBE) | BIT(OPTIONS_TEST_RULES) |
+				 BIT(OPTIONS_VERSION),
+			 "with --once, --probe, --test-rules or --version:\nprint JSON"},
+	[OPTION_SOCKET] = {"socket", "PATH", BIT(OPTIONS_RUN) | BIT(OPTIONS_PROBE),
+			   "control socket (default " OPTIONS_SOCKET_DEFAULT
+			   ");\nwith --probe: where a running pebsd is asked"},
+	[OPTION_LISTEN] = {"listen", "ADDR:PORT|unix:PATH|none", BIT(OPTIONS_RUN),
+			   "where /metrics is served\n(default: as configured, else 127.0.0.1:9754)"},
+	[OPTION_PROBE] = {"probe", NULL, BIT(OPTIONS_PROBE),
+			  "print what this machine can sample, what it\ncannot, why, and what it costs; ends "
+			  "with 0 where\n"
+			  "an event is usable that is asked for, else with 3"},
+	[OPTION_SYSFS_ROOT] = {"sysfs-root", "DIR", BIT(OPTIONS_PROBE),
+			       "with --probe: read DIR in the place of /sys"},
+	[OPTION_CHECK_CONFIG] =
+		{"check-config", NULL, BIT(OPTIONS_CHECK_CONFIG),
+		 "print every mistake of the configuration, each\nwith file, line and remedy"},
+	[OPTION_TEST_RULES] = {"test-rules", NULL, BIT(OPTIONS_TEST_RULES),
+			       "with --replay FILE or --origin model: print which\nof the configured rules "
+			       "would have fired, "
+			       "and when;\nneeds no privilege, and loads nothing"},
+	[OPTION_SYMBOLIZER] = {"symbolizer", NULL, BIT(OPTIONS_SYMBOLIZER), NULL},
+	[OPTION_HTTP] = {"http", NULL, BIT(OPTIONS_HTTP), NULL},
+	[OPTION_CONTAINER_NAMES] = {"container-names", NULL, BIT(OPTIONS_CONTAINER_NAMES), NULL},
+	[OPTION_VERSION] =
+		{"version", NULL, BIT(OPTIONS_VERSION),
+		 "print the version; with --json the libraries\nand BPF objects too, with their versions"},
+	[OPTION_HELP] = {"help", NULL, BIT(OPTIONS_HELP), "print this"},
+};
+
+/* Returns -EINVAL with the text, or -ENOMEM. */
+__attribute__((format(printf, 2, 3))) static int refuse(char **ret_problem, const char *format, ...)
+{
+	va_list arguments;
+	int length;
+
+	va_start(arguments, format);
+	length = vasprintf(ret_problem, format, arguments);
+	va_end(arguments);
+	return length < 0 ? -ENOMEM : -EINVAL;
+}
+
+static int refuse_unknown(const char *argument, char **ret_problem)
+{
+	const char *names[OPTIONS_COUNT];
+	_cleanup_free_ char *name = NULL;
+	const char *near;
+	size_t n = 0;
+
+	if (strncmp(argument, "--", 2) != 0)
+		return refuse(ret_problem, "unknown option %s; see pebsd --help", argument);
+	name = strndup(argument + 2, strcspn(argument + 2, "="));
+	if (!name)
+		return -ENOMEM;
+	for (size_t i = 0; i < OPTIONS_COUNT; i++)
+		if (table[i].help)
+			names[n++] = table[i].name;
+	near = suggest_nearest(name, names, n);
+	if (near)
+		return refuse(ret_problem, "unknown option --%s; did you mean --%s?", name, near);
+	return refuse(ret_problem, "unknown option --%s; see pebsd --help", name);
+}
+
+static int add_recording(struct options *options, const char *file, char **ret_problem)
+{
+	const char **recordings;
+
+	for (size_t i = 0; i < options->n_recordings; i++)
+		if (strcmp(file, "-") == 0 && strcmp(options->recordings[i], "-") == 0)
+			return refuse(ret_problem,
+				      "--replay - is given twice; standard input can be read once");
+	recordings = reallocarray(options->recordings, options->n_recordings + 1, sizeof(*recordings));
+	if (!recordings)
+		return -ENOMEM;
+	recordings[options->n_recordings++] = file;
+	options->recordings = recordings;
+	return 0;
+}
+
+/* The configuration's words for an origin are the command line's. */
+static int take_origin(struct options *options, const char *name, char **ret_problem)
+{
+	_cleanup_free_ char *problem = NULL;
+	struct config config = {0};
+	int r;
+
+	r = config_key_set(config_key_find("sampling", "origin"), &config, name, &problem);
+	if (r == -EINVAL)
+		return refuse(ret_problem, "--%s", problem);
+	if (r < 0)
+		return r;
+	options->has_origin = true;
+	options->origin = config.origin;
+	return 0;
+}
+
+static int take_option(struct options *options, enum option_id id, const char *value, char **ret_problem)
+{
+	if (table[id].argument && (!value || !*value))
+		return refuse(ret_problem, "--%s has no value; give %s", table[id].name, table[id].argument);
+	switch (id) {
+	case OPTION_CONFIG:
+		options->config = value;
+		return 0;
+	case OPTION_ORIGIN:
+		return take_origin(options, value, ret_problem);
+	case OPTION_REPLAY:
+		return add_recording(options, value, ret_problem);
+	case OPTION_ONCE:
+		options->once = true;
+		return 0;
+	case OPTION_FOR:
+		if (duration_parse(value, ONCE_NS_MIN, ONCE_NS_MAX, &options->test_ns) < 0)
+			return refuse(
+				ret_problem,
+				"--for %s: give a time from 100ms to 7d, a whole number with ms, s, m, h or "
+				"d",
+				value);
+		options->once_ns = options->test_ns;
+		return 0;
+	case OPTION_JSON:
+		options->json = true;
+		return 0;
+	case OPTION_SOCKET:
+		if (strlen(value) >= sizeof((struct sockaddr_un){0}.sun_path))
+			return refuse(ret_problem,
+				      "--socket %s: a socket's path has at most %zu bytes; shorten it", value,
+				      sizeof((struct sockaddr_un){0}.sun_path) - 1);
+		options->socket = value;
+		return 0;
+	case OPTION_LISTEN:
+		if (listen_address_parse(value, &options->listen) < 0)
+			return refuse(ret_problem, "--listen %s: give " LISTEN_ADDRESS_FORM, value);
+		options->has_listen = true;
+		return 0;
+	case OPTION_SYSFS_ROOT:
+		options->sysfs_root = value;
+		return 0;
+	case OPTION_PROBE:
+		options->action = OPTIONS_PROBE;
+		return 0;
+	case OPTION_CHECK_CONFIG:
+		options->action = OPTIONS_CHECK_CONFIG;
+		return 0;
+	case OPTION_TEST_RULES:
+		options->action = OPTIONS_TEST_RULES;
+		return 0;
+	case OPTION_SYMBOLIZER:
+		options->action = OPTIONS_SYMBOLIZER;
+		return 0;
+	case OPTION_HTTP:
+		options->action = OPTIONS_HTTP;
+		return 0;
+	case OPTION_CONTAINER_NAMES:
+		options->action = OPTIONS_CONTAINER_NAMES;
+		return 0;
+	case OPTION_VERSION:
+		options->action = OPTIONS_VERSION;
+		return 0;
+	case OPTION_HELP:
+		options->action = OPTIONS_HELP;
+		return 0;
+	case OPTIONS_COUNT:
+		break;
+	}
+	return -EINVAL;
+}
+
+/* What is right by itself may make no sense together. `given`: BIT() of each option there was. */
+static int check_together(const struct options *options, unsigned int given, char **ret_problem)
+{
+	static const char *const modes[] = {
+		[OPTIONS_RUN] = "without --probe",
+		[OPTIONS_PROBE] = "with --probe",
+		[OPTIONS_CHECK_CONFIG] = "with --check-config",
+		[OPTIONS_TEST_RULES] = "with --test-rules",
+		[OPTIONS_SYMBOLIZER] = "with --symbolizer",
+		[OPTIONS_VERSION] = "with --version",
+		[OPTIONS_HTTP] = "with --http",
+		[OPTIONS_CONTAINER_NAMES] = "with --container-names",
+	};
+	static const enum option_id actions[] = {
+		OPTION_PROBE, OPTION_CHECK_CONFIG,    OPTION_TEST_RULES, OPTION_SYMBOLIZER,
+		OPTION_HTTP,  OPTION_CONTAINER_NAMES, OPTION_VERSION};
+
+	for (size_t i = 0; i < ARRAY_SIZE(actions); i++)
+		for (size_t j = i + 1; j < ARRAY_SIZE(actions); j++)
+			if ((given & BIT(actions[i])) && (given & BIT(actions[j])))
+				return refuse(ret_problem,
+					      "--%s and --%s exclude each other; run one after the other",
+					      table[actions[i]].name, table[actions[j]].name);
+	for (unsigned int id = 0; id < OPTIONS_COUNT; id++)
+		if ((given & BIT(id)) && !(table[id].goes_with & BIT(options->action)))
+			return refuse(ret_problem, "--%s has no meaning %s; leave it out", table[id].name,
+				      modes[options->action]);
+	if (options->n_recordings > 0 && options->has_origin && options->origin != CONFIG_ORIGIN_REPLAY)
+		return refuse(
+			ret_problem,
+			"--replay reads recordings, --origin asks for another origin; leave one of them out");
+	if ((given & BIT(OPTION_FOR)) && !options->once && options->action != OPTIONS_TEST_RULES)
+		return refuse(ret_problem, "--for has no meaning without --once; add --once or leave it out");
+	if ((given & BIT(OPTION_FOR)) && options->n_recordings > 0)
+		return refuse(ret_problem,
+			      "--for has no meaning with --replay: a recording is read whole; leave it out");
+	if (options->json && !options->once && options->action == OPTIONS_RUN)
+		return refuse(
+			ret_problem,
+			"--json has no meaning without --once, --probe, --test-rules or --version; add one "
+			"of them");
+	return 0;
+}
+
+static int parse(int argc, char *argv[], struct options *options, char **ret_problem)
+{
+	struct option list[OPTIONS_COUNT + 1] = {0};
+	unsigned int given = 0;
+
+	for (int i = 0; i < OPTIONS_COUNT; i++)
+		list[i] = (struct option){
+			.name = table[i].name,
+			.has_arg = table[i].argument ? required_argument : no_argument,
+			/* Past every character that getopt_long() returns for a mistake. */
+			.val = 256 + i,
+		};
+
+	optind = 0; /* glibc: begin anew */
+	opterr = 0;
+	for (;;) {
+		/* `at`: the argument that is looked at, as getopt_long() goes on to the next. */
+		int at = optind ? optind : 1;
+		int c = getopt_long(argc, argv, "+:", list, NULL);
+		int r;
+
+		if (c == -1)
+			break;
+		if (c == ':')
+			return refuse(ret_problem, "--%s has no value; give %s", list[optopt - 256].name,
+				      table[optopt - 256].argument);
+		if (c == '?' && optopt >= 256)
+			return refuse(ret_problem, "--%s takes no value; leave it out",
+				      list[optopt - 256].name);
+		if (c == '?')
+			return refuse_unknown(argv[at], ret_problem);
+		r = take_option(options, (enum option_id)(c - 256), optarg, ret_problem);
+		if (r < 0)
+			return r;
+		/* Asked for help, pebsd gives it, whatever follows. */
+		if (options->action == OPTIONS_HELP)
+			return 0;
+		given |= BIT((unsigned int)(c - 256));
+	}
+	if (optind < argc)
+		return refuse(ret_problem, "%s is no option; pebsd takes options alone, see pebsd --help",
+			      argv[optind]);
+	return check_together(options, given, ret_problem);
+}
+
+int options_parse(int argc, char *argv[], struct options *ret, char **ret_problem)
+{
+	_cleanup_(options_clear) struct options options = {
+		.once_ns = OPTIONS_ONCE_NS_DEFAULT,
+		.test_ns = OPTIONS_TEST_NS_DEFAULT,
+		.socket = OPTIONS_SOCKET_DEFAULT,
+	};
+	int r;
+
+	r = parse(argc, argv, &options, ret_problem);
+	if (r < 0)
+		return r;
+	if (options.n_recordings > 0) {
+		options.has_origin = true;
+		options.origin = CONFIG_ORIGIN_REPLAY;
+	}
+	*ret = options;
+	options.recordings = NULL;
+	return 0;
+}
+
+void options_clear(struct options *options)
+{
+	free(options->recordings);
+	*options = (struct options){0};
+}
+
+int options_override(const struct options *options, struct config *config, char **ret_problem)
+{
+	enum config_origin origin = options->has_origin ? options->origin : config->origin;
+
+	if (options->action == OPTIONS_TEST_RULES && options->n_recordings == 0 &&
+	    origin != CONFIG_ORIGIN_MODEL)
+		return refuse(ret_problem, "--test-rules tests rules on recordings or on the model; add "
+					   "--replay FILE or --origin model");
+	if (options->action == OPTIONS_RUN && origin == CONFIG_ORIGIN_REPLAY && options->n_recordings == 0)
+		return refuse(ret_problem,
+			      "the origin is replay, and no recording is named; add --replay FILE");
+	config->origin = origin;
+	if (options->has_listen)
+		config->listen = options->listen;
+	return 0;
+}
+
+void options_print_help(FILE *out)
+{
+	(void)fprintf(out, "pebsd [OPTION]...\n"
+			   "Continuous memory profiler: load latency and data source, cgroup by cgroup.\n"
+			   "\n");
+	for (size_t i = 0; i < OPTIONS_COUNT; i++) {
+		const char *line = table[i].help;
+		char head[48];
+
+		if (!line)
+			continue;
+		(void)snprintf(head, sizeof(head), "--%s%s%s", table[i].name, table[i].argument ? " " : "",
+			       table[i].argument ? table[i].argument : "");
+		if (strlen(head) > HELP_HEAD) {
+			(void)fprintf(out, "  %s\n", head);
+			head[0] = '\0';
+		}
+		for (;;) {
+			int length = (int)strcspn(line, "\n");
+
+			(void)fprintf(out, "  %-*s %.*s\n", HELP_HEAD, head, length, line);
+			if (!line[length])
+				break;
+			line += length + 1;
+			head[0] = '\0';
+		}
+	}
+	(void)fprintf(out, "\n"
+			   "Exit codes: 0 done; 1 failed at run time; 2 bad usage, configuration or input;\n"
+			   "3 this machine or these privileges cannot do it.\n");
+}
+
+void options_print_version(FILE *out)
+{
+	(void)fprintf(out, "pebsd " PEBSD_VERSION "\n");
+}

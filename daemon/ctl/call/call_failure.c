@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "ctl/call/call_failure.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/json_get.h"
+#include "base/text.h"
+#include "format/line.h"
+
+#define VARLINK(name) "org.varlink.service." name
+#define PEBSD(name)   "io.pebsd." name
+
+enum ctl_exit failure_of_connection(const struct ctl_options *options, int error)
+{
+	switch (error) {
+	case -ENOENT:
+	case -ECONNREFUSED:
+		(void)fprintf(
+			stderr,
+			"pebsctl: no daemon answers on %s: %s; start it with `systemctl start pebsd`, or "
+			"give its --socket\n",
+			options->socket, strerror(-error));
+		return CTL_NO_DAEMON;
+	case -EACCES:
+	case -EPERM:
+		(void)fprintf(
+			stderr,
+			"pebsctl: not permitted to connect to %s: become root, or a member of the group "
+			"that `group` in [control] names, by default pebsd (usermod --append --groups pebsd "
+			"USER, then log in anew)\n",
+			options->socket);
+		return CTL_NOT_PERMITTED;
+	case -ETIMEDOUT:
+	case -EAGAIN:
+		(void)fprintf(stderr,
+			      "pebsctl: the daemon on %s has not answered for %d s; see `systemctl status "
+			      "pebsd`\n",
+			      options->socket, CLIENT_PATIENCE_SECONDS);
+		return CTL_NO_DAEMON;
+	case -ECONNRESET:
+		(void)fprintf(stderr,
+			      "pebsctl: the daemon on %s closed the connection: it ended, or has too many "
+			      "clients; try again, or see `systemctl status pebsd`\n",
+			      options->socket);
+		return CTL_NO_DAEMON;
+	case -EPROTO:
+		(void)fprintf(stderr,
+			      "pebsctl: what answers on %s does not speak Varlink; give pebsd's --socket\n",
+			      options->socket);
+		return CTL_FAILED;
+	case -ENAMETOOLONG:
+		(void)fprintf(stderr, "pebsctl: --socket '%s': a path of 1 to 107 bytes is needed\n",
+			      options->socket);
+		return CTL_USAGE;
+	default:
+		(void)fprintf(stderr, "pebsctl: cannot talk to the daemon on %s: %s; give its --socket\n",
+			      options->socket, strerror(-error));
+		return CTL_FAILED;
+	}
+}
+
+static enum ctl_exit invalid_parameter(const struct ctl_options *options, const char *parameter)
+{
+	if (strcmp(parameter, "sort") == 0 && options->sort) {
+		(void)fprintf(
+			stderr,
+			"pebsctl: --sort %s: not an order; use latency, samples, mean, p99, share:hitm, or "
+			"share:SOURCE with a source such as l3 or remote_dram (pebsctl(1) lists them)\n",
+			options->sort);
+		return CTL_USAGE;
+	}
+	(void)fprintf(
+		stderr,
+		"pebsctl: the daemon does not take the parameter '%s': it is of another version; restart "
+		"it after an upgrade\n",
+		parameter);
+	return CTL_FAILED;
+}
+
+static enum ctl_exit permission_denied(json_object *parameters)
+{
+	const char *permitted = json_get_text(parameters, "permitted");
+	_cleanup_free_ char *visible = text_visible(permitted ? permitted : "root alone");
+
+	(void)fprintf(stderr, "pebsctl: the daemon permits this to %s; use sudo\n",
+		      visible ? visible : "root");
+	return CTL_NOT_PERMITTED;
+}
+
+static enum ctl_exit invalid_config(json_object *mistakes)
+{
+	(void)fprintf(stderr,
+		      "pebsctl: the configuration has mistakes, and the one before stays in force:\n");
+	for (size_t i = 0; mistakes && i < json_object_array_length(mistakes); i++) {
+		const char *mistake = json_object_get_string(json_object_array_get_idx(mistakes, i));
+		_cleanup_free_ char *visible = mistake ? text_visible(mistake) : NULL;
+
+		(void)fprintf(stderr, "  %s\n", visible ? visible : "?");
+	}
+	return CTL_FAILED;
+}
+
+static const char *refused(const char *what)
+{
+	static const char *const words[][2] = {
+		{"pause", "cannot pause"},
+		{"zoom", "cannot zoom"},
+		{"hot", "no hot table"},
+		{"profile", "no profile"},
+	};
+
+	for (size_t i = 0; what && i < ARRAY_SIZE(words); i++)
+		if (strcmp(what, words[i][0]) == 0)
+			return words[i][1];
+	return "not measured";
+}
+
+static enum ctl_exit busy(json_object *parameters, const char *reason)
+{
+	const char *until = json_get_text(parameters, "until");
+	char time[TEXT_TIME_MAX + 8];
+
+	(void)fprintf(stderr, "pebsctl: the daemon is busy: %s%s%s; try again %s\n",
+		      strcmp(reason, "?") == 0 ? "with a zoom" : reason, until ? ", until " : "",
+		      until ? line_time(until, time) : "", until ? "then" : "later");
+	return CTL_FAILED;
+}
+
+enum ctl_exit failure_of_call(const struct ctl_options *options, const struct client_reply *reply)
+{
+	const char *texts[] = {"parameter", "cgroup", "reason"};
+	_cleanup_free_ char *visible = NULL;
+	const char *text = NULL;
+
+	for (size_t i = 0; i < ARRAY_SIZE(texts) && !text; i++)
+		text = json_get_text(reply->parameters, texts[i]);
+	visible = text_visible(text ? text : "?");
+	if (!visible)
+		return failure_of_memory();
+
+	if (strcmp(reply->error, PEBSD("NoSuchCgroup")) == 0) {
+		(void)fprintf(
+			stderr,
+			"pebsctl: no cgroup '%s' has been sampled; `pebsctl top --window all` lists those "
+			"that have\n",
+			visible);
+		return CTL_NO_SUCH;
+	}
+	if (strcmp(reply->error, PEBSD("NotMeasured")) == 0) {
+		const char *what = json_get_text(reply->parameters, "what");
+
+		(void)fprintf(stderr, "pebsctl: %s: %s\n", refused(what), visible);
+		return CTL_FAILED;
+	}
+	if (strcmp(reply->error, PEBSD("Busy")) == 0)
+		return busy(reply->parameters, visible);
+	if (strcmp(reply->error, PEBSD("ConfigInvalid")) == 0)
+		return invalid_config(json_get_array(reply->parameters, "mistakes"));
+	if (strcmp(reply->error, VARLINK("PermissionDenied")) == 0)
+		return permission_denied(reply->parameters);
+	if (strcmp(reply->error, VARLINK("InvalidParameter")) == 0)
+		return invalid_parameter(options, visible);
+
+	free(TAKE_PTR(visible));
+	visible = text_visible(reply->error);
+	(void)fprintf(
+		stderr,
+		"pebsctl: the daemon on %s answers %s: it is of another version, or no pebsd; restart it "
+		"after an upgrade, or give its --socket\n",
+		options->socket, visible ? visible : "an error");
+	return CTL_FAILED;
+}
+
+enum ctl_exit failure_of_output(int error)
+{
+	if (error == 0 || error == -EPIPE)
+		return CTL_DONE;
+	(void)fprintf(stderr, "pebsctl: cannot write to standard output: %s\n", strerror(-error));
+	return CTL_FAILED;
+}
+
+enum ctl_exit failure_of_memory(void)
+{
+	(void)fprintf(stderr, "pebsctl: out of memory\n");
+	return CTL_FAILED;
+}

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: GPL-2.0
+/* What the command line of pebsctl says, with the bounds of its values. */
+#ifndef PEBSD_CTL_OPTIONS_H
+#define PEBSD_CTL_OPTIONS_H
+
+#include <stdbool.h>
+
+#include "pebsd/types.h"
+
+#define OPTIONS_SOCKET "/run/pebsd/control.sock"
+
+enum window_kind {
+	WINDOW_DEFAULT, /* text: 10 s, of a replay all; JSON: all */
+	WINDOW_ALL,
+	WINDOW_SECONDS,
+};
+
+struct ctl_options {
+	const char *socket;
+	const char *sort;   /* NULL: the daemon's default */
+	const char *output; /* NULL: not said */
+	const char *filter; /* NULL: none */
+	u64 depth;
+	u64 limit;
+	u64 rate; /* samples a second */
+	double window_seconds;
+	double for_seconds;
+	enum window_kind window;
+	bool json;
+	bool has_limit, has_rate, has_for, has_depth;
+	bool no_wait, last, stop;
+	bool folded, latency, perf_data;
+};
+
+/* Of sums. No path has so many names. */
+#define OPTIONS_DEPTH_MAX 99
+
+/* The most that the daemon takes (zooms.h, snapshot_view.h). */
+#define OPTIONS_FILTER_MAX       247
+#define OPTIONS_RATE_MAX         20000
+#define OPTIONS_ZOOM_SECONDS_MAX 3600
+
+#endif

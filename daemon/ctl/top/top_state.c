@@ -1,0 +1,346 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "ctl/top/top_state.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <wchar.h>
+#include <wctype.h>
+
+#include "base/cleanup.h"
+#include "ctl/top/screen.h"
+
+#define DEFAULT_DEPTH 2
+
+static const char *const sorts[] = {
+	"latency",          "samples",          "mean", "p99", "share:hitm", "share:l3",
+	"share:local_dram", "share:remote_dram"};
+static const double windows[] = {10, 60, 600, 0};
+static const double spans[] = {3600, 600, 60};
+
+const char *top_state_sort(const struct top_state *state)
+{
+	if (state->sort < ARRAY_SIZE(sorts))
+		return sorts[state->sort];
+	return state->own_sort ? state->own_sort : sorts[0];
+}
+
+void top_state_set_sort(struct top_state *state, const char *sort)
+{
+	for (state->sort = 0; state->sort < ARRAY_SIZE(sorts); state->sort++)
+		if (strcmp(sorts[state->sort], sort) == 0)
+			return;
+	state->own_sort = sort;
+}
+
+static size_t n_sorts(const struct top_state *state)
+{
+	return ARRAY_SIZE(sorts) + (state->own_sort ? 1 : 0);
+}
+
+double top_state_window(const struct top_state *state, bool replay)
+{
+	bool own = state->own_window >= 0;
+	size_t usual = state->window - (own && state->window > 0);
+
+	if (state->window == 0 && own)
+		return state->own_window;
+	if (replay && state->window == 0)
+		return 0;
+	return usual < ARRAY_SIZE(windows) ? windows[usual] : 0;
+}
+
+static size_t n_windows(const struct top_state *state)
+{
+	return ARRAY_SIZE(windows) + (state->own_window >= 0 ? 1 : 0);
+}
+
+double top_state_span(const struct top_state *state)
+{
+	return spans[state->span];
+}
+
+static bool is_known(const struct top_shown *shown, size_t row)
+{
+	return row >= shown->first && row - shown->first < shown->n;
+}
+
+static void mark(struct top_state *state, size_t row, const struct top_shown *shown)
+{
+	const char *name = is_known(shown, row) ? shown->name(shown->table, row, &state->selected_sum) : NULL;
+
+	free(state->selected);
+	state->selected = name ? strdup(name) : NULL;
+	state->row = row;
+}
+
+/* The first row stays the first, whoever that is. */
+static void mark_first(struct top_state *state)
+{
+	free(state->selected);
+	state->selected = NULL;
+	state->row = 0;
+}
+
+static void keep_in_sight(struct top_state *state, const struct top_shown *shown)
+{
+	if (state->row < state->first)
+		state->first = state->row;
+	if (shown->room > 0 && state->row >= state->first + shown->room)
+		state->first = state->row - shown->room + 1;
+	if (shown->room >= shown->rows)
+		state->first = 0;
+	else if (state->first > shown->rows - shown->room)
+		state->first = shown->rows - shown->room;
+}
+
+void top_state_settle(struct top_state *state, const struct top_shown *shown)
+{
+	bool sum;
+
+	for (size_t row = shown->first; state->selected && row < shown->first + shown->n; row++)
+		if (strcmp(shown->name(shown->table, row, &sum), state->selected) == 0)
+			state->row = row;
+	/* One that is gone leaves the mark to the one in its place. */
+	if (state->row >= shown->rows)
+		state->row = shown->rows ? shown->rows - 1 : 0;
+	if (state->row > 0 && !state->selected && is_known(shown, state->row))
+		mark(state, state->row, shown);
+	keep_in_sight(state, shown);
+}
+
+/* Rows that are to be drawn and not known are to be fetched. */
+static enum top_action draw_or_fetch(const struct top_state *state, const struct top_shown *shown)
+{
+	size_t end = state->first + shown->room < shown->rows ? state->first + shown->room : shown->rows;
+	bool known = end <= state->first || (is_known(shown, state->first) && is_known(shown, end - 1));
+
+	return known ? TOP_DRAW : TOP_FETCH;
+}
+
+static enum top_action move_row(struct top_state *state, u32 key, const struct top_shown *shown)
+{
+	size_t last = shown->rows ? shown->rows - 1 : 0, page = shown->room ? shown->room : 1;
+	size_t row = state->row;
+
+	switch (key) {
+	case SCREEN_UP:
+		row -= row > 0;
+		break;
+	case SCREEN_DOWN:
+		row += row < last;
+		break;
+	case SCREEN_PAGE_UP:
+		row -= row < page ? row : page;
+		break;
+	case SCREEN_PAGE_DOWN:
+		row = row + page < last ? row + page : last;
+		break;
+	case SCREEN_FIRST:
+		row = 0;
+		break;
+	default:
+		row = last;
+	}
+	if (row > 0)
+		mark(state, row, shown);
+	else
+		mark_first(state);
+	keep_in_sight(state, shown);
+	return draw_or_fetch(state, shown);
+}
+
+static enum top_action move_page(struct top_state *state, u32 key, const struct top_shown *shown)
+{
+	size_t last = shown->rows > shown->room ? shown->rows - shown->room : 0;
+	size_t page = shown->room > 1 ? shown->room - 1 : 1, to = state->scroll;
+
+	switch (key) {
+	case SCREEN_UP:
+		to -= to > 0;
+		break;
+	case SCREEN_DOWN:
+		to++;
+		break;
+	case SCREEN_PAGE_UP:
+		to -= to < page ? to : page;
+		break;
+	case SCREEN_PAGE_DOWN:
+	case ' ':
+		to += page;
+		break;
+	case SCREEN_FIRST:
+		to = 0;
+		break;
+	default:
+		to = last;
+	}
+	state->scroll = to < last ? to : last;
+	return TOP_DRAW;
+}
+
+static bool is_movement(u32 key)
+{
+	return key == SCREEN_UP || key == SCREEN_DOWN || key == SCREEN_PAGE_UP || key == SCREEN_PAGE_DOWN ||
+	       key == SCREEN_FIRST || key == SCREEN_LAST;
+}
+
+/* The last character goes: of UTF-8 all its bytes. */
+static void shorten(char *text)
+{
+	size_t length = strlen(text);
+
+	while (length > 0 && ((unsigned char)text[--length] & 0xc0) == 0x80)
+		;
+	text[length] = '\0';
+}
+
+static void type(struct top_state *state, u32 key)
+{
+	char bytes[MB_LEN_MAX + 1] = "";
+	mbstate_t conversion = {0};
+	size_t length, used = strlen(state->typed);
+
+	if (key >= SCREEN_UP || !iswprint((wint_t)key))
+		return;
+	length = wcrtomb(bytes, (wchar_t)key, &conversion);
+	if (length == (size_t)-1 || used + length >= sizeof(state->typed))
+		return;
+	memcpy(state->typed + used, bytes, length);
+	state->typed[used + length] = '\0';
+}
+
+static enum top_action type_filter(struct top_state *state, u32 key)
+{
+	switch (key) {
+	case SCREEN_ENTER:
+		memcpy(state->filter, state->typed, sizeof(state->filter));
+		state->typing = false;
+		state->first = 0;
+		mark_first(state);
+		return TOP_FETCH;
+	case SCREEN_ESCAPE:
+		state->typing = false;
+		return TOP_DRAW;
+	case SCREEN_BACKSPACE:
+		shorten(state->typed);
+		return TOP_DRAW;
+	case 'U' - '@': /* Ctrl-U: as a shell does */
+		state->typed[0] = '\0';
+		return TOP_DRAW;
+	default:
+		type(state, key);
+		return TOP_DRAW;
+	}
+}
+
+static enum top_action leave_page(struct top_state *state)
+{
+	state->page = TOP_TABLE;
+	state->scroll = 0;
+	return TOP_FETCH;
+}
+
+/* What makes another table: not of figures that are kept as they are. */
+static enum top_action change(struct top_state *state, u32 key, const struct top_shown *shown)
+{
+	switch (key) {
+	case 's':
+		state->sort = (state->sort + 1) % n_sorts(state);
+		break;
+	case 'S':
+		state->sort = (state->sort + n_sorts(state) - 1) % n_sorts(state);
+		break;
+	case 'w':
+		state->window = (state->window + 1) % n_windows(state);
+		break;
+	case 't':
+		state->span = (state->span + 1) % ARRAY_SIZE(spans);
+		break;
+	case 'e':
+		state->event = shown->n_events ? (state->event + 1) % shown->n_events : 0;
+		break;
+	case 'd':
+		state->sums = !state->sums;
+		if (state->sums && state->depth == 0)
+			state->depth = DEFAULT_DEPTH;
+		break;
+	case '+':
+		state->depth += state->sums && state->depth < TOP_DEPTH_MAX;
+		state->sums = true;
+		break;
+	case '-':
+		state->depth -= state->sums && state->depth > 0;
+		state->sums = true;
+		break;
+	case SCREEN_ESCAPE:
+		if (!*state->filter)
+			return TOP_NOTHING;
+		state->filter[0] = '\0';
+		break;
+	default:
+		return TOP_NOTHING;
+	}
+	return TOP_FETCH;
+}
+
+static enum top_action key_of_table(struct top_state *state, u32 key, const struct top_shown *shown)
+{
+	if (is_movement(key))
+		return move_row(state, key, shown);
+	if (state->frozen && key < 128 && strchr("/sSwted+-", (int)key) && key) {
+		state->message = "frozen: the space bar has it go on";
+		return TOP_DRAW;
+	}
+	switch (key) {
+	case SCREEN_ENTER:
+	case SCREEN_RIGHT:
+		if (!is_known(shown, state->row))
+			return TOP_NOTHING;
+		mark(state, state->row, shown);
+		state->page = TOP_CGROUP;
+		state->scroll = 0;
+		return TOP_FETCH;
+	case '/':
+		state->typing = true;
+		memcpy(state->typed, state->filter, sizeof(state->typed));
+		return TOP_DRAW;
+	default:
+		return change(state, key, shown);
+	}
+}
+
+enum top_action top_state_key(struct top_state *state, u32 key, const struct top_shown *shown)
+{
+	state->message = NULL;
+	if (state->typing)
+		return type_filter(state, key);
+	if (key == 'q' || key == 'Q')
+		return TOP_QUIT;
+	if (state->page == TOP_HELP)
+		return is_movement(key) ? move_page(state, key, shown) : leave_page(state);
+	if (key == 'h' || key == '?') {
+		state->page = TOP_HELP;
+		state->scroll = 0;
+		return TOP_DRAW;
+	}
+	if (key == ' ' || key == 'f') {
+		state->frozen = !state->frozen;
+		return state->frozen ? TOP_DRAW : TOP_FETCH;
+	}
+	if (state->page == TOP_TABLE)
+		return key_of_table(state, key, shown);
+	if (is_movement(key))
+		return move_page(state, key, shown);
+	if (key == SCREEN_ESCAPE || key == SCREEN_LEFT || key == SCREEN_BACKSPACE)
+		return leave_page(state);
+	if (key == 'w' || key == 't')
+		return state->frozen ? TOP_NOTHING : change(state, key, shown);
+	return TOP_NOTHING;
+}
+
+void top_state_done(struct top_state *state)
+{
+	free(state->selected);
+	state->selected = NULL;
+}

@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: GPL-2.0
+/* A collection: what the slots brought goes to totals, window and series, and what it was is in the head. */
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "engine/engine_parts.h"
+#include "snapshot/snapshot_cpus.h"
+
+/* What many busy cgroups bring in ten minutes is far more than a window has memory for: older collections are
+ * added up (window.h), and of thousands it reaches less far: with 20 samples a second in each and two events,
+ * of 1,000 cgroups 458 s and more, of 4,000 15 to 34 s (tests/bench/window_reach). Of what is busy counts the
+ * most of late, which is forgotten by half in so long. */
+#define WINDOW_BYTES_A_ACTIVE      256 /* cgroup and event */
+#define WINDOW_ACTIVE_HALF_LIFE_NS (60 * NSEC_PER_SEC)
+
+/* Removed cgroups whose figures are kept apart for as long as a window reaches: at least so many, or twice
+ * the slots. */
+#define DEAD_MIN 1024
+
+size_t engine_window_bytes(double active)
+{
+	return ENGINE_WINDOW_BYTES + (size_t)(active * WINDOW_BYTES_A_ACTIVE);
+}
+
+/* How much of the past is held follows what a collection brings, with some patience. */
+static void size_window(struct engine *engine, u64 elapsed_ns, size_t n)
+{
+	engine->active *= exp2(-(double)elapsed_ns / (double)WINDOW_ACTIVE_HALF_LIFE_NS);
+	engine->active = fmax(engine->active, (double)n);
+	window_limit(engine->window, engine_window_bytes(engine->active));
+}
+
+/* Less of a window is no loss of figures: a failure is told and no more. */
+static void fill_window(struct engine *engine, u64 elapsed_ns)
+{
+	const struct difference *list;
+	size_t n;
+	int r;
+
+	list = engine_differences(engine, &n);
+	size_window(engine, elapsed_ns, n);
+	window_begin(engine->window, engine->collected_ns, &engine->head.taken);
+	for (size_t i = 0; i < n; i++)
+		window_put(engine->window, list[i].entry->number, list[i].event, list[i].pairs, list[i].size);
+	r = window_end(engine->window);
+	if (r < 0)
+		(void)log_warning(r, "cannot keep this collection for windows; they begin anew");
+}
+
+/* Nor is less of a trend: a point is missing in it. That there is no room is its way of being bounded. */
+static void fill_trend(struct engine *engine)
+{
+	const struct difference *list;
+	size_t n;
+	int r;
+
+	if (!engine->trend)
+		return;
+	list = engine_differences(engine, &n);
+	r = trend_begin(engine->trend, engine->collected_ns);
+	for (size_t i = 0; r == 0 && i < n; i++)
+		r = trend_put(engine->trend, list[i].entry->number, list[i].event, list[i].pairs,
+			      list[i].size);
+	if (r == -ENOMEM)
+		(void)log_warning(r, "cannot keep this collection for trends; it is missing in some");
+}
+
+static void add_totals(struct engine *engine)
+{
+	const struct difference *list;
+	size_t n;
+
+	list = engine_differences(engine, &n);
+	for (size_t i = 0; i < n; i++) {
+		engine->now[list[i].event].seen += pairs_samples(list[i].pairs, list[i].size);
+		pairs_add(list[i].pairs, list[i].size, &engine->totals[list[i].event]);
+	}
+}
+
+bool engine_exports(const struct engine *engine, struct ledger_entry *entry)
+{
+	if (entry == ledger_unattributed(engine->ledger))
+		return false;
+	if (entry->exports_as_of != engine->exports_as_of) {
+		entry->exports = engine->settings.exported(entry->path, engine->settings.userdata);
+		entry->exports_as_of = engine->exports_as_of;
+	}
+	return entry->exports;
+}
+
+void engine_exports_changed(struct engine *engine)
+{
+	engine->exports_as_of++;
+}
+
+/* What a collection brought, as the series take it. */
+struct series_inputs {
+	struct series_input *list;
+	size_t n;
+	const struct difference *unattributed;
+	size_t n_unattributed;
+};
+
+/* Differences of one entry, or of one of its slots, come one after another. */
+static void list_sampled(const struct engine *engine, struct series_inputs *inputs)
+{
+	const struct difference *list;
+	size_t n;
+
+	list = engine_differences(engine, &n);
+	for (size_t i = 0, next; i < n; i = next) {
+		struct ledger_entry *entry = list[i].entry;
+
+		for (next = i + 1; next < n && list[next].entry == entry;)
+			next++;
+		if (entry == ledger_unattributed(engine->ledger)) {
+			inputs->unattributed = &list[i];
+			inputs->n_unattributed = next - i;
+		} else {
+			inputs->list[inputs->n++] = (struct series_input){
+				.path = entry->path,
+				.exported = engine_exports(engine, entry),
+				.differences = &list[i],
+				.n_differences = next - i,
+			};
+		}
+	}
+}
+
+static void list_counted(const struct engine *engine, struct series_inputs *inputs)
+{
+	struct ledger_entry *const *entries;
+	size_t n;
+
+	entries = ledger_entries(engine->ledger, &n);
+	for (size_t i = 0; i < n; i++)
+		if (entries[i]->offcore_difference)
+			inputs->list[inputs->n++] = (struct series_input){
+				.path = entries[i]->path,
+				.exported = engine_exports(engine, entries[i]),
+				.offcore = entries[i]->offcore_difference,
+			};
+}
+
+static int fill_series(struct engine *engine)
+{
+	const struct ledger_entry *unattributed = ledger_unattributed(engine->ledger);
+	_cleanup_free_ struct series_input *list = NULL;
+	struct series_inputs inputs = {0};
+	size_t n, n_entries = 0;
+	int r;
+
+	(void)engine_differences(engine, &n);
+	if (engine->offcore)
+		(void)ledger_entries(engine->ledger, &n_entries);
+	inputs.list = list = calloc(n + n_entries + 1, sizeof(*list));
+	if (!list)
+		return -ENOMEM;
+	list_sampled(engine, &inputs);
+	if (engine->offcore)
+		list_counted(engine, &inputs);
+	r = series_table_update(engine->series, engine->collected_ns, inputs.list, inputs.n,
+				inputs.unattributed, inputs.n_unattributed);
+	if (r == 0 && unattributed->offcore_difference)
+		r = series_table_count_unattributed(engine->series, unattributed->offcore_difference);
+	return r;
+}
+
+static void read_losses(struct engine *engine, unsigned event)
+{
+	struct reading *now = &engine->now[event];
+
+	now->malformed = engine->base[event].malformed;
+	now->filtered = engine->base[event].filtered;
+	for (u32 stripe = 0; stripe < engine->head.stripes; stripe++) {
+		struct loss_record losses = kernel_losses(engine->kernel, event, stripe);
+
+		now->malformed += losses.malformed;
+		now->filtered += losses.filtered;
+		engine->filtered_by_stripe[event][stripe] = losses.filtered;
+	}
+}
+
+static void add_base(struct reading *now, const struct reading *base)
+{
+	now->expected += base->expected;
+	now->enabled_ns += base->enabled_ns;
+	now->running_ns += base->running_ns;
+	now->throttled_ns += base->throttled_ns;
+	now->throttles += base->throttles;
+	now->paused_ns += base->paused_ns;
+	now->rearmed += base->rearmed;
+}
+
+static void read_events(struct engine *engine)
+{
+	if (engine->settings.count)
+		engine->settings.count(engine->now, engine->settings.count_userdata);
+	for (unsigned event = 0; event < engine->settings.n_events && engine->settings.count; event++)
+		add_base(&engine->now[event], &engine->base[event]);
+	for (unsigned event = 0; event < engine->settings.n_events; event++)
+		read_losses(engine, event);
+}
+
+/* After the slots were read. Without memory for it an event has no figures by CPU this time. */
+static void fill_cpus(struct engine *engine, unsigned event)
+{
+	struct snapshot_event *head = &engine->head.events[event];
+	const struct cpu_counts *counts;
+	struct snapshot_cpu *longer;
+	size_t n;
+
+	head->n_per_cpu = 0;
+	if (!engine->settings.count_cpus || head->event.period == 0)
+		return;
+	counts = engine->settings.count_cpus(event, &n, engine->settings.count_userdata);
+	longer = n ? reallocarray(engine->per_cpu[event], n, sizeof(*longer)) : NULL;
+	if (!longer)
+		return;
+	engine->per_cpu[event] = longer;
+	snapshot_cpus(counts, n, collect_seen_by_stripe(engine->collect, event),
+		      head->event.settings.operations ? engine->filtered_by_stripe[event] : NULL,
+		      engine->settings.stripes, longer);
+	head->per_cpu = longer;
+	head->n_per_cpu = n;
+}
+
+static int enter_differences(struct engine *engine, u64 elapsed_ns,
+			     int (*read)(struct collect *collect, u64 now_ns))
+{
+	struct reading before[EVENTS_MAX];
+	int r;
+
+	memcpy(before, engine->now, sizeof(before));
+	/* The origin's count first: samples that come while the slots are read are seen, not lost. */
+	read_events(engine);
+	if (engine->settings.offcore_collect)
+		engine->settings.offcore_collect(engine->settings.count_userdata);
+	r = read(engine->collect, engine->collected_ns);
+	/* Also where it ended early: what it has entered is in this collection's differences alone. */
+	add_totals(engine);
+	fill_window(engine, elapsed_ns);
+	fill_trend(engine);
+	engine_offcore_enter(engine->offcore, engine->collected_ns, &engine->head.taken, &engine->head);
+	if (r == 0)
+		r = fill_series(engine);
+	else
+		(void)fill_series(engine);
+	ledger_offcore_taken(engine->ledger);
+	for (unsigned event = 0; event < engine->settings.n_events; event++) {
+		reading_settle(&engine->now[event], &before[event]);
+		fill_cpus(engine, event);
+	}
+	if (engine->settings.settled)
+		engine->settings.settled(engine->now, engine->settings.count_userdata);
+	readings_push(engine->readings, engine->collected_ns, engine->now);
+	return r;
+}
+
+/* Entries of cgroups long gone, or of more of them than there ever were slots, are folded. */
+static int fold(struct engine *engine)
+{
+	u64 before_ns = engine->collected_ns > ENGINE_WINDOW_NS ? engine->collected_ns - ENGINE_WINDOW_NS : 0;
+	size_t most = 2 * (size_t)kernel_slots(engine->kernel);
+
+	return ledger_fold(engine->ledger, before_ns, most < DEAD_MIN ? DEAD_MIN : most);
+}
+
+static int collect(struct engine *engine, int (*read)(struct collect *collect, u64 now_ns))
+{
+	const u64 before_ns = engine->collected_ns;
+	struct snapshot *head = &engine->head;
+	int r, folded;
+
+	engine_forget_snapshots(engine);
+	engine->collected_ns = engine_clock_ns();
+	(void)clock_gettime(CLOCK_REALTIME, &head->taken);
+	/* Before the slots are read: differences name their entries until the next collection. */
+	folded = fold(engine);
+	r = enter_differences(engine, engine->collected_ns - before_ns, read);
+	if (r == 0)
+		r = folded;
+	ledger_mark_guests(engine->ledger, engine->guests, engine->n_guests);
+
+	head->sequence++;
+	head->cgroups_alive = collect_cgroups_alive(engine->collect);
+	engine_keep_up(engine);
+	engine_describe_slots(engine);
+	head->slots_free = collect_slots_free(engine->collect);
+	head->births_without_slot = kernel_slot_counters(engine->kernel).births_without_slot;
+	head->slots_missing = engine_slots_missing(engine);
+	engine_save(engine);
+	head->collection_seconds = (double)(engine_clock_ns() - engine->collected_ns) / (double)NSEC_PER_SEC;
+	return r < 0 ? log_error(r, "not all figures of this collection are entered") : 0;
+}
+
+int engine_collect(struct engine *engine)
+{
+	return collect(engine, collect_run);
+}
+
+int engine_collect_last(struct engine *engine)
+{
+	int r = collect(engine, collect_last);
+
+	/* Events that go on without this process are the next one's to settle. Others have stopped, and
+	 * nothing is under way: what is missing is lost (reading_settle()). */
+	return r < 0 || state_keeps(engine->settings.state) ? r : collect(engine, collect_last);
+}

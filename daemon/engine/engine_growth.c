@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Slots for the cgroups that there are: added as they are needed, given to those without one. */
+#include <errno.h>
+#include <sys/param.h>
+
+#include "base/log.h"
+#include "base/number.h"
+#include "base/text.h"
+#include "engine/engine_parts.h"
+#include "engine/growth.h"
+
+/* Walks that find cgroups without a slot, each after slots were added for those of the one before. */
+#define WALKS_MAX 8
+
+/* Walks that only find out which cgroups have no slot: the tree is walked for a hundredth of the time at most. */
+#define WALK_PAUSE_LEAST_NS (2 * NSEC_PER_SEC)
+#define WALK_PAUSE_TIMES    100
+
+/* Some of those that found none at their birth may be gone: the next walk tells. */
+static u64 missing(const struct engine *engine)
+{
+	return kernel_slot_counters(engine->kernel).births_without_slot - engine->births_without_slot +
+	       engine->without_slot;
+}
+
+void engine_describe_slots(struct engine *engine)
+{
+	struct snapshot *head = &engine->head;
+
+	head->slots = kernel_slots(engine->kernel);
+	head->slots_limit = kernel_slots_limit(engine->kernel);
+	head->map_bytes = kernel_map_bytes(engine->kernel);
+	head->map_bytes_max = engine->settings.memory_max;
+	head->without_slot = missing(engine);
+	head->no_slot = &engine->no_slot;
+}
+
+/* Before any cgroup goes without: the next cgroups are those that have to be seen. */
+static void tell_limit(struct engine *engine, u32 wanted)
+{
+	const u32 limit = kernel_slots_limit(engine->kernel);
+	char memory[NUMBER_TEXT_MAX];
+
+	if (kernel_slots_free(engine->kernel) > kernel_slots(engine->kernel) / 2)
+		engine->limit_told = false;
+	if (wanted <= limit || engine->limit_told || !engine->settings.memory_max)
+		return;
+	engine->limit_told = true;
+	(void)log_warning(
+		0,
+		"%u of %u cgroup slots are taken, and there can be no more than %u with max-memory = %s: cgroups "
+		"that come after the last one is taken are not sampled by name; raise max-memory in [cgroups]",
+		kernel_slots(engine->kernel) - 1 - kernel_slots_free(engine->kernel),
+		kernel_slots(engine->kernel), limit, size_format(engine->settings.memory_max, memory));
+}
+
+static u32 failed(struct engine *engine, int error)
+{
+	if (!engine->grow_again_ns)
+		(void)log_warning(error,
+				  "cannot add slots for new cgroups; those that find none are not sampled by "
+				  "name. It is tried again every %llu s",
+				  (unsigned long long)(ENGINE_GROW_PAUSE_NS / NSEC_PER_SEC));
+	engine->grow_again_ns = engine_clock_ns() + ENGINE_GROW_PAUSE_NS;
+	return 0;
+}
+
+u32 engine_grow(struct engine *engine, u64 missing)
+{
+	const u32 before = kernel_slots(engine->kernel);
+	const u32 wanted = growth_wanted(before, kernel_slots_free(engine->kernel), missing);
+	int r;
+
+	tell_limit(engine, wanted);
+	if (wanted <= before || !engine->settings.memory_max ||
+	    (engine->grow_again_ns && engine_clock_ns() < engine->grow_again_ns))
+		return 0;
+	r = kernel_grow(engine->kernel, wanted);
+	if (r < 0)
+		return failed(engine, r);
+	engine->grow_again_ns = 0;
+	if (r == 0)
+		return 0;
+	engine_describe_slots(engine);
+	log_info("slots for cgroups: %u, %d more than before; BPF maps take %llu KiB",
+		 kernel_slots(engine->kernel), r, (unsigned long long)(engine->head.map_bytes >> 10));
+	return (u32)r;
+}
+
+/* No slot is to be had, and those without one may be others than the last walk found. */
+static bool should_list(const struct engine *engine)
+{
+	const struct slot_counters counters = kernel_slot_counters(engine->kernel);
+
+	return missing(engine) > 0 && engine->settings.adopt && !engine_should_adopt(engine) &&
+	       (counters.births_without_slot != engine->births_without_slot ||
+		counters.deaths != engine->walk_deaths) &&
+	       engine_clock_ns() >= engine->walk_again_ns;
+}
+
+void engine_keep_up(struct engine *engine)
+{
+	(void)engine_grow(engine, missing(engine));
+	if (should_list(engine))
+		engine->settings.adopt(engine->settings.count_userdata);
+	for (unsigned i = 0; i < WALKS_MAX && engine->settings.adopt && engine_should_adopt(engine); i++) {
+		engine->settings.adopt(engine->settings.count_userdata);
+		if (engine_grow(engine, missing(engine)) == 0)
+			break;
+	}
+}
+
+bool engine_slots_missing(const struct engine *engine)
+{
+	return missing(engine) > 0;
+}
+
+bool engine_should_adopt(const struct engine *engine)
+{
+	return engine_slots_missing(engine) &&
+	       kernel_slots_free(engine->kernel) > kernel_slots(engine->kernel) / 8;
+}
+
+void engine_adopting(struct engine *engine)
+{
+	const struct slot_counters counters = kernel_slot_counters(engine->kernel);
+
+	engine->births_without_slot = counters.births_without_slot;
+	engine->walk_deaths = counters.deaths;
+	engine->walk_ns = engine_clock_ns();
+}
+
+/* Paths that are exported under no name of their own have none to be missed under. */
+static void take_exported(struct engine *engine, struct no_slot *from)
+{
+	for (size_t i = 0; i < from->n; i++) {
+		if (engine->settings.exported(from->paths[i], engine->settings.userdata) &&
+		    no_slot_take(&engine->no_slot, from->paths[i]) == 0)
+			from->paths[i] = NULL;
+	}
+}
+
+void engine_adopted(struct engine *engine, u64 without_slot, struct no_slot *no_slot)
+{
+	const u64 now_ns = engine_clock_ns();
+
+	engine->without_slot = without_slot;
+	engine->walk_again_ns =
+		now_ns + MAX(WALK_PAUSE_LEAST_NS, (now_ns - engine->walk_ns) * WALK_PAUSE_TIMES);
+	no_slot_clear(&engine->no_slot);
+	if (no_slot) {
+		take_exported(engine, no_slot);
+		no_slot_clear(no_slot);
+	}
+}

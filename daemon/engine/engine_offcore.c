@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "engine/engine_offcore.h"
+
+#include <errno.h>
+
+#include "base/log.h"
+#include "collect/pairs.h"
+#include "kernel/kernel_offcore.h"
+#include "window/window.h"
+
+/* A cgroup's difference is some 60 bytes a collection: a hundred busy ones for ten minutes. */
+#define OFFCORE_WINDOW_BYTES ((size_t)8 << 20)
+
+struct engine_offcore {
+	const struct kernel_offcore *kernel;
+	const struct ledger *ledger;
+	struct window *window; /* of rows: offcore_pack() */
+	u64 entered_ns;
+	double spent_ns; /* by all CPUs, as of the last collection */
+};
+
+int engine_offcore_new(const struct kernel *kernel, const struct ledger *ledger, u64 max_ns, u64 start_ns,
+		       const struct timespec *start, struct engine_offcore **ret)
+{
+	_cleanup_(engine_offcore_freep) struct engine_offcore *offcore = NULL;
+	int r;
+
+	*ret = NULL;
+	if (!kernel_offcore(kernel))
+		return 0;
+	offcore = calloc(1, sizeof(*offcore));
+	if (!offcore)
+		return -ENOMEM;
+	offcore->kernel = kernel_offcore(kernel);
+	offcore->ledger = ledger;
+	offcore->entered_ns = start_ns;
+	r = window_new(OFFCORE_WINDOW_BYTES, max_ns, start_ns, start, &offcore->window);
+	if (r < 0)
+		return r;
+	*ret = TAKE_PTR(offcore);
+	return 0;
+}
+
+struct engine_offcore *engine_offcore_free(struct engine_offcore *offcore)
+{
+	if (!offcore)
+		return NULL;
+	window_free(offcore->window);
+	free(offcore);
+	return NULL;
+}
+
+static void put(struct engine_offcore *offcore, const struct ledger_entry *entry)
+{
+	struct figures row;
+	u8 pairs[PAIRS_MAX];
+
+	if (!entry->offcore_difference)
+		return;
+	offcore_pack(entry->offcore_difference, &row);
+	window_put(offcore->window, entry->number, 0, pairs, pairs_of(&row, pairs));
+}
+
+static u64 load(const u64 *counter)
+{
+	return __atomic_load_n(counter, __ATOMIC_RELAXED);
+}
+
+static void add_cpu(struct snapshot_offcore *sum, const struct offcore_cpu *state, u32 pmu, u64 *timed,
+		    u64 *timed_ns)
+{
+	sum->cpus += !(__atomic_load_n(&state->generation, __ATOMIC_RELAXED) & 1);
+	sum->switches += load(&state->switches);
+	sum->settles += load(&state->settles);
+	*timed += load(&state->timed);
+	*timed_ns += load(&state->timed_ns);
+	for (size_t kind = 0; pmu < sum->n_pmus && kind < OFFCORE_KINDS; kind++)
+		sum->pmus[pmu].errors[kind] += load(&state->errors[kind]);
+}
+
+/* The origin has filled in the PMUs. */
+static void tell_cost(struct engine_offcore *offcore, u64 now_ns, struct snapshot_offcore *ret)
+{
+	u64 timed = 0, timed_ns = 0;
+	double spent;
+
+	ret->cpus = ret->switches = ret->settles = 0;
+	for (size_t pmu = 0; pmu < ret->n_pmus; pmu++)
+		for (size_t kind = 0; kind < OFFCORE_KINDS; kind++)
+			ret->pmus[pmu].errors[kind] = 0;
+	for (u32 cpu = 0; cpu < kernel_offcore_cpus(offcore->kernel); cpu++) {
+		u32 pmu;
+
+		if (kernel_offcore_pmu(offcore->kernel, cpu, &pmu))
+			add_cpu(ret, kernel_offcore_cpu(offcore->kernel, cpu), pmu, &timed, &timed_ns);
+	}
+	ret->settle_ns = ret->cost_ratio = (struct maybe_double){0};
+	if (timed == 0)
+		return;
+	ret->settle_ns = (struct maybe_double){true, (double)timed_ns / (double)timed};
+	spent = ret->settle_ns.value * (double)ret->settles;
+	if (now_ns > offcore->entered_ns && ret->cpus > 0 && spent >= offcore->spent_ns)
+		ret->cost_ratio = (struct maybe_double){true, (spent - offcore->spent_ns) /
+								      (double)(now_ns - offcore->entered_ns) /
+								      (double)ret->cpus};
+	offcore->spent_ns = spent;
+}
+
+void engine_offcore_enter(struct engine_offcore *offcore, u64 now_ns, const struct timespec *now,
+			  struct snapshot *head)
+{
+	struct ledger_entry *const *entries;
+	size_t n;
+	int r;
+
+	if (!offcore)
+		return;
+	window_begin(offcore->window, now_ns, now);
+	entries = ledger_entries(offcore->ledger, &n);
+	for (size_t i = 0; i < n; i++)
+		put(offcore, entries[i]);
+	put(offcore, ledger_unattributed(offcore->ledger));
+	r = window_end(offcore->window);
+	if (r < 0)
+		(void)log_warning(r, "cannot keep what this collection counted of off-core responses for "
+				     "windows; they begin anew");
+	tell_cost(offcore, now_ns, &head->offcore);
+	head->offcore_known = true;
+	offcore->entered_ns = now_ns;
+}
+
+static int add_row(u32 entry, unsigned event, const struct figures *row, void *userdata)
+{
+	struct offcore_figures figures;
+
+	(void)event;
+	offcore_unpack(row, &figures);
+	return offcore_sums_add(userdata, entry, &figures);
+}
+
+/* Sums are by ascending entry: `other` and `unattributed` were made first. */
+static int add_totals(const struct engine_offcore *offcore, struct offcore_sums *sums)
+{
+	const struct ledger_entry *first[] = {ledger_other(offcore->ledger),
+					      ledger_unattributed(offcore->ledger)};
+	struct ledger_entry *const *entries;
+	size_t n;
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < ARRAY_SIZE(first); i++)
+		if (first[i]->offcore_total)
+			r = offcore_sums_add(sums, first[i]->number, first[i]->offcore_total);
+	entries = ledger_entries(offcore->ledger, &n);
+	for (size_t i = 0; r == 0 && i < n; i++)
+		if (entries[i]->offcore_total)
+			r = offcore_sums_add(sums, entries[i]->number, entries[i]->offcore_total);
+	return r;
+}
+
+int engine_offcore_sums(const struct engine_offcore *offcore, u64 span_ns, struct offcore_sums **ret)
+{
+	_cleanup_(offcore_sums_freep) struct offcore_sums *sums = NULL;
+	struct window_span span;
+	int r;
+
+	*ret = NULL;
+	if (!offcore)
+		return 0;
+	sums = calloc(1, sizeof(*sums));
+	if (!sums)
+		return -ENOMEM;
+	r = span_ns ? window_each(offcore->window, span_ns, add_row, sums, &span) : add_totals(offcore, sums);
+	/* Nothing held is nothing counted in it. */
+	if (r < 0 && r != -ENODATA)
+		return r;
+	*ret = TAKE_PTR(sums);
+	return 0;
+}

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Snapshots: built when they are asked for, kept until the next collection. */
+#include <errno.h>
+
+#include "engine/engine_parts.h"
+#include "snapshot/snapshot_build.h"
+
+void engine_forget_snapshots(struct engine *engine)
+{
+	engine->all = snapshot_free(engine->all);
+	engine->summary = snapshot_free(engine->summary);
+	engine->windowed = snapshot_free(engine->windowed);
+}
+
+/* `span_ns` 0: the whole time. */
+static int snapshot_of(struct engine *engine, struct window_sums *sums, u64 span_ns,
+		       const struct reading *readings, struct snapshot **ret)
+{
+	struct offcore_sums *offcore;
+	int r = engine_offcore_sums(engine->offcore, span_ns, &offcore);
+
+	if (r < 0) {
+		window_sums_free(sums);
+		return r;
+	}
+	return snapshot_build(
+		&(struct snapshot_sources){
+			.head = &engine->head,
+			.ledger = engine->ledger,
+			.sums = sums,
+			.offcore = offcore,
+			.readings = readings,
+			.synthetic = engine->settings.synthetic,
+		},
+		ret);
+}
+
+static int windowed_snapshot(struct engine *engine, double seconds)
+{
+	struct reading readings[EVENTS_MAX] = {0};
+	struct window_sums *sums;
+	u64 since_ns, span_ns;
+	int r;
+
+	/* Longer than is ever held is all that is held. */
+	if (seconds > (double)ENGINE_WINDOW_NS / (double)NSEC_PER_SEC)
+		seconds = (double)ENGINE_WINDOW_NS / (double)NSEC_PER_SEC;
+	span_ns = (u64)(seconds * (double)NSEC_PER_SEC);
+	r = window_sum(engine->window, span_ns, &sums);
+	if (r < 0)
+		return r;
+	since_ns = engine->collected_ns > sums->span.covered_ns ? engine->collected_ns - sums->span.covered_ns
+								: 0;
+	for (unsigned event = 0; event < engine->settings.n_events; event++) {
+		struct reading before = readings_at(engine->readings, event, since_ns);
+
+		readings[event] = reading_difference(&engine->now[event], &before);
+	}
+	engine->windowed = snapshot_free(engine->windowed);
+	/* Both windows have the same collections; at least the last one is taken. */
+	return snapshot_of(engine, sums, span_ns ? span_ns : 1, readings, &engine->windowed);
+}
+
+/* What may have changed since the collection that a snapshot was built from. */
+static void refresh(struct snapshot *snapshot, const struct snapshot *head)
+{
+	snapshot->notes = head->notes;
+	snapshot->replay_done = head->replay_done;
+	snapshot->config_reloaded = head->config_reloaded;
+	snapshot->config_time = head->config_time;
+	snapshot->config_files = head->config_files;
+	snapshot->interval_seconds = head->interval_seconds;
+	snapshot->paused = head->paused;
+	snapshot->paused_until = head->paused_until;
+}
+
+int engine_snapshot(struct engine *engine, const struct maybe_double *window_seconds,
+		    const struct snapshot **ret)
+{
+	int r;
+
+	if (engine->head.sequence == 0)
+		return -ENODATA;
+	if (window_seconds->known) {
+		r = windowed_snapshot(engine, window_seconds->value);
+		*ret = engine->windowed;
+		return r;
+	}
+	if (!engine->all) {
+		r = snapshot_of(engine, NULL, 0, engine->now, &engine->all);
+		if (r < 0)
+			return r;
+	}
+	refresh(engine->all, &engine->head);
+	*ret = engine->all;
+	return 0;
+}
+
+void engine_release_window(struct engine *engine)
+{
+	engine->windowed = snapshot_free(engine->windowed);
+}
+
+int engine_summary(struct engine *engine, const struct snapshot **ret)
+{
+	const struct snapshot_sources sources = {
+		.head = &engine->head,
+		.ledger = engine->ledger,
+		.readings = engine->now,
+		.synthetic = engine->settings.synthetic,
+	};
+	int r;
+
+	if (engine->head.sequence == 0)
+		return -ENODATA;
+	if (!engine->summary) {
+		r = snapshot_build_summary(&sources, engine->totals, &engine->summary);
+		if (r < 0)
+			return r;
+	}
+	refresh(engine->summary, &engine->head);
+	*ret = engine->summary;
+	return 0;
+}

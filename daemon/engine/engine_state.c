@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: GPL-2.0
+/* What the engine counts kept beyond the process, and gone on from: its own part of it, and the whole's
+ * order. */
+#include <errno.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "collect/pairs.h"
+#include "engine/engine_parts.h"
+#include "state/state_bytes.h"
+#include "state/state_kinds.h"
+
+static void save_head(struct engine *engine)
+{
+	u8 bytes[(size_t)5 * VARINT_MAX];
+	struct state_writer writer = {.to = bytes};
+
+	state_put_number(&writer, kernel_hot_seed(engine->kernel));
+	state_put_number(&writer, (u64)engine->head.since.tv_sec);
+	state_put_number(&writer, (u64)engine->head.since.tv_nsec);
+	state_put_number(&writer, engine->head.sequence);
+	state_put_number(&writer, engine->settings.n_events);
+	state_put(engine->settings.state, &engine->head_record, STATE_HEAD, 0, bytes,
+		  (size_t)(writer.to - bytes));
+}
+
+/* What figures mean: those of another event are not added to. */
+static size_t describe_event(const struct engine *engine, unsigned event, u8 *to)
+{
+	const struct event *what = &engine->settings.events[event];
+	struct state_writer writer = {.to = to};
+
+	state_put_number(&writer, what->role);
+	state_put_number(&writer, what->latency_kind);
+	state_put_number(&writer, what->settings.has_latency);
+	state_put_bytes(&writer, what->pmu, strnlen(what->pmu, sizeof(what->pmu)));
+	return (size_t)(writer.to - to);
+}
+
+#define EVENT_BYTES_MAX (3 * VARINT_MAX + EVENT_PMU_MAX)
+
+static void save_event(struct engine *engine, unsigned event)
+{
+	u8 bytes[EVENT_BYTES_MAX];
+
+	/* Once: it stays as it is. */
+	if (engine->event_records[event].unit == 0)
+		state_put(engine->settings.state, &engine->event_records[event], STATE_EVENT, event, bytes,
+			  describe_event(engine, event, bytes));
+}
+
+#define NUMBERS 11 /* of a reading */
+
+/* Samples seen are the ledger's to know. */
+static void list_numbers(struct reading *reading, u64 *ret[NUMBERS])
+{
+	u64 *const numbers[NUMBERS] = {
+		&reading->malformed,  &reading->filtered,     &reading->expected,   &reading->enabled_ns,
+		&reading->running_ns, &reading->throttled_ns, &reading->throttles,  &reading->paused_ns,
+		&reading->rearmed,    &reading->unexplained,  &reading->waiting_ns,
+	};
+
+	memcpy(ret, numbers, sizeof(numbers));
+}
+
+/* What of it processes before counted is told apart: what the kernel side or the origin goes on with has it
+ * not. */
+static void save_reading(struct engine *engine, unsigned event)
+{
+	u8 bytes[(size_t)2 * NUMBERS * VARINT_MAX];
+	struct state_writer writer = {.to = bytes};
+	u64 *numbers[NUMBERS];
+
+	list_numbers(&engine->now[event], numbers);
+	for (size_t i = 0; i < NUMBERS; i++)
+		state_put_number(&writer, *numbers[i]);
+	list_numbers(&engine->base[event], numbers);
+	for (size_t i = 0; i < NUMBERS; i++)
+		state_put_number(&writer, *numbers[i]);
+	state_put(engine->settings.state, &engine->reading_records[event], STATE_READING, event, bytes,
+		  (size_t)(writer.to - bytes));
+}
+
+void engine_save(struct engine *engine)
+{
+	struct state *state = engine->settings.state;
+	int r;
+
+	if (!state)
+		return;
+	/* With the first collection, before which others took back what is theirs. */
+	state_settle(state);
+	if (state_keeps(state)) {
+		save_head(engine);
+		for (unsigned event = 0; event < engine->settings.n_events; event++) {
+			save_event(engine, event);
+			save_reading(engine, event);
+		}
+		collect_save(engine->collect);
+		series_table_save(engine->series);
+	}
+	r = state_commit(state);
+	if (r < 0)
+		(void)log_warning(
+			r, "cannot keep the figures beyond this process: after its end all counters begin "
+			   "at zero; they take memory by the number of cgroups with samples");
+}
+
+struct state *engine_state(const struct engine *engine)
+{
+	return engine->settings.state;
+}
+
+bool engine_has_before(const struct engine_settings *settings)
+{
+	return state_find(settings->state, STATE_HEAD, 0);
+}
+
+/* Which maps slots are of, their seed tells: it is made up anew with them. */
+static bool is_same_kernel(const struct engine *engine)
+{
+	const struct state_record *record = state_find(engine->settings.state, STATE_HEAD, 0);
+	struct state_reader reader = {.from = record->bytes, .end = record->bytes + record->length};
+
+	return state_get_number(&reader) == kernel_hot_seed(engine->kernel);
+}
+
+static int restore_head(struct engine *engine)
+{
+	struct state *state = engine->settings.state;
+	const struct state_record *record = state_find(state, STATE_HEAD, 0);
+	struct state_reader reader = {.from = record->bytes, .end = record->bytes + record->length};
+	u64 seed = state_get_number(&reader), seconds = state_get_number(&reader),
+	    ns = state_get_number(&reader), sequence = state_get_number(&reader),
+	    n_events = state_get_number(&reader);
+
+	(void)seed;
+	if (!state_read_whole(&reader) || seconds >> 62 || ns >= NSEC_PER_SEC ||
+	    n_events != engine->settings.n_events)
+		return -EBADMSG;
+	engine->head.since = (struct timespec){.tv_sec = (time_t)seconds, .tv_nsec = (long)ns};
+	engine->head.sequence = sequence;
+	state_take(state, record, &engine->head_record);
+	return 0;
+}
+
+static int restore_event(struct engine *engine, unsigned event)
+{
+	struct state *state = engine->settings.state;
+	const struct state_record *record = state_find(state, STATE_EVENT, event);
+	u8 bytes[EVENT_BYTES_MAX];
+	size_t size = describe_event(engine, event, bytes);
+
+	if (!record || record->length != size || memcmp(record->bytes, bytes, size) != 0)
+		return -EBADMSG;
+	state_take(state, record, &engine->event_records[event]);
+	return 0;
+}
+
+/* What is no longer counted where it was is counted beside what is now. */
+static void begin_base(const struct reading *now, bool same_kernel, bool counts_kept, struct reading *base)
+{
+	const struct reading before = *base;
+
+	*base = *now;
+	if (same_kernel) {
+		base->malformed = before.malformed;
+		base->filtered = before.filtered;
+	}
+	if (counts_kept) {
+		base->expected = before.expected;
+		base->enabled_ns = before.enabled_ns;
+		base->running_ns = before.running_ns;
+		base->throttled_ns = before.throttled_ns;
+		base->throttles = before.throttles;
+		base->paused_ns = before.paused_ns;
+		base->rearmed = before.rearmed;
+	}
+}
+
+static int restore_reading(struct engine *engine, unsigned event, bool same_kernel)
+{
+	struct state *state = engine->settings.state;
+	const struct state_record *record = state_find(state, STATE_READING, event);
+	struct reading *now = &engine->now[event], *base = &engine->base[event];
+	struct state_reader reader;
+	u64 *numbers[NUMBERS];
+
+	if (!record)
+		return -EBADMSG;
+	reader = (struct state_reader){.from = record->bytes, .end = record->bytes + record->length};
+	list_numbers(now, numbers);
+	for (size_t i = 0; i < NUMBERS; i++)
+		*numbers[i] = state_get_number(&reader);
+	list_numbers(base, numbers);
+	for (size_t i = 0; i < NUMBERS; i++)
+		*numbers[i] = state_get_number(&reader);
+	if (!state_read_whole(&reader))
+		return -EBADMSG;
+	begin_base(now, same_kernel, same_kernel && engine->settings.counts_kept, base);
+	state_take(state, record, &engine->reading_records[event]);
+	return 0;
+}
+
+static int restore_own(struct engine *engine, bool same_kernel)
+{
+	int r = restore_head(engine);
+
+	for (unsigned event = 0; event < engine->settings.n_events && r == 0; event++) {
+		r = restore_event(engine, event);
+		if (r == 0)
+			r = restore_reading(engine, event, same_kernel);
+	}
+	return r;
+}
+
+static void add_entry(struct engine *engine, const struct ledger_entry *entry)
+{
+	struct figures total;
+
+	for (unsigned event = 0; event < engine->settings.n_events; event++)
+		if (ledger_has(entry, event)) {
+			ledger_total(entry, event, &total);
+			figures_add(&engine->totals[event], &total);
+		}
+}
+
+/* What was read early is in the ledger, and comes to the totals with the next collection. */
+static int subtract_early(struct engine *engine)
+{
+	const struct difference *early;
+	size_t n;
+
+	early = differences_list(collect_early(engine->collect), &n);
+	for (size_t i = 0; i < n; i++) {
+		struct pairs_reader reader = {.from = early[i].pairs, .end = early[i].pairs + early[i].size};
+		u64 *counters = (u64 *)&engine->totals[early[i].event];
+		unsigned counter;
+		u64 value;
+
+		while (pairs_get(&reader, &counter, &value)) {
+			if (counters[counter] < value)
+				return -EBADMSG;
+			counters[counter] -= value;
+		}
+	}
+	return 0;
+}
+
+static int add_up(struct engine *engine)
+{
+	struct ledger_entry *const *entries;
+	size_t n;
+	int r;
+
+	entries = ledger_entries(engine->ledger, &n);
+	for (size_t i = 0; i < n; i++)
+		add_entry(engine, entries[i]);
+	add_entry(engine, ledger_other(engine->ledger));
+	add_entry(engine, ledger_unattributed(engine->ledger));
+	r = subtract_early(engine);
+	for (unsigned event = 0; event < engine->settings.n_events; event++)
+		engine->now[event].seen = figures_samples(&engine->totals[event]);
+	return r;
+}
+
+int engine_go_on(struct engine *engine, bool same_kernel)
+{
+	struct state *state = engine->settings.state;
+	const bool before = engine_has_before(&engine->settings);
+	u64 now_ns = engine->collected_ns;
+	int r = 0;
+
+	if (!state)
+		return 0;
+	/* Another process may have made new maps, and not come to its first commit: these slots began at
+	 * zero. */
+	same_kernel = same_kernel && before && is_same_kernel(engine);
+	if (before)
+		r = restore_own(engine, same_kernel);
+	if (r == 0)
+		r = ledger_keep(engine->ledger, state);
+	if (r == 0)
+		r = collect_go_on(engine->collect, same_kernel, now_ns);
+	if (r == 0)
+		r = series_table_keep(engine->series, state, now_ns);
+	if (r == 0 && before)
+		r = add_up(engine);
+	if (r < 0)
+		return r;
+	/* Windows begin here, and what was counted by then is not in them. */
+	if (before)
+		readings_push(engine->readings, now_ns, engine->now);
+	return 0;
+}

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "engine/growth.h"
+
+#include <sys/param.h>
+
+#include "pebsd/records.h"
+
+#define MEMORY_PART  256
+#define MEMORY_LEAST (64ULL << 20)
+
+u32 growth_wanted(u32 slots, u32 free, u64 missing)
+{
+	/* Some of the missing may be gone again. A cgroup that still has no slot is counted again next time. */
+	u64 needed = (u64)slots - 1 - free + MIN(missing, slots);
+	u64 wanted = 1 + needed + needed / 2;
+
+	if (missing == 0 && free >= slots_spare(slots))
+		return slots;
+	return wanted <= slots ? slots : wanted < SLOTS_MAX ? (u32)wanted : SLOTS_MAX;
+}
+
+u64 growth_memory(u64 machine_bytes)
+{
+	return MIN(MAX(machine_bytes / MEMORY_PART, MEMORY_LEAST), GROWTH_MEMORY_MOST);
+}

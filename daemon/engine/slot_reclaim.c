@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "engine/slot_reclaim.h"
+
+#include <errno.h>
+#include <sys/epoll.h>
+
+#include "base/log.h"
+
+/* Later by so much shares a wakeup with others. */
+#define ROOM_ACCURACY_USEC 1000
+
+bool slot_reclaim_goes_on(u64 again_ns, u64 now_ns, u64 short_ns)
+{
+	return again_ns && now_ns < short_ns + SLOT_RECLAIM_CALM_NS;
+}
+
+/* Leads slots back, and comes again when the next of them can be; but not for each birth while the table is
+ * full of cgroups that live: what it is told of until then, it hears of later. */
+static int make_room(struct slot_reclaim *reclaim, bool told)
+{
+	u64 again_ns;
+	uint64_t now, next;
+	int r = engine_make_room(reclaim->engine, &again_ns);
+
+	reclaim->times++;
+	if (r < 0)
+		(void)log_warning(r, "cannot make room for new cgroups before the next collection");
+	reclaim->under_way = false;
+	again_ns = r < 0 ? 0 : again_ns;
+	if ((r = sd_event_now(sd_event_source_get_event(reclaim->again), CLOCK_MONOTONIC, &now)) < 0 ||
+	    (r = sd_event_source_set_enabled(reclaim->short_of, SD_EVENT_OFF)) < 0)
+		return r;
+	if (told || engine_slots_short(reclaim->engine))
+		reclaim->short_ns = now * NSEC_PER_USEC;
+	reclaim->under_way = slot_reclaim_goes_on(again_ns, now * NSEC_PER_USEC, reclaim->short_ns);
+	next = reclaim->under_way ? again_ns / NSEC_PER_USEC : now + COLLECT_SHORT_GRACE_NS / NSEC_PER_USEC;
+	r = sd_event_source_set_time(reclaim->again, next);
+	return r < 0 ? r : sd_event_source_set_enabled(reclaim->again, SD_EVENT_ONESHOT);
+}
+
+static int on_short(sd_event_source *source, int fd, uint32_t events, void *userdata)
+{
+	(void)source;
+	(void)fd;
+	(void)events;
+	return make_room(userdata, true);
+}
+
+static int on_again(sd_event_source *source, uint64_t usec, void *userdata)
+{
+	struct slot_reclaim *reclaim = userdata;
+
+	(void)source;
+	(void)usec;
+	if (reclaim->under_way)
+		return make_room(reclaim, false);
+	return sd_event_source_set_enabled(reclaim->short_of, SD_EVENT_ON);
+}
+
+int slot_reclaim_open(sd_event *event, struct engine *engine, struct slot_reclaim *ret)
+{
+	int fd = engine_slots_short_fd(engine);
+	int r;
+
+	*ret = (struct slot_reclaim){.engine = engine};
+	if (fd < 0)
+		return 0;
+	if ((r = sd_event_add_io(event, &ret->short_of, fd, EPOLLIN, on_short, ret)) < 0 ||
+	    (r = sd_event_add_time(event, &ret->again, CLOCK_MONOTONIC, 0, ROOM_ACCURACY_USEC, on_again,
+				   ret)) < 0 ||
+	    (r = sd_event_source_set_enabled(ret->again, SD_EVENT_OFF)) < 0) {
+		slot_reclaim_done(ret);
+		return r;
+	}
+	return 0;
+}
+
+void slot_reclaim_done(struct slot_reclaim *reclaim)
+{
+	/* Before the descriptor that it is of. */
+	reclaim->short_of = sd_event_source_unref(reclaim->short_of);
+	reclaim->again = sd_event_source_unref(reclaim->again);
+}

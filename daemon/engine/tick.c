@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "engine/tick.h"
+
+#include <errno.h>
+#include <sys/param.h>
+#include <systemd/sd-daemon.h>
+#include <time.h>
+
+#include "base/cleanup.h"
+#include "base/log.h"
+#include "base/text.h"
+
+/* A collection may be late by this much to share a wakeup with others. */
+#define TICK_ACCURACY_US 1000
+
+/* Least time between two collections, as a part of the interval. */
+#define LEAST_PART 4
+
+/* A busy machine may delay a collection by some seconds, but not by ten. */
+#define OVERDUE_INTERVALS 3
+#define OVERDUE_LEAST_US  10000000ULL
+
+/* Of the watchdog's time, as sd_watchdog_enabled(3) advises. */
+#define WATCHDOG_PART 2
+
+#define USEC_PER_SEC 1000000ULL
+
+static u64 now_us(void)
+{
+	struct timespec now;
+
+	/* Not sd_event_now(), which is from before the collection. */
+	(void)clock_gettime(CLOCK_MONOTONIC, &now);
+	return (u64)now.tv_sec * USEC_PER_SEC + (u64)now.tv_nsec / NSEC_PER_USEC;
+}
+
+u64 tick_next_us(u64 due_us, u64 done_us, u64 interval_us)
+{
+	const u64 next_us = due_us + interval_us;
+
+	return next_us >= done_us + interval_us / LEAST_PART ? next_us : done_us + interval_us;
+}
+
+bool tick_is_overdue(u64 age_us, u64 interval_us)
+{
+	return age_us > MAX(interval_us * OVERDUE_INTERVALS, interval_us + OVERDUE_LEAST_US);
+}
+
+u64 tick_age_us(const struct tick *tick)
+{
+	return now_us() - tick->done_us;
+}
+
+static int on_tick(sd_event_source *source, uint64_t usec, void *userdata)
+{
+	struct tick *tick = userdata;
+
+	tick->handler(tick->userdata);
+	tick->due_us = usec;
+	tick->done_us = now_us();
+	tick->logged = false;
+	(void)sd_event_source_set_time(source, tick_next_us(usec, tick->done_us, tick->interval_us));
+	return sd_event_source_set_enabled(source, SD_EVENT_ON);
+}
+
+static void log_overdue(struct tick *tick, u64 age_us)
+{
+	char age[TEXT_NUMBER_MAX];
+
+	if (tick->logged)
+		return;
+	tick->logged = true;
+	text_span((double)age_us / (double)USEC_PER_SEC, age);
+	(void)log_error(-ETIME,
+			"no collection for %s: the watchdog is not fed, so that the service manager "
+			"restarts pebsd",
+			age);
+}
+
+static int on_watchdog(sd_event_source *source, uint64_t usec, void *userdata)
+{
+	struct tick *tick = userdata;
+	const u64 age_us = tick_age_us(tick);
+
+	(void)usec;
+	if (tick_is_overdue(age_us, tick->interval_us))
+		log_overdue(tick, age_us);
+	else
+		(void)sd_notify(false, "WATCHDOG=1");
+	(void)sd_event_source_set_time_relative(source, tick->watchdog_us);
+	return sd_event_source_set_enabled(source, SD_EVENT_ON);
+}
+
+static int start_watchdog(struct tick *tick, sd_event *event)
+{
+	uint64_t usec;
+	int r = sd_watchdog_enabled(false, &usec);
+
+	if (r <= 0)
+		return r;
+	tick->watchdog_us = usec / WATCHDOG_PART;
+	return sd_event_add_time_relative(event, &tick->watchdog, CLOCK_MONOTONIC, 0, usec / 4, on_watchdog,
+					  tick);
+}
+
+int tick_start(struct tick *tick, sd_event *event, u64 interval_us, tick_handler handler, void *userdata)
+{
+	int r;
+
+	*tick = (struct tick){.interval_us = interval_us, .handler = handler, .userdata = userdata};
+	tick->due_us = tick->done_us = now_us();
+	r = sd_event_add_time(event, &tick->source, CLOCK_MONOTONIC, tick->due_us + interval_us,
+			      TICK_ACCURACY_US, on_tick, tick);
+	if (r >= 0)
+		r = sd_event_source_set_priority(tick->source, SD_EVENT_PRIORITY_IMPORTANT);
+	return r < 0 ? r : start_watchdog(tick, event);
+}
+
+void tick_set_interval(struct tick *tick, u64 interval_us)
+{
+	tick->interval_us = interval_us;
+	(void)sd_event_source_set_time(tick->source, tick->due_us + interval_us);
+}
+
+void tick_done(struct tick *tick)
+{
+	tick->source = sd_event_source_disable_unref(tick->source);
+	tick->watchdog = sd_event_source_disable_unref(tick->watchdog);
+}

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "export/control/control_call.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/json_get.h"
+#include "base/utf8.h"
+
+int control_reply(struct varlink_call *call, json_object *parameters)
+{
+	return parameters ? varlink_reply(call, parameters) : -ENOMEM;
+}
+
+int control_not_measured_why(struct varlink_call *call, const char *what, const char *reason)
+{
+	_cleanup_json_ json_object *parameters = json_object_new_object();
+
+	if (!parameters || json_object_object_add(parameters, "what", json_object_new_string(what)) < 0 ||
+	    json_object_object_add(parameters, "reason", json_object_new_string(reason)) < 0)
+		return -ENOMEM;
+	return varlink_error(call, CONTROL_ERROR("NotMeasured"), TAKE_PTR(parameters));
+}
+
+bool control_permitted(const struct varlink_call *call, const struct control *control,
+		       enum permission_level level)
+{
+	struct permission_peer peer = {.credentials = varlink_peer(call)};
+
+	peer.groups = varlink_peer_groups(call, &peer.n_groups);
+	return permission_grants(&control->permission, level, &peer);
+}
+
+int control_deny(struct varlink_call *call, const struct control *control, enum permission_level level)
+{
+	_cleanup_json_ json_object *parameters = json_object_new_object();
+	_cleanup_free_ char *text = permission_text(&control->permission, level);
+
+	if (!parameters || !text ||
+	    json_object_object_add(parameters, "permitted", json_object_new_string(text)) < 0)
+		return -ENOMEM;
+	return varlink_error(call, VARLINK_PERMISSION_DENIED, TAKE_PTR(parameters));
+}
+
+int control_not_measured(struct varlink_call *call, int error)
+{
+	return control_not_measured_why(call, "samples",
+					error == -ENODATA
+						? "nothing was collected yet; try again in a few seconds"
+						: strerror(-error));
+}
+
+int control_snapshot(const struct control *control, const struct maybe_double *window,
+		     const struct snapshot **ret)
+{
+	return control->backend.snapshot(control->backend.userdata, window, ret);
+}
+
+void control_release(const struct control *control)
+{
+	if (control->backend.release)
+		control->backend.release(control->backend.userdata);
+}
+
+const struct snapshot_cgroup *control_find_cgroup(const struct snapshot *snapshot, const char *shown)
+{
+	for (size_t i = 0; i < snapshot->n_cgroups; i++)
+		if (utf8_is_shown_as(snapshot->cgroups[i].path, shown))
+			return &snapshot->cgroups[i];
+	return NULL;
+}
+
+int control_no_such_cgroup(struct varlink_call *call, const char *shown)
+{
+	json_object *error = json_object_new_object();
+
+	if (!error || json_object_object_add(error, "cgroup", json_object_new_string(shown)) < 0) {
+		json_object_put(error);
+		return -ENOMEM;
+	}
+	return varlink_error(call, CONTROL_ERROR("NoSuchCgroup"), error);
+}

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: GPL-2.0
+/* What the methods of the control socket share: who may call, and how they answer. */
+#ifndef PEBSD_CONTROL_CALL_H
+#define PEBSD_CONTROL_CALL_H
+
+#include "base/local_socket.h"
+#include "export/control/control.h"
+#include "export/control/control_interface.h"
+#include "export/control/permission.h"
+#include "export/profile/profile_pieces.h"
+#include "varlink/varlink.h"
+
+#define CONTROL_ERROR(name) CONTROL_INTERFACE "." name
+
+/* The memory's nodes, once somebody asked for a zoom's report. */
+struct control_nodes {
+	bool read;
+	struct node_range *ranges;
+	size_t n_ranges;
+	int *of_cpu;
+	size_t n_cpus;
+};
+
+struct control {
+	sd_event *event; /* not owned */
+	struct control_backend backend;
+	struct varlink_service service;
+	struct varlink_server *server;
+	struct local_socket socket;
+	struct permission permission;
+	struct profile_pieces pieces;
+	struct control_nodes nodes;
+};
+
+/* Takes `parameters`; NULL: there was no memory for them. */
+int control_reply(struct varlink_call *call, json_object *parameters);
+
+/* NotMeasured, and why; the second says it of what a snapshot's error means. */
+int control_not_measured_why(struct varlink_call *call, const char *what, const char *reason);
+int control_not_measured(struct varlink_call *call, int error);
+
+int control_no_such_cgroup(struct varlink_call *call, const char *shown);
+
+bool control_permitted(const struct varlink_call *call, const struct control *control,
+		       enum permission_level level);
+
+/* Tells who may. */
+int control_deny(struct varlink_call *call, const struct control *control, enum permission_level level);
+
+/* Adds how many alerts fire to GetStatus' reply, which it takes and returns; NULL: no memory. In
+ * control_policy.c. */
+json_object *control_add_alerts(const struct control *control, json_object *status);
+
+/* The control's; none where they are not known. In control_nodes.c. */
+const struct control_nodes *control_read_nodes(struct control *control);
+void control_forget_nodes(struct control *control);
+
+/* As the backend's. */
+int control_snapshot(const struct control *control, const struct maybe_double *window,
+		     const struct snapshot **ret);
+
+/* The snapshot is not needed any more. */
+void control_release(const struct control *control);
+
+/* By the form of its path that the replies show; NULL: there is none. */
+const struct snapshot_cgroup *control_find_cgroup(const struct snapshot *snapshot, const char *shown);
+
+#endif

@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "export/control/control_detail.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/json_get.h"
+#include "base/utf8.h"
+#include "cgroup/plain_path.h"
+#include "export/control/control_methods.h"
+#include "export/json/json.h"
+#include "export/json/json_writer.h"
+#include "export/json/json_zoom.h"
+#include "profile/hidden_names.h"
+
+#define LIST_DEFAULT 50
+#define LIST_MAX     10000
+#define ACCESSES     8
+
+static struct zooms *zooms_of(const struct control *control)
+{
+	return control->backend.zooms(control->backend.userdata);
+}
+
+int control_cgroup_path(const struct control *control, const char *shown, char **ret)
+{
+	const struct snapshot_cgroup *cgroup = NULL;
+	const struct snapshot *snapshot;
+
+	if (control_snapshot(control, &(struct maybe_double){0}, &snapshot) >= 0)
+		cgroup = control_find_cgroup(snapshot, shown);
+	if (!cgroup && !plain_path(shown))
+		return -ENOENT;
+	*ret = strdup(cgroup ? cgroup->path : shown);
+	return *ret ? 0 : -ENOMEM;
+}
+
+const char *control_zoom_asked(const json_object *parameters, struct control_zoom_asked *ret)
+{
+	bool by_cgroup = json_get(parameters, "cgroup"), by_id = json_get(parameters, "zoom");
+
+	*ret = (struct control_zoom_asked){.shown = json_get_text(parameters, "cgroup")};
+	if (by_cgroup ? !ret->shown : !by_id)
+		return "cgroup";
+	if (by_id && (by_cgroup || !json_get_u64(parameters, "zoom", &ret->id)))
+		return "zoom";
+	return NULL;
+}
+
+const struct zoom *control_find_zoom(const struct control *control, const struct control_zoom_asked *asked)
+{
+	const struct zoom *zoom;
+
+	if (!asked->shown)
+		return zooms_get(zooms_of(control), asked->id);
+	for (size_t i = 0; (zoom = zooms_nth(zooms_of(control), i)); i++)
+		if (utf8_is_shown_as(zoom_recording_about_const(zoom->recording)->cgroup, asked->shown))
+			return zoom;
+	return NULL;
+}
+
+int control_no_zoom(struct varlink_call *call, const struct control *control,
+		    const struct control_zoom_asked *asked)
+{
+	const struct snapshot *snapshot;
+	int r;
+
+	if (!asked->shown)
+		return control_not_measured_why(
+			call, "zoom", "no zoom of that number is held: it never was, or it made room");
+	r = control_snapshot(control, &(struct maybe_double){0}, &snapshot);
+	if (r < 0)
+		return control_not_measured(call, r);
+	if (!control_find_cgroup(snapshot, asked->shown))
+		return control_no_such_cgroup(call, asked->shown);
+	return control_not_measured_why(call, "zoom",
+					"no zoom of it is held; begin one (pebsctl zoom CGROUP)");
+}
+
+int control_busy(struct varlink_call *call, const char *reason, const struct timespec *until)
+{
+	struct json_writer writer = {0};
+	json_object *object = json_checked(&writer, json_object_new_object());
+
+	json_put_text(&writer, object, "reason", reason);
+	if (until)
+		json_put_time(&writer, object, "until", until);
+	object = json_finish(&writer, object);
+	return object ? varlink_error(call, CONTROL_ERROR("Busy"), object) : -ENOMEM;
+}
+
+static int get_wish(const json_object *parameters, struct zoom_wish *ret, const char **ret_invalid)
+{
+	u64 rate = 0;
+
+	*ret = (struct zoom_wish){.seconds = ZOOM_SECONDS_DEFAULT};
+	*ret_invalid = "seconds";
+	if (json_get(parameters, "seconds") && (!json_get_double(parameters, "seconds", &ret->seconds) ||
+						!(ret->seconds > 0 && ret->seconds <= ZOOM_SECONDS_MAX)))
+		return -EINVAL;
+	*ret_invalid = "rate";
+	if (json_get(parameters, "rate") &&
+	    (!json_get_u64(parameters, "rate", &rate) || rate == 0 || rate > ZOOM_RATE_MAX))
+		return -EINVAL;
+	ret->rate = (u32)rate;
+	return 0;
+}
+
+static int reply_begun(struct varlink_call *call, const struct control *control, u64 id)
+{
+	const struct zoom *zoom = zooms_get(zooms_of(control), id);
+	const struct zoom_about *about;
+	struct json_writer writer = {0};
+	struct timespec until;
+	json_object *object;
+
+	if (!zoom)
+		return control_not_measured_why(call, "zoom", "it was ended at once");
+	about = zoom_recording_about_const(zoom->recording);
+	until = json_zoom_until(zoom, about);
+	object = json_checked(&writer, json_object_new_object());
+	json_put_u64(&writer, object, "version", JSON_VERSION);
+	json_put_text(&writer, object, "origin", about->origin);
+	json_put_u64(&writer, object, "zoom", id);
+	json_put_text(&writer, object, "cgroup", about->cgroup);
+	json_put_time(&writer, object, "until", &until);
+	if (zoom->note)
+		json_put_text(&writer, object, "note", zoom->note);
+	return control_reply(call, json_finish(&writer, object));
+}
+
+static int begin_zoom(struct varlink_call *call, const struct control *control, const char *shown,
+		      const struct zoom_wish *asked)
+{
+	struct zoom_wish wish = *asked;
+	_cleanup_free_ char *message = NULL;
+	_cleanup_free_ char *path = NULL;
+	char reason[64];
+	u64 id;
+	int r = control_cgroup_path(control, shown, &path);
+
+	(void)snprintf(reason, sizeof(reason), "asked for by uid %u", varlink_peer(call)->uid);
+	wish.path = path;
+	wish.reason = reason;
+	if (r >= 0)
+		r = zooms_begin(zooms_of(control), &wish, &id, &message);
+	switch (r) {
+	case 0:
+		return reply_begun(call, control, id);
+	case -ENOMEM:
+		return r;
+	case -ENOENT:
+		return control_no_such_cgroup(call, shown);
+	case -EBUSY:
+		return control_busy(call, message ? message : strerror(-r), NULL);
+	default:
+		return control_not_measured_why(call, "zoom", message ? message : strerror(-r));
+	}
+}
+
+int control_zoom(struct varlink_call *call, json_object *parameters, void *userdata)
+{
+	const char *surplus = varlink_surplus_parameter(
+		parameters, (const char *const[]){"cgroup", "seconds", "rate", NULL});
+	const char *shown = json_get_text(parameters, "cgroup");
+	struct zoom_wish wish;
+	const char *invalid;
+
+	if (surplus)
+		return varlink_invalid_parameter(call, surplus);
+	if (!shown)
+		return varlink_invalid_parameter(call, "cgroup");
+	if (get_wish(parameters, &wish, &invalid) < 0)
+		return varlink_invalid_parameter(call, invalid);
+	return begin_zoom(call, userdata, shown, &wish);
+}
+
+int control_end_zoom(struct varlink_call *call, json_object *parameters, void *userdata)
+{
+	const char *surplus = varlink_surplus_parameter(parameters, (const char *const[]){"zoom", NULL});
+	struct json_writer writer = {0};
+	json_object *object;
+	bool ended;
+	u64 id;
+
+	if (surplus)
+		return varlink_invalid_parameter(call, surplus);
+	if (!json_get_u64(parameters, "zoom", &id))
+		return varlink_invalid_parameter(call, "zoom");
+	ended = zooms_end(zooms_of(userdata), id);
+	object = json_checked(&writer, json_object_new_object());
+	json_put(&writer, object, "ended", json_object_new_boolean(ended));
+	return control_reply(call, json_finish(&writer, object));
+}
+
+static struct json_zoom state_of(const struct zoom *zoom, bool kernel_addresses)
+{
+	struct json_zoom state = {
+		.zoom = zoom,
+		.about = zoom_recording_about_const(zoom->recording),
+		.bytes = zoom_recording_bytes(zoom->recording) + profile_bytes(zoom->profile),
+		.kernel_addresses = kernel_addresses,
+	};
+	struct timespec now;
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &now);
+	state.now_ns = (u64)now.tv_sec * NSEC_PER_SEC + (u64)now.tv_nsec;
+	profile_totals(zoom->profile, &state.totals);
+	return state;
+}
+
+static int reply_zoom(struct varlink_call *call, struct control *control, const struct zoom *zoom, u64 limit)
+{
+	bool kernel_addresses = varlink_peer(call)->uid == 0;
+	struct json_zoom state = state_of(zoom, kernel_addresses);
+	const struct control_nodes *nodes = control_read_nodes(control);
+	const struct report_settings settings = {
+		.functions = limit,
+		.objects = limit,
+		.lines = limit,
+		.accesses = ACCESSES,
+		.ranges = nodes->ranges,
+		.n_ranges = nodes->n_ranges,
+		.node_of_cpu = nodes->of_cpu,
+		.n_cpus = nodes->n_cpus,
+	};
+	struct profile_names names = zoom->names;
+	struct profile_report report;
+	struct hidden_names hidden;
+	json_object *object;
+	int r;
+
+	if (!kernel_addresses)
+		names = hidden_names(&hidden, &zoom->names);
+	r = profile_report(zoom->profile, &names, &settings, &report);
+	if (r < 0)
+		return r;
+	object = json_zoom_report(&state, &report);
+	profile_report_done(&report);
+	return control_reply(call, object);
+}
+
+int control_get_zoom(struct varlink_call *call, json_object *parameters, void *userdata)
+{
+	const char *surplus =
+		varlink_surplus_parameter(parameters, (const char *const[]){"cgroup", "zoom", "limit", NULL});
+	struct control_zoom_asked asked;
+	const struct zoom *zoom;
+	u64 limit = LIST_DEFAULT;
+	const char *invalid;
+
+	if (surplus)
+		return varlink_invalid_parameter(call, surplus);
+	invalid = control_zoom_asked(parameters, &asked);
+	if (invalid)
+		return varlink_invalid_parameter(call, invalid);
+	if (json_get(parameters, "limit") && (!json_get_u64(parameters, "limit", &limit) || limit > LIST_MAX))
+		return varlink_invalid_parameter(call, "limit");
+	zoom = control_find_zoom(userdata, &asked);
+	return zoom ? reply_zoom(call, userdata, zoom, limit) : control_no_zoom(call, userdata, &asked);
+}
+
+int control_get_zooms(struct varlink_call *call, json_object *parameters, void *userdata)
+{
+	const char *surplus = varlink_surplus_parameter(parameters, (const char *const[]){NULL});
+	struct json_writer writer = {0};
+	const struct zoom *zoom;
+	json_object *object;
+	json_object *list;
+
+	if (surplus)
+		return varlink_invalid_parameter(call, surplus);
+	object = json_checked(&writer, json_object_new_object());
+	list = json_checked(&writer, json_object_new_array());
+	for (size_t i = 0; (zoom = zooms_nth(zooms_of(userdata), i)); i++) {
+		struct json_zoom state = state_of(zoom, false);
+
+		json_append(&writer, list, json_zoom(&state));
+	}
+	json_put(&writer, object, "zooms", list);
+	return control_reply(call, json_finish(&writer, object));
+}

@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/json_get.h"
+#include "base/utf8.h"
+#include "export/control/control_call.h"
+#include "export/control/control_methods.h"
+#include "export/control/order.h"
+#include "export/json/json.h"
+#include "snapshot/snapshot_view.h"
+#include "window/trend.h"
+
+/* Absent and null mean all the time. */
+static int get_window(const json_object *parameters, struct maybe_double *ret)
+{
+	struct maybe_double window = {0};
+
+	if (json_get(parameters, "window_s")) {
+		window.known = true;
+		if (!json_get_double(parameters, "window_s", &window.value) || !isfinite(window.value) ||
+		    window.value <= 0)
+			return -EINVAL;
+	}
+	*ret = window;
+	return 0;
+}
+
+int control_get_status(struct varlink_call *call, json_object *parameters, void *userdata)
+{
+	const char *surplus = varlink_surplus_parameter(parameters, (const char *const[]){NULL});
+	const struct snapshot *snapshot;
+	int r;
+
+	if (surplus)
+		return varlink_invalid_parameter(call, surplus);
+	r = control_snapshot(userdata, &(struct maybe_double){0}, &snapshot);
+	return r < 0 ? control_not_measured(call, r)
+		     : control_reply(call, control_add_alerts(userdata, json_status(snapshot)));
+}
+
+static int reply_text(const char *text, size_t length, void *userdata)
+{
+	return varlink_reply_text(userdata, text, length);
+}
+
+/* What GetTop is asked for. */
+struct top_request {
+	struct maybe_double window;
+	struct order order;
+	u64 limit, offset;
+	struct view_request view;
+	const char *event; /* NULL: all */
+	struct json_more more;
+};
+
+/* Bins, and of how long; none: there is no such parameter. false: it is not one. */
+static bool get_trend(const json_object *parameters, struct json_trend *ret)
+{
+	double seconds = (double)TREND_SPAN_NS / (double)NSEC_PER_SEC;
+	u64 bins = 0;
+
+	if (json_get(parameters, "trend") &&
+	    (!json_get_u64(parameters, "trend", &bins) || bins == 0 || bins > TREND_BINS_MAX))
+		return false;
+	if (json_get(parameters, "trend_s") &&
+	    (!json_get_double(parameters, "trend_s", &seconds) || !(seconds >= 1) ||
+	     seconds > (double)TREND_SPAN_NS / (double)NSEC_PER_SEC || bins == 0))
+		return false;
+	if (bins > 0)
+		*ret = (struct json_trend){.bins = bins,
+					   .bin_ns = (u64)(seconds * (double)NSEC_PER_SEC) / bins};
+	return true;
+}
+
+/* What is wrong with `parameters`; NULL: nothing. */
+static const char *get_view(const json_object *parameters, struct top_request *request)
+{
+	struct view_request *view = &request->view;
+
+	if (json_get(parameters, "filter")) {
+		view->filter = json_get_text(parameters, "filter");
+		if (!view->filter || strlen(view->filter) > VIEW_FILTER_MAX)
+			return "filter";
+	}
+	if (json_get(parameters, "depth")) {
+		view->sums = true;
+		if (!json_get_u64(parameters, "depth", &view->depth))
+			return "depth";
+	}
+	if (json_get(parameters, "event")) {
+		request->event = json_get_text(parameters, "event");
+		if (!request->event)
+			return "event";
+	}
+	return get_trend(parameters, &request->more.trend) ? NULL : "trend";
+}
+
+static const char *get_top_request(json_object *parameters, struct top_request *request)
+{
+	static const char *const names[] = {"window_s", "sort",  "limit", "offset",  "filter",
+					    "depth",    "event", "trend", "trend_s", NULL};
+	const char *surplus = varlink_surplus_parameter(parameters, names);
+
+	*request = (struct top_request){.order.by = ORDER_LATENCY, .limit = ~0ULL};
+	if (surplus)
+		return surplus;
+	if (get_window(parameters, &request->window) < 0)
+		return "window_s";
+	if (json_get(parameters, "sort")) {
+		const char *sort = json_get_text(parameters, "sort");
+
+		if (!sort || order_parse(sort, &request->order) < 0)
+			return "sort";
+	}
+	if (json_get(parameters, "limit") && !json_get_u64(parameters, "limit", &request->limit))
+		return "limit";
+	if (json_get(parameters, "offset")) {
+		request->more.matching = true;
+		if (!json_get_u64(parameters, "offset", &request->offset))
+			return "offset";
+	}
+	return get_view(parameters, request);
+}
+
+/* The number of the event that is shown by this key. */
+static bool find_event(const struct snapshot *snapshot, const char *shown, unsigned *ret)
+{
+	for (unsigned event = 0; event < snapshot->n_events; event++)
+		if (utf8_is_shown_as(snapshot->events[event].key, shown)) {
+			*ret = event;
+			return true;
+		}
+	return false;
+}
+
+static int reply_top(struct varlink_call *call, const struct snapshot *snapshot,
+		     const struct top_request *request)
+{
+	u64 all = snapshot->n_cgroups;
+	u64 first = request->offset < all ? request->offset : all;
+	u64 n = request->limit < all - first ? request->limit : all - first;
+	struct json_page page = {.first = first, .taken = snapshot->taken};
+	struct json_more more = request->more;
+	_cleanup_free_ size_t *cgroups = NULL;
+	int r = order_cgroups(snapshot, &request->order, &cgroups);
+
+	more.page = &page;
+	if (r == 0)
+		r = varlink_reply_begin(call);
+	if (r == 0)
+		r = json_write_top(snapshot, cgroups + first, n, &more,
+				   JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE, reply_text, call);
+	return r == 0 ? varlink_reply_end(call) : r;
+}
+
+static int reply_view(struct varlink_call *call, const struct snapshot *snapshot, struct top_request *request)
+{
+	_cleanup_(snapshot_view_freep) struct snapshot_view *view = NULL;
+	int r;
+
+	if (request->event) {
+		request->view.one_event = request->order.any_role = true;
+		if (!find_event(snapshot, request->event, &request->view.event))
+			return varlink_invalid_parameter(call, "event");
+	}
+	request->more.matching = true;
+	r = snapshot_view_new(snapshot, &request->view, &view);
+	return r < 0 ? r : reply_top(call, snapshot_view_of(view), request);
+}
+
+int control_get_top(struct varlink_call *call, json_object *parameters, void *userdata)
+{
+	const struct snapshot *snapshot;
+	struct top_request request;
+	const char *mistake = get_top_request(parameters, &request);
+	int r;
+
+	if (mistake)
+		return varlink_invalid_parameter(call, mistake);
+	r = control_snapshot(userdata, &request.window, &snapshot);
+	if (r < 0)
+		return control_not_measured(call, r);
+	if (request.view.filter || request.view.sums || request.event)
+		r = reply_view(call, snapshot, &request);
+	else
+		r = reply_top(call, snapshot, &request);
+	control_release(userdata);
+	return r;
+}
+
+struct cgroup_request {
+	const char *shown;
+	struct maybe_double window;
+	bool subtree;
+	struct json_trend trend;
+};
+
+static const char *get_cgroup_request(json_object *parameters, struct cgroup_request *request)
+{
+	static const char *const names[] = {"cgroup", "window_s", "subtree", "trend", "trend_s", NULL};
+	const char *surplus = varlink_surplus_parameter(parameters, names);
+
+	*request = (struct cgroup_request){.shown = json_get_text(parameters, "cgroup")};
+	if (surplus)
+		return surplus;
+	if (!request->shown)
+		return "cgroup";
+	if (get_window(parameters, &request->window) < 0)
+		return "window_s";
+	if (json_get(parameters, "subtree") && !json_get_bool(parameters, "subtree", &request->subtree))
+		return "subtree";
+	return get_trend(parameters, &request->trend) ? NULL : "trend";
+}
+
+/* The one cgroup, or the sum of what is at and below it, as a snapshot of its own. */
+static int view_subtree(const struct snapshot *snapshot, const char *shown, struct snapshot_view **ret)
+{
+	return snapshot_view_new(snapshot, &(struct view_request){.subtree = shown}, ret);
+}
+
+static int reply_subtree(struct varlink_call *call, const struct control *control,
+			 const struct cgroup_request *request)
+{
+	_cleanup_(snapshot_view_freep) struct snapshot_view *all = NULL, *windowed = NULL;
+	_cleanup_free_ char *path = NULL;
+	const struct snapshot *snapshot;
+	const struct snapshot *sum;
+	json_object *reply;
+	int r = control_snapshot(control, &(struct maybe_double){0}, &snapshot);
+
+	if (r < 0)
+		return control_not_measured(call, r);
+	r = view_subtree(snapshot, request->shown, &all);
+	if (r < 0)
+		return r;
+	sum = snapshot_view_of(all);
+	if (sum->n_cgroups == 0)
+		return control_no_such_cgroup(call, request->shown);
+	path = strdup(sum->cgroups[0].path);
+	if (!path)
+		return -ENOMEM;
+	if (request->window.known) {
+		r = control_snapshot(control, &request->window, &snapshot);
+		if (r < 0)
+			return control_not_measured(call, r);
+		r = view_subtree(snapshot, request->shown, &windowed);
+		if (r < 0)
+			return r;
+		sum = snapshot_view_of(windowed);
+	}
+	reply = sum->n_cgroups ? json_cgroup_with_trend(sum, 0, &request->trend)
+			       : json_cgroup_without_samples(snapshot, path, 0, true);
+	control_release(control);
+	return control_reply(call, reply);
+}
+
+static int reply_cgroup(struct varlink_call *call, const struct control *control,
+			const struct cgroup_request *request)
+{
+	const struct snapshot_cgroup *cgroup;
+	_cleanup_free_ char *path = NULL;
+	const struct snapshot *snapshot;
+	bool alive = false;
+	u64 id = 0;
+	json_object *reply;
+	int r;
+
+	/* A cgroup that was quiet in the window is still known from the time before. */
+	r = control_snapshot(control, &(struct maybe_double){0}, &snapshot);
+	if (r < 0)
+		return control_not_measured(call, r);
+	cgroup = control_find_cgroup(snapshot, request->shown);
+	if (!cgroup) {
+		const char *without = no_slot_shown_as(snapshot->no_slot, request->shown);
+
+		return without ? control_reply(call, json_cgroup_without_samples(snapshot, without, 0, true))
+			       : control_no_such_cgroup(call, request->shown);
+	}
+	if (request->window.known) {
+		path = strdup(cgroup->path); /* the next snapshot ends this one */
+		if (!path)
+			return -ENOMEM;
+		id = cgroup->id;
+		alive = cgroup->alive;
+		r = control_snapshot(control, &request->window, &snapshot);
+		if (r < 0)
+			return control_not_measured(call, r);
+		cgroup = control_find_cgroup(snapshot, request->shown);
+	}
+	reply = cgroup ? json_cgroup_with_trend(snapshot, (size_t)(cgroup - snapshot->cgroups),
+						&request->trend)
+		       : json_cgroup_without_samples(snapshot, path, id, alive);
+	control_release(control);
+	return control_reply(call, reply);
+}
+
+int control_get_cgroup(struct varlink_call *call, json_object *parameters, void *userdata)
+{
+	struct cgroup_request request;
+	const char *mistake = get_cgroup_request(parameters, &request);
+
+	if (mistake)
+		return varlink_invalid_parameter(call, mistake);
+	return request.subtree ? reply_subtree(call, userdata, &request)
+			       : reply_cgroup(call, userdata, &request);
+}

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "base/log.h"
+#include "base/memory_nodes.h"
+#include "export/control/control_call.h"
+
+#define SYSFS_ROOT "/sys"
+
+const struct control_nodes *control_read_nodes(struct control *control)
+{
+	struct control_nodes *nodes = &control->nodes;
+	int r;
+
+	if (nodes->read)
+		return nodes;
+	nodes->read = true;
+	r = memory_nodes(SYSFS_ROOT, &nodes->ranges, &nodes->n_ranges);
+	if (r >= 0)
+		r = memory_nodes_of_cpus(SYSFS_ROOT, &nodes->of_cpu, &nodes->n_cpus);
+	if (r < 0) {
+		(void)log_warning(r, "cannot read the memory's nodes below %s; zooms tell none", SYSFS_ROOT);
+		control_forget_nodes(control);
+		nodes->read = true;
+	}
+	return nodes;
+}
+
+void control_forget_nodes(struct control *control)
+{
+	free(control->nodes.ranges);
+	free(control->nodes.of_cpu);
+	control->nodes = (struct control_nodes){0};
+}

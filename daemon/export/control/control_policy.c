@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <errno.h>
+#include <string.h>
+
+#include "base/json_get.h"
+#include "base/utf8.h"
+#include "export/control/control_call.h"
+#include "export/control/control_methods.h"
+#include "export/json/json_neighbours.h"
+#include "export/json/json_rules.h"
+
+static const struct policy *take_policy(const struct control *control)
+{
+	return control->backend.policy(control->backend.userdata);
+}
+
+json_object *control_add_alerts(const struct control *control, json_object *status)
+{
+	const struct policy *policy = control->backend.policy ? take_policy(control) : NULL;
+	json_object *count;
+	u64 firing = 0;
+	size_t n = 0;
+
+	if (!policy || !status || !policy_rules(policy, &n) || n == 0)
+		return status;
+	for (size_t i = 0; i < n; i++) {
+		struct policy_counts counts;
+
+		policy_count(policy, i, &counts);
+		firing += counts.states[ALERT_FIRING];
+	}
+	count = json_object_new_uint64(firing);
+	if (count && json_object_object_add(status, "alerts_firing", count) == 0)
+		return status;
+	json_object_put(count);
+	json_object_put(status);
+	return NULL;
+}
+
+/* The page that is asked for. false: `offset` is not one. */
+static bool get_page(const json_object *parameters, struct json_page *ret)
+{
+	*ret = (struct json_page){0};
+	return !json_get(parameters, "offset") || json_get_u64(parameters, "offset", &ret->first);
+}
+
+int control_get_rules(struct varlink_call *call, json_object *parameters, void *userdata)
+{
+	const char *surplus = varlink_surplus_parameter(parameters, (const char *const[]){"offset", NULL});
+	struct json_page page;
+	_cleanup_free_ struct policy_counts *counts = NULL;
+	const struct snapshot *snapshot;
+	const struct policy *policy;
+	const struct rule *rules;
+	size_t n;
+	int r;
+
+	if (surplus)
+		return varlink_invalid_parameter(call, surplus);
+	if (!get_page(parameters, &page))
+		return varlink_invalid_parameter(call, "offset");
+	r = control_snapshot(userdata, &(struct maybe_double){0}, &snapshot);
+	if (r < 0)
+		return control_not_measured(call, r);
+	page.taken = snapshot->taken;
+	policy = take_policy(userdata);
+	rules = policy_rules(policy, &n);
+	counts = calloc(n + 1, sizeof(*counts));
+	if (!counts)
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++)
+		policy_count(policy, i, &counts[i]);
+	return control_reply(call, json_rules(snapshot->origin, rules, counts, n, &page));
+}
+
+int control_get_alerts(struct varlink_call *call, json_object *parameters, void *userdata)
+{
+	const char *surplus = varlink_surplus_parameter(parameters, (const char *const[]){"offset", NULL});
+	struct json_page page;
+	_cleanup_free_ struct alert *alerts = NULL;
+	const struct snapshot *snapshot;
+	size_t n = 0;
+	int r;
+
+	if (surplus)
+		return varlink_invalid_parameter(call, surplus);
+	if (!get_page(parameters, &page))
+		return varlink_invalid_parameter(call, "offset");
+	r = control_snapshot(userdata, &(struct maybe_double){0}, &snapshot);
+	if (r < 0)
+		return control_not_measured(call, r);
+	page.taken = snapshot->taken;
+	r = policy_alerts(take_policy(userdata), &alerts, &n);
+	return r < 0 ? r : control_reply(call, json_alerts(snapshot->origin, alerts, n, &page));
+}
+
+static int no_such_rule(struct varlink_call *call, const char *name)
+{
+	_cleanup_json_ json_object *error = json_object_new_object();
+
+	if (!error || json_object_object_add(error, "rule", json_object_new_string(name)) < 0)
+		return -ENOMEM;
+	return varlink_error(call, CONTROL_ERROR("NoSuchRule"), TAKE_PTR(error));
+}
+
+/* A rule with `subtree` judges cgroups that have no sample of their own, too; one without a slot is known as that.
+ */
+static const char *find_path(const struct snapshot *snapshot, const struct policy *policy, const char *shown)
+{
+	const struct snapshot_cgroup *cgroup = control_find_cgroup(snapshot, shown);
+	const char *path = NULL;
+
+	if (cgroup)
+		return cgroup->path;
+	while ((path = policy_next_path(policy, path)))
+		if (utf8_is_shown_as(path, shown))
+			return path;
+	return no_slot_shown_as(snapshot->no_slot, shown);
+}
+
+static int reply_explain(struct varlink_call *call, const struct snapshot *snapshot,
+			 const struct policy *policy, const struct rule *rule, const char *shown)
+{
+	const char *path = find_path(snapshot, policy, shown);
+	_cleanup_free_ struct alert *alerts = NULL;
+	size_t n = 0;
+	int r = path ? policy_explain(policy, rule->name, path, &alerts, &n) : -ENXIO;
+
+	if (r == -ENXIO)
+		return control_no_such_cgroup(call, shown);
+	return r < 0 ? r : control_reply(call, json_explain(snapshot->origin, rule, alerts, n));
+}
+
+int control_explain(struct varlink_call *call, json_object *parameters, void *userdata)
+{
+	const char *surplus =
+		varlink_surplus_parameter(parameters, (const char *const[]){"rule", "cgroup", NULL});
+	const char *name = json_get_text(parameters, "rule");
+	const char *shown = json_get_text(parameters, "cgroup");
+	const struct snapshot *snapshot;
+	const struct policy *policy;
+	const struct rule *rule;
+	int r;
+
+	if (surplus)
+		return varlink_invalid_parameter(call, surplus);
+	if (!name)
+		return varlink_invalid_parameter(call, "rule");
+	if (!shown)
+		return varlink_invalid_parameter(call, "cgroup");
+	r = control_snapshot(userdata, &(struct maybe_double){0}, &snapshot);
+	if (r < 0)
+		return control_not_measured(call, r);
+	policy = take_policy(userdata);
+	rule = policy_rule(policy, name);
+	return rule ? reply_explain(call, snapshot, policy, rule, shown) : no_such_rule(call, name);
+}
+
+int control_get_neighbours(struct varlink_call *call, json_object *parameters, void *userdata)
+{
+	const char *surplus =
+		varlink_surplus_parameter(parameters, (const char *const[]){"cgroup", "offset", NULL});
+	struct json_page page;
+	_cleanup_(neighbours_report_freep) struct neighbours_report *report = NULL;
+	const char *shown = json_get_text(parameters, "cgroup");
+	const struct control *control = userdata;
+	const struct snapshot_cgroup *cgroup;
+	_cleanup_free_ char *path = NULL;
+	const struct snapshot *snapshot;
+	const char *origin;
+	int r;
+
+	if (surplus)
+		return varlink_invalid_parameter(call, surplus);
+	if (!shown)
+		return varlink_invalid_parameter(call, "cgroup");
+	if (!get_page(parameters, &page))
+		return varlink_invalid_parameter(call, "offset");
+	r = control_snapshot(control, &(struct maybe_double){0}, &snapshot);
+	if (r < 0)
+		return control_not_measured(call, r);
+	page.taken = snapshot->taken;
+	cgroup = control_find_cgroup(snapshot, shown);
+	if (!cgroup)
+		return control_no_such_cgroup(call, shown);
+	origin = snapshot->origin; /* a constant; what else is the snapshot's may end with the next call */
+	path = strdup(cgroup->path);
+	if (!path)
+		return -ENOMEM;
+	r = control->backend.neighbours(control->backend.userdata, path, &report);
+	if (r == -ENOENT)
+		return control_no_such_cgroup(call, shown);
+	if (r == -ENODATA)
+		return control_not_measured_why(
+			call, "neighbours",
+			"it takes an event of loads with a latency and a data source, and some "
+			"collections of it");
+	return r < 0 ? r : control_reply(call, json_neighbours(origin, path, report, &page));
+}

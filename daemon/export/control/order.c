@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "export/control/order.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "export/json/data_source_names.h"
+#include "snapshot/snapshot_figures.h"
+#include "window/quantile.h"
+
+int order_parse(const char *text, struct order *ret)
+{
+	static const struct {
+		const char *word;
+		enum order_by by;
+	} words[] = {{"latency", ORDER_LATENCY},
+		     {"samples", ORDER_SAMPLES},
+		     {"mean", ORDER_MEAN},
+		     {"p99", ORDER_P99},
+		     {"share:hitm", ORDER_SHARE_HITM}};
+	static const char share[] = "share:";
+
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++) {
+		if (strcmp(text, words[i].word) == 0) {
+			*ret = (struct order){.by = words[i].by};
+			return 0;
+		}
+	}
+	if (strncmp(text, share, strlen(share)) != 0)
+		return -EINVAL;
+	for (size_t i = 0; i < SOURCE_COUNT; i++) {
+		if (strcmp(text + strlen(share), source_names[i]) == 0) {
+			*ret = (struct order){.by = ORDER_SHARE_SOURCE, .source = (enum source)i};
+			return 0;
+		}
+	}
+	return -EINVAL;
+}
+
+/* The figure of one event to order by; returns whether it has one. */
+static bool figure_of(const struct figures *figures, bool has_source, const struct order *order, double *ret)
+{
+	u64 samples = figures_samples(figures);
+	u64 latencies = figures_latency_samples(figures);
+	struct quantile quantile;
+
+	switch (order->by) {
+	case ORDER_MEAN:
+		if (!latencies)
+			return false;
+		*ret = (double)figures_latency_sum(figures) / (double)latencies;
+		return true;
+	case ORDER_P99:
+		if (quantile_of(figures->latency, 0.99, &quantile) < 0)
+			return false;
+		*ret = quantile.value;
+		return true;
+	case ORDER_SHARE_SOURCE:
+		if (!samples || !has_source)
+			return false;
+		*ret = (double)figures->samples[order->source] / (double)samples;
+		return true;
+	case ORDER_SHARE_HITM:
+		if (samples <= figures->snoop[SNOOP_NA])
+			return false;
+		*ret = (double)figures->snoop[SNOOP_HITM] / (double)samples;
+		return true;
+	case ORDER_LATENCY:
+	case ORDER_SAMPLES:
+		break;
+	}
+	return false;
+}
+
+struct ranked {
+	double value; /* -1: has none; no figure is negative */
+	size_t index;
+};
+
+/* Whose samples are compared: an instruction is no load. */
+static enum event_role first_role(const struct snapshot *snapshot)
+{
+	enum event_role first = EVENT_ROLES;
+
+	for (size_t i = 0; i < snapshot->n_events; i++)
+		if (snapshot->events[i].event.role < first)
+			first = snapshot->events[i].event.role;
+	return first;
+}
+
+static double rank(const struct snapshot *snapshot, const struct snapshot_cgroup *cgroup,
+		   const struct order *order, struct cgroup_figures *figures)
+{
+	enum event_role role = first_role(snapshot);
+	double value = 0;
+
+	snapshot_figures(snapshot, cgroup, figures);
+	for (size_t i = 0; i < snapshot->n_events; i++) {
+		if (!figures->of[i])
+			continue;
+		if (order->by == ORDER_SAMPLES && (order->any_role || snapshot->events[i].event.role == role))
+			value += (double)figures_samples(figures->of[i]);
+		else if (figure_of(figures->of[i], snapshot->events[i].event.settings.has_source, order,
+				   &value))
+			return value;
+	}
+	return order->by == ORDER_SAMPLES ? value : -1;
+}
+
+static int compare(const void *a, const void *b)
+{
+	const struct ranked *left = a, *right = b;
+
+	if (left->value != right->value)
+		return left->value > right->value ? -1 : 1;
+	return left->index < right->index ? -1 : left->index > right->index;
+}
+
+int order_cgroups(const struct snapshot *snapshot, const struct order *order, size_t **ret)
+{
+	size_t n = snapshot->n_cgroups;
+	_cleanup_free_ size_t *indexes = calloc(n ? n : 1, sizeof(*indexes));
+	_cleanup_free_ struct ranked *ranked = calloc(n ? n : 1, sizeof(*ranked));
+	_cleanup_free_ struct cgroup_figures *figures = malloc(sizeof(*figures));
+
+	if (!indexes || !ranked || !figures)
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++) {
+		ranked[i].index = i;
+		/* The snapshot's own order is the one by latency. */
+		if (order->by != ORDER_LATENCY)
+			ranked[i].value = rank(snapshot, &snapshot->cgroups[i], order, figures);
+	}
+	qsort(ranked, n, sizeof(*ranked), compare);
+	for (size_t i = 0; i < n; i++)
+		indexes[i] = ranked[i].index;
+	*ret = TAKE_PTR(indexes);
+	return 0;
+}

@@ -1,6 +1,0 @@
-// SPDX-License-Identifier: GPL-2.0
-#include "export/control_interface.h"
-
-#include "interface.h" /* made of io.pebsd.varlink: INTERFACE_TEXT */
-
-const char control_interface_description[] = INTERFACE_TEXT;

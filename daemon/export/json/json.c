@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "export/json/json.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/utf8.h"
+#include "export/json/json_event.h"
+#include "export/json/json_offcore.h"
+#include "snapshot/snapshot_figures.h"
+
+static void put_offcore(struct json_writer *writer, json_object *object, const struct snapshot *snapshot,
+			const struct offcore_figures *figures)
+{
+	if (figures)
+		json_put(writer, object, "offcore", json_offcore(snapshot, figures));
+}
+
+static json_object *total_object(struct json_writer *writer, const struct snapshot *snapshot)
+{
+	json_object *object = json_checked(writer, json_object_new_object());
+	const struct figures *totals[EVENTS_MAX] = {NULL};
+
+	for (size_t i = 0; i < snapshot->n_events; i++)
+		totals[i] = &snapshot->events[i].total;
+	json_put_events(writer, object, snapshot, totals, false);
+	put_offcore(writer, object, snapshot, snapshot->offcore_total);
+	return object;
+}
+
+/* Absent where the cgroup's own accesses are all that there is. */
+static void put_guest(struct json_writer *writer, json_object *object, const struct snapshot_cgroup *cgroup)
+{
+	if (cgroup->guest_not_sampled)
+		json_put(writer, object, "guest_not_sampled", json_object_new_boolean(1));
+}
+
+/* Absent where nothing is known but the path. */
+static void put_labels(struct json_writer *writer, json_object *object, const struct snapshot *snapshot,
+		       const char *path)
+{
+	const struct container_lookup *lookup = snapshot->containers;
+	const struct container *container = lookup ? lookup->find(lookup->userdata, path) : NULL;
+	json_object *labels;
+
+	if (!container)
+		return;
+	labels = json_checked(writer, json_object_new_object());
+	for (enum container_label label = 0; label < CONTAINER_LABELS; label++)
+		if (container->text[label])
+			json_put_text(writer, labels, container_label_name(label), container->text[label]);
+	json_put(writer, object, "labels", labels);
+}
+
+/* Absent where the figures are the cgroup's own alone. */
+static void put_subtree(struct json_writer *writer, json_object *object, const struct snapshot_cgroup *cgroup)
+{
+	if (cgroup->n_members > 0)
+		json_put_u64(writer, object, "subtree", cgroup->n_members);
+}
+
+static json_object *cgroup_object(struct json_writer *writer, const struct snapshot *snapshot,
+				  const struct snapshot_cgroup *cgroup, const struct json_more *more,
+				  struct cgroup_figures *figures)
+{
+	json_object *object = json_checked(writer, json_object_new_object());
+
+	snapshot_figures(snapshot, cgroup, figures);
+	json_put_text(writer, object, "cgroup", cgroup->path);
+	/* What is public has no more than the metrics have as they are installed. */
+	if (!more || !more->public) {
+		json_put_u64(writer, object, "id", cgroup->id);
+		put_labels(writer, object, snapshot, cgroup->path);
+	}
+	put_guest(writer, object, cgroup);
+	put_subtree(writer, object, cgroup);
+	json_put_events(writer, object, snapshot, figures->of, more && more->histograms);
+	put_offcore(writer, object, snapshot, cgroup->offcore);
+	return object;
+}
+
+/* What stands before the cgroups. */
+static json_object *head_object(struct json_writer *writer, const struct snapshot *snapshot)
+{
+	json_object *object = json_start(writer, snapshot);
+
+	json_put_window(writer, object, snapshot);
+	json_put(writer, object, "samples",
+		 json_samples(writer, snapshot, snapshot->events, snapshot->n_events));
+	json_put(writer, object, "total", total_object(writer, snapshot));
+	if (snapshot->without_slot > 0)
+		json_put_u64(writer, object, "without_slot", snapshot->without_slot);
+	return object;
+}
+
+static json_object *top_object(const struct snapshot *snapshot, const size_t *chosen, size_t n)
+{
+	_cleanup_free_ struct cgroup_figures *figures = malloc(sizeof(*figures));
+	struct json_writer writer = {.failed = !figures};
+	json_object *object = head_object(&writer, snapshot);
+	json_object *cgroups = json_checked(&writer, json_object_new_array());
+
+	for (size_t i = 0; i < n && figures; i++)
+		json_append(&writer, cgroups,
+			    cgroup_object(&writer, snapshot, &snapshot->cgroups[chosen ? chosen[i] : i], NULL,
+					  figures));
+	json_put(&writer, object, "cgroups", cgroups);
+	if (snapshot->notes && *snapshot->notes)
+		json_put(&writer, object, "notes", json_notes(&writer, snapshot));
+	return json_finish(&writer, object);
+}
+
+json_object *json_top(const struct snapshot *snapshot)
+{
+	return top_object(snapshot, NULL, snapshot->n_cgroups);
+}
+
+json_object *json_top_of(const struct snapshot *snapshot, const size_t *cgroups, size_t n)
+{
+	static const size_t none[1];
+
+	return top_object(snapshot, cgroups ? cgroups : none, n);
+}
+
+struct text_sink {
+	int flags;
+	json_sink put;
+	void *userdata;
+};
+
+/* Takes `object`; without its last `cut` bytes. */
+static int put_object(const struct text_sink *sink, struct json_writer *writer, json_object *object,
+		      size_t cut)
+{
+	json_object *whole = json_finish(writer, object);
+	size_t length;
+	const char *text;
+	int r = -ENOMEM;
+
+	text = whole ? json_object_to_json_string_length(whole, sink->flags, &length) : NULL;
+	if (text)
+		r = sink->put(text, length - cut, sink->userdata);
+	json_object_put(whole);
+	return r;
+}
+
+static int put_literal(const struct text_sink *sink, const char *text)
+{
+	return sink->put(text, strlen(text), sink->userdata);
+}
+
+static json_object *cgroup_with(struct json_writer *writer, const struct snapshot *snapshot,
+				const struct snapshot_cgroup *cgroup, const struct json_more *more,
+				struct cgroup_figures *figures)
+{
+	json_object *object = cgroup_object(writer, snapshot, cgroup, more, figures);
+
+	if (more)
+		json_put_trends(writer, object, snapshot, cgroup, &more->trend);
+	return object;
+}
+
+/* For who asks again and again. */
+static void put_time(struct json_writer *writer, json_object *head, const struct snapshot *snapshot)
+{
+	json_put_time(writer, head, "taken", &snapshot->taken);
+	json_put_seconds(writer, head, "interval_s", snapshot->interval_seconds);
+}
+
+/* Takes `object`, NULL: there was no memory for it. */
+static int put_cgroup(const struct text_sink *sink, struct json_page *page, u64 index, bool follows,
+		      json_object *object)
+{
+	size_t length;
+	const char *text = object ? json_object_to_json_string_length(object, sink->flags, &length) : NULL;
+	int r = text ? 0 : -ENOMEM;
+
+	if (r == 0 && json_page_fits(page, index, length)) {
+		r = follows ? put_literal(sink, ",") : 0;
+		if (r == 0)
+			r = sink->put(text, length, sink->userdata);
+	}
+	json_object_put(object);
+	return r;
+}
+
+/* The members of json_put_page(), after others. */
+static int put_page(const struct text_sink *sink, struct json_writer *writer, const struct json_page *page)
+{
+	json_object *members = json_checked(writer, json_object_new_object());
+	json_object *whole;
+	size_t length;
+	const char *text;
+	int r;
+
+	json_put_page(writer, members, page);
+	whole = json_finish(writer, members);
+	text = whole ? json_object_to_json_string_length(whole, sink->flags, &length) : NULL;
+	r = text ? put_literal(sink, ",") : -ENOMEM;
+	if (r == 0)
+		r = sink->put(text + 1, length - 2, sink->userdata);
+	json_object_put(whole);
+	return r;
+}
+
+int json_write_top(const struct snapshot *snapshot, const size_t *cgroups, size_t n,
+		   const struct json_more *more, int flags, json_sink sink, void *userdata)
+{
+	_cleanup_free_ struct cgroup_figures *figures = malloc(sizeof(*figures));
+	const struct text_sink text = {.flags = flags, .put = sink, .userdata = userdata};
+	struct json_writer writer = {.failed = !figures};
+	json_object *head = head_object(&writer, snapshot);
+	struct json_page *page = more ? more->page : NULL;
+	u64 first = page ? page->first : 0;
+	int r;
+
+	if (more && more->matching)
+		json_put_u64(&writer, head, "matching", snapshot->n_cgroups);
+	if (more && more->public)
+		put_time(&writer, head, snapshot);
+	r = put_object(&text, &writer, head, strlen("}"));
+	if (r == 0)
+		r = put_literal(&text, ",\"cgroups\":[");
+	for (size_t i = 0; r == 0 && i < n && !(page && page->cut); i++)
+		r = put_cgroup(&text, page, first + i, i > 0,
+			       json_finish(&writer, cgroup_with(&writer, snapshot,
+								&snapshot->cgroups[cgroups ? cgroups[i] : i],
+								more, figures)));
+	if (r == 0)
+		r = put_literal(&text, "]");
+	if (r == 0 && page && (page->cut || first > 0))
+		r = put_page(&text, &writer, page);
+	if (r == 0 && !(more && more->public) && snapshot->notes && *snapshot->notes) {
+		r = put_literal(&text, ",\"notes\":");
+		if (r == 0)
+			r = put_object(&text, &writer, json_notes(&writer, snapshot), 0);
+	}
+	return r == 0 ? put_literal(&text, "}") : r;
+}
+
+/* Its figures, where it has any, are of a time when it, or another of that path, had one. */
+static void put_no_slot(struct json_writer *writer, json_object *object, const struct snapshot *snapshot,
+			const char *path)
+{
+	if (no_slot_has(snapshot->no_slot, path))
+		json_put(writer, object, "no_slot", json_object_new_boolean(true));
+}
+
+static json_object *detail_object(const struct snapshot *snapshot, const struct snapshot_cgroup *cgroup,
+				  const struct json_trend *trend)
+{
+	_cleanup_free_ struct cgroup_figures *figures = malloc(sizeof(*figures));
+	struct json_writer writer = {.failed = !figures};
+	json_object *object = json_start(&writer, snapshot);
+
+	if (!figures)
+		return json_finish(&writer, object);
+	snapshot_figures(snapshot, cgroup, figures);
+	json_put_window(&writer, object, snapshot);
+	json_put_text(&writer, object, "cgroup", cgroup->path);
+	json_put_u64(&writer, object, "id", cgroup->id);
+	json_put(&writer, object, "alive", json_object_new_boolean(cgroup->alive));
+	put_no_slot(&writer, object, snapshot, cgroup->path);
+	put_labels(&writer, object, snapshot, cgroup->path);
+	put_guest(&writer, object, cgroup);
+	put_subtree(&writer, object, cgroup);
+	json_put_events(&writer, object, snapshot, figures->of, true);
+	json_put_trends(&writer, object, snapshot, cgroup, trend);
+	put_offcore(&writer, object, snapshot, cgroup->offcore);
+	return json_finish(&writer, object);
+}
+
+json_object *json_cgroup(const struct snapshot *snapshot, size_t index)
+{
+	return json_cgroup_with_trend(snapshot, index, NULL);
+}
+
+json_object *json_cgroup_with_trend(const struct snapshot *snapshot, size_t index,
+				    const struct json_trend *trend)
+{
+	return detail_object(snapshot, &snapshot->cgroups[index], trend);
+}
+
+json_object *json_cgroup_without_samples(const struct snapshot *snapshot, const char *path, u64 id,
+					 bool alive)
+{
+	return detail_object(snapshot, &(struct snapshot_cgroup){.path = path, .id = id, .alive = alive},
+			     NULL);
+}

@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "export/json/json_event.h"
+
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "export/json/data_source_names.h"
+#include "export/json/per_thousand.h"
+#include "window/quantile.h"
+
+static void put_quantiles(struct json_writer *writer, json_object *object, const u64 histogram[FINE_BUCKETS])
+{
+	static const struct {
+		const char *name;
+		double q;
+	} quantiles[] = {{"p50", 0.5}, {"p90", 0.9}, {"p95", 0.95}, {"p99", 0.99}, {"p999", 0.999}};
+
+	for (size_t i = 0; i < ARRAY_SIZE(quantiles); i++) {
+		struct quantile quantile;
+		json_object *bounds;
+
+		if (quantile_of(histogram, quantiles[i].q, &quantile) < 0)
+			return;
+		bounds = json_checked(writer, json_object_new_object());
+		json_put_cycles(writer, bounds, "value", quantile.value);
+		json_put_u64(writer, bounds, "low", quantile.low);
+		json_put_u64(writer, bounds, "high", quantile.high);
+		json_put(writer, object, quantiles[i].name, bounds);
+	}
+}
+
+static void put_buckets(struct json_writer *writer, json_object *object, const u64 *buckets, size_t n,
+			u32 (*upper)(u32 index))
+{
+	json_object *list = json_checked(writer, json_object_new_array());
+
+	for (u32 i = 0; i < n; i++) {
+		json_object *bucket;
+
+		if (!buckets[i])
+			continue;
+		bucket = json_checked(writer, json_object_new_object());
+		json_put_u64(writer, bucket, "le", upper(i));
+		json_put_u64(writer, bucket, "samples", buckets[i]);
+		json_append(writer, list, bucket);
+	}
+	json_put(writer, object, "histogram", list);
+}
+
+static void put_latency(struct json_writer *writer, json_object *object, const struct figures *figures)
+{
+	u64 samples = figures_latency_samples(figures);
+	u64 sum = figures_latency_sum(figures);
+	json_object *latency;
+
+	if (!samples)
+		return;
+	latency = json_checked(writer, json_object_new_object());
+	if (samples != figures_samples(figures))
+		json_put_u64(writer, latency, "samples", samples);
+	json_put_u64(writer, latency, "sum", sum);
+	json_put_cycles(writer, latency, "mean", (double)sum / (double)samples);
+	put_quantiles(writer, latency, figures->latency);
+	json_put(writer, object, "latency", latency);
+}
+
+static void put_instruction_latency(struct json_writer *writer, json_object *object,
+				    const struct figures *figures, bool detailed)
+{
+	u64 samples = figures_instruction_latency_samples(figures);
+	json_object *latency;
+
+	if (!samples)
+		return;
+	latency = json_checked(writer, json_object_new_object());
+	json_put_u64(writer, latency, "samples", samples);
+	json_put_u64(writer, latency, "sum", figures->instruction_latency_sum);
+	json_put_cycles(writer, latency, "mean", (double)figures->instruction_latency_sum / (double)samples);
+	if (detailed)
+		put_buckets(writer, latency, figures->instruction_latency, COARSE_BUCKETS,
+			    histogram_coarse_upper);
+	json_put(writer, object, "instruction_latency", latency);
+}
+
+static bool source_has_latency(const struct figures *figures, size_t source)
+{
+	for (size_t i = 0; i < OCTAVE_BUCKETS; i++)
+		if (figures->source_latency[source][i])
+			return true;
+	return false;
+}
+
+static void put_sources(struct json_writer *writer, json_object *object, const struct figures *figures,
+			bool detailed)
+{
+	json_object *sources = json_checked(writer, json_object_new_object());
+
+	for (size_t i = 0; i < SOURCE_SLOTS; i++) {
+		json_object *source;
+
+		if (!figures->samples[i])
+			continue;
+		source = json_checked(writer, json_object_new_object());
+		json_put_u64(writer, source, "samples", figures->samples[i]);
+		if (source_has_latency(figures, i)) {
+			json_put_u64(writer, source, "latency_sum", figures->latency_sum[i]);
+			if (detailed)
+				put_buckets(writer, source, figures->source_latency[i], OCTAVE_BUCKETS,
+					    histogram_octave_upper);
+		}
+		json_put(writer, sources, source_names[i], source);
+	}
+	json_put(writer, object, "sources", sources);
+}
+
+static void put_weighted(struct json_writer *writer, json_object *object, const struct figures *figures)
+{
+	u64 latency = figures_weighted_latency(figures);
+	u64 samples = figures_weight(figures);
+	json_object *weighted;
+
+	if (!samples)
+		return;
+	weighted = json_checked(writer, json_object_new_object());
+	json_put_u64(writer, weighted, "samples", samples);
+	/* A sum that stayed at its end is no longer known. */
+	if (figures_latency_samples(figures) && latency != ~0ULL)
+		json_put_u64(writer, weighted, "latency_sum", latency);
+	json_put(writer, object, "weighted", weighted);
+}
+
+/*
+ * Locked is known where the translation is: the drivers fill in both or neither (arch/x86/events/intel/ds.c,
+ * Linux 6.1: Nehalem's loads and the stores of Haswell to Ice Lake have neither). No hardware tells it of a
+ * store that it was blocked.
+ */
+static void put_memory(struct json_writer *writer, json_object *object, const struct snapshot_event *event,
+		       const struct figures *figures, bool detailed)
+{
+	bool translated = figures_samples(figures) > figures->tlb[TLB_NA];
+
+	put_sources(writer, object, figures, detailed);
+	json_put_counts(writer, object, "snoop", figures->snoop, snoop_names, SNOOP_SLOTS);
+	json_put_counts(writer, object, "tlb", figures->tlb, tlb_names, TLB_SLOTS);
+	if (translated || figures->locked)
+		json_put_u64(writer, object, "locked", figures->locked);
+	if (event->event.role != EVENT_STORES || figures->blocked)
+		json_put_u64(writer, object, "blocked", figures->blocked);
+}
+
+static json_object *event_object(struct json_writer *writer, const struct snapshot *snapshot, size_t index,
+				 const struct figures *const *all, bool detailed)
+{
+	const struct snapshot_event *event = &snapshot->events[index];
+	const struct figures *figures = all[index];
+	json_object *object = json_checked(writer, json_object_new_object());
+	const char *kind = event_latency_kind_name(event->event.latency_kind);
+	double ratio;
+
+	if (event->event.pmu[0])
+		json_put_text(writer, object, "pmu", event->event.pmu);
+	if (event->event.ldlat)
+		json_put_u64(writer, object, "ldlat", event->event.ldlat);
+	if (kind)
+		json_put_text(writer, object, "latency_kind", kind);
+	json_put_u64(writer, object, "samples", figures_samples(figures));
+	put_weighted(writer, object, figures);
+	if (per_thousand_instructions(snapshot, all, index, &ratio))
+		json_put_number(writer, object, "per_thousand_instructions", ratio, 6);
+	put_latency(writer, object, figures);
+	put_instruction_latency(writer, object, figures, detailed);
+	if (detailed && figures_latency_samples(figures))
+		put_buckets(writer, object, figures->latency, FINE_BUCKETS, histogram_fine_upper);
+	if (event->event.settings.has_source)
+		put_memory(writer, object, event, figures, detailed);
+	return object;
+}
+
+void json_put_events(struct json_writer *writer, json_object *object, const struct snapshot *snapshot,
+		     const struct figures *const *figures, bool detailed)
+{
+	json_object *events = json_checked(writer, json_object_new_object());
+
+	for (size_t i = 0; i < snapshot->n_events; i++)
+		if (figures[i])
+			json_put_shown(writer, events, snapshot->events[i].key,
+				       event_object(writer, snapshot, i, figures, detailed));
+	json_put(writer, object, "events", events);
+}
+
+json_object *json_samples(struct json_writer *writer, const struct snapshot *snapshot,
+			  const struct snapshot_event *events, size_t n)
+{
+	json_object *object = json_checked(writer, json_object_new_object());
+	json_object *lost = json_checked(writer, json_object_new_object());
+	json_object *unsampled = json_checked(writer, json_object_new_object());
+	bool replay = strcmp(snapshot->origin, "replay") == 0;
+	struct maybe_u64 unexplained = {.known = n > 0};
+	struct maybe_double multiplexed = {.known = n > 0}, throttled = {.known = n > 0};
+	struct maybe_double paused = {.known = n > 0};
+	struct maybe_u64 filtered = {0};
+	u64 seen = 0, unattributed = 0, malformed = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		seen += figures_samples(&events[i].total);
+		unattributed += events[i].unattributed;
+		malformed += events[i].lost_malformed;
+		unexplained.known = unexplained.known && events[i].lost_unexplained.known;
+		unexplained.value += events[i].lost_unexplained.value;
+		multiplexed.known = multiplexed.known && events[i].multiplexed_seconds.known;
+		multiplexed.value += events[i].multiplexed_seconds.value;
+		throttled.known = throttled.known && events[i].throttled_seconds.known;
+		throttled.value += events[i].throttled_seconds.value;
+		paused.known = paused.known && events[i].paused_seconds.known;
+		paused.value += events[i].paused_seconds.value;
+		/* Those of the events that filter, be there others or not. */
+		filtered.known = filtered.known || events[i].filtered.known;
+		filtered.value += events[i].filtered.known ? events[i].filtered.value : 0;
+	}
+
+	json_put_u64(writer, object, "seen", seen);
+	json_put_u64(writer, object, "attributed", seen > unattributed ? seen - unattributed : 0);
+	json_put_u64(writer, object, "unattributed", unattributed);
+	if (filtered.known)
+		json_put_u64(writer, object, "filtered", filtered.value);
+	if (malformed || !replay)
+		json_put_u64(writer, lost, "malformed", malformed);
+	if (unexplained.known)
+		json_put_u64(writer, lost, "unexplained", unexplained.value);
+	json_put(writer, object, "lost", lost);
+	if (throttled.known)
+		json_put_seconds(writer, unsampled, "throttled", throttled.value);
+	if (multiplexed.known)
+		json_put_seconds(writer, unsampled, "multiplexed", multiplexed.value);
+	if (paused.known)
+		json_put_seconds(writer, unsampled, "paused", paused.value);
+	json_put(writer, object, "unsampled_seconds", unsampled);
+	return object;
+}

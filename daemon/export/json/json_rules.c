@@ -1,0 +1,368 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "export/json/json_rules.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/number.h"
+#include "export/json/json.h"
+#include "export/json/json_writer.h"
+#include "policy/explain.h"
+
+/* What was configured, as short as it can be and still be read back exactly. */
+static void put_exact(struct json_writer *writer, json_object *object, const char *key, double value)
+{
+	char text[40];
+
+	for (int digits = 6; digits <= 17; digits++) {
+		(void)snprintf(text, sizeof(text), "%.*g", digits, value);
+		if (strtod(text, NULL) == value)
+			break;
+	}
+	json_put(writer, object, key, json_object_new_double_s(value, text));
+}
+
+static void put_nanoseconds(struct json_writer *writer, json_object *object, const char *key, u64 ns)
+{
+	put_exact(writer, object, key, (double)ns / (double)NSEC_PER_SEC);
+}
+
+static void put_bool(struct json_writer *writer, json_object *object, const char *key, bool value)
+{
+	json_put(writer, object, key, json_object_new_boolean(value));
+}
+
+/* What was measured, in the metric's unit; nothing where it is not known. */
+void json_put_metric(struct json_writer *writer, json_object *object, const char *key,
+		     const struct metric *metric, double value)
+{
+	bool latency = metric->kind == METRIC_QUANTILE || metric->kind == METRIC_MEAN;
+
+	if (!isfinite(value))
+		return;
+	if (latency && !metric->ratio)
+		json_put_cycles(writer, object, key, value);
+	else
+		json_put_number(writer, object, key, value, 6);
+}
+
+static void put_patterns(struct json_writer *writer, json_object *object, const struct rule *rule)
+{
+	json_object *patterns = json_checked(writer, json_object_new_array());
+
+	for (size_t i = 0; i < rule->n_patterns; i++)
+		json_append(writer, patterns, json_name(rule->patterns[i]));
+	json_put(writer, object, "cgroup", patterns);
+}
+
+/* As the configuration has it: "zoom:30s". */
+static void append_for(struct json_writer *writer, json_object *actions, const char *word, u64 ns)
+{
+	char duration[NUMBER_TEXT_MAX], text[NUMBER_TEXT_MAX + 16];
+
+	/* "1m 30s" could not be written so. */
+	if (strchr(duration_format(ns, duration), ' '))
+		(void)snprintf(duration, sizeof(duration), "%llus", (unsigned long long)(ns / NSEC_PER_SEC));
+	(void)snprintf(text, sizeof(text), "%s:%s", word, duration);
+	json_append(writer, actions, json_object_new_string(text));
+}
+
+static void put_actions(struct json_writer *writer, json_object *object, const struct rule *rule)
+{
+	json_object *actions = json_checked(writer, json_object_new_array());
+
+	if (rule->actions & RULE_LOG)
+		json_append(writer, actions, json_object_new_string("log"));
+	if (rule->actions & RULE_UNIT)
+		json_append(writer, actions, json_object_new_string("unit"));
+	if (rule->actions & RULE_ZOOM)
+		append_for(writer, actions, "zoom", rule->zoom_ns);
+	if (rule->actions & RULE_HOT)
+		append_for(writer, actions, "hot", rule->hot_ns);
+	json_put(writer, object, "action", actions);
+}
+
+/* The key of a threshold says on which side of it the rule fires. */
+static const char *threshold_key(const struct rule *rule)
+{
+	return rule->below ? "below" : "above";
+}
+
+static void put_limits(struct json_writer *writer, json_object *object, const struct rule *rule)
+{
+	bool snapped = rule->metric.kind == METRIC_QUANTILE && !rule->metric.ratio;
+	struct limits limits = rule_limits(rule, rule->threshold);
+
+	put_exact(writer, object, threshold_key(rule), rule->threshold);
+	if (snapped)
+		put_exact(writer, object, "judged_at", limits.threshold);
+	put_exact(writer, object, "clear", rule->clear);
+	if (snapped)
+		put_exact(writer, object, "clear_judged_at", limits.clear);
+}
+
+static json_object *rule_object(struct json_writer *writer, const struct rule *rule)
+{
+	json_object *object = json_checked(writer, json_object_new_object());
+	char metric[METRIC_TEXT_MAX];
+
+	metric_format(&rule->metric, metric);
+	json_put_text(writer, object, "rule", rule->name);
+	put_patterns(writer, object, rule);
+	json_put_text(writer, object, "event", event_role_name(rule->event));
+	json_put_text(writer, object, "metric", metric);
+	json_put_text(writer, object, "unit", metric_unit_word(&rule->metric));
+	put_limits(writer, object, rule);
+	put_nanoseconds(writer, object, "window_s", rule->window_ns);
+	put_nanoseconds(writer, object, "for_s", rule->for_ns);
+	if (rule->metric.ratio)
+		put_nanoseconds(writer, object, "baseline_s", rule->baseline_ns);
+	json_put_u64(writer, object, "min_samples", rule->min_samples);
+	json_put_u64(writer, object, "needs_samples", rule_needs_samples(rule));
+	put_exact(writer, object, "confidence", rule->confidence);
+	json_put_text(writer, object, "severity", rule->severity);
+	put_bool(writer, object, "subtree", rule->subtree);
+	put_bool(writer, object, "dry_run", rule->dry_run);
+	put_bool(writer, object, "trust_owner", rule->trust_owner);
+	put_actions(writer, object, rule);
+	return object;
+}
+
+/* Without those that are 0, but for what is asked first: whether anything fires. */
+static json_object *counts_object(struct json_writer *writer, const struct policy_counts *counts)
+{
+	json_object *object = json_checked(writer, json_object_new_object());
+	json_object *unknown = json_checked(writer, json_object_new_object());
+
+	for (enum alert_state state = ALERT_INACTIVE; state <= ALERT_RESOLVED; state++)
+		if (counts->states[state] || state == ALERT_PENDING || state == ALERT_FIRING)
+			json_put_u64(writer, object, alert_state_word(state), counts->states[state]);
+	if (counts->ignored)
+		json_put_u64(writer, object, "ignored", counts->ignored);
+	for (enum unknown_reason reason = UNKNOWN_NOT + 1; reason <= UNKNOWN_NOT_MEASURED; reason++)
+		if (counts->unknown[reason])
+			json_put_u64(writer, unknown, unknown_reason_word(reason), counts->unknown[reason]);
+	if (unknown && json_object_object_length(unknown) > 0)
+		json_put(writer, object, "unknown", unknown);
+	else
+		json_object_put(unknown);
+	return object;
+}
+
+static json_object *start(struct json_writer *writer, const char *origin)
+{
+	json_object *object = json_checked(writer, json_object_new_object());
+
+	json_put_u64(writer, object, "version", JSON_VERSION);
+	json_put_text(writer, object, "origin", origin);
+	return object;
+}
+
+json_object *json_rules(const char *origin, const struct rule *rules, const struct policy_counts *counts,
+			size_t n, struct json_page *page)
+{
+	struct json_writer writer = {0};
+	json_object *object = start(&writer, origin);
+	json_object *list = json_checked(&writer, json_object_new_array());
+
+	for (size_t i = json_page_first(page, n); i < n; i++) {
+		json_object *rule = rule_object(&writer, &rules[i]);
+
+		json_put(&writer, rule, "cgroups", counts_object(&writer, &counts[i]));
+		if (!json_append_to_page(&writer, list, rule, page, i))
+			break;
+	}
+	json_put(&writer, object, "rules", list);
+	json_put_page(&writer, object, page);
+	return json_finish(&writer, object);
+}
+
+/* An alert that ended by other means than by being judged is no longer judged: it is not unknown. */
+static bool is_unknown(const struct alert *alert)
+{
+	const struct decision *decision = &alert->decision;
+
+	return decision->unknown != UNKNOWN_NOT &&
+	       !(decision->state == ALERT_RESOLVED && alert->end != ALERT_END_CLEAR);
+}
+
+static void put_state(struct json_writer *writer, json_object *object, const struct alert *alert)
+{
+	const char *word = alert_state_word(alert->decision.state);
+
+	if (!is_unknown(alert)) {
+		json_put_text(writer, object, "state", word);
+		return;
+	}
+	json_put_text(writer, object, "state", "unknown");
+	json_put_text(writer, object, "held", word);
+	json_put_text(writer, object, "unknown", unknown_reason_word(alert->decision.unknown));
+}
+
+/* It resolved before a restart, or after it without having been judged again: its value and bounds are known,
+ * and not what they rested on. */
+static bool recalled(const struct alert *alert)
+{
+	const struct estimate *estimate = &alert->estimate;
+
+	if (alert->decision.state != ALERT_RESOLVED)
+		return false;
+	return (!alert->covered_ns && !estimate->samples) ||
+	       (estimate->known && !estimate_has_samples(estimate, &alert->rule->metric));
+}
+
+static void put_estimate(struct json_writer *writer, json_object *object, const struct alert *alert)
+{
+	const struct estimate *estimate = &alert->estimate;
+	const struct metric *metric = &alert->rule->metric;
+	char text[METRIC_TEXT_MAX];
+
+	metric_format(metric, text);
+	json_put_text(writer, object, "metric", text);
+	json_put_text(writer, object, "unit", metric_unit_word(metric));
+	if (estimate->known) {
+		json_put_metric(writer, object, "value", metric, estimate->value);
+		json_put_metric(writer, object, "low", metric, estimate->bounds.low);
+		/* Of a mean it is that of latencies cut at a cap: below the value it bounds nothing. */
+		if (!(estimate->bounds.high < estimate->value))
+			json_put_metric(writer, object, "high", metric, estimate->bounds.high);
+	}
+	if (!recalled(alert)) {
+		json_put_u64(writer, object, "samples", estimate->samples);
+		if (estimate->known && estimate->worth)
+			json_put_u64(writer, object, "worth", estimate->worth);
+		if (metric->ratio)
+			json_put_u64(writer, object, "base_samples", estimate->base_samples);
+		put_nanoseconds(writer, object, "window_s", alert->covered_ns);
+	}
+	put_exact(writer, object, threshold_key(alert->rule), alert->limits.threshold);
+	put_exact(writer, object, "clear", alert->limits.clear);
+}
+
+static void put_times(struct json_writer *writer, json_object *object, const struct alert *alert)
+{
+	if (alert->decision.state == ALERT_PENDING)
+		put_nanoseconds(writer, object, "held_s", alert->decision.held_ns);
+	json_put_time(writer, object, "since", &alert->since);
+	json_put_time(writer, object, "breached", &alert->breached);
+	json_put_time(writer, object, "fired", &alert->fired);
+	json_put_time(writer, object, "resolved", &alert->resolved);
+	if (alert->decision.state == ALERT_RESOLVED)
+		json_put_text(writer, object, "end", alert_end_word(alert->end));
+}
+
+static void put_preference(struct json_writer *writer, json_object *object, const struct alert *alert)
+{
+	const struct preference_effect *effect = &alert->preference;
+	json_object *preference;
+
+	if (!effect->ignored && !effect->has_threshold && !effect->untrusted && !effect->malformed)
+		return;
+	preference = json_checked(writer, json_object_new_object());
+	if (effect->ignored)
+		put_bool(writer, preference, "ignored", true);
+	if (effect->has_threshold)
+		put_exact(writer, preference, "threshold", effect->threshold);
+	if (effect->untrusted)
+		put_bool(writer, preference, "untrusted", true);
+	if (effect->malformed)
+		put_bool(writer, preference, "malformed", true);
+	json_put(writer, object, "preference", preference);
+}
+
+/* Of a rule that changed or went while the daemon was not there only the name is left; each other has a
+ * window. */
+static bool rule_is_known(const struct alert *alert)
+{
+	return alert->rule->window_ns > 0;
+}
+
+/* `name`: how the texts that may hold any byte become strings. */
+static void fill_alert(struct json_writer *writer, json_object *object, const struct alert *alert,
+		       const char *event, json_object *(*name)(const char *))
+{
+	if (alert->number)
+		json_put_u64(writer, object, "alert", alert->number);
+	json_put_text(writer, object, "rule", alert->rule->name);
+	json_put(writer, object, "cgroup", name(alert->cgroup));
+	json_put(writer, object, event, name(alert->event_key));
+	if (*alert->rule->severity)
+		json_put(writer, object, "severity", name(alert->rule->severity));
+	put_state(writer, object, alert);
+	put_bool(writer, object, "dry_run", alert->rule->dry_run);
+	if (rule_is_known(alert)) {
+		put_estimate(writer, object, alert);
+		put_nanoseconds(writer, object, "for_s", alert->rule->for_ns);
+	}
+	put_times(writer, object, alert);
+	put_preference(writer, object, alert);
+}
+
+static json_object *alert_object(struct json_writer *writer, const struct alert *alert)
+{
+	json_object *object = json_checked(writer, json_object_new_object());
+
+	fill_alert(writer, object, alert, "event", json_name);
+	return object;
+}
+
+json_object *json_alerts(const char *origin, const struct alert *alerts, size_t n, struct json_page *page)
+{
+	struct json_writer writer = {0};
+	json_object *object = start(&writer, origin);
+	json_object *list = json_checked(&writer, json_object_new_array());
+
+	for (size_t i = json_page_first(page, n); i < n; i++)
+		if (!json_append_to_page(&writer, list, alert_object(&writer, &alerts[i]), page, i))
+			break;
+	json_put(&writer, object, "alerts", list);
+	json_put_page(&writer, object, page);
+	return json_finish(&writer, object);
+}
+
+static void put_sentences(struct json_writer *writer, json_object *object, const struct alert *alert)
+{
+	json_object *list = json_checked(writer, json_object_new_array());
+	char **sentences = NULL;
+
+	if (explain(alert, &sentences) < 0)
+		writer->failed = true;
+	for (char **sentence = sentences; sentence && *sentence; sentence++)
+		json_append(writer, list, json_name(*sentence));
+	explain_free(sentences);
+	json_put(writer, object, "sentences", list);
+}
+
+json_object *json_explain(const char *origin, const struct rule *rule, const struct alert *alerts, size_t n)
+{
+	struct json_writer writer = {0};
+	json_object *object = start(&writer, origin);
+	json_object *judged = json_checked(&writer, json_object_new_array());
+
+	json_put(&writer, object, "rule", rule_object(&writer, rule));
+	for (size_t i = 0; i < n; i++) {
+		json_object *alert = alert_object(&writer, &alerts[i]);
+
+		json_put_u64(&writer, alert, "min_samples", rule->min_samples);
+		put_sentences(&writer, alert, &alerts[i]);
+		json_append(&writer, judged, alert);
+	}
+	json_put(&writer, object, "judged", judged);
+	return json_finish(&writer, object);
+}
+
+json_object *json_transition(const struct transition *transition)
+{
+	struct json_writer writer = {0};
+	json_object *object = json_checked(&writer, json_object_new_object());
+	struct alert alert = transition->alert;
+
+	/* A transition tells what became of it, also where it is an end that nothing was judged for. */
+	alert.decision.state = transition->to;
+	alert.decision.unknown = UNKNOWN_NOT;
+	json_put_text(&writer, object, "from", alert_state_word(transition->from));
+	fill_alert(&writer, object, &alert, "source", json_object_new_string);
+	return json_finish(&writer, object);
+}

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "export/json/json_trend.h"
+
+#include <stdlib.h>
+
+#include "base/cleanup.h"
+#include "window/trend.h"
+
+static void add_members(const struct snapshot *snapshot, const struct snapshot_cgroup *cgroup, unsigned event,
+			struct trend_bins *bins)
+{
+	trend_cover(snapshot->trend, bins);
+	if (cgroup->n_members == 0)
+		trend_add(snapshot->trend, cgroup->entry, event, bins);
+	for (size_t i = 0; i < cgroup->n_members; i++)
+		trend_add(snapshot->trend, cgroup->members[i]->entry, event, bins);
+}
+
+/* null where nothing is known: no collection, or no sample that has a latency. */
+static json_object *trend_object(struct json_writer *writer, const struct trend_bins *bins)
+{
+	json_object *object = json_checked(writer, json_object_new_object());
+	json_object *samples = json_checked(writer, json_object_new_array());
+	json_object *mean = json_checked(writer, json_object_new_array());
+	json_object *number;
+	char text[48];
+
+	json_put_seconds(writer, object, "bin_s", (double)bins->bin_ns / (double)NSEC_PER_SEC);
+	for (size_t i = 0; i < bins->n; i++) {
+		const struct trend_bin *bin = &bins->bins[i];
+
+		if (json_object_array_add(samples, bin->covered ? json_object_new_uint64((u64)bin->samples)
+								: NULL) < 0)
+			writer->failed = true;
+		number = NULL;
+		if (bin->latency_samples > 0) {
+			double cycles = bin->latency / bin->latency_samples;
+
+			(void)snprintf(text, sizeof(text), "%.1f", cycles);
+			number = json_checked(writer, json_object_new_double_s(cycles, text));
+		}
+		if (json_object_array_add(mean, number) < 0)
+			writer->failed = true;
+	}
+	json_put(writer, object, "samples", samples);
+	json_put(writer, object, "mean", mean);
+	return object;
+}
+
+void json_put_trends(struct json_writer *writer, json_object *cgroup_object, const struct snapshot *snapshot,
+		     const struct snapshot_cgroup *cgroup, const struct json_trend *wanted)
+{
+	json_object *events = json_object_object_get(cgroup_object, "events");
+
+	if (!snapshot->trend || !wanted || !wanted->bins || !events)
+		return;
+	for (unsigned event = 0; event < snapshot->n_events; event++) {
+		json_object *object = json_object_object_get(events, snapshot->events[event].key);
+		struct trend_bins bins = {.bin_ns = wanted->bin_ns, .n = wanted->bins};
+
+		if (!object)
+			continue;
+		bins.bins = calloc(bins.n, sizeof(*bins.bins));
+		if (!bins.bins) {
+			writer->failed = true;
+			return;
+		}
+		add_members(snapshot, cgroup, event, &bins);
+		json_put(writer, object, "trend", trend_object(writer, &bins));
+		free(bins.bins);
+	}
+}

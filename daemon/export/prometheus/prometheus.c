@@ -1,0 +1,568 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "export/prometheus/prometheus.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "export/prometheus/cgroup_label.h"
+#include "export/prometheus/exposition.h"
+#include "export/prometheus/label.h"
+#include "export/prometheus/prometheus_cost.h"
+#include "export/prometheus/prometheus_detail.h"
+#include "export/prometheus/prometheus_offcore.h"
+
+#define SOURCE_LABEL_(name, word) "source=\"" word "\"",
+static const char *const source_labels[] = {SOURCES(SOURCE_LABEL_)};
+#undef SOURCE_LABEL_
+
+#define SNOOP_LABEL_(name, word) "snoop=\"" word "\"",
+static const char *const snoop_labels[] = {SNOOPS(SNOOP_LABEL_)};
+#undef SNOOP_LABEL_
+
+#define TLB_LABEL_(name, word) "tlb=\"" word "\"",
+static const char *const tlb_labels[] = {TLBS(TLB_LABEL_)};
+#undef TLB_LABEL_
+
+/* The figures of one series and event, under their labels. */
+struct cell {
+	const struct figures *figures;
+	struct event_settings settings;
+	char *labels; /* cgroup="...",event="...",pmu="..." */
+};
+
+struct rendering {
+	struct exposition *out;
+	const struct snapshot *snapshot;
+	struct cgroup_label_wish wish;
+	char *event_labels[EVENTS_MAX];     /* event="...",pmu="..." */
+	char edges[COARSE_BUCKETS - 1][24]; /* le="16.0" and so on */
+	struct cell *cells;
+	size_t n_cells;
+};
+
+static void rendering_done(struct rendering *rendering)
+{
+	for (size_t i = 0; i < EVENTS_MAX; i++)
+		free(rendering->event_labels[i]);
+	for (size_t i = 0; i < rendering->n_cells; i++)
+		free(rendering->cells[i].labels);
+	free(rendering->cells);
+}
+
+/* How many events before this one would have the same labels. */
+static unsigned int count_twins(const struct snapshot *snapshot, size_t index)
+{
+	const struct event *event = &snapshot->events[index].event;
+	unsigned int twins = 0;
+
+	for (size_t i = 0; i < index; i++)
+		if (snapshot->events[i].event.role == event->role &&
+		    strcmp(snapshot->events[i].event.pmu, event->pmu) == 0)
+			twins++;
+	return twins;
+}
+
+static int label_event(struct rendering *rendering, size_t index)
+{
+	const struct event *event = &rendering->snapshot->events[index].event;
+	unsigned int twins = count_twins(rendering->snapshot, index);
+	_cleanup_free_ char *pmu = NULL;
+	char **ret = &rendering->event_labels[index];
+	int r;
+
+	r = label_escape(event->pmu, &pmu);
+	if (r < 0)
+		return r;
+	if (twins)
+		r = asprintf(ret, "event=\"%s\",pmu=\"%s#%u\"", event_role_name(event->role), pmu, twins + 1);
+	else if (*pmu)
+		r = asprintf(ret, "event=\"%s\",pmu=\"%s\"", event_role_name(event->role), pmu);
+	else
+		r = asprintf(ret, "event=\"%s\"", event_role_name(event->role));
+	if (r < 0) {
+		*ret = NULL;
+		return -ENOMEM;
+	}
+	return 0;
+}
+
+static int add_cells(struct rendering *rendering, const struct series *series)
+{
+	_cleanup_free_ char *cgroup = NULL;
+	int r;
+
+	r = cgroup_label(&rendering->wish, series->path, &cgroup);
+	if (r < 0)
+		return r;
+	for (size_t event = 0; event < rendering->snapshot->n_events; event++) {
+		struct cell *cell = &rendering->cells[rendering->n_cells];
+
+		if (!series->figures[event])
+			continue;
+		if (asprintf(&cell->labels, "%s,%s", cgroup, rendering->event_labels[event]) < 0)
+			return -ENOMEM;
+		cell->figures = series->figures[event];
+		cell->settings = rendering->snapshot->events[event].event.settings;
+		rendering->n_cells++;
+	}
+	return 0;
+}
+
+static int label_all(struct rendering *rendering, const struct series *const *series, size_t n_series)
+{
+	size_t n_events = rendering->snapshot->n_events;
+	int r;
+
+	for (u32 i = 0; i < ARRAY_SIZE(rendering->edges); i++)
+		(void)snprintf(rendering->edges[i], sizeof(rendering->edges[i]), "le=\"%u.0\"",
+			       histogram_coarse_upper(i));
+	for (size_t i = 0; i < n_events; i++) {
+		r = label_event(rendering, i);
+		if (r < 0)
+			return r;
+	}
+	rendering->cells = calloc(n_series * n_events + 1, sizeof(struct cell));
+	if (!rendering->cells)
+		return -ENOMEM;
+	for (size_t i = 0; i < n_series; i++) {
+		r = add_cells(rendering, series[i]);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+/* What a histogram of figures is made of: how many values each bucket has, and where it ends. */
+struct buckets {
+	const u64 *counts;
+	u32 n;
+	u32 (*upper)(u32 index); /* inclusive, cycles */
+};
+
+/* One histogram over the octaves 16 to 8192, whose edges are edges of `buckets`. */
+static void write_histogram(const struct rendering *rendering, const struct family *family,
+			    const char *labels, const struct buckets *buckets, u64 sum, u64 count)
+{
+	struct exposition *out = rendering->out;
+	u64 below = 0;
+	u32 i = 0;
+
+	if (!count)
+		return;
+	for (u32 octave = 0; octave < ARRAY_SIZE(rendering->edges); octave++) {
+		for (; i < buckets->n && buckets->upper(i) <= histogram_coarse_upper(octave); i++)
+			below += buckets->counts[i];
+		exposition_u64(out, family, "_bucket", labels, rendering->edges[octave], below);
+	}
+	exposition_u64(out, family, "_bucket", labels, "le=\"+Inf\"", count);
+	exposition_u64(out, family, "_sum", labels, NULL, sum);
+	exposition_u64(out, family, "_count", labels, NULL, count);
+}
+
+static void write_histograms(struct rendering *rendering)
+{
+	static const struct family latency = {
+		"pebsd_latency_cycles", FAMILY_HISTOGRAM,
+		"Latency of sampled accesses in core clock cycles; pebsd_sampler_info says of which kind, "
+		"pebsd_ldlat_cycles which accesses can be sampled."};
+	static const struct family instruction_latency = {
+		"pebsd_instruction_latency_cycles", FAMILY_HISTOGRAM,
+		"Core clock cycles from dispatch to retirement of sampled accesses; pebsd_ldlat_cycles says "
+		"which can be sampled."};
+
+	for (size_t i = 0; i < rendering->n_cells; i++) {
+		const struct cell *cell = &rendering->cells[i];
+		const struct buckets fine = {cell->figures->latency, FINE_BUCKETS, histogram_fine_upper};
+
+		if (cell->settings.has_latency)
+			write_histogram(rendering, &latency, cell->labels, &fine,
+					figures_latency_sum(cell->figures),
+					figures_latency_samples(cell->figures));
+	}
+	for (size_t i = 0; i < rendering->n_cells; i++) {
+		const struct cell *cell = &rendering->cells[i];
+		const struct buckets coarse = {cell->figures->instruction_latency, COARSE_BUCKETS,
+					       histogram_coarse_upper};
+
+		if (cell->settings.has_instruction_latency)
+			write_histogram(rendering, &instruction_latency, cell->labels, &coarse,
+					cell->figures->instruction_latency_sum,
+					figures_instruction_latency_samples(cell->figures));
+	}
+}
+
+/* Counters that are an array of figures, each under a label of its own. */
+static void write_words(struct rendering *rendering, const struct family *family,
+			const char *const *word_labels, size_t n_words,
+			const u64 *(*counters_of)(const struct figures *))
+{
+	for (size_t i = 0; i < rendering->n_cells; i++) {
+		const struct cell *cell = &rendering->cells[i];
+		const u64 *counters = counters_of(cell->figures);
+
+		/* Of an event without a source, all are "unknown" in the books. */
+		for (size_t word = 0; cell->settings.has_source && word < n_words; word++)
+			if (counters[word])
+				exposition_u64(rendering->out, family, "_total", cell->labels,
+					       word_labels[word], counters[word]);
+	}
+}
+
+static const u64 *samples_of(const struct figures *figures)
+{
+	return figures->samples;
+}
+
+static const u64 *latency_sum_of(const struct figures *figures)
+{
+	return figures->latency_sum;
+}
+
+static const u64 *snoop_of(const struct figures *figures)
+{
+	return figures->snoop;
+}
+
+static const u64 *tlb_of(const struct figures *figures)
+{
+	return figures->tlb;
+}
+
+static u64 hitm_of(const struct figures *figures)
+{
+	return figures->snoop[SNOOP_HITM];
+}
+
+static u64 locked_of(const struct figures *figures)
+{
+	return figures->locked;
+}
+
+static u64 blocked_of(const struct figures *figures)
+{
+	return figures->blocked;
+}
+
+static void write_counters(struct rendering *rendering, bool detail)
+{
+	static const struct family source_samples = {"pebsd_source_samples", FAMILY_COUNTER,
+						     "Samples by where the access was served."};
+	static const struct family source_latency = {
+		"pebsd_source_latency_cycles", FAMILY_COUNTER,
+		"Sum of the latencies of sampled accesses by where they were served, in core clock cycles."};
+	static const struct family snoop = {"pebsd_snoop_samples", FAMILY_COUNTER,
+					    "Samples by what the snoop found."};
+	static const struct family tlb = {"pebsd_tlb_samples", FAMILY_COUNTER,
+					  "Samples by how the address was translated."};
+	static const struct {
+		struct family family;
+		u64 (*value)(const struct figures *);
+	} simple[] = {
+		{{"pebsd_weighted_samples", FAMILY_COUNTER,
+		  "Samples, each times the period in force; comparable across period changes, no count of "
+		  "loads."},
+		 figures_weight},
+		{{"pebsd_weighted_latency_cycles", FAMILY_COUNTER,
+		  "Latencies of sampled accesses, each times the period in force; no stall time."},
+		 figures_weighted_latency},
+		{{"pebsd_hitm_samples", FAMILY_COUNTER, "Samples that hit a modified line in another cache."},
+		 hitm_of},
+		{{"pebsd_tlb_walk_samples", FAMILY_COUNTER,
+		  "Samples whose address translation took a page walk: TLB results walk, miss (all that "
+		  "Intel tells) and fault."},
+		 figures_tlb_walk},
+		{{"pebsd_locked_samples", FAMILY_COUNTER, "Samples of locked accesses."}, locked_of},
+		{{"pebsd_blocked_samples", FAMILY_COUNTER,
+		  "Samples of loads blocked by a store whose data or address was not ready."},
+		 blocked_of},
+	};
+
+	write_words(rendering, &source_samples, source_labels, ARRAY_SIZE(source_labels), samples_of);
+	write_words(rendering, &source_latency, source_labels, ARRAY_SIZE(source_labels), latency_sum_of);
+	for (size_t k = 0; k < ARRAY_SIZE(simple); k++)
+		for (size_t i = 0; i < rendering->n_cells; i++) {
+			const struct cell *cell = &rendering->cells[i];
+			u64 value = simple[k].value(cell->figures);
+
+			if (value)
+				exposition_u64(rendering->out, &simple[k].family, "_total", cell->labels,
+					       NULL, value);
+		}
+	if (!detail)
+		return;
+	write_words(rendering, &snoop, snoop_labels, ARRAY_SIZE(snoop_labels), snoop_of);
+	write_words(rendering, &tlb, tlb_labels, ARRAY_SIZE(tlb_labels), tlb_of);
+}
+
+static struct maybe_u64 known_where_not_0(u64 value)
+{
+	return (struct maybe_u64){value != 0, value};
+}
+
+static void write_events(struct rendering *rendering)
+{
+	static const struct family seen = {"pebsd_samples_seen", FAMILY_COUNTER,
+					   "Samples that were counted."};
+	static const struct family unattributed = {
+		"pebsd_samples_unattributed", FAMILY_COUNTER,
+		"Samples of cgroups without a slot, counted under cgroup=unattributed."};
+	static const struct family filtered = {
+		"pebsd_samples_filtered", FAMILY_COUNTER,
+		"Samples of operations that the event is not about, where the hardware samples every kind; "
+		"neither seen nor lost."};
+	static const struct family lost = {"pebsd_samples_lost", FAMILY_COUNTER,
+					   "Samples that were due and not counted, by reason."};
+	static const struct family unsampled = {
+		"pebsd_unsampled_seconds", FAMILY_COUNTER,
+		"Time in which the event was not sampled, summed over its CPUs, by reason."};
+	static const struct family period = {"pebsd_sample_period", FAMILY_GAUGE,
+					     "Events that one sample stands for."};
+	static const struct family ldlat = {"pebsd_ldlat_cycles", FAMILY_GAUGE,
+					    "Only loads of more cycles than this are sampled; every latency "
+					    "figure is conditional on it."};
+	static const struct family running = {"pebsd_running_ratio", FAMILY_GAUGE,
+					      "Share of its enabled time in which the event was counting."};
+	const struct snapshot *snapshot = rendering->snapshot;
+	struct exposition *out = rendering->out;
+	char *const *labels = rendering->event_labels;
+
+	for (size_t i = 0; i < snapshot->n_events; i++)
+		exposition_u64(out, &seen, "_total", labels[i], NULL,
+			       figures_samples(&snapshot->events[i].total));
+	for (size_t i = 0; i < snapshot->n_events; i++)
+		exposition_u64(out, &unattributed, "_total", labels[i], NULL,
+			       snapshot->events[i].unattributed);
+	for (size_t i = 0; i < snapshot->n_events; i++)
+		exposition_maybe_u64(out, &filtered, "_total", labels[i], NULL, snapshot->events[i].filtered);
+	for (size_t i = 0; i < snapshot->n_events; i++) {
+		exposition_u64(out, &lost, "_total", labels[i], "reason=\"malformed\"",
+			       snapshot->events[i].lost_malformed);
+		exposition_maybe_u64(out, &lost, "_total", labels[i], "reason=\"unexplained\"",
+				     snapshot->events[i].lost_unexplained);
+	}
+	for (size_t i = 0; i < snapshot->n_events; i++) {
+		exposition_maybe_double(out, &unsampled, "_total", labels[i], "reason=\"throttled\"",
+					snapshot->events[i].throttled_seconds);
+		exposition_maybe_double(out, &unsampled, "_total", labels[i], "reason=\"multiplexed\"",
+					snapshot->events[i].multiplexed_seconds);
+		exposition_maybe_double(out, &unsampled, "_total", labels[i], "reason=\"paused\"",
+					snapshot->events[i].paused_seconds);
+	}
+	for (size_t i = 0; i < snapshot->n_events; i++)
+		exposition_maybe_u64(out, &period, "", labels[i], NULL,
+				     known_where_not_0(snapshot->events[i].event.period));
+	for (size_t i = 0; i < snapshot->n_events; i++)
+		exposition_maybe_u64(out, &ldlat, "", labels[i], NULL,
+				     known_where_not_0(snapshot->events[i].event.ldlat));
+	for (size_t i = 0; i < snapshot->n_events; i++)
+		exposition_maybe_double(out, &running, "", labels[i], NULL,
+					snapshot->events[i].running_ratio);
+}
+
+static struct maybe_double seconds_of(const struct timespec *time)
+{
+	double seconds = (double)time->tv_sec + (double)time->tv_nsec / (double)NSEC_PER_SEC;
+
+	return (struct maybe_double){time->tv_sec != 0, seconds};
+}
+
+/* The daemon itself: its books, its configuration, its process. */
+static void write_daemon(struct rendering *rendering, const struct process_figures *process)
+{
+	static const struct family paused = {
+		"pebsd_paused", FAMILY_GAUGE,
+		"Whether sampling rests on request, its counters free for another tool."};
+	static const struct family cgroups = {"pebsd_cgroups", FAMILY_GAUGE,
+					      "Living cgroups that have a slot of their own."};
+	static const struct family slots = {"pebsd_cgroup_slots", FAMILY_GAUGE,
+					    "Slots for cgroups, used and free."};
+	static const struct family limit = {"pebsd_cgroup_slots_limit", FAMILY_GAUGE,
+					    "Slots that there can be, with max-memory."};
+	static const struct family births = {"pebsd_cgroup_births_without_slot", FAMILY_COUNTER,
+					     "Cgroups that found no free slot when they were born."};
+	static const struct family without = {
+		"pebsd_cgroups_without_slot", FAMILY_GAUGE,
+		"Cgroups that have no slot now: their samples are unattributed, and no rule judges them."};
+	static const struct family maps = {"pebsd_map_bytes", FAMILY_GAUGE, "Memory of the BPF maps."};
+	static const struct family duration = {"pebsd_collection_duration_seconds", FAMILY_GAUGE,
+					       "How long the last collection took."};
+	static const struct family reloaded = {"pebsd_config_last_reload_successful", FAMILY_GAUGE,
+					       "Whether the last reload of the configuration was taken."};
+	static const struct family reload_time = {
+		"pebsd_config_last_reload_success_timestamp_seconds", FAMILY_GAUGE,
+		"When the configuration in force was read, in seconds since the epoch."};
+	static const struct family cpu = {"process_cpu_seconds", FAMILY_COUNTER,
+					  "User and system time of the daemon."};
+	static const struct family resident = {"process_resident_memory_bytes", FAMILY_GAUGE,
+					       "Resident memory of the daemon."};
+	static const struct family start = {"process_start_time_seconds", FAMILY_GAUGE,
+					    "When the daemon was started, in seconds since the epoch."};
+	static const struct family fds = {"process_open_fds", FAMILY_GAUGE,
+					  "File descriptors that the daemon has open."};
+	const struct snapshot *snapshot = rendering->snapshot;
+	struct exposition *out = rendering->out;
+
+	exposition_u64(out, &paused, "", NULL, NULL, snapshot->paused);
+	exposition_u64(out, &cgroups, "", NULL, NULL, snapshot->cgroups_alive);
+	exposition_u64(out, &slots, "", NULL, NULL, snapshot->slots);
+	exposition_u64(out, &limit, "", NULL, NULL, snapshot->slots_limit);
+	exposition_u64(out, &births, "_total", NULL, NULL, snapshot->births_without_slot);
+	exposition_u64(out, &without, "", NULL, NULL, snapshot->without_slot);
+	exposition_u64(out, &maps, "", NULL, NULL, snapshot->map_bytes);
+	exposition_maybe_double(out, &duration, "", NULL, NULL,
+				(struct maybe_double){true, snapshot->collection_seconds});
+	exposition_u64(out, &reloaded, "", NULL, NULL, snapshot->config_reloaded);
+	exposition_maybe_double(out, &reload_time, "", NULL, NULL, seconds_of(&snapshot->config_time));
+	if (!process)
+		return;
+	exposition_maybe_double(out, &cpu, "_total", NULL, NULL, process->cpu_seconds);
+	exposition_maybe_u64(out, &resident, "", NULL, NULL, process->resident_bytes);
+	exposition_maybe_double(out, &start, "", NULL, NULL, process->start_seconds);
+	exposition_maybe_u64(out, &fds, "", NULL, NULL, process->open_fds);
+}
+
+static int compare_paths(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+static int write_guest(struct rendering *rendering, const char *cgroup)
+{
+	static const struct family guests = {
+		"pebsd_guest_not_sampled", FAMILY_GAUGE,
+		"Holds a virtual machine, whose accesses in guest mode are not sampled: its figures are the "
+		"host's side alone."};
+	_cleanup_free_ char *labels = NULL;
+	int r = cgroup_label(&rendering->wish, cgroup, &labels);
+
+	if (r < 0)
+		return r;
+	exposition_u64(rendering->out, &guests, "", labels, NULL, 1);
+	return 0;
+}
+
+/* Of cgroups that have series, or their names would be told where they are not wanted. */
+static int write_guests(struct rendering *rendering, const struct series *const *series, size_t n)
+{
+	const struct snapshot *snapshot = rendering->snapshot;
+	_cleanup_free_ const char **paths = calloc(n + 1, sizeof(*paths));
+
+	if (!paths)
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++)
+		paths[i] = series[i]->path;
+	qsort(paths, n, sizeof(*paths), compare_paths);
+	for (size_t i = 0; i < snapshot->n_cgroups; i++) {
+		const struct snapshot_cgroup *cgroup = &snapshot->cgroups[i];
+		int r;
+
+		if (!cgroup->guest_not_sampled ||
+		    !bsearch(&cgroup->path, paths, n, sizeof(*paths), compare_paths))
+			continue;
+		r = write_guest(rendering, cgroup->path);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+/* Whether an event before this one says the same of its PMU, or another says more. */
+static bool sampler_is_told(const struct snapshot *snapshot, size_t index)
+{
+	const struct event *event = &snapshot->events[index].event;
+
+	for (size_t i = 0; i < snapshot->n_events; i++) {
+		const struct event *other = &snapshot->events[i].event;
+
+		if (i == index || strcmp(other->pmu, event->pmu) != 0)
+			continue;
+		if (i < index && other->latency_kind == event->latency_kind)
+			return true;
+		if (event->latency_kind == LATENCY_NONE && other->latency_kind != LATENCY_NONE)
+			return true;
+	}
+	return false;
+}
+
+static void write_http(struct exposition *out, struct maybe_u64 restarts)
+{
+	static const struct family family = {
+		"pebsd_http_restarts", FAMILY_COUNTER,
+		"How often the process that speaks HTTP ended and was started again."};
+
+	exposition_maybe_u64(out, &family, "_total", NULL, NULL, restarts);
+}
+
+static int write_infos(struct rendering *rendering)
+{
+	static const struct family build = {"pebsd_build", FAMILY_INFO, "The daemon's version."};
+	static const struct family sampler = {
+		"pebsd_sampler", FAMILY_INFO,
+		"Where samples come from, and what their latency counts on each PMU."};
+	const struct snapshot *snapshot = rendering->snapshot;
+	int r;
+
+	exposition_u64(rendering->out, &build, "_info", "version=\"" PEBSD_VERSION "\"", NULL, 1);
+	for (size_t i = 0; i < snapshot->n_events; i++) {
+		const struct event *event = &snapshot->events[i].event;
+		const char *kind = event_latency_kind_name(event->latency_kind);
+		_cleanup_free_ char *pmu = NULL;
+		_cleanup_free_ char *labels = NULL;
+
+		if (sampler_is_told(snapshot, i))
+			continue;
+		r = label_escape(event->pmu, &pmu);
+		if (r < 0)
+			return r;
+		if (asprintf(&labels, "origin=\"%s\"%s%s%s%s%s%s", snapshot->origin, *pmu ? ",pmu=\"" : "",
+			     pmu, *pmu ? "\"" : "", kind ? ",latency_kind=\"" : "", kind ? kind : "",
+			     kind ? "\"" : "") < 0) {
+			labels = NULL;
+			return -ENOMEM;
+		}
+		exposition_u64(rendering->out, &sampler, "_info", labels, NULL, 1);
+	}
+	return 0;
+}
+
+int prometheus_render(const struct snapshot *snapshot, const struct series *const *series, size_t n_series,
+		      const struct prometheus_options *options, const struct process_figures *process,
+		      char **ret_text, size_t *ret_length)
+{
+	struct rendering rendering = {
+		.snapshot = snapshot,
+		.wish = {.containers = snapshot->containers, .labels = options->labels},
+	};
+	struct exposition out;
+	int r, ended;
+
+	exposition_begin(&out, options->openmetrics);
+	rendering.out = &out;
+	r = label_all(&rendering, series, n_series);
+	if (r >= 0) {
+		write_histograms(&rendering);
+		write_counters(&rendering, options->detail);
+		write_events(&rendering);
+		prometheus_cost(&out, snapshot, rendering.event_labels);
+		r = prometheus_offcore(&out, snapshot, series, n_series, &rendering.wish);
+		if (r >= 0 && options->alerts)
+			r = prometheus_alerts(&out, options->alerts, &rendering.wish);
+		prometheus_detail(&out, snapshot->detail);
+		write_http(&out, options->http_restarts);
+		write_daemon(&rendering, process);
+		if (r >= 0)
+			r = write_guests(&rendering, series, n_series);
+	}
+	if (r >= 0)
+		r = write_infos(&rendering);
+	rendering_done(&rendering);
+	ended = exposition_end(&out, ret_text, ret_length);
+	if (r < 0 && ended >= 0) {
+		free(*ret_text);
+		*ret_text = NULL;
+	}
+	return r < 0 ? r : ended;
+}

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "export/prometheus/prometheus_alerts.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "export/prometheus/alerts_told.h"
+#include "export/prometheus/label.h"
+
+static int write_alert(struct exposition *out, const struct alert *alert,
+		       const struct cgroup_label_wish *wish)
+{
+	static const struct family family = {
+		"pebsd_alert", FAMILY_GAUGE,
+		"Alerts of rules: 1 while one fires, 0 while its breach has not been proven for long enough; "
+		"what is not known at the moment stays as it was."};
+	_cleanup_free_ char *rule = NULL;
+	_cleanup_free_ char *cgroup = NULL;
+	_cleanup_free_ char *severity = NULL;
+	_cleanup_free_ char *labels = NULL;
+
+	if (label_escape(alert->rule->name, &rule) < 0 || cgroup_label(wish, alert->cgroup, &cgroup) < 0 ||
+	    label_escape(alert->rule->severity, &severity) < 0)
+		return -ENOMEM;
+	if (asprintf(&labels, "rule=\"%s\",%s,severity=\"%s\"", rule, cgroup, severity) < 0) {
+		labels = NULL;
+		return -ENOMEM;
+	}
+	exposition_u64(out, &family, "", labels, NULL, alert->decision.state == ALERT_FIRING);
+	return 0;
+}
+
+static int write_alerts(struct exposition *out, const struct prometheus_alerts *alerts,
+			const struct cgroup_label_wish *wish)
+{
+	static const struct family unlisted = {
+		"pebsd_alerts_unlisted", FAMILY_GAUGE,
+		"Alerts beyond those that pebsd_alert has a series for at most."};
+	_cleanup_(alerts_told_done) struct alerts_told told = {0};
+	int r = alerts_told(alerts->list, alerts->n, PROMETHEUS_ALERTS_MAX, &told);
+
+	for (size_t i = 0; r == 0 && i < told.n; i++)
+		r = write_alert(out, told.list[i], wish);
+	if (r == 0)
+		exposition_u64(out, &unlisted, "", NULL, NULL, told.unlisted);
+	return r;
+}
+
+static void write_actions(struct exposition *out, const struct prometheus_alerts *alerts)
+{
+	static const struct family family = {
+		"pebsd_alert_actions", FAMILY_COUNTER,
+		"Actions on alerts by what became of them; limited: not taken, as they were too many."};
+	char labels[64];
+
+	for (enum act_kind kind = 0; kind < ACT_KINDS; kind++)
+		for (enum act_result result = 0; result < ACT_RESULTS; result++) {
+			(void)snprintf(labels, sizeof(labels), "action=\"%s\",result=\"%s\"",
+				       act_kind_name(kind), act_result_name(result));
+			exposition_u64(out, &family, "_total", labels, NULL, alerts->actions[kind][result]);
+		}
+}
+
+int prometheus_alerts(struct exposition *out, const struct prometheus_alerts *alerts,
+		      const struct cgroup_label_wish *wish)
+{
+	static const struct family rules = {"pebsd_rules", FAMILY_GAUGE, "Rules in force, dry runs too."};
+
+	exposition_u64(out, &rules, "", NULL, NULL, alerts->n_rules);
+	write_actions(out, alerts);
+	return write_alerts(out, alerts, wish);
+}

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "export/prometheus/prometheus_cost.h"
+
+static const char *const reasons[GOVERNOR_REASONS] = {
+	[GOVERNOR_OVER_BUDGET] = "reason=\"over_budget\"",
+	[GOVERNOR_UNDER_BUDGET] = "reason=\"under_budget\"",
+	[GOVERNOR_THROTTLED] = "reason=\"throttled\"",
+	[GOVERNOR_RATE_LOWERED] = "reason=\"rate_lowered\"",
+};
+
+static struct maybe_double seconds_of(struct maybe_double ns)
+{
+	return (struct maybe_double){ns.known, ns.value / (double)NSEC_PER_SEC};
+}
+
+static struct maybe_double seconds_of_interrupt(const struct snapshot_interrupt *interrupt)
+{
+	return seconds_of((struct maybe_double){interrupt->known, interrupt->ns});
+}
+
+void prometheus_cost(struct exposition *out, const struct snapshot *snapshot, char *const *labels)
+{
+	static const struct family ratio = {
+		"pebsd_cost_ratio", FAMILY_GAUGE,
+		"Share of the busiest CPU's time that sampling the event cost over the last collection, without "
+		"what it takes from the other thread of a core, pebsd's own time, and a hypervisor's exits."};
+	static const struct family budget = {"pebsd_cost_budget_ratio", FAMILY_GAUGE,
+					     "Share of each CPU's time that sampling the event may cost."};
+	static const struct family sample = {
+		"pebsd_sample_cost_seconds", FAMILY_GAUGE,
+		"What a sample takes at the present rate: the interrupt, by what was measured at the start, and "
+		"the program, as timed in some of its runs."};
+	static const struct family interrupt = {
+		"pebsd_interrupt_cost_seconds", FAMILY_GAUGE,
+		"What the interrupt of a sample took at the start, where samples were frequent and where they "
+		"were rare."};
+	static const struct family changes = {
+		"pebsd_period_changes", FAMILY_COUNTER,
+		"Changes of the period by the governor of the budget, by reason."};
+
+	for (size_t i = 0; i < snapshot->n_events; i++)
+		exposition_maybe_double(out, &ratio, "", labels[i], NULL, snapshot->events[i].cost.ratio);
+	for (size_t i = 0; i < snapshot->n_events; i++)
+		exposition_maybe_double(out, &budget, "", labels[i], NULL, snapshot->events[i].cost.budget);
+	for (size_t i = 0; i < snapshot->n_events; i++) {
+		const struct snapshot_cost *cost = &snapshot->events[i].cost;
+
+		exposition_maybe_double(out, &sample, "", labels[i], "part=\"program\"",
+					seconds_of(cost->program_ns));
+		exposition_maybe_double(out, &sample, "", labels[i], "part=\"interrupt\"",
+					seconds_of(cost->interrupt_ns));
+	}
+	for (size_t i = 0; i < snapshot->n_events; i++) {
+		const struct snapshot_cost *cost = &snapshot->events[i].cost;
+
+		exposition_maybe_double(out, &interrupt, "", labels[i], "samples=\"dense\"",
+					seconds_of_interrupt(&cost->dense));
+		exposition_maybe_double(out, &interrupt, "", labels[i], "samples=\"sparse\"",
+					seconds_of_interrupt(&cost->sparse));
+	}
+	for (size_t i = 0; i < snapshot->n_events; i++)
+		for (int reason = 0; reason < GOVERNOR_REASONS && snapshot->events[i].cost.state; reason++)
+			if (reasons[reason])
+				exposition_u64(out, &changes, "_total", labels[i], reasons[reason],
+					       snapshot->events[i].cost.changes[reason]);
+}

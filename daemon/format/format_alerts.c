@@ -1,0 +1,387 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/json_get.h"
+#include "format/format_event.h"
+#include "format/rule_text.h"
+#include "format/verdict.h"
+
+/* From here on an alert is one row; below, its rule and cgroup are on the next line. */
+#define WIDTH_OF_ROWS   140
+#define CGROUP_MIN      40
+#define CGROUP_INDENT   4
+#define RULE_INDENT     2
+#define GAP             2
+#define RESOLVED_SHOWN  10 /* on a terminal: who looks for what fires must not scroll over an hour's */
+#define RULE_WIDTH_MAX  63
+#define LIMIT_WIDTH_MAX 48
+
+enum cell { STATE, AGE, VALUE, BOUNDS, LIMIT, RULE, SEVERITY, NUMBER, CGROUP, CELLS };
+
+static const struct {
+	const char *head;
+	bool right;
+} cells[CELLS] = {
+	[STATE] = {"STATE", false},       [AGE] = {"AGE", true},      [VALUE] = {"VALUE", true},
+	[BOUNDS] = {"BOUNDS", false},     [LIMIT] = {"LIMIT", false}, [RULE] = {"RULE", false},
+	[SEVERITY] = {"SEVERITY", false}, [NUMBER] = {"ALERT", true}, [CGROUP] = {"CGROUP", false},
+};
+
+struct row {
+	const json_object *alert;
+	int rank;
+	char *cell[CELLS];
+};
+
+struct table {
+	struct row *rows;
+	size_t n;
+	size_t width[CELLS];
+	bool wide;
+};
+
+static struct table *table_done(struct table *table)
+{
+	for (size_t i = 0; i < table->n; i++)
+		for (size_t j = 0; j < CELLS; j++)
+			free(table->rows[i].cell[j]);
+	free(table->rows);
+	return NULL;
+}
+DEFINE_CLEANUP(struct table *, table_done)
+
+static const char *const ranks[] = {"firing", "pending", "resolved"};
+
+/* What needs a person first: by the state that counts, also where it is unknown now. */
+static int rank_of(const json_object *alert)
+{
+	const char *held = verdict_state_held(alert);
+
+	for (size_t i = 0; i < ARRAY_SIZE(ranks); i++)
+		if (strcmp(held, ranks[i]) == 0)
+			return (int)i;
+	return ARRAY_SIZE(ranks);
+}
+
+static bool is_dry(const json_object *alert)
+{
+	bool dry_run;
+
+	return json_get_bool(alert, "dry_run", &dry_run) && dry_run;
+}
+
+static char *visible_member(const json_object *alert, const char *key)
+{
+	const char *text = json_get_text(alert, key);
+
+	return text_visible(text ? text : "-");
+}
+
+static char *limit_of(const json_object *alert)
+{
+	const char *word = json_get_text(alert, "metric");
+	_cleanup_free_ char *metric = NULL;
+	char limit[VERDICT_TEXT_MAX];
+	char *text;
+
+	verdict_limit(alert, VERDICT_SHORT, limit);
+	/* The alert's rule is not known any more: one that is so called now may be another. */
+	if (!word)
+		return strdup(limit);
+	return asprintf(&text, "%s %s", line_visible(word, &metric), limit) < 0 ? NULL : text;
+}
+
+static void fill_row(struct row *row, const json_object *alert, time_t now)
+{
+	char text[VERDICT_TEXT_MAX] = "-", age[TEXT_NUMBER_MAX];
+	double value;
+	u64 number;
+
+	row->alert = alert;
+	row->rank = rank_of(alert);
+	row->cell[STATE] = verdict_state(alert);
+	verdict_age(alert, "since", now, age);
+	row->cell[AGE] = strdup(age);
+	if (verdict_member(alert, "value", &value))
+		verdict_number(value, json_get_text(alert, "unit"), VERDICT_SHORT, text);
+	row->cell[VALUE] = strdup(text);
+	verdict_bounds(alert, VERDICT_SHORT, text);
+	row->cell[BOUNDS] = strdup(text);
+	row->cell[LIMIT] = limit_of(alert);
+	row->cell[RULE] = visible_member(alert, "rule");
+	row->cell[SEVERITY] = visible_member(alert, "severity");
+	(void)snprintf(text, sizeof(text), "-");
+	if (json_get_u64(alert, "alert", &number))
+		(void)snprintf(text, sizeof(text), "%llu", (unsigned long long)number);
+	row->cell[NUMBER] = strdup(text);
+	row->cell[CGROUP] = visible_member(alert, "cgroup");
+}
+
+static const char *cell_of(const struct row *row, enum cell cell)
+{
+	return row->cell[cell] ? row->cell[cell] : "?";
+}
+
+/* Those that fire first; among them in the daemon's order, which is by since. */
+static bool fill_table(struct table *table, json_object *list, time_t now)
+{
+	size_t n = json_object_array_length(list);
+
+	table->rows = calloc(n ? n : 1, sizeof(*table->rows));
+	if (!table->rows)
+		return false;
+	for (int rank = 0; rank <= (int)ARRAY_SIZE(ranks); rank++) {
+		for (size_t i = 0; i < n; i++) {
+			const json_object *alert = json_object_array_get_idx(list, i);
+
+			if (rank_of(alert) == rank)
+				fill_row(&table->rows[table->n++], alert, now);
+		}
+	}
+	return true;
+}
+
+static void choose_widths(struct table *table, const struct format_style *style)
+{
+	size_t fixed = 0;
+
+	for (size_t j = 0; j < CELLS; j++) {
+		table->width[j] = strlen(cells[j].head);
+		for (size_t i = 0; i < table->n; i++) {
+			size_t width = text_width(cell_of(&table->rows[i], j));
+
+			if (width > table->width[j])
+				table->width[j] = width;
+		}
+		if (j != CGROUP)
+			fixed += table->width[j] + GAP;
+	}
+	if (table->width[RULE] > RULE_WIDTH_MAX)
+		table->width[RULE] = RULE_WIDTH_MAX;
+	if (table->width[LIMIT] > LIMIT_WIDTH_MAX)
+		table->width[LIMIT] = LIMIT_WIDTH_MAX;
+	table->wide =
+		style->width == 0 || (style->width >= WIDTH_OF_ROWS && style->width >= fixed + CGROUP_MIN);
+	if (table->wide && style->width && table->width[CGROUP] > style->width - fixed)
+		table->width[CGROUP] = style->width - fixed;
+}
+
+/* A place on a line: what has no room there goes to the next. */
+struct place {
+	FILE *out;
+	size_t limit;  /* 0: none */
+	size_t column; /* so far */
+	size_t blanks; /* that the one before leaves free */
+};
+
+static void put(struct place *place, const char *text, size_t width, bool right)
+{
+	size_t columns = text_width(text);
+	size_t padding = columns < width ? width - columns : 0;
+	size_t gap = place->column == 0 ? 0 : right ? 1 : GAP;
+	size_t before = gap + place->blanks + (right ? padding : 0);
+
+	if (place->limit && place->column > RULE_INDENT && place->column + before + columns > place->limit) {
+		(void)fputc('\n', place->out);
+		place->column = 0;
+		before = RULE_INDENT;
+	}
+	(void)fprintf(place->out, "%*s%s", (int)before, "", text);
+	place->column += before + columns;
+	place->blanks = (right ? 0 : padding);
+}
+
+static void put_cells(FILE *out, const struct table *table, const struct format_style *style,
+		      const struct row *row)
+{
+	struct place place = {.out = out, .limit = table->wide ? 0 : style->width};
+
+	for (enum cell j = 0; j < (table->wide ? CELLS : RULE); j++) {
+		_cleanup_free_ char *cut = NULL;
+		const char *text = row ? cell_of(row, j) : cells[j].head;
+
+		if (j == CGROUP && row) {
+			cut = text_tail(text, table->width[j], style->utf8);
+			text = cut ? cut : "?";
+		}
+		put(&place, text, table->width[j], cells[j].right);
+	}
+}
+
+/* "(page, alert 17, stores)": what is not said is left out. */
+static char *qualities_of(const struct row *row)
+{
+	_cleanup_free_ char *event = visible_member(row->alert, "event");
+	bool has_number = strcmp(cell_of(row, NUMBER), "-") != 0;
+	bool has_event = event && strcmp(event, "-") != 0 && strcmp(event, "loads") != 0;
+	char *text;
+
+	return asprintf(&text, "(%s%s%s%s%s)", cell_of(row, SEVERITY), has_number ? ", alert " : "",
+			has_number ? cell_of(row, NUMBER) : "", has_event ? ", " : "",
+			has_event ? event : "") < 0
+		       ? NULL
+		       : text;
+}
+
+static void put_names(FILE *out, const struct format_style *style, const struct row *row)
+{
+	struct place place = {.out = out, .limit = style->width};
+	_cleanup_free_ char *qualities = qualities_of(row);
+	const char *cgroup = cell_of(row, CGROUP);
+	_cleanup_free_ char *cut = NULL;
+
+	(void)fprintf(out, "%*s%s", RULE_INDENT, "", cell_of(row, RULE));
+	place.column = RULE_INDENT + text_width(cell_of(row, RULE));
+	put(&place, qualities ? qualities : "?", 0, false);
+	if (text_width(cgroup) + GAP + place.column <= style->width) {
+		(void)fprintf(out, "%*s%s\n", GAP, "", cgroup);
+		return;
+	}
+	cut = text_tail(cgroup, style->width > CGROUP_INDENT ? style->width - CGROUP_INDENT : 1, style->utf8);
+	(void)fprintf(out, "\n%*s%s\n", CGROUP_INDENT, "", cut ? cut : "?");
+}
+
+static void put_notes(FILE *out, const struct format_style *style, const json_object *alert)
+{
+	_cleanup_free_ char *preference = verdict_preference(alert);
+	_cleanup_free_ char *reason = NULL, *end = NULL;
+	char held[TEXT_NUMBER_MAX], lasting[TEXT_NUMBER_MAX];
+	double held_s, for_s;
+
+	if (verdict_is_unknown(alert))
+		line_put(out, style, "", "unknown: %s",
+			 verdict_reason(json_get_text(alert, "unknown"), &reason));
+	if (rank_of(alert) == 1 && verdict_member(alert, "held_s", &held_s) &&
+	    verdict_member(alert, "for_s", &for_s)) {
+		text_span(held_s, held);
+		text_span(for_s, lasting);
+		line_put(out, style, "", "proven for %s; fires after %s", held, lasting);
+	}
+	if (json_get_text(alert, "end"))
+		line_put(out, style, "", "ended: %s", verdict_end(json_get_text(alert, "end"), &end));
+	if (is_dry(alert))
+		line_put(out, style, "", "dry run: no action is taken");
+	if (preference)
+		line_put(out, style, "", "%s", preference);
+}
+
+static void put_table(FILE *out, const struct format_style *style, const struct table *table)
+{
+	_cleanup_fclose_ FILE *line = NULL;
+	_cleanup_free_ char *head = NULL;
+	size_t resolved = 0, length;
+	char number[TEXT_NUMBER_MAX];
+
+	line = open_memstream(&head, &length);
+	if (!line)
+		return;
+	put_cells(line, table, style, NULL);
+	if (fclose(TAKE_PTR(line)) != 0)
+		return;
+	(void)fputc('\n', out);
+	line_head(out, style, head);
+	for (size_t i = 0; i < table->n; i++) {
+		const struct row *row = &table->rows[i];
+
+		if (row->rank == 2 && ++resolved > RESOLVED_SHOWN && style->width)
+			continue;
+		put_cells(out, table, style, row);
+		(void)fputc('\n', out);
+		if (!table->wide)
+			put_names(out, style, row);
+		put_notes(out, style, row->alert);
+	}
+	if (resolved > RESOLVED_SHOWN && style->width) {
+		text_count(resolved - RESOLVED_SHOWN, number);
+		(void)fputc('\n', out);
+		line_put(out, style, NULL, "%s more resolved: `pebsctl alerts | cat` has all", number);
+	}
+}
+
+/* "1 firing, 2 pending, 1 resolved in the last hour; 1 of these unknown now". */
+static void put_summary(FILE *out, const struct format_style *style, const struct table *table)
+{
+	static const char *const words[] = {"firing", "pending", "resolved in the last hour",
+					    "in another state"};
+	size_t by_rank[ARRAY_SIZE(words)] = {0}, unknown = 0, dry = 0;
+	char text[256] = "", number[TEXT_NUMBER_MAX];
+	size_t length = 0;
+
+	for (size_t i = 0; i < table->n; i++) {
+		by_rank[table->rows[i].rank]++;
+		unknown += verdict_is_unknown(table->rows[i].alert);
+		dry += is_dry(table->rows[i].alert);
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(words); i++) {
+		if (by_rank[i] == 0 && i > 0)
+			continue;
+		text_count(by_rank[i], number);
+		length += (size_t)snprintf(text + length, sizeof(text) - length, "%s%s %s",
+					   length ? ", " : "", number, words[i]);
+	}
+	if (unknown) {
+		text_count(unknown, number);
+		length += (size_t)snprintf(text + length, sizeof(text) - length, "; %s of these unknown now",
+					   number);
+	}
+	if (dry) {
+		text_count(dry, number);
+		(void)snprintf(text + length, sizeof(text) - length, "; %s in dry run", number);
+	}
+	line_put(out, style, "Alerts", "%s", text);
+}
+
+/* No alert is no proof that all is well: not where there is no rule, and where much is unknown. */
+static void put_silence(FILE *out, const struct format_style *style, json_object *rules)
+{
+	json_object *list = json_get_array(rules, "rules");
+	char all_text[TEXT_NUMBER_MAX], few_text[TEXT_NUMBER_MAX];
+	u64 unknown = 0, few = 0, n;
+
+	if (!list)
+		return;
+	if (json_object_array_length(list) == 0) {
+		line_put(out, style, "Rules",
+			 "none, so nothing is judged; `pebsctl rules` says how to have one");
+		return;
+	}
+	for (size_t i = 0; i < json_object_array_length(list); i++) {
+		json_object *cgroups = json_get_object(json_object_array_get_idx(list, i), "cgroups");
+
+		unknown += rule_text_unknown(cgroups);
+		if (json_get_u64(json_get_object(cgroups, "unknown"), "samples", &n))
+			few += n;
+	}
+	if (unknown == 0)
+		return;
+	text_count(unknown, all_text);
+	text_count(few, few_text);
+	line_put(out, style, "Unknown",
+		 "%s cgroups (counted for each rule) can't be judged now%s%s%s; `pebsctl rules` says why",
+		 all_text, few ? ", " : "", few ? few_text : "", few ? " of them for too few samples" : "");
+}
+
+void format_alerts(FILE *out, json_object *rules, json_object *alerts, time_t now,
+		   const struct format_style *style)
+{
+	json_object *list = json_get_array(alerts, "alerts");
+	_cleanup_(table_donep) struct table *table = &(struct table){0};
+	_cleanup_free_ char *origin = NULL;
+
+	line_put(out, style, "Origin", "%s", format_origin_name(alerts, &origin));
+	if (!list || !fill_table(table, list, now)) {
+		line_put(out, style, "Alerts", "not known");
+		return;
+	}
+	if (table->n == 0)
+		line_put(out, style, "Alerts",
+			 "none: nothing fires or is about to, and nothing did in the last hour");
+	else
+		put_summary(out, style, table);
+	put_silence(out, style, rules);
+	if (table->n == 0)
+		return;
+	choose_widths(table, style);
+	put_table(out, style, table);
+}

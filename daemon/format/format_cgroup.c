@@ -1,0 +1,386 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/json_get.h"
+#include "format/figure.h"
+#include "format/format_event.h"
+#include "format/format_offcore.h"
+#include "format/trend_line.h"
+#include "pebsd/histogram.h"
+
+/* Fine buckets are shown as they are up to that many lines; else octaves. */
+#define ROWS_MAX    24
+#define BAR_DEFAULT 40
+#define BAR_LEFT    36 /* columns of a table left of its bar */
+
+struct rows {
+	u64 samples[FINE_BUCKETS];
+	u32 lower[FINE_BUCKETS];
+	u32 upper[FINE_BUCKETS];
+	u32 first, last; /* that have samples */
+	u64 sum;
+};
+
+static bool read_histogram(json_object *list, u64 fine[FINE_BUCKETS])
+{
+	u64 le, samples;
+	bool any = false;
+
+	memset(fine, 0, FINE_BUCKETS * sizeof(*fine));
+	for (size_t i = 0; list && i < json_object_array_length(list); i++) {
+		const json_object *bucket = json_object_array_get_idx(list, i);
+
+		if (!json_get_u64(bucket, "le", &le) || le > ~0U ||
+		    !json_get_u64(bucket, "samples", &samples))
+			continue;
+		fine[histogram_fine_index((u32)le)] += samples;
+		any = any || samples > 0;
+	}
+	return any;
+}
+
+static u32 octave_lower(u32 index)
+{
+	return index ? histogram_octave_upper(index - 1) : 0;
+}
+
+/* The buckets from the first to the last that has samples; the empty ones between them show gaps. */
+static void choose_rows(const u64 fine[FINE_BUCKETS], struct rows *ret)
+{
+	u32 first = 0, last = FINE_OVERFLOW;
+	bool octaves;
+
+	memset(ret, 0, sizeof(*ret));
+	while (!fine[first])
+		first++;
+	while (!fine[last])
+		last--;
+	octaves = last - first >= ROWS_MAX;
+	for (u32 i = first; i <= last; i++) {
+		u32 row = octaves ? histogram_octave_index(histogram_fine_upper(i)) : i;
+
+		ret->samples[row] += fine[i];
+		ret->lower[row] = octaves ? octave_lower(row) : histogram_fine_lower(i);
+		ret->upper[row] = octaves ? histogram_octave_upper(row) : histogram_fine_upper(i);
+		ret->sum += fine[i];
+	}
+	ret->first = octaves ? histogram_octave_index(histogram_fine_upper(first)) : first;
+	ret->last = octaves ? histogram_octave_index(histogram_fine_upper(last)) : last;
+}
+
+static size_t bar_width(const struct format_style *style)
+{
+	if (style->width == 0)
+		return BAR_DEFAULT;
+	return style->width > BAR_LEFT + 5 ? style->width - BAR_LEFT : 5;
+}
+
+static void put_histogram(FILE *out, const struct format_style *style, json_object *event)
+{
+	u64 fine[FINE_BUCKETS];
+	struct rows rows;
+	u64 most = 0;
+
+	if (!read_histogram(json_get_array(event, "histogram"), fine))
+		return;
+	choose_rows(fine, &rows);
+	for (u32 i = rows.first; i <= rows.last; i++)
+		if (rows.samples[i] > most)
+			most = rows.samples[i];
+
+	(void)fputc('\n', out);
+	line_head(out, style, "        CYCLES     SAMPLES  SHARE");
+	for (u32 i = rows.first; i <= rows.last; i++) {
+		char range[48], count[TEXT_NUMBER_MAX], percent[TEXT_NUMBER_MAX], bar[TEXT_BAR_MAX];
+
+		if (rows.upper[i] == ~0U)
+			(void)snprintf(range, sizeof(range), "above %u", rows.lower[i]);
+		else if (rows.upper[i] == rows.lower[i] + 1)
+			(void)snprintf(range, sizeof(range), "%u", rows.upper[i]);
+		else
+			(void)snprintf(range, sizeof(range), "%u - %u", rows.lower[i] + 1, rows.upper[i]);
+		text_short_count((double)rows.samples[i], count);
+		line_percent((double)rows.samples[i], (double)rows.sum, percent);
+		text_bar((double)rows.samples[i] / (double)most, bar_width(style), style->utf8, bar);
+		(void)fprintf(out, "%17s %8s %6s%s%s\n", range, count, percent, *bar ? "  " : "", bar);
+	}
+}
+
+static bool samples_with_latency(json_object *source, u64 *ret)
+{
+	json_object *histogram = json_get_array(source, "histogram");
+	u64 sum = 0, samples;
+
+	for (size_t i = 0; histogram && i < json_object_array_length(histogram); i++)
+		if (json_get_u64(json_object_array_get_idx(histogram, i), "samples", &samples))
+			sum += samples;
+	*ret = sum;
+	return sum > 0;
+}
+
+static void put_sources(FILE *out, const struct format_style *style, json_object *event, bool has_latency)
+{
+	json_object *sources = json_get_object(event, "sources");
+	double latency_of_all = 0;
+	u64 all = 0;
+
+	if (!sources || !figure_samples(event, &all) || all == 0)
+		return;
+	(void)json_get_double(json_get_object(event, "latency"), "sum", &latency_of_all);
+	(void)fputc('\n', out);
+	line_head(out, style,
+		  has_latency ? "SOURCE        SAMPLES  SHARE    LAT%   MEAN"
+			      : "SOURCE        SAMPLES  SHARE");
+	json_object_object_foreach (sources, name, source) {
+		char count[TEXT_NUMBER_MAX], share[TEXT_NUMBER_MAX],
+			mean[TEXT_NUMBER_MAX] = "-", latency[TEXT_NUMBER_MAX] = "-", bar[TEXT_BAR_MAX];
+		_cleanup_free_ char *kept = NULL;
+		u64 samples, with_latency;
+		double sum;
+
+		if (!json_get_u64(source, "samples", &samples) || samples == 0)
+			continue;
+		text_short_count((double)samples, count);
+		line_percent((double)samples, (double)all, share);
+		if (json_get_double(source, "latency_sum", &sum)) {
+			line_percent(sum, latency_of_all, latency);
+			if (samples_with_latency(source, &with_latency))
+				text_short_count(sum / (double)with_latency, mean);
+		}
+		text_bar((double)samples / (double)all, bar_width(style) > 10 ? bar_width(style) - 9 : 1,
+			 style->utf8, bar);
+		(void)fprintf(out, "%-13s %7s %6s", line_visible(name, &kept), count, share);
+		if (has_latency)
+			(void)fprintf(out, " %7s %6s", latency, mean);
+		(void)fprintf(out, "  %s\n", bar);
+	}
+}
+
+static void put_results(FILE *out, const struct format_style *style, const char *label, json_object *results,
+			u64 all)
+{
+	_cleanup_fclose_ FILE *line = NULL;
+	_cleanup_free_ char *text = NULL;
+	const char *separator = "";
+	size_t length;
+
+	if (!results || json_object_object_length(results) == 0 || !figure_is_measured(results))
+		return;
+	line = open_memstream(&text, &length);
+	if (!line)
+		return;
+	json_object_object_foreach (results, name, count) {
+		_cleanup_free_ char *kept = NULL;
+		char number[TEXT_NUMBER_MAX], percent[TEXT_NUMBER_MAX];
+
+		text_count(json_object_get_uint64(count), number);
+		line_percent((double)json_object_get_uint64(count), (double)all, percent);
+		(void)fprintf(line, "%s%s %s (%s)", separator, line_visible(name, &kept), number, percent);
+		separator = ", ";
+	}
+	if (fclose(TAKE_PTR(line)) == 0)
+		line_put(out, style, label, "%s", text);
+}
+
+static void put_flags(FILE *out, const struct format_style *style, const json_object *event, u64 all)
+{
+	static const char *const names[] = {"locked", "blocked"};
+	char text[2 * (TEXT_NUMBER_MAX + 40)] = "";
+	size_t length = 0;
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		char share[TEXT_NUMBER_MAX];
+		u64 samples;
+
+		if (!json_get_u64(event, names[i], &samples))
+			continue;
+		line_percent((double)samples, (double)all, share);
+		length += (size_t)snprintf(text + length, sizeof(text) - length, "%s%s %llu (%s)",
+					   length ? ", " : "", names[i], (unsigned long long)samples, share);
+	}
+	if (length)
+		line_put(out, style, "Flags", "%s", text);
+}
+
+/* Against the instructions of the same PMU. */
+static void put_per_thousand(FILE *out, const struct format_style *style, json_object *described,
+			     const json_object *event)
+{
+	_cleanup_free_ char *kept = NULL;
+	char number[TEXT_NUMBER_MAX];
+	double ratio;
+
+	if (!json_get_double(event, "per_thousand_instructions", &ratio))
+		return;
+	line_rate(ratio, number);
+	line_put(out, style, "Per 1000", "%s sampled %s per thousand instructions%s", number,
+		 line_visible(json_get_text(described, "role"), &kept),
+		 figure_measures(described, "latency") ? ": of those tagged at random and above the threshold"
+						       : "");
+}
+
+/* Not every sample may have a latency. `all`: the samples of the event. */
+static void put_latency(FILE *out, const struct format_style *style, const json_object *event, u64 all)
+{
+	static const char *const names[] = {"p50", "p90", "p95", "p99", "p999"};
+	_cleanup_fclose_ FILE *line = NULL;
+	_cleanup_free_ char *text = NULL;
+	u64 samples = all;
+	size_t length;
+	double mean;
+
+	if (!figure_mean(event, &mean)) {
+		line_put(out, style, "Latency", "no sample has one");
+		return;
+	}
+	line = open_memstream(&text, &length);
+	if (!line)
+		return;
+	(void)json_get_u64(json_get_object(event, "latency"), "samples", &samples);
+	(void)fprintf(line, "mean %.1f", mean);
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+		struct figure_quantile quantile;
+
+		if (!figure_quantile(event, names[i], &quantile))
+			continue;
+		if (quantile.over)
+			(void)fprintf(line, ", %s above %llu", names[i], (unsigned long long)quantile.low);
+		else
+			(void)fprintf(line, ", %s %.0f (%llu-%llu)", names[i], quantile.value,
+				      (unsigned long long)quantile.low + 1,
+				      (unsigned long long)quantile.high);
+	}
+	if (fclose(TAKE_PTR(line)) != 0)
+		return;
+	if (samples < all) {
+		char number[TEXT_NUMBER_MAX];
+
+		text_count(samples, number);
+		line_put(out, style, "Latency", "%s cycles: of the %s samples that have one", text, number);
+	} else {
+		line_put(out, style, "Latency", "%s cycles", text);
+	}
+}
+
+static void put_trend(FILE *out, const struct format_style *style, const json_object *event,
+		      const json_object *whole)
+{
+	double now, before;
+
+	if (!figure_mean(event, &now) || !figure_mean(whole, &before) || before <= 0)
+		return;
+	line_put(out, style, "Trend", "the mean is %.1f, and %.1f over all the time: %+.1f%%", now, before,
+		 100 * (now - before) / before);
+}
+
+/* Collection by collection, or as near as cells are for. */
+static void put_trend_line(FILE *out, const struct format_style *style, const json_object *event,
+			   bool has_latency)
+{
+	size_t width = style->width ? style->width : LINE_LABEL + 2 + BAR_DEFAULT;
+	size_t cells = width > LINE_LABEL + 2 ? width - LINE_LABEL - 2 : 1;
+	char span[TEXT_NUMBER_MAX], cell[TEXT_NUMBER_MAX], from[TEXT_NUMBER_MAX], to[TEXT_NUMBER_MAX];
+	double low = 0, high = 0;
+	struct trend_line line;
+
+	if (!trend_line_read(event, has_latency, &line) || !trend_line_bounds(&line, &low, &high))
+		return;
+	cells = cells < line.n ? cells : line.n;
+	text_span((double)cells * line.bin_seconds, span);
+	text_span(line.bin_seconds, cell);
+	text_short_count(low, from);
+	text_short_count(high, to);
+	line_put(out, style, "Trend", "the last %s, %s a cell: %s of %s to %s", span, cell,
+		 has_latency ? "means" : "samples a second", from, to);
+	(void)fprintf(out, "%*s", LINE_LABEL + 2, "");
+	trend_line_put(out, &line, cells, style->utf8);
+	(void)fputc('\n', out);
+}
+
+static void put_event(FILE *out, const struct format_style *style, const char *key, json_object *described,
+		      json_object *event, const json_object *whole)
+{
+	bool has_latency = figure_measures(described, "latency");
+	char count[TEXT_NUMBER_MAX];
+	u64 all = 0;
+
+	(void)figure_samples(event, &all);
+	text_count(all, count);
+	(void)fputc('\n', out);
+	format_event(out, style, "Event", key, described);
+	line_put(out, style, "Samples", "%s", count);
+	put_per_thousand(out, style, described, event);
+	if (has_latency)
+		put_latency(out, style, event, all);
+	put_trend(out, style, event, whole);
+	put_trend_line(out, style, event, has_latency);
+	put_results(out, style, "Snoop", json_get_object(event, "snoop"), all);
+	put_results(out, style, "TLB", json_get_object(event, "tlb"), all);
+	put_flags(out, style, event, all);
+	put_sources(out, style, event, has_latency);
+	put_histogram(out, style, event);
+}
+
+/* What is known of it beside its path. */
+static void format_labels(FILE *out, const struct format_style *style, json_object *cgroup)
+{
+	json_object *labels = json_get_object(cgroup, "labels");
+	_cleanup_free_ char *text = NULL;
+	_cleanup_free_ char *visible = NULL;
+	size_t bytes;
+	FILE *stream = labels ? open_memstream(&text, &bytes) : NULL;
+	const char *separator = "";
+
+	if (!stream)
+		return;
+	json_object_object_foreach (labels, key, value) {
+		(void)fprintf(stream, "%s%s %s", separator, key, json_object_get_string(value));
+		separator = ", ";
+	}
+	if (fclose(stream) == 0 && *text)
+		line_put(out, style, "Labels", "%s", line_visible(text, &visible));
+}
+
+void format_cgroup(FILE *out, json_object *status, json_object *cgroup, json_object *whole,
+		   const struct format_style *style)
+{
+	json_object *described = json_get_object(status, "events");
+	json_object *events = json_get_object(cgroup, "events");
+	json_object *whole_events = json_get_object(whole, "events");
+	_cleanup_free_ char *name = NULL;
+	char number[TEXT_NUMBER_MAX + 8] = "";
+	bool alive = true, guest, no_slot = false;
+	u64 id = 0, members;
+
+	if (json_get_u64(cgroup, "id", &id) && id > 0)
+		(void)snprintf(number, sizeof(number), " (id %llu)", (unsigned long long)id);
+	(void)json_get_bool(cgroup, "alive", &alive);
+	line_put(out, style, "Cgroup", "%s%s%s", line_visible(json_get_text(cgroup, "cgroup"), &name), number,
+		 alive ? "" : ", removed");
+	format_labels(out, style, cgroup);
+	if (json_get_bool(cgroup, "no_slot", &no_slot) && no_slot)
+		line_put(out, style, "Slot",
+			 "none: all were taken when it was born, and its samples are unattributed; raise "
+			 "`max-memory` (or `max`) in [cgroups]");
+	if (json_get_bool(cgroup, "guest_not_sampled", &guest) && guest)
+		line_put(out, style, "Guest",
+			 "not sampled: of this virtual machine the figures are the host's side alone");
+	if (json_get_u64(cgroup, "subtree", &members))
+		line_put(out, style, "Sum", "of its subtree: %llu sampled cgroup%s at and below it",
+			 (unsigned long long)members, members == 1 ? "" : "s");
+	format_origin(out, style, "Origin", cgroup);
+	format_pause(out, style, status);
+	if (!events || json_object_object_length(events) == 0) {
+		line_put(out, style, "Samples", "%s",
+			 no_slot ? "none under its name"
+				 : "none in this window; --window all shows those before");
+		format_offcore(out, style, status, cgroup);
+		return;
+	}
+	json_object_object_foreach (events, key, event) {
+		put_event(out, style, key, json_get_object(described, key), event,
+			  json_get_object(whole_events, key));
+	}
+	format_offcore(out, style, status, cgroup);
+}

@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/json_get.h"
+#include "format/format_event.h"
+#include "format/rule_text.h"
+#include "format/verdict.h"
+
+#define SCALE_MAX 60
+#define SCALE_MIN 10
+#define MARGIN    0.08 /* of the scale on both sides */
+
+/* The limits and the measurement on one scale of values. */
+struct scale {
+	bool below;
+	double threshold, clear, value;
+	bool has_low, has_high;
+	double low, high;
+	double first, last; /* what the outermost cells stand for */
+	size_t cells;
+};
+
+static void widen(struct scale *scale, double value)
+{
+	if (value < scale->first)
+		scale->first = value;
+	if (value > scale->last)
+		scale->last = value;
+}
+
+/* Returns whether there is anything to draw. */
+static bool read_scale(const json_object *alert, size_t width, struct scale *scale)
+{
+	double margin;
+
+	scale->below = !verdict_member(alert, "above", &scale->threshold);
+	if (scale->below && !verdict_member(alert, "below", &scale->threshold))
+		return false;
+	if (!verdict_member(alert, "value", &scale->value))
+		return false;
+	if (!verdict_member(alert, "clear", &scale->clear))
+		scale->clear = scale->threshold;
+	scale->has_low = verdict_member(alert, "low", &scale->low);
+	scale->has_high = verdict_member(alert, "high", &scale->high);
+	scale->first = scale->last = scale->value;
+	widen(scale, scale->threshold);
+	widen(scale, scale->clear);
+	if (scale->has_low)
+		widen(scale, scale->low);
+	if (scale->has_high)
+		widen(scale, scale->high);
+	margin = MARGIN * (scale->last - scale->first);
+	/* Also where doubles have no digits left, or the span is none. */
+	if (!(margin > 0 && margin < 1e300))
+		return false;
+	scale->first -= margin;
+	scale->last += margin;
+	scale->cells = width > SCALE_MAX ? SCALE_MAX : width < SCALE_MIN ? SCALE_MIN : width;
+	return true;
+}
+
+static size_t cell_of(const struct scale *scale, double value)
+{
+	double at = (value - scale->first) / (scale->last - scale->first);
+
+	return (size_t)(at * (double)(scale->cells - 1) + 0.5);
+}
+
+static void draw_limits(const struct scale *scale, char *ret)
+{
+	size_t threshold = cell_of(scale, scale->threshold), clear = cell_of(scale, scale->clear);
+
+	for (size_t i = 0; i < scale->cells; i++) {
+		bool fires = scale->below ? i <= threshold : i >= threshold;
+		bool clears = scale->below ? i >= clear : i <= clear;
+
+		ret[i] = '-';
+		if (clears)
+			ret[i] = '.';
+		if (fires)
+			ret[i] = '!';
+	}
+	ret[scale->cells] = '\0';
+}
+
+/* Where a bound is short of a limit in the same cell it is drawn beside it: what is not proven must not look
+ * so. */
+static size_t cell_beside(const struct scale *scale, double value, bool is_low)
+{
+	size_t cell = cell_of(scale, value);
+	double limit = is_low == scale->below ? scale->clear : scale->threshold;
+
+	if (cell != cell_of(scale, limit))
+		return cell;
+	if (is_low && value < limit && cell > 0)
+		return cell - 1;
+	if (!is_low && value > limit && cell + 1 < scale->cells)
+		return cell + 1;
+	return cell;
+}
+
+/* "[==o===]"; an end without a bound is open. */
+static void draw_measured(const struct scale *scale, char *ret)
+{
+	size_t low = scale->has_low ? cell_beside(scale, scale->low, true) : 0;
+	size_t high = scale->has_high ? cell_beside(scale, scale->high, false) : scale->cells - 1;
+
+	memset(ret, ' ', scale->cells);
+	for (size_t i = low; i <= high && i < scale->cells; i++)
+		ret[i] = '=';
+	ret[low] = scale->has_low ? '[' : '<';
+	ret[high] = scale->has_high ? ']' : '>';
+	ret[cell_of(scale, scale->value)] = 'o';
+	ret[scale->cells] = '\0';
+	for (size_t i = scale->cells; i > 0 && ret[i - 1] == ' '; i--)
+		ret[i - 1] = '\0';
+}
+
+static void put_scale(FILE *out, const struct format_style *style, const json_object *alert)
+{
+	size_t left = LINE_LABEL + 2;
+	size_t width = style->width == 0 ? SCALE_MAX : style->width > left ? style->width - left : 0;
+	const char *unit = json_get_text(alert, "unit");
+	char threshold[VERDICT_TEXT_MAX], clear[VERDICT_TEXT_MAX];
+	char line[SCALE_MAX + 1];
+	struct scale scale;
+
+	if (!read_scale(alert, width, &scale))
+		return;
+	/* Not by line_put(): a scale's blanks are none between words. */
+	draw_limits(&scale, line);
+	(void)fprintf(out, "%*s: %s\n", LINE_LABEL, "Limits", line);
+	draw_measured(&scale, line);
+	(void)fprintf(out, "%*s: %s\n", LINE_LABEL, "Measured", line);
+	verdict_quantity(scale.threshold, unit, VERDICT_FULL, threshold);
+	verdict_quantity(scale.clear, unit, VERDICT_FULL, clear);
+	line_put(out, style, "", "! is %s %s, . is %s %s: it fires, or clears, once all of [=o=] is there",
+		 scale.below ? "below" : "above", threshold, clear, scale.below ? "or more" : "or less");
+}
+
+static void put_state(FILE *out, const struct format_style *style, const json_object *alert, time_t now)
+{
+	_cleanup_free_ char *state = verdict_state(alert);
+	char age[TEXT_NUMBER_MAX], since[TEXT_TIME_MAX + 8], number[TEXT_NUMBER_MAX + 16] = "";
+	bool dry_run = false;
+	u64 alert_number;
+
+	verdict_age(alert, "since", now, age);
+	if (json_get_u64(alert, "alert", &alert_number))
+		(void)snprintf(number, sizeof(number), "; alert %llu", (unsigned long long)alert_number);
+	(void)json_get_bool(alert, "dry_run", &dry_run);
+	if (json_get_text(alert, "since"))
+		line_put(out, style, "State", "%s since %s (%s)%s%s", state ? state : "?",
+			 line_time(json_get_text(alert, "since"), since), age, number,
+			 dry_run ? "; dry run: no action is taken" : "");
+	else
+		line_put(out, style, "State", "%s%s%s", state ? state : "?", number,
+			 dry_run ? "; dry run: no action is taken" : "");
+}
+
+static void put_why(FILE *out, const struct format_style *style, const json_object *alert)
+{
+	_cleanup_free_ char *reason = NULL, *end = NULL;
+	char held[TEXT_NUMBER_MAX], lasting[TEXT_NUMBER_MAX];
+	double held_s, for_s;
+
+	if (verdict_is_unknown(alert))
+		line_put(out, style, "Unknown", "%s; meanwhile nothing fires or resolves",
+			 verdict_reason(json_get_text(alert, "unknown"), &reason));
+	if (strcmp(verdict_state_held(alert), "pending") == 0 && verdict_member(alert, "held_s", &held_s) &&
+	    verdict_member(alert, "for_s", &for_s)) {
+		text_span(held_s, held);
+		text_span(for_s, lasting);
+		line_put(out, style, "Pending", "proven for %s; fires after %s", held, lasting);
+	}
+	if (json_get_text(alert, "end"))
+		line_put(out, style, "Ended", "%s", verdict_end(json_get_text(alert, "end"), &end));
+}
+
+/* "breach proven 06:00:00 UTC ..., fired ..., resolved ...": what is not said did not happen. */
+static void put_history(FILE *out, const struct format_style *style, const json_object *alert)
+{
+	static const struct {
+		const char *key, *label;
+	} times[] = {{"breached", "Breached"}, {"fired", "Fired"}, {"resolved", "Resolved"}};
+	char time[TEXT_TIME_MAX + 8];
+
+	for (size_t i = 0; i < ARRAY_SIZE(times); i++)
+		if (json_get_text(alert, times[i].key))
+			line_put(out, style, times[i].label, "%s",
+				 line_time(json_get_text(alert, times[i].key), time));
+}
+
+static void put_value(FILE *out, const struct format_style *style, const json_object *rule,
+		      const json_object *alert)
+{
+	const char *unit = json_get_text(alert, "unit");
+	char value_text[VERDICT_TEXT_MAX], bounds[VERDICT_TEXT_MAX], text[VERDICT_TEXT_MAX];
+	char confidence[64] = "";
+	_cleanup_free_ char *metric = NULL;
+	double value, sure;
+
+	if (!verdict_member(alert, "value", &value)) {
+		line_put(out, style, "Value", "not known");
+		return;
+	}
+	verdict_quantity(value, unit, VERDICT_FULL, value_text);
+	verdict_bounds(alert, VERDICT_FULL, bounds);
+	if (verdict_member(rule, "confidence", &sure)) {
+		verdict_number(sure, "share", VERDICT_FULL, text);
+		(void)snprintf(confidence, sizeof(confidence), ", each at %.32s confidence", text);
+	}
+	line_put(out, style, "Value", "%s is %s; bounds: %s%s",
+		 line_visible(json_get_text(alert, "metric"), &metric), value_text,
+		 strcmp(bounds, "-") == 0 ? "not known" : bounds, confidence);
+}
+
+static void put_samples(FILE *out, const struct format_style *style, const json_object *alert)
+{
+	char number[TEXT_NUMBER_MAX], window[TEXT_NUMBER_MAX + 16] = "";
+	char least[TEXT_NUMBER_MAX + 32] = "", base[TEXT_NUMBER_MAX + 32] = "";
+	char independent[TEXT_NUMBER_MAX + 32] = "";
+	double seconds;
+	u64 count, worth;
+
+	if (!json_get_u64(alert, "samples", &count))
+		return;
+	if (verdict_member(alert, "window_s", &seconds)) {
+		char span[TEXT_NUMBER_MAX];
+
+		text_span(seconds, span);
+		(void)snprintf(window, sizeof(window), " in %s", span);
+	}
+	text_count(count, number);
+	if (json_get_u64(alert, "worth", &worth) && worth < count) {
+		char text[TEXT_NUMBER_MAX];
+
+		text_count(worth, text);
+		(void)snprintf(independent, sizeof(independent), " worth %s independent ones", text);
+	}
+	if (json_get_u64(alert, "min_samples", &count) && count > 0) {
+		char text[TEXT_NUMBER_MAX];
+
+		text_count(count, text);
+		(void)snprintf(least, sizeof(least), "; at least %s are wanted", text);
+	}
+	if (json_get_u64(alert, "base_samples", &count)) {
+		char text[TEXT_NUMBER_MAX];
+
+		text_count(count, text);
+		(void)snprintf(base, sizeof(base), "; the baseline has %s", text);
+	}
+	line_put(out, style, "Samples", "%s%s%s%s%s", number, independent, window, base, least);
+}
+
+/* Returns whether there is any. */
+static bool put_sentences(FILE *out, const struct format_style *style, json_object *sentences)
+{
+	size_t told = 0;
+
+	for (size_t i = 0; sentences && i < json_object_array_length(sentences); i++) {
+		json_object *sentence = json_object_array_get_idx(sentences, i);
+		_cleanup_free_ char *kept = NULL;
+
+		if (json_object_is_type(sentence, json_type_string))
+			line_put(out, style, told++ ? "" : "Verdict", "%s",
+				 line_visible(json_object_get_string(sentence), &kept));
+	}
+	return told > 0;
+}
+
+static void put_judged(FILE *out, const struct format_style *style, const json_object *rule,
+		       json_object *alert, time_t now)
+{
+	_cleanup_free_ char *preference = verdict_preference(alert);
+	_cleanup_free_ char *event = NULL;
+
+	(void)fputc('\n', out);
+	line_put(out, style, "Event", "%s", line_visible(json_get_text(alert, "event"), &event));
+	put_state(out, style, alert, now);
+	put_value(out, style, rule, alert);
+	put_scale(out, style, alert);
+	/* The sentences have all that follows, in better words. */
+	if (put_sentences(out, style, json_get_array(alert, "sentences")))
+		return;
+	put_why(out, style, alert);
+	put_samples(out, style, alert);
+	if (preference)
+		line_put(out, style, "Attributes", "%s", preference);
+	put_history(out, style, alert);
+}
+
+void format_explain(FILE *out, json_object *explained, time_t now, const struct format_style *style)
+{
+	json_object *rule = json_get_object(explained, "rule");
+	json_object *judged = json_get_array(explained, "judged");
+	size_t n = judged ? json_object_array_length(judged) : 0;
+	_cleanup_free_ char *name = NULL, *cgroup = NULL, *origin = NULL;
+
+	line_put(out, style, "Rule", "%s", line_visible(json_get_text(rule, "rule"), &name));
+	if (n)
+		line_put(
+			out, style, "Cgroup", "%s",
+			line_visible(json_get_text(json_object_array_get_idx(judged, 0), "cgroup"), &cgroup));
+	line_put(out, style, "Origin", "%s", format_origin_name(explained, &origin));
+	if (n && json_get_array(json_object_array_get_idx(judged, 0), "sentences"))
+		rule_text_put_rest(out, style, rule);
+	else
+		rule_text_put(out, style, rule);
+	if (n == 0)
+		line_put(out, style, "State",
+			 "nothing to judge yet: the rule matches, and no sample of its event has come from "
+			 "there");
+	for (size_t i = 0; i < n; i++)
+		put_judged(out, style, rule, json_object_array_get_idx(judged, i), now);
+}

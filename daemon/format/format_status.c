@@ -1,0 +1,393 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/cpu_list.h"
+#include "base/json_get.h"
+#include "format/format_event.h"
+#include "format/format_offcore.h"
+
+/* Cgroups without a slot that are named. */
+#define NO_SLOT_SHOWN 10
+
+/* CPUs of an event that are not as the others, in one line; the notes say what to do. */
+static void put_deviating(FILE *out, const struct format_style *style, json_object *per_cpu)
+{
+	_cleanup_free_ char *in_error = NULL;
+	_cleanup_free_ char *throttled = NULL;
+	struct cpu_list error_cpus = {0}, throttled_cpus = {0};
+
+	for (size_t i = 0; per_cpu && i < json_object_array_length(per_cpu); i++) {
+		json_object *cpu = json_object_array_get_idx(per_cpu, i);
+		double seconds;
+		bool error;
+		u64 number;
+
+		if (!json_get_u64(cpu, "cpu", &number) || number >= CPU_LIST_MAX)
+			continue;
+		if (json_get_bool(cpu, "in_error", &error) && error)
+			cpu_list_add(&error_cpus, (int)number);
+		if (json_get_double(cpu, "throttled_seconds", &seconds) && seconds > 0)
+			cpu_list_add(&throttled_cpus, (int)number);
+	}
+	in_error = cpu_list_format(&error_cpus);
+	throttled = cpu_list_format(&throttled_cpus);
+	if (in_error && *in_error)
+		line_put(out, style, "", "in error, not counting: CPUs %s", in_error);
+	if (throttled && *throttled)
+		line_put(out, style, "", "throttled since the start: CPUs %s", throttled);
+}
+
+/* "taking turns with stores"; the caller frees, NULL for none. */
+static char *turns_of(json_object *event)
+{
+	json_object *others = json_get_array(event, "takes_turns_with");
+	_cleanup_fclose_ FILE *out = NULL;
+	_cleanup_free_ char *text = NULL;
+	size_t length;
+
+	if (!others)
+		return NULL;
+	out = open_memstream(&text, &length);
+	if (!out)
+		return NULL;
+	(void)fprintf(out, ", taking turns");
+	for (size_t i = 0; i < json_object_array_length(others); i++) {
+		_cleanup_free_ char *kept = NULL;
+
+		(void)fprintf(
+			out, "%s%s", i ? ", " : " with ",
+			line_visible(json_object_get_string(json_object_array_get_idx(others, i)), &kept));
+	}
+	return fclose(TAKE_PTR(out)) == 0 ? TAKE_PTR(text) : NULL;
+}
+
+/* What the lines on all samples can't tell where there are several events. */
+static void put_event_samples(FILE *out, const struct format_style *style, json_object *samples)
+{
+	_cleanup_free_ char *lost = format_counts(json_get_object(samples, "lost"), "not known");
+	char number[TEXT_NUMBER_MAX], filtered[TEXT_NUMBER_MAX + 16] = "";
+	u64 value;
+
+	if (json_get_u64(samples, "filtered", &value)) {
+		text_count(value, number);
+		(void)snprintf(filtered, sizeof(filtered), ", %s filtered", number);
+	}
+	if (!json_get_u64(samples, "seen", &value))
+		return;
+	text_count(value, number);
+	line_put(out, style, "", "%s seen%s; lost: %s", number, filtered, lost ? lost : "?");
+}
+
+/* "0.41%", of shares that are far below one as a rule. */
+static void put_share(double share, char ret[static TEXT_NUMBER_MAX])
+{
+	(void)snprintf(ret, TEXT_NUMBER_MAX, share > 0 && share < 0.00005 ? "<0.01%%" : "%.2f%%",
+		       share * 100);
+}
+
+static void put_rounded(double value, char ret[static TEXT_NUMBER_MAX])
+{
+	text_count(value > 0 ? (u64)(value + 0.5) : 0, ret);
+}
+
+/* The two rates at which interrupts were timed. */
+static void put_timed_interrupts(FILE *out, const struct format_style *style, json_object *cost)
+{
+	json_object *dense = json_get_object(cost, "dense_interrupt");
+	json_object *sparse = json_get_object(cost, "sparse_interrupt");
+	char dense_ns[TEXT_NUMBER_MAX], dense_rate[TEXT_NUMBER_MAX];
+	char sparse_ns[TEXT_NUMBER_MAX], sparse_rate[TEXT_NUMBER_MAX];
+	double values[4];
+
+	if (!json_get_double(dense, "ns", &values[0]) || !json_get_double(dense, "per_second", &values[1]) ||
+	    !json_get_double(sparse, "ns", &values[2]) || !json_get_double(sparse, "per_second", &values[3]))
+		return;
+	put_rounded(values[0], dense_ns);
+	put_rounded(values[1], dense_rate);
+	put_rounded(values[2], sparse_ns);
+	put_rounded(values[3], sparse_rate);
+	line_put(out, style, "", "an interrupt was timed at %s ns with %s samples a second, %s ns with %s",
+		 dense_ns, dense_rate, sparse_ns, sparse_rate);
+}
+
+static void put_cost(FILE *out, const struct format_style *style, json_object *cost)
+{
+	char ratio[TEXT_NUMBER_MAX], budget[TEXT_NUMBER_MAX], ns[TEXT_NUMBER_MAX];
+	char interrupt[TEXT_NUMBER_MAX + 64] = "", program[TEXT_NUMBER_MAX + 64] = "",
+					 of[TEXT_NUMBER_MAX + 64] = "";
+	_cleanup_free_ char *state = NULL;
+	bool known, least;
+	double value;
+	u64 changes;
+
+	if (json_get_double(cost, "interrupt_ns", &value)) {
+		put_rounded(value, ns);
+		(void)snprintf(interrupt, sizeof(interrupt), "; a sample takes %s ns of interrupt", ns);
+	}
+	if (json_get_double(cost, "program_ns", &value)) {
+		put_rounded(value, ns);
+		(void)snprintf(program, sizeof(program), "%s %s ns of program",
+			       *interrupt ? " and" : "; a sample takes", ns);
+	}
+	known = json_get_double(cost, "ratio", &value);
+	least = known && !json_get_object(cost, "sparse_interrupt");
+	if (known)
+		put_share(value, ratio);
+	else
+		(void)snprintf(ratio, sizeof(ratio), "unknown");
+	if (json_get_double(cost, "budget", &value))
+		put_share(value, budget);
+	else
+		(void)snprintf(budget, sizeof(budget), "none");
+	if (json_get_text(cost, "state"))
+		(void)snprintf(of, sizeof(of), ", budget %s: %s", budget,
+			       line_visible(json_get_text(cost, "state"), &state));
+	line_put(out, style, "", "cost, of the busiest CPU's time: %s%s%s%s%s", least ? "at least " : "",
+		 ratio, of, interrupt, program);
+	put_timed_interrupts(out, style, cost);
+	if (known)
+		line_put(out, style, "",
+			 "the cost leaves out the other thread of a core, pebsd's own time, and a "
+			 "hypervisor's exits");
+	if (json_get_u64(cost, "period_changes", &changes) && changes > 0)
+		line_put(out, style, "", "the budget changed the period %llu time%s since the start",
+			 (unsigned long long)changes, changes == 1 ? "" : "s");
+}
+
+static void put_event(FILE *out, const struct format_style *style, const char *key, json_object *event,
+		      bool alone)
+{
+	_cleanup_free_ char *turns = turns_of(event);
+	_cleanup_free_ char *pmu = NULL;
+	_cleanup_free_ char *cpus = NULL;
+	char percent[TEXT_NUMBER_MAX], counting[TEXT_NUMBER_MAX + 32] = "";
+	double running;
+
+	format_event(out, style, "Event", key, event);
+	if (!alone)
+		put_event_samples(out, style, json_get_object(event, "samples"));
+	if (json_get_object(event, "cost"))
+		put_cost(out, style, json_get_object(event, "cost"));
+	if (!json_get_text(event, "cpus"))
+		return;
+	if (json_get_double(event, "running_ratio", &running)) {
+		line_percent(running, 1, percent);
+		(void)snprintf(counting, sizeof(counting), ", counting %s of the time", percent);
+	}
+	line_put(out, style, "", "on %s, CPUs %s%s%s", line_visible(json_get_text(event, "pmu"), &pmu),
+		 line_visible(json_get_text(event, "cpus"), &cpus), turns ? turns : "", counting);
+	put_deviating(out, style, json_get_array(event, "per_cpu"));
+}
+
+static void put_recent(FILE *out, const struct format_style *style, json_object *recent)
+{
+	u64 seen;
+	double seconds;
+	char span[TEXT_NUMBER_MAX], rate[TEXT_NUMBER_MAX];
+
+	if (!json_get_double(recent, "window_s", &seconds) || seconds <= 0 ||
+	    !json_get_u64(json_get_object(recent, "samples"), "seen", &seen))
+		return;
+	text_span(seconds, span);
+	line_rate((double)seen / seconds, rate);
+	line_put(out, style, "Rate", "%s samples a second in the last %s", rate, span);
+}
+
+bool format_no_slot(FILE *out, const struct format_style *style, json_object *object)
+{
+	json_object *list = json_get_array(object, "no_slot");
+	size_t n = list ? json_object_array_length(list) : 0;
+	u64 without;
+
+	if (!json_get_u64(object, "without_slot", &without) || without == 0)
+		return false;
+	line_put(
+		out, style, "No slot",
+		"%llu cgroup%s: samples are unattributed, and no rule judges them; raise `max-memory` (or `max`) "
+		"in [cgroups]",
+		(unsigned long long)without, without == 1 ? "" : "s");
+	for (size_t i = 0; i < n && i < NO_SLOT_SHOWN; i++) {
+		_cleanup_free_ char *kept = NULL;
+
+		line_put(out, style, "", "%s",
+			 line_visible(json_object_get_string(json_object_array_get_idx(list, i)), &kept));
+	}
+	return true;
+}
+
+static void put_slots(FILE *out, const struct format_style *style, json_object *status)
+{
+	u64 alive, slots, unused, without, limit;
+	char most[TEXT_NUMBER_MAX + 32] = "";
+	bool missing;
+
+	if (json_get_u64(status, "slots_limit", &limit) && json_get_u64(status, "slots", &slots) &&
+	    limit > slots)
+		(void)snprintf(most, sizeof(most), "; there can be %llu", (unsigned long long)limit);
+	if (json_get_u64(status, "cgroups_alive", &alive) && json_get_u64(status, "slots", &slots) &&
+	    json_get_u64(status, "slots_free", &unused))
+		line_put(out, style, "Cgroups", "%llu; %llu of %llu slots are free%s",
+			 (unsigned long long)alive, (unsigned long long)unused, (unsigned long long)slots,
+			 most);
+	if (format_no_slot(out, style, status) || !json_get_u64(status, "births_without_slot", &without) ||
+	    without == 0)
+		return;
+	/* An older pebsd does not say. */
+	if (json_get_bool(status, "slots_missing", &missing) && !missing)
+		line_put(out, style, "",
+			 "%llu cgroups found no slot when they were born; every cgroup has one now",
+			 (unsigned long long)without);
+	else
+		line_put(out, style, "",
+			 "%llu cgroups found no slot: their samples are unattributed; raise `max-memory` (or "
+			 "`max`) in [cgroups]",
+			 (unsigned long long)without);
+}
+
+static void put_memory(FILE *out, const struct format_style *style, json_object *status)
+{
+	char maps[TEXT_NUMBER_MAX], own_text[TEXT_NUMBER_MAX], peak_text[TEXT_NUMBER_MAX], of[64] = "";
+	json_object *memory = json_get_object(status, "memory");
+	u64 bytes, own, peak, stripes, caches;
+
+	if (!json_get_u64(status, "map_bytes", &bytes) || !json_get_u64(status, "stripes", &stripes))
+		return;
+	text_bytes(bytes, maps);
+	if (json_get_u64(status, "stripe_caches", &caches))
+		(void)snprintf(of, sizeof(of), ", of %llu cache%s", (unsigned long long)caches,
+			       caches == 1 ? "" : "s");
+	line_put(out, style, "Memory", "%s of BPF maps; %llu stripe%s a slot%s", maps,
+		 (unsigned long long)stripes, stripes == 1 ? "" : "s", of);
+	if (!json_get_u64(memory, "anonymous", &own))
+		return;
+	text_bytes(own, own_text);
+	if (json_get_u64(memory, "anonymous_peak", &peak)) {
+		text_bytes(peak, peak_text);
+		line_put(out, style, "", "%s of the daemon's own, %s at its start", own_text, peak_text);
+	} else {
+		line_put(out, style, "", "%s of the daemon's own", own_text);
+	}
+}
+
+/* What is looked at closely, and what that has cost of memory and names. */
+static void put_detail(FILE *out, const struct format_style *style, json_object *detail)
+{
+	json_object *hot = json_get_array(detail, "hot"), *symbols = json_get_object(detail, "symbols");
+	size_t n = hot ? json_object_array_length(hot) : 0;
+	char memory[TEXT_NUMBER_MAX], asked_text[TEXT_NUMBER_MAX], number[TEXT_NUMBER_MAX];
+	u64 running, held, bytes, most, asked, unknown, lost, late;
+
+	if (json_get_u64(detail, "zooms_running", &running) && json_get_u64(detail, "zooms_held", &held) &&
+	    json_get_u64(detail, "zoom_bytes", &bytes)) {
+		text_bytes(bytes, memory);
+		line_put(out, style, "Zooms", "%llu running, %llu held%s%s", (unsigned long long)running,
+			 (unsigned long long)held, held || running ? ": " : "",
+			 held || running ? memory : "");
+	}
+	if (json_get_u64(detail, "hot_max", &most) && (most > 0 || n > 0))
+		line_put(out, style, "Hot tables", "%zu of %llu are taken%s", n, (unsigned long long)most,
+			 n ? ", by" : "");
+	for (size_t i = 0; i < n; i++) {
+		_cleanup_free_ char *kept = NULL;
+
+		line_put(out, style, "", "%s",
+			 line_visible(json_object_get_string(json_object_array_get_idx(hot, i)), &kept));
+	}
+	if (json_get_u64(symbols, "asked", &asked) && asked > 0 &&
+	    json_get_u64(symbols, "unknown", &unknown) && json_get_u64(symbols, "lost", &lost)) {
+		text_count(asked, asked_text);
+		text_count(unknown, number);
+		text_count(lost, memory);
+		line_put(out, style, "Names", "%s addresses asked for: %s have none, %s found no answer",
+			 asked_text, number, memory);
+		if (json_get_u64(symbols, "late", &late) && late > 0) {
+			text_count(late, number);
+			line_put(out, style, "", "%s took more than ten seconds", number);
+		}
+		if (json_get_u64(symbols, "own_bytes", &bytes)) {
+			text_bytes(bytes, memory);
+			line_put(out, style, "", "%s of them are kept", memory);
+		}
+	}
+}
+
+/* The first is the one that the others are drop-ins of. */
+static void put_files(FILE *out, const struct format_style *style, json_object *files)
+{
+	size_t n = files ? json_object_array_length(files) : 0;
+	_cleanup_free_ char *first = NULL, *last = NULL;
+	char more[TEXT_NUMBER_MAX + 16] = "";
+
+	if (n == 0)
+		return;
+	if (n > 2)
+		(void)snprintf(more, sizeof(more), ", %zu more", n - 2);
+	line_put(out, style, "", "%s%s%s%s",
+		 line_visible(json_object_get_string(json_object_array_get_idx(files, 0)), &first), more,
+		 n > 1 ? n > 2 ? " and " : ", " : "",
+		 n > 1 ? line_visible(json_object_get_string(json_object_array_get_idx(files, n - 1)), &last)
+		       : "");
+}
+
+static void put_config(FILE *out, const struct format_style *style, json_object *config)
+{
+	char time[TEXT_TIME_MAX + 8];
+	bool reloaded;
+
+	if (!json_get_bool(config, "reloaded", &reloaded))
+		return;
+	line_put(out, style, "Config", "of %s%s", line_time(json_get_text(config, "time"), time),
+		 reloaded ? ""
+			  : "; the last reload failed, and it stays in force: see the journal, or "
+			    "`pebsd --check-config`");
+	put_files(out, style, json_get_array(config, "files"));
+}
+
+void format_status(FILE *out, json_object *status, json_object *recent, const struct format_style *style)
+{
+	json_object *events = json_get_object(status, "events");
+	json_object *notes = json_get_array(status, "notes");
+	char since[TEXT_TIME_MAX + 8], interval[TEXT_NUMBER_MAX], collection[TEXT_NUMBER_MAX];
+	_cleanup_free_ char *origin = NULL;
+	double interval_s, collection_s;
+	u64 firing;
+	const char *opened_by;
+	bool done;
+
+	line_put(out, style, "Origin", "%s since %s%s", format_origin_name(status, &origin),
+		 line_time(json_get_text(status, "since"), since),
+		 !json_get_bool(status, "replay_done", &done) ? ""
+		 : done                                       ? "; every recording was read"
+							      : "; still reading");
+	opened_by = json_get_text(status, "opened_by");
+	if (opened_by && strcmp(opened_by, "opener") == 0)
+		line_put(out, style, "Events", "opened by pebsd-opener.service, pebsd itself may not");
+	format_pause(out, style, status);
+	if (events) {
+		json_object_object_foreach (events, key, event)
+			put_event(out, style, key, event, json_object_object_length(events) == 1);
+	}
+	format_samples(out, style, json_get_object(status, "samples"), 0);
+	put_recent(out, style, recent);
+	format_offcore_status(out, style, status);
+	put_slots(out, style, status);
+	put_memory(out, style, status);
+	put_detail(out, style, json_get_object(status, "detail"));
+	if (json_get_double(status, "interval_s", &interval_s) &&
+	    json_get_double(status, "collection_s", &collection_s)) {
+		text_span(interval_s, interval);
+		text_span(collection_s, collection);
+		line_put(out, style, "Collection", "each %s; the last took %s", interval, collection);
+	}
+	put_config(out, style, json_get_object(status, "config"));
+	if (json_get_u64(status, "alerts_firing", &firing) && firing > 0)
+		line_put(out, style, "Alerts", "%llu fire%s: `pebsctl alerts`", (unsigned long long)firing,
+			 firing == 1 ? "s" : "");
+	for (size_t i = 0; notes && i < json_object_array_length(notes); i++) {
+		_cleanup_free_ char *kept = NULL;
+
+		line_put(out, style, "Note", "%s",
+			 line_visible(json_object_get_string(json_object_array_get_idx(notes, i)), &kept));
+	}
+}

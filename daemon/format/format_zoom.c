@@ -1,0 +1,321 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/json_get.h"
+#include "format/format_event.h"
+#include "format/format_zoom_lines.h"
+#include "format/location.h"
+#include "format/verdict.h"
+
+/* Columns left of the names in the tables. */
+#define FUNCTION_LEFT (6 + 7 + 8 + 1 + LOCATION_BAR + 1)
+#define OBJECT_LEFT   (6 + 8 + 6 + 1 + LOCATION_BAR + 1)
+#define NAME_LEAST    12
+
+/* How much of a stack's samples may end early before it is said to be a fault of the build. */
+#define EARLY_MUCH 0.1
+
+static bool is_state(const json_object *zoom, const char *state)
+{
+	const char *is = json_get_text(zoom, "state");
+
+	return is && strcmp(is, state) == 0;
+}
+
+static void put_events(FILE *out, const struct format_style *style, json_object *zoom)
+{
+	json_object *events = json_get_array(zoom, "events");
+	char number[TEXT_NUMBER_MAX], period[TEXT_NUMBER_MAX + 16] = "";
+	_cleanup_fclose_ FILE *list = NULL;
+	_cleanup_free_ char *text = NULL;
+	size_t length;
+	u64 value;
+
+	list = open_memstream(&text, &length);
+	if (!list)
+		return;
+	for (size_t i = 0; events && i < json_object_array_length(events); i++) {
+		_cleanup_free_ char *kept = NULL;
+
+		(void)fprintf(
+			list, "%s%s", i ? ", " : "",
+			line_visible(json_object_get_string(json_object_array_get_idx(events, i)), &kept));
+	}
+	if (fclose(TAKE_PTR(list)) != 0)
+		return;
+	if (json_get_u64(zoom, "period", &value)) {
+		text_count(value, number);
+		(void)snprintf(period, sizeof(period), ", period %s", number);
+	}
+	if (json_get_u64(zoom, "rate", &value)) {
+		text_count(value, number);
+		line_put(out, style, "Event", "%s%s; at most %s samples a second", *text ? text : "-", period,
+			 number);
+	} else {
+		line_put(out, style, "Event", "%s%s", *text ? text : "-", period);
+	}
+}
+
+/* ", 12 over the limit" where there is any. */
+static void put_part(FILE *out, json_object *samples, const char *key, const char *what)
+{
+	char number[TEXT_NUMBER_MAX];
+	u64 count;
+
+	if (!json_get_u64(samples, key, &count) || count == 0)
+		return;
+	text_count(count, number);
+	(void)fprintf(out, ", %s %s", number, what);
+}
+
+static void put_samples(FILE *out, const struct format_style *style, json_object *zoom)
+{
+	json_object *samples = json_get_object(zoom, "samples");
+	char taken_text[TEXT_NUMBER_MAX] = "-", seen_text[TEXT_NUMBER_MAX] = "-";
+	_cleanup_fclose_ FILE *rest = NULL;
+	_cleanup_free_ char *text = NULL;
+	u64 taken = 0, seen = 0, throttles;
+	size_t length;
+	double running;
+
+	rest = open_memstream(&text, &length);
+	if (!rest)
+		return;
+	put_part(rest, samples, "limited", "over the limit");
+	put_part(rest, samples, "lost", "lost (no room in a ring)");
+	put_part(rest, samples, "malformed", "malformed");
+	put_part(rest, samples, "dropped", "of those taken beyond the memory for them");
+	if (fclose(TAKE_PTR(rest)) != 0)
+		return;
+	if (json_get_u64(samples, "taken", &taken))
+		text_count(taken, taken_text);
+	if (json_get_u64(samples, "seen", &seen) && seen != taken) {
+		text_count(seen, seen_text);
+		line_put(out, style, "Samples", "%s of %s seen%s", taken_text, seen_text, text);
+	} else {
+		line_put(out, style, "Samples", "%s%s", taken_text, text);
+	}
+	if (json_get_u64(zoom, "throttles", &throttles) && throttles > 0) {
+		text_count(throttles, seen_text);
+		line_put(out, style, "Throttled", "%s times, for sampling a CPU too often", seen_text);
+	}
+	if (json_get_double(zoom, "running_ratio", &running) && running < 0.995) {
+		line_percent(running, 1, seen_text);
+		line_put(out, style, "Counting", "%s of the time in which its tasks ran", seen_text);
+	}
+}
+
+static void put_stacks(FILE *out, const struct format_style *style, json_object *zoom)
+{
+	json_object *stacks = json_get_object(zoom, "stacks");
+	char share[TEXT_NUMBER_MAX], number[TEXT_NUMBER_MAX];
+	_cleanup_free_ char *by = NULL;
+	const char *how = json_get_text(stacks, "by");
+	u64 user, early;
+
+	if (!json_get_u64(stacks, "user", &user) || !json_get_u64(stacks, "early", &early) || user == 0)
+		return;
+	text_count(user, number);
+	line_percent((double)early, (double)user, share);
+	line_put(out, style, "Stacks", "by %s; %s of %s user stacks end early%s",
+		 how && strcmp(how, "lbr") == 0 ? "the CPU's branch records (LBR)" : line_visible(how, &by),
+		 share, number,
+		 (double)early > EARLY_MUCH * (double)user && !(how && strcmp(how, "lbr") == 0)
+			 ? ": code built without frame pointers (-fno-omit-frame-pointer keeps them)"
+			 : "");
+}
+
+void format_zoom_samples(FILE *out, json_object *zoom, const struct format_style *style)
+{
+	put_samples(out, style, zoom);
+	put_stacks(out, style, zoom);
+}
+
+static void put_state(FILE *out, const struct format_style *style, json_object *zoom, time_t now)
+{
+	char began[TEXT_TIME_MAX + 8], ago[TEXT_NUMBER_MAX], ran[TEXT_NUMBER_MAX] = "-",
+							     asked[TEXT_NUMBER_MAX] = "-";
+	_cleanup_free_ char *reason = NULL, *note = NULL;
+	double ran_s = 0, seconds = 0;
+	u64 id = 0;
+
+	(void)json_get_u64(zoom, "zoom", &id);
+	if (json_get_double(zoom, "ran_s", &ran_s))
+		text_span(ran_s, ran);
+	if (json_get_double(zoom, "seconds", &seconds))
+		text_span(seconds, asked);
+	verdict_age(zoom, "began", now, ago);
+	(void)line_time(json_get_text(zoom, "began"), began);
+	if (is_state(zoom, "running"))
+		line_put(out, style, "Zoom", "%llu, still running: %s of %s, since %s",
+			 (unsigned long long)id, ran, asked, began);
+	else if (ran_s < 0.95 * seconds)
+		line_put(out, style, "Zoom", "%llu, for %s of the %s asked for, from %s (%s ago)",
+			 (unsigned long long)id, ran, asked, began, ago);
+	else
+		line_put(out, style, "Zoom", "%llu, for %s from %s (%s ago)", (unsigned long long)id, ran,
+			 began, ago);
+	if (json_get_text(zoom, "reason"))
+		line_put(out, style, "Reason", "%s", line_visible(json_get_text(zoom, "reason"), &reason));
+	if (json_get_text(zoom, "note"))
+		line_put(out, style, "Note", "%s", line_visible(json_get_text(zoom, "note"), &note));
+}
+
+static void put_function(FILE *out, const struct format_style *style, const struct zoom_weight *weight,
+			 json_object *function)
+{
+	double self = 0, total = 0;
+	bool has_self = json_get_double(function, weight->key, &self);
+	bool has_total =
+		json_get_double(function, weight->latency ? "total_latency" : "total_samples", &total);
+
+	location_put_share(out, has_self, self, weight->all);
+	(void)fputc(' ', out);
+	location_put_share(out, has_total, total, weight->all);
+	location_put_count(out, 7, function, "samples");
+	location_put_sources(out, json_get_object(function, "sources"));
+	(void)fputc(' ', out);
+	location_put_function(out, style, function, "name", false,
+			      place_rest(style, FUNCTION_LEFT, NAME_LEAST));
+}
+
+static void put_object(FILE *out, const struct format_style *style, const struct zoom_weight *weight,
+		       json_object *object)
+{
+	double part = 0;
+	bool known = json_get_double(object, weight->key, &part);
+
+	location_put_share(out, known, part, weight->all);
+	location_put_count(out, 7, object, "samples");
+	location_put_count(out, 5, object, "hitm");
+	location_put_sources(out, json_get_object(object, "sources"));
+	(void)fputc(' ', out);
+	location_put_function(out, style, object, "name", false, place_rest(style, OBJECT_LEFT, NAME_LEAST));
+}
+
+static void put_node(FILE *out, const struct zoom_weight *weight, json_object *node)
+{
+	char number[TEXT_NUMBER_MAX] = "?";
+	u64 samples = 0, remote = 0, value;
+	double part = 0;
+	bool known = json_get_double(node, weight->key, &part);
+
+	if (json_get_u64(node, "node", &value))
+		text_count(value, number);
+	location_put_share(out, known, part, weight->all);
+	location_put_count(out, 7, node, "samples");
+	(void)fputc(' ', out);
+	known = json_get_u64(node, "samples", &samples) && json_get_u64(node, "remote", &remote);
+	location_put_share(out, known, (double)remote, (double)samples);
+	location_put_count(out, 6, node, "pages");
+	(void)fprintf(out, " %s\n", number);
+}
+
+static bool any(json_object *array)
+{
+	return array && json_object_array_length(array) > 0;
+}
+
+static void put_tables(FILE *out, const struct format_style *style, json_object *reply,
+		       const struct zoom_weight *weight)
+{
+	json_object *functions = json_get_array(reply, "functions");
+	json_object *objects = json_get_array(reply, "objects");
+	json_object *nodes = json_get_array(reply, "nodes");
+
+	if (any(functions)) {
+		location_put_head(out, style,
+				  weight->latency ? "  LAT%  TOTAL SAMPLES SOURCES      FUNCTION"
+						  : "SHARE%  TOTAL SAMPLES SOURCES      FUNCTION");
+		for (size_t i = 0; i < json_object_array_length(functions); i++)
+			put_function(out, style, weight, json_object_array_get_idx(functions, i));
+	}
+	if (any(objects)) {
+		location_put_head(out, style,
+				  weight->latency ? "  LAT% SAMPLES  HITM SOURCES      DATA"
+						  : "SHARE% SAMPLES  HITM SOURCES      DATA");
+		for (size_t i = 0; i < json_object_array_length(objects); i++)
+			put_object(out, style, weight, json_object_array_get_idx(objects, i));
+	}
+	format_zoom_lines(out, style, json_get_array(reply, "lines"), weight);
+	if (any(nodes)) {
+		location_put_head(out, style,
+				  weight->latency ? "  LAT% SAMPLES REMOTE  PAGES NODE OF THE DATA"
+						  : "SHARE% SAMPLES REMOTE  PAGES NODE OF THE DATA");
+		for (size_t i = 0; i < json_object_array_length(nodes); i++)
+			put_node(out, weight, json_object_array_get_idx(nodes, i));
+	}
+}
+
+void format_zoom(FILE *out, json_object *reply, time_t now, const struct format_style *style)
+{
+	json_object *zoom = json_get_object(reply, "zoom");
+	struct zoom_weight weight = {.key = "samples"};
+	_cleanup_free_ char *cgroup = NULL, *origin = NULL;
+	char number[TEXT_NUMBER_MAX];
+	u64 unnamed, taken = 0;
+
+	(void)json_get_bool(zoom, "latency", &weight.latency);
+	(void)json_get_u64(json_get_object(zoom, "samples"), "taken", &taken);
+	weight.all = (double)taken;
+	if (weight.latency) {
+		weight.key = "latency";
+		weight.all = 0;
+		(void)json_get_double(zoom, "latency_sum", &weight.all);
+	}
+	line_put(out, style, "Cgroup", "%s", line_visible(json_get_text(zoom, "cgroup"), &cgroup));
+	line_put(out, style, "Origin", "%s", format_origin_name(reply, &origin));
+	put_state(out, style, zoom, now);
+	put_events(out, style, zoom);
+	format_zoom_samples(out, zoom, style);
+	if (json_get_u64(reply, "unnamed", &unnamed) && unnamed > 0) {
+		text_count(unnamed, number);
+		line_put(out, style, "Names", "%s address%s not named yet: ask again with --last", number,
+			 unnamed == 1 ? " is" : "es are");
+	}
+	if (taken == 0) {
+		line_put(out, style, "Result",
+			 is_state(zoom, "running") ? "no sample yet"
+						   : "no sample: nothing of this cgroup ran long enough "
+						     "meanwhile to be sampled");
+		return;
+	}
+	line_put(out, style, "", "%s", figure_legend);
+	put_tables(out, style, reply, &weight);
+}
+
+void format_zoomed(FILE *out, json_object *zooms, json_object *cgroup, time_t now,
+		   const struct format_style *style)
+{
+	json_object *list = json_get_array(zooms, "zooms");
+	const char *name = json_get_text(cgroup, "cgroup");
+
+	/* Newest first. */
+	for (size_t i = 0; name && list && i < json_object_array_length(list); i++) {
+		json_object *zoom = json_object_array_get_idx(list, i);
+		const char *of = json_get_text(zoom, "cgroup");
+		char ago[TEXT_NUMBER_MAX], samples[TEXT_NUMBER_MAX] = "-", ran[TEXT_NUMBER_MAX] = "-";
+		_cleanup_free_ char *kept = NULL;
+		double seconds;
+		u64 taken;
+
+		if (!of || strcmp(of, name) != 0)
+			continue;
+		verdict_age(zoom, "began", now, ago);
+		if (json_get_u64(json_get_object(zoom, "samples"), "taken", &taken))
+			text_count(taken, samples);
+		if (json_get_double(zoom, "ran_s", &seconds))
+			text_span(seconds, ran);
+		(void)fputc('\n', out);
+		if (is_state(zoom, "running"))
+			line_put(out, style, "Detail",
+				 "zoomed into now, since %s: %s samples so far; `pebsctl zoom --last %s`",
+				 ran, samples, line_visible(name, &kept));
+		else
+			line_put(out, style, "Detail",
+				 "zoomed into %s ago for %s: %s samples; `pebsctl zoom --last %s`", ago, ran,
+				 samples, line_visible(name, &kept));
+		return;
+	}
+}

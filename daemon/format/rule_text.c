@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "format/rule_text.h"
+
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/json_get.h"
+#include "format/verdict.h"
+
+char *rule_text_metric(const json_object *rule)
+{
+	_cleanup_free_ char *metric = NULL;
+	_cleanup_free_ char *event = NULL;
+	char *text;
+	int r;
+
+	r = asprintf(&text, "%s of %s", line_visible(json_get_text(rule, "metric"), &metric),
+		     line_visible(json_get_text(rule, "event"), &event));
+	return r < 0 ? NULL : text;
+}
+
+/* A list of texts; NULL: no memory. */
+static char *list_of(json_object *list, const char *separator)
+{
+	_cleanup_fclose_ FILE *out = NULL;
+	_cleanup_free_ char *text = NULL;
+	size_t n = list ? json_object_array_length(list) : 0;
+	size_t length;
+
+	out = open_memstream(&text, &length);
+	if (!out)
+		return NULL;
+	for (size_t i = 0; i < n; i++) {
+		json_object *item = json_object_array_get_idx(list, i);
+		_cleanup_free_ char *kept = NULL;
+
+		(void)fprintf(out, "%s%s", i ? separator : "",
+			      line_visible(json_object_is_type(item, json_type_string)
+						   ? json_object_get_string(item)
+						   : NULL,
+					   &kept));
+	}
+	if (n == 0)
+		(void)fputc('-', out);
+	return fclose(TAKE_PTR(out)) == 0 ? TAKE_PTR(text) : NULL;
+}
+
+char *rule_text_cgroups(const json_object *rule)
+{
+	return list_of(json_get_array(rule, "cgroup"), " ");
+}
+
+json_object *rule_text_find(json_object *rules, const char *name)
+{
+	json_object *list = json_get_array(rules, "rules");
+
+	for (size_t i = 0; name && list && i < json_object_array_length(list); i++) {
+		json_object *rule = json_object_array_get_idx(list, i);
+		const char *other = json_get_text(rule, "rule");
+
+		if (other && strcmp(other, name) == 0)
+			return rule;
+	}
+	return NULL;
+}
+
+u64 rule_text_unknown(json_object *cgroups)
+{
+	json_object *unknown = json_get_object(cgroups, "unknown");
+	u64 sum = 0;
+
+	if (!unknown)
+		return 0;
+	json_object_object_foreach (unknown, reason, count) {
+		(void)count;
+		u64 n;
+
+		if (json_get_u64(unknown, reason, &n))
+			sum += n;
+	}
+	return sum;
+}
+
+static bool is_set(const json_object *rule, const char *key)
+{
+	bool value;
+
+	return json_get_bool(rule, key, &value) && value;
+}
+
+/* " (900 in the configuration)" where deciding is at the edge of a bucket beside it. */
+static void configured(const json_object *rule, const char *key, double judged, char ret[VERDICT_TEXT_MAX])
+{
+	char number[VERDICT_TEXT_MAX];
+	double value;
+
+	ret[0] = '\0';
+	if (!verdict_member(rule, key, &value) || (value <= judged && value >= judged))
+		return;
+	verdict_number(value, json_get_text(rule, "unit"), VERDICT_FULL, number);
+	(void)snprintf(ret, VERDICT_TEXT_MAX, " (configured: %.60s)", number);
+}
+
+static void put_span(const json_object *rule, const char *key, char ret[TEXT_NUMBER_MAX])
+{
+	double seconds;
+
+	if (verdict_member(rule, key, &seconds))
+		text_span(seconds, ret);
+	else
+		(void)snprintf(ret, TEXT_NUMBER_MAX, "-");
+}
+
+static void put_fires(FILE *out, const struct format_style *style, const json_object *rule)
+{
+	_cleanup_free_ char *metric = rule_text_metric(rule);
+	char limit[VERDICT_TEXT_MAX], other[VERDICT_TEXT_MAX] = "";
+	char window[TEXT_NUMBER_MAX], lasting[TEXT_NUMBER_MAX], baseline[TEXT_NUMBER_MAX + 48] = "";
+	double judged, seconds;
+	bool at_once;
+
+	verdict_limit(rule, VERDICT_FULL, limit);
+	if (verdict_member(rule, "judged_at", &judged))
+		configured(rule, json_get(rule, "below") ? "below" : "above", judged, other);
+	put_span(rule, "window_s", window);
+	put_span(rule, "for_s", lasting);
+	at_once = verdict_member(rule, "for_s", &seconds) && !(seconds > 0);
+	if (verdict_member(rule, "baseline_s", &seconds)) {
+		char half_life[TEXT_NUMBER_MAX];
+
+		text_span(seconds, half_life);
+		(void)snprintf(baseline, sizeof(baseline), " its baseline (half-life %s)", half_life);
+	}
+	line_put(out, style, "Fires", "%s %s%s%s, over the last %s, %s%s", metric ? metric : "?", limit,
+		 other, baseline, window, at_once ? "at once" : "for ", at_once ? "" : lasting);
+}
+
+static void put_clears(FILE *out, const struct format_style *style, const json_object *rule)
+{
+	const char *unit = json_get_text(rule, "unit");
+	char quantity[VERDICT_TEXT_MAX], other[VERDICT_TEXT_MAX] = "";
+	double value;
+
+	if (verdict_member(rule, "clear_judged_at", &value))
+		configured(rule, "clear", value, other);
+	else if (!verdict_member(rule, "clear", &value))
+		return;
+	verdict_quantity(value, unit, VERDICT_FULL, quantity);
+	line_put(out, style, "Clears", "%s or %s%s", quantity, json_get(rule, "below") ? "more" : "less",
+		 other);
+}
+
+static void put_needs(FILE *out, const struct format_style *style, const json_object *rule)
+{
+	char number[TEXT_NUMBER_MAX], least[TEXT_NUMBER_MAX + 32] = "", few[TEXT_NUMBER_MAX + 32] = "";
+	char confidence[VERDICT_TEXT_MAX] = "-";
+	double value;
+	u64 count;
+
+	if (json_get_u64(rule, "min_samples", &count)) {
+		text_count(count, number);
+		(void)snprintf(least, sizeof(least), "%s samples in the window",
+			       count ? number : "any number of");
+	}
+	if (json_get_u64(rule, "needs_samples", &count) && count > 1) {
+		text_count(count, number);
+		(void)snprintf(few, sizeof(few), " (no fewer than %s can decide)", number);
+	}
+	if (verdict_member(rule, "confidence", &value))
+		verdict_number(value, "share", VERDICT_FULL, confidence);
+	line_put(out, style, "Needs", "%s%s, %s confidence", *least ? least : "-", few, confidence);
+}
+
+static void put_does(FILE *out, const struct format_style *style, const json_object *rule)
+{
+	_cleanup_free_ char *actions = list_of(json_get_array(rule, "action"), ", ");
+	_cleanup_free_ char *severity = NULL;
+
+	line_put(out, style, "Does", "%s%s; severity %s", actions ? actions : "?",
+		 is_set(rule, "dry_run") ? " (dry run: in the journal alone, as \"would fire\")" : "",
+		 line_visible(json_get_text(rule, "severity"), &severity));
+}
+
+static void put_on(FILE *out, const struct format_style *style, const json_object *rule)
+{
+	_cleanup_free_ char *cgroups = rule_text_cgroups(rule);
+
+	line_put(out, style, "On", "%s%s%s", cgroups ? cgroups : "?",
+		 is_set(rule, "subtree") ? ", each with all below it" : "",
+		 is_set(rule, "trust_owner") ? "; user.pebsd attributes count, whoever owns the directory"
+					     : "");
+}
+
+void rule_text_put(FILE *out, const struct format_style *style, json_object *rule)
+{
+	put_fires(out, style, rule);
+	put_clears(out, style, rule);
+	put_on(out, style, rule);
+	put_needs(out, style, rule);
+	put_does(out, style, rule);
+}
+
+void rule_text_put_rest(FILE *out, const struct format_style *style, json_object *rule)
+{
+	put_on(out, style, rule);
+	put_does(out, style, rule);
+}

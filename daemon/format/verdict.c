@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "format/verdict.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/json_get.h"
+#include "format/line.h"
+#include "policy/decide.h"
+
+/* Above it a double is no whole number for people any more. */
+#define DIGITS_END 1e15
+
+bool verdict_member(const json_object *object, const char *key, double *ret)
+{
+	return json_get_double(object, key, ret) && isfinite(*ret);
+}
+
+static bool is_unit(const char *unit, const char *word)
+{
+	return unit && strcmp(unit, word) == 0;
+}
+
+void verdict_number(double value, const char *unit, enum verdict_width width, char ret[VERDICT_TEXT_MAX])
+{
+	bool share = is_unit(unit, "share");
+	char text[TEXT_NUMBER_MAX];
+
+	if (share)
+		value *= 100;
+	if (share && value > 0 && value < 0.001)
+		(void)snprintf(text, sizeof(text), "<0.001");
+	else if (value < 999.95)
+		(void)snprintf(text, sizeof(text), "%.4g", value);
+	else if (!(value < DIGITS_END))
+		(void)snprintf(text, sizeof(text), "%.3g", value);
+	else if (width == VERDICT_SHORT && value >= 999999.5)
+		text_short_count(value, text);
+	else
+		text_count((u64)(value + 0.5), text);
+	(void)snprintf(ret, VERDICT_TEXT_MAX, "%s%s", text, share ? "%" : "");
+}
+
+void verdict_quantity(double value, const char *unit, enum verdict_width width, char ret[VERDICT_TEXT_MAX])
+{
+	char number[VERDICT_TEXT_MAX];
+
+	verdict_number(value, unit, width, number);
+	(void)snprintf(ret, VERDICT_TEXT_MAX, "%.64s%s", number,
+		       is_unit(unit, "cycles")       ? " cycles"
+		       : is_unit(unit, "per_second") ? "/s"
+		       : is_unit(unit, "ratio")      ? " times"
+						     : "");
+}
+
+void verdict_bounds(const json_object *alert, enum verdict_width width, char ret[VERDICT_TEXT_MAX])
+{
+	const char *unit = json_get_text(alert, "unit");
+	char low_text[VERDICT_TEXT_MAX], high_text[VERDICT_TEXT_MAX];
+	double low, high;
+	bool has_low = verdict_member(alert, "low", &low);
+	bool has_high = verdict_member(alert, "high", &high);
+
+	if (has_low)
+		verdict_number(low, unit, width, low_text);
+	if (has_high)
+		verdict_number(high, unit, width, high_text);
+	if (has_low && has_high) {
+		size_t length = strlen(low_text);
+
+		/* "27.1 - 56.4%" */
+		if (low_text[length - 1] == '%')
+			low_text[length - 1] = '\0';
+		(void)snprintf(ret, VERDICT_TEXT_MAX, "%.40s - %.40s", low_text, high_text);
+	} else if (has_low)
+		(void)snprintf(ret, VERDICT_TEXT_MAX, "from %.40s", low_text);
+	else if (has_high)
+		(void)snprintf(ret, VERDICT_TEXT_MAX, "to %.40s", high_text);
+	else
+		(void)snprintf(ret, VERDICT_TEXT_MAX, "-");
+}
+
+void verdict_limit(const json_object *object, enum verdict_width width, char ret[VERDICT_TEXT_MAX])
+{
+	const char *unit = json_get_text(object, "unit");
+	char text[VERDICT_TEXT_MAX];
+	double value;
+	bool below;
+
+	below = !verdict_member(object, "above", &value);
+	if (below && !verdict_member(object, "below", &value)) {
+		(void)snprintf(ret, VERDICT_TEXT_MAX, "-");
+		return;
+	}
+	(void)verdict_member(object, "judged_at", &value);
+	verdict_quantity(value, unit, width, text);
+	(void)snprintf(ret, VERDICT_TEXT_MAX, "%s %.80s", below ? "below" : "above", text);
+}
+
+struct word {
+	const char *word;
+	const char *text;
+};
+
+static const char *in_words(const struct word *words, size_t n, const char *word, char **kept)
+{
+	*kept = NULL;
+	for (size_t i = 0; word && i < n; i++)
+		if (strcmp(words[i].word, word) == 0)
+			return words[i].text;
+	return line_visible(word, kept);
+}
+
+const char *verdict_reason(const char *word, char **kept)
+{
+	*kept = NULL;
+	for (enum unknown_reason reason = UNKNOWN_NOT + 1; word && reason <= UNKNOWN_NOT_MEASURED; reason++)
+		if (strcmp(unknown_reason_word(reason), word) == 0)
+			return unknown_reason_text(reason);
+	return line_visible(word, kept);
+}
+
+const char *verdict_end(const char *word, char **kept)
+{
+	static const struct word words[] = {
+		{"clear", "proven clear"},
+		{"gone", "its cgroup was removed; nothing proves that it got better"},
+		{"rule", "its rule was changed or taken out; nothing proves that it got better"},
+		{"ignored", "its cgroup is ignored or no longer matched; nothing proves that it got better"},
+	};
+
+	return in_words(words, ARRAY_SIZE(words), word, kept);
+}
+
+char *verdict_preference(const json_object *alert)
+{
+	const json_object *preference = json_get_object(alert, "preference");
+	_cleanup_fclose_ FILE *out = NULL;
+	_cleanup_free_ char *text = NULL;
+	char quantity[VERDICT_TEXT_MAX];
+	const char *separator = "";
+	bool said;
+	double value;
+	size_t length;
+
+	if (!preference)
+		return NULL;
+	out = open_memstream(&text, &length);
+	if (!out)
+		return NULL;
+	if (json_get_bool(preference, "ignored", &said) && said) {
+		(void)fprintf(out, "user.pebsd.ignore on its directory: not judged");
+		separator = "; ";
+	}
+	if (verdict_member(preference, "threshold", &value)) {
+		verdict_quantity(value, json_get_text(alert, "unit"), VERDICT_FULL, quantity);
+		(void)fprintf(out, "%suser.pebsd.threshold on its directory: %s in place of the rule's",
+			      separator, quantity);
+		separator = "; ";
+	}
+	if (json_get_bool(preference, "untrusted", &said) && said) {
+		(void)fprintf(out,
+			      "%suser.pebsd attributes not heeded: the directory is not root's, and the rule "
+			      "does not trust its owner",
+			      separator);
+		separator = "; ";
+	}
+	if (json_get_bool(preference, "malformed", &said) && said)
+		(void)fprintf(out,
+			      "%suser.pebsd attributes not heeded: they can't be read; pebsd.conf(5) has "
+			      "their form",
+			      separator);
+	if (fclose(TAKE_PTR(out)) != 0 || length == 0)
+		return NULL;
+	return TAKE_PTR(text);
+}
+
+void verdict_age(const json_object *object, const char *key, time_t now, char ret[TEXT_NUMBER_MAX])
+{
+	const char *time = json_get_text(object, key);
+	time_t since;
+
+	if (!time || text_parse_time(time, &since) < 0)
+		(void)snprintf(ret, TEXT_NUMBER_MAX, "-");
+	else
+		text_span((double)(now - since), ret);
+}
+
+bool verdict_is_unknown(const json_object *alert)
+{
+	const char *state = json_get_text(alert, "state");
+
+	return state && strcmp(state, "unknown") == 0;
+}
+
+const char *verdict_state_held(const json_object *alert)
+{
+	const char *state = json_get_text(alert, verdict_is_unknown(alert) ? "held" : "state");
+
+	return state ? state : "";
+}
+
+char *verdict_state(const json_object *alert)
+{
+	_cleanup_free_ char *kept = NULL;
+	const char *held = verdict_state_held(alert);
+	char *text;
+	int r;
+
+	if (verdict_is_unknown(alert) && *held && strcmp(held, "inactive") != 0)
+		r = asprintf(&text, "unknown (%s)", line_visible(held, &kept));
+	else
+		r = asprintf(&text, "%s", line_visible(json_get_text(alert, "state"), &kept));
+	return r < 0 ? NULL : text;
+}
+
+/* ": p99 is 912 cycles (898 - 930)". */
+static void put_value(FILE *out, const json_object *alert)
+{
+	const char *metric = json_get_text(alert, "metric");
+	_cleanup_free_ char *kept = NULL;
+	char text[VERDICT_TEXT_MAX], bounds[VERDICT_TEXT_MAX];
+	double value;
+
+	if (!verdict_member(alert, "value", &value))
+		return;
+	verdict_quantity(value, json_get_text(alert, "unit"), VERDICT_FULL, text);
+	verdict_bounds(alert, VERDICT_FULL, bounds);
+	(void)fprintf(out, ": %s%s%s (%s)", metric ? line_visible(metric, &kept) : "", metric ? " is " : "",
+		      text, bounds);
+}
+
+char *verdict_transition(json_object *item)
+{
+	_cleanup_free_ char *rule = NULL, *cgroup = NULL, *from = NULL, *severity = NULL;
+	_cleanup_free_ char *state = verdict_state(item), *end = NULL;
+	const char *kind = json_get_text(item, "event");
+	_cleanup_fclose_ FILE *out = NULL;
+	_cleanup_free_ char *text = NULL;
+	char limit[VERDICT_TEXT_MAX];
+	bool dry_run;
+	size_t length;
+	u64 number;
+
+	if (!kind || strcmp(kind, "alert") != 0 || !json_get_text(item, "rule") ||
+	    !json_get_text(item, "state"))
+		return NULL;
+	out = open_memstream(&text, &length);
+	if (!out)
+		return NULL;
+	if (json_get_bool(item, "dry_run", &dry_run) && dry_run)
+		(void)fprintf(out, "dry run: ");
+	(void)fprintf(out, "%s %s", line_visible(json_get_text(item, "rule"), &rule), state ? state : "?");
+	if (json_get_text(item, "from"))
+		(void)fprintf(out, " (was %s)", line_visible(json_get_text(item, "from"), &from));
+	(void)fprintf(out, " %s", line_visible(json_get_text(item, "cgroup"), &cgroup));
+	put_value(out, item);
+	verdict_limit(item, VERDICT_FULL, limit);
+	if (strcmp(limit, "-") != 0)
+		(void)fprintf(out, "; limit: %s", limit);
+	if (json_get_text(item, "end"))
+		(void)fprintf(out, "; ended: %s", verdict_end(json_get_text(item, "end"), &end));
+	if (json_get_text(item, "severity"))
+		(void)fprintf(out, "; %s", line_visible(json_get_text(item, "severity"), &severity));
+	if (json_get_u64(item, "alert", &number))
+		(void)fprintf(out, "; alert %llu", (unsigned long long)number);
+	return fclose(TAKE_PTR(out)) == 0 ? TAKE_PTR(text) : NULL;
+}

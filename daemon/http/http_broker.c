@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "http/http_broker.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <time.h>
+
+#include "base/cleanup.h"
+#include "base/log.h"
+#include "http/http_limit.h"
+#include "http/http_pending.h"
+#include "http/shared/http_channel.h"
+
+#define TIMER_ACCURACY_US 1000
+
+/* Questions in a turn of the loop. */
+#define AT_A_TIME 16
+
+/* Bytes of answers, with what the kernel keeps beside them, that may lie unread: some twenty. */
+#define UNREAD_MAX 32768
+
+struct http_broker {
+	struct http_broker_settings settings;
+	struct http_pending *pending;
+	struct http_limit limit;
+	sd_event_source *io;
+	sd_event_source *timer;
+	bool failed;
+};
+
+static u64 now_ns(void)
+{
+	struct timespec now;
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &now);
+	return (u64)now.tv_sec * NSEC_PER_SEC + (u64)now.tv_nsec;
+}
+
+static void fail(struct http_broker *broker, const char *why)
+{
+	if (broker->failed)
+		return;
+	broker->failed = true;
+	(void)sd_event_source_set_enabled(broker->io, SD_EVENT_OFF);
+	(void)sd_event_source_set_enabled(broker->timer, SD_EVENT_OFF);
+	broker->settings.failed(broker->settings.userdata, why);
+}
+
+static void tell(void *userdata, const struct http_message *message, int passed)
+{
+	struct http_broker *broker = userdata;
+	int r;
+
+	if (broker->failed)
+		return;
+	r = http_channel_send(broker->settings.socket, message, passed);
+	if (r == -EAGAIN)
+		fail(broker, "does not take its answers");
+	else if (r == -EPIPE || r == -ECONNRESET)
+		fail(broker, "has closed its socket");
+	else if (r < 0)
+		fail(broker, "cannot be answered");
+}
+
+static const char *const document_names[HTTP_DOCUMENTS] = {
+	[HTTP_DOCUMENT_TEXT] = "the metrics",
+	[HTTP_DOCUMENT_OPENMETRICS] = "the metrics",
+	[HTTP_DOCUMENT_TOP] = "the figures of the page",
+	[HTTP_DOCUMENT_ALERTS] = "the alerts of the page",
+};
+
+static void answer_body(struct http_broker *broker, const struct http_message *question)
+{
+	struct http_message answer = {.type = HTTP_TELL_SAME, .form = question->form};
+	struct http_body_made body = {.fd = -1};
+	int r = http_bodies_get(broker->settings.bodies, question->form, &body);
+
+	if (r < 0) {
+		(void)log_warning(r, "Cannot render %s for HTTP; the next one is tried anew",
+				  document_names[http_form_document(question->form)]);
+		answer.type = HTTP_TELL_FAILED;
+		answer.error = (u32)-r;
+	} else if (body.generation != question->value) {
+		answer.type = HTTP_TELL_BODY;
+		answer.value = body.generation;
+		answer.size = body.size;
+	}
+	tell(broker, &answer, answer.type == HTTP_TELL_BODY ? body.fd : -1);
+}
+
+static void answer_health(struct http_broker *broker)
+{
+	const struct http_source *source = broker->settings.source;
+	const char *reason = NULL;
+	int r = source->health(source->userdata, &reason);
+	_cleanup_free_ char *cut =
+		r < 0 ? strndup(reason ? reason : strerror(-r), HTTP_WIRE_TEXT_MAX - 1) : NULL;
+
+	tell(broker,
+	     &(struct http_message){.type = HTTP_TELL_HEALTH, .error = r < 0 ? (u32)-r : 0, .text = cut}, -1);
+}
+
+static void answer(struct http_broker *broker, const struct http_message *question)
+{
+	switch (question->type) {
+	case HTTP_ASK_BODY:
+		answer_body(broker, question);
+		break;
+	case HTTP_ASK_HEALTH:
+		answer_health(broker);
+		break;
+	case HTTP_ASK_PROFILE:
+		http_pending_ask(broker->pending, question);
+		break;
+	case HTTP_LEAVE_PROFILE:
+		http_pending_leave(broker->pending, question->number);
+		break;
+	default:
+		fail(broker, "sends what is no question");
+	}
+}
+
+/* Until `ns` have passed nothing is read, so that who asks pending, too. */
+static void rest(struct http_broker *broker, u64 ns)
+{
+	if (sd_event_source_set_enabled(broker->io, SD_EVENT_OFF) < 0 ||
+	    sd_event_source_set_time_relative(broker->timer, ns / NSEC_PER_USEC + 1) < 0 ||
+	    sd_event_source_set_enabled(broker->timer, SD_EVENT_ONESHOT) < 0)
+		fail(broker, "cannot be waited for");
+}
+
+static int on_io(sd_event_source *source, int fd, uint32_t events, void *userdata)
+{
+	struct http_broker *broker = userdata;
+	u8 packet[HTTP_WIRE_MAX];
+
+	(void)source;
+	(void)events;
+	for (int i = 0; i < AT_A_TIME && !broker->failed; i++) {
+		struct http_message question;
+		u64 wait_ns;
+		int r = http_channel_receive(fd, packet, &question, NULL);
+
+		if (r == -EAGAIN)
+			return 0;
+		if (r != 1) {
+			fail(broker, r == 0 ? "has closed its socket" : "sends what is no question");
+			return 0;
+		}
+		answer(broker, &question);
+		wait_ns = http_limit_take(&broker->limit, now_ns());
+		if (wait_ns > 0) {
+			rest(broker, wait_ns);
+			return 0;
+		}
+	}
+	return 0;
+}
+
+/* The token that there was not is taken now. */
+static int on_timer(sd_event_source *source, uint64_t usec, void *userdata)
+{
+	struct http_broker *broker = userdata;
+	u64 wait_ns = http_limit_take(&broker->limit, now_ns());
+
+	(void)source;
+	(void)usec;
+	if (broker->failed)
+		return 0;
+	if (wait_ns > 0)
+		rest(broker, wait_ns);
+	else if (sd_event_source_set_enabled(broker->io, SD_EVENT_ON) < 0)
+		fail(broker, "cannot be waited for");
+	return 0;
+}
+
+static int start(struct http_broker *broker)
+{
+	const struct http_broker_settings *settings = &broker->settings;
+	const int unread = UNREAD_MAX;
+	int r;
+
+	(void)setsockopt(settings->socket, SOL_SOCKET, SO_SNDBUF, &unread, sizeof(unread));
+	r = http_pending_new(settings->event, &settings->source->profiles, tell, broker, &broker->pending);
+	if (r < 0 ||
+	    (r = sd_event_add_io(settings->event, &broker->io, settings->socket, EPOLLIN, on_io, broker)) <
+		    0 ||
+	    (r = sd_event_add_time_relative(settings->event, &broker->timer, CLOCK_MONOTONIC, 0,
+					    TIMER_ACCURACY_US, on_timer, broker)) < 0 ||
+	    (r = sd_event_source_set_enabled(broker->timer, SD_EVENT_OFF)) < 0 ||
+	    (r = sd_event_source_set_priority(broker->io,
+					      SD_EVENT_PRIORITY_NORMAL + HTTP_PRIORITY_BELOW_REST)) < 0)
+		return r;
+	(void)sd_event_source_set_description(broker->io, "http");
+	(void)sd_event_source_set_description(broker->timer, "http-rest");
+	return 0;
+}
+
+int http_broker_new(const struct http_broker_settings *settings, struct http_broker **ret)
+{
+	struct http_broker *broker = calloc(1, sizeof(*broker));
+	int r;
+
+	if (!broker)
+		return -ENOMEM;
+	broker->settings = *settings;
+	broker->limit = (struct http_limit){.every_ns = NSEC_PER_SEC / HTTP_QUESTIONS_A_SECOND,
+					    .burst = HTTP_QUESTIONS_AT_ONCE};
+	r = start(broker);
+	if (r < 0) {
+		http_broker_free(broker);
+		return r;
+	}
+	*ret = broker;
+	return 0;
+}
+
+struct http_broker *http_broker_free(struct http_broker *broker)
+{
+	if (!broker)
+		return NULL;
+	broker->failed = true;
+	sd_event_source_disable_unref(broker->io);
+	sd_event_source_disable_unref(broker->timer);
+	http_pending_free(broker->pending);
+	free(broker);
+	return NULL;
+}
+
+void http_broker_configure(struct http_broker *broker, const char *hosts)
+{
+	const struct http_profiles *profiles = &broker->settings.source->profiles;
+	bool served = profiles->enabled && profiles->enabled(profiles->userdata);
+	_cleanup_free_ char *text = NULL;
+
+	if (asprintf(&text, "%s\n%s", broker->settings.source->origin, hosts) < 0) {
+		text = NULL;
+		(void)log_error(-ENOMEM, "the HTTP endpoint keeps its settings; reload again");
+		return;
+	}
+	tell(broker,
+	     &(struct http_message){
+		     .type = HTTP_TELL_SETTINGS, .value = served ? HTTP_SETTING_PROFILES : 0, .text = text},
+	     -1);
+}
+
+void http_broker_close(struct http_broker *broker)
+{
+	tell(broker, &(struct http_message){.type = HTTP_TELL_LAST}, -1);
+}

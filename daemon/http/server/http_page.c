@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "http/server/http_page.h"
+
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "http/server/http_answer.h"
+#include "http/server/http_profile.h"
+#include "page.h" /* made of page.html: PAGE_TEXT, and the sums of its script and its style */
+
+/* In the page, in this order: where that is said. */
+#define ORIGIN_MARK   "@ORIGIN@"
+#define PROFILES_MARK "@PROFILES@"
+
+#define PROFILES_TEXT "<li>" HTTP_PROFILE_PATH "?cgroup=/PATH&amp;seconds=30 for pprof</li>"
+
+/*
+ * That script, that style, and what is asked of the server that the page came from; nothing else runs, loads,
+ * or is sent anywhere. No text becomes markup, whatever the script does (Trusted Types).
+ */
+#define POLICY                                                                                              \
+	"default-src 'none'; script-src 'sha256-" PAGE_SCRIPT_SHA256                                        \
+	"'; style-src 'sha256-" PAGE_STYLE_SHA256 "'; connect-src 'self'; img-src data:; base-uri 'none'; " \
+	"form-action 'none'; frame-ancestors 'none'; "                                                      \
+	"require-trusted-types-for 'script'; trusted-types 'none'"
+
+/* NULL: no memory. The caller frees it. */
+static char *fill_in(const char *origin, bool profiles)
+{
+	static const char text[] = PAGE_TEXT;
+	const char *first = strstr(text, ORIGIN_MARK);
+	const char *second = strstr(text, PROFILES_MARK);
+	char *page;
+
+	if (asprintf(&page, "%.*s%s%s%.*s%s%s", (int)(first - text), text, origin,
+		     strcmp(origin, "model") == 0 ? ", which is no measurement" : "",
+		     (int)(second - first - (ptrdiff_t)strlen(ORIGIN_MARK)), first + strlen(ORIGIN_MARK),
+		     profiles ? PROFILES_TEXT : "", second + strlen(PROFILES_MARK)) < 0)
+		return NULL;
+	return page;
+}
+
+enum MHD_Result http_page_send(struct MHD_Connection *connection, const char *origin, bool profiles)
+{
+	_cleanup_free_ char *page = fill_in(origin, profiles);
+	struct MHD_Response *response = page ? http_text("text/html; charset=utf-8", POLICY, page) : NULL;
+
+	return response ? http_send(connection, MHD_HTTP_OK, response) : MHD_NO;
+}

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The page at /: daemon/http/server/page.html, which is a part of the program, and fetches JSON from where it came.
+ */
+#ifndef PEBSD_HTTP_PAGE_H
+#define PEBSD_HTTP_PAGE_H
+
+#include <microhttpd.h>
+#include <stdbool.h>
+
+/* `origin` of the samples; `profiles`: it says where they are. */
+enum MHD_Result http_page_send(struct MHD_Connection *connection, const char *origin, bool profiles);
+
+#endif

@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "http/server/http_profile.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/queue.h>
+
+#include "base/cleanup.h"
+#include "base/number.h"
+#include "http/server/http_answer.h"
+#include "http/server/http_target.h"
+#include "http/shared/http_channel.h"
+
+#define PATH_PARAMETER    "cgroup"
+#define SECONDS_PARAMETER "seconds"
+
+struct http_waiting {
+	TAILQ_ENTRY(http_waiting) entry;
+	struct http_profile *owner;
+	struct MHD_Connection *connection;
+	sd_event_source *hangup;
+	u32 number;
+	bool resumed;
+	bool left;  /* the client hung up */
+	int fd;     /* the profile; -1: none came */
+	u64 size;   /* bytes in it */
+	u32 error;  /* why none will come; 0 before that is known */
+	char *text; /* the same in words */
+};
+
+struct http_profile {
+	sd_event *event; /* not owned */
+	int line;        /* not owned */
+	bool enabled;
+	u32 last_number;
+	TAILQ_HEAD(, http_waiting) waiting;
+	size_t n_waiting;
+};
+
+struct request {
+	const char *path;
+	u64 seconds;
+	char mistake[200]; /* "": none */
+};
+
+void http_profile_enable(struct http_profile *profile, bool enabled)
+{
+	profile->enabled = enabled;
+}
+
+bool http_profile_enabled(const struct http_profile *profile)
+{
+	return profile->enabled;
+}
+
+/* An MHD_KeyValueIteratorN. */
+static enum MHD_Result read_parameter(void *userdata, enum MHD_ValueKind kind, const char *key,
+				      size_t key_size, const char *value, size_t value_size)
+{
+	struct request *request = userdata;
+
+	(void)kind;
+	(void)value_size;
+	/* Also of a name that has these three characters, which nothing tells apart here. */
+	if (value && strstr(value, HTTP_TARGET_NUL))
+		(void)snprintf(request->mistake, sizeof(request->mistake),
+			       "a parameter has a NUL byte in it");
+	else if (key_size == strlen(PATH_PARAMETER) && strcmp(key, PATH_PARAMETER) == 0 && !request->path &&
+		 value)
+		request->path = value;
+	else if (key_size == strlen(SECONDS_PARAMETER) && strcmp(key, SECONDS_PARAMETER) == 0 &&
+		 request->seconds == 0) {
+		if (!value || number_parse(value, 1, HTTP_PROFILE_SECONDS_MAX, &request->seconds) < 0)
+			(void)snprintf(request->mistake, sizeof(request->mistake),
+				       "seconds: give a whole number from 1 to %d", HTTP_PROFILE_SECONDS_MAX);
+	} else
+		(void)snprintf(request->mistake, sizeof(request->mistake),
+			       "there are the parameters cgroup and seconds, each once");
+	return *request->mistake ? MHD_NO : MHD_YES;
+}
+
+static void read_request(struct MHD_Connection *connection, struct request *ret)
+{
+	*ret = (struct request){0};
+	(void)MHD_get_connection_values_n(connection, MHD_GET_ARGUMENT_KIND, read_parameter, ret);
+	if (!*ret->mistake && (!ret->path || *ret->path != '/'))
+		(void)snprintf(ret->mistake, sizeof(ret->mistake),
+			       "cgroup: give a path below the root of the cgroups that begins with /");
+	if (ret->seconds == 0)
+		ret->seconds = HTTP_PROFILE_SECONDS_DEFAULT;
+}
+
+/* The library's next run answers it: it wakes itself for that. */
+static void resume(struct http_waiting *waiting)
+{
+	if (waiting->resumed)
+		return;
+	waiting->resumed = true;
+	MHD_resume_connection(waiting->connection);
+}
+
+/* Whoever ends before an answer came wants none. */
+static void leave(struct http_waiting *waiting)
+{
+	if (waiting->left || waiting->fd >= 0 || waiting->error)
+		return;
+	waiting->left = true;
+	(void)http_channel_send(waiting->owner->line,
+				&(struct http_message){.type = HTTP_LEAVE_PROFILE, .number = waiting->number},
+				-1);
+}
+
+/* Not later than the connection's end. */
+static void forget(struct http_waiting *waiting)
+{
+	struct http_profile *profile = waiting->owner;
+
+	leave(waiting);
+	TAILQ_REMOVE(&profile->waiting, waiting, entry);
+	profile->n_waiting--;
+	sd_event_source_disable_unref(waiting->hangup);
+	if (waiting->fd >= 0)
+		(void)close(waiting->fd);
+	free(waiting->text);
+	free(waiting);
+}
+
+void http_profile_closed(struct http_waiting **waiting)
+{
+	if (*waiting)
+		forget(*waiting);
+	*waiting = NULL;
+}
+
+/* The library does not look at a suspended connection. One whose client will send no more, as after close(),
+ * is taken for left: until something is sent to it the two are the same. */
+static int on_hangup(sd_event_source *source, int fd, uint32_t events, void *userdata)
+{
+	struct http_waiting *waiting = userdata;
+
+	(void)source;
+	(void)fd;
+	(void)events;
+	waiting->hangup = sd_event_source_disable_unref(waiting->hangup);
+	leave(waiting);
+	resume(waiting);
+	return 0;
+}
+
+void http_profile_told(struct http_profile *profile, const struct http_message *message, int fd)
+{
+	_cleanup_close_ int passed = fd;
+	struct http_waiting *waiting;
+
+	TAILQ_FOREACH (waiting, &profile->waiting, entry) {
+		if (waiting->number != message->number || waiting->left || waiting->fd >= 0 || waiting->error)
+			continue;
+		waiting->size = message->size;
+		if (message->type == HTTP_TELL_PROFILE && passed >= 0)
+			waiting->fd = TAKE_FD(passed);
+		else
+			waiting->error = message->error ? message->error : EIO;
+		waiting->text = strdup(message->text);
+		resume(waiting);
+		return;
+	}
+}
+
+int http_profile_new(sd_event *event, int line, struct http_profile **ret)
+{
+	struct http_profile *profile = calloc(1, sizeof(*profile));
+
+	if (!profile)
+		return -ENOMEM;
+	TAILQ_INIT(&profile->waiting);
+	profile->event = event;
+	profile->line = line;
+	*ret = profile;
+	return 0;
+}
+
+void http_profile_resume_all(struct http_profile *profile)
+{
+	struct http_waiting *waiting;
+
+	if (!profile)
+		return;
+	TAILQ_FOREACH (waiting, &profile->waiting, entry)
+		resume(waiting);
+}
+
+struct http_profile *http_profile_free(struct http_profile *profile)
+{
+	free(profile);
+	return NULL;
+}
+
+static int wait_for(struct http_profile *profile, struct MHD_Connection *connection, int fd,
+		    const struct request *request, struct http_waiting **ret)
+{
+	struct http_waiting *waiting = calloc(1, sizeof(*waiting));
+	int r;
+
+	if (!waiting)
+		return -ENOMEM;
+	*waiting = (struct http_waiting){
+		.owner = profile, .connection = connection, .number = ++profile->last_number, .fd = -1};
+	r = sd_event_add_io(profile->event, &waiting->hangup, fd, EPOLLRDHUP, on_hangup, waiting);
+	if (r >= 0)
+		r = http_channel_send(profile->line,
+				      &(struct http_message){.type = HTTP_ASK_PROFILE,
+							     .number = waiting->number,
+							     .value = request->seconds,
+							     .text = request->path},
+				      -1);
+	if (r < 0) {
+		sd_event_source_disable_unref(waiting->hangup);
+		free(waiting);
+		return r;
+	}
+	TAILQ_INSERT_TAIL(&profile->waiting, waiting, entry);
+	profile->n_waiting++;
+	*ret = waiting;
+	return 0;
+}
+
+static enum MHD_Result refuse(struct MHD_Connection *connection, int error, const char *message)
+{
+	_cleanup_free_ char *text = NULL;
+
+	if (asprintf(&text, "%s\n", message && *message ? message : strerror(-error)) < 0) {
+		text = NULL;
+		return MHD_NO;
+	}
+	if (error == -ENOENT)
+		return http_send_text(connection, MHD_HTTP_NOT_FOUND, text);
+	if (error == -EIO)
+		return http_send_text(connection, MHD_HTTP_INTERNAL_SERVER_ERROR, text);
+	return http_send_later(connection, HTTP_PROFILE_RETRY_SECONDS, text);
+}
+
+static enum MHD_Result begin(struct http_profile *profile, struct MHD_Connection *connection, int fd,
+			     struct http_waiting **ret)
+{
+	struct request request;
+	int r;
+
+	if (!profile->enabled)
+		return http_send_text(connection, MHD_HTTP_NOT_FOUND, HTTP_PROFILES_NOT_SERVED "\n");
+	read_request(connection, &request);
+	if (*request.mistake) {
+		_cleanup_free_ char *text = NULL;
+
+		if (asprintf(&text, "%s\n", request.mistake) < 0) {
+			text = NULL;
+			return MHD_NO;
+		}
+		return http_send_text(connection, MHD_HTTP_BAD_REQUEST, text);
+	}
+	if (profile->n_waiting >= HTTP_PROFILES_MAX)
+		return refuse(connection, -EBUSY, "As many wait for a profile as may at a time.");
+	r = wait_for(profile, connection, fd, &request, ret);
+	if (r < 0)
+		return refuse(connection, r, NULL);
+	MHD_suspend_connection(connection);
+	return MHD_YES;
+}
+
+static enum MHD_Result send_profile(struct MHD_Connection *connection, struct http_waiting *waiting)
+{
+	struct MHD_Response *response = MHD_create_response_from_fd64(waiting->size, waiting->fd);
+
+	if (!response)
+		return MHD_NO;
+	/* The response closes it. */
+	waiting->fd = -1;
+	waiting->error = EALREADY;
+	/* As Go's net/http/pprof answers. */
+	if (http_describe(response, "application/octet-stream", NULL) < 0 ||
+	    MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_DISPOSITION,
+				    "attachment; filename=\"profile\"") != MHD_YES) {
+		MHD_destroy_response(response);
+		return MHD_NO;
+	}
+	return http_send(connection, MHD_HTTP_OK, response);
+}
+
+enum MHD_Result http_profile_answer(struct http_profile *profile, struct MHD_Connection *connection, int fd,
+				    struct http_waiting **waiting)
+{
+	enum MHD_Result result = MHD_NO;
+
+	if (!*waiting)
+		return begin(profile, connection, fd, waiting);
+	if ((*waiting)->fd >= 0)
+		result = send_profile(connection, *waiting);
+	else if ((*waiting)->error)
+		result = refuse(connection, -(int)(*waiting)->error, (*waiting)->text);
+	http_profile_closed(waiting);
+	return result;
+}

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "http/server/http_requests.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "base/cleanup.h"
+#include "base/http_host.h"
+#include "http/server/http_answer.h"
+#include "http/server/http_page.h"
+#include "http/server/http_server_parts.h"
+#include "http/server/http_target.h"
+#include "http/server/negotiate.h"
+
+static struct http_connection *connection_of(struct MHD_Connection *library)
+{
+	const union MHD_ConnectionInfo *info =
+		MHD_get_connection_info(library, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+
+	return info ? info->socket_context : NULL;
+}
+
+/* An MHD_RequestCompletedCallback: `*state` is what was scraped, or nothing. */
+void http_requests_completed(void *userdata, struct MHD_Connection *connection, void **state,
+			     enum MHD_RequestTerminationCode why)
+{
+	(void)userdata;
+	(void)connection;
+	(void)why;
+	http_scrape_release(*state);
+	*state = NULL;
+}
+
+static enum MHD_Result ask(struct http_server *server, struct http_connection *connection, u32 kind, u64 had)
+{
+	int r = http_questions_ask(&server->questions, &connection->requester, kind, had,
+				   http_server_now_ns());
+
+	if (r < 0) {
+		/* pebsd is gone, or is about to find this process useless. */
+		http_server_end(server, r);
+		return MHD_NO;
+	}
+	connection->asks = true;
+	MHD_suspend_connection(connection->library);
+	return MHD_YES;
+}
+
+static enum MHD_Result send_too_late(struct MHD_Connection *library)
+{
+	return http_send_later(library, HTTP_ANSWER_SECONDS,
+			       "pebsd does not answer at present: it is stopped, or very busy.\n");
+}
+
+static enum MHD_Result send_failed(struct MHD_Connection *library, int error)
+{
+	_cleanup_free_ char *text = NULL;
+
+	if (error == ETIMEDOUT)
+		return send_too_late(library);
+	if (asprintf(&text, "What is asked for could not be rendered: %s. The daemon's log says more.\n",
+		     strerror(error)) < 0) {
+		text = NULL;
+		return MHD_NO;
+	}
+	return http_send_text(library, MHD_HTTP_INTERNAL_SERVER_ERROR, text);
+}
+
+/* `*state` holds what is sent until the request is completed. */
+static enum MHD_Result send_body(struct http_server *server, struct http_connection *connection,
+				 enum http_document document, void **state)
+{
+	struct MHD_Connection *library = connection->library;
+	u32 form = HTTP_FORM(document) | (negotiate_gzip(MHD_lookup_connection_value(
+						  library, MHD_HEADER_KIND, MHD_HTTP_HEADER_ACCEPT_ENCODING))
+						  ? HTTP_FORM_GZIP
+						  : 0);
+	struct http_scrape_body *body = http_scrape_current(&server->scrape, form);
+
+	if (!connection->answered && !http_scrape_full(&server->scrape, form))
+		return ask(server, connection, form, body ? body->generation : 0);
+	if (connection->error)
+		return send_failed(library, connection->error);
+	if (!body)
+		return send_failed(library, EIO);
+	http_scrape_hold(body);
+	*state = body;
+	return MHD_queue_response(library, MHD_HTTP_OK, body->response);
+}
+
+static enum MHD_Result send_metrics(struct http_server *server, struct http_connection *connection,
+				    void **state)
+{
+	bool openmetrics = negotiate_openmetrics(
+		MHD_lookup_connection_value(connection->library, MHD_HEADER_KIND, MHD_HTTP_HEADER_ACCEPT));
+
+	return send_body(server, connection, openmetrics ? HTTP_DOCUMENT_OPENMETRICS : HTTP_DOCUMENT_TEXT,
+			 state);
+}
+
+static enum MHD_Result send_health(struct http_server *server, struct http_connection *connection)
+{
+	_cleanup_free_ char *text = NULL;
+
+	if (!connection->answered)
+		return ask(server, connection, HTTP_QUESTION_HEALTH, 0);
+	if (connection->error)
+		return send_too_late(connection->library);
+	if (!server->unhealthy)
+		return http_send_text(connection->library, MHD_HTTP_OK, "ok\n");
+	if (asprintf(&text, "%s\n", server->health ? server->health : strerror(server->unhealthy)) < 0) {
+		text = NULL;
+		return MHD_NO;
+	}
+	return http_send_text(connection->library, MHD_HTTP_SERVICE_UNAVAILABLE, text);
+}
+
+/* Once it waits no longer its time begins anew, to send the answer in. */
+static enum MHD_Result send_profile(struct http_server *server, struct http_connection *connection)
+{
+	enum MHD_Result result = http_profile_answer(server->profile, connection->library, connection->fd,
+						     &connection->waiting);
+
+	if (!connection->waiting) {
+		http_server_begin(connection);
+		TAILQ_REMOVE(&server->connections, connection, entry);
+		TAILQ_INSERT_TAIL(&server->connections, connection, entry);
+	}
+	return result;
+}
+
+/* An MHD_KeyValueIterator. */
+static enum MHD_Result count_host(void *userdata, enum MHD_ValueKind kind, const char *key, const char *value)
+{
+	size_t *n = userdata;
+
+	(void)kind;
+	(void)value;
+	*n += strcasecmp(key, MHD_HTTP_HEADER_HOST) == 0;
+	return MHD_YES;
+}
+
+/* `authority`: of the target; the host is its one then, if there is a Host too (RFC 9112, 3.2.2). */
+static enum http_host check_host(const struct http_server *server, const struct http_connection *connection,
+				 const char *version, const char *authority)
+{
+	union {
+		struct sockaddr any;
+		struct sockaddr_storage room;
+	} arrived = {0};
+	socklen_t length = sizeof(arrived);
+	struct http_host_asked asked = {
+		.host = MHD_lookup_connection_value(connection->library, MHD_HEADER_KIND,
+						    MHD_HTTP_HEADER_HOST),
+		.may_be_absent = strcmp(version, MHD_HTTP_VERSION_1_0) == 0,
+		.arrived = &arrived.any,
+		.names = server->hosts,
+	};
+
+	if (getsockname(connection->fd, &arrived.any, &length) < 0)
+		return HTTP_HOST_WRONG;
+	(void)MHD_get_connection_values(connection->library, MHD_HEADER_KIND, count_host, &asked.n);
+	if (*authority && !asked.host && asked.may_be_absent)
+		asked.n = 1;
+	if (*authority && asked.n > 0)
+		asked.host = authority;
+	return http_host_check(&asked);
+}
+
+/* An MHD_AccessHandlerCallback. NOLINTBEGIN(readability-non-const-parameter) */
+enum MHD_Result http_requests_answer(void *userdata, struct MHD_Connection *library, const char *target,
+				     const char *method, const char *version, const char *upload,
+				     size_t *upload_length, void **state)
+/* NOLINTEND(readability-non-const-parameter) */
+{
+	struct http_connection *connection = connection_of(library);
+	struct http_server *server = userdata;
+	char authority[HTTP_AUTHORITY_MAX];
+	const char *path;
+
+	(void)upload;
+	(void)upload_length;
+	if (!connection)
+		return MHD_NO;
+	if (!http_target_split(target, &path, authority))
+		return http_send_text(library, MHD_HTTP_BAD_REQUEST,
+				      "The target of a request is a path, or a whole http:// address.\n");
+	switch (check_host(server, connection, version, authority)) {
+	case HTTP_HOST_RIGHT:
+		break;
+	case HTTP_HOST_MALFORMED:
+		return http_send_text(library, MHD_HTTP_BAD_REQUEST,
+				      "One Host is needed: that of the address that is asked.\n");
+	case HTTP_HOST_WRONG:
+		return http_send_text(
+			library, MHD_HTTP_MISDIRECTED_REQUEST,
+			"Nothing is served under that Host: give the address, or have `hosts` in "
+			"[export] of pebsd.conf name it.\n");
+	}
+	/* Answered before a body is read: nothing here has use for one. */
+	if (strcmp(method, MHD_HTTP_METHOD_GET) != 0 && strcmp(method, MHD_HTTP_METHOD_HEAD) != 0)
+		return http_send_not_allowed(library, "GET, HEAD");
+	if (strcmp(path, "/metrics") == 0)
+		return send_metrics(server, connection, state);
+	if (strcmp(path, "/healthz") == 0)
+		return send_health(server, connection);
+	if (strcmp(path, HTTP_PROFILE_PATH) == 0)
+		return strcmp(method, MHD_HTTP_METHOD_GET) == 0 ? send_profile(server, connection)
+								: http_send_not_allowed(library, "GET");
+	if (strcmp(path, "/top.json") == 0)
+		return send_body(server, connection, HTTP_DOCUMENT_TOP, state);
+	if (strcmp(path, "/alerts.json") == 0)
+		return send_body(server, connection, HTTP_DOCUMENT_ALERTS, state);
+	if (strcmp(path, "/") == 0)
+		return http_page_send(library, server->origin, http_profile_enabled(server->profile));
+	return http_send_text(
+		library, MHD_HTTP_NOT_FOUND,
+		"There is no such page. There are /, /metrics, /top.json, /alerts.json and /healthz.\n");
+}

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "http/server/http_worker.h"
+
+#include <errno.h>
+#include <systemd/sd-daemon.h>
+#include <systemd/sd-event.h>
+
+#include "base/failure.h"
+#include "base/log.h"
+#include "child/child.h"
+#include "http/server/http_confine.h"
+#include "http/server/http_server.h"
+#include "http/shared/http_owner.h"
+
+/* Its loop's last word: above any errno. */
+#define FAILED 10000
+
+static void on_ended(void *userdata, int error)
+{
+	sd_event *event = userdata;
+
+	/* Without pebsd there is nothing to say, and nobody to say it to. */
+	if (error < 0 && error != -EPIPE && error != -ECONNRESET)
+		(void)log_error(error, "the HTTP endpoint's process does not understand pebsd");
+	(void)sd_event_exit(event, error < 0 ? FAILED : 0);
+}
+
+/* How many there are: numbered one after another. */
+static size_t find_listeners(int ret[static HTTP_LISTENERS_MAX], bool *ret_any_local)
+{
+	size_t n = 0;
+
+	*ret_any_local = false;
+	while (n < HTTP_LISTENERS_MAX &&
+	       sd_is_socket(CHILD_PASSED_FIRST + (int)n, AF_UNSPEC, SOCK_STREAM, true) > 0) {
+		ret[n] = CHILD_PASSED_FIRST + (int)n;
+		*ret_any_local = *ret_any_local || sd_is_socket(ret[n], AF_UNIX, SOCK_STREAM, true) > 0;
+		n++;
+	}
+	return n;
+}
+
+static int serve(sd_event *event, int line)
+{
+	int listeners[HTTP_LISTENERS_MAX];
+	bool any_local;
+	struct http_server_settings settings = {.event = event,
+						.listeners = listeners,
+						.n_listeners = find_listeners(listeners, &any_local),
+						.line = line,
+						.users = -1,
+						.ended = on_ended,
+						.userdata = event};
+	struct http_server *server;
+	int users, r;
+
+	users = CHILD_PASSED_FIRST + (int)settings.n_listeners;
+	if (http_owner_is_open(users))
+		settings.users = users;
+	r = http_server_new(&settings, &server);
+	if (r < 0)
+		return log_error(r, "cannot serve HTTP");
+	/* All that it needs is open by now. */
+	r = http_confine(CHILD_PASSED_FIRST + (int)settings.n_listeners - 1, any_local);
+	if (r < 0) {
+		http_server_free(server);
+		return log_error(r, "the HTTP endpoint's process cannot give up its rights, and serves "
+				    "nothing; `listen = none` in [export] does without it");
+	}
+	r = sd_event_loop(event);
+	http_server_free(server);
+	return r;
+}
+
+int http_worker(int line)
+{
+	sd_event *event = NULL;
+	int r;
+
+	if (!child_is_ours(line)) {
+		(void)log_error(0,
+				"--http: standard input is no socket of pebsd's, which runs this by itself "
+				"where HTTP is served; see pebsd(8)");
+		return EXIT_INPUT;
+	}
+	r = sd_event_new(&event);
+	if (r < 0)
+		(void)log_error(r, "cannot set up the event loop");
+	else
+		r = serve(event, line);
+	sd_event_unref(event);
+	return r == 0 ? EXIT_DONE : EXIT_FAILED;
+}

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The opener: opens pebsd's perf events where the kernel wants more for that than pebsd may have. A program
+ * of its own, so that what runs with CAP_SYS_ADMIN is this, the plan of the PMUs and the C library, and none
+ * of the libraries that pebsd needs for all else. Started by pebsd-opener.socket: pebsd-opener(8).
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <systemd/sd-daemon.h>
+
+#include "base/log.h"
+#include "base/number.h"
+#include "opener/opener_serve.h"
+
+#define IDLE_S 60
+
+static int usage(FILE *stream)
+{
+	(void)fprintf(
+		stream,
+		"usage: pebsd-opener [--sysfs-root DIR] [--idle SECONDS]\n"
+		"Opens perf events for pebsd on the socket that systemd hands it; see pebsd-opener(8).\n");
+	return stream == stdout ? 0 : 2;
+}
+
+static int parse(int argc, char *argv[], struct opener_serve_settings *ret)
+{
+	static const struct option options[] = {
+		{"sysfs-root", required_argument, NULL, 's'},
+		{"idle", required_argument, NULL, 'i'},
+		{"help", no_argument, NULL, 'h'},
+		{0},
+	};
+	u64 seconds;
+	int option;
+
+	while ((option = getopt_long(argc, argv, "", options, NULL)) >= 0)
+		switch (option) {
+		case 's':
+			ret->sysfs_root = optarg;
+			break;
+		case 'i':
+			if (number_parse(optarg, 1, 86400, &seconds) < 0)
+				return -EINVAL;
+			ret->idle_ms = (int)seconds * 1000;
+			break;
+		case 'h':
+			exit(usage(stdout));
+		default:
+			return -EINVAL;
+		}
+	return optind == argc ? 0 : -EINVAL;
+}
+
+int main(int argc, char *argv[])
+{
+	struct opener_serve_settings settings = {.sysfs_root = "/sys", .idle_ms = IDLE_S * 1000};
+	int n;
+
+	log_open("pebsd-opener");
+	if (parse(argc, argv, &settings) < 0)
+		return usage(stderr);
+	n = sd_listen_fds(true);
+	if (n != 1 || sd_is_socket_unix(SD_LISTEN_FDS_START, SOCK_SEQPACKET, 1, NULL, 0) <= 0) {
+		(void)log_error(0, "there is no socket to serve: it is started by pebsd-opener.socket "
+				   "(systemctl start pebsd-opener.socket), not by hand");
+		return 2;
+	}
+	settings.listening = SD_LISTEN_FDS_START;
+	/* Another may have taken the connection that woke us. */
+	(void)fcntl(settings.listening, F_SETFL, O_NONBLOCK);
+	return opener_serve(&settings) < 0;
+}

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "opener/opener_plans.h"
+
+#include <errno.h>
+
+void opener_plans_done(struct opener_plans *plans)
+{
+	for (size_t i = 0; i < plans->n; i++)
+		pmu_plan_done(&plans->plans[i]);
+	*plans = (struct opener_plans){0};
+}
+
+static int add(struct opener_plans *plans, const char *sysfs_root, unsigned roles, u32 ldlat)
+{
+	const struct pmu_wish wish = {.roles = roles, .ldlat = ldlat};
+	int r = pmu_plan(sysfs_root, &wish, &plans->plans[plans->n]);
+
+	if (r >= 0)
+		plans->n++;
+	return r;
+}
+
+static unsigned refused_roles(const struct pmu_plan *plan)
+{
+	unsigned roles = 0;
+
+	for (size_t i = 0; i < plan->n_refusals; i++)
+		roles |= 1U << plan->refusals[i].role;
+	return roles & OPENER_ROLES;
+}
+
+int opener_plans_make(struct opener_plans *plans, const char *sysfs_root, u32 ldlat)
+{
+	unsigned refused;
+	int r;
+
+	opener_plans_done(plans);
+	r = add(plans, sysfs_root, OPENER_ROLES, ldlat);
+	refused = r < 0 ? 0 : refused_roles(&plans->plans[0]);
+	for (unsigned role = 0; r >= 0 && role < EVENT_ROLES; role++)
+		if (refused & 1U << role)
+			r = add(plans, sysfs_root, 1U << role, ldlat);
+	if (r < 0) {
+		opener_plans_done(plans);
+		return r;
+	}
+	plans->ldlat = ldlat;
+	return 0;
+}
+
+int opener_plans_allow(const struct opener_plans *plans, const struct opener_request *request,
+		       char ret_reason[OPENER_REASON_MAX])
+{
+	char reason[OPENER_REASON_MAX] = "";
+	int r = -EACCES;
+
+	ret_reason[0] = '\0';
+	for (size_t i = 0; r < 0 && i < plans->n; i++)
+		r = opener_allowed(&plans->plans[i], request, i == 0 ? ret_reason : reason);
+	if (r == 0)
+		ret_reason[0] = '\0';
+	return r;
+}

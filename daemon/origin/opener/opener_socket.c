@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "origin/opener/opener_socket.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+
+#include "base/cleanup.h"
+#include "origin/opener/opener_wire.h"
+
+/* Aligned as its header wants it. One more than is taken, so that one too many is seen. */
+union control {
+	struct cmsghdr header;
+	char bytes[CMSG_SPACE(sizeof(int) * (OPENER_FDS_MAX + 1))];
+};
+
+int opener_socket_send(int socket, const void *bytes, size_t size, const int *fds, size_t n_fds)
+{
+	struct iovec part = {.iov_base = (void *)bytes, .iov_len = size};
+	union control control = {0};
+	struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
+
+	if (n_fds > OPENER_FDS_MAX)
+		return -E2BIG;
+	if (n_fds > 0) {
+		struct cmsghdr *header = &control.header;
+
+		header->cmsg_level = SOL_SOCKET;
+		header->cmsg_type = SCM_RIGHTS;
+		header->cmsg_len = CMSG_LEN(sizeof(int) * n_fds);
+		memcpy(CMSG_DATA(header), fds, sizeof(int) * n_fds);
+		message.msg_control = &control;
+		message.msg_controllen = CMSG_SPACE(sizeof(int) * n_fds);
+	}
+	return sendmsg(socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT) < 0 ? -errno : 0;
+}
+
+static size_t take_fds(struct msghdr *message, int taken[OPENER_FDS_MAX + 1])
+{
+	size_t n = 0;
+
+	for (struct cmsghdr *header = CMSG_FIRSTHDR(message); header; header = CMSG_NXTHDR(message, header)) {
+		size_t here;
+
+		if (header->cmsg_level != SOL_SOCKET || header->cmsg_type != SCM_RIGHTS)
+			continue;
+		here = (header->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+		if (here > OPENER_FDS_MAX + 1 - n)
+			here = OPENER_FDS_MAX + 1 - n;
+		memcpy(taken + n, CMSG_DATA(header), here * sizeof(int));
+		n += here;
+	}
+	return n;
+}
+
+ssize_t opener_socket_receive(int socket, void *bytes, size_t room, int *fds, size_t *ret_n_fds)
+{
+	struct iovec part = {.iov_base = bytes, .iov_len = room};
+	union control control = {0};
+	struct msghdr message = {
+		.msg_iov = &part,
+		.msg_iovlen = 1,
+		.msg_control = &control,
+		.msg_controllen = sizeof(control),
+	};
+	int taken[OPENER_FDS_MAX + 1];
+	ssize_t size = recvmsg(socket, &message, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
+	size_t n;
+
+	*ret_n_fds = 0;
+	if (size < 0)
+		return -errno;
+	n = take_fds(&message, taken);
+	if (size > 0 && n <= OPENER_FDS_MAX && !(message.msg_flags & (MSG_TRUNC | MSG_CTRUNC))) {
+		memcpy(fds, taken, n * sizeof(int));
+		*ret_n_fds = n;
+		return size;
+	}
+	for (size_t i = 0; i < n; i++)
+		(void)close(taken[i]);
+	return size > 0 || n > 0 ? -EBADMSG : 0;
+}

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The counts of an event on each CPU, and what of them is saved for the next process. */
+#include <errno.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "origin/perf/perf_parts.h"
+
+static int compare_cpus(const void *key, const void *member)
+{
+	return *(const int *)key - ((const struct cpu_counts *)member)->cpu;
+}
+
+struct cpu_counts *perf_book_of(struct cpu_counts *books, size_t n, int cpu)
+{
+	return n ? bsearch(&cpu, books, n, sizeof(*books), compare_cpus) : NULL;
+}
+
+int perf_add_book(struct perf_event_set *set, int cpu)
+{
+	struct cpu_counts *closed, *books;
+	size_t at = set->n_books;
+
+	if (perf_book_of(set->closed, set->n_books, cpu))
+		return 0;
+	closed = reallocarray(set->closed, at + 1, sizeof(*closed));
+	if (!closed)
+		return -ENOMEM;
+	set->closed = closed;
+	books = reallocarray(set->books, at + 1, sizeof(*books));
+	if (!books)
+		return -ENOMEM;
+	set->books = books;
+	for (; at > 0 && closed[at - 1].cpu > cpu; at--)
+		closed[at] = closed[at - 1];
+	closed[at] = (struct cpu_counts){.cpu = cpu, .throttle_known = true};
+	set->n_books++;
+	memcpy(books, closed, set->n_books * sizeof(*books));
+	return 0;
+}
+
+void perf_set_book(struct perf_event_set *set, int cpu, const struct cpu_counts *closed)
+{
+	struct cpu_counts *book = perf_book_of(set->closed, set->n_books, cpu);
+
+	*book = *closed;
+	book->cpu = cpu;
+	book->open = book->in_error = false;
+}
+
+void perf_set_keep_counts(struct perf_event_set *set, const struct perf_cpu *event)
+{
+	struct perf_kept_cpu kept;
+
+	if (!set->keep || !perf_keep_cpu(set->keep, set->number, event->cpu, &kept))
+		return;
+	perf_keep_counts(event, &kept.counts);
+	perf_keep_write_cpu(set->keep, set->number, event->cpu, &kept);
+}
+
+void perf_set_keep_closed(struct perf_event_set *set, int cpu)
+{
+	const struct cpu_counts *closed = perf_book_of(set->closed, set->n_books, cpu);
+	struct perf_kept_cpu kept, before;
+
+	if (!set->keep || !closed)
+		return;
+	(void)perf_keep_cpu(set->keep, set->number, cpu, &kept);
+	before = kept;
+	kept.closed = *closed;
+	kept.known = 1;
+	kept.number = 0;
+	perf_keep_write_cpu(set->keep, set->number, cpu, &kept);
+	perf_keep_drop(set->keep, set->number, cpu, &before);
+}
+
+void perf_set_keep(struct perf_event_set *set)
+{
+	struct perf_kept_set kept = {
+		.opening = set->opening,
+		.known = 1,
+		.paused = set->paused,
+		.paused_seen_ns = set->paused_seen_ns,
+	};
+
+	kept.opening.event.period = set->asked_period;
+	if (set->keep)
+		perf_keep_write_set(set->keep, set->number, &kept);
+}
+
+/* Stored, and not yet in the books. Where that fails it samples all the same. */
+void perf_set_put_new(struct perf_event_set *set, const struct perf_cpu *event, struct perf_kept_cpu *ret)
+{
+	int r = perf_keep_put(set->keep, set->number, event, ret);
+
+	if (r >= 0)
+		return;
+	ret->number = 0;
+	(void)log_warning(
+		r, "%s on PMU %s, CPU %d, cannot be left to the next process, which will begin it anew",
+		event_role_name(set->opening.event.role), set->opening.event.pmu, event->cpu);
+}
+
+void perf_set_write_new(struct perf_event_set *set, const struct perf_cpu *event, struct perf_kept_cpu *kept)
+{
+	kept->closed = *perf_book_of(set->closed, set->n_books, event->cpu);
+	perf_keep_write_cpu(set->keep, set->number, event->cpu, kept);
+}
+
+void perf_set_keep_new(struct perf_event_set *set, const struct perf_cpu *event)
+{
+	struct perf_kept_cpu kept;
+
+	if (!set->keep)
+		return;
+	perf_set_put_new(set, event, &kept);
+	perf_set_write_new(set, event, &kept);
+}

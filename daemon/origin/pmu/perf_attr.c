@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "origin/pmu/perf_attr.h"
+
+#include <errno.h>
+#include <time.h>
+
+/* event=0x03,umask=0x82: is_mem_loads_aux_event() in arch/x86/events/intel/core.c, Linux 6.1 to 7.3. */
+#define MEM_LOADS_AUX 0x8203
+
+static u64 sample_type(const struct event_settings *settings)
+{
+	u64 type = 0;
+
+	if (settings->has_latency || settings->has_instruction_latency)
+		type |= settings->weight_struct ? PERF_SAMPLE_WEIGHT_STRUCT : PERF_SAMPLE_WEIGHT;
+	if (settings->has_source)
+		type |= PERF_SAMPLE_DATA_SRC;
+	if (settings->has_address)
+		type |= PERF_SAMPLE_ADDR;
+	return type;
+}
+
+void perf_attr(const struct pmu_opening *opening, u64 period, struct perf_event_attr *ret)
+{
+	*ret = (struct perf_event_attr){
+		.type = opening->type,
+		.size = sizeof(*ret),
+		.config = opening->config,
+		.config1 = opening->config1,
+		.config2 = opening->config2,
+		.sample_period = period,
+		.sample_type = sample_type(&opening->event.settings),
+		.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING,
+		.disabled = 1,
+		/* Only a leader may be pinned; its group then is. */
+		.pinned = opening->pinned && !opening->has_leader,
+		.precise_ip = opening->precise_ip & 3U,
+		/* PEBS counters are off in a guest anyway (intel_guest_get_msrs), and with a mediated
+		 * virtual PMU (7.x) events that do not exclude guests fail. */
+		.exclude_guest = opening->exclude_guest,
+		/* Neither freq nor watermark: see the header. */
+		.wakeup_events = 1,
+		/* Of what the kernel logs in the ring, which is throttling; no sample asks for a time. */
+		.use_clockid = 1,
+		.clockid = CLOCK_MONOTONIC,
+	};
+}
+
+void perf_attr_leader(const struct pmu_opening *opening, struct perf_event_attr *ret)
+{
+	*ret = (struct perf_event_attr){
+		.type = opening->type,
+		.size = sizeof(*ret),
+		.config = opening->leader_config,
+		.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING,
+		.disabled = 1,
+		.pinned = opening->pinned,
+		.exclude_guest = opening->exclude_guest,
+		/* One clock for a group (perf_event_open in kernel/events/core.c). */
+		.use_clockid = 1,
+		.clockid = CLOCK_MONOTONIC,
+	};
+}
+
+void perf_attr_counter(const struct pmu_counter *counter, struct perf_event_attr *ret)
+{
+	*ret = (struct perf_event_attr){
+		.type = counter->type,
+		.size = sizeof(*ret),
+		.config = counter->config,
+		.config1 = counter->config1,
+		.disabled = 1,
+		/* As of the samples that the figures are held against; and events that do not exclude guests
+		 * fail beside a mediated virtual PMU (7.x). What has no guests knows no such thing. */
+		.exclude_guest = counter->type != PERF_TYPE_SOFTWARE,
+	};
+}
+
+void perf_attr_permission(struct perf_event_attr *ret)
+{
+	*ret = (struct perf_event_attr){
+		.type = PERF_TYPE_SOFTWARE,
+		.size = sizeof(*ret),
+		.config = PERF_COUNT_SW_DUMMY,
+		.disabled = 1,
+	};
+}
+
+/* A load threshold of IBS, which stands in config1 (perf_ibs_init, arch/x86/events/amd/ibs.c, Linux 7.3). */
+static bool has_ibs_threshold(const struct pmu_opening *opening)
+{
+	return opening->event.latency_kind == LATENCY_DC_MISS && opening->event.ldlat;
+}
+
+bool perf_attr_relax(const struct pmu_opening *planned, int error, struct pmu_opening *opening)
+{
+	struct event_settings *settings = &opening->event.settings;
+
+	if (error == -ENODATA && opening->event.role == EVENT_LOADS && !opening->has_leader) {
+		opening->has_leader = true;
+		opening->leader_config = MEM_LOADS_AUX;
+		/* Who wants the leader also splits the latency: both flags are those of the same models. */
+		opening->event.latency_kind = LATENCY_CACHE;
+		settings->has_instruction_latency = settings->weight_struct;
+		return true;
+	}
+	if (error != -EINVAL && error != -EOPNOTSUPP)
+		return false;
+	if (error == -EINVAL && has_ibs_threshold(opening)) {
+		opening->config1 = 0;
+		opening->event.ldlat = 0;
+		return true;
+	}
+	if (error == -EINVAL && settings->weight_struct) {
+		/* A weight in one piece holds the latency alone. */
+		settings->weight_struct = 0;
+		settings->has_instruction_latency = 0;
+		return true;
+	}
+	if (opening->precise_ip < 2)
+		return false;
+	opening->precise_ip--;
+	settings->weight_struct = planned->event.settings.weight_struct;
+	settings->has_instruction_latency =
+		settings->weight_struct && opening->event.latency_kind == LATENCY_CACHE;
+	return true;
+}

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "origin/pmu/perf_selection.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/cleanup.h"
+
+static void add_file(const char *sysfs_root, const char *name, struct cpu_list *list)
+{
+	_cleanup_free_ char *path = NULL;
+	struct cpu_list read;
+
+	if (asprintf(&path, "%s/devices/system/cpu/%s", sysfs_root, name) < 0)
+		path = NULL;
+	if (path && cpu_list_read(path, &read) == 0)
+		cpu_list_add_all(list, &read);
+}
+
+struct cpu_list perf_selection_isolated(const char *sysfs_root)
+{
+	struct cpu_list list = {0};
+
+	add_file(sysfs_root, "isolated", &list);
+	add_file(sysfs_root, "nohz_full", &list);
+	return list;
+}
+
+static bool is_empty(const struct cpu_list *list)
+{
+	return cpu_list_next(list, -1) < 0;
+}
+
+static void select_from(const struct perf_selection *selection, struct cpu_list *cpus)
+{
+	if (!is_empty(&selection->named))
+		cpu_list_keep(cpus, &selection->named);
+	cpu_list_drop(cpus, &selection->isolated);
+}
+
+static void apply(const struct perf_selection *selection, bool *has_members, struct cpu_list *members,
+		  struct cpu_list *cpus)
+{
+	if (is_empty(&selection->named) && is_empty(&selection->isolated))
+		return;
+	if (!*has_members) {
+		for (int cpu = 0; cpu < CPU_LIST_MAX; cpu++)
+			cpu_list_add(members, cpu);
+		*has_members = true;
+	}
+	select_from(selection, members);
+	select_from(selection, cpus);
+}
+
+void perf_selection_apply(const struct perf_selection *selection, struct pmu_opening *opening)
+{
+	apply(selection, &opening->has_members, &opening->members, &opening->cpus);
+}
+
+void perf_selection_apply_counter(const struct perf_selection *selection, struct pmu_counter *counter)
+{
+	apply(selection, &counter->has_members, &counter->members, &counter->cpus);
+}
+
+int perf_selection_check(const struct perf_selection *selection, const struct cpu_list *online,
+			 char **ret_message)
+{
+	_cleanup_free_ char *named = cpu_list_format(&selection->named);
+	_cleanup_free_ char *all = cpu_list_format(online);
+	struct cpu_list cpus = *online;
+	int length;
+
+	*ret_message = NULL;
+	select_from(selection, &cpus);
+	if (!is_empty(&cpus))
+		return 0;
+	if (!named || !all)
+		return -ENOMEM;
+	cpus = *online;
+	cpu_list_keep(&cpus, &selection->named);
+	if (!is_empty(&selection->named) && is_empty(&cpus))
+		length = asprintf(ret_message,
+				  "cpus = %s in [sampling]: none of these CPUs is online, which are %s; name "
+				  "some of those, or all",
+				  named, all);
+	else
+		length = asprintf(ret_message,
+				  "isolated = no in [sampling]: every online CPU%s%s is isolated (isolcpus, "
+				  "nohz_full), so none is left to sample; set isolated = yes, or name others "
+				  "in cpus",
+				  *named ? " of cpus = " : "", named);
+	if (length < 0) {
+		*ret_message = NULL;
+		return -ENOMEM;
+	}
+	return -ENODEV;
+}
+
+char *perf_selection_note(const struct perf_selection *selection)
+{
+	_cleanup_free_ char *named = cpu_list_format(&selection->named);
+	_cleanup_free_ char *isolated = cpu_list_format(&selection->isolated);
+	char *text;
+	int length;
+
+	if (!named || !isolated || (!*named && !*isolated))
+		return NULL;
+	if (!*named)
+		length = asprintf(
+			&text,
+			"isolated CPUs are not sampled (isolated = no in [sampling]): what runs on CPUs "
+			"%s is in no figure",
+			isolated);
+	else
+		length = asprintf(
+			&text,
+			"CPUs %s alone are sampled (cpus in [sampling])%s%s: what runs on other CPUs is "
+			"in no figure",
+			named, *isolated ? ", without those that are isolated (isolated = no), " : "",
+			isolated);
+	return length < 0 ? NULL : text;
+}

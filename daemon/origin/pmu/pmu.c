@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The walk over a tree's PMUs. */
+#include "origin/pmu/pmu.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "origin/pmu/pmu_planner.h"
+
+/* The manual's minimum for MSR_PEBS_LD_LAT_THRESHOLD, and the width of format/ldlat (config1:0-15). */
+#define LDLAT_MIN 3
+#define LDLAT_MAX 65535
+
+enum pmu_class {
+	PMU_OTHER, /* samples no memory access: uncore, tracing, software */
+	PMU_CORE,
+	PMU_AMD_IBS_OP,
+	PMU_ARM_SPE,
+	PMU_ARM_CORE,
+};
+
+static bool has_prefix(const char *text, const char *prefix)
+{
+	return strncmp(text, prefix, strlen(prefix)) == 0;
+}
+
+static enum pmu_class pmu_class_of(const char *name)
+{
+	/* cpu_core, cpu_atom, cpu_lowpower: intel_hybrid_pmu_type_map in arch/x86/events/intel/core.c. */
+	if (strcmp(name, "cpu") == 0 || has_prefix(name, "cpu_"))
+		return PMU_CORE;
+	if (strcmp(name, "ibs_op") == 0)
+		return PMU_AMD_IBS_OP;
+	if (has_prefix(name, "arm_spe_"))
+		return PMU_ARM_SPE;
+	if (has_prefix(name, "armv7_") || has_prefix(name, "armv8_") || has_prefix(name, "armv9_"))
+		return PMU_ARM_CORE;
+	return PMU_OTHER;
+}
+
+static int plan_roles(const struct planner *planner, const struct pmu_core *core)
+{
+	int r = 0;
+
+	if (planner_wants(planner, EVENT_LOADS))
+		r = pmu_plan_loads(planner, core);
+	if (r >= 0 && planner_wants(planner, EVENT_STORES))
+		r = pmu_plan_stores(planner, core);
+	if (r >= 0 && planner_wants(planner, EVENT_INSTRUCTIONS))
+		r = pmu_plan_instructions(planner, core);
+	planner_mark_collisions(planner, core);
+	if (r >= 0 && planner_wants(planner, EVENT_OFFCORE))
+		r = pmu_plan_offcore(planner, core);
+	return r;
+}
+
+static int plan_core(const struct planner *planner, const char *pmu)
+{
+	struct pmu_core core = {.pmu = pmu};
+	_cleanup_free_ char *name = NULL;
+	_cleanup_free_ char *reason = NULL;
+	int r;
+
+	if (pmu_tree_text(planner->tree, pmu, "caps/pmu_name", &name) >= 0 && pmu_tree_plain_name(name))
+		core.name = name;
+	core.quirk = pmu_quirk_find(core.name, pmu);
+	r = pmu_tree_number(planner->tree, pmu, "type", &core.type);
+	/* A copy without its events cannot be planned for a better reason. */
+	if (r >= 0 || !pmu_tree_has(planner->tree, pmu, "events"))
+		return plan_roles(planner, &core);
+	if (asprintf(&reason, "cannot read its type number: %s", strerror(-r)) < 0) {
+		reason = NULL;
+		return -ENOMEM;
+	}
+	return pmu_refuse_all(planner, pmu, reason);
+}
+
+/* Returns 1 where the PMU is one that could be expected to sample loads, 0 where not. */
+static int plan_pmu(const struct planner *planner, const char *name)
+{
+	int r = 0;
+
+	switch (pmu_class_of(name)) {
+	case PMU_OTHER:
+		return 0;
+	case PMU_CORE:
+		r = plan_core(planner, name);
+		break;
+	case PMU_AMD_IBS_OP:
+		r = pmu_plan_ibs(planner, name);
+		break;
+	case PMU_ARM_SPE:
+		r = pmu_refuse_all(
+			planner, name,
+			"the data of Arm's statistical profiling extension goes to the AUX buffer "
+			"only; a BPF program attached to it never runs. Look at recordings of other "
+			"machines with pebsd --replay FILE");
+		break;
+	case PMU_ARM_CORE:
+		r = pmu_refuse_all(
+			planner, name,
+			"Arm's core counters tell neither latency nor source of an access, and sample no "
+			"instruction precisely. Look at recordings of other machines with pebsd "
+			"--replay FILE");
+		break;
+	}
+	return r < 0 ? r : 1;
+}
+
+static int note_copy(const struct planner *planner)
+{
+	struct pmu_plan *plan = planner->plan;
+	int r;
+
+	for (size_t i = 0; i < plan->n_openings; i++) {
+		const struct pmu_opening *opening = &plan->openings[i];
+
+		if (opening->cpus_known ||
+		    (i > 0 && strcmp(opening->event.pmu, plan->openings[i - 1].event.pmu) == 0))
+			continue;
+		r = pmu_plan_note(plan,
+				  "%s: the tree does not tell which CPUs are online; an event is opened on "
+				  "each that is",
+				  opening->event.pmu);
+		if (r < 0)
+			return r;
+	}
+	return pmu_plan_note(
+		plan,
+		"read from %s in the place of /sys; nothing was opened. Only opening could tell whether "
+		"the kernel takes these events, whether another user holds the counters, and what "
+		"privileges are missing",
+		planner->tree->root);
+}
+
+static int plan_tree(const struct planner *planner)
+{
+	const struct pmu_tree *tree = planner->tree;
+	bool found = false;
+	int r;
+
+	for (size_t i = 0; i < tree->n_names; i++) {
+		r = plan_pmu(planner, tree->names[i]);
+		if (r < 0)
+			return r;
+		found = found || r > 0;
+	}
+	return found ? 0 : pmu_refuse_machine(planner, 0);
+}
+
+static bool in_range(const struct pmu_wish *wish)
+{
+	return wish->ldlat >= LDLAT_MIN && wish->ldlat <= LDLAT_MAX &&
+	       wish->period <= SAMPLE_WEIGHED_PERIOD_MAX &&
+	       wish->instructions_period <= SAMPLE_WEIGHED_PERIOD_MAX &&
+	       !(wish->roles & ~((1U << EVENT_ROLES) - 1));
+}
+
+int pmu_plan(const char *sysfs_root, const struct pmu_wish *wish, struct pmu_plan *ret)
+{
+	struct pmu_plan plan = {0};
+	struct pmu_tree tree = {0};
+	const struct planner planner = {.tree = &tree, .wish = wish, .plan = &plan};
+	int r = 0;
+
+	if (!in_range(wish))
+		return -EINVAL;
+	if (wish->roles) {
+		r = pmu_tree_open(sysfs_root, &tree);
+		if (r >= 0)
+			r = plan_tree(&planner);
+		else if (r != -ENOMEM)
+			r = pmu_refuse_machine(&planner, r);
+	}
+	if (r >= 0 && strcmp(sysfs_root, "/sys") != 0)
+		r = note_copy(&planner);
+	pmu_tree_close(&tree);
+	if (r < 0) {
+		pmu_plan_done(&plan);
+		return r;
+	}
+	*ret = plan;
+	return 0;
+}

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * AMD's instruction based sampling of operations (arch/x86/events/amd/ibs.c, Linux 6.1, 6.12 and 7.3).
+ *
+ * The unit samples operations of every kind, and the BPF program keeps those of the role. No bit may be
+ * excluded, guests included. A period is a multiple of 16 and at least 90H (perf_ibs_init, 7.3; before, low
+ * bits are dropped silently). The kernel fills in a latency for loads that missed L1 alone, the cycles until
+ * the line came; beside it the cycles from tagging to retirement. An operation is tagged when it is
+ * dispatched, so that is an instruction latency as others have it, of those loads too. A load threshold is
+ * there from Linux 6.15 on, in 128 to 2048 cycles.
+ */
+#include <errno.h>
+#include <linux/perf_event.h>
+
+#include "base/cleanup.h"
+#include "origin/pmu/pmu_planner.h"
+
+/* 16 times the prime 65521: a little over a million operations, which fits the unit's counter in every
+ * generation. */
+#define OPERATIONS_PERIOD 1048336
+#define PERIOD_STEP       16
+#define PERIOD_MIN        0x90
+
+/*
+ * The unit's own thresholds are multiples of 128 (IBS_OP_CTL bits 62:59). What lies between such a one and
+ * ldlat interrupts, and the handler drops it, counted but seen by no program (perf_ibs_handle_irq, 7.3): it
+ * would look lost. So a threshold is one of the unit's.
+ */
+#define LDLAT_STEP 128
+#define LDLAT_MIN  128
+#define LDLAT_MAX  2048
+
+static u32 threshold_of(u32 ldlat)
+{
+	return (ldlat + LDLAT_STEP - 1) / LDLAT_STEP * LDLAT_STEP;
+}
+
+/* Puts the threshold into the opening where it can be had. Returns 1, 0 where not, -ENOMEM. */
+static int place_threshold(const struct planner *planner, const char *pmu, struct pmu_opening *opening)
+{
+	const u32 ldlat = planner->wish->ldlat;
+	const struct pmu_term term = {.name = "ldlat", .value = threshold_of(ldlat)};
+	u64 configs[PMU_CONFIGS] = {opening->config, opening->config1, opening->config2};
+	u32 capable;
+	int r;
+
+	if (pmu_tree_number(planner->tree, pmu, "caps/ldlat", &capable) < 0 || capable != 1 ||
+	    ldlat < LDLAT_MIN || ldlat > LDLAT_MAX)
+		return 0;
+	r = pmu_tree_place(planner->tree, pmu, &term, configs);
+	if (r < 0)
+		return r == -ENOMEM ? r : 0;
+	opening->config = configs[0];
+	opening->config1 = configs[1];
+	opening->config2 = configs[2];
+	opening->event.ldlat = threshold_of(ldlat);
+	return 1;
+}
+
+static int plan_threshold(const struct planner *planner, const char *pmu, struct pmu_opening *opening)
+{
+	const u32 ldlat = planner->wish->ldlat;
+	int r = place_threshold(planner, pmu, opening);
+
+	if (r > 0 && opening->event.ldlat != ldlat)
+		r = pmu_plan_note(planner->plan,
+				  "%s: the threshold is %u cycles, not %u: the unit's are multiples of %d",
+				  pmu, opening->event.ldlat, ldlat, LDLAT_STEP);
+	if (r < 0)
+		return r;
+	if (opening->event.ldlat)
+		return pmu_plan_note(
+			planner->plan,
+			"%s: with ldlat = %u the kernel drops samples of anything else than "
+			"loads above it, and a CPU of Zen 5 samples only what missed L3: shares of "
+			"sources are those of such loads",
+			pmu, opening->event.ldlat);
+	return pmu_plan_note(
+		planner->plan,
+		"%s: ldlat = %u is not applied, loads are sampled whatever their latency. A "
+		"threshold takes a CPU and a kernel that have it (caps/ldlat is 1: from Zen 5 and "
+		"Linux 6.15 on) and 128 to 2048 cycles",
+		pmu, ldlat);
+}
+
+static int plan_role(const struct planner *planner, const char *pmu, u32 type, enum event_role role)
+{
+	const struct pmu_term cnt_ctl = {.name = "cnt_ctl", .value = 1};
+	const bool loads = role == EVENT_LOADS;
+	struct pmu_opening opening;
+	int r = 0;
+
+	planner_opening(planner, pmu, type, role, &opening);
+	opening.exclude_guest = false;
+	/* perf_ibs_add() in arch/x86/events/amd/ibs.c (Linux 6.1, 6.12 and 7.3) takes one event a CPU. */
+	opening.only_counter = 1;
+	opening.period_step = PERIOD_STEP;
+	opening.period_min = PERIOD_MIN;
+	/* Stores have no latency, so none is asked for. */
+	opening.event.latency_kind = loads ? LATENCY_DC_MISS : LATENCY_NONE;
+	opening.event.settings =
+		(struct event_settings){.has_latency = loads,
+					.has_instruction_latency = loads,
+					.has_source = 1,
+					.has_address = 1,
+					.has_code_address = 1,
+					.weight_struct = loads,
+					.operations = loads ? PERF_MEM_OP_LOAD : PERF_MEM_OP_STORE};
+	if (pmu_tree_has(planner->tree, pmu, "format/cnt_ctl")) {
+		r = planner_place(planner, pmu, role, "operations", &cnt_ctl, 1, &opening);
+		if (r <= 0)
+			return r;
+	} else {
+		r = pmu_plan_note(
+			planner->plan,
+			"%s: this CPU cannot count operations (format/cnt_ctl is missing): it counts "
+			"cycles, so what waits long is sampled more often",
+			pmu);
+	}
+	if (r >= 0 && loads)
+		r = plan_threshold(planner, pmu, &opening);
+	if (r >= 0)
+		r = planner_period(planner, planner->wish->period, OPERATIONS_PERIOD, &opening);
+	if (r >= 0)
+		r = planner_add(planner, &opening);
+	if (r < 0)
+		return r;
+	return pmu_plan_note(
+		planner->plan,
+		loads ? "%s: operations of every kind are sampled and those that are no loads are "
+			"filtered out; loads that hit L1 have a source, but no latency"
+		      : "%s: operations of every kind are sampled and those that are no stores are "
+			"filtered out; stores have no latency",
+		pmu);
+}
+
+int pmu_plan_ibs(const struct planner *planner, const char *pmu)
+{
+	const bool loads = planner_wants(planner, EVENT_LOADS);
+	struct pmu_plan *plan = planner->plan;
+	u32 type;
+	int r = 0;
+
+	if (!pmu_tree_has(planner->tree, pmu, "format"))
+		return pmu_refuse_all(planner, pmu,
+				      "the folder format/ of this PMU is not in the tree, so the tree does "
+				      "not tell how its "
+				      "samples are asked for: all kernels make one but for the first CPUs "
+				      "that had IBS, which "
+				      "count cycles alone. Copy the tree whole, or run pebsd --probe on the "
+				      "machine itself");
+	if (pmu_tree_number(planner->tree, pmu, "type", &type) < 0)
+		return pmu_refuse_all(planner, pmu, "cannot read its type number");
+	if (loads)
+		r = plan_role(planner, pmu, type, EVENT_LOADS);
+	if (r >= 0 && planner_wants(planner, EVENT_STORES)) {
+		if (loads)
+			r = pmu_plan_refuse(
+				plan, pmu, EVENT_STORES,
+				"a core has one unit for instruction based sampling, which takes one "
+				"event, and the loads have it: to sample stores in their place set "
+				"events without loads");
+		else
+			r = plan_role(planner, pmu, type, EVENT_STORES);
+	}
+	if (r >= 0 && planner_wants(planner, EVENT_INSTRUCTIONS))
+		r = pmu_plan_refuse(
+			plan, pmu, EVENT_INSTRUCTIONS,
+			"instruction based sampling counts dispatched operations or cycles, not "
+			"retired instructions, so its samples are no denominator; set events without "
+			"instructions");
+	if (r >= 0 && planner_wants(planner, EVENT_OFFCORE))
+		r = pmu_plan_refuse(
+			plan, pmu, EVENT_OFFCORE,
+			"AMD's cores have no off-core response counting; set events without offcore");
+	return r;
+}

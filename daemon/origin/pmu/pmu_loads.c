@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The load latency event of a core PMU. */
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "origin/pmu/pmu_planner.h"
+
+/* A prime, so that no loop keeps step with it. */
+#define LOADS_PERIOD 10007
+
+/*
+ * Sapphire Rapids, Alder Lake: mem-loads alone is refused with ENODATA. The file decides, not the model:
+ * Granite Rapids and Arrow Lake do without (intel_pmu_hw_config in arch/x86/events/intel/core.c, Linux 6.1,
+ * 7.3).
+ */
+static int find_leader(const struct planner *planner, const char *pmu, struct pmu_opening *opening)
+{
+	u64 configs[PMU_CONFIGS] = {0};
+	char culprit[PMU_TERM_MAX];
+	int r;
+
+	if (!pmu_tree_has(planner->tree, pmu, "events/mem-loads-aux"))
+		return 0;
+	r = pmu_tree_event(planner->tree, pmu, "events/mem-loads-aux", configs, culprit);
+	if (r < 0)
+		return r;
+	opening->has_leader = true;
+	opening->leader_config = configs[0];
+	return 0;
+}
+
+int pmu_plan_loads(const struct planner *planner, const struct pmu_core *core)
+{
+	const struct pmu_wish *wish = planner->wish;
+	const struct pmu_term ldlat = {.name = "ldlat", .value = wish->ldlat};
+	struct pmu_opening opening;
+	bool use_latency;
+	int r;
+
+	if (!pmu_tree_has(planner->tree, core->pmu, "events/mem-loads"))
+		return pmu_refuse_core(planner, core, EVENT_LOADS);
+	r = planner_open(planner, core, EVENT_LOADS, "events/mem-loads", &opening);
+	if (r <= 0)
+		return r;
+	/* In the place of the one in sysfs: 3 | 64 would be 67. */
+	r = planner_place(planner, core->pmu, EVENT_LOADS, "events/mem-loads", &ldlat, 1, &opening);
+	if (r <= 0)
+		return r;
+	r = find_leader(planner, core->pmu, &opening);
+	if (r < 0)
+		return planner_refuse_event(planner, core->pmu, EVENT_LOADS, "events/mem-loads-aux",
+					    "mem-loads-aux", r);
+
+	use_latency = core->quirk->records == PMU_RECORDS_USE && !opening.has_leader;
+	opening.only_counter = core->quirk->loads_counter;
+	opening.event.ldlat = wish->ldlat;
+	opening.event.latency_kind = use_latency ? LATENCY_USE : LATENCY_CACHE;
+	opening.event.settings = (struct event_settings){.has_latency = 1,
+							 .has_instruction_latency = !use_latency,
+							 .has_source = 1,
+							 .has_address = 1,
+							 .has_code_address = 1,
+							 .weight_struct = 1};
+	r = planner_period(planner, wish->period, LOADS_PERIOD, &opening);
+	if (r >= 0)
+		r = planner_add(planner, &opening);
+	if (r < 0 || core->name || opening.has_leader)
+		return r;
+	return pmu_plan_note(planner->plan,
+			     "%s: no caps/pmu_name tells the CPU's generation; its latency is taken for "
+			     "use latency, as before Alder Lake and Sapphire Rapids",
+			     core->pmu);
+}

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The plan as a container; how it is made stands in pmu.c and the files of the roles. */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "origin/pmu/pmu.h"
+
+void pmu_plan_done(struct pmu_plan *plan)
+{
+	for (size_t i = 0; i < plan->n_refusals; i++)
+		free(plan->refusals[i].reason);
+	free(plan->refusals);
+	for (size_t i = 0; i < plan->n_notes; i++)
+		free(plan->notes[i]);
+	free((void *)plan->notes);
+	*plan = (struct pmu_plan){0};
+}
+
+int pmu_plan_refuse(struct pmu_plan *plan, const char *pmu, enum event_role role, const char *format, ...)
+{
+	_cleanup_free_ char *reason = NULL;
+	struct pmu_refusal *longer, *refusal;
+	va_list arguments;
+	int length;
+
+	va_start(arguments, format);
+	length = vasprintf(&reason, format, arguments);
+	va_end(arguments);
+	if (length < 0) {
+		reason = NULL;
+		return -ENOMEM;
+	}
+	longer = reallocarray(plan->refusals, plan->n_refusals + 1, sizeof(*longer));
+	if (!longer)
+		return -ENOMEM;
+	plan->refusals = longer;
+	refusal = &plan->refusals[plan->n_refusals++];
+	*refusal = (struct pmu_refusal){.role = role, .reason = TAKE_PTR(reason)};
+	(void)snprintf(refusal->pmu, sizeof(refusal->pmu), "%s", pmu);
+	return 0;
+}
+
+char *pmu_plan_refusals(const struct pmu_plan *plan, unsigned roles)
+{
+	const bool one_role = (roles & (roles - 1)) == 0;
+	const char *separator = "";
+	char *text = NULL;
+	size_t bytes;
+	FILE *stream = open_memstream(&text, &bytes);
+
+	if (!stream)
+		return NULL;
+	for (size_t i = 0; i < plan->n_refusals; i++) {
+		const struct pmu_refusal *refusal = &plan->refusals[i];
+
+		if (!(roles & 1U << refusal->role))
+			continue;
+		(void)fprintf(stream, "%s%s%s%s: %s", separator,
+			      one_role ? "" : event_role_name(refusal->role), one_role ? "" : " on ",
+			      refusal->pmu, refusal->reason);
+		separator = ". ";
+	}
+	if (fclose(stream) == 0)
+		return text;
+	free(text);
+	return NULL;
+}
+
+int pmu_plan_note(struct pmu_plan *plan, const char *format, ...)
+{
+	_cleanup_free_ char *note = NULL;
+	va_list arguments;
+	char **longer;
+	int length;
+
+	va_start(arguments, format);
+	length = vasprintf(&note, format, arguments);
+	va_end(arguments);
+	if (length < 0) {
+		note = NULL;
+		return -ENOMEM;
+	}
+	longer = reallocarray((void *)plan->notes, plan->n_notes + 1, sizeof(*longer));
+	if (!longer)
+		return -ENOMEM;
+	plan->notes = longer;
+	plan->notes[plan->n_notes++] = TAKE_PTR(note);
+	return 0;
+}
+
+void pmu_plan_drop(struct pmu_plan *plan, size_t index)
+{
+	plan->n_openings--;
+	memmove(&plan->openings[index], &plan->openings[index + 1],
+		(plan->n_openings - index) * sizeof(plan->openings[0]));
+}

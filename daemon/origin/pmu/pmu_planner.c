@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "origin/pmu/pmu_planner.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+
+bool planner_wants(const struct planner *planner, enum event_role role)
+{
+	return planner->wish->roles & 1U << role;
+}
+
+void planner_cpus(const struct planner *planner, const char *pmu, struct pmu_opening *opening)
+{
+	const struct pmu_tree *tree = planner->tree;
+	_cleanup_free_ char *text = NULL;
+
+	/* `cpus`: the members of a hybrid core PMU; `cpumask`: where any PMU wants its events opened. */
+	opening->has_members = (pmu_tree_text(tree, pmu, "cpus", &text) >= 0 ||
+				pmu_tree_text(tree, pmu, "cpumask", &text) >= 0) &&
+			       cpu_list_parse(text, &opening->members) >= 0;
+	opening->cpus_known = tree->online_known || opening->has_members;
+	opening->cpus = tree->online_known ? tree->online : opening->members;
+	if (tree->online_known && opening->has_members)
+		cpu_list_keep(&opening->cpus, &opening->members);
+}
+
+/*
+ * Never 3: it asks for precise distribution, which on Sapphire Rapids and Alder Lake is counter 0, where load
+ * latency cannot run (glc_get_event_constraints, arch/x86/events/intel/core.c, Linux 6.12). Store latency
+ * could, on its only counter; but 3 there bounds the period below (glc_limit_period) and promises a spread
+ * over instructions that stores, which are picked at random by the hardware, do not need. caps/max_precise
+ * reads 0 on an idle machine without NMI watchdog: only opening tells there.
+ */
+u8 planner_precise_ip(const struct planner *planner, const struct pmu_core *core)
+{
+	u32 max;
+
+	if (core->quirk->costly_ip)
+		return 1;
+	if (pmu_tree_number(planner->tree, core->pmu, "caps/max_precise", &max) == 0 && max == 1)
+		return 1;
+	return 2;
+}
+
+int planner_refuse_event(const struct planner *planner, const char *pmu, enum event_role role,
+			 const char *file, const char *culprit, int error)
+{
+	if (error == -ENOMEM)
+		return error;
+	return pmu_plan_refuse(planner->plan, pmu, role, "cannot make the event of %s: \"%s\": %s", file,
+			       culprit,
+			       error == -EINVAL   ? "not in the words that this version knows"
+			       : error == -ERANGE ? "its value has more bits than its format"
+			       : error == -ENOENT ? "the PMU's format/ folder does not have it"
+						  : strerror(-error));
+}
+
+void planner_opening(const struct planner *planner, const char *pmu, u32 type, enum event_role role,
+		     struct pmu_opening *ret)
+{
+	*ret = (struct pmu_opening){
+		.event = {.role = role},
+		.type = type,
+		.period_min = 1,
+		.period_step = 1,
+		.pinned = true,
+		.exclude_guest = true,
+	};
+	(void)snprintf(ret->event.pmu, sizeof(ret->event.pmu), "%s", pmu);
+	planner_cpus(planner, pmu, ret);
+}
+
+int planner_open(const struct planner *planner, const struct pmu_core *core, enum event_role role,
+		 const char *file, struct pmu_opening *ret)
+{
+	u64 configs[PMU_CONFIGS] = {0};
+	char culprit[PMU_TERM_MAX];
+	int r;
+
+	r = pmu_tree_event(planner->tree, core->pmu, file, configs, culprit);
+	if (r < 0)
+		return planner_refuse_event(planner, core->pmu, role, file, culprit, r);
+	if (configs[3])
+		return pmu_plan_refuse(planner->plan, core->pmu, role,
+				       "%s sets config3, which this version does not pass on", file);
+	planner_opening(planner, core->pmu, core->type, role, ret);
+	ret->config = configs[0];
+	ret->config1 = configs[1];
+	ret->config2 = configs[2];
+	ret->precise_ip = planner_precise_ip(planner, core);
+	if (core->quirk->smallest_period)
+		ret->period_min = core->quirk->smallest_period;
+	return 1;
+}
+
+int planner_place(const struct planner *planner, const char *pmu, enum event_role role, const char *what,
+		  const struct pmu_term *terms, size_t n, struct pmu_opening *opening)
+{
+	u64 configs[PMU_CONFIGS] = {opening->config, opening->config1, opening->config2};
+
+	for (size_t i = 0; i < n; i++) {
+		int r = pmu_tree_place(planner->tree, pmu, &terms[i], configs);
+
+		if (r >= 0 && configs[3])
+			r = -EINVAL;
+		if (r < 0)
+			return planner_refuse_event(planner, pmu, role, what, terms[i].name, r);
+	}
+	opening->config = configs[0];
+	opening->config1 = configs[1];
+	opening->config2 = configs[2];
+	return 1;
+}
+
+int planner_period(const struct planner *planner, u64 wished, u64 usual, struct pmu_opening *opening)
+{
+	u64 period = wished ? wished : usual;
+
+	period -= period % opening->period_step;
+	if (period < opening->period_min)
+		period = opening->period_min;
+	opening->event.period = period;
+	if (!wished || period == wished)
+		return 0;
+	return pmu_plan_note(
+		planner->plan,
+		"%s: the period of %s is %llu, not %llu: this PMU takes multiples of %u from %u on",
+		opening->event.pmu, event_role_name(opening->event.role), (unsigned long long)period,
+		(unsigned long long)wished, opening->period_step, opening->period_min);
+}
+
+void planner_mark_collisions(const struct planner *planner, const struct pmu_core *core)
+{
+	struct pmu_plan *plan = planner->plan;
+
+	if (!core->quirk->collides)
+		return;
+	for (size_t i = 0; i < plan->n_openings; i++)
+		for (size_t j = 0; j < plan->n_openings; j++) {
+			struct pmu_opening *one = &plan->openings[i];
+			const struct pmu_opening *other = &plan->openings[j];
+
+			/* Those that take turns are never on at once. */
+			if (i != j && strcmp(one->event.pmu, core->pmu) == 0 &&
+			    strcmp(other->event.pmu, core->pmu) == 0 && (one->pinned || other->pinned))
+				one->collides = true;
+		}
+}
+
+int planner_add(const struct planner *planner, const struct pmu_opening *opening)
+{
+	struct pmu_plan *plan = planner->plan;
+
+	if (plan->n_openings == EVENTS_MAX)
+		return pmu_plan_refuse(plan, opening->event.pmu, opening->event.role,
+				       "more than %d events at once", EVENTS_MAX);
+	plan->openings[plan->n_openings++] = *opening;
+	return 0;
+}
+
+struct pmu_opening *planner_find(const struct planner *planner, const char *pmu, enum event_role role)
+{
+	struct pmu_plan *plan = planner->plan;
+
+	for (size_t i = 0; i < plan->n_openings; i++)
+		if (plan->openings[i].event.role == role && strcmp(plan->openings[i].event.pmu, pmu) == 0)
+			return &plan->openings[i];
+	return NULL;
+}

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Files without a folder are below arch/x86/events/intel, in Linux 6.1.192, 6.12.95 and 7.3.4 alike where no
+ * version stands.
+ *
+ * name: the names that intel_pmu_init() gives (core.c).
+ * records: SPLIT where PMU_FL_INSTR_LATENCY is set (core.c), E-cores included; ADDRESS where there is PEBS,
+ * but no event in sysfs that carries PERF_X86_EVENT_PEBS_LDLAT, and REGISTERS with PEBS format 0 (ds.c).
+ * costly_ip: x86_pmu_hw_config() in arch/x86/events/core.c.
+ * precise_store: intel_snb_pebs_event_constraints and intel_ivb_pebs_event_constraints (ds.c). It runs on
+ * counter 3 alone, and so does load latency there. From Haswell on load latency has counter 3 alone by
+ * Intel's event tables, any by intel_hsw_pebs_event_constraints, and stores have any by both: nothing is
+ * shared. instructions: INST_RETIRED.PREC_DIST (umask 1) on counter 1 from Sandy Bridge to Cascade Lake, by
+ * the constraints in ds.c; fixed counter 0 with precise_ip 3 from Ice Lake on (icl_get_event_constraints,
+ * core.c); reduced skid from Goldmont on with precise_ip 3 (glp_, tnt_ and cmt_get_event_constraints,
+ * core.c). The highest precise_ip is that of x86_pmu_max_precise() (arch/x86/events/core.c): 3 where
+ * pebs_prec_dist is set, which on Sandy Bridge it is not. instructions_step: bdw_limit_period() (core.c)
+ * drops the low six bits of the period, and what is left over makes an interrupt of its own. smallest_period:
+ * nhm_limit_period() and hsw_limit_period() (core.c), below which an event is refused. instructions_alone:
+ * Intel's manual, 18.9.4.4, for CPUID 06_2A and 06_2D, which are all of this name.
+ * collides: formats 1 and 2 (ds.c, intel_ds_init()) by intel_pmu_drain_pebs_nhm(); see perf_stall.h.
+ * Silvermont and Knights Landing have format 2 too, but no second event that is sampled there. loads_counter:
+ * 3 from Sandy Bridge to Broadwell, as above. stores_counter: 3 for precise stores; 0 for store latency of
+ * P-cores (INTEL_PSD_CONSTRAINT in intel_spr_pebs_event_constraints and later ones, ds.c); E-cores have
+ * several, and so have P-cores from Lion Cove on. instructions_counter: as above; with reduced skid counter 0
+ * on Goldmont Plus (glp_get_event_constraints, core.c), any on Goldmont, and two or more on later ones (tnt_
+ * and cmt_get_event_constraints).
+ */
+#include "origin/pmu/pmu_quirks.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+
+#define PLAIN(precise) .instructions_precise_ip = (precise)
+#define ONLY(counter)  ((counter) + 1)
+#define FIXED(counter) (32 + (counter))
+#define PREC_DIST(precise) \
+	.instructions_umask = 0x01, .instructions_precise_ip = (precise), .instructions_counter = ONLY(1)
+#define REDUCED_SKID        .instructions_precise_ip = 3
+#define FIXED_COUNTER_0     .instructions_precise_ip = 3, .instructions_counter = ONLY(FIXED(0))
+#define OFFCORE(generation) .offcore = &pmu_offcore_##generation
+#define RECORDS(what)       .records = PMU_RECORDS_##what
+#define P_CORE_OF(hybrid_name) \
+	.name = (hybrid_name), .pmu = "cpu_core", RECORDS(SPLIT), .stores_counter = ONLY(0), FIXED_COUNTER_0
+#define E_CORE_OF(hybrid_name) .name = (hybrid_name), .pmu = "cpu_atom", RECORDS(SPLIT), REDUCED_SKID
+
+static const struct pmu_quirk quirks[] = {
+	{.name = "core", RECORDS(REGISTERS), .costly_ip = true, .no_stores = true, PLAIN(2)},
+	{.name = "core2", RECORDS(REGISTERS), .costly_ip = true, .no_stores = true, PLAIN(2)},
+	{.name = "bonnell", RECORDS(REGISTERS), .costly_ip = true, .no_stores = true, PLAIN(2)},
+	{.name = "nehalem",
+	 RECORDS(USE),
+	 .collides = true,
+	 .costly_ip = true,
+	 .no_stores = true,
+	 .smallest_period = 32,
+	 PLAIN(2),
+	 OFFCORE(nehalem)},
+	{.name = "westmere",
+	 RECORDS(USE),
+	 .collides = true,
+	 .costly_ip = true,
+	 .no_stores = true,
+	 PLAIN(2),
+	 OFFCORE(westmere)},
+	{.name = "sandybridge",
+	 RECORDS(USE),
+	 .collides = true,
+	 .costly_ip = true,
+	 .precise_store = true,
+	 .loads_counter = ONLY(3),
+	 .stores_counter = ONLY(3),
+	 PREC_DIST(2),
+	 .instructions_alone = true,
+	 OFFCORE(sandybridge)},
+	{.name = "ivybridge",
+	 RECORDS(USE),
+	 .collides = true,
+	 .costly_ip = true,
+	 .precise_store = true,
+	 .loads_counter = ONLY(3),
+	 .stores_counter = ONLY(3),
+	 PREC_DIST(3),
+	 OFFCORE(sandybridge)},
+	{.name = "haswell",
+	 RECORDS(USE),
+	 .collides = true,
+	 .loads_counter = ONLY(3),
+	 PREC_DIST(3),
+	 .smallest_period = 32,
+	 OFFCORE(haswell)},
+	{.name = "broadwell",
+	 RECORDS(USE),
+	 .collides = true,
+	 .loads_counter = ONLY(3),
+	 PREC_DIST(3),
+	 .instructions_step = 64,
+	 OFFCORE(broadwell)},
+	{.name = "skylake", RECORDS(USE), PREC_DIST(3), OFFCORE(skylake)},
+	{.name = "icelake", RECORDS(USE), FIXED_COUNTER_0, OFFCORE(icelake)},
+	{.name = "sapphire_rapids",
+	 RECORDS(SPLIT),
+	 .stores_counter = ONLY(0),
+	 FIXED_COUNTER_0,
+	 OFFCORE(golden_cove)},
+	{.name = "granite_rapids",
+	 RECORDS(SPLIT),
+	 .stores_counter = ONLY(0),
+	 FIXED_COUNTER_0,
+	 OFFCORE(golden_cove)},
+	{P_CORE_OF("alderlake_hybrid"), OFFCORE(golden_cove)},
+	{E_CORE_OF("alderlake_hybrid"), OFFCORE(gracemont)},
+	{P_CORE_OF("meteorlake_hybrid"), OFFCORE(golden_cove)},
+	{E_CORE_OF("meteorlake_hybrid"), OFFCORE(gracemont)},
+	{.name = "silvermont", RECORDS(ADDRESS), PLAIN(2), OFFCORE(silvermont)},
+	{.name = "knights-landing", RECORDS(ADDRESS), PLAIN(2)},
+	{.name = "goldmont", RECORDS(ADDRESS), REDUCED_SKID, .any_address = true, OFFCORE(goldmont)},
+	{.name = "goldmont_plus",
+	 RECORDS(ADDRESS),
+	 REDUCED_SKID,
+	 .any_address = true,
+	 .instructions_counter = ONLY(0),
+	 OFFCORE(goldmont)},
+	{.name = "Tremont", RECORDS(ADDRESS), REDUCED_SKID, OFFCORE(tremont)},
+	{.name = "gracemont", RECORDS(SPLIT), REDUCED_SKID, OFFCORE(gracemont)},
+	{.name = "crestmont", RECORDS(SPLIT), REDUCED_SKID, OFFCORE(gracemont)},
+	{.name = "darkmont", RECORDS(SPLIT), REDUCED_SKID},
+};
+
+/* A kernel from before caps/pmu_name (4.14) knows no part after Skylake. Its 0xcd stores are precise ones. */
+static const struct pmu_quirk nameless = {RECORDS(USE), .precise_store = true, PLAIN(2)};
+
+/* Both kinds of later cores have their precisely distributed instructions so. */
+static const struct pmu_quirk later = {RECORDS(SPLIT), FIXED_COUNTER_0};
+
+const struct pmu_quirk *pmu_quirk_find(const char *name, const char *pmu)
+{
+	if (!name)
+		return &nameless;
+	for (size_t i = 0; i < ARRAY_SIZE(quirks); i++)
+		if (strcmp(quirks[i].name, name) == 0 && (!quirks[i].pmu || strcmp(quirks[i].pmu, pmu) == 0))
+			return &quirks[i];
+	return &later;
+}
+
+bool pmu_quirk_known(const char *name)
+{
+	for (size_t i = 0; name && i < ARRAY_SIZE(quirks); i++)
+		if (strcmp(quirks[i].name, name) == 0)
+			return true;
+	return false;
+}

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "origin/probe/perf_remarks.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+
+/* DEFAULT_MAX_SAMPLE_RATE and DEFAULT_CPU_TIME_MAX_PERCENT, kernel/events/core.c, Linux 6.1 to 7.3. */
+#define SAMPLE_RATE_DEFAULT  100000
+#define CPU_TIME_MAX_DEFAULT 25
+
+/* A CPU cycles event, pinned (wd_hw_attr in kernel/watchdog_hld.c, Linux 6.1; from 6.5 on some kernels have
+ * the CPUs watch each other instead, CONFIG_HARDLOCKUP_DETECTOR_BUDDY). */
+static int remark_watchdog(struct pmu_plan *plan)
+{
+	return pmu_plan_note(
+		plan,
+		"the NMI watchdog is on: where it rests on the PMU it holds a counter of cycles on each CPU, "
+		"on "
+		"Intel the fixed one if that is free, else a general one that an event here may need. sysctl "
+		"kernel.nmi_watchdog=0 frees it");
+}
+
+static int remark_isolated(const struct perf_facts *facts, struct pmu_plan *plan)
+{
+	struct cpu_list sampled = {0}, isolated = facts->isolated;
+	_cleanup_free_ char *names = NULL;
+
+	for (size_t i = 0; i < plan->n_openings; i++)
+		cpu_list_add_all(&sampled, &plan->openings[i].cpus);
+	cpu_list_add_all(&isolated, &facts->nohz_full);
+	cpu_list_keep(&isolated, &sampled);
+	if (cpu_list_count(&isolated) == 0)
+		return 0;
+	names = cpu_list_format(&isolated);
+	if (!names)
+		return -ENOMEM;
+	return pmu_plan_note(plan,
+			     "CPUs %s are isolated (isolcpus= or nohz_full=): they are sampled too, and each "
+			     "sample interrupts its CPU. `isolated = no` in [sampling] leaves them out",
+			     names);
+}
+
+static int remark_limits(const struct perf_facts *facts, struct pmu_plan *plan)
+{
+	int r = 0;
+
+	if (facts->max_sample_rate && facts->max_sample_rate < SAMPLE_RATE_DEFAULT)
+		r = pmu_plan_note(
+			plan,
+			"kernel.perf_event_max_sample_rate is %llu, below the %d that kernels start "
+			"with: somebody set it, or sampling interrupts took too long once and the kernel "
+			"lowered it (its log says so). An event that samples a CPU more often a second is "
+			"throttled. Set it back: sysctl kernel.perf_event_max_sample_rate=%d",
+			(unsigned long long)facts->max_sample_rate, SAMPLE_RATE_DEFAULT, SAMPLE_RATE_DEFAULT);
+	if (r < 0 || !facts->cpu_time_max_known)
+		return r;
+	if (facts->cpu_time_max_percent > 0 && facts->cpu_time_max_percent < CPU_TIME_MAX_DEFAULT)
+		return pmu_plan_note(
+			plan,
+			"kernel.perf_cpu_time_max_percent is %llu, below the usual %d: the kernel "
+			"lowers kernel.perf_event_max_sample_rate so much the earlier",
+			(unsigned long long)facts->cpu_time_max_percent, CPU_TIME_MAX_DEFAULT);
+	return 0;
+}
+
+/*
+ * intel_guest_get_msrs() in arch/x86/events/intel/core.c, atomic_switch_perf_msrs() and
+ * add_atomic_switch_msr() in arch/x86/kvm/vmx/vmx.c, Linux 6.1. IBS is not switched there: its events cannot
+ * exclude guests, so what they say of guests is not known from this.
+ */
+static int remark_kvm(struct pmu_plan *plan)
+{
+	bool precise = false;
+
+	for (size_t i = 0; i < plan->n_openings; i++)
+		precise = precise || (plan->openings[i].precise_ip > 0 &&
+				      plan->openings[i].event.latency_kind != LATENCY_DC_MISS &&
+				      !plan->openings[i].event.settings.operations);
+	if (!precise)
+		return 0;
+	return pmu_plan_note(
+		plan,
+		"guest not sampled: this host can run virtual machines (KVM), and what they execute in guest "
+		"mode is never sampled: a virtual machine's cgroup shows only its host side. While a CPU is "
+		"sampled, each entry into a guest and each exit also switches IA32_PERF_GLOBAL_CTRL (and on "
+		"CPUs "
+		"that do not isolate PEBS, IA32_PEBS_ENABLE), and guests that use PEBS of their own get no "
+		"records. What that costs was not measured");
+}
+
+int perf_remarks(const struct perf_facts *facts, struct pmu_plan *plan)
+{
+	int r = 0;
+
+	if (plan->n_openings == 0)
+		return 0;
+	if (facts->nmi_watchdog)
+		r = remark_watchdog(plan);
+	if (r >= 0 && facts->cgroups == PERF_CGROUPS_NONE_YET)
+		r = pmu_plan_note(
+			plan, "no cgroup is below the root of the cgroup2 file system yet: all samples are "
+			      "the root's until one is made there");
+	if (r >= 0)
+		r = remark_isolated(facts, plan);
+	if (r >= 0)
+		r = remark_limits(facts, plan);
+	if (r >= 0 && facts->kvm_host)
+		r = remark_kvm(plan);
+	return r;
+}
+
+/* An event found no counter on these CPUs: `why` says who has it. */
+static int remark_no_counter(const struct event *event, const struct cpu_list *cpus, const char *why,
+			     struct pmu_plan *plan)
+{
+	_cleanup_free_ char *names = NULL;
+
+	if (cpu_list_count(cpus) == 0)
+		return 0;
+	names = cpu_list_format(cpus);
+	if (!names)
+		return -ENOMEM;
+	return pmu_plan_note(plan, "%s on PMU %s found no free counter on CPUs %s just now: %s",
+			     event_role_name(event->role), event->pmu, names, why);
+}
+
+int perf_remark_taken(const struct event *event, const struct cpu_list *cpus,
+		      const struct perf_running *running, bool nmi_watchdog, struct pmu_plan *plan)
+{
+	struct cpu_list own = {0}, others = *cpus;
+	int r;
+
+	for (size_t i = 0; i < running->n; i++)
+		if (strcmp(running->held[i].pmu, event->pmu) == 0)
+			cpu_list_add_all(&own, &running->held[i].cpus);
+	cpu_list_keep(&own, cpus);
+	cpu_list_drop(&others, &own);
+	r = remark_no_counter(
+		event, &own,
+		"the running pebsd samples there with it, and goes on doing so; to probe without it, "
+		"run `pebsctl pause` before and `pebsctl resume` after",
+		plan);
+	if (r < 0)
+		return r;
+	return remark_no_counter(
+		event, &others,
+		nmi_watchdog ? "a pinned event of another user has it, perhaps the NMI watchdog's "
+			       "(sysctl kernel.nmi_watchdog=0). Until it ends, nothing is counted "
+			       "there"
+			     : "a pinned event of another user has it, such as another "
+			       "profiler's. Until it ends, nothing is counted there",
+		plan);
+}

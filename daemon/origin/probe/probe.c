@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "origin/probe/probe.h"
+#include "origin/probe/probe_words.h"
+
+#include <string.h>
+
+#include "base/cleanup.h"
+
+static bool has_note(const struct pmu_plan *plan, const char *note)
+{
+	for (size_t i = 0; i < plan->n_notes; i++)
+		if (strcmp(plan->notes[i], note) == 0)
+			return true;
+	return false;
+}
+
+/* Takes over what `further` has of a role, and the notes that come with it. */
+static int add_role(struct pmu_plan *plan, const struct pmu_plan *further, enum event_role role)
+{
+	int r = 0;
+
+	for (size_t i = 0; i < further->n_openings && plan->n_openings < EVENTS_MAX; i++)
+		if (further->openings[i].event.role == role)
+			plan->openings[plan->n_openings++] = further->openings[i];
+	for (size_t i = 0; i < further->n_counters && role == EVENT_OFFCORE; i++)
+		plan->counters[plan->n_counters++] = further->counters[i];
+	for (size_t i = 0; r >= 0 && i < further->n_refusals; i++)
+		if (further->refusals[i].role == role)
+			r = pmu_plan_refuse(plan, further->refusals[i].pmu, role, "%s",
+					    further->refusals[i].reason);
+	for (size_t i = 0; r >= 0 && i < further->n_notes; i++)
+		if (!has_note(plan, further->notes[i]))
+			r = pmu_plan_note(plan, "with %s as well: %s", event_role_name(role),
+					  further->notes[i]);
+	return r;
+}
+
+int probe_plan(const struct probe_request *wish, struct probe_report *ret)
+{
+	int r;
+
+	*ret = (struct probe_report){
+		.asked = wish->events.roles,
+		.running = wish->running,
+		.measured = {.slots = wish->slots,
+			     .hot_max = wish->hot_max,
+			     .page_size = (u64)sysconf(_SC_PAGESIZE)},
+	};
+	r = pmu_plan(wish->sysfs_root, &wish->events, &ret->plan);
+	for (unsigned role = 0; r >= 0 && role < EVENT_ROLES; role++) {
+		_cleanup_(pmu_plan_done) struct pmu_plan further = {0};
+		struct pmu_wish more = wish->events;
+
+		if (wish->events.roles & 1U << role)
+			continue;
+		more.roles |= 1U << role;
+		r = pmu_plan(wish->sysfs_root, &more, &further);
+		if (r >= 0)
+			r = add_role(&ret->plan, &further, (enum event_role)role);
+	}
+	for (size_t i = 0; r >= 0 && i < ret->plan.n_openings; i++)
+		perf_selection_apply(&wish->selection, &ret->plan.openings[i]);
+	for (size_t i = 0; r >= 0 && i < ret->plan.n_counters; i++)
+		perf_selection_apply_counter(&wish->selection, &ret->plan.counters[i]);
+	ret->cpus = perf_cost_cpus(&ret->plan);
+	ret->stripes = perf_cost_stripes(ret->cpus);
+	return r;
+}
+
+void probe_report_done(struct probe_report *report)
+{
+	pmu_plan_done(&report->plan);
+}
+
+int probe_run(const struct probe_request *wish, bool json, FILE *out)
+{
+	_cleanup_(probe_report_done) struct probe_report report = {0};
+	int r;
+
+	r = probe_plan(wish, &report);
+	if (r >= 0 && strcmp(wish->sysfs_root, "/sys") == 0)
+		r = probe_try(&report);
+	if (r >= 0 && !report.measured.slots)
+		report.measured.slots = perf_cost_slots(0);
+	if (r >= 0)
+		r = json ? probe_print_json(&report, out) : probe_print_text(&report, out);
+	if (r < 0)
+		return r;
+	return probe_usable(&report) ? PROBE_USABLE : PROBE_UNUSABLE;
+}

@@ -1,0 +1,421 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The report for people: at most 100 columns. */
+#include <errno.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/descriptor_limit.h"
+#include "base/number.h"
+#include "base/text.h"
+#include "origin/pmu/perf_attr.h"
+#include "origin/probe/probe.h"
+#include "origin/probe/probe_words.h"
+
+#define COLUMNS 100
+#define LABEL   12
+
+/* Words wrapped; lines after the first begin with `indent` blanks. `column`: where the first one stands. */
+static void wrap(FILE *out, const char *text, size_t column, size_t indent)
+{
+	bool first = true;
+
+	while (*text) {
+		size_t word = strcspn(text, " ");
+
+		if (!first && column + 1 + word > COLUMNS) {
+			(void)fprintf(out, "\n%*s", (int)indent, "");
+			column = indent;
+			first = true;
+		}
+		(void)fprintf(out, "%s%.*s", first ? "" : " ", (int)word, text);
+		column += word + !first;
+		first = false;
+		text += word;
+		text += strspn(text, " ");
+	}
+	(void)fputc('\n', out);
+}
+
+__attribute__((format(printf, 3, 4))) static int field(FILE *out, const char *label, const char *format, ...)
+{
+	_cleanup_free_ char *text = NULL;
+	va_list arguments;
+	int r;
+
+	va_start(arguments, format);
+	r = vasprintf(&text, format, arguments);
+	va_end(arguments);
+	if (r < 0) {
+		text = NULL;
+		return -ENOMEM;
+	}
+	(void)fprintf(out, "    %-*s", LABEL, label);
+	wrap(out, text, 4 + LABEL, 4 + LABEL);
+	return 0;
+}
+
+/* "loads, stores": the roles in `roles`; "nothing" for none. The caller frees; NULL: no memory. */
+static char *role_names(unsigned roles)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *stream = open_memstream(&text, &size);
+	const char *separator = "";
+
+	if (!stream)
+		return NULL;
+	for (unsigned role = 0; role < EVENT_ROLES; role++) {
+		if (!(roles & 1U << role))
+			continue;
+		(void)fprintf(stream, "%s%s", separator, event_role_name((enum event_role)role));
+		separator = ", ";
+	}
+	if (!roles)
+		(void)fputs("nothing", stream);
+	if (fclose(stream) == 0)
+		return text;
+	free(text);
+	return NULL;
+}
+
+/* "ADDR, DATA_SRC". The caller frees; NULL: no memory. */
+static char *sample_fields(u64 sample_type)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *stream = open_memstream(&text, &size);
+	const char *separator = "";
+
+	if (!stream)
+		return NULL;
+	for (unsigned bit = 0; bit < 64; bit++) {
+		const char *name = probe_sample_field(bit);
+
+		if (!(sample_type >> bit & 1))
+			continue;
+		if (name)
+			(void)fprintf(stream, "%s%s", separator, name);
+		else
+			(void)fprintf(stream, "%sbit %u", separator, bit);
+		separator = ", ";
+	}
+	if (fclose(stream) == 0)
+		return text;
+	free(text);
+	return NULL;
+}
+
+static int print_cpus(FILE *out, bool known, const struct cpu_list *list)
+{
+	_cleanup_free_ char *names = cpu_list_format(list);
+
+	if (!names)
+		return -ENOMEM;
+	if (!known)
+		return field(out, "CPUs", "all that are online");
+	if (!*names)
+		return field(out, "CPUs", "none: the PMU has no CPU online");
+	/* Long lists have nowhere to be wrapped but at their commas. */
+	for (char *comma = strchr(names, ','); strlen(names) > COLUMNS / 2 && comma;
+	     comma = strchr(comma + 1, ','))
+		*comma = ' ';
+	return field(out, "CPUs", "%s (%zu)", names, cpu_list_count(list));
+}
+
+static const char *not_asked(const struct probe_report *report, enum event_role role)
+{
+	return report->asked & 1U << role ? "" : " (not asked for: `events` in [sampling])";
+}
+
+static int print_attributes(const struct pmu_opening *opening, FILE *out)
+{
+	_cleanup_free_ char *fields = NULL;
+	struct perf_event_attr attr, leader = {0};
+	int r;
+
+	perf_attr(opening, opening->event.period, &attr);
+	if (opening->has_leader)
+		perf_attr_leader(opening, &leader);
+	fields = sample_fields(attr.sample_type);
+	if (!fields)
+		return -ENOMEM;
+	r = field(out, "opened as",
+		  "type %u, config %#llx, config1 %#llx, config2 %#llx, precise_ip %u, exclude_guest %u",
+		  attr.type, (unsigned long long)attr.config, (unsigned long long)attr.config1,
+		  (unsigned long long)attr.config2, attr.precise_ip, attr.exclude_guest);
+	if (r >= 0 && opening->has_leader)
+		r = field(out, "leader", "type %u, config %#llx: counts only, in one group with it",
+			  leader.type, (unsigned long long)leader.config);
+	if (r >= 0)
+		r = field(out, "counter",
+			  attr.pinned || leader.pinned
+				  ? "pinned: it keeps its counter, or is told as being in error"
+				  : "not pinned: it takes turns with an event that needs the same counter, "
+				    "and the "
+				    "share of time that it ran is told");
+	return r >= 0 ? field(out, "asked of it", "%s",
+			      *fields ? fields : "nothing but what each sample has: where in the code it is")
+		      : r;
+}
+
+static int print_opening(const struct probe_report *report, const struct pmu_opening *opening, FILE *out)
+{
+	_cleanup_free_ char *condition = probe_condition(opening);
+	_cleanup_free_ char *latency = probe_latency(opening);
+	char period[TEXT_NUMBER_MAX];
+	int r;
+
+	if (!condition || !latency)
+		return -ENOMEM;
+	(void)fprintf(out, "\n  %s on PMU %s%s\n", event_role_name(opening->event.role), opening->event.pmu,
+		      not_asked(report, opening->event.role));
+	r = print_attributes(opening, out);
+	text_count(opening->event.period, period);
+	if (r >= 0)
+		r = field(out, "samples of", "%s", condition);
+	if (r >= 0)
+		r = field(out, "period", "one sample in %s %s", period, probe_period_unit(opening));
+	if (r >= 0)
+		r = field(out, "latency", "%s", latency);
+	return r >= 0 ? print_cpus(out, opening->cpus_known, &opening->cpus) : r;
+}
+
+static int print_counter(const struct probe_report *report, const struct pmu_counter *counter, FILE *out)
+{
+	int r;
+
+	(void)fprintf(out, "\n  offcore counter %s on PMU %s%s\n", probe_counter_name(counter->kind),
+		      counter->pmu, not_asked(report, EVENT_OFFCORE));
+	r = field(out, "opened as", "type %u, config %#llx; MSR value %#llx (config1)", counter->type,
+		  (unsigned long long)counter->config, (unsigned long long)counter->config1);
+	if (r >= 0)
+		r = field(out, "counts", "%s; counted, not sampled, in turns where several need one register",
+			  probe_counter_meaning(counter->kind));
+	return r >= 0 ? print_cpus(out, counter->cpus_known, &counter->cpus) : r;
+}
+
+/* Refusals of one PMU for one reason are told at once, where the first of them stands. */
+static int print_refusal(const struct pmu_plan *plan, size_t index, FILE *out)
+{
+	const struct pmu_refusal *refusal = &plan->refusals[index];
+	_cleanup_free_ char *roles = NULL;
+	_cleanup_free_ char *text = NULL;
+	unsigned same = 0;
+
+	for (size_t i = 0; i < plan->n_refusals; i++) {
+		const struct pmu_refusal *other = &plan->refusals[i];
+
+		if (strcmp(other->pmu, refusal->pmu) != 0 || strcmp(other->reason, refusal->reason) != 0)
+			continue;
+		if (i < index)
+			return 0;
+		same |= 1U << other->role;
+	}
+	roles = role_names(same);
+	if (!roles || asprintf(&text, "%s on PMU %s: %s.", roles, refusal->pmu, refusal->reason) < 0) {
+		text = NULL;
+		return -ENOMEM;
+	}
+	(void)fputs("  ", out);
+	wrap(out, text, 2, 4);
+	return 0;
+}
+
+/* What of that which is asked for can be had: memory before all else. */
+static const char *verdict(const struct probe_report *report)
+{
+	unsigned roles = 0;
+
+	for (size_t i = 0; i < report->plan.n_openings; i++)
+		roles |= 1U << report->plan.openings[i].event.role;
+	roles &= report->asked;
+	if (roles & (1U << EVENT_LOADS | 1U << EVENT_STORES))
+		return "pebsd can sample memory accesses here";
+	return roles ? "pebsd can sample instructions here" : "pebsd can count off-core responses here";
+}
+
+static int print_verdict(const struct probe_report *report, FILE *out)
+{
+	unsigned planned = perf_cost_roles(&report->plan);
+	_cleanup_free_ char *asked = role_names(report->asked);
+	_cleanup_free_ char *possible = role_names(planned);
+	_cleanup_free_ char *text = NULL;
+	int r;
+
+	if (!asked || !possible)
+		return -ENOMEM;
+	if (probe_usable(report))
+		r = asprintf(&text, "%s. The configuration asks for: %s. This machine gives: %s.",
+			     verdict(report), asked, possible);
+	else if (planned)
+		r = asprintf(&text,
+			     "pebsd cannot sample here what the configuration asks for: %s. This machine "
+			     "gives: %s; "
+			     "set `events` in [sampling] to what of that you want.",
+			     asked, possible);
+	else
+		r = asprintf(&text, "pebsd cannot sample memory accesses here.");
+	if (r < 0) {
+		text = NULL;
+		return -ENOMEM;
+	}
+	wrap(out, text, 0, 0);
+	return 0;
+}
+
+static void print_cost(const struct perf_cost *cost, const char *cpus, const char *events, FILE *out)
+{
+	char rings[TEXT_NUMBER_MAX], most[TEXT_NUMBER_MAX], maps[TEXT_NUMBER_MAX],
+		structures[TEXT_NUMBER_MAX] = "?", start[TEXT_NUMBER_MAX] = "?";
+
+	text_bytes(cost->ring_bytes, rings);
+	text_bytes(cost->ring_bytes_max, most);
+	text_bytes(cost->map_bytes, maps);
+	if (cost->event_bytes)
+		text_bytes(cost->event_bytes, structures);
+	if (cost->start_ns)
+		text_span((double)cost->start_ns / (double)NSEC_PER_SEC, start);
+	(void)fprintf(out, "  %9s %-20s %11llu %10s %10s %10s %10s %8s\n", cpus, events,
+		      (unsigned long long)cost->descriptors, rings, most, structures, maps, start);
+}
+
+/* Where the times come from, or why there are none. */
+static int print_origin_of_costs(const struct probe_report *report, FILE *out)
+{
+	const struct perf_cost_facts *measured = &report->measured;
+	_cleanup_free_ char *text = NULL;
+	char slots[TEXT_NUMBER_MAX], load[TEXT_NUMBER_MAX], event[NUMBER_TEXT_MAX];
+	int r;
+
+	text_count(measured->slots, slots);
+	text_span((double)measured->load_ns / (double)NSEC_PER_SEC, load);
+	(void)duration_format(measured->event_ns, event);
+	if (measured->load_ns && measured->event_ns)
+		r = asprintf(&text,
+			     "Start-up time rests on what was measured just now: loading the BPF programs "
+			     "and making maps of this "
+			     "machine's size took %s, and opening, mapping, attaching and enabling an event "
+			     "%s (mean of %zu). "
+			     "It is without the walk of the cgroups that there are.",
+			     load, event, report->timed);
+	else if (report->live)
+		r = asprintf(&text, "Start-up time was not measured: not every step of it could be taken.");
+	else
+		r = asprintf(&text,
+			     "Start-up time and the kernel's own structures were not measured: this is a "
+			     "tree of files. pebsd --probe on the machine itself measures them.");
+	if (r < 0) {
+		text = NULL;
+		return -ENOMEM;
+	}
+	(void)fputs("  ", out);
+	wrap(out, text, 2, 2);
+	free(text);
+	if (asprintf(
+		    &text,
+		    "BPF maps are for %s cgroup slots%s, without hot tables: a cgroup that has some, of %u at "
+		    "most, takes 15 KiB more for each event and CPU. Beside the descriptors of events pebsd "
+		    "keeps room for %d.",
+		    slots,
+		    report->slots_by_cgroups
+			    ? " (twice the cgroups there are, at least 512; more are added as cgroups come)"
+			    : "",
+		    measured->hot_max, DESCRIPTORS_SPARE) < 0) {
+		text = NULL;
+		return -ENOMEM;
+	}
+	(void)fputs("  ", out);
+	wrap(out, text, 2, 2);
+	return 0;
+}
+
+static int print_costs_of(const struct probe_report *report, u32 cpus, FILE *out)
+{
+	unsigned steps[PERF_COST_STEPS];
+	size_t n = perf_cost_steps(&report->plan, steps);
+
+	for (size_t i = 0; i < n; i++) {
+		_cleanup_free_ char *roles = role_names(steps[i]);
+		struct perf_cost_case machine;
+		struct perf_cost cost;
+		char names[TEXT_NUMBER_MAX];
+
+		if (!roles)
+			return -ENOMEM;
+		perf_cost_scaled(&report->plan, steps[i], cpus, &machine);
+		perf_cost(&machine, &report->measured, &cost);
+		(void)snprintf(names, sizeof(names), "%u", cpus);
+		print_cost(&cost, names, i < 2 ? roles : "all", out);
+	}
+	return 0;
+}
+
+static int print_costs(const struct probe_report *report, FILE *out)
+{
+	static const u32 sizes[] = {8, 64, 200, 512};
+	const struct pmu_plan *plan = &report->plan;
+	struct perf_cost_case machine;
+	struct perf_cost cost;
+	char here[TEXT_NUMBER_MAX];
+
+	if (perf_cost_roles(plan) == 0)
+		return 0;
+	(void)fputc('\n', out);
+	wrap(out,
+	     "Cost by CPUs and events (rings: locked memory, at start and at most; kernel: its structures "
+	     "for "
+	     "these events, at least):",
+	     0, 2);
+	(void)fprintf(out, "  %9s %-20s %11s %10s %10s %10s %10s %8s\n", "CPUs", "events", "descriptors",
+		      "rings", "at most", "kernel", "BPF maps", "start-up");
+	if (report->cpus) {
+		perf_cost_planned(plan, report->asked, report->cpus, report->stripes, &machine);
+		perf_cost(&machine, &report->measured, &cost);
+		(void)snprintf(here, sizeof(here), "here: %u", report->cpus);
+		if (machine.n_events || machine.counters)
+			print_cost(&cost, here, "asked", out);
+		perf_cost_planned(plan, (1U << EVENT_ROLES) - 1, report->cpus, report->stripes, &machine);
+		perf_cost(&machine, &report->measured, &cost);
+		print_cost(&cost, here, "all", out);
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(sizes); i++) {
+		int r = print_costs_of(report, sizes[i], out);
+
+		if (r < 0)
+			return r;
+	}
+	return print_origin_of_costs(report, out);
+}
+
+int probe_print_text(const struct probe_report *report, FILE *out)
+{
+	const struct pmu_plan *plan = &report->plan;
+	int r = print_verdict(report, out);
+
+	for (size_t i = 0; r >= 0 && i < plan->n_openings; i++)
+		r = print_opening(report, &plan->openings[i], out);
+	for (size_t i = 0; r >= 0 && i < plan->n_counters; i++)
+		r = print_counter(report, &plan->counters[i], out);
+	if (plan->n_refusals > 0)
+		(void)fputs("\nRefused:\n", out);
+	for (size_t i = 0; r >= 0 && i < plan->n_refusals; i++)
+		r = print_refusal(plan, i, out);
+	if (plan->n_notes > 0)
+		(void)fputs("\nNotes:\n", out);
+	for (size_t i = 0; r >= 0 && i < plan->n_notes; i++) {
+		_cleanup_free_ char *note = NULL;
+
+		if (asprintf(&note, "%s.", plan->notes[i]) < 0) {
+			note = NULL;
+			return -ENOMEM;
+		}
+		(void)fputs("  ", out);
+		wrap(out, note, 2, 4);
+	}
+	if (r >= 0)
+		r = print_costs(report, out);
+	if (r < 0)
+		return r;
+	return ferror(out) ? -EIO : 0;
+}

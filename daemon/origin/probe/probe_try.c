@@ -1,0 +1,372 @@
+// SPDX-License-Identifier: GPL-2.0
+/* What only the running system tells: whether it takes the events, what stands in the way, how long it takes.
+ */
+#include <errno.h>
+#include <string.h>
+#include <time.h>
+
+#include <bpf/libbpf.h>
+
+#include "base/cleanup.h"
+#include "kernel/kernel.h"
+#include "origin/perf/perf.h"
+#include "origin/perf/perf_diagnose.h"
+#include "origin/probe/perf_remarks.h"
+#include "origin/probe/perf_trial.h"
+#include "origin/probe/probe.h"
+
+/* Opens it where it would run, and notes where the kernel wanted it otherwise. Returns 1 where it took it. */
+static int try_opening(struct pmu_plan *plan, struct pmu_opening *opening)
+{
+	const struct pmu_opening planned = *opening;
+	const char *pmu = planned.event.pmu;
+	int cpu = opening->cpus_known ? cpu_list_next(&opening->cpus, -1) : 0;
+	_cleanup_free_ char *message = NULL;
+	int r;
+
+	if (cpu < 0)
+		return pmu_plan_refuse(plan, pmu, planned.event.role, "none of its CPUs is online");
+	r = perf_try(opening, cpu, &message);
+	if (r < 0)
+		return pmu_plan_refuse(plan, pmu, planned.event.role, "%s", message ? message : strerror(-r));
+	r = 0;
+	if (opening->precise_ip != planned.precise_ip)
+		r = pmu_plan_note(plan, "%s: the kernel does not take precise_ip %u here; opened with %u",
+				  pmu, planned.precise_ip, opening->precise_ip);
+	if (r >= 0 && opening->has_leader != planned.has_leader)
+		r = pmu_plan_note(
+			plan,
+			"%s: the kernel demands a leader for this event (ENODATA), although sysfs names "
+			"no mem-loads-aux",
+			pmu);
+	if (r >= 0 && opening->event.settings.weight_struct != planned.event.settings.weight_struct)
+		r = pmu_plan_note(
+			plan,
+			"%s: the kernel (before 5.12) does not know PERF_SAMPLE_WEIGHT_STRUCT; opened with "
+			"PERF_SAMPLE_WEIGHT",
+			pmu);
+	return r < 0 ? r : 1;
+}
+
+static int try_openings(struct pmu_plan *plan)
+{
+	for (size_t i = 0; i < plan->n_openings;) {
+		int r = try_opening(plan, &plan->openings[i]);
+
+		if (r < 0)
+			return r;
+		if (r > 0)
+			i++;
+		else
+			pmu_plan_drop(plan, i);
+	}
+	return 0;
+}
+
+static void drop_counter(struct pmu_plan *plan, size_t index)
+{
+	plan->n_counters--;
+	memmove(&plan->counters[index], &plan->counters[index + 1],
+		(plan->n_counters - index) * sizeof(plan->counters[0]));
+}
+
+/* The kernel's reason for a counter is the same as for an event with its attributes. */
+static int try_counter(struct pmu_plan *plan, const struct pmu_counter *counter,
+		       const struct perf_facts *facts)
+{
+	struct pmu_opening opening = {
+		.event = {.role = EVENT_OFFCORE},
+		.type = counter->type,
+		.config = counter->config,
+		.config1 = counter->config1,
+	};
+	int cpu = counter->cpus_known ? cpu_list_next(&counter->cpus, -1) : 0;
+	_cleanup_free_ char *message = NULL;
+	int r;
+
+	if (cpu < 0)
+		return pmu_plan_refuse(plan, counter->pmu, EVENT_OFFCORE, "none of its CPUs is online");
+	r = perf_trial_counter(counter, cpu);
+	if (r >= 0)
+		return 1;
+	memcpy(opening.event.pmu, counter->pmu, sizeof(opening.event.pmu));
+	message = perf_diagnose_open(r, &opening, cpu, facts);
+	return pmu_plan_refuse(plan, counter->pmu, EVENT_OFFCORE, "%s", message ? message : strerror(-r));
+}
+
+static int try_counters(struct pmu_plan *plan, const struct perf_facts *facts)
+{
+	for (size_t i = 0; i < plan->n_counters;) {
+		int r = try_counter(plan, &plan->counters[i], facts);
+
+		if (r < 0)
+			return r;
+		if (r > 0)
+			i++;
+		else
+			drop_counter(plan, i);
+	}
+	return 0;
+}
+
+/* Refuses what has a role in `roles`; with nothing to refuse what stands in the way is still worth a note. */
+static int refuse(struct pmu_plan *plan, unsigned roles, const char *reason)
+{
+	bool found = false;
+	int r = 0;
+
+	for (size_t i = 0; r >= 0 && i < plan->n_openings;) {
+		const struct event *event = &plan->openings[i].event;
+
+		if (!(roles & 1U << event->role)) {
+			i++;
+			continue;
+		}
+		r = pmu_plan_refuse(plan, event->pmu, event->role, "%s", reason);
+		pmu_plan_drop(plan, i);
+		found = true;
+	}
+	while (r >= 0 && (roles & 1U << EVENT_OFFCORE) && plan->n_counters > 0) {
+		r = pmu_plan_refuse(plan, plan->counters[0].pmu, EVENT_OFFCORE, "%s", reason);
+		drop_counter(plan, 0);
+		found = true;
+	}
+	return r >= 0 && !found ? pmu_plan_note(plan, "%s", reason) : r;
+}
+
+#define ALL_ROLES ((1U << EVENT_ROLES) - 1)
+
+static bool plans_a_role(const struct pmu_plan *plan, unsigned roles)
+{
+	for (size_t i = 0; i < plan->n_openings; i++)
+		if (roles & 1U << plan->openings[i].event.role)
+			return true;
+	return (roles & 1U << EVENT_OFFCORE) && plan->n_counters > 0;
+}
+
+/* Descriptors of what a role is opened beside: what is asked for, and more of the same role. */
+static u64 opened_before(const struct probe_report *report, const u64 opened[EVENT_ROLES],
+			 enum event_role role)
+{
+	u64 sum = 0;
+
+	for (unsigned i = 0; i < EVENT_ROLES; i++)
+		if (i == role || (report->asked & 1U << i))
+			sum += opened[i];
+	return sum;
+}
+
+static int check_opening(struct pmu_plan *plan, const struct pmu_opening *opening, u64 before,
+			 const struct perf_facts *facts)
+{
+	_cleanup_free_ char *message = NULL;
+	struct perf_wanted wanted = {
+		.cpus = (u32)cpu_list_count(&opening->cpus),
+		.descriptors = perf_cost_reserved(opening),
+		.before = before,
+	};
+	int r = perf_diagnose_descriptors(facts, &wanted, &message);
+
+	if (r < 0 || !message)
+		return r < 0 ? r : 1;
+	return pmu_plan_refuse(plan, opening->event.pmu, opening->event.role, "%s", message);
+}
+
+static int check_counters(struct pmu_plan *plan, u64 before, const struct perf_facts *facts)
+{
+	_cleanup_free_ char *message = NULL;
+	struct perf_wanted wanted = {.before = before};
+	int r;
+
+	for (size_t i = 0; i < plan->n_counters; i++) {
+		u32 cpus = (u32)cpu_list_count(&plan->counters[i].cpus);
+
+		wanted.descriptors += cpus;
+		if (cpus > wanted.cpus)
+			wanted.cpus = cpus;
+	}
+	if (wanted.descriptors == 0)
+		return 0;
+	r = perf_diagnose_descriptors(facts, &wanted, &message);
+	return r >= 0 && message ? refuse(plan, 1U << EVENT_OFFCORE, message) : r;
+}
+
+/* In the order in which they are opened: what fits is, what does not is refused. */
+static int check_descriptors(struct probe_report *report, const struct perf_facts *facts)
+{
+	struct pmu_plan *plan = &report->plan;
+	u64 opened[EVENT_ROLES] = {0};
+
+	for (size_t i = 0; i < plan->n_openings;) {
+		const struct pmu_opening *opening = &plan->openings[i];
+		enum event_role role = opening->event.role;
+		int r = check_opening(plan, opening, opened_before(report, opened, role), facts);
+
+		if (r < 0)
+			return r;
+		if (r == 0) {
+			pmu_plan_drop(plan, i);
+			continue;
+		}
+		opened[role] += cpu_list_count(&opening->cpus) * (opening->has_leader ? 2 : 1);
+		i++;
+	}
+	return check_counters(plan, opened_before(report, opened, EVENT_OFFCORE), facts);
+}
+
+/* What stands in the way of every event, if anything does. */
+static int find_obstacle(const struct perf_facts *facts, struct pmu_plan *plan)
+{
+	static int (*const questions[])(const struct perf_facts *, char **) = {
+		perf_diagnose_bpf,
+		perf_diagnose_cgroups,
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(questions); i++) {
+		_cleanup_free_ char *obstacle = NULL;
+		int r = questions[i](facts, &obstacle);
+
+		if (r >= 0 && obstacle)
+			r = refuse(plan, ALL_ROLES, obstacle);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+static u64 now_ns(void)
+{
+	struct timespec now;
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &now);
+	return (u64)now.tv_sec * NSEC_PER_SEC + (u64)now.tv_nsec;
+}
+
+static int note_taken(struct probe_report *report, struct kernel *kernel, const struct perf_facts *facts)
+{
+	struct pmu_plan *plan = &report->plan;
+	u64 ns = 0;
+
+	for (size_t i = 0; i < plan->n_openings; i++) {
+		struct perf_trial trial = {0};
+		/* Any of the programs costs the same to attach; those asked for have one each. */
+		int fd = kernel_program_fd(kernel, 0);
+		int r = fd < 0 ? fd : perf_trial(&plan->openings[i], fd, &trial);
+
+		if (r < 0)
+			r = pmu_plan_note(plan, "%s on PMU %s opened once, but not a second time: %s",
+					  event_role_name(plan->openings[i].event.role),
+					  plan->openings[i].event.pmu, strerror(-r));
+		else
+			r = perf_remark_taken(&plan->openings[i].event, &trial.in_error, &report->running,
+					      facts->nmi_watchdog, plan);
+		if (r < 0)
+			return r;
+		ns += trial.ns;
+		report->timed += trial.opened;
+	}
+	if (report->timed)
+		report->measured.event_ns = ns / report->timed;
+	return 0;
+}
+
+/* Loads the programs as the daemon would, and opens events as it would, on a few CPUs. */
+static int rehearse(struct probe_report *report, const struct perf_facts *facts)
+{
+	_cleanup_(stripes_done) struct stripes stripes = {0};
+	struct pmu_plan *plan = &report->plan;
+	struct kernel_settings settings = {
+		.slots = report->measured.slots,
+		.hot_max = report->measured.hot_max,
+		.stripes = &stripes,
+		.births = true,
+		.hardware = true,
+	};
+	_cleanup_(kernel_freep) struct kernel *kernel = NULL;
+	_cleanup_free_ char *message = NULL;
+	/* Counters have no program here. */
+	bool any = plans_a_role(plan, report->asked & ~(1U << EVENT_OFFCORE));
+	u64 start_ns;
+	int r;
+
+	for (size_t i = 0; i < plan->n_openings; i++)
+		if (!any || (report->asked & 1U << plan->openings[i].event.role))
+			settings.events[settings.n_events++] = plan->openings[i].event.settings;
+	start_ns = now_ns();
+	r = stripes_of_machine(NULL, 0, &stripes);
+	if (r < 0)
+		return refuse(plan, ALL_ROLES,
+			      "the possible CPUs cannot be read from /sys/devices/system/cpu: mount /sys");
+	report->stripes = stripes.n;
+	r = kernel_open(&settings, &kernel, &message);
+	if (r < 0)
+		return refuse(plan, ALL_ROLES, message ? message : strerror(-r));
+	report->measured.load_ns = now_ns() - start_ns;
+	return note_taken(report, kernel, facts);
+}
+
+static int note_permission(struct pmu_plan *plan, const struct perf_facts *facts)
+{
+	_cleanup_free_ char *message = NULL;
+	int r = perf_trial_permission();
+
+	if (r < 0)
+		r = perf_diagnose_permission(r, facts, &message);
+	return r >= 0 && message ? pmu_plan_note(plan, "%s", message) : r;
+}
+
+static void note_system(struct probe_report *report, const struct perf_facts *facts)
+{
+	int cpus = libbpf_num_possible_cpus();
+
+	report->cpus = cpus > 0 ? (u32)cpus : 0;
+	if (report->measured.slots)
+		return;
+	report->measured.slots = perf_cost_slots(facts->cgroup_count);
+	report->slots_by_cgroups = facts->cgroup_count > 0;
+}
+
+static int try_what_is_planned(struct probe_report *report, const struct perf_facts *facts)
+{
+	int r;
+
+	r = check_descriptors(report, facts);
+	if (r >= 0)
+		r = try_openings(&report->plan);
+	if (r >= 0)
+		r = try_counters(&report->plan, facts);
+	return r;
+}
+
+int probe_try(struct probe_report *report)
+{
+	struct pmu_plan *plan = &report->plan;
+	_cleanup_free_ char *remark = NULL;
+	struct perf_facts facts;
+	int r;
+
+	perf_facts_gather(&facts);
+	perf_facts_gather_surroundings(&facts);
+	report->live = true;
+	note_system(report, &facts);
+	if (plans_a_role(plan, ALL_ROLES))
+		r = try_what_is_planned(report, &facts);
+	else
+		r = note_permission(plan, &facts);
+	if (r >= 0)
+		r = find_obstacle(&facts, plan);
+	if (r >= 0 && plan->n_openings > 0)
+		r = rehearse(report, &facts);
+	if (plan->n_openings > 0)
+		report->measured.event_bytes = perf_trial_event_bytes();
+	if (r >= 0)
+		r = perf_diagnose_remark(&facts, &remark);
+	if (r >= 0 && remark)
+		r = pmu_plan_note(plan, "%s", remark);
+	if (r >= 0)
+		r = perf_remarks(&facts, plan);
+	if (r >= 0 && facts.hypervisor)
+		r = pmu_plan_note(plan, "this is a virtual machine (CPUID says so): which PMU it sees, and "
+					"whether with PEBS, its host decides");
+	return r;
+}

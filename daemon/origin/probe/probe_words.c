@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "origin/probe/probe_words.h"
+
+#include <linux/perf_event.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+/* IBS samples operations of every kind, and tells the latency of L1 misses only (amd/ibs.c, Linux 6.1). */
+static bool is_ibs(const struct pmu_opening *opening)
+{
+	return opening->event.settings.operations || opening->event.latency_kind == LATENCY_DC_MISS;
+}
+
+static char *words(const char *format, ...) __attribute__((format(printf, 1, 2)));
+static char *words(const char *format, ...)
+{
+	va_list arguments;
+	char *made;
+
+	va_start(arguments, format);
+	if (vasprintf(&made, format, arguments) < 0)
+		made = NULL;
+	va_end(arguments);
+	return made;
+}
+
+char *probe_condition(const struct pmu_opening *opening)
+{
+	const struct event *event = &opening->event;
+	const char *role = event_role_name(event->role);
+
+	if (is_ibs(opening) && event->ldlat)
+		return words("operations of all kinds, one a period; of these the %s, and of those only the "
+			     "ones of "
+			     "more than %u cycles (ldlat)",
+			     role, event->ldlat);
+	if (is_ibs(opening))
+		return words("operations of all kinds, one a period; of these the %s", role);
+	if (event->ldlat)
+		return words("%s picked at random by the CPU, of these only those of more than %u cycles of "
+			     "%s latency (ldlat): samples x period is no count of %s",
+			     role, event->ldlat,
+			     event->settings.has_instruction_latency ? "instruction" : "use", role);
+	if (event->role == EVENT_INSTRUCTIONS)
+		return words("instructions that retired");
+	return words("%s%s; the event has no threshold", role,
+		     event->settings.has_latency ? " of any latency" : "");
+}
+
+char *probe_latency(const struct pmu_opening *opening)
+{
+	const struct event_settings *settings = &opening->event.settings;
+
+	if (!settings->has_latency)
+		return opening->event.role == EVENT_STORES && settings->has_source
+			       ? words("none: the CPU tells where a store went, not how long it took")
+			       : words("none");
+	switch (opening->event.latency_kind) {
+	case LATENCY_DC_MISS:
+		return words("DC miss latency, only of loads that missed L1%s",
+			     settings->has_instruction_latency ? "; and instruction latency" : "");
+	case LATENCY_CACHE:
+		return words("%s latency%s", opening->event.role == EVENT_STORES ? "store" : "cache",
+			     settings->has_instruction_latency ? ", and instruction latency beside it" : "");
+	case LATENCY_USE:
+		return words("use latency, from dispatch until the data is there");
+	case LATENCY_NONE:
+		break;
+	}
+	return words("a latency whose kind is not known");
+}
+
+const char *probe_period_unit(const struct pmu_opening *opening)
+{
+	if (is_ibs(opening))
+		return "operations of all kinds";
+	if (opening->event.ldlat)
+		return "loads over the threshold";
+	return event_role_name(opening->event.role);
+}
+
+const char *probe_sample_field(unsigned bit)
+{
+	static const char *const names[] = {
+		"IP",
+		"TID",
+		"TIME",
+		"ADDR",
+		"READ",
+		"CALLCHAIN",
+		"ID",
+		"CPU",
+		"PERIOD",
+		"STREAM_ID",
+		"RAW",
+		"BRANCH_STACK",
+		"REGS_USER",
+		"STACK_USER",
+		"WEIGHT",
+		"DATA_SRC",
+		"IDENTIFIER",
+		"TRANSACTION",
+		"REGS_INTR",
+		"PHYS_ADDR",
+		"AUX",
+		"CGROUP",
+		"DATA_PAGE_SIZE",
+		"CODE_PAGE_SIZE",
+		"WEIGHT_STRUCT",
+	};
+
+	_Static_assert(PERF_SAMPLE_WEIGHT_STRUCT == 1U << 24, "names are in the order of the bits");
+	return bit < sizeof(names) / sizeof(names[0]) ? names[bit] : NULL;
+}
+
+const char *probe_counter_name(enum offcore_kind kind)
+{
+	static const char *const names[OFFCORE_KINDS] = {
+		[OFFCORE_L3] = "l3",
+		[OFFCORE_LOCAL_DRAM] = "local_dram",
+		[OFFCORE_REMOTE_DRAM] = "remote_dram",
+		[OFFCORE_OUTSTANDING] = "outstanding",
+		[OFFCORE_REQUESTS] = "requests",
+	};
+
+	return kind < OFFCORE_KINDS ? names[kind] : "unknown";
+}
+
+const char *probe_counter_meaning(enum offcore_kind kind)
+{
+	static const char *const meanings[OFFCORE_KINDS] = {
+		[OFFCORE_L3] = "demand reads that the L3 served",
+		[OFFCORE_LOCAL_DRAM] = "demand reads that this node's memory served",
+		[OFFCORE_REMOTE_DRAM] = "demand reads that another node served",
+		[OFFCORE_OUTSTANDING] = "cycles x reads in flight",
+		[OFFCORE_REQUESTS] = "reads that those cycles are of",
+	};
+
+	return kind < OFFCORE_KINDS ? meanings[kind] : "unknown";
+}
+
+bool probe_usable(const struct probe_report *report)
+{
+	for (size_t i = 0; i < report->plan.n_openings; i++)
+		if (report->asked & 1U << report->plan.openings[i].event.role)
+			return true;
+	return report->plan.n_counters > 0 && (report->asked & 1U << EVENT_OFFCORE);
+}

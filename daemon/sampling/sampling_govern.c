@@ -1,0 +1,497 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "sampling/sampling_govern.h"
+
+#include <errno.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/log.h"
+#include "base/text.h"
+#include "base/text_file.h"
+#include "govern/calibrate.h"
+#include "govern/governor.h"
+#include "govern/inputs.h"
+
+#define PERCENT_PATH "/proc/sys/kernel/perf_cpu_time_max_percent"
+
+/* Changes that are logged at once, and then one in so much time. */
+#define LOG_BURST 3
+#define LOG_NS    (60 * NSEC_PER_SEC)
+
+/* And why samples are few, one in so much time. */
+#define LOG_HELD_NS (600 * NSEC_PER_SEC)
+
+/* Runs that must have been timed for their mean to say something, and the part of it that goes into what is
+ * known. */
+#define RUNS_LEAST 8
+#define NEW_PART   0.25
+
+struct governed {
+	bool fixed;
+	u64 usual_period; /* what the PMU's plan has; 0: not known, as a person set it */
+	u64 least_period; /* that the kernel took; 0: as planned */
+	/* As of the last step. */
+	size_t n_before;
+	struct cpu_counts *before;
+	double per_second; /* samples, on the CPU that had most, when that was known last */
+	struct kernel_body_time body;
+	u64 body_cpus;
+	/* What was told of changes. */
+	unsigned burst;
+	u64 told_ns;
+	u64 untold;
+	u64 told_held_ns; /* 0: never */
+};
+
+struct sampling_govern {
+	struct sampling_govern_settings settings;
+	double budget;
+	struct governor *governor;
+	struct calibration *calibration; /* NULL: not begun, or its results are known */
+	unsigned calibrations_failed;    /* in a row: some event's result is still unknown */
+	u64 calibrate_ns;                /* not before; UINT64_MAX: no more */
+	struct calibrate_result interrupts[EVENTS_MAX];
+	u64 percent; /* kernel.perf_cpu_time_max_percent; 0: not known */
+	u64 stepped_ns;
+	unsigned steps;
+	struct governed events[EVENTS_MAX];
+};
+
+static u64 monotonic_ns(void)
+{
+	struct timespec now;
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &now);
+	return (u64)now.tv_sec * NSEC_PER_SEC + (u64)now.tv_nsec;
+}
+
+static u64 read_percent(void)
+{
+	_cleanup_free_ char *text = NULL;
+
+	return text_file_read(PERCENT_PATH, &text) < 0 ? 0 : strtoull(text, NULL, 10);
+}
+
+static u64 wished_period(const struct pmu_opening *opening, u64 period, u64 instructions_period)
+{
+	return opening->event.role == EVENT_INSTRUCTIONS ? instructions_period : period;
+}
+
+int sampling_govern_new(const struct sampling_govern_settings *settings, struct sampling_govern **ret)
+{
+	_cleanup_(sampling_govern_freep) struct sampling_govern *govern = calloc(1, sizeof(*govern));
+	const struct pmu_opening *openings[EVENTS_MAX] = {0};
+	struct governor_settings wanted = {
+		.budget = settings->config->budget,
+		.n_events = settings->n_sets,
+	};
+	int r;
+
+	if (!govern)
+		return -ENOMEM;
+	govern->settings = *settings;
+	govern->budget = settings->config->budget;
+	govern->percent = read_percent();
+	govern->stepped_ns = monotonic_ns();
+	for (size_t i = 0; i < settings->n_sets; i++)
+		openings[i] = perf_opening(settings->sets[i]);
+	govern_classes(openings, settings->n_sets, wanted.class_of);
+	r = governor_new(&wanted, &govern->governor);
+	if (r < 0)
+		return r;
+	sampling_govern_periods_set(govern, settings->config->period, settings->config->instructions_period);
+	*ret = TAKE_PTR(govern);
+	return 0;
+}
+
+struct sampling_govern *sampling_govern_free(struct sampling_govern *govern)
+{
+	if (!govern)
+		return NULL;
+	calibration_free(govern->calibration);
+	governor_free(govern->governor);
+	for (size_t i = 0; i < EVENTS_MAX; i++)
+		free(govern->events[i].before);
+	free(govern);
+	return NULL;
+}
+
+void sampling_govern_set_budget(struct sampling_govern *govern, double budget)
+{
+	if (governor_set_budget(govern->governor, budget) == 0)
+		govern->budget = budget;
+}
+
+void sampling_govern_keeps(const struct sampling_govern *govern, u64 period, u64 instructions_period,
+			   bool ret[static EVENTS_MAX])
+{
+	for (size_t i = 0; i < govern->settings.n_sets; i++)
+		ret[i] = govern->budget > 0 && !govern->events[i].fixed &&
+			 wished_period(perf_opening(govern->settings.sets[i]), period, instructions_period) ==
+				 CONFIG_PERIOD_AUTO;
+}
+
+void sampling_govern_periods_set(struct sampling_govern *govern, u64 period, u64 instructions_period)
+{
+	for (size_t i = 0; i < govern->settings.n_sets; i++) {
+		const struct pmu_opening *opening = perf_opening(govern->settings.sets[i]);
+		struct governed *event = &govern->events[i];
+		const bool fixed = wished_period(opening, period, instructions_period) != CONFIG_PERIOD_AUTO;
+
+		if (!fixed && (event->usual_period == 0 || event->fixed))
+			event->usual_period = opening->event.period;
+		if (fixed != event->fixed)
+			governor_forget(govern->governor, i);
+		event->fixed = fixed;
+	}
+}
+
+/* What our program took on the event's CPUs since the last step: the events of a CPU share its clock. */
+static void time_program(struct sampling_govern *govern, size_t i)
+{
+	struct governed *event = &govern->events[i];
+	struct maybe_double *known = &govern->settings.head->events[i].cost.program_ns;
+	struct kernel_body_time sum = {0};
+	const struct cpu_counts *cpus;
+	double mean;
+	size_t n;
+
+	cpus = perf_count_cpus(govern->settings.sets[i], &n);
+	for (size_t cpu = 0; cpu < n; cpu++) {
+		struct kernel_body_time one = kernel_body_time(govern->settings.kernel, (u32)cpus[cpu].cpu);
+
+		sum.timed += one.timed;
+		sum.timed_ns += one.timed_ns;
+	}
+	if (n != event->body_cpus) {
+		/* What a new CPU's other events took before is not of this interval. */
+		event->body_cpus = n;
+		event->body = sum;
+		return;
+	}
+	if (sum.timed < event->body.timed + RUNS_LEAST)
+		return;
+	mean = (double)(sum.timed_ns - event->body.timed_ns) / (double)(sum.timed - event->body.timed);
+	event->body = sum;
+	known->value = known->known ? known->value + (mean - known->value) * NEW_PART : mean;
+	known->known = true;
+}
+
+static void keep_counts(struct governed *event, const struct cpu_counts *now, size_t n)
+{
+	struct cpu_counts *before = n > event->n_before || !event->before
+					    ? reallocarray(event->before, n ? n : 1, sizeof(*before))
+					    : event->before;
+
+	/* Without them the next interval is not known. */
+	if (!before) {
+		event->n_before = 0;
+		return;
+	}
+	event->before = before;
+	event->n_before = n;
+	if (n > 0)
+		memcpy(before, now, n * sizeof(*before));
+}
+
+/* What a sample of the event costs; `bound_ns`: what an interrupt is taken for until it is known. Where those
+ * of sparse samples are not, all are taken for dense: the least that they can cost. */
+static struct sample_cost sample_cost_of(const struct sampling_govern *govern, size_t i, double bound_ns)
+{
+	const struct maybe_double *program_ns = &govern->settings.head->events[i].cost.program_ns;
+	const struct calibrate_timing *dense = &govern->interrupts[i].dense;
+	const struct calibrate_timing *sparse = &govern->interrupts[i].sparse;
+
+	return (struct sample_cost){
+		.program_ns = program_ns->known ? program_ns->value : 0,
+		.dense_ns = dense->known ? dense->ns : bound_ns,
+		.dense_per_second = dense->known ? dense->per_second : 0,
+		.sparse_ns = sparse->known ? sparse->ns : 0,
+		.sparse_per_second = sparse->known ? sparse->per_second : 0,
+	};
+}
+
+static void read_input(struct sampling_govern *govern, size_t i, double seconds, u64 max_rate,
+		       struct governor_input *ret)
+{
+	const struct pmu_opening *opening = perf_opening(govern->settings.sets[i]);
+	struct governed *event = &govern->events[i];
+	const struct cpu_counts *now;
+	size_t n;
+
+	time_program(govern, i);
+	now = perf_count_cpus(govern->settings.sets[i], &n);
+	*ret = (struct governor_input){.fixed = event->fixed, .period = opening->event.period};
+	govern_busiest(seconds, event->before, event->n_before, now, n, ret);
+	govern_bounds(opening, event->usual_period ? event->usual_period : opening->event.period, ret);
+	if (event->least_period > ret->least_period)
+		ret->least_period = event->least_period;
+	ret->sample = sample_cost_of(govern, i, calibrate_bound_ns(max_rate, govern->percent));
+	if (ret->known)
+		event->per_second = ret->events_per_second / (double)ret->period;
+	keep_counts(event, now, n);
+}
+
+static struct snapshot_interrupt shown_timing(const struct calibrate_timing *timing)
+{
+	return (struct snapshot_interrupt){timing->known, timing->ns, timing->per_second};
+}
+
+static void show(struct sampling_govern *govern, size_t i, const struct governor_input *input,
+		 const struct governor_output *output)
+{
+	const struct calibrate_result *interrupt = &govern->interrupts[i];
+	struct snapshot_cost *cost = &govern->settings.head->events[i].cost;
+	const bool known = interrupt->dense.known;
+	const bool measured = output->measured && known && cost->program_ns.known;
+
+	cost->interrupt_ns = (struct maybe_double){
+		known, known ? sample_cost_interrupt_ns(&input->sample, govern->events[i].per_second) : 0};
+	cost->dense = shown_timing(&interrupt->dense);
+	cost->sparse = shown_timing(&interrupt->sparse);
+	cost->ratio = (struct maybe_double){measured, measured ? output->cost : 0};
+	/* One whose period is fixed has none. */
+	cost->budget = (struct maybe_double){output->budget > 0, output->budget};
+	cost->state = govern->budget > 0 ? governor_state(input, output) : NULL;
+}
+
+/* Whether another message of the event may be logged now. */
+static bool may_tell(struct governed *event, u64 now_ns)
+{
+	const u64 earned = (now_ns - event->told_ns) / LOG_NS;
+
+	if (event->told_ns == 0 || earned >= LOG_BURST)
+		event->burst = LOG_BURST;
+	else if (earned > 0 && event->burst < LOG_BURST)
+		event->burst += (unsigned)earned;
+	if (event->burst == 0) {
+		event->untold++;
+		return false;
+	}
+	event->burst--;
+	event->told_ns = now_ns;
+	return true;
+}
+
+static void tell(struct sampling_govern *govern, size_t i, u64 before, const struct governor_output *output)
+{
+	const char *key = govern->settings.head->events[i].key;
+	struct governed *event = &govern->events[i];
+	char more[96] = "";
+
+	if (!may_tell(event, monotonic_ns()))
+		return;
+	if (event->untold)
+		(void)snprintf(more, sizeof(more), "; it changed %llu times since this was told last",
+			       (unsigned long long)event->untold);
+	event->untold = 0;
+	log_notice("the governor: the period of %s is %llu, no longer %llu: %s%s", key,
+		   (unsigned long long)output->period, (unsigned long long)before,
+		   governor_reason_name(output->reason), more);
+}
+
+/* Why the kernel keeps samples few: a note for as long as it does. In an interval with a change it may be
+ * unknown. */
+static void note_held(struct sampling_govern *govern, size_t i, const struct governor_input *input,
+		      const struct governor_output *output, u64 max_rate)
+{
+	const char *key = govern->settings.head->events[i].key;
+	struct governed *event = &govern->events[i];
+	const u64 now_ns = monotonic_ns();
+	char *text;
+
+	if (output->reason != GOVERNOR_STEADY)
+		return;
+	text = governor_note(key, input, output, max_rate);
+	if (perf_notes_set(govern->settings.notes, PERF_NOTE_OF(i, PERF_NOTE_HELD), text) != PERF_NOTE_CAME ||
+	    (event->told_held_ns > 0 && now_ns - event->told_held_ns < LOG_HELD_NS))
+		return;
+	event->told_held_ns = now_ns;
+	log_notice("the governor: %s", text);
+}
+
+static void apply(struct sampling_govern *govern, size_t i, const struct governor_output *output)
+{
+	struct snapshot_event *shown = &govern->settings.head->events[i];
+	struct perf_event_set *set = govern->settings.sets[i];
+	struct governed *event = &govern->events[i];
+	const u64 before = perf_event(set)->period;
+	_cleanup_free_ char *message = NULL;
+	int r;
+
+	if (output->period == before)
+		return;
+	r = perf_set_period(set, output->period, &message);
+	if (r < 0) {
+		/* A CPU has a least period that the plan does not know: that is its least from now on. */
+		if (output->period < before)
+			event->least_period = before;
+		if (may_tell(event, monotonic_ns()))
+			(void)log_warning(0, "the governor: %s", message ? message : strerror(-r));
+		return;
+	}
+	shown->event.period = output->period;
+	shown->cost.changes[output->reason]++;
+	tell(govern, i, before, output);
+}
+
+static char *unknown_interrupt(const char *key, const struct calibrate_result *interrupt,
+			       double retry_seconds)
+{
+	char again[TEXT_NUMBER_MAX + 32] = "it is not tried again", span[TEXT_NUMBER_MAX];
+	char *text;
+
+	if (retry_seconds > 0) {
+		text_span(retry_seconds, span);
+		(void)snprintf(again, sizeof(again), "it is tried again in %s", span);
+	}
+	if (interrupt->dense.known) {
+		if (asprintf(
+			    &text,
+			    "what an interrupt of %s takes where samples are rare could not be measured: %s; "
+			    "%s; until it is known, rare samples count as frequent ones do, so that the cost "
+			    "is the least it can be, and more than the budget may be taken",
+			    key, interrupt->sparse.reason, again) < 0)
+			return NULL;
+		return text;
+	}
+	if (asprintf(&text,
+		     "what an interrupt of %s takes could not be measured: %s; %s; until it is known, the "
+		     "budget goes by the most that the kernel lets one take "
+		     "(kernel.perf_event_max_sample_rate, kernel.perf_cpu_time_max_percent), and what "
+		     "sampling costs is not shown",
+		     key, interrupt->dense.reason, again) < 0)
+		return NULL;
+	return text;
+}
+
+static bool is_known(const struct calibrate_result *interrupt)
+{
+	return interrupt->dense.known && interrupt->sparse.known;
+}
+
+/* What is not known is for all to read, until it is. `retry_seconds`: 0 if it is not tried again. */
+static void tell_interrupt(struct sampling_govern *govern, size_t i, double retry_seconds)
+{
+	const size_t note = PERF_NOTE_OF(i, PERF_NOTE_INTERRUPT);
+	const struct calibrate_result *interrupt = &govern->interrupts[i];
+	const char *key = govern->settings.head->events[i].key;
+	char *text;
+
+	if (is_known(interrupt)) {
+		(void)perf_notes_set(govern->settings.notes, note, NULL);
+		log_info("an interrupt of %s takes, without pebsd's program, %.0f ns at %.0f samples a "
+			 "second and %.0f ns at %.0f",
+			 key, interrupt->dense.ns, interrupt->dense.per_second, interrupt->sparse.ns,
+			 interrupt->sparse.per_second);
+		return;
+	}
+	text = unknown_interrupt(key, interrupt, retry_seconds);
+	if (!text)
+		return;
+	log_notice("%s", text);
+	(void)perf_notes_set(govern->settings.notes, note, text);
+}
+
+/* Takes the results: those that were not known before are told, and what is not known now is tried again. */
+static void calibrated(struct sampling_govern *govern,
+		       const struct calibrate_result results[static EVENTS_MAX])
+{
+	const size_t n = govern->settings.n_sets;
+	bool failed = false;
+	double seconds = 0;
+
+	for (size_t i = 0; i < n; i++)
+		failed |= !is_known(&results[i]);
+	if (failed)
+		seconds = calibrate_retry_seconds(++govern->calibrations_failed);
+	govern->calibrate_ns =
+		seconds > 0 ? monotonic_ns() + (u64)(seconds * (double)NSEC_PER_SEC) : UINT64_MAX;
+	for (size_t i = 0; i < n; i++) {
+		const bool was_known = is_known(&govern->interrupts[i]);
+
+		govern->interrupts[i] = results[i];
+		if (!was_known)
+			tell_interrupt(govern, i, seconds);
+	}
+}
+
+static void begin_calibration(struct sampling_govern *govern, u64 max_rate)
+{
+	const struct sampling_govern_settings *settings = &govern->settings;
+	const struct pmu_opening *openings[EVENTS_MAX] = {0};
+	struct calibrate_result results[EVENTS_MAX];
+	char reason[CALIBRATE_REASON_MAX];
+	const struct calibrate_program program = {.fd = kernel_empty_program_fd(settings->kernel),
+						  .runs = kernel_empty_program_runs(settings->kernel)};
+	int r = program.fd;
+
+	for (size_t i = 0; i < settings->n_sets; i++)
+		openings[i] = perf_opening(settings->sets[i]);
+	if (program.fd >= 0)
+		r = calibration_new(openings, settings->n_sets, govern->interrupts, &program, max_rate,
+				    &govern->calibration);
+	if (r >= 0)
+		return;
+	(void)snprintf(reason, sizeof(reason), "it could not begin: %.100s", strerror(-r));
+	memcpy(results, govern->interrupts, sizeof(results));
+	for (size_t i = 0; i < settings->n_sets; i++)
+		calibrate_refuse(&results[i], reason);
+	calibrated(govern, results);
+}
+
+/* Begins with the first whole interval, when samples come, and takes what came of it. */
+static void calibrate(struct sampling_govern *govern, u64 max_rate)
+{
+	struct calibrate_result results[EVENTS_MAX] = {0};
+	const struct calibrate_result *found;
+
+	/* The counters that it would take were left to others. */
+	if (govern->settings.head->paused)
+		return;
+	if (!govern->calibration) {
+		if (govern->budget > 0 && govern->steps > 0 && govern->settings.n_sets > 0 &&
+		    monotonic_ns() >= govern->calibrate_ns)
+			begin_calibration(govern, max_rate);
+		return;
+	}
+	found = calibration_results(govern->calibration);
+	if (!found)
+		return;
+	memcpy(results, found, govern->settings.n_sets * sizeof(*found));
+	govern->calibration = calibration_free(govern->calibration);
+	calibrated(govern, results);
+}
+
+/* One under way begins anew after the pause: the time for it has come. */
+void sampling_govern_pause(struct sampling_govern *govern)
+{
+	if (govern)
+		govern->calibration = calibration_free(govern->calibration);
+}
+
+void sampling_govern_counted(struct sampling_govern *govern, u64 max_rate)
+{
+	const struct sampling_govern_settings *settings = &govern->settings;
+	const u64 now_ns = monotonic_ns();
+	const double seconds = (double)(now_ns - govern->stepped_ns) / (double)NSEC_PER_SEC;
+	struct governor_input inputs[EVENTS_MAX] = {0};
+	struct governor_output outputs[EVENTS_MAX] = {0};
+
+	if (seconds < settings->head->interval_seconds / 2)
+		return;
+	govern->stepped_ns = now_ns;
+	calibrate(govern, max_rate);
+	govern->steps++;
+	for (size_t i = 0; i < settings->n_sets; i++)
+		read_input(govern, i, seconds, max_rate, &inputs[i]);
+	governor_step(govern->governor, seconds, max_rate, inputs, outputs);
+	for (size_t i = 0; i < settings->n_sets; i++) {
+		show(govern, i, &inputs[i], &outputs[i]);
+		note_held(govern, i, &inputs[i], &outputs[i], max_rate);
+		apply(govern, i, &outputs[i]);
+	}
+}

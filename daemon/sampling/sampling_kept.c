@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "sampling/sampling_kept.h"
+
+#include <errno.h>
+
+#include "base/log.h"
+#include "state/state_kinds.h"
+
+void sampling_kept_done(struct sampling_kept *kept)
+{
+	kept->state = state_free(kept->state);
+	kept->handover = handover_free(kept->handover);
+}
+
+/* The highest number of a state's name below `below`; 0: none. */
+static u32 state_number(const struct store *store, u32 below)
+{
+	u32 highest = 0;
+
+	for (size_t i = 0; store_nth(store, i); i++) {
+		struct stored_name name;
+
+		if (stored_name_parse(store_nth(store, i), &name) && name.kind == STORED_STATE &&
+		    name.layout == HANDOVER_LAYOUT && name.n_numbers == 1 && !*name.label &&
+		    name.numbers[0] > highest && name.numbers[0] < below)
+			highest = name.numbers[0];
+	}
+	return highest;
+}
+
+/*
+ * Of several, which a process that was killed as it began may leave, the last in which there is anything;
+ * NULL: none. Others leave the store, but not what only this process could not take: that is left to the next
+ * try.
+ */
+static int find_state(struct store *store, struct state **ret)
+{
+	for (u32 number = state_number(store, ~0U); number; number = state_number(store, number)) {
+		_cleanup_close_ int fd = -1;
+		char name[STORED_NAME_MAX];
+		const char *wrong;
+		int r;
+
+		handover_name(STORED_STATE, "", 1, &number, name);
+		fd = store_take(store, name);
+		if (fd < 0)
+			continue;
+		r = state_adopt(fd, STATE_RECORDS, ret, &wrong);
+		if (r == 0)
+			return 0;
+		if (r != -ENODATA && r != -EBADMSG)
+			return r;
+		if (r == -EBADMSG)
+			(void)log_warning(0, "what the process before counted is not gone on with: %s",
+					  wrong);
+		(void)store_remove(store, name);
+	}
+	return 0;
+}
+
+static int begin_state(struct store *store, struct handover *handover, struct state **ret)
+{
+	_cleanup_(state_freep) struct state *state = NULL;
+	const u32 number = handover_number(handover);
+	char name[STORED_NAME_MAX];
+	int r = state_new(STATE_RECORDS, &state);
+
+	if (r < 0)
+		return r;
+	handover_name(STORED_STATE, "", 1, &number, name);
+	r = store_put(store, name, state_fd(state));
+	if (r == 0)
+		*ret = TAKE_PTR(state);
+	return r;
+}
+
+static void remove_states(struct store *store)
+{
+	for (u32 number = state_number(store, ~0U); number; number = state_number(store, number)) {
+		char name[STORED_NAME_MAX];
+		int fd;
+
+		handover_name(STORED_STATE, "", 1, &number, name);
+		fd = store_take(store, name);
+		cleanup_close(&fd);
+		(void)store_remove(store, name);
+	}
+}
+
+int sampling_kept_open(struct store *store, struct sampling_kept *ret)
+{
+	int r;
+
+	*ret = (struct sampling_kept){0};
+	if (!store_keeps(store))
+		return 0;
+	r = handover_open(store, &ret->handover);
+	if (r < 0)
+		return r;
+	if (handover_gave_up(ret->handover))
+		remove_states(store);
+	r = find_state(store, &ret->state);
+	if (r == 0 && !ret->state)
+		r = begin_state(store, ret->handover, &ret->state);
+	if (r < 0)
+		sampling_kept_done(ret);
+	return r;
+}

@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "sampling/sampling_origin.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/timerfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "origin/model/model_symbol.h"
+#include "origin/model/pace.h"
+#include "sampling/model_setup.h"
+
+/* `max = auto`: the workloads there are, and as many again. */
+#define SLOTS_AUTO 16
+
+struct origin_state {
+	struct engine *engine; /* not owned */
+	struct computer *computer;
+	struct pace pace;
+	u64 period; /* as asked for */
+	int timer;  /* of the steps */
+	bool paused;
+	u64 paused_at_ns; /* when, where it is */
+	u64 paused_ns;    /* of the pauses before */
+	struct sample batch[INJECT_MAX];
+	size_t n_batch;
+	int result;  /* of the first failure since the last tick */
+	bool failed; /* told of already */
+	char *note;
+	const char *notes[2];
+	struct model_symbol symbol; /* the last that was asked for */
+};
+
+static void free_state(struct origin_state *state)
+{
+	if (!state)
+		return;
+	if (state->timer >= 0)
+		(void)close(state->timer);
+	computer_free(state->computer);
+	free(state->note);
+	free(state);
+}
+
+static void free_statep(struct origin_state **state)
+{
+	free_state(*state);
+}
+
+static u64 monotonic_ns(void)
+{
+	struct timespec now;
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &now);
+	return (u64)now.tv_sec * NSEC_PER_SEC + (u64)now.tv_nsec;
+}
+
+/* A failure that goes on is told once. What it cost is seen in the figures: it was expected and did not come.
+ */
+static void fail(struct origin_state *state, int error, const char *what)
+{
+	if (!state->failed)
+		(void)log_error(error, "%s", what);
+	state->failed = true;
+	if (state->result == 0)
+		state->result = error;
+}
+
+static void flush(struct origin_state *state)
+{
+	int r = state->n_batch ? kernel_inject(engine_kernel(state->engine), state->batch, state->n_batch)
+			       : 0;
+
+	state->n_batch = 0;
+	if (r < 0)
+		fail(state, r, "the kernel side does not take the model's samples: they are lost");
+}
+
+static void take(void *userdata, const struct sample *sample)
+{
+	struct origin_state *state = userdata;
+
+	state->batch[state->n_batch++] = *sample;
+	if (state->n_batch == INJECT_MAX)
+		flush(state);
+}
+
+static void run(struct origin_state *state, u64 ns)
+{
+	int r = computer_run(state->computer, ns, take, state);
+
+	if (r < 0)
+		fail(state, r, "the model's computer cannot be sampled on");
+}
+
+/* A slice of time at once. Waits for the timer when all that was due is done. */
+static int step(struct origin_state *state)
+{
+	u64 expirations;
+	u64 due;
+
+	if (state->paused)
+		return -EAGAIN;
+	due = pace_next(&state->pace, monotonic_ns());
+	run(state, due);
+	flush(state);
+	if (due == PACE_SLICE_NS)
+		return 1;
+	(void)!read(state->timer, &expirations, sizeof(expirations));
+	return -EAGAIN;
+}
+
+static int input(const struct origin_state *state)
+{
+	return state->timer;
+}
+
+/* What was sampled until now is in the books of this collection. */
+static int tick(struct origin_state *state)
+{
+	u64 due;
+	int r;
+
+	while (!state->paused && (due = pace_next(&state->pace, monotonic_ns())) > 0) {
+		run(state, due);
+		/* The rest is what this run itself has taken. */
+		if (due < PACE_SLICE_NS)
+			break;
+	}
+	r = computer_drain(state->computer, take, state);
+	if (r < 0)
+		fail(state, r, "the model's DS areas cannot be read");
+	flush(state);
+	r = state->result;
+	state->result = 0;
+	state->failed = state->failed && r < 0;
+	return r;
+}
+
+/* What waits in the DS areas has been expected: it is to be seen too. */
+static void stop(struct origin_state *state)
+{
+	(void)tick(state);
+}
+
+static u64 paused_ns(const struct origin_state *state)
+{
+	return state->paused_ns + (state->paused ? monotonic_ns() - state->paused_at_ns : 0);
+}
+
+static void count(struct reading readings[EVENTS_MAX], void *userdata)
+{
+	const struct origin_state *state = userdata;
+	u64 ns = computer_ns(state->computer) * computer_cores(state->computer);
+
+	readings[0].counted = true;
+	readings[0].expected = computer_expected(state->computer);
+	readings[0].enabled_ns = ns;
+	readings[0].running_ns = ns;
+	readings[0].paused_ns = paused_ns(state) * computer_cores(state->computer);
+}
+
+/* The model's ids are its own numbering, whatever they are. */
+static bool synthetic(u64 id)
+{
+	(void)id;
+	return true;
+}
+
+static int set_periods(struct origin_state *state, u64 period, u64 instructions_period, char **ret_message)
+{
+	(void)instructions_period;
+	if (model_period(period) == state->period)
+		return 0;
+	if (asprintf(ret_message,
+		     "the model stays at a period of %llu: it takes another when pebsd is started again",
+		     (unsigned long long)state->period) < 0)
+		*ret_message = NULL;
+	return -EOPNOTSUPP;
+}
+
+/* Nothing that is printed may be taken for what a machine does. */
+static int note(struct origin_state *state, const struct config *config)
+{
+	int r = model_note(config, &state->note);
+
+	if (r < 0)
+		return r;
+	state->notes[0] = state->note;
+	log_notice("%s", state->note);
+	if (config->events != 1U << EVENT_LOADS)
+		log_notice("the model plays loads alone, whatever `events` in [sampling] says");
+	return 0;
+}
+
+static int name_cgroups(struct origin_state *state)
+{
+	for (size_t i = 0; i < computer_cores(state->computer); i++) {
+		char name[COMPUTER_NAME_MAX];
+		u64 id = computer_cgroup(state->computer, i, name);
+		int r = engine_adopt(state->engine, id, name);
+
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+/* Every slice, or never. */
+static int set_timer(const struct origin_state *state, bool on)
+{
+	const struct timespec period = {.tv_nsec = on ? PACE_SLICE_NS : 0};
+	const struct itimerspec timer = {.it_interval = period, .it_value = period};
+
+	return timerfd_settime(state->timer, 0, &timer, NULL) < 0 ? -errno : 0;
+}
+
+static int start_timer(struct origin_state *state)
+{
+	state->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+	return state->timer < 0 ? -errno : set_timer(state, true);
+}
+
+/* The computer stands still: what it would run is not there to be sampled. */
+static int pause_model(struct origin_state *state)
+{
+	int r;
+
+	if (state->paused)
+		return 0;
+	r = set_timer(state, false);
+	if (r < 0)
+		return r;
+	(void)tick(state);
+	state->paused = true;
+	state->paused_at_ns = monotonic_ns();
+	return 0;
+}
+
+static int resume_model(struct origin_state *state)
+{
+	if (!state->paused)
+		return 0;
+	state->paused_ns = paused_ns(state);
+	state->paused = false;
+	state->pace.now_ns = monotonic_ns();
+	return set_timer(state, true);
+}
+
+static const struct symbol *name_of(struct origin_state *state, const struct symbol_query *query)
+{
+	return model_symbol(query->address, &state->symbol);
+}
+
+static void describe(struct origin_state *state)
+{
+	struct snapshot *head = engine_head(state->engine);
+	size_t cores = computer_cores(state->computer);
+
+	head->notes = state->notes;
+	head->events[0].n_cpus = cores;
+	(void)snprintf(head->events[0].cpus, sizeof(head->events[0].cpus), cores > 1 ? "0-%zu" : "%zu",
+		       cores - 1);
+}
+
+static int open_model(const struct sampling_settings *settings, struct engine_settings *engine_settings,
+		      struct engine **ret_engine, struct origin_state **ret, struct failure *ret_failure)
+{
+	_cleanup_(free_statep) struct origin_state *state = calloc(1, sizeof(*state));
+	const struct config *config = settings->config;
+	int r;
+
+	if (!state)
+		return -ENOMEM;
+	state->timer = -1;
+	state->period = model_period(config->period);
+	r = model_computer(config, &state->computer, ret_failure);
+	if (r == 0)
+		r = note(state, config);
+	if (r < 0)
+		return r;
+	engine_settings->n_events = 1;
+	model_event(config, computer_period(state->computer), &engine_settings->events[0]);
+	engine_settings->slots = config->cgroups_max ? (u32)config->cgroups_max : SLOTS_AUTO;
+	/* It has the cgroups that it begins with. */
+	engine_settings->memory_max = 0;
+	engine_settings->synthetic = synthetic;
+	engine_settings->count = count;
+	engine_settings->count_userdata = state;
+	r = engine_open(engine_settings, ret_engine, &ret_failure->message);
+	if (r < 0) {
+		ret_failure->code = r == -ENOMEM ? EXIT_FAILED : EXIT_CANNOT;
+		return r;
+	}
+	state->engine = *ret_engine;
+	r = name_cgroups(state);
+	if (r < 0)
+		return model_fail(ret_failure, r, "its cgroups");
+	r = start_timer(state);
+	if (r < 0)
+		return model_fail(ret_failure, r, "its timer");
+	describe(state);
+	state->pace.now_ns = monotonic_ns();
+	*ret = TAKE_PTR(state);
+	return 0;
+}
+
+const struct origin origin_model = {
+	.name = "model",
+	.open = open_model,
+	.free = free_state,
+	.step = step,
+	.input = input,
+	.tick = tick,
+	.stop = stop,
+	.set_periods = set_periods,
+	.pause = pause_model,
+	.resume = resume_model,
+	.name_of = name_of,
+};

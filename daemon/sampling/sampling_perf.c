@@ -1,0 +1,586 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "sampling/sampling_origin.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include <bpf/libbpf.h>
+
+#include "base/log.h"
+#include "base/text.h"
+#include "govern/max_rate.h"
+#include "origin/perf/perf.h"
+#include "origin/perf/perf_backend.h"
+#include "origin/perf/perf_notes.h"
+#include "sampling/guest_marks.h"
+#include "sampling/pause_kept.h"
+#include "sampling/sampling_govern.h"
+#include "sampling/sampling_offcore.h"
+#include "sampling/sampling_perf_open.h"
+#include "sampling/sampling_tree.h"
+#include "sampling/sampling_zoom.h"
+#include "sampling/suspend.h"
+
+struct origin_state {
+	struct engine *engine; /* not owned */
+	const struct config *config;
+	struct sampling_tree tree;
+	size_t n_sets;
+	struct perf_event_set *sets[EVENTS_MAX]; /* in the order of the engine's events */
+	struct perf_counts counts[EVENTS_MAX];   /* as of the last collection */
+	struct perf_note_losses losses[EVENTS_MAX];
+	struct sampling_govern *govern;    /* NULL: not begun, or no more samples come */
+	int rate_fd;                       /* kernel.perf_event_max_sample_rate; -1: not known */
+	u64 rate_at_start;                 /* its value; 0: not known */
+	u64 rate;                          /* in the last collection */
+	struct perf_notes notes;           /* in the head; what came is told once */
+	u64 names_unread;                  /* told of already */
+	bool slots_missing;                /* told, and not over */
+	struct sampling_offcore *offcore;  /* NULL: not asked for */
+	char *hotplug_message[EVENTS_MAX]; /* the failure told of last; NULL: none since */
+	struct guest_marks guests;
+	bool paused;               /* all of it */
+	struct handover *handover; /* what is left to the next process; NULL: nothing. Not owned */
+	struct perf_keep *keep;    /* NULL: no event is left */
+	struct sampling_zoom zoom; /* with it some sets may be */
+	struct suspend suspend;
+};
+
+static void free_state(struct origin_state *state)
+{
+	if (!state)
+		return;
+	/* Before the events and the program that it looks at. */
+	sampling_govern_free(state->govern);
+	cleanup_close(&state->rate_fd);
+	sampling_offcore_free(state->offcore);
+	for (size_t i = 0; i < state->n_sets; i++) {
+		perf_set_free(state->sets[i]);
+		free(state->hotplug_message[i]);
+		free((void *)state->losses[i].colliding);
+	}
+	perf_keep_free(state->keep);
+	if (state->engine)
+		engine_head(state->engine)->notes = NULL;
+	perf_notes_done(&state->notes);
+	guest_marks_done(&state->guests);
+	sampling_tree_done(&state->tree);
+	free(state);
+}
+
+static void free_statep(struct origin_state **state)
+{
+	free_state(*state);
+}
+
+static int start_set(struct origin_state *state, size_t i, int program_fd, char **ret_message)
+{
+	return state->keep
+		       ? perf_start_kept(state->sets[i], program_fd, state->keep, (unsigned)i, ret_message)
+		       : perf_start(state->sets[i], program_fd, ret_message);
+}
+
+static int start_sets(struct origin_state *state, struct failure *failure)
+{
+	for (size_t i = 0; i < state->n_sets; i++) {
+		int fd = kernel_program_fd(engine_kernel(state->engine), (unsigned)i);
+		int r = fd < 0 ? fd : start_set(state, i, fd, &failure->message);
+
+		if (r < 0) {
+			failure->code = sampling_perf_code(r);
+			return r;
+		}
+	}
+	return 0;
+}
+
+static void describe_sets(struct origin_state *state)
+{
+	struct snapshot *head = engine_head(state->engine);
+	const struct pmu_opening *openings[EVENTS_MAX] = {0};
+	const char *keys[EVENTS_MAX] = {0};
+
+	for (size_t i = 0; i < state->n_sets; i++) {
+		openings[i] = perf_opening(state->sets[i]);
+		keys[i] = head->events[i].key;
+	}
+	for (size_t i = 0; i < state->n_sets; i++)
+		state->losses[i].colliding = perf_note_colliding(openings, keys, state->n_sets, i);
+	for (size_t i = 0; i < state->n_sets; i++) {
+		head->events[i].takes_turns = perf_takes_turns(state->sets[i]);
+		head->events[i].event.period = perf_event(state->sets[i])->period;
+	}
+	head->notes = state->notes.list;
+}
+
+static void name_cpus(struct origin_state *state)
+{
+	struct snapshot *head = engine_head(state->engine);
+
+	for (size_t i = 0; i < state->n_sets; i++) {
+		_cleanup_free_ char *cpus = cpu_list_format(perf_cpus(state->sets[i]));
+
+		(void)snprintf(head->events[i].cpus, sizeof(head->events[i].cpus), "%s", cpus ? cpus : "");
+		head->events[i].n_cpus = cpu_list_count(perf_cpus(state->sets[i]));
+	}
+	head->opened_by = perf_backend_by_opener() ? "opener" : "pebsd";
+}
+
+static enum perf_note_change set_note(struct origin_state *state, size_t index, char *text)
+{
+	enum perf_note_change change = perf_notes_set(&state->notes, index, text);
+
+	if (change == PERF_NOTE_CAME)
+		(void)log_warning(0, "%s", text);
+	return change;
+}
+
+static void take_notes(struct origin_state *state)
+{
+	const u64 rate = state->rate;
+	struct snapshot *head = engine_head(state->engine);
+	const enum perf_watchdog watchdog = perf_note_read_watchdog();
+
+	for (size_t i = 0; i < state->n_sets; i++) {
+		const char *key = head->events[i].key;
+		const struct perf_counts *counts = &state->counts[i];
+		const struct cpu_counts *cpus;
+		size_t n;
+
+		cpus = perf_count_cpus(state->sets[i], &n);
+		if (set_note(state, PERF_NOTE_OF(i, PERF_NOTE_IN_ERROR),
+			     perf_note_in_error(key, cpus, n, watchdog)) == PERF_NOTE_WENT)
+			log_notice("%s counts again on all its CPUs", key);
+		(void)set_note(state, PERF_NOTE_OF(i, PERF_NOTE_THROTTLED),
+			       perf_note_throttled(key, cpus, n, rate));
+		(void)set_note(state, PERF_NOTE_OF(i, PERF_NOTE_REARMED),
+			       perf_note_rearmed(key, cpus, n, &state->losses[i]));
+		if (perf_takes_turns(state->sets[i]))
+			(void)set_note(
+				state, PERF_NOTE_OF(i, PERF_NOTE_TURNS),
+				perf_note_turns(key, counts->enabled_ns, counts->running_ns, watchdog));
+	}
+	(void)set_note(state, PERF_NOTE_RATE, perf_note_rate(state->rate_at_start, rate));
+	head->notes = state->notes.list;
+}
+
+static void count(struct reading readings[EVENTS_MAX], void *userdata)
+{
+	struct origin_state *state = userdata;
+
+	state->rate = max_rate_read(state->rate_fd);
+	for (size_t i = 0; i < state->n_sets; i++) {
+		struct perf_counts *counts = &state->counts[i];
+
+		perf_count(state->sets[i], counts);
+		readings[i].counted = true;
+		readings[i].expected = counts->due;
+		readings[i].enabled_ns = counts->enabled_ns;
+		readings[i].running_ns = counts->running_ns;
+		readings[i].throttle_known = counts->throttle_known;
+		readings[i].throttled_ns = counts->throttled_ns;
+		readings[i].throttles = counts->throttles;
+		readings[i].paused_ns = counts->paused_ns;
+		readings[i].rearmed = counts->rearmed;
+		readings[i].missed = counts->missed;
+	}
+	if (state->govern)
+		sampling_govern_counted(state->govern, state->rate);
+}
+
+/* Also after the last collection, so that a run says what it lost however short it was. */
+static void settled(const struct reading readings[EVENTS_MAX], void *userdata)
+{
+	struct origin_state *state = userdata;
+
+	for (size_t i = 0; i < state->n_sets; i++) {
+		state->losses[i].expected = readings[i].expected;
+		state->losses[i].lost = readings[i].unexplained;
+	}
+	take_notes(state);
+}
+
+static const struct cpu_counts *count_cpus(unsigned event, size_t *ret_n, void *userdata)
+{
+	const struct origin_state *state = userdata;
+
+	return perf_count_cpus(state->sets[event], ret_n);
+}
+
+static void adopt(void *userdata)
+{
+	const struct origin_state *state = userdata;
+
+	sampling_tree_adopt(&state->tree, state->engine);
+}
+
+static void collect_offcore(void *userdata)
+{
+	const struct origin_state *state = userdata;
+
+	sampling_offcore_collect(state->offcore);
+}
+
+/* A failure that goes on is told once. */
+static void follow_hotplug(struct origin_state *state, size_t set)
+{
+	_cleanup_free_ char *message = NULL;
+	const char *before = state->hotplug_message[set];
+	int r = perf_hotplug(state->sets[set], &message);
+
+	if (r > 0) {
+		log_notice("CPUs came or went: %d", r);
+		name_cpus(state);
+	}
+	if (r < 0 && (!before || !message || strcmp(before, message) != 0))
+		(void)log_warning(0, "%s", message ? message : strerror(-r));
+	free(state->hotplug_message[set]);
+	state->hotplug_message[set] = r < 0 ? TAKE_PTR(message) : NULL;
+}
+
+/* Told once, until those that went without have a slot, too. */
+static void tell_slots(struct origin_state *state)
+{
+	const struct snapshot *head = engine_head(state->engine);
+	bool missing = engine_slots_missing(state->engine);
+
+	if (missing && !state->slots_missing)
+		(void)log_warning(
+			0,
+			"cgroups find no free slot: all %llu are taken. Until enough are free their "
+			"samples are unattributed, and rules about them unknown; raise [cgroups] %s",
+			(unsigned long long)head->slots, head->map_bytes_max ? "max-memory" : "max");
+	if (!missing && state->slots_missing)
+		log_notice("every cgroup has a slot again");
+	state->slots_missing = missing;
+}
+
+static void tell_unread_names(struct origin_state *state)
+{
+	u64 unread = kernel_slot_counters(engine_kernel(state->engine)).names_unread;
+
+	if (unread > state->names_unread)
+		(void)log_warning(
+			0,
+			"the kernel did not let the names of %llu new cgroups be read (lockdown?); they are "
+			"shown by their ids",
+			(unsigned long long)(unread - state->names_unread));
+	state->names_unread = unread;
+}
+
+/* `last`: nobody looks again. */
+static void rearm(struct origin_state *state, bool last)
+{
+	struct timespec now;
+	size_t stalled = 0;
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &now);
+	for (size_t i = 0; i < state->n_sets; i++)
+		stalled += perf_find_stalled(state->sets[i],
+					     (u64)now.tv_sec * NSEC_PER_SEC + (u64)now.tv_nsec, last);
+	for (size_t i = 0; stalled > 0 && i < state->n_sets; i++)
+		perf_rearm_stalled(state->sets[i]);
+}
+
+static void mend_after_suspend(struct origin_state *state)
+{
+	const u64 slept_ns = suspend_look(&state->suspend);
+	char slept[TEXT_NUMBER_MAX];
+
+	/* While paused no event is open; the end of the pause opens all of them again. */
+	if (slept_ns == 0 || state->paused)
+		return;
+	text_span((double)slept_ns / (double)NSEC_PER_SEC, slept);
+	log_notice("the machine was suspended for %s: its counters may stand still, so every event is armed "
+		   "again",
+		   slept);
+	for (size_t i = 0; i < state->n_sets; i++)
+		perf_rearm(state->sets[i]);
+	sampling_offcore_pause(state->offcore);
+	sampling_offcore_resume(state->offcore);
+}
+
+static int tick(struct origin_state *state)
+{
+	tell_unread_names(state);
+	for (size_t i = 0; i < state->n_sets; i++)
+		follow_hotplug(state, i);
+	mend_after_suspend(state);
+	rearm(state, false);
+	sampling_offcore_tick(state->offcore);
+	tell_slots(state);
+	guest_marks_tick(&state->guests, state->engine);
+	return 0;
+}
+
+static void stop(struct origin_state *state)
+{
+	/* What is stopped is not started by another period. */
+	state->govern = sampling_govern_free(state->govern);
+	rearm(state, true);
+	for (size_t i = 0; i < state->n_sets; i++)
+		perf_stop(state->sets[i]);
+}
+
+static int health(const struct origin_state *state, const char **ret_reason)
+{
+	for (size_t i = 0; i < state->n_sets; i++)
+		if (state->counts[i].cpus > state->counts[i].cpus_in_error || state->zoom.displaced[i])
+			return 0;
+	if (state->n_sets == 0 && sampling_offcore_cpus(state->offcore) > 0)
+		return 0;
+	*ret_reason = "no CPU counts: other events hold every counter that the sampled ones need";
+	return -EBUSY;
+}
+
+static int set_periods(struct origin_state *state, u64 period, u64 instructions_period, char **ret_message)
+{
+	struct snapshot *head = engine_head(state->engine);
+	bool kept[EVENTS_MAX] = {0};
+	int r;
+
+	sampling_govern_keeps(state->govern, period, instructions_period, kept);
+	r = sampling_perf_set_periods(state->config, period, instructions_period, state->sets, state->n_sets,
+				      kept, ret_message);
+	if (r == 0)
+		sampling_govern_periods_set(state->govern, period, instructions_period);
+	for (size_t i = 0; i < state->n_sets; i++)
+		head->events[i].event.period = perf_event(state->sets[i])->period;
+	return r;
+}
+
+static void set_budget(struct origin_state *state, double budget)
+{
+	sampling_govern_set_budget(state->govern, budget);
+}
+
+static int start_govern(struct origin_state *state)
+{
+	const struct sampling_govern_settings settings = {
+		.config = state->config,
+		.kernel = engine_kernel(state->engine),
+		.head = engine_head(state->engine),
+		.sets = state->sets,
+		.n_sets = state->n_sets,
+		.notes = &state->notes,
+	};
+
+	return sampling_govern_new(&settings, &state->govern);
+}
+
+static int pause_perf(struct origin_state *state)
+{
+	state->paused = true;
+	sampling_govern_pause(state->govern);
+	/* Whoever has the zoom open closes it; it holds no counter from here on. */
+	if (state->zoom.open)
+		zoom_events_stop(state->zoom.open);
+	for (size_t i = 0; i < state->n_sets; i++)
+		perf_pause(state->sets[i]);
+	sampling_offcore_pause(state->offcore);
+	return 0;
+}
+
+static int resume_perf(struct origin_state *state)
+{
+	int result = 0;
+
+	state->paused = false;
+	for (size_t i = 0; i < state->n_sets; i++) {
+		_cleanup_free_ char *message = NULL;
+		int r = perf_resume(state->sets[i], &message);
+
+		if (r < 0)
+			(void)log_warning(0, "after the pause: %s", message ? message : strerror(-r));
+		if (result == 0)
+			result = r;
+	}
+	sampling_offcore_resume(state->offcore);
+	name_cpus(state);
+	return result;
+}
+
+static int open_zoom(struct origin_state *state, const char *path, u32 rate, struct zoom_events **ret,
+		     char **ret_note, char **ret_message)
+{
+	int r;
+
+	*ret_note = *ret_message = NULL;
+	if (state->paused) {
+		*ret_message = strdup("pebsd is paused, and a zoom would take the counters that "
+				      "it left to others; `pebsctl resume` ends the pause");
+		return -EBUSY;
+	}
+	r = sampling_zoom_begin(&state->zoom, state->tree.root, state->sets, state->n_sets, path, rate, ret,
+				ret_note, ret_message);
+	if (r == 0 && *ret_note)
+		log_notice("zoom on %s: %s", path, *ret_note);
+	return r;
+}
+
+static void close_zoom(struct origin_state *state, struct zoom_events *events)
+{
+	_cleanup_free_ char *message = NULL;
+	int r;
+
+	if (events != state->zoom.open)
+		return;
+	r = sampling_zoom_end(&state->zoom, state->sets, state->n_sets, state->paused, &message);
+	if (r < 0)
+		(void)log_warning(0, "after the zoom: %s", message ? message : strerror(-r));
+	name_cpus(state);
+}
+
+/* Which events there are, and how they are left: with others the figures of before are not gone on with. */
+static u64 hash_events(const struct origin_state *state)
+{
+	const u64 layouts[] = {perf_keep_layout(), offcore_keep_layout()};
+	u64 hash = kept_hash(KEPT_HASH, layouts, sizeof(layouts));
+
+	for (size_t i = 0; i < state->n_sets; i++) {
+		const struct event *event = perf_event(state->sets[i]);
+
+		hash = kept_hash(hash, &event->role, sizeof(event->role));
+		hash = kept_hash(hash, &event->latency_kind, sizeof(event->latency_kind));
+		hash = kept_hash(hash, event->pmu, strlen(event->pmu) + 1);
+	}
+	return sampling_offcore_hash(state->offcore, hash);
+}
+
+/*
+ * Events of before that nobody goes on with end here: they would hold the counters of those that begin. The
+ * manager closes its descriptors of them, too.
+ */
+static void end_rest(const struct handover *handover)
+{
+	store_drop_rest(handover_store(handover));
+	(void)store_settle(handover_store(handover));
+}
+
+/* Before the books, which have to know whether the slots are those that they were of. */
+static int open_kernel(struct engine_settings *settings, char **ret_message)
+{
+	struct kernel_settings kernel;
+	int r;
+
+	if (!settings->handover)
+		return 0;
+	engine_kernel_settings(settings, &kernel);
+	kernel.adopt = engine_has_before(settings);
+	r = kernel_open(&kernel, &settings->kernel, ret_message);
+	if (r < 0)
+		return r;
+	settings->same_kernel = settings->counts_kept = kernel_kept(settings->kernel) != KEPT_ANEW;
+	return 0;
+}
+
+static int open_keep(struct origin_state *state, struct perf_keep_settings *settings)
+{
+	const struct kernel *kernel = engine_kernel(state->engine);
+	struct maybe_double seconds;
+
+	if (!state->handover)
+		return 0;
+	settings->handover = state->handover;
+	settings->kept = kernel_kept(kernel);
+	settings->epoch = kernel_epoch(kernel);
+	settings->n_sets = state->n_sets;
+	settings->stay_paused = state->paused = pause_kept(state->handover, &seconds);
+	engine_head(state->engine)->paused = state->paused;
+	if (settings->kept == KEPT_ANEW)
+		end_rest(state->handover);
+	return state->n_sets ? perf_keep_new(settings, &state->keep) : 0;
+}
+
+static void start_offcore(struct origin_state *state, const struct perf_keep_settings *settings)
+{
+	const struct offcore_keep keep = {
+		.handover = settings->handover, .kept = settings->kept, .stay_paused = settings->stay_paused};
+
+	sampling_offcore_start(state->offcore, state->engine, state->handover ? &keep : NULL);
+}
+
+/* All that the next process needs is stored. */
+static void commit(struct origin_state *state)
+{
+	int r = state->handover ? handover_commit(state->handover) : 0;
+
+	if (r < 0)
+		(void)log_warning(r, "the service manager does not keep what a restart would go on with: it "
+				     "will begin anew");
+}
+
+static int open_perf(const struct sampling_settings *settings, struct engine_settings *engine_settings,
+		     struct engine **ret_engine, struct origin_state **ret, struct failure *ret_failure)
+{
+	_cleanup_(free_statep) struct origin_state *state = calloc(1, sizeof(*state));
+	struct perf_keep_settings keep = {0};
+	int r;
+
+	if (!state)
+		return -ENOMEM;
+	state->tree = SAMPLING_TREE_NONE;
+	state->handover = engine_settings->handover;
+	state->config = settings->config;
+	state->rate_fd = max_rate_open();
+	state->rate_at_start = max_rate_read(state->rate_fd);
+	r = sampling_perf_open(settings->config, engine_has_before(engine_settings), &state->notes,
+			       state->sets, &state->n_sets, &state->offcore, ret_failure);
+	if (r == 0)
+		r = sampling_tree_open(&state->tree, ret_failure);
+	if (r < 0)
+		return r;
+	engine_settings->n_events = state->n_sets;
+	for (size_t i = 0; i < state->n_sets; i++)
+		engine_settings->events[i] = *perf_event(state->sets[i]);
+	engine_settings->slots = sampling_tree_slots(&state->tree, settings->config);
+	engine_settings->adopt = adopt;
+	engine_settings->births = engine_settings->hardware = true;
+	engine_settings->measured = hash_events(state);
+	engine_settings->count = count;
+	engine_settings->settled = settled;
+	engine_settings->count_cpus = count_cpus;
+	engine_settings->count_userdata = state;
+	engine_settings->offcore_cpus = sampling_offcore_cpus(state->offcore);
+	engine_settings->offcore_collect = collect_offcore;
+	r = open_kernel(engine_settings, &ret_failure->message);
+	if (r == 0)
+		r = engine_open(engine_settings, ret_engine, &ret_failure->message);
+	if (r < 0) {
+		ret_failure->code = sampling_perf_code(r);
+		return r;
+	}
+	state->engine = *ret_engine;
+	sampling_tree_adopt(&state->tree, state->engine);
+	if (guest_marks_wanted(engine_settings->events, state->n_sets, engine_settings->offcore_cpus > 0))
+		guest_marks_open(&state->guests);
+	/* It takes note of the periods that were asked for; those of before may be in force after that. */
+	if ((r = start_govern(state)) < 0 || (r = open_keep(state, &keep)) < 0 ||
+	    (r = start_sets(state, ret_failure)) < 0)
+		return r;
+	name_cpus(state);
+	describe_sets(state);
+	start_offcore(state, &keep);
+	commit(state);
+	*ret = TAKE_PTR(state);
+	return 0;
+}
+
+const struct origin origin_perf = {
+	.name = "perf",
+	.kept = true,
+	.on_cpus = true,
+	.open = open_perf,
+	.free = free_state,
+	.tick = tick,
+	.stop = stop,
+	.health = health,
+	.set_periods = set_periods,
+	.set_budget = set_budget,
+	.pause = pause_perf,
+	.resume = resume_perf,
+	.zoom_open = open_zoom,
+	.zoom_close = close_zoom,
+};

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "sampling/sampling_perf_open.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "origin/perf/perf_backend.h"
+#include "origin/perf/perf_sets.h"
+#include "origin/pmu/perf_selection.h"
+#include "origin/pmu/pmu.h"
+
+enum exit_code sampling_perf_code(int error)
+{
+	return perf_backend_may_mend(error) ? EXIT_FAILED : EXIT_CANNOT;
+}
+
+int sampling_perf_cannot(struct failure *failure, int error, const char *format, const char *what)
+{
+	failure->code = sampling_perf_code(error);
+	if (asprintf(&failure->message, format, what) < 0)
+		failure->message = NULL;
+	return error;
+}
+
+static int refuse(const struct pmu_plan *plan, unsigned roles, struct failure *failure)
+{
+	_cleanup_free_ char *reasons = pmu_plan_refusals(plan, roles);
+
+	failure->code = EXIT_CANNOT;
+	if (asprintf(&failure->message,
+		     "%s cannot be sampled here. %s. pebsd --probe lists all that was looked at, and "
+		     "pebsd --origin model shows what pebsd does, on a model",
+		     roles == 1U << EVENT_LOADS ? "memory loads" : "none of the configured events",
+		     reasons && *reasons ? reasons
+		     : plan->n_notes > 0 ? plan->notes[plan->n_notes - 1]
+					 : "No PMU is known to") < 0)
+		failure->message = NULL;
+	return -ENODEV;
+}
+
+static int plan_events(const struct config *config, u64 period, u64 instructions_period, struct pmu_plan *ret)
+{
+	const struct pmu_wish wish = {
+		.roles = config->events,
+		.period = period,
+		.instructions_period = instructions_period,
+		.ldlat = (u32)config->ldlat,
+	};
+
+	return pmu_plan("/sys", &wish, ret);
+}
+
+static int select_cpus(const struct config *config, struct perf_selection *ret, struct failure *failure)
+{
+	struct cpu_list online;
+	int r;
+
+	*ret = (struct perf_selection){.named = config->cpus};
+	if (!config->isolated)
+		ret->isolated = perf_selection_isolated("/sys");
+	/* What is wrong with the list itself is told where the events are opened. */
+	if (cpu_list_read(PERF_ONLINE_PATH, &online) < 0)
+		return 0;
+	r = perf_selection_check(ret, &online, &failure->message);
+	failure->code = r == -ENODEV ? EXIT_INPUT : EXIT_FAILED;
+	return r;
+}
+
+/* Stands as long as pebsd runs. Takes `text`; NULL: nothing to say. */
+static void note_for_good(struct perf_notes *notes, char *text, bool warn)
+{
+	if (!text)
+		return;
+	if (warn)
+		(void)log_warning(0, "%s", text);
+	else
+		log_notice("%s", text);
+	perf_notes_add(notes, text);
+}
+
+/* What the plan remarks on how it took the wish: a period that a PMU does not have, for one. */
+static void log_notes(const struct pmu_plan *plan, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		log_info("%s", plan->notes[i]);
+}
+
+/* The plan's own notes are for the log; those that opening added from `first_note` on are for all. */
+static void note_plan(struct perf_notes *notes, const struct pmu_plan *plan, size_t first_note,
+		      const struct perf_selection *selection)
+{
+	log_notes(plan, first_note);
+	note_for_good(notes, perf_selection_note(selection), false);
+	/* Those of off-core responses stand in their part of the status. */
+	for (size_t i = 0; i < plan->n_refusals; i++)
+		if (plan->refusals[i].role != EVENT_OFFCORE)
+			note_for_good(notes, perf_sets_refusal(plan, i), true);
+	for (size_t i = first_note; i < plan->n_notes; i++)
+		note_for_good(notes, strdup(plan->notes[i]), false);
+}
+
+int sampling_perf_open(const struct config *config, bool whole, struct perf_notes *notes,
+		       struct perf_event_set *sets[static EVENTS_MAX], size_t *ret_n,
+		       struct sampling_offcore **ret_offcore, struct failure *failure)
+{
+	_cleanup_(pmu_plan_done) struct pmu_plan plan = {0};
+	struct perf_selection selection;
+	char *message = NULL;
+	size_t first_note;
+	int opened;
+	int r = plan_events(config, config->period, config->instructions_period, &plan);
+
+	if (r < 0)
+		return sampling_perf_cannot(failure, r, "cannot plan what to sample from /sys: %s",
+					    strerror(-r));
+	r = select_cpus(config, &selection, failure);
+	if (r < 0)
+		return r;
+	first_note = plan.n_notes;
+	opened = perf_sets_open(&plan, &selection, PERF_ONLINE_PATH, whole, sets, ret_n, &failure->message);
+	failure->code = sampling_perf_code(opened);
+	if (opened < 0 && *ret_n > 0)
+		return opened;
+	for (size_t i = 0; i < plan.n_counters; i++)
+		perf_selection_apply_counter(&selection, &plan.counters[i]);
+	r = sampling_offcore_open(&plan, config->events, whole, ret_offcore, &message);
+	if (r < 0) {
+		free(failure->message);
+		failure->code = sampling_perf_code(r);
+		failure->message = message;
+		return r;
+	}
+	/* Off-core responses are worth something alone: Goldmont has nothing else. */
+	if (opened == 0 || sampling_offcore_cpus(*ret_offcore) > 0) {
+		note_plan(notes, &plan, first_note, &selection);
+		free(failure->message);
+		failure->message = NULL;
+		return 0;
+	}
+	r = opened;
+	if (r == -ENODEV && !failure->message)
+		return refuse(&plan, config->events, failure);
+	return r;
+}
+
+int sampling_perf_set_periods(const struct config *config, u64 period, u64 instructions_period,
+			      struct perf_event_set *const *sets, size_t n, const bool kept[EVENTS_MAX],
+			      char **ret_message)
+{
+	_cleanup_(pmu_plan_done) struct pmu_plan plan = {0};
+	struct perf_event_set *others[EVENTS_MAX];
+	size_t n_others = 0;
+	int r = plan_events(config, period, instructions_period, &plan);
+
+	*ret_message = NULL;
+	if (r < 0)
+		return r;
+	log_notes(&plan, plan.n_notes);
+	for (size_t i = 0; i < n; i++)
+		if (!kept[i])
+			others[n_others++] = sets[i];
+	return perf_sets_set_periods(others, n_others, &plan, ret_message);
+}

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "sampling/sampling_tree.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+
+#include "base/cleanup.h"
+#include "base/log.h"
+#include "cgroup/mount.h"
+#include "cgroup/walk.h"
+#include "collect/adopt.h"
+#include "origin/perf/perf_cost.h"
+#include "sampling/sampling_perf_open.h"
+
+int sampling_tree_open(struct sampling_tree *ret, struct failure *failure)
+{
+	enum cgroup_use use = CGROUP_USE_CGROUPS;
+	bool subtree;
+	int r = cgroup_mount_find(&ret->mount, &subtree);
+
+	if (r == -ENOENT)
+		return sampling_perf_cannot(
+			failure, r, "cannot tell cgroups apart: %s",
+			"no cgroup2 file system is mounted, and v1 hierarchies number their cgroups "
+			"each on their "
+			"own; mount it: mount -t cgroup2 none /sys/fs/cgroup/unified, or boot with "
+			"systemd.unified_cgroup_hierarchy=1");
+	if (r < 0)
+		return sampling_perf_cannot(
+			failure, r,
+			"cannot read /proc/self/mountinfo to find the cgroup2 mount: %s; mount /proc",
+			r == -ENODATA ? "it is not there" : strerror(-r));
+	(void)cgroup_mount_use(ret->mount, subtree, &use);
+	if (use == CGROUP_USE_V1)
+		return sampling_perf_cannot(
+			failure, -ENOENT,
+			"cannot tell cgroups apart: no cgroup is below the root of %s, and v1 hierarchies "
+			"are in use, so every sample would be the root's; boot with "
+			"systemd.unified_cgroup_hierarchy=1, or put what is to be told apart into cgroups "
+			"there",
+			ret->mount);
+	ret->root = open(ret->mount, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (ret->root < 0)
+		return sampling_perf_cannot(failure, -errno, "cannot open the cgroup2 tree at %s",
+					    ret->mount);
+	if (use == CGROUP_USE_NONE_YET)
+		log_notice("no cgroup is below the root of %s yet: all samples are the root's until one is "
+			   "made there",
+			   ret->mount);
+	if (subtree)
+		log_notice("%s shows only a part of the cgroup tree: cgroups outside of it are named as they "
+			   "are born, "
+			   "those older than pebsd are unattributed",
+			   ret->mount);
+	return 0;
+}
+
+static int count_one(u64 id, u64 parent_id, const char *name, void *userdata)
+{
+	(void)id;
+	(void)parent_id;
+	(void)name;
+	(void)userdata;
+	return 0;
+}
+
+u32 sampling_tree_slots(const struct sampling_tree *tree, const struct config *config)
+{
+	struct cgroup_walk_counts counts = {0};
+
+	if (config->cgroups_max != CONFIG_CGROUPS_MAX_AUTO)
+		return (u32)config->cgroups_max;
+	(void)cgroup_walk(tree->root, count_one, NULL, &counts);
+	return perf_cost_slots(counts.cgroups);
+}
+
+void sampling_tree_done(struct sampling_tree *tree)
+{
+	free(tree->mount);
+	cleanup_close(&tree->root);
+	*tree = SAMPLING_TREE_NONE;
+}
+
+void sampling_tree_adopt(const struct sampling_tree *tree, struct engine *engine)
+{
+	struct adopt_counts counts = {0};
+	struct no_slot no_slot = {0};
+	int r;
+
+	engine_adopting(engine);
+	r = adopt_tree(engine_kernel(engine), tree->root, &no_slot, &counts);
+	if (r < 0)
+		(void)log_warning(
+			r, "cannot read the cgroup tree at %s: cgroups older than pebsd are unattributed",
+			tree->mount);
+	if (counts.unentered)
+		(void)log_warning(
+			0,
+			"%zu cgroups could not be looked into (too deep, or not permitted): those below that "
+			"are older than pebsd are unattributed; CAP_DAC_READ_SEARCH lets it look",
+			counts.unentered);
+	engine_adopted(engine, counts.without_slot, &no_slot);
+}

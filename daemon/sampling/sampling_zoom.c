@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "sampling/sampling_zoom.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+
+#include <linux/openat2.h>
+
+/* Which to take of two roles on one PMU: the lower, as the roles are numbered. */
+static bool outranked(const struct pmu_opening *const *openings, size_t n, size_t index)
+{
+	for (size_t i = 0; i < n; i++)
+		if (strcmp(openings[i]->event.pmu, openings[index]->event.pmu) == 0 &&
+		    openings[i]->event.role < openings[index]->event.role)
+			return true;
+	return false;
+}
+
+_Static_assert(EVENT_LOADS < EVENT_STORES && EVENT_STORES < EVENT_INSTRUCTIONS, "as they are preferred");
+
+void sampling_zoom_choose(const struct pmu_opening *const *openings, size_t n, bool chosen[static EVENTS_MAX])
+{
+	size_t taken = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		chosen[i] = taken < ZOOM_EVENTS_MAX && openings[i]->event.role <= EVENT_INSTRUCTIONS &&
+			    !outranked(openings, n, i);
+		taken += chosen[i];
+	}
+}
+
+bool sampling_zoom_displaces(const struct pmu_opening *const *openings, size_t n,
+			     const bool chosen[static EVENTS_MAX], bool displaced[static EVENTS_MAX])
+{
+	bool any = false;
+
+	for (size_t i = 0; i < n; i++) {
+		displaced[i] = false;
+		for (size_t j = 0; j < n; j++)
+			displaced[i] |= chosen[j] && openings[j]->only_counter != 0 &&
+					openings[j]->only_counter == openings[i]->only_counter &&
+					openings[j]->type == openings[i]->type;
+		any |= displaced[i];
+	}
+	return any;
+}
+
+int sampling_zoom_directory(int tree, const char *path)
+{
+	const struct open_how how = {
+		.flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC,
+		.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_XDEV,
+	};
+	long fd;
+
+	path += strspn(path, "/");
+	fd = syscall(SYS_openat2, tree, *path ? path : ".", &how, sizeof(how));
+	if (fd >= 0)
+		return (int)fd;
+	/* A file, or what leads out of the tree, is no cgroup either. */
+	return errno == ENOTDIR || errno == EXDEV || errno == ELOOP || errno == ENODEV ? -ENOENT : -errno;
+}
+
+static int refuse(int error, char **ret_message, const char *format, const char *what, const char *why)
+{
+	if (asprintf(ret_message, format, what, why) < 0)
+		*ret_message = NULL;
+	return error;
+}
+
+/* "the always-on loads of cpu are paused for it: ..."; the caller's, NULL: no memory. */
+static char *note_displaced(const struct pmu_opening *const *openings, size_t n,
+			    const bool displaced[static EVENTS_MAX])
+{
+	char *text = NULL;
+	size_t bytes;
+	FILE *stream = open_memstream(&text, &bytes);
+	const char *separator = "";
+
+	if (!stream)
+		return NULL;
+	for (size_t i = 0; i < n; i++) {
+		const struct event *event = &openings[i]->event;
+
+		if (!displaced[i])
+			continue;
+		(void)fprintf(stream,
+			      "%sthe always-on %s of PMU %s are paused for it, for all cgroups: ", separator,
+			      event_role_name(event->role), event->pmu);
+		if (strncmp(event->pmu, "ibs_", 4) == 0)
+			(void)fprintf(stream, "a CPU has one unit for instruction based sampling");
+		else if (openings[i]->only_counter > 32)
+			(void)fprintf(stream, "fixed counter %u of this CPU alone can hold the event",
+				      openings[i]->only_counter - 33U);
+		else
+			(void)fprintf(stream, "counter %u of this CPU alone can hold the event",
+				      openings[i]->only_counter - 1U);
+		separator = "; ";
+	}
+	if (fclose(stream) == 0)
+		return text;
+	free(text);
+	return NULL;
+}
+
+static int resume_displaced(struct sampling_zoom *zoom, struct perf_event_set *const *sets, size_t n_sets,
+			    bool paused, char **ret_message)
+{
+	int result = 0;
+
+	*ret_message = NULL;
+	for (size_t i = 0; i < n_sets; i++) {
+		_cleanup_free_ char *message = NULL;
+		int r = zoom->displaced[i] && !paused ? perf_resume(sets[i], &message) : 0;
+
+		zoom->displaced[i] = false;
+		if (r < 0 && result == 0) {
+			result = r;
+			*ret_message = TAKE_PTR(message);
+		}
+	}
+	return result;
+}
+
+static int open_events(const struct pmu_opening *const *openings, size_t n,
+		       const bool chosen[static EVENTS_MAX], int cgroup_fd, u32 rate,
+		       struct zoom_events **ret, char **ret_message)
+{
+	_cleanup_free_ struct pmu_opening *wanted = calloc(n ? n : 1, sizeof(*wanted));
+	struct zoom_events_settings settings = {
+		.cgroup_fd = cgroup_fd,
+		.openings = wanted,
+		.rate = rate,
+		.lbr = true,
+		.physical = true,
+	};
+
+	if (!wanted)
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++)
+		if (chosen[i])
+			wanted[settings.n_openings++] = *openings[i];
+	if (settings.n_openings == 0)
+		return refuse(-EOPNOTSUPP, ret_message, "%s%s",
+			      "no event is sampled here that a stack could be taken of", "");
+	return zoom_events_open(&settings, ret, ret_message);
+}
+
+int sampling_zoom_begin(struct sampling_zoom *zoom, int tree, struct perf_event_set *const *sets,
+			size_t n_sets, const char *path, u32 rate, struct zoom_events **ret, char **ret_note,
+			char **ret_message)
+{
+	const struct pmu_opening *openings[EVENTS_MAX] = {0};
+	_cleanup_close_ int cgroup_fd = -1;
+	bool chosen[EVENTS_MAX] = {0};
+	bool any;
+	int r;
+
+	*ret_note = *ret_message = NULL;
+	if (zoom->open)
+		return refuse(
+			-EBUSY, ret_message, "%s%s",
+			"another zoom is running, and one takes the counters of all that can run at once;"
+			" wait for its end, or end it",
+			"");
+	cgroup_fd = sampling_zoom_directory(tree, path);
+	if (cgroup_fd < 0)
+		return refuse(cgroup_fd, ret_message, "cannot open the cgroup %s: %s", path,
+			      cgroup_fd == -ENOENT ? "there is none" : strerror(-cgroup_fd));
+	for (size_t i = 0; i < n_sets; i++)
+		openings[i] = perf_opening(sets[i]);
+	sampling_zoom_choose(openings, n_sets, chosen);
+	any = sampling_zoom_displaces(openings, n_sets, chosen, zoom->displaced);
+	for (size_t i = 0; i < n_sets; i++)
+		if (zoom->displaced[i])
+			perf_pause(sets[i]);
+	r = open_events(openings, n_sets, chosen, cgroup_fd, rate, ret, ret_message);
+	if (r < 0) {
+		_cleanup_free_ char *message = NULL;
+
+		(void)resume_displaced(zoom, sets, n_sets, false, &message);
+		return r;
+	}
+	zoom->open = *ret;
+	if (any)
+		*ret_note = note_displaced(openings, n_sets, zoom->displaced);
+	return 0;
+}
+
+int sampling_zoom_end(struct sampling_zoom *zoom, struct perf_event_set *const *sets, size_t n_sets,
+		      bool paused, char **ret_message)
+{
+	/* Their counters first. */
+	zoom_events_free(zoom->open);
+	zoom->open = NULL;
+	return resume_displaced(zoom, sets, n_sets, paused, ret_message);
+}

@@ -1,0 +1,418 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "snapshot/snapshot_build.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "collect/pairs.h"
+#include "snapshot/snapshot_figures.h"
+#include "snapshot/snapshot_rank.h"
+
+/* A snapshot and what it borrows figures from. */
+struct owned_snapshot {
+	struct snapshot snapshot; /* first: the caller's pointer */
+	struct window_sums *sums;
+	struct figures
+		*other[EVENTS_MAX]; /* of a window: what `other` has, folded entries' figures among it */
+	struct offcore_sums *offcore;
+	struct offcore_figures offcore_other; /* the same of what was counted */
+	struct offcore_figures offcore_total;
+};
+
+/* A cgroup with what it is ordered by. */
+struct ranked {
+	struct snapshot_cgroup cgroup;
+	struct snapshot_rank rank;
+};
+
+/* What figures of the whole time are made of is the ledger's entry. */
+static bool make_of_entry(const struct snapshot_cgroup *cgroup, unsigned event, struct figures *ret)
+{
+	const struct ledger_entry *entry = cgroup->made_of;
+
+	if (!entry || !ledger_has(entry, event))
+		return false;
+	ledger_total(entry, event, ret);
+	return true;
+}
+
+/* Of a window, the first of the entry's sums. */
+static bool make_of_sums(const struct snapshot_cgroup *cgroup, unsigned event, struct figures *ret)
+{
+	const struct window_sum *sum = cgroup->made_of;
+
+	while (sum && sum->event != event)
+		sum = sum->more ? sum + 1 : NULL;
+	if (!sum)
+		return false;
+	memset(ret, 0, sizeof(*ret));
+	pairs_add(sum->pairs, sum->size, ret);
+	return true;
+}
+
+static int compare_ranked(const void *a, const void *b)
+{
+	const struct ranked *left = a, *right = b;
+	int order = snapshot_rank_compare(&left->rank, &right->rank);
+
+	return order ? order : strcmp(left->cgroup.path, right->cgroup.path);
+}
+
+static void add_total(struct snapshot *snapshot, const struct figures *const figures[EVENTS_MAX])
+{
+	for (size_t event = 0; event < snapshot->n_events; event++)
+		if (figures[event])
+			figures_add(&snapshot->events[event].total, figures[event]);
+}
+
+static void name_cgroup(const struct snapshot_sources *sources, const struct ledger_entry *entry,
+			struct ranked *ret)
+{
+	*ret = (struct ranked){.cgroup = {.path = entry->path,
+					  .entry = entry->number,
+					  .alive = entry->living > 0,
+					  .guest_not_sampled = entry->guest}};
+	ret->cgroup.id = sources->synthetic && sources->synthetic(entry->id) ? 0 : entry->id;
+}
+
+/* Enters a cgroup whose figures are set, or what they are made of; they are gone through in `room`. Whether
+ * there are any. */
+static bool take_cgroup(struct snapshot *snapshot, struct ranked *ranked, struct cgroup_figures *room)
+{
+	bool any = false;
+
+	snapshot_figures(snapshot, &ranked->cgroup, room);
+	for (size_t event = 0; event < EVENTS_MAX; event++)
+		any = any || room->of[event];
+	if (any) {
+		add_total(snapshot, room->of);
+		snapshot_rank_count(&ranked->rank, snapshot, room->of);
+	}
+	return any;
+}
+
+static void take_unattributed(struct snapshot *snapshot, const void *made_of, struct cgroup_figures *room)
+{
+	const struct snapshot_cgroup cgroup = {.made_of = made_of};
+
+	snapshot_figures(snapshot, &cgroup, room);
+	add_total(snapshot, room->of);
+	for (size_t event = 0; event < snapshot->n_events; event++)
+		snapshot->events[event].unattributed = room->of[event] ? figures_samples(room->of[event]) : 0;
+}
+
+static size_t take_all(struct owned_snapshot *owned, const struct snapshot_sources *sources,
+		       struct cgroup_figures *room, struct ranked *ret)
+{
+	const struct ledger_entry *other = ledger_other(sources->ledger);
+	struct snapshot *snapshot = &owned->snapshot;
+	struct ledger_entry *const *entries;
+	size_t n_entries, n = 0;
+
+	entries = ledger_entries(sources->ledger, &n_entries);
+	for (size_t i = 0; i <= n_entries; i++) {
+		const struct ledger_entry *entry = i < n_entries ? entries[i] : other;
+
+		name_cgroup(sources, entry, &ret[n]);
+		ret[n].cgroup.made_of = entry;
+		n += take_cgroup(snapshot, &ret[n], room);
+	}
+	take_unattributed(snapshot, ledger_unattributed(sources->ledger), room);
+	return n;
+}
+
+static int add_other(struct owned_snapshot *owned, const struct window_sum *sum)
+{
+	if (!owned->other[sum->event])
+		owned->other[sum->event] = calloc(1, sizeof(*owned->other[sum->event]));
+	if (!owned->other[sum->event])
+		return -ENOMEM;
+	pairs_add(sum->pairs, sum->size, owned->other[sum->event]);
+	return 0;
+}
+
+/* Sums and entries are both by ascending number: one walk along both. Figures of folded entries are
+ * `other`'s. */
+static int take_window(struct owned_snapshot *owned, const struct snapshot_sources *sources,
+		       struct cgroup_figures *room, struct ranked *ret, size_t *ret_n)
+{
+	const struct ledger_entry *unattributed = ledger_unattributed(sources->ledger);
+	struct snapshot *snapshot = &owned->snapshot;
+	struct ledger_entry *const *entries;
+	size_t n_entries, entry = 0, n = 0;
+	int r;
+
+	entries = ledger_entries(sources->ledger, &n_entries);
+	for (size_t i = 0, next; i < owned->sums->n; i = next) {
+		const struct window_sum *first = &owned->sums->sums[i];
+
+		for (next = i + 1; owned->sums->sums[next - 1].more;)
+			next++;
+		while (entry < n_entries && entries[entry]->number < first->entry)
+			entry++;
+		if (first->entry == unattributed->number) {
+			take_unattributed(snapshot, first, room);
+		} else if (entry < n_entries && entries[entry]->number == first->entry) {
+			name_cgroup(sources, entries[entry], &ret[n]);
+			ret[n].cgroup.made_of = first;
+			n += take_cgroup(snapshot, &ret[n], room);
+		} else {
+			for (size_t event = i; event < next; event++) {
+				r = add_other(owned, &owned->sums->sums[event]);
+				if (r < 0)
+					return r;
+			}
+		}
+	}
+	name_cgroup(sources, ledger_other(sources->ledger), &ret[n]);
+	for (size_t event = 0; event < EVENTS_MAX; event++)
+		ret[n].cgroup.figures[event] = owned->other[event];
+	n += take_cgroup(snapshot, &ret[n], room);
+	*ret_n = n;
+	return 0;
+}
+
+static int compare_entries(const void *a, const void *b)
+{
+	u32 left = ((const struct ranked *)a)->cgroup.entry, right = ((const struct ranked *)b)->cgroup.entry;
+
+	return left < right ? -1 : left > right;
+}
+
+static struct ranked *ranked_of(struct ranked *ranked, size_t n, u32 entry)
+{
+	const struct ranked key = {.cgroup.entry = entry};
+
+	return n ? bsearch(&key, ranked, n, sizeof(*ranked), compare_entries) : NULL;
+}
+
+static const struct ledger_entry *entry_of(const struct ledger *ledger, u32 number)
+{
+	struct ledger_entry *const *entries;
+	size_t n, first = 0;
+
+	entries = ledger_entries(ledger, &n);
+	while (first < n) {
+		size_t middle = first + (n - first) / 2;
+
+		if (entries[middle]->number == number)
+			return entries[middle];
+		if (entries[middle]->number < number)
+			first = middle + 1;
+		else
+			n = middle;
+	}
+	return NULL;
+}
+
+/*
+ * Gives the cgroups what was counted for them; those without a sample come after the `n` in `ranked`, which
+ * has room for every entry. Figures of folded entries are `other`'s. Returns how many they are then.
+ */
+static size_t take_offcore(struct owned_snapshot *owned, const struct snapshot_sources *sources,
+			   struct ranked *ranked, size_t n)
+{
+	const struct ledger_entry *other = ledger_other(sources->ledger);
+	const struct ledger_entry *unattributed = ledger_unattributed(sources->ledger);
+	struct snapshot *snapshot = &owned->snapshot;
+	size_t n_sampled = n;
+	bool any_other = false;
+
+	if (!owned->offcore || owned->offcore->n == 0)
+		return n;
+	qsort(ranked, n, sizeof(*ranked), compare_entries);
+	for (size_t i = 0; i < owned->offcore->n; i++) {
+		const struct offcore_sum *sum = &owned->offcore->sums[i];
+		const struct ledger_entry *entry = entry_of(sources->ledger, sum->entry);
+		struct ranked *found = ranked_of(ranked, n_sampled, sum->entry);
+
+		offcore_figures_add(&owned->offcore_total, &sum->figures);
+		if (sum->entry == unattributed->number) {
+			snapshot->offcore_unattributed = &sum->figures;
+		} else if (!entry) {
+			offcore_figures_add(&owned->offcore_other, &sum->figures);
+			any_other = true;
+		} else {
+			if (!found) {
+				found = &ranked[n++];
+				name_cgroup(sources, entry, found);
+			}
+			found->cgroup.offcore = &sum->figures;
+		}
+	}
+	if (any_other) {
+		struct ranked *found = ranked_of(ranked, n_sampled, other->number);
+
+		if (!found) {
+			found = &ranked[n++];
+			*found = (struct ranked){.cgroup = {.path = other->path, .entry = other->number}};
+		}
+		found->cgroup.offcore = &owned->offcore_other;
+	}
+	snapshot->offcore_total = &owned->offcore_total;
+	return n;
+}
+
+static void take_readings(struct snapshot *snapshot, const struct reading *readings)
+{
+	for (size_t i = 0; i < snapshot->n_events; i++) {
+		struct snapshot_event *event = &snapshot->events[i];
+		const struct reading *reading = &readings[i];
+
+		event->lost_malformed = reading->malformed;
+		event->filtered =
+			(struct maybe_u64){event->event.settings.operations != 0, reading->filtered};
+		event->lost_unexplained = (struct maybe_u64){reading->counted, reading->unexplained};
+		event->multiplexed_seconds = (struct maybe_double){
+			reading->counted, (double)reading->waiting_ns / (double)NSEC_PER_SEC};
+		event->throttled_seconds = (struct maybe_double){
+			reading->throttle_known, (double)reading->throttled_ns / (double)NSEC_PER_SEC};
+		event->paused_seconds = (struct maybe_double){reading->counted, (double)reading->paused_ns /
+											(double)NSEC_PER_SEC};
+		event->throttles = (struct maybe_u64){reading->throttle_known, reading->throttles};
+		event->rearmed = (struct maybe_u64){reading->counted, reading->rearmed};
+		event->running_ratio.known = reading_running_ratio(reading, &event->running_ratio.value);
+	}
+}
+
+static int take_cgroups(struct owned_snapshot *owned, const struct snapshot_sources *sources)
+{
+	_cleanup_free_ struct cgroup_figures *room = malloc(sizeof(*room));
+	_cleanup_free_ struct ranked *ranked = NULL;
+	struct snapshot *snapshot = &owned->snapshot;
+	size_t n;
+	int r;
+
+	(void)ledger_entries(sources->ledger, &n);
+	ranked = calloc(n + 1, sizeof(*ranked));
+	if (!room || !ranked)
+		return -ENOMEM;
+	snapshot->make_figures = owned->sums ? make_of_sums : make_of_entry;
+	if (owned->sums) {
+		r = take_window(owned, sources, room, ranked, &n);
+		if (r < 0)
+			return r;
+	} else {
+		n = take_all(owned, sources, room, ranked);
+	}
+	n = take_offcore(owned, sources, ranked, n);
+	qsort(ranked, n, sizeof(*ranked), compare_ranked);
+	snapshot->cgroups = calloc(n + 1, sizeof(*snapshot->cgroups));
+	if (!snapshot->cgroups)
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++)
+		snapshot->cgroups[i] = ranked[i].cgroup;
+	snapshot->n_cgroups = n;
+	return 0;
+}
+
+int offcore_sums_add(struct offcore_sums *sums, u32 entry, const struct offcore_figures *figures)
+{
+	struct offcore_sum *longer = reallocarray(sums->sums, sums->n + 1, sizeof(*longer));
+
+	if (!longer)
+		return -ENOMEM;
+	sums->sums = longer;
+	sums->sums[sums->n++] = (struct offcore_sum){.entry = entry, .figures = *figures};
+	return 0;
+}
+
+struct offcore_sums *offcore_sums_free(struct offcore_sums *sums)
+{
+	if (sums)
+		free(sums->sums);
+	free(sums);
+	return NULL;
+}
+
+int snapshot_build(const struct snapshot_sources *sources, struct snapshot **ret)
+{
+	struct owned_snapshot *owned = calloc(1, sizeof(*owned));
+	_cleanup_(snapshot_freep) struct snapshot *snapshot = owned ? &owned->snapshot : NULL;
+	int r;
+
+	if (!snapshot) {
+		window_sums_free(sources->sums);
+		offcore_sums_free(sources->offcore);
+		return -ENOMEM;
+	}
+	*snapshot = *sources->head;
+	owned->sums = sources->sums;
+	owned->offcore = sources->offcore;
+	if (owned->sums) {
+		snapshot->since = owned->sums->span.since;
+		snapshot->window_seconds = (struct maybe_double){
+			.known = true,
+			.value = (double)owned->sums->span.covered_ns / (double)NSEC_PER_SEC,
+		};
+		/* They are kept since the start alone. */
+		for (size_t event = 0; event < EVENTS_MAX; event++) {
+			snapshot->events[event].n_per_cpu = 0;
+			snapshot->events[event].per_cpu = NULL;
+		}
+	}
+	r = take_cgroups(owned, sources);
+	if (r < 0)
+		return r;
+	take_readings(snapshot, sources->readings);
+	*ret = TAKE_PTR(snapshot);
+	return 0;
+}
+
+static size_t take_guests(const struct snapshot_sources *sources, struct snapshot_cgroup *ret)
+{
+	struct ledger_entry *const *entries;
+	size_t n_entries, n = 0;
+	struct ranked guest;
+
+	entries = ledger_entries(sources->ledger, &n_entries);
+	for (size_t i = 0; i < n_entries; i++) {
+		if (!entries[i]->guest)
+			continue;
+		if (ret) {
+			name_cgroup(sources, entries[i], &guest);
+			ret[n] = guest.cgroup;
+		}
+		n++;
+	}
+	return n;
+}
+
+int snapshot_build_summary(const struct snapshot_sources *sources, const struct figures *totals,
+			   struct snapshot **ret)
+{
+	struct owned_snapshot *owned = calloc(1, sizeof(*owned));
+	_cleanup_(snapshot_freep) struct snapshot *snapshot = owned ? &owned->snapshot : NULL;
+	struct figures unattributed;
+
+	if (!snapshot)
+		return -ENOMEM;
+	*snapshot = *sources->head;
+	snapshot->cgroups = calloc(take_guests(sources, NULL) + 1, sizeof(*snapshot->cgroups));
+	if (!snapshot->cgroups)
+		return -ENOMEM;
+	snapshot->n_cgroups = take_guests(sources, snapshot->cgroups);
+	for (unsigned event = 0; event < snapshot->n_events; event++) {
+		snapshot->events[event].total = totals[event];
+		ledger_total(ledger_unattributed(sources->ledger), event, &unattributed);
+		snapshot->events[event].unattributed = figures_samples(&unattributed);
+	}
+	take_readings(snapshot, sources->readings);
+	*ret = TAKE_PTR(snapshot);
+	return 0;
+}
+
+struct snapshot *snapshot_free(struct snapshot *snapshot)
+{
+	struct owned_snapshot *owned = (struct owned_snapshot *)snapshot;
+
+	if (!snapshot)
+		return NULL;
+	window_sums_free(owned->sums);
+	offcore_sums_free(owned->offcore);
+	for (size_t event = 0; event < EVENTS_MAX; event++)
+		free(owned->other[event]);
+	free(snapshot->cgroups);
+	free(owned);
+	return NULL;
+}

@@ -1,0 +1,526 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "symbols/resolver/resolver_dwarf.h"
+
+#include <dwarf.h>
+#include <elfutils/libdw.h>
+#include <errno.h>
+#include <string.h>
+#include <time.h>
+
+#include "symbols/resolver/resolver_name.h"
+
+/* How deep namespaces and types stand in each other, and blocks and inlined functions in a function. */
+#define SCOPES_MAX 16
+#define BLOCKS_MAX 128
+
+/* A unit or a function covers it. */
+struct range {
+	u64 low, high;
+	Dwarf_Off die;
+	size_t unit; /* of a unit's ranges: which */
+};
+
+struct ranges {
+	struct range *ranges;
+	size_t n, room;
+};
+
+struct unit {
+	bool read;
+	struct ranges functions;
+};
+
+struct dwarf_file {
+	Dwarf *dwarf, *supplementary;
+	const Elf_Data *line_programs;
+	const Elf_Data *info, *supplementary_info; /* .debug_info */
+	struct ranges units;
+	struct unit *functions; /* of units, by their number */
+	size_t n_units;
+	u64 bytes;
+	u64 until; /* CPU time of this thread, ns */
+	unsigned int steps;
+};
+
+static u64 cpu_ns(void)
+{
+	struct timespec now;
+
+	(void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+	return (u64)now.tv_sec * NSEC_PER_SEC + (u64)now.tv_nsec;
+}
+
+static void allow(struct dwarf_file *file, u64 ns)
+{
+	file->until = cpu_ns() + ns;
+	file->steps = 0;
+}
+
+/* Whether there is time for another step. */
+static bool may_go_on(struct dwarf_file *file)
+{
+	return ++file->steps % 64 || cpu_ns() < file->until;
+}
+
+static int add_range(struct ranges *ranges, const struct range *range)
+{
+	if (ranges->n == ranges->room) {
+		size_t room = ranges->room ? 2 * ranges->room : 64;
+		struct range *grown = reallocarray(ranges->ranges, room, sizeof(*grown));
+
+		if (!grown)
+			return -ENOMEM;
+		ranges->ranges = grown;
+		ranges->room = room;
+	}
+	ranges->ranges[ranges->n++] = *range;
+	return 0;
+}
+
+/* All that a unit or a function covers. 0, -ENOMEM, -E2BIG, -ETIME. */
+static int add_ranges(struct dwarf_file *file, Dwarf_Die *die, size_t unit, struct ranges *ranges)
+{
+	struct range range = {.die = dwarf_dieoffset(die), .unit = unit};
+	Dwarf_Addr base, low, high;
+	ptrdiff_t at = 0;
+
+	while ((at = dwarf_ranges(die, at, &base, &low, &high)) > 0) {
+		int r;
+
+		if (!may_go_on(file))
+			return -ETIME;
+		/* What the linker threw away begins at 0 (or 1). */
+		if (low >= high || low <= 1)
+			continue;
+		if (ranges->n >= DWARF_FUNCTIONS_MAX)
+			return -E2BIG;
+		range.low = low;
+		range.high = high;
+		r = add_range(ranges, &range);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+static int compare(const void *a, const void *b)
+{
+	const struct range *x = a, *y = b;
+
+	if (x->low != y->low)
+		return x->low < y->low ? -1 : 1;
+	/* The smaller one last: it is looked at first. */
+	return x->high > y->high ? -1 : x->high < y->high;
+}
+
+static void sort(struct ranges *ranges)
+{
+	if (ranges->n)
+		qsort(ranges->ranges, ranges->n, sizeof(*ranges->ranges), compare);
+}
+
+#define LOOK_BACK 64
+
+static const struct range *find(const struct ranges *ranges, u64 address)
+{
+	size_t low = 0, high = ranges->n;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (ranges->ranges[middle].low <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	for (size_t i = low; i-- > 0 && low - i <= LOOK_BACK;) {
+		if (address < ranges->ranges[i].high)
+			return &ranges->ranges[i];
+	}
+	return NULL;
+}
+
+/* Units are counted by their headers before any is made much of. 0, -ENODATA, -E2BIG. */
+static int count_units(struct dwarf_file *file)
+{
+	Dwarf_Off at = 0, next;
+	size_t size, n = 0;
+
+	while (dwarf_nextcu(file->dwarf, at, &next, &size, NULL, NULL, NULL) == 0) {
+		if (next <= at)
+			return -ENODATA;
+		if (++n > DWARF_UNITS_MAX || !may_go_on(file))
+			return -E2BIG;
+		at = next;
+	}
+	file->n_units = n;
+	return n ? 0 : -ENODATA;
+}
+
+static int read_units(struct dwarf_file *file)
+{
+	Dwarf_Off at = 0, next;
+	size_t size;
+	int r = count_units(file);
+
+	if (r < 0)
+		return r;
+	file->functions = calloc(file->n_units, sizeof(*file->functions));
+	if (!file->functions)
+		return -ENOMEM;
+	for (size_t i = 0; i < file->n_units; i++, at = next) {
+		Dwarf_Die die;
+
+		if (dwarf_nextcu(file->dwarf, at, &next, &size, NULL, NULL, NULL) != 0)
+			break;
+		if (!may_go_on(file))
+			return -ETIME;
+		if (!dwarf_offdie(file->dwarf, at + size, &die) || dwarf_tag(&die) == DW_TAG_partial_unit)
+			continue;
+		r = add_ranges(file, &die, i, &file->units);
+		if (r < 0)
+			return r;
+	}
+	sort(&file->units);
+	return file->units.n ? 0 : -ENODATA;
+}
+
+/* Whether the strings of the section end within it, as they have to: libdw (0.188) does not look in all
+ * cases. */
+static bool has_ends(const struct elf_file *file, size_t section)
+{
+	const Elf_Data *data = section ? elf_rawdata(elf_getscn(file->elf, section), NULL) : NULL;
+
+	if (!section)
+		return true;
+	return data && (!data->d_size || (data->d_buf && !((const char *)data->d_buf)[data->d_size - 1]));
+}
+
+static bool has_sound_strings(const struct elf_file *file)
+{
+	return has_ends(file, file->string_section) && has_ends(file, file->line_string_section);
+}
+
+/* Whether the supplementary file that this one refers to is there, or none is referred to. */
+static int supply(struct dwarf_file *file, const struct elf_file *main, struct elf_file *supplementary)
+{
+	const u8 *build_id;
+	size_t size;
+
+	if (!main->alternative_section)
+		return 0;
+	if (!elf_file_alternative(main, &build_id, &size) || !size || !supplementary || !supplementary->elf ||
+	    size != supplementary->build_id_size || memcmp(build_id, supplementary->build_id, size) != 0 ||
+	    supplementary->alternative_section || supplementary->debug_bytes == UINT64_MAX)
+		return -ENODATA;
+	file->supplementary = dwarf_begin_elf(supplementary->elf, DWARF_C_READ, NULL);
+	if (!file->supplementary || !has_sound_strings(supplementary))
+		return -ENODATA;
+	dwarf_setalt(file->dwarf, file->supplementary);
+	file->bytes += supplementary->debug_bytes;
+	return 0;
+}
+
+int dwarf_file_new(struct elf_file *file, struct elf_file *supplementary, struct dwarf_file **ret)
+{
+	_cleanup_(dwarf_file_freep) struct dwarf_file *dwarf = NULL;
+	int r;
+
+	if (!file->elf || !file->has_dwarf || file->debug_bytes == UINT64_MAX)
+		return -ENODATA;
+	dwarf = calloc(1, sizeof(*dwarf));
+	if (!dwarf)
+		return -ENOMEM;
+	allow(dwarf, DWARF_UNITS_NS);
+	dwarf->dwarf = dwarf_begin_elf(file->elf, DWARF_C_READ, NULL);
+	if (!dwarf->dwarf || !has_sound_strings(file))
+		return -ENODATA;
+	dwarf->bytes = file->debug_bytes;
+	r = supply(dwarf, file, supplementary);
+	if (r < 0)
+		return r;
+	/* libdw has decompressed it by now where it was. */
+	dwarf->info = elf_rawdata(elf_getscn(file->elf, file->info_section), NULL);
+	if (dwarf->supplementary)
+		dwarf->supplementary_info =
+			elf_rawdata(elf_getscn(supplementary->elf, supplementary->info_section), NULL);
+	if (file->line_section)
+		dwarf->line_programs = elf_rawdata(elf_getscn(file->elf, file->line_section), NULL);
+	r = read_units(dwarf);
+	if (r < 0)
+		return r == -ENOMEM ? r : -ENODATA;
+	*ret = TAKE_PTR(dwarf);
+	return 0;
+}
+
+struct dwarf_file *dwarf_file_free(struct dwarf_file *dwarf)
+{
+	if (!dwarf)
+		return NULL;
+	for (size_t i = 0; dwarf->functions && i < dwarf->n_units; i++)
+		free(dwarf->functions[i].functions.ranges);
+	free(dwarf->functions);
+	free(dwarf->units.ranges);
+	if (dwarf->dwarf)
+		(void)dwarf_end(dwarf->dwarf);
+	if (dwarf->supplementary)
+		(void)dwarf_end(dwarf->supplementary);
+	free(dwarf);
+	return NULL;
+}
+
+u64 dwarf_file_bytes(const struct dwarf_file *dwarf)
+{
+	return dwarf->bytes + dwarf->units.room * sizeof(struct range) + dwarf->n_units * sizeof(struct unit);
+}
+
+/* The next sibling, which has to stand behind: a file that says otherwise would lead in circles. */
+static bool next_sibling(Dwarf_Die *die)
+{
+	Dwarf_Off at = dwarf_dieoffset(die);
+
+	return dwarf_siblingof(die, die) == 0 && dwarf_dieoffset(die) > at;
+}
+
+static bool has_functions(int tag)
+{
+	switch (tag) {
+	case DW_TAG_namespace:
+	case DW_TAG_class_type:
+	case DW_TAG_structure_type:
+	case DW_TAG_union_type:
+	case DW_TAG_enumeration_type:
+	case DW_TAG_module:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* The functions of a unit, wherever in its namespaces and types they stand. */
+static int read_functions(struct dwarf_file *file, Dwarf_Off unit, struct ranges *functions)
+{
+	Dwarf_Die stack[SCOPES_MAX];
+	size_t depth = 1;
+	Dwarf_Die die;
+
+	if (!dwarf_offdie(file->dwarf, unit, &die) || dwarf_child(&die, &stack[0]) != 0)
+		return 0;
+	while (depth) {
+		Dwarf_Die *at = &stack[depth - 1];
+		int tag = dwarf_tag(at);
+		Dwarf_Die child;
+
+		if (!may_go_on(file))
+			return -ETIME;
+		if (tag == DW_TAG_subprogram) {
+			int r = add_ranges(file, at, 0, functions);
+
+			if (r < 0)
+				return r;
+		}
+		if (has_functions(tag) && depth < SCOPES_MAX && dwarf_child(at, &child) == 0) {
+			stack[depth++] = child;
+			continue;
+		}
+		while (depth && !next_sibling(&stack[depth - 1]))
+			depth--;
+	}
+	return 0;
+}
+
+static const struct ranges *functions_of(struct dwarf_file *file, const struct range *unit)
+{
+	struct unit *read = &file->functions[unit->unit];
+
+	if (!read->read) {
+		read->read = true;
+		if (read_functions(file, unit->die, &read->functions) < 0)
+			read->functions.n = 0;
+		sort(&read->functions);
+		file->bytes += read->functions.room * sizeof(struct range);
+	}
+	return &read->functions;
+}
+
+/* The block or inlined function in `die` that has the address, into `die`. */
+static bool step_in(struct dwarf_file *file, Dwarf_Die *die, u64 address)
+{
+	Dwarf_Die child;
+
+	if (dwarf_child(die, &child) != 0)
+		return false;
+	do {
+		int tag = dwarf_tag(&child);
+
+		if (!may_go_on(file))
+			return false;
+		if ((tag == DW_TAG_inlined_subroutine || tag == DW_TAG_lexical_block) &&
+		    dwarf_haspc(&child, address) == 1) {
+			*die = child;
+			return true;
+		}
+	} while (next_sibling(&child));
+	return false;
+}
+
+/* Inlined functions at the address, outermost first. */
+static size_t inlined_at(struct dwarf_file *file, const Dwarf_Die *function, u64 address,
+			 Dwarf_Die ret[BLOCKS_MAX])
+{
+	Dwarf_Die die = *function;
+	size_t n = 0;
+
+	for (size_t depth = 0; depth < BLOCKS_MAX && step_in(file, &die, address); depth++) {
+		if (dwarf_tag(&die) == DW_TAG_inlined_subroutine)
+			ret[n++] = die;
+	}
+	return n;
+}
+
+static bool ends_within(const Elf_Data *data, const char *text)
+{
+	const char *first = data ? data->d_buf : NULL;
+
+	return first && text >= first && text < first + data->d_size &&
+	       memchr(text, 0, data->d_size - (size_t)(text - first));
+}
+
+/* A string that stands in .debug_info itself is given out by libdw (0.188) whether or not it ends there. */
+static const char *text_of(const struct dwarf_file *file, Dwarf_Attribute *attribute)
+{
+	const char *text = dwarf_formstring(attribute);
+
+	if (text && dwarf_whatform(attribute) == DW_FORM_string && !ends_within(file->info, text) &&
+	    !ends_within(file->supplementary_info, text))
+		return NULL;
+	return text;
+}
+
+static const char *name_of(const struct dwarf_file *file, Dwarf_Die *die)
+{
+	Dwarf_Attribute attribute;
+	const char *name = NULL;
+
+	if (dwarf_attr_integrate(die, DW_AT_linkage_name, &attribute) ||
+	    dwarf_attr_integrate(die, DW_AT_MIPS_linkage_name, &attribute))
+		name = text_of(file, &attribute);
+	if (!name && dwarf_attr_integrate(die, DW_AT_name, &attribute))
+		name = text_of(file, &attribute);
+	return name && *name ? name : NULL;
+}
+
+/* Whether the unit's line program is there and not larger than is read. */
+static bool has_lines(struct dwarf_file *file, Dwarf_Die *unit)
+{
+	const Elf_Data *data = file->line_programs;
+	Dwarf_Attribute attribute;
+	Dwarf_Word offset;
+	u32 size;
+
+	/* libdw puts the directory before the files' names. */
+	if (dwarf_attr_integrate(unit, DW_AT_comp_dir, &attribute) && !text_of(file, &attribute))
+		return false;
+	if (!data || !data->d_buf || !dwarf_attr(unit, DW_AT_stmt_list, &attribute) ||
+	    dwarf_formudata(&attribute, &offset) != 0 || offset >= data->d_size ||
+	    data->d_size - offset < sizeof(size))
+		return false;
+	/* The length is its first word; 64-bit DWARF has 0xffffffff there. */
+	memcpy(&size, (const char *)data->d_buf + offset, sizeof(size));
+	return size <= DWARF_LINE_BYTES_MAX;
+}
+
+static int set_place(struct symbol_frame *frame, const char *file, int line)
+{
+	if (!file || line <= 0)
+		return 0;
+	frame->line = (u32)line;
+	return resolver_printable(file, &frame->file);
+}
+
+static int set_place_of_address(Dwarf_Die *unit, u64 address, struct symbol_frame *frame)
+{
+	Dwarf_Line *line = dwarf_getsrc_die(unit, address);
+	int number;
+
+	if (!line || dwarf_lineno(line, &number) != 0)
+		return 0;
+	return set_place(frame, dwarf_linesrc(line, NULL, NULL), number);
+}
+
+/* Where an inlined function is called from. */
+static int set_place_of_call(Dwarf_Die *unit, Dwarf_Die *inlined, struct symbol_frame *frame)
+{
+	Dwarf_Attribute attribute;
+	Dwarf_Word file, line;
+	Dwarf_Files *files;
+	size_t n;
+
+	if (!dwarf_attr(inlined, DW_AT_call_file, &attribute) || dwarf_formudata(&attribute, &file) != 0 ||
+	    !dwarf_attr(inlined, DW_AT_call_line, &attribute) || dwarf_formudata(&attribute, &line) != 0 ||
+	    line > INT32_MAX || dwarf_getsrcfiles(unit, &files, &n) != 0 || file >= n)
+		return 0;
+	return set_place(frame, dwarf_filesrc(files, file, NULL, NULL), (int)line);
+}
+
+/* `inlined`: outermost first. */
+static int set_frames(struct dwarf_file *file, Dwarf_Die *unit, Dwarf_Die *inlined, size_t n_inlined,
+		      u64 address, const char *name, u64 offset, struct symbol *ret)
+{
+	bool lines = has_lines(file, unit);
+	/* Of very many the outer ones are left out, and the function itself is not. */
+	size_t left_out = n_inlined < SYMBOL_FRAMES_MAX ? 0 : n_inlined - (SYMBOL_FRAMES_MAX - 1);
+	size_t n = n_inlined - left_out + 1;
+
+	ret->frames = calloc(n, sizeof(*ret->frames));
+	if (!ret->frames)
+		return -ENOMEM;
+	for (size_t i = 0; i < n; i++) {
+		struct symbol_frame *frame = &ret->frames[i];
+		bool is_function = i + 1 == n;
+		const char *raw = is_function ? name : name_of(file, &inlined[n_inlined - 1 - i]);
+		int r = 0;
+
+		frame->inlined = !is_function;
+		frame->offset = is_function ? offset : 0;
+		if (lines && i == 0)
+			r = set_place_of_address(unit, address, frame);
+		else if (lines)
+			r = set_place_of_call(unit, is_function ? &inlined[0] : &inlined[n_inlined - i],
+					      frame);
+		if (r == 0)
+			r = resolver_name(raw ? raw : "[unknown]", &frame->name);
+		if (r < 0) {
+			free(frame->file);
+			if (!ret->n_frames)
+				free(TAKE_PTR(ret->frames));
+			return r;
+		}
+		ret->n_frames++;
+	}
+	return 0;
+}
+
+int dwarf_file_find(struct dwarf_file *dwarf, u64 address, const char *name, u64 offset, struct symbol *ret)
+{
+	const struct range *unit = find(&dwarf->units, address);
+	const struct range *function;
+	Dwarf_Die inlined[BLOCKS_MAX];
+	Dwarf_Die unit_die, die;
+	size_t n_inlined = 0;
+
+	if (!unit || !dwarf_offdie(dwarf->dwarf, unit->die, &unit_die))
+		return 0;
+	allow(dwarf, DWARF_FIND_NS);
+	function = find(functions_of(dwarf, unit), address);
+	if (function && dwarf_offdie(dwarf->dwarf, function->die, &die)) {
+		n_inlined = inlined_at(dwarf, &die, address, inlined);
+		if (!name) {
+			name = name_of(dwarf, &die);
+			offset = address - function->low;
+		}
+	}
+	if (!name)
+		return 0;
+	return set_frames(dwarf, &unit_die, inlined, n_inlined, address, name, offset, ret);
+}

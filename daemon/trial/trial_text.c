@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "trial/trial_text.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/number.h"
+#include "base/text.h"
+#include "format/line.h"
+#include "policy/quantity.h"
+#include "policy/speech.h"
+
+/* "+00:12:31", with milliseconds where it is no whole second. */
+#define OFFSET_MAX 40
+static const char *offset_text(u64 ns, char ret[OFFSET_MAX])
+{
+	const u64 seconds = ns / NSEC_PER_SEC;
+	const u64 ms = ns % NSEC_PER_SEC / NSEC_PER_MSEC;
+	int n = snprintf(ret, OFFSET_MAX, "+%02llu:%02llu:%02llu", (unsigned long long)(seconds / 3600),
+			 (unsigned long long)(seconds / 60 % 60), (unsigned long long)(seconds % 60));
+
+	if (ms && n > 0 && n < OFFSET_MAX)
+		(void)snprintf(ret + n, (size_t)(OFFSET_MAX - n), ".%03llu", (unsigned long long)ms);
+	return ret;
+}
+
+static void put_count(FILE *out, u64 count, const char *one, const char *many)
+{
+	char text[TEXT_NUMBER_MAX];
+
+	text_count(count, text);
+	(void)fprintf(out, "%s %s", text, count == 1 ? one : many);
+}
+
+/* The name, and the event where there are several of its kind. */
+static void put_cgroup(FILE *out, const char *cgroup, const char *event_key)
+{
+	_cleanup_free_ char *name = NULL;
+	_cleanup_free_ char *key = NULL;
+
+	(void)fputs(line_visible(cgroup, &name), out);
+	if (strchr(event_key, ':'))
+		(void)fprintf(out, " (%s)", line_visible(event_key, &key));
+}
+
+/* "912.5 cycles [850, 960]", a bound that there is none of as "-". */
+static void put_estimate(FILE *out, const struct rule *rule, const struct limits *limits,
+			 const struct estimate *estimate)
+{
+	const struct alert alert = {.rule = rule, .limits = *limits, .estimate = *estimate};
+	char value[QUANTITY_MAX], low[QUANTITY_MAX] = "-", high[QUANTITY_MAX] = "-";
+
+	if (!estimate->known) {
+		(void)fputs("no value", out);
+		return;
+	}
+	quantity(&rule->metric, estimate->value, NEAREST, value);
+	if (speech_has_low(&alert))
+		quantity(&rule->metric, estimate->bounds.low, DOWN, low);
+	if (speech_has_high(&alert))
+		quantity(&rule->metric, estimate->bounds.high, UP, high);
+	/* The unit is said once. */
+	low[strcspn(low, " ")] = high[strcspn(high, " ")] = '\0';
+	(void)fprintf(out, "%s [%s, %s]", value, low, high);
+}
+
+static void put_threshold(FILE *out, const struct rule *rule, double threshold)
+{
+	char text[QUANTITY_MAX];
+
+	quantity(&rule->metric, threshold, NEAREST, text);
+	(void)fprintf(out, "%s %s", rule->below ? "below" : "above", text);
+}
+
+static void put_transition(FILE *out, const struct trial_report *report,
+			   const struct trial_transition *entered)
+{
+	const struct trial_stretch *stretch = &report->stretches[entered->stretch];
+	const struct alert *alert = &entered->transition.alert;
+	const bool clears = entered->transition.to == ALERT_RESOLVED;
+	char text[OFFSET_MAX];
+
+	(void)fputs(offset_text(entered->at_ns, text), out);
+	if (stretch->real_time) {
+		const u64 ns = (u64)stretch->start.tv_nsec + entered->at_ns;
+		const struct timespec time = {.tv_sec = stretch->start.tv_sec + (time_t)(ns / NSEC_PER_SEC)};
+		char when[TEXT_TIME_MAX];
+
+		text_time(&time, when);
+		(void)fprintf(out, "  %s", when);
+	}
+	(void)fprintf(out, "  %s  ", alert->rule->name);
+	put_cgroup(out, alert->cgroup, alert->event_key);
+	(void)fprintf(out, "  %s -> %s  ", alert_state_word(entered->transition.from),
+		      alert_state_word(entered->transition.to));
+	put_estimate(out, alert->rule, &alert->limits, &alert->estimate);
+	(void)fputs(clears ? ", clear " : ", fires ", out);
+	if (clears) {
+		char clear[QUANTITY_MAX];
+
+		quantity(&alert->rule->metric, alert->limits.clear, NEAREST, clear);
+		(void)fprintf(out, "%s %s", alert->rule->below ? "from" : "up to", clear);
+	} else {
+		put_threshold(out, alert->rule, alert->limits.threshold);
+	}
+	(void)fputc('\n', out);
+}
+
+static void put_stretch(FILE *out, const struct trial_report *report, size_t index)
+{
+	const struct trial_stretch *stretch = &report->stretches[index];
+	_cleanup_free_ char *name = NULL;
+	char span[NUMBER_TEXT_MAX];
+
+	(void)fprintf(out, "%s: %s", stretch->name ? line_visible(stretch->name, &name) : "the model",
+		      duration_format(stretch->elapsed_ns, span));
+	if (stretch->real_time) {
+		char when[TEXT_TIME_MAX];
+
+		text_time(&stretch->start, when);
+		(void)fprintf(out, " from %s on", when);
+	}
+	(void)fputc('\n', out);
+}
+
+static void put_transitions(FILE *out, const struct trial_report *report)
+{
+	size_t at = 0;
+
+	for (size_t stretch = 0; stretch < report->n_stretches; stretch++) {
+		put_stretch(out, report, stretch);
+		for (; at < report->n_transitions && report->transitions[at].stretch == stretch; at++)
+			put_transition(out, report, &report->transitions[at]);
+	}
+	if (!report->n_transitions)
+		(void)fputs("no rule changed its state\n", out);
+}
+
+/* "db-p99: p99 of loads above 896 cycles for 1m, window 30s" */
+static void put_head(FILE *out, const struct rule *rule)
+{
+	const struct limits limits = rule_limits(rule, rule->threshold);
+	char metric[METRIC_TEXT_MAX], time[NUMBER_TEXT_MAX];
+
+	metric_format(&rule->metric, metric);
+	(void)fprintf(out, "%s: %s of %s ", rule->name, metric, event_role_name(rule->event));
+	put_threshold(out, rule, limits.threshold);
+	if (rule->for_ns)
+		(void)fprintf(out, " for %s", duration_format(rule->for_ns, time));
+	(void)fprintf(out, ", window %s%s\n", duration_format(rule->window_ns, time),
+		      rule->dry_run ? ", dry run" : "");
+}
+
+static void put_fired(FILE *out, const struct trial_rule *of_rule)
+{
+	char time[NUMBER_TEXT_MAX];
+
+	if (!of_rule->fired) {
+		(void)fputs("  did not fire\n", out);
+		return;
+	}
+	(void)fputs("  fired ", out);
+	put_count(out, of_rule->fired, "time", "times");
+	(void)fputs(" on ", out);
+	put_count(out, of_rule->cgroups_fired, "cgroup", "cgroups");
+	/* As much as can be written in nanoseconds: some centuries. */
+	(void)fprintf(out, ", firing for %s in all",
+		      duration_format((u64)fmin(of_rule->firing_s * (double)NSEC_PER_SEC, 1e19), time));
+	if (of_rule->still_firing) {
+		(void)fputs(", ", out);
+		put_count(out, of_rule->still_firing, "still is at the end", "still are at the end");
+	}
+	(void)fputc('\n', out);
+}
+
+static void put_unknown(FILE *out, const struct rule *rule, const struct trial_rule *of_rule)
+{
+	double unknown_s;
+	const enum unknown_reason reason = trial_rule_main_reason(of_rule, &unknown_s);
+	char share[TEXT_NUMBER_MAX];
+
+	if (!(unknown_s > 0))
+		return;
+	line_percent(unknown_s, unknown_s + of_rule->known_s, share);
+	(void)fprintf(out, "; unknown for %s of their time, mostly because: %s", share,
+		      unknown_reason_text(reason));
+	if (reason == UNKNOWN_SAMPLES && of_rule->most_samples) {
+		char most[TEXT_NUMBER_MAX], needed[TEXT_NUMBER_MAX];
+
+		text_count(of_rule->most_samples, most);
+		text_count(rule->min_samples, needed);
+		(void)fprintf(out, " (at most %s of the %s that it asks for)", most, needed);
+	}
+}
+
+/* Why there was nothing to judge, and what to do about it. */
+static void put_no_match(FILE *out, const struct trial_report *report)
+{
+	(void)fputs("  matches none of ", out);
+	put_count(out, report->cgroups, "cgroup", "cgroups");
+	for (size_t i = 0; i < TRIAL_SOME_CGROUPS && report->some_cgroups[i]; i++) {
+		_cleanup_free_ char *name = NULL;
+
+		(void)fprintf(out, "%s%s", i ? ", " : ": ", line_visible(report->some_cgroups[i], &name));
+	}
+	if (report->cgroups > TRIAL_SOME_CGROUPS)
+		(void)fputs(", ...", out);
+	(void)fputc('\n', out);
+	if (report->cgroups > 0 && report->only_comms)
+		(void)fputs("  the recording knows commands, no cgroups: match them as comm:NAME, or record "
+			    "with --all-cgroups\n",
+			    out);
+	if (report->cgroups_excluded)
+		(void)fputs("  cgroups that [cgroups] include and exclude keep out are not among them\n",
+			    out);
+}
+
+/* "0.75 times the threshold": the value by the threshold on either side of it. What is not quite there is not
+ * rounded to there. */
+static void put_times(FILE *out, double times)
+{
+	if (times != 1 && times > 0.995 && times < 1.005)
+		(void)fprintf(out, "just %s the threshold", times < 1 ? "below" : "above");
+	else
+		(void)fprintf(out, times < 100 ? "%.3g times the threshold" : "%.0f times the threshold",
+			      times);
+}
+
+static void put_closest(FILE *out, const struct rule *rule, const struct trial_closest *closest,
+			bool has_stretches)
+{
+	const struct limits limits = rule_limits(rule, closest->threshold);
+	char time[OFFSET_MAX];
+
+	if (!closest->known)
+		return;
+	(void)fputs("  closest: ", out);
+	put_cgroup(out, closest->cgroup, closest->event_key);
+	(void)fputs(", ", out);
+	put_estimate(out, rule, &limits, &closest->estimate);
+	(void)fprintf(out, " at %s", offset_text(closest->at_ns, time));
+	if (has_stretches)
+		(void)fprintf(out, " of part %zu", closest->stretch + 1);
+	(void)fputs(": ", out);
+	put_times(out, closest->estimate.value / closest->threshold);
+	(void)fputc('\n', out);
+}
+
+/* What a firing rule does beside telling the journal. */
+static void put_done(FILE *out, const struct rule *rule)
+{
+	const char *between = "";
+	char time[NUMBER_TEXT_MAX];
+
+	if (rule->dry_run || !(rule->actions & (RULE_UNIT | RULE_ZOOM | RULE_HOT)))
+		return;
+	(void)fputs("  each time it would have ", out);
+	if (rule->actions & RULE_UNIT) {
+		(void)fputs("started its unit", out);
+		between = ", ";
+	}
+	if (rule->actions & RULE_ZOOM) {
+		(void)fprintf(out, "%szoomed in for %s", between, duration_format(rule->zoom_ns, time));
+		between = ", ";
+	}
+	if (rule->actions & RULE_HOT)
+		(void)fprintf(out, "%stabled hot code and data for %s", between,
+			      duration_format(rule->hot_ns, time));
+	(void)fputc('\n', out);
+}
+
+static void put_rule(FILE *out, const struct trial_report *report, size_t index)
+{
+	const struct rule *rule = &report->rules[index];
+	const struct trial_rule *of_rule = &report->of_rules[index];
+
+	put_head(out, rule);
+	if (!(report->roles >> rule->event & 1)) {
+		(void)fprintf(out, "  nothing to judge: there are no samples of %s\n",
+			      event_role_name(rule->event));
+		return;
+	}
+	if (!of_rule->cgroups) {
+		put_no_match(out, report);
+		return;
+	}
+	put_fired(out, of_rule);
+	if (of_rule->fired)
+		put_done(out, rule);
+	(void)fputs("  judged ", out);
+	put_count(out, of_rule->cgroups_judged, "cgroup", "cgroups");
+	(void)fputs(" of ", out);
+	put_count(out, of_rule->cgroups, "that it matches", "that it matches");
+	put_unknown(out, rule, of_rule);
+	(void)fputc('\n', out);
+	put_closest(out, rule, &of_rule->closest, report->n_stretches > 1);
+}
+
+void trial_text(FILE *out, const struct trial_report *report)
+{
+	put_transitions(out, report);
+	for (size_t i = 0; i < report->n_rules; i++) {
+		(void)fputc('\n', out);
+		put_rule(out, report, i);
+	}
+}

@@ -1,0 +1,654 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "varlink/varlink.h"
+
+#include <errno.h>
+#include <linux/sockios.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/ioctl.h>
+#include <sys/param.h>
+
+#include "base/json_get.h"
+#include "base/log.h"
+#include "pebsd/types.h"
+#include "varlink/varlink_budget.h"
+#include "varlink/varlink_call.h"
+#include "varlink/varlink_limits.h"
+
+/* A flood of connections must not take the whole loop. */
+#define ACCEPT_INTERVAL_US 1000000
+#define ACCEPT_BURST       256
+
+/* Without a descriptor or memory for a connection it stays in the queue, and the queue stays readable: it is
+ * left alone for so long. */
+#define ACCEPT_AGAIN_US 1000000
+
+/* The kernel doubles it (socket(7)) and goes over it by a message of half as much: VARLINK_KERNEL_BYTES. */
+#define SENDING_BYTES (64 * 1024)
+
+/* Sent at a time: so much of it the kernel lets go at a time as the client takes it. */
+#define SENDING_PIECE 16384U
+
+/* While a call waits for memory, it is looked after so often. */
+#define ROOM_AGAIN_US 100000
+
+/* What a reply may come to hold. */
+#define REPLY_BYTES ((size_t)VARLINK_REPLY_MAX + VARLINK_BUFFER_STEP)
+
+struct connection {
+	struct varlink_server *server;
+	struct connection *next, *previous;
+	int fd;
+	struct ucred peer;
+	gid_t *groups; /* the peer's supplementary ones */
+	size_t n_groups;
+	sd_event_source *io;
+	sd_event_source *work;  /* answers the next call; on while there is one that can be answered */
+	sd_event_source *stall; /* on while something waits to be sent: the end of a period */
+	struct varlink_buffer in, out;
+	bool sending;    /* something waits to be sent */
+	u64 since_us;    /* it has waited since then */
+	u64 taken;       /* bytes of it that the client took since then */
+	u64 period_sent; /* bytes that the kernel took in this period */
+	u64 queued;      /* bytes that it held for the client when the period began */
+	bool needs_room; /* its call waits for memory */
+	bool input_ended;
+	bool closing; /* after what waits is sent */
+	bool subscribed;
+	u64 moved_us; /* when a byte came or went */
+};
+
+struct varlink_server {
+	sd_event *event;
+	sd_event_source *listening;
+	sd_event_source *again; /* listens again */
+	sd_event_source *room;  /* on while a call waits for memory */
+	u64 accept_failed_us;   /* when it last did, which is told; 0: it has worked since */
+	int fd;
+	const struct varlink_service *service;
+	struct connection *connections;
+	size_t n_connections;
+};
+
+static void connection_free(struct connection *connection)
+{
+	struct varlink_server *server = connection->server;
+
+	if (connection->previous)
+		connection->previous->next = connection->next;
+	else
+		server->connections = connection->next;
+	if (connection->next)
+		connection->next->previous = connection->previous;
+	server->n_connections--;
+
+	sd_event_source_disable_unref(connection->io);
+	sd_event_source_disable_unref(connection->work);
+	sd_event_source_disable_unref(connection->stall);
+	varlink_buffer_done(&connection->in);
+	varlink_buffer_done(&connection->out);
+	free(connection->groups);
+	(void)close(connection->fd);
+	free(connection);
+}
+
+/* What cannot be read as a call says nothing of what follows it either: the connection ends. */
+static int refuse(struct connection *connection, const char *what)
+{
+	struct varlink_call call = {.peer = &connection->peer, .out = &connection->out};
+
+	log_debug("control socket: closing the connection of pid %d: its message %s", connection->peer.pid,
+		  what);
+	connection->closing = true;
+	return varlink_invalid_parameter(&call, "message");
+}
+
+/* Returns 0, or -errno where the connection must go at once. */
+static int answer(struct connection *connection, size_t length)
+{
+	struct varlink_message message = {0};
+	struct varlink_call call = {
+		.message = &message,
+		.peer = &connection->peer,
+		.groups = connection->groups,
+		.n_groups = connection->n_groups,
+		.out = &connection->out,
+	};
+	int r;
+
+	r = varlink_message_parse(varlink_buffer_data(&connection->in), length, &message);
+	varlink_buffer_consume(&connection->in, length + 1);
+	if (r == -EBADMSG)
+		return refuse(connection, "is not JSON");
+	if (r == -EPROTO)
+		return refuse(connection, "is not a Varlink call");
+	if (r < 0)
+		return r;
+
+	r = varlink_call_dispatch(&call, connection->server->service);
+	connection->subscribed = call.subscribed;
+	if (r >= 0 && !call.answered)
+		r = log_error(-ENOMSG, "control socket: method %s gave no answer", message.method);
+	varlink_message_done(&message);
+	return r;
+}
+
+static bool has_call(const struct connection *connection, size_t *ret_length)
+{
+	const char *data, *end;
+
+	if (connection->closing || connection->subscribed || connection->out.length > 0 ||
+	    connection->in.length == 0)
+		return false;
+	data = varlink_buffer_data(&connection->in);
+	end = memchr(data, '\0', connection->in.length);
+	if (!end)
+		return false;
+	*ret_length = (size_t)(end - data);
+	return true;
+}
+
+static u64 event_now(sd_event *event)
+{
+	u64 now;
+
+	return sd_event_now(event, CLOCK_MONOTONIC, &now) < 0 ? 0 : now;
+}
+
+static size_t list_loads(const struct varlink_server *server,
+			 struct varlink_load loads[static VARLINK_CONNECTIONS_MAX],
+			 struct connection *connections[static VARLINK_CONNECTIONS_MAX])
+{
+	size_t n = 0;
+
+	for (struct connection *connection = server->connections; connection && n < VARLINK_CONNECTIONS_MAX;
+	     connection = connection->next) {
+		connections[n] = connection;
+		loads[n++] = (struct varlink_load){.user = connection->peer.uid,
+						   .held = connection->out.capacity,
+						   .since_us = connection->since_us,
+						   .taken = connection->taken};
+	}
+	return n;
+}
+
+static bool has_room(const struct connection *connection, size_t bytes)
+{
+	struct varlink_load loads[VARLINK_CONNECTIONS_MAX];
+	struct connection *connections[VARLINK_CONNECTIONS_MAX];
+	size_t n = list_loads(connection->server, loads, connections);
+
+	return varlink_budget_for(loads, n, connection->peer.uid, bytes);
+}
+
+/* The connection whose memory `connection` gets; NULL: there is none yet. */
+static struct connection *who_yields(const struct connection *connection, size_t bytes, u64 patience_us)
+{
+	struct varlink_load loads[VARLINK_CONNECTIONS_MAX];
+	struct connection *connections[VARLINK_CONNECTIONS_MAX];
+	size_t n = list_loads(connection->server, loads, connections);
+	int found = varlink_budget_yield(loads, n, connection->peer.uid, bytes,
+					 event_now(connection->server->event), patience_us);
+
+	return found < 0 ? NULL : connections[found];
+}
+
+static void log_yield(const struct connection *connection)
+{
+	log_debug("control socket: dropping pid %d: it reads too slowly, and others need its memory",
+		  connection->peer.pid);
+}
+
+static int restart_room(struct varlink_server *server, u64 wait_us)
+{
+	int r = sd_event_source_set_time_relative(server->room, wait_us);
+
+	return r < 0 ? r : sd_event_source_set_enabled(server->room, SD_EVENT_ONESHOT);
+}
+
+/* What the kernel holds for the client, with its bookkeeping (unix(7), SIOCOUTQ). */
+static u64 count_queued(const struct connection *connection)
+{
+	int queued = 0;
+
+	return ioctl(connection->fd, SIOCOUTQ, &queued) < 0 || queued < 0 ? 0 : (u64)queued;
+}
+
+static int restart_stall(struct connection *connection)
+{
+	connection->period_sent = 0;
+	connection->queued = count_queued(connection);
+	return sd_event_source_set_time_relative(connection->stall, VARLINK_PERIOD_SECONDS * 1000000ULL);
+}
+
+/* Sends what can be sent. Returns 0 or -errno where nobody will ever read it. */
+static int flush(struct connection *connection)
+{
+	struct varlink_buffer *out = &connection->out;
+
+	while (out->length > 0) {
+		ssize_t sent = send(connection->fd, varlink_buffer_data(out), MIN(out->length, SENDING_PIECE),
+				    MSG_NOSIGNAL | MSG_DONTWAIT);
+
+		if (sent < 0 && errno == EINTR)
+			continue;
+		if (sent < 0)
+			return errno == EAGAIN ? 0 : -errno;
+		varlink_buffer_consume(out, (size_t)sent);
+		connection->moved_us = event_now(connection->server->event);
+		connection->taken += (u64)sent;
+		connection->period_sent += (u64)sent;
+	}
+	return 0;
+}
+
+/* Something waits to be sent, from now on or still. */
+static int begin_sending(struct connection *connection)
+{
+	if (connection->sending)
+		return 0;
+	connection->sending = true;
+	connection->since_us = event_now(connection->server->event);
+	connection->taken = 0;
+	return restart_stall(connection);
+}
+
+/*
+ * Sets what to wait for after anything happened. Frees the connection where it has come to its end. Returns
+ * 0: an event source of one client never stops the loop.
+ */
+static int settle(struct connection *connection, int error)
+{
+	bool input_full = connection->in.length > VARLINK_MESSAGE_MAX;
+	bool waiting, call, work;
+	size_t length;
+	u32 events = 0;
+
+	if (error >= 0)
+		error = flush(connection);
+	waiting = connection->out.length > 0;
+	call = has_call(connection, &length);
+	if (error < 0 || (!waiting && !call &&
+			  (connection->closing || (connection->input_ended && !connection->subscribed)))) {
+		connection_free(connection);
+		return 0;
+	}
+
+	if (!connection->input_ended && !connection->closing && !input_full)
+		events |= EPOLLIN;
+	if (waiting)
+		events |= EPOLLOUT;
+	error = sd_event_source_set_io_events(connection->io, events);
+	work = call && has_room(connection, REPLY_BYTES);
+	connection->needs_room = call && !work;
+	if (error >= 0)
+		error = sd_event_source_set_enabled(connection->work, work ? SD_EVENT_ONESHOT : SD_EVENT_OFF);
+	if (error >= 0 && connection->needs_room &&
+	    sd_event_source_get_enabled(connection->server->room, NULL) == 0)
+		error = restart_room(connection->server, 0);
+	if (error >= 0 && waiting)
+		error = begin_sending(connection);
+	connection->sending = waiting;
+	if (error >= 0)
+		error = sd_event_source_set_enabled(connection->stall,
+						    waiting ? SD_EVENT_ONESHOT : SD_EVENT_OFF);
+	if (error < 0)
+		connection_free(connection);
+	return 0;
+}
+
+static int on_work(sd_event_source *source, void *userdata)
+{
+	struct connection *connection = userdata;
+	size_t length;
+
+	(void)source;
+	/* Another call may have been answered since there was memory for this one. */
+	if (!has_call(connection, &length) || !has_room(connection, REPLY_BYTES))
+		return settle(connection, 0);
+	return settle(connection, answer(connection, length));
+}
+
+/* Calls that wait for memory are answered when there is some, which may take another connection's end. */
+static int on_room(sd_event_source *source, u64 now, void *userdata)
+{
+	struct varlink_server *server = userdata;
+	struct connection *waits = NULL, *yields;
+
+	(void)source;
+	(void)now;
+	for (struct connection *connection = server->connections, *next; connection; connection = next) {
+		next = connection->next;
+		if (connection->needs_room && has_room(connection, REPLY_BYTES))
+			(void)settle(connection, 0);
+		else if (connection->needs_room)
+			waits = connection;
+	}
+	if (!waits)
+		return 0;
+	yields = who_yields(waits, REPLY_BYTES, VARLINK_BUDGET_US);
+	if (yields) {
+		log_yield(yields);
+		connection_free(yields);
+	}
+	(void)restart_room(server, yields ? 0 : ROOM_AGAIN_US);
+	return 0;
+}
+
+static int on_stall(sd_event_source *source, u64 now, void *userdata)
+{
+	struct connection *connection = userdata;
+	u64 had = connection->queued + connection->period_sent, has = count_queued(connection);
+	/* The kernel tells when it has room for much only: what the client took out of it counts as well. */
+	u64 taken = had - MIN(had, has);
+
+	(void)source;
+	(void)now;
+	/* The piece that the client is in the midst of is there still. */
+	if (taken + SENDING_PIECE >= VARLINK_PERIOD_BYTES)
+		return settle(connection, restart_stall(connection));
+	log_debug("control socket: dropping pid %d: it took %llu bytes in %d s", connection->peer.pid,
+		  (unsigned long long)taken, VARLINK_PERIOD_SECONDS);
+	connection_free(connection);
+	return 0;
+}
+
+/* Returns 0 or -errno where the connection must go at once. */
+static int receive(struct connection *connection)
+{
+	struct varlink_buffer *in = &connection->in;
+	ssize_t got;
+	int r;
+
+	r = varlink_buffer_reserve(in, VARLINK_MESSAGE_MAX + 1 - in->length);
+	if (r < 0)
+		return r;
+	got = recv(connection->fd, varlink_buffer_end(in), VARLINK_MESSAGE_MAX + 1 - in->length,
+		   MSG_DONTWAIT);
+	if (got < 0)
+		return errno == EAGAIN || errno == EINTR ? 0 : -errno;
+	if (got == 0) {
+		connection->input_ended = true;
+		return 0;
+	}
+	in->length += (size_t)got;
+	connection->moved_us = event_now(connection->server->event);
+	if (in->length > VARLINK_MESSAGE_MAX && !connection->subscribed &&
+	    !memchr(varlink_buffer_data(in), '\0', in->length))
+		return refuse(connection, "is longer than 64 KiB");
+	return 0;
+}
+
+static int on_io(sd_event_source *source, int fd, u32 events, void *userdata)
+{
+	struct connection *connection = userdata;
+	bool room = connection->in.length <= VARLINK_MESSAGE_MAX;
+	int r = 0;
+
+	(void)source;
+	(void)fd;
+	if ((events & (EPOLLHUP | EPOLLERR)) && (connection->subscribed || connection->closing || !room))
+		r = -ECONNRESET;
+	else if ((events & (EPOLLIN | EPOLLHUP | EPOLLERR)) && !connection->input_ended && room)
+		r = receive(connection);
+	return settle(connection, r);
+}
+
+/* Without them (Linux before 4.13, no memory) the peer is in its first group alone. */
+static void read_groups(struct connection *connection)
+{
+	socklen_t bytes = 0;
+
+	/* Asked for less than there is, the kernel says how much that is. */
+	if (getsockopt(connection->fd, SOL_SOCKET, SO_PEERGROUPS, NULL, &bytes) == 0 || errno != ERANGE)
+		return;
+	connection->groups = malloc(bytes);
+	if (!connection->groups ||
+	    getsockopt(connection->fd, SOL_SOCKET, SO_PEERGROUPS, connection->groups, &bytes) < 0)
+		return;
+	connection->n_groups = bytes / sizeof(gid_t);
+}
+
+static int connection_new(struct varlink_server *server, int fd, const struct ucred *peer)
+{
+	struct connection *connection;
+	int r;
+
+	connection = calloc(1, sizeof(*connection));
+	if (!connection) {
+		(void)close(fd);
+		return -ENOMEM;
+	}
+	connection->server = server;
+	connection->fd = fd;
+	connection->peer = *peer;
+	connection->moved_us = event_now(server->event);
+	connection->next = server->connections;
+	if (connection->next)
+		connection->next->previous = connection;
+	server->connections = connection;
+	server->n_connections++;
+
+	read_groups(connection);
+	r = sd_event_add_io(server->event, &connection->io, fd, EPOLLIN, on_io, connection);
+	if (r >= 0)
+		r = sd_event_add_defer(server->event, &connection->work, on_work, connection);
+	if (r >= 0)
+		r = sd_event_source_set_enabled(connection->work, SD_EVENT_OFF);
+	if (r >= 0)
+		r = sd_event_add_time_relative(server->event, &connection->stall, CLOCK_MONOTONIC,
+					       VARLINK_PERIOD_SECONDS * 1000000ULL, 1000000, on_stall,
+					       connection);
+	if (r >= 0)
+		r = sd_event_source_set_enabled(connection->stall, SD_EVENT_OFF);
+	if (r < 0)
+		connection_free(connection);
+	return r;
+}
+
+/* Returns whether there is a place for another connection of this user, which may take another's. */
+static bool make_place(struct varlink_server *server, uid_t user)
+{
+	struct varlink_seat seats[VARLINK_CONNECTIONS_MAX];
+	struct connection *connections[VARLINK_CONNECTIONS_MAX];
+	size_t n = 0;
+	int yields;
+
+	if (server->n_connections < VARLINK_CONNECTIONS_MAX)
+		return true;
+	for (struct connection *connection = server->connections; connection && n < VARLINK_CONNECTIONS_MAX;
+	     connection = connection->next) {
+		connections[n] = connection;
+		seats[n++] = (struct varlink_seat){.user = connection->peer.uid,
+						   .moved_us = connection->moved_us,
+						   .subscribed = connection->subscribed};
+	}
+	yields = varlink_limits_yield(seats, n, user, event_now(server->event));
+	if (yields < 0)
+		return false;
+	log_debug("control socket: closing the connection of pid %d for another: there are %d",
+		  connections[yields]->peer.pid, VARLINK_CONNECTIONS_MAX);
+	connection_free(connections[yields]);
+	return true;
+}
+
+/* Told once, until it has worked for a while: where there is a descriptor now and then, it fails and works by
+ * turns.
+ */
+static void tell_accept(struct varlink_server *server, int error)
+{
+	u64 now = event_now(server->event);
+
+	if (error < 0) {
+		if (!server->accept_failed_us)
+			(void)log_warning(error,
+					  "control socket: cannot take in a connection; clients wait, and it "
+					  "is tried again each second");
+		server->accept_failed_us = now;
+	} else if (server->accept_failed_us && now - server->accept_failed_us > 2ULL * ACCEPT_AGAIN_US) {
+		log_notice("control socket: connections are taken in again");
+		server->accept_failed_us = 0;
+	}
+}
+
+/* Where even that is not to be had, the rate limit keeps the loop from turning for nothing else. */
+static void listen_later(struct varlink_server *server)
+{
+	if (sd_event_source_set_time_relative(server->again, ACCEPT_AGAIN_US) < 0 ||
+	    sd_event_source_set_enabled(server->again, SD_EVENT_ONESHOT) < 0)
+		return;
+	(void)sd_event_source_set_enabled(server->listening, SD_EVENT_OFF);
+}
+
+static int on_again(sd_event_source *source, u64 now, void *userdata)
+{
+	struct varlink_server *server = userdata;
+
+	(void)now;
+	if (sd_event_source_set_enabled(server->listening, SD_EVENT_ON) < 0 &&
+	    sd_event_source_set_time_relative(source, ACCEPT_AGAIN_US) >= 0)
+		(void)sd_event_source_set_enabled(source, SD_EVENT_ONESHOT);
+	return 0;
+}
+
+static int on_connection(sd_event_source *source, int listening, u32 events, void *userdata)
+{
+	struct varlink_server *server = userdata;
+	int fd = accept4(listening, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+	const int sending = SENDING_BYTES;
+	struct ucred peer;
+	socklen_t length = sizeof(peer);
+	int r;
+
+	(void)source;
+	(void)events;
+	if (fd < 0) {
+		if (errno == EAGAIN || errno == EINTR || errno == ECONNABORTED)
+			return 0;
+		tell_accept(server, -errno);
+		listen_later(server);
+		return 0;
+	}
+	(void)setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &sending, sizeof(sending));
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &length) < 0) {
+		tell_accept(server, -errno);
+		(void)close(fd);
+		return 0;
+	}
+	if (!make_place(server, peer.uid)) {
+		log_debug("control socket: refusing a connection of pid %d: there are %d", peer.pid,
+			  VARLINK_CONNECTIONS_MAX);
+		(void)close(fd);
+		return 0;
+	}
+	r = connection_new(server, fd, &peer);
+	tell_accept(server, r < 0 ? r : 0);
+	return 0;
+}
+
+int varlink_server_new(sd_event *event, int fd, const struct varlink_service *service,
+		       struct varlink_server **ret)
+{
+	struct varlink_server *server = calloc(1, sizeof(*server));
+	int r;
+
+	if (!server)
+		return -ENOMEM;
+	server->fd = -1;
+	server->service = service;
+	server->event = sd_event_ref(event);
+	r = sd_event_add_io(event, &server->listening, fd, EPOLLIN, on_connection, server);
+	if (r >= 0)
+		r = sd_event_source_set_ratelimit(server->listening, ACCEPT_INTERVAL_US, ACCEPT_BURST);
+	if (r >= 0)
+		r = sd_event_add_time_relative(event, &server->again, CLOCK_MONOTONIC, ACCEPT_AGAIN_US, 0,
+					       on_again, server);
+	if (r >= 0)
+		r = sd_event_source_set_enabled(server->again, SD_EVENT_OFF);
+	if (r >= 0)
+		r = sd_event_add_time_relative(event, &server->room, CLOCK_MONOTONIC, ROOM_AGAIN_US, 10000,
+					       on_room, server);
+	if (r >= 0)
+		r = sd_event_source_set_enabled(server->room, SD_EVENT_OFF);
+	if (r < 0) {
+		varlink_server_free(server);
+		return r;
+	}
+	server->fd = fd;
+	*ret = server;
+	return 0;
+}
+
+struct varlink_server *varlink_server_free(struct varlink_server *server)
+{
+	if (!server)
+		return NULL;
+	while (server->connections)
+		connection_free(server->connections);
+	sd_event_source_disable_unref(server->listening);
+	sd_event_source_disable_unref(server->again);
+	sd_event_source_disable_unref(server->room);
+	sd_event_unref(server->event);
+	if (server->fd >= 0)
+		(void)close(server->fd);
+	free(server);
+	return NULL;
+}
+
+void varlink_server_publish(struct varlink_server *server, json_object *parameters)
+{
+	struct varlink_buffer item = {0};
+	int encoded = varlink_encode_item(parameters, &item);
+
+	for (struct connection *connection = server->connections, *next; connection; connection = next) {
+		int r = encoded;
+
+		next = connection->next;
+		if (!connection->subscribed)
+			continue;
+		/* A client that misses an item must know: the stream ends. */
+		if (connection->out.length > VARLINK_QUEUE_MAX) {
+			log_debug("control socket: dropping pid %d: it does not read", connection->peer.pid);
+			r = -ENOBUFS;
+		}
+		while (r >= 0 && !has_room(connection, item.length + VARLINK_BUFFER_STEP)) {
+			struct connection *yields =
+				who_yields(connection, item.length + VARLINK_BUFFER_STEP, 0);
+
+			log_yield(yields ? yields : connection);
+			if (!yields || yields == connection) {
+				r = -ENOBUFS;
+				break;
+			}
+			if (yields == next)
+				next = next->next;
+			connection_free(yields);
+		}
+		if (r >= 0) {
+			r = varlink_buffer_append(&connection->out, varlink_buffer_data(&item), item.length);
+		}
+		(void)settle(connection, r);
+	}
+	varlink_buffer_done(&item);
+}
+
+size_t varlink_server_subscribers(const struct varlink_server *server)
+{
+	size_t n = 0;
+
+	for (const struct connection *connection = server ? server->connections : NULL; connection;
+	     connection = connection->next)
+		n += connection->subscribed;
+	return n;
+}
+
+size_t varlink_server_held(const struct varlink_server *server)
+{
+	size_t held = 0;
+
+	for (const struct connection *connection = server->connections; connection;
+	     connection = connection->next)
+		held += connection->out.capacity;
+	return held;
+}

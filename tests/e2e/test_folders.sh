@@ -1,0 +1,65 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# No folders include each other in a circle, no sources call each other in one, daemon/ itself stays small, each folder
+# says what it is, and the picture of the folders in CONTRIBUTING is up to date. Each of these is seen to fail too.
+set -eu
+
+cd "$(dirname "$0")/../.."
+python3 -c '' 2>/dev/null || {
+	echo 'no python3 here'
+	exit 77
+}
+objects=$(dirname "$PEBSD")/obj
+tests/tools/folders.py --check .github/CONTRIBUTING.md "$objects"
+[ "$(find "$objects/daemon" -name '*.o' | wc -l)" -gt 300 ] || {
+	echo "few objects lie in $objects: calls are not known"
+	exit 1
+}
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cp -r daemon bpf include "$work"
+mkdir "$work/objects"
+cp .github/CONTRIBUTING.md "$work"
+tool=$PWD/tests/tools/folders.py
+cd "$work"
+
+# complains PATTERN [OBJECTS]
+complains() {
+	local output
+	if output=$("$tool" --check CONTRIBUTING.md "${@:2}"); then
+		echo "nothing is wrong, where this was expected: $1"
+		exit 1
+	fi
+	grep -q -- "$1" <<<"$output" || {
+		printf 'no "%s" in:\n%s\n' "$1" "$output"
+		exit 1
+	}
+}
+
+echo '#include "policy/policy.h"' >daemon/base/up.h
+complains 'in a circle:.* daemon/base.* daemon/policy'
+complains '  daemon/base/up.h includes daemon/policy/policy.h'
+rm daemon/base/up.h
+
+echo '#include "base/log.h"' >daemon/state/more.h
+echo '#include "store/store.h"' >>daemon/state/more.h
+complains 'the picture in CONTRIBUTING.md is out of date: make folders'
+"$tool" --write CONTRIBUTING.md
+"$tool" --check CONTRIBUTING.md
+grep -A 1 '^  state ' CONTRIBUTING.md | grep -q -- '-> store$'
+
+touch daemon/{one_more.c,another.c}
+complains 'daemon/ itself holds .*another.c'
+rm daemon/{one_more.c,another.c}
+
+mv daemon/state/README.md .
+complains 'daemon/state/README.md has no first line'
+mv README.md daemon/state/
+
+mkdir -p objects/daemon/base
+for pair in ping:pong pong:ping; do
+	echo "int ${pair#*:}(void); int ${pair%:*}(void); int ${pair%:*}(void) { return ${pair#*:}(); }" >"daemon/base/${pair%:*}.c"
+	"${CC:-cc}" -c -o "objects/daemon/base/${pair%:*}.o" "daemon/base/${pair%:*}.c"
+done
+complains 'call each other in a circle: daemon/base/ping.c, daemon/base/pong.c' objects

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The daemon's side of HTTP, asked by a process that was taken over. */
+#include <criterion/criterion.h>
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/cleanup.h"
+#include "endpoint.h"
+#include "http/shared/http_channel.h"
+
+static struct endpoint endpoint; /* of which the broker and its figures are used */
+static sd_event *event;
+static int line[2];
+static const char *failed;
+
+static void on_failed(void *userdata, const char *why)
+{
+	(void)userdata;
+	cr_assert_null(failed, "told once");
+	failed = why;
+}
+
+static void start(void)
+{
+	static struct http_source source;
+	static struct http_bodies bodies;
+	struct http_broker_settings settings = {.source = &source, .bodies = &bodies, .failed = on_failed};
+
+	endpoint.source = (struct endpoint_figures){.sequence = 1, .length = 1000};
+	source = endpoint_source(&endpoint);
+	http_bodies_init(&bodies, &source);
+	endpoint.bodies = bodies;
+	cr_assert_geq(sd_event_new(&event), 0);
+	cr_assert_eq(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, line), 0);
+	settings.event = event;
+	settings.socket = line[0];
+	failed = NULL;
+	cr_assert_eq(http_broker_new(&settings, &endpoint.broker), 0);
+}
+
+static void stop(void)
+{
+	endpoint.broker = http_broker_free(endpoint.broker);
+	event = sd_event_unref(event);
+	(void)close(line[0]);
+	(void)close(line[1]);
+}
+
+TestSuite(http_broker, .init = start, .fini = stop, .timeout = 30);
+
+static void turn(int times)
+{
+	for (int i = 0; i < times; i++)
+		cr_assert_geq(sd_event_run(event, 1000), 0);
+}
+
+static void ask(const struct http_message *question)
+{
+	cr_assert_eq(http_channel_send(line[1], question, -1), 0);
+}
+
+/* The next answer; its text is not kept. */
+static int receive(struct http_message *ret, int *ret_fd)
+{
+	static u8 packet[HTTP_WIRE_MAX];
+	u64 deadline = endpoint_now_ns() + 5 * NSEC_PER_SEC;
+	int r = -EAGAIN;
+
+	while (r == -EAGAIN && endpoint_now_ns() < deadline) {
+		turn(1);
+		r = http_channel_receive(line[1], packet, ret, ret_fd);
+	}
+	return r;
+}
+
+Test(http_broker, what_it_answers)
+{
+	struct http_message question = {.type = HTTP_ASK_BODY}, answer;
+	struct stat st;
+	u64 generation;
+	int fd = -1;
+
+	ask(&question);
+	cr_assert_eq(receive(&answer, &fd), 1);
+	cr_expect_eq(answer.type, HTTP_TELL_BODY);
+	cr_expect_eq(answer.size, 1000);
+	cr_assert_eq(fstat(fd, &st), 0);
+	cr_expect_eq(st.st_size, 1000);
+	(void)close(fd);
+	generation = answer.value;
+	question.value = generation;
+	ask(&question);
+	cr_assert_eq(receive(&answer, &fd), 1);
+	cr_expect_eq(answer.type, HTTP_TELL_SAME);
+	cr_expect_lt(fd, 0);
+	endpoint.source.sequence++;
+	endpoint.source.metrics_error = -EMFILE;
+	ask(&question);
+	cr_assert_eq(receive(&answer, &fd), 1);
+	cr_expect_eq(answer.type, HTTP_TELL_FAILED);
+	cr_expect_eq(answer.error, EMFILE);
+	endpoint.source.health_error = -EIO;
+	ask(&(struct http_message){.type = HTTP_ASK_HEALTH});
+	cr_assert_eq(receive(&answer, &fd), 1);
+	cr_expect_eq(answer.type, HTTP_TELL_HEALTH);
+	cr_expect_eq(answer.error, EIO);
+	cr_expect_str_eq(answer.text, "every event was refused");
+	/* There are none to profile. */
+	ask(&(struct http_message){.type = HTTP_ASK_PROFILE, .number = 7, .value = 1, .text = "/a"});
+	cr_assert_eq(receive(&answer, &fd), 1);
+	cr_expect_eq(answer.type, HTTP_TELL_REFUSED);
+	cr_expect_eq(answer.number, 7);
+	ask(&(struct http_message){.type = HTTP_LEAVE_PROFILE, .number = 12345});
+	turn(3);
+	cr_expect_null(failed);
+}
+
+Test(http_broker, what_is_no_question_is_the_end)
+{
+	static const char *const wrong[] = {"", "x", "GET / HTTP/1.1\r\n\r\n"};
+	u8 packet[HTTP_WIRE_MAX + 1] = {0};
+
+	for (size_t i = 0; i < ARRAY_SIZE(wrong); i++) {
+		cr_assert_geq(send(line[1], wrong[i], strlen(wrong[i]), 0), 0);
+		turn(3);
+		cr_expect_not_null(failed, "'%s'", wrong[i]);
+		stop();
+		start();
+	}
+	cr_assert_gt(send(line[1], packet, sizeof(packet), 0), 0);
+	turn(3);
+	cr_expect_str_eq(failed, "sends what is no question");
+	stop();
+	start();
+	/* An answer is none. */
+	ask(&(struct http_message){.type = HTTP_TELL_SAME});
+	turn(3);
+	cr_expect_str_eq(failed, "sends what is no question");
+}
+
+/* Descriptors that it sends are not taken in. */
+Test(http_broker, it_is_given_nothing)
+{
+	struct http_message answer;
+	int highest, after, fd = -1;
+
+	highest = dup(line[0]);
+	(void)close(highest);
+	for (int i = 0; i < 20; i++) {
+		cr_assert_eq(
+			http_channel_send(line[1], &(struct http_message){.type = HTTP_ASK_HEALTH}, line[1]),
+			0);
+		cr_assert_eq(receive(&answer, &fd), 1);
+	}
+	after = dup(line[0]);
+	(void)close(after);
+	cr_expect_eq(after, highest);
+	cr_expect_null(failed);
+}
+
+Test(http_broker, who_takes_no_answers_is_done_with)
+{
+	u64 deadline = endpoint_now_ns() + 5 * NSEC_PER_SEC;
+	int asked = 0;
+
+	while (!failed && endpoint_now_ns() < deadline) {
+		asked += http_channel_send(line[1], &(struct http_message){.type = HTTP_ASK_BODY}, -1) == 0;
+		turn(1);
+	}
+	cr_assert_not_null(failed);
+	cr_expect_str_eq(failed, "does not take its answers");
+	cr_expect_lt(asked, 300, "%d", asked);
+	cr_expect_eq(endpoint.source.rendered, 1);
+}
+
+/* However fast it asks, it is answered so often and no more, and what it asks costs one rendering. */
+Test(http_broker, it_is_not_asked_without_bound)
+{
+	u64 begun = endpoint_now_ns(), passed;
+	unsigned int answered = 0;
+
+	do {
+		u8 packet[HTTP_WIRE_MAX];
+		struct http_message answer;
+		int fd;
+
+		while (http_channel_send(line[1], &(struct http_message){.type = HTTP_ASK_BODY}, -1) == 0)
+			;
+		turn(1);
+		while (http_channel_receive(line[1], packet, &answer, &fd) == 1) {
+			answered++;
+			(void)close(fd);
+		}
+		passed = endpoint_now_ns() - begun;
+	} while (passed < 2 * NSEC_PER_SEC && !failed);
+	cr_expect_null(failed, "%s", failed);
+	cr_expect_gt(answered, HTTP_QUESTIONS_AT_ONCE);
+	cr_expect_leq(answered,
+		      HTTP_QUESTIONS_AT_ONCE + 1 +
+			      (unsigned int)(passed / NSEC_PER_MSEC) * HTTP_QUESTIONS_A_SECOND / 1000);
+	cr_expect_eq(endpoint.source.rendered, 1);
+}

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <criterion/criterion.h>
+
+#include "engine/slot_reclaim.h"
+
+/* A cgroup that is removed now and then is left to the collections once there are slots enough. */
+Test(slot_reclaim, goes_on_while_slots_are_short_and_a_little_longer)
+{
+	const u64 short_ns = 1000 * NSEC_PER_SEC;
+
+	cr_expect(slot_reclaim_goes_on(1, short_ns, short_ns));
+	cr_expect(slot_reclaim_goes_on(1, short_ns + SLOT_RECLAIM_CALM_NS - 1, short_ns));
+	cr_expect_not(slot_reclaim_goes_on(1, short_ns + SLOT_RECLAIM_CALM_NS, short_ns), "enough for long");
+	cr_expect_not(slot_reclaim_goes_on(0, short_ns, short_ns), "nothing is on its way");
+	cr_expect(slot_reclaim_goes_on(1, short_ns - 1, short_ns));
+}
