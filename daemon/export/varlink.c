@@ -437,6 +437,10 @@ static int connection_new(struct varlink_server *server, int fd, const struct uc
 	if (r >= 0)
 		r = sd_event_source_set_enabled(connection->work, SD_EVENT_OFF);
 	if (r >= 0)
+		r = sd_event_source_set_priority(connection->io, VARLINK_PRIORITY);
+	if (r >= 0)
+		r = sd_event_source_set_priority(connection->work, VARLINK_PRIORITY);
+	if (r >= 0)
 		r = sd_event_add_time_relative(server->event, &connection->stall, CLOCK_MONOTONIC,
 					       VARLINK_PERIOD_SECONDS * 1000000ULL, 1000000, on_stall,
 					       connection);
@@ -561,6 +565,8 @@ int varlink_server_new(sd_event *event, int fd, const struct varlink_service *se
 	r = sd_event_add_io(event, &server->listening, fd, EPOLLIN, on_connection, server);
 	if (r >= 0)
 		r = sd_event_source_set_ratelimit(server->listening, ACCEPT_INTERVAL_US, ACCEPT_BURST);
+	if (r >= 0)
+		r = sd_event_source_set_priority(server->listening, VARLINK_PRIORITY);
 	if (r >= 0)
 		r = sd_event_add_time_relative(event, &server->again, CLOCK_MONOTONIC, ACCEPT_AGAIN_US, 0,
 					       on_again, server);

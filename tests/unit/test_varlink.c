@@ -16,6 +16,7 @@
 #include "export/varlink.h"
 #include "export/varlink_message.h"
 #include "export/varlink_room.h"
+#include "http/http_desk.h"
 #include "varlink_peer.h"
 
 static sd_event *event;
@@ -280,6 +281,33 @@ Test(varlink, calls_in_one_write_are_answered_in_order)
 	}
 	cr_expect_eq(calls, 4, "the oneway call was made, and not answered");
 	cr_expect_null(peer_receive(event, fd, NULL));
+}
+
+static int ran(sd_event_source *source, void *userdata)
+{
+	(void)source;
+	*(bool *)userdata = true;
+	return 0;
+}
+
+Test(varlink, calls_without_end_do_not_keep_http_waiting)
+{
+	static const char call[] = ECHO("1");
+	_cleanup_close_ int fd = peer_connect(socket_path);
+	sd_event_source *http = NULL;
+	bool http_ran = false;
+
+	for (int i = 0; i < 100; i++)
+		peer_send(event, fd, call, sizeof(call));
+	while (calls == 0)
+		cr_assert_gt(sd_event_run(event, 0), 0);
+	cr_assert_geq(sd_event_add_defer(event, &http, ran, &http_ran), 0);
+	cr_assert_geq(
+		sd_event_source_set_priority(http, SD_EVENT_PRIORITY_NORMAL + HTTP_PRIORITY_BELOW_REST), 0);
+	while (!http_ran)
+		cr_assert_gt(sd_event_run(event, 0), 0);
+	cr_expect_leq(calls, 2, "%d calls went before", calls);
+	sd_event_source_unref(http);
 }
 
 Test(varlink, answers_reach_who_shut_down_its_writing_end)
