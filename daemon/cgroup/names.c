@@ -251,21 +251,32 @@ static const char *text_of(const struct name *name, char buffer[ID_TEXT_MAX])
 	return buffer;
 }
 
+/* How long the path is, without its NUL; where it is PATH_MAX or more, it may be longer than that. */
+static size_t measure(const struct name *name, bool *ret_complete)
+{
+	char buffer[ID_TEXT_MAX];
+	size_t length = 0;
+
+	*ret_complete = true;
+	for (; name && length < PATH_MAX; name = name->parent) {
+		length += strlen(text_of(name, buffer)) + (name->parent ? 1 : 0);
+		*ret_complete = *ret_complete && name->text;
+	}
+	return length;
+}
+
 int names_path(const struct names *names, u64 id, char **ret)
 {
 	const struct name *name = find(names, id);
 	const struct name unknown = {.id = id};
 	char buffer[ID_TEXT_MAX];
-	bool complete = true;
-	size_t length = 0;
+	bool complete;
+	size_t length;
 	char *path;
 
-	if (!name)
+	if (!name || measure(name, &complete) >= PATH_MAX)
 		name = &unknown;
-	for (const struct name *n = name; n; n = n->parent) {
-		length += strlen(text_of(n, buffer)) + (n->parent ? 1 : 0);
-		complete = complete && n->text;
-	}
+	length = measure(name, &complete);
 	path = malloc(length + sizeof("/"));
 	if (!path)
 		return -ENOMEM;

@@ -4,7 +4,9 @@
  * tells a birth as (id, parent, component), because paths from its tracepoint are cut at 1,023 bytes. Pure.
  *
  * What was never told is shown as "cgroup:ID": "/a/cgroup:7" where only the component is unknown, and
- * "cgroup:7/b" where the place is: a path that does not begin with "/" is not one below the root.
+ * "cgroup:7/b" where the place is: a path that does not begin with "/" is not one below the root. So is what has a
+ * path of PATH_MAX bytes or more, which the kernel itself does not name (/proc/PID/cgroup): a chain of cgroups
+ * would take memory by the square of its length.
  */
 #ifndef PEBSD_CGROUP_NAMES_H
 #define PEBSD_CGROUP_NAMES_H
@@ -46,8 +48,8 @@ void names_remove(struct names *names, u64 id);
 
 /*
  * The whole path of `id`, "/" for the root, also while it is only kept for those below. Returns 1 where all
- * of it is known, 0 where "cgroup:ID" had to stand for a part of it or (not a name here) for all, or -ENOMEM.
- * `*ret` is the caller's to free.
+ * of it is known, 0 where "cgroup:ID" had to stand for a part of it or for all (not a name here, or a path of
+ * PATH_MAX bytes or more), or -ENOMEM. `*ret` is the caller's to free.
  */
 int names_path(const struct names *names, u64 id, char **ret);
 

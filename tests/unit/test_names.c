@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <criterion/criterion.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -50,6 +51,28 @@ Test(names, ten_levels_of_two_hundred_bytes_are_whole)
 		cr_assert_eq(names_add(names, level + 2, level + 1, component), 0);
 	}
 	expect_path(names, 11, expected, 1);
+}
+
+Test(names, a_path_that_the_kernel_cannot_name_is_an_id)
+{
+	_cleanup_(names_freep) struct names *names = with_root(32);
+	char component[256] = "", expected[PATH_MAX] = "";
+
+	memset(component, 'x', 255);
+	for (u64 level = 2; level < 17; level++) {
+		cr_assert_eq(names_add(names, level, level - 1, component), 0);
+		strcat(strcat(expected, "/"), component);
+	}
+	component[254] = '\0';
+	cr_assert_eq(names_add(names, 17, 16, component), 0);
+	strcat(strcat(expected, "/"), component);
+	cr_assert_eq(strlen(expected), PATH_MAX - 1UL);
+	expect_path(names, 17, expected, 1);
+	strcpy(component, "x");
+	cr_assert_eq(names_add(names, 18, 17, component), 0);
+	cr_assert_eq(names_add(names, 19, 18, component), 0);
+	expect_path(names, 18, "cgroup:18", 0);
+	expect_path(names, 19, "cgroup:19", 0);
 }
 
 Test(names, children_may_be_told_before_their_parents)
