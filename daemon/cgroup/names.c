@@ -9,6 +9,8 @@
 #include <string.h>
 #include <sys/queue.h>
 
+#include "base/utf8.h"
+
 #define ID_TEXT_MAX sizeof("cgroup:18446744073709551615")
 
 /*
@@ -251,18 +253,14 @@ static const char *text_of(const struct name *name, char buffer[ID_TEXT_MAX])
 	return buffer;
 }
 
-/* How long the path is, without its NUL; where it is PATH_MAX or more, it may be longer than that. */
-static size_t measure(const struct name *name, bool *ret_complete)
+static bool is_too_long(const struct name *name)
 {
 	char buffer[ID_TEXT_MAX];
 	size_t length = 0;
 
-	*ret_complete = true;
-	for (; name && length < PATH_MAX; name = name->parent) {
-		length += strlen(text_of(name, buffer)) + (name->parent ? 1 : 0);
-		*ret_complete = *ret_complete && name->text;
-	}
-	return length;
+	for (; name && length < PATH_MAX; name = name->parent)
+		length += utf8_shown_length(text_of(name, buffer)) + (name->parent ? 1 : 0);
+	return length >= PATH_MAX;
 }
 
 int names_path(const struct names *names, u64 id, char **ret)
@@ -270,13 +268,16 @@ int names_path(const struct names *names, u64 id, char **ret)
 	const struct name *name = find(names, id);
 	const struct name unknown = {.id = id};
 	char buffer[ID_TEXT_MAX];
-	bool complete;
-	size_t length;
+	bool complete = true;
+	size_t length = 0;
 	char *path;
 
-	if (!name || measure(name, &complete) >= PATH_MAX)
+	if (!name || is_too_long(name))
 		name = &unknown;
-	length = measure(name, &complete);
+	for (const struct name *n = name; n; n = n->parent) {
+		length += strlen(text_of(n, buffer)) + (n->parent ? 1 : 0);
+		complete = complete && n->text;
+	}
 	path = malloc(length + sizeof("/"));
 	if (!path)
 		return -ENOMEM;
