@@ -2,8 +2,8 @@
 /*
  * A Varlink service of one interface on a listening UNIX stream socket, in an sd-event loop.
  *
- * No client can block the loop or make it grow. A client can send calls without an end, so everything else in
- * the loop goes before the next call, HTTP included. The calls of a connection are answered one at a time, and the
+ * No client can block the loop or make it grow. Clients can send calls without an end, so one call of all
+ * connections is answered in a turn of the loop, and everything else has its turn before the next. The calls of a connection are answered one at a time, and the
  * next one only after the reply is sent. Calls and replies have a largest size, and the connections are
  * limited. What one user and all users have not read yet is bounded (varlink_room.h): a call waits for memory
  * before it is answered. A client that takes too few bytes is let go, at once if another one needs its
@@ -19,7 +19,6 @@
 #include <systemd/sd-event.h>
 
 #define VARLINK_CONNECTIONS_MAX 64
-#define VARLINK_PRIORITY        (SD_EVENT_PRIORITY_NORMAL + 20) /* below HTTP_PRIORITY_BELOW_REST */
 #define VARLINK_QUEUE_MAX       (1U << 20) /* bytes of items that a subscribed connection has not read */
 #define VARLINK_REPLY_MAX       (1U << 20) /* a larger one is replaced by the error ReplyTooLarge */
 

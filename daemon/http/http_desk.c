@@ -189,9 +189,7 @@ static int start(struct http_desk *desk)
 	    (r = sd_event_add_io(settings->event, &desk->io, settings->socket, EPOLLIN, on_io, desk)) < 0 ||
 	    (r = sd_event_add_time_relative(settings->event, &desk->timer, CLOCK_MONOTONIC, 0,
 					    TIMER_ACCURACY_US, on_timer, desk)) < 0 ||
-	    (r = sd_event_source_set_enabled(desk->timer, SD_EVENT_OFF)) < 0 ||
-	    (r = sd_event_source_set_priority(desk->io,
-					      SD_EVENT_PRIORITY_NORMAL + HTTP_PRIORITY_BELOW_REST)) < 0)
+	    (r = sd_event_source_set_enabled(desk->timer, SD_EVENT_OFF)) < 0)
 		return r;
 	(void)sd_event_source_set_description(desk->io, "http");
 	(void)sd_event_source_set_description(desk->timer, "http-rest");
